@@ -1,0 +1,31 @@
+# Optional parts: one small file each under find/, the result printed as a table and kept in build.txt.
+set(WEIR_LIBRARIES "")
+set(WEIR_DEPENDENCY_TABLE "")
+
+# weir_dependency(NAME): runs find/<name>.cmake, which sets WEIR_FOUND_<NAME>, WEIR_VERSION_<NAME> and
+# WEIR_LINK_<NAME>; ON makes a missing dependency fatal, OFF does not look.
+macro(weir_dependency name what)
+  string(TOLOWER ${name} lower_)
+  set(WEIR_HAVE_${name} FALSE)
+  set(state_ "off")
+  if(NOT WEIR_WITH_${name} STREQUAL "OFF")
+    include(cmake/find/${lower_}.cmake)
+    if(WEIR_FOUND_${name})
+      set(WEIR_HAVE_${name} TRUE)
+      set(state_ "${WEIR_VERSION_${name}}")
+    elseif(WEIR_WITH_${name} STREQUAL "ON")
+      message(FATAL_ERROR "${name} (${what}) was asked for but not found; workflows/setup.sh installs it")
+    else()
+      set(state_ "not found")
+    endif()
+  endif()
+  string(APPEND WEIR_DEPENDENCY_TABLE "  ${lower_}: ${state_} (${what})\n")
+endmacro()
+
+find_package(PkgConfig QUIET)
+find_package(OpenMP QUIET COMPONENTS C)
+weir_dependency(YAML "config files")
+weir_dependency(CMOCKA "unit tests")
+weir_dependency(CBLAS "contractions")
+weir_dependency(NETCDF "NetCDF files")
+message(STATUS "Optional parts of this build:\n${WEIR_DEPENDENCY_TABLE}")

@@ -1,0 +1,10 @@
+# OpenBLAS built with OpenMP, by name: the generic -lblas may be anything.
+set(WEIR_FOUND_CBLAS FALSE)
+if(PkgConfig_FOUND)
+  pkg_check_modules(OPENBLAS QUIET IMPORTED_TARGET openblas)
+  if(OPENBLAS_FOUND)
+    set(WEIR_FOUND_CBLAS TRUE)
+    set(WEIR_VERSION_CBLAS "OpenBLAS ${OPENBLAS_VERSION}")
+    list(APPEND WEIR_LIBRARIES PkgConfig::OPENBLAS)
+  endif()
+endif()

@@ -1,0 +1,53 @@
+/* weir_check.h - what unit tests include: cmocka, or the built-in runner where it is absent; and
+ * comparisons that explain themselves. Tests only. */
+#ifndef WEIR_CHECK_H
+#define WEIR_CHECK_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_dtype.h"
+#include "base/weir_status.h"
+#ifdef WEIR_HAVE_CMOCKA
+#include <cmocka.h>
+#else
+#include "base/weir_check_runner.h" /* same names as cmocka for what Weir's tests use */
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Two thresholds: above `warn` a line is printed, above `fail` the comparison fails. |a-b| is
+ * compared with threshold * max(1, |expected|). NaN equals NaN only. */
+typedef struct weir_tolerance {
+  double warn, fail;
+} weir_tolerance;
+
+/* Usual tolerances per dtype (0 for integers). */
+weir_tolerance weir_tolerance_of(weir_dtype dtype);
+/* Number of elements outside `tol.fail`; prints worst element, its index, both values and the
+ * relative L2 error to stderr when it is not zero. */
+int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, const void *expected,
+                     int64_t count, weir_tolerance tol);
+/* One pair of doubles, relative to max(1, |expected|). */
+int weir_near(double actual, double expected, double tolerance);
+
+#define assert_ok(call)                       \
+  do {                                        \
+    const weir_status check_status_ = (call); \
+    if (check_status_ != WEIR_OK) {           \
+      weir_print_trace(stderr);               \
+    }                                         \
+    assert_int_equal(check_status_, WEIR_OK); \
+  } while (0)
+#define assert_near(actual, expected, tolerance) assert_true(weir_near(actual, expected, tolerance))
+
+/* A fresh directory for this test's files, removed with weir_check_rmdir. */
+void weir_check_mkdir(char *path, size_t size);
+void weir_check_rmdir(const char *path);
+/* Folder of test data: WEIR_TEST_DATA, else ../shared/data beside the source tree, else NULL. */
+const char *weir_check_data(void);
+#ifdef __cplusplus
+}
+#endif
+#endif

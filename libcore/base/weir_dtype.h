@@ -1,0 +1,50 @@
+/* weir_dtype.h - element types of arrays. */
+#ifndef WEIR_DTYPE_H
+#define WEIR_DTYPE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// clang-format off
+/* X(enum, name, C type, is float, is signed) */
+#define WEIR_DTYPE_LIST(X)                        \
+  X(WEIR_F32,  "f32",  float,    1, 1)            \
+  X(WEIR_F64,  "f64",  double,   1, 1)            \
+  X(WEIR_I8,   "i8",   int8_t,   0, 1)            \
+  X(WEIR_U8,   "u8",   uint8_t,  0, 0)            \
+  X(WEIR_I16,  "i16",  int16_t,  0, 1)            \
+  X(WEIR_I32,  "i32",  int32_t,  0, 1)            \
+  X(WEIR_I64,  "i64",  int64_t,  0, 1)            \
+  X(WEIR_BOOL, "bool", uint8_t,  0, 0)
+// clang-format on
+
+/* A bool element is one byte, 0 or 1. */
+typedef enum weir_dtype {
+#define X(id, name, ctype, is_float, is_signed) id,
+  WEIR_DTYPE_LIST(X)
+#undef X
+      WEIR_DTYPE_COUNT
+} weir_dtype;
+
+/* Bytes of one element. */
+size_t weir_dtype_size(weir_dtype dtype);
+/* "f32", ... */
+const char *weir_dtype_name(weir_dtype dtype);
+bool weir_dtype_is_float(weir_dtype dtype);
+/* Fails: WEIR_ERR_CONFIG, naming the dtypes that exist; *out is then untouched. */
+weir_status weir_dtype_find(const char *name, weir_dtype *out) WEIR_CHECKED;
+/* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). */
+double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index);
+int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index);
+/* Stores with C conversion rules; bool stores value != 0. */
+void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value);
+void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* weir_file.h - checked files: bounded reads, and writes that appear whole or not at all. */
+#ifndef WEIR_FILE_H
+#define WEIR_FILE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A file being written beside its final place. */
+typedef struct weir_writer weir_writer;
+
+/* Creates "<path>.tmp-<pid>" for writing. Fails: WEIR_ERR_DATA, naming path and reason. */
+weir_status weir_writer_open(const char *path, weir_writer **out) WEIR_CHECKED;
+weir_status weir_writer_write(weir_writer *w, const void *data, size_t bytes) WEIR_CHECKED;
+weir_status weir_writer_printf(weir_writer *w, const char *format, ...) WEIR_CHECKED
+    WEIR_PRINTF(2, 3);
+/* Flushes, syncs and renames into place; *w is destroyed either way (on failure the file is
+ * removed). */
+weir_status weir_writer_commit(weir_writer **w) WEIR_CHECKED;
+/* Removes the unfinished file; accepts NULL. */
+void weir_writer_destroy(weir_writer **w);
+/* Path of the unfinished file, for libraries that open files by name (they may reopen it).
+ * Borrowed. */
+const char *weir_writer_path(const weir_writer *w);
+/* Removes every unfinished file of this process; async-signal-unsafe, for error exits of `main`. */
+void weir_writer_remove_all(void);
+
+/* Whole file as bytes plus a terminating 0; refuses files over `limit` bytes. Caller frees *out
+ * with weir_free. Fails: WEIR_ERR_DATA (missing, unreadable, a directory, too large), naming path
+ * and reason. */
+weir_status weir_file_read(const char *path, int64_t limit, char **out, int64_t *size) WEIR_CHECKED;
+bool weir_file_exists(const char *path);
+/* Size in bytes. Fails: WEIR_ERR_DATA. */
+weir_status weir_file_size(const char *path, int64_t *size) WEIR_CHECKED;
+/* Makes a directory and its parents. Fails: WEIR_ERR_DATA. */
+weir_status weir_dir_create(const char *path) WEIR_CHECKED;
+/* True when the directory exists and holds at least one entry. */
+bool weir_dir_has_entries(const char *path);
+/* dir + "/" + name into text. Fails: WEIR_ERR_CONFIG when it does not fit. */
+weir_status weir_path_join(const char *dir, const char *name, char *text, size_t size) WEIR_CHECKED;
+
+/* SHA-256 (FIPS 180-4) as 64 lower-case hex digits plus 0. */
+void weir_sha256(const void *data, size_t bytes, char hex[65]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* weir_log.h - messages to stderr, events to run.jsonl, nested spans of time. */
+#ifndef WEIR_LOG_H
+#define WEIR_LOG_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weir_log_level {
+  WEIR_LOG_ERROR,
+  WEIR_LOG_WARN,
+  WEIR_LOG_INFO,
+  WEIR_LOG_DEBUG
+} weir_log_level;
+
+/* Messages above `level` are dropped. Default: WEIR_LOG_INFO. */
+void weir_log_set_level(weir_log_level level);
+/* Fails: WEIR_ERR_CONFIG, naming the levels. */
+weir_status weir_log_level_find(const char *name, weir_log_level *out) WEIR_CHECKED;
+/* One line "room: text" to stderr. */
+void weir_error(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_warn(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_info(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_debug(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
+
+/* One key/value of an event; make them with the macros below. */
+typedef struct weir_field {
+  const char *key;
+  int kind; /* 's' text, 'i' integer, 'r' real, 'b' bool */
+  const char *text;
+  int64_t integer;
+  double real;
+} weir_field;
+#define WEIR_TEXT(k, v) ((weir_field){.key = (k), .kind = 's', .text = (v)})
+#define WEIR_INT(k, v) ((weir_field){.key = (k), .kind = 'i', .integer = (v)})
+#define WEIR_REAL(k, v) ((weir_field){.key = (k), .kind = 'r', .real = (v)})
+#define WEIR_BOOLEAN(k, v) ((weir_field){.key = (k), .kind = 'b', .integer = (v)})
+
+/* Opens the event file (created, appended a line at a time and flushed). Fails: WEIR_ERR_DATA. */
+weir_status weir_events_open(const char *path) WEIR_CHECKED;
+void weir_events_close(void);
+/* Appends {"event": name, "time_s": seconds since weir_events_open, fields...} when a file is open;
+ * a non-finite real is written as null. Thread-safe. */
+void weir_event_fields(const char *name, const weir_field *fields, int n);
+#define weir_event(name, ...)                                \
+  weir_event_fields(name, (const weir_field[]){__VA_ARGS__}, \
+                    (int)(sizeof((weir_field[]){__VA_ARGS__}) / sizeof(weir_field)))
+
+/* A rewritten line when stderr is a terminal, else at most a line a minute. `done` of `total`
+ * (total < 0: unknown); prints the remaining time. done == total ends the line. */
+void weir_progress(const char *what, int64_t done, int64_t total, const char *unit);
+
+/* Nested spans, kept per thread and summed by name (time, calls, flops, bytes). */
+void weir_span_begin(const char *room, const char *name);
+void weir_span_end(int64_t flops, int64_t bytes);
+typedef struct weir_span_row {
+  const char *room, *name;
+  double seconds;
+  int64_t calls, flops, bytes;
+} weir_span_row;
+/* Copies up to n rows, slowest first; returns how many exist. */
+int weir_span_table(weir_span_row *rows, int n);
+void weir_span_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

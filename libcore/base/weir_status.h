@@ -1,0 +1,76 @@
+/* weir_status.h - how functions report failure: one code, one message, one trace per thread. */
+#ifndef WEIR_STATUS_H
+#define WEIR_STATUS_H
+#include <stdio.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// clang-format off
+#define WEIR_STATUS_LIST(X)                                                  \
+  X(WEIR_OK,              0, "success")                                      \
+  X(WEIR_ERR_CONFIG,      2, "the configuration is wrong")                   \
+  X(WEIR_ERR_DATA,        3, "an input file is missing or malformed")        \
+  X(WEIR_ERR_SHAPE,       4, "shapes or dtypes do not agree")                \
+  X(WEIR_ERR_MEMORY,      5, "out of host or device memory")                 \
+  X(WEIR_ERR_NUMERIC,     6, "NaN, divergence or breakdown")                 \
+  X(WEIR_ERR_UNSUPPORTED, 7, "not available in this build or device")        \
+  X(WEIR_ERR_EXTERNAL,    8, "MPI, CUDA, PETSc, NetCDF or ecCodes failed")   \
+  X(WEIR_ERR_STOPPED,     9, "stopped by a signal")
+// clang-format on
+
+/* The value is also the exit status of the programs. */
+typedef enum weir_status {
+#define X(name, code, text) name = code,
+  WEIR_STATUS_LIST(X)
+#undef X
+} weir_status;
+
+#define WEIR_CHECKED __attribute__((warn_unused_result))
+#define WEIR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* Records code, place and text for this thread (replacing an earlier record) and returns `code`. */
+weir_status weir_fail_at(weir_status code, const char *file, int line, const char *function,
+                         const char *format, ...) WEIR_PRINTF(5, 6);
+/* Adds one frame to this thread's record and returns `code`. */
+weir_status weir_trace_at(weir_status code, const char *file, int line, const char *function);
+
+#define weir_fail(code, ...) weir_fail_at(code, __FILE__, __LINE__, __func__, __VA_ARGS__)
+
+#define WEIR_TRY(call)                                                 \
+  do {                                                                 \
+    const weir_status try_status_ = (call);                            \
+    if (try_status_ != WEIR_OK) {                                      \
+      return weir_trace_at(try_status_, __FILE__, __LINE__, __func__); \
+    }                                                                  \
+  } while (0)
+
+/* For functions with something to free: sets the local variable `status` and jumps to `label`. */
+#define WEIR_TRY_GOTO(call, label)                                  \
+  do {                                                              \
+    status = (call);                                                \
+    if (status != WEIR_OK) {                                        \
+      status = weir_trace_at(status, __FILE__, __LINE__, __func__); \
+      goto label;                                                   \
+    }                                                               \
+  } while (0)
+
+/* For our own mistakes only, never for input: prints the condition and aborts. */
+#define WEIR_ASSERT(condition) \
+  ((condition) ? (void)0 : weir_assert_failed(#condition, __FILE__, __LINE__))
+void weir_assert_failed(const char *condition, const char *file, int line)
+    __attribute__((noreturn));
+
+/* Text of this thread's last failure, "" when there was none. Borrowed until the next failure. */
+const char *weir_last_message(void);
+/* One-line description of a code. */
+const char *weir_status_text(weir_status code);
+/* Prints message and trace of this thread's last failure. For `main`. */
+void weir_print_trace(FILE *out);
+/* Forgets this thread's record. */
+void weir_clear_failure(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

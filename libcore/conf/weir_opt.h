@@ -1,0 +1,165 @@
+/* weir_opt.h - option tables: the single source of keys, defaults, ranges, units, help and docs.
+ *
+ * A table is a const array of rows ended by WEIR_OPT_END. A row's key is the C member path,
+ * stringised: WEIR_OPT_REAL(struct wx_cfg, train.lr, 1e-3, 0, 1, "1", "initial learning rate") is
+ * YAML `train: {lr: ...}`, `--set train.lr=...`, a line of help and a row of the docs. */
+#ifndef WEIR_OPT_H
+#define WEIR_OPT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weir_opt_kind {
+  WEIR_OPT_KIND_END,
+  WEIR_OPT_KIND_INT,         /* int64_t                                         */
+  WEIR_OPT_KIND_REAL,        /* double                                          */
+  WEIR_OPT_KIND_BOOL,        /* bool                                            */
+  WEIR_OPT_KIND_ENUM,        /* int, one of `choices` ("a|b|c", stored 0, 1, 2) */
+  WEIR_OPT_KIND_STRING,      /* const char *, owned by the loaded config        */
+  WEIR_OPT_KIND_PATH,        /* const char *, as STRING                         */
+  WEIR_OPT_KIND_INT_LIST,    /* struct weir_int_list                            */
+  WEIR_OPT_KIND_REAL_LIST,   /* struct weir_real_list                           */
+  WEIR_OPT_KIND_STRING_LIST, /* struct weir_string_list                       */
+  WEIR_OPT_KIND_TABLE,       /* nested struct with a table of its own           */
+  WEIR_OPT_KIND_LIST         /* struct weir_struct_list of structs with a table */
+} weir_opt_kind;
+
+typedef struct weir_int_list {
+  int64_t *items;
+  int64_t count;
+} weir_int_list;
+typedef struct weir_real_list {
+  double *items;
+  int64_t count;
+} weir_real_list;
+typedef struct weir_string_list {
+  const char **items;
+  int64_t count;
+} weir_string_list;
+typedef struct weir_struct_list {
+  void *items;
+  int64_t count;
+} weir_struct_list;
+
+typedef struct weir_opt {
+  weir_opt_kind kind;
+  const char *key;              /* member path                                       */
+  size_t offset;                /* of the member in its struct                       */
+  double lo, hi;                /* inclusive range of numbers; counts of lists       */
+  double number;                /* default of int, real, bool, enum                  */
+  const char *text;             /* default of string, path and lists ("1, 2, 3")     */
+  const char *choices;          /* enum: "a|b|c"                                     */
+  const char *unit;             /* "s", "Hz", "1", ...; "" for text                  */
+  const char *help;             /* what it does, and the source of its default       */
+  const struct weir_opt *table; /* TABLE and LIST                                    */
+  size_t size;                  /* LIST: bytes of one struct                         */
+  const char *alias;            /* former key, accepted with a warning; or NULL      */
+} weir_opt;
+
+/* The _Generic selects an address of the right pointer type, so that a wrong member type does not
+ * compile. */
+#define WEIR_OPT_AT(s, m, type) (offsetof(s, m) + 0 * sizeof(_Generic(&((s *)0)->m, type * : 1)))
+#define WEIR_OPT_INT(s, m, def, low, high, u, h)                                                 \
+  {                                                                                              \
+    .kind = WEIR_OPT_KIND_INT, .key = #m, .offset = WEIR_OPT_AT(s, m, int64_t),                  \
+    .lo = (double)(low), .hi = (double)(high), .number = (double)(def), .unit = (u), .help = (h) \
+  }
+#define WEIR_OPT_REAL(s, m, def, low, high, u, h)                                            \
+  {                                                                                          \
+    .kind = WEIR_OPT_KIND_REAL, .key = #m, .offset = WEIR_OPT_AT(s, m, double), .lo = (low), \
+    .hi = (high), .number = (def), .unit = (u), .help = (h)                                  \
+  }
+#define WEIR_OPT_BOOL(s, m, def, h)                                                             \
+  {                                                                                             \
+    .kind = WEIR_OPT_KIND_BOOL, .key = #m, .offset = WEIR_OPT_AT(s, m, bool), .lo = 0, .hi = 1, \
+    .number = (def), .unit = "", .help = (h)                                                    \
+  }
+#define WEIR_OPT_ENUM(s, m, def, names, h)                                                    \
+  {                                                                                           \
+    .kind = WEIR_OPT_KIND_ENUM, .key = #m, .offset = WEIR_OPT_AT(s, m, int), .number = (def), \
+    .choices = (names), .unit = "", .help = (h)                                               \
+  }
+#define WEIR_OPT_STRING(s, m, def, h)                                                   \
+  {                                                                                     \
+    .kind = WEIR_OPT_KIND_STRING, .key = #m, .offset = WEIR_OPT_AT(s, m, const char *), \
+    .text = (def), .unit = "", .help = (h)                                              \
+  }
+#define WEIR_OPT_PATH(s, m, def, h)                                                   \
+  {                                                                                   \
+    .kind = WEIR_OPT_KIND_PATH, .key = #m, .offset = WEIR_OPT_AT(s, m, const char *), \
+    .text = (def), .unit = "", .help = (h)                                            \
+  }
+#define WEIR_OPT_INT_LIST(s, m, def, low, high, u, h)                                      \
+  {                                                                                        \
+    .kind = WEIR_OPT_KIND_INT_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_int_list), \
+    .lo = (double)(low), .hi = (double)(high), .text = (def), .unit = (u), .help = (h)     \
+  }
+#define WEIR_OPT_REAL_LIST(s, m, def, low, high, u, h)                                       \
+  {                                                                                          \
+    .kind = WEIR_OPT_KIND_REAL_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_real_list), \
+    .lo = (low), .hi = (high), .text = (def), .unit = (u), .help = (h)                       \
+  }
+#define WEIR_OPT_STRING_LIST(s, m, def, h)                                                       \
+  {                                                                                              \
+    .kind = WEIR_OPT_KIND_STRING_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_string_list), \
+    .text = (def), .unit = "", .help = (h)                                                       \
+  }
+#define WEIR_OPT_TABLE(s, m, rows, h)                                                              \
+  {                                                                                                \
+    .kind = WEIR_OPT_KIND_TABLE, .key = #m, .offset = offsetof(s, m), .table = (rows), .unit = "", \
+    .help = (h)                                                                                    \
+  }
+#define WEIR_OPT_LIST(s, m, item, rows, most, h)                                                   \
+  {                                                                                                \
+    .kind = WEIR_OPT_KIND_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_struct_list), .lo = 0, \
+    .hi = (most), .table = (rows), .size = sizeof(item), .unit = "", .help = (h)                   \
+  }
+#define WEIR_OPT_END          \
+  {                           \
+    .kind = WEIR_OPT_KIND_END \
+  }
+
+/* A loaded configuration: the caller's struct plus the origin of each value. Owns all text in the
+ * struct. */
+typedef struct weir_config weir_config;
+
+/* Fills `out` (opts_size bytes) with the table's defaults, then the YAML files left to right, then
+ * the
+ * `--set` texts ("key=value") left to right. Destroy the config only after the last use of `out`.
+ * Fails: WEIR_ERR_CONFIG with "file:line:column: key: reason (nearest known key: ...)". */
+weir_status weir_config_load(const weir_opt *opts, size_t opts_size, const char *const *files,
+                             int n_files, const char *const *sets, int n_sets, void *out,
+                             weir_config **config) WEIR_CHECKED;
+void weir_config_destroy(weir_config **config);
+/* Writes the resolved configuration as YAML that loads again, each value with its origin as a
+ * comment. */
+weir_status weir_config_write(const weir_config *config, const char *path) WEIR_CHECKED;
+
+/* Fills `out` with defaults only; text points into the table. */
+void weir_opts_default(const weir_opt *opts, size_t opts_size, void *out);
+/* Defaults, then one YAML text; for tests and nested tables. Lists and text leak unless `config` is
+ * taken. */
+weir_status weir_opts_parse(const weir_opt *opts, size_t opts_size, const char *yaml, void *out,
+                            weir_config **config) WEIR_CHECKED;
+
+/* A commented complete YAML file, the reference page in Markdown, and the help text of a table. */
+weir_status weir_opts_print_yaml(const weir_opt *opts, FILE *out) WEIR_CHECKED;
+weir_status weir_opts_print_markdown(const weir_opt *opts, const char *title,
+                                     FILE *out) WEIR_CHECKED;
+weir_status weir_opts_print_help(const weir_opt *opts, FILE *out) WEIR_CHECKED;
+/* Number of rows without default, unit or help, anywhere in the table (0 is the only good answer).
+ */
+int weir_opts_incomplete(const weir_opt *opts);
+
+/* An environment variable, or NULL when unset or empty. The only getenv of the suite. */
+const char *weir_env(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* weir_tensor.h - memory with dtype, shape and strides; owned or a view. */
+#ifndef WEIR_TENSOR_H
+#define WEIR_TENSOR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_dtype.h"
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_MAX_RANK 10
+
+typedef struct weir_tensor {
+  void *data; /* element [0, 0, ...]                              */
+  weir_dtype dtype;
+  int rank;                      /* 0..WEIR_MAX_RANK; rank 0 holds one element       */
+  int64_t shape[WEIR_MAX_RANK];  /* extents, 0 allowed                               */
+  int64_t stride[WEIR_MAX_RANK]; /* in elements; may be 0 or negative in views       */
+  void *owned;                   /* what weir_tensor_fini frees, NULL in a view      */
+} weir_tensor;
+
+/* Zeroed contiguous (last dimension fastest) memory of its own. Fails: WEIR_ERR_SHAPE (rank,
+ * negative or overflowing extent), WEIR_ERR_MEMORY. */
+weir_status weir_tensor_init(weir_tensor *t, weir_dtype dtype, int rank,
+                             const int64_t *shape) WEIR_CHECKED;
+/* A contiguous view of the caller's memory. */
+weir_tensor weir_tensor_wrap(void *data, weir_dtype dtype, int rank, const int64_t *shape);
+void weir_tensor_fini(weir_tensor *t);
+int64_t weir_tensor_count(const weir_tensor *t);
+bool weir_tensor_is_contiguous(const weir_tensor *t);
+
+/* Views: no copy; the source must outlive them. Fail: WEIR_ERR_SHAPE. */
+weir_status weir_tensor_slice(const weir_tensor *t, int dim, int64_t lo, int64_t hi, int64_t step,
+                              weir_tensor *view) WEIR_CHECKED;
+weir_status weir_tensor_transpose(const weir_tensor *t, const int *order,
+                                  weir_tensor *view) WEIR_CHECKED;
+weir_status weir_tensor_reshape(const weir_tensor *t, int rank, const int64_t *shape,
+                                weir_tensor *view) WEIR_CHECKED;
+weir_status weir_tensor_broadcast(const weir_tensor *t, int rank, const int64_t *shape,
+                                  weir_tensor *view) WEIR_CHECKED;
+
+/* Element-wise copy between any two views of one shape, converting dtype. Fails: WEIR_ERR_SHAPE. */
+weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to) WEIR_CHECKED;
+/* Element at an index vector, as double. */
+double weir_tensor_get_real(const weir_tensor *t, const int64_t *index);
+void weir_tensor_set_real(weir_tensor *t, const int64_t *index, double value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
