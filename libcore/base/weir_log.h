@@ -19,11 +19,16 @@ typedef enum weir_log_level {
 void weir_log_set_level(weir_log_level level);
 /* Fails: WEIR_ERR_CONFIG, naming the levels. */
 weir_status weir_log_level_find(const char *name, weir_log_level *out) WEIR_CHECKED;
-/* One line "room: text" to stderr. */
+/* One line to stderr: "room: text", "room: warning: text" or "room: error: text". */
 void weir_error(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_warn(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_info(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_debug(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
+
+/* Messages go to `sink` instead of stderr; NULL restores stderr. For tests and embedding. */
+typedef void (*weir_log_sink)(void *context, weir_log_level level, const char *room,
+                              const char *text);
+void weir_log_set_sink(weir_log_sink sink, void *context);
 
 /* One key/value of an event; make them with the macros below. */
 typedef struct weir_field {
@@ -52,7 +57,8 @@ void weir_event_fields(const char *name, const weir_field *fields, int n);
  * (total < 0: unknown); prints the remaining time. done == total ends the line. */
 void weir_progress(const char *what, int64_t done, int64_t total, const char *unit);
 
-/* Nested spans, kept per thread and summed by name (time, calls, flops, bytes). */
+/* Nested spans, kept per thread and summed by name over all threads (time including the spans
+ * within, calls, flops, bytes). Names are copied, at most 71 bytes of them. */
 void weir_span_begin(const char *room, const char *name);
 void weir_span_end(int64_t flops, int64_t bytes);
 typedef struct weir_span_row {
@@ -60,7 +66,8 @@ typedef struct weir_span_row {
   double seconds;
   int64_t calls, flops, bytes;
 } weir_span_row;
-/* Copies up to n rows, slowest first; returns how many exist. */
+/* Copies up to n rows, slowest first; returns how many exist. Names are borrowed until the reset.
+ */
 int weir_span_table(weir_span_row *rows, int n);
 void weir_span_reset(void);
 

@@ -1,0 +1,42 @@
+/* base_priv.h - shared between the sources of base only. */
+#ifndef WEIR_BASE_PRIV_H
+#define WEIR_BASE_PRIV_H
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "base/weir_file.h"
+
+/* Spin lock for the short list and table updates of this room. Static: BASE_LOCK_INIT. */
+typedef atomic_flag base_lock;
+#define BASE_LOCK_INIT ATOMIC_FLAG_INIT
+static inline void base_lock_take(base_lock *lock)
+{
+  while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+  }
+}
+static inline void base_lock_give(base_lock *lock)
+{
+  atomic_flag_clear_explicit(lock, memory_order_release);
+}
+
+/* Writes `text` as a JSON string, quotes included: control characters are escaped, UTF-8 passes,
+ * and each byte that is not part of valid UTF-8 becomes U+FFFD. NULL is written as null. */
+void base_json_text(FILE *out, const char *text);
+/* Shortest of %.15g, %.16g and %.17g that reads back as the same double; null when not finite. */
+void base_json_real(FILE *out, double value);
+
+/* Stream of an open writer. Borrowed. */
+FILE *base_writer_stream(weir_writer *w);
+
+/* SHA-256 piece by piece, for files larger than memory. */
+typedef struct base_sha256 {
+  uint32_t hash[8];
+  uint64_t bytes;
+  unsigned char block[64];
+} base_sha256;
+void base_sha256_init(base_sha256 *s);
+void base_sha256_update(base_sha256 *s, const void *data, size_t bytes);
+/* 64 lower-case hex digits plus 0. */
+void base_sha256_finish(base_sha256 *s, char hex[65]);
+#endif

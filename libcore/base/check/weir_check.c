@@ -1,0 +1,148 @@
+/* weir_check.c - comparisons that explain themselves, and folders for tests. */
+#include "base/weir_check.h"
+
+#include <dirent.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+weir_tolerance weir_tolerance_of(weir_dtype dtype)
+{
+  switch (dtype) {
+  case WEIR_F32:
+    return (weir_tolerance){16.0 * (double)FLT_EPSILON, 256.0 * (double)FLT_EPSILON};
+  case WEIR_F64:
+    return (weir_tolerance){16.0 * DBL_EPSILON, 256.0 * DBL_EPSILON};
+  default:
+    return (weir_tolerance){0, 0};
+  }
+}
+
+/* |a - e| / max(1, |e|); infinite when only one is NaN or infinities differ. */
+static double distance(double actual, double expected)
+{
+  if (isnan(actual) || isnan(expected)) {
+    return isnan(actual) && isnan(expected) ? 0 : INFINITY;
+  }
+  if (actual == expected) {
+    return 0;
+  }
+  if (isinf(actual) || isinf(expected)) {
+    return INFINITY;
+  }
+  return fabs(actual - expected) / fmax(1.0, fabs(expected));
+}
+
+int weir_near(double actual, double expected, double tolerance)
+{
+  const double d = distance(actual, expected);
+
+  if (d <= tolerance) {
+    return 1;
+  }
+  fprintf(stderr, "%.17g is not %.17g: differs by %.3g, allowed %.3g\n", actual, expected, d,
+          tolerance);
+  return 0;
+}
+
+/* 64-bit integers do not fit a double: they are subtracted as integers. */
+static double element_distance(weir_dtype dtype, const void *actual, const void *expected,
+                               int64_t i)
+{
+  if (weir_dtype_is_float(dtype)) {
+    return distance(weir_dtype_load_real(dtype, actual, i),
+                    weir_dtype_load_real(dtype, expected, i));
+  }
+  const int64_t a = weir_dtype_load_int(dtype, actual, i);
+  const int64_t e = weir_dtype_load_int(dtype, expected, i);
+  const uint64_t gap = a > e ? (uint64_t)a - (uint64_t)e : (uint64_t)e - (uint64_t)a;
+  return (double)gap / fmax(1.0, fabs((double)e));
+}
+
+int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, const void *expected,
+                     int64_t count, weir_tolerance tol)
+{
+  double worst = -1, error2 = 0, norm2 = 0;
+  int64_t bad = 0, at = 0;
+
+  for (int64_t i = 0; i < count; i++) {
+    const double d = element_distance(dtype, actual, expected, i);
+    const double a = weir_dtype_load_real(dtype, actual, i);
+    const double e = weir_dtype_load_real(dtype, expected, i);
+    bad += !(d <= tol.fail);
+    if (d > worst) {
+      worst = d;
+      at = i;
+    }
+    if (isfinite(a) && isfinite(e)) {
+      error2 += (a - e) * (a - e);
+      norm2 += e * e;
+    }
+  }
+  if (count > 0 && worst > tol.warn) {
+    fprintf(stderr,
+            "%s %s: %s, %" PRId64 " of %" PRId64 " outside %.3g; worst [%" PRId64
+            "]: got %.17g, expected %.17g (differs by %.3g); relative L2 error %.3g\n",
+            bad > 0 ? "FAIL" : "warn", what, weir_dtype_name(dtype), bad, count, tol.fail, at,
+            weir_dtype_load_real(dtype, actual, at), weir_dtype_load_real(dtype, expected, at),
+            worst, sqrt(error2) / (norm2 > 0 ? sqrt(norm2) : 1.0));
+  }
+  return bad;
+}
+
+void weir_check_mkdir(char *path, size_t size)
+{
+  const int length = snprintf(path, size, "%s/weir-test-XXXXXX", P_tmpdir);
+
+  if (length < 0 || (size_t)length >= size || mkdtemp(path) == NULL) {
+    fail_msg("cannot make a directory for this test in %s", P_tmpdir);
+  }
+}
+
+static void remove_tree(const char *path, int depth)
+{
+  DIR *dir = depth < 16 ? opendir(path) : NULL;
+  const struct dirent *entry;
+  char child[4096];
+  struct stat info;
+
+  while (dir != NULL && (entry = readdir(dir)) != NULL) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+        snprintf(child, sizeof child, "%s/%s", path, entry->d_name) >= (int)sizeof child) {
+      continue;
+    }
+    if (lstat(child, &info) == 0 && S_ISDIR(info.st_mode)) {
+      remove_tree(child, depth + 1);
+    } else {
+      unlink(child);
+    }
+  }
+  if (dir != NULL) {
+    closedir(dir);
+  }
+  rmdir(path);
+}
+
+void weir_check_rmdir(const char *path)
+{
+  /* Only what weir_check_mkdir made: a wrong argument must not cost anybody's files. */
+  if (strstr(path, "/weir-test-") == NULL) {
+    fail_msg("%s is not a directory of this test", path);
+  }
+  remove_tree(path, 0);
+}
+
+const char *weir_check_data(void)
+{
+  static const char beside[] = WEIR_SOURCE_DIR "/../shared/data";
+  const char *chosen = getenv("WEIR_TEST_DATA");
+
+  if (chosen != NULL && chosen[0] != 0) {
+    return chosen;
+  }
+  return access(beside, R_OK | X_OK) == 0 ? beside : NULL;
+}

@@ -1,0 +1,26 @@
+/* weir_clock.c - monotonic seconds and wall-clock text. */
+#include "base/weir_clock.h"
+
+#include <time.h>
+
+double weir_clock(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void weir_clock_utc(char *text, size_t size)
+{
+  const time_t now = time(NULL);
+  struct tm utc;
+
+  if (size == 0) {
+    return;
+  }
+  gmtime_r(&now, &utc);
+  if (strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) {
+    text[0] = 0;
+  }
+}

@@ -1,0 +1,138 @@
+/* weir_dtype.c - the dtype table turned into functions. */
+#include "base/weir_dtype.h"
+
+#include <string.h>
+
+static const struct row {
+  const char *name;
+  size_t size;
+  bool is_float;
+} rows[] = {
+#define X(id, text, ctype, floating, is_signed) {text, sizeof(ctype), floating},
+    WEIR_DTYPE_LIST(X)
+#undef X
+};
+
+size_t weir_dtype_size(weir_dtype dtype)
+{
+  return rows[dtype].size;
+}
+
+const char *weir_dtype_name(weir_dtype dtype)
+{
+  return rows[dtype].name;
+}
+
+bool weir_dtype_is_float(weir_dtype dtype)
+{
+  return rows[dtype].is_float;
+}
+
+weir_status weir_dtype_find(const char *name, weir_dtype *out)
+{
+  for (int i = 0; i < WEIR_DTYPE_COUNT; i++) {
+    if (strcmp(name, rows[i].name) == 0) {
+      *out = (weir_dtype)i;
+      return WEIR_OK;
+    }
+  }
+#define X(id, text, ctype, floating, is_signed) " " text
+  return weir_fail(WEIR_ERR_CONFIG, "unknown dtype %s; there are" WEIR_DTYPE_LIST(X), name);
+#undef X
+}
+
+/* C leaves a conversion that does not fit undefined; here it saturates, and NaN becomes 0. */
+static int64_t int_from_real(double value, int64_t lo, int64_t hi)
+{
+  if (value != value) {
+    return 0;
+  }
+  if (value <= (double)lo) {
+    return lo;
+  }
+  if (value >= (double)hi) {
+    return hi;
+  }
+  return (int64_t)value;
+}
+
+double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index)
+{
+  switch (dtype) {
+#define X(id, text, ctype, floating, is_signed) \
+  case id:                                      \
+    return (double)((const ctype *)data)[index];
+    WEIR_DTYPE_LIST(X)
+#undef X
+  case WEIR_DTYPE_COUNT:
+    break;
+  }
+  return 0;
+}
+
+int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index)
+{
+  if (weir_dtype_is_float(dtype)) {
+    return int_from_real(weir_dtype_load_real(dtype, data, index), INT64_MIN, INT64_MAX);
+  }
+  switch (dtype) {
+#define X(id, text, ctype, floating, is_signed) \
+  case id:                                      \
+    return (int64_t)((const ctype *)data)[index];
+    WEIR_DTYPE_LIST(X)
+#undef X
+  case WEIR_DTYPE_COUNT:
+    break;
+  }
+  return 0;
+}
+
+void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value)
+{
+  switch (dtype) {
+  case WEIR_F32:
+    ((float *)data)[index] = (float)value;
+    break;
+  case WEIR_F64:
+    ((double *)data)[index] = value;
+    break;
+  case WEIR_I8:
+    ((int8_t *)data)[index] = (int8_t)int_from_real(value, INT8_MIN, INT8_MAX);
+    break;
+  case WEIR_U8:
+    ((uint8_t *)data)[index] = (uint8_t)int_from_real(value, 0, UINT8_MAX);
+    break;
+  case WEIR_I16:
+    ((int16_t *)data)[index] = (int16_t)int_from_real(value, INT16_MIN, INT16_MAX);
+    break;
+  case WEIR_I32:
+    ((int32_t *)data)[index] = (int32_t)int_from_real(value, INT32_MIN, INT32_MAX);
+    break;
+  case WEIR_I64:
+    ((int64_t *)data)[index] = int_from_real(value, INT64_MIN, INT64_MAX);
+    break;
+  case WEIR_BOOL:
+    ((uint8_t *)data)[index] = value != 0;
+    break;
+  case WEIR_DTYPE_COUNT:
+    break;
+  }
+}
+
+void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value)
+{
+  if (dtype == WEIR_BOOL) {
+    ((uint8_t *)data)[index] = value != 0;
+    return;
+  }
+  switch (dtype) {
+#define X(id, text, ctype, floating, is_signed) \
+  case id:                                      \
+    ((ctype *)data)[index] = (ctype)value;      \
+    break;
+    WEIR_DTYPE_LIST(X)
+#undef X
+  case WEIR_DTYPE_COUNT:
+    break;
+  }
+}

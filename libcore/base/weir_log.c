@@ -1,0 +1,218 @@
+/* weir_log.c - messages, events and the progress line. */
+#include "base/weir_log.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base_priv.h"
+#include "base/weir_clock.h"
+
+enum { LINE_SIZE = 4096 };
+
+static struct {
+  atomic_int level;
+  weir_log_sink sink;
+  void *context;
+  FILE *events;
+  double events_start;
+  atomic_bool progress_open; /* a progress line without its line end stands on the terminal */
+} log_state = {.level = WEIR_LOG_INFO};
+
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
+
+void weir_log_set_level(weir_log_level level)
+{
+  atomic_store(&log_state.level, (int)level);
+}
+
+weir_status weir_log_level_find(const char *name, weir_log_level *out)
+{
+  for (int i = 0; i <= WEIR_LOG_DEBUG; i++) {
+    if (strcmp(name, level_names[i]) == 0) {
+      *out = (weir_log_level)i;
+      return WEIR_OK;
+    }
+  }
+  return weir_fail(WEIR_ERR_CONFIG, "unknown log level %s; there are error, warn, info and debug",
+                   name);
+}
+
+void weir_log_set_sink(weir_log_sink sink, void *context)
+{
+  log_state.sink = sink;
+  log_state.context = context;
+}
+
+static void end_progress_line(void)
+{
+  if (atomic_exchange(&log_state.progress_open, false)) {
+    fputc('\n', stderr);
+  }
+}
+
+static void write_message(weir_log_level level, const char *room, const char *format, va_list args)
+{
+  static const char *const labels[] = {"error: ", "warning: ", "", ""};
+  char text[LINE_SIZE];
+
+  if ((int)level > atomic_load(&log_state.level)) {
+    return;
+  }
+  if (vsnprintf(text, sizeof text, format, args) >= LINE_SIZE) {
+    memcpy(text + LINE_SIZE - 4, "...", 4);
+  }
+  if (log_state.sink != NULL) {
+    log_state.sink(log_state.context, level, room, text);
+    return;
+  }
+  end_progress_line();
+  fprintf(stderr, "%s: %s%s\n", room, labels[level], text);
+}
+
+#define MESSAGE_FUNCTION(name, level)                  \
+  void name(const char *room, const char *format, ...) \
+  {                                                    \
+    va_list args;                                      \
+                                                       \
+    va_start(args, format);                            \
+    write_message(level, room, format, args);          \
+    va_end(args);                                      \
+  }
+MESSAGE_FUNCTION(weir_error, WEIR_LOG_ERROR)
+MESSAGE_FUNCTION(weir_warn, WEIR_LOG_WARN)
+MESSAGE_FUNCTION(weir_info, WEIR_LOG_INFO)
+MESSAGE_FUNCTION(weir_debug, WEIR_LOG_DEBUG)
+
+weir_status weir_events_open(const char *path)
+{
+  weir_events_close();
+  FILE *file = fopen(path, "we");
+  if (file == NULL) {
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot create the event file: %m", path);
+  }
+  log_state.events = file;
+  log_state.events_start = weir_clock();
+  return WEIR_OK;
+}
+
+void weir_events_close(void)
+{
+  FILE *file = log_state.events;
+
+  if (file == NULL) {
+    return;
+  }
+  log_state.events = NULL;
+  const int failed = ferror(file);
+  if (fclose(file) != 0 || failed) {
+    weir_warn("base", "the event file is incomplete: writing to it failed");
+  }
+}
+
+static void write_field(FILE *out, const weir_field *field)
+{
+  base_json_text(out, field->key);
+  fputs(": ", out);
+  switch (field->kind) {
+  case 's':
+    base_json_text(out, field->text);
+    break;
+  case 'i':
+    fprintf(out, "%lld", (long long)field->integer);
+    break;
+  case 'b':
+    fputs(field->integer != 0 ? "true" : "false", out);
+    break;
+  default:
+    base_json_real(out, field->real);
+  }
+}
+
+void weir_event_fields(const char *name, const weir_field *fields, int n)
+{
+  FILE *out = log_state.events;
+
+  if (out == NULL) {
+    return;
+  }
+  flockfile(out); /* one event is one line, whoever else writes */
+  fputs("{\"event\": ", out);
+  base_json_text(out, name);
+  fprintf(out, ", \"time_s\": %.6f", weir_clock() - log_state.events_start);
+  for (int i = 0; i < n; i++) {
+    fputs(", ", out);
+    write_field(out, &fields[i]);
+  }
+  fputs("}\n", out);
+  fflush(out);
+  funlockfile(out);
+}
+
+/* State of one progress line; a new `what` or a smaller `done` starts another. */
+static struct {
+  char what[64];
+  int64_t done;
+  double start, shown;
+} progress;
+static base_lock progress_lock = BASE_LOCK_INIT;
+
+static void print_progress(const char *what, int64_t done, int64_t total, const char *unit,
+                           double seconds)
+{
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  char rest[64] = "";
+  char line[256];
+
+  if (total > 0 && done > 0 && done < total) {
+    const double left = seconds * (double)(total - done) / (double)done;
+    snprintf(rest, sizeof rest, ", %.0f s left", left);
+  } else if (done == total) {
+    snprintf(rest, sizeof rest, ", %.1f s", seconds);
+  }
+  if (total > 0) {
+    snprintf(line, sizeof line, "%s: %lld of %lld %s (%.0f %%)%s", what, (long long)done,
+             (long long)total, unit, 100.0 * (double)done / (double)total, rest);
+  } else {
+    snprintf(line, sizeof line, "%s: %lld %s%s", what, (long long)done, unit, rest);
+  }
+  if (terminal) {
+    fprintf(stderr, "\r\033[K%s%s", line, done == total ? "\n" : "");
+    atomic_store(&log_state.progress_open, done != total);
+  } else {
+    fprintf(stderr, "%s\n", line);
+  }
+}
+
+void weir_progress(const char *what, int64_t done, int64_t total, const char *unit)
+{
+  const double now = weir_clock();
+  const double interval = isatty(STDERR_FILENO) == 1 ? 0.1 : 60.0;
+  double start;
+  bool show;
+
+  if (atomic_load(&log_state.level) < WEIR_LOG_INFO) {
+    return;
+  }
+  base_lock_take(&progress_lock);
+  if (strncmp(progress.what, what, sizeof progress.what - 1) != 0 || done < progress.done ||
+      progress.start == 0) {
+    snprintf(progress.what, sizeof progress.what, "%s", what);
+    progress.start = now;
+    progress.shown = now;
+  }
+  progress.done = done;
+  show = done == total || now - progress.shown >= interval;
+  if (show) {
+    progress.shown = now;
+  }
+  start = progress.start;
+  if (done == total) {
+    progress.start = 0;
+  }
+  base_lock_give(&progress_lock);
+  if (show) {
+    print_progress(what, done, total, unit, now - start);
+  }
+}

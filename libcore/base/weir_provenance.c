@@ -1,0 +1,108 @@
+/* weir_provenance.c - provenance.json. */
+#include "base/weir_provenance.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/base_priv.h"
+#include "base/weir_clock.h"
+#include "weir_build.h"
+
+const char *weir_build_text(void)
+{
+  return WEIR_BUILD_TEXT;
+}
+
+const char *weir_version(void)
+{
+  return WEIR_BUILD_VERSION;
+}
+
+/* False when the file cannot be read to its end. */
+static bool digest(const char *path, char hex[65], int64_t *bytes)
+{
+  char block[1 << 16];
+  FILE *file = fopen(path, "re");
+  base_sha256 s;
+  size_t got;
+
+  if (file == NULL) {
+    return false;
+  }
+  base_sha256_init(&s);
+  *bytes = 0;
+  while ((got = fread(block, 1, sizeof block, file)) > 0) {
+    base_sha256_update(&s, block, got);
+    *bytes += (int64_t)got;
+  }
+  const bool whole = ferror(file) == 0;
+  fclose(file);
+  base_sha256_finish(&s, hex);
+  return whole;
+}
+
+static void put_text(FILE *out, const char *key, const char *value)
+{
+  fprintf(out, "  \"%s\": ", key);
+  base_json_text(out, value);
+  fputs(",\n", out);
+}
+
+static void put_machine(FILE *out)
+{
+  struct utsname name;
+
+  if (uname(&name) == 0) {
+    put_text(out, "host", name.nodename);
+    put_text(out, "system", name.sysname);
+    put_text(out, "release", name.release);
+    put_text(out, "machine", name.machine);
+  }
+  fprintf(out, "  \"processors\": %ld,\n", sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void put_inputs(FILE *out, const weir_provenance *p)
+{
+  char hex[65];
+  int64_t bytes;
+
+  fputs("  \"inputs\": [", out);
+  for (int i = 0; i < p->n_inputs; i++) {
+    fputs(i > 0 ? ",\n    {\"path\": " : "\n    {\"path\": ", out);
+    base_json_text(out, p->inputs[i]);
+    if (digest(p->inputs[i], hex, &bytes)) {
+      fprintf(out, ", \"bytes\": %" PRId64 ", \"sha256\": \"%s\"}", bytes, hex);
+    } else {
+      fputs(", \"missing\": true}", out);
+    }
+  }
+  fputs(p->n_inputs > 0 ? "\n  ]\n" : "]\n", out);
+}
+
+weir_status weir_provenance_write(const char *path, const weir_provenance *p)
+{
+  weir_writer *w;
+  char utc[32];
+
+  WEIR_TRY(weir_writer_open(path, &w));
+  FILE *out = base_writer_stream(w);
+  weir_clock_utc(utc, sizeof utc);
+  fputs("{\n", out);
+  put_text(out, "program", p->program);
+  put_text(out, "version", weir_version());
+  put_text(out, "build", weir_build_text());
+  put_text(out, "written_utc", utc);
+  fputs("  \"command\": [", out);
+  for (int i = 0; i < p->argc; i++) {
+    fputs(i > 0 ? ", " : "", out);
+    base_json_text(out, p->argv[i]);
+  }
+  fprintf(out, "],\n  \"seed\": %" PRIu64 ",\n  \"threads\": %d,\n", p->seed, p->threads);
+  put_machine(out);
+  put_inputs(out, p);
+  fputs("}\n", out);
+  WEIR_TRY(weir_writer_commit(&w)); /* sees every write above that failed */
+  return WEIR_OK;
+}

@@ -1,0 +1,222 @@
+/* weir_writer.c - files that appear whole or not at all: written beside, synced, renamed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base_priv.h"
+#include "base/weir_alloc.h"
+
+struct weir_writer {
+  char *path, *unfinished; /* final place, and "<path>.tmp-<pid>" */
+  FILE *stream;
+  weir_writer *next; /* list of all open writers, for weir_writer_remove_all */
+};
+
+static struct {
+  base_lock lock;
+  weir_writer *first;
+} writers = {.lock = BASE_LOCK_INIT};
+
+/* False when another writer of this process has the same final place. */
+static bool enlist(weir_writer *w)
+{
+  bool free_place = true;
+
+  base_lock_take(&writers.lock);
+  for (const weir_writer *other = writers.first; other != NULL; other = other->next) {
+    free_place = free_place && strcmp(other->path, w->path) != 0;
+  }
+  if (free_place) {
+    w->next = writers.first;
+    writers.first = w;
+  }
+  base_lock_give(&writers.lock);
+  return free_place;
+}
+
+static void delist(weir_writer *w)
+{
+  base_lock_take(&writers.lock);
+  for (weir_writer **link = &writers.first; *link != NULL; link = &(*link)->next) {
+    if (*link == w) {
+      *link = w->next;
+      break;
+    }
+  }
+  base_lock_give(&writers.lock);
+}
+
+static void release(weir_writer *w)
+{
+  weir_free(&w->path);
+  weir_free(&w->unfinished);
+  weir_free(&w);
+}
+
+/* Refuses here what rename would refuse only after all the work is done. */
+static weir_status open_stream(weir_writer *w)
+{
+  struct stat info;
+
+  if (stat(w->path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot write: a directory has this name", w->path);
+  }
+  /* An old file of this name is of a dead process that had our number. */
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+  const int fd = open(w->unfinished, flags, 0666);
+  if (fd >= 0) {
+    w->stream = fdopen(fd, "w");
+  }
+  if (w->stream == NULL) {
+    const weir_status status = weir_fail(WEIR_ERR_DATA, "%s: cannot write: %m", w->path);
+    if (fd >= 0) {
+      close(fd);
+      unlink(w->unfinished);
+    }
+    return status;
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_writer_open(const char *path, weir_writer **out)
+{
+  weir_status status;
+  weir_writer *w;
+  void *memory;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *w, &memory));
+  w = memory;
+  const size_t size = strlen(path) + 32;
+  WEIR_TRY_GOTO(weir_strdup(path, &w->path), failed);
+  WEIR_TRY_GOTO(weir_alloc((int64_t)size, 1, &memory), failed);
+  w->unfinished = memory;
+  snprintf(w->unfinished, size, "%s.tmp-%ld", path, (long)getpid());
+  if (!enlist(w)) {
+    status = weir_fail(WEIR_ERR_DATA, "%s: is already being written", path);
+    goto failed;
+  }
+  WEIR_TRY_GOTO(open_stream(w), listed);
+  *out = w;
+  return WEIR_OK;
+listed:
+  delist(w);
+failed:
+  release(w);
+  return status;
+}
+
+FILE *base_writer_stream(weir_writer *w)
+{
+  return w->stream;
+}
+
+static weir_status write_failed(const weir_writer *w)
+{
+  return weir_fail(WEIR_ERR_DATA, "%s: writing fails: %m", w->path);
+}
+
+weir_status weir_writer_write(weir_writer *w, const void *data, size_t bytes)
+{
+  if (bytes > 0 && fwrite(data, 1, bytes, w->stream) != bytes) {
+    return write_failed(w);
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_writer_printf(weir_writer *w, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  const int written = vfprintf(w->stream, format, args);
+  va_end(args);
+  return written < 0 ? write_failed(w) : WEIR_OK;
+}
+
+/* By name and not through the stream: a library may have written, or replaced, the file. */
+static bool sync_path(const char *path, int flags)
+{
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+
+  if (fd < 0) {
+    return false;
+  }
+  const bool synced = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+  const int reason = errno;
+  close(fd);
+  errno = reason;
+  return synced;
+}
+
+/* Makes the new name itself durable. A file system that cannot sync directories is not an error:
+ * the file is whole either way. */
+static void sync_parent(char *path)
+{
+  char *slash = strrchr(path, '/');
+
+  if (slash == NULL) {
+    sync_path(".", O_DIRECTORY);
+  } else if (slash == path) {
+    sync_path("/", O_DIRECTORY);
+  } else {
+    *slash = 0;
+    sync_path(path, O_DIRECTORY);
+    *slash = '/';
+  }
+}
+
+weir_status weir_writer_commit(weir_writer **writer)
+{
+  weir_writer *w = *writer;
+  weir_status status = WEIR_OK;
+
+  const bool failed_before = ferror(w->stream) != 0;
+  if (fclose(w->stream) != 0) {
+    status = write_failed(w);
+  } else if (failed_before) {
+    status = weir_fail(WEIR_ERR_DATA, "%s: an earlier write to this file failed", w->path);
+  } else if (!sync_path(w->unfinished, 0) || rename(w->unfinished, w->path) != 0) {
+    status = write_failed(w);
+  }
+  w->stream = NULL;
+  if (status == WEIR_OK) {
+    sync_parent(w->path);
+  }
+  weir_writer_destroy(writer);
+  return status;
+}
+
+void weir_writer_destroy(weir_writer **writer)
+{
+  weir_writer *w = writer == NULL ? NULL : *writer;
+
+  if (w == NULL) {
+    return;
+  }
+  *writer = NULL;
+  delist(w);
+  if (w->stream != NULL) {
+    fclose(w->stream);
+  }
+  unlink(w->unfinished);
+  release(w);
+}
+
+const char *weir_writer_path(const weir_writer *w)
+{
+  return w->unfinished;
+}
+
+void weir_writer_remove_all(void)
+{
+  base_lock_take(&writers.lock);
+  for (const weir_writer *w = writers.first; w != NULL; w = w->next) {
+    unlink(w->unfinished);
+  }
+  base_lock_give(&writers.lock);
+}

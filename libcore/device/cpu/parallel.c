@@ -1,0 +1,80 @@
+/* parallel.c - weir_parallel on OpenMP; serial where the compiler has none. */
+#include "device/weir_parallel.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static int processors(void)
+{
+  cpu_set_t set;
+
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    return CPU_COUNT(&set);
+  }
+  const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than cpu_set_t holds */
+  return online > 0 ? (int)online : 1;
+}
+
+/* What weir_threads_set asked for, 0 before that. */
+static atomic_int *requested(void)
+{
+  static atomic_int threads;
+
+  return &threads;
+}
+
+void weir_threads_set(int threads)
+{
+  atomic_store(requested(), threads > 0 ? threads : 0);
+}
+
+int weir_threads_get(void)
+{
+#ifdef _OPENMP
+  const int threads = atomic_load(requested());
+
+  return threads > 0 ? threads : processors();
+#else
+  return 1;
+#endif
+}
+
+#ifdef _OPENMP
+static int team_size(int64_t n, int threads)
+{
+  const int limit = weir_threads_get();
+  const int wanted = threads > 0 && threads < limit ? threads : limit;
+
+  if (omp_in_parallel()) {
+    return 1;
+  }
+  return n < wanted ? (int)n : wanted;
+}
+#endif
+
+void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
+                   void *context)
+{
+#ifdef _OPENMP
+  const int team = team_size(n, threads);
+
+  if (team > 1) {
+    /* Dynamic: items such as tiles of a record with gaps differ in cost. */
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+    for (int64_t item = 0; item < n; item++) {
+      body(context, item, omp_get_thread_num());
+    }
+    return;
+  }
+#else
+  (void)threads;
+#endif
+  for (int64_t item = 0; item < n; item++) {
+    body(context, item, 0);
+  }
+}

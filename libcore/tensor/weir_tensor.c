@@ -1,0 +1,279 @@
+/* weir_tensor.c - memory, views and converting copies. */
+#include "tensor/weir_tensor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+
+/* Checks extents; *count is their product, also checked in bytes so that strides cannot overflow.
+ */
+static weir_status check_shape(weir_dtype dtype, int rank, const int64_t *shape, int64_t *count)
+{
+  int64_t product = 1, bytes;
+
+  if (rank < 0 || rank > WEIR_MAX_RANK) {
+    return weir_fail(WEIR_ERR_SHAPE, "rank %d is outside [0, %d]", rank, WEIR_MAX_RANK);
+  }
+  for (int d = 0; d < rank; d++) {
+    if (shape[d] < 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "extent %" PRId64 " of dimension %d is negative", shape[d],
+                       d);
+    }
+    /* Extents of an empty tensor are bounded too: its strides are products of the others. */
+    const int64_t extent = shape[d] > 0 ? shape[d] : 1;
+    if (!weir_mul_ok(product, extent, &product) ||
+        !weir_mul_ok(product, (int64_t)weir_dtype_size(dtype), &bytes)) {
+      return weir_fail(WEIR_ERR_SHAPE, "the extents up to dimension %d overflow", d);
+    }
+  }
+  *count = product;
+  for (int d = 0; d < rank; d++) {
+    *count = shape[d] == 0 ? 0 : *count;
+  }
+  return WEIR_OK;
+}
+
+static void set_contiguous(weir_tensor *t, int rank, const int64_t *shape)
+{
+  int64_t stride = 1;
+
+  t->rank = rank;
+  for (int d = rank - 1; d >= 0; d--) {
+    t->shape[d] = shape[d];
+    t->stride[d] = stride;
+    stride *= shape[d] > 0 ? shape[d] : 1;
+  }
+}
+
+weir_status weir_tensor_init(weir_tensor *t, weir_dtype dtype, int rank, const int64_t *shape)
+{
+  int64_t count;
+
+  *t = (weir_tensor){.dtype = dtype};
+  WEIR_TRY(check_shape(dtype, rank, shape, &count));
+  WEIR_TRY(weir_alloc(count, weir_dtype_size(dtype), &t->owned));
+  t->data = t->owned;
+  set_contiguous(t, rank, shape);
+  return WEIR_OK;
+}
+
+weir_tensor weir_tensor_wrap(void *data, weir_dtype dtype, int rank, const int64_t *shape)
+{
+  weir_tensor t = {.data = data, .dtype = dtype};
+
+  WEIR_ASSERT(rank >= 0 && rank <= WEIR_MAX_RANK);
+  set_contiguous(&t, rank, shape);
+  return t;
+}
+
+void weir_tensor_fini(weir_tensor *t)
+{
+  weir_free(&t->owned);
+  *t = (weir_tensor){.dtype = t->dtype};
+}
+
+int64_t weir_tensor_count(const weir_tensor *t)
+{
+  int64_t count = 1;
+
+  for (int d = 0; d < t->rank; d++) {
+    count *= t->shape[d];
+  }
+  return count;
+}
+
+bool weir_tensor_is_contiguous(const weir_tensor *t)
+{
+  int64_t expected = 1;
+
+  if (weir_tensor_count(t) == 0) {
+    return true;
+  }
+  for (int d = t->rank - 1; d >= 0; d--) {
+    if (t->shape[d] != 1 && t->stride[d] != expected) {
+      return false;
+    }
+    expected *= t->shape[d];
+  }
+  return true;
+}
+
+static void *element(const weir_tensor *t, int64_t offset)
+{
+  return (char *)t->data + offset * (int64_t)weir_dtype_size(t->dtype);
+}
+
+weir_status weir_tensor_slice(const weir_tensor *t, int dim, int64_t lo, int64_t hi, int64_t step,
+                              weir_tensor *view)
+{
+  if (dim < 0 || dim >= t->rank) {
+    return weir_fail(WEIR_ERR_SHAPE, "slice: no dimension %d in a tensor of rank %d", dim, t->rank);
+  }
+  if (lo < 0 || hi < lo || hi > t->shape[dim] || step == 0 || step == INT64_MIN) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "slice: [%" PRId64 ", %" PRId64 ") step %" PRId64
+                     " does not fit extent %" PRId64 " of dimension %d",
+                     lo, hi, step, t->shape[dim], dim);
+  }
+  weir_tensor v = *t;
+  const int64_t stride = step > 0 ? step : -step, length = hi - lo;
+  const int64_t count = length == 0 ? 0 : (length - 1) / stride + 1;
+  /* A step beyond the slice is never taken: clamped, so that it cannot overflow the stride. */
+  const int64_t taken = count > 1 ? step : (step > 0 ? 1 : -1);
+  v.owned = NULL;
+  v.shape[dim] = count;
+  v.stride[dim] = t->stride[dim] * taken;
+  if (count > 0) {
+    v.data = element(t, (step > 0 ? lo : hi - 1) * t->stride[dim]);
+  }
+  *view = v;
+  return WEIR_OK;
+}
+
+weir_status weir_tensor_transpose(const weir_tensor *t, const int *order, weir_tensor *view)
+{
+  weir_tensor v = *t;
+  unsigned seen = 0;
+
+  for (int d = 0; d < t->rank; d++) {
+    if (order[d] < 0 || order[d] >= t->rank || (seen & (1u << order[d])) != 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "transpose: the order is not a permutation of %d dimensions",
+                       t->rank);
+    }
+    seen |= 1u << order[d];
+    v.shape[d] = t->shape[order[d]];
+    v.stride[d] = t->stride[order[d]];
+  }
+  v.owned = NULL;
+  *view = v;
+  return WEIR_OK;
+}
+
+weir_status weir_tensor_reshape(const weir_tensor *t, int rank, const int64_t *shape,
+                                weir_tensor *view)
+{
+  int64_t count;
+
+  WEIR_TRY(check_shape(t->dtype, rank, shape, &count));
+  if (count != weir_tensor_count(t)) {
+    return weir_fail(WEIR_ERR_SHAPE, "reshape: %" PRId64 " elements do not become %" PRId64,
+                     weir_tensor_count(t), count);
+  }
+  if (!weir_tensor_is_contiguous(t)) {
+    return weir_fail(WEIR_ERR_SHAPE, "reshape: the tensor is not contiguous; copy it first");
+  }
+  weir_tensor v = {.data = t->data, .dtype = t->dtype};
+  set_contiguous(&v, rank, shape);
+  *view = v;
+  return WEIR_OK;
+}
+
+weir_status weir_tensor_broadcast(const weir_tensor *t, int rank, const int64_t *shape,
+                                  weir_tensor *view)
+{
+  weir_tensor v = {.data = t->data, .dtype = t->dtype, .rank = rank};
+  int64_t count;
+
+  WEIR_TRY(check_shape(t->dtype, rank, shape, &count));
+  if (rank < t->rank) {
+    return weir_fail(WEIR_ERR_SHAPE, "broadcast: rank %d is below the tensor's rank %d", rank,
+                     t->rank);
+  }
+  for (int d = 0; d < rank; d++) {
+    const int from = d - (rank - t->rank);
+    v.shape[d] = shape[d];
+    if (from < 0) {
+      continue;
+    }
+    if (t->shape[from] != shape[d] && t->shape[from] != 1) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "broadcast: extent %" PRId64 " of dimension %d does not become %" PRId64,
+                       t->shape[from], from, shape[d]);
+    }
+    v.stride[d] = t->shape[from] == shape[d] ? t->stride[from] : 0;
+  }
+  *view = v;
+  return WEIR_OK;
+}
+
+/* One line of a copy: n elements, strides in elements of each dtype. */
+static void copy_line(weir_tensor from, int64_t from_stride, weir_tensor to, int64_t to_stride,
+                      int64_t n)
+{
+  const bool ints = !weir_dtype_is_float(from.dtype);
+
+  if (from.dtype == to.dtype && from_stride == 1 && to_stride == 1) {
+    memmove(to.data, from.data, (size_t)n * weir_dtype_size(to.dtype));
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    if (ints) {
+      weir_dtype_store_int(to.dtype, to.data, i * to_stride,
+                           weir_dtype_load_int(from.dtype, from.data, i * from_stride));
+    } else {
+      weir_dtype_store_real(to.dtype, to.data, i * to_stride,
+                            weir_dtype_load_real(from.dtype, from.data, i * from_stride));
+    }
+  }
+}
+
+weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to)
+{
+  const int last = from->rank - 1;
+  int64_t index[WEIR_MAX_RANK] = {0};
+  weir_tensor a = *from, b = *to;
+
+  if (from->rank != to->rank) {
+    return weir_fail(WEIR_ERR_SHAPE, "copy: rank %d to rank %d", from->rank, to->rank);
+  }
+  for (int d = 0; d < from->rank; d++) {
+    if (from->shape[d] != to->shape[d]) {
+      return weir_fail(WEIR_ERR_SHAPE, "copy: extent %" PRId64 " to %" PRId64 " in dimension %d",
+                       from->shape[d], to->shape[d], d);
+    }
+  }
+  if (weir_tensor_count(from) == 0) {
+    return WEIR_OK;
+  }
+  if (weir_tensor_is_contiguous(from) && weir_tensor_is_contiguous(to)) {
+    copy_line(a, 1, b, 1, weir_tensor_count(from));
+    return WEIR_OK;
+  }
+  const int64_t n = last >= 0 ? from->shape[last] : 1;
+  for (int d = 0; d >= 0;) {
+    int64_t a_offset = 0, b_offset = 0;
+    for (int k = 0; k < last; k++) {
+      a_offset += index[k] * from->stride[k];
+      b_offset += index[k] * to->stride[k];
+    }
+    a.data = element(from, a_offset);
+    b.data = element(to, b_offset);
+    copy_line(a, last >= 0 ? from->stride[last] : 1, b, last >= 0 ? to->stride[last] : 1, n);
+    for (d = last - 1; d >= 0 && ++index[d] == from->shape[d]; d--) {
+      index[d] = 0;
+    }
+  }
+  return WEIR_OK;
+}
+
+static int64_t offset_of(const weir_tensor *t, const int64_t *index)
+{
+  int64_t offset = 0;
+
+  for (int d = 0; d < t->rank; d++) {
+    WEIR_ASSERT(index[d] >= 0 && index[d] < t->shape[d]);
+    offset += index[d] * t->stride[d];
+  }
+  return offset;
+}
+
+double weir_tensor_get_real(const weir_tensor *t, const int64_t *index)
+{
+  return weir_dtype_load_real(t->dtype, t->data, offset_of(t, index));
+}
+
+void weir_tensor_set_real(weir_tensor *t, const int64_t *index, double value)
+{
+  weir_dtype_store_real(t->dtype, t->data, offset_of(t, index), value);
+}
