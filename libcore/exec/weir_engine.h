@@ -1,0 +1,65 @@
+/* weir_engine.h - how a loop is executed over a box: the interface of the tiers.
+ *
+ * All engines give the same bits. The order of a reduction is part of the definition: the reduced
+ * iterations of an output, in row-major order r = 0, 1, ... over the reduced dimensions' whole
+ * extents, form slabs of WEIR_SLAB; in a slab, lane r % WEIR_LANES takes its iterations in
+ * ascending order, starting from the neutral element; lanes merge as (l, l + 8), (l, l + 4), (l, l
+ * + 2), (l, l + 1), the lower one on the left; slabs merge as a balanced tree over slab numbers
+ * (adjacent pairs, level by level; a last odd one moves up unchanged). Dropped iterations
+ * contribute nothing. MOMENTS: an iteration with present false is dropped too. MOMENTS takes an
+ * element by n += 1, d = x - mean, mean += d / n, M2 += d * (x - mean), and merges by n = na + nb,
+ * d = mb - ma, mean = ma + d * (nb / n), M2 = Ma + Mb + d * d * (na * (nb / n)), the empty side
+ * returning the other unchanged. SOFTMAX takes x as merge with (x, 1); merges (m, s), (m', s') to
+ * M = max(m, m'), s * exp(m - M) + s' * exp(m' - M), the neutral side returning the other
+ * unchanged. No other float operation is reordered, contracted or widened; math functions are those
+ * of graph/weir_scalar.h. */
+#ifndef WEIR_ENGINE_H
+#define WEIR_ENGINE_H
+#include "graph/weir_view.h"
+#include "pass/lower/weir_loop.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_SLAB 4096
+#define WEIR_LANES 16
+
+/* State scalars of a scan between boxes: cell of state k at a point is cells[k * points + p], p the
+ * row-major position of the point in the whole box of the parallel dimensions. A cell holds the
+ * scalar's bytes at its start. */
+typedef struct weir_cells {
+  uint64_t *cells;
+  int64_t points;
+} weir_cells;
+
+/* One run: the iterations of `box` (a sub-box; reduced dimensions always whole). Views are in
+ * operand order; ROLE_STATE operands have none (the driver moves states between cells and arrays).
+ * Sequential dimensions go on from `state` and leave it advanced. */
+typedef struct weir_loop_run {
+  weir_box box;
+  const weir_view *in, *out;
+  weir_cells *state;
+} weir_loop_run;
+
+typedef struct weir_engine_opts {
+  const char *compiler;  /* tier 2: command, "" for cc        */
+  const char *cache_dir; /* tier 2: "" for the user's default */
+  int threads;           /* that may call run at one time     */
+} weir_engine_opts;
+
+typedef struct weir_engine {
+  const char *name; /* "reference", "vector", "native" */
+  int tier;         /* 0, 1, 2 */
+  /* Prepares n loops at once (a compiler is started once). contexts[k] belongs to loop k. */
+  weir_status (*prepare)(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
+                         void **contexts);
+  void (*run)(void *context, const weir_loop_run *run); /* thread-safe; cannot fail */
+  void (*release)(void *context);
+} weir_engine;
+
+extern const weir_engine weir_engine_reference, weir_engine_vector, weir_engine_native;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,105 @@
+/* weir_plan.h - a graph made executable on this machine: passes run, memory laid out, loops
+ * prepared.
+ *
+ * Making a plan may be slow; running it allocates nothing. A graph with time dimensions is fed
+ * chunk by chunk (weir_plan_feed); one without is run whole (weir_plan_run). */
+#ifndef WEIR_PLAN_H
+#define WEIR_PLAN_H
+#include "conf/weir_opt.h"
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_plan weir_plan;
+
+/* The section `exec:` of every app's configuration; rows in weir_exec_opts. */
+typedef struct weir_exec_cfg {
+  int tier;     /* auto|reference|vector|native: 0..3 */
+  bool explain; /* measure and report the time of each group */
+  bool verify;  /* re-run the oracle after every pass on shrunk shapes */
+  bool fusion;
+  const char *kernel;
+  const char *compiler;
+  const char *cache_dir;
+  int64_t cache_bytes; /* 0: half of L2 */
+  const char *peaks;   /* file written by `bench peaks`, "" for built-in values */
+} weir_exec_cfg;
+extern const weir_opt weir_exec_opts[];
+
+/* Most new slots that one feed brings, per time input by name. */
+typedef struct weir_chunk_bound {
+  const char *input;
+  int64_t slots;
+} weir_chunk_bound;
+
+typedef struct weir_plan_opts {
+  const weir_exec_cfg *exec; /* NULL: defaults */
+  int threads;               /* 0: weir_threads_get() */
+  const weir_chunk_bound *bounds;
+  int n_bounds;
+} weir_plan_opts;
+
+/* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
+ * builder error; WEIR_ERR_UNSUPPORTED when exec.tier forces a tier that cannot be had (no
+ * compiler). */
+weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
+                             weir_plan **out) WEIR_CHECKED;
+void weir_plan_destroy(weir_plan **p);
+
+typedef struct weir_binding {
+  const char *name; /* of an input or of a result */
+  weir_tensor *tensor;
+} weir_binding;
+/* Runs a graph without time. Every input and result must be bound once, with its dtype and shape,
+ * contiguous. Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
+ * WEIR_ERR_NUMERIC; call nodes' own. */
+weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n) WEIR_CHECKED;
+
+/* New slots [lo, hi) of a time input, [other dims..., hi - lo] contiguous. lo must be the end of
+ * the previous feed, or later: then the slots between are skipped as absent (allowed where every
+ * reader is exact under skipping; see weir_plan_skippable). A bounded input is fed whole, lo = hi =
+ * 0. */
+typedef struct weir_feed {
+  const char *input;
+  const void *data;
+  int64_t lo, hi;
+} weir_feed;
+/* Feeds all inputs and computes what has become computable. last: the streams end at hi. */
+weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last) WEIR_CHECKED;
+/* Result of the last feed or run: a view of the new slots [*lo, *hi) (bounded results: 0, 0), valid
+ * until the next one. The slots skipped since the previous feed precede *lo. NULL name fails:
+ * WEIR_ERR_CONFIG. */
+weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *view, int64_t *lo,
+                             int64_t *hi) WEIR_CHECKED;
+/* Absent slots that must be fed after the last present one (and before the next) so that the rest
+ * of a gap may be skipped exactly: settle times plus look-back and look-ahead; -1: never. */
+int64_t weir_plan_settle(const weir_plan *p, const char *input);
+/* Slots of `input` beyond a result's slot that the slot needs, and slots before: composed over the
+ * graph. */
+void weir_plan_reach(const weir_plan *p, const char *result, const char *input, int64_t *behind,
+                     int64_t *ahead);
+/* Puts every stream back to its start (windows, frontiers); stored arrays are the caller's. */
+void weir_plan_rewind(weir_plan *p);
+
+/* Facts for reports. */
+typedef struct weir_group_report {
+  const char *members;            /* "mul, add, clamp" */
+  const char *kernel;             /* kernel or engine  */
+  double flops, bytes;            /* per chunk of the bounds, or per run */
+  double predicted_s, measured_s; /* measured: per call, 0 before explain ran */
+  int64_t calls;
+  double saved_bytes;
+} weir_group_report;
+int32_t weir_plan_groups(const weir_plan *p);
+weir_group_report weir_plan_group(const weir_plan *p, int32_t group);
+int64_t weir_plan_arena_bytes(const weir_plan *p);
+int64_t weir_plan_arena_bound(const weir_plan *p);
+int weir_plan_tier(const weir_plan *p);
+/* Graph after each pass, groups, memory plan, predicted flops, bytes and time. */
+void weir_plan_print(const weir_plan *p, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

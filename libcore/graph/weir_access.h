@@ -1,0 +1,215 @@
+/* weir_access.h - the access of an operator: which box of each operand a box of its iterations
+ * touches.
+ *
+ * Stated once per operator (docs/design: iterations, index maps, border rules, monoids). Everything
+ * else - regions, bytes, flops, halos, fusion, stream buffers - is derived from it by the functions
+ * below. */
+#ifndef WEIR_ACCESS_H
+#define WEIR_ACCESS_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_dtype.h"
+#include "base/weir_status.h"
+#include "graph/weir_body.h"
+#include "tensor/weir_tensor.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_MAX_DIMS 16     /* iteration dimensions                              */
+#define WEIR_MAX_OPERANDS 16 /* arrays read by one node or one lowered loop       */
+#define WEIR_MAX_OUTPUTS 8   /* arrays written                                    */
+#define WEIR_MAX_STATES 48   /* state scalars of a scan                           */
+/* Extent of the unbounded dimension, time; far from overflow in sums and doubled values. */
+#define WEIR_UNBOUNDED (INT64_MAX / 8)
+
+typedef enum weir_dim_kind {
+  WEIR_PARALLEL,
+  WEIR_REDUCED,
+  WEIR_FORWARD, /* sequential, index ascending  */
+  WEIR_BACKWARD /* sequential, index descending */
+} weir_dim_kind;
+
+/* One iteration dimension, [lo, hi). A `time` dimension has hi == WEIR_UNBOUNDED while planning;
+ * its real bounds are run-time values. */
+typedef struct weir_dim {
+  weir_dim_kind kind;
+  int64_t lo, hi;
+  bool time;
+} weir_dim;
+
+/* What happens when an index leaves the array's [0, extent). */
+typedef enum weir_border {
+  WEIR_BORDER_NEVER,     /* proved at build time that it does not                   */
+  WEIR_BORDER_ABSENT,    /* the whole iteration is dropped                          */
+  WEIR_BORDER_ZERO,      /* the load gives 0                                        */
+  WEIR_BORDER_VALUE,     /* the load gives `fill`                                   */
+  WEIR_BORDER_WRAP,      /* index modulo extent                                     */
+  WEIR_BORDER_REPLICATE, /* nearest edge                                            */
+  WEIR_BORDER_REFLECT    /* mirrored about the edge elements: period 2 (extent - 1) */
+} weir_border;
+
+/* Index of one array dimension: floor((sum_k coef[k] * i_k + offset + g) / div), then the border
+ * rule. div 0 means 1. g is 0, or, when gather > 0, the element of input operand gather - 1 (an
+ * integer array) at that operand's own index in the same iteration, a value of [gather_lo,
+ * gather_hi). */
+typedef struct weir_index {
+  int64_t coef[WEIR_MAX_DIMS];
+  int64_t offset, div;
+  weir_border border;
+  double fill;
+  int gather;
+  int64_t gather_lo, gather_hi;
+} weir_index;
+
+typedef enum weir_role {
+  WEIR_ROLE_DATA,
+  WEIR_ROLE_STATE /* initial or final state of a scan, [slots, parallel dims...]; index[0] is the
+                     slot */
+} weir_role;
+
+/* One array read or written. extent: the array's shape (time: WEIR_UNBOUNDED while planning). */
+typedef struct weir_operand {
+  weir_dtype dtype;
+  int rank;
+  weir_index index[WEIR_MAX_RANK];
+  int64_t extent[WEIR_MAX_RANK];
+  weir_role role;
+} weir_operand;
+
+/* How reduced iterations merge. Inputs are the body's values, outputs the node's outputs, in order.
+ */
+typedef enum weir_monoid {
+  WEIR_COMBINE_NONE,    /* no reduced dimension                                               */
+  WEIR_COMBINE_SUM,     /* (x) -> (sum)                             neutral 0                 */
+  WEIR_COMBINE_PROD,    /* (x) -> (product)                         neutral 1                 */
+  WEIR_COMBINE_MAX,     /* (x) -> (maximum, NaN if any is NaN)      neutral -inf or the least */
+  WEIR_COMBINE_MIN,     /* (x) -> (minimum, NaN if any is NaN)      neutral +inf or greatest  */
+  WEIR_COMBINE_ARGMAX,  /* (x) -> (maximum, i64 position row-major over the reduced dimensions);
+                           first on  ties, NaN is never chosen; neutral (-inf or the least, -1)  */
+  WEIR_COMBINE_MOMENTS, /* (x, bool present) -> (n, mean, M2), Chan et al. 1983; neutral 0    */
+  WEIR_COMBINE_SOFTMAX, /* (x) -> (max, sum of exp(x - max))        neutral (-inf, 0)         */
+  WEIR_COMBINE_FIRST,   /* (x, bool present) -> (x, present) of the first present; neutral 0  */
+  WEIR_COMBINE_LAST     /* likewise of the last                                               */
+} weir_monoid;
+
+/* One state scalar of a scan, per point of the parallel dimensions. */
+typedef struct weir_state {
+  weir_dtype dtype;
+  int init;  /* 1 + input operand that holds it before the first iteration, 0: `initial` */
+  int final; /* 1 + output operand that receives it after the last, 0: none              */
+  int slot;  /* index along dimension 0 of those operands                                */
+  double initial;
+  int32_t next; /* expression: value after this iteration                                   */
+} weir_state;
+
+/* THE statement. Owns `body` (weir_access_fini). */
+typedef struct weir_access {
+  int n_dims, n_in, n_out, n_states;
+  weir_dim dim[WEIR_MAX_DIMS];
+  weir_operand in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+  weir_body body;
+  int n_values; /* without combine: one per DATA output, in order; with: the monoid's inputs */
+  int32_t value[WEIR_MAX_OUTPUTS];
+  weir_monoid combine;
+  weir_dtype accumulator; /* dtype the monoid computes in */
+  weir_state state[WEIR_MAX_STATES];
+  /* Scans that skip gaps: after `settle` iterations in a row in which input operand `presence - 1`
+   * (bool) is 0, the state is a fixed point and every DATA output is 0, so that further absent
+   * slots may be skipped exactly. presence 0: no such promise. */
+  int presence;
+  int64_t settle;
+  /* Opaque bodies (library and call operators) have no expressions; cost by formula. */
+  bool opaque;
+  double opaque_flops; /* per point of the parallel and sequential dimensions */
+} weir_access;
+
+/* A half-open box. rank counts iteration dimensions (iterations) or array dimensions (elements). */
+typedef struct weir_box {
+  int rank;
+  int64_t lo[WEIR_MAX_DIMS], hi[WEIR_MAX_DIMS];
+} weir_box;
+
+typedef struct weir_interval {
+  int64_t lo, hi;
+} weir_interval;
+
+/* What a box needs of an array, per dimension: up to two disjoint ascending intervals (wrap); n[d]
+ * == 0: nothing. exact is false where a gather of unknown indices made the region an upper bound.
+ */
+typedef struct weir_region {
+  int rank;
+  int n[WEIR_MAX_RANK];
+  weir_interval part[WEIR_MAX_RANK][2];
+  bool exact;
+} weir_region;
+
+void weir_access_init(weir_access *a);
+void weir_access_fini(weir_access *a);
+weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;
+/* Refuses what cannot be right: ranks, divisors, expressions and states out of range, dtypes that
+ * do not agree, a NEVER border that an iteration leaves, overflow. Fails: WEIR_ERR_SHAPE, naming
+ * operand and dimension. */
+weir_status weir_access_check(const weir_access *a) WEIR_CHECKED;
+
+/* The whole iteration box. */
+weir_box weir_iterations(const weir_access *a);
+bool weir_box_empty(const weir_box *b);
+int64_t weir_box_volume(const weir_box *b); /* saturates at INT64_MAX */
+weir_box weir_box_intersect(const weir_box *a, const weir_box *b);
+/* Smallest box that holds the region. */
+weir_box weir_region_hull(const weir_region *r);
+int64_t weir_region_volume(const weir_region *r);
+bool weir_region_empty(const weir_region *r);
+
+/* Region of input `operand` that the iterations of `box` read, after the border rule: corner rule,
+ * then clip (absent, zero, value), touched edge (replicate), mirrored intervals (reflect), one
+ * interval per shift (wrap). Exact per dimension but for gathers and for coefficients that leave
+ * holes (then the hull). */
+weir_region weir_needed(const weir_access *a, int operand, const weir_box *box);
+/* Region of output `output` that the iterations of `box` write. */
+weir_region weir_written(const weir_access *a, int output, const weir_box *box);
+/* Smallest iteration box that holds every iteration which writes into `elements` of `output`
+ * (reduced dimensions whole). */
+weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *elements);
+/* Smallest iteration box that holds every iteration which reads `elements` of input `operand` (for
+ * wrap and reflect the hull of the union). */
+weir_box weir_affected(const weir_access *a, int operand, const weir_box *elements);
+/* Number of distinct elements of an input that the iterations of `box` touch, after the border
+ * rule. */
+int64_t weir_distinct(const weir_access *a, int operand, const weir_box *box);
+/* The same for the union of several uses of one array: use k is operand[k] of access[k] over
+ * box[k]; operand[k] < 0 is output -1 - operand[k]. */
+int64_t weir_distinct_union(const weir_access *const *access, const int *operand,
+                            const weir_box *box, int n);
+/* Iterations of `box` that survive ABSENT borders. */
+int64_t weir_surviving(const weir_access *a, const weir_box *box);
+/* Surviving iterations x flops of the body and the monoid; opaque: points x opaque_flops. */
+double weir_flops(const weir_access *a, const weir_box *box);
+/* How far needed(iterations) reaches below and above the owned elements, per array dimension (0
+ * when inside). */
+void weir_halo(const weir_access *a, int operand, const weir_box *iterations, const weir_box *owned,
+               int64_t *below, int64_t *above);
+
+/* The definition that all engines and tests share: one array index of one iteration, before the
+ * border rule (gathered: the element of the gather operand, or 0) and after it. *inside is false
+ * when the load gives its fill or, for ABSENT, the iteration is dropped; the returned index is then
+ * 0. */
+int64_t weir_index_raw(const weir_index *x, int n_dims, const int64_t *iteration, int64_t gathered);
+int64_t weir_index_border(const weir_index *x, int64_t raw, int64_t extent, bool *inside);
+/* Floor division and modulo for any sign of a; b > 0. */
+static inline int64_t weir_floor_div(int64_t a, int64_t b)
+{
+  return a / b - (a % b < 0);
+}
+static inline int64_t weir_floor_mod(int64_t a, int64_t b)
+{
+  const int64_t r = a % b;
+
+  return r < 0 ? r + b : r;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

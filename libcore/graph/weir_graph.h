@@ -1,0 +1,144 @@
+/* weir_graph.h - operators over values, acyclic; built by calls, transformed by passes. */
+#ifndef WEIR_GRAPH_H
+#define WEIR_GRAPH_H
+#include "graph/weir_op.h"
+#include "graph/weir_store.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_graph weir_graph;
+
+/* A place in a graph. node < 0: invalid (a builder failed; the graph keeps the first error). */
+typedef struct weir_value {
+  int32_t node, output;
+} weir_value;
+#define WEIR_NO_VALUE ((weir_value){-1, 0})
+
+weir_status weir_graph_create(weir_graph **out) WEIR_CHECKED;
+void weir_graph_destroy(weir_graph **g);
+/* Deep copy: node and array numbers are kept. */
+weir_status weir_graph_copy(const weir_graph *g, weir_graph **out) WEIR_CHECKED;
+/* First error of the builders, or WEIR_OK. */
+weir_status weir_graph_status(const weir_graph *g) WEIR_CHECKED;
+/* Records a builder's failure (the first one is kept) and returns an invalid value. */
+weir_value weir_graph_fail(weir_graph *g, weir_status status);
+
+/* Sources are nodes without operator (op NULL). The name of an input, stored array or output is
+ * unique in its kind. */
+weir_value weir_input(weir_graph *g, const char *name, const weir_array_desc *desc);
+/* dtype and shape of the store's array of that name. */
+weir_value weir_stored(weir_graph *g, const weir_store *store, const char *name);
+/* A copy of the tensor's elements, kept by the graph. */
+weir_value weir_constant(weir_graph *g, const weir_tensor *t);
+weir_value weir_scalar(weir_graph *g, weir_dtype dtype, double value);
+
+/* Appends a node. `where` ("file:line", static storage) is the caller's place for messages. The one
+ * way to add an operator: builders such as weir_add are wrappers in the op's folder. Invalid inputs
+ * give an invalid value. */
+weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spec,
+                          const weir_value *in, int n_in, const char *where);
+/* An array with several writers: made first, then written by weir_graph_add_into nodes whose
+ * written boxes the validator proves disjoint and covering. The value of the whole array is the
+ * last writer's. */
+int32_t weir_graph_array(weir_graph *g, const weir_array_desc *desc);
+weir_value weir_graph_add_into(weir_graph *g, const weir_op_desc *op, const void *spec,
+                               const weir_value *in, int n_in, int32_t array, const char *where);
+/* Marks a value as a result of the graph. */
+void weir_output(weir_graph *g, const char *name, weir_value v);
+/* The stored array takes the value at the end of the run; all reads of the old value come first. */
+void weir_update(weir_graph *g, weir_value stored, weir_value v);
+/* The stored array is read and written in place by the call operator that takes it as input. */
+void weir_in_place(weir_graph *g, weir_value stored);
+/* Names the node that made v, for dumps and reports; returns v. */
+weir_value weir_label(weir_graph *g, weir_value v, const char *label);
+/* Description of a value; NULL when it is invalid. */
+const weir_array_desc *weir_value_desc(const weir_graph *g, weir_value v);
+
+/* ---- What passes and exec read and write: arrays and nodes by number. ---- */
+
+typedef enum weir_array_kind {
+  WEIR_ARRAY_INPUT,
+  WEIR_ARRAY_STORED,
+  WEIR_ARRAY_CONSTANT,
+  WEIR_ARRAY_TEMPORARY
+} weir_array_kind;
+
+typedef struct weir_array {
+  weir_array_desc desc;
+  weir_array_kind kind;
+  const char *name;     /* input, stored: its name; else NULL                 */
+  const char *output;   /* name as a result, or NULL                          */
+  int32_t update;       /* stored: array whose value it takes, or -1          */
+  bool in_place;        /* stored: written in place by a call                 */
+  weir_tensor constant; /* constant: the elements, owned by the graph         */
+} weir_array;
+
+typedef struct weir_node {
+  const weir_op_desc *op; /* NULL: a source */
+  void *spec;
+  int n_in, n_out;
+  int32_t in[WEIR_MAX_OPERANDS],
+      out[WEIR_MAX_OUTPUTS]; /* arrays, operand by operand of the access */
+  weir_access access;
+  const char *label, *where;
+  int32_t random_id;
+  bool dead; /* removed by a pass */
+} weir_node;
+
+struct weir_kernel;
+
+/* An ordered list of members under one outer box of tiles. Members keep their own maps; arrays used
+ * only inside the group are tile-local. */
+typedef struct weir_group {
+  int32_t *nodes; /* topological order; the last is the anchor, whose parallel and sequential
+                     dimensions are tiled */
+  int64_t n_nodes;
+  int64_t tile[WEIR_MAX_DIMS]; /* tile extent per iteration dimension of the anchor, 0: whole */
+  const struct weir_kernel *kernel; /* claims the group, or NULL: generated */
+  double saved_bytes; /* traffic that grouping removed                               */
+} weir_group;
+
+int32_t
+weir_graph_nodes(const weir_graph *g); /* numbers run [0, n); sources and dead ones included */
+int32_t weir_graph_arrays(const weir_graph *g);
+const weir_node *weir_graph_node(const weir_graph *g, int32_t node);
+weir_node *weir_graph_node_mut(weir_graph *g, int32_t node);
+const weir_array *weir_graph_get_array(const weir_graph *g, int32_t array);
+weir_array *weir_graph_array_mut(weir_graph *g, int32_t array);
+/* Array of a value, -1 when it is invalid. */
+int32_t weir_value_array(const weir_graph *g, weir_value v);
+/* Live nodes with an operator that read / write an array: how many; their numbers into `nodes` (up
+ * to n). */
+int32_t weir_graph_readers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
+int32_t weir_graph_writers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
+int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `group` */
+weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);
+const weir_group *weir_graph_group(const weir_graph *g, int32_t group);
+weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n) WEIR_CHECKED;
+void weir_graph_clear_groups(weir_graph *g);
+/* True when the array is a temporary written and read by this group alone and no result. */
+bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array);
+
+/* Checks the whole graph: accesses, dtypes, disjoint covering writers, no cycle, groups cover every
+ * live node once and close no cycle. Fails: WEIR_ERR_SHAPE, naming node and place. */
+weir_status weir_graph_validate(const weir_graph *g) WEIR_CHECKED;
+/* Live nodes with an operator in topological order (lowest number among the ready first). order:
+ * room for weir_graph_nodes(g). */
+weir_status weir_graph_order(const weir_graph *g, int32_t *order, int32_t *n) WEIR_CHECKED;
+
+/* Distinct external elements x size, each array once per (node or group, read | write); volume:
+ * bytes without a cache. Unbounded dimensions are taken as `slots` long. */
+typedef struct weir_traffic {
+  int64_t read_bytes, write_bytes, volume_bytes;
+  double flops;
+} weir_traffic;
+weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots);
+weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots);
+/* Prints nodes, accesses, groups, bytes and flops, for `describe`. */
+void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

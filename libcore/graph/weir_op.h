@@ -1,0 +1,77 @@
+/* weir_op.h - what an operator is. One folder each under ops/, found by the build. */
+#ifndef WEIR_OP_H
+#define WEIR_OP_H
+#include "graph/weir_access.h"
+#include "graph/weir_view.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an array is, before it has memory. */
+typedef struct weir_array_desc {
+  weir_dtype dtype;
+  int rank;
+  int64_t shape[WEIR_MAX_RANK];
+  int time; /* 1 + the unbounded dimension (shape WEIR_UNBOUNDED there), 0: none */
+} weir_array_desc;
+
+/* What infer and access read. in: [n_in]; out: [n_out], filled after infer. spec: the op's own
+ * struct. */
+typedef struct weir_op_args {
+  const void *spec;
+  int n_in, n_out;
+  const weir_array_desc *in, *out;
+  int32_t random_id; /* fixed when the node is built; keys WEIR_CODE_RANDOM */
+} weir_op_args;
+
+/* A run of an opaque operator (library or call) over `box` of its iterations. Views cover what the
+ * access says the box needs and writes. */
+typedef struct weir_op_run {
+  const void *spec;
+  weir_box box;
+  int n_in, n_out;
+  const weir_view *in;
+  const weir_view *out;
+  bool last; /* no later box follows: the stream has ended */
+} weir_op_run;
+
+/* A random valid case of an operator for the conformance suite. */
+typedef struct weir_op_case {
+  int n_in;
+  weir_array_desc in[WEIR_MAX_OPERANDS];
+  double lo[WEIR_MAX_OPERANDS],
+      hi[WEIR_MAX_OPERANDS]; /* range of the random values of each input */
+  union {
+    long double align;
+    unsigned char bytes[4096];
+  } spec;
+  bool exact; /* all tiers equal the reference to the bit, float included */
+} weir_op_case;
+
+typedef struct weir_op_desc {
+  const char *name, *cite;
+  size_t spec_size; /* bytes of the spec, copied into the node; what it points to must outlive the
+                       graph */
+  int n_out;        /* 0: `outputs` tells */
+  /* Checks inputs and spec; shapes and dtypes of the outputs. Fails: WEIR_ERR_SHAPE. */
+  weir_status (*infer)(const weir_op_args *args, weir_array_desc *out);
+  /* THE statement; `access` arrives initialised and is finished by the caller. */
+  weir_status (*access)(const weir_op_args *args, weir_access *access);
+  int (*outputs)(
+      const weir_op_args *args); /* where the number of outputs depends on the spec, else NULL */
+  /* Library and call operators only: computes one box. Call operators alone may fail. */
+  weir_status (*run)(const weir_op_run *run);
+  /* The random case number `seed` (small extents, every dtype the op takes, extents 0 and 1
+   * included). */
+  weir_status (*sample)(uint64_t seed, weir_op_case *out);
+} weir_op_desc;
+
+/* All operators of this build, sorted by name, NULL at the end: generated. */
+extern const weir_op_desc *const weir_op_table[];
+/* Fails: WEIR_ERR_CONFIG, naming the operators that exist. */
+weir_status weir_op_find(const char *name, const weir_op_desc **out) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

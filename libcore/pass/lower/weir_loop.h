@@ -1,0 +1,31 @@
+/* weir_loop.h - what engines execute: a group as an ordered list of loops over iteration boxes.
+ *
+ * Members that only hand one value to one place (same iteration, no border between) are inlined
+ * into the body of their consumer; every other member is a loop of its own whose outputs lie in
+ * tile-local buffers or arrays. Lowering instantiates what the passes decided. */
+#ifndef WEIR_LOOP_H
+#define WEIR_LOOP_H
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `access` is a complete structured access (its body holds the inlined members); operand k reads
+ * array in[k], output k writes array out[k]. Opaque nodes keep theirs and are run by op->run(spec).
+ */
+typedef struct weir_loop {
+  weir_access access;
+  int32_t in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+  int32_t node;      /* member that gave the outputs */
+  int32_t n_members; /* members merged into this loop */
+} weir_loop;
+
+/* Loops of a group, in order. Caller frees with weir_loops_free. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop **loops,
+                       int32_t *n) WEIR_CHECKED;
+void weir_loops_free(weir_loop **loops, int32_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/* weir_schedule.h - order of the groups and one arena: offsets by liveness, reused memory, lower
+ * bound. */
+#ifndef WEIR_SCHEDULE_H
+#define WEIR_SCHEDULE_H
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Arrays that are temporary and not local to one group get memory; the others have offset -1. */
+typedef struct weir_schedule {
+  int32_t *order; /* [n_groups] groups in the order they run                           */
+  int32_t n_groups, n_arrays;
+  int64_t *offset; /* [n_arrays] bytes from the start of the arena, multiples of 64    */
+  int64_t arena_bytes;
+  int64_t lower_bound; /* most bytes live at one time in this order                    */
+} weir_schedule;
+
+/* bytes: [arrays of g] size of each array's memory; keep: [arrays of g] true where it must live
+ * through the whole run (time windows, results). Fails: WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (overflow).
+ */
+weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const bool *keep,
+                               weir_schedule *out) WEIR_CHECKED;
+void weir_schedule_fini(weir_schedule *s);
+void weir_schedule_print(const weir_schedule *s, const weir_graph *g, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

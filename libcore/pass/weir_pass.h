@@ -1,0 +1,41 @@
+/* weir_pass.h - a pass: a plain function graph -> graph with a place in the order. One folder each
+ * under pass/. */
+#ifndef WEIR_PASS_H
+#define WEIR_PASS_H
+#include "graph/weir_graph.h"
+#include "graph/weir_kernel.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What passes may need to know. 0 means the default stated here. */
+typedef struct weir_pass_opts {
+  int64_t
+      cache_bytes; /* memory that the tile-local buffers of a group may fill; default: half of L2 */
+  int64_t slots; /* length that stands for an unbounded dimension in cost models; default 4096   */
+  double bandwidth; /* bytes/s, for cost models; default: built-in */
+  double flop_rate; /* flop/s */
+  bool no_fusion; /* every node its own group                                                     */
+  const char *kernel; /* "auto", "none", or the one kernel name that may claim groups */
+  const weir_kernel *const *kernels; /* table offered to groups, NULL at the end; NULL: none */
+} weir_pass_opts;
+
+typedef struct weir_pass {
+  const char *name, *cite;
+  int order; /* ascending; simplify 10, group 20, tile 30, then schedule and lower make the plan */
+  weir_status (*run)(weir_graph *g, const weir_pass_opts *opts);
+} weir_pass;
+
+/* All passes of this build, NULL at the end: generated. */
+extern const weir_pass *const weir_pass_table[];
+
+/* Called after each pass with its name; may be NULL. A failure stops the sequence. */
+typedef weir_status (*weir_pass_watch)(void *context, const weir_pass *pass, const weir_graph *g);
+/* Runs every pass in order, validating the graph after each. */
+weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass_watch watch,
+                            void *context) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
