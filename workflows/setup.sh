@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# setup.sh [core|test|bench] - makes sure that what Weir needs is installed. Quick when it is.
+#
+#   core    to build and run (the default)
+#   test    also what the tests, the style checks and the fuzzers need
+#   bench   also what the peers of the measurements need
+#
+# Installs with apt where it can (root, or sudo without a password); otherwise prints what to install
+# and stops with status 2. What counts is whether a thing works, not where it came from: a compiler of
+# an environment module will do.
+set -euo pipefail
+
+# One line a package: name, then a command that succeeds where it is usable.
+multiarch() { gcc -print-multiarch 2>/dev/null || echo "$(uname -m)-linux-gnu"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+pkg() { have pkg-config && pkg-config --exists "$1" 2>/dev/null; }
+header() { echo "#include <$1>" | "$2" -E -x c "${@:3}" - >/dev/null 2>&1; }
+build_tools() { have gcc && have g++ && have make && header stdio.h gcc; }
+netcdf_parallel() { [ -f "/usr/lib/$(multiarch)/netcdf/mpi/include/netcdf_par.h" ] && have mpicc; }
+fuzzer() { have clang && [ -n "$(compgen -G "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*")" ]; }
+clang_openmp() { have clang && header omp.h clang -fopenmp; }
+numpy() { /usr/bin/python3 -c 'import numpy' 2>/dev/null; }
+
+core_packages=(
+  'build-essential build_tools'
+  'cmake have cmake'
+  'ninja-build have ninja'
+  'pkg-config have pkg-config'
+  'libyaml-dev pkg yaml-0.1'
+  'libopenblas-openmp-dev pkg openblas'
+  'libnetcdf-mpi-dev netcdf_parallel'
+)
+test_packages=(
+  'libcmocka-dev header cmocka.h gcc'
+  'clang have clang'
+  'libclang-rt-14-dev fuzzer'
+  'libomp-dev clang_openmp'
+  'clang-format have clang-format'
+)
+bench_packages=(
+  'python3-numpy numpy'
+)
+
+packages=("${core_packages[@]}")
+case "${1:-core}" in
+core) ;;
+test) packages+=("${test_packages[@]}") ;;
+bench) packages+=("${bench_packages[@]}") ;;
+*)
+  echo "setup: unknown profile '$1' (core, test, bench)" >&2
+  exit 2
+  ;;
+esac
+
+missing=()
+find_missing() {
+  local row name probe
+  missing=()
+  for row in "${packages[@]}"; do
+    read -r name probe <<<"$row"
+    $probe || missing+=("$name")
+  done
+}
+
+find_missing
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+can_install=no
+if have apt-get; then
+  if [ "$(id -u)" = 0 ]; then
+    can_install=yes
+  elif have sudo && sudo -n true 2>/dev/null; then
+    can_install=yes
+    as_root=(sudo -n)
+  fi
+fi
+install=(apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300)
+if [ $can_install = no ]; then
+  cat >&2 <<TEXT
+setup: these are missing and cannot be installed from here: ${missing[*]}
+setup: on Debian 12, as root:
+  apt-get update
+  ${install[*]} ${missing[*]}
+setup: elsewhere, install what these Debian packages hold, then start again
+TEXT
+  exit 2
+fi
+
+echo "setup: installing ${missing[*]}" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null >"$log" 2>&1; }
+apt apt-get update -o DPkg::Lock::Timeout=300 ||
+  echo "setup: apt-get update failed; going on with the package lists at hand" >&2
+if ! apt "${install[@]}" "${missing[@]}"; then
+  tail -n 15 "$log" >&2
+  echo "setup: apt could not install: ${missing[*]}" >&2
+  exit 2
+fi
+wanted="${missing[*]}"
+hash -r
+find_missing
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "setup: installed $wanted, but this still does not work: ${missing[*]}" >&2
+  exit 2
+fi
