@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh [core|test|bench] - makes sure that what Weir needs is installed. Quick when it is.
+# setup.sh [core|test] - makes sure that what Weir needs is installed. Quick when it is.
 #
-#   core    to build and run (the default)
-#   test    also what the tests, the style checks and the fuzzers need
-#   bench   also what the peers of the measurements need
+#   core   to build and run (the default)
+#   test   also what the tests, the style checks and the fuzzers need
 #
 # Installs with apt where it can (root, or sudo without a password); otherwise prints what to install
 # and stops with status 2. What counts is whether a thing works, not where it came from: a compiler of
@@ -19,7 +18,6 @@ build_tools() { have gcc && have g++ && have make && header stdio.h gcc; }
 netcdf_parallel() { [ -f "/usr/lib/$(multiarch)/netcdf/mpi/include/netcdf_par.h" ] && have mpicc; }
 fuzzer() { have clang && [ -n "$(compgen -G "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*")" ]; }
 clang_openmp() { have clang && header omp.h clang -fopenmp; }
-numpy() { /usr/bin/python3 -c 'import numpy' 2>/dev/null; }
 
 core_packages=(
   'build-essential build_tools'
@@ -37,17 +35,13 @@ test_packages=(
   'libomp-dev clang_openmp'
   'clang-format have clang-format'
 )
-bench_packages=(
-  'python3-numpy numpy'
-)
 
 packages=("${core_packages[@]}")
 case "${1:-core}" in
 core) ;;
 test) packages+=("${test_packages[@]}") ;;
-bench) packages+=("${bench_packages[@]}") ;;
 *)
-  echo "setup: unknown profile '$1' (core, test, bench)" >&2
+  echo "setup: unknown profile '$1' (core, test)" >&2
   exit 2
   ;;
 esac

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# bench.sh [NAME...] - builds the release preset and runs the programs of tests/bench (all, or those
+# named), one after the other. Prints one CSV table to stdout; ratio > 1 means that Weir is better, and
+# where the peer is `limit` the peer's value is an absolute goal. Exit status 1 when a ratio is under
+# its goal or a program fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+workflows/setup.sh core
+workflows/build.sh release
+
+programs=()
+if [ $# = 0 ]; then
+  for source in tests/bench/*.c; do
+    programs+=("$(basename "$source" .c)")
+  done
+else
+  programs=("$@")
+fi
+
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
+status=0
+echo 'work,peer,peer_value,weir_value,unit,ratio,goal'
+for name in "${programs[@]}"; do
+  if [ ! -x "build/release/bench/$name" ]; then
+    echo "bench: there is no tests/bench/$name.c; known: $(cd tests/bench && echo *.c | sed 's/\.c\b//g')" >&2
+    exit 2
+  fi
+  start=$SECONDS
+  if ! "build/release/bench/$name" >"$rows"; then
+    echo "bench: $name failed" >&2
+    status=1
+  fi
+  echo "bench: $name took $((SECONDS - start)) s" >&2
+  cat "$rows"
+  awk -F, -v name="$name" '
+    NF != 7 { print "bench: " name ": not seven columns: " $0 > "/dev/stderr"; bad = 1; next }
+    $7 != "" && !($6 + 0 >= $7 + 0) {
+      print "bench: " name ": " $1 ": ratio " $6 " is under its goal " $7 > "/dev/stderr"
+      bad = 1
+    }
+    END { exit bad }' "$rows" || status=1
+  [ -s "$rows" ] || { echo "bench: $name printed no row" >&2; status=1; }
+done
+exit $status

@@ -1,0 +1,92 @@
+# count_tests.awk - single tests from CTest's JUnit file, one a line: kind (pass, fail, skip),
+# name and, of a skip, the reason, with tabs between.
+#
+# A program of unit tests prints one line a test ([       OK ], [  FAILED  ], [  SKIPPED ], after
+# [ RUN      ]); each is counted. Any other program counts as one test. A failed program none of whose
+# tests failed (a crash, a leak found at exit, a time-out) counts as one failure beside them. A skip is
+# followed by its reason: what the test printed. The output of failed programs goes to stderr.
+
+function unescape(s)
+{
+  gsub(/&lt;/, "<", s); gsub(/&gt;/, ">", s); gsub(/&quot;/, "\"", s); gsub(/&apos;/, "'", s)
+  gsub(/&amp;/, "\\&", s)
+  return s
+}
+function attribute(line, name,    s)
+{
+  if (!match(line, name "=\"[^\"]*\"")) {
+    return ""
+  }
+  s = substr(line, RSTART, RLENGTH)
+  return unescape(substr(s, length(name) + 3, length(s) - length(name) - 3))
+}
+function emit(kind, name, why)
+{
+  gsub(/[\t\n]+/, " ", name)
+  gsub(/[\t\n]+/, " ", why)
+  print kind "\t" name "\t" why
+}
+function finish_program(    i)
+{
+  if (status == "fail" && failures == 0) {
+    emit("fail", program (current == "" ? "" : ": in or after " current))
+  } else if (status == "notrun" || status == "disabled") {
+    if (skip_code) {
+      emit("skip", program, text == "" ? "no reason given" : text)
+    } else {
+      emit("fail", program ": was not run")
+    }
+  } else if (status != "fail" && tests == 0) {
+    emit("pass", program)
+  } else if (current != "") {
+    emit("fail", program ": " current " did not end")
+  }
+  if (status == "fail") {
+    print "---- " program > "/dev/stderr"
+    for (i = lines > 60 ? lines - 60 : 0; i < lines; i++) {
+      print kept[i] > "/dev/stderr"
+    }
+  }
+}
+function output_line(line,    name)
+{
+  line = unescape(line)
+  kept[lines++] = line
+  if (line ~ /^\[ RUN      \] /) {
+    current = substr(line, 14)
+    reason = ""
+    tests++
+  } else if (current != "" && line ~ /^\[       OK \] /) {
+    emit("pass", program ": " current)
+    current = ""
+  } else if (current != "" && line ~ /^\[  FAILED  \] /) {
+    emit("fail", program ": " current)
+    failures++
+    current = ""
+  } else if (current != "" && line ~ /^\[  SKIPPED \] /) {
+    emit("skip", program ": " current, reason == "" ? "no reason given" : reason)
+    current = ""
+  } else {
+    reason = reason (reason == "" ? "" : " ") line
+    if (line != "") {
+      text = line
+    }
+  }
+}
+
+/<testcase / {
+  program = attribute($0, "name")
+  status = attribute($0, "status")
+  tests = failures = lines = skip_code = inside = 0
+  current = reason = text = ""
+  next
+}
+/<skipped message="SKIP_RETURN_CODE/ { skip_code = 1; next }
+/^\t\t<system-out>/ { inside = 1; sub(/^\t\t<system-out>/, "") }
+inside {
+  ended = sub(/<\/system-out>$/, "")
+  output_line($0)
+  inside = !ended
+  next
+}
+/<\/testcase>/ { finish_program() }
