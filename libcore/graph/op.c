@@ -1,0 +1,24 @@
+/* op.c - operators by name. */
+#include "graph/weir_op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+weir_status weir_op_find(const char *name, const weir_op_desc **out)
+{
+  char names[1024] = "";
+  size_t used = 0;
+
+  *out = NULL;
+  for (int i = 0; weir_op_table[i] != NULL; i++) {
+    const char *entry = weir_op_table[i]->name;
+    if (strcmp(entry, name) == 0) {
+      *out = weir_op_table[i];
+      return WEIR_OK;
+    }
+    if (used < sizeof names) {
+      used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", entry);
+    }
+  }
+  return weir_fail(WEIR_ERR_CONFIG, "no operator '%s'; there are: %s", name, names);
+}
