@@ -1,0 +1,247 @@
+/* score_test.c - bxb's own counts on 39 annotation files, and what must hold for any beats. */
+#include "base/weir_check.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "eval/score.h"
+
+#define MOST_BEATS 8192
+
+typedef struct beats {
+  int64_t times[MOST_BEATS];
+  int64_t n;
+} beats;
+
+static int is_beat(int code)
+{
+  return (code >= 1 && code <= 13) || code == 25 || code == 30 || code == 34 || code == 35 ||
+         code == 38 || code == 41;
+}
+
+/* Beat times of an MIT annotation file: words of 6-bit code and 10-bit step (annot(5)). */
+static int read_beats(const char *path, beats *out)
+{
+  FILE *f = fopen(path, "rb");
+  int64_t time = 0;
+  unsigned char b[6];
+
+  out->n = 0;
+  while (f && fread(b, 1, 2, f) == 2) {
+    const int code = b[1] >> 2, step = ((b[1] & 3) << 8) | b[0];
+
+    if (code == 0 && step == 0) {
+      break;
+    }
+    if (code == 59) {
+      if (fread(b, 1, 4, f) != 4) {
+        break;
+      }
+      time += (int32_t)(((uint32_t)b[1] << 24) | ((uint32_t)b[0] << 16) | ((uint32_t)b[3] << 8) |
+                        (uint32_t)b[2]);
+    } else if (code == 63) {
+      fseek(f, (step + 1) & ~1, SEEK_CUR);
+    } else if (code < 50) {
+      time += step;
+      if (is_beat(code) && out->n < MOST_BEATS) {
+        out->times[out->n++] = time;
+      }
+    }
+  }
+  if (f) {
+    fclose(f);
+  }
+  return f != NULL;
+}
+
+static const ps_score_opts usual = {.start = 300.0, .window = 0.15};
+
+static ps_score score_of(const beats *ref, const beats *test)
+{
+  const ps_score_input in = {.reference = ref->times,
+                             .n_reference = ref->n,
+                             .test = test->times,
+                             .n_test = test->n,
+                             .rate = 360.0,
+                             .length = 650000};
+  ps_score s = {0};
+
+  assert_ok(ps_score_record(&usual, &in, &s));
+  return s;
+}
+
+static void every_count_of_bxb_is_reproduced(void **state)
+{
+  const char *data = weir_check_data();
+  char path[4096], line[256];
+  static beats ref, test;
+  int rows = 0, wrong = 0;
+
+  (void)state;
+  if (!data) {
+    print_message("skipped: no shared test data\n");
+    skip();
+  }
+  snprintf(path, sizeof path, "%s/physio/bxb/expected.csv", data);
+  FILE *f = fopen(path, "r");
+
+  if (!f) {
+    print_message("skipped: %s is missing\n", path);
+    skip();
+  }
+  while (fgets(line, sizeof line, f)) {
+    char record[32], annotator[32];
+    long tp, fn, fp;
+
+    if (sscanf(line, "%31[^,],%31[^,],%ld,%ld,%ld", record, annotator, &tp, &fn, &fp) != 5) {
+      continue;
+    }
+    snprintf(path, sizeof path, "%s/physio/wfdb/mitdb/%s.atr", data, record);
+    assert_true(read_beats(path, &ref));
+    snprintf(path, sizeof path, "%s/physio/bxb/%s.%s", data, record, annotator);
+    assert_true(read_beats(path, &test));
+    const ps_score s = score_of(&ref, &test);
+
+    if (s.tp != tp || s.fn != fn || s.fp != fp) {
+      print_message("%s.%s: %ld %ld %ld, bxb %ld %ld %ld\n", record, annotator, (long)s.tp,
+                    (long)s.fn, (long)s.fp, tp, fn, fp);
+      wrong++;
+    }
+    rows++;
+  }
+  fclose(f);
+  assert_int_equal(rows, 39);
+  assert_int_equal(wrong, 0);
+}
+
+static void random_beats(beats *b, uint64_t seed, int64_t n)
+{
+  int64_t time = 0;
+
+  b->n = n;
+  for (int64_t i = 0; i < n; i++) {
+    time += 100 + (int64_t)(500.0 * weir_random_uniform(seed, 1, 0, (uint64_t)i));
+    b->times[i] = time;
+  }
+}
+
+static void a_record_scored_with_itself_is_perfect(void **state)
+{
+  static beats b;
+
+  (void)state;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    random_beats(&b, seed, 1500);
+    int64_t scored = 0;
+
+    for (int64_t i = 0; i < b.n; i++) {
+      scored += b.times[i] >= 108000;
+    }
+    const ps_score s = score_of(&b, &b);
+
+    assert_int_equal(s.tp, scored);
+    assert_int_equal(s.fn + s.fp, 0);
+    assert_near(ps_score_rr_error(&s), 0.0, 0.0);
+  }
+}
+
+static void a_wandering_test_beat_gives_its_rr_error(void **state)
+{
+  static beats ref, test;
+
+  (void)state;
+  ref.n = test.n = 1000;
+  for (int64_t i = 0; i < ref.n; i++) {
+    ref.times[i] = 108000 + 300 * i;
+    test.times[i] = ref.times[i] + (i & 1 ? 9 : 0);
+  }
+  const ps_score s = score_of(&ref, &test);
+
+  assert_int_equal(s.n_rr, 999);
+  assert_near(ps_score_rr_error(&s), 9.0 / 360.0, 1e-12);
+}
+
+static void beats_in_excluded_spans_are_counted_apart(void **state)
+{
+  const int64_t ref[] = {108100, 108500, 109000, 109400}, test[] = {108100, 108700, 109400};
+  const ps_span span = {108400, 109100};
+  const ps_score_input in = {.reference = ref,
+                             .n_reference = 4,
+                             .test = test,
+                             .n_test = 3,
+                             .excluded = &span,
+                             .n_excluded = 1,
+                             .rate = 360.0,
+                             .length = 650000};
+  ps_score s;
+
+  (void)state;
+  assert_ok(ps_score_record(&usual, &in, &s));
+  assert_int_equal(s.tp, 2);
+  assert_int_equal(s.fn + s.fp, 0);
+  assert_int_equal(s.excluded, 3);
+}
+
+static void gross_pools_and_average_does_not(void **state)
+{
+  const ps_score records[] = {{.tp = 90, .fn = 10, .fp = 0}, {.tp = 300, .fn = 0, .fp = 100}};
+  ps_score sum = records[0];
+
+  (void)state;
+  ps_score_add(&sum, &records[1]);
+  assert_near(ps_score_sensitivity(&sum), 97.5, 1e-12);
+  assert_near(ps_score_predictivity(&sum), 100.0 * 390.0 / 490.0, 1e-12);
+  assert_near(ps_score_mean(records, 2).sensitivity, 95.0, 1e-12);
+  assert_near(ps_score_mean(records, 2).predictivity, 87.5, 1e-12);
+  assert_true(isnan(ps_score_mean(records, 0).sensitivity));
+}
+
+static void a_record_that_ends_before_the_start_is_refused(void **state)
+{
+  const int64_t beat = 10;
+  ps_score_input in = {.reference = &beat,
+                       .n_reference = 1,
+                       .test = &beat,
+                       .n_test = 1,
+                       .rate = 360.0,
+                       .length = 5000};
+  ps_score s;
+
+  (void)state;
+  assert_int_equal(ps_score_record(&usual, &in, &s), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "eval.start"));
+  in.rate = NAN;
+  assert_int_equal(ps_score_record(&usual, &in, &s), WEIR_ERR_DATA);
+}
+
+static void unordered_times_are_refused(void **state)
+{
+  const int64_t ref[] = {108000, 108300}, test[] = {108300, 108000};
+  const ps_score_input in = {.reference = ref,
+                             .n_reference = 2,
+                             .test = test,
+                             .n_test = 2,
+                             .rate = 360.0,
+                             .length = 650000};
+  ps_score s;
+
+  (void)state;
+  assert_int_equal(ps_score_record(&usual, &in, &s), WEIR_ERR_DATA);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_count_of_bxb_is_reproduced),
+      cmocka_unit_test(a_record_scored_with_itself_is_perfect),
+      cmocka_unit_test(a_wandering_test_beat_gives_its_rr_error),
+      cmocka_unit_test(beats_in_excluded_spans_are_counted_apart),
+      cmocka_unit_test(gross_pools_and_average_does_not),
+      cmocka_unit_test(a_record_that_ends_before_the_start_is_refused),
+      cmocka_unit_test(unordered_times_are_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
