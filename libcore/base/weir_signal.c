@@ -1,0 +1,43 @@
+/* weir_signal.c - the flag that handlers set. */
+#include "base/weir_signal.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+static volatile sig_atomic_t asked;
+
+static void ask(int signal)
+{
+  asked = signal;
+}
+
+weir_status weir_signal_install(void)
+{
+  struct sigaction action;
+
+  memset(&action, 0, sizeof action);
+  action.sa_handler = ask;
+  /* SA_RESETHAND: the second signal of a kind finds the default action, so work that hangs can
+   * still be ended. SA_RESTART: reads and writes of the step under way are not cut short. */
+  action.sa_flags = (int)((unsigned)SA_RESETHAND | (unsigned)SA_RESTART);
+  (void)sigemptyset(&action.sa_mask);
+  if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) {
+    return weir_fail(WEIR_ERR_EXTERNAL, "signal handlers cannot be installed: %s", strerror(errno));
+  }
+  return WEIR_OK;
+}
+
+bool weir_stop_requested(void)
+{
+  return asked != 0;
+}
+
+void weir_stop_request(int signal)
+{
+  asked = signal;
+}
+
+int weir_stop_signal(void)
+{
+  return (int)asked;
+}

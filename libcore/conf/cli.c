@@ -1,0 +1,410 @@
+/* cli.c - verbs and common flags, by getopt_long. */
+#include "conf/weir_cli.h"
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_provenance.h"
+#include "conf/conf_priv.h"
+#include <getopt.h>
+#include <string.h>
+
+typedef enum flag {
+  FLAG_CONFIG = 256,
+  FLAG_SET,
+  FLAG_OUT,
+  FLAG_SEED,
+  FLAG_DEVICE,
+  FLAG_THREADS,
+  FLAG_LOG,
+  FLAG_OVERWRITE,
+  FLAG_VERSION,
+  FLAG_HELP,
+  FLAG_YAML,
+  FLAG_MARKDOWN
+} flag;
+
+/* One row a flag: what getopt reads and what --help prints. */
+typedef struct flag_row {
+  struct option option;
+  const char *value, *help;
+} flag_row;
+
+// clang-format off
+static const flag_row flags[] = {
+  {{"config", required_argument, NULL, FLAG_CONFIG}, "FILE", "read a configuration; repeatable, later files win"},
+  {{"set", required_argument, NULL, FLAG_SET}, "KEY=VALUE", "set one option; repeatable, wins over files"},
+  {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "folder of the results"},
+  {{"seed", required_argument, NULL, FLAG_SEED}, "N", "seed of every random number"},
+  {{"device", required_argument, NULL, FLAG_DEVICE}, "cpu|cuda", "where the graph runs (default cpu)"},
+  {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "threads (default: all processors)"},
+  {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "error, warn, info or debug (default info)"},
+  {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR"},
+  {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version and parts of this build"},
+  {{"help", no_argument, NULL, FLAG_HELP}, "", "print this text"},
+  {{"yaml", no_argument, NULL, FLAG_YAML}, "", "with options: a commented, complete configuration"},
+  {{"markdown", no_argument, NULL, FLAG_MARKDOWN}, "", "with options: the reference page"},
+};
+// clang-format on
+enum { FLAG_COUNT = sizeof flags / sizeof flags[0] };
+
+/* The command line with what it needs beside argv. */
+typedef struct parsed {
+  weir_cli cli;
+  const char **texts; /* memory of configs, sets, args, and of the copy that getopt reorders */
+  const char **configs, **sets, **args;
+  bool help, version, yaml, markdown;
+} parsed;
+
+static weir_status usage_error(const weir_app *app, const char *what, const char *text,
+                               const char *hint)
+{
+  char shown[WEIR_CONF_SHOW_SIZE];
+
+  return weir_fail(WEIR_ERR_CONFIG, "%s: %s%s%s (%s --help lists verbs and flags)", what,
+                   weir_conf_show(text, shown, sizeof shown), hint[0] == 0 ? "" : ": ", hint,
+                   app->name);
+}
+
+/* The known name nearest to `text`, as a hint; "" when none is near. */
+typedef struct nearest {
+  const char *text;
+  const char *name;
+  int distance;
+} nearest;
+
+static void offer(nearest *n, const char *name)
+{
+  const int distance = weir_conf_distance(n->text, name);
+
+  if (distance < n->distance && 2 * distance <= (int)strlen(name) + 1) {
+    n->distance = distance;
+    n->name = name;
+  }
+}
+
+static weir_status unknown_flag(const weir_app *app, const char *text)
+{
+  char bare[64], hint[96] = "unknown flag";
+  const char *start = text + strspn(text, "-");
+  nearest n = {.text = bare, .name = NULL, .distance = 64};
+
+  (void)snprintf(bare, sizeof bare, "%.*s", (int)strcspn(start, "="), start);
+  for (int i = 0; i < FLAG_COUNT; i++) {
+    offer(&n, flags[i].option.name);
+  }
+  if (n.name != NULL) {
+    (void)snprintf(hint, sizeof hint, "unknown flag (nearest: --%s)", n.name);
+  }
+  return usage_error(app, "command line", text, hint);
+}
+
+static const weir_verb *find_verb(const weir_app *app, const char *name)
+{
+  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+    if (strcmp(v->name, name) == 0) {
+      return v;
+    }
+  }
+  return NULL;
+}
+
+static weir_status unknown_verb(const weir_app *app, const char *text)
+{
+  char hint[96] = "unknown verb";
+  nearest n = {.text = text, .name = NULL, .distance = 64};
+
+  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+    offer(&n, v->name);
+  }
+  offer(&n, "options");
+  if (n.name != NULL) {
+    (void)snprintf(hint, sizeof hint, "unknown verb (nearest: %s)", n.name);
+  }
+  return usage_error(app, "command line", text, hint);
+}
+
+/* A whole number in [0, most] that follows a flag. */
+static weir_status read_count(const weir_app *app, const char *name, const char *text, int64_t most,
+                              int64_t *out)
+{
+  const weir_number_result result = weir_number_int(text, out);
+  char hint[96];
+
+  if (result != WEIR_NUMBER_OK) {
+    return usage_error(app, name, text,
+                       result == WEIR_NUMBER_NOT ? "is not a whole number"
+                                                 : weir_number_reason(result));
+  }
+  if (*out < 0 || *out > most) {
+    (void)snprintf(hint, sizeof hint, "is outside [0, %lld]", (long long)most);
+    return usage_error(app, name, text, hint);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_value(const weir_app *app, parsed *p, int which, const char *value)
+{
+  weir_cli *cli = &p->cli;
+  int64_t count = 0;
+
+  switch (which) {
+  case FLAG_CONFIG:
+    p->configs[cli->n_configs++] = value;
+    return WEIR_OK;
+  case FLAG_SET:
+    p->sets[cli->n_sets++] = value;
+    return WEIR_OK;
+  case FLAG_OUT:
+    cli->out = value;
+    return value[0] != 0 ? WEIR_OK : usage_error(app, "--out", "\"\"", "is no folder");
+  case FLAG_SEED:
+    cli->has_seed = true;
+    return read_count(app, "--seed", value, INT64_MAX, &cli->seed);
+  case FLAG_DEVICE:
+    cli->device = value;
+    if (strcmp(value, "cpu") != 0 && strcmp(value, "cuda") != 0) {
+      return usage_error(app, "--device", value, "is neither cpu nor cuda");
+    }
+    return WEIR_OK;
+  case FLAG_THREADS:
+    WEIR_TRY(read_count(app, "--threads", value, 4096, &count));
+    cli->threads = (int)count;
+    return WEIR_OK;
+  case FLAG_LOG:
+    return weir_log_level_find(value, &cli->log);
+  default:
+    return WEIR_OK;
+  }
+}
+
+static void take_switch(parsed *p, int which)
+{
+  p->cli.overwrite = p->cli.overwrite || which == FLAG_OVERWRITE;
+  p->version = p->version || which == FLAG_VERSION;
+  p->help = p->help || which == FLAG_HELP;
+  p->yaml = p->yaml || which == FLAG_YAML;
+  p->markdown = p->markdown || which == FLAG_MARKDOWN;
+}
+
+/* getopt_long accepts any unambiguous beginning of a name; a script that relies on one would break
+ * when a flag is added, so only whole names pass. */
+static bool is_whole_name(const char *text, const char *name)
+{
+  const size_t n = strlen(name);
+
+  return strncmp(text, "--", 2) == 0 && strncmp(text + 2, name, n) == 0 &&
+         (text[2 + n] == 0 || text[2 + n] == '=');
+}
+
+static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed *p)
+{
+  struct option table[FLAG_COUNT + 1];
+
+  memset(table, 0, sizeof table);
+  for (int i = 0; i < FLAG_COUNT; i++) {
+    table[i] = flags[i].option;
+  }
+  opterr = 0;
+  optind = 0; /* begin anew: a test parses many command lines */
+  for (;;) {
+    int index = -1;
+    const int which = getopt_long(argc, argv, ":", table, &index);
+
+    if (which == -1) {
+      break;
+    }
+    const char *last = argv[optind - 1];
+    if (which == ':') {
+      return usage_error(app, "command line", last, "needs a value");
+    }
+    if (which == '?' || index < 0) {
+      /* A refused value of a switch, "--overwrite=1", is known by name only. */
+      for (int i = 0; i < FLAG_COUNT; i++) {
+        if (is_whole_name(last, flags[i].option.name)) {
+          return usage_error(app, "command line", last, "takes no value");
+        }
+      }
+      return unknown_flag(app, last);
+    }
+    const bool separate = optarg != NULL && optarg == last;
+    const char *text = separate ? argv[optind - 2] : last;
+    if (!is_whole_name(text, table[index].name)) {
+      return unknown_flag(app, text);
+    }
+    if (optarg != NULL) {
+      WEIR_TRY(take_value(app, p, which, optarg));
+    } else {
+      take_switch(p, which);
+    }
+  }
+  for (int i = optind; i < argc; i++) {
+    p->args[p->cli.n_args++] = argv[i];
+  }
+  return WEIR_OK;
+}
+
+/* The first word is the verb, the others its arguments. */
+static weir_status read_verb(const weir_app *app, parsed *p)
+{
+  weir_cli *cli = &p->cli;
+
+  if (cli->n_args == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "no verb given (%s --help lists verbs and flags)", app->name);
+  }
+  cli->verb = cli->args[0];
+  cli->args++;
+  cli->n_args--;
+  const bool is_options = strcmp(cli->verb, "options") == 0;
+  const weir_verb *verb = find_verb(app, cli->verb);
+  if (verb == NULL && !is_options) {
+    return unknown_verb(app, cli->verb);
+  }
+  if (cli->n_args > 0 && (verb == NULL || verb->args == NULL)) {
+    return usage_error(app, cli->verb, cli->args[0], "nothing may follow this verb");
+  }
+  if ((p->yaml || p->markdown) && !is_options) {
+    return usage_error(app, cli->verb, p->yaml ? "--yaml" : "--markdown",
+                       "belongs to the verb options");
+  }
+  return WEIR_OK;
+}
+
+static weir_status parse(int argc, char **argv, const weir_app *app, parsed *p)
+{
+  void *memory = NULL;
+
+  memset(p, 0, sizeof *p);
+  WEIR_TRY(weir_alloc(4 * ((int64_t)argc + 1), sizeof *p->texts, &memory));
+  p->texts = memory;
+  char **copy = memory;
+  p->configs = p->texts + (argc + 1);
+  p->sets = p->configs + (argc + 1);
+  p->args = p->sets + (argc + 1);
+  for (int i = 0; i < argc; i++) {
+    copy[i] = argv[i];
+  }
+  p->cli = (weir_cli){.app = app,
+                      .configs = p->configs,
+                      .sets = p->sets,
+                      .args = p->args,
+                      .device = "cpu",
+                      .log = WEIR_LOG_INFO,
+                      .argc = argc,
+                      .argv = (const char *const *)argv};
+  WEIR_TRY(read_flags(argc, copy, app, p));
+  if (p->help || p->version) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(read_verb(app, p));
+  return WEIR_OK;
+}
+
+static void print_help(const weir_app *app, FILE *out)
+{
+  fprintf(out, "%s - %s\n\nusage: %s VERB [flags]\n\nverbs:\n", app->name, app->summary, app->name);
+  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+    fprintf(out, "  %-10s %s%s%s%s\n", v->name, v->help, v->args == NULL ? "" : " (takes ",
+            v->args == NULL ? "" : v->args, v->args == NULL ? "" : ")");
+  }
+  fprintf(out, "  %-10s print the options of the configuration\n\nflags:\n", "options");
+  for (int i = 0; i < FLAG_COUNT; i++) {
+    char name[40];
+
+    (void)snprintf(name, sizeof name, "--%s %s", flags[i].option.name, flags[i].value);
+    fprintf(out, "  %-18s %s\n", name, flags[i].help);
+  }
+  fprintf(out,
+          "\nexit status: 0 success, 2 wrong configuration, 3 bad input, 9 stopped by a signal\n");
+}
+
+static weir_status print_options(const weir_app *app, const parsed *p, FILE *out)
+{
+  char title[128];
+
+  if (p->yaml) {
+    return weir_opts_print_yaml(app->opts, out);
+  }
+  if (p->markdown) {
+    (void)snprintf(title, sizeof title, "Options of %s", app->name);
+    return weir_opts_print_markdown(app->opts, title, out);
+  }
+  return weir_opts_print_help(app->opts, out);
+}
+
+static weir_status perform(const parsed *p, FILE *out)
+{
+  const weir_app *app = p->cli.app;
+
+  if (p->help || p->version) {
+    if (p->help) {
+      print_help(app, out);
+    } else {
+      fprintf(out, "%s %s\n%s", app->name, weir_version(), weir_build_text());
+    }
+    return fflush(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "the output is closed or full");
+  }
+  weir_log_set_level(p->cli.log);
+  if (strcmp(p->cli.verb, "options") == 0 && find_verb(app, "options") == NULL) {
+    return print_options(app, p, out);
+  }
+  WEIR_TRY(weir_signal_install());
+  WEIR_TRY(find_verb(app, p->cli.verb)->run(&p->cli));
+  return WEIR_OK;
+}
+
+int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err)
+{
+  weir_status status = WEIR_OK;
+  parsed p;
+
+  weir_clear_failure();
+  WEIR_TRY_GOTO(parse(argc, argv, app, &p), done);
+  WEIR_TRY_GOTO(perform(&p, out), done);
+done:
+  if (status != WEIR_OK) {
+    weir_event("failed", WEIR_INT("status", status), WEIR_TEXT("message", weir_last_message()));
+    weir_print_trace(err);
+    weir_writer_remove_all();
+  }
+  weir_events_close();
+  weir_free(&p.texts);
+  return (int)status;
+}
+
+int weir_cli_main(int argc, char **argv, const weir_app *app)
+{
+  return weir_cli_run(argc, argv, app, stdout, stderr);
+}
+
+/* True when the table has an integer row `seed` at the top. */
+static bool has_seed_row(const weir_opt *opts)
+{
+  const weir_opt *row = NULL;
+  bool by_alias = false;
+
+  return weir_conf_find(opts, "seed", &row, &by_alias) == WEIR_CONF_ROW && !by_alias &&
+         row->kind == WEIR_OPT_KIND_INT;
+}
+
+weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config)
+{
+  const weir_app *app = cli->app;
+  char seed[40];
+  void *memory = NULL;
+
+  *config = NULL;
+  WEIR_TRY(weir_alloc((int64_t)cli->n_sets + 1, sizeof(const char *), &memory));
+  const char **sets = memory;
+  int n_sets = cli->n_sets;
+  for (int i = 0; i < n_sets; i++) {
+    sets[i] = cli->sets[i];
+  }
+  if (cli->has_seed && has_seed_row(app->opts)) {
+    (void)snprintf(seed, sizeof seed, "seed=%lld", (long long)cli->seed);
+    sets[n_sets++] = seed;
+  }
+  const weir_status status = weir_config_load(app->opts, app->opts_size, cli->configs,
+                                              cli->n_configs, sets, n_sets, options, config);
+  weir_free(&sets);
+  WEIR_TRY(status);
+  return WEIR_OK;
+}

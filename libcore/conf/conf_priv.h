@@ -1,0 +1,156 @@
+/* conf_priv.h - what the sources of this room share: a tree of parsed text, and its places. */
+#ifndef WEIR_CONF_PRIV_H
+#define WEIR_CONF_PRIV_H
+#include "base/weir_alloc.h"
+#include "base/weir_status.h"
+#include "conf/weir_number.h"
+#include "conf/weir_opt.h"
+
+#define WEIR_CONF_FILE_LIMIT ((int64_t)1 << 20) /* bytes of one file                   */
+#define WEIR_CONF_NODE_LIMIT 200000             /* keys and values of one file         */
+#define WEIR_CONF_DEPTH_LIMIT 32                /* lists and mappings inside each other */
+#define WEIR_CONF_PATH_SIZE 256                 /* bytes of a key path, with its 0     */
+#define WEIR_CONF_SHOW_SIZE 96                  /* bytes of a text shown in a message  */
+
+typedef enum weir_conf_kind {
+  WEIR_CONF_SCALAR,
+  WEIR_CONF_SEQUENCE,
+  WEIR_CONF_MAPPING
+} weir_conf_kind;
+
+/* Children form a list by index; a child of a mapping names its key. -1: none. */
+typedef struct weir_conf_node {
+  weir_conf_kind kind;
+  bool plain; /* a scalar without quotes */
+  int line, column;
+  int64_t text; /* offset of a scalar in tree.text */
+  int64_t key, first, next, count;
+} weir_conf_node;
+
+typedef struct weir_conf_level {
+  int64_t node, last, key;
+} weir_conf_level;
+
+/* A parsed text. Node 0 is the root; n_nodes 0 means an empty text. */
+typedef struct weir_conf_tree {
+  const char *source; /* name for messages; borrowed */
+  weir_conf_node *nodes;
+  int64_t n_nodes, nodes_capacity;
+  char *text;
+  int64_t text_size, text_capacity;
+  weir_conf_level stack[WEIR_CONF_DEPTH_LIMIT];
+  int depth;
+} weir_conf_tree;
+
+void weir_conf_tree_init(weir_conf_tree *tree, const char *source);
+void weir_conf_tree_fini(weir_conf_tree *tree);
+const char *weir_conf_text(const weir_conf_tree *tree, int64_t node);
+/* Builder calls, in the order of the text. The first scalar after an opened mapping is a key.
+ * Fails: WEIR_ERR_CONFIG (too deep, too many, a key that is no text, a NUL), WEIR_ERR_MEMORY. */
+weir_status weir_conf_open(weir_conf_tree *tree, weir_conf_kind kind, int line,
+                           int column) WEIR_CHECKED;
+void weir_conf_close(weir_conf_tree *tree);
+typedef struct weir_conf_scalar {
+  const char *text;
+  int64_t size;
+  bool plain;
+  int line, column;
+} weir_conf_scalar;
+weir_status weir_conf_add(weir_conf_tree *tree, const weir_conf_scalar *scalar) WEIR_CHECKED;
+
+/* YAML bytes into an initialised tree. Without libyaml: WEIR_ERR_UNSUPPORTED. */
+weir_status weir_conf_parse_yaml(const char *bytes, int64_t size,
+                                 weir_conf_tree *tree) WEIR_CHECKED;
+/* The value of a --set: a scalar to the end of the text, a quoted scalar, [a, b] or {k: v}. */
+weir_status weir_conf_parse_flow(const char *text, weir_conf_tree *tree) WEIR_CHECKED;
+/* The default of a list row, "1, 2, 3" without brackets. */
+weir_status weir_conf_parse_items(const char *text, weir_conf_tree *tree) WEIR_CHECKED;
+
+/* "source:line:column: key: reason" as a failure; line 0 leaves line and column out, key "" itself.
+ */
+weir_status weir_conf_refuse(const weir_conf_tree *tree, int line, int column, const char *key,
+                             const char *format, ...) WEIR_PRINTF(5, 6);
+/* `text` for a message: at most size - 1 bytes, no control characters, no half character. */
+const char *weir_conf_show(const char *text, char *out, size_t size);
+/* Bytes of the well-formed UTF-8 character at p (of `left` bytes), 0 when there is none; its code
+ * point in *code. */
+int weir_conf_utf8(const char *p, int64_t left, uint32_t *code);
+/* Line and column, both from 1, of byte `offset`. */
+void weir_conf_place(const char *bytes, int64_t offset, int *line, int *column);
+
+/* What a path inside a table names. */
+typedef enum weir_conf_match {
+  WEIR_CONF_UNKNOWN,
+  WEIR_CONF_ROW,   /* the row itself                     */
+  WEIR_CONF_PREFIX /* the first part of the keys of rows */
+} weir_conf_match;
+weir_conf_match weir_conf_find(const weir_opt *table, const char *path, const weir_opt **row,
+                               bool *by_alias);
+/* " (nearest known key: x)", or " (known keys: a, b)" where none is near, for the last part of an
+ * unknown path whose first parts are `prefix` ("" at the top of the table). */
+void weir_conf_suggest(const weir_opt *table, const char *prefix, const char *name, char *out,
+                       size_t size);
+/* Edit distance with neighbouring swaps; texts over 63 bytes count as far. */
+int weir_conf_distance(const char *a, const char *b);
+/* Part of `path` that belongs to the level below `prefix`; false when path is not below it.
+ * `last`: it is the whole rest of the path. */
+bool weir_conf_component(const char *path, const char *prefix, char *name, size_t size, bool *last);
+/* Index of `name` among "a|b|c", or -1. */
+int weir_conf_choice(const char *choices, const char *name);
+/* The i-th of "a|b|c" into out; false when there is none. */
+bool weir_conf_choice_name(const char *choices, int i, char *out, size_t size);
+
+/* Where one value came from. `at` is the address of the member. */
+typedef struct weir_conf_origin {
+  const void *at;
+  int source;
+  int line, column;
+} weir_conf_origin;
+
+struct weir_config {
+  const weir_opt *table;
+  void *out;
+  void **owned;
+  int64_t n_owned, owned_capacity;
+  weir_conf_origin *origins;
+  int64_t n_origins, origins_capacity;
+  char **sources; /* file names and --set texts, in order of authority */
+  int64_t n_sources, sources_capacity;
+};
+
+/* Defaults of a table, lists included, into `base`; the config owns what is allocated. */
+weir_status weir_conf_defaults(weir_config *config, const weir_opt *table, void *base) WEIR_CHECKED;
+/* Memory that the config frees; like weir_alloc. */
+weir_status weir_conf_own(weir_config *config, int64_t count, size_t size, void **out) WEIR_CHECKED;
+/* Everything a tree says about the table. `source` indexes config->sources. */
+weir_status weir_conf_apply(weir_config *config, int source,
+                            const weir_conf_tree *tree) WEIR_CHECKED;
+/* One --set: `key` such as "train.lr" or "steps[2].lr" takes the tree's root. */
+weir_status weir_conf_apply_set(weir_config *config, int source, const char *key,
+                                const weir_conf_tree *tree) WEIR_CHECKED;
+/* Range, kind and choices of one scalar into the member at `at`. */
+typedef struct weir_conf_target {
+  const weir_opt *row;
+  void *at;
+  const char *path;
+} weir_conf_target;
+weir_status weir_conf_read_scalar(weir_config *config, const weir_conf_tree *tree, int64_t node,
+                                  const weir_conf_target *target) WEIR_CHECKED;
+
+/* Growing text for what is printed. After a failure `status` keeps it and appends do nothing. */
+typedef struct weir_conf_buffer {
+  char *text;
+  int64_t size, capacity;
+  weir_status status;
+} weir_conf_buffer;
+void weir_conf_put(weir_conf_buffer *buffer, const char *format, ...) WEIR_PRINTF(2, 3);
+/* A double-quoted YAML scalar. */
+void weir_conf_put_quoted(weir_conf_buffer *buffer, const char *text);
+/* Value of the row (from the struct at `base`, or the default where base is NULL) as YAML. */
+void weir_conf_put_value(weir_conf_buffer *buffer, const weir_opt *row, const void *base);
+/* "[lo, hi]", the choices, or "" for text. */
+void weir_conf_range_text(const weir_opt *row, char *out, size_t size);
+const char *weir_conf_kind_name(weir_opt_kind kind);
+/* Writes the text to `out`, frees it. Fails: the buffer's status, or WEIR_ERR_DATA. */
+weir_status weir_conf_flush(weir_conf_buffer *buffer, FILE *out) WEIR_CHECKED;
+#endif

@@ -1,0 +1,82 @@
+/* lint.c - what is wrong with an option table itself; a test counts it. */
+#include "conf/conf_priv.h"
+#include <string.h>
+
+static bool is_number(weir_opt_kind kind)
+{
+  return kind == WEIR_OPT_KIND_INT || kind == WEIR_OPT_KIND_REAL ||
+         kind == WEIR_OPT_KIND_INT_LIST || kind == WEIR_OPT_KIND_REAL_LIST;
+}
+
+/* The default must be what the row itself would accept. */
+static bool default_loads(const weir_opt *row)
+{
+  union {
+    int64_t integer;
+    double real;
+    bool flag;
+    int choice;
+    weir_struct_list list; /* the layout of every list */
+    const char *text;
+  } value;
+  weir_opt one[2] = {*row, WEIR_OPT_END};
+  weir_conf_buffer buffer = {.status = WEIR_OK};
+  weir_config *config = NULL;
+
+  one[0].offset = 0;
+  weir_conf_put(&buffer, "%s=", row->key);
+  weir_conf_put_value(&buffer, row, NULL);
+  if (buffer.status != WEIR_OK) {
+    weir_free(&buffer.text);
+    return false;
+  }
+  const char *set = buffer.text;
+  const bool loads =
+      weir_config_load(one, sizeof value, NULL, 0, &set, 1, &value, &config) == WEIR_OK;
+  weir_config_destroy(&config);
+  weir_free(&buffer.text);
+  return loads;
+}
+
+static bool is_incomplete(const weir_opt *table, const weir_opt *row)
+{
+  const bool nested = row->kind == WEIR_OPT_KIND_TABLE || row->kind == WEIR_OPT_KIND_LIST;
+  char part[WEIR_CONF_PATH_SIZE];
+  bool last;
+
+  if (row->help == NULL || row->help[0] == 0 || row->unit == NULL) {
+    return true;
+  }
+  if (is_number(row->kind) && (row->unit[0] == 0 || !(row->lo <= row->hi))) {
+    return true;
+  }
+  if ((row->kind == WEIR_OPT_KIND_STRING || row->kind == WEIR_OPT_KIND_PATH) && row->text == NULL) {
+    return true;
+  }
+  if (row->kind == WEIR_OPT_KIND_INT && (row->number < -0x1p53 || row->number > 0x1p53)) {
+    return true; /* the default is kept as a double */
+  }
+  if (row->kind == WEIR_OPT_KIND_TABLE && row->alias != NULL) {
+    return true; /* sections have no former names */
+  }
+  for (const weir_opt *r = table; r != row; r++) {
+    if (strcmp(r->key, row->key) == 0 || weir_conf_component(r->key, row->key, part, 1, &last) ||
+        weir_conf_component(row->key, r->key, part, 1, &last)) {
+      return true; /* one key, or a value and a section, under one name */
+    }
+  }
+  return !nested && !default_loads(row);
+}
+
+int weir_opts_incomplete(const weir_opt *opts)
+{
+  int count = 0;
+
+  for (const weir_opt *r = opts; r->kind != WEIR_OPT_KIND_END; r++) {
+    count += is_incomplete(opts, r);
+    if (r->kind == WEIR_OPT_KIND_TABLE || r->kind == WEIR_OPT_KIND_LIST) {
+      count += weir_opts_incomplete(r->table);
+    }
+  }
+  return count;
+}

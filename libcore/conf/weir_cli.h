@@ -1,0 +1,70 @@
+/* weir_cli.h - the command line that all programs of the suite share: verbs and common flags. */
+#ifndef WEIR_CLI_H
+#define WEIR_CLI_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "base/weir_status.h"
+#include "conf/weir_opt.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_cli weir_cli;
+
+/* What a program does under one name. */
+typedef struct weir_verb {
+  const char *name; /* NULL ends the array                                              */
+  const char *help; /* one line                                                         */
+  const char *args; /* what may follow the verb, such as "[peaks]"; NULL: nothing       */
+  weir_status (*run)(const weir_cli *cli);
+} weir_verb;
+
+/* A program. The verb `options` and the flags --help and --version need no row. */
+typedef struct weir_app {
+  const char *name, *summary;
+  const weir_verb *verbs;
+  const weir_opt *opts; /* its option table */
+  size_t opts_size;     /* bytes of the struct that the table fills */
+} weir_app;
+
+/* A parsed command line. Everything is borrowed from argv and lives as long as weir_cli_main. */
+struct weir_cli {
+  const weir_app *app;
+  const char *verb;
+  const char *const *configs; /* --config FILE, in order */
+  int n_configs;
+  const char *const *sets; /* --set key=value, in order */
+  int n_sets;
+  const char *const *args; /* what followed the verb */
+  int n_args;
+  const char *out; /* --out DIR, NULL when not given */
+  int64_t seed;    /* --seed N, at least 0 */
+  bool has_seed;
+  const char *device; /* "cpu" or "cuda" */
+  int threads;        /* --threads N; 0: all that the machine offers */
+  weir_log_level log;
+  bool overwrite;
+  int argc; /* the command line as it came, for provenance */
+  const char *const *argv;
+};
+
+/* Parses, installs the handlers of weir_signal.h, sets the log level, calls the verb; on failure
+ * prints the trace to stderr and removes unfinished files. Returns the exit status of the program:
+ * the weir_status of the verb, 2 for a command line that is refused. */
+int weir_cli_main(int argc, char **argv, const weir_app *app);
+/* The same with the streams given, for tests. */
+int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err);
+
+/* weir_config_load with the table, files and sets of the command line; --seed counts as
+ * `--set seed=N` after them when the table has a key `seed`. `options` is the struct to fill,
+ * app->opts_size bytes. Fails: as weir_config_load. */
+weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,410 @@
+/* write.c - the resolved configuration and the commented template, as YAML that loads again. */
+#include "base/weir_file.h"
+#include "conf/conf_priv.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void weir_conf_put(weir_conf_buffer *buffer, const char *format, ...)
+{
+  va_list args;
+
+  if (buffer->status != WEIR_OK) {
+    return;
+  }
+  va_start(args, format);
+  const int need = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  buffer->status = weir_reserve(&buffer->text, &buffer->capacity, buffer->size + need + 1, 1);
+  if (buffer->status != WEIR_OK) {
+    return;
+  }
+  va_start(args, format);
+  (void)vsnprintf(buffer->text + buffer->size, (size_t)need + 1, format, args);
+  va_end(args);
+  buffer->size += need;
+}
+
+/* Characters that a YAML reader refuses or folds when they stand as they are. */
+static bool needs_escape(uint32_t code)
+{
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+         code == 0xfeff || code == 0xfffe || code == 0xffff;
+}
+
+void weir_conf_put_quoted(weir_conf_buffer *buffer, const char *text)
+{
+  const int64_t size = (int64_t)strlen(text);
+
+  weir_conf_put(buffer, "\"");
+  for (int64_t i = 0; i < size;) {
+    uint32_t code = (unsigned char)text[i];
+    const int bytes = weir_conf_utf8(text + i, size - i, &code);
+    const int n = bytes == 0 ? 1 : bytes;
+
+    if (code == '"' || code == '\\') {
+      weir_conf_put(buffer, "\\%c", (int)code);
+    } else if (code == '\n') {
+      weir_conf_put(buffer, "\\n");
+    } else if (bytes == 0 || needs_escape(code)) {
+      weir_conf_put(buffer, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+    } else {
+      weir_conf_put(buffer, "%.*s", n, text + i);
+    }
+    i += n;
+  }
+  weir_conf_put(buffer, "\"");
+}
+
+static void put_real(weir_conf_buffer *buffer, double value)
+{
+  char text[32];
+
+  weir_number_text(value, text, sizeof text);
+  weir_conf_put(buffer, "%s", text);
+}
+
+static void put_list(weir_conf_buffer *buffer, const weir_opt *row, const void *at)
+{
+  const weir_int_list *ints = at;
+  const weir_real_list *reals = at;
+  const weir_string_list *strings = at;
+  const int64_t count = row->kind == WEIR_OPT_KIND_INT_LIST    ? ints->count
+                        : row->kind == WEIR_OPT_KIND_REAL_LIST ? reals->count
+                                                               : strings->count;
+
+  weir_conf_put(buffer, "[");
+  for (int64_t i = 0; i < count; i++) {
+    weir_conf_put(buffer, i == 0 ? "" : ", ");
+    if (row->kind == WEIR_OPT_KIND_INT_LIST) {
+      weir_conf_put(buffer, "%lld", (long long)ints->items[i]);
+    } else if (row->kind == WEIR_OPT_KIND_REAL_LIST) {
+      put_real(buffer, reals->items[i]);
+    } else {
+      weir_conf_put_quoted(buffer, strings->items[i]);
+    }
+  }
+  weir_conf_put(buffer, "]");
+}
+
+static void put_default(weir_conf_buffer *buffer, const weir_opt *row)
+{
+  char choice[64];
+
+  switch (row->kind) {
+  case WEIR_OPT_KIND_INT:
+    weir_conf_put(buffer, "%lld", (long long)row->number);
+    break;
+  case WEIR_OPT_KIND_REAL:
+    put_real(buffer, row->number);
+    break;
+  case WEIR_OPT_KIND_BOOL:
+    weir_conf_put(buffer, "%s", row->number != 0 ? "true" : "false");
+    break;
+  case WEIR_OPT_KIND_ENUM:
+    weir_conf_choice_name(row->choices, (int)row->number, choice, sizeof choice);
+    weir_conf_put(buffer, "%s", choice);
+    break;
+  case WEIR_OPT_KIND_STRING:
+  case WEIR_OPT_KIND_PATH:
+    weir_conf_put_quoted(buffer, row->text == NULL ? "" : row->text);
+    break;
+  case WEIR_OPT_KIND_LIST:
+    weir_conf_put(buffer, "[]");
+    break;
+  default:
+    weir_conf_put(buffer, "[%s]", row->text == NULL ? "" : row->text);
+    break;
+  }
+}
+
+void weir_conf_put_value(weir_conf_buffer *buffer, const weir_opt *row, const void *base)
+{
+  char choice[64];
+
+  if (base == NULL) {
+    put_default(buffer, row);
+    return;
+  }
+  const void *at = (const char *)base + row->offset;
+  switch (row->kind) {
+  case WEIR_OPT_KIND_INT:
+    weir_conf_put(buffer, "%lld", (long long)*(const int64_t *)at);
+    break;
+  case WEIR_OPT_KIND_REAL:
+    put_real(buffer, *(const double *)at);
+    break;
+  case WEIR_OPT_KIND_BOOL:
+    weir_conf_put(buffer, "%s", *(const bool *)at ? "true" : "false");
+    break;
+  case WEIR_OPT_KIND_ENUM:
+    weir_conf_choice_name(row->choices, *(const int *)at, choice, sizeof choice);
+    weir_conf_put(buffer, "%s", choice);
+    break;
+  case WEIR_OPT_KIND_STRING:
+  case WEIR_OPT_KIND_PATH: {
+    const char *text = *(const char *const *)at;
+
+    weir_conf_put_quoted(buffer, text == NULL ? "" : text);
+    break;
+  }
+  default:
+    put_list(buffer, row, at);
+    break;
+  }
+}
+
+/* What is written: a template of defaults with help (config NULL), or a configuration with the
+ * origin of each value. `lead` begins each line of a commented example. */
+typedef struct printer {
+  weir_conf_buffer *buffer;
+  const weir_config *config;
+  const weir_conf_origin *origins; /* sorted by address */
+  int64_t n_origins;
+  const char *lead;
+} printer;
+
+typedef struct section {
+  const weir_opt *table;
+  const char *prefix;
+  const char *base; /* NULL: defaults */
+  int indent;
+  bool dash; /* the first line of an entry begins with "- " */
+} section;
+
+static int compare_origins(const void *a, const void *b)
+{
+  const weir_conf_origin *x = a, *y = b;
+
+  if (x->at != y->at) {
+    return (uintptr_t)x->at < (uintptr_t)y->at ? -1 : 1;
+  }
+  return x->source - y->source; /* within one address the last source rules */
+}
+
+static const weir_conf_origin *find_origin(const printer *p, const void *at)
+{
+  int64_t lo = 0, hi = p->n_origins; /* the last entry with address <= at */
+
+  while (lo < hi) {
+    const int64_t middle = lo + (hi - lo) / 2;
+
+    if ((uintptr_t)p->origins[middle].at <= (uintptr_t)at) {
+      lo = middle + 1;
+    } else {
+      hi = middle;
+    }
+  }
+  return lo > 0 && p->origins[lo - 1].at == at ? &p->origins[lo - 1] : NULL;
+}
+
+static void put_origin(const printer *p, const void *at)
+{
+  const weir_conf_origin *origin = find_origin(p, at);
+  char name[WEIR_CONF_PATH_SIZE];
+
+  if (origin == NULL) {
+    weir_conf_put(p->buffer, "  # default\n");
+    return;
+  }
+  weir_conf_show(p->config->sources[origin->source], name, sizeof name);
+  if (origin->line > 0) {
+    weir_conf_put(p->buffer, "  # %s:%d:%d\n", name, origin->line, origin->column);
+  } else {
+    weir_conf_put(p->buffer, "  # %s\n", name);
+  }
+}
+
+static void put_lead(const printer *p, section *s)
+{
+  weir_conf_put(p->buffer, "%s%*s%s", p->lead, s->dash ? s->indent - 2 : s->indent, "",
+                s->dash ? "- " : "");
+  s->dash = false;
+}
+
+static void put_help(const printer *p, const section *s, const weir_opt *row)
+{
+  const bool plain_unit = row->unit == NULL || row->unit[0] == 0 || strcmp(row->unit, "1") == 0;
+  char range[320];
+
+  weir_conf_range_text(row, range, sizeof range);
+  weir_conf_put(p->buffer, "%s%*s# %s", p->lead, s->indent, "", row->help == NULL ? "" : row->help);
+  if (range[0] != 0) {
+    weir_conf_put(p->buffer, "; %s%s%s", range, plain_unit ? "" : " ", plain_unit ? "" : row->unit);
+  }
+  weir_conf_put(p->buffer, "\n");
+}
+
+static void put_section(const printer *p, section s);
+
+static void put_structs(const printer *p, const section *s, const weir_opt *row)
+{
+  const weir_struct_list *list = (const void *)(s->base + row->offset);
+
+  weir_conf_put(p->buffer, "%s", list->count == 0 ? " []" : "");
+  put_origin(p, list);
+  for (int64_t i = 0; i < list->count; i++) {
+    put_section(p, (section){.table = row->table,
+                             .prefix = "",
+                             .base = (const char *)list->items + (size_t)i * row->size,
+                             .indent = s->indent + 4,
+                             .dash = true});
+  }
+}
+
+/* What an entry of a list of sections looks like, commented out. */
+static void put_example(const printer *p, const section *s, const weir_opt *row)
+{
+  printer inner = *p;
+
+  weir_conf_put(p->buffer, " []\n");
+  if (p->lead[0] != 0) {
+    return;
+  }
+  weir_conf_put(p->buffer, "%*s# an entry of %s, with its defaults:\n", s->indent, "", row->key);
+  inner.lead = "# ";
+  put_section(
+      &inner,
+      (section){
+          .table = row->table, .prefix = "", .base = NULL, .indent = s->indent + 4, .dash = true});
+}
+
+static void put_row(const printer *p, section *s, const weir_opt *row, const char *name)
+{
+  const char *at = s->base == NULL ? NULL : s->base + row->offset;
+
+  if (s->base == NULL) {
+    put_help(p, s, row);
+  }
+  put_lead(p, s);
+  weir_conf_put(p->buffer, "%s:", name);
+  if (row->kind == WEIR_OPT_KIND_TABLE) {
+    weir_conf_put(p->buffer, "\n");
+    put_section(p,
+                (section){.table = row->table, .prefix = "", .base = at, .indent = s->indent + 2});
+  } else if (row->kind == WEIR_OPT_KIND_LIST && at != NULL) {
+    put_structs(p, s, row);
+  } else if (row->kind == WEIR_OPT_KIND_LIST) {
+    put_example(p, s, row);
+  } else {
+    weir_conf_put(p->buffer, " ");
+    weir_conf_put_value(p->buffer, row, s->base);
+    if (at != NULL) {
+      put_origin(p, at);
+    } else {
+      weir_conf_put(p->buffer, "\n");
+    }
+  }
+}
+
+/* True when an earlier row of the table lies below the same component of the same prefix. */
+static bool is_repeated(const section *s, const weir_opt *row, const char *name)
+{
+  char other[64];
+  bool last;
+
+  for (const weir_opt *r = s->table; r != row; r++) {
+    if (weir_conf_component(r->key, s->prefix, other, sizeof other, &last) &&
+        strcmp(other, name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Keys with dots stand below their common first part, wherever the table holds them. */
+static void put_section(const printer *p, section s)
+{
+  for (const weir_opt *r = s.table; r->kind != WEIR_OPT_KIND_END; r++) {
+    char name[64], below[WEIR_CONF_PATH_SIZE];
+    bool last;
+
+    if (!weir_conf_component(r->key, s.prefix, name, sizeof name, &last) ||
+        is_repeated(&s, r, name)) {
+      continue;
+    }
+    if (last) {
+      put_row(p, &s, r, name);
+      continue;
+    }
+    (void)snprintf(below, sizeof below, "%s%s%s", s.prefix, s.prefix[0] == 0 ? "" : ".", name);
+    put_lead(p, &s);
+    weir_conf_put(p->buffer, "%s:\n", name);
+    put_section(
+        p, (section){.table = s.table, .prefix = below, .base = s.base, .indent = s.indent + 2});
+  }
+}
+
+static weir_status sorted_origins(const weir_config *config, weir_conf_origin **out)
+{
+  void *copy = NULL;
+
+  WEIR_TRY(weir_alloc(config->n_origins, sizeof **out, &copy));
+  *out = copy;
+  if (config->n_origins > 0) {
+    memcpy(copy, config->origins, (size_t)config->n_origins * sizeof **out);
+    qsort(copy, (size_t)config->n_origins, sizeof **out, compare_origins);
+  }
+  return WEIR_OK;
+}
+
+static weir_status write_text(const char *path, const weir_conf_buffer *buffer)
+{
+  weir_writer *writer = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_writer_open(path, &writer));
+  WEIR_TRY_GOTO(weir_writer_write(writer, buffer->text, (size_t)buffer->size), fail);
+  WEIR_TRY(weir_writer_commit(&writer));
+  return WEIR_OK;
+fail:
+  weir_writer_destroy(&writer);
+  return status;
+}
+
+weir_status weir_config_write(const weir_config *config, const char *path)
+{
+  weir_conf_buffer buffer = {.status = WEIR_OK};
+  weir_conf_origin *origins = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(sorted_origins(config, &origins));
+  const printer p = {.buffer = &buffer,
+                     .config = config,
+                     .origins = origins,
+                     .n_origins = config->n_origins,
+                     .lead = ""};
+  weir_conf_put(&buffer, "# resolved configuration: each value with its origin\n");
+  put_section(&p, (section){.table = config->table, .prefix = "", .base = config->out});
+  WEIR_TRY_GOTO(buffer.status, done);
+  WEIR_TRY_GOTO(write_text(path, &buffer), done);
+done:
+  weir_free(&origins);
+  weir_free(&buffer.text);
+  return status;
+}
+
+weir_status weir_opts_print_yaml(const weir_opt *opts, FILE *out)
+{
+  weir_conf_buffer buffer = {.status = WEIR_OK};
+  const printer p = {.buffer = &buffer, .lead = ""};
+
+  put_section(&p, (section){.table = opts, .prefix = ""});
+  WEIR_TRY(weir_conf_flush(&buffer, out));
+  return WEIR_OK;
+}
+
+weir_status weir_conf_flush(weir_conf_buffer *buffer, FILE *out)
+{
+  const weir_status status = buffer->status;
+  const size_t size = (size_t)buffer->size;
+  const bool written = status != WEIR_OK || size == 0 ||
+                       (fwrite(buffer->text, 1, size, out) == size && fflush(out) == 0);
+
+  weir_free(&buffer->text);
+  if (!written) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "the options could not be written: the output is closed or full");
+  }
+  return status;
+}
