@@ -1,23 +1,22 @@
 /* base_priv.h - shared between the sources of base only. */
 #ifndef WEIR_BASE_PRIV_H
 #define WEIR_BASE_PRIV_H
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include "base/weir_file.h"
 
-/* Spin lock for the short list and table updates of this room. Static: BASE_LOCK_INIT. */
-typedef atomic_flag base_lock;
-#define BASE_LOCK_INIT ATOMIC_FLAG_INIT
+/* Spin lock for the short list and table updates of this room. */
+typedef char base_lock;
+#define BASE_LOCK_INIT 0
 static inline void base_lock_take(base_lock *lock)
 {
-  while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+  while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE)) {
   }
 }
 static inline void base_lock_give(base_lock *lock)
 {
-  atomic_flag_clear_explicit(lock, memory_order_release);
+  __atomic_clear(lock, __ATOMIC_RELEASE);
 }
 
 /* Writes `text` as a JSON string, quotes included: control characters are escaped, UTF-8 passes,

@@ -42,6 +42,13 @@ int weir_near(double actual, double expected, double tolerance);
   } while (0)
 #define assert_near(actual, expected, tolerance) assert_true(weir_near(actual, expected, tolerance))
 
+/* Fault injection over all k: calls `make`, which creates something and, when that worked, destroys
+ * it again, with the k-th allocation failing for k = 1, 2, ... until no fault is hit. Fails the
+ * test unless each fault gives WEIR_ERR_MEMORY and no bytes stay held. Returns how many faults it
+ * made.
+ */
+int64_t weir_check_faults(weir_status (*make)(void *context), void *context);
+
 /* A fresh directory for this test's files, removed with weir_check_rmdir. */
 void weir_check_mkdir(char *path, size_t size);
 void weir_check_rmdir(const char *path);

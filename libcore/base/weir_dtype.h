@@ -40,7 +40,8 @@ weir_status weir_dtype_find(const char *name, weir_dtype *out) WEIR_CHECKED;
 /* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). */
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index);
 int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index);
-/* Stores with C conversion rules; bool stores value != 0. */
+/* Stores with C conversion rules; where these leave a float to integer conversion undefined it
+ * saturates, NaN gives 0. bool stores value != 0. */
 void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value);
 void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value);
 

@@ -2,6 +2,9 @@
 #ifndef WEIR_RANDOM_H
 #define WEIR_RANDOM_H
 #include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Ten rounds of Philox4x32: out[4] from counter[4] and key[2]. Inline: kernels and tests share it.
  */
@@ -49,4 +52,8 @@ static inline double weir_random_uniform(uint64_t seed, uint32_t purpose, uint32
 
 /* Standard normal by Box-Muller from one counter. */
 double weir_random_normal(uint64_t seed, uint32_t purpose, uint32_t step, uint64_t index);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -31,13 +31,18 @@ void weir_tensor_fini(weir_tensor *t);
 int64_t weir_tensor_count(const weir_tensor *t);
 bool weir_tensor_is_contiguous(const weir_tensor *t);
 
-/* Views: no copy; the source must outlive them. Fail: WEIR_ERR_SHAPE. */
+/* Views: no copy; the source must outlive them. Fail: WEIR_ERR_SHAPE; *view is then untouched. */
+/* Elements lo, lo + step, ... below hi of dimension `dim`; a negative step starts at hi - 1 and
+ * goes down to lo. */
 weir_status weir_tensor_slice(const weir_tensor *t, int dim, int64_t lo, int64_t hi, int64_t step,
                               weir_tensor *view) WEIR_CHECKED;
+/* Dimension d of the view is dimension order[d] of t. */
 weir_status weir_tensor_transpose(const weir_tensor *t, const int *order,
                                   weir_tensor *view) WEIR_CHECKED;
+/* Needs a contiguous tensor of the same count. */
 weir_status weir_tensor_reshape(const weir_tensor *t, int rank, const int64_t *shape,
                                 weir_tensor *view) WEIR_CHECKED;
+/* New dimensions in front, and extents 1 repeated (stride 0). */
 weir_status weir_tensor_broadcast(const weir_tensor *t, int rank, const int64_t *shape,
                                   weir_tensor *view) WEIR_CHECKED;
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/weir_alloc.h"
+
 weir_tolerance weir_tolerance_of(weir_dtype dtype)
 {
   switch (dtype) {
@@ -92,6 +94,28 @@ int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, con
             worst, sqrt(error2) / (norm2 > 0 ? sqrt(norm2) : 1.0));
   }
   return bad;
+}
+
+int64_t weir_check_faults(weir_status (*make)(void *context), void *context)
+{
+  for (int64_t k = 1;; k++) {
+    const int64_t before = weir_alloc_bytes();
+    weir_alloc_fail_after(k);
+    const weir_status status = make(context);
+    const bool hit = weir_alloc_count() >= k;
+    weir_alloc_fail_after(0);
+    const int64_t leaked = weir_alloc_bytes() - before;
+    if (leaked != 0) {
+      fail_msg("%" PRId64 " bytes stay held after fault %" PRId64, leaked, k);
+    }
+    if (!hit) {
+      assert_ok(status);
+      return k - 1;
+    }
+    if (status != WEIR_ERR_MEMORY) {
+      fail_msg("fault %" PRId64 " gives status %d: %s", k, (int)status, weir_last_message());
+    }
+  }
 }
 
 void weir_check_mkdir(char *path, size_t size)

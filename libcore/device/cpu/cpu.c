@@ -15,7 +15,8 @@ static void read_model(char *text, size_t size)
   while (file != NULL && fgets(line, sizeof line, file) != NULL) {
     const char *value = strchr(line, ':');
     if (strncmp(line, "model name", 10) == 0 && value != NULL) {
-      snprintf(text, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+      value += 1 + strspn(value + 1, " ");
+      snprintf(text, size, "%.*s", (int)strcspn(value, "\n"), value);
       break;
     }
   }

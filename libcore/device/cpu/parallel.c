@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #ifdef _OPENMP
@@ -44,37 +45,49 @@ int weir_threads_get(void)
 #endif
 }
 
-#ifdef _OPENMP
-static int team_size(int64_t n, int threads)
+/* True while this thread runs items of a weir_parallel call, also of one that was too small to be
+ * shared: what a nested call does must not depend on the number of items around it. */
+static bool *inside(void)
 {
-  const int limit = weir_threads_get();
-  const int wanted = threads > 0 && threads < limit ? threads : limit;
+  static _Thread_local bool value;
 
-  if (omp_in_parallel()) {
-    return 1;
-  }
-  return n < wanted ? (int)n : wanted;
+  return &value;
 }
-#endif
+
+static void run_serial(int64_t n, void (*body)(void *context, int64_t item, int thread),
+                       void *context)
+{
+  bool *const flag = inside();
+  const bool before = *flag;
+
+  *flag = true;
+  for (int64_t item = 0; item < n; item++) {
+    body(context, item, 0);
+  }
+  *flag = before;
+}
 
 void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
                    void *context)
 {
-#ifdef _OPENMP
-  const int team = team_size(n, threads);
+  const int limit = weir_threads_get();
+  const int wanted = threads > 0 && threads < limit ? threads : limit;
+  const int team = n < wanted ? (int)n : wanted;
 
-  if (team > 1) {
+  if (team <= 1 || *inside()) {
+    run_serial(n, body, context);
+    return;
+  }
+#ifdef _OPENMP
+#pragma omp parallel num_threads(team)
+  {
+    *inside() = true;
     /* Dynamic: items such as tiles of a record with gaps differ in cost. */
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team)
+#pragma omp for schedule(dynamic, 1)
     for (int64_t item = 0; item < n; item++) {
       body(context, item, omp_get_thread_num());
     }
-    return;
+    *inside() = false;
   }
-#else
-  (void)threads;
 #endif
-  for (int64_t item = 0; item < n; item++) {
-    body(context, item, 0);
-  }
 }

@@ -1,0 +1,104 @@
+/* weir_dtype_test.c - names, sizes, and stores that no value makes undefined. */
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+
+static void table_agrees_with_c(void **state)
+{
+#define X(id, text, ctype, floating, is_signed)           \
+  {                                                       \
+    weir_dtype found = WEIR_DTYPE_COUNT;                  \
+    assert_ok(weir_dtype_find(text, &found));             \
+    assert_int_equal(found, id);                          \
+    assert_string_equal(weir_dtype_name(id), text);       \
+    assert_int_equal(weir_dtype_size(id), sizeof(ctype)); \
+    assert_int_equal(weir_dtype_is_float(id), floating);  \
+  }
+  WEIR_DTYPE_LIST(X)
+#undef X
+}
+
+static void unknown_name_lists_the_known(void **state)
+{
+  weir_dtype out = WEIR_I16;
+
+  assert_int_equal(weir_dtype_find("f23", &out), WEIR_ERR_CONFIG);
+  assert_int_equal(out, WEIR_I16);
+  assert_non_null(strstr(weir_last_message(), "f23"));
+#define X(id, text, ctype, floating, is_signed) assert_non_null(strstr(weir_last_message(), text));
+  WEIR_DTYPE_LIST(X)
+#undef X
+}
+
+/* Integers of each width round trip exactly through both ways. */
+static void values_in_range_round_trip(void **state)
+{
+  for (int d = 0; d < WEIR_DTYPE_COUNT; d++) {
+    const weir_dtype dtype = (weir_dtype)d;
+    const bool small = dtype == WEIR_BOOL;
+    _Alignas(16) unsigned char data[3 * 8];
+    for (uint64_t i = 0; i < 100; i++) {
+      const int64_t value = (int64_t)(weir_random_bits(9, (uint32_t)d, 0, i) % (small ? 2 : 128));
+      weir_dtype_store_int(dtype, data, 2, value);
+      assert_int_equal(weir_dtype_load_int(dtype, data, 2), value);
+      assert_true(weir_dtype_load_real(dtype, data, 2) == (double)value);
+      weir_dtype_store_real(dtype, data, 1, (double)value);
+      assert_int_equal(weir_dtype_load_int(dtype, data, 1), value);
+    }
+  }
+}
+
+static void reals_that_do_not_fit_saturate(void **state)
+{
+  static const struct {
+    weir_dtype dtype;
+    double value;
+    int64_t expected;
+  } cases[] = {
+      {WEIR_I8, 200.0, 127},
+      {WEIR_I8, -200.0, -128},
+      {WEIR_I8, -127.9, -127},
+      {WEIR_U8, -3.0, 0},
+      {WEIR_U8, 255.5, 255},
+      {WEIR_I16, 1e9, 32767},
+      {WEIR_I32, -1e30, INT32_MIN},
+      {WEIR_I32, 2147483646.5, 2147483646},
+      {WEIR_I64, 1e300, INT64_MAX},
+      {WEIR_I64, -INFINITY, INT64_MIN},
+      {WEIR_I64, 9007199254740993.0, 9007199254740992},
+      {WEIR_I16, NAN, 0},
+      {WEIR_BOOL, 0.25, 1},
+      {WEIR_BOOL, NAN, 1},
+      {WEIR_BOOL, -0.0, 0},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    int64_t cell = 0;
+    weir_dtype_store_real(cases[i].dtype, &cell, 0, cases[i].value);
+    assert_int_equal(weir_dtype_load_int(cases[i].dtype, &cell, 0), cases[i].expected);
+  }
+}
+
+static void floats_truncate_to_integers(void **state)
+{
+  const double reals[] = {2.9, -2.9, NAN, INFINITY};
+  const int64_t expected[] = {2, -2, 0, INT64_MAX};
+
+  for (int64_t i = 0; i < 4; i++) {
+    assert_int_equal(weir_dtype_load_int(WEIR_F64, reals, i), expected[i]);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(table_agrees_with_c),
+      cmocka_unit_test(unknown_name_lists_the_known),
+      cmocka_unit_test(values_in_range_round_trip),
+      cmocka_unit_test(reals_that_do_not_fit_saturate),
+      cmocka_unit_test(floats_truncate_to_integers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
