@@ -1,7 +1,8 @@
 /* weir_fuzz.h - what each fuzz target tests/fuzz/<name>.c defines.
  *
  * Two programs are made of it: <name>, with libFuzzer (preset fuzz), and <name>_seeds, with any
- * compiler, which feeds it the files of tests/fuzz/seeds/<name> and fails unless each is decoded. */
+ * compiler, which feeds it the files of tests/fuzz/seeds/<name> and fails unless each is decoded.
+ */
 #ifndef WEIR_FUZZ_H
 #define WEIR_FUZZ_H
 #include <stddef.h>

@@ -1,0 +1,180 @@
+/* style_layers.c - who may include whom: the floor table, and where each library is known. */
+#include "style.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A room includes rooms of lower floors, never of its own (docs/tour.md shows the table). */
+static const struct floor {
+  const char *room;
+  int floor;
+} floors[] = {
+    {"base", 0},  {"conf", 1}, {"device", 2}, {"tensor", 3}, {"comm", 3},  {"graph", 4},
+    {"io", 4},    {"perf", 4}, {"report", 4}, {"ops", 5},    {"load", 5},  {"pass", 6},
+    {"optim", 6}, {"nn", 6},   {"exec", 7},   {"stream", 8}, {"train", 8},
+};
+
+static int floor_of(const char *room, size_t length)
+{
+  for (size_t i = 0; i < sizeof floors / sizeof floors[0]; i++) {
+    if (strlen(floors[i].room) == length && memcmp(floors[i].room, room, length) == 0) {
+      return floors[i].floor;
+    }
+  }
+  return -1;
+}
+
+static bool same_place(const char *path, const char *target, size_t length)
+{
+  return strncmp(path, target, length) == 0 && path[length] == '/';
+}
+
+static void layer_of_library(const style_file *f, style_report *r, const style_include *in)
+{
+  const char *room = f->path + strlen("libcore/");
+  const size_t mine = strcspn(room, "/"), theirs = strcspn(in->target, "/");
+
+  if (!in->target[theirs] || same_place(room, in->target, theirs)) {
+    return; /* a file of the same folder or room */
+  }
+  const int here = floor_of(room, mine), there = floor_of(in->target, theirs);
+  if (there < 0) {
+    style_find(r, f, in->line, "\"%s\" is in no room of libcore", in->target);
+  } else if (there >= here) {
+    style_find(r, f, in->line, "%.*s (floor %d) includes %s (floor %d)", (int)mine, room, here,
+               in->target, there);
+  }
+}
+
+/* An app sees libcore and its own folder. */
+static void layer_of_app(const style_file *f, style_report *r, const style_include *in)
+{
+  if (style_starts(in->target, "apps/")) {
+    const char *app = f->path + strlen("apps/");
+    if (!same_place(app, in->target + strlen("apps/"), strcspn(app, "/"))) {
+      style_find(r, f, in->line, "an app includes another: %s", in->target);
+    }
+  }
+}
+
+void style_layers(const style_file *f, style_report *r)
+{
+  const char *room = f->path + strlen("libcore/");
+
+  if (style_starts(f->path, "libcore/") && strchr(room, '/') &&
+      floor_of(room, strcspn(room, "/")) < 0) {
+    style_find(r, f, 1, "libcore/%.*s is not in the floor table", (int)strcspn(room, "/"), room);
+    return;
+  }
+  if (!f->is_c || style_is_test(f)) {
+    return;
+  }
+  for (int i = 0; i < f->n_includes; i++) {
+    const style_include *in = &f->includes[i];
+
+    if (in->angled) {
+      continue;
+    }
+    if (strstr(in->target, "..")) {
+      style_find(r, f, in->line, "a path with .. in \"%s\"", in->target);
+    } else if (style_starts(f->path, "libcore/")) {
+      layer_of_library(f, r, in);
+    } else if (style_starts(f->path, "apps/")) {
+      layer_of_app(f, r, in);
+    }
+  }
+}
+
+/* Headers of libraries, and the only places that may include them. */
+static const struct library {
+  const char *header; /* prefix of the name in <...> */
+  const char *where[3];
+} libraries[] = {
+    {"yaml.h", {"libcore/conf/"}},
+    {"omp.h", {"libcore/device/"}},
+    {"cuda_runtime", {"libcore/device/"}},
+    {"pthread.h", {"libcore/base/", "libcore/device/"}},
+    {"threads.h", {"libcore/base/", "libcore/device/"}},
+    {"mpi.h", {"libcore/comm/"}},
+    {"nccl.h", {"libcore/comm/"}},
+    {"netcdf", {"libcore/io/netcdf/"}},
+    {"hdf5", {"libcore/io/hdf5/"}},
+    {"eccodes", {"libcore/io/grib/"}},
+    {"dnnl", {"libcore/ops/"}},
+    {"cblas", {"libcore/ops/"}},
+    {"lapacke", {"libcore/ops/"}},
+    {"fftw3", {"libcore/ops/"}},
+    {"libxsmm", {"libcore/ops/"}},
+    {"cudnn", {"libcore/ops/"}},
+    {"cublas", {"libcore/ops/"}},
+    {"cufft", {"libcore/ops/"}},
+    {"cusolver", {"libcore/ops/"}},
+    {"nvrtc.h", {"libcore/exec/"}},
+    {"petsc", {"apps/quantum_transport/"}},
+    {"slepc", {"apps/quantum_transport/"}},
+    {"cmocka.h", {"libcore/base/weir_check.h"}},
+    {"comm/weir_comm_mpi.h", {"libcore/io/netcdf/", "libcore/io/hdf5/", "apps/quantum_transport/"}},
+};
+
+/* What the system itself offers: C11, POSIX, and the processor's intrinsics. */
+static const char *const system_headers[] = {
+    "assert.h",   "complex.h",   "ctype.h",       "errno.h",     "fenv.h",    "float.h",
+    "inttypes.h", "limits.h",    "locale.h",      "math.h",      "setjmp.h",  "signal.h",
+    "stdalign.h", "stdarg.h",    "stdatomic.h",   "stdbool.h",   "stddef.h",  "stdint.h",
+    "stdio.h",    "stdlib.h",    "stdnoreturn.h", "string.h",    "strings.h", "tgmath.h",
+    "time.h",     "wchar.h",     "dirent.h",      "dlfcn.h",     "elf.h",     "fcntl.h",
+    "fnmatch.h",  "ftw.h",       "getopt.h",      "glob.h",      "libgen.h",  "poll.h",
+    "pwd.h",      "sched.h",     "spawn.h",       "unistd.h",    "link.h",    "malloc.h",
+    "sys/",       "immintrin.h", "cpuid.h",       "x86intrin.h", "linux/",    NULL,
+};
+
+static bool is_system(const char *target)
+{
+  for (const char *const *h = system_headers; *h; h++) {
+    if (style_ends(*h, "/") ? style_starts(target, *h) : strcmp(target, *h) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static const struct library *library_of(const char *target)
+{
+  for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+    if (style_starts(target, libraries[i].header)) {
+      return &libraries[i];
+    }
+  }
+  return NULL;
+}
+
+static bool allowed(const struct library *l, const char *path)
+{
+  if (style_starts(l->header, "cuda_runtime") && style_ends(path, ".cu")) {
+    return true;
+  }
+  for (int i = 0; i < 3 && l->where[i]; i++) {
+    if (style_starts(path, l->where[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void style_external(const style_file *f, style_report *r)
+{
+  const bool ours = style_starts(f->path, "libcore/") || style_starts(f->path, "apps/");
+
+  if (!f->is_c || !ours || style_is_test(f)) {
+    return;
+  }
+  for (int i = 0; i < f->n_includes; i++) {
+    const style_include *in = &f->includes[i];
+    const struct library *l = library_of(in->target);
+
+    if (l && !allowed(l, f->path)) {
+      style_find(r, f, in->line, "<%s> belongs to %s alone", in->target, l->where[0]);
+    } else if (!l && in->angled && !is_system(in->target)) {
+      style_find(r, f, in->line, "<%s> is not in the table of libraries", in->target);
+    }
+  }
+}
