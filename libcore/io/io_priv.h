@@ -1,0 +1,30 @@
+/* io_priv.h - numbers from text whatever the locale, and checked files: shared by the formats. */
+#ifndef WEIR_IO_PRIV_H
+#define WEIR_IO_PRIV_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+
+/* The whole of text[0, size) as a decimal integer in [lo, hi]; false otherwise. */
+bool weir_io_parse_int(const char *text, size_t size, int64_t lo, int64_t hi, int64_t *out);
+/* The whole of text[0, size) as a finite decimal number, correctly rounded; no hexadecimal, NaN or
+ * infinity. */
+bool weir_io_parse_real(const char *text, size_t size, double *out);
+/* The whole of text[0, size) as an exact fraction in lowest terms, den > 0; false when it is no
+ * decimal number or does not fit. */
+bool weir_io_parse_decimal(const char *text, size_t size, int64_t *num, int64_t *den);
+/* Divides both by their greatest common divisor; den > 0. */
+void weir_io_reduce(int64_t *num, int64_t *den);
+/* num/den as decimal text: exact where 15 digits suffice. */
+void weir_io_rate_text(int64_t num, int64_t den, char *text, size_t size);
+/* Whole UTC microseconds of a calendar date (proleptic Gregorian) since 1970-01-01; false for an
+ * impossible date. */
+bool weir_io_date_us(int64_t year, int64_t month, int64_t day, int64_t *us);
+
+/* Opens a regular file for reading. Fails: WEIR_ERR_DATA, naming path and reason. */
+weir_status weir_io_open(const char *path, int *fd, int64_t *size) WEIR_CHECKED;
+/* Reads exactly `bytes` at `offset`. Fails: WEIR_ERR_DATA (also when the file ends early). */
+weir_status weir_io_pread(int fd, const char *path, void *data, size_t bytes,
+                          int64_t offset) WEIR_CHECKED;
+#endif

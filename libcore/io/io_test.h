@@ -1,0 +1,44 @@
+/* io_test.h - what the tests of this room share. */
+#ifndef WEIR_IO_TEST_H
+#define WEIR_IO_TEST_H
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_random.h"
+#include "io/weir_annotation.h"
+#include "io/weir_record.h"
+
+/* Path of a shared file; the test is skipped, with the reason, where there is no shared data. */
+#define SHARED(path, size, name)                                         \
+  do {                                                                   \
+    if (!weir_check_data()) {                                            \
+      fprintf(stderr, "skipped: no test data (set WEIR_TEST_DATA)\n");   \
+      skip();                                                            \
+    }                                                                    \
+    snprintf((path), (size), "%s/physio/%s", weir_check_data(), (name)); \
+  } while (0)
+
+static inline void write_bytes(const char *path, const void *data, size_t size)
+{
+  FILE *const f = fopen(path, "wb");
+
+  assert_non_null(f);
+  assert_int_equal(fwrite(data, 1, size, f), size);
+  assert_int_equal(fclose(f), 0);
+}
+
+static inline void write_text(const char *path, const char *text)
+{
+  write_bytes(path, text, strlen(text));
+}
+
+/* Uniform integer in [lo, hi] for (seed, index). */
+static inline int64_t random_in(uint64_t seed, uint64_t index, int64_t lo, int64_t hi)
+{
+  return lo + (int64_t)(weir_random_bits(seed, 77, 0, index) % (uint64_t)(hi - lo + 1));
+}
+#endif

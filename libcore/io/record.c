@@ -1,0 +1,248 @@
+/* record.c - the neutral handle: picks the format and checks every range once for all of them. */
+#include "io/weir_record.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "io/io_priv.h"
+#include "io/weir_record_format.h"
+
+struct weir_record {
+  const weir_record_format *format;
+  weir_record_body body;
+};
+
+static const weir_record_format *find_format(const char *path)
+{
+  for (const weir_record_format *const *f = weir_record_format_table; *f; f++) {
+    if ((*f)->claims(path)) {
+      return *f;
+    }
+  }
+  return NULL;
+}
+
+static weir_status refuse_path(const char *path)
+{
+  char known[512] = "";
+  size_t used = 0;
+
+  for (const weir_record_format *const *f = weir_record_format_table; *f; f++) {
+    const int n = snprintf(known + used, sizeof known - used, "%s%s: %s", used ? "; " : "",
+                           (*f)->name, (*f)->help);
+
+    if (n < 0 || (size_t)n >= sizeof known - used) {
+      break;
+    }
+    used += (size_t)n;
+  }
+  return weir_fail(WEIR_ERR_DATA, "%s: no such record in a known format (%s)", path, known);
+}
+
+weir_status weir_record_open(const char *path, const weir_record_opts *opts, weir_record **out)
+{
+  const weir_record_opts defaults = {0};
+  const weir_record_format *const format = find_format(path);
+  weir_status status = WEIR_OK;
+  void *memory = NULL;
+  weir_record *r = NULL;
+
+  *out = NULL;
+  if (!format) {
+    return refuse_path(path);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *r, &memory));
+  r = memory;
+  r->format = format;
+  WEIR_TRY_GOTO(format->open(path, opts ? opts : &defaults, &r->body), fail);
+  *out = r;
+  return WEIR_OK;
+fail:
+  weir_free(&r);
+  return status;
+}
+
+void weir_record_close(weir_record **r)
+{
+  if (*r) {
+    (*r)->format->close((*r)->body.state);
+    weir_free(r);
+  }
+}
+
+const char *weir_record_name(const weir_record *r)
+{
+  return r->body.name;
+}
+
+int weir_record_signals(const weir_record *r)
+{
+  return r->body.n_signals;
+}
+
+const weir_signal_info *weir_record_signal(const weir_record *r, int i)
+{
+  WEIR_ASSERT(i >= 0 && i < r->body.n_signals);
+  return &r->body.signals[i];
+}
+
+int weir_record_start(const weir_record *r, int64_t *us)
+{
+  *us = r->body.start_us;
+  return r->body.start_kind;
+}
+
+int64_t weir_record_missing_segments(const weir_record *r)
+{
+  return r->body.missing_segments;
+}
+
+static weir_status refuse_signal(const weir_record *r, const char *wanted)
+{
+  char known[512] = "";
+  size_t used = 0;
+
+  for (int i = 0; i < r->body.n_signals; i++) {
+    const weir_signal_info *const s = &r->body.signals[i];
+    const int n = snprintf(known + used, sizeof known - used, "%s%d %s (%s)", i ? ", " : "", i,
+                           s->name, s->units);
+
+    if (n < 0 || (size_t)n >= sizeof known - used) {
+      memcpy(known + sizeof known - 4, "...", 4);
+      break;
+    }
+    used += (size_t)n;
+  }
+  if (!wanted) {
+    return weir_fail(WEIR_ERR_CONFIG, "record %s: no signal is in mV: choose one of: %s",
+                     r->body.name, known);
+  }
+  return weir_fail(WEIR_ERR_CONFIG, "record %s: no signal '%s': it has: %s", r->body.name, wanted,
+                   known);
+}
+
+weir_status weir_record_find(const weir_record *r, const char *name_or_index, int *signal)
+{
+  const bool any = !name_or_index || !name_or_index[0];
+  int64_t index = 0;
+
+  for (int i = 0; i < r->body.n_signals; i++) {
+    const weir_signal_info *const s = &r->body.signals[i];
+
+    if (any ? strcmp(s->units, "mV") == 0 : strcmp(s->name, name_or_index) == 0) {
+      *signal = i;
+      return WEIR_OK;
+    }
+  }
+  if (any && r->body.n_signals != 1) {
+    return refuse_signal(r, NULL);
+  }
+  if (!any &&
+      !weir_io_parse_int(name_or_index, strlen(name_or_index), 0, r->body.n_signals - 1, &index)) {
+    return refuse_signal(r, name_or_index);
+  }
+  *signal = (int)index;
+  return WEIR_OK;
+}
+
+static weir_status check_signal(const weir_record *r, int signal)
+{
+  if (signal < 0 || signal >= r->body.n_signals) {
+    return weir_fail(WEIR_ERR_SHAPE, "record %s: signal %d of %d", r->body.name, signal,
+                     r->body.n_signals);
+  }
+  return WEIR_OK;
+}
+
+/* The part [*lo, *hi) of [start, start + count) that lies in the record, relative to start. */
+static weir_status clip(const weir_record *r, int signal, int64_t start, int64_t count, int64_t *lo,
+                        int64_t *hi)
+{
+  int64_t end = 0;
+
+  WEIR_TRY(check_signal(r, signal));
+  if (count < 0 || !weir_add_ok(start, count, &end)) {
+    return weir_fail(WEIR_ERR_SHAPE, "record %s: %lld slots from %lld", r->body.name,
+                     (long long)count, (long long)start);
+  }
+  const int64_t total = r->body.signals[signal].count;
+  const int64_t first = start < 0 ? 0 : start;
+  const int64_t last = end > total ? total : end;
+
+  *lo = first < end ? first - start : count;
+  *hi = last > first ? last - start : *lo;
+  return WEIR_OK;
+}
+
+/* A read goes through pieces, so that presence has a place when the caller wants none. */
+enum { PIECE = 4096 };
+
+weir_status weir_record_read(weir_record *r, int signal, int64_t start, int64_t count,
+                             float *values, uint8_t *present)
+{
+  uint8_t scratch[PIECE];
+  int64_t lo = 0;
+  int64_t hi = 0;
+
+  WEIR_TRY(clip(r, signal, start, count, &lo, &hi));
+  memset(values, 0, (size_t)count * sizeof *values);
+  if (present) {
+    memset(present, 0, (size_t)count);
+    return hi > lo ? r->format->read(r->body.state, signal, start + lo, hi - lo, values + lo,
+                                     present + lo)
+                   : WEIR_OK;
+  }
+  for (; lo < hi; lo += PIECE) {
+    const int64_t n = hi - lo < PIECE ? hi - lo : PIECE;
+
+    WEIR_TRY(r->format->read(r->body.state, signal, start + lo, n, values + lo, scratch));
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_record_read_raw(weir_record *r, int signal, int64_t start, int64_t count,
+                                 int32_t *raw, uint8_t *present)
+{
+  uint8_t scratch[PIECE];
+  int64_t lo = 0;
+  int64_t hi = 0;
+
+  WEIR_TRY(clip(r, signal, start, count, &lo, &hi));
+  if (!r->format->read_raw) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: format %s stores no integers", r->body.name,
+                     r->format->name);
+  }
+  memset(raw, 0, (size_t)count * sizeof *raw);
+  if (present) {
+    memset(present, 0, (size_t)count);
+    return hi > lo ? r->format->read_raw(r->body.state, signal, start + lo, hi - lo, raw + lo,
+                                         present + lo)
+                   : WEIR_OK;
+  }
+  for (; lo < hi; lo += PIECE) {
+    const int64_t n = hi - lo < PIECE ? hi - lo : PIECE;
+
+    WEIR_TRY(r->format->read_raw(r->body.state, signal, start + lo, n, raw + lo, scratch));
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_record_next_run(const weir_record *r, int signal, int64_t start, int64_t *lo,
+                                 int64_t *hi)
+{
+  WEIR_TRY(check_signal(r, signal));
+  *lo = *hi = r->body.signals[signal].count;
+  if (start < *hi) {
+    r->format->next_run(r->body.state, signal, start < 0 ? 0 : start, lo, hi);
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_record_checksum(weir_record *r, int signal, int *sum)
+{
+  WEIR_TRY(check_signal(r, signal));
+  if (!r->format->checksum) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: format %s has no checksums", r->body.name,
+                     r->format->name);
+  }
+  return r->format->checksum(r->body.state, signal, sum);
+}

@@ -1,0 +1,131 @@
+/* weir_annotation.h - annotation files in the MIT format: WFDB Applications Guide, annot(5). */
+#ifndef WEIR_ANNOTATION_H
+#define WEIR_ANNOTATION_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// clang-format off
+/* X(enum, code, mnemonic, is beat, AAMI class, meaning). Classes as bxb has them: S beats are counted
+ * as N unless SVEB reporting is on. */
+#define WEIR_ANNOTATION_LIST(X)                                              \
+  X(WEIR_ANN_NORMAL,   1, "N", 1, 'N', "normal beat")                        \
+  X(WEIR_ANN_LBBB,     2, "L", 1, 'N', "left bundle branch block beat")      \
+  X(WEIR_ANN_RBBB,     3, "R", 1, 'N', "right bundle branch block beat")     \
+  X(WEIR_ANN_ABERR,    4, "a", 1, 'S', "aberrated atrial premature beat")    \
+  X(WEIR_ANN_PVC,      5, "V", 1, 'V', "premature ventricular contraction")  \
+  X(WEIR_ANN_FUSION,   6, "F", 1, 'F', "fusion of ventricular and normal")   \
+  X(WEIR_ANN_NPC,      7, "J", 1, 'S', "nodal premature beat")               \
+  X(WEIR_ANN_APC,      8, "A", 1, 'S', "atrial premature beat")              \
+  X(WEIR_ANN_SVPB,     9, "S", 1, 'S', "supraventricular premature beat")    \
+  X(WEIR_ANN_VESC,    10, "E", 1, 'V', "ventricular escape beat")            \
+  X(WEIR_ANN_NESC,    11, "j", 1, 'S', "nodal escape beat")                  \
+  X(WEIR_ANN_PACE,    12, "/", 1, 'Q', "paced beat")                         \
+  X(WEIR_ANN_UNKNOWN, 13, "Q", 1, 'Q', "unclassifiable beat")                \
+  X(WEIR_ANN_NOISE,   14, "~", 0, 0,   "signal quality change")              \
+  X(WEIR_ANN_ARFCT,   16, "|", 0, 0,   "isolated artefact")                  \
+  X(WEIR_ANN_STCH,    18, "s", 0, 0,   "ST change")                          \
+  X(WEIR_ANN_TCH,     19, "T", 0, 0,   "T-wave change")                      \
+  X(WEIR_ANN_SYSTOLE, 20, "*", 0, 0,   "systole")                            \
+  X(WEIR_ANN_DIASTOLE,21, "D", 0, 0,   "diastole")                           \
+  X(WEIR_ANN_NOTE,    22, "\"", 0, 0,  "comment")                            \
+  X(WEIR_ANN_MEASURE, 23, "=", 0, 0,   "measurement")                        \
+  X(WEIR_ANN_PWAVE,   24, "p", 0, 0,   "P-wave peak")                        \
+  X(WEIR_ANN_BBB,     25, "B", 1, 'N', "bundle branch block beat")           \
+  X(WEIR_ANN_PACESP,  26, "^", 0, 0,   "non-conducted pacer spike")          \
+  X(WEIR_ANN_TWAVE,   27, "t", 0, 0,   "T-wave peak")                        \
+  X(WEIR_ANN_RHYTHM,  28, "+", 0, 0,   "rhythm change")                      \
+  X(WEIR_ANN_UWAVE,   29, "u", 0, 0,   "U-wave peak")                        \
+  X(WEIR_ANN_LEARN,   30, "?", 1, 'Q', "beat of a learning phase")           \
+  X(WEIR_ANN_FLWAV,   31, "!", 0, 0,   "ventricular flutter wave")           \
+  X(WEIR_ANN_VFON,    32, "[", 0, 0,   "start of flutter or fibrillation")   \
+  X(WEIR_ANN_VFOFF,   33, "]", 0, 0,   "end of flutter or fibrillation")     \
+  X(WEIR_ANN_AESC,    34, "e", 1, 'S', "atrial escape beat")                 \
+  X(WEIR_ANN_SVESC,   35, "n", 1, 'S', "supraventricular escape beat")       \
+  X(WEIR_ANN_LINK,    36, "@", 0, 0,   "link to external data")              \
+  X(WEIR_ANN_NAPC,    37, "x", 0, 0,   "non-conducted P wave")               \
+  X(WEIR_ANN_PFUS,    38, "f", 1, 'Q', "fusion of paced and normal")         \
+  X(WEIR_ANN_WFON,    39, "(", 0, 0,   "waveform onset")                     \
+  X(WEIR_ANN_WFOFF,   40, ")", 0, 0,   "waveform end")                       \
+  X(WEIR_ANN_RONT,    41, "r", 1, 'V', "R-on-T premature contraction")
+// clang-format on
+
+enum {
+#define X(id, code, mnemonic, beat, aami, text) id = code,
+  WEIR_ANNOTATION_LIST(X)
+#undef X
+      WEIR_ANNOTATION_MAX = 49,
+  WEIR_ANNOTATION_MAX_AUX = 255
+};
+
+typedef struct weir_annotation {
+  int64_t time;    /* in units of 1/fs, from the record's first sample */
+  int code;        /* 1..49 */
+  int subtype;     /* -128..127 */
+  int channel;     /* 0..255 */
+  int number;      /* -128..127 */
+  const char *aux; /* text, at most 255 bytes; NULL when there is none */
+} weir_annotation;
+
+/* A meaning that a file itself gives to a code. */
+typedef struct weir_annotation_type {
+  int code;
+  const char *mnemonic, *text;
+} weir_annotation_type;
+
+/* Contents of a file. The notes that state time resolution and own codes are taken out of `items`.
+ */
+typedef struct weir_annotations {
+  int64_t fs_num, fs_den; /* units of time per second; 0/0 if the file does not say: the record's */
+  int64_t count;
+  weir_annotation *items; /* in file order */
+  int64_t n_types;
+  weir_annotation_type *types;
+  void *memory; /* owns texts and arrays */
+} weir_annotations;
+
+/* Reads a whole file (at most 64 MiB). Fails: WEIR_ERR_DATA, naming path, byte and reason (also
+ * where the terminating word is missing: the file is cut short), WEIR_ERR_MEMORY; *out needs no
+ * fini then. */
+weir_status weir_annotations_read(const char *path, weir_annotations *out) WEIR_CHECKED;
+/* The same from memory; `where` is for messages. */
+weir_status weir_annotations_parse(const void *data, int64_t size, const char *where,
+                                   weir_annotations *out) WEIR_CHECKED;
+/* Frees everything and empties *a. */
+void weir_annotations_fini(weir_annotations *a);
+/* Writes a whole file (beside, then renamed): time resolution when fs_num > 0, own codes, items.
+ * Fails: as the writer below. */
+weir_status weir_annotations_write(const char *path, const weir_annotations *a) WEIR_CHECKED;
+
+/* A file that is written as its annotations come. */
+typedef struct weir_annotation_writer weir_annotation_writer;
+/* `head` (may be NULL) gives time resolution and own codes; its items are not written.
+ * Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+weir_status weir_annotation_writer_open(const char *path, const weir_annotations *head,
+                                        weir_annotation_writer **out) WEIR_CHECKED;
+/* Times may go backwards. Fails: WEIR_ERR_SHAPE for a field out of its range, WEIR_ERR_DATA. */
+weir_status weir_annotation_writer_append(weir_annotation_writer *w,
+                                          const weir_annotation *a) WEIR_CHECKED;
+/* Terminates the file and renames it into place; *w is destroyed either way. */
+weir_status weir_annotation_writer_commit(weir_annotation_writer **w) WEIR_CHECKED;
+/* Removes the unfinished file; accepts NULL. */
+void weir_annotation_writer_destroy(weir_annotation_writer **w);
+
+/* True for codes that mark a QRS complex. */
+bool weir_annotation_is_beat(int code);
+/* "N", "V", ...; "" for a code without one. Static. */
+const char *weir_annotation_mnemonic(int code);
+/* Meaning in words, "" when there is none. Static. */
+const char *weir_annotation_text(int code);
+/* Code of a mnemonic, 0 when no code has it. */
+int weir_annotation_code(const char *mnemonic);
+/* AAMI class 'N', 'S', 'V', 'F' or 'Q' as bxb counts it; 0 for a code that is no beat. */
+char weir_annotation_class(int code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* weir_record.h - sampled signals of a file in any known format, read in chunks with bounded
+ * memory. A handle is used by one thread at a time; two handles on one file are independent. */
+#ifndef WEIR_RECORD_H
+#define WEIR_RECORD_H
+#include <stdint.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_record weir_record;
+
+/* One signal. Physical value = (raw - baseline) / gain, in `units`. Strings live as long as the
+ * record. In a record of several segments gain, baseline and format are those of the layout or of
+ * the first segment that holds the signal; values are scaled with each segment's own. */
+typedef struct weir_signal_info {
+  const char *name, *units, *file;
+  int64_t fs_num, fs_den; /* samples per second of this signal, reduced */
+  int64_t count;          /* samples in the record, absent ones included */
+  int samples_per_frame, skew;
+  double gain, baseline;
+  int has_checksum;
+  int checksum; /* as the file states it: compare modulo 65536 */
+  const char *format;
+} weir_signal_info;
+
+/* NULL stands for all zero. */
+typedef struct weir_record_opts {
+  int allow_short; /* read what exists of a truncated file, the rest is a gap */
+  double csv_fs;   /* samples per second of a CSV without a time column; 0: the file must say */
+  int zero_gain;   /* accept a gain of 0 (uncalibrated) as 200 per unit instead of refusing it */
+} weir_record_opts;
+
+/* Opens `path` with the format that claims it: a WFDB record name with or without .hea, or a .csv
+ * or .txt file. Headers and sizes are checked here, so that a later read fails only when the file
+ * changes or the device does.
+ * Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
+ * WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be decoded), WEIR_ERR_MEMORY;
+ * *out is then NULL. */
+weir_status weir_record_open(const char *path, const weir_record_opts *opts,
+                             weir_record **out) WEIR_CHECKED;
+/* Accepts NULL; nulls *r. */
+void weir_record_close(weir_record **r);
+
+/* Name as the header gives it, else the file's name without folder and suffix. Borrowed. */
+const char *weir_record_name(const weir_record *r);
+/* Number of signals. */
+int weir_record_signals(const weir_record *r);
+/* Signal `i` in [0, signals). Borrowed. */
+const weir_signal_info *weir_record_signal(const weir_record *r, int i);
+/* Signal by name, else by index; NULL or "" means the first one in mV, or the only one there is.
+ * Fails: WEIR_ERR_CONFIG, naming the signals that exist; *signal is then untouched. */
+weir_status weir_record_find(const weir_record *r, const char *name_or_index,
+                             int *signal) WEIR_CHECKED;
+/* What the file says about its first sample: 2 = date and time, *us = microseconds since
+ * 1970-01-01 00:00; 1 = time of day only, *us = microseconds since midnight; 0 = nothing. The zone
+ * is unknown unless the file is a CSV with ISO-8601 times (then UTC). */
+int weir_record_start(const weir_record *r, int64_t *us);
+
+/* Physical values of slots [start, start + count) as f32 (computed in double), 0 where absent;
+ * present[i] is 0 or 1 and may be NULL. Slots outside [0, signal count) are absent.
+ * Fails: WEIR_ERR_DATA (the file changed or cannot be read), WEIR_ERR_SHAPE (no such signal). */
+weir_status weir_record_read(weir_record *r, int signal, int64_t start, int64_t count,
+                             float *values, uint8_t *present) WEIR_CHECKED;
+/* The stored integers, 0 where no file holds the slot; invalid codes are given as stored, with
+ * present[i] = 0. Fails as weir_record_read; WEIR_ERR_UNSUPPORTED where the format stores text. */
+weir_status weir_record_read_raw(weir_record *r, int signal, int64_t start, int64_t count,
+                                 int32_t *raw, uint8_t *present) WEIR_CHECKED;
+/* The next run of slots at or after `start` that may hold samples, from the coarse index
+ * (segments): [*lo, *hi); *lo == *hi == count when there is none. Costs no reading. */
+weir_status weir_record_next_run(const weir_record *r, int signal, int64_t start, int64_t *lo,
+                                 int64_t *hi) WEIR_CHECKED;
+/* Sum modulo 65536 of the samples of a signal as they stand in its file, before skew is removed: to
+ * compare with `checksum`. Reads the whole signal. Fails as weir_record_read; WEIR_ERR_UNSUPPORTED
+ * where the record has segments (each has its own sum) or the format has no checksums. */
+weir_status weir_record_checksum(weir_record *r, int signal, int *sum) WEIR_CHECKED;
+/* Gaps from absent segment files: warned about when the record is opened, and counted. */
+int64_t weir_record_missing_segments(const weir_record *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

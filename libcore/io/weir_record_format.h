@@ -1,0 +1,43 @@
+/* weir_record_format.h - what a format of sampled records is. One folder under io/ each. */
+#ifndef WEIR_RECORD_FORMAT_H
+#define WEIR_RECORD_FORMAT_H
+#include <stdbool.h>
+#include "io/weir_record.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What opening gives. Strings and infos are owned by `state`. */
+typedef struct weir_record_body {
+  void *state;
+  const char *name;
+  const weir_signal_info *signals;
+  int n_signals;
+  int64_t missing_segments;
+  int start_kind; /* as weir_record_start returns */
+  int64_t start_us;
+} weir_record_body;
+
+/* A descriptor. The generic part has checked signal and range before it calls read, read_raw and
+ * next_run: 0 <= start, start + count <= the signal's count; `present` is never NULL. */
+typedef struct weir_record_format {
+  const char *name; /* equals the folder's name */
+  const char *help; /* what is looked for, for "no format claims this path" */
+  bool (*claims)(const char *path);
+  weir_status (*open)(const char *path, const weir_record_opts *opts, weir_record_body *body);
+  void (*close)(void *state);
+  weir_status (*read)(void *state, int signal, int64_t start, int64_t count, float *values,
+                      uint8_t *present);
+  weir_status (*read_raw)(void *state, int signal, int64_t start, int64_t count, int32_t *raw,
+                          uint8_t *present); /* NULL: the format holds no integers */
+  void (*next_run)(const void *state, int signal, int64_t start, int64_t *lo, int64_t *hi);
+  weir_status (*checksum)(void *state, int signal, int *sum); /* NULL: has none */
+} weir_record_format;
+
+/* Every format of this build, NULL at the end; generated from the folders. */
+extern const weir_record_format *const weir_record_format_table[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,267 @@
+/* codec.c - sample formats of WFDB signal files: signal(5), reference 9.2. */
+#include <stdio.h>
+#include "io/wfdb/wfdb_priv.h"
+
+static int32_t sign_extend(uint32_t value, int bits)
+{
+  const uint32_t sign = UINT32_C(1) << (bits - 1);
+
+  return (int32_t)((value ^ sign) - sign);
+}
+
+static void decode_8(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (int8_t)b[i];
+  }
+}
+
+static void decode_16(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (int16_t)(uint16_t)(b[2 * i] | b[2 * i + 1] << 8);
+  }
+}
+
+static void decode_61(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (int16_t)(uint16_t)(b[2 * i + 1] | b[2 * i] << 8);
+  }
+}
+
+static void decode_160(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (b[2 * i] | b[2 * i + 1] << 8) - 32768;
+  }
+}
+
+static void decode_80(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = b[i] - 128;
+  }
+}
+
+static void decode_24(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = sign_extend(b[3 * i] | (uint32_t)b[3 * i + 1] << 8 | (uint32_t)b[3 * i + 2] << 16, 24);
+  }
+}
+
+static uint32_t word_32(const uint8_t *b)
+{
+  return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static void decode_32(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (int32_t)word_32(b + 4 * i);
+  }
+}
+
+static void decode_212(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i + 1 < n; i += 2, b += 3) {
+    out[i] = sign_extend(b[0] | (b[1] & 15u) << 8, 12);
+    out[i + 1] = sign_extend(b[2] | (b[1] >> 4u) << 8, 12);
+  }
+  if (n & 1) {
+    out[n - 1] = sign_extend(b[0] | (b[1] & 15u) << 8, 12);
+  }
+}
+
+static void decode_310(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i += 3, b += 4) {
+    const uint32_t w0 = b[0] | (uint32_t)b[1] << 8;
+    const uint32_t w1 = b[2] | (uint32_t)b[3] << 8;
+    const uint32_t s[3] = {w0 >> 1 & 1023, w1 >> 1 & 1023, w0 >> 11 | (w1 >> 11) << 5};
+
+    for (int64_t k = 0; k < 3 && i + k < n; k++) {
+      out[i + k] = sign_extend(s[k], 10);
+    }
+  }
+}
+
+static void decode_311(const uint8_t *b, int64_t n, int32_t *out)
+{
+  for (int64_t i = 0; i < n; i += 3, b += 4) {
+    const uint32_t w = word_32(b);
+
+    for (int64_t k = 0; k < 3 && i + k < n; k++) {
+      out[i + k] = sign_extend(w >> (10 * k) & 1023, 10);
+    }
+  }
+}
+
+static void encode_16(const int32_t *s, int64_t n, uint8_t *b)
+{
+  for (int64_t i = 0; i < n; i++) {
+    b[2 * i] = (uint8_t)((uint32_t)s[i] & 255);
+    b[2 * i + 1] = (uint8_t)((uint32_t)s[i] >> 8 & 255);
+  }
+}
+
+static void encode_212(const int32_t *s, int64_t n, uint8_t *b)
+{
+  for (int64_t i = 0; i < n; i += 2, b += 3) {
+    const uint32_t s0 = (uint32_t)s[i] & 4095;
+    const uint32_t s1 = i + 1 < n ? (uint32_t)s[i + 1] & 4095 : 0;
+
+    b[0] = (uint8_t)(s0 & 255);
+    b[1] = (uint8_t)(s0 >> 8 | (s1 >> 8) << 4);
+    b[2] = (uint8_t)(s1 & 255);
+  }
+}
+
+/* `needs` counts bytes from the start of a group: a file may end as soon as its samples are in. */
+static const weir_wfdb_codec codecs[] = {
+    {.number = 0, .name = "0", .samples = 1, .bytes = 1, .needs = {1}, .has_invalid = true},
+    {.number = 8,
+     .name = "8",
+     .samples = 1,
+     .bytes = 1,
+     .needs = {1},
+     .differences = true,
+     .lo = INT32_MIN,
+     .hi = INT32_MAX,
+     .decode = decode_8},
+    {.number = 16,
+     .name = "16",
+     .samples = 1,
+     .bytes = 2,
+     .needs = {2},
+     .has_invalid = true,
+     .lo = -32767,
+     .hi = 32767,
+     .invalid = -32768,
+     .decode = decode_16,
+     .encode = encode_16},
+    {.number = 24,
+     .name = "24",
+     .samples = 1,
+     .bytes = 3,
+     .needs = {3},
+     .has_invalid = true,
+     .lo = -8388607,
+     .hi = 8388607,
+     .invalid = -8388608,
+     .decode = decode_24},
+    {.number = 32,
+     .name = "32",
+     .samples = 1,
+     .bytes = 4,
+     .needs = {4},
+     .has_invalid = true,
+     .lo = -INT32_MAX,
+     .hi = INT32_MAX,
+     .invalid = INT32_MIN,
+     .decode = decode_32},
+    {.number = 61,
+     .name = "61",
+     .samples = 1,
+     .bytes = 2,
+     .needs = {2},
+     .has_invalid = true,
+     .lo = -32767,
+     .hi = 32767,
+     .invalid = -32768,
+     .decode = decode_61},
+    {.number = 80,
+     .name = "80",
+     .samples = 1,
+     .bytes = 1,
+     .needs = {1},
+     .has_invalid = true,
+     .lo = -127,
+     .hi = 127,
+     .invalid = -128,
+     .decode = decode_80},
+    {.number = 160,
+     .name = "160",
+     .samples = 1,
+     .bytes = 2,
+     .needs = {2},
+     .has_invalid = true,
+     .lo = -32767,
+     .hi = 32767,
+     .invalid = -32768,
+     .decode = decode_160},
+    {.number = 212,
+     .name = "212",
+     .samples = 2,
+     .bytes = 3,
+     .needs = {2, 3},
+     .has_invalid = true,
+     .lo = -2047,
+     .hi = 2047,
+     .invalid = -2048,
+     .decode = decode_212,
+     .encode = encode_212},
+    {.number = 310,
+     .name = "310",
+     .samples = 3,
+     .bytes = 4,
+     .needs = {2, 4, 4},
+     .has_invalid = true,
+     .lo = -511,
+     .hi = 511,
+     .invalid = -512,
+     .decode = decode_310},
+    {.number = 311,
+     .name = "311",
+     .samples = 3,
+     .bytes = 4,
+     .needs = {2, 3, 4},
+     .has_invalid = true,
+     .lo = -511,
+     .hi = 511,
+     .invalid = -512,
+     .decode = decode_311},
+    {.number = 508, .name = "508", .compressed = true},
+    {.number = 516, .name = "516", .compressed = true},
+    {.number = 524, .name = "524", .compressed = true},
+};
+enum { N_CODECS = sizeof codecs / sizeof codecs[0] };
+
+const weir_wfdb_codec *weir_wfdb_codec_find(int64_t number)
+{
+  for (int i = 0; i < N_CODECS; i++) {
+    if (codecs[i].number == number) {
+      return &codecs[i];
+    }
+  }
+  return NULL;
+}
+
+void weir_wfdb_codec_list(char *text, size_t size)
+{
+  size_t used = 0;
+
+  text[0] = 0;
+  for (int i = 0; i < N_CODECS; i++) {
+    if (codecs[i].decode) {
+      const int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", codecs[i].name);
+
+      if (n < 0 || (size_t)n >= size - used) {
+        return;
+      }
+      used += (size_t)n;
+    }
+  }
+}
+
+int64_t weir_wfdb_codec_samples(const weir_wfdb_codec *codec, int64_t bytes)
+{
+  const int64_t rest = bytes % codec->bytes;
+  int64_t n = bytes / codec->bytes * codec->samples;
+
+  for (int k = 0; k < codec->samples - 1; k++) {
+    n += rest >= codec->needs[k];
+  }
+  return n;
+}
