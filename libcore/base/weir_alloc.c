@@ -22,6 +22,9 @@ enum {
   LAZY_BYTES = 1 << 17 /* from here on calloc maps zero pages, touched only when used */
 };
 
+/* No machine has more; the sanitizer ends the program, instead of returning NULL, from 2^40 on. */
+static const size_t max_bytes = (size_t)1 << (EXACT_BLOCKS ? 39 : 47);
+
 /* Stands in the ALIGNMENT bytes before the memory handed out. */
 struct header {
   void *block; /* what free() takes     */
@@ -89,8 +92,7 @@ weir_status weir_alloc(int64_t count, size_t size, void **out)
   if (count == 0 || size == 0) {
     return WEIR_OK;
   }
-  if (count < 0 || !weir_mul_ok((size_t)count, size, &bytes) ||
-      bytes > (size_t)PTRDIFF_MAX - 2 * ALIGNMENT) {
+  if (count < 0 || !weir_mul_ok((size_t)count, size, &bytes) || bytes > max_bytes) {
     return weir_fail(WEIR_ERR_MEMORY, "cannot allocate %" PRId64 " elements of %zu bytes", count,
                      size);
   }

@@ -62,9 +62,11 @@ void weir_check_memory(const void *a, const void *b, size_t size, int equal, con
                        int line);
 void weir_check_range(unsigned long long value, unsigned long long lo, unsigned long long hi,
                       int inside, const char *file, int line);
-void print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void weir_print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void weir_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+#define print_message weir_print_message
+#define print_error weir_print_error
 #define assert_true(c) weir_check_true(!!(c), #c, __FILE__, __LINE__)
 #define assert_false(c) weir_check_true(!(c), "!(" #c ")", __FILE__, __LINE__)
 #define assert_null(p) weir_check_true((p) == NULL, #p " is NULL", __FILE__, __LINE__)

@@ -1,0 +1,153 @@
+/* parallel_test.c - every item once, nesting, results that do not depend on threads. */
+#include <stdatomic.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "device/weir_parallel.h"
+
+struct count {
+  atomic_int *calls;
+  atomic_int bad_thread;
+  int threads;
+};
+
+static void count_item(void *context, int64_t item, int thread)
+{
+  struct count *c = context;
+
+  atomic_fetch_add(&c->calls[item], 1);
+  if (thread < 0 || thread >= c->threads) {
+    atomic_fetch_add(&c->bad_thread, 1);
+  }
+}
+
+static void every_item_runs_once(void **state)
+{
+  const int64_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 20011};
+
+  weir_threads_set(8); /* more than there are processors, on purpose */
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+    for (int threads = 0; threads <= 9; threads++) {
+      struct count c = {.threads = threads == 0 ? weir_threads_get() : threads};
+      assert_ok(weir_alloc(sizes[s], sizeof *c.calls, (void **)&c.calls));
+      weir_parallel(sizes[s], threads, count_item, &c);
+      for (int64_t i = 0; i < sizes[s]; i++) {
+        assert_int_equal(atomic_load(&c.calls[i]), 1);
+      }
+      assert_int_equal(atomic_load(&c.bad_thread), 0);
+      weir_free(&c.calls);
+    }
+  }
+  weir_threads_set(0);
+}
+
+enum { OUTER = 9, INNER = 50 };
+
+struct nested {
+  atomic_int calls[OUTER * INNER];
+  atomic_int wrong_thread;
+};
+struct inner {
+  struct nested *all;
+  int64_t row;
+  const void *stack; /* a nested call shares the stack of the item around it */
+};
+static _Thread_local int thread_mark;
+
+static void inner_item(void *context, int64_t item, int thread)
+{
+  struct inner *in = context;
+
+  atomic_fetch_add(&in->all->calls[in->row * INNER + item], 1);
+  if (thread != 0 || in->stack != &thread_mark) {
+    atomic_fetch_add(&in->all->wrong_thread, 1);
+  }
+}
+
+static void outer_item(void *context, int64_t item, int thread)
+{
+  struct inner in = {.all = context, .row = item, .stack = &thread_mark};
+
+  weir_parallel(INNER, 0, inner_item, &in);
+}
+
+static void nested_calls_stay_on_their_thread(void **state)
+{
+  static struct nested all;
+
+  weir_threads_set(4);
+  for (int64_t rows = 1; rows <= OUTER; rows += OUTER - 1) { /* one row: the outer call is serial */
+    for (int i = 0; i < OUTER * INNER; i++) {
+      atomic_store(&all.calls[i], 0);
+    }
+    weir_parallel(rows, 0, outer_item, &all);
+    for (int64_t i = 0; i < OUTER * INNER; i++) {
+      assert_int_equal(atomic_load(&all.calls[i]), i < rows * INNER ? 1 : 0);
+    }
+  }
+  assert_int_equal(atomic_load(&all.wrong_thread), 0);
+  weir_threads_set(0);
+}
+
+enum { SLABS = 100, SLAB = 1000 };
+
+static void sum_slab(void *context, int64_t item, int thread)
+{
+  float sum = 0;
+
+  for (uint64_t i = 0; i < SLAB; i++) {
+    sum += (float)weir_random_normal(4, 0, (uint32_t)item, i);
+  }
+  ((float *)context)[item] = sum;
+}
+
+static void results_do_not_depend_on_threads(void **state)
+{
+  float one[SLABS], many[SLABS];
+
+  weir_parallel(SLABS, 1, sum_slab, one);
+  for (int threads = 2; threads <= 5; threads++) {
+    weir_threads_set(threads);
+    weir_parallel(SLABS, 0, sum_slab, many);
+    assert_memory_equal(one, many, sizeof one);
+  }
+  weir_threads_set(0);
+}
+
+static void threads_are_set_and_default_to_the_processors(void **state)
+{
+  const int all = weir_threads_get();
+
+  assert_true(all >= 1 && all <= weir_cpu_get()->cores);
+  weir_threads_set(1);
+  assert_int_equal(weir_threads_get(), 1);
+  weir_threads_set(0);
+  assert_int_equal(weir_threads_get(), all);
+}
+
+static void processor_facts_are_plausible(void **state)
+{
+  const weir_cpu *cpu = weir_cpu_get();
+
+  assert_ptr_equal(cpu, weir_cpu_get());
+  assert_true(cpu->model[0] != 0 && cpu->cores >= 1);
+  assert_true(cpu->l1_bytes >= 4096 && cpu->l1_bytes <= cpu->l2_bytes);
+  assert_true(cpu->l2_bytes <= INT64_C(1) << 30 && cpu->l3_bytes <= INT64_C(1) << 34);
+  assert_true(!cpu->avx512 || cpu->avx2);
+  print_message("%s, %d cores, caches %lld %lld %lld, avx2 %d fma %d avx512 %d\n", cpu->model,
+                cpu->cores, (long long)cpu->l1_bytes, (long long)cpu->l2_bytes,
+                (long long)cpu->l3_bytes, cpu->avx2, cpu->fma, cpu->avx512);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_item_runs_once),
+      cmocka_unit_test(nested_calls_stay_on_their_thread),
+      cmocka_unit_test(results_do_not_depend_on_threads),
+      cmocka_unit_test(threads_are_set_and_default_to_the_processors),
+      cmocka_unit_test(processor_facts_are_plausible),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
