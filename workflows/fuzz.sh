@@ -11,7 +11,7 @@ shift
 
 workflows/setup.sh test
 command -v clang >/dev/null || { echo "fuzz: clang is not installed" >&2; exit 1; }
-workflows/build.sh fuzz
+workflows/build.sh fuzz fuzz_programs
 
 names=("$@")
 if [ $# = 0 ]; then
@@ -20,7 +20,7 @@ if [ $# = 0 ]; then
   done
 fi
 
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 for name in "${names[@]}"; do
   "build/fuzz/fuzz/${name}_seeds" tests/fuzz/seeds/"$name"/*
 done

@@ -19,7 +19,7 @@ static inline void bench_pin(void)
     return;
   }
   CPU_ZERO(&one);
-  for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
+  for (size_t cpu = CPU_SETSIZE; cpu-- > 0;) {
     if (CPU_ISSET(cpu, &allowed)) {
       CPU_SET(cpu, &one);
       break;

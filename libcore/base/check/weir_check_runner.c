@@ -156,7 +156,7 @@ static enum outcome run_one(const struct CMUnitTest *t, void *state)
 int weir_run_tests(const char *group, const struct CMUnitTest *tests, size_t n,
                    CMFixtureFunction group_setup, CMFixtureFunction group_teardown)
 {
-  static const char *const words[] = {"passed", "FAILED", "skipped"};
+  static const char *const words[] = {"      OK", " FAILED ", " SKIPPED"}; /* as cmocka prints */
   int counts[3] = {0, 0, 0};
   void *state = NULL;
 
@@ -165,9 +165,11 @@ int weir_run_tests(const char *group, const struct CMUnitTest *tests, size_t n,
     return (int)n;
   }
   for (size_t i = 0; i < n; i++) {
+    fprintf(stderr, "[ RUN      ] %s\n", tests[i].name);
     const enum outcome outcome = run_one(&tests[i], state);
     counts[outcome]++;
-    fprintf(stderr, "[ %-7s ] %s\n", words[outcome], tests[i].name);
+    fflush(stdout);
+    fprintf(stderr, "[ %s ] %s\n", words[outcome], tests[i].name);
   }
   if (guarded(NULL, group_teardown, &state) != PASSED) {
     fprintf(stderr, "%s: the tear-down of the group failed\n", group);

@@ -1,0 +1,4 @@
+# Read by CTest before the tests run: what the sanitizers of the preset `dev` are told.
+if("$ENV{ASAN_OPTIONS}" STREQUAL "")
+  set(ENV{ASAN_OPTIONS} "allocator_may_return_null=1")
+endif()
