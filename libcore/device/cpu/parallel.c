@@ -8,6 +8,9 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+enum { HAVE_THREADS = 1 };
+#else
+enum { HAVE_THREADS = 0 };
 #endif
 
 static int processors(void)
@@ -36,13 +39,12 @@ void weir_threads_set(int threads)
 
 int weir_threads_get(void)
 {
-#ifdef _OPENMP
   const int threads = atomic_load(requested());
 
+  if (!HAVE_THREADS) {
+    return 1;
+  }
   return threads > 0 ? threads : processors();
-#else
-  return 1;
-#endif
 }
 
 /* True while this thread runs items of a weir_parallel call, also of one that was too small to be
