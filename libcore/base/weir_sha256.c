@@ -33,26 +33,43 @@ static void schedule(const unsigned char *block, uint32_t w[64])
   }
 }
 
+/* One step of section 6.2.2 on registers whose roles turn by one each step instead of their values.
+ */
+#define STEP(a, b, c, d, e, f, g, h, t)                                        \
+  do {                                                                         \
+    const uint32_t t1 = (h) + (turn((e), 6) ^ turn((e), 11) ^ turn((e), 25)) + \
+                        (((e) & (f)) ^ (~(e) & (g))) + constants[t] + w[t];    \
+    const uint32_t t2 = (turn((a), 2) ^ turn((a), 13) ^ turn((a), 22)) +       \
+                        (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));             \
+    (d) += t1;                                                                 \
+    (h) = t1 + t2;                                                             \
+  } while (0)
+
 static void compress(uint32_t hash[8], const unsigned char *block)
 {
-  uint32_t w[64], v[8];
+  uint32_t a = hash[0], b = hash[1], c = hash[2], d = hash[3];
+  uint32_t e = hash[4], f = hash[5], g = hash[6], h = hash[7];
+  uint32_t w[64];
 
   schedule(block, w);
-  memcpy(v, hash, sizeof v);
-  for (int t = 0; t < 64; t++) {
-    const uint32_t a = v[0], e = v[4];
-    const uint32_t choice = (e & v[5]) ^ (~e & v[6]);
-    const uint32_t majority = (a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]);
-    const uint32_t t1 =
-        v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + choice + constants[t] + w[t];
-    const uint32_t t2 = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + majority;
-    memmove(v + 1, v, 7 * sizeof v[0]);
-    v[4] += t1;
-    v[0] = t1 + t2;
+  for (int t = 0; t < 64; t += 8) {
+    STEP(a, b, c, d, e, f, g, h, t);
+    STEP(h, a, b, c, d, e, f, g, t + 1);
+    STEP(g, h, a, b, c, d, e, f, t + 2);
+    STEP(f, g, h, a, b, c, d, e, t + 3);
+    STEP(e, f, g, h, a, b, c, d, t + 4);
+    STEP(d, e, f, g, h, a, b, c, t + 5);
+    STEP(c, d, e, f, g, h, a, b, t + 6);
+    STEP(b, c, d, e, f, g, h, a, t + 7);
   }
-  for (int i = 0; i < 8; i++) {
-    hash[i] += v[i];
-  }
+  hash[0] += a;
+  hash[1] += b;
+  hash[2] += c;
+  hash[3] += d;
+  hash[4] += e;
+  hash[5] += f;
+  hash[6] += g;
+  hash[7] += h;
 }
 
 void base_sha256_init(base_sha256 *s)
@@ -69,6 +86,13 @@ void base_sha256_update(base_sha256 *s, const void *data, size_t bytes)
   const unsigned char *in = data;
 
   while (bytes > 0) {
+    if (bytes >= 64 && s->bytes % 64 == 0) {
+      compress(s->hash, in);
+      s->bytes += 64;
+      in += 64;
+      bytes -= 64;
+      continue;
+    }
     const size_t used = (size_t)(s->bytes % 64);
     const size_t take = bytes < 64 - used ? bytes : 64 - used;
     memcpy(s->block + used, in, take);

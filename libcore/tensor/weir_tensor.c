@@ -197,66 +197,6 @@ weir_status weir_tensor_broadcast(const weir_tensor *t, int rank, const int64_t 
   return WEIR_OK;
 }
 
-/* One line of a copy: n elements, strides in elements of each dtype. */
-static void copy_line(weir_tensor from, int64_t from_stride, weir_tensor to, int64_t to_stride,
-                      int64_t n)
-{
-  const bool ints = !weir_dtype_is_float(from.dtype);
-
-  if (from.dtype == to.dtype && from_stride == 1 && to_stride == 1) {
-    memmove(to.data, from.data, (size_t)n * weir_dtype_size(to.dtype));
-    return;
-  }
-  for (int64_t i = 0; i < n; i++) {
-    if (ints) {
-      weir_dtype_store_int(to.dtype, to.data, i * to_stride,
-                           weir_dtype_load_int(from.dtype, from.data, i * from_stride));
-    } else {
-      weir_dtype_store_real(to.dtype, to.data, i * to_stride,
-                            weir_dtype_load_real(from.dtype, from.data, i * from_stride));
-    }
-  }
-}
-
-weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to)
-{
-  const int last = from->rank - 1;
-  int64_t index[WEIR_MAX_RANK] = {0};
-  weir_tensor a = *from, b = *to;
-
-  if (from->rank != to->rank) {
-    return weir_fail(WEIR_ERR_SHAPE, "copy: rank %d to rank %d", from->rank, to->rank);
-  }
-  for (int d = 0; d < from->rank; d++) {
-    if (from->shape[d] != to->shape[d]) {
-      return weir_fail(WEIR_ERR_SHAPE, "copy: extent %" PRId64 " to %" PRId64 " in dimension %d",
-                       from->shape[d], to->shape[d], d);
-    }
-  }
-  if (weir_tensor_count(from) == 0) {
-    return WEIR_OK;
-  }
-  if (weir_tensor_is_contiguous(from) && weir_tensor_is_contiguous(to)) {
-    copy_line(a, 1, b, 1, weir_tensor_count(from));
-    return WEIR_OK;
-  }
-  const int64_t n = last >= 0 ? from->shape[last] : 1;
-  for (int d = 0; d >= 0;) {
-    int64_t a_offset = 0, b_offset = 0;
-    for (int k = 0; k < last; k++) {
-      a_offset += index[k] * from->stride[k];
-      b_offset += index[k] * to->stride[k];
-    }
-    a.data = element(from, a_offset);
-    b.data = element(to, b_offset);
-    copy_line(a, last >= 0 ? from->stride[last] : 1, b, last >= 0 ? to->stride[last] : 1, n);
-    for (d = last - 1; d >= 0 && ++index[d] == from->shape[d]; d--) {
-      index[d] = 0;
-    }
-  }
-  return WEIR_OK;
-}
-
 static int64_t offset_of(const weir_tensor *t, const int64_t *index)
 {
   int64_t offset = 0;
