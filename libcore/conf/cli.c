@@ -195,6 +195,19 @@ static bool is_whole_name(const char *text, const char *name)
          (text[2 + n] == 0 || text[2 + n] == '=');
 }
 
+/* What getopt_long did not accept: `text`, or a letter of it where that is a cluster "-xy". */
+static weir_status refused_flag(const weir_app *app, const char *text)
+{
+  const char letter[3] = {'-', (char)optopt, 0};
+
+  for (int i = 0; i < FLAG_COUNT; i++) {
+    if (is_whole_name(text, flags[i].option.name)) {
+      return usage_error(app, "command line", text, "takes no value");
+    }
+  }
+  return unknown_flag(app, optopt > 0 && optopt < FLAG_CONFIG ? letter : text);
+}
+
 static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed *p)
 {
   struct option table[FLAG_COUNT + 1];
@@ -217,13 +230,7 @@ static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed
       return usage_error(app, "command line", last, "needs a value");
     }
     if (which == '?' || index < 0) {
-      /* A refused value of a switch, "--overwrite=1", is known by name only. */
-      for (int i = 0; i < FLAG_COUNT; i++) {
-        if (is_whole_name(last, flags[i].option.name)) {
-          return usage_error(app, "command line", last, "takes no value");
-        }
-      }
-      return unknown_flag(app, last);
+      return refused_flag(app, last);
     }
     const bool separate = optarg != NULL && optarg == last;
     const char *text = separate ? argv[optind - 2] : last;

@@ -95,6 +95,9 @@ int weir_conf_distance(const char *a, const char *b);
 /* Part of `path` that belongs to the level below `prefix`; false when path is not below it.
  * `last`: it is the whole rest of the path. */
 bool weir_conf_component(const char *path, const char *prefix, char *name, size_t size, bool *last);
+/* True when a row before `row` lies below the same component `name` of `prefix`. */
+bool weir_conf_is_repeated(const weir_opt *table, const weir_opt *row, const char *prefix,
+                           const char *name);
 /* Index of `name` among "a|b|c", or -1. */
 int weir_conf_choice(const char *choices, const char *name);
 /* The i-th of "a|b|c" into out; false when there is none. */

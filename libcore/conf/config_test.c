@@ -1,69 +1,11 @@
 /* config_test.c - authority, every refusal with its exact place, ownership, failing allocations. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
-#include "conf/weir_opt.h"
-
-struct step {
-  double lr;
-  const char *name;
-  weir_int_list taps;
-};
-
-struct inner {
-  int64_t count;
-  bool on;
-};
-
-struct cfg {
-  double mu;
-  int64_t n;
-  bool verbose;
-  int mode;
-  const char *title;
-  const char *file;
-  struct {
-    double lr;
-    struct {
-      int64_t steps;
-    } warm;
-  } train;
-  struct inner part;
-  weir_int_list ints;
-  weir_real_list reals;
-  weir_string_list names;
-  weir_struct_list steps;
-};
-
-static const weir_opt step_rows[] = {
-    WEIR_OPT_REAL(struct step, lr, 0.5, 0, 1, "1", "rate"),
-    WEIR_OPT_STRING(struct step, name, "plain", "name"),
-    WEIR_OPT_INT_LIST(struct step, taps, "1, 2", 0, 9, "1", "taps"),
-    WEIR_OPT_END,
-};
-static const weir_opt inner_rows[] = {
-    WEIR_OPT_INT(struct inner, count, 3, 0, 100, "1", "how many"),
-    WEIR_OPT_BOOL(struct inner, on, true, "whether"),
-    WEIR_OPT_END,
-};
-static const weir_opt rows[] = {
-    WEIR_OPT_REAL(struct cfg, mu, 0.9, 0.0, 0.9999, "1", "momentum"),
-    WEIR_OPT_INT(struct cfg, n, 10, -0x1p63, 0x1p63, "1", "any integer"),
-    WEIR_OPT_REAL(struct cfg, train.lr, 1e-3, 0, 10, "s", "rate"),
-    WEIR_OPT_BOOL(struct cfg, verbose, false, "talk"),
-    WEIR_OPT_ENUM(struct cfg, mode, 1, "fast|exact|mixed", "how"),
-    WEIR_OPT_STRING(struct cfg, title, "none", "a title"),
-    WEIR_OPT_PATH(struct cfg, file, "", "a file"),
-    WEIR_OPT_INT(struct cfg, train.warm.steps, 7, 0, 1000, "1", "steps"),
-    WEIR_OPT_TABLE(struct cfg, part, inner_rows, "a part"),
-    WEIR_OPT_INT_LIST(struct cfg, ints, "1, 2, 3", -5, 5, "1", "ints"),
-    WEIR_OPT_REAL_LIST(struct cfg, reals, "", 0, 1e300, "Hz", "reals"),
-    WEIR_OPT_STRING_LIST(struct cfg, names, "a, \"b c\"", "names"),
-    WEIR_OPT_LIST(struct cfg, steps, struct step, step_rows, 3, "steps"),
-    WEIR_OPT_END,
-};
+#include "conf/conf_sample.h"
 
 static weir_status load_sets(struct cfg *c, weir_config **config, int n, const char *const *sets)
 {
@@ -196,7 +138,8 @@ static void refused_sets_say_why(void **state)
       {"part={on: true, on: true}", "--set part={on: true, on: true}: part.on: duplicate key"},
       {"steps=[{}, {}, {}, {}]",
        "--set steps=[{}, {}, {}, {}]: steps: 4 entries, at most 3 are allowed"},
-      {"steps=[{lr: 2}]", "--set steps=[{lr: 2}]: steps[0].lr: 2 is outside [0, 1]"},
+      {"steps=[{lr: 2x}]",
+       "--set steps=[{lr: 2x}]: steps[0].lr: 2x has characters after the number"},
       {"steps[0].lr=1", "--set steps[0].lr=1: steps: no such entry: there are 0, from [0]"},
   };
 
@@ -211,12 +154,265 @@ static void refused_sets_say_why(void **state)
   }
 }
 
+static bool no_yaml(void)
+{
+  weir_config *config = NULL;
+  struct cfg c;
+  const bool missing = weir_opts_parse(rows, sizeof c, "", &c, &config) == WEIR_ERR_UNSUPPORTED;
+
+  weir_config_destroy(&config);
+  if (missing) {
+    fprintf(stderr, "skipped: %s\n", weir_last_message());
+  }
+  return missing;
+}
+
+static void yaml_and_set_follow_the_same_rules(void **state)
+{
+  weir_config *config = NULL;
+  struct cfg c;
+
+  (void)state;
+  if (no_yaml()) {
+    skip();
+  }
+  assert_ok(weir_opts_parse(rows, sizeof c,
+                            "# a comment\n"
+                            "mu: .5 # half\n"
+                            "train:\n"
+                            "  rate: 2\n" /* the former name of lr */
+                            "  warm: {steps: 5}\n"
+                            "part:\n" /* an empty section changes nothing */
+                            "title: 100\n"
+                            "names:\n  - x y\n  - \"\\u00e9\"\n"
+                            "steps:\n  - lr: 1\n  - {name: 'it''s', taps: []}\n",
+                            &c, &config));
+  assert_near(c.mu, 0.5, 0);
+  assert_near(c.train.lr, 2, 0);
+  assert_int_equal(c.train.warm.steps, 5);
+  assert_int_equal(c.part.count, 3);
+  assert_string_equal(c.title, "100");
+  assert_string_equal(c.names.items[1], "\xc3\xa9");
+  assert_int_equal(c.steps.count, 2);
+  assert_string_equal(((const struct step *)c.steps.items)[1].name, "it's");
+  weir_config_destroy(&config);
+}
+
+static void refused_yaml_says_where(void **state)
+{
+  static const struct {
+    const char *yaml, *message;
+  } cases[] = {
+      {"mu: 1.5", "text:1:5: mu: 1.5 is outside [0, 0.9999]"},
+      {"mu: 0.1\n\ntrain:\n  lx: 1", "text:4:3: train.lx: unknown key (nearest known key: lr)"},
+      {"mu: 0.1\nmu: 0.2", "text:2:1: mu: duplicate key, first given in line 1"},
+      {"train: {lr: 1}\ntrain: {lr: 2}", "text:2:1: train: duplicate key, first given in line 1"},
+      {"train: {lr: 1, rate: 2}",
+       "text:1:22: train.rate: given twice, as train.lr and under its former name train.rate"},
+      {"n: 12abc", "text:1:4: n: 12abc has characters after the number"},
+      {"n: !!int 3", "text:1:4: tags (!name) are not accepted: the key decides the kind"},
+      {"a: &a [1]\nb: *a", "text:1:4: anchors (&name) are not accepted: write the value out"},
+      {"n: *a", "text:1:4: aliases (*name) are not accepted: write the value out"},
+      {"n: 1\n---\nn: 2", "text:2:1: a second document (---): one file holds one configuration"},
+      {"[1, 2]", "text:1:1: expected keys and values, found a list"},
+      {"just words", "text:1:1: expected keys and values, found a single value"},
+      {"? [a]\n: 1", "text:1:3: a key must be text"},
+      {"train.lr: 1", "text:1:1: train.lr: unknown key (nearest known key: train)"},
+      {"train: 3", "text:1:8: train: expected keys and values, found a single value"},
+      {"train:\n  lr: [1]", "text:2:7: train.lr: expected one value (number), found a list"},
+      {"steps:\n  - lr: 1\n  - lr: 1e400", "text:3:9: steps[1].lr: 1e400 is too large to be held"},
+      {"steps: [3]", "text:1:9: steps[0]: expected keys and values, found a single value"},
+      {"ints: [1, 2, 77]", "text:1:14: ints[2]: 77 is outside [-5, 5]"},
+      {"title:", "text:1:7: title: has no value (an empty text is written \"\")"},
+      {"title: ~", "text:1:8: title: has no value (an empty text is written \"\")"},
+      {"title: \"a\\0b\"", "text:1:8: a text contains a NUL byte"},
+      {"mu: 0.5\n  n: 3", "text:2:4: not YAML: mapping values are not allowed in this context"},
+      {"ints: [1, 2", "text:2:1: not YAML: while parsing a flow sequence begun at 1:7, did not "
+                      "find expected ',' or ']'"},
+      {"title: \xff", "text:1:8: not YAML: invalid leading UTF-8 octet"},
+      {"\xc3\xa9: 1\nmu: \t\x01", "text:2:6: not YAML: control characters are not allowed"},
+      {"\xc3\xa9\x1f: 1", "text:1:2: not YAML: control characters are not allowed"},
+      {"\"\\x1b[31m\": 1",
+       "text:1:1: ?[31m: unknown key (known keys: mu, n, train, verbose, mode, title, file, part, "
+       "ints, reals, names, steps)"},
+  };
+
+  (void)state;
+  if (no_yaml()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_config *config = NULL;
+    struct cfg c;
+
+    assert_int_equal(weir_opts_parse(rows, sizeof c, cases[i].yaml, &c, &config), WEIR_ERR_CONFIG);
+    assert_string_equal(weir_last_message(), cases[i].message);
+    assert_null(config);
+  }
+}
+
+/* `text` repeated n times after `head`. */
+static char *repeated(const char *head, const char *text, int n)
+{
+  const size_t size = strlen(head) + strlen(text) * (size_t)n + 1;
+  char *out = calloc(1, size);
+
+  assert_non_null(out);
+  strcpy(out, head);
+  for (size_t at = strlen(head); n > 0; n--, at += strlen(text)) {
+    memcpy(out + at, text, strlen(text));
+  }
+  return out;
+}
+
+static void deep_and_long_texts_are_refused(void **state)
+{
+  static const struct {
+    const char *head, *text;
+    int n;
+    const char *message;
+  } cases[] = {
+      {"ints: ", "[", 100000, "text:1:38: lists and mappings nested deeper than 32"},
+      {"", "- ", 100000, "text:1:65: lists and mappings nested deeper than 32"},
+      {"ints: [", "1,", 250000, "text:1:400002: more than 200000 keys and values"},
+  };
+  const int64_t before = weir_alloc_bytes();
+
+  (void)state;
+  if (no_yaml()) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char *text = repeated(cases[i].head, cases[i].text, cases[i].n);
+    weir_config *config = NULL;
+    struct cfg c;
+
+    assert_int_equal(weir_opts_parse(rows, sizeof c, text, &c, &config), WEIR_ERR_CONFIG);
+    assert_string_equal(weir_last_message(), cases[i].message);
+    free(text);
+  }
+  char *set = repeated("ints=", "[", 100000);
+  const char *const sets[] = {set};
+  weir_config *config = NULL;
+  struct cfg c;
+  assert_int_equal(load_sets(&c, &config, 1, sets), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "nested deeper than 32"));
+  free(set);
+  assert_int_equal(weir_alloc_bytes(), before);
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+  FILE *out = fopen(path, "wb");
+
+  assert_non_null(out);
+  assert_int_equal(fwrite(bytes, 1, size, out), size);
+  assert_int_equal(fclose(out), 0);
+}
+
+static weir_status load_files(struct cfg *c, weir_config **config, const char *first,
+                              const char *second)
+{
+  const char *const files[] = {first, second};
+
+  return weir_config_load(rows, sizeof *c, files, second == NULL ? 1 : 2, NULL, 0, c, config);
+}
+
+static void files_are_checked_and_ordered(void **state)
+{
+  char dir[512], a[600], b[600], expected[1600];
+  weir_config *config = NULL;
+  struct cfg c;
+
+  (void)state;
+  if (no_yaml()) {
+    skip();
+  }
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(a, sizeof a, "%s/a.yaml", dir);
+  (void)snprintf(b, sizeof b, "%s/b.yaml", dir);
+  assert_int_equal(load_files(&c, &config, a, NULL), WEIR_ERR_CONFIG); /* missing */
+  assert_non_null(strstr(weir_last_message(), a));
+  assert_int_equal(load_files(&c, &config, dir, NULL), WEIR_ERR_CONFIG); /* a folder */
+
+  write_file(a, "mu: 0.1\nn: 1\nints: [1]\n", 23);
+  write_file(b, "n: 2\nints: [2, 3]\n", 18);
+  assert_ok(load_files(&c, &config, a, b));
+  assert_near(c.mu, 0.1, 0);
+  assert_int_equal(c.n, 2);
+  assert_int_equal(c.ints.count, 2);
+  char *text = sample_text(config);
+  (void)snprintf(expected, sizeof expected, "mu: 0.1  # %s:1:5\nn: 2  # %s:1:4\n", a, b);
+  assert_non_null(strstr(text, expected));
+  assert_non_null(strstr(text, "verbose: false  # default\n"));
+  free(text);
+  weir_config_destroy(&config);
+
+  write_file(b, "n: 2\nmu: \0\n", 11);
+  assert_int_equal(load_files(&c, &config, a, b), WEIR_ERR_CONFIG);
+  (void)snprintf(expected, sizeof expected,
+                 "%s:2:5: the file contains a NUL byte: it is no UTF-8 text", b);
+  assert_string_equal(weir_last_message(), expected);
+
+  char *large = repeated("", "# 34567\n", (1 << 17) + 1);
+  write_file(b, large, strlen(large));
+  assert_int_equal(load_files(&c, &config, b, NULL), WEIR_ERR_CONFIG);
+  write_file(b, large, strlen(large) - 8); /* exactly the limit */
+  assert_ok(load_files(&c, &config, b, NULL));
+  weir_config_destroy(&config);
+  free(large);
+  weir_check_rmdir(dir);
+}
+
+/* Loads, prints and writes while the k-th allocation fails, for every k. */
+static void every_allocation_may_fail(void **state)
+{
+  const char *const sets[] = {"steps=[{name: x, taps: [1]}, {}]", "names=[a, b]", "title=t"};
+  const char *yaml = "mu: 0.5\nsteps: [{taps: [1, 2]}]\nnames: [\"a\"]\n";
+  const bool with_yaml = !no_yaml();
+  const int64_t before = weir_alloc_bytes();
+  char dir[512], path[600];
+  bool done = false;
+  int64_t k = 0;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(path, sizeof path, "%s/resolved.yaml", dir);
+  while (!done) {
+    weir_config *config = NULL, *second = NULL;
+    struct cfg c, d;
+
+    weir_alloc_fail_after(++k);
+    weir_status status = load_sets(&c, &config, 3, sets);
+    if (status == WEIR_OK && with_yaml) {
+      status = weir_opts_parse(rows, sizeof d, yaml, &d, &second);
+    }
+    if (status == WEIR_OK) {
+      status = weir_config_write(config, path);
+    }
+    done = weir_alloc_count() < k;
+    weir_alloc_fail_after(0);
+    assert_int_equal(status, done ? WEIR_OK : WEIR_ERR_MEMORY);
+    assert_int_equal(weir_file_exists(path), done);
+    weir_config_destroy(&config);
+    weir_config_destroy(&second);
+    assert_int_equal(weir_alloc_bytes(), before);
+  }
+  assert_true(k > 40);
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_come_from_the_table),
       cmocka_unit_test(sets_are_applied_left_to_right),
       cmocka_unit_test(refused_sets_say_why),
+      cmocka_unit_test(yaml_and_set_follow_the_same_rules),
+      cmocka_unit_test(refused_yaml_says_where),
+      cmocka_unit_test(deep_and_long_texts_are_refused),
+      cmocka_unit_test(files_are_checked_and_ordered),
+      cmocka_unit_test(every_allocation_may_fail),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,17 +85,32 @@ bool weir_conf_component(const char *path, const char *prefix, char *name, size_
   return true;
 }
 
+bool weir_conf_is_repeated(const weir_opt *table, const weir_opt *row, const char *prefix,
+                           const char *name)
+{
+  char other[NAME_SIZE];
+  bool last;
+
+  for (const weir_opt *r = table; r != row; r++) {
+    if (weir_conf_component(r->key, prefix, other, sizeof other, &last) &&
+        strcmp(other, name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* All names of one level, "a, b, c"; cut short with "...". */
 static void list_names(const weir_opt *table, const char *prefix, char *out, size_t size)
 {
-  char name[NAME_SIZE], before[NAME_SIZE] = "";
+  char name[NAME_SIZE];
   size_t used = 0;
   bool last;
 
   out[0] = 0;
   for (const weir_opt *r = table; r->kind != WEIR_OPT_KIND_END; r++) {
     if (!weir_conf_component(r->key, prefix, name, sizeof name, &last) ||
-        strcmp(name, before) == 0) {
+        weir_conf_is_repeated(table, r, prefix, name)) {
       continue;
     }
     if (used + strlen(name) + 8 > size) {
@@ -103,7 +118,6 @@ static void list_names(const weir_opt *table, const char *prefix, char *out, siz
       return;
     }
     used += (size_t)snprintf(out + used, size - used, "%s%s", used == 0 ? "" : ", ", name);
-    memcpy(before, name, sizeof before);
   }
 }
 

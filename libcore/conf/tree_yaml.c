@@ -31,8 +31,9 @@ static weir_status syntax_error(const yaml_parser_t *parser, const char *bytes,
   }
   const yaml_mark_t *mark = &parser->problem_mark;
   if (parser->context != NULL) {
-    return weir_conf_refuse(tree, line_of(mark), column_of(mark), "", "not YAML: %s, %s",
-                            parser->context, problem);
+    return weir_conf_refuse(
+        tree, line_of(mark), column_of(mark), "", "not YAML: %s begun at %d:%d, %s",
+        parser->context, line_of(&parser->context_mark), column_of(&parser->context_mark), problem);
   }
   return weir_conf_refuse(tree, line_of(mark), column_of(mark), "", "not YAML: %s", problem);
 }

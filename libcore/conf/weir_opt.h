@@ -129,9 +129,11 @@ typedef struct weir_opt {
 typedef struct weir_config weir_config;
 
 /* Fills `out` (opts_size bytes) with the table's defaults, then the YAML files left to right, then
- * the
- * `--set` texts ("key=value") left to right. Destroy the config only after the last use of `out`.
- * Fails: WEIR_ERR_CONFIG with "file:line:column: key: reason (nearest known key: ...)". */
+ * the `--set` texts left to right: "key=value", the value as in YAML, lists as [a, b], an entry of
+ * a list of sections as "steps[2].lr". A list replaces the list before it. Destroy the config only
+ * after the last use of `out`, which it refers to.
+ * Fails: WEIR_ERR_CONFIG with "file:line:column: key: reason (nearest known key: ...)"; a file in a
+ * build without libyaml is WEIR_ERR_UNSUPPORTED. *config is then NULL and `out` all zero. */
 weir_status weir_config_load(const weir_opt *opts, size_t opts_size, const char *const *files,
                              int n_files, const char *const *sets, int n_sets, void *out,
                              weir_config **config) WEIR_CHECKED;
@@ -139,8 +141,11 @@ void weir_config_destroy(weir_config **config);
 /* Writes the resolved configuration as YAML that loads again, each value with its origin as a
  * comment. */
 weir_status weir_config_write(const weir_config *config, const char *path) WEIR_CHECKED;
+/* The same text to `out`. Fails: WEIR_ERR_DATA when it cannot be written. */
+weir_status weir_config_print(const weir_config *config, FILE *out) WEIR_CHECKED;
 
-/* Fills `out` with defaults only; text points into the table. */
+/* Fills `out` with defaults only; text points into the table. Lists are left empty, for nobody
+ * would own their items: weir_config_load without files and sets gives them too. */
 void weir_opts_default(const weir_opt *opts, size_t opts_size, void *out);
 /* Defaults, then one YAML text; for tests and nested tables. Lists and text leak unless `config` is
  * taken. */
@@ -152,8 +157,8 @@ weir_status weir_opts_print_yaml(const weir_opt *opts, FILE *out) WEIR_CHECKED;
 weir_status weir_opts_print_markdown(const weir_opt *opts, const char *title,
                                      FILE *out) WEIR_CHECKED;
 weir_status weir_opts_print_help(const weir_opt *opts, FILE *out) WEIR_CHECKED;
-/* Number of rows without default, unit or help, anywhere in the table (0 is the only good answer).
- */
+/* Number of wrong rows anywhere in the table (0 is the only good answer): without default, unit or
+ * help, with a default that the row itself would refuse, with a key that an earlier row has. */
 int weir_opts_incomplete(const weir_opt *opts);
 
 /* An environment variable, or NULL when unset or empty. The only getenv of the suite. */

@@ -297,21 +297,6 @@ static void put_row(const printer *p, section *s, const weir_opt *row, const cha
   }
 }
 
-/* True when an earlier row of the table lies below the same component of the same prefix. */
-static bool is_repeated(const section *s, const weir_opt *row, const char *name)
-{
-  char other[64];
-  bool last;
-
-  for (const weir_opt *r = s->table; r != row; r++) {
-    if (weir_conf_component(r->key, s->prefix, other, sizeof other, &last) &&
-        strcmp(other, name) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Keys with dots stand below their common first part, wherever the table holds them. */
 static void put_section(const printer *p, section s)
 {
@@ -320,7 +305,7 @@ static void put_section(const printer *p, section s)
     bool last;
 
     if (!weir_conf_component(r->key, s.prefix, name, sizeof name, &last) ||
-        is_repeated(&s, r, name)) {
+        weir_conf_is_repeated(s.table, r, s.prefix, name)) {
       continue;
     }
     if (last) {
@@ -362,26 +347,43 @@ fail:
   return status;
 }
 
-weir_status weir_config_write(const weir_config *config, const char *path)
+/* The text of a configuration; the caller frees buffer->text whatever the result. */
+static weir_status render(const weir_config *config, weir_conf_buffer *buffer)
 {
-  weir_conf_buffer buffer = {.status = WEIR_OK};
   weir_conf_origin *origins = NULL;
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(sorted_origins(config, &origins));
-  const printer p = {.buffer = &buffer,
+  const printer p = {.buffer = buffer,
                      .config = config,
                      .origins = origins,
                      .n_origins = config->n_origins,
                      .lead = ""};
-  weir_conf_put(&buffer, "# resolved configuration: each value with its origin\n");
+  weir_conf_put(buffer, "# resolved configuration: each value with its origin\n");
   put_section(&p, (section){.table = config->table, .prefix = "", .base = config->out});
-  WEIR_TRY_GOTO(buffer.status, done);
+  weir_free(&origins);
+  WEIR_TRY(buffer->status);
+  return WEIR_OK;
+}
+
+weir_status weir_config_write(const weir_config *config, const char *path)
+{
+  weir_conf_buffer buffer = {.status = WEIR_OK};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(render(config, &buffer), done);
   WEIR_TRY_GOTO(write_text(path, &buffer), done);
 done:
-  weir_free(&origins);
   weir_free(&buffer.text);
   return status;
+}
+
+weir_status weir_config_print(const weir_config *config, FILE *out)
+{
+  weir_conf_buffer buffer = {.status = WEIR_OK};
+
+  buffer.status = render(config, &buffer);
+  WEIR_TRY(weir_conf_flush(&buffer, out));
+  return WEIR_OK;
 }
 
 weir_status weir_opts_print_yaml(const weir_opt *opts, FILE *out)

@@ -1,0 +1,324 @@
+/* cli_test.c - what the common command line accepts, refuses and answers. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+#include "conf/weir_cli.h"
+#include "conf/weir_rundir.h"
+
+struct options {
+  int64_t seed;
+  double rate;
+};
+
+static const weir_opt rows[] = {
+    WEIR_OPT_INT(struct options, seed, 1, 0, 0x1p63, "1", "seed of the run"),
+    WEIR_OPT_REAL(struct options, rate, 0.5, 0, 1, "1", "rate"),
+    WEIR_OPT_END,
+};
+
+/* `run` checks the command line of the first test; the others do what their names say. */
+static weir_status run(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  struct options options;
+
+  assert_string_equal(cli->verb, "run");
+  assert_int_equal(cli->n_sets, 2);
+  assert_string_equal(cli->sets[1], "rate=-0.25e1");
+  assert_int_equal(cli->threads, 3);
+  assert_int_equal(cli->seed, 7);
+  assert_true(cli->has_seed && cli->overwrite);
+  assert_string_equal(cli->device, "cuda");
+  assert_int_equal(cli->log, WEIR_LOG_ERROR);
+  assert_string_equal(cli->out, "somewhere");
+  assert_int_equal(cli->argc, 16);
+  assert_string_equal(cli->argv[1], "--set"); /* as it came, not as getopt ordered it */
+  assert_int_equal(weir_cli_config(cli, &options, &config), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "rate: -0.25e1 is outside [0, 1]"));
+  return WEIR_OK;
+}
+
+static weir_status seeded(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  struct options options;
+
+  assert_ok(weir_cli_config(cli, &options, &config));
+  assert_int_equal(options.seed, cli->has_seed ? 7 : 3);
+  weir_config_destroy(&config);
+  return WEIR_OK;
+}
+
+static weir_status bench(const weir_cli *cli)
+{
+  return cli->n_args == 1 && strcmp(cli->args[0], "peaks") == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA, "no peaks");
+}
+
+static weir_status stop(const weir_cli *cli)
+{
+  (void)cli;
+  assert_false(weir_stop_requested());
+  assert_int_equal(raise(SIGTERM), 0);
+  assert_true(weir_stop_requested());
+  assert_int_equal(weir_stop_signal(), SIGTERM);
+  return weir_fail(WEIR_ERR_STOPPED, "stopped");
+}
+
+static const weir_verb verbs[] = {
+    {.name = "run", .help = "runs", .run = run},
+    {.name = "seeded", .help = "seeds", .run = seeded},
+    {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
+    {.name = "stop", .help = "stops", .run = stop},
+    {.name = NULL},
+};
+static const weir_app app = {.name = "demo",
+                             .summary = "a program",
+                             .verbs = verbs,
+                             .opts = rows,
+                             .opts_size = sizeof(struct options)};
+
+enum { WORDS = 24 };
+
+/* Runs a command line given as one text; what it printed is in *out and *err (free both). */
+static int command(const char *line, char **out, char **err)
+{
+  size_t out_size = 0, err_size = 0;
+  char *argv[WORDS + 1], *copy = strdup(line), *save = NULL;
+  FILE *o = open_memstream(out, &out_size), *e = open_memstream(err, &err_size);
+  int argc = 0;
+
+  assert_true(copy != NULL && o != NULL && e != NULL);
+  for (char *w = strtok_r(copy, " ", &save); w != NULL; w = strtok_r(NULL, " ", &save)) {
+    assert_true(argc < WORDS);
+    argv[argc++] = w;
+  }
+  argv[argc] = NULL;
+  const int status = weir_cli_run(argc, argv, &app, o, e);
+  assert_int_equal(fclose(o), 0);
+  assert_int_equal(fclose(e), 0);
+  free(copy);
+  weir_log_set_level(WEIR_LOG_INFO);
+  return status;
+}
+
+/* Runs and expects `status` and `text` in what is printed (stderr for a failure). */
+static void expect(const char *line, int status, const char *text)
+{
+  char *out = NULL, *err = NULL;
+
+  assert_int_equal(command(line, &out, &err), status);
+  const char *printed = status == 0 ? out : err;
+  if (strstr(printed, text) == NULL) {
+    fprintf(stderr, "%s\nprints: %s\nexpected: %s\n", line, printed, text);
+  }
+  assert_non_null(strstr(printed, text));
+  free(out);
+  free(err);
+}
+
+static void flags_reach_the_verb(void **state)
+{
+  (void)state;
+  expect("demo --set seed=3 --set=rate=-0.25e1 run --threads 3 --seed 7 --device cuda --log error "
+         "--out somewhere --overwrite",
+         0, "");
+  expect("demo bench peaks", 0, "");
+  expect("demo bench -- peaks", 0, "");
+  expect("demo seeded --set seed=3", 0, "");
+  expect("demo seeded --seed 7 --set seed=3", 0, "");
+}
+
+static void wrong_command_lines_are_refused(void **state)
+{
+  static const char *const cases[][2] = {
+      {"demo", "no verb given (demo --help lists verbs and flags)"},
+      {"demo rnu", "command line: rnu: unknown verb (nearest: run)"},
+      {"demo option", "command line: option: unknown verb (nearest: options)"},
+      {"demo xyzzy", "command line: xyzzy: unknown verb (demo"},
+      {"demo run --confg a", "command line: --confg: unknown flag (nearest: --config)"},
+      {"demo run --over", "command line: --over: unknown flag"},
+      {"demo run --conf=a", "command line: --conf=a: unknown flag (nearest: --config)"},
+      {"demo run -x", "command line: -x: unknown flag (demo"},
+      {"demo run -xy", "command line: -x: unknown flag (demo"},
+      {"demo run --overwrite=1", "command line: --overwrite=1: takes no value"},
+      {"demo run --seed", "command line: --seed: needs a value"},
+      {"demo run --seed 1x", "--seed: 1x: has characters after the number"},
+      {"demo run --seed -1", "--seed: -1: is outside [0, 9223372036854775807]"},
+      {"demo run --threads 5000", "--threads: 5000: is outside [0, 4096]"},
+      {"demo run --threads two", "--threads: two: is not a whole number"},
+      {"demo run --device gpu", "--device: gpu: is neither cpu nor cuda"},
+      {"demo run --log loud", "loud"},
+      {"demo run --out=", "--out: \"\": is no folder"},
+      {"demo run 100", "run: 100: nothing may follow this verb"},
+      {"demo run --yaml", "run: --yaml: belongs to the verb options"},
+      {"demo options more", "options: more: nothing may follow this verb"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    expect(cases[i][0], WEIR_ERR_CONFIG, cases[i][1]);
+  }
+}
+
+static void questions_are_answered(void **state)
+{
+  (void)state;
+  expect("demo --help", 0, "usage: demo VERB [flags]");
+  expect("demo run --help", 0, "  bench      measures (takes [peaks])\n");
+  expect("demo --version", 0, "demo ");
+  expect("demo options", 0, "  rate=0.5  (number [0, 1])\n        rate\n");
+  expect("demo options --yaml", 0, "# rate; [0, 1]\nrate: 0.5\n");
+  expect("demo options --markdown", 0, "# Options of demo\n");
+}
+
+static void status_of_the_verb_is_the_exit_status(void **state)
+{
+  (void)state;
+  expect("demo bench", WEIR_ERR_DATA, "no peaks");
+  weir_stop_request(0);
+  expect("demo stop", WEIR_ERR_STOPPED, "stopped");
+  weir_stop_request(0);
+  signal(SIGTERM, SIG_DFL);
+  signal(SIGINT, SIG_DFL);
+}
+
+static void touch(const char *dir, const char *name)
+{
+  char path[1024];
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  FILE *out = fopen(path, "w");
+  assert_non_null(out);
+  fclose(out);
+}
+
+static bool exists(const char *dir, const char *name)
+{
+  char path[1024];
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  return weir_file_exists(path);
+}
+
+static void folder_with_entries_is_refused(void **state)
+{
+  char dir[512], fresh[600], file[600];
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(fresh, sizeof fresh, "%s/a/b", dir);
+  (void)snprintf(file, sizeof file, "%s/plain", dir);
+  assert_ok(weir_run_dir_prepare(fresh, false, NULL));
+  assert_ok(weir_run_dir_prepare(fresh, false, NULL)); /* empty still */
+  touch(fresh, "x");
+  assert_int_equal(weir_run_dir_prepare(fresh, false, NULL), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "--overwrite"));
+  touch(dir, "plain");
+  assert_int_equal(weir_run_dir_prepare(file, true, NULL), WEIR_ERR_CONFIG);
+  (void)snprintf(file, sizeof file, "%s/plain/below", dir);
+  assert_int_equal(weir_run_dir_prepare(file, true, NULL), WEIR_ERR_CONFIG);
+  weir_check_rmdir(dir);
+}
+
+static void overwrite_removes_only_what_a_run_wrote(void **state)
+{
+  static const char *const known[] = {"*.qrs", "scores.csv", "figures/*.svg", "away/*.svg", NULL};
+  char dir[512], figures[600], away[600], other[600];
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(figures, sizeof figures, "%s/run/figures", dir);
+  (void)snprintf(away, sizeof away, "%s/run/away", dir);
+  (void)snprintf(other, sizeof other, "%s/other", dir);
+  assert_ok(weir_dir_create(figures));
+  assert_ok(weir_dir_create(other));
+  touch(other, "kept.svg");
+  assert_int_equal(symlink(other, away), 0);
+  char run_dir[600];
+  (void)snprintf(run_dir, sizeof run_dir, "%s/run", dir);
+  static const char *const ours[] = {"100.qrs", "100.qrs.tmp-12", "scores.csv", "figures/a.svg",
+                                     "provenance.json"};
+  static const char *const foreign[] = {"notes.txt", ".hidden.qrs", "scores.csv.bak",
+                                        "100.qrs.tmp-x"};
+  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+    touch(run_dir, ours[i]);
+  }
+  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+    touch(run_dir, foreign[i]);
+  }
+
+  assert_ok(weir_run_dir_prepare(run_dir, true, known)); /* not known to be a run: all stays */
+  assert_true(exists(run_dir, "100.qrs"));
+  touch(run_dir, "run.jsonl");
+  assert_ok(weir_run_dir_prepare(run_dir, true, known));
+  assert_false(exists(run_dir, "run.jsonl"));
+  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+    assert_false(exists(run_dir, ours[i]));
+  }
+  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+    assert_true(exists(run_dir, foreign[i]));
+  }
+  assert_false(exists(run_dir, "figures"));
+  assert_true(exists(other, "kept.svg")); /* a link is not followed */
+  weir_check_rmdir(dir);
+}
+
+static void open_writes_events_and_configuration(void **state)
+{
+  char dir[512], out[600];
+  struct options options;
+  weir_config *config = NULL;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/out", dir);
+  weir_cli cli = {.app = &app, .verb = "run"};
+  assert_ok(weir_cli_config(&cli, &options, &config));
+  assert_int_equal(weir_run_dir_open(&cli, config, NULL), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "--out DIR"));
+  cli.out = out;
+  assert_ok(weir_run_dir_open(&cli, config, NULL));
+  weir_events_close();
+  assert_true(exists(out, "run.jsonl"));
+  assert_true(exists(out, "resolved.yaml"));
+  assert_int_equal(weir_run_dir_open(&cli, config, NULL), WEIR_ERR_CONFIG);
+  cli.overwrite = true;
+  assert_ok(weir_run_dir_open(&cli, config, NULL));
+  weir_events_close();
+  weir_config_destroy(&config);
+  weir_check_rmdir(dir);
+}
+
+static void environment_is_read_here(void **state)
+{
+  (void)state;
+  assert_int_equal(setenv("WEIR_CONF_TEST", "", 1), 0);
+  assert_null(weir_env("WEIR_CONF_TEST"));
+  assert_int_equal(setenv("WEIR_CONF_TEST", "x", 1), 0);
+  assert_string_equal(weir_env("WEIR_CONF_TEST"), "x");
+  assert_int_equal(unsetenv("WEIR_CONF_TEST"), 0);
+  assert_null(weir_env("WEIR_CONF_TEST"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flags_reach_the_verb),
+      cmocka_unit_test(wrong_command_lines_are_refused),
+      cmocka_unit_test(questions_are_answered),
+      cmocka_unit_test(status_of_the_verb_is_the_exit_status),
+      cmocka_unit_test(folder_with_entries_is_refused),
+      cmocka_unit_test(overwrite_removes_only_what_a_run_wrote),
+      cmocka_unit_test(open_writes_events_and_configuration),
+      cmocka_unit_test(environment_is_read_here),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
