@@ -29,7 +29,7 @@ function emit(kind, name, why)
 function finish_program(    i)
 {
   if (status == "fail" && failures == 0) {
-    emit("fail", program (current == "" ? "" : ": in or after " current))
+    emit("fail", program (depth > 0 ? ": in or after " running[1] : ""))
   } else if (status == "notrun" || status == "disabled") {
     if (skip_code) {
       emit("skip", program, text == "" ? "no reason given" : text)
@@ -38,8 +38,8 @@ function finish_program(    i)
     }
   } else if (status != "fail" && tests == 0) {
     emit("pass", program)
-  } else if (current != "") {
-    emit("fail", program ": " current " did not end")
+  } else if (depth > 0) {
+    emit("fail", program ": " running[1] " did not end")
   }
   if (status == "fail") {
     print "---- " program > "/dev/stderr"
@@ -48,24 +48,36 @@ function finish_program(    i)
     }
   }
 }
-function output_line(line,    name)
+# The outcome of the innermost test that runs under this name; a test within a test is not counted.
+function outcome(kind, name,    i)
+{
+  for (i = depth; i > 0 && running[i] != name; i--) {
+  }
+  if (i == 0) {
+    return
+  }
+  depth = i - 1
+  if (depth == 0) {
+    emit(kind, program ": " name, kind != "skip" ? "" : reason == "" ? "no reason given" : reason)
+    failures += kind == "fail"
+  }
+}
+function output_line(line)
 {
   line = unescape(line)
   kept[lines++] = line
   if (line ~ /^\[ RUN      \] /) {
-    current = substr(line, 14)
-    reason = ""
-    tests++
-  } else if (current != "" && line ~ /^\[       OK \] /) {
-    emit("pass", program ": " current)
-    current = ""
-  } else if (current != "" && line ~ /^\[  FAILED  \] /) {
-    emit("fail", program ": " current)
-    failures++
-    current = ""
-  } else if (current != "" && line ~ /^\[  SKIPPED \] /) {
-    emit("skip", program ": " current, reason == "" ? "no reason given" : reason)
-    current = ""
+    running[++depth] = substr(line, 14)
+    tests += depth == 1
+    if (depth == 1) {
+      reason = ""
+    }
+  } else if (line ~ /^\[       OK \] /) {
+    outcome("pass", substr(line, 14))
+  } else if (line ~ /^\[  FAILED  \] /) {
+    outcome("fail", substr(line, 14))
+  } else if (line ~ /^\[  SKIPPED \] /) {
+    outcome("skip", substr(line, 14))
   } else {
     reason = reason (reason == "" ? "" : " ") line
     if (line != "") {
@@ -77,8 +89,8 @@ function output_line(line,    name)
 /<testcase / {
   program = attribute($0, "name")
   status = attribute($0, "status")
-  tests = failures = lines = skip_code = inside = 0
-  current = reason = text = ""
+  tests = failures = lines = skip_code = inside = depth = 0
+  reason = text = ""
   next
 }
 /<skipped message="SKIP_RETURN_CODE/ { skip_code = 1; next }
