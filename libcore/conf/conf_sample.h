@@ -2,6 +2,7 @@
  * and the fuzz target. */
 #ifndef WEIR_CONF_SAMPLE_H
 #define WEIR_CONF_SAMPLE_H
+#include <string.h>
 #include "conf/weir_opt.h"
 
 struct step {
@@ -79,10 +80,55 @@ static inline char *sample_text(const weir_config *config)
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
 
-  if (out == NULL || weir_config_print(config, out) != WEIR_OK) {
-    WEIR_ASSERT(!"the configuration is printed");
-  }
+  WEIR_ASSERT(out != NULL);
+  const weir_status printed = weir_config_print(config, out);
+  WEIR_ASSERT(printed == WEIR_OK);
   (void)fclose(out);
   return text;
+}
+
+static inline bool sample_same_bits(double a, double b)
+{
+  return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static inline bool sample_same_ints(const weir_int_list *a, const weir_int_list *b)
+{
+  bool same = a->count == b->count;
+
+  for (int64_t i = 0; same && i < a->count; i++) {
+    same = a->items[i] == b->items[i];
+  }
+  return same;
+}
+
+static inline bool sample_same_lists(const struct cfg *a, const struct cfg *b)
+{
+  bool same = sample_same_ints(&a->ints, &b->ints) && a->reals.count == b->reals.count &&
+              a->names.count == b->names.count && a->steps.count == b->steps.count;
+
+  for (int64_t i = 0; same && i < a->reals.count; i++) {
+    same = sample_same_bits(a->reals.items[i], b->reals.items[i]);
+  }
+  for (int64_t i = 0; same && i < a->names.count; i++) {
+    same = strcmp(a->names.items[i], b->names.items[i]) == 0;
+  }
+  for (int64_t i = 0; same && i < a->steps.count; i++) {
+    const struct step *x = (const struct step *)a->steps.items + i;
+    const struct step *y = (const struct step *)b->steps.items + i;
+
+    same = sample_same_bits(x->lr, y->lr) && strcmp(x->name, y->name) == 0 &&
+           sample_same_ints(&x->taps, &y->taps);
+  }
+  return same;
+}
+
+/* Every member has the same value, numbers to the bit. */
+static inline bool sample_equal(const struct cfg *a, const struct cfg *b)
+{
+  return sample_same_bits(a->mu, b->mu) && a->n == b->n && a->verbose == b->verbose &&
+         a->mode == b->mode && strcmp(a->title, b->title) == 0 && strcmp(a->file, b->file) == 0 &&
+         sample_same_bits(a->train.lr, b->train.lr) && a->train.warm.steps == b->train.warm.steps &&
+         a->part.count == b->part.count && a->part.on == b->part.on && sample_same_lists(a, b);
 }
 #endif

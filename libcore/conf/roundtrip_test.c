@@ -146,46 +146,6 @@ static void fill(source *s, world *w)
   }
 }
 
-static bool same_bits(double a, double b)
-{
-  return memcmp(&a, &b, sizeof a) == 0;
-}
-
-static void check_equal(const struct cfg *a, const struct cfg *b)
-{
-  assert_true(same_bits(a->mu, b->mu));
-  assert_true(a->n == b->n && a->verbose == b->verbose && a->mode == b->mode);
-  assert_string_equal(a->title, b->title);
-  assert_string_equal(a->file, b->file);
-  assert_true(same_bits(a->train.lr, b->train.lr));
-  assert_int_equal(a->train.warm.steps, b->train.warm.steps);
-  assert_true(a->part.count == b->part.count && a->part.on == b->part.on);
-  assert_int_equal(a->ints.count, b->ints.count);
-  for (int64_t i = 0; i < a->ints.count; i++) {
-    assert_int_equal(a->ints.items[i], b->ints.items[i]);
-  }
-  assert_int_equal(a->reals.count, b->reals.count);
-  for (int64_t i = 0; i < a->reals.count; i++) {
-    assert_true(same_bits(a->reals.items[i], b->reals.items[i]));
-  }
-  assert_int_equal(a->names.count, b->names.count);
-  for (int64_t i = 0; i < a->names.count; i++) {
-    assert_string_equal(a->names.items[i], b->names.items[i]);
-  }
-  assert_int_equal(a->steps.count, b->steps.count);
-  for (int64_t k = 0; k < a->steps.count; k++) {
-    const struct step *x = (const struct step *)a->steps.items + k;
-    const struct step *y = (const struct step *)b->steps.items + k;
-
-    assert_true(same_bits(x->lr, y->lr));
-    assert_string_equal(x->name, y->name);
-    assert_int_equal(x->taps.count, y->taps.count);
-    for (int64_t i = 0; i < x->taps.count; i++) {
-      assert_true(x->taps.items[i] == y->taps.items[i]);
-    }
-  }
-}
-
 static bool has_yaml(void)
 {
   weir_config *config = NULL;
@@ -215,7 +175,7 @@ static void resolved_text_loads_to_the_same_bits(void **state)
     fill(&s, &w); /* the config prints what its struct holds now */
     char *text = sample_text(empty);
     assert_ok(weir_opts_parse(rows, sizeof c, text, &c, &config));
-    check_equal(&w.c, &c);
+    assert_true(sample_equal(&w.c, &c));
     char *again = sample_text(config);
     assert_int_equal(strlen(again) > 0, 1);
     free(text);
@@ -247,7 +207,7 @@ static void sets_hold_any_text_and_number(void **state)
     const char *const sets[] = {title, lr, n};
     assert_ok(weir_config_load(rows, sizeof c, NULL, 0, sets, 3, &c, &config));
     assert_string_equal(c.title, quotable ? text : "");
-    assert_true(same_bits(c.train.lr, value));
+    assert_true(sample_same_bits(c.train.lr, value));
     assert_true(c.n == integer);
     weir_config_destroy(&config);
   }
@@ -283,7 +243,7 @@ static void template_loads_to_the_defaults(void **state)
   if (has_yaml()) {
     assert_ok(weir_opts_parse(rows, sizeof c, text, &c, &a));
     assert_ok(weir_config_load(rows, sizeof d, NULL, 0, NULL, 0, &d, &b));
-    check_equal(&c, &d);
+    assert_true(sample_equal(&c, &d));
     weir_config_destroy(&a);
     weir_config_destroy(&b);
     /* The commented entry of the list, taken out of its comment, is an entry. */
@@ -404,7 +364,7 @@ static void numbers_are_whole_texts(void **state)
     assert_int_equal(weir_number_int(cases[i].text, &integer), cases[i].integer);
     assert_int_equal(weir_number_real(cases[i].text, &real), cases[i].real);
     assert_true(cases[i].integer == WEIR_NUMBER_OK || integer == 42);
-    assert_true(cases[i].real == WEIR_NUMBER_OK || same_bits(real, 42));
+    assert_true(cases[i].real == WEIR_NUMBER_OK || sample_same_bits(real, 42));
   }
 }
 
@@ -420,7 +380,7 @@ static void number_text_reads_back_to_the_same_bits(void **state)
 
     weir_number_text(value, text, sizeof text);
     assert_int_equal(weir_number_real(text, &back), WEIR_NUMBER_OK);
-    assert_true(same_bits(value, back));
+    assert_true(sample_same_bits(value, back));
   }
 }
 
