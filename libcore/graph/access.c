@@ -1,0 +1,162 @@
+/* access.c - accesses as data; boxes, regions, and the definition of one index. */
+#include "graph/weir_access.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+
+void weir_access_init(weir_access *a)
+{
+  memset(a, 0, sizeof *a);
+}
+
+void weir_access_fini(weir_access *a)
+{
+  weir_body_fini(&a->body);
+  memset(a, 0, sizeof *a);
+}
+
+weir_status weir_access_copy(const weir_access *from, weir_access *to)
+{
+  weir_body body;
+
+  WEIR_TRY(weir_body_copy(&from->body, &body));
+  memcpy(to, from, sizeof *to);
+  to->body = body;
+  return WEIR_OK;
+}
+
+weir_box weir_iterations(const weir_access *a)
+{
+  weir_box b = {.rank = a->n_dims};
+
+  for (int k = 0; k < a->n_dims; k++) {
+    b.lo[k] = a->dim[k].lo;
+    b.hi[k] = a->dim[k].hi;
+  }
+  return b;
+}
+
+bool weir_box_empty(const weir_box *b)
+{
+  for (int k = 0; k < b->rank; k++) {
+    if (b->lo[k] >= b->hi[k]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Product of two counts, at most INT64_MAX. */
+static int64_t saturating_mul(int64_t a, int64_t b)
+{
+  int64_t product;
+
+  return weir_mul_ok(a, b, &product) ? product : INT64_MAX;
+}
+
+int64_t weir_box_volume(const weir_box *b)
+{
+  int64_t volume = 1;
+
+  if (weir_box_empty(b)) {
+    return 0;
+  }
+  for (int k = 0; k < b->rank; k++) {
+    volume = saturating_mul(volume, b->hi[k] - b->lo[k]);
+  }
+  return volume;
+}
+
+weir_box weir_box_intersect(const weir_box *a, const weir_box *b)
+{
+  weir_box c = {.rank = a->rank};
+
+  WEIR_ASSERT(a->rank == b->rank);
+  for (int k = 0; k < a->rank; k++) {
+    c.lo[k] = a->lo[k] > b->lo[k] ? a->lo[k] : b->lo[k];
+    c.hi[k] = a->hi[k] < b->hi[k] ? a->hi[k] : b->hi[k];
+  }
+  return c;
+}
+
+weir_box weir_region_hull(const weir_region *r)
+{
+  weir_box b = {.rank = r->rank};
+
+  for (int d = 0; d < r->rank; d++) {
+    if (r->n[d] > 0) {
+      b.lo[d] = r->part[d][0].lo;
+      b.hi[d] = r->part[d][r->n[d] - 1].hi;
+    }
+  }
+  return b;
+}
+
+int64_t weir_region_volume(const weir_region *r)
+{
+  int64_t volume = 1;
+
+  if (weir_region_empty(r)) {
+    return 0;
+  }
+  for (int d = 0; d < r->rank; d++) {
+    int64_t length = 0;
+    for (int k = 0; k < r->n[d]; k++) {
+      length += r->part[d][k].hi - r->part[d][k].lo;
+    }
+    volume = saturating_mul(volume, length);
+  }
+  return volume;
+}
+
+bool weir_region_empty(const weir_region *r)
+{
+  for (int d = 0; d < r->rank; d++) {
+    if (r->n[d] == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int64_t weir_index_raw(const weir_index *x, int n_dims, const int64_t *iteration, int64_t gathered)
+{
+  int64_t sum = x->offset + gathered;
+
+  for (int k = 0; k < n_dims; k++) {
+    sum += x->coef[k] * iteration[k];
+  }
+  return x->div > 1 ? weir_floor_div(sum, x->div) : sum;
+}
+
+int64_t weir_index_border(const weir_index *x, int64_t raw, int64_t extent, bool *inside)
+{
+  *inside = raw >= 0 && raw < extent;
+  if (*inside) {
+    return raw;
+  }
+  if (extent <= 0) {
+    return 0;
+  }
+  switch (x->border) {
+  case WEIR_BORDER_WRAP:
+    *inside = true;
+    return weir_floor_mod(raw, extent);
+  case WEIR_BORDER_REPLICATE:
+    *inside = true;
+    return raw < 0 ? 0 : extent - 1;
+  case WEIR_BORDER_REFLECT: {
+    *inside = true;
+    const int64_t period = extent > 1 ? 2 * (extent - 1) : 1;
+    const int64_t folded = extent > 1 ? weir_floor_mod(raw, period) : 0;
+    return folded < extent ? folded : period - folded;
+  }
+  case WEIR_BORDER_NEVER:
+  case WEIR_BORDER_ABSENT:
+  case WEIR_BORDER_ZERO:
+  case WEIR_BORDER_VALUE:
+    break;
+  }
+  return 0;
+}

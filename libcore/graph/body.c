@@ -1,0 +1,169 @@
+/* body.c - building expression graphs; what the codes are called, take and cost. */
+#include "graph/weir_body.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+
+static const struct {
+  const char *name;
+  int args;
+  double flops;
+} codes[WEIR_CODE_COUNT] = {
+#define X(id, name, args, flops) {name, args, flops},
+    WEIR_CODE_LIST(X)
+#undef X
+};
+
+const char *weir_code_name(weir_code code)
+{
+  return (unsigned)code < WEIR_CODE_COUNT ? codes[code].name : "unknown";
+}
+
+int weir_code_args(weir_code code)
+{
+  return (unsigned)code < WEIR_CODE_COUNT ? codes[code].args : 0;
+}
+
+double weir_code_flops(weir_code code)
+{
+  return (unsigned)code < WEIR_CODE_COUNT ? codes[code].flops : 0;
+}
+
+bool weir_code_is_compare(weir_code code)
+{
+  return (code >= WEIR_CODE_EQ && code <= WEIR_CODE_GE) || code == WEIR_CODE_ISNAN;
+}
+
+void weir_body_fini(weir_body *b)
+{
+  weir_free(&b->exprs);
+  *b = (weir_body){0};
+}
+
+weir_status weir_body_copy(const weir_body *from, weir_body *to)
+{
+  void *exprs;
+
+  WEIR_TRY(weir_alloc(from->n, sizeof *from->exprs, &exprs));
+  if (from->n > 0) {
+    memcpy(exprs, from->exprs, (size_t)from->n * sizeof *from->exprs);
+  }
+  *to = (weir_body){.n = from->n, .failed = from->failed, .capacity = from->n, .exprs = exprs};
+  return WEIR_OK;
+}
+
+static int32_t refuse(weir_body *b)
+{
+  b->failed = true;
+  return -1;
+}
+
+int32_t weir_body_push(weir_body *b, weir_expr e)
+{
+  int32_t *const arg[3] = {&e.a, &e.b, &e.c};
+
+  if ((unsigned)e.code >= WEIR_CODE_COUNT || (unsigned)e.dtype >= WEIR_DTYPE_COUNT || b->failed) {
+    return refuse(b);
+  }
+  for (int k = 0; k < 3; k++) {
+    if (k >= codes[e.code].args) {
+      *arg[k] = -1;
+    } else if (*arg[k] < 0 || *arg[k] >= b->n) {
+      return refuse(b);
+    }
+  }
+  if (b->n == INT32_MAX ||
+      weir_reserve(&b->exprs, &b->capacity, (int64_t)b->n + 1, sizeof *b->exprs) != WEIR_OK) {
+    return refuse(b);
+  }
+  b->exprs[b->n] = e;
+  return b->n++;
+}
+
+int32_t weir_body_load(weir_body *b, int operand, weir_dtype dtype)
+{
+  return weir_body_push(b, (weir_expr){WEIR_CODE_LOAD, dtype, -1, -1, -1, operand, 0});
+}
+
+int32_t weir_body_real(weir_body *b, weir_dtype dtype, double value)
+{
+  if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
+    return refuse(b);
+  }
+  weir_expr e = {WEIR_CODE_CONST, dtype, -1, -1, -1, 0, 0};
+  if (weir_dtype_is_float(dtype)) {
+    e.real = value;
+  } else if (value >= -0x1p63 && value < 0x1p63) {
+    e.integer = (int64_t)value;
+  } else {
+    return refuse(b);
+  }
+  return weir_body_push(b, e);
+}
+
+int32_t weir_body_int(weir_body *b, weir_dtype dtype, int64_t value)
+{
+  if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
+    return refuse(b);
+  }
+  weir_expr e = {WEIR_CODE_CONST, dtype, -1, -1, -1, 0, 0};
+  if (weir_dtype_is_float(dtype)) {
+    e.real = (double)value;
+  } else {
+    e.integer = value;
+  }
+  return weir_body_push(b, e);
+}
+
+int32_t weir_body_index(weir_body *b, int dim)
+{
+  return weir_body_push(b, (weir_expr){WEIR_CODE_INDEX, WEIR_I64, -1, -1, -1, dim, 0});
+}
+
+int32_t weir_body_state(weir_body *b, int state, weir_dtype dtype)
+{
+  return weir_body_push(b, (weir_expr){WEIR_CODE_STATE, dtype, -1, -1, -1, state, 0});
+}
+
+static bool known(const weir_body *b, int32_t x)
+{
+  return x >= 0 && x < b->n;
+}
+
+int32_t weir_body_unary(weir_body *b, weir_code code, int32_t x)
+{
+  if (!known(b, x) || weir_code_args(code) != 1) {
+    return refuse(b);
+  }
+  const weir_dtype dtype = weir_code_is_compare(code) ? WEIR_BOOL : b->exprs[x].dtype;
+  return weir_body_push(b, (weir_expr){code, dtype, x, -1, -1, 0, 0});
+}
+
+int32_t weir_body_binary(weir_body *b, weir_code code, int32_t x, int32_t y)
+{
+  if (!known(b, x) || !known(b, y) || weir_code_args(code) != 2) {
+    return refuse(b);
+  }
+  const weir_dtype dtype = weir_code_is_compare(code) ? WEIR_BOOL : b->exprs[x].dtype;
+  return weir_body_push(b, (weir_expr){code, dtype, x, y, -1, 0, 0});
+}
+
+int32_t weir_body_select(weir_body *b, int32_t condition, int32_t yes, int32_t no)
+{
+  if (!known(b, condition) || !known(b, yes) || !known(b, no)) {
+    return refuse(b);
+  }
+  return weir_body_push(
+      b, (weir_expr){WEIR_CODE_SELECT, b->exprs[yes].dtype, condition, yes, no, 0, 0});
+}
+
+int32_t weir_body_cast(weir_body *b, weir_dtype dtype, int32_t x)
+{
+  if (!known(b, x)) {
+    return refuse(b);
+  }
+  return b->exprs[x].dtype == dtype
+             ? x
+             : weir_body_push(b, (weir_expr){WEIR_CODE_CAST, dtype, x, -1, -1, 0, 0});
+}

@@ -1,0 +1,43 @@
+/* graph_priv.h - what the sources of the room share. */
+#ifndef WEIR_GRAPH_PRIV_H
+#define WEIR_GRAPH_PRIV_H
+#include "graph/weir_graph.h"
+
+typedef __int128 weir_wide; /* sums of products of 64-bit numbers do not overflow */
+
+/* Nodes and arrays are allocated one by one: pointers to them stay valid while the graph grows. */
+struct weir_graph {
+  weir_node **nodes;
+  weir_array **arrays;
+  weir_group *groups;
+  char **strings; /* names, labels: live as long as the graph, so that passes may move pointers */
+  int32_t n_nodes, n_arrays, n_groups;
+  int64_t n_strings, node_capacity, array_capacity, group_capacity, string_capacity;
+  int32_t next_random;
+  weir_status status; /* first error of the builders */
+  char message[2048];
+};
+
+/* Heap copy of text that lives as long as the graph; NULL gives NULL. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_graph_intern(weir_graph *g, const char *text, const char **out) WEIR_CHECKED;
+/* Appends a zeroed node / array and returns it in *out. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_graph_push_node(weir_graph *g, weir_node **out) WEIR_CHECKED;
+weir_status weir_graph_push_array(weir_graph *g, const weir_array_desc *desc, weir_array_kind kind,
+                                  int32_t *out) WEIR_CHECKED;
+/* Frees what a node owns and the node. */
+void weir_node_destroy(weir_node **node);
+/* "node 7 'label' op (file:line)" into text. */
+void weir_node_describe(const weir_graph *g, int32_t node, char *text, size_t size);
+/* Fails: WEIR_ERR_SHAPE, naming the first way in which the access and the node's arrays differ. */
+weir_status weir_node_match(const weir_graph *g, const weir_node *node) WEIR_CHECKED;
+bool weir_desc_equal(const weir_array_desc *a, const weir_array_desc *b);
+
+/* Sum of the terms of `x` over `box`, before the division, in wide arithmetic; the gathered value
+ * takes its whole declared range. The box must not be empty. */
+void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, weir_wide *hi);
+weir_wide weir_wide_floor_div(weir_wide a, weir_wide b);
+static inline int64_t weir_index_div(const weir_index *x)
+{
+  return x->div > 1 ? x->div : 1;
+}
+#endif

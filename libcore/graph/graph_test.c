@@ -1,0 +1,166 @@
+/* graph_test.c - building, ordering and copying graphs; what the builders refuse. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "graph/graph_toys.h"
+
+static const weir_array_desc matrix = {.dtype = WEIR_F32, .rank = 2, .shape = {3, 4}};
+
+/* x + y, then + x, with a label, a constant and an update. */
+static weir_status build(weir_graph *g, const weir_store *store)
+{
+  const float ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const weir_tensor t = weir_tensor_wrap((void *)ones, WEIR_F32, 2, matrix.shape);
+  const weir_value x = weir_input(g, "x", &matrix);
+  const weir_value s = weir_stored(g, store, "s");
+  const weir_value y = weir_label(g, toy_add(g, x, weir_constant(g, &t), "here:1"), "first");
+  const weir_value z = toy_add(g, y, s, "here:2");
+
+  weir_update(g, s, z);
+  weir_output(g, "z", z);
+  return weir_graph_status(g);
+}
+
+static weir_store *some_store(void)
+{
+  weir_store *s;
+
+  assert_ok(weir_store_create(&s));
+  assert_ok(weir_store_add(s, "s", WEIR_F32, 2, matrix.shape));
+  return s;
+}
+
+static void graph_keeps_what_was_built(void **state)
+{
+  weir_store *s = some_store();
+  weir_graph *g, *copy;
+  int32_t order[8], n = 0, nodes[4];
+
+  assert_ok(weir_graph_create(&g));
+  assert_ok(build(g, s));
+  assert_ok(weir_graph_copy(g, &copy));
+  weir_graph_destroy(&g);
+  assert_int_equal(weir_graph_nodes(copy), 5);
+  assert_ok(weir_graph_order(copy, order, &n));
+  assert_int_equal(n, 2);
+  assert_true(order[0] == 3 && order[1] == 4);
+  const weir_node *first = weir_graph_node(copy, 3);
+  assert_string_equal(first->label, "first");
+  assert_int_equal(weir_graph_readers(copy, first->out[0], nodes, 4), 1);
+  assert_int_equal(nodes[0], 4);
+  assert_int_equal(weir_graph_writers(copy, first->out[0], nodes, 4), 1);
+  assert_near(
+      weir_dtype_load_real(WEIR_F32, weir_graph_get_array(copy, first->in[1])->constant.data, 11),
+      1.0, 0);
+  assert_int_equal(weir_graph_get_array(copy, weir_graph_node(copy, 1)->out[0])->update,
+                   weir_graph_node(copy, 4)->out[0]);
+  weir_graph_destroy(&copy);
+  weir_store_destroy(&s);
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+  weir_store *s = some_store();
+  const int64_t before = weir_alloc_bytes();
+  bool succeeded = false;
+
+  for (int64_t k = 1; !succeeded; k++) {
+    weir_graph *g = NULL, *copy = NULL;
+    weir_alloc_fail_after(k);
+    weir_status status = weir_graph_create(&g);
+    if (status == WEIR_OK) {
+      status = build(g, s);
+    }
+    if (status == WEIR_OK) {
+      status = weir_graph_copy(g, &copy);
+    }
+    succeeded = status == WEIR_OK;
+    weir_alloc_fail_after(0);
+    weir_graph_destroy(&g);
+    weir_graph_destroy(&copy);
+    assert_int_equal(weir_alloc_bytes(), before);
+    assert_true(succeeded || k < 200);
+  }
+  weir_store_destroy(&s);
+}
+
+static void builder_error_names_operator_and_place(void **state)
+{
+  const weir_array_desc vector = {.dtype = WEIR_F32, .rank = 1, .shape = {3}};
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value bad =
+      toy_add(g, weir_input(g, "x", &matrix), weir_input(g, "v", &vector), "model.c:12");
+  assert_int_equal(bad.node, -1);
+  const weir_value later = toy_add(g, bad, bad, "model.c:13");
+  assert_int_equal(later.node, -1);
+  assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
+  assert_string_equal(weir_last_message(),
+                      "node 2, toy_sum (model.c:12): input 1 differs from input 0");
+  assert_null(weir_value_desc(g, bad));
+  weir_graph_destroy(&g);
+}
+
+static void names_are_unique_in_their_kind(void **state)
+{
+  weir_store *s = some_store();
+  weir_graph *g;
+
+  for (int what = 0; what < 4; what++) {
+    assert_ok(weir_graph_create(&g));
+    const weir_value x = weir_input(g, "x", &matrix);
+    weir_output(g, "r", toy_add(g, x, x, "a"));
+    assert_int_equal(weir_stored(g, s, "s").node, weir_stored(g, s, "s").node);
+    assert_ok(weir_graph_status(g));
+    if (what == 0) {
+      (void)weir_input(g, "x", &matrix);
+    } else if (what == 1) {
+      weir_output(g, "r", toy_add(g, x, x, "b"));
+    } else if (what == 2) {
+      (void)weir_stored(g, s, "unknown");
+    } else {
+      weir_update(g, x, x);
+    }
+    assert_int_equal(weir_graph_status(g), what == 2 ? WEIR_ERR_CONFIG : WEIR_ERR_SHAPE);
+    weir_graph_destroy(&g);
+  }
+  weir_store_destroy(&s);
+}
+
+static void random_graphs_are_ordered_lowest_ready_first(void **state)
+{
+  enum { N = 30 };
+  weir_value v[N];
+  int32_t order[N + 1], n = 0;
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  v[0] = weir_input(g, "x", &matrix);
+  for (int i = 1; i < N; i++) {
+    v[i] = toy_add(g, v[i - 1], v[(i * 7) % (i + 1) / 2], "loop");
+  }
+  assert_ok(weir_graph_order(g, order, &n));
+  assert_int_equal(n, N - 1);
+  for (int i = 0; i < n; i++) {
+    assert_int_equal(order[i], i + 1);
+  }
+  /* The first operator now reads the last value: a cycle. */
+  weir_graph_node_mut(g, 1)->in[0] = weir_value_array(g, v[N - 1]);
+  assert_int_equal(weir_graph_order(g, order, &n), WEIR_ERR_SHAPE);
+  assert_non_null(strstr(weir_last_message(), "cycle"));
+  weir_graph_destroy(&g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(graph_keeps_what_was_built),
+      cmocka_unit_test(every_failed_allocation_is_reported),
+      cmocka_unit_test(builder_error_names_operator_and_place),
+      cmocka_unit_test(names_are_unique_in_their_kind),
+      cmocka_unit_test(random_graphs_are_ordered_lowest_ready_first),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* graph_toys.h - two small operators that the tests of this room build graphs from. Tests only. */
+#ifndef WEIR_GRAPH_TOYS_H
+#define WEIR_GRAPH_TOYS_H
+#include <string.h>
+
+#include "graph/weir_graph.h"
+
+/* A piece of a larger array: input i is written from `at` on along dimension 0. */
+struct toy_part {
+  int64_t at, extent;
+};
+
+static weir_status toy_sum_infer(const weir_op_args *args, weir_array_desc *out)
+{
+  for (int k = 1; k < args->n_in; k++) {
+    if (args->in[k].rank != args->in[0].rank || args->in[k].dtype != args->in[0].dtype ||
+        memcmp(args->in[k].shape, args->in[0].shape, sizeof args->in[0].shape) != 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "input %d differs from input 0", k);
+    }
+  }
+  out[0] = args->in[0];
+  return WEIR_OK;
+}
+
+static void toy_identity(weir_operand *x, const weir_array_desc *desc)
+{
+  x->dtype = desc->dtype;
+  x->rank = desc->rank;
+  for (int d = 0; d < desc->rank; d++) {
+    x->extent[d] = desc->shape[d];
+    x->index[d].coef[d] = 1;
+  }
+}
+
+static weir_status toy_sum_access(const weir_op_args *args, weir_access *a)
+{
+  a->n_dims = args->in[0].rank;
+  for (int d = 0; d < a->n_dims; d++) {
+    a->dim[d] = (weir_dim){WEIR_PARALLEL, 0, args->in[0].shape[d], args->in[0].time == d + 1};
+  }
+  a->n_in = args->n_in;
+  a->n_out = 1;
+  toy_identity(&a->out[0], &args->out[0]);
+  int32_t sum = -1;
+  for (int k = 0; k < a->n_in; k++) {
+    toy_identity(&a->in[k], &args->in[k]);
+    const int32_t x = weir_body_load(&a->body, k, a->in[k].dtype);
+    sum = k == 0 ? x : weir_body_binary(&a->body, WEIR_CODE_ADD, sum, x);
+  }
+  a->n_values = 1;
+  a->value[0] = sum;
+  return WEIR_OK;
+}
+
+static const weir_op_desc toy_sum = {
+    .name = "toy_sum", .n_out = 1, .infer = toy_sum_infer, .access = toy_sum_access};
+
+static weir_status toy_part_infer(const weir_op_args *args, weir_array_desc *out)
+{
+  out[0] = args->in[0];
+  out[0].shape[0] = ((const struct toy_part *)args->spec)->extent;
+  return WEIR_OK;
+}
+
+static weir_status toy_part_access(const weir_op_args *args, weir_access *a)
+{
+  WEIR_TRY(toy_sum_access(args, a));
+  a->out[0].index[0].offset = ((const struct toy_part *)args->spec)->at;
+  return WEIR_OK;
+}
+
+static const weir_op_desc toy_part = {.name = "toy_part",
+                                      .spec_size = sizeof(struct toy_part),
+                                      .n_out = 1,
+                                      .infer = toy_part_infer,
+                                      .access = toy_part_access};
+
+static inline weir_value toy_add(weir_graph *g, weir_value a, weir_value b, const char *where)
+{
+  return weir_graph_add(g, &toy_sum, NULL, (weir_value[]){a, b}, 2, where);
+}
+
+static inline weir_value toy_write(weir_graph *g, weir_value x, int32_t array, int64_t at,
+                                   const char *where)
+{
+  const weir_array_desc *desc = &weir_graph_get_array(g, array)->desc;
+  const struct toy_part part = {at, desc->shape[0]};
+
+  return weir_graph_add_into(g, &toy_part, &part, &x, 1, array, where);
+}
+#endif

@@ -1,0 +1,101 @@
+/* store.c - named persistent arrays, and their checked dump. */
+#include "graph/weir_store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+
+enum { NAME_MAX_BYTES = 255, DIGEST = 64 };
+
+struct entry {
+  char *name;
+  weir_tensor tensor;
+};
+
+struct weir_store {
+  struct entry **entries; /* one by one: borrowed tensors stay where they are */
+  int64_t n, capacity;
+};
+
+weir_status weir_store_create(weir_store **out)
+{
+  void *s;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof(weir_store), &s));
+  *out = s;
+  return WEIR_OK;
+}
+
+static void destroy_entry(struct entry **e)
+{
+  if (*e != NULL) {
+    weir_tensor_fini(&(*e)->tensor);
+    weir_free(&(*e)->name);
+    weir_free(e);
+  }
+}
+
+void weir_store_destroy(weir_store **s)
+{
+  if (s == NULL || *s == NULL) {
+    return;
+  }
+  for (int64_t i = 0; i < (*s)->n; i++) {
+    destroy_entry(&(*s)->entries[i]);
+  }
+  weir_free(&(*s)->entries);
+  weir_free(s);
+}
+
+weir_status weir_store_add(weir_store *s, const char *name, weir_dtype dtype, int rank,
+                           const int64_t *shape)
+{
+  void *memory;
+  struct entry *e;
+  weir_status status;
+
+  if (name == NULL || name[0] == 0 || strlen(name) > NAME_MAX_BYTES) {
+    return weir_fail(WEIR_ERR_CONFIG, "a stored array needs a name of 1 to %d bytes",
+                     NAME_MAX_BYTES);
+  }
+  if (weir_store_get(s, name) != NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "the store has an array '%s' already", name);
+  }
+  if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
+    return weir_fail(WEIR_ERR_SHAPE, "stored '%s': dtype %d does not exist", name, (int)dtype);
+  }
+  WEIR_TRY(weir_reserve(&s->entries, &s->capacity, s->n + 1, sizeof *s->entries));
+  WEIR_TRY(weir_alloc(1, sizeof *e, &memory));
+  e = memory;
+  WEIR_TRY_GOTO(weir_strdup(name, &e->name), failed);
+  WEIR_TRY_GOTO(weir_tensor_init(&e->tensor, dtype, rank, shape), failed);
+  s->entries[s->n++] = e;
+  return WEIR_OK;
+failed:
+  destroy_entry(&e);
+  return status;
+}
+
+weir_tensor *weir_store_get(const weir_store *s, const char *name)
+{
+  for (int64_t i = 0; i < s->n; i++) {
+    if (strcmp(s->entries[i]->name, name) == 0) {
+      return &s->entries[i]->tensor;
+    }
+  }
+  return NULL;
+}
+
+int64_t weir_store_count(const weir_store *s)
+{
+  return s->n;
+}
+
+const char *weir_store_name(const weir_store *s, int64_t i)
+{
+  return i >= 0 && i < s->n ? s->entries[i]->name : NULL;
+}
