@@ -116,11 +116,13 @@ void style_length(const style_file *f, style_report *r);
 void style_names(const style_file *f, style_report *r);
 void style_unfinished(const style_file *f, style_report *r);
 void style_places(const style_file *f, style_report *r);
+void style_records(const style_file *f, style_report *r);
 void style_assertions(const style_file *f, style_report *r);
 void style_contracts(const style_file *f, style_report *r);
 void style_prefix(const style_file *f, style_report *r);
 void style_help(const style_file *f, style_report *r);
 void style_readmes(const style_tree *t, style_report *r);
+void style_links(const style_tree *t, style_report *r);
 void style_have(const style_tree *t, style_report *r);
 void style_registries(const style_tree *t, style_report *r);
 #endif

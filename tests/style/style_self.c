@@ -60,6 +60,10 @@ static const struct plant {
      "libcore/wo"
      "rk/a.c and https://x.org/ho"
      "me/\n"},
+    {"records", "apps/demo/a.c", "const char *const n = \"208\";\n"},
+    {NULL, "apps/demo/a.c", "const char *const n = \"2080\";\nconst char *const m = \"%03d\";\n"},
+    {"links", "docs/a.md", "See `libcore/base/` and `libcore/base/gone.c`.\n"},
+    {NULL, "docs/a.md", "`libcore/conf`, `libcore/conf/yaml.c`, `docs/*.md`, `tests/<noun>.c`\n"},
     {"assertions", "libcore/base/a_test.c", "static void f(void **state)\n{\n  (void)state;\n}\n"},
     {NULL, "libcore/base/a_test.c",
      "static void g(void)\n{\n  assert_true(1);\n}\nstatic void h(void)\n{\n  g();\n}\n"

@@ -160,3 +160,83 @@ void style_places(const style_file *f, style_report *r)
                "README.md speaks to people who have only this repository");
   }
 }
+
+/* Names of recorded data: an algorithm that knows a record by name has learned the answers. In io
+ * the numbers are those of signal formats. */
+void style_records(const style_file *f, style_report *r)
+{
+  const bool ours = style_starts(f->path, "libcore/") || style_starts(f->path, "apps/");
+
+  if (!f->is_c || !ours || style_is_test(f)) {
+    return;
+  }
+  for (int i = 0; i < f->n_tokens; i++) {
+    const style_token *t = &f->tokens[i];
+    char text[64];
+
+    if (t->kind != STYLE_TEXT || t->length < 5 || t->length >= (int)sizeof text) {
+      continue;
+    }
+    snprintf(text, sizeof text, "%.*s", t->length - 2, t->at + 1);
+    const bool number =
+        strlen(text) == 3 && strspn(text, "0123456789") == 3 && (text[0] == '1' || text[0] == '2');
+    if (number || has_part(text, "mitdb") || has_part(text, "nstdb") || has_part(text, "s25047")) {
+      style_find(r, f, t->line, "\"%s\" names a record", text);
+    }
+  }
+}
+
+/* A folder or file of the tree. */
+static bool exists(const style_tree *t, const char *path)
+{
+  const size_t n = strlen(path);
+
+  for (int i = 0; i < t->n_files; i++) {
+    const char *other = t->files[i].path;
+    if (strncmp(other, path, n) == 0 && (other[n] == 0 || other[n] == '/' || path[n - 1] == '/')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The next `span` of one line, without its marks; NULL at the end. */
+static const char *next_span(const char *p, char *span, size_t size)
+{
+  for (p = strchr(p, '`'); p; p = strchr(p, '`')) {
+    const size_t n = strcspn(p + 1, "`\n");
+    if (p[n + 1] == '`' && n > 0 && n < size) {
+      snprintf(span, size, "%.*s", (int)n, p + 1);
+      return p + n + 2;
+    }
+    p += p[n + 1] == '`' ? n + 2 : 1;
+  }
+  return NULL;
+}
+
+/* What the pages name stands where they say. Spans with a space, a wildcard or a capitalised
+ * variable name no file. */
+void style_links(const style_tree *t, style_report *r)
+{
+  static const char *const tops[] = {"libcore/", "apps/",    "workflows/", "tests/",
+                                     "docs/",    "configs/", "cmake/",     NULL};
+
+  for (int i = 0; i < t->n_files; i++) {
+    const style_file *f = &t->files[i];
+    char span[200];
+    const char *p = style_ends(f->path, ".md") ? f->text : NULL;
+
+    while (p && (p = next_span(p, span, sizeof span)) != NULL) {
+      bool path = false;
+      for (const char *const *top = tops; *top; top++) {
+        path = path || style_starts(span, *top);
+      }
+      const char *name = style_base(span);
+      if (path && !strpbrk(span, " *<>{}$") &&
+          !(isupper((unsigned char)*name) && !strchr(name, '.')) && !strstr(span, "NAME") &&
+          !strstr(span, "NNNN") && !exists(t, span)) {
+        style_find(r, f, line_of(f, p), "there is no %s", span);
+      }
+    }
+  }
+}
