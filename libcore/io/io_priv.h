@@ -16,7 +16,10 @@ bool weir_io_parse_real(const char *text, size_t size, double *out);
 bool weir_io_parse_decimal(const char *text, size_t size, int64_t *num, int64_t *den);
 /* Divides both by their greatest common divisor; den > 0. */
 void weir_io_reduce(int64_t *num, int64_t *den);
-/* num/den as decimal text: exact where 15 digits suffice. */
+/* A number as decimal text, point whatever the locale: 15 digits, or 17 where 15 do not give the
+ * same double back. */
+void weir_io_real_text(double value, char *text, size_t size);
+/* num/den as decimal text. */
 void weir_io_rate_text(int64_t num, int64_t den, char *text, size_t size);
 /* Whole UTC microseconds of a calendar date (proleptic Gregorian) since 1970-01-01; false for an
  * impossible date. */

@@ -214,17 +214,25 @@ bool weir_io_parse_decimal(const char *text, size_t size, int64_t *num, int64_t 
   return true;
 }
 
+void weir_io_real_text(double value, char *text, size_t size)
+{
+  double back = 0;
+
+  for (int digits = 15; digits <= 17; digits += 2) {
+    snprintf(text, size, "%.*g", digits, value);
+    text[strcspn(text, ",")] = text[strcspn(text, ",")] ? '.' : 0; /* a decimal comma */
+    if (weir_io_parse_real(text, strlen(text), &back) && back == value) {
+      return;
+    }
+  }
+}
+
 void weir_io_rate_text(int64_t num, int64_t den, char *text, size_t size)
 {
   if (den == 1) {
     snprintf(text, size, "%lld", (long long)num);
-    return;
-  }
-  snprintf(text, size, "%.15g", (double)num / (double)den);
-  for (char *c = text; *c; c++) {
-    if (*c == ',') { /* a locale with a decimal comma */
-      *c = '.';
-    }
+  } else {
+    weir_io_real_text((double)num / (double)den, text, size);
   }
 }
 

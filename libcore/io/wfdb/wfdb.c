@@ -192,8 +192,11 @@ static weir_status open_segment(wfdb *w, int64_t i, cached *slot, bool *missing)
   if (*missing) {
     return WEIR_OK;
   }
-  WEIR_TRY(
-      weir_wfdb_store_open(&h, w->dir, w->opts.allow_short != 0, &w->block, missing, &slot->store));
+  const weir_status status =
+      weir_wfdb_store_open(&h, w->dir, w->opts.allow_short != 0, &w->block, missing, &slot->store);
+
+  weir_wfdb_header_fini(&h); /* empty unless nothing could be allocated */
+  WEIR_TRY(status);
   if (*missing) {
     return WEIR_OK;
   }
