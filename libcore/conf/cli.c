@@ -337,6 +337,15 @@ static weir_status print_options(const weir_app *app, const parsed *p, FILE *out
   return weir_opts_print_help(app->opts, out);
 }
 
+/* A table that did not reach the disk or the pipe is a failure of the program. */
+static weir_status check_output(FILE *out)
+{
+  if (fflush(out) != 0 || ferror(out) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "the standard output is closed or full");
+  }
+  return WEIR_OK;
+}
+
 static weir_status perform(const parsed *p, FILE *out)
 {
   const weir_app *app = p->cli.app;
@@ -347,7 +356,7 @@ static weir_status perform(const parsed *p, FILE *out)
     } else {
       fprintf(out, "%s %s\n%s", app->name, weir_version(), weir_build_text());
     }
-    return fflush(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "the output is closed or full");
+    return check_output(out);
   }
   weir_log_set_level(p->cli.log);
   if (strcmp(p->cli.verb, "options") == 0 && find_verb(app, "options") == NULL) {
@@ -355,7 +364,7 @@ static weir_status perform(const parsed *p, FILE *out)
   }
   WEIR_TRY(weir_signal_install());
   WEIR_TRY(find_verb(app, p->cli.verb)->run(&p->cli));
-  return WEIR_OK;
+  return check_output(out);
 }
 
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err)

@@ -48,7 +48,7 @@ static weir_status seeded(const weir_cli *cli)
   weir_config *config = NULL;
   struct options options;
 
-  assert_ok(weir_cli_config(cli, &options, &config));
+  WEIR_TRY(weir_cli_config(cli, &options, &config));
   assert_int_equal(options.seed, cli->has_seed ? 7 : 3);
   weir_config_destroy(&config);
   return WEIR_OK;
@@ -86,6 +86,9 @@ static const weir_app app = {.name = "demo",
 
 enum { WORDS = 24 };
 
+/* The allocation that fails in the next command (0: none), and how many it made. */
+static int64_t fail_at, allocations;
+
 /* Runs a command line given as one text; what it printed is in *out and *err (free both). */
 static int command(const char *line, char **out, char **err)
 {
@@ -100,7 +103,10 @@ static int command(const char *line, char **out, char **err)
     argv[argc++] = w;
   }
   argv[argc] = NULL;
+  weir_alloc_fail_after(fail_at);
   const int status = weir_cli_run(argc, argv, &app, o, e);
+  allocations = weir_alloc_count();
+  weir_alloc_fail_after(0);
   assert_int_equal(fclose(o), 0);
   assert_int_equal(fclose(e), 0);
   free(copy);
@@ -296,6 +302,53 @@ static void open_writes_events_and_configuration(void **state)
   weir_check_rmdir(dir);
 }
 
+/* The command line, the printers and the run folder, with the k-th allocation failing, for all k.
+ */
+static void every_allocation_may_fail(void **state)
+{
+  static const char *const lines[] = {"demo seeded --set seed=3", "demo options",
+                                      "demo options --yaml", "demo options --markdown"};
+  const int64_t before = weir_alloc_bytes();
+
+  (void)state;
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    bool done = false;
+
+    for (int64_t k = 1; !done; k++) {
+      char *out = NULL, *err = NULL;
+
+      fail_at = k;
+      const int status = command(lines[i], &out, &err);
+      fail_at = 0;
+      done = allocations < k;
+      assert_int_equal(status, done ? WEIR_OK : WEIR_ERR_MEMORY);
+      assert_int_equal(weir_alloc_bytes(), before);
+      free(out);
+      free(err);
+    }
+  }
+}
+
+static void full_output_is_a_failure(void **state)
+{
+  char name[] = "demo", verb[] = "options", flag[] = "--help";
+  char *options[] = {name, verb, NULL}, *help[] = {name, flag, NULL};
+  char *err = NULL;
+  size_t size = 0;
+  FILE *e = open_memstream(&err, &size);
+
+  (void)state;
+  FILE *full = fopen("/dev/full", "w");
+  assert_true(e != NULL);
+  if (full != NULL) {
+    assert_int_equal(weir_cli_run(2, options, &app, full, e), WEIR_ERR_DATA);
+    assert_int_equal(weir_cli_run(2, help, &app, full, e), WEIR_ERR_DATA);
+    fclose(full);
+  }
+  fclose(e);
+  free(err);
+}
+
 static void environment_is_read_here(void **state)
 {
   (void)state;
@@ -317,6 +370,8 @@ int main(void)
       cmocka_unit_test(folder_with_entries_is_refused),
       cmocka_unit_test(overwrite_removes_only_what_a_run_wrote),
       cmocka_unit_test(open_writes_events_and_configuration),
+      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(full_output_is_a_failure),
       cmocka_unit_test(environment_is_read_here),
   };
 

@@ -86,8 +86,9 @@ typedef enum weir_conf_match {
 } weir_conf_match;
 weir_conf_match weir_conf_find(const weir_opt *table, const char *path, const weir_opt **row,
                                bool *by_alias);
-/* " (nearest known key: x)", or " (known keys: a, b)" where none is near, for the last part of an
- * unknown path whose first parts are `prefix` ("" at the top of the table). */
+/* " (nearest known key: x)", x being of this level or, where one has exactly this name, the whole
+ * path of a value in a section; or " (known keys: a, b)" where none is near, for the last part of
+ * an unknown path whose first parts are `prefix` ("" at the top of the table). */
 void weir_conf_suggest(const weir_opt *table, const char *prefix, const char *name, char *out,
                        size_t size);
 /* Edit distance with neighbouring swaps; texts over 63 bytes count as far. */

@@ -111,6 +111,8 @@ static void refused_sets_say_why(void **state)
        "--set reals=[9007199254740993]: reals[0]: 9007199254740993 is an integer beyond 2^53 that "
        "no double holds exactly"},
       {"train.rl=1", "--set train.rl=1: train.rl: unknown key (nearest known key: lr)"},
+      {"lr=1", "--set lr=1: lr: unknown key (nearest known key: train.lr)"},
+      {"count=1", "--set count=1: count: unknown key (nearest known key: part.count)"},
       {"tran.lr=1", "--set tran.lr=1: tran.lr: unknown key (nearest known key: train)"},
       {"part.cuont=1", "--set part.cuont=1: part.cuont: unknown key (nearest known key: count)"},
       {"part.zzzzzz=1", "--set part.zzzzzz=1: part.zzzzzz: unknown key (known keys: count, on)"},
@@ -177,7 +179,7 @@ static void yaml_and_set_follow_the_same_rules(void **state)
     skip();
   }
   assert_ok(weir_opts_parse(rows, sizeof c,
-                            "# a comment\n"
+                            "\xef\xbb\xbf# a comment, after a byte order mark\r\n"
                             "mu: .5 # half\n"
                             "train:\n"
                             "  rate: 2\n" /* the former name of lr */
@@ -364,6 +366,26 @@ static void files_are_checked_and_ordered(void **state)
   weir_check_rmdir(dir);
 }
 
+static void file_needs_libyaml(void **state)
+{
+  char dir[512], path[600];
+  weir_config *config = NULL;
+  struct cfg c;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(path, sizeof path, "%s/a.yaml", dir);
+  write_file(path, "mu: 0.1\n", 8);
+  const weir_status status = load_files(&c, &config, path, NULL);
+  weir_check_rmdir(dir);
+  if (status != WEIR_OK) {
+    assert_int_equal(status, WEIR_ERR_UNSUPPORTED);
+    assert_non_null(strstr(weir_last_message(), "libyaml is missing"));
+    assert_null(config);
+  }
+  weir_config_destroy(&config);
+}
+
 /* Loads, prints and writes while the k-th allocation fails, for every k. */
 static void every_allocation_may_fail(void **state)
 {
@@ -412,6 +434,7 @@ int main(void)
       cmocka_unit_test(refused_yaml_says_where),
       cmocka_unit_test(deep_and_long_texts_are_refused),
       cmocka_unit_test(files_are_checked_and_ordered),
+      cmocka_unit_test(file_needs_libyaml),
       cmocka_unit_test(every_allocation_may_fail),
   };
 

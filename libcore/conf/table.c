@@ -121,10 +121,31 @@ static void list_names(const weir_opt *table, const char *prefix, char *out, siz
   }
 }
 
+/* Path of a value called `name` in a section of the table, into out; false when there is none. */
+static bool find_below(const weir_opt *table, const char *prefix, const char *name, char *out,
+                       size_t size)
+{
+  for (const weir_opt *r = table; r->kind != WEIR_OPT_KIND_END; r++) {
+    const char *dot = strrchr(r->key, '.');
+    char path[WEIR_CONF_PATH_SIZE];
+
+    (void)snprintf(path, sizeof path, "%s%s", prefix, r->key);
+    if (strcmp(dot == NULL ? r->key : dot + 1, name) == 0) {
+      (void)snprintf(out, size, "%s", path);
+      return true;
+    }
+    (void)snprintf(path, sizeof path, "%s%s.", prefix, r->key);
+    if (r->kind == WEIR_OPT_KIND_TABLE && find_below(r->table, path, name, out, size)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void weir_conf_suggest(const weir_opt *table, const char *prefix, const char *name, char *out,
                        size_t size)
 {
-  char candidate[NAME_SIZE], nearest[NAME_SIZE] = "", names[160];
+  char candidate[NAME_SIZE], nearest[NAME_SIZE] = "", names[160], path[WEIR_CONF_PATH_SIZE];
   int best = NAME_SIZE;
   bool last;
 
@@ -137,6 +158,10 @@ void weir_conf_suggest(const weir_opt *table, const char *prefix, const char *na
       best = distance;
       memcpy(nearest, candidate, sizeof nearest);
     }
+  }
+  if (find_below(table, "", name, path, sizeof path)) {
+    (void)snprintf(out, size, " (nearest known key: %s)", path);
+    return;
   }
   /* Further away than half of the letters is no help: the list of names is. */
   if (2 * best <= (int)strlen(nearest) + 1) {

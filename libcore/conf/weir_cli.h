@@ -53,8 +53,9 @@ struct weir_cli {
 };
 
 /* Parses, installs the handlers of weir_signal.h, sets the log level, calls the verb; on failure
- * prints the trace to stderr and removes unfinished files. Returns the exit status of the program:
- * the weir_status of the verb, 2 for a command line that is refused. */
+ * writes the event "failed" (status, message), prints the trace to stderr and removes unfinished
+ * files; closes the event file. `threads` and `device` are for the verb to pass on. Returns the
+ * exit status of the program: the weir_status of the verb, 2 for a command line that is refused. */
 int weir_cli_main(int argc, char **argv, const weir_app *app);
 /* The same with the streams given, for tests. */
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err);

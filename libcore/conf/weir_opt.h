@@ -137,6 +137,7 @@ typedef struct weir_config weir_config;
 weir_status weir_config_load(const weir_opt *opts, size_t opts_size, const char *const *files,
                              int n_files, const char *const *sets, int n_sets, void *out,
                              weir_config **config) WEIR_CHECKED;
+/* Frees the text and lists that the struct refers to; accepts NULL. */
 void weir_config_destroy(weir_config **config);
 /* Writes the resolved configuration as YAML that loads again, each value with its origin as a
  * comment. */
@@ -152,10 +153,13 @@ void weir_opts_default(const weir_opt *opts, size_t opts_size, void *out);
 weir_status weir_opts_parse(const weir_opt *opts, size_t opts_size, const char *yaml, void *out,
                             weir_config **config) WEIR_CHECKED;
 
-/* A commented complete YAML file, the reference page in Markdown, and the help text of a table. */
+/* A commented complete YAML file of the defaults, which loads as it is. The three printers fail
+ * with WEIR_ERR_DATA when `out` takes no more, and WEIR_ERR_MEMORY. */
 weir_status weir_opts_print_yaml(const weir_opt *opts, FILE *out) WEIR_CHECKED;
+/* The reference page: one Markdown table under the title, a line a row. */
 weir_status weir_opts_print_markdown(const weir_opt *opts, const char *title,
                                      FILE *out) WEIR_CHECKED;
+/* The same for a terminal: key=default, kind and range, and the help below. */
 weir_status weir_opts_print_help(const weir_opt *opts, FILE *out) WEIR_CHECKED;
 /* Number of wrong rows anywhere in the table (0 is the only good answer): without default, unit or
  * help, with a default that the row itself would refuse, with a key that an earlier row has. */

@@ -39,6 +39,8 @@ static void check(weir_status status, weir_config **config, const struct cfg *va
   weir_config_destroy(config);
 }
 
+enum { MOST_SETS = 8 };
+
 /* Up to the first NUL the bytes are YAML; each text between later NULs is a --set. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -56,7 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   copy[size] = 0;
   weir_log_set_level(WEIR_LOG_ERROR);
   check(weir_opts_parse(rows, sizeof c, copy, &c, &config), &config, &c);
-  for (const char *set = copy + strlen(copy); set < copy + size;) {
+  const char *set = copy + strlen(copy);
+  for (int i = 0; i < MOST_SETS && set < copy + size; i++) {
     set++;
     check(weir_config_load(rows, sizeof c, NULL, 0, &set, 1, &c, &config), &config, &c);
     set += strlen(set);
