@@ -24,7 +24,7 @@ typedef struct ps_span {
 typedef struct ps_score_input {
   const int64_t *reference, *test;
   int64_t n_reference, n_test;
-  const ps_span *excluded; /* unreadable or fibrillating by the reference; ascending, disjoint */
+  const ps_span *excluded; /* ventricular flutter by the reference; ascending, disjoint */
   int64_t n_excluded;
   double rate;    /* 1/s                        */
   int64_t length; /* samples of the record      */

@@ -2,68 +2,21 @@
 #include "base/weir_check.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "base/weir_alloc.h"
 #include "base/weir_random.h"
+#include "eval/beats.h"
 #include "eval/score.h"
-
-#define MOST_BEATS 8192
-
-typedef struct beats {
-  int64_t times[MOST_BEATS];
-  int64_t n;
-} beats;
-
-static int is_beat(int code)
-{
-  return (code >= 1 && code <= 13) || code == 25 || code == 30 || code == 34 || code == 35 ||
-         code == 38 || code == 41;
-}
-
-/* Beat times of an MIT annotation file: words of 6-bit code and 10-bit step (annot(5)). */
-static int read_beats(const char *path, beats *out)
-{
-  FILE *f = fopen(path, "rb");
-  int64_t time = 0;
-  unsigned char b[6];
-
-  out->n = 0;
-  while (f && fread(b, 1, 2, f) == 2) {
-    const int code = b[1] >> 2, step = ((b[1] & 3) << 8) | b[0];
-
-    if (code == 0 && step == 0) {
-      break;
-    }
-    if (code == 59) {
-      if (fread(b, 1, 4, f) != 4) {
-        break;
-      }
-      time += (int32_t)(((uint32_t)b[1] << 24) | ((uint32_t)b[0] << 16) | ((uint32_t)b[3] << 8) |
-                        (uint32_t)b[2]);
-    } else if (code == 63) {
-      fseek(f, (step + 1) & ~1, SEEK_CUR);
-    } else if (code < 50) {
-      time += step;
-      if (is_beat(code) && out->n < MOST_BEATS) {
-        out->times[out->n++] = time;
-      }
-    }
-  }
-  if (f) {
-    fclose(f);
-  }
-  return f != NULL;
-}
 
 static const ps_score_opts usual = {.start = 300.0, .window = 0.15};
 
-static ps_score score_of(const beats *ref, const beats *test)
+static ps_score score_of(const ps_beats *ref, const ps_beats *test)
 {
   const ps_score_input in = {.reference = ref->times,
                              .n_reference = ref->n,
                              .test = test->times,
                              .n_test = test->n,
+                             .excluded = ref->excluded,
+                             .n_excluded = ref->n_excluded,
                              .rate = 360.0,
                              .length = 650000};
   ps_score s = {0};
@@ -76,7 +29,7 @@ static void every_count_of_bxb_is_reproduced(void **state)
 {
   const char *data = weir_check_data();
   char path[4096], line[256];
-  static beats ref, test;
+  ps_beats ref = {0}, test = {0};
   int rows = 0, wrong = 0;
 
   (void)state;
@@ -99,9 +52,9 @@ static void every_count_of_bxb_is_reproduced(void **state)
       continue;
     }
     snprintf(path, sizeof path, "%s/physio/wfdb/mitdb/%s.atr", data, record);
-    assert_true(read_beats(path, &ref));
+    assert_ok(ps_beats_read(path, 360, 1, 650000, &ref));
     snprintf(path, sizeof path, "%s/physio/bxb/%s.%s", data, record, annotator);
-    assert_true(read_beats(path, &test));
+    assert_ok(ps_beats_read(path, 360, 1, 650000, &test));
     const ps_score s = score_of(&ref, &test);
 
     if (s.tp != tp || s.fn != fn || s.fp != fp) {
@@ -110,13 +63,15 @@ static void every_count_of_bxb_is_reproduced(void **state)
       wrong++;
     }
     rows++;
+    ps_beats_fini(&ref);
+    ps_beats_fini(&test);
   }
   fclose(f);
   assert_int_equal(rows, 39);
   assert_int_equal(wrong, 0);
 }
 
-static void random_beats(beats *b, uint64_t seed, int64_t n)
+static void random_beats(ps_beats *b, uint64_t seed, int64_t n)
 {
   int64_t time = 0;
 
@@ -129,7 +84,8 @@ static void random_beats(beats *b, uint64_t seed, int64_t n)
 
 static void a_record_scored_with_itself_is_perfect(void **state)
 {
-  static beats b;
+  static int64_t times[1500];
+  ps_beats b = {.times = times};
 
   (void)state;
   for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -149,10 +105,10 @@ static void a_record_scored_with_itself_is_perfect(void **state)
 
 static void a_wandering_test_beat_gives_its_rr_error(void **state)
 {
-  static beats ref, test;
+  static int64_t a[1000], b[1000];
+  const ps_beats ref = {.times = a, .n = 1000}, test = {.times = b, .n = 1000};
 
   (void)state;
-  ref.n = test.n = 1000;
   for (int64_t i = 0; i < ref.n; i++) {
     ref.times[i] = 108000 + 300 * i;
     test.times[i] = ref.times[i] + (i & 1 ? 9 : 0);
@@ -198,6 +154,29 @@ static void gross_pools_and_average_does_not(void **state)
   assert_true(isnan(ps_score_mean(records, 0).sensitivity));
 }
 
+static void another_time_resolution_is_converted(void **state)
+{
+  const char *data = weir_check_data();
+  char path[4096];
+  ps_beats own = {0}, coarse = {0};
+
+  (void)state;
+  if (!data) {
+    print_message("skipped: no shared test data\n");
+    skip();
+  }
+  /* Made at 500 per second, its record has 125. */
+  snprintf(path, sizeof path, "%s/physio/wfdb/mimic/03700181.gqrsh", data);
+  assert_ok(ps_beats_read(path, 500, 1, 300000, &own));
+  assert_ok(ps_beats_read(path, 125, 1, 75000, &coarse));
+  assert_true(own.n > 1000 && own.n == coarse.n);
+  for (int64_t i = 0; i < own.n; i++) {
+    assert_int_equal(coarse.times[i], (own.times[i] + 2) / 4);
+  }
+  ps_beats_fini(&own);
+  ps_beats_fini(&coarse);
+}
+
 static void a_record_that_ends_before_the_start_is_refused(void **state)
 {
   const int64_t beat = 10;
@@ -239,6 +218,7 @@ int main(void)
       cmocka_unit_test(a_wandering_test_beat_gives_its_rr_error),
       cmocka_unit_test(beats_in_excluded_spans_are_counted_apart),
       cmocka_unit_test(gross_pools_and_average_does_not),
+      cmocka_unit_test(another_time_resolution_is_converted),
       cmocka_unit_test(a_record_that_ends_before_the_start_is_refused),
       cmocka_unit_test(unordered_times_are_refused),
   };

@@ -1,0 +1,331 @@
+/* detect.c - the scan of the feature for candidates, and the detector's options and state. */
+#include "model/detect.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "model/detect_priv.h"
+
+const weir_opt ps_detect_options[] = {
+    WEIR_OPT_TABLE(ps_detect_opts, front, ps_front_options, "filters ahead of the decision"),
+    WEIR_OPT_REAL(ps_detect_opts, refractory, 0.2, 0.05, 1, "s",
+                  "no two beats closer (Pan and Tompkins 1985: 200 ms)"),
+    WEIR_OPT_REAL(ps_detect_opts, lobe, 0.3, 0, 1, "1",
+                  "the R wave is the first extremum of the filtered signal with this share of the "
+                  "largest (tuned on MIT-BIH 100, 119, 208)"),
+    WEIR_OPT_REAL(ps_detect_opts, learn, 8, 1, 60, "s",
+                  "signal from which the first levels are taken; it is decided after that (wabp of "
+                  "WFDB: 8 s)"),
+    WEIR_OPT_REAL(ps_detect_opts, relearn_gap, 10, 0.5, 3600, "s",
+                  "a longer gap makes the detector learn anew (tuned on MIT-BIH 100, 119, 208)"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, lost, 8, 3, 60, "s",
+        "without a beat for longer, levels are learnt anew (asystole alarms: 4 s; twice that)"),
+    WEIR_OPT_REAL(ps_detect_opts, lost_floor, 0.15, 0, 1, "1",
+                  "lowest signal level learnt then, of the old one; below it is silence (noise of "
+                  "MIT-BIH 208 where its leads fail lies at 0.05)"),
+    WEIR_OPT_REAL(ps_detect_opts, threshold, 0.35, 0.05, 0.95, "1",
+                  "a sure beat: share of the way from noise to signal level, as amplitude (Pan and "
+                  "Tompkins 1985: 0.25 of energy is 0.5; tuned on MIT-BIH 100, 119, 208)"),
+    WEIR_OPT_REAL(ps_detect_opts, search, 0.15, 0.01, 0.9, "1",
+                  "the same where the rhythm misses a beat (about half, Pan and Tompkins 1985)"),
+    WEIR_OPT_REAL(ps_detect_opts, missed, 1.5, 1.1, 4, "1",
+                  "interval, in usual ones, that misses a beat (Pan and Tompkins 1985: 1.66)"),
+    WEIR_OPT_REAL(ps_detect_opts, wait, 3, 0.5, 60, "s",
+                  "longest wait for the next sure beat before the search goes ahead"),
+    WEIR_OPT_REAL(ps_detect_opts, away, 0.45, 0, 0.9, "1",
+                  "of a usual interval: what a searched beat keeps from its neighbours (tuned on "
+                  "MIT-BIH 119, 208)"),
+    WEIR_OPT_REAL(ps_detect_opts, t_wave, 0.36, 0, 1, "s",
+                  "time after a beat in which T waves lie (Pan and Tompkins 1985: 360 ms)"),
+    WEIR_OPT_REAL(ps_detect_opts, t_wave_ratio, 0.5, 0, 1, "1",
+                  "smaller than this share of the beat before, there: a T wave (Pan and Tompkins "
+                  "1985: half the slope)"),
+    WEIR_OPT_REAL(ps_detect_opts, noise_weight, 0.125, 0, 1, "1",
+                  "weight of a new value in the noise level (Pan and Tompkins 1985: 1/8)"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, level_rank, 0.4, 0, 1, "1",
+        "quantile of the last 8 amplitudes that is the signal level; below the median, so "
+        "that large ectopic beats do not hide normal ones"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, interval_rank, 0.75, 0, 1, "1",
+        "quantile of the last 8 intervals that is the usual one; above the median, so that "
+        "the pause of a bigeminy is usual"),
+    WEIR_OPT_REAL(ps_detect_opts, floor, 1e-4, 0, 100, "mV",
+                  "lowest signal level, root of the feature: below one step of any recorder"),
+    WEIR_OPT_END,
+};
+
+/* Values of the feature looked at together. */
+#define BLOCK 32
+
+typedef struct layout {
+  size_t held, ring, total;
+} layout;
+
+static size_t round_up(size_t n)
+{
+  return (n + 63) / 64 * 64;
+}
+
+static layout place(int64_t held_capacity, int64_t ring)
+{
+  layout l = {.held = round_up(sizeof(ps_detector))};
+
+  l.ring = l.held + round_up((size_t)held_capacity * sizeof(ps_candidate));
+  l.total = l.ring + round_up((size_t)ring * sizeof(float));
+  return l;
+}
+
+ps_candidate *ps_detect_held(ps_detector *d)
+{
+  return (ps_candidate *)(void *)((char *)d + place(d->held_capacity, d->ring).held);
+}
+
+static float *ring_of(ps_detector *d)
+{
+  return (float *)(void *)((char *)d + place(d->held_capacity, d->ring).ring);
+}
+
+/* Highest sampling rate: a second is then 10^5 samples and every length below 2^24. */
+#define MOST_RATE 1e5
+
+/* Everything of the state but the arrays' contents. */
+static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detector *d)
+{
+  ps_front front;
+
+  if (!(rate > 0.0 && rate <= MOST_RATE)) {
+    return weir_fail(WEIR_ERR_CONFIG, "detector: sampling rate %g Hz is not in (0, %g]", rate,
+                     MOST_RATE);
+  }
+  WEIR_TRY(ps_front_design(&opts->front, rate, &front));
+  *d = (ps_detector){.opts = *opts, .rate = rate, .next = -1, .learning = 1, .emitted = -1};
+  d->refractory = (int64_t)fmax(1.0, floor(opts->refractory * rate));
+  d->t_wave = (int64_t)floor(opts->t_wave * rate);
+  d->learn = (int64_t)ceil(opts->learn * rate);
+  d->lost = (int64_t)ceil(opts->lost * rate);
+  d->wait = (int64_t)ceil(opts->wait * rate);
+  d->relearn_gap = (int64_t)ceil(opts->relearn_gap * rate);
+  d->half_window = (front.window + 1) / 2;
+  d->feature_delay = (int64_t)floor(front.feature_delay);
+  d->filtered_delay = front.filtered_delay;
+  d->held_capacity = (d->learn > d->lost ? d->learn : d->lost) / d->refractory + 8;
+  d->ring = 64;
+  while (d->ring < d->refractory + d->feature_delay + 2 * d->half_window + 2 * BLOCK) {
+    d->ring *= 2;
+  }
+  return WEIR_OK;
+}
+
+size_t ps_detect_state_bytes(const ps_detect_opts *opts, double rate)
+{
+  ps_detector d;
+
+  return make_header(opts, rate, &d) == WEIR_OK ? place(d.held_capacity, d.ring).total : 0;
+}
+
+weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state, size_t bytes)
+{
+  ps_detector d;
+
+  WEIR_TRY(make_header(opts, rate, &d));
+  const size_t need = place(d.held_capacity, d.ring).total;
+
+  if (bytes < need) {
+    return weir_fail(WEIR_ERR_SHAPE, "detector: state of %zu bytes, %zu are needed", bytes, need);
+  }
+  memset(state, 0, need);
+  memcpy(state, &d, sizeof d);
+  return WEIR_OK;
+}
+
+/* The slot of the first extremum of `filtered` in [first, last] that reaches the option's share of
+ * the largest one: the response to one wave is two lobes of similar size, the first of which keeps
+ * its distance to the wave. */
+static int64_t first_lobe(ps_detector *d, int64_t first, int64_t last)
+{
+  const float *ring = ring_of(d);
+  const int64_t mask = d->ring - 1;
+  float most = 0.0f;
+
+  for (int64_t t = first; t <= last; t++) {
+    most = fmaxf(most, fabsf(ring[t & mask]));
+  }
+  const float enough = (float)d->opts.lobe * most;
+
+  for (int64_t t = first; t < last; t++) {
+    const float here = fabsf(ring[t & mask]);
+
+    if (here >= enough && here >= fabsf(ring[(t + 1) & mask])) {
+      return t;
+    }
+  }
+  return last;
+}
+
+/* The peak being followed becomes a candidate at the R wave under it. */
+static void confirm(ps_detector *d, ps_beat_out *out)
+{
+  const int64_t middle = d->peak_at - d->feature_delay;
+  int64_t first = middle - d->half_window, last = middle + d->half_window;
+
+  first = first < d->segment ? d->segment : first;
+  last = last >= d->next ? d->next - 1 : last;
+  const int64_t top = first_lobe(d, first, last);
+  int64_t at = (int64_t)floor((double)top - d->filtered_delay + 0.5);
+
+  at = at < d->segment ? d->segment : at;
+  d->rising = 0;
+  d->valley = INFINITY;
+  const ps_candidate c = {.at = at, .amp = sqrtf(d->peak), .breaks = d->breaks};
+
+  d->breaks = 0;
+  ps_decide_feed(d, c, out);
+}
+
+/* A present slot t after missing ones (or the first). */
+static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
+{
+  if (d->next >= 0) {
+    const int64_t gap = t - d->next;
+
+    if (d->rising) {
+      confirm(d, out);
+    }
+    if (gap > d->relearn_gap) {
+      ps_decide_finish(d, out);
+    } else if (gap > d->refractory) {
+      d->breaks = 1;
+    }
+  }
+  if (d->learning && d->n_held == 0) {
+    d->origin = t;
+    d->breaks = 0;
+  }
+  d->segment = t;
+  d->rising = 0;
+  d->valley = INFINITY;
+}
+
+/* One value of the feature at slot t = d->next. */
+static inline void step(ps_detector *d, int64_t t, float v, ps_beat_out *out)
+{
+  d->next = t + 1;
+  if (d->rising) {
+    if (v > d->peak) {
+      d->peak = v;
+      d->peak_at = t;
+    } else if (t - d->peak_at >= d->refractory) {
+      confirm(d, out);
+      d->valley = v;
+    }
+  } else if (v > d->valley) {
+    d->rising = 1;
+    d->peak = v;
+    d->peak_at = t;
+  } else {
+    d->valley = v;
+  }
+}
+
+/* BLOCK or fewer present, finite values from slot t on. */
+static void scan(ps_detector *d, const float *filtered, const float *feature, int64_t t, int64_t n,
+                 ps_beat_out *out)
+{
+  float *ring = ring_of(d);
+
+  if (t != d->next) {
+    start_segment(d, t, out);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    ring[(t + i) & (d->ring - 1)] = filtered[i];
+  }
+  if (d->rising && t + n - 1 - d->peak_at < d->refractory) {
+    float most = feature[0];
+
+    for (int64_t i = 1; i < n; i++) {
+      most = feature[i] > most ? feature[i] : most;
+    }
+    if (most <= d->peak) {
+      d->next = t + n;
+      return;
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    step(d, t + i, feature[i], out);
+  }
+}
+
+static int usable(float filtered, float feature)
+{
+  return fabsf(filtered) <= FLT_MAX && feature >= 0.0f && feature <= FLT_MAX;
+}
+
+/* Whether all n slots are present and finite. */
+static int all_usable(const float *filtered, const float *feature, const uint8_t *present,
+                      int64_t n)
+{
+  int bad = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    bad |= !(fabsf(filtered[i]) <= FLT_MAX) | !(feature[i] >= 0.0f) | !(feature[i] <= FLT_MAX);
+  }
+  if (present) {
+    for (int64_t i = 0; i < n; i++) {
+      bad |= present[i] == 0;
+    }
+  }
+  return !bad;
+}
+
+void ps_detect_chunk(void *state, const float *filtered, const float *feature,
+                     const uint8_t *present, int64_t t0, int64_t n, int64_t *beats,
+                     int64_t capacity, int64_t *n_beats)
+{
+  ps_detector *d = state;
+  ps_beat_out out = {.beats = beats, .capacity = capacity};
+
+  WEIR_ASSERT(t0 >= d->next);
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    const int64_t size = n - i < BLOCK ? n - i : BLOCK;
+
+    if (all_usable(filtered + i, feature + i, present ? present + i : NULL, size)) {
+      scan(d, filtered + i, feature + i, t0 + i, size, &out);
+      continue;
+    }
+    for (int64_t k = i; k < i + size; k++) {
+      if ((!present || present[k]) && usable(filtered[k], feature[k])) {
+        scan(d, filtered + k, feature + k, t0 + k, 1, &out);
+      }
+    }
+  }
+  *n_beats = out.n;
+}
+
+void ps_detect_flush(void *state, int64_t *beats, int64_t capacity, int64_t *n_beats)
+{
+  ps_detector *d = state;
+  ps_beat_out out = {.beats = beats, .capacity = capacity};
+
+  if (d->rising) {
+    confirm(d, &out);
+  }
+  ps_decide_finish(d, &out);
+  d->next = d->next < 0 ? -1 : d->next;
+  *n_beats = out.n;
+}
+
+int64_t ps_detect_capacity(const void *state, int64_t n)
+{
+  const ps_detector *d = state;
+
+  return d->held_capacity + n / d->refractory + 4;
+}
+
+int64_t ps_detect_latency(const void *state)
+{
+  const ps_detector *d = state;
+  const int64_t front = d->feature_delay + d->half_window + (int64_t)ceil(d->filtered_delay);
+
+  return (d->lost > d->wait ? d->lost : d->wait) + 2 * d->refractory + front;
+}

@@ -1,0 +1,59 @@
+/* detect.h - which bumps of the detector's front end (front.h) are heart beats, and where exactly
+ * the R wave of each lies. Streaming; the state is one block of bytes without pointers. */
+#ifndef PS_DETECT_H
+#define PS_DETECT_H
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#include "conf/weir_opt.h"
+#include "model/front.h"
+
+typedef struct ps_detect_opts {
+  ps_front_opts front;
+  double refractory;    /* s, no two beats closer                                   */
+  double lobe;          /* least height of the R wave's lobe, of the largest one */
+  double learn;         /* s from which the first levels are taken                  */
+  double relearn_gap;   /* s, a longer gap makes the detector learn anew            */
+  double lost;          /* s without a beat after which it learns anew              */
+  double lost_floor;    /* lowest signal level it may fall to then, of the old one  */
+  double threshold;     /* of the way from noise to signal level: a sure beat       */
+  double search;        /* of that way: a beat where the rhythm misses one          */
+  double missed;        /* interval, in usual ones, that misses a beat              */
+  double wait;          /* s, longest wait for the next sure beat before searching  */
+  double away;          /* of a usual interval that a searched beat keeps away      */
+  double t_wave;        /* s after a beat where a T wave may lie                    */
+  double t_wave_ratio;  /* smaller than this, of the beat before: a T wave          */
+  double noise_weight;  /* weight of a new value in the noise level                 */
+  double level_rank;    /* quantile of the last amplitudes that is the signal level */
+  double interval_rank; /* quantile of the last intervals that is the usual one     */
+  double floor;         /* lowest signal level at all, in units of the feature root */
+} ps_detect_opts;
+
+extern const weir_opt ps_detect_options[];
+
+/* Bytes of the state, fixed by options and rate; 0 when ps_detect_init would refuse them. */
+size_t ps_detect_state_bytes(const ps_detect_opts *opts, double rate);
+/* Makes `state` (of at least ps_detect_state_bytes, aligned to 8) a detector before sample 0.
+ * Fails: WEIR_ERR_CONFIG (rate or front end impossible), WEIR_ERR_SHAPE (too few bytes). */
+weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state,
+                           size_t bytes) WEIR_CHECKED;
+
+/* Features of slots [t0, t0 + n): filtered[n], feature[n] (front.h), present[n] 0 or 1, or NULL for
+ * all present. t0 is at or after the end of the previous call; slots between are absent, as are
+ * values that are not finite. Writes to beats[capacity] the beats that became final, sample numbers
+ * of the INPUT's time axis, strictly ascending over all calls; capacity is at least
+ * ps_detect_capacity(state, n). The beats of a stream do not depend on how it is cut, nor on
+ * whether absent slots are passed or left out. */
+void ps_detect_chunk(void *state, const float *filtered, const float *feature,
+                     const uint8_t *present, int64_t t0, int64_t n, int64_t *beats,
+                     int64_t capacity, int64_t *n_beats);
+/* The stream has ended: the beats still held back. The state then learns anew. Capacity as for an
+ * empty chunk. */
+void ps_detect_flush(void *state, int64_t *beats, int64_t capacity, int64_t *n_beats);
+
+/* Most beats that a call with n slots (or a flush, n = 0) can write. */
+int64_t ps_detect_capacity(const void *state, int64_t n);
+/* Samples after a beat by which it has been written once learning is over, if samples keep
+ * coming. */
+int64_t ps_detect_latency(const void *state);
+#endif

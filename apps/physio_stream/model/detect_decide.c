@@ -1,0 +1,294 @@
+/* detect_decide.c - beats among candidates, by adaptive levels and rhythm: Pan and Tompkins 1985
+ * with medians in place of running means (Hamilton and Tompkins 1986), levels learnt from the first
+ * seconds and applied to them too, and a search in missed intervals that waits for the next sure
+ * beat, so that it knows both neighbours. */
+#include <math.h>
+#include <string.h>
+#include "model/detect_priv.h"
+
+/* The value at quantile `rank` of n values; sorts them. */
+static double quantile(double *v, int64_t n, double rank)
+{
+  for (int64_t i = 1; i < n; i++) {
+    const double x = v[i];
+    int64_t k = i;
+
+    for (; k > 0 && v[k - 1] > x; k--) {
+      v[k] = v[k - 1];
+    }
+    v[k] = x;
+  }
+  return v[(int64_t)floor(rank * (double)(n - 1) + 0.5)];
+}
+
+static double rank_of_memory(const double *memory, double rank)
+{
+  double copy[PS_DETECT_MEMORY];
+
+  memcpy(copy, memory, sizeof copy);
+  return quantile(copy, PS_DETECT_MEMORY, rank);
+}
+
+static double between(const ps_detector *d, double share)
+{
+  return d->noise + share * (d->level - d->noise);
+}
+
+static void emit(ps_detector *d, int64_t at, ps_beat_out *out)
+{
+  if (at > d->emitted && out->n < out->capacity) {
+    out->beats[out->n++] = at;
+    d->emitted = at;
+  }
+}
+
+static double clamp(double x, double low, double high)
+{
+  return x < low ? low : x > high ? high : x;
+}
+
+/* Takes c as a beat. Amplitude and interval move the levels by at most threefold and by half, so
+ * that one artefact cannot. */
+static void accept(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
+{
+  emit(d, c->at, out);
+  if (d->has_beat) {
+    d->intervals[d->interval_at] =
+        clamp((double)(c->at - d->beat.at), 0.5 * d->interval, 1.5 * d->interval);
+    d->interval_at = (d->interval_at + 1) % PS_DETECT_MEMORY;
+    d->interval = rank_of_memory(d->intervals, d->opts.interval_rank);
+  }
+  d->amps[d->amp_at] = fmin((double)c->amp, 3 * d->level);
+  d->amp_at = (d->amp_at + 1) % PS_DETECT_MEMORY;
+  d->level = fmax(rank_of_memory(d->amps, d->opts.level_rank), d->opts.floor);
+  d->beat = *c;
+  d->has_beat = 1;
+  d->anchor = c->at;
+}
+
+/* The missed beats among held[from, to), which lie between the last beat (or the start of the
+ * rhythm) and `end`: the largest candidate first, then what is missing on either side of it.
+ * `before_beat`: a beat stands at `end`. Returns the index after the last one taken, or `from`. */
+static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int before_beat,
+                      ps_beat_out *out)
+{
+  const ps_candidate *held = ps_detect_held(d);
+  const int64_t start = d->anchor;
+  const double away = fmax((double)d->t_wave, d->opts.away * d->interval);
+  const double least = between(d, d->opts.search);
+  int64_t best = -1;
+
+  if ((double)(end - start) <= d->opts.missed * d->interval) {
+    return from;
+  }
+  for (int64_t i = from; i < to; i++) {
+    const int near = (d->has_beat && (double)(held[i].at - start) < away) ||
+                     (before_beat && (double)(end - held[i].at) < away);
+
+    if (!near && (double)held[i].amp >= least && (best < 0 || held[i].amp > held[best].amp)) {
+      best = i;
+    }
+  }
+  if (best < 0) {
+    return from;
+  }
+  search(d, from, best, held[best].at, 1, out);
+  accept(d, &held[best], out);
+  const int64_t after = search(d, best + 1, to, end, before_beat, out);
+
+  return after > best + 1 ? after : best + 1;
+}
+
+static void drop_held(ps_detector *d, int64_t count)
+{
+  ps_candidate *held = ps_detect_held(d);
+
+  d->n_held -= count;
+  memmove(held, held + count, (size_t)d->n_held * sizeof *held);
+}
+
+static void hold(ps_detector *d, const ps_candidate *c)
+{
+  ps_candidate *held = ps_detect_held(d);
+
+  if (d->n_held == d->held_capacity) {
+    drop_held(d, 1);
+  }
+  held[d->n_held++] = *c;
+}
+
+/* No rhythm across a gap: what was missed before it is searched, then the count starts anew. */
+static void end_rhythm(ps_detector *d, int64_t resume, ps_beat_out *out)
+{
+  if (d->n_held > 0) {
+    search(d, 0, d->n_held, ps_detect_held(d)[d->n_held - 1].at, 0, out);
+  }
+  d->n_held = 0;
+  d->has_beat = 0;
+  d->anchor = resume;
+}
+
+/* Level and noise of held candidates: the level is the median of those that are the largest within
+ * a second on either side, which at 30 beats a minute and more are beats. Returns the level. */
+static double learn_levels(ps_detector *d, double *noise)
+{
+  const ps_candidate *held = ps_detect_held(d);
+  const int64_t around = (int64_t)d->rate;
+  double tops[64], sum = 0.0;
+  int64_t n_tops = 0, n_small = 0;
+
+  for (int64_t i = 0; i < d->n_held && n_tops < 64; i++) {
+    int is_top = 1;
+
+    for (int64_t k = 0; k < d->n_held; k++) {
+      if (held[k].at > held[i].at - around && held[k].at < held[i].at + around &&
+          held[k].amp > held[i].amp) {
+        is_top = 0;
+      }
+    }
+    if (is_top) {
+      tops[n_tops++] = (double)held[i].amp;
+    }
+  }
+  const double level = n_tops > 0 ? quantile(tops, n_tops, d->opts.level_rank) : 0.0;
+
+  for (int64_t i = 0; i < d->n_held; i++) {
+    if ((double)held[i].amp < d->opts.threshold * level) {
+      sum += (double)held[i].amp;
+      n_small++;
+    }
+  }
+  *noise = n_small > 0 ? sum / (double)n_small : 0.0;
+  return level;
+}
+
+/* Usual interval among held candidates that are sure beats; one second where there are too few. */
+static double learn_interval(const ps_detector *d, const ps_candidate *held)
+{
+  double gaps[PS_DETECT_MEMORY];
+  int64_t n = 0, last = -1;
+
+  for (int64_t i = 0; i < d->n_held && n < PS_DETECT_MEMORY; i++) {
+    if ((double)held[i].amp < between(d, d->opts.threshold)) {
+      continue;
+    }
+    if (last >= 0 && !held[i].breaks) {
+      gaps[n++] = (double)(held[i].at - held[last].at);
+    }
+    last = i;
+  }
+  return n > 0 ? quantile(gaps, n, 0.5) : d->rate;
+}
+
+static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out);
+
+/* Sets levels from what is held, then decides it. */
+static void end_learning(ps_detector *d, ps_beat_out *out)
+{
+  ps_candidate *held = ps_detect_held(d);
+  const int64_t n = d->n_held;
+
+  d->level = learn_levels(d, &d->noise);
+  d->level = fmax(d->level, d->opts.floor);
+  d->noise = fmin(d->noise, d->opts.threshold * d->level);
+  d->interval = clamp(learn_interval(d, held), 0.3 * d->rate, 2 * d->rate);
+  for (int k = 0; k < PS_DETECT_MEMORY; k++) {
+    d->amps[k] = d->level;
+    d->intervals[k] = d->interval;
+  }
+  d->learning = 0;
+  d->anchor = d->origin;
+  /* Replays the list in place: deciding holds at most as many as it has been fed. */
+  d->n_held = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const ps_candidate c = held[i];
+
+    feed_learnt(d, &c, out);
+  }
+}
+
+/* Without a beat for long: levels anew from what was held meanwhile, unless that is far below the
+ * old level; then the level only sinks, and silence stays silence. */
+static void recover(ps_detector *d, int64_t now, ps_beat_out *out)
+{
+  double noise = 0.0;
+
+  if (learn_levels(d, &noise) >= d->opts.lost_floor * d->level) {
+    d->origin = d->anchor;
+    end_learning(d, out);
+    if (d->anchor > d->origin || d->learning) {
+      return;
+    }
+  }
+  for (int k = 0; k < PS_DETECT_MEMORY; k++) {
+    d->amps[k] *= 0.5;
+  }
+  d->level = fmax(0.5 * d->level, d->opts.floor);
+  d->noise = fmin(d->noise, 0.5 * d->level);
+  d->n_held = 0;
+  d->anchor = now;
+  d->has_beat = 0;
+}
+
+static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
+{
+  if (c->breaks) {
+    end_rhythm(d, c->at, out);
+  }
+  const int64_t since = c->at - d->anchor;
+  const int t_zone = d->has_beat && since < d->t_wave;
+
+  if (t_zone && (double)c->amp < d->opts.t_wave_ratio * (double)d->beat.amp) {
+    return;
+  }
+  if ((double)c->amp >= fmax(between(d, d->opts.threshold), d->opts.floor)) {
+    search(d, 0, d->n_held, c->at, 1, out);
+    accept(d, c, out);
+    d->n_held = 0;
+    return;
+  }
+  if (!t_zone) {
+    d->noise += d->opts.noise_weight * (fmin((double)c->amp, 0.5 * d->level) - d->noise);
+  }
+  hold(d, c);
+  if (since > d->wait) {
+    drop_held(d, search(d, 0, d->n_held, c->at, 0, out));
+  }
+}
+
+void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
+{
+  ps_candidate *held = ps_detect_held(d);
+
+  /* Only short gaps bring two candidates this close; the larger stays. */
+  if (d->has_beat && c.at - d->beat.at < d->refractory) {
+    return;
+  }
+  if (d->n_held > 0 && c.at - held[d->n_held - 1].at < d->refractory) {
+    if (c.amp <= held[d->n_held - 1].amp) {
+      return;
+    }
+    c.breaks |= held[d->n_held - 1].breaks;
+    d->n_held--;
+  }
+  if (!d->learning) {
+    feed_learnt(d, &c, out);
+    if (c.at - d->anchor > d->lost) {
+      recover(d, c.at, out);
+    }
+    return;
+  }
+  hold(d, &c);
+  if (c.at - d->origin >= d->learn || d->n_held == d->held_capacity) {
+    end_learning(d, out);
+  }
+}
+
+void ps_decide_finish(ps_detector *d, ps_beat_out *out)
+{
+  if (d->learning) {
+    end_learning(d, out);
+  }
+  end_rhythm(d, 0, out);
+  d->learning = 1;
+}

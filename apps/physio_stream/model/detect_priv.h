@@ -1,0 +1,56 @@
+/* detect_priv.h - the state of the beat detector: one block, no pointers. */
+#ifndef PS_DETECT_PRIV_H
+#define PS_DETECT_PRIV_H
+#include "model/detect.h"
+
+/* Amplitudes and intervals remembered (Pan and Tompkins 1985: eight). */
+#define PS_DETECT_MEMORY 8
+
+/* A bump of the feature that is the largest within the refractory time around it. */
+typedef struct ps_candidate {
+  int64_t at;     /* sample of the input: its R wave                 */
+  float amp;      /* square root of the feature                      */
+  int32_t breaks; /* 1: a gap without rhythm lies just before it     */
+} ps_candidate;
+
+/* Where a call's beats go. */
+typedef struct ps_beat_out {
+  int64_t *beats;
+  int64_t n, capacity;
+} ps_beat_out;
+
+typedef struct ps_detector {
+  ps_detect_opts opts;
+  double rate;
+  /* lengths in samples */
+  int64_t refractory, t_wave, learn, lost, wait, relearn_gap;
+  int64_t half_window, feature_delay;
+  double filtered_delay;
+  /* scan: the largest value of the feature so far, until it is `refractory` old */
+  int64_t next;    /* slot after the last present one; -1 before the first */
+  int64_t segment; /* first slot of the present stretch                    */
+  int64_t peak_at;
+  float peak, valley; /* valley: lowest value since the last candidate        */
+  int32_t rising;     /* whether a peak is being followed                     */
+  int32_t breaks;     /* the next candidate follows a gap                     */
+  /* decision */
+  int32_t learning;
+  int32_t has_beat; /* whether `beat` belongs to the present rhythm         */
+  int64_t origin;   /* start of learning                                    */
+  int64_t anchor;   /* last beat, or where the rhythm or the last search began */
+  int64_t emitted;  /* last beat written                                    */
+  ps_candidate beat;
+  double noise, level, interval; /* interval in samples */
+  double amps[PS_DETECT_MEMORY], intervals[PS_DETECT_MEMORY];
+  int32_t amp_at, interval_at;
+  /* what follows the struct: candidates since the last beat, then filtered values by slot */
+  int64_t n_held, held_capacity, ring;
+} ps_detector;
+
+/* A candidate in order of time. May write beats. */
+void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out);
+/* Decides all that is held, then forgets rhythm and levels. */
+void ps_decide_finish(ps_detector *d, ps_beat_out *out);
+/* Candidates held; held_capacity of them. */
+ps_candidate *ps_detect_held(ps_detector *d);
+#endif

@@ -1,0 +1,60 @@
+/* front.h - the filter chain ahead of the beat detector, as numbers: what a graph must compute, and
+ * a plain streaming form of it that is the oracle of that graph.
+ *
+ *   filtered = band-pass(x)                          cascade of sections, state in double
+ *   slope    = (2 f[t] + f[t-1] - f[t-3] - 2 f[t-4]) / 8
+ *   feature  = sum of slope^2 over the last `window` samples
+ *
+ * Everything is causal. A missing sample makes all outputs at its time absent; the sample after a
+ * gap starts the filter in steady state on its value and slope and sum on zeros. */
+#ifndef PS_FRONT_H
+#define PS_FRONT_H
+#include <stdint.h>
+#include "base/weir_status.h"
+#include "conf/weir_opt.h"
+#include "stream/weir_design.h"
+
+typedef struct ps_front_opts {
+  double lo, hi; /* Hz, -3 dB edges of the band-pass */
+  int64_t order; /* of its low-pass prototype        */
+  double window; /* s, moving sum                    */
+  double qrs;    /* s, width of the R wave that sets the delay */
+} ps_front_opts;
+
+extern const weir_opt ps_front_options[];
+
+/* Taps of the slope, newest first (Pan and Tompkins 1985, eq. 11, at any rate). */
+#define PS_FRONT_TAPS 5
+extern const double ps_front_slope[PS_FRONT_TAPS];
+
+typedef struct ps_front {
+  weir_sos sos[WEIR_DESIGN_MAX_SECTIONS];
+  double steady[2 * WEIR_DESIGN_MAX_SECTIONS]; /* states for a constant input of 1 */
+  int sections;
+  int64_t window;        /* samples                                              */
+  double filtered_delay; /* samples from an R wave to its first large lobe in `filtered` */
+  double feature_delay;  /* samples from filtered to feature                      */
+} ps_front;
+
+/* The chain for one sampling rate.
+ * Fails: WEIR_ERR_CONFIG (band not below rate/2, window not within 2 samples and 1 s). */
+weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *out) WEIR_CHECKED;
+
+/* Longest window, samples: 1 s at the highest rate. */
+#define PS_FRONT_MAX_WINDOW 10000
+
+/* State of the plain form. */
+typedef struct ps_front_state {
+  double z[2 * WEIR_DESIGN_MAX_SECTIONS];
+  float past[PS_FRONT_TAPS - 1];     /* filtered, newest first */
+  float square[PS_FRONT_MAX_WINDOW]; /* ring of slope^2        */
+  int64_t at;                        /* next place in the ring */
+  int started;
+} ps_front_state;
+
+/* The plain form over n samples: x[n] mV, present[n] or NULL for all; outputs filtered[n] and
+ * feature[n], 0 where absent. `state` is all zero before the first sample. Sums run over the ring
+ * afresh each sample: slow and without drift. */
+void ps_front_run(const ps_front *front, ps_front_state *state, int64_t n, const float *x,
+                  const uint8_t *present, float *filtered, float *feature);
+#endif
