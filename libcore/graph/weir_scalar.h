@@ -473,7 +473,7 @@ static inline int64_t weir_shr_i64(int64_t a, int64_t b)
     const T minus = (T)((W)0 - (W)1);                                                         \
     const int less = (minus < (T)1) & (b == minus); /* the quotient may not fit: negate */    \
     const T d = ((b == 0) | less) ? (T)1 : b;                                                 \
-    return b == 0 ? (T)0 : less ? (T)((W)0 - (W)a) : (T)(a / d);                              \
+    return (T)(b == 0 ? (T)0 : less ? (T)((W)0 - (W)a) : (T)(a / d));                         \
   }
 WEIR_SCALAR_FLOAT(f32, float)
 WEIR_SCALAR_FLOAT(f64, double)

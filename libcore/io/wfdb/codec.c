@@ -67,7 +67,7 @@ static void decode_212(const uint8_t *b, int64_t n, int32_t *out)
 {
   for (int64_t i = 0; i + 1 < n; i += 2, b += 3) {
     out[i] = sign_extend(b[0] | (b[1] & 15u) << 8, 12);
-    out[i + 1] = sign_extend(b[2] | (b[1] >> 4u) << 8, 12);
+    out[i + 1] = sign_extend(b[2] | (b[1] & 240u) << 4, 12);
   }
   if (n & 1) {
     out[n - 1] = sign_extend(b[0] | (b[1] & 15u) << 8, 12);
