@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# test.sh [PRESET...] - sets up, then builds and tests each preset (default: release dev minimal bare).
+# test.sh [PRESET...] - sets up, then builds and tests each preset (default: release dev minimal).
 # Tests labelled `slow` and `style` run in release only. The last line counts single tests, summed over
-# presets. Exit status 1 when one fails, or when one is skipped although the test data is there:
-# WEIR_TEST_DATA, or the data folder beside the checkout. CUDA tests may always be skipped, and what needs a library
-# in bare.
+# presets. Exit status 1 when one fails, or when one is skipped although the test data is there
+# (WEIR_TEST_DATA, or the data folder beside the checkout); only CUDA tests may always be skipped, and
+# in the preset bare what needs a library.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
-[ $# -gt 0 ] || presets=(release dev minimal bare)
+[ $# -gt 0 ] || presets=(release dev minimal)
 
 passed=0 failed=0 skipped=0
 table=$(printf '%-10s %8s %8s %8s %8s' preset passed failed skipped seconds)
