@@ -86,72 +86,70 @@ static void sets_are_applied_left_to_right(void **state)
   weir_config_destroy(&config);
 }
 
+static const struct {
+  const char *set, *message;
+} refused_sets[] = {
+    {"mu=1.5", "--set mu=1.5: mu: 1.5 is outside [0, 0.9999]"},
+    {"mu", "--set mu: write it as key=value"},
+    {"=3", "--set =3: write it as key=value"},
+    {"mu=", "--set mu=: mu: has no value (an empty text is written \"\")"},
+    {"n=12abc", "--set n=12abc: n: 12abc has characters after the number"},
+    {"n=1.0", "--set n=1.0: n: 1.0 is not written as a whole number"},
+    {"n=010", "--set n=010: n: 010 is not a decimal integer"},
+    {"n=0x10", "--set n=0x10: n: 0x10 has characters after the number"},
+    {"n=9223372036854775808",
+     "--set n=9223372036854775808: n: 9223372036854775808 is too large to be held"},
+    {"mu=nan", "--set mu=nan: mu: nan is not a finite number"},
+    {"mu=-.inf", "--set mu=-.inf: mu: -.inf is not a finite number"},
+    {"train.lr=1e999", "--set train.lr=1e999: train.lr: 1e999 is too large to be held"},
+    {"train.lr=1e-999", "--set train.lr=1e-999: train.lr: 1e-999 is too close to zero to be held"},
+    {"train.lr=11", "--set train.lr=11: train.lr: 11 is outside [0, 10] s"},
+    {"reals=[9007199254740993]",
+     "--set reals=[9007199254740993]: reals[0]: 9007199254740993 is an integer beyond 2^53 that "
+     "no double holds exactly"},
+    {"train.rl=1", "--set train.rl=1: train.rl: unknown key (nearest known key: lr)"},
+    {"lr=1", "--set lr=1: lr: unknown key (nearest known key: train.lr)"},
+    {"count=1", "--set count=1: count: unknown key (nearest known key: part.count)"},
+    {"tran.lr=1", "--set tran.lr=1: tran.lr: unknown key (nearest known key: train)"},
+    {"part.cuont=1", "--set part.cuont=1: part.cuont: unknown key (nearest known key: count)"},
+    {"part.zzzzzz=1", "--set part.zzzzzz=1: part.zzzzzz: unknown key (known keys: count, on)"},
+    {"train.warm.steps.x=1",
+     "--set train.warm.steps.x=1: train.warm.steps.x: unknown key: steps is one value "
+     "(integer), nothing lies below it"},
+    {"mode=exakt", "--set mode=exakt: mode: exakt is none of fast|exact|mixed (nearest: exact)"},
+    {"mode=1", "--set mode=1: mode: 1 is none of fast|exact|mixed"},
+    {"verbose=yes", "--set verbose=yes: verbose: yes is neither true nor false"},
+    {"verbose=[true]",
+     "--set verbose=[true]: verbose: expected one value (true or false), found a list"},
+    {"ints=3", "--set ints=3: ints: expected a list of integers such as [a, b]"},
+    {"ints=[1, 9]", "--set ints=[1, 9]: ints[1]: 9 is outside [-5, 5]"},
+    {"ints=[1, [2]]", "--set ints=[1, [2]]: ints[1]: expected one value (integer), found a list"},
+    {"ints=[1, 2", "--set ints=[1, 2: missing ']' at character 6"},
+    {"ints=[1,,2]", "--set ints=[1,,2]: missing value at character 4"},
+    {"ints=[1] x", "--set ints=[1] x: characters after the value at character 5"},
+    {"title=\"a", "--set title=\"a: missing closing quote at character 3"},
+    {"title=\"\\q\"", "--set title=\"\\q\": unknown escape at character 3"},
+    {"title=\"\\0\"", "--set title=\"\\0\": unknown escape at character 3"},
+    {"title=\"\\x00\"",
+     "--set title=\"\\x00\": an escape that is no character before at character 6"},
+    {"title=a\xff", "--set title=a?: byte 2 is not UTF-8"},
+    {"part=3", "--set part=3: part: expected keys and values, found a single value"},
+    {"part={on: true, on: true}", "--set part={on: true, on: true}: part.on: duplicate key"},
+    {"steps=[{}, {}, {}, {}]",
+     "--set steps=[{}, {}, {}, {}]: steps: 4 entries, at most 3 are allowed"},
+    {"steps=[{lr: 2x}]", "--set steps=[{lr: 2x}]: steps[0].lr: 2x has characters after the number"},
+    {"steps[0].lr=1", "--set steps[0].lr=1: steps: no such entry: there are 0, from [0]"},
+};
+
 static void refused_sets_say_why(void **state)
 {
-  static const struct {
-    const char *set, *message;
-  } cases[] = {
-      {"mu=1.5", "--set mu=1.5: mu: 1.5 is outside [0, 0.9999]"},
-      {"mu", "--set mu: write it as key=value"},
-      {"=3", "--set =3: write it as key=value"},
-      {"mu=", "--set mu=: mu: has no value (an empty text is written \"\")"},
-      {"n=12abc", "--set n=12abc: n: 12abc has characters after the number"},
-      {"n=1.0", "--set n=1.0: n: 1.0 is not written as a whole number"},
-      {"n=010", "--set n=010: n: 010 is not a decimal integer"},
-      {"n=0x10", "--set n=0x10: n: 0x10 has characters after the number"},
-      {"n=9223372036854775808",
-       "--set n=9223372036854775808: n: 9223372036854775808 is too large to be held"},
-      {"mu=nan", "--set mu=nan: mu: nan is not a finite number"},
-      {"mu=-.inf", "--set mu=-.inf: mu: -.inf is not a finite number"},
-      {"train.lr=1e999", "--set train.lr=1e999: train.lr: 1e999 is too large to be held"},
-      {"train.lr=1e-999",
-       "--set train.lr=1e-999: train.lr: 1e-999 is too close to zero to be held"},
-      {"train.lr=11", "--set train.lr=11: train.lr: 11 is outside [0, 10] s"},
-      {"reals=[9007199254740993]",
-       "--set reals=[9007199254740993]: reals[0]: 9007199254740993 is an integer beyond 2^53 that "
-       "no double holds exactly"},
-      {"train.rl=1", "--set train.rl=1: train.rl: unknown key (nearest known key: lr)"},
-      {"lr=1", "--set lr=1: lr: unknown key (nearest known key: train.lr)"},
-      {"count=1", "--set count=1: count: unknown key (nearest known key: part.count)"},
-      {"tran.lr=1", "--set tran.lr=1: tran.lr: unknown key (nearest known key: train)"},
-      {"part.cuont=1", "--set part.cuont=1: part.cuont: unknown key (nearest known key: count)"},
-      {"part.zzzzzz=1", "--set part.zzzzzz=1: part.zzzzzz: unknown key (known keys: count, on)"},
-      {"train.warm.steps.x=1",
-       "--set train.warm.steps.x=1: train.warm.steps.x: unknown key: steps is one value "
-       "(integer), nothing lies below it"},
-      {"mode=exakt", "--set mode=exakt: mode: exakt is none of fast|exact|mixed (nearest: exact)"},
-      {"mode=1", "--set mode=1: mode: 1 is none of fast|exact|mixed"},
-      {"verbose=yes", "--set verbose=yes: verbose: yes is neither true nor false"},
-      {"verbose=[true]",
-       "--set verbose=[true]: verbose: expected one value (true or false), found a list"},
-      {"ints=3", "--set ints=3: ints: expected a list of integers such as [a, b]"},
-      {"ints=[1, 9]", "--set ints=[1, 9]: ints[1]: 9 is outside [-5, 5]"},
-      {"ints=[1, [2]]", "--set ints=[1, [2]]: ints[1]: expected one value (integer), found a list"},
-      {"ints=[1, 2", "--set ints=[1, 2: missing ']' at character 6"},
-      {"ints=[1,,2]", "--set ints=[1,,2]: missing value at character 4"},
-      {"ints=[1] x", "--set ints=[1] x: characters after the value at character 5"},
-      {"title=\"a", "--set title=\"a: missing closing quote at character 3"},
-      {"title=\"\\q\"", "--set title=\"\\q\": unknown escape at character 3"},
-      {"title=\"\\0\"", "--set title=\"\\0\": unknown escape at character 3"},
-      {"title=\"\\x00\"",
-       "--set title=\"\\x00\": an escape that is no character before at character 6"},
-      {"title=a\xff", "--set title=a?: byte 2 is not UTF-8"},
-      {"part=3", "--set part=3: part: expected keys and values, found a single value"},
-      {"part={on: true, on: true}", "--set part={on: true, on: true}: part.on: duplicate key"},
-      {"steps=[{}, {}, {}, {}]",
-       "--set steps=[{}, {}, {}, {}]: steps: 4 entries, at most 3 are allowed"},
-      {"steps=[{lr: 2x}]",
-       "--set steps=[{lr: 2x}]: steps[0].lr: 2x has characters after the number"},
-      {"steps[0].lr=1", "--set steps[0].lr=1: steps: no such entry: there are 0, from [0]"},
-  };
-
   (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  for (size_t i = 0; i < sizeof refused_sets / sizeof refused_sets[0]; i++) {
     weir_config *config = NULL;
     struct cfg c;
 
-    assert_int_equal(load_sets(&c, &config, 1, &cases[i].set), WEIR_ERR_CONFIG);
-    assert_string_equal(weir_last_message(), cases[i].message);
+    assert_int_equal(load_sets(&c, &config, 1, &refused_sets[i].set), WEIR_ERR_CONFIG);
+    assert_string_equal(weir_last_message(), refused_sets[i].message);
     assert_null(config);
   }
 }
