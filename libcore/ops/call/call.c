@@ -1,0 +1,183 @@
+/* call.c - a C function with declared access: sequential over time, everything else whole. */
+#include "ops/call/weir_call.h"
+
+#include <string.h>
+
+static bool has_time(const weir_array_desc *d, int n)
+{
+  bool found = false;
+
+  for (int i = 0; i < n; i++) {
+    found = found || d[i].time != 0;
+  }
+  return found;
+}
+
+static int outputs(const weir_op_args *args)
+{
+  return ((const weir_call_spec *)args->spec)->n_out;
+}
+
+static weir_status check_output(const weir_op_args *args, const weir_call_spec *s, int k)
+{
+  const weir_array_desc *d = &s->out[k];
+
+  if (d->rank < 0 || d->rank > WEIR_MAX_RANK || (int)d->dtype < 0 || d->dtype >= WEIR_DTYPE_COUNT ||
+      d->time < 0 || d->time > d->rank) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: output %d: rank %d, dtype %d, time %d", s->name, k,
+                     d->rank, (int)d->dtype, d->time);
+  }
+  for (int i = 0; i < d->rank; i++) {
+    if (d->shape[i] < 0 || (d->shape[i] == WEIR_UNBOUNDED) != (d->time == i + 1)) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: output %d: extent %lld of dimension %d", s->name, k,
+                       (long long)d->shape[i], i);
+    }
+  }
+  if (d->time != 0 && !has_time(args->in, args->n_in)) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: output %d has time, but no input has", s->name, k);
+  }
+  return WEIR_OK;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_call_spec *s = args->spec;
+
+  if (s->name == NULL || s->function == NULL) {
+    return weir_fail(WEIR_ERR_SHAPE, "call: a name and a function are required");
+  }
+  if (s->n_out < 1 || s->n_out > WEIR_MAX_OUTPUTS) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: %d outputs; 1 to %d are possible", s->name, s->n_out,
+                     WEIR_MAX_OUTPUTS);
+  }
+  for (int i = 0; i < args->n_in; i++) {
+    if (s->behind[i] < 0 || s->ahead[i] < 0 || s->behind[i] > INT32_MAX ||
+        s->ahead[i] > INT32_MAX) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: input %d: reads %lld slots behind and %lld ahead",
+                       s->name, i, (long long)s->behind[i], (long long)s->ahead[i]);
+    }
+  }
+  for (int k = 0; k < s->n_out; k++) {
+    WEIR_TRY(check_output(args, s, k));
+    out[k] = s->out[k];
+  }
+  return WEIR_OK;
+}
+
+/* An iteration dimension of `extent` that operand `o` does not use yet: dimensions of one extent
+ * are shared between operands, since only whole extents matter. */
+static int whole_dim(weir_access *a, const weir_operand *o, int64_t extent)
+{
+  for (int k = 0; k < a->n_dims; k++) {
+    bool used = a->dim[k].kind != WEIR_REDUCED || a->dim[k].hi != extent;
+
+    for (int d = 0; d < o->rank; d++) {
+      used = used || o->index[d].coef[k] != 0;
+    }
+    if (!used) {
+      return k;
+    }
+  }
+  return a->n_dims < WEIR_MAX_DIMS ? weir_op_dim(a, WEIR_REDUCED, extent) : -1;
+}
+
+static weir_status map_whole(weir_access *a, weir_operand *o, const weir_array_desc *d,
+                             const char *name)
+{
+  weir_op_operand(o, d);
+  for (int k = 0; k < d->rank; k++) {
+    const int dim = d->time == k + 1 ? 0 : whole_dim(a, o, d->shape[k]);
+
+    if (dim < 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: its arrays have more than %d dimensions in all", name,
+                       WEIR_MAX_DIMS);
+    }
+    o->index[k].coef[dim] = 1;
+  }
+  return WEIR_OK;
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_call_spec *s = args->spec;
+
+  a->opaque = true;
+  a->opaque_flops = s->flops;
+  if (has_time(args->in, args->n_in)) {
+    a->dim[weir_op_dim(a, WEIR_FORWARD, WEIR_UNBOUNDED)].time = true;
+  }
+  for (int i = 0; i < args->n_in; i++) {
+    weir_operand *o = &a->in[a->n_in++];
+    const weir_array_desc *d = &args->in[i];
+
+    WEIR_TRY(map_whole(a, o, d, s->name));
+    if (d->time != 0 && s->behind[i] + s->ahead[i] > 0) {
+      weir_index *x = &o->index[d->time - 1];
+      const int tap = whole_dim(a, o, s->behind[i] + s->ahead[i] + 1);
+
+      if (tap < 0) {
+        return weir_fail(WEIR_ERR_SHAPE, "%s: its arrays have more than %d dimensions in all",
+                         s->name, WEIR_MAX_DIMS);
+      }
+      x->coef[tap] = 1;
+      x->offset = -s->behind[i];
+      x->border = WEIR_BORDER_ABSENT;
+    }
+  }
+  for (int k = 0; k < args->n_out; k++) {
+    WEIR_TRY(map_whole(a, &a->out[a->n_out++], &args->out[k], s->name));
+  }
+  return WEIR_OK;
+}
+
+static weir_status run(const weir_op_run *run)
+{
+  const weir_call_spec *s = run->spec;
+
+  WEIR_TRY(s->function(s->context, run));
+  return WEIR_OK;
+}
+
+/* The function of the sample: output 0 is input 0 read backwards. */
+static weir_status reverse(void *context, const weir_op_run *run)
+{
+  const weir_view *x = &run->in[0], *y = &run->out[0];
+  const int64_t n = x->extent[0];
+
+  (void)context;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t from = n - 1 - i;
+
+    memcpy(weir_view_at(y, &i), weir_view_at(x, &from), weir_dtype_size(x->dtype));
+  }
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nb"), 1, 1);
+  const weir_call_spec s = {.name = "reverse", .function = reverse, .n_out = 1, .out = {x}};
+
+  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
+  c->exact = true;
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_call = {
+    .name = "call",
+    .cite = "",
+    .spec_size = sizeof(weir_call_spec),
+    .infer = infer,
+    .access = access,
+    .outputs = outputs,
+    .run = run,
+    .sample = sample,
+};
+
+weir_value weir_call_at(weir_graph *g, const weir_call_spec *spec, const weir_value *in, int n_in,
+                        const char *where)
+{
+  return weir_graph_add(g, &weir_op_call, spec, in, n_in, where);
+}

@@ -1,0 +1,105 @@
+/* combine.c - what each monoid of weir_access.h takes and gives. */
+#include "ops/weir_combine.h"
+
+static const struct row {
+  const char *name;
+  int outputs;
+  bool presence, floats; /* floats only */
+  bool flags;            /* takes bool  */
+} rows[] = {
+    [WEIR_COMBINE_NONE] = {"none", 0, false, false, false},
+    [WEIR_COMBINE_SUM] = {"sum", 1, false, false, true},
+    [WEIR_COMBINE_PROD] = {"prod", 1, false, false, false},
+    [WEIR_COMBINE_MAX] = {"max", 1, false, false, false},
+    [WEIR_COMBINE_MIN] = {"min", 1, false, false, false},
+    [WEIR_COMBINE_ARGMAX] = {"argmax", 2, false, false, false},
+    [WEIR_COMBINE_MOMENTS] = {"moments", 3, true, true, false},
+    [WEIR_COMBINE_SOFTMAX] = {"softmax", 2, false, true, false},
+    [WEIR_COMBINE_FIRST] = {"first", 2, true, false, true},
+    [WEIR_COMBINE_LAST] = {"last", 2, true, false, true},
+};
+
+static const int n_rows = (int)(sizeof rows / sizeof rows[0]);
+
+static const struct row *row_of(weir_monoid m)
+{
+  return (int)m < 0 || (int)m >= n_rows ? &rows[0] : &rows[m];
+}
+
+int weir_combine_outputs(weir_monoid m)
+{
+  return row_of(m)->outputs;
+}
+
+bool weir_combine_has_presence(weir_monoid m)
+{
+  return row_of(m)->presence;
+}
+
+const char *weir_combine_name(weir_monoid m)
+{
+  return row_of(m)->name;
+}
+
+weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype dtype,
+                                     int accumulator, weir_dtype *out)
+{
+  const struct row *r = row_of(m);
+  weir_dtype in = dtype;
+
+  if (r->outputs == 0) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: monoid %d does not reduce", op, (int)m);
+  }
+  if (accumulator < 0 || accumulator > WEIR_DTYPE_COUNT) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: accumulator %d is no dtype", op, accumulator);
+  }
+  if (accumulator != 0) {
+    in = (weir_dtype)(accumulator - 1);
+  } else if ((m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD) && !weir_dtype_is_float(dtype)) {
+    in = WEIR_I64;
+  }
+  if ((r->floats && !weir_dtype_is_float(in)) || (dtype == WEIR_BOOL && !r->flags) ||
+      (in == WEIR_BOOL && !r->presence)) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: %s of %s in %s is not defined", op, r->name,
+                     weir_dtype_name(dtype), weir_dtype_name(in));
+  }
+  *out = in;
+  return WEIR_OK;
+}
+
+weir_dtype weir_combine_dtype(weir_monoid m, weir_dtype accumulator, int k)
+{
+  if (k == 1 && m == WEIR_COMBINE_ARGMAX) {
+    return WEIR_I64;
+  }
+  if (k == 1 && (m == WEIR_COMBINE_FIRST || m == WEIR_COMBINE_LAST)) {
+    return WEIR_BOOL;
+  }
+  return accumulator;
+}
+
+void weir_combine_values(weir_access *a, weir_monoid m, weir_dtype accumulator, int32_t x,
+                         weir_dtype dtype, int32_t present)
+{
+  a->combine = m;
+  a->accumulator = accumulator;
+  a->n_values = 1;
+  a->value[0] = dtype == accumulator ? x : weir_body_cast(&a->body, accumulator, x);
+  if (weir_combine_has_presence(m)) {
+    a->n_values = 2;
+    a->value[1] = present >= 0 ? present : weir_body_int(&a->body, WEIR_BOOL, 1);
+  }
+}
+
+weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator)
+{
+  const weir_monoid m = (weir_monoid)weir_draw_int(w, WEIR_COMBINE_SUM, n_rows - 1);
+  const struct row *r = row_of(m);
+
+  *dtype = weir_draw_dtype(w, r->floats ? "f" : r->flags ? "nb" : "n");
+  *accumulator = 0;
+  if (weir_dtype_is_float(*dtype) && weir_draw_one_in(w, 3)) {
+    *accumulator = 1 + (int)WEIR_F64;
+  }
+  return m;
+}

@@ -1,0 +1,263 @@
+/* elementwise.c - out[i] = code(a[i], b[i], c[i]), operands broadcast to the output's shape. */
+#include "ops/elementwise/weir_elementwise.h"
+
+#include <math.h>
+
+/* Dtypes that a code takes, as classes of weir_draw_dtype; NULL: no elementwise operator. */
+static const char *classes_of(weir_code code)
+{
+  switch (code) {
+  case WEIR_CODE_SQRT:
+  case WEIR_CODE_EXP:
+  case WEIR_CODE_LOG:
+  case WEIR_CODE_TANH:
+  case WEIR_CODE_ERF:
+  case WEIR_CODE_SIN:
+  case WEIR_CODE_COS:
+  case WEIR_CODE_FLOOR:
+  case WEIR_CODE_CEIL:
+  case WEIR_CODE_ROUND:
+  case WEIR_CODE_ISNAN:
+  case WEIR_CODE_FMA:
+    return "f";
+  case WEIR_CODE_NOT:
+  case WEIR_CODE_AND:
+  case WEIR_CODE_OR:
+  case WEIR_CODE_XOR:
+    return "b";
+  case WEIR_CODE_CAST:
+  case WEIR_CODE_EQ:
+  case WEIR_CODE_NE:
+  case WEIR_CODE_SELECT:
+    return "nb";
+  case WEIR_CODE_NEG:
+  case WEIR_CODE_ABS:
+  case WEIR_CODE_ADD:
+  case WEIR_CODE_SUB:
+  case WEIR_CODE_MUL:
+  case WEIR_CODE_DIV:
+  case WEIR_CODE_MIN:
+  case WEIR_CODE_MAX:
+  case WEIR_CODE_LT:
+  case WEIR_CODE_LE:
+  case WEIR_CODE_GT:
+  case WEIR_CODE_GE:
+    return "n";
+  default:
+    return NULL;
+  }
+}
+
+static bool class_has(const char *classes, weir_dtype dtype)
+{
+  const char first = classes[0];
+
+  if (dtype == WEIR_BOOL) {
+    return first == 'b' || classes[1] == 'b';
+  }
+  return first == 'n' || (first == 'f' && weir_dtype_is_float(dtype));
+}
+
+/* Whether `value` is an element of the dtype, so that a constant says what it computes. */
+static bool holds(weir_dtype dtype, double value)
+{
+  double stored[1];
+
+  if (weir_dtype_is_float(dtype)) {
+    return true;
+  }
+  weir_dtype_store_real(dtype, stored, 0, value);
+  return weir_dtype_load_real(dtype, stored, 0) == value && fabs(value) <= 0x1p53;
+}
+
+static weir_status check_dtypes(const weir_op_args *args, const char *name, weir_dtype *common)
+{
+  const weir_elementwise_spec *s = args->spec;
+  const int first = s->code == WEIR_CODE_SELECT;
+
+  if (first && args->in[0].dtype != WEIR_BOOL) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the condition is %s, not bool", name,
+                     weir_dtype_name(args->in[0].dtype));
+  }
+  *common = args->in[first].dtype;
+  for (int i = first; i < args->n_in; i++) {
+    if (args->in[i].dtype != *common) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: operand %d is %s, operand %d is %s; cast one of them",
+                       name, first, weir_dtype_name(*common), i,
+                       weir_dtype_name(args->in[i].dtype));
+    }
+  }
+  if (!class_has(classes_of(s->code), *common)) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: not defined for %s", name, weir_dtype_name(*common));
+  }
+  if (s->scalar != 0 && !holds(*common, s->value)) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the constant %g is no %s", name, s->value,
+                     weir_dtype_name(*common));
+  }
+  return WEIR_OK;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_elementwise_spec *s = args->spec;
+  weir_dtype common = WEIR_F32;
+
+  if (s->code < 0 || s->code >= WEIR_CODE_COUNT || classes_of(s->code) == NULL) {
+    return weir_fail(WEIR_ERR_SHAPE, "elementwise: code %d is not a function of elements",
+                     (int)s->code);
+  }
+  const char *name = weir_code_name(s->code);
+  const int n = weir_code_args(s->code) - (s->scalar != 0);
+
+  if (s->scalar < 0 || s->scalar > weir_code_args(s->code) || n < 1) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: argument %d cannot be a constant", name, s->scalar - 1);
+  }
+  if (s->code == WEIR_CODE_SELECT && s->scalar != 0) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: takes no constant", name);
+  }
+  WEIR_TRY(weir_op_count(name, args, n, n));
+  WEIR_TRY(check_dtypes(args, name, &common));
+  WEIR_TRY(weir_op_common_shape(name, args->in, args->n_in, out));
+  out->dtype = weir_code_is_compare(s->code) ? WEIR_BOOL
+               : s->code == WEIR_CODE_CAST   ? s->dtype
+                                             : common;
+  return WEIR_OK;
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_elementwise_spec *s = args->spec;
+  const int first = s->code == WEIR_CODE_SELECT;
+  const int n = weir_code_args(s->code);
+  int32_t arg[3] = {-1, -1, -1};
+
+  weir_op_dims(a, &args->out[0]);
+  for (int i = 0; i < n; i++) {
+    const weir_dtype dtype = args->in[first].dtype;
+
+    if (s->scalar == i + 1) {
+      arg[i] = weir_dtype_is_float(dtype) ? weir_body_real(&a->body, dtype, s->value)
+                                          : weir_body_int(&a->body, dtype, (int64_t)s->value);
+      continue;
+    }
+    weir_op_broadcast(&a->in[a->n_in], &args->in[a->n_in], &args->out[0]);
+    arg[i] = weir_body_load(&a->body, a->n_in, args->in[a->n_in].dtype);
+    a->n_in++;
+  }
+  weir_op_output(a, &args->out[0]);
+  a->n_values = 1;
+  a->value[0] = weir_body_push(
+      &a->body,
+      (weir_expr){
+          .code = s->code, .dtype = args->out[0].dtype, .a = arg[0], .b = arg[1], .c = arg[2]});
+  return WEIR_OK;
+}
+
+/* Codes whose result differs in the last bits between the double oracle and the dtype itself. */
+static bool rounds_twice(weir_code code)
+{
+  return code == WEIR_CODE_EXP || code == WEIR_CODE_LOG || code == WEIR_CODE_TANH ||
+         code == WEIR_CODE_ERF || code == WEIR_CODE_SIN || code == WEIR_CODE_COS ||
+         code == WEIR_CODE_FMA;
+}
+
+static weir_array_desc repeat_some(weir_draw *w, const weir_array_desc *whole, weir_dtype dtype)
+{
+  weir_array_desc d = {.dtype = dtype};
+  const int skip = weir_draw_one_in(w, 4) ? (int)weir_draw_int(w, 0, whole->rank) : 0;
+
+  d.rank = whole->rank - skip;
+  for (int k = 0; k < d.rank; k++) {
+    d.shape[k] = weir_draw_one_in(w, 6) ? 1 : whole->shape[skip + k];
+  }
+  return d;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  weir_elementwise_spec s = {.code = WEIR_CODE_LOAD};
+
+  while (classes_of(s.code) == NULL) {
+    s.code = (weir_code)weir_draw_int(&w, 0, WEIR_CODE_COUNT - 1);
+  }
+  const weir_dtype dtype = weir_draw_dtype(&w, classes_of(s.code));
+  const int n = weir_code_args(s.code);
+  const weir_array_desc whole = weir_draw_array(&w, dtype, 0, 4);
+  const double lo = s.code == WEIR_CODE_LOG || s.code == WEIR_CODE_SQRT ? 0.01
+                    : dtype == WEIR_U8 || dtype == WEIR_BOOL            ? 0
+                                                                        : -9;
+
+  s.dtype = weir_draw_dtype(&w, "nb");
+  if (n == 2 && dtype != WEIR_BOOL && weir_draw_one_in(&w, 4)) {
+    s.scalar = (int)weir_draw_int(&w, 1, 2);
+    s.value = (double)weir_draw_int(&w, 1, 5);
+  }
+  for (int i = 0; i < n - (s.scalar != 0); i++) {
+    const bool condition = s.code == WEIR_CODE_SELECT && i == 0;
+    const weir_array_desc d = repeat_some(&w, &whole, condition ? WEIR_BOOL : dtype);
+
+    weir_case_input(c, &d, condition ? 0 : lo, condition || dtype == WEIR_BOOL ? 1 : 9);
+  }
+  c->exact = !rounds_twice(s.code);
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_elementwise = {
+    .name = "elementwise",
+    .cite = "graph/weir_body.h",
+    .spec_size = sizeof(weir_elementwise_spec),
+    .n_out = 1,
+    .infer = infer,
+    .access = access,
+    .sample = sample,
+};
+
+weir_value weir_elementwise_at(weir_graph *g, const weir_elementwise_spec *spec,
+                               const weir_value *in, int n, const char *where)
+{
+  return weir_graph_add(g, &weir_op_elementwise, spec, in, n, where);
+}
+
+weir_value weir_unary_at(weir_graph *g, weir_code code, weir_value x, const char *where)
+{
+  return weir_elementwise_at(g, &(weir_elementwise_spec){.code = code}, &x, 1, where);
+}
+
+weir_value weir_binary_at(weir_graph *g, weir_code code, weir_value a, weir_value b,
+                          const char *where)
+{
+  const weir_value in[] = {a, b};
+
+  return weir_elementwise_at(g, &(weir_elementwise_spec){.code = code}, in, 2, where);
+}
+
+weir_value weir_ternary_at(weir_graph *g, weir_code code, weir_value a, weir_value b, weir_value c,
+                           const char *where)
+{
+  const weir_value in[] = {a, b, c};
+
+  return weir_elementwise_at(g, &(weir_elementwise_spec){.code = code}, in, 3, where);
+}
+
+weir_value weir_cast_at(weir_graph *g, weir_dtype dtype, weir_value x, const char *where)
+{
+  const weir_elementwise_spec s = {.code = WEIR_CODE_CAST, .dtype = dtype};
+
+  return weir_elementwise_at(g, &s, &x, 1, where);
+}
+
+weir_value weir_right_at(weir_graph *g, weir_code code, weir_value x, double c, const char *where)
+{
+  const weir_elementwise_spec s = {.code = code, .scalar = 2, .value = c};
+
+  return weir_elementwise_at(g, &s, &x, 1, where);
+}
+
+weir_value weir_left_at(weir_graph *g, weir_code code, double c, weir_value x, const char *where)
+{
+  const weir_elementwise_spec s = {.code = code, .scalar = 1, .value = c};
+
+  return weir_elementwise_at(g, &s, &x, 1, where);
+}

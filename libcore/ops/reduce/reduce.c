@@ -1,0 +1,188 @@
+/* reduce.c - out[kept dims] = combine over the reduced dims of in[all dims]. */
+#include "ops/reduce/weir_reduce.h"
+
+static bool is_reduced(const weir_reduce_spec *s, int dim)
+{
+  bool found = s->n_dims == 0;
+
+  for (int i = 0; i < s->n_dims; i++) {
+    found = found || s->dim[i] == dim;
+  }
+  return found;
+}
+
+static weir_status check_dims(const weir_reduce_spec *s, const weir_array_desc *x)
+{
+  if (s->n_dims < 0 || s->n_dims > x->rank) {
+    return weir_fail(WEIR_ERR_SHAPE, "reduce: %d dimensions of an array of rank %d", s->n_dims,
+                     x->rank);
+  }
+  for (int i = 0; i < s->n_dims; i++) {
+    WEIR_TRY(weir_op_has_dim("reduce", x, s->dim[i]));
+    for (int j = 0; j < i; j++) {
+      if (s->dim[i] == s->dim[j]) {
+        return weir_fail(WEIR_ERR_SHAPE, "reduce: dimension %d is named twice", s->dim[i]);
+      }
+    }
+  }
+  for (int d = 0; d < x->rank; d++) {
+    if (is_reduced(s, d)) {
+      WEIR_TRY(weir_op_bounded("reduce", x, d, "use window or scan"));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status check_presence(const weir_op_args *args, const weir_reduce_spec *s)
+{
+  weir_array_desc whole;
+
+  WEIR_TRY(weir_op_count("reduce", args, 1, weir_combine_has_presence(s->combine) ? 2 : 1));
+  if (args->n_in == 1) {
+    return WEIR_OK;
+  }
+  if (args->in[1].dtype != WEIR_BOOL) {
+    return weir_fail(WEIR_ERR_SHAPE, "reduce: the presence is %s, not bool",
+                     weir_dtype_name(args->in[1].dtype));
+  }
+  WEIR_TRY(weir_op_common_shape("reduce", args->in, 2, &whole));
+  for (int d = 0; d < whole.rank; d++) {
+    if (whole.rank != args->in[0].rank || whole.shape[d] != args->in[0].shape[d]) {
+      return weir_fail(WEIR_ERR_SHAPE, "reduce: the presence does not broadcast to the values");
+    }
+  }
+  return WEIR_OK;
+}
+
+static int outputs(const weir_op_args *args)
+{
+  const weir_reduce_spec *s = args->spec;
+  const int n = weir_combine_outputs(s->combine);
+
+  return n > 0 ? n : 1;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_reduce_spec *s = args->spec;
+  weir_dtype accumulator = WEIR_F32;
+  weir_array_desc kept = {.rank = 0};
+
+  WEIR_TRY(check_presence(args, s));
+  const weir_array_desc *x = &args->in[0];
+
+  WEIR_TRY(weir_combine_accumulator("reduce", s->combine, x->dtype, s->accumulator, &accumulator));
+  WEIR_TRY(check_dims(s, x));
+  for (int d = 0; d < x->rank; d++) {
+    if (is_reduced(s, d) && !s->keep) {
+      continue;
+    }
+    kept.shape[kept.rank++] = is_reduced(s, d) ? 1 : x->shape[d];
+    if (x->time == d + 1) {
+      kept.time = kept.rank;
+    }
+  }
+  for (int k = 0; k < weir_combine_outputs(s->combine); k++) {
+    out[k] = kept;
+    out[k].dtype = weir_combine_dtype(s->combine, accumulator, k);
+  }
+  return WEIR_OK;
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_reduce_spec *s = args->spec;
+  const weir_array_desc *x = &args->in[0];
+  int32_t present = -1;
+
+  weir_op_dims(a, x);
+  weir_op_input(a, x);
+  const int32_t value = weir_body_load(&a->body, 0, x->dtype);
+
+  if (args->n_in == 2) {
+    weir_op_broadcast(&a->in[a->n_in++], &args->in[1], x);
+    present = weir_body_load(&a->body, 1, WEIR_BOOL);
+  }
+  for (int k = 0; k < args->n_out; k++) {
+    weir_operand *o = &a->out[a->n_out++];
+    int at = 0;
+
+    weir_op_operand(o, &args->out[k]);
+    for (int d = 0; d < x->rank; d++) {
+      const bool reduced = is_reduced(s, d);
+
+      a->dim[d].kind = reduced ? WEIR_REDUCED : WEIR_PARALLEL;
+      if (!reduced) {
+        o->index[at].coef[d] = 1;
+      }
+      at += !reduced || s->keep;
+    }
+  }
+  weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, present);
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  weir_reduce_spec s = {.keep = false};
+  weir_dtype dtype = WEIR_F32;
+
+  s.combine = weir_draw_monoid(&w, &dtype, &s.accumulator);
+  weir_array_desc x = weir_draw_array(&w, dtype, 0, 4);
+
+  if (x.rank == 1 && weir_draw_one_in(&w, 4)) {
+    x.shape[0] = weir_draw_int(&w, 4000, 9000); /* more than one slab */
+  }
+  s.keep = weir_draw_one_in(&w, 2);
+  for (int d = 0; d < x.rank; d++) {
+    if (weir_draw_one_in(&w, 2)) {
+      s.dim[s.n_dims++] = d;
+    }
+  }
+  const double top = s.combine == WEIR_COMBINE_PROD ? 1.5 : 9;
+
+  weir_case_input(c, &x, dtype == WEIR_U8 || dtype == WEIR_BOOL ? 0 : -top,
+                  dtype == WEIR_BOOL ? 1 : top);
+  if (weir_combine_has_presence(s.combine) && weir_draw_one_in(&w, 2)) {
+    weir_array_desc p = x;
+
+    p.dtype = WEIR_BOOL;
+    weir_case_input(c, &p, 0, 1);
+  }
+  c->exact = !weir_dtype_is_float(dtype) ||
+             (s.combine != WEIR_COMBINE_SUM && s.combine != WEIR_COMBINE_PROD &&
+              s.combine != WEIR_COMBINE_MOMENTS && s.combine != WEIR_COMBINE_SOFTMAX);
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_reduce = {
+    .name = "reduce",
+    .cite = "graph/weir_access.h",
+    .spec_size = sizeof(weir_reduce_spec),
+    .infer = infer,
+    .access = access,
+    .outputs = outputs,
+    .sample = sample,
+};
+
+weir_value weir_reduce_at(weir_graph *g, const weir_reduce_spec *spec, weir_value x,
+                          weir_value presence, const char *where)
+{
+  const weir_value in[] = {x, presence};
+
+  return weir_graph_add(g, &weir_op_reduce, spec, in, presence.node >= 0 ? 2 : 1, where);
+}
+
+weir_value weir_reduce_dim_at(weir_graph *g, weir_monoid combine, weir_value x, int dim,
+                              const char *where)
+{
+  weir_reduce_spec s = {.combine = combine};
+
+  if (dim >= 0) {
+    s.n_dims = 1;
+    s.dim[0] = dim;
+  }
+  return weir_reduce_at(g, &s, x, WEIR_NO_VALUE, where);
+}

@@ -1,0 +1,335 @@
+/* scan.c - states, maps and state arrays of a recurrence whose body a define function writes. */
+#include "ops/scan/scan_priv.h"
+
+#include <string.h>
+
+int32_t weir_scan_load(weir_scan *s, int input)
+{
+  if (input < 0 || input >= s->n_data) {
+    s->access->body.failed = true;
+    return -1;
+  }
+  return weir_body_load(&s->access->body, input, s->args->in[input].dtype);
+}
+
+int weir_scan_state(weir_scan *s, weir_dtype dtype, double initial)
+{
+  weir_access *a = s->access;
+
+  if (a->n_states >= WEIR_MAX_STATES) {
+    a->body.failed = true;
+    return WEIR_MAX_STATES - 1;
+  }
+  a->state[a->n_states] = (weir_state){.dtype = dtype, .initial = initial, .next = -1};
+  return a->n_states++;
+}
+
+int32_t weir_scan_read(weir_scan *s, int state)
+{
+  return weir_body_state(&s->access->body, state, s->access->state[state].dtype);
+}
+
+void weir_scan_next(weir_scan *s, int state, int32_t expression)
+{
+  s->access->state[state].next = expression;
+}
+
+void weir_scan_emit(weir_scan *s, int32_t expression)
+{
+  weir_access *a = s->access;
+
+  if (a->n_values >= WEIR_MAX_OUTPUTS) {
+    a->body.failed = true;
+    return;
+  }
+  a->value[a->n_values++] = expression;
+}
+
+void weir_scan_skips(weir_scan *s, int input, int64_t settle)
+{
+  s->access->presence = input + 1;
+  s->access->settle = settle;
+}
+
+/* Writes body, states and values of `a`, and checks them. */
+static weir_status define(const weir_op_args *args, weir_access *a)
+{
+  const weir_scan_spec *spec = args->spec;
+  weir_scan s = {.args = args, .access = a, .parameter = spec->parameter, .n_data = spec->n_data};
+
+  WEIR_TRY(spec->define(&s));
+  if (a->body.failed) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: its body is wrong: an argument, or too many states",
+                     spec->name);
+  }
+  if (a->n_values < 1) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: nothing is emitted", spec->name);
+  }
+  for (int i = 0; i < a->n_states; i++) {
+    const int32_t next = a->state[i].next;
+
+    if (next < 0 || next >= a->body.n || a->body.exprs[next].dtype != a->state[i].dtype) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: state %d has no next value of its dtype", spec->name,
+                       i);
+    }
+  }
+  for (int i = 0; i < a->n_values; i++) {
+    if (a->value[i] < 0 || a->value[i] >= a->body.n) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: output %d is no expression", spec->name, i);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Dtypes of the states in order of first declaration, how many states each has, and each state's
+ * place. Returns the number of dtypes. */
+static int state_arrays(weir_access *a, weir_dtype *dtype, int64_t *count, int *array)
+{
+  int n = 0;
+
+  for (int i = 0; i < a->n_states; i++) {
+    int k = 0;
+
+    while (k < n && dtype[k] != a->state[i].dtype) {
+      k++;
+    }
+    if (k == n) {
+      dtype[n] = a->state[i].dtype;
+      count[n++] = 0;
+    }
+    array[i] = k;
+    a->state[i].slot = (int)count[k]++;
+  }
+  return n;
+}
+
+/* Array of `count` states of one dtype over the dimensions other than `dim`. */
+static weir_array_desc state_desc(const weir_array_desc *whole, int dim, weir_dtype dtype,
+                                  int64_t count)
+{
+  weir_array_desc d = {.dtype = dtype, .rank = 1};
+
+  d.shape[0] = count;
+  for (int k = 0; k < whole->rank; k++) {
+    if (k != dim) {
+      d.shape[d.rank++] = whole->shape[k];
+      d.time = whole->time == k + 1 ? d.rank : d.time;
+    }
+  }
+  return d;
+}
+
+static weir_status check_states(const weir_op_args *args, weir_access *a,
+                                const weir_array_desc *whole)
+{
+  const weir_scan_spec *s = args->spec;
+  weir_dtype dtype[WEIR_DTYPE_COUNT];
+  int64_t count[WEIR_DTYPE_COUNT];
+  int array[WEIR_MAX_STATES];
+  const int n = state_arrays(a, dtype, count, array);
+
+  if (args->n_in != s->n_data + (s->take_state ? n : 0)) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: takes %d inputs and %d state arrays, not %d in all",
+                     s->name, s->n_data, s->take_state ? n : 0, args->n_in);
+  }
+  for (int k = 0; s->take_state && k < n; k++) {
+    const weir_array_desc want = state_desc(whole, s->dim, dtype[k], count[k]);
+    const weir_array_desc *d = &args->in[s->n_data + k];
+
+    if (d->dtype != want.dtype || d->rank != want.rank ||
+        memcmp(d->shape, want.shape, (size_t)d->rank * sizeof d->shape[0]) != 0) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "%s: initial states %d are not %s [%lld, other dimensions...]", s->name, k,
+                       weir_dtype_name(want.dtype), (long long)count[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status check_spec(const weir_op_args *args, weir_array_desc *whole)
+{
+  const weir_scan_spec *s = args->spec;
+
+  if (s->name == NULL || s->define == NULL) {
+    return weir_fail(WEIR_ERR_SHAPE, "scan: a name and a define function are required");
+  }
+  if (s->n_data < 1 || s->n_data > args->n_in) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: %d data inputs of %d inputs", s->name, s->n_data,
+                     args->n_in);
+  }
+  WEIR_TRY(weir_op_common_shape(s->name, args->in, s->n_data, whole));
+  WEIR_TRY(weir_op_has_dim(s->name, whole, s->dim));
+  if (s->backward) {
+    WEIR_TRY(weir_op_bounded(s->name, whole, s->dim, "a backward scan needs the end first"));
+  }
+  return WEIR_OK;
+}
+
+static int outputs(const weir_op_args *args)
+{
+  const weir_scan_spec *s = args->spec;
+  weir_dtype dtype[WEIR_DTYPE_COUNT];
+  int64_t count[WEIR_DTYPE_COUNT];
+  int array[WEIR_MAX_STATES];
+  weir_access a;
+  int n = 1; /* a wrong spec is reported by infer */
+
+  weir_access_init(&a);
+  if (s->define != NULL && s->n_data >= 1 && s->n_data <= args->n_in &&
+      define(args, &a) == WEIR_OK) {
+    n = a.n_values + (s->give_state ? state_arrays(&a, dtype, count, array) : 0);
+  }
+  weir_access_fini(&a);
+  return n;
+}
+
+static weir_status infer_from(const weir_op_args *args, weir_access *a, weir_array_desc *out)
+{
+  const weir_scan_spec *s = args->spec;
+  weir_array_desc whole = {.rank = 0};
+  weir_dtype dtype[WEIR_DTYPE_COUNT];
+  int64_t count[WEIR_DTYPE_COUNT];
+  int array[WEIR_MAX_STATES];
+
+  WEIR_TRY(check_spec(args, &whole));
+  WEIR_TRY(define(args, a));
+  WEIR_TRY(check_states(args, a, &whole));
+  const int n = s->give_state ? state_arrays(a, dtype, count, array) : 0;
+
+  if (a->n_values + n > WEIR_MAX_OUTPUTS) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: %d outputs, at most %d are possible", s->name,
+                     a->n_values + n, WEIR_MAX_OUTPUTS);
+  }
+  for (int k = 0; k < a->n_values; k++) {
+    out[k] = whole;
+    out[k].dtype = a->body.exprs[a->value[k]].dtype;
+  }
+  for (int k = 0; k < n; k++) {
+    out[a->n_values + k] = state_desc(&whole, s->dim, dtype[k], count[k]);
+  }
+  return WEIR_OK;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  weir_access a;
+
+  weir_access_init(&a);
+  const weir_status status = infer_from(args, &a, out);
+
+  weir_access_fini(&a);
+  if (status != WEIR_OK) {
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  return WEIR_OK;
+}
+
+/* A state array: the slot, then the parallel dimensions. */
+static void map_states(weir_operand *o, const weir_array_desc *d, int dim)
+{
+  weir_op_operand(o, d);
+  o->role = WEIR_ROLE_STATE;
+  for (int k = 1; k < d->rank; k++) {
+    o->index[k].coef[k - 1 < dim ? k - 1 : k] = 1;
+  }
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_scan_spec *s = args->spec;
+  weir_dtype dtype[WEIR_DTYPE_COUNT];
+  int64_t count[WEIR_DTYPE_COUNT];
+  int array[WEIR_MAX_STATES];
+  const weir_array_desc *whole = &args->out[0];
+
+  WEIR_TRY(define(args, a));
+  weir_op_dims(a, whole);
+  a->dim[s->dim].kind = s->backward ? WEIR_BACKWARD : WEIR_FORWARD;
+  for (int i = 0; i < s->n_data; i++) {
+    weir_op_broadcast(&a->in[a->n_in++], &args->in[i], whole);
+  }
+  for (int k = 0; k < a->n_values; k++) {
+    weir_op_output(a, &args->out[k]);
+  }
+  const int n = state_arrays(a, dtype, count, array);
+
+  for (int k = 0; k < n; k++) {
+    if (s->take_state) {
+      map_states(&a->in[a->n_in++], &args->in[s->n_data + k], s->dim);
+    }
+    if (s->give_state) {
+      map_states(&a->out[a->n_out++], &args->out[a->n_values + k], s->dim);
+    }
+  }
+  for (int i = 0; i < a->n_states; i++) {
+    a->state[i].init = s->take_state ? 1 + s->n_data + array[i] : 0;
+    a->state[i].final = s->give_state ? 1 + a->n_values + array[i] : 0;
+  }
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  const bool sos = weir_draw_one_in(&w, 2);
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, sos ? "f" : "nb"), 1, 3);
+  weir_scan_spec s = {.name = sos ? "sos" : "cumsum",
+                      .define = sos ? weir_scan_define_sos : weir_scan_define_cumsum,
+                      .dim = (int)weir_draw_int(&w, 0, x.rank - 1),
+                      .n_data = 1};
+
+  s.backward = weir_draw_one_in(&w, 2);
+  s.take_state = weir_draw_one_in(&w, 3);
+  s.give_state = weir_draw_one_in(&w, 3);
+  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
+  if (sos) {
+    weir_sos_spec cascade = {.n = 0};
+    weir_array_desc p = x;
+
+    weir_draw_sos(&w, &cascade);
+    weir_scan_pack_sos(&cascade, s.parameter);
+    if (weir_draw_one_in(&w, 2)) {
+      p.dtype = WEIR_BOOL;
+      weir_case_input(c, &p, 0, 1);
+      s.n_data = 2;
+    }
+  }
+  if (s.take_state) {
+    weir_dtype dtype[WEIR_DTYPE_COUNT];
+    int64_t count[WEIR_DTYPE_COUNT];
+    int array[WEIR_MAX_STATES];
+    weir_access a;
+
+    weir_access_init(&a);
+    const weir_op_args args = {.spec = &s, .n_in = c->n_in, .in = c->in};
+    const weir_status status = define(&args, &a);
+    const int n = status == WEIR_OK ? state_arrays(&a, dtype, count, array) : 0;
+
+    weir_access_fini(&a);
+    WEIR_TRY(status);
+    for (int k = 0; k < n; k++) {
+      const weir_array_desc d = state_desc(&x, s.dim, dtype[k], count[k]);
+
+      weir_case_input(c, &d, 0, 2);
+    }
+  }
+  c->exact = sos || !weir_dtype_is_float(x.dtype);
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_scan = {
+    .name = "scan",
+    .cite = "",
+    .spec_size = sizeof(weir_scan_spec),
+    .infer = infer,
+    .access = access,
+    .outputs = outputs,
+    .sample = sample,
+};
+
+weir_value weir_scan_at(weir_graph *g, const weir_scan_spec *spec, const weir_value *in, int n_in,
+                        const char *where)
+{
+  return weir_graph_add(g, &weir_op_scan, spec, in, n_in, where);
+}

@@ -1,0 +1,217 @@
+/* weir_builder.c - the usual maps, checks and random cases of operators. */
+#include "ops/weir_builder.h"
+
+#include <string.h>
+
+#include "base/weir_random.h"
+
+void weir_op_dims(weir_access *a, const weir_array_desc *shape)
+{
+  for (int d = 0; d < shape->rank; d++) {
+    const int dim = weir_op_dim(a, WEIR_PARALLEL, shape->shape[d]);
+
+    a->dim[dim].time = shape->time == d + 1;
+  }
+}
+
+int weir_op_dim(weir_access *a, weir_dim_kind kind, int64_t extent)
+{
+  a->dim[a->n_dims] = (weir_dim){.kind = kind, .lo = 0, .hi = extent};
+  return a->n_dims++;
+}
+
+void weir_op_operand(weir_operand *o, const weir_array_desc *d)
+{
+  memset(o, 0, sizeof *o);
+  o->dtype = d->dtype;
+  o->rank = d->rank;
+  for (int k = 0; k < d->rank; k++) {
+    o->extent[k] = d->shape[k];
+    o->index[k].div = 1;
+  }
+}
+
+void weir_op_identity(weir_operand *o, const weir_array_desc *d)
+{
+  weir_op_operand(o, d);
+  for (int k = 0; k < d->rank; k++) {
+    o->index[k].coef[k] = 1;
+  }
+}
+
+void weir_op_broadcast(weir_operand *o, const weir_array_desc *d, const weir_array_desc *shape)
+{
+  const int skip = shape->rank - d->rank;
+
+  weir_op_operand(o, d);
+  for (int k = 0; k < d->rank; k++) {
+    o->index[k].coef[skip + k] = d->shape[k] == shape->shape[skip + k];
+  }
+}
+
+int weir_op_input(weir_access *a, const weir_array_desc *d)
+{
+  weir_op_identity(&a->in[a->n_in], d);
+  return a->n_in++;
+}
+
+int weir_op_output(weir_access *a, const weir_array_desc *d)
+{
+  weir_op_identity(&a->out[a->n_out], d);
+  return a->n_out++;
+}
+
+void weir_op_copy(const weir_op_args *args, weir_access *a)
+{
+  weir_op_dims(a, &args->out[0]);
+  weir_op_operand(&a->in[0], &args->in[0]);
+  a->n_in = 1;
+  weir_op_output(a, &args->out[0]);
+  a->n_values = 1;
+  a->value[0] = weir_body_load(&a->body, 0, args->in[0].dtype);
+}
+
+weir_status weir_op_count(const char *op, const weir_op_args *args, int lo, int hi)
+{
+  if (args->n_in < lo || args->n_in > hi) {
+    return lo == hi ? weir_fail(WEIR_ERR_SHAPE, "%s: takes %d inputs, not %d", op, lo, args->n_in)
+                    : weir_fail(WEIR_ERR_SHAPE, "%s: takes %d to %d inputs, not %d", op, lo, hi,
+                                args->n_in);
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_op_has_dim(const char *op, const weir_array_desc *d, int dim)
+{
+  if (dim < 0 || dim >= d->rank) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: dimension %d of an array of rank %d", op, dim, d->rank);
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_op_bounded(const char *op, const weir_array_desc *d, int dim, const char *why)
+{
+  if (d->time == dim + 1) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: dimension %d is time, which has no end; %s", op, dim,
+                     why);
+  }
+  return WEIR_OK;
+}
+
+/* Merges one array into the common shape. */
+static weir_status merge_shape(const char *op, int operand, const weir_array_desc *d,
+                               weir_array_desc *out)
+{
+  for (int k = 0; k < d->rank; k++) {
+    const int at = out->rank - d->rank + k;
+    int64_t *extent = &out->shape[at];
+
+    if (*extent == 1) {
+      *extent = d->shape[k];
+    }
+    if (d->shape[k] != 1 && d->shape[k] != *extent) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "%s: dimension %d of operand %d has extent %lld, of another operand %lld",
+                       op, k, operand, (long long)d->shape[k], (long long)*extent);
+    }
+    if (d->time == k + 1) {
+      out->time = at + 1;
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_op_common_shape(const char *op, const weir_array_desc *in, int n,
+                                 weir_array_desc *out)
+{
+  weir_array_desc common = {.dtype = in[0].dtype};
+  int times = 0;
+
+  for (int i = 0; i < n; i++) {
+    common.rank = in[i].rank > common.rank ? in[i].rank : common.rank;
+  }
+  for (int d = 0; d < common.rank; d++) {
+    common.shape[d] = 1;
+  }
+  for (int i = 0; i < n; i++) {
+    WEIR_TRY(merge_shape(op, i, &in[i], &common));
+  }
+  for (int d = 0; d < common.rank; d++) {
+    times += common.shape[d] == WEIR_UNBOUNDED;
+  }
+  if (times > 1) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the time dimensions of the operands are not aligned", op);
+  }
+  *out = common;
+  return WEIR_OK;
+}
+
+weir_status weir_op_border(const char *op, weir_border border)
+{
+  if (border < WEIR_BORDER_ZERO || border > WEIR_BORDER_REFLECT) {
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "%s: border rule %d gives no value outside the array; choose zero, value, wrap, "
+        "replicate or reflect",
+        op, (int)border);
+  }
+  return WEIR_OK;
+}
+
+int64_t weir_draw_int(weir_draw *w, int64_t lo, int64_t hi)
+{
+  const uint64_t bits = weir_random_bits(w->seed, 0x6f707321u, 0, w->n++);
+
+  return lo + (int64_t)(bits % (uint64_t)(hi - lo + 1));
+}
+
+bool weir_draw_one_in(weir_draw *w, int64_t n)
+{
+  return weir_draw_int(w, 1, n) == 1;
+}
+
+weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi)
+{
+  static const int64_t extents[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33};
+  const int64_t n = (int64_t)(sizeof extents / sizeof extents[0]);
+  weir_array_desc d = {.dtype = dtype, .rank = (int)weir_draw_int(w, lo, hi)};
+  int64_t volume = 1;
+
+  for (int k = 0; k < d.rank; k++) {
+    const int64_t extent = extents[weir_draw_int(w, 0, n - 1)];
+
+    d.shape[k] = volume * extent > 4000 ? 1 : extent;
+    volume *= d.shape[k];
+  }
+  if (d.rank > 0 && weir_draw_one_in(w, 12)) {
+    d.shape[weir_draw_int(w, 0, d.rank - 1)] = 0;
+  }
+  return d;
+}
+
+weir_dtype weir_draw_dtype(weir_draw *w, const char *classes)
+{
+  const bool numbers = strchr(classes, 'n') != NULL;
+
+  for (;;) {
+    const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_DTYPE_COUNT - 1);
+
+    if (dtype == WEIR_BOOL ? strchr(classes, 'b') != NULL : numbers || weir_dtype_is_float(dtype)) {
+      return dtype;
+    }
+  }
+}
+
+void weir_case_input(weir_op_case *c, const weir_array_desc *d, double lo, double hi)
+{
+  c->in[c->n_in] = *d;
+  c->lo[c->n_in] = lo;
+  c->hi[c->n_in] = hi;
+  c->n_in++;
+}
+
+void weir_case_spec(weir_op_case *c, const void *spec, size_t size)
+{
+  WEIR_ASSERT(size <= sizeof c->spec.bytes);
+  memcpy(c->spec.bytes, spec, size);
+}

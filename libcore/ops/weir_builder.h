@@ -1,0 +1,73 @@
+/* weir_builder.h - what the folders of operators share: the usual maps, checks and random cases. */
+#ifndef WEIR_BUILDER_H
+#define WEIR_BUILDER_H
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "file:line" of the caller: builders are macros that pass it on, so that the graph's first error
+ * names the line that built the node. */
+#define WEIR_WHERE_TEXT_(line) #line
+#define WEIR_WHERE_TEXT(line) WEIR_WHERE_TEXT_(line)
+#define WEIR_WHERE __FILE__ ":" WEIR_WHERE_TEXT(__LINE__)
+
+/* ---- Maps ---- */
+
+/* One parallel iteration dimension per dimension of `shape`, in order. */
+void weir_op_dims(weir_access *a, const weir_array_desc *shape);
+/* Appends an iteration dimension [0, extent); returns its number. */
+int weir_op_dim(weir_access *a, weir_dim_kind kind, int64_t extent);
+/* Sets dtype, rank and extents of an operand; every index is 0 until a map is set. */
+void weir_op_operand(weir_operand *o, const weir_array_desc *d);
+/* Operand whose dimension d is iteration dimension d. */
+void weir_op_identity(weir_operand *o, const weir_array_desc *d);
+/* Operand broadcast to the iterations of an array `shape` by numpy's rule: dimensions are aligned
+ * at the end; one that is repeated does not appear in the map. */
+void weir_op_broadcast(weir_operand *o, const weir_array_desc *d, const weir_array_desc *shape);
+/* Appends input (output) operand `d` with the identity map and returns its number. */
+int weir_op_input(weir_access *a, const weir_array_desc *d);
+int weir_op_output(weir_access *a, const weir_array_desc *d);
+/* The access that copies: one input read as it stands, `value` of a load. For ops that then only
+ * change the input's map. */
+void weir_op_copy(const weir_op_args *args, weir_access *a);
+
+/* ---- Checks; messages begin with `op` ---- */
+
+/* Fails: WEIR_ERR_SHAPE unless lo <= n_in <= hi. */
+weir_status weir_op_count(const char *op, const weir_op_args *args, int lo, int hi) WEIR_CHECKED;
+/* Fails: WEIR_ERR_SHAPE unless 0 <= dim < rank. */
+weir_status weir_op_has_dim(const char *op, const weir_array_desc *d, int dim) WEIR_CHECKED;
+/* Fails: WEIR_ERR_SHAPE when `dim` is the unbounded dimension; `why` says what to do instead. */
+weir_status weir_op_bounded(const char *op, const weir_array_desc *d, int dim,
+                            const char *why) WEIR_CHECKED;
+/* Shape (and time) to which n arrays broadcast; dtype is that of the first. Fails: WEIR_ERR_SHAPE,
+ * naming operand and dimension. */
+weir_status weir_op_common_shape(const char *op, const weir_array_desc *in, int n,
+                                 weir_array_desc *out) WEIR_CHECKED;
+/* Fails: WEIR_ERR_SHAPE unless a load may leave the array under this border, that is unless it is
+ * zero, value, wrap, replicate or reflect. */
+weir_status weir_op_border(const char *op, weir_border border) WEIR_CHECKED;
+
+/* ---- Random cases ---- */
+
+typedef struct weir_draw {
+  uint64_t seed, n;
+} weir_draw;
+
+/* Uniform in [lo, hi]. */
+int64_t weir_draw_int(weir_draw *w, int64_t lo, int64_t hi);
+bool weir_draw_one_in(weir_draw *w, int64_t n);
+/* Rank in [lo, hi]; extents small, 0, 1 and odd ones included, at most about 4000 elements. */
+weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi);
+/* "fn..." : a dtype of the classes named: f floats, n all numbers, b bool. */
+weir_dtype weir_draw_dtype(weir_draw *w, const char *classes);
+/* Input k gets `d` and values of [lo, hi]. */
+void weir_case_input(weir_op_case *c, const weir_array_desc *d, double lo, double hi);
+/* Copies a spec into the case. */
+void weir_case_spec(weir_op_case *c, const void *spec, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
