@@ -5,22 +5,22 @@
 
 #include "base/weir_random.h"
 
-void weir_op_dims(weir_access *a, const weir_array_desc *shape)
+void weir_map_dims(weir_access *a, const weir_array_desc *shape)
 {
   for (int d = 0; d < shape->rank; d++) {
-    const int dim = weir_op_dim(a, WEIR_PARALLEL, shape->shape[d]);
+    const int dim = weir_map_dim(a, WEIR_PARALLEL, shape->shape[d]);
 
     a->dim[dim].time = shape->time == d + 1;
   }
 }
 
-int weir_op_dim(weir_access *a, weir_dim_kind kind, int64_t extent)
+int weir_map_dim(weir_access *a, weir_dim_kind kind, int64_t extent)
 {
   a->dim[a->n_dims] = (weir_dim){.kind = kind, .lo = 0, .hi = extent};
   return a->n_dims++;
 }
 
-void weir_op_operand(weir_operand *o, const weir_array_desc *d)
+void weir_map_operand(weir_operand *o, const weir_array_desc *d)
 {
   memset(o, 0, sizeof *o);
   o->dtype = d->dtype;
@@ -31,47 +31,47 @@ void weir_op_operand(weir_operand *o, const weir_array_desc *d)
   }
 }
 
-void weir_op_identity(weir_operand *o, const weir_array_desc *d)
+void weir_map_identity(weir_operand *o, const weir_array_desc *d)
 {
-  weir_op_operand(o, d);
+  weir_map_operand(o, d);
   for (int k = 0; k < d->rank; k++) {
     o->index[k].coef[k] = 1;
   }
 }
 
-void weir_op_broadcast(weir_operand *o, const weir_array_desc *d, const weir_array_desc *shape)
+void weir_map_broadcast(weir_operand *o, const weir_array_desc *d, const weir_array_desc *shape)
 {
   const int skip = shape->rank - d->rank;
 
-  weir_op_operand(o, d);
+  weir_map_operand(o, d);
   for (int k = 0; k < d->rank; k++) {
     o->index[k].coef[skip + k] = d->shape[k] == shape->shape[skip + k];
   }
 }
 
-int weir_op_input(weir_access *a, const weir_array_desc *d)
+int weir_map_input(weir_access *a, const weir_array_desc *d)
 {
-  weir_op_identity(&a->in[a->n_in], d);
+  weir_map_identity(&a->in[a->n_in], d);
   return a->n_in++;
 }
 
-int weir_op_output(weir_access *a, const weir_array_desc *d)
+int weir_map_output(weir_access *a, const weir_array_desc *d)
 {
-  weir_op_identity(&a->out[a->n_out], d);
+  weir_map_identity(&a->out[a->n_out], d);
   return a->n_out++;
 }
 
-void weir_op_copy(const weir_op_args *args, weir_access *a)
+void weir_map_copy(const weir_op_args *args, weir_access *a)
 {
-  weir_op_dims(a, &args->out[0]);
-  weir_op_operand(&a->in[0], &args->in[0]);
+  weir_map_dims(a, &args->out[0]);
+  weir_map_operand(&a->in[0], &args->in[0]);
   a->n_in = 1;
-  weir_op_output(a, &args->out[0]);
+  weir_map_output(a, &args->out[0]);
   a->n_values = 1;
   a->value[0] = weir_body_load(&a->body, 0, args->in[0].dtype);
 }
 
-weir_status weir_op_count(const char *op, const weir_op_args *args, int lo, int hi)
+weir_status weir_need_count(const char *op, const weir_op_args *args, int lo, int hi)
 {
   if (args->n_in < lo || args->n_in > hi) {
     return lo == hi ? weir_fail(WEIR_ERR_SHAPE, "%s: takes %d inputs, not %d", op, lo, args->n_in)
@@ -81,7 +81,7 @@ weir_status weir_op_count(const char *op, const weir_op_args *args, int lo, int 
   return WEIR_OK;
 }
 
-weir_status weir_op_has_dim(const char *op, const weir_array_desc *d, int dim)
+weir_status weir_need_dim(const char *op, const weir_array_desc *d, int dim)
 {
   if (dim < 0 || dim >= d->rank) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: dimension %d of an array of rank %d", op, dim, d->rank);
@@ -89,7 +89,7 @@ weir_status weir_op_has_dim(const char *op, const weir_array_desc *d, int dim)
   return WEIR_OK;
 }
 
-weir_status weir_op_bounded(const char *op, const weir_array_desc *d, int dim, const char *why)
+weir_status weir_need_bounded(const char *op, const weir_array_desc *d, int dim, const char *why)
 {
   if (d->time == dim + 1) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: dimension %d is time, which has no end; %s", op, dim,
@@ -121,7 +121,7 @@ static weir_status merge_shape(const char *op, int operand, const weir_array_des
   return WEIR_OK;
 }
 
-weir_status weir_op_common_shape(const char *op, const weir_array_desc *in, int n,
+weir_status weir_common_shape(const char *op, const weir_array_desc *in, int n,
                                  weir_array_desc *out)
 {
   weir_array_desc common = {.dtype = in[0].dtype};
@@ -146,7 +146,7 @@ weir_status weir_op_common_shape(const char *op, const weir_array_desc *in, int 
   return WEIR_OK;
 }
 
-weir_status weir_op_border(const char *op, weir_border border)
+weir_status weir_need_border(const char *op, weir_border border)
 {
   if (border < WEIR_BORDER_ZERO || border > WEIR_BORDER_REFLECT) {
     return weir_fail(

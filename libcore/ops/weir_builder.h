@@ -15,39 +15,39 @@ extern "C" {
 /* ---- Maps ---- */
 
 /* One parallel iteration dimension per dimension of `shape`, in order. */
-void weir_op_dims(weir_access *a, const weir_array_desc *shape);
+void weir_map_dims(weir_access *a, const weir_array_desc *shape);
 /* Appends an iteration dimension [0, extent); returns its number. */
-int weir_op_dim(weir_access *a, weir_dim_kind kind, int64_t extent);
+int weir_map_dim(weir_access *a, weir_dim_kind kind, int64_t extent);
 /* Sets dtype, rank and extents of an operand; every index is 0 until a map is set. */
-void weir_op_operand(weir_operand *o, const weir_array_desc *d);
+void weir_map_operand(weir_operand *o, const weir_array_desc *d);
 /* Operand whose dimension d is iteration dimension d. */
-void weir_op_identity(weir_operand *o, const weir_array_desc *d);
+void weir_map_identity(weir_operand *o, const weir_array_desc *d);
 /* Operand broadcast to the iterations of an array `shape` by numpy's rule: dimensions are aligned
  * at the end; one that is repeated does not appear in the map. */
-void weir_op_broadcast(weir_operand *o, const weir_array_desc *d, const weir_array_desc *shape);
+void weir_map_broadcast(weir_operand *o, const weir_array_desc *d, const weir_array_desc *shape);
 /* Appends input (output) operand `d` with the identity map and returns its number. */
-int weir_op_input(weir_access *a, const weir_array_desc *d);
-int weir_op_output(weir_access *a, const weir_array_desc *d);
+int weir_map_input(weir_access *a, const weir_array_desc *d);
+int weir_map_output(weir_access *a, const weir_array_desc *d);
 /* The access that copies: one input read as it stands, `value` of a load. For ops that then only
  * change the input's map. */
-void weir_op_copy(const weir_op_args *args, weir_access *a);
+void weir_map_copy(const weir_op_args *args, weir_access *a);
 
 /* ---- Checks; messages begin with `op` ---- */
 
 /* Fails: WEIR_ERR_SHAPE unless lo <= n_in <= hi. */
-weir_status weir_op_count(const char *op, const weir_op_args *args, int lo, int hi) WEIR_CHECKED;
+weir_status weir_need_count(const char *op, const weir_op_args *args, int lo, int hi) WEIR_CHECKED;
 /* Fails: WEIR_ERR_SHAPE unless 0 <= dim < rank. */
-weir_status weir_op_has_dim(const char *op, const weir_array_desc *d, int dim) WEIR_CHECKED;
+weir_status weir_need_dim(const char *op, const weir_array_desc *d, int dim) WEIR_CHECKED;
 /* Fails: WEIR_ERR_SHAPE when `dim` is the unbounded dimension; `why` says what to do instead. */
-weir_status weir_op_bounded(const char *op, const weir_array_desc *d, int dim,
+weir_status weir_need_bounded(const char *op, const weir_array_desc *d, int dim,
                             const char *why) WEIR_CHECKED;
 /* Shape (and time) to which n arrays broadcast; dtype is that of the first. Fails: WEIR_ERR_SHAPE,
  * naming operand and dimension. */
-weir_status weir_op_common_shape(const char *op, const weir_array_desc *in, int n,
+weir_status weir_common_shape(const char *op, const weir_array_desc *in, int n,
                                  weir_array_desc *out) WEIR_CHECKED;
 /* Fails: WEIR_ERR_SHAPE unless a load may leave the array under this border, that is unless it is
  * zero, value, wrap, replicate or reflect. */
-weir_status weir_op_border(const char *op, weir_border border) WEIR_CHECKED;
+weir_status weir_need_border(const char *op, weir_border border) WEIR_CHECKED;
 
 /* ---- Random cases ---- */
 

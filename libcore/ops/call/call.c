@@ -78,13 +78,13 @@ static int whole_dim(weir_access *a, const weir_operand *o, int64_t extent)
       return k;
     }
   }
-  return a->n_dims < WEIR_MAX_DIMS ? weir_op_dim(a, WEIR_REDUCED, extent) : -1;
+  return a->n_dims < WEIR_MAX_DIMS ? weir_map_dim(a, WEIR_REDUCED, extent) : -1;
 }
 
 static weir_status map_whole(weir_access *a, weir_operand *o, const weir_array_desc *d,
                              const char *name)
 {
-  weir_op_operand(o, d);
+  weir_map_operand(o, d);
   for (int k = 0; k < d->rank; k++) {
     const int dim = d->time == k + 1 ? 0 : whole_dim(a, o, d->shape[k]);
 
@@ -104,7 +104,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   a->opaque = true;
   a->opaque_flops = s->flops;
   if (has_time(args->in, args->n_in)) {
-    a->dim[weir_op_dim(a, WEIR_FORWARD, WEIR_UNBOUNDED)].time = true;
+    a->dim[weir_map_dim(a, WEIR_FORWARD, WEIR_UNBOUNDED)].time = true;
   }
   for (int i = 0; i < args->n_in; i++) {
     weir_operand *o = &a->in[a->n_in++];

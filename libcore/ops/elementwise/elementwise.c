@@ -115,9 +115,9 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   if (s->code == WEIR_CODE_SELECT && s->scalar != 0) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: takes no constant", name);
   }
-  WEIR_TRY(weir_op_count(name, args, n, n));
+  WEIR_TRY(weir_need_count(name, args, n, n));
   WEIR_TRY(check_dtypes(args, name, &common));
-  WEIR_TRY(weir_op_common_shape(name, args->in, args->n_in, out));
+  WEIR_TRY(weir_common_shape(name, args->in, args->n_in, out));
   out->dtype = weir_code_is_compare(s->code) ? WEIR_BOOL
                : s->code == WEIR_CODE_CAST   ? s->dtype
                                              : common;
@@ -131,7 +131,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const int n = weir_code_args(s->code);
   int32_t arg[3] = {-1, -1, -1};
 
-  weir_op_dims(a, &args->out[0]);
+  weir_map_dims(a, &args->out[0]);
   for (int i = 0; i < n; i++) {
     const weir_dtype dtype = args->in[first].dtype;
 
@@ -140,11 +140,11 @@ static weir_status access(const weir_op_args *args, weir_access *a)
                                           : weir_body_int(&a->body, dtype, (int64_t)s->value);
       continue;
     }
-    weir_op_broadcast(&a->in[a->n_in], &args->in[a->n_in], &args->out[0]);
+    weir_map_broadcast(&a->in[a->n_in], &args->in[a->n_in], &args->out[0]);
     arg[i] = weir_body_load(&a->body, a->n_in, args->in[a->n_in].dtype);
     a->n_in++;
   }
-  weir_op_output(a, &args->out[0]);
+  weir_map_output(a, &args->out[0]);
   a->n_values = 1;
   a->value[0] = weir_body_push(
       &a->body,

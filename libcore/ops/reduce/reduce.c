@@ -18,7 +18,7 @@ static weir_status check_dims(const weir_reduce_spec *s, const weir_array_desc *
                      x->rank);
   }
   for (int i = 0; i < s->n_dims; i++) {
-    WEIR_TRY(weir_op_has_dim("reduce", x, s->dim[i]));
+    WEIR_TRY(weir_need_dim("reduce", x, s->dim[i]));
     for (int j = 0; j < i; j++) {
       if (s->dim[i] == s->dim[j]) {
         return weir_fail(WEIR_ERR_SHAPE, "reduce: dimension %d is named twice", s->dim[i]);
@@ -27,7 +27,7 @@ static weir_status check_dims(const weir_reduce_spec *s, const weir_array_desc *
   }
   for (int d = 0; d < x->rank; d++) {
     if (is_reduced(s, d)) {
-      WEIR_TRY(weir_op_bounded("reduce", x, d, "use window or scan"));
+      WEIR_TRY(weir_need_bounded("reduce", x, d, "use window or scan"));
     }
   }
   return WEIR_OK;
@@ -37,7 +37,7 @@ static weir_status check_presence(const weir_op_args *args, const weir_reduce_sp
 {
   weir_array_desc whole;
 
-  WEIR_TRY(weir_op_count("reduce", args, 1, weir_combine_has_presence(s->combine) ? 2 : 1));
+  WEIR_TRY(weir_need_count("reduce", args, 1, weir_combine_has_presence(s->combine) ? 2 : 1));
   if (args->n_in == 1) {
     return WEIR_OK;
   }
@@ -45,7 +45,7 @@ static weir_status check_presence(const weir_op_args *args, const weir_reduce_sp
     return weir_fail(WEIR_ERR_SHAPE, "reduce: the presence is %s, not bool",
                      weir_dtype_name(args->in[1].dtype));
   }
-  WEIR_TRY(weir_op_common_shape("reduce", args->in, 2, &whole));
+  WEIR_TRY(weir_common_shape("reduce", args->in, 2, &whole));
   for (int d = 0; d < whole.rank; d++) {
     if (whole.rank != args->in[0].rank || whole.shape[d] != args->in[0].shape[d]) {
       return weir_fail(WEIR_ERR_SHAPE, "reduce: the presence does not broadcast to the values");
@@ -95,19 +95,19 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_array_desc *x = &args->in[0];
   int32_t present = -1;
 
-  weir_op_dims(a, x);
-  weir_op_input(a, x);
+  weir_map_dims(a, x);
+  weir_map_input(a, x);
   const int32_t value = weir_body_load(&a->body, 0, x->dtype);
 
   if (args->n_in == 2) {
-    weir_op_broadcast(&a->in[a->n_in++], &args->in[1], x);
+    weir_map_broadcast(&a->in[a->n_in++], &args->in[1], x);
     present = weir_body_load(&a->body, 1, WEIR_BOOL);
   }
   for (int k = 0; k < args->n_out; k++) {
     weir_operand *o = &a->out[a->n_out++];
     int at = 0;
 
-    weir_op_operand(o, &args->out[k]);
+    weir_map_operand(o, &args->out[k]);
     for (int d = 0; d < x->rank; d++) {
       const bool reduced = is_reduced(s, d);
 

@@ -157,10 +157,10 @@ static weir_status check_spec(const weir_op_args *args, weir_array_desc *whole)
     return weir_fail(WEIR_ERR_SHAPE, "%s: %d data inputs of %d inputs", s->name, s->n_data,
                      args->n_in);
   }
-  WEIR_TRY(weir_op_common_shape(s->name, args->in, s->n_data, whole));
-  WEIR_TRY(weir_op_has_dim(s->name, whole, s->dim));
+  WEIR_TRY(weir_common_shape(s->name, args->in, s->n_data, whole));
+  WEIR_TRY(weir_need_dim(s->name, whole, s->dim));
   if (s->backward) {
-    WEIR_TRY(weir_op_bounded(s->name, whole, s->dim, "a backward scan needs the end first"));
+    WEIR_TRY(weir_need_bounded(s->name, whole, s->dim, "a backward scan needs the end first"));
   }
   return WEIR_OK;
 }
@@ -227,7 +227,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 /* A state array: the slot, then the parallel dimensions. */
 static void map_states(weir_operand *o, const weir_array_desc *d, int dim)
 {
-  weir_op_operand(o, d);
+  weir_map_operand(o, d);
   o->role = WEIR_ROLE_STATE;
   for (int k = 1; k < d->rank; k++) {
     o->index[k].coef[k - 1 < dim ? k - 1 : k] = 1;
@@ -243,13 +243,13 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_array_desc *whole = &args->out[0];
 
   WEIR_TRY(define(args, a));
-  weir_op_dims(a, whole);
+  weir_map_dims(a, whole);
   a->dim[s->dim].kind = s->backward ? WEIR_BACKWARD : WEIR_FORWARD;
   for (int i = 0; i < s->n_data; i++) {
-    weir_op_broadcast(&a->in[a->n_in++], &args->in[i], whole);
+    weir_map_broadcast(&a->in[a->n_in++], &args->in[i], whole);
   }
   for (int k = 0; k < a->n_values; k++) {
-    weir_op_output(a, &args->out[k]);
+    weir_map_output(a, &args->out[k]);
   }
   const int n = state_arrays(a, dtype, count, array);
 

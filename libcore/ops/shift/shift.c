@@ -11,14 +11,14 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const weir_shift_spec *s = args->spec;
   const weir_border border = border_of(s);
 
-  WEIR_TRY(weir_op_count("shift", args, 1, 1));
-  WEIR_TRY(weir_op_has_dim("shift", &args->in[0], s->dim));
-  WEIR_TRY(weir_op_border("shift", border));
+  WEIR_TRY(weir_need_count("shift", args, 1, 1));
+  WEIR_TRY(weir_need_dim("shift", &args->in[0], s->dim));
+  WEIR_TRY(weir_need_border("shift", border));
   if (s->by > WEIR_UNBOUNDED || s->by < -WEIR_UNBOUNDED) {
     return weir_fail(WEIR_ERR_SHAPE, "shift: by %lld is too far", (long long)s->by);
   }
   if (border == WEIR_BORDER_WRAP || border == WEIR_BORDER_REFLECT) {
-    WEIR_TRY(weir_op_bounded("shift", &args->in[0], s->dim,
+    WEIR_TRY(weir_need_bounded("shift", &args->in[0], s->dim,
                              "wrap and reflect need its end; use zero, value or replicate"));
   }
   *out = args->in[0];
@@ -29,8 +29,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_shift_spec *s = args->spec;
 
-  weir_op_copy(args, a);
-  weir_op_identity(&a->in[0], &args->in[0]);
+  weir_map_copy(args, a);
+  weir_map_identity(&a->in[0], &args->in[0]);
   weir_index *x = &a->in[0].index[s->dim];
 
   x->offset = -s->by;

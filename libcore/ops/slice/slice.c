@@ -33,10 +33,10 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const weir_slice_spec *s = args->spec;
   int64_t start = 0, count = 0;
 
-  WEIR_TRY(weir_op_count("slice", args, 1, 1));
+  WEIR_TRY(weir_need_count("slice", args, 1, 1));
   const weir_array_desc *x = &args->in[0];
 
-  WEIR_TRY(weir_op_has_dim("slice", x, s->dim));
+  WEIR_TRY(weir_need_dim("slice", x, s->dim));
   if (s->step < -WEIR_UNBOUNDED) {
     return weir_fail(WEIR_ERR_SHAPE, "slice: step %lld is too far", (long long)s->step);
   }
@@ -62,8 +62,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_array_desc *x = &args->in[0];
   int64_t start = s->start, count = 0;
 
-  weir_op_copy(args, a);
-  weir_op_identity(&a->in[0], x);
+  weir_map_copy(args, a);
+  weir_map_identity(&a->in[0], x);
   if (x->time != s->dim + 1) {
     resolve(s, x->shape[s->dim], &start, &count);
   }
