@@ -122,7 +122,7 @@ static weir_status merge_shape(const char *op, int operand, const weir_array_des
 }
 
 weir_status weir_common_shape(const char *op, const weir_array_desc *in, int n,
-                                 weir_array_desc *out)
+                              weir_array_desc *out)
 {
   weir_array_desc common = {.dtype = in[0].dtype};
   int times = 0;

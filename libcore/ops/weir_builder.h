@@ -40,11 +40,11 @@ weir_status weir_need_count(const char *op, const weir_op_args *args, int lo, in
 weir_status weir_need_dim(const char *op, const weir_array_desc *d, int dim) WEIR_CHECKED;
 /* Fails: WEIR_ERR_SHAPE when `dim` is the unbounded dimension; `why` says what to do instead. */
 weir_status weir_need_bounded(const char *op, const weir_array_desc *d, int dim,
-                            const char *why) WEIR_CHECKED;
+                              const char *why) WEIR_CHECKED;
 /* Shape (and time) to which n arrays broadcast; dtype is that of the first. Fails: WEIR_ERR_SHAPE,
  * naming operand and dimension. */
 weir_status weir_common_shape(const char *op, const weir_array_desc *in, int n,
-                                 weir_array_desc *out) WEIR_CHECKED;
+                              weir_array_desc *out) WEIR_CHECKED;
 /* Fails: WEIR_ERR_SHAPE unless a load may leave the array under this border, that is unless it is
  * zero, value, wrap, replicate or reflect. */
 weir_status weir_need_border(const char *op, weir_border border) WEIR_CHECKED;

@@ -19,7 +19,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   }
   if (border == WEIR_BORDER_WRAP || border == WEIR_BORDER_REFLECT) {
     WEIR_TRY(weir_need_bounded("shift", &args->in[0], s->dim,
-                             "wrap and reflect need its end; use zero, value or replicate"));
+                               "wrap and reflect need its end; use zero, value or replicate"));
   }
   *out = args->in[0];
   return WEIR_OK;
