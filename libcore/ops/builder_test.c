@@ -1,5 +1,5 @@
 /* builder_test.c - every random case of every operator is a node that the graph takes. */
-#include "ops/weir_op_check.h"
+#include "ops/ops_check.h"
 
 static void every_sample_is_accepted(void **state)
 {

@@ -191,12 +191,11 @@ weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi)
 
 weir_dtype weir_draw_dtype(weir_draw *w, const char *classes)
 {
-  const bool numbers = strchr(classes, 'n') != NULL;
-
   for (;;) {
     const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_DTYPE_COUNT - 1);
+    const char kind = dtype == WEIR_BOOL ? 'b' : weir_dtype_is_float(dtype) ? 'f' : 'n';
 
-    if (dtype == WEIR_BOOL ? strchr(classes, 'b') != NULL : numbers || weir_dtype_is_float(dtype)) {
+    if (strchr(classes, kind) != NULL || (kind == 'f' && strchr(classes, 'n') != NULL)) {
       return dtype;
     }
   }

@@ -60,7 +60,7 @@ int64_t weir_draw_int(weir_draw *w, int64_t lo, int64_t hi);
 bool weir_draw_one_in(weir_draw *w, int64_t n);
 /* Rank in [lo, hi]; extents small, 0, 1 and odd ones included, at most about 4000 elements. */
 weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi);
-/* "fn..." : a dtype of the classes named: f floats, n all numbers, b bool. */
+/* A dtype of the classes named: f floats, n all numbers, b bool ("nb": any). */
 weir_dtype weir_draw_dtype(weir_draw *w, const char *classes);
 /* Input k gets `d` and values of [lo, hi]. */
 void weir_case_input(weir_op_case *c, const weir_array_desc *d, double lo, double hi);

@@ -1,6 +1,6 @@
 /* reduce_test.c - shapes and dtypes of each monoid, and refusals. */
 #include "ops/reduce/weir_reduce.h"
-#include "ops/weir_op_check.h"
+#include "ops/ops_check.h"
 
 static void outputs_follow_monoid_and_accumulator(void **state)
 {

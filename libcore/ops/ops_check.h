@@ -1,6 +1,6 @@
-/* weir_op_check.h - how the tests of operators build graphs and look at refusals. Tests only. */
-#ifndef WEIR_OP_CHECK_H
-#define WEIR_OP_CHECK_H
+/* ops_check.h - how the tests of operators build graphs and look at refusals. Tests only. */
+#ifndef OPS_CHECK_H
+#define OPS_CHECK_H
 #include <string.h>
 
 #include "base/weir_check.h"
