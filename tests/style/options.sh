@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# options.sh ROOT PROGRAM - the options of one app: every file of configs/APP loads, the complete
+# configuration that the program prints loads too, and the reference page is what the program prints.
+set -euo pipefail
+cd "$1"
+program=$2 app=$(basename "$2")
+page=docs/reference/options/$app.md
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+"$program" options --yaml >"$scratch/complete.yaml"
+for config in configs/"$app"/*.yaml "$scratch/complete.yaml"; do
+  "$program" describe --config "$config" >"$scratch/log" 2>&1 || {
+    echo "$config does not load:"
+    tail -n 5 "$scratch/log"
+    failed=1
+  }
+done
+"$program" options --markdown >"$scratch/page.md"
+if ! diff -u "$page" "$scratch/page.md" >"$scratch/diff" 2>&1; then
+  head -n 20 "$scratch/diff"
+  echo "the reference page is old: build/release/bin/$app options --markdown >$page"
+  failed=1
+fi
+exit $failed
