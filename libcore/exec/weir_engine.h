@@ -11,8 +11,10 @@
  * d = mb - ma, mean = ma + d * (nb / n), M2 = Ma + Mb + d * d * (na * (nb / n)), the empty side
  * returning the other unchanged. SOFTMAX takes x as merge with (x, 1); merges (m, s), (m', s') to
  * M = max(m, m'), s * exp(m - M) + s' * exp(m' - M), the neutral side returning the other
- * unchanged. No other float operation is reordered, contracted or widened; math functions are those
- * of graph/weir_scalar.h. */
+ * unchanged. Without a combine, a dropped iteration stores 0 and leaves the states as they are. A
+ * load whose index leaves the array in several dimensions gives the fill of the first of them. The
+ * sign and payload of a NaN are not defined. No other float operation is reordered, contracted or
+ * widened; math functions are those of graph/weir_scalar.h. */
 #ifndef WEIR_ENGINE_H
 #define WEIR_ENGINE_H
 #include "graph/weir_view.h"

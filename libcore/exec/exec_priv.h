@@ -1,0 +1,55 @@
+/* exec_priv.h - what the engines share: where an operand lies, positions, scratch of concurrent
+ * runs. */
+#ifndef WEIR_EXEC_PRIV_H
+#define WEIR_EXEC_PRIV_H
+#include <stdatomic.h>
+#include "exec/weir_engine.h"
+
+/* One scalar of any dtype: float dtypes in `real`, the others in `integer` (bool 0 or 1). */
+typedef union exec_scalar {
+  double real;
+  int64_t integer;
+} exec_scalar;
+
+typedef enum exec_place {
+  EXEC_INSIDE, /* index[] holds the element                                     */
+  EXEC_FILL,   /* the load gives *fill: of the first dimension that leaves       */
+  EXEC_DROPPED /* an ABSENT border was left: the whole iteration does not happen */
+} exec_place;
+
+/* Element of operand `x` in one iteration, by the border rules. extent: the array's; in: views of
+ * the inputs, where gathered indices are read (NULL: they count as 0). */
+exec_place exec_locate(const weir_access *a, const weir_operand *x, const int64_t *extent,
+                       const weir_view *in, const int64_t *iteration, int64_t *index, double *fill);
+/* Value gathered for dimension d of operand x, 0 where none is; false: the iteration is dropped. */
+bool exec_gathered(const weir_access *a, const weir_index *x, const weir_view *in,
+                   const int64_t *iteration, int64_t *value);
+/* Row-major position among the whole extents of the dimensions of one kind. */
+int64_t exec_position(const weir_access *a, weir_dim_kind kind, const int64_t *iteration);
+bool exec_has(const weir_access *a, weir_dim_kind kind);
+/* Refuses accesses that no engine can order: a reduction inside a scan. Fails: WEIR_ERR_SHAPE. */
+weir_status exec_check(const weir_access *a) WEIR_CHECKED;
+
+/* Moves `iteration` to the next point of the dimensions in `mask` (bit k: dimension k) of the box,
+ * row-major, BACKWARD dimensions descending; false after the last, when it is back at the first. */
+bool exec_next(const weir_access *a, const weir_box *box, uint32_t mask, int64_t *iteration);
+/* First point of the box: the upper end of BACKWARD dimensions. */
+void exec_first(const weir_access *a, const weir_box *box, int64_t *iteration);
+/* Dimensions of a kind, or of both sequential kinds (WEIR_FORWARD). */
+uint32_t exec_mask(const weir_access *a, weir_dim_kind kind);
+
+/* Scratch blocks for runs that may be concurrent: made at prepare, taken and given back without
+ * allocation. */
+typedef struct exec_pool {
+  int n;
+  size_t bytes;
+  atomic_int *busy;
+  char *memory;
+} exec_pool;
+weir_status exec_pool_init(exec_pool *p, int n, size_t bytes) WEIR_CHECKED;
+void exec_pool_fini(exec_pool *p);
+/* A block of p->bytes, 64-byte aligned; waits when more runs are under way than the pool was made
+ * for. */
+void *exec_pool_take(exec_pool *p);
+void exec_pool_give(exec_pool *p, const void *block);
+#endif
