@@ -1,0 +1,371 @@
+/* csv_test.c - text in the shapes that people have, against what was printed into it; and refusals.
+ */
+#include <locale.h>
+#include <math.h>
+#include "io/csv/csv_priv.h"
+#include "io/io_test.h"
+
+static char dir[256];
+static char path[512];
+
+static weir_status open_text(const char *text, double fs, weir_record **r)
+{
+  const weir_record_opts opts = {.csv_fs = fs};
+
+  write_text(path, text);
+  weir_log_set_level(WEIR_LOG_ERROR);
+  const weir_status status = weir_record_open(path, &opts, r);
+
+  weir_log_set_level(WEIR_LOG_INFO);
+  return status;
+}
+
+/* Opens `text` and compares signal `signal` with `want` (NaN: absent) at the rate num/den. */
+static void reads_as(const char *text, double fs, int signal, int64_t num, int64_t den,
+                     const double *want, int64_t n)
+{
+  weir_record *r = NULL;
+  float v[64];
+  uint8_t p[64];
+
+  assert_ok(open_text(text, fs, &r));
+  assert_int_equal(weir_record_signal(r, signal)->count, n);
+  assert_int_equal(weir_record_signal(r, signal)->fs_num, num);
+  assert_int_equal(weir_record_signal(r, signal)->fs_den, den);
+  assert_ok(weir_record_read(r, signal, 0, n, v, p));
+  for (int64_t i = 0; i < n; i++) {
+    assert_int_equal(p[i], !isnan(want[i]));
+    assert_true(v[i] == (isnan(want[i]) ? 0.0f : (float)want[i]));
+  }
+  weir_record_close(&r);
+}
+
+static void shapes_of_tables(void **state)
+{
+  const double abc[] = {1.5, NAN, -3e-2, 4};
+  const double gap[] = {1, 2, NAN, NAN, 5};
+  const double two[] = {7, 8};
+
+  (void)state;
+  reads_as("1.5\n\n-3e-2\n4\n", 250, 0, 250, 1, abc, 4);
+  reads_as("1.5\r\nnan\r\n-0.03\r\n+4", 62.4725, 0, 24989, 400, abc, 4);
+  reads_as("\xEF\xBB\xBF# Sampling Rate (Hz):= 1000.00\n# Labels:= ECG\n1.5\nNA\n-.03\n4.\n\n\n", 0,
+           0, 1000, 1, abc, 4);
+  reads_as("time,a,b\n0,9,1.5\n0.004,9,\n0.008,9,-3E-02\n0.012,9,4\n", 0, 1, 250, 1, abc, 4);
+  reads_as("0;1.5\n4e-3;null\n8e-3;-.03\n12e-3;4\n", 0, 0, 250, 1, abc, 4);
+  reads_as("time_ms\tx (mV)\n100\t1\n108\t2\n# comment\n132\t5\n", 125, 0, 125, 1, gap, 5);
+  reads_as("time_us x\n0 1\n8000 2\n  32000   5 \n", 125, 0, 125, 1, gap, 5);
+  reads_as(
+      "t,x\n2026-01-31T23:59:59.990Z,1\n2026-02-01T00:00:00Z,2\n2026-02-01 01:00:00.030+01:00,5\n",
+      0, 0, 100, 1, gap, 5);
+  reads_as("'Elapsed time','MLII','V5'\n'mm:ss.mmm','mV','mV'\n'0:59.9',1,7\n'1:00.0',2,8\n", 0, 1,
+           10, 1, two, 2);
+  reads_as("'sample #','MLII'\n10,1\n11,2\n14,5\n", 360, 0, 360, 1, gap, 5);
+  reads_as("a,b\n7,0\n8,0\n", 100, 0, 100, 1, two, 2);
+}
+
+static void names_and_units(void **state)
+{
+  weir_record *r = NULL;
+  int signal = -1;
+  int64_t us = 0;
+
+  (void)state;
+  assert_ok(open_text("Time,\"ECG II\" [mV],ABP (mmHg)\n1970-01-02T00:00:00.5,1,2\n"
+                      "1970-01-02T00:00:01,1,2\n",
+                      0, &r));
+  assert_int_equal(weir_record_signals(r), 2);
+  assert_string_equal(weir_record_name(r), "x");
+  assert_string_equal(weir_record_signal(r, 1)->name, "ABP");
+  assert_string_equal(weir_record_signal(r, 1)->units, "mmHg");
+  assert_ok(weir_record_find(r, NULL, &signal));
+  assert_int_equal(signal, 0);
+  assert_int_equal(weir_record_start(r, &us), 2);
+  assert_int_equal(us, INT64_C(86400500000));
+  assert_int_equal(weir_record_read_raw(r, 0, 0, 1, &signal, NULL), WEIR_ERR_UNSUPPORTED);
+  weir_record_close(&r);
+}
+
+/* Times as programs print them: the rate must come out exactly. */
+static void rates_are_told_from_times(void **state)
+{
+  static const struct {
+    double fs;
+    int digits;
+    int64_t rows, num, den;
+  } cases[] = {{360, 3, 4000, 360, 1}, {360, 6, 50, 360, 1},           {125, 3, 3, 125, 1},
+               {1000, 3, 10, 1000, 1}, {62.4725, 6, 5000, 24989, 400}, {1 / 60.0, 0, 30, 1, 60},
+               {333, 6, 3000, 333, 1}, {128, 4, 3000, 128, 1}};
+  static char text[1 << 18];
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_record *r = NULL;
+    int used = 0;
+
+    for (int64_t k = 0; k < cases[i].rows; k++) {
+      used += snprintf(text + used, sizeof text - (size_t)used, "%.*f,%d\n", cases[i].digits,
+                       (double)k / cases[i].fs, (int)(k % 1000));
+    }
+    assert_ok(open_text(text, 0, &r));
+    if (cases[i].fs != 62.4725) { /* a fraction with a large denominator needs to be stated */
+      assert_int_equal(weir_record_signal(r, 0)->fs_num, cases[i].num);
+      assert_int_equal(weir_record_signal(r, 0)->fs_den, cases[i].den);
+    }
+    assert_int_equal(weir_record_signal(r, 0)->count, cases[i].rows);
+    weir_record_close(&r);
+  }
+}
+
+static void what_is_wrong_is_refused_with_its_line(void **state)
+{
+  static const struct {
+    const char *text;
+    double fs;
+    weir_status status;
+    const char *says;
+  } cases[] = {
+      {"", 1, WEIR_ERR_DATA, "holds no samples"},
+      {"# only\n\n", 1, WEIR_ERR_DATA, "holds no samples"},
+      {"a,b\n", 1, WEIR_ERR_DATA, "holds no samples"},
+      {"1\n2\n", 0, WEIR_ERR_CONFIG, "neither a time column nor a sampling rate"},
+      {"1\n2\n", NAN, WEIR_ERR_CONFIG, "no positive number"},
+      {"1\n2\n", -5, WEIR_ERR_CONFIG, "no positive number"},
+      {"a,b\n1,2\n1\n", 9, WEIR_ERR_DATA, "x.csv:3: fewer fields than the 2"},
+      {"a,b\n1,2\n# c\n1,2,3\n", 9, WEIR_ERR_DATA, "x.csv:4: more fields than the 2"},
+      {"a,b\n1\n", 9, WEIR_ERR_DATA, "x.csv:2: 1 fields where the names have 2"},
+      {"1\n2x\n", 9, WEIR_ERR_DATA, "x.csv:2: column 1 is '2x'"},
+      {"1\n1e999\n", 9, WEIR_ERR_DATA, "x.csv:2: column 1 is '1e999'"},
+      {"1\ninf\n", 9, WEIR_ERR_DATA, "x.csv:2"},
+      {"1\n0x10\n", 9, WEIR_ERR_DATA, "x.csv:2"},
+      {"0,5;1,2\n0,6;1,3\n", 9, WEIR_ERR_DATA, "x.csv:"},
+      {"time,a\n0,1\nx,2\n", 0, WEIR_ERR_DATA, "x.csv:3: column 1 is 'x': no time"},
+      {"time,a\n0,1\n,2\n", 0, WEIR_ERR_DATA, "x.csv:3"},
+      {"time,a\n0,1\n1e30,2\n", 0, WEIR_ERR_DATA, "x.csv:3"},
+      {"time,a\n0,1\n", 0, WEIR_ERR_CONFIG, "cannot be told from its times"},
+      {"time,a\n0,1\n0.003,1\n0.006,2\n0.008,3\n", 0, WEIR_ERR_CONFIG, "cannot be told"},
+      {"time,a\n0,1\n0,1\n", 0, WEIR_ERR_CONFIG, "cannot be told"},
+      {"# sampling rate: zero\n1\n", 0, WEIR_ERR_DATA, "x.csv:1: the sampling rate 'zero'"},
+      {"2026-01-31T10:00:00,1\n2026-02-30T10:00:00,1\n", 0, WEIR_ERR_DATA, "x.csv:2"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_record *r = NULL;
+    const weir_status status = open_text(cases[i].text, cases[i].fs, &r);
+
+    if (status != cases[i].status || !strstr(weir_last_message(), cases[i].says)) {
+      fail_msg("'%s': status %d, '%s' lacks '%s'", cases[i].text, status, weir_last_message(),
+               cases[i].says);
+    }
+    assert_null(r);
+  }
+  assert_int_equal(remove(path), 0);
+  weir_record *r = NULL;
+
+  assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
+  assert_int_equal(weir_record_open("/nowhere/at/all", NULL, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "csv: "));
+  assert_non_null(strstr(weir_last_message(), "wfdb: "));
+}
+
+static void odd_times_are_counted_out(void **state)
+{
+  const double want[] = {1, 2, 4, NAN, 6};
+
+  (void)state; /* a repeated time, one that goes back; 0.0405 snaps to the nearest slot */
+  reads_as("time,a\n0,1\n0.01,2\n0.01,9\n0.0199,4\n0.005,9\n0.0405,6\n", 100, 0, 100, 1, want, 5);
+}
+
+/* A file far larger than the buffer, with gaps: random cuts, and two signals in turn. */
+static void pieces_equal_the_whole(void **state)
+{
+  enum { ROWS = 60000, SLOTS = 400000 };
+  static float want[2][SLOTS];
+  static float got[SLOTS];
+  static uint8_t present[2][SLOTS];
+  static uint8_t p[SLOTS];
+  FILE *const f = fopen(path, "wb");
+  int64_t slot = 0;
+  weir_record *r = NULL;
+
+  (void)state;
+  assert_non_null(f);
+  fprintf(f, "time,a,b\n");
+  memset(present, 0, sizeof present);
+  for (uint64_t k = 0; k < ROWS; k++) {
+    const int a = (int)random_in(2, 2 * k, -9999, 9999);
+    const int64_t jump = random_in(3, k, 0, 999);
+
+    fprintf(f, "%.3f,%d.%d,%s\n", (double)slot / 500, a, (int)(k % 10), k % 3 ? "1e1" : "");
+    char text[32];
+
+    snprintf(text, sizeof text, "%d.%d", a, (int)(k % 10));
+    want[0][slot] = strtof(text, NULL);
+    present[0][slot] = 1;
+    want[1][slot] = k % 3 ? 10.0f : 0.0f;
+    present[1][slot] = k % 3 != 0;
+    slot += jump == 0 ? 5000 : jump < 50 ? 2 : 1;
+    assert_true(slot < SLOTS);
+  }
+  assert_int_equal(fclose(f), 0);
+  assert_ok(weir_record_open(path, NULL, &r));
+  const int64_t count = weir_record_signal(r, 0)->count;
+
+  assert_int_equal(weir_record_signal(r, 0)->fs_num, 500);
+  assert_true(weir_alloc_bytes() < 300000);
+  for (uint64_t k = 0, at = 0; (int64_t)at < count; k++) {
+    const int64_t n = random_in(4, k, 1, 30000);
+
+    for (int s = 0; s < 2; s++) {
+      assert_ok(weir_record_read(r, s, (int64_t)at, n, got, p));
+      for (int64_t i = 0; i < n && (int64_t)at + i < count; i++) {
+        assert_int_equal(p[i], present[s][(int64_t)at + i]);
+        assert_true(got[i] == (p[i] ? want[s][(int64_t)at + i] : 0.0f));
+      }
+    }
+    at += (uint64_t)n;
+  }
+  for (uint64_t k = 0; k < 100; k++) {
+    const int64_t at = random_in(5, k, 0, count - 1);
+
+    assert_ok(weir_record_read(r, 0, at, 1, got, p));
+    assert_int_equal(p[0], present[0][at]);
+    assert_true(got[0] == want[0][at] || !p[0]);
+  }
+  int64_t covered = 0;
+
+  for (int64_t at = 0; at < count;) { /* every sample lies in a run; long gaps in none */
+    int64_t lo = 0;
+    int64_t hi = 0;
+
+    assert_ok(weir_record_next_run(r, 0, at, &lo, &hi));
+    for (int64_t i = at; i < lo; i++) {
+      assert_false(present[0][i]);
+    }
+    covered += hi - lo;
+    at = hi;
+  }
+  assert_true(covered < count - 20 * 4000);
+  weir_record_close(&r);
+}
+
+static void damaged_text_never_crashes(void **state)
+{
+  static const char good[] = "# Sampling Rate (Hz):= 1e3\n# Labels:= A,B\ntime (ms),a (mV),b\n"
+                             "0,1.5,2\n1,nan,-3e5\n2,,\"7\"\n5,1,1\n";
+  char text[sizeof good];
+  float v[64];
+  uint8_t p[64];
+
+  (void)state;
+  const size_t size = strlen(good);
+  const int64_t before = weir_alloc_bytes();
+
+  memcpy(text, good, sizeof good);
+  for (uint64_t k = 0; k < 1500; k++) {
+    const size_t length = k < size ? (size_t)k : size;
+    const int64_t bit = random_in(6, k, 0, (int64_t)size * 8 - 1);
+    weir_record *r = NULL;
+
+    if (k >= size) {
+      text[bit / 8] = (char)(text[bit / 8] ^ (1 << (bit % 8)));
+    }
+    write_bytes(path, text, length);
+    weir_log_set_level(WEIR_LOG_ERROR);
+    const weir_status status = weir_record_open(path, NULL, &r);
+
+    weir_log_set_level(WEIR_LOG_INFO);
+    assert_true(status == WEIR_OK || status == WEIR_ERR_DATA || status == WEIR_ERR_CONFIG);
+    for (int i = 0; r && i < weir_record_signals(r); i++) {
+      assert_ok(weir_record_read(r, i, 0, 64, v, p));
+    }
+    weir_record_close(&r);
+    if (k % 3 == 0) {
+      memcpy(text, good, sizeof good);
+    }
+  }
+  assert_int_equal(weir_alloc_bytes(), before);
+}
+
+static void a_long_line_is_refused(void **state)
+{
+  static char text[WEIR_CSV_BUFFER + 100];
+  weir_record *r = NULL;
+
+  (void)state;
+  memset(text, '1', sizeof text);
+  text[sizeof text - 1] = 0;
+  assert_int_equal(open_text(text, 1, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "x.csv:1: the line is longer"));
+  memset(text, ',', sizeof text - 1);
+  assert_int_equal(open_text(text + 5000, 1, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "more than 1024 columns"));
+}
+
+/* The point stays the point in a locale that writes a comma. */
+static void the_locale_does_not_matter(void **state)
+{
+  static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+  const double want[] = {1.5, 2.25};
+  bool found = false;
+
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++) {
+    found = setlocale(LC_NUMERIC, names[i]) != NULL;
+  }
+  reads_as("1.5\n2.25000000000000000000001\n", 62.5, 0, 125, 2, want, 2);
+  setlocale(LC_NUMERIC, "C");
+}
+
+/* A9: lab recordings with a '#' preamble. */
+static void biosppy_texts_are_read(void **state)
+{
+  static const struct {
+    const char *file, *name;
+    int64_t count;
+    double first;
+  } cases[] = {{"csv/biosppy_ecg.txt", "ECG", 15000, 2044},
+               {"csv/biosppy_ppg.txt", "PPG", 20000, 2065}};
+  char file[4096];
+
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    weir_record *r = NULL;
+    int signal = -1;
+    float v = 0;
+
+    SHARED(file, sizeof file, cases[i].file);
+    assert_ok(weir_record_open(file, NULL, &r));
+    assert_ok(weir_record_find(r, NULL, &signal));
+    assert_string_equal(weir_record_signal(r, signal)->name, cases[i].name);
+    assert_int_equal(weir_record_signal(r, signal)->count, cases[i].count);
+    assert_int_equal(weir_record_signal(r, signal)->fs_num, 1000);
+    assert_ok(weir_record_read(r, signal, 0, 1, &v, NULL));
+    assert_near(v, cases[i].first, 0);
+    weir_record_close(&r);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shapes_of_tables),
+      cmocka_unit_test(names_and_units),
+      cmocka_unit_test(rates_are_told_from_times),
+      cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
+      cmocka_unit_test(odd_times_are_counted_out),
+      cmocka_unit_test(pieces_equal_the_whole),
+      cmocka_unit_test(damaged_text_never_crashes),
+      cmocka_unit_test(a_long_line_is_refused),
+      cmocka_unit_test(the_locale_does_not_matter),
+      cmocka_unit_test(biosppy_texts_are_read),
+  };
+
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/x.csv", dir);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_check_rmdir(dir);
+  return failed;
+}
