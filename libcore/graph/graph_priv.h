@@ -32,12 +32,47 @@ void weir_node_describe(const weir_graph *g, int32_t node, char *text, size_t si
 weir_status weir_node_match(const weir_graph *g, const weir_node *node) WEIR_CHECKED;
 bool weir_desc_equal(const weir_array_desc *a, const weir_array_desc *b);
 
-/* Sum of the terms of `x` over `box`, before the division, in wide arithmetic; the gathered value
- * takes its whole declared range. The box must not be empty. */
-void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, weir_wide *hi);
 weir_wide weir_wide_floor_div(weir_wide a, weir_wide b);
 static inline int64_t weir_index_div(const weir_index *x)
 {
   return x->div > 1 ? x->div : 1;
 }
+/* Least and greatest sum of the terms of `x` over `box`, before the division, in wide arithmetic;
+ * the gathered value takes its whole declared range. The box must not be empty. */
+void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, weir_wide *hi);
+/* Elements that the raw indices [first, last] reach after the border rule: ascending disjoint
+ * intervals; returns how many (0 to 2). */
+int weir_border_image(weir_border border, weir_wide first, weir_wide last, int64_t extent,
+                      weir_interval part[2]);
+/* Shrinks `box` to hold every iteration whose raw index lies in [lo, hi); false when none does. */
+bool weir_index_tighten(const weir_index *x, weir_wide lo, weir_wide hi, weir_box *box);
+/* First array dimension with an index of its own (dimension 0 of a state is the slot). */
+static inline int weir_operand_first(const weir_operand *x)
+{
+  return x->role == WEIR_ROLE_STATE ? 1 : 0;
+}
+
+/* 0 <= sum of the terms < extent * div, else the iteration is dropped. */
+struct weir_limit {
+  const weir_index *x;
+  int64_t extent;
+};
+
+enum { WEIR_MAX_LIMITS = WEIR_MAX_OPERANDS * WEIR_MAX_RANK };
+
+/* The limits that cut something off a box. */
+struct weir_limits {
+  int n;
+  struct weir_limit at[WEIR_MAX_LIMITS];
+};
+
+/* The ABSENT borders of `a` that drop iterations of `box`; `box` is shrunk where that is exact.
+ * false: none survives. Borders of gathered indices are left out: what they drop is not known. */
+bool weir_limits_collect(const weir_access *a, weir_box *box, struct weir_limits *out);
+/* Iterations of `box` within all limits, counted over the dimensions of `mask`; with `any`, 1 when
+ * there is one. *budget bounds the work: when it is spent, the count is an upper bound. */
+int64_t weir_limits_count(const struct weir_limits *limits, const weir_box *box, uint32_t mask,
+                          bool any, int64_t *budget);
+/* Elements in the union of regions of one array. */
+weir_wide weir_regions_union(const weir_region *r, int n);
 #endif

@@ -176,18 +176,21 @@ weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *el
  * wrap and reflect the hull of the union). */
 weir_box weir_affected(const weir_access *a, int operand, const weir_box *elements);
 /* Number of distinct elements of an input that the iterations of `box` touch, after the border
- * rule. */
+ * rule, dropped iterations left out. An upper bound for gathers, and where no closed form serves
+ * and enumeration would visit over four million points. */
 int64_t weir_distinct(const weir_access *a, int operand, const weir_box *box);
 /* The same for the union of several uses of one array: use k is operand[k] of access[k] over
  * box[k]; operand[k] < 0 is output -1 - operand[k]. */
 int64_t weir_distinct_union(const weir_access *const *access, const int *operand,
                             const weir_box *box, int n);
-/* Iterations of `box` that survive ABSENT borders. */
+/* Iterations of `box` that survive ABSENT borders (those of gathered indices are not known and drop
+ * nothing here). */
 int64_t weir_surviving(const weir_access *a, const weir_box *box);
 /* Surviving iterations x flops of the body and the monoid; opaque: points x opaque_flops. */
 double weir_flops(const weir_access *a, const weir_box *box);
 /* How far needed(iterations) reaches below and above the owned elements, per array dimension (0
- * when inside). */
+ * when inside); for WRAP before the index is wrapped, so that a neighbour across the seam counts as
+ * near. */
 void weir_halo(const weir_access *a, int operand, const weir_box *iterations, const weir_box *owned,
                int64_t *below, int64_t *above);
 
