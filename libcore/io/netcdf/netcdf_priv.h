@@ -1,0 +1,35 @@
+/* netcdf_priv.h - what writing and reading share. */
+#ifndef WEIR_NETCDF_PRIV_H
+#define WEIR_NETCDF_PRIV_H
+#include <netcdf.h>
+#include <stddef.h>
+#include "base/weir_file.h"
+#include "io/weir_netcdf.h"
+
+struct weir_netcdf {
+  int id; /* of the library; -1 when closed */
+  char *path;
+  weir_writer *writer; /* NULL for a file that is read */
+};
+
+/* Turns a failure of the library into a status that names file, object and reason. `nc` and `what`
+ * must be in scope. */
+#define WEIR_NC(call)                                                                             \
+  do {                                                                                            \
+    const int nc_status_ = (call);                                                                \
+    if (nc_status_ != NC_NOERR) {                                                                 \
+      return weir_fail(WEIR_ERR_EXTERNAL, "%s: %s: %s", nc->path, what, nc_strerror(nc_status_)); \
+    }                                                                                             \
+  } while (0)
+
+/* The file as NC_GLOBAL, a variable as itself. */
+static inline int weir_netcdf_target(int var)
+{
+  return var == WEIR_NETCDF_FILE ? NC_GLOBAL : var;
+}
+
+/* Widens the corner and the edges of a box. Fails: WEIR_ERR_SHAPE for a negative one; the caller
+ * has room for WEIR_NETCDF_MAX_DIMS. */
+weir_status weir_netcdf_box(const weir_netcdf *nc, int var, const int64_t *start,
+                            const int64_t *count, size_t *corner, size_t *edges) WEIR_CHECKED;
+#endif

@@ -1,0 +1,146 @@
+/* read_netcdf.c - reading files back. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "io/netcdf/netcdf_priv.h"
+
+/* False for a type that weir_dtype does not have. */
+static bool dtype_of(nc_type type, weir_netcdf_shape *shape)
+{
+  static const struct {
+    nc_type type;
+    weir_dtype dtype;
+  } known[] = {{NC_FLOAT, WEIR_F32}, {NC_DOUBLE, WEIR_F64}, {NC_BYTE, WEIR_I8},
+               {NC_UBYTE, WEIR_U8},  {NC_SHORT, WEIR_I16},  {NC_INT, WEIR_I32},
+               {NC_INT64, WEIR_I64}};
+
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    if (known[i].type == type) {
+      shape->dtype = known[i].dtype;
+      return true;
+    }
+  }
+  shape->text = type == NC_STRING;
+  return shape->text;
+}
+
+weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
+{
+  void *memory = NULL;
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+  int code = NC_NOERR;
+  int64_t size = 0;
+
+  *out = NULL;
+  WEIR_TRY(
+      weir_file_size(path, &size)); /* also keeps names that the library takes for addresses out */
+  WEIR_TRY(weir_alloc(1, sizeof *nc, &memory));
+  nc = memory;
+  nc->id = -1;
+  WEIR_TRY_GOTO(weir_strdup(path, &nc->path), fail);
+  code = nc_open(path, NC_NOWRITE, &nc->id);
+  if (code != NC_NOERR) {
+    nc->id = -1;
+    status = weir_fail(WEIR_ERR_DATA, "%s: no NetCDF file: %s", path, nc_strerror(code));
+    goto fail;
+  }
+  *out = nc;
+  return WEIR_OK;
+fail:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape)
+{
+  const char *const what = name;
+  int dims[NC_MAX_VAR_DIMS];
+  int id = 0;
+  nc_type type = 0;
+  weir_netcdf_shape s = {0};
+
+  if (nc_inq_varid(nc->id, name, &id) != NC_NOERR) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s", nc->path, name);
+  }
+  WEIR_NC(nc_inq_vartype(nc->id, id, &type));
+  WEIR_NC(nc_inq_varndims(nc->id, id, &s.n_dims));
+  if (!dtype_of(type, &s) || s.n_dims > WEIR_NETCDF_MAX_DIMS) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %s has a type or rank that is not handled",
+                     nc->path, name);
+  }
+  WEIR_NC(nc_inq_vardimid(nc->id, id, dims));
+  for (int i = 0; i < s.n_dims; i++) {
+    size_t length = 0;
+
+    WEIR_NC(nc_inq_dimlen(nc->id, dims[i], &length));
+    s.lengths[i] = (int64_t)length;
+  }
+  *var = id;
+  *shape = s;
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
+                             void *data)
+{
+  const char *const what = "reading a variable";
+  size_t corner[WEIR_NETCDF_MAX_DIMS];
+  size_t edges[WEIR_NETCDF_MAX_DIMS];
+
+  WEIR_TRY(weir_netcdf_box(nc, var, start, count, corner, edges));
+  WEIR_NC(nc_get_vara(nc->id, var, corner, edges, data));
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index, char **text)
+{
+  const char *const what = "reading a text";
+  size_t corner[WEIR_NETCDF_MAX_DIMS];
+  size_t edges[WEIR_NETCDF_MAX_DIMS];
+  char *found = NULL;
+
+  WEIR_TRY(weir_netcdf_box(nc, var, index, index, corner, edges));
+  WEIR_NC(nc_get_var1_string(nc->id, var, corner, &found));
+  const weir_status status = weir_strdup(found ? found : "", text);
+
+  (void)nc_free_string(1, &found);
+  return status;
+}
+
+weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name, char **text)
+{
+  const char *const what = name;
+  nc_type type = 0;
+  size_t size = 0;
+  void *memory = NULL;
+
+  if (nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size) != NC_NOERR ||
+      type != NC_CHAR) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no text attribute %s", nc->path, name);
+  }
+  WEIR_TRY(weir_alloc((int64_t)size + 1, 1, &memory));
+  *text = memory;
+  const int code = nc_get_att_text(nc->id, weir_netcdf_target(var), name, *text);
+
+  if (code != NC_NOERR) {
+    weir_free(text);
+  }
+  WEIR_NC(code);
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, double *values,
+                                    int64_t n)
+{
+  const char *const what = name;
+  nc_type type = 0;
+  size_t size = 0;
+
+  if (nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size) != NC_NOERR ||
+      type == NC_CHAR || type == NC_STRING || (int64_t)size != n) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no attribute %s of %lld numbers", nc->path, name,
+                     (long long)n);
+  }
+  WEIR_NC(nc_get_att_double(nc->id, weir_netcdf_target(var), name, values));
+  return WEIR_OK;
+}

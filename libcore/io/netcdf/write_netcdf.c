@@ -1,0 +1,197 @@
+/* write_netcdf.c - creating files, and what writing and reading share. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "io/netcdf/netcdf_priv.h"
+
+bool weir_netcdf_available(void)
+{
+  return true;
+}
+
+static nc_type type_of(weir_dtype dtype)
+{
+  switch (dtype) {
+  case WEIR_F32:
+    return NC_FLOAT;
+  case WEIR_F64:
+    return NC_DOUBLE;
+  case WEIR_I8:
+    return NC_BYTE;
+  case WEIR_I16:
+    return NC_SHORT;
+  case WEIR_I32:
+    return NC_INT;
+  case WEIR_I64:
+    return NC_INT64;
+  default: /* u8 and bool */
+    return NC_UBYTE;
+  }
+}
+
+weir_status weir_netcdf_box(const weir_netcdf *nc, int var, const int64_t *start,
+                            const int64_t *count, size_t *corner, size_t *edges)
+{
+  const char *const what = "shape of a variable";
+  int n = 0;
+
+  WEIR_NC(nc_inq_varndims(nc->id, var, &n));
+  if (n > WEIR_NETCDF_MAX_DIMS) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: a variable has %d dimensions, at most %d are handled",
+                     nc->path, n, WEIR_NETCDF_MAX_DIMS);
+  }
+  for (int i = 0; i < n; i++) {
+    if (start[i] < 0 || count[i] < 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: a box of %lld from %lld on", nc->path,
+                       (long long)count[i], (long long)start[i]);
+    }
+    corner[i] = (size_t)start[i];
+    edges[i] = (size_t)count[i];
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_create(const char *path, weir_netcdf **out)
+{
+  void *memory = NULL;
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+  int code = NC_NOERR;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *nc, &memory));
+  nc = memory;
+  nc->id = -1;
+  WEIR_TRY_GOTO(weir_strdup(path, &nc->path), fail);
+  WEIR_TRY_GOTO(weir_writer_open(path, &nc->writer), fail);
+  code = nc_create(weir_writer_path(nc->writer), NC_NETCDF4 | NC_CLOBBER, &nc->id);
+  if (code != NC_NOERR) {
+    nc->id = -1;
+    status = weir_fail(WEIR_ERR_DATA, "%s: cannot be created: %s", path, nc_strerror(code));
+    goto fail;
+  }
+  *out = nc;
+  return WEIR_OK;
+fail:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+void weir_netcdf_close(weir_netcdf **nc)
+{
+  if (!*nc) {
+    return;
+  }
+  if ((*nc)->id >= 0) {
+    (void)nc_close((*nc)->id); /* what is abandoned or only read has nothing to lose */
+  }
+  weir_writer_destroy(&(*nc)->writer);
+  weir_free(&(*nc)->path);
+  weir_free(nc);
+}
+
+static weir_status finish(weir_netcdf *nc)
+{
+  const char *const what = "end of the file";
+  const int id = nc->id;
+
+  nc->id = -1;
+  WEIR_NC(nc_close(id));
+  return weir_writer_commit(&nc->writer);
+}
+
+weir_status weir_netcdf_commit(weir_netcdf **nc)
+{
+  const weir_status status = finish(*nc);
+
+  weir_netcdf_close(nc);
+  return status;
+}
+
+weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length, int *dim)
+{
+  const char *const what = name;
+  int id = 0;
+
+  WEIR_NC(nc_def_dim(nc->id, name, length == WEIR_NETCDF_UNLIMITED ? NC_UNLIMITED : (size_t)length,
+                     &id));
+  *dim = id;
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
+                            const int *dims, int *var)
+{
+  const char *const what = name;
+  int id = 0;
+
+  WEIR_NC(nc_def_var(nc->id, name, type_of(dtype), n_dims, dims, &id));
+  *var = id;
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
+                                 int *var)
+{
+  const char *const what = name;
+  int id = 0;
+
+  WEIR_NC(nc_def_var(nc->id, name, NC_STRING, n_dims, dims, &id));
+  *var = id;
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks, int level)
+{
+  const char *const what = "chunks of a variable";
+  size_t corner[WEIR_NETCDF_MAX_DIMS];
+  size_t edges[WEIR_NETCDF_MAX_DIMS];
+
+  WEIR_TRY(weir_netcdf_box(nc, var, chunks, chunks, corner, edges));
+  WEIR_NC(nc_def_var_chunking(nc->id, var, NC_CHUNKED, edges));
+  if (level > 0) {
+    WEIR_NC(nc_def_var_deflate(nc->id, var, 1, 1, level));
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_put_text(weir_netcdf *nc, int var, const char *name, const char *text)
+{
+  const char *const what = name;
+
+  WEIR_NC(nc_put_att_text(nc->id, weir_netcdf_target(var), name, strlen(text), text));
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_put_numbers(weir_netcdf *nc, int var, const char *name, weir_dtype dtype,
+                                    const void *values, int64_t n)
+{
+  const char *const what = name;
+
+  WEIR_NC(nc_put_att(nc->id, weir_netcdf_target(var), name, type_of(dtype), (size_t)n, values));
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_write(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
+                              const void *data)
+{
+  const char *const what = "writing a variable";
+  size_t corner[WEIR_NETCDF_MAX_DIMS];
+  size_t edges[WEIR_NETCDF_MAX_DIMS];
+
+  WEIR_TRY(weir_netcdf_box(nc, var, start, count, corner, edges));
+  WEIR_NC(nc_put_vara(nc->id, var, corner, edges, data));
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_write_texts(weir_netcdf *nc, int var, const int64_t *start,
+                                    const int64_t *count, const char *const *texts)
+{
+  const char *const what = "writing texts";
+  size_t corner[WEIR_NETCDF_MAX_DIMS];
+  size_t edges[WEIR_NETCDF_MAX_DIMS];
+
+  WEIR_TRY(weir_netcdf_box(nc, var, start, count, corner, edges));
+  /* The library takes `const char **` and does not write through it. */
+  WEIR_NC(nc_put_vara_string(nc->id, var, corner, edges, (const char **)(uintptr_t)texts));
+  return WEIR_OK;
+}

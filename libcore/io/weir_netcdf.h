@@ -1,0 +1,90 @@
+/* weir_netcdf.h - arrays with attributes in NetCDF-4 files: written beside and renamed, read back.
+ * Local calls, one thread at a time (the library has global state). Without the library every
+ * function fails with WEIR_ERR_UNSUPPORTED.
+ * All fail with WEIR_ERR_EXTERNAL, naming file, object and the library's reason, unless said. */
+#ifndef WEIR_NETCDF_H
+#define WEIR_NETCDF_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_dtype.h"
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_netcdf weir_netcdf;
+
+enum {
+  WEIR_NETCDF_FILE = -1,      /* in place of a variable: attributes of the file */
+  WEIR_NETCDF_UNLIMITED = -1, /* length of a dimension that grows */
+  WEIR_NETCDF_MAX_DIMS = 8
+};
+
+/* True when this build has the library. */
+bool weir_netcdf_available(void);
+
+/* Starts a file. Fails: WEIR_ERR_DATA where it cannot be created; *out is then NULL. */
+weir_status weir_netcdf_create(const char *path, weir_netcdf **out) WEIR_CHECKED;
+/* Completes a created file and renames it into place; *nc is destroyed either way. */
+weir_status weir_netcdf_commit(weir_netcdf **nc) WEIR_CHECKED;
+/* Opens a file for reading. Fails: WEIR_ERR_DATA (missing, or no NetCDF file). */
+weir_status weir_netcdf_open(const char *path, weir_netcdf **out) WEIR_CHECKED;
+/* Closes; a created file that is not committed is removed. Accepts NULL. */
+void weir_netcdf_close(weir_netcdf **nc);
+
+/* Defines a dimension. */
+weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length,
+                            int *dim) WEIR_CHECKED;
+/* Defines a variable over dims[n_dims], slowest first; bool is stored as unsigned bytes. */
+weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
+                            const int *dims, int *var) WEIR_CHECKED;
+/* Defines a variable of texts. */
+weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
+                                 int *var) WEIR_CHECKED;
+/* Stores a variable in chunks[n_dims], compressed at `level` (0..9, 0: not at all), before its
+ * first write. */
+weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks,
+                              int level) WEIR_CHECKED;
+/* Sets an attribute to a text. */
+weir_status weir_netcdf_put_text(weir_netcdf *nc, int var, const char *name,
+                                 const char *text) WEIR_CHECKED;
+/* Sets an attribute to n numbers of `dtype` (`_FillValue`: one, of the variable's dtype). */
+weir_status weir_netcdf_put_numbers(weir_netcdf *nc, int var, const char *name, weir_dtype dtype,
+                                    const void *values, int64_t n) WEIR_CHECKED;
+/* Writes the box of count[] elements from start[] on, dense, in the variable's dtype. */
+weir_status weir_netcdf_write(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
+                              const void *data) WEIR_CHECKED;
+/* The same for a variable of texts. */
+weir_status weir_netcdf_write_texts(weir_netcdf *nc, int var, const int64_t *start,
+                                    const int64_t *count, const char *const *texts) WEIR_CHECKED;
+
+/* What a variable is; `text` set means dtype does not count. */
+typedef struct weir_netcdf_shape {
+  weir_dtype dtype;
+  bool text;
+  int n_dims;
+  int64_t lengths[WEIR_NETCDF_MAX_DIMS];
+} weir_netcdf_shape;
+
+/* Finds a variable. Fails: WEIR_ERR_DATA when there is none, or one that this interface cannot
+ * hold. */
+weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var,
+                             weir_netcdf_shape *shape) WEIR_CHECKED;
+/* Reads a box in the variable's dtype; the caller has room for it. */
+weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
+                             void *data) WEIR_CHECKED;
+/* Reads one text of a variable of texts. The caller frees *text with weir_free. */
+weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index,
+                                  char **text) WEIR_CHECKED;
+/* An attribute as text; the caller frees *text with weir_free. Fails: WEIR_ERR_DATA when it is not
+ * there or no text. */
+weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name,
+                                 char **text) WEIR_CHECKED;
+/* An attribute of exactly n numbers, as doubles. Fails: WEIR_ERR_DATA when it is not. */
+weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, double *values,
+                                    int64_t n) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
