@@ -91,6 +91,38 @@ void weir_combine_values(weir_access *a, weir_monoid m, weir_dtype accumulator, 
   }
 }
 
+weir_status weir_combine_inputs(const char *op, const weir_op_args *args, weir_monoid m)
+{
+  weir_array_desc whole;
+
+  WEIR_TRY(weir_need_count(op, args, 1, weir_combine_has_presence(m) ? 2 : 1));
+  if (args->n_in == 1) {
+    return WEIR_OK;
+  }
+  if (args->in[1].dtype != WEIR_BOOL) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the presence is %s, not bool", op,
+                     weir_dtype_name(args->in[1].dtype));
+  }
+  WEIR_TRY(weir_common_shape(op, args->in, 2, &whole));
+  bool same = whole.rank == args->in[0].rank;
+
+  for (int d = 0; d < whole.rank && same; d++) {
+    same = whole.shape[d] == args->in[0].shape[d];
+  }
+  if (!same) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the presence does not broadcast to the values", op);
+  }
+  return WEIR_OK;
+}
+
+bool weir_combine_is_exact(weir_monoid m, weir_dtype dtype)
+{
+  const bool rounds = m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD ||
+                      m == WEIR_COMBINE_MOMENTS || m == WEIR_COMBINE_SOFTMAX;
+
+  return !rounds || !weir_dtype_is_float(dtype);
+}
+
 weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator)
 {
   const weir_monoid m = (weir_monoid)weir_draw_int(w, WEIR_COMBINE_SUM, n_rows - 1);

@@ -22,6 +22,12 @@ weir_dtype weir_combine_dtype(weir_monoid m, weir_dtype accumulator, int k);
 /* Sets combine, accumulator and the values of `a` from expression x, and `present` (-1: always). */
 void weir_combine_values(weir_access *a, weir_monoid m, weir_dtype accumulator, int32_t x,
                          weir_dtype dtype, int32_t present);
+/* Inputs are the values and, where the monoid reads it, optionally a bool presence that broadcasts
+ * to them. Fails: WEIR_ERR_SHAPE. */
+weir_status weir_combine_inputs(const char *op, const weir_op_args *args,
+                                weir_monoid m) WEIR_CHECKED;
+/* Whether the result does not depend on the order in which values of `dtype` are combined. */
+bool weir_combine_is_exact(weir_monoid m, weir_dtype dtype);
 /* A random monoid, and a dtype and accumulator that it takes. */
 weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator);
 

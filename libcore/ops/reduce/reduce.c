@@ -33,27 +33,6 @@ static weir_status check_dims(const weir_reduce_spec *s, const weir_array_desc *
   return WEIR_OK;
 }
 
-static weir_status check_presence(const weir_op_args *args, const weir_reduce_spec *s)
-{
-  weir_array_desc whole;
-
-  WEIR_TRY(weir_need_count("reduce", args, 1, weir_combine_has_presence(s->combine) ? 2 : 1));
-  if (args->n_in == 1) {
-    return WEIR_OK;
-  }
-  if (args->in[1].dtype != WEIR_BOOL) {
-    return weir_fail(WEIR_ERR_SHAPE, "reduce: the presence is %s, not bool",
-                     weir_dtype_name(args->in[1].dtype));
-  }
-  WEIR_TRY(weir_common_shape("reduce", args->in, 2, &whole));
-  for (int d = 0; d < whole.rank; d++) {
-    if (whole.rank != args->in[0].rank || whole.shape[d] != args->in[0].shape[d]) {
-      return weir_fail(WEIR_ERR_SHAPE, "reduce: the presence does not broadcast to the values");
-    }
-  }
-  return WEIR_OK;
-}
-
 static int outputs(const weir_op_args *args)
 {
   const weir_reduce_spec *s = args->spec;
@@ -68,7 +47,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   weir_dtype accumulator = WEIR_F32;
   weir_array_desc kept = {.rank = 0};
 
-  WEIR_TRY(check_presence(args, s));
+  WEIR_TRY(weir_combine_inputs("reduce", args, s->combine));
   const weir_array_desc *x = &args->in[0];
 
   WEIR_TRY(weir_combine_accumulator("reduce", s->combine, x->dtype, s->accumulator, &accumulator));
@@ -150,9 +129,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
     p.dtype = WEIR_BOOL;
     weir_case_input(c, &p, 0, 1);
   }
-  c->exact = !weir_dtype_is_float(dtype) ||
-             (s.combine != WEIR_COMBINE_SUM && s.combine != WEIR_COMBINE_PROD &&
-              s.combine != WEIR_COMBINE_MOMENTS && s.combine != WEIR_COMBINE_SOFTMAX);
+  c->exact = weir_combine_is_exact(s.combine, dtype);
   weir_case_spec(c, &s, sizeof s);
   return WEIR_OK;
 }

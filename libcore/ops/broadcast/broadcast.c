@@ -1,0 +1,70 @@
+/* broadcast.c - out[i] = in[the dimensions that in has]. */
+#include "ops/broadcast/weir_broadcast.h"
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_broadcast_spec *s = args->spec;
+  weir_array_desc both[2];
+
+  WEIR_TRY(weir_need_count("broadcast", args, 1, 1));
+  if (s->rank < args->in[0].rank || s->rank > WEIR_MAX_RANK) {
+    return weir_fail(WEIR_ERR_SHAPE, "broadcast: to rank %d from rank %d", s->rank,
+                     args->in[0].rank);
+  }
+  both[0] = (weir_array_desc){.dtype = args->in[0].dtype, .rank = s->rank, .time = s->time};
+  for (int d = 0; d < s->rank; d++) {
+    both[0].shape[d] = s->shape[d];
+  }
+  both[1] = args->in[0];
+  WEIR_TRY(weir_common_shape("broadcast", both, 2, out));
+  for (int d = 0; d < s->rank; d++) {
+    if (out->shape[d] != s->shape[d]) {
+      return weir_fail(WEIR_ERR_SHAPE, "broadcast: extent %lld of dimension %d cannot become %lld",
+                       (long long)out->shape[d], d, (long long)s->shape[d]);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  weir_map_copy(args, a);
+  weir_map_broadcast(&a->in[0], &args->in[0], &args->out[0]);
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  const weir_array_desc whole = weir_draw_array(&w, weir_draw_dtype(&w, "nb"), 0, 4);
+  const int skip = (int)weir_draw_int(&w, 0, whole.rank);
+  weir_broadcast_spec s = {.rank = whole.rank};
+  weir_array_desc x = {.dtype = whole.dtype, .rank = whole.rank - skip};
+
+  for (int d = 0; d < whole.rank; d++) {
+    s.shape[d] = whole.shape[d];
+  }
+  for (int d = 0; d < x.rank; d++) {
+    x.shape[d] = weir_draw_one_in(&w, 3) ? 1 : whole.shape[skip + d];
+  }
+  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
+  c->exact = true;
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_broadcast = {
+    .name = "broadcast",
+    .cite = "",
+    .spec_size = sizeof(weir_broadcast_spec),
+    .n_out = 1,
+    .infer = infer,
+    .access = access,
+    .sample = sample,
+};
+
+weir_value weir_broadcast_at(weir_graph *g, weir_value x, const weir_broadcast_spec *spec,
+                             const char *where)
+{
+  return weir_graph_add(g, &weir_op_broadcast, spec, &x, 1, where);
+}

@@ -1,0 +1,82 @@
+/* call_test.c - declared access of a C function, and refusals. */
+#include "ops/call/weir_call.h"
+#include "ops/weir_op_check.h"
+
+static weir_status nothing(void *context, const weir_op_run *run)
+{
+  return WEIR_OK;
+}
+
+static weir_call_spec spec_of(weir_array_desc out)
+{
+  return (weir_call_spec){.name = "detect", .function = nothing, .n_out = 1, .out = {out}};
+}
+
+static const weir_array_desc events = {.dtype = WEIR_I64, .rank = 2, .shape = {64, 3}};
+
+static void time_is_sequential_and_the_rest_is_whole(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value in[] = {GIVEN(g, "x", WEIR_F32, 2, -1), GIVEN(g, "s", WEIR_F64, 64, 64)};
+  weir_call_spec s = spec_of(events);
+
+  s.behind[0] = 10;
+  s.ahead[0] = 4;
+  const weir_value y = weir_call(g, &s, in, 2);
+
+  ASSERT_DESC(g, y, WEIR_I64, 64, 3);
+  const weir_access *a = access_of(g, y);
+
+  assert_true(a->opaque);
+  assert_int_equal(a->dim[0].kind, WEIR_FORWARD);
+  assert_true(a->dim[0].time);
+  weir_box chunk = weir_iterations(a);
+
+  chunk.lo[0] = 100;
+  chunk.hi[0] = 200;
+  const weir_region x = weir_needed(a, 0, &chunk);
+
+  assert_int_equal(x.part[1][0].lo, 90);
+  assert_int_equal(x.part[1][0].hi, 204);
+  assert_int_equal(weir_distinct(a, 1, &chunk), 64 * 64);
+  const weir_region out = weir_written(a, 0, &chunk);
+
+  assert_int_equal(weir_region_volume(&out), 64 * 3);
+  weir_graph_destroy(&g);
+}
+
+static void what_cannot_be_called_is_refused(void **state)
+{
+  weir_graph *g = new_graph();
+  weir_value x = GIVEN(g, "x", WEIR_F32, 2, -1);
+  weir_call_spec s = spec_of(events);
+
+  s.function = NULL;
+  assert_refused(g, weir_call(g, &s, &x, 1), "a name and a function are required");
+
+  g = new_graph();
+  x = GIVEN(g, "x", WEIR_F32, 4);
+  s = spec_of((weir_array_desc){.rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1});
+  assert_refused(g, weir_call(g, &s, &x, 1), "detect: output 0 has time, but no input has");
+
+  g = new_graph();
+  x = GIVEN(g, "x", WEIR_F32, 4);
+  s = spec_of(events);
+  s.behind[0] = -1;
+  assert_refused(g, weir_call(g, &s, &x, 1), "detect: input 0: reads -1 slots behind");
+
+  g = new_graph();
+  x = GIVEN(g, "x", WEIR_F32, 4);
+  s = spec_of(events);
+  s.n_out = 0;
+  assert_refused(g, weir_call(g, &s, &x, 1), "detect: 0 outputs");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(time_is_sequential_and_the_rest_is_whole),
+      cmocka_unit_test(what_cannot_be_called_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* concat.c - out[.., offset + i, ..] = part[.., i, ..]; other writers fill the rest. */
+#include "ops/concat/weir_concat.h"
+
+#include "base/weir_alloc.h"
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_concat_spec *s = args->spec;
+
+  WEIR_TRY(weir_need_count("concat", args, 1, 1));
+  const weir_array_desc *x = &args->in[0];
+
+  WEIR_TRY(weir_need_dim("concat", x, s->dim));
+  WEIR_TRY(weir_need_bounded("concat", x, s->dim, "it has no place where another part begins"));
+  if (s->offset < 0 || s->extent > WEIR_UNBOUNDED || s->offset > s->extent - x->shape[s->dim]) {
+    return weir_fail(WEIR_ERR_SHAPE, "concat: [%lld, %lld) of dimension %d is outside %lld",
+                     (long long)s->offset, (long long)(s->offset + x->shape[s->dim]), s->dim,
+                     (long long)s->extent);
+  }
+  *out = *x;
+  out->shape[s->dim] = s->extent;
+  return WEIR_OK;
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_concat_spec *s = args->spec;
+
+  weir_map_dims(a, &args->in[0]);
+  weir_map_input(a, &args->in[0]);
+  weir_map_output(a, &args->out[0]);
+  a->out[0].index[s->dim].offset = s->offset;
+  a->n_values = 1;
+  a->value[0] = weir_body_load(&a->body, 0, args->in[0].dtype);
+  return WEIR_OK;
+}
+
+/* One part that is the whole, since a case is one node. */
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nb"), 1, 4);
+  weir_concat_spec s = {.dim = (int)weir_draw_int(&w, 0, x.rank - 1)};
+
+  s.extent = x.shape[s.dim];
+  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
+  c->exact = true;
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_concat = {
+    .name = "concat",
+    .cite = "",
+    .spec_size = sizeof(weir_concat_spec),
+    .n_out = 1,
+    .infer = infer,
+    .access = access,
+    .sample = sample,
+};
+
+/* Shape of the whole. */
+static weir_status join(const weir_graph *g, const weir_value *part, int n, int dim,
+                        weir_array_desc *out)
+{
+  if (n < 1) {
+    return weir_fail(WEIR_ERR_SHAPE, "concat: no parts");
+  }
+  for (int i = 0; i < n; i++) {
+    const weir_array_desc *d = weir_value_desc(g, part[i]);
+
+    if (d == NULL) {
+      return weir_fail(WEIR_ERR_SHAPE, "concat: part %d is no value of the graph", i);
+    }
+    WEIR_TRY(weir_need_dim("concat", d, dim));
+    if (i == 0) {
+      *out = *d;
+      continue;
+    }
+    bool same = d->dtype == out->dtype && d->rank == out->rank && d->time == out->time;
+
+    for (int k = 0; k < d->rank && same; k++) {
+      same = k == dim || d->shape[k] == out->shape[k];
+    }
+    if (!same || !weir_add_ok(out->shape[dim], d->shape[dim], &out->shape[dim])) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "concat: part %d differs from part 0 in dtype or in a dimension other "
+                       "than %d",
+                       i, dim);
+    }
+  }
+  WEIR_TRY(weir_need_bounded("concat", out, dim, "it has no place where another part begins"));
+  return WEIR_OK;
+}
+
+weir_value weir_concat_at(weir_graph *g, const weir_value *part, int n, int dim, const char *where)
+{
+  weir_array_desc whole = {.rank = 0};
+  weir_value v = WEIR_NO_VALUE;
+  weir_concat_spec s = {.dim = dim};
+  const weir_status status = join(g, part, n, dim, &whole);
+
+  if (status != WEIR_OK) {
+    return weir_graph_fail(g, status);
+  }
+  const int32_t array = weir_graph_array(g, &whole);
+
+  s.extent = whole.shape[dim];
+  for (int i = 0; i < n && array >= 0; i++) {
+    v = weir_graph_add_into(g, &weir_op_concat, &s, &part[i], 1, array, where);
+    s.offset += weir_value_desc(g, part[i])->shape[dim];
+  }
+  return v;
+}

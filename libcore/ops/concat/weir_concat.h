@@ -1,0 +1,24 @@
+/* weir_concat.h - parts one after the other along a dimension: one array with a writer per part. */
+#ifndef WEIR_CONCAT_H
+#define WEIR_CONCAT_H
+#include "ops/weir_builder.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One part, written from `offset` on into an array of extent `extent` along `dim`. */
+typedef struct weir_concat_spec {
+  int dim;
+  int64_t offset, extent;
+} weir_concat_spec;
+
+extern const weir_op_desc weir_op_concat;
+
+/* Parts agree in dtype and in every other dimension. Not along time. */
+weir_value weir_concat_at(weir_graph *g, const weir_value *part, int n, int dim, const char *where);
+#define weir_concat(g, part, n, dim) weir_concat_at(g, part, n, dim, WEIR_WHERE)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

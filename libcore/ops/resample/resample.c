@@ -1,0 +1,269 @@
+/* resample.c - the five methods as index maps: hold, linear, polyphase FIR, half-pixel resize.
+ *
+ * The two neighbours of a linear method are two operands on one array, so that the result is a
+ * function of elements and may be fused with what follows. */
+#include "ops/resample/weir_resample.h"
+
+static const int64_t most = INT64_C(1) << 31;
+
+static int64_t or_one(int64_t x)
+{
+  return x == 0 ? 1 : x;
+}
+
+static bool is_resize(const weir_resample_spec *s)
+{
+  return s->method == WEIR_RESAMPLE_RESIZE || s->method == WEIR_RESAMPLE_RESIZE_LINEAR;
+}
+
+static bool is_linear(const weir_resample_spec *s)
+{
+  return s->method == WEIR_RESAMPLE_LINEAR || s->method == WEIR_RESAMPLE_RESIZE_LINEAR;
+}
+
+static weir_border border_of(const weir_resample_spec *s)
+{
+  return s->border == WEIR_BORDER_NEVER ? WEIR_BORDER_ABSENT : s->border;
+}
+
+static weir_status check_taps(const weir_resample_spec *s, const weir_array_desc *x,
+                              const weir_array_desc *taps)
+{
+  const int64_t up = or_one(s->up);
+  const weir_border border = border_of(s);
+  const bool flat = taps->rank == 1 && up == 1;
+
+  if (taps->dtype != x->dtype) {
+    return weir_fail(WEIR_ERR_SHAPE, "resample: taps are %s, the array is %s",
+                     weir_dtype_name(taps->dtype), weir_dtype_name(x->dtype));
+  }
+  if (taps->time != 0 || (!flat && (taps->rank != 2 || taps->shape[1] != up))) {
+    return weir_fail(WEIR_ERR_SHAPE, "resample: taps are [n, %lld], not of rank %d", (long long)up,
+                     taps->rank);
+  }
+  if (taps->shape[0] > most || border > WEIR_BORDER_REFLECT) {
+    return weir_fail(WEIR_ERR_SHAPE, "resample: %lld taps, border rule %d",
+                     (long long)taps->shape[0], (int)border);
+  }
+  if (border == WEIR_BORDER_WRAP || border == WEIR_BORDER_REFLECT) {
+    WEIR_TRY(weir_need_bounded("resample", x, s->dim, "wrap and reflect need its end"));
+  }
+  return WEIR_OK;
+}
+
+static bool same_desc(const weir_array_desc *a, const weir_array_desc *b)
+{
+  bool same = a->dtype == b->dtype && a->rank == b->rank && a->time == b->time;
+
+  for (int d = 0; d < a->rank && same; d++) {
+    same = a->shape[d] == b->shape[d];
+  }
+  return same;
+}
+
+static weir_status check_spec(const weir_op_args *args, const weir_resample_spec *s)
+{
+  const weir_array_desc *x = &args->in[0];
+
+  if (is_linear(s) && !same_desc(x, &args->in[1])) {
+    return weir_fail(WEIR_ERR_SHAPE, "resample: the two neighbours are not of one array");
+  }
+
+  WEIR_TRY(weir_need_dim("resample", x, s->dim));
+  if (s->up < 0 || s->down < 0 || s->up > most || s->down > most || s->delay < -most ||
+      s->delay > most) {
+    return weir_fail(WEIR_ERR_SHAPE, "resample: up %lld, down %lld, delay %lld", (long long)s->up,
+                     (long long)s->down, (long long)s->delay);
+  }
+  if ((is_linear(s) || s->method == WEIR_RESAMPLE_FIR) && !weir_dtype_is_float(x->dtype)) {
+    return weir_fail(WEIR_ERR_SHAPE, "resample: linear and fir take floats, not %s",
+                     weir_dtype_name(x->dtype));
+  }
+  if (is_resize(s)) {
+    WEIR_TRY(weir_need_bounded("resample", x, s->dim, "resize needs its end; use up and down"));
+    if (s->length < 0 || s->length > most || x->shape[s->dim] > most ||
+        (s->length > 0 && x->shape[s->dim] == 0)) {
+      return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements cannot become %lld",
+                       (long long)x->shape[s->dim], (long long)s->length);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_resample_spec *s = args->spec;
+  const int n = is_linear(s) || s->method == WEIR_RESAMPLE_FIR ? 2 : 1;
+
+  if ((int)s->method < 0 || s->method > WEIR_RESAMPLE_RESIZE_LINEAR) {
+    return weir_fail(WEIR_ERR_SHAPE, "resample: method %d does not exist", (int)s->method);
+  }
+  WEIR_TRY(weir_need_count("resample", args, n, n));
+  WEIR_TRY(check_spec(args, s));
+  const weir_array_desc *x = &args->in[0];
+  weir_array_desc y = *x;
+
+  if (is_resize(s)) {
+    y.shape[s->dim] = s->length;
+  } else if (x->time != s->dim + 1) {
+    if (x->shape[s->dim] > INT64_MAX / most / 2) {
+      return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements are too many",
+                       (long long)x->shape[s->dim]);
+    }
+    y.shape[s->dim] = -weir_floor_div(-x->shape[s->dim] * or_one(s->up), or_one(s->down));
+  }
+  if (s->method == WEIR_RESAMPLE_FIR) {
+    WEIR_TRY(check_taps(s, x, &args->in[1]));
+    y.dtype = s->accumulator == 0 ? x->dtype : (weir_dtype)(s->accumulator - 1);
+    if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || !weir_dtype_is_float(y.dtype)) {
+      return weir_fail(WEIR_ERR_SHAPE, "resample: accumulator %d is no float", s->accumulator);
+    }
+  }
+  *out = y;
+  return WEIR_OK;
+}
+
+/* Index of the element at or before the place of output t; rests in [0, div). */
+static void place(const weir_resample_spec *s, const weir_array_desc *x, weir_index *i)
+{
+  const int64_t in = x->shape[s->dim];
+
+  if (s->method == WEIR_RESAMPLE_RESIZE) { /* floor((o + 1/2) in / out) */
+    i->coef[s->dim] = 2 * in;
+    i->offset = in;
+    i->div = 2 * s->length;
+  } else if (s->method == WEIR_RESAMPLE_RESIZE_LINEAR) { /* floor((o + 1/2) in / out - 1/2) */
+    i->coef[s->dim] = 2 * in;
+    i->offset = in - s->length;
+    i->div = 2 * s->length;
+    i->border = WEIR_BORDER_REPLICATE;
+  } else {
+    i->coef[s->dim] = or_one(s->down);
+    i->div = or_one(s->up);
+  }
+  i->div = or_one(i->div); /* no output: nothing is read */
+}
+
+static void access_linear(const weir_op_args *args, weir_access *a)
+{
+  const weir_resample_spec *s = args->spec;
+  const weir_dtype dtype = args->in[0].dtype;
+  weir_body *b = &a->body;
+  weir_index *after = &a->in[1].index[s->dim];
+
+  a->in[1] = a->in[0];
+  a->n_in = 2;
+  after->offset += after->div;
+  after->border = WEIR_BORDER_REPLICATE;
+  const int64_t div = after->div;
+  const int32_t low = a->value[0], high = weir_body_load(b, 1, dtype);
+  const int32_t rest = weir_body_push(b, (weir_expr){.code = WEIR_CODE_REMAINDER,
+                                                     .dtype = WEIR_I64,
+                                                     .a = -1,
+                                                     .b = -1,
+                                                     .c = -1,
+                                                     .integer = s->dim});
+  const int32_t weight = weir_body_binary(b, WEIR_CODE_DIV, weir_body_cast(b, dtype, rest),
+                                          weir_body_real(b, dtype, (double)div));
+  const int32_t step = weir_body_binary(b, WEIR_CODE_SUB, high, low);
+
+  a->value[0] =
+      weir_body_binary(b, WEIR_CODE_ADD, low, weir_body_binary(b, WEIR_CODE_MUL, weight, step));
+}
+
+static void access_fir(const weir_op_args *args, weir_access *a)
+{
+  const weir_resample_spec *s = args->spec;
+  const weir_array_desc *taps = &args->in[1];
+  const weir_dtype accumulator = args->out[0].dtype;
+  const int k = weir_map_dim(a, WEIR_REDUCED, taps->shape[0]);
+  weir_index *x = &a->in[0].index[s->dim];
+  weir_operand *h = &a->in[1];
+  weir_body *b = &a->body;
+
+  x->offset = s->delay;
+  x->coef[k] = -x->div;
+  x->border = border_of(s);
+  x->fill = s->fill;
+  weir_map_operand(h, taps);
+  a->n_in = 2;
+  h->index[0].coef[k] = 1;
+  if (taps->rank == 2 && taps->shape[1] > 1) { /* the phase: (down t + delay) modulo up */
+    h->index[1].coef[s->dim] = x->coef[s->dim];
+    h->index[1].offset = s->delay;
+    h->index[1].border = WEIR_BORDER_WRAP;
+  }
+  const int32_t tap = weir_body_load(b, 1, taps->dtype);
+  const bool same = accumulator == taps->dtype;
+
+  a->combine = WEIR_COMBINE_SUM;
+  a->accumulator = accumulator;
+  a->value[0] = weir_body_binary(b, WEIR_CODE_MUL, same ? tap : weir_body_cast(b, accumulator, tap),
+                                 same ? a->value[0] : weir_body_cast(b, accumulator, a->value[0]));
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_resample_spec *s = args->spec;
+
+  weir_map_copy(args, a);
+  weir_map_identity(&a->in[0], &args->in[0]);
+  place(s, &args->in[0], &a->in[0].index[s->dim]);
+  if (is_linear(s)) {
+    access_linear(args, a);
+  } else if (s->method == WEIR_RESAMPLE_FIR) {
+    access_fir(args, a);
+  }
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  weir_resample_spec s = {.method = (weir_resample_method)weir_draw_int(&w, 0, 4), .fill = 1};
+  const bool floats = is_linear(&s) || s.method == WEIR_RESAMPLE_FIR;
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, floats ? "f" : "nb"), 1, 3);
+
+  s.dim = (int)weir_draw_int(&w, 0, x.rank - 1);
+  s.up = weir_draw_int(&w, 0, 5);
+  s.down = weir_draw_int(&w, 0, 5);
+  s.delay = weir_draw_int(&w, -7, 20);
+  s.length = x.shape[s.dim] == 0 ? 0 : weir_draw_int(&w, 0, 40);
+  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
+  c->exact = !floats;
+  if (is_linear(&s)) { /* the access does not ask that both are one array */
+    weir_case_input(c, &x, 0, 9);
+  }
+  if (s.method == WEIR_RESAMPLE_FIR) {
+    weir_array_desc taps = {.dtype = x.dtype, .rank = 2};
+
+    taps.shape[0] = weir_draw_int(&w, 0, 20);
+    taps.shape[1] = or_one(s.up);
+    taps.rank -= taps.shape[1] == 1 && weir_draw_one_in(&w, 2);
+    if (x.shape[s.dim] > 0) {
+      s.border = (weir_border)weir_draw_int(&w, WEIR_BORDER_NEVER, WEIR_BORDER_REFLECT);
+    }
+    weir_case_input(c, &taps, -2, 2);
+  }
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_resample = {
+    .name = "resample",
+    .cite = "Crochiere and Rabiner, Multirate Digital Signal Processing, 1983, ch. 3",
+    .spec_size = sizeof(weir_resample_spec),
+    .n_out = 1,
+    .infer = infer,
+    .access = access,
+    .sample = sample,
+};
+
+weir_value weir_resample_at(weir_graph *g, const weir_resample_spec *spec, weir_value x,
+                            weir_value taps, const char *where)
+{
+  const weir_value in[] = {x, is_linear(spec) ? x : taps};
+  const int n = is_linear(spec) || spec->method == WEIR_RESAMPLE_FIR ? 2 : 1;
+
+  return weir_graph_add(g, &weir_op_resample, spec, in, n, where);
+}

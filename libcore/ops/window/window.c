@@ -1,0 +1,162 @@
+/* window.c - out[t] = combine over k of in[stride t + offset + dilation k]. */
+#include "ops/window/weir_window.h"
+
+static const int64_t most = INT64_C(1) << 31;
+
+static int64_t or_one(int64_t x)
+{
+  return x == 0 ? 1 : x;
+}
+
+static weir_border border_of(const weir_window_spec *s)
+{
+  return s->border == WEIR_BORDER_NEVER ? WEIR_BORDER_ABSENT : s->border;
+}
+
+static weir_status check_spec(const weir_window_spec *s, const weir_array_desc *x)
+{
+  const weir_border border = border_of(s);
+
+  WEIR_TRY(weir_need_dim("window", x, s->dim));
+  if (s->taps < 1 || s->taps > most) {
+    return weir_fail(WEIR_ERR_SHAPE, "window: %lld taps", (long long)s->taps);
+  }
+  if (s->stride < 0 || s->stride > most || s->dilation < -most || s->dilation > most ||
+      s->offset < -most || s->offset > most) {
+    return weir_fail(WEIR_ERR_SHAPE, "window: stride %lld, dilation %lld, offset %lld",
+                     (long long)s->stride, (long long)s->dilation, (long long)s->offset);
+  }
+  if (border > WEIR_BORDER_REFLECT) {
+    return weir_fail(WEIR_ERR_SHAPE, "window: border rule %d does not exist", (int)border);
+  }
+  if (border == WEIR_BORDER_WRAP || border == WEIR_BORDER_REFLECT) {
+    WEIR_TRY(weir_need_bounded("window", x, s->dim,
+                               "wrap and reflect need its end; use absent, zero, value or "
+                               "replicate"));
+  }
+  return WEIR_OK;
+}
+
+static int outputs(const weir_op_args *args)
+{
+  const weir_window_spec *s = args->spec;
+  const int n = weir_combine_outputs(s->combine);
+
+  return n > 0 ? n : 1;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_window_spec *s = args->spec;
+  weir_dtype accumulator = WEIR_F32;
+
+  WEIR_TRY(weir_combine_inputs("window", args, s->combine));
+  const weir_array_desc *x = &args->in[0];
+
+  WEIR_TRY(check_spec(s, x));
+  WEIR_TRY(weir_combine_accumulator("window", s->combine, x->dtype, s->accumulator, &accumulator));
+  for (int k = 0; k < weir_combine_outputs(s->combine); k++) {
+    const int64_t stride = or_one(s->stride);
+
+    out[k] = *x;
+    out[k].dtype = weir_combine_dtype(s->combine, accumulator, k);
+    if (x->time != s->dim + 1) {
+      out[k].shape[s->dim] = (x->shape[s->dim] + stride - 1) / stride;
+    }
+  }
+  return WEIR_OK;
+}
+
+/* The window's map along `dim`, where the operand moves with it. */
+static void slide(weir_operand *o, const weir_window_spec *s, int array_dim, int tap)
+{
+  weir_index *x = &o->index[array_dim];
+
+  if (x->coef[s->dim] == 0) {
+    return;
+  }
+  x->coef[s->dim] = or_one(s->stride);
+  x->coef[tap] = or_one(s->dilation);
+  x->offset = s->offset;
+  x->border = border_of(s);
+  x->fill = s->fill;
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_window_spec *s = args->spec;
+  const weir_array_desc *x = &args->in[0];
+  int32_t present = -1;
+
+  weir_map_dims(a, &args->out[0]);
+  const int tap = weir_map_dim(a, WEIR_REDUCED, s->taps);
+
+  weir_map_input(a, x);
+  slide(&a->in[0], s, s->dim, tap);
+  const int32_t value = weir_body_load(&a->body, 0, x->dtype);
+
+  if (args->n_in == 2) {
+    const int at = s->dim - (x->rank - args->in[1].rank);
+
+    weir_map_broadcast(&a->in[a->n_in++], &args->in[1], x);
+    if (at >= 0) {
+      slide(&a->in[1], s, at, tap);
+    }
+    present = weir_body_load(&a->body, 1, WEIR_BOOL);
+  }
+  for (int k = 0; k < args->n_out; k++) {
+    weir_map_output(a, &args->out[k]);
+  }
+  weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, present);
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw w = {.seed = seed};
+  weir_window_spec s = {.fill = 1};
+  weir_dtype dtype = WEIR_F32;
+
+  s.combine = weir_draw_monoid(&w, &dtype, &s.accumulator);
+  const weir_array_desc x = weir_draw_array(&w, dtype, 1, 3);
+  const double top = s.combine == WEIR_COMBINE_PROD ? 1.5 : 9;
+
+  s.dim = (int)weir_draw_int(&w, 0, x.rank - 1);
+  s.taps = weir_draw_int(&w, 1, 40);
+  s.stride = weir_draw_int(&w, 0, 4);
+  s.dilation = weir_draw_int(&w, -2, 2);
+  s.offset = weir_draw_int(&w, -s.taps - 3, 3);
+  s.border = (weir_border)weir_draw_int(&w, WEIR_BORDER_NEVER, WEIR_BORDER_REFLECT);
+  if (x.shape[s.dim] == 0) {
+    s.border = WEIR_BORDER_ABSENT;
+  }
+  weir_case_input(c, &x, dtype == WEIR_U8 || dtype == WEIR_BOOL ? 0 : -top,
+                  dtype == WEIR_BOOL ? 1 : top);
+  if (weir_combine_has_presence(s.combine) && weir_draw_one_in(&w, 2)) {
+    weir_array_desc p = x;
+
+    p.dtype = WEIR_BOOL;
+    weir_case_input(c, &p, 0, 1);
+  }
+  c->exact = weir_combine_is_exact(s.combine, dtype);
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_window = {
+    .name = "window",
+    .cite = "",
+    .spec_size = sizeof(weir_window_spec),
+    .infer = infer,
+    .access = access,
+    .outputs = outputs,
+    .sample = sample,
+};
+
+weir_value weir_window_at(weir_graph *g, const weir_window_spec *spec, weir_value x,
+                          weir_value presence, const char *where)
+{
+  const weir_value in[] = {x, presence};
+
+  return weir_graph_add(g, &weir_op_window, spec, in, presence.node >= 0 ? 2 : 1, where);
+}
