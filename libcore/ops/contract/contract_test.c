@@ -1,0 +1,57 @@
+/* contract_test.c - labels become dimensions, and refusals. */
+#include "ops/contract/weir_contract.h"
+#include "ops/ops_check.h"
+
+static void labels_become_dimensions(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value a = GIVEN(g, "a", WEIR_F32, 2, 3), b = GIVEN(g, "b", WEIR_F32, 3, -1);
+  const weir_value n = GIVEN(g, "n", WEIR_I8, 3, 3);
+  const weir_value y = weir_contract(g, "ik,kt->ti", a, b);
+
+  ASSERT_DESC(g, y, WEIR_F32, -1, 2);
+  assert_int_equal(access_of(g, y)->dim[2].kind, WEIR_REDUCED);
+  const weir_contract_spec trace = {.labels = "ii->"};
+
+  assert_int_equal(weir_value_desc(g, weir_contract_n(g, &trace, &n, 1))->dtype, WEIR_I64);
+  weir_graph_destroy(&g);
+}
+
+static weir_value of(weir_graph **g, const char *labels)
+{
+  *g = new_graph();
+  const weir_value a = GIVEN(*g, "a", WEIR_F32, 2, 3), b = GIVEN(*g, "b", WEIR_F32, 3, -1);
+
+  return weir_contract(*g, labels, a, b);
+}
+
+static void wrong_labels_are_refused(void **state)
+{
+  static const struct {
+    const char *labels, *text;
+  } rows[] = {
+      {"ik,kt", "labels without \"->\""},
+      {"ik,kt,t->i", "takes 3 inputs, not 2"},
+      {"ik,it->kt", "label 'i' has extent 3 in operand 1, 2 before"},
+      {"ik,kt->i", "label 't' is time, which cannot be summed over"},
+      {"ik,kt->iit", "label 'i' stands twice in the output"},
+      {"ik,kt->itx", "no operand has the output's label 'x'"},
+      {"i,kt->it", "operand 0 has rank 2, not 1"},
+      {"i k,kt->it", "' ' is no label"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    weir_graph *g;
+    const weir_value v = of(&g, rows[i].labels);
+
+    assert_refused(g, v, rows[i].text);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(labels_become_dimensions),
+      cmocka_unit_test(wrong_labels_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
