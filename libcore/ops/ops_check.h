@@ -57,7 +57,7 @@ static inline void assert_desc(const weir_graph *g, weir_value v, weir_dtype dty
     assert_int_equal(d->time == k + 1, shape[k] < 0);
   }
 }
-#define ASSERT_DESC(g, v, dtype, ...)                                                 \
+#define assert_shape(g, v, dtype, ...)                                                \
   assert_desc(g, v, dtype, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
               (int64_t[]){__VA_ARGS__})
 

@@ -9,7 +9,7 @@ static void repeated_dimensions_do_not_appear(void **state)
   const weir_broadcast_spec s = {.rank = 3, .shape = {4, 3, WEIR_UNBOUNDED}, .time = 3};
   const weir_value y = weir_broadcast(g, x, &s);
 
-  ASSERT_DESC(g, y, WEIR_I16, 4, 3, -1);
+  assert_shape(g, y, WEIR_I16, 4, 3, -1);
   const weir_operand *o = &access_of(g, y)->in[0];
 
   assert_int_equal(o->index[0].coef[0] + o->index[0].coef[1] + o->index[0].coef[2], 0);

@@ -24,7 +24,7 @@ static void time_is_sequential_and_the_rest_is_whole(void **state)
   s.ahead[0] = 4;
   const weir_value y = weir_call(g, &s, in, 2);
 
-  ASSERT_DESC(g, y, WEIR_I64, 64, 3);
+  assert_shape(g, y, WEIR_I64, 64, 3);
   const weir_access *a = access_of(g, y);
 
   assert_true(a->opaque);

@@ -9,7 +9,7 @@ static void parts_cover_the_whole(void **state)
                              GIVEN(g, "c", WEIR_F32, 3, -1)};
   const weir_value y = weir_concat(g, part, 3, 0);
 
-  ASSERT_DESC(g, y, WEIR_F32, 5, -1);
+  assert_shape(g, y, WEIR_F32, 5, -1);
   const weir_access *last = access_of(g, y);
   const weir_box box = weir_iterations(last);
   const weir_region r = weir_written(last, 0, &box);

@@ -9,7 +9,7 @@ static void labels_become_dimensions(void **state)
   const weir_value n = GIVEN(g, "n", WEIR_I8, 3, 3);
   const weir_value y = weir_contract(g, "ik,kt->ti", a, b);
 
-  ASSERT_DESC(g, y, WEIR_F32, -1, 2);
+  assert_shape(g, y, WEIR_F32, -1, 2);
   assert_int_equal(access_of(g, y)->dim[2].kind, WEIR_REDUCED);
   const weir_contract_spec trace = {.labels = "ii->"};
 

@@ -9,8 +9,8 @@ static void operands_broadcast_from_the_end(void **state)
   const weir_value b = GIVEN(g, "b", WEIR_F32, 5, 1);
   const weir_value y = weir_add(g, a, b);
 
-  ASSERT_DESC(g, y, WEIR_F32, 4, 5, 3);
-  ASSERT_DESC(g, weir_lt(g, a, b), WEIR_BOOL, 4, 5, 3);
+  assert_shape(g, y, WEIR_F32, 4, 5, 3);
+  assert_shape(g, weir_lt(g, a, b), WEIR_BOOL, 4, 5, 3);
   const weir_access *x = access_of(g, y);
 
   assert_int_equal(x->in[0].index[1].coef[1], 0); /* repeated: does not appear */
@@ -26,9 +26,9 @@ static void time_stays_time(void **state)
   const weir_value c = GIVEN(g, "c", WEIR_F64, 2, 1);
   const weir_value y = weir_mul(g, t, c);
 
-  ASSERT_DESC(g, y, WEIR_F64, 2, -1);
+  assert_shape(g, y, WEIR_F64, 2, -1);
   assert_true(access_of(g, y)->dim[1].time);
-  ASSERT_DESC(g, weir_cast(g, WEIR_I16, weir_scale(g, t, 2.5)), WEIR_I16, 2, -1);
+  assert_shape(g, weir_cast(g, WEIR_I16, weir_scale(g, t, 2.5)), WEIR_I16, 2, -1);
   weir_graph_destroy(&g);
 }
 

@@ -11,7 +11,7 @@ static void index_shape_replaces_the_dimension(void **state)
   const weir_value i = GIVEN(g, "i", WEIR_I32, 3, 4);
   const weir_value y = weir_gather(g, x, i, &along1);
 
-  ASSERT_DESC(g, y, WEIR_F32, 2, 3, 4, -1);
+  assert_shape(g, y, WEIR_F32, 2, 3, 4, -1);
   assert_int_equal(access_of(g, y)->in[0].index[1].gather_hi, 7);
   weir_graph_destroy(&g);
 }

@@ -8,7 +8,7 @@ static void extents_grow_on_both_sides(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_F32, 4, -1);
   const weir_pad_spec s = {.before = {2}, .after = {1}, .border = WEIR_BORDER_REFLECT};
 
-  ASSERT_DESC(g, weir_pad(g, x, &s), WEIR_F32, 7, -1);
+  assert_shape(g, weir_pad(g, x, &s), WEIR_F32, 7, -1);
   weir_graph_destroy(&g);
 }
 

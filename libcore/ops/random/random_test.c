@@ -12,7 +12,7 @@ static void every_node_has_a_key_of_its_own(void **state)
   const weir_value a = weir_random(g, &normal, seed, step);
   const weir_value b = weir_random(g, &normal, seed, step);
 
-  ASSERT_DESC(g, a, WEIR_F64, 8);
+  assert_shape(g, a, WEIR_F64, 8);
   assert_int_not_equal(weir_graph_node(g, a.node)->random_id,
                        weir_graph_node(g, b.node)->random_id);
   weir_graph_destroy(&g);

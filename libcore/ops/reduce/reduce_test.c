@@ -8,13 +8,13 @@ static void outputs_follow_monoid_and_accumulator(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_F32, 4, 5, 6);
   const weir_value n = GIVEN(g, "n", WEIR_U8, 4, -1);
 
-  ASSERT_DESC(g, weir_sum(g, x, 1), WEIR_F32, 4, 6);
-  ASSERT_DESC(g, weir_sum(g, n, 0), WEIR_I64, -1);
-  ASSERT_DESC(g, weir_max_over(g, n, 0), WEIR_U8, -1);
+  assert_shape(g, weir_sum(g, x, 1), WEIR_F32, 4, 6);
+  assert_shape(g, weir_sum(g, n, 0), WEIR_I64, -1);
+  assert_shape(g, weir_max_over(g, n, 0), WEIR_U8, -1);
   const weir_value a = weir_argmax(g, x, 2);
 
-  ASSERT_DESC(g, a, WEIR_F32, 4, 5);
-  ASSERT_DESC(g, ((weir_value){a.node, 1}), WEIR_I64, 4, 5);
+  assert_shape(g, a, WEIR_F32, 4, 5);
+  assert_shape(g, ((weir_value){a.node, 1}), WEIR_I64, 4, 5);
   const weir_reduce_spec s = {.combine = WEIR_COMBINE_MOMENTS,
                               .n_dims = 2,
                               .dim = {0, 2},
@@ -22,7 +22,7 @@ static void outputs_follow_monoid_and_accumulator(void **state)
                               .accumulator = 1 + WEIR_F64};
   const weir_value m = weir_reduce(g, &s, x);
 
-  ASSERT_DESC(g, ((weir_value){m.node, 2}), WEIR_F64, 1, 5, 1);
+  assert_shape(g, ((weir_value){m.node, 2}), WEIR_F64, 1, 5, 1);
   assert_int_equal(weir_value_desc(g, weir_sum(g, x, -1))->rank, 0);
   weir_graph_destroy(&g);
 }

@@ -9,15 +9,15 @@ static void extents_follow_the_factor(void **state)
   const weir_value h = GIVEN(g, "h", WEIR_F32, 8, 3), f = GIVEN(g, "f", WEIR_F32, 5);
   weir_resample_spec s = {.method = WEIR_RESAMPLE_FIR, .dim = 1, .up = 3, .down = 2, .delay = 12};
 
-  ASSERT_DESC(g, weir_resample_fir(g, &s, x, h), WEIR_F32, 2, 15);
-  ASSERT_DESC(g, weir_fir(g, t, f, 0), WEIR_F32, -1);
+  assert_shape(g, weir_resample_fir(g, &s, x, h), WEIR_F32, 2, 15);
+  assert_shape(g, weir_fir(g, t, f, 0), WEIR_F32, -1);
   s.method = WEIR_RESAMPLE_HOLD;
-  ASSERT_DESC(g, weir_resample(g, &s, x), WEIR_F32, 2, 15);
+  assert_shape(g, weir_resample(g, &s, x), WEIR_F32, 2, 15);
   s = (weir_resample_spec){.method = WEIR_RESAMPLE_LINEAR, .up = 4};
   const weir_value y = weir_resample(g, &s, t);
   weir_box box = weir_iterations(access_of(g, y));
 
-  ASSERT_DESC(g, y, WEIR_F32, -1);
+  assert_shape(g, y, WEIR_F32, -1);
   box.lo[0] = 8;
   box.hi[0] = 17;
   const weir_region r = weir_needed(access_of(g, y), 1, &box);
@@ -25,7 +25,7 @@ static void extents_follow_the_factor(void **state)
   assert_int_equal(r.part[0][0].lo, 3);
   assert_int_equal(r.part[0][0].hi, 6);
   s = (weir_resample_spec){.method = WEIR_RESAMPLE_RESIZE_LINEAR, .dim = 1, .length = 7};
-  ASSERT_DESC(g, weir_resample(g, &s, x), WEIR_F32, 2, 7);
+  assert_shape(g, weir_resample(g, &s, x), WEIR_F32, 2, 7);
   weir_graph_destroy(&g);
 }
 

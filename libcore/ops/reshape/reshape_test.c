@@ -9,7 +9,7 @@ static void what_stays_keeps_the_identity(void **state)
   const weir_reshape_spec s = {.rank = 4, .shape = {4, -1, WEIR_UNBOUNDED, 4}};
   const weir_value y = weir_reshape(g, x, &s);
 
-  ASSERT_DESC(g, y, WEIR_F32, 4, 3, -1, 4);
+  assert_shape(g, y, WEIR_F32, 4, 3, -1, 4);
   const weir_operand *o = &access_of(g, y)->in[0];
 
   assert_int_equal(o->index[3].coef[2], 1);

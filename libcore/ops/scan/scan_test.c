@@ -15,7 +15,7 @@ static void state_arrays_follow_the_data(void **state)
   s.hold = 7;
   const weir_value y = weir_sos(g, &s, x, p);
 
-  ASSERT_DESC(g, y, WEIR_F32, 3, -1);
+  assert_shape(g, y, WEIR_F32, 3, -1);
   const weir_access *a = access_of(g, y);
 
   assert_int_equal(a->dim[1].kind, WEIR_FORWARD);
@@ -57,9 +57,9 @@ static void states_come_and_go_by_dtype(void **state)
                             .give_state = true};
   const weir_value y = weir_scan_add(g, &s, in, 3);
 
-  ASSERT_DESC(g, y, WEIR_F64, 3, 8);
-  ASSERT_DESC(g, ((weir_value){y.node, 1}), WEIR_F64, 1, 3);
-  ASSERT_DESC(g, ((weir_value){y.node, 2}), WEIR_I64, 1, 3);
+  assert_shape(g, y, WEIR_F64, 3, 8);
+  assert_shape(g, ((weir_value){y.node, 1}), WEIR_F64, 1, 3);
+  assert_shape(g, ((weir_value){y.node, 2}), WEIR_I64, 1, 3);
   assert_int_equal(access_of(g, y)->state[1].init, 3);
   assert_int_equal(access_of(g, y)->state[1].final, 3);
   assert_refused(g, weir_scan_add(g, &s, in, 2), "sum: takes 1 inputs and 2 state arrays, not 2");

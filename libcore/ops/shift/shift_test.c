@@ -8,7 +8,7 @@ static void shape_stays_and_index_moves(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_F32, 3, -1);
   const weir_value y = weir_shift(g, x, 1, 5);
 
-  ASSERT_DESC(g, y, WEIR_F32, 3, -1);
+  assert_shape(g, y, WEIR_F32, 3, -1);
   assert_int_equal(access_of(g, y)->in[0].index[1].offset, -5);
   assert_int_equal(access_of(g, y)->in[0].index[1].border, WEIR_BORDER_ZERO);
   weir_graph_destroy(&g);

@@ -16,7 +16,7 @@ static void extents_follow_numpy(void **state)
     const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 10);
     const weir_value y = weir_slice(g, x, 1, rows[i].start, rows[i].stop, rows[i].step);
 
-    ASSERT_DESC(g, y, WEIR_F32, 2, rows[i].count);
+    assert_shape(g, y, WEIR_F32, 2, rows[i].count);
     assert_int_equal(access_of(g, y)->in[0].index[1].offset, rows[i].first);
     weir_graph_destroy(&g);
   }
@@ -27,7 +27,7 @@ static void time_has_no_end_to_slice_from(void **state)
   weir_graph *g = new_graph();
   weir_value x = GIVEN(g, "x", WEIR_F32, -1);
 
-  ASSERT_DESC(g, weir_slice(g, x, 0, 3, WEIR_SLICE_END, 2), WEIR_F32, -1);
+  assert_shape(g, weir_slice(g, x, 0, 3, WEIR_SLICE_END, 2), WEIR_F32, -1);
   assert_refused(g, weir_slice(g, x, 0, -3, WEIR_SLICE_END, 1), "start -3 must not be negative");
 
   g = new_graph();

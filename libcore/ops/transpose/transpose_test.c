@@ -8,7 +8,7 @@ static void dimensions_and_time_move(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_U8, 2, -1, 5);
   const weir_transpose_spec s = {.order = {1, 2, 0}};
 
-  ASSERT_DESC(g, weir_transpose(g, x, &s), WEIR_U8, -1, 5, 2);
+  assert_shape(g, weir_transpose(g, x, &s), WEIR_U8, -1, 5, 2);
   weir_graph_destroy(&g);
 }
 

@@ -8,7 +8,7 @@ static void a_window_on_time_needs_its_taps(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, -1);
   const weir_value y = weir_moving_sum(g, x, 1, 10);
 
-  ASSERT_DESC(g, y, WEIR_F32, 2, -1);
+  assert_shape(g, y, WEIR_F32, 2, -1);
   weir_box box = weir_iterations(access_of(g, y));
 
   box.lo[1] = 100;
@@ -26,7 +26,7 @@ static void extents_are_rounded_up(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_I16, 10);
   const weir_window_spec s = {.combine = WEIR_COMBINE_SUM, .taps = 4, .stride = 4};
 
-  ASSERT_DESC(g, weir_window(g, &s, x), WEIR_I64, 3);
+  assert_shape(g, weir_window(g, &s, x), WEIR_I64, 3);
   weir_graph_destroy(&g);
 }
 
