@@ -75,6 +75,43 @@ static const weir_op_desc toy_part = {.name = "toy_part",
                                       .infer = toy_part_infer,
                                       .access = toy_part_access};
 
+/* out[i] = sum over r < taps of in[step * i + r + shift]; `extent` slots come out. */
+struct toy_window {
+  int64_t taps, step, shift, extent;
+  weir_border border;
+};
+
+static weir_status toy_window_infer(const weir_op_args *args, weir_array_desc *out)
+{
+  out[0] = args->in[0];
+  out[0].shape[0] = ((const struct toy_window *)args->spec)->extent;
+  return WEIR_OK;
+}
+
+static weir_status toy_window_access(const weir_op_args *args, weir_access *a)
+{
+  const struct toy_window *w = args->spec;
+
+  a->n_dims = 2;
+  a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, args->out[0].shape[0], args->out[0].time == 1};
+  a->dim[1] = (weir_dim){WEIR_REDUCED, 0, w->taps, false};
+  a->n_in = a->n_out = 1;
+  toy_identity(&a->in[0], &args->in[0]);
+  toy_identity(&a->out[0], &args->out[0]);
+  a->in[0].index[0] = (weir_index){.coef = {w->step, 1}, .offset = w->shift, .border = w->border};
+  a->n_values = 1;
+  a->value[0] = weir_body_load(&a->body, 0, a->in[0].dtype);
+  a->combine = WEIR_COMBINE_SUM;
+  a->accumulator = a->in[0].dtype;
+  return WEIR_OK;
+}
+
+static const weir_op_desc toy_window = {.name = "toy_window",
+                                        .spec_size = sizeof(struct toy_window),
+                                        .n_out = 1,
+                                        .infer = toy_window_infer,
+                                        .access = toy_window_access};
+
 static inline weir_value toy_add(weir_graph *g, weir_value a, weir_value b, const char *where)
 {
   return weir_graph_add(g, &toy_sum, NULL, (weir_value[]){a, b}, 2, where);

@@ -1,0 +1,267 @@
+/* print.c - a graph as text, for `describe`. */
+#include "graph/graph_priv.h"
+#include "graph/weir_kernel.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const border_names[] = {"never", "absent",    "zero",   "value",
+                                           "wrap",  "replicate", "reflect"};
+static const char *const monoid_names[] = {"none",   "sum",     "prod",    "max",   "min",
+                                           "argmax", "moments", "softmax", "first", "last"};
+static const char *const kind_names[] = {"input", "stored", "constant", "array"};
+static const char *const dim_names[] = {"parallel", "reduced", "forward", "backward"};
+
+static void print_extent(int64_t extent, FILE *out)
+{
+  if (extent == WEIR_UNBOUNDED) {
+    fputs("time", out);
+  } else {
+    fprintf(out, "%" PRId64, extent);
+  }
+}
+
+static void print_array(const weir_graph *g, int32_t number, FILE *out)
+{
+  const weir_array *a = g->arrays[number];
+
+  fprintf(out, "a%d", number);
+  if (a->name != NULL || a->output != NULL) {
+    fprintf(out, " '%s'", a->name != NULL ? a->name : a->output);
+  }
+  fprintf(out, " %s[", weir_dtype_name(a->desc.dtype));
+  for (int d = 0; d < a->desc.rank; d++) {
+    fputs(d > 0 ? ", " : "", out);
+    print_extent(a->desc.shape[d], out);
+  }
+  fputs("]", out);
+}
+
+/* "2*i0 + i1 - 1", "floor((i0 + in2) / 4) (zero)". */
+static void print_index(const weir_index *x, int n_dims, FILE *out)
+{
+  bool some = false;
+
+  fputs(x->div > 1 ? "floor((" : "", out);
+  for (int k = 0; k < n_dims; k++) {
+    const int64_t c = x->coef[k];
+    if (c == 0) {
+      continue;
+    }
+    fputs(c < 0 ? (some ? " - " : "-") : (some ? " + " : ""), out);
+    if (c != 1 && c != -1) {
+      fprintf(out, "%" PRId64 "*", c < 0 ? -c : c);
+    }
+    fprintf(out, "i%d", k);
+    some = true;
+  }
+  if (x->gather > 0) {
+    fprintf(out, "%sin%d", some ? " + " : "", x->gather - 1);
+    some = true;
+  }
+  if (x->offset != 0 || !some) {
+    const char *sign = x->offset < 0 ? (some ? " - " : "-") : (some ? " + " : "");
+    fprintf(out, "%s%" PRId64, sign, x->offset < 0 ? -x->offset : x->offset);
+  }
+  if (x->div > 1) {
+    fprintf(out, ") / %" PRId64 ")", x->div);
+  }
+  if (x->border == WEIR_BORDER_VALUE) {
+    fprintf(out, " (value %g)", x->fill);
+  } else if (x->border != WEIR_BORDER_NEVER) {
+    fprintf(out, " (%s)", border_names[x->border]);
+  }
+}
+
+static void print_operand(const weir_graph *g, const weir_node *node, int number, bool input,
+                          FILE *out)
+{
+  const weir_operand *x = input ? &node->access.in[number] : &node->access.out[number];
+
+  fprintf(out, "    %s%d: ", input ? "in" : "out", number);
+  print_array(g, input ? node->in[number] : node->out[number], out);
+  fputs(x->role == WEIR_ROLE_STATE ? " state[" : " at [", out);
+  for (int d = 0; d < x->rank; d++) {
+    fputs(d > 0 ? ", " : "", out);
+    if (d < weir_operand_first(x)) {
+      fputs("slot", out);
+    } else {
+      print_index(&x->index[d], node->access.n_dims, out);
+    }
+  }
+  fputs("]\n", out);
+}
+
+static bool is_leaf(weir_code code)
+{
+  return weir_code_args(code) == 0;
+}
+
+static void print_expr(const weir_body *b, int32_t i, FILE *out)
+{
+  const weir_expr *e = &b->exprs[i];
+  const int32_t args[3] = {e->a, e->b, e->c};
+
+  switch (e->code) {
+  case WEIR_CODE_LOAD:
+    fprintf(out, "in%" PRId64, e->integer);
+    return;
+  case WEIR_CODE_CONST:
+    if (weir_dtype_is_float(e->dtype)) {
+      fprintf(out, "%.9g", e->real);
+    } else {
+      fprintf(out, "%" PRId64, e->integer);
+    }
+    return;
+  case WEIR_CODE_INDEX:
+    fprintf(out, "i%" PRId64, e->integer);
+    return;
+  case WEIR_CODE_REMAINDER:
+    fprintf(out, "remainder(in%" PRId64 ", %" PRId64 ")", e->integer / 16, e->integer % 16);
+    return;
+  case WEIR_CODE_STATE:
+    fprintf(out, "s%" PRId64, e->integer);
+    return;
+  default:
+    fprintf(out, "%s%s%s(", weir_code_name(e->code), e->code == WEIR_CODE_CAST ? " " : "",
+            e->code == WEIR_CODE_CAST ? weir_dtype_name(e->dtype) : "");
+    for (int k = 0; k < weir_code_args(e->code); k++) {
+      fputs(k > 0 ? ", " : "", out);
+      if (is_leaf(b->exprs[args[k]].code)) {
+        print_expr(b, args[k], out); /* a leaf: one level */
+      } else {
+        fprintf(out, "t%d", args[k]);
+      }
+    }
+    fputs(")", out);
+  }
+}
+
+static void print_result(const weir_body *b, const char *what, int number, int32_t i, FILE *out)
+{
+  fprintf(out, "%s%d = ", what, number);
+  if (is_leaf(b->exprs[i].code)) {
+    print_expr(b, i, out);
+  } else {
+    fprintf(out, "t%d", i);
+  }
+  fputs("; ", out);
+}
+
+static void print_body(const weir_access *a, FILE *out)
+{
+  const weir_body *b = &a->body;
+
+  if (a->opaque) {
+    fputs("    body: opaque\n", out);
+    return;
+  }
+  fputs("    body: ", out);
+  for (int32_t i = 0; i < b->n; i++) {
+    if (!is_leaf(b->exprs[i].code)) {
+      fprintf(out, "t%d = ", i);
+      print_expr(b, i, out);
+      fputs("; ", out);
+    }
+  }
+  for (int k = 0; k < a->n_states; k++) {
+    print_result(b, "s", k, a->state[k].next, out);
+  }
+  for (int k = 0; k < a->n_values; k++) {
+    print_result(b, a->combine == WEIR_COMBINE_NONE ? "out" : "v", k, a->value[k], out);
+  }
+  if (a->combine != WEIR_COMBINE_NONE) {
+    fprintf(out, "%s in %s", monoid_names[a->combine], weir_dtype_name(a->accumulator));
+  }
+  fputs("\n", out);
+}
+
+static void print_traffic(weir_traffic t, FILE *out)
+{
+  fprintf(out,
+          "    flops %.6g, read %" PRId64 " B, written %" PRId64 " B, without a cache %" PRId64
+          " B\n",
+          t.flops, t.read_bytes, t.write_bytes, t.volume_bytes);
+}
+
+static void print_node(const weir_graph *g, int32_t number, int64_t slots, FILE *out)
+{
+  const weir_node *node = g->nodes[number];
+  const weir_access *a = &node->access;
+
+  if (node->op == NULL) {
+    fprintf(out, "node %d: %s ", number, kind_names[g->arrays[node->out[0]]->kind]);
+    print_array(g, node->out[0], out);
+    fputs("\n", out);
+    return;
+  }
+  fprintf(out, "node %d: %s", number, node->op->name);
+  if (node->label != NULL) {
+    fprintf(out, " '%s'", node->label);
+  }
+  fprintf(out, " (%s)\n    iterations:", node->where != NULL ? node->where : "place unknown");
+  for (int k = 0; k < a->n_dims; k++) {
+    fprintf(out, " i%d %s [%" PRId64 ", ", k, dim_names[a->dim[k].kind], a->dim[k].lo);
+    print_extent(a->dim[k].hi, out);
+    fputs(")", out);
+  }
+  fputs("\n", out);
+  for (int k = 0; k < node->n_in; k++) {
+    print_operand(g, node, k, true, out);
+  }
+  for (int k = 0; k < node->n_out; k++) {
+    print_operand(g, node, k, false, out);
+  }
+  print_body(a, out);
+  print_traffic(weir_node_traffic(g, number, slots), out);
+}
+
+static void print_group(const weir_graph *g, int32_t number, int64_t slots, FILE *out)
+{
+  const weir_group *group = &g->groups[number];
+  const weir_node *anchor = g->nodes[group->nodes[group->n_nodes - 1]];
+
+  fprintf(out, "group %d: nodes", number);
+  for (int64_t m = 0; m < group->n_nodes; m++) {
+    fprintf(out, " %d", group->nodes[m]);
+  }
+  fputs(", tile [", out);
+  for (int k = 0; k < anchor->access.n_dims; k++) {
+    fputs(k > 0 ? ", " : "", out);
+    if (group->tile[k] > 0) {
+      fprintf(out, "%" PRId64, group->tile[k]);
+    } else {
+      fputs("whole", out);
+    }
+  }
+  fprintf(out, "], %s, saved %.6g B\n", group->kernel != NULL ? group->kernel->name : "generated",
+          group->saved_bytes);
+  print_traffic(weir_group_traffic(g, group, slots), out);
+}
+
+void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out)
+{
+  if (g->status != WEIR_OK) {
+    fprintf(out, "graph with an error: %s\n", g->message);
+  }
+  for (int32_t i = 0; i < g->n_nodes; i++) {
+    if (!g->nodes[i]->dead) {
+      print_node(g, i, slots, out);
+    }
+  }
+  for (int32_t i = 0; i < g->n_arrays; i++) {
+    const weir_array *a = g->arrays[i];
+    if (a->output != NULL) {
+      fprintf(out, "result '%s': a%d\n", a->output, i);
+    }
+    if (a->update >= 0) {
+      fprintf(out, "update '%s': a%d\n", a->name, a->update);
+    }
+    if (a->in_place) {
+      fprintf(out, "in place: '%s'\n", a->name);
+    }
+  }
+  for (int32_t k = 0; k < g->n_groups; k++) {
+    print_group(g, k, slots, out);
+  }
+}
