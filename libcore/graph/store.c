@@ -1,14 +1,11 @@
 /* store.c - named persistent arrays, and their checked dump. */
 #include "graph/weir_store.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "base/weir_file.h"
 
-enum { NAME_MAX_BYTES = 255, DIGEST = 64 };
+enum { NAME_MAX_BYTES = 255 };
 
 struct entry {
   char *name;

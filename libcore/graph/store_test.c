@@ -1,0 +1,209 @@
+/* store_test.c - named arrays, their file, and files that lie. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+#include "base/weir_random.h"
+#include "graph/weir_store.h"
+
+static weir_store *sample(bool filled)
+{
+  weir_store *s;
+
+  assert_ok(weir_store_create(&s));
+  assert_ok(weir_store_add(s, "weights", WEIR_F32, 2, (int64_t[]){3, 2}));
+  assert_ok(weir_store_add(s, "none", WEIR_F64, 1, (int64_t[]){0}));
+  assert_ok(weir_store_add(s, "step", WEIR_I64, 0, NULL));
+  if (filled) {
+    for (int64_t i = 0; i < 6; i++) {
+      weir_dtype_store_real(WEIR_F32, weir_store_get(s, "weights")->data, i, (double)i + 0.5);
+    }
+    weir_dtype_store_int(WEIR_I64, weir_store_get(s, "step")->data, 0, 41);
+  }
+  return s;
+}
+
+static bool is_zero(const weir_store *s)
+{
+  const float nothing[6] = {0};
+
+  return memcmp(weir_store_get(s, "weights")->data, nothing, sizeof nothing) == 0 &&
+         weir_dtype_load_int(WEIR_I64, weir_store_get(s, "step")->data, 0) == 0;
+}
+
+static void names_are_unique_and_shapes_checked(void **state)
+{
+  weir_store *s = sample(false);
+
+  assert_int_equal(weir_store_add(s, "step", WEIR_F32, 0, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_store_add(s, "", WEIR_F32, 0, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_store_add(s, "bad", WEIR_F32, 1, (int64_t[]){-1}), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_store_count(s), 3);
+  assert_string_equal(weir_store_name(s, 2), "step");
+  assert_null(weir_store_get(s, "bad"));
+  weir_tensor *kept = weir_store_get(s, "weights");
+  for (int i = 0; i < 40; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "n%d", i);
+    assert_ok(weir_store_add(s, name, WEIR_U8, 0, NULL));
+  }
+  assert_ptr_equal(kept, weir_store_get(s, "weights"));
+  weir_store_destroy(&s);
+  assert_null(s);
+}
+
+static void file_gives_back_what_was_saved(void **state)
+{
+  char dir[64], path[96];
+  weir_store *from = sample(true), *to = sample(false);
+
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/store", dir);
+  assert_ok(weir_store_save(from, path));
+  assert_ok(weir_store_load(to, path));
+  assert_memory_equal(weir_store_get(to, "weights")->data, weir_store_get(from, "weights")->data,
+                      24);
+  assert_int_equal(weir_dtype_load_int(WEIR_I64, weir_store_get(to, "step")->data, 0), 41);
+  assert_ok(weir_store_add(to, "more", WEIR_F32, 0, NULL));
+  assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "holds no array 'more'"));
+  weir_store_destroy(&to);
+  assert_ok(weir_store_create(&to));
+  assert_ok(weir_store_add(to, "weights", WEIR_F32, 2, (int64_t[]){2, 3}));
+  assert_int_equal(weir_store_load(to, path), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_store_load(to, dir), WEIR_ERR_DATA);
+  weir_store_destroy(&to);
+  weir_store_destroy(&from);
+  weir_check_rmdir(dir);
+}
+
+static void write_bytes(const char *path, const char *bytes, int64_t n)
+{
+  remove(path); /* some file systems sync a file that is truncated */
+  FILE *out = fopen(path, "wb");
+
+  assert_non_null(out);
+  assert_int_equal(fwrite(bytes, 1, (size_t)n, out), n);
+  fclose(out);
+}
+
+static void every_truncation_and_flip_is_refused(void **state)
+{
+  char dir[64], path[96], *bytes;
+  int64_t n;
+  weir_store *s = sample(true), *to = sample(false);
+
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/store", dir);
+  assert_ok(weir_store_save(s, path));
+  assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
+  for (int64_t i = 0; i < n; i++) {
+    write_bytes(path, bytes, i);
+    assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
+    const int bit = (int)(weir_random_bits((uint64_t)time(NULL), 0, 0, (uint64_t)i) % 8);
+    bytes[i] = (char)(bytes[i] ^ (1 << bit));
+    write_bytes(path, bytes, n);
+    assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), path));
+    bytes[i] = (char)(bytes[i] ^ (1 << bit));
+    assert_true(is_zero(to));
+  }
+  write_bytes(path, bytes, n + 1); /* weir_file_read ends in a 0: one byte too many */
+  assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
+  weir_free(&bytes);
+  weir_store_destroy(&s);
+  weir_store_destroy(&to);
+  weir_check_rmdir(dir);
+}
+
+/* Overwrites a number of the header, makes the digest right again and loads. */
+static weir_status load_with(const char *path, int64_t at, int64_t value)
+{
+  char *bytes, hex[65];
+  int64_t n, header;
+  weir_store *to = sample(false);
+
+  assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
+  memcpy(&header, bytes + 16, sizeof header);
+  memcpy(bytes + at, &value, sizeof value);
+  weir_sha256(bytes, (size_t)(24 + header), hex);
+  memcpy(bytes + 24 + header, hex, 64);
+  char lying[128];
+  snprintf(lying, sizeof lying, "%s.lying", path);
+  write_bytes(lying, bytes, n);
+  const int64_t before = weir_alloc_bytes();
+  const weir_status status = weir_store_load(to, lying);
+  assert_int_equal(weir_alloc_bytes(), before);
+  assert_true(is_zero(to));
+  weir_free(&bytes);
+  weir_store_destroy(&to);
+  return status;
+}
+
+static void lying_headers_with_right_digests_are_refused(void **state)
+{
+  enum { COUNT_AT = 24, NAME_AT = 32, RANK_AT = 40 + 7 + 8, SHAPE_AT = RANK_AT + 8 };
+  static const int64_t values[] = {-1, 1 << 20, INT64_MAX, INT64_MIN, INT64_C(1) << 61};
+  char dir[64], path[96];
+  weir_store *s = sample(true);
+
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/store", dir);
+  assert_ok(weir_store_save(s, path));
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    assert_int_equal(load_with(path, COUNT_AT, values[i]), WEIR_ERR_DATA);
+    assert_int_equal(load_with(path, NAME_AT, values[i]), WEIR_ERR_DATA);
+    assert_int_equal(load_with(path, RANK_AT, values[i]), WEIR_ERR_DATA);
+    assert_int_not_equal(load_with(path, SHAPE_AT, values[i]), WEIR_OK);
+  }
+  assert_int_equal(load_with(path, COUNT_AT, 2), WEIR_ERR_DATA);
+  weir_store_destroy(&s);
+  weir_check_rmdir(dir);
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+  char dir[64], path[96];
+  weir_status status = WEIR_ERR_MEMORY;
+  const int64_t before = weir_alloc_bytes();
+
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/store", dir);
+  for (int64_t k = 1; status != WEIR_OK; k++) {
+    weir_store *s = NULL;
+    weir_alloc_fail_after(k);
+    status = weir_store_create(&s);
+    if (status == WEIR_OK) {
+      status = weir_store_add(s, "x", WEIR_F32, 1, (int64_t[]){5});
+    }
+    if (status == WEIR_OK) {
+      status = weir_store_save(s, path);
+      assert_int_equal(weir_file_exists(path), status == WEIR_OK);
+    }
+    if (status == WEIR_OK) {
+      status = weir_store_load(s, path);
+      remove(path);
+    }
+    weir_alloc_fail_after(0);
+    weir_store_destroy(&s);
+    assert_int_equal(weir_alloc_bytes(), before);
+    assert_true(status == WEIR_OK || k < 60);
+  }
+  weir_check_rmdir(dir);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_are_unique_and_shapes_checked),
+      cmocka_unit_test(file_gives_back_what_was_saved),
+      cmocka_unit_test(every_truncation_and_flip_is_refused),
+      cmocka_unit_test(lying_headers_with_right_digests_are_refused),
+      cmocka_unit_test(every_failed_allocation_is_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
