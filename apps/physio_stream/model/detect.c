@@ -9,14 +9,15 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_TABLE(ps_detect_opts, front, ps_front_options, "filters ahead of the decision"),
     WEIR_OPT_REAL(ps_detect_opts, refractory, 0.2, 0.05, 1, "s",
                   "no two beats closer (Pan and Tompkins 1985: 200 ms)"),
-    WEIR_OPT_REAL(ps_detect_opts, lobe, 0.3, 0, 1, "1",
-                  "the R wave is the first extremum of the filtered signal with this share of the "
-                  "largest (tuned on MIT-BIH 100, 119, 208)"),
     WEIR_OPT_REAL(ps_detect_opts, learn, 8, 1, 60, "s",
                   "signal from which the first levels are taken; it is decided after that (wabp of "
                   "WFDB: 8 s)"),
-    WEIR_OPT_REAL(ps_detect_opts, relearn_gap, 10, 0.5, 3600, "s",
-                  "a longer gap makes the detector learn anew (tuned on MIT-BIH 100, 119, 208)"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, learn_least, 4, 0, 60, "s",
+        "with less signal than this between two long gaps, earlier levels stay: four beats "
+        "at 60 a minute"),
+    WEIR_OPT_REAL(ps_detect_opts, relearn_gap, 30, 0.5, 3600, "s",
+                  "a longer gap makes the detector learn anew: time to change an electrode"),
     WEIR_OPT_REAL(
         ps_detect_opts, lost, 8, 3, 60, "s",
         "without a beat for longer, levels are learnt anew (asystole alarms: 4 s; twice that)"),
@@ -26,7 +27,7 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_REAL(ps_detect_opts, threshold, 0.35, 0.05, 0.95, "1",
                   "a sure beat: share of the way from noise to signal level, as amplitude (Pan and "
                   "Tompkins 1985: 0.25 of energy is 0.5; tuned on MIT-BIH 100, 119, 208)"),
-    WEIR_OPT_REAL(ps_detect_opts, search, 0.15, 0.01, 0.9, "1",
+    WEIR_OPT_REAL(ps_detect_opts, search, 0.1, 0.01, 0.9, "1",
                   "the same where the rhythm misses a beat (about half, Pan and Tompkins 1985)"),
     WEIR_OPT_REAL(ps_detect_opts, missed, 1.5, 1.1, 4, "1",
                   "interval, in usual ones, that misses a beat (Pan and Tompkins 1985: 1.66)"),
@@ -40,12 +41,23 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_REAL(ps_detect_opts, t_wave_ratio, 0.5, 0, 1, "1",
                   "smaller than this share of the beat before, there: a T wave (Pan and Tompkins "
                   "1985: half the slope)"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, sharp_ratio, 0.6, 0, 1, "1",
+        "less sharp than this share of the beat before, there: a T wave too, however tall "
+        "(tuned on v102s of the PhysioNet challenge 2015)"),
+    WEIR_OPT_REAL(
+        ps_detect_opts, sharp_step, 0.012, 0.001, 0.1, "s",
+        "sharpness is the largest second difference of the filtered signal over this step, "
+        "which is most sensitive at 42 Hz, far above T waves"),
     WEIR_OPT_REAL(ps_detect_opts, noise_weight, 0.125, 0, 1, "1",
                   "weight of a new value in the noise level (Pan and Tompkins 1985: 1/8)"),
     WEIR_OPT_REAL(
-        ps_detect_opts, level_rank, 0.4, 0, 1, "1",
+        ps_detect_opts, level_rank, 0.25, 0, 1, "1",
         "quantile of the last 8 amplitudes that is the signal level; below the median, so "
         "that large ectopic beats do not hide normal ones"),
+    WEIR_OPT_REAL(ps_detect_opts, learn_rank, 0.7, 0, 1, "1",
+                  "quantile of the largest candidates of each second that beats are near while "
+                  "learning (tuned on ECGSYN with 90 % gaps)"),
     WEIR_OPT_REAL(
         ps_detect_opts, interval_rank, 0.75, 0, 1, "1",
         "quantile of the last 8 intervals that is the usual one; above the median, so that "
@@ -102,7 +114,9 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   *d = (ps_detector){.opts = *opts, .rate = rate, .next = -1, .learning = 1, .emitted = -1};
   d->refractory = (int64_t)fmax(1.0, floor(opts->refractory * rate));
   d->t_wave = (int64_t)floor(opts->t_wave * rate);
+  d->sharp_step = (int64_t)fmax(1.0, floor(opts->sharp_step * rate + 0.5));
   d->learn = (int64_t)ceil(opts->learn * rate);
+  d->learn_least = (int64_t)ceil(opts->learn_least * rate);
   d->lost = (int64_t)ceil(opts->lost * rate);
   d->wait = (int64_t)ceil(opts->wait * rate);
   d->relearn_gap = (int64_t)ceil(opts->relearn_gap * rate);
@@ -139,28 +153,53 @@ weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state,
   return WEIR_OK;
 }
 
-/* The slot of the first extremum of `filtered` in [first, last] that reaches the option's share of
- * the largest one: the response to one wave is two lobes of similar size, the first of which keeps
- * its distance to the wave. */
-static int64_t first_lobe(ps_detector *d, int64_t first, int64_t last)
+/* The slot of the R wave's lobe in [first, last] of `filtered`. The response to one wave is two
+ * lobes of opposite sign and similar size, the first of which keeps its distance to the wave: of
+ * all neighbours the two largest together, and of them the first. */
+static int64_t main_lobe(ps_detector *d, int64_t first, int64_t last)
 {
   const float *ring = ring_of(d);
   const int64_t mask = d->ring - 1;
-  float most = 0.0f;
+  int64_t top = first, best = first;
+  float height = 0.0f, before = 0.0f, most = -1.0f;
+  int64_t top_before = first;
 
   for (int64_t t = first; t <= last; t++) {
-    most = fmaxf(most, fabsf(ring[t & mask]));
-  }
-  const float enough = (float)d->opts.lobe * most;
+    const float here = ring[t & mask];
 
-  for (int64_t t = first; t < last; t++) {
-    const float here = fabsf(ring[t & mask]);
-
-    if (here >= enough && here >= fabsf(ring[(t + 1) & mask])) {
-      return t;
+    if ((here < 0.0f) != (ring[(t > first ? t - 1 : t) & mask] < 0.0f)) {
+      if (before + height > most) {
+        most = before + height;
+        best = before > 0.0f ? top_before : top;
+      }
+      before = height;
+      top_before = top;
+      height = 0.0f;
+    }
+    if (fabsf(here) > height) {
+      height = fabsf(here);
+      top = t;
     }
   }
-  return last;
+  if (before + height > most) {
+    best = before > 0.0f ? top_before : top;
+  }
+  return best;
+}
+
+/* Largest second difference of `filtered` in [first, last]. */
+static float sharpness(ps_detector *d, int64_t first, int64_t last)
+{
+  const float *ring = ring_of(d);
+  const int64_t mask = d->ring - 1, k = d->sharp_step;
+  float most = 0.0f;
+
+  for (int64_t t = first + k; t <= last - k; t++) {
+    const float bend = ring[(t - k) & mask] - 2.0f * ring[t & mask] + ring[(t + k) & mask];
+
+    most = fmaxf(most, fabsf(bend));
+  }
+  return most;
 }
 
 /* The peak being followed becomes a candidate at the R wave under it. */
@@ -171,13 +210,14 @@ static void confirm(ps_detector *d, ps_beat_out *out)
 
   first = first < d->segment ? d->segment : first;
   last = last >= d->next ? d->next - 1 : last;
-  const int64_t top = first_lobe(d, first, last);
+  const int64_t top = main_lobe(d, first, last);
   int64_t at = (int64_t)floor((double)top - d->filtered_delay + 0.5);
 
   at = at < d->segment ? d->segment : at;
   d->rising = 0;
   d->valley = INFINITY;
-  const ps_candidate c = {.at = at, .amp = sqrtf(d->peak), .breaks = d->breaks};
+  const ps_candidate c = {
+      .at = at, .amp = sqrtf(d->peak), .sharp = sharpness(d, first, last), .breaks = d->breaks};
 
   d->breaks = 0;
   ps_decide_feed(d, c, out);
@@ -192,7 +232,9 @@ static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
     if (d->rising) {
       confirm(d, out);
     }
-    if (gap > d->relearn_gap) {
+    d->heard += d->next - d->segment;
+    d->segment = d->next;
+    if (gap > d->relearn_gap && !(d->learning && d->heard < d->learn_least)) {
       ps_decide_finish(d, out);
     } else if (gap > d->refractory) {
       d->breaks = 1;
@@ -311,7 +353,8 @@ void ps_detect_flush(void *state, int64_t *beats, int64_t capacity, int64_t *n_b
     confirm(d, &out);
   }
   ps_decide_finish(d, &out);
-  d->next = d->next < 0 ? -1 : d->next;
+  d->origin = d->segment = d->next;
+  d->valley = INFINITY;
   *n_beats = out.n;
 }
 

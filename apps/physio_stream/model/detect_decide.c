@@ -150,7 +150,16 @@ static double learn_levels(ps_detector *d, double *noise)
       tops[n_tops++] = (double)held[i].amp;
     }
   }
-  const double level = n_tops > 0 ? quantile(tops, n_tops, d->opts.level_rank) : 0.0;
+  /* Stretches between gaps may hold no beat: what is far below most of the others does not count.
+   */
+  const double most = n_tops > 0 ? quantile(tops, n_tops, d->opts.learn_rank) : 0.0;
+  int64_t first = 0;
+
+  while (first < n_tops - 1 && tops[first] < d->opts.threshold * most) {
+    first++;
+  }
+  const double level =
+      n_tops > 0 ? quantile(tops + first, n_tops - first, d->opts.level_rank) : 0.0;
 
   for (int64_t i = 0; i < d->n_held; i++) {
     if ((double)held[i].amp < d->opts.threshold * level) {
@@ -182,19 +191,33 @@ static double learn_interval(const ps_detector *d, const ps_candidate *held)
 
 static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out);
 
-/* Sets levels from what is held, then decides it. */
+/* Present samples since learning began. */
+static int64_t heard(const ps_detector *d)
+{
+  return d->heard + d->next - d->segment;
+}
+
+/* Levels and interval from what is held. */
+static void set_levels(ps_detector *d)
+{
+  d->level = learn_levels(d, &d->noise);
+  d->level = fmax(d->level, d->opts.floor);
+  d->noise = fmin(d->noise, d->opts.threshold * d->level);
+  d->interval = clamp(learn_interval(d, ps_detect_held(d)), 0.3 * d->rate, 2 * d->rate);
+  for (int k = 0; k < PS_DETECT_MEMORY; k++) {
+    d->amps[k] = d->level;
+    d->intervals[k] = d->interval;
+  }
+}
+
+/* Sets levels, then decides what is held. */
 static void end_learning(ps_detector *d, ps_beat_out *out)
 {
   ps_candidate *held = ps_detect_held(d);
   const int64_t n = d->n_held;
 
-  d->level = learn_levels(d, &d->noise);
-  d->level = fmax(d->level, d->opts.floor);
-  d->noise = fmin(d->noise, d->opts.threshold * d->level);
-  d->interval = clamp(learn_interval(d, held), 0.3 * d->rate, 2 * d->rate);
-  for (int k = 0; k < PS_DETECT_MEMORY; k++) {
-    d->amps[k] = d->level;
-    d->intervals[k] = d->interval;
+  if (heard(d) >= d->learn_least || d->level == 0.0) {
+    set_levels(d);
   }
   d->learning = 0;
   d->anchor = d->origin;
@@ -215,8 +238,9 @@ static void recover(ps_detector *d, int64_t now, ps_beat_out *out)
 
   if (learn_levels(d, &noise) >= d->opts.lost_floor * d->level) {
     d->origin = d->anchor;
+    d->heard = d->learn;
     end_learning(d, out);
-    if (d->anchor > d->origin || d->learning) {
+    if (d->anchor > d->origin) {
       return;
     }
   }
@@ -238,7 +262,8 @@ static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
   const int64_t since = c->at - d->anchor;
   const int t_zone = d->has_beat && since < d->t_wave;
 
-  if (t_zone && (double)c->amp < d->opts.t_wave_ratio * (double)d->beat.amp) {
+  if (t_zone && ((double)c->amp < d->opts.t_wave_ratio * (double)d->beat.amp ||
+                 (double)c->sharp < d->opts.sharp_ratio * (double)d->beat.sharp)) {
     return;
   }
   if ((double)c->amp >= fmax(between(d, d->opts.threshold), d->opts.floor)) {
@@ -279,7 +304,7 @@ void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
     return;
   }
   hold(d, &c);
-  if (c.at - d->origin >= d->learn || d->n_held == d->held_capacity) {
+  if (heard(d) >= d->learn || d->n_held == d->held_capacity) {
     end_learning(d, out);
   }
 }
@@ -291,4 +316,5 @@ void ps_decide_finish(ps_detector *d, ps_beat_out *out)
   }
   end_rhythm(d, 0, out);
   d->learning = 1;
+  d->heard = 0;
 }

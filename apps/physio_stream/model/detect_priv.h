@@ -10,6 +10,7 @@
 typedef struct ps_candidate {
   int64_t at;     /* sample of the input: its R wave                 */
   float amp;      /* square root of the feature                      */
+  float sharp;    /* largest second difference of the filtered signal */
   int32_t breaks; /* 1: a gap without rhythm lies just before it     */
 } ps_candidate;
 
@@ -23,8 +24,8 @@ typedef struct ps_detector {
   ps_detect_opts opts;
   double rate;
   /* lengths in samples */
-  int64_t refractory, t_wave, learn, lost, wait, relearn_gap;
-  int64_t half_window, feature_delay;
+  int64_t refractory, t_wave, learn, learn_least, lost, wait, relearn_gap;
+  int64_t half_window, feature_delay, sharp_step;
   double filtered_delay;
   /* scan: the largest value of the feature so far, until it is `refractory` old */
   int64_t next;    /* slot after the last present one; -1 before the first */
@@ -36,6 +37,7 @@ typedef struct ps_detector {
   /* decision */
   int32_t learning;
   int32_t has_beat; /* whether `beat` belongs to the present rhythm         */
+  int64_t heard;    /* present samples of the segments before this one, since learning began */
   int64_t origin;   /* start of learning                                    */
   int64_t anchor;   /* last beat, or where the rhythm or the last search began */
   int64_t emitted;  /* last beat written                                    */
