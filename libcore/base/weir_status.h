@@ -58,6 +58,7 @@ weir_status weir_trace_at(weir_status code, const char *file, int line, const ch
 /* For our own mistakes only, never for input: prints the condition and aborts. */
 #define WEIR_ASSERT(condition) \
   ((condition) ? (void)0 : weir_assert_failed(#condition, __FILE__, __LINE__))
+/* What WEIR_ASSERT calls. */
 void weir_assert_failed(const char *condition, const char *file, int line)
     __attribute__((noreturn));
 

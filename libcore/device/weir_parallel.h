@@ -24,6 +24,7 @@ typedef struct weir_cpu {
   int avx2, fma, avx512; /* avx512: F, DQ, BW and VL */
   int64_t l1_bytes, l2_bytes, l3_bytes;
 } weir_cpu;
+/* Borrowed for the life of the program. */
 const weir_cpu *weir_cpu_get(void);
 
 #ifdef __cplusplus

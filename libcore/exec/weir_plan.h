@@ -91,6 +91,8 @@ typedef struct weir_group_report {
   int64_t calls;
   double saved_bytes;
 } weir_group_report;
+/* Groups in the order in which they run; the report of one, whose text is borrowed; bytes of the
+ * one arena and the lower bound that liveness allows; the engine: 1 or 2. */
 int32_t weir_plan_groups(const weir_plan *p);
 weir_group_report weir_plan_group(const weir_plan *p, int32_t group);
 int64_t weir_plan_arena_bytes(const weir_plan *p);

@@ -144,6 +144,8 @@ typedef struct weir_region {
   bool exact;
 } weir_region;
 
+/* An access without dimensions or operands; init before use, fini when done; copy is deep and needs
+ * no init of `to`. Fails: WEIR_ERR_MEMORY. */
 void weir_access_init(weir_access *a);
 void weir_access_fini(weir_access *a);
 weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;

@@ -85,6 +85,7 @@ typedef struct weir_body {
   weir_expr *exprs;
 } weir_body;
 
+/* Frees the expressions; a zeroed body is empty. copy is deep. Fails: WEIR_ERR_MEMORY. */
 void weir_body_fini(weir_body *b);
 weir_status weir_body_copy(const weir_body *from, weir_body *to) WEIR_CHECKED;
 
@@ -101,6 +102,7 @@ int32_t weir_body_binary(weir_body *b, weir_code code, int32_t x, int32_t y);
 int32_t weir_body_select(weir_body *b, int32_t condition, int32_t yes, int32_t no);
 int32_t weir_body_cast(weir_body *b, weir_dtype dtype, int32_t x);
 
+/* Name as printed, number of arguments, and flops of one evaluation of a scalar operation. */
 const char *weir_code_name(weir_code code);
 int weir_code_args(weir_code code);
 double weir_code_flops(weir_code code);

@@ -15,6 +15,7 @@ typedef struct weir_value {
 } weir_value;
 #define WEIR_NO_VALUE ((weir_value){-1, 0})
 
+/* An empty graph; destroy accepts NULL and nulls. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_create(weir_graph **out) WEIR_CHECKED;
 void weir_graph_destroy(weir_graph **g);
 /* Deep copy: node and array numbers are kept. */
@@ -99,8 +100,9 @@ typedef struct weir_group {
   double saved_bytes; /* traffic that grouping removed                               */
 } weir_group;
 
-int32_t
-weir_graph_nodes(const weir_graph *g); /* numbers run [0, n); sources and dead ones included */
+/* How many there are, and one of them, borrowed. Numbers run [0, n); sources and dead nodes are
+ * included. */
+int32_t weir_graph_nodes(const weir_graph *g);
 int32_t weir_graph_arrays(const weir_graph *g);
 const weir_node *weir_graph_node(const weir_graph *g, int32_t node);
 weir_node *weir_graph_node_mut(weir_graph *g, int32_t node);
@@ -133,6 +135,7 @@ typedef struct weir_traffic {
   int64_t read_bytes, write_bytes, volume_bytes;
   double flops;
 } weir_traffic;
+/* Of one node alone, and of a group whose local arrays move nothing. */
 weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots);
 weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots);
 /* Prints nodes, accesses, groups, bytes and flops, for `describe`. */

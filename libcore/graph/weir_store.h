@@ -9,6 +9,8 @@ extern "C" {
 
 typedef struct weir_store weir_store;
 
+/* A store without arrays; destroy frees them all, accepts NULL and nulls. Fails: WEIR_ERR_MEMORY.
+ */
 weir_status weir_store_create(weir_store **out) WEIR_CHECKED;
 void weir_store_destroy(weir_store **s);
 /* A new zeroed array. Fails: WEIR_ERR_CONFIG (the name exists), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */

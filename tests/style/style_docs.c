@@ -20,11 +20,34 @@ static bool is_function(const style_file *f, const style_statement *s)
          !style_is(&f->tokens[s->parens + 1], "*");
 }
 
-/* A comment ends on the line before `line`, or on the line itself. */
-static bool comment_before(const style_file *f, int line)
+/* Starts of the lines, [1, f->lines + 1]; the caller frees them. */
+static const char **line_starts(const style_file *f)
 {
+  const char **starts = calloc((size_t)f->lines + 3, sizeof *starts);
+
+  if (!starts) {
+    exit(1);
+  }
+  starts[1] = f->text;
+  for (int line = 1; line <= f->lines; line++) {
+    starts[line + 1] = strchr(starts[line], '\n') + 1;
+  }
+  return starts;
+}
+
+/* A comment of its own stands above `line` with no empty line between, or one behind the line. An
+ * inline function may stand in a section that a comment opens. */
+static bool told_above(const style_file *f, const char *const *starts, int line, bool is_inline)
+{
+  int first = line;
+
+  while (first > 1 && *starts[first - 1] != '\n') {
+    first--;
+  }
+  first = is_inline ? 2 : first; /* line 1 is about the file */
   for (int i = 0; i < f->n_comments; i++) {
-    if (f->comments[i].last == line - 1 || f->comments[i].last == line) {
+    const style_lines *c = &f->comments[i];
+    if (c->first == line || (c->first >= first && c->last < line && *starts[c->first] == '/')) {
       return true;
     }
   }
@@ -33,32 +56,18 @@ static bool comment_before(const style_file *f, int line)
 
 void style_contracts(const style_file *f, style_report *r)
 {
-  int last_line = 0;
-  bool last_told = false;
+  const char **starts = is_public_header(f) ? line_starts(f) : NULL;
 
-  if (!is_public_header(f)) {
-    return;
-  }
-  for (int i = 0; i < f->n_statements; i++) {
+  for (int i = 0; starts && i < f->n_statements; i++) {
     const style_statement *s = &f->statements[i];
-
-    if (!is_function(f, s)) {
-      last_told = false;
-      continue;
-    }
-    /* One comment may serve a block of prototypes without blank lines. */
     const int line = f->tokens[s->first].line;
-    const bool told = comment_before(f, line) || (last_told && line == last_line + 1);
-    if (!told) {
+
+    if (is_function(f, s) && !told_above(f, starts, line, s->open >= 0)) {
       r->no_contract++;
       style_find(r, f, line, "%s has no contract comment", s->name);
     }
-    last_told = told;
-    last_line = f->tokens[s->end < f->n_tokens ? s->end : f->n_tokens - 1].line;
-    if (s->open >= 0) {
-      last_line = f->tokens[s->close].line;
-    }
   }
+  free(starts);
 }
 
 void style_prefix(const style_file *f, style_report *r)

@@ -69,6 +69,8 @@ static const struct plant {
      "static void g(void)\n{\n  assert_true(1);\n}\nstatic void h(void)\n{\n  g();\n}\n"
      "static void f(void **state)\n{\n  h();\n}\n"},
     {"contracts", "libcore/base/weir_a.h", "#define A 1\n\nint weir_a(void);\n"},
+    {"contracts", "libcore/base/weir_a.h",
+     "/* Of a. */\nstruct a {\n  int n; /* inside */\n};\n\nint weir_a(void);\n"},
     {"prefix", "libcore/base/weir_a.h", "/* Does a. */\nint other_a(void);\n"},
     {NULL, "libcore/base/weir_a.h",
      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n/* Does a and b. */\nint weir_a(void);\n"

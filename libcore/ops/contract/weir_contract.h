@@ -18,6 +18,7 @@ typedef struct weir_contract_spec {
 
 extern const weir_op_desc weir_op_contract;
 
+/* What the macros below call; `where` is the caller's place. */
 weir_value weir_contract_at(weir_graph *g, const weir_contract_spec *spec, const weir_value *in,
                             int n_in, const char *where);
 /* Two operands, default accumulator. */

@@ -18,6 +18,7 @@ typedef struct weir_slice_spec {
 
 extern const weir_op_desc weir_op_slice;
 
+/* What the macros below call; `where` is the caller's place. */
 weir_value weir_slice_at(weir_graph *g, weir_value x, const weir_slice_spec *spec,
                          const char *where);
 #define weir_slice(g, x, d, from, to, by)                                                          \
