@@ -59,6 +59,8 @@ typedef struct weir_engine {
   void (*release)(void *context);
 } weir_engine;
 
+/* The engines of this build, NULL at the end: generated. */
+extern const weir_engine *const weir_engine_table[];
 extern const weir_engine weir_engine_reference, weir_engine_vector, weir_engine_native;
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@ typedef struct weir_plan weir_plan;
 typedef struct weir_exec_cfg {
   int tier;     /* auto|reference|vector|native: 0..3 */
   bool explain; /* measure and report the time of each group */
-  bool verify;  /* re-run the oracle after every pass on shrunk shapes */
+  int verify;   /* off|pass: re-run the oracle after every pass */
   bool fusion;
   const char *kernel;
   const char *compiler;

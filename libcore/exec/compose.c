@@ -1,0 +1,190 @@
+/* compose.c - boxes of a group's loops from the anchor's box, and how far a stream can be computed.
+ *
+ * Only needed boxes are composed, never index maps: what every consumer needs of an array is what
+ * the loop that writes it must iterate over. */
+#include "plan_priv.h"
+
+/* Grows *box to hold `more`; the first call, with *any false, takes it as it is. */
+static void grow(weir_box *box, const weir_box *more, bool *any)
+{
+  if (!*any) {
+    *box = *more;
+  }
+  *any = true;
+  for (int d = 0; d < box->rank; d++) {
+    box->lo[d] = more->lo[d] < box->lo[d] ? more->lo[d] : box->lo[d];
+    box->hi[d] = more->hi[d] > box->hi[d] ? more->hi[d] : box->hi[d];
+  }
+}
+
+bool exec_has_points(const weir_access *a, const weir_box *box)
+{
+  for (int d = 0; d < box->rank; d++) {
+    if (a->dim[d].kind != WEIR_REDUCED && box->hi[d] <= box->lo[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Elements of `array` that the loops after k read for their boxes; false when none. */
+static bool read_later(const exec_group *group, int32_t k, int32_t array, const weir_box *boxes,
+                       weir_box *elements)
+{
+  bool any = false;
+
+  for (int32_t j = k + 1; j < group->n_loops; j++) {
+    const weir_loop *reader = group->loops[j].loop;
+
+    for (int i = 0; i < reader->access.n_in; i++) {
+      if (reader->in[i] == array && !weir_box_empty(&boxes[j])) {
+        const weir_region r = weir_needed(&reader->access, i, &boxes[j]);
+        const weir_box hull = weir_region_hull(&r);
+
+        if (!weir_region_empty(&r)) {
+          grow(elements, &hull, &any);
+        }
+      }
+    }
+  }
+  return any;
+}
+
+void exec_compose(const exec_group *group, const weir_box *anchor, weir_box *boxes)
+{
+  boxes[group->n_loops - 1] = *anchor;
+  for (int32_t k = group->n_loops - 2; k >= 0; k--) {
+    const weir_loop *maker = group->loops[k].loop;
+    const weir_access *a = &maker->access;
+    bool any = false;
+
+    boxes[k] = (weir_box){.rank = a->n_dims};
+    for (int o = 0; o < a->n_out; o++) {
+      weir_box elements = {.rank = a->out[o].rank};
+
+      if (read_later(group, k, maker->out[o], boxes, &elements)) {
+        const weir_box more = weir_iterations_of(a, o, &elements);
+
+        grow(&boxes[k], &more, &any);
+      }
+    }
+  }
+}
+
+weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi)
+{
+  const exec_loop *anchor = &group->loops[group->n_loops - 1];
+  weir_box box = weir_iterations(&anchor->loop->access);
+
+  if (anchor->time >= 0) {
+    box.lo[anchor->time] = lo;
+    box.hi[anchor->time] = hi;
+  }
+  return box;
+}
+
+/* Array dimension of the operand that moves with the loop's time, or -1. */
+static int time_dim(const weir_operand *o, int loop_time)
+{
+  for (int d = 0; d < o->rank && loop_time >= 0; d++) {
+    if (o->index[d].coef[loop_time] != 0) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
+{
+  const weir_access *a = &loop->loop->access;
+  int64_t end = WEIR_UNBOUNDED;
+
+  for (int i = 0; i < a->n_in; i++) {
+    const int d = time_dim(&a->in[i], loop->time);
+    const exec_array *array = &p->arrays[loop->loop->in[i]];
+
+    if (d >= 0 && array->time == d && array->end < WEIR_UNBOUNDED) {
+      const int64_t c = a->in[i].index[d].coef[loop->time];
+      const int64_t div = a->in[i].index[d].div > 1 ? a->in[i].index[d].div : 1;
+      const int64_t n = weir_floor_div(array->end * div + c - 1, c);
+
+      end = n < end ? n : end;
+    }
+  }
+  return end;
+}
+
+/* First time iteration of one loop that operand i keeps from being computed. */
+static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, int64_t front)
+{
+  const weir_access *a = &loop->loop->access;
+  const weir_operand *o = &a->in[i];
+  const exec_array *array = &p->arrays[loop->loop->in[i]];
+  const int d = time_dim(o, loop->time);
+  weir_box beyond = {.rank = o->rank};
+
+  if (d < 0 || array->time != d || front >= array->end) {
+    return WEIR_UNBOUNDED;
+  }
+  for (int k = 0; k < o->rank; k++) {
+    beyond.hi[k] = o->extent[k];
+  }
+  beyond.lo[d] = front;
+  beyond.hi[d] = array->end;
+  const weir_box touched = weir_affected(a, i, &beyond);
+
+  return weir_box_empty(&touched) ? WEIR_UNBOUNDED : touched.lo[loop->time];
+}
+
+int64_t exec_limit(const weir_plan *p, const exec_group *group, const int64_t *front)
+{
+  int64_t made[EXEC_MAX_LOOPS];
+  int64_t limit = 0;
+
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const exec_loop *loop = &group->loops[k];
+
+    limit = exec_loop_end(p, loop);
+    for (int i = 0; i < loop->loop->access.n_in; i++) {
+      const int32_t array = loop->loop->in[i];
+      int64_t here = front[array];
+
+      for (int32_t j = 0; j < k; j++) {
+        for (int o = 0; o < group->loops[j].loop->access.n_out; o++) {
+          here = group->loops[j].loop->out[o] == array ? made[j] : here;
+        }
+      }
+      const int64_t most = operand_limit(p, loop, i, here);
+
+      limit = most < limit ? most : limit;
+    }
+    made[k] = limit;
+  }
+  return limit;
+}
+
+void exec_retain(const exec_group *group, int64_t front, int64_t *keep)
+{
+  weir_box boxes[EXEC_MAX_LOOPS];
+  /* All that is to come, not only the next slot: near the start of a stream a border may hide what
+   * the slot after it needs. */
+  const weir_box rest = exec_anchor_box(group, front, front + EXEC_FAR);
+
+  exec_compose(group, &rest, boxes);
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const exec_loop *loop = &group->loops[k];
+
+    for (int i = 0; i < loop->loop->access.n_in && !weir_box_empty(&boxes[k]); i++) {
+      const int d = time_dim(&loop->loop->access.in[i], loop->time);
+
+      if (d >= 0 && loop->in_local[i] < 0) {
+        const weir_region r = weir_needed(&loop->loop->access, i, &boxes[k]);
+        const int32_t array = loop->loop->in[i];
+
+        if (!weir_region_empty(&r) && r.part[d][0].lo < keep[array]) {
+          keep[array] = r.part[d][0].lo;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/* describe.c - what a plan says of itself: passes, groups, traffic, memory, time; and the check of
+ * passes. */
+#include <stdlib.h>
+#include <string.h>
+#include "plan_priv.h"
+#include "base/weir_alloc.h"
+
+/* Slots that stand for one chunk in the figures: the largest bound. */
+static int64_t chunk_slots(const weir_plan *p)
+{
+  int64_t slots = 1;
+
+  for (int32_t a = 0; a < p->n_arrays && p->bounds != NULL; a++) {
+    slots = p->bounds[a] > slots ? p->bounds[a] : slots;
+  }
+  return slots;
+}
+
+weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g)
+{
+  weir_plan *p = plan;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  void *grown = p->dump;
+  const int64_t old = p->dump != NULL ? (int64_t)strlen(p->dump) + 1 : 0;
+
+  if (out == NULL) {
+    return weir_fail(WEIR_ERR_MEMORY, "describe: no memory for the dump of pass %s", pass->name);
+  }
+  fprintf(out, "== after %s\n", pass->name);
+  weir_graph_print(g, 4096, out);
+  fclose(out);
+  const weir_status status =
+      weir_realloc(&grown, old, (old > 0 ? old : 1) + (int64_t)size, sizeof(char));
+
+  if (status == WEIR_OK) {
+    p->dump = grown;
+    memcpy(p->dump + (old > 0 ? old - 1 : 0), text, size + 1);
+  }
+  /* Memory of open_memstream is libc's own. */
+  free(text);
+  WEIR_TRY(status);
+  return p->cfg.verify != 0 ? exec_verify(p, pass, g) : WEIR_OK;
+}
+
+int32_t weir_plan_groups(const weir_plan *p)
+{
+  return p->n_groups;
+}
+
+weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
+{
+  const exec_group *group = &p->groups[number];
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  const weir_traffic t = weir_group_traffic(p->g, from, chunk_slots(p));
+  const exec_loop *anchor = &group->loops[group->n_loops - 1];
+  weir_group_report r = {.members = group->members,
+                         .flops = t.flops,
+                         .bytes = (double)(t.read_bytes + t.write_bytes),
+                         .calls = group->calls,
+                         .saved_bytes = from->saved_bytes};
+
+  r.kernel = from->kernel != NULL     ? from->kernel->name
+             : anchor->engine != NULL ? anchor->engine->name
+                                      : "call";
+  r.predicted_s = r.bytes / p->bandwidth > r.flops / p->flop_rate ? r.bytes / p->bandwidth
+                                                                  : r.flops / p->flop_rate;
+  r.measured_s = group->calls > 0 && p->cfg.explain ? group->seconds / (double)group->calls : 0;
+  return r;
+}
+
+int64_t weir_plan_arena_bytes(const weir_plan *p)
+{
+  return p->schedule.arena_bytes;
+}
+
+int64_t weir_plan_arena_bound(const weir_plan *p)
+{
+  return p->schedule.lower_bound;
+}
+
+int weir_plan_tier(const weir_plan *p)
+{
+  return p->tier;
+}
+
+void weir_plan_print(const weir_plan *p, FILE *out)
+{
+  fprintf(out, "%s", p->dump != NULL ? p->dump : "");
+  fprintf(out, "== groups (%s peaks: %.3g bytes/s, %.3g flop/s; per %s)\n",
+          p->measured_peaks ? "measured" : "built-in", p->bandwidth, p->flop_rate,
+          p->streaming ? "chunk" : "run");
+  fprintf(out, "%-4s %-12s %12s %12s %10s %12s %12s  %s\n", "no", "kernel", "flops", "bytes",
+          "flop/byte", "predicted s", "saved bytes", "members");
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const weir_group_report r = weir_plan_group(p, i);
+
+    fprintf(out, "%-4d %-12s %12.4g %12.4g %10.3g %12.3g %12.4g  %s\n", i, r.kernel, r.flops,
+            r.bytes, r.bytes > 0 ? r.flops / r.bytes : 0, r.predicted_s, r.saved_bytes, r.members);
+  }
+  fprintf(out, "== memory\n");
+  weir_schedule_print(&p->schedule, p->g, out);
+  fprintf(out, "tile-local scratch: %lld bytes a thread\n", (long long)p->scratch_bytes);
+}

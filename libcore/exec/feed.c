@@ -1,0 +1,347 @@
+/* feed.c - running a plan: a bounded graph whole, a stream chunk by chunk. */
+#include <string.h>
+#include "plan_priv.h"
+#include "base/weir_alloc.h"
+
+static int32_t find_input(const weir_plan *p, const char *name)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, name) == 0) {
+      return a;
+    }
+  }
+  return -1;
+}
+
+static int32_t find_result(const weir_plan *p, const char *name)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    if (array->output != NULL && strcmp(array->output, name) == 0) {
+      return a;
+    }
+  }
+  return -1;
+}
+
+/* Indices that a gather reads must lie in the range the access declares: checked where they are
+ * bound, so that kernels cannot fail. */
+static weir_status check_gathers(const weir_plan *p, const exec_loop *loop)
+{
+  const weir_access *a = &loop->loop->access;
+
+  for (int i = 0; i < a->n_in; i++) {
+    for (int d = 0; d < a->in[i].rank; d++) {
+      const weir_index *x = &a->in[i].index[d];
+
+      if (x->gather == 0 || loop->in_local[x->gather - 1] >= 0) {
+        continue;
+      }
+      const exec_array *e = &p->arrays[loop->loop->in[x->gather - 1]];
+
+      if (weir_graph_get_array(p->g, loop->loop->in[x->gather - 1])->kind == WEIR_ARRAY_TEMPORARY ||
+          e->time >= 0) {
+        continue;
+      }
+      const int64_t count = e->bytes > 0 ? e->rows : 0;
+
+      for (int64_t k = 0; k < count; k++) {
+        const int64_t v = weir_dtype_load_int(e->view.dtype, e->view.data, k);
+
+        if (v < x->gather_lo || v >= x->gather_hi) {
+          return weir_fail(
+              WEIR_ERR_DATA,
+              "gather: index %lld at position %lld is outside the declared [%lld, %lld)",
+              (long long)v, (long long)k, (long long)x->gather_lo, (long long)x->gather_hi);
+        }
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status bind(weir_plan *p, const weir_binding *b)
+{
+  int32_t a = find_input(p, b->name);
+  const bool input = a >= 0;
+
+  a = input ? a : find_result(p, b->name);
+  if (a < 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "plan: no input or result is named '%s'", b->name);
+  }
+  const weir_array_desc *d = &weir_graph_get_array(p->g, a)->desc;
+  bool same = b->tensor->dtype == d->dtype && b->tensor->rank == d->rank;
+
+  for (int k = 0; k < d->rank && same; k++) {
+    same = b->tensor->shape[k] == d->shape[k];
+  }
+  if (!same || !weir_tensor_is_contiguous(b->tensor)) {
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "plan: the tensor bound to '%s' has another dtype or shape, or is a strided view", b->name);
+  }
+  if (input || weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_TEMPORARY) {
+    p->arrays[a].view = weir_view_of(b->tensor);
+  }
+  p->arrays[a].bound = true;
+  return WEIR_OK;
+}
+
+static weir_status check_bound(const weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    if (array->kind == WEIR_ARRAY_INPUT && !p->arrays[a].bound && p->arrays[a].time < 0) {
+      return weir_fail(WEIR_ERR_CONFIG, "plan: input '%s' is not bound", array->name);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Stored arrays take their new values after every read of the old ones. */
+static void update_stored(weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    if (array->kind == WEIR_ARRAY_STORED && array->update >= 0) {
+      const size_t size = weir_dtype_size(array->desc.dtype);
+      const weir_view *from = &p->arrays[array->update].view;
+      int64_t count = 1;
+
+      for (int d = 0; d < array->desc.rank; d++) {
+        count *= array->desc.shape[d];
+      }
+      if (count > 0) {
+        memmove(p->arrays[a].view.data, from->data, (size_t)count * size);
+      }
+    }
+  }
+}
+
+/* A result that is itself an input, a stored or a constant array is copied into the caller's
+ * tensor. */
+static void copy_sources(weir_plan *p, const weir_binding *bindings, int n)
+{
+  for (int i = 0; i < n; i++) {
+    const int32_t a = find_result(p, bindings[i].name);
+
+    if (a >= 0 && weir_graph_get_array(p->g, a)->kind != WEIR_ARRAY_TEMPORARY &&
+        find_input(p, bindings[i].name) < 0) {
+      const size_t bytes = (size_t)weir_tensor_count(bindings[i].tensor) *
+                           weir_dtype_size(bindings[i].tensor->dtype);
+
+      if (bytes > 0) {
+        memcpy(bindings[i].tensor->data, p->arrays[a].view.data, bytes);
+      }
+    }
+  }
+}
+
+weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
+{
+  if (p->streaming) {
+    return weir_fail(WEIR_ERR_CONFIG, "plan: a graph with a time dimension is fed, not run");
+  }
+  for (int i = 0; i < n; i++) {
+    WEIR_TRY(bind(p, &bindings[i]));
+  }
+  WEIR_TRY(check_bound(p));
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    exec_group *group = &p->groups[i];
+    const weir_box box = exec_anchor_box(group, 0, 0);
+
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      WEIR_TRY(check_gathers(p, &group->loops[k]));
+    }
+    WEIR_TRY(exec_group_run(p, group, &box, true));
+  }
+  copy_sources(p, bindings, n);
+  update_stored(p);
+  return WEIR_OK;
+}
+
+static weir_status check_feed(const weir_plan *p, const weir_feed *f, int32_t a)
+{
+  if (a < 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "plan: no input is named '%s'", f->input);
+  }
+  const exec_array *e = &p->arrays[a];
+
+  if (e->time >= 0 && (f->lo < e->front || f->hi < f->lo)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "plan: '%s' was fed to slot %lld; [%lld, %lld) does not follow", f->input,
+                     (long long)e->front, (long long)f->lo, (long long)f->hi);
+  }
+  if (e->time >= 0 && f->hi - f->lo > p->bounds[a]) {
+    return weir_fail(WEIR_ERR_CONFIG, "plan: '%s' was fed %lld slots, more than its bound %lld",
+                     f->input, (long long)(f->hi - f->lo), (long long)p->bounds[a]);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_feeds(weir_plan *p, const weir_feed *feeds, int n)
+{
+  int64_t *input_front = p->slots + (int64_t)p->n_arrays * 3;
+  bool jump = false;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    input_front[a] = -1;
+  }
+  for (int i = 0; i < n; i++) {
+    const int32_t a = find_input(p, feeds[i].input);
+
+    WEIR_TRY(check_feed(p, &feeds[i], a));
+    if (p->arrays[a].time >= 0) {
+      input_front[a] = feeds[i].lo;
+      jump = jump || feeds[i].lo > p->arrays[a].front;
+    } else {
+      /* The plan only reads inputs. */
+      memcpy(&p->arrays[a].view.data, &feeds[i].data, sizeof(void *));
+      p->arrays[a].bound = true;
+    }
+  }
+  exec_windows_slide(p);
+  if (jump) {
+    WEIR_TRY(exec_windows_skip(p, input_front));
+  }
+  for (int i = 0; i < n; i++) {
+    exec_array *e = &p->arrays[find_input(p, feeds[i].input)];
+
+    if (e->time >= 0) {
+      const int64_t slots = feeds[i].hi - feeds[i].lo;
+      const size_t size = weir_dtype_size(e->view.dtype);
+
+      for (int64_t row = 0; row < e->rows && slots > 0; row++) {
+        memcpy((char *)e->view.data +
+                   (int64_t)size * (row * e->capacity + feeds[i].lo - e->view.origin[e->time]),
+               (const char *)feeds[i].data + (size_t)(row * slots) * size, (size_t)slots * size);
+      }
+      e->fresh = feeds[i].lo;
+      e->front = feeds[i].hi;
+    }
+  }
+  return check_bound(p);
+}
+
+/* Real lengths replace the unbounded ones, for borders and regions. */
+static void set_end(weir_plan *p, int32_t array, int64_t end)
+{
+  exec_array *e = &p->arrays[array];
+
+  e->end = end;
+  e->view.extent[e->time] = end;
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
+      weir_loop *loop = p->groups[i].loops[k].loop;
+
+      for (int o = 0; o < loop->access.n_in; o++) {
+        if (loop->in[o] == array) {
+          loop->access.in[o].extent[e->time] = end;
+        }
+      }
+      for (int o = 0; o < loop->access.n_out; o++) {
+        if (loop->out[o] == array) {
+          loop->access.out[o].extent[e->time] = end;
+        }
+      }
+    }
+  }
+}
+
+static weir_status advance(weir_plan *p, exec_group *group, bool last)
+{
+  int64_t *front = p->slots;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    front[a] = p->arrays[a].front;
+  }
+  const exec_loop *anchor = &group->loops[group->n_loops - 1];
+  const int64_t limit = anchor->time >= 0 ? exec_limit(p, group, front) : 0;
+
+  if (last) {
+    /* Arrays inside the group end too: in order, since a loop's end follows from what it reads. */
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      const int64_t end = exec_loop_end(p, &group->loops[k]);
+
+      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+        if (p->arrays[group->loops[k].loop->out[o]].time >= 0) {
+          set_end(p, group->loops[k].loop->out[o], end);
+        }
+      }
+    }
+  }
+  const int64_t most = last && anchor->time >= 0 ? exec_loop_end(p, anchor) : limit;
+  const int64_t to = most > group->front ? most : group->front;
+
+  if (to > group->front || anchor->time < 0 || (last && anchor->engine == NULL)) {
+    const weir_box box = exec_anchor_box(group, group->front, to);
+
+    WEIR_TRY(exec_group_run(p, group, &box, last));
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+        exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
+
+        e->front = e->time >= 0 ? to : e->front;
+        WEIR_ASSERT(e->time < 0 || e->bytes == 0 ||
+                    e->front - e->view.origin[e->time] <= e->capacity);
+      }
+    }
+    group->front = to;
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last)
+{
+  if (!p->streaming || p->ended) {
+    return weir_fail(WEIR_ERR_CONFIG, p->streaming ? "plan: the stream has ended"
+                                                   : "plan: a graph without time is run, not fed");
+  }
+  WEIR_TRY(take_feeds(p, feeds, n));
+  for (int32_t a = 0; a < p->n_arrays && last; a++) {
+    if (p->arrays[a].time >= 0 && weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT) {
+      set_end(p, a, p->arrays[a].front);
+    }
+  }
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    WEIR_TRY(advance(p, &p->groups[i], last));
+  }
+  update_stored(p);
+  p->ended = last;
+  return WEIR_OK;
+}
+
+weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *view, int64_t *lo,
+                             int64_t *hi)
+{
+  const int32_t a = find_result(p, name);
+
+  if (a < 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "plan: no result is named '%s'", name);
+  }
+  *view = p->arrays[a].view;
+  *lo = p->arrays[a].time >= 0 ? p->arrays[a].fresh : 0;
+  *hi = p->arrays[a].time >= 0 ? p->arrays[a].front : 0;
+  return WEIR_OK;
+}
+
+void weir_plan_rewind(weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    exec_array *e = &p->arrays[a];
+
+    if (e->time >= 0) {
+      set_end(p, a, WEIR_UNBOUNDED);
+      e->front = e->fresh = e->view.origin[e->time] = 0;
+    }
+  }
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    p->groups[i].front = 0;
+  }
+  p->ended = false;
+}

@@ -1,0 +1,393 @@
+/* memory.c - what a plan allocates, once: windows of streams, tile-local buffers, one arena,
+ * scratch. */
+#include <string.h>
+#include "plan_priv.h"
+#include "base/weir_alloc.h"
+
+/* Positions tried: index divisions make the need of a slot periodic. */
+#define PHASES 64
+
+static weir_status round_up(int64_t bytes, int64_t *out)
+{
+  if (!weir_add_ok(bytes, (int64_t)63, out)) {
+    return weir_fail(WEIR_ERR_SHAPE, "the memory of an array overflows 64 bits");
+  }
+  *out &= ~(int64_t)63;
+  return WEIR_OK;
+}
+
+/* Fronts of every array when the inputs hold `slots` slots, all streams unended (end false) or
+ * ended there. */
+static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *front)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    front[a] = p->arrays[a].time >= 0 ? input[a] : 0;
+    p->arrays[a].end = WEIR_UNBOUNDED;
+    if (end && p->arrays[a].time >= 0 && weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT) {
+      p->arrays[a].end = input[a];
+    }
+  }
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    exec_group *group = &p->groups[i];
+
+    for (int32_t k = 0; k < group->n_loops && end; k++) {
+      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+        p->arrays[group->loops[k].loop->out[o]].end = exec_loop_end(p, &group->loops[k]);
+      }
+    }
+    group->front =
+        end ? exec_loop_end(p, &group->loops[group->n_loops - 1]) : exec_limit(p, group, front);
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+        const int32_t a = group->loops[k].loop->out[o];
+
+        front[a] = p->arrays[a].time >= 0 ? group->front : 0;
+      }
+    }
+  }
+}
+
+/* Slots per second are not known here: each input's bound stands for the same span of time, so that
+ * their ratio places the inputs at matching positions. */
+static void place_inputs(const weir_plan *p, const int64_t *bound, int64_t chunks, int64_t phase,
+                         int64_t *input)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    input[a] = bound[a] * chunks + phase;
+  }
+}
+
+static void measure_windows(weir_plan *p, const int64_t *bound, int64_t *scratch)
+{
+  int64_t *input = scratch, *before = input + p->n_arrays, *after = before + p->n_arrays;
+  int64_t *keep = after + p->n_arrays;
+  int64_t chunks = 1;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const int64_t need = bound[a] > 0 ? EXEC_FAR / bound[a] : 0;
+
+    chunks = need > chunks ? need : chunks;
+  }
+  for (int64_t phase = 0; phase < PHASES; phase++) {
+    place_inputs(p, bound, chunks, phase, input);
+    fronts_at(p, input, false, before);
+    memcpy(keep, before, (size_t)p->n_arrays * sizeof(*keep));
+    for (int32_t i = 0; i < p->n_groups; i++) {
+      exec_retain(&p->groups[i], p->groups[i].front, keep);
+    }
+    place_inputs(p, bound, chunks + 1, phase, input);
+    fronts_at(p, input, true, after);
+    for (int32_t a = 0; a < p->n_arrays; a++) {
+      const int64_t slots = after[a] - (keep[a] < before[a] ? keep[a] : before[a] - 1) + 2;
+
+      if (p->arrays[a].time >= 0 && slots > p->arrays[a].capacity) {
+        p->arrays[a].capacity = slots;
+      }
+    }
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    p->arrays[a].end = WEIR_UNBOUNDED;
+    p->arrays[a].capacity = (p->arrays[a].capacity + 15) & ~(int64_t)15;
+  }
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    p->groups[i].front = 0;
+  }
+}
+
+static weir_status check_bounds(const weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    if (array->kind == WEIR_ARRAY_INPUT && array->desc.time > 0 && p->bounds[a] < 1) {
+      return weir_fail(WEIR_ERR_CONFIG, "plan: stream input '%s' has no chunk bound", array->name);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status size_arrays(weir_plan *p)
+{
+  if (p->streaming) {
+    WEIR_TRY(check_bounds(p));
+    measure_windows(p, p->bounds, p->slots);
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+    exec_array *e = &p->arrays[a];
+    int64_t stride = 1;
+    bool fits = true;
+
+    e->view = (weir_view){.dtype = array->desc.dtype, .rank = array->desc.rank};
+    e->rows = 1;
+    for (int d = array->desc.rank - 1; d >= 0; d--) {
+      const int64_t extent = d == e->time ? e->capacity : array->desc.shape[d];
+
+      e->view.stride[d] = stride;
+      e->view.extent[d] = array->desc.shape[d];
+      fits = fits && weir_mul_ok(stride, extent, &stride);
+      e->rows = d == e->time ? e->rows : e->rows * array->desc.shape[d];
+    }
+    if (!fits || !weir_mul_ok(stride, (int64_t)weir_dtype_size(array->desc.dtype), &e->bytes)) {
+      return weir_fail(WEIR_ERR_SHAPE, "plan: an array of the graph overflows 64 bits");
+    }
+    WEIR_TRY(round_up(e->bytes, &e->bytes));
+  }
+  return WEIR_OK;
+}
+
+/* Iterations of a loop for one tile, relative to a tile that starts at 0; `whole`: not bounded by
+ * the tile. */
+typedef struct reach {
+  int64_t lo[WEIR_MAX_DIMS], hi[WEIR_MAX_DIMS];
+  bool whole[WEIR_MAX_DIMS], any;
+} reach;
+
+/* Elements that an operand touches for those iterations, before borders, which only take away. A
+ * division adds one on either side: its phase depends on where the tile is. */
+static void touched(const weir_operand *o, const weir_access *a, const reach *r, reach *elements)
+{
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+    const int64_t div = x->div > 1 ? x->div : 1;
+    int64_t lo = x->offset, hi = x->offset;
+    bool whole =
+        x->gather != 0 || x->border == WEIR_BORDER_WRAP || x->border == WEIR_BORDER_REFLECT;
+
+    for (int k = 0; k < a->n_dims; k++) {
+      const int64_t c = x->coef[k];
+
+      whole = whole || (c != 0 && r->whole[k]);
+      lo += c == 0 || r->whole[k] ? 0 : c > 0 ? c * r->lo[k] : c * (r->hi[k] - 1);
+      hi += c == 0 || r->whole[k] ? 0 : c > 0 ? c * (r->hi[k] - 1) : c * r->lo[k];
+    }
+    elements->whole[d] = whole;
+    elements->lo[d] = weir_floor_div(lo, div) - (div > 1);
+    elements->hi[d] = weir_floor_div(hi, div) + 1 + (div > 1);
+  }
+}
+
+static void widen(reach *to, const reach *more, int rank)
+{
+  for (int d = 0; d < rank; d++) {
+    to->lo[d] = !to->any || more->lo[d] < to->lo[d] ? more->lo[d] : to->lo[d];
+    to->hi[d] = !to->any || more->hi[d] > to->hi[d] ? more->hi[d] : to->hi[d];
+    to->whole[d] = to->whole[d] || more->whole[d];
+  }
+  to->any = true;
+}
+
+/* Iterations of loop k for one tile of the anchor: what makes all that later loops read. */
+static void loop_reach(const exec_group *group, reach *loops, int32_t k)
+{
+  const weir_loop *maker = group->loops[k].loop;
+  const weir_access *a = &maker->access;
+
+  for (int o = 0; o < a->n_out; o++) {
+    for (int32_t j = k + 1; j < group->n_loops; j++) {
+      const weir_loop *reader = group->loops[j].loop;
+
+      for (int i = 0; i < reader->access.n_in; i++) {
+        reach elements = {.any = true}, iterations = {.any = true};
+
+        if (reader->in[i] != maker->out[o] || !loops[j].any) {
+          continue;
+        }
+        touched(&reader->access.in[i], &reader->access, &loops[j], &elements);
+        for (int n = 0; n < a->n_dims; n++) {
+          iterations.hi[n] = a->dim[n].hi - a->dim[n].lo;
+          iterations.whole[n] = true;
+          for (int d = 0; d < a->out[o].rank; d++) {
+            if (a->out[o].index[d].coef[n] != 0) {
+              iterations.lo[n] = elements.lo[d] - a->out[o].index[d].offset;
+              iterations.hi[n] = elements.hi[d] - a->out[o].index[d].offset;
+              iterations.whole[n] = elements.whole[d];
+            }
+          }
+        }
+        widen(&loops[k], &iterations, a->n_dims);
+      }
+    }
+  }
+}
+
+static void shape_local(const exec_group *group, exec_local *l, const reach *loops)
+{
+  const weir_loop *writer = group->loops[l->writer].loop;
+
+  for (int o = 0; o < writer->access.n_out; o++) {
+    const weir_operand *operand = &writer->access.out[o];
+    reach elements = {.any = true};
+
+    if (writer->out[o] != l->array) {
+      continue;
+    }
+    touched(operand, &writer->access, &loops[l->writer], &elements);
+    for (int d = 0; d < operand->rank; d++) {
+      const int64_t span = elements.hi[d] - elements.lo[d];
+
+      l->shape[d] = elements.whole[d] || span > operand->extent[d] ? operand->extent[d] : span;
+    }
+  }
+}
+
+/* Offsets of the locals: the lowest place free while the array lives, from its writer to its last
+ * reader. */
+static weir_status place_locals(exec_group *group)
+{
+  for (int32_t i = 0; i < group->n_locals; i++) {
+    exec_local *l = &group->locals[i];
+    bool moved = true;
+
+    l->offset = 0;
+    while (moved) {
+      moved = false;
+      for (int32_t j = 0; j < i; j++) {
+        const exec_local *m = &group->locals[j];
+
+        if (m->writer <= l->last_reader && l->writer <= m->last_reader &&
+            l->offset < m->offset + m->bytes && m->offset < l->offset + l->bytes) {
+          l->offset = m->offset + m->bytes;
+          moved = true;
+        }
+      }
+    }
+    group->scratch = l->offset + l->bytes > group->scratch ? l->offset + l->bytes : group->scratch;
+  }
+  return WEIR_OK;
+}
+
+static weir_status size_locals(const weir_plan *p, exec_group *group)
+{
+  reach loops[EXEC_MAX_LOOPS];
+  const exec_loop *anchor = &group->loops[group->n_loops - 1];
+  const weir_box all = weir_iterations(&anchor->loop->access);
+  reach *tile = &loops[group->n_loops - 1];
+
+  memset(loops, 0, sizeof(loops));
+  tile->any = true;
+  for (int d = 0; d < all.rank; d++) {
+    const int64_t extent = d == anchor->time ? WEIR_UNBOUNDED : all.hi[d] - all.lo[d];
+
+    tile->whole[d] = group->tile[d] <= 0 || group->tile[d] >= extent;
+    tile->hi[d] = tile->whole[d] ? extent : group->tile[d];
+  }
+  for (int32_t k = group->n_loops - 2; k >= 0; k--) {
+    loop_reach(group, loops, k);
+  }
+  for (int32_t i = 0; i < group->n_locals; i++) {
+    exec_local *l = &group->locals[i];
+    const weir_array_desc *d = &weir_graph_get_array(p->g, l->array)->desc;
+    int64_t count = 1;
+
+    shape_local(group, l, loops);
+    for (int k = 0; k < d->rank; k++) {
+      if (!weir_mul_ok(count, l->shape[k], &count) || count > (int64_t)1 << 40) {
+        return weir_fail(
+            WEIR_ERR_MEMORY,
+            "plan: a tile-local buffer of group '%s' would hold more than 2^40 elements; "
+            "its tile is too large",
+            group->members);
+      }
+    }
+    WEIR_TRY(round_up(count * (int64_t)weir_dtype_size(d->dtype) + 64, &l->bytes));
+  }
+  return place_locals(group);
+}
+
+static weir_status make_cells(exec_group *group)
+{
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    exec_loop *loop = &group->loops[k];
+    const weir_access *a = &loop->loop->access;
+    int64_t points = 1;
+    void *memory = NULL;
+
+    for (int d = 0; d < a->n_dims; d++) {
+      if (a->dim[d].kind == WEIR_PARALLEL &&
+          !weir_mul_ok(points, a->dim[d].hi - a->dim[d].lo, &points)) {
+        return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
+      }
+    }
+    if (a->n_states > 0) {
+      loop->cells.points = points;
+      WEIR_TRY(weir_alloc(points * a->n_states, sizeof(uint64_t), &memory));
+      loop->cells.cells = memory;
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status place_arrays(weir_plan *p)
+{
+  weir_status status = WEIR_OK;
+  int64_t *bytes = NULL;
+  bool *keep = NULL;
+  void *memory = NULL, *flags = NULL;
+
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(int64_t), &memory));
+  bytes = memory;
+  WEIR_TRY_GOTO(weir_alloc(p->n_arrays, sizeof(bool), &flags), out);
+  keep = flags;
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    bytes[a] = p->arrays[a].bytes;
+    keep[a] = p->arrays[a].time >= 0 || array->output != NULL;
+  }
+  WEIR_TRY_GOTO(weir_schedule_make(p->g, bytes, keep, &p->schedule), out);
+  WEIR_TRY_GOTO(weir_alloc(p->schedule.arena_bytes + 64, 1, &memory), out);
+  p->arena = memory;
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    if (p->schedule.offset[a] >= 0) {
+      p->arrays[a].view.data = p->arena + p->schedule.offset[a];
+    }
+  }
+out:
+  weir_free(&bytes);
+  weir_free(&keep);
+  return status;
+}
+
+/* Inputs with time keep windows of their own; stored and constant arrays are where they are. */
+static weir_status bind_sources(weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    weir_array *array = weir_graph_array_mut(p->g, a);
+    void *memory = NULL;
+
+    if (array->kind == WEIR_ARRAY_CONSTANT) {
+      p->arrays[a].view = weir_view_of(&array->constant);
+    } else if (array->kind == WEIR_ARRAY_STORED) {
+      const weir_tensor *t = weir_store_get(p->store, array->name);
+
+      if (t == NULL) {
+        return weir_fail(WEIR_ERR_CONFIG, "plan: the store has no array '%s'", array->name);
+      }
+      p->arrays[a].view = weir_view_of(t);
+    } else if (array->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0) {
+      WEIR_TRY(weir_alloc(p->arrays[a].bytes, 1, &memory));
+      p->arrays[a].view.data = memory;
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status exec_memory_make(weir_plan *p)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(size_arrays(p));
+  WEIR_TRY(place_arrays(p));
+  WEIR_TRY(bind_sources(p));
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    WEIR_TRY(size_locals(p, &p->groups[i]));
+    WEIR_TRY(make_cells(&p->groups[i]));
+    p->scratch_bytes =
+        p->groups[i].scratch > p->scratch_bytes ? p->groups[i].scratch : p->scratch_bytes;
+  }
+  p->scratch_bytes = (p->scratch_bytes + 63) & ~(int64_t)63;
+  WEIR_TRY(weir_alloc(p->scratch_bytes * p->threads + 64, 1, &memory));
+  p->scratch = memory;
+  return WEIR_OK;
+}

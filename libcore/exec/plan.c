@@ -1,0 +1,413 @@
+/* plan.c - from a graph to something that runs: passes, loops, engines, memory. */
+#include <string.h>
+#include "plan_priv.h"
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "device/weir_parallel.h"
+
+#define MAX_THREADS 64
+
+const weir_opt weir_exec_opts[] = {
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, tier, 0, "auto|reference|vector|native",
+        "how generated groups run: the scalar oracle, the vector interpreter, compiled C; "
+        "auto takes compiled C where a compiler is found, else the vector interpreter"),
+    WEIR_OPT_BOOL(weir_exec_cfg, explain, false,
+                  "measure the time of every group and report it beside the prediction"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, verify, 0, "off|pass",
+        "pass: re-run the oracle on random data after every pass and stop at the first that "
+        "changes a result"),
+    WEIR_OPT_BOOL(weir_exec_cfg, fusion, true,
+                  "fuse operators into groups; false makes every operator a group of its own"),
+    WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
+                    "kernels that may claim groups: auto, none, or one name as describe prints it"),
+    WEIR_OPT_STRING(weir_exec_cfg, compiler, "cc",
+                    "C compiler of the tier `native`: a program name or path"),
+    WEIR_OPT_PATH(weir_exec_cfg, cache_dir, "",
+                  "folder of compiled groups; empty: weir/ in the user's cache folder"),
+    WEIR_OPT_INT(weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
+                 "memory that the tile-local buffers of a group may fill; 0: half of the L2 cache"),
+    WEIR_OPT_PATH(
+        weir_exec_cfg, peaks, "",
+        "measured peaks of this machine (bench peaks writes them); empty: built-in values"),
+    WEIR_OPT_END,
+};
+
+static weir_status init_arrays(weir_plan *p)
+{
+  void *memory = NULL;
+
+  p->n_arrays = weir_graph_arrays(p->g);
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(exec_array), &memory));
+  p->arrays = memory;
+  WEIR_TRY(weir_alloc((int64_t)p->n_arrays * 5, sizeof(int64_t), &memory));
+  p->slots = memory;
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(int64_t), &memory));
+  p->bounds = memory;
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array_desc *d = &weir_graph_get_array(p->g, a)->desc;
+
+    p->arrays[a].time = d->time - 1;
+    p->arrays[a].end = WEIR_UNBOUNDED;
+    p->streaming = p->streaming || d->time > 0;
+    if (d->time > 0 && d->time != d->rank) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "plan: time must be the last dimension of an array (it is %d of %d)",
+                       d->time, d->rank);
+    }
+  }
+  return WEIR_OK;
+}
+
+static void name_members(const weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  size_t used = 0;
+
+  for (int64_t i = 0; i < from->n_nodes && used + 4 < sizeof(group->members); i++) {
+    const weir_node *node = weir_graph_node(p->g, from->nodes[i]);
+    const int n =
+        snprintf(group->members + used, sizeof(group->members) - used, "%s%s", used > 0 ? ", " : "",
+                 node->label != NULL ? node->label : node->op->name);
+
+    used += n > 0 ? (size_t)n : 0;
+    used = used < sizeof(group->members) ? used : sizeof(group->members) - 1;
+  }
+}
+
+/* The local that loop k (reader or writer) knows as `array`, or -1. */
+static int64_t local_of(const exec_group *group, int32_t array)
+{
+  for (int32_t i = 0; i < group->n_locals; i++) {
+    if (group->locals[i].array == array) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static weir_status find_locals(const weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(group->n_loops * WEIR_MAX_OUTPUTS, sizeof(exec_local), &memory));
+  group->locals = memory;
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+      const int32_t array = group->loops[k].loop->out[o];
+
+      if (weir_group_is_local(p->g, from, array)) {
+        group->locals[group->n_locals++] =
+            (exec_local){.array = array, .writer = k, .last_reader = k};
+      }
+    }
+  }
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    exec_loop *loop = &group->loops[k];
+
+    for (int i = 0; i < loop->loop->access.n_in; i++) {
+      loop->in_local[i] = local_of(group, loop->loop->in[i]);
+      if (loop->in_local[i] >= 0) {
+        group->locals[loop->in_local[i]].last_reader = k;
+      }
+    }
+    for (int o = 0; o < loop->loop->access.n_out; o++) {
+      loop->out_local[o] = local_of(group, loop->loop->out[o]);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, number);
+  void *memory = NULL;
+
+  group->number = number;
+  name_members(p, group);
+  memcpy(group->tile, from->tile, sizeof(group->tile));
+  WEIR_TRY(weir_lower(p->g, from, &group->lowered, &group->n_loops));
+  if (group->n_loops > EXEC_MAX_LOOPS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: group '%s' has %d loops, more than %d",
+                     group->members, group->n_loops, EXEC_MAX_LOOPS);
+  }
+  WEIR_TRY(weir_alloc(group->n_loops, sizeof(exec_loop), &memory));
+  group->loops = memory;
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const weir_access *a = &group->lowered[k].access;
+
+    group->loops[k].loop = &group->lowered[k];
+    group->loops[k].time = -1;
+    for (int d = 0; d < a->n_dims; d++) {
+      group->loops[k].time = a->dim[d].time ? d : group->loops[k].time;
+      group->sequential =
+          group->sequential || a->dim[d].kind == WEIR_FORWARD || a->dim[d].kind == WEIR_BACKWARD;
+    }
+    /* Whole along what runs backwards: tiles come in ascending order. */
+    for (int d = 0; d < a->n_dims; d++) {
+      group->tile[d] = a->dim[d].kind == WEIR_BACKWARD ? 0 : group->tile[d];
+    }
+  }
+  return find_locals(p, group);
+}
+
+static weir_status make_groups(weir_plan *p)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(weir_graph_groups(p->g), sizeof(exec_group), &memory));
+  p->groups = memory;
+  for (int32_t i = 0; i < weir_graph_groups(p->g); i++) {
+    WEIR_TRY(make_group(p, i, &p->groups[i]));
+    p->n_groups++;
+  }
+  return WEIR_OK;
+}
+
+/* Loops that an engine runs, of every group that no kernel claims. */
+static int32_t collect(const weir_plan *p, const weir_loop **loops, exec_loop **where)
+{
+  int32_t n = 0;
+
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
+      exec_loop *loop = &p->groups[i].loops[k];
+
+      if (!loop->loop->access.opaque &&
+          weir_graph_group(p->g, p->groups[i].number)->kernel == NULL) {
+        if (loops != NULL) {
+          loops[n] = loop->loop;
+          where[n] = loop;
+        }
+        n++;
+      }
+    }
+  }
+  return n;
+}
+
+static weir_status prepare_engine(weir_plan *p, const weir_engine *engine)
+{
+  const weir_engine_opts opts = {
+      .compiler = p->cfg.compiler, .cache_dir = p->cfg.cache_dir, .threads = p->threads};
+  weir_status status = WEIR_OK;
+  const int32_t n = collect(p, NULL, NULL);
+  void *memory = NULL;
+  const weir_loop **loops = NULL;
+  exec_loop **where = NULL;
+  void **contexts = NULL;
+
+  WEIR_TRY(weir_alloc(n, sizeof(*loops), &memory));
+  loops = memory;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(*where), &memory), out);
+  where = memory;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(*contexts), &memory), out);
+  contexts = memory;
+  (void)collect(p, loops, where);
+  WEIR_TRY_GOTO(engine->prepare(loops, n, &opts, contexts), out);
+  for (int32_t i = 0; i < n; i++) {
+    where[i]->engine = engine;
+    where[i]->context = contexts[i];
+  }
+  p->tier = engine->tier;
+out:
+  weir_free(&loops);
+  weir_free(&where);
+  weir_free(&contexts);
+  return status;
+}
+
+static const weir_engine *find_engine(int tier)
+{
+  for (int i = 0; weir_engine_table[i] != NULL; i++) {
+    if (weir_engine_table[i]->tier == tier) {
+      return weir_engine_table[i];
+    }
+  }
+  return NULL;
+}
+
+static weir_status choose_engine(weir_plan *p)
+{
+  if (p->cfg.tier > 0) {
+    const weir_engine *engine = find_engine(p->cfg.tier - 1);
+
+    if (engine == NULL) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: this build has no engine of tier %d",
+                       p->cfg.tier - 1);
+    }
+    WEIR_TRY(prepare_engine(p, engine));
+    return WEIR_OK;
+  }
+  for (int tier = 2; tier >= 0; tier--) {
+    const weir_engine *engine = find_engine(tier);
+    const weir_status status = engine != NULL ? prepare_engine(p, engine) : WEIR_ERR_UNSUPPORTED;
+
+    if (status != WEIR_ERR_UNSUPPORTED) {
+      return status;
+    }
+    if (engine != NULL) {
+      weir_info("exec", "groups do not run in the engine '%s': %s", engine->name,
+                weir_last_message());
+      weir_event("exec_fallback", WEIR_TEXT("engine", engine->name),
+                 WEIR_TEXT("reason", weir_last_message()));
+      weir_clear_failure();
+    }
+  }
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: no engine runs this graph");
+}
+
+static weir_status prepare_kernels(weir_plan *p)
+{
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const weir_group *from = weir_graph_group(p->g, p->groups[i].number);
+    void *memory = NULL;
+
+    if (from->kernel == NULL) {
+      continue;
+    }
+    WEIR_TRY(from->kernel->prepare(p->g, from, &p->groups[i].kernel_context));
+    if (from->kernel->workspace != NULL) {
+      WEIR_TRY(weir_alloc(from->kernel->workspace(p->groups[i].kernel_context), 1, &memory));
+      p->groups[i].workspace = memory;
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Groups in the order of the schedule, which memory.c has made. */
+static void order_groups(weir_plan *p)
+{
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    for (int32_t j = i; j < p->n_groups; j++) {
+      if (p->groups[j].number == p->schedule.order[i] && j != i) {
+        const exec_group swap = p->groups[i];
+
+        p->groups[i] = p->groups[j];
+        p->groups[j] = swap;
+      }
+    }
+  }
+}
+
+static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
+{
+  weir_opts_default(weir_exec_opts, sizeof(p->cfg), &p->cfg);
+  if (opts->exec != NULL) {
+    p->cfg = *opts->exec;
+  }
+  p->threads = opts->threads > 0 ? opts->threads : weir_threads_get();
+  p->threads = p->threads < MAX_THREADS ? p->threads : MAX_THREADS;
+  p->measured_peaks = exec_peaks_read(p->cfg.peaks, &p->bandwidth, &p->flop_rate);
+  return WEIR_OK;
+}
+
+weir_status exec_plan_passes(weir_plan *p)
+{
+  const weir_pass_opts opts = {.cache_bytes = p->cfg.cache_bytes,
+                               .bandwidth = p->bandwidth,
+                               .flop_rate = p->flop_rate,
+                               .no_fusion = !p->cfg.fusion,
+                               .kernel = p->cfg.kernel,
+                               .kernels = weir_kernel_table};
+
+  WEIR_TRY(weir_passes_run(p->g, &opts, exec_watch, p));
+  return WEIR_OK;
+}
+
+weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
+{
+  WEIR_TRY(init_arrays(p));
+  WEIR_TRY(make_groups(p));
+  for (int i = 0; i < opts->n_bounds; i++) {
+    for (int32_t a = 0; a < p->n_arrays; a++) {
+      const weir_array *array = weir_graph_get_array(p->g, a);
+
+      if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, opts->bounds[i].input) == 0) {
+        p->bounds[a] = opts->bounds[i].slots;
+      }
+    }
+  }
+  WEIR_TRY(exec_memory_make(p));
+  order_groups(p);
+  WEIR_TRY(choose_engine(p));
+  WEIR_TRY(prepare_kernels(p));
+  return WEIR_OK;
+}
+
+weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
+                             weir_plan **out)
+{
+  static const weir_plan_opts none;
+  weir_status status = WEIR_OK;
+  weir_plan *p = NULL;
+  void *memory = NULL;
+
+  *out = NULL;
+  opts = opts != NULL ? opts : &none;
+  WEIR_TRY(weir_graph_status(g));
+  WEIR_TRY(weir_alloc(1, sizeof(*p), &memory));
+  p = memory;
+  p->store = store;
+  p->built = g;
+  WEIR_TRY_GOTO(read_options(p, opts), fail);
+  WEIR_TRY_GOTO(weir_graph_copy(g, &p->g), fail);
+  WEIR_TRY_GOTO(exec_plan_passes(p), fail);
+  WEIR_TRY_GOTO(exec_plan_finish(p, opts), fail);
+  p->built = NULL;
+  *out = p;
+  return WEIR_OK;
+fail:
+  weir_plan_destroy(&p);
+  return status;
+}
+
+static void free_group(const weir_plan *p, exec_group *group)
+{
+  for (int32_t k = 0; k < group->n_loops && group->loops != NULL; k++) {
+    exec_loop *loop = &group->loops[k];
+
+    if (loop->engine != NULL) {
+      loop->engine->release(loop->context);
+    }
+    weir_free(&loop->cells.cells);
+  }
+  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+
+  if (kernel != NULL && kernel->release != NULL && group->kernel_context != NULL) {
+    kernel->release(group->kernel_context);
+  }
+  weir_free(&group->workspace);
+  weir_free(&group->loops);
+  weir_free(&group->locals);
+  weir_loops_free(&group->lowered, group->n_loops);
+}
+
+void weir_plan_destroy(weir_plan **out)
+{
+  if (out == NULL || *out == NULL) {
+    return;
+  }
+  weir_plan *p = *out;
+
+  for (int32_t i = 0; p->groups != NULL && i < weir_graph_groups(p->g); i++) {
+    free_group(p, &p->groups[i]);
+  }
+  for (int32_t a = 0; a < p->n_arrays && p->arrays != NULL; a++) {
+    if (p->arrays[a].time >= 0 && weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT) {
+      weir_free(&p->arrays[a].view.data);
+    }
+  }
+  weir_schedule_fini(&p->schedule);
+  weir_free(&p->arrays);
+  weir_free(&p->slots);
+  weir_free(&p->bounds);
+  weir_free(&p->groups);
+  weir_free(&p->arena);
+  weir_free(&p->scratch);
+  weir_free(&p->dump);
+  weir_graph_destroy(&p->g);
+  weir_free(out);
+}

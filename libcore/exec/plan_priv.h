@@ -1,0 +1,120 @@
+/* plan_priv.h - the inside of a plan: loops of every group, memory of every array, time frontiers.
+ */
+#ifndef WEIR_PLAN_PRIV_H
+#define WEIR_PLAN_PRIV_H
+#include "exec/weir_engine.h"
+#include "exec/weir_plan.h"
+#include "pass/schedule/weir_schedule.h"
+#include "pass/weir_pass.h"
+
+#define EXEC_MAX_ARRAYS 4096 /* arrays of a stream graph whose reach is asked for */
+/* Far from both ends of a stream, where no border acts. */
+#define EXEC_FAR ((int64_t)1 << 40)
+#define EXEC_MAX_LOOPS 64 /* loops of one group; larger groups are refused */
+
+/* Memory and, with a time dimension, the window of one array. Slots [origin, front) of a window are
+ * valid; the last feed made [fresh, front). */
+typedef struct exec_array {
+  weir_view view;
+  int64_t bytes;        /* of its memory; 0: local to a group                          */
+  int time;             /* dimension, or -1                                            */
+  int64_t rows;         /* product of the other extents                                */
+  int64_t capacity;     /* slots of the window                                         */
+  int64_t front, fresh; /* first slot not yet computed, now and before the last feed   */
+  int64_t end;          /* length of the stream once known, else WEIR_UNBOUNDED        */
+  bool bound;           /* run: the caller gave a tensor                               */
+} exec_array;
+
+/* Tile-local memory of one array of a group: a row-major block of `shape` in the thread's scratch.
+ */
+typedef struct exec_local {
+  int32_t array;
+  int32_t writer, last_reader; /* loops */
+  int64_t shape[WEIR_MAX_RANK];
+  int64_t offset, bytes;
+} exec_local;
+
+typedef struct exec_loop {
+  weir_loop *loop;
+  const weir_engine *engine; /* NULL: opaque */
+  void *context;
+  weir_cells cells;
+  int time; /* iteration dimension that is time, or -1 */
+  int64_t in_local[WEIR_MAX_OPERANDS], out_local[WEIR_MAX_OUTPUTS]; /* local, or -1 */
+} exec_loop;
+
+typedef struct exec_group {
+  int32_t number;   /* in the graph */
+  exec_loop *loops; /* the last one is the anchor's */
+  weir_loop *lowered;
+  int32_t n_loops;
+  exec_local *locals;
+  int32_t n_locals;
+  int64_t scratch; /* bytes per thread */
+  bool sequential; /* tiles run in row-major order on one thread */
+  int64_t tile[WEIR_MAX_DIMS];
+  void *kernel_context, *workspace;
+  int64_t front; /* time iterations of the anchor done so far */
+  double seconds;
+  int64_t calls;
+  char members[160];
+} exec_group;
+
+struct weir_plan {
+  weir_graph *g;
+  const weir_graph *built; /* the caller's graph, while the plan is made */
+  weir_store *store;
+  weir_exec_cfg cfg;
+  int threads, tier;
+  weir_schedule schedule;
+  exec_array *arrays;
+  int32_t n_arrays;
+  exec_group *groups; /* in the order they run */
+  int32_t n_groups;
+  char *arena, *scratch;
+  int64_t scratch_bytes; /* per thread */
+  int64_t *slots;        /* [5 * n_arrays] room for slides and feeds */
+  int64_t *bounds;       /* [n_arrays] most new slots of one feed */
+  bool streaming, ended;
+  double bandwidth, flop_rate;
+  bool measured_peaks;
+  char *dump; /* the graph after each pass */
+};
+
+/* compose.c: iteration box of every loop of the group for one box of the anchor, backwards by
+ * needed boxes. */
+void exec_compose(const exec_group *group, const weir_box *anchor, weir_box *boxes);
+/* True when the box holds points of the parallel and sequential dimensions (a reduction over
+ * nothing still writes its neutral element). */
+bool exec_has_points(const weir_access *a, const weir_box *box);
+/* Whole iteration box of the anchor with time limited to [lo, hi). */
+weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi);
+/* First time iteration of the anchor that cannot be computed when array a holds slots [0,
+ * front[a]). */
+int64_t exec_limit(const weir_plan *p, const exec_group *group, const int64_t *front);
+/* Length of the stream that a loop makes, from the ends of the arrays it reads. */
+int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop);
+/* Earliest slot of each array that the group's iterations from `front` on read (minimum into keep).
+ */
+void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
+
+/* memory.c: capacities of windows, shapes of locals, arena, scratch. */
+weir_status exec_memory_make(weir_plan *p);
+/* window.c */
+void exec_windows_slide(weir_plan *p);
+weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front);
+/* run.c: the anchor's iterations of `box`, tile by tile. */
+weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last);
+/* plan.c: the passes on p->g; what follows them. */
+weir_status exec_plan_passes(weir_plan *p);
+weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
+/* describe.c: keeps the dump of the graph after a pass, and verifies it when asked (context: the
+ * plan). */
+weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
+/* verify.c: oracle on the graph after `pass` against the graph as built. Fails: WEIR_ERR_NUMERIC.
+ */
+weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g);
+/* peaks.c: bytes/s and flop/s of one core, from the file or built in. */
+bool exec_peaks_read(const char *path, double *bandwidth, double *flop_rate);
+
+#endif

@@ -1,0 +1,286 @@
+/* plan_test.c - plans against hand-written loops, streams cut anywhere against one piece, gaps
+ * skipped against gaps passed. */
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "exec/weir_plan.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/reduce/weir_reduce.h"
+#include "ops/scan/weir_scan.h"
+#include "ops/shift/weir_shift.h"
+
+#define SLOTS 3001
+#define PLAN_TIERS 1 /* reference, vector, native: enum values of exec.tier */
+
+static weir_exec_cfg config(int tier)
+{
+  weir_exec_cfg cfg;
+
+  weir_opts_default(weir_exec_opts, sizeof(cfg), &cfg);
+  cfg.tier = tier;
+  return cfg;
+}
+
+static void chain_equals_its_formula(void **state)
+{
+  const int64_t shape[2] = {37, 1023};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 2, .shape = {37, 1023}};
+
+  for (int tier = 1; tier <= PLAN_TIERS; tier++) {
+    const weir_exec_cfg cfg = config(tier);
+    weir_graph *g = NULL;
+    weir_plan *p = NULL;
+    weir_tensor x, y, s;
+
+    assert_ok(weir_graph_create(&g));
+    const weir_value in = weir_input(g, "x", &d);
+    const weir_value a = weir_mul(g, weir_sub_scalar(g, in, 0.5), in);
+    const weir_value b = weir_select(g, weir_lt_scalar(g, a, 0), weir_scale(g, a, 0.1), a);
+
+    weir_output(g, "y", b);
+    weir_output(g, "s", weir_sum(g, b, 1));
+    assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
+    assert_ok(weir_tensor_init(&x, WEIR_F32, 2, shape));
+    assert_ok(weir_tensor_init(&y, WEIR_F32, 2, shape));
+    assert_ok(weir_tensor_init(&s, WEIR_F32, 1, shape));
+    for (int64_t i = 0; i < 37 * 1023; i++) {
+      ((float *)x.data)[i] = (float)weir_random_uniform(7, 1, 0, (uint64_t)i);
+    }
+    assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &x}, {"y", &y}, {"s", &s}}, 3));
+    for (int64_t r = 0; r < 37; r++) {
+      double sum = 0;
+
+      for (int64_t i = 0; i < 1023; i++) {
+        const float v = ((float *)x.data)[r * 1023 + i];
+        const float w = (v - 0.5f) * v;
+        const float z = w < 0 ? 0.1f * w : w;
+
+        assert_near(((float *)y.data)[r * 1023 + i], z, 1e-6);
+        sum += z;
+      }
+      assert_near(((float *)s.data)[r], sum, 1e-5);
+    }
+    weir_tensor_fini(&x);
+    weir_tensor_fini(&y);
+    weir_tensor_fini(&s);
+    weir_plan_destroy(&p);
+    weir_graph_destroy(&g);
+  }
+}
+
+/* A small band-pass, its slope, energy and a sum of eight: what a detector's front end looks like.
+ */
+static weir_graph *front_graph(void)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_sos_spec sos = {.dim = 0,
+                             .n = 2,
+                             .section = {{0.2, 0.4, 0.2, 1, -0.5, 0.2}, {1, -2, 1, 1, -1.2, 0.5}},
+                             .steady = true,
+                             .hold = 5};
+  weir_graph *g = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value in = weir_input(g, "x", &x), present = weir_input(g, "x.present", &b);
+  const weir_value f = weir_sos(g, &sos, in, present);
+  const weir_value slope = weir_sub(g, f, weir_shift(g, f, 0, 3));
+  weir_value sum = weir_square(g, slope);
+
+  for (int64_t n = 1; n < 8; n *= 2) {
+    sum = weir_add(g, sum, weir_shift(g, sum, 0, n));
+  }
+  weir_output(g, "filtered", f);
+  weir_output(g, "ahead", weir_shift(g, weir_add(g, f, sum), 0, -4));
+  weir_output(g, "feature", sum);
+  return g;
+}
+
+static const char *const results[] = {"filtered", "ahead", "feature"};
+
+typedef struct signal {
+  float x[SLOTS];
+  uint8_t present[SLOTS];
+} signal;
+
+static void make_signal(signal *s, uint32_t seed)
+{
+  bool on = true;
+
+  for (int64_t t = 0; t < SLOTS; t++) {
+    on = weir_random_uniform(seed, 2, 0, (uint64_t)t) < 0.004 ? !on : on;
+    s->present[t] = on;
+    s->x[t] = on ? (float)weir_random_normal(seed, 1, 0, (uint64_t)t) : 0;
+  }
+}
+
+static void collect(const weir_plan *p, float (*out)[SLOTS], int64_t *made)
+{
+  for (int r = 0; r < 3; r++) {
+    weir_view v;
+    int64_t lo = 0, hi = 0;
+
+    assert_ok(weir_plan_result(p, results[r], &v, &lo, &hi));
+    assert_true(hi <= SLOTS);
+    for (int64_t t = lo; t < hi; t++) {
+      out[r][t] = *(const float *)weir_view_at(&v, &t);
+      (*made)++;
+    }
+  }
+}
+
+static bool all_absent(const signal *s, int64_t lo, int64_t hi)
+{
+  for (int64_t t = lo; t < hi; t++) {
+    if (s->present[t]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Feeds the signal in pieces of random lengths up to `most`; skip: leaves out settled absent
+ * pieces. */
+static int64_t run_stream(const signal *s, int tier, int64_t most, uint32_t seed, bool skip,
+                          float (*out)[SLOTS])
+{
+  const weir_exec_cfg cfg = config(tier);
+  const weir_chunk_bound bounds[] = {{"x", most}, {"x.present", most}};
+  weir_graph *g = front_graph();
+  weir_plan *p = NULL;
+  int64_t quiet = 0, made = 0, skipped = 0;
+
+  memset(out, 0, 3 * sizeof(*out));
+  assert_ok(weir_plan_create(g, NULL,
+                             &(weir_plan_opts){.exec = &cfg, .bounds = bounds, .n_bounds = 2}, &p));
+  const int64_t settle = weir_plan_settle(p, "x");
+
+  assert_in_range(settle, 10, 60);
+  for (int64_t t = 0; t < SLOTS;) {
+    int64_t n = 1 + (int64_t)(weir_random_bits(seed, 3, 0, (uint64_t)t) % (uint64_t)most);
+
+    n = t + n < SLOTS ? n : SLOTS - t;
+    if (skip && quiet >= settle && t + n < SLOTS && all_absent(s, t, t + n)) {
+      t += n;
+      skipped += n;
+      continue;
+    }
+    assert_ok(weir_plan_feed(
+        p, (weir_feed[]){{"x", s->x + t, t, t + n}, {"x.present", s->present + t, t, t + n}}, 2,
+        t + n == SLOTS));
+    for (int64_t k = t; k < t + n; k++) {
+      quiet = s->present[k] ? 0 : quiet + 1;
+    }
+    t += n;
+    collect(p, out, &made);
+  }
+  if (!skip) {
+    assert_int_equal(made, 3 * SLOTS);
+  }
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+  return skipped;
+}
+
+static void any_cut_gives_the_same_bits(void **state)
+{
+  static signal s;
+  static float whole[3][SLOTS], cut[3][SLOTS];
+
+  for (int tier = 1; tier <= PLAN_TIERS; tier++) {
+    for (uint32_t seed = 0; seed < 4; seed++) {
+      int64_t skipped = 0;
+
+      make_signal(&s, seed);
+      run_stream(&s, tier, SLOTS, 99, false, whole);
+      for (int64_t most = 1; most <= 1000; most = most * 3 + 1) {
+        run_stream(&s, tier, most, seed, false, cut);
+        assert_memory_equal(cut, whole, sizeof(whole));
+        skipped += run_stream(&s, tier, most, seed, true, cut);
+        assert_memory_equal(cut, whole, sizeof(whole));
+      }
+      assert_true(skipped > 0);
+    }
+  }
+}
+
+static void look_ahead_is_the_latency(void **state)
+{
+  const weir_exec_cfg cfg = config(1);
+  const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
+  weir_graph *g = front_graph();
+  weir_plan *p = NULL;
+  int64_t behind = -1, ahead = -1;
+
+  assert_ok(weir_plan_create(g, NULL,
+                             &(weir_plan_opts){.exec = &cfg, .bounds = bounds, .n_bounds = 2}, &p));
+  weir_plan_reach(p, "ahead", "x", &behind, &ahead);
+  assert_int_equal(ahead, 4);
+  weir_plan_reach(p, "feature", "x", &behind, &ahead);
+  assert_int_equal(ahead, 0);
+  assert_int_equal(behind, 3 + 7);
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
+/* Counting distinct elements may do without memory, at the price of a bound; everything else
+ * reports it. */
+static void failed_allocations_neither_crash_nor_leak(void **state)
+{
+  const weir_exec_cfg cfg = config(1);
+  const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
+  const weir_plan_opts opts = {.exec = &cfg, .bounds = bounds, .n_bounds = 2};
+  weir_graph *g = front_graph();
+  int64_t failures = 0;
+
+  for (int64_t k = 1;; k++) {
+    const int64_t held = weir_alloc_bytes();
+    weir_plan *p = NULL;
+
+    weir_alloc_fail_after(k);
+    const weir_status status = weir_plan_create(g, NULL, &opts, &p);
+    const bool injected = weir_alloc_count() >= k;
+
+    weir_alloc_fail_after(0);
+    assert_true(status == WEIR_OK ? p != NULL : p == NULL);
+    failures += status == WEIR_ERR_MEMORY;
+    weir_plan_destroy(&p);
+    assert_int_equal(weir_alloc_bytes(), held);
+    if (!injected) {
+      assert_int_equal(status, WEIR_OK);
+      break;
+    }
+  }
+  assert_true(failures > 20);
+  weir_graph_destroy(&g);
+}
+
+static void passes_keep_the_results(void **state)
+{
+  weir_exec_cfg cfg = config(1);
+  const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
+  weir_graph *g = front_graph();
+  weir_plan *p = NULL;
+
+  cfg.verify = 1;
+  assert_ok(weir_plan_create(g, NULL,
+                             &(weir_plan_opts){.exec = &cfg, .bounds = bounds, .n_bounds = 2}, &p));
+  assert_true(weir_plan_groups(p) >= 1);
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(chain_equals_its_formula),
+      cmocka_unit_test(any_cut_gives_the_same_bits),
+      cmocka_unit_test(look_ahead_is_the_latency),
+      cmocka_unit_test(failed_allocations_neither_crash_nor_leak),
+      cmocka_unit_test(passes_keep_the_results),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* run.c - the outer box of a group, tile by tile: boxes composed, views set, loops run. */
+#include <string.h>
+#include "plan_priv.h"
+#include "base/weir_clock.h"
+#include "device/weir_parallel.h"
+
+/* What the tiles of one group run share. */
+typedef struct tiling {
+  weir_plan *p;
+  exec_group *group;
+  weir_box box;
+  int64_t count[WEIR_MAX_DIMS]; /* tiles along each dimension of the anchor */
+  int64_t total;
+  bool last;
+  weir_status status[64]; /* per thread: the first failure of a call node */
+} tiling;
+
+static weir_view local_view(const exec_local *local, const weir_loop *writer, int output,
+                            const weir_box *box, char *scratch)
+{
+  const weir_operand *o = &writer->access.out[output];
+  const weir_region r = weir_written(&writer->access, output, box);
+  weir_view v = {.data = scratch + local->offset, .dtype = o->dtype, .rank = o->rank};
+  int64_t stride = 1;
+
+  for (int d = o->rank - 1; d >= 0; d--) {
+    v.origin[d] = r.n[d] > 0 ? r.part[d][0].lo : 0;
+    WEIR_ASSERT(r.n[d] == 0 || r.part[d][0].hi - r.part[d][0].lo <= local->shape[d]);
+    v.stride[d] = stride;
+    v.extent[d] = o->extent[d];
+    stride *= local->shape[d];
+  }
+  return v;
+}
+
+static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_box *box,
+                            weir_view *locals)
+{
+  const weir_loop *l = loop->loop;
+  weir_view in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+
+  for (int i = 0; i < l->access.n_in; i++) {
+    in[i] = loop->in_local[i] >= 0 ? locals[loop->in_local[i]] : t->p->arrays[l->in[i]].view;
+  }
+  for (int o = 0; o < l->access.n_out; o++) {
+    out[o] = loop->out_local[o] >= 0 ? locals[loop->out_local[o]] : t->p->arrays[l->out[o]].view;
+  }
+  if (loop->engine != NULL) {
+    const weir_loop_run run = {
+        .box = *box, .in = in, .out = out, .state = (weir_cells *)&loop->cells};
+
+    loop->engine->run(loop->context, &run);
+    return WEIR_OK;
+  }
+  const weir_node *node = weir_graph_node(t->p->g, l->node);
+  const weir_op_run run = {.spec = node->spec,
+                           .box = *box,
+                           .n_in = l->access.n_in,
+                           .n_out = l->access.n_out,
+                           .in = in,
+                           .out = out,
+                           .last = t->last};
+
+  WEIR_TRY(node->op->run(&run));
+  return WEIR_OK;
+}
+
+static weir_status run_kernel(const tiling *t, const weir_box *box)
+{
+  const weir_kernel *kernel = weir_graph_group(t->p->g, t->group->number)->kernel;
+  int32_t arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+  weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+  const int n = kernel->arrays(t->p->g, weir_graph_group(t->p->g, t->group->number), arrays,
+                               WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
+
+  for (int i = 0; i < n; i++) {
+    views[i] = t->p->arrays[arrays[i]].view;
+  }
+  kernel->run(&(weir_kernel_run){.context = t->group->kernel_context,
+                                 .box = *box,
+                                 .views = views,
+                                 .n_views = n,
+                                 .workspace = t->group->workspace});
+  return WEIR_OK;
+}
+
+static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch)
+{
+  const exec_group *group = t->group;
+  weir_box boxes[EXEC_MAX_LOOPS];
+  weir_view locals[EXEC_MAX_LOOPS];
+
+  exec_compose(group, tile, boxes);
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const exec_loop *loop = &group->loops[k];
+
+    for (int o = 0; o < loop->loop->access.n_out; o++) {
+      const int64_t l = loop->out_local[o];
+
+      if (l >= 0) {
+        locals[l] = local_view(&group->locals[l], loop->loop, o, &boxes[k], scratch);
+      }
+    }
+    if (exec_has_points(&loop->loop->access, &boxes[k])) {
+      WEIR_TRY(run_loop(t, loop, &boxes[k], locals));
+    }
+  }
+  return WEIR_OK;
+}
+
+static void tile_box(const tiling *t, int64_t number, weir_box *tile)
+{
+  *tile = t->box;
+  for (int d = t->box.rank - 1; d >= 0; d--) {
+    const int64_t at = number % t->count[d];
+    const int64_t size = t->group->tile[d];
+
+    number /= t->count[d];
+    if (t->count[d] > 1) {
+      tile->lo[d] = t->box.lo[d] + at * size;
+      tile->hi[d] = tile->lo[d] + size < t->box.hi[d] ? tile->lo[d] + size : t->box.hi[d];
+    }
+  }
+}
+
+static void tile_item(void *context, int64_t item, int thread)
+{
+  tiling *t = context;
+  weir_box tile;
+
+  if (t->status[thread] == WEIR_OK) {
+    tile_box(t, item, &tile);
+    t->status[thread] = run_tile(t, &tile, t->p->scratch + thread * t->p->scratch_bytes);
+  }
+}
+
+/* States between the cells and their arrays: before the first iteration (load) and after the last.
+ */
+static void move_states(const weir_plan *p, exec_loop *loop, bool load)
+{
+  const weir_access *a = &loop->loop->access;
+
+  for (int s = 0; s < a->n_states; s++) {
+    const int operand = load ? a->state[s].init - 1 : a->state[s].final - 1;
+    const size_t size = weir_dtype_size(a->state[s].dtype);
+
+    if (!load && operand < 0) {
+      continue;
+    }
+    for (int64_t point = 0; point < loop->cells.points; point++) {
+      uint64_t *cell = &loop->cells.cells[s * loop->cells.points + point];
+
+      if (operand < 0) {
+        *cell = 0;
+        if (weir_dtype_is_float(a->state[s].dtype)) {
+          weir_dtype_store_real(a->state[s].dtype, cell, 0, a->state[s].initial);
+        } else {
+          weir_dtype_store_int(a->state[s].dtype, cell, 0, (int64_t)a->state[s].initial);
+        }
+        continue;
+      }
+      const int32_t array = load ? loop->loop->in[operand] : loop->loop->out[operand];
+      char *at = (char *)p->arrays[array].view.data +
+                 (int64_t)size * (a->state[s].slot * loop->cells.points + point);
+
+      memcpy(load ? (void *)cell : (void *)at, load ? (void *)at : (void *)cell, size);
+    }
+  }
+}
+
+weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last)
+{
+  tiling t = {.p = p, .group = group, .box = *box, .total = 1, .last = last};
+  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+  const double start = p->cfg.explain ? weir_clock() : 0;
+  weir_status status = WEIR_OK;
+
+  for (int d = 0; d < box->rank; d++) {
+    const int64_t extent = box->hi[d] - box->lo[d];
+    const int64_t tile = group->tile[d];
+
+    t.count[d] = tile > 0 && extent > tile && kernel == NULL ? (extent + tile - 1) / tile : 1;
+    t.total *= t.count[d];
+  }
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    if (group->loops[k].cells.cells != NULL && !(p->streaming && group->front > 0)) {
+      move_states(p, &group->loops[k], true);
+    }
+  }
+  if (kernel != NULL) {
+    status = run_kernel(&t, box);
+  } else {
+    weir_parallel(t.total, group->sequential ? 1 : p->threads, tile_item, &t);
+  }
+  for (int i = 0; i < 64 && status == WEIR_OK; i++) {
+    status = t.status[i];
+  }
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    if (group->loops[k].cells.cells != NULL) {
+      move_states(p, &group->loops[k], false);
+    }
+  }
+  if (p->cfg.explain) {
+    group->seconds += weir_clock() - start;
+  }
+  group->calls++;
+  return status;
+}
