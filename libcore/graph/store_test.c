@@ -47,7 +47,7 @@ static void names_are_unique_and_shapes_checked(void **state)
   assert_null(weir_store_get(s, "bad"));
   weir_tensor *kept = weir_store_get(s, "weights");
   for (int i = 0; i < 40; i++) {
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "n%d", i);
     assert_ok(weir_store_add(s, name, WEIR_U8, 0, NULL));
   }

@@ -29,7 +29,7 @@ static weir_graph *joined(const int64_t *lengths, int n, int moved)
 {
   weir_graph *g;
   int64_t at = 0;
-  char name[8];
+  char name[16];
 
   assert_ok(weir_graph_create(&g));
   const int32_t whole = weir_graph_array(g, &vector);
