@@ -173,57 +173,50 @@ static weir_status clip(const weir_record *r, int signal, int64_t start, int64_t
   return WEIR_OK;
 }
 
-/* A read goes through pieces, so that presence has a place when the caller wants none. */
-enum { PIECE = 4096 };
-
-weir_status weir_record_read(weir_record *r, int signal, int64_t start, int64_t count,
-                             float *values, uint8_t *present)
+/* A read goes through pieces where the caller wants no presence, which then has no place. */
+static weir_status read_slots(weir_record *r, int signal, int64_t start, int64_t count,
+                              weir_record_slots to)
 {
+  enum { PIECE = 4096 };
   uint8_t scratch[PIECE];
   int64_t lo = 0;
   int64_t hi = 0;
 
   WEIR_TRY(clip(r, signal, start, count, &lo, &hi));
-  memset(values, 0, (size_t)count * sizeof *values);
-  if (present) {
-    memset(present, 0, (size_t)count);
-    return hi > lo ? r->format->read(r->body.state, signal, start + lo, hi - lo, values + lo,
-                                     present + lo)
-                   : WEIR_OK;
+  memset(to.values ? (void *)to.values : (void *)to.raw, 0, (size_t)count * 4);
+  if (to.present) {
+    memset(to.present, 0, (size_t)count);
   }
-  for (; lo < hi; lo += PIECE) {
-    const int64_t n = hi - lo < PIECE ? hi - lo : PIECE;
+  while (lo < hi) {
+    const int64_t n = to.present || hi - lo < PIECE ? hi - lo : PIECE;
+    const weir_record_slots part = {.values = to.values ? to.values + lo : NULL,
+                                    .raw = to.raw ? to.raw + lo : NULL,
+                                    .present = to.present ? to.present + lo : scratch};
 
-    WEIR_TRY(r->format->read(r->body.state, signal, start + lo, n, values + lo, scratch));
+    if (!to.present) {
+      memset(scratch, 0, (size_t)n);
+    }
+    WEIR_TRY(r->format->read(r->body.state, signal, start + lo, n, &part));
+    lo += n;
   }
   return WEIR_OK;
+}
+
+weir_status weir_record_read(weir_record *r, int signal, int64_t start, int64_t count,
+                             float *values, uint8_t *present)
+{
+  return read_slots(r, signal, start, count,
+                    (weir_record_slots){.values = values, .present = present});
 }
 
 weir_status weir_record_read_raw(weir_record *r, int signal, int64_t start, int64_t count,
                                  int32_t *raw, uint8_t *present)
 {
-  uint8_t scratch[PIECE];
-  int64_t lo = 0;
-  int64_t hi = 0;
-
-  WEIR_TRY(clip(r, signal, start, count, &lo, &hi));
-  if (!r->format->read_raw) {
+  if (!r->format->stores_integers) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: format %s stores no integers", r->body.name,
                      r->format->name);
   }
-  memset(raw, 0, (size_t)count * sizeof *raw);
-  if (present) {
-    memset(present, 0, (size_t)count);
-    return hi > lo ? r->format->read_raw(r->body.state, signal, start + lo, hi - lo, raw + lo,
-                                         present + lo)
-                   : WEIR_OK;
-  }
-  for (; lo < hi; lo += PIECE) {
-    const int64_t n = hi - lo < PIECE ? hi - lo : PIECE;
-
-    WEIR_TRY(r->format->read_raw(r->body.state, signal, start + lo, n, raw + lo, scratch));
-  }
-  return WEIR_OK;
+  return read_slots(r, signal, start, count, (weir_record_slots){.raw = raw, .present = present});
 }
 
 weir_status weir_record_next_run(const weir_record *r, int signal, int64_t start, int64_t *lo,

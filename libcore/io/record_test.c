@@ -1,6 +1,7 @@
 /* record_test.c - acceptance cases A1 to A6 on real records. */
 #include <sys/resource.h>
 #include "io/io_test.h"
+#include "io/weir_record_format.h"
 
 static void open_shared(const char *name, weir_record **r)
 {
@@ -285,9 +286,28 @@ static void rates_are_per_signal(void **state)
   weir_record_close(&r);
 }
 
+/* What every folder must define, whatever its format. */
+static void descriptors_are_complete(void **state)
+{
+  int n = 0;
+
+  (void)state;
+  for (const weir_record_format *const *f = weir_record_format_table; *f; f++, n++) {
+    weir_record_body body = {0};
+
+    assert_true((*f)->name[0] && (*f)->help[0]);
+    assert_true((*f)->claims && (*f)->open && (*f)->close && (*f)->read && (*f)->next_run);
+    assert_int_equal((*f)->open("/nowhere/at/all", &(weir_record_opts){0}, &body), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "/nowhere/at/all"));
+    assert_null(body.state);
+  }
+  assert_true(n >= 2);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(descriptors_are_complete),
       cmocka_unit_test(header_checksums_hold),
       cmocka_unit_test(record_100_has_its_values),
       cmocka_unit_test(skew_and_missing_length),

@@ -18,18 +18,24 @@ typedef struct weir_record_body {
   int64_t start_us;
 } weir_record_body;
 
-/* A descriptor. The generic part has checked signal and range before it calls read, read_raw and
- * next_run: 0 <= start, start + count <= the signal's count; `present` is never NULL. */
+/* Where a read puts its slots: physical values, or the stored integers; the other one is NULL. */
+typedef struct weir_record_slots {
+  float *values;
+  int32_t *raw;
+  uint8_t *present;
+} weir_record_slots;
+
+/* A descriptor. The generic part has checked signal and range before it calls `read` and
+ * `next_run`: 0 <= start, start + count <= the signal's count; every slot is 0 and absent then. */
 typedef struct weir_record_format {
   const char *name; /* equals the folder's name */
   const char *help; /* what is looked for, for "no format claims this path" */
   bool (*claims)(const char *path);
   weir_status (*open)(const char *path, const weir_record_opts *opts, weir_record_body *body);
   void (*close)(void *state);
-  weir_status (*read)(void *state, int signal, int64_t start, int64_t count, float *values,
-                      uint8_t *present);
-  weir_status (*read_raw)(void *state, int signal, int64_t start, int64_t count, int32_t *raw,
-                          uint8_t *present); /* NULL: the format holds no integers */
+  bool stores_integers; /* read may be asked for raw */
+  weir_status (*read)(void *state, int signal, int64_t start, int64_t count,
+                      const weir_record_slots *to);
   void (*next_run)(const void *state, int signal, int64_t start, int64_t *lo, int64_t *hi);
   weir_status (*checksum)(void *state, int signal, int *sum); /* NULL: has none */
 } weir_record_format;

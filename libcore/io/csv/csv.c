@@ -426,15 +426,13 @@ static int64_t mark_at(const csv *c, int64_t slot)
   return lo;
 }
 
-static weir_status read_values(void *state, int signal, int64_t start, int64_t count, float *values,
-                               uint8_t *present)
+static weir_status read_slots(void *state, int signal, int64_t start, int64_t count,
+                              const weir_record_slots *to)
 {
   csv *const c = state;
   place at = c->cursors[signal];
   const mark *const m = &c->marks[mark_at(c, start)];
 
-  memset(values, 0, (size_t)count * sizeof *values);
-  memset(present, 0, (size_t)count);
   if (at.last >= start || m->from.offset > at.offset) {
     at = m->from;
   }
@@ -456,8 +454,8 @@ static weir_status read_values(void *state, int signal, int64_t start, int64_t c
     if (!weir_csv_value(c->fields[signal + c->head.first_value], &value, &there)) {
       return refuse_field(c, signal + c->head.first_value, "the file changed while it was read");
     }
-    values[slot - start] = there ? (float)value : 0.0f;
-    present[slot - start] = there;
+    to->values[slot - start] = there ? (float)value : 0.0f;
+    to->present[slot - start] = there;
   }
 }
 
@@ -485,6 +483,6 @@ const weir_record_format weir_record_format_csv = {
     .claims = claims,
     .open = open_csv,
     .close = close_csv,
-    .read = read_values,
+    .read = read_slots,
     .next_run = next_run,
 };

@@ -288,6 +288,25 @@ static void damaged_text_never_crashes(void **state)
   assert_int_equal(weir_alloc_bytes(), before);
 }
 
+static void failing_allocations_are_reported(void **state)
+{
+  weir_record *r = NULL;
+  weir_status status = WEIR_ERR_MEMORY;
+  const int64_t before = weir_alloc_bytes();
+
+  (void)state;
+  write_text(path, "time (ms),a (mV),b\n0,1.5,2\n1,nan,-3e5\n");
+  for (int64_t k = 1; status != WEIR_OK; k++) {
+    weir_alloc_fail_after(k);
+    status = weir_record_open(path, NULL, &r);
+    weir_alloc_fail_after(0);
+    assert_true(status == WEIR_OK || status == WEIR_ERR_MEMORY);
+    assert_true(status == WEIR_OK || weir_alloc_bytes() == before);
+  }
+  weir_record_close(&r);
+  assert_int_equal(weir_alloc_bytes(), before);
+}
+
 static void a_long_line_is_refused(void **state)
 {
   static char text[WEIR_CSV_BUFFER + 100];
@@ -357,6 +376,7 @@ int main(void)
       cmocka_unit_test(odd_times_are_counted_out),
       cmocka_unit_test(pieces_equal_the_whole),
       cmocka_unit_test(damaged_text_never_crashes),
+      cmocka_unit_test(failing_allocations_are_reported),
       cmocka_unit_test(a_long_line_is_refused),
       cmocka_unit_test(the_locale_does_not_matter),
       cmocka_unit_test(biosppy_texts_are_read),

@@ -491,57 +491,36 @@ static weir_status find_run(wfdb *w, int signal, int64_t start, int64_t count, r
   return WEIR_OK;
 }
 
-static weir_status read_raw(void *state, int signal, int64_t start, int64_t count, int32_t *raw,
-                            uint8_t *present)
+/* Reads a run of at most PIECE slots to `to` from slot `at` on. */
+static weir_status read_run(wfdb *w, const run *r, const weir_record_slots *to, int64_t at)
 {
-  wfdb *const w = state;
+  int32_t scratch[PIECE];
+  int32_t *const raw = to->raw ? to->raw + at : scratch;
+  uint8_t *const present = to->present + at;
+  const weir_wfdb_signal *const s = &weir_wfdb_store_header(r->slot->store)->signals[r->local];
 
-  while (count > 0) {
-    run r;
-
-    WEIR_TRY(find_run(w, signal, start, count, &r));
-    if (r.slot) {
-      WEIR_TRY(
-          weir_wfdb_store_read(r.slot->store, &w->block, r.local, r.start, r.count, raw, present));
-    } else {
-      memset(raw, 0, (size_t)r.count * sizeof *raw);
-      memset(present, 0, (size_t)r.count);
-    }
-    start += r.count;
-    count -= r.count;
-    raw += r.count;
-    present += r.count;
+  WEIR_TRY(
+      weir_wfdb_store_read(r->slot->store, &w->block, r->local, r->start, r->count, raw, present));
+  for (int64_t i = 0; to->values && i < r->count; i++) {
+    to->values[at + i] = present[i] ? (float)((raw[i] - s->baseline) / s->gain) : 0.0f;
   }
   return WEIR_OK;
 }
 
-static weir_status read_values(void *state, int signal, int64_t start, int64_t count, float *values,
-                               uint8_t *present)
+static weir_status read_slots(void *state, int signal, int64_t start, int64_t count,
+                              const weir_record_slots *to)
 {
   wfdb *const w = state;
-  int32_t raw[PIECE];
 
-  while (count > 0) {
+  for (int64_t at = 0; at < count;) {
     run r;
 
-    WEIR_TRY(find_run(w, signal, start, count, &r));
-    if (!r.slot) {
-      memset(values, 0, (size_t)r.count * sizeof *values);
-      memset(present, 0, (size_t)r.count);
-    } else {
-      const weir_wfdb_signal *const s = &weir_wfdb_store_header(r.slot->store)->signals[r.local];
-
+    WEIR_TRY(find_run(w, signal, start + at, count - at, &r));
+    if (r.slot) {
       r.count = r.count < PIECE ? r.count : PIECE;
-      WEIR_TRY(
-          weir_wfdb_store_read(r.slot->store, &w->block, r.local, r.start, r.count, raw, present));
-      for (int64_t i = 0; i < r.count; i++) {
-        values[i] = present[i] ? (float)((raw[i] - s->baseline) / s->gain) : 0.0f;
-      }
+      WEIR_TRY(read_run(w, &r, to, at));
     }
-    start += r.count;
-    count -= r.count;
-    values += r.count;
-    present += r.count;
+    at += r.count;
   }
   return WEIR_OK;
 }
@@ -593,8 +572,8 @@ const weir_record_format weir_record_format_wfdb = {
     .claims = claims,
     .open = open_record,
     .close = close_record,
-    .read = read_values,
-    .read_raw = read_raw,
+    .stores_integers = true,
+    .read = read_slots,
     .next_run = next_run,
     .checksum = checksum,
 };

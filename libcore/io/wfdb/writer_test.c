@@ -166,6 +166,32 @@ static void clipping_is_counted(void **state)
   weir_check_rmdir(dir);
 }
 
+static void failing_allocations_leave_nothing(void **state)
+{
+  char dir[256];
+  char path[512];
+  const weir_record_spec spec = spec_of(16);
+  weir_record_writer *w = NULL;
+  weir_status status = WEIR_ERR_MEMORY;
+  const int64_t before = weir_alloc_bytes();
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/f", dir);
+  for (int64_t k = 1; status != WEIR_OK; k++) {
+    weir_alloc_fail_after(k);
+    status = weir_record_writer_open(path, &spec, &w);
+    if (status == WEIR_OK) {
+      status = weir_record_writer_commit(&w);
+    }
+    weir_alloc_fail_after(0);
+    assert_null(w);
+    assert_true(status == WEIR_OK || status == WEIR_ERR_MEMORY);
+    assert_int_equal(weir_alloc_bytes(), before);
+  }
+  weir_check_rmdir(dir);
+}
+
 static void what_a_header_cannot_hold_is_refused(void **state)
 {
   char dir[256];
@@ -204,6 +230,7 @@ int main(void)
       cmocka_unit_test(what_is_written_is_read_back),
       cmocka_unit_test(dates_are_kept),
       cmocka_unit_test(clipping_is_counted),
+      cmocka_unit_test(failing_allocations_leave_nothing),
       cmocka_unit_test(what_a_header_cannot_hold_is_refused),
   };
 
