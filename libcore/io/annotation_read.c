@@ -1,7 +1,6 @@
 /* annotation_read.c - annotation files into memory: annot(5), reference 9.3. */
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_file.h"
 #include "io/io_priv.h"
 #include "io/weir_annotation.h"
 
@@ -245,7 +244,7 @@ weir_status weir_annotations_read(const char *path, weir_annotations *out)
   int64_t size = 0;
 
   *out = (weir_annotations){0};
-  WEIR_TRY(weir_file_read(path, MAX_BYTES, &data, &size));
+  WEIR_TRY(weir_io_read(path, MAX_BYTES, &data, &size));
   const weir_status status = weir_annotations_parse(data, size, path, out);
 
   weir_free(&data);

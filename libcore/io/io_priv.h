@@ -27,6 +27,9 @@ bool weir_io_date_us(int64_t year, int64_t month, int64_t day, int64_t *us);
 
 /* Opens a regular file for reading. Fails: WEIR_ERR_DATA, naming path and reason. */
 weir_status weir_io_open(const char *path, int *fd, int64_t *size) WEIR_CHECKED;
+/* A whole regular file of at most `limit` bytes; the caller frees *data with weir_free. Unlike
+ * weir_file_read it never waits for a pipe. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+weir_status weir_io_read(const char *path, int64_t limit, char **data, int64_t *size) WEIR_CHECKED;
 /* Reads exactly `bytes` at `offset`. Fails: WEIR_ERR_DATA (also when the file ends early). */
 weir_status weir_io_pread(int fd, const char *path, void *data, size_t bytes,
                           int64_t offset) WEIR_CHECKED;

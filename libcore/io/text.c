@@ -296,3 +296,27 @@ weir_status weir_io_pread(int fd, const char *path, void *data, size_t bytes, in
   }
   return WEIR_OK;
 }
+
+weir_status weir_io_read(const char *path, int64_t limit, char **data, int64_t *size)
+{
+  int fd = -1;
+  int64_t bytes = 0;
+  void *memory = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_io_open(path, &fd, &bytes));
+  if (bytes > limit) {
+    close(fd);
+    return weir_fail(WEIR_ERR_DATA, "%s: has %lld bytes, more than the %lld that are read", path,
+                     (long long)bytes, (long long)limit);
+  }
+  WEIR_TRY_GOTO(weir_alloc(bytes + 1, 1, &memory), done);
+  WEIR_TRY_GOTO(weir_io_pread(fd, path, memory, (size_t)bytes, 0), done);
+  *data = memory;
+  *size = bytes;
+  memory = NULL;
+done:
+  weir_free(&memory);
+  close(fd);
+  return status;
+}

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_file.h"
 #include "io/io_priv.h"
 #include "io/wfdb/wfdb_priv.h"
 
@@ -474,7 +473,7 @@ weir_status weir_wfdb_header_read(const char *path, bool zero_gain, weir_wfdb_he
   int64_t size = 0;
 
   *out = (weir_wfdb_header){0};
-  WEIR_TRY(weir_file_read(path, WEIR_WFDB_MAX_HEADER, &text, &size));
+  WEIR_TRY(weir_io_read(path, WEIR_WFDB_MAX_HEADER, &text, &size));
   const weir_status status = weir_wfdb_header_parse(text, size, path, zero_gain, out);
 
   weir_free(&text);

@@ -1,4 +1,5 @@
 /* segments_test.c - records of several segments: made here, and damaged here. */
+#include <sys/stat.h>
 #include "io/io_test.h"
 
 typedef struct folder {
@@ -173,6 +174,27 @@ static void a_short_segment_can_be_allowed(void **state)
   weir_check_rmdir(f.dir);
 }
 
+/* A pipe in place of a file is refused, not waited for. */
+static void a_pipe_is_refused(void **state)
+{
+  static const char *const names[] = {"m.hea", "s1.hea", "s1.dat"};
+
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    folder f;
+    weir_record *r = NULL;
+    char path[600];
+
+    make(&f);
+    snprintf(path, sizeof path, "%s/%s", f.dir, names[i]);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(open_quietly(&f, NULL, &r), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "not a regular file"));
+    weir_check_rmdir(f.dir);
+  }
+}
+
 static void failing_allocations_are_reported(void **state)
 {
   folder f;
@@ -197,11 +219,9 @@ static void failing_allocations_are_reported(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(signals_come_and_go),
-      cmocka_unit_test(a_missing_file_is_a_gap),
-      cmocka_unit_test(damage_is_refused),
-      cmocka_unit_test(a_short_segment_can_be_allowed),
-      cmocka_unit_test(failing_allocations_are_reported),
+      cmocka_unit_test(signals_come_and_go), cmocka_unit_test(a_missing_file_is_a_gap),
+      cmocka_unit_test(damage_is_refused),   cmocka_unit_test(a_short_segment_can_be_allowed),
+      cmocka_unit_test(a_pipe_is_refused),   cmocka_unit_test(failing_allocations_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

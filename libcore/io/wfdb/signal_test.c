@@ -1,5 +1,6 @@
 /* signal_test.c - every sample format against an encoder written here from signal(5): whole reads,
  * random cuts, skew, frames of several samples, offsets, truncation, flipped bits. */
+#include <unistd.h>
 #include "io/io_test.h"
 #include "io/wfdb/wfdb_priv.h"
 
@@ -236,26 +237,29 @@ static void truncated_data_is_refused_or_a_gap(void **state)
 {
   char dir[256];
   char path[512];
+  char data[512];
   const weir_record_opts lenient = {.allow_short = 1};
 
   (void)state;
   weir_check_mkdir(dir, sizeof dir);
   snprintf(path, sizeof path, "%s/r", dir);
+  snprintf(data, sizeof data, "%s/r.dat", dir);
   for (int f = 0; f < N_FORMATS; f++) {
     example e;
     weir_record *r = NULL;
 
-    make(40 + (uint64_t)f, formats[f], 13, &e);
-    for (int64_t size = 0; size < e.size; size++) {
-      save(&e, dir, size);
+    make(40 + (uint64_t)f, formats[f], 7, &e);
+    save(&e, dir, e.size);
+    for (int64_t size = e.size - 1; size >= 0; size--) {
+      assert_int_equal(truncate(data, size), 0);
       assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
-      assert_non_null(strstr(weir_last_message(), "13 frames declared"));
+      assert_non_null(strstr(weir_last_message(), "7 frames declared"));
       assert_ok(weir_record_open(path, &lenient, &r));
       expect(&e, 0, buffers.want, buffers.want_p);
-      assert_ok(weir_record_read_raw(r, 0, 0, 13 * e.spf[0], buffers.got, buffers.got_p));
+      assert_ok(weir_record_read_raw(r, 0, 0, 7 * e.spf[0], buffers.got, buffers.got_p));
       bool gap = false;
 
-      for (int64_t k = 0; k < 13 * e.spf[0]; k++) {
+      for (int64_t k = 0; k < 7 * e.spf[0]; k++) {
         gap = gap || (buffers.want_p[k] && !buffers.got_p[k]);
         assert_true(!gap || !buffers.got_p[k]);
         assert_true(!buffers.got_p[k] || buffers.got[k] == buffers.want[k]);
@@ -285,7 +289,7 @@ static void flipped_bits_never_crash(void **state)
   make(7, 310, 40, &e);
   save(&e, dir, e.size);
   assert_ok(weir_file_read(hea, 1 << 20, &text, &size));
-  for (uint64_t k = 0; k < 600; k++) {
+  for (uint64_t k = 0; k < 300; k++) {
     const int64_t bit = random_in(11, k, 0, size * 8 - 1);
     weir_record *r = NULL;
 

@@ -117,7 +117,7 @@ static void dates_are_kept(void **state)
   (void)state;
   weir_check_mkdir(dir, sizeof dir);
   snprintf(path, sizeof path, "%s/d", dir);
-  for (uint64_t k = 0; k < 200; k++) {
+  for (uint64_t k = 0; k < 30; k++) {
     weir_record_spec spec = spec_of(16);
     weir_record_writer *w = NULL;
     weir_record *r = NULL;
