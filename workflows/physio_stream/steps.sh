@@ -13,4 +13,4 @@ configs=configs/physio_stream
 echo
 awk -F, '{ for (i = 1; i <= NF; i++) printf "%-12s", $i; print "" }' "$out/score/scores.csv"
 echo "record, beats and scores: $out"
-echo "report: $PWD/$out/beats/report.html"
+echo "report: $(cd "$out/beats" && pwd)/report.html"
