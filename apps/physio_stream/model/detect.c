@@ -67,8 +67,10 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_END,
 };
 
-/* Values of the feature looked at together. */
+/* Values looked at together: a block without a new maximum costs no more than its maximum, taken in
+ * independent lanes. */
 #define BLOCK 32
+#define LANES 8
 
 typedef struct layout {
   size_t held, ring, total;
@@ -197,7 +199,7 @@ static float sharpness(ps_detector *d, int64_t first, int64_t last)
   for (int64_t t = first + k; t <= last - k; t++) {
     const float bend = ring[(t - k) & mask] - 2.0f * ring[t & mask] + ring[(t + k) & mask];
 
-    most = fmaxf(most, fabsf(bend));
+    most = fabsf(bend) > most ? fabsf(bend) : most;
   }
   return most;
 }
@@ -216,8 +218,10 @@ static void confirm(ps_detector *d, ps_beat_out *out)
   at = at < d->segment ? d->segment : at;
   d->rising = 0;
   d->valley = INFINITY;
-  const ps_candidate c = {
-      .at = at, .amp = sqrtf(d->peak), .sharp = sharpness(d, first, last), .breaks = d->breaks};
+  const ps_candidate c = {.at = at,
+                          .amp = sqrtf(fmaxf(d->peak, 0.0f)),
+                          .sharp = sharpness(d, first, last),
+                          .breaks = d->breaks};
 
   d->breaks = 0;
   ps_decide_feed(d, c, out);
@@ -249,75 +253,101 @@ static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
   d->valley = INFINITY;
 }
 
-/* One value of the feature at slot t = d->next. */
-static inline void step(ps_detector *d, int64_t t, float v, ps_beat_out *out)
+/* Follows the peak through feature[from, n) of slots t + from on, until it is `refractory` old: the
+ * index after the last value looked at. */
+static int64_t climb(ps_detector *d, const float *feature, int64_t t, int64_t from, int64_t n,
+                     ps_beat_out *out)
 {
-  d->next = t + 1;
-  if (d->rising) {
-    if (v > d->peak) {
-      d->peak = v;
-      d->peak_at = t;
-    } else if (t - d->peak_at >= d->refractory) {
-      confirm(d, out);
-      d->valley = v;
+  int64_t at = d->peak_at - t, end = at + d->refractory, i = from;
+  float peak = d->peak;
+
+  for (; i < n && i <= end; i++) {
+    if (feature[i] > peak) {
+      peak = feature[i];
+      at = i;
+      end = at + d->refractory;
     }
-  } else if (v > d->valley) {
-    d->rising = 1;
-    d->peak = v;
-    d->peak_at = t;
-  } else {
-    d->valley = v;
   }
+  d->peak = peak;
+  d->peak_at = t + at;
+  d->next = t + i;
+  if (i > end) {
+    confirm(d, out);
+    d->valley = feature[i - 1];
+  }
+  return i;
 }
 
-/* BLOCK or fewer present, finite values from slot t on. */
+/* Follows falling values until they rise. */
+static int64_t descend(ps_detector *d, const float *feature, int64_t t, int64_t from, int64_t n)
+{
+  float valley = d->valley;
+  int64_t i = from;
+
+  while (i < n && feature[i] <= valley) {
+    valley = feature[i++];
+  }
+  d->valley = valley;
+  if (i < n) {
+    d->rising = 1;
+    d->peak = feature[i];
+    d->peak_at = t + i;
+    i++;
+  }
+  d->next = t + i;
+  return i;
+}
+
+/* Present, finite values of slots [t, t + n), n <= BLOCK; `most` is the largest of feature. */
 static void scan(ps_detector *d, const float *filtered, const float *feature, int64_t t, int64_t n,
-                 ps_beat_out *out)
+                 float most, ps_beat_out *out)
 {
   float *ring = ring_of(d);
+  const int64_t place_of_t = t & (d->ring - 1), room = d->ring - place_of_t;
+  const int64_t head = n < room ? n : room;
 
   if (t != d->next) {
     start_segment(d, t, out);
   }
-  for (int64_t i = 0; i < n; i++) {
-    ring[(t + i) & (d->ring - 1)] = filtered[i];
+  memcpy(ring + place_of_t, filtered, (size_t)head * sizeof *ring);
+  memcpy(ring, filtered + head, (size_t)(n - head) * sizeof *ring);
+  if (d->rising && most <= d->peak && t + n - 1 - d->peak_at < d->refractory) {
+    d->next = t + n;
+    return;
   }
-  if (d->rising && t + n - 1 - d->peak_at < d->refractory) {
-    float most = feature[0];
-
-    for (int64_t i = 1; i < n; i++) {
-      most = feature[i] > most ? feature[i] : most;
-    }
-    if (most <= d->peak) {
-      d->next = t + n;
-      return;
-    }
-  }
-  for (int64_t i = 0; i < n; i++) {
-    step(d, t + i, feature[i], out);
+  for (int64_t i = 0; i < n;) {
+    i = d->rising ? climb(d, feature, t, i, n, out) : descend(d, feature, t, i, n);
   }
 }
 
 static int usable(float filtered, float feature)
 {
-  return fabsf(filtered) <= FLT_MAX && feature >= 0.0f && feature <= FLT_MAX;
+  return fabsf(filtered) <= FLT_MAX && fabsf(feature) <= FLT_MAX;
 }
 
-/* Whether all n slots are present and finite. */
-static int all_usable(const float *filtered, const float *feature, const uint8_t *present,
-                      int64_t n)
+/* Largest feature of BLOCK slots, NaN where one of them is absent or not finite. */
+static float largest(const float *filtered, const float *feature, const uint8_t *present)
 {
-  int bad = 0;
+  float most[LANES], zero[LANES] = {0.0f};
+  uint8_t all = 1;
 
-  for (int64_t i = 0; i < n; i++) {
-    bad |= !(fabsf(filtered[i]) <= FLT_MAX) | !(feature[i] >= 0.0f) | !(feature[i] <= FLT_MAX);
-  }
-  if (present) {
-    for (int64_t i = 0; i < n; i++) {
-      bad |= present[i] == 0;
+  memcpy(most, feature, sizeof most);
+  for (int i = 0; i < BLOCK; i += LANES) {
+    for (int k = 0; k < LANES; k++) {
+      const float v = feature[i + k];
+
+      most[k] = v > most[k] ? v : most[k];
+      zero[k] += 0.0f * v + 0.0f * filtered[i + k]; /* NaN where one is not finite */
     }
   }
-  return !bad;
+  for (int i = 0; present && i < BLOCK; i++) {
+    all &= present[i] != 0;
+  }
+  for (int k = 1; k < LANES; k++) {
+    most[0] = most[k] > most[0] ? most[k] : most[0];
+    zero[0] += zero[k];
+  }
+  return all && zero[0] == 0.0f ? most[0] : NAN;
 }
 
 void ps_detect_chunk(void *state, const float *filtered, const float *feature,
@@ -327,17 +357,22 @@ void ps_detect_chunk(void *state, const float *filtered, const float *feature,
   ps_detector *d = state;
   ps_beat_out out = {.beats = beats, .capacity = capacity};
 
-  WEIR_ASSERT(t0 >= d->next);
-  for (int64_t i = 0; i < n; i += BLOCK) {
-    const int64_t size = n - i < BLOCK ? n - i : BLOCK;
+  WEIR_ASSERT(t0 >= d->next && capacity >= ps_detect_capacity(state, n));
+  for (int64_t i = 0; i < n;) {
+    if (n - i >= BLOCK) {
+      const float most = largest(filtered + i, feature + i, present ? present + i : NULL);
 
-    if (all_usable(filtered + i, feature + i, present ? present + i : NULL, size)) {
-      scan(d, filtered + i, feature + i, t0 + i, size, &out);
-      continue;
+      if (most == most) {
+        scan(d, filtered + i, feature + i, t0 + i, BLOCK, most, &out);
+        i += BLOCK;
+        continue;
+      }
     }
-    for (int64_t k = i; k < i + size; k++) {
-      if ((!present || present[k]) && usable(filtered[k], feature[k])) {
-        scan(d, filtered + k, feature + k, t0 + k, 1, &out);
+    const int64_t end = n - i < BLOCK ? n : i + BLOCK;
+
+    for (; i < end; i++) {
+      if ((!present || present[i]) && usable(filtered[i], feature[i])) {
+        scan(d, filtered + i, feature + i, t0 + i, 1, feature[i], &out);
       }
     }
   }

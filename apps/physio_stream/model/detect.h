@@ -42,9 +42,9 @@ weir_status ps_detect_init(const ps_detect_opts *opts, double rate, void *state,
                            size_t bytes) WEIR_CHECKED;
 
 /* Features of slots [t0, t0 + n): filtered[n], feature[n] (front.h), present[n] 0 or 1, or NULL for
- * all present. t0 is at or after the end of the previous call; slots between are absent, as are
- * values that are not finite. Writes to beats[capacity] the beats that became final, sample numbers
- * of the INPUT's time axis, strictly ascending over all calls; capacity is at least
+ * all present. t0 >= 0 is at or after the end of the previous call; slots between are absent, as
+ * are values that are not finite. Writes to beats[capacity] the beats that became final, sample
+ * numbers of the INPUT's time axis, strictly ascending over all calls; capacity is at least
  * ps_detect_capacity(state, n). The beats of a stream do not depend on how it is cut, nor on
  * whether absent slots are passed or left out. */
 void ps_detect_chunk(void *state, const float *filtered, const float *feature,
