@@ -98,7 +98,8 @@ static bool overflows(const weir_access *a, const weir_index *x)
 static weir_status check_index(const weir_access *a, const weir_operand *x, struct place p)
 {
   const weir_index *i = &x->index[p.dim];
-  const weir_box box = weir_iterations(a);
+  const weir_box whole = weir_iterations(a);
+  const weir_box box = p.word[0] == 'o' ? weir_output_box(a, x, &whole) : whole;
   weir_wide lo, hi;
   bool wild = false; /* even wide sums might overflow */
 

@@ -42,7 +42,12 @@ void weir_use_init(const weir_access *a, int operand, const weir_box *box, struc
   u->box = *box;
   u->limits.n = 0;
   /* What is written does not depend on dropped iterations: outputs get the neutral element. */
-  u->empty = operand >= 0 ? !weir_limits_collect(a, &u->box, &u->limits) : weir_box_empty(box);
+  if (operand >= 0) {
+    u->empty = !weir_limits_collect(a, &u->box, &u->limits);
+  } else {
+    u->box = weir_output_box(a, u->x, box);
+    u->empty = weir_box_empty(&u->box);
+  }
   for (int d = 0; d < u->x->rank; d++) {
     u->empty = u->empty || u->x->extent[d] == 0;
   }
@@ -183,20 +188,6 @@ bool weir_use_region(const struct weir_use *u, weir_region *r)
   return exact;
 }
 
-/* Points of the box in the dimensions of `mask`, at most INT64_MAX. */
-static int64_t points(const weir_box *box, uint32_t mask)
-{
-  weir_box part = {.rank = 0};
-
-  for (int k = 0; k < box->rank; k++) {
-    if ((mask >> k & 1) != 0) {
-      part.lo[part.rank] = box->lo[k];
-      part.hi[part.rank++] = box->hi[k];
-    }
-  }
-  return weir_box_volume(&part);
-}
-
 bool weir_marks_init(struct weir_marks *m, const weir_box *window)
 {
   void *bits;
@@ -254,7 +245,7 @@ bool weir_use_mark(const struct weir_use *u, uint32_t elements, const struct wei
     }
   }
   int64_t *const left = m->points_left;
-  *left -= points(&u->box, mask);
+  *left -= weir_box_points(&u->box, mask);
   if (*left < 0) {
     return false;
   }
@@ -337,7 +328,7 @@ static int64_t count_part(const struct weir_use *u, const struct part *p, const 
 {
   weir_box window = {.rank = 0};
   struct weir_marks m;
-  int64_t bound = points(&u->box, p->dims), left = WEIR_MAX_POINTS, count;
+  int64_t bound = weir_box_points(&u->box, p->dims), left = WEIR_MAX_POINTS, count;
   bool gathers = false, exact = false;
   weir_region hull = {.rank = 0};
 

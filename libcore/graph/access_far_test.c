@@ -166,6 +166,23 @@ static void flops_count_what_survives(void **state)
   weir_access_fini(&a);
 }
 
+static void sum_over_nothing_still_writes(void **state)
+{
+  weir_access a = convolution(10, 0, 1, WEIR_BORDER_ZERO);
+  const weir_box all = weir_iterations(&a);
+
+  a.n_out = 1;
+  a.out[0] = (weir_operand){.rank = 1, .extent = {10}};
+  a.out[0].index[0].coef[0] = 1;
+  const weir_region r = weir_written(&a, 0, &all);
+  assert_int_equal(weir_region_volume(&r), 10);
+  const weir_access *const accesses[1] = {&a};
+  assert_int_equal(weir_distinct_union(accesses, &(int){-1}, &all, 1), 10);
+  assert_int_equal(weir_distinct(&a, 0, &all), 0);
+  const weir_box w = weir_iterations_of(&a, 0, &(weir_box){1, {3}, {7}});
+  assert_true(w.lo[0] == 3 && w.hi[0] == 7 && w.lo[1] == 0 && w.hi[1] == 0);
+}
+
 /* A small valid access: y[i] = x[i] + x[i]. */
 static void valid(weir_access *a)
 {
@@ -291,6 +308,7 @@ int main(void)
       cmocka_unit_test(unbounded_boxes_do_not_overflow),
       cmocka_unit_test(large_counts_have_closed_forms),
       cmocka_unit_test(halo_is_what_neighbours_own),
+      cmocka_unit_test(sum_over_nothing_still_writes),
       cmocka_unit_test(flops_count_what_survives),
       cmocka_unit_test(what_cannot_be_right_is_refused),
       cmocka_unit_test(bodies_infer_dtypes_and_remember_failure),

@@ -75,7 +75,7 @@ static int branch_dim(const struct weir_limits *limits, const weir_box *box)
   return best;
 }
 
-static int64_t masked_volume(const weir_box *box, uint32_t mask)
+int64_t weir_box_points(const weir_box *box, uint32_t mask)
 {
   weir_box part = {.rank = 0};
 
@@ -103,7 +103,7 @@ int64_t weir_limits_count(const struct weir_limits *limits, const weir_box *box,
   }
   const int k = branch_dim(&rest, &inner);
   if (rest.n == 0 || k < 0 || --*budget < 0) {
-    return any ? 1 : masked_volume(&inner, mask);
+    return any ? 1 : weir_box_points(&inner, mask);
   }
   for (int64_t i = inner.lo[k]; i < inner.hi[k]; i++) {
     weir_box one = inner;
@@ -164,7 +164,7 @@ int64_t weir_surviving(const weir_access *a, const weir_box *box)
       count = INT64_MAX;
     }
   }
-  const int64_t rest = masked_volume(&inner, free_dims);
+  const int64_t rest = weir_box_points(&inner, free_dims);
   return weir_mul_ok(count, rest, &count) ? count : INT64_MAX;
 }
 

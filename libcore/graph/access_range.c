@@ -111,6 +111,23 @@ static weir_region region_of(const weir_operand *x, const weir_box *box)
   return r;
 }
 
+weir_box weir_output_box(const weir_access *a, const weir_operand *output, const weir_box *box)
+{
+  weir_box b = *box;
+
+  for (int k = 0; k < b.rank; k++) {
+    bool feeds = a->dim[k].kind == WEIR_REDUCED ||
+                 (output->role == WEIR_ROLE_STATE && a->dim[k].kind != WEIR_PARALLEL);
+    for (int d = weir_operand_first(output); d < output->rank; d++) {
+      feeds = feeds && output->index[d].coef[k] == 0; /* library operators write along it */
+    }
+    if (feeds && b.hi[k] <= b.lo[k]) {
+      b.hi[k] = b.lo[k] + 1;
+    }
+  }
+  return b;
+}
+
 weir_region weir_needed(const weir_access *a, int operand, const weir_box *box)
 {
   WEIR_ASSERT(operand >= 0 && operand < a->n_in);
@@ -120,7 +137,8 @@ weir_region weir_needed(const weir_access *a, int operand, const weir_box *box)
 weir_region weir_written(const weir_access *a, int output, const weir_box *box)
 {
   WEIR_ASSERT(output >= 0 && output < a->n_out);
-  return region_of(&a->out[output], box);
+  const weir_box seen = weir_output_box(a, &a->out[output], box);
+  return region_of(&a->out[output], &seen);
 }
 
 /* Raw indices [lo + q * period, hi + q * period) for every q; period 0: q = 0 alone. */
@@ -269,10 +287,10 @@ static int preimage(weir_border border, int64_t lo, int64_t hi, int64_t extent, 
   return 1;
 }
 
-/* Hull of the iterations whose index of `x` falls into `elements`. */
-static weir_box inverse(const weir_access *a, const weir_operand *x, const weir_box *elements)
+/* Hull of the iterations of `whole` whose index of `x` falls into `elements`. */
+static weir_box inverse(const weir_box *whole, const weir_operand *x, const weir_box *elements)
 {
-  weir_box box = weir_iterations(a), before;
+  weir_box box = *whole, before;
   struct comb c[2];
   bool some = !weir_box_empty(&box) && !weir_box_empty(elements);
 
@@ -292,7 +310,7 @@ static weir_box inverse(const weir_access *a, const weir_operand *x, const weir_
     }
   }
   for (int k = 0; !some && k < box.rank; k++) {
-    box.hi[k] = box.lo[k] = a->dim[k].lo;
+    box.hi[k] = box.lo[k] = whole->lo[k];
   }
   return box;
 }
@@ -300,13 +318,20 @@ static weir_box inverse(const weir_access *a, const weir_operand *x, const weir_
 weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *elements)
 {
   WEIR_ASSERT(output >= 0 && output < a->n_out);
-  return inverse(a, &a->out[output], elements);
+  const weir_box whole = weir_iterations(a);
+  const weir_box seen = weir_output_box(a, &a->out[output], &whole);
+  weir_box box = inverse(&seen, &a->out[output], elements);
+  for (int k = 0; k < box.rank; k++) { /* what counted as one point stays empty */
+    box.hi[k] = seen.hi[k] != whole.hi[k] ? whole.hi[k] : box.hi[k];
+  }
+  return box;
 }
 
 weir_box weir_affected(const weir_access *a, int operand, const weir_box *elements)
 {
   WEIR_ASSERT(operand >= 0 && operand < a->n_in);
-  return inverse(a, &a->in[operand], elements);
+  const weir_box whole = weir_iterations(a);
+  return inverse(&whole, &a->in[operand], elements);
 }
 
 void weir_halo(const weir_access *a, int operand, const weir_box *iterations, const weir_box *owned,

@@ -52,6 +52,10 @@ static inline int weir_operand_first(const weir_operand *x)
   return x->role == WEIR_ROLE_STATE ? 1 : 0;
 }
 
+/* `box` as an output sees it: an output without iterations still gets the neutral element (a final
+ * state: the initial one), so that empty dimensions which merely feed it count as one point. */
+weir_box weir_output_box(const weir_access *a, const weir_operand *output, const weir_box *box);
+
 /* 0 <= sum of the terms < extent * div, else the iteration is dropped. */
 struct weir_limit {
   const weir_index *x;
@@ -73,6 +77,8 @@ bool weir_limits_collect(const weir_access *a, weir_box *box, struct weir_limits
  * there is one. *budget bounds the work: when it is spent, the count is an upper bound. */
 int64_t weir_limits_count(const struct weir_limits *limits, const weir_box *box, uint32_t mask,
                           bool any, int64_t *budget);
+/* Points of the box in the dimensions of `mask`; saturates at INT64_MAX. */
+int64_t weir_box_points(const weir_box *box, uint32_t mask);
 /* Elements in the union of regions of one array. */
 weir_wide weir_regions_union(const weir_region *r, int n);
 #endif

@@ -157,9 +157,6 @@ weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots)
 
 static void join(weir_box *sum_box, bool *some, const weir_box *more)
 {
-  if (weir_box_empty(more)) {
-    return;
-  }
   if (!*some) {
     *sum_box = *more;
     *some = true;
@@ -192,7 +189,10 @@ static weir_box member_box(const struct members *m, const weir_group *group, int
         const weir_region need = weir_needed(&reader->access, k, &m->boxes[j]);
         const weir_box elements = weir_region_hull(&need);
         const weir_box more = weir_iterations_of(a, o, &elements);
-        join(&box, &some, &more);
+        const weir_box seen = weir_output_box(a, &a->out[o], &more);
+        if (!weir_box_empty(&seen)) {
+          join(&box, &some, &more);
+        }
       }
     }
   }

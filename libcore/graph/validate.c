@@ -36,7 +36,8 @@ static weir_status written_box(const weir_node *node, int output, weir_box *box)
   weir_wide points = 1;
 
   *box = weir_region_hull(&r);
-  if (weir_box_empty(&some)) {
+  const weir_box seen = weir_output_box(a, x, &some);
+  if (weir_box_empty(&seen)) {
     *box = (weir_box){.rank = x->rank}; /* nothing */
     return WEIR_OK;
   }

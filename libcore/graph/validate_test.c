@@ -188,6 +188,40 @@ static void every_failed_allocation_is_reported(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Random cases of every operator of this build, empty extents included. */
+static void random_nodes_of_every_operator_are_valid(void **state)
+{
+  FILE *out = fopen("/dev/null", "w");
+  void *memory;
+
+  assert_non_null(out);
+  assert_ok(weir_alloc(1, sizeof(weir_op_case), &memory));
+  weir_op_case *const c = memory;
+  for (int o = 0; weir_op_table[o] != NULL; o++) {
+    const weir_op_desc *op = weir_op_table[o];
+    for (uint64_t seed = 0; op->sample != NULL && seed < 100; seed++) {
+      weir_value in[WEIR_MAX_OPERANDS];
+      char name[16];
+      weir_graph *g;
+      *c = (weir_op_case){0};
+      assert_ok(op->sample(seed, c));
+      assert_ok(weir_graph_create(&g));
+      for (int k = 0; k < c->n_in; k++) {
+        snprintf(name, sizeof name, "x%d", k);
+        in[k] = weir_input(g, name, &c->in[k]);
+      }
+      const weir_value v = weir_graph_add(g, op, &c->spec, in, c->n_in, op->name);
+      assert_ok(weir_graph_validate(g));
+      weir_graph_print(g, 100, out);
+      const weir_traffic t = weir_node_traffic(g, v.node, 100);
+      assert_true(t.read_bytes + t.write_bytes <= t.volume_bytes || op->run != NULL);
+      weir_graph_destroy(&g);
+    }
+  }
+  weir_free(&memory);
+  fclose(out);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -197,6 +231,7 @@ int main(void)
       cmocka_unit_test(access_that_writes_twice_or_leaves_holes_is_refused),
       cmocka_unit_test(groups_cover_once_in_order_and_without_cycles),
       cmocka_unit_test(used_array_without_writer_is_refused),
+      cmocka_unit_test(random_nodes_of_every_operator_are_valid),
       cmocka_unit_test(every_failed_allocation_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,7 +169,8 @@ bool weir_region_empty(const weir_region *r);
  * interval per shift (wrap). Exact per dimension but for gathers and for coefficients that leave
  * holes (then the hull). */
 weir_region weir_needed(const weir_access *a, int operand, const weir_box *box);
-/* Region of output `output` that the iterations of `box` write. */
+/* Region of output `output` that the iterations of `box` write. Empty reduced dimensions still
+ * write: the neutral element. */
 weir_region weir_written(const weir_access *a, int output, const weir_box *box);
 /* Smallest iteration box that holds every iteration which writes into `elements` of `output`
  * (reduced dimensions whole). */
