@@ -1,0 +1,67 @@
+/* cells.c - tables whose cells are made one by one. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "report/weir_report.h"
+
+void weir_cells_add(weir_cells *c, const char *format, ...)
+{
+  va_list args;
+  char *text = NULL, *copy = NULL;
+
+  if (c->status != WEIR_OK) {
+    return;
+  }
+  va_start(args, format);
+  const int n = vasprintf(&text, format, args);
+  va_end(args);
+  if (n < 0) {
+    c->status = weir_fail(WEIR_ERR_MEMORY, "report: no memory for a cell");
+    return;
+  }
+  c->status = weir_reserve(&c->cell, &c->capacity, c->count + 1, sizeof *c->cell);
+  if (c->status == WEIR_OK) {
+    c->status = weir_strdup(text, &copy);
+  }
+  free(text);
+  if (c->status == WEIR_OK) {
+    c->cell[c->count++] = copy;
+  }
+}
+
+weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,
+                              const char *const *head)
+{
+  WEIR_TRY(c->status);
+  if (c->count % columns != 0) {
+    return weir_fail(WEIR_ERR_SHAPE, "report: %lld cells do not fill %d columns of table %s",
+                     (long long)c->count, columns, id);
+  }
+  return weir_report_table(r, id, columns, head, c->count / columns, c->cell);
+}
+
+void weir_cells_print(const weir_cells *c, int columns, const char *const *head, FILE *out)
+{
+  for (int64_t row = -1; row < c->count / columns; row++) {
+    for (int k = 0; k < columns; k++) {
+      size_t width = strlen(head[k]);
+
+      for (int64_t i = k; i < c->count; i += columns) {
+        width = strlen(c->cell[i]) > width ? strlen(c->cell[i]) : width;
+      }
+      const char *text = row < 0 ? head[k] : c->cell[row * columns + k];
+      const int last = k == columns - 1;
+      fprintf(out, "%-*s%s", last ? 0 : (int)width, text, last ? "\n" : "  ");
+    }
+  }
+}
+
+void weir_cells_fini(weir_cells *c)
+{
+  for (int64_t i = 0; i < c->count; i++) {
+    weir_free(&c->cell[i]);
+  }
+  weir_free(&c->cell);
+  *c = (weir_cells){0};
+}

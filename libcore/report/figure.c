@@ -1,0 +1,317 @@
+/* figure.c - the SVG and CSV text of a figure. */
+#include "report/weir_figure.h"
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#include "conf/weir_number.h"
+#include "report/report_priv.h"
+
+enum { WIDTH = 760, HEIGHT = 300, LEFT = 64, RIGHT = 16, TOP = 34, BOTTOM = 46, COLORS = 6 };
+
+/* Distinguishable without colour vision too: Okabe and Ito, 2008. */
+static const char *const colors[COLORS] = {"#0072b2", "#d55e00", "#009e73",
+                                           "#cc79a7", "#e69f00", "#56b4e9"};
+
+void report_put_escaped(FILE *out, const char *text)
+{
+  for (const char *c = text == NULL ? "" : text; *c != 0; c++) {
+    const char *name = *c == '&'    ? "&amp;"
+                       : *c == '<'  ? "&lt;"
+                       : *c == '>'  ? "&gt;"
+                       : *c == '"'  ? "&quot;"
+                       : *c == '\'' ? "&#39;"
+                                    : NULL;
+
+    if (name != NULL) {
+      fputs(name, out);
+    } else if ((unsigned char)*c >= 0x20 || *c == '\n' || *c == '\t') {
+      fputc(*c, out);
+    }
+  }
+}
+
+void report_put_csv(FILE *out, const char *text)
+{
+  if (strpbrk(text, ",\"\r\n") == NULL) {
+    fputs(text, out);
+    return;
+  }
+  fputc('"', out);
+  for (const char *c = text; *c != 0; c++) {
+    if (*c == '"') {
+      fputc('"', out);
+    }
+    fputc(*c, out);
+  }
+  fputc('"', out);
+}
+
+/* Where a value stands in the drawing. */
+typedef struct frame {
+  report_axis x, y;
+  FILE *out;
+} frame;
+
+static double at_x(const frame *f, double v)
+{
+  return LEFT + (WIDTH - LEFT - RIGHT) * ((v - f->x.lo) / (f->x.hi - f->x.lo));
+}
+
+static double at_y(const frame *f, double v)
+{
+  return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((v - f->y.lo) / (f->y.hi - f->y.lo));
+}
+
+static void put_label(FILE *out, double x, double y, const char *how, const char *text)
+{
+  fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
+  report_put_escaped(out, text);
+  fputs("</text>\n", out);
+}
+
+static void put_ticks(const frame *f, const report_axis *a, bool is_x)
+{
+  for (double k = ceil(a->lo / a->step - 1e-9); k * a->step <= a->hi + 1e-9 * a->step; k++) {
+    const double value = k * a->step;
+    char text[32];
+
+    snprintf(text, sizeof text, "%.6g", value == 0 ? 0.0 : value);
+    if (is_x) {
+      const double x = at_x(f, value);
+      fprintf(f->out, "<path d=\"M%.1f %dv4\" stroke=\"#444\"/>\n", x, HEIGHT - BOTTOM);
+      put_label(f->out, x, HEIGHT - BOTTOM + 16, "text-anchor=\"middle\"", text);
+    } else {
+      const double y = at_y(f, value);
+      fprintf(f->out, "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>\n", LEFT, y, WIDTH - RIGHT);
+      put_label(f->out, LEFT - 6, y + 4, "text-anchor=\"end\"", text);
+    }
+  }
+}
+
+static bool has_bars(const weir_figure *figure)
+{
+  return figure->n_series > 0 && figure->series[0].kind == WEIR_SERIES_BARS;
+}
+
+static void put_frame(const frame *f, const weir_figure *figure)
+{
+  const double middle = (LEFT + WIDTH - RIGHT) / 2.0;
+
+  put_ticks(f, &f->y, false);
+  if (!has_bars(figure)) {
+    put_ticks(f, &f->x, true);
+  }
+  fprintf(f->out, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#444\"/>\n", LEFT, TOP,
+          HEIGHT - BOTTOM, WIDTH - RIGHT);
+  put_label(f->out, middle, 18, "text-anchor=\"middle\" font-weight=\"bold\"", figure->title);
+  put_label(f->out, middle, HEIGHT - 8, "text-anchor=\"middle\"", figure->x_label);
+  fprintf(f->out, "<g transform=\"translate(14 %d) rotate(-90)\">", (TOP + HEIGHT - BOTTOM) / 2);
+  put_label(f->out, 0, 0, "text-anchor=\"middle\"", figure->y_label);
+  fputs("</g>\n", f->out);
+}
+
+/* Stretches [*from, end) of finite points, one after the other; returns end, or -1 when none is
+ * left. */
+static int64_t next_stretch(const weir_series *s, int64_t *from)
+{
+  int64_t i = *from;
+
+  while (i < s->n && !(isfinite(s->x[i]) && isfinite(s->y[i]))) {
+    i++;
+  }
+  *from = i;
+  while (i < s->n && isfinite(s->x[i]) && isfinite(s->y[i])) {
+    i++;
+  }
+  return *from < s->n ? i : -1;
+}
+
+static void put_band(const frame *f, const weir_series *s, const char *color)
+{
+  bool first = true;
+
+  fputs("<path d=\"", f->out);
+  for (int64_t i = 0; i < s->n; i++) {
+    if (isfinite(s->x[i]) && isfinite(s->hi[i]) && isfinite(s->lo[i])) {
+      fprintf(f->out, "%c%.1f %.1f", first ? 'M' : 'L', at_x(f, s->x[i]), at_y(f, s->hi[i]));
+      first = false;
+    }
+  }
+  for (int64_t i = s->n - 1; i >= 0; i--) {
+    if (isfinite(s->x[i]) && isfinite(s->hi[i]) && isfinite(s->lo[i])) {
+      fprintf(f->out, "L%.1f %.1f", at_x(f, s->x[i]), at_y(f, s->lo[i]));
+    }
+  }
+  fprintf(f->out, "%s\" fill=\"%s\" fill-opacity=\"0.2\"/>\n", first ? "M0 0" : "Z", color);
+}
+
+static void put_line(const frame *f, const weir_series *s, const char *color)
+{
+  int64_t from = 0, end;
+
+  if (s->lo != NULL) {
+    put_band(f, s, color);
+  }
+  while ((end = next_stretch(s, &from)) >= 0) {
+    fputs("<path d=\"", f->out);
+    for (int64_t i = from; i < end; i++) {
+      fprintf(f->out, "%c%.1f %.1f", i == from ? 'M' : 'L', at_x(f, s->x[i]), at_y(f, s->y[i]));
+    }
+    fprintf(f->out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.2\"/>\n", color);
+    from = end;
+  }
+}
+
+static void put_points(const frame *f, const weir_series *s, const char *color)
+{
+  for (int64_t i = 0; i < s->n; i++) {
+    if (isfinite(s->x[i]) && isfinite(s->y[i])) {
+      fprintf(f->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\" fill=\"%s\"/>\n", at_x(f, s->x[i]),
+              at_y(f, s->y[i]), color);
+    }
+  }
+}
+
+static void put_box(const frame *f, const double edge[2], double value, const char *color)
+{
+  if (!(isfinite(edge[0]) && isfinite(edge[1]) && isfinite(value))) {
+    return;
+  }
+  const double x0 = at_x(f, edge[0]), x1 = at_x(f, edge[1]);
+  const double y0 = at_y(f, fmax(value, 0)), y1 = at_y(f, fmin(value, 0));
+
+  fprintf(f->out,
+          "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
+          "stroke=\"#fff\" stroke-width=\"0.5\"/>\n",
+          fmin(x0, x1), y0, fabs(x1 - x0), y1 - y0, color);
+}
+
+static void put_bars(const frame *f, const weir_series *s, const char *color)
+{
+  for (int64_t i = 0; i < s->n; i++) {
+    const double at = REPORT_BAR_AT(i), edge[2] = {at - 0.35, at + 0.35};
+
+    put_box(f, edge, s->y[i], color);
+    put_label(f->out, at_x(f, at), HEIGHT - BOTTOM + 16, "text-anchor=\"middle\"", s->label[i]);
+  }
+}
+
+static void put_series(const frame *f, const weir_series *s, int number)
+{
+  const char *color = colors[number % COLORS];
+
+  switch (s->kind) {
+  case WEIR_SERIES_LINE:
+    put_line(f, s, color);
+    break;
+  case WEIR_SERIES_POINTS:
+    put_points(f, s, color);
+    break;
+  case WEIR_SERIES_BARS:
+    put_bars(f, s, color);
+    break;
+  case WEIR_SERIES_HISTOGRAM:
+    for (int64_t i = 0; i < s->n; i++) {
+      put_box(f, &s->x[i], s->y[i], color);
+    }
+    break;
+  }
+}
+
+static void put_legend(const frame *f, const weir_figure *figure)
+{
+  int shown = 0;
+
+  for (int k = 0; k < figure->n_series; k++) {
+    if (figure->series[k].name == NULL || figure->n_series == 1) {
+      continue;
+    }
+    const int y = TOP + 12 + 16 * shown++;
+    fprintf(f->out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
+            WIDTH - RIGHT - 130, y - 9, colors[k % COLORS]);
+    put_label(f->out, WIDTH - RIGHT - 115, y, "", figure->series[k].name);
+  }
+}
+
+static weir_status check(const weir_figure *figure)
+{
+  for (int k = 0; k < figure->n_series; k++) {
+    const weir_series *s = &figure->series[k];
+    const bool needs_x = s->kind != WEIR_SERIES_BARS;
+
+    if (s->n < 0 || (s->n > 0 && (s->y == NULL || (needs_x && s->x == NULL) ||
+                                  (!needs_x && s->label == NULL) || !s->lo != !s->hi))) {
+      return weir_fail(WEIR_ERR_SHAPE, "figure %s: series %d lacks an array that its kind needs",
+                       figure->title, k);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status check_written(const weir_figure *figure, FILE *out)
+{
+  if (ferror(out)) {
+    return weir_fail(WEIR_ERR_DATA, "figure %s: the file takes no more", figure->title);
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_figure_svg(const weir_figure *figure, FILE *out)
+{
+  frame f = {.out = out};
+
+  WEIR_TRY(check(figure));
+  report_axes(figure, &f.x, &f.y);
+  fprintf(out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+          "%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
+          WIDTH, HEIGHT, WIDTH, HEIGHT);
+  put_frame(&f, figure);
+  for (int k = 0; k < figure->n_series; k++) {
+    put_series(&f, &figure->series[k], k);
+  }
+  put_legend(&f, figure);
+  fputs("</svg>\n", out);
+  return check_written(figure, out);
+}
+
+static void put_number(FILE *out, double value)
+{
+  char text[32];
+
+  fputc(',', out);
+  if (!isnan(value)) {
+    weir_number_text(value, text, sizeof text);
+    fputs(text, out);
+  }
+}
+
+static void put_row(FILE *out, const weir_series *s, int64_t i)
+{
+  const bool band = s->lo != NULL && s->kind == WEIR_SERIES_LINE;
+  const bool edges = s->kind == WEIR_SERIES_HISTOGRAM;
+
+  report_put_csv(out, s->name == NULL ? "" : s->name);
+  if (s->kind == WEIR_SERIES_BARS) {
+    fputc(',', out);
+    report_put_csv(out, s->label[i]);
+  } else {
+    put_number(out, edges ? (s->x[i] + s->x[i + 1]) / 2 : s->x[i]);
+  }
+  put_number(out, s->y[i]);
+  put_number(out, edges ? s->x[i] : band ? s->lo[i] : NAN);
+  put_number(out, edges ? s->x[i + 1] : band ? s->hi[i] : NAN);
+  fputc('\n', out);
+}
+
+weir_status weir_figure_csv(const weir_figure *figure, FILE *out)
+{
+  WEIR_TRY(check(figure));
+  fputs("series,x,y,lo,hi\n", out);
+  for (int k = 0; k < figure->n_series; k++) {
+    for (int64_t i = 0; i < figure->series[k].n; i++) {
+      put_row(out, &figure->series[k], i);
+    }
+  }
+  return check_written(figure, out);
+}

@@ -1,0 +1,75 @@
+/* figure_range.c - axes: the range of the data and round numbers for its ticks. */
+#include <math.h>
+#include <stdbool.h>
+#include "report/report_priv.h"
+
+static void widen(report_axis *a, double value)
+{
+  if (!isfinite(value)) {
+    return;
+  }
+  if (!(a->lo <= a->hi)) {
+    a->lo = a->hi = value;
+  }
+  a->lo = value < a->lo ? value : a->lo;
+  a->hi = value > a->hi ? value : a->hi;
+}
+
+/* Ticks at 1, 2 or 5 times a power of ten, about `wanted` of them; `whole` moves the ends to ticks.
+ */
+static void round_axis(report_axis *a, int wanted, bool whole)
+{
+  if (!(a->lo <= a->hi)) {
+    a->lo = 0;
+    a->hi = 1;
+  }
+  /* A range that no tick can divide, or that overflows when it is taken. */
+  const double least = 1e-9 * fmax(fabs(a->lo), fabs(a->hi));
+  if (!(a->hi - a->lo > least)) {
+    const double half = a->lo == 0 ? 0.5 : 0.05 * fabs(a->lo);
+
+    a->lo -= half;
+    a->hi += half;
+  }
+  a->lo = fmax(a->lo, -1e300);
+  a->hi = fmin(a->hi, 1e300);
+  const double raw = (a->hi / wanted - a->lo / wanted);
+  const double power = pow(10, floor(log10(raw)));
+  const double share = raw / power;
+
+  a->step = power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
+  if (whole) {
+    a->lo = floor(a->lo / a->step + 1e-9) * a->step;
+    a->hi = ceil(a->hi / a->step - 1e-9) * a->step;
+  }
+}
+
+static void widen_series(const weir_series *s, report_axis *x, report_axis *y)
+{
+  const bool counts = s->kind == WEIR_SERIES_BARS || s->kind == WEIR_SERIES_HISTOGRAM;
+
+  if (counts) {
+    widen(y, 0);
+  }
+  for (int64_t i = 0; i < s->n; i++) {
+    widen(y, s->y[i]);
+    widen(x, s->kind == WEIR_SERIES_BARS ? REPORT_BAR_AT(i) - 0.5 : s->x[i]);
+    if (counts) {
+      widen(x, s->kind == WEIR_SERIES_BARS ? REPORT_BAR_AT(i) + 0.5 : s->x[i + 1]);
+    }
+    if (s->lo != NULL && s->kind == WEIR_SERIES_LINE) {
+      widen(y, s->lo[i]);
+      widen(y, s->hi[i]);
+    }
+  }
+}
+
+void report_axes(const weir_figure *figure, report_axis *x, report_axis *y)
+{
+  *x = *y = (report_axis){.lo = INFINITY, .hi = -INFINITY};
+  for (int k = 0; k < figure->n_series; k++) {
+    widen_series(&figure->series[k], x, y);
+  }
+  round_axis(x, 8, false);
+  round_axis(y, 5, true);
+}

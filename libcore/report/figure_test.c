@@ -1,0 +1,144 @@
+/* figure_test.c - axes, breaks, refusals, and numbers that come back from the CSV. */
+#include "report/weir_figure.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "report/report_priv.h"
+
+typedef weir_status (*writer)(const weir_figure *figure, FILE *out);
+
+/* Text of a figure; the caller frees it. */
+static char *text_of(writer write, const weir_figure *figure)
+{
+  static char *text; /* static: gcc 12 takes the stream's pointer for one to a local */
+  static size_t size;
+  FILE *out = open_memstream(&text, &size);
+
+  assert_ok(write(figure, out));
+  assert_int_equal(fclose(out), 0);
+  return text;
+}
+
+static int count(const char *text, const char *what)
+{
+  int n = 0;
+
+  for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what)) {
+    n++;
+  }
+  return n;
+}
+
+static void axes_hold_all_finite_values(void **state)
+{
+  for (uint64_t seed = 0; seed < 2000; seed++) {
+    double x[8], y[8];
+    const double scale = pow(10, 40 * (weir_random_uniform(seed, 1, 0, 0) - 0.5));
+    const int64_t n = (int64_t)(weir_random_bits(seed, 1, 1, 0) % 9);
+
+    for (uint64_t i = 0; i < 8; i++) {
+      x[i] = scale * (weir_random_uniform(seed, 2, 0, i) - 0.3);
+      y[i] = weir_random_bits(seed, 3, 0, i) % 5 == 0 ? NAN : 3 + scale * x[i];
+    }
+    const weir_series s = {.kind = WEIR_SERIES_LINE, .n = n, .x = x, .y = y};
+    report_axis ax, ay;
+
+    report_axes(&(weir_figure){.series = &s, .n_series = 1}, &ax, &ay);
+    assert_true(ax.lo < ax.hi && ay.lo < ay.hi && ax.step > 0 && ay.step > 0);
+    assert_true((ay.hi - ay.lo) / ay.step < 20 && (ax.hi - ax.lo) / ax.step < 20);
+    for (int64_t i = 0; i < n; i++) {
+      assert_true(x[i] >= ax.lo && x[i] <= ax.hi);
+      assert_true(isnan(y[i]) ||
+                  (y[i] >= ay.lo - 1e-6 * ay.step && y[i] <= ay.hi + 1e-6 * ay.step));
+    }
+  }
+}
+
+static void a_missing_value_breaks_the_line(void **state)
+{
+  const double x[] = {0, 1, 2, 3, 4}, y[] = {1, 2, NAN, 2, 1};
+  const weir_series s = {.kind = WEIR_SERIES_LINE, .n = 5, .x = x, .y = y};
+  const weir_figure f = {
+      .title = "a <b> & \"c\"", .x_label = "t", .y_label = "v", .series = &s, .n_series = 1};
+  char *svg = text_of(weir_figure_svg, &f), *again = text_of(weir_figure_svg, &f);
+
+  assert_int_equal(count(svg, "stroke-width=\"1.2\""), 2);
+  assert_non_null(strstr(svg, "a &lt;b&gt; &amp; &quot;c&quot;"));
+  assert_null(strstr(svg, "nan"));
+  assert_string_equal(svg, again);
+  free(svg);
+  free(again);
+}
+
+static void every_kind_draws_its_marks(void **state)
+{
+  const double x[] = {0, 1, 2, 3}, y[] = {1, 2, 4}, lo[] = {0, 1, 3}, hi[] = {2, 3, 5};
+  const char *const label[] = {"a", "b,\"x\"", "c"};
+  const weir_series lines[] = {
+      {.kind = WEIR_SERIES_LINE, .name = "l", .n = 3, .x = x, .y = y, .lo = lo, .hi = hi},
+      {.kind = WEIR_SERIES_POINTS, .name = "p", .n = 3, .x = x, .y = y},
+  };
+  const weir_series bars = {.kind = WEIR_SERIES_BARS, .n = 3, .y = y, .label = label};
+  const weir_series steps = {.kind = WEIR_SERIES_HISTOGRAM, .n = 3, .x = x, .y = y};
+  const weir_figure f[] = {{.title = "1", .series = lines, .n_series = 2},
+                           {.title = "2", .series = &bars, .n_series = 1},
+                           {.title = "3", .series = &steps, .n_series = 1}};
+  char *svg[3], *csv[3];
+
+  for (int i = 0; i < 3; i++) {
+    svg[i] = text_of(weir_figure_svg, &f[i]);
+    csv[i] = text_of(weir_figure_csv, &f[i]);
+  }
+  assert_int_equal(count(svg[0], "<circle"), 3);
+  assert_int_equal(count(svg[0], "fill-opacity"), 1);
+  assert_int_equal(count(svg[1], "<rect"), 3);
+  assert_int_equal(count(svg[2], "<rect"), 3);
+  assert_string_equal(csv[0], "series,x,y,lo,hi\nl,0,1,0,2\nl,1,2,1,3\nl,2,4,3,5\n"
+                              "p,0,1,,\np,1,2,,\np,2,4,,\n");
+  assert_string_equal(csv[1], "series,x,y,lo,hi\n,a,1,,\n,\"b,\"\"x\"\"\",2,,\n,c,4,,\n");
+  assert_string_equal(csv[2], "series,x,y,lo,hi\n,0.5,1,0,1\n,1.5,2,1,2\n,2.5,4,2,3\n");
+  for (int i = 0; i < 3; i++) {
+    free(svg[i]);
+    free(csv[i]);
+  }
+}
+
+static void an_empty_figure_has_axes(void **state)
+{
+  const weir_series s = {.kind = WEIR_SERIES_LINE, .n = 0};
+  char *svg = text_of(weir_figure_svg, &(weir_figure){.series = &s, .n_series = 1});
+
+  assert_null(strstr(svg, "nan"));
+  assert_null(strstr(svg, "inf"));
+  free(svg);
+}
+
+static void a_series_without_its_arrays_is_refused(void **state)
+{
+  const double y[] = {1};
+  const weir_series wrong[] = {{.kind = WEIR_SERIES_LINE, .n = 1, .y = y},
+                               {.kind = WEIR_SERIES_BARS, .n = 1, .y = y},
+                               {.kind = WEIR_SERIES_LINE, .n = 1, .x = y, .y = y, .lo = y},
+                               {.kind = WEIR_SERIES_POINTS, .n = -1}};
+
+  for (int i = 0; i < 4; i++) {
+    const weir_figure f = {.title = "t", .series = &wrong[i], .n_series = 1};
+    assert_int_equal(weir_figure_svg(&f, stderr), WEIR_ERR_SHAPE);
+    assert_int_equal(weir_figure_csv(&f, stderr), WEIR_ERR_SHAPE);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(axes_hold_all_finite_values),
+      cmocka_unit_test(a_missing_value_breaks_the_line),
+      cmocka_unit_test(every_kind_draws_its_marks),
+      cmocka_unit_test(an_empty_figure_has_axes),
+      cmocka_unit_test(a_series_without_its_arrays_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* report_test.c - what stands in the page, when it appears, and what is refused. */
+#include "report/weir_report.h"
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+
+static const double some[] = {1, 2, 3};
+static const weir_series series = {.kind = WEIR_SERIES_POINTS, .n = 3, .x = some, .y = some};
+static const weir_figure figure = {.title = "f", .series = &series, .n_series = 1};
+static const char *const head[] = {"what", "value"};
+
+static bool is_there(const char *dir, const char *name)
+{
+  char path[512];
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  return weir_file_exists(path);
+}
+
+static weir_status fill(weir_report *r)
+{
+  weir_cells cells = {0};
+
+  WEIR_TRY(weir_report_heading(r, "a & b"));
+  WEIR_TRY(weir_report_text(r, "<%s>", "script"));
+  weir_cells_add(&cells, "beats");
+  weir_cells_add(&cells, "%d", 1902);
+  const weir_status status = weir_cells_report(&cells, r, "scores", 2, head);
+  weir_cells_fini(&cells);
+  WEIR_TRY(status);
+  return weir_report_figure(r, "points", &figure);
+}
+
+static void a_page_appears_when_it_is_committed(void **state)
+{
+  char dir[256], path[512], *text = NULL;
+  int64_t size = 0;
+  weir_report *r = NULL;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_ok(fill(r));
+  assert_false(is_there(dir, "report.html"));
+  assert_false(is_there(dir, "figures/points.svg"));
+  assert_ok(weir_report_commit(&r));
+  assert_null(r);
+  assert_true(is_there(dir, "figures/points.svg"));
+  assert_true(is_there(dir, "figures/points.csv"));
+  assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_non_null(strstr(text, "<h2>a &amp; b</h2>"));
+  assert_non_null(strstr(text, "<p>&lt;script&gt;</p>"));
+  assert_non_null(strstr(text, "<table id=\"scores\">"));
+  assert_non_null(strstr(text, "<tr><td>beats</td><td class=\"number\">1902</td></tr>"));
+  assert_non_null(strstr(text, "<figure id=\"points\">"));
+  assert_non_null(strstr(text, "</body></html>"));
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
+static void a_page_that_is_given_up_leaves_nothing(void **state)
+{
+  char dir[256], path[512];
+  weir_report *r = NULL;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_ok(fill(r));
+  weir_report_destroy(&r);
+  weir_report_destroy(&r);
+  assert_ok(weir_path_join(dir, "figures", path, sizeof path));
+  assert_false(weir_dir_has_entries(path));
+  assert_false(is_there(dir, "report.html"));
+  weir_check_rmdir(dir);
+}
+
+static void wrong_names_and_tables_are_refused(void **state)
+{
+  char dir[256];
+  weir_report *r = NULL;
+  weir_cells cells = {0};
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_int_equal(weir_report_figure(r, "../x", &figure), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_report_figure(r, "", &figure), WEIR_ERR_SHAPE);
+  assert_ok(weir_report_figure(r, "x", &figure));
+  assert_int_equal(weir_report_figure(r, "x", &figure), WEIR_ERR_SHAPE);
+  weir_cells_add(&cells, "alone");
+  assert_int_equal(weir_cells_report(&cells, r, "t", 2, head), WEIR_ERR_SHAPE);
+  weir_cells_fini(&cells);
+  weir_report_destroy(&r);
+  weir_check_rmdir(dir);
+}
+
+static weir_status make(void *context)
+{
+  weir_report *r = NULL;
+
+  WEIR_TRY(weir_report_open(context, "t", &r));
+  const weir_status status = fill(r);
+  weir_report_destroy(&r);
+  return status;
+}
+
+static void every_fault_of_memory_is_reported(void **state)
+{
+  char dir[256];
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_true(weir_check_faults(make, dir) > 4);
+  weir_check_rmdir(dir);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_page_appears_when_it_is_committed),
+      cmocka_unit_test(a_page_that_is_given_up_leaves_nothing),
+      cmocka_unit_test(wrong_names_and_tables_are_refused),
+      cmocka_unit_test(every_fault_of_memory_is_reported),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* weir_figure.h - figures as SVG text: lines with bands, points, bars, histograms. No dependency,
+ * and the same bytes for the same numbers, so that figures can be compared. */
+#ifndef WEIR_FIGURE_H
+#define WEIR_FIGURE_H
+#include <stdint.h>
+#include <stdio.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weir_series_kind {
+  WEIR_SERIES_LINE,     /* x, y; broken where a value is not finite; lo and hi: a band around it */
+  WEIR_SERIES_POINTS,   /* x, y                                                                 */
+  WEIR_SERIES_BARS,     /* y at equal distances, label[n] below                                 */
+  WEIR_SERIES_HISTOGRAM /* y[n] counts between the edges x[n + 1]                                */
+} weir_series_kind;
+
+/* One set of values. All arrays are borrowed. */
+typedef struct weir_series {
+  weir_series_kind kind;
+  const char *name; /* in the legend and in the CSV; NULL: not in the legend */
+  int64_t n;
+  const double *x, *y;
+  const double *lo, *hi;    /* band of a line, or NULL */
+  const char *const *label; /* of bars                 */
+} weir_series;
+
+typedef struct weir_figure {
+  const char *title, *x_label, *y_label; /* with units */
+  const weir_series *series;
+  int n_series;
+} weir_figure;
+
+/* The figure as one <svg> element. Fails: WEIR_ERR_SHAPE (a series lacks an array that its kind
+ * needs), WEIR_ERR_DATA when `out` takes no more. */
+weir_status weir_figure_svg(const weir_figure *figure, FILE *out) WEIR_CHECKED;
+/* Its numbers: a line `series,x,y,lo,hi` each; label in place of x for bars, histograms give both
+ * edges as lo and hi. Numbers read back to the same bits. Fails as above. */
+weir_status weir_figure_csv(const weir_figure *figure, FILE *out) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

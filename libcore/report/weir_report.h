@@ -1,0 +1,57 @@
+/* weir_report.h - the HTML page of a run: text, tables and figures in one file that needs nothing
+ * else, with each figure also as figures/NAME.svg and its numbers as figures/NAME.csv. */
+#ifndef WEIR_REPORT_H
+#define WEIR_REPORT_H
+#include <stdint.h>
+#include "base/weir_status.h"
+#include "report/weir_figure.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_report weir_report;
+
+/* Starts DIR/report.html. Nothing appears before the commit.
+ * Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY; *out is then NULL. */
+weir_status weir_report_open(const char *dir, const char *title, weir_report **out) WEIR_CHECKED;
+/* Page and figures appear; *r is destroyed either way (on failure nothing new stays but figures
+ * renamed before it). */
+weir_status weir_report_commit(weir_report **r) WEIR_CHECKED;
+/* Removes what is unfinished; accepts NULL. */
+void weir_report_destroy(weir_report **r);
+
+/* The functions below append to the page and escape all text. They fail with WEIR_ERR_DATA when the
+ * file takes no more. */
+weir_status weir_report_heading(weir_report *r, const char *text) WEIR_CHECKED;
+weir_status weir_report_text(weir_report *r, const char *format, ...) WEIR_CHECKED
+    WEIR_PRINTF(2, 3);
+/* A table with the HTML id `id`: head[columns], then cell(row, column) = cells[row * columns +
+ * column]; NULL is an empty cell. Cells that are numbers are set flush right. */
+weir_status weir_report_table(weir_report *r, const char *id, int columns, const char *const *head,
+                              int64_t rows, const char *const *cells) WEIR_CHECKED;
+/* A figure in the page and in figures/. `name`: letters, digits, '_' and '-', once a report.
+ * Fails also: WEIR_ERR_SHAPE, as weir_figure_svg and for a name that is no file name. */
+weir_status weir_report_figure(weir_report *r, const char *name,
+                               const weir_figure *figure) WEIR_CHECKED;
+
+/* A growing table of texts, for callers that make cells one by one. Owns copies. All zero is empty;
+ * the first failure is kept and returned by weir_cells_report. */
+typedef struct weir_cells {
+  const char **cell;
+  int64_t count, capacity;
+  weir_status status;
+} weir_cells;
+/* Appends a cell. */
+void weir_cells_add(weir_cells *c, const char *format, ...) WEIR_PRINTF(2, 3);
+/* weir_report_table of the cells; their number must be a multiple of `columns`. Fails: the first
+ * failure of weir_cells_add, WEIR_ERR_SHAPE. */
+weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,
+                              const char *const *head) WEIR_CHECKED;
+/* The table as aligned columns of text. */
+void weir_cells_print(const weir_cells *c, int columns, const char *const *head, FILE *out);
+void weir_cells_fini(weir_cells *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
