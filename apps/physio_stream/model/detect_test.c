@@ -423,6 +423,35 @@ static void beats_do_not_depend_on_the_cut(void **state)
   }
 }
 
+/* In chunks of a tenth of a second each beat comes within the stated time, most within half a
+ * second (learning over). */
+static void beats_come_in_time(void **state)
+{
+  const synthetic s = {.rate = 200, .seconds = 200, .heart_rate = 70, .snr = 6, .seed = 6};
+  const ps_detect_opts o = usual();
+  void *d = new_state(&o, s.rate);
+  trial t;
+  int64_t beats[128], got = 0, seen = 0, late = 0;
+
+  (void)state;
+  make(&s, &t);
+  for (int64_t at = 0; at + 20 <= t.n; at += 20) {
+    ps_detect_chunk(d, t.filtered + at, t.feature + at, NULL, at, 20, beats,
+                    ps_detect_capacity(d, 20), &got);
+    for (int64_t i = 0; i < got; i++) {
+      if (beats[i] > 10 * 200) {
+        assert_true(at + 20 - beats[i] <= ps_detect_latency(d));
+        late += at + 20 - beats[i] > 100;
+        seen++;
+      }
+    }
+  }
+  assert_true(seen > 200);
+  assert_true(late * 100 < seen);
+  weir_free(&d);
+  end(&t);
+}
+
 /* A power of two changes no rounding, so the beats are the same and not only alike. */
 static void beats_do_not_depend_on_the_scale(void **state)
 {
@@ -533,6 +562,7 @@ int main(void)
       cmocka_unit_test(tall_t_waves_are_no_beats),
       cmocka_unit_test(beats_do_not_depend_on_the_cut),
       cmocka_unit_test(beats_do_not_depend_on_the_scale),
+      cmocka_unit_test(beats_come_in_time),
       cmocka_unit_test(nothing_upsets_it),
       cmocka_unit_test(silence_has_no_beats),
       cmocka_unit_test(bad_requests_are_refused),

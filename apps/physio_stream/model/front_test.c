@@ -94,6 +94,50 @@ static void a_gap_starts_afresh(void **state)
   weir_free(&b);
 }
 
+/* Value i of a signal that is zero before it starts. */
+static float earlier(const float *v, int64_t i)
+{
+  return i >= 0 ? v[i] : 0.0f;
+}
+
+/* The form a graph takes: shifts for the slope, and a window made of sums of 1, 2, 4, ... values.
+ */
+static void a_window_of_doublings_gives_the_same(void **state)
+{
+  enum { N = 2000 };
+  const ps_front front = usual(360);
+  ps_front_state *s = fresh();
+  static float x[N], filtered[N], feature[N], power[N], next[N], sum[N];
+  int64_t offset = 0;
+
+  (void)state;
+  for (int i = 0; i < N; i++) {
+    x[i] = (float)weir_random_normal(8, 1, 0, (uint64_t)i);
+  }
+  ps_front_run(&front, s, N, x, NULL, filtered, feature);
+  memset(sum, 0, sizeof sum);
+  for (int64_t i = 0; i < N; i++) {
+    float slope = 0.0f;
+
+    for (int k = 0; k < PS_FRONT_TAPS; k++) {
+      slope += (float)ps_front_slope[k] * earlier(filtered, i - k);
+    }
+    power[i] = slope * slope;
+  }
+  for (int64_t width = 1; width <= front.window; width *= 2) {
+    for (int64_t i = 0; i < N; i++) {
+      sum[i] += front.window & width ? earlier(power, i - offset) : 0.0f;
+      next[i] = power[i] + earlier(power, i - width);
+    }
+    offset += front.window & width;
+    memcpy(power, next, sizeof power);
+  }
+  for (int i = 0; i < N; i++) {
+    assert_true(fabsf(sum[i] - feature[i]) <= 1e-5f * feature[i] + 1e-12f);
+  }
+  weir_free(&s);
+}
+
 static void impossible_rates_and_windows_are_refused(void **state)
 {
   ps_front_opts o;
@@ -115,6 +159,7 @@ int main(void)
       cmocka_unit_test(an_r_wave_appears_after_the_stated_delay),
       cmocka_unit_test(a_level_gives_nothing),
       cmocka_unit_test(a_gap_starts_afresh),
+      cmocka_unit_test(a_window_of_doublings_gives_the_same),
       cmocka_unit_test(impossible_rates_and_windows_are_refused),
   };
 
