@@ -1,0 +1,111 @@
+/* native.c - tier 2: loops as C, compiled by the system's compiler once and kept. */
+#include "exec/native_priv.h"
+
+#include "base/weir_alloc.h"
+
+_Static_assert(NATIVE_RANK == WEIR_MAX_RANK && NATIVE_DIMS == WEIR_MAX_DIMS &&
+                   NATIVE_OPERANDS == WEIR_MAX_OPERANDS && NATIVE_OUTPUTS == WEIR_MAX_OUTPUTS &&
+                   WEIR_LANES == 16,
+               "native_row.h follows the limits of the core");
+_Static_assert(sizeof(native_view) == sizeof(weir_view) &&
+                   offsetof(native_view, data) == offsetof(weir_view, data) &&
+                   offsetof(native_view, origin) == offsetof(weir_view, origin) &&
+                   offsetof(native_view, stride) == offsetof(weir_view, stride) &&
+                   offsetof(native_view, extent) == offsetof(weir_view, extent),
+               "native_view follows weir_view");
+
+typedef struct context {
+  weir_access access; /* a copy: contexts outlive the loops they were made from */
+  native_form form;
+  native_object *object;
+  const native_kernels *kernels;
+} context;
+
+static void release(void *opaque)
+{
+  context *c = opaque;
+
+  if (c != NULL) {
+    weir_access_fini(&c->access);
+    native_object_release(c->object);
+    weir_free(&c);
+  }
+}
+
+static weir_status make_context(const weir_loop *loop, void **out)
+{
+  weir_status status;
+  void *memory;
+
+  WEIR_TRY(weir_alloc(1, sizeof(context), &memory));
+  context *c = memory;
+  weir_access_init(&c->access);
+  WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
+  WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
+  *out = c;
+  return WEIR_OK;
+failed:
+  release(c);
+  return status;
+}
+
+/* Emits, compiles and hands every context its share of the object. */
+static weir_status compile(int32_t n, const weir_engine_opts *opts, void *const *contexts)
+{
+  native_text source = {0};
+  native_form *forms = NULL;
+  native_object *object = NULL;
+  weir_status status;
+  void *memory;
+
+  WEIR_TRY(weir_alloc(n, sizeof *forms, &memory));
+  forms = memory;
+  for (int32_t k = 0; k < n; k++) {
+    forms[k] = ((const context *)contexts[k])->form;
+  }
+  WEIR_TRY_GOTO(native_emit(forms, n, &source), done);
+  WEIR_TRY_GOTO(native_object_get(&source, n, opts, &object), done);
+  atomic_store(&object->users, n);
+  for (int32_t k = 0; k < n; k++) {
+    context *c = contexts[k];
+    c->object = object;
+    c->kernels = &object->kernels[k];
+  }
+done:
+  weir_free(&forms);
+  weir_free(&source.text);
+  return status;
+}
+
+static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
+                           void **contexts)
+{
+  weir_status status = WEIR_OK;
+
+  for (int32_t k = 0; k < n; k++) {
+    contexts[k] = NULL;
+  }
+  for (int32_t k = 0; k < n; k++) {
+    WEIR_TRY_GOTO(make_context(loops[k], &contexts[k]), failed);
+  }
+  if (n > 0) {
+    WEIR_TRY_GOTO(compile(n, opts, contexts), failed);
+  }
+  return WEIR_OK;
+failed:
+  for (int32_t k = 0; k < n; k++) {
+    release(contexts[k]);
+    contexts[k] = NULL;
+  }
+  return status;
+}
+
+static void run(void *opaque, const weir_loop_run *what)
+{
+  const context *c = opaque;
+
+  native_run(&c->form, c->kernels, what);
+}
+
+const weir_engine weir_engine_native = {
+    .name = "native", .tier = 2, .prepare = prepare, .run = run, .release = release};

@@ -1,0 +1,257 @@
+/* native_compile.c - the system's C compiler as a child process, in a private folder. */
+#include "exec/native_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "conf/weir_opt.h"
+
+extern char **environ;
+
+/* What makes the bits those of every other tier, then what makes them fast. */
+static const char *const flags[] = {"-std=gnu11",
+                                    "-O3",
+                                    "-march=native",
+                                    "-ffp-contract=off",
+                                    "-fno-math-errno",
+                                    "-fno-trapping-math",
+                                    "-fno-strict-aliasing",
+                                    "-fwrapv",
+                                    "-w",
+                                    "-fPIC",
+                                    "-shared",
+                                    "-nostdlib"};
+
+enum { N_FLAGS = sizeof flags / sizeof flags[0], PATH_ROOM = 4096 };
+
+const char *const *native_compiler_flags(int *n)
+{
+  *n = N_FLAGS;
+  return flags;
+}
+
+static bool is_program(const char *path)
+{
+  struct stat info;
+
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool search(const char *command, const char *folders, char path[4096])
+{
+  while (*folders != 0) {
+    const size_t n = strcspn(folders, ":");
+    const int need = snprintf(path, PATH_ROOM, "%.*s/%s", (int)n, folders, command);
+    if (n > 0 && need < PATH_ROOM && is_program(path)) {
+      return true;
+    }
+    folders += n + (folders[n] == ':');
+  }
+  return false;
+}
+
+weir_status native_compiler_find(const char *command, char path[4096], char identity[256])
+{
+  struct stat info;
+  char *real;
+
+  command = command == NULL || command[0] == 0 ? "cc" : command;
+  const char *folders = weir_env("PATH");
+  folders = folders == NULL ? "/usr/local/bin:/usr/bin:/bin" : folders;
+  if (strchr(command, '/') != NULL) {
+    if (snprintf(path, PATH_ROOM, "%s", command) >= PATH_ROOM || !is_program(path)) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is no program", command);
+    }
+  } else if (!search(command, folders, path)) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is in no folder of PATH (%s)",
+                     command, folders);
+  }
+  real = realpath(path, NULL);
+  if (real == NULL || stat(real, &info) != 0) {
+    free(real);
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s': %m", path);
+  }
+  char hex[65];
+  weir_sha256(real, strlen(real), hex);
+  free(real);
+  snprintf(identity, 256, "%s %" PRId64 " %" PRId64 ".%09ld %" PRIu64 ":%" PRIu64, hex,
+           (int64_t)info.st_size, (int64_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
+           (uint64_t)info.st_dev, (uint64_t)info.st_ino);
+  return WEIR_OK;
+}
+
+void native_cpu_identity(char *text, size_t size)
+{
+  static const char *const keys[] = {"vendor_id", "cpu family", "model",           "stepping",
+                                     "flags",     "Features",   "CPU implementer", "CPU part"};
+  char block[8192];
+  size_t n = 0, used = 0;
+  const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+
+  while (fd >= 0 && n < sizeof block - 1) {
+    const ssize_t got = read(fd, block + n, sizeof block - 1 - n);
+    if (got <= 0) {
+      break;
+    }
+    n += (size_t)got;
+  }
+  if (fd >= 0) {
+    close(fd);
+  }
+  block[n] = 0;
+  text[0] = 0;
+  for (const char *line = block; *line != 0 && *line != '\n';) { /* the first processor */
+    const size_t length = strcspn(line, "\n");
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+      if (strncmp(line, keys[k], strlen(keys[k])) == 0 && used < size) {
+        const int put = snprintf(text + used, size - used, "%.*s\n", (int)length, line);
+        used += put > 0 ? (size_t)put : 0;
+        break;
+      }
+    }
+    line += length + (line[length] == '\n');
+  }
+}
+
+static bool write_file(const char *path, const char *text, int64_t n)
+{
+  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int64_t done = 0;
+
+  while (fd >= 0 && done < n) {
+    const ssize_t put = write(fd, text + done, (size_t)(n - done));
+    if (put < 0 && errno == EINTR) {
+      continue;
+    }
+    if (put <= 0) {
+      break;
+    }
+    done += put;
+  }
+  return fd >= 0 && close(fd) == 0 && done == n;
+}
+
+/* Runs the compiler and waits; *code is its wait status. Returns 0 or an errno. */
+static int spawn(const char *compiler, const char *source, const char *object, const char *errors,
+                 int *code)
+{
+  const char *args[N_FLAGS + 5];
+  posix_spawn_file_actions_t actions;
+  pid_t child;
+  int n = 0;
+
+  args[n++] = compiler;
+  for (int i = 0; i < N_FLAGS; i++) {
+    args[n++] = flags[i];
+  }
+  args[n++] = "-o";
+  args[n++] = object;
+  args[n++] = source;
+  args[n] = NULL;
+  int failed = posix_spawn_file_actions_init(&actions);
+  if (failed != 0) {
+    return failed;
+  }
+  failed = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  failed = failed != 0 ? failed
+                       : posix_spawn_file_actions_addopen(&actions, 1, errors,
+                                                          O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  if (failed == 0) {
+    failed =
+        posix_spawn(&child, compiler, &actions, NULL, (char *const *)(const void *)args, environ);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) {
+    return failed;
+  }
+  while (waitpid(child, code, 0) < 0) {
+    if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+/* First kilobyte of what the compiler said, in one line. */
+static void read_errors(const char *path, char *text, size_t size)
+{
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+
+  if (fd >= 0) {
+    close(fd);
+  }
+  text[n > 0 ? n : 0] = 0;
+  for (char *c = text; *c != 0; c++) {
+    *c = *c == '\n' ? ' ' : *c;
+  }
+}
+
+static weir_status make_folder(char folder[4096])
+{
+  const char *parent = weir_env("TMPDIR");
+
+  parent = parent == NULL ? "/tmp" : parent;
+  if (snprintf(folder, PATH_ROOM - 32, "%s/weir-XXXXXX", parent) >= PATH_ROOM - 32 ||
+      mkdtemp(folder) == NULL) {
+    const weir_status status =
+        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: no folder to compile in: %m", parent);
+    folder[0] = 0;
+    return status;
+  }
+  return WEIR_OK;
+}
+
+weir_status native_compile(const char *compiler, const native_text *source, char folder[4096],
+                           char object[4096])
+{
+  char file[PATH_ROOM], errors[PATH_ROOM], text[1024];
+  int code = 0;
+
+  folder[0] = 0;
+  WEIR_TRY(make_folder(folder));
+  snprintf(file, sizeof file, "%.*s/loops.c", PATH_ROOM - 32, folder);
+  snprintf(errors, sizeof errors, "%.*s/errors", PATH_ROOM - 32, folder);
+  snprintf(object, PATH_ROOM, "%.*s/loops.so", PATH_ROOM - 32, folder);
+  if (!write_file(file, source->text, source->n)) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot write: %m", file);
+  }
+  const int failed = spawn(compiler, file, object, errors, &code);
+  if (failed != 0) {
+    errno = failed;
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s does not start: %m", compiler);
+  }
+  if (!WIFEXITED(code) || WEXITSTATUS(code) != 0) {
+    read_errors(errors, text, sizeof text);
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s ended with %s %d: %s", compiler,
+                     WIFEXITED(code) ? "status" : "signal",
+                     WIFEXITED(code) ? WEXITSTATUS(code) : WTERMSIG(code), text);
+  }
+  return WEIR_OK;
+}
+
+void native_folder_remove(const char *folder)
+{
+  static const char *const names[] = {"loops.c", "loops.so", "errors"};
+  char path[PATH_ROOM];
+
+  if (folder[0] == 0) {
+    return;
+  }
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    snprintf(path, sizeof path, "%.*s/%s", PATH_ROOM - 32, folder, names[i]);
+    unlink(path);
+  }
+  rmdir(folder);
+}

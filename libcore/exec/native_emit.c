@@ -1,0 +1,381 @@
+/* native_emit.c - the kernels of every loop as one file of freestanding C. */
+#include "exec/native_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/weir_alloc.h"
+
+/* Texts of graph/weir_scalar.h and exec/native_row.h, made by the build. */
+extern const char *const native_prelude[];
+
+void native_put(native_text *t, const char *format, ...)
+{
+  va_list args;
+
+  if (t->status != WEIR_OK) {
+    return;
+  }
+  va_start(args, format);
+  const int need = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  t->status = weir_reserve(&t->text, &t->capacity, t->n + need + 1, 1);
+  if (t->status != WEIR_OK) {
+    return;
+  }
+  va_start(args, format);
+  vsnprintf(t->text + t->n, (size_t)need + 1, format, args);
+  va_end(args);
+  t->n += need;
+}
+
+static const char *name(weir_dtype dtype)
+{
+  return weir_dtype_name(dtype);
+}
+
+/* Reads element `j` of arrays <p>0.. as the monoid's struct m. */
+static void put_partial(const native_form *f, native_text *t, const char *m, const char *p,
+                        const char *j)
+{
+  const char *acc = name(f->access->accumulator);
+
+  switch (f->access->combine) {
+  case WEIR_COMBINE_MOMENTS:
+    native_put(t, "    const weir_moments_%s %s = {%s0[%s], %s1[%s], %s2[%s]};\n", acc, m, p, j, p,
+               j, p, j);
+    break;
+  case WEIR_COMBINE_SOFTMAX:
+    native_put(t, "    const weir_softmax_%s %s = {%s0[%s], %s1[%s]};\n", acc, m, p, j, p, j);
+    break;
+  case WEIR_COMBINE_ARGMAX:
+  case WEIR_COMBINE_FIRST:
+  case WEIR_COMBINE_LAST:
+    native_put(t, "    const weir_at_%s %s = {%s0[%s], %s1[%s]};\n", acc, m, p, j, p, j);
+    break;
+  default:
+    native_put(t, "    const %s %s = %s0[%s];\n", native_type(f->access->accumulator), m, p, j);
+  }
+}
+
+static const char *merge_name(weir_monoid combine)
+{
+  static const char *const names[] = {[WEIR_COMBINE_NONE] = "",
+                                      [WEIR_COMBINE_SUM] = "add",
+                                      [WEIR_COMBINE_PROD] = "mul",
+                                      [WEIR_COMBINE_MAX] = "highest",
+                                      [WEIR_COMBINE_MIN] = "lowest",
+                                      [WEIR_COMBINE_ARGMAX] = "argmax",
+                                      [WEIR_COMBINE_MOMENTS] = "moments_merge",
+                                      [WEIR_COMBINE_SOFTMAX] = "softmax_merge",
+                                      [WEIR_COMBINE_FIRST] = "first",
+                                      [WEIR_COMBINE_LAST] = "last"};
+
+  return names[combine];
+}
+
+/* a<c>[j] = r. */
+static void put_keep(const native_form *f, native_text *t, const char *j)
+{
+  static const char *const members[][3] = {
+      {"n", "mean", "m2"}, {"max", "sum", ""}, {"value", "at", ""}};
+  const weir_monoid combine = f->access->combine;
+  const char *const *member = members[combine == WEIR_COMBINE_MOMENTS   ? 0
+                                      : combine == WEIR_COMBINE_SOFTMAX ? 1
+                                                                        : 2];
+
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, f->components > 1 ? "    a%d[%s] = r.%s;\n" : "    a%d[%s] = r;\n", c, j,
+               member[c]);
+  }
+}
+
+/* Takes the iteration into partial result j; `at`: its reduced position. */
+static void put_step(const native_writer *w, const char *j, const char *at)
+{
+  const native_form *f = w->form;
+  const weir_access *a = f->access;
+  const char *acc = name(a->accumulator), *from = name(a->body.exprs[a->value[0]].dtype);
+  native_text *t = w->t;
+
+  native_put(t, "    const %s y = weir_%s_from_%s(v%d);\n", native_type(a->accumulator), acc, from,
+             a->value[0]);
+  put_partial(f, t, "m", "a", j);
+  switch (a->combine) {
+  case WEIR_COMBINE_MOMENTS:
+    native_put(t, "    const weir_moments_%s k = weir_moments_step_%s(m, y);\n", acc, acc);
+    native_put(t, "    const int take = v%d != 0;\n", a->value[1]);
+    native_put(t,
+               "    const weir_moments_%s r = {take ? k.n : m.n, take ? k.mean : m.mean, "
+               "take ? k.m2 : m.m2};\n",
+               acc);
+    break;
+  case WEIR_COMBINE_SOFTMAX:
+    native_put(t, "    const weir_softmax_%s k = {y, 1};\n", acc);
+    native_put(t, "    const weir_softmax_%s r = weir_softmax_merge_%s(m, k);\n", acc, acc);
+    break;
+  case WEIR_COMBINE_ARGMAX:
+    native_put(t, "    const weir_at_%s k = {y, %s};\n", acc, at);
+    native_put(t, "    const weir_at_%s r = weir_argmax_%s(m, k);\n", acc, acc);
+    break;
+  case WEIR_COMBINE_FIRST:
+  case WEIR_COMBINE_LAST:
+    native_put(t, "    const weir_at_%s k = {y, v%d != 0 ? %s : -1};\n", acc, a->value[1], at);
+    native_put(t, "    const weir_at_%s r = weir_%s_%s(m, k);\n", acc, merge_name(a->combine), acc);
+    break;
+  default:
+    native_put(t, "    const %s r = weir_%s_%s(m, y);\n", native_type(a->accumulator),
+               merge_name(a->combine), acc);
+  }
+  native_put(t, w->border ? "    if (here) {\n" : "");
+  put_keep(f, t, j);
+  native_put(t, w->border ? "    }\n" : "");
+}
+
+static void put_accumulators(const native_form *f, native_text *t, const char *from, const char *p)
+{
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "  %s *const %s%d = (void *)%s[%d];\n", native_type(f->component[c]), p, c, from,
+               c);
+  }
+}
+
+/* neutral and merge of a reduction. */
+static void put_monoid(const native_form *f, int32_t k, native_text *t)
+{
+  const weir_access *a = f->access;
+  const char *acc = name(a->accumulator);
+
+  native_put(t, "static void neutral_%d(char *const *acc, int64_t n)\n{\n", k);
+  put_accumulators(f, t, "acc", "a");
+  native_put(t, "  for (int64_t j = 0; j < n; j++) {\n    a0[j] = ");
+  switch (a->combine) {
+  case WEIR_COMBINE_PROD:
+    native_put(t, "1;\n");
+    break;
+  case WEIR_COMBINE_MAX:
+  case WEIR_COMBINE_ARGMAX:
+  case WEIR_COMBINE_SOFTMAX:
+    native_put(t, "weir_least_%s();\n", acc);
+    break;
+  case WEIR_COMBINE_MIN:
+    native_put(t, "weir_greatest_%s();\n", acc);
+    break;
+  default:
+    native_put(t, "0;\n");
+  }
+  for (int c = 1; c < f->components; c++) {
+    native_put(t, "    a%d[j] = %d;\n", c, f->component[c] == WEIR_I64 ? -1 : 0);
+  }
+  native_put(t, "  }\n}\n");
+  native_put(t, "static void merge_%d(char *const *acc, char *const *with, int64_t n)\n{\n", k);
+  put_accumulators(f, t, "acc", "a");
+  put_accumulators(f, t, "with", "b");
+  native_put(t, "  NATIVE_INDEPENDENT\n  for (int64_t j = 0; j < n; j++) {\n");
+  put_partial(f, t, "x", "a", "j");
+  put_partial(f, t, "y", "b", "j");
+  native_put(t, f->components > 1 ? "    const __typeof__(x) r" : "    const %s r",
+             native_type(a->accumulator));
+  native_put(t, " = weir_%s_%s(x, y);\n", merge_name(a->combine), acc);
+  put_keep(f, t, "j");
+  native_put(t, "  }\n}\n");
+}
+
+static void put_finish(const native_form *f, int32_t k, native_text *t)
+{
+  const native_writer w = {t, f, true};
+  const weir_access *a = f->access;
+
+  native_put(t, "static void finish_%d(const native_row *w)\n{\n  const int unit = 0;\n", k);
+  native_put_head(&w);
+  put_accumulators(f, t, "w->acc", "a");
+  native_put(t, "  for (int64_t x = 0; x < w->n; x++) {\n");
+  for (int c = 0, value = 0; c < a->n_out; c++) {
+    if (a->out[c].role != WEIR_ROLE_DATA) {
+      continue;
+    }
+    const char *to = name(a->out[c].dtype);
+    native_put(t, "    ");
+    native_put_place(&w, c);
+    if (value == 1 && a->combine >= WEIR_COMBINE_FIRST) {
+      native_put(t, " = weir_%s_from_bool(a1[x] >= 0);\n", to);
+    } else {
+      native_put(t, " = weir_%s_from_%s(a%d[x]);\n", to, name(f->component[value]), value);
+    }
+    value++;
+  }
+  native_put(t, "  }\n}\n");
+}
+
+static void put_states(const native_form *f, native_text *t, bool load)
+{
+  for (int s = 0; s < f->access->n_states; s++) {
+    const char *type = native_type(f->access->state[s].dtype);
+    if (load) {
+      native_put(t, "  %s z%d = *(const %s *)(w->cells + %d * w->points * 8);\n", type, s, type, s);
+    } else {
+      native_put(t, "  *(%s *)(w->cells + %d * w->points * 8) = z%d;\n", type, s, s);
+    }
+  }
+}
+
+/* What an iteration of MAP, SCAN or STRIP leaves. */
+static void put_effect(const native_writer *w)
+{
+  const weir_access *a = w->form->access;
+
+  if (w->form->shape == NATIVE_STRIP) {
+    put_step(w, "x", "w->at");
+    return;
+  }
+  for (int v = 0; v < a->n_values; v++) {
+    native_put(w->t, "    ");
+    native_put_place(w, native_output(a, v));
+    native_put(w->t, w->border ? " = here ? v%d : 0;\n" : " = v%d;\n", a->value[v]);
+  }
+  for (int s = 0; s < a->n_states; s++) {
+    const int32_t next = a->state[s].next;
+    native_put(w->t,
+               w->border ? "    const %s n%d = here ? v%d : z%d;\n" : "    const %s n%d = v%d;\n",
+               native_type(a->state[s].dtype), s, next, s);
+  }
+  for (int s = 0; s < a->n_states; s++) {
+    native_put(w->t, "    z%d = n%d;\n", s, s);
+  }
+}
+
+static void put_row(const native_writer *w, int32_t k)
+{
+  const native_form *f = w->form;
+  native_text *t = w->t;
+
+  native_put(t,
+             w->border
+                 ? "static NATIVE_COLD void border_%d(const native_row *w)\n{\n"
+                   "  const int unit = 0;\n"
+                 : "static NATIVE_INLINE void row_%d(const native_row *w, const int unit)\n{\n",
+             k);
+  native_put_head(w);
+  if (f->shape == NATIVE_STRIP || f->shape == NATIVE_LANES) {
+    put_accumulators(f, t, "w->acc", "a");
+  }
+  put_states(f, t, true);
+  native_put(t, "  const int64_t n = w->n;\n%s  for (int64_t x = 0; x < n; x++) {\n",
+             f->shape == NATIVE_SCAN || f->shape == NATIVE_LANES ? "" : "  NATIVE_INDEPENDENT\n");
+  native_put_loads(w);
+  native_put_body(w);
+  if (f->shape == NATIVE_LANES) {
+    put_step(w, "(w->at + x) & 15", "w->at + x");
+  } else {
+    put_effect(w);
+  }
+  native_put(t, "  }\n");
+  put_states(f, t, false);
+  native_put(t, "}\n");
+}
+
+/* LANES inside: whole blocks of 16 in registers, what is before and after them lane by lane. */
+static void put_lanes(const native_writer *w, int32_t k)
+{
+  const native_form *f = w->form;
+  native_text *t = w->t;
+
+  native_put(t,
+             "static NATIVE_INLINE void block_%d(const native_row *w, const int unit, "
+             "const int64_t first, const int from, const int to, char *const *acc)\n{\n",
+             k);
+  native_put_head(w);
+  put_accumulators(f, t, "acc", "a");
+  native_put(t, "  NATIVE_INDEPENDENT\n  for (int j = from; j < to; j++) {\n"
+                "    const int64_t x = first + j;\n");
+  native_put_loads(w);
+  native_put_body(w);
+  put_step(w, "j", "w->at + x");
+  native_put(t, "  }\n}\n");
+  native_put(t, "static NATIVE_INLINE void row_%d(const native_row *w, const int unit)\n{\n", k);
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "  %s b%d[16];\n  __builtin_memcpy(b%d, w->acc[%d], sizeof b%d);\n",
+               native_type(f->component[c]), c, c, c, c);
+  }
+  native_put(t, "  char *const acc[3] = {");
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "(char *)b%d, ", c);
+  }
+  native_put(t,
+             "};\n"
+             "  const int lane = (int)(w->at & 15);\n"
+             "  const int64_t n = w->n;\n"
+             "  int64_t x = 0;\n"
+             "  if (lane != 0) {\n"
+             "    const int to = n < 16 - lane ? lane + (int)n : 16;\n"
+             "    block_%d(w, unit, -lane, lane, to, acc);\n"
+             "    x = to - lane;\n"
+             "  }\n"
+             "  for (; x + 16 <= n; x += 16) {\n"
+             "    block_%d(w, unit, x, 0, 16, acc);\n"
+             "  }\n"
+             "  if (x < n) {\n"
+             "    block_%d(w, unit, x, 0, (int)(n - x), acc);\n"
+             "  }\n",
+             k, k, k);
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "  __builtin_memcpy(w->acc[%d], b%d, sizeof b%d);\n", c, c, c);
+  }
+  native_put(t, "}\n");
+}
+
+static void put_loop(const native_form *f, int32_t k, native_text *t)
+{
+  const native_writer inside = {t, f, false}, border = {t, f, true};
+
+  if (f->shape == NATIVE_LANES) {
+    put_lanes(&inside, k);
+  } else {
+    put_row(&inside, k);
+  }
+  put_row(&border, k);
+  native_put(t,
+             "static NATIVE_APART void unit_%d(const native_row *w)\n{\n  row_%d(w, 1);\n}\n"
+             "static NATIVE_APART void strided_%d(const native_row *w)\n{\n  row_%d(w, 0);\n}\n",
+             k, k, k, k);
+  if (f->components > 0) {
+    put_monoid(f, k, t);
+    put_finish(f, k, t);
+  }
+}
+
+weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
+{
+  native_put(t, "#define WEIR_SCALAR_FREESTANDING\n");
+  for (int i = 0; native_prelude[i] != NULL; i++) {
+    native_put(t, "%s", native_prelude[i]);
+  }
+  native_put(t, "#define INT64_C_(c) ((int64_t)c##ll)\n"
+                "#define NATIVE_INLINE inline __attribute__((always_inline))\n"
+                "#define NATIVE_APART __attribute__((noinline))\n"
+                "#define NATIVE_COLD __attribute__((noinline, cold))\n"
+                "#ifdef __clang__\n"
+                "#define NATIVE_INDEPENDENT _Pragma(\"clang loop vectorize(assume_safety)\")\n"
+                "#else\n"
+                "#define NATIVE_INDEPENDENT _Pragma(\"GCC ivdep\")\n"
+                "#endif\n");
+  for (int32_t k = 0; k < n; k++) {
+    put_loop(&forms[k], k, t);
+  }
+  native_put(t,
+             "const int weir_native_abi = NATIVE_ABI;\n"
+             "const int weir_native_count = %d;\n"
+             "const native_kernels weir_native_kernels[] = {\n",
+             (int)n);
+  for (int32_t k = 0; k < n; k++) {
+    native_put(t, "  {unit_%d, strided_%d, border_%d, ", k, k, k);
+    if (forms[k].components > 0) {
+      native_put(t, "neutral_%d, merge_%d, finish_%d},\n", k, k, k);
+    } else {
+      native_put(t, "0, 0, 0},\n");
+    }
+  }
+  native_put(t, "};\n");
+  WEIR_TRY(t->status);
+  return WEIR_OK;
+}

@@ -1,0 +1,207 @@
+/* native_form.c - along which dimension the rows of a loop run. */
+#include "exec/native_priv.h"
+
+int native_output(const weir_access *a, int k)
+{
+  int output = 0;
+
+  for (int seen = 0; a->out[output].role != WEIR_ROLE_DATA || seen++ != k; output++) {
+  }
+  return output;
+}
+
+static bool is_plain(const weir_operand *x)
+{
+  for (int d = 0; d < x->rank; d++) {
+    if (x->index[d].div > 1 || x->index[d].gather != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* 2: neighbours along iteration dimension k are neighbours in memory, 1: they are one element. */
+static int affinity(const weir_operand *x, int k)
+{
+  bool moves = false;
+
+  for (int d = 0; d < x->rank; d++) {
+    moves = moves || x->index[d].coef[k] != 0;
+    if (x->index[d].coef[k] != 0 &&
+        (d < x->rank - 1 || x->index[d].coef[k] != 1 || x->index[d].div > 1)) {
+      return 0;
+    }
+  }
+  return moves ? 2 : 1;
+}
+
+static int score(const weir_access *a, int k)
+{
+  int sum = 0;
+
+  for (int i = 0; i < a->n_in; i++) {
+    sum += a->in[i].role == WEIR_ROLE_DATA ? 2 * affinity(&a->in[i], k) : 0;
+  }
+  for (int o = 0; o < a->n_out; o++) {
+    sum += a->out[o].role == WEIR_ROLE_DATA ? 3 * affinity(&a->out[o], k) : 0;
+  }
+  return sum;
+}
+
+/* Best dimension of a kind for a row, -1: none. Short ones only where there is nothing longer. */
+static int best(const weir_access *a, weir_dim_kind kind, int64_t shortest)
+{
+  int found = -1, most = -1;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    if (a->dim[k].kind == kind && a->dim[k].hi - a->dim[k].lo >= shortest && score(a, k) >= most) {
+      most = score(a, k);
+      found = k;
+    }
+  }
+  return found < 0 && shortest > 0 ? best(a, kind, 0) : found;
+}
+
+static int last_of(const weir_access *a, bool sequential)
+{
+  for (int k = a->n_dims - 1; k >= 0; k--) {
+    if (sequential ? a->dim[k].kind >= WEIR_FORWARD : a->dim[k].kind == WEIR_REDUCED) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+/* Rows along the outputs, rather than along the last reduced dimension? */
+static bool prefers_strip(const weir_access *a, int parallel, int reduced)
+{
+  int along = 0, across = 0;
+
+  if (parallel < 0 || a->dim[parallel].hi - a->dim[parallel].lo < 8) {
+    return false;
+  }
+  for (int i = 0; i < a->n_in; i++) {
+    along += affinity(&a->in[i], parallel) > 0;
+    across += affinity(&a->in[i], reduced) > 0;
+  }
+  return along >= across || a->dim[reduced].hi - a->dim[reduced].lo < 2 * WEIR_LANES;
+}
+
+static void set_components(native_form *f)
+{
+  const weir_access *a = f->access;
+
+  f->component[0] = f->component[1] = f->component[2] = a->accumulator;
+  switch (a->combine) {
+  case WEIR_COMBINE_NONE:
+    f->components = 0;
+    break;
+  case WEIR_COMBINE_ARGMAX:
+  case WEIR_COMBINE_FIRST:
+  case WEIR_COMBINE_LAST:
+    f->components = 2;
+    f->component[1] = WEIR_I64;
+    break;
+  case WEIR_COMBINE_MOMENTS:
+    f->components = 3;
+    break;
+  case WEIR_COMBINE_SOFTMAX:
+    f->components = 2;
+    break;
+  default:
+    f->components = 1;
+  }
+}
+
+/* Lanes that iterations reach, levels of the tree, and how long a strip the scratch can hold. */
+static void set_scratch(native_form *f)
+{
+  const weir_access *a = f->access;
+  int64_t iterations = 1, bytes = 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    if (a->dim[k].kind == WEIR_REDUCED) {
+      const int64_t extent = a->dim[k].hi - a->dim[k].lo;
+      const bool known = a->dim[k].hi < WEIR_UNBOUNDED;
+      if (!known || !__builtin_mul_overflow_p(iterations, extent, (int64_t)0)) {
+        iterations = known ? iterations * extent : INT64_MAX;
+      } else {
+        iterations = INT64_MAX;
+      }
+    }
+  }
+  f->lanes = iterations < WEIR_LANES ? (int)iterations : WEIR_LANES;
+  f->lanes = f->lanes < 1 ? 1 : f->lanes;
+  f->levels = 1;
+  for (int64_t slabs = iterations / WEIR_SLAB; slabs > 0; slabs /= 2) {
+    f->levels++;
+  }
+  for (int c = 0; c < f->components; c++) {
+    bytes += (int64_t)weir_dtype_size(f->component[c]) * (f->lanes + f->levels);
+  }
+  f->strip = f->components > 0 ? (NATIVE_SCRATCH / bytes) / 16 * 16 : 0;
+  f->strip = f->strip > 1024 ? 1024 : f->strip;
+}
+
+static void choose_row(native_form *f)
+{
+  const weir_access *a = f->access;
+  const int parallel = best(a, WEIR_PARALLEL, 8), reduced = last_of(a, false);
+  const int sequential = last_of(a, true);
+
+  if (sequential >= 0) {
+    f->shape = NATIVE_SCAN;
+    f->inner = sequential;
+  } else if (a->combine == WEIR_COMBINE_NONE) {
+    f->shape = NATIVE_MAP;
+    f->inner = parallel;
+  } else if (reduced < 0 || prefers_strip(a, parallel, reduced)) {
+    f->shape = NATIVE_STRIP;
+    f->inner = parallel;
+  } else {
+    f->shape = NATIVE_LANES;
+    f->inner = reduced;
+  }
+  for (int k = 0; k < a->n_dims; k++) {
+    if (k != f->inner && a->dim[k].kind == WEIR_PARALLEL) {
+      f->outer[f->n_outer++] = k;
+    } else if (k != f->inner) {
+      f->around[f->n_around++] = k;
+    }
+  }
+}
+
+weir_status native_form_of(const weir_access *a, native_form *f)
+{
+  const bool scan = last_of(a, true) >= 0;
+
+  *f = (native_form){.access = a, .inner = -1};
+  if (a->opaque) {
+    return weir_fail(WEIR_ERR_SHAPE, "an opaque operator has no body that an engine could run");
+  }
+  if (scan && (last_of(a, false) >= 0 || a->combine != WEIR_COMBINE_NONE)) {
+    return weir_fail(WEIR_ERR_SHAPE, "a loop has reduced and sequential dimensions: split it");
+  }
+  if ((a->combine == WEIR_COMBINE_MOMENTS || a->combine == WEIR_COMBINE_SOFTMAX) &&
+      !weir_dtype_is_float(a->accumulator)) {
+    return weir_fail(WEIR_ERR_SHAPE, "moments and softmax need a float accumulator, not %s",
+                     weir_dtype_name(a->accumulator));
+  }
+  choose_row(f);
+  set_components(f);
+  set_scratch(f);
+  for (int i = 0; i < a->n_in; i++) {
+    f->plain[i] = is_plain(&a->in[i]);
+    f->positions = f->positions || (!f->plain[i] && a->in[i].role == WEIR_ROLE_DATA);
+  }
+  for (int o = 0; o < a->n_out; o++) {
+    f->plain_out[o] = is_plain(&a->out[o]);
+    f->positions = f->positions || !f->plain_out[o];
+  }
+  for (int32_t i = 0; i < a->body.n; i++) {
+    const weir_code code = a->body.exprs[i].code;
+    f->positions = f->positions || code == WEIR_CODE_INDEX || code == WEIR_CODE_REMAINDER ||
+                   code == WEIR_CODE_RANDOM;
+  }
+  return WEIR_OK;
+}

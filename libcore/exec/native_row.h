@@ -1,0 +1,84 @@
+/* native_row.h - what a compiled kernel is handed: one row of iterations, along one dimension.
+ *
+ * Included by libweir and pasted, after graph/weir_scalar.h, in front of the emitted C: it needs no
+ * other header there. A row is `inside` when no index of its iterations leaves an array; else the
+ * kernel `border` runs it, which looks at every index of every iteration. */
+#ifndef WEIR_NATIVE_ROW_H
+#define WEIR_NATIVE_ROW_H
+#ifndef WEIR_SCALAR_FREESTANDING
+#include <stdint.h>
+#endif
+
+#define NATIVE_ABI 1 /* raise with every change of this file or of what the emitter writes */
+#define NATIVE_RANK 10
+#define NATIVE_DIMS 16
+#define NATIVE_OPERANDS 16
+#define NATIVE_OUTPUTS 8
+
+/* The same bytes as weir_view. */
+typedef struct native_view {
+  char *data;
+  int32_t dtype, rank;
+  int64_t origin[NATIVE_RANK], stride[NATIVE_RANK], extent[NATIVE_RANK];
+} native_view;
+
+typedef struct native_row {
+  int64_t n;              /* iterations, > 0                                                  */
+  int64_t i[NATIVE_DIMS]; /* the first one; it goes on upwards, downwards for BACKWARD        */
+  const char *p[NATIVE_OPERANDS]; /* element of the first iteration, plainly indexed inputs   */
+  int64_t s[NATIVE_OPERANDS];     /* elements from one iteration to the next                  */
+  char *q[NATIVE_OUTPUTS];
+  int64_t t[NATIVE_OUTPUTS];
+  const native_view *in, *out;
+  int64_t point, point_step; /* position among the parallel dimensions, and from one to the next */
+  int64_t at;                /* position among the reduced dimensions, of the first iteration */
+  char *acc[3]; /* partial results: 16 lanes, or the lane of `at` for each output of the row  */
+  char *cells;  /* states of the point, `points` cells of 8 bytes apart                       */
+  int64_t points;
+} native_row;
+
+typedef struct native_kernels {
+  void (*unit)(const native_row *w);    /* inside, every step 1 (or 0 where it is known to be) */
+  void (*strided)(const native_row *w); /* inside                                             */
+  void (*border)(const native_row *w);
+  void (*neutral)(char *const *acc, int64_t n);                  /* n partial results           */
+  void (*merge)(char *const *acc, char *const *with, int64_t n); /* acc on the left             */
+  void (*finish)(const native_row *w);                           /* partial results to outputs  */
+} native_kernels;
+
+/* Floor division and modulo; b > 0. */
+static inline int64_t native_div(int64_t a, int64_t b)
+{
+  return a / b - (a % b < 0);
+}
+static inline int64_t native_mod(int64_t a, int64_t b)
+{
+  const int64_t r = a % b;
+
+  return r < 0 ? r + b : r;
+}
+static inline int native_outside(int64_t at, int64_t extent)
+{
+  return (at < 0) | (at >= extent);
+}
+/* The element that stands in for one outside; an array without elements has none. */
+static inline int64_t native_wrap(int64_t at, int64_t extent)
+{
+  return native_outside(at, extent) && extent > 0 ? native_mod(at, extent) : at;
+}
+static inline int64_t native_replicate(int64_t at, int64_t extent)
+{
+  return at < 0 ? 0 : at >= extent ? extent - 1 : at;
+}
+static inline int64_t native_reflect(int64_t at, int64_t extent)
+{
+  if (!native_outside(at, extent)) {
+    return at;
+  }
+  if (extent < 2) {
+    return 0;
+  }
+  const int64_t folded = native_mod(at, 2 * (extent - 1));
+  return folded < extent ? folded : 2 * (extent - 1) - folded;
+}
+#endif
