@@ -135,7 +135,8 @@ typedef struct weir_interval {
 } weir_interval;
 
 /* What a box needs of an array, per dimension: up to two disjoint ascending intervals (wrap); n[d]
- * == 0: nothing. exact is false where a gather of unknown indices made the region an upper bound.
+ * == 0: nothing (a region of rank 0 always holds its one element). exact is false where a gather of
+ * unknown indices made the region an upper bound.
  */
 typedef struct weir_region {
   int rank;
@@ -146,8 +147,11 @@ typedef struct weir_region {
 
 /* An access without dimensions or operands; init before use, fini when done; copy is deep and needs
  * no init of `to`. Fails: WEIR_ERR_MEMORY. */
+/* No dimensions, operands or expressions; borders NEVER. */
 void weir_access_init(weir_access *a);
+/* Frees the body; `a` is then as after init. */
 void weir_access_fini(weir_access *a);
+/* Deep copy into uninitialised storage, which is untouched on failure. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;
 /* Refuses what cannot be right: ranks, divisors, expressions and states out of range, dtypes that
  * do not agree, a NEVER border that an iteration leaves, overflow. Fails: WEIR_ERR_SHAPE, naming

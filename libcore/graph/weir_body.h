@@ -86,7 +86,9 @@ typedef struct weir_body {
 } weir_body;
 
 /* Frees the expressions; a zeroed body is empty. copy is deep. Fails: WEIR_ERR_MEMORY. */
+/* Frees the expressions; `b` is then empty. */
 void weir_body_fini(weir_body *b);
+/* Deep copy into uninitialised storage. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_body_copy(const weir_body *from, weir_body *to) WEIR_CHECKED;
 
 /* Append an expression and return its number, or -1 (and set `failed`). Unary, binary: dtype of the
@@ -103,8 +105,11 @@ int32_t weir_body_select(weir_body *b, int32_t condition, int32_t yes, int32_t n
 int32_t weir_body_cast(weir_body *b, weir_dtype dtype, int32_t x);
 
 /* Name as printed, number of arguments, and flops of one evaluation of a scalar operation. */
+/* Name of a code as listed above. */
 const char *weir_code_name(weir_code code);
+/* Arguments that a code takes. */
 int weir_code_args(weir_code code);
+/* Flops that a code counts. */
 double weir_code_flops(weir_code code);
 /* True when the result is bool whatever the arguments. */
 bool weir_code_is_compare(weir_code code);

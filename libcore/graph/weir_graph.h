@@ -16,7 +16,9 @@ typedef struct weir_value {
 #define WEIR_NO_VALUE ((weir_value){-1, 0})
 
 /* An empty graph; destroy accepts NULL and nulls. Fails: WEIR_ERR_MEMORY. */
+/* An empty graph. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_create(weir_graph **out) WEIR_CHECKED;
+/* Frees the graph with its constants, names, specs and groups. */
 void weir_graph_destroy(weir_graph **g);
 /* Deep copy: node and array numbers are kept. */
 weir_status weir_graph_copy(const weir_graph *g, weir_graph **out) WEIR_CHECKED;
@@ -102,6 +104,7 @@ typedef struct weir_group {
 
 /* How many there are, and one of them, borrowed. Numbers run [0, n); sources and dead nodes are
  * included. */
+/* How many nodes and arrays there are. */
 int32_t weir_graph_nodes(const weir_graph *g);
 int32_t weir_graph_arrays(const weir_graph *g);
 const weir_node *weir_graph_node(const weir_graph *g, int32_t node);
@@ -136,7 +139,10 @@ typedef struct weir_traffic {
   double flops;
 } weir_traffic;
 /* Of one node alone, and of a group whose local arrays move nothing. */
+/* Traffic of one live operator alone; zero for sources and dead nodes. */
 weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots);
+/* Traffic of a group as a whole: members run the boxes that later members need, and what they hand
+ * each other moves nothing. */
 weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots);
 /* Prints nodes, accesses, groups, bytes and flops, for `describe`. */
 void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out);

@@ -11,7 +11,9 @@ typedef struct weir_store weir_store;
 
 /* A store without arrays; destroy frees them all, accepts NULL and nulls. Fails: WEIR_ERR_MEMORY.
  */
+/* An empty store. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_store_create(weir_store **out) WEIR_CHECKED;
+/* Frees the store and its arrays. */
 void weir_store_destroy(weir_store **s);
 /* A new zeroed array. Fails: WEIR_ERR_CONFIG (the name exists), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
 weir_status weir_store_add(weir_store *s, const char *name, weir_dtype dtype, int rank,
