@@ -104,7 +104,6 @@ typedef struct weir_group {
 
 /* How many there are, and one of them, borrowed. Numbers run [0, n); sources and dead nodes are
  * included. */
-/* How many nodes and arrays there are. */
 int32_t weir_graph_nodes(const weir_graph *g);
 int32_t weir_graph_arrays(const weir_graph *g);
 const weir_node *weir_graph_node(const weir_graph *g, int32_t node);
@@ -138,7 +137,6 @@ typedef struct weir_traffic {
   int64_t read_bytes, write_bytes, volume_bytes;
   double flops;
 } weir_traffic;
-/* Of one node alone, and of a group whose local arrays move nothing. */
 /* Traffic of one live operator alone; zero for sources and dead nodes. */
 weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots);
 /* Traffic of a group as a whole: members run the boxes that later members need, and what they hand
