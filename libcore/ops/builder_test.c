@@ -19,9 +19,11 @@ static void every_sample_is_accepted(void **state)
         snprintf(name, sizeof name, "in%d", k);
         in[k] = weir_input(g, name, &c.in[k]);
       }
-      weir_graph_add(g, op, c.spec.bytes, in, c.n_in, "sample");
+      const weir_value v = weir_graph_add(g, op, c.spec.bytes, in, c.n_in, "sample");
 
       assert_ok(weir_graph_status(g));
+      weir_output(g, "y", v);
+      assert_ok(weir_graph_validate(g));
       weir_graph_destroy(&g);
     }
   }

@@ -16,6 +16,8 @@ static void parts_cover_the_whole(void **state)
 
   assert_int_equal(r.part[0][0].lo, 2);
   assert_int_equal(r.part[0][0].hi, 5);
+  weir_output(g, "y", y);
+  assert_ok(weir_graph_validate(g));
   weir_graph_destroy(&g);
 }
 

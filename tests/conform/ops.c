@@ -1,0 +1,421 @@
+/* ops.c - every operator of the registry: random cases, each dtype, each tier, against the oracle;
+ * what the access claims against what the counting interpreter marks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_clock.h"
+#include "batch.h"
+#include "conf/weir_opt.h"
+#include "ops/weir_builder.h"
+
+#define MAX_OPS 128
+#define BATCH 25
+#define BATCHES 8
+
+/* Cases per op x dtype: accesses checked, and per tier. */
+typedef struct row {
+  int64_t accesses, tier[BATCH_TIERS];
+} row;
+
+static row table[MAX_OPS][WEIR_DTYPE_COUNT];
+static bool quiet;           /* while errors are planted */
+static int64_t tight_claims; /* claims whose bounds were compared with the elements touched */
+
+/* Fresh cases in every run; WEIR_SEED repeats one. */
+static uint64_t first_seed(void)
+{
+  const char *text = weir_env("WEIR_SEED");
+  const uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : (uint64_t)(weir_clock() * 1e6);
+
+  return seed;
+}
+
+/* The marked elements of one operand. */
+typedef struct marked {
+  int64_t count;
+  int64_t lo[WEIR_MAX_RANK], hi[WEIR_MAX_RANK];
+} marked;
+
+static marked measure(const weir_operand *o, const uint8_t *marks, const weir_region *r,
+                      int *outside)
+{
+  marked m = {.count = 0};
+  int64_t n = 1;
+
+  for (int d = 0; d < o->rank; d++) {
+    m.lo[d] = INT64_MAX;
+    n *= o->extent[d];
+  }
+  for (int64_t i = 0; i < n; i++) {
+    int64_t rest = i;
+
+    if (!marks[i]) {
+      continue;
+    }
+    m.count++;
+    for (int d = o->rank - 1; d >= 0; d--) {
+      const int64_t at = rest % o->extent[d];
+      bool inside = false;
+
+      rest /= o->extent[d];
+      m.lo[d] = at < m.lo[d] ? at : m.lo[d];
+      m.hi[d] = at + 1 > m.hi[d] ? at + 1 : m.hi[d];
+      for (int p = 0; p < r->n[d]; p++) {
+        inside = inside || (at >= r->part[d][p].lo && at < r->part[d][p].hi);
+      }
+      *outside += !inside;
+    }
+  }
+  return m;
+}
+
+static bool gathers(const weir_operand *o)
+{
+  bool found = false;
+
+  for (int d = 0; d < o->rank; d++) {
+    found = found || o->index[d].gather > 0;
+  }
+  return found;
+}
+
+/* Whether the numerators of an index over a box leave no hole: then, and where no other operand
+ * drops iterations, the bounds of a region are elements that are touched. */
+static bool is_dense(const weir_index *x, const weir_box *box)
+{
+  int64_t reach = x->div > 1 ? x->div : 1, least = 0;
+
+  do {
+    int64_t length = 0;
+
+    least = INT64_MAX;
+    for (int k = 0; k < box->rank; k++) {
+      const int64_t c = llabs(x->coef[k]), n = box->hi[k] - box->lo[k];
+
+      if (c > reach && n > 1) {
+        least = c < least ? c : least; /* not reached yet */
+      } else if (c > 0 && n > 1) {
+        length += c * (n - 1);
+      }
+    }
+    if (length + (x->div > 1 ? x->div : 1) <= reach) {
+      return least == INT64_MAX;
+    }
+    reach = length + (x->div > 1 ? x->div : 1);
+  } while (least != INT64_MAX);
+  return true;
+}
+
+static bool same_map(const weir_index *x, const weir_index *y)
+{
+  return memcmp(x->coef, y->coef, sizeof x->coef) == 0 && x->offset == y->offset &&
+         x->div == y->div;
+}
+
+static bool is_tight(const weir_access *a, int operand, const weir_box *box)
+{
+  const weir_operand *o = operand >= 0 ? &a->in[operand] : &a->out[-1 - operand];
+
+  for (int d = 0; d < o->rank; d++) {
+    if (!is_dense(&o->index[d], box) || o->index[d].gather > 0) {
+      return false;
+    }
+  }
+  for (int k = 0; k < a->n_in && operand >= 0; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      const weir_index *x = &a->in[k].index[d];
+      const bool own = d < o->rank && same_map(x, &o->index[d]) && a->in[k].rank == o->rank;
+
+      if (x->border == WEIR_BORDER_ABSENT && !own) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* Claims about one operand (-1 - k: output) over a box against the marks. Returns how many claims
+ * are wrong, and says which. */
+static int check_claims(const batch_case *k, const weir_access *a, int operand, const weir_box *box,
+                        const uint8_t *marks)
+{
+  const weir_operand *o = operand >= 0 ? &a->in[operand] : &a->out[-1 - operand];
+  const weir_region r =
+      operand >= 0 ? weir_needed(a, operand, box) : weir_written(a, -1 - operand, box);
+  const weir_box hull = weir_region_hull(&r);
+  const int64_t claimed = weir_distinct_union(&a, &operand, box, 1);
+  int outside = 0, loose = 0;
+  const marked m = measure(o, marks, &r, &outside);
+
+  if (is_tight(a, operand, box)) {
+    for (int d = 0; d < o->rank && m.count > 0; d++) {
+      loose += hull.lo[d] != m.lo[d] || hull.hi[d] != m.hi[d];
+    }
+    loose += m.count == 0 && o->rank > 0 && !weir_region_empty(&r);
+    tight_claims++;
+  }
+  const bool miscounted = gathers(o) ? claimed < m.count : claimed != m.count;
+
+  if ((outside > 0 || loose > 0 || miscounted) && !quiet) {
+    fprintf(stderr,
+            "FAIL %s seed %llu %s %d: %lld elements touched, %lld claimed; %d outside the region, "
+            "%d bounds not tight\n",
+            k->op->name, (unsigned long long)k->seed, operand >= 0 ? "input" : "output",
+            operand >= 0 ? operand : -1 - operand, (long long)m.count, (long long)claimed, outside,
+            loose);
+  }
+  return (outside > 0) + (loose > 0) + miscounted;
+}
+
+/* All operands over one box. `marks` hold what an access touched that should be `a`. */
+static int check_box(const batch_case *k, const weir_access *a, const weir_box *box,
+                     uint8_t *const *in_marks, uint8_t *const *out_marks)
+{
+  int wrong = 0;
+
+  for (int i = 0; i < a->n_in; i++) {
+    if (a->in[i].role == WEIR_ROLE_DATA) {
+      wrong += check_claims(k, a, i, box, in_marks[i]);
+    }
+  }
+  for (int i = 0; i < a->n_out; i++) {
+    if (a->out[i].role == WEIR_ROLE_DATA && !(weir_box_empty(box) && !a->opaque)) {
+      wrong += check_claims(k, a, -1 - i, box, out_marks[i]);
+    }
+  }
+  return wrong;
+}
+
+/* Marks of the operands over a box by the oracle, compared with the claims of `claims`. */
+static int mark_and_check(const batch_case *k, const weir_access *claims, const weir_box *box)
+{
+  oracle_run run = {.access = k->access, .box = *box, .in = k->in};
+  int wrong = 0;
+
+  for (int i = 0; i < k->c.n_in; i++) {
+    assert_ok(weir_alloc(weir_tensor_count(&k->in[i]) + 1, 1, (void **)&run.in_marks[i]));
+  }
+  for (int i = 0; i < k->n_out; i++) {
+    assert_ok(weir_alloc(weir_tensor_count(&k->expected[i]) + 1, 1, (void **)&run.out_marks[i]));
+  }
+  oracle_mark(&run);
+  wrong = check_box(k, claims, box, run.in_marks, run.out_marks);
+  for (int i = 0; i < k->c.n_in; i++) {
+    weir_free(&run.in_marks[i]);
+  }
+  for (int i = 0; i < k->n_out; i++) {
+    weir_free(&run.out_marks[i]);
+  }
+  return wrong;
+}
+
+static weir_box random_box(const weir_access *a, weir_draw *w)
+{
+  weir_box box = weir_iterations(a);
+
+  for (int d = 0; d < box.rank; d++) {
+    if (box.hi[d] > 0 && !weir_draw_one_in(w, 3)) {
+      const int64_t lo = weir_draw_int(w, 0, box.hi[d] - 1);
+
+      box.hi[d] = weir_draw_int(w, lo + 1, box.hi[d]);
+      box.lo[d] = lo;
+    }
+  }
+  return box;
+}
+
+static int check_access(const batch_case *k)
+{
+  weir_draw w = {.seed = k->seed + 1};
+  const weir_box whole = weir_iterations(k->access);
+  int wrong = check_box(k, k->access, &whole, k->in_marks, k->out_marks);
+
+  for (int i = 0; i < 3; i++) {
+    const weir_box box = random_box(k->access, &w);
+
+    wrong += mark_and_check(k, k->access, &box);
+  }
+  return wrong;
+}
+
+static int op_number(const weir_op_desc *op)
+{
+  for (int i = 0; weir_op_table[i] != NULL && i < MAX_OPS; i++) {
+    if (weir_op_table[i] == op) {
+      return i;
+    }
+  }
+  fail_msg("%s is not in the table", op->name);
+  return 0;
+}
+
+static void every_access_says_what_is_touched(void **state)
+{
+  const uint64_t seed = first_seed();
+  int wrong = 0;
+
+  print_message("seed %llu\n", (unsigned long long)seed);
+  for (int i = 0; weir_op_table[i] != NULL; i++) {
+    for (uint64_t n = 0; n < BATCHES; n++) {
+      batch b;
+
+      assert_ok(batch_make(weir_op_table[i], seed + n * BATCH, BATCH, &b));
+      for (int k = 0; k < b.n; k++) {
+        wrong += check_access(&b.cases[k]);
+        table[i][batch_dtype(&b.cases[k])].accesses++;
+      }
+      batch_fini(&b);
+    }
+  }
+  assert_int_equal(wrong, 0);
+}
+
+/* One input's map moved by one element along one dimension that moves with the iterations; false
+ * when there is none. */
+static bool plant(weir_access *a, weir_draw *w)
+{
+  int places[WEIR_MAX_OPERANDS * WEIR_MAX_RANK], n = 0;
+
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      bool moves = false;
+
+      for (int i = 0; i < a->n_dims; i++) {
+        moves = moves || (a->in[k].index[d].coef[i] != 0 && a->dim[i].hi - a->dim[i].lo > 2);
+      }
+      if (moves && a->in[k].role == WEIR_ROLE_DATA && a->in[k].index[d].gather == 0) {
+        places[n++] = k * WEIR_MAX_RANK + d;
+      }
+    }
+  }
+  if (n == 0) {
+    return false;
+  }
+  const int place = places[weir_draw_int(w, 0, n - 1)];
+  weir_index *x = &a->in[place / WEIR_MAX_RANK].index[place % WEIR_MAX_RANK];
+
+  x->offset += weir_draw_one_in(w, 2) ? x->div : -x->div;
+  return true;
+}
+
+static void planted_off_by_one_is_caught(void **state)
+{
+  const uint64_t seed = first_seed() + 500;
+
+  quiet = true;
+  for (int i = 0; weir_op_table[i] != NULL; i++) {
+    int planted = 0, caught = 0;
+    batch b;
+
+    assert_ok(batch_make(weir_op_table[i], seed, 2 * BATCH, &b));
+    for (int k = 0; k < b.n; k++) {
+      weir_draw w = {.seed = b.cases[k].seed + 2};
+      weir_access wrong;
+
+      assert_ok(weir_access_copy(b.cases[k].access, &wrong));
+      if (plant(&wrong, &w)) {
+        int found = 0;
+
+        for (int n = 0; n < 4 && found == 0; n++) {
+          const weir_box box = random_box(&wrong, &w);
+
+          found = mark_and_check(&b.cases[k], &wrong, &box);
+        }
+        planted++;
+        caught += found > 0;
+      }
+      weir_access_fini(&wrong);
+    }
+    batch_fini(&b);
+    if (8 * caught < planted) {
+      fail_msg("%s: %d of %d planted errors were caught", weir_op_table[i]->name, caught, planted);
+    }
+  }
+  quiet = false;
+}
+
+static void check_tiers(const batch *b, const bool *have, int64_t *wrong)
+{
+  for (int k = 0; k < b->n; k++) {
+    const batch_case *c = &b->cases[k];
+
+    for (int t = 0; t < BATCH_TIERS; t++) {
+      if (have[t]) {
+        *wrong += batch_wrong(c, t);
+        table[op_number(c->op)][batch_dtype(c)].tier[t]++;
+      }
+    }
+    if (have[1] && have[2]) {
+      *wrong += batch_differ(c, 1, 2);
+    }
+  }
+}
+
+static void every_tier_gives_what_the_oracle_gives(void **state)
+{
+  const uint64_t seed = first_seed() + 2000;
+  char cache[256];
+  int64_t wrong = 0;
+
+  weir_check_mkdir(cache, sizeof cache);
+
+  for (int i = 0; weir_op_table[i] != NULL; i++) {
+    for (uint64_t n = 0; n < BATCHES; n++) {
+      bool have[BATCH_TIERS] = {false, false, false};
+      batch b;
+
+      assert_ok(batch_make(weir_op_table[i], seed + n * BATCH, BATCH, &b));
+      for (int t = 0; t < (n < 2 ? BATCH_TIERS : 2); t++) { /* a compiler takes its time */
+        const weir_status status = batch_run(&b, t, cache);
+
+        if (status != WEIR_ERR_UNSUPPORTED) {
+          assert_ok(status);
+        }
+        have[t] = status == WEIR_OK;
+      }
+      check_tiers(&b, have, &wrong);
+      batch_fini(&b);
+    }
+  }
+  weir_check_rmdir(cache);
+  assert_int_equal(wrong, 0);
+}
+
+static void table_of_cases(void **state)
+{
+  int64_t least = INT64_MAX;
+
+  printf("%-12s %-5s %9s %9s %9s %9s\n", "operator", "dtype", "access", "reference", "vector",
+         "native");
+  for (int i = 0; weir_op_table[i] != NULL; i++) {
+    int64_t all = 0;
+
+    for (int d = 0; d < WEIR_DTYPE_COUNT; d++) {
+      const row *r = &table[i][d];
+
+      all += r->accesses;
+      if (r->accesses + r->tier[0] > 0) {
+        printf("%-12s %-5s %9lld %9lld %9lld %9lld\n", weir_op_table[i]->name,
+               weir_dtype_name((weir_dtype)d), (long long)r->accesses, (long long)r->tier[0],
+               (long long)r->tier[1], (long long)r->tier[2]);
+      }
+    }
+    least = all < least ? all : least;
+  }
+  assert_true(least >= BATCH);
+  assert_true(tight_claims > 1000);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_access_says_what_is_touched),
+      cmocka_unit_test(planted_off_by_one_is_caught),
+      cmocka_unit_test(every_tier_gives_what_the_oracle_gives),
+      cmocka_unit_test(table_of_cases),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
