@@ -2,14 +2,6 @@
 #include "eval/score.h"
 #include <math.h>
 
-const weir_opt ps_score_options[] = {
-    WEIR_OPT_REAL(ps_score_opts, start, 300.0, 0.0, 1e9, "s",
-                  "start of the scored part; the first five minutes are learning time (EC57)"),
-    WEIR_OPT_REAL(ps_score_opts, window, 0.15, 0.001, 1.0, "s",
-                  "farthest that a matching beat may be off (EC57: 150 ms)"),
-    WEIR_OPT_END,
-};
-
 /* Later than any beat, and far from overflow when subtracted. */
 #define NEVER (INT64_MAX / 4)
 

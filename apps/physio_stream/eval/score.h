@@ -4,15 +4,11 @@
 #define PS_SCORE_H
 #include <stdint.h>
 #include "base/weir_status.h"
-#include "conf/weir_opt.h"
 
 typedef struct ps_score_opts {
   double start;  /* s; beats before it are learning time   */
   double window; /* s; farthest a matching beat may be off */
 } ps_score_opts;
-
-/* Option rows of ps_score_opts. */
-extern const weir_opt ps_score_options[];
 
 /* Half-open stretch [begin, end) of samples. */
 typedef struct ps_span {

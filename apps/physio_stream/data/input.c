@@ -1,0 +1,183 @@
+/* input.c - see input.h. */
+#include "data/input.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "io/weir_record.h"
+
+const weir_opt ps_input_options[] = {
+    WEIR_OPT_PATH(ps_input_opts, record, "",
+                  "WFDB record (path without suffix, or of its .hea file); empty, with csv empty "
+                  "too: the built-in recording"),
+    WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
+    WEIR_OPT_STRING(ps_input_opts, signal, "",
+                    "signal by name or index; empty: the first in mV, or the only one"),
+    WEIR_OPT_REAL(ps_input_opts, fs, 0, 0, 1e6, "Hz",
+                  "sampling rate of a text file without a time column; 0: the file must say"),
+    WEIR_OPT_BOOL(ps_input_opts, allow_short, false,
+                  "read what exists of a truncated file; the rest is a gap"),
+    WEIR_OPT_BOOL(ps_input_opts, zero_gain, false,
+                  "read a gain of 0 (uncalibrated) as 200 per unit instead of refusing it"),
+    WEIR_OPT_END,
+};
+
+enum { PATH_SIZE = 4096, SKIP_BLOCK = 4096 };
+
+struct ps_input {
+  weir_record *record; /* or */
+  ps_synth *synth;
+  int signal;
+  int64_t at; /* next sample of the built-in recording */
+  ps_input_facts facts;
+  char *files[2];
+  int n_files;
+};
+
+static weir_status add_file(ps_input *in, const char *path)
+{
+  WEIR_TRY(weir_strdup(path, &in->files[in->n_files]));
+  in->n_files++;
+  return WEIR_OK;
+}
+
+/* Header and signal file of a record, as far as they are files. */
+static weir_status list_files(ps_input *in, const char *path, const char *data)
+{
+  char text[PATH_SIZE];
+  const char *slash = strrchr(path, '/');
+  const int folder = slash == NULL ? 0 : (int)(slash - path) + 1;
+
+  (void)snprintf(text, sizeof text, "%s.hea", path);
+  WEIR_TRY(add_file(in, weir_file_exists(text) ? text : path));
+  if (data != NULL && data[0] != 0) {
+    (void)snprintf(text, sizeof text, "%.*s%s", folder, path, data);
+    if (weir_file_exists(text) && strcmp(text, in->files[0]) != 0) {
+      WEIR_TRY(add_file(in, text));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
+{
+  const weir_record_opts how = {
+      .allow_short = opts->allow_short, .csv_fs = opts->fs, .zero_gain = opts->zero_gain};
+
+  WEIR_TRY(weir_record_open(path, &how, &in->record));
+  WEIR_TRY(weir_record_find(in->record, opts->signal, &in->signal));
+  const weir_signal_info *s = weir_record_signal(in->record, in->signal);
+
+  in->facts = (ps_input_facts){.name = weir_record_name(in->record),
+                               .signal = s->name,
+                               .units = s->units,
+                               .fs_num = s->fs_num,
+                               .fs_den = s->fs_den,
+                               .per_frame = s->samples_per_frame > 0 ? s->samples_per_frame : 1,
+                               .count = s->count,
+                               .missing_segments = weir_record_missing_segments(in->record)};
+  in->facts.start_kind = weir_record_start(in->record, &in->facts.start_us);
+  return list_files(in, path, s->file);
+}
+
+static weir_status open_synth(ps_input *in, const ps_synth_opts *opts, uint64_t seed)
+{
+  WEIR_TRY(ps_synth_create(opts, seed, &in->synth));
+  in->facts = (ps_input_facts){.name = PS_SYNTH_NAME,
+                               .signal = "ECG",
+                               .units = "mV",
+                               .per_frame = 1,
+                               .count = ps_synth_count(in->synth)};
+  ps_synth_rate(in->synth, &in->facts.fs_num, &in->facts.fs_den);
+  return WEIR_OK;
+}
+
+weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
+                          ps_input **out)
+{
+  const bool record = opts->record[0] != 0, csv = opts->csv[0] != 0;
+  ps_input *in = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  if (record && csv) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.record is %s and input.csv is %s: only one of them can be read",
+                     opts->record, opts->csv);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *in, (void **)&in));
+  if (record || csv) {
+    WEIR_TRY_GOTO(open_record(in, opts, record ? opts->record : opts->csv), done);
+  } else {
+    WEIR_TRY_GOTO(open_synth(in, synth, seed), done);
+  }
+  *out = in;
+  return WEIR_OK;
+done:
+  ps_input_close(&in);
+  return status;
+}
+
+void ps_input_close(ps_input **in)
+{
+  if (*in == NULL) {
+    return;
+  }
+  weir_record_close(&(*in)->record);
+  ps_synth_destroy(&(*in)->synth);
+  weir_free(&(*in)->files[0]);
+  weir_free(&(*in)->files[1]);
+  weir_free(in);
+}
+
+const ps_input_facts *ps_input_get(const ps_input *in)
+{
+  return &in->facts;
+}
+
+/* Makes and forgets samples up to `start`: its beats and noise depend on all before. */
+static void advance(ps_input *in, int64_t start)
+{
+  float x[SKIP_BLOCK];
+  uint8_t present[SKIP_BLOCK];
+
+  while (in->at < start) {
+    const int64_t n = start - in->at < SKIP_BLOCK ? start - in->at : SKIP_BLOCK;
+
+    ps_synth_chunk(in->synth, n, x, present, NULL, NULL);
+    in->at += n;
+  }
+}
+
+weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint8_t *present)
+{
+  if (in->record != NULL) {
+    return weir_record_read(in->record, in->signal, start, n, x, present);
+  }
+  WEIR_ASSERT(start >= in->at);
+  advance(in, start);
+  const int64_t left = in->facts.count - start, own = n < left ? n : (left > 0 ? left : 0);
+
+  ps_synth_chunk(in->synth, own, x, present, NULL, NULL);
+  in->at += own;
+  memset(x + own, 0, (size_t)(n - own) * sizeof *x);
+  memset(present + own, 0, (size_t)(n - own));
+  return WEIR_OK;
+}
+
+weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi)
+{
+  if (in->record != NULL) {
+    return weir_record_next_run(in->record, in->signal, start, lo, hi);
+  }
+  ps_synth_next_run(in->synth, start, lo, hi);
+  return WEIR_OK;
+}
+
+int ps_input_files(const ps_input *in, const char *paths[2])
+{
+  for (int i = 0; i < in->n_files; i++) {
+    paths[i] = in->files[i];
+  }
+  return in->n_files;
+}

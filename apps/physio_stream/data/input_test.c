@@ -1,0 +1,156 @@
+/* input_test.c - the built-in recording and its gaps, however they are read; what is refused. */
+#include "data/input.h"
+#include <string.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+
+enum { COUNT = 20000 };
+
+static void defaults(ps_input_opts *input, ps_synth_opts *synth)
+{
+  weir_opts_default(ps_input_options, sizeof *input, input);
+  weir_opts_default(ps_synth_options, sizeof *synth, synth);
+  synth->model.rate = 250;
+  synth->duration = COUNT / 250.0;
+  synth->noise.white = true;
+  synth->gaps = (ps_gap_opts){.missing = 0.4, .mean = 0.5};
+}
+
+static void read_whole(uint64_t seed, float *x, uint8_t *present)
+{
+  ps_input_opts input;
+  ps_synth_opts synth;
+  ps_input *in = NULL;
+
+  defaults(&input, &synth);
+  assert_ok(ps_input_open(&input, &synth, seed, &in));
+  assert_int_equal(ps_input_get(in)->count, COUNT);
+  assert_int_equal(ps_input_get(in)->fs_num, 250);
+  assert_string_equal(ps_input_get(in)->name, "ecgsyn");
+  assert_ok(ps_input_read(in, 0, COUNT, x, present));
+  ps_input_close(&in);
+}
+
+static void pieces_and_skipped_gaps_give_the_same_samples(void **state)
+{
+  static float whole[COUNT], x[COUNT + 8];
+  static uint8_t whole_present[COUNT], present[COUNT + 8];
+
+  for (uint64_t seed = 1; seed < 6; seed++) {
+    ps_input_opts input;
+    ps_synth_opts synth;
+    ps_input *in = NULL;
+    int64_t t = 0, lo, hi, absent = 0;
+
+    read_whole(seed, whole, whole_present);
+    defaults(&input, &synth);
+    assert_ok(ps_input_open(&input, &synth, seed, &in));
+    for (uint64_t k = 0; t < COUNT; k++) {
+      assert_ok(ps_input_next_run(in, t, &lo, &hi));
+      for (; t < lo; t++, absent++) {
+        assert_int_equal(whole_present[t], 0);
+      }
+      const int64_t n = 1 + (int64_t)(weir_random_bits(seed, 9, 0, k) % 700);
+      const int64_t own = n < COUNT - t ? n : COUNT - t;
+      assert_ok(ps_input_read(in, t, n < own + 8 ? n : own + 8, x, present));
+      assert_memory_equal(x, whole + t, (size_t)own * sizeof *x);
+      assert_memory_equal(present, whole_present + t, (size_t)own);
+      t += own;
+    }
+    assert_true(absent > 0);
+    assert_ok(ps_input_next_run(in, COUNT, &lo, &hi));
+    assert_true(lo == COUNT && hi == COUNT);
+    ps_input_close(&in);
+  }
+}
+
+static void slots_behind_the_end_are_absent(void **state)
+{
+  ps_input_opts input;
+  ps_synth_opts synth;
+  ps_input *in = NULL;
+  float x[20];
+  uint8_t present[20];
+
+  defaults(&input, &synth);
+  synth.gaps.missing = 0;
+  assert_ok(ps_input_open(&input, &synth, 1, &in));
+  assert_ok(ps_input_read(in, COUNT - 10, 20, x, present));
+  for (int i = 0; i < 20; i++) {
+    assert_int_equal(present[i], i < 10);
+  }
+  ps_input_close(&in);
+}
+
+static void rates_become_fractions(void **state)
+{
+  static const struct {
+    double rate;
+    int64_t num, den;
+  } cases[] = {{360, 360, 1}, {62.4725, 24989, 400}, {999.56, 24989, 25}, {0x1p-3 + 20, 161, 8}};
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ps_input_opts input;
+    ps_synth_opts opts;
+    ps_synth *s = NULL;
+    int64_t num, den;
+
+    defaults(&input, &opts);
+    opts.model.rate = cases[i].rate;
+    opts.noise.white = false;
+    assert_ok(ps_synth_create(&opts, 1, &s));
+    ps_synth_rate(s, &num, &den);
+    assert_int_equal(num, cases[i].num);
+    assert_int_equal(den, cases[i].den);
+    ps_synth_destroy(&s);
+  }
+}
+
+static void two_inputs_and_missing_files_are_refused(void **state)
+{
+  ps_input_opts input;
+  ps_synth_opts synth;
+  ps_input *in = NULL;
+
+  defaults(&input, &synth);
+  input.record = "a";
+  input.csv = "b.csv";
+  assert_int_equal(ps_input_open(&input, &synth, 1, &in), WEIR_ERR_CONFIG);
+  input.csv = "";
+  input.record = "/nowhere/a";
+  assert_int_equal(ps_input_open(&input, &synth, 1, &in), WEIR_ERR_DATA);
+  assert_null(in);
+  synth.model.rate = 3.14159265358979;
+  input.record = "";
+  assert_int_equal(ps_input_open(&input, &synth, 1, &in), WEIR_ERR_CONFIG);
+}
+
+static weir_status make(void *context)
+{
+  ps_input_opts input;
+  ps_synth_opts synth;
+  ps_input *in = NULL;
+
+  defaults(&input, &synth);
+  WEIR_TRY(ps_input_open(&input, &synth, 1, &in));
+  ps_input_close(&in);
+  return WEIR_OK;
+}
+
+static void every_fault_of_memory_is_reported(void **state)
+{
+  assert_true(weir_check_faults(make, NULL) > 4);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pieces_and_skipped_gaps_give_the_same_samples),
+      cmocka_unit_test(slots_behind_the_end_are_absent),
+      cmocka_unit_test(rates_become_fractions),
+      cmocka_unit_test(two_inputs_and_missing_files_are_refused),
+      cmocka_unit_test(every_fault_of_memory_is_reported),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

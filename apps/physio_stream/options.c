@@ -1,0 +1,35 @@
+/* options.c - the option table of physio_stream: keys, defaults, ranges, units and help. */
+#include "options.h"
+
+const weir_opt ps_options[] = {
+    WEIR_OPT_INT(ps_cfg, seed, 1, 0, 0x1p62, "1", "seed of every random number"),
+    WEIR_OPT_TABLE(ps_cfg, input, ps_input_options, "the signal that is read"),
+    WEIR_OPT_TABLE(ps_cfg, ecgsyn, ps_synth_options,
+                   "the built-in recording (ECGSYN, McSharry et al. 2003)"),
+    WEIR_OPT_TABLE(ps_cfg, detect, ps_detect_options, "the beat detector"),
+    WEIR_OPT_REAL(ps_cfg, stream.window, 0, 0, 1e6, "s",
+                  "signal computed at once; 0: as much as keeps all buffers in half of the L2 "
+                  "cache. Results do not depend on it"),
+    WEIR_OPT_BOOL(ps_cfg, stream.skip, true,
+                  "pass over gaps without computing them. Results do not depend on it"),
+    WEIR_OPT_INT_LIST(ps_cfg, stream.cuts, "", 1, 0x1p53, "samples",
+                      "further places, ascending, where computing is cut; for tests. Results do "
+                      "not depend on them"),
+    WEIR_OPT_TABLE(ps_cfg, exec, weir_exec_opts, "how the graph is computed"),
+    WEIR_OPT_BOOL(ps_cfg, output.features, false,
+                  "also write features.nc: filtered signal, feature and presence of every sample"),
+    WEIR_OPT_REAL(ps_cfg, output.strip, 10, 0, 3600, "s", "signal drawn in the report; 0: none"),
+    WEIR_OPT_REAL(ps_cfg, output.start, 0, 0, 1e9, "s", "where the signal drawn begins"),
+    WEIR_OPT_PATH(ps_cfg, eval.reference, "",
+                  "annotation file with the true beats; its record's header lies beside it"),
+    WEIR_OPT_PATH(ps_cfg, eval.test, "", "annotation file with the beats to score"),
+    WEIR_OPT_REAL(ps_cfg, eval.start, 300.0, 0.0, 1e9, "s",
+                  "start of the scored part; the first five minutes are learning time (EC57)"),
+    WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",
+                  "farthest that a matching beat may be off (EC57: 150 ms)"),
+    WEIR_OPT_REAL(ps_cfg, bench.duration, 3600, 1, 1e6, "s",
+                  "signal of the measurement, all of it in memory"),
+    WEIR_OPT_INT(ps_cfg, bench.repeats, 5, 1, 1000, "1",
+                 "runs measured, after one that is not; the median counts"),
+    WEIR_OPT_END,
+};

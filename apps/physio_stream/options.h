@@ -1,0 +1,35 @@
+/* options.h - the configuration of physio_stream: one struct, one table. */
+#ifndef PS_OPTIONS_H
+#define PS_OPTIONS_H
+#include "data/input.h"
+#include "eval/score.h"
+#include "exec/weir_plan.h"
+#include "model/detect.h"
+
+typedef struct ps_cfg {
+  int64_t seed; /* of everything random */
+  ps_input_opts input;
+  ps_synth_opts ecgsyn;
+  ps_detect_opts detect;
+  struct {
+    double window; /* s of signal computed at once, 0: the planner's choice */
+    bool skip;     /* pass over gaps without computing them                 */
+    weir_int_list cuts;
+  } stream;
+  weir_exec_cfg exec;
+  struct {
+    bool features;       /* also write the features that beats are found in */
+    double strip, start; /* s of signal in the report, and where it begins  */
+  } output;
+  struct {
+    const char *reference, *test; /* annotation files      */
+    double start, window;         /* s, see ps_score_opts  */
+  } eval;
+  struct {
+    double duration; /* s of signal in memory */
+    int64_t repeats;
+  } bench;
+} ps_cfg;
+
+extern const weir_opt ps_options[];
+#endif

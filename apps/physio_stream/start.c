@@ -1,0 +1,76 @@
+/* start.c - what every verb begins and ends with. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_provenance.h"
+#include "base/weir_file.h"
+#include "conf/weir_rundir.h"
+#include "device/weir_parallel.h"
+#include "verbs.h"
+
+/* Everything that a verb writes into --out; what --overwrite may remove. */
+static const char *const outputs[] = {
+    "*.qrs",          "*.atr",          "*.hea",      "*.dat",     "beats.csv",
+    "beats.nc",       "features.nc",    "scores.csv", "waves.csv", "report.html",
+    "figures/?*.svg", "figures/?*.csv", "bench.csv",  NULL,
+};
+
+/* What no single row can say. */
+static weir_status check(const weir_cli *cli, const ps_cfg *cfg)
+{
+  for (int64_t i = 1; i < cfg->stream.cuts.count; i++) {
+    if (cfg->stream.cuts.items[i] <= cfg->stream.cuts.items[i - 1]) {
+      return weir_fail(WEIR_ERR_CONFIG, "stream.cuts: entry %lld does not ascend", (long long)i);
+    }
+  }
+  if (strcmp(cli->verb, "eval") == 0 && (cfg->eval.reference[0] == 0 || cfg->eval.test[0] == 0)) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.%s names no annotation file",
+                     cfg->eval.reference[0] == 0 ? "reference" : "test");
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
+{
+  if (strcmp(cli->device, "cuda") == 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "--device cuda: this build computes on the cpu only");
+  }
+  if (cli->threads > 0) {
+    weir_threads_set(cli->threads);
+  }
+  WEIR_TRY(weir_cli_config(cli, cfg, config));
+  const weir_status status = check(cli, cfg);
+  if (status != WEIR_OK) {
+    weir_config_destroy(config);
+  }
+  return status;
+}
+
+weir_status ps_start(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
+{
+  WEIR_TRY(ps_configure(cli, cfg, config));
+  const weir_status status = weir_run_dir_open(cli, *config, outputs);
+
+  if (status != WEIR_OK) {
+    weir_config_destroy(config);
+    return status;
+  }
+  weir_event("start", WEIR_TEXT("program", "physio_stream"), WEIR_TEXT("verb", cli->verb),
+             WEIR_INT("seed", cfg->seed));
+  return WEIR_OK;
+}
+
+weir_status ps_write_provenance(const weir_cli *cli, const ps_cfg *cfg, const char *const *inputs,
+                                int n)
+{
+  char program[64], path[PS_PATH];
+
+  (void)snprintf(program, sizeof program, "physio_stream %s", cli->verb);
+  WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
+  return weir_provenance_write(path, &(weir_provenance){.program = program,
+                                                        .argc = cli->argc,
+                                                        .argv = cli->argv,
+                                                        .seed = (uint64_t)cfg->seed,
+                                                        .threads = weir_threads_get(),
+                                                        .inputs = inputs,
+                                                        .n_inputs = n});
+}

@@ -1,0 +1,23 @@
+/* verbs.h - what the program does, one function a verb; and what the verbs share. */
+#ifndef PS_VERBS_H
+#define PS_VERBS_H
+#include "conf/weir_cli.h"
+#include "options.h"
+
+weir_status ps_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
+weir_status ps_verb_eval(const weir_cli *cli) WEIR_CHECKED;
+weir_status ps_verb_describe(const weir_cli *cli) WEIR_CHECKED;
+
+/* Loads the configuration and checks what no single row can say. Fails: WEIR_ERR_CONFIG;
+ * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
+ * destroy. */
+weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config) WEIR_CHECKED;
+/* ps_configure, then the folder --out: emptied of what a run before wrote, if that is allowed, with
+ * run.jsonl open and resolved.yaml written. */
+weir_status ps_start(const weir_cli *cli, ps_cfg *cfg, weir_config **config) WEIR_CHECKED;
+/* Writes provenance.json into --out with the digests of n input files. */
+weir_status ps_write_provenance(const weir_cli *cli, const ps_cfg *cfg, const char *const *inputs,
+                                int n) WEIR_CHECKED;
+
+enum { PS_PATH = 4096 };
+#endif
