@@ -80,6 +80,37 @@ int64_t weir_plan_arena_bound(const weir_plan *p)
   return p->schedule.lower_bound;
 }
 
+int64_t weir_plan_bound(const weir_plan *p, const char *result)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const char *output = weir_graph_get_array(p->g, a)->output;
+
+    if (output != NULL && strcmp(output, result) == 0) {
+      return p->arrays[a].time >= 0 ? p->arrays[a].capacity : 1;
+    }
+  }
+  return 0;
+}
+
+int64_t weir_plan_memory_bytes(const weir_plan *p)
+{
+  int64_t bytes = p->schedule.arena_bytes + p->scratch_bytes * p->threads;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    bytes += weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0
+                 ? p->arrays[a].bytes
+                 : 0;
+  }
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
+      const exec_loop *loop = &p->groups[i].loops[k];
+
+      bytes += loop->cells.points * loop->loop->access.n_states * (int64_t)sizeof(uint64_t);
+    }
+  }
+  return bytes;
+}
+
 int weir_plan_tier(const weir_plan *p)
 {
   return p->tier;

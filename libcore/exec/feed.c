@@ -159,6 +159,11 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
       WEIR_TRY(check_gathers(p, &group->loops[k]));
     }
     WEIR_TRY(exec_group_run(p, group, &box, true));
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+        p->arrays[group->loops[k].loop->out[o]].front = 1;
+      }
+    }
   }
   copy_sources(p, bindings, n);
   update_stored(p);
@@ -286,7 +291,7 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
         exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
 
-        e->front = e->time >= 0 ? to : e->front;
+        e->front = e->time >= 0 ? to : 1;
         WEIR_ASSERT(e->time < 0 || e->bytes == 0 ||
                     e->front - e->view.origin[e->time] <= e->capacity);
       }
@@ -301,6 +306,9 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
   if (!p->streaming || p->ended) {
     return weir_fail(WEIR_ERR_CONFIG, p->streaming ? "plan: the stream has ended"
                                                    : "plan: a graph without time is run, not fed");
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    p->arrays[a].front = p->arrays[a].time >= 0 ? p->arrays[a].front : 0;
   }
   WEIR_TRY(take_feeds(p, feeds, n));
   for (int32_t a = 0; a < p->n_arrays && last; a++) {
@@ -325,8 +333,8 @@ weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *vi
     return weir_fail(WEIR_ERR_CONFIG, "plan: no result is named '%s'", name);
   }
   *view = p->arrays[a].view;
-  *lo = p->arrays[a].time >= 0 ? p->arrays[a].fresh : 0;
-  *hi = p->arrays[a].time >= 0 ? p->arrays[a].front : 0;
+  *lo = p->arrays[a].fresh;
+  *hi = p->arrays[a].front;
   return WEIR_OK;
 }
 

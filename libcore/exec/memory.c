@@ -98,8 +98,10 @@ static weir_status check_bounds(const weir_plan *p)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
+    int32_t reader;
 
-    if (array->kind == WEIR_ARRAY_INPUT && array->desc.time > 0 && p->bounds[a] < 1) {
+    if (array->kind == WEIR_ARRAY_INPUT && array->desc.time > 0 && p->bounds[a] < 1 &&
+        (weir_graph_readers(p->g, a, &reader, 1) > 0 || array->output != NULL)) {
       return weir_fail(WEIR_ERR_CONFIG, "plan: stream input '%s' has no chunk bound", array->name);
     }
   }

@@ -175,3 +175,20 @@ void weir_plan_reach(const weir_plan *p, const char *result, const char *input, 
     }
   }
 }
+
+double weir_plan_ratio(const weir_plan *p, const char *result, const char *input)
+{
+  walk arrays[EXEC_MAX_ARRAYS];
+
+  if (p->n_arrays > EXEC_MAX_ARRAYS || !walk_from(p, input, arrays)) {
+    return 0;
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const char *output = weir_graph_get_array(p->g, a)->output;
+
+    if (output != NULL && strcmp(output, result) == 0 && arrays[a].reached) {
+      return arrays[a].ratio;
+    }
+  }
+  return 0;
+}

@@ -67,9 +67,9 @@ typedef struct weir_feed {
 } weir_feed;
 /* Feeds all inputs and computes what has become computable. last: the streams end at hi. */
 weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last) WEIR_CHECKED;
-/* Result of the last feed or run: a view of the new slots [*lo, *hi) (bounded results: 0, 0), valid
- * until the next one. The slots skipped since the previous feed precede *lo. NULL name fails:
- * WEIR_ERR_CONFIG. */
+/* Result of the last feed or run: a view of the new slots [*lo, *hi), valid until the next one. A
+ * result without time has [0, 1) when that feed or run computed it, else [0, 0). Slots skipped
+ * since the previous feed precede *lo. Fails: WEIR_ERR_CONFIG for a name that no result has. */
 weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *view, int64_t *lo,
                              int64_t *hi) WEIR_CHECKED;
 /* Absent slots that must be fed after the last present one (and before the next) so that the rest
@@ -79,6 +79,12 @@ int64_t weir_plan_settle(const weir_plan *p, const char *input);
  * graph. */
 void weir_plan_reach(const weir_plan *p, const char *result, const char *input, int64_t *behind,
                      int64_t *ahead);
+/* Slots of a result per slot of the input; 0 where they are not connected. */
+double weir_plan_ratio(const weir_plan *p, const char *result, const char *input);
+/* Most new slots of a result that one feed makes (1 where it has no time), and all memory that the
+ * plan holds. */
+int64_t weir_plan_bound(const weir_plan *p, const char *result);
+int64_t weir_plan_memory_bytes(const weir_plan *p);
 /* Puts every stream back to its start (windows, frontiers); stored arrays are the caller's. */
 void weir_plan_rewind(weir_plan *p);
 

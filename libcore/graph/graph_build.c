@@ -479,3 +479,19 @@ weir_value weir_label(weir_graph *g, weir_value v, const char *label)
   }
   return v;
 }
+
+weir_status weir_graph_make_input(weir_graph *g, int32_t array, const char *name)
+{
+  int32_t writer;
+  const char *kept;
+
+  if (weir_graph_writers(g, array, &writer, 1) > 0) {
+    return weir_fail(WEIR_ERR_SHAPE, "array %d cannot become input '%s': node %d writes it", array,
+                     name, writer);
+  }
+  WEIR_TRY(weir_graph_intern(g, name, &kept));
+  g->arrays[array]->kind = WEIR_ARRAY_INPUT;
+  g->arrays[array]->name = kept;
+  g->arrays[array]->output = NULL;
+  return WEIR_OK;
+}

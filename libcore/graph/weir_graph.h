@@ -110,6 +110,9 @@ const weir_node *weir_graph_node(const weir_graph *g, int32_t node);
 weir_node *weir_graph_node_mut(weir_graph *g, int32_t node);
 const weir_array *weir_graph_get_array(const weir_graph *g, int32_t array);
 weir_array *weir_graph_array_mut(weir_graph *g, int32_t array);
+/* The array becomes an input of that name, for a graph that is cut in two: who wrote it must be
+ * dead. Fails: WEIR_ERR_SHAPE (a live writer), WEIR_ERR_MEMORY. */
+weir_status weir_graph_make_input(weir_graph *g, int32_t array, const char *name) WEIR_CHECKED;
 /* Array of a value, -1 when it is invalid. */
 int32_t weir_value_array(const weir_graph *g, weir_value v);
 /* Live nodes with an operator that read / write an array: how many; their numbers into `nodes` (up

@@ -84,10 +84,19 @@ void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t i
 #pragma omp parallel num_threads(team)
   {
     *inside() = true;
-    /* Dynamic: items such as tiles of a record with gaps differ in cost. */
+    const int thread = omp_get_thread_num();
+
+    if (n <= omp_get_num_threads()) {
+      /* An item each: stages of a pipeline stay on their threads, with their data in its cache. */
+      if (thread < n) {
+        body(context, thread, thread);
+      }
+    } else {
+      /* Dynamic: items such as tiles of a record with gaps differ in cost. */
 #pragma omp for schedule(dynamic, 1)
-    for (int64_t item = 0; item < n; item++) {
-      body(context, item, omp_get_thread_num());
+      for (int64_t item = 0; item < n; item++) {
+        body(context, item, thread);
+      }
     }
     *inside() = false;
   }

@@ -57,6 +57,11 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                        s->name, i, (long long)s->behind[i], (long long)s->ahead[i]);
     }
   }
+  if (s->presence < 0 || s->presence > args->n_in || s->settle < 0 ||
+      (s->presence > 0 && args->in[s->presence - 1].dtype != WEIR_BOOL)) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: presence %d is no bool input of %d", s->name, s->presence,
+                     args->n_in);
+  }
   for (int k = 0; k < s->n_out; k++) {
     WEIR_TRY(check_output(args, s, k));
     out[k] = s->out[k];
@@ -103,6 +108,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
   a->opaque = true;
   a->opaque_flops = s->flops;
+  a->presence = s->presence;
+  a->settle = s->settle;
   if (has_time(args->in, args->n_in)) {
     a->dim[weir_map_dim(a, WEIR_FORWARD, WEIR_UNBOUNDED)].time = true;
   }

@@ -23,7 +23,11 @@ typedef struct weir_call_spec {
   weir_array_desc out[WEIR_MAX_OUTPUTS];
   int64_t behind[WEIR_MAX_OPERANDS]; /* slots of input k before the call's first that it reads */
   int64_t ahead[WEIR_MAX_OPERANDS];  /* slots after its last; none beyond the stream's end     */
-  double flops;                      /* per slot (without time: per call), for reports         */
+  /* 1 + input (bool) without which a slot is absent: the function promises that slots absent in it
+   * may be left out of its calls, once `settle` of them in a row were in. 0: no such promise. */
+  int presence;
+  int64_t settle;
+  double flops; /* per slot (without time: per call), for reports         */
 } weir_call_spec;
 
 extern const weir_op_desc weir_op_call;

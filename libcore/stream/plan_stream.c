@@ -1,0 +1,324 @@
+/* plan_stream.c - what a stream run fixes before its first sample: stages, chunk length, buffers.
+ */
+#include <string.h>
+#include "stream_priv.h"
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "device/weir_parallel.h"
+
+#define NS 1000000000.0
+/* Limits of the planner's choice: below, overhead per chunk shows; above, nothing is gained. */
+#define LEAST_SLOTS 1024
+#define MOST_SLOTS 65536
+
+const weir_opt weir_stream_opts[] = {
+    WEIR_OPT_REAL(
+        weir_stream_cfg, window, 0, 0, 86400, "s",
+        "length of a chunk: results come this much later at most (plus look-ahead); 0: chosen so "
+        "that the arrays of a chunk fill half of the L2 cache"),
+    WEIR_OPT_BOOL(
+        weir_stream_cfg, skip, true,
+        "leave out chunks without samples once all state has settled; results are the same"),
+    WEIR_OPT_INT(
+        weir_stream_cfg, cut_seed, 0, 0, 4294967295.0, "1",
+        "not 0: chunks of random length up to the window, for checks that cuts change nothing"),
+    WEIR_OPT_END,
+};
+
+static weir_status check_source(const weir_stream_source *x)
+{
+  if (x->rate_num <= 0 || x->rate_den <= 0 || x->count < 0 || x->read == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' has rate %lld/%lld and %lld samples",
+                     x->value, (long long)x->rate_num, (long long)x->rate_den, (long long)x->count);
+  }
+  return WEIR_OK;
+}
+
+static double rate_of(const weir_stream_source *x)
+{
+  return (double)x->rate_num / (double)x->rate_den;
+}
+
+/* Chunk length in nanoseconds: the option, or what fills half of L2 with the arrays that have time.
+ */
+static int64_t choose_window(const weir_stream_job *job)
+{
+  int64_t bytes = 0;
+  double fastest = 0;
+
+  if (job->stream->window > 0) {
+    return (int64_t)(job->stream->window * NS + 0.5);
+  }
+  for (int32_t a = 0; a < weir_graph_arrays(job->graph); a++) {
+    const weir_array_desc *d = &weir_graph_get_array(job->graph, a)->desc;
+    int64_t rows = d->time > 0 ? 1 : 0;
+
+    for (int k = 0; k < d->rank - 1 && d->time > 0; k++) {
+      rows *= d->shape[k];
+    }
+    bytes += rows * (int64_t)weir_dtype_size(d->dtype);
+  }
+  for (int i = 0; i < job->n_sources; i++) {
+    const double rate = rate_of(&job->sources[i]);
+
+    fastest = rate > fastest ? rate : fastest;
+  }
+  const int64_t cache = weir_cpu_get()->l2_bytes > 0 ? weir_cpu_get()->l2_bytes : 1 << 20;
+  int64_t slots = cache / 2 / (bytes > 0 ? bytes : 1);
+
+  slots = slots < LEAST_SLOTS ? LEAST_SLOTS : slots > MOST_SLOTS ? MOST_SLOTS : slots;
+  return (int64_t)((double)slots / fastest * NS) + 1;
+}
+
+static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
+{
+  for (int i = 0; i < job->n_sources; i++) {
+    stream_input *in = &s->input[i];
+    void *memory = NULL;
+
+    WEIR_TRY(check_source(&job->sources[i]));
+    in->source = job->sources[i];
+    const double slots = (double)s->window_ns / NS * rate_of(&in->source);
+
+    if (slots > 1e12) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "stream.window: a chunk of source '%s' would hold %.3g samples",
+                       in->source.value, slots);
+    }
+    in->bound = (int64_t)slots + 2;
+    s->n_inputs++;
+    WEIR_TRY(weir_alloc(in->bound, sizeof(float), &memory));
+    in->values = memory;
+    WEIR_TRY(weir_alloc(in->bound, 1, &memory));
+    in->present = memory;
+    s->buffer_bytes += in->bound * 5;
+  }
+  return WEIR_OK;
+}
+
+static weir_status plan_front(weir_stream *s, const weir_stream_job *job, const weir_graph *front)
+{
+  weir_chunk_bound bounds[STREAM_MAX_SOURCES * 2];
+  const weir_plan_opts opts = {.exec = job->exec,
+                               .threads = s->n_stages == 2 ? 1 : s->threads,
+                               .bounds = bounds,
+                               .n_bounds = s->n_inputs * 2};
+
+  for (int i = 0; i < s->n_inputs; i++) {
+    bounds[2 * i] = (weir_chunk_bound){s->input[i].source.value, s->input[i].bound};
+    bounds[2 * i + 1] = (weir_chunk_bound){s->input[i].source.present, s->input[i].bound};
+  }
+  WEIR_TRY(weir_plan_create(front, job->store, &opts, &s->plan[0]));
+  return WEIR_OK;
+}
+
+/* Slots of a crossing array per slot of the first source that it depends on. */
+static double crossing_ratio(const weir_stream *s, int k)
+{
+  for (int i = 0; i < 2 * s->n_inputs; i++) {
+    const weir_stream_source *x = &s->input[i / 2].source;
+    const double ratio =
+        weir_plan_ratio(s->plan[0], s->cut.result[k], i % 2 ? x->present : x->value);
+
+    if (ratio > 0) {
+      return ratio * rate_of(x) / rate_of(&s->input[0].source);
+    }
+  }
+  return 1;
+}
+
+/* Bounds of the second stage stand for one span of time, so that its inputs keep abreast. */
+static void bound_crossing(weir_stream *s)
+{
+  double span = 0;
+
+  for (int k = 0; k < s->cut.n; k++) {
+    const double slots =
+        (double)weir_plan_bound(s->plan[0], s->cut.result[k]) / crossing_ratio(s, k);
+
+    span = slots > span ? slots : span;
+  }
+  for (int k = 0; k < s->cut.n; k++) {
+    s->cross_capacity[k] = (int64_t)(span * crossing_ratio(s, k)) + 1;
+  }
+}
+
+static weir_status plan_back(weir_stream *s, const weir_stream_job *job, const weir_graph *back)
+{
+  weir_chunk_bound bounds[STREAM_MAX_CROSSING];
+  const weir_plan_opts opts = {
+      .exec = job->exec, .threads = 1, .bounds = bounds, .n_bounds = s->cut.n};
+
+  bound_crossing(s);
+  for (int k = 0; k < s->cut.n; k++) {
+    bounds[k] = (weir_chunk_bound){s->cut.name[k], s->cross_capacity[k]};
+    for (int i = 0; i < 2; i++) {
+      const int64_t size = s->cut.rows[k] * (int64_t)weir_dtype_size(s->cut.dtype[k]);
+      void *memory = NULL;
+
+      WEIR_TRY(weir_alloc(s->cross_capacity[k], (size_t)size, &memory));
+      s->slot[i].data[k] = memory;
+      s->buffer_bytes += s->cross_capacity[k] * size;
+    }
+  }
+  WEIR_TRY(weir_plan_create(back, job->store, &opts, &s->plan[1]));
+  return WEIR_OK;
+}
+
+/* Absent slots of an input after which the whole graph, both stages, has settled; -1: never. */
+static int64_t settle_of(const weir_stream *s, const char *input)
+{
+  int64_t settle = weir_plan_settle(s->plan[0], input);
+  double more = 0;
+
+  for (int k = 0; k < s->cut.n && s->n_stages == 2 && settle >= 0; k++) {
+    const double ratio = weir_plan_ratio(s->plan[0], s->cut.result[k], input);
+    const int64_t there = weir_plan_settle(s->plan[1], s->cut.name[k]);
+
+    if (ratio > 0 && there < 0) {
+      return -1;
+    }
+    more = ratio > 0 && (double)there / ratio > more ? (double)there / ratio : more;
+  }
+  return settle < 0 ? -1 : settle + (int64_t)more + 1;
+}
+
+static void find_settles(weir_stream *s)
+{
+  for (int i = 0; i < s->n_inputs; i++) {
+    const int64_t a = settle_of(s, s->input[i].source.value);
+    const int64_t b = settle_of(s, s->input[i].source.present);
+
+    s->input[i].settle = a < 0 || b < 0 ? -1 : a > b ? a : b;
+  }
+}
+
+static bool has_time(const weir_graph *g, const char *result)
+{
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    if (array->output != NULL && strcmp(array->output, result) == 0) {
+      return array->desc.time > 0;
+    }
+  }
+  return false;
+}
+
+/* Which stage makes each sink's result; the longest look-ahead. */
+static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
+{
+  for (int i = 0; i < job->n_sinks; i++) {
+    weir_view view;
+    int64_t lo = 0, hi = 0;
+    int stage = s->n_stages - 1;
+
+    while (stage > 0 &&
+           weir_plan_result(s->plan[stage], job->sinks[i].result, &view, &lo, &hi) != WEIR_OK) {
+      weir_clear_failure();
+      stage--;
+    }
+    WEIR_TRY(weir_plan_result(s->plan[stage], job->sinks[i].result, &view, &lo, &hi));
+    s->sink[i] = job->sinks[i];
+    s->sink_stage[i] = stage;
+    s->sink_timed[i] = has_time(job->graph, job->sinks[i].result);
+    s->n_sinks++;
+    for (int k = 0; k < s->n_inputs; k++) {
+      int64_t behind = 0, ahead = 0;
+
+      weir_plan_reach(s->plan[0], job->sinks[i].result, s->input[k].source.value, &behind, &ahead);
+      const double late = (double)ahead / rate_of(&s->input[k].source);
+
+      s->latency_s = late > s->latency_s ? late : s->latency_s;
+    }
+  }
+  s->latency_s += (double)s->window_ns / NS;
+  return WEIR_OK;
+}
+
+static weir_status make_plans(weir_stream *s, const weir_stream_job *job)
+{
+  weir_status status = WEIR_OK;
+  weir_graph *front = NULL, *back = NULL;
+
+  s->n_stages = 1;
+  if (s->threads < 2) {
+    WEIR_TRY(plan_front(s, job, job->graph));
+    return WEIR_OK;
+  }
+  WEIR_TRY(stream_split(job->graph, &front, &back, &s->cut));
+  s->n_stages = back != NULL ? 2 : 1;
+  WEIR_TRY_GOTO(plan_front(s, job, front), out);
+  if (back != NULL) {
+    WEIR_TRY_GOTO(plan_back(s, job, back), out);
+  }
+out:
+  weir_graph_destroy(&front);
+  weir_graph_destroy(&back);
+  return status;
+}
+
+weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
+{
+  weir_status status = WEIR_OK;
+  weir_stream *s = NULL;
+  void *memory = NULL;
+
+  *out = NULL;
+  if (job->n_sources < 1 || job->n_sources > STREAM_MAX_SOURCES || job->n_sinks < 0 ||
+      job->n_sinks > STREAM_MAX_SINKS) {
+    return weir_fail(WEIR_ERR_CONFIG, "stream: %d sources (1 to %d) and %d sinks (up to %d)",
+                     job->n_sources, STREAM_MAX_SOURCES, job->n_sinks, STREAM_MAX_SINKS);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof(*s), &memory));
+  s = memory;
+  s->cfg = *job->stream;
+  s->threads = job->threads > 0 ? job->threads : weir_threads_get();
+  s->threads = s->threads < WEIR_STREAM_THREADS ? s->threads : WEIR_STREAM_THREADS;
+  for (int i = 0; i < job->n_sources; i++) {
+    WEIR_TRY_GOTO(check_source(&job->sources[i]), fail);
+  }
+  s->window_ns = choose_window(job);
+  WEIR_TRY_GOTO(make_inputs(s, job), fail);
+  WEIR_TRY_GOTO(make_plans(s, job), fail);
+  WEIR_TRY_GOTO(place_sinks(s, job), fail);
+  find_settles(s);
+  for (int i = 0; i < s->n_stages; i++) {
+    s->buffer_bytes += weir_plan_memory_bytes(s->plan[i]);
+  }
+  *out = s;
+  return WEIR_OK;
+fail:
+  weir_stream_destroy(&s);
+  return status;
+}
+
+void weir_stream_destroy(weir_stream **out)
+{
+  if (out == NULL || *out == NULL) {
+    return;
+  }
+  weir_stream *s = *out;
+
+  for (int i = 0; i < s->n_inputs; i++) {
+    weir_free(&s->input[i].values);
+    weir_free(&s->input[i].present);
+  }
+  for (int k = 0; k < STREAM_MAX_CROSSING; k++) {
+    weir_free(&s->slot[0].data[k]);
+    weir_free(&s->slot[1].data[k]);
+  }
+  weir_plan_destroy(&s->plan[0]);
+  weir_plan_destroy(&s->plan[1]);
+  weir_free(out);
+}
+
+int weir_stream_stages(const weir_stream *s)
+{
+  return s->n_stages;
+}
+
+const weir_plan *weir_stream_plan(const weir_stream *s, int stage)
+{
+  return s->plan[stage];
+}

@@ -1,0 +1,253 @@
+/* run_stream_test.c - the same bits for any chunks, threads and skipping; sources that fail; a
+ * graph with a call. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "base/weir_signal.h"
+#include "ops/call/weir_call.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/scan/weir_scan.h"
+#include "ops/shift/weir_shift.h"
+#include "stream/weir_stream.h"
+
+#define COUNT 5003
+#define EVENTS 4096
+
+typedef struct recording {
+  float x[COUNT];
+  uint8_t present[COUNT];
+  int64_t fail_at; /* read fails at this slot, -1: never */
+  bool coarse;     /* next_run tells gaps */
+} recording;
+
+static weir_status read_signal(void *context, int64_t lo, int64_t hi, float *values,
+                               uint8_t *present)
+{
+  const recording *s = context;
+
+  if (s->fail_at >= lo && s->fail_at < hi) {
+    return weir_fail(WEIR_ERR_DATA, "slot %lld cannot be read", (long long)s->fail_at);
+  }
+  memcpy(values, s->x + lo, (size_t)(hi - lo) * sizeof(float));
+  memcpy(present, s->present + lo, (size_t)(hi - lo));
+  return WEIR_OK;
+}
+
+static weir_status next_run(void *context, int64_t at, int64_t *lo, int64_t *hi)
+{
+  const recording *s = context;
+
+  for (*lo = at; *lo < COUNT && s->present[*lo] == 0;) {
+    (*lo)++;
+  }
+  for (*hi = *lo; *hi < COUNT && s->present[*hi] != 0;) {
+    (*hi)++;
+  }
+  return WEIR_OK;
+}
+
+/* Writes the slots where x passes 1 upwards; the state is the last present value. */
+static weir_status crossings(void *context, const weir_op_run *run)
+{
+  float *state = run->in[2].data;
+  int64_t *events = run->out[0].data, n = 0;
+
+  (void)context;
+  for (int64_t t = run->box.lo[0]; t < run->box.hi[0]; t++) {
+    if (*(const uint8_t *)weir_view_at(&run->in[1], &t) != 0) {
+      const float v = *(const float *)weir_view_at(&run->in[0], &t);
+
+      if (v > 0.5f && *state <= 0.5f) {
+        events[++n] = t;
+      }
+      *state = v;
+    }
+  }
+  events[0] = n;
+  return WEIR_OK;
+}
+
+static weir_graph *make_graph(const weir_store *store)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_sos_spec sos = {
+      .n = 1, .section = {{0.2, 0.4, 0.2, 1, -0.5, 0.2}}, .steady = true, .hold = 3};
+  const weir_call_spec call = {.name = "crossings",
+                               .function = crossings,
+                               .n_out = 1,
+                               .out = {{.dtype = WEIR_I64, .rank = 1, .shape = {EVENTS}}},
+                               .presence = 2};
+  weir_graph *g = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value in = weir_input(g, "x", &x), present = weir_input(g, "p", &b);
+  const weir_value f = weir_sos(g, &sos, in, present);
+  const weir_value y = weir_add(g, f, weir_shift(g, f, 0, -2));
+  const weir_value state = weir_stored(g, store, "state");
+
+  weir_in_place(g, state);
+  weir_output(g, "y", y);
+  weir_output(g, "events", weir_call(g, &call, ((weir_value[]){y, present, state}), 3));
+  return g;
+}
+
+typedef struct outcome {
+  float y[COUNT];
+  int64_t events[EVENTS], n;
+} outcome;
+
+static weir_status take_y(void *context, const weir_view *view, int64_t lo, int64_t hi, bool last)
+{
+  outcome *o = context;
+
+  for (int64_t t = lo; t < hi; t++) {
+    o->y[t] = *(const float *)weir_view_at(view, &t);
+  }
+  return last && hi != COUNT ? weir_fail(WEIR_ERR_NUMERIC, "y ends at %lld", (long long)hi)
+                             : WEIR_OK;
+}
+
+static weir_status take_events(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                               bool last)
+{
+  outcome *o = context;
+  const int64_t *events = view->data;
+
+  (void)lo;
+  (void)hi;
+  (void)last;
+  for (int64_t i = 0; i < events[0] && o->n < EVENTS; i++) {
+    o->events[o->n++] = events[1 + i];
+  }
+  return WEIR_OK;
+}
+
+static weir_status run(recording *s_in, weir_stream_cfg cfg, int threads, outcome *o,
+                       weir_stream_report *report)
+{
+  const weir_stream_source source = {
+      "x", "p", 250, 1, COUNT, read_signal, s_in->coarse ? next_run : NULL, s_in};
+  const weir_stream_sink sinks[] = {{"y", take_y, o}, {"events", take_events, o}};
+  weir_exec_cfg exec;
+  weir_store *store = NULL;
+  weir_stream *s = NULL;
+
+  weir_opts_default(weir_exec_opts, sizeof(exec), &exec);
+  exec.tier = 1;
+  memset(o, 0, sizeof(*o));
+  assert_ok(weir_store_create(&store));
+  assert_ok(weir_store_add(store, "state", WEIR_F32, 0, NULL));
+  weir_graph *g = make_graph(store);
+  const weir_stream_job job = {.graph = g,
+                               .store = store,
+                               .sources = &source,
+                               .n_sources = 1,
+                               .sinks = sinks,
+                               .n_sinks = 2,
+                               .stream = &cfg,
+                               .exec = &exec,
+                               .threads = threads};
+
+  assert_ok(weir_stream_create(&job, &s));
+  const weir_status status = weir_stream_run(s, report);
+
+  weir_stream_destroy(&s);
+  weir_graph_destroy(&g);
+  weir_store_destroy(&store);
+  return status;
+}
+
+static recording *make_signal(uint32_t seed)
+{
+  static recording s;
+  bool on = true;
+
+  s.fail_at = -1;
+  for (int64_t t = 0; t < COUNT; t++) {
+    on = weir_random_uniform(seed, 2, 0, (uint64_t)t) < 0.002 ? !on : on;
+    s.present[t] = on;
+    s.x[t] = on ? (float)weir_random_normal(seed, 1, 0, (uint64_t)t) : 0;
+  }
+  return &s;
+}
+
+static void chunks_threads_and_skipping_change_nothing(void **state)
+{
+  static outcome whole, other;
+  weir_stream_report report;
+
+  for (uint32_t seed = 1; seed <= 3; seed++) {
+    recording *s = make_signal(seed);
+    int64_t skipped = 0;
+
+    s->coarse = false;
+    assert_ok(run(s, (weir_stream_cfg){.window = 1000}, 1, &whole, &report));
+    assert_true(whole.n > 50);
+    assert_int_equal(report.computed, 1);
+    for (int k = 0; k < 16; k++) {
+      const double window[] = {0.05, 0.5, 3, 0};
+      const weir_stream_cfg cfg = {
+          .window = window[k / 4], .skip = k & 1, .cut_seed = k == 6 ? 77 : 0};
+
+      s->coarse = k % 3 == 0;
+      assert_ok(run(s, cfg, 1 + (k >> 1 & 1), &other, &report));
+      assert_int_equal(report.stages, 1 + (k >> 1 & 1));
+      assert_int_equal(other.n, whole.n);
+      assert_memory_equal(&other, &whole, sizeof(whole));
+      assert_true(report.per_thread[0] > 0);
+      assert_true(report.computed > 0);
+      skipped += report.skipped;
+      assert_true((k & 1) == 1 || report.skipped == 0);
+    }
+    assert_true(skipped > 0);
+  }
+}
+
+static void a_source_that_fails_ends_the_run_with_its_status(void **state)
+{
+  static outcome o;
+  weir_stream_report report;
+  recording *s = make_signal(1);
+
+  s->fail_at = COUNT / 2;
+  for (int threads = 1; threads <= 2; threads++) {
+    assert_int_equal(run(s, (weir_stream_cfg){.window = 1}, threads, &o, &report), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "cannot be read"));
+  }
+}
+
+static void a_stop_request_ends_after_the_chunk(void **state)
+{
+  static outcome o;
+  weir_stream_report report;
+  recording *s = make_signal(1);
+
+  weir_stop_request(15);
+  assert_int_equal(run(s, (weir_stream_cfg){.window = 1}, 1, &o, &report), WEIR_ERR_STOPPED);
+  weir_stop_request(0);
+}
+
+static void impossible_rates_are_refused(void **state)
+{
+  const weir_stream_source source = {"x", "p", 0, 1, COUNT, read_signal, NULL, NULL};
+  const weir_stream_cfg cfg = {.window = 1};
+  const weir_stream_job job = {.sources = &source, .n_sources = 1, .stream = &cfg};
+  weir_stream *s = NULL;
+
+  assert_int_equal(weir_stream_create(&job, &s), WEIR_ERR_CONFIG);
+  assert_null(s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(chunks_threads_and_skipping_change_nothing),
+      cmocka_unit_test(a_source_that_fails_ends_the_run_with_its_status),
+      cmocka_unit_test(a_stop_request_ends_after_the_chunk),
+      cmocka_unit_test(impossible_rates_are_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

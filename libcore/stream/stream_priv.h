@@ -1,0 +1,65 @@
+/* stream_priv.h - the inside of a stream run: stages, the queue between them, where the sources
+ * are. */
+#ifndef WEIR_STREAM_PRIV_H
+#define WEIR_STREAM_PRIV_H
+#include "stream/weir_stream.h"
+
+#define STREAM_MAX_CROSSING 16
+#define STREAM_MAX_SOURCES 16
+#define STREAM_MAX_SINKS 32
+
+/* Arrays that the first stage hands to the second. */
+typedef struct stream_cut {
+  int n;
+  int32_t array[STREAM_MAX_CROSSING];   /* of the whole graph */
+  char name[STREAM_MAX_CROSSING][24];   /* input of the second stage  */
+  char result[STREAM_MAX_CROSSING][64]; /* result of the first stage */
+  weir_dtype dtype[STREAM_MAX_CROSSING];
+  int64_t rows[STREAM_MAX_CROSSING];
+} stream_cut;
+
+/* Cuts a graph before its calls: *front computes what the calls read, *back (NULL when there are no
+ * calls that read streams) the calls and what follows. */
+weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **back,
+                         stream_cut *cut);
+
+/* One chunk of the crossing arrays, or the news that slots were skipped or the stream has ended. */
+typedef struct stream_slot {
+  bool full, last;
+  int64_t lo[STREAM_MAX_CROSSING], hi[STREAM_MAX_CROSSING];
+  char *data[STREAM_MAX_CROSSING];
+} stream_slot;
+
+typedef struct stream_input {
+  weir_stream_source source;
+  float *values;
+  uint8_t *present;
+  int64_t fed;  /* end of the last feed                           */
+  int64_t last; /* end of the last present slot                   */
+  int64_t settle, bound;
+} stream_input;
+
+struct weir_stream {
+  weir_plan *plan[2];
+  int n_stages, threads;
+  stream_cut cut;
+  stream_slot slot[2];
+  int64_t cross_capacity[STREAM_MAX_CROSSING];
+  stream_input input[STREAM_MAX_SOURCES];
+  int n_inputs;
+  weir_stream_sink sink[STREAM_MAX_SINKS];
+  int sink_stage[STREAM_MAX_SINKS], n_sinks;
+  bool sink_timed[STREAM_MAX_SINKS]; /* the result has time */
+  weir_stream_cfg cfg;
+  int64_t window_ns, buffer_bytes;
+  double latency_s;
+  /* one run */
+  int64_t at_ns, chunk;
+  bool ended;
+  weir_stream_report *report;
+};
+
+/* run.c: first slot at or after a time, limited to the source's count. */
+int64_t stream_slot_at(const weir_stream_source *source, int64_t ns);
+
+#endif

@@ -1,0 +1,90 @@
+/* weir_stream.h - runs a graph over periodic streams, chunk by chunk, with memory fixed before the
+ * first sample.
+ *
+ * A chunk is a time interval; the slots of a source in it follow from its rate, so no chunk has to
+ * be a multiple of anything. Results are the same bits for any chunks, any number of threads, and
+ * with gaps skipped or not. With two threads or more the graph is a pipeline: the operators before
+ * its calls run on one chunk while the calls run on the chunk before. */
+#ifndef WEIR_STREAM_H
+#define WEIR_STREAM_H
+#include "exec/weir_plan.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A periodic stream of `count` slots: slot k is the time k * rate_den / rate_num seconds. It feeds
+ * two inputs of the graph: `value` (f32, [time]) and `present` (bool, [time]). */
+typedef struct weir_stream_source {
+  const char *value, *present;
+  int64_t rate_num, rate_den, count;
+  /* Slots [lo, hi): values[hi - lo], 0 where absent; present[hi - lo], 0 or 1. */
+  weir_status (*read)(void *context, int64_t lo, int64_t hi, float *values, uint8_t *present);
+  /* The next run of slots at or after `at` that may hold samples, [*lo, *hi); *lo == count: none.
+   * NULL: the source knows no gaps ahead of reading. */
+  weir_status (*next_run)(void *context, int64_t at, int64_t *lo, int64_t *hi);
+  void *context;
+} weir_stream_source;
+
+/* Takes a result of the graph after each chunk: the new slots [lo, hi) of `view`, or, for a result
+ * without time, lo == hi == 0 and the whole of it. Slots between the last call's hi and lo were
+ * skipped: each equals the slot hi - 1 of that call. Called in order of time for one result, never
+ * at the same time for results of one stage, possibly at the same time for others. */
+typedef struct weir_stream_sink {
+  const char *result;
+  weir_status (*take)(void *context, const weir_view *view, int64_t lo, int64_t hi, bool last);
+  void *context;
+} weir_stream_sink;
+
+/* The section `stream:` of an app's configuration; rows in weir_stream_opts. */
+typedef struct weir_stream_cfg {
+  double window; /* s, 0: chosen so that the stream's arrays fill half of L2 */
+  bool skip;
+  int64_t cut_seed; /* 0: even chunks */
+} weir_stream_cfg;
+extern const weir_opt weir_stream_opts[];
+
+#define WEIR_STREAM_THREADS 64
+
+/* What a run did. */
+typedef struct weir_stream_report {
+  double window_s, latency_s; /* chunk length; chunk length plus the longest look-ahead        */
+  double seconds;             /* wall time                                                    */
+  int64_t computed, skipped;  /* chunks                                                       */
+  int64_t per_thread[WEIR_STREAM_THREADS]; /* stage runs by thread                               */
+  int64_t slots, present; /* of all sources                                               */
+  int64_t buffer_bytes;   /* windows, arena and queues: fixed before the first sample     */
+  int tier, stages;
+} weir_stream_report;
+
+typedef struct weir_stream weir_stream;
+
+/* Plans the graph for the sources; both arrays are copied, contexts are borrowed. threads: 0 for
+ * all. Fails: what weir_plan_create does; WEIR_ERR_CONFIG for a rate or count that is not positive.
+ */
+typedef struct weir_stream_job {
+  const weir_graph *graph;
+  weir_store *store;
+  const weir_stream_source *sources;
+  int n_sources;
+  const weir_stream_sink *sinks;
+  int n_sinks;
+  const weir_stream_cfg *stream;
+  const weir_exec_cfg *exec;
+  int threads;
+} weir_stream_job;
+weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out) WEIR_CHECKED;
+void weir_stream_destroy(weir_stream **s);
+/* Runs the sources from their start to their end. Writes events stream_plan, stream_thread and
+ * stream_end. Fails: what sources, sinks and calls return; WEIR_ERR_STOPPED after the chunk in
+ * which a signal came. */
+weir_status weir_stream_run(weir_stream *s, weir_stream_report *report) WEIR_CHECKED;
+/* Back to the start: windows, frontiers; stored arrays are the caller's. */
+void weir_stream_rewind(weir_stream *s);
+/* The plans, in order of the stages, for reports and `describe`. */
+int weir_stream_stages(const weir_stream *s);
+const weir_plan *weir_stream_plan(const weir_stream *s, int stage);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
