@@ -79,11 +79,11 @@ static inline void bench_median_pair(int k, void (*peer)(void *), void *peer_con
  * `more_is_better` tells rates from times and sizes. `goal` <= 0 prints an empty goal. For an
  * absolute goal, `peer` is "limit". */
 static inline void bench_row(const char *work, const char *peer, double peer_value,
-                             double weir_value, const char *unit, int more_is_better, double goal)
+                             double own_value, const char *unit, int more_is_better, double goal)
 {
-  const double ratio = more_is_better ? weir_value / peer_value : peer_value / weir_value;
+  const double ratio = more_is_better ? own_value / peer_value : peer_value / own_value;
 
-  printf("%s,%s,%.6g,%.6g,%s,%.3f,", work, peer, peer_value, weir_value, unit, ratio);
+  printf("%s,%s,%.6g,%.6g,%s,%.3f,", work, peer, peer_value, own_value, unit, ratio);
   if (goal > 0) {
     printf("%.3g", goal);
   }

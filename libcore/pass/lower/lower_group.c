@@ -551,14 +551,15 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
         WEIR_TRY(join(&loops[j], &loops[i], &done));
         if (done) {
           const bool last = i == *n - 1;
+          const weir_loop joined = loops[j];
 
           remove_loop(loops, n, i);
           if (last && j != *n - 1) {
-            const weir_loop moved = loops[j];
-
             memmove(&loops[j], &loops[j + 1], (size_t)(*n - j - 1) * sizeof(*loops));
-            loops[*n - 1] = moved;
+            loops[*n - 1] = joined;
           }
+          /* At once: a long chain would else run out of outputs that nobody reads. */
+          drop_outputs(g, group, loops, *n, last ? *n - 1 : j);
           i--;
           break;
         }
