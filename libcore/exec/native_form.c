@@ -1,6 +1,8 @@
 /* native_form.c - along which dimension the rows of a loop run. */
 #include "exec/native_priv.h"
 
+#include "base/weir_alloc.h"
+
 int native_output(const weir_access *a, int k)
 {
   int output = 0;
@@ -123,9 +125,7 @@ static void set_scratch(native_form *f)
     if (a->dim[k].kind == WEIR_REDUCED) {
       const int64_t extent = a->dim[k].hi - a->dim[k].lo;
       const bool known = a->dim[k].hi < WEIR_UNBOUNDED;
-      if (!known || !__builtin_mul_overflow_p(iterations, extent, (int64_t)0)) {
-        iterations = known ? iterations * extent : INT64_MAX;
-      } else {
+      if (!known || !weir_mul_ok(iterations, extent, &iterations)) {
         iterations = INT64_MAX;
       }
     }

@@ -93,7 +93,7 @@ static double real_function(weir_code code, double a, double b, double c)
   case WEIR_CODE_FMA:
     return fma(a, b, c);
   default:
-    WEIR_ASSERT(!"a float function");
+    WEIR_ASSERT(0 && "a float function");
     return 0;
   }
 }
@@ -131,7 +131,7 @@ static int64_t int_function(weir_code code, int64_t a, int64_t b)
   case WEIR_CODE_XOR:
     return (a != 0) != (b != 0);
   default:
-    WEIR_ASSERT(!"an integer function");
+    WEIR_ASSERT(0 && "an integer function");
     return 0;
   }
 }
