@@ -292,7 +292,7 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
         exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
 
         e->front = e->time >= 0 ? to : 1;
-        WEIR_ASSERT(e->time < 0 || e->bytes == 0 ||
+        WEIR_ASSERT(e->time < 0 || e->view.data == NULL ||
                     e->front - e->view.origin[e->time] <= e->capacity);
       }
     }

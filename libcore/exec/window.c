@@ -29,7 +29,7 @@ void exec_windows_slide(weir_plan *p)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     exec_array *e = &p->arrays[a];
 
-    if (e->time < 0) {
+    if (e->time < 0 || e->view.data == NULL) { /* not a stream, or local to a group */
       continue;
     }
     const int64_t from =
