@@ -21,10 +21,15 @@ static void copy(void *context)
 
 /* Enough independent chains to hide the latency of a multiply-add; the widest unit that this
  * processor has is chosen when the program starts. */
-__attribute__((target_clones("avx512f", "fma", "default"),
-               optimize("fp-contract=fast"))) static void
+#ifndef __clang__
+__attribute__((optimize("fp-contract=fast")))
+#endif
+__attribute__((target_clones("avx512f", "fma", "default"))) static void
 multiply_add(void *context)
 {
+#ifdef __clang__
+#pragma clang fp contract(fast)
+#endif
   lanes sum[CHAINS] = {{0}}, scale, step;
 
   memcpy(&scale, context, sizeof scale);
