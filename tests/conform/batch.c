@@ -10,6 +10,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "exec/weir_plan.h"
+#include "graph/weir_kernel.h"
 #include "ops/weir_builder.h"
 
 static bool has_gather(const weir_access *a)
@@ -320,13 +321,19 @@ weir_status batch_run(batch *b, int tier, const char *cache)
   weir_status status;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 1 + tier;
+  cfg.tier = tier == BATCH_KERNELS ? 1 : 1 + tier;
+  cfg.kernel = tier == BATCH_KERNELS ? "auto" : "none";
   cfg.cache_dir = cache;
   WEIR_ASSERT(bindings != NULL && names != NULL);
   WEIR_TRY_GOTO(weir_store_create(&store), done);
   WEIR_TRY_GOTO(weir_plan_create(b->g, store, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan),
                 done);
   WEIR_TRY_GOTO(weir_plan_run(plan, bindings, bind(b, tier, bindings, names)), done);
+  for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
+    for (int j = 0; weir_kernel_table[j] != NULL; j++) {
+      b->claimed += strcmp(weir_plan_group(plan, i).kernel, weir_kernel_table[j]->name) == 0;
+    }
+  }
 done:
   weir_plan_destroy(&plan);
   weir_store_destroy(&store);

@@ -5,7 +5,9 @@
 #include "graph/weir_graph.h"
 #include "oracle.h"
 
-#define BATCH_TIERS 3
+/* reference, vector, native; and reference with kernels claiming what they can */
+#define BATCH_TIERS 4
+#define BATCH_KERNELS 3
 
 typedef struct batch_case {
   const weir_op_desc *op;
@@ -23,6 +25,7 @@ typedef struct batch {
   weir_graph *g;
   batch_case *cases;
   int n;
+  int claimed; /* groups that kernels claimed, in all runs */
 } batch;
 
 /* n cases with seeds from `seed` on; the oracle has filled `expected` and the marks. */

@@ -219,7 +219,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   for (int i = 'a'; i <= 'z'; i++) {
     extent[i] = weir_draw_one_in(&w, 20) ? 0 : weir_draw_int(&w, 1, 11);
   }
-  extent['k'] *= weir_draw_one_in(&w, 8) ? 100 : 1;
+  extent['k'] *= weir_draw_one_in(&w, 2) ? 100 : 1;
   WEIR_TRY(split(&s, &p));
   for (int i = 0; i < p.n; i++) {
     weir_array_desc d = {.dtype = dtype, .rank = p.rank[i]};

@@ -1,0 +1,200 @@
+/* contract_cblas.c - plain matrix products (and stacks of them) in f32 and f64, by OpenBLAS.
+ *
+ * A contraction of two operands is a product when one label each is shared by A and C (m), B and C
+ * (n), A and B (k), at most one stands in all three (the stack), and the last dimension of every
+ * array is not the stack's. One thread on whole matrices: its sums depend on shape alone. */
+#include <cblas.h>
+
+#include "base/weir_alloc.h"
+#include "graph/weir_kernel.h"
+#include "ops/contract/weir_contract.h"
+
+/* Dimension of each array that each label is, or -1. Row-major C: its last dimension is n. */
+typedef struct shape {
+  weir_dtype dtype;
+  int64_t m, n, k, stack;
+  int a; /* operand that is A; the other is B */
+  int am, ak, as, bk, bn, bs, cm, cs, cn;
+} shape;
+
+/* Dimension of the operand that moves with iteration dimension `label` alone, or -1. */
+static int dim_of(const weir_operand *o, int label)
+{
+  for (int d = 0; d < o->rank; d++) {
+    if (o->index[d].coef[label] == 1) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+/* Every index is one label: no diagonal, no shift. */
+static bool is_plain(const weir_access *a, const weir_operand *o)
+{
+  bool plain = true;
+  int used = 0;
+
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+    int terms = 0;
+
+    for (int k = 0; k < a->n_dims; k++) {
+      terms += x->coef[k] != 0;
+      plain = plain && (x->coef[k] == 0 || (x->coef[k] == 1 && (used >> k & 1) == 0));
+      used |= x->coef[k] != 0 ? 1 << k : 0;
+    }
+    plain = plain && terms == 1 && x->offset == 0 && x->div <= 1 && x->gather == 0;
+  }
+  return plain;
+}
+
+/* Puts iteration dimension `label` where it belongs; false when the product has one already. */
+static bool sort_label(const weir_access *a, int label, shape *s)
+{
+  const int in_a = dim_of(&a->in[s->a], label), in_b = dim_of(&a->in[1 - s->a], label);
+  const int in_c = dim_of(&a->out[0], label);
+  const int64_t extent = a->dim[label].hi;
+  const bool first = in_a >= 0, second = in_b >= 0, third = in_c >= 0;
+  int64_t *place = first && third    ? (second ? &s->stack : &s->m)
+                   : second && third ? &s->n
+                   : first && second ? &s->k
+                                     : NULL;
+
+  if (place == NULL || *place >= 0 || extent < 1 || extent > INT32_MAX || a->dim[label].time) {
+    return false;
+  }
+  *place = extent;
+  if (place == &s->stack) {
+    s->as = in_a;
+    s->bs = in_b;
+    s->cs = in_c;
+  } else if (place == &s->m) {
+    s->am = in_a;
+    s->cm = in_c;
+  } else if (place == &s->n) {
+    s->bn = in_b;
+    s->cn = in_c;
+  } else {
+    s->ak = in_a;
+    s->bk = in_b;
+  }
+  return true;
+}
+
+static bool shape_as(const weir_access *a, int first, shape *s)
+{
+  *s = (shape){.dtype = a->out[0].dtype, .m = -1, .n = -1, .k = -1, .stack = -1, .a = first};
+  for (int k = 0; k < a->n_dims; k++) {
+    if (!sort_label(a, k, s)) {
+      return false;
+    }
+  }
+  const bool stacked = s->stack >= 0;
+  const int last = 1 + stacked; /* of three or two dimensions */
+
+  return s->m > 0 && s->n > 0 && s->k > 0 && s->cn == last && (!stacked || s->as != last) &&
+         (!stacked || s->bs != last);
+}
+
+static bool find_shape(const weir_graph *g, const weir_group *group, shape *s)
+{
+  const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
+  const weir_access *a = &node->access;
+  bool right = group->n_nodes == 1 && node->op == &weir_op_contract && a->n_in == 2 &&
+               a->combine == WEIR_COMBINE_SUM && weir_dtype_is_float(a->out[0].dtype) &&
+               a->in[0].dtype == a->out[0].dtype && a->in[1].dtype == a->out[0].dtype;
+
+  right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
+  return right && (shape_as(a, 0, s) || shape_as(a, 1, s));
+}
+
+/* Below this many multiplications the call costs more than the loop. */
+static const double least_work = 4096;
+static const double flops_per_second = 2e10;
+
+static double match(const weir_graph *g, const weir_group *group)
+{
+  shape s;
+
+  if (!find_shape(g, group, &s)) {
+    return -1;
+  }
+  const double work = (double)s.m * (double)s.n * (double)s.k;
+
+  return work < least_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
+}
+
+static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, int n)
+{
+  const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
+
+  WEIR_ASSERT(n >= 3);
+  list[0] = node->in[0];
+  list[1] = node->in[1];
+  list[2] = node->out[0];
+  return 3;
+}
+
+static weir_status prepare(const weir_graph *g, const weir_group *group, void **context)
+{
+  void *memory;
+
+  *context = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof(shape), &memory));
+  if (!find_shape(g, group, memory)) {
+    weir_free(&memory);
+    return weir_fail(WEIR_ERR_SHAPE, "contract_cblas: the group is no matrix product");
+  }
+  openblas_set_num_threads(1);
+  *context = memory;
+  return WEIR_OK;
+}
+
+static void release(void *context)
+{
+  weir_free(&context);
+}
+
+/* Leading dimension: stride of the other dimension, at least the row's length. */
+static int leading(int64_t stride, int64_t row)
+{
+  return (int)(stride > row ? stride : row);
+}
+
+static void run(const weir_kernel_run *r)
+{
+  const shape *s = r->context;
+  const weir_view *a = &r->views[s->a], *b = &r->views[1 - s->a], *c = &r->views[2];
+  const int64_t size = (int64_t)weir_dtype_size(s->dtype);
+  const bool a_plain = s->ak > s->am, b_plain = s->bn > s->bk;
+  const CBLAS_TRANSPOSE ta = a_plain ? CblasNoTrans : CblasTrans;
+  const CBLAS_TRANSPOSE tb = b_plain ? CblasNoTrans : CblasTrans;
+  const int m = (int)s->m, n = (int)s->n, k = (int)s->k;
+  const int lda = a_plain ? leading(a->stride[s->am], k) : leading(a->stride[s->ak], m);
+  const int ldb = b_plain ? leading(b->stride[s->bk], n) : leading(b->stride[s->bn], k);
+  const int ldc = leading(c->stride[s->cm], n);
+
+  for (int64_t i = 0; i < (s->stack > 0 ? s->stack : 1); i++) {
+    const bool one = s->stack < 0;
+    const void *pa = (const char *)a->data + (one ? 0 : i * a->stride[s->as] * size);
+    const void *pb = (const char *)b->data + (one ? 0 : i * b->stride[s->bs] * size);
+    void *pc = (char *)c->data + (one ? 0 : i * c->stride[s->cs] * size);
+
+    if (s->dtype == WEIR_F32) {
+      cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
+    } else {
+      cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
+    }
+  }
+}
+
+const weir_kernel weir_kernel_contract_cblas = {
+    .name = "contract.cblas",
+    .device = "cpu",
+    .fixed_order = false,
+    .match = match,
+    .arrays = arrays,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};
