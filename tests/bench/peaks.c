@@ -30,10 +30,14 @@ multiply_add(void *context)
 #ifdef __clang__
 #pragma clang fp contract(fast)
 #endif
-  lanes sum[CHAINS] = {{0}}, scale, step;
+  lanes sum[CHAINS], scale, step;
 
   memcpy(&scale, context, sizeof scale);
   memcpy(&step, (char *)context + sizeof scale, sizeof step);
+  /* Chains that begin alike would be one chain to the compiler. */
+  for (int k = 0; k < CHAINS; k++) {
+    sum[k] = step * (float)k;
+  }
   for (int i = 0; i < ROUNDS; i++) {
     for (int k = 0; k < CHAINS; k++) {
       sum[k] = sum[k] * scale + step;
