@@ -8,6 +8,7 @@
 #include "base/weir_check.h"
 #include "base/weir_clock.h"
 #include "batch.h"
+#include "direct.h"
 #include "graph/weir_kernel.h"
 #include "conf/weir_opt.h"
 #include "ops/weir_builder.h"
@@ -339,6 +340,28 @@ static void planted_off_by_one_is_caught(void **state)
   quiet = false;
 }
 
+/* The oracle executes what the access says; here stands what the operator means. */
+static void moved_elements_come_from_where_the_operator_says(void **state)
+{
+  const uint64_t seed = first_seed() + 1000;
+  int64_t wrong = 0, compared = 0;
+
+  for (int i = 0; weir_op_table[i] != NULL; i++) {
+    batch b;
+
+    assert_ok(batch_make(weir_op_table[i], seed, 4 * BATCH, &b));
+    for (int k = 0; k < b.n; k++) {
+      if (direct_compute(&b.cases[k], 0)) {
+        wrong += batch_wrong(&b.cases[k], 0);
+        compared++;
+      }
+    }
+    batch_fini(&b);
+  }
+  assert_int_equal(wrong, 0);
+  assert_true(compared > 100);
+}
+
 static void check_tiers(const batch *b, const bool *have, int64_t *wrong)
 {
   for (int k = 0; k < b->n; k++) {
@@ -421,6 +444,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_access_says_what_is_touched),
       cmocka_unit_test(planted_off_by_one_is_caught),
+      cmocka_unit_test(moved_elements_come_from_where_the_operator_says),
       cmocka_unit_test(every_tier_gives_what_the_oracle_gives),
       cmocka_unit_test(table_of_cases),
   };
