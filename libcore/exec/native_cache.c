@@ -126,23 +126,6 @@ static bool read_whole(int fd, char *bytes, int64_t n)
   return true;
 }
 
-static bool write_whole(int fd, const char *bytes, int64_t n)
-{
-  int64_t done = 0;
-
-  while (done < n) {
-    const ssize_t put = write(fd, bytes + done, (size_t)(n - done));
-    if (put < 0 && errno == EINTR) {
-      continue;
-    }
-    if (put <= 0) {
-      return false;
-    }
-    done += put;
-  }
-  return true;
-}
-
 /* Bytes of an open file that this user alone could write. Fails: WEIR_ERR_MEMORY; *reason is set
  * where the file is refused, *bytes NULL then. */
 static weir_status read_object(int fd, char **bytes, int64_t *n, const char **reason)
@@ -230,8 +213,8 @@ static void store_object(int folder, const char *key, const char *bytes, int64_t
     refuse(name, strerror(errno));
     return;
   }
-  bool right = fchmod(fd, 0600) == 0 && write_whole(fd, bytes, n) &&
-               write_whole(fd, trailer, TRAILER) && fsync(fd) == 0;
+  bool right = fchmod(fd, 0600) == 0 && native_write(fd, bytes, n) &&
+               native_write(fd, trailer, TRAILER) && fsync(fd) == 0;
   right = close(fd) == 0 && right;
   if (!right || renameat(folder, unfinished, folder, name) != 0) {
     refuse(name, strerror(errno));

@@ -274,7 +274,8 @@ static void put_row(const native_writer *w, int32_t k)
   native_put(t, "}\n");
 }
 
-/* LANES inside: whole blocks of 16 in registers, what is before and after them lane by lane. */
+/* LANES inside: whole blocks of 16 in registers where the steps are 1; parts of a block, and blocks
+ * of other steps, lane by lane. */
 static void put_lanes(const native_writer *w, int32_t k)
 {
   const native_form *f = w->form;
@@ -292,36 +293,43 @@ static void put_lanes(const native_writer *w, int32_t k)
   native_put_body(w);
   put_step(w, "j", "w->at + x");
   native_put(t, "  }\n}\n");
-  native_put(t, "static NATIVE_INLINE void row_%d(const native_row *w, const int unit)\n{\n", k);
-  for (int c = 0; c < f->components; c++) {
-    native_put(t, "  %s b%d[16];\n  __builtin_memcpy(b%d, w->acc[%d], sizeof b%d);\n",
-               native_type(f->component[c]), c, c, c, c);
-  }
-  native_put(t, "  char *const acc[3] = {");
-  for (int c = 0; c < f->components; c++) {
-    native_put(t, "(char *)b%d, ", c);
-  }
   native_put(t,
-             "};\n"
+             "static NATIVE_COLD void part_%d(const native_row *w, const int64_t first, "
+             "const int from, const int to)\n{\n  block_%d(w, 0, first, from, to, w->acc);\n}\n"
+             "static NATIVE_INLINE void row_%d(const native_row *w, const int unit)\n{\n"
              "  const int lane = (int)(w->at & 15);\n"
              "  const int64_t n = w->n;\n"
              "  int64_t x = 0;\n"
              "  if (lane != 0) {\n"
              "    const int to = n < 16 - lane ? lane + (int)n : 16;\n"
-             "    block_%d(w, unit, -lane, lane, to, acc);\n"
+             "    part_%d(w, -lane, lane, to);\n"
              "    x = to - lane;\n"
              "  }\n"
-             "  for (; x + 16 <= n; x += 16) {\n"
-             "    block_%d(w, unit, x, 0, 16, acc);\n"
-             "  }\n"
-             "  if (x < n) {\n"
-             "    block_%d(w, unit, x, 0, (int)(n - x), acc);\n"
-             "  }\n",
-             k, k, k);
+             "  if (unit) {\n",
+             k, k, k, k);
   for (int c = 0; c < f->components; c++) {
-    native_put(t, "  __builtin_memcpy(w->acc[%d], b%d, sizeof b%d);\n", c, c, c);
+    native_put(t, "    %s b%d[16];\n    __builtin_memcpy(b%d, w->acc[%d], sizeof b%d);\n",
+               native_type(f->component[c]), c, c, c, c);
   }
-  native_put(t, "}\n");
+  native_put(t, "    char *const acc[3] = {");
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "(char *)b%d, ", c);
+  }
+  native_put(t,
+             "};\n"
+             "    for (; x + 16 <= n; x += 16) {\n"
+             "      block_%d(w, 1, x, 0, 16, acc);\n"
+             "    }\n",
+             k);
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "    __builtin_memcpy(w->acc[%d], b%d, sizeof b%d);\n", c, c, c);
+  }
+  native_put(t,
+             "  }\n"
+             "  for (; x < n; x += 16) {\n"
+             "    part_%d(w, x, 0, n - x < 16 ? (int)(n - x) : 16);\n"
+             "  }\n}\n",
+             k);
 }
 
 static void put_loop(const native_form *f, int32_t k, native_text *t)
@@ -339,9 +347,20 @@ static void put_loop(const native_form *f, int32_t k, native_text *t)
              "static NATIVE_APART void strided_%d(const native_row *w)\n{\n  row_%d(w, 0);\n}\n",
              k, k, k, k);
   if (f->components > 0) {
-    put_monoid(f, k, t);
     put_finish(f, k, t);
   }
+}
+
+/* First loop with the same monoid: its functions serve all of them. */
+static int32_t monoid_of(const native_form *forms, int32_t k)
+{
+  for (int32_t j = 0; j < k; j++) {
+    if (forms[j].access->combine == forms[k].access->combine &&
+        forms[j].access->accumulator == forms[k].access->accumulator) {
+      return j;
+    }
+  }
+  return k;
 }
 
 weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
@@ -361,6 +380,9 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
                 "#endif\n");
   for (int32_t k = 0; k < n; k++) {
     put_loop(&forms[k], k, t);
+    if (forms[k].components > 0 && monoid_of(forms, k) == k) {
+      put_monoid(&forms[k], k, t);
+    }
   }
   native_put(t,
              "const int weir_native_abi = NATIVE_ABI;\n"
@@ -370,7 +392,8 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
   for (int32_t k = 0; k < n; k++) {
     native_put(t, "  {unit_%d, strided_%d, border_%d, ", k, k, k);
     if (forms[k].components > 0) {
-      native_put(t, "neutral_%d, merge_%d, finish_%d},\n", k, k, k);
+      const int32_t m = monoid_of(forms, k);
+      native_put(t, "neutral_%d, merge_%d, finish_%d},\n", m, m, k);
     } else {
       native_put(t, "0, 0, 0},\n");
     }

@@ -85,6 +85,8 @@ const char *const *native_compiler_flags(int *n);
  * where folder[0] != 0. Fails: WEIR_ERR_UNSUPPORTED with the first lines of the compiler. */
 weir_status native_compile(const char *compiler, const native_text *source, char folder[4096],
                            char object[4096]) WEIR_CHECKED;
+/* All n bytes, or false with errno. */
+bool native_write(int fd, const char *bytes, int64_t n);
 void native_folder_remove(const char *folder);
 /* Kind of processor and its instruction sets. */
 void native_cpu_identity(char *text, size_t size);
