@@ -6,7 +6,7 @@ source=$1 compiler=$2 program=$3 operator=laplace
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/weir-new-folder-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
-operators() { awk '/^operator/ { on = 1; next } on && NF == 7 { print $1 }' | sort -u; }
+operators() { awk 'NF == 7 && $2 ~ /^(f32|f64|[iu][0-9]+|bool)$/ { print $1 }' | sort -u; }
 
 # Without a compiler on PATH the programs leave the native tier out, which is measured elsewhere.
 mkdir "$scratch/tree"
