@@ -6,6 +6,7 @@
 static const weir_verb verbs[] = {
     {"prepare", "write the built-in recording as a WFDB record with its true beats", NULL,
      ps_verb_prepare},
+    {"run", "find the beats of a recording", NULL, ps_verb_run},
     {"eval", "score beats against a reference", NULL, ps_verb_eval},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
      ps_verb_describe},

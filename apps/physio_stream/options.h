@@ -3,19 +3,15 @@
 #define PS_OPTIONS_H
 #include "data/input.h"
 #include "eval/score.h"
-#include "exec/weir_plan.h"
 #include "model/detect.h"
+#include "stream/weir_stream.h"
 
 typedef struct ps_cfg {
   int64_t seed; /* of everything random */
   ps_input_opts input;
   ps_synth_opts ecgsyn;
   ps_detect_opts detect;
-  struct {
-    double window; /* s of signal computed at once, 0: the planner's choice */
-    bool skip;     /* pass over gaps without computing them                 */
-    weir_int_list cuts;
-  } stream;
+  weir_stream_cfg stream;
   weir_exec_cfg exec;
   struct {
     bool features;       /* also write the features that beats are found in */

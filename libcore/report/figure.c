@@ -90,7 +90,7 @@ static void put_ticks(const frame *f, const report_axis *a, bool is_x)
 
 static bool has_bars(const weir_figure *figure)
 {
-  return figure->n_series > 0 && figure->series[0].kind == WEIR_SERIES_BARS;
+  return figure->n_series > 0 && figure->series[0].kind == WEIR_FIGURE_BARS;
 }
 
 static void put_frame(const frame *f, const weir_figure *figure)
@@ -112,7 +112,7 @@ static void put_frame(const frame *f, const weir_figure *figure)
 
 /* Stretches [*from, end) of finite points, one after the other; returns end, or -1 when none is
  * left. */
-static int64_t next_stretch(const weir_series *s, int64_t *from)
+static int64_t next_stretch(const weir_figure_series *s, int64_t *from)
 {
   int64_t i = *from;
 
@@ -126,7 +126,7 @@ static int64_t next_stretch(const weir_series *s, int64_t *from)
   return *from < s->n ? i : -1;
 }
 
-static void put_band(const frame *f, const weir_series *s, const char *color)
+static void put_band(const frame *f, const weir_figure_series *s, const char *color)
 {
   bool first = true;
 
@@ -145,7 +145,7 @@ static void put_band(const frame *f, const weir_series *s, const char *color)
   fprintf(f->out, "%s\" fill=\"%s\" fill-opacity=\"0.2\"/>\n", first ? "M0 0" : "Z", color);
 }
 
-static void put_line(const frame *f, const weir_series *s, const char *color)
+static void put_line(const frame *f, const weir_figure_series *s, const char *color)
 {
   int64_t from = 0, end;
 
@@ -162,7 +162,7 @@ static void put_line(const frame *f, const weir_series *s, const char *color)
   }
 }
 
-static void put_points(const frame *f, const weir_series *s, const char *color)
+static void put_points(const frame *f, const weir_figure_series *s, const char *color)
 {
   for (int64_t i = 0; i < s->n; i++) {
     if (isfinite(s->x[i]) && isfinite(s->y[i])) {
@@ -186,7 +186,7 @@ static void put_box(const frame *f, const double edge[2], double value, const ch
           fmin(x0, x1), y0, fabs(x1 - x0), y1 - y0, color);
 }
 
-static void put_bars(const frame *f, const weir_series *s, const char *color)
+static void put_bars(const frame *f, const weir_figure_series *s, const char *color)
 {
   for (int64_t i = 0; i < s->n; i++) {
     const double at = REPORT_BAR_AT(i), edge[2] = {at - 0.35, at + 0.35};
@@ -196,21 +196,21 @@ static void put_bars(const frame *f, const weir_series *s, const char *color)
   }
 }
 
-static void put_series(const frame *f, const weir_series *s, int number)
+static void put_series(const frame *f, const weir_figure_series *s, int number)
 {
   const char *color = colors[number % COLORS];
 
   switch (s->kind) {
-  case WEIR_SERIES_LINE:
+  case WEIR_FIGURE_LINE:
     put_line(f, s, color);
     break;
-  case WEIR_SERIES_POINTS:
+  case WEIR_FIGURE_POINTS:
     put_points(f, s, color);
     break;
-  case WEIR_SERIES_BARS:
+  case WEIR_FIGURE_BARS:
     put_bars(f, s, color);
     break;
-  case WEIR_SERIES_HISTOGRAM:
+  case WEIR_FIGURE_HISTOGRAM:
     for (int64_t i = 0; i < s->n; i++) {
       put_box(f, &s->x[i], s->y[i], color);
     }
@@ -236,8 +236,8 @@ static void put_legend(const frame *f, const weir_figure *figure)
 static weir_status check(const weir_figure *figure)
 {
   for (int k = 0; k < figure->n_series; k++) {
-    const weir_series *s = &figure->series[k];
-    const bool needs_x = s->kind != WEIR_SERIES_BARS;
+    const weir_figure_series *s = &figure->series[k];
+    const bool needs_x = s->kind != WEIR_FIGURE_BARS;
 
     if (s->n < 0 || (s->n > 0 && (s->y == NULL || (needs_x && s->x == NULL) ||
                                   (!needs_x && s->label == NULL) || !s->lo != !s->hi))) {
@@ -286,13 +286,13 @@ static void put_number(FILE *out, double value)
   }
 }
 
-static void put_row(FILE *out, const weir_series *s, int64_t i)
+static void put_row(FILE *out, const weir_figure_series *s, int64_t i)
 {
-  const bool band = s->lo != NULL && s->kind == WEIR_SERIES_LINE;
-  const bool edges = s->kind == WEIR_SERIES_HISTOGRAM;
+  const bool band = s->lo != NULL && s->kind == WEIR_FIGURE_LINE;
+  const bool edges = s->kind == WEIR_FIGURE_HISTOGRAM;
 
   report_put_csv(out, s->name == NULL ? "" : s->name);
-  if (s->kind == WEIR_SERIES_BARS) {
+  if (s->kind == WEIR_FIGURE_BARS) {
     fputc(',', out);
     report_put_csv(out, s->label[i]);
   } else {

@@ -44,20 +44,20 @@ static void round_axis(report_axis *a, int wanted, bool whole)
   }
 }
 
-static void widen_series(const weir_series *s, report_axis *x, report_axis *y)
+static void widen_series(const weir_figure_series *s, report_axis *x, report_axis *y)
 {
-  const bool counts = s->kind == WEIR_SERIES_BARS || s->kind == WEIR_SERIES_HISTOGRAM;
+  const bool counts = s->kind == WEIR_FIGURE_BARS || s->kind == WEIR_FIGURE_HISTOGRAM;
 
   if (counts) {
     widen(y, 0);
   }
   for (int64_t i = 0; i < s->n; i++) {
     widen(y, s->y[i]);
-    widen(x, s->kind == WEIR_SERIES_BARS ? REPORT_BAR_AT(i) - 0.5 : s->x[i]);
+    widen(x, s->kind == WEIR_FIGURE_BARS ? REPORT_BAR_AT(i) - 0.5 : s->x[i]);
     if (counts) {
-      widen(x, s->kind == WEIR_SERIES_BARS ? REPORT_BAR_AT(i) + 0.5 : s->x[i + 1]);
+      widen(x, s->kind == WEIR_FIGURE_BARS ? REPORT_BAR_AT(i) + 0.5 : s->x[i + 1]);
     }
-    if (s->lo != NULL && s->kind == WEIR_SERIES_LINE) {
+    if (s->lo != NULL && s->kind == WEIR_FIGURE_LINE) {
       widen(y, s->lo[i]);
       widen(y, s->hi[i]);
     }

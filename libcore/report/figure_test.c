@@ -42,7 +42,7 @@ static void axes_hold_all_finite_values(void **state)
       x[i] = scale * (weir_random_uniform(seed, 2, 0, i) - 0.3);
       y[i] = weir_random_bits(seed, 3, 0, i) % 5 == 0 ? NAN : 3 + scale * x[i];
     }
-    const weir_series s = {.kind = WEIR_SERIES_LINE, .n = n, .x = x, .y = y};
+    const weir_figure_series s = {.kind = WEIR_FIGURE_LINE, .n = n, .x = x, .y = y};
     report_axis ax, ay;
 
     report_axes(&(weir_figure){.series = &s, .n_series = 1}, &ax, &ay);
@@ -59,7 +59,7 @@ static void axes_hold_all_finite_values(void **state)
 static void a_missing_value_breaks_the_line(void **state)
 {
   const double x[] = {0, 1, 2, 3, 4}, y[] = {1, 2, NAN, 2, 1};
-  const weir_series s = {.kind = WEIR_SERIES_LINE, .n = 5, .x = x, .y = y};
+  const weir_figure_series s = {.kind = WEIR_FIGURE_LINE, .n = 5, .x = x, .y = y};
   const weir_figure f = {
       .title = "a <b> & \"c\"", .x_label = "t", .y_label = "v", .series = &s, .n_series = 1};
   char *svg = text_of(weir_figure_svg, &f), *again = text_of(weir_figure_svg, &f);
@@ -76,12 +76,12 @@ static void every_kind_draws_its_marks(void **state)
 {
   const double x[] = {0, 1, 2, 3}, y[] = {1, 2, 4}, lo[] = {0, 1, 3}, hi[] = {2, 3, 5};
   const char *const label[] = {"a", "b,\"x\"", "c"};
-  const weir_series lines[] = {
-      {.kind = WEIR_SERIES_LINE, .name = "l", .n = 3, .x = x, .y = y, .lo = lo, .hi = hi},
-      {.kind = WEIR_SERIES_POINTS, .name = "p", .n = 3, .x = x, .y = y},
+  const weir_figure_series lines[] = {
+      {.kind = WEIR_FIGURE_LINE, .name = "l", .n = 3, .x = x, .y = y, .lo = lo, .hi = hi},
+      {.kind = WEIR_FIGURE_POINTS, .name = "p", .n = 3, .x = x, .y = y},
   };
-  const weir_series bars = {.kind = WEIR_SERIES_BARS, .n = 3, .y = y, .label = label};
-  const weir_series steps = {.kind = WEIR_SERIES_HISTOGRAM, .n = 3, .x = x, .y = y};
+  const weir_figure_series bars = {.kind = WEIR_FIGURE_BARS, .n = 3, .y = y, .label = label};
+  const weir_figure_series steps = {.kind = WEIR_FIGURE_HISTOGRAM, .n = 3, .x = x, .y = y};
   const weir_figure f[] = {{.title = "1", .series = lines, .n_series = 2},
                            {.title = "2", .series = &bars, .n_series = 1},
                            {.title = "3", .series = &steps, .n_series = 1}};
@@ -107,7 +107,7 @@ static void every_kind_draws_its_marks(void **state)
 
 static void an_empty_figure_has_axes(void **state)
 {
-  const weir_series s = {.kind = WEIR_SERIES_LINE, .n = 0};
+  const weir_figure_series s = {.kind = WEIR_FIGURE_LINE, .n = 0};
   char *svg = text_of(weir_figure_svg, &(weir_figure){.series = &s, .n_series = 1});
 
   assert_null(strstr(svg, "nan"));
@@ -118,10 +118,10 @@ static void an_empty_figure_has_axes(void **state)
 static void a_series_without_its_arrays_is_refused(void **state)
 {
   const double y[] = {1};
-  const weir_series wrong[] = {{.kind = WEIR_SERIES_LINE, .n = 1, .y = y},
-                               {.kind = WEIR_SERIES_BARS, .n = 1, .y = y},
-                               {.kind = WEIR_SERIES_LINE, .n = 1, .x = y, .y = y, .lo = y},
-                               {.kind = WEIR_SERIES_POINTS, .n = -1}};
+  const weir_figure_series wrong[] = {{.kind = WEIR_FIGURE_LINE, .n = 1, .y = y},
+                                      {.kind = WEIR_FIGURE_BARS, .n = 1, .y = y},
+                                      {.kind = WEIR_FIGURE_LINE, .n = 1, .x = y, .y = y, .lo = y},
+                                      {.kind = WEIR_FIGURE_POINTS, .n = -1}};
 
   for (int i = 0; i < 4; i++) {
     const weir_figure f = {.title = "t", .series = &wrong[i], .n_series = 1};

@@ -6,7 +6,7 @@
 #include "base/weir_file.h"
 
 static const double some[] = {1, 2, 3};
-static const weir_series series = {.kind = WEIR_SERIES_POINTS, .n = 3, .x = some, .y = some};
+static const weir_figure_series series = {.kind = WEIR_FIGURE_POINTS, .n = 3, .x = some, .y = some};
 static const weir_figure figure = {.title = "f", .series = &series, .n_series = 1};
 static const char *const head[] = {"what", "value"};
 

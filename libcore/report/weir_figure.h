@@ -9,26 +9,26 @@
 extern "C" {
 #endif
 
-typedef enum weir_series_kind {
-  WEIR_SERIES_LINE,     /* x, y; broken where a value is not finite; lo and hi: a band around it */
-  WEIR_SERIES_POINTS,   /* x, y                                                                 */
-  WEIR_SERIES_BARS,     /* y at equal distances, label[n] below                                 */
-  WEIR_SERIES_HISTOGRAM /* y[n] counts between the edges x[n + 1]                                */
-} weir_series_kind;
+typedef enum weir_figure_kind {
+  WEIR_FIGURE_LINE,     /* x, y; broken where a value is not finite; lo and hi: a band around it */
+  WEIR_FIGURE_POINTS,   /* x, y                                                                 */
+  WEIR_FIGURE_BARS,     /* y at equal distances, label[n] below                                 */
+  WEIR_FIGURE_HISTOGRAM /* y[n] counts between the edges x[n + 1]                                */
+} weir_figure_kind;
 
 /* One set of values. All arrays are borrowed. */
-typedef struct weir_series {
-  weir_series_kind kind;
+typedef struct weir_figure_series {
+  weir_figure_kind kind;
   const char *name; /* in the legend and in the CSV; NULL: not in the legend */
   int64_t n;
   const double *x, *y;
   const double *lo, *hi;    /* band of a line, or NULL */
   const char *const *label; /* of bars                 */
-} weir_series;
+} weir_figure_series;
 
 typedef struct weir_figure {
   const char *title, *x_label, *y_label; /* with units */
-  const weir_series *series;
+  const weir_figure_series *series;
   int n_series;
 } weir_figure;
 

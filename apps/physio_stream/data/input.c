@@ -1,5 +1,6 @@
 /* input.c - see input.h. */
 #include "data/input.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -149,10 +150,23 @@ static void advance(ps_input *in, int64_t start)
   }
 }
 
+/* A text file may hold numbers that no filter survives. */
+static void drop_infinite(int64_t n, float *x, uint8_t *present)
+{
+  for (int64_t i = 0; i < n; i++) {
+    const uint8_t good = isfinite(x[i]) != 0;
+
+    present[i] = present[i] & good;
+    x[i] = good ? x[i] : 0.0f;
+  }
+}
+
 weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint8_t *present)
 {
   if (in->record != NULL) {
-    return weir_record_read(in->record, in->signal, start, n, x, present);
+    WEIR_TRY(weir_record_read(in->record, in->signal, start, n, x, present));
+    drop_infinite(n, x, present);
+    return WEIR_OK;
   }
   WEIR_ASSERT(start >= in->at);
   advance(in, start);

@@ -94,6 +94,30 @@ static void start(const ps_front *front, ps_front_state *s, double x)
   s->started = 1;
 }
 
+/* Sum of `width` squares (a power of 2) of which the newest is `back` samples old: halves first,
+ * the order of additions of a window that is made by doubling. */
+static float power(const ps_front *front, const ps_front_state *s, int64_t back, int64_t width)
+{
+  if (width == 1) {
+    return s->square[(s->at - 1 - back + 2 * front->window) % front->window];
+  }
+  return power(front, s, back, width / 2) + power(front, s, back + width / 2, width / 2);
+}
+
+static float window_sum(const ps_front *front, const ps_front_state *s)
+{
+  float sum = 0.0f;
+  int64_t back = 0;
+
+  for (int64_t width = 1; width <= front->window; width *= 2) {
+    if (front->window & width) {
+      sum += power(front, s, back, width);
+      back += width;
+    }
+  }
+  return sum;
+}
+
 void ps_front_run(const ps_front *front, ps_front_state *state, int64_t n, const float *x,
                   const uint8_t *present, float *filtered, float *feature)
 {
@@ -107,7 +131,7 @@ void ps_front_run(const ps_front *front, ps_front_state *state, int64_t n, const
       start(front, state, (double)x[i]);
     }
     filtered[i] = (float)filter(front, state->z, (double)x[i]);
-    float slope = (float)ps_front_slope[0] * filtered[i], sum = 0.0f;
+    float slope = (float)ps_front_slope[0] * filtered[i];
 
     for (int k = 1; k < PS_FRONT_TAPS; k++) {
       slope += (float)ps_front_slope[k] * state->past[k - 1];
@@ -116,9 +140,6 @@ void ps_front_run(const ps_front *front, ps_front_state *state, int64_t n, const
     state->past[0] = filtered[i];
     state->square[state->at] = slope * slope;
     state->at = (state->at + 1) % front->window;
-    for (int64_t k = 0; k < front->window; k++) {
-      sum += state->square[k];
-    }
-    feature[i] = sum;
+    feature[i] = window_sum(front, state);
   }
 }

@@ -1,0 +1,23 @@
+/* beat_call.h - the decision as a function of slots in the graph, with all its state in one block.
+ */
+#ifndef PS_BEAT_CALL_H
+#define PS_BEAT_CALL_H
+#include "graph/weir_op.h"
+#include "model/detect.h"
+
+/* What does not change while a graph runs. */
+typedef struct ps_beat_call {
+  ps_detect_opts opts;
+  double rate;
+} ps_beat_call;
+
+/* Bytes of the state; 0 when the options are refused. */
+size_t ps_beat_call_bytes(const ps_beat_call *call);
+/* Makes `state` (aligned to 64) a decision before slot 0. Fails: as ps_detect_init. */
+weir_status ps_beat_call_init(const ps_beat_call *call, void *state, size_t bytes) WEIR_CHECKED;
+/* Extent of the result that calls of up to `slots` slots need. */
+int64_t ps_beat_call_places(const void *state, int64_t slots);
+/* in: filtered, feature, present, state; out: beats [2, places] (graph.h).
+ * Fails: WEIR_ERR_SHAPE when the beats may not fit. */
+weir_status ps_beat_call_run(void *context, const weir_op_run *run) WEIR_CHECKED;
+#endif

@@ -1,0 +1,104 @@
+/* graph.c - see graph.h. */
+#include "model/graph.h"
+#include "base/weir_alloc.h"
+#include "model/beat_call.h"
+#include "ops/call/weir_call.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "stream/op/derivative/weir_stream_derivative.h"
+#include "stream/op/moving_sum/weir_stream_moving_sum.h"
+#include "stream/op/sos/weir_stream_sos.h"
+
+#define STATE "detector"
+/* Arithmetic of the decision per slot: a compare of its scan for peaks. */
+#define DECISION_FLOPS 1
+
+static weir_status make_store(ps_graph *out)
+{
+  const int64_t bytes = (int64_t)ps_beat_call_bytes(out->call);
+
+  WEIR_TRY(weir_store_create(&out->store));
+  WEIR_TRY(weir_store_add(out->store, STATE, WEIR_U8, 1, &bytes));
+  return ps_graph_reset(out);
+}
+
+/* The decision on filtered signal and feature. */
+static weir_value decide(ps_graph *out, weir_series filtered, weir_series feature,
+                         int64_t most_slots)
+{
+  weir_graph *g = out->graph;
+  const weir_tensor *state = weir_store_get(out->store, STATE);
+  const weir_value in[4] = {filtered.value, feature.value, feature.present,
+                            weir_stored(g, out->store, STATE)};
+  const weir_call_spec spec = {
+      .name = "decide_beats",
+      .function = ps_beat_call_run,
+      .context = out->call,
+      .n_out = 1,
+      .out = {{.dtype = WEIR_I64,
+               .rank = 2,
+               .shape = {2, ps_beat_call_places(state->data, most_slots)}}},
+      .presence = 3,
+      .settle = 1,
+      .flops = DECISION_FLOPS};
+
+  weir_in_place(g, in[3]);
+  return weir_call(g, &spec, in, 4);
+}
+
+static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t most_slots,
+                  bool features)
+{
+  weir_graph *g = out->graph;
+  const ps_front *front = &out->front;
+  const weir_series x = weir_series_input(g, PS_INPUT_X, PS_INPUT_PRESENT, rate_num, rate_den);
+  const weir_series filtered = weir_stream_sos(g, x, front->sos, front->sections, 0);
+  const weir_series slope = weir_stream_derivative(g, filtered, ps_front_slope, PS_FRONT_TAPS);
+  weir_series energy = slope; /* with the age that the slope needed */
+
+  energy.value = weir_square(g, slope.value); /* still 0 where absent */
+  const weir_series feature = weir_stream_moving_sum(g, energy, front->window);
+
+  if (features) {
+    weir_output(g, PS_RESULT_FILTERED, filtered.value);
+    weir_output(g, PS_RESULT_FEATURE, feature.value);
+    weir_output(g, PS_RESULT_PRESENT, feature.present);
+  }
+  weir_output(g, PS_RESULT_BEATS, decide(out, filtered, feature, most_slots));
+}
+
+weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,
+                            int64_t most_slots, bool features, ps_graph *out)
+{
+  ps_graph g = {0};
+  weir_status status = WEIR_OK;
+  const double rate = (double)rate_num / (double)rate_den;
+
+  *out = g;
+  WEIR_TRY(ps_front_design(&opts->front, rate, &g.front));
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof *g.call, (void **)&g.call), done);
+  *g.call = (ps_beat_call){.opts = *opts, .rate = rate};
+  WEIR_TRY_GOTO(make_store(&g), done);
+  WEIR_TRY_GOTO(weir_graph_create(&g.graph), done);
+  build(&g, rate_num, rate_den, most_slots, features);
+  WEIR_TRY_GOTO(weir_graph_status(g.graph), done);
+  *out = g;
+  return WEIR_OK;
+done:
+  ps_graph_destroy(&g);
+  return status;
+}
+
+void ps_graph_destroy(ps_graph *g)
+{
+  weir_graph_destroy(&g->graph);
+  weir_store_destroy(&g->store);
+  weir_free(&g->call);
+  *g = (ps_graph){0};
+}
+
+weir_status ps_graph_reset(ps_graph *g)
+{
+  weir_tensor *state = weir_store_get(g->store, STATE);
+
+  return ps_beat_call_init(g->call, state->data, (size_t)state->shape[0]);
+}

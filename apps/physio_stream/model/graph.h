@@ -1,0 +1,35 @@
+/* graph.h - the detection as a graph: filter, slope, energy and window are ops, the decision is a
+ * call whose state lies in the store. */
+#ifndef PS_GRAPH_H
+#define PS_GRAPH_H
+#include "graph/weir_graph.h"
+#include "model/detect.h"
+
+/* Names of inputs and results. x: f32, mV, 0 where absent; present: bool; filtered and feature as
+ * front.h says, bits as ps_front_run gives them. */
+#define PS_INPUT_X "x"
+#define PS_INPUT_PRESENT "x.present"
+#define PS_RESULT_FILTERED "filtered"
+#define PS_RESULT_FEATURE "feature"
+#define PS_RESULT_PRESENT "present"
+#define PS_RESULT_BEATS "beats"
+
+/* The result `beats` is i64, [2, places], written whole at each call: [0, 0] is the number n of
+ * beats that became final, [0, 1 .. n] their samples, and [1, 1 .. n] whether samples are absent
+ * between the beat before and it (1) or not (0). */
+typedef struct ps_graph {
+  weir_graph *graph;
+  weir_store *store; /* holds the detector's state */
+  ps_front front;
+  struct ps_beat_call *call;
+} ps_graph;
+
+/* The graph for one sampling rate; most_slots bounds the slots of one call to the decision.
+ * features: filtered, feature and present are results too.
+ * Fails: WEIR_ERR_CONFIG (as ps_detect_init), WEIR_ERR_MEMORY; *out is then all NULL. */
+weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,
+                            int64_t most_slots, bool features, ps_graph *out) WEIR_CHECKED;
+void ps_graph_destroy(ps_graph *g);
+/* The detector before sample 0 again. */
+weir_status ps_graph_reset(ps_graph *g) WEIR_CHECKED;
+#endif

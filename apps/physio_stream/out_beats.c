@@ -1,0 +1,276 @@
+/* out_beats.c - see out_beats.h. */
+#include "out_beats.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "io/weir_annotation.h"
+#include "io/weir_netcdf.h"
+
+enum { PATH_SIZE = 4096, BLOCK = 4096 };
+
+weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out)
+{
+  *out = (ps_out_beats){.facts = facts, .last = -1};
+  out->kept = tmpfile();
+  if (out->kept == NULL) {
+    return weir_fail(WEIR_ERR_DATA, "beats: no temporary file can be made: %s", strerror(errno));
+  }
+  return WEIR_OK;
+}
+
+void ps_out_beats_fini(ps_out_beats *b)
+{
+  if (b->kept != NULL) {
+    (void)fclose(b->kept);
+  }
+  weir_free(&b->strip);
+  *b = (ps_out_beats){0};
+}
+
+static double seconds(const ps_out_beats *b, int64_t samples)
+{
+  return (double)samples * (double)b->facts->fs_den / (double)b->facts->fs_num;
+}
+
+static void count_interval(ps_out_beats *b, double rr)
+{
+  const double bin = rr / PS_RR_BIN;
+
+  b->n_rr++;
+  b->rr_sum += rr;
+  b->rr_square += rr * rr;
+  b->rr_count[bin < PS_RR_BINS ? (int)bin : PS_RR_BINS - 1]++;
+}
+
+static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap)
+{
+  const ps_beat beat = {.sample = sample,
+                        .flags = (b->last < 0 ? PS_BEAT_FIRST : 0) | (gap ? PS_BEAT_GAP : 0)};
+
+  if (fwrite(&beat, sizeof beat, 1, b->kept) != 1) {
+    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file takes no more: %s", strerror(errno));
+  }
+  if (beat.flags == 0) {
+    count_interval(b, seconds(b, sample - b->last));
+  }
+  if (sample >= b->strip_lo && sample < b->strip_hi) {
+    WEIR_TRY(weir_reserve(&b->strip, &b->n_strip_capacity, b->n_strip + 1, sizeof *b->strip));
+    b->strip[b->n_strip++] = sample;
+  }
+  b->last = sample;
+  b->n++;
+  return WEIR_OK;
+}
+
+weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    WEIR_TRY(add(b, sample[i], gap[i]));
+  }
+  return WEIR_OK;
+}
+
+double ps_out_beats_rr_mean(const ps_out_beats *b)
+{
+  return b->n_rr > 0 ? b->rr_sum / (double)b->n_rr : NAN;
+}
+
+double ps_out_beats_rr_std(const ps_out_beats *b)
+{
+  const double mean = ps_out_beats_rr_mean(b), n = (double)b->n_rr;
+
+  return b->n_rr > 1 ? sqrt(fmax(0, (b->rr_square - n * mean * mean) / (n - 1))) : NAN;
+}
+
+/* The files being written. */
+typedef struct files {
+  weir_annotation_writer *qrs;
+  weir_writer *csv;
+  weir_netcdf *nc; /* NULL without NetCDF */
+  int sample, time, rr, flags;
+} files;
+
+static weir_status open_qrs(const ps_out_beats *b, const char *dir, files *f)
+{
+  /* Annotations count frames unless the file says otherwise. */
+  const weir_annotations head = {.fs_num = b->facts->fs_num, .fs_den = b->facts->fs_den};
+  char path[PATH_SIZE], name[512];
+
+  (void)snprintf(name, sizeof name, "%s.qrs", b->facts->name);
+  WEIR_TRY(weir_path_join(dir, name, path, sizeof path));
+  return weir_annotation_writer_open(path, b->facts->per_frame > 1 ? &head : NULL, &f->qrs);
+}
+
+static weir_status open_csv(const char *dir, files *f)
+{
+  char path[PATH_SIZE];
+
+  WEIR_TRY(weir_path_join(dir, "beats.csv", path, sizeof path));
+  WEIR_TRY(weir_writer_open(path, &f->csv));
+  return weir_writer_printf(f->csv, "sample,time_s,rr_s,gap_before\n");
+}
+
+static weir_status describe_file(const ps_out_beats *b, weir_netcdf *nc)
+{
+  const char *names[] = {b->facts->name};
+  const double rate = (double)b->facts->fs_num / (double)b->facts->fs_den;
+  int record = 0;
+
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "featureType", "timeSeries"));
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "heart beats of one recording"));
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "signal", b->facts->signal));
+  WEIR_TRY(weir_netcdf_put_numbers(nc, WEIR_NETCDF_FILE, "sampling_rate", WEIR_F64, &rate, 1));
+  WEIR_TRY(weir_netcdf_text_var(nc, "record", 0, NULL, &record));
+  WEIR_TRY(weir_netcdf_put_text(nc, record, "cf_role", "timeseries_id"));
+  WEIR_TRY(weir_netcdf_put_text(nc, record, "long_name", "name of the recording"));
+  return weir_netcdf_write_texts(nc, record, NULL, NULL, names);
+}
+
+static weir_status describe_time(const ps_out_beats *b, weir_netcdf *nc, int time)
+{
+  WEIR_TRY(weir_netcdf_put_text(nc, time, "standard_name", "time"));
+  WEIR_TRY(weir_netcdf_put_text(nc, time, "calendar", "standard"));
+  WEIR_TRY(weir_netcdf_put_text(nc, time, "units", "microseconds since 1970-01-01 00:00:00"));
+  if (b->facts->start_kind == 2) {
+    return WEIR_OK;
+  }
+  return weir_netcdf_put_text(nc, time, "comment",
+                              "the recording gives no date: its first sample is taken for the "
+                              "reference time");
+}
+
+static weir_status describe_flags(weir_netcdf *nc, int flags)
+{
+  static const uint8_t masks[] = {PS_BEAT_FIRST, PS_BEAT_GAP};
+
+  WEIR_TRY(weir_netcdf_put_text(nc, flags, "long_name", "why there is no RR interval"));
+  WEIR_TRY(weir_netcdf_put_numbers(nc, flags, "flag_masks", WEIR_U8, masks, 2));
+  return weir_netcdf_put_text(nc, flags, "flag_meanings", "first_beat gap_before");
+}
+
+static weir_status open_netcdf(const ps_out_beats *b, const char *dir, files *f)
+{
+  const int64_t chunk = BLOCK;
+  const double nan_value = NAN;
+  char path[PATH_SIZE];
+  int dim = 0;
+
+  WEIR_TRY(weir_path_join(dir, "beats.nc", path, sizeof path));
+  WEIR_TRY(weir_netcdf_create(path, &f->nc));
+  WEIR_TRY(weir_netcdf_dim(f->nc, "beat", b->n > 0 ? b->n : WEIR_NETCDF_UNLIMITED, &dim));
+  WEIR_TRY(weir_netcdf_var(f->nc, "sample", WEIR_I64, 1, &dim, &f->sample));
+  WEIR_TRY(weir_netcdf_var(f->nc, "time", WEIR_I64, 1, &dim, &f->time));
+  WEIR_TRY(weir_netcdf_var(f->nc, "rr", WEIR_F64, 1, &dim, &f->rr));
+  WEIR_TRY(weir_netcdf_var(f->nc, "flags", WEIR_U8, 1, &dim, &f->flags));
+  const int vars[] = {f->sample, f->time, f->rr, f->flags};
+
+  for (int i = 0; i < 4 && b->n >= chunk; i++) {
+    WEIR_TRY(weir_netcdf_chunk(f->nc, vars[i], &chunk, 4));
+  }
+  WEIR_TRY(weir_netcdf_put_text(f->nc, f->sample, "long_name", "sample of the R wave"));
+  WEIR_TRY(describe_time(b, f->nc, f->time));
+  WEIR_TRY(weir_netcdf_put_text(f->nc, f->rr, "long_name", "interval from the beat before"));
+  WEIR_TRY(weir_netcdf_put_text(f->nc, f->rr, "units", "s"));
+  WEIR_TRY(weir_netcdf_put_text(f->nc, f->rr, "coordinates", "time record"));
+  WEIR_TRY(weir_netcdf_put_numbers(f->nc, f->rr, "_FillValue", WEIR_F64, &nan_value, 1));
+  WEIR_TRY(describe_flags(f->nc, f->flags));
+  return describe_file(b, f->nc);
+}
+
+/* Microseconds: of the date that the recording gives, else since its first sample. */
+static int64_t microseconds(const ps_out_beats *b, int64_t sample)
+{
+  const __int128 num = (__int128)sample * b->facts->fs_den * 1000000;
+  const int64_t us = (int64_t)((num + b->facts->fs_num / 2) / b->facts->fs_num);
+
+  return us + (b->facts->start_kind == 2 ? b->facts->start_us : 0);
+}
+
+static weir_status write_text(const ps_out_beats *b, const files *f, const ps_beat *beat, double rr)
+{
+  const weir_annotation mark = {.time = beat->sample, .code = WEIR_ANN_NORMAL};
+  const int gap = (beat->flags & PS_BEAT_GAP) != 0;
+
+  WEIR_TRY(weir_annotation_writer_append(f->qrs, &mark));
+  WEIR_TRY(
+      weir_writer_printf(f->csv, "%lld,%.6f,", (long long)beat->sample, seconds(b, beat->sample)));
+  if (isnan(rr)) {
+    return weir_writer_printf(f->csv, ",%d\n", gap);
+  }
+  return weir_writer_printf(f->csv, "%.6f,%d\n", rr, gap);
+}
+
+/* n beats, the first of which is number `first`; `before` is the sample of the beat before them. */
+static weir_status write_block(const ps_out_beats *b, const files *f, const ps_beat *beat,
+                               int64_t first, int64_t n, int64_t before)
+{
+  int64_t sample[BLOCK], time[BLOCK];
+  double rr[BLOCK];
+  uint8_t flags[BLOCK];
+
+  for (int64_t i = 0; i < n; i++) {
+    sample[i] = beat[i].sample;
+    time[i] = microseconds(b, beat[i].sample);
+    rr[i] = beat[i].flags == 0 ? seconds(b, beat[i].sample - before) : NAN;
+    flags[i] = (uint8_t)beat[i].flags;
+    before = beat[i].sample;
+    WEIR_TRY(write_text(b, f, &beat[i], rr[i]));
+  }
+  if (f->nc == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_write(f->nc, f->sample, &first, &n, sample));
+  WEIR_TRY(weir_netcdf_write(f->nc, f->time, &first, &n, time));
+  WEIR_TRY(weir_netcdf_write(f->nc, f->rr, &first, &n, rr));
+  return weir_netcdf_write(f->nc, f->flags, &first, &n, flags);
+}
+
+static weir_status write_all(ps_out_beats *b, const files *f)
+{
+  ps_beat beat[BLOCK];
+  int64_t before = 0;
+
+  if (fflush(b->kept) != 0 || fseek(b->kept, 0, SEEK_SET) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file is lost: %s", strerror(errno));
+  }
+  for (int64_t first = 0; first < b->n; first += BLOCK) {
+    const int64_t n = b->n - first < BLOCK ? b->n - first : BLOCK;
+
+    if (fread(beat, sizeof *beat, (size_t)n, b->kept) != (size_t)n) {
+      return weir_fail(WEIR_ERR_DATA, "beats: the temporary file ends early");
+    }
+    WEIR_TRY(write_block(b, f, beat, first, n, before));
+    before = beat[n - 1].sample;
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_out_beats_write(ps_out_beats *b, const char *dir)
+{
+  files f = {0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(open_qrs(b, dir, &f), done);
+  WEIR_TRY_GOTO(open_csv(dir, &f), done);
+  if (weir_netcdf_available()) {
+    WEIR_TRY_GOTO(open_netcdf(b, dir, &f), done);
+  } else {
+    weir_warn("run", "this build has no NetCDF: beats.nc is not written, %s.qrs and beats.csv are",
+              b->facts->name);
+  }
+  WEIR_TRY_GOTO(write_all(b, &f), done);
+  if (f.nc != NULL) {
+    WEIR_TRY_GOTO(weir_netcdf_commit(&f.nc), done);
+  }
+  WEIR_TRY_GOTO(weir_writer_commit(&f.csv), done);
+  WEIR_TRY_GOTO(weir_annotation_writer_commit(&f.qrs), done);
+done:
+  weir_annotation_writer_destroy(&f.qrs);
+  weir_writer_destroy(&f.csv);
+  weir_netcdf_close(&f.nc);
+  return status;
+}

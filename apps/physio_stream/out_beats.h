@@ -1,0 +1,44 @@
+/* out_beats.h - the beats of a run: kept in a nameless file while they come, so that memory does
+ * not grow, and written at the end as an annotation file, as CSV and as NetCDF. */
+#ifndef PS_OUT_BEATS_H
+#define PS_OUT_BEATS_H
+#include <stdio.h>
+#include "data/input.h"
+
+enum { PS_RR_BINS = 100 };
+/* Width of a bin of the RR histogram, s; the last bin also holds what is longer. */
+#define PS_RR_BIN 0.02
+
+/* One beat as kept: what the NetCDF file says of it. */
+typedef struct ps_beat {
+  int64_t sample;
+  int64_t flags; /* PS_BEAT_FIRST, PS_BEAT_GAP: then there is no RR interval */
+} ps_beat;
+enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
+
+typedef struct ps_out_beats {
+  const ps_input_facts *facts;
+  FILE *kept;                  /* ps_beat records                                  */
+  int64_t n, last;             /* beats; sample of the last one, -1 for none       */
+  int64_t n_rr;                /* intervals                                        */
+  double rr_sum, rr_square;    /* s, s^2                                           */
+  double rr_count[PS_RR_BINS]; /* histogram                                        */
+  int64_t strip_lo, strip_hi;  /* samples of the strip; its beats are remembered   */
+  int64_t *strip, n_strip, n_strip_capacity;
+} ps_out_beats;
+
+/* `facts` is borrowed. Fails: WEIR_ERR_DATA when no nameless file can be made. */
+weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out) WEIR_CHECKED;
+void ps_out_beats_fini(ps_out_beats *b);
+/* The next n beats, ascending; gap[i]: samples are absent before beat i.
+ * Fails: WEIR_ERR_DATA when the disk is full. */
+weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
+                             int64_t n) WEIR_CHECKED;
+/* Writes DIR/NAME.qrs, DIR/beats.csv and, where this build has NetCDF, DIR/beats.nc. Nothing
+ * appears unless all can be written. */
+weir_status ps_out_beats_write(ps_out_beats *b, const char *dir) WEIR_CHECKED;
+
+/* Mean and standard deviation of the RR intervals, s; NaN without any. */
+double ps_out_beats_rr_mean(const ps_out_beats *b);
+double ps_out_beats_rr_std(const ps_out_beats *b);
+#endif

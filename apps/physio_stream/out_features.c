@@ -1,0 +1,84 @@
+/* out_features.c - see out_features.h. */
+#include "out_features.h"
+#include "base/weir_dtype.h"
+#include "base/weir_file.h"
+#include "model/graph.h"
+
+enum { PATH_SIZE = 4096, BLOCK = 16384 };
+
+const char *const ps_feature_names[PS_FEATURES] = {PS_RESULT_FILTERED, PS_RESULT_FEATURE,
+                                                   PS_RESULT_PRESENT};
+
+static weir_status define(ps_out_features *f, const ps_input_facts *facts, int dim, int k)
+{
+  static const char *const meaning[PS_FEATURES] = {"signal in the band of the QRS complex",
+                                                   "energy of its slope over the last window",
+                                                   "1 where the signal has a sample, 0 in gaps"};
+  static const weir_dtype dtype[PS_FEATURES] = {WEIR_F32, WEIR_F32, WEIR_U8};
+  const int64_t chunk = facts->count < BLOCK ? facts->count : BLOCK;
+  const double rate = (double)facts->fs_num / (double)facts->fs_den;
+  ps_feature *v = &f->feature[k];
+  char units[128];
+
+  v->file = f;
+  v->size = weir_dtype_size(dtype[k]);
+  WEIR_TRY(weir_netcdf_var(f->nc, ps_feature_names[k], dtype[k], 1, &dim, &v->var));
+  WEIR_TRY(weir_netcdf_chunk(f->nc, v->var, &chunk, 1));
+  WEIR_TRY(weir_netcdf_put_text(f->nc, v->var, "long_name", meaning[k]));
+  WEIR_TRY(weir_netcdf_put_numbers(f->nc, v->var, "sampling_rate", WEIR_F64, &rate, 1));
+  if (k == PS_FEATURES - 1) {
+    return WEIR_OK;
+  }
+  (void)snprintf(units, sizeof units, k == 0 ? "%s" : "%s2", facts->units);
+  return weir_netcdf_put_text(f->nc, v->var, "units", units);
+}
+
+weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts, ps_out_features *out)
+{
+  char path[PATH_SIZE];
+  int dim = 0;
+
+  *out = (ps_out_features){0};
+  WEIR_TRY(weir_path_join(dir, "features.nc", path, sizeof path));
+  WEIR_TRY(weir_netcdf_create(path, &out->nc));
+  WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
+  WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "record", facts->name));
+  WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "signal", facts->signal));
+  WEIR_TRY(weir_netcdf_dim(out->nc, "time", facts->count, &dim));
+  for (int k = 0; k < PS_FEATURES; k++) {
+    WEIR_TRY(define(out, facts, dim, k));
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_out_features_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                                 bool last)
+{
+  static const float nothing[BLOCK];
+  ps_feature *v = context;
+
+  (void)last;
+  while (v->next < lo) {
+    const int64_t n = lo - v->next < BLOCK ? lo - v->next : BLOCK;
+
+    WEIR_TRY(weir_netcdf_write(v->file->nc, v->var, &v->next, &n, nothing));
+    v->next += n;
+  }
+  if (hi > lo) {
+    const int64_t n = hi - lo;
+
+    WEIR_TRY(weir_netcdf_write(v->file->nc, v->var, &lo, &n, weir_view_at(view, &lo)));
+    v->next = hi;
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_out_features_commit(ps_out_features *f)
+{
+  return weir_netcdf_commit(&f->nc);
+}
+
+void ps_out_features_close(ps_out_features *f)
+{
+  weir_netcdf_close(&f->nc);
+}

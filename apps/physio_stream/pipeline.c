@@ -1,0 +1,85 @@
+/* pipeline.c - see pipeline.h. */
+#include "pipeline.h"
+#include <math.h>
+#include "base/weir_log.h"
+
+/* Slots of one chunk at most: the option, or the most that the planner chooses (2^16), with room
+ * for what filters hold back. */
+static int64_t most_slots(const ps_cfg *cfg, double rate)
+{
+  const double asked = ceil(cfg->stream.window * rate);
+
+  return (asked > 65536 ? (int64_t)asked : 65536) + 4096;
+}
+
+weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source, bool features,
+                               const weir_stream_sink *sinks, int n_sinks, int threads,
+                               ps_pipeline *out)
+{
+  ps_pipeline p = {0};
+  const double rate = (double)source.rate_num / (double)source.rate_den;
+
+  *out = p;
+  source.value = PS_INPUT_X;
+  source.present = PS_INPUT_PRESENT;
+  WEIR_TRY(ps_graph_create(&cfg->detect, source.rate_num, source.rate_den, most_slots(cfg, rate),
+                           features, &p.graph));
+  const weir_stream_job job = {.graph = p.graph.graph,
+                               .store = p.graph.store,
+                               .sources = &source,
+                               .n_sources = 1,
+                               .sinks = sinks,
+                               .n_sinks = n_sinks,
+                               .stream = &cfg->stream,
+                               .exec = &cfg->exec,
+                               .threads = threads};
+  const weir_status status = weir_stream_create(&job, &p.stream);
+
+  if (status != WEIR_OK) {
+    ps_pipeline_destroy(&p);
+    return status;
+  }
+  *out = p;
+  return WEIR_OK;
+}
+
+void ps_pipeline_destroy(ps_pipeline *p)
+{
+  weir_stream_destroy(&p->stream);
+  ps_graph_destroy(&p->graph);
+}
+
+const char *const ps_group_head[PS_GROUP_COLUMNS] = {"stage",       "members",    "kernel",
+                                                     "flops",       "bytes",      "saved_bytes",
+                                                     "predicted_s", "measured_s", "calls"};
+
+static void add_group(int stage, const weir_group_report *r, weir_cells *cells)
+{
+  weir_event("group", WEIR_INT("stage", stage), WEIR_TEXT("members", r->members),
+             WEIR_TEXT("kernel", r->kernel), WEIR_REAL("flops", r->flops),
+             WEIR_REAL("bytes", r->bytes), WEIR_REAL("saved_bytes", r->saved_bytes),
+             WEIR_REAL("predicted_s", r->predicted_s), WEIR_REAL("measured_s", r->measured_s),
+             WEIR_INT("calls", r->calls));
+  weir_cells_add(cells, "%d", stage);
+  weir_cells_add(cells, "%s", r->members);
+  weir_cells_add(cells, "%s", r->kernel);
+  weir_cells_add(cells, "%.0f", r->flops);
+  weir_cells_add(cells, "%.0f", r->bytes);
+  weir_cells_add(cells, "%.0f", r->saved_bytes);
+  weir_cells_add(cells, "%.3g", r->predicted_s);
+  weir_cells_add(cells, "%.3g", r->measured_s);
+  weir_cells_add(cells, "%lld", (long long)r->calls);
+}
+
+void ps_pipeline_groups(const ps_pipeline *p, weir_cells *cells)
+{
+  for (int stage = 0; stage < weir_stream_stages(p->stream); stage++) {
+    const weir_plan *plan = weir_stream_plan(p->stream, stage);
+
+    for (int32_t k = 0; k < weir_plan_groups(plan); k++) {
+      const weir_group_report r = weir_plan_group(plan, k);
+
+      add_group(stage, &r, cells);
+    }
+  }
+}

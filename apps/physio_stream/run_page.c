@@ -1,0 +1,249 @@
+/* run_page.c - see run_page.h. */
+#include "run_page.h"
+#include <math.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+
+enum { MOST_STRIP = 1000000 };
+
+weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_facts *facts, ps_strip *out)
+{
+  const double rate = (double)facts->fs_num / (double)facts->fs_den;
+  const double lo = floor(cfg->output.start * rate), n = floor(cfg->output.strip * rate);
+
+  *out = (ps_strip){0};
+  if (n > MOST_STRIP) {
+    return weir_fail(WEIR_ERR_CONFIG, "output.strip: %g s are %.0f samples, at most %d are drawn",
+                     cfg->output.strip, n, MOST_STRIP);
+  }
+  if (lo < (double)facts->count) {
+    out->lo = (int64_t)lo;
+    out->hi = out->lo + (int64_t)n < facts->count ? out->lo + (int64_t)n : facts->count;
+  }
+  WEIR_TRY(weir_alloc(out->hi - out->lo, sizeof *out->value, (void **)&out->value));
+  for (int64_t i = 0; i < out->hi - out->lo; i++) {
+    out->value[i] = NAN;
+  }
+  return WEIR_OK;
+}
+
+void ps_strip_fini(ps_strip *s)
+{
+  weir_free(&s->value);
+}
+
+void ps_strip_take(ps_strip *s, int64_t lo, int64_t hi, const float *x, const uint8_t *present)
+{
+  const int64_t first = lo > s->lo ? lo : s->lo, end = hi < s->hi ? hi : s->hi;
+
+  for (int64_t t = first; t < end; t++) {
+    if (present[t - lo]) {
+      s->value[t - s->lo] = (double)x[t - lo];
+    }
+  }
+}
+
+static const char *const two_columns[2] = {"quantity", "value"};
+
+/* What the page says of the run; each is also a field of the event `run_end`. */
+typedef struct summary {
+  const ps_input_facts *facts;
+  const weir_stream_report *report;
+  const ps_out_beats *beats;
+  double rr_mean, rr_std, rate, per_second;
+} summary;
+
+static void write_event(const summary *s)
+{
+  weir_event("run_end", WEIR_TEXT("record", s->facts->name), WEIR_TEXT("signal", s->facts->signal),
+             WEIR_REAL("rate_hz", s->rate), WEIR_INT("samples", s->facts->count),
+             WEIR_INT("absent", s->facts->count - s->report->present),
+             WEIR_INT("missing_segments", s->facts->missing_segments),
+             WEIR_INT("beats", s->beats->n), WEIR_REAL("rr_mean_s", s->rr_mean),
+             WEIR_REAL("rr_std_s", s->rr_std), WEIR_REAL("window_s", s->report->window_s),
+             WEIR_REAL("latency_s", s->report->latency_s), WEIR_INT("tier", s->report->tier),
+             WEIR_INT("stages", s->report->stages), WEIR_INT("chunks", s->report->computed),
+             WEIR_INT("skipped", s->report->skipped),
+             WEIR_INT("buffer_bytes", s->report->buffer_bytes),
+             WEIR_REAL("seconds", s->report->seconds), WEIR_REAL("samples_per_s", s->per_second));
+}
+
+static void put(weir_cells *c, const char *key, double value, int decimals)
+{
+  weir_cells_add(c, "%s", key);
+  if (isnan(value)) {
+    weir_cells_add(c, "none");
+  } else {
+    weir_cells_add(c, "%.*f", decimals, value);
+  }
+}
+
+static void put_count(weir_cells *c, const char *key, int64_t value)
+{
+  weir_cells_add(c, "%s", key);
+  weir_cells_add(c, "%lld", (long long)value);
+}
+
+static void put_text(weir_cells *c, const char *key, const char *text)
+{
+  weir_cells_add(c, "%s", key);
+  weir_cells_add(c, "%s", text);
+}
+
+/* The cells as a table of two columns; they are freed. */
+static weir_status add_pairs(weir_report *r, const char *id, weir_cells *c)
+{
+  const weir_status status = weir_cells_report(c, r, id, 2, two_columns);
+
+  weir_cells_fini(c);
+  return status;
+}
+
+static weir_status add_summary(weir_report *r, const summary *s)
+{
+  weir_cells c = {0};
+
+  put_text(&c, "record", s->facts->name);
+  put_text(&c, "signal", s->facts->signal);
+  put(&c, "rate_hz", s->rate, 4);
+  put_count(&c, "samples", s->facts->count);
+  put_count(&c, "absent", s->facts->count - s->report->present);
+  put_count(&c, "missing_segments", s->facts->missing_segments);
+  put_count(&c, "beats", s->beats->n);
+  put(&c, "rr_mean_s", s->rr_mean, 6);
+  put(&c, "rr_std_s", s->rr_std, 6);
+  put(&c, "heart_rate_per_min", 60 / s->rr_mean, 2);
+  return add_pairs(r, "summary", &c);
+}
+
+static weir_status add_throughput(weir_report *r, const summary *s)
+{
+  weir_cells c = {0};
+
+  put_count(&c, "tier", s->report->tier);
+  put_count(&c, "stages", s->report->stages);
+  put(&c, "window_s", s->report->window_s, 6);
+  put(&c, "latency_s", s->report->latency_s, 6);
+  put_count(&c, "chunks", s->report->computed);
+  put_count(&c, "skipped", s->report->skipped);
+  put_count(&c, "buffer_bytes", s->report->buffer_bytes);
+  put(&c, "seconds", s->report->seconds, 6);
+  put(&c, "samples_per_s", s->per_second, 0);
+  return add_pairs(r, "throughput", &c);
+}
+
+static weir_status add_strip(weir_report *r, const summary *s, const ps_strip *strip)
+{
+  const int64_t n = strip->hi - strip->lo, n_beats = s->beats->n_strip;
+  double *x = NULL, *bx = NULL, *by = NULL;
+  char label[128];
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *x, (void **)&x), done);
+  WEIR_TRY_GOTO(weir_alloc(n_beats, sizeof *bx, (void **)&bx), done);
+  WEIR_TRY_GOTO(weir_alloc(n_beats, sizeof *by, (void **)&by), done);
+  for (int64_t i = 0; i < n; i++) {
+    x[i] = (double)(strip->lo + i) / s->rate;
+  }
+  for (int64_t i = 0; i < n_beats; i++) {
+    bx[i] = (double)s->beats->strip[i] / s->rate;
+    by[i] = strip->value[s->beats->strip[i] - strip->lo];
+  }
+  (void)snprintf(label, sizeof label, "%s (%s)", s->facts->signal, s->facts->units);
+  const weir_figure_series series[] = {
+      {.kind = WEIR_FIGURE_LINE, .name = "signal", .n = n, .x = x, .y = strip->value},
+      {.kind = WEIR_FIGURE_POINTS, .name = "beats", .n = n_beats, .x = bx, .y = by}};
+  const weir_figure figure = {.title = "signal and beats",
+                              .x_label = "time (s)",
+                              .y_label = label,
+                              .series = series,
+                              .n_series = 2};
+
+  WEIR_TRY_GOTO(weir_report_figure(r, "strip", &figure), done);
+done:
+  weir_free(&x);
+  weir_free(&bx);
+  weir_free(&by);
+  return status;
+}
+
+static weir_status add_intervals(weir_report *r, const summary *s)
+{
+  double edge[PS_RR_BINS + 1];
+
+  for (int i = 0; i <= PS_RR_BINS; i++) {
+    edge[i] = PS_RR_BIN * i;
+  }
+  const weir_figure_series series = {.kind = WEIR_FIGURE_HISTOGRAM,
+                                     .name = "intervals",
+                                     .n = PS_RR_BINS,
+                                     .x = edge,
+                                     .y = s->beats->rr_count};
+  const weir_figure figure = {.title = "RR intervals",
+                              .x_label = "interval (s); the last bin holds longer ones too",
+                              .y_label = "beats",
+                              .series = &series,
+                              .n_series = 1};
+
+  return weir_report_figure(r, "rr_histogram", &figure);
+}
+
+static weir_status add_groups(weir_report *r, const ps_pipeline *pipeline)
+{
+  weir_cells c = {0};
+
+  ps_pipeline_groups(pipeline, &c);
+  const weir_status status = weir_cells_report(&c, r, "groups", PS_GROUP_COLUMNS, ps_group_head);
+
+  weir_cells_fini(&c);
+  return status;
+}
+
+static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
+                        const ps_pipeline *pipeline)
+{
+  WEIR_TRY(add_summary(r, s));
+  if (strip->hi > strip->lo) {
+    WEIR_TRY(add_strip(r, s, strip));
+  }
+  WEIR_TRY(add_intervals(r, s));
+  WEIR_TRY(weir_report_heading(r, "Data movement"));
+  WEIR_TRY(weir_report_text(
+      r,
+      "Each group of operators runs at once over a chunk of %.6g s. bytes: distinct elements that "
+      "it reads and writes outside itself, per chunk; saved_bytes: traffic that grouping removed; "
+      "predicted_s from the peaks of the machine; measured_s with exec.explain=true.",
+      s->report->window_s));
+  WEIR_TRY(add_groups(r, pipeline));
+  WEIR_TRY(weir_report_heading(r, "Throughput"));
+  WEIR_TRY(weir_report_text(r, "From reading the input to the last beat, writing left out."));
+  return add_throughput(r, s);
+}
+
+weir_status ps_run_page_write(const char *dir, const ps_strip *strip, const ps_out_beats *beats,
+                              const ps_pipeline *pipeline, const weir_stream_report *report)
+{
+  const ps_input_facts *facts = beats->facts;
+  const summary s = {.facts = facts,
+                     .report = report,
+                     .beats = beats,
+                     .rr_mean = ps_out_beats_rr_mean(beats),
+                     .rr_std = ps_out_beats_rr_std(beats),
+                     .rate = (double)facts->fs_num / (double)facts->fs_den,
+                     .per_second =
+                         report->seconds > 0 ? (double)facts->count / report->seconds : NAN};
+  weir_report *r = NULL;
+  char title[256];
+
+  (void)snprintf(title, sizeof title, "physio_stream: beats of %s", facts->name);
+  WEIR_TRY(weir_report_open(dir, title, &r));
+  const weir_status status = fill(r, &s, strip, pipeline);
+
+  if (status != WEIR_OK) {
+    weir_report_destroy(&r);
+    return status;
+  }
+  WEIR_TRY(weir_report_commit(&r));
+  write_event(&s);
+  return WEIR_OK;
+}

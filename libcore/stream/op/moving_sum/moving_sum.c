@@ -1,0 +1,40 @@
+/* moving_sum.c - a window by repeated doubling. */
+#include "ops/elementwise/weir_elementwise.h"
+#include "stream/op/moving_sum/weir_stream_moving_sum.h"
+
+#define MOST (1 << 20)
+
+weir_series weir_stream_moving_sum(weir_graph *g, weir_series s, int64_t n)
+{
+  weir_value sum = WEIR_NO_VALUE;
+  int64_t offset = 0; /* slots already in `sum` */
+
+  if (n < 1 || n > MOST) {
+    s.value = weir_graph_fail(
+        g, weir_fail(WEIR_ERR_SHAPE, "moving_sum: %lld slots; 1 to %d", (long long)n, MOST));
+    return s;
+  }
+  s = weir_series_aged(g, s);
+  weir_series power = s; /* sums of `width` slots */
+  for (int64_t width = 1; width <= n; width *= 2) {
+    if (n & width) {
+      const weir_value part = weir_series_past(g, power, offset);
+
+      sum = offset == 0 ? part : weir_add(g, sum, part);
+      offset += width;
+    }
+    if (2 * width <= n) {
+      power.value = weir_add(g, power.value, weir_series_past(g, power, width));
+    }
+  }
+  s.value = sum;
+  return s;
+}
+
+static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
+{
+  return weir_stream_moving_sum(g, s, 1 + (int64_t)(seed % 37));
+}
+
+const weir_series_op weir_series_op_moving_sum = {
+    .name = "moving_sum", .cite = "", .sample = sample};

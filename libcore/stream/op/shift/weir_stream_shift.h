@@ -1,0 +1,15 @@
+/* weir_stream_shift.h - moves a stream in time: y[t] = x[t - by], absent before its start. */
+#ifndef WEIR_STREAM_SHIFT_H
+#define WEIR_STREAM_SHIFT_H
+#include "stream/weir_series.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* by > 0 delays by that many slots; by < 0 looks ahead, so that what comes is `by` slots late. */
+weir_series weir_stream_shift(weir_graph *g, weir_series s, int64_t by);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
