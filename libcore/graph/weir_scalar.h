@@ -435,6 +435,10 @@ static inline int64_t weir_shr_i64(int64_t a, int64_t b)
   return (int64_t)((uint64_t)a >> ((uint64_t)b & 63u));
 }
 
+/* Names are made of dtypes, and <stdbool.h> makes bool a macro. */
+#pragma push_macro("bool")
+#undef bool
+
 /* ---- Arithmetic of every dtype. Integers wrap (W: an unsigned type at least as wide), x / 0 is 0;
  * min and max give b when one is NaN. ---- */
 // clang-format off
@@ -582,4 +586,5 @@ WEIR_SCALAR_MONOIDS(bool, uint8_t, 0, 1)
 WEIR_SCALAR_STATISTICS(f32, float)
 WEIR_SCALAR_STATISTICS(f64, double)
 // clang-format on
+#pragma pop_macro("bool")
 #endif

@@ -1,0 +1,265 @@
+/* exec_literal.h - the definitions of weir_engine.h and weir_scalar.h read word for word, in the
+ * loop's own dtypes: what every engine must give to the bit. Tests only. */
+#ifndef WEIR_EXEC_LITERAL_H
+#define WEIR_EXEC_LITERAL_H
+#include <stdlib.h>
+#include <string.h>
+#include "exec/exec_priv.h"
+#include "graph/weir_scalar.h"
+#undef bool
+
+typedef union literal {
+  float f32;
+  double f64;
+  int8_t i8;
+  uint8_t u8, bool;
+  int16_t i16;
+  int32_t i32;
+  int64_t i64;
+  uint64_t bits;
+} literal;
+
+// clang-format off
+#define LITERAL_INTEGERS(X) X(I8, i8) X(U8, u8) X(I16, i16) X(I32, i32) X(I64, i64)
+#define LITERAL_NUMBERS(X) X(F32, f32) X(F64, f64) LITERAL_INTEGERS(X)
+#define LITERAL_ALL(X) LITERAL_NUMBERS(X) X(BOOL, bool)
+// clang-format on
+
+static inline literal literal_load(weir_dtype dtype, const void *at)
+{
+  literal x = {.bits = 0};
+
+  memcpy(&x, at, weir_dtype_size(dtype));
+  return x;
+}
+
+static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
+{
+  literal y = {.bits = 0};
+
+#define FROM(F, f)                      \
+  case WEIR_##F:                        \
+    switch (to) {                       \
+    case WEIR_F32:                      \
+      y.f32 = weir_f32_from_##f(x.f);   \
+      break;                            \
+    case WEIR_F64:                      \
+      y.f64 = weir_f64_from_##f(x.f);   \
+      break;                            \
+    case WEIR_I8:                       \
+      y.i8 = weir_i8_from_##f(x.f);     \
+      break;                            \
+    case WEIR_U8:                       \
+      y.u8 = weir_u8_from_##f(x.f);     \
+      break;                            \
+    case WEIR_I16:                      \
+      y.i16 = weir_i16_from_##f(x.f);   \
+      break;                            \
+    case WEIR_I32:                      \
+      y.i32 = weir_i32_from_##f(x.f);   \
+      break;                            \
+    case WEIR_I64:                      \
+      y.i64 = weir_i64_from_##f(x.f);   \
+      break;                            \
+    default:                            \
+      y.bool = weir_bool_from_##f(x.f); \
+    }                                   \
+    break;
+  if (to == from) {
+    return x;
+  }
+  switch (from) {
+    LITERAL_ALL(FROM)
+  default:
+    break;
+  }
+#undef FROM
+  return y;
+}
+
+/* Any code with arguments of dtype `from` (of the last one). */
+static inline literal literal_apply(weir_code code, weir_dtype from, literal a, literal b,
+                                    literal c)
+{
+  literal y = {.bits = 0};
+
+#define EITHER(CODE, f, call) \
+  case WEIR_CODE_##CODE:      \
+    y.f = call;               \
+    return y;
+#define TRUTH(CODE, f, test) \
+  case WEIR_CODE_##CODE:     \
+    y.bool = test;           \
+    return y;
+#define ANY(F, f)                                          \
+  if (from == WEIR_##F) {                                  \
+    switch (code) {                                        \
+      TRUTH(EQ, f, a.f == b.f)                             \
+      TRUTH(NE, f, a.f != b.f)                             \
+      TRUTH(LT, f, a.f < b.f)                              \
+      TRUTH(LE, f, a.f <= b.f)                             \
+      TRUTH(GT, f, a.f > b.f)                              \
+      TRUTH(GE, f, a.f >= b.f)                             \
+      TRUTH(ISNAN, f, a.f != a.f)                          \
+      EITHER(MIN, f, weir_min_##f(a.f, b.f))               \
+      EITHER(MAX, f, weir_max_##f(a.f, b.f))               \
+      EITHER(SELECT, f, weir_select_##f(a.bool, b.f, c.f)) \
+    default:                                               \
+      break;                                               \
+    }                                                      \
+  }
+  LITERAL_ALL(ANY)
+#undef ANY
+#define NUMBER(F, f)                         \
+  if (from == WEIR_##F) {                    \
+    switch (code) {                          \
+      EITHER(NEG, f, weir_neg_##f(a.f))      \
+      EITHER(ABS, f, weir_abs_##f(a.f))      \
+      EITHER(ADD, f, weir_add_##f(a.f, b.f)) \
+      EITHER(SUB, f, weir_sub_##f(a.f, b.f)) \
+      EITHER(MUL, f, weir_mul_##f(a.f, b.f)) \
+      EITHER(DIV, f, weir_div_##f(a.f, b.f)) \
+    default:                                 \
+      break;                                 \
+    }                                        \
+  }
+  LITERAL_NUMBERS(NUMBER)
+#undef NUMBER
+#define REAL(F, f)                                \
+  if (from == WEIR_##F) {                         \
+    switch (code) {                               \
+      EITHER(SQRT, f, weir_sqrt_##f(a.f))         \
+      EITHER(EXP, f, weir_exp_##f(a.f))           \
+      EITHER(LOG, f, weir_log_##f(a.f))           \
+      EITHER(TANH, f, weir_tanh_##f(a.f))         \
+      EITHER(ERF, f, weir_erf_##f(a.f))           \
+      EITHER(SIN, f, weir_sin_##f(a.f))           \
+      EITHER(COS, f, weir_cos_##f(a.f))           \
+      EITHER(FLOOR, f, weir_floor_##f(a.f))       \
+      EITHER(CEIL, f, weir_ceil_##f(a.f))         \
+      EITHER(ROUND, f, weir_round_##f(a.f))       \
+      EITHER(FMA, f, weir_fma_##f(a.f, b.f, c.f)) \
+    default:                                      \
+      break;                                      \
+    }                                             \
+  }
+  REAL(F32, f32)
+  REAL(F64, f64)
+#undef REAL
+  switch (code) {
+    TRUTH(NOT, bool, !a.bool)
+    TRUTH(AND, bool, a.bool &b.bool)
+    TRUTH(OR, bool, a.bool | b.bool)
+    TRUTH(XOR, bool, a.bool ^ b.bool)
+    EITHER(SHR, i64, weir_shr_i64(a.i64, b.i64))
+  default: /* rounding of an integer */
+    return a;
+  }
+#undef EITHER
+#undef TRUTH
+}
+
+/* ---- One iteration. ---- */
+
+typedef struct literal_run {
+  const weir_access *a;
+  const weir_loop_run *run;
+  int64_t iteration[WEIR_MAX_DIMS];
+  literal state[WEIR_MAX_STATES];
+  literal *v; /* [body.n] */
+} literal_run;
+
+static inline literal literal_leaf(const literal_run *r, const weir_expr *e)
+{
+  const weir_access *a = r->a;
+  literal y = {.bits = 0}, wide = {.bits = 0};
+  int64_t index[WEIR_MAX_RANK];
+
+  switch (e->code) {
+  case WEIR_CODE_LOAD: {
+    const weir_view *view = &r->run->in[e->integer];
+    double fill = 0;
+    if (exec_locate(a, &a->in[e->integer], view->extent, r->run->in, r->iteration, index, &fill) ==
+        EXEC_INSIDE) {
+      return literal_load(e->dtype, weir_view_at(view, index));
+    }
+    wide.f64 = fill;
+    return literal_cast(e->dtype, WEIR_F64, wide);
+  }
+  case WEIR_CODE_CONST:
+    if (weir_dtype_is_float(e->dtype)) {
+      wide.f64 = e->real;
+      return literal_cast(e->dtype, WEIR_F64, wide);
+    }
+    wide.i64 = e->integer;
+    return literal_cast(e->dtype, WEIR_I64, wide);
+  case WEIR_CODE_INDEX:
+    y.i64 = r->iteration[e->integer];
+    return y;
+  case WEIR_CODE_REMAINDER: {
+    const weir_index *x = &a->in[e->integer / 16].index[e->integer % 16];
+    int64_t sum = x->offset, gathered;
+    exec_gathered(a, x, r->run->in, r->iteration, &gathered);
+    for (int k = 0; k < a->n_dims; k++) {
+      sum += x->coef[k] * r->iteration[k];
+    }
+    y.i64 = x->div > 1 ? weir_floor_mod(sum + gathered, x->div) : 0;
+    return y;
+  }
+  case WEIR_CODE_STATE:
+    return r->state[e->integer];
+  default: /* random bits */
+    y.i64 = (int64_t)weir_random_bits((uint64_t)r->v[e->a].i64, (uint32_t)e->integer,
+                                      (uint32_t)r->v[e->b].i64,
+                                      (uint64_t)exec_position(a, WEIR_PARALLEL, r->iteration));
+    return y;
+  }
+}
+
+/* All expressions of the iteration; 0: it is dropped. */
+static inline int literal_iteration(literal_run *r)
+{
+  const weir_access *a = r->a;
+  int64_t index[WEIR_MAX_RANK];
+  const literal none = {.bits = 0};
+  double fill;
+
+  for (int k = 0; k < a->n_in; k++) {
+    if (a->in[k].role == WEIR_ROLE_DATA &&
+        exec_locate(a, &a->in[k], r->run->in[k].extent, r->run->in, r->iteration, index, &fill) ==
+            EXEC_DROPPED) {
+      return 0;
+    }
+  }
+  for (int32_t i = 0; i < a->body.n; i++) {
+    const weir_expr *e = &a->body.exprs[i];
+    const int args = weir_code_args(e->code);
+    const int32_t last = args > 2 ? e->c : args > 1 ? e->b : e->a;
+
+    if (args == 0 || e->code == WEIR_CODE_RANDOM) {
+      r->v[i] = literal_leaf(r, e);
+    } else if (e->code == WEIR_CODE_CAST) {
+      r->v[i] = literal_cast(e->dtype, a->body.exprs[e->a].dtype, r->v[e->a]);
+    } else {
+      r->v[i] = literal_apply(e->code, a->body.exprs[last].dtype, r->v[e->a],
+                              args > 1 ? r->v[e->b] : none, args > 2 ? r->v[e->c] : none);
+    }
+  }
+  return 1;
+}
+
+static inline void literal_put(const literal_run *r, int k, weir_dtype from, literal x)
+{
+  const weir_access *a = r->a;
+  int64_t index[WEIR_MAX_RANK];
+  int out = 0;
+
+  for (int seen = 0; a->out[out].role != WEIR_ROLE_DATA || seen++ != k; out++) {
+  }
+  for (int d = 0; d < a->out[out].rank; d++) {
+    index[d] = weir_index_raw(&a->out[out].index[d], a->n_dims, r->iteration, 0);
+  }
+  x = literal_cast(a->out[out].dtype, from, x);
+  memcpy(weir_view_at(&r->run->out[out], index), &x, weir_dtype_size(a->out[out].dtype));
+}
+#endif

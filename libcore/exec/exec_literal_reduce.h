@@ -1,0 +1,242 @@
+/* exec_literal_reduce.h - the order of reductions of weir_engine.h, written down without any
+ * thought of speed. Tests only. */
+#ifndef WEIR_EXEC_LITERAL_REDUCE_H
+#define WEIR_EXEC_LITERAL_REDUCE_H
+#include "exec/exec_literal.h"
+
+/* A partial result: one, two or three numbers of the accumulator's dtype, or a number and a place.
+ */
+typedef struct literal_partial {
+  literal x, y, z;
+  int64_t at;
+} literal_partial;
+
+static inline literal_partial literal_neutral(weir_monoid m, weir_dtype t)
+{
+  literal_partial p = {.at = -1};
+
+#define ONE(F, f)                                                                            \
+  if (t == WEIR_##F) {                                                                       \
+    p.x.f = m == WEIR_COMBINE_PROD  ? 1                                                      \
+            : m == WEIR_COMBINE_MIN ? weir_greatest_##f()                                    \
+            : m == WEIR_COMBINE_MAX || m == WEIR_COMBINE_ARGMAX || m == WEIR_COMBINE_SOFTMAX \
+                ? weir_least_##f()                                                           \
+                : 0;                                                                         \
+  }
+  LITERAL_ALL(ONE)
+#undef ONE
+  return p;
+}
+
+static inline literal_partial literal_merge(weir_monoid m, weir_dtype t, literal_partial a,
+                                            literal_partial b)
+{
+#define ONE(F, f)                                           \
+  if (t == WEIR_##F) {                                      \
+    const weir_at_##f p = {a.x.f, a.at}, q = {b.x.f, b.at}; \
+    weir_at_##f r = p;                                      \
+    switch (m) {                                            \
+    case WEIR_COMBINE_MAX:                                  \
+      r.value = weir_highest_##f(p.value, q.value);         \
+      break;                                                \
+    case WEIR_COMBINE_MIN:                                  \
+      r.value = weir_lowest_##f(p.value, q.value);          \
+      break;                                                \
+    case WEIR_COMBINE_ARGMAX:                               \
+      r = weir_argmax_##f(p, q);                            \
+      break;                                                \
+    case WEIR_COMBINE_FIRST:                                \
+      r = weir_first_##f(p, q);                             \
+      break;                                                \
+    case WEIR_COMBINE_LAST:                                 \
+      r = weir_last_##f(p, q);                              \
+      break;                                                \
+    default:                                                \
+      break;                                                \
+    }                                                       \
+    a.x.f = r.value;                                        \
+    a.at = r.at;                                            \
+  }
+#define NUMBER(F, f)                             \
+  if (t == WEIR_##F && m == WEIR_COMBINE_SUM) {  \
+    a.x.f = weir_add_##f(a.x.f, b.x.f);          \
+    return a;                                    \
+  }                                              \
+  if (t == WEIR_##F && m == WEIR_COMBINE_PROD) { \
+    a.x.f = weir_mul_##f(a.x.f, b.x.f);          \
+    return a;                                    \
+  }
+#define REAL(F, f)                                                                              \
+  if (t == WEIR_##F && m == WEIR_COMBINE_MOMENTS) {                                             \
+    const weir_moments_##f r = weir_moments_merge_##f((weir_moments_##f){a.x.f, a.y.f, a.z.f},  \
+                                                      (weir_moments_##f){b.x.f, b.y.f, b.z.f}); \
+    a.x.f = r.n;                                                                                \
+    a.y.f = r.mean;                                                                             \
+    a.z.f = r.m2;                                                                               \
+    return a;                                                                                   \
+  }                                                                                             \
+  if (t == WEIR_##F && m == WEIR_COMBINE_SOFTMAX) {                                             \
+    const weir_softmax_##f r = weir_softmax_merge_##f((weir_softmax_##f){a.x.f, a.y.f},         \
+                                                      (weir_softmax_##f){b.x.f, b.y.f});        \
+    a.x.f = r.max;                                                                              \
+    a.y.f = r.sum;                                                                              \
+    return a;                                                                                   \
+  }
+  REAL(F32, f32)
+  REAL(F64, f64)
+  LITERAL_NUMBERS(NUMBER)
+  LITERAL_ALL(ONE)
+#undef ONE
+#undef NUMBER
+#undef REAL
+  return a;
+}
+
+/* The partial result with one more element, the value x of iteration r. */
+static inline literal_partial literal_take(weir_monoid m, weir_dtype t, literal_partial a,
+                                           literal x, int64_t r)
+{
+  literal_partial element = {.x = x, .at = r};
+
+#define REAL(F, f)                                                           \
+  if (t == WEIR_##F && m == WEIR_COMBINE_MOMENTS) {                          \
+    const weir_moments_##f n =                                               \
+        weir_moments_step_##f((weir_moments_##f){a.x.f, a.y.f, a.z.f}, x.f); \
+    a.x.f = n.n;                                                             \
+    a.y.f = n.mean;                                                          \
+    a.z.f = n.m2;                                                            \
+    return a;                                                                \
+  }                                                                          \
+  if (t == WEIR_##F && m == WEIR_COMBINE_SOFTMAX) {                          \
+    element.y.f = 1;                                                         \
+  }
+  REAL(F32, f32)
+  REAL(F64, f64)
+#undef REAL
+  return literal_merge(m, t, a, element);
+}
+
+/* All reduced iterations of one output: lanes in slabs, lanes merged, slabs merged level by level.
+ */
+static inline literal_partial literal_reduce(literal_run *r)
+{
+  const weir_access *a = r->a;
+  const weir_monoid m = a->combine;
+  const weir_dtype t = a->accumulator;
+  int64_t total = 1, at = 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    total *= a->dim[k].kind == WEIR_REDUCED ? a->dim[k].hi - a->dim[k].lo : 1;
+  }
+  int64_t slabs = (total + WEIR_SLAB - 1) / WEIR_SLAB;
+  if (slabs == 0) {
+    return literal_neutral(m, t);
+  }
+  literal_partial *partial = calloc((size_t)slabs, sizeof *partial);
+  for (int64_t slab = 0; slab < slabs; slab++) {
+    literal_partial lane[WEIR_LANES];
+    for (int l = 0; l < WEIR_LANES; l++) {
+      lane[l] = literal_neutral(m, t);
+    }
+    for (int i = 0; i < WEIR_SLAB && at < total; i++, at++) {
+      const int here = literal_iteration(r);
+      if (here && (a->n_values < 2 || r->v[a->value[1]].bool)) {
+        const literal x = literal_cast(t, a->body.exprs[a->value[0]].dtype, r->v[a->value[0]]);
+        lane[at % WEIR_LANES] = literal_take(m, t, lane[at % WEIR_LANES], x, at);
+      }
+      exec_next(a, &r->run->box, exec_mask(a, WEIR_REDUCED), r->iteration);
+    }
+    for (int half = WEIR_LANES / 2; half > 0; half /= 2) {
+      for (int l = 0; l < half; l++) {
+        lane[l] = literal_merge(m, t, lane[l], lane[l + half]);
+      }
+    }
+    partial[slab] = lane[0];
+  }
+  while (slabs > 1) {
+    for (int64_t i = 0; i < slabs / 2; i++) {
+      partial[i] = literal_merge(m, t, partial[2 * i], partial[2 * i + 1]);
+    }
+    if (slabs % 2) {
+      partial[slabs / 2] = partial[slabs - 1];
+    }
+    slabs = (slabs + 1) / 2;
+  }
+  const literal_partial result = partial[0];
+  free(partial);
+  return result;
+}
+
+static inline void literal_reduction(literal_run *r)
+{
+  const weir_access *a = r->a;
+  const literal_partial p = literal_reduce(r);
+  const weir_monoid m = a->combine;
+  literal place = {.bits = 0};
+
+  literal_put(r, 0, a->accumulator, p.x);
+  if (m == WEIR_COMBINE_ARGMAX) {
+    place.i64 = p.at;
+    literal_put(r, 1, WEIR_I64, place);
+  } else if (m == WEIR_COMBINE_FIRST || m == WEIR_COMBINE_LAST) {
+    place.bool = p.at >= 0;
+    literal_put(r, 1, WEIR_BOOL, place);
+  } else if (m == WEIR_COMBINE_MOMENTS || m == WEIR_COMBINE_SOFTMAX) {
+    literal_put(r, 1, a->accumulator, p.y);
+    if (m == WEIR_COMBINE_MOMENTS) {
+      literal_put(r, 2, a->accumulator, p.z);
+    }
+  }
+}
+
+static inline void literal_scan(literal_run *r)
+{
+  const weir_access *a = r->a;
+  const weir_cells *cells = r->run->state;
+  const int64_t point = exec_position(a, WEIR_PARALLEL, r->iteration);
+  literal next[WEIR_MAX_STATES];
+
+  for (int s = 0; s < a->n_states; s++) {
+    r->state[s] = literal_load(a->state[s].dtype, &cells->cells[s * cells->points + point]);
+  }
+  do {
+    const int here = literal_iteration(r);
+    const literal zero = {.bits = 0};
+    for (int k = 0; k < a->n_values; k++) {
+      literal_put(r, k, a->body.exprs[a->value[k]].dtype, here ? r->v[a->value[k]] : zero);
+    }
+    for (int s = 0; here && s < a->n_states; s++) {
+      next[s] = r->v[a->state[s].next];
+    }
+    if (here) {
+      memcpy(r->state, next, sizeof next[0] * (size_t)a->n_states);
+    }
+  } while (exec_next(a, &r->run->box, exec_mask(a, WEIR_FORWARD), r->iteration));
+  for (int s = 0; s < a->n_states; s++) {
+    memcpy(&cells->cells[s * cells->points + point], &r->state[s],
+           weir_dtype_size(a->state[s].dtype));
+  }
+}
+
+/* The whole run. */
+static inline void literal_loop(const weir_access *a, const weir_loop_run *run)
+{
+  literal_run r = {.a = a, .run = run};
+
+  for (int k = 0; k < a->n_dims; k++) {
+    if (a->dim[k].kind != WEIR_REDUCED && run->box.lo[k] >= run->box.hi[k]) {
+      return;
+    }
+  }
+  r.v = calloc((size_t)a->body.n + 1, sizeof *r.v);
+  exec_first(a, &run->box, r.iteration);
+  do {
+    if (a->combine != WEIR_COMBINE_NONE) {
+      literal_reduction(&r);
+    } else {
+      literal_scan(&r);
+    }
+  } while (exec_next(a, &run->box, exec_mask(a, WEIR_PARALLEL), r.iteration));
+  free(r.v);
+}
+#endif

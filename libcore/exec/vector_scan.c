@@ -1,0 +1,116 @@
+/* vector_scan.c - scans: states go from one sequential iteration to the next. */
+#include "exec/vector_priv.h"
+
+#include <string.h>
+
+/* States of n points from i on, between cells and their strips. */
+static void load_states(vm_frame *f, int64_t i, int64_t n)
+{
+  const vm_program *p = f->p;
+  const weir_cells *cells = f->run->state;
+  int64_t first, step;
+
+  vm_row_position(f, &first, &step);
+  for (int s = 0; s < p->access.n_states; s++) {
+    const size_t size = weir_dtype_size(p->access.state[s].dtype);
+    char *dst = f->ptr[p->state_reg[s]];
+    for (int64_t j = 0; j < n; j++) {
+      memcpy(dst + (size_t)j * size, &cells->cells[s * cells->points + first + (i + j) * step],
+             size);
+    }
+  }
+}
+
+static void store_states(const vm_frame *f, int64_t i, int64_t n)
+{
+  const vm_program *p = f->p;
+  const weir_cells *cells = f->run->state;
+  int64_t first, step;
+
+  vm_row_position(f, &first, &step);
+  for (int s = 0; s < p->access.n_states; s++) {
+    const size_t size = weir_dtype_size(p->access.state[s].dtype);
+    const char *src = f->ptr[p->state_reg[s]];
+    for (int64_t j = 0; j < n; j++) {
+      memcpy(&cells->cells[s * cells->points + first + (i + j) * step], src + (size_t)j * size,
+             size);
+    }
+  }
+}
+
+/* Next values to the strips of the states; dropped points keep theirs. */
+static void advance(vm_frame *f, int64_t n)
+{
+  const vm_program *p = f->p;
+  const void *next[WEIR_MAX_STATES];
+
+  for (int s = 0; s < p->access.n_states; s++) {
+    next[s] = f->ptr[p->next[s]];
+    if (p->regs[p->next[s]].kind == VM_STATE) { /* would be overwritten before it is read */
+      char *shadow = f->block + p->shadow_at + sizeof(int64_t) * (size_t)(s * p->strip);
+      memcpy(shadow, next[s], (size_t)n * weir_dtype_size(p->access.state[s].dtype));
+      next[s] = shadow;
+    }
+  }
+  for (int s = 0; s < p->access.n_states; s++) {
+    const size_t size = weir_dtype_size(p->access.state[s].dtype);
+    char *dst = f->ptr[p->state_reg[s]];
+    if (f->alive == NULL) {
+      memcpy(dst, next[s], (size_t)n * size);
+      continue;
+    }
+    for (int64_t j = 0; j < n; j++) {
+      if (f->alive[j] != 0) {
+        memcpy(dst + (size_t)j * size, (const char *)next[s] + (size_t)j * size, size);
+      }
+    }
+  }
+}
+
+/* Points [i, i + n) along the row's dimension, all sequential iterations. */
+static void scan_across_strip(vm_frame *f, int64_t i, int64_t n)
+{
+  const vm_program *p = f->p;
+  const weir_access *a = &p->access;
+
+  load_states(f, i, n);
+  do {
+    vm_row_begin(f, i, i + n);
+    const bool any = vm_strip_load(f, i, n);
+    if (any) {
+      vm_strip_run(f, 0, p->n_instrs, n);
+    }
+    for (int k = 0; k < p->n_data; k++) {
+      const vm_reg *reg = &p->regs[p->value[k]];
+      vm_strip_store(f, k, any ? f->ptr[p->value[k]] : f->block + reg->offset, i, n);
+    }
+    if (any) {
+      advance(f, n);
+    }
+  } while (exec_next(a, &f->run->box, exec_mask(a, WEIR_FORWARD), f->iteration));
+  store_states(f, i, n);
+}
+
+static void scan_across(vm_frame *f)
+{
+  const weir_access *a = &f->p->access;
+  const weir_box *box = &f->run->box;
+  uint32_t outer = exec_mask(a, WEIR_PARALLEL);
+
+  f->vec = vm_choose_vec(f, outer);
+  const bool rows = f->vec < a->n_dims;
+  const int64_t lo = rows ? box->lo[f->vec] : 0, hi = rows ? box->hi[f->vec] : 1;
+  outer &= rows ? ~(1u << f->vec) : ~0u;
+  do {
+    for (int64_t i = lo, n; i < hi; i += n) {
+      n = hi - i < f->p->strip ? hi - i : f->p->strip;
+      scan_across_strip(f, i, n);
+    }
+  } while (exec_next(a, box, outer, f->iteration));
+}
+
+void vm_scan(vm_frame *f)
+{
+  exec_first(&f->p->access, &f->run->box, f->iteration);
+  scan_across(f);
+}

@@ -1,0 +1,271 @@
+/* vector_test.c - random loops: the vector interpreter gives the literal definition's bits, whole
+ * or cut into boxes, and the oracle agrees within rounding. */
+#include "exec/exec_cases.h"
+
+#include <math.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_clock.h"
+
+static uint64_t fresh_seed(void)
+{
+  return (uint64_t)(weir_clock() * 1e9);
+}
+
+/* A second set of outputs and states for the same case. */
+typedef struct copy {
+  weir_view out[WEIR_MAX_OUTPUTS];
+  char *memory[WEIR_MAX_OUTPUTS];
+  uint64_t *cells;
+} copy;
+
+static copy copy_make(const exec_case *c)
+{
+  copy k = {.cells = NULL};
+
+  for (int o = 0; o < c->loop.access.n_out; o++) {
+    k.memory[o] = malloc(c->out_bytes[o]);
+    memcpy(k.memory[o], c->out_memory[o], c->out_bytes[o]);
+    k.out[o] = c->out[o];
+    k.out[o].data = k.memory[o] + ((char *)c->out[o].data - c->out_memory[o]);
+  }
+  const size_t n = (size_t)(c->points * c->loop.access.n_states) + 1;
+  k.cells = calloc(n, sizeof *k.cells);
+  if (c->cells != NULL) {
+    memcpy(k.cells, c->cells, n * sizeof *k.cells);
+  }
+  return k;
+}
+
+static void copy_free(copy *k)
+{
+  for (int o = 0; o < WEIR_MAX_OUTPUTS; o++) {
+    free(k->memory[o]);
+  }
+  free(k->cells);
+}
+
+static int same_scalar(weir_dtype t, const void *a, const void *b)
+{
+  const literal x = literal_load(t, a), y = literal_load(t, b);
+
+  return (t == WEIR_F32 && x.f32 != x.f32 && y.f32 != y.f32) ||
+         (t == WEIR_F64 && x.f64 != x.f64 && y.f64 != y.f64) || x.bits == y.bits;
+}
+
+/* Prints what differs first. */
+static int same_results(const exec_case *c, const copy *k, const char *what)
+{
+  const weir_access *a = &c->loop.access;
+
+  for (int o = 0; o < a->n_out; o++) {
+    const size_t size = weir_dtype_size(a->out[o].dtype);
+    for (size_t at = 0; at + size <= c->out_bytes[o]; at += size) {
+      if (!same_scalar(a->out[o].dtype, c->out_memory[o] + at, k->memory[o] + at)) {
+        fprintf(
+            stderr, "%s: mode %d, seed %llu, output %d (%s), element %zu: %.17g, expected %.17g\n",
+            what, (int)c->mode, (unsigned long long)c->seed, o, weir_dtype_name(a->out[o].dtype),
+            at / size, weir_dtype_load_real(a->out[o].dtype, k->memory[o] + at, 0),
+            weir_dtype_load_real(a->out[o].dtype, c->out_memory[o] + at, 0));
+        return 0;
+      }
+    }
+  }
+  for (int s = 0; s < a->n_states; s++) {
+    for (int64_t p = 0; p < c->points; p++) {
+      const int64_t at = s * c->points + p;
+      if (!same_scalar(a->state[s].dtype, &c->cells[at], &k->cells[at])) {
+        fprintf(stderr, "%s: seed %llu, state %d of point %lld differs\n", what,
+                (unsigned long long)c->seed, s, (long long)p);
+        return 0;
+      }
+    }
+  }
+  return 1;
+}
+
+/* Runs box by box: a random cut of a parallel or sequential dimension, both halves cut again. */
+static void run_cut(exec_case *c, const weir_engine *engine, void *context, weir_box box,
+                    const copy *k, int depth)
+{
+  const weir_access *a = &c->loop.access;
+  weir_cells cells = {k->cells, c->points};
+  const int d = a->n_dims > 0 ? (int)draw(c, 0, a->n_dims - 1) : 0;
+
+  if (depth == 0 || a->n_dims == 0 || a->dim[d].kind == WEIR_REDUCED || box.hi[d] - box.lo[d] < 2) {
+    const weir_loop_run run = {box, c->in, k->out, &cells};
+    engine->run(context, &run);
+    return;
+  }
+  const int64_t cut = draw(c, box.lo[d] + 1, box.hi[d] - 1);
+  weir_box low = box, high = box;
+  low.hi[d] = high.lo[d] = cut;
+  const int swap =
+      a->dim[d].kind == WEIR_BACKWARD || (a->dim[d].kind == WEIR_PARALLEL && draw(c, 0, 1));
+  run_cut(c, engine, context, swap ? high : low, k, depth - 1);
+  run_cut(c, engine, context, swap ? low : high, k, depth - 1);
+}
+
+static int sequential_dims(const weir_access *a)
+{
+  int n = 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    n += a->dim[k].kind >= WEIR_FORWARD;
+  }
+  return n;
+}
+
+static int check_case(uint64_t seed, case_mode mode)
+{
+  exec_case c;
+  void *context;
+  const weir_engine_opts opts = {"", "", 2};
+
+  case_make(&c, seed, mode, 0);
+  const weir_loop *loop = &c.loop;
+  const weir_access *a = &loop->access;
+  assert_ok(weir_access_check(a));
+  copy whole = copy_make(&c), pieces = copy_make(&c);
+  assert_ok(weir_engine_vector.prepare(&loop, 1, &opts, &context));
+  weir_cells cells = {c.cells, c.points}, whole_cells = {whole.cells, c.points};
+  const weir_loop_run expected = {weir_iterations(a), c.in, c.out, &cells};
+  const weir_loop_run actual = {weir_iterations(a), c.in, whole.out, &whole_cells};
+  weir_engine_vector.run(context, &actual);
+  /* Cutting the outer of two sequential dimensions would change their common order. */
+  run_cut(&c, &weir_engine_vector, context, weir_iterations(a), &pieces,
+          sequential_dims(a) > 1 ? 0 : 4);
+  weir_engine_vector.release(context);
+  literal_loop(a, &expected);
+  const int same = same_results(&c, &whole, "whole") && same_results(&c, &pieces, "pieces");
+  copy_free(&whole);
+  copy_free(&pieces);
+  case_free(&c);
+  return same;
+}
+
+static void check_cases(case_mode mode, int n)
+{
+  const uint64_t seed = fresh_seed();
+  int failed = 0;
+
+  for (int i = 0; i < n && failed < 5; i++) {
+    failed += !check_case(seed + (uint64_t)i, mode);
+  }
+  assert_int_equal(failed, 0);
+}
+
+static void maps_have_the_literal_bits(void **state)
+{
+  check_cases(CASE_MAP, 120);
+}
+
+static void reductions_have_the_literal_bits(void **state)
+{
+  check_cases(CASE_REDUCE, 80);
+}
+
+static void scans_have_the_literal_bits(void **state)
+{
+  check_cases(CASE_SCAN, 80);
+}
+
+/* Largest difference of the oracle from the vector interpreter, relative to max(1, |x|). */
+static double worst_difference(const exec_case *c, const copy *k)
+{
+  const weir_access *a = &c->loop.access;
+  double worst = 0;
+
+  for (int o = 0; o < a->n_out; o++) {
+    const weir_dtype t = a->out[o].dtype;
+    const size_t size = weir_dtype_size(t);
+    for (size_t at = 0; at + size <= c->out_bytes[o]; at += size) {
+      const double x = weir_dtype_load_real(t, c->out_memory[o] + at, 0);
+      const double y = weir_dtype_load_real(t, k->memory[o] + at, 0);
+      const double e = x == y ? 0 : fabs(x - y) / fmax(1, fabs(x));
+      worst = e > worst ? e : worst;
+    }
+  }
+  return worst;
+}
+
+static void compare_with_oracle(case_mode mode, int n, double tolerance)
+{
+  const uint64_t seed = fresh_seed();
+  const weir_engine_opts opts = {"", "", 1};
+
+  for (int i = 0; i < n; i++) {
+    exec_case c;
+    void *vector, *reference;
+    case_make(&c, seed + (uint64_t)i, mode, 1);
+    const weir_loop *loop = &c.loop;
+    copy k = copy_make(&c);
+    weir_cells cells = {c.cells, c.points}, other = {k.cells, c.points};
+    const weir_loop_run a = {weir_iterations(&loop->access), c.in, c.out, &cells};
+    const weir_loop_run b = {weir_iterations(&loop->access), c.in, k.out, &other};
+    assert_ok(weir_engine_reference.prepare(&loop, 1, &opts, &reference));
+    assert_ok(weir_engine_vector.prepare(&loop, 1, &opts, &vector));
+    weir_engine_reference.run(reference, &a);
+    weir_engine_vector.run(vector, &b);
+    weir_engine_reference.release(reference);
+    weir_engine_vector.release(vector);
+    const double worst = worst_difference(&c, &k);
+    if (worst > tolerance) {
+      fprintf(stderr, "mode %d, seed %llu: %g\n", (int)mode, (unsigned long long)c.seed, worst);
+    }
+    assert_true(worst <= tolerance);
+    copy_free(&k);
+    case_free(&c);
+  }
+}
+
+static void oracle_agrees_on_maps(void **state)
+{
+  compare_with_oracle(CASE_MAP, 30, 1e-5);
+}
+
+static void oracle_agrees_on_reductions(void **state)
+{
+  compare_with_oracle(CASE_REDUCE, 20, 3e-4); /* f32 sums of up to 12000 values of size 1 */
+}
+
+static void prepare_survives_every_failing_allocation(void **state)
+{
+  const weir_engine_opts opts = {"", "", 2};
+
+  for (int mode = CASE_MAP; mode <= CASE_SCAN; mode++) {
+    exec_case c;
+    weir_status status = WEIR_ERR_MEMORY;
+    case_make(&c, fresh_seed(), (case_mode)mode, 0);
+    const weir_loop *loops[2] = {&c.loop, &c.loop};
+    for (int64_t k = 1; status != WEIR_OK; k++) {
+      void *contexts[2] = {NULL, NULL};
+      const int64_t before = weir_alloc_bytes();
+      weir_alloc_fail_after(k);
+      status = weir_engine_vector.prepare(loops, 2, &opts, contexts);
+      weir_alloc_fail_after(0);
+      assert_true(status == WEIR_OK || status == WEIR_ERR_MEMORY);
+      for (int i = 0; i < 2 && status == WEIR_OK; i++) {
+        weir_engine_vector.release(contexts[i]);
+      }
+      assert_int_equal(weir_alloc_bytes(), before);
+    }
+    case_free(&c);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(maps_have_the_literal_bits),
+      cmocka_unit_test(reductions_have_the_literal_bits),
+      cmocka_unit_test(scans_have_the_literal_bits),
+      cmocka_unit_test(oracle_agrees_on_maps),
+      cmocka_unit_test(oracle_agrees_on_reductions),
+      cmocka_unit_test(prepare_survives_every_failing_allocation),
+  };
+  if (argc == 3) { /* one case again: mode and seed */
+    return !check_case(strtoull(argv[2], NULL, 10), (case_mode)atoi(argv[1]));
+  }
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
