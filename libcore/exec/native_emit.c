@@ -140,70 +140,151 @@ static void put_accumulators(const native_form *f, native_text *t, const char *f
   }
 }
 
-/* neutral and merge of a reduction. */
-static void put_monoid(const native_form *f, int32_t k, native_text *t)
+/* a<c>[j] = neutral element. */
+static void put_neutral(const native_form *f, native_text *t, const char *j)
 {
-  const weir_access *a = f->access;
-  const char *acc = name(a->accumulator);
+  const char *acc = name(f->access->accumulator);
 
-  native_put(t, "static void neutral_%d(char *const *acc, int64_t n)\n{\n", k);
-  put_accumulators(f, t, "acc", "a");
-  native_put(t, "  for (int64_t j = 0; j < n; j++) {\n    a0[j] = ");
-  switch (a->combine) {
+  switch (f->access->combine) {
   case WEIR_COMBINE_PROD:
-    native_put(t, "1;\n");
+    native_put(t, "    a0[%s] = 1;\n", j);
     break;
   case WEIR_COMBINE_MAX:
   case WEIR_COMBINE_ARGMAX:
   case WEIR_COMBINE_SOFTMAX:
-    native_put(t, "weir_least_%s();\n", acc);
+    native_put(t, "    a0[%s] = weir_least_%s();\n", j, acc);
     break;
   case WEIR_COMBINE_MIN:
-    native_put(t, "weir_greatest_%s();\n", acc);
+    native_put(t, "    a0[%s] = weir_greatest_%s();\n", j, acc);
     break;
   default:
-    native_put(t, "0;\n");
+    native_put(t, "    a0[%s] = 0;\n", j);
   }
   for (int c = 1; c < f->components; c++) {
-    native_put(t, "    a%d[j] = %d;\n", c, f->component[c] == WEIR_I64 ? -1 : 0);
+    native_put(t, "    a%d[%s] = %d;\n", c, j, f->component[c] == WEIR_I64 ? -1 : 0);
   }
+}
+
+/* a[left] = merge(a[left], from[right]). */
+static void put_merge(const native_form *f, native_text *t, const char *left, const char *from,
+                      const char *right)
+{
+  put_partial(f, t, "k", "a", left);
+  put_partial(f, t, "m", from, right);
+  native_put(t, "    const __typeof__(k) r = weir_%s_%s(k, m);\n", merge_name(f->access->combine),
+             name(f->access->accumulator));
+  put_keep(f, t, left);
+}
+
+/* neutral and merge of a reduction. */
+static void put_monoid(const native_form *f, int32_t k, native_text *t)
+{
+  native_put(t, "static void neutral_%d(char *const *acc, int64_t n)\n{\n", k);
+  put_accumulators(f, t, "acc", "a");
+  native_put(t, "  for (int64_t j = 0; j < n; j++) {\n");
+  put_neutral(f, t, "j");
   native_put(t, "  }\n}\n");
   native_put(t, "static void merge_%d(char *const *acc, char *const *with, int64_t n)\n{\n", k);
   put_accumulators(f, t, "acc", "a");
   put_accumulators(f, t, "with", "b");
   native_put(t, "  NATIVE_INDEPENDENT\n  for (int64_t j = 0; j < n; j++) {\n");
-  put_partial(f, t, "x", "a", "j");
-  put_partial(f, t, "y", "b", "j");
-  native_put(t, f->components > 1 ? "    const __typeof__(x) r" : "    const %s r",
-             native_type(a->accumulator));
-  native_put(t, " = weir_%s_%s(x, y);\n", merge_name(a->combine), acc);
-  put_keep(f, t, "j");
+  put_merge(f, t, "j", "b", "j");
   native_put(t, "  }\n}\n");
 }
 
-static void put_finish(const native_form *f, int32_t k, native_text *t)
+/* Outputs of the iteration x from partial result `j`. */
+static void put_results(const native_writer *w, const char *j)
 {
-  const native_writer w = {t, f, true};
+  const native_form *f = w->form;
   const weir_access *a = f->access;
 
-  native_put(t, "static void finish_%d(const native_row *w)\n{\n  const int unit = 0;\n", k);
-  native_put_head(&w);
-  put_accumulators(f, t, "w->acc", "a");
-  native_put(t, "  for (int64_t x = 0; x < w->n; x++) {\n");
   for (int c = 0, value = 0; c < a->n_out; c++) {
     if (a->out[c].role != WEIR_ROLE_DATA) {
       continue;
     }
     const char *to = name(a->out[c].dtype);
-    native_put(t, "    ");
-    native_put_place(&w, c);
+    native_put(w->t, "    ");
+    native_put_place(w, c);
     if (value == 1 && a->combine >= WEIR_COMBINE_FIRST) {
-      native_put(t, " = weir_%s_from_bool(a1[x] >= 0);\n", to);
+      native_put(w->t, " = weir_%s_from_bool(a1[%s] >= 0);\n", to, j);
     } else {
-      native_put(t, " = weir_%s_from_%s(a%d[x]);\n", to, name(f->component[value]), value);
+      native_put(w->t, " = weir_%s_from_%s(a%d[%s]);\n", to, name(f->component[value]), value, j);
     }
     value++;
   }
+}
+
+static void put_finish(const native_form *f, int32_t k, native_text *t)
+{
+  const native_writer w = {t, f, true};
+
+  native_put(t, "static void finish_%d(const native_row *w)\n{\n  const int unit = 0;\n", k);
+  native_put_head(&w);
+  put_accumulators(f, t, "w->acc", "a");
+  native_put(t, "  for (int64_t x = 0; x < w->n; x++) {\n");
+  put_results(&w, "x");
+  native_put(t, "  }\n}\n");
+}
+
+/* Pointers of all inputs at reduced iteration r: p<k>_<r>, or p<k> inside its block. */
+static void put_pointers(const native_writer *w, int r, bool block)
+{
+  const weir_access *a = w->form->access;
+
+  for (int k = 0; k < a->n_in; k++) {
+    if (a->in[k].role != WEIR_ROLE_DATA) {
+      continue;
+    }
+    const char *type = native_type(a->in[k].dtype);
+    if (block) {
+      native_put(w->t, "    const %s *const p%d = p%d_%d;\n", type, k, k, r);
+    } else {
+      native_put(w->t, "  const %s *const p%d_%d = p%d + w->offset[%d];\n", type, k, r, k,
+                 r * NATIVE_OPERANDS + k);
+    }
+  }
+}
+
+static void put_small(const native_writer *w, int32_t k)
+{
+  const native_form *f = w->form;
+  native_text *t = w->t;
+  char left[16], right[16];
+
+  native_put(
+      t, "static NATIVE_APART void small_%d(const native_row *w)\n{\n  const int unit = 1;\n", k);
+  native_put_head(w);
+  for (int r = 0; r < f->small; r++) {
+    put_pointers(w, r, false);
+  }
+  native_put(t, "  const int64_t n = w->n;\n  NATIVE_INDEPENDENT\n"
+                "  for (int64_t x = 0; x < n; x++) {\n");
+  for (int c = 0; c < f->components; c++) {
+    native_put(t, "    %s a%d[%d];\n", native_type(f->component[c]), c,
+               f->small < 1 ? 1 : f->small);
+  }
+  put_neutral(f, t, "0");
+  for (int r = 0; r < f->small; r++) {
+    snprintf(left, sizeof left, "%d", r);
+    native_put(t, "    {\n");
+    put_pointers(w, r, true);
+    put_neutral(f, t, left);
+    native_put_loads(w);
+    native_put_body(w);
+    put_step(w, left, left);
+    native_put(t, "    }\n");
+  }
+  for (int half = WEIR_LANES / 2, active = f->small; half > 0; half /= 2) {
+    for (int l = 0; l + half < active; l++) {
+      snprintf(left, sizeof left, "%d", l);
+      snprintf(right, sizeof right, "%d", l + half);
+      native_put(t, "    {\n");
+      put_merge(f, t, left, "a", right);
+      native_put(t, "    }\n");
+    }
+    active = active > half ? half : active;
+  }
+  put_results(w, "0");
   native_put(t, "  }\n}\n");
 }
 
@@ -349,6 +430,9 @@ static void put_loop(const native_form *f, int32_t k, native_text *t)
   if (f->components > 0) {
     put_finish(f, k, t);
   }
+  if (f->small > 0) {
+    put_small(&inside, k);
+  }
 }
 
 /* First loop with the same monoid: its functions serve all of them. */
@@ -393,10 +477,11 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
     native_put(t, "  {unit_%d, strided_%d, border_%d, ", k, k, k);
     if (forms[k].components > 0) {
       const int32_t m = monoid_of(forms, k);
-      native_put(t, "neutral_%d, merge_%d, finish_%d},\n", m, m, k);
+      native_put(t, "neutral_%d, merge_%d, finish_%d, ", m, m, k);
     } else {
-      native_put(t, "0, 0, 0},\n");
+      native_put(t, "0, 0, 0, ");
     }
+    native_put(t, forms[k].small > 0 ? "small_%d},\n" : "0},\n", k);
   }
   native_put(t, "};\n");
   WEIR_TRY(t->status);

@@ -171,6 +171,24 @@ static void choose_row(native_form *f)
   }
 }
 
+/* A few reduced iterations, each in a lane of its own, merge in registers: no partial result goes
+ * through memory. */
+static int small_of(const native_form *f)
+{
+  const weir_access *a = f->access;
+  int64_t n = 1;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    if (a->dim[k].kind == WEIR_REDUCED) {
+      const int64_t extent = a->dim[k].hi - a->dim[k].lo;
+      n = extent > WEIR_LANES ? WEIR_LANES + 1 : n * extent;
+      n = n > WEIR_LANES ? WEIR_LANES + 1 : n;
+    }
+  }
+  const bool fits = n <= WEIR_LANES && n * a->body.n <= 320;
+  return f->shape == NATIVE_STRIP && f->inner >= 0 && !f->positions && fits ? (int)n : 0;
+}
+
 weir_status native_form_of(const weir_access *a, native_form *f)
 {
   const bool scan = last_of(a, true) >= 0;
@@ -203,5 +221,6 @@ weir_status native_form_of(const weir_access *a, native_form *f)
     f->positions = f->positions || code == WEIR_CODE_INDEX || code == WEIR_CODE_REMAINDER ||
                    code == WEIR_CODE_RANDOM;
   }
+  f->small = small_of(f);
   return WEIR_OK;
 }

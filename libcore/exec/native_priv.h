@@ -28,6 +28,7 @@ typedef struct native_form {
   weir_dtype component[3];
   int lanes, levels; /* lanes in use; depth of the tree over slabs         */
   int64_t strip;     /* most outputs of one row of STRIP                   */
+  int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */
 } native_form;
 
 /* Bytes of partial results that one run keeps on its stack. */

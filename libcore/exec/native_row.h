@@ -9,7 +9,7 @@
 #include <stdint.h>
 #endif
 
-#define NATIVE_ABI 1 /* raise with every change of this file or of what the emitter writes */
+#define NATIVE_ABI 2 /* raise with every change of this file or of what the emitter writes */
 #define NATIVE_RANK 10
 #define NATIVE_DIMS 16
 #define NATIVE_OPERANDS 16
@@ -33,7 +33,8 @@ typedef struct native_row {
   int64_t point, point_step; /* position among the parallel dimensions, and from one to the next */
   int64_t at;                /* position among the reduced dimensions, of the first iteration */
   char *acc[3]; /* partial results: 16 lanes, or the lane of `at` for each output of the row  */
-  char *cells;  /* states of the point, `points` cells of 8 bytes apart                       */
+  const int64_t *offset; /* small: elements from reduced iteration 0 to r, [r][NATIVE_OPERANDS] */
+  char *cells; /* states of the point, `points` cells of 8 bytes apart                       */
   int64_t points;
 } native_row;
 
@@ -44,6 +45,7 @@ typedef struct native_kernels {
   void (*neutral)(char *const *acc, int64_t n);                  /* n partial results           */
   void (*merge)(char *const *acc, char *const *with, int64_t n); /* acc on the left             */
   void (*finish)(const native_row *w);                           /* partial results to outputs  */
+  void (*small)(const native_row *w); /* inside, steps 1: all reduced iterations of the outputs */
 } native_kernels;
 
 /* Floor division and modulo; b > 0. */

@@ -1,0 +1,359 @@
+/* native_walk.c - where the rows of a box lie, and which part of each stays inside the arrays. */
+#include "exec/native_walk.h"
+
+#include <string.h>
+
+/* First and last value that the iterations of the box give index x, before division. */
+static void range_of(const native_walk *w, const weir_index *x, int64_t *lo, int64_t *hi)
+{
+  *lo = x->offset + (x->gather > 0 ? x->gather_lo : 0);
+  *hi = x->offset + (x->gather > 0 ? x->gather_hi - 1 : 0);
+  for (int k = 0; k < w->f->access->n_dims; k++) {
+    const int64_t a = x->coef[k] * w->lo[k], b = x->coef[k] * (w->hi[k] - 1);
+    *lo += a < b ? a : b;
+    *hi += a < b ? b : a;
+  }
+}
+
+/* Numerators below this stay inside an extent. */
+static int64_t limit_of(const weir_index *x, int64_t extent)
+{
+  int64_t limit;
+
+  return x->div > 1 && __builtin_mul_overflow(extent, x->div, &limit) ? INT64_MAX / 2
+         : x->div > 1                                                 ? limit
+                                                                      : extent;
+}
+
+static bool is_bordered(const weir_operand *o, int d)
+{
+  return o->role == WEIR_ROLE_DATA && o->index[d].border != WEIR_BORDER_NEVER;
+}
+
+static bool stays_inside(const native_walk *w)
+{
+  const weir_access *a = w->f->access;
+
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      int64_t lo, hi;
+      if (!is_bordered(&a->in[k], d)) {
+        continue;
+      }
+      range_of(w, &a->in[k].index[d], &lo, &hi);
+      if (lo < 0 || hi >= limit_of(&a->in[k].index[d], w->run->in[k].extent[d])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, char **start,
+                      int64_t *step)
+{
+  int64_t at = 0;
+
+  memset(step, 0, sizeof(int64_t) * WEIR_MAX_DIMS);
+  for (int d = 0; d < o->rank; d++) {
+    at += (o->index[d].offset - v->origin[d]) * v->stride[d];
+    for (int k = 0; k < n_dims; k++) {
+      step[k] += o->index[d].coef[k] * v->stride[d];
+    }
+  }
+  *start = (char *)v->data + at * (int64_t)weir_dtype_size(o->dtype);
+}
+
+static bool is_data(const weir_operand *o, bool plain)
+{
+  return plain && o->role == WEIR_ROLE_DATA;
+}
+
+/* Iterations of dimension d continue those of the inner one, so that both make one row. */
+static bool continues(const native_walk *w, int d)
+{
+  const weir_access *a = w->f->access;
+  const int inner = w->f->inner;
+
+  for (int k = 0; k < a->n_in; k++) {
+    if (is_data(&a->in[k], true) && w->step[k][d] != w->step[k][inner] * w->n) {
+      return false;
+    }
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    if (is_data(&a->out[k], true) && w->step_out[k][d] != w->step_out[k][inner] * w->n) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void join_rows(native_walk *w)
+{
+  const bool lanes = w->f->shape == NATIVE_LANES;
+  int *list = lanes ? w->around : w->outer, *n = lanes ? &w->n_around : &w->n_outer;
+
+  if (!w->inside || w->f->positions || w->f->shape == NATIVE_SCAN || w->f->inner < 0) {
+    return;
+  }
+  while (*n > 0 && continues(w, list[*n - 1])) {
+    --*n;
+    w->n *= w->hi[list[*n]] - w->lo[list[*n]];
+  }
+}
+
+static bool has_unit_steps(const native_walk *w)
+{
+  const weir_access *a = w->f->access;
+  const int inner = w->f->inner;
+  const bool writes = w->f->shape == NATIVE_MAP || w->f->shape == NATIVE_SCAN;
+
+  for (int k = 0; k < a->n_in && inner >= 0; k++) {
+    if (is_data(&a->in[k], w->f->plain[k]) && w->step[k][inner] != 1) {
+      for (int d = 0; d < a->in[k].rank; d++) {
+        if (a->in[k].index[d].coef[inner] != 0) {
+          return false;
+        }
+      }
+    }
+  }
+  for (int k = 0; k < a->n_out && inner >= 0 && writes; k++) {
+    if (is_data(&a->out[k], w->f->plain_out[k]) && w->step_out[k][inner] != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void set_row_steps(native_walk *w)
+{
+  const weir_access *a = w->f->access;
+  const int inner = w->f->inner;
+  const int64_t sign = inner >= 0 && a->dim[inner].kind == WEIR_BACKWARD ? -1 : 1;
+
+  for (int k = 0; k < a->n_in; k++) {
+    w->row.s[k] = inner >= 0 && is_data(&a->in[k], w->f->plain[k]) ? sign * w->step[k][inner] : 0;
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    w->row.t[k] =
+        inner >= 0 && is_data(&a->out[k], w->f->plain_out[k]) ? sign * w->step_out[k][inner] : 0;
+  }
+  w->row.point_step = inner >= 0 && a->dim[inner].kind == WEIR_PARALLEL ? w->weight[inner] : 0;
+}
+
+/* First iteration of a dimension, by direction. */
+static void rewind_dim(native_walk *w, int k)
+{
+  w->i[k] = w->f->access->dim[k].kind == WEIR_BACKWARD ? w->hi[k] - 1 : w->lo[k];
+}
+
+void native_walk_begin(native_walk *w, const native_form *f, const native_kernels *kernels,
+                       const weir_loop_run *run)
+{
+  const weir_access *a = f->access;
+  uint64_t weight = 1;
+
+  w->f = f;
+  w->kernels = kernels;
+  w->run = run;
+  for (int k = a->n_dims - 1; k >= 0; k--) {
+    w->lo[k] = run->box.lo[k];
+    w->hi[k] = run->box.hi[k];
+    w->weight[k] = 0;
+    if (a->dim[k].kind == WEIR_PARALLEL) {
+      w->weight[k] = (int64_t)weight;
+      weight *= (uint64_t)(a->dim[k].hi - a->dim[k].lo);
+    }
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    w->size[k] = (int64_t)weir_dtype_size(a->in[k].dtype);
+    if (is_data(&a->in[k], f->plain[k])) {
+      set_steps(&a->in[k], &run->in[k], a->n_dims, &w->start[k], w->step[k]);
+    }
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    w->size_out[k] = (int64_t)weir_dtype_size(a->out[k].dtype);
+    if (is_data(&a->out[k], f->plain_out[k])) {
+      set_steps(&a->out[k], &run->out[k], a->n_dims, &w->start_out[k], w->step_out[k]);
+    }
+  }
+  memcpy(w->outer, f->outer, sizeof w->outer);
+  memcpy(w->around, f->around, sizeof w->around);
+  w->n_outer = f->n_outer;
+  w->n_around = f->n_around;
+  w->n = f->inner >= 0 ? w->hi[f->inner] - w->lo[f->inner] : 1;
+  w->row.in = (const native_view *)(const void *)run->in;
+  w->row.out = (const native_view *)(const void *)run->out;
+  w->inside = stays_inside(w);
+  w->unit = has_unit_steps(w);
+  join_rows(w);
+  set_row_steps(w);
+  for (int k = 0; k < a->n_dims; k++) {
+    rewind_dim(w, k);
+  }
+}
+
+bool native_walk_next(native_walk *w, const int *list, int n)
+{
+  for (int j = n - 1; j >= 0; j--) {
+    const int k = list[j];
+    if (w->f->access->dim[k].kind == WEIR_BACKWARD) {
+      if (--w->i[k] >= w->lo[k]) {
+        return true;
+      }
+      w->i[k] = w->hi[k] - 1;
+    } else {
+      if (++w->i[k] < w->hi[k]) {
+        return true;
+      }
+      w->i[k] = w->lo[k];
+    }
+  }
+  return false;
+}
+
+void native_walk_place(native_walk *w)
+{
+  const weir_access *a = w->f->access;
+  native_row *row = &w->row;
+  int64_t point = 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    row->i[k] = w->i[k];
+    if (a->dim[k].kind == WEIR_PARALLEL) {
+      point += (w->i[k] - a->dim[k].lo) * w->weight[k];
+    }
+  }
+  row->point = point;
+  for (int k = 0; k < a->n_in; k++) {
+    if (is_data(&a->in[k], w->f->plain[k])) {
+      int64_t at = 0;
+      for (int d = 0; d < a->n_dims; d++) {
+        at += w->i[d] * w->step[k][d];
+      }
+      row->p[k] = w->start[k] + at * w->size[k];
+    }
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    if (is_data(&a->out[k], w->f->plain_out[k])) {
+      int64_t at = 0;
+      for (int d = 0; d < a->n_dims; d++) {
+        at += w->i[d] * w->step_out[k][d];
+      }
+      row->q[k] = w->start_out[k] + at * w->size_out[k];
+    }
+  }
+}
+
+void native_walk_advance(native_walk *w, int64_t u)
+{
+  const native_form *f = w->f;
+  const weir_access *a = f->access;
+  native_row *row = &w->row;
+
+  for (int k = 0; k < a->n_in; k++) {
+    if (row->s[k] != 0) { /* others may have no address */
+      row->p[k] += u * row->s[k] * w->size[k];
+    }
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    if (row->t[k] != 0) {
+      row->q[k] += u * row->t[k] * w->size_out[k];
+    }
+  }
+  row->point += u * row->point_step;
+  if (f->inner >= 0) {
+    row->i[f->inner] += a->dim[f->inner].kind == WEIR_BACKWARD ? -u : u;
+  }
+  if (f->shape == NATIVE_LANES) {
+    row->at += u;
+  } else if (f->shape == NATIVE_STRIP) {
+    for (int c = 0; c < f->components; c++) {
+      row->acc[c] += u * (int64_t)weir_dtype_size(f->component[c]);
+    }
+  }
+}
+
+/* Narrows [*from, *to) to those u with 0 <= c u + low and c u + high < limit. */
+static void narrow(int64_t c, int64_t low, int64_t high, int64_t limit, int64_t range[2])
+{
+  int64_t from = 0, to = 0;
+
+  if (c == 0) {
+    if (low < 0 || high >= limit) {
+      range[1] = range[0];
+    }
+    return;
+  }
+  if (c > 0) {
+    from = -weir_floor_div(low, c);
+    to = weir_floor_div(limit - 1 - high, c) + 1;
+  } else {
+    from = -weir_floor_div(limit - 1 - high, -c);
+    to = weir_floor_div(low, -c) + 1;
+  }
+  range[0] = from > range[0] ? from : range[0];
+  range[1] = to < range[1] ? to : range[1];
+}
+
+void native_walk_inside(const native_walk *w, int64_t n, int64_t range[2])
+{
+  const weir_access *a = w->f->access;
+  const int inner = w->f->inner;
+  const int64_t sign = inner >= 0 && a->dim[inner].kind == WEIR_BACKWARD ? -1 : 1;
+
+  range[0] = 0;
+  range[1] = n;
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      const weir_index *x = &a->in[k].index[d];
+      if (!is_bordered(&a->in[k], d)) {
+        continue;
+      }
+      int64_t sum = x->offset;
+      for (int j = 0; j < a->n_dims; j++) {
+        sum += x->coef[j] * w->row.i[j];
+      }
+      narrow(inner >= 0 ? sign * x->coef[inner] : 0, sum + (x->gather > 0 ? x->gather_lo : 0),
+             sum + (x->gather > 0 ? x->gather_hi - 1 : 0), limit_of(x, w->run->in[k].extent[d]),
+             range);
+    }
+  }
+  if (range[1] <= range[0]) {
+    range[0] = range[1] = 0;
+  }
+}
+
+static void call_border(native_walk *w, int64_t n)
+{
+  if (n > 0) {
+    w->row.n = n;
+    w->kernels->border(&w->row);
+    native_walk_advance(w, n);
+  }
+}
+
+static void call_inside(native_walk *w, int64_t n)
+{
+  if (n > 0) {
+    w->row.n = n;
+    (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
+  }
+}
+
+void native_walk_row(native_walk *w, int64_t n)
+{
+  int64_t range[2];
+
+  if (w->inside) {
+    call_inside(w, n);
+    return;
+  }
+  native_walk_inside(w, n, range);
+  call_border(w, range[0]);
+  call_inside(w, range[1] - range[0]);
+  if (range[1] < n) {
+    native_walk_advance(w, range[1] - range[0]);
+    call_border(w, n - range[1]);
+  }
+}

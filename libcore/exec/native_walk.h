@@ -1,0 +1,41 @@
+/* native_walk.h - a box as rows: where they lie, and which part of each stays inside the arrays. */
+#ifndef WEIR_NATIVE_WALK_H
+#define WEIR_NATIVE_WALK_H
+#include "exec/native_priv.h"
+
+/* What the rows of one run share. */
+typedef struct native_walk {
+  const native_form *f;
+  const native_kernels *kernels;
+  const weir_loop_run *run;
+  weir_dim_kind direction[WEIR_MAX_DIMS];
+  int64_t lo[WEIR_MAX_DIMS], hi[WEIR_MAX_DIMS];
+  int64_t i[WEIR_MAX_DIMS];      /* the iteration at which the next row starts */
+  int64_t weight[WEIR_MAX_DIMS]; /* of a parallel dimension in `point`          */
+  char *start[WEIR_MAX_OPERANDS], *start_out[WEIR_MAX_OUTPUTS]; /* iteration 0 of plain operands */
+  int64_t step[WEIR_MAX_OPERANDS][WEIR_MAX_DIMS], step_out[WEIR_MAX_OUTPUTS][WEIR_MAX_DIMS];
+  int64_t size[WEIR_MAX_OPERANDS], size_out[WEIR_MAX_OUTPUTS];
+  int outer[WEIR_MAX_DIMS], n_outer, around[WEIR_MAX_DIMS], n_around;
+  int64_t n; /* iterations of a whole row */
+  bool inside, unit;
+  int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
+  native_row row;
+} native_walk;
+
+/* Starts at the first iteration of every dimension. The caller keeps the box from being empty in
+ * dimensions that are not reduced. */
+void native_walk_begin(native_walk *w, const native_form *f, const native_kernels *kernels,
+                       const weir_loop_run *run);
+/* Next iteration of the listed dimensions, the last one fastest; false after the last, when all are
+ * back at the first. */
+bool native_walk_next(native_walk *w, const int *list, int n);
+/* Puts the row at iteration w->i. */
+void native_walk_place(native_walk *w);
+/* Moves the row's start u iterations on. */
+void native_walk_advance(native_walk *w, int64_t u);
+/* The iterations [range[0], range[1]) of the row of n that leave no array. */
+void native_walk_inside(const native_walk *w, int64_t n, int64_t range[2]);
+/* Runs the next n iterations of the placed row; leaves the row somewhere in them. */
+void native_walk_row(native_walk *w, int64_t n);
+
+#endif
