@@ -1,5 +1,59 @@
-/* verb_describe.c - the resolved configuration, and what the run would do. */
+/* verb_describe.c - the resolved configuration, the graph and its plan for the input that is
+ * configured; nothing is computed. */
+#include "pipeline.h"
 #include "verbs.h"
+
+/* Neither is called: a plan needs rates and counts alone. */
+static weir_status read_nothing(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
+{
+  (void)context;
+  (void)lo;
+  (void)hi;
+  (void)x;
+  (void)present;
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "describe reads no samples");
+}
+
+static weir_status take_nothing(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                                bool last)
+{
+  (void)view;
+  (void)last;
+  return read_nothing(context, lo, hi, NULL, NULL);
+}
+
+static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, const ps_input_facts *facts)
+{
+  const weir_stream_source source = {.rate_num = facts->fs_num,
+                                     .rate_den = facts->fs_den,
+                                     .count = facts->count,
+                                     .read = read_nothing};
+  const weir_stream_sink sink = {.result = PS_RESULT_BEATS, .take = take_nothing};
+  ps_pipeline p;
+
+  printf("\n# input: %s, signal %s (%s), %lld samples, %lld/%lld per second\n", facts->name,
+         facts->signal, facts->units, (long long)facts->count, (long long)facts->fs_num,
+         (long long)facts->fs_den);
+  WEIR_TRY(ps_pipeline_create(cfg, source, false, &sink, 1, cli->threads, &p));
+  for (int stage = 0; stage < weir_stream_stages(p.stream); stage++) {
+    printf("\n# stage %d\n", stage);
+    weir_plan_print(weir_stream_plan(p.stream, stage), stdout);
+  }
+  ps_pipeline_destroy(&p);
+  return WEIR_OK;
+}
+
+static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
+{
+  ps_input *input = NULL;
+
+  WEIR_TRY(weir_config_print(config, stdout));
+  WEIR_TRY(ps_input_open(&cfg->input, &cfg->ecgsyn, (uint64_t)cfg->seed, &input));
+  const weir_status status = print_plan(cli, cfg, ps_input_get(input));
+
+  ps_input_close(&input);
+  return status;
+}
 
 weir_status ps_verb_describe(const weir_cli *cli)
 {
@@ -7,7 +61,7 @@ weir_status ps_verb_describe(const weir_cli *cli)
   ps_cfg cfg;
 
   WEIR_TRY(ps_configure(cli, &cfg, &config));
-  const weir_status status = weir_config_print(config, stdout);
+  const weir_status status = describe(cli, &cfg, config);
 
   weir_config_destroy(&config);
   return status;

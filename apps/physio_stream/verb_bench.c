@@ -1,0 +1,209 @@
+/* verb_bench.c - time and data movement of the detection from samples in memory, without input and
+ * output files. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_file.h"
+#include "pipeline.h"
+#include "verbs.h"
+
+/* Longest stretch of signal that is made; a longer measurement repeats it. */
+#define MADE_SECONDS 600.0
+
+/* The samples, and what the runs found. */
+typedef struct bench {
+  const ps_cfg *cfg;
+  float *x;
+  uint8_t *present;
+  int64_t made, count; /* samples made; samples of the measurement */
+  int64_t fs_num, fs_den;
+  int64_t beats;
+  ps_pipeline pipeline;
+  weir_stream_report report;
+} bench;
+
+static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
+{
+  const bench *b = context;
+
+  for (int64_t t = lo; t < hi;) {
+    const int64_t at = t % b->made, left = b->made - at;
+    const int64_t n = hi - t < left ? hi - t : left;
+
+    memcpy(x + (t - lo), b->x + at, (size_t)n * sizeof *x);
+    memcpy(present + (t - lo), b->present + at, (size_t)n);
+    t += n;
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_beats(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                              bool last)
+{
+  (void)lo;
+  (void)hi;
+  (void)last;
+  ((bench *)context)->beats += *(const int64_t *)view->data;
+  return WEIR_OK;
+}
+
+static weir_status make_samples(bench *b)
+{
+  ps_synth_opts opts = b->cfg->ecgsyn;
+  ps_synth *synth = NULL;
+
+  opts.duration = fmin(b->cfg->bench.duration, MADE_SECONDS);
+  WEIR_TRY(ps_synth_create(&opts, (uint64_t)b->cfg->seed, &synth));
+  b->made = ps_synth_count(synth);
+  ps_synth_rate(synth, &b->fs_num, &b->fs_den);
+  b->count = (int64_t)(b->cfg->bench.duration * opts.model.rate + 0.5);
+  weir_status status = weir_alloc(b->made, sizeof *b->x, (void **)&b->x);
+  if (status == WEIR_OK) {
+    status = weir_alloc(b->made, sizeof *b->present, (void **)&b->present);
+  }
+  if (status == WEIR_OK) {
+    ps_synth_chunk(synth, b->made, b->x, b->present, NULL, NULL);
+  }
+  ps_synth_destroy(&synth);
+  return status;
+}
+
+static weir_status run_once(bench *b, double *seconds)
+{
+  WEIR_TRY(ps_graph_reset(&b->pipeline.graph));
+  weir_stream_rewind(b->pipeline.stream);
+  b->beats = 0;
+  WEIR_TRY(weir_stream_run(b->pipeline.stream, &b->report));
+  *seconds = b->report.seconds;
+  return WEIR_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* Median of the repeats, after one run that is not measured. */
+static weir_status measure(bench *b, double *median)
+{
+  const int64_t n = b->cfg->bench.repeats;
+  double *seconds = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(n + 1, sizeof *seconds, (void **)&seconds));
+  for (int64_t i = 0; i <= n; i++) {
+    WEIR_TRY_GOTO(run_once(b, &seconds[i]), done);
+  }
+  qsort(seconds + 1, (size_t)n, sizeof *seconds, compare);
+  *median = n % 2 ? seconds[1 + n / 2] : (seconds[n / 2] + seconds[1 + n / 2]) / 2;
+done:
+  weir_free(&seconds);
+  return status;
+}
+
+enum { COLUMNS = 3 };
+static const char *const head[COLUMNS] = {"quantity", "value", "unit"};
+
+static void put(weir_cells *c, const char *quantity, double value, const char *unit)
+{
+  weir_cells_add(c, "%s", quantity);
+  weir_cells_add(c, "%.6g", value);
+  weir_cells_add(c, "%s", unit);
+}
+
+static weir_status write_csv(const char *dir, const weir_cells *cells)
+{
+  char path[PS_PATH];
+  weir_writer *w = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_path_join(dir, "bench.csv", path, sizeof path));
+  WEIR_TRY(weir_writer_open(path, &w));
+  WEIR_TRY_GOTO(weir_writer_printf(w, "%s,%s,%s\n", head[0], head[1], head[2]), done);
+  for (int64_t i = 0; i < cells->count; i += COLUMNS) {
+    WEIR_TRY_GOTO(
+        weir_writer_printf(w, "%s,%s,%s\n", cells->cell[i], cells->cell[i + 1], cells->cell[i + 2]),
+        done);
+  }
+  return weir_writer_commit(&w);
+done:
+  weir_writer_destroy(&w);
+  return status;
+}
+
+static weir_status report(const weir_cli *cli, const bench *b, double plan_s, double median)
+{
+  const double count = (double)b->count;
+  weir_cells cells = {0}, groups = {0};
+  struct rusage usage = {0};
+  weir_status status = WEIR_OK;
+
+  (void)getrusage(RUSAGE_SELF, &usage);
+  put(&cells, "samples", count, "1");
+  put(&cells, "beats", (double)b->beats, "1");
+  put(&cells, "tier", b->report.tier, "1");
+  put(&cells, "stages", b->report.stages, "1");
+  put(&cells, "window", b->report.window_s, "s");
+  put(&cells, "latency", b->report.latency_s, "s");
+  put(&cells, "planning", plan_s, "s");
+  put(&cells, "time", median, "s");
+  put(&cells, "speed", count / median, "samples/s");
+  put(&cells, "buffers", (double)b->report.buffer_bytes, "bytes");
+  put(&cells, "peak_memory", 1024.0 * (double)usage.ru_maxrss, "bytes");
+  ps_pipeline_groups(&b->pipeline, &groups);
+  weir_event("bench_end", WEIR_REAL("samples", count), WEIR_INT("beats", b->beats),
+             WEIR_REAL("planning_s", plan_s), WEIR_REAL("median_s", median),
+             WEIR_REAL("samples_per_s", count / median), WEIR_INT("tier", b->report.tier));
+  WEIR_TRY_GOTO(cells.status, done);
+  WEIR_TRY_GOTO(groups.status, done);
+  WEIR_TRY_GOTO(write_csv(cli->out, &cells), done);
+  weir_cells_print(&cells, COLUMNS, head, stdout);
+  fputs("\n", stdout);
+  weir_cells_print(&groups, PS_GROUP_COLUMNS, ps_group_head, stdout);
+done:
+  weir_cells_fini(&cells);
+  weir_cells_fini(&groups);
+  return status;
+}
+
+static weir_status perform(const weir_cli *cli, bench *b)
+{
+  const weir_stream_sink sink = {PS_RESULT_BEATS, take_beats, b};
+  double median = 0;
+
+  WEIR_TRY(make_samples(b));
+  const weir_stream_source source = {.rate_num = b->fs_num,
+                                     .rate_den = b->fs_den,
+                                     .count = b->count,
+                                     .read = read_slots,
+                                     .context = b};
+  const double start = weir_clock();
+
+  WEIR_TRY(ps_pipeline_create(b->cfg, source, false, &sink, 1, cli->threads, &b->pipeline));
+  const double plan_s = weir_clock() - start;
+
+  WEIR_TRY(measure(b, &median));
+  WEIR_TRY(ps_write_provenance(cli, b->cfg, NULL, 0));
+  return report(cli, b, plan_s, median);
+}
+
+weir_status ps_verb_bench(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  ps_cfg cfg;
+  bench b = {.cfg = &cfg};
+
+  WEIR_TRY(ps_start(cli, &cfg, &config));
+  const weir_status status = perform(cli, &b);
+
+  ps_pipeline_destroy(&b.pipeline);
+  weir_free(&b.x);
+  weir_free(&b.present);
+  weir_config_destroy(&config);
+  return status;
+}
