@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# invariance.sh PROGRAM SOURCE - beats and features do not depend on how a record is run: chunks of 1 s,
+# 60 s, the planner's choice and random cuts, one and two threads, gaps skipped and passed, tiers 1 and 2.
+# Inputs: the built-in recording with half of it missing, and, where DATA is, a real record and one of
+# several segments with gaps. Every file is compared byte for byte; run.jsonl must count work.
+set -euo pipefail
+program=$1 source=$2
+data=${WEIR_TEST_DATA:-$source/../shared/data}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+detect=$source/configs/physio_stream/detect.yaml
+cases=0
+
+# Number after "key": in the events of one name, summed.
+sum() { awk -v name="\"event\":\"$2\"" -v key="\"$3\":" '{ gsub(/": /, "\":") }
+  index($0, name) && (at = index($0, key)) { n += substr($0, at + length(key)) + 0 } END { print n + 0 }' "$1/run.jsonl"; }
+
+run() { # NAME SETTINGS...
+  local name=$1
+  shift
+  "$program" run --config "$detect" --log error --set output.features=true "$@" --out "$work/$name" >"$work/log" 2>&1 ||
+    { cat "$work/log" >&2; echo "invariance: $name: $*" >&2; exit 1; }
+}
+
+compare() { # NAME THREADS SKIP
+  local name=$1
+  for file in "$work"/reference/*.qrs "$work/reference/beats.csv" "$work/reference/features.nc"; do
+    cmp "$file" "$work/$name/${file##*/}" || { echo "invariance: $name differs" >&2; exit 1; }
+  done
+  [ "$(sum "$work/$name" stream_end computed)" -gt 0 ] || { echo "invariance: $name computed nothing" >&2; exit 1; }
+  [ "$(sum "$work/$name" stream_end stages)" = "$2" ] || { echo "invariance: $name has other stages" >&2; exit 1; }
+  for thread in $(seq 0 $(($2 - 1))); do
+    grep -q "\"event\": *\"stream_thread\".*\"thread\": *$thread,.*\"chunks\": *[1-9]" "$work/$name/run.jsonl" ||
+      { echo "invariance: $name: thread $thread did nothing" >&2; exit 1; }
+  done
+  skipped=$(sum "$work/$name" stream_end skipped)
+  if [ "$3" = false ]; then
+    [ "$skipped" = 0 ] || { echo "invariance: $name skipped $skipped" >&2; exit 1; }
+  fi
+  total_skipped=$((total_skipped + skipped))
+  rm -rf "${work:?}/$name"
+  cases=$((cases + 1))
+}
+
+vary() { # LABEL GAPS INPUT...
+  local label=$1 gaps=$2
+  shift 2
+  total_skipped=0
+  run reference "$@" --set stream.window=60 --set stream.skip=false --set exec.tier=vector --threads 1
+  [ "$(wc -l <"$work/reference/beats.csv")" -gt 10 ] || { echo "invariance: $label: hardly a beat" >&2; exit 1; }
+  local k=0
+  for tier in vector native; do
+    for cut in "window=1" "window=60" "window=0" "window=5 cut_seed=1" "window=20 cut_seed=2" "window=2 cut_seed=3"; do
+      for threads in 1 2; do
+        for skip in true false; do
+          local sets=()
+          for s in $cut; do sets+=(--set "stream.$s"); done
+          k=$((k + 1))
+          run "case$k" "$@" "${sets[@]}" --set "stream.skip=$skip" --set "exec.tier=$tier" --threads $threads
+          compare "case$k" $threads $skip
+        done
+      done
+    done
+  done
+  [ "$gaps" = no ] || [ "$total_skipped" -gt 0 ] || { echo "invariance: $label: nothing was ever skipped" >&2; exit 1; }
+  rm -rf "$work/reference"
+  echo "$label: same beats and features in $k runs, $total_skipped chunks skipped"
+}
+
+vary "built-in recording, half missing" yes --set ecgsyn.duration=600 --set ecgsyn.gaps.missing=0.5
+if [ -d "$data/physio" ]; then
+  vary "record 100" no --set "input.record=$data/physio/wfdb/mitdb/100"
+  vary "record of segments" yes --set "input.record=$data/physio/wfdb/multiseg/s25047/s25047-2704-05-04-10-44"
+else
+  echo "no test data beside the checkout or in WEIR_TEST_DATA: the real records were left out"
+fi
+echo "$cases runs"
