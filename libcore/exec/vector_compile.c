@@ -96,6 +96,7 @@ static weir_status add_instr(builder *b, int32_t i)
                        weir_dtype_name(p->regs[last].dtype));
     }
   }
+  x.step = vm_step_of(e->code, p->regs[args > 2 ? x.c : args > 1 ? x.b : x.a].dtype);
   x.dst = b->reg[i] = add_reg(p, VM_COMPUTED, e->dtype, 0);
   p->instrs[p->n_instrs++] = x;
   return WEIR_OK;
@@ -275,6 +276,8 @@ static size_t lay_out(vm_program *p, size_t unit)
   }
   p->shadow_at = at;
   at += sizeof(int64_t) * (size_t)p->strip * (size_t)p->access.n_states;
+  p->steps_at = at;
+  at += (vm_recur_bytes(p) + 63) / 64 * 64;
   if (p->access.combine != WEIR_COMBINE_NONE) {
     p->levels = slab_levels(&p->access);
     p->wide = p->strip < 128 ? p->strip : 128;
@@ -357,6 +360,7 @@ static weir_status build(builder *b)
     }
   }
   add_results(b);
+  WEIR_TRY(vm_find_phases(p));
   find_last_reads(b);
   find_direct(b);
   return WEIR_OK;
@@ -399,6 +403,12 @@ void vm_program_free(vm_program *p)
       weir_free(&p->instrs[i].chain);
     }
   }
+  for (int32_t i = 0; i < p->n_phases; i++) {
+    weir_free(&p->phases[i].section);
+  }
+  weir_free(&p->phases);
+  weir_free(&p->internal);
+  weir_free(&p->home);
   weir_free(&p->regs);
   weir_free(&p->instrs);
   weir_access_fini(&p->access);

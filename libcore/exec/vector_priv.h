@@ -112,16 +112,26 @@ typedef struct vm_instr {
   vm_chain *chain;
   int64_t which;
   int32_t dst, a, b, c;
+  int step; /* how vector_recur.c does it for one sample */
 } vm_instr;
 
+/* Instructions of a scan that run together: over whole strips, or sample by sample with states. The
+ * phases are the strongly connected parts of the dependences, a state depending on its next value.
+ */
 typedef struct vm_phase {
-  bool recurrent;                /* instructions run sample by sample, with states */
-  int32_t first, n;              /* instructions                                   */
-  int32_t state_first, n_states; /* recurrent: its states in program.order   */
-  int special;                   /* vm_special                                     */
+  bool recurrent;
+  int32_t first, n;              /* instructions                                          */
+  int32_t first_state, n_states; /* recurrent: its states, in program.state_order  */
+  struct vm_section *section;    /* it is a second-order section, or NULL          */
 } vm_phase;
 
-struct vm_scalar;
+/* Second-order section, transposed direct form 2, in f64, as registers: y = p + z1; s1 = (q - a1 y)
+ * + z2; s2 = r - a2 y, where z = anew ? fresh : s and the states move where `go` says (-1: always).
+ */
+typedef struct vm_section {
+  int32_t y, p, q, r, a1, a2, s1, s2;
+  int32_t anew, fresh1, fresh2, go;
+} vm_section;
 
 typedef struct vm_program {
   weir_access access;
@@ -146,7 +156,11 @@ typedef struct vm_program {
   size_t acc_at, stack_at; /* monoid: lanes, slab stack, `wide` points each       */
   int64_t wide;            /* points that a strip of a reduction has at most      */
   int levels;
-  struct vm_scalar *scan; /* sample by sample: vector_scan.c                     */
+  vm_phase *phases; /* scans */
+  int32_t state_order[WEIR_MAX_STATES];
+  bool *internal;  /* registers that only their own recurrent phase reads */
+  int32_t *home;   /* recurrent phase of a register, -1                   */
+  size_t steps_at; /* decoded instructions of a phase in the block        */
   exec_pool pool;
 } vm_program;
 
@@ -221,8 +235,18 @@ void vm_store_any(vm_frame *f, int k, const void *source, int64_t i, int64_t n);
 
 void vm_reduce(vm_frame *f);
 void vm_scan(vm_frame *f);
-weir_status vm_scan_compile(vm_program *p) WEIR_CHECKED;
-void vm_scan_free(vm_program *p);
+
+/* vector_phase.c: orders the instructions of a scan by phases. */
+weir_status vm_find_phases(vm_program *p) WEIR_CHECKED;
+
+/* vector_recur.c: one recurrent phase over n samples. */
+void vm_recur(vm_frame *f, const vm_phase *phase, int64_t n);
+/* Its operation for a code whose last argument has this dtype. */
+int vm_step_of(weir_code code, weir_dtype dtype);
+/* Where state k lies between samples, along its own row. */
+uint64_t *vm_cell(const vm_frame *f, int k);
+/* Bytes of scratch that vm_recur needs. */
+size_t vm_recur_bytes(const vm_program *p);
 
 /* Coefficient of the row's dimension. */
 static inline int64_t vm_coef(const vm_frame *f, const weir_index *x)
