@@ -11,7 +11,7 @@
 #include "base/weir_check.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "exec/weir_engine.h"
+#include "exec/native_priv.h"
 
 enum { COUNT = 100 };
 
@@ -368,13 +368,12 @@ static void every_allocation_may_fail(void **state)
 
 int main(void)
 {
-  void *context;
+  char compiler[4096], identity[256];
 
-  if (prepare(3, "/dev/null", "", &context) != WEIR_OK) {
+  if (native_compiler_find("", compiler, identity) != WEIR_OK) {
     fprintf(stderr, "skipped: %s\n", weir_last_message());
     return 77;
   }
-  weir_engine_native.release(context);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       TEST(what_was_compiled_is_found_again),

@@ -1,120 +1,10 @@
 /* vector_test.c - random loops: the vector interpreter gives the literal definition's bits, whole
  * or cut into boxes, and the oracle agrees within rounding. */
-#include "exec/exec_cases.h"
+#include "exec/exec_compare.h"
 
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "base/weir_clock.h"
-
-static uint64_t fresh_seed(void)
-{
-  return (uint64_t)(weir_clock() * 1e9);
-}
-
-/* A second set of outputs and states for the same case. */
-typedef struct copy {
-  weir_view out[WEIR_MAX_OUTPUTS];
-  char *memory[WEIR_MAX_OUTPUTS];
-  uint64_t *cells;
-} copy;
-
-static copy copy_make(const exec_case *c)
-{
-  copy k = {.cells = NULL};
-
-  for (int o = 0; o < c->loop.access.n_out; o++) {
-    k.memory[o] = malloc(c->out_bytes[o]);
-    memcpy(k.memory[o], c->out_memory[o], c->out_bytes[o]);
-    k.out[o] = c->out[o];
-    k.out[o].data = k.memory[o] + ((char *)c->out[o].data - c->out_memory[o]);
-  }
-  const size_t n = (size_t)(c->points * c->loop.access.n_states) + 1;
-  k.cells = calloc(n, sizeof *k.cells);
-  if (c->cells != NULL) {
-    memcpy(k.cells, c->cells, n * sizeof *k.cells);
-  }
-  return k;
-}
-
-static void copy_free(copy *k)
-{
-  for (int o = 0; o < WEIR_MAX_OUTPUTS; o++) {
-    free(k->memory[o]);
-  }
-  free(k->cells);
-}
-
-static int same_scalar(weir_dtype t, const void *a, const void *b)
-{
-  const literal x = literal_load(t, a), y = literal_load(t, b);
-
-  return (t == WEIR_F32 && x.f32 != x.f32 && y.f32 != y.f32) ||
-         (t == WEIR_F64 && x.f64 != x.f64 && y.f64 != y.f64) || x.bits == y.bits;
-}
-
-/* Prints what differs first. */
-static int same_results(const exec_case *c, const copy *k, const char *what)
-{
-  const weir_access *a = &c->loop.access;
-
-  for (int o = 0; o < a->n_out; o++) {
-    const size_t size = weir_dtype_size(a->out[o].dtype);
-    for (size_t at = 0; at + size <= c->out_bytes[o]; at += size) {
-      if (!same_scalar(a->out[o].dtype, c->out_memory[o] + at, k->memory[o] + at)) {
-        fprintf(
-            stderr, "%s: mode %d, seed %llu, output %d (%s), element %zu: %.17g, expected %.17g\n",
-            what, (int)c->mode, (unsigned long long)c->seed, o, weir_dtype_name(a->out[o].dtype),
-            at / size, weir_dtype_load_real(a->out[o].dtype, k->memory[o] + at, 0),
-            weir_dtype_load_real(a->out[o].dtype, c->out_memory[o] + at, 0));
-        return 0;
-      }
-    }
-  }
-  for (int s = 0; s < a->n_states; s++) {
-    for (int64_t p = 0; p < c->points; p++) {
-      const int64_t at = s * c->points + p;
-      if (!same_scalar(a->state[s].dtype, &c->cells[at], &k->cells[at])) {
-        fprintf(stderr, "%s: seed %llu, state %d of point %lld differs\n", what,
-                (unsigned long long)c->seed, s, (long long)p);
-        return 0;
-      }
-    }
-  }
-  return 1;
-}
-
-/* Runs box by box: a random cut of a parallel or sequential dimension, both halves cut again. */
-static void run_cut(exec_case *c, const weir_engine *engine, void *context, weir_box box,
-                    const copy *k, int depth)
-{
-  const weir_access *a = &c->loop.access;
-  weir_cells cells = {k->cells, c->points};
-  const int d = a->n_dims > 0 ? (int)draw(c, 0, a->n_dims - 1) : 0;
-
-  if (depth == 0 || a->n_dims == 0 || a->dim[d].kind == WEIR_REDUCED || box.hi[d] - box.lo[d] < 2) {
-    const weir_loop_run run = {box, c->in, k->out, &cells};
-    engine->run(context, &run);
-    return;
-  }
-  const int64_t cut = draw(c, box.lo[d] + 1, box.hi[d] - 1);
-  weir_box low = box, high = box;
-  low.hi[d] = high.lo[d] = cut;
-  const int swap =
-      a->dim[d].kind == WEIR_BACKWARD || (a->dim[d].kind == WEIR_PARALLEL && draw(c, 0, 1));
-  run_cut(c, engine, context, swap ? high : low, k, depth - 1);
-  run_cut(c, engine, context, swap ? low : high, k, depth - 1);
-}
-
-static int sequential_dims(const weir_access *a)
-{
-  int n = 0;
-
-  for (int k = 0; k < a->n_dims; k++) {
-    n += a->dim[k].kind >= WEIR_FORWARD;
-  }
-  return n;
-}
 
 static int check_case(uint64_t seed, case_mode mode)
 {
@@ -137,7 +27,8 @@ static int check_case(uint64_t seed, case_mode mode)
           sequential_dims(a) > 1 ? 0 : 4);
   weir_engine_vector.release(context);
   literal_loop(a, &expected);
-  const int same = same_results(&c, &whole, "whole") && same_results(&c, &pieces, "pieces");
+  const int same =
+      same_results(stderr, &c, &whole, "whole") && same_results(stderr, &c, &pieces, "pieces");
   copy_free(&whole);
   copy_free(&pieces);
   case_free(&c);
