@@ -9,7 +9,8 @@ typedef enum case_mode { CASE_MAP, CASE_REDUCE, CASE_SCAN } case_mode;
 typedef struct exec_case {
   uint64_t seed, draws;
   case_mode mode;
-  int smooth; /* only codes that rounding does not make jump */
+  int smooth;  /* only codes that rounding does not make jump */
+  int chained; /* operations follow one another on one value   */
   weir_loop loop;
   weir_view in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
   char *in_memory[WEIR_MAX_OPERANDS], *out_memory[WEIR_MAX_OUTPUTS];
@@ -231,8 +232,45 @@ static inline void draw_leaves(exec_case *c, weir_access *a)
   weir_body_push(b, (weir_expr){WEIR_CODE_RANDOM, WEIR_I64, seed, step, -1, draw(c, 0, 99), 0});
 }
 
+/* One more operation on the last expression, which is a float. */
+static inline void draw_link(exec_case *c, weir_body *b)
+{
+  static const weir_code binary[] = {WEIR_CODE_ADD, WEIR_CODE_SUB, WEIR_CODE_MUL,
+                                     WEIR_CODE_DIV, WEIR_CODE_MIN, WEIR_CODE_MAX};
+  const int32_t x = b->n - 1;
+  const weir_dtype t = b->exprs[x].dtype;
+  const int64_t what = draw(c, 0, 9);
+
+  if (what < 2) {
+    weir_body_unary(b, what == 0 ? WEIR_CODE_NEG : WEIR_CODE_ABS, x);
+  } else if (what == 2) {
+    weir_body_binary(b, draw(c, 0, 1) ? WEIR_CODE_MUL : WEIR_CODE_ADD, x, x);
+  } else if (what < 5) {
+    const int32_t k = weir_body_real(b, t, (double)draw(c, -4, 4) * 0.25);
+    const int32_t d = weir_body_real(b, t, (double)draw(c, -4, 4) * 0.5);
+    const weir_code compare = (weir_code)draw(c, WEIR_CODE_LT, WEIR_CODE_GE);
+    const int swap = (int)draw(c, 0, 1);
+    const int32_t test = weir_body_binary(b, compare, swap ? k : x, swap ? x : k);
+    const int32_t scaled = weir_body_binary(b, WEIR_CODE_MUL, swap ? x : d, swap ? d : x);
+    weir_body_select(b, test, what == 3 ? scaled : x, what == 3 ? x : scaled);
+  } else {
+    const int32_t k =
+        draw(c, 0, 2) ? weir_body_real(b, t, (double)draw(c, -9, 9) * 0.5) : draw_arg(c, b, t);
+    const weir_code code = binary[draw(c, 0, 5)];
+    if (draw(c, 0, 1)) {
+      weir_body_binary(b, code, x, k);
+    } else {
+      weir_body_binary(b, code, k, x);
+    }
+  }
+}
+
 static inline void draw_operation(exec_case *c, weir_body *b)
 {
+  if (c->chained && weir_dtype_is_float(b->exprs[b->n - 1].dtype) && draw(c, 0, 9)) {
+    draw_link(c, b);
+    return;
+  }
   static const weir_code smooth[] = {WEIR_CODE_ADD, WEIR_CODE_SUB,  WEIR_CODE_MIN, WEIR_CODE_MAX,
                                      WEIR_CODE_ABS, WEIR_CODE_TANH, WEIR_CODE_SIN, WEIR_CODE_COS,
                                      WEIR_CODE_ERF, WEIR_CODE_NEG};
@@ -317,7 +355,8 @@ static inline void draw_outputs(exec_case *c, weir_access *a)
 static inline void draw_monoid(exec_case *c, weir_access *a)
 {
   weir_body *b = &a->body;
-  const weir_monoid m = (weir_monoid)draw(c, WEIR_COMBINE_SUM, WEIR_COMBINE_LAST);
+  weir_monoid m = (weir_monoid)draw(c, WEIR_COMBINE_SUM, WEIR_COMBINE_LAST);
+  m = c->smooth && m == WEIR_COMBINE_ARGMAX ? WEIR_COMBINE_MAX : m; /* rounding makes ties */
   const int real = c->smooth || m == WEIR_COMBINE_MOMENTS || m == WEIR_COMBINE_SOFTMAX;
 
   a->combine = m;
@@ -377,6 +416,7 @@ static inline void case_make(exec_case *c, uint64_t seed, case_mode mode, int sm
     draw_states(c, a);
   }
   draw_leaves(c, a);
+  c->chained = !smooth && draw(c, 0, 2) == 0;
   for (int n = (int)draw(c, 0, smooth ? 5 : 14); n > 0; n--) {
     draw_operation(c, &a->body);
   }

@@ -361,6 +361,7 @@ static weir_status build(builder *b)
   }
   add_results(b);
   WEIR_TRY(vm_find_phases(p));
+  WEIR_TRY(vm_fuse(p));
   find_last_reads(b);
   find_direct(b);
   return WEIR_OK;

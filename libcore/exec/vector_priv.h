@@ -239,6 +239,9 @@ void vm_scan(vm_frame *f);
 /* vector_phase.c: orders the instructions of a scan by phases. */
 weir_status vm_find_phases(vm_program *p) WEIR_CHECKED;
 
+/* vector_fuse.c: joins instructions to chains. */
+weir_status vm_fuse(vm_program *p) WEIR_CHECKED;
+
 /* vector_recur.c: one recurrent phase over n samples. */
 void vm_recur(vm_frame *f, const vm_phase *phase, int64_t n);
 /* Its operation for a code whose last argument has this dtype. */
