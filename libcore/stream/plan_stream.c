@@ -10,6 +10,7 @@
 /* Limits of the planner's choice: below, overhead per chunk shows; above, nothing is gained. */
 #define LEAST_SLOTS 1024
 #define MOST_SLOTS 65536
+#define TIER_REFERENCE 1 /* value of exec.tier */
 
 const weir_opt weir_stream_opts[] = {
     WEIR_OPT_REAL(
@@ -39,35 +40,62 @@ static double rate_of(const weir_stream_source *x)
   return (double)x->rate_num / (double)x->rate_den;
 }
 
-/* Chunk length in nanoseconds: the option, or what fills half of L2 with the arrays that have time.
- */
-static int64_t choose_window(const weir_stream_job *job)
+static double fastest_rate(const weir_stream_job *job)
 {
-  int64_t bytes = 0;
   double fastest = 0;
 
-  if (job->stream->window > 0) {
-    return (int64_t)(job->stream->window * NS + 0.5);
-  }
-  for (int32_t a = 0; a < weir_graph_arrays(job->graph); a++) {
-    const weir_array_desc *d = &weir_graph_get_array(job->graph, a)->desc;
-    int64_t rows = d->time > 0 ? 1 : 0;
-
-    for (int k = 0; k < d->rank - 1 && d->time > 0; k++) {
-      rows *= d->shape[k];
-    }
-    bytes += rows * (int64_t)weir_dtype_size(d->dtype);
-  }
   for (int i = 0; i < job->n_sources; i++) {
     const double rate = rate_of(&job->sources[i]);
 
     fastest = rate > fastest ? rate : fastest;
   }
+  return fastest;
+}
+
+/* Bytes that a plan for chunks of `slots` slots of the fastest source holds: a plan for trial,
+ * which the interpreter of the oracle makes cheap. */
+static weir_status bytes_of_plan(const weir_stream_job *job, int64_t slots, double *bytes)
+{
+  weir_chunk_bound bounds[STREAM_MAX_SOURCES * 2];
+  weir_exec_cfg exec = *job->exec;
+  const weir_plan_opts opts = {
+      .exec = &exec, .threads = 1, .bounds = bounds, .n_bounds = job->n_sources * 2};
+  weir_plan *trial = NULL;
+
+  exec.tier = TIER_REFERENCE;
+  exec.verify = 0;
+  for (int i = 0; i < job->n_sources; i++) {
+    const weir_stream_source *x = &job->sources[i];
+    const int64_t bound = (int64_t)((double)slots * rate_of(x) / fastest_rate(job)) + 1;
+
+    bounds[2 * i] = (weir_chunk_bound){x->value, bound};
+    bounds[2 * i + 1] = (weir_chunk_bound){x->present, bound};
+  }
+  WEIR_TRY(weir_plan_create(job->graph, job->store, &opts, &trial));
+  *bytes = (double)weir_plan_memory_bytes(trial);
+  weir_plan_destroy(&trial);
+  return WEIR_OK;
+}
+
+/* Chunk length in nanoseconds: the option, or what fills half of L2 with all that the plan holds.
+ */
+static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
+{
   const int64_t cache = weir_cpu_get()->l2_bytes > 0 ? weir_cpu_get()->l2_bytes : 1 << 20;
-  int64_t slots = cache / 2 / (bytes > 0 ? bytes : 1);
+  double small = 0, large = 0;
+
+  if (job->stream->window > 0) {
+    *window_ns = (int64_t)(job->stream->window * NS + 0.5);
+    return WEIR_OK;
+  }
+  WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small));
+  WEIR_TRY(bytes_of_plan(job, 2 * LEAST_SLOTS, &large));
+  const double per_slot = (large - small) / LEAST_SLOTS;
+  double slots = (double)cache / 2 / (per_slot > 1 ? per_slot : 1);
 
   slots = slots < LEAST_SLOTS ? LEAST_SLOTS : slots > MOST_SLOTS ? MOST_SLOTS : slots;
-  return (int64_t)((double)slots / fastest * NS) + 1;
+  *window_ns = (int64_t)(slots / fastest_rate(job) * NS) + 1;
+  return WEIR_OK;
 }
 
 static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
@@ -278,7 +306,7 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
   for (int i = 0; i < job->n_sources; i++) {
     WEIR_TRY_GOTO(check_source(&job->sources[i]), fail);
   }
-  s->window_ns = choose_window(job);
+  WEIR_TRY_GOTO(choose_window(job, &s->window_ns), fail);
   WEIR_TRY_GOTO(make_inputs(s, job), fail);
   WEIR_TRY_GOTO(make_plans(s, job), fail);
   WEIR_TRY_GOTO(place_sinks(s, job), fail);

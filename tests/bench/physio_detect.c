@@ -1,0 +1,225 @@
+/* physio_detect.c - beat detection from samples in memory, on one core: speed in both tiers, time
+ * to make a plan, and memory of 1 h and of 100 h. The limits are Weir's own goals. */
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_log.h"
+#include "data/ecgsyn.h"
+#include "model/graph.h"
+#include "stream/weir_stream.h"
+#include "weir_bench.h"
+
+enum {
+  RATE = 360,
+  PERIOD = RATE * 600, /* samples of the signal that is repeated */
+  SAMPLES = 8000000,
+  MOST_SLOTS = 1 << 17,
+  RUNS = 7,
+  VECTOR = 2, /* exec.tier */
+  NATIVE = 3
+};
+
+static void must(weir_status status)
+{
+  if (status != WEIR_OK) {
+    weir_print_trace(stderr);
+    exit(status);
+  }
+}
+
+/* A detection, planned, over a signal in memory that repeats without end. */
+typedef struct detection {
+  float *signal;
+  int64_t beats;
+  ps_graph graph;
+  weir_stream *stream;
+} detection;
+
+static weir_status read_memory(void *context, int64_t lo, int64_t hi, float *values,
+                               uint8_t *present)
+{
+  const detection *d = context;
+
+  memset(present, 1, (size_t)(hi - lo));
+  while (lo < hi) {
+    const int64_t at = lo % PERIOD;
+    const int64_t n = hi - lo < PERIOD - at ? hi - lo : PERIOD - at;
+
+    memcpy(values, d->signal + at, (size_t)n * sizeof(float));
+    values += n;
+    lo += n;
+  }
+  return WEIR_OK;
+}
+
+static weir_status count_beats(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                               bool last)
+{
+  detection *d = context;
+
+  (void)lo;
+  (void)hi;
+  (void)last;
+  d->beats += *(const int64_t *)view->data;
+  return WEIR_OK;
+}
+
+static void make_signal(detection *d)
+{
+  ps_ecgsyn_opts opts;
+  ps_ecgsyn *gen = NULL;
+  void *memory = NULL;
+  int64_t n_marks = 0;
+
+  weir_opts_default(ps_ecgsyn_options, sizeof opts, &opts);
+  opts.rate = RATE;
+  must(weir_alloc(PERIOD, sizeof(float), &memory));
+  d->signal = memory;
+  must(ps_ecgsyn_create(&opts, 1, &gen));
+  const int64_t room = ps_ecgsyn_capacity(gen, PERIOD);
+
+  must(weir_alloc(room, sizeof(ps_mark), &memory));
+  ps_ecgsyn_chunk(gen, PERIOD, d->signal, memory, &n_marks);
+  weir_free(&memory);
+  ps_ecgsyn_destroy(&gen);
+}
+
+/* Returns the seconds that making the plan took. */
+static double plan(detection *d, int64_t count, int tier, const char *cache)
+{
+  ps_detect_opts detect;
+  weir_exec_cfg exec;
+  weir_stream_cfg stream;
+  const weir_stream_source source = {PS_INPUT_X, PS_INPUT_PRESENT, RATE, 1,
+                                     count,      read_memory,      NULL, d};
+  const weir_stream_sink sink = {PS_RESULT_BEATS, count_beats, d};
+
+  weir_opts_default(ps_detect_options, sizeof detect, &detect);
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  weir_opts_default(weir_stream_opts, sizeof stream, &stream);
+  exec.tier = tier;
+  exec.cache_dir = cache;
+  must(ps_graph_create(&detect, RATE, 1, MOST_SLOTS, false, &d->graph));
+  const weir_stream_job job = {.graph = d->graph.graph,
+                               .store = d->graph.store,
+                               .sources = &source,
+                               .n_sources = 1,
+                               .sinks = &sink,
+                               .n_sinks = 1,
+                               .stream = &stream,
+                               .exec = &exec,
+                               .threads = 1};
+  const double start = weir_clock();
+
+  must(weir_stream_create(&job, &d->stream));
+  return weir_clock() - start;
+}
+
+static void unplan(detection *d)
+{
+  weir_stream_destroy(&d->stream);
+  ps_graph_destroy(&d->graph);
+}
+
+static void run(void *context)
+{
+  detection *d = context;
+  weir_stream_report report;
+
+  d->beats = 0;
+  must(ps_graph_reset(&d->graph));
+  weir_stream_rewind(d->stream);
+  must(weir_stream_run(d->stream, &report));
+}
+
+static void speed(detection *d, const char *work, int tier, const char *cache, double goal)
+{
+  (void)plan(d, SAMPLES, tier, cache);
+  const double seconds = bench_median(RUNS, run, d);
+
+  /* One beat a second is what the signal has: a run that finds nothing is no measurement. */
+  if (d->beats < SAMPLES / RATE * 9 / 10) {
+    fprintf(stderr, "physio_detect: %lld beats found\n", (long long)d->beats);
+    exit(6);
+  }
+  bench_row(work, "limit", goal, SAMPLES / seconds * 1e-6, "M samples/s", 1, 1);
+  unplan(d);
+}
+
+/* Resident bytes at the highest of a fresh process that detects beats for `hours`. */
+static double resident(const char *self, int hours)
+{
+  char command[16], line[64] = "";
+  int ends[2];
+
+  snprintf(command, sizeof command, "%d", hours);
+  if (pipe(ends) != 0) {
+    exit(8);
+  }
+  const pid_t child = fork();
+
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    execl(self, self, command, (char *)NULL);
+    _exit(8);
+  }
+  close(ends[1]);
+  const ssize_t got = read(ends[0], line, sizeof line - 1);
+  int status = 1;
+
+  waitpid(child, &status, 0);
+  close(ends[0]);
+  if (got <= 0 || status != 0) {
+    fprintf(stderr, "physio_detect: the run of %d h failed\n", hours);
+    exit(8);
+  }
+  return strtod(line, NULL);
+}
+
+static int child(detection *d, int hours)
+{
+  (void)plan(d, (int64_t)hours * 3600 * RATE, VECTOR, "");
+  run(d);
+  if (d->beats < (int64_t)hours * 3240) {
+    return 6;
+  }
+  printf("%lld\n", (long long)bench_peak_rss());
+  return 0;
+}
+
+int main(int argc, char **argv)
+{
+  detection d = {0};
+  char cache[256];
+
+  weir_log_set_level(WEIR_LOG_WARN);
+  bench_pin();
+  make_signal(&d);
+  if (argc > 1) {
+    return child(&d, atoi(argv[1]));
+  }
+  weir_check_mkdir(cache, sizeof cache);
+  const double vector = plan(&d, SAMPLES, VECTOR, cache);
+  unplan(&d);
+  const double cold = plan(&d, SAMPLES, NATIVE, cache);
+  unplan(&d);
+  const double warm = plan(&d, SAMPLES, NATIVE, cache);
+  unplan(&d);
+  speed(&d, "detection native", NATIVE, cache, 50);
+  speed(&d, "detection vector", VECTOR, cache, 20);
+  bench_row("plan without compiler", "limit", 50, vector * 1e3, "ms", 0, 1);
+  bench_row("plan with cold cache", "limit", 500, cold * 1e3, "ms", 0, 1);
+  bench_row("plan with warm cache", "limit", 60, warm * 1e3, "ms", 0, 1);
+  const double hour = resident("/proc/self/exe", 1), hundred = resident("/proc/self/exe", 100);
+
+  bench_row("memory of 100 h", "limit", 64, hundred / 1048576, "MiB", 0, 1);
+  /* Growth is not positive by necessity; a ratio needs it to be. */
+  const double growth = hundred - hour > 1024 ? (hundred - hour) / 1048576 : 1.0 / 1024;
+
+  bench_row("memory growth 1 h to 100 h", "limit", 1, growth, "MiB", 0, 1);
+  weir_check_rmdir(cache);
+  return 0;
+}
