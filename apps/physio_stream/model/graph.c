@@ -42,7 +42,7 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
       .flops = DECISION_FLOPS};
 
   weir_in_place(g, in[3]);
-  return weir_call(g, &spec, in, 4);
+  return weir_label(g, weir_call(g, &spec, in, 4), "decide_beats");
 }
 
 static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t most_slots,
@@ -52,12 +52,15 @@ static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t mos
   const ps_front *front = &out->front;
   const weir_series x = weir_series_input(g, PS_INPUT_X, PS_INPUT_PRESENT, rate_num, rate_den);
   const weir_series filtered = weir_stream_sos(g, x, front->sos, front->sections, 0);
+  (void)weir_label(g, filtered.value, "band_pass");
   const weir_series slope = weir_stream_derivative(g, filtered, ps_front_slope, PS_FRONT_TAPS);
   weir_series energy = slope; /* with the age that the slope needed */
 
-  energy.value = weir_square(g, slope.value); /* still 0 where absent */
+  (void)weir_label(g, slope.value, "slope");
+  energy.value = weir_label(g, weir_square(g, slope.value), "energy"); /* still 0 where absent */
   const weir_series feature = weir_stream_moving_sum(g, energy, front->window);
 
+  (void)weir_label(g, feature.value, "moving_sum");
   if (features) {
     weir_output(g, PS_RESULT_FILTERED, filtered.value);
     weir_output(g, PS_RESULT_FEATURE, feature.value);

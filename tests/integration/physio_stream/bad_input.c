@@ -1,0 +1,168 @@
+/* bad_input.c - malformed, truncated, lying and hostile input: exit 3 with the place, nothing left
+ * but the log. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "program.h"
+
+static int make_scratch(void **state)
+{
+  (void)scratch("bad");
+  return program("prepare --set ecgsyn.duration=20 --out %s", in_scratch("r"));
+}
+
+static int drop_scratch(void **state)
+{
+  (void)scratch(NULL);
+  return 0;
+}
+
+/* Runs on a record whose header is `header`, or on the file `csv` as it is. */
+static void header_is_refused(const char *header, const char *because)
+{
+  write_file(in_scratch("r/ecgsyn.hea"), header, strlen(header));
+  const int status = program("run --overwrite --set input.record=%s --out %s",
+                             in_scratch("r/ecgsyn"), in_scratch("out"));
+
+  if (status != 3 || strstr(printed(), because) == NULL) {
+    printf("status %d for the header:\n%s\nprinted:\n%s\n", status, header, printed());
+  }
+  assert_int_equal(status, 3);
+  assert_non_null(strstr(printed(), because));
+  assert_true(only_log(in_scratch("out")));
+  assert_int_equal(event_count(in_scratch("out"), "failed"), 1);
+}
+
+static void wrong_headers_are_refused_with_their_place(void **state)
+{
+  static const struct {
+    const char *header, *because;
+  } cases[] = {
+      {"", "ecgsyn"},
+      {"ecgsyn\n", "ecgsyn.hea:1"},
+      {"ecgsyn one 256 5120\n", "ecgsyn.hea:1"},
+      {"ecgsyn 1 0 5120\necgsyn.dat 16 5000/mV\n", "ecgsyn.hea:1"},
+      {"ecgsyn 1 nan 5120\necgsyn.dat 16 5000/mV\n", "ecgsyn.hea:1"},
+      {"ecgsyn 1 256 5120\n", "ecgsyn"},
+      {"ecgsyn 2 256 5120\necgsyn.dat 16 5000/mV\n", "ecgsyn"},
+      {"ecgsyn 1 256 5120\necgsyn.dat 17 5000/mV\n", "ecgsyn.hea:2"},
+      {"ecgsyn 1 256 5120\necgsyn.dat 16 nan/mV\n", "ecgsyn.hea:2"},
+      {"ecgsyn 1 256 5120\n/etc/passwd 16 5000/mV\n", "ecgsyn.hea:2"},
+      {"ecgsyn 1 256 5120\n../r/ecgsyn.dat 16 5000/mV\n", "ecgsyn.hea:2"},
+      {"ecgsyn 1 256 5120\nmissing.dat 16 5000/mV\n", "missing.dat"},
+      {"ecgsyn 1 256 5121\necgsyn.dat 16 5000/mV\n", "5121"},
+      {"ecgsyn 1 256 9223372036854775807\necgsyn.dat 16 5000/mV\n", "ecgsyn"},
+      {"ecgsyn 2147483647 256 5120\necgsyn.dat 16 5000/mV\n", "ecgsyn.hea:1"},
+      {"ecgsyn 1 256 5120\necgsyn.dat 16x100000 5000/mV\n", "ecgsyn.hea:2"},
+      {"ecgsyn/3 1 256 5120\necgsyn 1000\necgsyn 1000\necgsyn 1000\n", "ecgsyn"},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    header_is_refused(cases[i].header, cases[i].because);
+  }
+}
+
+static void a_truncated_record_is_refused_unless_accepted(void **state)
+{
+  assert_int_equal(truncate(in_scratch("r/ecgsyn.dat"), 5000), 0);
+  assert_int_equal(
+      program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("a")), 3);
+  assert_non_null(strstr(printed(), "5120"));
+  assert_non_null(strstr(printed(), "2500"));
+  assert_true(only_log(in_scratch("a")));
+  assert_int_equal(program("run --set input.record=%s --set input.allow_short=true --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("b")),
+                   0);
+  assert_true(event_number(in_scratch("b"), "run_end", "absent") == 5120 - 2500);
+}
+
+static void wrong_text_files_are_refused(void **state)
+{
+  static const char *const wrong[] = {"", "a,b\n", "1,2\nx,3\n", "0,1\n1\n2,3,4\n"};
+
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    write_file(in_scratch("t.csv"), wrong[i], strlen(wrong[i]));
+    assert_int_equal(program("run --overwrite --set input.csv=%s --set input.fs=100 --out %s",
+                             in_scratch("t.csv"), in_scratch("out")),
+                     3);
+    assert_non_null(strstr(printed(), "t.csv"));
+    assert_true(only_log(in_scratch("out")));
+  }
+}
+
+static void what_is_missing_or_meaningless_is_named(void **state)
+{
+  assert_int_equal(program("run --set input.record=/nowhere/x --out %s", in_scratch("a")), 3);
+  assert_non_null(strstr(printed(), "/nowhere/x"));
+  assert_int_equal(program("run --set input.record=%s --set input.signal=ABP --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("b")),
+                   2);
+  assert_non_null(strstr(printed(), "ECG"));
+  assert_int_equal(program("run --set input.record=a --set input.csv=b --out %s", in_scratch("c")),
+                   2);
+  assert_int_equal(program("run --set input.recrod=a --out %s", in_scratch("d")), 2);
+  assert_non_null(strstr(printed(), "nearest known key: record"));
+  assert_int_equal(program("run --set detect.threshold=7 --out %s", in_scratch("e")), 2);
+  assert_int_equal(program("run --device cuda --out %s", in_scratch("f")), 7);
+}
+
+static void wrong_annotations_are_refused(void **state)
+{
+  const char *dir = in_scratch("out");
+
+  assert_int_equal(truncate(in_scratch("r/ecgsyn.atr"), 7), 0);
+  assert_int_equal(program("eval --set eval.start=0 --set eval.reference=%s --set eval.test=%s "
+                           "--out %s",
+                           in_scratch("r/ecgsyn.atr"), in_scratch("r/ecgsyn.atr"), dir),
+                   3);
+  assert_non_null(strstr(printed(), "ecgsyn.atr"));
+  assert_true(only_log(dir));
+}
+
+static void a_record_that_ends_before_the_start_is_refused(void **state)
+{
+  assert_int_equal(program("eval --set eval.reference=%s --set eval.test=%s --out %s",
+                           in_scratch("r/ecgsyn.atr"), in_scratch("r/ecgsyn.atr"),
+                           in_scratch("out")),
+                   3);
+  assert_non_null(strstr(printed(), "eval.start"));
+  assert_true(only_log(in_scratch("out")));
+}
+
+/* A byte anywhere in header or data is survived: either a result or a refusal, never half of one.
+ */
+static void damaged_bytes_give_a_result_or_a_refusal(void **state)
+{
+  char *header = contents(in_scratch("r/ecgsyn.hea"));
+  const size_t n = strlen(header);
+
+  for (size_t i = 0; i < n; i += 1 + n / 24) {
+    const char kept = header[i];
+
+    header[i] = (char)(kept ^ 0x15);
+    write_file(in_scratch("r/ecgsyn.hea"), header, n);
+    const int status = program("run --overwrite --set input.record=%s --out %s",
+                               in_scratch("r/ecgsyn"), in_scratch("out"));
+    assert_true(status == 0 || status == 3 || status == 2 || status == 7);
+    assert_true(status == 0 || only_log(in_scratch("out")));
+    header[i] = kept;
+  }
+  free(header);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
+  const struct CMUnitTest tests[] = {
+      TEST(wrong_headers_are_refused_with_their_place),
+      TEST(a_truncated_record_is_refused_unless_accepted),
+      TEST(wrong_text_files_are_refused),
+      TEST(what_is_missing_or_meaningless_is_named),
+      TEST(wrong_annotations_are_refused),
+      TEST(a_record_that_ends_before_the_start_is_refused),
+      TEST(damaged_bytes_give_a_result_or_a_refusal),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
