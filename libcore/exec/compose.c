@@ -94,6 +94,14 @@ static int time_dim(const weir_operand *o, int loop_time)
   return -1;
 }
 
+/* Slots of a loop that a stream of `n` slots gives, when index = floor((c t + ..) / div). */
+static int64_t slots_of(const weir_index *x, int time, int64_t n)
+{
+  const int64_t c = x->coef[time], div = x->div > 1 ? x->div : 1;
+
+  return weir_floor_div(n * div + c - 1, c);
+}
+
 int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
 {
   const weir_access *a = &loop->loop->access;
@@ -104,14 +112,30 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
     const exec_array *array = &p->arrays[loop->loop->in[i]];
 
     if (d >= 0 && array->time == d && array->end < WEIR_UNBOUNDED) {
-      const int64_t c = a->in[i].index[d].coef[loop->time];
-      const int64_t div = a->in[i].index[d].div > 1 ? a->in[i].index[d].div : 1;
-      const int64_t n = weir_floor_div(array->end * div + c - 1, c);
+      const int64_t n = slots_of(&a->in[i].index[d], loop->time, array->end);
 
       end = n < end ? n : end;
     }
   }
   return end;
+}
+
+void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most)
+{
+  *least = WEIR_UNBOUNDED;
+  *most = 0;
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const exec_group *group = &p->groups[i];
+
+    for (int32_t k = 0; k < group->n_loops; k++) {
+      for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+        if (group->loops[k].loop->out[o] == array) {
+          *least = group->front < *least ? group->front : *least;
+          *most = group->front > *most ? group->front : *most;
+        }
+      }
+    }
+  }
 }
 
 /* First time iteration of one loop that operand i keeps from being computed. */
@@ -132,8 +156,10 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   beyond.lo[d] = front;
   beyond.hi[d] = array->end;
   const weir_box touched = weir_affected(a, i, &beyond);
+  /* What looks back does not run ahead of the stream either: it may end here. */
+  const int64_t most = slots_of(&o->index[d], loop->time, front);
 
-  return weir_box_empty(&touched) ? WEIR_UNBOUNDED : touched.lo[loop->time];
+  return weir_box_empty(&touched) || touched.lo[loop->time] > most ? most : touched.lo[loop->time];
 }
 
 int64_t exec_limit(const weir_plan *p, const exec_group *group, const int64_t *front)

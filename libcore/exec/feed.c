@@ -221,6 +221,14 @@ static weir_status take_feeds(weir_plan *p, const weir_feed *feeds, int n)
       const int64_t slots = feeds[i].hi - feeds[i].lo;
       const size_t size = weir_dtype_size(e->view.dtype);
 
+      if (feeds[i].hi - e->view.origin[e->time] > e->capacity) {
+        return weir_fail(
+            WEIR_ERR_CONFIG,
+            "plan: '%s' was fed to slot %lld while slot %lld is still waited for: feed "
+            "all inputs to the same time",
+            feeds[i].input, (long long)feeds[i].hi, (long long)e->view.origin[e->time]);
+      }
+
       for (int64_t row = 0; row < e->rows && slots > 0; row++) {
         memcpy((char *)e->view.data +
                    (int64_t)size * (row * e->capacity + feeds[i].lo - e->view.origin[e->time]),
@@ -258,6 +266,26 @@ static void set_end(weir_plan *p, int32_t array, int64_t end)
   }
 }
 
+/* Streams of one graph are fed side by side: one that runs far ahead of another would fill its
+ * window. */
+static weir_status check_room(const weir_plan *p, const exec_group *group, int64_t to)
+{
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+      const exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
+
+      if (e->time >= 0 && e->view.data != NULL && to - e->view.origin[e->time] > e->capacity) {
+        return weir_fail(
+            WEIR_ERR_CONFIG,
+            "plan: group '%s' would hold %lld slots, more than its window of %lld: feed "
+            "all inputs to the same time",
+            group->members, (long long)(to - e->view.origin[e->time]), (long long)e->capacity);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status advance(weir_plan *p, exec_group *group, bool last)
 {
   int64_t *front = p->slots;
@@ -274,8 +302,10 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
       const int64_t end = exec_loop_end(p, &group->loops[k]);
 
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
-        if (p->arrays[group->loops[k].loop->out[o]].time >= 0) {
-          set_end(p, group->loops[k].loop->out[o], end);
+        const exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
+
+        if (e->time >= 0) {
+          set_end(p, group->loops[k].loop->out[o], end < e->end ? end : e->end);
         }
       }
     }
@@ -286,17 +316,22 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
   if (to > group->front || anchor->time < 0 || (last && anchor->engine == NULL)) {
     const weir_box box = exec_anchor_box(group, group->front, to);
 
+    WEIR_TRY(check_room(p, group, to));
     WEIR_TRY(exec_group_run(p, group, &box, last));
+    group->front = to;
     for (int32_t k = 0; k < group->n_loops; k++) {
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
-        exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
+        const int32_t a = group->loops[k].loop->out[o];
+        exec_array *e = &p->arrays[a];
 
-        e->front = e->time >= 0 ? to : 1;
-        WEIR_ASSERT(e->time < 0 || e->view.data == NULL ||
-                    e->front - e->view.origin[e->time] <= e->capacity);
+        int64_t least = to, most_made = to;
+
+        if (e->shared) {
+          exec_written(p, a, &least, &most_made);
+        }
+        e->front = e->time < 0 ? 1 : least;
       }
     }
-    group->front = to;
   }
   return WEIR_OK;
 }

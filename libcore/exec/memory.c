@@ -3,6 +3,7 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
+#include "pass/weir_reach.h"
 
 /* Positions tried: index divisions make the need of a slot periodic. */
 #define PHASES 64
@@ -21,9 +22,12 @@ static weir_status round_up(int64_t bytes, int64_t *out)
 static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *front)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    front[a] = p->arrays[a].time >= 0 ? input[a] : 0;
+    const bool source = weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT;
+
+    /* Of several writers the one that lags behind counts. */
+    front[a] = p->arrays[a].time < 0 ? 0 : source ? input[a] : WEIR_UNBOUNDED;
     p->arrays[a].end = WEIR_UNBOUNDED;
-    if (end && p->arrays[a].time >= 0 && weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT) {
+    if (end && p->arrays[a].time >= 0 && source) {
       p->arrays[a].end = input[a];
     }
   }
@@ -32,7 +36,10 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
 
     for (int32_t k = 0; k < group->n_loops && end; k++) {
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
-        p->arrays[group->loops[k].loop->out[o]].end = exec_loop_end(p, &group->loops[k]);
+        exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
+        const int64_t here = exec_loop_end(p, &group->loops[k]);
+
+        e->end = here < e->end ? here : e->end;
       }
     }
     group->front =
@@ -41,41 +48,56 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
         const int32_t a = group->loops[k].loop->out[o];
 
-        front[a] = p->arrays[a].time >= 0 ? group->front : 0;
+        front[a] = p->arrays[a].time < 0 ? 0 : group->front < front[a] ? group->front : front[a];
       }
     }
   }
 }
 
-/* Slots per second are not known here: each input's bound stands for the same span of time, so that
- * their ratio places the inputs at matching positions. */
-static void place_inputs(const weir_plan *p, const int64_t *bound, int64_t chunks, int64_t phase,
-                         int64_t *input)
+/* Slots of every input when the fastest of those it goes with has had n, and one feed more when
+ * `fed`: what has ended, or begun, by then. A stream that no access relates to others stands
+ * anywhere. */
+static void place_inputs(const weir_plan *p, int64_t n, bool fed, int64_t *input)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    input[a] = bound[a] * chunks + phase;
+    const exec_rate *r = &p->rates[a];
+    const __int128 at =
+        r->base < 0 ? 0 : (__int128)(n + (fed ? p->rates[r->base].feed : 0)) * r->up;
+
+    input[a] = r->base < 0 ? n : (int64_t)((at + (fed ? r->down - 1 : 0)) / r->down);
   }
 }
 
-static void measure_windows(weir_plan *p, const int64_t *bound, int64_t *scratch)
+/* Slots of the fastest input that one feed of any input it goes with stands for. */
+static void find_feeds(weir_plan *p)
+{
+  exec_rates(p, p->rates);
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const exec_rate *r = &p->rates[a];
+
+    if (r->base >= 0 && p->bounds[a] > 0) {
+      const __int128 n = ((__int128)p->bounds[a] * r->down + r->up - 1) / r->up;
+      exec_rate *base = &p->rates[r->base];
+
+      base->feed = n > base->feed ? (int64_t)n : base->feed;
+    }
+  }
+}
+
+static void measure_windows(weir_plan *p, int64_t *scratch)
 {
   int64_t *input = scratch, *before = input + p->n_arrays, *after = before + p->n_arrays;
   int64_t *keep = after + p->n_arrays;
-  int64_t chunks = 1;
 
-  for (int32_t a = 0; a < p->n_arrays; a++) {
-    const int64_t need = bound[a] > 0 ? EXEC_FAR / bound[a] : 0;
-
-    chunks = need > chunks ? need : chunks;
-  }
+  find_feeds(p);
   for (int64_t phase = 0; phase < PHASES; phase++) {
-    place_inputs(p, bound, chunks, phase, input);
+    place_inputs(p, EXEC_FAR + phase, false, input);
     fronts_at(p, input, false, before);
     memcpy(keep, before, (size_t)p->n_arrays * sizeof(*keep));
     for (int32_t i = 0; i < p->n_groups; i++) {
       exec_retain(&p->groups[i], p->groups[i].front, keep);
     }
-    place_inputs(p, bound, chunks + 1, phase, input);
+    place_inputs(p, EXEC_FAR + phase, true, input);
     fronts_at(p, input, true, after);
     for (int32_t a = 0; a < p->n_arrays; a++) {
       const int64_t slots = after[a] - (keep[a] < before[a] ? keep[a] : before[a] - 1) + 2;
@@ -112,7 +134,7 @@ static weir_status size_arrays(weir_plan *p)
 {
   if (p->streaming) {
     WEIR_TRY(check_bounds(p));
-    measure_windows(p, p->bounds, p->slots);
+    measure_windows(p, p->slots);
   }
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
@@ -138,97 +160,24 @@ static weir_status size_arrays(weir_plan *p)
   return WEIR_OK;
 }
 
-/* Iterations of a loop for one tile, relative to a tile that starts at 0; `whole`: not bounded by
- * the tile. */
-typedef struct reach {
-  int64_t lo[WEIR_MAX_DIMS], hi[WEIR_MAX_DIMS];
-  bool whole[WEIR_MAX_DIMS], any;
-} reach;
-
-/* Elements that an operand touches for those iterations, before borders, which only take away. A
- * division adds one on either side: its phase depends on where the tile is. */
-static void touched(const weir_operand *o, const weir_access *a, const reach *r, reach *elements)
-{
-  for (int d = 0; d < o->rank; d++) {
-    const weir_index *x = &o->index[d];
-    const int64_t div = x->div > 1 ? x->div : 1;
-    int64_t lo = x->offset, hi = x->offset;
-    bool whole =
-        x->gather != 0 || x->border == WEIR_BORDER_WRAP || x->border == WEIR_BORDER_REFLECT;
-
-    for (int k = 0; k < a->n_dims; k++) {
-      const int64_t c = x->coef[k];
-
-      whole = whole || (c != 0 && r->whole[k]);
-      lo += c == 0 || r->whole[k] ? 0 : c > 0 ? c * r->lo[k] : c * (r->hi[k] - 1);
-      hi += c == 0 || r->whole[k] ? 0 : c > 0 ? c * (r->hi[k] - 1) : c * r->lo[k];
-    }
-    elements->whole[d] = whole;
-    elements->lo[d] = weir_floor_div(lo, div) - (div > 1);
-    elements->hi[d] = weir_floor_div(hi, div) + 1 + (div > 1);
-  }
-}
-
-static void widen(reach *to, const reach *more, int rank)
-{
-  for (int d = 0; d < rank; d++) {
-    to->lo[d] = !to->any || more->lo[d] < to->lo[d] ? more->lo[d] : to->lo[d];
-    to->hi[d] = !to->any || more->hi[d] > to->hi[d] ? more->hi[d] : to->hi[d];
-    to->whole[d] = to->whole[d] || more->whole[d];
-  }
-  to->any = true;
-}
-
-/* Iterations of loop k for one tile of the anchor: what makes all that later loops read. */
-static void loop_reach(const exec_group *group, reach *loops, int32_t k)
-{
-  const weir_loop *maker = group->loops[k].loop;
-  const weir_access *a = &maker->access;
-
-  for (int o = 0; o < a->n_out; o++) {
-    for (int32_t j = k + 1; j < group->n_loops; j++) {
-      const weir_loop *reader = group->loops[j].loop;
-
-      for (int i = 0; i < reader->access.n_in; i++) {
-        reach elements = {.any = true}, iterations = {.any = true};
-
-        if (reader->in[i] != maker->out[o] || !loops[j].any) {
-          continue;
-        }
-        touched(&reader->access.in[i], &reader->access, &loops[j], &elements);
-        for (int n = 0; n < a->n_dims; n++) {
-          iterations.hi[n] = a->dim[n].hi - a->dim[n].lo;
-          iterations.whole[n] = true;
-          for (int d = 0; d < a->out[o].rank; d++) {
-            if (a->out[o].index[d].coef[n] != 0) {
-              iterations.lo[n] = elements.lo[d] - a->out[o].index[d].offset;
-              iterations.hi[n] = elements.hi[d] - a->out[o].index[d].offset;
-              iterations.whole[n] = elements.whole[d];
-            }
-          }
-        }
-        widen(&loops[k], &iterations, a->n_dims);
-      }
-    }
-  }
-}
-
-static void shape_local(const exec_group *group, exec_local *l, const reach *loops)
+static void shape_local(const exec_group *group, exec_local *l, const weir_reach *loops,
+                        int64_t slots)
 {
   const weir_loop *writer = group->loops[l->writer].loop;
 
   for (int o = 0; o < writer->access.n_out; o++) {
     const weir_operand *operand = &writer->access.out[o];
-    reach elements = {.any = true};
+    weir_reach elements;
 
     if (writer->out[o] != l->array) {
       continue;
     }
-    touched(operand, &writer->access, &loops[l->writer], &elements);
+    weir_reach_elements(operand, &writer->access, &loops[l->writer], &elements);
     for (int d = 0; d < operand->rank; d++) {
-      const int64_t span = elements.hi[d] - elements.lo[d];
+      const bool open = operand->extent[d] >= WEIR_UNBOUNDED;
 
-      l->shape[d] = elements.whole[d] || span > operand->extent[d] ? operand->extent[d] : span;
+      l->shape[d] =
+          weir_reach_length(&elements, d, open && elements.whole[d] ? slots : operand->extent[d]);
     }
   }
 }
@@ -259,30 +208,38 @@ static weir_status place_locals(exec_group *group)
   return WEIR_OK;
 }
 
+/* Most slots that one run of the group makes: what the windows of its results hold. */
+static int64_t most_slots(const weir_plan *p, const exec_group *group)
+{
+  const weir_loop *anchor = group->loops[group->n_loops - 1].loop;
+  int64_t slots = 1;
+
+  for (int o = 0; o < anchor->access.n_out; o++) {
+    const exec_array *e = &p->arrays[anchor->out[o]];
+
+    slots = e->time >= 0 && e->capacity > slots ? e->capacity : slots;
+  }
+  return slots;
+}
+
 static weir_status size_locals(const weir_plan *p, exec_group *group)
 {
-  reach loops[EXEC_MAX_LOOPS];
-  const exec_loop *anchor = &group->loops[group->n_loops - 1];
-  const weir_box all = weir_iterations(&anchor->loop->access);
-  reach *tile = &loops[group->n_loops - 1];
+  weir_reach loops[EXEC_MAX_LOOPS];
+  weir_member members[EXEC_MAX_LOOPS];
+  const int64_t slots = most_slots(p, group);
 
-  memset(loops, 0, sizeof(loops));
-  tile->any = true;
-  for (int d = 0; d < all.rank; d++) {
-    const int64_t extent = d == anchor->time ? WEIR_UNBOUNDED : all.hi[d] - all.lo[d];
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    const weir_loop *l = group->loops[k].loop;
 
-    tile->whole[d] = group->tile[d] <= 0 || group->tile[d] >= extent;
-    tile->hi[d] = tile->whole[d] ? extent : group->tile[d];
+    members[k] = (weir_member){.access = &l->access, .in = l->in, .out = l->out};
   }
-  for (int32_t k = group->n_loops - 2; k >= 0; k--) {
-    loop_reach(group, loops, k);
-  }
+  weir_reach_compose(members, group->n_loops, group->tile, slots, loops);
   for (int32_t i = 0; i < group->n_locals; i++) {
     exec_local *l = &group->locals[i];
     const weir_array_desc *d = &weir_graph_get_array(p->g, l->array)->desc;
     int64_t count = 1;
 
-    shape_local(group, l, loops);
+    shape_local(group, l, loops, slots);
     for (int k = 0; k < d->rank; k++) {
       if (!weir_mul_ok(count, l->shape[k], &count) || count > (int64_t)1 << 40) {
         return weir_fail(
@@ -305,17 +262,25 @@ static weir_status make_cells(exec_group *group)
     int64_t points = 1;
     void *memory = NULL;
 
+    if (a->n_states == 0) {
+      continue;
+    }
+    if (loop->time >= 0 && a->dim[loop->time].kind == WEIR_PARALLEL) {
+      return weir_fail(
+          WEIR_ERR_UNSUPPORTED,
+          "plan: group '%s' scans along a dimension other than time, but time is one of "
+          "its dimensions: its states would have no end",
+          group->members);
+    }
     for (int d = 0; d < a->n_dims; d++) {
       if (a->dim[d].kind == WEIR_PARALLEL &&
           !weir_mul_ok(points, a->dim[d].hi - a->dim[d].lo, &points)) {
         return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
       }
     }
-    if (a->n_states > 0) {
-      loop->cells.points = points;
-      WEIR_TRY(weir_alloc(points * a->n_states, sizeof(uint64_t), &memory));
-      loop->cells.cells = memory;
-    }
+    loop->cells.points = points;
+    WEIR_TRY(weir_alloc(points * a->n_states, sizeof(uint64_t), &memory));
+    loop->cells.cells = memory;
   }
   return WEIR_OK;
 }

@@ -45,11 +45,14 @@ static weir_status init_arrays(weir_plan *p)
   p->slots = memory;
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof(int64_t), &memory));
   p->bounds = memory;
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(exec_rate), &memory));
+  p->rates = memory;
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array_desc *d = &weir_graph_get_array(p->g, a)->desc;
 
     p->arrays[a].time = d->time - 1;
     p->arrays[a].end = WEIR_UNBOUNDED;
+    p->arrays[a].shared = weir_graph_writers(p->g, a, NULL, 0) > 1;
     p->streaming = p->streaming || d->time > 0;
     if (d->time > 0 && d->time != d->rank) {
       return weir_fail(WEIR_ERR_SHAPE,
@@ -404,6 +407,7 @@ void weir_plan_destroy(weir_plan **out)
   weir_free(&p->arrays);
   weir_free(&p->slots);
   weir_free(&p->bounds);
+  weir_free(&p->rates);
   weir_free(&p->groups);
   weir_free(&p->arena);
   weir_free(&p->scratch);

@@ -23,7 +23,16 @@ typedef struct exec_array {
   int64_t front, fresh; /* first slot not yet computed, now and before the last feed   */
   int64_t end;          /* length of the stream once known, else WEIR_UNBOUNDED        */
   bool bound;           /* run: the caller gave a tensor                               */
+  bool shared;          /* has several writers                                         */
 } exec_array;
+
+/* Slots of a stream per slot of the fastest input it goes together with: up / down. base: that
+ * input's array, -1 where no access relates the two. */
+typedef struct exec_rate {
+  int32_t base;
+  int64_t up, down;
+  int64_t feed; /* of the fastest input: most of its slots that one feed stands for */
+} exec_rate;
 
 /* Tile-local memory of one array of a group: a row-major block of `shape` in the thread's scratch.
  */
@@ -75,6 +84,7 @@ struct weir_plan {
   int64_t scratch_bytes; /* per thread */
   int64_t *slots;        /* [5 * n_arrays] room for slides and feeds */
   int64_t *bounds;       /* [n_arrays] most new slots of one feed */
+  exec_rate *rates;      /* [n_arrays] */
   bool streaming, ended;
   double bandwidth, flop_rate;
   bool measured_peaks;
@@ -98,6 +108,11 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop);
  */
 void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
 
+/* First slot that the writers of an array have not made yet: of the one that lags behind, and of
+ * the one ahead. */
+void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most);
+/* rate.c: [n_arrays] */
+void exec_rates(const weir_plan *p, exec_rate *rates);
 /* memory.c: capacities of windows, shapes of locals, arena, scratch. */
 weir_status exec_memory_make(weir_plan *p);
 /* window.c */

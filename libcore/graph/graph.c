@@ -310,7 +310,8 @@ void weir_graph_clear_groups(weir_graph *g)
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array)
 {
   const weir_array *a = weir_graph_get_array(g, array);
-  bool written = false, read = false;
+  int32_t writers = 0;
+  bool read = false;
 
   if (a->kind != WEIR_ARRAY_TEMPORARY || a->output != NULL) {
     return false;
@@ -330,8 +331,8 @@ bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t a
     if ((writes || reads) && !among(i, group->nodes, group->n_nodes)) {
       return false;
     }
-    written = written || writes;
+    writers += writes;
     read = read || reads;
   }
-  return written && read;
+  return writers == 1 && read; /* parts of several writers meet in memory */
 }

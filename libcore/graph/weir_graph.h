@@ -124,7 +124,8 @@ weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);
 const weir_group *weir_graph_group(const weir_graph *g, int32_t group);
 weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n) WEIR_CHECKED;
 void weir_graph_clear_groups(weir_graph *g);
-/* True when the array is a temporary written and read by this group alone and no result. */
+/* True when the array is a temporary written by one node and read, both in this group alone, and
+ * no result. */
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array);
 
 /* Checks the whole graph: accesses, dtypes, disjoint covering writers, no cycle, groups cover every

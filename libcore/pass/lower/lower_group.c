@@ -249,18 +249,42 @@ static bool same_iterations(const weir_access *x, const weir_access *y)
   return true;
 }
 
-/* True when the loop `later` may run as part of `early`, point by point. */
+/* True when every value of the loop is read where it is made, by loops that run the anchor's tile:
+ * its box is the tile too. */
+static bool is_aligned(const weir_loop *loops, int32_t n, int32_t at)
+{
+  const weir_loop *loop = &loops[at];
+  bool read = at == n - 1, same = true;
+
+  for (int32_t j = at + 1; j < n; j++) {
+    for (int k = 0; k < loops[j].access.n_in; k++) {
+      for (int o = 0; o < loop->access.n_out; o++) {
+        if (loops[j].in[k] == loop->out[o]) {
+          read = true;
+          same = same && loops[j].aligned &&
+                 is_identity(&loops[j].access.in[k], &loops[j].access) &&
+                 is_identity(&loop->access.out[o], &loop->access);
+        }
+      }
+    }
+  }
+  return read && same;
+}
+
+/* True when the loop `later` may run as part of `early`, point by point. A loop that runs a border
+ * around the tile must not draw in one that writes exactly the tile; and two of them only share a
+ * border when one feeds the other. */
 static bool may_join(const weir_loop *early, const weir_loop *later)
 {
   const weir_access *e = &early->access, *l = &later->access;
   bool related = false;
 
   if (!is_pointwise(e) || !is_pointwise(l) || !same_iterations(e, l) ||
-      e->n_out + l->n_out > WEIR_MAX_OUTPUTS) {
+      e->n_out + l->n_out > WEIR_MAX_OUTPUTS || early->aligned != later->aligned) {
     return false;
   }
   for (int k = 0; k < l->n_in; k++) {
-    related = related || reads(early, later->in[k]);
+    related = related || (early->aligned && reads(early, later->in[k]));
     if (writes(early, later->in[k])) {
       related = true;
       if (!is_identity(&l->in[k], l) || reads_remainder(l, k)) {
@@ -596,6 +620,9 @@ weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop *
     memcpy(loop->out, node->out, sizeof(loop->out));
     loop->node = group->nodes[i];
     loop->n_members = 1;
+  }
+  for (int32_t i = count - 1; i >= 0; i--) {
+    loops[i].aligned = is_aligned(loops, count, i);
   }
   WEIR_TRY_GOTO(merge_loops(g, group, loops, &count), fail);
   for (int32_t i = count - 1; i >= 0; i--) {

@@ -18,6 +18,7 @@ typedef struct weir_loop {
   int32_t in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
   int32_t node;      /* member that gave the outputs */
   int32_t n_members; /* members merged into this loop */
+  bool aligned;      /* runs the anchor's tile itself, never a border around it */
 } weir_loop;
 
 /* Loops of a group, in order. Caller frees with weir_loops_free. Fails: WEIR_ERR_MEMORY. */

@@ -1,0 +1,88 @@
+/* plan_random_test.c - random graphs: whatever the passes do, results stay the same to the bit. */
+#include "exec/draw_run.h"
+#include "device/weir_parallel.h"
+#include "exec/weir_engine.h"
+#include "pass/weir_pass.h"
+
+#ifndef DRAW_GRAPHS
+#define DRAW_GRAPHS 8
+#endif
+#ifndef DRAW_FIRST
+#define DRAW_FIRST 0
+#endif
+
+static bool has_tier(int tier)
+{
+  for (int i = 0; weir_engine_table[i] != NULL; i++) {
+    if (weir_engine_table[i]->tier == tier) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void print_graph(const draw_graph *d, uint64_t seed, const draw_way *way)
+{
+  print_error("graph %llu%s: fusion %d, tier %d, %d threads, cache %lld, chunk %lld\n",
+              (unsigned long long)seed, d->stream ? ", stream" : "", way->fusion, way->tier,
+              way->threads, (long long)way->cache_bytes, (long long)way->chunk);
+  weir_graph_print(d->g, 64, stderr);
+}
+
+/* Fusion, tiles, threads and cuts of the stream against every node by itself in one piece. */
+static void compare_ways(uint64_t seed, bool stream, int tier, double tolerance)
+{
+  static const int64_t caches[] = {0, 64, 640, 4096};
+  draw_graph d = draw_make(seed, stream, tolerance > 0);
+  const draw_way plain = {.tier = tier, .threads = 1, .chunk = DRAW_SLOTS};
+  draw_outcome expected, actual;
+
+  weir_status status = draw_run(&d, &plain, NULL, &expected);
+
+  if (status != WEIR_OK) {
+    print_graph(&d, seed, &plain);
+  }
+  assert_ok(status);
+  for (int k = 0; k < 4; k++) {
+    const draw_way way = {.tier = tier,
+                          .fusion = k != 1,
+                          .threads = 1 + k % 2,
+                          .cache_bytes = caches[k],
+                          .chunk = k == 0 ? DRAW_SLOTS : (int64_t[]){1, 37, 100, 4}[k]};
+
+    status = draw_run(&d, &way, NULL, &actual);
+    const int64_t at = status == WEIR_OK ? draw_difference(&actual, &expected, tolerance) : -1;
+
+    if (at >= 0 || status != WEIR_OK) {
+      print_graph(&d, seed, &way);
+    }
+    assert_ok(status);
+    if (at >= 0) {
+      print_error("element %lld of %lld (%lld): %.9g, expected %.9g\n", (long long)at,
+                  (long long)actual.n, (long long)expected.n, (double)actual.values[at],
+                  (double)expected.values[at]);
+    }
+    assert_true(at < 0);
+    weir_free(&actual.values);
+  }
+  weir_free(&expected.values);
+  weir_graph_destroy(&d.g);
+}
+
+static void passes_keep_every_bit(void **state)
+{
+  const int tier = has_tier(1) ? 2 : 1;
+
+  for (uint64_t seed = DRAW_FIRST; seed < DRAW_FIRST + DRAW_GRAPHS; seed++) {
+    compare_ways(seed, seed % 2 != 0, tier, tier == 1 ? 2e-5 : 0);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(passes_keep_every_bit),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* group_fit.c - what a group may hold.
+ *
+ * The tiles of the anchor must write exactly their own part of every array that is seen outside;
+ * arrays inside may be computed again at the borders of tiles, up to a limit. */
+#include <string.h>
+#include "group_priv.h"
+#include "pass/tile/weir_tile.h"
+
+/* Work done again at the borders of tiles, as a share of all work, that a group may cost. */
+#define MOST_GROWTH 0.25
+/* Tile-local buffers that a group may need: beyond, they are no better than arrays. */
+#define MOST_LOCAL_BYTES ((int64_t)4 << 20)
+#define UNKNOWN_END ((uint64_t)1 << 63)
+
+/* True when the operand reads (writes), at each iteration, the element of the same number. */
+static bool is_identity(const weir_operand *o, const weir_access *a)
+{
+  if (o->rank != a->n_dims || o->role != WEIR_ROLE_DATA) {
+    return false;
+  }
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+
+    if (x->offset != 0 || x->div > 1 || x->gather != 0 || a->dim[d].lo != 0 ||
+        a->dim[d].hi != o->extent[d]) {
+      return false;
+    }
+    for (int k = 0; k < a->n_dims; k++) {
+      if (x->coef[k] != (k == d)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* Bits of the ends that a node's streams follow from; *plain: at its inputs' own rate. */
+static uint64_t ends_of(const grouping *s, const weir_node *node, bool *plain)
+{
+  const weir_access *a = &node->access;
+  uint64_t ends = 0;
+
+  *plain = !a->opaque;
+  for (int i = 0; i < node->n_in; i++) {
+    const int d = weir_graph_get_array(s->g, node->in[i])->desc.time - 1;
+
+    for (int k = 0; k < a->n_dims && d >= 0; k++) {
+      const weir_index *x = &a->in[i].index[d];
+
+      if (a->dim[k].time && x->coef[k] != 0) {
+        ends |= s->ends[node->in[i]];
+        *plain = *plain && x->coef[k] == 1 && x->div <= 1;
+      }
+    }
+  }
+  return ends;
+}
+
+static uint64_t new_end(int *n)
+{
+  const int bit = *n < 63 ? (*n)++ : 63;
+
+  return (uint64_t)1 << bit;
+}
+
+void group_ends(grouping *s)
+{
+  int n = 0;
+
+  for (int32_t a = 0; a < weir_graph_arrays(s->g); a++) {
+    const weir_array *array = weir_graph_get_array(s->g, a);
+
+    s->ends[a] = array->desc.time > 0 && array->kind == WEIR_ARRAY_INPUT ? new_end(&n) : 0;
+  }
+  for (int32_t i = 0; i < s->n; i++) {
+    const weir_node *node = weir_graph_node(s->g, s->order[i]);
+    bool plain;
+    const uint64_t ends = ends_of(s, node, &plain);
+
+    for (int o = 0; o < node->n_out; o++) {
+      if (weir_graph_get_array(s->g, node->out[o])->desc.time > 0) {
+        s->ends[node->out[o]] |= plain ? ends : new_end(&n);
+      }
+    }
+  }
+}
+
+static bool is_member(const candidate *c, int32_t node)
+{
+  for (int64_t i = 0; i < c->n; i++) {
+    if (c->nodes[i] == node) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* True when somebody outside the candidate sees the array. */
+static bool is_visible(const grouping *s, const candidate *c, int32_t array)
+{
+  int32_t readers[GROUP_MAX_NODES], writer;
+  const int32_t n = weir_graph_readers(s->g, array, readers, GROUP_MAX_NODES);
+
+  if (weir_graph_get_array(s->g, array)->output != NULL || n > GROUP_MAX_NODES ||
+      weir_graph_writers(s->g, array, &writer, 1) != 1) {
+    return true;
+  }
+  for (int32_t i = 0; i < weir_graph_arrays(s->g); i++) {
+    if (weir_graph_get_array(s->g, i)->update == array) {
+      return true;
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    if (!is_member(c, readers[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* How the members read what member `at` makes. */
+typedef struct uses {
+  bool any, aligned, state; /* aligned: all of them at the iteration that made it, by members whose
+                               box is the tile itself */
+} uses;
+
+static uses find_uses(const grouping *s, const candidate *c, int64_t at, const bool *aligned)
+{
+  const weir_node *node = weir_graph_node(s->g, c->nodes[at]);
+  uses u = {.aligned = true};
+
+  for (int64_t j = at + 1; j < c->n; j++) {
+    const weir_node *reader = weir_graph_node(s->g, c->nodes[j]);
+
+    for (int k = 0; k < reader->n_in; k++) {
+      for (int o = 0; o < node->n_out; o++) {
+        if (reader->in[k] == node->out[o]) {
+          u.any = true;
+          u.state = u.state || reader->access.in[k].role == WEIR_ROLE_STATE;
+          u.aligned = u.aligned && aligned[j] &&
+                      is_identity(&reader->access.in[k], &reader->access) &&
+                      is_identity(&node->access.out[o], &node->access);
+        }
+      }
+    }
+  }
+  return u;
+}
+
+/* Rules that do not depend on the tile. */
+static bool edges_fit(const grouping *s, const candidate *c)
+{
+  const weir_node *anchor = weir_graph_node(s->g, c->nodes[c->n - 1]);
+  const uint64_t end = s->ends[anchor->out[0]];
+  bool aligned[GROUP_MAX_NODES] = {false};
+  int locals = 0;
+
+  for (int64_t i = c->n - 1; i >= 0; i--) {
+    const weir_node *node = weir_graph_node(s->g, c->nodes[i]);
+    const uses u = find_uses(s, c, i, aligned);
+    bool visible = false;
+
+    aligned[i] = i == c->n - 1 || (u.any && u.aligned);
+    for (int o = 0; o < node->n_out; o++) {
+      visible = visible || is_visible(s, c, node->out[o]);
+      locals++;
+    }
+    if (u.state) {
+      return false;
+    }
+    /* Scans go through every iteration once, and what is seen outside is written once, up to the
+     * end of its own stream. */
+    if ((visible || node->access.n_states > 0) &&
+        (!aligned[i] || s->ends[node->out[0]] != end || (end & UNKNOWN_END && i < c->n - 1))) {
+      return false;
+    }
+  }
+  return locals <= GROUP_MAX_LOCALS;
+}
+
+weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
+{
+  weir_pass_opts opts = *s->opts;
+  const weir_group group = {.nodes = (int32_t *)c->nodes, .n_nodes = c->n};
+  int64_t tile[WEIR_MAX_DIMS];
+  weir_tile_cost cost;
+
+  *fits = edges_fit(s, c);
+  if (!*fits) {
+    return WEIR_OK;
+  }
+  opts.cache_bytes = 0; /* what is fused does not depend on a tile asked for */
+  WEIR_TRY(weir_tile_choose(s->g, &group, &opts, tile, &cost));
+  *fits = cost.serves && cost.growth <= MOST_GROWTH && cost.local_bytes <= MOST_LOCAL_BYTES;
+  return WEIR_OK;
+}

@@ -1,0 +1,181 @@
+/* tile_choose.c - shapes of tiles tried, and the best of them. */
+#include <string.h>
+#include "device/weir_parallel.h"
+#include "pass/lower/weir_loop.h"
+#include "pass/tile/weir_tile.h"
+#include "pass/weir_reach.h"
+#include "base/weir_alloc.h"
+
+/* A tile is worth its overhead (boxes composed, views set) from about this many points. */
+#define LEAST_POINTS 1024
+/* Points of a tile without local buffers: few enough to share among threads, enough to stream. */
+#define STREAM_POINTS 65536
+/* Slots of an unbounded dimension: a long stream, so that borders count per tile. */
+#define SLOTS ((int64_t)1 << 20)
+/* Bytes beyond which a buffer is only "too large". */
+#define TOO_LARGE ((int64_t)1 << 50)
+
+typedef struct choice {
+  const weir_graph *g;
+  const weir_group *group;
+  weir_loop *loops;
+  weir_member *members;
+  weir_reach *reach;
+  int32_t n;
+  int64_t slots, cache;
+} choice;
+
+static int64_t extent_of(const weir_dim *d, int64_t slots)
+{
+  return d->hi >= WEIR_UNBOUNDED ? slots : d->hi - d->lo;
+}
+
+/* Work of one iteration: what the body computes and what it moves. */
+static double weight(const weir_access *a)
+{
+  double w = a->n_in + a->n_out;
+
+  for (int32_t i = 0; i < a->body.n; i++) {
+    w += weir_code_flops(a->body.exprs[i].code);
+  }
+  return w;
+}
+
+static bool is_tiled(const choice *c, const int64_t *tile, int d)
+{
+  const weir_dim *dim = &c->loops[c->n - 1].access.dim[d];
+
+  return tile[d] > 0 && tile[d] < extent_of(dim, c->slots);
+}
+
+static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
+{
+  const weir_access *anchor = &c->loops[c->n - 1].access;
+  double tiles = 1, work = 0, all = 0;
+
+  *cost = (weir_tile_cost){.serves = weir_reach_keeps_pace(c->members, c->n, tile)};
+  weir_reach_compose(c->members, c->n, tile, c->slots, c->reach);
+  for (int d = 0; d < anchor->n_dims; d++) {
+    if (is_tiled(c, tile, d)) {
+      tiles *= (double)extent_of(&anchor->dim[d], c->slots) / (double)tile[d];
+    }
+  }
+  for (int32_t k = 0; k < c->n; k++) {
+    const weir_access *a = &c->loops[k].access;
+    double box = 1, whole = 1;
+
+    for (int d = 0; d < a->n_dims; d++) {
+      const int64_t extent = extent_of(&a->dim[d], c->slots);
+
+      box *= (double)weir_reach_length(&c->reach[k], d, extent);
+      whole *= (double)extent;
+      cost->serves = cost->serves && !(c->reach[k].whole[d] && a->dim[d].hi >= WEIR_UNBOUNDED);
+    }
+    work += weight(a) * box * tiles;
+    all += weight(a) * whole;
+    for (int o = 0; o < a->n_out; o++) {
+      const weir_operand *out = &a->out[o];
+      int64_t bytes = (int64_t)weir_dtype_size(out->dtype);
+      weir_reach elements;
+
+      weir_reach_elements(out, a, &c->reach[k], &elements);
+      for (int d = 0; d < out->rank; d++) {
+        const int64_t extent = out->extent[d] >= WEIR_UNBOUNDED ? c->slots : out->extent[d];
+
+        if (!weir_mul_ok(bytes, weir_reach_length(&elements, d, extent), &bytes) ||
+            bytes > TOO_LARGE) {
+          bytes = TOO_LARGE;
+        }
+      }
+      cost->local_bytes += weir_group_is_local(c->g, c->group, c->loops[k].out[o]) ? bytes : 0;
+    }
+  }
+  cost->growth = all > 0 && work > all ? work / all - 1 : 0;
+}
+
+/* Tiles of about `points` points, the innermost dimension first and at most `width` long. */
+static void fill_tile(const choice *c, int64_t points, int64_t width, int64_t *tile)
+{
+  const weir_access *anchor = &c->loops[c->n - 1].access;
+  bool inner = true;
+
+  memset(tile, 0, WEIR_MAX_DIMS * sizeof(*tile));
+  for (int d = anchor->n_dims - 1; d >= 0; d--) {
+    const weir_dim *dim = &anchor->dim[d];
+    const int64_t extent = dim->hi - dim->lo;
+    const int64_t most = inner && width < points ? width : points;
+
+    if (dim->kind == WEIR_REDUCED || dim->kind == WEIR_BACKWARD) {
+      continue;
+    }
+    tile[d] = extent > most ? (most > 0 ? most : 1) : 0;
+    points /= tile[d] > 0 ? tile[d] : extent > 0 ? extent : 1;
+    inner = false;
+  }
+}
+
+/* The best shape of `points` points: long rows, unless what they do again at their borders costs
+ * more than short ones cost in overhead. */
+static void best_shape(const choice *c, int64_t points, int64_t *tile, weir_tile_cost *cost)
+{
+  double best = 0;
+
+  for (int64_t width = points; width >= 32 || width == points; width /= 4) {
+    int64_t shape[WEIR_MAX_DIMS];
+    weir_tile_cost here;
+
+    fill_tile(c, points, width, shape);
+    measure(c, shape, &here);
+    const double price = here.growth + (here.serves ? 0 : 1e6) + 4.0 / (double)width;
+
+    if (width == points || price < best) {
+      best = price;
+      *cost = here;
+      memcpy(tile, shape, sizeof(shape));
+    }
+  }
+}
+
+static weir_status choose(choice *c, const weir_pass_opts *opts, int64_t *tile,
+                          weir_tile_cost *cost)
+{
+  const int64_t least = opts->cache_bytes > 0 ? 16 : LEAST_POINTS;
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(c->n, sizeof(weir_member), &memory));
+  c->members = memory;
+  WEIR_TRY(weir_alloc(c->n, sizeof(weir_reach), &memory));
+  c->reach = memory;
+  for (int32_t k = 0; k < c->n; k++) {
+    c->members[k] =
+        (weir_member){.access = &c->loops[k].access, .in = c->loops[k].in, .out = c->loops[k].out};
+  }
+  for (int64_t points = STREAM_POINTS;; points /= 2) {
+    best_shape(c, points, tile, cost);
+    if (cost->local_bytes <= c->cache || points / 2 < least) {
+      return WEIR_OK;
+    }
+  }
+}
+
+weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
+                             const weir_pass_opts *opts, int64_t *tile, weir_tile_cost *cost)
+{
+  /* A quarter of L2: what a tile reads and writes and the engine's strips share it. */
+  const int64_t quarter = weir_cpu_get()->l2_bytes / 4;
+  choice c = {.g = g,
+              .group = group,
+              .slots = SLOTS,
+              .cache = opts->cache_bytes > 0 ? opts->cache_bytes
+                       : quarter > 0         ? quarter
+                                             : 65536};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_lower(g, group, &c.loops, &c.n));
+  WEIR_TRY_GOTO(choose(&c, opts, tile, cost), out);
+out:
+  weir_loops_free(&c.loops, c.n);
+  weir_free(&c.members);
+  weir_free(&c.reach);
+  return status;
+}

@@ -1,0 +1,24 @@
+/* weir_tile.h - the tile of a group, and what it costs. */
+#ifndef WEIR_TILE_H
+#define WEIR_TILE_H
+#include "pass/weir_pass.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_tile_cost {
+  int64_t local_bytes; /* tile-local buffers of one tile                                    */
+  double growth;       /* work done again at the borders of tiles, as a share of the work   */
+  bool serves;         /* false: no tile bounds what the members need                       */
+} weir_tile_cost;
+
+/* Tile extents [WEIR_MAX_DIMS] of the anchor (0: whole) whose local buffers stay in opts'
+ * cache_bytes, with the least work done again. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
+                             const weir_pass_opts *opts, int64_t *tile,
+                             weir_tile_cost *cost) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

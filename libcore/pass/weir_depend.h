@@ -1,0 +1,26 @@
+/* weir_depend.h - which nodes run before which: what writes an array before what reads it, and what
+ * reads a stored array before the call that changes it in place. */
+#ifndef WEIR_DEPEND_H
+#define WEIR_DEPEND_H
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Live operators that must run before node i: before[first[i]] .. before[first[i + 1] - 1]. */
+typedef struct weir_depend {
+  int32_t n;
+  int32_t *first; /* [n + 1] */
+  int32_t *before;
+} weir_depend;
+
+/* A reader that itself depends on the call sees the new value; every other one the old. Calls that
+ * change one array run in the order in which they were built. fini frees. Fails: WEIR_ERR_MEMORY.
+ */
+weir_status weir_depend_make(const weir_graph *g, weir_depend *out) WEIR_CHECKED;
+void weir_depend_fini(weir_depend *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
