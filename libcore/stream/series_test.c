@@ -1,0 +1,77 @@
+/* series_test.c - what holds for every stream operator of the build: nothing depends on chunks or
+ * on skipped gaps, and absent slots are 0. */
+#include "stream/series_check.h"
+#include <stdio.h>
+
+typedef struct which {
+  const weir_series_op *op;
+  uint64_t seed;
+} which;
+
+static weir_series build(weir_graph *g, weir_series s, const void *context)
+{
+  const which *w = context;
+
+  return w->op->sample(g, s, w->seed);
+}
+
+static series_case whole, other;
+
+static void check_operator(const weir_series_op *op)
+{
+  int64_t skipped = 0;
+
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    const which w = {op, seed};
+    const double missing = 0.3 * (double)(seed % 4);
+
+    series_draw(&whole, seed, missing);
+    other = whole;
+    series_run_whole(&whole, build, &w);
+    series_run(&other, build, &w, 2,
+               (weir_stream_cfg){.window = 1 + (double)(seed % 9) * 8,
+                                 .skip = seed % 2 == 0,
+                                 .cut_seed = (int64_t)(seed % 3)});
+    skipped += other.report.skipped;
+    assert_int_equal(other.n, whole.n);
+    assert_int_equal(other.n_present, whole.n);
+    assert_memory_equal(other.y_present, whole.y_present, (size_t)whole.n);
+    for (int64_t t = 0; t < whole.n; t++) {
+      assert_true(other.y[t] == whole.y[t]);
+      assert_true(whole.y_present[t] || whole.y[t] == 0.0f);
+    }
+  }
+  assert_true(skipped > 0);
+}
+
+static void chunks_and_skipped_gaps_change_nothing(void **state)
+{
+  int n = 0;
+
+  for (; weir_series_op_table[n] != NULL; n++) {
+    printf("%s\n", weir_series_op_table[n]->name);
+    check_operator(weir_series_op_table[n]);
+  }
+  assert_true(n >= 7);
+}
+
+static void a_rate_that_is_not_positive_is_refused(void **state)
+{
+  weir_graph *g = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_series s = weir_series_input(g, "x", "p", 0, 1);
+  assert_true(s.value.node < 0);
+  assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
+  weir_graph_destroy(&g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(chunks_and_skipped_gaps_change_nothing),
+      cmocka_unit_test(a_rate_that_is_not_positive_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
