@@ -273,6 +273,21 @@ static weir_status find_sections(search *s)
   return WEIR_OK;
 }
 
+/* Phases of one state whose next value is selected. */
+static void find_guesses(search *s)
+{
+  const vm_program *p = s->p;
+
+  for (int32_t i = 0; i < p->n_phases; i++) {
+    vm_phase *phase = &p->phases[i];
+    if (phase->n_states == 1) {
+      const int k = p->state_order[phase->first_state];
+      phase->guess = made_by(s, phase, p->next[k],
+                             p->kernels->op[WEIR_CODE_SELECT][p->access.state[k].dtype]) != NULL;
+    }
+  }
+}
+
 static weir_status order_phases(search *s)
 {
   vm_program *p = s->p;
@@ -291,6 +306,7 @@ static weir_status order_phases(search *s)
   }
   weir_free(&memory);
   find_internal(s);
+  find_guesses(s);
   return find_sections(s);
 }
 

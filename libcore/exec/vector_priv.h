@@ -123,6 +123,7 @@ typedef struct vm_phase {
   int32_t first, n;              /* instructions                                          */
   int32_t first_state, n_states; /* recurrent: its states, in program.state_order  */
   struct vm_section *section;    /* it is a second-order section, or NULL          */
+  bool guess;                    /* one state, its next value a choice: see vm_recur */
 } vm_phase;
 
 /* Second-order section, transposed direct form 2, in f64, as registers: y = p + z1; s1 = (q - a1 y)

@@ -6,33 +6,39 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 
-static int check_case(uint64_t seed, case_mode mode)
+/* The case against its definition, whole and in pieces; frees it. */
+static int check_made(exec_case *c)
 {
-  exec_case c;
   void *context;
   const weir_engine_opts opts = {"", "", 2};
-
-  case_make(&c, seed, mode, 0);
-  const weir_loop *loop = &c.loop;
+  const weir_loop *loop = &c->loop;
   const weir_access *a = &loop->access;
   assert_ok(weir_access_check(a));
-  copy whole = copy_make(&c), pieces = copy_make(&c);
+  copy whole = copy_make(c), pieces = copy_make(c);
   assert_ok(weir_engine_vector.prepare(&loop, 1, &opts, &context));
-  weir_cells cells = {c.cells, c.points}, whole_cells = {whole.cells, c.points};
-  const weir_loop_run expected = {weir_iterations(a), c.in, c.out, &cells};
-  const weir_loop_run actual = {weir_iterations(a), c.in, whole.out, &whole_cells};
+  weir_cells cells = {c->cells, c->points}, whole_cells = {whole.cells, c->points};
+  const weir_loop_run expected = {weir_iterations(a), c->in, c->out, &cells};
+  const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells};
   weir_engine_vector.run(context, &actual);
   /* Cutting the outer of two sequential dimensions would change their common order. */
-  run_cut(&c, &weir_engine_vector, context, weir_iterations(a), &pieces,
+  run_cut(c, &weir_engine_vector, context, weir_iterations(a), &pieces,
           sequential_dims(a) > 1 ? 0 : 4);
   weir_engine_vector.release(context);
   literal_loop(a, &expected);
   const int same =
-      same_results(stderr, &c, &whole, "whole") && same_results(stderr, &c, &pieces, "pieces");
+      same_results(stderr, c, &whole, "whole") && same_results(stderr, c, &pieces, "pieces");
   copy_free(&whole);
   copy_free(&pieces);
-  case_free(&c);
+  case_free(c);
   return same;
+}
+
+static int check_case(uint64_t seed, case_mode mode)
+{
+  exec_case c;
+
+  case_make(&c, seed, mode, 0);
+  return check_made(&c);
 }
 
 static void check_cases(case_mode mode, int n)
@@ -59,6 +65,64 @@ static void reductions_have_the_literal_bits(void **state)
 static void scans_have_the_literal_bits(void **state)
 {
   check_cases(CASE_SCAN, 80);
+}
+
+/* A count since the last absent slot (state 0), the last present value (state 1), a running sum
+ * that starts anew (state 2); presence in runs of random length. */
+static void add_gated_states(weir_access *a, weir_dtype count)
+{
+  weir_body *b = &a->body;
+  const int32_t x = weir_body_load(b, 0, WEIR_F64), present = weir_body_load(b, 1, WEIR_BOOL);
+  const int32_t age = weir_body_state(b, 0, count), last = weir_body_state(b, 1, WEIR_F64);
+  const int32_t sum = weir_body_state(b, 2, WEIR_F64);
+  const int32_t held = weir_body_binary(b, WEIR_CODE_MIN, age, weir_body_int(b, count, 700));
+  const int32_t older = weir_body_binary(b, WEIR_CODE_ADD, held, weir_body_int(b, count, 1));
+
+  a->n_states = 3;
+  a->state[0] = (weir_state){.dtype = count};
+  a->state[1] = a->state[2] = (weir_state){.dtype = WEIR_F64};
+  a->state[0].next = weir_body_select(b, present, older, weir_body_int(b, count, 0));
+  a->state[1].next = weir_body_select(b, present, x, last);
+  a->state[2].next = weir_body_select(b, present, weir_body_binary(b, WEIR_CODE_ADD, sum, x),
+                                      weir_body_real(b, WEIR_F64, 0));
+  a->value[0] = weir_body_binary(b, WEIR_CODE_ADD, weir_body_cast(b, WEIR_F64, a->state[0].next),
+                                 a->state[1].next);
+  a->value[1] = weir_body_binary(b, WEIR_CODE_ADD, a->state[2].next, last);
+}
+
+static void gated_states_have_the_literal_bits(void **state)
+{
+  enum { n = 3000 };
+
+  for (int trial = 0; trial < 8; trial++) {
+    exec_case c = {.seed = fresh_seed(), .mode = CASE_SCAN, .points = 1};
+    const weir_dtype dtypes[] = {WEIR_F64, WEIR_BOOL};
+    weir_access *a = &c.loop.access;
+    weir_access_init(a);
+    a->n_dims = 1;
+    a->n_in = a->n_out = a->n_values = 2;
+    a->dim[0] = (weir_dim){trial % 2 ? WEIR_FORWARD : WEIR_BACKWARD, 0, n, 0};
+    for (int k = 0; k < 2; k++) {
+      a->in[k] = (weir_operand){.dtype = dtypes[k], .rank = 1, .extent = {n}};
+      a->in[k].index[0].coef[0] = 1;
+      size_t bytes;
+      c.in[k] = make_view(&c, &a->in[k], &c.in_memory[k], &bytes);
+      fill_view(&c, &a->in[k], c.in_memory[k], bytes, 0, k);
+      a->out[k].dtype = WEIR_F64;
+    }
+    for (int64_t i = 0, run = 0, on = 1; i < n; i++, run--) {
+      if (run == 0) {
+        run = draw(&c, 1, trial < 4 ? 2000 : 20);
+        on = !on;
+      }
+      memset(weir_view_at(&c.in[1], &i), (int)on, 1);
+    }
+    c.cells = calloc(4, sizeof *c.cells);
+    add_gated_states(a, trial % 3 ? WEIR_I32 : WEIR_I64);
+    draw_outputs(&c, a);
+    assert_ok(weir_access_check(a));
+    assert_int_equal(check_made(&c), 1);
+  }
 }
 
 /* Largest difference of the oracle from the vector interpreter, relative to max(1, |x|). */
@@ -151,6 +215,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(maps_have_the_literal_bits),
       cmocka_unit_test(reductions_have_the_literal_bits),
       cmocka_unit_test(scans_have_the_literal_bits),
+      cmocka_unit_test(gated_states_have_the_literal_bits),
       cmocka_unit_test(oracle_agrees_on_maps),
       cmocka_unit_test(oracle_agrees_on_reductions),
       cmocka_unit_test(prepare_survives_every_failing_allocation),
