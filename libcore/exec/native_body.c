@@ -212,7 +212,7 @@ void native_put_loads(const native_writer *w)
 
 static void put_leaf(const native_writer *w, const weir_expr *e)
 {
-  const weir_index *x = &w->form->access->in[e->integer / 16 % WEIR_MAX_OPERANDS].index[0];
+  const weir_index *x = NULL;
   native_text *t = w->t;
 
   switch (e->code) {
@@ -226,7 +226,7 @@ static void put_leaf(const native_writer *w, const weir_expr *e)
     put_iteration(w, (int)e->integer);
     break;
   case WEIR_CODE_REMAINDER:
-    x += e->integer % 16;
+    x = &w->form->access->in[e->integer / 16].index[e->integer % 16];
     if (x->div > 1) {
       native_put(t, "native_mod(");
       put_numerator(w, x);

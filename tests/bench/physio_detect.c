@@ -26,7 +26,7 @@ static void must(weir_status status)
 {
   if (status != WEIR_OK) {
     weir_print_trace(stderr);
-    exit(status);
+    exit((int)status);
   }
 }
 

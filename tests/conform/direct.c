@@ -88,7 +88,9 @@ bool direct_compute(batch_case *k, int tier)
   const int64_t n = weir_tensor_count(y);
 
   if (k->op == &weir_op_reshape) {
-    memcpy(y->data, x->data, n > 0 ? (size_t)n * size : 0);
+    if (n > 0) {
+      memcpy(y->data, x->data, (size_t)n * size);
+    }
     return n > 0;
   }
   if (k->op != &weir_op_transpose && k->op != &weir_op_slice && k->op != &weir_op_broadcast &&
