@@ -123,8 +123,9 @@ static weir_traffic sum(const struct members *m, const weir_group *group)
       if (made_inside(m, node->in[k])) {
         continue;
       }
-      const int64_t loads =
-          a->in[k].role == WEIR_ROLE_STATE ? weir_distinct(a, k, &m->boxes[i]) : alive;
+      /* What an opaque body loads is not known beyond its elements. */
+      const bool elements = a->opaque || a->in[k].role == WEIR_ROLE_STATE;
+      const int64_t loads = elements ? weir_distinct(a, k, &m->boxes[i]) : alive;
       t.volume_bytes = add(t.volume_bytes, mul(loads, (int64_t)weir_dtype_size(a->in[k].dtype)));
       if (!counted(m, i, k, false)) {
         t.read_bytes = add(t.read_bytes, array_bytes(m, node->in[k], false));
