@@ -57,7 +57,7 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
   const exec_loop *anchor = &group->loops[group->n_loops - 1];
   weir_group_report r = {.members = group->members,
                          .flops = t.flops,
-                         .bytes = (double)(t.read_bytes + t.write_bytes),
+                         .bytes = ((double)t.read_bytes + (double)t.write_bytes),
                          .calls = group->calls,
                          .saved_bytes = from->saved_bytes};
 

@@ -112,12 +112,12 @@ static double saved_bytes(const grouping *s, const weir_group *group)
 {
   const int64_t slots = s->opts->slots > 0 ? s->opts->slots : 4096;
   const weir_traffic together = weir_group_traffic(s->g, group, slots);
-  double saved = -(double)(together.read_bytes + together.write_bytes);
+  double saved = -((double)together.read_bytes + (double)together.write_bytes);
 
   for (int64_t i = 0; i < group->n_nodes; i++) {
     const weir_traffic alone = weir_node_traffic(s->g, group->nodes[i], slots);
 
-    saved += (double)(alone.read_bytes + alone.write_bytes);
+    saved += ((double)alone.read_bytes + (double)alone.write_bytes);
   }
   return saved;
 }
