@@ -1,46 +1,81 @@
-/* simplify.c - removes what no result, stored array or call needs. */
-#include "pass/weir_pass.h"
+/* simplify.c - the steps of the pass, repeated until none changes anything. */
+#include "simplify_priv.h"
 
-static bool is_wanted(const weir_graph *g, const weir_node *node)
+bool simplify_is_plain(const weir_node *node)
 {
-  if (node->op->run != NULL && node->access.opaque) {
-    for (int i = 0; i < node->n_in; i++) {
-      if (weir_graph_get_array(g, node->in[i])->in_place) {
-        return true;
-      }
+  if (node->op == NULL || node->dead || node->access.opaque) {
+    return false;
+  }
+  for (int32_t i = 0; i < node->access.body.n; i++) {
+    if (node->access.body.exprs[i].code == WEIR_CODE_RANDOM) {
+      return false;
     }
   }
-  for (int o = 0; o < node->n_out; o++) {
-    const int32_t array = node->out[o];
-    int32_t reader;
-
-    if (weir_graph_get_array(g, array)->output != NULL ||
-        weir_graph_readers(g, array, &reader, 1) > 0) {
-      return true;
-    }
-    for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
-      if (weir_graph_get_array(g, a)->update == array) {
-        return true;
-      }
-    }
-  }
-  return false;
+  return true;
 }
+
+bool simplify_is_inner(const weir_graph *g, const weir_node *node, int o)
+{
+  return weir_graph_get_array(g, node->out[o])->output == NULL &&
+         weir_graph_writers(g, node->out[o], NULL, 0) == 1;
+}
+
+void simplify_replace(weir_graph *g, int32_t from, int32_t to)
+{
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    weir_node *node = weir_graph_node_mut(g, i);
+
+    for (int k = 0; k < node->n_in; k++) {
+      node->in[k] = node->in[k] == from ? to : node->in[k];
+    }
+  }
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    weir_array *array = weir_graph_array_mut(g, a);
+
+    array->update = array->update == from ? to : array->update;
+  }
+}
+
+bool simplify_is_permutation(const weir_operand *o, const weir_access *a, int *order)
+{
+  unsigned used = 0;
+
+  if (o->rank != a->n_dims || o->role != WEIR_ROLE_DATA) {
+    return false;
+  }
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+
+    order[d] = -1;
+    for (int k = 0; k < a->n_dims; k++) {
+      if (x->coef[k] != 0) {
+        order[d] = x->coef[k] == 1 && order[d] < 0 ? k : a->n_dims;
+      }
+    }
+    if (order[d] < 0 || order[d] >= a->n_dims || (used >> order[d] & 1u) != 0 || x->offset != 0 ||
+        x->div > 1 || x->gather != 0 || a->dim[order[d]].lo != 0 ||
+        a->dim[order[d]].hi != o->extent[d]) {
+      return false;
+    }
+    used |= 1u << order[d];
+  }
+  return true;
+}
+
+typedef weir_status (*step)(weir_graph *g, bool *changed);
 
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 {
+  static const step steps[] = {
+      simplify_bodies, simplify_copies, simplify_constants, simplify_same, simplify_dead,
+  };
   bool changed = true;
 
   (void)opts;
   while (changed) {
     changed = false;
-    for (int32_t i = weir_graph_nodes(g) - 1; i >= 0; i--) {
-      weir_node *node = weir_graph_node_mut(g, i);
-
-      if (node->op != NULL && !node->dead && !is_wanted(g, node)) {
-        node->dead = true;
-        changed = true;
-      }
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+      WEIR_TRY(steps[i](g, &changed));
     }
   }
   return WEIR_OK;
@@ -48,7 +83,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 
 const weir_pass weir_pass_simplify = {
     .name = "simplify",
-    .cite = "dead code elimination",
+    .cite = "constant folding, common subexpressions, dead code",
     .order = 10,
     .run = run,
 };
