@@ -50,7 +50,7 @@ typedef struct summary {
   const ps_input_facts *facts;
   const weir_stream_report *report;
   const ps_out_beats *beats;
-  double rr_mean, rr_std, rate, per_second;
+  double rr_mean, rr_std, rate, per_second, decision_s;
 } summary;
 
 static void write_event(const summary *s)
@@ -61,9 +61,9 @@ static void write_event(const summary *s)
              WEIR_INT("missing_segments", s->facts->missing_segments),
              WEIR_INT("beats", s->beats->n), WEIR_REAL("rr_mean_s", s->rr_mean),
              WEIR_REAL("rr_std_s", s->rr_std), WEIR_REAL("window_s", s->report->window_s),
-             WEIR_REAL("latency_s", s->report->latency_s), WEIR_INT("tier", s->report->tier),
-             WEIR_INT("stages", s->report->stages), WEIR_INT("chunks", s->report->computed),
-             WEIR_INT("skipped", s->report->skipped),
+             WEIR_REAL("latency_s", s->report->latency_s), WEIR_REAL("decision_s", s->decision_s),
+             WEIR_INT("tier", s->report->tier), WEIR_INT("stages", s->report->stages),
+             WEIR_INT("chunks", s->report->computed), WEIR_INT("skipped", s->report->skipped),
              WEIR_INT("buffer_bytes", s->report->buffer_bytes),
              WEIR_REAL("seconds", s->report->seconds), WEIR_REAL("samples_per_s", s->per_second));
 }
@@ -124,6 +124,7 @@ static weir_status add_throughput(weir_report *r, const summary *s)
   put_count(&c, "stages", s->report->stages);
   put(&c, "window_s", s->report->window_s, 6);
   put(&c, "latency_s", s->report->latency_s, 6);
+  put(&c, "decision_s", s->decision_s, 6);
   put_count(&c, "chunks", s->report->computed);
   put_count(&c, "skipped", s->report->skipped);
   put_count(&c, "buffer_bytes", s->report->buffer_bytes);
@@ -216,7 +217,10 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
       s->report->window_s));
   WEIR_TRY(add_groups(r, pipeline));
   WEIR_TRY(weir_report_heading(r, "Throughput"));
-  WEIR_TRY(weir_report_text(r, "From reading the input to the last beat, writing left out."));
+  WEIR_TRY(weir_report_text(
+      r,
+      "From reading the input to the last beat, writing left out. latency_s: chunk and look-ahead "
+      "of the graph; decision_s: what the decision waits for at most, once it has learnt."));
   return add_throughput(r, s);
 }
 
@@ -230,6 +234,7 @@ weir_status ps_run_page_write(const char *dir, const ps_strip *strip, const ps_o
                      .rr_mean = ps_out_beats_rr_mean(beats),
                      .rr_std = ps_out_beats_rr_std(beats),
                      .rate = (double)facts->fs_num / (double)facts->fs_den,
+                     .decision_s = ps_graph_latency(&pipeline->graph),
                      .per_second =
                          report->seconds > 0 ? (double)facts->count / report->seconds : NAN};
   weir_report *r = NULL;

@@ -1,5 +1,5 @@
 /* verb_run.c - finds the beats of one signal: input -> stream -> annotations, tables, report. */
-#include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "io/weir_netcdf.h"
 #include "out_features.h"
 #include "run_page.h"
@@ -103,6 +103,8 @@ static weir_status perform(run *r)
   WEIR_TRY(open_outputs(r));
   WEIR_TRY(plan(r));
   WEIR_TRY(weir_stream_run(r->pipeline.stream, &r->report));
+  weir_info("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
+            r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
   return write_outputs(r);
 }
 

@@ -50,6 +50,11 @@ int64_t ps_beat_call_places(const void *state, int64_t slots)
          ps_detect_capacity(own, 0);
 }
 
+int64_t ps_beat_call_latency(const void *state)
+{
+  return ps_detect_latency(detector(state));
+}
+
 /* A gap begins at slot t. When the list is full, the second one is forgotten: the first decides
  * about the next beat. */
 static void add_gap(head *h, int64_t t)

@@ -17,6 +17,8 @@ size_t ps_beat_call_bytes(const ps_beat_call *call);
 weir_status ps_beat_call_init(const ps_beat_call *call, void *state, size_t bytes) WEIR_CHECKED;
 /* Extent of the result that calls of up to `slots` slots need. */
 int64_t ps_beat_call_places(const void *state, int64_t slots);
+/* As ps_detect_latency. */
+int64_t ps_beat_call_latency(const void *state);
 /* in: filtered, feature, present, state; out: beats [2, places] (graph.h).
  * Fails: WEIR_ERR_SHAPE when the beats may not fit. */
 weir_status ps_beat_call_run(void *context, const weir_op_run *run) WEIR_CHECKED;

@@ -105,3 +105,8 @@ weir_status ps_graph_reset(ps_graph *g)
 
   return ps_beat_call_init(g->call, state->data, (size_t)state->shape[0]);
 }
+
+double ps_graph_latency(const ps_graph *g)
+{
+  return (double)ps_beat_call_latency(weir_store_get(g->store, STATE)->data) / g->call->rate;
+}

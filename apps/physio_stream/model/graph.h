@@ -30,6 +30,8 @@ typedef struct ps_graph {
 weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,
                             int64_t most_slots, bool features, ps_graph *out) WEIR_CHECKED;
 void ps_graph_destroy(ps_graph *g);
+/* Longest time, s, from a beat to the decision that it is one, once learning is over. */
+double ps_graph_latency(const ps_graph *g);
 /* The detector before sample 0 again. */
 weir_status ps_graph_reset(ps_graph *g) WEIR_CHECKED;
 #endif
