@@ -7,13 +7,6 @@
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
-/* Everything that a verb writes into --out; what --overwrite may remove. */
-static const char *const outputs[] = {
-    "*.qrs",          "*.atr",          "*.hea",      "*.dat",     "beats.csv",
-    "beats.nc",       "features.nc",    "scores.csv", "waves.csv", "report.html",
-    "figures/?*.svg", "figures/?*.csv", "bench.csv",  NULL,
-};
-
 /* What no single row can say. */
 static weir_status check(const weir_cli *cli, const ps_cfg *cfg)
 {
@@ -40,7 +33,8 @@ weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
   return status;
 }
 
-weir_status ps_start(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
+weir_status ps_start(const weir_cli *cli, const char *const *outputs, ps_cfg *cfg,
+                     weir_config **config)
 {
   WEIR_TRY(ps_configure(cli, cfg, config));
   const weir_status status = weir_run_dir_open(cli, *config, outputs);

@@ -220,11 +220,12 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_cells *cell
 
 weir_status ps_verb_eval(const weir_cli *cli)
 {
+  static const char *const outputs[] = {"scores.csv", "report.html", NULL};
   weir_config *config = NULL;
   weir_cells cells = {0};
   ps_cfg cfg;
 
-  WEIR_TRY(ps_start(cli, &cfg, &config));
+  WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
   const weir_status status = eval(cli, &cfg, &cells);
 
   weir_cells_fini(&cells);

@@ -110,11 +110,14 @@ static weir_status perform(run *r)
 
 weir_status ps_verb_run(const weir_cli *cli)
 {
+  static const char *const outputs[] = {"*.qrs",          "beats.csv",   "beats.nc",
+                                        "features.nc",    "report.html", "figures/?*.svg",
+                                        "figures/?*.csv", NULL};
   weir_config *config = NULL;
   ps_cfg cfg;
   run r = {.cli = cli, .cfg = &cfg};
 
-  WEIR_TRY(ps_start(cli, &cfg, &config));
+  WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
   const weir_status status = perform(&r);
 
   ps_pipeline_destroy(&r.pipeline);

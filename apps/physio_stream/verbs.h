@@ -14,9 +14,11 @@ weir_status ps_verb_describe(const weir_cli *cli) WEIR_CHECKED;
  * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
  * destroy. */
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* ps_configure, then the folder --out: emptied of what a run before wrote, if that is allowed, with
- * run.jsonl open and resolved.yaml written. */
-weir_status ps_start(const weir_cli *cli, ps_cfg *cfg, weir_config **config) WEIR_CHECKED;
+/* ps_configure, then the folder --out with run.jsonl open and resolved.yaml written. `outputs`:
+ * what the verb itself writes (patterns, NULL at the end), which --overwrite removes; files of
+ * other verbs stay, for they may be its input. */
+weir_status ps_start(const weir_cli *cli, const char *const *outputs, ps_cfg *cfg,
+                     weir_config **config) WEIR_CHECKED;
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status ps_write_provenance(const weir_cli *cli, const ps_cfg *cfg, const char *const *inputs,
                                 int n) WEIR_CHECKED;

@@ -242,11 +242,28 @@ static void a_folder_with_results_is_replaced_only_when_told(void **state)
   assert_int_equal(program("run " TINY "--out %s", in_scratch("b")), 2);
   assert_non_null(strstr(printed(), "--overwrite"));
   assert_true(weir_file_exists(in_scratch("b/ecgsyn.qrs")));
-  assert_int_equal(program("prepare " TINY "--out %s --overwrite", in_scratch("b")), 0);
-  assert_false(weir_file_exists(in_scratch("b/ecgsyn.qrs")));
-  assert_false(weir_file_exists(in_scratch("b/report.html")));
+  assert_int_equal(
+      program("run " TINY "--set output.strip=0 --out %s --overwrite", in_scratch("b")), 0);
+  assert_false(weir_file_exists(in_scratch("b/figures/strip.svg")));
+  assert_true(weir_file_exists(in_scratch("b/ecgsyn.qrs")));
   assert_true(weir_file_exists(in_scratch("b/mine.txt")));
   assert_int_equal(program("run " TINY), 2);
+}
+
+/* Input that an earlier verb wrote into the same folder is not a result to be replaced. */
+static void overwriting_spares_what_other_verbs_wrote(void **state)
+{
+  const char *dir = in_scratch("b");
+
+  assert_int_equal(program("prepare " TINY "--out %s", dir), 0);
+  assert_int_equal(
+      program("run --overwrite --set input.record=%s --out %s", in_scratch("b/ecgsyn"), dir), 0);
+  assert_int_equal(program("eval --overwrite --set eval.start=0 --set eval.reference=%s --set "
+                           "eval.test=%s --out %s",
+                           in_scratch("b/ecgsyn.atr"), in_scratch("b/ecgsyn.qrs"), dir),
+                   0);
+  assert_true(weir_file_exists(in_scratch("b/ecgsyn.dat")));
+  assert_true(weir_file_exists(in_scratch("b/scores.csv")));
 }
 
 static void wait_a_little(void)
@@ -313,6 +330,7 @@ int main(void)
       TEST(describe_and_bench_and_options_print),
       TEST(shipped_configurations_run),
       TEST(a_folder_with_results_is_replaced_only_when_told),
+      TEST(overwriting_spares_what_other_verbs_wrote),
       TEST(a_signal_stops_after_the_chunk_and_removes_results),
       TEST(no_compiler_gives_the_same_beats),
   };
