@@ -102,22 +102,26 @@ static weir_status check_bound(const weir_plan *p)
   return WEIR_OK;
 }
 
-/* Stored arrays take their new values after every read of the old ones. */
+/* Stored arrays take their new values after every read of the old ones: one that is itself the new
+ * value of another is kept aside first. */
 static void update_stored(weir_plan *p)
 {
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const exec_array *e = &p->arrays[a];
+
+    if (e->aside != NULL && e->bytes > 0) {
+      memcpy(e->aside, e->view.data, (size_t)e->rows * weir_dtype_size(e->view.dtype));
+    }
+  }
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
 
     if (array->kind == WEIR_ARRAY_STORED && array->update >= 0) {
-      const size_t size = weir_dtype_size(array->desc.dtype);
-      const weir_view *from = &p->arrays[array->update].view;
-      int64_t count = 1;
+      const exec_array *from = &p->arrays[array->update];
+      const size_t bytes = (size_t)p->arrays[a].rows * weir_dtype_size(array->desc.dtype);
 
-      for (int d = 0; d < array->desc.rank; d++) {
-        count *= array->desc.shape[d];
-      }
-      if (count > 0) {
-        memmove(p->arrays[a].view.data, from->data, (size_t)count * size);
+      if (bytes > 0) {
+        memmove(p->arrays[a].view.data, from->aside != NULL ? from->aside : from->view.data, bytes);
       }
     }
   }

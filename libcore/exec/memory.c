@@ -340,6 +340,20 @@ static weir_status bind_sources(weir_plan *p)
   return WEIR_OK;
 }
 
+/* Room for stored arrays that are updated and are the new value of others. */
+static weir_status keep_aside(const weir_plan *p)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const int32_t from = weir_graph_get_array(p->g, a)->update;
+
+    if (from >= 0 && weir_graph_get_array(p->g, from)->update >= 0 &&
+        p->arrays[from].aside == NULL) {
+      WEIR_TRY(weir_alloc(p->arrays[from].bytes, 1, &p->arrays[from].aside));
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status exec_memory_make(weir_plan *p)
 {
   void *memory = NULL;
@@ -347,6 +361,7 @@ weir_status exec_memory_make(weir_plan *p)
   WEIR_TRY(size_arrays(p));
   WEIR_TRY(place_arrays(p));
   WEIR_TRY(bind_sources(p));
+  WEIR_TRY(keep_aside(p));
   for (int32_t i = 0; i < p->n_groups; i++) {
     WEIR_TRY(size_locals(p, &p->groups[i]));
     WEIR_TRY(make_cells(&p->groups[i]));

@@ -107,6 +107,10 @@ static weir_status find_locals(const weir_plan *p, exec_group *group)
       }
     }
   }
+  if (group->n_locals > EXEC_MAX_LOOPS) { /* run.c keeps a view of each on its stack */
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: group '%s' has %d local arrays, more than %d",
+                     group->members, group->n_locals, EXEC_MAX_LOOPS);
+  }
   for (int32_t k = 0; k < group->n_loops; k++) {
     exec_loop *loop = &group->loops[k];
 
@@ -399,6 +403,7 @@ void weir_plan_destroy(weir_plan **out)
     free_group(p, &p->groups[i]);
   }
   for (int32_t a = 0; a < p->n_arrays && p->arrays != NULL; a++) {
+    weir_free(&p->arrays[a].aside);
     if (p->arrays[a].time >= 0 && weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT) {
       weir_free(&p->arrays[a].view.data);
     }

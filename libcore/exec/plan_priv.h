@@ -24,6 +24,7 @@ typedef struct exec_array {
   int64_t end;          /* length of the stream once known, else WEIR_UNBOUNDED        */
   bool bound;           /* run: the caller gave a tensor                               */
   bool shared;          /* has several writers                                         */
+  void *aside;          /* stored, updated, and the new value of another: room for it  */
 } exec_array;
 
 /* Slots of a stream per slot of the fastest input it goes together with: up / down. base: that

@@ -60,6 +60,14 @@ static weir_status keep_results(const weir_plan *p, outcome *o)
   return WEIR_OK;
 }
 
+/* Slots that an input has when the fastest one that it goes with has had n. */
+static int64_t slots_at(const weir_plan *p, int32_t a, int64_t n)
+{
+  const exec_rate *r = &p->rates[a];
+
+  return r->base < 0 ? n : (int64_t)(((__int128)n * r->up + r->down - 1) / r->down);
+}
+
 static weir_status feed_random(weir_plan *p, void **data, int64_t chunk, outcome *o)
 {
   weir_feed feeds[WEIR_MAX_OPERANDS * 4];
@@ -70,13 +78,12 @@ static weir_status feed_random(weir_plan *p, void **data, int64_t chunk, outcome
     const exec_array *e = &p->arrays[a];
 
     if (array->kind == WEIR_ARRAY_INPUT && n < (int)(sizeof(feeds) / sizeof(*feeds))) {
-      const int64_t count = e->rows * (e->time >= 0 ? p->bounds[a] : 1);
+      const int64_t lo = e->time >= 0 ? slots_at(p, a, chunk * CHUNK) : 0;
+      const int64_t hi = e->time >= 0 ? slots_at(p, a, (chunk + 1) * CHUNK) : 0;
+      const int64_t count = e->rows * (e->time >= 0 ? hi - lo : 1);
 
-      fill(e->view.dtype, data[a], count, (uint32_t)a, (uint64_t)(chunk * count));
-      feeds[n++] = (weir_feed){.input = array->name,
-                               .data = data[a],
-                               .lo = e->time >= 0 ? chunk * p->bounds[a] : 0,
-                               .hi = e->time >= 0 ? (chunk + 1) * p->bounds[a] : 0};
+      fill(e->view.dtype, data[a], count, (uint32_t)a, (uint64_t)(e->rows * lo));
+      feeds[n++] = (weir_feed){.input = array->name, .data = data[a], .lo = lo, .hi = hi};
     }
   }
   WEIR_TRY(weir_plan_feed(p, feeds, n, chunk == CHUNKS - 1));

@@ -1,7 +1,5 @@
-/* depend.c - the order of nodes that data and stored arrays ask for. */
+/* depend.c - the order of nodes that data asks for. */
 #include "pass/weir_depend.h"
-
-#include <string.h>
 
 #include "base/weir_alloc.h"
 
@@ -10,7 +8,6 @@ typedef struct edges {
   const weir_graph *g;
   int32_t (*pair)[2]; /* from, to */
   int64_t n, capacity;
-  bool *mark; /* [nodes] */
 } edges;
 
 static bool live(const weir_node *node)
@@ -51,65 +48,6 @@ out:
   return status;
 }
 
-/* Marks what depends on node `from`. */
-static void mark_after(const edges *e, int32_t from)
-{
-  bool changed = true;
-
-  memset(e->mark, 0, (size_t)weir_graph_nodes(e->g) * sizeof *e->mark);
-  e->mark[from] = true;
-  while (changed) {
-    changed = false;
-    for (int64_t i = 0; i < e->n; i++) {
-      if (e->mark[e->pair[i][0]] && !e->mark[e->pair[i][1]]) {
-        e->mark[e->pair[i][1]] = true;
-        changed = true;
-      }
-    }
-  }
-}
-
-static bool reads(const weir_node *node, int32_t array)
-{
-  for (int k = 0; k < node->n_in && live(node); k++) {
-    if (node->in[k] == array) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool changes(const weir_graph *g, const weir_node *node, int32_t array)
-{
-  return node->access.opaque && weir_graph_get_array(g, array)->in_place && reads(node, array);
-}
-
-static weir_status add_in_place(edges *e)
-{
-  for (int32_t call = 0; call < weir_graph_nodes(e->g); call++) {
-    const weir_node *node = weir_graph_node(e->g, call);
-
-    for (int k = 0; k < node->n_in; k++) {
-      if (!changes(e->g, node, node->in[k])) {
-        continue;
-      }
-      for (int32_t r = 0; r < weir_graph_nodes(e->g); r++) {
-        const weir_node *reader = weir_graph_node(e->g, r);
-
-        if (r == call || !reads(reader, node->in[k]) ||
-            (r > call && changes(e->g, reader, node->in[k]))) {
-          continue;
-        }
-        mark_after(e, call);
-        if (!e->mark[r]) {
-          WEIR_TRY(add(e, r, call));
-        }
-      }
-    }
-  }
-  return WEIR_OK;
-}
-
 static weir_status sort(const edges *e, weir_depend *out)
 {
   const int32_t n = weir_graph_nodes(e->g);
@@ -125,7 +63,7 @@ static weir_status sort(const edges *e, weir_depend *out)
     out->first[e->pair[i][1] + 2]++;
   }
   for (int32_t i = 0; i < n; i++) {
-    out->first[i + 2 <= n + 1 ? i + 2 : n + 1] += out->first[i + 1];
+    out->first[i + 2] += out->first[i + 1];
   }
   for (int64_t i = 0; i < e->n; i++) {
     out->before[out->first[e->pair[i][1] + 1]++] = e->pair[i][0];
@@ -138,18 +76,13 @@ weir_status weir_depend_make(const weir_graph *g, weir_depend *out)
   weir_status status = WEIR_OK;
   edges e = {.g = g};
   weir_depend d = {.n = 0};
-  void *memory = NULL;
 
-  WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof *e.mark, &memory), out);
-  e.mark = memory;
   WEIR_TRY_GOTO(add_data(&e), out);
-  WEIR_TRY_GOTO(add_in_place(&e), out);
   WEIR_TRY_GOTO(sort(&e, &d), out);
   *out = d;
   d = (weir_depend){.n = 0};
 out:
   weir_free(&e.pair);
-  weir_free(&e.mark);
   weir_depend_fini(&d);
   return status;
 }

@@ -1,5 +1,5 @@
-/* weir_depend.h - which nodes run before which: what writes an array before what reads it, and what
- * reads a stored array before the call that changes it in place. */
+/* weir_depend.h - which nodes run before which: what writes an array before what reads it. (A
+ * stored array that a call changes in place has no other reader; updates come last.) */
 #ifndef WEIR_DEPEND_H
 #define WEIR_DEPEND_H
 #include "graph/weir_graph.h"
@@ -14,9 +14,7 @@ typedef struct weir_depend {
   int32_t *before;
 } weir_depend;
 
-/* A reader that itself depends on the call sees the new value; every other one the old. Calls that
- * change one array run in the order in which they were built. fini frees. Fails: WEIR_ERR_MEMORY.
- */
+/* fini frees. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_depend_make(const weir_graph *g, weir_depend *out) WEIR_CHECKED;
 void weir_depend_fini(weir_depend *d);
 

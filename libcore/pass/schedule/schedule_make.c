@@ -1,14 +1,14 @@
 /* schedule_make.c - one arena: arrays whose lives do not overlap share memory. */
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "pass/schedule/weir_schedule.h"
+#include "pass/schedule/schedule_priv.h"
 
 typedef struct life {
   int32_t array, first, last;
   int64_t bytes, offset;
 } life;
 
-static bool touches(const weir_graph *g, const weir_group *group, int32_t array)
+bool schedule_touches(const weir_graph *g, const weir_group *group, int32_t array)
 {
   for (int64_t i = 0; i < group->n_nodes; i++) {
     const weir_node *node = weir_graph_node(g, group->nodes[i]);
@@ -29,7 +29,7 @@ static bool touches(const weir_graph *g, const weir_group *group, int32_t array)
 
 /* True when the array has memory in the arena: a temporary that more than one group knows, or a
  * result. */
-static bool has_memory(const weir_graph *g, int32_t array)
+bool schedule_has_memory(const weir_graph *g, int32_t array)
 {
   if (weir_graph_get_array(g, array)->kind != WEIR_ARRAY_TEMPORARY) {
     return false;
@@ -37,7 +37,7 @@ static bool has_memory(const weir_graph *g, int32_t array)
   int32_t users = 0;
 
   for (int32_t i = 0; i < weir_graph_groups(g); i++) {
-    if (touches(g, weir_graph_group(g, i), array)) {
+    if (schedule_touches(g, weir_graph_group(g, i), array)) {
       if (weir_group_is_local(g, weir_graph_group(g, i), array)) {
         return false;
       }
@@ -127,11 +127,11 @@ static int32_t find_lives(const weir_graph *g, const int64_t *bytes, const bool 
     life l = {
         .array = a, .first = s->n_groups, .last = -1, .bytes = (bytes[a] + 63) & ~(int64_t)63};
 
-    if (!has_memory(g, a)) {
+    if (!schedule_has_memory(g, a)) {
       continue;
     }
     for (int32_t t = 0; t < s->n_groups; t++) {
-      if (touches(g, weir_graph_group(g, s->order[t]), a)) {
+      if (schedule_touches(g, weir_graph_group(g, s->order[t]), a)) {
         l.first = t < l.first ? t : l.first;
         l.last = t;
       }
@@ -161,10 +161,7 @@ weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const 
   s.offset = memory;
   WEIR_TRY_GOTO(weir_alloc(s.n_arrays, sizeof(life), &memory), fail);
   lives = memory;
-  /* The pass `group` numbers groups so that each comes after those it reads from. */
-  for (int32_t i = 0; i < s.n_groups; i++) {
-    s.order[i] = i;
-  }
+  WEIR_TRY_GOTO(schedule_order(g, bytes, keep, s.order), fail);
   for (int32_t a = 0; a < s.n_arrays; a++) {
     s.offset[a] = -1;
   }
