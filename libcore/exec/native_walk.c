@@ -61,7 +61,8 @@ static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, cha
       step[k] += o->index[d].coef[k] * v->stride[d];
     }
   }
-  *start = (char *)v->data + at * (int64_t)weir_dtype_size(o->dtype);
+  /* Iteration 0 may lie outside the array: an address, not yet a pointer into it. */
+  *start = (char *)((uintptr_t)v->data + (uintptr_t)(at * (int64_t)weir_dtype_size(o->dtype)));
 }
 
 static bool is_data(const weir_operand *o, bool plain)
