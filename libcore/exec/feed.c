@@ -27,40 +27,16 @@ static int32_t find_result(const weir_plan *p, const char *name)
   return -1;
 }
 
-/* Indices that a gather reads must lie in the range the access declares: checked where they are
- * bound, so that kernels cannot fail. */
-static weir_status check_gathers(const weir_plan *p, const exec_loop *loop)
+/* Bindings of an earlier run are forgotten: results that are not bound again go to the arena. */
+static void unbind_results(weir_plan *p)
 {
-  const weir_access *a = &loop->loop->access;
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
 
-  for (int i = 0; i < a->n_in; i++) {
-    for (int d = 0; d < a->in[i].rank; d++) {
-      const weir_index *x = &a->in[i].index[d];
-
-      if (x->gather == 0 || loop->in_local[x->gather - 1] >= 0) {
-        continue;
-      }
-      const exec_array *e = &p->arrays[loop->loop->in[x->gather - 1]];
-
-      if (weir_graph_get_array(p->g, loop->loop->in[x->gather - 1])->kind == WEIR_ARRAY_TEMPORARY ||
-          e->time >= 0) {
-        continue;
-      }
-      const int64_t count = e->bytes > 0 ? e->rows : 0;
-
-      for (int64_t k = 0; k < count; k++) {
-        const int64_t v = weir_dtype_load_int(e->view.dtype, e->view.data, k);
-
-        if (v < x->gather_lo || v >= x->gather_hi) {
-          return weir_fail(
-              WEIR_ERR_DATA,
-              "gather: index %lld at position %lld is outside the declared [%lld, %lld)",
-              (long long)v, (long long)k, (long long)x->gather_lo, (long long)x->gather_hi);
-        }
-      }
+    if (array->output != NULL && array->kind == WEIR_ARRAY_TEMPORARY) {
+      p->arrays[a].view.data = p->schedule.offset[a] >= 0 ? p->arena + p->schedule.offset[a] : NULL;
     }
   }
-  return WEIR_OK;
 }
 
 static weir_status bind(weir_plan *p, const weir_binding *b)
@@ -151,18 +127,18 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
   if (p->streaming) {
     return weir_fail(WEIR_ERR_CONFIG, "plan: a graph with a time dimension is fed, not run");
   }
+  weir_status status = WEIR_OK;
+
+  unbind_results(p);
   for (int i = 0; i < n; i++) {
-    WEIR_TRY(bind(p, &bindings[i]));
+    WEIR_TRY_GOTO(bind(p, &bindings[i]), out);
   }
-  WEIR_TRY(check_bound(p));
+  WEIR_TRY_GOTO(check_bound(p), out);
   for (int32_t i = 0; i < p->n_groups; i++) {
     exec_group *group = &p->groups[i];
     const weir_box box = exec_anchor_box(group, 0, 0);
 
-    for (int32_t k = 0; k < group->n_loops; k++) {
-      WEIR_TRY(check_gathers(p, &group->loops[k]));
-    }
-    WEIR_TRY(exec_group_run(p, group, &box, true));
+    WEIR_TRY_GOTO(exec_group_run(p, group, &box, true), out);
     for (int32_t k = 0; k < group->n_loops; k++) {
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
         p->arrays[group->loops[k].loop->out[o]].front = 1;
@@ -171,7 +147,16 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
   }
   copy_sources(p, bindings, n);
   update_stored(p);
-  return WEIR_OK;
+out:
+  /* The caller's tensors may be gone at the next run. */
+  for (int i = 0; i < n; i++) {
+    const int32_t a = find_input(p, bindings[i].name);
+
+    if (a >= 0) {
+      p->arrays[a].bound = false;
+    }
+  }
+  return status;
 }
 
 static weir_status check_feed(const weir_plan *p, const weir_feed *f, int32_t a)

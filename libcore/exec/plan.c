@@ -120,6 +120,15 @@ static weir_status find_locals(const weir_plan *p, exec_group *group)
         group->locals[loop->in_local[i]].last_reader = k;
       }
     }
+    for (int i = 0; i < loop->loop->access.n_in; i++) {
+      for (int d = 0; d < loop->loop->access.in[i].rank; d++) {
+        const int index = loop->loop->access.in[i].index[d].gather - 1;
+
+        loop->gathers = loop->gathers || index >= 0;
+        /* Indices made in a tile are checked there: on the caller's thread, which has the error. */
+        group->sequential = group->sequential || (index >= 0 && loop->in_local[index] >= 0);
+      }
+    }
     for (int o = 0; o < loop->loop->access.n_out; o++) {
       loop->out_local[o] = local_of(group, loop->loop->out[o]);
     }

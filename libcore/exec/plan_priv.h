@@ -49,7 +49,8 @@ typedef struct exec_loop {
   const weir_engine *engine; /* NULL: opaque */
   void *context;
   weir_cells cells;
-  int time; /* iteration dimension that is time, or -1 */
+  int time;     /* iteration dimension that is time, or -1 */
+  bool gathers; /* reads at indices that an array holds    */
   int64_t in_local[WEIR_MAX_OPERANDS], out_local[WEIR_MAX_OUTPUTS]; /* local, or -1 */
 } exec_loop;
 

@@ -8,6 +8,7 @@
 #include "exec/weir_engine.h"
 #include "exec/weir_plan.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/gather/weir_gather.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/scan/weir_scan.h"
 #include "ops/shift/weir_shift.h"
@@ -282,10 +283,79 @@ static void passes_keep_the_results(void **state)
   weir_graph_destroy(&g);
 }
 
+/* y = x at the indices i: of an input, or, made: of the input doubled inside the graph. */
+static weir_status run_gather(weir_plan *p, int32_t *index, float *y, bool bind_x)
+{
+  static float data[4] = {1, 2, 3, 4};
+  const int64_t n = 4, m = 3;
+  weir_tensor x = weir_tensor_wrap(data, WEIR_F32, 1, &n);
+  weir_tensor i = weir_tensor_wrap(index, WEIR_I32, 1, &m);
+  weir_tensor out = weir_tensor_wrap(y, WEIR_F32, 1, &m);
+  const weir_binding all[] = {{"i", &i}, {"y", &out}, {"x", &x}};
+
+  WEIR_TRY(weir_plan_run(p, all, bind_x ? 3 : 2));
+  return WEIR_OK;
+}
+
+static weir_plan *plan_gather(const weir_exec_cfg *cfg, bool made)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {4}};
+  const weir_array_desc i = {.dtype = WEIR_I32, .rank = 1, .shape = {3}};
+  weir_graph *g = NULL;
+  weir_plan *p = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value in = weir_input(g, "x", &x);
+  const weir_value index = weir_input(g, "i", &i);
+
+  weir_output(g, "y",
+              weir_gather(g, in, made ? weir_add(g, index, index) : index,
+                          &((weir_gather_spec){.dim = 0})));
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = cfg}, &p));
+  weir_graph_destroy(&g);
+  return p;
+}
+
+static void indices_out_of_range_are_refused_wherever_they_come_from(void **state)
+{
+  for (int k = 0; k < 8; k++) {
+    weir_exec_cfg cfg = config(1 + k % 2);
+    const bool made = (k & 2) != 0;
+    float y[3] = {0};
+
+    cfg.fusion = (k & 4) != 0;
+    weir_plan *p = plan_gather(&cfg, made);
+
+    assert_ok(run_gather(p, (int32_t[]){1, 0, 1}, y, true));
+    assert_near(y[0], made ? 3 : 2, 0);
+    assert_int_equal(run_gather(p, (int32_t[]){1, 3, made ? 2 : 4}, y, true), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "outside the declared [0, 4)"));
+    assert_int_equal(run_gather(p, (int32_t[]){-1, 0, 0}, y, true), WEIR_ERR_DATA);
+    weir_plan_destroy(&p);
+  }
+}
+
+static void bindings_last_for_one_run(void **state)
+{
+  const weir_exec_cfg cfg = config(1);
+  weir_plan *p = plan_gather(&cfg, false);
+  float first[3] = {0}, second[3] = {0};
+
+  assert_ok(run_gather(p, (int32_t[]){1, 2, 3}, first, true));
+  assert_int_equal(run_gather(p, (int32_t[]){0, 0, 0}, second, false), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "input 'x' is not bound"));
+  assert_ok(run_gather(p, (int32_t[]){0, 0, 0}, second, true));
+  assert_near(first[0], 2, 0);
+  assert_near(second[0], 1, 0);
+  weir_plan_destroy(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chain_equals_its_formula),
+      cmocka_unit_test(indices_out_of_range_are_refused_wherever_they_come_from),
+      cmocka_unit_test(bindings_last_for_one_run),
       cmocka_unit_test(any_cut_gives_the_same_bits),
       cmocka_unit_test(look_ahead_is_the_latency),
       cmocka_unit_test(failed_allocations_neither_crash_nor_leak),

@@ -65,6 +65,54 @@ static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_b
   return WEIR_OK;
 }
 
+/* The elements of `view` in the region are indices that x takes. */
+static weir_status check_indices(const weir_index *x, const weir_view *view, const weir_region *r)
+{
+  const weir_box box = weir_region_hull(r);
+  const int64_t count = weir_region_empty(r) ? 0 : weir_box_volume(&box);
+  int64_t at[WEIR_MAX_RANK] = {0};
+
+  memcpy(at, box.lo, (size_t)box.rank * sizeof(*at));
+  for (int64_t k = 0; k < count; k++) {
+    const int64_t v = weir_dtype_load_int(view->dtype, weir_view_at(view, at), 0);
+
+    if (v < x->gather_lo || v >= x->gather_hi) {
+      return weir_fail(
+          WEIR_ERR_DATA, "gather: index %lld at position %lld is outside the declared [%lld, %lld)",
+          (long long)v, (long long)k, (long long)x->gather_lo, (long long)x->gather_hi);
+    }
+    for (int d = box.rank - 1; d >= 0 && ++at[d] == box.hi[d]; d--) {
+      at[d] = box.lo[d];
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Fails for an index outside the range that the access declares, so that kernels cannot. locals:
+ * looks at the indices made in the tile; NULL: at all others. */
+static weir_status check_gathers(const weir_plan *p, const exec_loop *loop, const weir_box *box,
+                                 const weir_view *locals)
+{
+  const weir_access *a = &loop->loop->access;
+
+  for (int i = 0; i < a->n_in; i++) {
+    for (int d = 0; d < a->in[i].rank; d++) {
+      const weir_index *x = &a->in[i].index[d];
+      const int64_t local = x->gather > 0 ? loop->in_local[x->gather - 1] : -1;
+
+      if (x->gather == 0 || (local >= 0) != (locals != NULL)) {
+        continue;
+      }
+      const weir_region r = weir_needed(a, x->gather - 1, box);
+      const weir_view *view =
+          local >= 0 ? &locals[local] : &p->arrays[loop->loop->in[x->gather - 1]].view;
+
+      WEIR_TRY(check_indices(x, view, &r));
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status run_kernel(const tiling *t, const weir_box *box)
 {
   const weir_kernel *kernel = weir_graph_group(t->p->g, t->group->number)->kernel;
@@ -102,7 +150,32 @@ static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch
       }
     }
     if (exec_has_points(&loop->loop->access, &boxes[k])) {
+      if (loop->gathers) {
+        WEIR_TRY(check_gathers(t->p, loop, &boxes[k], locals));
+      }
       WEIR_TRY(run_loop(t, loop, &boxes[k], locals));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Before the tiles: what they all read from outside the group. */
+static weir_status check_group_gathers(const weir_plan *p, const exec_group *group,
+                                       const weir_box *box)
+{
+  weir_box boxes[EXEC_MAX_LOOPS];
+  bool any = false;
+
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    any = any || group->loops[k].gathers;
+  }
+  if (!any) {
+    return WEIR_OK;
+  }
+  exec_compose(group, box, boxes);
+  for (int32_t k = 0; k < group->n_loops; k++) {
+    if (group->loops[k].gathers && exec_has_points(&group->loops[k].loop->access, &boxes[k])) {
+      WEIR_TRY(check_gathers(p, &group->loops[k], &boxes[k], NULL));
     }
   }
   return WEIR_OK;
@@ -175,6 +248,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
   const double start = p->cfg.explain ? weir_clock() : 0;
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(check_group_gathers(p, group, box));
   for (int d = 0; d < box->rank; d++) {
     const int64_t extent = box->hi[d] - box->lo[d];
     const int64_t tile = group->tile[d];

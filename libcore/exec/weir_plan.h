@@ -51,15 +51,16 @@ typedef struct weir_binding {
   const char *name; /* of an input or of a result */
   weir_tensor *tensor;
 } weir_binding;
-/* Runs a graph without time. Every input and result must be bound once, with its dtype and shape,
- * contiguous. Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
+/* Runs a graph without time. Every input must be bound in every run, with its dtype and shape,
+ * contiguous; a result that is not bound is read by weir_plan_result. The tensors are not used after
+ * the run. Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
  * WEIR_ERR_NUMERIC; call nodes' own. */
 weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n) WEIR_CHECKED;
 
 /* New slots [lo, hi) of a time input, [other dims..., hi - lo] contiguous. lo must be the end of
  * the previous feed, or later: then the slots between are skipped as absent (allowed where every
  * reader is exact under skipping; see weir_plan_skippable). A bounded input is fed whole, lo = hi =
- * 0. */
+ * 0, and its data is read until it is fed again or the stream ends. */
 typedef struct weir_feed {
   const char *input;
   const void *data;
