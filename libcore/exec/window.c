@@ -103,6 +103,12 @@ weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     if (p->arrays[a].time >= 0 && p->arrays[a].bytes > 0 && p->arrays[a].view.data != NULL &&
         front[a] > p->arrays[a].front) {
+      if (front[a] - keep[a] > p->arrays[a].capacity) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "plan: a gap that is skipped ends at slot %lld of one stream while slot "
+                         "%lld is still waited for: feed all inputs to the same time",
+                         (long long)front[a], (long long)keep[a]);
+      }
       jump(&p->arrays[a], keep[a], front[a]);
     }
   }

@@ -7,6 +7,8 @@
 #include "device/weir_parallel.h"
 
 #define NS 1000000000.0
+/* Times are nanoseconds in 64 bits: a hundred years leave room for the chunk after the last. */
+#define LONGEST 3.2e18
 /* Limits of the planner's choice: below, overhead per chunk shows; above, nothing is gained. */
 #define LEAST_SLOTS 1024
 #define MOST_SLOTS 65536
@@ -26,18 +28,24 @@ const weir_opt weir_stream_opts[] = {
     WEIR_OPT_END,
 };
 
+static double rate_of(const weir_stream_source *x)
+{
+  return (double)x->rate_num / (double)x->rate_den;
+}
+
 static weir_status check_source(const weir_stream_source *x)
 {
   if (x->rate_num <= 0 || x->rate_den <= 0 || x->count < 0 || x->read == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' has rate %lld/%lld and %lld samples",
                      x->value, (long long)x->rate_num, (long long)x->rate_den, (long long)x->count);
   }
+  if ((double)x->count / rate_of(x) * NS > LONGEST) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "stream: source '%s' lasts longer than a hundred years (%lld samples of "
+                     "%lld/%lld Hz)",
+                     x->value, (long long)x->count, (long long)x->rate_num, (long long)x->rate_den);
+  }
   return WEIR_OK;
-}
-
-static double rate_of(const weir_stream_source *x)
-{
-  return (double)x->rate_num / (double)x->rate_den;
 }
 
 static double fastest_rate(const weir_stream_job *job)
@@ -94,7 +102,9 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
   double slots = (double)cache / 2 / (per_slot > 1 ? per_slot : 1);
 
   slots = slots < LEAST_SLOTS ? LEAST_SLOTS : slots > MOST_SLOTS ? MOST_SLOTS : slots;
-  *window_ns = (int64_t)(slots / fastest_rate(job) * NS) + 1;
+  const double ns = slots / fastest_rate(job) * NS;
+
+  *window_ns = (int64_t)(ns < LONGEST ? ns : LONGEST) + 1;
   return WEIR_OK;
 }
 

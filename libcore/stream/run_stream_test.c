@@ -7,6 +7,7 @@
 #include "base/weir_signal.h"
 #include "ops/call/weir_call.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/reduce/weir_reduce.h"
 #include "ops/scan/weir_scan.h"
 #include "ops/shift/weir_shift.h"
 #include "stream/weir_stream.h"
@@ -68,7 +69,8 @@ static weir_status crossings(void *context, const weir_op_run *run)
   return WEIR_OK;
 }
 
-static weir_graph *make_graph(const weir_store *store)
+/* scaled: the call's input depends on what it found in the chunk before. */
+static weir_graph *make_graph(const weir_store *store, bool scaled)
 {
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
@@ -84,12 +86,19 @@ static weir_graph *make_graph(const weir_store *store)
   assert_ok(weir_graph_create(&g));
   const weir_value in = weir_input(g, "x", &x), present = weir_input(g, "p", &b);
   const weir_value f = weir_sos(g, &sos, in, present);
-  const weir_value y = weir_add(g, f, weir_shift(g, f, 0, -2));
   const weir_value state = weir_stored(g, store, "state");
+  const weir_value sum = weir_add(g, f, weir_shift(g, f, 0, -2));
+  const weir_value level = scaled ? weir_stored(g, store, "level") : WEIR_NO_VALUE;
+  const weir_value y = scaled ? weir_add(g, sum, weir_scale(g, level, 1e-4)) : sum;
 
   weir_in_place(g, state);
   weir_output(g, "y", y);
-  weir_output(g, "events", weir_call(g, &call, ((weir_value[]){y, present, state}), 3));
+  const weir_value events = weir_call(g, &call, ((weir_value[]){y, present, state}), 3);
+
+  weir_output(g, "events", events);
+  if (scaled) {
+    weir_update(g, level, weir_cast(g, WEIR_F32, weir_max_over(g, events, 0)));
+  }
   return g;
 }
 
@@ -124,8 +133,8 @@ static weir_status take_events(void *context, const weir_view *view, int64_t lo,
   return WEIR_OK;
 }
 
-static weir_status run(recording *s_in, weir_stream_cfg cfg, int threads, outcome *o,
-                       weir_stream_report *report)
+static weir_status run_graph(recording *s_in, weir_stream_cfg cfg, int threads, bool scaled,
+                             outcome *o, weir_stream_report *report)
 {
   const weir_stream_source source = {
       "x", "p", 250, 1, COUNT, read_signal, s_in->coarse ? next_run : NULL, s_in};
@@ -139,7 +148,8 @@ static weir_status run(recording *s_in, weir_stream_cfg cfg, int threads, outcom
   memset(o, 0, sizeof(*o));
   assert_ok(weir_store_create(&store));
   assert_ok(weir_store_add(store, "state", WEIR_F32, 0, NULL));
-  weir_graph *g = make_graph(store);
+  assert_ok(weir_store_add(store, "level", WEIR_F32, 0, NULL));
+  weir_graph *g = make_graph(store, scaled);
   const weir_stream_job job = {.graph = g,
                                .store = store,
                                .sources = &source,
@@ -157,6 +167,12 @@ static weir_status run(recording *s_in, weir_stream_cfg cfg, int threads, outcom
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
   return status;
+}
+
+static weir_status run(recording *s_in, weir_stream_cfg cfg, int threads, outcome *o,
+                       weir_stream_report *report)
+{
+  return run_graph(s_in, cfg, threads, false, o, report);
 }
 
 static recording *make_signal(uint32_t seed)
@@ -205,6 +221,23 @@ static void chunks_threads_and_skipping_change_nothing(void **state)
   }
 }
 
+/* An operator before the call reads what the call changes: such a graph stays one stage. */
+static void stored_arrays_are_not_shared_by_stages(void **state)
+{
+  static outcome o[2];
+  recording *s = make_signal(4);
+
+  for (int threads = 1; threads <= 2; threads++) {
+    weir_stream_report report;
+
+    assert_ok(
+        run_graph(s, (weir_stream_cfg){.window = 0.5}, threads, true, &o[threads - 1], &report));
+    assert_int_equal(report.stages, 1);
+  }
+  assert_true(o[0].n > 0);
+  assert_memory_equal(&o[0], &o[1], sizeof o[0]);
+}
+
 static void a_source_that_fails_ends_the_run_with_its_status(void **state)
 {
   static outcome o;
@@ -238,12 +271,22 @@ static void impossible_rates_are_refused(void **state)
 
   assert_int_equal(weir_stream_create(&job, &s), WEIR_ERR_CONFIG);
   assert_null(s);
+
+  weir_stream_source endless = source; /* what a lying header may claim */
+
+  endless.rate_num = 1;
+  endless.rate_den = INT64_C(1) << 40;
+  const weir_stream_job longer = {.sources = &endless, .n_sources = 1, .stream = &cfg};
+
+  assert_int_equal(weir_stream_create(&longer, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "longer than a hundred years"));
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chunks_threads_and_skipping_change_nothing),
+      cmocka_unit_test(stored_arrays_are_not_shared_by_stages),
       cmocka_unit_test(a_source_that_fails_ends_the_run_with_its_status),
       cmocka_unit_test(a_stop_request_ends_after_the_chunk),
       cmocka_unit_test(impossible_rates_are_refused),

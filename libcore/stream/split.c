@@ -35,6 +35,34 @@ static bool mark_late(const weir_graph *g, const int32_t *order, int32_t n, bool
   return any;
 }
 
+/* True when a stored array is read and takes its new value on both sides of the cut: the stages
+ * work on different chunks at one time, so that a reader would see the value of another chunk. */
+static bool shares_state(const weir_graph *g, const int32_t *order, int32_t n, const bool *late)
+{
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+    bool side[2] = {false, false};
+
+    if (array->kind != WEIR_ARRAY_STORED || array->update < 0) {
+      continue;
+    }
+    for (int32_t i = 0; i < n; i++) {
+      const weir_node *node = weir_graph_node(g, order[i]);
+
+      for (int k = 0; k < node->n_in; k++) {
+        side[late[order[i]]] = side[late[order[i]]] || node->in[k] == a;
+      }
+      for (int k = 0; k < node->n_out; k++) {
+        side[late[order[i]]] = side[late[order[i]]] || node->out[k] == array->update;
+      }
+    }
+    if (side[0] && side[1]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* A stream that a late node reads and no late node makes: it goes through the queue, sources
  * included, so that the second stage sees the chunk that the first one has finished. */
 static weir_status find_crossing(const weir_graph *g, const int32_t *order, int32_t n,
@@ -152,7 +180,7 @@ weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **b
   bool *late = memory[1];
 
   WEIR_TRY_GOTO(weir_graph_order(g, order, &n), out);
-  if (!mark_late(g, order, n, late)) {
+  if (!mark_late(g, order, n, late) || shares_state(g, order, n, late)) {
     WEIR_TRY_GOTO(weir_graph_copy(g, front), out);
     goto out;
   }

@@ -19,7 +19,8 @@ typedef struct stream_cut {
 } stream_cut;
 
 /* Cuts a graph before its calls: *front computes what the calls read, *back (NULL when there are no
- * calls that read streams) the calls and what follows. */
+ * calls that read streams, or stored arrays that change are used on both sides) the calls and what
+ * follows. */
 weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **back,
                          stream_cut *cut);
 
