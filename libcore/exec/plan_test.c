@@ -10,8 +10,10 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/gather/weir_gather.h"
 #include "ops/reduce/weir_reduce.h"
+#include "ops/resample/weir_resample.h"
 #include "ops/scan/weir_scan.h"
 #include "ops/shift/weir_shift.h"
+#include "ops/window/weir_window.h"
 
 #define SLOTS 3001
 
@@ -350,6 +352,37 @@ static void bindings_last_for_one_run(void **state)
   weir_plan_destroy(&p);
 }
 
+/* y takes slots 4 t - 4 .. 4 t + 3, z holds each of them for three slots. */
+static void reach_follows_the_accesses_across_rates(void **state)
+{
+  const weir_exec_cfg cfg = config(1);
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_chunk_bound bound = {"x", 100};
+  const weir_window_spec window = {
+      .combine = WEIR_COMBINE_SUM, .taps = 8, .stride = 4, .offset = -4};
+  weir_graph *g = NULL;
+  weir_plan *p = NULL;
+  int64_t behind = 0, ahead = 0;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value y = weir_window(g, &window, weir_input(g, "x", &x));
+  const weir_resample_spec hold = {.method = WEIR_RESAMPLE_HOLD, .up = 3};
+
+  weir_output(g, "y", y);
+  weir_output(g, "z", weir_resample(g, &hold, y));
+  assert_ok(weir_plan_create(g, NULL,
+                             &(weir_plan_opts){.exec = &cfg, .bounds = &bound, .n_bounds = 1}, &p));
+  weir_plan_reach(p, "y", "x", &behind, &ahead);
+  assert_int_equal(behind, 4);
+  assert_int_equal(ahead, 3);
+  weir_plan_reach(p, "z", "x", &behind, &ahead);
+  assert_int_equal(behind, 7); /* two thirds of a slot of y, which is four of x, further */
+  assert_int_equal(ahead, 3);
+  assert_near(weir_plan_ratio(p, "z", "x"), 0.75, 1e-12);
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -358,6 +391,7 @@ int main(void)
       cmocka_unit_test(bindings_last_for_one_run),
       cmocka_unit_test(any_cut_gives_the_same_bits),
       cmocka_unit_test(look_ahead_is_the_latency),
+      cmocka_unit_test(reach_follows_the_accesses_across_rates),
       cmocka_unit_test(failed_allocations_neither_crash_nor_leak),
       cmocka_unit_test(passes_keep_the_results),
   };

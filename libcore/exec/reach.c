@@ -25,24 +25,33 @@ static int time_of(const weir_operand *o, int loop_time)
   return -1;
 }
 
-/* Range of the index of array dimension d around c/div * t, over the other iteration dimensions. */
-static void tap_range(const weir_index *x, const weir_access *a, int loop_time, double *lo,
-                      double *hi)
+/* Range of the index of array dimension d around c/div * t, far from both ends of the stream, where
+ * no border acts; exact over the phases of the division, or, of many, less than one wider. */
+static bool tap_range(const weir_access *a, int i, int d, int loop_time, double *lo, double *hi)
 {
-  const double div = x->div > 1 ? (double)x->div : 1;
-  double least = (double)x->offset, most = (double)x->offset;
+  enum { PHASES = 64 };
+  const weir_index *x = &a->in[i].index[d];
+  const int64_t div = x->div > 1 ? x->div : 1, start = EXEC_FAR / div * div;
+  const int64_t origin = start / div * x->coef[loop_time];
+  const double wider = div > PHASES ? (double)(div - 1) / (double)div : 0;
+  weir_box box = weir_iterations(a);
 
-  for (int k = 0; k < a->n_dims; k++) {
-    if (k != loop_time && x->coef[k] != 0) {
-      const double first = (double)x->coef[k] * (double)a->dim[k].lo;
-      const double last = (double)x->coef[k] * (double)(a->dim[k].hi - 1);
+  for (int64_t phase = 0; phase < (div > PHASES ? 1 : div); phase++) {
+    box.lo[loop_time] = start + phase;
+    box.hi[loop_time] = start + phase + 1;
+    const weir_region r = weir_needed(a, i, &box);
+    const double at = (double)phase * (double)x->coef[loop_time] / (double)div;
 
-      least += first < last ? first : last;
-      most += first < last ? last : first;
+    if (weir_region_empty(&r)) {
+      return false;
     }
+    const double first = (double)(r.part[d][0].lo - origin) - at - wider;
+    const double last = (double)(r.part[d][r.n[d] - 1].hi - 1 - origin) - at + wider;
+
+    *lo = phase == 0 || first < *lo ? first : *lo;
+    *hi = phase == 0 || last > *hi ? last : *hi;
   }
-  *lo = (least - (div - 1)) / div;
-  *hi = most / div;
+  return true;
 }
 
 static bool depends_on_time(const weir_access *a, int loop_time)
@@ -73,7 +82,9 @@ static void through(const exec_loop *loop, int i, const walk *from, walk *to)
   if (!from->reached || d < 0) {
     return;
   }
-  tap_range(&a->in[i].index[d], a, loop->time, &lo, &hi);
+  if (!tap_range(a, i, d, loop->time, &lo, &hi)) {
+    return;
+  }
   const double div = a->in[i].index[d].div > 1 ? (double)a->in[i].index[d].div : 1;
 
   to->ratio = from->ratio * div / (double)a->in[i].index[d].coef[loop->time];
