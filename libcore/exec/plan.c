@@ -26,8 +26,9 @@ const weir_opt weir_exec_opts[] = {
                     "C compiler of the tier `native`: a program name or path"),
     WEIR_OPT_PATH(weir_exec_cfg, cache_dir, "",
                   "folder of compiled groups; empty: weir/ in the user's cache folder"),
-    WEIR_OPT_INT(weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
-                 "memory that the tile-local buffers of a group may fill; 0: half of the L2 cache"),
+    WEIR_OPT_INT(
+        weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
+        "memory that the tile-local buffers of a group may fill; 0: a quarter of the L2 cache"),
     WEIR_OPT_PATH(
         weir_exec_cfg, peaks, "",
         "measured peaks of this machine (bench peaks writes them); empty: built-in values"),

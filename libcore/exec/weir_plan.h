@@ -22,7 +22,7 @@ typedef struct weir_exec_cfg {
   const char *kernel;
   const char *compiler;
   const char *cache_dir;
-  int64_t cache_bytes; /* 0: half of L2 */
+  int64_t cache_bytes; /* 0: a quarter of L2 */
   const char *peaks;   /* file written by `bench peaks`, "" for built-in values */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
@@ -52,8 +52,8 @@ typedef struct weir_binding {
   weir_tensor *tensor;
 } weir_binding;
 /* Runs a graph without time. Every input must be bound in every run, with its dtype and shape,
- * contiguous; a result that is not bound is read by weir_plan_result. The tensors are not used after
- * the run. Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
+ * contiguous; a result that is not bound is read by weir_plan_result. The tensors are not used
+ * after the run. Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
  * WEIR_ERR_NUMERIC; call nodes' own. */
 weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n) WEIR_CHECKED;
 
