@@ -64,9 +64,10 @@ static bool shares_state(const weir_graph *g, const int32_t *order, int32_t n, c
 }
 
 /* A stream that a late node reads and no late node makes: it goes through the queue, sources
- * included, so that the second stage sees the chunk that the first one has finished. */
-static weir_status find_crossing(const weir_graph *g, const int32_t *order, int32_t n,
-                                 const bool *late, stream_cut *cut)
+ * included, so that the second stage sees the chunk that the first one has finished. False where
+ * something cannot: an array without time that the graph computes, or too many arrays. */
+static bool find_crossing(const weir_graph *g, const int32_t *order, int32_t n, const bool *late,
+                          stream_cut *cut)
 {
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
@@ -87,11 +88,7 @@ static weir_status find_crossing(const weir_graph *g, const int32_t *order, int3
       continue;
     }
     if (array->desc.time == 0 || cut->n == STREAM_MAX_CROSSING) {
-      return weir_fail(
-          WEIR_ERR_UNSUPPORTED,
-          "stream: a call reads an array without time that the graph computes, or more "
-          "than %d arrays",
-          STREAM_MAX_CROSSING);
+      return false;
     }
     cut->array[cut->n] = a;
     cut->dtype[cut->n] = array->desc.dtype;
@@ -102,7 +99,7 @@ static weir_status find_crossing(const weir_graph *g, const int32_t *order, int3
     snprintf(cut->name[cut->n], sizeof(cut->name[0]), "stream.cut.%d", cut->n);
     cut->n++;
   }
-  return WEIR_OK;
+  return true;
 }
 
 /* The first stage: late nodes are dead, their results are nobody's, what crosses is a result. */
@@ -180,11 +177,12 @@ weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **b
   bool *late = memory[1];
 
   WEIR_TRY_GOTO(weir_graph_order(g, order, &n), out);
-  if (!mark_late(g, order, n, late) || shares_state(g, order, n, late)) {
+  if (!mark_late(g, order, n, late) || shares_state(g, order, n, late) ||
+      !find_crossing(g, order, n, late, cut)) {
+    cut->n = 0;
     WEIR_TRY_GOTO(weir_graph_copy(g, front), out);
     goto out;
   }
-  WEIR_TRY_GOTO(find_crossing(g, order, n, late, cut), out);
   WEIR_TRY_GOTO(make_front(g, late, cut, front), out);
   WEIR_TRY_GOTO(make_back(g, late, cut, back), out);
 out:

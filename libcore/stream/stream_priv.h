@@ -18,9 +18,10 @@ typedef struct stream_cut {
   int64_t rows[STREAM_MAX_CROSSING];
 } stream_cut;
 
-/* Cuts a graph before its calls: *front computes what the calls read, *back (NULL when there are no
- * calls that read streams, or stored arrays that change are used on both sides) the calls and what
- * follows. */
+/* Cuts a graph before its calls: *front computes what the calls read, *back the calls and what
+ * follows. *back is NULL, and *front the whole graph, where no call reads streams, where a stored
+ * array that changes is used on both sides, and where more crosses than a queue of streams takes.
+ */
 weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **back,
                          stream_cut *cut);
 
