@@ -243,6 +243,32 @@ static bool has_time(const weir_graph *g, const char *result)
   return false;
 }
 
+/* Slots of an input beyond a slot of the result that the slot needs, through both stages. */
+static double ahead_of(const weir_stream *s, int stage, const char *result, const char *input)
+{
+  int64_t behind = 0, ahead = 0;
+  double most = 0;
+
+  if (stage == 0) {
+    weir_plan_reach(s->plan[0], result, input, &behind, &ahead);
+    return (double)ahead;
+  }
+  for (int k = 0; k < s->cut.n; k++) {
+    const double ratio = weir_plan_ratio(s->plan[0], s->cut.result[k], input);
+
+    if (ratio > 0 && weir_plan_ratio(s->plan[1], result, s->cut.name[k]) > 0) {
+      int64_t first = 0;
+
+      weir_plan_reach(s->plan[0], s->cut.result[k], input, &behind, &first);
+      weir_plan_reach(s->plan[1], result, s->cut.name[k], &behind, &ahead);
+      const double here = (double)first + (double)ahead / ratio;
+
+      most = here > most ? here : most;
+    }
+  }
+  return most;
+}
+
 /* Which stage makes each sink's result; the longest look-ahead. */
 static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
 {
@@ -262,10 +288,9 @@ static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
     s->sink_timed[i] = has_time(job->graph, job->sinks[i].result);
     s->n_sinks++;
     for (int k = 0; k < s->n_inputs; k++) {
-      int64_t behind = 0, ahead = 0;
-
-      weir_plan_reach(s->plan[0], job->sinks[i].result, s->input[k].source.value, &behind, &ahead);
-      const double late = (double)ahead / rate_of(&s->input[k].source);
+      const char *input = s->input[k].source.value;
+      const double late =
+          ahead_of(s, stage, job->sinks[i].result, input) / rate_of(&s->input[k].source);
 
       s->latency_s = late > s->latency_s ? late : s->latency_s;
     }

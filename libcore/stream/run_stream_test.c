@@ -71,9 +71,10 @@ static weir_status crossings(void *context, const weir_op_run *run)
 
 /* What a stage of its own for the call would miss. */
 typedef enum kind {
-  PLAIN,   /* nothing */
-  CARRIED, /* the call's input depends on what it found in the chunk before */
-  COMPUTED /* what follows the call reads an array without time that the graph computes */
+  PLAIN,    /* nothing */
+  CARRIED,  /* the call's input depends on what it found in the chunk before */
+  COMPUTED, /* what follows the call reads an array without time that the graph computes */
+  ALONE     /* nothing; only what the call makes is asked for */
 } kind;
 
 static weir_graph *make_graph(const weir_store *store, kind what)
@@ -94,7 +95,8 @@ static weir_graph *make_graph(const weir_store *store, kind what)
   const weir_value f = weir_sos(g, &sos, in, present);
   const weir_value state = weir_stored(g, store, "state");
   const weir_value sum = weir_add(g, f, weir_shift(g, f, 0, -2));
-  const weir_value level = what != PLAIN ? weir_stored(g, store, "level") : WEIR_NO_VALUE;
+  const weir_value level =
+      what == CARRIED || what == COMPUTED ? weir_stored(g, store, "level") : WEIR_NO_VALUE;
   const weir_value y = what == CARRIED ? weir_add(g, sum, weir_scale(g, level, 1e-4)) : sum;
 
   weir_in_place(g, state);
@@ -150,7 +152,7 @@ static weir_status run_graph(recording *s_in, weir_stream_cfg cfg, int threads, 
 {
   const weir_stream_source source = {
       "x", "p", 250, 1, COUNT, read_signal, s_in->coarse ? next_run : NULL, s_in};
-  const weir_stream_sink sinks[] = {{"y", take_y, o}, {"events", take_events, o}};
+  const weir_stream_sink sinks[] = {{"events", take_events, o}, {"y", take_y, o}};
   weir_exec_cfg exec;
   weir_store *store = NULL;
   weir_stream *s = NULL;
@@ -167,7 +169,7 @@ static weir_status run_graph(recording *s_in, weir_stream_cfg cfg, int threads, 
                                .sources = &source,
                                .n_sources = 1,
                                .sinks = sinks,
-                               .n_sinks = 2,
+                               .n_sinks = what == ALONE ? 1 : 2,
                                .stream = &cfg,
                                .exec = &exec,
                                .threads = threads};
@@ -251,6 +253,21 @@ static void what_cannot_be_cut_runs_in_one_stage(void **state)
   }
 }
 
+/* Two slots of look-ahead at 250 Hz, though the result is made in the second stage. */
+static void latency_goes_through_both_stages(void **state)
+{
+  static outcome o;
+
+  for (int threads = 1; threads <= 2; threads++) {
+    weir_stream_report report;
+
+    assert_ok(
+        run_graph(make_signal(5), (weir_stream_cfg){.window = 0.5}, threads, ALONE, &o, &report));
+    assert_int_equal(report.stages, threads);
+    assert_near(report.latency_s, 0.5 + 2.0 / 250, 1e-9);
+  }
+}
+
 static void a_source_that_fails_ends_the_run_with_its_status(void **state)
 {
   static outcome o;
@@ -300,6 +317,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chunks_threads_and_skipping_change_nothing),
       cmocka_unit_test(what_cannot_be_cut_runs_in_one_stage),
+      cmocka_unit_test(latency_goes_through_both_stages),
       cmocka_unit_test(a_source_that_fails_ends_the_run_with_its_status),
       cmocka_unit_test(a_stop_request_ends_after_the_chunk),
       cmocka_unit_test(impossible_rates_are_refused),
