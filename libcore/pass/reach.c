@@ -50,6 +50,27 @@ int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent)
   return r->whole[d] || n > extent ? extent : n < 0 ? 0 : n;
 }
 
+bool weir_reach_is_identity(const weir_operand *o, const weir_access *a)
+{
+  if (o->rank != a->n_dims || o->role != WEIR_ROLE_DATA) {
+    return false;
+  }
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+
+    if (x->offset != 0 || x->div > 1 || x->gather != 0 || a->dim[d].lo != 0 ||
+        a->dim[d].hi != o->extent[d]) {
+      return false;
+    }
+    for (int k = 0; k < a->n_dims; k++) {
+      if (x->coef[k] != (k == d)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 static void widen(weir_reach *to, const weir_reach *more, int rank)
 {
   for (int d = 0; d < rank; d++) {

@@ -31,6 +31,8 @@ void weir_reach_compose(const weir_member *members, int32_t n, const int64_t *ti
 /* Elements of an operand that those iterations touch. */
 void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir_reach *iterations,
                          weir_reach *elements);
+/* True when the operand reads (writes), at each iteration, the element of the same number. */
+bool weir_reach_is_identity(const weir_operand *o, const weir_access *a);
 /* Length of a range, at most `extent`. */
 int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent);
 /* True when every member follows the anchor's tiled dimensions at one pace, whatever path leads to

@@ -62,8 +62,9 @@ static bool unite(const grouping *s, int32_t a, int32_t b, candidate *c)
   return true;
 }
 
-/* Merges the group of the writer of `array` into that of `consumer` when it fits. */
-static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer)
+/* Merges the group of the writer of `array` into that of `consumer` when it fits; *merged is set
+ * when it did. */
+static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer, bool *merged)
 {
   int32_t writer = -1;
   candidate c;
@@ -81,6 +82,28 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer)
   WEIR_TRY(group_fits(s, &c, &fits));
   for (int64_t i = 0; i < c.n && fits; i++) {
     s->group[c.nodes[i]] = b;
+  }
+  *merged = *merged || fits;
+  return WEIR_OK;
+}
+
+/* Draws what the members of the consumer's group read into it, until nothing more fits: an array
+ * read twice is free to come once its other reader has. */
+static weir_status grow(const grouping *s, int32_t consumer)
+{
+  bool merged = true;
+
+  while (merged) {
+    candidate c;
+
+    merged = false;
+    for (int64_t i = unite(s, consumer, consumer, &c) ? c.n - 1 : -1; i >= 0 && !merged; i--) {
+      const weir_node *node = weir_graph_node(s->g, c.nodes[i]);
+
+      for (int k = 0; k < node->n_in && !merged; k++) {
+        WEIR_TRY(try_merge(s, node->in[k], consumer, &merged));
+      }
+    }
   }
   return WEIR_OK;
 }
@@ -183,11 +206,7 @@ static weir_status form(grouping *s)
     offer(s, s->order[i]);
   }
   for (int32_t i = 0; i < s->n && !s->opts->no_fusion; i++) {
-    const weir_node *node = weir_graph_node(s->g, s->order[i]);
-
-    for (int k = 0; k < node->n_in; k++) {
-      WEIR_TRY(try_merge(s, node->in[k], s->order[i]));
-    }
+    WEIR_TRY(grow(s, s->order[i]));
   }
   WEIR_TRY(add_groups(s));
   return WEIR_OK;

@@ -5,34 +5,13 @@
 #include <string.h>
 #include "group_priv.h"
 #include "pass/tile/weir_tile.h"
+#include "pass/weir_reach.h"
 
 /* Work done again at the borders of tiles, as a share of all work, that a group may cost. */
 #define MOST_GROWTH 0.25
 /* Tile-local buffers that a group may need: beyond, they are no better than arrays. */
 #define MOST_LOCAL_BYTES ((int64_t)4 << 20)
 #define UNKNOWN_END ((uint64_t)1 << 63)
-
-/* True when the operand reads (writes), at each iteration, the element of the same number. */
-static bool is_identity(const weir_operand *o, const weir_access *a)
-{
-  if (o->rank != a->n_dims || o->role != WEIR_ROLE_DATA) {
-    return false;
-  }
-  for (int d = 0; d < o->rank; d++) {
-    const weir_index *x = &o->index[d];
-
-    if (x->offset != 0 || x->div > 1 || x->gather != 0 || a->dim[d].lo != 0 ||
-        a->dim[d].hi != o->extent[d]) {
-      return false;
-    }
-    for (int k = 0; k < a->n_dims; k++) {
-      if (x->coef[k] != (k == d)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
 
 /* Bits of the ends that a node's streams follow from; *plain: at its inputs' own rate. */
 static uint64_t ends_of(const grouping *s, const weir_node *node, bool *plain)
@@ -138,8 +117,8 @@ static uses find_uses(const grouping *s, const candidate *c, int64_t at, const b
           u.any = true;
           u.state = u.state || reader->access.in[k].role == WEIR_ROLE_STATE;
           u.aligned = u.aligned && aligned[j] &&
-                      is_identity(&reader->access.in[k], &reader->access) &&
-                      is_identity(&node->access.out[o], &node->access);
+                      weir_reach_is_identity(&reader->access.in[k], &reader->access) &&
+                      weir_reach_is_identity(&node->access.out[o], &node->access);
         }
       }
     }
@@ -178,10 +157,33 @@ static bool edges_fit(const grouping *s, const candidate *c)
   return locals <= GROUP_MAX_LOCALS;
 }
 
+/* True when lowering will hardly keep what member `at` makes in registers: somebody in the group
+ * reads it at other iterations. */
+static bool is_buffered(const grouping *s, const candidate *c, int64_t at)
+{
+  const weir_node *node = weir_graph_node(s->g, c->nodes[at]);
+
+  for (int64_t j = at + 1; j < c->n; j++) {
+    const weir_node *reader = weir_graph_node(s->g, c->nodes[j]);
+
+    for (int k = 0; k < reader->n_in; k++) {
+      for (int o = 0; o < node->n_out; o++) {
+        if (reader->in[k] == node->out[o] &&
+            (!weir_reach_is_identity(&reader->access.in[k], &reader->access) ||
+             reader->access.n_states > 0)) {
+          return true;
+        }
+      }
+    }
+  }
+  return at + 1 < c->n && (node->access.n_states > 0 || node->access.combine != WEIR_COMBINE_NONE);
+}
+
 weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
 {
   weir_pass_opts opts = *s->opts;
-  const weir_group group = {.nodes = (int32_t *)c->nodes, .n_nodes = c->n};
+  weir_member members[GROUP_MAX_NODES];
+  bool buffered[GROUP_MAX_NODES];
   int64_t tile[WEIR_MAX_DIMS];
   weir_tile_cost cost;
 
@@ -190,7 +192,13 @@ weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
     return WEIR_OK;
   }
   opts.cache_bytes = 0; /* what is fused does not depend on a tile asked for */
-  WEIR_TRY(weir_tile_choose(s->g, &group, &opts, tile, &cost));
+  for (int64_t i = 0; i < c->n; i++) {
+    const weir_node *node = weir_graph_node(s->g, c->nodes[i]);
+
+    members[i] = (weir_member){.access = &node->access, .in = node->in, .out = node->out};
+    buffered[i] = is_buffered(s, c, i);
+  }
+  WEIR_TRY(weir_tile_best(members, (int32_t)c->n, buffered, &opts, tile, &cost));
   *fits = cost.serves && cost.growth <= MOST_GROWTH && cost.local_bytes <= MOST_LOCAL_BYTES;
   return WEIR_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/lower/weir_loop.h"
+#include "pass/weir_reach.h"
 
 static bool is_pointwise(const weir_access *a)
 {
@@ -64,21 +65,6 @@ static bool is_injective(const weir_operand *o, const weir_access *a, int *order
     }
     used |= 1u << k;
     order[d] = k;
-  }
-  return true;
-}
-
-static bool is_identity(const weir_operand *o, const weir_access *a)
-{
-  int order[WEIR_MAX_RANK] = {0};
-
-  if (!is_injective(o, a, order)) {
-    return false;
-  }
-  for (int d = 0; d < o->rank; d++) {
-    if (order[d] != d) {
-      return false;
-    }
   }
   return true;
 }
@@ -262,8 +248,8 @@ static bool is_aligned(const weir_loop *loops, int32_t n, int32_t at)
         if (loops[j].in[k] == loop->out[o]) {
           read = true;
           same = same && loops[j].aligned &&
-                 is_identity(&loops[j].access.in[k], &loops[j].access) &&
-                 is_identity(&loop->access.out[o], &loop->access);
+                 weir_reach_is_identity(&loops[j].access.in[k], &loops[j].access) &&
+                 weir_reach_is_identity(&loop->access.out[o], &loop->access);
         }
       }
     }
@@ -287,11 +273,11 @@ static bool may_join(const weir_loop *early, const weir_loop *later)
     related = related || (early->aligned && reads(early, later->in[k]));
     if (writes(early, later->in[k])) {
       related = true;
-      if (!is_identity(&l->in[k], l) || reads_remainder(l, k)) {
+      if (!weir_reach_is_identity(&l->in[k], l) || reads_remainder(l, k)) {
         return false;
       }
       for (int j = 0; j < e->n_out; j++) {
-        if (early->out[j] == later->in[k] && !is_identity(&e->out[j], e)) {
+        if (early->out[j] == later->in[k] && !weir_reach_is_identity(&e->out[j], e)) {
           return false;
         }
       }
@@ -374,7 +360,7 @@ static bool feeds_only(const weir_graph *g, const weir_group *group, const weir_
   for (int j = 0; j < e->n_out; j++) {
     int32_t readers[2];
 
-    if (!weir_group_is_local(g, group, early->out[j]) || !is_identity(&e->out[j], e) ||
+    if (!weir_group_is_local(g, group, early->out[j]) || !weir_reach_is_identity(&e->out[j], e) ||
         weir_graph_readers(g, early->out[j], readers, 2) != 1) {
       return false;
     }

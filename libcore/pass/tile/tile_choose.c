@@ -16,10 +16,8 @@
 #define TOO_LARGE ((int64_t)1 << 50)
 
 typedef struct choice {
-  const weir_graph *g;
-  const weir_group *group;
-  weir_loop *loops;
-  weir_member *members;
+  const weir_member *members;
+  const bool *buffered;
   weir_reach *reach;
   int32_t n;
   int64_t slots, cache;
@@ -43,14 +41,14 @@ static double weight(const weir_access *a)
 
 static bool is_tiled(const choice *c, const int64_t *tile, int d)
 {
-  const weir_dim *dim = &c->loops[c->n - 1].access.dim[d];
+  const weir_dim *dim = &c->members[c->n - 1].access->dim[d];
 
   return tile[d] > 0 && tile[d] < extent_of(dim, c->slots);
 }
 
 static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
 {
-  const weir_access *anchor = &c->loops[c->n - 1].access;
+  const weir_access *anchor = c->members[c->n - 1].access;
   double tiles = 1, work = 0, all = 0;
 
   *cost = (weir_tile_cost){.serves = weir_reach_keeps_pace(c->members, c->n, tile)};
@@ -61,7 +59,7 @@ static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
     }
   }
   for (int32_t k = 0; k < c->n; k++) {
-    const weir_access *a = &c->loops[k].access;
+    const weir_access *a = c->members[k].access;
     double box = 1, whole = 1;
 
     for (int d = 0; d < a->n_dims; d++) {
@@ -73,7 +71,7 @@ static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
     }
     work += weight(a) * box * tiles;
     all += weight(a) * whole;
-    for (int o = 0; o < a->n_out; o++) {
+    for (int o = 0; o < a->n_out && c->buffered[k]; o++) {
       const weir_operand *out = &a->out[o];
       int64_t bytes = (int64_t)weir_dtype_size(out->dtype);
       weir_reach elements;
@@ -87,7 +85,7 @@ static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
           bytes = TOO_LARGE;
         }
       }
-      cost->local_bytes += weir_group_is_local(c->g, c->group, c->loops[k].out[o]) ? bytes : 0;
+      cost->local_bytes += bytes;
     }
   }
   cost->growth = all > 0 && work > all ? work / all - 1 : 0;
@@ -96,7 +94,7 @@ static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
 /* Tiles of about `points` points, the innermost dimension first and at most `width` long. */
 static void fill_tile(const choice *c, int64_t points, int64_t width, int64_t *tile)
 {
-  const weir_access *anchor = &c->loops[c->n - 1].access;
+  const weir_access *anchor = c->members[c->n - 1].access;
   bool inner = true;
 
   memset(tile, 0, WEIR_MAX_DIMS * sizeof(*tile));
@@ -114,13 +112,25 @@ static void fill_tile(const choice *c, int64_t points, int64_t width, int64_t *t
   }
 }
 
+static bool has_shapes(const choice *c)
+{
+  const weir_access *anchor = c->members[c->n - 1].access;
+  int n = 0;
+
+  for (int d = 0; d < anchor->n_dims; d++) {
+    n += anchor->dim[d].kind == WEIR_PARALLEL || anchor->dim[d].kind == WEIR_FORWARD;
+  }
+  return n > 1;
+}
+
 /* The best shape of `points` points: long rows, unless what they do again at their borders costs
  * more than short ones cost in overhead. */
 static void best_shape(const choice *c, int64_t points, int64_t *tile, weir_tile_cost *cost)
 {
+  const int64_t narrowest = has_shapes(c) ? 32 : points;
   double best = 0;
 
-  for (int64_t width = points; width >= 32 || width == points; width /= 4) {
+  for (int64_t width = points; width >= narrowest || width == points; width /= 4) {
     int64_t shape[WEIR_MAX_DIMS];
     weir_tile_cost here;
 
@@ -136,46 +146,57 @@ static void best_shape(const choice *c, int64_t points, int64_t *tile, weir_tile
   }
 }
 
-static weir_status choose(choice *c, const weir_pass_opts *opts, int64_t *tile,
-                          weir_tile_cost *cost)
+weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *buffered,
+                           const weir_pass_opts *opts, int64_t *tile, weir_tile_cost *cost)
 {
+  /* A quarter of L2: what a tile reads and writes and the engine's strips share it. */
+  const int64_t quarter = weir_cpu_get()->l2_bytes / 4;
   const int64_t least = opts->cache_bytes > 0 ? 16 : LEAST_POINTS;
+  choice c = {.members = members,
+              .buffered = buffered,
+              .n = n,
+              .slots = SLOTS,
+              .cache = opts->cache_bytes > 0 ? opts->cache_bytes
+                       : quarter > 0         ? quarter
+                                             : 65536};
   void *memory = NULL;
 
-  WEIR_TRY(weir_alloc(c->n, sizeof(weir_member), &memory));
-  c->members = memory;
-  WEIR_TRY(weir_alloc(c->n, sizeof(weir_reach), &memory));
-  c->reach = memory;
-  for (int32_t k = 0; k < c->n; k++) {
-    c->members[k] =
-        (weir_member){.access = &c->loops[k].access, .in = c->loops[k].in, .out = c->loops[k].out};
-  }
+  WEIR_TRY(weir_alloc(n, sizeof(weir_reach), &memory));
+  c.reach = memory;
   for (int64_t points = STREAM_POINTS;; points /= 2) {
-    best_shape(c, points, tile, cost);
-    if (cost->local_bytes <= c->cache || points / 2 < least) {
-      return WEIR_OK;
+    best_shape(&c, points, tile, cost);
+    if (cost->local_bytes <= c.cache || points / 2 < least) {
+      break;
     }
   }
+  weir_free(&memory);
+  return WEIR_OK;
 }
 
 weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
                              const weir_pass_opts *opts, int64_t *tile, weir_tile_cost *cost)
 {
-  /* A quarter of L2: what a tile reads and writes and the engine's strips share it. */
-  const int64_t quarter = weir_cpu_get()->l2_bytes / 4;
-  choice c = {.g = g,
-              .group = group,
-              .slots = SLOTS,
-              .cache = opts->cache_bytes > 0 ? opts->cache_bytes
-                       : quarter > 0         ? quarter
-                                             : 65536};
+  enum { MOST = 256 };
   weir_status status = WEIR_OK;
+  weir_member members[MOST];
+  bool buffered[MOST];
+  weir_loop *loops = NULL;
+  int32_t n = 0;
 
-  WEIR_TRY(weir_lower(g, group, &c.loops, &c.n));
-  WEIR_TRY_GOTO(choose(&c, opts, tile, cost), out);
+  WEIR_TRY(weir_lower(g, group, &loops, &n));
+  if (n > MOST) {
+    WEIR_TRY_GOTO(
+        weir_fail(WEIR_ERR_UNSUPPORTED, "tile: a group has %d loops, more than %d", n, MOST), out);
+  }
+  for (int32_t k = 0; k < n; k++) {
+    members[k] = (weir_member){.access = &loops[k].access, .in = loops[k].in, .out = loops[k].out};
+    buffered[k] = false;
+    for (int o = 0; o < loops[k].access.n_out; o++) {
+      buffered[k] = buffered[k] || weir_group_is_local(g, group, loops[k].out[o]);
+    }
+  }
+  WEIR_TRY_GOTO(weir_tile_best(members, n, buffered, opts, tile, cost), out);
 out:
-  weir_loops_free(&c.loops, c.n);
-  weir_free(&c.members);
-  weir_free(&c.reach);
+  weir_loops_free(&loops, n);
   return status;
 }

@@ -2,6 +2,7 @@
 #ifndef WEIR_TILE_H
 #define WEIR_TILE_H
 #include "pass/weir_pass.h"
+#include "pass/weir_reach.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +18,12 @@ typedef struct weir_tile_cost {
 weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
                              const weir_pass_opts *opts, int64_t *tile,
                              weir_tile_cost *cost) WEIR_CHECKED;
+
+/* The same for members as they are (the anchor is the last); buffered: [n] true where the outputs
+ * of a member need tile-local memory. */
+weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *buffered,
+                           const weir_pass_opts *opts, int64_t *tile,
+                           weir_tile_cost *cost) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }
