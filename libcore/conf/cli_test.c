@@ -233,6 +233,40 @@ static void folder_with_entries_is_refused(void **state)
   weir_check_rmdir(dir);
 }
 
+static void write_log(const char *dir, const char *lines)
+{
+  char path[1024];
+  FILE *log;
+
+  assert_ok(weir_path_join(dir, "run.jsonl", path, sizeof path));
+  log = fopen(path, "w");
+  assert_non_null(log);
+  assert_true(fputs(lines, log) >= 0);
+  assert_int_equal(fclose(log), 0);
+}
+
+static void folder_of_a_failed_run_is_taken_again(void **state)
+{
+  static const char start[] = "{\"event\": \"start\", \"time_s\": 0}\n";
+  static const char failed[] = "{\"event\": \"start\", \"time_s\": 0}\n"
+                               "{\"event\": \"failed\", \"time_s\": 1, \"status\": 3}\n";
+  char dir[512];
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  touch(dir, "resolved.yaml");
+  write_log(dir, start); /* perhaps still running */
+  assert_int_equal(weir_run_dir_prepare(dir, false, NULL), WEIR_ERR_CONFIG);
+  write_log(dir, failed);
+  assert_ok(weir_run_dir_prepare(dir, false, NULL));
+  assert_false(exists(dir, "run.jsonl") || exists(dir, "resolved.yaml"));
+  write_log(dir, failed);
+  touch(dir, "beats.csv"); /* a result, or a file of the user */
+  assert_int_equal(weir_run_dir_prepare(dir, false, NULL), WEIR_ERR_CONFIG);
+  assert_true(exists(dir, "run.jsonl"));
+  weir_check_rmdir(dir);
+}
+
 static void overwrite_removes_only_what_a_run_wrote(void **state)
 {
   static const char *const known[] = {"*.qrs", "scores.csv", "figures/*.svg", "away/*.svg", NULL};
@@ -368,6 +402,7 @@ int main(void)
       cmocka_unit_test(questions_are_answered),
       cmocka_unit_test(status_of_the_verb_is_the_exit_status),
       cmocka_unit_test(folder_with_entries_is_refused),
+      cmocka_unit_test(folder_of_a_failed_run_is_taken_again),
       cmocka_unit_test(overwrite_removes_only_what_a_run_wrote),
       cmocka_unit_test(open_writes_events_and_configuration),
       cmocka_unit_test(every_allocation_may_fail),

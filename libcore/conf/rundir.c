@@ -92,6 +92,47 @@ static bool holds(const char *path, const char *name)
          weir_file_exists(file);
 }
 
+/* The log of a run that is over and failed: its last line says so. A run under way has no such. */
+static bool log_ends_in_failure(const char *path)
+{
+  static const char failed[] = "{\"event\": \"failed\"";
+  char file[PATH_MAX], part[256];
+  bool at_start = true, found = false;
+
+  if (snprintf(file, sizeof file, "%s/run.jsonl", path) >= (int)sizeof file) {
+    return false;
+  }
+  FILE *log = fopen(file, "r");
+  if (log == NULL) {
+    return false;
+  }
+  while (fgets(part, sizeof part, log) != NULL) {
+    found = at_start ? strncmp(part, failed, sizeof failed - 1) == 0 : found;
+    at_start = strchr(part, '\n') != NULL;
+  }
+  (void)fclose(log);
+  return found;
+}
+
+/* Nothing but what a failed run leaves: there is no result that a new run could replace. */
+static bool holds_no_result(const char *path)
+{
+  DIR *dir = opendir(path);
+  const struct dirent *entry;
+  bool none = dir != NULL;
+
+  while (none && (entry = readdir(dir)) != NULL) {
+    const char *const name = entry->d_name;
+
+    none = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "run.jsonl") == 0 ||
+           strcmp(name, "resolved.yaml") == 0;
+  }
+  if (dir != NULL) {
+    closedir(dir);
+  }
+  return none && log_ends_in_failure(path);
+}
+
 weir_status weir_run_dir_prepare(const char *path, bool overwrite, const char *const *known)
 {
   struct stat info;
@@ -108,7 +149,7 @@ weir_status weir_run_dir_prepare(const char *path, bool overwrite, const char *c
     }
     return WEIR_OK;
   }
-  if (!overwrite) {
+  if (!overwrite && !holds_no_result(path)) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "%s: the output folder is not empty; choose another --out, or give --overwrite "
