@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "io/io_priv.h"
 #include "io/weir_record_format.h"
 
@@ -141,6 +142,11 @@ weir_status weir_record_find(const weir_record *r, const char *name_or_index, in
     return refuse_signal(r, name_or_index);
   }
   *signal = (int)index;
+  if (any && strcmp(r->body.signals[0].units, "NU") != 0 &&
+      !strchr(r->body.signals[0].units, 'V')) {
+    weir_warn("io", "record %s: its only signal, %s, is in %s, not in mV", r->body.name,
+              r->body.signals[0].name, r->body.signals[0].units);
+  }
   return WEIR_OK;
 }
 

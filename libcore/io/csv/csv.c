@@ -217,6 +217,17 @@ static weir_status scan(csv *c)
   return WEIR_OK;
 }
 
+/* Two sources of the rate that contradict each other halve or double every interval. */
+static void compare_rates(const csv *c, int64_t num, int64_t den, const char *source)
+{
+  const double used = (double)c->fs_num / (double)c->fs_den;
+  const double told = (double)num / (double)den;
+
+  if (fabs(used - told) > 0.01 * told) {
+    weir_warn("io", "%s: read at %g Hz as stated, but %s %g Hz", c->path, used, source, told);
+  }
+}
+
 /* Time of the first row, and the rate from the first thousands where nothing states it. */
 static weir_status learn_times(csv *c)
 {
@@ -244,7 +255,14 @@ static weir_status learn_times(csv *c)
     }
     times[n] = (int64_t)(ns - c->origin);
   }
-  if (c->fs_num == 0 && !weir_csv_rate(times, n, &c->fs_num, &c->fs_den)) {
+  if (c->fs_num > 0) {
+    int64_t num = 0;
+    int64_t den = 1;
+
+    if (weir_csv_rate(times, n, &num, &den)) {
+      compare_rates(c, num, den, "its times give");
+    }
+  } else if (!weir_csv_rate(times, n, &c->fs_num, &c->fs_den)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: the sampling rate cannot be told from its times (too few, too coarse or "
                      "irregular): state it",
@@ -280,6 +298,9 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
     weir_io_real_text(opts->csv_fs, text, sizeof text);
     if (!weir_io_parse_decimal(text, strlen(text), &c->fs_num, &c->fs_den) || c->fs_num == 0) {
       return weir_fail(WEIR_ERR_CONFIG, "%s: a sampling rate of %s is out of range", c->path, text);
+    }
+    if (c->head.fs_num > 0) {
+      compare_rates(c, c->head.fs_num, c->head.fs_den, "its preamble says");
     }
   }
   if (c->head.clock != WEIR_CSV_CLOCK_NONE) {
