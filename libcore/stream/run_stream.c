@@ -235,6 +235,7 @@ static weir_status run_steps(weir_stream *s)
 {
   const int64_t total = s->n_inputs > 0 ? s->input[0].source.count : 0;
   step p = {.s = s};
+  int64_t shown = 0;
 
   while (!s->ended || s->slot[0].full || s->slot[1].full) {
     p.status[0] = p.status[1] = WEIR_OK;
@@ -249,7 +250,10 @@ static weir_status run_steps(weir_stream *s)
       return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d after %lld of %lld samples",
                        weir_stop_signal(), (long long)s->input[0].fed, (long long)total);
     }
-    weir_progress("stream", s->input[0].fed, total, "samples");
+    if (s->input[0].fed != shown) { /* the last steps only drain the second stage */
+      shown = s->input[0].fed;
+      weir_progress("stream", shown, total, "samples");
+    }
   }
   return WEIR_OK;
 }
