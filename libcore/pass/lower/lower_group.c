@@ -8,6 +8,7 @@
 #include "base/weir_alloc.h"
 #include "pass/lower/weir_loop.h"
 #include "pass/weir_reach.h"
+#include "pass/weir_sweep.h"
 
 static bool is_pointwise(const weir_access *a)
 {
@@ -460,58 +461,6 @@ static void drop_outputs(const weir_graph *g, const weir_group *group, weir_loop
   a->n_out = a->n_values = kept;
 }
 
-/* Removes expressions that no value or state needs, so that engines compute nothing in vain. */
-static weir_status sweep(weir_access *a)
-{
-  weir_body *b = &a->body;
-  void *memory = NULL;
-  int32_t *number = NULL;
-  int32_t kept = 0;
-
-  WEIR_TRY(weir_alloc(b->n, sizeof(int32_t), &memory));
-  number = memory;
-  for (int k = 0; k < a->n_values; k++) {
-    number[a->value[k]] = 1;
-  }
-  for (int k = 0; k < a->n_states; k++) {
-    number[a->state[k].next] = 1;
-  }
-  for (int32_t i = b->n - 1; i >= 0; i--) {
-    const weir_expr *e = &b->exprs[i];
-
-    if (number[i] != 0) {
-      const int32_t args[3] = {e->a, e->b, e->c};
-
-      for (int j = 0; j < 3; j++) {
-        if (args[j] >= 0) {
-          number[args[j]] = 1;
-        }
-      }
-    }
-  }
-  for (int32_t i = 0; i < b->n; i++) {
-    weir_expr e = b->exprs[i];
-
-    if (number[i] == 0) {
-      continue;
-    }
-    e.a = e.a < 0 ? -1 : number[e.a];
-    e.b = e.b < 0 ? -1 : number[e.b];
-    e.c = e.c < 0 ? -1 : number[e.c];
-    b->exprs[kept] = e;
-    number[i] = kept++;
-  }
-  b->n = kept;
-  for (int k = 0; k < a->n_values; k++) {
-    a->value[k] = number[a->value[k]];
-  }
-  for (int k = 0; k < a->n_states; k++) {
-    a->state[k].next = number[a->state[k].next];
-  }
-  weir_free(&number);
-  return WEIR_OK;
-}
-
 static void remove_loop(weir_loop *loops, int32_t *n, int32_t at)
 {
   weir_access_fini(&loops[at].access);
@@ -614,7 +563,7 @@ weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop *
   for (int32_t i = count - 1; i >= 0; i--) {
     drop_outputs(g, group, loops, count, i);
     if (!loops[i].access.opaque) {
-      WEIR_TRY_GOTO(sweep(&loops[i].access), fail);
+      WEIR_TRY_GOTO(weir_sweep(&loops[i].access), fail);
     }
   }
   *out = loops;

@@ -1,7 +1,7 @@
 /* simplify_bodies.c - algebra that is exact in IEEE arithmetic, expression by expression. */
 #include <math.h>
 #include <string.h>
-#include "base/weir_alloc.h"
+#include "pass/weir_sweep.h"
 #include "simplify_priv.h"
 
 static bool is_constant(const weir_expr *e, double value)
@@ -84,53 +84,6 @@ static void shorten(weir_access *a, bool *changed)
   for (int k = 0; k < a->n_states; k++) {
     a->state[k].next = follow(b, a->state[k].next, changed);
   }
-}
-
-/* Marks what values and states need; the rest goes, and numbers close up. */
-static weir_status sweep(weir_access *a)
-{
-  weir_body *b = &a->body;
-  int32_t *number = NULL, kept = 0;
-  void *memory = NULL;
-
-  WEIR_TRY(weir_alloc(b->n, sizeof(*number), &memory));
-  number = memory;
-  for (int k = 0; k < a->n_values; k++) {
-    number[a->value[k]] = 1;
-  }
-  for (int k = 0; k < a->n_states; k++) {
-    number[a->state[k].next] = 1;
-  }
-  for (int32_t i = b->n - 1; i >= 0; i--) {
-    const weir_expr *e = &b->exprs[i];
-    const int32_t args[3] = {e->a, e->b, e->c};
-
-    for (int k = 0; k < 3 && number[i] != 0; k++) {
-      if (args[k] >= 0) {
-        number[args[k]] = 1;
-      }
-    }
-  }
-  for (int32_t i = 0; i < b->n; i++) {
-    weir_expr e = b->exprs[i];
-
-    if (number[i] != 0) {
-      e.a = e.a < 0 ? -1 : number[e.a];
-      e.b = e.b < 0 ? -1 : number[e.b];
-      e.c = e.c < 0 ? -1 : number[e.c];
-      b->exprs[kept] = e;
-      number[i] = kept++;
-    }
-  }
-  b->n = kept;
-  for (int k = 0; k < a->n_values; k++) {
-    a->value[k] = number[a->value[k]];
-  }
-  for (int k = 0; k < a->n_states; k++) {
-    a->state[k].next = number[a->state[k].next];
-  }
-  weir_free(&number);
-  return WEIR_OK;
 }
 
 /* True when something besides loads, or the shape of the iterations, hangs on operand k. */
@@ -229,7 +182,7 @@ weir_status simplify_bodies(weir_graph *g, bool *changed)
     take_scalars(g, node, &here);
     shorten(&node->access, &here);
     if (here) {
-      WEIR_TRY(sweep(&node->access));
+      WEIR_TRY(weir_sweep(&node->access));
       for (int k = node->n_in - 1; k >= 0; k--) {
         if (!is_needed(&node->access, k)) {
           drop_operand(node, k);

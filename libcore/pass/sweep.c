@@ -1,0 +1,55 @@
+/* sweep.c - expressions that nothing needs. */
+#include "pass/weir_sweep.h"
+
+#include "base/weir_alloc.h"
+
+weir_status weir_sweep(weir_access *a)
+{
+  weir_body *b = &a->body;
+  void *memory = NULL;
+  int32_t *number = NULL;
+  int32_t kept = 0;
+
+  WEIR_TRY(weir_alloc(b->n, sizeof(int32_t), &memory));
+  number = memory;
+  for (int k = 0; k < a->n_values; k++) {
+    number[a->value[k]] = 1;
+  }
+  for (int k = 0; k < a->n_states; k++) {
+    number[a->state[k].next] = 1;
+  }
+  for (int32_t i = b->n - 1; i >= 0; i--) {
+    const weir_expr *e = &b->exprs[i];
+
+    if (number[i] != 0) {
+      const int32_t args[3] = {e->a, e->b, e->c};
+
+      for (int j = 0; j < 3; j++) {
+        if (args[j] >= 0) {
+          number[args[j]] = 1;
+        }
+      }
+    }
+  }
+  for (int32_t i = 0; i < b->n; i++) {
+    weir_expr e = b->exprs[i];
+
+    if (number[i] == 0) {
+      continue;
+    }
+    e.a = e.a < 0 ? -1 : number[e.a];
+    e.b = e.b < 0 ? -1 : number[e.b];
+    e.c = e.c < 0 ? -1 : number[e.c];
+    b->exprs[kept] = e;
+    number[i] = kept++;
+  }
+  b->n = kept;
+  for (int k = 0; k < a->n_values; k++) {
+    a->value[k] = number[a->value[k]];
+  }
+  for (int k = 0; k < a->n_states; k++) {
+    a->state[k].next = number[a->state[k].next];
+  }
+  weir_free(&number);
+  return WEIR_OK;
+}

@@ -1,0 +1,16 @@
+/* weir_sweep.h - expressions that nothing needs. */
+#ifndef WEIR_SWEEP_H
+#define WEIR_SWEEP_H
+#include "graph/weir_access.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Removes expressions that no value or state needs, so that engines compute nothing in vain; the
+ * others close up. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_sweep(weir_access *a) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
