@@ -1,9 +1,10 @@
 /* plan_test.c - plans against hand-written loops, streams cut anywhere against one piece, gaps
  * skipped against gaps passed. */
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "base/weir_file.h"
 #include "base/weir_random.h"
 #include "exec/weir_engine.h"
 #include "exec/weir_plan.h"
@@ -285,6 +286,57 @@ static void passes_keep_the_results(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Predictions stand on the peaks of a file, and say so; times are measured only when asked. */
+static void peaks_and_times_are_told_apart(void **state)
+{
+  weir_exec_cfg cfg = config(1);
+  const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
+  const weir_plan_opts opts = {.exec = &cfg, .bounds = bounds, .n_bounds = 2};
+  static signal s;
+  weir_graph *g = front_graph();
+  char folder[256], path[300];
+
+  /* A build that reads no files keeps the built-in values and warns. */
+  weir_exec_cfg none;
+  weir_config *loaded = NULL;
+  const bool files =
+      weir_opts_parse(weir_exec_opts, sizeof(none), "tier: auto", &none, &loaded) == WEIR_OK;
+
+  weir_config_destroy(&loaded);
+  weir_check_mkdir(folder, sizeof(folder));
+  assert_ok(weir_path_join(folder, "peaks.yaml", path, sizeof(path)));
+  for (int k = 0; k < 2; k++) {
+    char *text = NULL;
+    size_t size = 0;
+    weir_plan *p = NULL;
+    FILE *out = open_memstream(&text, &size);
+    weir_writer *w = NULL;
+
+    assert_ok(weir_writer_open(path, &w));
+    assert_ok(weir_writer_printf(w, "bandwidth: 1e6\nflop_rate: 1e15\n"));
+    assert_ok(weir_writer_commit(&w));
+    cfg.peaks = k == 0 ? "" : path;
+    cfg.explain = k == 1;
+    assert_ok(weir_plan_create(g, NULL, &opts, &p));
+    assert_ok(weir_plan_feed(p, (weir_feed[]){{"x", s.x, 0, 64}, {"x.present", s.present, 0, 64}},
+                             2, false));
+    const weir_group_report r = weir_plan_group(p, 0);
+
+    assert_true(k == 0 ? r.measured_s == 0 : r.measured_s > 0);
+    assert_int_equal(r.calls, 1);
+    if (k == 1 && files) {
+      assert_near(r.predicted_s * 1e6, r.bytes, 1e-9);
+    }
+    weir_plan_print(p, out);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, k == 0 || !files ? "built-in peaks" : "measured peaks"));
+    free(text);
+    weir_plan_destroy(&p);
+  }
+  weir_check_rmdir(folder);
+  weir_graph_destroy(&g);
+}
+
 /* y = x at the indices i: of an input, or, made: of the input doubled inside the graph. */
 static weir_status run_gather(weir_plan *p, int32_t *index, float *y, bool bind_x)
 {
@@ -394,6 +446,7 @@ int main(void)
       cmocka_unit_test(reach_follows_the_accesses_across_rates),
       cmocka_unit_test(failed_allocations_neither_crash_nor_leak),
       cmocka_unit_test(passes_keep_the_results),
+      cmocka_unit_test(peaks_and_times_are_told_apart),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
