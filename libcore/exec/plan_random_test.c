@@ -78,6 +78,35 @@ static void passes_keep_every_bit(void **state)
   }
 }
 
+/* Compilers like to make one rounding of a cast to an integer and back, which keeps the sign of
+ * zero where the cast does not. */
+static void casts_forget_the_sign_of_zero(void **state)
+{
+  const weir_array_desc line = {.dtype = WEIR_F32, .rank = 1, .shape = {333}};
+
+  for (int tier = 0; tier < 3; tier++) {
+    draw_graph d = {.w = {.seed = 1}};
+    const draw_way way = {.tier = 1 + tier, .fusion = true, .threads = 1};
+    draw_outcome o;
+
+    if (!has_tier(tier)) {
+      continue;
+    }
+    assert_ok(weir_graph_create(&d.g));
+    const weir_value x = weir_input(d.g, "x", &line);
+
+    weir_output(d.g, "y",
+                weir_cast(d.g, WEIR_F32, weir_cast(d.g, WEIR_I32, weir_scale(d.g, x, 3))));
+    assert_ok(draw_run(&d, &way, NULL, &o));
+    for (int64_t i = 333; i < o.n; i++) { /* the input comes first */
+      assert_true(o.values[i] != 0 || !signbit(o.values[i]));
+    }
+    assert_int_equal(o.n, 666);
+    weir_free(&o.values);
+    weir_graph_destroy(&d.g);
+  }
+}
+
 /* The oracle computes in double: within rounding. The others to the bit, for every graph. */
 static void tiers_agree(void **state)
 {
@@ -107,6 +136,7 @@ static void tiers_agree(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(casts_forget_the_sign_of_zero),
       cmocka_unit_test(tiers_agree),
       cmocka_unit_test(passes_keep_every_bit),
   };

@@ -499,19 +499,26 @@ WEIR_SCALAR_CHOICE(bool, uint8_t)
   }
 #define WEIR_SCALAR_CAST(to, T, from, F)                                                      \
   static inline T weir_##to##_from_##from(F x) { return (T)x; }
-#define WEIR_SCALAR_CASTS(from, F)                                                            \
+/* The sign of zero is set by hand: gcc 12 turns a cast to an integer and back into a rounding where
+ * the machine has one, and then -0.6 became -0. */
+#define WEIR_SCALAR_REAL(to, T, bits, from, F)                                                \
+  static inline T weir_##to##_from_##from(F x)                                                \
+  {                                                                                           \
+    return weir_float_##to(weir_bits_##to((T)x) & ((bits)0 - (bits)(x != 0)));                \
+  }
+#define WEIR_SCALAR_CASTS_FLOAT(from, F)                                                      \
   WEIR_SCALAR_CAST(f32, float, from, F)                                                       \
   WEIR_SCALAR_CAST(f64, double, from, F)                                                      \
-  static inline uint8_t weir_bool_from_##from(F x) { return (uint8_t)(x != 0); }
-#define WEIR_SCALAR_CASTS_FLOAT(from, F)                                                      \
-  WEIR_SCALAR_CASTS(from, F)                                                                  \
+  static inline uint8_t weir_bool_from_##from(F x) { return (uint8_t)(x != 0); }              \
   WEIR_SCALAR_SATURATE(i8, int8_t, from, F, -128.0, 128.0)                                    \
   WEIR_SCALAR_SATURATE(u8, uint8_t, from, F, 0.0, 256.0)                                      \
   WEIR_SCALAR_SATURATE(i16, int16_t, from, F, -32768.0, 32768.0)                              \
   WEIR_SCALAR_SATURATE(i32, int32_t, from, F, -2147483648.0, 2147483648.0)                    \
   WEIR_SCALAR_SATURATE(i64, int64_t, from, F, -0x1p63, 0x1p63)
 #define WEIR_SCALAR_CASTS_INTEGER(from, F)                                                    \
-  WEIR_SCALAR_CASTS(from, F)                                                                  \
+  WEIR_SCALAR_REAL(f32, float, uint32_t, from, F)                                             \
+  WEIR_SCALAR_REAL(f64, double, uint64_t, from, F)                                            \
+  static inline uint8_t weir_bool_from_##from(F x) { return (uint8_t)(x != 0); }              \
   WEIR_SCALAR_CAST(i8, int8_t, from, F)                                                       \
   WEIR_SCALAR_CAST(u8, uint8_t, from, F)                                                      \
   WEIR_SCALAR_CAST(i16, int16_t, from, F)                                                     \
