@@ -16,6 +16,13 @@ weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_facts *facts, ps_str
     return weir_fail(WEIR_ERR_CONFIG, "output.strip: %g s are %.0f samples, at most %d are drawn",
                      cfg->output.strip, n, MOST_STRIP);
   }
+  if (lo > 0 && lo >= (double)facts->count) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "output.start: %.6g s is past the end of %s, which is %.6g s long",
+                     cfg->output.start, facts->name, (double)facts->count / rate);
+  }
+  out->count = facts->count;
+  out->follows = cfg->output.start == 0;
   if (lo < (double)facts->count) {
     out->lo = (int64_t)lo;
     out->hi = out->lo + (int64_t)n < facts->count ? out->lo + (int64_t)n : facts->count;
@@ -32,8 +39,27 @@ void ps_strip_fini(ps_strip *s)
   weir_free(&s->value);
 }
 
+/* Moves the strip to the first sample of slots [lo, hi) that is present, if one is. */
+static void begin_strip(ps_strip *s, int64_t lo, int64_t hi, const uint8_t *present)
+{
+  const int64_t n = s->hi - s->lo;
+
+  for (int64_t t = lo; t < hi; t++) {
+    if (present[t - lo]) {
+      s->moved = t > 0;
+      s->lo = t;
+      s->hi = n < s->count - t ? t + n : s->count;
+      s->follows = false;
+      return;
+    }
+  }
+}
+
 void ps_strip_take(ps_strip *s, int64_t lo, int64_t hi, const float *x, const uint8_t *present)
 {
+  if (s->follows) {
+    begin_strip(s, lo, hi, present);
+  }
   const int64_t first = lo > s->lo ? lo : s->lo, end = hi < s->hi ? hi : s->hi;
 
   for (int64_t t = first; t < end; t++) {
@@ -137,7 +163,7 @@ static weir_status add_strip(weir_report *r, const summary *s, const ps_strip *s
 {
   const int64_t n = strip->hi - strip->lo, n_beats = s->beats->n_strip;
   double *x = NULL, *bx = NULL, *by = NULL;
-  char label[128];
+  char label[128], title[128];
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *x, (void **)&x), done);
@@ -151,14 +177,17 @@ static weir_status add_strip(weir_report *r, const summary *s, const ps_strip *s
     by[i] = strip->value[s->beats->strip[i] - strip->lo];
   }
   (void)snprintf(label, sizeof label, "%s (%s)", s->facts->signal, s->facts->units);
+  (void)snprintf(title, sizeof title, "signal and beats from %.6g s%s", (double)strip->lo / s->rate,
+                 strip->moved ? ", where the signal begins" : "");
   const weir_figure_series series[] = {
       {.kind = WEIR_FIGURE_LINE, .name = "signal", .n = n, .x = x, .y = strip->value},
       {.kind = WEIR_FIGURE_POINTS, .name = "beats", .n = n_beats, .x = bx, .y = by}};
-  const weir_figure figure = {.title = "signal and beats",
+  const weir_figure figure = {.title = title,
                               .x_label = "time (s)",
                               .y_label = label,
                               .series = series,
-                              .n_series = 2};
+                              .n_series = 2,
+                              .empty = "no signal here"};
 
   WEIR_TRY_GOTO(weir_report_figure(r, "strip", &figure), done);
 done:
@@ -184,7 +213,8 @@ static weir_status add_intervals(weir_report *r, const summary *s)
                               .x_label = "interval (s); the last bin holds longer ones too",
                               .y_label = "beats",
                               .series = &series,
-                              .n_series = 1};
+                              .n_series = 1,
+                              .empty = "no intervals"};
 
   return weir_report_figure(r, "rr_histogram", &figure);
 }

@@ -7,10 +7,14 @@
 /* Samples [lo, hi) of the signal, kept as they are read. */
 typedef struct ps_strip {
   int64_t lo, hi;
-  double *value; /* NaN where absent */
+  int64_t count; /* samples of the signal                                      */
+  bool follows;  /* no start was asked for: it begins at the first sample that */
+                 /* is present, which has not come yet                         */
+  bool moved;    /* it came after samples that are absent                      */
+  double *value; /* NaN where absent                                           */
 } ps_strip;
 
-/* Fails: WEIR_ERR_CONFIG for over 10^6 samples. */
+/* Fails: WEIR_ERR_CONFIG for over 10^6 samples, and for a start past the end. */
 weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_facts *facts,
                           ps_strip *out) WEIR_CHECKED;
 void ps_strip_fini(ps_strip *s);

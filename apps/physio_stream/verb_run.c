@@ -24,6 +24,9 @@ static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, u
 
   WEIR_TRY(ps_input_read(r->input, lo, hi - lo, x, present));
   ps_strip_take(&r->strip, lo, hi, x, present);
+  /* It may have begun only now; beats come after their samples. */
+  r->beats.strip_lo = r->strip.lo;
+  r->beats.strip_hi = r->strip.hi;
   return WEIR_OK;
 }
 
@@ -47,8 +50,6 @@ static weir_status open_outputs(run *r)
 {
   WEIR_TRY(ps_out_beats_init(r->facts, &r->beats));
   WEIR_TRY(ps_strip_init(r->cfg, r->facts, &r->strip));
-  r->beats.strip_lo = r->strip.lo;
-  r->beats.strip_hi = r->strip.hi;
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_open(r->cli->out, r->facts, &r->features));
   }
@@ -86,6 +87,14 @@ static weir_status write_outputs(run *r)
   WEIR_TRY(ps_out_beats_write(&r->beats, r->cli->out));
   WEIR_TRY(ps_write_provenance(r->cli, r->cfg, inputs, n_inputs));
   WEIR_TRY(ps_run_page_write(r->cli->out, &r->strip, &r->beats, &r->pipeline, &r->report));
+  if (r->beats.n == 0) {
+    weir_warn("run",
+              "no beat was found in %s: %lld of %lld samples are present; see the strip of "
+              "report.html, and check that input.signal (here %s) is an ECG with the right rate "
+              "(%.6g Hz)",
+              r->facts->name, (long long)r->report.present, (long long)r->facts->count,
+              r->facts->signal, (double)r->facts->fs_num / (double)r->facts->fs_den);
+  }
   weir_info("run", "%lld beats in %lld samples of %s, signal %s; wrote %s/%s.qrs and report.html",
             (long long)r->beats.n, (long long)r->facts->count, r->facts->name, r->facts->signal,
             r->cli->out, r->facts->name);
@@ -103,8 +112,8 @@ static weir_status perform(run *r)
   WEIR_TRY(open_outputs(r));
   WEIR_TRY(plan(r));
   WEIR_TRY(weir_stream_run(r->pipeline.stream, &r->report));
-  weir_info("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
-            r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
+  weir_debug("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
+             r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
   return write_outputs(r);
 }
 

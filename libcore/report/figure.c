@@ -6,7 +6,16 @@
 #include "conf/weir_number.h"
 #include "report/report_priv.h"
 
-enum { WIDTH = 760, HEIGHT = 300, LEFT = 64, RIGHT = 16, TOP = 34, BOTTOM = 46, COLORS = 6 };
+enum {
+  WIDTH = 760,
+  HEIGHT = 300,
+  LEFT = 64,
+  RIGHT = 16,
+  TOP = 34,
+  BOTTOM = 46,
+  LEGEND_ROW = 16,
+  COLORS = 6
+};
 
 /* Distinguishable without colour vision too: Okabe and Ito, 2008. */
 static const char *const colors[COLORS] = {"#0072b2", "#d55e00", "#009e73",
@@ -49,6 +58,7 @@ void report_put_csv(FILE *out, const char *text)
 /* Where a value stands in the drawing. */
 typedef struct frame {
   report_axis x, y;
+  int top, bottom, height; /* of the axes, and of the whole; the legend stands above the axes */
   FILE *out;
 } frame;
 
@@ -59,7 +69,7 @@ static double at_x(const frame *f, double v)
 
 static double at_y(const frame *f, double v)
 {
-  return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((v - f->y.lo) / (f->y.hi - f->y.lo));
+  return f->bottom - (f->bottom - f->top) * ((v - f->y.lo) / (f->y.hi - f->y.lo));
 }
 
 static void put_label(FILE *out, double x, double y, const char *how, const char *text)
@@ -78,8 +88,8 @@ static void put_ticks(const frame *f, const report_axis *a, bool is_x)
     snprintf(text, sizeof text, "%.6g", value == 0 ? 0.0 : value);
     if (is_x) {
       const double x = at_x(f, value);
-      fprintf(f->out, "<path d=\"M%.1f %dv4\" stroke=\"#444\"/>\n", x, HEIGHT - BOTTOM);
-      put_label(f->out, x, HEIGHT - BOTTOM + 16, "text-anchor=\"middle\"", text);
+      fprintf(f->out, "<path d=\"M%.1f %dv4\" stroke=\"#444\"/>\n", x, f->bottom);
+      put_label(f->out, x, f->bottom + 16, "text-anchor=\"middle\"", text);
     } else {
       const double y = at_y(f, value);
       fprintf(f->out, "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>\n", LEFT, y, WIDTH - RIGHT);
@@ -101,11 +111,11 @@ static void put_frame(const frame *f, const weir_figure *figure)
   if (!has_bars(figure)) {
     put_ticks(f, &f->x, true);
   }
-  fprintf(f->out, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#444\"/>\n", LEFT, TOP,
-          HEIGHT - BOTTOM, WIDTH - RIGHT);
+  fprintf(f->out, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#444\"/>\n", LEFT, f->top,
+          f->bottom, WIDTH - RIGHT);
   put_label(f->out, middle, 18, "text-anchor=\"middle\" font-weight=\"bold\"", figure->title);
-  put_label(f->out, middle, HEIGHT - 8, "text-anchor=\"middle\"", figure->x_label);
-  fprintf(f->out, "<g transform=\"translate(14 %d) rotate(-90)\">", (TOP + HEIGHT - BOTTOM) / 2);
+  put_label(f->out, middle, f->height - 8, "text-anchor=\"middle\"", figure->x_label);
+  fprintf(f->out, "<g transform=\"translate(14 %d) rotate(-90)\">", (f->top + f->bottom) / 2);
   put_label(f->out, 0, 0, "text-anchor=\"middle\"", figure->y_label);
   fputs("</g>\n", f->out);
 }
@@ -192,7 +202,7 @@ static void put_bars(const frame *f, const weir_figure_series *s, const char *co
     const double at = REPORT_BAR_AT(i), edge[2] = {at - 0.35, at + 0.35};
 
     put_box(f, edge, s->y[i], color);
-    put_label(f->out, at_x(f, at), HEIGHT - BOTTOM + 16, "text-anchor=\"middle\"", s->label[i]);
+    put_label(f->out, at_x(f, at), f->bottom + 16, "text-anchor=\"middle\"", s->label[i]);
   }
 }
 
@@ -218,19 +228,47 @@ static void put_series(const frame *f, const weir_figure_series *s, int number)
   }
 }
 
-static void put_legend(const frame *f, const weir_figure *figure)
+/* Rows that the legend takes above the axes; drawn unless `out` is NULL. */
+static int put_legend(FILE *out, const weir_figure *figure)
 {
-  int shown = 0;
+  int rows = 0, x = WIDTH;
 
   for (int k = 0; k < figure->n_series; k++) {
     if (figure->series[k].name == NULL || figure->n_series == 1) {
       continue;
     }
-    const int y = TOP + 12 + 16 * shown++;
-    fprintf(f->out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n",
-            WIDTH - RIGHT - 130, y - 9, colors[k % COLORS]);
-    put_label(f->out, WIDTH - RIGHT - 115, y, "", figure->series[k].name);
+    /* A character takes 7 of 12 in height at most times; a very long name stands alone. */
+    const size_t letters = strlen(figure->series[k].name);
+    const int wide = 31 + 7 * (letters < 90 ? (int)letters : 90);
+
+    if (x + wide > WIDTH - RIGHT) {
+      x = LEFT;
+      rows++;
+    }
+    if (out != NULL) {
+      const int y = TOP + LEGEND_ROW * rows - 14;
+
+      fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y - 9,
+              colors[k % COLORS]);
+      put_label(out, x + 15, y, "", figure->series[k].name);
+    }
+    x += wide;
   }
+  return rows;
+}
+
+static bool has_marks(const weir_figure *figure)
+{
+  for (int k = 0; k < figure->n_series; k++) {
+    const weir_figure_series *s = &figure->series[k];
+
+    for (int64_t i = 0; i < s->n; i++) {
+      if (isfinite(s->y[i]) && (s->kind != WEIR_FIGURE_HISTOGRAM || s->y[i] != 0)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 static weir_status check(const weir_figure *figure)
@@ -262,15 +300,23 @@ weir_status weir_figure_svg(const weir_figure *figure, FILE *out)
 
   WEIR_TRY(check(figure));
   report_axes(figure, &f.x, &f.y);
+  f.top = TOP + LEGEND_ROW * put_legend(NULL, figure);
+  f.height = HEIGHT + f.top - TOP;
+  f.bottom = f.height - BOTTOM;
   fprintf(out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
           "%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
-          WIDTH, HEIGHT, WIDTH, HEIGHT);
+          WIDTH, f.height, WIDTH, f.height);
   put_frame(&f, figure);
   for (int k = 0; k < figure->n_series; k++) {
     put_series(&f, &figure->series[k], k);
   }
-  put_legend(&f, figure);
+  (void)put_legend(out, figure);
+  if (!has_marks(figure)) {
+    put_label(out, (LEFT + WIDTH - RIGHT) / 2.0, (f.top + f.bottom) / 2.0,
+              "text-anchor=\"middle\" fill=\"#444\"",
+              figure->empty == NULL ? "no data" : figure->empty);
+  }
   fputs("</svg>\n", out);
   return check_written(figure, out);
 }

@@ -64,12 +64,31 @@ static void widen_series(const weir_figure_series *s, report_axis *x, report_axi
   }
 }
 
+/* A range that ends a little before the next tick ends there: the tick is then labelled. */
+static void reach_tick(report_axis *a)
+{
+  const double next = ceil(a->hi / a->step - 1e-9) * a->step;
+
+  if (next > a->hi && next - a->hi < 0.05 * a->step) {
+    a->hi = next;
+  }
+}
+
+static bool counts_nothing(const weir_figure *figure, const report_axis *y)
+{
+  return y->lo == 0 && y->hi == 0 && figure->series[0].kind == WEIR_FIGURE_HISTOGRAM;
+}
+
 void report_axes(const weir_figure *figure, report_axis *x, report_axis *y)
 {
   *x = *y = (report_axis){.lo = INFINITY, .hi = -INFINITY};
   for (int k = 0; k < figure->n_series; k++) {
     widen_series(&figure->series[k], x, y);
   }
+  if (counts_nothing(figure, y)) {
+    y->hi = 1;
+  }
   round_axis(x, 8, false);
+  reach_tick(x);
   round_axis(y, 5, true);
 }

@@ -112,6 +112,47 @@ static void an_empty_figure_has_axes(void **state)
 
   assert_null(strstr(svg, "nan"));
   assert_null(strstr(svg, "inf"));
+  assert_non_null(strstr(svg, ">no data<"));
+  free(svg);
+}
+
+static void a_histogram_without_counts_says_so_above_zero(void **state)
+{
+  const double x[] = {0, 1, 2, 3}, y[] = {0, 0, 0};
+  const weir_figure_series s = {.kind = WEIR_FIGURE_HISTOGRAM, .n = 3, .x = x, .y = y};
+  const weir_figure f = {.series = &s, .n_series = 1, .empty = "no intervals"};
+  char *svg = text_of(weir_figure_svg, &f);
+  report_axis ax, ay;
+
+  report_axes(&f, &ax, &ay);
+  assert_true(ay.lo == 0 && ay.hi > 0);
+  assert_non_null(strstr(svg, ">no intervals<"));
+  free(svg);
+}
+
+static void the_last_tick_is_labelled_and_the_legend_is_above_the_axes(void **state)
+{
+  double x[2500], y[2500];
+
+  for (int i = 0; i < 2500; i++) {
+    x[i] = 206 + i / 250.0;
+    y[i] = sin(x[i]);
+  }
+  const weir_figure_series s[] = {
+      {.kind = WEIR_FIGURE_LINE, .name = "signal", .n = 2500, .x = x, .y = y},
+      {.kind = WEIR_FIGURE_POINTS, .name = "beats", .n = 2500, .x = x, .y = y}};
+  char *svg = text_of(weir_figure_svg, &(weir_figure){.series = s, .n_series = 2});
+  double legend = 0, trace, left;
+
+  assert_non_null(strstr(svg, ">216<"));
+  for (const char *at = strstr(svg, "<rect "); at != NULL; at = strstr(at + 1, "<rect ")) {
+    legend = fmax(legend, 10 + atof(strstr(at, "y=\"") + 3));
+  }
+  assert_true(legend > 10);
+  for (const char *at = strstr(svg, "<circle "); at != NULL; at = strstr(at + 1, "<circle ")) {
+    assert_int_equal(sscanf(at, "<circle cx=\"%lf\" cy=\"%lf\"", &left, &trace), 2);
+    assert_true(trace - 3.2 > legend - 1);
+  }
   free(svg);
 }
 
@@ -137,6 +178,8 @@ int main(void)
       cmocka_unit_test(a_missing_value_breaks_the_line),
       cmocka_unit_test(every_kind_draws_its_marks),
       cmocka_unit_test(an_empty_figure_has_axes),
+      cmocka_unit_test(a_histogram_without_counts_says_so_above_zero),
+      cmocka_unit_test(the_last_tick_is_labelled_and_the_legend_is_above_the_axes),
       cmocka_unit_test(a_series_without_its_arrays_is_refused),
   };
 

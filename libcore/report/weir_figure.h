@@ -30,6 +30,7 @@ typedef struct weir_figure {
   const char *title, *x_label, *y_label; /* with units */
   const weir_figure_series *series;
   int n_series;
+  const char *empty; /* said where nothing is to be drawn; NULL: "no data" */
 } weir_figure;
 
 /* The figure as one <svg> element. Fails: WEIR_ERR_SHAPE (a series lacks an array that its kind

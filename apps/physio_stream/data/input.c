@@ -60,12 +60,28 @@ static weir_status list_files(ps_input *in, const char *path, const char *data)
   return WEIR_OK;
 }
 
+/* The reader names its own member `allow_short`; the user sets it by the option's key. */
+static weir_status name_option(weir_status status)
+{
+  char text[1024];
+
+  if (strstr(weir_last_message(), "allow_short") == NULL) {
+    return status;
+  }
+  (void)snprintf(text, sizeof text, "%s: --set input.allow_short=true", weir_last_message());
+  return weir_fail(status, "%s", text);
+}
+
 static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
 {
   const weir_record_opts how = {
       .allow_short = opts->allow_short, .csv_fs = opts->fs, .zero_gain = opts->zero_gain};
 
-  WEIR_TRY(weir_record_open(path, &how, &in->record));
+  const weir_status status = weir_record_open(path, &how, &in->record);
+
+  if (status != WEIR_OK) {
+    return name_option(status);
+  }
   WEIR_TRY(weir_record_find(in->record, opts->signal, &in->signal));
   const weir_signal_info *s = weir_record_signal(in->record, in->signal);
 

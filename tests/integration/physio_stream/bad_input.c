@@ -70,6 +70,7 @@ static void a_truncated_record_is_refused_unless_accepted(void **state)
       program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("a")), 3);
   assert_non_null(strstr(printed(), "5120"));
   assert_non_null(strstr(printed(), "2500"));
+  assert_non_null(strstr(printed(), "--set input.allow_short=true"));
   assert_true(only_log(in_scratch("a")));
   assert_int_equal(program("run --set input.record=%s --set input.allow_short=true --out %s",
                            in_scratch("r/ecgsyn"), in_scratch("b")),
@@ -104,7 +105,43 @@ static void what_is_missing_or_meaningless_is_named(void **state)
   assert_int_equal(program("run --set input.recrod=a --out %s", in_scratch("d")), 2);
   assert_non_null(strstr(printed(), "nearest known key: record"));
   assert_int_equal(program("run --set detect.threshold=7 --out %s", in_scratch("e")), 2);
+  assert_int_equal(program("run --set input.record=%s --set output.start=20 --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("g")),
+                   2);
+  assert_non_null(strstr(printed(), "output.start"));
+  assert_non_null(strstr(printed(), "20 s long"));
   assert_int_equal(program("run --device cuda --out %s", in_scratch("f")), 7);
+}
+
+/* 40 s at 100 Hz of which the first 10 are absent, and the rest has no beat. */
+static void a_flat_signal_that_begins_late_is_shown_and_warned_of(void **state)
+{
+  FILE *out = fopen(in_scratch("flat.csv"), "w");
+
+  assert_non_null(out);
+  for (int i = 0; i < 4000; i++) {
+    (void)fputs(i < 1000 ? "nan\n" : "0.5\n", out);
+  }
+  assert_int_equal(fclose(out), 0);
+  assert_int_equal(program("run --set input.csv=%s --set input.fs=100 --out %s",
+                           in_scratch("flat.csv"), in_scratch("a")),
+                   0);
+  assert_non_null(strstr(printed(), "no beat was found"));
+  char *page = contents(in_scratch("a/report.html"));
+  char *strip = contents(in_scratch("a/figures/strip.csv"));
+
+  assert_non_null(strstr(page, "from 10 s, where the signal begins"));
+  assert_non_null(strstr(page, "no intervals"));
+  assert_non_null(strstr(strip, "\nsignal,10,0.5,"));
+  free(page);
+  free(strip);
+  assert_int_equal(program("run --overwrite --set input.csv=%s --set input.fs=100 --set "
+                           "output.start=2 --set output.strip=5 --out %s",
+                           in_scratch("flat.csv"), in_scratch("a")),
+                   0);
+  page = contents(in_scratch("a/report.html"));
+  assert_non_null(strstr(page, "no signal here"));
+  free(page);
 }
 
 static void wrong_annotations_are_refused(void **state)
@@ -159,6 +196,7 @@ int main(void)
       TEST(a_truncated_record_is_refused_unless_accepted),
       TEST(wrong_text_files_are_refused),
       TEST(what_is_missing_or_meaningless_is_named),
+      TEST(a_flat_signal_that_begins_late_is_shown_and_warned_of),
       TEST(wrong_annotations_are_refused),
       TEST(a_record_that_ends_before_the_start_is_refused),
       TEST(damaged_bytes_give_a_result_or_a_refusal),
