@@ -42,6 +42,8 @@ static void count_interval(ps_out_beats *b, double rr)
   b->n_rr++;
   b->rr_sum += rr;
   b->rr_square += rr * rr;
+  b->rr_odd += rr < 0.3 || rr > 2;
+  b->rr_ms[rr * 1000 < PS_RR_MS ? (int)lround(rr * 1000) : PS_RR_MS]++;
   b->rr_count[bin < PS_RR_BINS ? (int)bin : PS_RR_BINS - 1]++;
 }
 
@@ -83,6 +85,23 @@ double ps_out_beats_rr_std(const ps_out_beats *b)
   const double mean = ps_out_beats_rr_mean(b), n = (double)b->n_rr;
 
   return b->n_rr > 1 ? sqrt(fmax(0, (b->rr_square - n * mean * mean) / (n - 1))) : NAN;
+}
+
+double ps_out_beats_rr_quantile(const ps_out_beats *b, double share)
+{
+  const double rank = fmax(1, ceil(share * (double)b->n_rr));
+  int64_t below = 0;
+
+  if (b->n_rr == 0) {
+    return NAN;
+  }
+  for (int ms = 0; ms < PS_RR_MS; ms++) {
+    below += b->rr_ms[ms];
+    if ((double)below >= rank) {
+      return ms / 1000.0;
+    }
+  }
+  return PS_RR_MS / 1000.0;
 }
 
 /* The files being written. */

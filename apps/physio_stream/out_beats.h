@@ -8,6 +8,8 @@
 enum { PS_RR_BINS = 100 };
 /* Width of a bin of the RR histogram, s; the last bin also holds what is longer. */
 #define PS_RR_BIN 0.02
+/* Intervals counted by the millisecond, for quantiles; the last count also holds what is longer. */
+enum { PS_RR_MS = 5000 };
 
 /* One beat as kept: what the NetCDF file says of it. */
 typedef struct ps_beat {
@@ -23,6 +25,8 @@ typedef struct ps_out_beats {
   int64_t n_rr;                /* intervals                                        */
   double rr_sum, rr_square;    /* s, s^2                                           */
   double rr_count[PS_RR_BINS]; /* histogram                                        */
+  int64_t rr_ms[PS_RR_MS + 1]; /* intervals of so many ms                          */
+  int64_t rr_odd;              /* intervals below 0.3 s or above 2 s               */
   int64_t strip_lo, strip_hi;  /* samples of the strip; its beats are remembered   */
   int64_t *strip, n_strip, n_strip_capacity;
 } ps_out_beats;
@@ -41,4 +45,7 @@ weir_status ps_out_beats_write(ps_out_beats *b, const char *dir) WEIR_CHECKED;
 /* Mean and standard deviation of the RR intervals, s; NaN without any. */
 double ps_out_beats_rr_mean(const ps_out_beats *b);
 double ps_out_beats_rr_std(const ps_out_beats *b);
+/* Quantile `share` (0 to 1) of the intervals, s: that of the nearest rank, to the millisecond and
+ * at most 5 s; NaN without any. */
+double ps_out_beats_rr_quantile(const ps_out_beats *b, double share);
 #endif

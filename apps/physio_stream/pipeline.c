@@ -49,9 +49,9 @@ void ps_pipeline_destroy(ps_pipeline *p)
   ps_graph_destroy(&p->graph);
 }
 
-const char *const ps_group_head[PS_GROUP_COLUMNS] = {"stage",       "members",    "kernel",
-                                                     "flops",       "bytes",      "saved_bytes",
-                                                     "predicted_s", "measured_s", "calls"};
+const char *const ps_group_head[PS_GROUP_COLUMNS] = {
+    "stage",         "members",       "kernel",       "work (flop)", "moved (bytes)",
+    "saved (bytes)", "predicted (s)", "measured (s)", "calls"};
 
 static void add_group(int stage, const weir_group_report *r, weir_cells *cells)
 {
@@ -67,7 +67,7 @@ static void add_group(int stage, const weir_group_report *r, weir_cells *cells)
   weir_cells_add(cells, "%.0f", r->bytes);
   weir_cells_add(cells, "%.0f", r->saved_bytes);
   weir_cells_add(cells, "%.3g", r->predicted_s);
-  weir_cells_add(cells, "%.3g", r->measured_s);
+  weir_cells_add_real(cells, r->measured_s > 0 ? r->measured_s : NAN);
   weir_cells_add(cells, "%lld", (long long)r->calls);
 }
 

@@ -76,7 +76,7 @@ typedef struct summary {
   const ps_input_facts *facts;
   const weir_stream_report *report;
   const ps_out_beats *beats;
-  double rr_mean, rr_std, rate, per_second, decision_s;
+  double rr_mean, rr_std, rr_median, rr_iqr, rr_odd_percent, rate, per_second, decision_s;
 } summary;
 
 static void write_event(const summary *s)
@@ -86,7 +86,9 @@ static void write_event(const summary *s)
              WEIR_INT("absent", s->facts->count - s->report->present),
              WEIR_INT("missing_segments", s->facts->missing_segments),
              WEIR_INT("beats", s->beats->n), WEIR_REAL("rr_mean_s", s->rr_mean),
-             WEIR_REAL("rr_std_s", s->rr_std), WEIR_REAL("window_s", s->report->window_s),
+             WEIR_REAL("rr_std_s", s->rr_std), WEIR_REAL("rr_median_s", s->rr_median),
+             WEIR_REAL("rr_iqr_s", s->rr_iqr), WEIR_REAL("rr_odd_percent", s->rr_odd_percent),
+             WEIR_REAL("window_s", s->report->window_s),
              WEIR_REAL("latency_s", s->report->latency_s), WEIR_REAL("decision_s", s->decision_s),
              WEIR_INT("tier", s->report->tier), WEIR_INT("stages", s->report->stages),
              WEIR_INT("chunks", s->report->computed), WEIR_INT("skipped", s->report->skipped),
@@ -94,14 +96,10 @@ static void write_event(const summary *s)
              WEIR_REAL("seconds", s->report->seconds), WEIR_REAL("samples_per_s", s->per_second));
 }
 
-static void put(weir_cells *c, const char *key, double value, int decimals)
+static void put(weir_cells *c, const char *key, double value)
 {
   weir_cells_add(c, "%s", key);
-  if (isnan(value)) {
-    weir_cells_add(c, "none");
-  } else {
-    weir_cells_add(c, "%.*f", decimals, value);
-  }
+  weir_cells_add_real(c, value);
 }
 
 static void put_count(weir_cells *c, const char *key, int64_t value)
@@ -129,16 +127,25 @@ static weir_status add_summary(weir_report *r, const summary *s)
 {
   weir_cells c = {0};
 
+  const int64_t whole = (int64_t)((double)s->facts->count / s->rate + 0.5);
+
   put_text(&c, "record", s->facts->name);
   put_text(&c, "signal", s->facts->signal);
-  put(&c, "rate_hz", s->rate, 4);
+  weir_cells_add(&c, "sampling rate (Hz)");
+  weir_cells_add(&c, "%.7g", s->rate);
+  weir_cells_add(&c, "duration (h:mm:ss)");
+  weir_cells_add(&c, "%lld:%02d:%02d", (long long)(whole / 3600), (int)(whole / 60 % 60),
+                 (int)(whole % 60));
   put_count(&c, "samples", s->facts->count);
   put_count(&c, "absent", s->facts->count - s->report->present);
-  put_count(&c, "missing_segments", s->facts->missing_segments);
+  put_count(&c, "missing segments", s->facts->missing_segments);
   put_count(&c, "beats", s->beats->n);
-  put(&c, "rr_mean_s", s->rr_mean, 6);
-  put(&c, "rr_std_s", s->rr_std, 6);
-  put(&c, "heart_rate_per_min", 60 / s->rr_mean, 2);
+  put(&c, "heart rate (beats/min)", 60 / s->rr_mean);
+  put(&c, "RR mean (s)", s->rr_mean);
+  put(&c, "RR standard deviation (s)", s->rr_std);
+  put(&c, "RR median (s)", s->rr_median);
+  put(&c, "RR interquartile range (s)", s->rr_iqr);
+  put(&c, "RR below 0.3 s or above 2 s, hardly plausible (%)", s->rr_odd_percent);
   return add_pairs(r, "summary", &c);
 }
 
@@ -148,14 +155,14 @@ static weir_status add_throughput(weir_report *r, const summary *s)
 
   put_count(&c, "tier", s->report->tier);
   put_count(&c, "stages", s->report->stages);
-  put(&c, "window_s", s->report->window_s, 6);
-  put(&c, "latency_s", s->report->latency_s, 6);
-  put(&c, "decision_s", s->decision_s, 6);
+  put(&c, "chunk (s)", s->report->window_s);
+  put(&c, "latency (s)", s->report->latency_s);
+  put(&c, "decision (s)", s->decision_s);
   put_count(&c, "chunks", s->report->computed);
-  put_count(&c, "skipped", s->report->skipped);
-  put_count(&c, "buffer_bytes", s->report->buffer_bytes);
-  put(&c, "seconds", s->report->seconds, 6);
-  put(&c, "samples_per_s", s->per_second, 0);
+  put_count(&c, "chunks skipped", s->report->skipped);
+  put_count(&c, "buffers (bytes)", s->report->buffer_bytes);
+  put(&c, "time (s)", s->report->seconds);
+  put(&c, "samples per second", s->per_second);
   return add_pairs(r, "throughput", &c);
 }
 
@@ -241,16 +248,16 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
   WEIR_TRY(weir_report_heading(r, "Data movement"));
   WEIR_TRY(weir_report_text(
       r,
-      "Each group of operators runs at once over a chunk of %.6g s. bytes: distinct elements that "
-      "it reads and writes outside itself, per chunk; saved_bytes: traffic that grouping removed; "
-      "predicted_s from the peaks of the machine; measured_s with exec.explain=true.",
+      "Each group of operators runs at once over a chunk of %.4g s. All but calls is per chunk; "
+      "moved: distinct elements that it reads and writes outside itself; saved: traffic that "
+      "grouping removed; predicted from the peaks of the machine; measured with "
+      "exec.explain=true.",
       s->report->window_s));
   WEIR_TRY(add_groups(r, pipeline));
   WEIR_TRY(weir_report_heading(r, "Throughput"));
   WEIR_TRY(weir_report_text(
-      r,
-      "From reading the input to the last beat, writing left out. latency_s: chunk and look-ahead "
-      "of the graph; decision_s: what the decision waits for at most, once it has learnt."));
+      r, "From reading the input to the last beat, writing left out. latency: chunk and look-ahead "
+         "of the graph; decision: what the decision waits for at most, once it has learnt."));
   return add_throughput(r, s);
 }
 
@@ -258,15 +265,18 @@ weir_status ps_run_page_write(const char *dir, const ps_strip *strip, const ps_o
                               const ps_pipeline *pipeline, const weir_stream_report *report)
 {
   const ps_input_facts *facts = beats->facts;
-  const summary s = {.facts = facts,
-                     .report = report,
-                     .beats = beats,
-                     .rr_mean = ps_out_beats_rr_mean(beats),
-                     .rr_std = ps_out_beats_rr_std(beats),
-                     .rate = (double)facts->fs_num / (double)facts->fs_den,
-                     .decision_s = ps_graph_latency(&pipeline->graph),
-                     .per_second =
-                         report->seconds > 0 ? (double)facts->count / report->seconds : NAN};
+  const summary s = {
+      .facts = facts,
+      .report = report,
+      .beats = beats,
+      .rr_mean = ps_out_beats_rr_mean(beats),
+      .rr_std = ps_out_beats_rr_std(beats),
+      .rr_median = ps_out_beats_rr_quantile(beats, 0.5),
+      .rr_iqr = ps_out_beats_rr_quantile(beats, 0.75) - ps_out_beats_rr_quantile(beats, 0.25),
+      .rr_odd_percent = beats->n_rr > 0 ? 100.0 * (double)beats->rr_odd / (double)beats->n_rr : NAN,
+      .rate = (double)facts->fs_num / (double)facts->fs_den,
+      .decision_s = ps_graph_latency(&pipeline->graph),
+      .per_second = report->seconds > 0 ? (double)facts->count / report->seconds : NAN};
   weir_report *r = NULL;
   char title[256];
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "eval/beats.h"
 #include "io/weir_record.h"
 #include "report/weir_report.h"
@@ -139,8 +140,15 @@ done:
 /* What the run that found the beats says of itself, where its events lie beside them. */
 static weir_status add_run(weir_report *r, const char *test)
 {
-  static const char *const keys[] = {"record",    "signal", "samples", "absent",       "beats",
-                                     "rr_mean_s", "chunks", "skipped", "samples_per_s"};
+  static const char *const fields[][2] = {{"record", "record"},
+                                          {"signal", "signal"},
+                                          {"samples", "samples"},
+                                          {"absent", "absent"},
+                                          {"beats", "beats"},
+                                          {"rr_mean_s", "RR mean (s)"},
+                                          {"chunks", "chunks"},
+                                          {"skipped", "chunks skipped"},
+                                          {"samples_per_s", "samples per second"}};
   static const char *const titles[] = {"quantity", "value"};
   const char *slash = strrchr(test, '/');
   char path[PS_PATH], text[256];
@@ -156,9 +164,15 @@ static weir_status add_run(weir_report *r, const char *test)
   const weir_run_event *end = weir_run_log_last(&log, "run_end");
   weir_status status = WEIR_OK;
   if (end != NULL) {
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-      weir_cells_add(&cells, "%s", keys[i]);
-      weir_cells_add(&cells, "%s", weir_run_event_text(end, keys[i], text, sizeof text));
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+      const weir_field *f = weir_run_event_field(end, fields[i][0]);
+
+      weir_cells_add(&cells, "%s", fields[i][1]);
+      if (f != NULL && f->kind == 'r') {
+        weir_cells_add_real(&cells, f->real);
+      } else {
+        weir_cells_add(&cells, "%s", weir_run_event_text(end, fields[i][0], text, sizeof text));
+      }
     }
     status = weir_report_heading(r, "The run that found the beats");
     if (status == WEIR_OK) {
@@ -197,6 +211,21 @@ done:
   return status;
 }
 
+/* Beats of another record score badly without any other sign. */
+static void compare_names(const ps_cfg *cfg)
+{
+  char reference[PS_PATH], test[PS_PATH];
+
+  without_suffix(cfg->eval.reference, reference, sizeof reference);
+  without_suffix(cfg->eval.test, test, sizeof test);
+  if (strcmp(base_name(reference), base_name(test)) != 0) {
+    weir_warn("eval",
+              "eval.test %s and eval.reference %s have different names: are they beats of the same "
+              "record?",
+              base_name(cfg->eval.test), base_name(cfg->eval.reference));
+  }
+}
+
 static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_cells *cells)
 {
   const char *const files[] = {cfg->eval.reference, cfg->eval.test};
@@ -204,6 +233,7 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_cells *cell
   ps_score s;
 
   without_suffix(cfg->eval.reference, record, sizeof record);
+  compare_names(cfg);
   WEIR_TRY(evaluate(cfg, record, &s));
   add_scores(cells, base_name(record), &s);
   WEIR_TRY(cells->status);
@@ -215,6 +245,7 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_cells *cell
              WEIR_REAL("se", ps_score_sensitivity(&s)), WEIR_REAL("ppv", ps_score_predictivity(&s)),
              WEIR_REAL("rr_rms_s", ps_score_rr_error(&s)));
   weir_cells_print(cells, MORE_COLUMNS, head, stdout);
+  printf("scored from %.6g s on, beats matched within %.6g s\n", cfg->eval.start, cfg->eval.window);
   return WEIR_OK;
 }
 

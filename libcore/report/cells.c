@@ -1,4 +1,5 @@
 /* cells.c - tables whose cells are made one by one. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,17 @@ void weir_cells_add(weir_cells *c, const char *format, ...)
   free(text);
   if (c->status == WEIR_OK) {
     c->cell[c->count++] = copy;
+  }
+}
+
+void weir_cells_add_real(weir_cells *c, double value)
+{
+  if (isnan(value)) {
+    weir_cells_add(c, "-");
+  } else if (fabs(value) >= 999.95 && fabs(value) < 1e15) {
+    weir_cells_add(c, "%.0f", value);
+  } else {
+    weir_cells_add(c, "%.4g", value);
   }
 }
 

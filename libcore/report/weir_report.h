@@ -43,6 +43,8 @@ typedef struct weir_cells {
 } weir_cells;
 /* Appends a cell. */
 void weir_cells_add(weir_cells *c, const char *format, ...) WEIR_PRINTF(2, 3);
+/* Appends a number for readers: four significant digits, whole from 1000 on; NaN: "-". */
+void weir_cells_add_real(weir_cells *c, double value);
 /* weir_report_table of the cells; their number must be a multiple of `columns`. Fails: the first
  * failure of weir_cells_add, WEIR_ERR_SHAPE. */
 weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,

@@ -1,4 +1,5 @@
 /* verbs.c - every verb on a minute of the built-in recording: what it writes, says and refuses. */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,11 @@ static void a_run_finds_all_beats_and_eval_says_so(void **state)
 static void a_page_says_what_tables_and_events_say(void **state)
 {
   static const char *const same[] = {"samples", "absent", "beats"};
-  static const char *const also[] = {"tier", "stages", "chunks", "skipped", "buffer_bytes"};
+  static const char *const also[][2] = {{"tier", "tier"},
+                                        {"stages", "stages"},
+                                        {"chunks", "chunks"},
+                                        {"skipped", "chunks skipped"},
+                                        {"buffer_bytes", "buffers (bytes)"}};
   const char *dir = in_scratch("b");
   char text[64];
 
@@ -86,19 +91,31 @@ static void a_page_says_what_tables_and_events_say(void **state)
     assert_string_equal(cell_after(dir, "summary", same[i]), text);
   }
   for (int i = 0; i < 5; i++) {
-    (void)snprintf(text, sizeof text, "%.0f", event_number(dir, "run_end", also[i]));
-    assert_string_equal(cell_after(dir, "throughput", also[i]), text);
+    (void)snprintf(text, sizeof text, "%.0f", event_number(dir, "run_end", also[i][0]));
+    assert_string_equal(cell_after(dir, "throughput", also[i][1]), text);
   }
+  assert_string_equal(cell_after(dir, "summary", "duration (h:mm:ss)"), "0:01:00");
+  const double median = event_number(dir, "run_end", "rr_median_s");
+  assert_true(fabs(median - event_number(dir, "run_end", "rr_mean_s")) < 0.1);
+  assert_true(event_number(dir, "run_end", "rr_iqr_s") < 0.2);
   assert_int_equal(program("eval --set eval.start=0 --set eval.reference=%s --set eval.test=%s "
                            "--out %s",
                            in_scratch("a/ecgsyn.atr"), in_scratch("b/ecgsyn.qrs"), in_scratch("c")),
                    0);
+  assert_non_null(strstr(printed(), "scored from 0 s"));
+  assert_null(strstr(printed(), "different names"));
   const scores s = read_scores(in_scratch("c"));
   (void)snprintf(text, sizeof text, "%lld", s.tp);
   assert_string_equal(cell_after(in_scratch("c"), "scores", "ecgsyn"), text);
   assert_true((double)s.tp == event_number(in_scratch("c"), "score", "tp"));
   assert_string_equal(cell_after(in_scratch("c"), "run", "beats"),
                       cell_after(dir, "summary", "beats"));
+  assert_int_equal(rename(in_scratch("b/ecgsyn.qrs"), in_scratch("b/other.qrs")), 0);
+  assert_int_equal(program("eval --set eval.start=0 --set eval.reference=%s --set eval.test=%s "
+                           "--out %s",
+                           in_scratch("a/ecgsyn.atr"), in_scratch("b/other.qrs"), in_scratch("d")),
+                   0);
+  assert_non_null(strstr(printed(), "different names"));
   assert_true(weir_file_exists(in_scratch("b/figures/strip.svg")));
   assert_true(weir_file_exists(in_scratch("b/figures/rr_histogram.csv")));
 }
