@@ -145,9 +145,8 @@ typedef struct weir_region {
   bool exact;
 } weir_region;
 
-/* An access without dimensions or operands; init before use, fini when done; copy is deep and needs
- * no init of `to`. Fails: WEIR_ERR_MEMORY. */
-/* No dimensions, operands or expressions; borders NEVER. */
+/* An access without dimensions, operands or expressions; init before use, fini when done; copy is
+ * deep and needs no init of `to`. Fails: WEIR_ERR_MEMORY. */
 void weir_access_init(weir_access *a);
 /* Frees the body; `a` is then as after init. */
 void weir_access_fini(weir_access *a);

@@ -16,7 +16,6 @@ typedef struct weir_value {
 #define WEIR_NO_VALUE ((weir_value){-1, 0})
 
 /* An empty graph; destroy accepts NULL and nulls. Fails: WEIR_ERR_MEMORY. */
-/* An empty graph. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_create(weir_graph **out) WEIR_CHECKED;
 /* Frees the graph with its constants, names, specs and groups. */
 void weir_graph_destroy(weir_graph **g);
