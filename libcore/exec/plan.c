@@ -29,9 +29,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_INT(
         weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
         "memory that the tile-local buffers of a group may fill; 0: a quarter of the L2 cache"),
-    WEIR_OPT_PATH(
-        weir_exec_cfg, peaks, "",
-        "measured peaks of this machine (bench peaks writes them); empty: built-in values"),
+    WEIR_OPT_PATH(weir_exec_cfg, peaks, "",
+                  "measured peaks of this machine, as build/release/bench/peaks FILE writes them; "
+                  "empty: built-in values"),
     WEIR_OPT_END,
 };
 
