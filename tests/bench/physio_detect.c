@@ -150,12 +150,13 @@ static void speed(detection *d, const char *work, int tier, const char *cache, d
 }
 
 /* Resident bytes at the highest of a fresh process that detects beats for `hours`. */
-static double resident(const char *self, int hours)
+static double resident(const char *self, int hours, int tier)
 {
-  char command[16], line[64] = "";
+  char length[16], engine[16], line[64] = "";
   int ends[2];
 
-  snprintf(command, sizeof command, "%d", hours);
+  snprintf(length, sizeof length, "%d", hours);
+  snprintf(engine, sizeof engine, "%d", tier);
   if (pipe(ends) != 0) {
     exit(8);
   }
@@ -163,7 +164,7 @@ static double resident(const char *self, int hours)
 
   if (child == 0) {
     dup2(ends[1], STDOUT_FILENO);
-    execl(self, self, command, (char *)NULL);
+    execl(self, self, length, engine, (char *)NULL);
     _exit(8);
   }
   close(ends[1]);
@@ -179,9 +180,23 @@ static double resident(const char *self, int hours)
   return strtod(line, NULL);
 }
 
-static int child(detection *d, int hours)
+static void memory(const char *name, int tier)
 {
-  (void)plan(d, (int64_t)hours * 3600 * RATE, VECTOR, "");
+  const double hour = resident("/proc/self/exe", 1, tier);
+  const double hundred = resident("/proc/self/exe", 100, tier);
+  /* A ratio needs a growth above 0; 1 KiB stands for all that is smaller. */
+  const double growth = hundred - hour > 1024 ? (hundred - hour) / 1048576 : 1.0 / 1024;
+  char work[64];
+
+  snprintf(work, sizeof work, "memory of 100 h %s", name);
+  bench_row(work, "limit", 64, hundred / 1048576, "MiB", 0, 1);
+  snprintf(work, sizeof work, "memory growth 1 h to 100 h %s", name);
+  bench_row(work, "limit", 1, growth, "MiB", 0, 1);
+}
+
+static int child(detection *d, int hours, int tier)
+{
+  (void)plan(d, (int64_t)hours * 3600 * RATE, tier, "");
   run(d);
   if (d->beats < (int64_t)hours * 3240) {
     return 6;
@@ -198,8 +213,8 @@ int main(int argc, char **argv)
   weir_log_set_level(WEIR_LOG_WARN);
   bench_pin();
   make_signal(&d);
-  if (argc > 1) {
-    return child(&d, atoi(argv[1]));
+  if (argc > 2) {
+    return child(&d, atoi(argv[1]), atoi(argv[2]));
   }
   weir_check_mkdir(cache, sizeof cache);
   const double vector = plan(&d, SAMPLES, VECTOR, cache);
@@ -213,13 +228,8 @@ int main(int argc, char **argv)
   bench_row("plan without compiler", "limit", 50, vector * 1e3, "ms", 0, 1);
   bench_row("plan with cold cache", "limit", 500, cold * 1e3, "ms", 0, 1);
   bench_row("plan with warm cache", "limit", 60, warm * 1e3, "ms", 0, 1);
-  const double hour = resident("/proc/self/exe", 1), hundred = resident("/proc/self/exe", 100);
-
-  bench_row("memory of 100 h", "limit", 64, hundred / 1048576, "MiB", 0, 1);
-  /* Growth is not positive by necessity; a ratio needs it to be. */
-  const double growth = hundred - hour > 1024 ? (hundred - hour) / 1048576 : 1.0 / 1024;
-
-  bench_row("memory growth 1 h to 100 h", "limit", 1, growth, "MiB", 0, 1);
+  memory("native", NATIVE);
+  memory("vector", VECTOR);
   weir_check_rmdir(cache);
   return 0;
 }
