@@ -1,7 +1,7 @@
 # Functions of the build: rooms, registries, tests.
 
 # Suffix of a source decides what it needs: foo_cblas.c is compiled only where WEIR_HAVE_CBLAS is true.
-set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke)
+set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac mpi)
 
 function(weir_filter_sources out)
   set(kept "")
@@ -53,9 +53,13 @@ endfunction()
 # A registry: every sub-folder NAME (that holds NAME.c) defines `const TYPE PREFIX_NAME`; a generated file
 # lists them as `const TYPE *const PREFIX_table[]`, NULL at the end. Sorted by name: the same order always.
 #   weir_registry(TYPE weir_op_desc PREFIX weir_op HEADER graph/weir_op.h GLOB "*/*.c")
+# A registry of an app names the library that takes the table with TARGET.
 # ENTRY files are those whose name equals their folder's name, or, with FILES, every file of the glob.
 function(weir_registry)
-  cmake_parse_arguments(R "FILES" "TYPE;PREFIX;HEADER" "GLOBS" ${ARGN})
+  cmake_parse_arguments(R "FILES" "TARGET;TYPE;PREFIX;HEADER" "GLOBS" ${ARGN})
+  if(NOT R_TARGET)
+    set(R_TARGET weir)
+  endif()
   set(globs "")
   foreach(g IN LISTS R_GLOBS)
     list(APPEND globs "${CMAKE_CURRENT_SOURCE_DIR}/${g}")
@@ -88,7 +92,7 @@ const ${R_TYPE} *const ${R_PREFIX}_table[] = {
 ${rows}  NULL,
 };
 ")
-  target_sources(weir PRIVATE ${file})
+  target_sources(${R_TARGET} PRIVATE ${file})
 endfunction()
 
 # One program per test source, label `unit`.

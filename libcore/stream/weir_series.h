@@ -2,18 +2,24 @@
  * what an operator on such streams is. One folder each under stream/op/, found by the build. */
 #ifndef WEIR_SERIES_H
 #define WEIR_SERIES_H
+#include "conf/weir_opt.h"
 #include "graph/weir_graph.h"
+#include "graph/weir_store.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Slot k is the time k * rate_den / rate_num seconds. value: [time], 0 where absent; present: bool,
- * [time]. Operators keep both promises and give an invalid value on failure (the graph has the
- * error). */
+#define WEIR_SERIES_UNIT 24 /* bytes of a unit's text                             */
+#define WEIR_SERIES_MOST 16 /* streams that an operator takes or gives, at most */
+
+/* Slot k is the time k * rate_den / rate_num seconds. value: f32, [time], 0 where absent; present:
+ * bool, [time]. Events (beats, alarms) are streams too: present where one happens. Operators keep
+ * the promises and give an invalid value on failure (the graph has the error). */
 typedef struct weir_series {
   weir_value value, present;
   weir_value age; /* made where it is needed (weir_series_aged), else WEIR_NO_VALUE */
   int64_t rate_num, rate_den;
+  char unit[WEIR_SERIES_UNIT]; /* "mV", "s"; "1": a number; "flags": bits; "": not stated */
 } weir_series;
 
 /* The inputs `name` (f32) and `present` (bool) of the graph as a stream. */
@@ -28,12 +34,59 @@ weir_series weir_series_aged(weir_graph *g, weir_series s);
  * sees that begins anew after each gap. s is aged. */
 weir_value weir_series_past(weir_graph *g, weir_series s, int64_t by);
 
+/* One use of an operator: a step of a query. */
+typedef struct weir_series_use {
+  weir_graph *graph;
+  weir_store *store; /* state of calls, under names that begin with `step`                     */
+  const char *step;  /* the step's name, unique in the query                                    */
+  const void *opts;  /* the operator's own options, range-checked                               */
+  const weir_series *in;
+  const char *const *in_name; /* what expressions call the inputs                               */
+  int n_in;
+  struct weir_series_keeper *keeper; /* see weir_series_keep */
+} weir_series_use;
+
+/* What it gives: one stream without a name, called as the step is, or several, `step.name`. Names
+ * are static. */
+typedef struct weir_series_result {
+  weir_series out[WEIR_SERIES_MOST];
+  const char *name[WEIR_SERIES_MOST];
+  int n;
+} weir_series_result;
+
 /* A composition of ops, as the build finds it. */
 typedef struct weir_series_op {
   const char *name, *cite;
+  const char *help;     /* one line: what it gives */
+  const weir_opt *opts; /* NULL: none              */
+  size_t opts_size;
+  int least_in, most_in; /* streams it takes */
+  /* Appends the operator to the graph. NULL: of use to other operators only, no step of a query.
+   * Fails: WEIR_ERR_CONFIG with the reason (units or periods that do not agree, options that do not
+   * fit the streams); the query adds file, line and step. */
+  weir_status (*build)(const weir_series_use *use, weir_series_result *out);
   /* A random valid use of the operator on a stream, for tests that hold for every operator. */
   weir_series (*sample)(weir_graph *g, weir_series s, uint64_t seed);
 } weir_series_op;
+
+/* `bytes` zeroed bytes that live as long as the query's graph: contexts of calls. `fini` (may be
+ * NULL) is called on them before they are freed. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_series_keep(const weir_series_use *use, size_t bytes, void (*fini)(void *),
+                             void **out) WEIR_CHECKED;
+/* Owner of what is kept; a NULL handle is an empty one. */
+typedef struct weir_series_keeper {
+  struct weir_series_kept *first;
+} weir_series_keeper;
+void weir_series_keeper_fini(weir_series_keeper *k);
+/* Seconds as a whole number of slots of `s`, at least `least`. Fails: WEIR_ERR_CONFIG, naming the
+ * option, when it is not whole to 1e-9 of a slot. */
+weir_status weir_series_slots(const weir_series *s, const char *option, double seconds,
+                              int64_t least, int64_t *slots) WEIR_CHECKED;
+/* Sets the unit; cut to what fits. */
+void weir_series_set_unit(weir_series *s, const char *unit);
+/* Fails with WEIR_ERR_CONFIG unless the units agree; one that is not stated agrees with all. */
+weir_status weir_series_same_unit(const weir_series *a, const char *a_name, const weir_series *b,
+                                  const char *b_name) WEIR_CHECKED;
 
 /* All stream operators of this build, sorted by name, NULL at the end: generated. */
 extern const weir_series_op *const weir_series_op_table[];

@@ -1,0 +1,77 @@
+/* series_use.c - what operators need to be steps of a query: memory, lengths and units. */
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "stream/weir_series.h"
+
+typedef struct weir_series_kept {
+  struct weir_series_kept *next;
+  void (*fini)(void *);
+  void *memory;
+} weir_series_kept;
+
+weir_status weir_series_keep(const weir_series_use *use, size_t bytes, void (*fini)(void *),
+                             void **out)
+{
+  weir_series_kept *kept = NULL;
+
+  WEIR_TRY(weir_alloc(1, sizeof *kept, (void **)&kept));
+  const weir_status status = weir_alloc(1, bytes, &kept->memory);
+
+  if (status != WEIR_OK) {
+    weir_free(&kept);
+    return status;
+  }
+  memset(kept->memory, 0, bytes);
+  kept->fini = fini;
+  kept->next = use->keeper->first;
+  use->keeper->first = kept;
+  *out = kept->memory;
+  return WEIR_OK;
+}
+
+void weir_series_keeper_fini(weir_series_keeper *k)
+{
+  while (k->first != NULL) {
+    weir_series_kept *kept = k->first;
+
+    k->first = kept->next;
+    if (kept->fini != NULL) {
+      kept->fini(kept->memory);
+    }
+    weir_free(&kept->memory);
+    weir_free(&kept);
+  }
+}
+
+weir_status weir_series_slots(const weir_series *s, const char *option, double seconds,
+                              int64_t least, int64_t *slots)
+{
+  const double period = (double)s->rate_den / (double)s->rate_num;
+  const double exact = seconds / period, whole = nearbyint(exact);
+
+  if (!(fabs(exact) < 0x1p52) || fabs(exact - whole) > 1e-9 * fmax(1, fabs(exact))) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is no whole number of periods of %.12g s",
+                     option, seconds, period);
+  }
+  if (whole < (double)least) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is less than %lld periods of %.12g s", option,
+                     seconds, (long long)least, period);
+  }
+  *slots = (int64_t)whole;
+  return WEIR_OK;
+}
+
+void weir_series_set_unit(weir_series *s, const char *unit)
+{
+  (void)snprintf(s->unit, sizeof s->unit, "%s", unit);
+}
+
+weir_status weir_series_same_unit(const weir_series *a, const char *a_name, const weir_series *b,
+                                  const char *b_name)
+{
+  if (a->unit[0] != 0 && b->unit[0] != 0 && strcmp(a->unit, b->unit) != 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s is in %s and %s in %s", a_name, a->unit, b_name, b->unit);
+  }
+  return WEIR_OK;
+}
