@@ -1,0 +1,212 @@
+/* peer.c - runs tests/bench/peer.py on arrays and reads back what it made. */
+#include "peer.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "weir_bench.h"
+
+#define PYTHON "/usr/bin/python3"
+
+enum { TEXT = 4096 };
+
+static void fail(const char *what, const char *which)
+{
+  fprintf(stderr, "peer: %s %s\n", what, which);
+  exit(8);
+}
+
+static size_t size_of(const char *dtype)
+{
+  return (size_t)(dtype[1] - '0');
+}
+
+int peer_ready(void)
+{
+  if (system(PYTHON " -c 'import numpy, scipy' >/dev/null 2>&1") == 0) {
+    return 1;
+  }
+  fprintf(stderr, "SKIP: " PYTHON " with numpy and scipy is needed (Debian: python3-scipy)\n");
+  return 0;
+}
+
+static void write_input(const char *folder, const peer_input *in)
+{
+  char path[TEXT];
+
+  (void)snprintf(path, sizeof path, "%s/in_%s", folder, in->name);
+  FILE *f = fopen(path, "wb");
+  const size_t n = (size_t)in->count;
+
+  if (f == NULL || fwrite(in->data, size_of(in->dtype), n, f) != n || fclose(f) != 0) {
+    fail("cannot write", path);
+  }
+  (void)chmod(path, 0600);
+}
+
+static void read_output(const char *folder, int k, peer_result *r)
+{
+  char path[TEXT];
+  struct stat info;
+
+  (void)snprintf(path, sizeof path, "%s/out_%d", folder, k);
+  FILE *f = fopen(path, "rb");
+
+  if (f == NULL || fstat(fileno(f), &info) != 0) {
+    fail("cannot read", path);
+    return;
+  }
+  r->bytes[k] = (int64_t)info.st_size;
+  r->data[k] = malloc((size_t)info.st_size + 1);
+  if (r->data[k] == NULL || fread(r->data[k], 1, (size_t)info.st_size, f) != (size_t)info.st_size) {
+    fail("cannot read", path);
+  }
+  (void)fclose(f);
+}
+
+static void remove_folder(const char *folder, const peer_input *in, int n_in, int n_out)
+{
+  char path[TEXT];
+
+  for (int i = 0; i < n_in; i++) {
+    (void)snprintf(path, sizeof path, "%s/in_%s", folder, in[i].name);
+    (void)unlink(path);
+  }
+  for (int k = 0; k < n_out; k++) {
+    (void)snprintf(path, sizeof path, "%s/out_%d", folder, k);
+    (void)unlink(path);
+  }
+  (void)rmdir(folder);
+}
+
+/* Starts peer.py and reads "seconds outputs" from it. */
+static void call(const char *command, const char *function, peer_result *r)
+{
+  char line[TEXT] = "";
+  FILE *f = popen(command, "r");
+
+  if (f == NULL) {
+    fail("cannot start", command);
+    return;
+  }
+  const char *got = fgets(line, sizeof line, f);
+  const int status = pclose(f);
+  char *rest = NULL;
+
+  r->seconds = strtod(line, &rest);
+  r->n = (int)strtol(rest, NULL, 10);
+  if (got == NULL || status != 0 || !(r->seconds > 0) || r->n < 1 || r->n > PEER_ARRAYS) {
+    fail("failed in", function);
+  }
+}
+
+peer_result peer_run(const char *script, const char *function, const char *arguments, int runs,
+                     const peer_input *in, int n_in)
+{
+  peer_result r = {.n = 0};
+  const char *tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  char folder[64], command[TEXT];
+  int used;
+
+  (void)snprintf(folder, sizeof folder, "%s/weir-peer-XXXXXX", tmp);
+  if (mkdtemp(folder) == NULL) {
+    fail("cannot make a folder in", tmp);
+  }
+  used = snprintf(command, sizeof command,
+                  "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 " PYTHON " '%s/tests/bench/peer.py' "
+                  "'%s' '%s/tests/bench/%s' %s %d",
+                  WEIR_SOURCE_DIR, folder, WEIR_SOURCE_DIR, script, function, runs);
+  for (int i = 0; i < n_in; i++) {
+    write_input(folder, &in[i]);
+    used +=
+        snprintf(command + used, sizeof command - (size_t)used, " %s:%s", in[i].name, in[i].dtype);
+  }
+  (void)snprintf(command + used, sizeof command - (size_t)used, " %s",
+                 arguments != NULL ? arguments : "");
+  call(command, function, &r);
+  for (int k = 0; k < r.n; k++) {
+    read_output(folder, k, &r);
+  }
+  remove_folder(folder, in, n_in, r.n);
+  return r;
+}
+
+void peer_free(peer_result *r)
+{
+  for (int k = 0; k < r->n; k++) {
+    free(r->data[k]);
+    r->data[k] = NULL;
+  }
+  r->n = 0;
+}
+
+static void need_count(const char *work, const peer_result *r, int k, int64_t count, size_t size)
+{
+  if (k >= r->n || r->bytes[k] != count * (int64_t)size) {
+    fprintf(stderr, "peer: %s: output %d has %lld bytes, not %lld\n", work, k,
+            k < r->n ? (long long)r->bytes[k] : -1LL, (long long)count * (long long)size);
+    exit(6);
+  }
+}
+
+void peer_same_f32(const char *work, const peer_result *r, int k, const float *own, int64_t count,
+                   double tolerance)
+{
+  double worst = -1;
+  int64_t where = 0;
+
+  need_count(work, r, k, count, sizeof *own);
+  const float *theirs = r->data[k];
+
+  for (int64_t i = 0; i < count; i++) {
+    const double far = fabs((double)own[i] - (double)theirs[i]) / fmax(1, fabs((double)theirs[i]));
+
+    if (!(far <= worst)) {
+      worst = far;
+      where = i;
+    }
+  }
+  if (count > 0 && !(worst <= tolerance)) {
+    fprintf(stderr, "peer: %s: element %lld is %.9g, the peer's %.9g\n", work, (long long)where,
+            (double)own[where], (double)theirs[where]);
+    exit(6);
+  }
+}
+
+void peer_same_u8(const char *work, const peer_result *r, int k, const uint8_t *own, int64_t count)
+{
+  need_count(work, r, k, count, 1);
+  const uint8_t *theirs = r->data[k];
+
+  for (int64_t i = 0; i < count; i++) {
+    if (own[i] != theirs[i]) {
+      fprintf(stderr, "peer: %s: presence %lld is %d, the peer's %d\n", work, (long long)i, own[i],
+              theirs[i]);
+      exit(6);
+    }
+  }
+}
+
+double peer_best(int runs, void (*body)(void *context), void *context)
+{
+  double best = INFINITY;
+
+  body(context);
+  for (int i = 0; i < runs; i++) {
+    const double start = weir_clock();
+
+    body(context);
+    best = fmin(best, weir_clock() - start);
+  }
+  return best;
+}
+
+void peer_row(const char *work, const char *peer, double events, double peer_seconds,
+              double own_seconds, double goal)
+{
+  bench_row(work, peer, events / peer_seconds * 1e-6, events / own_seconds * 1e-6, "M events/s", 1,
+            goal);
+}
