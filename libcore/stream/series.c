@@ -1,6 +1,7 @@
 /* series.c - what the operators on streams share. */
 #include "stream/weir_series.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/resample/weir_resample.h"
 #include "ops/scan/weir_scan.h"
 #include "ops/shift/weir_shift.h"
 
@@ -71,4 +72,52 @@ weir_value weir_series_past(weir_graph *g, weir_series s, int64_t by)
   }
   return weir_select(g, weir_gt_scalar(g, s.age, (double)by), weir_shift(g, s.value, 0, by),
                      zero_like(g, s.value));
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+  while (b != 0) {
+    const int64_t rest = a % b;
+
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+weir_status weir_series_scale_rate(weir_series *s, int64_t up, int64_t down)
+{
+  const int64_t own = common_divisor(s->rate_num, s->rate_den);
+  int64_t num = s->rate_num / own, den = s->rate_den / own;
+
+  if (up < 1 || down < 1) {
+    return weir_fail(WEIR_ERR_SHAPE, "a rate times %lld/%lld", (long long)up, (long long)down);
+  }
+  const int64_t factor = common_divisor(up, down);
+  const int64_t a = common_divisor(up / factor, den), b = common_divisor(num, down / factor);
+
+  if (__builtin_mul_overflow(num / b, up / factor / a, &num) ||
+      __builtin_mul_overflow(den / a, down / factor / b, &den)) {
+    return weir_fail(WEIR_ERR_SHAPE, "the rate %lld/%lld Hz times %lld/%lld does not fit 64 bits",
+                     (long long)s->rate_num, (long long)s->rate_den, (long long)up,
+                     (long long)down);
+  }
+  s->rate_num = num;
+  s->rate_den = den;
+  return WEIR_OK;
+}
+
+weir_series weir_series_hold(weir_graph *g, weir_series s, int64_t up)
+{
+  const weir_resample_spec spec = {.method = WEIR_RESAMPLE_HOLD, .up = up, .down = 1};
+  const weir_status status = weir_series_scale_rate(&s, up, 1);
+
+  s.age = WEIR_NO_VALUE;
+  if (status != WEIR_OK) {
+    s.value = weir_graph_fail(g, status);
+  } else if (up > 1) {
+    s.value = weir_resample(g, &spec, s.value);
+    s.present = weir_resample(g, &spec, s.present);
+  }
+  return s;
 }

@@ -20,6 +20,8 @@ typedef struct series_case {
   int64_t n, n_present;       /* slots of y and of y_present that came */
   int64_t rate_num, rate_den; /* of the result                         */
   weir_stream_report report;
+  weir_store *store; /* of the run, for builders that need it */
+  weir_series_keeper keeper;
 } series_case;
 
 /* Values in (-1, 1) with `missing` of them absent, in stretches. */
@@ -98,13 +100,13 @@ static inline void series_run(series_case *c, series_build build, const void *co
                                      .context = c};
   const weir_stream_sink sinks[] = {{"y", series_take_value_, c}, {"q", series_take_present_, c}};
   weir_exec_cfg exec;
-  weir_store *store = NULL;
   weir_stream *stream = NULL;
   weir_graph *g = NULL;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.tier = tier;
-  assert_ok(weir_store_create(&store));
+  c->keeper = (weir_series_keeper){NULL};
+  assert_ok(weir_store_create(&c->store));
   assert_ok(weir_graph_create(&g));
   const weir_series y = build(g, weir_series_input(g, "x", "p", 1, 1), context);
   weir_output(g, "y", y.value);
@@ -116,7 +118,7 @@ static inline void series_run(series_case *c, series_build build, const void *co
   memset(c->y, 0, sizeof c->y);
   memset(c->y_present, 0, sizeof c->y_present);
   const weir_stream_job job = {.graph = g,
-                               .store = store,
+                               .store = c->store,
                                .sources = &source,
                                .n_sources = 1,
                                .sinks = sinks,
@@ -128,7 +130,8 @@ static inline void series_run(series_case *c, series_build build, const void *co
   assert_ok(weir_stream_run(stream, &c->report));
   weir_stream_destroy(&stream);
   weir_graph_destroy(&g);
-  weir_store_destroy(&store);
+  weir_store_destroy(&c->store);
+  weir_series_keeper_fini(&c->keeper);
 }
 
 /* The whole stream at once, in the vector tier. */

@@ -6,13 +6,25 @@
 typedef struct which {
   const weir_series_op *op;
   uint64_t seed;
+  series_case *c;
 } which;
 
 static weir_series build(weir_graph *g, weir_series s, const void *context)
 {
   const which *w = context;
 
-  return w->op->sample(g, s, w->seed);
+  if (w->op->sample_use == NULL) {
+    return w->op->sample(g, s, w->seed);
+  }
+  const weir_series_use use = {.graph = g,
+                               .store = w->c->store,
+                               .step = "step",
+                               .in = &s,
+                               .in_name = (const char *const[]){"x"},
+                               .n_in = 1,
+                               .keeper = &w->c->keeper};
+
+  return w->op->sample_use(&use, w->seed);
 }
 
 static series_case whole, other;
@@ -22,13 +34,13 @@ static void check_operator(const weir_series_op *op)
   int64_t skipped = 0;
 
   for (uint64_t seed = 0; seed < 40; seed++) {
-    const which w = {op, seed};
+    const which w = {op, seed, &whole}, v = {op, seed, &other};
     const double missing = 0.3 * (double)(seed % 4);
 
     series_draw(&whole, seed, missing);
     other = whole;
     series_run_whole(&whole, build, &w);
-    series_run(&other, build, &w, 2,
+    series_run(&other, build, &v, 2,
                (weir_stream_cfg){.window = 1 + (double)(seed % 9) * 8,
                                  .skip = seed % 2 == 0,
                                  .cut_seed = (int64_t)(seed % 3)});
@@ -66,11 +78,33 @@ static void a_rate_that_is_not_positive_is_refused(void **state)
   weir_graph_destroy(&g);
 }
 
+static void rates_are_scaled_in_lowest_terms_or_refused(void **state)
+{
+  weir_series s = {.rate_num = 999560, .rate_den = 16000};
+  weir_graph *g = NULL;
+
+  assert_ok(weir_series_scale_rate(&s, 48, 6));
+  assert_int_equal(s.rate_num, 24989);
+  assert_int_equal(s.rate_den, 50);
+  assert_ok(weir_series_scale_rate(&s, 50, 24989));
+  assert_int_equal(s.rate_num, 1);
+  assert_int_equal(s.rate_den, 1);
+  s.rate_num = INT64_MAX / 2;
+  assert_int_equal(weir_series_scale_rate(&s, 3, 1), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_series_scale_rate(&s, 1, 0), WEIR_ERR_SHAPE);
+  assert_int_equal(s.rate_num, INT64_MAX / 2);
+  assert_ok(weir_graph_create(&g));
+  (void)weir_series_hold(g, weir_series_input(g, "x", "p", INT64_MAX, 1), 2);
+  assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chunks_and_skipped_gaps_change_nothing),
       cmocka_unit_test(a_rate_that_is_not_positive_is_refused),
+      cmocka_unit_test(rates_are_scaled_in_lowest_terms_or_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,13 @@ weir_series weir_series_aged(weir_graph *g, weir_series s);
  * sees that begins anew after each gap. s is aged. */
 weir_value weir_series_past(weir_graph *g, weir_series s, int64_t by);
 
+/* The stream on a clock `up` times as fast, each value held for its period. Fails (in the graph):
+ * WEIR_ERR_SHAPE for up < 1 and for a rate beyond 64 bits. */
+weir_series weir_series_hold(weir_graph *g, weir_series s, int64_t up);
+/* Sets the rate of `s` to up / down times its own, in lowest terms. Fails: WEIR_ERR_SHAPE beyond 64
+ * bits. */
+weir_status weir_series_scale_rate(weir_series *s, int64_t up, int64_t down) WEIR_CHECKED;
+
 /* One use of an operator: a step of a query. */
 typedef struct weir_series_use {
   weir_graph *graph;
@@ -65,8 +72,10 @@ typedef struct weir_series_op {
    * Fails: WEIR_ERR_CONFIG with the reason (units or periods that do not agree, options that do not
    * fit the streams); the query adds file, line and step. */
   weir_status (*build)(const weir_series_use *use, weir_series_result *out);
-  /* A random valid use of the operator on a stream, for tests that hold for every operator. */
+  /* A random valid use of the operator on a stream, for tests that hold for every operator;
+   * sample_use: of one that needs a store or keeps memory, on use->in[0]. One of the two. */
   weir_series (*sample)(weir_graph *g, weir_series s, uint64_t seed);
+  weir_series (*sample_use)(const weir_series_use *use, uint64_t seed);
 } weir_series_op;
 
 /* `bytes` zeroed bytes that live as long as the query's graph: contexts of calls. `fini` (may be
