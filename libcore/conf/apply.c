@@ -29,15 +29,21 @@ static void join(const char *prefix, const char *name, char *out, size_t size)
   }
 }
 
-static weir_status note_origin(const place *p, const void *at, int64_t node)
+/* size 0: a member; else what lies in these bytes. */
+static weir_status note_span(const place *p, const void *at, size_t size, int64_t node)
 {
   weir_config *c = p->config;
   const weir_conf_node *n = &p->tree->nodes[node];
 
   WEIR_TRY(weir_reserve(&c->origins, &c->origins_capacity, c->n_origins + 1, sizeof *c->origins));
-  c->origins[c->n_origins++] =
-      (weir_conf_origin){.at = at, .source = p->source, .line = n->line, .column = n->column};
+  c->origins[c->n_origins++] = (weir_conf_origin){
+      .at = at, .size = size, .source = p->source, .line = n->line, .column = n->column};
   return WEIR_OK;
+}
+
+static weir_status note_origin(const place *p, const void *at, int64_t node)
+{
+  return note_span(p, at, 0, node);
 }
 
 /* A key under two names (its alias too) in one source. */
@@ -47,7 +53,9 @@ static weir_status check_alias(const place *p, const weir_opt *row, const void *
   const weir_conf_node *n = &p->tree->nodes[node];
 
   for (int64_t i = 0; row->alias != NULL && i < p->config->n_origins; i++) {
-    if (p->config->origins[i].at == at && p->config->origins[i].source == p->source) {
+    const weir_conf_origin *o = &p->config->origins[i];
+
+    if (o->at == at && o->size == 0 && o->source == p->source) {
       return weir_conf_refuse(p->tree, n->line, n->column, path,
                               "given twice, as %s and under its former name %s", row->key,
                               row->alias);
@@ -167,6 +175,7 @@ static weir_status apply_list(const place *p, const weir_opt *row, void *at, int
 
     (void)snprintf(item_path, sizeof item_path, "%s[%lld]", path, (long long)i);
     WEIR_TRY(weir_conf_read_scalar(p->config, t, c, &target));
+    WEIR_TRY(note_span(p, target.at, size, c));
     i++;
   }
   if (row->kind == WEIR_OPT_KIND_INT_LIST) {
@@ -202,10 +211,70 @@ static weir_status apply_structs(const place *p, const weir_opt *row, void *at, 
 
     (void)snprintf(item_path, sizeof item_path, "%s[%lld]", path, (long long)i);
     WEIR_TRY(weir_conf_defaults(p->config, row->table, item.base));
+    WEIR_TRY(note_span(p, item.base, row->size, c));
     WEIR_TRY(apply_mapping(p, &item, c));
     i++;
   }
   *(weir_struct_list *)at = (weir_struct_list){.items = items, .count = i};
+  return WEIR_OK;
+}
+
+/* The options of an entry, the key of which stands at `path`. */
+static weir_status apply_options(const place *p, const weir_opt_choice *entry, void *opts,
+                                 int64_t node, const char *path)
+{
+  const weir_conf_node *n = &p->tree->nodes[node];
+  const level below = {.table = entry->table, .prefix = "", .base = opts, .path = path};
+
+  if (entry->table != NULL) {
+    return apply_mapping(p, &below, node);
+  }
+  if (is_empty(p->tree, node) || (n->kind == WEIR_CONF_MAPPING && n->count == 0)) {
+    return WEIR_OK;
+  }
+  return weir_conf_refuse(p->tree, n->line, n->column, path, "takes no options");
+}
+
+/* `key: {entry: {...}}`, `key: entry` or `key: {}`. */
+static weir_status apply_one_of(const place *p, const weir_opt *row, weir_one_of *at, int64_t node,
+                                const char *path)
+{
+  const weir_conf_tree *t = p->tree;
+  const weir_conf_node *n = &t->nodes[node];
+  const bool mapping = n->kind == WEIR_CONF_MAPPING;
+  char hint[640], shown[WEIR_CONF_SHOW_SIZE], below[WEIR_CONF_PATH_SIZE];
+  void *opts = NULL;
+
+  if (mapping && n->count == 0) {
+    *at = (weir_one_of){.name = NULL};
+    return WEIR_OK;
+  }
+  if (n->kind == WEIR_CONF_SEQUENCE || (mapping && n->count > 1)) {
+    return weir_conf_refuse(t, n->line, n->column, path,
+                            "expected one name, or one name with its options, found %s",
+                            mapping ? "several" : "a list");
+  }
+  if (!mapping && weir_conf_is_absent(t, node)) {
+    return weir_conf_refuse(t, n->line, n->column, path, "has no value (nothing is written {})");
+  }
+  const int64_t key = mapping ? t->nodes[n->first].key : node;
+  const weir_opt_choice *entry = weir_conf_entry(row, weir_conf_text(t, key));
+  weir_conf_show(weir_conf_text(t, key), shown, sizeof shown);
+  if (entry == NULL) {
+    weir_conf_entry_hint(row, weir_conf_text(t, key), hint, sizeof hint);
+    return weir_conf_refuse(t, t->nodes[key].line, t->nodes[key].column, path, "%s is unknown%s",
+                            shown, hint);
+  }
+  if (entry->table != NULL) {
+    WEIR_TRY(weir_conf_own(p->config, 1, entry->size, &opts));
+    WEIR_TRY(weir_conf_defaults(p->config, entry->table, opts));
+    WEIR_TRY(note_span(p, opts, entry->size, key));
+  }
+  join(path, entry->name, below, sizeof below);
+  if (mapping) {
+    WEIR_TRY(apply_options(p, entry, opts, n->first, below));
+  }
+  *at = (weir_one_of){.name = entry->name, .opts = opts};
   return WEIR_OK;
 }
 
@@ -228,6 +297,9 @@ static weir_status apply_row(const place *p, const weir_opt *row, char *base, in
     break;
   case WEIR_OPT_KIND_LIST:
     WEIR_TRY(apply_structs(p, row, at, node, path));
+    break;
+  case WEIR_OPT_KIND_ONE_OF:
+    WEIR_TRY(apply_one_of(p, row, at, node, path));
     break;
   default:
     WEIR_TRY(weir_conf_read_scalar(p->config, p->tree, node, &target));
@@ -269,14 +341,38 @@ static weir_status pick_entry(const place *p, const weir_opt *row, char **base, 
   return WEIR_OK;
 }
 
-/* The section or entry that `key` begins with, NULL when there is none. */
+/* "do.fill.window": the options of the chosen entry, which *rest (at '.') must name; *rest then
+ * stands after it, at the end or after the next '.'. */
+static weir_status pick_chosen(const place *p, const weir_opt *row, char **base, const char **rest,
+                               const weir_opt_choice **entry)
+{
+  const weir_one_of *one = (const void *)(*base + row->offset);
+  const char *name = *rest + 1;
+  const size_t n = strcspn(name, ".");
+  char shown[WEIR_CONF_SHOW_SIZE];
+
+  if (one->name == NULL || strncmp(one->name, name, n) != 0 || one->name[n] != 0) {
+    weir_conf_show(name, shown, sizeof shown);
+    return weir_conf_refuse(p->tree, 0, 0, row->key,
+                            "%s, not %s: to choose anew, write %s={name: {option: value}}",
+                            one->name == NULL ? "nothing is chosen" : one->name, shown, row->key);
+  }
+  *entry = weir_conf_entry(row, one->name);
+  if (name[n] != 0 && (*entry)->table == NULL) {
+    return weir_conf_refuse(p->tree, 0, 0, row->key, "%s takes no options", one->name);
+  }
+  *base = one->opts;
+  *rest = name + n + (name[n] != 0);
+  return WEIR_OK;
+}
+
+/* The section, entry or choice that `key` begins with, NULL when there is none. */
 static const weir_opt *section_of(const weir_opt *table, const char *key)
 {
   for (const weir_opt *r = table; r->kind != WEIR_OPT_KIND_END; r++) {
     const size_t n = strlen(r->key);
-    const char wanted = r->kind == WEIR_OPT_KIND_TABLE  ? '.'
-                        : r->kind == WEIR_OPT_KIND_LIST ? '['
-                                                        : 0;
+    const bool dotted = r->kind == WEIR_OPT_KIND_TABLE || r->kind == WEIR_OPT_KIND_ONE_OF;
+    const char wanted = dotted ? '.' : r->kind == WEIR_OPT_KIND_LIST ? '[' : 0;
 
     if (wanted != 0 && strncmp(r->key, key, n) == 0 && key[n] == wanted) {
       return r;
@@ -341,6 +437,16 @@ weir_status weir_conf_apply_set(weir_config *config, int source, const char *key
       return unknown_set(&p, table, rest, key);
     }
     rest += strlen(row->key);
+    if (row->kind == WEIR_OPT_KIND_ONE_OF) {
+      const weir_opt_choice *entry = NULL;
+
+      WEIR_TRY(pick_chosen(&p, row, &base, &rest, &entry));
+      if (rest[0] == 0 && rest[-1] != '.') {
+        return apply_options(&p, entry, base, 0, key);
+      }
+      table = entry->table;
+      continue;
+    }
     if (row->kind == WEIR_OPT_KIND_TABLE) {
       base += row->offset;
       rest++;

@@ -104,9 +104,16 @@ int weir_conf_choice(const char *choices, const char *name);
 /* The i-th of "a|b|c" into out; false when there is none. */
 bool weir_conf_choice_name(const char *choices, int i, char *out, size_t size);
 
-/* Where one value came from. `at` is the address of the member. */
+/* Entry of a ONE_OF row by its name; NULL when there is none. */
+const weir_opt_choice *weir_conf_entry(const weir_opt *row, const char *name);
+/* " (nearest: x; there are: a, b)" for a name that is no entry of a ONE_OF row. */
+void weir_conf_entry_hint(const weir_opt *row, const char *name, char *out, size_t size);
+
+/* Where one value came from. `at` is the address of the member; or of `size` bytes, an entry of a
+ * list or the options of a choice, for what stands in them without an origin of its own. */
 typedef struct weir_conf_origin {
   const void *at;
+  size_t size;
   int source;
   int line, column;
 } weir_conf_origin;
@@ -132,6 +139,11 @@ weir_status weir_conf_apply(weir_config *config, int source,
 /* One --set: `key` such as "train.lr" or "steps[2].lr" takes the tree's root. */
 weir_status weir_conf_apply_set(weir_config *config, int source, const char *key,
                                 const weir_conf_tree *tree) WEIR_CHECKED;
+/* "file:line:column", or the --set. */
+void weir_conf_origin_text(const weir_config *config, const weir_conf_origin *origin, char *out,
+                           size_t size);
+/* A plain scalar that says nothing: empty, ~ or null. */
+bool weir_conf_is_absent(const weir_conf_tree *tree, int64_t node);
 /* Range, kind and choices of one scalar into the member at `at`. */
 typedef struct weir_conf_target {
   const weir_opt *row;

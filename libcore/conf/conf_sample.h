@@ -5,10 +5,16 @@
 #include <string.h>
 #include "conf/weir_opt.h"
 
+struct blur {
+  double width;
+  const char *label;
+  weir_int_list taps;
+};
 struct step {
   double lr;
   const char *name;
   weir_int_list taps;
+  weir_one_of act;
 };
 
 struct inner {
@@ -34,12 +40,29 @@ struct cfg {
   weir_real_list reals;
   weir_string_list names;
   weir_struct_list steps;
+  weir_one_of pick;
 };
+
+static const weir_opt blur_rows[] = {
+    WEIR_OPT_REAL(struct blur, width, 2, 0, 1e6, "s", "width"),
+    WEIR_OPT_STRING(struct blur, label, "soft", "label"),
+    WEIR_OPT_INT_LIST(struct blur, taps, "3", -9, 9, "1", "taps"),
+    WEIR_OPT_END,
+};
+/* Two arrays joined, as a program joins the registry of the library and its own. */
+static inline const weir_opt_choice *sample_entry(int64_t i)
+{
+  static const weir_opt_choice near[] = {{"blur", "spreads", blur_rows, sizeof(struct blur)}},
+                               far[] = {{"negate", "turns the sign", NULL, 0}};
+
+  return i == 0 ? &near[0] : i == 1 ? &far[0] : NULL;
+}
 
 static const weir_opt step_rows[] = {
     WEIR_OPT_REAL(struct step, lr, 0.5, -1e308, 1e308, "1", "rate"),
     WEIR_OPT_STRING(struct step, name, "plain", "name"),
     WEIR_OPT_INT_LIST(struct step, taps, "1, 2", -0x1p63, 0x1p63, "1", "taps"),
+    WEIR_OPT_ONE_OF(struct step, act, sample_entry, "what is done"),
     WEIR_OPT_END,
 };
 static const weir_opt inner_rows[] = {
@@ -70,6 +93,7 @@ static const weir_opt rows[] = {
     WEIR_OPT_REAL_LIST(struct cfg, reals, "", 0, 1e300, "Hz", "reals"),
     WEIR_OPT_STRING_LIST(struct cfg, names, "a, \"b c\"", "names"),
     WEIR_OPT_LIST(struct cfg, steps, struct step, step_rows, 3, "steps"),
+    WEIR_OPT_ONE_OF(struct cfg, pick, sample_entry, "what is picked"),
     WEIR_OPT_END,
 };
 
@@ -102,6 +126,18 @@ static inline bool sample_same_ints(const weir_int_list *a, const weir_int_list 
   return same;
 }
 
+static inline bool sample_same_choice(const weir_one_of *a, const weir_one_of *b)
+{
+  const struct blur *x = a->opts, *y = b->opts;
+
+  if (a->name == NULL || b->name == NULL) {
+    return a->name == b->name;
+  }
+  return strcmp(a->name, b->name) == 0 && (x == NULL) == (y == NULL) &&
+         (x == NULL || (sample_same_bits(x->width, y->width) && strcmp(x->label, y->label) == 0 &&
+                        sample_same_ints(&x->taps, &y->taps)));
+}
+
 static inline bool sample_same_lists(const struct cfg *a, const struct cfg *b)
 {
   bool same = sample_same_ints(&a->ints, &b->ints) && a->reals.count == b->reals.count &&
@@ -118,9 +154,9 @@ static inline bool sample_same_lists(const struct cfg *a, const struct cfg *b)
     const struct step *y = (const struct step *)b->steps.items + i;
 
     same = sample_same_bits(x->lr, y->lr) && strcmp(x->name, y->name) == 0 &&
-           sample_same_ints(&x->taps, &y->taps);
+           sample_same_ints(&x->taps, &y->taps) && sample_same_choice(&x->act, &y->act);
   }
-  return same;
+  return same && sample_same_choice(&a->pick, &b->pick);
 }
 
 /* Every member has the same value, numbers to the bit. */

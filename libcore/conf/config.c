@@ -103,6 +103,39 @@ weir_status weir_conf_defaults(weir_config *config, const weir_opt *table, void 
   return WEIR_OK;
 }
 
+void weir_conf_origin_text(const weir_config *config, const weir_conf_origin *origin, char *out,
+                           size_t size)
+{
+  char name[WEIR_CONF_PATH_SIZE];
+
+  weir_conf_show(config->sources[origin->source], name, sizeof name);
+  if (origin->line > 0) {
+    (void)snprintf(out, size, "%s:%d:%d", name, origin->line, origin->column);
+  } else {
+    (void)snprintf(out, size, "%s", name);
+  }
+}
+
+void weir_config_where(const weir_config *config, const void *member, char *text, size_t size)
+{
+  const weir_conf_origin *found = NULL;
+
+  for (int64_t i = 0; i < config->n_origins; i++) {
+    const weir_conf_origin *o = &config->origins[i];
+    const uintptr_t first = (uintptr_t)o->at, at = (uintptr_t)member;
+    const bool holds = o->size == 0 ? at == first : at >= first && at - first < o->size;
+
+    if (holds && (found == NULL || o->size <= found->size)) {
+      found = o;
+    }
+  }
+  if (found == NULL) {
+    (void)snprintf(text, size, "%s", "");
+  } else {
+    weir_conf_origin_text(config, found, text, size);
+  }
+}
+
 static weir_status add_source(weir_config *config, const char *name, int *index)
 {
   char *copy = NULL;

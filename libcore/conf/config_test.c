@@ -234,7 +234,7 @@ static void refused_yaml_says_where(void **state)
       {"\xc3\xa9\x1f: 1", "text:1:2: not YAML: control characters are not allowed"},
       {"\"\\x1b[31m\": 1",
        "text:1:1: ?[31m: unknown key (known keys: mu, n, train, verbose, mode, title, file, part, "
-       "ints, reals, names, steps)"},
+       "ints, reals, names, steps, pick)"},
   };
 
   (void)state;
@@ -387,8 +387,9 @@ static void file_needs_libyaml(void **state)
 /* Loads, prints and writes while the k-th allocation fails, for every k. */
 static void every_allocation_may_fail(void **state)
 {
-  const char *const sets[] = {"steps=[{name: x, taps: [1]}, {}]", "names=[a, b]", "title=t"};
-  const char *yaml = "mu: 0.5\nsteps: [{taps: [1, 2]}]\nnames: [\"a\"]\n";
+  const char *const sets[] = {"steps=[{name: x, taps: [1]}, {act: {blur: {label: y}}}]",
+                              "names=[a, b]", "title=t"};
+  const char *yaml = "mu: 0.5\nsteps: [{taps: [1, 2]}]\nnames: [\"a\"]\npick: blur\n";
   const bool with_yaml = !no_yaml();
   const int64_t before = weir_alloc_bytes();
   char dir[512], path[600];

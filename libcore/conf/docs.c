@@ -4,7 +4,30 @@
 
 typedef void (*visit)(weir_conf_buffer *buffer, const weir_opt *row, const char *path);
 
-/* Every row with its full path; entries of a list of sections stand under "list[].key". */
+/* Every row with its full path; entries of a list of sections stand under "list[].key", those of a
+ * registry under "row.entry.key". */
+static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *prefix, visit each);
+
+/* The entries of a ONE_OF row as sections of it. */
+static void walk_entries(weir_conf_buffer *buffer, const weir_opt *row, const char *path,
+                         visit each)
+{
+  const weir_opt_choice *entry;
+
+  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
+    const weir_opt section = {
+        .kind = WEIR_OPT_KIND_TABLE, .key = entry->name, .unit = "", .help = entry->help};
+    char name[2 * WEIR_CONF_PATH_SIZE], below[2 * WEIR_CONF_PATH_SIZE + 1];
+
+    (void)snprintf(name, sizeof name, "%s.%s", path, entry->name);
+    each(buffer, &section, name);
+    if (entry->table != NULL) {
+      (void)snprintf(below, sizeof below, "%s.", name);
+      walk(buffer, entry->table, below, each);
+    }
+  }
+}
+
 static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *prefix, visit each)
 {
   for (const weir_opt *r = table; r->kind != WEIR_OPT_KIND_END; r++) {
@@ -16,6 +39,8 @@ static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *pr
       (void)snprintf(path, sizeof path, "%s%s%s", prefix, r->key,
                      r->kind == WEIR_OPT_KIND_TABLE ? "." : "[].");
       walk(buffer, r->table, path, each);
+    } else if (r->kind == WEIR_OPT_KIND_ONE_OF) {
+      walk_entries(buffer, r, path, each);
     }
   }
 }

@@ -40,7 +40,8 @@ static bool default_loads(const weir_opt *row)
 
 static bool is_incomplete(const weir_opt *table, const weir_opt *row)
 {
-  const bool nested = row->kind == WEIR_OPT_KIND_TABLE || row->kind == WEIR_OPT_KIND_LIST;
+  const bool nested = row->kind == WEIR_OPT_KIND_TABLE || row->kind == WEIR_OPT_KIND_LIST ||
+                      row->kind == WEIR_OPT_KIND_ONE_OF;
   char part[WEIR_CONF_PATH_SIZE];
   bool last;
 
@@ -68,6 +69,28 @@ static bool is_incomplete(const weir_opt *table, const weir_opt *row)
   return !nested && !default_loads(row);
 }
 
+/* An entry's name is written bare as a key and in --set. */
+static bool is_wrong_entry(const weir_opt *row, const weir_opt_choice *entry)
+{
+  const size_t n = strlen(entry->name);
+
+  return n == 0 || n >= 64 || strspn(entry->name, "abcdefghijklmnopqrstuvwxyz0123456789_") != n ||
+         strcmp(entry->name, "null") == 0 || entry->help == NULL || entry->help[0] == 0 ||
+         weir_conf_entry(row, entry->name) != entry || (entry->table != NULL && entry->size == 0);
+}
+
+static int incomplete_entries(const weir_opt *row)
+{
+  const weir_opt_choice *entry;
+  int count = 0;
+
+  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
+    count += is_wrong_entry(row, entry);
+    count += entry->table == NULL ? 0 : weir_opts_incomplete(entry->table);
+  }
+  return count;
+}
+
 int weir_opts_incomplete(const weir_opt *opts)
 {
   int count = 0;
@@ -76,6 +99,8 @@ int weir_opts_incomplete(const weir_opt *opts)
     count += is_incomplete(opts, r);
     if (r->kind == WEIR_OPT_KIND_TABLE || r->kind == WEIR_OPT_KIND_LIST) {
       count += weir_opts_incomplete(r->table);
+    } else if (r->kind == WEIR_OPT_KIND_ONE_OF) {
+      count += incomplete_entries(r);
     }
   }
   return count;

@@ -107,7 +107,23 @@ typedef struct world {
   double reals[ITEMS];
   const char *names[ITEMS];
   struct step steps[3];
+  struct blur blurs[4];
 } world;
+
+static weir_one_of any_choice(source *s, struct blur *blur, const char *text, int64_t *ints)
+{
+  *blur = (struct blur){.width = real_within(s, 0, 1e6),
+                        .label = text,
+                        .taps = {.items = ints, .count = below(s, ITEMS + 1)}};
+  switch (below(s, 3)) {
+  case 0:
+    return (weir_one_of){.name = NULL};
+  case 1:
+    return (weir_one_of){.name = "negate"};
+  default:
+    return (weir_one_of){.name = "blur", .opts = blur};
+  }
+}
 
 static void fill(source *s, world *w)
 {
@@ -142,8 +158,10 @@ static void fill(source *s, world *w)
     }
     w->steps[k] = (struct step){.lr = fmax(-1e308, fmin(1e308, any_real(s))),
                                 .name = w->texts[8 + k],
-                                .taps = {.items = w->taps[k], .count = below(s, ITEMS + 1)}};
+                                .taps = {.items = w->taps[k], .count = below(s, ITEMS + 1)},
+                                .act = any_choice(s, &w->blurs[k], w->texts[11 + k], w->ints)};
   }
+  c->pick = any_choice(s, &w->blurs[3], w->texts[14], w->ints);
 }
 
 static bool has_yaml(void)
@@ -249,12 +267,16 @@ static void template_loads_to_the_defaults(void **state)
     /* The commented entry of the list, taken out of its comment, is an entry. */
     char *example = strstr(text, "# an entry of steps");
     assert_non_null(example);
-    for (char *p = example; (p = strstr(p, "\n# ")) != NULL; p++) {
+    for (char *p = example; (p = strstr(p, "\n#  ")) != NULL; p++) {
       p[1] = p[2] = ' ';
     }
     memcpy(strstr(text, "steps: []"), "steps:   ", 9);
+    memcpy(strstr(text, "pick: {}"), "pick:   ", 8);
+    *strstr(text, "\n    negate:  # turns") = 0;
     assert_ok(weir_opts_parse(rows, sizeof c, text, &c, &a));
     assert_int_equal(c.steps.count, 1);
+    assert_string_equal(c.pick.name, "blur");
+    assert_near(((const struct blur *)c.pick.opts)->width, 2, 0);
     weir_config_destroy(&a);
   }
   free(text);
@@ -262,8 +284,15 @@ static void template_loads_to_the_defaults(void **state)
 
 static void pages_show_every_row(void **state)
 {
-  static const char *const keys[] = {"mu",      "train.lr",     "train.warm.steps",
-                                     "part.on", "steps[].taps", "names"};
+  static const char *const keys[] = {"mu",
+                                     "train.lr",
+                                     "train.warm.steps",
+                                     "part.on",
+                                     "steps[].taps",
+                                     "names",
+                                     "steps[].act.blur.width",
+                                     "pick.negate",
+                                     "pick.blur.taps"};
   char *page = printed(print_page), *help = printed(weir_opts_print_help);
 
   (void)state;

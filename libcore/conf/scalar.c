@@ -130,7 +130,7 @@ static weir_status read_string(weir_config *config, const weir_conf_tree *tree, 
   return WEIR_OK;
 }
 
-static bool is_absent(const weir_conf_tree *tree, int64_t node)
+bool weir_conf_is_absent(const weir_conf_tree *tree, int64_t node)
 {
   const char *text = weir_conf_text(tree, node);
 
@@ -157,7 +157,7 @@ weir_status weir_conf_read_scalar(weir_config *config, const weir_conf_tree *tre
         tree, n->line, n->column, target->path, "expected one value (%s), found a %s",
         weir_conf_kind_name(element(kind)), n->kind == WEIR_CONF_SEQUENCE ? "list" : "section");
   }
-  if (is_absent(tree, node)) {
+  if (weir_conf_is_absent(tree, node)) {
     return weir_conf_refuse(tree, n->line, n->column, target->path,
                             "has no value (an empty text is written \"\")");
   }

@@ -201,6 +201,45 @@ bool weir_conf_choice_name(const char *choices, int i, char *out, size_t size)
   return false;
 }
 
+const weir_opt_choice *weir_conf_entry(const weir_opt *row, const char *name)
+{
+  const weir_opt_choice *entry;
+
+  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
+    if (strcmp(entry->name, name) == 0) {
+      return entry;
+    }
+  }
+  return NULL;
+}
+
+void weir_conf_entry_hint(const weir_opt *row, const char *name, char *out, size_t size)
+{
+  const weir_opt_choice *entry;
+  const char *nearest = "";
+  char names[512] = "";
+  int best = NAME_SIZE;
+  size_t used = 0;
+
+  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
+    const int distance = weir_conf_distance(name, entry->name);
+
+    if (distance < best && 2 * distance <= (int)strlen(entry->name) + 1) {
+      best = distance;
+      nearest = entry->name;
+    }
+    if (used + strlen(entry->name) + 8 <= sizeof names) {
+      used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
+                               entry->name);
+    } else if (used + 6 <= sizeof names) {
+      (void)snprintf(names + used, sizeof names - used, ", ...");
+      used = sizeof names;
+    }
+  }
+  (void)snprintf(out, size, " (%s%s%sthere are: %s)", nearest[0] == 0 ? "" : "nearest: ", nearest,
+                 nearest[0] == 0 ? "" : "; ", names);
+}
+
 const char *weir_conf_kind_name(weir_opt_kind kind)
 {
   switch (kind) {
@@ -226,6 +265,8 @@ const char *weir_conf_kind_name(weir_opt_kind kind)
     return "section";
   case WEIR_OPT_KIND_LIST:
     return "list of sections";
+  case WEIR_OPT_KIND_ONE_OF:
+    return "one of";
   default:
     return "";
   }

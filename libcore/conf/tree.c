@@ -54,7 +54,7 @@ const char *weir_conf_show(const char *text, char *out, size_t size)
 weir_status weir_conf_refuse(const weir_conf_tree *tree, int line, int column, const char *key,
                              const char *format, ...)
 {
-  char reason[384], source[WEIR_CONF_PATH_SIZE], place[32] = "";
+  char reason[768], source[WEIR_CONF_PATH_SIZE], place[32] = "";
   va_list args;
 
   va_start(args, format);

@@ -26,7 +26,8 @@ typedef enum weir_opt_kind {
   WEIR_OPT_KIND_REAL_LIST,   /* struct weir_real_list                           */
   WEIR_OPT_KIND_STRING_LIST, /* struct weir_string_list                       */
   WEIR_OPT_KIND_TABLE,       /* nested struct with a table of its own           */
-  WEIR_OPT_KIND_LIST         /* struct weir_struct_list of structs with a table */
+  WEIR_OPT_KIND_LIST,        /* struct weir_struct_list of structs with a table */
+  WEIR_OPT_KIND_ONE_OF       /* struct weir_one_of: an entry of a registry      */
 } weir_opt_kind;
 
 typedef struct weir_int_list {
@@ -59,7 +60,22 @@ typedef struct weir_opt {
   const struct weir_opt *table; /* TABLE and LIST                                    */
   size_t size;                  /* LIST: bytes of one struct                         */
   const char *alias;            /* former key, accepted with a warning; or NULL      */
+  const struct weir_opt_choice *(*list)(int64_t i); /* ONE_OF: entry i, NULL past the end */
 } weir_opt;
+
+/* An entry of a registry: a name with options of its own. */
+typedef struct weir_opt_choice {
+  const char *name; /* small letters, digits and _      */
+  const char *help;
+  const weir_opt *table; /* NULL: it takes no options */
+  size_t size;           /* bytes of the struct they fill */
+} weir_opt_choice;
+/* What was chosen: in YAML `key: {name: {option: value}}`, or `key: name` for all defaults; `{}` is
+ * no choice, the default. */
+typedef struct weir_one_of {
+  const char *name; /* of the chosen entry, NULL: none                               */
+  void *opts;       /* its filled struct, owned by the config; NULL: it has no options */
+} weir_one_of;
 
 /* The _Generic selects an address of the right pointer type, so that a wrong member type does not
  * compile. */
@@ -119,6 +135,11 @@ typedef struct weir_opt {
     .kind = WEIR_OPT_KIND_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_struct_list), .lo = 0, \
     .hi = (most), .table = (rows), .size = sizeof(item), .unit = "", .help = (h)                   \
   }
+#define WEIR_OPT_ONE_OF(s, m, entries, h)                                                          \
+  {                                                                                                \
+    .kind = WEIR_OPT_KIND_ONE_OF, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_one_of), .unit = "", \
+    .help = (h), .list = (entries)                                                                 \
+  }
 #define WEIR_OPT_END          \
   {                           \
     .kind = WEIR_OPT_KIND_END \
@@ -130,8 +151,9 @@ typedef struct weir_config weir_config;
 
 /* Fills `out` (opts_size bytes) with the table's defaults, then the YAML files left to right, then
  * the `--set` texts left to right: "key=value", the value as in YAML, lists as [a, b], an entry of
- * a list of sections as "steps[2].lr". A list replaces the list before it. Destroy the config only
- * after the last use of `out`, which it refers to.
+ * a list of sections as "steps[2].lr", an option of what was chosen as "steps[2].do.name.option". A
+ * list or choice replaces the one before it. Destroy the config only after the last use of `out`,
+ * which it refers to.
  * Fails: WEIR_ERR_CONFIG with "file:line:column: key: reason (nearest known key: ...)"; a file in a
  * build without libyaml is WEIR_ERR_UNSUPPORTED. *config is then NULL and `out` all zero. */
 weir_status weir_config_load(const weir_opt *opts, size_t opts_size, const char *const *files,
@@ -144,6 +166,11 @@ void weir_config_destroy(weir_config **config);
 weir_status weir_config_write(const weir_config *config, const char *path) WEIR_CHECKED;
 /* The same text to `out`. Fails: WEIR_ERR_DATA when it cannot be written. */
 weir_status weir_config_print(const weir_config *config, FILE *out) WEIR_CHECKED;
+
+/* "file:line:column" or "--set key=value", what set the member at this address last: the member
+ * itself, else the smallest entry of a list or choice that holds it; "" for a default. For messages
+ * about a value that the table could not judge. */
+void weir_config_where(const weir_config *config, const void *member, char *text, size_t size);
 
 /* Fills `out` with defaults only; text points into the table. Lists are left empty, for nobody
  * would own their items: weir_config_load without files and sets gives them too. */

@@ -112,6 +112,9 @@ static void put_default(weir_conf_buffer *buffer, const weir_opt *row)
   case WEIR_OPT_KIND_LIST:
     weir_conf_put(buffer, "[]");
     break;
+  case WEIR_OPT_KIND_ONE_OF:
+    weir_conf_put(buffer, "{}");
+    break;
   default:
     weir_conf_put(buffer, "[%s]", row->text == NULL ? "" : row->text);
     break;
@@ -201,18 +204,12 @@ static const weir_conf_origin *find_origin(const printer *p, const void *at)
 static void put_origin(const printer *p, const void *at)
 {
   const weir_conf_origin *origin = find_origin(p, at);
-  char name[WEIR_CONF_PATH_SIZE];
+  char text[WEIR_CONF_PATH_SIZE + 32] = "default";
 
-  if (origin == NULL) {
-    weir_conf_put(p->buffer, "  # default\n");
-    return;
+  if (origin != NULL) {
+    weir_conf_origin_text(p->config, origin, text, sizeof text);
   }
-  weir_conf_show(p->config->sources[origin->source], name, sizeof name);
-  if (origin->line > 0) {
-    weir_conf_put(p->buffer, "  # %s:%d:%d\n", name, origin->line, origin->column);
-  } else {
-    weir_conf_put(p->buffer, "  # %s\n", name);
-  }
+  weir_conf_put(p->buffer, "  # %s\n", text);
 }
 
 static void put_lead(const printer *p, section *s)
@@ -269,6 +266,47 @@ static void put_example(const printer *p, const section *s, const weir_opt *row)
           .table = row->table, .prefix = "", .base = NULL, .indent = s->indent + 4, .dash = true});
 }
 
+/* What was chosen, with its options below it. */
+static void put_chosen(const printer *p, const section *s, const weir_opt *row)
+{
+  const weir_one_of *one = (const void *)(s->base + row->offset);
+  const weir_opt_choice *entry = one->name == NULL ? NULL : weir_conf_entry(row, one->name);
+  const bool has_options = entry != NULL && entry->table != NULL && one->opts != NULL;
+
+  if (!has_options) {
+    weir_conf_put(p->buffer, " %s", one->name == NULL ? "{}" : one->name);
+  }
+  put_origin(p, one);
+  if (has_options) {
+    weir_conf_put(p->buffer, "%s%*s%s:\n", p->lead, s->indent + 2, "", entry->name);
+    put_section(
+        p,
+        (section){.table = entry->table, .prefix = "", .base = one->opts, .indent = s->indent + 4});
+  }
+}
+
+/* What may be chosen, commented out; within an example it is a comment of the example. */
+static void put_choices(const printer *p, const section *s, const weir_opt *row)
+{
+  const weir_opt_choice *entry;
+  printer inner = *p;
+
+  weir_conf_put(p->buffer, " {}\n");
+  if (strlen(p->lead) > 2) {
+    return;
+  }
+  weir_conf_put(p->buffer, "%s%*s# %s is one of these, each with its defaults:\n", p->lead,
+                s->indent, "", row->key);
+  inner.lead = p->lead[0] == 0 ? "# " : "# # ";
+  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
+    weir_conf_put(p->buffer, "%s%*s%s:  # %s\n", inner.lead, s->indent + 2, "", entry->name,
+                  entry->help);
+    if (entry->table != NULL) {
+      put_section(&inner, (section){.table = entry->table, .prefix = "", .indent = s->indent + 4});
+    }
+  }
+}
+
 static void put_row(const printer *p, section *s, const weir_opt *row, const char *name)
 {
   const char *at = s->base == NULL ? NULL : s->base + row->offset;
@@ -286,6 +324,10 @@ static void put_row(const printer *p, section *s, const weir_opt *row, const cha
     put_structs(p, s, row);
   } else if (row->kind == WEIR_OPT_KIND_LIST) {
     put_example(p, s, row);
+  } else if (row->kind == WEIR_OPT_KIND_ONE_OF && at != NULL) {
+    put_chosen(p, s, row);
+  } else if (row->kind == WEIR_OPT_KIND_ONE_OF) {
+    put_choices(p, s, row);
   } else {
     weir_conf_put(p->buffer, " ");
     weir_conf_put_value(p->buffer, row, s->base);
@@ -320,15 +362,21 @@ static void put_section(const printer *p, section s)
   }
 }
 
-static weir_status sorted_origins(const weir_config *config, weir_conf_origin **out)
+/* Those of members. */
+static weir_status sorted_origins(const weir_config *config, weir_conf_origin **out, int64_t *n)
 {
   void *copy = NULL;
 
   WEIR_TRY(weir_alloc(config->n_origins, sizeof **out, &copy));
   *out = copy;
-  if (config->n_origins > 0) {
-    memcpy(copy, config->origins, (size_t)config->n_origins * sizeof **out);
-    qsort(copy, (size_t)config->n_origins, sizeof **out, compare_origins);
+  *n = 0;
+  for (int64_t i = 0; i < config->n_origins; i++) {
+    if (config->origins[i].size == 0) {
+      (*out)[(*n)++] = config->origins[i];
+    }
+  }
+  if (*n > 0) {
+    qsort(copy, (size_t)*n, sizeof **out, compare_origins);
   }
   return WEIR_OK;
 }
@@ -351,13 +399,11 @@ fail:
 static weir_status render(const weir_config *config, weir_conf_buffer *buffer)
 {
   weir_conf_origin *origins = NULL;
+  int64_t n_origins = 0;
 
-  WEIR_TRY(sorted_origins(config, &origins));
-  const printer p = {.buffer = buffer,
-                     .config = config,
-                     .origins = origins,
-                     .n_origins = config->n_origins,
-                     .lead = ""};
+  WEIR_TRY(sorted_origins(config, &origins, &n_origins));
+  const printer p = {
+      .buffer = buffer, .config = config, .origins = origins, .n_origins = n_origins, .lead = ""};
   weir_conf_put(buffer, "# resolved configuration: each value with its origin\n");
   put_section(&p, (section){.table = config->table, .prefix = "", .base = config->out});
   weir_free(&origins);
