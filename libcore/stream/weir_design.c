@@ -8,18 +8,23 @@
 #define MAX_ROOTS (2 * WEIR_DESIGN_MAX_SECTIONS)
 static const double pi = 3.14159265358979323846;
 
-/* Zeros (all real) and poles of a filter; poles with Im > 0 stand for their pair. */
+/* Zeros and poles of a filter; those with Im > 0 stand for their pair. */
 typedef struct roots {
-  double complex pole[MAX_ROOTS];
-  double zero[MAX_ROOTS];
+  double complex pole[MAX_ROOTS], zero[MAX_ROOTS];
   int n_poles, n_zeros;
   double gain;
 } roots;
 
+/* Whether each pole of the prototype becomes two. */
+static bool is_double(weir_design_band band)
+{
+  return band == WEIR_DESIGN_BANDPASS || band == WEIR_DESIGN_BANDSTOP;
+}
+
 static weir_status check_spec(const weir_design_spec *s)
 {
   const bool use_lo = s->band != WEIR_DESIGN_LOWPASS, use_hi = s->band != WEIR_DESIGN_HIGHPASS;
-  const int poles = s->band == WEIR_DESIGN_BANDPASS ? 2 * s->order : s->order;
+  const int poles = is_double(s->band) ? 2 * s->order : s->order;
 
   if (s->order < 1 || poles > WEIR_DESIGN_MAX_SECTIONS) {
     return weir_fail(WEIR_ERR_CONFIG, "butterworth: order %d gives %d poles; 1 to %d are possible",
@@ -44,13 +49,13 @@ static double warp(double f, double rate)
   return 4.0 * tan(pi * f / rate);
 }
 
-/* Analogue poles of the transformed prototype; returns the number of zeros at s = 0. */
-static int analogue_poles(const weir_design_spec *s, roots *r)
+/* Analogue poles and zeros of the transformed prototype. */
+static void analogue_roots(const weir_design_spec *s, roots *r)
 {
   const double lo = warp(s->lo, s->rate), hi = warp(s->hi, s->rate);
   const int n = s->order;
 
-  r->n_poles = 0;
+  r->n_poles = r->n_zeros = 0;
   for (int k = 0; k < n; k++) {
     /* The middle pole of an odd order is exactly real. */
     const double angle = pi * (double)(2 * k + 1 - n) / (2.0 * n);
@@ -61,37 +66,50 @@ static int analogue_poles(const weir_design_spec *s, roots *r)
     } else if (s->band == WEIR_DESIGN_HIGHPASS) {
       r->pole[r->n_poles++] = lo / p;
     } else {
-      const double complex half = p * (hi - lo) / 2, root = csqrt(half * half - lo * hi);
+      const double complex half = (s->band == WEIR_DESIGN_BANDPASS ? p : 1 / p) * (hi - lo) / 2;
+      const double complex root = csqrt(half * half - lo * hi);
 
       r->pole[r->n_poles++] = half + root;
       r->pole[r->n_poles++] = half - root;
+    }
+    if (s->band == WEIR_DESIGN_BANDSTOP) {
+      r->zero[r->n_zeros++] = sqrt(lo * hi) * (double complex)I;
+    } else if (s->band != WEIR_DESIGN_LOWPASS) {
+      r->zero[r->n_zeros++] = 0;
     }
   }
   r->gain = s->band == WEIR_DESIGN_LOWPASS    ? pow(hi, n)
             : s->band == WEIR_DESIGN_BANDPASS ? pow(hi - lo, n)
                                               : 1.0;
-  return s->band == WEIR_DESIGN_LOWPASS ? 0 : n;
 }
 
-/* z = (4 + s)/(4 - s); poles beyond the zeros at s = 0 bring zeros at z = -1. */
-static void to_digital(roots *r, int zeros_at_dc)
+/* z = (4 + s)/(4 - s); poles beyond the zeros bring zeros at z = -1. Returns how many sections that
+ * makes. */
+static int to_digital(roots *r)
 {
-  double complex denominator = 1.0;
+  double complex numerator = 1.0, denominator = 1.0;
+  int n = 0; /* zeros, each of a pair */
 
+  for (int k = 0; k < r->n_zeros; k++) {
+    const double complex s = r->zero[k];
+
+    numerator *= cimag(s) != 0 ? (4.0 - s) * (4.0 - conj(s)) : 4.0 - s;
+    r->zero[k] = (4.0 + s) / (4.0 - s);
+    n += cimag(s) != 0 ? 2 : 1;
+  }
   for (int k = 0; k < r->n_poles; k++) {
     denominator *= 4.0 - r->pole[k];
     r->pole[k] = (4.0 + r->pole[k]) / (4.0 - r->pole[k]);
   }
-  r->gain *= pow(4.0, zeros_at_dc) / creal(denominator);
-  r->n_zeros = 0;
-  while (r->n_zeros < r->n_poles) {
-    r->zero[r->n_zeros] = r->n_zeros < zeros_at_dc ? 1.0 : -1.0;
-    r->n_zeros++;
+  r->gain *= creal(numerator) / creal(denominator);
+  for (; n < r->n_poles; n++) {
+    r->zero[r->n_zeros++] = -1.0;
   }
-  if (r->n_poles % 2 == 1) {
+  if (n % 2 == 1) {
     r->pole[r->n_poles++] = 0.0;
     r->zero[r->n_zeros++] = 0.0;
   }
+  return (n + 1) / 2;
 }
 
 static bool is_real(double complex p)
@@ -134,7 +152,7 @@ static double complex take_worst_pole(roots *r, bool real_only)
   return p;
 }
 
-static double take_nearest_zero(roots *r, double complex p)
+static double complex take_nearest_zero(roots *r, double complex p)
 {
   int nearest = 0;
 
@@ -143,7 +161,7 @@ static double take_nearest_zero(roots *r, double complex p)
       nearest = k;
     }
   }
-  const double z = r->zero[nearest];
+  const double complex z = r->zero[nearest];
 
   r->zero[nearest] = r->zero[--r->n_zeros];
   return z;
@@ -154,17 +172,21 @@ weir_status weir_design_butterworth(const weir_design_spec *spec, weir_sos *sos,
   roots r;
 
   WEIR_TRY(check_spec(spec));
-  to_digital(&r, analogue_poles(spec, &r));
-  const int n = r.n_zeros / 2;
+  analogue_roots(spec, &r);
+  const int n = to_digital(&r);
 
   drop_conjugates(&r);
   for (int k = n - 1; k >= 0; k--) {
     const double complex p1 = take_worst_pole(&r, false);
     const double complex p2 = cimag(p1) != 0.0 ? conj(p1) : take_worst_pole(&r, true);
-    const double z1 = take_nearest_zero(&r, p1), z2 = take_nearest_zero(&r, p1);
+    const double complex z1 = take_nearest_zero(&r, p1);
+    const double complex z2 = cimag(z1) != 0.0 ? conj(z1) : take_nearest_zero(&r, p1);
 
-    sos[k] = (weir_sos){
-        .b0 = 1.0, .b1 = -(z1 + z2), .b2 = z1 * z2, .a1 = -creal(p1 + p2), .a2 = creal(p1 * p2)};
+    sos[k] = (weir_sos){.b0 = 1.0,
+                        .b1 = -creal(z1 + z2),
+                        .b2 = creal(z1 * z2),
+                        .a1 = -creal(p1 + p2),
+                        .a2 = creal(p1 * p2)};
   }
   sos[0].b0 *= r.gain;
   sos[0].b1 *= r.gain;

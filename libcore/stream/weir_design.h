@@ -1,5 +1,5 @@
 /* weir_design.h - coefficients of recursive filters: Butterworth and notch sections, their steady
- * state, response and delay. Numbers only: running a filter is a scan over time. */
+ * state, response, delay and decay. Numbers only: running a filter is a scan over time. */
 #ifndef WEIR_DESIGN_H
 #define WEIR_DESIGN_H
 #include <stdint.h>
@@ -17,7 +17,8 @@ typedef struct weir_sos {
 typedef enum weir_design_band {
   WEIR_DESIGN_LOWPASS,  /* passes below hi */
   WEIR_DESIGN_HIGHPASS, /* passes above lo */
-  WEIR_DESIGN_BANDPASS  /* passes lo..hi   */
+  WEIR_DESIGN_BANDPASS, /* passes lo..hi   */
+  WEIR_DESIGN_BANDSTOP  /* stops lo..hi    */
 } weir_design_band;
 
 /* Most sections one filter may have. */
@@ -26,7 +27,7 @@ typedef enum weir_design_band {
 /* What is designed. Frequencies in Hz; the edge that `band` does not use is ignored. */
 typedef struct weir_design_spec {
   weir_design_band band;
-  int order; /* of the low-pass prototype; a band-pass has twice as many poles */
+  int order; /* of the low-pass prototype; band-pass and band-stop have twice as many poles */
   double lo, hi;
   double rate; /* samples per second */
 } weir_design_spec;

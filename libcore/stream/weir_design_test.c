@@ -1,6 +1,7 @@
 /* weir_design_test.c - stored scipy coefficients, and what theory says of any design. */
 #include "base/weir_check.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_random.h"
@@ -39,6 +40,13 @@ static const stored_case stored[] = {
    {{1.513166753630396e-03, 3.026333507260792e-03, 1.513166753630396e-03, -1.728275039728066e+00, 7.836512398054386e-01},
     {1.000000000000000e+00, 0.000000000000000e+00, -1.000000000000000e+00, -1.777492909472920e+00, 7.781984933611464e-01},
     {1.000000000000000e+00, -2.000000000000000e+00, 1.000000000000000e+00, -1.996893734436133e+00, 9.969037081627870e-01}}},
+  {{WEIR_DESIGN_BANDSTOP, 2, 45, 55, 360}, 2,
+   {{8.838748274589634e-01, -1.140628009148721e+00, 8.838748274589634e-01, -1.118238289892922e+00, 8.782053516496768e-01},
+    {1.000000000000000e+00, -1.290485907860837e+00, 1.000000000000000e+00, -1.304144956647476e+00, 8.896330225778560e-01}}},
+  {{WEIR_DESIGN_BANDSTOP, 3, 5, 100, 250}, 3,
+   {{2.863530017091790e-02, -3.868967454902241e-02, 2.863530017091791e-02, 1.251977607779459e+00, 5.540125942508924e-01},
+    {1.000000000000000e+00, -1.351118176449771e+00, 1.000000000000000e+00, -3.832185656285394e-01, -4.327386422474259e-01},
+    {1.000000000000000e+00, -1.351118176449771e+00, 1.000000000000000e+00, -1.869323774495777e+00, 8.844731106732820e-01}}},
 };
 // clang-format on
 
@@ -64,7 +72,7 @@ static weir_design_spec random_spec(uint64_t seed)
   const double rate = 125.0 + 875.0 * weir_random_uniform(1, 1, 0, seed);
   const double lo = rate * (0.01 + 0.1 * weir_random_uniform(1, 2, 0, seed));
 
-  return (weir_design_spec){.band = (weir_design_band)(weir_random_bits(1, 3, 0, seed) % 3),
+  return (weir_design_spec){.band = (weir_design_band)(weir_random_bits(1, 3, 0, seed) % 4),
                             .order = 1 + (int)(weir_random_bits(1, 4, 0, seed) % 6),
                             .lo = lo,
                             .hi = lo * (1.5 + 2.0 * weir_random_uniform(1, 5, 0, seed)),
@@ -83,14 +91,19 @@ static void edges_lie_at_3_dB_and_poles_inside_the_circle(void **state)
     assert_true(weir_design_radius(sos, n) < 1.0);
     if (s.band != WEIR_DESIGN_LOWPASS) {
       assert_near(weir_design_gain(sos, n, s.lo, s.rate), sqrt(0.5), 1e-7);
-      assert_near(weir_design_gain(sos, n, 0.0, s.rate), 0.0, 1e-9);
     }
     if (s.band != WEIR_DESIGN_HIGHPASS) {
       assert_near(weir_design_gain(sos, n, s.hi, s.rate), sqrt(0.5), 1e-7);
-      assert_near(weir_design_gain(sos, n, s.rate / 2, s.rate), 0.0, 1e-9);
     }
-    if (s.band == WEIR_DESIGN_LOWPASS) {
-      assert_near(weir_design_gain(sos, n, 0.0, s.rate), 1.0, 1e-9);
+    const bool dc = s.band == WEIR_DESIGN_LOWPASS || s.band == WEIR_DESIGN_BANDSTOP;
+    const bool top = s.band == WEIR_DESIGN_HIGHPASS || s.band == WEIR_DESIGN_BANDSTOP;
+
+    assert_near(weir_design_gain(sos, n, 0.0, s.rate), dc ? 1.0 : 0.0, 1e-9);
+    assert_near(weir_design_gain(sos, n, s.rate / 2, s.rate), top ? 1.0 : 0.0, 1e-9);
+    if (s.band == WEIR_DESIGN_BANDSTOP) {
+      const double w = sqrt(tan(M_PI * s.lo / s.rate) * tan(M_PI * s.hi / s.rate));
+
+      assert_near(weir_design_gain(sos, n, atan(w) * s.rate / M_PI, s.rate), 0.0, 1e-7);
     }
   }
 }
@@ -199,6 +212,7 @@ static void impossible_filters_are_refused(void **state)
       {WEIR_DESIGN_LOWPASS, 0, 0, 20, 360},     {WEIR_DESIGN_BANDPASS, 17, 5, 20, 360},
       {WEIR_DESIGN_HIGHPASS, 2, 0, 20, 360},    {WEIR_DESIGN_LOWPASS, 2, 0, 20, NAN},
       {WEIR_DESIGN_LOWPASS, 2, 0, INFINITY, 1}, {WEIR_DESIGN_HIGHPASS, 2, NAN, 20, 360},
+      {WEIR_DESIGN_BANDSTOP, 2, 60, 50, 360},   {WEIR_DESIGN_BANDSTOP, 17, 50, 60, 360},
   };
   weir_sos sos[WEIR_DESIGN_MAX_SECTIONS], notch;
   int n = -1;
