@@ -1,7 +1,7 @@
 # Functions of the build: rooms, registries, tests.
 
 # Suffix of a source decides what it needs: foo_cblas.c is compiled only where WEIR_HAVE_CBLAS is true.
-set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac mpi)
+set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac mpi edflib)
 
 function(weir_filter_sources out)
   set(kept "")
@@ -102,6 +102,11 @@ function(weir_unit_tests)
   endif()
   foreach(source IN LISTS ARGN)
     get_filename_component(stem ${source} NAME_WE)
+    string(REGEX MATCH "_([a-z]+)_test$" library_ ${stem}) # foo_edflib_test.c needs what foo_edflib.c would
+    string(TOUPPER "${CMAKE_MATCH_1}" upper)
+    if(library_ AND CMAKE_MATCH_1 IN_LIST WEIR_SUFFIXES AND NOT WEIR_HAVE_${upper})
+      continue()
+    endif()
     file(RELATIVE_PATH where ${CMAKE_SOURCE_DIR} ${source})
     get_filename_component(where ${where} DIRECTORY)
     string(REGEX REPLACE "^libcore/" "" where ${where})

@@ -35,8 +35,10 @@ core_packages=(
   'libyaml-dev pkg yaml-0.1'
   'libopenblas-openmp-dev openblas_openmp'
   'libnetcdf-mpi-dev netcdf_parallel'
+  'libflac-dev pkg flac'
 )
 test_packages=(
+  'libedf-dev header edflib.h gcc'
   'libcmocka-dev header cmocka.h gcc'
   'clang have clang'
   'libclang-rt-14-dev fuzzer'

@@ -7,6 +7,8 @@
 #include "io/io_priv.h"
 #include "io/weir_record_format.h"
 
+enum { MAX_EVENTS = 1 << 22 };
+
 struct weir_record {
   const weir_record_format *format;
   weir_record_body body;
@@ -112,6 +114,9 @@ static weir_status refuse_signal(const weir_record *r, const char *wanted)
       break;
     }
     used += (size_t)n;
+  }
+  if (r->body.n_signals == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "record %s: has no signals, only annotations", r->body.name);
   }
   if (!wanted) {
     return weir_fail(WEIR_ERR_CONFIG, "record %s: no signal is in mV: choose one of: %s",
@@ -244,4 +249,41 @@ weir_status weir_record_checksum(weir_record *r, int signal, int *sum)
                      r->format->name);
   }
   return r->format->checksum(r->body.state, signal, sum);
+}
+
+weir_status weir_record_events_read(weir_record *r, weir_record_events *out)
+{
+  *out = (weir_record_events){0};
+  if (!r->format->events) {
+    return WEIR_OK;
+  }
+  const weir_status status = r->format->events(r->body.state, out);
+
+  if (status != WEIR_OK) {
+    weir_record_events_fini(out);
+  }
+  return status;
+}
+
+weir_status weir_record_events_add(weir_record_events *events, const weir_record_event *event,
+                                   const char *text, int64_t size)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(
+      weir_reserve(&events->items, &events->capacity, events->count + 1, sizeof *events->items));
+  WEIR_TRY(weir_alloc(size + 1, 1, &memory));
+  memcpy(memory, text, (size_t)size);
+  events->items[events->count] = *event;
+  events->items[events->count++].text = memory;
+  return WEIR_OK;
+}
+
+void weir_record_events_fini(weir_record_events *events)
+{
+  for (int64_t i = 0; i < events->count; i++) {
+    weir_free(&events->items[i].text);
+  }
+  weir_free(&events->items);
+  *events = (weir_record_events){0};
 }

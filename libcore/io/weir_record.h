@@ -31,10 +31,10 @@ typedef struct weir_record_opts {
   int zero_gain;   /* accept a gain of 0 (uncalibrated) as 200 per unit instead of refusing it */
 } weir_record_opts;
 
-/* Opens `path` with the format that claims it: a WFDB record name with or without .hea, or a .csv
- * or .txt file. Headers and sizes are checked here, so that a later read fails only when the file
- * changes or the device does.
- * Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
+/* Opens `path` with the format that claims it: a WFDB record name with or without .hea, an .edf or
+ * .bdf file, or a .csv or .txt file. What identifies a person in a header is not passed on. Headers
+ * and sizes are checked here, so that a later read fails only when the file changes or the device
+ * does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
  * WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be decoded), WEIR_ERR_MEMORY;
  * *out is then NULL. */
 weir_status weir_record_open(const char *path, const weir_record_opts *opts,
@@ -74,6 +74,28 @@ weir_status weir_record_next_run(const weir_record *r, int signal, int64_t start
  * compare with `checksum`. Reads the whole signal. Fails as weir_record_read; WEIR_ERR_UNSUPPORTED
  * where the record has segments (each has its own sum) or the format has no checksums. */
 weir_status weir_record_checksum(weir_record *r, int signal, int *sum) WEIR_CHECKED;
+/* A text with its time, as a file of signals may hold them itself (EDF+). */
+enum { WEIR_RECORD_NOTE = 22 }; /* WEIR_ANN_NOTE */
+typedef struct weir_record_event {
+  int64_t time;     /* ns after the record's first sample; may be negative */
+  int64_t duration; /* ns; -1 where none is stated */
+  int code;         /* as in weir_annotation.h; WEIR_RECORD_NOTE for free text */
+  const char *text; /* UTF-8, any length */
+} weir_record_event;
+/* In file order. */
+typedef struct weir_record_events {
+  int64_t count, capacity;
+  weir_record_event *items;
+} weir_record_events;
+/* Every event of the file; none where the format has no place for them (annotations of WFDB records
+ * are files of their own: weir_annotation.h). Grows with what the file holds.
+ * Fails: WEIR_ERR_DATA, naming file and byte, WEIR_ERR_MEMORY; *out needs no fini then. */
+weir_status weir_record_events_read(weir_record *r, weir_record_events *out) WEIR_CHECKED;
+/* Appends a copy of `event` with the `size` bytes at `text` as its text. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_record_events_add(weir_record_events *events, const weir_record_event *event,
+                                   const char *text, int64_t size) WEIR_CHECKED;
+/* Frees everything and empties *events. */
+void weir_record_events_fini(weir_record_events *events);
 /* Gaps from absent segment files: warned about when the record is opened, and counted. */
 int64_t weir_record_missing_segments(const weir_record *r);
 

@@ -37,7 +37,8 @@ typedef struct weir_record_format {
   weir_status (*read)(void *state, int signal, int64_t start, int64_t count,
                       const weir_record_slots *to);
   void (*next_run)(const void *state, int signal, int64_t start, int64_t *lo, int64_t *hi);
-  weir_status (*checksum)(void *state, int signal, int *sum); /* NULL: has none */
+  weir_status (*checksum)(void *state, int signal, int *sum);  /* NULL: has none */
+  weir_status (*events)(void *state, weir_record_events *out); /* NULL: has none */
 } weir_record_format;
 
 /* Every format of this build, NULL at the end; generated from the folders. */

@@ -90,6 +90,8 @@ static const struct library {
   const char *where[3];
 } libraries[] = {
     {"yaml.h", {"libcore/conf/"}},
+    {"FLAC/", {"libcore/io/wfdb/"}},
+    {"edflib.h", {"libcore/io/edf/"}},
     {"omp.h", {"libcore/device/"}},
     {"cuda_runtime", {"libcore/device/"}},
     {"pthread.h", {"libcore/base/", "libcore/device/"}},

@@ -8,9 +8,10 @@
 #include "io/weir_record.h"
 
 const weir_opt ps_input_options[] = {
-    WEIR_OPT_PATH(ps_input_opts, record, "",
-                  "WFDB record (path without suffix, or of its .hea file); empty, with csv empty "
-                  "too: the built-in recording"),
+    WEIR_OPT_PATH(
+        ps_input_opts, record, "",
+        "WFDB record (path without suffix, or of its .hea file), or an .edf or .bdf file; "
+        "empty, with csv empty too: the built-in recording"),
     WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
     WEIR_OPT_STRING(ps_input_opts, signal, "",
                     "signal by name or index; empty: the first in mV, or the only one"),

@@ -170,6 +170,23 @@ static void a_text_file_runs(void **state)
   printf("biosppy_ecg: %g beats\n", event_number(in_scratch("a"), "run_end", "beats"));
 }
 
+/* A8: a signal of an EDF+ file, and one of several rates of a BDF+ file by its name. */
+static void edf_and_bdf_files_run(void **state)
+{
+  assert_int_equal(program("run --set input.record=%s --out %s", in_data("edf/test_subsecond.edf"),
+                           in_scratch("a")),
+                   0);
+  assert_true(event_number(in_scratch("a"), "run_end", "samples") == 698 * 128);
+  assert_int_equal(program("run --set input.record=%s --set input.signal='ramp 3.5Hz' --out %s",
+                           in_data("edf/test_generator_datarec_2.bdf"), in_scratch("b")),
+                   0);
+  assert_true(event_number(in_scratch("b"), "run_end", "samples") == 30 * 250);
+  assert_int_equal(program("run --set input.record=%s --out %s", in_data("edf/test_edfann.edf"),
+                           in_scratch("c")),
+                   2);
+  assert_non_null(strstr(printed(), "only annotations"));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
@@ -180,6 +197,7 @@ int main(void)
       TEST(odd_records_run),
       TEST(beats_of_a_fast_signal_are_scored_by_the_file_s_clock),
       TEST(a_text_file_runs),
+      TEST(edf_and_bdf_files_run),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
