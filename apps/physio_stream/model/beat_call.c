@@ -103,14 +103,8 @@ static int64_t pass_gaps(head *h, int64_t beat)
   return gap;
 }
 
-/* The result of one call: beats [2, places], see graph.h. */
-typedef struct table {
-  int64_t *sample, *gap;
-  int64_t n, places;
-} table;
-
 /* The detector has written `found` samples behind the n there are. */
-static void take(head *h, table *out, int64_t found)
+static void take(head *h, ps_beat_table *out, int64_t found)
 {
   for (int64_t i = 0; i < found; i++, out->n++) {
     out->gap[out->n] = pass_gaps(h, out->sample[out->n]);
@@ -118,7 +112,7 @@ static void take(head *h, table *out, int64_t found)
 }
 
 /* Room for the beats of n slots. */
-static weir_status check_room(const head *h, const table *out, int64_t n)
+static weir_status check_room(const head *h, const ps_beat_table *out, int64_t n)
 {
   const int64_t most = ps_detect_capacity(detector(h), n);
 
@@ -129,39 +123,52 @@ static weir_status check_room(const head *h, const table *out, int64_t n)
   return WEIR_OK;
 }
 
-static weir_status feed(head *h, const weir_op_run *run, int64_t t, int64_t n, table *out)
+weir_status ps_beat_call_slots(void *state, const float *filtered, const float *feature,
+                               const uint8_t *present, int64_t t, int64_t n, ps_beat_table *out)
 {
-  const float *filtered = weir_view_at(&run->in[0], &t), *feature = weir_view_at(&run->in[1], &t);
-  const uint8_t *present = weir_view_at(&run->in[2], &t);
+  head *h = state;
+
+  for (int64_t end = t + n; t < end;) {
+    const int64_t piece = end - t < BLOCK ? end - t : BLOCK;
+    int64_t found = 0;
+
+    WEIR_TRY(check_room(h, out, piece));
+    note_gaps(h, present, t, piece);
+    ps_detect_chunk(detector(h), filtered, feature, present, t, piece, out->sample + out->n,
+                    out->places - out->n, &found);
+    take(h, out, found);
+    t += piece;
+    filtered += piece;
+    feature += piece;
+    present += piece;
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_beat_call_end(void *state, ps_beat_table *out)
+{
+  head *h = state;
   int64_t found = 0;
 
-  WEIR_TRY(check_room(h, out, n));
-  note_gaps(h, present, t, n);
-  ps_detect_chunk(detector(h), filtered, feature, present, t, n, out->sample + out->n,
-                  out->places - out->n, &found);
+  WEIR_TRY(check_room(h, out, 0));
+  ps_detect_flush(detector(h), out->sample + out->n, out->places - out->n, &found);
   take(h, out, found);
   return WEIR_OK;
 }
 
 weir_status ps_beat_call_run(void *context, const weir_op_run *run)
 {
-  head *h = run->in[3].data;
+  const int64_t t = run->box.lo[0], n = run->box.hi[0] - t;
   int64_t *result = run->out[0].data;
   const int64_t columns = run->out[0].extent[1];
-  table out = {.sample = result + 1, .gap = result + columns + 1, .places = columns - 1};
+  ps_beat_table out = {.sample = result + 1, .gap = result + columns + 1, .places = columns - 1};
 
   (void)context;
-  for (int64_t t = run->box.lo[0]; t < run->box.hi[0]; t += BLOCK) {
-    const int64_t left = run->box.hi[0] - t;
-
-    WEIR_TRY(feed(h, run, t, left < BLOCK ? left : BLOCK, &out));
-  }
+  WEIR_TRY(ps_beat_call_slots(run->in[3].data, weir_view_at(&run->in[0], &t),
+                              weir_view_at(&run->in[1], &t), weir_view_at(&run->in[2], &t), t, n,
+                              &out));
   if (run->last) {
-    int64_t found = 0;
-
-    WEIR_TRY(check_room(h, &out, 0));
-    ps_detect_flush(detector(h), out.sample + out.n, out.places - out.n, &found);
-    take(h, &out, found);
+    WEIR_TRY(ps_beat_call_end(run->in[3].data, &out));
   }
   result[0] = out.n;
   result[columns] = 0;

@@ -33,6 +33,9 @@ const weir_opt ps_detect_options[] = {
                   "interval, in usual ones, that misses a beat (Pan and Tompkins 1985: 1.66)"),
     WEIR_OPT_REAL(ps_detect_opts, wait, 3, 0.5, 60, "s",
                   "longest wait for the next sure beat before the search goes ahead"),
+    WEIR_OPT_REAL(ps_detect_opts, decide, 30, 4, 3600, "s",
+                  "time from a beat within which it is decided whatever comes, gaps included: the "
+                  "delay of a query's beats (a gap after which levels are learnt anew: 30 s)"),
     WEIR_OPT_REAL(ps_detect_opts, away, 0.45, 0, 0.9, "1",
                   "of a usual interval: what a searched beat keeps from its neighbours (tuned on "
                   "MIT-BIH 119, 208)"),
@@ -90,9 +93,9 @@ static layout place(int64_t held_capacity, int64_t ring)
   return l;
 }
 
-ps_candidate *ps_detect_held(ps_detector *d)
+ps_candidate *ps_detect_held(const ps_detector *d)
 {
-  return (ps_candidate *)(void *)((char *)d + place(d->held_capacity, d->ring).held);
+  return (ps_candidate *)(void *)((char *)(uintptr_t)d + place(d->held_capacity, d->ring).held);
 }
 
 static float *ring_of(ps_detector *d)
@@ -125,6 +128,12 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
   d->half_window = (front.window + 1) / 2;
   d->feature_delay = (int64_t)floor(front.feature_delay);
   d->filtered_delay = front.filtered_delay;
+  /* No sooner than a candidate is known, with a block to spare. */
+  const int64_t known = d->refractory + 2 * d->half_window + d->feature_delay +
+                        (int64_t)ceil(d->filtered_delay) + 2 * BLOCK;
+
+  d->decide = (int64_t)ceil(opts->decide * rate);
+  d->decide = d->decide > known ? d->decide : known;
   d->held_capacity = (d->learn > d->lost ? d->learn : d->lost) / d->refractory + 8;
   d->ring = 64;
   while (d->ring < d->refractory + d->feature_delay + 2 * d->half_window + 2 * BLOCK) {
@@ -227,15 +236,22 @@ static void confirm(ps_detector *d, ps_beat_out *out)
   ps_decide_feed(d, c, out);
 }
 
+/* The slots from the last present one up to t are absent: what that alone decides. */
+static void pass_gap(ps_detector *d, int64_t t, ps_beat_out *out)
+{
+  if (d->rising) {
+    confirm(d, out);
+  }
+  ps_decide_due(d, t, out);
+}
+
 /* A present slot t after missing ones (or the first). */
 static void start_segment(ps_detector *d, int64_t t, ps_beat_out *out)
 {
   if (d->next >= 0) {
     const int64_t gap = t - d->next;
 
-    if (d->rising) {
-      confirm(d, out);
-    }
+    pass_gap(d, t, out);
     d->heard += d->next - d->segment;
     d->segment = d->next;
     if (gap > d->relearn_gap && !(d->learning && d->heard < d->learn_least)) {
@@ -298,7 +314,21 @@ static int64_t descend(ps_detector *d, const float *feature, int64_t t, int64_t 
   return i;
 }
 
-/* Present, finite values of slots [t, t + n), n <= BLOCK; `most` is the largest of feature. */
+/* Present, finite values of slots [t, t + n) of one segment; `most` is no less than any of feature.
+ */
+static void scan_part(ps_detector *d, const float *feature, int64_t t, int64_t n, float most,
+                      ps_beat_out *out)
+{
+  if (d->rising && most <= d->peak && t + n - 1 - d->peak_at < d->refractory) {
+    d->next = t + n;
+    return;
+  }
+  for (int64_t i = 0; i < n;) {
+    i = d->rising ? climb(d, feature, t, i, n, out) : descend(d, feature, t, i, n);
+  }
+}
+
+/* The same for n <= BLOCK slots, which may begin a segment. */
 static void scan(ps_detector *d, const float *filtered, const float *feature, int64_t t, int64_t n,
                  float most, ps_beat_out *out)
 {
@@ -311,12 +341,12 @@ static void scan(ps_detector *d, const float *filtered, const float *feature, in
   }
   memcpy(ring + place_of_t, filtered, (size_t)head * sizeof *ring);
   memcpy(ring, filtered + head, (size_t)(n - head) * sizeof *ring);
-  if (d->rising && most <= d->peak && t + n - 1 - d->peak_at < d->refractory) {
-    d->next = t + n;
-    return;
-  }
-  for (int64_t i = 0; i < n;) {
-    i = d->rising ? climb(d, feature, t, i, n, out) : descend(d, feature, t, i, n);
+  for (int64_t done = 0; done < n;) {
+    ps_decide_due(d, t + done, out);
+    const int64_t due = ps_decide_deadline(d) - t, end = due < n ? due : n;
+
+    scan_part(d, feature + done, t + done, end - done, most, out);
+    done = end;
   }
 }
 
@@ -376,6 +406,9 @@ void ps_detect_chunk(void *state, const float *filtered, const float *feature,
       }
     }
   }
+  if (d->next >= 0 && d->next < t0 + n) {
+    pass_gap(d, t0 + n, &out);
+  }
   *n_beats = out.n;
 }
 
@@ -403,7 +436,6 @@ int64_t ps_detect_capacity(const void *state, int64_t n)
 int64_t ps_detect_latency(const void *state)
 {
   const ps_detector *d = state;
-  const int64_t front = d->feature_delay + d->half_window + (int64_t)ceil(d->filtered_delay);
 
-  return (d->lost > d->wait ? d->lost : d->wait) + 2 * d->refractory + front;
+  return d->decide + 1;
 }

@@ -20,6 +20,7 @@ typedef struct ps_detect_opts {
   double search;        /* of that way: a beat where the rhythm misses one          */
   double missed;        /* interval, in usual ones, that misses a beat              */
   double wait;          /* s, longest wait for the next sure beat before searching  */
+  double decide;        /* s from a beat within which it is decided, whatever comes */
   double away;          /* of a usual interval that a searched beat keeps away      */
   double t_wave;        /* s after a beat where a T wave may lie                    */
   double t_wave_ratio;  /* smaller than this, of the beat before: a T wave          */
@@ -56,7 +57,7 @@ void ps_detect_flush(void *state, int64_t *beats, int64_t capacity, int64_t *n_b
 
 /* Most beats that a call with n slots (or a flush, n = 0) can write. */
 int64_t ps_detect_capacity(const void *state, int64_t n);
-/* Samples after a beat by which it has been written once learning is over, if samples keep
- * coming. */
+/* A beat at sample t has been written when all slots up to t + latency were passed, absent ones
+ * included, whatever they hold. */
 int64_t ps_detect_latency(const void *state);
 #endif

@@ -309,6 +309,25 @@ void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
   }
 }
 
+int64_t ps_decide_deadline(const ps_detector *d)
+{
+  return d->n_held > 0 ? ps_detect_held(d)[0].at + d->decide : INT64_MAX;
+}
+
+void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out)
+{
+  while (ps_decide_deadline(d) <= now) {
+    if (d->learning) {
+      end_learning(d, out);
+      continue;
+    }
+    drop_held(d, search(d, 0, d->n_held, ps_detect_held(d)[d->n_held - 1].at, 0, out));
+    if (ps_decide_deadline(d) <= now) {
+      drop_held(d, 1); /* no beat */
+    }
+  }
+}
+
 void ps_decide_finish(ps_detector *d, ps_beat_out *out)
 {
   if (d->learning) {

@@ -24,7 +24,7 @@ typedef struct ps_detector {
   ps_detect_opts opts;
   double rate;
   /* lengths in samples */
-  int64_t refractory, t_wave, learn, learn_least, lost, wait, relearn_gap;
+  int64_t refractory, t_wave, learn, learn_least, lost, wait, relearn_gap, decide;
   int64_t half_window, feature_delay, sharp_step;
   double filtered_delay;
   /* scan: the largest value of the feature so far, until it is `refractory` old */
@@ -51,8 +51,12 @@ typedef struct ps_detector {
 
 /* A candidate in order of time. May write beats. */
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out);
+/* All samples before slot `now` have been taken: decides what is held for longer than it may be. */
+void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out);
+/* The slot before which something held must be decided; beyond all slots where nothing is held. */
+int64_t ps_decide_deadline(const ps_detector *d);
 /* Decides all that is held, then forgets rhythm and levels. */
 void ps_decide_finish(ps_detector *d, ps_beat_out *out);
 /* Candidates held; held_capacity of them. */
-ps_candidate *ps_detect_held(ps_detector *d);
+ps_candidate *ps_detect_held(const ps_detector *d);
 #endif

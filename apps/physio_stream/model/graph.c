@@ -45,28 +45,34 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
   return weir_label(g, weir_call(g, &spec, in, 4), "decide_beats");
 }
 
-static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t most_slots,
-                  bool features)
+ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_series x)
 {
-  weir_graph *g = out->graph;
-  const ps_front *front = &out->front;
-  const weir_series x = weir_series_input(g, PS_INPUT_X, PS_INPUT_PRESENT, rate_num, rate_den);
-  const weir_series filtered = weir_stream_sos(g, x, front->sos, front->sections, 0);
-  (void)weir_label(g, filtered.value, "band_pass");
-  const weir_series slope = weir_stream_derivative(g, filtered, ps_front_slope, PS_FRONT_TAPS);
+  ps_graph_front f = {.filtered = weir_stream_sos(g, x, front->sos, front->sections, 0)};
+
+  (void)weir_label(g, f.filtered.value, "band_pass");
+  const weir_series slope = weir_stream_derivative(g, f.filtered, ps_front_slope, PS_FRONT_TAPS);
   weir_series energy = slope; /* with the age that the slope needed */
 
   (void)weir_label(g, slope.value, "slope");
   energy.value = weir_label(g, weir_square(g, slope.value), "energy"); /* still 0 where absent */
-  const weir_series feature = weir_stream_moving_sum(g, energy, front->window);
+  f.feature = weir_stream_moving_sum(g, energy, front->window);
+  (void)weir_label(g, f.feature.value, "moving_sum");
+  return f;
+}
 
-  (void)weir_label(g, feature.value, "moving_sum");
+static void build(ps_graph *out, int64_t rate_num, int64_t rate_den, int64_t most_slots,
+                  bool features)
+{
+  weir_graph *g = out->graph;
+  const weir_series x = weir_series_input(g, PS_INPUT_X, PS_INPUT_PRESENT, rate_num, rate_den);
+  const ps_graph_front f = ps_graph_add_front(g, &out->front, x);
+
   if (features) {
-    weir_output(g, PS_RESULT_FILTERED, filtered.value);
-    weir_output(g, PS_RESULT_FEATURE, feature.value);
-    weir_output(g, PS_RESULT_PRESENT, feature.present);
+    weir_output(g, PS_RESULT_FILTERED, f.filtered.value);
+    weir_output(g, PS_RESULT_FEATURE, f.feature.value);
+    weir_output(g, PS_RESULT_PRESENT, f.feature.present);
   }
-  weir_output(g, PS_RESULT_BEATS, decide(out, filtered, feature, most_slots));
+  weir_output(g, PS_RESULT_BEATS, decide(out, f.filtered, f.feature, most_slots));
 }
 
 weir_status ps_graph_create(const ps_detect_opts *opts, int64_t rate_num, int64_t rate_den,

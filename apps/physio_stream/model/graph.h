@@ -4,6 +4,7 @@
 #define PS_GRAPH_H
 #include "graph/weir_graph.h"
 #include "model/detect.h"
+#include "stream/weir_series.h"
 
 /* Names of inputs and results. x: f32, mV, 0 where absent; present: bool; filtered and feature as
  * front.h says, bits as ps_front_run gives them. */
@@ -23,6 +24,12 @@ typedef struct ps_graph {
   ps_front front;
   struct ps_beat_call *call;
 } ps_graph;
+
+/* Filtered signal and feature (front.h) of a stream, as ops; presence is the stream's. */
+typedef struct ps_graph_front {
+  weir_series filtered, feature;
+} ps_graph_front;
+ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_series x);
 
 /* The graph for one sampling rate; most_slots bounds the slots of one call to the decision.
  * features: filtered, feature and present are results too.

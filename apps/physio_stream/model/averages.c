@@ -1,0 +1,209 @@
+/* averages.c - see averages.h. */
+#include "model/averages.h"
+#include <math.h>
+#include "model/front.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "stream/op/moving_sum/weir_stream_moving_sum.h"
+#include "stream/op/sos/weir_stream_sos.h"
+
+/* Standard deviation of the R wave whose filter delay is taken out, s (as detect.front.qrs). */
+#define R_WIDTH 0.01
+
+const weir_opt ps_averages_ecg_options[] = {
+    WEIR_OPT_REAL(ps_averages_opts, lo, 8, 0.1, 1000, "Hz", "lower edge of the band (Elgendi: 8)"),
+    WEIR_OPT_REAL(ps_averages_opts, hi, 20, 0.2, 4000, "Hz",
+                  "upper edge of the band (Elgendi: 20)"),
+    WEIR_OPT_INT(ps_averages_opts, order, 1, 1, 8, "1", "order of the Butterworth band-pass"),
+    WEIR_OPT_REAL(ps_averages_opts, peak, 0.097, 0.01, 1, "s",
+                  "short average: width of a QRS complex (Elgendi: 97 ms)"),
+    WEIR_OPT_REAL(ps_averages_opts, beat, 0.611, 0.02, 4, "s",
+                  "long average: a beat (Elgendi: 611 ms)"),
+    WEIR_OPT_REAL(ps_averages_opts, offset, 0.08, 0, 10, "1",
+                  "share of the mean energy by which the short average must exceed the long one "
+                  "(Elgendi: 8 %)"),
+    WEIR_OPT_REAL(ps_averages_opts, memory, 10, 1, 600, "s",
+                  "time constant of the mean energy (Elgendi: the whole record)"),
+    WEIR_OPT_REAL(ps_averages_opts, refractory, 0.3, 0.05, 2, "s",
+                  "no two beats closer (Elgendi: 300 ms)"),
+    WEIR_OPT_END,
+};
+
+const weir_opt ps_averages_ppg_options[] = {
+    WEIR_OPT_REAL(ps_averages_opts, lo, 0.5, 0.05, 1000, "Hz",
+                  "lower edge of the band (Elgendi: 0.5)"),
+    WEIR_OPT_REAL(ps_averages_opts, hi, 8, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 8)"),
+    WEIR_OPT_INT(ps_averages_opts, order, 2, 1, 8, "1",
+                 "order of the Butterworth band-pass (Elgendi: 2)"),
+    WEIR_OPT_REAL(ps_averages_opts, peak, 0.111, 0.01, 1, "s",
+                  "short average: width of a systolic peak (Elgendi: 111 ms)"),
+    WEIR_OPT_REAL(ps_averages_opts, beat, 0.667, 0.02, 4, "s",
+                  "long average: a beat (Elgendi: 667 ms)"),
+    WEIR_OPT_REAL(ps_averages_opts, offset, 0.02, 0, 10, "1",
+                  "share of the mean energy by which the short average must exceed the long one "
+                  "(Elgendi: 2 %)"),
+    WEIR_OPT_REAL(ps_averages_opts, memory, 10, 1, 600, "s",
+                  "time constant of the mean energy (Elgendi: the whole record)"),
+    WEIR_OPT_REAL(ps_averages_opts, refractory, 0.3, 0.05, 2, "s",
+                  "no two beats closer: 200 a minute"),
+    WEIR_OPT_END,
+};
+
+/* Everything in slots. */
+typedef struct search {
+  int64_t peak, beat;
+  int64_t centre; /* slots that the middle of the long average lies back */
+  int64_t least;  /* a shorter block is noise                            */
+  int64_t refractory;
+  double lag; /* slots that the filter delays a peak */
+  double offset, memory, rate;
+} search;
+
+typedef struct state {
+  double mean; /* of the energy */
+  int64_t n;   /* slots in it, up to the memory */
+  int64_t next;
+  int64_t first; /* slot where the block began, -1 outside one */
+  int64_t top_at;
+  float top;
+  int64_t last;   /* 1 + slot of the last peak, 0 for none */
+  int64_t broken; /* a gap since it                        */
+} state;
+
+static int start(const void *params, void *memory)
+{
+  state *s = memory;
+
+  (void)params;
+  s->first = -1;
+  return 1;
+}
+
+/* The block has ended before slot t. */
+static void close_block(const search *p, state *s, int64_t t, ps_events *found)
+{
+  const int64_t at = (int64_t)floor((double)s->top_at - p->lag + 0.5);
+
+  if (s->first >= 0 && t - s->first >= p->least && at >= 0 &&
+      (s->last == 0 || at - (s->last - 1) >= p->refractory)) {
+    const int64_t since = s->last > 0 && !s->broken ? at - (s->last - 1) : 0;
+    const float values[PS_AVERAGES_VALUES] = {(float)((double)since / p->rate), s->top};
+
+    ps_events_put(found, at, values);
+    s->last = at + 1;
+    s->broken = 0;
+  }
+  s->first = -1;
+}
+
+/* One slot whose averages are centred on slot c. */
+static void step(const search *p, state *s, int64_t c, const float *const *x, int64_t i,
+                 ps_events *found)
+{
+  const double brief = (double)x[0][i] / (double)p->peak;
+  const double usual = (double)x[1][i] / (double)p->beat;
+
+  s->n += (double)s->n < p->memory;
+  s->mean += (usual - s->mean) / (double)s->n;
+  const int above = brief > usual + p->offset * s->mean;
+
+  if (!above || (s->first >= 0 && c - s->first >= p->beat)) {
+    close_block(p, s, c, found);
+  }
+  if (above && (s->first < 0 || x[2][i] > s->top)) {
+    s->first = s->first < 0 ? c : s->first;
+    s->top = x[2][i];
+    s->top_at = c;
+  }
+}
+
+static void gap_at(const search *p, state *s, ps_events *found)
+{
+  close_block(p, s, s->next - p->centre, found);
+  s->broken = 1;
+}
+
+static void pass(const void *params, void *memory, int64_t t, int64_t n, const float *const *x,
+                 const uint8_t *usable, ps_events *found)
+{
+  const search *p = params;
+  state *s = memory;
+
+  for (int64_t i = 0; i < n; i++) {
+    if (!usable[i] || t + i != s->next) {
+      gap_at(p, s, found);
+    }
+    if (usable[i]) {
+      step(p, s, t + i - p->centre, x, i, found);
+      s->next = t + i + 1;
+    }
+  }
+}
+
+static void finish(const void *params, void *memory, ps_events *found)
+{
+  gap_at(params, memory, found);
+}
+
+static weir_status design(const ps_averages_opts *o, bool pulse, double rate, ps_front *front,
+                          search *p)
+{
+  const ps_front_opts opts = {
+      .lo = o->lo, .hi = o->hi, .order = o->order, .window = o->peak, .qrs = R_WIDTH};
+
+  WEIR_TRY(ps_front_design(&opts, rate, front));
+  *p = (search){.peak = (int64_t)floor(o->peak * rate + 0.5),
+                .beat = (int64_t)floor(o->beat * rate + 0.5),
+                .refractory = (int64_t)fmax(1, floor(o->refractory * rate)),
+                .lag = pulse ? 0 : front->filtered_delay,
+                .offset = o->offset,
+                .memory = o->memory * rate,
+                .rate = rate};
+  if (p->beat <= p->peak) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "averages: the long one, %g s, is no longer than the short one, %g s", o->beat,
+                     o->peak);
+  }
+  p->centre = (p->beat - 1) / 2;
+  p->least = p->peak;
+  return WEIR_OK;
+}
+
+weir_status ps_averages_add(const weir_series_use *use, const ps_averages_opts *opts, bool pulse,
+                            weir_series x, weir_series *out)
+{
+  weir_graph *g = use->graph;
+  void *memory = NULL;
+  ps_front front;
+
+  WEIR_TRY(weir_series_keep(use, sizeof(search), NULL, &memory));
+  search *p = memory;
+
+  WEIR_TRY(design(opts, pulse, (double)x.rate_num / (double)x.rate_den, &front, p));
+  const weir_series filtered = weir_stream_sos(g, x, front.sos, front.sections, 0);
+  weir_series energy = filtered;
+
+  energy.value = pulse ? weir_max_scalar(g, filtered.value, 0) : filtered.value;
+  energy.value = weir_square(g, energy.value);
+  energy = weir_series_aged(g, energy);
+  weir_series brief = weir_stream_moving_sum(g, energy, p->peak);
+  weir_series wave = energy;
+
+  wave.value = pulse ? x.value : weir_abs(g, filtered.value);
+  brief.value = weir_series_past(g, brief, p->centre - (p->peak - 1) / 2);
+  wave.value = weir_series_past(g, wave, p->centre);
+  const weir_series in[3] = {brief, weir_stream_moving_sum(g, energy, p->beat), wave};
+  const ps_events_spec spec = {
+      .name = "averages",
+      .params = p,
+      .state_bytes = sizeof(state),
+      .ahead = p->centre + p->beat + (int64_t)ceil(p->lag) + 2,
+      .apart = p->refractory,
+      .n_values = PS_AVERAGES_VALUES,
+      .start = start,
+      .pass = pass,
+      .finish = finish,
+  };
+
+  WEIR_TRY(ps_events_add(use, &spec, in, 3, out));
+  return WEIR_OK;
+}

@@ -1,0 +1,249 @@
+/* events.c - see events.h. */
+#include "model/events.h"
+#include <math.h>
+#include <string.h>
+#include "ops/call/weir_call.h"
+#include "ops/elementwise/weir_elementwise.h"
+
+/* Slots written together, and slots searched together: bound what waits and what lies on the stack.
+ */
+enum { BLOCK = 4096, PIECE = 1024 };
+/* Longest look-ahead: an hour at 5 kHz. */
+#define MOST_AHEAD (INT64_C(18000000))
+/* Arithmetic per slot, for reports: a compare. */
+#define FLOPS 1
+
+typedef struct event {
+  int64_t slot;
+  float value[PS_EVENTS_VALUES + 1];
+} event;
+
+/* What does not change while the graph runs. */
+typedef struct search {
+  ps_events_spec spec;
+  int n_in;
+  int64_t room; /* events that can wait */
+  char state[128];
+} search;
+
+/* Head of the state; the events that wait and the search's own state follow. All zero: before slot
+ * 0. */
+typedef struct head {
+  int64_t started;
+  int64_t next;    /* slots before it have been passed to the search    */
+  int64_t written; /* slots before it have been written                 */
+  int64_t newest;  /* 1 + slot of the last event put                    */
+  int64_t n;       /* events that wait, by slot                         */
+  int64_t ended;   /* the search has been told of the stream's end      */
+} head;
+
+struct ps_events {
+  const search *s;
+  head *h;
+};
+
+static size_t round_up(size_t n)
+{
+  return (n + 63) / 64 * 64;
+}
+
+static event *waiting(head *h)
+{
+  return (event *)(void *)((char *)h + round_up(sizeof *h));
+}
+
+static void *own_state(const search *s, head *h)
+{
+  return (char *)h + round_up(sizeof *h) + round_up((size_t)s->room * sizeof(event));
+}
+
+void ps_events_put(ps_events *found, int64_t slot, const float *values)
+{
+  head *h = found->h;
+  const search *s = found->s;
+
+  if (h->newest > 0 && slot - (h->newest - 1) < s->spec.apart) {
+    return;
+  }
+  WEIR_ASSERT(slot >= h->written && h->n < s->room);
+  event *e = &waiting(h)[h->n++];
+
+  e->slot = slot;
+  memcpy(e->value, values, (size_t)s->spec.n_values * sizeof *values);
+  h->newest = slot + 1;
+}
+
+/* Hands slots [from, to) to the search. */
+static void pass(const search *s, head *h, const weir_op_run *run, int64_t from, int64_t to)
+{
+  uint8_t usable[PIECE];
+  ps_events found = {s, h};
+
+  for (int64_t t = from; t < to; t += PIECE) {
+    const int64_t n = to - t < PIECE ? to - t : PIECE;
+    const uint8_t *present = weir_view_at(&run->in[s->n_in], &t);
+    const float *x[PS_EVENTS_INPUTS];
+
+    for (int64_t i = 0; i < n; i++) {
+      usable[i] = present[i] != 0;
+    }
+    for (int k = 0; k < s->n_in; k++) {
+      x[k] = weir_view_at(&run->in[k], &t);
+      for (int64_t i = 0; i < n; i++) {
+        usable[i] &= isfinite(x[k][i]) != 0;
+      }
+    }
+    s->spec.pass(s->spec.params, own_state(s, h), t, n, x, usable, &found);
+    h->next = t + n;
+  }
+}
+
+static void write_slots(const search *s, head *h, const weir_op_run *run, int64_t lo, int64_t hi)
+{
+  const int m = s->spec.n_values;
+  uint8_t *present = weir_view_at(&run->out[m], &lo);
+  event *e = waiting(h);
+  int64_t done = 0;
+
+  memset(present, 0, (size_t)(hi - lo));
+  for (int k = 0; k < m; k++) {
+    memset(weir_view_at(&run->out[k], &lo), 0, (size_t)(hi - lo) * sizeof(float));
+  }
+  for (; done < h->n && e[done].slot < hi; done++) {
+    present[e[done].slot - lo] = 1;
+    for (int k = 0; k < m; k++) {
+      float *value = weir_view_at(&run->out[k], &e[done].slot);
+
+      *value = e[done].value[k];
+    }
+  }
+  h->n -= done;
+  memmove(e, e + done, (size_t)h->n * sizeof *e);
+  h->written = hi;
+}
+
+static weir_status run_search(void *context, const weir_op_run *run)
+{
+  const search *s = context;
+  head *h = run->in[s->n_in + 1].data;
+  const int64_t end = run->in[0].extent[0]; /* far away until it is known */
+
+  if (!h->started && !s->spec.start(s->spec.params, own_state(s, h))) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the search cannot start", s->spec.name);
+  }
+  h->started = 1;
+  for (int64_t lo = run->box.lo[0]; lo < run->box.hi[0]; lo += BLOCK) {
+    const int64_t hi = lo + BLOCK < run->box.hi[0] ? lo + BLOCK : run->box.hi[0];
+    const int64_t seen = hi + s->spec.ahead;
+
+    pass(s, h, run, h->next > lo ? h->next : lo, end < seen ? end : seen);
+    if (run->last && seen >= end && !h->ended) {
+      ps_events found = {s, h};
+
+      s->spec.finish(s->spec.params, own_state(s, h), &found);
+      h->ended = 1;
+    }
+    write_slots(s, h, run, lo, hi);
+  }
+  return WEIR_OK;
+}
+
+weir_series ps_events_finite(weir_graph *g, weir_series s)
+{
+  s.present = weir_and(g, s.present, weir_le_scalar(g, weir_abs(g, s.value), 3e38));
+  s.age = WEIR_NO_VALUE;
+  return weir_series_mask(g, s);
+}
+
+weir_status ps_events_need_unit(const weir_series_use *use, int input, const char *unit)
+{
+  weir_series wanted = {.age = WEIR_NO_VALUE};
+
+  weir_series_set_unit(&wanted, unit);
+  WEIR_TRY(
+      weir_series_same_unit(&use->in[input], use->in_name[input], &wanted, "what this step takes"));
+  return WEIR_OK;
+}
+
+static weir_status check(const ps_events_spec *spec, const weir_series *in, int n_in)
+{
+  WEIR_ASSERT(n_in >= 1 && n_in <= PS_EVENTS_INPUTS && spec->n_values >= 1 &&
+              spec->n_values <= PS_EVENTS_VALUES && spec->apart >= 1);
+  if (spec->ahead < 0 || spec->ahead > MOST_AHEAD) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: a look-ahead of %lld samples; up to %lld are possible: shorten the times "
+                     "or lower the rate",
+                     spec->name, (long long)spec->ahead, (long long)MOST_AHEAD);
+  }
+  for (int k = 1; k < n_in; k++) {
+    if (in[k].rate_num != in[0].rate_num || in[k].rate_den != in[0].rate_den) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: its streams have %lld/%lld and %lld/%lld slots a second; bring them to "
+                       "one clock before",
+                       spec->name, (long long)in[0].rate_num, (long long)in[0].rate_den,
+                       (long long)in[k].rate_num, (long long)in[k].rate_den);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_state(const weir_series_use *use, search *s)
+{
+  const int64_t bytes = (int64_t)(round_up(sizeof(head)) +
+                                  round_up((size_t)s->room * sizeof(event)) + s->spec.state_bytes);
+  const int n = snprintf(s->state, sizeof s->state, "%s.%s", use->step, s->spec.name);
+
+  if (n < 0 || (size_t)n >= sizeof s->state) {
+    return weir_fail(WEIR_ERR_CONFIG, "step %s: its name is too long", use->step);
+  }
+  WEIR_TRY(weir_store_add(use->store, s->state, WEIR_U8, 1, &bytes));
+  return WEIR_OK;
+}
+
+weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec,
+                          const weir_series *in, int n_in, weir_series *out)
+{
+  const weir_array_desc time = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  weir_graph *g = use->graph;
+  weir_value operand[PS_EVENTS_INPUTS + 2];
+  search *s = NULL;
+  void *memory = NULL;
+
+  WEIR_TRY(check(spec, in, n_in));
+  WEIR_TRY(weir_series_keep(use, sizeof *s, NULL, &memory));
+  s = memory;
+  *s = (search){.spec = *spec, .n_in = n_in, .room = (spec->ahead + BLOCK) / spec->apart + 4};
+  WEIR_TRY(make_state(use, s));
+  weir_call_spec call = {.name = spec->name,
+                         .function = run_search,
+                         .context = s,
+                         .n_out = spec->n_values + 1,
+                         .presence = n_in + 1,
+                         .settle = spec->ahead + 1,
+                         .flops = FLOPS};
+
+  for (int k = 0; k <= spec->n_values; k++) {
+    call.out[k] = time;
+  }
+  call.out[spec->n_values].dtype = WEIR_BOOL;
+  operand[n_in] = in[0].present;
+  for (int k = 0; k < n_in; k++) {
+    operand[k] = in[k].value;
+    operand[n_in] = k > 0 ? weir_and(g, operand[n_in], in[k].present) : operand[n_in];
+    call.ahead[k] = spec->ahead;
+  }
+  call.ahead[n_in] = spec->ahead;
+  operand[n_in + 1] = weir_stored(g, use->store, s->state);
+  weir_in_place(g, operand[n_in + 1]);
+  const weir_value first = weir_label(g, weir_call(g, &call, operand, n_in + 2), spec->name);
+
+  WEIR_TRY(weir_graph_status(g));
+  for (int k = 0; k < spec->n_values; k++) {
+    out[k] = (weir_series){.value = {first.node, k},
+                           .present = {first.node, spec->n_values},
+                           .age = WEIR_NO_VALUE,
+                           .rate_num = in[0].rate_num,
+                           .rate_den = in[0].rate_den};
+  }
+  return WEIR_OK;
+}

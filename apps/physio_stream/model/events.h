@@ -1,0 +1,48 @@
+/* events.h - a sequential search for events in streams, as an operator of a graph.
+ *
+ * An event is known only some time after it happened: the operator sees `ahead` slots beyond those
+ * it writes, so that each event stands in its own slot. Outputs depend on the samples alone, never
+ * on how time is cut or on whether gaps are passed or left out. */
+#ifndef PS_EVENTS_H
+#define PS_EVENTS_H
+#include "stream/weir_series.h"
+
+#define PS_EVENTS_VALUES 7 /* quantities of one event, at most */
+#define PS_EVENTS_INPUTS 4 /* streams searched together, at most */
+
+/* Where a search puts what it finds. */
+typedef struct ps_events ps_events;
+/* An event at `slot` with the search's values. Slots ascend; an event closer than `apart` to the
+ * one before is left out. */
+void ps_events_put(ps_events *found, int64_t slot, const float *values);
+
+/* What is searched and how. The functions get the state, zeroed before `start`, in memory aligned
+ * to 64 that holds no pointers. */
+typedef struct ps_events_spec {
+  const char *name;   /* static */
+  const void *params; /* lives as long as the graph (weir_series_keep) */
+  size_t state_bytes;
+  int64_t ahead; /* an event at slot s is put when slot s + ahead is passed, at the latest      */
+  int64_t apart; /* least slots between two events, >= 1                                        */
+  int n_values;
+  int (*start)(const void *params, void *state); /* 0: it cannot start (params are at fault) */
+  /* Slots [t, t + n): x[k][n] of input k, usable[n]: 1 where every input is present and finite.
+   * Slots between two calls are absent. What is put must not depend on the cuts. */
+  void (*pass)(const void *params, void *state, int64_t t, int64_t n, const float *const *x,
+               const uint8_t *usable, ps_events *found);
+  /* The stream has ended. */
+  void (*finish)(const void *params, void *state, ps_events *found);
+} ps_events_spec;
+
+/* Appends the search over n_in streams of one rate. out: [n_values], all with one presence: the
+ * events. Fails: WEIR_ERR_CONFIG (rates that differ, a look-ahead that is too long), builders' and
+ * store's errors. */
+weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec,
+                          const weir_series *in, int n_in, weir_series *out) WEIR_CHECKED;
+
+/* The stream with values that are not finite made absent. */
+weir_series ps_events_finite(weir_graph *g, weir_series s);
+/* Fails: WEIR_ERR_CONFIG unless the stream's unit is `unit` or not stated. */
+weir_status ps_events_need_unit(const weir_series_use *use, int input,
+                                const char *unit) WEIR_CHECKED;
+#endif

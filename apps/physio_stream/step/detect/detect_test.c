@@ -1,0 +1,251 @@
+/* detect_test.c - the step against the detector of verb run, the second detector against the first,
+ * and what may come in. */
+#include "model/graph.h"
+#include "step/step_check.h"
+#include "data/synth.h"
+
+extern const weir_series_op ps_step_detect;
+
+static const char *const second[] = {"method=averages", NULL};
+
+/* A synthetic recording with gaps. */
+static step_signal synthetic(uint64_t seed, int64_t rate, int64_t seconds, double missing,
+                             double mean, double snr)
+{
+  step_signal s = step_signal_new(rate * seconds, rate, 1);
+  ps_synth_opts how;
+  ps_synth *synth = NULL;
+
+  weir_opts_default(ps_synth_options, sizeof how, &how);
+  how.model.rate = (double)rate;
+  how.duration = (double)seconds;
+  how.noise.white = true;
+  how.noise.white_snr = snr;
+  how.gaps = (ps_gap_opts){.missing = missing, .mean = mean};
+  assert_ok(ps_synth_create(&how, seed, &synth));
+  ps_synth_chunk(synth, s.n, s.x, s.present, NULL, NULL);
+  ps_synth_destroy(&synth);
+  s.unit = "mV";
+  return s;
+}
+
+/* Beats of the classic graph. */
+typedef struct classic {
+  int64_t beats[8000], gaps[8000], n;
+} classic;
+
+static weir_status take_beats(void *context, const weir_view *v, int64_t lo, int64_t hi, bool last)
+{
+  classic *c = context;
+  const int64_t *result = v->data, columns = v->extent[1];
+
+  for (int64_t i = 1; i <= result[0]; i++) {
+    assert_true(c->n < 8000);
+    c->beats[c->n] = result[i];
+    c->gaps[c->n++] = result[columns + i];
+  }
+  return WEIR_OK;
+}
+
+static void run_classic(const step_signal *in, classic *c)
+{
+  const weir_stream_source source = {.value = PS_INPUT_X,
+                                     .present = PS_INPUT_PRESENT,
+                                     .rate_num = in->rate_num,
+                                     .rate_den = in->rate_den,
+                                     .count = in->n,
+                                     .read = step_source_,
+                                     .context = (step_signal *)(uintptr_t)in};
+  const weir_stream_sink sink = {PS_RESULT_BEATS, take_beats, c};
+  const weir_stream_cfg cfg = {.window = 10};
+  weir_stream_report report;
+  weir_stream *stream = NULL;
+  ps_detect_opts opts;
+  weir_exec_cfg exec;
+  ps_graph g;
+
+  c->n = 0;
+  weir_opts_default(ps_detect_options, sizeof opts, &opts);
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = 2;
+  assert_ok(ps_graph_create(&opts, in->rate_num, in->rate_den, 1 << 16, false, &g));
+  const weir_stream_job job = {.graph = g.graph,
+                               .store = g.store,
+                               .sources = &source,
+                               .n_sources = 1,
+                               .sinks = &sink,
+                               .n_sinks = 1,
+                               .stream = &cfg,
+                               .exec = &exec,
+                               .threads = 1};
+  assert_ok(weir_stream_create(&job, &stream));
+  assert_ok(weir_stream_run(stream, &report));
+  weir_stream_destroy(&stream);
+  ps_graph_destroy(&g);
+}
+
+/* Every beat of the classic path stands in its slot, with the interval where no gap lies before. */
+static void assert_classic(const step_result *r, const classic *c)
+{
+  const step_stream *beat = step_get(r, "beat"), *rr = step_get(r, "rr");
+  const double rate = (double)beat->rate_num / (double)beat->rate_den;
+
+  assert_int_equal(step_count(beat), c->n);
+  for (int64_t i = 0; i < c->n; i++) {
+    const int64_t at = c->beats[i];
+    const bool joined = i > 0 && !c->gaps[i];
+
+    assert_true(beat->present[at] && beat->x[at] == 1.0f);
+    assert_int_equal(rr->present[at], joined);
+    assert_true(!joined || rr->x[at] == (float)((double)(at - c->beats[i - 1]) / rate));
+  }
+}
+
+static classic *expected;
+
+static void the_step_finds_what_verb_run_finds(void **state)
+{
+  for (uint64_t seed = 0; seed < 6; seed++) {
+    step_signal in = synthetic(seed, seed % 2 ? 250 : 125, 100, 0.3 * (double)(seed % 4),
+                               seed < 3 ? 0.4 : 8, 12);
+    step_result r;
+
+    run_classic(&in, expected);
+    assert_true(expected->n > 4);
+    step_check_cuts(&ps_step_detect, NULL, &in, 1, &r);
+    assert_classic(&r, expected);
+    assert_string_equal(step_get(&r, "rr")->unit, "s");
+    step_result_free(&r);
+    step_signal_free(&in);
+  }
+}
+
+static void so_it_does_in_recordings(void **state)
+{
+  static const char *const records[] = {"wfdb/mitdb/100", "wfdb/mitdb/119", "wfdb/mitdb/208"};
+
+  for (int k = 0; k < 3; k++) {
+    step_signal in;
+    step_result r;
+
+    if (!step_read(records[k], 0, 200000, &in)) {
+      skip();
+    }
+    run_classic(&in, expected);
+    step_run(&ps_step_detect, NULL, &in, 1, (step_how){.window = 30}, &r);
+    assert_classic(&r, expected);
+    step_result_free(&r);
+    step_signal_free(&in);
+  }
+}
+
+/* Beats of two results that lie within 0.15 s of each other. */
+static int64_t matched(const step_stream *a, const step_stream *b)
+{
+  const int64_t w = 15 * a->rate_num / (100 * a->rate_den);
+  int64_t n = 0, last = -1;
+
+  for (int64_t t = 0; t < a->n; t++) {
+    for (int64_t u = t > w ? t - w : 0; a->present[t] && u <= t + w && u < b->n; u++) {
+      if (b->present[u] && u > last) {
+        last = u;
+        n++;
+        break;
+      }
+    }
+  }
+  return n;
+}
+
+static void two_detectors_agree_on_every_beat_of_a_short_recording(void **state)
+{
+  step_signal in;
+  step_result a, b;
+
+  if (!step_read("csv/biosppy_ecg.txt", 0, INT64_MAX, &in)) {
+    skip();
+  }
+  assert_int_equal(in.n, 15000);
+  step_check_cuts(&ps_step_detect, NULL, &in, 1, &a);
+  step_check_cuts(&ps_step_detect, second, &in, 1, &b);
+  assert_int_equal(step_count(step_get(&a, "beat")), 15);
+  assert_int_equal(step_count(step_get(&b, "beat")), 15);
+  assert_int_equal(matched(step_get(&a, "beat"), step_get(&b, "beat")), 15);
+  step_result_free(&a);
+  step_result_free(&b);
+  step_signal_free(&in);
+}
+
+/* At 12 dB the second detector finds what the first does, which finds all (model/detect_test). */
+static void the_second_detector_is_of_use(void **state)
+{
+  for (uint64_t seed = 1; seed < 4; seed++) {
+    step_signal in = synthetic(seed, 250, 120, 0, 1, 12);
+    step_result a, b;
+
+    step_run(&ps_step_detect, NULL, &in, 1, (step_how){0}, &a);
+    step_run(&ps_step_detect, second, &in, 1, (step_how){0}, &b);
+    const int64_t n = step_count(step_get(&a, "beat")), m = step_count(step_get(&b, "beat"));
+    const int64_t both = matched(step_get(&a, "beat"), step_get(&b, "beat"));
+
+    print_message("seed %d: %d and %d beats, %d of both\n", (int)seed, (int)n, (int)m, (int)both);
+    assert_true(2 * both >= n + m - 3);
+    step_result_free(&a);
+    step_result_free(&b);
+    step_signal_free(&in);
+  }
+}
+
+static void no_input_upsets_it(void **state)
+{
+  for (uint64_t seed = 0; seed < 6; seed++) {
+    step_signal in = step_signal_new(12000, 250, 1);
+
+    step_garbage(&in, seed, 1.0);
+    for (int k = 0; k < 2; k++) {
+      step_result r;
+
+      step_check_cuts(&ps_step_detect, k ? second : NULL, &in, 1, &r);
+      assert_true(step_is_sound(&r));
+      step_result_free(&r);
+    }
+    step_signal_free(&in);
+  }
+}
+
+static void a_stream_that_is_no_voltage_is_refused(void **state)
+{
+  step_signal in = step_signal_new(10, 250, 1);
+  step_frame f;
+
+  in.unit = "mmHg";
+  assert_int_equal(step_build(&ps_step_detect, NULL, &in, 1, &f), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "a is in mmHg"));
+  step_frame_fini(&f);
+  in.unit = "mV";
+  in.rate_num = 20; /* the band ends at 20 Hz */
+  assert_int_equal(step_build(&ps_step_detect, NULL, &in, 1, &f), WEIR_ERR_CONFIG);
+  step_frame_fini(&f);
+  assert_int_equal(weir_opts_incomplete(ps_step_detect.opts), 0);
+  step_signal_free(&in);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_step_finds_what_verb_run_finds),
+      cmocka_unit_test(so_it_does_in_recordings),
+      cmocka_unit_test(two_detectors_agree_on_every_beat_of_a_short_recording),
+      cmocka_unit_test(the_second_detector_is_of_use),
+      cmocka_unit_test(no_input_upsets_it),
+      cmocka_unit_test(a_stream_that_is_no_voltage_is_refused),
+  };
+
+  expected = malloc(sizeof *expected);
+  if (expected == NULL) {
+    return 1;
+  }
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  free(expected);
+  return failed;
+}

@@ -1,0 +1,31 @@
+/* ppg_beats.c - systolic peaks of a photoplethysmogram. */
+#include "model/averages.h"
+#include "ops/elementwise/weir_elementwise.h"
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  weir_graph *g = use->graph;
+  weir_series found[PS_AVERAGES_VALUES];
+
+  WEIR_TRY(ps_averages_add(use, use->opts, true, ps_events_finite(g, use->in[0]), found));
+  weir_series rr = found[PS_AVERAGES_RR], peak = found[PS_AVERAGES_HEIGHT];
+
+  rr.present = weir_gt_scalar(g, rr.value, 0);
+  weir_series_set_unit(&rr, "s");
+  weir_series_set_unit(&peak, use->in[0].unit);
+  *out = (weir_series_result){.out = {rr, peak}, .name = {"rr", "peak"}, .n = 2};
+  WEIR_TRY(weir_graph_status(g));
+  return WEIR_OK;
+}
+
+const weir_series_op ps_step_ppg_beats = {
+    .name = "ppg_beats",
+    .cite = "Elgendi et al. 2013",
+    .help = "systolic peaks: peak, the signal there, and rr, s since the peak before (none for the "
+            "first and across a gap)",
+    .opts = ps_averages_ppg_options,
+    .opts_size = sizeof(ps_averages_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+};
