@@ -11,6 +11,7 @@ typedef enum flag {
   FLAG_CONFIG = 256,
   FLAG_SET,
   FLAG_OUT,
+  FLAG_INPUT,
   FLAG_SEED,
   FLAG_DEVICE,
   FLAG_THREADS,
@@ -32,6 +33,7 @@ typedef struct flag_row {
 static const flag_row flags[] = {
   {{"config", required_argument, NULL, FLAG_CONFIG}, "FILE", "read a configuration; repeatable, later files win"},
   {{"set", required_argument, NULL, FLAG_SET}, "KEY=VALUE", "set one option; repeatable, wins over files"},
+  {{"input", required_argument, NULL, FLAG_INPUT}, "WHAT", "what is read: a file, or - and addresses of live input"},
   {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "folder of the results"},
   {{"seed", required_argument, NULL, FLAG_SEED}, "N", "seed of every random number"},
   {{"device", required_argument, NULL, FLAG_DEVICE}, "cpu|cuda", "where the graph runs (default cpu)"},
@@ -156,6 +158,10 @@ static weir_status take_value(const weir_app *app, parsed *p, int which, const c
   case FLAG_OUT:
     cli->out = value;
     return value[0] != 0 ? WEIR_OK : usage_error(app, "--out", "\"\"", "is no folder");
+  case FLAG_INPUT:
+    cli->input = value;
+    return app->input_key != NULL ? WEIR_OK
+                                  : usage_error(app, "--input", value, "there is nothing to read");
   case FLAG_SEED:
     cli->has_seed = true;
     return read_count(app, "--seed", value, INT64_MAX, &cli->seed);
@@ -402,14 +408,41 @@ static bool has_seed_row(const weir_opt *opts)
          row->kind == WEIR_OPT_KIND_INT;
 }
 
+/* "key='value'" of the flag --input, quotes of the value doubled as YAML has it. */
+static weir_status input_set(const weir_cli *cli, char **out)
+{
+  const char *key = cli->app->input_key(cli->input);
+  char *to = NULL;
+
+  WEIR_TRY(weir_alloc((int64_t)(strlen(key) + 2 * strlen(cli->input)) + 4, 1, (void **)&to));
+  *out = to;
+  to += sprintf(to, "%s='", key);
+  for (const char *c = cli->input; *c != 0; c++) {
+    *to++ = *c;
+    if (*c == '\'') {
+      *to++ = *c;
+    }
+  }
+  *to = '\'';
+  return WEIR_OK;
+}
+
 weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config)
 {
   const weir_app *app = cli->app;
-  char seed[40];
+  char seed[40], *input = NULL;
   void *memory = NULL;
 
   *config = NULL;
-  WEIR_TRY(weir_alloc((int64_t)cli->n_sets + 1, sizeof(const char *), &memory));
+  if (cli->input != NULL) {
+    WEIR_TRY(input_set(cli, &input));
+  }
+  const weir_status room = weir_alloc((int64_t)cli->n_sets + 2, sizeof(const char *), &memory);
+
+  if (room != WEIR_OK) {
+    weir_free(&input);
+    return room;
+  }
   const char **sets = memory;
   int n_sets = cli->n_sets;
   for (int i = 0; i < n_sets; i++) {
@@ -419,9 +452,13 @@ weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **co
     (void)snprintf(seed, sizeof seed, "seed=%lld", (long long)cli->seed);
     sets[n_sets++] = seed;
   }
+  if (input != NULL) {
+    sets[n_sets++] = input;
+  }
   const weir_status status = weir_config_load(app->opts, app->opts_size, cli->configs,
                                               cli->n_configs, sets, n_sets, options, config);
   weir_free(&sets);
+  weir_free(&input);
   WEIR_TRY(status);
   return WEIR_OK;
 }

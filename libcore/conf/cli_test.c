@@ -155,6 +155,7 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run -xy", "command line: -x: unknown flag (demo"},
       {"demo run --overwrite=1", "command line: --overwrite=1: takes no value"},
       {"demo run --seed", "command line: --seed: needs a value"},
+      {"demo run --input x", "--input: x: there is nothing to read"},
       {"demo run --seed 1x", "--seed: 1x: has characters after the number"},
       {"demo run --seed -1", "--seed: -1: is outside [0, 9223372036854775807]"},
       {"demo run --threads 5000", "--threads: 5000: is outside [0, 4096]"},

@@ -29,6 +29,8 @@ typedef struct weir_app {
   const weir_verb *verbs;
   const weir_opt *opts; /* its option table */
   size_t opts_size;     /* bytes of the struct that the table fills */
+  /* Key of the option that `--input VALUE` sets, static text; NULL: the program has no --input. */
+  const char *(*input_key)(const char *value);
 } weir_app;
 
 /* A parsed command line. Everything is borrowed from argv and lives as long as weir_cli_main. */
@@ -44,6 +46,7 @@ struct weir_cli {
   const char *out; /* --out DIR, NULL when not given */
   int64_t seed;    /* --seed N, at least 0 */
   bool has_seed;
+  const char *input;  /* --input VALUE, NULL when not given */
   const char *device; /* "cpu" or "cuda" */
   int threads;        /* --threads N; 0: all that the machine offers */
   weir_log_level log;
@@ -61,7 +64,8 @@ int weir_cli_main(int argc, char **argv, const weir_app *app);
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err);
 
 /* weir_config_load with the table, files and sets of the command line; --seed counts as
- * `--set seed=N` after them when the table has a key `seed`. `options` is the struct to fill,
+ * `--set seed=N` after them when the table has a key `seed`, and --input as one for the key that
+ * app->input_key gives. `options` is the struct to fill,
  * app->opts_size bytes. Fails: as weir_config_load. */
 weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config) WEIR_CHECKED;
 
