@@ -119,14 +119,15 @@ static const struct library {
 
 /* What the system itself offers: C11, POSIX, and the processor's intrinsics. */
 static const char *const system_headers[] = {
-    "assert.h",   "complex.h",   "ctype.h",       "errno.h",     "fenv.h",    "float.h",
-    "inttypes.h", "limits.h",    "locale.h",      "math.h",      "setjmp.h",  "signal.h",
-    "stdalign.h", "stdarg.h",    "stdatomic.h",   "stdbool.h",   "stddef.h",  "stdint.h",
-    "stdio.h",    "stdlib.h",    "stdnoreturn.h", "string.h",    "strings.h", "tgmath.h",
-    "time.h",     "wchar.h",     "dirent.h",      "dlfcn.h",     "elf.h",     "fcntl.h",
-    "fnmatch.h",  "ftw.h",       "getopt.h",      "glob.h",      "libgen.h",  "poll.h",
-    "pwd.h",      "sched.h",     "spawn.h",       "unistd.h",    "link.h",    "malloc.h",
-    "sys/",       "immintrin.h", "cpuid.h",       "x86intrin.h", "linux/",    NULL,
+    "assert.h",   "complex.h", "ctype.h",       "errno.h",     "fenv.h",    "float.h",
+    "inttypes.h", "limits.h",  "locale.h",      "math.h",      "setjmp.h",  "signal.h",
+    "stdalign.h", "stdarg.h",  "stdatomic.h",   "stdbool.h",   "stddef.h",  "stdint.h",
+    "stdio.h",    "stdlib.h",  "stdnoreturn.h", "string.h",    "strings.h", "tgmath.h",
+    "time.h",     "wchar.h",   "dirent.h",      "dlfcn.h",     "elf.h",     "fcntl.h",
+    "fnmatch.h",  "ftw.h",     "getopt.h",      "glob.h",      "libgen.h",  "poll.h",
+    "pwd.h",      "sched.h",   "spawn.h",       "unistd.h",    "link.h",    "malloc.h",
+    "sys/",       "arpa/",     "netinet/",      "immintrin.h", "cpuid.h",   "x86intrin.h",
+    "linux/",     NULL,
 };
 
 static bool is_system(const char *target)

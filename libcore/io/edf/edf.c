@@ -273,15 +273,11 @@ static void close_edf(void *state)
 static weir_status fill(edf *e, const char *path, bool allow_short)
 {
   const char *const slash = strrchr(path, '/');
-  char *suffix = NULL;
   int64_t size = 0;
 
   WEIR_TRY(weir_strdup(path, &e->path));
   WEIR_TRY(weir_strdup(slash ? slash + 1 : path, &e->name));
-  suffix = strrchr(e->name, '.');
-  if (suffix) {
-    *suffix = 0;
-  }
+  e->name[strlen(e->name) - 4] = 0; /* claimed by its suffix */
   WEIR_TRY(weir_io_open(path, &e->fd, &size));
   WEIR_TRY(weir_edf_header_read(e->fd, path, size, &e->head));
   for (int i = 0; i < e->head.n_signals; i++) {

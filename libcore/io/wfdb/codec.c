@@ -120,47 +120,28 @@ static void encode_212(const int32_t *s, int64_t n, uint8_t *b)
 
 /* group of `n` samples in `size` bytes; a file may end as soon as its samples are in: the first one
  * after a bytes of the group, the second after b, the third after c. */
-#define CODEC(id, n, size, a, b, c, width, code, read, write)                               \
+#define CODEC(id, n, size, a, b, c, low, high, code, read, write)                           \
   {                                                                                         \
     .number = (id), .name = #id, .samples = (n), .bytes = (size), .needs = {(a), (b), (c)}, \
-    .has_invalid = true, .bits = (width), .lo = (code) + 1, .hi = -((code) + 1),            \
-    .invalid = (code), .decode = (read), .encode = (write),                                 \
-  }
-/* FLAC: one sample of the stream is a whole group. */
-#define FLAC(id, width, code)                                                                \
-  {                                                                                          \
-    .number = (id), .name = #id, .samples = 1, .bytes = 1, .needs = {1}, .compressed = true, \
-    .has_invalid = true, .bits = (width), .lo = (code) + 1, .hi = -((code) + 1),             \
-    .invalid = (code),                                                                       \
+    .has_invalid = true, .lo = (low), .hi = (high), .invalid = (code), .decode = (read),    \
+    .encode = (write),                                                                      \
   }
 
 static const weir_wfdb_codec codecs[] = {
-    {.number = 0,
-     .name = "0",
-     .samples = 1,
-     .bytes = 1,
-     .needs = {1},
-     .has_invalid = true,
-     .bits = 8},
-    {.number = 8,
-     .name = "8",
-     .samples = 1,
-     .bytes = 1,
-     .differences = true,
-     .bits = 32,
-     .decode = decode_8},
-    CODEC(16, 1, 2, 2, 0, 0, 16, -32768, decode_16, encode_16),
-    CODEC(24, 1, 3, 3, 0, 0, 24, -8388608, decode_24, NULL),
-    CODEC(32, 1, 4, 4, 0, 0, 32, INT32_MIN, decode_32, NULL),
-    CODEC(61, 1, 2, 2, 0, 0, 16, -32768, decode_61, NULL),
-    CODEC(80, 1, 1, 1, 0, 0, 8, -128, decode_80, NULL),
-    CODEC(160, 1, 2, 2, 0, 0, 16, -32768, decode_160, NULL),
-    CODEC(212, 2, 3, 2, 3, 0, 12, -2048, decode_212, encode_212),
-    CODEC(310, 3, 4, 2, 4, 4, 10, -512, decode_310, NULL),
-    CODEC(311, 3, 4, 2, 3, 4, 10, -512, decode_311, NULL),
-    FLAC(508, 8, -128),
-    FLAC(516, 16, -32768),
-    FLAC(524, 24, -8388608),
+    CODEC(0, 1, 1, 1, 0, 0, 0, 0, 0, NULL, NULL),
+    {.number = 8, .name = "8", .samples = 1, .bytes = 1, .differences = true, .decode = decode_8},
+    CODEC(16, 1, 2, 2, 0, 0, -32767, 32767, -32768, decode_16, encode_16),
+    CODEC(24, 1, 3, 3, 0, 0, -8388607, 8388607, -8388608, decode_24, NULL),
+    CODEC(32, 1, 4, 4, 0, 0, -INT32_MAX, INT32_MAX, INT32_MIN, decode_32, NULL),
+    CODEC(61, 1, 2, 2, 0, 0, -32767, 32767, -32768, decode_61, NULL),
+    CODEC(80, 1, 1, 1, 0, 0, -127, 127, -128, decode_80, NULL),
+    CODEC(160, 1, 2, 2, 0, 0, -32767, 32767, -32768, decode_160, NULL),
+    CODEC(212, 2, 3, 2, 3, 0, -2047, 2047, -2048, decode_212, encode_212),
+    CODEC(310, 3, 4, 2, 4, 4, -511, 511, -512, decode_310, NULL),
+    CODEC(311, 3, 4, 2, 3, 4, -511, 511, -512, decode_311, NULL),
+    {.number = 508, .name = "508", .compressed = true},
+    {.number = 516, .name = "516", .compressed = true},
+    {.number = 524, .name = "524", .compressed = true},
 };
 enum { N_CODECS = sizeof codecs / sizeof codecs[0] };
 
@@ -180,7 +161,7 @@ void weir_wfdb_codec_list(char *text, size_t size)
 
   text[0] = 0;
   for (int i = 0; i < N_CODECS; i++) {
-    if (codecs[i].decode || (codecs[i].compressed && weir_wfdb_flac_available())) {
+    if (codecs[i].decode) {
       const int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", codecs[i].name);
 
       if (n < 0 || (size_t)n >= size - used) {

@@ -1,0 +1,95 @@
+/* weir_wire.h - time-stamped samples as lines of text, over a pipe or a socket of this machine.
+ *
+ * The lines, version 1 (docs/reference/live.md): ended by LF or CRLF, at most WEIR_WIRE_LINE bytes,
+ *   #weir 1 [record=NAME] [start=TIME]   first, once: names the recording; time of slot 0
+ *   #stream NAME fs=RATE [unit=UNIT]     once a stream, before the first sample
+ *   NAME,TIME,VALUE                      a sample; VALUE empty or NaN: known to be absent
+ *   #end [time=TIME]                     the last line; time: where the recording ends
+ * TIME is seconds (decimal) or a date (ISO-8601, UTC where no zone is given). Blank lines and other
+ * lines that begin with '#' say nothing. */
+#ifndef WEIR_WIRE_H
+#define WEIR_WIRE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  WEIR_WIRE_LINE = 1000, /* bytes of a line, its end left out                  */
+  WEIR_WIRE_TEXT = 64,   /* bytes of a name or a unit, with the terminating 0 */
+};
+
+typedef enum weir_wire_kind {
+  WEIR_WIRE_NOTHING, /* blank, or a comment */
+  WEIR_WIRE_HELLO,
+  WEIR_WIRE_STREAM,
+  WEIR_WIRE_SAMPLE,
+  WEIR_WIRE_END,
+  WEIR_WIRE_BAD /* none of these: see reason */
+} weir_wire_kind;
+
+typedef enum weir_wire_clock {
+  WEIR_WIRE_NO_TIME,
+  WEIR_WIRE_SECONDS, /* ns from a start that the hello may give */
+  WEIR_WIRE_DATE     /* ns from 1970-01-01 00:00 UTC            */
+} weir_wire_clock;
+
+/* A line taken apart; what its kind has not is 0. Texts are borrowed from the line. */
+typedef struct weir_wire_line {
+  weir_wire_kind kind;
+  const char *name, *unit; /* of the record or the stream; not ended by 0 */
+  int64_t name_size, unit_size;
+  weir_wire_clock clock;
+  int64_t ns; /* |ns| <= 4.6e18 */
+  double value;
+  bool present;
+  int64_t fs_num, fs_den; /* samples per second, reduced, up to 10^6 Hz */
+  const char *reason;     /* static text */
+} weir_wire_line;
+
+/* Takes a line (without its end) apart. Any bytes are allowed. */
+void weir_wire_parse(const char *text, int64_t size, weir_wire_line *out);
+/* True for what may stand as a name or unit on the wire: 1 to 63 printable ASCII characters without
+ * blank, comma and '='. */
+bool weir_wire_is_name(const char *text, int64_t size);
+
+typedef struct weir_wire weir_wire;
+
+/* Opens `address` for reading: "-" the standard input; "tcp:[HOST:]PORT" listens for one sender,
+ * HOST a numeric IPv4 address or localhost (default 127.0.0.1), PORT 0: one that is free;
+ * "unix:PATH" a socket file, which is made and removed again. Other hosts than 127.x need
+ * `anywhere`.
+ * Fails: WEIR_ERR_CONFIG (no such address), WEIR_ERR_EXTERNAL (in use, not allowed). */
+weir_status weir_wire_listen(const char *address, bool anywhere, weir_wire **out) WEIR_CHECKED;
+/* Opens `address` for writing: "-" the standard output, or what listens there; tries again for
+ * `patience` s while nothing does. Fails: as weir_wire_listen. */
+weir_status weir_wire_connect(const char *address, bool anywhere, double patience,
+                              weir_wire **out) WEIR_CHECKED;
+/* Ends the connection; accepts NULL. */
+void weir_wire_close(weir_wire **w);
+/* Port that it listens on, 0 where there is none. */
+int weir_wire_port(const weir_wire *w);
+/* True once a sender is there. */
+bool weir_wire_connected(const weir_wire *w);
+
+typedef enum weir_wire_event {
+  WEIR_WIRE_GOT,   /* a line                                              */
+  WEIR_WIRE_LONG,  /* a line of over WEIR_WIRE_LINE bytes was skipped     */
+  WEIR_WIRE_QUIET, /* nothing came in time, or a signal did               */
+  WEIR_WIRE_ENDED  /* the sender has gone, all it sent has been given out */
+} weir_wire_event;
+
+/* The next line, within `wait` s. *text is borrowed until the next call. A last line without an end
+ * counts. Fails: WEIR_ERR_EXTERNAL. */
+weir_status weir_wire_next(weir_wire *w, double wait, weir_wire_event *event, const char **text,
+                           int64_t *size) WEIR_CHECKED;
+/* Writes all bytes, however long the reader takes. Fails: WEIR_ERR_EXTERNAL (the reader has gone),
+ * WEIR_ERR_STOPPED (by a signal). */
+weir_status weir_wire_send(weir_wire *w, const char *data, int64_t size) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
