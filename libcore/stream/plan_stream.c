@@ -19,6 +19,9 @@ const weir_opt weir_stream_opts[] = {
         weir_stream_cfg, window, 0, 0, 86400, "s",
         "length of a chunk: results come this much later at most (plus look-ahead); 0: chosen so "
         "that the arrays of a chunk fill half of the L2 cache"),
+    WEIR_OPT_REAL(weir_stream_cfg, live_window, 0.25, 0.001, 3600, "s",
+                  "length of a chunk of live input where stream.window is 0: short, since results "
+                  "wait for the end of the chunk"),
     WEIR_OPT_BOOL(
         weir_stream_cfg, skip, true,
         "leave out chunks without samples once all state has settled; results are the same"),
@@ -33,13 +36,17 @@ static double rate_of(const weir_stream_source *x)
   return (double)x->rate_num / (double)x->rate_den;
 }
 
-static weir_status check_source(const weir_stream_source *x)
+static weir_status check_source(const weir_stream_source *x, bool live)
 {
   if (x->rate_num <= 0 || x->rate_den <= 0 || x->count < 0 || x->read == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' has rate %lld/%lld and %lld samples",
                      x->value, (long long)x->rate_num, (long long)x->rate_den, (long long)x->count);
   }
-  if ((double)x->count / rate_of(x) * NS > LONGEST) {
+  if (live != (x->count == WEIR_STREAM_OPEN)) {
+    return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' %s, but the job %s a live one", x->value,
+                     live ? "has a known end" : "has no known end", live ? "is" : "is not");
+  }
+  if (!live && (double)x->count / rate_of(x) * NS > LONGEST) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "stream: source '%s' lasts longer than a hundred years (%lld samples of "
                      "%lld/%lld Hz)",
@@ -92,8 +99,11 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
   const int64_t cache = weir_cpu_get()->l2_bytes > 0 ? weir_cpu_get()->l2_bytes : 1 << 20;
   double small = 0, large = 0;
 
-  if (job->stream->window > 0) {
-    *window_ns = (int64_t)(job->stream->window * NS + 0.5);
+  const double asked =
+      job->stream->window > 0 || job->live == NULL ? job->stream->window : job->stream->live_window;
+
+  if (asked > 0) {
+    *window_ns = (int64_t)(asked * NS + 0.5);
     return WEIR_OK;
   }
   WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small));
@@ -108,50 +118,12 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
   return WEIR_OK;
 }
 
-/* Slots of `x` up to the end of `other`, rounded up. */
-static weir_status slots_until(const weir_stream_source *x, const weir_stream_source *other,
-                               int64_t *slots)
-{
-  __int128 up = other->count, down = (__int128)other->rate_num * x->rate_den;
-
-  if (__builtin_mul_overflow(up, (__int128)other->rate_den, &up) ||
-      __builtin_mul_overflow(up, (__int128)x->rate_num, &up) ||
-      (up + down - 1) / down > INT64_MAX) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "stream: rates %lld/%lld of '%s' and %lld/%lld of '%s' are too fine",
-                     (long long)x->rate_num, (long long)x->rate_den, x->value,
-                     (long long)other->rate_num, (long long)other->rate_den, other->value);
-  }
-  *slots = (int64_t)((up + down - 1) / down);
-  return WEIR_OK;
-}
-
-static weir_status extend_inputs(weir_stream *s)
-{
-  for (int i = 0; i < s->n_inputs; i++) {
-    s->input[i].own = s->input[i].source.count;
-  }
-  for (int i = 0; i < s->n_inputs; i++) {
-    for (int j = 0; j < s->n_inputs; j++) {
-      weir_stream_source other = s->input[j].source;
-      int64_t slots = 0;
-
-      other.count = s->input[j].own;
-      WEIR_TRY(slots_until(&s->input[i].source, &other, &slots));
-      s->input[i].source.count =
-          slots > s->input[i].source.count ? slots : s->input[i].source.count;
-    }
-  }
-  return WEIR_OK;
-}
-
 static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
 {
   for (int i = 0; i < job->n_sources; i++) {
     stream_input *in = &s->input[i];
     void *memory = NULL;
 
-    WEIR_TRY(check_source(&job->sources[i]));
     in->source = job->sources[i];
     const double slots = (double)s->window_ns / NS * rate_of(&in->source);
 
@@ -168,7 +140,6 @@ static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
     in->present = memory;
     s->buffer_bytes += in->bound * 5;
   }
-  WEIR_TRY(extend_inputs(s));
   return WEIR_OK;
 }
 
@@ -374,10 +345,11 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
   WEIR_TRY(weir_alloc(1, sizeof(*s), &memory));
   s = memory;
   s->cfg = *job->stream;
+  s->live = job->live != NULL ? *job->live : (weir_stream_live){.wait = NULL};
   s->threads = job->threads > 0 ? job->threads : weir_threads_get();
   s->threads = s->threads < WEIR_STREAM_THREADS ? s->threads : WEIR_STREAM_THREADS;
   for (int i = 0; i < job->n_sources; i++) {
-    WEIR_TRY_GOTO(check_source(&job->sources[i]), fail);
+    WEIR_TRY_GOTO(check_source(&job->sources[i], job->live != NULL), fail);
   }
   WEIR_TRY_GOTO(choose_window(job, &s->window_ns), fail);
   WEIR_TRY_GOTO(make_inputs(s, job), fail);

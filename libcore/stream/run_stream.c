@@ -1,4 +1,5 @@
 /* run_stream.c - the run loop: chunks read, gaps left out, stages fed, results handed on. */
+#include <math.h>
 #include <string.h>
 #include "stream_priv.h"
 #include "base/weir_clock.h"
@@ -32,6 +33,55 @@ static int64_t next_cut(weir_stream *s)
   return s->at_ns + step;
 }
 
+/* Live sources: waits for the chunk that ends at *to, and shortens it to what is final. */
+static weir_status wait_final(weir_stream *s, int64_t *to)
+{
+  int64_t final = s->at_ns;
+  bool ended = false;
+
+  if (s->live.wait == NULL || s->live_ended) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(s->live.wait(s->live.context, s->at_ns, *to, &final, &ended));
+  s->final_at = weir_clock();
+  if (final < s->at_ns || (!ended && final == s->at_ns)) {
+    return weir_fail(WEIR_ERR_DATA, "stream: live input is final up to %lld ns, before %lld ns",
+                     (long long) final, (long long)s->at_ns);
+  }
+  for (int i = 0; i < s->n_inputs && ended; i++) {
+    s->input[i].source.count = stream_slot_at(&s->input[i].source, final);
+  }
+  s->live_ended = ended;
+  *to = !ended && final < *to ? final : *to;
+  return WEIR_OK;
+}
+
+static void count_latency(weir_stream *s, double final_at)
+{
+  const double seconds = weir_clock() - final_at;
+  const double bin = seconds > 1e-6 ? 20 * log2(seconds * 1e6) : 0;
+
+  if (s->live.wait != NULL) {
+    s->latency[bin < STREAM_LATENCY_BINS ? (int)bin : STREAM_LATENCY_BINS - 1]++;
+    s->latencies++;
+    s->report->chunk_most_s = seconds > s->report->chunk_most_s ? seconds : s->report->chunk_most_s;
+  }
+}
+
+/* Seconds that `share` of the chunks do not exceed, at the upper edge of the bin. */
+static double latency_quantile(const weir_stream *s, double share)
+{
+  double below = 0;
+
+  for (int i = 0; i < STREAM_LATENCY_BINS && s->latencies > 0; i++) {
+    below += (double)s->latency[i];
+    if (below >= share * (double)s->latencies) {
+      return fmin(exp2((i + 1) / 20.0) * 1e-6, s->report->chunk_most_s);
+    }
+  }
+  return s->report->chunk_most_s;
+}
+
 /* True when all state has settled: only absent slots for long enough, in every source. */
 static bool is_settled(const weir_stream *s)
 {
@@ -51,28 +101,12 @@ static weir_status is_known_gap(const weir_stream *s, const int64_t *hi, bool *g
   *gap = true;
   for (int i = 0; i < s->n_inputs && *gap; i++) {
     const weir_stream_source *x = &s->input[i].source;
-    const int64_t end = hi[i] < s->input[i].own ? hi[i] : s->input[i].own;
     int64_t run_lo = s->input[i].fed, run_hi = x->count;
 
-    if (x->next_run != NULL && run_lo < end) {
+    if (x->next_run != NULL && run_lo < hi[i]) {
       WEIR_TRY(x->next_run(x->context, run_lo, &run_lo, &run_hi));
     }
-    *gap = run_lo >= end;
-  }
-  return WEIR_OK;
-}
-
-/* The slots up to hi, absent beyond the source's own end. */
-static weir_status read_input(stream_input *in, int64_t hi)
-{
-  const int64_t end = hi < in->own ? hi : in->own, n = end > in->fed ? end - in->fed : 0;
-
-  if (n > 0) {
-    WEIR_TRY(in->source.read(in->source.context, in->fed, end, in->values, in->present));
-  }
-  if (hi > in->fed + n) {
-    memset(in->values + n, 0, (size_t)(hi - in->fed - n) * sizeof *in->values);
-    memset(in->present + n, 0, (size_t)(hi - in->fed - n));
+    *gap = run_lo >= hi[i];
   }
   return WEIR_OK;
 }
@@ -84,7 +118,9 @@ static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
     stream_input *in = &s->input[i];
     const int64_t n = hi[i] - in->fed;
 
-    WEIR_TRY(read_input(in, hi[i]));
+    if (n > 0) {
+      WEIR_TRY(in->source.read(in->source.context, in->fed, hi[i], in->values, in->present));
+    }
     for (int64_t t = n - 1; t >= 0; t--) {
       if (in->present[t] != 0) {
         in->last = in->fed + t + 1;
@@ -146,6 +182,7 @@ static weir_status fill_slot(weir_stream *s, stream_slot *slot, bool last)
   }
   slot->full = true;
   slot->last = last;
+  slot->final_at = s->final_at;
   return WEIR_OK;
 }
 
@@ -167,10 +204,11 @@ static weir_status feed_front(weir_stream *s, const int64_t *hi, bool last)
 static weir_status run_front(weir_stream *s, stream_slot *slot)
 {
   for (;;) {
-    const int64_t to = next_cut(s);
+    int64_t to = next_cut(s);
     int64_t hi[STREAM_MAX_SOURCES];
     bool last = true, gap = false, any = false;
 
+    WEIR_TRY(wait_final(s, &to));
     for (int i = 0; i < s->n_inputs; i++) {
       hi[i] = stream_slot_at(&s->input[i].source, to);
       last = last && hi[i] == s->input[i].source.count;
@@ -198,9 +236,13 @@ static weir_status run_front(weir_stream *s, stream_slot *slot)
     s->ended = last;
     if (!gap) {
       WEIR_TRY(hand_on(s, 0, last));
-      return s->n_stages == 2 ? fill_slot(s, slot, last) : WEIR_OK;
+      if (s->n_stages == 2) {
+        return fill_slot(s, slot, last);
+      }
+      count_latency(s, s->final_at);
+      return WEIR_OK;
     }
-    if (weir_stop_requested()) {
+    if (weir_stop_requested() && s->live.wait == NULL) {
       return WEIR_OK;
     }
   }
@@ -216,6 +258,7 @@ static weir_status run_back(weir_stream *s, stream_slot *slot)
   WEIR_TRY(weir_plan_feed(s->plan[1], feeds, s->cut.n, slot->last));
   slot->full = false;
   WEIR_TRY(hand_on(s, 1, slot->last));
+  count_latency(s, slot->final_at);
   return WEIR_OK;
 }
 
@@ -247,7 +290,8 @@ static void run_item(void *context, int64_t item, int thread)
 
 static weir_status run_steps(weir_stream *s)
 {
-  const int64_t total = s->n_inputs > 0 ? s->input[0].source.count : 0;
+  const bool live = s->live.wait != NULL;
+  const int64_t total = live ? -1 : s->input[0].source.count;
   step p = {.s = s};
   int64_t shown = 0;
 
@@ -260,7 +304,7 @@ static weir_status run_steps(weir_stream *s)
       }
     }
     p.number++;
-    if (weir_stop_requested()) {
+    if (weir_stop_requested() && !live) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d after %lld of %lld samples",
                        weir_stop_signal(), (long long)s->input[0].fed, (long long)total);
     }
@@ -281,7 +325,9 @@ static void write_events(const weir_stream *s, const weir_stream_report *r)
   }
   weir_event("stream_end", WEIR_INT("computed", r->computed), WEIR_INT("skipped", r->skipped),
              WEIR_INT("slots", r->slots), WEIR_INT("present", r->present),
-             WEIR_REAL("seconds", r->seconds), WEIR_INT("stages", s->n_stages));
+             WEIR_REAL("seconds", r->seconds), WEIR_INT("stages", s->n_stages),
+             WEIR_REAL("chunk_p50_s", r->chunk_p50_s), WEIR_REAL("chunk_p99_s", r->chunk_p99_s),
+             WEIR_REAL("chunk_most_s", r->chunk_most_s));
 }
 
 weir_status weir_stream_run(weir_stream *s, weir_stream_report *report)
@@ -294,12 +340,16 @@ weir_status weir_stream_run(weir_stream *s, weir_stream_report *report)
                                  .tier = weir_plan_tier(s->plan[0]),
                                  .stages = s->n_stages};
   s->report = report;
+  memset(s->latency, 0, sizeof s->latency);
+  s->latencies = 0;
   weir_event("stream_plan", WEIR_REAL("window_s", report->window_s),
              WEIR_REAL("latency_s", report->latency_s), WEIR_INT("buffer_bytes", s->buffer_bytes),
              WEIR_INT("tier", report->tier), WEIR_INT("stages", s->n_stages),
              WEIR_INT("settle_slots", s->input[0].settle));
   WEIR_TRY(run_steps(s));
   report->seconds = weir_clock() - start;
+  report->chunk_p50_s = latency_quantile(s, 0.5);
+  report->chunk_p99_s = latency_quantile(s, 0.99);
   write_events(s, report);
   return WEIR_OK;
 }
@@ -311,8 +361,9 @@ void weir_stream_rewind(weir_stream *s)
   }
   for (int i = 0; i < s->n_inputs; i++) {
     s->input[i].fed = s->input[i].last = 0;
+    s->input[i].source.count = s->live.wait != NULL ? WEIR_STREAM_OPEN : s->input[i].source.count;
   }
   s->slot[0].full = s->slot[1].full = false;
   s->at_ns = s->chunk = 0;
-  s->ended = false;
+  s->ended = s->live_ended = false;
 }

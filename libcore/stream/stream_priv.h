@@ -7,6 +7,8 @@
 #define STREAM_MAX_CROSSING 16
 #define STREAM_MAX_SOURCES 16
 #define STREAM_MAX_SINKS 32
+/* Latencies are counted in bins a 20th of an octave wide, from a microsecond on. */
+#define STREAM_LATENCY_BINS 600
 
 /* Arrays that the first stage hands to the second. */
 typedef struct stream_cut {
@@ -30,11 +32,11 @@ typedef struct stream_slot {
   bool full, last;
   int64_t lo[STREAM_MAX_CROSSING], hi[STREAM_MAX_CROSSING];
   char *data[STREAM_MAX_CROSSING];
+  double final_at; /* weir_clock when the chunk was final */
 } stream_slot;
 
 typedef struct stream_input {
-  weir_stream_source source; /* count: to the end of the longest source */
-  int64_t own;               /* slots that the source has; then absent  */
+  weir_stream_source source;
   float *values;
   uint8_t *present;
   int64_t fed;  /* end of the last feed                           */
@@ -56,9 +58,12 @@ struct weir_stream {
   weir_stream_cfg cfg;
   int64_t window_ns, buffer_bytes;
   double latency_s;
+  weir_stream_live live; /* wait is NULL where counts are known */
   /* one run */
   int64_t at_ns, chunk;
-  bool ended;
+  bool ended, live_ended;
+  double final_at;
+  int64_t latency[STREAM_LATENCY_BINS], latencies;
   weir_stream_report *report;
 };
 

@@ -12,9 +12,11 @@
 extern "C" {
 #endif
 
+/* Slots of a source whose end is not known yet; all sources of a live job have it. */
+#define WEIR_STREAM_OPEN INT64_MAX
+
 /* A periodic stream of `count` slots: slot k is the time k * rate_den / rate_num seconds. It feeds
- * two inputs of the graph: `value` (f32, [time]) and `present` (bool, [time]). One that ends before
- * another is absent up to the end of the longest. */
+ * two inputs of the graph: `value` (f32, [time]) and `present` (bool, [time]). */
 typedef struct weir_stream_source {
   const char *value, *present;
   int64_t rate_num, rate_den, count;
@@ -25,6 +27,16 @@ typedef struct weir_stream_source {
   weir_status (*next_run)(void *context, int64_t at, int64_t *lo, int64_t *hi);
   void *context;
 } weir_stream_source;
+
+/* What tells how far live sources are final. Times are ns from slot 0, the same for all sources. */
+typedef struct weir_stream_live {
+  /* Waits until every slot before `to` is final; or until some slots behind `from` are and no more
+   * come for the moment; or until the sources end. *final > from says how far they are; once
+   * *ended, *final >= from is the end: a source has the slots of earlier times. Slots before `from`
+   * are not read again. A stop asked for by a signal ends the sources with what is final. */
+  weir_status (*wait)(void *context, int64_t from, int64_t to, int64_t *final, bool *ended);
+  void *context;
+} weir_stream_live;
 
 /* Takes a result of the graph after each chunk: the new slots [lo, hi) of `view`, or, for a result
  * without time, lo == hi == 0 and the whole of it. Slots between the last call's hi and lo were
@@ -38,7 +50,8 @@ typedef struct weir_stream_sink {
 
 /* The section `stream:` of an app's configuration; rows in weir_stream_opts. */
 typedef struct weir_stream_cfg {
-  double window; /* s, 0: chosen so that the stream's arrays fill half of L2 */
+  double window;      /* s, 0: chosen so that the stream's arrays fill half of L2 */
+  double live_window; /* s, the same for live sources where window is 0           */
   bool skip;
   int64_t cut_seed; /* 0: even chunks */
 } weir_stream_cfg;
@@ -55,13 +68,16 @@ typedef struct weir_stream_report {
   int64_t slots, present; /* of all sources                                               */
   int64_t buffer_bytes;   /* windows, arena and queues: fixed before the first sample     */
   int tier, stages;
+  /* Live sources: wall time from the moment a chunk is final to that when all its results are
+   * handed on, quantiles over chunks to 5 %; 0 for others. */
+  double chunk_p50_s, chunk_p99_s, chunk_most_s;
 } weir_stream_report;
 
 typedef struct weir_stream weir_stream;
 
 /* Plans the graph for the sources; both arrays are copied, contexts are borrowed. threads: 0 for
- * all. Fails: what weir_plan_create does; WEIR_ERR_CONFIG for a rate or count that is not positive.
- */
+ * all. live: NULL where counts are known. Fails: what weir_plan_create does; WEIR_ERR_CONFIG for a
+ * rate or count that is not positive, and for a count over a hundred years without `live`. */
 typedef struct weir_stream_job {
   const weir_graph *graph;
   weir_store *store;
@@ -72,12 +88,13 @@ typedef struct weir_stream_job {
   const weir_stream_cfg *stream;
   const weir_exec_cfg *exec;
   int threads;
+  const weir_stream_live *live;
 } weir_stream_job;
 weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out) WEIR_CHECKED;
 void weir_stream_destroy(weir_stream **s);
 /* Runs the sources from their start to their end. Writes events stream_plan, stream_thread and
  * stream_end. Fails: what sources, sinks and calls return; WEIR_ERR_STOPPED after the chunk in
- * which a signal came. */
+ * which a signal came, unless the sources are live: they end then. */
 weir_status weir_stream_run(weir_stream *s, weir_stream_report *report) WEIR_CHECKED;
 /* Back to the start: windows, frontiers; stored arrays are the caller's. */
 void weir_stream_rewind(weir_stream *s);
