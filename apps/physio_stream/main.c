@@ -1,4 +1,5 @@
 /* main.c - physio_stream: the verbs. */
+#include <string.h>
 #include "conf/weir_cli.h"
 #include "options.h"
 #include "verbs.h"
@@ -15,12 +16,26 @@ static const weir_verb verbs[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+/* An address of live input, a text file, or a record. */
+static const char *input_key(const char *value)
+{
+  const char *dot = strrchr(value, '.');
+
+  if (strcmp(value, "-") == 0 || strncmp(value, "tcp:", 4) == 0 ||
+      strncmp(value, "unix:", 5) == 0) {
+    return "input.live";
+  }
+  return dot != NULL && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".txt") == 0) ? "input.csv"
+                                                                               : "input.record";
+}
+
 int main(int argc, char **argv)
 {
   const weir_app app = {.name = "physio_stream",
                         .summary = "finds the heart beats of an electrocardiogram, as a stream",
                         .verbs = verbs,
                         .opts = ps_options,
+                        .input_key = input_key,
                         .opts_size = sizeof(ps_cfg)};
 
   return weir_cli_main(argc, argv, &app);

@@ -15,6 +15,7 @@ typedef struct ps_cfg {
   weir_exec_cfg exec;
   struct {
     bool features;       /* also write the features that beats are found in */
+    bool follow;         /* print beats of live input as they come          */
     double strip, start; /* s of signal in the report, and where it begins  */
   } output;
   struct {

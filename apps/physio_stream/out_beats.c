@@ -9,7 +9,9 @@
 #include "io/weir_annotation.h"
 #include "io/weir_netcdf.h"
 
-enum { PATH_SIZE = 4096, BLOCK = 4096 };
+#define HEAD "sample,time_s,rr_s,gap_before\n"
+
+enum { PATH_SIZE = 4096, BLOCK = 4096, ROW = 128 };
 
 weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out)
 {
@@ -47,6 +49,32 @@ static void count_interval(ps_out_beats *b, double rr)
   b->rr_count[bin < PS_RR_BINS ? (int)bin : PS_RR_BINS - 1]++;
 }
 
+/* A row of beats.csv; rr in s, NaN where there is none. */
+static void write_row(const ps_out_beats *b, const ps_beat *beat, double rr, char text[ROW])
+{
+  const int gap = (beat->flags & PS_BEAT_GAP) != 0;
+  const int n =
+      snprintf(text, ROW, "%lld,%.6f,", (long long)beat->sample, seconds(b, beat->sample));
+
+  if (isnan(rr)) {
+    (void)snprintf(text + n, (size_t)(ROW - n), ",%d\n", gap);
+  } else {
+    (void)snprintf(text + n, (size_t)(ROW - n), "%.6f,%d\n", rr, gap);
+  }
+}
+
+static weir_status follow(const ps_out_beats *b, const ps_beat *beat)
+{
+  char text[ROW];
+
+  write_row(b, beat, beat->flags == 0 ? seconds(b, beat->sample - b->last) : NAN, text);
+  if (fputs(text, b->follow) < 0) {
+    return weir_fail(WEIR_ERR_DATA, "beats: the standard output takes no more: %s",
+                     strerror(errno));
+  }
+  return WEIR_OK;
+}
+
 static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap)
 {
   const ps_beat beat = {.sample = sample,
@@ -54,6 +82,9 @@ static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap)
 
   if (fwrite(&beat, sizeof beat, 1, b->kept) != 1) {
     return weir_fail(WEIR_ERR_DATA, "beats: the temporary file takes no more: %s", strerror(errno));
+  }
+  if (b->follow != NULL) {
+    WEIR_TRY(follow(b, &beat));
   }
   if (beat.flags == 0) {
     count_interval(b, seconds(b, sample - b->last));
@@ -71,6 +102,19 @@ weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64
 {
   for (int64_t i = 0; i < n; i++) {
     WEIR_TRY(add(b, sample[i], gap[i]));
+  }
+  if (n > 0 && b->follow != NULL && fflush(b->follow) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "beats: the standard output takes no more: %s",
+                     strerror(errno));
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_out_beats_follow(ps_out_beats *b, FILE *out)
+{
+  b->follow = out;
+  if (fputs(HEAD, out) < 0 || fflush(out) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "beats: nothing can be printed: %s", strerror(errno));
   }
   return WEIR_OK;
 }
@@ -129,7 +173,7 @@ static weir_status open_csv(const char *dir, files *f)
 
   WEIR_TRY(weir_path_join(dir, "beats.csv", path, sizeof path));
   WEIR_TRY(weir_writer_open(path, &f->csv));
-  return weir_writer_printf(f->csv, "sample,time_s,rr_s,gap_before\n");
+  return weir_writer_printf(f->csv, HEAD);
 }
 
 static weir_status describe_file(const ps_out_beats *b, weir_netcdf *nc)
@@ -212,15 +256,11 @@ static int64_t microseconds(const ps_out_beats *b, int64_t sample)
 static weir_status write_text(const ps_out_beats *b, const files *f, const ps_beat *beat, double rr)
 {
   const weir_annotation mark = {.time = beat->sample, .code = WEIR_ANN_NORMAL};
-  const int gap = (beat->flags & PS_BEAT_GAP) != 0;
+  char text[ROW];
 
   WEIR_TRY(weir_annotation_writer_append(f->qrs, &mark));
-  WEIR_TRY(
-      weir_writer_printf(f->csv, "%lld,%.6f,", (long long)beat->sample, seconds(b, beat->sample)));
-  if (isnan(rr)) {
-    return weir_writer_printf(f->csv, ",%d\n", gap);
-  }
-  return weir_writer_printf(f->csv, "%.6f,%d\n", rr, gap);
+  write_row(b, beat, rr, text);
+  return weir_writer_printf(f->csv, "%s", text);
 }
 
 /* n beats, the first of which is number `first`; `before` is the sample of the beat before them. */

@@ -29,11 +29,15 @@ typedef struct ps_out_beats {
   int64_t rr_odd;              /* intervals below 0.3 s or above 2 s               */
   int64_t strip_lo, strip_hi;  /* samples of the strip; its beats are remembered   */
   int64_t *strip, n_strip, n_strip_capacity;
+  FILE *follow; /* beats are printed here as they come, or NULL */
 } ps_out_beats;
 
 /* `facts` is borrowed. Fails: WEIR_ERR_DATA when no nameless file can be made. */
 weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out) WEIR_CHECKED;
 void ps_out_beats_fini(ps_out_beats *b);
+/* From now on beats are also printed as they come, as in beats.csv, beginning with its header.
+ * Fails: WEIR_ERR_DATA when nothing can be printed. */
+weir_status ps_out_beats_follow(ps_out_beats *b, FILE *out) WEIR_CHECKED;
 /* The next n beats, ascending; gap[i]: samples are absent before beat i.
  * Fails: WEIR_ERR_DATA when the disk is full. */
 weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,

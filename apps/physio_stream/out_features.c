@@ -44,7 +44,8 @@ weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts, p
   WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
   WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "record", facts->name));
   WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "signal", facts->signal));
-  WEIR_TRY(weir_netcdf_dim(out->nc, "time", facts->count, &dim));
+  WEIR_TRY(weir_netcdf_dim(out->nc, "time",
+                           facts->live != NULL ? WEIR_NETCDF_UNLIMITED : facts->count, &dim));
   for (int k = 0; k < PS_FEATURES; k++) {
     WEIR_TRY(define(out, facts, dim, k));
   }

@@ -12,7 +12,8 @@ static int64_t most_slots(const ps_cfg *cfg, double rate)
   return (asked > 65536 ? (int64_t)asked : 65536) + 4096;
 }
 
-weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source, bool features,
+weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source,
+                               const weir_stream_live *live, bool features,
                                const weir_stream_sink *sinks, int n_sinks, int threads,
                                ps_pipeline *out)
 {
@@ -32,7 +33,8 @@ weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source, boo
                                .n_sinks = n_sinks,
                                .stream = &cfg->stream,
                                .exec = &cfg->exec,
-                               .threads = threads};
+                               .threads = threads,
+                               .live = live};
   const weir_status status = weir_stream_create(&job, &p.stream);
 
   if (status != WEIR_OK) {

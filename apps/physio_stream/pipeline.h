@@ -12,9 +12,11 @@ typedef struct ps_pipeline {
 } ps_pipeline;
 
 /* Plans the detection for a source (rate, count, read, next_run and context; its input names are
- * filled in). features: the graph has the results filtered, feature and present too. sinks are
- * copied. threads: 0 for all. Fails: as ps_graph_create and weir_stream_create. */
-weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source, bool features,
+ * filled in). live: its clock, NULL where the count is known. features: the graph has the results
+ * filtered, feature and present too. sinks are copied. threads: 0 for all. Fails: as
+ * ps_graph_create and weir_stream_create. */
+weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source,
+                               const weir_stream_live *live, bool features,
                                const weir_stream_sink *sinks, int n_sinks, int threads,
                                ps_pipeline *out) WEIR_CHECKED;
 void ps_pipeline_destroy(ps_pipeline *p);

@@ -69,6 +69,13 @@ void ps_strip_take(ps_strip *s, int64_t lo, int64_t hi, const float *x, const ui
   }
 }
 
+void ps_strip_end(ps_strip *s, int64_t count)
+{
+  s->count = count;
+  s->hi = s->hi < count ? s->hi : count;
+  s->lo = s->lo < s->hi ? s->lo : s->hi;
+}
+
 static const char *const two_columns[2] = {"quantity", "value"};
 
 /* What the page says of the run; each is also a field of the event `run_end`. */
@@ -162,8 +169,34 @@ static weir_status add_throughput(weir_report *r, const summary *s)
   put_count(&c, "chunks skipped", s->report->skipped);
   put_count(&c, "buffers (bytes)", s->report->buffer_bytes);
   put(&c, "time (s)", s->report->seconds);
+  if (s->facts->live != NULL) {
+    put(&c, "from a chunk being final to its results, median (s)", s->report->chunk_p50_s);
+    put(&c, "99 % (s)", s->report->chunk_p99_s);
+    put(&c, "longest (s)", s->report->chunk_most_s);
+  }
   put(&c, "samples per second", s->per_second);
   return add_pairs(r, "throughput", &c);
+}
+
+/* What became of the lines of live input. */
+static weir_status add_live(weir_report *r, const weir_live_counts *l)
+{
+  weir_cells c = {0};
+
+  WEIR_TRY(weir_report_heading(r, "Live input"));
+  put_count(&c, "lines", l->lines);
+  put_count(&c, "samples", l->samples);
+  put_count(&c, "kept", l->kept);
+  put_count(&c, "kept, stated as absent", l->absent);
+  put_count(&c, "kept, snapped to the grid", l->snapped);
+  put_count(&c, "dropped: later than the bound", l->late);
+  put_count(&c, "dropped: duplicate", l->duplicate);
+  put_count(&c, "dropped: off the grid", l->off_grid);
+  put_count(&c, "dropped: too far ahead", l->ahead);
+  put_count(&c, "of streams not read", l->unused);
+  put_count(&c, "malformed lines", l->malformed);
+  put_count(&c, "out of order", l->backward);
+  return add_pairs(r, "live", &c);
 }
 
 static weir_status add_strip(weir_report *r, const summary *s, const ps_strip *strip)
@@ -245,6 +278,9 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
     WEIR_TRY(add_strip(r, s, strip));
   }
   WEIR_TRY(add_intervals(r, s));
+  if (s->facts->live != NULL) {
+    WEIR_TRY(add_live(r, s->facts->live));
+  }
   WEIR_TRY(weir_report_heading(r, "Data movement"));
   WEIR_TRY(weir_report_text(
       r,

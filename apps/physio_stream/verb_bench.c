@@ -184,7 +184,7 @@ static weir_status perform(const weir_cli *cli, bench *b)
                                      .context = b};
   const double start = weir_clock();
 
-  WEIR_TRY(ps_pipeline_create(b->cfg, source, false, &sink, 1, cli->threads, &b->pipeline));
+  WEIR_TRY(ps_pipeline_create(b->cfg, source, NULL, false, &sink, 1, cli->threads, &b->pipeline));
   const double plan_s = weir_clock() - start;
 
   WEIR_TRY(measure(b, &median));

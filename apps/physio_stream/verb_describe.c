@@ -34,7 +34,7 @@ static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, const ps_i
   printf("\n# input: %s, signal %s (%s), %lld samples, %lld/%lld per second\n", facts->name,
          facts->signal, facts->units, (long long)facts->count, (long long)facts->fs_num,
          (long long)facts->fs_den);
-  WEIR_TRY(ps_pipeline_create(cfg, source, false, &sink, 1, cli->threads, &p));
+  WEIR_TRY(ps_pipeline_create(cfg, source, NULL, false, &sink, 1, cli->threads, &p));
   for (int stage = 0; stage < weir_stream_stages(p.stream); stage++) {
     printf("\n# stage %d\n", stage);
     weir_plan_print(weir_stream_plan(p.stream, stage), stdout);
@@ -47,6 +47,10 @@ static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_c
 {
   ps_input *input = NULL;
 
+  if (cfg->input.live[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.live: rates are known once samples come, so describe a file instead");
+  }
   WEIR_TRY(weir_config_print(config, stdout));
   WEIR_TRY(ps_input_open(&cfg->input, &cfg->ecgsyn, (uint64_t)cfg->seed, &input));
   const weir_status status = print_plan(cli, cfg, ps_input_get(input));

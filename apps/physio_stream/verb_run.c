@@ -49,6 +49,9 @@ static weir_status take_beats(void *context, const weir_view *view, int64_t lo, 
 static weir_status open_outputs(run *r)
 {
   WEIR_TRY(ps_out_beats_init(r->facts, &r->beats));
+  if (r->facts->live != NULL && r->cfg->output.follow) {
+    WEIR_TRY(ps_out_beats_follow(&r->beats, stdout));
+  }
   WEIR_TRY(ps_strip_init(r->cfg, r->facts, &r->strip));
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_open(r->cli->out, r->facts, &r->features));
@@ -71,8 +74,8 @@ static weir_status plan(run *r)
     sinks[n++] =
         (weir_stream_sink){ps_feature_names[k], ps_out_features_take, &r->features.feature[k]};
   }
-  return ps_pipeline_create(r->cfg, source, r->cfg->output.features, sinks, n, r->cli->threads,
-                            &r->pipeline);
+  return ps_pipeline_create(r->cfg, source, ps_input_live(r->input), r->cfg->output.features, sinks,
+                            n, r->cli->threads, &r->pipeline);
 }
 
 /* Everything has been computed: files appear, the report last. */
@@ -112,6 +115,10 @@ static weir_status perform(run *r)
   WEIR_TRY(open_outputs(r));
   WEIR_TRY(plan(r));
   WEIR_TRY(weir_stream_run(r->pipeline.stream, &r->report));
+  if (r->facts->live != NULL) {
+    ps_strip_end(&r->strip, r->facts->count);
+    ps_input_report(r->input);
+  }
   weir_debug("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
              r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
   return write_outputs(r);

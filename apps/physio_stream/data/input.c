@@ -12,6 +12,9 @@ const weir_opt ps_input_options[] = {
         ps_input_opts, record, "",
         "WFDB record (path without suffix, or of its .hea file), or an .edf or .bdf file; "
         "empty, with csv empty too: the built-in recording"),
+    WEIR_OPT_STRING(ps_input_opts, live, "",
+                    "address of live samples (docs/reference/live.md): - the standard input, "
+                    "tcp:[HOST:]PORT, unix:PATH"),
     WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
     WEIR_OPT_STRING(ps_input_opts, signal, "",
                     "signal by name or index; empty: the first in mV, or the only one"),
@@ -21,6 +24,23 @@ const weir_opt ps_input_options[] = {
                   "read what exists of a truncated file; the rest is a gap"),
     WEIR_OPT_BOOL(ps_input_opts, zero_gain, false,
                   "read a gain of 0 (uncalibrated) as 200 per unit instead of refusing it"),
+    WEIR_OPT_REAL(ps_input_opts, lateness, 2, 0, 3600, "s",
+                  "live: how far behind the newest sample one may come and still count; results "
+                  "wait for this long"),
+    WEIR_OPT_REAL(ps_input_opts, tolerance, 0, 0, 3600, "s",
+                  "live: how far a sample's time may be off its slot; 0: half of the period, which "
+                  "none exceeds"),
+    WEIR_OPT_REAL(ps_input_opts, jump, 3600, 0.001, 1e9, "s",
+                  "live: a sample farther ahead of the newest is dropped, for a clock gone wrong "
+                  "would make all that follow late"),
+    WEIR_OPT_REAL(ps_input_opts, timeout, 0, 0, 1e9, "s",
+                  "live: time without any line after which the input has ended, also before the "
+                  "first; 0: wait for ever"),
+    WEIR_OPT_INT(ps_input_opts, limit, 10000, 0, 1e15, "1",
+                 "live: lines in a row of no use after which the input is refused; 0: never"),
+    WEIR_OPT_BOOL(ps_input_opts, remote, false,
+                  "live: listen on other addresses than those of this machine too; nothing is "
+                  "encrypted"),
     WEIR_OPT_END,
 };
 
@@ -28,7 +48,9 @@ enum { PATH_SIZE = 4096, SKIP_BLOCK = 4096 };
 
 struct ps_input {
   weir_record *record; /* or */
-  ps_synth *synth;
+  ps_synth *synth;     /* or */
+  ps_live live;
+  weir_stream_live clock;
   int signal;
   int64_t at; /* next sample of the built-in recording */
   ps_input_facts facts;
@@ -110,10 +132,50 @@ static weir_status open_synth(ps_input *in, const ps_synth_opts *opts, uint64_t 
   return WEIR_OK;
 }
 
+/* The end of the clock is that of the signal. */
+static weir_status wait_live(void *context, int64_t from, int64_t to, int64_t *final, bool *ended)
+{
+  ps_input *in = context;
+
+  WEIR_TRY(weir_live_wait(in->live.live, from, to, final, ended));
+  if (*ended) {
+    const __int128 per = (__int128)in->facts.fs_den * 1000000000;
+
+    in->facts.count = (int64_t)(((__int128)*final * in->facts.fs_num + per - 1) / per);
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_live(ps_input *in, const ps_input_opts *opts)
+{
+  const weir_live_cfg cfg = {.lateness = opts->lateness,
+                             .tolerance = opts->tolerance,
+                             .jump = opts->jump,
+                             .timeout = opts->timeout,
+                             .limit = opts->limit};
+
+  WEIR_TRY(ps_live_open(opts->live, opts->remote, &cfg, &in->live));
+  WEIR_TRY(ps_live_find(&in->live, opts->signal, &in->signal));
+  WEIR_TRY(weir_live_use(in->live.live, in->signal));
+  const weir_live_stream *s = weir_live_get(in->live.live, in->signal);
+
+  in->clock = (weir_stream_live){wait_live, in};
+  in->facts = (ps_input_facts){.name = weir_live_name(in->live.live),
+                               .signal = s->name,
+                               .units = s->unit,
+                               .fs_num = s->fs_num,
+                               .fs_den = s->fs_den,
+                               .per_frame = 1,
+                               .count = WEIR_STREAM_OPEN,
+                               .live = weir_live_counted(in->live.live)};
+  in->facts.start_kind = weir_live_start(in->live.live, &in->facts.start_us);
+  return WEIR_OK;
+}
+
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out)
 {
-  const bool record = opts->record[0] != 0, csv = opts->csv[0] != 0;
+  const bool record = opts->record[0] != 0, csv = opts->csv[0] != 0, live = opts->live[0] != 0;
   ps_input *in = NULL;
   weir_status status = WEIR_OK;
 
@@ -123,8 +185,15 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
                      "input.record is %s and input.csv is %s: only one of them can be read",
                      opts->record, opts->csv);
   }
+  if (live && (record || csv)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.live is %s and input.%s is %s: only one of them can be read",
+                     opts->live, record ? "record" : "csv", record ? opts->record : opts->csv);
+  }
   WEIR_TRY(weir_alloc(1, sizeof *in, (void **)&in));
-  if (record || csv) {
+  if (live) {
+    WEIR_TRY_GOTO(open_live(in, opts), done);
+  } else if (record || csv) {
     WEIR_TRY_GOTO(open_record(in, opts, record ? opts->record : opts->csv), done);
   } else {
     WEIR_TRY_GOTO(open_synth(in, synth, seed), done);
@@ -143,6 +212,7 @@ void ps_input_close(ps_input **in)
   }
   weir_record_close(&(*in)->record);
   ps_synth_destroy(&(*in)->synth);
+  ps_live_close(&(*in)->live);
   weir_free(&(*in)->files[0]);
   weir_free(&(*in)->files[1]);
   weir_free(in);
@@ -185,6 +255,9 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint
     drop_infinite(n, x, present);
     return WEIR_OK;
   }
+  if (in->live.live != NULL) {
+    return weir_live_read(in->live.live, in->signal, start, start + n, x, present);
+  }
   WEIR_ASSERT(start >= in->at);
   advance(in, start);
   const int64_t left = in->facts.count - start, own = n < left ? n : (left > 0 ? left : 0);
@@ -201,8 +274,25 @@ weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t 
   if (in->record != NULL) {
     return weir_record_next_run(in->record, in->signal, start, lo, hi);
   }
+  if (in->live.live != NULL) {
+    *lo = start;
+    *hi = in->facts.count;
+    return WEIR_OK;
+  }
   ps_synth_next_run(in->synth, start, lo, hi);
   return WEIR_OK;
+}
+
+const weir_stream_live *ps_input_live(const ps_input *in)
+{
+  return in->live.live != NULL ? &in->clock : NULL;
+}
+
+void ps_input_report(const ps_input *in)
+{
+  if (in->live.live != NULL) {
+    weir_live_report(in->live.live);
+  }
 }
 
 int ps_input_files(const ps_input *in, const char *paths[2])

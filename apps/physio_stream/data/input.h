@@ -1,23 +1,29 @@
-/* input.h - the one signal that a run reads: of a WFDB record, of a text file, or the built-in one.
+/* input.h - the one signal that a run reads: of a record, of a text file, live, or the built-in
+ * one.
  */
 #ifndef PS_INPUT_H
 #define PS_INPUT_H
+#include "data/live.h"
 #include "data/synth.h"
 
 typedef struct ps_input_opts {
-  const char *record, *csv; /* at most one; both "": the built-in recording */
+  const char *record, *csv; /* with live at most one; all "": the built-in recording */
+  const char *live;         /* address of weir_wire_listen                  */
   const char *signal;       /* name or index, "" for the first in mV        */
   double fs;                /* of a text file without a time column, Hz     */
   bool allow_short;         /* a truncated file is read as far as it goes   */
   bool zero_gain;           /* a gain of 0 is read as 200 per unit          */
+  double lateness, tolerance, jump, timeout; /* s, see weir_live_cfg        */
+  int64_t limit;
+  bool remote; /* live input may come from other machines */
 } ps_input_opts;
 
 extern const weir_opt ps_input_options[];
 
 typedef struct ps_input ps_input;
 
-/* Fails: as weir_record_open, weir_record_find and ps_synth_create; WEIR_ERR_CONFIG where both a
- * record and a text file are named. *out is then NULL. */
+/* Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create; WEIR_ERR_CONFIG
+ * where more than one of record, text file and live address is named. *out is then NULL. */
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out) WEIR_CHECKED;
 void ps_input_close(ps_input **in);
@@ -29,10 +35,11 @@ typedef struct ps_input_facts {
   const char *units;
   int64_t fs_num, fs_den; /* samples per second, reduced     */
   int64_t per_frame; /* samples of this signal per frame of the record (annotations count frames) */
-  int64_t count;     /* samples, absent ones included   */
+  int64_t count;     /* samples, absent ones included; WEIR_STREAM_OPEN until live input ends */
   int start_kind;    /* as weir_record_start            */
   int64_t start_us;
   int64_t missing_segments;
+  const weir_live_counts *live; /* NULL: not live */
 } ps_input_facts;
 const ps_input_facts *ps_input_get(const ps_input *in);
 
@@ -42,6 +49,10 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x,
                           uint8_t *present) WEIR_CHECKED;
 /* As weir_record_next_run. Calls ascend. */
 weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi) WEIR_CHECKED;
+/* The clock of live input, for weir_stream_job; NULL where the input is not live. */
+const weir_stream_live *ps_input_live(const ps_input *in);
+/* Says what became of the lines of live input, see weir_live_report; nothing of other input. */
+void ps_input_report(const ps_input *in);
 /* Files that the input consists of, for provenance: writes up to two paths, owned by the input.
  * Returns how many. */
 int ps_input_files(const ps_input *in, const char *paths[2]);
