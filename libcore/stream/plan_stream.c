@@ -296,10 +296,10 @@ static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
     s->sink_stage[i] = stage;
     s->sink_timed[i] = has_time(job->graph, job->sinks[i].result);
     s->n_sinks++;
-    for (int k = 0; k < s->n_inputs; k++) {
-      const char *input = s->input[k].source.value;
-      const double late =
-          ahead_of(s, stage, job->sinks[i].result, input) / rate_of(&s->input[k].source);
+    for (int k = 0; k < 2 * s->n_inputs; k++) {
+      const weir_stream_source *x = &s->input[k / 2].source;
+      const char *input = k % 2 ? x->present : x->value;
+      const double late = ahead_of(s, stage, job->sinks[i].result, input) / rate_of(x);
 
       s->latency_s = late > s->latency_s ? late : s->latency_s;
     }

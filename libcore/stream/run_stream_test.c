@@ -11,6 +11,7 @@
 #include "ops/scan/weir_scan.h"
 #include "ops/shift/weir_shift.h"
 #include "stream/weir_stream.h"
+#include "stream/stream_priv.h"
 
 #define COUNT 5003
 #define EVENTS 4096
@@ -268,6 +269,34 @@ static void latency_goes_through_both_stages(void **state)
   }
 }
 
+static weir_status copy(void *context, const weir_op_run *run)
+{
+  (void)context;
+  for (int64_t t = run->box.lo[0]; t < run->box.hi[0]; t++) {
+    *(float *)weir_view_at(&run->out[0], &t) = *(const float *)weir_view_at(&run->in[0], &t);
+  }
+  return WEIR_OK;
+}
+
+/* Nothing is handed on between its chunks, so that all of it runs where its input is made. */
+static void a_call_without_state_needs_no_stage(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_call_spec call = {.name = "copy", .function = copy, .n_out = 1, .out = {x}};
+  weir_graph *g = NULL, *front = NULL, *back = NULL;
+  stream_cut cut;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value in = weir_input(g, "x", &x);
+
+  weir_output(g, "y", weir_call(g, &call, &in, 1));
+  assert_ok(stream_split(g, &front, &back, &cut));
+  assert_non_null(front);
+  assert_null(back);
+  weir_graph_destroy(&front);
+  weir_graph_destroy(&g);
+}
+
 static void a_source_that_fails_ends_the_run_with_its_status(void **state)
 {
   static outcome o;
@@ -318,6 +347,7 @@ int main(void)
       cmocka_unit_test(chunks_threads_and_skipping_change_nothing),
       cmocka_unit_test(what_cannot_be_cut_runs_in_one_stage),
       cmocka_unit_test(latency_goes_through_both_stages),
+      cmocka_unit_test(a_call_without_state_needs_no_stage),
       cmocka_unit_test(a_source_that_fails_ends_the_run_with_its_status),
       cmocka_unit_test(a_stop_request_ends_after_the_chunk),
       cmocka_unit_test(impossible_rates_are_refused),

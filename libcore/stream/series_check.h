@@ -13,6 +13,7 @@ enum { SERIES_COUNT = 700 };
 
 /* A stream and the result of an operator on it. */
 typedef struct series_case {
+  int64_t count; /* slots of x, 0: SERIES_COUNT; results are kept up to slot SERIES_COUNT */
   float x[SERIES_COUNT];
   uint8_t present[SERIES_COUNT];
   float y[SERIES_COUNT];
@@ -95,7 +96,7 @@ static inline void series_run(series_case *c, series_build build, const void *co
                                      .present = "p",
                                      .rate_num = 1,
                                      .rate_den = 1,
-                                     .count = SERIES_COUNT,
+                                     .count = c->count > 0 ? c->count : SERIES_COUNT,
                                      .read = series_read_,
                                      .context = c};
   const weir_stream_sink sinks[] = {{"y", series_take_value_, c}, {"q", series_take_present_, c}};

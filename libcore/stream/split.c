@@ -1,4 +1,5 @@
-/* split.c - two stages out of one graph: what runs before the calls, and the calls. */
+/* split.c - two stages out of one graph: what runs before the calls that keep a state, and those.
+ */
 #include <string.h>
 #include "stream_priv.h"
 #include "base/weir_alloc.h"
@@ -13,7 +14,18 @@ static bool reads_time(const weir_graph *g, const weir_node *node)
   return false;
 }
 
-/* late[node]: a call on streams, or anything that reads what one made. */
+/* A call that keeps a state hands it on from chunk to chunk, in order. */
+static bool keeps_state(const weir_graph *g, const weir_node *node)
+{
+  bool stored = false;
+
+  for (int i = 0; i < node->n_in; i++) {
+    stored = stored || weir_graph_get_array(g, node->in[i])->kind == WEIR_ARRAY_STORED;
+  }
+  return node->access.opaque && stored;
+}
+
+/* late[node]: a call on streams with a state, or anything that reads what one made. */
 static bool mark_late(const weir_graph *g, const int32_t *order, int32_t n, bool *late)
 {
   bool any = false;
@@ -21,7 +33,7 @@ static bool mark_late(const weir_graph *g, const int32_t *order, int32_t n, bool
   for (int32_t i = 0; i < n; i++) {
     const weir_node *node = weir_graph_node(g, order[i]);
 
-    late[order[i]] = node->access.opaque && reads_time(g, node);
+    late[order[i]] = keeps_state(g, node) && reads_time(g, node);
     for (int k = 0; k < node->n_in; k++) {
       int32_t writers[WEIR_MAX_OPERANDS];
       const int32_t m = weir_graph_writers(g, node->in[k], writers, WEIR_MAX_OPERANDS);

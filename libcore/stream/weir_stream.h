@@ -4,7 +4,7 @@
  * A chunk is a time interval; the slots of a source in it follow from its rate, so no chunk has to
  * be a multiple of anything. Results are the same bits for any chunks, any number of threads, and
  * with gaps skipped or not. With two threads or more the graph is a pipeline: the operators before
- * its calls run on one chunk while the calls run on the chunk before. */
+ * its calls with a state run on one chunk while those run on the chunk before. */
 #ifndef WEIR_STREAM_H
 #define WEIR_STREAM_H
 #include "exec/weir_plan.h"

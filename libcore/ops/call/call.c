@@ -51,10 +51,14 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      WEIR_MAX_OUTPUTS);
   }
   for (int i = 0; i < args->n_in; i++) {
-    if (s->behind[i] < 0 || s->ahead[i] < 0 || s->behind[i] > INT32_MAX ||
-        s->ahead[i] > INT32_MAX) {
+    if (s->behind[i] < -INT32_MAX || s->ahead[i] < -INT32_MAX || s->behind[i] > INT32_MAX ||
+        s->ahead[i] > INT32_MAX || s->behind[i] + s->ahead[i] < 0) {
       return weir_fail(WEIR_ERR_SHAPE, "%s: input %d: reads %lld slots behind and %lld ahead",
                        s->name, i, (long long)s->behind[i], (long long)s->ahead[i]);
+    }
+    if (s->up[i] < 0 || s->down[i] < 0 || s->up[i] > INT32_MAX || s->down[i] > INT32_MAX) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: input %d: %lld slots for every %lld of the call",
+                       s->name, i, (long long)s->up[i], (long long)s->down[i]);
     }
   }
   if (s->presence < 0 || s->presence > args->n_in || s->settle < 0 ||
@@ -102,6 +106,34 @@ static weir_status map_whole(weir_access *a, weir_operand *o, const weir_array_d
   return WEIR_OK;
 }
 
+/* floor(up t / down) - behind + tap as one division. */
+static weir_status map_time(weir_access *a, weir_operand *o, int dim, const weir_call_spec *s,
+                            int i)
+{
+  weir_index *x = &o->index[dim];
+  const int64_t taps = s->behind[i] + s->ahead[i] + 1, down = s->down[i] > 0 ? s->down[i] : 1;
+  const int64_t up = s->up[i] > 0 ? s->up[i] : 1;
+
+  if (taps == 1 && s->behind[i] == 0 && up == 1 && down == 1) {
+    return WEIR_OK;
+  }
+  x->coef[0] = up;
+  x->div = down;
+  x->offset = -s->behind[i] * down;
+  x->border =
+      WEIR_BORDER_ZERO; /* each input is cut at its own ends; no slot of the call is dropped */
+  if (taps > 1) {
+    const int tap = whole_dim(a, o, taps);
+
+    if (tap < 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: its arrays have more than %d dimensions in all",
+                       s->name, WEIR_MAX_DIMS);
+    }
+    x->coef[tap] = down;
+  }
+  return WEIR_OK;
+}
+
 static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_call_spec *s = args->spec;
@@ -118,17 +150,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     const weir_array_desc *d = &args->in[i];
 
     WEIR_TRY(map_whole(a, o, d, s->name));
-    if (d->time != 0 && s->behind[i] + s->ahead[i] > 0) {
-      weir_index *x = &o->index[d->time - 1];
-      const int tap = whole_dim(a, o, s->behind[i] + s->ahead[i] + 1);
-
-      if (tap < 0) {
-        return weir_fail(WEIR_ERR_SHAPE, "%s: its arrays have more than %d dimensions in all",
-                         s->name, WEIR_MAX_DIMS);
-      }
-      x->coef[tap] = 1;
-      x->offset = -s->behind[i];
-      x->border = WEIR_BORDER_ABSENT;
+    if (d->time != 0) {
+      WEIR_TRY(map_time(a, o, d->time - 1, s, i));
     }
   }
   for (int k = 0; k < args->n_out; k++) {

@@ -45,6 +45,35 @@ static void time_is_sequential_and_the_rest_is_whole(void **state)
   weir_graph_destroy(&g);
 }
 
+static void inputs_have_rates_of_their_own(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value in[] = {GIVEN(g, "slow", WEIR_F32, -1), GIVEN(g, "fast", WEIR_F32, -1),
+                           GIVEN(g, "before", WEIR_F32, -1)};
+  weir_call_spec s = spec_of(
+      (weir_array_desc){.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1});
+
+  s.down[0] = 4;
+  s.behind[0] = s.ahead[0] = 1;
+  s.up[1] = 3;
+  s.ahead[1] = 2;
+  s.behind[2] = 2;
+  s.ahead[2] = -1;
+  const weir_access *a = access_of(g, weir_call(g, &s, in, 3));
+  const int64_t needed[3][2] = {{1, 7}, {33, 63}, {9, 20}};
+  weir_box box = weir_iterations(a);
+
+  box.lo[0] = 11;
+  box.hi[0] = 21;
+  for (int i = 0; i < 3; i++) {
+    const weir_region r = weir_needed(a, i, &box);
+
+    assert_int_equal(r.part[0][0].lo, needed[i][0]);
+    assert_int_equal(r.part[0][0].hi, needed[i][1]);
+  }
+  weir_graph_destroy(&g);
+}
+
 static void what_cannot_be_called_is_refused(void **state)
 {
   weir_graph *g = new_graph();
@@ -66,6 +95,12 @@ static void what_cannot_be_called_is_refused(void **state)
   assert_refused(g, weir_call(g, &s, &x, 1), "detect: input 0: reads -1 slots behind");
 
   g = new_graph();
+  x = GIVEN(g, "x", WEIR_F32, -1);
+  s = spec_of(events);
+  s.down[0] = -2;
+  assert_refused(g, weir_call(g, &s, &x, 1), "detect: input 0: 0 slots for every -2 of the call");
+
+  g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 4);
   s = spec_of(events);
   s.n_out = 0;
@@ -76,6 +111,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(time_is_sequential_and_the_rest_is_whole),
+      cmocka_unit_test(inputs_have_rates_of_their_own),
       cmocka_unit_test(what_cannot_be_called_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

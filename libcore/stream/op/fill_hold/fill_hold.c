@@ -1,0 +1,48 @@
+/* fill_hold.c - fills with the sample before the gap; the causal form knows no gap's length. */
+#include "stream/weir_gap.h"
+
+struct fill_hold_opts {
+  double tolerance;
+  bool causal;
+};
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(struct fill_hold_opts, tolerance, 1, 0, 86400, "s",
+                  "longest gap that is filled, from the sample before it to the one behind"),
+    WEIR_OPT_BOOL(struct fill_hold_opts, causal, false,
+                  "true: fills every gap, up to the tolerance, without waiting for its end; false: "
+                  "longer gaps stay as they are, and results come later by the tolerance"),
+    WEIR_OPT_END,
+};
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const struct fill_hold_opts *o = use->opts;
+  int64_t tolerance = 0;
+
+  WEIR_TRY(weir_gap_slots(&use->in[0], "tolerance", o->tolerance, &tolerance));
+  out->out[0] = o->causal ? weir_gap_held(use->graph, use->in[0], tolerance)
+                          : weir_gap_filled(use->graph, use->in[0], WEIR_GAP_HOLD, tolerance, 0);
+  out->n = 1;
+  return weir_graph_status(use->graph);
+}
+
+static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
+{
+  const int64_t tolerance = (int64_t)(seed % 60);
+
+  return seed % 2 == 0 ? weir_gap_held(g, s, tolerance)
+                       : weir_gap_filled(g, s, WEIR_GAP_HOLD, tolerance, 0);
+}
+
+const weir_series_op weir_series_op_fill_hold = {
+    .name = "fill_hold",
+    .cite = "",
+    .help = "fills short gaps with the sample before them",
+    .opts = options,
+    .opts_size = sizeof(struct fill_hold_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+    .sample = sample,
+};

@@ -1,0 +1,206 @@
+/* fill_mean.c - LifeStream's FillMean (Jayarajan et al., ASPLOS 2021), and a causal form.
+ *
+ * A short gap after sample s is filled with the mean of the aligned window [j w, (j + 1) w) that
+ * holds s: all its samples, also those behind the gap, so that results come later by a window. The
+ * causal form takes the trailing window (s - w, s], does not wait for the gap's end, and fills at
+ * most the tolerance of any gap. Sums are in f64 and begun anew for each window: nothing drifts. */
+#include <string.h>
+#include "ops/elementwise/weir_elementwise.h"
+#include "stream/weir_gap.h"
+
+struct fill_mean_opts {
+  double window, tolerance;
+  bool causal;
+};
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(struct fill_mean_opts, window, 60, 0, 86400, "s",
+                  "length of the window whose mean is taken: a whole number of periods"),
+    WEIR_OPT_REAL(struct fill_mean_opts, tolerance, 60, 0, 86400, "s",
+                  "longest gap that is filled, from the sample before it to the one behind"),
+    WEIR_OPT_BOOL(struct fill_mean_opts, causal, false,
+                  "true: the trailing window, and every gap is filled up to the tolerance without "
+                  "waiting for its end; false: the aligned window that holds the sample before the "
+                  "gap, and longer gaps stay as they are"),
+    WEIR_OPT_END,
+};
+
+enum { LANES = 16 };
+
+/* Same order of additions for the same n. */
+static double sum_of(const float *x, int64_t n)
+{
+  double lane[LANES] = {0};
+  int64_t i = 0;
+
+  for (; i + LANES <= n; i += LANES) {
+    for (int k = 0; k < LANES; k++) {
+      lane[k] += (double)x[i + k];
+    }
+  }
+  for (; i < n; i++) {
+    lane[i % LANES] += (double)x[i];
+  }
+  for (int half = LANES / 2; half > 0; half /= 2) {
+    for (int k = 0; k < half; k++) {
+      lane[k] += lane[k + half];
+    }
+  }
+  return lane[0];
+}
+
+static int64_t count_of(const uint8_t *present, int64_t n)
+{
+  int64_t count = 0, i = 0;
+
+  for (; i + 8 <= n; i += 8) {
+    uint64_t eight;
+
+    memcpy(&eight, present + i, sizeof eight);
+    count += (int64_t)(eight * UINT64_C(0x0101010101010101) >> 56); /* the sum of the bytes */
+  }
+  for (; i < n; i++) {
+    count += present[i];
+  }
+  return count;
+}
+
+/* Of the present slots of [lo, hi); 0 where there are none. Absent values are 0. */
+static float mean_of(const weir_op_run *run, int64_t lo, int64_t hi)
+{
+  const int64_t n = count_of(weir_gap_flag(&run->in[1], lo), hi - lo);
+
+  return n > 0 ? (float)(sum_of(weir_gap_value(&run->in[0], lo), hi - lo) / (double)n) : 0;
+}
+
+/* One slot a window. */
+static weir_status find_means(void *context, const weir_op_run *run)
+{
+  const int64_t window = ((const weir_call_spec *)run->spec)->up[0], end = run->in[0].extent[0];
+
+  (void)context;
+  for (int64_t j = run->box.lo[0]; j < run->box.hi[0]; j++) {
+    const int64_t hi = (j + 1) * window < end ? (j + 1) * window : end;
+
+    *weir_gap_value(&run->out[0], j) = mean_of(run, j * window, hi);
+  }
+  return WEIR_OK;
+}
+
+/* The run from `filled` on stays absent. */
+static void write_run(const weir_op_run *run, const weir_gap_walk *w, int64_t filled, float value)
+{
+  float *y = weir_gap_value(&run->out[0], w->lo);
+  uint8_t *present = weir_gap_flag(&run->out[1], w->lo);
+  const int64_t n = w->end - w->lo;
+
+  if (w->present) {
+    memcpy(y, weir_gap_value(&run->in[0], w->lo), (size_t)n * sizeof *y);
+  } else {
+    for (int64_t t = 0; t < n; t++) {
+      y[t] = w->lo + t < filled ? value : 0;
+    }
+  }
+  memset(present, 1, (size_t)(filled - w->lo));
+  memset(present + (filled - w->lo), 0, (size_t)(w->end - filled));
+}
+
+static weir_status fill_windows(void *context, const weir_op_run *run)
+{
+  const weir_call_spec *spec = run->spec;
+  const int64_t tolerance = spec->ahead[1] + 1, window = spec->down[2];
+  weir_gap_walk w = weir_gap_start(run, 1);
+
+  (void)context;
+  while (weir_gap_next(&w)) {
+    const bool short_gap = w.before >= 0 && w.next >= 0 && w.next - w.before <= tolerance;
+    const float mean = short_gap ? *weir_gap_value(&run->in[2], w.before / window) : 0;
+
+    write_run(run, &w, w.present || short_gap ? w.end : w.lo, mean);
+  }
+  return WEIR_OK;
+}
+
+static weir_status fill_trailing(void *context, const weir_op_run *run)
+{
+  const int64_t tolerance = *(const int64_t *)run->in[2].data;
+  const int64_t window = *(const int64_t *)run->in[3].data;
+  weir_gap_walk w = weir_gap_start(run, 1);
+
+  (void)context;
+  while (weir_gap_next(&w)) {
+    const int64_t first = w.before - window + 1 > 0 ? w.before - window + 1 : 0;
+    const bool near = w.before >= 0 && w.before + tolerance > w.lo;
+    const int64_t until = w.before + tolerance < w.end ? w.before + tolerance : w.end;
+
+    write_run(run, &w,
+              w.present ? w.end
+              : near    ? until
+                        : w.lo,
+              near ? mean_of(run, first, w.before + 1) : 0);
+  }
+  return WEIR_OK;
+}
+
+static weir_series fill_causal(weir_graph *g, weir_series s, int64_t window, int64_t tolerance)
+{
+  const weir_value in[] = {s.value, s.present, weir_scalar(g, WEIR_I64, (double)tolerance),
+                           weir_scalar(g, WEIR_I64, (double)window)};
+  weir_call_spec spec = weir_gap_call("fill_mean", fill_trailing);
+
+  spec.behind[0] = spec.behind[1] = tolerance > 0 ? tolerance + window - 2 : 0;
+  return weir_gap_made(g, &spec, s, in, 4);
+}
+
+static weir_series fill_aligned(weir_graph *g, weir_series s, int64_t window, int64_t tolerance)
+{
+  const int64_t reach = tolerance > 1 ? tolerance - 1 : 0;
+  weir_call_spec spec = weir_gap_call("fill_mean", fill_windows);
+  weir_call_spec means = weir_gap_call("means", find_means);
+
+  means.n_out = 1;
+  means.up[0] = means.up[1] = window;
+  means.ahead[0] = means.ahead[1] = window - 1;
+  means.flops = (double)window;
+  spec.behind[1] = spec.ahead[1] = reach;
+  spec.down[2] = window;
+  spec.behind[2] = (reach + window - 1) / window;
+  const weir_value mean = weir_call(g, &means, ((weir_value[]){s.value, s.present}), 2);
+
+  return weir_gap_made(g, &spec, s, ((weir_value[]){s.value, s.present, mean}), 3);
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const struct fill_mean_opts *o = use->opts;
+  const weir_series *s = &use->in[0];
+  int64_t window = 0, tolerance = 0;
+
+  WEIR_TRY(weir_series_slots(s, "window", o->window, 1, &window));
+  WEIR_TRY(weir_gap_slots(s, "window", o->window, &window));
+  WEIR_TRY(weir_gap_slots(s, "tolerance", o->tolerance, &tolerance));
+  out->out[0] = o->causal ? fill_causal(use->graph, *s, window, tolerance)
+                          : fill_aligned(use->graph, *s, window, tolerance);
+  out->n = 1;
+  return weir_graph_status(use->graph);
+}
+
+static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
+{
+  const int64_t window = 1 + (int64_t)(seed * 7 % 40), tolerance = (int64_t)(seed % 33);
+
+  return seed % 3 == 0 ? fill_causal(g, s, window, tolerance)
+                       : fill_aligned(g, s, window, tolerance);
+}
+
+const weir_series_op weir_series_op_fill_mean = {
+    .name = "fill_mean",
+    .cite = "Jayarajan et al., ASPLOS 2021",
+    .help = "fills short gaps with the mean of the window that holds the sample before",
+    .opts = options,
+    .opts_size = sizeof(struct fill_mean_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+    .sample = sample,
+};
