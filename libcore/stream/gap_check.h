@@ -41,8 +41,8 @@ static inline void gap_run(series_case *c, const weir_series_op *op, const void 
 
 /* Fails unless the step refuses its options with WEIR_ERR_CONFIG and `text`. rate: of the stream,
  * Hz. */
-static inline void gap_refused(const weir_series_op *op, const void *opts, int64_t rate,
-                               const char *text)
+static inline void assert_step_refused(const weir_series_op *op, const void *opts, int64_t rate,
+                                       const char *text)
 {
   weir_series_keeper keeper = {NULL};
   weir_series_result result = {.n = 0};

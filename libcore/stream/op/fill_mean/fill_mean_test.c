@@ -80,8 +80,8 @@ static void windows_that_do_not_fit_are_refused(void **state)
 {
   static const struct options part = {0.25, 1, false}, none = {0, 1, false};
 
-  gap_refused(&weir_series_op_fill_mean, &part, 2, "window: 0.25 s is no whole number");
-  gap_refused(&weir_series_op_fill_mean, &none, 2, "window: 0 s is less than 1 periods");
+  assert_step_refused(&weir_series_op_fill_mean, &part, 2, "window: 0.25 s is no whole number");
+  assert_step_refused(&weir_series_op_fill_mean, &none, 2, "window: 0 s is less than 1 periods");
 }
 
 int main(void)
