@@ -1,0 +1,160 @@
+/* filter.c - the step `filter`: gaps bridged or not, a filter by its kind, and flags. */
+#include <math.h>
+#include <stdio.h>
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/shift/weir_shift.h"
+#include "stream/op/filter/filter_priv.h"
+#include "stream/weir_flags.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_ENUM(filter_opts, kind, FILTER_BANDPASS, FILTER_KINDS,
+                  "Butterworth filters, a notch, or (fir_*) a sinc with a Hamming window"),
+    WEIR_OPT_REAL(filter_opts, lo, 0.5, 1e-6, 1e6, "Hz",
+                  "lower edge: of highpass, bandpass and bandstop (0.5: ECG monitors)"),
+    WEIR_OPT_REAL(filter_opts, hi, 40, 1e-6, 1e6, "Hz",
+                  "upper edge: of lowpass, bandpass and bandstop (40: ECG monitors)"),
+    WEIR_OPT_INT(
+        filter_opts, order, 4, 1, 16, "1",
+        "order of a Butterworth prototype; bandpass and bandstop have twice as many poles"),
+    WEIR_OPT_INT(filter_opts, taps, 151, 3, WEIR_DESIGN_MAX_TAPS, "1",
+                 "length of a fir filter, odd; it delays by (taps - 1)/2 samples"),
+    WEIR_OPT_REAL(filter_opts, f0, 50, 1e-3, 1e6, "Hz", "what a notch takes out: 50 or 60, mains"),
+    WEIR_OPT_REAL(filter_opts, q, 30, 0.1, 1e4, "1",
+                  "quality of a notch: its frequency over its width at -3 dB"),
+    WEIR_OPT_INT(filter_opts, harmonics, 1, 1, WEIR_DESIGN_MAX_SECTIONS, "1",
+                 "notches at f0, 2 f0, ... below half the rate, at most this many"),
+    WEIR_OPT_BOOL(filter_opts, zero_phase, false,
+                  "run forward and backward, without delay: not for live input, since it looks "
+                  "ahead for as long as the filter rings"),
+    WEIR_OPT_BOOL(filter_opts, restamp, false,
+                  "fir filters: take the delay out by looking ahead (taps - 1)/2 samples"),
+    WEIR_OPT_REAL(filter_opts, tolerance, 0.2, 0, 60, "s",
+                  "gaps up to this are filled by a line and flagged; after longer ones the filter "
+                  "begins anew, in steady state on the first sample"),
+    WEIR_OPT_REAL(filter_opts, settling, 0, 0, 3600, "s",
+                  "how long results are flagged after a start; 0: 3 time constants of the slowest "
+                  "pole, or taps - 1 samples"),
+    WEIR_OPT_REAL(filter_opts, look_ahead, 600, 0.001, 86400, "s",
+                  "most that zero_phase may look ahead; a filter that rings longer is refused"),
+    WEIR_OPT_END,
+};
+
+/* The filtered stream, s being bridged. */
+static weir_status apply(const weir_series_use *use, const filter_design *d, weir_series *s)
+{
+  const filter_opts *o = use->opts;
+  const double rate = (double)s->rate_num / (double)s->rate_den;
+  char name[256];
+
+  if (d->sections == 0) {
+    return filter_fir(use, d->h, d->taps, s);
+  }
+  if (o->zero_phase) {
+    return filter_zero_phase(use, d->sos, d->sections,
+                             (int64_t)fmin(o->look_ahead * rate, INT32_MAX), s);
+  }
+  (void)snprintf(name, sizeof name, "%s.cascade", use->step);
+  *s = weir_stream_cascade(use, name, *s, d->sos, d->sections, 0);
+  return weir_graph_status(use->graph);
+}
+
+/* 1 << bit where `where` holds. */
+static weir_value flag(weir_graph *g, weir_value where, weir_flag bit)
+{
+  return weir_select(g, where, weir_scalar(g, WEIR_F32, bit), weir_scalar(g, WEIR_F32, 0));
+}
+
+/* Flags of `result`, made of the bridged stream `full`, which was present where `given` holds. */
+static weir_series flags_of(weir_graph *g, weir_series result, weir_series full, weir_value given,
+                            const filter_design *d, int64_t delay)
+{
+  const weir_value bridged = weir_and(g, full.present, weir_not(g, given));
+  const weir_value age = weir_shift(g, weir_series_aged(g, full).age, 0, -delay);
+  const weir_value fresh = weir_le_scalar(g, age, (double)d->settling);
+  weir_series flags = result;
+
+  flags.value =
+      weir_add(g, flag(g, bridged, WEIR_FLAG_INTERPOLATED), flag(g, fresh, WEIR_FLAG_SETTLING));
+  weir_series_set_unit(&flags, WEIR_FLAG_UNIT);
+  return weir_series_mask(g, flags);
+}
+
+static weir_status compose(const weir_series_use *use, const filter_design *d,
+                           weir_series_result *out)
+{
+  const filter_opts *o = use->opts;
+  weir_graph *g = use->graph;
+  const weir_series in = use->in[0];
+  const double rate = (double)in.rate_num / (double)in.rate_den;
+  const int64_t delay = o->restamp ? (d->taps - 1) / 2 : 0;
+  const weir_series full = weir_stream_bridge(g, in, (int64_t)(o->tolerance * rate + 1e-6));
+  weir_series y = full;
+  char label[128];
+
+  WEIR_TRY(apply(use, d, &y));
+  (void)snprintf(label, sizeof label, "filter: delay %.6g s at %.4g Hz",
+                 o->restamp ? 0 : d->delay / rate, d->middle);
+  (void)weir_label(g, y.value, label);
+  if (delay > 0) {
+    y.value = weir_shift(g, y.value, 0, -delay);
+    y.present = weir_and(g, full.present, weir_shift(g, full.present, 0, -delay));
+    y = weir_series_mask(g, y);
+  }
+  out->n = 2;
+  out->out[0] = y;
+  out->name[0] = NULL;
+  out->out[1] = flags_of(g, y, full, in.present, d, delay);
+  out->name[1] = "flags";
+  return weir_graph_status(g);
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const weir_series *in = &use->in[0];
+  void *memory = NULL;
+
+  WEIR_TRY(weir_series_keep(use, sizeof(filter_design), NULL, &memory));
+  WEIR_TRY(filter_design_make(use->opts, (double)in->rate_num / (double)in->rate_den, memory));
+  return compose(use, memory, out);
+}
+
+static weir_series sample(const weir_series_use *use, uint64_t seed)
+{
+  weir_series_use with = *use;
+  weir_series_result result = {.n = 0};
+  filter_opts o;
+
+  weir_opts_default(options, sizeof o, &o);
+  o.kind = (int)(seed % 9);
+  o.lo = 0.05;
+  o.hi = 0.3;
+  o.order = 1 + (int64_t)(seed / 9 % 3);
+  o.taps = 3 + 2 * (int64_t)(seed % 30);
+  o.f0 = 0.12;
+  o.q = 2;
+  o.harmonics = 2;
+  o.zero_phase = o.kind < FILTER_FIR_LOWPASS && seed % 2 == 0;
+  o.restamp = o.kind >= FILTER_FIR_LOWPASS && seed % 2 == 0;
+  o.tolerance = (double)(seed % 4);
+  o.look_ahead = 600 + 4000 * (double)(seed % 3);
+  with.opts = &o;
+  const weir_status status = build(&with, &result);
+
+  if (status != WEIR_OK) {
+    result.out[0] = result.out[1] = use->in[0];
+    result.out[0].value = result.out[1].value = weir_graph_fail(use->graph, status);
+  }
+  return result.out[seed % 5 == 4];
+}
+
+const weir_series_op weir_series_op_filter = {
+    .name = "filter",
+    .cite = "Oppenheim and Schafer, Discrete-Time Signal Processing; Gustafsson 1996 (zero phase)",
+    .help = "frequencies chosen: `step`, and `step.flags` (interpolated 4, settling 1024)",
+    .opts = options,
+    .opts_size = sizeof(filter_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+    .sample_use = sample,
+};

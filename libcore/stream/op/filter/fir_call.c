@@ -1,0 +1,133 @@
+/* fir_call.c - a filter with finite response over time with gaps: each run of samples is preceded
+ * by its first sample, for ever. */
+#include <string.h>
+#include "device/weir_parallel.h"
+#include "ops/call/weir_call.h"
+#include "stream/op/filter/filter_priv.h"
+#include "stream/op/filter/fir_priv.h"
+
+enum { STRIP = 512 /* outputs at a time at the start of a run */ };
+
+static weir_fir_kernel choose(void)
+{
+#if defined(__x86_64__)
+  const weir_cpu *cpu = weir_cpu_get();
+
+  if (cpu->avx512) {
+    return weir_fir_avx512;
+  }
+  if (cpu->avx2 && cpu->fma) {
+    return weir_fir_avx2;
+  }
+#endif
+  return weir_fir_base;
+}
+
+void filter_fir_init(weir_fir *m, const double *h, int64_t taps)
+{
+  m->taps = taps;
+  m->per_phase = (taps + FIR_STEP - 1) / FIR_STEP;
+  for (int64_t j = 0; j < taps; j++) {
+    m->h[j % FIR_STEP * m->per_phase + j / FIR_STEP] = (float)h[j];
+  }
+}
+
+/* What a call sees, from slot `from` on, and what it writes, from slot `lo` on. */
+typedef struct span {
+  const weir_fir *m;
+  const float *x;
+  const uint8_t *present;
+  float *y;
+  int64_t from, lo, hi;
+} span;
+
+/* Outputs [t, end) of the run that begins at `start`, whose first sample stands for all before. */
+static void near_start(const span *at, int64_t start, int64_t t, int64_t end)
+{
+  float x[FIR_STEP * FIR_PHASE + STRIP];
+  const int64_t reach = filter_fir_reach(at->m);
+
+  for (int64_t n; t < end; t += n) {
+    const int64_t before = start > t - reach ? start - (t - reach) : 0;
+
+    n = end - t < STRIP ? end - t : STRIP;
+    for (int64_t i = 0; i < before && i < reach + n; i++) {
+      x[i] = at->x[start - at->from];
+    }
+    memcpy(x + before, at->x + t - reach + before - at->from,
+           (size_t)(reach + n - before) * sizeof *x);
+    choose()(at->m, x + reach, at->y + t - at->lo, n);
+  }
+}
+
+/* The run of samples of which [t, end) are slots of this call. */
+static void outputs(const span *at, int64_t t, int64_t end)
+{
+  const int64_t reach = filter_fir_reach(at->m);
+  int64_t start = t;
+
+  while (start > at->from && start > t - reach && at->present[start - 1 - at->from]) {
+    start--;
+  }
+  const int64_t settled = start + reach;
+  const int64_t direct = start == t - reach ? t : settled < end ? settled : end;
+
+  near_start(at, start, t, direct);
+  choose()(at->m, at->x + direct - at->from, at->y + direct - at->lo, end - direct);
+}
+
+static weir_status filter(void *of, const weir_op_run *run)
+{
+  const weir_fir *m = of;
+  const int64_t lo = run->box.lo[0], hi = run->box.hi[0], reach = filter_fir_reach(m);
+  const int64_t from = lo > reach ? lo - reach : 0;
+
+  if (lo >= hi) {
+    return WEIR_OK;
+  }
+  const span at = {m,
+                   weir_view_at(&run->in[0], &from),
+                   weir_view_at(&run->in[1], &from),
+                   weir_view_at(&run->out[0], &lo),
+                   from,
+                   lo,
+                   hi};
+
+  for (int64_t t = lo, end; t < hi; t = end) {
+    const uint8_t here = at.present[t - from];
+    const void *edge = memchr(at.present + t - from, here ? 0 : 1, (size_t)(hi - t));
+
+    end = edge != NULL ? from + ((const uint8_t *)edge - at.present) : hi;
+    if (here) {
+      outputs(&at, t, end);
+    } else {
+      memset(at.y + t - lo, 0, (size_t)(end - t) * sizeof *at.y);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status filter_fir(const weir_series_use *use, const double *h, int64_t taps, weir_series *s)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_series_keep(use, sizeof(weir_fir), NULL, &memory));
+  weir_fir *m = memory;
+
+  filter_fir_init(m, h, taps);
+  const int64_t reach = filter_fir_reach(m);
+  const weir_value in[] = {s->value, s->present};
+  const weir_call_spec spec = {
+      .name = "fir",
+      .function = filter,
+      .context = m,
+      .n_out = 1,
+      .out = {{.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1}},
+      .behind = {reach, reach},
+      .presence = 2,
+      .settle = 1,
+      .flops = 2.0 * (double)taps};
+
+  s->value = weir_call(use->graph, &spec, in, 2);
+  return WEIR_OK;
+}

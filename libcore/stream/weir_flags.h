@@ -1,0 +1,39 @@
+/* weir_flags.h - bits of a stream of flags: what is known about the samples of another stream.
+ *
+ * A stream of flags has the unit "flags"; its f32 value is the sum of the bits that hold, exact. It
+ * is never a silent drop: samples that are flagged stay. */
+#ifndef WEIR_FLAGS_H
+#define WEIR_FLAGS_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(name, bit, text): the bit is 1 << bit. */
+// clang-format off
+#define WEIR_FLAG_LIST(X)                                                          \
+  X(MISSING,       0, "no sample")                                                 \
+  X(FILLED,        1, "made by a fill rule")                                       \
+  X(INTERPOLATED,  2, "on the line between the samples around a short gap")        \
+  X(SATURATED,     3, "at the end of the converter's range")                       \
+  X(FLAT,          4, "does not move")                                             \
+  X(SPIKE,         5, "a spike")                                                   \
+  X(WANDER,        6, "baseline wander")                                           \
+  X(MAINS,         7, "mains interference")                                        \
+  X(LEAD_OFF,      8, "lead off")                                                  \
+  X(FLUSH,         9, "flush or zeroing of a pressure line")                       \
+  X(SETTLING,     10, "a filter has not settled after a start")                    \
+  X(CLOCK_JUMP,   11, "the clock jumped")
+// clang-format on
+
+typedef enum weir_flag {
+#define X(name, bit, text) WEIR_FLAG_##name = 1 << (bit),
+  WEIR_FLAG_LIST(X)
+#undef X
+} weir_flag;
+
+#define WEIR_FLAG_UNIT "flags"
+
+#ifdef __cplusplus
+}
+#endif
+#endif
