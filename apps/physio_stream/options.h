@@ -6,6 +6,14 @@
 #include "model/detect.h"
 #include "stream/weir_stream.h"
 
+enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV };
+typedef struct ps_convert_opts {
+  int format;              /* PS_CONVERT_*                          */
+  const char *name;        /* of what is written                    */
+  const char *annotations; /* file to take along                    */
+  double gain;             /* steps per unit, where none are stored */
+} ps_convert_opts;
+
 typedef struct ps_cfg {
   int64_t seed; /* of everything random */
   ps_input_opts input;
@@ -22,6 +30,7 @@ typedef struct ps_cfg {
     const char *reference, *test; /* annotation files      */
     double start, window;         /* s, see ps_score_opts  */
   } eval;
+  ps_convert_opts convert;
   struct {
     double duration; /* s of signal in memory */
     int64_t repeats;
@@ -29,4 +38,5 @@ typedef struct ps_cfg {
 } ps_cfg;
 
 extern const weir_opt ps_options[];
+extern const weir_opt ps_convert_options[];
 #endif

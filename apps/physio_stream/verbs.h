@@ -7,6 +7,7 @@
 weir_status ps_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_run(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_eval(const weir_cli *cli) WEIR_CHECKED;
+weir_status ps_verb_convert(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_bench(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_describe(const weir_cli *cli) WEIR_CHECKED;
 

@@ -5,6 +5,7 @@
 #ifndef WEIR_NETCDF_H
 #define WEIR_NETCDF_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/weir_dtype.h"
 #include "base/weir_status.h"
@@ -70,6 +71,12 @@ typedef struct weir_netcdf_shape {
  * hold. */
 weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var,
                              weir_netcdf_shape *shape) WEIR_CHECKED;
+/* How many variables a file has: 0, 1, ... */
+weir_status weir_netcdf_count(weir_netcdf *nc, int *n) WEIR_CHECKED;
+/* Name of variable `var`. Fails: WEIR_ERR_DATA where it does not fit `size`. */
+weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size) WEIR_CHECKED;
+/* True when a variable (or the file) has an attribute of that name. */
+bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name);
 /* Reads a box in the variable's dtype; the caller has room for it. */
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                              void *data) WEIR_CHECKED;

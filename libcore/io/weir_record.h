@@ -22,6 +22,10 @@ typedef struct weir_signal_info {
   int has_checksum;
   int checksum; /* as the file states it: compare modulo 65536 */
   const char *format;
+  int bits;         /* that hold every stored integer; 0 where none are stored */
+  int has_invalid;  /* one code stands for an absent sample: */
+  int32_t invalid;  /* this one */
+  int scale_varies; /* segments differ in gain, baseline or invalid code */
 } weir_signal_info;
 
 /* NULL stands for all zero. */
@@ -77,10 +81,11 @@ weir_status weir_record_checksum(weir_record *r, int signal, int *sum) WEIR_CHEC
 /* A text with its time, as a file of signals may hold them itself (EDF+). */
 enum { WEIR_RECORD_NOTE = 22 }; /* WEIR_ANN_NOTE */
 typedef struct weir_record_event {
-  int64_t time;     /* ns after the record's first sample; may be negative */
-  int64_t duration; /* ns; -1 where none is stated */
-  int code;         /* as in weir_annotation.h; WEIR_RECORD_NOTE for free text */
-  const char *text; /* UTF-8, any length */
+  int64_t time;                 /* ns after the record's first sample; may be negative */
+  int64_t duration;             /* ns; -1 where none is stated */
+  int code;                     /* as in weir_annotation.h; WEIR_RECORD_NOTE for free text */
+  int subtype, channel, number; /* as there; 0 where there is none */
+  const char *text;             /* UTF-8, any length */
 } weir_record_event;
 /* In file order. */
 typedef struct weir_record_events {

@@ -10,7 +10,7 @@
 const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(
         ps_input_opts, record, "",
-        "WFDB record (path without suffix, or of its .hea file), or an .edf or .bdf file; "
+        "WFDB record (path without suffix, or of its .hea file), or an .edf, .bdf or .nc file; "
         "empty, with csv empty too: the built-in recording"),
     WEIR_OPT_STRING(ps_input_opts, live, "",
                     "address of live samples (docs/reference/live.md): - the standard input, "

@@ -247,6 +247,7 @@ static weir_status describe(edf *e)
     info->gain = ((double)s->digital_max - s->digital_min) / (s->physical_max - s->physical_min);
     info->baseline = s->digital_min - s->physical_min * info->gain;
     info->format = e->head.width == 3 ? "BDF" : "EDF";
+    info->bits = 8 * e->head.width;
     info->count = count_slots(e, s);
     if (info->count > MAX_SLOTS) {
       return weir_fail(WEIR_ERR_DATA, "%s: signal %s: too many samples", e->path, s->name);
@@ -273,11 +274,15 @@ static void close_edf(void *state)
 static weir_status fill(edf *e, const char *path, bool allow_short)
 {
   const char *const slash = strrchr(path, '/');
+  char *suffix = NULL;
   int64_t size = 0;
 
   WEIR_TRY(weir_strdup(path, &e->path));
   WEIR_TRY(weir_strdup(slash ? slash + 1 : path, &e->name));
-  e->name[strlen(e->name) - 4] = 0; /* claimed by its suffix */
+  suffix = strrchr(e->name, '.');
+  if (suffix) {
+    *suffix = 0;
+  }
   WEIR_TRY(weir_io_open(path, &e->fd, &size));
   WEIR_TRY(weir_edf_header_read(e->fd, path, size, &e->head));
   for (int i = 0; i < e->head.n_signals; i++) {

@@ -311,9 +311,7 @@ static weir_status open_and_list(void *context)
 
 static void failing_allocations_are_reported(void **state)
 {
-  static const char *const stamps[] = {"+0\x14\x14"
-                                       "a\x14",
-                                       "+1\x14\x14", "+2\x14\x14", "+9\x14\x14"};
+  static const char *const stamps[] = {"+0\024\024a\024", "+1\024\024", "+2\024\024", "+9\024\024"};
   made_file f = continuous();
 
   f.reserved = "EDF+D";

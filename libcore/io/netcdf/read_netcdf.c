@@ -80,6 +80,32 @@ weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_n
   return WEIR_OK;
 }
 
+weir_status weir_netcdf_count(weir_netcdf *nc, int *n)
+{
+  const char *const what = "number of variables";
+
+  WEIR_NC(nc_inq_nvars(nc->id, n));
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size)
+{
+  const char *const what = "name of a variable";
+  char text[NC_MAX_NAME + 1];
+
+  WEIR_NC(nc_inq_varname(nc->id, var, text));
+  if (strlen(text) >= size) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %.32s...: its name is too long", nc->path, text);
+  }
+  strcpy(name, text);
+  return WEIR_OK;
+}
+
+bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)
+{
+  return nc_inq_attid(nc->id, weir_netcdf_target(var), name, NULL) == NC_NOERR;
+}
+
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                              void *data)
 {

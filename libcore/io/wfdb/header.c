@@ -269,10 +269,10 @@ static weir_status take_format(const parser *p, char *word, weir_wfdb_signal *s)
     return weir_fail(WEIR_ERR_DATA, "%s:%lld: no sample format %lld: Weir reads %s", p->path,
                      (long long)p->line, (long long)number, known);
   }
-  if (s->codec->compressed) {
+  if (s->codec->compressed && !weir_wfdb_flac_available()) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s:%lld: sample format %lld (FLAC) is not available: Weir reads %s; convert "
-                     "the record with xform",
+                     "%s:%lld: sample format %lld (FLAC) is not available: this build reads %s; "
+                     "build it with libFLAC, or convert the record with xform",
                      p->path, (long long)p->line, (long long)number, known);
   }
   s->spf = 1;
@@ -391,6 +391,9 @@ static weir_status check_files(const parser *p, const weir_wfdb_header *h)
     }
     if (s->codec != t->codec || s->offset != t->offset) {
       return REFUSE(p, "signals of one file differ in format or byte offset", s->file);
+    }
+    if (s->codec->compressed && s->spf != t->spf) {
+      return REFUSE(p, "signals of one FLAC file differ in samples per frame", s->file);
     }
   }
   return WEIR_OK;

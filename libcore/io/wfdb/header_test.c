@@ -133,8 +133,11 @@ static void bad_headers_are_refused_with_their_line(void **state)
                cases[i].says);
     }
   }
-  assert_int_equal(parse("r 1\nr.dat 516x4 200\n", &h), WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "x.hea:2: sample format 516 (FLAC)"));
+  if (!weir_wfdb_flac_available()) {
+    assert_int_equal(parse("r 1\nr.dat 516x4 200\n", &h), WEIR_ERR_UNSUPPORTED);
+    assert_non_null(strstr(weir_last_message(), "x.hea:2: sample format 516 (FLAC)"));
+  }
+  assert_true(parse("r 2\nr.dat 516x4 200\nr.dat 516x2 200\n", &h) != WEIR_OK);
   assert_ok(weir_wfdb_header_parse("r 1\nr.dat 16 0\n", 15, "x.hea", true, &h));
   assert_near(h.signals[0].gain, 200, 0);
   weir_wfdb_header_fini(&h);

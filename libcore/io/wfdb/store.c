@@ -15,6 +15,8 @@ typedef struct group {
   const weir_wfdb_codec *codec;
   int64_t offset, bytes; /* where the samples start, and how many bytes there are */
   int64_t width;         /* samples of a frame */
+  int channels;          /* signals */
+  weir_wfdb_flac *flac;  /* NULL unless the format is compressed */
   int64_t frames;        /* whole frames in the file */
 } group;
 
@@ -90,7 +92,28 @@ static weir_status build_groups(weir_wfdb_store *s, const char *dir, bool *missi
     s->columns[i].group = s->n_groups - 1;
     s->columns[i].slot = g->width;
     g->width += signal->spf;
+    g->channels++;
   }
+  return WEIR_OK;
+}
+
+/* Whole frames in a group's file. */
+static weir_status count_frames(group *g)
+{
+  const weir_wfdb_flac_place place = {.fd = g->fd,
+                                      .path = g->path,
+                                      .offset = g->offset,
+                                      .bytes = g->bytes,
+                                      .channels = g->channels,
+                                      .bits = g->codec->bits};
+  int64_t samples = 0;
+
+  if (!g->codec->compressed) {
+    g->frames = weir_wfdb_codec_samples(g->codec, g->bytes) / g->width;
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_wfdb_flac_open(&place, &g->flac, &samples));
+  g->frames = samples / (g->width / g->channels);
   return WEIR_OK;
 }
 
@@ -103,7 +126,7 @@ static weir_status check_sizes(weir_wfdb_store *s, bool allow_short)
   for (int64_t i = 0; i < s->n_groups; i++) {
     group *const g = &s->groups[i];
 
-    g->frames = weir_wfdb_codec_samples(g->codec, g->bytes) / g->width;
+    WEIR_TRY(count_frames(g));
     if (g->frames < found) {
       found = g->frames;
       shortest = g;
@@ -182,6 +205,7 @@ void weir_wfdb_store_close(weir_wfdb_store **s)
     if ((*s)->groups[i].fd >= 0) {
       close((*s)->groups[i].fd);
     }
+    weir_wfdb_flac_close(&(*s)->groups[i].flac);
     weir_free(&(*s)->groups[i].path);
   }
   for (int64_t i = 0; i < (*s)->column_capacity; i++) {
@@ -196,6 +220,26 @@ void weir_wfdb_store_close(weir_wfdb_store **s)
 const weir_wfdb_header *weir_wfdb_store_header(const weir_wfdb_store *s)
 {
   return &s->header;
+}
+
+/* The same as `load` for a FLAC stream: whole frames, as many as there is room for. */
+static weir_status load_flac(weir_wfdb_store *s, weir_wfdb_block *b, int64_t index, int64_t first,
+                             int64_t last)
+{
+  const group *const g = &s->groups[index];
+  const int spf = (int)(g->width / g->channels);
+  const int64_t frame = first / g->width;
+  const int64_t wanted = (last + g->width - 1) / g->width - frame;
+  const int64_t room = WEIR_WFDB_BLOCK / g->width; /* 8 channels of 1024 samples fit once */
+  const int64_t frames = wanted < room ? wanted : room;
+
+  b->store = 0;
+  WEIR_TRY(weir_wfdb_flac_read(g->flac, frame * spf, frames * spf, spf, b->samples));
+  b->store = s->id;
+  b->group = index;
+  b->first = frame * g->width;
+  b->count = frames * g->width;
+  return WEIR_OK;
 }
 
 /* Makes the block hold sample `first` of a group's multiplexed sequence, and those behind it up to
@@ -240,7 +284,7 @@ static weir_status fetch(weir_wfdb_store *s, weir_wfdb_block *b, int signal, int
       const int64_t upto =
           g->width > WEIR_WFDB_BLOCK / 4 && at - k + spf < last ? at - k + spf : last;
 
-      WEIR_TRY(load(s, b, c->group, at, upto));
+      WEIR_TRY((g->flac ? load_flac : load)(s, b, c->group, at, upto));
     }
     const int64_t end = b->first + b->count;
 

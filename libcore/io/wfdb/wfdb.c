@@ -30,6 +30,7 @@ typedef struct wfdb {
   int64_t *starts;         /* [n_parts + 1] first frame of each segment */
   uint8_t *holds;          /* [n_parts, n_signals] bits: which signals a segment may hold */
   int64_t holds_row;       /* bytes of a row */
+  bool varies[WEIR_WFDB_MAX_SIGNALS]; /* segments scale the signal in different ways */
   int64_t missing, clock;
   cached open[STORES]; /* a plain record uses the first one, for ever */
   weir_signal_info *infos;
@@ -111,6 +112,10 @@ static weir_status describe(wfdb *w, const weir_wfdb_header *h, const weir_wfdb_
     info->has_checksum = s->has_checksum && h == signals;
     info->checksum = s->checksum;
     info->format = s->codec->name;
+    info->bits = s->codec->bits;
+    info->has_invalid = s->codec->has_invalid;
+    info->invalid = s->codec->invalid;
+    info->scale_varies = w->varies[i];
     WEIR_TRY(rate_of(h, s->spf, info));
   }
   return WEIR_OK;
@@ -303,6 +308,21 @@ static void report_missing(wfdb *w, int64_t i)
   }
 }
 
+/* Notes that the open segment holds signal `s` of the record, as its signal `local`. */
+static void note_signal(wfdb *w, int64_t segment, int64_t s, int local)
+{
+  const weir_wfdb_signal *const own = &weir_wfdb_store_header(w->open[0].store)->signals[local];
+  weir_wfdb_signal *const all = &w->layout.signals[s];
+
+  w->holds[segment * w->holds_row + s / 8] |= (uint8_t)(1 << (s % 8));
+  if (all->codec->number == 0) { /* a layout header only says "0" */
+    all->codec = own->codec;
+  }
+  w->varies[s] = w->varies[s] || own->gain != all->gain || own->baseline != all->baseline ||
+                 own->codec->has_invalid != all->codec->has_invalid ||
+                 own->codec->invalid != all->codec->invalid || own->codec->bits != all->codec->bits;
+}
+
 /* Opens every segment once: what is there, what fits, which signals each one holds. */
 static weir_status index_segments(wfdb *w)
 {
@@ -329,11 +349,7 @@ static weir_status index_segments(wfdb *w)
       const int local = w->open[0].map[s];
 
       if (local >= 0 && weir_wfdb_store_reach(w->open[0].store, local) > 0) {
-        w->holds[i * w->holds_row + s / 8] |= (uint8_t)(1 << (s % 8));
-        if (w->layout.signals[s].codec->number == 0) { /* a layout header only says "0" */
-          w->layout.signals[s].codec =
-              weir_wfdb_store_header(w->open[0].store)->signals[local].codec;
-        }
+        note_signal(w, i, s, local);
       }
     }
   }

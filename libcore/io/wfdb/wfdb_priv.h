@@ -25,8 +25,9 @@ typedef struct weir_wfdb_codec {
   int samples, bytes;
   int needs[3];     /* bytes of a cut group that hold its first 1, 2, 3 samples */
   bool differences; /* samples are first differences, to be summed from the initial value */
-  bool compressed;  /* known by name only */
+  bool compressed;  /* a FLAC stream: neither bytes nor decode */
   bool has_invalid;
+  int bits;        /* that hold every sample */
   int32_t lo, hi;  /* range of valid samples */
   int32_t invalid; /* code of an absent sample */
   /* n samples from whole groups at `bytes`. */
@@ -37,10 +38,34 @@ typedef struct weir_wfdb_codec {
 
 /* NULL when no format has that number. */
 const weir_wfdb_codec *weir_wfdb_codec_find(int64_t number);
-/* Numbers that can be decoded, as text "8, 16, ...". */
+/* Numbers that this build can decode, as text "8, 16, ...". */
 void weir_wfdb_codec_list(char *text, size_t size);
+/* Numbers that can be encoded. */
+void weir_wfdb_codec_list_written(char *text, size_t size);
 /* Samples that `bytes` bytes hold. */
 int64_t weir_wfdb_codec_samples(const weir_wfdb_codec *codec, int64_t bytes);
+
+/* A FLAC stream of signals, all of them with one number of samples a frame. */
+typedef struct weir_wfdb_flac weir_wfdb_flac;
+/* Where a stream stands and what it must hold; fd and path stay the caller's and must outlive it.
+ */
+typedef struct weir_wfdb_flac_place {
+  int fd;
+  const char *path;
+  int64_t offset, bytes;
+  int channels, bits;
+} weir_wfdb_flac_place;
+/* True when this build has libFLAC; without it opening fails with WEIR_ERR_UNSUPPORTED. */
+bool weir_wfdb_flac_available(void);
+/* *samples: how many of each channel the stream holds, found by going to its end. Fails:
+ * WEIR_ERR_DATA (no such stream, other channels), WEIR_ERR_MEMORY. */
+weir_status weir_wfdb_flac_open(const weir_wfdb_flac_place *place, weir_wfdb_flac **out,
+                                int64_t *samples) WEIR_CHECKED;
+void weir_wfdb_flac_close(weir_wfdb_flac **f);
+/* Samples [first, first + n) of every channel, `first` a multiple of spf, to out[frame, channel,
+ * spf]. Fails: WEIR_ERR_DATA, naming the sample where the stream is damaged. */
+weir_status weir_wfdb_flac_read(weir_wfdb_flac *f, int64_t first, int64_t n, int spf,
+                                int32_t *out) WEIR_CHECKED;
 
 typedef struct weir_wfdb_signal {
   char *file; /* NULL: a null signal, every sample absent */

@@ -9,28 +9,40 @@
 #include "io/weir_record_writer.h"
 #include "io/wfdb/wfdb_priv.h"
 
-enum { ROOM = 8192 }; /* samples kept before they are packed: whole groups of both formats */
+enum {
+  ROOM = 8190,
+  SUFFIX = 16
+}; /* samples kept before they are packed: whole groups of every format */
 
 typedef struct channel {
   char *name, *units;
   double gain;
-  int baseline;
+  int baseline, spf;
+  int64_t file; /* which of the files holds it */
   int32_t first;
   uint32_t sum;
 } channel;
+
+/* A signal file: neighbours of one format. */
+typedef struct signal_file {
+  const weir_wfdb_codec *codec;
+  weir_writer *writer;
+  char suffix[SUFFIX];
+  int64_t held;
+  int32_t samples[ROOM];
+  uint8_t bytes[ROOM * 4];
+} signal_file;
 
 struct weir_record_writer {
   char *path; /* without suffix */
   char *comment;
   const char *name; /* its last part */
   weir_record_spec spec;
-  const weir_wfdb_codec *codec;
   int64_t n_channels, channel_capacity;
   channel *channels;
-  weir_writer *file;
-  int64_t frames, clipped, held;
-  int32_t samples[ROOM];
-  uint8_t bytes[ROOM * 2];
+  int64_t n_files, file_capacity;
+  signal_file *files;
+  int64_t frames, clipped;
 };
 
 static bool is_text(const char *text, bool blanks)
@@ -43,10 +55,35 @@ static bool is_text(const char *text, bool blanks)
   return text[0] != 0 && strlen(text) < 200;
 }
 
+static int format_of(const weir_record_spec *spec, int i)
+{
+  return spec->channels[i].format ? spec->channels[i].format : spec->format;
+}
+
+static weir_status check_channel(const char *path, const weir_record_spec *spec, int i)
+{
+  const weir_record_channel *const c = &spec->channels[i];
+  const weir_wfdb_codec *const codec = weir_wfdb_codec_find(format_of(spec, i));
+  char known[128];
+
+  if (!codec || !codec->encode) {
+    weir_wfdb_codec_list_written(known, sizeof known);
+    return weir_fail(WEIR_ERR_CONFIG, "%s: records are written in format %s, not %d", path, known,
+                     format_of(spec, i));
+  }
+  if (!is_text(c->name, true) || (c->units && !is_text(c->units, false)) || !(c->gain > 0) ||
+      !isfinite(c->gain) || !isfinite(1 / c->gain) || c->samples_per_frame < 0 ||
+      c->samples_per_frame > WEIR_WFDB_MAX_SPF) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: channel %d: name, units, gain or samples per frame cannot stand in a "
+                     "header",
+                     path, i);
+  }
+  return WEIR_OK;
+}
+
 static weir_status check_spec(const char *path, const char *name, const weir_record_spec *spec)
 {
-  const weir_wfdb_codec *const codec = weir_wfdb_codec_find(spec->format);
-
   for (const char *c = name; *c; c++) {
     if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-') {
       return weir_fail(WEIR_ERR_CONFIG, "%s: a record name has letters, digits, '_' and '-' only",
@@ -56,24 +93,27 @@ static weir_status check_spec(const char *path, const char *name, const weir_rec
   if (!name[0] || strlen(name) > 200) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: the record has no name, or one that is too long", path);
   }
-  if (!codec || !codec->encode) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: records are written in format 16 or 212, not %d", path,
-                     spec->format);
-  }
   if (spec->fs_num <= 0 || spec->fs_den <= 0 || spec->n_channels < 1 ||
       spec->n_channels > WEIR_WFDB_MAX_SIGNALS) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: rate %lld/%lld or number of channels %d is out of range",
                      path, (long long)spec->fs_num, (long long)spec->fs_den, spec->n_channels);
   }
   for (int i = 0; i < spec->n_channels; i++) {
-    const weir_record_channel *const c = &spec->channels[i];
-
-    if (!is_text(c->name, true) || (c->units && !is_text(c->units, false)) || !(c->gain > 0) ||
-        !isfinite(c->gain) || !isfinite(1 / c->gain)) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "%s: channel %d: name, units or gain cannot stand in a header", path, i);
-    }
+    WEIR_TRY(check_channel(path, spec, i));
   }
+  return WEIR_OK;
+}
+
+/* The file of channel `i`: that of the channel before it where both have one format. */
+static weir_status place_channel(weir_record_writer *w, const weir_record_spec *spec, int i)
+{
+  const weir_wfdb_codec *const codec = weir_wfdb_codec_find(format_of(spec, i));
+
+  if (w->n_files == 0 || w->files[w->n_files - 1].codec != codec) {
+    WEIR_TRY(weir_reserve(&w->files, &w->file_capacity, w->n_files + 1, sizeof *w->files));
+    w->files[w->n_files++].codec = codec;
+  }
+  w->channels[i].file = w->n_files - 1;
   return WEIR_OK;
 }
 
@@ -82,7 +122,6 @@ static weir_status copy_spec(weir_record_writer *w, const weir_record_spec *spec
   w->spec = *spec;
   w->spec.channels = NULL;
   w->spec.comment = NULL;
-  w->codec = weir_wfdb_codec_find(spec->format);
   if (spec->comment) {
     WEIR_TRY(weir_strdup(spec->comment, &w->comment));
   }
@@ -93,6 +132,8 @@ static weir_status copy_spec(weir_record_writer *w, const weir_record_spec *spec
     w->n_channels = i + 1;
     w->channels[i].gain = c->gain;
     w->channels[i].baseline = c->baseline;
+    w->channels[i].spf = c->samples_per_frame ? c->samples_per_frame : 1;
+    WEIR_TRY(place_channel(w, spec, i));
     WEIR_TRY(weir_strdup(c->name, &w->channels[i].name));
     WEIR_TRY(weir_strdup(c->units ? c->units : "mV", &w->channels[i].units));
   }
@@ -111,6 +152,21 @@ static weir_status open_with_suffix(const char *path, const char *suffix, weir_w
   return weir_writer_open(full, out);
 }
 
+static weir_status open_files(weir_record_writer *w)
+{
+  for (int64_t k = 0; k < w->n_files; k++) {
+    signal_file *const f = &w->files[k];
+
+    if (w->n_files == 1) {
+      snprintf(f->suffix, sizeof f->suffix, ".dat");
+    } else {
+      snprintf(f->suffix, sizeof f->suffix, "_%d.dat", (int)k);
+    }
+    WEIR_TRY(open_with_suffix(w->path, f->suffix, &f->writer));
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_record_writer_open(const char *path, const weir_record_spec *spec,
                                     weir_record_writer **out)
 {
@@ -127,7 +183,7 @@ weir_status weir_record_writer_open(const char *path, const weir_record_spec *sp
   WEIR_TRY_GOTO(weir_strdup(path, &w->path), fail);
   w->name = w->path + (name - path);
   WEIR_TRY_GOTO(copy_spec(w, spec), fail);
-  WEIR_TRY_GOTO(open_with_suffix(path, ".dat", &w->file), fail);
+  WEIR_TRY_GOTO(open_files(w), fail);
   *out = w;
   return WEIR_OK;
 fail:
@@ -136,34 +192,52 @@ fail:
 }
 
 /* Packs the samples held; the last group of the file ends with its last sample. */
-static weir_status flush(weir_record_writer *w)
+static weir_status flush(signal_file *f)
 {
-  const weir_wfdb_codec *const c = w->codec;
-  const int64_t rest = w->held % c->samples;
-  const int64_t bytes = w->held / c->samples * c->bytes + (rest ? c->needs[rest - 1] : 0);
+  const weir_wfdb_codec *const c = f->codec;
+  const int64_t rest = f->held % c->samples;
+  const int64_t bytes = f->held / c->samples * c->bytes + (rest ? c->needs[rest - 1] : 0);
 
-  c->encode(w->samples, w->held, w->bytes);
-  w->held = 0;
-  return weir_writer_write(w->file, w->bytes, (size_t)bytes);
+  c->encode(f->samples, f->held, f->bytes);
+  f->held = 0;
+  return weir_writer_write(f->writer, f->bytes, (size_t)bytes);
 }
 
-static weir_status put(weir_record_writer *w, channel *c, int32_t raw)
+static weir_status put(signal_file *f, channel *c, int32_t raw)
 {
-  if (w->frames == 0) {
-    c->first = raw;
-  }
   c->sum += (uint32_t)raw;
-  w->samples[w->held++] = raw;
-  return w->held == ROOM ? flush(w) : WEIR_OK;
+  f->samples[f->held++] = raw;
+  return f->held == ROOM ? flush(f) : WEIR_OK;
 }
 
-static int32_t clip(weir_record_writer *w, double value)
+static int32_t clip(weir_record_writer *w, const weir_wfdb_codec *codec, double value)
 {
-  if (value > w->codec->hi || value < w->codec->lo) {
+  if (value > codec->hi || value < codec->lo) {
     w->clipped++;
-    return value > 0 ? w->codec->hi : w->codec->lo;
+    return value > 0 ? codec->hi : codec->lo;
   }
   return (int32_t)value;
+}
+
+/* Samples of one channel in one frame, `from` on: physical ones, or else stored ones. */
+static weir_status put_samples(weir_record_writer *w, channel *c, int64_t from, const float *values,
+                               const uint8_t *present, const int32_t *raw)
+{
+  signal_file *const f = &w->files[c->file];
+  const weir_wfdb_codec *const codec = f->codec;
+
+  for (int64_t i = from; i < from + c->spf; i++) {
+    const bool absent =
+        raw ? raw[i] == codec->invalid : isnan(values[i]) || (present && !present[i]);
+    const double value = raw ? raw[i] : round((double)values[i] * c->gain + c->baseline);
+    const int32_t stored = absent ? codec->invalid : clip(w, codec, value);
+
+    if (w->frames == 0 && i == from) {
+      c->first = stored;
+    }
+    WEIR_TRY(put(f, c, stored));
+  }
+  return WEIR_OK;
 }
 
 weir_status weir_record_writer_append(weir_record_writer *w, int64_t frames,
@@ -172,11 +246,8 @@ weir_status weir_record_writer_append(weir_record_writer *w, int64_t frames,
   for (int64_t f = 0; f < frames; f++, w->frames++) {
     for (int64_t i = 0; i < w->n_channels; i++) {
       channel *const c = &w->channels[i];
-      const double value = values[i][f];
-      const bool absent = isnan(value) || (present && present[i] && !present[i][f]);
 
-      WEIR_TRY(
-          put(w, c, absent ? w->codec->invalid : clip(w, round(value * c->gain + c->baseline))));
+      WEIR_TRY(put_samples(w, c, f * c->spf, values[i], present ? present[i] : NULL, NULL));
     }
   }
   return WEIR_OK;
@@ -187,9 +258,9 @@ weir_status weir_record_writer_append_raw(weir_record_writer *w, int64_t frames,
 {
   for (int64_t f = 0; f < frames; f++, w->frames++) {
     for (int64_t i = 0; i < w->n_channels; i++) {
-      const int32_t value = raw[i][f];
+      channel *const c = &w->channels[i];
 
-      WEIR_TRY(put(w, &w->channels[i], value == w->codec->invalid ? value : clip(w, value)));
+      WEIR_TRY(put_samples(w, c, f * c->spf, NULL, NULL, raw[i]));
     }
   }
   return WEIR_OK;
@@ -250,11 +321,16 @@ static weir_status put_header(weir_record_writer *w, weir_writer *header)
   WEIR_TRY(weir_writer_write(header, "\n", 1));
   for (int64_t i = 0; i < w->n_channels; i++) {
     const channel *const c = &w->channels[i];
+    const signal_file *const f = &w->files[c->file];
+    char spf[SUFFIX] = "";
 
+    if (c->spf > 1) {
+      snprintf(spf, sizeof spf, "x%d", c->spf);
+    }
     weir_io_real_text(c->gain, text, sizeof text);
-    WEIR_TRY(weir_writer_printf(
-        header, "%s.dat %s %s(%d)/%s %d 0 %d %d 0 %s\n", w->name, w->codec->name, text, c->baseline,
-        c->units, w->codec->number == 16 ? 16 : 12, c->first, (int16_t)c->sum, c->name));
+    WEIR_TRY(weir_writer_printf(header, "%s%s %s%s %s(%d)/%s %d 0 %d %d 0 %s\n", w->name, f->suffix,
+                                f->codec->name, spf, text, c->baseline, c->units, f->codec->bits,
+                                c->first, (int16_t)c->sum, c->name));
   }
   return put_comment(w->comment, header);
 }
@@ -264,11 +340,15 @@ weir_status weir_record_writer_commit(weir_record_writer **w)
   weir_writer *header = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(flush(*w), done);
+  for (int64_t k = 0; k < (*w)->n_files; k++) {
+    WEIR_TRY_GOTO(flush(&(*w)->files[k]), done);
+  }
   WEIR_TRY_GOTO(open_with_suffix((*w)->path, ".hea", &header), done);
   WEIR_TRY_GOTO(put_header(*w, header), done);
   /* The header last: whoever sees it finds the samples. */
-  WEIR_TRY_GOTO(weir_writer_commit(&(*w)->file), done);
+  for (int64_t k = 0; k < (*w)->n_files; k++) {
+    WEIR_TRY_GOTO(weir_writer_commit(&(*w)->files[k].writer), done);
+  }
   WEIR_TRY_GOTO(weir_writer_commit(&header), done);
 done:
   weir_writer_destroy(&header);
@@ -288,6 +368,9 @@ void weir_record_writer_destroy(weir_record_writer **w)
   weir_free(&(*w)->channels);
   weir_free(&(*w)->path);
   weir_free(&(*w)->comment);
-  weir_writer_destroy(&(*w)->file);
+  for (int64_t k = 0; k < (*w)->file_capacity; k++) {
+    weir_writer_destroy(&(*w)->files[k].writer);
+  }
+  weir_free(&(*w)->files);
   weir_free(w);
 }

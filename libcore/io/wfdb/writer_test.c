@@ -21,7 +21,9 @@ static void fill(uint64_t seed)
 static weir_record_spec spec_of(int format)
 {
   static const weir_record_channel channels[] = {
-      {"ECG lead II", NULL, 200, 0}, {"ABP", "mmHg", 12.84, -1000}, {"x", "uV", 100, 1024}};
+      {.name = "ECG lead II", .gain = 200},
+      {.name = "ABP", .units = "mmHg", .gain = 12.84, .baseline = -1000},
+      {.name = "x", .units = "uV", .gain = 100, .baseline = 1024}};
 
   return (weir_record_spec){.fs_num = 24989,
                             .fs_den = 400,
@@ -197,11 +199,11 @@ static void what_a_header_cannot_hold_is_refused(void **state)
   char dir[256];
   char path[512];
   weir_record_writer *w = NULL;
-  const weir_record_channel bad[] = {{"", NULL, 1, 0},
-                                     {"a\nb", NULL, 1, 0},
-                                     {"a", "m V", 1, 0},
-                                     {"a", NULL, 0, 0},
-                                     {"a", NULL, INFINITY, 0}};
+  const weir_record_channel bad[] = {{.name = "", .gain = 1},
+                                     {.name = "a\nb", .gain = 1},
+                                     {.name = "a", .units = "m V", .gain = 1},
+                                     {.name = "a"},
+                                     {.name = "a", .gain = INFINITY}};
   weir_record_spec spec = spec_of(16);
 
   (void)state;
@@ -215,12 +217,66 @@ static void what_a_header_cannot_hold_is_refused(void **state)
     assert_int_equal(weir_record_writer_open(path, &spec, &w), WEIR_ERR_CONFIG);
     assert_null(w);
   }
-  spec = spec_of(80);
+  spec = spec_of(8);
   assert_int_equal(weir_record_writer_open(path, &spec, &w), WEIR_ERR_CONFIG);
   spec = spec_of(16);
   assert_ok(weir_record_writer_open(path, &spec, &w));
   weir_record_writer_destroy(&w);
   assert_false(weir_dir_has_entries(dir));
+  weir_check_rmdir(dir);
+}
+
+/* Signals of several rates and formats, each format in a file of its own, from stored integers. */
+static void formats_and_rates_side_by_side(void **state)
+{
+  enum { MANY = 9, LONG = 5003 };
+  static const int formats[MANY] = {310, 311, 311, 24, 32, 80, 61, 160, 212};
+  static const int64_t least[MANY] = {-512, -512,   -512,   -8388608, INT32_MIN,
+                                      -128, -32768, -32768, -2048};
+  static int32_t raw[MANY][3 * LONG];
+  static int32_t back[3 * LONG];
+  static uint8_t p[3 * LONG];
+  weir_record_channel channels[MANY];
+  const int32_t *rows[MANY];
+  weir_record_writer *w = NULL;
+  weir_record *r = NULL;
+  char dir[256];
+  char path[512];
+
+  (void)state;
+  for (int c = 0; c < MANY; c++) {
+    channels[c] = (weir_record_channel){"s", "mV", 100, 0, formats[c], 1 + c % 3};
+    rows[c] = raw[c];
+    for (int i = 0; i < 3 * LONG; i++) {
+      raw[c][i] = (int32_t)random_in(5, (uint64_t)(c * 3 * LONG + i), least[c], -least[c] - 1);
+    }
+  }
+  weir_check_mkdir(dir, sizeof dir);
+  for (int frames = LONG - 3; frames <= LONG; frames++) {
+    const weir_record_spec spec = {
+        .fs_num = 250, .fs_den = 1, .n_channels = MANY, .channels = channels};
+
+    snprintf(path, sizeof path, "%s/m%d", dir, frames);
+    assert_ok(weir_record_writer_open(path, &spec, &w));
+    assert_ok(weir_record_writer_append_raw(w, frames, rows));
+    assert_ok(weir_record_writer_commit(&w));
+    assert_ok(weir_record_open(path, NULL, &r));
+    for (int c = 0; c < MANY; c++) {
+      const weir_signal_info *const info = weir_record_signal(r, c);
+      int sum = 0;
+
+      assert_int_equal(info->count, frames * (1 + c % 3));
+      assert_int_equal(info->fs_num, 250 * (1 + c % 3));
+      assert_ok(weir_record_read_raw(r, c, 0, info->count, back, p));
+      assert_memory_equal(back, raw[c], (size_t)info->count * sizeof *back);
+      for (int64_t i = 0; i < info->count; i++) {
+        assert_int_equal(p[i], raw[c][i] != least[c]);
+      }
+      assert_ok(weir_record_checksum(r, c, &sum));
+      assert_int_equal(sum, info->checksum & 65535);
+    }
+    weir_record_close(&r);
+  }
   weir_check_rmdir(dir);
 }
 
@@ -231,6 +287,7 @@ int main(void)
       cmocka_unit_test(dates_are_kept),
       cmocka_unit_test(clipping_is_counted),
       cmocka_unit_test(failing_allocations_leave_nothing),
+      cmocka_unit_test(formats_and_rates_side_by_side),
       cmocka_unit_test(what_a_header_cannot_hold_is_refused),
   };
 

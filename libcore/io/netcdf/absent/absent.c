@@ -99,6 +99,25 @@ weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_n
   return refuse(nc, name, shape, 0);
 }
 
+weir_status weir_netcdf_count(weir_netcdf *nc, int *n)
+{
+  return refuse(nc, n, n, 0);
+}
+
+weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size)
+{
+  (void)var;
+  return refuse(nc, name, name, (int64_t)size);
+}
+
+bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)
+{
+  (void)nc;
+  (void)var;
+  (void)name;
+  return false;
+}
+
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                              void *data)
 {

@@ -1,0 +1,143 @@
+/* verb_convert.c - a record in another format: NetCDF, WFDB or text. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "io/weir_record_convert.h"
+#include "verbs.h"
+
+const weir_opt ps_convert_options[] = {
+    WEIR_OPT_ENUM(ps_convert_opts, format, PS_CONVERT_NETCDF, "netcdf|wfdb|csv",
+                  "format to write: a .nc file, a .hea with its signal files, or text"),
+    WEIR_OPT_STRING(ps_convert_opts, name, "",
+                    "name of what is written, without suffix; empty: that of the record"),
+    WEIR_OPT_PATH(ps_convert_opts, annotations, "",
+                  "annotation file (.atr) to take along; empty: what the record itself holds"),
+    WEIR_OPT_REAL(ps_convert_opts, gain, 1000, 1e-9, 1e9, "1",
+                  "steps per unit of a WFDB signal whose source stores no integers"),
+    WEIR_OPT_END,
+};
+
+/* Annotations of the file named, else those of the record. */
+static weir_status get_events(const ps_cfg *cfg, weir_record *r, weir_record_events *out)
+{
+  weir_annotations a;
+  int64_t den = 1;
+
+  if (cfg->convert.annotations[0] == 0) {
+    return weir_record_events_read(r, out);
+  }
+  if (weir_record_signals(r) == 0) {
+    return weir_fail(WEIR_ERR_DATA, "record %s has no signal whose clock annotations could count",
+                     weir_record_name(r));
+  }
+  const weir_signal_info *s = weir_record_signal(r, 0);
+
+  if (!weir_mul_ok(s->fs_den, (int64_t)s->samples_per_frame, &den)) {
+    return weir_fail(WEIR_ERR_DATA, "record %s: its rate is too small", weir_record_name(r));
+  }
+  WEIR_TRY(weir_annotations_read(cfg->convert.annotations, &a));
+  const weir_status status = weir_record_events_from(&a, s->fs_num, den, out);
+
+  weir_annotations_fini(&a);
+  return status;
+}
+
+static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record_events *events,
+                            const char *path, weir_convert_facts *facts)
+{
+  char full[PS_PATH + 8];
+
+  switch (cfg->convert.format) {
+  case PS_CONVERT_NETCDF:
+    (void)snprintf(full, sizeof full, "%s.nc", path);
+    return weir_record_to_netcdf(r, events, full, facts);
+  case PS_CONVERT_WFDB:
+    return weir_record_to_wfdb(r, events, path, cfg->convert.gain, facts);
+  default:
+    return weir_record_to_csv(r, events, path, facts);
+  }
+}
+
+static weir_status report(const weir_cli *cli, const ps_cfg *cfg, const char *source,
+                          const char *name, const weir_convert_facts *facts)
+{
+  char header[PS_PATH];
+  const char *const inputs[] = {header};
+
+  (void)snprintf(header, sizeof header, "%s.hea", source);
+  if (!weir_file_exists(header)) {
+    (void)snprintf(header, sizeof header, "%s", source);
+  }
+  WEIR_TRY(ps_write_provenance(cli, cfg, inputs, 1));
+  weir_event("convert_end", WEIR_TEXT("record", name), WEIR_INT("samples", facts->samples),
+             WEIR_INT("absent", facts->absent), WEIR_INT("clipped", facts->clipped),
+             WEIR_INT("files", facts->n_files));
+  if (facts->clipped > 0) {
+    weir_warn("convert", "%lld samples lie beyond the range of the format and were clipped",
+              (long long)facts->clipped);
+  }
+  if (facts->durations > 0) {
+    weir_warn("convert", "%lld annotations have a duration, which annotation files do not hold",
+              (long long)facts->durations);
+  }
+  weir_info("convert", "wrote %d files of %s: %lld samples, %lld of them absent", facts->n_files,
+            name, (long long)facts->samples, (long long)facts->absent);
+  return WEIR_OK;
+}
+
+/* Name of what is written: a part of a path, so never a path itself. */
+static weir_status choose_name(const ps_cfg *cfg, const weir_record *r, char *name, size_t size)
+{
+  const char *own = cfg->convert.name[0] != 0 ? cfg->convert.name : weir_record_name(r);
+
+  if (own[0] == 0 || own[0] == '.' || strchr(own, '/') != NULL || strlen(own) >= size) {
+    return weir_fail(WEIR_ERR_CONFIG, "'%.64s' cannot name a file: set convert.name", own);
+  }
+  strcpy(name, own);
+  return WEIR_OK;
+}
+
+static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *source,
+                           weir_record *r)
+{
+  weir_record_events events = {0};
+  weir_convert_facts facts = {0};
+  char path[PS_PATH], name[256];
+
+  WEIR_TRY(choose_name(cfg, r, name, sizeof name));
+  WEIR_TRY(weir_path_join(cli->out, name, path, sizeof path));
+  WEIR_TRY(get_events(cfg, r, &events));
+  const weir_status status = write_as(cfg, r, &events, path, &facts);
+
+  weir_record_events_fini(&events);
+  WEIR_TRY(status);
+  return report(cli, cfg, source, name, &facts);
+}
+
+weir_status ps_verb_convert(const weir_cli *cli)
+{
+  static const char *const outputs[] = {NULL}; /* the folder may be that of records */
+  weir_config *config = NULL;
+  weir_record *r = NULL;
+  ps_cfg cfg;
+
+  WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
+  const weir_record_opts how = {.allow_short = cfg.input.allow_short,
+                                .csv_fs = cfg.input.fs,
+                                .zero_gain = cfg.input.zero_gain};
+  const char *source = cfg.input.record[0] != 0 ? cfg.input.record : cfg.input.csv;
+  weir_status status = WEIR_OK;
+
+  if (source[0] == 0) {
+    status = weir_fail(WEIR_ERR_CONFIG, "convert: set input.record or input.csv");
+    goto done;
+  }
+  WEIR_TRY_GOTO(weir_record_open(source, &how, &r), done);
+  WEIR_TRY_GOTO(convert(cli, &cfg, source, r), done);
+done:
+  weir_record_close(&r);
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,390 @@
+/* convert_wfdb.c - a record in any format as a WFDB record: header(5), signal(5), annot(5). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "io/io_priv.h"
+#include "io/weir_record_convert.h"
+#include "io/weir_record_writer.h"
+
+enum { SLOTS = 65536, MAX_SPF = 1024 };
+
+/* How a signal is written. */
+typedef struct lane {
+  int spf;
+  bool turned, real; /* complemented integers; values to be rounded */
+  int64_t lo, hi;    /* stored integers that are no invalid code */
+  int32_t invalid;
+  int64_t count;
+  char units[64];
+  int32_t *raw; /* [frames of a block, spf] */
+} lane;
+
+typedef struct copy {
+  weir_record *r;
+  weir_record_writer *w;
+  int64_t n, num, den;  /* signals, frames per second */
+  int64_t frames, room; /* of the record, of a block */
+  lane *lanes;
+  weir_record_channel *channels;
+  const int32_t **rows;
+  int32_t *slots; /* every lane's block */
+  float *values;
+  uint8_t *present;
+  weir_convert_facts *facts;
+} copy;
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+  while (b != 0) {
+    const int64_t rest = a % b;
+
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* The rate that all rates are multiples of: gcd(a/b, c/d) = gcd(a d, c b) / (b d). */
+static bool common_rate(int64_t *num, int64_t *den, int64_t c, int64_t d)
+{
+  int64_t left = 0;
+  int64_t right = 0;
+  int64_t below = 0;
+
+  if (!weir_mul_ok(*num, d, &left) || !weir_mul_ok(c, *den, &right) ||
+      !weir_mul_ok(*den, d, &below)) {
+    return false;
+  }
+  *num = gcd(left, right);
+  *den = below;
+  weir_io_reduce(num, den);
+  return true;
+}
+
+/* True when the signals say themselves how many samples of each make a frame, all alike. */
+static bool own_frames(const copy *c, int64_t *num, int64_t *den)
+{
+  for (int i = 0; i < c->n; i++) {
+    const weir_signal_info *const s = weir_record_signal(c->r, i);
+    int64_t a = s->fs_num;
+    int64_t b = 0;
+
+    if (s->samples_per_frame < 1 || !weir_mul_ok(s->fs_den, (int64_t)s->samples_per_frame, &b)) {
+      return false;
+    }
+    weir_io_reduce(&a, &b);
+    if (i > 0 && (a != *num || b != *den)) {
+      return false;
+    }
+    *num = a;
+    *den = b;
+  }
+  return true;
+}
+
+static weir_status find_frames(copy *c)
+{
+  bool good = true;
+
+  if (!own_frames(c, &c->num, &c->den)) {
+    const weir_signal_info *const first = weir_record_signal(c->r, 0);
+
+    c->num = first->fs_num;
+    c->den = first->fs_den;
+    for (int i = 1; i < c->n && good; i++) {
+      const weir_signal_info *const s = weir_record_signal(c->r, i);
+
+      good = common_rate(&c->num, &c->den, s->fs_num, s->fs_den);
+    }
+  }
+  for (int i = 0; i < c->n && good; i++) {
+    const weir_signal_info *const s = weir_record_signal(c->r, i);
+    const __int128 top = (__int128)s->fs_num * c->den;
+    const __int128 spf = top / ((__int128)s->fs_den * c->num);
+
+    good = spf >= 1 && spf <= MAX_SPF;
+    c->lanes[i].spf = good ? (int)spf : 1;
+    c->lanes[i].count = s->count;
+    const int64_t frames = s->count / c->lanes[i].spf + (s->count % c->lanes[i].spf != 0);
+
+    c->frames = frames > c->frames ? frames : c->frames;
+  }
+  if (!good) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "record %s: its rates need more than %d samples of a signal in a frame, which "
+                     "WFDB cannot hold: convert its signals one by one",
+                     weir_record_name(c->r), MAX_SPF);
+  }
+  return WEIR_OK;
+}
+
+/* The format of a signal: its own where it can be written, else one that holds all its integers. */
+static int choose_format(const weir_signal_info *s, bool real)
+{
+  static const int same[][2] = {{16, 16},   {24, 24},   {32, 32},   {61, 61},
+                                {80, 80},   {160, 160}, {212, 212}, {310, 310},
+                                {311, 311}, {508, 80},  {516, 16},  {524, 24}};
+  const int number = atoi(s->format);
+
+  if (real) {
+    return 16;
+  }
+  for (size_t i = 0; s->has_invalid && i < sizeof same / sizeof same[0]; i++) {
+    if (same[i][0] == number) {
+      return same[i][1];
+    }
+  }
+  const int bits = s->bits + !s->has_invalid; /* the lowest code is taken */
+
+  return bits <= 16 ? 16 : bits <= 24 ? 24 : 32;
+}
+
+static int64_t bits_of(int format)
+{
+  static const int bits[][2] = {{16, 16},  {24, 24},  {32, 32},  {61, 16}, {80, 8},
+                                {160, 16}, {212, 12}, {310, 10}, {311, 10}};
+
+  for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
+    if (bits[i][0] == format) {
+      return bits[i][1];
+    }
+  }
+  return 16;
+}
+
+static weir_status plan_lane(copy *c, int i, double gain)
+{
+  const weir_signal_info *const s = weir_record_signal(c->r, i);
+  lane *const l = &c->lanes[i];
+  weir_record_channel *const to = &c->channels[i];
+  size_t n = 0;
+
+  l->real = s->bits == 0 || s->scale_varies;
+  l->turned = !l->real && s->gain < 0;
+  to->format = choose_format(s, l->real);
+  to->name = s->name;
+  to->samples_per_frame = l->spf;
+  to->gain = s->bits == 0 ? gain : fabs(s->gain);
+  const double baseline = s->bits == 0 ? 0 : l->turned ? -1 - s->baseline : s->baseline;
+
+  if (!(fabs(baseline) < INT32_MAX)) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: signal %s: its baseline is out of range",
+                     weir_record_name(c->r), s->name);
+  }
+  to->baseline = (int)lround(baseline);
+  for (const char *at = s->units; *at && n + 1 < sizeof l->units; at++) {
+    l->units[n++] = *at == ' ' || *at == '\t' ? '_' : *at;
+  }
+  strcpy(l->units + n, n ? "" : "NU"); /* no units */
+  to->units = l->units;
+  l->hi = (INT64_C(1) << (bits_of(to->format) - 1)) - 1;
+  l->lo = -l->hi;
+  l->invalid = (int32_t)(l->lo - 1);
+  return WEIR_OK;
+}
+
+/* The memory of one block: about SLOTS samples of all signals together. */
+static weir_status make_room(copy *c)
+{
+  int64_t width = 0;
+  int64_t most = 1;
+
+  for (int64_t i = 0; i < c->n; i++) {
+    width += c->lanes[i].spf;
+    most = c->lanes[i].spf > most ? c->lanes[i].spf : most;
+  }
+  c->room = SLOTS / width > 0 ? SLOTS / width : 1;
+  WEIR_TRY(weir_alloc(c->room * width, sizeof *c->slots, (void **)&c->slots));
+  WEIR_TRY(weir_alloc(c->room * most, sizeof *c->values, (void **)&c->values));
+  WEIR_TRY(weir_alloc(c->room * most, 1, (void **)&c->present));
+  int32_t *at = c->slots;
+
+  for (int64_t i = 0; i < c->n; i++) {
+    c->lanes[i].raw = at;
+    c->rows[i] = at;
+    at += c->room * c->lanes[i].spf;
+  }
+  return WEIR_OK;
+}
+
+static int32_t within(copy *c, const lane *l, double value)
+{
+  if (value > (double)l->hi || value < (double)l->lo) {
+    c->facts->clipped++;
+    return (int32_t)(value > 0 ? l->hi : l->lo);
+  }
+  return (int32_t)value;
+}
+
+/* Fills a lane's block from frame `first` on. */
+static weir_status read_lane(copy *c, int i, int64_t first, int64_t frames)
+{
+  lane *const l = &c->lanes[i];
+  const weir_record_channel *const to = &c->channels[i];
+  const int64_t n = frames * l->spf;
+  const int64_t start = first * l->spf;
+  const int64_t left = l->count > start ? l->count - start : 0;
+
+  WEIR_TRY(l->real ? weir_record_read(c->r, i, start, n, c->values, c->present)
+                   : weir_record_read_raw(c->r, i, start, n, l->raw, c->present));
+  for (int64_t k = 0; k < n; k++) {
+    const double x = l->real ? round((double)c->values[k] * to->gain + to->baseline)
+                             : (double)(l->turned ? ~l->raw[k] : l->raw[k]);
+
+    l->raw[k] = c->present[k] ? within(c, l, x) : l->invalid;
+    c->facts->absent += k < left && !c->present[k];
+  }
+  return WEIR_OK;
+}
+
+static weir_status write_signals(copy *c, const char *path, double gain)
+{
+  weir_record_spec spec = {.n_channels = (int)c->n, .channels = c->channels};
+
+  WEIR_TRY(find_frames(c));
+  for (int i = 0; i < c->n; i++) {
+    WEIR_TRY(plan_lane(c, i, gain));
+    c->facts->samples += c->lanes[i].count;
+  }
+  WEIR_TRY(make_room(c));
+  spec.fs_num = c->num;
+  spec.fs_den = c->den;
+  spec.start_kind = weir_record_start(c->r, &spec.start_us);
+  WEIR_TRY(weir_record_writer_open(path, &spec, &c->w));
+  for (int64_t at = 0; at < c->frames; at += c->room) {
+    const int64_t n = c->frames - at < c->room ? c->frames - at : c->room;
+
+    for (int i = 0; i < c->n; i++) {
+      WEIR_TRY(read_lane(c, i, at, n));
+    }
+    WEIR_TRY(weir_record_writer_append_raw(c->w, n, c->rows));
+  }
+  return weir_record_writer_commit(&c->w);
+}
+
+/* Bytes of a text that fit an annotation, no character cut. */
+static size_t fitting(const char *text)
+{
+  size_t n = strlen(text);
+
+  if (n > WEIR_ANNOTATION_MAX_AUX) {
+    n = WEIR_ANNOTATION_MAX_AUX;
+    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
+      n--;
+    }
+  }
+  return n;
+}
+
+static int limited(int value, int lo, int hi)
+{
+  return value < lo ? lo : value > hi ? hi : value;
+}
+
+static weir_status write_event(copy *c, weir_annotation_writer *w, const weir_record_event *e)
+{
+  char text[WEIR_ANNOTATION_MAX_AUX + 1];
+  const size_t n = e->text ? fitting(e->text) : 0;
+  const __int128 unit = (__int128)c->den * 1000000000;
+  const __int128 twice = (__int128)e->time * c->num * 2;
+  const weir_annotation a = {.time = (int64_t)((twice + (twice < 0 ? -unit : unit)) / (2 * unit)),
+                             .code = limited(e->code, 1, WEIR_ANNOTATION_MAX),
+                             .subtype = limited(e->subtype, -128, 127),
+                             .channel = limited(e->channel, 0, 255),
+                             .number = limited(e->number, -128, 127),
+                             .aux = n ? text : NULL};
+
+  memcpy(text, n ? e->text : "", n);
+  text[n] = 0;
+  c->facts->durations += e->duration >= 0;
+  return weir_annotation_writer_append(w, &a);
+}
+
+static weir_status write_events(copy *c, const weir_record_events *events, const char *path)
+{
+  char full[4096];
+  weir_annotation_writer *w = NULL;
+  weir_status status = WEIR_OK;
+
+  if (!events || events->count == 0) {
+    return WEIR_OK;
+  }
+  snprintf(full, sizeof full, "%s.atr", path);
+  WEIR_TRY(weir_annotation_writer_open(full, NULL, &w));
+  for (int64_t i = 0; i < events->count; i++) {
+    WEIR_TRY_GOTO(write_event(c, w, &events->items[i]), done);
+  }
+  c->facts->n_files++;
+  return weir_annotation_writer_commit(&w);
+done:
+  weir_annotation_writer_destroy(&w);
+  return status;
+}
+
+static weir_status copy_all(copy *c, const weir_record_events *events, const char *path,
+                            double gain)
+{
+  if (c->n == 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "record %s has no signals, so that a WFDB record of it would have no clock",
+                     weir_record_name(c->r));
+  }
+  WEIR_TRY(weir_alloc(c->n, sizeof *c->lanes, (void **)&c->lanes));
+  WEIR_TRY(weir_alloc(c->n, sizeof *c->channels, (void **)&c->channels));
+  WEIR_TRY(weir_alloc(c->n, sizeof *c->rows, (void **)&c->rows));
+  WEIR_TRY(write_signals(c, path, gain));
+  return write_events(c, events, path);
+}
+
+weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events, const char *path,
+                                double gain, weir_convert_facts *facts)
+{
+  copy c = {.r = r, .n = weir_record_signals(r), .facts = facts};
+
+  *facts = (weir_convert_facts){.n_files = 2};
+  const weir_status status = copy_all(&c, events, path, gain);
+
+  weir_record_writer_destroy(&c.w);
+  weir_free(&c.lanes);
+  weir_free(&c.channels);
+  weir_free(&c.rows);
+  weir_free(&c.slots);
+  weir_free(&c.values);
+  weir_free(&c.present);
+  return status;
+}
+
+weir_status weir_record_events_from(const weir_annotations *a, int64_t num, int64_t den,
+                                    weir_record_events *out)
+{
+  const __int128 fs = a->fs_num > 0 ? a->fs_num : num;
+  const __int128 unit = (__int128)(a->fs_num > 0 ? a->fs_den : den) * 1000000000;
+  weir_status status = WEIR_OK;
+
+  *out = (weir_record_events){0};
+  for (int64_t i = 0; i < a->count; i++) {
+    const weir_annotation *const x = &a->items[i];
+    const __int128 twice = (__int128)x->time * unit * 2;
+    const __int128 ns = (twice + (twice < 0 ? -fs : fs)) / (2 * fs);
+    const weir_record_event e = {.time = (int64_t)ns,
+                                 .duration = -1,
+                                 .code = x->code,
+                                 .subtype = x->subtype,
+                                 .channel = x->channel,
+                                 .number = x->number};
+
+    if (ns > INT64_MAX / 2 || ns < INT64_MIN / 2) {
+      status = weir_fail(WEIR_ERR_DATA, "annotation %lld: its time is out of range", (long long)i);
+      goto fail;
+    }
+    const char *const text = x->aux ? x->aux : "";
+
+    WEIR_TRY_GOTO(weir_record_events_add(out, &e, text, (int64_t)strlen(text)), fail);
+  }
+  return WEIR_OK;
+fail:
+  weir_record_events_fini(out);
+  return status;
+}

@@ -1,0 +1,432 @@
+/* netcdf.c - records in NetCDF files: every variable over one dimension that states its sampling
+ * rate is a signal. Written by series_write.c; integers come back as they went in. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "io/io_priv.h"
+#include "io/netcdf/series_priv.h"
+#include "io/weir_netcdf.h"
+#include "io/weir_record_format.h"
+
+enum { MAX_SIGNALS = 1024, PIECE = 4096 };
+#define MAX_SLOTS (INT64_C(1) << 50)
+#define MAX_EXACT 9007199254740992.0 /* 2^53: integers below are exact as doubles */
+
+/* A signal: its variable, that of its flags (-1: none) and the code of an absent value. */
+typedef struct source {
+  int var, flags;
+  weir_dtype dtype;
+  double gain, baseline;
+  bool has_fill;
+  double fill;
+  char *name, *units, *format;
+} source;
+
+typedef struct file {
+  weir_netcdf *nc;
+  char *name;
+  int64_t start_us;
+  int start_kind;
+  int64_t n_sources, source_capacity;
+  source *sources;
+  weir_signal_info *infos;
+} file;
+
+static bool claims(const char *path)
+{
+  const size_t n = strlen(path);
+
+  return n > 3 && strcasecmp(path + n - 3, ".nc") == 0;
+}
+
+/* An attribute of one number, or `otherwise` where there is none. */
+static double number_or(weir_netcdf *nc, int var, const char *name, double otherwise)
+{
+  double value = 0;
+
+  if (!weir_netcdf_has(nc, var, name) ||
+      weir_netcdf_get_numbers(nc, var, name, &value, 1) != WEIR_OK || isnan(value)) {
+    return otherwise;
+  }
+  return value;
+}
+
+static int64_t int_or(weir_netcdf *nc, int var, const char *name, int64_t otherwise)
+{
+  const double value = number_or(nc, var, name, (double)otherwise);
+
+  return fabs(value) < MAX_EXACT ? (int64_t)value : otherwise;
+}
+
+static weir_status text_or(weir_netcdf *nc, int var, const char *name, const char *otherwise,
+                           char **out)
+{
+  return weir_netcdf_has(nc, var, name) ? weir_netcdf_get_text(nc, var, name, out)
+                                        : weir_strdup(otherwise, out);
+}
+
+/* Samples per second of a variable; *found is false where it states none: then it is no signal. */
+static weir_status take_rate(weir_netcdf *nc, int var, const char *name, int64_t *num, int64_t *den,
+                             bool *found)
+{
+  double ratio[2] = {0, 1};
+  char text[64];
+  bool good = false;
+
+  *found = true;
+  if (weir_netcdf_has(nc, var, WEIR_SERIES_RATE)) {
+    WEIR_TRY(weir_netcdf_get_numbers(nc, var, WEIR_SERIES_RATE, ratio, 2));
+    good = ratio[0] >= 1 && ratio[1] >= 1 && ratio[0] < MAX_EXACT && ratio[1] < MAX_EXACT;
+    *num = good ? (int64_t)ratio[0] : 0;
+    *den = good ? (int64_t)ratio[1] : 1;
+  } else if (weir_netcdf_has(nc, var, "sampling_rate")) {
+    WEIR_TRY(weir_netcdf_get_numbers(nc, var, "sampling_rate", ratio, 1));
+    weir_io_real_text(isfinite(ratio[0]) ? ratio[0] : 0, text, sizeof text);
+    good = weir_io_parse_decimal(text, strlen(text), num, den) && *num > 0;
+  } else {
+    *found = false;
+    return WEIR_OK;
+  }
+  if (!good) {
+    return weir_fail(WEIR_ERR_DATA, "variable %s: its sampling rate is no positive number", name);
+  }
+  weir_io_reduce(num, den);
+  return WEIR_OK;
+}
+
+static weir_status take_scale(file *f, source *s, const char *name)
+{
+  s->gain = number_or(f->nc, s->var, "gain", 1 / number_or(f->nc, s->var, "scale_factor", 1));
+  s->baseline =
+      number_or(f->nc, s->var, "baseline", -number_or(f->nc, s->var, "add_offset", 0) * s->gain);
+  s->has_fill = weir_netcdf_has(f->nc, s->var, "_FillValue");
+  s->fill = number_or(f->nc, s->var, "_FillValue", NAN);
+  if (!isfinite(s->gain) || s->gain == 0 || !isfinite(1 / s->gain) || !isfinite(s->baseline)) {
+    return weir_fail(WEIR_ERR_DATA, "variable %s: its scale_factor, gain or offset is no number",
+                     name);
+  }
+  return WEIR_OK;
+}
+
+/* The variable of flags that belongs to a signal, where it has one of its length. */
+static weir_status find_flags(file *f, source *s, int64_t count)
+{
+  weir_netcdf_shape shape;
+  char *text = NULL;
+  int var = -1;
+
+  s->flags = -1;
+  if (!weir_netcdf_has(f->nc, s->var, "ancillary_variables")) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_get_text(f->nc, s->var, "ancillary_variables", &text));
+  const weir_status status = weir_netcdf_find(f->nc, text, &var, &shape);
+
+  if (status == WEIR_OK && !shape.text && shape.n_dims == 1 && shape.dtype == WEIR_U8 &&
+      shape.lengths[0] == count) {
+    s->flags = var;
+  }
+  weir_free(&text);
+  return status;
+}
+
+static weir_status take_variable(file *f, int var)
+{
+  char name[WEIR_SERIES_NAME];
+  weir_netcdf_shape shape;
+  int64_t num = 0;
+  int64_t den = 1;
+  bool found = false;
+  int same = 0;
+
+  WEIR_TRY(weir_netcdf_name(f->nc, var, name, sizeof name));
+  WEIR_TRY(take_rate(f->nc, var, name, &num, &den, &found));
+  if (!found) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_find(f->nc, name, &same, &shape));
+  if (shape.text || shape.n_dims != 1 || shape.lengths[0] > MAX_SLOTS) {
+    return weir_fail(WEIR_ERR_DATA, "variable %s: a signal has one dimension of numbers", name);
+  }
+  if (f->n_sources == MAX_SIGNALS) {
+    return weir_fail(WEIR_ERR_DATA, "more than %d signals", MAX_SIGNALS);
+  }
+  WEIR_TRY(weir_reserve(&f->sources, &f->source_capacity, f->n_sources + 1, sizeof *f->sources));
+  WEIR_TRY(weir_realloc((void **)&f->infos, f->n_sources, f->n_sources + 1, sizeof *f->infos));
+  source *const s = &f->sources[f->n_sources];
+  weir_signal_info *const info = &f->infos[f->n_sources++];
+  const bool integers = !weir_dtype_is_float(shape.dtype) && shape.dtype != WEIR_I64;
+
+  s->var = var;
+  s->dtype = shape.dtype;
+  WEIR_TRY(take_scale(f, s, name));
+  WEIR_TRY(find_flags(f, s, shape.lengths[0]));
+  WEIR_TRY(text_or(f->nc, var, "long_name", name, &s->name));
+  WEIR_TRY(text_or(f->nc, var, "units", "", &s->units));
+  WEIR_TRY(text_or(f->nc, var, "format", "NetCDF", &s->format));
+  *info = (weir_signal_info){.name = s->name,
+                             .units = s->units,
+                             .file = "",
+                             .fs_num = num,
+                             .fs_den = den,
+                             .count = shape.lengths[0],
+                             .samples_per_frame = (int)int_or(f->nc, var, "samples_per_frame", 1),
+                             .gain = s->gain,
+                             .baseline = s->baseline,
+                             .has_checksum = weir_netcdf_has(f->nc, var, "checksum"),
+                             .checksum = (int)int_or(f->nc, var, "checksum", 0),
+                             .format = s->format};
+  if (integers) {
+    info->bits = (int)int_or(f->nc, var, "bits", 8 * (int64_t)weir_dtype_size(s->dtype));
+    info->has_invalid = weir_netcdf_has(f->nc, var, "invalid_code");
+    info->invalid = (int32_t)int_or(f->nc, var, "invalid_code", 0);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_file(file *f, const char *path)
+{
+  const char *const slash = strrchr(path, '/');
+  int64_t none = 0;
+  int n = 0;
+  int var = 0;
+  weir_netcdf_shape shape;
+
+  WEIR_TRY(weir_netcdf_count(f->nc, &n));
+  for (int i = 0; i < n; i++) {
+    WEIR_TRY(take_variable(f, i));
+  }
+  const int64_t kind = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, 0);
+
+  f->start_kind = kind == 1 || kind == 2 ? (int)kind : 0;
+  f->start_us = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_START, 0);
+  if (weir_netcdf_find(f->nc, "record_id", &var, &shape) == WEIR_OK && shape.text &&
+      shape.n_dims == 0) {
+    return weir_netcdf_read_text(f->nc, var, &none, &f->name);
+  }
+  WEIR_TRY(weir_strdup(slash ? slash + 1 : path, &f->name));
+  char *const suffix = strrchr(f->name, '.');
+
+  if (suffix) {
+    *suffix = 0;
+  }
+  return WEIR_OK;
+}
+
+static void close_file(void *state)
+{
+  file *f = state;
+
+  weir_netcdf_close(&f->nc);
+  for (int64_t i = 0; i < f->source_capacity; i++) {
+    weir_free(&f->sources[i].name);
+    weir_free(&f->sources[i].units);
+    weir_free(&f->sources[i].format);
+  }
+  weir_free(&f->sources);
+  weir_free(&f->infos);
+  weir_free(&f->name);
+  weir_free(&f);
+}
+
+static weir_status open_file(const char *path, const weir_record_opts *opts, weir_record_body *body)
+{
+  void *memory = NULL;
+  int64_t size = 0;
+  weir_status status = WEIR_OK;
+
+  (void)opts;
+  WEIR_TRY(weir_file_size(path, &size));
+  WEIR_TRY(weir_alloc(1, sizeof(file), &memory));
+  file *const f = memory;
+
+  WEIR_TRY_GOTO(weir_netcdf_open(path, &f->nc), fail);
+  status = take_file(f, path);
+  if (status == WEIR_ERR_DATA) { /* what is wrong with it is said; which file it is, is not */
+    char reason[512];
+
+    snprintf(reason, sizeof reason, "%s", weir_last_message());
+    status = weir_fail(WEIR_ERR_DATA, "%s: %s", path, reason);
+  }
+  if (status == WEIR_OK && f->n_sources == 0) {
+    status = weir_fail(WEIR_ERR_DATA,
+                       "%s: no signals: a variable over one dimension with an attribute "
+                       "sampling_rate would be one",
+                       path);
+  }
+  if (status != WEIR_OK) {
+    goto fail;
+  }
+  *body = (weir_record_body){.state = f,
+                             .name = f->name,
+                             .signals = f->infos,
+                             .n_signals = (int)f->n_sources,
+                             .start_kind = f->start_kind,
+                             .start_us = f->start_us};
+  return WEIR_OK;
+fail:
+  close_file(f);
+  return status;
+}
+
+/* Stored numbers of a piece as doubles: exact for all but 64-bit integers. */
+static weir_status load(file *f, const source *s, int64_t start, int64_t n, double *out)
+{
+  _Alignas(8) uint8_t bytes[PIECE * 8];
+
+  WEIR_TRY(weir_netcdf_read(f->nc, s->var, &start, &n, bytes));
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = weir_dtype_load_real(s->dtype, bytes, i);
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_piece(file *f, const source *s, int64_t start, int64_t n,
+                              const weir_record_slots *to, int64_t at)
+{
+  double x[PIECE];
+  uint8_t flags[PIECE];
+
+  WEIR_TRY(load(f, s, start, n, x));
+  if (s->flags >= 0) {
+    WEIR_TRY(weir_netcdf_read(f->nc, s->flags, &start, &n, flags));
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const bool flagged = s->flags >= 0 ? flags[i] != 0 : s->has_fill && x[i] == s->fill;
+    const bool present = !flagged && isfinite(x[i]);
+
+    to->present[at + i] = present;
+    if (to->values) {
+      to->values[at + i] = present ? (float)((x[i] - s->baseline) / s->gain) : 0.0f;
+    } else {
+      to->raw[at + i] = s->flags >= 0 && (flags[i] & WEIR_SERIES_GAP) ? 0 : (int32_t)x[i];
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_slots(void *state, int signal, int64_t start, int64_t count,
+                              const weir_record_slots *to)
+{
+  file *const f = state;
+  const source *const s = &f->sources[signal];
+
+  if (to->raw && f->infos[signal].bits == 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: signal %s stores no integers", f->name,
+                     s->name);
+  }
+  for (int64_t at = 0; at < count; at += PIECE) {
+    const int64_t n = count - at < PIECE ? count - at : PIECE;
+
+    WEIR_TRY(read_piece(f, s, start + at, n, to, at));
+  }
+  return WEIR_OK;
+}
+
+static void next_run(const void *state, int signal, int64_t start, int64_t *lo, int64_t *hi)
+{
+  *lo = start;
+  *hi = ((const file *)state)->infos[signal].count;
+}
+
+static weir_status checksum(void *state, int signal, int *sum)
+{
+  file *const f = state;
+  const int64_t count = f->infos[signal].count;
+  double x[PIECE];
+  uint32_t total = 0;
+
+  if (f->infos[signal].bits == 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: signal %s stores no integers", f->name,
+                     f->sources[signal].name);
+  }
+  for (int64_t at = 0; at < count; at += PIECE) {
+    const int64_t n = count - at < PIECE ? count - at : PIECE;
+
+    WEIR_TRY(load(f, &f->sources[signal], at, n, x));
+    for (int64_t i = 0; i < n; i++) {
+      total += (uint32_t)(int32_t)x[i];
+    }
+  }
+  *sum = (int)(total & 65535);
+  return WEIR_OK;
+}
+
+/* One of the numbers of event `i`; 0 where the file has no such variable. */
+static weir_status read_number(file *f, const char *name, int64_t i, int64_t *out)
+{
+  const int64_t one = 1;
+  weir_netcdf_shape shape;
+  int var = 0;
+
+  *out = 0;
+  WEIR_TRY(weir_netcdf_find(f->nc, name, &var, &shape));
+  if (shape.text || shape.n_dims != 1 || shape.dtype != WEIR_I64 || i >= shape.lengths[0]) {
+    return weir_fail(WEIR_ERR_DATA, "record %s: %s is no list of 64-bit integers, one an event",
+                     f->name, name);
+  }
+  return weir_netcdf_read(f->nc, var, &i, &one, out);
+}
+
+static weir_status read_event(file *f, int text, int64_t i, weir_record_events *out)
+{
+  static const char *const names[] = {"event_time",    "event_duration", "event_code",
+                                      "event_subtype", "event_channel",  "event_number"};
+  const int64_t limit = INT64_MAX / 4000;
+  int64_t x[6];
+  char *words = NULL;
+
+  for (int k = 0; k < 6; k++) {
+    WEIR_TRY(read_number(f, names[k], i, &x[k]));
+  }
+  if (x[0] > limit || x[0] < -limit || f->start_us > limit || f->start_us < -limit ||
+      x[1] > limit) {
+    return weir_fail(WEIR_ERR_DATA, "record %s: event %lld: its time is out of range", f->name,
+                     (long long)i);
+  }
+  const weir_record_event event = {.time = (x[0] - f->start_us) * 1000,
+                                   .duration = x[1] < 0 ? -1 : x[1] * 1000,
+                                   .code = (int)x[2],
+                                   .subtype = (int)x[3],
+                                   .channel = (int)x[4],
+                                   .number = (int)x[5]};
+
+  WEIR_TRY(weir_netcdf_read_text(f->nc, text, &i, &words));
+  const weir_status status = weir_record_events_add(out, &event, words, (int64_t)strlen(words));
+
+  weir_free(&words);
+  return status;
+}
+
+static weir_status read_events(void *state, weir_record_events *out)
+{
+  file *const f = state;
+  weir_netcdf_shape shape;
+  int text = 0;
+
+  if (weir_netcdf_find(f->nc, "event_text", &text, &shape) != WEIR_OK || !shape.text ||
+      shape.n_dims != 1) {
+    return WEIR_OK; /* none */
+  }
+  for (int64_t i = 0; i < shape.lengths[0]; i++) {
+    WEIR_TRY(read_event(f, text, i, out));
+  }
+  return WEIR_OK;
+}
+
+extern const weir_record_format weir_record_format_netcdf;
+const weir_record_format weir_record_format_netcdf = {
+    .name = "netcdf",
+    .help = "a NetCDF file of signals (.nc)",
+    .claims = claims,
+    .open = open_file,
+    .close = close_file,
+    .stores_integers = true,
+    .read = read_slots,
+    .next_run = next_run,
+    .checksum = checksum,
+    .events = read_events,
+};

@@ -1,0 +1,15 @@
+/* series_priv.h - names that the writer and the reader of records in NetCDF share. */
+#ifndef WEIR_SERIES_PRIV_H
+#define WEIR_SERIES_PRIV_H
+
+#define WEIR_SERIES_RATE "sampling_rate_ratio" /* samples per second as two integers */
+#define WEIR_SERIES_ORIGIN "record_start_kind" /* as weir_record_start */
+#define WEIR_SERIES_START "record_start_us"
+
+enum {
+  WEIR_SERIES_INVALID = 1, /* flags: the file held the code of an absent sample */
+  WEIR_SERIES_GAP = 2,     /* no file held the sample */
+  WEIR_SERIES_BLOCK = 65536,
+  WEIR_SERIES_NAME = 256
+};
+#endif
