@@ -1,5 +1,6 @@
 /* events.c - see events.h. */
 #include "model/events.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "ops/call/weir_call.h"
@@ -69,7 +70,9 @@ void ps_events_put(ps_events *found, int64_t slot, const float *values)
   event *e = &waiting(h)[h->n++];
 
   e->slot = slot;
-  memcpy(e->value, values, (size_t)s->spec.n_values * sizeof *values);
+  for (int k = 0; k < s->spec.n_values; k++) {
+    e->value[k] = fminf(fmaxf(values[k], -FLT_MAX), FLT_MAX);
+  }
   h->newest = slot + 1;
 }
 

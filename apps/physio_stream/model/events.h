@@ -12,8 +12,8 @@
 
 /* Where a search puts what it finds. */
 typedef struct ps_events ps_events;
-/* An event at `slot` with the search's values. Slots ascend; an event closer than `apart` to the
- * one before is left out. */
+/* An event at `slot` with the search's values, cut to the range of f32 (NaN becomes its end). Slots
+ * ascend; an event closer than `apart` to the one before is left out. */
 void ps_events_put(ps_events *found, int64_t slot, const float *values);
 
 /* What is searched and how. The functions get the state, zeroed before `start`, in memory aligned
