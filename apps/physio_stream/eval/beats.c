@@ -25,11 +25,13 @@ weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int6
 
   WEIR_TRY(weir_annotations_read(path, &a));
   WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *beats.times, (void **)&beats.times), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *beats.normal, (void **)&beats.normal), done);
   WEIR_TRY_GOTO(weir_alloc(a.count + 1, sizeof *beats.excluded, (void **)&beats.excluded), done);
   for (int64_t i = 0; i < a.count; i++) {
     const int64_t at = to_samples(&a, a.items[i].time, fs_num, fs_den);
 
     if (weir_annotation_is_beat(a.items[i].code)) {
+      beats.normal[beats.n] = a.items[i].code == WEIR_ANN_NORMAL;
       beats.times[beats.n++] = at;
     } else if (a.items[i].code == WEIR_ANN_VFON && flutter < 0) {
       flutter = at;
@@ -50,8 +52,40 @@ done:
   return status;
 }
 
+/* Whether an excluded stretch lies between two beats; `from` is the first that may. */
+static bool is_apart(const ps_beats *b, int64_t first, int64_t second, int64_t *from)
+{
+  while (*from < b->n_excluded && b->excluded[*from].end <= first) {
+    (*from)++;
+  }
+  return *from < b->n_excluded && b->excluded[*from].begin < second;
+}
+
+int64_t ps_beats_intervals(const ps_beats *beats, ps_interval *out)
+{
+  int64_t n = 0, from = 0;
+  bool joined = false;
+
+  for (int64_t i = 1; i < beats->n; i++) {
+    const int64_t first = beats->times[i - 1], second = beats->times[i];
+
+    if (second <= first || is_apart(beats, first, second, &from)) {
+      joined = false;
+      continue;
+    }
+    out[n++] =
+        (ps_interval){.end = (double)second,
+                      .length = (double)(second - first),
+                      .counts = beats->normal == NULL || (beats->normal[i - 1] && beats->normal[i]),
+                      .joined = joined};
+    joined = true;
+  }
+  return n;
+}
+
 void ps_beats_fini(ps_beats *beats)
 {
+  weir_free(&beats->normal);
   weir_free(&beats->times);
   weir_free(&beats->excluded);
   *beats = (ps_beats){0};

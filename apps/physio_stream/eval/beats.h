@@ -2,9 +2,11 @@
 #ifndef PS_BEATS_H
 #define PS_BEATS_H
 #include "eval/score.h"
+#include "model/hrv.h"
 
 typedef struct ps_beats {
-  int64_t *times; /* [n], in file order */
+  int64_t *times;  /* [n], in file order */
+  uint8_t *normal; /* [n]: 1 for a normal beat (code N); NULL: not known */
   int64_t n;
   ps_span *excluded; /* [n_excluded]: fluttering, ascending and disjoint */
   int64_t n_excluded;
@@ -18,6 +20,9 @@ typedef struct ps_beats {
  * Fails: WEIR_ERR_DATA (as weir_annotations_read), WEIR_ERR_MEMORY; *out needs no fini then. */
 weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
                           ps_beats *out) WEIR_CHECKED;
+/* The n - 1 intervals between the beats, of which those between two normal beats count; one that
+ * holds an excluded stretch is no interval. out: [n]. Returns how many there are. */
+int64_t ps_beats_intervals(const ps_beats *beats, ps_interval *out);
 /* Frees and empties. */
 void ps_beats_fini(ps_beats *beats);
 #endif

@@ -24,8 +24,7 @@ const weir_opt ps_onset_options[] = {
     WEIR_OPT_REAL(ps_onset_opts, quiet, 2.5, 0.5, 60, "s",
                   "without a pulse for longer, the threshold sinks (wabp of WFDB: 2.5 s)"),
     WEIR_OPT_REAL(ps_onset_opts, sink, 10, 0, 10000, "mmHg/s",
-                  "three times the speed at which it does (wabp of WFDB: 1 step a sample at 125 "
-                  "Hz)"),
+                  "three times the speed at which it does (wabp of WFDB: a step a sample)"),
     WEIR_OPT_REAL(ps_onset_opts, floor, 5, 0, 100, "mmHg",
                   "three times the lowest threshold (wabp of WFDB: 5)"),
     WEIR_OPT_REAL(ps_onset_opts, relearn_gap, 30, 1, 3600, "s",

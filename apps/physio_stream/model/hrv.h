@@ -1,0 +1,54 @@
+/* hrv.h - variability of the heart rate: the measures of the Task Force (Circulation 93 (1996)
+ * 1043-1065) over intervals between beats, of which some do not count and some follow a gap. */
+#ifndef PS_HRV_H
+#define PS_HRV_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "conf/weir_opt.h"
+
+/* The interval that ends at a beat. Times in samples of one clock. */
+typedef struct ps_interval {
+  double end, length;
+  bool counts; /* between two normal beats: an NN interval         */
+  bool joined; /* it begins where the interval before it ends       */
+} ps_interval;
+
+/* NaN where there is too little to say. */
+typedef struct ps_hrv_times {
+  int64_t n;           /* NN intervals                                         */
+  double mean, sd;     /* ms; sd with n - 1                                    */
+  double rmssd, pnn50; /* ms and %, over NN intervals that meet                */
+  double sdann;        /* ms, sd of the means of five minutes                  */
+} ps_hrv_times;
+
+typedef struct ps_hrv_bands {
+  double vlf, lf, hf; /* ms^2: 0.003 to 0.04, 0.04 to 0.15, 0.15 to 0.4 Hz */
+} ps_hrv_bands;
+
+typedef struct ps_hrv_opts {
+  double exclude; /* of the median: an interval further from it does not count; 0: all do */
+  double bridge;  /* s, longest stretch of intervals that do not count which is interpolated */
+  int spectrum;   /* PS_HRV_WELCH, PS_HRV_LOMB */
+} ps_hrv_opts;
+
+enum { PS_HRV_WELCH, PS_HRV_LOMB };
+
+extern const weir_opt ps_hrv_options[];
+
+/* Doubles of scratch memory for up to n intervals that span up to `seconds`. */
+size_t ps_hrv_scratch(int64_t n, double seconds);
+/* Takes `counts` from intervals further from the median of those that count than the share
+ * `exclude` of it; 0 changes nothing. scratch: [n]. */
+void ps_hrv_exclude(double exclude, ps_interval *v, int64_t n, double *scratch);
+/* Measures in the time domain; v ascends. rate: samples per second. Five-minute means count from
+ * time 0. pnn50 compares in samples (18 / 360 s is no more than 50 ms). */
+ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate);
+/* Power in three bands. Welch: NN intervals by a natural cubic spline at 4 Hz, in pieces of 256
+ * points that overlap by half, a line taken out of each, Hann window, one-sided density, summed
+ * over a band's bins; a piece never spans a gap. Lomb: of the intervals as they are, at multiples
+ * of 1 / duration. All NaN without one piece, or fewer than 4 intervals. The intervals span at most
+ * the seconds that scratch was made for. */
+ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
+                             double *scratch);
+#endif

@@ -1,0 +1,28 @@
+/* hrv_priv.h - spectra of intervals between beats. */
+#ifndef PS_HRV_PRIV_H
+#define PS_HRV_PRIV_H
+#include "model/hrv.h"
+
+/* Points a second of the series, and of one piece of it. */
+#define HRV_RATE 4.0
+#define HRV_PIECE 256
+
+/* Points (s, ms), ascending in time; bend and work: [n] of scratch. */
+typedef struct hrv_points {
+  double *t, *y, *bend, *work;
+  int64_t n;
+} hrv_points;
+
+/* Summed densities of `pieces` pieces at bins k * HRV_RATE / HRV_PIECE, ms^2/Hz. */
+typedef struct hrv_density {
+  double sum[HRV_PIECE / 2 + 1];
+  int64_t pieces;
+} hrv_density;
+
+/* Adds the pieces that the points hold. series: room for their seconds times HRV_RATE, and 1. */
+void hrv_welch(const hrv_points *p, double *series, hrv_density *density);
+/* NaN without pieces. */
+ps_hrv_bands hrv_bands_of(const hrv_density *density);
+/* NaN with fewer than 4 points. */
+ps_hrv_bands hrv_lomb(const hrv_points *p);
+#endif

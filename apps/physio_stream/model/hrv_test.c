@@ -1,0 +1,228 @@
+/* hrv_test.c - the printed figures of three records, and spectra that are known. */
+#include "model/hrv.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "eval/beats.h"
+
+enum { MOST = 4000 };
+static ps_interval v[MOST];
+static double scratch[4 * MOST + 40000];
+
+/* Figures of the reference annotations to the digits of the table. */
+static void figures_of_three_records_are_reproduced(void **state)
+{
+  static const struct {
+    const char *record;
+    int64_t beats;
+    const char *figures;
+  } rows[] = {{"100", 2273, "795.0116 35.9609 27.4805 5.3481"},
+              {"119", 1987, "900.9411 41.3959 34.4715 15.1883"},
+              {"208", 2955, "582.7930 55.0812 23.8178 2.8926"}};
+  char path[4096], text[128];
+
+  if (weir_check_data() == NULL) {
+    print_message("skipped: no shared test data\n");
+    skip();
+  }
+  for (int k = 0; k < 3; k++) {
+    ps_beats b = {0};
+
+    (void)snprintf(path, sizeof path, "%s/physio/wfdb/mitdb/%s.atr", weir_check_data(),
+                   rows[k].record);
+    assert_ok(ps_beats_read(path, 360, 1, 650000, &b));
+    assert_int_equal(b.n, rows[k].beats);
+    assert_true(b.n <= MOST);
+    const ps_hrv_times t = ps_hrv_time_domain(v, ps_beats_intervals(&b, v), 360);
+
+    (void)snprintf(text, sizeof text, "%.4f %.4f %.4f %.4f", t.mean, t.sd, t.rmssd, t.pnn50);
+    assert_string_equal(text, rows[k].figures);
+    ps_beats_fini(&b);
+  }
+}
+
+/* Intervals of 1 / 360 s whose length swings with amplitude a ms at f Hz around the mean. */
+static int64_t swing(double seconds, double mean, double a, double f)
+{
+  double t = 0;
+  int64_t n = 0;
+
+  while (t < seconds) {
+    const double length = mean + a * sin(2 * acos(-1.0) * f * t);
+
+    t += length / 1000;
+    v[n] = (ps_interval){.end = 360 * t, .length = 0.36 * length, .counts = true, .joined = n > 0};
+    n++;
+  }
+  return n;
+}
+
+/* A sine of amplitude a has the power a^2 / 2, all of it in its band. Cubic splines lose little at
+ * these frequencies. A piece of Welch holds two cycles of the slowest one, which the line taken out
+ * changes and the Hann window spreads over three bins of 1/64 Hz, one of them of the next band. */
+static void a_sine_has_its_power_in_its_band(void **state)
+{
+  static const double f[3] = {2 / 64.0, 0.1, 0.25};
+
+  for (int method = PS_HRV_WELCH; method <= PS_HRV_LOMB; method++) {
+    const ps_hrv_opts opts = {.bridge = 5, .spectrum = method};
+
+    for (int k = 0; k < 3; k++) {
+      const int64_t n = swing(600, 800, 20, f[k]);
+      const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, 360, scratch);
+      const double own = k == 0 ? b.vlf : k == 1 ? b.lf : b.hf, all = b.vlf + b.lf + b.hf;
+
+      const bool coarse = k == 0 && method == PS_HRV_WELCH;
+
+      assert_true(fabs(all - 200) < (coarse ? 0.35 : 0.08) * 200);
+      assert_true(own > (coarse ? 0.6 : 0.95) * all);
+    }
+  }
+}
+
+static double welch_of(const double *x, int64_t n, double lo, double hi);
+
+/* Against the definition, for intervals of exactly 250 ms, whose spline is the intervals. */
+static void welch_is_what_its_definition_says(void **state)
+{
+  const ps_hrv_opts opts = {.bridge = 5};
+  static double x[1000];
+
+  for (int64_t i = 0; i < 1000; i++) {
+    x[i] = 250 + 20 * weir_random_normal(1, 1, 0, (uint64_t)i);
+    v[i] = (ps_interval){
+        .end = 90.0 * (double)(i + 1), .length = 0.36 * x[i], .counts = true, .joined = i > 0};
+  }
+  const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, 1000, 360, scratch);
+
+  assert_near(b.vlf, welch_of(x, 1000, 0.003, 0.04), 1e-9);
+  assert_near(b.lf, welch_of(x, 1000, 0.04, 0.15), 1e-9);
+  assert_near(b.hf, welch_of(x, 1000, 0.15, 0.4), 1e-9);
+}
+
+/* Sum of the one-sided density over a band times the width of a bin, term by term. */
+static double welch_of(const double *x, int64_t n, double lo, double hi)
+{
+  const double pi = acos(-1.0);
+  double power = 0;
+  int pieces = 0;
+
+  for (int64_t from = 0; from + 256 <= n; from += 128, pieces++) {
+    double st = 0, sx = 0, stt = 0, stx = 0, weight = 0;
+
+    for (int i = 0; i < 256; i++) {
+      st += i;
+      sx += x[from + i];
+      stt += (double)i * i;
+      stx += i * x[from + i];
+      weight += pow(sin(pi * i / 256), 4);
+    }
+    const double slope = (256 * stx - st * sx) / (256 * stt - st * st);
+    const double base = (sx - slope * st) / 256;
+
+    for (int k = 1; k < 128; k++) {
+      double re = 0, im = 0;
+
+      for (int i = 0; i < 256; i++) {
+        const double y = (x[from + i] - base - slope * i) * pow(sin(pi * i / 256), 2);
+
+        re += y * cos(2 * pi * k * i / 256);
+        im += y * sin(2 * pi * k * i / 256);
+      }
+      power += k / 64.0 >= lo && k / 64.0 < hi ? 2 * (re * re + im * im) / (4 * weight) / 64 : 0;
+    }
+  }
+  return power / pieces;
+}
+
+static void an_interval_far_from_the_median_does_not_count(void **state)
+{
+  const int64_t n = swing(300, 800, 10, 0.1);
+
+  v[50].length *= 0.6;
+  v[51].length *= 1.4;
+  v[60].length *= 1.2;
+  ps_hrv_exclude(0, v, n, scratch);
+  assert_true(v[50].counts && v[51].counts);
+  ps_hrv_exclude(0.25, v, n, scratch);
+  for (int64_t i = 0; i < n; i++) {
+    assert_int_equal(v[i].counts, i != 50 && i != 51);
+  }
+  /* It is interpolated in the spectrum, and left out of successive differences. */
+  const ps_hrv_opts opts = {.bridge = 5};
+  const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, 360, scratch);
+  const ps_hrv_times t = ps_hrv_time_domain(v, n, 360);
+
+  assert_true(b.lf > 40 && b.lf < 120);
+  assert_int_equal(t.n, n - 2);
+  assert_true(t.sd < 15);
+}
+
+/* 63 s on either side of a gap make no piece of 64 s; a bridge that is too short breaks a series
+ * too. */
+static void no_piece_spans_a_gap(void **state)
+{
+  const ps_hrv_opts opts = {.bridge = 5}, brief = {.bridge = 0.5};
+  const int64_t n = swing(126, 800, 10, 0.1);
+
+  assert_true(!isnan(ps_hrv_spectrum(&opts, v, n, 360, scratch).lf));
+  v[n / 2].joined = false;
+  assert_true(isnan(ps_hrv_spectrum(&opts, v, n, 360, scratch).lf));
+  v[n / 2].joined = true;
+  v[n / 2].counts = false;
+  assert_true(!isnan(ps_hrv_spectrum(&opts, v, n, 360, scratch).lf));
+  assert_true(isnan(ps_hrv_spectrum(&brief, v, n, 360, scratch).lf));
+}
+
+static void five_minute_means_make_sdann(void **state)
+{
+  static const struct {
+    double length;
+    int count;
+  } parts[] = {{0.8, 375}, {0.9, 333}, {1.0, 299}};
+  int64_t n = 0;
+  double t = -1e-6;
+
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < parts[k].count; i++) {
+      t += parts[k].length;
+      v[n++] = (ps_interval){.end = 360 * t, .length = 360 * parts[k].length, .counts = true};
+    }
+  }
+  assert_near(ps_hrv_time_domain(v, n, 360).sdann, 100.0, 0.01);
+}
+
+static void too_little_is_nan(void **state)
+{
+  const ps_hrv_opts welch = {0}, lomb = {.spectrum = PS_HRV_LOMB};
+
+  for (int64_t n = 0; n < 4; n++) {
+    (void)swing(5, 800, 10, 0.1);
+    const ps_hrv_times t = ps_hrv_time_domain(v, n, 360);
+
+    assert_int_equal(t.n, n);
+    assert_int_equal(isnan(t.mean), n < 1);
+    assert_int_equal(isnan(t.sd), n < 2);
+    assert_int_equal(isnan(t.rmssd), n < 2);
+    assert_true(isnan(ps_hrv_spectrum(&welch, v, n, 360, scratch).hf));
+    assert_true(isnan(ps_hrv_spectrum(&lomb, v, n, 360, scratch).hf));
+  }
+  assert_int_equal(weir_opts_incomplete(ps_hrv_options), 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(figures_of_three_records_are_reproduced),
+      cmocka_unit_test(a_sine_has_its_power_in_its_band),
+      cmocka_unit_test(welch_is_what_its_definition_says),
+      cmocka_unit_test(an_interval_far_from_the_median_does_not_count),
+      cmocka_unit_test(no_piece_spans_a_gap),
+      cmocka_unit_test(five_minute_means_make_sdann),
+      cmocka_unit_test(too_little_is_nan),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
