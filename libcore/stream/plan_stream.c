@@ -118,6 +118,43 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
   return WEIR_OK;
 }
 
+/* Slots of `x` up to the end of `other`, rounded up. */
+static weir_status slots_until(const weir_stream_source *x, const weir_stream_source *other,
+                               int64_t *slots)
+{
+  __int128 up = other->count, down = (__int128)other->rate_num * x->rate_den;
+
+  if (__builtin_mul_overflow(up, (__int128)other->rate_den, &up) ||
+      __builtin_mul_overflow(up, (__int128)x->rate_num, &up) ||
+      (up + down - 1) / down > INT64_MAX) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "stream: rates %lld/%lld of '%s' and %lld/%lld of '%s' are too fine",
+                     (long long)x->rate_num, (long long)x->rate_den, x->value,
+                     (long long)other->rate_num, (long long)other->rate_den, other->value);
+  }
+  *slots = (int64_t)((up + down - 1) / down);
+  return WEIR_OK;
+}
+
+static weir_status extend_inputs(weir_stream *s)
+{
+  for (int i = 0; i < s->n_inputs; i++) {
+    s->input[i].own = s->input[i].source.count;
+  }
+  for (int i = 0; i < s->n_inputs && s->live.wait == NULL; i++) {
+    for (int j = 0; j < s->n_inputs; j++) {
+      weir_stream_source other = s->input[j].source;
+      int64_t slots = 0;
+
+      other.count = s->input[j].own;
+      WEIR_TRY(slots_until(&s->input[i].source, &other, &slots));
+      s->input[i].source.count =
+          slots > s->input[i].source.count ? slots : s->input[i].source.count;
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
 {
   for (int i = 0; i < job->n_sources; i++) {
@@ -140,6 +177,7 @@ static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
     in->present = memory;
     s->buffer_bytes += in->bound * 5;
   }
+  WEIR_TRY(extend_inputs(s));
   return WEIR_OK;
 }
 

@@ -101,12 +101,28 @@ static weir_status is_known_gap(const weir_stream *s, const int64_t *hi, bool *g
   *gap = true;
   for (int i = 0; i < s->n_inputs && *gap; i++) {
     const weir_stream_source *x = &s->input[i].source;
+    const int64_t end = hi[i] < s->input[i].own ? hi[i] : s->input[i].own;
     int64_t run_lo = s->input[i].fed, run_hi = x->count;
 
-    if (x->next_run != NULL && run_lo < hi[i]) {
+    if (x->next_run != NULL && run_lo < end) {
       WEIR_TRY(x->next_run(x->context, run_lo, &run_lo, &run_hi));
     }
-    *gap = run_lo >= hi[i];
+    *gap = run_lo >= end;
+  }
+  return WEIR_OK;
+}
+
+/* The slots up to hi, absent beyond the source's own end. */
+static weir_status read_input(stream_input *in, int64_t hi)
+{
+  const int64_t end = hi < in->own ? hi : in->own, n = end > in->fed ? end - in->fed : 0;
+
+  if (n > 0) {
+    WEIR_TRY(in->source.read(in->source.context, in->fed, end, in->values, in->present));
+  }
+  if (hi > in->fed + n) {
+    memset(in->values + n, 0, (size_t)(hi - in->fed - n) * sizeof *in->values);
+    memset(in->present + n, 0, (size_t)(hi - in->fed - n));
   }
   return WEIR_OK;
 }
@@ -118,9 +134,7 @@ static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
     stream_input *in = &s->input[i];
     const int64_t n = hi[i] - in->fed;
 
-    if (n > 0) {
-      WEIR_TRY(in->source.read(in->source.context, in->fed, hi[i], in->values, in->present));
-    }
+    WEIR_TRY(read_input(in, hi[i]));
     for (int64_t t = n - 1; t >= 0; t--) {
       if (in->present[t] != 0) {
         in->last = in->fed + t + 1;

@@ -88,6 +88,20 @@ static inline weir_status series_take_present_(void *context, const weir_view *v
 /* Builds the operator under test; `context` is the caller's. */
 typedef weir_series (*series_build)(weir_graph *g, weir_series s, const void *context);
 
+/* A step "step" on the stream `s`, which outlives it, for builders that need a store. */
+static inline weir_series_use series_use(series_case *c, weir_graph *g, const weir_series *s)
+{
+  static const char *const name[] = {"x"};
+
+  return (weir_series_use){.graph = g,
+                           .store = c->store,
+                           .step = "step",
+                           .in = s,
+                           .in_name = name,
+                           .n_in = 1,
+                           .keeper = &c->keeper};
+}
+
 /* Runs at 1 slot a second; y must be f32. tier as exec.tier, cfg as stream. */
 static inline void series_run(series_case *c, series_build build, const void *context, int tier,
                               weir_stream_cfg cfg)

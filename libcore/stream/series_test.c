@@ -16,13 +16,7 @@ static weir_series build(weir_graph *g, weir_series s, const void *context)
   if (w->op->sample_use == NULL) {
     return w->op->sample(g, s, w->seed);
   }
-  const weir_series_use use = {.graph = g,
-                               .store = w->c->store,
-                               .step = "step",
-                               .in = &s,
-                               .in_name = (const char *const[]){"x"},
-                               .n_in = 1,
-                               .keeper = &w->c->keeper};
+  const weir_series_use use = series_use(w->c, g, &s);
 
   return w->op->sample_use(&use, w->seed);
 }

@@ -36,7 +36,8 @@ typedef struct stream_slot {
 } stream_slot;
 
 typedef struct stream_input {
-  weir_stream_source source;
+  weir_stream_source source; /* count: to the end of the longest source */
+  int64_t own;               /* slots that the source has; then absent  */
   float *values;
   uint8_t *present;
   int64_t fed;  /* end of the last feed                           */

@@ -16,7 +16,8 @@ extern "C" {
 #define WEIR_STREAM_OPEN INT64_MAX
 
 /* A periodic stream of `count` slots: slot k is the time k * rate_den / rate_num seconds. It feeds
- * two inputs of the graph: `value` (f32, [time]) and `present` (bool, [time]). */
+ * two inputs of the graph: `value` (f32, [time]) and `present` (bool, [time]). One that ends before
+ * another is absent up to the end of the longest. */
 typedef struct weir_stream_source {
   const char *value, *present;
   int64_t rate_num, rate_den, count;

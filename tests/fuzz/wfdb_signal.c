@@ -1,6 +1,7 @@
 /* wfdb_signal.c - fuzz target: WFDB records. Up to the first NUL the bytes are the header r.hea, up
  * to the second that of a segment, s.hea; the rest is the signal file d. What opens must read the
  * same in one piece and in two. */
+#include <stdbool.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
@@ -11,6 +12,12 @@
 enum { SLOTS = 3000 };
 
 static int64_t reached;
+
+/* A FLAC stream may be damaged between its ends, which only decoding shows. */
+static bool may_fail(const weir_record *r, int signal)
+{
+  return weir_record_signal(r, signal)->format[0] == '5';
+}
 
 int64_t weir_fuzz_reached(void)
 {
@@ -30,7 +37,10 @@ static int64_t read_twice(weir_record *r, int signal, int64_t start, int64_t cut
       weir_record_read_raw(r, signal, start + cut, SLOTS - cut, raw[1] + cut, there[1] + cut) !=
           WEIR_OK ||
       weir_record_read(r, signal, start, SLOTS, values, NULL) != WEIR_OK) {
-    abort(); /* what has opened can be read */
+    if (may_fail(r, signal)) {
+      return 0;
+    }
+    abort(); /* what else has opened can be read */
   }
   if (memcmp(raw[0], raw[1], sizeof raw[0]) != 0 ||
       memcmp(there[0], there[1], sizeof there[0]) != 0) {
@@ -86,7 +96,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
   if (status == WEIR_OK) {
     read_signals(r, (int64_t)(size % SLOTS));
-  } else if ((status != WEIR_ERR_DATA && status != WEIR_ERR_UNSUPPORTED) || r) {
+  } else if (status == WEIR_ERR_UNSUPPORTED && !r) {
+    reached++; /* past the header: a format that this build lacks */
+  } else if (status != WEIR_ERR_DATA || r) {
     abort();
   }
   weir_record_close(&r);

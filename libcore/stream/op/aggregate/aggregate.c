@@ -1,16 +1,44 @@
-/* aggregate.c - LifeStream's Aggregate (Jayarajan et al., ASPLOS 2021), computed afresh for each
- * window, so that nothing drifts. */
+/* aggregate.c - LifeStream's Aggregate (Jayarajan et al., ASPLOS 2021). Each hop is reduced afresh
+ * and windows are combined from hops, so that nothing drifts and no sample is read twice. */
 #include <math.h>
+#include <string.h>
+#include "aggregate_priv.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/shift/weir_shift.h"
+#include "ops/slice/weir_slice.h"
 #include "ops/window/weir_window.h"
-#include "stream/op/aggregate/weir_stream_aggregate.h"
 
-static weir_value combine(weir_graph *g, weir_monoid how, weir_value x, int64_t window, int64_t hop)
+/* Relative error of the sums of one hop: at most WEIR_SLAB / WEIR_LANES additions in a row and a
+ * tree over slabs, in f64; what is left of a variance below it is rounding. */
+#define ROUNDING 1e-13
+
+static weir_value tumble(weir_graph *g, weir_monoid how, weir_value x, weir_dtype accumulator,
+                         int64_t hop)
 {
   const weir_window_spec spec = {
-      .combine = how, .taps = window, .stride = hop, .offset = hop - window};
+      .combine = how, .taps = hop, .stride = hop, .accumulator = 1 + (int)accumulator};
 
   return weir_window(g, &spec, x);
+}
+
+static weir_value count_of(weir_graph *g, weir_series s, int64_t hop)
+{
+  return tumble(g, WEIR_COMBINE_SUM, weir_cast(g, WEIR_I32, s.present), WEIR_I32, hop);
+}
+
+weir_moments_stream weir_stream_moments(weir_graph *g, weir_series s, int64_t hop)
+{
+  const weir_value x = weir_cast(g, WEIR_F64, s.value);
+  const weir_value sum = tumble(g, WEIR_COMBINE_SUM, x, WEIR_F64, hop);
+  const weir_value squares = tumble(g, WEIR_COMBINE_SUM, weir_square(g, x), WEIR_F64, hop);
+  const weir_value n = weir_cast(g, WEIR_F64, count_of(g, s, hop));
+  const weir_value some = weir_max_scalar(g, n, 1);
+  const weir_value mean = weir_div(g, sum, some);
+  const weir_value level = weir_square(g, mean);
+  const weir_value var = weir_sub(g, weir_div(g, squares, some), level);
+  const weir_value flat = weir_le(g, var, weir_scale(g, level, ROUNDING));
+
+  return (weir_moments_stream){n, mean, weir_select(g, flat, weir_scalar(g, WEIR_F64, 0), var)};
 }
 
 /* x with what leaves `how` unchanged in place of absent samples. */
@@ -19,52 +47,205 @@ static weir_value filled(weir_graph *g, weir_series s, double neutral)
   return weir_select(g, s.present, s.value, weir_scalar(g, WEIR_F32, neutral));
 }
 
-static weir_value value_of(weir_graph *g, weir_series s, weir_aggregate kind, int64_t window,
-                           int64_t hop)
+static weir_value taken(weir_graph *g, weir_series s, weir_monoid how, int64_t hop)
 {
-  const weir_value ones = weir_cast(g, WEIR_F32, s.present);
+  const weir_window_spec spec = {.combine = how, .taps = hop, .stride = hop};
 
+  return weir_window_present(g, &spec, s.value, s.present);
+}
+
+static bool is_moment(weir_aggregate kind)
+{
+  return kind != WEIR_AGGREGATE_MIN && kind != WEIR_AGGREGATE_MAX && kind != WEIR_AGGREGATE_FIRST &&
+         kind != WEIR_AGGREGATE_LAST;
+}
+
+/* What a window of one hop says, f64. */
+static weir_value of_moments(weir_graph *g, weir_moments_stream m, weir_aggregate kind)
+{
   switch (kind) {
-  case WEIR_AGGREGATE_SUM:
-    return combine(g, WEIR_COMBINE_SUM, s.value, window, hop);
   case WEIR_AGGREGATE_MEAN:
-    return weir_div(g, combine(g, WEIR_COMBINE_SUM, s.value, window, hop),
-                    combine(g, WEIR_COMBINE_SUM, ones, window, hop));
-  case WEIR_AGGREGATE_MIN:
-    return combine(g, WEIR_COMBINE_MIN, filled(g, s, INFINITY), window, hop);
-  case WEIR_AGGREGATE_MAX:
-    return combine(g, WEIR_COMBINE_MAX, filled(g, s, -INFINITY), window, hop);
+    return m.mean;
+  case WEIR_AGGREGATE_SUM:
+    return weir_mul(g, m.mean, m.n);
   case WEIR_AGGREGATE_COUNT:
-    return combine(g, WEIR_COMBINE_SUM, ones, window, hop);
+    return m.n;
+  case WEIR_AGGREGATE_VAR:
+    return m.var;
+  case WEIR_AGGREGATE_RMS:
+    return weir_sqrt(g, weir_add(g, m.var, weir_square(g, m.mean)));
+  default:
+    return weir_sqrt(g, m.var);
   }
-  return WEIR_NO_VALUE;
 }
 
-weir_series weir_stream_aggregate(weir_graph *g, weir_series s, weir_aggregate kind, int64_t window,
-                                  int64_t hop)
+/* The share of each hop; hop == 1: the samples themselves. */
+static aggregate_part part_of(weir_graph *g, weir_series s, weir_value newest, weir_aggregate kind,
+                              int64_t hop)
 {
-  if (hop < 1 || window < hop || window % hop != 0) {
-    s.value = weir_graph_fail(
-        g, weir_fail(WEIR_ERR_SHAPE, "aggregate: a window of %lld slots is no multiple of hop %lld",
-                     (long long)window, (long long)hop));
-    return s;
-  }
-  weir_series out = {.age = WEIR_NO_VALUE, .rate_num = s.rate_num, .rate_den = s.rate_den * hop};
-  const weir_value newest =
-      combine(g, WEIR_COMBINE_SUM, weir_cast(g, WEIR_I32, s.present), hop, hop);
+  aggregate_part p = {newest, s.value, WEIR_NO_VALUE, WEIR_NO_VALUE};
 
-  out.present = weir_gt_scalar(g, newest, 0);
-  out.value = value_of(g, s, kind, window, hop);
-  return weir_series_mask(g, out);
+  if (hop == 1) {
+    p.present = s.present;
+  } else if (is_moment(kind)) {
+    const weir_moments_stream m = weir_stream_moments(g, s, hop);
+
+    p.value = m.mean;
+    p.n = m.n;
+    p.m2 = weir_mul(g, m.var, m.n);
+  } else if (kind == WEIR_AGGREGATE_MIN) {
+    p.value = tumble(g, WEIR_COMBINE_MIN, filled(g, s, INFINITY), WEIR_F32, hop);
+  } else if (kind == WEIR_AGGREGATE_MAX) {
+    p.value = tumble(g, WEIR_COMBINE_MAX, filled(g, s, -INFINITY), WEIR_F32, hop);
+  } else {
+    p.value =
+        taken(g, s, kind == WEIR_AGGREGATE_FIRST ? WEIR_COMBINE_FIRST : WEIR_COMBINE_LAST, hop);
+  }
+  return p;
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
+weir_moments_stream weir_stream_trailing_moments(const weir_series_use *use, weir_series s,
+                                                 int64_t window)
+{
+  const aggregate_part samples = {s.present, s.value, WEIR_NO_VALUE, WEIR_NO_VALUE};
+
+  return aggregate_slide_moments(use, &samples, window);
+}
+
+static weir_value value_of(const weir_series_use *use, weir_series s, weir_value newest,
+                           const weir_aggregate_spec *a)
+{
+  weir_graph *g = use->graph;
+  const int64_t hops = a->window / a->hop;
+
+  if (a->kind == WEIR_AGGREGATE_MEDIAN) {
+    return weir_slice(g, aggregate_median(use, s, a->window, a->hop), 0, 0, WEIR_SLICE_END, a->hop);
+  }
+  if (hops == 1 && is_moment(a->kind)) {
+    return weir_cast(g, WEIR_F32, of_moments(g, weir_stream_moments(g, s, a->hop), a->kind));
+  }
+  const aggregate_part part = part_of(g, s, newest, a->kind, a->hop);
+
+  if (hops == 1 || a->kind == WEIR_AGGREGATE_LAST) {
+    return part.value; /* the last sample of a window is that of its newest hop */
+  }
+  if (!is_moment(a->kind)) {
+    return aggregate_slide_pick(use, &part, a->kind, hops);
+  }
+  return weir_cast(g, WEIR_F32, of_moments(g, aggregate_slide_moments(use, &part, hops), a->kind));
+}
+
+static weir_status check(const weir_aggregate_spec *a)
+{
+  if (a->hop < 1 || a->window < a->hop || a->window % a->hop != 0) {
+    return weir_fail(WEIR_ERR_SHAPE, "aggregate: a window of %lld slots is no multiple of hop %lld",
+                     (long long)a->window, (long long)a->hop);
+  }
+  return WEIR_OK;
+}
+
+static void set_unit(weir_series *s, weir_aggregate kind)
+{
+  char squared[WEIR_SERIES_UNIT + 2];
+
+  if (kind == WEIR_AGGREGATE_COUNT) {
+    weir_series_set_unit(s, "1");
+  } else if (kind == WEIR_AGGREGATE_VAR && s->unit[0] != 0 && strcmp(s->unit, "1") != 0) {
+    (void)snprintf(squared, sizeof squared, "%s^2", s->unit);
+    weir_series_set_unit(s, squared);
+  }
+}
+
+weir_series weir_stream_aggregate(const weir_series_use *use, weir_series s,
+                                  const weir_aggregate_spec *a)
+{
+  weir_graph *g = use->graph;
+  weir_series out = s;
+  weir_status status = check(a);
+
+  out.age = WEIR_NO_VALUE;
+  if (status == WEIR_OK) {
+    status = weir_series_scale_rate(&out, 1, a->hop);
+  }
+  if (status != WEIR_OK) {
+    out.value = weir_graph_fail(g, status);
+    return out;
+  }
+  set_unit(&out, a->kind);
+  out.present = a->hop == 1 ? s.present : weir_gt_scalar(g, count_of(g, s, a->hop), 0);
+  out.value = value_of(use, s, out.present, a);
+  out = weir_series_mask(g, out);
+  if (a->end) {
+    out.value = weir_shift(g, out.value, 0, 1);
+    out.present = weir_shift(g, out.present, 0, 1);
+  }
+  if (a->rows) {
+    out.present = weir_or(g, out.present, weir_not(g, out.present));
+  }
+  return out;
+}
+
+typedef struct aggregate_opts {
+  int kind;
+  double window, hop;
+  int label, empty;
+} aggregate_opts;
+
+static const weir_opt options[] = {
+    WEIR_OPT_ENUM(aggregate_opts, kind, WEIR_AGGREGATE_MEAN, WEIR_AGGREGATE_NAMES,
+                  "what a window becomes; std and var divide by the count"),
+    WEIR_OPT_REAL(aggregate_opts, window, 60, 0, 1e9, "s", "length of a window"),
+    WEIR_OPT_REAL(aggregate_opts, hop, 0, 0, 1e9, "s",
+                  "from one window to the next, a divisor of `window`; 0: as long as the window"),
+    WEIR_OPT_ENUM(aggregate_opts, label, 0, "start|end",
+                  "time of a result: start of its newest hop (LifeStream), or its end, so that it "
+                  "depends on earlier samples only (Trill)"),
+    WEIR_OPT_ENUM(aggregate_opts, empty, 0, "absent|zero",
+                  "windows whose newest hop holds no sample: no result, or the value 0"),
+    WEIR_OPT_END,
+};
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const aggregate_opts *o = use->opts;
+  weir_aggregate_spec a = {
+      .kind = (weir_aggregate)o->kind, .end = o->label == 1, .rows = o->empty == 1};
+
+  WEIR_TRY(weir_series_slots(&use->in[0], "window", o->window, 1, &a.window));
+  a.hop = a.window;
+  if (o->hop > 0) {
+    WEIR_TRY(weir_series_slots(&use->in[0], "hop", o->hop, 1, &a.hop));
+  }
+  if (a.window % a.hop != 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "hop: %.12g s does not divide the window of %.12g s", o->hop,
+                     o->window);
+  }
+  out->out[0] = weir_stream_aggregate(use, use->in[0], &a);
+  out->n = 1;
+  WEIR_TRY(weir_graph_status(use->graph));
+  return WEIR_OK;
+}
+
+static weir_series sample(const weir_series_use *use, uint64_t seed)
 {
   const int64_t hop = 1 + (int64_t)(seed % 6);
+  const weir_aggregate_spec a = {.kind = (weir_aggregate)(seed * 7 % 11),
+                                 .hop = hop,
+                                 .window = hop * (1 + (int64_t)(seed % 4)),
+                                 .end = seed % 5 == 1,
+                                 .rows = seed % 7 == 2};
 
-  return weir_stream_aggregate(g, s, (weir_aggregate)(seed / 6 % 5),
-                               hop * (1 + (int64_t)(seed % 3)), hop);
+  return weir_stream_aggregate(use, use->in[0], &a);
 }
 
 const weir_series_op weir_series_op_aggregate = {
-    .name = "aggregate", .cite = "Jayarajan et al., ASPLOS 2021", .sample = sample};
+    .name = "aggregate",
+    .cite = "Jayarajan et al., ASPLOS 2021",
+    .help = "one value for each window of a stream: mean, sum, min, max, count, spread, ...",
+    .opts = options,
+    .opts_size = sizeof(aggregate_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+    .sample_use = sample,
+};

@@ -1,0 +1,227 @@
+/* slide.c - windows of many hops: blocks as long as the window, the end of the last block and the
+ * beginning of this one (van Herk 1992, Gil and Werman 1993), so that a hop costs the same however
+ * long the window is, and nothing is ever subtracted.
+ *
+ * Block b is hops [b m, (b + 1) m). While block b runs, part i of the state holds what hops i ... m
+ * - 1 of block b - 1 combine to, and, below the current hop, the parts of block b as they came. All
+ * depends on the numbers of hops alone, never on how time is cut into calls. */
+#include <math.h>
+#include <string.h>
+#include "aggregate_priv.h"
+#include "base/weir_alloc.h"
+#include "ops/call/weir_call.h"
+
+/* As it came: n samples, their mean, the sum of their squared distances from it. Combined: n, and
+ * the sums of distances and squared distances from the pivot. Picked: n > 0, the value. */
+typedef struct part {
+  double n, sum, squares;
+} part;
+
+/* The state, as f64 numbers; parts follow. */
+typedef struct head {
+  double next;  /* the hop that comes */
+  double pivot; /* mean of the last block, that sums of squares stay small */
+  double found; /* the pivot is one     */
+  part now;     /* this block so far    */
+} head;
+#define HEAD_NUMBERS ((int64_t)(sizeof(head) / sizeof(double)))
+#define PART_NUMBERS ((int64_t)(sizeof(part) / sizeof(double)))
+
+typedef struct plan {
+  weir_aggregate kind; /* with `picks`: min, max or first */
+  bool picks;          /* in place of moments             */
+  int64_t hops;
+} plan;
+
+typedef struct inputs {
+  const weir_view *present, *value, *n, *m2; /* n, m2: NULL for samples */
+} inputs;
+
+static part read_part(const inputs *in, int64_t t)
+{
+  part p = {0, 0, 0};
+
+  if (*(const uint8_t *)weir_view_at(in->present, &t) == 0 && in->n == NULL) {
+    return p;
+  }
+  if (in->n == NULL) {
+    p.n = 1;
+    p.sum = (double)*(const float *)weir_view_at(in->value, &t);
+    return p;
+  }
+  p.n = *(const double *)weir_view_at(in->n, &t);
+  p.sum = *(const double *)weir_view_at(in->value, &t);
+  p.squares = *(const double *)weir_view_at(in->m2, &t);
+  return p;
+}
+
+/* The earlier part `a` with the later one `b`. */
+static part pick(weir_aggregate kind, part a, part b)
+{
+  const bool second = kind == WEIR_AGGREGATE_MIN   ? b.sum < a.sum || isnan(b.sum)
+                      : kind == WEIR_AGGREGATE_MAX ? b.sum > a.sum || isnan(b.sum)
+                                                   : false;
+
+  return a.n == 0 || (b.n > 0 && second) ? b : a;
+}
+
+static part add(part to, part as_it_came, double pivot)
+{
+  const double d = as_it_came.sum - pivot, weighted = as_it_came.n * d;
+
+  return (part){to.n + as_it_came.n, to.sum + weighted,
+                to.squares + (as_it_came.squares + weighted * d)};
+}
+
+/* n, mean and variance of what was combined. */
+static void put_moments(const weir_op_run *run, int64_t t, part all, double pivot)
+{
+  const double d = all.n > 0 ? all.sum / all.n : 0, level = d * d;
+  const double rest = all.n > 0 ? all.squares / all.n - level : 0;
+  /* What n additions in a row may have left behind is no spread. */
+  const double moments[] = {all.n, all.n > 0 ? pivot + d : 0,
+                            rest <= level * all.n * 0x1p-51 ? 0 : rest};
+
+  for (int k = 0; k < 3; k++) {
+    *(double *)weir_view_at(&run->out[k], &t) = moments[k];
+  }
+}
+
+/* All m parts are as they came: combines them from the end, and chooses the next pivot. */
+static void end_block(const plan *p, head *h, part *parts)
+{
+  part after = {0, 0, 0}, all = {0, 0, 0};
+
+  for (int64_t i = 0; i < p->hops; i++) {
+    all.n += parts[i].n;
+    all.sum += parts[i].n * parts[i].sum;
+  }
+  const double mean = (double)(float)(all.sum / all.n);
+
+  h->found = all.n > 0;
+  h->pivot = h->found != 0 && isfinite(mean) ? mean : 0;
+  for (int64_t i = p->hops - 1; i >= 0; i--) {
+    after = p->picks ? pick(p->kind, parts[i], after) : add(after, parts[i], h->pivot);
+    parts[i] = after;
+  }
+  h->now = (part){0, 0, 0};
+}
+
+/* Hops [next, lo) were left out: absent, like the m before them. */
+static void skip_to(const plan *p, head *h, part *parts, int64_t lo)
+{
+  const int64_t next = (int64_t)h->next, m = p->hops;
+
+  if (lo / m != next / m) {
+    *h = (head){.next = 0};
+    memset(parts, 0, (size_t)m * sizeof *parts);
+  } else {
+    memset(parts + next % m, 0, (size_t)(lo - next) * sizeof *parts);
+  }
+}
+
+/* Takes the part of hop i of this block; what the window combines to. */
+static part advance(const plan *p, head *h, part *parts, int64_t i, part came)
+{
+  const part before = i + 1 < p->hops ? parts[i + 1] : (part){0, 0, 0};
+
+  parts[i] = came;
+  if (p->picks) {
+    h->now = pick(p->kind, h->now, came);
+    return pick(p->kind, before, h->now);
+  }
+  if (h->found == 0 && came.n > 0) {
+    h->found = 1;
+    h->pivot = isfinite((float)came.sum) ? (double)(float)came.sum : 0;
+  }
+  h->now = came.n > 0 ? add(h->now, came, h->pivot) : h->now;
+  return (part){before.n + h->now.n, before.sum + h->now.sum, before.squares + h->now.squares};
+}
+
+static weir_status slide(void *context, const weir_op_run *run)
+{
+  const plan *p = context;
+  const int state = run->n_in - 1;
+  const inputs in = {&run->in[0], &run->in[1], state > 2 ? &run->in[2] : NULL,
+                     state > 2 ? &run->in[3] : NULL};
+  head *h = run->in[state].data;
+  part *parts = (void *)((double *)run->in[state].data + HEAD_NUMBERS);
+
+  if (run->box.lo[0] > (int64_t)h->next) {
+    skip_to(p, h, parts, run->box.lo[0]);
+  }
+  for (int64_t t = run->box.lo[0]; t < run->box.hi[0]; t++) {
+    const int64_t i = t % p->hops;
+    const part came = read_part(&in, t), all = advance(p, h, parts, i, came);
+
+    if (p->picks) {
+      *(float *)weir_view_at(&run->out[0], &t) = came.n > 0 ? (float)all.sum : 0;
+    } else {
+      put_moments(run, t, came.n > 0 ? all : (part){0, 0, 0}, h->pivot);
+    }
+    if (i == p->hops - 1) {
+      end_block(p, h, parts);
+    }
+  }
+  h->next = (double)run->box.hi[0];
+  return WEIR_OK;
+}
+
+/* The state of the step, zeroed, in the store and in the graph. */
+static weir_status make_state(const weir_series_use *use, int64_t hops, weir_value *state)
+{
+  int64_t numbers = 0;
+  char name[128];
+
+  (void)snprintf(name, sizeof name, "%s.window", use->step);
+  if (__builtin_mul_overflow(hops, PART_NUMBERS, &numbers) ||
+      __builtin_add_overflow(numbers, HEAD_NUMBERS, &numbers)) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: a window of %lld hops is too long", use->step,
+                     (long long)hops);
+  }
+  WEIR_TRY(weir_store_add(use->store, name, WEIR_F64, 1, &numbers));
+  *state = weir_stored(use->graph, use->store, name);
+  weir_in_place(use->graph, *state);
+  return WEIR_OK;
+}
+
+/* Output 0; output k is {v.node, k}. */
+static weir_value add_call(const weir_series_use *use, const aggregate_part *a, plan p)
+{
+  const int n = a->n.node < 0 ? 3 : 5;
+  weir_value in[5] = {a->present, a->value, a->n, a->m2};
+  const weir_array_desc out = {
+      .dtype = p.picks ? WEIR_F32 : WEIR_F64, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  void *memory = NULL;
+  weir_status status = weir_series_keep(use, sizeof p, NULL, &memory);
+
+  status = status == WEIR_OK ? make_state(use, p.hops, &in[n - 1]) : status;
+  if (status != WEIR_OK) {
+    return weir_graph_fail(use->graph, status);
+  }
+  memcpy(memory, &p, sizeof p);
+  const weir_call_spec spec = {.name = "slide",
+                               .function = slide,
+                               .context = memory,
+                               .n_out = p.picks ? 1 : 3,
+                               .out = {out, out, out},
+                               .presence = 1,
+                               .settle = p.hops,
+                               .flops = 12};
+
+  return weir_call(use->graph, &spec, in, n);
+}
+
+weir_moments_stream aggregate_slide_moments(const weir_series_use *use, const aggregate_part *a,
+                                            int64_t hops)
+{
+  const weir_value n = add_call(use, a, (plan){.hops = hops});
+
+  return (weir_moments_stream){n, {n.node, 1}, {n.node, 2}};
+}
+
+weir_value aggregate_slide_pick(const weir_series_use *use, const aggregate_part *a,
+                                weir_aggregate kind, int64_t hops)
+{
+  return add_call(use, a, (plan){.kind = kind, .picks = true, .hops = hops});
+}

@@ -1,0 +1,175 @@
+/* join.c - LifeStream's Join (Jayarajan et al., ASPLOS 2021), and Trill's left and full outer ones:
+ * since clocks are periodic, the partner of a slot is an index. */
+#include "stream/op/join/weir_stream_join.h"
+#include <string.h>
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/slice/weir_slice.h"
+
+enum { INNER, LEFT, OUTER };
+
+typedef struct join_opts {
+  int kind;
+  double fill_left, fill_right;
+} join_opts;
+
+static const weir_opt options[] = {
+    WEIR_OPT_ENUM(join_opts, kind, INNER, "inner|left|outer",
+                  "where the result is present: where all streams are, where the first is, where "
+                  "one of two is"),
+    WEIR_OPT_REAL(join_opts, fill_left, 0, -1e30, 1e30, "unit of the stream",
+                  "outer: value of the first stream where only the second is present"),
+    WEIR_OPT_REAL(join_opts, fill_right, 0, -1e30, 1e30, "unit of the stream",
+                  "left, outer: value of the second stream where only the first is present"),
+    WEIR_OPT_END,
+};
+
+/* Fast over slow, 0 where it is no whole number. */
+static int64_t ratio_of(const weir_series *fast, const weir_series *slow)
+{
+  const __int128 up = (__int128)fast->rate_num * slow->rate_den;
+  const __int128 down = (__int128)fast->rate_den * slow->rate_num;
+
+  return up % down == 0 && up / down <= INT64_MAX ? (int64_t)(up / down) : 0;
+}
+
+static bool is_faster(const weir_series *a, const weir_series *b)
+{
+  return (__int128)a->rate_num * b->rate_den > (__int128)b->rate_num * a->rate_den;
+}
+
+weir_status weir_stream_align(weir_graph *g, const weir_series *in, const char *const *name, int n,
+                              weir_series *out)
+{
+  int fast = 0;
+
+  for (int i = 1; i < n; i++) {
+    fast = is_faster(&in[i], &in[fast]) ? i : fast;
+  }
+  for (int i = 0; i < n; i++) {
+    const int64_t ratio = ratio_of(&in[fast], &in[i]);
+
+    if (ratio == 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "the period of '%s' (%lld/%lld Hz) is no multiple of that of '%s' "
+                       "(%lld/%lld Hz): resample one of them",
+                       name[i], (long long)in[i].rate_num, (long long)in[i].rate_den, name[fast],
+                       (long long)in[fast].rate_num, (long long)in[fast].rate_den);
+    }
+    out[i] = weir_series_hold(g, in[i], ratio);
+    out[i].rate_num = in[fast].rate_num;
+    out[i].rate_den = in[fast].rate_den;
+  }
+  WEIR_TRY(weir_graph_status(g));
+  return WEIR_OK;
+}
+
+static weir_value presence(weir_graph *g, const weir_series *in, int n, int kind)
+{
+  weir_value present = in[0].present;
+
+  for (int i = 1; i < n && kind != LEFT; i++) {
+    present =
+        kind == INNER ? weir_and(g, present, in[i].present) : weir_or(g, present, in[i].present);
+  }
+  return present;
+}
+
+/* Stream `s` where the result is present, `fill` where only the other one is. */
+static weir_series member(weir_graph *g, weir_series s, weir_value present, double fill)
+{
+  s.value =
+      fill == 0 ? s.value : weir_select(g, s.present, s.value, weir_scalar(g, WEIR_F32, fill));
+  s.present = present;
+  s.age = WEIR_NO_VALUE;
+  return weir_series_mask(g, s);
+}
+
+/* 1 where `s` has a sample, 0 where it was filled in. */
+static weir_series flag(weir_graph *g, weir_series s, weir_value present)
+{
+  s.value = weir_cast(g, WEIR_F32, s.present);
+  weir_series_set_unit(&s, "flags");
+  return member(g, s, present, 0);
+}
+
+static weir_status check_names(const weir_series_use *use)
+{
+  for (int i = 0; i < use->n_in; i++) {
+    for (int j = 0; j < i; j++) {
+      if (strcmp(use->in_name[i], use->in_name[j]) == 0) {
+        return weir_fail(WEIR_ERR_CONFIG, "two streams to join are called '%s'", use->in_name[i]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const join_opts *o = use->opts;
+  weir_graph *g = use->graph;
+  weir_series in[WEIR_SERIES_MOST];
+
+  if (o->kind != INNER && use->n_in != 2) {
+    return weir_fail(WEIR_ERR_CONFIG, "kind: %d streams; left and outer join two", use->n_in);
+  }
+  WEIR_TRY(check_names(use));
+  WEIR_TRY(weir_stream_align(g, use->in, use->in_name, use->n_in, in));
+  const weir_value present = presence(g, in, use->n_in, o->kind);
+
+  for (int i = 0; i < use->n_in; i++) {
+    const double fill = o->kind == INNER ? 0 : i == 0 ? o->fill_left : o->fill_right;
+
+    out->out[out->n] = member(g, in[i], present, fill);
+    out->name[out->n++] = use->in_name[i];
+  }
+  for (int i = 0; i < 2 && o->kind != INNER; i++) {
+    if (i == 1 || o->kind == OUTER) {
+      out->out[out->n] = flag(g, in[i], present);
+      out->name[out->n++] = i == 0 ? "present_left" : "present_right";
+    }
+  }
+  WEIR_TRY(weir_graph_status(g));
+  return WEIR_OK;
+}
+
+/* A stream joined with every n-th sample of itself that is not negative. */
+static weir_series sample(const weir_series_use *use, uint64_t seed)
+{
+  const join_opts o = {.kind = (int)(seed % 3), .fill_left = 2, .fill_right = -3};
+  weir_graph *g = use->graph;
+  weir_series slow = use->in[0];
+  weir_series_result out = {.n = 0};
+  weir_series_use both = *use;
+  const int64_t hop = 1 + (int64_t)(seed % 5);
+
+  slow.present = weir_slice(g, weir_and(g, slow.present, weir_ge_scalar(g, slow.value, 0)), 0, 0,
+                            WEIR_SLICE_END, hop);
+  slow.value = weir_slice(g, slow.value, 0, 0, WEIR_SLICE_END, hop);
+  slow.age = WEIR_NO_VALUE;
+  weir_status status = weir_series_scale_rate(&slow, 1, hop);
+  slow = weir_series_mask(g, slow);
+  const weir_series in[] = {seed % 2 == 0 ? use->in[0] : slow, seed % 2 == 0 ? slow : use->in[0]};
+
+  both.opts = &o;
+  both.in = in;
+  both.in_name = (const char *const[]){"a", "b"};
+  both.n_in = 2;
+  status = status == WEIR_OK ? build(&both, &out) : status;
+  if (status != WEIR_OK) {
+    return (weir_series){.value = weir_graph_fail(g, status)};
+  }
+  return out.out[seed / 7 % (uint64_t)out.n];
+}
+
+const weir_series_op weir_series_op_join = {
+    .name = "join",
+    .cite = "Jayarajan et al., ASPLOS 2021",
+    .help = "streams of several rates on the fastest clock, slower ones held over their period",
+    .opts = options,
+    .opts_size = sizeof(join_opts),
+    .least_in = 2,
+    .most_in = WEIR_SERIES_MOST,
+    .build = build,
+    .sample_use = sample,
+};

@@ -1,0 +1,137 @@
+/* join_test.c - every kind against the index rule; rates, ends of different times, refusals. */
+#include "stream/op/join/weir_stream_join.h"
+#include "stream/streams_check.h"
+
+extern const weir_series_op weir_series_op_join;
+
+/* Options of the step, as the operator's table lays them out. */
+typedef struct options {
+  int kind;
+  double fill_left, fill_right;
+} options;
+
+static int build(streams_case *c, weir_graph *g, const weir_series *in, const void *context,
+                 weir_series *out)
+{
+  const weir_series_use use = streams_use(c, g, in, c->n, context);
+  weir_series_result r = {.n = 0};
+  const options *o = context;
+  static const char *const names[] = {"a", "b", "c", "d"};
+
+  assert_ok(weir_series_op_join.build(&use, &r));
+  for (int i = 0; i < c->n; i++) {
+    assert_string_equal(r.name[i], names[i]);
+  }
+  assert_int_equal(r.n, c->n + o->kind);
+  if (o->kind > 0) {
+    assert_string_equal(r.name[r.n - 1], "present_right");
+    assert_string_equal(r.name[2], o->kind == 2 ? "present_left" : "present_right");
+  }
+  memcpy(out, r.out, (size_t)r.n * sizeof *out);
+  return r.n;
+}
+
+static bool held(const streams_case *c, int i, int64_t t, int64_t fastest, float *x)
+{
+  const streams_source *s = &c->source[i];
+  const int64_t at = t / (fastest / s->rate_num);
+  const bool present = at < s->count && s->present[at];
+
+  *x = present ? s->x[at] : 0;
+  return present;
+}
+
+static void check_slot(const streams_case *c, const options *o, int64_t t, int64_t fastest)
+{
+  bool all = true, any = false, here[STREAMS_MOST];
+  float x[STREAMS_MOST];
+
+  for (int i = 0; i < c->n; i++) {
+    here[i] = held(c, i, t, fastest, &x[i]);
+    all = all && here[i];
+    any = any || here[i];
+  }
+  const bool present = o->kind == 0 ? all : o->kind == 1 ? here[0] : any;
+
+  for (int i = 0; i < c->n_out; i++) {
+    const int side = i < c->n ? i : o->kind == 1 ? 1 : i - 2;
+    const float fill = (float)(o->kind == 0 ? 0 : side == 0 ? o->fill_left : o->fill_right);
+    const float y = i >= c->n ? (float)here[side] : here[side] ? x[side] : fill;
+
+    assert_int_equal(c->out[i].present[t], present);
+    assert_true(c->out[i].y[t] == (present ? y : 0.0f));
+  }
+}
+
+static void every_kind_follows_the_index_rule(void **state)
+{
+  static const int64_t rates[][3] = {{500, 125, 0}, {125, 500, 0}, {4, 4, 0}, {6, 3, 2}, {1, 7, 7}};
+  static streams_case c;
+
+  for (int i = 0; i < 5; i++) {
+    for (int kind = 0; kind < 3; kind++) {
+      const options o = {kind, -7.5, i % 2 == 0 ? 2.25 : 0};
+      int64_t fastest = 0;
+
+      c.n = 0;
+      for (int k = 0; k < (kind == 0 && rates[i][2] > 0 ? 3 : 2); k++) {
+        /* Ten seconds and a slot: the streams end at different times. */
+        (void)streams_add(&c, (uint64_t)(10 * i + kind), rates[i][k], rates[i][k] * 10 + 1, 40,
+                          0.4);
+        fastest = rates[i][k] > fastest ? rates[i][k] : fastest;
+      }
+      streams_run(&c, build, &o, 2, 1, (weir_stream_cfg){.window = 100});
+      for (int k = 0; k < c.n_out; k++) {
+        assert_true(c.out[k].n >= fastest * 10 && c.out[k].n == c.out[k].n_present);
+      }
+      for (int64_t t = 0; t < c.out[0].n; t++) {
+        check_slot(&c, &o, t, fastest);
+      }
+    }
+  }
+}
+
+static weir_status try(const int64_t rates[2], int kind, int n, const char *second)
+{
+  const options o = {.kind = kind};
+  weir_series_result r = {.n = 0};
+  weir_graph *g = NULL;
+  weir_series in[3];
+
+  assert_ok(weir_graph_create(&g));
+  for (int i = 0; i < n; i++) {
+    const char *names[] = {"x0", "x1", "x2", "p0", "p1", "p2"};
+
+    in[i] = weir_series_input(g, names[i], names[i + 3], rates[i % 2], 1000);
+  }
+  const weir_series_use use = {.graph = g,
+                               .opts = &o,
+                               .in = in,
+                               .in_name = (const char *const[]){"ecg", second, "abp"},
+                               .n_in = n};
+  const weir_status status = weir_series_op_join.build(&use, &r);
+
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static void what_cannot_be_joined_is_refused_by_name(void **state)
+{
+  assert_int_equal(try((int64_t[]){500000, 62473}, 0, 2, "resp"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "'resp' (62473/1000 Hz)"));
+  assert_non_null(strstr(weir_last_message(), "'ecg' (500000/1000 Hz)"));
+  assert_int_equal(try((int64_t[]){500, 500}, 1, 3, "resp"), WEIR_ERR_CONFIG);
+  assert_int_equal(try((int64_t[]){500, 500}, 0, 2, "ecg"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "'ecg'"));
+  assert_ok(try((int64_t[]){500, 125}, 0, 3, "resp"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_kind_follows_the_index_rule),
+      cmocka_unit_test(what_cannot_be_joined_is_refused_by_name),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

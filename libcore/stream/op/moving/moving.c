@@ -1,0 +1,47 @@
+/* moving.c - statistics of the window that ends with each sample. */
+#include "stream/op/aggregate/weir_stream_aggregate.h"
+
+typedef struct moving_opts {
+  int kind;
+  double window;
+} moving_opts;
+
+static const weir_opt options[] = {
+    WEIR_OPT_ENUM(moving_opts, kind, WEIR_AGGREGATE_MEAN, WEIR_AGGREGATE_NAMES,
+                  "what a window becomes; the median costs as much as the window is long"),
+    WEIR_OPT_REAL(moving_opts, window, 60, 0, 1e9, "s",
+                  "length of the window that ends with each sample, that sample included"),
+    WEIR_OPT_END,
+};
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const moving_opts *o = use->opts;
+  weir_aggregate_spec a = {.kind = (weir_aggregate)o->kind, .hop = 1};
+
+  WEIR_TRY(weir_series_slots(&use->in[0], "window", o->window, 1, &a.window));
+  out->out[0] = weir_stream_aggregate(use, use->in[0], &a);
+  out->n = 1;
+  WEIR_TRY(weir_graph_status(use->graph));
+  return WEIR_OK;
+}
+
+static weir_series sample(const weir_series_use *use, uint64_t seed)
+{
+  const weir_aggregate_spec a = {
+      .kind = (weir_aggregate)(seed % 11), .hop = 1, .window = 1 + (int64_t)(seed * 5 % 23)};
+
+  return weir_stream_aggregate(use, use->in[0], &a);
+}
+
+const weir_series_op weir_series_op_moving = {
+    .name = "moving",
+    .cite = "",
+    .help = "mean, spread, least, largest, ... of the window that ends with each sample",
+    .opts = options,
+    .opts_size = sizeof(moving_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+    .sample_use = sample,
+};

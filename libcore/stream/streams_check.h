@@ -1,0 +1,222 @@
+/* streams_check.h - for tests of operators on several streams: random sources of different rates
+ * with gaps of their own, run through a graph, and what came out. Tests only. */
+#ifndef WEIR_STREAMS_CHECK_H
+#define WEIR_STREAMS_CHECK_H
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "stream/weir_series.h"
+#include "stream/weir_stream.h"
+
+enum { STREAMS_SLOTS = 8192, STREAMS_MOST = 4 };
+
+typedef struct streams_source {
+  int64_t rate_num, rate_den, count;
+  float x[STREAMS_SLOTS];
+  uint8_t present[STREAMS_SLOTS];
+  bool knows_gaps;
+  int64_t read; /* slots that the run asked for */
+} streams_source;
+
+typedef struct streams_result {
+  float y[STREAMS_SLOTS];
+  uint8_t present[STREAMS_SLOTS];
+  int64_t n, n_present;
+} streams_result;
+
+typedef struct streams_case {
+  streams_source source[STREAMS_MOST];
+  int n;
+  streams_result out[STREAMS_MOST];
+  int n_out;
+  weir_store *store;
+  weir_series_keeper keeper;
+  weir_stream_report report;
+} streams_case;
+
+/* Appends a source of `count` slots in (-1, 1), present and absent in stretches of up to `longest`
+ * slots, `missing` of them absent. */
+static inline streams_source *streams_add(streams_case *c, uint64_t seed, int64_t rate_num,
+                                          int64_t count, int64_t longest, double missing)
+{
+  streams_source *s = &c->source[c->n++];
+  int64_t left = 0;
+  bool present = true;
+
+  assert_true(count <= STREAMS_SLOTS && c->n <= STREAMS_MOST);
+  memset(s, 0, sizeof *s);
+  s->rate_num = rate_num;
+  s->rate_den = 1;
+  s->count = count;
+  s->knows_gaps = true;
+  for (int64_t t = 0; t < count; t++, left--) {
+    const uint64_t at = (uint64_t)t + ((uint64_t)c->n << 32);
+
+    if (left <= 0) {
+      present = weir_random_uniform(seed, 21, 0, at) >= missing;
+      left = 1 + (int64_t)(weir_random_bits(seed, 22, 0, at) % (uint64_t)longest);
+    }
+    s->present[t] = present;
+    s->x[t] = present ? (float)(2 * weir_random_uniform(seed, 23, 0, at) - 1) : 0.0f;
+  }
+  return s;
+}
+
+static inline weir_status streams_read_(void *context, int64_t lo, int64_t hi, float *x,
+                                        uint8_t *present)
+{
+  streams_source *s = context;
+
+  memcpy(x, s->x + lo, (size_t)(hi - lo) * sizeof *x);
+  memcpy(present, s->present + lo, (size_t)(hi - lo));
+  s->read += hi - lo;
+  return WEIR_OK;
+}
+
+static inline weir_status streams_next_(void *context, int64_t at, int64_t *lo, int64_t *hi)
+{
+  const streams_source *s = context;
+
+  for (; at < s->count && !s->present[at]; at++) {
+  }
+  *lo = at;
+  for (; at < s->count && s->present[at]; at++) {
+  }
+  *hi = at;
+  return WEIR_OK;
+}
+
+/* Skipped slots repeat the last one. */
+static inline weir_status streams_take_(char *to, int64_t *n, size_t size, const weir_view *v,
+                                        int64_t lo, int64_t hi)
+{
+  for (; *n < lo; (*n)++) {
+    assert_true(*n > 0);
+    memcpy(to + (size_t)*n * size, to + (size_t)(*n - 1) * size, size);
+  }
+  for (int64_t t = lo; t < hi && t < STREAMS_SLOTS; t++, (*n)++) {
+    memcpy(to + (size_t)t * size, weir_view_at(v, &t), size);
+  }
+  return WEIR_OK;
+}
+
+static inline weir_status streams_take_value_(void *context, const weir_view *v, int64_t lo,
+                                              int64_t hi, bool last)
+{
+  streams_result *r = context;
+
+  (void)last;
+  return streams_take_((char *)r->y, &r->n, sizeof r->y[0], v, lo, hi);
+}
+
+static inline weir_status streams_take_present_(void *context, const weir_view *v, int64_t lo,
+                                                int64_t hi, bool last)
+{
+  streams_result *r = context;
+
+  (void)last;
+  return streams_take_((char *)r->present, &r->n_present, 1, v, lo, hi);
+}
+
+/* Builds what is under test from the sources; returns the number of results. */
+typedef int (*streams_build)(streams_case *c, weir_graph *g, const weir_series *in,
+                             const void *context, weir_series *out);
+
+/* A step "step" on the streams, for builders that need a use. */
+static inline weir_series_use streams_use(streams_case *c, weir_graph *g, const weir_series *in,
+                                          int n, const void *opts)
+{
+  static const char *const name[] = {"a", "b", "c", "d"};
+
+  return (weir_series_use){.graph = g,
+                           .store = c->store,
+                           .step = "step",
+                           .opts = opts,
+                           .in = in,
+                           .in_name = name,
+                           .n_in = n,
+                           .keeper = &c->keeper};
+}
+
+/* Runs the case; `tier` as exec.tier. */
+static inline void streams_run(streams_case *c, streams_build build, const void *context, int tier,
+                               int threads, weir_stream_cfg cfg)
+{
+  static const char *const value[] = {"x0", "x1", "x2", "x3"};
+  static const char *const present[] = {"p0", "p1", "p2", "p3"};
+  static const char *const result[] = {"y0", "y1", "y2", "y3"};
+  static const char *const where[] = {"q0", "q1", "q2", "q3"};
+  weir_stream_source sources[STREAMS_MOST];
+  weir_stream_sink sinks[2 * STREAMS_MOST];
+  weir_series in[STREAMS_MOST], out[STREAMS_MOST];
+  weir_exec_cfg exec;
+  weir_stream *stream = NULL;
+  weir_graph *g = NULL;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = tier;
+  c->keeper = (weir_series_keeper){NULL};
+  assert_ok(weir_store_create(&c->store));
+  assert_ok(weir_graph_create(&g));
+  for (int i = 0; i < c->n; i++) {
+    streams_source *s = &c->source[i];
+
+    s->read = 0;
+    in[i] = weir_series_input(g, value[i], present[i], s->rate_num, s->rate_den);
+    sources[i] = (weir_stream_source){value[i], present[i],    s->rate_num,   s->rate_den,
+                                      s->count, streams_read_, streams_next_, s};
+    sources[i].next_run = s->knows_gaps ? streams_next_ : NULL;
+  }
+  c->n_out = build(c, g, in, context, out);
+  int n_sinks = 0, same[STREAMS_MOST]; /* the result whose presence is this one's too */
+
+  for (int i = 0; i < c->n_out; i++) {
+    c->out[i].n = c->out[i].n_present = 0;
+    weir_output(g, result[i], out[i].value);
+    sinks[n_sinks++] = (weir_stream_sink){result[i], streams_take_value_, &c->out[i]};
+    for (same[i] = 0; out[same[i]].present.node != out[i].present.node ||
+                      out[same[i]].present.output != out[i].present.output;
+         same[i]++) {
+    }
+    if (same[i] == i) {
+      weir_output(g, where[i], out[i].present);
+      sinks[n_sinks++] = (weir_stream_sink){where[i], streams_take_present_, &c->out[i]};
+    }
+  }
+  assert_ok(weir_graph_status(g));
+  const weir_stream_job job = {.graph = g,
+                               .store = c->store,
+                               .sources = sources,
+                               .n_sources = c->n,
+                               .sinks = sinks,
+                               .n_sinks = n_sinks,
+                               .stream = &cfg,
+                               .exec = &exec,
+                               .threads = threads};
+  assert_ok(weir_stream_create(&job, &stream));
+  assert_ok(weir_stream_run(stream, &c->report));
+  for (int i = 0; i < c->n_out; i++) {
+    c->out[i].n_present = c->out[same[i]].n_present;
+    memmove(c->out[i].present, c->out[same[i]].present, sizeof c->out[i].present);
+  }
+  weir_stream_destroy(&stream);
+  weir_graph_destroy(&g);
+  weir_store_destroy(&c->store);
+  weir_series_keeper_fini(&c->keeper);
+}
+
+/* The results of two runs of one case are the same bits. */
+static inline void streams_same(const streams_case *a, const streams_case *b)
+{
+  assert_int_equal(a->n_out, b->n_out);
+  for (int i = 0; i < a->n_out; i++) {
+    const streams_result *x = &a->out[i], *y = &b->out[i];
+
+    assert_int_equal(x->n, y->n);
+    assert_int_equal(x->n_present, y->n_present);
+    assert_memory_equal(x->present, y->present, (size_t)x->n_present);
+    assert_memory_equal(x->y, y->y, (size_t)x->n * sizeof x->y[0]);
+  }
+}
+#endif
