@@ -5,8 +5,9 @@
 #include "base/weir_alloc.h"
 #include "pass/weir_reach.h"
 
-/* Positions tried: index divisions make the need of a slot periodic. */
+/* Positions tried: index divisions and strides make the need of a slot periodic. */
 #define PHASES 64
+#define PERIODS 64 /* different ones that are told apart */
 
 static weir_status round_up(int64_t bytes, int64_t *out)
 {
@@ -54,15 +55,15 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
   }
 }
 
-/* Slots of every input when the fastest of those it goes with has had n, and one feed more when
- * `fed`: what has ended, or begun, by then. A stream that no access relates to others stands
- * anywhere. */
-static void place_inputs(const weir_plan *p, int64_t n, bool fed, int64_t *input)
+/* Slots of every input when the fastest of those it goes with has had n, and one feed and `more`
+ * slots more when `fed`: what has ended, or begun, by then. A stream that no access relates to
+ * others stands anywhere. */
+static void place_inputs(const weir_plan *p, int64_t n, bool fed, int64_t more, int64_t *input)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const exec_rate *r = &p->rates[a];
     const __int128 at =
-        r->base < 0 ? 0 : (__int128)(n + (fed ? p->rates[r->base].feed : 0)) * r->up;
+        r->base < 0 ? 0 : (__int128)(n + (fed ? p->rates[r->base].feed + more : 0)) * r->up;
 
     input[a] = r->base < 0 ? n : (int64_t)((at + (fed ? r->down - 1 : 0)) / r->down);
   }
@@ -84,20 +85,49 @@ static void find_feeds(weir_plan *p)
   }
 }
 
+/* From one position to the next, so that PHASES of them span the period after which all streams
+ * stand to one another as before; at most the sum of the different periods, since no stream waits
+ * for longer than one of its own. */
+static int64_t step_of_phases(const weir_plan *p)
+{
+  int64_t period[PERIODS], sum = 1;
+  int n = 0;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const int64_t down = p->rates[a].base < 0 ? 1 : p->rates[a].down;
+    int i = 0;
+
+    for (; i < n && period[i] != down; i++) {
+    }
+    if (i < n || n == PERIODS) {
+      sum += i < n ? 0 : down;
+      continue;
+    }
+    period[n++] = down;
+    sum += down;
+  }
+  const int64_t even = (weir_plan_period(p) - 1) / PHASES + 1;
+
+  return even < sum ? even : sum;
+}
+
 static void measure_windows(weir_plan *p, int64_t *scratch)
 {
   int64_t *input = scratch, *before = input + p->n_arrays, *after = before + p->n_arrays;
   int64_t *keep = after + p->n_arrays;
 
   find_feeds(p);
+  const int64_t step = step_of_phases(p);
+
   for (int64_t phase = 0; phase < PHASES; phase++) {
-    place_inputs(p, EXEC_FAR + phase, false, input);
+    place_inputs(p, EXEC_FAR + phase * step, false, 0, input);
     fronts_at(p, input, false, before);
     memcpy(keep, before, (size_t)p->n_arrays * sizeof(*keep));
     for (int32_t i = 0; i < p->n_groups; i++) {
       exec_retain(&p->groups[i], p->groups[i].front, keep);
     }
-    place_inputs(p, EXEC_FAR + phase, true, input);
+    /* Between two positions nothing is kept for longer, nor reaches further, than this. */
+    place_inputs(p, EXEC_FAR + phase * step, true, step - 1, input);
     fronts_at(p, input, true, after);
     for (int32_t a = 0; a < p->n_arrays; a++) {
       const int64_t slots = after[a] - (keep[a] < before[a] ? keep[a] : before[a] - 1) + 2;

@@ -157,7 +157,9 @@ static void put_load_inside(const native_writer *w, int k)
   const char *type = native_type(x->dtype);
   native_text *t = w->t;
 
-  if (w->form->plain[k]) {
+  if (w->form->held[k]) {
+    native_put(t, "    const %s l%d = p%d[x];\n", type, k, k);
+  } else if (w->form->plain[k]) {
     bool moves = false;
     for (int d = 0; d < x->rank && w->form->inner >= 0; d++) {
       moves = moves || x->index[d].coef[w->form->inner] != 0;
@@ -325,7 +327,10 @@ void native_put_head(const native_writer *w)
   native_text *t = w->t;
 
   for (int k = 0; k < f->access->n_in && !w->border; k++) {
-    if (f->plain[k] && f->access->in[k].role == WEIR_ROLE_DATA) {
+    if (f->held[k]) {
+      native_put(t, "  const %s *const p%d = (const void *)w->p[%d];\n",
+                 native_type(f->access->in[k].dtype), k, k);
+    } else if (f->plain[k] && f->access->in[k].role == WEIR_ROLE_DATA) {
       native_put(t,
                  "  const %s *const p%d = (const void *)w->p[%d];\n"
                  "  const int64_t s%d = unit ? %d : w->s[%d];\n",

@@ -1,4 +1,5 @@
 /* native_form.c - along which dimension the rows of a loop run. */
+#include "exec/exec_priv.h"
 #include "exec/native_priv.h"
 
 #include "base/weir_alloc.h"
@@ -189,6 +190,19 @@ static int small_of(const native_form *f)
   return f->shape == NATIVE_STRIP && f->inner >= 0 && !f->positions && fits ? (int)n : 0;
 }
 
+/* Inputs of a map that are held along its rows, as many as there is room for. */
+static void find_held(native_form *f)
+{
+  const weir_access *a = f->access;
+  int n = 0;
+
+  for (int i = 0; i < a->n_in && f->shape == NATIVE_MAP; i++) {
+    f->held[i] = n < NATIVE_HELD && a->in[i].role == WEIR_ROLE_DATA &&
+                 exec_held_dim(&a->in[i], f->inner) >= 0;
+    n += f->held[i];
+  }
+}
+
 weir_status native_form_of(const weir_access *a, native_form *f)
 {
   const bool scan = last_of(a, true) >= 0;
@@ -222,5 +236,6 @@ weir_status native_form_of(const weir_access *a, native_form *f)
                    code == WEIR_CODE_RANDOM;
   }
   f->small = small_of(f);
+  find_held(f);
   return WEIR_OK;
 }

@@ -22,6 +22,7 @@ typedef struct native_form {
   int outer[WEIR_MAX_DIMS], n_outer;   /* parallel dimensions around it                      */
   int around[WEIR_MAX_DIMS], n_around; /* reduced or sequential dimensions around it         */
   bool plain[WEIR_MAX_OPERANDS];       /* inputs without division and gather: p and s serve  */
+  bool held[WEIR_MAX_OPERANDS];        /* inputs that are spread out along the row: p serves */
   bool plain_out[WEIR_MAX_OUTPUTS];    /* likewise outputs, q and t                          */
   bool positions;                      /* the kernels look at i, point or views              */
   int components;                      /* of a partial result: 0..3                          */
@@ -31,8 +32,11 @@ typedef struct native_form {
   int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */
 } native_form;
 
-/* Bytes of partial results that one run keeps on its stack. */
+/* Bytes of partial results, or of inputs that are held, that one run keeps on its stack. */
 #define NATIVE_SCRATCH 32768
+/* Most held inputs of a loop, and the iterations for which they are spread out at a time. */
+#define NATIVE_HELD 8
+#define NATIVE_HELD_ROW (NATIVE_SCRATCH / NATIVE_HELD / 8)
 
 /* Fails: WEIR_ERR_SHAPE (an access that has no order), WEIR_ERR_UNSUPPORTED. */
 weir_status native_form_of(const weir_access *a, native_form *form) WEIR_CHECKED;

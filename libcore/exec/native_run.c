@@ -259,7 +259,7 @@ void native_run(const native_form *f, const native_kernels *kernels, const weir_
 {
   _Alignas(64) char scratch[NATIVE_SCRATCH + 512];
   const weir_access *a = f->access;
-  native_walk w = {.n_outer = 0};
+  native_walk w = {.n_outer = 0, .scratch = scratch};
 
   for (int k = 0; k < a->n_dims; k++) {
     if (a->dim[k].kind != WEIR_REDUCED && run->box.lo[k] >= run->box.hi[k]) {

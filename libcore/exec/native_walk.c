@@ -1,5 +1,6 @@
 /* native_walk.c - where the rows of a box lie, and which part of each stays inside the arrays. */
 #include "exec/native_walk.h"
+#include "exec/exec_priv.h"
 
 #include <string.h>
 
@@ -168,6 +169,7 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   }
   for (int k = 0; k < a->n_in; k++) {
     w->size[k] = (int64_t)weir_dtype_size(a->in[k].dtype);
+    w->holds = w->holds || f->held[k];
     if (is_data(&a->in[k], f->plain[k])) {
       set_steps(&a->in[k], &run->in[k], a->n_dims, &w->start[k], w->step[k]);
     }
@@ -334,11 +336,41 @@ static void call_border(native_walk *w, int64_t n)
   }
 }
 
+static void call_kernel(native_walk *w, int64_t n)
+{
+  w->row.n = n;
+  (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
+}
+
+/* The n iterations piece by piece, held inputs being spread out before each. */
+static void call_holding(native_walk *w, int64_t n)
+{
+  const weir_access *a = w->f->access;
+  const native_row kept = w->row;
+
+  for (int64_t from = 0; from < n; from += NATIVE_HELD_ROW) {
+    const int64_t left = n - from, m = left < NATIVE_HELD_ROW ? left : NATIVE_HELD_ROW;
+    char *room = w->scratch;
+
+    for (int k = 0; k < a->n_in; k++) {
+      if (w->f->held[k]) {
+        exec_spread(room, &a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims, m);
+        w->row.p[k] = room;
+        room += NATIVE_HELD_ROW * 8;
+      }
+    }
+    call_kernel(w, m);
+    native_walk_advance(w, m);
+  }
+  w->row = kept;
+}
+
 static void call_inside(native_walk *w, int64_t n)
 {
-  if (n > 0) {
-    w->row.n = n;
-    (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
+  if (n > 0 && w->holds) {
+    call_holding(w, n);
+  } else if (n > 0) {
+    call_kernel(w, n);
   }
 }
 

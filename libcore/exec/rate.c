@@ -117,3 +117,17 @@ void exec_rates(const weir_plan *p, exec_rate *rates)
     }
   }
 }
+
+int64_t weir_plan_period(const weir_plan *p)
+{
+  int64_t period = 1;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const int64_t down = p->rates[a].base < 0 ? 1 : p->rates[a].down;
+
+    if (__builtin_mul_overflow(period, down / common_divisor(period, down), &period)) {
+      return INT64_MAX;
+    }
+  }
+  return period;
+}

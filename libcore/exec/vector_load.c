@@ -86,6 +86,33 @@ void vm_offsets(vm_frame *f, const weir_operand *x, const weir_view *view, int64
   offsets(f, x, view, i, n, alive, 0);
 }
 
+/* Held inputs that stay inside the array are spread out; false: another one. */
+static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view *view, void *dst,
+                      int64_t i, int64_t n)
+{
+  int64_t iteration[WEIR_MAX_DIMS];
+  const bool row = f->direction > 0 && f->vec < f->p->access.n_dims;
+  const int held = row ? exec_held_dim(x, f->vec) : -1;
+
+  if (held < 0) {
+    return false;
+  }
+  memcpy(iteration, f->iteration, sizeof iteration);
+  iteration[f->vec] = i;
+  for (int d = 0; d < x->rank; d++) {
+    const weir_index *map = &x->index[d];
+    const int64_t div = map->div > 1 ? map->div : 1;
+    const int64_t first = row_origin(f, map) + map->coef[f->vec] * i;
+    const int64_t last = first + map->coef[f->vec] * (n - 1);
+
+    if (first < 0 || weir_floor_div(last, div) >= view->extent[d]) {
+      return false;
+    }
+  }
+  exec_spread(dst, x, view, f->vec, iteration, f->p->access.n_dims, n);
+  return true;
+}
+
 void vm_load_any(vm_frame *f, int k, int64_t i, int64_t n)
 {
   const vm_program *p = f->p;
@@ -98,6 +125,10 @@ void vm_load_any(vm_frame *f, int k, int64_t i, int64_t n)
   char *dst = f->block + reg->offset;
   uint64_t fill[WEIR_MAX_RANK + 1] = {0};
 
+  f->ptr[p->load_reg[k]] = dst;
+  if (load_held(f, x, view, dst, i, n)) {
+    return;
+  }
   vm_offsets(f, x, view, i, n, NULL);
   for (int d = 0; d < x->rank; d++) {
     if (x->index[d].border == WEIR_BORDER_VALUE) {
@@ -109,7 +140,6 @@ void vm_load_any(vm_frame *f, int k, int64_t i, int64_t n)
         mark[j] != 0 ? (const char *)&fill[mark[j]] : (const char *)view->data + off[j];
     memcpy(dst + (size_t)j * size, from, size);
   }
-  f->ptr[p->load_reg[k]] = dst;
 }
 
 void vm_load_remainder(vm_frame *f, int64_t which, int64_t *dst, int64_t i, int64_t n)

@@ -82,6 +82,9 @@ void weir_plan_reach(const weir_plan *p, const char *result, const char *input, 
                      int64_t *ahead);
 /* Slots of a result per slot of the input; 0 where they are not connected. */
 double weir_plan_ratio(const weir_plan *p, const char *result, const char *input);
+/* Slots of the fastest input after which all streams that go with it stand to one another as
+ * before: what every window divides; INT64_MAX: beyond 64 bits. */
+int64_t weir_plan_period(const weir_plan *p);
 /* Most new slots of a result that one feed makes (1 where it has no time), and all memory that the
  * plan holds. */
 int64_t weir_plan_bound(const weir_plan *p, const char *result);

@@ -71,6 +71,43 @@ bool weir_reach_is_identity(const weir_operand *o, const weir_access *a)
   return true;
 }
 
+/* Extent of the one reduced dimension k of the index and what it is multiplied with elsewhere: the
+ * index is stride * i + k, k < stride. */
+static bool is_side_by_side(const weir_index *x, const weir_access *a, unsigned *used)
+{
+  int64_t stride = 0, taps = 1;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    if (x->coef[k] == 0) {
+      continue;
+    }
+    if (x->coef[k] < 0 || (*used >> k & 1) != 0) {
+      return false;
+    }
+    *used |= 1u << k;
+    if (a->dim[k].kind == WEIR_REDUCED && taps == 1 && x->coef[k] == 1) {
+      taps = a->dim[k].hi - a->dim[k].lo;
+    } else if (a->dim[k].kind != WEIR_REDUCED && stride == 0) {
+      stride = x->coef[k];
+    } else {
+      return false;
+    }
+  }
+  return x->div <= 1 && x->gather == 0 && (stride == 0 || taps <= stride);
+}
+
+bool weir_reach_reads_once(const weir_operand *o, const weir_access *a)
+{
+  unsigned used = 0;
+
+  for (int d = 0; d < o->rank; d++) {
+    if (!is_side_by_side(&o->index[d], a, &used)) {
+      return false;
+    }
+  }
+  return used == (1u << a->n_dims) - 1;
+}
+
 static void widen(weir_reach *to, const weir_reach *more, int rank)
 {
   for (int d = 0; d < rank; d++) {

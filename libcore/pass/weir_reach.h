@@ -33,6 +33,9 @@ void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir
                          weir_reach *elements);
 /* True when the operand reads (writes), at each iteration, the element of the same number. */
 bool weir_reach_is_identity(const weir_operand *o, const weir_access *a);
+/* True when no element of the operand is read by two iterations: whole windows side by side, or one
+ * element each. What is made element by element may then be made where it is read. */
+bool weir_reach_reads_once(const weir_operand *o, const weir_access *a);
 /* Length of a range, at most `extent`. */
 int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent);
 /* True when every member follows the anchor's tiled dimensions at one pace, whatever path leads to

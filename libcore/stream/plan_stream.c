@@ -55,21 +55,20 @@ static weir_status check_source(const weir_stream_source *x, bool live)
   return WEIR_OK;
 }
 
-static double fastest_rate(const weir_stream_job *job)
+static const weir_stream_source *fastest_source(const weir_stream_job *job)
 {
-  double fastest = 0;
+  const weir_stream_source *fastest = &job->sources[0];
 
-  for (int i = 0; i < job->n_sources; i++) {
-    const double rate = rate_of(&job->sources[i]);
-
-    fastest = rate > fastest ? rate : fastest;
+  for (int i = 1; i < job->n_sources; i++) {
+    fastest = rate_of(&job->sources[i]) > rate_of(fastest) ? &job->sources[i] : fastest;
   }
   return fastest;
 }
 
 /* Bytes that a plan for chunks of `slots` slots of the fastest source holds: a plan for trial,
- * which the interpreter of the oracle makes cheap. */
-static weir_status bytes_of_plan(const weir_stream_job *job, int64_t slots, double *bytes)
+ * which the interpreter of the oracle makes cheap. *period: slots that all windows divide. */
+static weir_status bytes_of_plan(const weir_stream_job *job, int64_t slots, double *bytes,
+                                 int64_t *period)
 {
   weir_chunk_bound bounds[STREAM_MAX_SOURCES * 2];
   weir_exec_cfg exec = *job->exec;
@@ -81,23 +80,34 @@ static weir_status bytes_of_plan(const weir_stream_job *job, int64_t slots, doub
   exec.verify = 0;
   for (int i = 0; i < job->n_sources; i++) {
     const weir_stream_source *x = &job->sources[i];
-    const int64_t bound = (int64_t)((double)slots * rate_of(x) / fastest_rate(job)) + 1;
+    const int64_t bound = (int64_t)((double)slots * rate_of(x) / rate_of(fastest_source(job))) + 1;
 
     bounds[2 * i] = (weir_chunk_bound){x->value, bound};
     bounds[2 * i + 1] = (weir_chunk_bound){x->present, bound};
   }
   WEIR_TRY(weir_plan_create(job->graph, job->store, &opts, &trial));
   *bytes = (double)weir_plan_memory_bytes(trial);
+  *period = weir_plan_period(trial);
   weir_plan_destroy(&trial);
   return WEIR_OK;
 }
 
+/* What `slots` slots last, rounded up. */
+static int64_t length_of(const weir_stream_source *x, int64_t slots)
+{
+  const __int128 per = (__int128)slots * x->rate_den * (int64_t)NS;
+  const __int128 ns = (per + x->rate_num - 1) / x->rate_num;
+
+  return ns < (__int128)LONGEST ? (int64_t)ns : (int64_t)LONGEST;
+}
+
 /* Chunk length in nanoseconds: the option, or what fills half of L2 with all that the plan holds.
- */
+ * A chunk that holds whole windows leaves nothing waiting at its end. */
 static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
 {
   const int64_t cache = weir_cpu_get()->l2_bytes > 0 ? weir_cpu_get()->l2_bytes : 1 << 20;
   double small = 0, large = 0;
+  int64_t period = 1;
 
   const double asked =
       job->stream->window > 0 || job->live == NULL ? job->stream->window : job->stream->live_window;
@@ -106,15 +116,16 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
     *window_ns = (int64_t)(asked * NS + 0.5);
     return WEIR_OK;
   }
-  WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small));
-  WEIR_TRY(bytes_of_plan(job, 2 * LEAST_SLOTS, &large));
+  WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small, &period));
+  WEIR_TRY(bytes_of_plan(job, 2 * LEAST_SLOTS, &large, &period));
   const double per_slot = (large - small) / LEAST_SLOTS;
-  double slots = (double)cache / 2 / (per_slot > 1 ? per_slot : 1);
+  const double fit = (double)cache / 2 / (per_slot > 1 ? per_slot : 1);
+  int64_t slots = fit < LEAST_SLOTS ? LEAST_SLOTS : fit > MOST_SLOTS ? MOST_SLOTS : (int64_t)fit;
 
-  slots = slots < LEAST_SLOTS ? LEAST_SLOTS : slots > MOST_SLOTS ? MOST_SLOTS : slots;
-  const double ns = slots / fastest_rate(job) * NS;
-
-  *window_ns = (int64_t)(ns < LONGEST ? ns : LONGEST) + 1;
+  if (period <= MOST_SLOTS) {
+    slots = slots < period ? period : slots / period * period;
+  }
+  *window_ns = length_of(fastest_source(job), slots);
   return WEIR_OK;
 }
 

@@ -4,6 +4,8 @@
 #include "base/weir_alloc.h"
 #include "group_priv.h"
 
+#define HELD 16 /* iterations over which an element is held that make its array a small one */
+
 static bool fusable(const grouping *s, int32_t node)
 {
   const weir_access *a = &weir_graph_node(s->g, node)->access;
@@ -62,6 +64,32 @@ static bool unite(const grouping *s, int32_t a, int32_t b, candidate *c)
   return true;
 }
 
+/* True when a member of the group reads an element of `array` over so many iterations that the
+ * array is small beside its reader: to make it again for every tile would cost more than it saves.
+ */
+static bool is_held(const grouping *s, int32_t array, int32_t group)
+{
+  for (int32_t i = 0; i < s->n; i++) {
+    const weir_node *node = weir_graph_node(s->g, s->order[i]);
+
+    for (int k = 0; k < node->n_in && s->group[s->order[i]] == group; k++) {
+      const weir_operand *o = &node->access.in[k];
+
+      for (int d = 0; d < o->rank && node->in[k] == array; d++) {
+        int64_t most = 0;
+
+        for (int j = 0; j < node->access.n_dims; j++) {
+          most = o->index[d].coef[j] > most ? o->index[d].coef[j] : most;
+        }
+        if (most > 0 && o->index[d].div / most >= HELD) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 /* Merges the group of the writer of `array` into that of `consumer` when it fits; *merged is set
  * when it did. */
 static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer, bool *merged)
@@ -76,7 +104,8 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer,
   }
   const int32_t a = s->group[writer], b = s->group[consumer];
 
-  if (a == b || !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
+  if (a == b || is_held(s, array, b) || !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) ||
+      closes_cycle(s, a, b)) {
     return WEIR_OK;
   }
   WEIR_TRY(group_fits(s, &c, &fits));

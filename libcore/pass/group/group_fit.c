@@ -157,6 +157,13 @@ static bool edges_fit(const grouping *s, const candidate *c)
   return locals <= GROUP_MAX_LOCALS;
 }
 
+/* True when lowering makes the values of a node where a reduction reads them. */
+static bool is_made_in_place(const weir_access *maker, const weir_operand *o, const weir_access *a)
+{
+  return a->combine != WEIR_COMBINE_NONE && maker->combine == WEIR_COMBINE_NONE &&
+         maker->n_states == 0 && weir_reach_reads_once(o, a);
+}
+
 /* True when lowering will hardly keep what member `at` makes in registers: somebody in the group
  * reads it at other iterations. */
 static bool is_buffered(const grouping *s, const candidate *c, int64_t at)
@@ -169,6 +176,7 @@ static bool is_buffered(const grouping *s, const candidate *c, int64_t at)
     for (int k = 0; k < reader->n_in; k++) {
       for (int o = 0; o < node->n_out; o++) {
         if (reader->in[k] == node->out[o] &&
+            !is_made_in_place(&node->access, &reader->access.in[k], &reader->access) &&
             (!weir_reach_is_identity(&reader->access.in[k], &reader->access) ||
              reader->access.n_states > 0)) {
           return true;

@@ -111,6 +111,7 @@ typedef struct merge {
   const weir_loop *from;
   weir_loop *into;
   int dim[WEIR_MAX_DIMS];           /* iteration dimension of `into` per dimension of `from` */
+  const weir_operand *via;          /* or its index per dimension of `from`, NULL: none      */
   int operand[WEIR_MAX_OPERANDS];   /* operand of `into`, or -1 when `value` serves           */
   int32_t value[WEIR_MAX_OPERANDS]; /* expression of `into` that already holds the load       */
   int32_t *expr;                    /* expression of `into` per expression of `from`          */
@@ -136,6 +137,10 @@ static bool map_operands(merge *m)
           return false;
         }
         x->gather = m->operand[x->gather - 1] + 1;
+      }
+      if (m->via != NULL) {
+        *x = follows(x, f->n_dims) < 0 ? *x : m->via->index[follows(x, f->n_dims)];
+        continue;
       }
       for (int i = 0; i < f->n_dims; i++) {
         coef[m->dim[i]] = x->coef[i];
@@ -347,10 +352,43 @@ static weir_status join(weir_loop *early, const weir_loop *later, bool *done)
   return WEIR_OK;
 }
 
+/* True when every operand follows the iterations one to one, or not at all: it may then be read at
+ * whatever place the value is asked for. */
+static bool is_movable(const weir_access *a)
+{
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      const weir_index *x = &a->in[k].index[d];
+      bool still = x->gather == 0 && x->offset == 0 && x->div <= 1;
+
+      for (int i = 0; i < a->n_dims; i++) {
+        still = still && x->coef[i] == 0;
+      }
+      if (!still && follows(x, a->n_dims) < 0) {
+        return false;
+      }
+    }
+  }
+  return !uses_code(a, WEIR_CODE_INDEX) && !uses_code(a, WEIR_CODE_REMAINDER);
+}
+
+/* True when the reduction reads what `early` makes once each, in windows side by side, and drops
+ * what lies outside. */
+static bool is_windowed(const weir_access *early, const weir_operand *o, const weir_access *r)
+{
+  for (int d = 0; d < o->rank; d++) {
+    if (o->index[d].border != WEIR_BORDER_NEVER && o->index[d].border != WEIR_BORDER_ABSENT) {
+      return false;
+    }
+  }
+  return early->n_out == 1 && is_movable(early) && weir_reach_reads_once(o, r);
+}
+
 /* True when the reduction is the only reader of everything that `early` makes. `order` receives,
- * per dimension of `early`, the reduction's dimension. */
+ * per dimension of `early`, the reduction's dimension; or *via the operand through which windows
+ * side by side are read. */
 static bool feeds_only(const weir_graph *g, const weir_group *group, const weir_loop *early,
-                       const weir_loop *reduction, int *order)
+                       const weir_loop *reduction, int *order, const weir_operand **via)
 {
   const weir_access *e = &early->access, *r = &reduction->access;
   bool found = false;
@@ -371,7 +409,13 @@ static bool feeds_only(const weir_graph *g, const weir_group *group, const weir_
       if (reduction->in[k] != early->out[j]) {
         continue;
       }
-      if (!is_injective(&r->in[k], r, here) || reads_remainder(r, k) ||
+      if (!found && !is_injective(&r->in[k], r, here) && !reads_remainder(r, k) &&
+          is_windowed(e, &r->in[k], r)) {
+        *via = &r->in[k];
+        found = true;
+        continue;
+      }
+      if (*via != NULL || !is_injective(&r->in[k], r, here) || reads_remainder(r, k) ||
           (found && memcmp(here, order, (size_t)e->n_dims * sizeof(int)) != 0)) {
         return false;
       }
@@ -384,12 +428,12 @@ static bool feeds_only(const weir_graph *g, const weir_group *group, const weir_
 
 /* Rebuilds the reduction with the producer's expressions in front. */
 static weir_status absorb(const weir_loop *early, weir_loop *reduction, const int *order,
-                          bool *done)
+                          const weir_operand *via, bool *done)
 {
   weir_status status = WEIR_OK;
   weir_loop *grown = NULL;
   void *memory = NULL;
-  merge first = {.from = early}, second = {.from = reduction};
+  merge first = {.from = early, .via = via}, second = {.from = reduction};
 
   WEIR_TRY(weir_alloc(1, sizeof(*grown), &memory));
   grown = memory;
@@ -502,6 +546,7 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
     for (int32_t j = i - 1; j >= 0; j--) {
       bool done = false;
       int order[WEIR_MAX_RANK] = {0};
+      const weir_operand *via = NULL;
 
       /* The anchor stays last: joining moves it up only when it is joined with its direct
        * neighbour. */
@@ -522,8 +567,9 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
           i--;
           break;
         }
-      } else if (feeds_only(g, group, &loops[j], &loops[i], order) && may_move_down(loops, j, i)) {
-        WEIR_TRY(absorb(&loops[j], &loops[i], order, &done));
+      } else if (feeds_only(g, group, &loops[j], &loops[i], order, &via) &&
+                 may_move_down(loops, j, i)) {
+        WEIR_TRY(absorb(&loops[j], &loops[i], order, via, &done));
         if (done) {
           remove_loop(loops, n, j);
           i--;

@@ -23,13 +23,13 @@ static weir_value tumble(weir_graph *g, weir_monoid how, weir_value x, weir_dtyp
 
 static weir_value count_of(weir_graph *g, weir_series s, int64_t hop)
 {
-  return tumble(g, WEIR_COMBINE_SUM, weir_cast(g, WEIR_I32, s.present), WEIR_I32, hop);
+  return tumble(g, WEIR_COMBINE_SUM, s.present, WEIR_I32, hop);
 }
 
 weir_moments_stream weir_stream_moments(weir_graph *g, weir_series s, int64_t hop)
 {
   const weir_value x = weir_cast(g, WEIR_F64, s.value);
-  const weir_value sum = tumble(g, WEIR_COMBINE_SUM, x, WEIR_F64, hop);
+  const weir_value sum = tumble(g, WEIR_COMBINE_SUM, s.value, WEIR_F64, hop);
   const weir_value squares = tumble(g, WEIR_COMBINE_SUM, weir_square(g, x), WEIR_F64, hop);
   const weir_value n = weir_cast(g, WEIR_F64, count_of(g, s, hop));
   const weir_value some = weir_max_scalar(g, n, 1);

@@ -100,12 +100,36 @@ static void a_flat_window_gives_zero(void **state)
   }
 }
 
+/* Long windows, chunks that do not fit them, and inputs held over hundreds of slots: the same bits
+ * in both tiers. */
+static void chunks_and_tiers_change_nothing(void **state)
+{
+  static const int64_t windows[] = {130, 333, 350};
+  static series_case whole, other;
+
+  for (size_t i = 0; i < 3; i++) {
+    const shape w = {windows[i], false, &whole}, v = {windows[i], false, &other};
+
+    series_draw(&whole, 40 + i, 0.3);
+    other = whole;
+    series_run_whole(&whole, build, &w);
+    for (int k = 0; k < 4; k++) {
+      series_run(&other, build, &v, k == 0 ? 3 : 2,
+                 (weir_stream_cfg){.window = 7 + 81 * k, .skip = true, .cut_seed = k % 2});
+      assert_int_equal(other.n, whole.n);
+      assert_memory_equal(other.y, whole.y, sizeof whole.y);
+      assert_memory_equal(other.y_present, whole.y_present, sizeof whole.y_present);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scores_are_those_of_the_window),
       cmocka_unit_test(a_far_level_costs_no_digits),
       cmocka_unit_test(a_flat_window_gives_zero),
+      cmocka_unit_test(chunks_and_tiers_change_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,126 @@
+/* held.c - operands that are held over several iterations, as a slower stream is on a faster clock:
+ * index floor((c i + ..) / div). They are spread out over the elements of a row before its kernel
+ * runs, which then reads them like any other. */
+#include "exec/exec_priv.h"
+
+#include <string.h>
+
+int exec_held_dim(const weir_operand *x, int inner)
+{
+  int held = -1;
+
+  for (int d = 0; d < x->rank && inner >= 0; d++) {
+    const weir_index *map = &x->index[d];
+
+    if (map->gather != 0) {
+      return -1;
+    }
+    if (map->coef[inner] != 0) {
+      if (held >= 0 || map->coef[inner] < 0 || map->div <= 1) {
+        return -1;
+      }
+      held = d;
+    }
+  }
+  return held;
+}
+
+/* Where the elements come from: element `at` of the array, `rest` of div iterations into it. */
+typedef struct place {
+  const char *from;
+  int64_t stride; /* bytes */
+  int64_t rest, coef, div;
+} place;
+
+/* Whole elements, `div` times each: a constant where this is inlined. */
+#define REPEAT(T)                                                                           \
+  static inline void repeat_##T(T *dst, const T *from, int64_t n, const int64_t div)        \
+  {                                                                                         \
+    for (int64_t i = 0; i < n; i++) {                                                       \
+      for (int64_t j = 0; j < div; j++) {                                                   \
+        dst[i * div + j] = from[i];                                                         \
+      }                                                                                     \
+    }                                                                                       \
+  }                                                                                         \
+  static int64_t whole_##T(T *dst, const T *from, int64_t n, int64_t div)                   \
+  {                                                                                         \
+    if (div == 2) {                                                                         \
+      repeat_##T(dst, from, n, 2);                                                          \
+    } else if (div == 4) {                                                                  \
+      repeat_##T(dst, from, n, 4);                                                          \
+    } else if (div == 8) {                                                                  \
+      repeat_##T(dst, from, n, 8);                                                          \
+    } else {                                                                                \
+      repeat_##T(dst, from, n, div);                                                        \
+    }                                                                                       \
+    return n * div;                                                                         \
+  }                                                                                         \
+  static void spread_##T(void *to, place p, int64_t n)                                      \
+  {                                                                                         \
+    T *dst = to;                                                                            \
+    int64_t i = 0;                                                                          \
+    while (i < n) {                                                                         \
+      if (p.rest == 0 && p.coef == 1 && p.stride == (int64_t)sizeof(T) && n - i >= p.div) { \
+        const int64_t elements = (n - i) / p.div;                                           \
+        i += whole_##T(dst + i, (const T *)(const void *)p.from, elements, p.div);          \
+        p.from += elements * p.stride;                                                      \
+        continue;                                                                           \
+      }                                                                                     \
+      T value;                                                                              \
+      memcpy(&value, p.from, sizeof value);                                                 \
+      const int64_t left = (p.div - p.rest + p.coef - 1) / p.coef;                          \
+      const int64_t to_end = n - i, m = left < to_end ? left : to_end;                      \
+      for (int64_t j = 0; j < m; j++) {                                                     \
+        dst[i + j] = value;                                                                 \
+      }                                                                                     \
+      i += m;                                                                               \
+      p.rest += m * p.coef;                                                                 \
+      p.from += p.rest / p.div * p.stride;                                                  \
+      p.rest %= p.div;                                                                      \
+    }                                                                                       \
+  }
+
+REPEAT(uint8_t)
+REPEAT(uint16_t)
+REPEAT(uint32_t)
+REPEAT(uint64_t)
+
+void exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner,
+                 const int64_t *iteration, int n_dims, int64_t n)
+{
+  const int held = exec_held_dim(x, inner);
+  const int64_t size = (int64_t)weir_dtype_size(x->dtype);
+  place p = {.from = v->data};
+
+  for (int d = 0; d < x->rank; d++) {
+    const weir_index *map = &x->index[d];
+    const int64_t div = map->div > 1 ? map->div : 1;
+    int64_t sum = map->offset;
+
+    for (int k = 0; k < n_dims; k++) {
+      sum += map->coef[k] * iteration[k];
+    }
+    const int64_t at = weir_floor_div(sum, div);
+
+    p.from += (at - v->origin[d]) * v->stride[d] * size;
+    if (d == held) {
+      p.stride = v->stride[d] * size;
+      p.rest = sum - at * div;
+      p.coef = map->coef[inner];
+      p.div = div;
+    }
+  }
+  switch (size) {
+  case 1:
+    spread_uint8_t(dst, p, n);
+    break;
+  case 2:
+    spread_uint16_t(dst, p, n);
+    break;
+  case 4:
+    spread_uint32_t(dst, p, n);
+    break;
+  default:
+    spread_uint64_t(dst, p, n);
+  }
+}
