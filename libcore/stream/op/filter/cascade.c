@@ -92,3 +92,13 @@ void filter_cascade_run(const weir_cascade *m, double *z, double *x, int64_t n)
     x[i] = filter_cascade_step(m, z, x[i]);
   }
 }
+
+void filter_cascade_back(const weir_cascade *m, double *z, double *x, int64_t n)
+{
+  const int64_t whole = m->blocks ? n / CASCADE_BLOCK : 0;
+
+  filter_cascade_kernels()->back(m, z, x + n, whole);
+  for (int64_t i = n - whole * CASCADE_BLOCK - 1; i >= 0; i--) {
+    x[i] = filter_cascade_step(m, z, x[i]);
+  }
+}

@@ -9,6 +9,7 @@ typedef __m256d V;
 #define V_TO(p, v) _mm_storeu_ps(p, _mm256_cvtpd_ps(v))
 #define V_SET(x) _mm256_set1_pd(x)
 #define V_PICK(p, i) _mm256_set1_pd((p)[i])
+#define V_TURN(v) _mm256_permute4x64_pd(v, 0x1b)
 #define V_MUL(a, b) _mm256_mul_pd(a, b)
 #define V_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define V_ADD(a, b) _mm256_add_pd(a, b)

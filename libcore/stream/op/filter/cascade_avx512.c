@@ -10,6 +10,7 @@ typedef __m512d V;
 #define V_SET(x) _mm512_set1_pd(x)
 #define V_PICK(p, i) \
   _mm512_permutexvar_pd(_mm512_set1_epi64((i)&7), _mm512_loadu_pd((p) + ((i) & ~(int64_t)7)))
+#define V_TURN(v) _mm512_permutexvar_pd(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v)
 #define V_MUL(a, b) _mm512_mul_pd(a, b)
 #define V_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define V_ADD(a, b) _mm512_add_pd(a, b)

@@ -8,6 +8,7 @@ typedef double V;
 #define V_TO(p, v) (*(p) = (float)(v))
 #define V_SET(x) (x)
 #define V_PICK(p, i) (p)[i]
+#define V_TURN(v) (v)
 #define V_MUL(a, b) ((a) * (b))
 #define V_FMA(a, b, c) fma(a, b, c)
 #define V_ADD(a, b) ((a) + (b))

@@ -1,6 +1,7 @@
 /* cascade_kernel.h - the block form for one instruction set. Before it, a source defines V_LANES,
  * the type V, V_LOAD, V_STORE, V_FROM, V_TO (f32), V_SET,
- * V_PICK (element i of p in all lanes), V_MUL, V_FMA, V_ADD, and TABLE. */
+ * V_PICK (element i of p in all lanes), V_TURN (the lanes reversed), V_MUL, V_FMA, V_ADD, and
+ * TABLE. */
 #include "stream/op/filter/cascade_priv.h"
 
 enum { PER_BLOCK = CASCADE_BLOCK / V_LANES };
@@ -111,4 +112,34 @@ static void run_f64(const weir_cascade *m, double *z, const double *x, double *y
   by_states(m, z, x, y, n, true);
 }
 
-const weir_cascade_kernels TABLE = {run_f32, run_f64};
+static void run_back(const weir_cascade *m, double *z, double *x, int64_t n)
+{
+  for (int64_t b = 0; b < n; b++) {
+    _Alignas(64) double samples[CASCADE_BLOCK];
+    V out[PER_BLOCK];
+
+    for (int h = 0; h < PER_BLOCK; h++) {
+      V_STORE(samples + V_LANES * h, V_TURN(V_LOAD(x - V_LANES * (h + 1))));
+    }
+    switch (m->states) {
+    case 2:
+      block(m, z, samples, out, 2);
+      break;
+    case 4:
+      block(m, z, samples, out, 4);
+      break;
+    case 8:
+      block(m, z, samples, out, 8);
+      break;
+    default:
+      block(m, z, samples, out, m->states);
+      break;
+    }
+    for (int h = 0; h < PER_BLOCK; h++) {
+      V_STORE(x - V_LANES * (h + 1), V_TURN(out[h]));
+    }
+    x -= CASCADE_BLOCK;
+  }
+}
+
+const weir_cascade_kernels TABLE = {run_f32, run_f64, run_back};

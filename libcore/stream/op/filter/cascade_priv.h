@@ -19,7 +19,9 @@ typedef struct weir_cascade {
   bool blocks; /* the block form agrees with the recurrence; else the recurrence is run */
   weir_sos section[WEIR_DESIGN_MAX_SECTIONS];
   double steady[CASCADE_STATES];
-  double t[CASCADE_BLOCK][CASCADE_BLOCK], o[CASCADE_STATES][CASCADE_BLOCK];
+  /* Aligned: a vector across two cache lines is read at half the speed. */
+  _Alignas(64) double t[CASCADE_BLOCK][CASCADE_BLOCK];
+  double o[CASCADE_STATES][CASCADE_BLOCK];
   double c[CASCADE_BLOCK][CASCADE_STATES], a[CASCADE_STATES][CASCADE_STATES];
 } weir_cascade;
 
@@ -28,6 +30,8 @@ typedef struct weir_cascade {
 typedef struct weir_cascade_kernels {
   void (*f32)(const weir_cascade *m, double *z, const float *x, float *y, int64_t n);
   void (*f64)(const weir_cascade *m, double *z, const double *x, double *y, int64_t n);
+  /* In place from the end on: x points behind the last sample of the first block. */
+  void (*back)(const weir_cascade *m, double *z, double *x, int64_t n);
 } weir_cascade_kernels;
 
 extern const weir_cascade_kernels weir_cascade_base;
@@ -42,6 +46,8 @@ const weir_cascade_kernels *filter_cascade_kernels(void);
 void filter_cascade_init(weir_cascade *m, const weir_sos *section, int n);
 /* One sample through the recurrence. */
 double filter_cascade_step(const weir_cascade *m, double *z, double x);
-/* n samples in place, any n: whole blocks, and the rest by the recurrence. */
+/* n samples in place, any n: whole blocks, and the rest by the recurrence; back: from the last
+ * sample to the first. */
 void filter_cascade_run(const weir_cascade *m, double *z, double *x, int64_t n);
+void filter_cascade_back(const weir_cascade *m, double *z, double *x, int64_t n);
 #endif

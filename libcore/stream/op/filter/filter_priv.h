@@ -48,7 +48,7 @@ weir_status filter_design_make(const filter_opts *o, double rate, filter_design 
 weir_status filter_fir(const weir_series_use *use, const double *h, int64_t taps,
                        weir_series *s) WEIR_CHECKED;
 /* Replaces the value of s by the cascade run forward and backward over each run of samples, as
- * scipy.signal.sosfiltfilt does. Looks ahead until what is beyond has decayed to 1e-16, in blocks;
+ * scipy.signal.sosfiltfilt does. Looks ahead until what is beyond has decayed to 1e-12, in blocks;
  * fails with WEIR_ERR_CONFIG when that is more than `most` slots. */
 weir_status filter_zero_phase(const weir_series_use *use, const weir_sos *sos, int n, int64_t most,
                               weir_series *s) WEIR_CHECKED;

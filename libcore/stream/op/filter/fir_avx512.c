@@ -2,11 +2,12 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define V_LANES 16
-#define V_ROWS 8
+#define V_ROWS 10
 typedef __m512 V;
 #define FIRST(n) ((__mmask16)((1u << (n)) - 1u))
 #define V_ZERO _mm512_setzero_ps()
 #define V_SET(x) _mm512_set1_ps(x)
+#define V_ADD(a, b) _mm512_add_ps(a, b)
 #define V_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define V_LOAD(p) _mm512_loadu_ps(p)
 #define V_STORE(p, v) _mm512_storeu_ps(p, v)

@@ -5,6 +5,7 @@
 typedef float V;
 #define V_ZERO 0.0f
 #define V_SET(x) (x)
+#define V_ADD(a, b) ((a) + (b))
 #define V_FMA(a, b, c) fmaf(a, b, c)
 #define V_LOAD(p) (*(p))
 #define V_STORE(p, v) (*(p) = (v))

@@ -26,9 +26,12 @@ static weir_fir_kernel choose(void)
 void filter_fir_init(weir_fir *m, const double *h, int64_t taps)
 {
   m->taps = taps;
-  m->per_phase = (taps + FIR_STEP - 1) / FIR_STEP;
-  for (int64_t j = 0; j < taps; j++) {
-    m->h[j % FIR_STEP * m->per_phase + j / FIR_STEP] = (float)h[j];
+  m->pairs = (taps + 1) / 2;
+  for (int64_t j = 0; j < m->pairs; j++) {
+    const double both = h[j] + h[taps - 1 - j];
+
+    m->h[j % FIR_STEP * FIR_PHASE + j / FIR_STEP] =
+        (float)(j == taps - 1 - j ? both / 4 : both / 2);
   }
 }
 
@@ -44,8 +47,8 @@ typedef struct span {
 /* Outputs [t, end) of the run that begins at `start`, whose first sample stands for all before. */
 static void near_start(const span *at, int64_t start, int64_t t, int64_t end)
 {
-  float x[FIR_STEP * FIR_PHASE + STRIP];
-  const int64_t reach = filter_fir_reach(at->m);
+  float x[WEIR_DESIGN_MAX_TAPS + STRIP];
+  const int64_t reach = at->m->taps - 1;
 
   for (int64_t n; t < end; t += n) {
     const int64_t before = start > t - reach ? start - (t - reach) : 0;
@@ -63,7 +66,7 @@ static void near_start(const span *at, int64_t start, int64_t t, int64_t end)
 /* The run of samples of which [t, end) are slots of this call. */
 static void outputs(const span *at, int64_t t, int64_t end)
 {
-  const int64_t reach = filter_fir_reach(at->m);
+  const int64_t reach = at->m->taps - 1;
   int64_t start = t;
 
   while (start > at->from && start > t - reach && at->present[start - 1 - at->from]) {
@@ -79,7 +82,7 @@ static void outputs(const span *at, int64_t t, int64_t end)
 static weir_status filter(void *of, const weir_op_run *run)
 {
   const weir_fir *m = of;
-  const int64_t lo = run->box.lo[0], hi = run->box.hi[0], reach = filter_fir_reach(m);
+  const int64_t lo = run->box.lo[0], hi = run->box.hi[0], reach = m->taps - 1;
   const int64_t from = lo > reach ? lo - reach : 0;
 
   if (lo >= hi) {
@@ -115,7 +118,7 @@ weir_status filter_fir(const weir_series_use *use, const double *h, int64_t taps
   weir_fir *m = memory;
 
   filter_fir_init(m, h, taps);
-  const int64_t reach = filter_fir_reach(m);
+  const int64_t reach = m->taps - 1;
   const weir_value in[] = {s->value, s->present};
   const weir_call_spec spec = {
       .name = "fir",

@@ -1,35 +1,41 @@
 /* fir_kernel.h - the direct form for one instruction set. Before it, a source defines V_LANES, the
- * type V, V_ZERO, V_SET, V_FMA, V_LOAD and V_STORE of a vector, V_LOADN and V_STOREN of its first n
- * elements, V_ROWS (how many vectors of outputs, 16 apart, are made at once), and TABLE. */
+ * type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE of a vector, V_LOADN and V_STOREN of its
+ * first n elements, V_ROWS (how many vectors of outputs, 16 apart, are made at once), and TABLE. */
 #include "stream/op/filter/fir_priv.h"
 
-/* Outputs [0, lanes) and those 16, 32, ... later: `rows` vectors. */
+#define LOAD(p) (whole ? V_LOAD(p) : V_LOADN(p, lanes))
+
+/* Outputs [0, lanes) and those 16, 32, ... later: `rows` vectors. Samples of the earlier and of the
+ * later half of the pairs slide through registers, one way and the other. */
 static inline __attribute__((always_inline)) void outputs(const weir_fir *m, const float *x,
                                                           float *y, const int rows, int64_t lanes)
 {
   const bool whole = lanes == V_LANES;
-  V sum[V_ROWS], w[V_ROWS];
+  V sum[V_ROWS], late[V_ROWS], early[V_ROWS];
 
   for (int k = 0; k < rows; k++) {
     sum[k] = V_ZERO;
   }
-  for (int r = 0; r < FIR_STEP; r++) {
-    const float *h = m->h + r * m->per_phase, *from = x - r;
+  for (int r = 0; r < FIR_STEP && r < m->pairs; r++) {
+    const float *h = m->h + r * FIR_PHASE, *newer = x - r, *older = x - (m->taps - 1) + r;
+    const int64_t n = (m->pairs - r + FIR_STEP - 1) / FIR_STEP;
 
     for (int k = 0; k < rows; k++) {
-      w[k] = whole ? V_LOAD(from + FIR_STEP * k) : V_LOADN(from + FIR_STEP * k, lanes);
-      sum[k] = V_FMA(V_SET(h[0]), w[k], sum[k]);
+      late[k] = LOAD(newer + FIR_STEP * k);
+      early[k] = LOAD(older + FIR_STEP * k);
+      sum[k] = V_FMA(V_SET(h[0]), V_ADD(late[k], early[k]), sum[k]);
     }
-    for (int64_t q = 1; q < m->per_phase; q++) {
+    for (int64_t q = 1; q < n; q++) {
       const V tap = V_SET(h[q]);
 
-      for (int k = rows - 1; k > 0; k--) {
-        w[k] = w[k - 1];
+      for (int k = 1; k < rows; k++) {
+        late[rows - k] = late[rows - k - 1];
+        early[k - 1] = early[k];
       }
-      from -= FIR_STEP;
-      w[0] = whole ? V_LOAD(from) : V_LOADN(from, lanes);
+      late[0] = LOAD(newer - FIR_STEP * q);
+      early[rows - 1] = LOAD(older + FIR_STEP * (q + rows - 1));
       for (int k = 0; k < rows; k++) {
-        sum[k] = V_FMA(tap, w[k], sum[k]);
+        sum[k] = V_FMA(tap, V_ADD(late[k], early[k]), sum[k]);
       }
     }
   }

@@ -40,6 +40,10 @@ static void same_cascade(const weir_cascade_kernels *k)
     weir_cascade_base.f64(&m, z[0], wide[0], wide[0], BLOCKS);
     k->f64(&m, z[1], wide[1], wide[1], BLOCKS);
     assert_memory_equal(wide[0], wide[1], sizeof wide[0]);
+    weir_cascade_base.back(&m, z[0], wide[0] + COUNT, BLOCKS);
+    k->back(&m, z[1], wide[1] + COUNT, BLOCKS);
+    assert_memory_equal(wide[0], wide[1], sizeof wide[0]);
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
   }
 }
 
@@ -55,7 +59,7 @@ static void same_fir(weir_fir_kernel k)
     memset(&m, 0, sizeof m);
     assert_ok(weir_design_fir(&spec, h));
     filter_fir_init(&m, h, taps[i]);
-    const float *from = x + filter_fir_reach(&m);
+    const float *from = x + m.taps - 1;
 
     weir_fir_base(&m, from, want, taps[i] > 1000 ? 40 : COUNT);
     for (int c = 0; c < 7 && (taps[i] < 1000 || counts[c] <= 40); c++) {
@@ -111,11 +115,30 @@ static void a_block_form_that_drifts_is_not_used(void **state)
   }
 }
 
+static void backward_is_forward_on_the_samples_turned_round(void **state)
+{
+  static weir_cascade m;
+  const weir_sos sos = {0.2, 0.3, 0.1, -0.7, 0.3};
+  double z[2][CASCADE_STATES] = {{0.5}, {0.5}}, v[COUNT], w[COUNT];
+
+  draw();
+  filter_cascade_init(&m, &sos, 1);
+  for (int i = 0; i < COUNT; i++) {
+    v[i] = w[COUNT - 1 - i] = (double)x[i];
+  }
+  filter_cascade_run(&m, z[0], v, COUNT);
+  filter_cascade_back(&m, z[1], w, COUNT);
+  for (int i = 0; i < COUNT; i++) {
+    assert_true(v[i] == w[COUNT - 1 - i]);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(instruction_sets_agree_to_the_bit),
       cmocka_unit_test(a_block_form_that_drifts_is_not_used),
+      cmocka_unit_test(backward_is_forward_on_the_samples_turned_round),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

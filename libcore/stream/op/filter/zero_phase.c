@@ -3,7 +3,7 @@
  *
  * Time is cut into blocks of absolute slots. The forward pass hands its states from block to block;
  * then it goes on over `look` slots more, after which what the backward pass does not know has
- * decayed to 1e-16. So a block's result depends on the samples alone, not on how calls cut time. */
+ * decayed to 1e-12. So a block's result depends on the samples alone, not on how calls cut time. */
 #include <math.h>
 #include <string.h>
 #include "ops/call/weir_call.h"
@@ -12,7 +12,7 @@
 
 enum { LEAST_BLOCK = 256, LOOKS_IN_BLOCK = 4 };
 /* Logarithm of the decay that counts as nothing, and a margin for sections that ring together. */
-static const double nothing = 36.85, margin = 1.25;
+static const double nothing = 27.63, margin = 1.25;
 
 typedef struct context {
   weir_cascade cascade;
@@ -75,9 +75,10 @@ static int64_t forward(const context *c, progress *s, const span *at, int64_t a,
   for (int64_t i = 0; i < before; i++) {
     w[i] = 2 * sample_at(at, a) - sample_at(at, a + edge - i);
   }
-  for (int64_t t = a; t < b; t++) {
-    w[n++] = sample_at(at, t);
+  for (int64_t i = 0; i < b - a; i++) {
+    w[n + i] = (double)at->x[a - at->from + i];
   }
+  n += b - a;
   for (int64_t i = 0; i < edge && ended; i++) {
     w[n++] = 2 * sample_at(at, b - 1) - sample_at(at, b - 2 - i);
   }
@@ -92,17 +93,6 @@ static int64_t forward(const context *c, progress *s, const span *at, int64_t a,
   return n;
 }
 
-/* w[n], reversed. */
-static void reverse(double *w, int64_t n)
-{
-  for (int64_t i = 0; i < n / 2; i++) {
-    const double x = w[i];
-
-    w[i] = w[n - 1 - i];
-    w[n - 1 - i] = x;
-  }
-}
-
 /* The run of which slot a is the first in the block [first, last). Returns the slot after it. */
 static int64_t run_of_block(const context *c, progress *s, const span *at, int64_t a, int64_t first,
                             int64_t last, bool fresh)
@@ -112,6 +102,7 @@ static int64_t run_of_block(const context *c, progress *s, const span *at, int64
   const bool ended = none != NULL || at->to < last + c->look;
   _Alignas(64) double z[CASCADE_STATES];
   double *w = work(c, s);
+  float *y = results(s) + a - first;
 
   s->start = fresh ? a : s->start;
   const int64_t n = forward(c, s, at, a, b, last, fresh, ended);
@@ -120,11 +111,10 @@ static int64_t run_of_block(const context *c, progress *s, const span *at, int64
 
   begin(c, z, w[n - 1]);
   memset(z + c->cascade.states, 0, (size_t)(CASCADE_STATES - c->cascade.states) * sizeof *z);
-  reverse(w, n);
-  filter_cascade_run(&c->cascade, z, w, n);
+  filter_cascade_back(&c->cascade, z, w, n);
   s->running = b >= last;
-  for (int64_t t = a; t < b && t < last; t++) {
-    results(s)[t - first] = (float)w[n - 1 - before - (t - a)];
+  for (int64_t i = 0; i < (b < last ? b : last) - a; i++) {
+    y[i] = (float)w[before + i];
   }
   return b;
 }
@@ -191,7 +181,7 @@ static int64_t edge_of(const weir_sos *sos, int n)
 static weir_status choose(context *c, const weir_sos *sos, int n, int64_t most)
 {
   const double decay = -log(weir_design_radius(sos, n));
-  const double slots = margin * nothing / decay + CASCADE_BLOCK;
+  const double slots = margin * nothing / decay;
 
   c->edge = edge_of(sos, n);
   if (!(slots <= (double)most / 2)) {
