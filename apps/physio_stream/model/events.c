@@ -222,7 +222,7 @@ weir_status ps_events_add(const weir_series_use *use, const ps_events_spec *spec
                          .context = s,
                          .n_out = spec->n_values + 1,
                          .presence = n_in + 1,
-                         .settle = spec->ahead + 1,
+                         .settle = spec->ahead + spec->settle + 1,
                          .flops = FLOPS};
 
   for (int k = 0; k <= spec->n_values; k++) {

@@ -22,8 +22,9 @@ typedef struct ps_events_spec {
   const char *name;   /* static */
   const void *params; /* lives as long as the graph (weir_series_keep) */
   size_t state_bytes;
-  int64_t ahead; /* an event at slot s is put when slot s + ahead is passed, at the latest      */
-  int64_t apart; /* least slots between two events, >= 1                                        */
+  int64_t ahead;  /* an event at slot s is put when slot s + ahead is passed, at the latest      */
+  int64_t settle; /* absent slots, beyond `ahead`, after which what was before puts nothing more  */
+  int64_t apart;  /* least slots between two events, >= 1                                        */
   int n_values;
   int (*start)(const void *params, void *state); /* 0: it cannot start (params are at fault) */
   /* Slots [t, t + n): x[k][n] of input k, usable[n]: 1 where every input is present and finite.

@@ -1,0 +1,244 @@
+/* hrv.c - heart rate variability in windows of a stream of intervals. */
+#include <math.h>
+#include <string.h>
+#include "model/events.h"
+#include "model/hrv.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/slice/weir_slice.h"
+
+/* Intervals a second that are kept: 240 a minute; of more the oldest are left out. */
+#define MOST_PER_SECOND 4
+/* Slots by which an interval may differ from the distance to the beat before. */
+#define JOINED 1.5
+
+typedef struct options {
+  double window, hop;
+  int64_t least;
+  ps_hrv_opts nn;
+} options_;
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(options_, window, 300, 10, 86400, "s",
+                  "intervals that end in so much time (Task Force 1996: 5 min)"),
+    WEIR_OPT_REAL(options_, hop, 60, 1, 86400, "s",
+                  "a new window each; a result stands at the start of the window's last hop"),
+    WEIR_OPT_INT(options_, least, 10, 2, 1e9, "1", "fewer intervals that count give no result"),
+    WEIR_OPT_TABLE(options_, nn, ps_hrv_options, "which intervals count, and their spectrum"),
+    WEIR_OPT_END,
+};
+
+enum { N, MEAN, SD, RMSSD, PNN50, TIMES };
+enum { VLF, LF, HF, BANDS };
+
+typedef struct search {
+  ps_hrv_opts nn;
+  int64_t window, hop, least, room; /* slots, slots, intervals, intervals */
+  double rate;
+  bool spectrum; /* the bands, else the time domain */
+} search;
+
+/* The intervals and the scratch memory follow. */
+typedef struct state {
+  int64_t next;
+  int64_t last; /* 1 + slot of the last interval, 0 for none */
+  int64_t n;
+} state;
+
+static ps_interval *intervals_of(state *s)
+{
+  return (ps_interval *)(void *)((char *)s + (sizeof *s + 63) / 64 * 64);
+}
+
+static double *scratch_of(const search *p, state *s)
+{
+  return (double *)(void *)(intervals_of(s) + p->room);
+}
+
+static size_t bytes_of(const search *p)
+{
+  const double seconds = (double)(p->window + p->hop) / p->rate + 10;
+
+  return (sizeof(state) + 63) / 64 * 64 + (size_t)p->room * sizeof(ps_interval) +
+         ps_hrv_scratch(p->room, seconds) * sizeof(double);
+}
+
+static int start(const void *params, void *memory)
+{
+  (void)params;
+  (void)memory;
+  return 1;
+}
+
+static void drop(state *s, int64_t count)
+{
+  ps_interval *v = intervals_of(s);
+
+  s->n -= count;
+  memmove(v, v + count, (size_t)s->n * sizeof *v);
+}
+
+/* An interval of rr s ends at slot t. */
+static void take(const search *p, state *s, int64_t t, float rr)
+{
+  const double length = (double)rr * p->rate;
+
+  if (!(length > 0)) {
+    return;
+  }
+  if (s->n == p->room) {
+    drop(s, 1);
+  }
+  intervals_of(s)[s->n++] =
+      (ps_interval){.end = (double)t,
+                    .length = length,
+                    .joined = s->last > 0 && fabs((double)(t - (s->last - 1)) - length) <= JOINED};
+  s->last = t + 1;
+}
+
+/* The window that ends before slot `end`; its result stands at slot `at`. */
+static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_events *found)
+{
+  ps_interval *v = intervals_of(s);
+  double *scratch = scratch_of(p, s);
+  int64_t old = 0;
+
+  while (old < s->n && v[old].end < (double)(end - p->window)) {
+    old++;
+  }
+  drop(s, old);
+  for (int64_t i = 0; i < s->n; i++) {
+    v[i].counts = true;
+  }
+  ps_hrv_exclude(p->nn.exclude, v, s->n, scratch);
+  const ps_hrv_times t = ps_hrv_time_domain(v, s->n, p->rate);
+
+  if (t.n < p->least || isnan(t.rmssd)) {
+    return;
+  }
+  if (p->spectrum) {
+    const ps_hrv_bands b = ps_hrv_spectrum(&p->nn, v, s->n, p->rate, scratch);
+    const float values[BANDS] = {(float)b.vlf, (float)b.lf, (float)b.hf};
+
+    if (!isnan(b.hf)) {
+      ps_events_put(found, at, values);
+    }
+  } else {
+    const float values[TIMES] = {(float)t.n, (float)t.mean, (float)t.sd, (float)t.rmssd,
+                                 (float)t.pnn50};
+
+    ps_events_put(found, at, values);
+  }
+}
+
+static void pass(const void *params, void *memory, int64_t t, int64_t n, const float *const *x,
+                 const uint8_t *usable, ps_events *found)
+{
+  const search *p = params;
+  state *s = memory;
+
+  for (int64_t i = 0; i < n;) {
+    const int64_t border = ((t + i) / p->hop + 1) * p->hop;
+    const int64_t end = border - t < n ? border - t : n;
+    const uint8_t *next = NULL;
+
+    while (i < end && (next = memchr(usable + i, 1, (size_t)(end - i))) != NULL) {
+      i = next - usable;
+      take(p, s, t + i, x[0][i]);
+      i++;
+    }
+    i = end;
+    if (t + end == border) {
+      evaluate(p, s, border, border - p->hop, found);
+    }
+  }
+  s->next = t + n;
+}
+
+static void finish(const void *params, void *memory, ps_events *found)
+{
+  const search *p = params;
+  state *s = memory;
+
+  if (s->next % p->hop != 0) {
+    evaluate(p, s, s->next, s->next / p->hop * p->hop, found);
+  }
+}
+
+/* Results at the slots of hops alone. */
+static weir_status thin(weir_graph *g, const search *p, const char *unit, weir_series *s)
+{
+  s->value = weir_slice(g, s->value, 0, 0, WEIR_SLICE_END, p->hop);
+  s->present = weir_slice(g, s->present, 0, 0, WEIR_SLICE_END, p->hop);
+  weir_series_set_unit(s, unit);
+  WEIR_TRY(weir_series_scale_rate(s, 1, p->hop));
+  return WEIR_OK;
+}
+
+/* One search: the time domain or the bands. */
+static weir_status add(const weir_series_use *use, bool spectrum, weir_series *out)
+{
+  static const char *const units[2][TIMES] = {{"1", "ms", "ms", "ms", "%"}, {"ms2", "ms2", "ms2"}};
+  const options_ *o = use->opts;
+  const weir_series *in = &use->in[0];
+  const double rate = (double)in->rate_num / (double)in->rate_den;
+  void *memory = NULL;
+
+  WEIR_TRY(weir_series_keep(use, sizeof(search), NULL, &memory));
+  search *p = memory;
+
+  *p = (search){.nn = o->nn, .least = o->least, .rate = rate, .spectrum = spectrum};
+  WEIR_TRY(weir_series_slots(in, "hrv.window", o->window, 1, &p->window));
+  WEIR_TRY(weir_series_slots(in, "hrv.hop", o->hop, 1, &p->hop));
+  p->room = (int64_t)ceil((o->window + o->hop) * MOST_PER_SECOND) + 8;
+  const ps_events_spec spec = {.name = spectrum ? "hrv_bands" : "hrv",
+                               .params = p,
+                               .state_bytes = bytes_of(p),
+                               .ahead = p->hop,
+                               .settle = p->window + p->hop,
+                               .apart = p->hop,
+                               .n_values = spectrum ? (int)BANDS : (int)TIMES,
+                               .start = start,
+                               .pass = pass,
+                               .finish = finish};
+
+  WEIR_TRY(ps_events_add(use, &spec, in, 1, out));
+  for (int k = 0; k < spec.n_values; k++) {
+    WEIR_TRY(thin(use->graph, p, units[spectrum][k], &out[k]));
+  }
+  return WEIR_OK;
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  static const char *const names[] = {"n",   "mean_nn", "sdnn", "rmssd", "pnn50",
+                                      "vlf", "lf",      "hf",   "lf_hf"};
+  weir_graph *g = use->graph;
+
+  WEIR_TRY(ps_events_need_unit(use, 0, "s"));
+  WEIR_TRY(add(use, false, out->out));
+  WEIR_TRY(add(use, true, out->out + TIMES));
+  const weir_series *lf = &out->out[TIMES + LF], *hf = &out->out[TIMES + HF];
+  weir_series *ratio = &out->out[TIMES + BANDS];
+
+  *ratio = *hf;
+  ratio->present = weir_and(g, hf->present, weir_gt_scalar(g, hf->value, 0));
+  ratio->value = weir_div(g, lf->value, hf->value);
+  *ratio = weir_series_mask(g, *ratio);
+  weir_series_set_unit(ratio, "1");
+  out->n = TIMES + BANDS + 1;
+  memcpy(out->name, names, sizeof names);
+  WEIR_TRY(weir_graph_status(g));
+  return WEIR_OK;
+}
+
+const weir_series_op ps_step_hrv = {
+    .name = "hrv",
+    .cite = "Task Force, Circulation 93 (1996) 1043",
+    .help = "heart rate variability in windows of a stream of intervals (detect.rr): n, mean_nn, "
+            "sdnn, rmssd (ms), pnn50 (%), vlf, lf, hf (ms2), lf_hf, a value each hop",
+    .opts = options,
+    .opts_size = sizeof(options_),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+};

@@ -1,0 +1,153 @@
+/* hrv_test.c - windows of a stream against the measures of the intervals in them. */
+#include "model/hrv.h"
+#include "step/step_check.h"
+
+extern const weir_series_op ps_step_hrv;
+
+enum { RATE = 100, SECONDS = 500, MOST = 4000 };
+
+/* Intervals of 0.7 to 0.9 s that swing, with a gap and a few outliers. */
+static step_signal intervals(uint64_t seed)
+{
+  step_signal s = step_signal_new(RATE * SECONDS, RATE, 1);
+  int64_t last = 0;
+
+  memset(s.present, 0, (size_t)s.n);
+  for (uint64_t k = 0;; k++) {
+    const double noise = weir_random_uniform(seed, 41, 0, k);
+    const double t = (double)last / RATE;
+    int64_t step = (int64_t)(100 * (0.75 + 0.05 * sin(0.6 * t) + 0.1 * noise));
+
+    step = k % 61 == 60 ? step / 2 : step;
+    last += step;
+    if (last >= s.n) {
+      break;
+    }
+    if (t < 260 || t > 290) {
+      s.present[last] = 1;
+      s.x[last] = (float)((double)step / RATE);
+    }
+  }
+  s.unit = "s";
+  return s;
+}
+
+/* Intervals that end in slots [lo, hi), as the step sees them. */
+static int64_t collect(const step_signal *in, int64_t lo, int64_t hi, ps_interval *v)
+{
+  int64_t n = 0, last = -1;
+
+  for (int64_t t = 0; t < hi; t++) {
+    if (!in->present[t]) {
+      continue;
+    }
+    const double length = (double)in->x[t] * RATE;
+
+    if (t >= lo) {
+      v[n++] = (ps_interval){.end = (double)t,
+                             .length = length,
+                             .counts = true,
+                             .joined = last >= 0 && fabs((double)(t - last) - length) <= 1.5};
+    }
+    last = t;
+  }
+  return n;
+}
+
+static void expect(const step_result *r, const char *name, int64_t k, double value)
+{
+  const step_stream *s = step_get(r, name);
+
+  assert_true(k < s->n);
+  assert_int_equal(s->present[k], !isnan(value));
+  assert_true(isnan(value) || weir_near((double)s->x[k], value, 1e-6));
+}
+
+static void windows_hold_what_ends_in_them(void **state)
+{
+  static const char *const sets[][5] = {
+      {"window=100", "hop=20", NULL},
+      {"window=120", "hop=60", "nn.spectrum=lomb", NULL},
+      {"window=50", "hop=50", "nn.exclude=0", "least=2", NULL},
+  };
+  static const int64_t windows[] = {100, 120, 50}, hops[] = {20, 60, 50};
+  static ps_interval v[MOST];
+  static double scratch[4 * MOST + 4000];
+
+  for (int c = 0; c < 3; c++) {
+    const ps_hrv_opts opts = {.bridge = 5, .spectrum = c == 1 ? PS_HRV_LOMB : PS_HRV_WELCH};
+    const int64_t hop = hops[c] * RATE;
+    step_signal in = intervals((uint64_t)c);
+    step_result r;
+    int64_t seen = 0;
+
+    step_check_cuts(&ps_step_hrv, sets[c], &in, 1, &r);
+    assert_int_equal(step_get(&r, "n")->n, (in.n + hop - 1) / hop);
+    assert_int_equal(step_get(&r, "n")->rate_den, hops[c]);
+    for (int64_t k = 0; k < step_get(&r, "n")->n; k++) {
+      const int64_t hi = (k + 1) * hop < in.n ? (k + 1) * hop : in.n;
+      const int64_t n = collect(&in, hi - windows[c] * RATE, hi, v);
+
+      ps_hrv_exclude(c == 2 ? 0 : 0.25, v, n, scratch);
+      const ps_hrv_times t = ps_hrv_time_domain(v, n, RATE);
+      const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, RATE, scratch);
+      const bool enough = t.n >= (c == 2 ? 2 : 10);
+
+      seen += enough;
+      expect(&r, "n", k, enough ? (double)t.n : NAN);
+      expect(&r, "mean_nn", k, enough ? t.mean : NAN);
+      expect(&r, "sdnn", k, enough ? t.sd : NAN);
+      expect(&r, "rmssd", k, enough ? t.rmssd : NAN);
+      expect(&r, "pnn50", k, enough ? t.pnn50 : NAN);
+      expect(&r, "vlf", k, enough ? b.vlf : NAN);
+      expect(&r, "hf", k, enough ? b.hf : NAN);
+      expect(&r, "lf_hf", k, enough ? b.lf / b.hf : NAN);
+    }
+    assert_true(seen > 5);
+    step_result_free(&r);
+    step_signal_free(&in);
+  }
+}
+
+static void no_input_upsets_it(void **state)
+{
+  static const char *const sets[] = {"window=20", "hop=5", "least=2", NULL};
+
+  for (uint64_t seed = 0; seed < 6; seed++) {
+    step_signal in = step_signal_new(6000, 50, 1);
+    step_result r;
+
+    step_garbage(&in, seed, 1.0);
+    step_check_cuts(&ps_step_hrv, sets, &in, 1, &r);
+    assert_true(step_is_sound(&r));
+    step_result_free(&r);
+    step_signal_free(&in);
+  }
+}
+
+static void a_hop_between_two_slots_is_refused(void **state)
+{
+  static const char *const sets[] = {"hop=7.5", NULL};
+  step_signal in = step_signal_new(10, 1, 1);
+  step_frame f;
+
+  assert_int_equal(step_build(&ps_step_hrv, sets, &in, 1, &f), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "hrv.hop"));
+  step_frame_fini(&f);
+  in.unit = "mV";
+  assert_int_equal(step_build(&ps_step_hrv, NULL, &in, 1, &f), WEIR_ERR_CONFIG);
+  step_frame_fini(&f);
+  assert_int_equal(weir_opts_incomplete(ps_step_hrv.opts), 0);
+  step_signal_free(&in);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(windows_hold_what_ends_in_them),
+      cmocka_unit_test(no_input_upsets_it),
+      cmocka_unit_test(a_hop_between_two_slots_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
