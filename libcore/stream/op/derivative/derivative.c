@@ -1,6 +1,16 @@
 /* derivative.c - taps over the present run of a stream. */
 #include "ops/elementwise/weir_elementwise.h"
+#include "stream/formula_priv.h"
 #include "stream/op/derivative/weir_stream_derivative.h"
+#include "stream/op/where/weir_stream_where.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_INT(weir_stream_derivative_opts, points, 5, 2, WEIR_DERIVATIVE_TAPS, "1",
+                 "values that the line goes through, the newest among them: 2 is the difference, "
+                 "3 half the difference over two slots. The slope is that of their middle, "
+                 "(points - 1) / 2 slots before; it is absent until a run of samples has as many"),
+    WEIR_OPT_END,
+};
 
 weir_series weir_stream_derivative(weir_graph *g, weir_series s, const double *tap, int n)
 {
@@ -24,6 +34,36 @@ weir_series weir_stream_derivative(weir_graph *g, weir_series s, const double *t
   return s;
 }
 
+/* Least squares over equal spacing (Savitzky and Golay, Anal. Chem. 36 (1964), first degree). */
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const weir_stream_derivative_opts *o = use->opts;
+  const weir_series *in = &use->in[0];
+  const double rate = (double)in->rate_num / (double)in->rate_den;
+  const double middle = (double)(o->points - 1) / 2;
+  double tap[WEIR_DERIVATIVE_TAPS], squares = 0;
+  formula_unit unit, second;
+
+  for (int64_t k = 0; k < o->points; k++) {
+    squares += (middle - (double)k) * (middle - (double)k);
+  }
+  for (int64_t k = 0; k < o->points; k++) {
+    tap[k] = (middle - (double)k) / squares * rate;
+  }
+  weir_series s = weir_stream_derivative(use->graph, *in, tap, (int)o->points);
+  const weir_value full = weir_ge_scalar(use->graph, s.age, (double)o->points);
+  s = weir_stream_where(use->graph, s, full);
+  (void)formula_unit_parse("s", &second);
+  if (!formula_unit_parse(in->unit, &unit) || !formula_unit_times(&unit, &second, -1, &unit) ||
+      !formula_unit_text(&unit, s.unit, sizeof s.unit)) {
+    return weir_fail(WEIR_ERR_CONFIG, "the unit %s per second is too long to be stated", in->unit);
+  }
+  out->out[0] = s;
+  out->n = 1;
+  WEIR_TRY(weir_graph_status(use->graph));
+  return WEIR_OK;
+}
+
 static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
 {
   static const double taps[5] = {0.25, 0.125, 0, -0.125, -0.25};
@@ -32,4 +72,13 @@ static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
 }
 
 const weir_series_op weir_series_op_derivative = {
-    .name = "derivative", .cite = "Pan and Tompkins 1985, eq. 11", .sample = sample};
+    .name = "derivative",
+    .cite = "Pan and Tompkins 1985, eq. 11; Savitzky and Golay, Anal. Chem. 36 (1964)",
+    .help = "slope of the last values, per second",
+    .opts = options,
+    .opts_size = sizeof(weir_stream_derivative_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+    .sample = sample,
+};

@@ -2,6 +2,9 @@
 #include "stream/op/derivative/weir_stream_derivative.h"
 #include "stream/series_check.h"
 
+extern const weir_series_op weir_series_op_derivative;
+static series_case c;
+
 static const double taps[5] = {0.3, 0.125, 0, -0.7, -0.25};
 
 static weir_series build(weir_graph *g, weir_series s, const void *context)
@@ -11,8 +14,6 @@ static weir_series build(weir_graph *g, weir_series s, const void *context)
 
 static void taps_see_nothing_before_a_gap(void **state)
 {
-  static series_case c;
-
   for (int n = 1; n <= 5; n++) {
     series_draw(&c, 5, 0.4);
     series_run_whole(&c, build, &n);
@@ -42,11 +43,74 @@ static void numbers_of_taps_are_checked(void **state)
   }
 }
 
+static weir_series step(weir_graph *g, weir_series s, const void *context)
+{
+  const weir_stream_derivative_opts *o = context;
+  weir_series_result result = {.n = 0};
+  weir_series_use use = series_use(&c, g, &s);
+
+  use.opts = o;
+  weir_series_set_unit(&s, "mV");
+  assert_ok(weir_series_op_derivative.build(&use, &result));
+  assert_int_equal(result.n, 1);
+  assert_null(result.name[0]);
+  assert_string_equal(result.out[0].unit, "mV/s");
+  return result.out[0];
+}
+
+static void refuse(const char *unit, const void *opts, const char *message)
+{
+  weir_graph *g = NULL;
+  weir_series_result result;
+
+  assert_ok(weir_graph_create(&g));
+  weir_series s = weir_series_input(g, "x", "p", 1, 1);
+  weir_series_set_unit(&s, unit);
+  weir_series_use use = series_use(&c, g, &s);
+  use.opts = opts;
+  assert_int_equal(weir_series_op_derivative.build(&use, &result), WEIR_ERR_CONFIG);
+  assert_string_equal(weir_last_message(), message);
+  weir_graph_destroy(&g);
+}
+
+/* The textbook formula of the slope, over windows without a gap. */
+static void a_step_gives_the_slope_of_a_line(void **state)
+{
+  const int64_t points[] = {2, 3, 5, 8};
+
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    const double n = (double)points[i];
+
+    series_draw(&c, 8, 0.2);
+    series_run_whole(&c, step, &(weir_stream_derivative_opts){.points = points[i]});
+    for (int64_t t = 0; t < SERIES_COUNT; t++) {
+      const bool full = c.present[t] && t - points[i] + 1 >= series_run_start(&c, t);
+      double x = 0, xy = 0, y = 0, xx = 0;
+
+      for (int64_t k = 0; full && k < points[i]; k++) {
+        const double value = (double)c.x[t - points[i] + 1 + k];
+
+        x += (double)k;
+        xx += (double)(k * k);
+        y += value;
+        xy += (double)k * value;
+      }
+      const double slope = (n * xy - x * y) / (n * xx - x * x);
+      assert_int_equal(c.y_present[t], full);
+      assert_near((double)c.y[t], full ? slope : 0, 1e-6);
+    }
+  }
+  refuse("a unit of 23 characters", &(weir_stream_derivative_opts){.points = 2},
+         "the unit a unit of 23 characters per second is too long to be stated");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(taps_see_nothing_before_a_gap),
       cmocka_unit_test(numbers_of_taps_are_checked),
+      cmocka_unit_test(a_step_gives_the_slope_of_a_line),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,11 @@ extern "C" {
 
 #define WEIR_DERIVATIVE_TAPS 64
 
+/* As a step: slope of the least-squares line through the last `points` values. */
+typedef struct weir_stream_derivative_opts {
+  int64_t points;
+} weir_stream_derivative_opts;
+
 /* y[t] = sum_k tap[k] x[t - k], newest first, n <= 64, added in that order; values before the last
  * gap count as 0. Group delay of an antisymmetric filter: (n - 1) / 2 slots. */
 weir_series weir_stream_derivative(weir_graph *g, weir_series s, const double *tap, int n);

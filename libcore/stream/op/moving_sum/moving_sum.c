@@ -37,4 +37,8 @@ static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
 }
 
 const weir_series_op weir_series_op_moving_sum = {
-    .name = "moving_sum", .cite = "", .sample = sample};
+    .name = "moving_sum",
+    .cite = "",
+    .help = "sum of the last values since a gap, inside filters; as a step: moving",
+    .sample = sample,
+};

@@ -1,6 +1,17 @@
 /* select.c - LifeStream's Select (Jayarajan et al., ASPLOS 2021). */
+#include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/select/weir_stream_select.h"
+#include "stream/weir_formula.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_STRING(weir_stream_select_opts, value, "x",
+                    "expression over the inputs, absent where one of them is or where the result "
+                    "is no number; a truth gives 1 or 0"),
+    WEIR_OPT_STRING(weir_stream_select_opts, unit, "",
+                    "unit of the result; empty: what the expression gives"),
+    WEIR_OPT_END,
+};
 
 weir_series weir_stream_select(weir_graph *g, weir_series s, weir_value value)
 {
@@ -8,12 +19,61 @@ weir_series weir_stream_select(weir_graph *g, weir_series s, weir_value value)
   return weir_series_mask(g, s);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
+static weir_status apply(const weir_series_use *use, weir_series *s)
 {
-  const double add = (double)(seed % 7) - 3;
+  const weir_stream_select_opts *o = use->opts;
+  weir_formula *f = NULL;
 
-  return weir_stream_select(g, s, weir_add_scalar(g, weir_scale(g, s.value, 1.5), add));
+  if (strlen(o->unit) >= WEIR_SERIES_UNIT) {
+    return weir_fail(WEIR_ERR_CONFIG, "unit: %s is longer than %d characters", o->unit,
+                     WEIR_SERIES_UNIT - 1);
+  }
+  WEIR_TRY(weir_formula_parse(o->value, &f));
+  const bool truth = weir_formula_is_truth(f);
+  const weir_status status = weir_formula_build(f, use, s);
+  weir_formula_destroy(&f);
+  WEIR_TRY(status);
+  if (truth) {
+    s->value = weir_cast(use->graph, WEIR_F32, s->value);
+  }
+  if (o->unit[0] != 0) {
+    weir_series_set_unit(s, o->unit);
+  }
+  return WEIR_OK;
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  WEIR_TRY(apply(use, &out->out[0]));
+  out->name[0] = NULL;
+  out->n = 1;
+  return weir_graph_status(use->graph);
+}
+
+static weir_series sample(const weir_series_use *use, uint64_t seed)
+{
+  static const char *const values[] = {"1.5 * x - 2", "if(x > 0.2, sqrt(x), nan)", "mod(t, 7) + x",
+                                       "x > 0 and present(x)", "exp(-x^2) * min(x, 0.5, abs(x))"};
+  const weir_stream_select_opts o = {.value = values[seed % 5], .unit = ""};
+  weir_series_use with = *use;
+  weir_series_result result;
+
+  with.opts = &o;
+  const weir_status status = build(&with, &result);
+  if (status != WEIR_OK) {
+    result.out[0].value = weir_graph_fail(use->graph, status);
+  }
+  return result.out[0];
 }
 
 const weir_series_op weir_series_op_select = {
-    .name = "select", .cite = "Jayarajan et al., ASPLOS 2021", .sample = sample};
+    .name = "select",
+    .cite = "Jayarajan et al., ASPLOS 2021",
+    .help = "an expression of the inputs, slot by slot",
+    .opts = options,
+    .opts_size = sizeof(weir_stream_select_opts),
+    .least_in = 1,
+    .most_in = WEIR_SERIES_MOST,
+    .build = build,
+    .sample_use = sample,
+};

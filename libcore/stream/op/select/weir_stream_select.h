@@ -6,6 +6,11 @@
 extern "C" {
 #endif
 
+/* As a step: an expression of weir_formula.h. */
+typedef struct weir_stream_select_opts {
+  const char *value, *unit;
+} weir_stream_select_opts;
+
 /* `value` is made elementwise from s.value by the caller; the result is absent where s is. */
 weir_series weir_stream_select(weir_graph *g, weir_series s, weir_value value);
 

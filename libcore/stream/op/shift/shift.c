@@ -2,6 +2,13 @@
 #include "ops/shift/weir_shift.h"
 #include "stream/op/shift/weir_stream_shift.h"
 
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(weir_stream_shift_opts, by, 0, -3600, 3600, "s",
+                  "how much later each sample stands; less than 0: earlier, so that results come "
+                  "that much later"),
+    WEIR_OPT_END,
+};
+
 weir_series weir_stream_shift(weir_graph *g, weir_series s, int64_t by)
 {
   s.value = weir_shift(g, s.value, 0, by);
@@ -10,10 +17,31 @@ weir_series weir_stream_shift(weir_graph *g, weir_series s, int64_t by)
   return s;
 }
 
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const weir_stream_shift_opts *o = use->opts;
+  int64_t by = 0;
+
+  WEIR_TRY(weir_series_slots(&use->in[0], "by", o->by, INT64_MIN, &by));
+  out->out[0] = weir_stream_shift(use->graph, use->in[0], by);
+  out->n = 1;
+  WEIR_TRY(weir_graph_status(use->graph));
+  return WEIR_OK;
+}
+
 static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
 {
   return weir_stream_shift(g, s, (int64_t)(seed % 23) - 11);
 }
 
 const weir_series_op weir_series_op_shift = {
-    .name = "shift", .cite = "Jayarajan et al., ASPLOS 2021", .sample = sample};
+    .name = "shift",
+    .cite = "Jayarajan et al., ASPLOS 2021",
+    .help = "the stream later or earlier in time",
+    .opts = options,
+    .opts_size = sizeof(weir_stream_shift_opts),
+    .least_in = 1,
+    .most_in = 1,
+    .build = build,
+    .sample = sample,
+};

@@ -2,6 +2,9 @@
 #include "stream/op/shift/weir_stream_shift.h"
 #include "stream/series_check.h"
 
+extern const weir_series_op weir_series_op_shift;
+static series_case c;
+
 static weir_series build(weir_graph *g, weir_series s, const void *context)
 {
   return weir_stream_shift(g, s, *(const int64_t *)context);
@@ -9,8 +12,6 @@ static weir_series build(weir_graph *g, weir_series s, const void *context)
 
 static void values_and_presence_move_together(void **state)
 {
-  static series_case c;
-
   for (int64_t by = -9; by <= 9; by += 3) {
     series_draw(&c, 3, 0.3);
     series_run_whole(&c, build, &by);
@@ -24,9 +25,61 @@ static void values_and_presence_move_together(void **state)
   }
 }
 
+static weir_series step(weir_graph *g, weir_series s, const void *context)
+{
+  const weir_stream_shift_opts *o = context;
+  weir_series_result result = {.n = 0};
+  weir_series_use use = series_use(&c, g, &s);
+
+  use.opts = o;
+  weir_series_set_unit(&s, "mV");
+  assert_ok(weir_series_op_shift.build(&use, &result));
+  assert_int_equal(result.n, 1);
+  assert_null(result.name[0]);
+  assert_string_equal(result.out[0].unit, "mV");
+  return result.out[0];
+}
+
+static void refuse(const char *unit, const void *opts, const char *message)
+{
+  weir_graph *g = NULL;
+  weir_series_result result;
+
+  assert_ok(weir_graph_create(&g));
+  weir_series s = weir_series_input(g, "x", "p", 1, 1);
+  weir_series_set_unit(&s, unit);
+  weir_series_use use = series_use(&c, g, &s);
+  use.opts = opts;
+  assert_int_equal(weir_series_op_shift.build(&use, &result), WEIR_ERR_CONFIG);
+  assert_string_equal(weir_last_message(), message);
+  weir_graph_destroy(&g);
+}
+
+static void a_step_counts_in_seconds(void **state)
+{
+  const double by[] = {0, 5, -7, 3600};
+
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    series_draw(&c, 3, 0.3);
+    series_run_whole(&c, step, &(weir_stream_shift_opts){.by = by[i]});
+    for (int64_t t = 0; t < SERIES_COUNT; t++) {
+      const int64_t from = t - (int64_t)by[i];
+      const bool inside = from >= 0 && from < SERIES_COUNT;
+
+      assert_int_equal(c.y_present[t], inside && c.present[from]);
+    }
+  }
+  refuse("", &(weir_stream_shift_opts){.by = 0.5},
+         "by: 0.5 s is no whole number of periods of 1 s");
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(values_and_presence_move_together)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(values_and_presence_move_together),
+      cmocka_unit_test(a_step_counts_in_seconds),
+  };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

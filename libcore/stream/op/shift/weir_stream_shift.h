@@ -6,6 +6,11 @@
 extern "C" {
 #endif
 
+/* As a step: `by` seconds, a whole number of slots. */
+typedef struct weir_stream_shift_opts {
+  double by;
+} weir_stream_shift_opts;
+
 /* by > 0 delays by that many slots; by < 0 looks ahead, so that what comes is `by` slots late. */
 weir_series weir_stream_shift(weir_graph *g, weir_series s, int64_t by);
 

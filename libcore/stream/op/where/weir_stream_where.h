@@ -6,6 +6,11 @@
 extern "C" {
 #endif
 
+/* As a step: the first input, where an expression of weir_formula.h over all inputs is true. */
+typedef struct weir_stream_where_opts {
+  const char *keep;
+} weir_stream_where_opts;
+
 /* keep: bool, [time]. The clock does not change. */
 weir_series weir_stream_where(weir_graph *g, weir_series s, weir_value keep);
 

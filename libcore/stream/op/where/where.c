@@ -1,6 +1,14 @@
 /* where.c - LifeStream's Where (Jayarajan et al., ASPLOS 2021). */
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/where/weir_stream_where.h"
+#include "stream/weir_formula.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_STRING(weir_stream_where_opts, keep, "present(x)",
+                    "condition over the inputs, such as \"x > 20 mmHg\": where it is false, or a "
+                    "stream that it needs absent, the result is absent"),
+    WEIR_OPT_END,
+};
 
 weir_series weir_stream_where(weir_graph *g, weir_series s, weir_value keep)
 {
@@ -9,10 +17,44 @@ weir_series weir_stream_where(weir_graph *g, weir_series s, weir_value keep)
   return weir_series_mask(g, s);
 }
 
+static weir_status condition(const weir_formula *f, const weir_series_use *use, weir_series *keep)
+{
+  if (!weir_formula_is_truth(f)) {
+    return weir_fail(WEIR_ERR_CONFIG, "keep: the expression is a number; a truth such as x > 0 "
+                                      "says what is kept");
+  }
+  return weir_formula_build(f, use, keep);
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const weir_stream_where_opts *o = use->opts;
+  weir_formula *f = NULL;
+  weir_series keep;
+
+  WEIR_TRY(weir_formula_parse(o->keep, &f));
+  const weir_status status = condition(f, use, &keep);
+  weir_formula_destroy(&f);
+  WEIR_TRY(status);
+  out->out[0] = weir_stream_where(use->graph, use->in[0], keep.value);
+  out->name[0] = NULL;
+  out->n = 1;
+  return weir_graph_status(use->graph);
+}
+
 static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
 {
   return weir_stream_where(g, s, weir_gt_scalar(g, s.value, (double)(seed % 5) / 4 - 0.5));
 }
 
 const weir_series_op weir_series_op_where = {
-    .name = "where", .cite = "Jayarajan et al., ASPLOS 2021", .sample = sample};
+    .name = "where",
+    .cite = "Jayarajan et al., ASPLOS 2021",
+    .help = "the first input where a condition holds, absent elsewhere",
+    .opts = options,
+    .opts_size = sizeof(weir_stream_where_opts),
+    .least_in = 1,
+    .most_in = WEIR_SERIES_MOST,
+    .build = build,
+    .sample = sample,
+};
