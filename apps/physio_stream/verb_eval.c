@@ -10,12 +10,6 @@
 #include "report/weir_run_log.h"
 #include "verbs.h"
 
-/* What a record's header says about the clock of its annotations. */
-typedef struct clock_facts {
-  int64_t fs_num, fs_den; /* frames per second */
-  int64_t length;         /* frames            */
-} clock_facts;
-
 /* Path without the suffix behind its last folder. */
 static void without_suffix(const char *path, char *out, size_t size)
 {
@@ -35,29 +29,8 @@ static const char *base_name(const char *path)
   return slash == NULL ? path : slash + 1;
 }
 
-/* Annotation times count frames: samples of a signal that has one a frame. */
-static weir_status read_clock(const char *record, clock_facts *out)
-{
-  const weir_record_opts how = {.allow_short = 1, .zero_gain = 1}; /* samples are not read */
-  weir_record *r = NULL;
-
-  WEIR_TRY(weir_record_open(record, &how, &r));
-  if (weir_record_signals(r) < 1) {
-    weir_record_close(&r);
-    return weir_fail(WEIR_ERR_DATA, "%s: the record has no signal, so its length is not known",
-                     record);
-  }
-  const weir_signal_info *s = weir_record_signal(r, 0);
-  const int64_t per_frame = s->samples_per_frame > 0 ? s->samples_per_frame : 1;
-
-  *out = (clock_facts){
-      .fs_num = s->fs_num, .fs_den = s->fs_den * per_frame, .length = s->count / per_frame};
-  weir_record_close(&r);
-  return WEIR_OK;
-}
-
-static weir_status score(const ps_cfg *cfg, const clock_facts *clock, const ps_beats *reference,
-                         const ps_beats *test, ps_score *out)
+static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
+                         const ps_beats *reference, const ps_beats *test, ps_score *out)
 {
   const ps_score_opts opts = {.start = cfg->eval.start, .window = cfg->eval.window};
   const ps_score_input in = {.reference = reference->times,
@@ -67,7 +40,7 @@ static weir_status score(const ps_cfg *cfg, const clock_facts *clock, const ps_b
                              .excluded = reference->excluded,
                              .n_excluded = reference->n_excluded,
                              .rate = (double)clock->fs_num / (double)clock->fs_den,
-                             .length = clock->length};
+                             .length = clock->frames};
 
   return ps_score_record(&opts, &in, out);
 }
@@ -75,13 +48,13 @@ static weir_status score(const ps_cfg *cfg, const clock_facts *clock, const ps_b
 static weir_status evaluate(const ps_cfg *cfg, const char *record, ps_score *out)
 {
   ps_beats reference = {0}, test = {0};
-  clock_facts clock = {0};
+  weir_record_clock clock = {0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(read_clock(record, &clock));
+  WEIR_TRY(weir_record_read_clock(record, &clock));
   WEIR_TRY(
-      ps_beats_read(cfg->eval.reference, clock.fs_num, clock.fs_den, clock.length, &reference));
-  WEIR_TRY_GOTO(ps_beats_read(cfg->eval.test, clock.fs_num, clock.fs_den, clock.length, &test),
+      ps_beats_read(cfg->eval.reference, clock.fs_num, clock.fs_den, clock.frames, &reference));
+  WEIR_TRY_GOTO(ps_beats_read(cfg->eval.test, clock.fs_num, clock.fs_den, clock.frames, &test),
                 done);
   WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, out), done);
 done:

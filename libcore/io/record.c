@@ -2,12 +2,13 @@
 #include "io/weir_record.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "io/io_priv.h"
 #include "io/weir_record_format.h"
 
-enum { MAX_EVENTS = 1 << 22 };
+enum { MAX_EVENTS = 1 << 22, HINT = 1024 };
 
 struct weir_record {
   const weir_record_format *format;
@@ -24,9 +25,32 @@ static const weir_record_format *find_format(const char *path)
   return NULL;
 }
 
+/* What was probably meant: a record in a folder, or the record that a signal file belongs to. */
+static const char *hint(const char *path, char *text, size_t size)
+{
+  const size_t n = strlen(path);
+  const char *const dot = strrchr(path, '.');
+  const char *const slash = strrchr(path, '/');
+  struct stat info;
+
+  text[0] = 0;
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    snprintf(text, size, ": is a folder: name a record in it");
+  } else if (dot && dot > (slash ? slash : path) && n < HINT) {
+    char without[HINT];
+
+    snprintf(without, sizeof without, "%.*s", (int)(dot - path), path);
+    if (find_format(without)) {
+      snprintf(text, size, ": a record is named without suffix: %s", without);
+    }
+  }
+  return text;
+}
+
 static weir_status refuse_path(const char *path)
 {
   char known[512] = "";
+  char meant[HINT + 64];
   size_t used = 0;
 
   for (const weir_record_format *const *f = weir_record_format_table; *f; f++) {
@@ -37,6 +61,9 @@ static weir_status refuse_path(const char *path)
       break;
     }
     used += (size_t)n;
+  }
+  if (hint(path, meant, sizeof meant)[0]) {
+    return weir_fail(WEIR_ERR_DATA, "%s%s", path, meant);
   }
   return weir_fail(WEIR_ERR_DATA, "%s: no such record in a known format (%s)", path, known);
 }
@@ -61,6 +88,46 @@ weir_status weir_record_open(const char *path, const weir_record_opts *opts, wei
   return WEIR_OK;
 fail:
   weir_free(&r);
+  return status;
+}
+
+/* The clock of the first signal: that of its frames. */
+static weir_status clock_of(const weir_record *r, weir_record_clock *out)
+{
+  if (r->body.n_signals == 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: the record has no signal, so its length is not known",
+                     r->body.name);
+  }
+  const weir_signal_info *const s = &r->body.signals[0];
+  const int64_t per_frame = s->samples_per_frame > 0 ? s->samples_per_frame : 1;
+
+  *out =
+      (weir_record_clock){.fs_num = s->fs_num, .fs_den = s->fs_den, .frames = s->count / per_frame};
+  if (!weir_mul_ok(s->fs_den, per_frame, &out->fs_den)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: its sampling rate is too small", r->body.name);
+  }
+  weir_io_reduce(&out->fs_num, &out->fs_den);
+  return WEIR_OK;
+}
+
+weir_status weir_record_read_clock(const char *path, weir_record_clock *out)
+{
+  const weir_record_opts opts = {.allow_short = 1, .zero_gain = 1}; /* samples are not read */
+  const weir_record_format *const format = find_format(path);
+  weir_record_clock clock = {0};
+  weir_record *r = NULL;
+
+  if (format && format->clock) {
+    WEIR_TRY(format->clock(path, &clock));
+  }
+  if (clock.frames > 0) {
+    *out = clock;
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_record_open(path, &opts, &r));
+  const weir_status status = clock_of(r, out);
+
+  weir_record_close(&r);
   return status;
 }
 

@@ -320,6 +320,45 @@ static void rates_are_per_signal(void **state)
   }
 }
 
+/* The clock of annotations from a header whose signal files are not there. */
+static void clocks_need_no_signal_files(void **state)
+{
+  weir_record_clock clock;
+  weir_record *r = NULL;
+  char path[4096];
+
+  (void)state;
+  SHARED(path, sizeof path, "wfdb/annotations/12726");
+  assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
+  assert_ok(weir_record_read_clock(path, &clock));
+  assert_int_equal(clock.fs_num, 250);
+  assert_int_equal(clock.fs_den, 1);
+  assert_int_equal(clock.frames, 825000);
+  SHARED(path, sizeof path, "wfdb/mitdb/100-no-len");
+  assert_ok(weir_record_read_clock(path, &clock));
+  assert_int_equal(clock.frames, 650000);
+  SHARED(path, sizeof path, "edf/test_subsecond.edf");
+  assert_ok(weir_record_read_clock(path, &clock));
+  assert_int_equal(clock.frames, 698 * 128);
+  SHARED(path, sizeof path, "edf/test_edfann.edf");
+  assert_int_equal(weir_record_read_clock(path, &clock), WEIR_ERR_DATA);
+}
+
+/* A folder, and a record named as its signal file is: what to do instead is said. */
+static void near_misses_are_explained(void **state)
+{
+  weir_record *r = NULL;
+  char path[4096];
+
+  (void)state;
+  SHARED(path, sizeof path, "wfdb/mitdb");
+  assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "is a folder: name a record in it"));
+  strcat(path, "/100.dat");
+  assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "mitdb/100.dat: a record is named without suffix: "));
+}
+
 /* What every folder must define, whatever its format. */
 static void descriptors_are_complete(void **state)
 {
@@ -350,6 +389,8 @@ int main(void)
       cmocka_unit_test(absent_segments_are_gaps),
       cmocka_unit_test(flac_streams_hold_or_are_refused_by_name),
       cmocka_unit_test(rates_are_per_signal),
+      cmocka_unit_test(clocks_need_no_signal_files),
+      cmocka_unit_test(near_misses_are_explained),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

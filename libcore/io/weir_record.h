@@ -35,6 +35,16 @@ typedef struct weir_record_opts {
   int zero_gain;   /* accept a gain of 0 (uncalibrated) as 200 per unit instead of refusing it */
 } weir_record_opts;
 
+/* The clock that annotations of a record count by. */
+typedef struct weir_record_clock {
+  int64_t fs_num, fs_den; /* frames per second, reduced */
+  int64_t frames;         /* of the record */
+} weir_record_clock;
+/* Clock and length of the record at `path`: from a WFDB header alone where it states them, so that
+ * no signal file needs to be there; else from the first signal. Fails: as weir_record_open;
+ * WEIR_ERR_DATA also where the record has no signals to count. */
+weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEIR_CHECKED;
+
 /* Opens `path` with the format that claims it: a WFDB record name with or without .hea, an .edf or
  * .bdf file, or a .csv or .txt file. What identifies a person in a header is not passed on. Headers
  * and sizes are checked here, so that a later read fails only when the file changes or the device

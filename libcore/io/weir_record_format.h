@@ -31,6 +31,8 @@ typedef struct weir_record_format {
   const char *name; /* equals the folder's name */
   const char *help; /* what is looked for, for "no format claims this path" */
   bool (*claims)(const char *path);
+  /* What the header says without its samples, frames 0 if it does not; NULL: opening is as good. */
+  weir_status (*clock)(const char *path, weir_record_clock *out);
   weir_status (*open)(const char *path, const weir_record_opts *opts, weir_record_body *body);
   void (*close)(void *state);
   bool stores_integers; /* read may be asked for raw */

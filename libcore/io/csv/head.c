@@ -85,6 +85,27 @@ static weir_status take_comment(weir_csv_lines *l, weir_csv_head *h, weir_csv_fi
   return find_word(line, "labels") >= 0 ? take_labels(h, line) : WEIR_OK;
 }
 
+/* Fields between semicolons, one of them a number with a comma for its point. */
+static bool has_decimal_comma(weir_csv_field line)
+{
+  weir_csv_field fields[8];
+  int n = weir_csv_split(line, ';', fields, 8);
+  bool found = false;
+
+  n = n > 8 ? 8 : n;
+  for (int i = 0; i < n && !found; i++) {
+    const char *const comma = memchr(fields[i].at, ',', (size_t)fields[i].size);
+    const int64_t before = comma ? comma - fields[i].at : 0;
+    int64_t behind = 0;
+    double value = 0;
+
+    found =
+        comma && weir_io_parse_real(fields[i].at, (size_t)before, &value) &&
+        weir_io_parse_int(comma + 1, (size_t)(fields[i].size - before - 1), 0, INT64_MAX, &behind);
+  }
+  return found && memchr(line.at, ';', (size_t)line.size);
+}
+
 /* The next line that is no comment. */
 static weir_status next_row(weir_csv_lines *l, weir_csv_head *h, weir_csv_field *line, bool *found)
 {
@@ -106,6 +127,11 @@ static weir_status next_row(weir_csv_lines *l, weir_csv_head *h, weir_csv_field 
     }
     if (skip == line->size) {
       continue;
+    }
+    if (line->at[skip] != '#' && has_decimal_comma(*line)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s:%lld: numbers with a decimal comma are not read: write 0.5, not 0,5",
+                       l->path, (long long)l->line);
     }
     if (line->at[skip] != '#') {
       return WEIR_OK;

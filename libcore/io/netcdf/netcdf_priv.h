@@ -32,4 +32,8 @@ static inline int weir_netcdf_target(int var)
  * has room for WEIR_NETCDF_MAX_DIMS. */
 weir_status weir_netcdf_box(const weir_netcdf *nc, int var, const int64_t *start,
                             const int64_t *count, size_t *corner, size_t *edges) WEIR_CHECKED;
+
+/* Keeps two chunks of a variable in memory, and no more: the library's own limit is 16 MiB for
+ * each, which reading and writing in order have no use for. A variable in one piece has none. */
+void weir_netcdf_limit_cache(const weir_netcdf *nc, int var);
 #endif

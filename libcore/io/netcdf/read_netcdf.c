@@ -44,6 +44,11 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
     status = weir_fail(WEIR_ERR_DATA, "%s: no NetCDF file: %s", path, nc_strerror(code));
     goto fail;
   }
+  int n = 0;
+
+  for (int i = 0; nc_inq_nvars(nc->id, &n) == NC_NOERR && i < n; i++) {
+    weir_netcdf_limit_cache(nc, i);
+  }
   *out = nc;
   return WEIR_OK;
 fail:

@@ -3,6 +3,9 @@
 #include "base/weir_alloc.h"
 #include "io/netcdf/netcdf_priv.h"
 
+/* Bytes: what a chunk may need is kept, whatever a file says of its size. */
+enum { MOST_CACHE = 8 << 20 };
+
 bool weir_netcdf_available(void)
 {
   return true;
@@ -140,6 +143,26 @@ weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, 
   return WEIR_OK;
 }
 
+void weir_netcdf_limit_cache(const weir_netcdf *nc, int var)
+{
+  size_t chunks[NC_MAX_VAR_DIMS];
+  size_t bytes = 0;
+  int n = 0;
+  int storage = NC_CONTIGUOUS;
+  nc_type type = NC_BYTE;
+
+  if (nc_inq_var(nc->id, var, NULL, &type, &n, NULL, NULL) != NC_NOERR || n < 1 ||
+      nc_inq_var_chunking(nc->id, var, &storage, chunks) != NC_NOERR || storage != NC_CHUNKED ||
+      nc_inq_type(nc->id, type, NULL, &bytes) != NC_NOERR) {
+    return;
+  }
+  for (int i = 0; i < n; i++) {
+    bytes = chunks[i] < MOST_CACHE ? bytes * chunks[i] : MOST_CACHE;
+    bytes = bytes < MOST_CACHE ? bytes : MOST_CACHE;
+  }
+  (void)nc_set_var_chunk_cache(nc->id, var, 2 * bytes, 7, 1.0f); /* what fails keeps the default */
+}
+
 weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks, int level)
 {
   const char *const what = "chunks of a variable";
@@ -151,6 +174,7 @@ weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks, i
   if (level > 0) {
     WEIR_NC(nc_def_var_deflate(nc->id, var, 1, 1, level));
   }
+  weir_netcdf_limit_cache(nc, var);
   return WEIR_OK;
 }
 

@@ -36,47 +36,6 @@ typedef struct wfdb {
   weir_signal_info *infos;
 } wfdb;
 
-static bool ends_with(const char *text, const char *suffix)
-{
-  const size_t n = strlen(text);
-  const size_t m = strlen(suffix);
-
-  return n > m && strcmp(text + n - m, suffix) == 0;
-}
-
-static bool claims(const char *path)
-{
-  char header[4096];
-
-  if (ends_with(path, ".hea")) {
-    return true;
-  }
-  if (strlen(path) + 5 > sizeof header) {
-    return false;
-  }
-  strcpy(header, path);
-  strcat(header, ".hea");
-  return weir_file_exists(header);
-}
-
-/* Folder of a path ("" for the current one) and the path of its header. */
-static weir_status split_path(const char *path, char *dir, char *header, size_t size)
-{
-  const char *const slash = strrchr(path, '/');
-  const size_t length = slash ? (size_t)(slash - path) : 0;
-
-  if (strlen(path) + 5 > size) {
-    return weir_fail(WEIR_ERR_DATA, "%.64s...: the path is too long", path);
-  }
-  memcpy(dir, path, length + (slash == path));
-  dir[length + (slash == path)] = 0;
-  strcpy(header, path);
-  if (!ends_with(path, ".hea")) {
-    strcat(header, ".hea");
-  }
-  return WEIR_OK;
-}
-
 static weir_status rate_of(const weir_wfdb_header *h, int spf, weir_signal_info *info)
 {
   int64_t num = h->fs_num;
@@ -403,7 +362,7 @@ static weir_status open_record(const char *path, const weir_record_opts *opts,
   wfdb *const w = memory;
 
   w->opts = *opts;
-  WEIR_TRY_GOTO(split_path(path, w->dir, header, sizeof header), fail);
+  WEIR_TRY_GOTO(weir_wfdb_split_path(path, w->dir, header, sizeof header), fail);
   WEIR_TRY_GOTO(weir_wfdb_header_read(header, opts->zero_gain != 0, &h), fail);
   WEIR_TRY_GOTO(h.n_parts ? open_segments(w, &h, body) : open_plain(w, &h, body), fail);
   body->state = w;
@@ -585,7 +544,8 @@ extern const weir_record_format weir_record_format_wfdb;
 const weir_record_format weir_record_format_wfdb = {
     .name = "wfdb",
     .help = "a WFDB record, named with or without .hea",
-    .claims = claims,
+    .claims = weir_wfdb_claims,
+    .clock = weir_wfdb_clock,
     .open = open_record,
     .close = close_record,
     .stores_integers = true,

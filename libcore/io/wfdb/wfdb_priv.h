@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
+#include "io/weir_record.h"
 
 enum {
   WEIR_WFDB_MAX_SIGNALS = 1024,
@@ -107,6 +108,15 @@ weir_status weir_wfdb_header_parse(const char *text, int64_t size, const char *p
 weir_status weir_wfdb_header_read(const char *path, bool zero_gain,
                                   weir_wfdb_header *out) WEIR_CHECKED;
 void weir_wfdb_header_fini(weir_wfdb_header *h);
+
+/* True for a path of a header, or one that becomes it with .hea. */
+bool weir_wfdb_claims(const char *path);
+/* Folder of a path ("" for the current one) and the path of its header, into texts of `size` bytes.
+ * Fails: WEIR_ERR_DATA for a path that is too long. */
+weir_status weir_wfdb_split_path(const char *path, char *dir, char *header,
+                                 size_t size) WEIR_CHECKED;
+/* Rate and length as the header at `path` states them. Fails: as weir_wfdb_header_read. */
+weir_status weir_wfdb_clock(const char *path, weir_record_clock *out) WEIR_CHECKED;
 
 /* The block of samples decoded last, shared by all files of a record: fixed size. */
 typedef struct weir_wfdb_block {

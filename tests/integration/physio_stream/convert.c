@@ -1,0 +1,136 @@
+/* convert.c - the verb convert: files, events, refusals; memory that does not grow with the record.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "io/weir_annotation.h"
+#include "io/weir_netcdf.h"
+#include "program.h"
+
+static int make_scratch(void **state)
+{
+  (void)scratch("convert");
+  return 0;
+}
+
+static int drop_scratch(void **state)
+{
+  (void)scratch(NULL);
+  return 0;
+}
+
+/* The built-in recording and its beats. */
+static void make_record(double duration)
+{
+  assert_int_equal(program("prepare --set ecgsyn.duration=%g --out %s", duration, in_scratch("r")),
+                   0);
+}
+
+static void there_and_back_is_the_same_file(void **state)
+{
+  weir_annotations a, b;
+
+  if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
+    skip();
+  }
+  make_record(60);
+  assert_int_equal(program("convert --set input.record=%s --set convert.annotations=%s --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("r/ecgsyn.atr"), in_scratch("n")),
+                   0);
+  assert_true(event_number(in_scratch("n"), "convert_end", "clipped") == 0);
+  assert_int_equal(program("convert --set input.record=%s --set convert.format=wfdb --out %s",
+                           in_scratch("n/ecgsyn.nc"), in_scratch("w")),
+                   0);
+  assert_true(same_contents(in_scratch("r/ecgsyn.dat"), in_scratch("w/ecgsyn.dat")));
+  assert_ok(weir_annotations_read(in_scratch("r/ecgsyn.atr"), &a));
+  assert_ok(weir_annotations_read(in_scratch("w/ecgsyn.atr"), &b));
+  assert_true(a.count > 30 && a.count == b.count);
+  for (int64_t i = 0; i < a.count; i++) {
+    assert_true(a.items[i].time == b.items[i].time && a.items[i].code == b.items[i].code);
+  }
+  weir_annotations_fini(&a);
+  weir_annotations_fini(&b);
+  /* Beats do not depend on the format they are found in. */
+  assert_int_equal(
+      program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("x")), 0);
+  assert_int_equal(
+      program("run --set input.record=%s --out %s", in_scratch("n/ecgsyn.nc"), in_scratch("y")), 0);
+  assert_true(same_contents(in_scratch("x/beats.csv"), in_scratch("y/beats.csv")));
+}
+
+static void text_is_read_as_it_was_written(void **state)
+{
+  make_record(30);
+  assert_int_equal(program("convert --set input.record=%s --set convert.format=csv --set "
+                           "convert.name=t --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("c")),
+                   0);
+  assert_int_equal(
+      program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("x")), 0);
+  assert_int_equal(
+      program("run --set input.csv=%s --out %s", in_scratch("c/t.csv"), in_scratch("y")), 0);
+  assert_true(same_contents(in_scratch("x/beats.csv"), in_scratch("y/beats.csv")));
+}
+
+static void what_is_wrong_is_refused(void **state)
+{
+  make_record(10);
+  assert_int_equal(program("convert --out %s", in_scratch("a")), 2);
+  assert_non_null(strstr(printed(), "input.record"));
+  assert_int_equal(program("convert --set input.record=%s --set convert.format=gif --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("a")),
+                   2);
+  assert_int_equal(program("convert --set input.record=%s --set convert.name=../x --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("b")),
+                   2);
+  assert_non_null(strstr(printed(), "convert.name"));
+  assert_int_equal(program("convert --set input.record=%s --set convert.annotations=%s --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("none.atr"), in_scratch("c")),
+                   3);
+  assert_true(only_log(in_scratch("c")));
+}
+
+static long peak_of_children(void)
+{
+  struct rusage usage;
+
+  assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+  return usage.ru_maxrss;
+}
+
+/* Ten times the record, the same memory. */
+static void memory_does_not_grow_with_the_record(void **state)
+{
+  const char *formats[] = {"wfdb", "csv", "netcdf"};
+  long peaks[2] = {0};
+
+  for (int size = 0; size < 2; size++) {
+    assert_int_equal(program("prepare --overwrite --set ecgsyn.duration=%d --out %s",
+                             size == 0 ? 1200 : 12000, in_scratch("r")),
+                     0);
+    for (int i = 0; i < (weir_netcdf_available() ? 3 : 2); i++) {
+      assert_int_equal(program("convert --overwrite --set input.record=%s --set convert.format=%s "
+                               "--set convert.name=c --out %s",
+                               in_scratch("r/ecgsyn"), formats[i], in_scratch("c")),
+                       0);
+    }
+    peaks[size] = peak_of_children();
+  }
+  printf("peak memory: %ld KiB for 20 minutes, %ld KiB for 200\n", peaks[0], peaks[1]);
+  assert_true(peaks[1] - peaks[0] < 4096);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
+  const struct CMUnitTest tests[] = {
+      TEST(there_and_back_is_the_same_file),
+      TEST(text_is_read_as_it_was_written),
+      TEST(what_is_wrong_is_refused),
+      TEST(memory_does_not_grow_with_the_record),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
