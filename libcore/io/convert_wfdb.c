@@ -264,20 +264,6 @@ static weir_status write_signals(copy *c, const char *path, double gain)
   return weir_record_writer_commit(&c->w);
 }
 
-/* Bytes of a text that fit an annotation, no character cut. */
-static size_t fitting(const char *text)
-{
-  size_t n = strlen(text);
-
-  if (n > WEIR_ANNOTATION_MAX_AUX) {
-    n = WEIR_ANNOTATION_MAX_AUX;
-    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
-      n--;
-    }
-  }
-  return n;
-}
-
 static int limited(int value, int lo, int hi)
 {
   return value < lo ? lo : value > hi ? hi : value;
@@ -286,7 +272,7 @@ static int limited(int value, int lo, int hi)
 static weir_status write_event(copy *c, weir_annotation_writer *w, const weir_record_event *e)
 {
   char text[WEIR_ANNOTATION_MAX_AUX + 1];
-  const size_t n = e->text ? fitting(e->text) : 0;
+  const size_t n = weir_record_text_fit(e->text, WEIR_ANNOTATION_MAX_AUX);
   const __int128 unit = (__int128)c->den * 1000000000;
   const __int128 twice = (__int128)e->time * c->num * 2;
   const weir_annotation a = {.time = (int64_t)((twice + (twice < 0 ? -unit : unit)) / (2 * unit)),

@@ -346,6 +346,19 @@ weir_status weir_record_events_add(weir_record_events *events, const weir_record
   return WEIR_OK;
 }
 
+size_t weir_record_text_fit(const char *text, size_t most)
+{
+  size_t n = text ? strlen(text) : 0;
+
+  if (n > most) {
+    n = most;
+    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
+      n--;
+    }
+  }
+  return n;
+}
+
 void weir_record_events_fini(weir_record_events *events)
 {
   for (int64_t i = 0; i < events->count; i++) {

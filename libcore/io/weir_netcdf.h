@@ -42,6 +42,10 @@ weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype,
 /* Defines a variable of texts. */
 weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
                                  int *var) WEIR_CHECKED;
+/* Defines a variable of characters, the last dimension along a text; written and read as WEIR_U8.
+ * Unlike texts of any length, such variables survive damage: the library checks what it reads. */
+weir_status weir_netcdf_char_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
+                                 int *var) WEIR_CHECKED;
 /* Stores a variable in chunks[n_dims], compressed at `level` (0..9, 0: not at all), before its
  * first write. */
 weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks,

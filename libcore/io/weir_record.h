@@ -2,6 +2,7 @@
  * memory. A handle is used by one thread at a time; two handles on one file are independent. */
 #ifndef WEIR_RECORD_H
 #define WEIR_RECORD_H
+#include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
 #ifdef __cplusplus
@@ -109,6 +110,8 @@ weir_status weir_record_events_read(weir_record *r, weir_record_events *out) WEI
 /* Appends a copy of `event` with the `size` bytes at `text` as its text. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_record_events_add(weir_record_events *events, const weir_record_event *event,
                                    const char *text, int64_t size) WEIR_CHECKED;
+/* Bytes of `text` (may be NULL) that fit `most`, no UTF-8 character cut. */
+size_t weir_record_text_fit(const char *text, size_t most);
 /* Frees everything and empties *events. */
 void weir_record_events_fini(weir_record_events *events);
 /* Gaps from absent segment files: warned about when the record is opened, and counted. */

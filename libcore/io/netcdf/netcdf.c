@@ -23,6 +23,8 @@ typedef struct source {
   bool has_fill;
   double fill;
   char *name, *units, *format;
+  int64_t n_runs, run_capacity; /* 0: not stated */
+  double *runs;                 /* [n_runs, 2] */
 } source;
 
 typedef struct file {
@@ -133,6 +135,27 @@ static weir_status find_flags(file *f, source *s, int64_t count)
   return status;
 }
 
+/* Stretches that may hold samples, where the file lists them in order. */
+static weir_status take_runs(file *f, source *s, int64_t count)
+{
+  const int64_t n = int_or(f->nc, s->var, WEIR_SERIES_RUNS "_count", 0);
+  double last = 0;
+
+  if (n < 1 || n > WEIR_SERIES_MAX_RUNS) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_reserve(&s->runs, &s->run_capacity, 2 * n, sizeof *s->runs));
+  WEIR_TRY(weir_netcdf_get_numbers(f->nc, s->var, WEIR_SERIES_RUNS, s->runs, 2 * n));
+  for (int64_t i = 0; i < 2 * n; i++) {
+    if (!(s->runs[i] >= last) || s->runs[i] > (double)count) {
+      return weir_fail(WEIR_ERR_DATA, "signal %s: its runs are not in order", s->name);
+    }
+    last = s->runs[i];
+  }
+  s->n_runs = n;
+  return WEIR_OK;
+}
+
 static weir_status take_variable(file *f, int var)
 {
   char name[WEIR_SERIES_NAME];
@@ -167,6 +190,7 @@ static weir_status take_variable(file *f, int var)
   WEIR_TRY(text_or(f->nc, var, "long_name", name, &s->name));
   WEIR_TRY(text_or(f->nc, var, "units", "", &s->units));
   WEIR_TRY(text_or(f->nc, var, "format", "NetCDF", &s->format));
+  WEIR_TRY(take_runs(f, s, shape.lengths[0]));
   *info = (weir_signal_info){.name = s->name,
                              .units = s->units,
                              .file = "",
@@ -187,6 +211,24 @@ static weir_status take_variable(file *f, int var)
   return WEIR_OK;
 }
 
+/* One text of a variable of characters: a row of `length[rank - 1]` from `start` on. The caller
+ * frees it. */
+static weir_status read_chars(file *f, int var, const int64_t *start, const int64_t *lengths,
+                              int rank, char **out)
+{
+  const int64_t count[2] = {rank == 1 ? lengths[0] : 1, lengths[rank - 1]};
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(lengths[rank - 1] + 1, 1, &memory));
+  const weir_status status = weir_netcdf_read(f->nc, var, start, count, memory);
+
+  *out = memory;
+  if (status != WEIR_OK) {
+    weir_free(out);
+  }
+  return status;
+}
+
 static weir_status take_file(file *f, const char *path)
 {
   const char *const slash = strrchr(path, '/');
@@ -203,9 +245,10 @@ static weir_status take_file(file *f, const char *path)
 
   f->start_kind = kind == 1 || kind == 2 ? (int)kind : 0;
   f->start_us = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_START, 0);
-  if (weir_netcdf_find(f->nc, "record_id", &var, &shape) == WEIR_OK && shape.text &&
-      shape.n_dims == 0) {
-    return weir_netcdf_read_text(f->nc, var, &none, &f->name);
+  if (weir_netcdf_find(f->nc, "record_id", &var, &shape) == WEIR_OK && !shape.text &&
+      shape.n_dims == 1 && shape.dtype == WEIR_U8 && shape.lengths[0] > 0 &&
+      shape.lengths[0] < WEIR_SERIES_NAME) {
+    return read_chars(f, var, &none, shape.lengths, 1, &f->name);
   }
   WEIR_TRY(weir_strdup(slash ? slash + 1 : path, &f->name));
   char *const suffix = strrchr(f->name, '.');
@@ -225,6 +268,7 @@ static void close_file(void *state)
     weir_free(&f->sources[i].name);
     weir_free(&f->sources[i].units);
     weir_free(&f->sources[i].format);
+    weir_free(&f->sources[i].runs);
   }
   weir_free(&f->sources);
   weir_free(&f->infos);
@@ -328,8 +372,21 @@ static weir_status read_slots(void *state, int signal, int64_t start, int64_t co
 
 static void next_run(const void *state, int signal, int64_t start, int64_t *lo, int64_t *hi)
 {
-  *lo = start;
-  *hi = ((const file *)state)->infos[signal].count;
+  const file *const f = state;
+  const source *const s = &f->sources[signal];
+
+  if (s->n_runs == 0) {
+    *lo = start;
+    *hi = f->infos[signal].count;
+    return;
+  }
+  for (int64_t i = 0; i < s->n_runs; i++) {
+    if (s->runs[2 * i + 1] > (double)start) {
+      *lo = s->runs[2 * i] > (double)start ? (int64_t)s->runs[2 * i] : start;
+      *hi = (int64_t)s->runs[2 * i + 1];
+      return;
+    }
+  }
 }
 
 static weir_status checksum(void *state, int signal, int *sum)
@@ -371,7 +428,8 @@ static weir_status read_number(file *f, const char *name, int64_t i, int64_t *ou
   return weir_netcdf_read(f->nc, var, &i, &one, out);
 }
 
-static weir_status read_event(file *f, int text, int64_t i, weir_record_events *out)
+static weir_status read_event(file *f, int text, const weir_netcdf_shape *shape, int64_t i,
+                              weir_record_events *out)
 {
   static const char *const names[] = {"event_time",    "event_duration", "event_code",
                                       "event_subtype", "event_channel",  "event_number"};
@@ -394,7 +452,9 @@ static weir_status read_event(file *f, int text, int64_t i, weir_record_events *
                                    .channel = (int)x[4],
                                    .number = (int)x[5]};
 
-  WEIR_TRY(weir_netcdf_read_text(f->nc, text, &i, &words));
+  const int64_t start[] = {i, 0};
+
+  WEIR_TRY(read_chars(f, text, start, shape->lengths, 2, &words));
   const weir_status status = weir_record_events_add(out, &event, words, (int64_t)strlen(words));
 
   weir_free(&words);
@@ -407,12 +467,12 @@ static weir_status read_events(void *state, weir_record_events *out)
   weir_netcdf_shape shape;
   int text = 0;
 
-  if (weir_netcdf_find(f->nc, "event_text", &text, &shape) != WEIR_OK || !shape.text ||
-      shape.n_dims != 1) {
+  if (weir_netcdf_find(f->nc, "event_text", &text, &shape) != WEIR_OK || shape.text ||
+      shape.n_dims != 2 || shape.dtype != WEIR_U8 || shape.lengths[1] > WEIR_SERIES_MAX_TEXT) {
     return WEIR_OK; /* none */
   }
   for (int64_t i = 0; i < shape.lengths[0]; i++) {
-    WEIR_TRY(read_event(f, text, i, out));
+    WEIR_TRY(read_event(f, text, &shape, i, out));
   }
   return WEIR_OK;
 }

@@ -10,8 +10,8 @@ static bool dtype_of(nc_type type, weir_netcdf_shape *shape)
     nc_type type;
     weir_dtype dtype;
   } known[] = {{NC_FLOAT, WEIR_F32}, {NC_DOUBLE, WEIR_F64}, {NC_BYTE, WEIR_I8},
-               {NC_UBYTE, WEIR_U8},  {NC_SHORT, WEIR_I16},  {NC_INT, WEIR_I32},
-               {NC_INT64, WEIR_I64}};
+               {NC_UBYTE, WEIR_U8},  {NC_CHAR, WEIR_U8},    {NC_SHORT, WEIR_I16},
+               {NC_INT, WEIR_I32},   {NC_INT64, WEIR_I64}};
 
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     if (known[i].type == type) {

@@ -5,11 +5,14 @@
 #define WEIR_SERIES_RATE "sampling_rate_ratio" /* samples per second as two integers */
 #define WEIR_SERIES_ORIGIN "record_start_kind" /* as weir_record_start */
 #define WEIR_SERIES_START "record_start_us"
+#define WEIR_SERIES_RUNS "runs" /* [n, 2] slots between which samples may be present */
 
 enum {
   WEIR_SERIES_INVALID = 1, /* flags: the file held the code of an absent sample */
   WEIR_SERIES_GAP = 2,     /* no file held the sample */
   WEIR_SERIES_BLOCK = 65536,
-  WEIR_SERIES_NAME = 256
+  WEIR_SERIES_NAME = 256,
+  WEIR_SERIES_MAX_RUNS = 2048,
+  WEIR_SERIES_MAX_TEXT = 1024 /* bytes of an event's text that are kept */
 };
 #endif

@@ -65,12 +65,16 @@ static weir_status define_file(sheet *s)
   WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "comment", kinds[kind]));
   WEIR_TRY(put_int(s, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, kind));
   WEIR_TRY(put_int(s, WEIR_NETCDF_FILE, WEIR_SERIES_START, s->start_us));
-  WEIR_TRY(weir_netcdf_text_var(s->nc, "record_id", 0, NULL, &id));
+  const char *const name = weir_record_name(s->r);
+  const int64_t start = 0;
+  const int64_t length = (int64_t)strlen(name);
+  int dim = 0;
+
+  WEIR_TRY(weir_netcdf_dim(s->nc, "record_id_length", length, &dim));
+  WEIR_TRY(weir_netcdf_char_var(s->nc, "record_id", 1, &dim, &id));
   WEIR_TRY(weir_netcdf_put_text(s->nc, id, "cf_role", "timeseries_id"));
   WEIR_TRY(weir_netcdf_put_text(s->nc, id, "long_name", "name of the record"));
-  const char *const name = weir_record_name(s->r);
-
-  return weir_netcdf_write_texts(s->nc, id, NULL, NULL, &name);
+  return weir_netcdf_write(s->nc, id, &start, &length, name);
 }
 
 /* The clock of a signal: that of an earlier one, or a new one. */
@@ -294,11 +298,44 @@ static weir_status write_numbers(sheet *s, int dim, const weir_record_events *e,
   return WEIR_OK;
 }
 
+/* Texts as rows of characters, ended by zeros; what is longer than a row is cut between characters.
+ */
+static weir_status write_texts(sheet *s, int dim, const weir_record_events *e)
+{
+  int64_t longest = 1;
+  int dims[2] = {dim, 0};
+  int var = 0;
+
+  for (int64_t i = 0; i < e->count; i++) {
+    const int64_t n = (int64_t)weir_record_text_fit(e->items[i].text, WEIR_SERIES_MAX_TEXT);
+
+    longest = n > longest ? n : longest;
+  }
+  const int64_t rows = BLOCK / longest;
+  const int64_t chunk[] = {e->count < rows ? e->count : rows, longest};
+  char *const text = (char *)s->raw; /* a block of it: rows * longest bytes at most */
+
+  WEIR_TRY(weir_netcdf_dim(s->nc, "event_text_length", longest, &dims[1]));
+  WEIR_TRY(weir_netcdf_char_var(s->nc, "event_text", 2, dims, &var));
+  WEIR_TRY(weir_netcdf_chunk(s->nc, var, chunk, 1));
+  for (int64_t at = 0; at < e->count; at += rows) {
+    const int64_t start[] = {at, 0};
+    const int64_t count[] = {e->count - at < rows ? e->count - at : rows, longest};
+
+    memset(text, 0, (size_t)(count[0] * longest));
+    for (int64_t i = 0; i < count[0]; i++) {
+      const char *const from = e->items[at + i].text;
+
+      memcpy(text + i * longest, from, weir_record_text_fit(from, WEIR_SERIES_MAX_TEXT));
+    }
+    WEIR_TRY(weir_netcdf_write(s->nc, var, start, count, text));
+  }
+  return WEIR_OK;
+}
+
 static weir_status write_events(sheet *s, const weir_record_events *e)
 {
-  const int64_t one = 1;
   int dim = 0;
-  int var = 0;
 
   if (!e || e->count == 0) {
     return WEIR_OK;
@@ -307,13 +344,33 @@ static weir_status write_events(sheet *s, const weir_record_events *e)
   for (int what = 0; what < 6; what++) {
     WEIR_TRY(write_numbers(s, dim, e, what));
   }
-  WEIR_TRY(weir_netcdf_text_var(s->nc, "event_text", 1, &dim, &var));
-  for (int64_t i = 0; i < e->count; i++) {
-    const char *const text = e->items[i].text ? e->items[i].text : "";
+  return write_texts(s, dim, e);
+}
 
-    WEIR_TRY(weir_netcdf_write_texts(s->nc, var, &i, &one, &text));
+/* Where samples may be present, so that gaps cost a reader nothing; left out where there are too
+ * many runs to say. */
+static weir_status write_runs(sheet *s, int i)
+{
+  int64_t *const runs = s->times;
+  const int64_t count = weir_record_signal(s->r, i)->count;
+  int64_t n = 0;
+
+  for (int64_t lo = 0, hi = 0; hi < count; n++) {
+    if (n == WEIR_SERIES_MAX_RUNS) {
+      return WEIR_OK;
+    }
+    WEIR_TRY(weir_record_next_run(s->r, i, hi, &lo, &hi));
+    if (lo == hi) {
+      break;
+    }
+    runs[2 * n] = lo;
+    runs[2 * n + 1] = hi;
   }
-  return WEIR_OK;
+  if (n == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(put_int(s, s->columns[i].var, WEIR_SERIES_RUNS "_count", n));
+  return weir_netcdf_put_numbers(s->nc, s->columns[i].var, WEIR_SERIES_RUNS, WEIR_I64, runs, 2 * n);
 }
 
 static weir_status write_all(sheet *s, const weir_record_events *events, const char *path)
@@ -327,6 +384,7 @@ static weir_status write_all(sheet *s, const weir_record_events *events, const c
   WEIR_TRY(define_file(s));
   for (int i = 0; i < n; i++) {
     WEIR_TRY(define_column(s, i));
+    WEIR_TRY(write_runs(s, i));
   }
   for (int64_t i = 0; i < s->n_axes; i++) {
     WEIR_TRY(write_axis(s, &s->axes[i]));

@@ -121,26 +121,32 @@ weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length, i
   return WEIR_OK;
 }
 
+static weir_status define(weir_netcdf *nc, const char *what, nc_type type, int n_dims,
+                          const int *dims, int *var)
+{
+  int id = 0;
+
+  WEIR_NC(nc_def_var(nc->id, what, type, n_dims, dims, &id));
+  *var = id;
+  return WEIR_OK;
+}
+
 weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
                             const int *dims, int *var)
 {
-  const char *const what = name;
-  int id = 0;
-
-  WEIR_NC(nc_def_var(nc->id, name, type_of(dtype), n_dims, dims, &id));
-  *var = id;
-  return WEIR_OK;
+  return define(nc, name, type_of(dtype), n_dims, dims, var);
 }
 
 weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
                                  int *var)
 {
-  const char *const what = name;
-  int id = 0;
+  return define(nc, name, NC_STRING, n_dims, dims, var);
+}
 
-  WEIR_NC(nc_def_var(nc->id, name, NC_STRING, n_dims, dims, &id));
-  *var = id;
-  return WEIR_OK;
+weir_status weir_netcdf_char_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
+                                 int *var)
+{
+  return define(nc, name, NC_CHAR, n_dims, dims, var);
 }
 
 void weir_netcdf_limit_cache(const weir_netcdf *nc, int var)

@@ -58,6 +58,13 @@ weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, 
   return refuse(nc, name, dims, n_dims);
 }
 
+weir_status weir_netcdf_char_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
+                                 int *var)
+{
+  (void)var;
+  return refuse(nc, name, dims, n_dims);
+}
+
 weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks, int level)
 {
   (void)var;
