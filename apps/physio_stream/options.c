@@ -7,6 +7,8 @@ const weir_opt ps_options[] = {
     WEIR_OPT_TABLE(ps_cfg, ecgsyn, ps_synth_options,
                    "the built-in recording (ECGSYN, McSharry et al. 2003)"),
     WEIR_OPT_TABLE(ps_cfg, detect, ps_detect_options, "the beat detector"),
+    WEIR_OPT_TABLE(ps_cfg, query, ps_query_options,
+                   "what is computed; empty: beats are detected (docs/guide/physio_stream.md)"),
     WEIR_OPT_TABLE(ps_cfg, stream, weir_stream_opts, "how the signal is cut into chunks"),
     WEIR_OPT_TABLE(ps_cfg, exec, weir_exec_opts, "how the graph is computed"),
     WEIR_OPT_BOOL(ps_cfg, output.features, false,

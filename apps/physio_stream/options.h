@@ -4,6 +4,7 @@
 #include "data/input.h"
 #include "eval/score.h"
 #include "model/detect.h"
+#include "query/options.h"
 #include "stream/weir_stream.h"
 
 enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV };
@@ -19,6 +20,7 @@ typedef struct ps_cfg {
   ps_input_opts input;
   ps_synth_opts ecgsyn;
   ps_detect_opts detect;
+  ps_query_cfg query;
   weir_stream_cfg stream;
   weir_exec_cfg exec;
   struct {

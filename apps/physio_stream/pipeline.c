@@ -73,10 +73,10 @@ static void add_group(int stage, const weir_group_report *r, weir_cells *cells)
   weir_cells_add(cells, "%lld", (long long)r->calls);
 }
 
-void ps_pipeline_groups(const ps_pipeline *p, weir_cells *cells)
+void ps_stream_groups(const weir_stream *stream, weir_cells *cells)
 {
-  for (int stage = 0; stage < weir_stream_stages(p->stream); stage++) {
-    const weir_plan *plan = weir_stream_plan(p->stream, stage);
+  for (int stage = 0; stage < weir_stream_stages(stream); stage++) {
+    const weir_plan *plan = weir_stream_plan(stream, stage);
 
     for (int32_t k = 0; k < weir_plan_groups(plan); k++) {
       const weir_group_report r = weir_plan_group(plan, k);

@@ -21,9 +21,9 @@ weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source,
                                ps_pipeline *out) WEIR_CHECKED;
 void ps_pipeline_destroy(ps_pipeline *p);
 
-/* One event `group` for each group of the plans, and the same as a table: what each moves and
- * computes per chunk. cells: 8 columns, ps_group_head. */
+/* One event `group` for each group of a stream's plans, and the same as a table: what each moves
+ * and computes per chunk. cells: 8 columns, ps_group_head. */
 enum { PS_GROUP_COLUMNS = 9 };
 extern const char *const ps_group_head[PS_GROUP_COLUMNS];
-void ps_pipeline_groups(const ps_pipeline *p, weir_cells *cells);
+void ps_stream_groups(const weir_stream *stream, weir_cells *cells);
 #endif

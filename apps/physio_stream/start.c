@@ -33,19 +33,25 @@ weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
   return status;
 }
 
+weir_status ps_begin(const weir_cli *cli, const char *const *outputs, const ps_cfg *cfg,
+                     const weir_config *config)
+{
+  WEIR_TRY(weir_run_dir_open(cli, config, outputs));
+  weir_event("start", WEIR_TEXT("program", "physio_stream"), WEIR_TEXT("verb", cli->verb),
+             WEIR_INT("seed", cfg->seed));
+  return WEIR_OK;
+}
+
 weir_status ps_start(const weir_cli *cli, const char *const *outputs, ps_cfg *cfg,
                      weir_config **config)
 {
   WEIR_TRY(ps_configure(cli, cfg, config));
-  const weir_status status = weir_run_dir_open(cli, *config, outputs);
+  const weir_status status = ps_begin(cli, outputs, cfg, *config);
 
   if (status != WEIR_OK) {
     weir_config_destroy(config);
-    return status;
   }
-  weir_event("start", WEIR_TEXT("program", "physio_stream"), WEIR_TEXT("verb", cli->verb),
-             WEIR_INT("seed", cfg->seed));
-  return WEIR_OK;
+  return status;
 }
 
 weir_status ps_write_provenance(const weir_cli *cli, const ps_cfg *cfg, const char *const *inputs,

@@ -1,6 +1,7 @@
 /* verb_describe.c - the resolved configuration, the graph and its plan for the input that is
  * configured; nothing is computed. */
 #include "pipeline.h"
+#include "query_verbs.h"
 #include "verbs.h"
 
 /* Neither is called: a plan needs rates and counts alone. */
@@ -52,6 +53,9 @@ static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_c
                      "input.live: rates are known once samples come, so describe a file instead");
   }
   WEIR_TRY(weir_config_print(config, stdout));
+  if (ps_query_is_set(&cfg->query)) {
+    return ps_query_verb_describe(cli, cfg, config);
+  }
   WEIR_TRY(ps_input_open(&cfg->input, &cfg->ecgsyn, (uint64_t)cfg->seed, &input));
   const weir_status status = print_plan(cli, cfg, ps_input_get(input));
 

@@ -15,9 +15,12 @@ weir_status ps_verb_describe(const weir_cli *cli) WEIR_CHECKED;
  * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
  * destroy. */
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* ps_configure, then the folder --out with run.jsonl open and resolved.yaml written. `outputs`:
- * what the verb itself writes (patterns, NULL at the end), which --overwrite removes; files of
- * other verbs stay, for they may be its input. */
+/* The folder --out with run.jsonl open and resolved.yaml written. `outputs`: what the verb itself
+ * writes (patterns, NULL at the end), which --overwrite removes; files of other verbs stay, for
+ * they may be its input. */
+weir_status ps_begin(const weir_cli *cli, const char *const *outputs, const ps_cfg *cfg,
+                     const weir_config *config) WEIR_CHECKED;
+/* ps_configure, then ps_begin. */
 weir_status ps_start(const weir_cli *cli, const char *const *outputs, ps_cfg *cfg,
                      weir_config **config) WEIR_CHECKED;
 /* Writes provenance.json into --out with the digests of n input files. */

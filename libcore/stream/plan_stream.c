@@ -1,5 +1,6 @@
 /* plan_stream.c - what a stream run fixes before its first sample: stages, chunk length, buffers.
  */
+#include <math.h>
 #include <string.h>
 #include "stream_priv.h"
 #include "base/weir_alloc.h"
@@ -301,30 +302,57 @@ static bool has_time(const weir_graph *g, const char *result)
   return false;
 }
 
-/* Slots of an input beyond a slot of the result that the slot needs, through both stages. */
-static double ahead_of(const weir_stream *s, int stage, const char *result, const char *input)
+/* Slots of an input before and beyond a slot of the result that the slot needs, through both
+ * stages. */
+static void reach_of(const weir_stream *s, int stage, const char *result, const char *input,
+                     double *behind, double *ahead)
 {
-  int64_t behind = 0, ahead = 0;
-  double most = 0;
+  int64_t b[2] = {0, 0}, a[2] = {0, 0};
 
+  *behind = *ahead = 0;
   if (stage == 0) {
-    weir_plan_reach(s->plan[0], result, input, &behind, &ahead);
-    return (double)ahead;
+    weir_plan_reach(s->plan[0], result, input, &b[0], &a[0]);
+    *behind = (double)b[0];
+    *ahead = (double)a[0];
+    return;
   }
   for (int k = 0; k < s->cut.n; k++) {
     const double ratio = weir_plan_ratio(s->plan[0], s->cut.result[k], input);
 
     if (ratio > 0 && weir_plan_ratio(s->plan[1], result, s->cut.name[k]) > 0) {
-      int64_t first = 0;
+      weir_plan_reach(s->plan[0], s->cut.result[k], input, &b[0], &a[0]);
+      weir_plan_reach(s->plan[1], result, s->cut.name[k], &b[1], &a[1]);
+      const double far = (double)b[0] + (double)b[1] / ratio;
+      const double late = (double)a[0] + (double)a[1] / ratio;
 
-      weir_plan_reach(s->plan[0], s->cut.result[k], input, &behind, &first);
-      weir_plan_reach(s->plan[1], result, s->cut.name[k], &behind, &ahead);
-      const double here = (double)first + (double)ahead / ratio;
-
-      most = here > most ? here : most;
+      *behind = far > *behind ? far : *behind;
+      *ahead = late > *ahead ? late : *ahead;
     }
   }
-  return most;
+}
+
+/* Kept, for a plan that has seen the end of its streams knows shorter reaches. */
+static void find_reach(weir_stream *s, int sink)
+{
+  for (int k = 0; k < s->n_inputs; k++) {
+    const weir_stream_source *source = &s->input[k].source;
+    const char *const inputs[2] = {source->value, source->present};
+
+    for (int i = 0; i < 2; i++) {
+      double behind = 0, ahead = 0;
+
+      reach_of(s, s->sink_stage[sink], s->sink[sink].result, inputs[i], &behind, &ahead);
+      s->sink_behind_s[sink] = fmax(s->sink_behind_s[sink], behind / rate_of(source));
+      s->sink_ahead_s[sink] = fmax(s->sink_ahead_s[sink], ahead / rate_of(source));
+    }
+  }
+  s->latency_s = fmax(s->latency_s, s->sink_ahead_s[sink]);
+}
+
+void weir_stream_reach(const weir_stream *s, int sink, double *behind_s, double *ahead_s)
+{
+  *behind_s = s->sink_behind_s[sink];
+  *ahead_s = s->sink_ahead_s[sink];
 }
 
 /* Which stage makes each sink's result; the longest look-ahead. */
@@ -345,13 +373,7 @@ static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
     s->sink_stage[i] = stage;
     s->sink_timed[i] = has_time(job->graph, job->sinks[i].result);
     s->n_sinks++;
-    for (int k = 0; k < 2 * s->n_inputs; k++) {
-      const weir_stream_source *x = &s->input[k / 2].source;
-      const char *input = k % 2 ? x->present : x->value;
-      const double late = ahead_of(s, stage, job->sinks[i].result, input) / rate_of(x);
-
-      s->latency_s = late > s->latency_s ? late : s->latency_s;
-    }
+    find_reach(s, i);
   }
   s->latency_s += (double)s->window_ns / NS;
   return WEIR_OK;
@@ -433,6 +455,16 @@ void weir_stream_destroy(weir_stream **out)
   weir_plan_destroy(&s->plan[0]);
   weir_plan_destroy(&s->plan[1]);
   weir_free(out);
+}
+
+double weir_stream_window(const weir_stream *s)
+{
+  return (double)s->window_ns / NS;
+}
+
+int64_t weir_stream_buffer_bytes(const weir_stream *s)
+{
+  return s->buffer_bytes;
 }
 
 int weir_stream_stages(const weir_stream *s)

@@ -55,7 +55,8 @@ struct weir_stream {
   int n_inputs;
   weir_stream_sink sink[STREAM_MAX_SINKS];
   int sink_stage[STREAM_MAX_SINKS], n_sinks;
-  bool sink_timed[STREAM_MAX_SINKS]; /* the result has time */
+  bool sink_timed[STREAM_MAX_SINKS];                                      /* the result has time */
+  double sink_behind_s[STREAM_MAX_SINKS], sink_ahead_s[STREAM_MAX_SINKS]; /* weir_stream_reach */
   weir_stream_cfg cfg;
   int64_t window_ns, buffer_bytes;
   double latency_s;

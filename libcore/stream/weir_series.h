@@ -53,8 +53,8 @@ typedef struct weir_series_use {
   struct weir_series_keeper *keeper; /* see weir_series_keep */
 } weir_series_use;
 
-/* What it gives: one stream without a name, called as the step is, or several, `step.name`. Names
- * are static. */
+/* What it gives: streams called `step.name`; of these at most one has no name and is called as the
+ * step is. Names live as long as the options. */
 typedef struct weir_series_result {
   weir_series out[WEIR_SERIES_MOST];
   const char *name[WEIR_SERIES_MOST];

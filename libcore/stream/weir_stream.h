@@ -99,6 +99,12 @@ void weir_stream_destroy(weir_stream **s);
 weir_status weir_stream_run(weir_stream *s, weir_stream_report *report) WEIR_CHECKED;
 /* Back to the start: windows, frontiers; stored arrays are the caller's. */
 void weir_stream_rewind(weir_stream *s);
+/* What the result of sink i (of the job) needs of the sources, as the graph's accesses say: seconds
+ * before a slot and after it, the most of any source. Its latency is window and look-ahead. */
+void weir_stream_reach(const weir_stream *s, int sink, double *behind_s, double *ahead_s);
+/* Length of a chunk, s; and the bytes fixed before the first sample: windows, arena, queues. */
+double weir_stream_window(const weir_stream *s);
+int64_t weir_stream_buffer_bytes(const weir_stream *s);
 /* The plans, in order of the stages, for reports and `describe`. */
 int weir_stream_stages(const weir_stream *s);
 const weir_plan *weir_stream_plan(const weir_stream *s, int stage);

@@ -45,6 +45,7 @@ const weir_opt ps_input_options[] = {
 };
 
 enum { PATH_SIZE = 4096, SKIP_BLOCK = 4096 };
+#define SYNTH_SIGNAL "ECG"
 
 struct ps_input {
   weir_record *record; /* or */
@@ -120,11 +121,17 @@ static weir_status open_record(ps_input *in, const ps_input_opts *opts, const ch
   return list_files(in, path, s->file);
 }
 
-static weir_status open_synth(ps_input *in, const ps_synth_opts *opts, uint64_t seed)
+static weir_status open_synth(ps_input *in, const char *signal, const ps_synth_opts *opts,
+                              uint64_t seed)
 {
+  if (signal[0] != 0 && strcmp(signal, "0") != 0 && strcmp(signal, SYNTH_SIGNAL) != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "there is no signal '%s' in the built-in recording, which has " SYNTH_SIGNAL,
+                     signal);
+  }
   WEIR_TRY(ps_synth_create(opts, seed, &in->synth));
   in->facts = (ps_input_facts){.name = PS_SYNTH_NAME,
-                               .signal = "ECG",
+                               .signal = SYNTH_SIGNAL,
                                .units = "mV",
                                .per_frame = 1,
                                .count = ps_synth_count(in->synth)};
@@ -196,7 +203,7 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
   } else if (record || csv) {
     WEIR_TRY_GOTO(open_record(in, opts, record ? opts->record : opts->csv), done);
   } else {
-    WEIR_TRY_GOTO(open_synth(in, synth, seed), done);
+    WEIR_TRY_GOTO(open_synth(in, opts->signal, synth, seed), done);
   }
   *out = in;
   return WEIR_OK;

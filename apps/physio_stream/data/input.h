@@ -23,7 +23,8 @@ extern const weir_opt ps_input_options[];
 typedef struct ps_input ps_input;
 
 /* Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create; WEIR_ERR_CONFIG
- * where more than one of record, text file and live address is named. *out is then NULL. */
+ * where more than one of record, text file and live address is named, and for a signal that the
+ * built-in recording does not have. *out is then NULL. */
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out) WEIR_CHECKED;
 void ps_input_close(ps_input **in);

@@ -1,0 +1,157 @@
+/* column.c - see column.h. */
+#include "query/column.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+
+/* What stands before the values of a run. */
+typedef struct run {
+  int64_t slot, n;
+} run;
+
+double ps_column_time(const ps_column *c, int64_t slot)
+{
+  return (double)slot * (double)c->what->rate_den / (double)c->what->rate_num;
+}
+
+weir_status ps_column_init(const weir_query_column *what, double start, double seconds,
+                           ps_column *out)
+{
+  const double rate = (double)what->rate_num / (double)what->rate_den;
+  const double n = fmin(floor(seconds * rate), PS_COLUMN_STRIP);
+
+  *out = (ps_column){.what = what, .least = INFINITY, .most = -INFINITY, .first = -1};
+  out->strip.lo = start > 0 ? (int64_t)ceil(start * rate) : -1;
+  out->strip.hi = out->strip.lo + (int64_t)n;
+  WEIR_TRY(weir_alloc((int64_t)n, sizeof *out->strip.value, (void **)&out->strip.value));
+  for (int64_t i = 0; i < (int64_t)n; i++) {
+    out->strip.value[i] = NAN;
+  }
+  out->kept = tmpfile();
+  if (out->kept == NULL) {
+    weir_free(&out->strip.value);
+    return weir_fail(WEIR_ERR_DATA, "%s: no temporary file can be made: %s", what->name,
+                     strerror(errno));
+  }
+  return WEIR_OK;
+}
+
+void ps_column_fini(ps_column *c)
+{
+  if (c->kept != NULL) {
+    (void)fclose(c->kept);
+  }
+  weir_free(&c->strip.value);
+  *c = (ps_column){.what = NULL};
+}
+
+static weir_status keep(ps_column *c, int64_t slot, int64_t n, const float *x)
+{
+  const run head = {slot, n};
+
+  if (fwrite(&head, sizeof head, 1, c->kept) != 1 ||
+      fwrite(x, sizeof *x, (size_t)n, c->kept) != (size_t)n) {
+    return weir_fail(WEIR_ERR_DATA, "%s: the temporary file takes no more: %s", c->what->name,
+                     strerror(errno));
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const double value = (double)x[i];
+
+    c->least = value < c->least ? value : c->least;
+    c->most = value > c->most ? value : c->most;
+    c->sum += value;
+  }
+  c->first = c->first < 0 ? slot : c->first;
+  c->present += n;
+  return WEIR_OK;
+}
+
+static void draw(ps_column *c, int64_t slot, int64_t n, const float *x)
+{
+  ps_column_strip *s = &c->strip;
+
+  if (s->lo < 0) { /* it begins with the first sample that is there */
+    s->hi += slot - s->lo;
+    s->lo = slot;
+  }
+  for (int64_t t = slot > s->lo ? slot : s->lo; t < slot + n && t < s->hi; t++) {
+    s->value[t - s->lo] = (double)x[t - slot];
+  }
+}
+
+weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int64_t hi, bool last)
+{
+  ps_column *c = context;
+
+  (void)last;
+  if (hi <= lo) {
+    return WEIR_OK;
+  }
+  const float *x = weir_view_at(view, &lo);
+
+  for (int64_t t = lo, end = lo; t < hi; t = end + 1) {
+    for (; t < hi && isnan(x[t - lo]); t++) {
+    }
+    for (end = t; end < hi && !isnan(x[end - lo]); end++) {
+    }
+    if (end > t) {
+      WEIR_TRY(keep(c, t, end - t, x + (t - lo)));
+      draw(c, t, end - t, x + (t - lo));
+    }
+  }
+  c->slots = hi;
+  return WEIR_OK;
+}
+
+static weir_status lost(const ps_column *c)
+{
+  return weir_fail(WEIR_ERR_DATA, "%s: the temporary file ends early", c->what->name);
+}
+
+/* The next values of the run at hand, or of the next run. */
+static weir_status refill(ps_column_reader *r)
+{
+  const ps_column *c = r->column;
+  run head;
+
+  if (r->left == 0) {
+    if (fread(&head, sizeof head, 1, c->kept) != 1) {
+      r->slot = INT64_MAX;
+      return feof(c->kept) ? WEIR_OK : lost(c);
+    }
+    r->slot = head.slot;
+    r->left = head.n;
+  }
+  r->n = (int)(r->left < PS_COLUMN_BLOCK ? r->left : PS_COLUMN_BLOCK);
+  r->left -= r->n;
+  r->at = 0;
+  if (fread(r->block, sizeof *r->block, (size_t)r->n, c->kept) != (size_t)r->n) {
+    return lost(c);
+  }
+  r->value = r->block[0];
+  return WEIR_OK;
+}
+
+weir_status ps_column_open(const ps_column *c, ps_column_reader *r)
+{
+  r->column = c;
+  r->n = r->at = 0;
+  r->left = 0;
+  if (fflush(c->kept) != 0 || fseek(c->kept, 0, SEEK_SET) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: the temporary file is lost: %s", c->what->name,
+                     strerror(errno));
+  }
+  return refill(r);
+}
+
+weir_status ps_column_next(ps_column_reader *r)
+{
+  r->slot++;
+  r->at++;
+  if (r->at == r->n) {
+    return refill(r);
+  }
+  r->value = r->block[r->at];
+  return WEIR_OK;
+}

@@ -1,0 +1,55 @@
+/* column.h - a result of a query as it comes: kept in a nameless file, so that memory does not
+ * grow, counted, and read back when all of it is there. */
+#ifndef PS_COLUMN_H
+#define PS_COLUMN_H
+#include <stdio.h>
+#include "stream/weir_query.h"
+
+/* Samples of a column that the report draws: those of slots [lo, hi). */
+typedef struct ps_column_strip {
+  int64_t lo, hi;
+  double *value; /* NaN where absent */
+} ps_column_strip;
+
+typedef struct ps_column {
+  const weir_query_column *what;
+  FILE *kept;              /* runs of present slots: slot, length, values */
+  int64_t slots, present;  /* slots seen; those with a value              */
+  double least, most, sum; /* of the values                               */
+  int64_t first;           /* first present slot, -1 for none             */
+  ps_column_strip strip;
+} ps_column;
+
+enum { PS_COLUMN_STRIP = 20000 }; /* samples drawn at most */
+
+/* Keeps what comes of the column; its strip is `seconds` from its first present slot on, or, where
+ * start > 0, from there on. `what` is borrowed. Fails: WEIR_ERR_DATA where no nameless file can be
+ * made, WEIR_ERR_MEMORY. */
+weir_status ps_column_init(const weir_query_column *what, double start, double seconds,
+                           ps_column *out) WEIR_CHECKED;
+void ps_column_fini(ps_column *c);
+/* A sink of weir_stream.h; the context is a ps_column. Fails: WEIR_ERR_DATA when the disk is full.
+ */
+weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                           bool last) WEIR_CHECKED;
+/* Seconds of a slot. */
+double ps_column_time(const ps_column *c, int64_t slot);
+
+enum { PS_COLUMN_BLOCK = 4096 };
+
+/* The present slots of a column, one after the other. */
+typedef struct ps_column_reader {
+  const ps_column *column;
+  int64_t slot; /* the slot at hand, INT64_MAX past the last */
+  float value;
+  int64_t left; /* values of the run that are not read yet   */
+  int n, at;    /* of the block                              */
+  float block[PS_COLUMN_BLOCK];
+} ps_column_reader;
+
+/* Begins with the first present slot. One reader of a column at a time.
+ * Fails: WEIR_ERR_DATA when the file is lost. */
+weir_status ps_column_open(const ps_column *c, ps_column_reader *r) WEIR_CHECKED;
+/* Goes on to the next one. Fails as above. */
+weir_status ps_column_next(ps_column_reader *r) WEIR_CHECKED;
+#endif

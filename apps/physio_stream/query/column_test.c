@@ -1,0 +1,111 @@
+/* column_test.c - what a column keeps is what it was given, however it came. */
+#include <math.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "query/column.h"
+
+enum { SLOTS = 30000 };
+
+static const weir_query_column what = {.name = "x", .part = "x", .rate_num = 250, .rate_den = 1};
+
+/* Hands [0, SLOTS) over in pieces as the seed says; pieces without a value are skipped at times. */
+static void give(ps_column *c, const float *x, uint64_t seed)
+{
+  for (int64_t lo = 0, k = 0, hi; lo < SLOTS; lo = hi, k++) {
+    const weir_view view = {.data = (void *)(uintptr_t)x,
+                            .dtype = WEIR_F32,
+                            .rank = 1,
+                            .stride = {1},
+                            .extent = {SLOTS}};
+    bool empty = true;
+
+    hi = lo + (int64_t)(weir_random_bits(seed, 1, 0, (uint64_t)k) % 9000);
+    hi = hi < SLOTS ? hi : SLOTS;
+    for (int64_t t = lo; t < hi; t++) {
+      empty = empty && isnan(x[t]);
+    }
+    if (!empty || hi == SLOTS) {
+      assert_ok(ps_column_take(c, &view, lo, hi, hi == SLOTS));
+    }
+  }
+}
+
+static void check(const ps_column *c, const float *x)
+{
+  static ps_column_reader r;
+  int64_t present = 0;
+  double sum = 0;
+
+  assert_ok(ps_column_open(c, &r));
+  for (int64_t t = 0; t < SLOTS; t++) {
+    if (!isnan(x[t])) {
+      assert_true(r.slot == t && r.value == x[t]);
+      assert_true(c->least <= (double)x[t] && c->most >= (double)x[t]);
+      assert_ok(ps_column_next(&r));
+      present++;
+      sum += (double)x[t];
+    }
+  }
+  assert_true(r.slot == INT64_MAX);
+  assert_true(c->present == present && c->slots == SLOTS && c->sum == sum);
+}
+
+static void check_strip(const ps_column *c, const float *x)
+{
+  assert_true(c->strip.lo == c->first && c->strip.hi == c->first + 500);
+  for (int64_t t = c->strip.lo; t < c->strip.hi && t < SLOTS; t++) {
+    const double drawn = c->strip.value[t - c->strip.lo];
+
+    assert_true(isnan(x[t]) ? isnan(drawn) : drawn == (double)x[t]);
+  }
+}
+
+static void all_that_came_is_read_back(void **state)
+{
+  static float x[SLOTS];
+
+  for (uint64_t seed = 0; seed < 12; seed++) {
+    const double share = (double)(seed % 4) / 3; /* 0: nothing is present, 1: everything */
+    const uint64_t stretch = seed % 2 == 0 ? 1 : 700;
+    ps_column c;
+
+    for (int64_t t = 0; t < SLOTS; t++) {
+      const double u = weir_random_uniform(seed, 2, 0, (uint64_t)t / stretch);
+
+      x[t] = u < share ? (float)t - 1000 : NAN;
+    }
+    assert_ok(ps_column_init(&what, 0, 2, &c));
+    give(&c, x, seed);
+    check(&c, x);
+    check(&c, x); /* as often as it is wanted */
+    if (c.first >= 0) {
+      check_strip(&c, x);
+    }
+    ps_column_fini(&c);
+  }
+}
+
+static void a_strip_may_have_its_start(void **state)
+{
+  static float x[SLOTS];
+  ps_column c;
+
+  for (int64_t t = 0; t < SLOTS; t++) {
+    x[t] = (float)t;
+  }
+  assert_ok(ps_column_init(&what, 10, 1, &c));
+  give(&c, x, 3);
+  assert_true(c.strip.lo == 2500 && c.strip.hi == 2750 && c.strip.value[0] == 2500);
+  assert_true(ps_column_time(&c, 2500) == 10);
+  ps_column_fini(&c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_that_came_is_read_back),
+      cmocka_unit_test(a_strip_may_have_its_start),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* run.c - see run.h. */
+#include "query/run.h"
+#include <string.h>
+#include "base/weir_alloc.h"
+
+/* A signal that is not there is the query's fault: its place goes before the message. */
+static weir_status with_place(weir_status status, const weir_query_source *source)
+{
+  char reason[1024];
+
+  if (status != WEIR_ERR_CONFIG) {
+    return status;
+  }
+  (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+  return weir_fail(status, "%s%sstream '%s': %s", source->place, source->place[0] != 0 ? ": " : "",
+                   source->name, reason);
+}
+
+static weir_status open_inputs(const ps_query_job *job, ps_query_run *r)
+{
+  const ps_query_stream *streams = job->query->streams.items;
+
+  if (job->input->live[0] != 0 && r->text.spec.n_sources > 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "query.streams: live input brings one signal, %lld streams are named",
+                     (long long)r->text.spec.n_sources);
+  }
+  for (int64_t i = 0; i < r->text.spec.n_sources && i < WEIR_QUERY_SOURCES; i++) {
+    ps_input_opts opts = *job->input;
+
+    opts.signal = streams[i].signal;
+    WEIR_TRY(
+        with_place(ps_input_open(&opts, job->synth, job->seed, &r->input[i]), &r->text.sources[i]));
+    const ps_input_facts *facts = ps_input_get(r->input[i]);
+
+    r->text.sources[i].rate_num = facts->fs_num;
+    r->text.sources[i].rate_den = facts->fs_den;
+    r->text.sources[i].unit = facts->units;
+  }
+  return WEIR_OK;
+}
+
+/* Signals that nothing needs are not read. */
+static void close_unused(ps_query_run *r)
+{
+  for (int i = WEIR_QUERY_SOURCES - 1; i >= 0; i--) {
+    if (!r->query.source_used[i]) {
+      ps_input_close(&r->input[i]);
+    } else {
+      r->facts = ps_input_get(r->input[i]);
+    }
+  }
+}
+
+static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
+{
+  return ps_input_read(context, lo, hi - lo, x, present);
+}
+
+static weir_status next_run(void *context, int64_t at, int64_t *lo, int64_t *hi)
+{
+  return ps_input_next_run(context, at, lo, hi);
+}
+
+static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_stream_sink *sinks)
+{
+  WEIR_TRY(weir_alloc(r->query.n_columns, sizeof *r->columns, (void **)&r->columns));
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    WEIR_TRY(ps_column_init(&r->query.columns[i], job->start, job->strip, &r->columns[i]));
+    sinks[i] = (weir_stream_sink){r->query.columns[i].name, ps_column_take, &r->columns[i]};
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_stream(const ps_query_job *job, ps_query_run *r)
+{
+  weir_stream_source sources[WEIR_QUERY_SOURCES];
+  weir_stream_sink sinks[WEIR_QUERY_COLUMNS];
+  const weir_stream_live *live = NULL;
+  int n = 0;
+
+  for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
+    if (r->input[i] == NULL) {
+      continue;
+    }
+    live = ps_input_live(r->input[i]);
+    const ps_input_facts *facts = ps_input_get(r->input[i]);
+
+    weir_query_present_name(r->text.sources[i].name, r->present[i], sizeof r->present[i]);
+    sources[n++] = (weir_stream_source){.value = r->text.sources[i].name,
+                                        .present = r->present[i],
+                                        .rate_num = facts->fs_num,
+                                        .rate_den = facts->fs_den,
+                                        .count = facts->count,
+                                        .read = read_slots,
+                                        .next_run = next_run,
+                                        .context = r->input[i]};
+  }
+  WEIR_TRY(open_columns(job, r, sinks));
+  const weir_stream_job stream = {.graph = r->query.graph,
+                                  .store = r->query.store,
+                                  .sources = sources,
+                                  .n_sources = n,
+                                  .sinks = sinks,
+                                  .n_sinks = (int)r->query.n_columns,
+                                  .stream = job->stream,
+                                  .exec = job->exec,
+                                  .threads = job->threads,
+                                  .live = live};
+  return weir_stream_create(&stream, &r->stream);
+}
+
+weir_status ps_query_open(const ps_query_job *job, ps_query_run *out)
+{
+  ps_query_run *r = out;
+  weir_status status = WEIR_OK;
+
+  memset(r, 0, sizeof *r);
+  WEIR_TRY_GOTO(ps_query_read(job->query, job->config, &r->text), fail);
+  WEIR_TRY_GOTO(open_inputs(job, r), fail);
+  WEIR_TRY_GOTO(weir_query_build(&r->text.spec, &r->query), fail);
+  close_unused(r);
+  WEIR_TRY_GOTO(open_stream(job, r), fail);
+  return WEIR_OK;
+fail:
+  ps_query_close(r);
+  return status;
+}
+
+weir_status ps_query_perform(ps_query_run *r)
+{
+  return weir_stream_run(r->stream, &r->report);
+}
+
+void ps_query_close(ps_query_run *r)
+{
+  weir_stream_destroy(&r->stream);
+  for (int64_t i = 0; r->columns != NULL && i < r->query.n_columns; i++) {
+    ps_column_fini(&r->columns[i]);
+  }
+  weir_free(&r->columns);
+  weir_query_fini(&r->query);
+  for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
+    ps_input_close(&r->input[i]);
+  }
+  ps_query_text_fini(&r->text);
+  r->facts = NULL;
+}

@@ -1,0 +1,38 @@
+/* run.h - one query on one recording: signals opened, graph built and planned, results kept. */
+#ifndef PS_QUERY_RUN_H
+#define PS_QUERY_RUN_H
+#include "data/input.h"
+#include "query/column.h"
+#include "query/options.h"
+
+/* What a run needs to know; all borrowed until ps_query_close. */
+typedef struct ps_query_job {
+  const ps_query_cfg *query;
+  const weir_config *config; /* for the places of errors; NULL: none */
+  const ps_input_opts *input;
+  const ps_synth_opts *synth;
+  uint64_t seed;
+  const weir_stream_cfg *stream;
+  const weir_exec_cfg *exec;
+  int threads;         /* 0: all                               */
+  double start, strip; /* s: what reports draw, see column.h   */
+} ps_query_job;
+
+typedef struct ps_query_run {
+  ps_query_text text;
+  ps_input *input[WEIR_QUERY_SOURCES]; /* of each stream of the query, NULL where it is not used */
+  const ps_input_facts *facts;         /* of the first one that is used                          */
+  char present[WEIR_QUERY_SOURCES][2 * WEIR_QUERY_NAME]; /* inputs of the graph                  */
+  weir_query query;
+  weir_stream *stream;
+  ps_column *columns; /* of the query, in its order */
+  weir_stream_report report;
+} ps_query_run;
+
+/* Everything up to the first sample. Fails: as ps_input_open, weir_query_build and
+ * weir_stream_create; *out is then empty. */
+weir_status ps_query_open(const ps_query_job *job, ps_query_run *out) WEIR_CHECKED;
+/* Reads the recording to its end. Fails: as weir_stream_run. */
+weir_status ps_query_perform(ps_query_run *r) WEIR_CHECKED;
+void ps_query_close(ps_query_run *r);
+#endif

@@ -1,0 +1,205 @@
+/* query_page.c - see query_page.h. */
+#include "query_page.h"
+#include <math.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "pipeline.h"
+
+const char *const ps_result_head[PS_RESULT_COLUMNS] = {
+    "stream", "unit", "rate (Hz)",     "slots",          "present",    "min",
+    "mean",   "max",  "look-back (s)", "look-ahead (s)", "latency (s)"};
+
+static double rate_of(const weir_query_column *c)
+{
+  return (double)c->rate_num / (double)c->rate_den;
+}
+
+static double mean_of(const ps_column *c)
+{
+  return c->present > 0 ? c->sum / (double)c->present : NAN;
+}
+
+static double or_nan(const ps_column *c, double value)
+{
+  return c->present > 0 ? value : NAN;
+}
+
+void ps_query_results(const ps_query_run *r, bool ran, weir_cells *cells)
+{
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    const ps_column *c = &r->columns[i];
+    double behind = 0, ahead = 0;
+
+    weir_stream_reach(r->stream, (int)i, &behind, &ahead);
+    weir_cells_add(cells, "%s", c->what->name);
+    weir_cells_add(cells, "%s", c->what->unit);
+    weir_cells_add(cells, "%.7g", rate_of(c->what));
+    if (ran) {
+      weir_cells_add(cells, "%lld", (long long)c->slots);
+      weir_cells_add(cells, "%lld", (long long)c->present);
+    } else {
+      weir_cells_add(cells, "-");
+      weir_cells_add(cells, "-");
+    }
+    weir_cells_add_real(cells, or_nan(c, c->least));
+    weir_cells_add_real(cells, mean_of(c));
+    weir_cells_add_real(cells, or_nan(c, c->most));
+    weir_cells_add(cells, "%.6g", behind);
+    weir_cells_add(cells, "%.6g", ahead);
+    weir_cells_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
+  }
+}
+
+static void write_events(const ps_query_run *r)
+{
+  const weir_stream_report *report = &r->report;
+
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    const ps_column *c = &r->columns[i];
+    double behind = 0, ahead = 0;
+
+    weir_stream_reach(r->stream, (int)i, &behind, &ahead);
+    weir_event("result", WEIR_TEXT("record", r->facts->name), WEIR_TEXT("stream", c->what->name),
+               WEIR_TEXT("unit", c->what->unit), WEIR_REAL("rate_hz", rate_of(c->what)),
+               WEIR_INT("slots", c->slots), WEIR_INT("present", c->present),
+               WEIR_REAL("min", or_nan(c, c->least)), WEIR_REAL("mean", mean_of(c)),
+               WEIR_REAL("max", or_nan(c, c->most)), WEIR_REAL("look_back_s", behind),
+               WEIR_REAL("look_ahead_s", ahead));
+  }
+  weir_event("query_end", WEIR_TEXT("record", r->facts->name),
+             WEIR_INT("results", r->query.n_columns), WEIR_INT("slots", report->slots),
+             WEIR_INT("present", report->present), WEIR_REAL("window_s", report->window_s),
+             WEIR_REAL("latency_s", report->latency_s), WEIR_INT("tier", report->tier),
+             WEIR_INT("stages", report->stages), WEIR_INT("chunks", report->computed),
+             WEIR_INT("skipped", report->skipped), WEIR_INT("buffer_bytes", report->buffer_bytes),
+             WEIR_REAL("seconds", report->seconds));
+}
+
+static void put_count(weir_cells *c, const char *key, int64_t value)
+{
+  weir_cells_add(c, "%s", key);
+  weir_cells_add(c, "%lld", (long long)value);
+}
+
+static void put(weir_cells *c, const char *key, double value)
+{
+  weir_cells_add(c, "%s", key);
+  weir_cells_add_real(c, value);
+}
+
+static weir_status add_table(weir_report *page, const char *id, weir_cells *c, int columns,
+                             const char *const *head)
+{
+  const weir_status status = weir_cells_report(c, page, id, columns, head);
+
+  weir_cells_fini(c);
+  return status;
+}
+
+static weir_status add_results(weir_report *page, const ps_query_run *r)
+{
+  weir_cells c = {0};
+
+  ps_query_results(r, true, &c);
+  return add_table(page, "results", &c, PS_RESULT_COLUMNS, ps_result_head);
+}
+
+static weir_status add_strip(weir_report *page, const ps_column *c, int number)
+{
+  const ps_column_strip *s = &c->strip;
+  const int64_t n = s->lo >= 0 ? s->hi - s->lo : 0;
+  char label[2 * WEIR_QUERY_NAME + WEIR_SERIES_UNIT], title[4 * WEIR_QUERY_NAME], name[32];
+  double *x = NULL;
+
+  WEIR_TRY(weir_alloc(n, sizeof *x, (void **)&x));
+  for (int64_t i = 0; i < n; i++) {
+    x[i] = ps_column_time(c, s->lo + i);
+  }
+  (void)snprintf(label, sizeof label, "%s (%s)", c->what->part,
+                 c->what->unit[0] != 0 ? c->what->unit : "unit not stated");
+  (void)snprintf(title, sizeof title, "%s from %.6g s", c->what->name, n > 0 ? x[0] : 0.0);
+  (void)snprintf(name, sizeof name, "stream_%d", number);
+  /* A line is broken where a value is absent, so that single events need their points. */
+  const weir_figure_series series[] = {{.kind = WEIR_FIGURE_LINE, .n = n, .x = x, .y = s->value},
+                                       {.kind = WEIR_FIGURE_POINTS, .n = n, .x = x, .y = s->value}};
+  const bool sparse = 4 * c->present < c->slots;
+  const weir_figure figure = {.title = title,
+                              .x_label = "time (s)",
+                              .y_label = label,
+                              .series = &series[sparse],
+                              .n_series = 1,
+                              .empty = "nothing is present here"};
+  const weir_status status = weir_report_figure(page, name, &figure);
+
+  weir_free(&x);
+  return status;
+}
+
+static weir_status add_groups(weir_report *page, const ps_query_run *r)
+{
+  weir_cells c = {0};
+
+  ps_stream_groups(r->stream, &c);
+  return add_table(page, "groups", &c, PS_GROUP_COLUMNS, ps_group_head);
+}
+
+static weir_status add_throughput(weir_report *page, const ps_query_run *r)
+{
+  static const char *const head[2] = {"quantity", "value"};
+  const weir_stream_report *report = &r->report;
+  weir_cells c = {0};
+
+  put_count(&c, "slots read", report->slots);
+  put_count(&c, "present", report->present);
+  put_count(&c, "tier", report->tier);
+  put_count(&c, "stages", report->stages);
+  put(&c, "chunk (s)", report->window_s);
+  put(&c, "latency (s)", report->latency_s);
+  put(&c, "period of all clocks (s)", (double)r->query.period_num / (double)r->query.period_den);
+  put_count(&c, "chunks", report->computed);
+  put_count(&c, "chunks skipped", report->skipped);
+  put_count(&c, "buffers (bytes)", report->buffer_bytes);
+  put(&c, "time (s)", report->seconds);
+  put(&c, "slots per second", report->seconds > 0 ? (double)report->slots / report->seconds : NAN);
+  return add_table(page, "throughput", &c, 2, head);
+}
+
+static weir_status fill(weir_report *page, const ps_query_run *r)
+{
+  WEIR_TRY(add_results(page, r));
+  for (int64_t i = 0; i < r->query.n_columns && r->columns[i].strip.hi > r->columns[i].strip.lo;
+       i++) {
+    WEIR_TRY(add_strip(page, &r->columns[i], (int)i + 1));
+  }
+  WEIR_TRY(weir_report_heading(page, "Data movement"));
+  WEIR_TRY(weir_report_text(
+      page,
+      "Each group of operators runs at once over a chunk of %.4g s. All but calls is per chunk; "
+      "moved: distinct elements that it reads and writes outside itself; saved: traffic that "
+      "grouping removed; predicted from the peaks of the machine; measured with "
+      "exec.explain=true.",
+      r->report.window_s));
+  WEIR_TRY(add_groups(page, r));
+  WEIR_TRY(weir_report_heading(page, "Throughput"));
+  WEIR_TRY(weir_report_text(page, "From reading the input to the last result, writing left out. "
+                                  "latency: chunk and the longest look-ahead of a result."));
+  return add_throughput(page, r);
+}
+
+weir_status ps_query_page_write(const ps_query_run *r, const char *dir)
+{
+  weir_report *page = NULL;
+  char title[256];
+
+  (void)snprintf(title, sizeof title, "physio_stream: query on %s", r->facts->name);
+  WEIR_TRY(weir_report_open(dir, title, &page));
+  const weir_status status = fill(page, r);
+
+  if (status != WEIR_OK) {
+    weir_report_destroy(&page);
+    return status;
+  }
+  WEIR_TRY(weir_report_commit(&page));
+  write_events(r);
+  return WEIR_OK;
+}

@@ -1,0 +1,115 @@
+/* query_verbs.c - see query_verbs.h. */
+#include "query_verbs.h"
+#include "base/weir_log.h"
+#include "pipeline.h"
+#include "query/files.h"
+#include "query_page.h"
+
+static ps_query_job job_of(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
+{
+  return (ps_query_job){.query = &cfg->query,
+                        .config = config,
+                        .input = &cfg->input,
+                        .synth = &cfg->ecgsyn,
+                        .seed = (uint64_t)cfg->seed,
+                        .stream = &cfg->stream,
+                        .exec = &cfg->exec,
+                        .threads = cli->threads,
+                        .start = cfg->output.start,
+                        .strip = cfg->output.strip};
+}
+
+static void warn_of_nothing(const ps_query_run *r)
+{
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    if (r->columns[i].present == 0) {
+      weir_warn("query", "%s: nothing is present in %lld slots of %s", r->columns[i].what->name,
+                (long long)r->columns[i].slots, r->facts->name);
+    }
+  }
+}
+
+static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, ps_query_run *r)
+{
+  const char *inputs[2];
+  const ps_input *in = NULL;
+
+  for (int i = WEIR_QUERY_SOURCES - 1; i >= 0; i--) {
+    in = r->input[i] != NULL ? r->input[i] : in;
+  }
+  const int n_inputs = ps_input_files(in, inputs);
+
+  ps_input_report(in);
+  WEIR_TRY(ps_query_files_write(&cfg->query, r, cli->out));
+  WEIR_TRY(ps_write_provenance(cli, cfg, inputs, n_inputs));
+  WEIR_TRY(ps_query_page_write(r, cli->out));
+  warn_of_nothing(r);
+  weir_info("query", "%lld results of %lld slots of %s; wrote %s/report.html",
+            (long long)r->query.n_columns, (long long)r->report.slots, r->facts->name, cli->out);
+  return WEIR_OK;
+}
+
+weir_status ps_query_verb_run(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
+{
+  const ps_query_job job = job_of(cli, cfg, config);
+  weir_status status = WEIR_OK;
+  ps_query_run r;
+
+  WEIR_TRY(ps_query_files_check(&cfg->query));
+  WEIR_TRY(ps_query_open(&job, &r));
+  WEIR_TRY_GOTO(ps_query_perform(&r), done);
+  WEIR_TRY_GOTO(write_all(cli, cfg, &r), done);
+done:
+  ps_query_close(&r);
+  return status;
+}
+
+static void print_inputs(const ps_query_run *r)
+{
+  for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
+    if (r->input[i] != NULL) {
+      const ps_input_facts *facts = ps_input_get(r->input[i]);
+
+      printf("# stream %s: %s, signal %s (%s), %lld samples, %lld/%lld per second\n",
+             r->text.sources[i].name, facts->name, facts->signal, facts->units,
+             (long long)facts->count, (long long)facts->fs_num, (long long)facts->fs_den);
+    }
+  }
+}
+
+static void print_plan(const ps_query_run *r)
+{
+  weir_cells results = {0}, groups = {0};
+
+  printf("\n");
+  print_inputs(r);
+  printf("\n# groups\n");
+  ps_stream_groups(r->stream, &groups);
+  weir_cells_print(&groups, PS_GROUP_COLUMNS, ps_group_head, stdout);
+  printf("\n# results: latency is a chunk of %.6g s and the look-ahead\n",
+         weir_stream_window(r->stream));
+  ps_query_results(r, false, &results);
+  weir_cells_print(&results, PS_RESULT_COLUMNS, ps_result_head, stdout);
+  printf("\n# buffers: %lld bytes, fixed before the first sample\n",
+         (long long)weir_stream_buffer_bytes(r->stream));
+  printf("# clocks meet every %lld/%lld s\n", (long long)r->query.period_num,
+         (long long)r->query.period_den);
+  for (int stage = 0; stage < weir_stream_stages(r->stream); stage++) {
+    printf("\n# stage %d\n", stage);
+    weir_plan_print(weir_stream_plan(r->stream, stage), stdout);
+  }
+  weir_cells_fini(&results);
+  weir_cells_fini(&groups);
+}
+
+weir_status ps_query_verb_describe(const weir_cli *cli, const ps_cfg *cfg,
+                                   const weir_config *config)
+{
+  const ps_query_job job = job_of(cli, cfg, config);
+  ps_query_run r;
+
+  WEIR_TRY(ps_query_open(&job, &r));
+  print_plan(&r);
+  ps_query_close(&r);
+  return WEIR_OK;
+}

@@ -1,0 +1,32 @@
+/* query_priv.h - what the sources of a query share: the streams known so far. */
+#ifndef WEIR_QUERY_PRIV_H
+#define WEIR_QUERY_PRIV_H
+#include "stream/weir_query.h"
+
+/* A stream that has a name. */
+typedef struct query_stream {
+  char name[2 * WEIR_QUERY_NAME];
+  weir_series series;
+} query_stream;
+
+/* "place: " in front of a message, "" where there is none. */
+typedef struct query_place {
+  char text[512];
+} query_place;
+query_place query_at(const char *place);
+
+/* Names well formed, unique, defined before they are used; numbers within bounds. The same failures
+ * as weir_query_build. */
+weir_status query_check_names(const weir_query_spec *spec) WEIR_CHECKED;
+/* Number of the source (below n_sources) or n_sources + step that defines `name`, or its part;
+ * -1: none. */
+int64_t query_definer(const weir_query_spec *spec, const char *name);
+/* Name and place of source i, from n_sources on of step i - n_sources. */
+const char *query_name_of(const weir_query_spec *spec, int64_t i);
+const char *query_place_of(const weir_query_spec *spec, int64_t i);
+/* used[i], i as above: an output needs it, or a step that one needs. */
+void query_mark_used(const weir_query_spec *spec, bool *used);
+/* Combines the clocks of all streams; names the pair that has no common multiple. */
+weir_status query_common_period(const query_stream *streams, int64_t n, int64_t *num,
+                                int64_t *den) WEIR_CHECKED;
+#endif

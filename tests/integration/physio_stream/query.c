@@ -1,0 +1,208 @@
+/* query.c - queries as a user writes them: what they compute and write, and what is refused where.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "io/weir_annotation.h"
+#include "io/weir_netcdf.h"
+#include "io/weir_record.h"
+#include "program.h"
+
+static int make_scratch(void **state)
+{
+  (void)scratch("query");
+  return 0;
+}
+
+static int drop_scratch(void **state)
+{
+  (void)scratch(NULL);
+  return 0;
+}
+
+/* The configuration SCRATCH/q.yaml; its lines are numbered from 1. */
+static const char *yaml(const char *text)
+{
+#ifndef HAVE_CONFIG_FILES
+  printf("skipped: this build reads no YAML\n");
+  skip();
+#endif
+  write_file(in_scratch("q.yaml"), text, strlen(text));
+  return in_scratch("q.yaml");
+}
+
+/* A minute of the built-in recording with gaps. */
+#define MINUTE                        \
+  "ecgsyn:\n"                         \
+  "  duration: 60\n"                  \
+  "  gaps: {missing: 0.3, mean: 2}\n" \
+  "query:\n"                          \
+  "  streams: [{name: ecg, signal: ECG}]\n"
+
+static const char shifts[] = MINUTE "  steps:\n"
+                                    "    - {name: late, from: [ecg], do: {shift: {by: 0.25}}}\n"
+                                    "    - {name: early, from: [late], do: {shift: {by: -0.25}}}\n"
+                                    "  outputs:\n"
+                                    "    - {stream: late}\n"
+                                    "    - {stream: early, format: wfdb}\n"
+                                    "    - {stream: early, format: annotations}\n"
+                                    "    - {stream: ecg, format: csv}\n";
+
+typedef struct row {
+  double time, value;
+} row;
+
+static row *read_table(const char *path, int64_t *n)
+{
+  char *text = contents(path);
+  row *rows = calloc(strlen(text) / 4 + 1, sizeof *rows);
+
+  assert_non_null(rows);
+  assert_true(strncmp(text, "time_s,value\n", 13) == 0);
+  *n = 0;
+  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
+    row *r = &rows[(*n)++];
+
+    assert_int_equal(sscanf(line, "%lf,%lf", &r->time, &r->value), 2);
+  }
+  free(text);
+  return rows;
+}
+
+/* Shifted and shifted back is what was read, but for the first quarter second past the end. */
+static void a_query_writes_every_format(void **state)
+{
+  int64_t n = 0, m = 0;
+  weir_record *record = NULL;
+  weir_annotations marks;
+
+  assert_int_equal(program("run --config %s --out %s", yaml(shifts), in_scratch("o")), 0);
+  row *ecg = read_table(in_scratch("o/ecg.csv"), &n),
+      *late = read_table(in_scratch("o/late.csv"), &m);
+  assert_true(n > 4000 && n < 60 * 256 && m > n - 65 && m <= n);
+  for (int64_t i = 0; i < m; i++) {
+    assert_near(late[i].time, ecg[i].time + 0.25, 1e-6);
+    assert_true(late[i].value == ecg[i].value);
+  }
+  assert_ok(weir_record_open(in_scratch("o/early"), NULL, &record));
+  assert_int_equal(weir_record_signal(record, 0)->count, 60 * 256);
+  assert_string_equal(weir_record_signal(record, 0)->units, "mV");
+  assert_ok(weir_annotations_read(in_scratch("o/ecgsyn.early"), &marks));
+  assert_true(marks.fs_num == 256 * marks.fs_den && marks.count == m);
+  for (int64_t i = 0; i < m; i++) {
+    const int64_t slot = llround(ecg[i].time * 256);
+    float x = 0;
+    uint8_t present = 0;
+
+    assert_int_equal(marks.items[i].time, slot);
+    assert_ok(weir_record_read(record, 0, slot, 1, &x, &present));
+    assert_true(present && fabs((double)x - ecg[i].value) < 1e-4);
+  }
+  weir_record_close(&record);
+  weir_annotations_fini(&marks);
+  free(ecg);
+  free(late);
+  assert_int_equal(event_count(in_scratch("o"), "result"), 3);
+  assert_true(event_number(in_scratch("o"), "query_end", "latency_s") > 0.25);
+  assert_true(weir_file_exists(in_scratch("o/figures/stream_1.svg")));
+  assert_string_equal(cell_after(in_scratch("o"), "results", "late"), "mV");
+}
+
+static void netcdf_holds_what_the_table_holds(void **state)
+{
+  static float x[60 * 256];
+  static int64_t us[60 * 256];
+  const int64_t zero = 0, count = 60 * 256;
+  weir_netcdf_shape shape;
+  weir_netcdf *nc = NULL;
+  int64_t n = 0, present = 0;
+  int var = 0;
+
+  assert_int_equal(program("run --config %s --out %s", yaml(shifts), in_scratch("o")), 0);
+  assert_true(weir_file_exists(in_scratch("o/results.nc")) == weir_netcdf_available());
+  if (!weir_netcdf_available()) {
+    return;
+  }
+  row *late = read_table(in_scratch("o/late.csv"), &n);
+  assert_ok(weir_netcdf_open(in_scratch("o/results.nc"), &nc));
+  assert_ok(weir_netcdf_find(nc, "late", &var, &shape));
+  assert_int_equal(shape.lengths[0], count);
+  assert_ok(weir_netcdf_read(nc, var, &zero, &count, x));
+  assert_ok(weir_netcdf_find(nc, "time_256", &var, &shape));
+  assert_ok(weir_netcdf_read(nc, var, &zero, &count, us));
+  for (int64_t t = 0; t < count; t++) {
+    assert_near((double)us[t], (double)t * 1e6 / 256, 0.51);
+    if (!isnan(x[t])) {
+      assert_true((float)late[present].value == x[t]);
+      assert_near(late[present++].time, (double)us[t] * 1e-6, 1.1e-6);
+    }
+  }
+  assert_int_equal(present, n);
+  weir_netcdf_close(&nc);
+  free(late);
+}
+
+/* What is wrong is named with its place, and nothing but the log is left. */
+static void refused(const char *text, const char *because)
+{
+  const int status = program("run --overwrite --config %s --out %s", yaml(text), in_scratch("o"));
+
+  if (status != 2 || strstr(printed(), because) == NULL) {
+    printf("status %d for\n%s\nexpected: %s\nprinted:\n%s\n", status, text, because, printed());
+  }
+  assert_int_equal(status, 2);
+  assert_non_null(strstr(printed(), because));
+  assert_true(!weir_file_exists(in_scratch("o")) || only_log(in_scratch("o")));
+}
+
+#define OUTPUT "  outputs: [{stream: a}]\n"
+
+static void wrong_queries_are_refused_with_their_place(void **state)
+{
+  refused(MINUTE "  steps: [{name: a, from: [ecg], do: {shfit: {by: 1}}}]\n" OUTPUT, "q.yaml:6:");
+  assert_non_null(strstr(printed(), "shift"));
+  refused(MINUTE "  steps: [{name: a, from: [egc], do: {shift: {by: 1}}}]\n" OUTPUT,
+          "q.yaml:6:27: step 'a': there is no stream 'egc' (nearest: ecg)");
+  refused(MINUTE "  steps:\n    - {name: a, from: [b], do: shift}\n"
+                 "    - {name: b, from: [a], do: shift}\n" OUTPUT,
+          "q.yaml:7:23: step 'a': 'b' is defined only later");
+  refused(MINUTE "  steps:\n    - {name: a, from: [ecg], do: shift}\n"
+                 "    - {name: a, from: [a], do: shift}\n" OUTPUT,
+          "q.yaml:8:14: step 'a': the name is taken by step 1");
+  refused(MINUTE "  steps: [{name: a, from: [ecg], do: {shift: {by: 0.001}}}]\n" OUTPUT,
+          "step 'a' (shift): by: 0.001 s is no whole number of periods of 0.00390625 s");
+  refused(MINUTE "  steps: [{name: a, from: [ecg], do: {shift: {by: 1e6}}}]\n" OUTPUT, "q.yaml:6:");
+  refused(MINUTE "  steps: [{name: a, from: [ecg]}]\n" OUTPUT, "step 'a' does nothing");
+  refused(MINUTE "  steps: [{name: b, from: [ecg], do: shift}]\n" OUTPUT,
+          "q.yaml:7:22: outputs: there is no stream 'a'");
+  refused(MINUTE "  steps: [{name: a, from: [ecg, ecg], do: shift}]\n" OUTPUT,
+          "shift takes 1 to 1 streams, from: lists 2");
+  refused(MINUTE "  steps: [{name: a, from: [ecg], do: shift}]\n", "query.outputs names no stream");
+  refused("query:\n  streams: [{name: a, signal: ABP}]\n" OUTPUT, "ABP");
+}
+
+static void describe_tells_latency_buffers_and_clocks(void **state)
+{
+  assert_int_equal(program("describe --config %s", yaml(shifts)), 0);
+  assert_non_null(strstr(printed(), "# groups"));
+  assert_non_null(strstr(printed(), "look-ahead (s)"));
+  assert_non_null(strstr(printed(), "# clocks meet every 1/256 s"));
+  assert_non_null(strstr(printed(), "bytes, fixed before the first sample"));
+  const char *groups = strstr(printed(), "# groups"), *stage = strstr(groups, "# stage 0");
+  assert_true(stage > groups);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
+  const struct CMUnitTest tests[] = {
+      TEST(a_query_writes_every_format),
+      TEST(netcdf_holds_what_the_table_holds),
+      TEST(wrong_queries_are_refused_with_their_place),
+      TEST(describe_tells_latency_buffers_and_clocks),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
