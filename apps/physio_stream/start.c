@@ -14,6 +14,12 @@ static weir_status check(const weir_cli *cli, const ps_cfg *cfg)
     return weir_fail(WEIR_ERR_CONFIG, "eval.%s names no annotation file",
                      cfg->eval.reference[0] == 0 ? "reference" : "test");
   }
+  if (cfg->input.records.count > 0 &&
+      (cfg->input.record[0] != 0 || cfg->input.csv[0] != 0 || cfg->input.live[0] != 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.records lists recordings, and input names another one too: only one of "
+                     "them can be read");
+  }
   return WEIR_OK;
 }
 

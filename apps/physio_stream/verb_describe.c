@@ -52,6 +52,11 @@ static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_c
     return weir_fail(WEIR_ERR_CONFIG,
                      "input.live: rates are known once samples come, so describe a file instead");
   }
+  if (cfg->input.records.count > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.records: a plan is that of one recording: describe one with "
+                     "input.record");
+  }
   WEIR_TRY(weir_config_print(config, stdout));
   if (ps_query_is_set(&cfg->query)) {
     return ps_query_verb_describe(cli, cfg, config);

@@ -15,6 +15,10 @@ const weir_opt ps_input_options[] = {
     WEIR_OPT_STRING(ps_input_opts, live, "",
                     "address of live samples (docs/reference/live.md): - the standard input, "
                     "tcp:[HOST:]PORT, unix:PATH"),
+    WEIR_OPT_STRING_LIST(
+        ps_input_opts, records, "",
+        "several records, or files RECORDS that list some: each is run for itself, "
+        "into a folder of its name"),
     WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
     WEIR_OPT_STRING(ps_input_opts, signal, "",
                     "signal by name or index; empty: the first in mV, or the only one"),

@@ -8,6 +8,7 @@
 
 typedef struct ps_input_opts {
   const char *record, *csv; /* with live at most one; all "": the built-in recording */
+  weir_string_list records; /* several, each run for itself: the caller's  */
   const char *live;         /* address of weir_wire_listen                  */
   const char *signal;       /* name or index, "" for the first in mV        */
   double fs;                /* of a text file without a time column, Hz     */

@@ -1,0 +1,248 @@
+/* records.c - see records.h. */
+#include "records.h"
+#include <sched.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "conf/weir_rundir.h"
+#include "device/weir_parallel.h"
+#include "records_pool.h"
+
+enum { LIST_LIMIT = 16 << 20 };
+
+typedef struct job {
+  const ps_one *all;
+  const char *const *known;
+  weir_status (*run)(const ps_one *one);
+  ps_records records;
+  int workers;
+  atomic_flag writing;
+} job;
+
+void ps_one_begin_writing(const ps_one *one)
+{
+  while (one->writing != NULL && atomic_flag_test_and_set(one->writing)) {
+    sched_yield();
+  }
+}
+
+void ps_one_end_writing(const ps_one *one)
+{
+  if (one->writing != NULL) {
+    atomic_flag_clear(one->writing);
+  }
+}
+
+weir_status ps_one_add(const ps_one *one, const ps_pool_row *row)
+{
+  ps_record *r = one->record;
+
+  if (r == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_reserve(&r->rows, &r->capacity, r->n_rows + 1, sizeof *r->rows));
+  r->rows[r->n_rows++] = *row;
+  return WEIR_OK;
+}
+
+int ps_records_worker(int64_t i, int workers)
+{
+  return (int)(i % workers);
+}
+
+/* What follows the last '/', without ".hea". */
+static weir_status name_of(const char *path, char **name)
+{
+  const char *slash = strrchr(path, '/');
+
+  WEIR_TRY(weir_strdup(slash == NULL ? path : slash + 1, name));
+  char *suffix = strstr(*name, ".hea");
+
+  if (suffix != NULL && suffix[4] == 0) {
+    *suffix = 0;
+  }
+  return WEIR_OK;
+}
+
+static weir_status add_record(ps_records *list, const char *path)
+{
+  WEIR_TRY(weir_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items));
+  ps_record *r = &list->items[list->count++];
+
+  WEIR_TRY(weir_strdup(path, &r->path));
+  WEIR_TRY(name_of(path, &r->name));
+  for (int64_t i = 0; i < list->count - 1; i++) {
+    if (strcmp(list->items[i].name, r->name) == 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "input.records: %s and %s would share the folder %s: run them apart",
+                       list->items[i].path, path, r->name);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* A file RECORDS, as PhysioNet has it: a line a record, relative to its folder. */
+static weir_status add_line(ps_records *list, const char *file, char *line, int number)
+{
+  char path[PS_PATH];
+  const char *slash = strrchr(file, '/');
+
+  line += strspn(line, " \t");
+  line[strcspn(line, " \t\r")] = 0;
+  if (line[0] == 0 || line[0] == '#') {
+    return WEIR_OK;
+  }
+  if (line[0] == '/' || strstr(line, "..") != NULL) {
+    return weir_fail(WEIR_ERR_DATA, "%s:%d: '%s' leads out of the folder of the list", file, number,
+                     line);
+  }
+  const int n = snprintf(path, sizeof path, "%.*s%s", slash == NULL ? 0 : (int)(slash - file) + 1,
+                         file, line);
+  if (n < 0 || n >= (int)sizeof path) {
+    return weir_fail(WEIR_ERR_DATA, "%s:%d: the path is too long", file, number);
+  }
+  return add_record(list, path);
+}
+
+static weir_status add_list(ps_records *list, const char *file)
+{
+  char *text = NULL;
+  int64_t size = 0;
+  weir_status status = WEIR_OK;
+  int number = 0;
+
+  WEIR_TRY(weir_file_read(file, LIST_LIMIT, &text, &size));
+  for (char *line = text, *next; line != NULL; line = next) {
+    next = strchr(line, '\n');
+    if (next != NULL) {
+      *next++ = 0;
+    }
+    WEIR_TRY_GOTO(add_line(list, file, line, ++number), done);
+  }
+done:
+  weir_free(&text);
+  return status;
+}
+
+static weir_status list_records(const weir_string_list *from, ps_records *list)
+{
+  for (int64_t i = 0; i < from->count; i++) {
+    const char *path = from->items[i], *slash = strrchr(path, '/');
+
+    WEIR_TRY(strcmp(slash == NULL ? path : slash + 1, "RECORDS") == 0 ? add_list(list, path)
+                                                                      : add_record(list, path));
+  }
+  if (list->count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "input.records names no recording");
+  }
+  return WEIR_OK;
+}
+
+/* The folder of a recording, prepared as --out itself is. */
+static weir_status prepare(const job *j, const ps_record *r, const char *dir)
+{
+  char path[PS_PATH];
+
+  WEIR_TRY(weir_run_dir_prepare(dir, j->all->cli->overwrite, j->known));
+  WEIR_TRY(weir_path_join(dir, "resolved.yaml", path, sizeof path));
+  WEIR_TRY(weir_config_write(j->all->config, path));
+  weir_event("record_start", WEIR_TEXT("record", r->name), WEIR_TEXT("path", r->path));
+  return WEIR_OK;
+}
+
+static weir_status run_record(job *j, ps_record *r)
+{
+  char dir[PS_PATH];
+  weir_cli cli = *j->all->cli;
+  ps_cfg cfg = *j->all->cfg;
+  const ps_one one = {&cli, &cfg, j->all->config, r, &j->writing};
+
+  if (weir_stop_requested()) {
+    return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d before %s", weir_stop_signal(),
+                     r->name);
+  }
+  WEIR_TRY(weir_path_join(cli.out, r->name, dir, sizeof dir));
+  WEIR_TRY(prepare(j, r, dir));
+  cli.out = dir;
+  cli.threads = 1;
+  cfg.input.record = r->path;
+  cfg.input.records = (weir_string_list){NULL, 0};
+  return j->run(&one);
+}
+
+/* A failure's text is its thread's own, so it is kept. */
+static void run_share(void *context, int64_t worker, int thread)
+{
+  job *j = context;
+
+  (void)thread;
+  for (int64_t i = 0; i < j->records.count; i++) {
+    ps_record *r = &j->records.items[i];
+
+    if (ps_records_worker(i, j->workers) != (int)worker) {
+      continue;
+    }
+    r->status = run_record(j, r);
+    if (r->status != WEIR_OK) {
+      (void)snprintf(r->message, sizeof r->message, "%s", weir_last_message());
+      weir_error("run", "%s: %s", r->name, r->message);
+    }
+    weir_event("record_end", WEIR_TEXT("record", r->name), WEIR_INT("status", (int)r->status),
+               WEIR_TEXT("message", r->message));
+  }
+}
+
+/* All that failed, by name, with the status of the first. */
+static weir_status verdict(const ps_records *list)
+{
+  char names[512] = "";
+  const ps_record *first = NULL;
+  int64_t failed = 0;
+
+  for (int64_t i = 0; i < list->count; i++) {
+    const ps_record *r = &list->items[i];
+    const size_t used = strlen(names);
+
+    if (r->status != WEIR_OK) {
+      (void)snprintf(names + used, sizeof names - used, "%s%s", failed > 0 ? ", " : "", r->name);
+      first = first == NULL ? r : first;
+      failed++;
+    }
+  }
+  if (first == NULL) {
+    return WEIR_OK;
+  }
+  return weir_fail(first->status, "%lld of %lld recordings failed (%s); %s: %s", (long long)failed,
+                   (long long)list->count, names, first->name, first->message);
+}
+
+static void destroy(ps_records *list)
+{
+  for (int64_t i = 0; i < list->count; i++) {
+    weir_free(&list->items[i].path);
+    weir_free(&list->items[i].name);
+    weir_free(&list->items[i].rows);
+  }
+  weir_free(&list->items);
+}
+
+weir_status ps_records_run(const ps_one *all, const char *const *known,
+                           weir_status (*run)(const ps_one *one))
+{
+  job j = {.all = all, .known = known, .run = run, .writing = ATOMIC_FLAG_INIT};
+  const int threads = weir_threads_get();
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(list_records(&all->cfg->input.records, &j.records), done);
+  j.workers = j.records.count < threads ? (int)j.records.count : threads;
+  weir_parallel(j.workers, j.workers, run_share, &j);
+  WEIR_TRY_GOTO(ps_records_pool_write(&j.records, all->cli->out), done);
+  WEIR_TRY_GOTO(verdict(&j.records), done);
+  weir_info("run", "%lld recordings; wrote %s/records.csv and report.html",
+            (long long)j.records.count, all->cli->out);
+done:
+  destroy(&j.records);
+  return status;
+}

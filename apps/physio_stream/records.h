@@ -1,0 +1,50 @@
+/* records.h - the same run on several recordings: side by side, each into a folder of its own. */
+#ifndef PS_RECORDS_H
+#define PS_RECORDS_H
+#include <stdatomic.h>
+#include "verbs.h"
+
+/* A result of one recording, as the pooled table counts it. */
+typedef struct ps_pool_row {
+  char stream[2 * WEIR_QUERY_NAME], unit[WEIR_SERIES_UNIT];
+  double rate;             /* slots per second                         */
+  int64_t slots, present;  /* seen; with a value                       */
+  double least, most, sum; /* of the values; NaN where they are not known */
+} ps_pool_row;
+
+/* One of several recordings. */
+typedef struct ps_record {
+  char *path, *name; /* name: of its folder below --out */
+  weir_status status;
+  char message[1024]; /* of a failure */
+  ps_pool_row *rows;
+  int64_t n_rows, capacity;
+} ps_record;
+
+/* What the run of one recording is given: `cli` with its folder and threads, `cfg` with its input.
+ * `record` and `writing` are NULL where it is alone. */
+typedef struct ps_one {
+  const weir_cli *cli;
+  const ps_cfg *cfg;
+  const weir_config *config;
+  ps_record *record;
+  atomic_flag *writing;
+} ps_one;
+
+/* Files of several recordings are written by one thread at a time, for NetCDF has global state. */
+void ps_one_begin_writing(const ps_one *one);
+void ps_one_end_writing(const ps_one *one);
+/* Adds a row of the pooled table; nothing where the recording is alone. Fails: WEIR_ERR_MEMORY. */
+weir_status ps_one_add(const ps_one *one, const ps_pool_row *row) WEIR_CHECKED;
+
+/* Which of `workers` runs recording i. */
+int ps_records_worker(int64_t i, int workers);
+
+/* Runs every recording of input.records with `run`, one thread each, into the folder of its name
+ * below cli->out; `known` are the patterns of what a run writes there. Writes records.csv and
+ * report.html of all. A recording that fails is named and does not stop the others.
+ * Fails: WEIR_ERR_CONFIG for names that two recordings share, WEIR_ERR_DATA for a list that cannot
+ * be read; with the status of the first recording that failed, naming all that did. */
+weir_status ps_records_run(const ps_one *all, const char *const *known,
+                           weir_status (*run)(const ps_one *one)) WEIR_CHECKED;
+#endif

@@ -1,0 +1,15 @@
+/* records_pool.h - what several recordings gave together: records.csv and the report. */
+#ifndef PS_RECORDS_POOL_H
+#define PS_RECORDS_POOL_H
+#include "records.h"
+
+typedef struct ps_records {
+  ps_record *items;
+  int64_t count, capacity;
+} ps_records;
+
+/* Writes DIR/records.csv (record, status, stream, unit, rate_hz, slots, present, min, mean, max: a
+ * line a result of each recording, then `all` for each stream) and DIR/report.html with the same.
+ * Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+weir_status ps_records_pool_write(const ps_records *list, const char *dir) WEIR_CHECKED;
+#endif

@@ -1,0 +1,121 @@
+/* several.c - several recordings in one run: each as if it were alone, one that fails stops no
+ * other, and the table of all. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "program.h"
+
+/* The built-in recording of that seed as the record r/NAME. */
+static void make_record(const char *name, int seed)
+{
+  char header[512];
+
+  assert_int_equal(program("prepare --overwrite --seed %d --set ecgsyn.duration=30 --set "
+                           "ecgsyn.gaps.missing=0.1 --set ecgsyn.gaps.mean=2 --out %s",
+                           seed, in_scratch("p")),
+                   0);
+  char *text = contents(in_scratch("p/ecgsyn.hea"));
+  char *line = strchr(text, '\n') + 1;
+
+  line[-1] = 0;
+  (void)snprintf(header, sizeof header, "%s%s\n%s%s", name, text + strlen("ecgsyn"), name,
+                 line + strlen("ecgsyn"));
+  free(text);
+  write_file(in_scratch("r/%s.hea", name), header, strlen(header));
+  assert_int_equal(rename(in_scratch("p/ecgsyn.dat"), in_scratch("r/%s.dat", name)), 0);
+}
+
+static int make_scratch(void **state)
+{
+  (void)scratch("several");
+  assert_ok(weir_dir_create(in_scratch("r")));
+  make_record("a", 1);
+  make_record("b", 2);
+  make_record("c", 3);
+  return 0;
+}
+
+static int drop_scratch(void **state)
+{
+  (void)scratch(NULL);
+  return 0;
+}
+
+static void each_is_as_if_it_were_alone(void **state)
+{
+  static const char list[] = "a\r\n# a remark\n\n  b\nc";
+
+  write_file(in_scratch("r/RECORDS"), list, sizeof list - 1);
+  assert_int_equal(program("run --threads 2 --set input.records=[%s] --out %s",
+                           in_scratch("r/RECORDS"), in_scratch("all")),
+                   0);
+  for (const char *name = "abc"; *name != 0; name++) {
+    char one[2] = {*name, 0};
+
+    assert_int_equal(
+        program("run --set input.record=%s --out %s", in_scratch("r/%s", one), in_scratch(one)), 0);
+    assert_true(
+        same_contents(in_scratch("all/%s/beats.csv", one), in_scratch("%s/beats.csv", one)));
+    assert_true(
+        same_contents(in_scratch("all/%s/%s.qrs", one, one), in_scratch("%s/%s.qrs", one, one)));
+    assert_true(weir_file_exists(in_scratch("all/%s/report.html", one)));
+  }
+  char *table = contents(in_scratch("all/records.csv"));
+
+  assert_non_null(strstr(table, "\na,ok,rr,s,256,7680,"));
+  assert_non_null(strstr(table, "\nall,ok,rr,s,256,23040,"));
+  free(table);
+  assert_int_equal(event_count(in_scratch("all"), "record_end"), 3);
+  assert_int_equal(program("run --overwrite --set input.records=[%s] --out %s",
+                           in_scratch("r/RECORDS"), in_scratch("all")),
+                   0);
+}
+
+static void one_that_fails_is_named_and_stops_no_other(void **state)
+{
+  assert_int_equal(program("run --set input.records=[%s,%s,%s] --out %s", in_scratch("r/a"),
+                           in_scratch("r/nowhere"), in_scratch("r/c"), in_scratch("all")),
+                   3);
+  assert_non_null(strstr(printed(), "1 of 3 recordings failed (nowhere)"));
+  assert_true(weir_file_exists(in_scratch("all/a/a.qrs")));
+  assert_true(weir_file_exists(in_scratch("all/c/c.qrs")));
+  assert_false(weir_file_exists(in_scratch("all/nowhere/nowhere.qrs")));
+  char *table = contents(in_scratch("all/records.csv"));
+
+  assert_non_null(strstr(table, "\nnowhere,failed,"));
+  assert_non_null(strstr(table, "\nc,ok,rr,"));
+  free(table);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+  static const char out[] = "a\n../r/b\n";
+
+  assert_int_equal(program("run --set input.records=[%s,%s] --out %s", in_scratch("r/a"),
+                           in_scratch("r/a.hea"), in_scratch("o")),
+                   2);
+  assert_non_null(strstr(printed(), "would share the folder a"));
+  write_file(in_scratch("r/RECORDS"), out, sizeof out - 1);
+  assert_int_equal(program("run --set input.records=[%s] --overwrite --out %s",
+                           in_scratch("r/RECORDS"), in_scratch("o")),
+                   3);
+  assert_non_null(strstr(printed(), "RECORDS:2: '../r/b' leads out"));
+  assert_int_equal(program("run --set input.records=[%s] --set input.record=%s --out %s",
+                           in_scratch("r/a"), in_scratch("r/b"), in_scratch("q")),
+                   2);
+  assert_non_null(strstr(printed(), "only one of them"));
+  assert_int_equal(program("describe --set input.records=[%s]", in_scratch("r/a")), 2);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
+  const struct CMUnitTest tests[] = {
+      TEST(each_is_as_if_it_were_alone),
+      TEST(one_that_fails_is_named_and_stops_no_other),
+      TEST(what_cannot_be_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
