@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# guide.sh PROGRAM GUIDE - runs a guide: its ```yaml blocks, whose first line is "# NAME", become files, and its ```sh
+# blocks are run in order, each of their commands having to succeed, in a fresh folder. Other blocks are for reading.
+set -euo pipefail
+program=$1 guide=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PATH=${program%/*}:$PATH XDG_CACHE_HOME=$work/cache
+mkdir "$work/tour" && cd "$work/tour"
+awk -v work="$work" '
+  /^```/ && kind != "" { if (file != "") close(file); kind = file = ""; next }
+  /^```(sh|yaml)$/ { kind = substr($0, 4); number++; named = 0
+    file = kind == "sh" ? sprintf("%s/block%03d.sh", work, number) : ""
+    if (kind == "sh") printf "# line %d\n", NR > file
+    next }
+  /^```/ { kind = "other"; file = ""; next }
+  kind == "yaml" && !named { if ($0 !~ /^# [a-z_]+\.yaml$/) { printf "line %d: a block without the name of its file\n", NR > "/dev/stderr"; exit 1 }
+    file = sprintf("%s/tour/%s", work, substr($0, 3)); named = 1 }
+  file != "" { print > file }
+' "$guide"
+blocks=0
+for block in "$work"/block*.sh; do
+  bash -euo pipefail "$block" >"$work/out" 2>&1 || {
+    echo "guide: the block of $(head -1 "$block" | cut -c3-) of ${guide##*/} fails:" >&2
+    cat "$block" "$work/out" >&2
+    exit 1
+  }
+  blocks=$((blocks + 1))
+done
+[ $blocks -gt 5 ] || { echo "guide: only $blocks blocks were found" >&2; exit 1; }
+echo "$blocks blocks run"
