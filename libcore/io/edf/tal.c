@@ -24,6 +24,9 @@ static bool take_seconds(const char *text, int64_t size, int64_t *ns)
 
     digits++;
     if (!fraction) {
+      if (value > WEIR_EDF_MAX_NS / 10) {
+        return false;
+      }
       value = value * 10 + digit * unit;
     } else if (unit > 1) {
       unit /= 10;

@@ -276,6 +276,14 @@ static void close_file(void *state)
   weir_free(&f);
 }
 
+static bool has_events(file *f)
+{
+  weir_netcdf_shape shape;
+  int var = 0;
+
+  return weir_netcdf_find(f->nc, "event_text", &var, &shape) == WEIR_OK;
+}
+
 static weir_status open_file(const char *path, const weir_record_opts *opts, weir_record_body *body)
 {
   void *memory = NULL;
@@ -295,7 +303,7 @@ static weir_status open_file(const char *path, const weir_record_opts *opts, wei
     snprintf(reason, sizeof reason, "%s", weir_last_message());
     status = weir_fail(WEIR_ERR_DATA, "%s: %s", path, reason);
   }
-  if (status == WEIR_OK && f->n_sources == 0) {
+  if (status == WEIR_OK && f->n_sources == 0 && !has_events(f)) {
     status = weir_fail(WEIR_ERR_DATA,
                        "%s: no signals: a variable over one dimension with an attribute "
                        "sampling_rate would be one",
