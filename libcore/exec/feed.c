@@ -178,6 +178,26 @@ static weir_status check_feed(const weir_plan *p, const weir_feed *f, int32_t a)
   return WEIR_OK;
 }
 
+/* Copies the new slots into the input's window. */
+static weir_status copy_feed(const exec_array *e, const weir_feed *f)
+{
+  const int64_t slots = f->hi - f->lo;
+  const size_t size = weir_dtype_size(e->view.dtype);
+
+  if (f->hi - e->view.origin[e->time] > e->capacity) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "plan: '%s' was fed to slot %lld while slot %lld is still waited for: feed "
+                     "all inputs to the same time",
+                     f->input, (long long)f->hi, (long long)e->view.origin[e->time]);
+  }
+  for (int64_t row = 0; row < e->rows && slots > 0; row++) {
+    memcpy((char *)e->view.data +
+               (int64_t)size * (row * e->capacity + f->lo - e->view.origin[e->time]),
+           (const char *)f->data + (size_t)(row * slots) * size, (size_t)slots * size);
+  }
+  return WEIR_OK;
+}
+
 static weir_status take_feeds(weir_plan *p, const weir_feed *feeds, int n)
 {
   int64_t *input_front = p->slots + (int64_t)p->n_arrays * 3;
@@ -207,21 +227,8 @@ static weir_status take_feeds(weir_plan *p, const weir_feed *feeds, int n)
     exec_array *e = &p->arrays[find_input(p, feeds[i].input)];
 
     if (e->time >= 0) {
-      const int64_t slots = feeds[i].hi - feeds[i].lo;
-      const size_t size = weir_dtype_size(e->view.dtype);
-
-      if (feeds[i].hi - e->view.origin[e->time] > e->capacity) {
-        return weir_fail(
-            WEIR_ERR_CONFIG,
-            "plan: '%s' was fed to slot %lld while slot %lld is still waited for: feed "
-            "all inputs to the same time",
-            feeds[i].input, (long long)feeds[i].hi, (long long)e->view.origin[e->time]);
-      }
-
-      for (int64_t row = 0; row < e->rows && slots > 0; row++) {
-        memcpy((char *)e->view.data +
-                   (int64_t)size * (row * e->capacity + feeds[i].lo - e->view.origin[e->time]),
-               (const char *)feeds[i].data + (size_t)(row * slots) * size, (size_t)slots * size);
+      if (!e->outside) {
+        WEIR_TRY(copy_feed(e, &feeds[i]));
       }
       e->fresh = feeds[i].lo;
       e->front = feeds[i].hi;
@@ -345,6 +352,20 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
   }
   update_stored(p);
   p->ended = last;
+  return WEIR_OK;
+}
+
+weir_status weir_plan_place(weir_plan *p, const char *input, const void *data)
+{
+  const int32_t a = find_input(p, input);
+
+  if (a < 0 || p->arrays[a].time != 0 || p->arrays[a].front > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "plan: no stream of one dimension that can be read in place is named '%s': %s",
+                     input, a < 0 ? "there is no such input" : "it has others, or was fed");
+  }
+  p->arrays[a].outside = true;
+  memcpy(&p->arrays[a].view.data, &data, sizeof(void *)); /* the plan only reads */
   return WEIR_OK;
 }
 

@@ -364,7 +364,7 @@ static weir_status bind_sources(weir_plan *p)
       p->arrays[a].view = weir_view_of(t);
     } else if (array->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0) {
       WEIR_TRY(weir_alloc(p->arrays[a].bytes, 1, &memory));
-      p->arrays[a].view.data = memory;
+      p->arrays[a].view.data = p->arrays[a].window = memory;
     }
   }
   return WEIR_OK;

@@ -414,9 +414,7 @@ void weir_plan_destroy(weir_plan **out)
   }
   for (int32_t a = 0; a < p->n_arrays && p->arrays != NULL; a++) {
     weir_free(&p->arrays[a].aside);
-    if (p->arrays[a].time >= 0 && weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT) {
-      weir_free(&p->arrays[a].view.data);
-    }
+    weir_free(&p->arrays[a].window);
   }
   weir_schedule_fini(&p->schedule);
   weir_free(&p->arrays);

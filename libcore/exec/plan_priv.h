@@ -25,6 +25,8 @@ typedef struct exec_array {
   bool bound;           /* run: the caller gave a tensor                               */
   bool shared;          /* has several writers                                         */
   void *aside;          /* stored, updated, and the new value of another: room for it  */
+  void *window;         /* input with time: memory of its own                          */
+  bool outside;         /* its slots lie in the caller's memory, slot 0 first          */
 } exec_array;
 
 /* Slots of a stream per slot of the fastest input it goes together with: up / down. base: that

@@ -68,6 +68,11 @@ typedef struct weir_feed {
 } weir_feed;
 /* Feeds all inputs and computes what has become computable. last: the streams end at hi. */
 weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last) WEIR_CHECKED;
+/* Tells, before the first feed, that the slots of a time input of one dimension lie at `data`, slot
+ * 0 first: feeds of it have no data of their own, and nothing is copied. Slots before a feed's hi
+ * stay as they are until the stream ends. Fails: WEIR_ERR_CONFIG for another name or after a feed.
+ */
+weir_status weir_plan_place(weir_plan *p, const char *input, const void *data) WEIR_CHECKED;
 /* Result of the last feed or run: a view of the new slots [*lo, *hi), valid until the next one. A
  * result without time has [0, 1) when that feed or run computed it, else [0, 0). Slots skipped
  * since the previous feed precede *lo. Fails: WEIR_ERR_CONFIG for a name that no result has. */

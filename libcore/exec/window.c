@@ -32,6 +32,10 @@ void exec_windows_slide(weir_plan *p)
     if (e->time < 0 || e->view.data == NULL) { /* not a stream, or local to a group */
       continue;
     }
+    if (e->outside) {
+      e->fresh = e->front;
+      continue;
+    }
     const int64_t from =
         p->slots[a] > e->view.origin[e->time] ? p->slots[a] : e->view.origin[e->time];
     int64_t least = e->front, most = e->front;
@@ -54,6 +58,10 @@ static void jump(exec_array *e, int64_t keep, int64_t front)
 {
   const size_t size = weir_dtype_size(e->view.dtype);
 
+  if (e->outside) { /* what is skipped is absent there too */
+    e->front = e->fresh = front;
+    return;
+  }
   for (int64_t row = 0; row < e->rows; row++) {
     char *start = (char *)e->view.data + (int64_t)size * row * e->capacity;
     char value[8] = {0};
@@ -103,7 +111,7 @@ weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     if (p->arrays[a].time >= 0 && p->arrays[a].bytes > 0 && p->arrays[a].view.data != NULL &&
         front[a] > p->arrays[a].front) {
-      if (front[a] - keep[a] > p->arrays[a].capacity) {
+      if (!p->arrays[a].outside && front[a] - keep[a] > p->arrays[a].capacity) {
         return weir_fail(WEIR_ERR_CONFIG,
                          "plan: a gap that is skipped ends at slot %lld of one stream while slot "
                          "%lld is still waited for: feed all inputs to the same time",

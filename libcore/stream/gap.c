@@ -141,7 +141,7 @@ static weir_status fill_gaps(const weir_op_run *run, fill how)
     const bool filled = w.before >= 0 && w.next >= 0 && w.next - w.before <= tolerance;
 
     if (w.present) {
-      memcpy(y, weir_gap_value(&run->in[0], w.lo), n * sizeof *y);
+      weir_gap_copy(y, weir_gap_value(&run->in[0], w.lo), w.end - w.lo);
     } else if (filled) {
       how(y, run, &w);
     } else {
@@ -197,7 +197,7 @@ static weir_status call_held(void *context, const weir_op_run *run)
     float *y = weir_gap_value(&run->out[0], w.lo);
 
     if (w.present) {
-      memcpy(y, weir_gap_value(&run->in[0], w.lo), (size_t)(w.end - w.lo) * sizeof *y);
+      weir_gap_copy(y, weir_gap_value(&run->in[0], w.lo), w.end - w.lo);
     } else {
       for (int64_t t = w.lo; t < w.end; t++) {
         y[t - w.lo] = t < held ? *weir_gap_value(&run->in[0], w.before) : 0;

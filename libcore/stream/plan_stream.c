@@ -39,7 +39,7 @@ static double rate_of(const weir_stream_source *x)
 
 static weir_status check_source(const weir_stream_source *x, bool live)
 {
-  if (x->rate_num <= 0 || x->rate_den <= 0 || x->count < 0 || x->read == NULL) {
+  if (x->rate_num <= 0 || x->rate_den <= 0 || x->count < 0) {
     return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' has rate %lld/%lld and %lld samples",
                      x->value, (long long)x->rate_num, (long long)x->rate_den, (long long)x->count);
   }
@@ -435,6 +435,23 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
 fail:
   weir_stream_destroy(&s);
   return status;
+}
+
+weir_status weir_stream_place(weir_stream *s, int source, const float *values, const uint8_t *flags)
+{
+  if (source < 0 || source >= s->n_inputs) {
+    return weir_fail(WEIR_ERR_CONFIG, "stream: there is no source %d of %d", source, s->n_inputs);
+  }
+  stream_input *in = &s->input[source];
+
+  if (in->own < in->source.count || s->live.wait != NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' ends before others or is live: read it",
+                     in->source.value);
+  }
+  WEIR_TRY(weir_plan_place(s->plan[0], in->source.value, values));
+  WEIR_TRY(weir_plan_place(s->plan[0], in->source.present, flags));
+  in->in_place = flags;
+  return WEIR_OK;
 }
 
 void weir_stream_destroy(weir_stream **out)

@@ -117,6 +117,10 @@ static weir_status read_input(stream_input *in, int64_t hi)
 {
   const int64_t end = hi < in->own ? hi : in->own, n = end > in->fed ? end - in->fed : 0;
 
+  if (n > 0 && in->source.read == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' is neither read nor in memory",
+                     in->source.value);
+  }
   if (n > 0) {
     WEIR_TRY(in->source.read(in->source.context, in->fed, end, in->values, in->present));
   }
@@ -127,6 +131,12 @@ static weir_status read_input(stream_input *in, int64_t hi)
   return WEIR_OK;
 }
 
+/* Presence of the chunk: read, or where it is. */
+static const uint8_t *chunk_flags(const stream_input *in)
+{
+  return in->in_place != NULL ? in->in_place + in->fed : in->present;
+}
+
 static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
 {
   *any = false;
@@ -134,9 +144,13 @@ static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
     stream_input *in = &s->input[i];
     const int64_t n = hi[i] - in->fed;
 
-    WEIR_TRY(read_input(in, hi[i]));
+    if (in->in_place == NULL) {
+      WEIR_TRY(read_input(in, hi[i]));
+    }
+    const uint8_t *present = chunk_flags(in);
+
     for (int64_t t = n - 1; t >= 0; t--) {
-      if (in->present[t] != 0) {
+      if (present[t] != 0) {
         in->last = in->fed + t + 1;
         *any = true;
         break;
@@ -149,12 +163,20 @@ static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
 static void count_present(weir_stream *s, const int64_t *hi)
 {
   for (int i = 0; i < s->n_inputs; i++) {
-    int64_t present = 0;
+    const uint8_t *present = chunk_flags(&s->input[i]);
+    const int64_t n = hi[i] - s->input[i].fed;
+    int64_t count = 0, t = 0;
 
-    for (int64_t t = 0; t < hi[i] - s->input[i].fed; t++) {
-      present += s->input[i].present[t];
+    for (; t + 8 <= n; t += 8) {
+      uint64_t eight;
+
+      memcpy(&eight, present + t, sizeof eight);
+      count += (int64_t)(eight * UINT64_C(0x0101010101010101) >> 56); /* the sum of the bytes */
     }
-    s->report->present += present;
+    for (; t < n; t++) {
+      count += present[t];
+    }
+    s->report->present += count;
   }
 }
 

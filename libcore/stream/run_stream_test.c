@@ -21,6 +21,7 @@ typedef struct recording {
   uint8_t present[COUNT];
   int64_t fail_at; /* read fails at this slot, -1: never */
   bool coarse;     /* next_run tells gaps */
+  bool in_place;   /* the samples are not copied */
 } recording;
 
 static weir_status read_signal(void *context, int64_t lo, int64_t hi, float *values,
@@ -152,7 +153,8 @@ static weir_status run_graph(recording *s_in, weir_stream_cfg cfg, int threads, 
                              outcome *o, weir_stream_report *report)
 {
   const weir_stream_source source = {
-      "x", "p", 250, 1, COUNT, read_signal, s_in->coarse ? next_run : NULL, s_in};
+      "x", "p", 250, 1, COUNT, s_in->in_place ? NULL : read_signal, s_in->coarse ? next_run : NULL,
+      s_in};
   const weir_stream_sink sinks[] = {{"events", take_events, o}, {"y", take_y, o}};
   weir_exec_cfg exec;
   weir_store *store = NULL;
@@ -176,6 +178,9 @@ static weir_status run_graph(recording *s_in, weir_stream_cfg cfg, int threads, 
                                .threads = threads};
 
   assert_ok(weir_stream_create(&job, &s));
+  if (s_in->in_place) {
+    assert_ok(weir_stream_place(s, 0, s_in->x, s_in->present));
+  }
   const weir_status status = weir_stream_run(s, report);
 
   weir_stream_destroy(&s);
@@ -196,6 +201,7 @@ static recording *make_signal(uint32_t seed)
   bool on = true;
 
   s.fail_at = -1;
+  s.in_place = false;
   for (int64_t t = 0; t < COUNT; t++) {
     on = weir_random_uniform(seed, 2, 0, (uint64_t)t) < 0.002 ? !on : on;
     s.present[t] = on;
@@ -213,7 +219,7 @@ static void chunks_threads_and_skipping_change_nothing(void **state)
     recording *s = make_signal(seed);
     int64_t skipped = 0;
 
-    s->coarse = false;
+    s->coarse = s->in_place = false;
     assert_ok(run(s, (weir_stream_cfg){.window = 1000}, 1, &whole, &report));
     assert_true(whole.n > 50);
     assert_int_equal(report.computed, 1);
@@ -223,6 +229,7 @@ static void chunks_threads_and_skipping_change_nothing(void **state)
           .window = window[k / 4], .skip = k & 1, .cut_seed = k == 6 ? 77 : 0};
 
       s->coarse = k % 3 == 0;
+      s->in_place = k % 5 < 2;
       assert_ok(run(s, cfg, 1 + (k >> 1 & 1), &other, &report));
       assert_int_equal(report.stages, 1 + (k >> 1 & 1));
       assert_int_equal(other.n, whole.n);
@@ -321,6 +328,32 @@ static void a_stop_request_ends_after_the_chunk(void **state)
   weir_stop_request(0);
 }
 
+static void places_that_are_none_are_refused(void **state)
+{
+  weir_stream_report report;
+  recording *s = make_signal(1);
+  const weir_stream_source source = {"x", "p", 250, 1, COUNT, NULL, NULL, s};
+  const weir_stream_cfg cfg = {.window = 1};
+  weir_graph *g = NULL;
+  weir_stream *stream = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+
+  weir_output(g, "y", weir_neg(g, weir_input(g, "x", &x)));
+  weir_output(g, "q", weir_not(g, weir_input(g, "p", &b)));
+  const weir_stream_job job = {
+      .graph = g, .sources = &source, .n_sources = 1, .stream = &cfg, .threads = 1};
+
+  assert_ok(weir_stream_create(&job, &stream));
+  assert_int_equal(weir_stream_place(stream, 1, s->x, s->present), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_stream_run(stream, &report), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "'x' is neither read nor in memory"));
+  weir_stream_destroy(&stream);
+  weir_graph_destroy(&g);
+}
+
 static void impossible_rates_are_refused(void **state)
 {
   const weir_stream_source source = {"x", "p", 0, 1, COUNT, read_signal, NULL, NULL};
@@ -350,6 +383,7 @@ int main(void)
       cmocka_unit_test(a_call_without_state_needs_no_stage),
       cmocka_unit_test(a_source_that_fails_ends_the_run_with_its_status),
       cmocka_unit_test(a_stop_request_ends_after_the_chunk),
+      cmocka_unit_test(places_that_are_none_are_refused),
       cmocka_unit_test(impossible_rates_are_refused),
   };
 

@@ -40,8 +40,9 @@ typedef struct stream_input {
   int64_t own;               /* slots that the source has; then absent  */
   float *values;
   uint8_t *present;
-  int64_t fed;  /* end of the last feed                           */
-  int64_t last; /* end of the last present slot                   */
+  const uint8_t *in_place; /* presence of the whole stream, NULL: it is read */
+  int64_t fed;             /* end of the last feed                           */
+  int64_t last;            /* end of the last present slot                   */
   int64_t settle, bound;
 } stream_input;
 

@@ -97,6 +97,12 @@ void weir_stream_destroy(weir_stream **s);
  * stream_end. Fails: what sources, sinks and calls return; WEIR_ERR_STOPPED after the chunk in
  * which a signal came, unless the sources are live: they end then. */
 weir_status weir_stream_run(weir_stream *s, weir_stream_report *report) WEIR_CHECKED;
+/* The samples of source number `source` in memory, as `read` would give them: they are read in
+ * place, `read` is not called and may be NULL. values[count] and flags[count] stay as they are
+ * until the stream is destroyed. Before the first run. Fails: WEIR_ERR_CONFIG for a source that is
+ * live or ends before others. */
+weir_status weir_stream_place(weir_stream *s, int source, const float *values,
+                              const uint8_t *flags) WEIR_CHECKED;
 /* Back to the start: windows, frontiers; stored arrays are the caller's. */
 void weir_stream_rewind(weir_stream *s);
 /* What the result of sink i (of the job) needs of the sources, as the graph's accesses say: seconds

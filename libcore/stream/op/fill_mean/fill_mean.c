@@ -95,7 +95,7 @@ static void write_run(const weir_op_run *run, const weir_gap_walk *w, int64_t fi
   const int64_t n = w->end - w->lo;
 
   if (w->present) {
-    memcpy(y, weir_gap_value(&run->in[0], w->lo), (size_t)n * sizeof *y);
+    weir_gap_copy(y, weir_gap_value(&run->in[0], w->lo), n);
   } else {
     for (int64_t t = 0; t < n; t++) {
       y[t] = w->lo + t < filled ? value : 0;

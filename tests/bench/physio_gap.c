@@ -1,0 +1,241 @@
+/* physio_gap.c - the operators that know gaps, one core, streams in memory, against numpy on the
+ * same arrays: values and presence are compared before any row is printed. Windows and tolerances
+ * of 60 s, as LifeStream's benchmarks have them. */
+#include <stdbool.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+#include "base/weir_log.h"
+#include "base/weir_random.h"
+#include "stream/weir_series.h"
+#include "stream/weir_stream.h"
+#include "peer.h"
+#include "weir_bench.h"
+
+enum { SLOTS = 15000000, MOST_UP = 4, RUNS = 7 };
+
+/* A stream in memory and what comes out of a step on it. */
+typedef struct bench {
+  float *x, *y;
+  uint8_t *present, *made;
+  int64_t n_y, n_made; /* slots that came; skipped ones are absent */
+  weir_stream *stream;
+} bench;
+
+static void must(weir_status status)
+{
+  if (status != WEIR_OK) {
+    weir_print_trace(stderr);
+    exit((int)status);
+  }
+}
+
+/* Past the cache, as memcpy copies what is much larger than that. */
+static void copy_out(float *to, const float *from, int64_t n)
+{
+#ifdef __SSE2__
+  for (; n > 0 && (uintptr_t)to % 16 != 0; n--) {
+    *to++ = *from++;
+  }
+  for (; n >= 4; n -= 4, to += 4, from += 4) {
+    _mm_stream_ps(to, _mm_loadu_ps(from));
+  }
+#endif
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static weir_status take_values(void *context, const weir_view *v, int64_t lo, int64_t hi, bool last)
+{
+  bench *b = context;
+
+  (void)last;
+  memset(b->y + b->n_y, 0, (size_t)(lo - b->n_y) * sizeof *b->y);
+  copy_out(b->y + lo, weir_view_at(v, &lo), hi - lo);
+  b->n_y = hi;
+  return WEIR_OK;
+}
+
+static weir_status take_presence(void *context, const weir_view *v, int64_t lo, int64_t hi,
+                                 bool last)
+{
+  bench *b = context;
+
+  (void)last;
+  memset(b->made + b->n_made, 0, (size_t)(lo - b->n_made));
+  memcpy(b->made + lo, weir_view_at(v, &lo), (size_t)(hi - lo));
+  b->n_made = hi;
+  return WEIR_OK;
+}
+
+/* Most of a beat-like signal, with a gap of up to 1 s every 10 s and one of minutes every hour. */
+static void make_stream(bench *b, int64_t rate)
+{
+  int64_t left = rate * 5, gap = 0;
+
+  for (int64_t t = 0; t < SLOTS; t++) {
+    const double u = weir_random_uniform(1, 2, 0, (uint64_t)t);
+
+    if (left-- <= 0 && gap == 0) {
+      const bool minutes = u < 1.0 / 360;
+
+      gap = 1 + (int64_t)(weir_random_uniform(1, 3, 0, (uint64_t)t) * (double)rate *
+                          (minutes ? 300 : 1));
+      left = (int64_t)(20 * u * (double)rate) + gap;
+    }
+    b->present[t] = gap == 0;
+    b->x[t] = gap == 0 ? (float)(80 + 40 * u) : 0;
+    gap -= gap > 0;
+  }
+}
+
+static const weir_series_op *find_op(const char *name)
+{
+  for (int i = 0; weir_series_op_table[i] != NULL; i++) {
+    if (strcmp(weir_series_op_table[i]->name, name) == 0) {
+      return weir_series_op_table[i];
+    }
+  }
+  fprintf(stderr, "physio_gap: no operator %s\n", name);
+  exit(2);
+}
+
+/* Plans one step whose options are `set` ("key: value" lines) on the stream. */
+static void plan(bench *b, const char *op, const char *set, int64_t rate)
+{
+  const weir_stream_source source = {"x", "p", rate, 1, SLOTS, NULL, NULL, b};
+  const weir_stream_sink sinks[] = {{"y", take_values, b}, {"q", take_presence, b}};
+  const weir_series_op *step = find_op(op);
+  unsigned char options[256];
+  weir_series_keeper keeper = {NULL};
+  weir_series_result made = {.n = 0};
+  weir_stream_cfg stream;
+  weir_exec_cfg exec;
+  weir_store *store = NULL;
+  weir_graph *g = NULL;
+
+  must(weir_opts_parse(step->opts, step->opts_size, set, options, NULL));
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  weir_opts_default(weir_stream_opts, sizeof stream, &stream);
+  must(weir_store_create(&store));
+  must(weir_graph_create(&g));
+  const weir_series in = weir_series_input(g, "x", "p", rate, 1);
+  const weir_series_use use = {.graph = g,
+                               .store = store,
+                               .step = op,
+                               .opts = options,
+                               .in = &in,
+                               .n_in = 1,
+                               .keeper = &keeper};
+
+  must(step->build(&use, &made));
+  weir_output(g, "y", made.out[0].value);
+  weir_output(g, "q", made.out[0].present);
+  const weir_stream_job job = {.graph = g,
+                               .store = store,
+                               .sources = &source,
+                               .n_sources = 1,
+                               .sinks = sinks,
+                               .n_sinks = 2,
+                               .stream = &stream,
+                               .exec = &exec,
+                               .threads = 1};
+
+  must(weir_stream_create(&job, &b->stream));
+  must(weir_stream_place(b->stream, 0, b->x, b->present));
+  weir_graph_destroy(&g);
+  weir_store_destroy(&store);
+}
+
+static void run(void *context)
+{
+  bench *b = context;
+  weir_stream_report report;
+
+  b->n_y = b->n_made = 0;
+  weir_stream_rewind(b->stream);
+  must(weir_stream_run(b->stream, &report));
+}
+
+/* What is copied at the least: a stream in, a stream out. */
+static void copy(void *context)
+{
+  bench *b = context;
+
+  memcpy(b->y, b->x, SLOTS * sizeof *b->y);
+  memcpy(b->made, b->present, SLOTS);
+}
+
+typedef struct work {
+  const char *name, *op, *set, *peer, *function, *arguments;
+  int64_t rate, up;
+  double goal;
+} work;
+
+static void measure(bench *b, const work *w)
+{
+  const peer_input in[] = {{"x", "f4", b->x, SLOTS}, {"present", "u1", b->present, SLOTS}};
+  peer_result r = peer_run("physio_gap.py", w->function, w->arguments, RUNS, in, 2);
+
+  plan(b, w->op, w->set, w->rate);
+  const double seconds = peer_best(RUNS, run, b);
+
+  peer_same_f32(w->name, &r, 0, b->y, SLOTS * w->up, 1e-5);
+  peer_same_u8(w->name, &r, 1, b->made, SLOTS * w->up);
+  peer_row(w->name, w->peer, SLOTS, r.seconds, seconds, w->goal);
+  if (strcmp(w->function, "fill_const") == 0) {
+    peer_row(w->name, "memcpy", SLOTS, peer_best(RUNS, copy, b), seconds, 0.6);
+  }
+  weir_stream_destroy(&b->stream);
+  peer_free(&r);
+}
+
+static void *array(int64_t count, size_t size)
+{
+  void *memory = calloc((size_t)count, size);
+
+  if (memory == NULL) {
+    fprintf(stderr, "physio_gap: out of memory\n");
+    exit(5);
+  }
+  memset(memory, 1, (size_t)count * size);
+  return memory;
+}
+
+int main(int argc, char **argv)
+{
+  static const work works[] = {
+      {"fill_const", "fill_const", "{tolerance: 60, value: 1}", "numpy", "fill_const",
+       "tolerance=30000 value=1", 500, 1, 0},
+      {"fill_mean", "fill_mean", "{window: 60, tolerance: 60}", "numpy by gap", "fill_mean",
+       "window=30000 tolerance=30000", 500, 1, 0},
+      {"fill_mean", "fill_mean", "{window: 60, tolerance: 60}", "numpy by window",
+       "fill_mean_by_window", "window=30000 tolerance=30000", 500, 1, 2},
+      {"resample 500 to 1000 Hz", "resample", "{rate: 1000, tolerance: 60}", "numpy", "resample",
+       "tolerance=30000 up=2", 500, 2, 2},
+      {"resample 125 to 500 Hz", "resample", "{rate: 500, tolerance: 60}", "numpy", "resample",
+       "tolerance=7500 up=4", 125, 4, 2},
+  };
+  bench b = {.stream = NULL};
+
+  bench_pin();
+  weir_log_set_level(WEIR_LOG_WARN);
+  if (!peer_ready()) {
+    return PEER_SKIP;
+  }
+  b.x = array(SLOTS, sizeof *b.x);
+  b.y = array((int64_t)SLOTS * MOST_UP, sizeof *b.y);
+  b.present = array(SLOTS, 1);
+  b.made = array((int64_t)SLOTS * MOST_UP, 1);
+  for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+    if (argc < 2 || strstr(works[i].name, argv[1]) != NULL) {
+      make_stream(&b, works[i].rate);
+      measure(&b, &works[i]);
+    }
+  }
+  free(b.x);
+  free(b.y);
+  free(b.present);
+  free(b.made);
+  return 0;
+}
