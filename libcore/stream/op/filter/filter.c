@@ -6,6 +6,9 @@
 #include "stream/op/filter/filter_priv.h"
 #include "stream/weir_flags.h"
 
+/* Taps up to which sums are faster than transforms. */
+enum { DIRECT_TAPS = 200 };
+
 static const weir_opt options[] = {
     WEIR_OPT_ENUM(filter_opts, kind, FILTER_BANDPASS, FILTER_KINDS,
                   "Butterworth filters, a notch, or (fir_*) a sinc with a Hamming window"),
@@ -18,6 +21,10 @@ static const weir_opt options[] = {
         "order of a Butterworth prototype; bandpass and bandstop have twice as many poles"),
     WEIR_OPT_INT(filter_opts, taps, 151, 3, WEIR_DESIGN_MAX_TAPS, "1",
                  "length of a fir filter, odd; it delays by (taps - 1)/2 samples"),
+    WEIR_OPT_ENUM(
+        filter_opts, method, FILTER_AUTO, FILTER_METHODS,
+        "fir filters: by sums, or by Fourier transforms, which look ahead by two blocks of "
+        "3000 to 16 000 samples; auto: direct up to 200 taps"),
     WEIR_OPT_REAL(filter_opts, f0, 50, 1e-3, 1e6, "Hz", "what a notch takes out: 50 or 60, mains"),
     WEIR_OPT_REAL(filter_opts, q, 30, 0.1, 1e4, "1",
                   "quality of a notch: its frequency over its width at -3 dB"),
@@ -47,7 +54,9 @@ static weir_status apply(const weir_series_use *use, const filter_design *d, wei
   char name[256];
 
   if (d->sections == 0) {
-    return filter_fir(use, d->h, d->taps, s);
+    const bool fft = o->method == FILTER_FFT || (o->method == FILTER_AUTO && d->taps > DIRECT_TAPS);
+
+    return fft ? filter_fir_fft(use, d->h, d->taps, s) : filter_fir(use, d->h, d->taps, s);
   }
   if (o->zero_phase) {
     return filter_zero_phase(use, d->sos, d->sections,
@@ -130,6 +139,7 @@ static weir_series sample(const weir_series_use *use, uint64_t seed)
   o.hi = 0.3;
   o.order = 1 + (int64_t)(seed / 9 % 3);
   o.taps = 3 + 2 * (int64_t)(seed % 30);
+  o.method = (int)(seed / 4 % 3);
   o.f0 = 0.12;
   o.q = 2;
   o.harmonics = 2;

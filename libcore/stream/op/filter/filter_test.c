@@ -62,6 +62,7 @@ static void fir_filters_are_their_sum(void **state)
 
     o.kind = FILTER_FIR_LOWPASS + (int)(seed % 4);
     o.taps = 3 + 2 * (int64_t)(seed * seed % 120);
+    o.method = (int)(seed / 4 % 3);
     draw(o, seed, 0.1 * (double)(seed % 4));
     filter_run(&f, seed % 2 ? 1 + (int64_t)seed * 3 : 0);
     for (int64_t t = 0; t < SERIES_COUNT; t++) {

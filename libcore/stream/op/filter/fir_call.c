@@ -35,22 +35,24 @@ void filter_fir_init(weir_fir *m, const double *h, int64_t taps)
   }
 }
 
-/* What a call sees, from slot `from` on, and what it writes, from slot `lo` on. */
-typedef struct span {
-  const weir_fir *m;
-  const float *x;
-  const uint8_t *present;
-  float *y;
-  int64_t from, lo, hi;
-} span;
+int64_t filter_fir_start(const fir_span *at, int64_t t, int64_t reach)
+{
+  int64_t start = t;
+
+  while (start > at->from && start > t - reach && at->present[start - 1 - at->from]) {
+    start--;
+  }
+  return start;
+}
 
 /* Outputs [t, end) of the run that begins at `start`, whose first sample stands for all before. */
-static void near_start(const span *at, int64_t start, int64_t t, int64_t end)
+static void near_start(const weir_fir *m, const fir_span *at, int64_t start, int64_t t, int64_t end,
+                       float *y)
 {
   float x[WEIR_DESIGN_MAX_TAPS + STRIP];
-  const int64_t reach = at->m->taps - 1;
+  const int64_t reach = m->taps - 1;
 
-  for (int64_t n; t < end; t += n) {
+  for (int64_t n; t < end; t += n, y += n) {
     const int64_t before = start > t - reach ? start - (t - reach) : 0;
 
     n = end - t < STRIP ? end - t : STRIP;
@@ -59,24 +61,18 @@ static void near_start(const span *at, int64_t start, int64_t t, int64_t end)
     }
     memcpy(x + before, at->x + t - reach + before - at->from,
            (size_t)(reach + n - before) * sizeof *x);
-    choose()(at->m, x + reach, at->y + t - at->lo, n);
+    choose()(m, x + reach, y, n);
   }
 }
 
-/* The run of samples of which [t, end) are slots of this call. */
-static void outputs(const span *at, int64_t t, int64_t end)
+void filter_fir_outputs(const weir_fir *m, const fir_span *at, int64_t t, int64_t end, float *y)
 {
-  const int64_t reach = at->m->taps - 1;
-  int64_t start = t;
-
-  while (start > at->from && start > t - reach && at->present[start - 1 - at->from]) {
-    start--;
-  }
+  const int64_t reach = m->taps - 1, start = filter_fir_start(at, t, reach);
   const int64_t settled = start + reach;
   const int64_t direct = start == t - reach ? t : settled < end ? settled : end;
 
-  near_start(at, start, t, direct);
-  choose()(at->m, at->x + direct - at->from, at->y + direct - at->lo, end - direct);
+  near_start(m, at, start, t, direct, y);
+  choose()(m, at->x + direct - at->from, y + direct - t, end - direct);
 }
 
 static weir_status filter(void *of, const weir_op_run *run)
@@ -88,23 +84,19 @@ static weir_status filter(void *of, const weir_op_run *run)
   if (lo >= hi) {
     return WEIR_OK;
   }
-  const span at = {m,
-                   weir_view_at(&run->in[0], &from),
-                   weir_view_at(&run->in[1], &from),
-                   weir_view_at(&run->out[0], &lo),
-                   from,
-                   lo,
-                   hi};
+  const fir_span at = {weir_view_at(&run->in[0], &from), weir_view_at(&run->in[1], &from), from,
+                       hi};
+  float *y = weir_view_at(&run->out[0], &lo);
 
   for (int64_t t = lo, end; t < hi; t = end) {
     const uint8_t here = at.present[t - from];
-    const void *edge = memchr(at.present + t - from, here ? 0 : 1, (size_t)(hi - t));
+    const uint8_t *edge = memchr(at.present + t - from, here ? 0 : 1, (size_t)(hi - t));
 
-    end = edge != NULL ? from + ((const uint8_t *)edge - at.present) : hi;
+    end = edge != NULL ? from + (edge - at.present) : hi;
     if (here) {
-      outputs(&at, t, end);
+      filter_fir_outputs(m, &at, t, end, y + t - lo);
     } else {
-      memset(at.y + t - lo, 0, (size_t)(end - t) * sizeof *at.y);
+      memset(y + t - lo, 0, (size_t)(end - t) * sizeof *y);
     }
   }
   return WEIR_OK;

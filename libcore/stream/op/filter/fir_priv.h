@@ -28,4 +28,17 @@ extern const weir_fir_kernel weir_fir_avx2, weir_fir_avx512;
 
 /* Taps h[taps], symmetric, rounded to f32; taps odd, <= WEIR_DESIGN_MAX_TAPS. */
 void filter_fir_init(weir_fir *m, const double *h, int64_t taps);
+
+/* What a call sees: slots [from, to), x[0] being slot `from`; present: 0 or 1. */
+typedef struct fir_span {
+  const float *x;
+  const uint8_t *present;
+  int64_t from, to;
+} fir_span;
+
+/* The slot at which the run begins that slot t is in; t - reach if it begins no later. */
+int64_t filter_fir_start(const fir_span *at, int64_t t, int64_t reach);
+/* Outputs of slots [t, end), all of one run, to y[0, end - t): before the run its first sample
+ * stands for ever. */
+void filter_fir_outputs(const weir_fir *m, const fir_span *at, int64_t t, int64_t end, float *y);
 #endif

@@ -1,9 +1,11 @@
 /* kernels_test.c - all instruction sets give the same bits, for any number of outputs. */
+#include <math.h>
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 #include "stream/op/filter/cascade_priv.h"
+#include "stream/op/filter/fft_priv.h"
 #include "stream/op/filter/fir_priv.h"
 
 enum { COUNT = 500, BLOCKS = COUNT / CASCADE_BLOCK };
@@ -71,6 +73,63 @@ static void same_fir(weir_fir_kernel k)
   }
 }
 
+static weir_fft fft;
+static float re[2][FFT_MOST], im[2][FFT_MOST];
+
+static void same_fft(const weir_fft_kernels *k)
+{
+  for (int64_t n = FFT_LEAST; n <= FFT_MOST; n *= 4) {
+    const size_t bytes = (size_t)n * sizeof(float);
+
+    filter_fft_init(&fft, n);
+    for (int side = 0; side < 2; side++) {
+      const weir_fft_kernels *with = side ? k : &weir_fft_base;
+
+      for (int64_t i = 0; i < n; i++) {
+        re[side][i] = (float)(2 * weir_random_uniform(6, 1, 0, (uint64_t)i) - 1);
+        im[side][i] = (float)(2 * weir_random_uniform(6, 2, 0, (uint64_t)i) - 1);
+      }
+      with->forward(&fft, re[side], im[side]);
+      with->multiply(n, re[side], im[side], fft.turn, fft.turn + n / 4);
+      with->back(&fft, re[side], im[side]);
+    }
+    assert_memory_equal(re[0], re[1], bytes);
+    assert_memory_equal(im[0], im[1], bytes);
+  }
+}
+
+/* Back undoes forward; the spectrum of a wave is its frequency alone, wherever that stands. */
+static void transforms_are_those_of_fourier(void **state)
+{
+  const weir_fft_kernels *k = filter_fft_kernels();
+
+  for (int64_t n = FFT_LEAST; n <= FFT_MOST; n *= 4) {
+    const int64_t f = n / 7;
+    int64_t peaks = 0;
+
+    filter_fft_init(&fft, n);
+    for (int64_t t = 0; t < n; t++) {
+      const double angle = 2 * 3.14159265358979323846 * (double)(f * t % n) / (double)n;
+
+      re[0][t] = re[1][t] = (float)cos(angle);
+      im[0][t] = im[1][t] = (float)sin(angle);
+    }
+    k->forward(&fft, re[0], im[0]);
+    for (int64_t i = 0; i < n; i++) {
+      const double size = hypot((double)re[0][i], (double)im[0][i]) / (double)n;
+
+      peaks += fabs(size - 1) < 1e-5;
+      assert_true(fabs(size - 1) < 1e-5 || size < 1e-6);
+    }
+    assert_int_equal(peaks, 1);
+    k->back(&fft, re[0], im[0]);
+    for (int64_t t = 0; t < n; t++) {
+      assert_near((double)re[0][t] / (double)n, (double)re[1][t], 1e-6);
+      assert_near((double)im[0][t] / (double)n, (double)im[1][t], 1e-6);
+    }
+  }
+}
+
 static void instruction_sets_agree_to_the_bit(void **state)
 {
   const weir_cpu *cpu = weir_cpu_get();
@@ -82,10 +141,12 @@ static void instruction_sets_agree_to_the_bit(void **state)
   if (cpu->avx2 && cpu->fma) {
     same_cascade(&weir_cascade_avx2);
     same_fir(weir_fir_avx2);
+    same_fft(&weir_fft_avx2);
   }
   if (cpu->avx512) {
     same_cascade(&weir_cascade_avx512);
     same_fir(weir_fir_avx512);
+    same_fft(&weir_fft_avx512);
   }
 #else
   (void)cpu;
@@ -137,6 +198,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(instruction_sets_agree_to_the_bit),
+      cmocka_unit_test(transforms_are_those_of_fourier),
       cmocka_unit_test(a_block_form_that_drifts_is_not_used),
       cmocka_unit_test(backward_is_forward_on_the_samples_turned_round),
   };
