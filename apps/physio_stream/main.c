@@ -10,6 +10,8 @@ static const weir_verb verbs[] = {
     {"run", "find the beats of a recording", NULL, ps_verb_run},
     {"eval", "score beats against a reference", NULL, ps_verb_eval},
     {"convert", "write a record in another format: NetCDF, WFDB or text", NULL, ps_verb_convert},
+    {"site", "a study over several hospitals: what one of them does, and the pool of all",
+     "prepare|check|stats|eval|merge", ps_verb_site},
     {"bench", "time and data movement of the detection, from samples in memory", NULL,
      ps_verb_bench},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,

@@ -26,6 +26,7 @@ const weir_opt ps_options[] = {
     WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",
                   "farthest that a matching beat may be off (EC57: 150 ms)"),
     WEIR_OPT_TABLE(ps_cfg, convert, ps_convert_options, "the record that convert writes"),
+    WEIR_OPT_TABLE(ps_cfg, site, ps_site_options, "a study over several hospitals"),
     WEIR_OPT_REAL(ps_cfg, bench.duration, 3600, 1, 1e6, "s",
                   "signal of the measurement, all of it in memory"),
     WEIR_OPT_INT(ps_cfg, bench.repeats, 5, 1, 1000, "1",

@@ -4,7 +4,7 @@
 #include "data/input.h"
 #include "eval/score.h"
 #include "model/detect.h"
-#include "query/options.h"
+#include "site/site.h"
 #include "stream/weir_stream.h"
 
 enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV };
@@ -33,6 +33,7 @@ typedef struct ps_cfg {
     double start, window;         /* s, see ps_score_opts  */
   } eval;
   ps_convert_opts convert;
+  ps_site_opts site;
   struct {
     double duration; /* s of signal in memory */
     int64_t repeats;

@@ -44,6 +44,8 @@ weir_status weir_path_join(const char *dir, const char *name, char *text, size_t
 
 /* SHA-256 (FIPS 180-4) as 64 lower-case hex digits plus 0. */
 void weir_sha256(const void *data, size_t bytes, char hex[65]);
+/* The same of a file, and its size. False when it cannot be read to its end. */
+bool weir_file_sha256(const char *path, char hex[65], int64_t *bytes);
 
 #ifdef __cplusplus
 }

@@ -20,29 +20,6 @@ const char *weir_version(void)
   return WEIR_BUILD_VERSION;
 }
 
-/* False when the file cannot be read to its end. */
-static bool digest(const char *path, char hex[65], int64_t *bytes)
-{
-  char block[1 << 16];
-  FILE *file = fopen(path, "re");
-  base_sha256 s;
-  size_t got;
-
-  if (file == NULL) {
-    return false;
-  }
-  base_sha256_init(&s);
-  *bytes = 0;
-  while ((got = fread(block, 1, sizeof block, file)) > 0) {
-    base_sha256_update(&s, block, got);
-    *bytes += (int64_t)got;
-  }
-  const bool whole = ferror(file) == 0;
-  fclose(file);
-  base_sha256_finish(&s, hex);
-  return whole;
-}
-
 static void put_text(FILE *out, const char *key, const char *value)
 {
   fprintf(out, "  \"%s\": ", key);
@@ -72,7 +49,7 @@ static void put_inputs(FILE *out, const weir_provenance *p)
   for (int i = 0; i < p->n_inputs; i++) {
     fputs(i > 0 ? ",\n    {\"path\": " : "\n    {\"path\": ", out);
     base_json_text(out, p->inputs[i]);
-    if (digest(p->inputs[i], hex, &bytes)) {
+    if (weir_file_sha256(p->inputs[i], hex, &bytes)) {
       fprintf(out, ", \"bytes\": %" PRId64 ", \"sha256\": \"%s\"}", bytes, hex);
     } else {
       fputs(", \"missing\": true}", out);

@@ -131,3 +131,25 @@ void weir_sha256(const void *data, size_t bytes, char hex[65])
   base_sha256_update(&s, data, bytes);
   base_sha256_finish(&s, hex);
 }
+
+bool weir_file_sha256(const char *path, char hex[65], int64_t *bytes)
+{
+  char block[1 << 16];
+  FILE *file = fopen(path, "re");
+  base_sha256 s;
+  size_t got;
+
+  if (file == NULL) {
+    return false;
+  }
+  base_sha256_init(&s);
+  *bytes = 0;
+  while ((got = fread(block, 1, sizeof block, file)) > 0) {
+    base_sha256_update(&s, block, got);
+    *bytes += (int64_t)got;
+  }
+  const bool whole = ferror(file) == 0;
+  fclose(file);
+  base_sha256_finish(&s, hex);
+  return whole;
+}

@@ -1,0 +1,25 @@
+/* options.c - the section `site:`. */
+#include "site/site.h"
+
+const weir_opt ps_site_options[] = {
+    WEIR_OPT_STRING_LIST(ps_site_opts, records, "",
+                         "site prepare: records that go into the dataset"),
+    WEIR_OPT_STRING(ps_site_opts, signal, "",
+                    "site prepare: signal by name or index; empty: the first in mV"),
+    WEIR_OPT_STRING(ps_site_opts, annotator, "atr", "suffix of the reference annotations"),
+    WEIR_OPT_ENUM(ps_site_opts, dates, PS_SITE_DATES_DROP, "drop|shift",
+                  "site prepare: leave dates and times of day out, or move all of them by one "
+                  "number of days drawn from the seed"),
+    WEIR_OPT_PATH(ps_site_opts, dataset, "",
+                  "folder that site prepare made: what check, stats and eval read"),
+    WEIR_OPT_STRING_LIST(ps_site_opts, reports, "", "site merge: the reports of the sites"),
+    WEIR_OPT_INT(ps_site_opts, min_cell, 5, 1, 1000, "1",
+                 "fewest records that a number of a report may describe; others are suppressed"),
+    WEIR_OPT_BOOL(ps_site_opts, approve, false,
+                  "a person has read the report and lets it leave the site"),
+    WEIR_OPT_REAL(ps_site_opts, most_missing, 0.5, 0, 1, "1",
+                  "site check: largest share of absent samples"),
+    WEIR_OPT_REAL(ps_site_opts, range, 20, 0, 1e6, "mV", "site check: largest magnitude"),
+    WEIR_OPT_REAL(ps_site_opts, least_rate, 100, 0, 1e6, "Hz", "site check: lowest sampling rate"),
+    WEIR_OPT_END,
+};
