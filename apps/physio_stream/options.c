@@ -1,6 +1,12 @@
 /* options.c - the option table of physio_stream: keys, defaults, ranges, units and help. */
 #include "options.h"
 
+static const weir_opt pair_options[] = {
+    WEIR_OPT_PATH(ps_pair, reference, "", "annotation file with the true beats"),
+    WEIR_OPT_PATH(ps_pair, test, "", "annotation file with the beats to score"),
+    WEIR_OPT_END,
+};
+
 const weir_opt ps_options[] = {
     WEIR_OPT_INT(ps_cfg, seed, 1, 0, 0x1p62, "1", "seed of every random number"),
     WEIR_OPT_TABLE(ps_cfg, input, ps_input_options, "the signal that is read"),
@@ -21,6 +27,18 @@ const weir_opt ps_options[] = {
     WEIR_OPT_PATH(ps_cfg, eval.reference, "",
                   "annotation file with the true beats; its record's header lies beside it"),
     WEIR_OPT_PATH(ps_cfg, eval.test, "", "annotation file with the beats to score"),
+    WEIR_OPT_LIST(ps_cfg, eval.pairs, ps_pair, pair_options, 100000,
+                  "more such pairs: scored each and together (gross: of all beats; average: of the "
+                  "records' figures)"),
+    WEIR_OPT_REAL(ps_cfg, eval.fs, 0, 0, 1e6, "1/s",
+                  "unit of time of annotations whose record has no header; 0: the header says"),
+    WEIR_OPT_REAL(ps_cfg, eval.nn.exclude, 0, 0, 1, "1",
+                  "an interval further from the median than this share of it does not count in "
+                  "hrv.csv; 0: all between two normal beats do"),
+    WEIR_OPT_REAL(ps_cfg, eval.nn.bridge, 5, 0, 60, "s",
+                  "longest stretch without normal beats that the spectrum interpolates"),
+    WEIR_OPT_ENUM(ps_cfg, eval.nn.spectrum, PS_HRV_WELCH, "welch|lomb",
+                  "of the intervals at 4 Hz by a cubic spline, or as they are"),
     WEIR_OPT_REAL(ps_cfg, eval.start, 300.0, 0.0, 1e9, "s",
                   "start of the scored part; the first five minutes are learning time (EC57)"),
     WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",

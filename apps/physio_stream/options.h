@@ -5,6 +5,7 @@
 #include "eval/score.h"
 #include "model/detect.h"
 #include "site/site.h"
+#include "model/hrv.h"
 #include "stream/weir_stream.h"
 
 enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV };
@@ -14,6 +15,11 @@ typedef struct ps_convert_opts {
   const char *annotations; /* file to take along                    */
   double gain;             /* steps per unit, where none are stored */
 } ps_convert_opts;
+
+/* Beats to score and the true ones. */
+typedef struct ps_pair {
+  const char *reference, *test; /* annotation files */
+} ps_pair;
 
 typedef struct ps_cfg {
   int64_t seed; /* of everything random */
@@ -29,8 +35,11 @@ typedef struct ps_cfg {
     double strip, start; /* s of signal in the report, and where it begins  */
   } output;
   struct {
-    const char *reference, *test; /* annotation files      */
-    double start, window;         /* s, see ps_score_opts  */
+    const char *reference, *test; /* annotation files                             */
+    weir_struct_list pairs;       /* of ps_pair: more of them, scored together    */
+    double start, window;         /* s, see ps_score_opts                         */
+    double fs;                    /* 1/s, clock of references without a header; 0 */
+    ps_hrv_opts nn;               /* how intervals are measured                   */
   } eval;
   ps_convert_opts convert;
   ps_site_opts site;

@@ -10,7 +10,10 @@
 /* What no single row can say. */
 static weir_status check(const weir_cli *cli, const ps_cfg *cfg)
 {
-  if (strcmp(cli->verb, "eval") == 0 && (cfg->eval.reference[0] == 0 || cfg->eval.test[0] == 0)) {
+  const bool some = cfg->eval.reference[0] != 0 || cfg->eval.test[0] != 0;
+
+  if (strcmp(cli->verb, "eval") == 0 && (some || cfg->eval.pairs.count == 0) &&
+      (cfg->eval.reference[0] == 0 || cfg->eval.test[0] == 0)) {
     return weir_fail(WEIR_ERR_CONFIG, "eval.%s names no annotation file",
                      cfg->eval.reference[0] == 0 ? "reference" : "test");
   }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "eval/beats.h"
@@ -9,6 +10,16 @@
 #include "report/weir_report.h"
 #include "report/weir_run_log.h"
 #include "verbs.h"
+
+/* After every beat. */
+#define FAR (INT64_MAX / 8)
+
+/* What one pair gives. */
+typedef struct scored {
+  ps_pair files;
+  char record[PS_PATH]; /* path without suffix */
+  ps_score score;
+} scored;
 
 /* Path without the suffix behind its last folder. */
 static void without_suffix(const char *path, char *out, size_t size)
@@ -29,9 +40,32 @@ static const char *base_name(const char *path)
   return slash == NULL ? path : slash + 1;
 }
 
+/* Annotation times count frames. Without a header eval.fs is the rate; a length that nothing states
+ * ends with the last beat. */
+static weir_status read_clock(const ps_cfg *cfg, const char *record, weir_record_clock *out)
+{
+  char header[PS_PATH + 8];
+
+  (void)snprintf(header, sizeof header, "%s.hea", record);
+  if (cfg->eval.fs > 0 && !weir_file_exists(header)) {
+    const double fs = cfg->eval.fs * 1e6;
+
+    *out = (weir_record_clock){.fs_num = (int64_t)(fs + 0.5), .fs_den = 1000000};
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_record_read_clock(record, out));
+  return WEIR_OK;
+}
+
+static int64_t end_of(const ps_beats *b)
+{
+  return b->n > 0 ? b->times[b->n - 1] + 1 : 0;
+}
+
 static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
                          const ps_beats *reference, const ps_beats *test, ps_score *out)
 {
+  const int64_t last = end_of(reference) > end_of(test) ? end_of(reference) : end_of(test);
   const ps_score_opts opts = {.start = cfg->eval.start, .window = cfg->eval.window};
   const ps_score_input in = {.reference = reference->times,
                              .n_reference = reference->n,
@@ -40,23 +74,74 @@ static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
                              .excluded = reference->excluded,
                              .n_excluded = reference->n_excluded,
                              .rate = (double)clock->fs_num / (double)clock->fs_den,
-                             .length = clock->frames};
+                             .length = clock->frames > 0 ? clock->frames : last};
 
   return ps_score_record(&opts, &in, out);
 }
 
-static weir_status evaluate(const ps_cfg *cfg, const char *record, ps_score *out)
+static void add_number(weir_cells *cells, double value)
+{
+  if (isnan(value)) {
+    weir_cells_add(cells, "nan");
+  } else {
+    weir_cells_add(cells, "%.4f", value);
+  }
+}
+
+enum { HRV_COLUMNS = 12 };
+static const char *const hrv_head[HRV_COLUMNS] = {
+    "annotations", "beats",         "nn",      "mean_nn_ms", "sdnn_ms", "sdann_ms",
+    "rmssd_ms",    "pnn50_percent", "vlf_ms2", "lf_ms2",     "hf_ms2",  "lf_hf"};
+
+/* One row: the rhythm of an annotation file. */
+static weir_status add_rhythm(const ps_cfg *cfg, const char *file, const ps_beats *beats,
+                              double rate, weir_cells *cells)
+{
+  const double seconds = (double)end_of(beats) / rate;
+  ps_interval *v = NULL;
+  double *scratch = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(beats->n, sizeof *v, (void **)&v));
+  WEIR_TRY_GOTO(
+      weir_alloc((int64_t)ps_hrv_scratch(beats->n, seconds), sizeof *scratch, (void **)&scratch),
+      done);
+  const int64_t n = ps_beats_intervals(beats, v);
+
+  ps_hrv_exclude(cfg->eval.nn.exclude, v, n, scratch);
+  const ps_hrv_times t = ps_hrv_time_domain(v, n, rate);
+  const ps_hrv_bands b = ps_hrv_spectrum(&cfg->eval.nn, v, n, rate, scratch);
+  const double figures[] = {
+      t.mean, t.sd, t.sdann, t.rmssd, t.pnn50, b.vlf, b.lf, b.hf, b.hf > 0 ? b.lf / b.hf : NAN};
+
+  weir_cells_add(cells, "%s", base_name(file));
+  weir_cells_add(cells, "%lld", (long long)beats->n);
+  weir_cells_add(cells, "%lld", (long long)t.n);
+  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
+    add_number(cells, figures[k]);
+  }
+  status = cells->status;
+done:
+  weir_free(&v);
+  weir_free(&scratch);
+  return status;
+}
+
+static weir_status evaluate(const ps_cfg *cfg, scored *s, weir_cells *rhythm)
 {
   ps_beats reference = {0}, test = {0};
   weir_record_clock clock = {0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_record_read_clock(record, &clock));
-  WEIR_TRY(
-      ps_beats_read(cfg->eval.reference, clock.fs_num, clock.fs_den, clock.frames, &reference));
-  WEIR_TRY_GOTO(ps_beats_read(cfg->eval.test, clock.fs_num, clock.fs_den, clock.frames, &test),
-                done);
-  WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, out), done);
+  WEIR_TRY(read_clock(cfg, s->record, &clock));
+  const double rate = (double)clock.fs_num / (double)clock.fs_den;
+  const int64_t end = clock.frames > 0 ? clock.frames : FAR;
+
+  WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, end, &reference));
+  WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, end, &test), done);
+  WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, &s->score), done);
+  WEIR_TRY_GOTO(add_rhythm(cfg, s->files.reference, &reference, rate, rhythm), done);
+  WEIR_TRY_GOTO(add_rhythm(cfg, s->files.test, &test, rate, rhythm), done);
 done:
   ps_beats_fini(&reference);
   ps_beats_fini(&test);
@@ -70,9 +155,9 @@ static const char *percent(double value, char text[16])
   return text;
 }
 
-enum { COLUMNS = 6, MORE_COLUMNS = 8 };
-static const char *const head[MORE_COLUMNS] = {"record", "tp",  "fn",       "fp",
-                                               "se",     "ppv", "excluded", "rr_rms_ms"};
+enum { COLUMNS = 8 };
+static const char *const head[COLUMNS] = {"record", "tp",  "fn",       "fp",
+                                          "se",     "ppv", "excluded", "rr_rms_ms"};
 
 static void add_scores(weir_cells *cells, const char *record, const ps_score *s)
 {
@@ -88,20 +173,50 @@ static void add_scores(weir_cells *cells, const char *record, const ps_score *s)
   weir_cells_add(cells, "%s", percent(1000 * ps_score_rr_error(s), rr));
 }
 
-/* scores.csv: record, tp, fn, fp, se, ppv. */
-static weir_status write_csv(const char *dir, const weir_cells *cells)
+/* The records' scores, and where there are several, of all of them: gross, and the means of the
+ * records' figures. */
+static weir_status add_all(const scored *s, int64_t n, weir_cells *cells)
+{
+  ps_score *all = NULL, gross = {0};
+  char se[16], ppv[16], rr[16];
+
+  WEIR_TRY(weir_alloc(n, sizeof *all, (void **)&all));
+  for (int64_t i = 0; i < n; i++) {
+    add_scores(cells, base_name(s[i].record), &s[i].score);
+    ps_score_add(&gross, &s[i].score);
+    all[i] = s[i].score;
+  }
+  if (n > 1) {
+    const ps_score_average mean = ps_score_mean(all, n);
+
+    add_scores(cells, "gross", &gross);
+    weir_cells_add(cells, "average");
+    for (int k = 0; k < 3; k++) {
+      weir_cells_add(cells, "%s", "");
+    }
+    weir_cells_add(cells, "%s", percent(mean.sensitivity, se));
+    weir_cells_add(cells, "%s", percent(mean.predictivity, ppv));
+    weir_cells_add(cells, "%s", "");
+    weir_cells_add(cells, "%s", percent(1000 * mean.rr_error, rr));
+  }
+  weir_free(&all);
+  return cells->status;
+}
+
+static weir_status write_csv(const char *dir, const char *name, const weir_cells *cells,
+                             int columns, const char *const *titles)
 {
   char path[PS_PATH];
   weir_writer *w = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_path_join(dir, "scores.csv", path, sizeof path));
+  WEIR_TRY(weir_path_join(dir, name, path, sizeof path));
   WEIR_TRY(weir_writer_open(path, &w));
-  for (int k = 0; k < COLUMNS; k++) {
-    WEIR_TRY_GOTO(weir_writer_printf(w, "%s%s", head[k], k + 1 < COLUMNS ? "," : "\n"), done);
-  }
-  for (int k = 0; k < COLUMNS; k++) {
-    WEIR_TRY_GOTO(weir_writer_printf(w, "%s%s", cells->cell[k], k + 1 < COLUMNS ? "," : "\n"),
+  for (int64_t k = -columns; k < cells->count; k++) {
+    const int64_t column = (k + columns) % columns;
+
+    WEIR_TRY_GOTO(weir_writer_printf(w, "%s%s", k < 0 ? titles[column] : cells->cell[k],
+                                     column + 1 < columns ? "," : "\n"),
                   done);
   }
   return weir_writer_commit(&w);
@@ -157,27 +272,37 @@ static weir_status add_run(weir_report *r, const char *test)
   return status;
 }
 
-static weir_status write_page(const char *dir, const ps_cfg *cfg, const weir_cells *cells)
+static weir_status write_page(const char *dir, const ps_cfg *cfg, const scored *s, int64_t n,
+                              const weir_cells *cells, const weir_cells *rhythm)
 {
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_report_open(dir, "physio_stream: beats scored", &r));
   WEIR_TRY_GOTO(weir_report_text(r,
-                                 "Beats of %s scored against %s, from %g s on, with a match window "
-                                 "of %g s, as ANSI/AAMI EC57 "
-                                 "asks and bxb of WFDB does.",
-                                 base_name(cfg->eval.test), base_name(cfg->eval.reference),
-                                 cfg->eval.start, cfg->eval.window),
+                                 "Beats of %s%s scored against %s, from %g s on, with a match "
+                                 "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
+                                 base_name(s[0].files.test), n > 1 ? " and others" : "",
+                                 base_name(s[0].files.reference), cfg->eval.start,
+                                 cfg->eval.window),
                 done);
-  WEIR_TRY_GOTO(weir_cells_report(cells, r, "scores", MORE_COLUMNS, head), done);
+  WEIR_TRY_GOTO(weir_cells_report(cells, r, "scores", COLUMNS, head), done);
   WEIR_TRY_GOTO(weir_report_text(r, "tp: beats found; fn: missed; fp: found where none is; se = tp "
                                     "/ (tp + fn) and ppv = tp / (tp + fp) "
                                     "in percent; excluded: beats of either side within ventricular "
                                     "flutter; rr_rms_ms: root mean square difference "
-                                    "of the intervals between matched beats."),
+                                    "of the intervals between matched beats. gross: of the beats "
+                                    "of all records; average: mean of the records' figures."),
                 done);
-  WEIR_TRY_GOTO(add_run(r, cfg->eval.test), done);
+  WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
+  WEIR_TRY_GOTO(weir_cells_report(rhythm, r, "hrv", HRV_COLUMNS, hrv_head), done);
+  WEIR_TRY_GOTO(weir_report_text(r, "Of the intervals between two normal beats (code N): rmssd "
+                                    "and pnn50 of those that meet in a beat, the latter compared "
+                                    "in samples; vlf 0.003 to 0.04, lf to 0.15, hf to 0.4 Hz."),
+                done);
+  if (n == 1) {
+    WEIR_TRY_GOTO(add_run(r, s[0].files.test), done);
+  }
   return weir_report_commit(&r);
 done:
   weir_report_destroy(&r);
@@ -185,54 +310,97 @@ done:
 }
 
 /* Beats of another record score badly without any other sign. */
-static void compare_names(const ps_cfg *cfg)
+static void compare_names(const ps_pair *files)
 {
   char reference[PS_PATH], test[PS_PATH];
 
-  without_suffix(cfg->eval.reference, reference, sizeof reference);
-  without_suffix(cfg->eval.test, test, sizeof test);
+  without_suffix(files->reference, reference, sizeof reference);
+  without_suffix(files->test, test, sizeof test);
   if (strcmp(base_name(reference), base_name(test)) != 0) {
     weir_warn("eval",
               "eval.test %s and eval.reference %s have different names: are they beats of the same "
               "record?",
-              base_name(cfg->eval.test), base_name(cfg->eval.reference));
+              base_name(files->test), base_name(files->reference));
   }
 }
 
-static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_cells *cells)
-{
-  const char *const files[] = {cfg->eval.reference, cfg->eval.test};
-  char record[PS_PATH];
-  ps_score s;
+/* Where the results of all pairs are kept. */
+typedef struct session {
+  scored *s; /* [n] */
+  const char **files;
+  int64_t n;
+  weir_cells cells, rhythm;
+} session;
 
-  without_suffix(cfg->eval.reference, record, sizeof record);
-  compare_names(cfg);
-  WEIR_TRY(evaluate(cfg, record, &s));
-  add_scores(cells, base_name(record), &s);
-  WEIR_TRY(cells->status);
-  WEIR_TRY(write_csv(cli->out, cells));
-  WEIR_TRY(write_page(cli->out, cfg, cells));
-  WEIR_TRY(ps_write_provenance(cli, cfg, files, 2));
-  weir_event("score", WEIR_TEXT("record", base_name(record)), WEIR_INT("tp", s.tp),
-             WEIR_INT("fn", s.fn), WEIR_INT("fp", s.fp), WEIR_INT("excluded", s.excluded),
-             WEIR_REAL("se", ps_score_sensitivity(&s)), WEIR_REAL("ppv", ps_score_predictivity(&s)),
-             WEIR_REAL("rr_rms_s", ps_score_rr_error(&s)));
-  weir_cells_print(cells, MORE_COLUMNS, head, stdout);
+static weir_status list_pairs(const ps_cfg *cfg, session *e)
+{
+  const ps_pair *more = cfg->eval.pairs.items;
+  const int single = cfg->eval.reference[0] != 0;
+
+  e->n = cfg->eval.pairs.count + single;
+  WEIR_TRY(weir_alloc(e->n, sizeof *e->s, (void **)&e->s));
+  WEIR_TRY(weir_alloc(2 * e->n, sizeof *e->files, (void **)&e->files));
+  for (int64_t i = 0; i < e->n; i++) {
+    const ps_pair single_pair = {cfg->eval.reference, cfg->eval.test};
+
+    e->s[i].files = i < single ? single_pair : more[i - single];
+    if (e->s[i].files.reference[0] == 0 || e->s[i].files.test[0] == 0) {
+      return weir_fail(WEIR_ERR_CONFIG, "eval.pairs[%lld]: reference and test are both needed",
+                       (long long)(i - single));
+    }
+    e->files[2 * i] = e->s[i].files.reference;
+    e->files[2 * i + 1] = e->s[i].files.test;
+  }
+  return WEIR_OK;
+}
+
+static void report_score(const scored *s)
+{
+  weir_event("score", WEIR_TEXT("record", base_name(s->record)), WEIR_INT("tp", s->score.tp),
+             WEIR_INT("fn", s->score.fn), WEIR_INT("fp", s->score.fp),
+             WEIR_INT("excluded", s->score.excluded),
+             WEIR_REAL("se", ps_score_sensitivity(&s->score)),
+             WEIR_REAL("ppv", ps_score_predictivity(&s->score)),
+             WEIR_REAL("rr_rms_s", ps_score_rr_error(&s->score)));
+}
+
+static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
+{
+  WEIR_TRY(list_pairs(cfg, e));
+  for (int64_t i = 0; i < e->n; i++) {
+    scored *s = &e->s[i];
+
+    without_suffix(s->files.reference, s->record, sizeof s->record);
+    compare_names(&s->files);
+    WEIR_TRY(evaluate(cfg, s, &e->rhythm));
+  }
+  WEIR_TRY(add_all(e->s, e->n, &e->cells));
+  WEIR_TRY(write_csv(cli->out, "scores.csv", &e->cells, COLUMNS, head));
+  WEIR_TRY(write_csv(cli->out, "hrv.csv", &e->rhythm, HRV_COLUMNS, hrv_head));
+  WEIR_TRY(write_page(cli->out, cfg, e->s, e->n, &e->cells, &e->rhythm));
+  WEIR_TRY(ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n)));
+  for (int64_t i = 0; i < e->n; i++) {
+    report_score(&e->s[i]);
+  }
+  weir_cells_print(&e->cells, COLUMNS, head, stdout);
   printf("scored from %.6g s on, beats matched within %.6g s\n", cfg->eval.start, cfg->eval.window);
   return WEIR_OK;
 }
 
 weir_status ps_verb_eval(const weir_cli *cli)
 {
-  static const char *const outputs[] = {"scores.csv", "report.html", NULL};
+  static const char *const outputs[] = {"scores.csv", "hrv.csv", "report.html", NULL};
   weir_config *config = NULL;
-  weir_cells cells = {0};
+  session e = {0};
   ps_cfg cfg;
 
   WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
-  const weir_status status = eval(cli, &cfg, &cells);
+  const weir_status status = eval(cli, &cfg, &e);
 
-  weir_cells_fini(&cells);
+  weir_cells_fini(&e.cells);
+  weir_cells_fini(&e.rhythm);
+  weir_free(&e.files);
+  weir_free(&e.s);
   weir_config_destroy(&config);
   return status;
 }

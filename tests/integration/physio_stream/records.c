@@ -161,6 +161,65 @@ static void beats_of_a_fast_signal_are_scored_by_the_file_s_clock(void **state)
   assert_true(s.tp + s.fp >= 1210 && s.tp + s.fp <= 1234);
 }
 
+/* The figures of gqrs on three records together, and the rhythm of the reference annotations. */
+static void several_records_are_scored_together(void **state)
+{
+  static const char *const rhythm[] = {
+      "\n100.atr,2273,2204,795.0116,35.9609,34.2557,27.4805,5.3481,",
+      "\n119.atr,1987,1098,900.9411,41.3959,7.0803,34.4715,15.1883,",
+      "\n208.atr,2955,694,582.7930,55.0812,35.2308,23.8178,2.8926,",
+  };
+
+  assert_int_equal(program("eval --set eval.reference=%s --set eval.test=%s --set "
+                           "'eval.pairs=[{reference: %s, test: %s}, {reference: %s, test: %s}]' "
+                           "--out %s",
+                           in_data("wfdb/mitdb/100.atr"), in_data("bxb/100.gqrs"),
+                           in_data("wfdb/mitdb/119.atr"), in_data("bxb/119.gqrs"),
+                           in_data("wfdb/mitdb/208.atr"), in_data("bxb/208.gqrs"), in_scratch("a")),
+                   0);
+  char *text = contents(in_scratch("a/scores.csv"));
+
+  assert_non_null(strstr(text, "\ngross,5982,18,16,99.70,99.73,0,"));
+  assert_non_null(strstr(text, "\naverage,,,,99.75,99.75,,"));
+  free(text);
+  text = contents(in_scratch("a/hrv.csv"));
+  for (int k = 0; k < 3; k++) {
+    assert_non_null(strstr(text, rhythm[k]));
+  }
+  free(text);
+  assert_string_equal(cell_after(in_scratch("a"), "scores", "gross"), "5982");
+  assert_int_equal(program("eval --set 'eval.pairs=[{test: %s}]' --out %s", in_data("bxb/100.gqrs"),
+                           in_scratch("b")),
+                   2);
+  assert_non_null(strstr(printed(), "eval.pairs[0]"));
+}
+
+/* Annotations are scored without the signals that they belong to: the header says the rate, or an
+ * option. */
+static void annotations_alone_are_scored(void **state)
+{
+  char command[8192];
+
+  (void)snprintf(command, sizeof command, "cp %s %s %s", in_data("wfdb/mitdb/100.atr"),
+                 in_data("bxb/100.gqrs"), in_scratch("."));
+  assert_int_equal(system(command), 0);
+  assert_int_equal(program("eval --set eval.reference=%s --set eval.test=%s --out %s",
+                           in_scratch("100.atr"), in_scratch("100.gqrs"), in_scratch("a")),
+                   3);
+  assert_int_equal(program("eval --set eval.fs=360 --set eval.reference=%s --set eval.test=%s "
+                           "--out %s",
+                           in_scratch("100.atr"), in_scratch("100.gqrs"), in_scratch("b")),
+                   0);
+  assert_true(read_scores(in_scratch("b")).tp == 1902);
+  (void)snprintf(command, sizeof command, "cp %s %s", in_data("wfdb/mitdb/100.hea"),
+                 in_scratch("."));
+  assert_int_equal(system(command), 0);
+  assert_int_equal(program("eval --set eval.reference=%s --set eval.test=%s --out %s",
+                           in_scratch("100.atr"), in_scratch("100.gqrs"), in_scratch("c")),
+                   0);
+  assert_true(read_scores(in_scratch("c")).tp == 1902);
+}
+
 static void a_text_file_runs(void **state)
 {
   assert_int_equal(
@@ -196,6 +255,8 @@ int main(void)
       TEST(skew_and_missing_length_are_understood),
       TEST(odd_records_run),
       TEST(beats_of_a_fast_signal_are_scored_by_the_file_s_clock),
+      TEST(several_records_are_scored_together),
+      TEST(annotations_alone_are_scored),
       TEST(a_text_file_runs),
       TEST(edf_and_bdf_files_run),
   };
