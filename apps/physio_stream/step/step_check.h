@@ -136,7 +136,7 @@ typedef struct step_frame {
   weir_store *store;
   weir_series_keeper keeper;
   weir_series_result result;
-  char names[STEP_STREAMS][2][8];
+  char names[STEP_STREAMS][2][16];
 } step_frame;
 
 /* Adds inputs and step. `sets`: "key=value" texts, NULL at the end. */
@@ -163,8 +163,8 @@ static inline weir_status step_build(const weir_series_op *op, const char *const
   assert_ok(weir_store_create(&f->store));
   assert_ok(weir_graph_create(&f->graph));
   for (int k = 0; k < n_in; k++) {
-    (void)snprintf(f->names[k][0], 8, "x%d", k);
-    (void)snprintf(f->names[k][1], 8, "p%d", k);
+    (void)snprintf(f->names[k][0], 16, "x%d", k);
+    (void)snprintf(f->names[k][1], 16, "p%d", k);
     series[k] =
         weir_series_input(f->graph, f->names[k][0], f->names[k][1], in[k].rate_num, in[k].rate_den);
     weir_series_set_unit(&series[k], in[k].unit != NULL ? in[k].unit : "");
@@ -196,7 +196,7 @@ static inline void step_run(const weir_series_op *op, const char *const *sets,
 {
   weir_stream_source sources[STEP_STREAMS];
   weir_stream_sink sinks[2 * WEIR_SERIES_MOST];
-  char names[WEIR_SERIES_MOST][2][8];
+  char names[WEIR_SERIES_MOST][2][16];
   weir_stream_cfg cfg = {.window = how.window, .skip = how.skip, .cut_seed = how.cut_seed};
   weir_stream *stream = NULL;
   weir_exec_cfg exec;
@@ -231,8 +231,8 @@ static inline void step_run(const weir_series_op *op, const char *const *sets,
     o->rate_den = s->rate_den;
     o->name = f.result.name[k];
     memcpy(o->unit, s->unit, sizeof o->unit);
-    (void)snprintf(names[k][0], 8, "y%d", k);
-    (void)snprintf(names[k][1], 8, "q%d", k);
+    (void)snprintf(names[k][0], 16, "y%d", k);
+    (void)snprintf(names[k][1], 16, "q%d", k);
     /* Several results may share a presence, which one name can mark only once. */
     const weir_value copy = weir_series_mask(f.graph, *s).value;
 
