@@ -14,6 +14,8 @@ static const weir_verb verbs[] = {
      "prepare|check|stats|eval|merge", ps_verb_site},
     {"bench", "time and data movement of the detection, from samples in memory", NULL,
      ps_verb_bench},
+    {"replay", "send a recording as live samples, with the disorder of a connection", NULL,
+     ps_verb_replay},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
      ps_verb_describe},
     {NULL, NULL, NULL, NULL},

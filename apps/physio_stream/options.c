@@ -12,6 +12,7 @@ const weir_opt ps_options[] = {
     WEIR_OPT_TABLE(ps_cfg, input, ps_input_options, "the signal that is read"),
     WEIR_OPT_TABLE(ps_cfg, ecgsyn, ps_synth_options,
                    "the built-in recording (ECGSYN, McSharry et al. 2003)"),
+    WEIR_OPT_TABLE(ps_cfg, replay, ps_replay_options, "how a recording is sent as live samples"),
     WEIR_OPT_TABLE(ps_cfg, detect, ps_detect_options, "the beat detector"),
     WEIR_OPT_TABLE(ps_cfg, query, ps_query_options,
                    "what is computed; empty: beats are detected (docs/guide/physio_stream.md)"),

@@ -2,6 +2,7 @@
 #ifndef PS_OPTIONS_H
 #define PS_OPTIONS_H
 #include "data/input.h"
+#include "data/replay.h"
 #include "eval/score.h"
 #include "model/detect.h"
 #include "site/site.h"
@@ -25,6 +26,7 @@ typedef struct ps_cfg {
   int64_t seed; /* of everything random */
   ps_input_opts input;
   ps_synth_opts ecgsyn;
+  ps_replay_opts replay;
   ps_detect_opts detect;
   ps_query_cfg query;
   weir_stream_cfg stream;

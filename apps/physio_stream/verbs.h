@@ -10,6 +10,7 @@ weir_status ps_verb_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_convert(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_bench(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_site(const weir_cli *cli) WEIR_CHECKED;
+weir_status ps_verb_replay(const weir_cli *cli) WEIR_CHECKED;
 weir_status ps_verb_describe(const weir_cli *cli) WEIR_CHECKED;
 
 /* Loads the configuration and checks what no single row can say. Fails: WEIR_ERR_CONFIG;
