@@ -46,8 +46,10 @@ const weir_opt ps_options[] = {
                   "farthest that a matching beat may be off (EC57: 150 ms)"),
     WEIR_OPT_TABLE(ps_cfg, convert, ps_convert_options, "the record that convert writes"),
     WEIR_OPT_TABLE(ps_cfg, site, ps_site_options, "a study over several hospitals"),
-    WEIR_OPT_REAL(ps_cfg, bench.duration, 3600, 1, 1e6, "s",
-                  "signal of the measurement, all of it in memory"),
+    WEIR_OPT_REAL(
+        ps_cfg, bench.duration, 3600, 1, 1e8, "s",
+        "signal of the measurement, in memory; after 600 s it repeats, so 1e7 s of 256 Hz are "
+        "2.6e9 samples without the cost of making them"),
     WEIR_OPT_INT(ps_cfg, bench.repeats, 5, 1, 1000, "1",
                  "runs measured, after one that is not; the median counts"),
     WEIR_OPT_END,

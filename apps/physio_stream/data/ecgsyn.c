@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include "base/weir_alloc.h"
-#include "data/rr_process.h"
+#include "data/beat_clock.h"
 
 #define PAPER "(McSharry 2003, table I)"
 #define WAVE(w, angle_deg, a, b)                                                       \
@@ -265,6 +265,25 @@ void ps_ecgsyn_chunk(ps_ecgsyn *gen, int64_t n, float *ecg, ps_mark *marks, int6
 int64_t ps_ecgsyn_capacity(const ps_ecgsyn *gen, int64_t n)
 {
   return PS_WAVE_COUNT * ((int64_t)ceil((double)n / gen->opts.rate / PS_RR_SHORTEST) + 2);
+}
+
+weir_status ps_beat_clock_init(const ps_ecgsyn *gen, ps_beat_clock *out)
+{
+  *out = (ps_beat_clock){.lead = (double)gen->origin * gen->step};
+  return ps_rr_init(&gen->opts, gen->rr.seed, &out->rr);
+}
+
+void ps_beat_clock_fini(ps_beat_clock *c)
+{
+  ps_rr_fini(&c->rr);
+}
+
+double ps_beat_clock_next(ps_beat_clock *c)
+{
+  const double at = c->beat;
+
+  c->beat += ps_rr_at(&c->rr, c->beat);
+  return at - c->lead;
 }
 
 double ps_ecgsyn_variance(const ps_ecgsyn *gen)

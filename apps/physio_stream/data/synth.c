@@ -8,7 +8,11 @@ const weir_opt ps_synth_options[] = {
                   "length of the recording (records of MIT-BIH: 30 min)"),
     WEIR_OPT_TABLE(ps_synth_opts, model, ps_ecgsyn_options, "the heart"),
     WEIR_OPT_TABLE(ps_synth_opts, noise, ps_noise_options, "what is added to its signal"),
-    WEIR_OPT_TABLE(ps_synth_opts, gaps, ps_gap_options, "where the signal is missing"),
+    WEIR_OPT_TABLE(ps_synth_opts, gaps, ps_gap_options, "where the ECG is missing"),
+    WEIR_OPT_TABLE(ps_synth_opts, saturation, ps_gap_options,
+                   "where the amplifier of the ECG is at its rail, which is as good as missing"),
+    WEIR_OPT_REAL(ps_synth_opts, rail, 5, 0.001, 1000, "mV", "that rail"),
+    WEIR_OPT_TABLE(ps_synth_opts, abp, ps_abp_options, "arterial pressure beside the ECG"),
     WEIR_OPT_END,
 };
 
@@ -19,6 +23,8 @@ struct ps_synth {
   ps_ecgsyn *ecg;
   ps_noise *noise;
   ps_gaps gaps, ahead; /* the second one answers ps_synth_next_run */
+  ps_gaps saturation;
+  double rail;
   int64_t fs_num, fs_den, count;
   int64_t at; /* next sample */
   ps_mark *scratch;
@@ -58,7 +64,9 @@ weir_status ps_synth_create(const ps_synth_opts *opts, uint64_t seed, ps_synth *
   WEIR_TRY_GOTO(ps_ecgsyn_create(&opts->model, seed, &s->ecg), done);
   WEIR_TRY_GOTO(ps_noise_create(&opts->noise, seed, rate, ps_ecgsyn_variance(s->ecg), &s->noise),
                 done);
-  ps_gaps_init(&opts->gaps, seed, 0, rate, &s->gaps);
+  ps_gaps_init(&opts->gaps, seed, PS_CHANNEL_ECG, rate, &s->gaps);
+  ps_gaps_init(&opts->saturation, seed, PS_CHANNEL_SATURATION, rate, &s->saturation);
+  s->rail = opts->rail;
   s->ahead = s->gaps;
   WEIR_TRY_GOTO(
       weir_alloc(ps_ecgsyn_capacity(s->ecg, BLOCK), sizeof *s->scratch, (void **)&s->scratch),
@@ -109,11 +117,20 @@ void ps_synth_chunk(ps_synth *s, int64_t n, float *x, uint8_t *present, ps_mark 
     ps_ecgsyn_chunk(s->ecg, n - i < BLOCK ? n - i : BLOCK, x + i, s->scratch, &ignored);
   }
   ps_noise_add(s->noise, n, x);
+  ps_gaps_fill(&s->saturation, s->at, n, present);
+  for (int64_t i = 0; i < n; i++) {
+    x[i] = present[i] ? x[i] : (float)s->rail;
+  }
   ps_gaps_fill(&s->gaps, s->at, n, present);
   for (int64_t i = 0; i < n; i++) {
     x[i] = present[i] ? x[i] : 0.0f;
   }
   s->at += n;
+}
+
+const ps_ecgsyn *ps_synth_ecg(const ps_synth *s)
+{
+  return s->ecg;
 }
 
 void ps_synth_next_run(ps_synth *s, int64_t t, int64_t *lo, int64_t *hi)

@@ -1,6 +1,7 @@
 /* synth.h - the built-in recording: ECGSYN with the noise and the gaps that the options ask for. */
 #ifndef PS_SYNTH_H
 #define PS_SYNTH_H
+#include "data/abp.h"
 #include "data/ecgsyn.h"
 #include "data/noise.h"
 
@@ -9,6 +10,9 @@ typedef struct ps_synth_opts {
   ps_ecgsyn_opts model;
   ps_noise_opts noise;
   ps_gap_opts gaps;
+  ps_gap_opts saturation; /* where the amplifier is at its rail */
+  double rail;            /* mV                                */
+  ps_abp_opts abp;
 } ps_synth_opts;
 
 extern const weir_opt ps_synth_options[];
@@ -33,6 +37,9 @@ void ps_synth_chunk(ps_synth *s, int64_t n, float *x, uint8_t *present, ps_mark 
                     int64_t *n_marks);
 /* Most marks that n samples can hold. */
 int64_t ps_synth_marks(const ps_synth *s, int64_t n);
+/* The model of its ECG, and what noise.h knows the gaps and saturations by. */
+const ps_ecgsyn *ps_synth_ecg(const ps_synth *s);
+enum { PS_CHANNEL_ECG = 0, PS_CHANNEL_ABP = 1, PS_CHANNEL_SATURATION = 2 };
 /* The present stretch [*lo, *hi) that holds t or follows it, *lo == *hi == count when there is
  * none. Calls ascend in t. */
 void ps_synth_next_run(ps_synth *s, int64_t t, int64_t *lo, int64_t *hi);
