@@ -169,14 +169,25 @@ weir_status weir_live_use(weir_live *l, int i)
                      "lateness: %.6g s of stream '%s' are %.3g samples, at most 2.7e8 wait",
                      l->cfg.lateness, r->name, slots);
   }
-  if (r->used) {
+  if (r->uses > 0) {
+    r->uses++;
     return WEIR_OK;
   }
   WEIR_TRY(weir_alloc((int64_t)slots, sizeof *r->value, (void **)&r->value));
   WEIR_TRY(weir_alloc((int64_t)slots, sizeof *r->state, (void **)&r->state));
   r->capacity = (int64_t)slots;
-  r->used = true;
+  r->uses = 1;
   return WEIR_OK;
+}
+
+void weir_live_leave(weir_live *l, int i)
+{
+  live_ring *r = &l->ring[i];
+
+  if (--r->uses == 0) {
+    weir_free(&r->value);
+    weir_free(&r->state);
+  }
 }
 
 weir_status weir_live_read(weir_live *l, int i, int64_t lo, int64_t hi, float *values,
@@ -199,7 +210,7 @@ static void release(weir_live *l, int64_t ns)
 {
   for (int i = 0; i < l->n_streams; i++) {
     live_ring *r = &l->ring[i];
-    const int64_t base = r->used ? live_slot_at(r, ns) : 0;
+    const int64_t base = r->uses > 0 ? live_slot_at(r, ns) : 0;
     const int64_t n = base - r->base < r->capacity ? base - r->base : r->capacity;
 
     for (int64_t t = r->base; t < r->base + n; t++) {
@@ -216,10 +227,10 @@ static int64_t end_of(const weir_live *l)
 
   for (int i = 0; i < l->n_streams && l->newest >= 0; i++) {
     const live_ring *r = &l->ring[i];
-    const int64_t after = r->used ? live_time_of(r, live_slot_at(r, l->newest) + 1) : 0;
+    const int64_t after = r->uses > 0 ? live_time_of(r, live_slot_at(r, l->newest) + 1) : 0;
 
     /* The newest sample is of one of the streams: of that whose slot begins then. */
-    if (r->used && live_time_of(r, live_slot_at(r, l->newest)) == l->newest && after > end) {
+    if (r->uses > 0 && live_time_of(r, live_slot_at(r, l->newest)) == l->newest && after > end) {
       end = after;
     }
   }

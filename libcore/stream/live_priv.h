@@ -10,7 +10,7 @@ enum { LIVE_NOTHING, LIVE_ABSENT, LIVE_VALUE };
 typedef struct live_ring {
   weir_live_stream facts;
   char name[WEIR_WIRE_TEXT], unit[WEIR_WIRE_TEXT];
-  bool used;
+  int uses; /* 0: samples are dropped */
   int64_t capacity, base;
   float *value;
   uint8_t *state;

@@ -184,7 +184,7 @@ static const char *take_sample(weir_live *l, const weir_wire_line *line)
 
   l->begun = true;
   l->counts.samples++;
-  if (!r->used) {
+  if (r->uses == 0) {
     l->counts.unused++;
     return NULL;
   }

@@ -409,6 +409,44 @@ static void a_leap_is_a_gap(void **state)
   weir_live_destroy(&l);
 }
 
+/* One clock for all streams that are read; one that is not read does not move it. */
+static void streams_of_several_rates_share_the_watermark(void **state)
+{
+  weir_live *l = make(plain, "#weir 1 start=0");
+  float x[4];
+  uint8_t present[4];
+  int64_t final = 0;
+  bool ended = false;
+
+  take(l, "#stream abp fs=2.5");
+  take(l, "#stream resp fs=1");
+  assert_ok(weir_live_use(l, 1));
+  assert_ok(weir_live_use(l, 2));
+  weir_live_leave(l, 2);
+  take(l, "ecg,0,1");
+  take(l, "abp,0,10");
+  take(l, "abp,0.8,12");
+  take(l, "ecg,0.2,3"); /* behind the ABP's newest by over half a second */
+  take(l, "abp,0.4,11");
+  take(l, "resp,100,1");
+  take(l, "ecg,0.3,4");
+  assert_int_equal(live_watermark(l), 300000000);
+  assert_int_equal(weir_live_counted(l)->late, 1);
+  assert_int_equal(weir_live_counted(l)->unused, 1);
+  assert_ok(weir_live_read(l, 1, 0, 4, x, present));
+  assert_memory_equal(x, ((float[]){10, 11, 12, 0}), sizeof x);
+  assert_memory_equal(present, ((uint8_t[]){1, 1, 1, 0}), sizeof present);
+  assert_ok(weir_live_read(l, 0, 0, 4, x, present));
+  assert_memory_equal(x, ((float[]){1, 0, 0, 4}), sizeof x);
+  assert_ok(weir_live_wait(l, 0, 100000000, &final, &ended));
+  assert_true(!ended && final >= 100000000);
+  take(l, "#end");
+  assert_ok(weir_live_wait(l, 0, 5000000000, &final, &ended));
+  assert_true(ended);
+  assert_int_equal(final, 1200000000); /* the slot of 0.8 s is 0.4 s long */
+  weir_live_destroy(&l);
+}
+
 static void too_much_lateness_is_refused(void **state)
 {
   weir_live_cfg cfg = plain;
@@ -431,6 +469,7 @@ int main(void)
       cmocka_unit_test(live_gives_the_bits_of_a_run_of_what_was_kept),
       cmocka_unit_test(a_stop_ends_live_input_with_what_is_final),
       cmocka_unit_test(a_leap_is_a_gap),
+      cmocka_unit_test(streams_of_several_rates_share_the_watermark),
       cmocka_unit_test(too_much_lateness_is_refused),
   };
 

@@ -73,9 +73,11 @@ const char *weir_live_name(const weir_live *live);
 /* 2 and the microseconds since 1970 of slot 0 where that is a date, else 0. */
 int weir_live_start(const weir_live *live, int64_t *us);
 /* Makes stream i part of the run: its samples are kept and move the watermark. To be called before
- * the run, after begin. Fails: WEIR_ERR_MEMORY; WEIR_ERR_CONFIG where lateness and rate ask for
- * over 2^28 slots. */
+ * the run, after begin; once for each that reads it. Fails: WEIR_ERR_MEMORY; WEIR_ERR_CONFIG where
+ * lateness and rate ask for over 2^28 slots. */
 weir_status weir_live_use(weir_live *live, int i) WEIR_CHECKED;
+/* Takes back a use, before the run. */
+void weir_live_leave(weir_live *live, int i);
 /* As weir_stream_source.read, of stream i. Slots are final (weir_live_wait) and ascend. */
 weir_status weir_live_read(weir_live *live, int i, int64_t lo, int64_t hi, float *values,
                            uint8_t *present) WEIR_CHECKED;

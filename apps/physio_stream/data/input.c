@@ -54,8 +54,7 @@ enum { PATH_SIZE = 4096, SKIP_BLOCK = 4096 };
 struct ps_input {
   weir_record *record; /* or */
   ps_synth *synth;     /* or */
-  ps_live live;
-  weir_stream_live clock;
+  ps_live *live;
   int signal;
   int64_t at; /* next sample of the built-in recording */
   ps_input_facts facts;
@@ -143,17 +142,31 @@ static weir_status open_synth(ps_input *in, const char *signal, const ps_synth_o
   return WEIR_OK;
 }
 
-/* The end of the clock is that of the signal. */
-static weir_status wait_live(void *context, int64_t from, int64_t to, int64_t *final, bool *ended)
+static void end_live(void *user, int64_t end)
 {
-  ps_input *in = context;
+  ps_input_facts *f = &((ps_input *)user)->facts;
+  const __int128 per = (__int128)f->fs_den * 1000000000;
 
-  WEIR_TRY(weir_live_wait(in->live.live, from, to, final, ended));
-  if (*ended) {
-    const __int128 per = (__int128)in->facts.fs_den * 1000000000;
+  f->count = (int64_t)(((__int128)end * f->fs_num + per - 1) / per);
+}
 
-    in->facts.count = (int64_t)(((__int128)*final * in->facts.fs_num + per - 1) / per);
-  }
+/* Makes `in` read a signal of l; without success the others keep l. */
+static weir_status join_live(ps_input *in, ps_live *l, const char *signal)
+{
+  WEIR_TRY(ps_live_find(l, signal, &in->signal));
+  WEIR_TRY(ps_live_join(l, in->signal, in));
+  in->live = l;
+  const weir_live_stream *s = weir_live_get(l->live, in->signal);
+
+  in->facts = (ps_input_facts){.name = weir_live_name(l->live),
+                               .signal = s->name,
+                               .units = s->unit,
+                               .fs_num = s->fs_num,
+                               .fs_den = s->fs_den,
+                               .per_frame = 1,
+                               .count = WEIR_STREAM_OPEN,
+                               .live = weir_live_counted(l->live)};
+  in->facts.start_kind = weir_live_start(l->live, &in->facts.start_us);
   return WEIR_OK;
 }
 
@@ -165,21 +178,31 @@ static weir_status open_live(ps_input *in, const ps_input_opts *opts)
                              .timeout = opts->timeout,
                              .limit = opts->limit};
 
-  WEIR_TRY(ps_live_open(opts->live, opts->remote, &cfg, &in->live));
-  WEIR_TRY(ps_live_find(&in->live, opts->signal, &in->signal));
-  WEIR_TRY(weir_live_use(in->live.live, in->signal));
-  const weir_live_stream *s = weir_live_get(in->live.live, in->signal);
+  ps_live *l = NULL;
 
-  in->clock = (weir_stream_live){wait_live, in};
-  in->facts = (ps_input_facts){.name = weir_live_name(in->live.live),
-                               .signal = s->name,
-                               .units = s->unit,
-                               .fs_num = s->fs_num,
-                               .fs_den = s->fs_den,
-                               .per_frame = 1,
-                               .count = WEIR_STREAM_OPEN,
-                               .live = weir_live_counted(in->live.live)};
-  in->facts.start_kind = weir_live_start(in->live.live, &in->facts.start_us);
+  WEIR_TRY(ps_live_open(opts->live, opts->remote, &cfg, end_live, &l));
+  const weir_status status = join_live(in, l, opts->signal);
+
+  if (status != WEIR_OK && in->live == NULL) {
+    ps_live_leave(&l, 0, NULL);
+  }
+  return status;
+}
+
+weir_status ps_input_open_beside(const ps_input *other, const char *signal, ps_input **out)
+{
+  ps_input *in = NULL;
+
+  *out = NULL;
+  WEIR_ASSERT(other->live != NULL);
+  WEIR_TRY(weir_alloc(1, sizeof *in, (void **)&in));
+  const weir_status status = join_live(in, other->live, signal);
+
+  if (status != WEIR_OK) {
+    weir_free(&in);
+    return status;
+  }
+  *out = in;
   return WEIR_OK;
 }
 
@@ -223,7 +246,9 @@ void ps_input_close(ps_input **in)
   }
   weir_record_close(&(*in)->record);
   ps_synth_destroy(&(*in)->synth);
-  ps_live_close(&(*in)->live);
+  if ((*in)->live != NULL) {
+    ps_live_leave(&(*in)->live, (*in)->signal, *in);
+  }
   weir_free(&(*in)->files[0]);
   weir_free(&(*in)->files[1]);
   weir_free(in);
@@ -266,8 +291,8 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint
     drop_infinite(n, x, present);
     return WEIR_OK;
   }
-  if (in->live.live != NULL) {
-    return weir_live_read(in->live.live, in->signal, start, start + n, x, present);
+  if (in->live != NULL) {
+    return weir_live_read(in->live->live, in->signal, start, start + n, x, present);
   }
   WEIR_ASSERT(start >= in->at);
   advance(in, start);
@@ -285,7 +310,7 @@ weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t 
   if (in->record != NULL) {
     return weir_record_next_run(in->record, in->signal, start, lo, hi);
   }
-  if (in->live.live != NULL) {
+  if (in->live != NULL) {
     *lo = start;
     *hi = in->facts.count;
     return WEIR_OK;
@@ -296,13 +321,13 @@ weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t 
 
 const weir_stream_live *ps_input_live(const ps_input *in)
 {
-  return in->live.live != NULL ? &in->clock : NULL;
+  return in->live != NULL ? &in->live->clock : NULL;
 }
 
 void ps_input_report(const ps_input *in)
 {
-  if (in->live.live != NULL) {
-    weir_live_report(in->live.live);
+  if (in->live != NULL) {
+    weir_live_report(in->live->live);
   }
 }
 

@@ -28,6 +28,11 @@ typedef struct ps_input ps_input;
  * built-in recording does not have. *out is then NULL. */
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out) WEIR_CHECKED;
+/* Another signal of live input that is open, through the same connection; before the run.
+ * Fails: as ps_live_find and weir_live_use. */
+weir_status ps_input_open_beside(const ps_input *other, const char *signal,
+                                 ps_input **out) WEIR_CHECKED;
+/* Live input is closed by the last of those that share it. */
 void ps_input_close(ps_input **in);
 
 /* What is known of the signal. Texts are borrowed. */

@@ -2,16 +2,33 @@
 #include "data/live.h"
 #include <stdio.h>
 #include <string.h>
+#include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "conf/weir_number.h"
 
-weir_status ps_live_open(const char *address, bool remote, const weir_live_cfg *cfg, ps_live *out)
+static void close_live(ps_live **l)
 {
-  weir_status status = WEIR_OK;
+  weir_live_destroy(&(*l)->live);
+  weir_wire_close(&(*l)->wire);
+  weir_free(l);
+}
 
-  *out = (ps_live){NULL, NULL};
-  WEIR_TRY(weir_wire_listen(address, remote, &out->wire));
-  const int port = weir_wire_port(out->wire);
+/* The end of the clock is that of all signals. */
+static weir_status wait_live(void *context, int64_t from, int64_t to, int64_t *final, bool *ended)
+{
+  const ps_live *l = context;
+
+  WEIR_TRY(weir_live_wait(l->live, from, to, final, ended));
+  for (int i = 0; i < l->n_users && *ended; i++) {
+    l->ended(l->user[i], *final);
+  }
+  return WEIR_OK;
+}
+
+static weir_status begin(const char *address, bool remote, const weir_live_cfg *cfg, ps_live *l)
+{
+  WEIR_TRY(weir_wire_listen(address, remote, &l->wire));
+  const int port = weir_wire_port(l->wire);
 
   weir_event("live_listen", WEIR_TEXT("address", address), WEIR_INT("port", port));
   if (port > 0) {
@@ -19,18 +36,56 @@ weir_status ps_live_open(const char *address, bool remote, const weir_live_cfg *
   } else {
     weir_info("live", "waiting for samples at %s", address);
   }
-  WEIR_TRY_GOTO(weir_live_create(cfg, weir_live_wire(out->wire), &out->live), done);
-  WEIR_TRY_GOTO(weir_live_begin(out->live), done);
-  return WEIR_OK;
-done:
-  ps_live_close(out);
-  return status;
+  WEIR_TRY(weir_live_create(cfg, weir_live_wire(l->wire), &l->live));
+  return weir_live_begin(l->live);
 }
 
-void ps_live_close(ps_live *l)
+weir_status ps_live_open(const char *address, bool remote, const weir_live_cfg *cfg,
+                         void (*ended)(void *user, int64_t end), ps_live **out)
 {
-  weir_live_destroy(&l->live);
-  weir_wire_close(&l->wire);
+  ps_live *l = NULL;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *l, (void **)&l));
+  l->clock = (weir_stream_live){wait_live, l};
+  l->ended = ended;
+  const weir_status status = begin(address, remote, cfg, l);
+
+  if (status != WEIR_OK) {
+    close_live(&l);
+    return status;
+  }
+  *out = l;
+  return WEIR_OK;
+}
+
+weir_status ps_live_join(ps_live *l, int stream, void *user)
+{
+  if (l->n_users == PS_LIVE_USERS) {
+    return weir_fail(WEIR_ERR_CONFIG, "live input: over %d signals are asked for", PS_LIVE_USERS);
+  }
+  WEIR_TRY(weir_live_use(l->live, stream));
+  l->user[l->n_users++] = user;
+  return WEIR_OK;
+}
+
+void ps_live_leave(ps_live **live, int stream, const void *user)
+{
+  ps_live *l = *live;
+  int kept = 0;
+
+  *live = NULL;
+  for (int i = 0; i < l->n_users; i++) {
+    if (l->user[i] == user) {
+      weir_live_leave(l->live, stream);
+    } else {
+      l->user[kept++] = l->user[i];
+    }
+  }
+  l->n_users = kept;
+  if (kept == 0) {
+    close_live(&l);
+  }
 }
 
 static weir_status not_there(const ps_live *l, const char *name)
