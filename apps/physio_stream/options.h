@@ -7,6 +7,7 @@
 #include "model/detect.h"
 #include "site/site.h"
 #include "model/hrv.h"
+#include "query/options.h"
 #include "stream/weir_stream.h"
 
 enum { PS_CONVERT_NETCDF, PS_CONVERT_WFDB, PS_CONVERT_CSV };
