@@ -49,17 +49,44 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, ps_query_ru
   return WEIR_OK;
 }
 
-weir_status ps_query_verb_run(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
+static weir_status add_to_pool(const ps_one *one, const ps_query_run *r)
 {
-  const ps_query_job job = job_of(cli, cfg, config);
-  weir_status status = WEIR_OK;
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    const ps_column *c = &r->columns[i];
+    ps_pool_row row = {.rate = (double)c->what->rate_num / (double)c->what->rate_den,
+                       .slots = c->slots,
+                       .present = c->present,
+                       .least = c->least,
+                       .most = c->most,
+                       .sum = c->sum};
+
+    (void)snprintf(row.stream, sizeof row.stream, "%s", c->what->name);
+    (void)snprintf(row.unit, sizeof row.unit, "%s", c->what->unit);
+    WEIR_TRY(ps_one_add(one, &row));
+  }
+  return WEIR_OK;
+}
+
+static weir_status perform(const ps_one *one, ps_query_run *r)
+{
+  WEIR_TRY(ps_query_perform(r));
+  ps_one_begin_writing(one);
+  const weir_status status = write_all(one->cli, one->cfg, r);
+
+  ps_one_end_writing(one);
+  WEIR_TRY(status);
+  return add_to_pool(one, r);
+}
+
+weir_status ps_query_run_one(const ps_one *one)
+{
+  const ps_query_job job = job_of(one->cli, one->cfg, one->config);
   ps_query_run r;
 
-  WEIR_TRY(ps_query_files_check(&cfg->query));
+  WEIR_TRY(ps_query_files_check(&one->cfg->query));
   WEIR_TRY(ps_query_open(&job, &r));
-  WEIR_TRY_GOTO(ps_query_perform(&r), done);
-  WEIR_TRY_GOTO(write_all(cli, cfg, &r), done);
-done:
+  const weir_status status = perform(one, &r);
+
   ps_query_close(&r);
   return status;
 }

@@ -1,13 +1,10 @@
-/* verb_run.c - runs the query, or, where there is none, finds the beats of one signal: input ->
- * stream
- * -> annotations, tables, report. */
+/* verb_run.c - computes the query of the configuration or, where there is none, finds beats: on one
+ * recording or on several. */
+#include <stdio.h>
 #include <string.h>
-#include "base/weir_log.h"
-#include "io/weir_netcdf.h"
-#include "out_features.h"
 #include "query/files.h"
 #include "query_verbs.h"
-#include "run_page.h"
+#include "run_beats.h"
 #include "verbs.h"
 
 /* What a run may have written, and what the query of this one will write. */
@@ -60,62 +57,6 @@ static weir_status run_any(const weir_cli *cli, const ps_cfg *cfg, const weir_co
     return ps_records_run(&one, outputs.pattern, query ? ps_query_run_one : ps_beats_run);
   }
   return query ? ps_query_run_one(&one) : ps_beats_run(&one);
-}
-
-static weir_status run_beats(const weir_cli *cli, const ps_cfg *cfg)
-{
-  run r = {.cli = cli, .cfg = cfg};
-  const weir_status status = perform(&r);
-
-  ps_pipeline_destroy(&r.pipeline);
-  ps_out_features_close(&r.features);
-  ps_out_beats_fini(&r.beats);
-  ps_strip_fini(&r.strip);
-  ps_input_close(&r.input);
-  return status;
-}
-
-/* What a run may have written, and what the query of this one will write. */
-enum { MOST_OUTPUTS = 16 + 2 * WEIR_QUERY_COLUMNS };
-typedef struct written {
-  const char *pattern[MOST_OUTPUTS];
-  char own[2 * WEIR_QUERY_COLUMNS][4 * WEIR_QUERY_NAME];
-} written;
-
-static void list_outputs(const ps_query_cfg *query, written *w)
-{
-  static const char *const always[] = {"*.qrs",       "beats.csv",      "beats.nc",
-                                       "features.nc", "results.nc",     "report.html",
-                                       "records.csv", "figures/?*.svg", "figures/?*.csv"};
-  const ps_query_output *outputs = query->outputs.items;
-  int n = 0, own = 0;
-
-  for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-    w->pattern[n++] = always[i];
-  }
-  for (int64_t i = 0; i < query->outputs.count; i++) {
-    char *name = w->own[own++];
-
-    ps_query_file_name(&outputs[i], "*", name, sizeof w->own[0]);
-    w->pattern[n++] = name;
-    if (outputs[i].format == PS_QUERY_WFDB) {
-      char *data = w->own[own++];
-
-      memcpy(data, name, sizeof w->own[0]);
-      memcpy(data + strcspn(data, "."), ".dat", sizeof ".dat");
-      w->pattern[n++] = data;
-    }
-  }
-  w->pattern[n] = NULL;
-}
-
-static weir_status run_any(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
-{
-  written outputs;
-
-  list_outputs(&cfg->query, &outputs);
-  WEIR_TRY(ps_begin(cli, outputs.pattern, cfg, config));
-  return ps_query_is_set(&cfg->query) ? ps_query_verb_run(cli, cfg, config) : run_beats(cli, cfg);
 }
 
 weir_status ps_verb_run(const weir_cli *cli)
