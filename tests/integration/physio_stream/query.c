@@ -180,7 +180,17 @@ static void wrong_queries_are_refused_with_their_place(void **state)
   refused(MINUTE "  steps: [{name: a, from: [ecg, ecg], do: shift}]\n" OUTPUT,
           "shift takes 1 to 1 streams, from: lists 2");
   refused(MINUTE "  steps: [{name: a, from: [ecg], do: shift}]\n", "query.outputs names no stream");
-  refused("query:\n  streams: [{name: a, signal: ABP}]\n" OUTPUT, "ABP");
+  refused("query:\n  streams: [{name: a, signal: ABP}]\n" OUTPUT, "q.yaml:2:20: stream 'a': ");
+  refused(MINUTE "  steps:\n    - {name: b, from: [ecg], do: detect}\n"
+                 "    - {name: a, from: [b], do: shift}\n" OUTPUT,
+          "q.yaml:8:23: step 'a': 'b' gives several streams, of which one is needed");
+  refused(MINUTE "  steps:\n    - {name: b, from: [ecg], do: detect}\n"
+                 "    - {name: a, from: [b.rr], do: detect}\n" OUTPUT,
+          "q.yaml:8:"); /* s, not mV */
+  assert_non_null(strstr(printed(), "step 'a' (detect): "));
+  refused(MINUTE "  steps:\n    - {name: b, from: [ecg], do: {resample: {rate: 100}}}\n"
+                 "    - {name: a, from: [ecg, b], do: join}\n" OUTPUT,
+          "step 'a' (join): the period of 'b' (100/1 Hz) is no multiple of that of 'ecg'");
 }
 
 static void describe_tells_latency_buffers_and_clocks(void **state)
@@ -194,6 +204,32 @@ static void describe_tells_latency_buffers_and_clocks(void **state)
   assert_true(stage > groups);
 }
 
+#ifdef HAVE_CONFIG_FILES
+/* Runs a shipped query; the last stream of its event log holds `present` of `slots` values. */
+static void shipped(const char *config, const char *record, double slots, double least_present)
+{
+  const char *dir = in_scratch("shipped");
+
+  assert_int_equal(program("run --overwrite --config %s/%s --set input.record=%s --out %s", CONFIGS,
+                           config, in_data(record), dir),
+                   0);
+  assert_true(event_number(dir, "result", "slots") == slots);
+  assert_true(event_number(dir, "result", "present") >= least_present);
+}
+
+/* A7, A4: signals of several rates, joined; six streams in a tree. */
+static void shipped_queries_run(void **state)
+{
+  if (!weir_netcdf_available()) {
+    printf("skipped: the shipped queries write NetCDF, which this build has not\n");
+    skip();
+  }
+  shipped("query_lifestream.yaml", "wfdb/mimic/03700181", 300000, 299000);
+  shipped("query_bedside.yaml", "wfdb/mimic/03700181", 60, 59);
+  shipped("query_cap.yaml", "wfdb/multiseg/041s/041s", 8000, 7990);
+}
+#endif
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
@@ -202,6 +238,9 @@ int main(void)
       TEST(netcdf_holds_what_the_table_holds),
       TEST(wrong_queries_are_refused_with_their_place),
       TEST(describe_tells_latency_buffers_and_clocks),
+#ifdef HAVE_CONFIG_FILES
+      TEST(shipped_queries_run),
+#endif
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
