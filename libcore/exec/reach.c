@@ -13,6 +13,7 @@ typedef struct walk {
   double behind; /* reach to earlier input slots, in input slots */
   double ahead;  /* reach to later input slots, in input slots   */
   double settle; /* slots of absence until constant, in input slots; < 0: never */
+  double hold;   /* slots of absence that scans and calls wait for, in input slots */
 } walk;
 
 static int time_of(const weir_operand *o, int loop_time)
@@ -90,6 +91,7 @@ static void through(const exec_loop *loop, int i, const walk *from, walk *to)
   to->ratio = from->ratio * div / (double)a->in[i].index[d].coef[loop->time];
   to->behind = larger(to->behind, from->behind - lo / from->ratio);
   to->ahead = larger(to->ahead, from->ahead + hi / from->ratio);
+  to->hold = larger(to->hold, from->hold);
   to->settle = from->settle < 0 ? -1 : to->settle;
   if (to->settle >= 0) {
     to->settle = larger(to->settle, from->settle + (larger(-lo, 0) + 1) / from->ratio);
@@ -109,6 +111,7 @@ static void through_loop(const exec_loop *loop, walk *arrays)
   if (!made.reached) {
     return;
   }
+  made.hold += scan ? (double)a->settle / made.ratio : 0;
   if (depends_on_time(a, loop->time) || (scan && a->presence == 0)) {
     made.settle = -1;
   } else if (scan && made.settle >= 0) {
@@ -166,6 +169,23 @@ int64_t weir_plan_settle(const weir_plan *p, const char *input)
     }
   }
   return ceiling(settle);
+}
+
+int64_t weir_plan_margin(const weir_plan *p, const char *input)
+{
+  walk arrays[EXEC_MAX_ARRAYS];
+  double margin = 0;
+
+  if (p->n_arrays > EXEC_MAX_ARRAYS || !walk_from(p, input, arrays)) {
+    return 0;
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    if (arrays[a].reached) {
+      margin = larger(margin, larger(arrays[a].behind, 0) + larger(arrays[a].ahead, 0) +
+                                  arrays[a].hold + 2 / arrays[a].ratio + 2);
+    }
+  }
+  return ceiling(margin);
 }
 
 void weir_plan_reach(const weir_plan *p, const char *result, const char *input, int64_t *behind,

@@ -104,7 +104,8 @@ static int64_t length_of(const weir_stream_source *x, int64_t slots)
 
 /* Chunk length in nanoseconds: the option, or what fills half of L2 with all that the plan holds.
  * A chunk that holds whole windows leaves nothing waiting at its end. */
-static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
+static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
+                                 int64_t *granule_ns)
 {
   const int64_t cache = weir_cpu_get()->l2_bytes > 0 ? weir_cpu_get()->l2_bytes : 1 << 20;
   double small = 0, large = 0;
@@ -125,6 +126,7 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns)
 
   if (period <= MOST_SLOTS) {
     slots = slots < period ? period : slots / period * period;
+    *granule_ns = length_of(fastest_source(job), period);
   }
   *window_ns = length_of(fastest_source(job), slots);
   return WEIR_OK;
@@ -422,11 +424,12 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
   for (int i = 0; i < job->n_sources; i++) {
     WEIR_TRY_GOTO(check_source(&job->sources[i], job->live != NULL), fail);
   }
-  WEIR_TRY_GOTO(choose_window(job, &s->window_ns), fail);
+  WEIR_TRY_GOTO(choose_window(job, &s->window_ns, &s->granule_ns), fail);
   WEIR_TRY_GOTO(make_inputs(s, job), fail);
   WEIR_TRY_GOTO(make_plans(s, job), fail);
   WEIR_TRY_GOTO(place_sinks(s, job), fail);
   find_settles(s);
+  stream_find_gates(s);
   for (int i = 0; i < s->n_stages; i++) {
     s->buffer_bytes += weir_plan_memory_bytes(s->plan[i]);
   }

@@ -236,14 +236,37 @@ static weir_status feed_front(weir_stream *s, const int64_t *hi, bool last)
   return WEIR_OK;
 }
 
+/* Leaves out the time for which some source rules everything out. What other sources hold there
+ * is never read: windows go on as if the last slot had been repeated. */
+static weir_status skip_idle(weir_stream *s)
+{
+  int64_t to = s->at_ns;
+
+  WEIR_TRY(stream_idle_until(s, &to));
+  if (to <= s->at_ns) {
+    return WEIR_OK;
+  }
+  s->report->skipped += (to - s->at_ns + s->window_ns - 1) / s->window_ns;
+  s->at_ns = s->since_ns = to;
+  for (int i = 0; i < s->n_inputs; i++) {
+    const int64_t hi = stream_slot_at(&s->input[i].source, s->at_ns);
+
+    s->report->slots += hi - s->input[i].fed;
+    s->input[i].fed = s->input[i].last = hi;
+  }
+  return WEIR_OK;
+}
+
 /* Reads up to the next chunk that has to be computed and computes it. */
 static weir_status run_front(weir_stream *s, stream_slot *slot)
 {
   for (;;) {
+    WEIR_TRY(skip_idle(s));
     int64_t to = next_cut(s);
     int64_t hi[STREAM_MAX_SOURCES];
     bool last = true, gap = false, any = false;
 
+    WEIR_TRY(stream_cut_gate(s, &to));
     WEIR_TRY(wait_final(s, &to));
     for (int i = 0; i < s->n_inputs; i++) {
       hi[i] = stream_slot_at(&s->input[i].source, to);
@@ -400,6 +423,6 @@ void weir_stream_rewind(weir_stream *s)
     s->input[i].source.count = s->live.wait != NULL ? WEIR_STREAM_OPEN : s->input[i].source.count;
   }
   s->slot[0].full = s->slot[1].full = false;
-  s->at_ns = s->chunk = 0;
+  s->at_ns = s->since_ns = s->chunk = 0;
   s->ended = s->live_ended = false;
 }

@@ -44,6 +44,7 @@ typedef struct stream_input {
   int64_t fed;             /* end of the last feed                           */
   int64_t last;            /* end of the last present slot                   */
   int64_t settle, bound;
+  bool gates; /* where it is absent, nothing comes out */
 } stream_input;
 
 struct weir_stream {
@@ -60,6 +61,9 @@ struct weir_stream {
   double sink_behind_s[STREAM_MAX_SINKS], sink_ahead_s[STREAM_MAX_SINKS]; /* weir_stream_reach */
   weir_stream_cfg cfg;
   int64_t window_ns, buffer_bytes;
+  int64_t granule_ns; /* what all windows divide; 0: not known or longer than a chunk */
+  int64_t since_ns;   /* all slots since then were fed */
+  int64_t margin_ns;  /* no result or state depends on slots that far away */
   double latency_s;
   weir_stream_live live; /* wait is NULL where counts are known */
   /* one run */
@@ -70,6 +74,12 @@ struct weir_stream {
   weir_stream_report *report;
 };
 
+/* gate.c: which sources keep everything idle where they are absent, and from how far away. */
+void stream_find_gates(weir_stream *s);
+/* The time up to which nothing comes out and nothing has to be read: at_ns where something may. */
+weir_status stream_idle_until(const weir_stream *s, int64_t *ns) WEIR_CHECKED;
+/* Moves the end of the chunk that begins at at_ns to where a source begins to rule out. */
+weir_status stream_cut_gate(const weir_stream *s, int64_t *to) WEIR_CHECKED;
 /* run.c: first slot at or after a time, limited to the source's count. */
 int64_t stream_slot_at(const weir_stream_source *source, int64_t ns);
 

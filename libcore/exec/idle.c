@@ -1,0 +1,166 @@
+/* idle.c - what has nothing to say while some streams are absent: zeros carried from the inputs to
+ * the results through every body. */
+#include <string.h>
+#include "plan_priv.h"
+#include "base/weir_alloc.h"
+
+/* A value that is the same for all iterations, as far as that is known. */
+typedef struct known {
+  bool yes;
+  double value;
+} known;
+
+static known number(double value)
+{
+  return (known){true, value};
+}
+
+static known compare(weir_code code, double a, double b)
+{
+  switch (code) {
+  case WEIR_CODE_EQ:
+    return number(a == b);
+  case WEIR_CODE_NE:
+    return number(a != b);
+  case WEIR_CODE_LT:
+    return number(a < b);
+  case WEIR_CODE_LE:
+    return number(a <= b);
+  case WEIR_CODE_GT:
+    return number(a > b);
+  case WEIR_CODE_GE:
+    return number(a >= b);
+  case WEIR_CODE_OR:
+    return number(a != 0 || b != 0);
+  default:
+    return (known){.yes = false};
+  }
+}
+
+static known of_expression(const weir_expr *e, const known *before, const bool *zero_input)
+{
+  const known none = {.yes = false};
+  const known a = e->a >= 0 ? before[e->a] : none, b = e->b >= 0 ? before[e->b] : none;
+
+  switch (e->code) {
+  case WEIR_CODE_LOAD:
+    return zero_input[e->integer] ? number(0) : none;
+  case WEIR_CODE_CONST:
+    return number(weir_dtype_is_float(e->dtype) ? e->real : (double)e->integer);
+  case WEIR_CODE_CAST:
+    return a.yes && a.value == 0 ? a : none; /* others may be rounded */
+  case WEIR_CODE_NOT:
+    return a.yes ? number(a.value == 0) : none;
+  case WEIR_CODE_AND:
+    return (a.yes && a.value == 0) || (b.yes && b.value == 0) ? number(0) : none;
+  case WEIR_CODE_SELECT:
+    return !a.yes ? none : before[a.value != 0 ? e->b : e->c];
+  default:
+    return a.yes && b.yes ? compare(e->code, a.value, b.value) : none;
+  }
+}
+
+/* An operand that reads 0 wherever it reads: borders included. */
+static bool reads_zero(const weir_operand *o, bool zero)
+{
+  for (int d = 0; d < o->rank; d++) {
+    zero = zero && (o->index[d].border != WEIR_BORDER_VALUE || o->index[d].fill == 0);
+  }
+  return zero;
+}
+
+static bool makes_zero(const weir_loop *loop, const bool *zero, int value)
+{
+  const weir_access *a = &loop->access;
+  bool zero_input[WEIR_MAX_OPERANDS];
+  void *memory = NULL;
+  bool is_zero = false;
+
+  if (weir_alloc(a->body.n + 1, sizeof(known), &memory) != WEIR_OK) {
+    weir_clear_failure();
+    return false;
+  }
+  known *k = memory;
+
+  for (int i = 0; i < a->n_in; i++) {
+    zero_input[i] = reads_zero(&a->in[i], zero[loop->in[i]]);
+  }
+  for (int32_t i = 0; i < a->body.n; i++) {
+    k[i] = of_expression(&a->body.exprs[i], k, zero_input);
+  }
+  is_zero = k[a->value[value]].yes && k[a->value[value]].value == 0;
+  weir_free(&memory);
+  return is_zero;
+}
+
+static bool has_state(const weir_plan *p, const weir_loop *loop)
+{
+  bool state = loop->access.n_states > 0;
+
+  for (int i = 0; i < loop->access.n_in; i++) {
+    const weir_array *array = weir_graph_get_array(p->g, loop->in[i]);
+
+    state = state || array->kind == WEIR_ARRAY_STORED;
+  }
+  for (int o = 0; o < loop->access.n_out; o++) {
+    state = state || p->arrays[loop->out[o]].time < 0;
+  }
+  return state;
+}
+
+/* What the loop makes of zeros; false: it would remember what the others do meanwhile. */
+static bool through_loop(const weir_plan *p, const weir_loop *loop, bool *zero)
+{
+  const weir_access *a = &loop->access;
+  const bool asks = a->n_states > 0 || a->opaque;
+  const bool absent = asks && a->presence > 0 && zero[loop->in[a->presence - 1]];
+
+  for (int o = 0, value = 0; o < a->n_out; o++) {
+    const bool data = a->out[o].role == WEIR_ROLE_DATA;
+
+    zero[loop->out[o]] =
+        data && (asks ? absent
+                      : (a->combine == WEIR_COMBINE_NONE || a->combine == WEIR_COMBINE_SUM) &&
+                            makes_zero(loop, zero, value));
+    value += data;
+  }
+  return absent || !has_state(p, loop);
+}
+
+static void mark_inputs(const weir_plan *p, const char *const *absent, int n, bool *zero)
+{
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(p->g, a);
+
+    for (int i = 0; i < n; i++) {
+      zero[a] = zero[a] || (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, absent[i]) == 0);
+    }
+  }
+}
+
+bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
+                    const char *const *results, int n_results, bool *idle)
+{
+  bool zero[EXEC_MAX_ARRAYS] = {false}, rests = p->n_arrays <= EXEC_MAX_ARRAYS;
+
+  memset(idle, 0, (size_t)n_results * sizeof *idle);
+  if (!rests) {
+    return false;
+  }
+  mark_inputs(p, absent, n, zero);
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
+      rests = through_loop(p, p->groups[i].loops[k].loop, zero) && rests;
+    }
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const char *output = weir_graph_get_array(p->g, a)->output;
+
+    for (int i = 0; i < n_results && output != NULL; i++) {
+      if (strcmp(output, results[i]) == 0) {
+        idle[i] = zero[a] || p->arrays[a].time < 0;
+      }
+    }
+  }
+  return rests;
+}
