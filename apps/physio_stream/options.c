@@ -20,8 +20,10 @@ const weir_opt ps_options[] = {
     WEIR_OPT_TABLE(ps_cfg, exec, weir_exec_opts, "how the graph is computed"),
     WEIR_OPT_BOOL(ps_cfg, output.features, false,
                   "also write features.nc: filtered signal, feature and presence of every sample"),
-    WEIR_OPT_BOOL(ps_cfg, output.follow, true,
-                  "live input: also print each beat as soon as it is final, as in beats.csv"),
+    WEIR_OPT_BOOL(
+        ps_cfg, output.follow, true,
+        "live input: also print each result as soon as it is final: beats as in beats.csv, "
+        "those of a query as lines of docs/reference/live.md"),
     WEIR_OPT_REAL(ps_cfg, output.strip, 10, 0, 600, "s", "signal drawn in the report; 0: none"),
     WEIR_OPT_REAL(ps_cfg, output.start, 0, 0, 1e9, "s",
                   "where the signal drawn begins; 0: at its first sample that is present"),

@@ -16,7 +16,8 @@ static ps_query_job job_of(const weir_cli *cli, const ps_cfg *cfg, const weir_co
                         .exec = &cfg->exec,
                         .threads = cli->threads,
                         .start = cfg->output.start,
-                        .strip = cfg->output.strip};
+                        .strip = cfg->output.strip,
+                        .follow = cfg->output.follow ? stdout : NULL};
 }
 
 static void warn_of_nothing(const ps_query_run *r)

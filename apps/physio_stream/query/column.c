@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "io/weir_wire.h"
 
 /* What stands before the values of a run. */
 typedef struct run {
@@ -80,6 +81,38 @@ static void draw(ps_column *c, int64_t slot, int64_t n, const float *x)
   }
 }
 
+static weir_status print_failed(const ps_column *c)
+{
+  return weir_fail(WEIR_ERR_DATA, "%s: the standard output takes no more: %s", c->what->name,
+                   strerror(errno));
+}
+
+weir_status ps_column_follow(ps_column *c, FILE *out)
+{
+  const weir_query_column *w = c->what;
+  const bool unit = weir_wire_is_name(w->unit, (int64_t)strlen(w->unit));
+
+  c->follow = out;
+  if (fprintf(out, "#stream %s fs=%lld/%lld%s%s\n", w->name, (long long)w->rate_num,
+              (long long)w->rate_den, unit ? " unit=" : "", unit ? w->unit : "") < 0 ||
+      fflush(out) != 0) {
+    return print_failed(c);
+  }
+  return WEIR_OK;
+}
+
+/* A line at a time: results of two stages come at once. */
+static weir_status print_run(const ps_column *c, int64_t slot, int64_t n, const float *x)
+{
+  for (int64_t i = 0; i < n; i++) {
+    if (fprintf(c->follow, "%s,%.9f,%.9g\n", c->what->name, ps_column_time(c, slot + i),
+                (double)x[i]) < 0) {
+      return print_failed(c);
+    }
+  }
+  return fflush(c->follow) != 0 ? print_failed(c) : WEIR_OK;
+}
+
 weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int64_t hi, bool last)
 {
   ps_column *c = context;
@@ -98,6 +131,9 @@ weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int
     if (end > t) {
       WEIR_TRY(keep(c, t, end - t, x + (t - lo)));
       draw(c, t, end - t, x + (t - lo));
+      if (c->follow != NULL) {
+        WEIR_TRY(print_run(c, t, end - t, x + (t - lo)));
+      }
     }
   }
   c->slots = hi;

@@ -18,6 +18,7 @@ typedef struct ps_column {
   double least, most, sum; /* of the values                               */
   int64_t first;           /* first present slot, -1 for none             */
   ps_column_strip strip;
+  FILE *follow; /* values are printed here as they come, or NULL */
 } ps_column;
 
 enum { PS_COLUMN_STRIP = 20000 }; /* samples drawn at most */
@@ -28,6 +29,10 @@ enum { PS_COLUMN_STRIP = 20000 }; /* samples drawn at most */
 weir_status ps_column_init(const weir_query_column *what, double start, double seconds,
                            ps_column *out) WEIR_CHECKED;
 void ps_column_fini(ps_column *c);
+/* From now on present slots are also printed as they come, as lines of docs/reference/live.md, so
+ * that a program can read on: NAME,TIME,VALUE after a #stream line.
+ * Fails: WEIR_ERR_DATA when nothing can be printed. */
+weir_status ps_column_follow(ps_column *c, FILE *out) WEIR_CHECKED;
 /* A sink of weir_stream.h; the context is a ps_column. Fails: WEIR_ERR_DATA when the disk is full.
  */
 weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int64_t hi,

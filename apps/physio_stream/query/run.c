@@ -19,18 +19,16 @@ static weir_status with_place(weir_status status, const weir_query_source *sourc
 static weir_status open_inputs(const ps_query_job *job, ps_query_run *r)
 {
   const ps_query_stream *streams = job->query->streams.items;
-
-  if (job->input->live[0] != 0 && r->text.spec.n_sources > 1) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "query.streams: live input brings one signal, %lld streams are named",
-                     (long long)r->text.spec.n_sources);
-  }
   for (int64_t i = 0; i < r->text.spec.n_sources && i < WEIR_QUERY_SOURCES; i++) {
     ps_input_opts opts = *job->input;
 
     opts.signal = streams[i].signal;
-    WEIR_TRY(
-        with_place(ps_input_open(&opts, job->synth, job->seed, &r->input[i]), &r->text.sources[i]));
+    const weir_status status =
+        i > 0 && job->input->live[0] != 0
+            ? ps_input_open_beside(r->input[0], streams[i].signal, &r->input[i])
+            : ps_input_open(&opts, job->synth, job->seed, &r->input[i]);
+
+    WEIR_TRY(with_place(status, &r->text.sources[i]));
     const ps_input_facts *facts = ps_input_get(r->input[i]);
 
     r->text.sources[i].rate_num = facts->fs_num;
@@ -68,6 +66,9 @@ static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_s
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     WEIR_TRY(ps_column_init(&r->query.columns[i], job->start, job->strip, &r->columns[i]));
     sinks[i] = (weir_stream_sink){r->query.columns[i].name, ps_column_take, &r->columns[i]};
+    if (r->facts->live != NULL && job->follow != NULL) {
+      WEIR_TRY(ps_column_follow(&r->columns[i], job->follow));
+    }
   }
   return WEIR_OK;
 }

@@ -16,6 +16,7 @@ typedef struct ps_query_job {
   const weir_exec_cfg *exec;
   int threads;         /* 0: all                               */
   double start, strip; /* s: what reports draw, see column.h   */
+  FILE *follow;        /* results of live input are printed here as they come, or NULL */
 } ps_query_job;
 
 typedef struct ps_query_run {

@@ -271,6 +271,42 @@ static void what_is_no_live_input_is_refused(void **state)
   assert_int_equal(program("describe --input -"), 2);
 }
 
+/* A query on two streams of different rates that come through one connection. */
+static void a_query_of_two_streams_is_that_of_the_record(void **state)
+{
+#ifndef HAVE_CONFIG_FILES
+  printf("skipped: this build reads no YAML\n");
+  skip();
+#endif
+  static const char query[] = "query:\n"
+                              "  streams: [{name: ecg, signal: ECG}, {name: abp, signal: ABP}]\n"
+                              "  steps:\n"
+                              "    - {name: fast, from: [abp], do: {resample: {rate: 500}}}\n"
+                              "    - {name: z, from: [fast], do: {normalize: {window: 5}}}\n"
+                              "    - {name: pair, from: [ecg, z], do: {join: {kind: inner}}}\n"
+                              "  outputs: [{stream: pair, format: csv}]\n";
+
+  write_file(in_scratch("q.yaml"), query, sizeof query - 1);
+  assert_int_equal(program("prepare --set ecgsyn.duration=40 --set ecgsyn.model.rate=500 --set "
+                           "ecgsyn.abp.on=true --set ecgsyn.abp.gaps.missing=0.2 --set "
+                           "ecgsyn.abp.gaps.mean=2 --out %s",
+                           in_scratch("two")),
+                   0);
+  assert_int_equal(program("run --config %s --input %s --out %s", in_scratch("q.yaml"),
+                           in_scratch("two/ecgsyn"), in_scratch("a")),
+                   0);
+  assert_int_equal(program("replay " FAST "--input %s --set replay.shuffle=1 --set "
+                           "replay.duplicates=0.05 | %s run --config %s --input - --log warn --out "
+                           "%s",
+                           in_scratch("two/ecgsyn"), PHYSIO_STREAM, in_scratch("q.yaml"),
+                           in_scratch("b")),
+                   0);
+  assert_true(rows_of(in_scratch("a/pair.csv")) > 10000);
+  assert_true(same_contents(in_scratch("a/pair.csv"), in_scratch("b/pair.csv")));
+  assert_true(event_number(in_scratch("b"), "live_end", "unused") == 0);
+  assert_non_null(strstr(printed(), "#stream pair."));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
@@ -281,6 +317,7 @@ int main(void)
       TEST(a_signal_ends_with_what_is_final),
       TEST(silence_ends_a_run_when_told),
       TEST(what_is_no_live_input_is_refused),
+      TEST(a_query_of_two_streams_is_that_of_the_record),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
