@@ -37,7 +37,8 @@ static void durations_end_at_the_next_event(void **state)
       assert_memory_equal(c.y_present, c.present, (size_t)c.count);
       for (int64_t t = 0; t < c.count; t++) {
         const int64_t next = gap_after(&c, t);
-        const double lasts = next >= 0 && next - t < lengths[i] ? (double)(next - t) : lengths[i];
+        const double lasts =
+            next >= 0 && (double)(next - t) < lengths[i] ? (double)(next - t) : lengths[i];
 
         assert_true((double)c.y[t] == (c.present[t] ? lasts : 0));
       }
