@@ -94,6 +94,7 @@ if [ -d "$data/physio" ]; then
   mimic=$data/physio/wfdb/mimic/03700181
   vary "query_lifestream" no --config "$source/configs/physio_stream/query_lifestream.yaml" --set "input.record=$mimic"
   vary "query_bedside" no --config "$source/configs/physio_stream/query_bedside.yaml" --set "input.record=$mimic"
+  vary "query_vitals" no --config "$source/configs/physio_stream/query_vitals.yaml" --set "input.record=$mimic"
   # pressure in two of twenty segments: the join has results there alone
   vary "query_lifestream on segments" no --config "$source/configs/physio_stream/query_lifestream.yaml" \
     --set "query.streams[0].signal=II" --set "query.steps[1].do={resample: {rate: 125}}" \
