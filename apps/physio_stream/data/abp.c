@@ -93,7 +93,7 @@ static void next_zero(ps_abp *g, int64_t from)
   const double u = uniform(g, PURPOSE_ZERO_LENGTH, g->zeros);
   const double length = g->opts.zero_least + (g->opts.zero_most - g->opts.zero_least) * u;
 
-  g->zero_at = g->zero_end = INT64_MAX;
+  g->zero_at = g->zero_end = INT64_MAX / 2; /* lengths are added to it */
   if (g->opts.zero_every > 0) {
     g->zero_at = from + wait_for(g, PURPOSE_ZERO_UP, g->zeros, g->opts.zero_every);
     g->zero_end = g->zero_at + (int64_t)(length * g->opts.rate + 0.5);
