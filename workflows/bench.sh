@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-workflows/setup.sh core
+workflows/setup.sh bench
 workflows/build.sh release
 
 programs=()

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# setup.sh [core|test] - makes sure that what Weir needs is installed. Quick when it is.
+# setup.sh [core|test|bench] - makes sure that what Weir needs is installed. Quick when it is.
 #
 #   core   to build and run (the default)
 #   test   also what the tests, the style checks and the fuzzers need
+#   bench  core, and the programs that measurements compare with
 #
 # Installs with apt where it can (root, or sudo without a password); otherwise prints what to install
 # and stops with status 2. What counts is whether a thing works, not where it came from: a compiler of
@@ -37,6 +38,10 @@ core_packages=(
   'libnetcdf-mpi-dev netcdf_parallel'
   'libflac-dev pkg flac'
 )
+scipy() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import scipy.signal' >/dev/null 2>&1; }
+bench_packages=(
+  'python3-scipy scipy'
+)
 test_packages=(
   'libedf-dev header edflib.h gcc'
   'libcmocka-dev header cmocka.h gcc'
@@ -49,9 +54,10 @@ test_packages=(
 packages=("${core_packages[@]}")
 case "${1:-core}" in
 core) ;;
-test) packages+=("${test_packages[@]}") ;;
+test) packages+=("${test_packages[@]}" "${bench_packages[@]}") ;;
+bench) packages+=("${bench_packages[@]}") ;;
 *)
-  echo "setup: unknown profile '$1' (core, test)" >&2
+  echo "setup: unknown profile '$1' (core, test, bench)" >&2
   exit 2
   ;;
 esac
