@@ -453,7 +453,7 @@ static weir_status parse_chain(parser *s, formula_op first, formula_op last,
   int arg[2];
 
   WEIR_TRY(below(s, &arg[0]));
-  for (int op = first; op <= (int)last;) {
+  for (int op = (int)first; op <= (int)last;) {
     if (!is(&s->now, formula_table[op].text)) {
       op++;
       continue;
@@ -463,7 +463,7 @@ static weir_status parse_chain(parser *s, formula_op first, formula_op last,
     WEIR_TRY(next(s));
     WEIR_TRY(below(s, &arg[1]));
     WEIR_TRY(add_op(s, (formula_op)op, column, arg, &arg[0]));
-    op = first;
+    op = (int)first;
   }
   *out = arg[0];
   return WEIR_OK;

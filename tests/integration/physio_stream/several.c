@@ -53,8 +53,9 @@ static void each_is_as_if_it_were_alone(void **state)
   for (const char *name = "abc"; *name != 0; name++) {
     char one[2] = {*name, 0};
 
-    assert_int_equal(
-        program("run --set input.record=%s --out %s", in_scratch("r/%s", one), in_scratch(one)), 0);
+    assert_int_equal(program("run --set input.record=%s --out %s", in_scratch("r/%s", one),
+                             in_scratch("%s", one)),
+                     0);
     assert_true(
         same_contents(in_scratch("all/%s/beats.csv", one), in_scratch("%s/beats.csv", one)));
     assert_true(
