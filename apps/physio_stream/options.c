@@ -35,6 +35,9 @@ const weir_opt ps_options[] = {
                   "records' figures)"),
     WEIR_OPT_REAL(ps_cfg, eval.fs, 0, 0, 1e6, "1/s",
                   "unit of time of annotations whose record has no header; 0: the header says"),
+    WEIR_OPT_INT(ps_cfg, eval.strips, 8, 0, 1000, "1",
+                 "missed or false beats around which the report draws the signal (input.signal, "
+                 "else the first in mV) beside the reference; 0: none"),
     WEIR_OPT_REAL(ps_cfg, eval.nn.exclude, 0, 0, 1, "1",
                   "an interval further from the median than this share of it does not count in "
                   "hrv.csv; 0: all between two normal beats do"),

@@ -42,6 +42,7 @@ typedef struct ps_cfg {
     weir_struct_list pairs;       /* of ps_pair: more of them, scored together    */
     double start, window;         /* s, see ps_score_opts                         */
     double fs;                    /* 1/s, clock of references without a header; 0 */
+    int64_t strips;               /* drawn around errors at most                  */
     ps_hrv_opts nn;               /* how intervals are measured                   */
   } eval;
   ps_convert_opts convert;

@@ -1,6 +1,7 @@
 /* query_page.c - see query_page.h. */
 #include "query_page.h"
 #include <math.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "pipeline.h"
@@ -128,7 +129,8 @@ static weir_status add_strip(weir_report *page, const ps_column *c, int number)
                               .y_label = label,
                               .series = &series[sparse],
                               .n_series = 1,
-                              .empty = "nothing is present here"};
+                              .empty = "nothing is present here",
+                              .ecg_paper = strcmp(c->what->unit, "mV") == 0};
   const weir_status status = weir_report_figure(page, name, &figure);
 
   weir_free(&x);

@@ -1,6 +1,7 @@
 /* run_page.c - see run_page.h. */
 #include "run_page.h"
 #include <math.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 
@@ -227,7 +228,8 @@ static weir_status add_strip(weir_report *r, const summary *s, const ps_strip *s
                               .y_label = label,
                               .series = series,
                               .n_series = 2,
-                              .empty = "no signal here"};
+                              .empty = "no signal here",
+                              .ecg_paper = strcmp(s->facts->units, "mV") == 0};
 
   WEIR_TRY_GOTO(weir_report_figure(r, "strip", &figure), done);
 done:

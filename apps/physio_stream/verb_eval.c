@@ -6,20 +6,11 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "eval/beats.h"
+#include "eval_page.h"
 #include "io/weir_record.h"
-#include "report/weir_report.h"
-#include "report/weir_run_log.h"
-#include "verbs.h"
 
 /* After every beat. */
 #define FAR (INT64_MAX / 8)
-
-/* What one pair gives. */
-typedef struct scored {
-  ps_pair files;
-  char record[PS_PATH]; /* path without suffix */
-  ps_score score;
-} scored;
 
 /* Path without the suffix behind its last folder. */
 static void without_suffix(const char *path, char *out, size_t size)
@@ -31,13 +22,6 @@ static void without_suffix(const char *path, char *out, size_t size)
   if (dot != NULL && (slash == NULL || dot > slash)) {
     *dot = 0;
   }
-}
-
-static const char *base_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-
-  return slash == NULL ? path : slash + 1;
 }
 
 /* Annotation times count frames. Without a header eval.fs is the rate; a length that nothing states
@@ -62,8 +46,9 @@ static int64_t end_of(const ps_beats *b)
   return b->n > 0 ? b->times[b->n - 1] + 1 : 0;
 }
 
+/* Counts, and lists what is missed or false. */
 static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
-                         const ps_beats *reference, const ps_beats *test, ps_score *out)
+                         const ps_beats *reference, const ps_beats *test, ps_scored *out)
 {
   const int64_t last = end_of(reference) > end_of(test) ? end_of(reference) : end_of(test);
   const ps_score_opts opts = {.start = cfg->eval.start, .window = cfg->eval.window};
@@ -75,8 +60,13 @@ static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
                              .n_excluded = reference->n_excluded,
                              .rate = (double)clock->fs_num / (double)clock->fs_den,
                              .length = clock->frames > 0 ? clock->frames : last};
+  int64_t n = 0;
 
-  return ps_score_record(&opts, &in, out);
+  WEIR_TRY(ps_score_record(&opts, &in, &out->score));
+  const int64_t errors = out->score.fn + out->score.fp;
+
+  WEIR_TRY(weir_alloc(errors, sizeof *out->errors, (void **)&out->errors));
+  return ps_score_errors(&opts, &in, errors, out->errors, &n);
 }
 
 static void add_number(weir_cells *cells, double value)
@@ -114,7 +104,7 @@ static weir_status add_rhythm(const ps_cfg *cfg, const char *file, const ps_beat
   const double figures[] = {
       t.mean, t.sd, t.sdann, t.rmssd, t.pnn50, b.vlf, b.lf, b.hf, b.hf > 0 ? b.lf / b.hf : NAN};
 
-  weir_cells_add(cells, "%s", base_name(file));
+  weir_cells_add(cells, "%s", ps_base_name(file));
   weir_cells_add(cells, "%lld", (long long)beats->n);
   weir_cells_add(cells, "%lld", (long long)t.n);
   for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
@@ -127,19 +117,21 @@ done:
   return status;
 }
 
-static weir_status evaluate(const ps_cfg *cfg, scored *s, weir_cells *rhythm)
+static weir_status evaluate(const ps_cfg *cfg, ps_scored *s, weir_cells *rhythm)
 {
   ps_beats reference = {0}, test = {0};
   weir_record_clock clock = {0};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(read_clock(cfg, s->record, &clock));
+  s->fs_num = clock.fs_num;
+  s->fs_den = clock.fs_den;
   const double rate = (double)clock.fs_num / (double)clock.fs_den;
   const int64_t end = clock.frames > 0 ? clock.frames : FAR;
 
   WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, end, &reference));
   WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, end, &test), done);
-  WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, &s->score), done);
+  WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
   WEIR_TRY_GOTO(add_rhythm(cfg, s->files.reference, &reference, rate, rhythm), done);
   WEIR_TRY_GOTO(add_rhythm(cfg, s->files.test, &test, rate, rhythm), done);
 done:
@@ -175,14 +167,14 @@ static void add_scores(weir_cells *cells, const char *record, const ps_score *s)
 
 /* The records' scores, and where there are several, of all of them: gross, and the means of the
  * records' figures. */
-static weir_status add_all(const scored *s, int64_t n, weir_cells *cells)
+static weir_status add_all(const ps_scored *s, int64_t n, weir_cells *cells)
 {
   ps_score *all = NULL, gross = {0};
   char se[16], ppv[16], rr[16];
 
   WEIR_TRY(weir_alloc(n, sizeof *all, (void **)&all));
   for (int64_t i = 0; i < n; i++) {
-    add_scores(cells, base_name(s[i].record), &s[i].score);
+    add_scores(cells, ps_base_name(s[i].record), &s[i].score);
     ps_score_add(&gross, &s[i].score);
     all[i] = s[i].score;
   }
@@ -225,87 +217,31 @@ done:
   return status;
 }
 
-/* What the run that found the beats says of itself, where its events lie beside them. */
-static weir_status add_run(weir_report *r, const char *test)
+/* Every beat that is missed or false, of one record after the other. */
+static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
 {
-  static const char *const fields[][2] = {{"record", "record"},
-                                          {"signal", "signal"},
-                                          {"samples", "samples"},
-                                          {"absent", "absent"},
-                                          {"beats", "beats"},
-                                          {"rr_mean_s", "RR mean (s)"},
-                                          {"chunks", "chunks"},
-                                          {"skipped", "chunks skipped"},
-                                          {"samples_per_s", "samples per second"}};
-  static const char *const titles[] = {"quantity", "value"};
-  const char *slash = strrchr(test, '/');
-  char path[PS_PATH], text[256];
-  weir_run_log log = {0};
+  static const char *const titles[] = {"record", "sample", "time", "error"};
   weir_cells cells = {0};
+  char text[32];
 
-  (void)snprintf(path, sizeof path, "%.*srun.jsonl", slash == NULL ? 0 : (int)(slash - test) + 1,
-                 test);
-  if (!weir_file_exists(path)) {
-    return WEIR_OK;
+  for (int64_t i = 0; i < n; i++) {
+    const double rate = (double)s[i].fs_num / (double)s[i].fs_den;
+
+    for (int64_t k = 0; k < s[i].score.fn + s[i].score.fp; k++) {
+      const ps_score_error *e = &s[i].errors[k];
+
+      weir_cells_add(&cells, "%s", ps_base_name(s[i].record));
+      weir_cells_add(&cells, "%lld", (long long)e->time);
+      weir_cells_add(&cells, "%s", ps_time_text((double)e->time / rate, text));
+      weir_cells_add(&cells, "%s", e->missed ? "missed" : "false");
+    }
   }
-  WEIR_TRY(weir_run_log_read(path, &log));
-  const weir_run_event *end = weir_run_log_last(&log, "run_end");
-  weir_status status = WEIR_OK;
-  if (end != NULL) {
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-      const weir_field *f = weir_run_event_field(end, fields[i][0]);
+  weir_status status = cells.status;
 
-      weir_cells_add(&cells, "%s", fields[i][1]);
-      if (f != NULL && f->kind == 'r') {
-        weir_cells_add_real(&cells, f->real);
-      } else {
-        weir_cells_add(&cells, "%s", weir_run_event_text(end, fields[i][0], text, sizeof text));
-      }
-    }
-    status = weir_report_heading(r, "The run that found the beats");
-    if (status == WEIR_OK) {
-      status = weir_cells_report(&cells, r, "run", 2, titles);
-    }
+  if (status == WEIR_OK) {
+    status = write_csv(dir, "errors.csv", &cells, 4, titles);
   }
   weir_cells_fini(&cells);
-  weir_run_log_fini(&log);
-  return status;
-}
-
-static weir_status write_page(const char *dir, const ps_cfg *cfg, const scored *s, int64_t n,
-                              const weir_cells *cells, const weir_cells *rhythm)
-{
-  weir_report *r = NULL;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_report_open(dir, "physio_stream: beats scored", &r));
-  WEIR_TRY_GOTO(weir_report_text(r,
-                                 "Beats of %s%s scored against %s, from %g s on, with a match "
-                                 "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
-                                 base_name(s[0].files.test), n > 1 ? " and others" : "",
-                                 base_name(s[0].files.reference), cfg->eval.start,
-                                 cfg->eval.window),
-                done);
-  WEIR_TRY_GOTO(weir_cells_report(cells, r, "scores", COLUMNS, head), done);
-  WEIR_TRY_GOTO(weir_report_text(r, "tp: beats found; fn: missed; fp: found where none is; se = tp "
-                                    "/ (tp + fn) and ppv = tp / (tp + fp) "
-                                    "in percent; excluded: beats of either side within ventricular "
-                                    "flutter; rr_rms_ms: root mean square difference "
-                                    "of the intervals between matched beats. gross: of the beats "
-                                    "of all records; average: mean of the records' figures."),
-                done);
-  WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
-  WEIR_TRY_GOTO(weir_cells_report(rhythm, r, "hrv", HRV_COLUMNS, hrv_head), done);
-  WEIR_TRY_GOTO(weir_report_text(r, "Of the intervals between two normal beats (code N): rmssd "
-                                    "and pnn50 of those that meet in a beat, the latter compared "
-                                    "in samples; vlf 0.003 to 0.04, lf to 0.15, hf to 0.4 Hz."),
-                done);
-  if (n == 1) {
-    WEIR_TRY_GOTO(add_run(r, s[0].files.test), done);
-  }
-  return weir_report_commit(&r);
-done:
-  weir_report_destroy(&r);
   return status;
 }
 
@@ -316,17 +252,17 @@ static void compare_names(const ps_pair *files)
 
   without_suffix(files->reference, reference, sizeof reference);
   without_suffix(files->test, test, sizeof test);
-  if (strcmp(base_name(reference), base_name(test)) != 0) {
+  if (strcmp(ps_base_name(reference), ps_base_name(test)) != 0) {
     weir_warn("eval",
               "eval.test %s and eval.reference %s have different names: are they beats of the same "
               "record?",
-              base_name(files->test), base_name(files->reference));
+              ps_base_name(files->test), ps_base_name(files->reference));
   }
 }
 
 /* Where the results of all pairs are kept. */
 typedef struct session {
-  scored *s; /* [n] */
+  ps_scored *s; /* [n] */
   const char **files;
   int64_t n;
   weir_cells cells, rhythm;
@@ -354,9 +290,9 @@ static weir_status list_pairs(const ps_cfg *cfg, session *e)
   return WEIR_OK;
 }
 
-static void report_score(const scored *s)
+static void report_score(const ps_scored *s)
 {
-  weir_event("score", WEIR_TEXT("record", base_name(s->record)), WEIR_INT("tp", s->score.tp),
+  weir_event("score", WEIR_TEXT("record", ps_base_name(s->record)), WEIR_INT("tp", s->score.tp),
              WEIR_INT("fn", s->score.fn), WEIR_INT("fp", s->score.fp),
              WEIR_INT("excluded", s->score.excluded),
              WEIR_REAL("se", ps_score_sensitivity(&s->score)),
@@ -368,7 +304,7 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
 {
   WEIR_TRY(list_pairs(cfg, e));
   for (int64_t i = 0; i < e->n; i++) {
-    scored *s = &e->s[i];
+    ps_scored *s = &e->s[i];
 
     without_suffix(s->files.reference, s->record, sizeof s->record);
     compare_names(&s->files);
@@ -377,7 +313,11 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
   WEIR_TRY(add_all(e->s, e->n, &e->cells));
   WEIR_TRY(write_csv(cli->out, "scores.csv", &e->cells, COLUMNS, head));
   WEIR_TRY(write_csv(cli->out, "hrv.csv", &e->rhythm, HRV_COLUMNS, hrv_head));
-  WEIR_TRY(write_page(cli->out, cfg, e->s, e->n, &e->cells, &e->rhythm));
+  WEIR_TRY(write_errors(cli->out, e->s, e->n));
+  const ps_eval_table scores = {&e->cells, COLUMNS, head};
+  const ps_eval_table rhythm = {&e->rhythm, HRV_COLUMNS, hrv_head};
+
+  WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &scores, &rhythm));
   WEIR_TRY(ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n)));
   for (int64_t i = 0; i < e->n; i++) {
     report_score(&e->s[i]);
@@ -389,7 +329,8 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
 
 weir_status ps_verb_eval(const weir_cli *cli)
 {
-  static const char *const outputs[] = {"scores.csv", "hrv.csv", "report.html", NULL};
+  static const char *const outputs[] = {"scores.csv",  "hrv.csv",         "errors.csv",
+                                        "report.html", "figures/error_*", NULL};
   weir_config *config = NULL;
   session e = {0};
   ps_cfg cfg;
@@ -399,6 +340,9 @@ weir_status ps_verb_eval(const weir_cli *cli)
 
   weir_cells_fini(&e.cells);
   weir_cells_fini(&e.rhythm);
+  for (int64_t i = 0; e.s != NULL && i < e.n; i++) {
+    weir_free(&e.s[i].errors);
+  }
   weir_free(&e.files);
   weir_free(&e.s);
   weir_config_destroy(&config);

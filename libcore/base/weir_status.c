@@ -78,12 +78,16 @@ const char *weir_status_text(weir_status code)
   return "unknown status";
 }
 
+void weir_print_message(FILE *out)
+{
+  if (record.code != WEIR_OK) {
+    fprintf(out, "error: %s\n  (%s)\n", record.message, weir_status_text(record.code));
+  }
+}
+
 void weir_print_trace(FILE *out)
 {
-  if (record.code == WEIR_OK) {
-    return;
-  }
-  fprintf(out, "error: %s\n  (%s)\n", record.message, weir_status_text(record.code));
+  weir_print_message(out);
   for (int i = 0; i < record.n_frames; i++) {
     const struct frame *f = &record.frames[i];
     fprintf(out, "  %s %s (%s:%d)\n", i == 0 ? "in" : "called by", f->function, f->file, f->line);

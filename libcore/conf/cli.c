@@ -374,6 +374,16 @@ static weir_status perform(const parsed *p, FILE *out)
   return check_output(out);
 }
 
+/* Where the program stood says nothing to a person whose configuration or input is wrong. */
+static void print_failure(weir_status status, weir_log_level level, FILE *err)
+{
+  if ((status == WEIR_ERR_CONFIG || status == WEIR_ERR_DATA) && level != WEIR_LOG_DEBUG) {
+    weir_print_message(err);
+  } else {
+    weir_print_trace(err);
+  }
+}
+
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err)
 {
   weir_status status = WEIR_OK;
@@ -385,7 +395,7 @@ int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *er
 done:
   if (status != WEIR_OK) {
     weir_event("failed", WEIR_INT("status", status), WEIR_TEXT("message", weir_last_message()));
-    weir_print_trace(err);
+    print_failure(status, p.cli.log, err);
     weir_writer_remove_all();
   }
   weir_events_close();

@@ -59,12 +59,14 @@ void report_put_csv(FILE *out, const char *text)
 typedef struct frame {
   report_axis x, y;
   int top, bottom, height; /* of the axes, and of the whole; the legend stands above the axes */
+  int width;               /* of the whole */
+  bool paper;              /* lines stand behind the axes already */
   FILE *out;
 } frame;
 
 static double at_x(const frame *f, double v)
 {
-  return LEFT + (WIDTH - LEFT - RIGHT) * ((v - f->x.lo) / (f->x.hi - f->x.lo));
+  return LEFT + (f->width - LEFT - RIGHT) * ((v - f->x.lo) / (f->x.hi - f->x.lo));
 }
 
 static double at_y(const frame *f, double v)
@@ -92,7 +94,9 @@ static void put_ticks(const frame *f, const report_axis *a, bool is_x)
       put_label(f->out, x, f->bottom + 16, "text-anchor=\"middle\"", text);
     } else {
       const double y = at_y(f, value);
-      fprintf(f->out, "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>\n", LEFT, y, WIDTH - RIGHT);
+      if (!f->paper) {
+        fprintf(f->out, "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>\n", LEFT, y, f->width - RIGHT);
+      }
       put_label(f->out, LEFT - 6, y + 4, "text-anchor=\"end\"", text);
     }
   }
@@ -105,14 +109,17 @@ static bool has_bars(const weir_figure *figure)
 
 static void put_frame(const frame *f, const weir_figure *figure)
 {
-  const double middle = (LEFT + WIDTH - RIGHT) / 2.0;
+  const double middle = (LEFT + f->width - RIGHT) / 2.0;
 
+  if (f->paper) {
+    report_paper_put(f->out, LEFT, f->top, f->width - RIGHT, f->bottom);
+  }
   put_ticks(f, &f->y, false);
   if (!has_bars(figure)) {
     put_ticks(f, &f->x, true);
   }
   fprintf(f->out, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#444\"/>\n", LEFT, f->top,
-          f->bottom, WIDTH - RIGHT);
+          f->bottom, f->width - RIGHT);
   put_label(f->out, middle, 18, "text-anchor=\"middle\" font-weight=\"bold\"", figure->title);
   put_label(f->out, middle, f->height - 8, "text-anchor=\"middle\"", figure->x_label);
   fprintf(f->out, "<g transform=\"translate(14 %d) rotate(-90)\">", (f->top + f->bottom) / 2);
@@ -228,10 +235,10 @@ static void put_series(const frame *f, const weir_figure_series *s, int number)
   }
 }
 
-/* Rows that the legend takes above the axes; drawn unless `out` is NULL. */
-static int put_legend(FILE *out, const weir_figure *figure)
+/* Rows that the legend takes above the axes of a figure so wide; drawn unless `out` is NULL. */
+static int put_legend(FILE *out, const weir_figure *figure, int width)
 {
-  int rows = 0, x = WIDTH;
+  int rows = 0, x = width;
 
   for (int k = 0; k < figure->n_series; k++) {
     if (figure->series[k].name == NULL || figure->n_series == 1) {
@@ -241,7 +248,7 @@ static int put_legend(FILE *out, const weir_figure *figure)
     const size_t letters = strlen(figure->series[k].name);
     const int wide = 31 + 7 * (letters < 90 ? (int)letters : 90);
 
-    if (x + wide > WIDTH - RIGHT) {
+    if (x + wide > width - RIGHT) {
       x = LEFT;
       rows++;
     }
@@ -294,26 +301,41 @@ static weir_status check_written(const weir_figure *figure, FILE *out)
   return WEIR_OK;
 }
 
+/* Size and axes of a figure. */
+static frame lay_out(const weir_figure *figure, FILE *out)
+{
+  frame f = {.out = out, .width = WIDTH};
+  int up = HEIGHT - TOP - BOTTOM;
+
+  f.paper = report_paper_axes(figure, &f.x, &f.y);
+  if (f.paper) {
+    f.width = LEFT + RIGHT + (int)lround(report_paper_across(&f.x));
+    up = (int)lround(report_paper_up(&f.y));
+  } else {
+    report_axes(figure, &f.x, &f.y);
+  }
+  f.top = TOP + LEGEND_ROW * put_legend(NULL, figure, f.width);
+  f.bottom = f.top + up;
+  f.height = f.bottom + BOTTOM;
+  return f;
+}
+
 weir_status weir_figure_svg(const weir_figure *figure, FILE *out)
 {
-  frame f = {.out = out};
-
   WEIR_TRY(check(figure));
-  report_axes(figure, &f.x, &f.y);
-  f.top = TOP + LEGEND_ROW * put_legend(NULL, figure);
-  f.height = HEIGHT + f.top - TOP;
-  f.bottom = f.height - BOTTOM;
+  const frame f = lay_out(figure, out);
+
   fprintf(out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
           "%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
-          WIDTH, f.height, WIDTH, f.height);
+          f.width, f.height, f.width, f.height);
   put_frame(&f, figure);
   for (int k = 0; k < figure->n_series; k++) {
     put_series(&f, &figure->series[k], k);
   }
-  (void)put_legend(out, figure);
+  (void)put_legend(out, figure, f.width);
   if (!has_marks(figure)) {
-    put_label(out, (LEFT + WIDTH - RIGHT) / 2.0, (f.top + f.bottom) / 2.0,
+    put_label(out, (LEFT + f.width - RIGHT) / 2.0, (f.top + f.bottom) / 2.0,
               "text-anchor=\"middle\" fill=\"#444\"",
               figure->empty == NULL ? "no data" : figure->empty);
   }

@@ -79,12 +79,18 @@ static bool counts_nothing(const weir_figure *figure, const report_axis *y)
   return y->lo == 0 && y->hi == 0 && figure->series[0].kind == WEIR_FIGURE_HISTOGRAM;
 }
 
-void report_axes(const weir_figure *figure, report_axis *x, report_axis *y)
+bool report_range(const weir_figure *figure, report_axis *x, report_axis *y)
 {
   *x = *y = (report_axis){.lo = INFINITY, .hi = -INFINITY};
   for (int k = 0; k < figure->n_series; k++) {
     widen_series(&figure->series[k], x, y);
   }
+  return x->lo <= x->hi && y->lo <= y->hi;
+}
+
+void report_axes(const weir_figure *figure, report_axis *x, report_axis *y)
+{
+  (void)report_range(figure, x, y);
   if (counts_nothing(figure, y)) {
     y->hi = 1;
   }

@@ -156,6 +156,28 @@ static void the_last_tick_is_labelled_and_the_legend_is_above_the_axes(void **st
   free(svg);
 }
 
+/* The scale of the paper, from where two points stand; and no paper for what is too large. */
+static void paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second(void **state)
+{
+  const double x[] = {0.3, 4.3}, y[] = {-0.4, 1.6}, mm = 96 / 25.4, wide[] = {0.3, 17};
+  weir_figure_series s = {.kind = WEIR_FIGURE_POINTS, .n = 2, .x = x, .y = y};
+  const weir_figure f = {.series = &s, .n_series = 1, .ecg_paper = true};
+  double at[4];
+  char *svg = text_of(weir_figure_svg, &f);
+  const char *first = strstr(svg, "<circle "), *second = strstr(first + 1, "<circle ");
+
+  assert_int_equal(sscanf(first, "<circle cx=\"%lf\" cy=\"%lf\"", &at[0], &at[1]), 2);
+  assert_int_equal(sscanf(second, "<circle cx=\"%lf\" cy=\"%lf\"", &at[2], &at[3]), 2);
+  assert_true(fabs(at[2] - at[0] - 4 * 25 * mm) < 0.6); /* whole pixels, and 0.1 of one */
+  assert_true(fabs(at[1] - at[3] - 2 * 10 * mm) < 0.6);
+  assert_int_equal(count(svg, "stroke=\"#f6d5d5\""), 1);
+  free(svg);
+  s.x = wide;
+  svg = text_of(weir_figure_svg, &f);
+  assert_null(strstr(svg, "#f6d5d5"));
+  free(svg);
+}
+
 static void a_series_without_its_arrays_is_refused(void **state)
 {
   const double y[] = {1};
@@ -180,6 +202,7 @@ int main(void)
       cmocka_unit_test(an_empty_figure_has_axes),
       cmocka_unit_test(a_histogram_without_counts_says_so_above_zero),
       cmocka_unit_test(the_last_tick_is_labelled_and_the_legend_is_above_the_axes),
+      cmocka_unit_test(paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second),
       cmocka_unit_test(a_series_without_its_arrays_is_refused),
   };
 

@@ -19,8 +19,8 @@ struct weir_report {
 };
 
 static const char page_head[] =
-    "<style>body{font-family:sans-serif;max-width:60em;margin:2em auto;color:#222}"
-    "table{border-collapse:collapse;margin:1em 0}"
+    "<style>body{font-family:sans-serif;max-width:66em;margin:2em auto;color:#222}"
+    "table{border-collapse:collapse;margin:1em 0;display:block;overflow-x:auto}"
     "th,td{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:left}"
     "td.number{text-align:right;font-variant-numeric:tabular-nums}"
     "svg{max-width:100%;height:auto}</style>\n";

@@ -1,6 +1,7 @@
 /* report_priv.h - shared between the sources of this room only. */
 #ifndef WEIR_REPORT_PRIV_H
 #define WEIR_REPORT_PRIV_H
+#include <stdbool.h>
 #include <stdio.h>
 #include "report/weir_figure.h"
 
@@ -16,6 +17,19 @@ typedef struct report_axis {
 
 /* Axes that hold every finite value; [0, 1] where there is none. */
 void report_axes(const weir_figure *figure, report_axis *x, report_axis *y);
+/* The least and the greatest finite value of both axes; false where one has none. */
+bool report_range(const weir_figure *figure, report_axis *x, report_axis *y);
+
+/* Pixels of a millimetre, as browsers and printers take them. */
+#define REPORT_MM (96 / 25.4)
+/* The axes of the paper that the figure asks for; false, with nothing changed, where it asks for
+ * none or would be drawn on more than 400 mm x 120 mm. */
+bool report_paper_axes(const weir_figure *figure, report_axis *x, report_axis *y);
+/* Pixels that the axes take on paper. */
+double report_paper_across(const report_axis *x);
+double report_paper_up(const report_axis *y);
+/* The paper's lines between four edges in pixels. */
+void report_paper_put(FILE *out, double left, double top, double right, double bottom);
 /* Position of bar `i` of n on the x axis of bars: 0.5, 1.5, ... */
 #define REPORT_BAR_AT(i) ((double)(i) + 0.5)
 #endif

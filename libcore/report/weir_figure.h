@@ -2,6 +2,7 @@
  * and the same bytes for the same numbers, so that figures can be compared. */
 #ifndef WEIR_FIGURE_H
 #define WEIR_FIGURE_H
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include "base/weir_status.h"
@@ -31,6 +32,10 @@ typedef struct weir_figure {
   const weir_figure_series *series;
   int n_series;
   const char *empty; /* said where nothing is to be drawn; NULL: "no data" */
+  /* x in s and y in mV, drawn on the paper of electrocardiographs: 25 mm for 1 s, 10 mm for 1 mV,
+   * lines every 0.04 s and 0.1 mV, bold ones every 0.2 s and 0.5 mV. What would need more than
+   * 16 s or 12 mV of it is drawn on plain axes. */
+  bool ecg_paper;
 } weir_figure;
 
 /* The figure as one <svg> element. Fails: WEIR_ERR_SHAPE (a series lacks an array that its kind

@@ -12,6 +12,8 @@ typedef struct pairing {
   int64_t i, j;                /* next reference and test beat          */
   int64_t last_ref, last_test; /* the pair just made, or NEVER for none */
   int64_t span;                /* first excluded span not yet behind us */
+  ps_score_error *errors;      /* [most], of which n are given          */
+  int64_t most, n;
 } pairing;
 
 static int64_t reference_at(const pairing *p, int64_t i)
@@ -65,12 +67,16 @@ static void make_pair(pairing *p, int64_t ref, int64_t test)
   p->last_test = test;
 }
 
-static void count_alone(pairing *p, int64_t time, int64_t *count)
+static void count_alone(pairing *p, int64_t time, bool missed)
 {
   if (is_excluded(p, time)) {
     p->score->excluded++;
   } else {
-    (*count)++;
+    p->score->fn += missed;
+    p->score->fp += !missed;
+    if (p->n < p->most) {
+      p->errors[p->n++] = (ps_score_error){time, missed};
+    }
   }
   p->last_ref = NEVER;
 }
@@ -120,10 +126,10 @@ static void pair_all(pairing *p)
       p->i++;
       p->j++;
     } else if (test < ref) {
-      count_alone(p, test, &p->score->fp);
+      count_alone(p, test, false);
       p->j++;
     } else {
-      count_alone(p, ref, &p->score->fn);
+      count_alone(p, ref, true);
       p->i++;
     }
   }
@@ -139,7 +145,7 @@ static int ascends(const int64_t *times, int64_t n)
   return n == 0 || (times[0] > -NEVER && times[n - 1] < NEVER);
 }
 
-weir_status ps_score_record(const ps_score_opts *opts, const ps_score_input *in, ps_score *out)
+static weir_status check(const ps_score_opts *opts, const ps_score_input *in)
 {
   if (!(in->rate > 0.0) || !isfinite(in->rate)) {
     return weir_fail(WEIR_ERR_DATA, "score: sampling rate %g is not a positive number", in->rate);
@@ -153,16 +159,38 @@ weir_status ps_score_record(const ps_score_opts *opts, const ps_score_input *in,
                      "set eval.start below the record's length",
                      (double)in->length / in->rate, opts->start);
   }
-  ps_score score = {0};
-  /* Half a millionth of a sample guards against 0.15 * 360 = 53.999999999999993. */
-  pairing p = {.in = in,
-               .score = &score,
-               .window = (int64_t)floor(opts->window * in->rate + 1e-6),
-               .last_ref = NEVER};
+  return WEIR_OK;
+}
 
-  begin(&p, (int64_t)ceil(opts->start * in->rate - 1e-6));
-  pair_all(&p);
+static void score_all(const ps_score_opts *opts, pairing *p)
+{
+  /* Half a millionth of a sample guards against 0.15 * 360 = 53.999999999999993. */
+  p->window = (int64_t)floor(opts->window * p->in->rate + 1e-6);
+  p->last_ref = NEVER;
+  begin(p, (int64_t)ceil(opts->start * p->in->rate - 1e-6));
+  pair_all(p);
+}
+
+weir_status ps_score_record(const ps_score_opts *opts, const ps_score_input *in, ps_score *out)
+{
+  ps_score score = {0};
+  pairing p = {.in = in, .score = &score};
+
+  WEIR_TRY(check(opts, in));
+  score_all(opts, &p);
   *out = score;
+  return WEIR_OK;
+}
+
+weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in, int64_t most,
+                            ps_score_error *out, int64_t *n)
+{
+  ps_score score = {0};
+  pairing p = {.in = in, .score = &score, .errors = out, .most = most};
+
+  WEIR_TRY(check(opts, in));
+  score_all(opts, &p);
+  *n = p.n;
   return WEIR_OK;
 }
 

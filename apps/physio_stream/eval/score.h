@@ -2,6 +2,7 @@
  * the program bxb of WFDB 10.7 does it (its counts on 39 annotation files are the test). */
 #ifndef PS_SCORE_H
 #define PS_SCORE_H
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/weir_status.h"
 
@@ -39,6 +40,16 @@ typedef struct ps_score {
  * finite, or times are not ascending; *out is then untouched. */
 weir_status ps_score_record(const ps_score_opts *opts, const ps_score_input *in,
                             ps_score *out) WEIR_CHECKED;
+
+/* A beat that one side alone has. */
+typedef struct ps_score_error {
+  int64_t time; /* sample of the beat                                        */
+  bool missed;  /* the reference has it, else the test: it is a false one     */
+} ps_score_error;
+/* The first errors that ps_score_record counts, at most `most`, in the order of pairing: out[most];
+ * *n: how many are given. Fails as ps_score_record; nothing is then written. */
+weir_status ps_score_errors(const ps_score_opts *opts, const ps_score_input *in, int64_t most,
+                            ps_score_error *out, int64_t *n) WEIR_CHECKED;
 
 /* Adds `more` to `sum`: the sums over records give the gross figures. */
 void ps_score_add(ps_score *sum, const ps_score *more);

@@ -9,6 +9,36 @@
 
 static const ps_score_opts usual = {.start = 300.0, .window = 0.15};
 
+/* The errors listed are those counted: beats of their side, in the order of their side's times, and
+ * the first of them where fewer are asked for. */
+static void compare_errors(const ps_score_input *in, const ps_score *s)
+{
+  ps_score_error *all = test_calloc((size_t)(s->fn + s->fp) + 3, sizeof *all), few[2];
+  int64_t n = -1, n_few = -1, at[2] = {0, 0}, count[2] = {0, 0};
+
+  assert_ok(ps_score_errors(&usual, in, s->fn + s->fp + 3, all, &n));
+  assert_int_equal(n, s->fn + s->fp);
+  for (int64_t i = 0; i < n; i++) {
+    const int side = all[i].missed;
+    const int64_t *times = side ? in->reference : in->test;
+    const int64_t length = side ? in->n_reference : in->n_test;
+
+    while (at[side] < length && times[at[side]] != all[i].time) {
+      at[side]++;
+    }
+    assert_true(at[side]++ < length);
+    count[side]++;
+  }
+  assert_int_equal(count[1], s->fn);
+  assert_int_equal(count[0], s->fp);
+  assert_ok(ps_score_errors(&usual, in, 2, few, &n_few));
+  assert_int_equal(n_few, n < 2 ? n : 2);
+  for (int64_t i = 0; i < n_few; i++) {
+    assert_true(few[i].time == all[i].time && few[i].missed == all[i].missed);
+  }
+  test_free(all);
+}
+
 static ps_score score_of(const ps_beats *ref, const ps_beats *test)
 {
   const ps_score_input in = {.reference = ref->times,
@@ -22,6 +52,7 @@ static ps_score score_of(const ps_beats *ref, const ps_beats *test)
   ps_score s = {0};
 
   assert_ok(ps_score_record(&usual, &in, &s));
+  compare_errors(&in, &s);
   return s;
 }
 

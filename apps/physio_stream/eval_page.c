@@ -1,0 +1,97 @@
+/* eval_page.c - see eval_page.h. */
+#include "eval_page.h"
+#include <string.h>
+#include "base/weir_file.h"
+#include "report/weir_run_log.h"
+
+const char *ps_base_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+
+  return slash == NULL ? path : slash + 1;
+}
+
+/* What the run that found the beats says of itself, where its events lie beside them. */
+static weir_status add_run(weir_report *r, const char *test)
+{
+  static const char *const fields[][2] = {{"record", "record"},
+                                          {"signal", "signal"},
+                                          {"samples", "samples"},
+                                          {"absent", "absent"},
+                                          {"beats", "beats"},
+                                          {"rr_mean_s", "RR mean (s)"},
+                                          {"chunks", "chunks"},
+                                          {"skipped", "chunks skipped"},
+                                          {"samples_per_s", "samples per second"}};
+  static const char *const titles[] = {"quantity", "value"};
+  const char *slash = strrchr(test, '/');
+  char path[PS_PATH], text[256];
+  weir_run_log log = {0};
+  weir_cells cells = {0};
+
+  (void)snprintf(path, sizeof path, "%.*srun.jsonl", slash == NULL ? 0 : (int)(slash - test) + 1,
+                 test);
+  if (!weir_file_exists(path)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_run_log_read(path, &log));
+  const weir_run_event *end = weir_run_log_last(&log, "run_end");
+  weir_status status = WEIR_OK;
+  if (end != NULL) {
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+      const weir_field *f = weir_run_event_field(end, fields[i][0]);
+
+      weir_cells_add(&cells, "%s", fields[i][1]);
+      if (f != NULL && f->kind == 'r') {
+        weir_cells_add_real(&cells, f->real);
+      } else {
+        weir_cells_add(&cells, "%s", weir_run_event_text(end, fields[i][0], text, sizeof text));
+      }
+    }
+    status = weir_report_heading(r, "The run that found the beats");
+    if (status == WEIR_OK) {
+      status = weir_cells_report(&cells, r, "run", 2, titles);
+    }
+  }
+  weir_cells_fini(&cells);
+  weir_run_log_fini(&log);
+  return status;
+}
+
+weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
+                         const ps_eval_table *scores, const ps_eval_table *rhythm)
+{
+  weir_report *r = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_report_open(dir, "physio_stream: beats scored", &r));
+  WEIR_TRY_GOTO(weir_report_text(r,
+                                 "Beats of %s%s scored against %s, from %g s on, with a match "
+                                 "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
+                                 ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
+                                 ps_base_name(s[0].files.reference), cfg->eval.start,
+                                 cfg->eval.window),
+                done);
+  WEIR_TRY_GOTO(weir_cells_report(scores->cells, r, "scores", scores->columns, scores->head), done);
+  WEIR_TRY_GOTO(weir_report_text(r, "tp: beats found; fn: missed; fp: found where none is; se = tp "
+                                    "/ (tp + fn) and ppv = tp / (tp + fp) "
+                                    "in percent; excluded: beats of either side within ventricular "
+                                    "flutter; rr_rms_ms: root mean square difference "
+                                    "of the intervals between matched beats. gross: of the beats "
+                                    "of all records; average: mean of the records' figures."),
+                done);
+  WEIR_TRY_GOTO(ps_eval_strips(r, cfg, s, n), done);
+  WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
+  WEIR_TRY_GOTO(weir_cells_report(rhythm->cells, r, "hrv", rhythm->columns, rhythm->head), done);
+  WEIR_TRY_GOTO(weir_report_text(r, "Of the intervals between two normal beats (code N): rmssd "
+                                    "and pnn50 of those that meet in a beat, the latter compared "
+                                    "in samples; vlf 0.003 to 0.04, lf to 0.15, hf to 0.4 Hz."),
+                done);
+  if (n == 1) {
+    WEIR_TRY_GOTO(add_run(r, s[0].files.test), done);
+  }
+  return weir_report_commit(&r);
+done:
+  weir_report_destroy(&r);
+  return status;
+}

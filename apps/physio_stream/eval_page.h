@@ -1,0 +1,40 @@
+/* eval_page.h - the page of scored beats: tables, and the signal around beats that one side alone
+ * has. */
+#ifndef PS_EVAL_PAGE_H
+#define PS_EVAL_PAGE_H
+#include "report/weir_report.h"
+#include "verbs.h"
+
+/* What one pair of files gives. */
+typedef struct ps_scored {
+  ps_pair files;
+  char record[PS_PATH];   /* path without suffix                     */
+  int64_t fs_num, fs_den; /* of the times                            */
+  ps_score score;
+  ps_score_error *errors; /* [score.fn + score.fp], owned            */
+} ps_scored;
+
+/* Behind the last folder of a path. Borrowed. */
+const char *ps_base_name(const char *path);
+/* Time of a sample as hh:mm:ss.sss. */
+const char *ps_time_text(double seconds, char text[32]);
+
+/* How many strips each of n records gets of eval.strips: one after the other as long as it has
+ * errors. share: [n]. */
+void ps_eval_share(const ps_scored *s, int64_t n, int64_t strips, int64_t *share);
+/* Strips of 2 s before and behind errors; those within 2 s of one that is drawn share its strip.
+ * Reads signals and beats again. A record without its signal is said to have none.
+ * Fails: as weir_report_figure, WEIR_ERR_MEMORY. */
+weir_status ps_eval_strips(weir_report *r, const ps_cfg *cfg, const ps_scored *s,
+                           int64_t n) WEIR_CHECKED;
+
+/* A table as its CSV file has it. Borrowed. */
+typedef struct ps_eval_table {
+  const weir_cells *cells;
+  int columns;
+  const char *const *head;
+} ps_eval_table;
+/* DIR/report.html of n records with the tables of scores and of rhythm. Fails: as weir_report_*. */
+weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
+                         const ps_eval_table *scores, const ps_eval_table *rhythm) WEIR_CHECKED;
+#endif

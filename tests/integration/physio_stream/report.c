@@ -1,0 +1,164 @@
+/* report.c - what pages and their figures say of errors, against beats that the test dropped and
+ * put in. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "io/weir_annotation.h"
+#include "io/weir_record.h"
+#include "program.h"
+
+#define TINY "--set seed=3 --set ecgsyn.duration=60 --set eval.start=0 "
+
+enum { DROPPED = 10, ADDED_BEFORE = 30 };
+
+static int make_scratch(void **state)
+{
+  *state = (void *)(uintptr_t)scratch("report");
+  return 0;
+}
+
+static int drop_scratch(void **state)
+{
+  (void)state;
+  (void)scratch(NULL);
+  return 0;
+}
+
+/* A record in a/, and in t/ its beats without one and with one that is none; gives both times. */
+static void make_errors(int64_t *missed, int64_t *added)
+{
+  weir_annotations beats = {0};
+  weir_annotation_writer *w = NULL;
+
+  assert_int_equal(program("prepare " TINY "--out %s", in_scratch("a")), 0);
+  assert_ok(weir_annotations_read(in_scratch("a/ecgsyn.atr"), &beats));
+  assert_true(beats.count > ADDED_BEFORE);
+  assert_ok(weir_dir_create(in_scratch("t")));
+  assert_ok(weir_annotation_writer_open(in_scratch("t/ecgsyn.qrs"), NULL, &w));
+  for (int64_t i = 0; i < beats.count; i++) {
+    weir_annotation extra = beats.items[i];
+
+    if (i == DROPPED) {
+      *missed = beats.items[i].time;
+      continue;
+    }
+    if (i == ADDED_BEFORE) {
+      *added = extra.time = (beats.items[i - 1].time + beats.items[i].time) / 2;
+      assert_ok(weir_annotation_writer_append(w, &extra));
+    }
+    assert_ok(weir_annotation_writer_append(w, &beats.items[i]));
+  }
+  assert_ok(weir_annotation_writer_commit(&w));
+  weir_annotations_fini(&beats);
+}
+
+static int eval_to(const char *dir, const char *more)
+{
+  return program("eval --set eval.start=0 --set eval.reference=%s --set eval.test=%s %s --out %s",
+                 in_scratch("a/ecgsyn.atr"), in_scratch("t/ecgsyn.qrs"), more,
+                 in_scratch("%s", dir));
+}
+
+static void assert_row(const char *text, int64_t sample, const char *what)
+{
+  char row[128];
+  const int64_t ms = (int64_t)llround((double)sample * 1000 / 256);
+
+  (void)snprintf(row, sizeof row, "\necgsyn,%lld,00:00:%02d.%03d,%s\n", (long long)sample,
+                 (int)(ms / 1000), (int)(ms % 1000), what);
+  assert_non_null(strstr(text, row));
+}
+
+/* The rows of a series in a figure's CSV: how many, and the x and y of number `index`. */
+static int64_t series_of(const char *text, const char *name, int64_t index, double *x, double *y)
+{
+  char start[64];
+  int64_t n = 0;
+  const int length = snprintf(start, sizeof start, "\n%s,", name);
+
+  for (const char *at = strstr(text, start); at != NULL; at = strstr(at + 1, start)) {
+    if (n++ == index) {
+      assert_int_equal(sscanf(at + length, "%lf,%lf", x, y), 2);
+    }
+  }
+  return n;
+}
+
+static void errors_are_listed_and_drawn_where_they_are(void **state)
+{
+  int64_t missed = 0, added = 0;
+  double x = 0, y = 0;
+  float value[3000];
+  weir_record *r = NULL;
+
+  (void)state;
+  make_errors(&missed, &added);
+  assert_int_equal(eval_to("b", ""), 0);
+  char *text = contents(in_scratch("b/errors.csv"));
+  assert_row(text, missed, "missed");
+  assert_row(text, added, "false");
+  free(text);
+  text = contents(in_scratch("b/figures/error_1_1.csv"));
+  assert_int_equal(series_of(text, "missed or false", 0, &x, &y), 1);
+  assert_near(x, (double)missed / 256, 1e-9);
+  assert_ok(weir_record_open(in_scratch("a/ecgsyn"), NULL, &r));
+  const int64_t lo = missed - 512, n = 1025;
+  assert_ok(weir_record_read(r, 0, lo, n, value, NULL));
+  assert_int_equal(series_of(text, "signal", 0, &x, &y), n);
+  for (int64_t i = 0; i < n; i += 100) {
+    (void)series_of(text, "signal", i, &x, &y);
+    assert_true(x == (double)(lo + i) / 256 && y == (double)value[i]);
+  }
+  weir_record_close(&r);
+  free(text);
+  text = contents(in_scratch("b/report.html"));
+  assert_non_null(strstr(text, ">ecgsyn: missed beat at 00:00:"));
+  assert_non_null(strstr(text, ">ecgsyn: false beat at 00:00:"));
+  free(text);
+  assert_int_equal(eval_to("c", ""), 0);
+  assert_true(same_contents(in_scratch("b/report.html"), in_scratch("c/report.html")));
+  assert_int_equal(eval_to("d", "--set eval.strips=1"), 0);
+  assert_true(weir_file_exists(in_scratch("d/figures/error_1_1.svg")));
+  assert_false(weir_file_exists(in_scratch("d/figures/error_1_2.svg")));
+}
+
+static void a_record_without_its_signal_has_no_strip(void **state)
+{
+  int64_t missed = 0, added = 0;
+
+  (void)state;
+  make_errors(&missed, &added);
+  assert_int_equal(remove(in_scratch("a/ecgsyn.dat")), 0);
+  assert_int_equal(eval_to("b", ""), 0);
+  char *text = contents(in_scratch("b/report.html"));
+  assert_non_null(strstr(text, "ecgsyn: no strip, as its signal cannot be read"));
+  assert_null(strstr(text, "missed beat at"));
+  free(text);
+  assert_true(weir_file_exists(in_scratch("b/errors.csv")));
+}
+
+static void errors_of_users_show_no_trace_unless_asked(void **state)
+{
+  (void)state;
+  const char *wrong = "eval --set eval.reference=/nowhere/a.atr --set eval.test=/nowhere/a.qrs";
+
+  assert_int_equal(program("%s --out %s", wrong, in_scratch("a")), 3);
+  assert_non_null(strstr(printed(), "error: "));
+  assert_null(strstr(printed(), "called by "));
+  assert_int_equal(program("%s --log debug --out %s", wrong, in_scratch("b")), 3);
+  assert_non_null(strstr(printed(), "called by "));
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
+  const struct CMUnitTest tests[] = {
+      TEST(errors_are_listed_and_drawn_where_they_are),
+      TEST(a_record_without_its_signal_has_no_strip),
+      TEST(errors_of_users_show_no_trace_unless_asked),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
