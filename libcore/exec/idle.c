@@ -1,5 +1,5 @@
 /* idle.c - what has nothing to say while some streams are absent: zeros carried from the inputs to
- * the results through every body. */
+ * the results through every body. A result may also be another number, NaN as a rule. */
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
@@ -69,28 +69,34 @@ static bool reads_zero(const weir_operand *o, bool zero)
   return zero;
 }
 
-static bool makes_zero(const weir_loop *loop, const bool *zero, int value)
+static weir_idle makes(const weir_loop *loop, const weir_idle *idle, int value)
 {
   const weir_access *a = &loop->access;
   bool zero_input[WEIR_MAX_OPERANDS];
   void *memory = NULL;
-  bool is_zero = false;
 
   if (weir_alloc(a->body.n + 1, sizeof(known), &memory) != WEIR_OK) {
     weir_clear_failure();
-    return false;
+    return WEIR_IDLE_NOT;
   }
   known *k = memory;
 
   for (int i = 0; i < a->n_in; i++) {
-    zero_input[i] = reads_zero(&a->in[i], zero[loop->in[i]]);
+    zero_input[i] = reads_zero(&a->in[i], idle[loop->in[i]] == WEIR_IDLE_ZERO);
   }
   for (int32_t i = 0; i < a->body.n; i++) {
     k[i] = of_expression(&a->body.exprs[i], k, zero_input);
   }
-  is_zero = k[a->value[value]].yes && k[a->value[value]].value == 0;
+  const known made = k[a->value[value]];
+
   weir_free(&memory);
-  return is_zero;
+  if (!made.yes || (a->combine != WEIR_COMBINE_NONE && a->combine != WEIR_COMBINE_SUM)) {
+    return WEIR_IDLE_NOT;
+  }
+  if (made.value == 0) {
+    return WEIR_IDLE_ZERO;
+  }
+  return a->combine == WEIR_COMBINE_NONE ? WEIR_IDLE_FIXED : WEIR_IDLE_NOT;
 }
 
 static bool has_state(const weir_plan *p, const weir_loop *loop)
@@ -109,48 +115,49 @@ static bool has_state(const weir_plan *p, const weir_loop *loop)
 }
 
 /* What the loop makes of zeros; false: it would remember what the others do meanwhile. */
-static bool through_loop(const weir_plan *p, const weir_loop *loop, bool *zero)
+static bool through_loop(const weir_plan *p, const weir_loop *loop, weir_idle *idle)
 {
   const weir_access *a = &loop->access;
   const bool asks = a->n_states > 0 || a->opaque;
-  const bool absent = asks && a->presence > 0 && zero[loop->in[a->presence - 1]];
+  const bool absent = asks && a->presence > 0 && idle[loop->in[a->presence - 1]] == WEIR_IDLE_ZERO;
 
   for (int o = 0, value = 0; o < a->n_out; o++) {
     const bool data = a->out[o].role == WEIR_ROLE_DATA;
+    const weir_idle asked = absent ? WEIR_IDLE_ZERO : WEIR_IDLE_NOT;
 
-    zero[loop->out[o]] =
-        data && (asks ? absent
-                      : (a->combine == WEIR_COMBINE_NONE || a->combine == WEIR_COMBINE_SUM) &&
-                            makes_zero(loop, zero, value));
+    idle[loop->out[o]] = !data ? WEIR_IDLE_NOT : asks ? asked : makes(loop, idle, value);
     value += data;
   }
   return absent || !has_state(p, loop);
 }
 
-static void mark_inputs(const weir_plan *p, const char *const *absent, int n, bool *zero)
+static void mark_inputs(const weir_plan *p, const char *const *absent, int n, weir_idle *idle)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
 
     for (int i = 0; i < n; i++) {
-      zero[a] = zero[a] || (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, absent[i]) == 0);
+      if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, absent[i]) == 0) {
+        idle[a] = WEIR_IDLE_ZERO;
+      }
     }
   }
 }
 
 bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
-                    const char *const *results, int n_results, bool *idle)
+                    const char *const *results, int n_results, weir_idle *idle)
 {
-  bool zero[EXEC_MAX_ARRAYS] = {false}, rests = p->n_arrays <= EXEC_MAX_ARRAYS;
+  weir_idle of[EXEC_MAX_ARRAYS] = {WEIR_IDLE_NOT};
+  bool rests = p->n_arrays <= EXEC_MAX_ARRAYS;
 
   memset(idle, 0, (size_t)n_results * sizeof *idle);
   if (!rests) {
     return false;
   }
-  mark_inputs(p, absent, n, zero);
+  mark_inputs(p, absent, n, of);
   for (int32_t i = 0; i < p->n_groups; i++) {
     for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
-      rests = through_loop(p, p->groups[i].loops[k].loop, zero) && rests;
+      rests = through_loop(p, p->groups[i].loops[k].loop, of) && rests;
     }
   }
   for (int32_t a = 0; a < p->n_arrays; a++) {
@@ -158,7 +165,7 @@ bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
 
     for (int i = 0; i < n_results && output != NULL; i++) {
       if (strcmp(output, results[i]) == 0) {
-        idle[i] = zero[a] || p->arrays[a].time < 0;
+        idle[i] = of[a] == WEIR_IDLE_NOT && p->arrays[a].time < 0 ? WEIR_IDLE_FIXED : of[a];
       }
     }
   }

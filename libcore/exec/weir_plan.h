@@ -81,11 +81,17 @@ weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *vi
 /* Absent slots that must be fed after the last present one (and before the next) so that the rest
  * of a gap may be skipped exactly: settle times plus look-back and look-ahead; -1: never. */
 int64_t weir_plan_settle(const weir_plan *p, const char *input);
-/* Which results are 0 wherever the n inputs `absent` are, whatever the other inputs hold (a result
- * without time: keeps what it is); and, returned, whether every scan and call that keeps a state
- * sees absent slots then. Holds beyond weir_plan_margin slots from where they are not absent. */
+/* What a result is where some inputs are absent. */
+typedef enum weir_idle {
+  WEIR_IDLE_NOT,   /* not known                                                              */
+  WEIR_IDLE_FIXED, /* the same number in all slots, such as NaN; or without time: what it was */
+  WEIR_IDLE_ZERO,
+} weir_idle;
+/* idle[i]: what result i is wherever the n inputs `absent` are, whatever the other inputs hold;
+ * and, returned, whether every scan and call that keeps a state sees absent slots then. Holds
+ * beyond weir_plan_margin slots from where they are not absent. */
 bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
-                    const char *const *results, int n_results, bool *idle);
+                    const char *const *results, int n_results, weir_idle *idle);
 /* Slots of `input` before or behind which no result or state depends on it, gaps as promised. */
 int64_t weir_plan_margin(const weir_plan *p, const char *input);
 /* Slots of `input` beyond a result's slot that the slot needs, and slots before: composed over the

@@ -11,7 +11,8 @@ static bool rules_out(const weir_stream *s, const stream_input *in)
 {
   const char *absent[STREAM_MAX_CROSSING] = {in->source.value, in->source.present};
   const char *results[STREAM_MAX_CROSSING + STREAM_MAX_SINKS];
-  bool idle[STREAM_MAX_CROSSING + STREAM_MAX_SINKS], all = true;
+  weir_idle idle[STREAM_MAX_CROSSING + STREAM_MAX_SINKS];
+  bool all = true;
   int n_absent = 2;
 
   for (int stage = 0; stage < s->n_stages; stage++) {
@@ -29,12 +30,12 @@ static bool rules_out(const weir_stream *s, const stream_input *in)
     all = weir_plan_idle(s->plan[stage], absent, n_absent, results, n, idle) && all;
     n_absent = 0;
     for (int k = 0; k < crossing; k++) {
-      if (idle[k]) {
+      if (idle[k] == WEIR_IDLE_ZERO) {
         absent[n_absent++] = s->cut.name[k];
       }
     }
     for (int k = crossing; k < n; k++) {
-      all = all && idle[k];
+      all = all && idle[k] != WEIR_IDLE_NOT;
     }
   }
   return all;

@@ -85,7 +85,7 @@ static void five_rates_of_24_bits(void **state)
 }
 
 /* A copy of the sub-second file whose records from the 300th on start 1000 s later. */
-static void a_copy_made_discontinuous(void **state)
+static void a8_a_copy_made_discontinuous(void **state)
 {
   char path[4096];
   char dir[256];
@@ -142,7 +142,7 @@ int main(void)
       cmocka_unit_test(annotations_only),
       cmocka_unit_test(inverted_polarity_and_subsecond_start),
       cmocka_unit_test(five_rates_of_24_bits),
-      cmocka_unit_test(a_copy_made_discontinuous),
+      cmocka_unit_test(a8_a_copy_made_discontinuous),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* ecgsyn_slow.c - half an hour of the built-in recording at 12 dB: every beat is found and nothing
- * else, white noise and that of muscles, five seeds each; 6 dB is printed beside. */
+/* ecgsyn_slow.c - acceptance case A10: half an hour of the built-in recording at 12 dB: every beat
+ * is found and nothing else, white noise and that of muscles, five seeds each; 6 dB is printed
+ * beside. */
 #include <stdio.h>
 #include <string.h>
 #include "program.h"
@@ -45,12 +46,12 @@ static void all_beats_are_found(const char *noise)
   }
 }
 
-static void white_noise(void **state)
+static void a10_white_noise(void **state)
 {
   all_beats_are_found("white");
 }
 
-static void noise_of_muscles(void **state)
+static void a10_noise_of_muscles(void **state)
 {
   all_beats_are_found("emg");
 }
@@ -59,8 +60,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(white_noise),
-      TEST(noise_of_muscles),
+      TEST(a10_white_noise),
+      TEST(a10_noise_of_muscles),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void eval_counts_as_bxb(void **state)
 }
 
 /* Acceptance case A1: beats of the reference, those scored, and what the detector finds of them. */
-static void mitdb_is_detected(void **state)
+static void a1_mit_bih_beats_are_detected(void **state)
 {
   static const struct {
     const char *record;
@@ -251,7 +251,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(eval_counts_as_bxb),
-      TEST(mitdb_is_detected),
+      TEST(a1_mit_bih_beats_are_detected),
       TEST(skew_and_missing_length_are_understood),
       TEST(odd_records_run),
       TEST(beats_of_a_fast_signal_are_scored_by_the_file_s_clock),

@@ -157,7 +157,7 @@ static int64_t matched(const step_stream *a, const step_stream *b)
   return n;
 }
 
-static void two_detectors_agree_on_every_beat_of_a_short_recording(void **state)
+static void a9_two_detectors_agree_on_every_beat(void **state)
 {
   step_signal in;
   step_result a, b;
@@ -235,7 +235,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_step_finds_what_verb_run_finds),
       cmocka_unit_test(so_it_does_in_recordings),
-      cmocka_unit_test(two_detectors_agree_on_every_beat_of_a_short_recording),
+      cmocka_unit_test(a9_two_detectors_agree_on_every_beat),
       cmocka_unit_test(the_second_detector_is_of_use),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(a_stream_that_is_no_voltage_is_refused),

@@ -4,12 +4,14 @@
 #include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/slice/weir_slice.h"
+#include "stream/weir_formula.h"
 
 enum { INNER, LEFT, OUTER };
 
 typedef struct join_opts {
   int kind;
   double fill_left, fill_right;
+  const char *value;
 } join_opts;
 
 static const weir_opt options[] = {
@@ -20,6 +22,10 @@ static const weir_opt options[] = {
                   "outer: value of the first stream where only the second is present"),
     WEIR_OPT_REAL(join_opts, fill_right, 0, -1e30, 1e30, "unit of the stream",
                   "left, outer: value of the second stream where only the first is present"),
+    WEIR_OPT_STRING(join_opts, value, "",
+                    "expression over the joined streams, by their names and, of left and outer, "
+                    "present_left and present_right: one stream in place of one for each; a truth "
+                    "gives 1 or 0"),
     WEIR_OPT_END,
 };
 
@@ -104,16 +110,13 @@ static weir_status check_names(const weir_series_use *use)
   return WEIR_OK;
 }
 
-static weir_status build(const weir_series_use *use, weir_series_result *out)
+/* The streams side by side, and after left and outer which side was there. */
+static weir_status pair(const weir_series_use *use, weir_series_result *out)
 {
   const join_opts *o = use->opts;
   weir_graph *g = use->graph;
   weir_series in[WEIR_SERIES_MOST];
 
-  if (o->kind != INNER && use->n_in != 2) {
-    return weir_fail(WEIR_ERR_CONFIG, "kind: %d streams; left and outer join two", use->n_in);
-  }
-  WEIR_TRY(check_names(use));
   WEIR_TRY(weir_stream_align(g, use->in, use->in_name, use->n_in, in));
   const weir_value present = presence(g, in, use->n_in, o->kind);
 
@@ -129,14 +132,52 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
       out->name[out->n++] = i == 0 ? "present_left" : "present_right";
     }
   }
-  WEIR_TRY(weir_graph_status(g));
-  return WEIR_OK;
+  return weir_graph_status(g);
+}
+
+/* What the expression makes of them. */
+static weir_status combine(const weir_series_use *use, weir_series_result *out)
+{
+  const join_opts *o = use->opts;
+  weir_series_use joined = *use;
+  weir_series s;
+  weir_formula *f = NULL;
+
+  joined.in = out->out;
+  joined.in_name = out->name;
+  joined.n_in = out->n;
+  WEIR_TRY(weir_formula_parse(o->value, &f));
+  const bool truth = weir_formula_is_truth(f);
+  const weir_status status = weir_formula_build(f, &joined, &s);
+  weir_formula_destroy(&f);
+  WEIR_TRY(status);
+  if (truth) {
+    s.value = weir_cast(use->graph, WEIR_F32, s.value);
+  }
+  *out = (weir_series_result){.out = {s}, .n = 1};
+  return weir_graph_status(use->graph);
+}
+
+static weir_status build(const weir_series_use *use, weir_series_result *out)
+{
+  const join_opts *o = use->opts;
+
+  out->n = 0;
+  if (o->kind != INNER && use->n_in != 2) {
+    return weir_fail(WEIR_ERR_CONFIG, "kind: %d streams; left and outer join two", use->n_in);
+  }
+  WEIR_TRY(check_names(use));
+  WEIR_TRY(pair(use, out));
+  return o->value[0] == 0 ? WEIR_OK : combine(use, out);
 }
 
 /* A stream joined with every n-th sample of itself that is not negative. */
 static weir_series sample(const weir_series_use *use, uint64_t seed)
 {
-  const join_opts o = {.kind = (int)(seed % 3), .fill_left = 2, .fill_right = -3};
+  const join_opts o = {.kind = (int)(seed % 3),
+                       .fill_left = 2,
+                       .fill_right = -3,
+                       .value = seed % 4 == 3 ? "a - 0.5 * b" : ""};
   weir_graph *g = use->graph;
   weir_series slow = use->in[0];
   weir_series_result out = {.n = 0};

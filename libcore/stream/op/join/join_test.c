@@ -8,6 +8,7 @@ extern const weir_series_op weir_series_op_join;
 typedef struct options {
   int kind;
   double fill_left, fill_right;
+  const char *value;
 } options;
 
 static int build(streams_case *c, weir_graph *g, const weir_series *in, const void *context,
@@ -70,7 +71,7 @@ static void every_kind_follows_the_index_rule(void **state)
 
   for (int i = 0; i < 5; i++) {
     for (int kind = 0; kind < 3; kind++) {
-      const options o = {kind, -7.5, i % 2 == 0 ? 2.25 : 0};
+      const options o = {kind, -7.5, i % 2 == 0 ? 2.25 : 0, ""};
       int64_t fastest = 0;
 
       c.n = 0;
@@ -91,9 +92,55 @@ static void every_kind_follows_the_index_rule(void **state)
   }
 }
 
-static weir_status try(const int64_t rates[2], int kind, int n, const char *second)
+static int build_value(streams_case *c, weir_graph *g, const weir_series *in, const void *context,
+                       weir_series *out)
 {
-  const options o = {.kind = kind};
+  const options *o = context;
+  weir_series_use use = streams_use(c, g, in, c->n, o);
+  weir_series_result r = {.n = 0};
+
+  use.in_name = (const char *const[]){"a", "b"};
+  assert_ok(weir_series_op_join.build(&use, &r));
+  assert_true(r.n == 1 && r.name[0] == NULL);
+  out[0] = r.out[0];
+  return 1;
+}
+
+/* The fills stand for the side that is missing, and the expression may ask which one it is. */
+static void an_expression_gives_one_stream(void **state)
+{
+  static streams_case c;
+
+  for (int kind = 0; kind < 3; kind++) {
+    for (int truth = 0; truth < 2; truth++) {
+      const options o = {kind, -7.5, 2.25,
+                         truth       ? "a > b"
+                         : kind == 0 ? "a - 0.5 * b"
+                                     : "a - 0.5 * b * present_right"};
+
+      c.n = 0;
+      (void)streams_add(&c, (uint64_t)kind, 12, 121, 40, 0.4);
+      (void)streams_add(&c, (uint64_t)kind, 4, 41, 40, 0.4);
+      streams_run(&c, build_value, &o, 2, 1, (weir_stream_cfg){.window = 3});
+      assert_true(c.n_out == 1 && c.out[0].n >= 120);
+      for (int64_t t = 0; t < c.out[0].n; t++) {
+        float x[2];
+        const bool a = held(&c, 0, t, 12, &x[0]), b = held(&c, 1, t, 12, &x[1]);
+        const bool present = kind == 0 ? a && b : kind == 1 ? a : a || b;
+        const float l = a ? x[0] : -7.5f, r = b ? x[1] : 2.25f;
+        const float y = truth ? (float)(l > r) : l - 0.5f * r * (kind == 0 ? 1 : (float)b);
+
+        assert_int_equal(c.out[0].present[t], present);
+        assert_true(c.out[0].y[t] == (present ? y : 0.0f));
+      }
+    }
+  }
+}
+
+static weir_status try(const int64_t rates[2], int kind, int n, const char *second,
+                       const char *value)
+{
+  const options o = {.kind = kind, .value = value};
   weir_series_result r = {.n = 0};
   weir_graph *g = NULL;
   weir_series in[3];
@@ -103,6 +150,7 @@ static weir_status try(const int64_t rates[2], int kind, int n, const char *seco
     const char *names[] = {"x0", "x1", "x2", "p0", "p1", "p2"};
 
     in[i] = weir_series_input(g, names[i], names[i + 3], rates[i % 2], 1000);
+    weir_series_set_unit(&in[i], i == 0 ? "mV" : "mmHg");
   }
   const weir_series_use use = {.graph = g,
                                .opts = &o,
@@ -117,19 +165,35 @@ static weir_status try(const int64_t rates[2], int kind, int n, const char *seco
 
 static void what_cannot_be_joined_is_refused_by_name(void **state)
 {
-  assert_int_equal(try((int64_t[]){500000, 62473}, 0, 2, "resp"), WEIR_ERR_CONFIG);
+  assert_int_equal(try((int64_t[]){500000, 62473}, 0, 2, "resp", ""), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "'resp' (62473/1000 Hz)"));
   assert_non_null(strstr(weir_last_message(), "'ecg' (500000/1000 Hz)"));
-  assert_int_equal(try((int64_t[]){500, 500}, 1, 3, "resp"), WEIR_ERR_CONFIG);
-  assert_int_equal(try((int64_t[]){500, 500}, 0, 2, "ecg"), WEIR_ERR_CONFIG);
+  assert_int_equal(try((int64_t[]){500, 500}, 1, 3, "resp", ""), WEIR_ERR_CONFIG);
+  assert_int_equal(try((int64_t[]){500, 500}, 0, 2, "ecg", ""), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "'ecg'"));
-  assert_ok(try((int64_t[]){500, 125}, 0, 3, "resp"));
+  assert_ok(try((int64_t[]){500, 125}, 0, 3, "resp", ""));
+}
+
+static void expressions_that_do_not_fit_are_refused(void **state)
+{
+  const int64_t rates[] = {500, 125};
+
+  assert_ok(try(rates, 0, 2, "abp", "ecg * abp"));
+  assert_ok(try(rates, 2, 2, "abp", "if(present_left > 0, ecg, 1 mV)"));
+  assert_int_equal(try(rates, 0, 2, "abp", "ecg + abp"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "mmHg"));
+  assert_int_equal(try(rates, 1, 2, "abp", "ecg * resp"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "resp"));
+  assert_int_equal(try(rates, 1, 2, "abp", "ecg * present_left"), WEIR_ERR_CONFIG);
+  assert_int_equal(try(rates, 0, 2, "abp", "ecg *"), WEIR_ERR_CONFIG);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_kind_follows_the_index_rule),
+      cmocka_unit_test(an_expression_gives_one_stream),
+      cmocka_unit_test(expressions_that_do_not_fit_are_refused),
       cmocka_unit_test(what_cannot_be_joined_is_refused_by_name),
   };
 
