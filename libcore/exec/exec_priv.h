@@ -42,9 +42,10 @@ uint32_t exec_mask(const weir_access *a, weir_dim_kind kind);
  * floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves in other ways too. */
 int exec_held_dim(const weir_operand *x, int inner);
 /* The elements that n iterations from `iteration` on along `inner` read, one after another: `x` is
- * held, and all of them lie inside the array. */
-void exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner,
-                 const int64_t *iteration, int n_dims, int64_t n);
+ * held, and all of them lie inside the array. Returns how many iterations from the first on read
+ * the same element as it, be it more than n. */
+int64_t exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner,
+                    const int64_t *iteration, int n_dims, int64_t n);
 
 /* Scratch blocks for runs that may be concurrent: made at prepare, taken and given back without
  * allocation. */

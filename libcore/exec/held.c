@@ -85,8 +85,8 @@ REPEAT(uint16_t)
 REPEAT(uint32_t)
 REPEAT(uint64_t)
 
-void exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner,
-                 const int64_t *iteration, int n_dims, int64_t n)
+int64_t exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner,
+                    const int64_t *iteration, int n_dims, int64_t n)
 {
   const int held = exec_held_dim(x, inner);
   const int64_t size = (int64_t)weir_dtype_size(x->dtype);
@@ -123,4 +123,5 @@ void exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner
   default:
     spread_uint64_t(dst, p, n);
   }
+  return (p.div - p.rest + p.coef - 1) / p.coef;
 }

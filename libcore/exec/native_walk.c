@@ -342,11 +342,13 @@ static void call_kernel(native_walk *w, int64_t n)
   (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
 }
 
-/* The n iterations piece by piece, held inputs being spread out before each. */
+/* The n iterations piece by piece, held inputs being spread out before each; of an element that is
+ * held over several whole pieces, the room of the piece before serves again. */
 static void call_holding(native_walk *w, int64_t n)
 {
   const weir_access *a = w->f->access;
   const native_row kept = w->row;
+  int64_t same[WEIR_MAX_OPERANDS] = {0}; /* further iterations of the element that fills the room */
 
   for (int64_t from = 0; from < n; from += NATIVE_HELD_ROW) {
     const int64_t left = n - from, m = left < NATIVE_HELD_ROW ? left : NATIVE_HELD_ROW;
@@ -354,7 +356,11 @@ static void call_holding(native_walk *w, int64_t n)
 
     for (int k = 0; k < a->n_in; k++) {
       if (w->f->held[k]) {
-        exec_spread(room, &a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims, m);
+        if (same[k] < m) {
+          same[k] =
+              exec_spread(room, &a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims, m);
+        }
+        same[k] -= m;
         w->row.p[k] = room;
         room += NATIVE_HELD_ROW * 8;
       }

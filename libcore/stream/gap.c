@@ -17,6 +17,31 @@ weir_status weir_gap_slots(const weir_series *s, const char *option, double seco
   return WEIR_OK;
 }
 
+int64_t weir_gap_count(const uint8_t *present, int64_t n)
+{
+  const uint64_t even = UINT64_C(0x00ff00ff00ff00ff);
+  int64_t count = 0, i = 0;
+
+  while (i + 8 <= n) {
+    /* Eight counts in a word, for as long as none of them can overflow. */
+    const int64_t left = (n - i) / 8, words = left < 255 ? left : 255;
+    uint64_t bytes = 0;
+
+    for (int64_t k = 0; k < words; k++) {
+      uint64_t eight;
+
+      memcpy(&eight, present + i + 8 * k, sizeof eight);
+      bytes += eight;
+    }
+    count += (int64_t)(((bytes & even) + (bytes >> 8 & even)) * UINT64_C(0x0001000100010001) >> 48);
+    i += 8 * words;
+  }
+  for (; i < n; i++) {
+    count += present[i];
+  }
+  return count;
+}
+
 int64_t weir_gap_find(const weir_gap_walk *w, int64_t at, int64_t hi, bool present)
 {
   const uint8_t *from = w->slot + (at - w->origin);

@@ -102,6 +102,16 @@ static int64_t length_of(const weir_stream_source *x, int64_t slots)
   return ns < (__int128)LONGEST ? (int64_t)ns : (int64_t)LONGEST;
 }
 
+/* What long windows keep from chunk to chunk, `kept` bytes, is moved once a chunk: slots after
+ * which that is half of what the chunk itself needs, as long as all fits a quarter of L3. */
+static double slots_worth_keeping(double kept, double per_slot)
+{
+  const double cache = (double)weir_cpu_get()->l3_bytes / 4;
+  const double most = (cache - kept) / per_slot, slots = 2 * kept / per_slot;
+
+  return per_slot >= 1 ? slots < most ? slots : most : 0;
+}
+
 /* Chunk length in nanoseconds: the option, or what fills half of L2 with all that the plan holds.
  * A chunk that holds whole windows leaves nothing waiting at its end. */
 static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
@@ -124,6 +134,9 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
   const double fit = (double)cache / 2 / (per_slot > 1 ? per_slot : 1);
   int64_t slots = fit < LEAST_SLOTS ? LEAST_SLOTS : fit > MOST_SLOTS ? MOST_SLOTS : (int64_t)fit;
 
+  const double worth = slots_worth_keeping(small - per_slot * LEAST_SLOTS, per_slot);
+
+  slots = worth > (double)slots ? (int64_t)worth : slots;
   if (period <= MOST_SLOTS) {
     slots = slots < period ? period : slots / period * period;
     *granule_ns = length_of(fastest_source(job), period);

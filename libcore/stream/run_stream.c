@@ -7,6 +7,7 @@
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
 #include "device/weir_parallel.h"
+#include "stream/weir_gap.h"
 
 #define NS 1000000000
 /* Purpose of the random chunk lengths (weir_random.h). */
@@ -163,20 +164,9 @@ static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
 static void count_present(weir_stream *s, const int64_t *hi)
 {
   for (int i = 0; i < s->n_inputs; i++) {
-    const uint8_t *present = chunk_flags(&s->input[i]);
-    const int64_t n = hi[i] - s->input[i].fed;
-    int64_t count = 0, t = 0;
+    const stream_input *in = &s->input[i];
 
-    for (; t + 8 <= n; t += 8) {
-      uint64_t eight;
-
-      memcpy(&eight, present + t, sizeof eight);
-      count += (int64_t)(eight * UINT64_C(0x0101010101010101) >> 56); /* the sum of the bytes */
-    }
-    for (; t < n; t++) {
-      count += present[t];
-    }
-    s->report->present += count;
+    s->report->present += weir_gap_count(chunk_flags(in), hi[i] - in->fed);
   }
 }
 

@@ -54,6 +54,8 @@ bool weir_gap_next(weir_gap_walk *w);
 int64_t weir_gap_find(const weir_gap_walk *w, int64_t at, int64_t hi, bool present);
 /* Last present slot of [lo, at), or -1. */
 int64_t weir_gap_back(const weir_gap_walk *w, int64_t at, int64_t lo);
+/* How many of n flags, each 0 or 1, are set. */
+int64_t weir_gap_count(const uint8_t *present, int64_t n);
 /* Address of a slot of a [time] view. */
 static inline float *weir_gap_value(const weir_view *v, int64_t slot)
 {

@@ -180,6 +180,11 @@ static void plan(query *q, builder build, int64_t slots, int tier, int threads, 
                                .exec = &exec,
                                .threads = threads};
   must(weir_stream_create(&job, &q->stream));
+  for (int i = 0; i < q->n; i++) {
+    if (q->source[i].held == q->source[i].count) {
+      must(weir_stream_place(q->stream, i, q->source[i].x, q->source[i].present));
+    }
+  }
   weir_graph_destroy(&g);
 }
 

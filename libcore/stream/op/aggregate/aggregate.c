@@ -8,10 +8,6 @@
 #include "ops/slice/weir_slice.h"
 #include "ops/window/weir_window.h"
 
-/* Relative error of the sums of one hop: at most WEIR_SLAB / WEIR_LANES additions in a row and a
- * tree over slabs, in f64; what is left of a variance below it is rounding. */
-#define ROUNDING 1e-13
-
 static weir_value tumble(weir_graph *g, weir_monoid how, weir_value x, weir_dtype accumulator,
                          int64_t hop)
 {
@@ -24,21 +20,6 @@ static weir_value tumble(weir_graph *g, weir_monoid how, weir_value x, weir_dtyp
 static weir_value count_of(weir_graph *g, weir_series s, int64_t hop)
 {
   return tumble(g, WEIR_COMBINE_SUM, s.present, WEIR_I32, hop);
-}
-
-weir_moments_stream weir_stream_moments(weir_graph *g, weir_series s, int64_t hop)
-{
-  const weir_value x = weir_cast(g, WEIR_F64, s.value);
-  const weir_value sum = tumble(g, WEIR_COMBINE_SUM, s.value, WEIR_F64, hop);
-  const weir_value squares = tumble(g, WEIR_COMBINE_SUM, weir_square(g, x), WEIR_F64, hop);
-  const weir_value n = weir_cast(g, WEIR_F64, count_of(g, s, hop));
-  const weir_value some = weir_max_scalar(g, n, 1);
-  const weir_value mean = weir_div(g, sum, some);
-  const weir_value level = weir_square(g, mean);
-  const weir_value var = weir_sub(g, weir_div(g, squares, some), level);
-  const weir_value flat = weir_le(g, var, weir_scale(g, level, ROUNDING));
-
-  return (weir_moments_stream){n, mean, weir_select(g, flat, weir_scalar(g, WEIR_F64, 0), var)};
 }
 
 /* x with what leaves `how` unchanged in place of absent samples. */

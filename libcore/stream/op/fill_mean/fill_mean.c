@@ -7,6 +7,7 @@
 #include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/weir_gap.h"
+#include "stream/weir_sums.h"
 
 struct fill_mean_opts {
   double window, tolerance;
@@ -25,52 +26,20 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-enum { LANES = 16 };
-
-/* Same order of additions for the same n. */
-static double sum_of(const float *x, int64_t n)
-{
-  double lane[LANES] = {0};
-  int64_t i = 0;
-
-  for (; i + LANES <= n; i += LANES) {
-    for (int k = 0; k < LANES; k++) {
-      lane[k] += (double)x[i + k];
-    }
-  }
-  for (; i < n; i++) {
-    lane[i % LANES] += (double)x[i];
-  }
-  for (int half = LANES / 2; half > 0; half /= 2) {
-    for (int k = 0; k < half; k++) {
-      lane[k] += lane[k + half];
-    }
-  }
-  return lane[0];
-}
-
-static int64_t count_of(const uint8_t *present, int64_t n)
-{
-  int64_t count = 0, i = 0;
-
-  for (; i + 8 <= n; i += 8) {
-    uint64_t eight;
-
-    memcpy(&eight, present + i, sizeof eight);
-    count += (int64_t)(eight * UINT64_C(0x0101010101010101) >> 56); /* the sum of the bytes */
-  }
-  for (; i < n; i++) {
-    count += present[i];
-  }
-  return count;
-}
-
 /* Of the present slots of [lo, hi); 0 where there are none. Absent values are 0. */
 static float mean_of(const weir_op_run *run, int64_t lo, int64_t hi)
 {
-  const int64_t n = count_of(weir_gap_flag(&run->in[1], lo), hi - lo);
+  const int64_t n = weir_gap_count(weir_gap_flag(&run->in[1], lo), hi - lo);
 
-  return n > 0 ? (float)(sum_of(weir_gap_value(&run->in[0], lo), hi - lo) / (double)n) : 0;
+  return n > 0 ? (float)(weir_sums_of(weir_gap_value(&run->in[0], lo), hi - lo).x / (double)n) : 0;
+}
+
+/* No gap follows a sample of the window: nobody asks for its mean. */
+static bool is_whole(const weir_view *present, int64_t lo, int64_t hi)
+{
+  const int64_t last = hi < present->extent[0] ? hi + 1 : hi;
+
+  return weir_gap_count(weir_gap_flag(present, lo), last - lo) == last - lo;
 }
 
 /* One slot a window. */
@@ -82,7 +51,8 @@ static weir_status find_means(void *context, const weir_op_run *run)
   for (int64_t j = run->box.lo[0]; j < run->box.hi[0]; j++) {
     const int64_t hi = (j + 1) * window < end ? (j + 1) * window : end;
 
-    *weir_gap_value(&run->out[0], j) = mean_of(run, j * window, hi);
+    *weir_gap_value(&run->out[0], j) =
+        is_whole(&run->in[1], j * window, hi) ? 0 : mean_of(run, j * window, hi);
   }
   return WEIR_OK;
 }
@@ -160,7 +130,8 @@ static weir_series fill_aligned(weir_graph *g, weir_series s, int64_t window, in
 
   means.n_out = 1;
   means.up[0] = means.up[1] = window;
-  means.ahead[0] = means.ahead[1] = window - 1;
+  means.ahead[0] = window - 1;
+  means.ahead[1] = window; /* the slot behind it tells whether a gap follows */
   means.flops = (double)window;
   spec.behind[1] = spec.ahead[1] = reach;
   spec.down[2] = window;

@@ -1,0 +1,3 @@
+/* sums_base.c - sums of one slab. */
+#define TABLE weir_sums_base
+#include "stream/sums_kernel.h"
