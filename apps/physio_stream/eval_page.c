@@ -83,10 +83,14 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
   WEIR_TRY_GOTO(ps_eval_strips(r, cfg, s, n), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
   WEIR_TRY_GOTO(weir_cells_report(rhythm->cells, r, "hrv", rhythm->columns, rhythm->head), done);
-  WEIR_TRY_GOTO(weir_report_text(r, "Of the intervals between two normal beats (code N): rmssd "
-                                    "and pnn50 of those that meet in a beat, the latter compared "
-                                    "in samples; vlf 0.003 to 0.04, lf to 0.15, hf to 0.4 Hz."),
-                done);
+  WEIR_TRY_GOTO(
+      weir_report_text(r, "Of the intervals between two normal beats (code N): rmssd "
+                          "and pnn50 of those that meet in a beat, the latter compared "
+                          "in samples; vlf 0.003 to 0.04, lf to 0.15, hf to 0.4 Hz. Drawn for the "
+                          "first 8 records; more than 2000 intervals as means of "
+                          "neighbours with their range, and every k-th pair."),
+      done);
+  WEIR_TRY_GOTO(ps_eval_rhythm(r, cfg, s, n), done);
   if (n == 1) {
     WEIR_TRY_GOTO(add_run(r, s[0].files.test), done);
   }

@@ -5,6 +5,9 @@
 #include "report/weir_report.h"
 #include "verbs.h"
 
+/* After every beat. */
+#define PS_FAR (INT64_MAX / 8)
+
 /* What one pair of files gives. */
 typedef struct ps_scored {
   ps_pair files;
@@ -26,6 +29,13 @@ void ps_eval_share(const ps_scored *s, int64_t n, int64_t strips, int64_t *share
  * Reads signals and beats again. A record without its signal is said to have none.
  * Fails: as weir_report_figure, WEIR_ERR_MEMORY. */
 weir_status ps_eval_strips(weir_report *r, const ps_cfg *cfg, const ps_scored *s,
+                           int64_t n) WEIR_CHECKED;
+
+/* Records whose rhythm is drawn, the first ones. */
+enum { PS_EVAL_RHYTHMS = 8 };
+/* Figures of hrv_figures.h, both sides of a record in each. Reads the beats again.
+ * Fails: as ps_beats_read and ps_hrv_figures. */
+weir_status ps_eval_rhythm(weir_report *r, const ps_cfg *cfg, const ps_scored *s,
                            int64_t n) WEIR_CHECKED;
 
 /* A table as its CSV file has it. Borrowed. */

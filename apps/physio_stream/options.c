@@ -27,6 +27,7 @@ const weir_opt ps_options[] = {
     WEIR_OPT_REAL(ps_cfg, output.strip, 10, 0, 600, "s", "signal drawn in the report; 0: none"),
     WEIR_OPT_REAL(ps_cfg, output.start, 0, 0, 1e9, "s",
                   "where the signal drawn begins; 0: at its first sample that is present"),
+    WEIR_OPT_TABLE(ps_cfg, output.nn, ps_hrv_options, "how the report measures intervals"),
     WEIR_OPT_PATH(ps_cfg, eval.reference, "",
                   "annotation file with the true beats; its record's header lies beside it"),
     WEIR_OPT_PATH(ps_cfg, eval.test, "", "annotation file with the beats to score"),

@@ -36,6 +36,7 @@ typedef struct ps_cfg {
     bool features;       /* also write the features that beats are found in */
     bool follow;         /* print beats of live input as they come          */
     double strip, start; /* s of signal in the report, and where it begins  */
+    ps_hrv_opts nn;      /* how the report measures intervals                */
   } output;
   struct {
     const char *reference, *test; /* annotation files                             */

@@ -288,20 +288,42 @@ static weir_status write_block(const ps_out_beats *b, const files *f, const ps_b
   return weir_netcdf_write(f->nc, f->flags, &first, &n, flags);
 }
 
+static weir_status rewind_kept(const ps_out_beats *b)
+{
+  if (fflush(b->kept) != 0 || fseek(b->kept, 0, SEEK_SET) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file is lost: %s", strerror(errno));
+  }
+  return WEIR_OK;
+}
+
+/* The next n beats. */
+static weir_status read_kept(const ps_out_beats *b, int64_t n, ps_beat *beat)
+{
+  if (fread(beat, sizeof *beat, (size_t)n, b->kept) != (size_t)n) {
+    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file ends early");
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_out_beats_read(const ps_out_beats *b, int64_t n, ps_beat *beat)
+{
+  if (n == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(rewind_kept(b));
+  return read_kept(b, n, beat);
+}
+
 static weir_status write_all(ps_out_beats *b, const files *f)
 {
   ps_beat beat[BLOCK];
   int64_t before = 0;
 
-  if (fflush(b->kept) != 0 || fseek(b->kept, 0, SEEK_SET) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file is lost: %s", strerror(errno));
-  }
+  WEIR_TRY(rewind_kept(b));
   for (int64_t first = 0; first < b->n; first += BLOCK) {
     const int64_t n = b->n - first < BLOCK ? b->n - first : BLOCK;
 
-    if (fread(beat, sizeof *beat, (size_t)n, b->kept) != (size_t)n) {
-      return weir_fail(WEIR_ERR_DATA, "beats: the temporary file ends early");
-    }
+    WEIR_TRY(read_kept(b, n, beat));
     WEIR_TRY(write_block(b, f, beat, first, n, before));
     before = beat[n - 1].sample;
   }

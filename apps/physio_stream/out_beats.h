@@ -46,6 +46,9 @@ weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64
  * appears unless all can be written. */
 weir_status ps_out_beats_write(ps_out_beats *b, const char *dir) WEIR_CHECKED;
 
+/* The first n beats kept; n is at most b->n. Fails: WEIR_ERR_DATA when the file is lost. */
+weir_status ps_out_beats_read(const ps_out_beats *b, int64_t n, ps_beat *beat) WEIR_CHECKED;
+
 /* Mean and standard deviation of the RR intervals, s; NaN without any. */
 double ps_out_beats_rr_mean(const ps_out_beats *b);
 double ps_out_beats_rr_std(const ps_out_beats *b);

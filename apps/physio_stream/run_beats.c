@@ -91,7 +91,7 @@ static weir_status write_outputs(run *r)
   }
   WEIR_TRY(ps_out_beats_write(&r->beats, r->cli->out));
   WEIR_TRY(ps_write_provenance(r->cli, r->cfg, inputs, n_inputs));
-  WEIR_TRY(ps_run_page_write(r->cli->out, &r->strip, &r->beats, &r->pipeline, &r->report));
+  WEIR_TRY(ps_run_page_write(r->cli->out, r->cfg, &r->strip, &r->beats, &r->pipeline, &r->report));
   if (r->beats.n == 0) {
     weir_warn("run",
               "no beat was found in %s: %lld of %lld samples are present; see the strip of "

@@ -9,9 +9,6 @@
 #include "eval_page.h"
 #include "io/weir_record.h"
 
-/* After every beat. */
-#define FAR (INT64_MAX / 8)
-
 /* Path without the suffix behind its last folder. */
 static void without_suffix(const char *path, char *out, size_t size)
 {
@@ -127,7 +124,7 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s, weir_cells *rhythm)
   s->fs_num = clock.fs_num;
   s->fs_den = clock.fs_den;
   const double rate = (double)clock.fs_num / (double)clock.fs_den;
-  const int64_t end = clock.frames > 0 ? clock.frames : FAR;
+  const int64_t end = clock.frames > 0 ? clock.frames : PS_FAR;
 
   WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, end, &reference));
   WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, end, &test), done);
@@ -329,8 +326,15 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
 
 weir_status ps_verb_eval(const weir_cli *cli)
 {
-  static const char *const outputs[] = {"scores.csv",  "hrv.csv",         "errors.csv",
-                                        "report.html", "figures/error_*", NULL};
+  static const char *const outputs[] = {"scores.csv",
+                                        "hrv.csv",
+                                        "errors.csv",
+                                        "report.html",
+                                        "figures/error_*",
+                                        "figures/tachogram_*",
+                                        "figures/poincare_*",
+                                        "figures/spectrum_*",
+                                        NULL};
   weir_config *config = NULL;
   session e = {0};
   ps_cfg cfg;

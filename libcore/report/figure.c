@@ -9,11 +9,13 @@
 enum {
   WIDTH = 760,
   HEIGHT = 300,
-  LEFT = 64,
+  LEFT = 72,
   RIGHT = 16,
   TOP = 34,
   BOTTOM = 46,
   LEGEND_ROW = 16,
+  SIDE = 400, /* of axes that are equal */
+  MANY = 500, /* points that are drawn small */
   COLORS = 6
 };
 
@@ -181,10 +183,12 @@ static void put_line(const frame *f, const weir_figure_series *s, const char *co
 
 static void put_points(const frame *f, const weir_figure_series *s, const char *color)
 {
+  const char *radius = s->n > MANY ? "1.6" : "3.2";
+
   for (int64_t i = 0; i < s->n; i++) {
     if (isfinite(s->x[i]) && isfinite(s->y[i])) {
-      fprintf(f->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\" fill=\"%s\"/>\n", at_x(f, s->x[i]),
-              at_y(f, s->y[i]), color);
+      fprintf(f->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"%s\"/>\n", at_x(f, s->x[i]),
+              at_y(f, s->y[i]), radius, color);
     }
   }
 }
@@ -313,6 +317,10 @@ static frame lay_out(const weir_figure *figure, FILE *out)
     up = (int)lround(report_paper_up(&f.y));
   } else {
     report_axes(figure, &f.x, &f.y);
+  }
+  if (figure->equal_axes) {
+    f.width = LEFT + RIGHT + SIDE;
+    up = SIDE;
   }
   f.top = TOP + LEGEND_ROW * put_legend(NULL, figure, f.width);
   f.bottom = f.top + up;

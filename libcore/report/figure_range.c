@@ -94,6 +94,13 @@ void report_axes(const weir_figure *figure, report_axis *x, report_axis *y)
   if (counts_nothing(figure, y)) {
     y->hi = 1;
   }
+  if (figure->equal_axes) {
+    widen(x, y->lo);
+    widen(x, y->hi);
+    round_axis(x, 6, true);
+    *y = *x;
+    return;
+  }
   round_axis(x, 8, false);
   reach_tick(x);
   round_axis(y, 5, true);

@@ -178,6 +178,24 @@ static void paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second(void **s
   free(svg);
 }
 
+static void equal_axes_have_one_range_and_one_scale(void **state)
+{
+  const double x[] = {0.5, 0.9}, y[] = {0.7, 1.7};
+  const weir_figure_series s = {.kind = WEIR_FIGURE_POINTS, .n = 2, .x = x, .y = y};
+  const weir_figure f = {.series = &s, .n_series = 1, .equal_axes = true};
+  double at[4];
+  char *svg = text_of(weir_figure_svg, &f);
+  const char *first = strstr(svg, "<circle "), *second = strstr(first + 1, "<circle ");
+  report_axis ax, ay;
+
+  report_axes(&f, &ax, &ay);
+  assert_true(ax.lo == ay.lo && ax.hi == ay.hi && ax.lo <= 0.5 && ax.hi >= 1.7);
+  assert_int_equal(sscanf(first, "<circle cx=\"%lf\" cy=\"%lf\"", &at[0], &at[1]), 2);
+  assert_int_equal(sscanf(second, "<circle cx=\"%lf\" cy=\"%lf\"", &at[2], &at[3]), 2);
+  assert_true(fabs((at[2] - at[0]) / 0.4 - (at[1] - at[3])) < 0.5);
+  free(svg);
+}
+
 static void a_series_without_its_arrays_is_refused(void **state)
 {
   const double y[] = {1};
@@ -203,6 +221,7 @@ int main(void)
       cmocka_unit_test(a_histogram_without_counts_says_so_above_zero),
       cmocka_unit_test(the_last_tick_is_labelled_and_the_legend_is_above_the_axes),
       cmocka_unit_test(paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second),
+      cmocka_unit_test(equal_axes_have_one_range_and_one_scale),
       cmocka_unit_test(a_series_without_its_arrays_is_refused),
   };
 

@@ -36,6 +36,7 @@ typedef struct weir_figure {
    * lines every 0.04 s and 0.1 mV, bold ones every 0.2 s and 0.5 mV. What would need more than
    * 16 s or 12 mV of it is drawn on plain axes. */
   bool ecg_paper;
+  bool equal_axes; /* x and y have one range, and the drawing is a square */
 } weir_figure;
 
 /* The figure as one <svg> element. Fails: WEIR_ERR_SHAPE (a series lacks an array that its kind

@@ -162,13 +162,25 @@ static int64_t collect(const ps_hrv_opts *opts, const ps_interval *v, int64_t fr
   return i > from ? i : i + 1;
 }
 
+static void sum_pieces(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
+                       double *scratch, hrv_density *density)
+{
+  hrv_points p = {.t = scratch, .y = scratch + n, .bend = scratch + 2 * n, .work = scratch + 3 * n};
+
+  for (int64_t i = 0; i < n;) {
+    i = collect(opts, v, i, n, rate, &p);
+    hrv_welch(&p, scratch + 4 * n, density);
+  }
+}
+
 ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
                              double *scratch)
 {
-  hrv_points p = {.t = scratch, .y = scratch + n, .bend = scratch + 2 * n, .work = scratch + 3 * n};
   hrv_density density = {0};
 
   if (opts->spectrum == PS_HRV_LOMB) {
+    hrv_points p = {.t = scratch, .y = scratch + n};
+
     for (int64_t i = 0; i < n; i++) {
       if (v[i].counts) {
         p.t[p.n] = v[i].end / rate;
@@ -177,9 +189,18 @@ ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int6
     }
     return hrv_lomb(&p);
   }
-  for (int64_t i = 0; i < n;) {
-    i = collect(opts, v, i, n, rate, &p);
-    hrv_welch(&p, scratch + 4 * n, &density);
-  }
+  sum_pieces(opts, v, n, rate, scratch, &density);
   return hrv_bands_of(&density);
+}
+
+bool ps_hrv_density(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
+                    double *scratch, double density[PS_HRV_BINS])
+{
+  hrv_density sum = {0};
+
+  sum_pieces(opts, v, n, rate, scratch, &sum);
+  for (int k = 0; k < PS_HRV_BINS && sum.pieces > 0; k++) {
+    density[k] = sum.sum[k + 1] / (double)sum.pieces;
+  }
+  return sum.pieces > 0;
 }

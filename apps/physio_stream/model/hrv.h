@@ -51,4 +51,12 @@ ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate);
  * the seconds that scratch was made for. */
 ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
                              double *scratch);
+/* Bins below 0.4 Hz: bin k stands for (k + 1) * PS_HRV_STEP Hz. */
+enum { PS_HRV_BINS = 25 };
+#define PS_HRV_STEP (1 / 64.0)
+/* The one-sided density of Welch, ms^2/Hz, whose bins times PS_HRV_STEP sum to the bands that
+ * ps_hrv_spectrum gives for PS_HRV_WELCH. scratch: as there. False, and nothing written, without
+ * one piece. */
+bool ps_hrv_density(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,
+                    double *scratch, double density[PS_HRV_BINS]);
 #endif

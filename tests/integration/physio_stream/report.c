@@ -151,12 +151,68 @@ static void errors_of_users_show_no_trace_unless_asked(void **state)
   assert_non_null(strstr(printed(), "called by "));
 }
 
+/* The figures of the rhythm hold the intervals of beats.csv, their pairs, and the power that the
+ * table gives. */
+static void a_rhythm_is_drawn_from_the_beats_found(void **state)
+{
+  static const struct {
+    const char *name, *key;
+  } bands[] = {
+      {"VLF to 0.04 Hz", "VLF (ms²)"}, {"LF to 0.15 Hz", "LF (ms²)"}, {"HF to 0.4 Hz", "HF (ms²)"}};
+  const char *dir = in_scratch("b");
+  double x = 0, y = 0, before = NAN;
+  int64_t n = 0, pairs = 0;
+
+  (void)state;
+  assert_int_equal(program("run --set ecgsyn.duration=200 --out %s", dir), 0);
+  char *beats = contents(in_scratch("b/beats.csv"));
+  char *drawn = contents(in_scratch("b/figures/tachogram.csv"));
+  char *pair = contents(in_scratch("b/figures/poincare.csv"));
+  char *density = contents(in_scratch("b/figures/spectrum.csv"));
+  for (const char *row = strchr(beats, '\n'); row != NULL && row[1] != 0;
+       row = strchr(row + 1, '\n')) {
+    double time = 0, rr = 0;
+
+    if (sscanf(row + 1, "%*d,%lf,%lf", &time, &rr) == 2) {
+      (void)series_of(drawn, "intervals", n++, &x, &y);
+      assert_near(x, time, 1e-6);
+      assert_near(y, rr, 1e-6);
+      if (isfinite(before)) {
+        (void)series_of(pair, "intervals", pairs++, &x, &y);
+        assert_near(x, before, 1e-6);
+        assert_near(y, rr, 1e-6);
+      }
+      before = rr;
+    }
+  }
+  assert_true(n > 100);
+  assert_int_equal(series_of(drawn, "intervals", 0, &x, &y), n);
+  assert_int_equal(series_of(pair, "intervals", 0, &x, &y), pairs);
+  for (int b = 0; b < 3; b++) {
+    const double power = atof(cell_after(dir, "hrv", bands[b].key));
+    const int64_t bins = series_of(density, bands[b].name, 0, &x, &y);
+    double sum = 0;
+
+    for (int64_t k = 0; k < bins; k++) {
+      (void)series_of(density, bands[b].name, k, &x, &y);
+      sum += y / 64;
+    }
+    assert_true(power > 0);
+    assert_near(sum, power, 1e-3 * power);
+  }
+  free(beats);
+  free(drawn);
+  free(pair);
+  free(density);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(errors_are_listed_and_drawn_where_they_are),
       TEST(a_record_without_its_signal_has_no_strip),
+      TEST(a_rhythm_is_drawn_from_the_beats_found),
       TEST(errors_of_users_show_no_trace_unless_asked),
   };
 
