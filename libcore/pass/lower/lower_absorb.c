@@ -1,0 +1,164 @@
+/* lower_absorb.c - a reduction takes in the element-wise loop that feeds it alone. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "pass/lower/lower_priv.h"
+#include "pass/weir_reach.h"
+
+static bool is_reduction(const weir_access *a)
+{
+  return !a->opaque && a->combine != WEIR_COMBINE_NONE && a->n_states == 0;
+}
+
+/* True when the operand reads, at each iteration, the element of the same number: order[d] receives
+ * the iteration dimension of array dimension d; all `n_dims` dimensions are used exactly once. */
+static bool is_injective(const weir_operand *o, const weir_access *a, int *order)
+{
+  unsigned used = 0;
+
+  if (o->rank != a->n_dims) {
+    return false;
+  }
+  for (int d = 0; d < o->rank; d++) {
+    const int k = lower_follows(&o->index[d], a->n_dims);
+
+    if (k < 0 || (used >> k & 1) != 0 || a->dim[k].lo != 0 || a->dim[k].hi != o->extent[d]) {
+      return false;
+    }
+    used |= 1u << k;
+    order[d] = k;
+  }
+  return true;
+}
+
+static bool uses_code(const weir_access *a, weir_code code)
+{
+  for (int32_t i = 0; i < a->body.n; i++) {
+    if (a->body.exprs[i].code == code) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* True when every operand follows the iterations one to one, or not at all: it may then be read at
+ * whatever place the value is asked for. */
+static bool is_movable(const weir_access *a)
+{
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      const weir_index *x = &a->in[k].index[d];
+      bool still = x->gather == 0 && x->offset == 0 && x->div <= 1;
+
+      for (int i = 0; i < a->n_dims; i++) {
+        still = still && x->coef[i] == 0;
+      }
+      if (!still && lower_follows(x, a->n_dims) < 0) {
+        return false;
+      }
+    }
+  }
+  return !uses_code(a, WEIR_CODE_INDEX) && !uses_code(a, WEIR_CODE_REMAINDER);
+}
+
+/* True when the reduction reads what `early` makes once each, in windows side by side, and drops
+ * what lies outside. */
+static bool is_windowed(const weir_access *early, const weir_operand *o, const weir_access *r)
+{
+  for (int d = 0; d < o->rank; d++) {
+    if (o->index[d].border != WEIR_BORDER_NEVER && o->index[d].border != WEIR_BORDER_ABSENT) {
+      return false;
+    }
+  }
+  return early->n_out == 1 && is_movable(early) && weir_reach_reads_once(o, r);
+}
+
+bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_loop *early,
+                      const weir_loop *reduction, int *order, const weir_operand **via)
+{
+  const weir_access *e = &early->access, *r = &reduction->access;
+  bool found = false;
+
+  if (!lower_is_pointwise(e) || !is_reduction(r) || uses_code(e, WEIR_CODE_RANDOM)) {
+    return false;
+  }
+  for (int j = 0; j < e->n_out; j++) {
+    int32_t readers[2];
+
+    if (!weir_group_is_local(g, group, early->out[j]) || !weir_reach_is_identity(&e->out[j], e) ||
+        weir_graph_readers(g, early->out[j], readers, 2) != 1) {
+      return false;
+    }
+    for (int k = 0; k < r->n_in; k++) {
+      int here[WEIR_MAX_RANK] = {0};
+
+      if (reduction->in[k] != early->out[j]) {
+        continue;
+      }
+      if (!found && !is_injective(&r->in[k], r, here) && !lower_reads_remainder(r, k) &&
+          is_windowed(e, &r->in[k], r)) {
+        *via = &r->in[k];
+        found = true;
+        continue;
+      }
+      if (*via != NULL || !is_injective(&r->in[k], r, here) || lower_reads_remainder(r, k) ||
+          (found && memcmp(here, order, (size_t)e->n_dims * sizeof(int)) != 0)) {
+        return false;
+      }
+      memcpy(order, here, sizeof(here));
+      found = true;
+    }
+  }
+  return found;
+}
+
+weir_status lower_absorb(const weir_loop *early, weir_loop *reduction, const int *order,
+                         const weir_operand *via, bool *done)
+{
+  weir_status status = WEIR_OK;
+  weir_loop *grown = NULL;
+  void *memory = NULL;
+  lower_merge first = {.from = early, .via = via}, second = {.from = reduction};
+
+  WEIR_TRY(weir_alloc(1, sizeof(*grown), &memory));
+  grown = memory;
+  *grown = *reduction;
+  memset(&grown->access.body, 0, sizeof(grown->access.body));
+  grown->access.n_in = 0;
+  first.into = second.into = grown;
+  for (int k = 0; k < early->access.n_dims; k++) {
+    first.dim[k] = order[k];
+  }
+  for (int k = 0; k < reduction->access.n_dims; k++) {
+    second.dim[k] = k;
+  }
+  for (int k = 0; k < early->access.n_in; k++) {
+    first.value[k] = -1;
+  }
+  WEIR_TRY_GOTO(lower_merge_run(&first, done), out);
+  for (int k = 0; k < reduction->access.n_in && *done; k++) {
+    second.value[k] = -1;
+    for (int j = 0; j < early->access.n_out; j++) {
+      if (reduction->in[k] == early->out[j]) {
+        second.value[k] = first.expr[early->access.value[j]];
+      }
+    }
+  }
+  if (*done) {
+    WEIR_TRY_GOTO(lower_merge_run(&second, done), out);
+  }
+  if (*done) {
+    for (int k = 0; k < reduction->access.n_values; k++) {
+      grown->access.value[k] = second.expr[reduction->access.value[k]];
+    }
+    grown->n_members += early->n_members;
+    weir_body_fini(&reduction->access.body);
+    *reduction = *grown;
+    memset(&grown->access.body, 0, sizeof(grown->access.body));
+  }
+out:
+  weir_body_fini(&grown->access.body);
+  weir_free(&first.expr);
+  weir_free(&second.expr);
+  weir_free(&grown);
+  return status;
+}

@@ -1,0 +1,171 @@
+/* lower_merge.c - the expressions of one loop read in another: operands and numbers renamed. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "pass/lower/lower_priv.h"
+
+bool lower_is_pointwise(const weir_access *a)
+{
+  bool yes = !a->opaque && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    yes = yes && a->dim[k].kind == WEIR_PARALLEL;
+  }
+  for (int k = 0; k < a->n_in && yes; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      yes = yes && a->in[k].index[d].border != WEIR_BORDER_ABSENT;
+    }
+  }
+  return yes;
+}
+
+int lower_follows(const weir_index *x, int n_dims)
+{
+  int found = -1;
+
+  if (x->offset != 0 || x->div > 1 || x->gather != 0) {
+    return -1;
+  }
+  for (int k = 0; k < n_dims; k++) {
+    if (x->coef[k] != 0) {
+      if (x->coef[k] != 1 || found >= 0) {
+        return -1;
+      }
+      found = k;
+    }
+  }
+  return found;
+}
+
+bool lower_reads_remainder(const weir_access *a, int operand)
+{
+  for (int32_t i = 0; i < a->body.n; i++) {
+    if (a->body.exprs[i].code == WEIR_CODE_REMAINDER && a->body.exprs[i].integer / 16 == operand) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool same_operand(const weir_operand *x, const weir_operand *y)
+{
+  if (x->rank != y->rank || x->dtype != y->dtype || x->role != y->role) {
+    return false;
+  }
+  for (int d = 0; d < x->rank; d++) {
+    const weir_index *p = &x->index[d], *q = &y->index[d];
+
+    if (memcmp(p->coef, q->coef, sizeof(p->coef)) != 0 || p->offset != q->offset ||
+        (p->div ? p->div : 1) != (q->div ? q->div : 1) || p->border != q->border ||
+        p->fill != q->fill || p->gather != 0 || q->gather != 0 || x->extent[d] != y->extent[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Number of operand (array, map) in the loop, appended when new; -1 when there is no room. A gather
+ * operand is appended as it is, its `gather` renumbered by the caller. */
+static int find_operand(weir_loop *into, const weir_operand *o, int32_t array)
+{
+  weir_access *a = &into->access;
+
+  for (int k = 0; k < a->n_in; k++) {
+    if (into->in[k] == array && same_operand(&a->in[k], o)) {
+      return k;
+    }
+  }
+  if (a->n_in == WEIR_MAX_OPERANDS) {
+    return -1;
+  }
+  a->in[a->n_in] = *o;
+  into->in[a->n_in] = array;
+  return a->n_in++;
+}
+
+static bool map_operands(lower_merge *m)
+{
+  const weir_access *f = &m->from->access;
+
+  for (int k = 0; k < f->n_in; k++) {
+    weir_operand o = f->in[k];
+
+    if (m->value[k] >= 0) {
+      m->operand[k] = -1;
+      continue;
+    }
+    for (int d = 0; d < o.rank; d++) {
+      weir_index *x = &o.index[d];
+      int64_t coef[WEIR_MAX_DIMS] = {0};
+
+      if (x->gather != 0) {
+        if (m->operand[x->gather - 1] < 0 || x->gather - 1 >= k) {
+          return false;
+        }
+        x->gather = m->operand[x->gather - 1] + 1;
+      }
+      if (m->via != NULL) {
+        *x = lower_follows(x, f->n_dims) < 0 ? *x : m->via->index[lower_follows(x, f->n_dims)];
+        continue;
+      }
+      for (int i = 0; i < f->n_dims; i++) {
+        coef[m->dim[i]] = x->coef[i];
+      }
+      memcpy(x->coef, coef, sizeof(coef));
+    }
+    m->operand[k] = find_operand(m->into, &o, m->from->in[k]);
+    if (m->operand[k] < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool map_expressions(lower_merge *m)
+{
+  const weir_body *from = &m->from->access.body;
+  weir_body *into = &m->into->access.body;
+
+  for (int32_t i = 0; i < from->n; i++) {
+    weir_expr e = from->exprs[i];
+
+    if (e.code == WEIR_CODE_LOAD && m->value[e.integer] >= 0) {
+      m->expr[i] = m->value[e.integer];
+      continue;
+    }
+    if (e.code == WEIR_CODE_LOAD) {
+      e.integer = m->operand[e.integer];
+    } else if (e.code == WEIR_CODE_INDEX) {
+      e.integer = m->dim[e.integer];
+    } else if (e.code == WEIR_CODE_REMAINDER) {
+      e.integer = (int64_t)m->operand[e.integer / 16] * 16 + e.integer % 16;
+    }
+    e.a = e.a < 0 ? -1 : m->expr[e.a];
+    e.b = e.b < 0 ? -1 : m->expr[e.b];
+    e.c = e.c < 0 ? -1 : m->expr[e.c];
+    m->expr[i] = weir_body_push(into, e);
+    if (m->expr[i] < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+weir_status lower_merge_run(lower_merge *m, bool *done)
+{
+  void *memory = NULL;
+  const int kept_in = m->into->access.n_in;
+
+  *done = false;
+  WEIR_TRY(weir_alloc(m->from->access.body.n, sizeof(int32_t), &memory));
+  m->expr = memory;
+  if (!map_operands(m)) {
+    m->into->access.n_in = kept_in;
+    return WEIR_OK;
+  }
+  if (!map_expressions(m)) {
+    weir_free(&m->expr);
+    return weir_fail(WEIR_ERR_MEMORY, "lower: no memory for the expressions of a loop");
+  }
+  *done = true;
+  return WEIR_OK;
+}
