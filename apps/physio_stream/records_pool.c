@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "base/weir_file.h"
-#include "base/weir_log.h"
 #include "conf/weir_number.h"
 #include "report/weir_report.h"
 
@@ -49,76 +47,86 @@ static weir_status add(pool *p, const ps_pool_row *row)
   return WEIR_OK;
 }
 
-static const char *number(double value, char *text, size_t size)
+/* The rows for readers, or in full for programs. */
+typedef struct table {
+  weir_cells cells;
+  bool full;
+} table;
+
+static void put(table *t, double value)
 {
-  (void)snprintf(text, size, "%s", "");
+  char text[32] = "";
+
+  if (!t->full) {
+    weir_cells_add_real(&t->cells, value);
+    return;
+  }
   if (isfinite(value)) {
-    weir_number_text(value, text, size);
+    weir_number_text(value, text, sizeof text);
   }
-  return text;
+  weir_cells_add(&t->cells, "%s", text);
 }
 
-static weir_status write_row(weir_writer *csv, weir_cells *cells, const char *record,
-                             const char *status, const ps_pool_row *row)
+static void put_row(table *t, const char *record, const ps_pool_row *row)
 {
-  char rate[32], least[32], mean[32], most[32];
   const bool any = row->present > 0;
+  weir_cells *c = &t->cells;
 
-  WEIR_TRY(weir_writer_printf(
-      csv, "%s,%s,%s,%s,%s,%lld,%lld,%s,%s,%s\n", record, status, row->stream, row->unit,
-      number(row->rate, rate, sizeof rate), (long long)row->slots, (long long)row->present,
-      number(any ? row->least : NAN, least, sizeof least),
-      number(any ? row->sum / (double)row->present : NAN, mean, sizeof mean),
-      number(any ? row->most : NAN, most, sizeof most)));
-  weir_cells_add(cells, "%s", record);
-  weir_cells_add(cells, "%s", status);
-  weir_cells_add(cells, "%s", row->stream);
-  weir_cells_add(cells, "%s", row->unit);
-  weir_cells_add_real(cells, row->rate);
-  weir_cells_add(cells, "%lld", (long long)row->slots);
-  weir_cells_add(cells, "%lld", (long long)row->present);
-  weir_cells_add_real(cells, any ? row->least : NAN);
-  weir_cells_add_real(cells, any ? row->sum / (double)row->present : NAN);
-  weir_cells_add_real(cells, any ? row->most : NAN);
-  return WEIR_OK;
+  weir_cells_add(c, "%s", record);
+  weir_cells_add(c, "ok");
+  weir_cells_add(c, "%s", row->stream);
+  weir_cells_add(c, "%s", row->unit);
+  put(t, row->rate);
+  weir_cells_add(c, "%lld", (long long)row->slots);
+  weir_cells_add(c, "%lld", (long long)row->present);
+  put(t, any ? row->least : NAN);
+  put(t, any ? row->sum / (double)row->present : NAN);
+  put(t, any ? row->most : NAN);
 }
 
-static weir_status write_failed(weir_writer *csv, weir_cells *cells, const ps_record *r)
+static void put_failed(table *t, const ps_record *r)
 {
-  WEIR_TRY(weir_writer_printf(csv, "%s,failed,,,,,,,,\n", r->name));
-  weir_cells_add(cells, "%s", r->name);
-  weir_cells_add(cells, "failed");
+  weir_cells_add(&t->cells, "%s", r->name);
+  weir_cells_add(&t->cells, "failed");
   for (int i = 2; i < COLUMNS; i++) {
-    weir_cells_add(cells, "%s", i == 2 ? r->message : "");
+    weir_cells_add(&t->cells, "%s", i == 2 && !t->full ? r->message : "");
   }
-  return WEIR_OK;
 }
 
-static weir_status write_rows(const ps_records *list, weir_writer *csv, weir_cells *cells)
+static weir_status fill(const ps_records *list, table *t)
 {
   weir_status status = WEIR_OK;
   pool p = {.n = 0};
 
-  for (int i = 0; i < COLUMNS; i++) {
-    WEIR_TRY(weir_writer_printf(csv, "%s%s", head[i], i + 1 < COLUMNS ? "," : "\n"));
-  }
   for (int64_t i = 0; i < list->count; i++) {
     const ps_record *r = &list->items[i];
 
     if (r->status != WEIR_OK) {
-      WEIR_TRY_GOTO(write_failed(csv, cells, r), done);
+      put_failed(t, r);
       continue;
     }
     for (int64_t k = 0; k < r->n_rows; k++) {
-      WEIR_TRY_GOTO(write_row(csv, cells, r->name, "ok", &r->rows[k]), done);
+      put_row(t, r->name, &r->rows[k]);
       WEIR_TRY_GOTO(add(&p, &r->rows[k]), done);
     }
   }
   for (int64_t k = 0; k < p.n; k++) {
-    WEIR_TRY_GOTO(write_row(csv, cells, "all", "ok", &p.rows[k]), done);
+    put_row(t, "all", &p.rows[k]);
   }
 done:
   weir_free(&p.rows);
+  return status;
+}
+
+static weir_status write_csv(const ps_records *list, const char *dir)
+{
+  table t = {.full = true};
+  weir_status status = fill(list, &t);
+
+  if (status == WEIR_OK) {
+    status = weir_cells_write_csv(&t.cells, dir, "records.csv", COLUMNS, head);
+  }
+  weir_cells_fini(&t.cells);
   return status;
 }
 
@@ -133,22 +141,17 @@ static weir_status fill_page(weir_report *page, const ps_records *list, const we
 
 weir_status ps_records_pool_write(const ps_records *list, const char *dir)
 {
-  char path[PS_PATH];
-  weir_writer *csv = NULL;
   weir_report *page = NULL;
-  weir_cells cells = {0};
+  table t = {.full = false};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_path_join(dir, "records.csv", path, sizeof path));
-  WEIR_TRY(weir_writer_open(path, &csv));
-  WEIR_TRY_GOTO(write_rows(list, csv, &cells), done);
+  WEIR_TRY(write_csv(list, dir));
+  WEIR_TRY_GOTO(fill(list, &t), done);
   WEIR_TRY_GOTO(weir_report_open(dir, "physio_stream: several recordings", &page), done);
-  WEIR_TRY_GOTO(fill_page(page, list, &cells), done);
-  WEIR_TRY_GOTO(weir_writer_commit(&csv), done);
+  WEIR_TRY_GOTO(fill_page(page, list, &t.cells), done);
   WEIR_TRY_GOTO(weir_report_commit(&page), done);
 done:
-  weir_writer_destroy(&csv);
   weir_report_destroy(&page);
-  weir_cells_fini(&cells);
+  weir_cells_fini(&t.cells);
   return status;
 }

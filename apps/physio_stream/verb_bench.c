@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
-#include "base/weir_file.h"
 #include "pipeline.h"
 #include "verbs.h"
 
@@ -116,26 +115,6 @@ static void put(weir_cells *c, const char *quantity, double value, const char *u
   weir_cells_add(c, "%s", unit);
 }
 
-static weir_status write_csv(const char *dir, const weir_cells *cells)
-{
-  char path[PS_PATH];
-  weir_writer *w = NULL;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_path_join(dir, "bench.csv", path, sizeof path));
-  WEIR_TRY(weir_writer_open(path, &w));
-  WEIR_TRY_GOTO(weir_writer_printf(w, "%s,%s,%s\n", head[0], head[1], head[2]), done);
-  for (int64_t i = 0; i < cells->count; i += COLUMNS) {
-    WEIR_TRY_GOTO(
-        weir_writer_printf(w, "%s,%s,%s\n", cells->cell[i], cells->cell[i + 1], cells->cell[i + 2]),
-        done);
-  }
-  return weir_writer_commit(&w);
-done:
-  weir_writer_destroy(&w);
-  return status;
-}
-
 static weir_status report(const weir_cli *cli, const bench *b, double plan_s, double median)
 {
   const double count = (double)b->count;
@@ -161,7 +140,7 @@ static weir_status report(const weir_cli *cli, const bench *b, double plan_s, do
              WEIR_REAL("samples_per_s", count / median), WEIR_INT("tier", b->report.tier));
   WEIR_TRY_GOTO(cells.status, done);
   WEIR_TRY_GOTO(groups.status, done);
-  WEIR_TRY_GOTO(write_csv(cli->out, &cells), done);
+  WEIR_TRY_GOTO(weir_cells_write_csv(&cells, cli->out, "bench.csv", COLUMNS, head), done);
   weir_cells_print(&cells, COLUMNS, head, stdout);
   fputs("\n", stdout);
   weir_cells_print(&groups, PS_GROUP_COLUMNS, ps_group_head, stdout);

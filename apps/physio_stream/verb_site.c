@@ -215,24 +215,8 @@ done:
 static weir_status write_table(const site *s, const char *name, const weir_cells *cells,
                                int columns, const char *const *head)
 {
-  char path[PS_SITE_PATH];
-  weir_writer *w = NULL;
-  weir_status status = WEIR_OK;
-
   weir_cells_print(cells, columns, head, stdout);
-  WEIR_TRY(weir_path_join(s->cli->out, name, path, sizeof path));
-  WEIR_TRY(weir_writer_open(path, &w));
-  for (int k = 0; k < columns; k++) {
-    WEIR_TRY_GOTO(weir_writer_printf(w, "%s%s", head[k], k + 1 < columns ? "," : "\n"), done);
-  }
-  for (int64_t i = 0; i < cells->count; i++) {
-    WEIR_TRY_GOTO(
-        weir_writer_printf(w, "%s%s", cells->cell[i], (i + 1) % columns != 0 ? "," : "\n"), done);
-  }
-  return weir_writer_commit(&w);
-done:
-  weir_writer_destroy(&w);
-  return status;
+  return weir_cells_write_csv(cells, s->cli->out, name, columns, head);
 }
 
 static weir_status run_prepare(const site *s)

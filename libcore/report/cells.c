@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "report/weir_report.h"
 
 void weir_cells_add(weir_cells *c, const char *format, ...)
@@ -42,15 +43,56 @@ void weir_cells_add_real(weir_cells *c, double value)
   }
 }
 
-weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,
-                              const char *const *head)
+static weir_status check(const weir_cells *c, const char *name, int columns)
 {
   WEIR_TRY(c->status);
   if (c->count % columns != 0) {
     return weir_fail(WEIR_ERR_SHAPE, "report: %lld cells do not fill %d columns of table %s",
-                     (long long)c->count, columns, id);
+                     (long long)c->count, columns, name);
   }
+  return WEIR_OK;
+}
+
+weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,
+                              const char *const *head)
+{
+  WEIR_TRY(check(c, id, columns));
   return weir_report_table(r, id, columns, head, c->count / columns, c->cell);
+}
+
+static weir_status put_csv(weir_writer *w, const char *text, char end)
+{
+  if (strpbrk(text, ",\"\r\n") == NULL) {
+    return weir_writer_printf(w, "%s%c", text, end);
+  }
+  WEIR_TRY(weir_writer_write(w, "\"", 1));
+  for (const char *p = text; *p != 0; p++) {
+    WEIR_TRY(weir_writer_printf(w, *p == '"' ? "\"%c" : "%c", *p));
+  }
+  return weir_writer_printf(w, "\"%c", end);
+}
+
+weir_status weir_cells_write_csv(const weir_cells *c, const char *dir, const char *name,
+                                 int columns, const char *const *head)
+{
+  enum { PATH_SIZE = 4096 };
+  char path[PATH_SIZE];
+  weir_writer *w = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(check(c, name, columns));
+  WEIR_TRY(weir_path_join(dir, name, path, sizeof path));
+  WEIR_TRY(weir_writer_open(path, &w));
+  for (int64_t k = -columns; k < c->count; k++) {
+    const int64_t column = (k + columns) % columns;
+
+    WEIR_TRY_GOTO(put_csv(w, k < 0 ? head[column] : c->cell[k], column + 1 < columns ? ',' : '\n'),
+                  done);
+  }
+  return weir_writer_commit(&w);
+done:
+  weir_writer_destroy(&w);
+  return status;
 }
 
 void weir_cells_print(const weir_cells *c, int columns, const char *const *head, FILE *out)

@@ -94,6 +94,33 @@ static void wrong_names_and_tables_are_refused(void **state)
   weir_check_rmdir(dir);
 }
 
+static void cells_become_a_file_of_columns(void **state)
+{
+  char dir[256], path[512], *text = NULL;
+  int64_t size = 0;
+  weir_cells cells = {0};
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_cells_write_csv(&cells, dir, "none.csv", 2, head));
+  weir_cells_add(&cells, "a, \"b\"");
+  assert_int_equal(weir_cells_write_csv(&cells, dir, "t.csv", 2, head), WEIR_ERR_SHAPE);
+  assert_false(is_there(dir, "t.csv"));
+  weir_cells_add(&cells, "%d", 1902);
+  weir_cells_add(&cells, "%s", "");
+  weir_cells_add(&cells, "two\nlines");
+  assert_ok(weir_cells_write_csv(&cells, dir, "t.csv", 2, head));
+  assert_ok(weir_path_join(dir, "t.csv", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_string_equal(text, "what,value\n\"a, \"\"b\"\"\",1902\n,\"two\nlines\"\n");
+  weir_free(&text);
+  assert_ok(weir_path_join(dir, "none.csv", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_string_equal(text, "what,value\n");
+  weir_free(&text);
+  weir_cells_fini(&cells);
+  weir_check_rmdir(dir);
+}
+
 static weir_status make(void *context)
 {
   weir_report *r = NULL;
@@ -119,6 +146,7 @@ int main(void)
       cmocka_unit_test(a_page_appears_when_it_is_committed),
       cmocka_unit_test(a_page_that_is_given_up_leaves_nothing),
       cmocka_unit_test(wrong_names_and_tables_are_refused),
+      cmocka_unit_test(cells_become_a_file_of_columns),
       cmocka_unit_test(every_fault_of_memory_is_reported),
   };
 

@@ -49,6 +49,11 @@ void weir_cells_add_real(weir_cells *c, double value);
  * failure of weir_cells_add, WEIR_ERR_SHAPE. */
 weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,
                               const char *const *head) WEIR_CHECKED;
+/* The table as the file dir/name, columns between commas; a text with a comma, a quote or an end of
+ * line stands in quotes (RFC 4180). Fails: as weir_cells_report; WEIR_ERR_DATA when the file cannot
+ * be written. */
+weir_status weir_cells_write_csv(const weir_cells *c, const char *dir, const char *name,
+                                 int columns, const char *const *head) WEIR_CHECKED;
 /* The table as aligned columns of text. */
 void weir_cells_print(const weir_cells *c, int columns, const char *const *head, FILE *out);
 void weir_cells_fini(weir_cells *c);
