@@ -5,6 +5,7 @@
 #include <string.h>
 #include "ops/call/weir_call.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/shift/weir_shift.h"
 
 /* Slots written together, and slots searched together: bound what waits and what lies on the stack.
  */
@@ -156,6 +157,40 @@ weir_series ps_events_finite(weir_graph *g, weir_series s)
   s.present = weir_and(g, s.present, weir_le_scalar(g, weir_abs(g, s.value), 3e38));
   s.age = WEIR_NO_VALUE;
   return weir_series_mask(g, s);
+}
+
+static weir_status marks_of(const weir_series_use *use, const weir_series *s,
+                            const weir_series *fast, weir_value *out)
+{
+  const __int128 whole = (__int128)fast->rate_num * s->rate_den;
+  const __int128 part = (__int128)fast->rate_den * s->rate_num;
+  weir_graph *g = use->graph;
+
+  if (whole == part) {
+    *out = s->present;
+    return WEIR_OK;
+  }
+  if (whole % part != 0 || whole / part > INT32_MAX) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: %lld/%lld slots a second are no multiple of %lld/%lld: bring the signals "
+                     "to one clock before their beats are found",
+                     use->step, (long long)fast->rate_num, (long long)fast->rate_den,
+                     (long long)s->rate_num, (long long)s->rate_den);
+  }
+  const weir_value held = weir_series_hold(g, *s, (int64_t)(whole / part)).present;
+
+  *out = weir_and(g, held, weir_not(g, weir_shift(g, held, 0, 1)));
+  return WEIR_OK;
+}
+
+weir_status ps_events_marks(const weir_series_use *use, weir_value begins[2], weir_series *fast)
+{
+  const weir_series *a = &use->in[0], *b = &use->in[1];
+
+  *fast = (__int128)a->rate_num * b->rate_den >= (__int128)b->rate_num * a->rate_den ? *a : *b;
+  WEIR_TRY(marks_of(use, a, fast, &begins[0]));
+  WEIR_TRY(marks_of(use, b, fast, &begins[1]));
+  return WEIR_OK;
 }
 
 weir_status ps_events_need_unit(const weir_series_use *use, int input, const char *unit)

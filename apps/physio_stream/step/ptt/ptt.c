@@ -3,7 +3,6 @@
 #include <string.h>
 #include "model/events.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/shift/weir_shift.h"
 
 typedef struct options {
   double least, most, longest;
@@ -99,45 +98,17 @@ static void finish(const void *params, void *memory, ps_events *found)
   }
 }
 
-/* Where events begin, as a bool on the clock of `fast`: an event of a slower clock stands at the
- * first of its slots. */
-static weir_status events_of(weir_graph *g, const weir_series *s, const weir_series *fast,
-                             weir_value *out)
-{
-  const __int128 whole = (__int128)fast->rate_num * s->rate_den;
-  const __int128 part = (__int128)fast->rate_den * s->rate_num;
-
-  if (whole == part) {
-    *out = s->present;
-    return WEIR_OK;
-  }
-  if (whole % part != 0 || whole / part > INT32_MAX) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "ptt: %lld/%lld slots a second are no multiple of %lld/%lld: bring the signals "
-        "to one clock before their beats are found",
-        (long long)fast->rate_num, (long long)fast->rate_den, (long long)s->rate_num,
-        (long long)s->rate_den);
-  }
-  const weir_value held = weir_series_hold(g, *s, (int64_t)(whole / part)).present;
-
-  *out = weir_and(g, held, weir_not(g, weir_shift(g, held, 0, 1)));
-  return WEIR_OK;
-}
-
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   const options_ *o = use->opts;
-  const weir_series *a = &use->in[0], *b = &use->in[1];
-  const bool first = (__int128)a->rate_num * b->rate_den >= (__int128)b->rate_num * a->rate_den;
-  const double rate =
-      first ? (double)a->rate_num / (double)a->rate_den : (double)b->rate_num / (double)b->rate_den;
   weir_graph *g = use->graph;
   weir_value event[2];
+  weir_series marks;
   void *memory = NULL;
 
-  WEIR_TRY(events_of(g, a, first ? a : b, &event[0]));
-  WEIR_TRY(events_of(g, b, first ? a : b, &event[1]));
+  WEIR_TRY(ps_events_marks(use, event, &marks));
+  const double rate = (double)marks.rate_num / (double)marks.rate_den;
+
   WEIR_TRY(weir_series_keep(use, sizeof(search), NULL, &memory));
   search *p = memory;
 
@@ -145,7 +116,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
                 .most = (int64_t)floor(o->most * rate + 1e-6),
                 .longest = (int64_t)ceil(o->longest * rate),
                 .rate = rate};
-  weir_series in[2] = {first ? *a : *b, first ? *a : *b};
+  weir_series in[2] = {marks, marks};
 
   in[0].present = in[1].present = weir_or(g, event[0], event[1]);
   in[0].value = weir_cast(g, WEIR_F32, event[0]);
