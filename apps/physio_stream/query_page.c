@@ -5,10 +5,17 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "pipeline.h"
+#include "stream/weir_flags.h"
+#include "timeline.h"
 
 const char *const ps_result_head[PS_RESULT_COLUMNS] = {
     "stream", "unit", "rate (Hz)",     "slots",          "present",    "min",
     "mean",   "max",  "look-back (s)", "look-ahead (s)", "latency (s)"};
+
+#define X(name, bit, text) [bit] = (text),
+static const char *const flag_names[] = {WEIR_FLAG_LIST(X)};
+#undef X
+enum { FLAGS = sizeof flag_names / sizeof flag_names[0] };
 
 static double rate_of(const weir_query_column *c)
 {
@@ -137,6 +144,38 @@ static weir_status add_strip(weir_report *page, const ps_column *c, int number)
   return status;
 }
 
+/* Bits of weir_flags.h that a stream of flags has anywhere, and their share of each window. */
+static weir_status add_flags(weir_report *page, const ps_column *c, int number)
+{
+  const char *names[PS_TIMELINE_ROWS] = {NULL};
+  char title[4 * WEIR_QUERY_NAME], name[32];
+  ps_column_reader reader;
+  ps_timeline t = {0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(ps_timeline_init(FLAGS, rate_of(c->what), &t));
+  WEIR_TRY_GOTO(ps_column_open(c, &reader), done);
+  while (reader.slot != INT64_MAX) {
+    const unsigned bits =
+        reader.value > 0 && reader.value < 1 << FLAGS ? (unsigned)reader.value : 0;
+
+    for (int k = 0; k < FLAGS; k++) {
+      if ((bits >> k & 1) != 0) {
+        ps_timeline_add(&t, k, reader.slot, reader.slot + 1);
+        names[k] = flag_names[k];
+      }
+    }
+    WEIR_TRY_GOTO(ps_column_next(&reader), done);
+  }
+  ps_timeline_end(&t, c->slots);
+  (void)snprintf(title, sizeof title, "%s: flags over time", c->what->name);
+  (void)snprintf(name, sizeof name, "flags_%d", number);
+  WEIR_TRY_GOTO(ps_timeline_figure(&t, page, name, title, names, "no flag is set"), done);
+done:
+  ps_timeline_fini(&t);
+  return status;
+}
+
 static weir_status add_groups(weir_report *page, const ps_query_run *r)
 {
   weir_cells c = {0};
@@ -172,6 +211,11 @@ static weir_status fill(weir_report *page, const ps_query_run *r)
   for (int64_t i = 0; i < r->query.n_columns && r->columns[i].strip.hi > r->columns[i].strip.lo;
        i++) {
     WEIR_TRY(add_strip(page, &r->columns[i], (int)i + 1));
+  }
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    if (strcmp(r->columns[i].what->unit, WEIR_FLAG_UNIT) == 0) {
+      WEIR_TRY(add_flags(page, &r->columns[i], (int)i + 1));
+    }
   }
   WEIR_TRY(weir_report_heading(page, "Data movement"));
   WEIR_TRY(weir_report_text(

@@ -5,6 +5,7 @@
 #include "io/weir_netcdf.h"
 #include "out_features.h"
 #include "run_page.h"
+#include "run_quality.h"
 
 /* Everything that one run holds. */
 typedef struct run {
@@ -14,6 +15,7 @@ typedef struct run {
   ps_input *input;
   const ps_input_facts *facts;
   ps_strip strip;
+  ps_quality quality;
   ps_out_beats beats;
   ps_out_features features;
   ps_pipeline pipeline;
@@ -26,6 +28,7 @@ static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, u
 
   WEIR_TRY(ps_input_read(r->input, lo, hi - lo, x, present));
   ps_strip_take(&r->strip, lo, hi, x, present);
+  ps_quality_take(&r->quality, lo, hi, x, present);
   /* It may have begun only now; beats come after their samples. */
   r->beats.strip_lo = r->strip.lo;
   r->beats.strip_hi = r->strip.hi;
@@ -45,6 +48,9 @@ static weir_status take_beats(void *context, const weir_view *view, int64_t lo, 
   (void)lo;
   (void)hi;
   (void)last;
+  for (int64_t i = 0; i < result[0]; i++) {
+    ps_quality_beat(&((run *)context)->quality, result[1 + i]);
+  }
   return ps_out_beats_add(&((run *)context)->beats, result + 1, result + columns + 1, result[0]);
 }
 
@@ -54,6 +60,7 @@ static weir_status open_outputs(run *r)
   if (r->facts->live != NULL && r->cfg->output.follow) {
     WEIR_TRY(ps_out_beats_follow(&r->beats, stdout));
   }
+  WEIR_TRY(ps_quality_init(r->facts, &r->quality));
   WEIR_TRY(ps_strip_init(r->cfg, r->facts, &r->strip));
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_open(r->cli->out, r->facts, &r->features));
@@ -91,7 +98,8 @@ static weir_status write_outputs(run *r)
   }
   WEIR_TRY(ps_out_beats_write(&r->beats, r->cli->out));
   WEIR_TRY(ps_write_provenance(r->cli, r->cfg, inputs, n_inputs));
-  WEIR_TRY(ps_run_page_write(r->cli->out, r->cfg, &r->strip, &r->beats, &r->pipeline, &r->report));
+  WEIR_TRY(ps_run_page_write(r->cli->out, r->cfg, &r->strip, &r->quality, &r->beats, &r->pipeline,
+                             &r->report));
   if (r->beats.n == 0) {
     weir_warn("run",
               "no beat was found in %s: %lld of %lld samples are present; see the strip of "
@@ -137,6 +145,7 @@ static weir_status perform(run *r)
     ps_strip_end(&r->strip, r->facts->count);
     ps_input_report(r->input);
   }
+  ps_quality_end(&r->quality, r->facts->count);
   weir_debug("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
              r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
   ps_one_begin_writing(r->one);
@@ -156,6 +165,7 @@ weir_status ps_beats_run(const ps_one *one)
   ps_out_features_close(&r.features);
   ps_out_beats_fini(&r.beats);
   ps_strip_fini(&r.strip);
+  ps_quality_fini(&r.quality);
   ps_input_close(&r.input);
   return status;
 }

@@ -83,6 +83,7 @@ static const char *const two_columns[2] = {"quantity", "value"};
 /* What the page says of the run; each is also a field of the event `run_end`. */
 typedef struct summary {
   const ps_cfg *cfg;
+  const ps_quality *quality;
   const ps_input_facts *facts;
   const weir_stream_report *report;
   const ps_out_beats *beats;
@@ -282,6 +283,7 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
     WEIR_TRY(add_strip(r, s, strip));
   }
   WEIR_TRY(add_intervals(r, s));
+  WEIR_TRY(ps_quality_page(s->quality, r));
   WEIR_TRY(ps_run_rhythm(r, &s->cfg->output.nn, s->beats));
   if (s->facts->live != NULL) {
     WEIR_TRY(add_live(r, s->facts->live));
@@ -303,12 +305,13 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
 }
 
 weir_status ps_run_page_write(const char *dir, const ps_cfg *cfg, const ps_strip *strip,
-                              const ps_out_beats *beats, const ps_pipeline *pipeline,
-                              const weir_stream_report *report)
+                              const ps_quality *quality, const ps_out_beats *beats,
+                              const ps_pipeline *pipeline, const weir_stream_report *report)
 {
   const ps_input_facts *facts = beats->facts;
   const summary s = {
       .cfg = cfg,
+      .quality = quality,
       .facts = facts,
       .report = report,
       .beats = beats,

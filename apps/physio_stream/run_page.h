@@ -3,6 +3,7 @@
 #define PS_RUN_PAGE_H
 #include "out_beats.h"
 #include "pipeline.h"
+#include "run_quality.h"
 
 /* Samples [lo, hi) of the signal, kept as they are read. */
 typedef struct ps_strip {
@@ -27,6 +28,7 @@ void ps_strip_end(ps_strip *s, int64_t count);
 /* Writes DIR/report.html with its figures, and the event `run_end` with the numbers that it shows.
  */
 weir_status ps_run_page_write(const char *dir, const ps_cfg *cfg, const ps_strip *strip,
-                              const ps_out_beats *beats, const ps_pipeline *pipeline,
+                              const ps_quality *quality, const ps_out_beats *beats,
+                              const ps_pipeline *pipeline,
                               const weir_stream_report *report) WEIR_CHECKED;
 #endif

@@ -15,6 +15,7 @@ enum {
   BOTTOM = 46,
   LEGEND_ROW = 16,
   SIDE = 400, /* of axes that are equal */
+  ROW = 32,   /* of spans */
   MANY = 500, /* points that are drawn small */
   COLORS = 6
 };
@@ -109,6 +110,11 @@ static bool has_bars(const weir_figure *figure)
   return figure->n_series > 0 && figure->series[0].kind == WEIR_FIGURE_BARS;
 }
 
+static bool has_rows(const weir_figure *figure)
+{
+  return figure->n_series > 0 && figure->series[0].kind == WEIR_FIGURE_SPANS;
+}
+
 static void put_frame(const frame *f, const weir_figure *figure)
 {
   const double middle = (LEFT + f->width - RIGHT) / 2.0;
@@ -116,7 +122,9 @@ static void put_frame(const frame *f, const weir_figure *figure)
   if (f->paper) {
     report_paper_put(f->out, LEFT, f->top, f->width - RIGHT, f->bottom);
   }
-  put_ticks(f, &f->y, false);
+  if (!has_rows(figure)) {
+    put_ticks(f, &f->y, false);
+  }
   if (!has_bars(figure)) {
     put_ticks(f, &f->x, true);
   }
@@ -217,6 +225,25 @@ static void put_bars(const frame *f, const weir_figure_series *s, const char *co
   }
 }
 
+/* A row: its name, a line, and on it the spans. What holds for a moment only can still be seen. */
+static void put_spans(const frame *f, const weir_figure_series *s, int number, const char *color)
+{
+  const int base = f->top + ROW * (number + 1) - 3;
+
+  put_label(f->out, LEFT + 4, base - 14, "fill=\"#444\"", s->name);
+  fprintf(f->out, "<path d=\"M%d %dH%d\" stroke=\"#ddd\"/>\n", LEFT, base, f->width - RIGHT);
+  for (int64_t i = 0; i < s->n; i++) {
+    if (isfinite(s->lo[i]) && isfinite(s->hi[i]) && s->y[i] > 0) {
+      const double x0 = at_x(f, s->lo[i]), x1 = at_x(f, s->hi[i]);
+
+      fprintf(f->out,
+              "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"11\" fill=\"%s\" "
+              "fill-opacity=\"%.2f\"/>\n",
+              x0, base - 11, fmax(x1 - x0, 0.8), color, 0.25 + 0.75 * fmin(s->y[i], 1));
+    }
+  }
+}
+
 static void put_series(const frame *f, const weir_figure_series *s, int number)
 {
   const char *color = colors[number % COLORS];
@@ -236,6 +263,9 @@ static void put_series(const frame *f, const weir_figure_series *s, int number)
       put_box(f, &s->x[i], s->y[i], color);
     }
     break;
+  case WEIR_FIGURE_SPANS:
+    put_spans(f, s, number, color);
+    break;
   }
 }
 
@@ -245,7 +275,7 @@ static int put_legend(FILE *out, const weir_figure *figure, int width)
   int rows = 0, x = width;
 
   for (int k = 0; k < figure->n_series; k++) {
-    if (figure->series[k].name == NULL || figure->n_series == 1) {
+    if (figure->series[k].name == NULL || figure->n_series == 1 || has_rows(figure)) {
       continue;
     }
     /* A character takes 7 of 12 in height at most times; a very long name stands alone. */
@@ -274,7 +304,9 @@ static bool has_marks(const weir_figure *figure)
     const weir_figure_series *s = &figure->series[k];
 
     for (int64_t i = 0; i < s->n; i++) {
-      if (isfinite(s->y[i]) && (s->kind != WEIR_FIGURE_HISTOGRAM || s->y[i] != 0)) {
+      const bool counts = s->kind == WEIR_FIGURE_HISTOGRAM || s->kind == WEIR_FIGURE_SPANS;
+
+      if (isfinite(s->y[i]) && (!counts || s->y[i] != 0)) {
         return true;
       }
     }
@@ -286,10 +318,12 @@ static weir_status check(const weir_figure *figure)
 {
   for (int k = 0; k < figure->n_series; k++) {
     const weir_figure_series *s = &figure->series[k];
-    const bool needs_x = s->kind != WEIR_FIGURE_BARS;
+    const bool is_row = s->kind == WEIR_FIGURE_SPANS;
+    const bool needs_x = s->kind != WEIR_FIGURE_BARS && !is_row;
 
-    if (s->n < 0 || (s->n > 0 && (s->y == NULL || (needs_x && s->x == NULL) ||
-                                  (!needs_x && s->label == NULL) || !s->lo != !s->hi))) {
+    if (s->n < 0 || is_row != has_rows(figure) || (is_row && s->n > 0 && s->lo == NULL) ||
+        (s->n > 0 && (s->y == NULL || (needs_x && s->x == NULL) ||
+                      (s->kind == WEIR_FIGURE_BARS && s->label == NULL) || !s->lo != !s->hi))) {
       return weir_fail(WEIR_ERR_SHAPE, "figure %s: series %d lacks an array that its kind needs",
                        figure->title, k);
     }
@@ -317,6 +351,9 @@ static frame lay_out(const weir_figure *figure, FILE *out)
     up = (int)lround(report_paper_up(&f.y));
   } else {
     report_axes(figure, &f.x, &f.y);
+  }
+  if (has_rows(figure)) {
+    up = ROW * figure->n_series;
   }
   if (figure->equal_axes) {
     f.width = LEFT + RIGHT + SIDE;
@@ -365,18 +402,20 @@ static void put_number(FILE *out, double value)
 static void put_row(FILE *out, const weir_figure_series *s, int64_t i)
 {
   const bool band = s->lo != NULL && s->kind == WEIR_FIGURE_LINE;
-  const bool edges = s->kind == WEIR_FIGURE_HISTOGRAM;
+  const bool edges = s->kind == WEIR_FIGURE_HISTOGRAM, row = s->kind == WEIR_FIGURE_SPANS;
 
   report_put_csv(out, s->name == NULL ? "" : s->name);
   if (s->kind == WEIR_FIGURE_BARS) {
     fputc(',', out);
     report_put_csv(out, s->label[i]);
   } else {
-    put_number(out, edges ? (s->x[i] + s->x[i + 1]) / 2 : s->x[i]);
+    put_number(out, edges ? (s->x[i] + s->x[i + 1]) / 2
+                    : row ? (s->lo[i] + s->hi[i]) / 2
+                          : s->x[i]);
   }
   put_number(out, s->y[i]);
-  put_number(out, edges ? s->x[i] : band ? s->lo[i] : NAN);
-  put_number(out, edges ? s->x[i + 1] : band ? s->hi[i] : NAN);
+  put_number(out, edges ? s->x[i] : band || row ? s->lo[i] : NAN);
+  put_number(out, edges ? s->x[i + 1] : band || row ? s->hi[i] : NAN);
   fputc('\n', out);
 }
 

@@ -51,7 +51,11 @@ static void widen_series(const weir_figure_series *s, report_axis *x, report_axi
   if (counts) {
     widen(y, 0);
   }
-  for (int64_t i = 0; i < s->n; i++) {
+  for (int64_t i = 0; i < s->n && s->kind == WEIR_FIGURE_SPANS; i++) {
+    widen(x, s->lo[i]);
+    widen(x, s->hi[i]);
+  }
+  for (int64_t i = 0; i < s->n && s->kind != WEIR_FIGURE_SPANS; i++) {
     widen(y, s->y[i]);
     widen(x, s->kind == WEIR_FIGURE_BARS ? REPORT_BAR_AT(i) - 0.5 : s->x[i]);
     if (counts) {

@@ -196,15 +196,33 @@ static void equal_axes_have_one_range_and_one_scale(void **state)
   free(svg);
 }
 
+static void spans_stand_on_rows_of_their_own(void **state)
+{
+  const double lo[] = {0, 20, 50}, hi[] = {10, 30, 100}, y[] = {0.5, 0, 1};
+  const weir_figure_series s[] = {
+      {.kind = WEIR_FIGURE_SPANS, .name = "missing", .n = 3, .y = y, .lo = lo, .hi = hi},
+      {.kind = WEIR_FIGURE_SPANS, .name = "flat", .n = 1, .y = y + 2, .lo = lo + 2, .hi = hi + 2}};
+  const weir_figure f = {.series = s, .n_series = 2};
+  char *svg = text_of(weir_figure_svg, &f), *csv = text_of(weir_figure_csv, &f);
+
+  assert_int_equal(count(svg, "<rect "), 3); /* a share of 0 is not drawn */
+  assert_true(strstr(svg, ">missing<") != NULL && strstr(svg, ">flat<") != NULL);
+  assert_string_equal(csv, "series,x,y,lo,hi\nmissing,5,0.5,0,10\nmissing,25,0,20,30\n"
+                           "missing,75,1,50,100\nflat,75,1,50,100\n");
+  free(svg);
+  free(csv);
+}
+
 static void a_series_without_its_arrays_is_refused(void **state)
 {
   const double y[] = {1};
   const weir_figure_series wrong[] = {{.kind = WEIR_FIGURE_LINE, .n = 1, .y = y},
                                       {.kind = WEIR_FIGURE_BARS, .n = 1, .y = y},
                                       {.kind = WEIR_FIGURE_LINE, .n = 1, .x = y, .y = y, .lo = y},
+                                      {.kind = WEIR_FIGURE_SPANS, .n = 1, .x = y, .y = y},
                                       {.kind = WEIR_FIGURE_POINTS, .n = -1}};
 
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     const weir_figure f = {.title = "t", .series = &wrong[i], .n_series = 1};
     assert_int_equal(weir_figure_svg(&f, stderr), WEIR_ERR_SHAPE);
     assert_int_equal(weir_figure_csv(&f, stderr), WEIR_ERR_SHAPE);
@@ -222,6 +240,7 @@ int main(void)
       cmocka_unit_test(the_last_tick_is_labelled_and_the_legend_is_above_the_axes),
       cmocka_unit_test(paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second),
       cmocka_unit_test(equal_axes_have_one_range_and_one_scale),
+      cmocka_unit_test(spans_stand_on_rows_of_their_own),
       cmocka_unit_test(a_series_without_its_arrays_is_refused),
   };
 

@@ -11,10 +11,12 @@ extern "C" {
 #endif
 
 typedef enum weir_figure_kind {
-  WEIR_FIGURE_LINE,     /* x, y; broken where a value is not finite; lo and hi: a band around it */
-  WEIR_FIGURE_POINTS,   /* x, y                                                                 */
-  WEIR_FIGURE_BARS,     /* y at equal distances, label[n] below                                 */
-  WEIR_FIGURE_HISTOGRAM /* y[n] counts between the edges x[n + 1]                                */
+  WEIR_FIGURE_LINE,      /* x, y; broken where a value is not finite; lo and hi: a band around it */
+  WEIR_FIGURE_POINTS,    /* x, y                                                                 */
+  WEIR_FIGURE_BARS,      /* y at equal distances, label[n] below                                 */
+  WEIR_FIGURE_HISTOGRAM, /* y[n] counts between the edges x[n + 1]                                */
+  WEIR_FIGURE_SPANS      /* shares y[n], 0 to 1, from lo[n] to hi[n] on a row of its own that the
+                            name labels: the fuller the darker. All series of a figure, or none   */
 } weir_figure_kind;
 
 /* One set of values. All arrays are borrowed. */
@@ -23,7 +25,7 @@ typedef struct weir_figure_series {
   const char *name; /* in the legend and in the CSV; NULL: not in the legend */
   int64_t n;
   const double *x, *y;
-  const double *lo, *hi;    /* band of a line, or NULL */
+  const double *lo, *hi;    /* band of a line, or NULL; ends of spans */
   const char *const *label; /* of bars                 */
 } weir_figure_series;
 

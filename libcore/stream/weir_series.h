@@ -19,7 +19,7 @@ typedef struct weir_series {
   weir_value value, present;
   weir_value age; /* made where it is needed (weir_series_aged), else WEIR_NO_VALUE */
   int64_t rate_num, rate_den;
-  char unit[WEIR_SERIES_UNIT]; /* "mV", "s"; "1": a number; "flags": bits; "": not stated */
+  char unit[WEIR_SERIES_UNIT]; /* "mV", "s"; "1": a number; "flags": weir_flags.h; "": not stated */
 } weir_series;
 
 /* The inputs `name` (f32) and `present` (bool) of the graph as a stream. */

@@ -133,9 +133,11 @@ static weir_status define_column(results *w, int64_t i)
   WEIR_TRY(weir_netcdf_put_numbers(nc, w->var[i], "_FillValue", WEIR_F32, &fill, 1));
   WEIR_TRY(weir_netcdf_put_text(nc, w->var[i], "long_name", c->name));
   WEIR_TRY(weir_netcdf_put_text(nc, w->var[i], "coordinates", "record"));
-  return c->unit[0] == 0 ? WEIR_OK
-                         : weir_netcdf_put_text(nc, w->var[i], "units",
-                                                strcmp(c->unit, "flags") == 0 ? "1" : c->unit);
+  return c->unit[0] == 0
+             ? WEIR_OK
+             : weir_netcdf_put_text(
+                   nc, w->var[i], "units",
+                   strcmp(c->unit, "flags") == 0 || strcmp(c->unit, "bits") == 0 ? "1" : c->unit);
 }
 
 /* Microseconds of slot k: of the date that the recording gives, else since its first sample. */

@@ -206,6 +206,61 @@ static void a_rhythm_is_drawn_from_the_beats_found(void **state)
   free(density);
 }
 
+/* Seconds that a row of a timeline says: shares times windows. */
+static double seconds_of(const char *path, const char *name)
+{
+  char *text = contents(path), start[64];
+  double sum = 0, x, share, lo, hi;
+  const int length = snprintf(start, sizeof start, "\n%s,", name);
+
+  for (const char *at = strstr(text, start); at != NULL; at = strstr(at + 1, start)) {
+    assert_int_equal(sscanf(at + length, "%lf,%lf,%lf,%lf", &x, &share, &lo, &hi), 4);
+    assert_true(share >= 0 && share <= 1);
+    sum += share * (hi - lo);
+  }
+  free(text);
+  return sum;
+}
+
+static void the_timeline_of_quality_holds_what_is_absent(void **state)
+{
+  const char *const gaps = "--set ecgsyn.duration=205 --set ecgsyn.gaps.missing=0.2 "
+                           "--set ecgsyn.gaps.mean=15";
+
+  (void)state;
+  assert_int_equal(program("run %s --out %s", gaps, in_scratch("a")), 0);
+  assert_int_equal(program("run %s --set stream.window=3 --out %s", gaps, in_scratch("b")), 0);
+  const char *path = in_scratch("a/figures/quality.csv");
+  const double absent = event_number(in_scratch("a"), "run_end", "absent") / 256;
+  assert_true(absent > 10);
+  assert_near(seconds_of(path, "missing"), absent, 1e-6);
+  /* Where 15 s are absent no beat is found either, but short gaps hide no pause. */
+  assert_true(seconds_of(path, "no beat for more than 2 s") > 0.8 * absent);
+  assert_near(seconds_of(path, "flat: one value for 0.5 s or more"), 0, 0);
+  assert_true(same_contents(path, in_scratch("b/figures/quality.csv")));
+}
+
+#ifdef HAVE_CONFIG_FILES
+static void a_query_draws_the_flags_that_occur(void **state)
+{
+  static const char text[] =
+      "ecgsyn: {duration: 205, gaps: {missing: 0.2, mean: 15}}\n"
+      "query:\n"
+      "  streams: [{name: ecg}]\n"
+      "  steps:\n"
+      "    - {name: f, from: [ecg], do: {filter: {kind: highpass, lo: 0.5}}}\n"
+      "  outputs: [{stream: f}, {stream: f.flags}]\n";
+
+  (void)state;
+  write_file(in_scratch("q.yaml"), text, sizeof text - 1);
+  assert_int_equal(program("run --config %s --out %s", in_scratch("q.yaml"), in_scratch("a")), 0);
+  /* Every start settles, and there is more than one. */
+  assert_true(seconds_of(in_scratch("a/figures/flags_2.csv"),
+                         "a filter has not settled after a start") > 0.1);
+  assert_near(seconds_of(in_scratch("a/figures/flags_2.csv"), "baseline wander"), 0, 0);
+}
+#endif
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
@@ -213,6 +268,10 @@ int main(void)
       TEST(errors_are_listed_and_drawn_where_they_are),
       TEST(a_record_without_its_signal_has_no_strip),
       TEST(a_rhythm_is_drawn_from_the_beats_found),
+      TEST(the_timeline_of_quality_holds_what_is_absent),
+#ifdef HAVE_CONFIG_FILES
+      TEST(a_query_draws_the_flags_that_occur),
+#endif
       TEST(errors_of_users_show_no_trace_unless_asked),
   };
 

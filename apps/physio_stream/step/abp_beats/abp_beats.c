@@ -26,7 +26,7 @@ static const weir_opt options[] = {
 enum { ONSET, SBP, DBP, MAP, PP, PERIOD, FLAGS, VALUES };
 
 static const char *const names[VALUES] = {"onset", "sbp", "dbp", "map", "pp", "period", "flags"};
-static const char *const units[VALUES] = {"mmHg", "mmHg", "mmHg", "mmHg", "mmHg", "s", "flags"};
+static const char *const units[VALUES] = {"mmHg", "mmHg", "mmHg", "mmHg", "mmHg", "s", "bits"};
 
 typedef struct search {
   ps_onset_params onsets;

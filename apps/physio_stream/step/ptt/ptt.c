@@ -137,7 +137,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   out->name[FLAGS] = "flags";
   out->out[DELAY].present = weir_gt_scalar(g, out->out[DELAY].value, 0);
   weir_series_set_unit(&out->out[DELAY], "s");
-  weir_series_set_unit(&out->out[FLAGS], "flags");
+  weir_series_set_unit(&out->out[FLAGS], "bits");
   WEIR_TRY(weir_graph_status(g));
   return WEIR_OK;
 }

@@ -94,7 +94,7 @@ static weir_series member(weir_graph *g, weir_series s, weir_value present, doub
 static weir_series flag(weir_graph *g, weir_series s, weir_value present)
 {
   s.value = weir_cast(g, WEIR_F32, s.present);
-  weir_series_set_unit(&s, "flags");
+  weir_series_set_unit(&s, "1");
   return member(g, s, present, 0);
 }
 
