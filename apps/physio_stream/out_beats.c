@@ -193,12 +193,12 @@ static weir_status describe_file(const ps_out_beats *b, weir_netcdf *nc)
   return weir_netcdf_write_texts(nc, record, NULL, NULL, names);
 }
 
-static weir_status describe_time(const ps_out_beats *b, weir_netcdf *nc, int time)
+weir_status ps_time_describe(const ps_input_facts *facts, weir_netcdf *nc, int time)
 {
   WEIR_TRY(weir_netcdf_put_text(nc, time, "standard_name", "time"));
   WEIR_TRY(weir_netcdf_put_text(nc, time, "calendar", "standard"));
   WEIR_TRY(weir_netcdf_put_text(nc, time, "units", "microseconds since 1970-01-01 00:00:00"));
-  if (b->facts->start_kind == 2) {
+  if (facts->start_kind == 2) {
     return WEIR_OK;
   }
   return weir_netcdf_put_text(nc, time, "comment",
@@ -235,7 +235,7 @@ static weir_status open_netcdf(const ps_out_beats *b, const char *dir, files *f)
     WEIR_TRY(weir_netcdf_chunk(f->nc, vars[i], &chunk, 4));
   }
   WEIR_TRY(weir_netcdf_put_text(f->nc, f->sample, "long_name", "sample of the R wave"));
-  WEIR_TRY(describe_time(b, f->nc, f->time));
+  WEIR_TRY(ps_time_describe(b->facts, f->nc, f->time));
   WEIR_TRY(weir_netcdf_put_text(f->nc, f->rr, "long_name", "interval from the beat before"));
   WEIR_TRY(weir_netcdf_put_text(f->nc, f->rr, "units", "s"));
   WEIR_TRY(weir_netcdf_put_text(f->nc, f->rr, "coordinates", "time record"));
@@ -244,13 +244,12 @@ static weir_status open_netcdf(const ps_out_beats *b, const char *dir, files *f)
   return describe_file(b, f->nc);
 }
 
-/* Microseconds: of the date that the recording gives, else since its first sample. */
-static int64_t microseconds(const ps_out_beats *b, int64_t sample)
+int64_t ps_time_us(const ps_input_facts *facts, int64_t sample)
 {
-  const __int128 num = (__int128)sample * b->facts->fs_den * 1000000;
-  const int64_t us = (int64_t)((num + b->facts->fs_num / 2) / b->facts->fs_num);
+  const __int128 num = (__int128)sample * facts->fs_den * 1000000;
+  const int64_t us = (int64_t)((num + facts->fs_num / 2) / facts->fs_num);
 
-  return us + (b->facts->start_kind == 2 ? b->facts->start_us : 0);
+  return us + (facts->start_kind == 2 ? facts->start_us : 0);
 }
 
 static weir_status write_text(const ps_out_beats *b, const files *f, const ps_beat *beat, double rr)
@@ -273,7 +272,7 @@ static weir_status write_block(const ps_out_beats *b, const files *f, const ps_b
 
   for (int64_t i = 0; i < n; i++) {
     sample[i] = beat[i].sample;
-    time[i] = microseconds(b, beat[i].sample);
+    time[i] = ps_time_us(b->facts, beat[i].sample);
     rr[i] = beat[i].flags == 0 ? seconds(b, beat[i].sample - before) : NAN;
     flags[i] = (uint8_t)beat[i].flags;
     before = beat[i].sample;

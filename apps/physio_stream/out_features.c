@@ -3,6 +3,7 @@
 #include "base/weir_dtype.h"
 #include "base/weir_file.h"
 #include "model/graph.h"
+#include "out_beats.h"
 
 enum { PATH_SIZE = 4096, BLOCK = 16384 };
 
@@ -33,12 +34,40 @@ static weir_status define(ps_out_features *f, const ps_input_facts *facts, int d
   return weir_netcdf_put_text(f->nc, v->var, "units", units);
 }
 
+/* The coordinate of dimension `dim`, which has its name. */
+static weir_status define_time(ps_out_features *f, int dim)
+{
+  const int64_t chunk = f->facts->count < BLOCK ? f->facts->count : BLOCK;
+
+  WEIR_TRY(weir_netcdf_var(f->nc, "time", WEIR_I64, 1, &dim, &f->time));
+  WEIR_TRY(weir_netcdf_chunk(f->nc, f->time, &chunk, 1));
+  return ps_time_describe(f->facts, f->nc, f->time);
+}
+
+static weir_status write_time(const ps_out_features *f)
+{
+  int64_t time[BLOCK], end = 0;
+
+  for (int k = 0; k < PS_FEATURES; k++) {
+    end = f->feature[k].next > end ? f->feature[k].next : end;
+  }
+  for (int64_t at = 0; at < end; at += BLOCK) {
+    const int64_t n = end - at < BLOCK ? end - at : BLOCK;
+
+    for (int64_t i = 0; i < n; i++) {
+      time[i] = ps_time_us(f->facts, at + i);
+    }
+    WEIR_TRY(weir_netcdf_write(f->nc, f->time, &at, &n, time));
+  }
+  return WEIR_OK;
+}
+
 weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts, ps_out_features *out)
 {
   char path[PATH_SIZE];
   int dim = 0;
 
-  *out = (ps_out_features){0};
+  *out = (ps_out_features){.facts = facts};
   WEIR_TRY(weir_path_join(dir, "features.nc", path, sizeof path));
   WEIR_TRY(weir_netcdf_create(path, &out->nc));
   WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
@@ -46,6 +75,7 @@ weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts, p
   WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "signal", facts->signal));
   WEIR_TRY(weir_netcdf_dim(out->nc, "time",
                            facts->live != NULL ? WEIR_NETCDF_UNLIMITED : facts->count, &dim));
+  WEIR_TRY(define_time(out, dim));
   for (int k = 0; k < PS_FEATURES; k++) {
     WEIR_TRY(define(out, facts, dim, k));
   }
@@ -76,6 +106,7 @@ weir_status ps_out_features_take(void *context, const weir_view *view, int64_t l
 
 weir_status ps_out_features_commit(ps_out_features *f)
 {
+  WEIR_TRY(write_time(f));
   return weir_netcdf_commit(&f->nc);
 }
 

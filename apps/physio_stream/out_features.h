@@ -19,6 +19,8 @@ extern const char *const ps_feature_names[PS_FEATURES];
 
 typedef struct ps_out_features {
   weir_netcdf *nc;
+  const ps_input_facts *facts;
+  int time; /* the coordinate, written at the end */
   ps_feature feature[PS_FEATURES];
 } ps_out_features;
 

@@ -118,7 +118,6 @@ int weir_plan_tier(const weir_plan *p)
 
 void weir_plan_print(const weir_plan *p, FILE *out)
 {
-  fprintf(out, "%s", p->dump != NULL ? p->dump : "");
   fprintf(out, "== groups (%s peaks: %.3g bytes/s, %.3g flop/s; per %s)\n",
           p->measured_peaks ? "measured" : "built-in", p->bandwidth, p->flop_rate,
           p->streaming ? "chunk" : "run");
@@ -133,4 +132,5 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   fprintf(out, "== memory\n");
   weir_schedule_print(&p->schedule, p->g, out);
   fprintf(out, "tile-local scratch: %lld bytes a thread\n", (long long)p->scratch_bytes);
+  fprintf(out, "%s", p->dump != NULL ? p->dump : "");
 }

@@ -64,16 +64,31 @@ static weir_status init_arrays(weir_plan *p)
   return WEIR_OK;
 }
 
+static const char *member_name(const weir_plan *p, int32_t number)
+{
+  const weir_node *node = weir_graph_node(p->g, number);
+
+  return node->label != NULL ? node->label : node->op->name;
+}
+
+/* Neighbours of one name are counted: "shift, elementwise x3". */
 static void name_members(const weir_plan *p, exec_group *group)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
   size_t used = 0;
 
-  for (int64_t i = 0; i < from->n_nodes && used + 4 < sizeof(group->members); i++) {
-    const weir_node *node = weir_graph_node(p->g, from->nodes[i]);
-    const int n =
-        snprintf(group->members + used, sizeof(group->members) - used, "%s%s", used > 0 ? ", " : "",
-                 node->label != NULL ? node->label : node->op->name);
+  for (int64_t i = 0, end; i < from->n_nodes && used + 4 < sizeof(group->members); i = end) {
+    const char *name = member_name(p, from->nodes[i]);
+    char times[32] = "";
+
+    for (end = i + 1; end < from->n_nodes && strcmp(member_name(p, from->nodes[end]), name) == 0;
+         end++) {
+    }
+    if (end - i > 1) {
+      (void)snprintf(times, sizeof times, " x%lld", (long long)(end - i));
+    }
+    const int n = snprintf(group->members + used, sizeof(group->members) - used, "%s%s%s",
+                           used > 0 ? ", " : "", name, times);
 
     used += n > 0 ? (size_t)n : 0;
     used = used < sizeof(group->members) ? used : sizeof(group->members) - 1;

@@ -210,6 +210,21 @@ static void features_need_netcdf(void **state)
   assert_int_equal(status, weir_netcdf_available() ? 0 : 7);
   assert_true(weir_netcdf_available() ? weir_file_exists(in_scratch("b/features.nc"))
                                       : only_log(in_scratch("b")));
+  if (weir_netcdf_available()) {
+    const int64_t from = 100, two = 2;
+    int64_t time[2] = {0, 0};
+    weir_netcdf_shape shape;
+    weir_netcdf *nc = NULL;
+    int var = 0;
+
+    assert_ok(weir_netcdf_open(in_scratch("b/features.nc"), &nc));
+    assert_ok(weir_netcdf_find(nc, "time", &var, &shape));
+    assert_int_equal(shape.lengths[0], 60 * 256);
+    assert_ok(weir_netcdf_read(nc, var, &from, &two, time));
+    assert_int_equal(time[0], 390625); /* 100 / 256 s */
+    assert_int_equal(time[1], 394531);
+    weir_netcdf_close(&nc);
+  }
 }
 
 static void describe_and_bench_and_options_print(void **state)
