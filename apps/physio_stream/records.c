@@ -47,9 +47,9 @@ weir_status ps_one_add(const ps_one *one, const ps_pool_row *row)
   return WEIR_OK;
 }
 
-int ps_records_worker(int64_t i, int workers)
+ps_share ps_records_share(int64_t i, int ranks, int workers)
 {
-  return (int)(i % workers);
+  return (ps_share){.rank = (int)(i % ranks), .worker = (int)(i / ranks % workers)};
 }
 
 /* What follows the last '/', without ".hea". */
@@ -157,7 +157,7 @@ static weir_status run_record(job *j, ps_record *r)
   char dir[PS_PATH];
   weir_cli cli = *j->all->cli;
   ps_cfg cfg = *j->all->cfg;
-  const ps_one one = {&cli, &cfg, j->all->config, r, &j->writing};
+  const ps_one one = {&cli, &cfg, j->all->config, r, &j->writing, NULL};
 
   if (weir_stop_requested()) {
     return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d before %s", weir_stop_signal(),
@@ -179,9 +179,10 @@ static void run_share(void *context, int64_t worker, int thread)
 
   (void)thread;
   for (int64_t i = 0; i < j->records.count; i++) {
+    const ps_share share = ps_records_share(i, weir_comm_size(j->all->comm), j->workers);
     ps_record *r = &j->records.items[i];
 
-    if (ps_records_worker(i, j->workers) != (int)worker) {
+    if (share.rank != weir_comm_rank(j->all->comm) || share.worker != (int)worker) {
       continue;
     }
     r->status = run_record(j, r);
@@ -228,20 +229,33 @@ static void destroy(ps_records *list)
   weir_free(&list->items);
 }
 
+/* The table of all and what failed: rank 0 knows. */
+static weir_status conclude(const job *j)
+{
+  WEIR_TRY(ps_records_pool_write(&j->records, j->all->cli->out));
+  WEIR_TRY(verdict(&j->records));
+  weir_info("run", "%lld recordings; wrote %s/records.csv and report.html",
+            (long long)j->records.count, j->all->cli->out);
+  return WEIR_OK;
+}
+
 weir_status ps_records_run(const ps_one *all, const char *const *known,
                            weir_status (*run)(const ps_one *one))
 {
   job j = {.all = all, .known = known, .run = run, .writing = ATOMIC_FLAG_INIT};
-  const int threads = weir_threads_get();
-  weir_status status = WEIR_OK;
+  const int64_t threads = weir_threads_get(), ranks = weir_comm_size(all->comm);
+  weir_status status = list_records(&all->cfg->input.records, &j.records);
 
-  WEIR_TRY_GOTO(list_records(&all->cfg->input.records, &j.records), done);
-  j.workers = j.records.count < threads ? (int)j.records.count : threads;
+  WEIR_TRY_GOTO(weir_comm_agree(all->comm, status), done);
+  const int64_t mine = (j.records.count + ranks - 1) / ranks;
+
+  j.workers = (int)(mine < threads ? mine : threads);
   weir_parallel(j.workers, j.workers, run_share, &j);
-  WEIR_TRY_GOTO(ps_records_pool_write(&j.records, all->cli->out), done);
-  WEIR_TRY_GOTO(verdict(&j.records), done);
-  weir_info("run", "%lld recordings; wrote %s/records.csv and report.html",
-            (long long)j.records.count, all->cli->out);
+  WEIR_TRY_GOTO(ps_records_collect(all->comm, &j.records), done);
+  if (weir_comm_rank(all->comm) == 0) {
+    status = conclude(&j);
+  }
+  WEIR_TRY_GOTO(weir_comm_agree(all->comm, status), done);
 done:
   destroy(&j.records);
   return status;

@@ -2,6 +2,7 @@
 #ifndef PS_RECORDS_H
 #define PS_RECORDS_H
 #include <stdatomic.h>
+#include "comm/weir_comm.h"
 #include "verbs.h"
 
 /* A result of one recording, as the pooled table counts it. */
@@ -22,13 +23,15 @@ typedef struct ps_record {
 } ps_record;
 
 /* What the run of one recording is given: `cli` with its folder and threads, `cfg` with its input.
- * `record` and `writing` are NULL where it is alone. */
+ * `record` and `writing` are NULL where it is alone; `comm` is that of the program, for
+ * ps_records_run. */
 typedef struct ps_one {
   const weir_cli *cli;
   const ps_cfg *cfg;
   const weir_config *config;
   ps_record *record;
   atomic_flag *writing;
+  weir_comm *comm;
 } ps_one;
 
 /* Files of several recordings are written by one thread at a time, for NetCDF has global state. */
@@ -37,12 +40,15 @@ void ps_one_end_writing(const ps_one *one);
 /* Adds a row of the pooled table; nothing where the recording is alone. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_one_add(const ps_one *one, const ps_pool_row *row) WEIR_CHECKED;
 
-/* Which of `workers` runs recording i. */
-int ps_records_worker(int64_t i, int workers);
+/* Who runs recording i: the ranks in turn, of each its `workers` threads in turn. */
+typedef struct ps_share {
+  int rank, worker;
+} ps_share;
+ps_share ps_records_share(int64_t i, int ranks, int workers);
 
 /* Runs every recording of input.records with `run`, one thread each, into the folder of its name
- * below cli->out; `known` are the patterns of what a run writes there. Writes records.csv and
- * report.html of all. A recording that fails is named and does not stop the others.
+ * below cli->out; `known` are the patterns of what a run writes there. Rank 0 writes records.csv
+ * and report.html of all. A recording that fails is named and does not stop the others. Collective.
  * Fails: WEIR_ERR_CONFIG for names that two recordings share, WEIR_ERR_DATA for a list that cannot
  * be read; with the status of the first recording that failed, naming all that did. */
 weir_status ps_records_run(const ps_one *all, const char *const *known,
