@@ -149,6 +149,26 @@ static inline void series_run(series_case *c, series_build build, const void *co
   weir_series_keeper_fini(&c->keeper);
 }
 
+/* A use of an operator that its descriptor draws. */
+typedef struct series_sample {
+  const weir_series_op *op;
+  uint64_t seed;
+  series_case *c;
+} series_sample;
+
+/* Builds it; context: series_sample. */
+static inline weir_series series_build_sample(weir_graph *g, weir_series s, const void *context)
+{
+  const series_sample *w = context;
+
+  if (w->op->sample_use == NULL) {
+    return w->op->sample(g, s, w->seed);
+  }
+  const weir_series_use use = series_use(w->c, g, &s);
+
+  return w->op->sample_use(&use, w->seed);
+}
+
 /* The whole stream at once, in the vector tier. */
 static inline void series_run_whole(series_case *c, series_build build, const void *context)
 {

@@ -1,25 +1,8 @@
 /* series_test.c - what holds for every stream operator of the build: nothing depends on chunks or
- * on skipped gaps, and absent slots are 0. */
+ * on skipped gaps, absent slots are 0, and the tier that others are measured by agrees. */
 #include "stream/series_check.h"
+#include <math.h>
 #include <stdio.h>
-
-typedef struct which {
-  const weir_series_op *op;
-  uint64_t seed;
-  series_case *c;
-} which;
-
-static weir_series build(weir_graph *g, weir_series s, const void *context)
-{
-  const which *w = context;
-
-  if (w->op->sample_use == NULL) {
-    return w->op->sample(g, s, w->seed);
-  }
-  const weir_series_use use = series_use(w->c, g, &s);
-
-  return w->op->sample_use(&use, w->seed);
-}
 
 static series_case whole, other;
 
@@ -28,13 +11,13 @@ static void check_operator(const weir_series_op *op)
   int64_t skipped = 0;
 
   for (uint64_t seed = 0; seed < 40; seed++) {
-    const which w = {op, seed, &whole}, v = {op, seed, &other};
+    const series_sample w = {op, seed, &whole}, v = {op, seed, &other};
     const double missing = 0.3 * (double)(seed % 4);
 
     series_draw(&whole, seed, missing);
     other = whole;
-    series_run_whole(&whole, build, &w);
-    series_run(&other, build, &v, 2,
+    series_run_whole(&whole, series_build_sample, &w);
+    series_run(&other, series_build_sample, &v, 2,
                (weir_stream_cfg){.window = 1 + (double)(seed % 9) * 8,
                                  .skip = seed % 2 == 0,
                                  .cut_seed = (int64_t)(seed % 3)});
@@ -59,6 +42,47 @@ static void chunks_and_skipped_gaps_change_nothing(void **state)
     check_operator(weir_series_op_table[n]);
   }
   assert_true(n >= 21);
+}
+
+/* Largest difference over the largest value, of all slots; presence is the same. */
+static double departure(void)
+{
+  double worst = 0, scale = 0;
+
+  assert_int_equal(other.n, whole.n);
+  assert_int_equal(other.n_present, whole.n_present);
+  assert_memory_equal(other.y_present, whole.y_present, (size_t)whole.n);
+  for (int64_t t = 0; t < whole.n; t++) {
+    const double a = (double)whole.y[t], b = (double)other.y[t];
+
+    assert_true(isfinite(a) == isfinite(b));
+    if (isfinite(a)) {
+      worst = fmax(worst, fabs(a - b));
+      scale = fmax(scale, fabs(a));
+    }
+  }
+  return worst == 0 ? 0 : worst / scale;
+}
+
+static void the_reference_tier_agrees(void **state)
+{
+  for (int n = 0; weir_series_op_table[n] != NULL; n++) {
+    const weir_series_op *op = weir_series_op_table[n];
+    double worst = 0;
+
+    for (uint64_t seed = 0; seed < 6; seed++) {
+      const series_sample w = {op, seed, &whole}, v = {op, seed, &other};
+
+      series_draw(&whole, seed, 0.2 * (double)(seed % 3));
+      other = whole;
+      series_run_whole(&whole, series_build_sample, &w);
+      series_run(&other, series_build_sample, &v, 1,
+                 (weir_stream_cfg){.window = 5 + (double)seed, .skip = seed % 2 == 0});
+      worst = fmax(worst, departure());
+    }
+    printf("%s: departs by %.2g\n", op->name, worst);
+    assert_true(worst <= 1e-6);
+  }
 }
 
 static void a_rate_that_is_not_positive_is_refused(void **state)
@@ -97,6 +121,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chunks_and_skipped_gaps_change_nothing),
+      cmocka_unit_test(the_reference_tier_agrees),
       cmocka_unit_test(a_rate_that_is_not_positive_is_refused),
       cmocka_unit_test(rates_are_scaled_in_lowest_terms_or_refused),
   };
