@@ -108,7 +108,7 @@ int main(void)
   const int64_t shape[] = {COUNT};
   bench b = {.plan = NULL};
 
-  bench_pin();
+  (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
   if (weir_tensor_init(&b.x, WEIR_F32, 1, shape) != WEIR_OK ||
       weir_tensor_init(&b.y, WEIR_F32, 1, shape) != WEIR_OK) {

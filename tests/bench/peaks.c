@@ -54,7 +54,7 @@ int main(int argc, char **argv)
   arrays a = {malloc(COPY), malloc(COPY)};
   lanes numbers[3];
 
-  bench_pin();
+  (void)bench_pin();
   if (a.from == NULL || a.to == NULL) {
     fprintf(stderr, "peaks: no memory\n");
     return 5;

@@ -8,6 +8,7 @@
 #include "base/weir_check.h"
 #include "base/weir_log.h"
 #include "data/ecgsyn.h"
+#include "device/weir_parallel.h"
 #include "model/graph.h"
 #include "stream/weir_stream.h"
 #include "weir_bench.h"
@@ -149,6 +150,50 @@ static void speed(detection *d, const char *work, int tier, const char *cache, d
   unplan(d);
 }
 
+enum { PAIR = 2 };
+
+static void run_recording(void *context, int64_t item, int thread)
+{
+  (void)thread;
+  run((detection *)context + item);
+}
+
+static void run_in_turn(void *context)
+{
+  for (int i = 0; i < PAIR; i++) {
+    run((detection *)context + i);
+  }
+}
+
+static void run_together(void *context)
+{
+  weir_parallel(PAIR, PAIR, run_recording, context);
+}
+
+/* Two recordings, as `physio_stream run` takes them: one after the other, and at once. */
+static void scaling(const detection *d, const char *cache)
+{
+  detection pair[PAIR] = {*d, *d};
+  double seconds[2];
+
+  weir_threads_set(PAIR);
+  for (int i = 0; i < PAIR; i++) {
+    (void)plan(&pair[i], SAMPLES, NATIVE, cache);
+  }
+  bench_median_pair(RUNS, run_in_turn, pair, run_together, pair, seconds);
+  if (pair[0].beats != pair[1].beats || pair[0].beats < SAMPLES / RATE * 9 / 10) {
+    fprintf(stderr, "physio_detect: %lld and %lld beats found\n", (long long)pair[0].beats,
+            (long long)pair[1].beats);
+    exit(6);
+  }
+  bench_row("detection in two recordings on 2 threads", "1 thread",
+            PAIR * SAMPLES / seconds[0] * 1e-6, PAIR * SAMPLES / seconds[1] * 1e-6, "M samples/s",
+            1, 1.7);
+  for (int i = 0; i < PAIR; i++) {
+    unplan(&pair[i]);
+  }
+}
+
 /* Resident bytes at the highest of a fresh process that detects beats for `hours`. */
 static double resident(const char *self, int hours, int tier)
 {
@@ -211,7 +256,8 @@ int main(int argc, char **argv)
   char cache[256];
 
   weir_log_set_level(WEIR_LOG_WARN);
-  bench_pin();
+  const cpu_set_t allowed = bench_pin();
+
   make_signal(&d);
   if (argc > 2) {
     return child(&d, atoi(argv[1]), atoi(argv[2]));
@@ -230,6 +276,11 @@ int main(int argc, char **argv)
   bench_row("plan with warm cache", "limit", 60, warm * 1e3, "ms", 0, 1);
   memory("native", NATIVE);
   memory("vector", VECTOR);
+  if (bench_unpin(&allowed) >= PAIR) {
+    scaling(&d, cache);
+  } else {
+    fprintf(stderr, "physio_detect: one processor: no row of 2 threads\n");
+  }
   weir_check_rmdir(cache);
   return 0;
 }

@@ -149,7 +149,7 @@ int main(void)
   if (!peer_ready()) {
     return PEER_SKIP;
   }
-  bench_pin();
+  (void)bench_pin();
   make_signal(&f);
   weir_opts_default(weir_series_op_filter.opts, sizeof f.opts, &f.opts);
   f.opts.kind = FILTER_FIR_BANDPASS;

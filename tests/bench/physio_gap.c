@@ -218,7 +218,7 @@ int main(int argc, char **argv)
   };
   bench b = {.stream = NULL};
 
-  bench_pin();
+  (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
   if (!peer_ready()) {
     return PEER_SKIP;

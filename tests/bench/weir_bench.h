@@ -10,15 +10,17 @@
 
 enum { BENCH_RUNS_MAX = 101 };
 
-/* Keeps the calling thread on the last processor it may use, so that runs are comparable. */
-static inline void bench_pin(void)
+/* Keeps the calling thread on the last processor it may use, so that runs are comparable. Returns
+ * the processors that it might use before, for bench_unpin; none where that cannot be known. */
+static inline cpu_set_t bench_pin(void)
 {
   cpu_set_t allowed, one;
 
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-    return;
-  }
+  CPU_ZERO(&allowed);
   CPU_ZERO(&one);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    return one;
+  }
   for (size_t cpu = CPU_SETSIZE; cpu-- > 0;) {
     if (CPU_ISSET(cpu, &allowed)) {
       CPU_SET(cpu, &one);
@@ -26,6 +28,13 @@ static inline void bench_pin(void)
     }
   }
   (void)sched_setaffinity(0, sizeof one, &one);
+  return allowed;
+}
+
+/* For work on several threads; returns how many processors there are. */
+static inline int bench_unpin(const cpu_set_t *allowed)
+{
+  return sched_setaffinity(0, sizeof *allowed, allowed) == 0 ? CPU_COUNT(allowed) : 1;
 }
 
 static inline int bench_compare_(const void *a, const void *b)
