@@ -258,23 +258,23 @@ static weir_status apply_one_of(const place *p, const weir_opt *row, weir_one_of
     return weir_conf_refuse(t, n->line, n->column, path, "has no value (nothing is written {})");
   }
   const int64_t key = mapping ? t->nodes[n->first].key : node;
-  const weir_opt_choice *entry = weir_conf_entry(row, weir_conf_text(t, key));
+  weir_opt_choice entry;
   weir_conf_show(weir_conf_text(t, key), shown, sizeof shown);
-  if (entry == NULL) {
+  if (weir_conf_entry(row, weir_conf_text(t, key), &entry) < 0) {
     weir_conf_entry_hint(row, weir_conf_text(t, key), hint, sizeof hint);
     return weir_conf_refuse(t, t->nodes[key].line, t->nodes[key].column, path, "%s is unknown%s",
                             shown, hint);
   }
-  if (entry->table != NULL) {
-    WEIR_TRY(weir_conf_own(p->config, 1, entry->size, &opts));
-    WEIR_TRY(weir_conf_defaults(p->config, entry->table, opts));
-    WEIR_TRY(note_span(p, opts, entry->size, key));
+  if (entry.table != NULL) {
+    WEIR_TRY(weir_conf_own(p->config, 1, entry.size, &opts));
+    WEIR_TRY(weir_conf_defaults(p->config, entry.table, opts));
+    WEIR_TRY(note_span(p, opts, entry.size, key));
   }
-  join(path, entry->name, below, sizeof below);
+  join(path, entry.name, below, sizeof below);
   if (mapping) {
-    WEIR_TRY(apply_options(p, entry, opts, n->first, below));
+    WEIR_TRY(apply_options(p, &entry, opts, n->first, below));
   }
-  *at = (weir_one_of){.name = entry->name, .opts = opts};
+  *at = (weir_one_of){.name = entry.name, .opts = opts};
   return WEIR_OK;
 }
 
@@ -344,7 +344,7 @@ static weir_status pick_entry(const place *p, const weir_opt *row, char **base, 
 /* "do.fill.window": the options of the chosen entry, which *rest (at '.') must name; *rest then
  * stands after it, at the end or after the next '.'. */
 static weir_status pick_chosen(const place *p, const weir_opt *row, char **base, const char **rest,
-                               const weir_opt_choice **entry)
+                               weir_opt_choice *entry)
 {
   const weir_one_of *one = (const void *)(*base + row->offset);
   const char *name = *rest + 1;
@@ -357,8 +357,8 @@ static weir_status pick_chosen(const place *p, const weir_opt *row, char **base,
                             "%s, not %s: to choose anew, write %s={name: {option: value}}",
                             one->name == NULL ? "nothing is chosen" : one->name, shown, row->key);
   }
-  *entry = weir_conf_entry(row, one->name);
-  if (name[n] != 0 && (*entry)->table == NULL) {
+  (void)weir_conf_entry(row, one->name, entry);
+  if (name[n] != 0 && entry->table == NULL) {
     return weir_conf_refuse(p->tree, 0, 0, row->key, "%s takes no options", one->name);
   }
   *base = one->opts;
@@ -438,13 +438,13 @@ weir_status weir_conf_apply_set(weir_config *config, int source, const char *key
     }
     rest += strlen(row->key);
     if (row->kind == WEIR_OPT_KIND_ONE_OF) {
-      const weir_opt_choice *entry = NULL;
+      weir_opt_choice entry = {.name = NULL};
 
       WEIR_TRY(pick_chosen(&p, row, &base, &rest, &entry));
       if (rest[0] == 0 && rest[-1] != '.') {
-        return apply_options(&p, entry, base, 0, key);
+        return apply_options(&p, &entry, base, 0, key);
       }
-      table = entry->table;
+      table = entry.table;
       continue;
     }
     if (row->kind == WEIR_OPT_KIND_TABLE) {

@@ -104,8 +104,9 @@ int weir_conf_choice(const char *choices, const char *name);
 /* The i-th of "a|b|c" into out; false when there is none. */
 bool weir_conf_choice_name(const char *choices, int i, char *out, size_t size);
 
-/* Entry of a ONE_OF row by its name; NULL when there is none. */
-const weir_opt_choice *weir_conf_entry(const weir_opt *row, const char *name);
+/* Number of the entry of a ONE_OF row with this name, which *out receives; -1 when there is none.
+ */
+int64_t weir_conf_entry(const weir_opt *row, const char *name, weir_opt_choice *out);
 /* " (nearest: x; there are: a, b)" for a name that is no entry of a ONE_OF row. */
 void weir_conf_entry_hint(const weir_opt *row, const char *name, char *out, size_t size);
 

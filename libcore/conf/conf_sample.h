@@ -50,12 +50,15 @@ static const weir_opt blur_rows[] = {
     WEIR_OPT_END,
 };
 /* Two arrays joined, as a program joins the registry of the library and its own. */
-static inline const weir_opt_choice *sample_entry(int64_t i)
+static inline bool sample_entry(int64_t i, weir_opt_choice *entry)
 {
   static const weir_opt_choice near[] = {{"blur", "spreads", blur_rows, sizeof(struct blur)}},
                                far[] = {{"negate", "turns the sign", NULL, 0}};
 
-  return i == 0 ? &near[0] : i == 1 ? &far[0] : NULL;
+  if (i < 2) {
+    *entry = i == 0 ? near[0] : far[0];
+  }
+  return i < 2;
 }
 
 static const weir_opt step_rows[] = {

@@ -12,18 +12,18 @@ static void walk(weir_conf_buffer *buffer, const weir_opt *table, const char *pr
 static void walk_entries(weir_conf_buffer *buffer, const weir_opt *row, const char *path,
                          visit each)
 {
-  const weir_opt_choice *entry;
+  weir_opt_choice entry;
 
-  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
+  for (int64_t i = 0; row->list(i, &entry); i++) {
     const weir_opt section = {
-        .kind = WEIR_OPT_KIND_TABLE, .key = entry->name, .unit = "", .help = entry->help};
+        .kind = WEIR_OPT_KIND_TABLE, .key = entry.name, .unit = "", .help = entry.help};
     char name[2 * WEIR_CONF_PATH_SIZE], below[2 * WEIR_CONF_PATH_SIZE + 1];
 
-    (void)snprintf(name, sizeof name, "%s.%s", path, entry->name);
+    (void)snprintf(name, sizeof name, "%s.%s", path, entry.name);
     each(buffer, &section, name);
-    if (entry->table != NULL) {
+    if (entry.table != NULL) {
       (void)snprintf(below, sizeof below, "%s.", name);
-      walk(buffer, entry->table, below, each);
+      walk(buffer, entry.table, below, each);
     }
   }
 }

@@ -70,23 +70,26 @@ static bool is_incomplete(const weir_opt *table, const weir_opt *row)
 }
 
 /* An entry's name is written bare as a key and in --set. */
-static bool is_wrong_entry(const weir_opt *row, const weir_opt_choice *entry)
+/* Entry i of the row. */
+static bool is_wrong_entry(const weir_opt *row, int64_t i, const weir_opt_choice *entry)
 {
+  weir_opt_choice first;
   const size_t n = strlen(entry->name);
 
   return n == 0 || n >= 64 || strspn(entry->name, "abcdefghijklmnopqrstuvwxyz0123456789_") != n ||
          strcmp(entry->name, "null") == 0 || entry->help == NULL || entry->help[0] == 0 ||
-         weir_conf_entry(row, entry->name) != entry || (entry->table != NULL && entry->size == 0);
+         weir_conf_entry(row, entry->name, &first) != i ||
+         (entry->table != NULL && entry->size == 0);
 }
 
 static int incomplete_entries(const weir_opt *row)
 {
-  const weir_opt_choice *entry;
+  weir_opt_choice entry;
   int count = 0;
 
-  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
-    count += is_wrong_entry(row, entry);
-    count += entry->table == NULL ? 0 : weir_opts_incomplete(entry->table);
+  for (int64_t i = 0; row->list(i, &entry); i++) {
+    count += is_wrong_entry(row, i, &entry);
+    count += entry.table == NULL ? 0 : weir_opts_incomplete(entry.table);
   }
   return count;
 }

@@ -208,7 +208,7 @@ static void the_last_source_is_the_place(void **state)
   weir_config_destroy(&config);
 }
 
-static const weir_opt_choice *wrong_entry(int64_t i)
+static bool wrong_entry(int64_t i, weir_opt_choice *entry)
 {
   static const weir_opt bad[] = {WEIR_OPT_INT(struct cfg, n, 9, 0, 1, "1", "outside"),
                                  WEIR_OPT_END};
@@ -221,7 +221,12 @@ static const weir_opt_choice *wrong_entry(int64_t i)
       {"inner", "a wrong row", bad, sizeof(struct cfg)},
   };
 
-  return i < (int64_t)(sizeof entries / sizeof entries[0]) ? &entries[i] : NULL;
+  const bool there = i < (int64_t)(sizeof entries / sizeof entries[0]);
+
+  if (there) {
+    *entry = entries[i];
+  }
+  return there;
 }
 
 static void wrong_registries_are_counted(void **state)

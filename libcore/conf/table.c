@@ -201,36 +201,37 @@ bool weir_conf_choice_name(const char *choices, int i, char *out, size_t size)
   return false;
 }
 
-const weir_opt_choice *weir_conf_entry(const weir_opt *row, const char *name)
+int64_t weir_conf_entry(const weir_opt *row, const char *name, weir_opt_choice *out)
 {
-  const weir_opt_choice *entry;
+  weir_opt_choice entry;
 
-  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
-    if (strcmp(entry->name, name) == 0) {
-      return entry;
+  for (int64_t i = 0; row->list(i, &entry); i++) {
+    if (strcmp(entry.name, name) == 0) {
+      *out = entry;
+      return i;
     }
   }
-  return NULL;
+  return -1;
 }
 
 void weir_conf_entry_hint(const weir_opt *row, const char *name, char *out, size_t size)
 {
-  const weir_opt_choice *entry;
+  weir_opt_choice entry;
   const char *nearest = "";
   char names[512] = "";
   int best = NAME_SIZE;
   size_t used = 0;
 
-  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
-    const int distance = weir_conf_distance(name, entry->name);
+  for (int64_t i = 0; row->list(i, &entry); i++) {
+    const int distance = weir_conf_distance(name, entry.name);
 
-    if (distance < best && 2 * distance <= (int)strlen(entry->name) + 1) {
+    if (distance < best && 2 * distance <= (int)strlen(entry.name) + 1) {
       best = distance;
-      nearest = entry->name;
+      nearest = entry.name;
     }
-    if (used + strlen(entry->name) + 8 <= sizeof names) {
+    if (used + strlen(entry.name) + 8 <= sizeof names) {
       used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
-                               entry->name);
+                               entry.name);
     } else if (used + 6 <= sizeof names) {
       (void)snprintf(names + used, sizeof names - used, ", ...");
       used = sizeof names;

@@ -47,6 +47,7 @@ typedef struct weir_struct_list {
   int64_t count;
 } weir_struct_list;
 
+struct weir_opt_choice;
 typedef struct weir_opt {
   weir_opt_kind kind;
   const char *key;              /* member path                                       */
@@ -60,7 +61,7 @@ typedef struct weir_opt {
   const struct weir_opt *table; /* TABLE and LIST                                    */
   size_t size;                  /* LIST: bytes of one struct                         */
   const char *alias;            /* former key, accepted with a warning; or NULL      */
-  const struct weir_opt_choice *(*list)(int64_t i); /* ONE_OF: entry i, NULL past the end */
+  bool (*list)(int64_t i, struct weir_opt_choice *entry); /* ONE_OF: entry i; false past the end */
 } weir_opt;
 
 /* An entry of a registry: a name with options of its own. */

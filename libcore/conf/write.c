@@ -270,25 +270,26 @@ static void put_example(const printer *p, const section *s, const weir_opt *row)
 static void put_chosen(const printer *p, const section *s, const weir_opt *row)
 {
   const weir_one_of *one = (const void *)(s->base + row->offset);
-  const weir_opt_choice *entry = one->name == NULL ? NULL : weir_conf_entry(row, one->name);
-  const bool has_options = entry != NULL && entry->table != NULL && one->opts != NULL;
+  weir_opt_choice entry = {.name = NULL};
+  const bool known = one->name != NULL && weir_conf_entry(row, one->name, &entry) >= 0;
+  const bool has_options = known && entry.table != NULL && one->opts != NULL;
 
   if (!has_options) {
     weir_conf_put(p->buffer, " %s", one->name == NULL ? "{}" : one->name);
   }
   put_origin(p, one);
   if (has_options) {
-    weir_conf_put(p->buffer, "%s%*s%s:\n", p->lead, s->indent + 2, "", entry->name);
+    weir_conf_put(p->buffer, "%s%*s%s:\n", p->lead, s->indent + 2, "", entry.name);
     put_section(
         p,
-        (section){.table = entry->table, .prefix = "", .base = one->opts, .indent = s->indent + 4});
+        (section){.table = entry.table, .prefix = "", .base = one->opts, .indent = s->indent + 4});
   }
 }
 
 /* What may be chosen, commented out; within an example it is a comment of the example. */
 static void put_choices(const printer *p, const section *s, const weir_opt *row)
 {
-  const weir_opt_choice *entry;
+  weir_opt_choice entry;
   printer inner = *p;
 
   weir_conf_put(p->buffer, " {}\n");
@@ -298,11 +299,11 @@ static void put_choices(const printer *p, const section *s, const weir_opt *row)
   weir_conf_put(p->buffer, "%s%*s# %s is one of these, each with its defaults:\n", p->lead,
                 s->indent, "", row->key);
   inner.lead = p->lead[0] == 0 ? "# " : "# # ";
-  for (int64_t i = 0; (entry = row->list(i)) != NULL; i++) {
-    weir_conf_put(p->buffer, "%s%*s%s:  # %s\n", inner.lead, s->indent + 2, "", entry->name,
-                  entry->help);
-    if (entry->table != NULL) {
-      put_section(&inner, (section){.table = entry->table, .prefix = "", .indent = s->indent + 4});
+  for (int64_t i = 0; row->list(i, &entry); i++) {
+    weir_conf_put(p->buffer, "%s%*s%s:  # %s\n", inner.lead, s->indent + 2, "", entry.name,
+                  entry.help);
+    if (entry.table != NULL) {
+      put_section(&inner, (section){.table = entry.table, .prefix = "", .indent = s->indent + 4});
     }
   }
 }

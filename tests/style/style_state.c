@@ -11,7 +11,6 @@ static const struct known {
     {"libcore/device/cpu/", "once", "guards that reading"},
     {"libcore/device/cpu/", "threads", "what weir_threads_set was told"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},
-    {"apps/physio_stream/query/", "entries", "operators as choices, made when they are asked for"},
 };
 
 static bool is_known(const style_file *f, const style_token *name)

@@ -4,8 +4,6 @@
 #include "base/weir_alloc.h"
 #include "step/table.h"
 
-enum { MOST_ENTRIES = 256 };
-
 static const weir_series_op *const *const tables[] = {weir_series_op_table, ps_step_table};
 
 const weir_series_op *ps_query_op_find(const char *name)
@@ -14,16 +12,14 @@ const weir_series_op *ps_query_op_find(const char *name)
 }
 
 /* Entry i of the operators that can be steps, as the option table wants it. */
-static const weir_opt_choice *entry(int64_t i)
+static bool entry(int64_t i, weir_opt_choice *out)
 {
-  static weir_opt_choice entries[MOST_ENTRIES];
-  const weir_series_op *op = i < MOST_ENTRIES ? weir_query_op(tables, 2, i) : NULL;
+  const weir_series_op *op = weir_query_op(tables, 2, i);
 
-  if (op == NULL) {
-    return NULL;
+  if (op != NULL) {
+    *out = (weir_opt_choice){op->name, op->help, op->opts, op->opts_size};
   }
-  entries[i] = (weir_opt_choice){op->name, op->help, op->opts, op->opts_size};
-  return &entries[i];
+  return op != NULL;
 }
 
 static const weir_opt stream_rows[] = {
