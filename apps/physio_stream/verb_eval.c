@@ -192,28 +192,6 @@ static weir_status add_all(const ps_scored *s, int64_t n, weir_cells *cells)
   return cells->status;
 }
 
-static weir_status write_csv(const char *dir, const char *name, const weir_cells *cells,
-                             int columns, const char *const *titles)
-{
-  char path[PS_PATH];
-  weir_writer *w = NULL;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_path_join(dir, name, path, sizeof path));
-  WEIR_TRY(weir_writer_open(path, &w));
-  for (int64_t k = -columns; k < cells->count; k++) {
-    const int64_t column = (k + columns) % columns;
-
-    WEIR_TRY_GOTO(weir_writer_printf(w, "%s%s", k < 0 ? titles[column] : cells->cell[k],
-                                     column + 1 < columns ? "," : "\n"),
-                  done);
-  }
-  return weir_writer_commit(&w);
-done:
-  weir_writer_destroy(&w);
-  return status;
-}
-
 /* Every beat that is missed or false, of one record after the other. */
 static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
 {
@@ -233,11 +211,8 @@ static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
       weir_cells_add(&cells, "%s", e->missed ? "missed" : "false");
     }
   }
-  weir_status status = cells.status;
+  const weir_status status = weir_cells_write_csv(&cells, dir, "errors.csv", 4, titles);
 
-  if (status == WEIR_OK) {
-    status = write_csv(dir, "errors.csv", &cells, 4, titles);
-  }
   weir_cells_fini(&cells);
   return status;
 }
@@ -308,8 +283,8 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
     WEIR_TRY(evaluate(cfg, s, &e->rhythm));
   }
   WEIR_TRY(add_all(e->s, e->n, &e->cells));
-  WEIR_TRY(write_csv(cli->out, "scores.csv", &e->cells, COLUMNS, head));
-  WEIR_TRY(write_csv(cli->out, "hrv.csv", &e->rhythm, HRV_COLUMNS, hrv_head));
+  WEIR_TRY(weir_cells_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
+  WEIR_TRY(weir_cells_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
   WEIR_TRY(write_errors(cli->out, e->s, e->n));
   const ps_eval_table scores = {&e->cells, COLUMNS, head};
   const ps_eval_table rhythm = {&e->rhythm, HRV_COLUMNS, hrv_head};
