@@ -1,5 +1,7 @@
 /* out_features.c - see out_features.h. */
 #include "out_features.h"
+#include <errno.h>
+#include <string.h>
 #include "base/weir_dtype.h"
 #include "base/weir_file.h"
 #include "model/graph.h"
@@ -21,7 +23,11 @@ static weir_status define(ps_out_features *f, const ps_input_facts *facts, int d
   ps_feature *v = &f->feature[k];
   char units[128];
 
-  v->file = f;
+  v->kept = tmpfile();
+  if (v->kept == NULL) {
+    return weir_fail(WEIR_ERR_DATA, "features.nc: no temporary file can be made: %s",
+                     strerror(errno));
+  }
   v->size = weir_dtype_size(dtype[k]);
   WEIR_TRY(weir_netcdf_var(f->nc, ps_feature_names[k], dtype[k], 1, &dim, &v->var));
   WEIR_TRY(weir_netcdf_chunk(f->nc, v->var, &chunk, 1));
@@ -44,20 +50,38 @@ static weir_status define_time(ps_out_features *f, int dim)
   return ps_time_describe(f->facts, f->nc, f->time);
 }
 
-static weir_status write_time(const ps_out_features *f)
+static weir_status write_time(const ps_out_features *f, int64_t at, int64_t n)
 {
-  int64_t time[BLOCK], end = 0;
+  int64_t time[BLOCK];
+
+  for (int64_t i = 0; i < n; i++) {
+    time[i] = ps_time_us(f->facts, at + i);
+  }
+  return weir_netcdf_write(f->nc, f->time, &at, &n, time);
+}
+
+/* Block by block, each variable in turn. */
+static weir_status write_all(ps_out_features *f)
+{
+  float block[BLOCK];
+  const int64_t end = f->feature[0].next;
 
   for (int k = 0; k < PS_FEATURES; k++) {
-    end = f->feature[k].next > end ? f->feature[k].next : end;
+    rewind(f->feature[k].kept);
   }
   for (int64_t at = 0; at < end; at += BLOCK) {
     const int64_t n = end - at < BLOCK ? end - at : BLOCK;
 
-    for (int64_t i = 0; i < n; i++) {
-      time[i] = ps_time_us(f->facts, at + i);
+    WEIR_TRY(write_time(f, at, n));
+    for (int k = 0; k < PS_FEATURES; k++) {
+      ps_feature *v = &f->feature[k];
+
+      if (fread(block, v->size, (size_t)n, v->kept) != (size_t)n) {
+        return weir_fail(WEIR_ERR_DATA, "features.nc: cannot read back what was kept: %s",
+                         strerror(errno));
+      }
+      WEIR_TRY(weir_netcdf_write(f->nc, v->var, &at, &n, block));
     }
-    WEIR_TRY(weir_netcdf_write(f->nc, f->time, &at, &n, time));
   }
   return WEIR_OK;
 }
@@ -82,6 +106,15 @@ weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts, p
   return WEIR_OK;
 }
 
+static weir_status keep(ps_feature *v, const void *values, int64_t n)
+{
+  if (fwrite(values, v->size, (size_t)n, v->kept) != (size_t)n) {
+    return weir_fail(WEIR_ERR_DATA, "features.nc: cannot keep its values: %s", strerror(errno));
+  }
+  v->next += n;
+  return WEIR_OK;
+}
+
 weir_status ps_out_features_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
                                  bool last)
 {
@@ -90,27 +123,24 @@ weir_status ps_out_features_take(void *context, const weir_view *view, int64_t l
 
   (void)last;
   while (v->next < lo) {
-    const int64_t n = lo - v->next < BLOCK ? lo - v->next : BLOCK;
-
-    WEIR_TRY(weir_netcdf_write(v->file->nc, v->var, &v->next, &n, nothing));
-    v->next += n;
+    WEIR_TRY(keep(v, nothing, lo - v->next < BLOCK ? lo - v->next : BLOCK));
   }
-  if (hi > lo) {
-    const int64_t n = hi - lo;
-
-    WEIR_TRY(weir_netcdf_write(v->file->nc, v->var, &lo, &n, weir_view_at(view, &lo)));
-    v->next = hi;
-  }
-  return WEIR_OK;
+  return hi > lo ? keep(v, weir_view_at(view, &lo), hi - lo) : WEIR_OK;
 }
 
 weir_status ps_out_features_commit(ps_out_features *f)
 {
-  WEIR_TRY(write_time(f));
+  WEIR_TRY(write_all(f));
   return weir_netcdf_commit(&f->nc);
 }
 
 void ps_out_features_close(ps_out_features *f)
 {
+  for (int k = 0; k < PS_FEATURES; k++) {
+    if (f->feature[k].kept != NULL) {
+      (void)fclose(f->feature[k].kept);
+      f->feature[k].kept = NULL;
+    }
+  }
   weir_netcdf_close(&f->nc);
 }

@@ -1,16 +1,19 @@
 /* out_features.h - features.nc: what the beats are found in, sample by sample, bit for bit. */
 #ifndef PS_OUT_FEATURES_H
 #define PS_OUT_FEATURES_H
+#include <stdio.h>
 #include "data/input.h"
 #include "graph/weir_view.h"
 #include "io/weir_netcdf.h"
 
-/* One variable of the file. */
+/* One variable of the file. Values are kept in a nameless file while they come and written at the
+ * end, all variables in step: so the bytes of features.nc do not depend on how the signal was cut.
+ */
 typedef struct ps_feature {
-  struct ps_out_features *file;
   int var;
-  size_t size;  /* bytes of an element  */
-  int64_t next; /* first slot not written */
+  FILE *kept;
+  size_t size;  /* bytes of an element   */
+  int64_t next; /* first slot not kept   */
 } ps_feature;
 
 enum { PS_FEATURES = 3 };

@@ -208,9 +208,10 @@ static weir_status add_throughput(weir_report *page, const ps_query_run *r)
 static weir_status fill(weir_report *page, const ps_query_run *r)
 {
   WEIR_TRY(add_results(page, r));
-  for (int64_t i = 0; i < r->query.n_columns && r->columns[i].strip.hi > r->columns[i].strip.lo;
-       i++) {
-    WEIR_TRY(add_strip(page, &r->columns[i], (int)i + 1));
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    if (r->columns[i].strip.hi > r->columns[i].strip.lo) {
+      WEIR_TRY(add_strip(page, &r->columns[i], (int)i + 1));
+    }
   }
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     if (strcmp(r->columns[i].what->unit, WEIR_FLAG_UNIT) == 0) {

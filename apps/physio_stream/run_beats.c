@@ -1,6 +1,7 @@
 /* run_beats.c - finds the beats of one signal: input -> stream -> annotations, tables, report. */
 #include "run_beats.h"
 #include <math.h>
+#include <string.h>
 #include "base/weir_log.h"
 #include "io/weir_netcdf.h"
 #include "out_features.h"
@@ -52,6 +53,15 @@ static weir_status take_beats(void *context, const weir_view *view, int64_t lo, 
     ps_quality_beat(&((run *)context)->quality, result[1 + i]);
   }
   return ps_out_beats_add(&((run *)context)->beats, result + 1, result + columns + 1, result[0]);
+}
+
+/* A signal in another unit may still be an ECG, but thresholds in mV do not fit it. */
+static void compare_unit(const ps_input_facts *facts)
+{
+  if (facts->units != NULL && facts->units[0] != 0 && strcmp(facts->units, "mV") != 0) {
+    weir_warn("run", "signal %s of %s is in %s: beats are sought as in an ECG in mV", facts->signal,
+              facts->name, facts->units);
+  }
 }
 
 static weir_status open_outputs(run *r)
@@ -138,6 +148,7 @@ static weir_status perform(run *r)
   }
   WEIR_TRY(ps_input_open(&r->cfg->input, &r->cfg->ecgsyn, (uint64_t)r->cfg->seed, &r->input));
   r->facts = ps_input_get(r->input);
+  compare_unit(r->facts);
   WEIR_TRY(open_outputs(r));
   WEIR_TRY(plan(r));
   WEIR_TRY(weir_stream_run(r->pipeline.stream, &r->report));

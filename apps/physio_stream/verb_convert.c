@@ -60,6 +60,18 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
   }
 }
 
+/* A file of clipped samples is no copy. */
+static weir_status check_range(const weir_convert_facts *facts)
+{
+  if (facts->clipped * 100 > facts->samples - facts->absent) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "convert: %lld of %lld samples lie beyond the range of the format: lower "
+                     "convert.gain, the steps per unit",
+                     (long long)facts->clipped, (long long)(facts->samples - facts->absent));
+  }
+  return WEIR_OK;
+}
+
 static weir_status report(const weir_cli *cli, const ps_cfg *cfg, const char *source,
                           const char *name, const weir_convert_facts *facts)
 {
@@ -113,6 +125,7 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
 
   weir_record_events_fini(&events);
   WEIR_TRY(status);
+  WEIR_TRY(check_range(&facts));
   return report(cli, cfg, source, name, &facts);
 }
 

@@ -78,7 +78,7 @@ const char *weir_status_text(weir_status code)
   return "unknown status";
 }
 
-void weir_print_message(FILE *out)
+void weir_print_failure(FILE *out)
 {
   if (record.code != WEIR_OK) {
     fprintf(out, "error: %s\n  (%s)\n", record.message, weir_status_text(record.code));
@@ -87,7 +87,7 @@ void weir_print_message(FILE *out)
 
 void weir_print_trace(FILE *out)
 {
-  weir_print_message(out);
+  weir_print_failure(out);
   for (int i = 0; i < record.n_frames; i++) {
     const struct frame *f = &record.frames[i];
     fprintf(out, "  %s %s (%s:%d)\n", i == 0 ? "in" : "called by", f->function, f->file, f->line);

@@ -67,7 +67,7 @@ const char *weir_last_message(void);
 /* One-line description of a code. */
 const char *weir_status_text(weir_status code);
 /* Prints the message of this thread's last failure, if there is one. For `main`. */
-void weir_print_message(FILE *out);
+void weir_print_failure(FILE *out);
 /* Prints message and trace of this thread's last failure. For `main`. */
 void weir_print_trace(FILE *out);
 /* Forgets this thread's record. */

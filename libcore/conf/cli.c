@@ -378,7 +378,7 @@ static weir_status perform(const parsed *p, FILE *out)
 static void print_failure(weir_status status, weir_log_level level, FILE *err)
 {
   if ((status == WEIR_ERR_CONFIG || status == WEIR_ERR_DATA) && level != WEIR_LOG_DEBUG) {
-    weir_print_message(err);
+    weir_print_failure(err);
   } else {
     weir_print_trace(err);
   }

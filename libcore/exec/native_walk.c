@@ -215,6 +215,13 @@ bool native_walk_next(native_walk *w, const int *list, int n)
   return false;
 }
 
+/* `p` further on by so many bytes. It may point outside its array, where the element is not used:
+ * pointer arithmetic would not be defined there. */
+static char *moved(const char *p, int64_t bytes)
+{
+  return (char *)((uintptr_t)p + (uintptr_t)bytes);
+}
+
 void native_walk_place(native_walk *w)
 {
   const weir_access *a = w->f->access;
@@ -234,7 +241,7 @@ void native_walk_place(native_walk *w)
       for (int d = 0; d < a->n_dims; d++) {
         at += w->i[d] * w->step[k][d];
       }
-      row->p[k] = w->start[k] + at * w->size[k];
+      row->p[k] = moved(w->start[k], at * w->size[k]);
     }
   }
   for (int k = 0; k < a->n_out; k++) {
@@ -243,7 +250,7 @@ void native_walk_place(native_walk *w)
       for (int d = 0; d < a->n_dims; d++) {
         at += w->i[d] * w->step_out[k][d];
       }
-      row->q[k] = w->start_out[k] + at * w->size_out[k];
+      row->q[k] = moved(w->start_out[k], at * w->size_out[k]);
     }
   }
 }
@@ -256,12 +263,12 @@ void native_walk_advance(native_walk *w, int64_t u)
 
   for (int k = 0; k < a->n_in; k++) {
     if (row->s[k] != 0) { /* others may have no address */
-      row->p[k] += u * row->s[k] * w->size[k];
+      row->p[k] = moved(row->p[k], u * row->s[k] * w->size[k]);
     }
   }
   for (int k = 0; k < a->n_out; k++) {
     if (row->t[k] != 0) {
-      row->q[k] += u * row->t[k] * w->size_out[k];
+      row->q[k] = moved(row->q[k], u * row->t[k] * w->size_out[k]);
     }
   }
   row->point += u * row->point_step;

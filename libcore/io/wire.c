@@ -105,7 +105,7 @@ static weir_status create(weir_wire **out)
 
 static weir_status refused(const char *address, const char *what)
 {
-  return weir_fail(WEIR_ERR_EXTERNAL, "live address '%s' cannot be %s: %s", address, what,
+  return weir_fail(WEIR_ERR_DATA, "live address '%s' cannot be %s: %s", address, what,
                    strerror(errno));
 }
 

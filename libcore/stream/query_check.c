@@ -53,6 +53,19 @@ int64_t query_definer(const weir_query_spec *spec, const char *name)
   return -1;
 }
 
+/* What expressions take for something else. */
+static bool is_constant(const char *name)
+{
+  static const char *const words[] = {"e", "pi", "inf", "nan", "t"};
+
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (strcmp(name, words[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static weir_status check_name(const weir_query_spec *spec, int64_t i)
 {
   const char *what = i < spec->n_sources ? "stream" : "step", *name = query_name_of(spec, i);
@@ -62,6 +75,10 @@ static weir_status check_name(const weir_query_spec *spec, int64_t i)
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s%s '%s': a name is a letter, then letters, digits and '_', %d at most",
                      query_at(query_place_of(spec, i)).text, what, name, WEIR_QUERY_NAME - 1);
+  }
+  if (is_constant(name)) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s%s '%s': expressions take this name for a constant",
+                     query_at(query_place_of(spec, i)).text, what, name);
   }
   if (first != i) {
     return weir_fail(WEIR_ERR_CONFIG, "%s%s '%s': the name is taken by %s %lld of the query",

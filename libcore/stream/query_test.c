@@ -264,9 +264,9 @@ static weir_status take(void *context, const weir_view *v, int64_t lo, int64_t h
 static void a_query_computes_what_its_operators_do(void **state)
 {
   const weir_query_step steps[] = {{"d", FROM("ecg"), &delay, &one, NULL, NULL, NULL},
-                                   {"e", FROM("d"), &delay, &five, NULL, NULL, NULL},
+                                   {"late", FROM("d"), &delay, &five, NULL, NULL, NULL},
                                    {"same", FROM("d"), &delay, &five, NULL, NULL, NULL},
-                                   {"p", FROM("e", "same"), &pair, NULL, NULL, NULL, NULL},
+                                   {"p", FROM("late", "same"), &pair, NULL, NULL, NULL, NULL},
                                    {"q", FROM("ecg", "p.left"), &pair, NULL, NULL, NULL, NULL}};
   const weir_query_wish wishes[] = {{.stream = "p"}, {.stream = "q"}, {.stream = "ecg"}};
   const weir_query_spec spec = {two_sources, steps, wishes, 2, 5, 3};

@@ -94,6 +94,27 @@ static weir_status read_step(const ps_query_step *s, weir_query_step *to)
   return WEIR_OK;
 }
 
+/* Two outputs that would be one file. */
+static weir_status check_outputs(const ps_query_cfg *cfg, const ps_query_text *t)
+{
+  const ps_query_output *o = cfg->outputs.items;
+
+  for (int64_t i = 0; i < cfg->outputs.count; i++) {
+    for (int64_t k = 0; k < i; k++) {
+      const bool shared = (o[i].format == PS_QUERY_TABLE && o[k].format <= PS_QUERY_NETCDF) ||
+                          (o[k].format == PS_QUERY_TABLE && o[i].format <= PS_QUERY_NETCDF);
+
+      if (strcmp(o[i].stream, o[k].stream) == 0 && (o[i].format == o[k].format || shared)) {
+        const char *at = t->outputs[i].place;
+
+        return weir_fail(WEIR_ERR_CONFIG, "%s%soutputs: '%s' is written to the same file before",
+                         at, at[0] != 0 ? ": " : "", o[i].stream);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status read_all(const ps_query_cfg *cfg, const weir_config *config, ps_query_text *t)
 {
   const ps_query_stream *streams = cfg->streams.items;
@@ -109,6 +130,7 @@ static weir_status read_all(const ps_query_cfg *cfg, const weir_config *config, 
     t->outputs[i] = (weir_query_wish){.stream = outputs[i].stream,
                                       .place = place(t, &n, config, &outputs[i].stream)};
   }
+  WEIR_TRY(check_outputs(cfg, t));
   for (int64_t i = 0; i < cfg->steps.count; i++) {
     t->steps[i].place = place(t, &n, config, &steps[i].name);
     t->steps[i].from_place = place(t, &n, config, &steps[i].from);

@@ -52,6 +52,39 @@ static weir_status read_block(job *j, weir_record *r, int signal, int64_t at, in
   return WEIR_OK;
 }
 
+/* Path without the suffix of a header or of another record file. */
+static void stem(const char *path, char out[PS_SITE_PATH])
+{
+  (void)snprintf(out, PS_SITE_PATH, "%s", path);
+  const char *slash = strrchr(out, '/');
+  char *dot = strrchr(out, '.');
+
+  if (dot != NULL && (slash == NULL || dot > slash)) {
+    *dot = 0;
+  }
+}
+
+/* Annotations of a source. */
+static void annotation_path(const job *j, const source *s, char *path, size_t size)
+{
+  char from[PS_SITE_PATH];
+
+  stem(s->path, from);
+  (void)snprintf(path, size, "%s.%s", from, j->opts->annotator);
+}
+
+/* What is missing is found before anything is written. */
+static weir_status check_annotations(const job *j, const source *s)
+{
+  char path[PS_SITE_PATH + 80];
+  weir_annotations a = {0};
+
+  annotation_path(j, s, path, sizeof path);
+  WEIR_TRY(weir_annotations_read(path, &a));
+  weir_annotations_fini(&a);
+  return WEIR_OK;
+}
+
 /* A chain over blocks: each digest covers the one before. */
 static weir_status digest_samples(job *j, source *s)
 {
@@ -128,28 +161,15 @@ done:
   return status;
 }
 
-/* Path without the suffix of a header or of another record file. */
-static void stem(const char *path, char out[PS_SITE_PATH])
-{
-  (void)snprintf(out, PS_SITE_PATH, "%s", path);
-  const char *slash = strrchr(out, '/');
-  char *dot = strrchr(out, '.');
-
-  if (dot != NULL && (slash == NULL || dot > slash)) {
-    *dot = 0;
-  }
-}
-
 /* Time and code of each annotation; texts may name somebody. Times count samples of the signal. */
 static weir_status write_annotations(const job *j, const source *s, const char *to, int per_frame)
 {
   weir_annotations in = {0};
   weir_annotation_writer *w = NULL;
-  char from[PS_SITE_PATH], path[PS_SITE_PATH + 80];
+  char path[PS_SITE_PATH + 80];
   weir_status status = WEIR_OK;
 
-  stem(s->path, from);
-  (void)snprintf(path, sizeof path, "%s.%s", from, j->opts->annotator);
+  annotation_path(j, s, path, sizeof path);
   WEIR_TRY(weir_annotations_read(path, &in));
   const weir_annotations head = {.fs_num = in.fs_num, .fs_den = in.fs_den};
   const int64_t scale = in.fs_num > 0 ? 1 : per_frame;
@@ -214,6 +234,7 @@ weir_status ps_site_prepare(const ps_site_opts *opts, uint64_t seed, const char 
   j->shift_us = -days * 86400 * 1000000;
   for (int64_t i = 0; i < count; i++) {
     sources[i].path = opts->records.items[i];
+    WEIR_TRY_GOTO(check_annotations(j, &sources[i]), done);
     WEIR_TRY_GOTO(digest_samples(j, &sources[i]), done);
   }
   qsort(sources, (size_t)count, sizeof *sources, compare);

@@ -203,16 +203,15 @@ static void put(weir_cells *c, const char *quantity, const char *where, double v
   }
 }
 
+/* Every bin, so that those which are suppressed do not tell extremes. */
 static void put_bins(weir_cells *c, const char *quantity, const int64_t *values,
                      const int64_t *records, int bins, double from, double width, int64_t least)
 {
   char where[64];
 
   for (int k = 0; k < bins; k++) {
-    if (records[k] > 0) {
-      (void)snprintf(where, sizeof where, "%.4g to %.4g", from + width * k, from + width * (k + 1));
-      put(c, quantity, where, (double)values[k], records[k] < least);
-    }
+    (void)snprintf(where, sizeof where, "%.4g to %.4g", from + width * k, from + width * (k + 1));
+    put(c, quantity, where, (double)values[k], records[k] < least);
   }
 }
 
