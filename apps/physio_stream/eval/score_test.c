@@ -1,5 +1,6 @@
 /* score_test.c - bxb's own counts on 39 annotation files, and what must hold for any beats. */
 #include "base/weir_check.h"
+#include <stdlib.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static const ps_score_opts usual = {.start = 300.0, .window = 0.15};
  * the first of them where fewer are asked for. */
 static void compare_errors(const ps_score_input *in, const ps_score *s)
 {
-  ps_score_error *all = test_calloc((size_t)(s->fn + s->fp) + 3, sizeof *all), few[2];
+  ps_score_error *all = calloc((size_t)(s->fn + s->fp) + 3, sizeof *all), few[2];
   int64_t n = -1, n_few = -1, at[2] = {0, 0}, count[2] = {0, 0};
 
   assert_ok(ps_score_errors(&usual, in, s->fn + s->fp + 3, all, &n));
@@ -36,7 +37,7 @@ static void compare_errors(const ps_score_input *in, const ps_score *s)
   for (int64_t i = 0; i < n_few; i++) {
     assert_true(few[i].time == all[i].time && few[i].missed == all[i].missed);
   }
-  test_free(all);
+  free(all);
 }
 
 static ps_score score_of(const ps_beats *ref, const ps_beats *test)
