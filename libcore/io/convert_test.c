@@ -119,9 +119,7 @@ static void header_checksums_survive(void **state)
                                       "formats/test01_00s_skewframe",
                                       "challenge2015/a103l"};
 
-  if (!weir_netcdf_available()) {
-    skip();
-  }
+  NEEDS_NETCDF();
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char name[128];
     char path[4096];
@@ -151,9 +149,7 @@ static void segments_with_their_own_gains(void **state)
   weir_record *n = NULL;
   weir_convert_facts facts;
 
-  if (!weir_netcdf_available()) {
-    skip();
-  }
+  NEEDS_NETCDF();
   SHARED(path, sizeof path, "wfdb/multiseg/s25047/s25047-2704-05-04-10-44");
   assert_ok(open_quietly(path, &r));
   assert_true(weir_record_signal(r, 0)->scale_varies);
@@ -225,9 +221,7 @@ static void edf_through_netcdf(void **state)
   weir_convert_facts facts;
   int64_t us[2] = {0};
 
-  if (!weir_netcdf_available()) {
-    skip();
-  }
+  NEEDS_NETCDF();
   make_edf_file(in_dir("e.edf"));
   assert_ok(weir_record_open(in_dir("e.edf"), NULL, &e));
   assert_ok(weir_record_events_read(e, &events[0]));
@@ -404,9 +398,7 @@ static void strange_netcdf_files(void **state)
                {"note", "its runs are not in order", 1, 1, backward},
                {"note", "its runs are not in order", 1, 1, beyond}};
 
-  if (!weir_netcdf_available()) {
-    skip();
-  }
+  NEEDS_NETCDF();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     weir_record *r = NULL;
     char path[512];
@@ -430,9 +422,7 @@ static void truncated_netcdf_files_are_refused(void **state)
   char *data = NULL;
   int64_t size = 0;
 
-  if (!weir_netcdf_available()) {
-    skip();
-  }
+  NEEDS_NETCDF();
   make_netcdf(in_dir("whole.nc"), "note", 1, 1, NULL);
   assert_ok(weir_file_read(in_dir("whole.nc"), 1 << 24, &data, &size));
   for (int k = 0; k < 20; k++) {

@@ -22,6 +22,15 @@
     snprintf((path), (size), "%s/physio/%s", weir_check_data(), (name)); \
   } while (0)
 
+/* The test is skipped, with the reason, where the build has no NetCDF. */
+#define NEEDS_NETCDF()                                        \
+  do {                                                        \
+    if (!weir_netcdf_available()) {                           \
+      fprintf(stderr, "skipped: this build has no NetCDF\n"); \
+      skip();                                                 \
+    }                                                         \
+  } while (0)
+
 static inline void write_bytes(const char *path, const void *data, size_t size)
 {
   FILE *const f = fopen(path, "wb");

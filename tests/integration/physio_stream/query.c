@@ -221,7 +221,7 @@ static void shipped(const char *config, const char *record, double slots, double
 static void shipped_queries_run(void **state)
 {
   if (!weir_netcdf_available()) {
-    printf("skipped: the shipped queries write NetCDF, which this build has not\n");
+    printf("skipped: this build has no NetCDF, which the shipped queries write\n");
     skip();
   }
   shipped("query_lifestream.yaml", "wfdb/mimic/03700181", 300000, 299000);
