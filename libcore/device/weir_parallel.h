@@ -17,12 +17,13 @@ void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t i
 void weir_threads_set(int threads);
 int weir_threads_get(void);
 
-/* Facts of the processor, read once. */
+/* Facts of the processor and the memory beside it, read once. */
 typedef struct weir_cpu {
   char model[64];
   int cores;
   int avx2, fma, avx512; /* avx512: F, DQ, BW and VL */
   int64_t l1_bytes, l2_bytes, l3_bytes;
+  int64_t memory_bytes; /* 0: not known */
 } weir_cpu;
 /* Borrowed for the life of the program. */
 const weir_cpu *weir_cpu_get(void);

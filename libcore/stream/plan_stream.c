@@ -112,6 +112,67 @@ static double slots_worth_keeping(double kept, double per_slot)
   return per_slot >= 1 ? slots < most ? slots : most : 0;
 }
 
+/* What the longest source lasts: a chunk has no use for more. */
+static int64_t length_of_all(const weir_stream_job *job)
+{
+  int64_t longest = length_of(fastest_source(job), 1);
+
+  for (int i = 0; i < job->n_sources; i++) {
+    const int64_t length = length_of(&job->sources[i], job->sources[i].count);
+
+    longest = length > longest ? length : longest;
+  }
+  return longest;
+}
+
+/* A plan for trial tells what a slot costs; a chunk as short as the planner's own needs none. */
+static weir_status check_memory(const weir_stream_job *job, const char *key, int64_t window_ns)
+{
+  const weir_stream_source *x = fastest_source(job);
+  const double seconds = (double)window_ns / NS, slots = seconds * rate_of(x);
+  const double memory = (double)weir_cpu_get()->memory_bytes;
+  double small = 0, large = 0;
+  int64_t period = 1;
+
+  if (slots <= MOST_SLOTS || memory <= 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small, &period));
+  WEIR_TRY(bytes_of_plan(job, 2 * LEAST_SLOTS, &large, &period));
+  const double per_slot = fmax((large - small) / LEAST_SLOTS, 1);
+
+  if (per_slot * slots + small > memory) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: a chunk of %.6g s is %.3g samples of source '%s' (%.6g Hz) and needs "
+                     "about %.3g bytes, but this machine has %.3g: at most %.3g s",
+                     key, seconds, slots, x->value, rate_of(x), per_slot * slots + small, memory,
+                     fmax(0.99 * (memory - small) / per_slot, MOST_SLOTS) / rate_of(x));
+  }
+  return WEIR_OK;
+}
+
+/* The window that the options ask for. A live one may be shorter than a sample: such chunks do not
+ * come faster than samples do. */
+static weir_status take_window(const weir_stream_job *job, double asked, int64_t *window_ns)
+{
+  const bool own = job->stream->window > 0;
+  const weir_stream_source *x = fastest_source(job);
+
+  if (own && asked * rate_of(x) < 1 - 1e-6) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "stream.window: %.9g s is shorter than a sample of source '%s' (%.9g Hz): at "
+                     "least %.9g s, or 0 to have it chosen",
+                     asked, x->value, rate_of(x), 1 / rate_of(x));
+  }
+  *window_ns = (int64_t)(asked * NS + 0.5);
+  if (job->live == NULL) {
+    const int64_t all = length_of_all(job);
+
+    *window_ns = *window_ns < all ? *window_ns : all;
+  }
+  return check_memory(job, own ? "stream.window" : "stream.live_window", *window_ns);
+}
+
 /* Chunk length in nanoseconds: the option, or what fills half of L2 with all that the plan holds.
  * A chunk that holds whole windows leaves nothing waiting at its end. */
 static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
@@ -125,8 +186,7 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
       job->stream->window > 0 || job->live == NULL ? job->stream->window : job->stream->live_window;
 
   if (asked > 0) {
-    *window_ns = (int64_t)(asked * NS + 0.5);
-    return WEIR_OK;
+    return take_window(job, asked, window_ns);
   }
   WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small, &period));
   WEIR_TRY(bytes_of_plan(job, 2 * LEAST_SLOTS, &large, &period));
@@ -191,11 +251,6 @@ static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
     in->source = job->sources[i];
     const double slots = (double)s->window_ns / NS * rate_of(&in->source);
 
-    if (slots > 1e12) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "stream.window: a chunk of source '%s' would hold %.3g samples",
-                       in->source.value, slots);
-    }
     in->bound = (int64_t)slots + 2;
     s->n_inputs++;
     WEIR_TRY(weir_alloc(in->bound, sizeof(float), &memory));

@@ -374,6 +374,53 @@ static void impossible_rates_are_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "longer than a hundred years"));
 }
 
+/* Plans one source at `rate` Hz in chunks of `window` s; 86400 s of it where it is not live. */
+static weir_status plan_window(int64_t rate, double window, double *planned)
+{
+  const weir_stream_source source = {"x", "p", rate, 1, 86400 * rate, read_signal, NULL, NULL};
+  const weir_stream_cfg cfg = {.window = window};
+  const weir_exec_cfg exec = {.tier = 0};
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  weir_graph *g = NULL;
+  weir_stream *s = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  weir_output(g, "y", weir_neg(g, weir_input(g, "x", &x)));
+  weir_output(g, "q", weir_not(g, weir_input(g, "p", &b)));
+  const weir_stream_job job = {
+      .graph = g, .sources = &source, .n_sources = 1, .stream = &cfg, .exec = &exec, .threads = 1};
+  const weir_status status = weir_stream_create(&job, &s);
+
+  if (status == WEIR_OK) {
+    *planned = weir_stream_window(s);
+  }
+  weir_stream_destroy(&s);
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static void impossible_windows_are_refused_with_the_limit(void **state)
+{
+  double planned = 0;
+
+  assert_int_equal(plan_window(256, 0.0039, &planned), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "stream.window: 0.0039 s"));
+  assert_non_null(strstr(weir_last_message(), "at least 0.00390625 s"));
+  assert_ok(plan_window(256, 0.00390625, &planned));
+  assert_ok(plan_window(300, 0.00333333333, &planned));
+  assert_int_equal(plan_window(1000000000, 86400, &planned), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "stream.window: a chunk of 86400 s"));
+  const char *most = strstr(weir_last_message(), "at most ");
+
+  assert_non_null(most);
+  const double limit = strtod(most + strlen("at most "), NULL);
+
+  assert_true(limit > 0 && limit < 86400);
+  assert_ok(plan_window(1000, 1e6, &planned)); /* no more than there is */
+  assert_true(planned == 86400);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -385,6 +432,7 @@ int main(void)
       cmocka_unit_test(a_stop_request_ends_after_the_chunk),
       cmocka_unit_test(places_that_are_none_are_refused),
       cmocka_unit_test(impossible_rates_are_refused),
+      cmocka_unit_test(impossible_windows_are_refused_with_the_limit),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,8 @@ typedef struct weir_stream weir_stream;
 
 /* Plans the graph for the sources; both arrays are copied, contexts are borrowed. threads: 0 for
  * all. live: NULL where counts are known. Fails: what weir_plan_create does; WEIR_ERR_CONFIG for a
- * rate or count that is not positive, and for a count over a hundred years without `live`. */
+ * rate or count that is not positive, for a count over a hundred years without `live`, and for a
+ * window shorter than a sample of the fastest source or beyond the memory of the machine. */
 typedef struct weir_stream_job {
   const weir_graph *graph;
   weir_store *store;

@@ -40,6 +40,13 @@ static weir_cpu *storage(void)
   return &cpu;
 }
 
+static int64_t memory_bytes(void)
+{
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+  return pages > 0 && page > 0 ? pages * page : 0;
+}
+
 static void detect(void)
 {
   weir_cpu *cpu = storage();
@@ -57,6 +64,7 @@ static void detect(void)
   cpu->l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024);
   cpu->l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 256 * 1024);
   cpu->l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 2 * 1024 * 1024);
+  cpu->memory_bytes = memory_bytes();
 }
 
 const weir_cpu *weir_cpu_get(void)

@@ -135,6 +135,7 @@ static void processor_facts_are_plausible(void **state)
   assert_true(cpu->l1_bytes >= 4096 && cpu->l1_bytes <= cpu->l2_bytes);
   assert_true(cpu->l2_bytes <= INT64_C(1) << 30 && cpu->l3_bytes <= INT64_C(1) << 34);
   assert_true(!cpu->avx512 || cpu->avx2);
+  assert_true(cpu->memory_bytes == 0 || cpu->memory_bytes > INT64_C(1) << 24);
   print_message("%s, %d cores, caches %lld %lld %lld, avx2 %d fma %d avx512 %d\n", cpu->model,
                 cpu->cores, (long long)cpu->l1_bytes, (long long)cpu->l2_bytes,
                 (long long)cpu->l3_bytes, cpu->avx2, cpu->fma, cpu->avx512);

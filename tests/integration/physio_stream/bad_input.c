@@ -110,6 +110,11 @@ static void what_is_missing_or_meaningless_is_named(void **state)
                    2);
   assert_non_null(strstr(printed(), "output.start"));
   assert_non_null(strstr(printed(), "20 s long"));
+  assert_int_equal(program("run --set input.record=%s --set stream.window=1e-9 --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("h")),
+                   2);
+  assert_non_null(strstr(printed(), "stream.window: 1e-09 s is shorter than a sample"));
+  assert_non_null(strstr(printed(), "at least 0.00390625 s"));
   assert_int_equal(program("run --device cuda --out %s", in_scratch("f")), 7);
 }
 
