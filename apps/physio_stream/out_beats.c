@@ -8,6 +8,7 @@
 #include "base/weir_log.h"
 #include "io/weir_annotation.h"
 #include "io/weir_netcdf.h"
+#include "model/detect.h"
 
 #define HEAD "sample,time_s,rr_s,gap_before\n"
 
@@ -15,7 +16,7 @@ enum { PATH_SIZE = 4096, BLOCK = 4096, ROW = 128 };
 
 weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out)
 {
-  *out = (ps_out_beats){.facts = facts, .last = -1};
+  *out = (ps_out_beats){.facts = facts};
   out->kept = tmpfile();
   if (out->kept == NULL) {
     return weir_fail(WEIR_ERR_DATA, "beats: no temporary file can be made: %s", strerror(errno));
@@ -32,9 +33,14 @@ void ps_out_beats_fini(ps_out_beats *b)
   *b = (ps_out_beats){0};
 }
 
-static double seconds(const ps_out_beats *b, int64_t samples)
+double ps_beat_place(const ps_beat *beat)
 {
-  return (double)samples * (double)b->facts->fs_den / (double)b->facts->fs_num;
+  return (double)beat->sample + (double)beat->part / PS_DETECT_PARTS;
+}
+
+static double seconds(const ps_out_beats *b, double samples)
+{
+  return samples * (double)b->facts->fs_den / (double)b->facts->fs_num;
 }
 
 static void count_interval(ps_out_beats *b, double rr)
@@ -54,7 +60,7 @@ static void write_row(const ps_out_beats *b, const ps_beat *beat, double rr, cha
 {
   const int gap = (beat->flags & PS_BEAT_GAP) != 0;
   const int n =
-      snprintf(text, ROW, "%lld,%.6f,", (long long)beat->sample, seconds(b, beat->sample));
+      snprintf(text, ROW, "%lld,%.6f,", (long long)beat->sample, seconds(b, ps_beat_place(beat)));
 
   if (isnan(rr)) {
     (void)snprintf(text + n, (size_t)(ROW - n), ",%d\n", gap);
@@ -67,7 +73,7 @@ static weir_status follow(const ps_out_beats *b, const ps_beat *beat)
 {
   char text[ROW];
 
-  write_row(b, beat, beat->flags == 0 ? seconds(b, beat->sample - b->last) : NAN, text);
+  write_row(b, beat, beat->flags == 0 ? seconds(b, ps_beat_place(beat) - b->last) : NAN, text);
   if (fputs(text, b->follow) < 0) {
     return weir_fail(WEIR_ERR_DATA, "beats: the standard output takes no more: %s",
                      strerror(errno));
@@ -75,10 +81,11 @@ static weir_status follow(const ps_out_beats *b, const ps_beat *beat)
   return WEIR_OK;
 }
 
-static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap)
+static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t part)
 {
   const ps_beat beat = {.sample = sample,
-                        .flags = (b->last < 0 ? PS_BEAT_FIRST : 0) | (gap ? PS_BEAT_GAP : 0)};
+                        .part = part,
+                        .flags = (b->n == 0 ? PS_BEAT_FIRST : 0) | (gap ? PS_BEAT_GAP : 0)};
 
   if (fwrite(&beat, sizeof beat, 1, b->kept) != 1) {
     return weir_fail(WEIR_ERR_DATA, "beats: the temporary file takes no more: %s", strerror(errno));
@@ -87,21 +94,22 @@ static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap)
     WEIR_TRY(follow(b, &beat));
   }
   if (beat.flags == 0) {
-    count_interval(b, seconds(b, sample - b->last));
+    count_interval(b, seconds(b, ps_beat_place(&beat) - b->last));
   }
   if (sample >= b->strip_lo && sample < b->strip_hi) {
     WEIR_TRY(weir_reserve(&b->strip, &b->n_strip_capacity, b->n_strip + 1, sizeof *b->strip));
     b->strip[b->n_strip++] = sample;
   }
-  b->last = sample;
+  b->last = ps_beat_place(&beat);
   b->n++;
   return WEIR_OK;
 }
 
-weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap, int64_t n)
+weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
+                             const int64_t *part, int64_t n)
 {
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(add(b, sample[i], gap[i]));
+    WEIR_TRY(add(b, sample[i], gap[i], part[i]));
   }
   if (n > 0 && b->follow != NULL && fflush(b->follow) != 0) {
     return weir_fail(WEIR_ERR_DATA, "beats: the standard output takes no more: %s",
@@ -262,9 +270,9 @@ static weir_status write_text(const ps_out_beats *b, const files *f, const ps_be
   return weir_writer_printf(f->csv, "%s", text);
 }
 
-/* n beats, the first of which is number `first`; `before` is the sample of the beat before them. */
+/* n beats, the first of which is number `first`; `before` is the place of the beat before them. */
 static weir_status write_block(const ps_out_beats *b, const files *f, const ps_beat *beat,
-                               int64_t first, int64_t n, int64_t before)
+                               int64_t first, int64_t n, double before)
 {
   int64_t sample[BLOCK], time[BLOCK];
   double rr[BLOCK];
@@ -272,10 +280,11 @@ static weir_status write_block(const ps_out_beats *b, const files *f, const ps_b
 
   for (int64_t i = 0; i < n; i++) {
     sample[i] = beat[i].sample;
-    time[i] = ps_time_us(b->facts, beat[i].sample);
-    rr[i] = beat[i].flags == 0 ? seconds(b, beat[i].sample - before) : NAN;
+    time[i] = ps_time_us(b->facts, beat[i].sample) +
+              llround(seconds(b, ps_beat_place(&beat[i]) - (double)beat[i].sample) * 1e6);
+    rr[i] = beat[i].flags == 0 ? seconds(b, ps_beat_place(&beat[i]) - before) : NAN;
     flags[i] = (uint8_t)beat[i].flags;
-    before = beat[i].sample;
+    before = ps_beat_place(&beat[i]);
     WEIR_TRY(write_text(b, f, &beat[i], rr[i]));
   }
   if (f->nc == NULL) {
@@ -316,7 +325,7 @@ weir_status ps_out_beats_read(const ps_out_beats *b, int64_t n, ps_beat *beat)
 static weir_status write_all(ps_out_beats *b, const files *f)
 {
   ps_beat beat[BLOCK];
-  int64_t before = 0;
+  double before = 0;
 
   WEIR_TRY(rewind_kept(b));
   for (int64_t first = 0; first < b->n; first += BLOCK) {
@@ -324,7 +333,7 @@ static weir_status write_all(ps_out_beats *b, const files *f)
 
     WEIR_TRY(read_kept(b, n, beat));
     WEIR_TRY(write_block(b, f, beat, first, n, before));
-    before = beat[n - 1].sample;
+    before = ps_beat_place(&beat[n - 1]);
   }
   return WEIR_OK;
 }

@@ -15,6 +15,7 @@ enum { PS_RR_MS = 5000 };
 /* One beat as kept: what the NetCDF file says of it. */
 typedef struct ps_beat {
   int64_t sample;
+  int64_t part;  /* how far it lies beyond the sample (model/graph.h)        */
   int64_t flags; /* PS_BEAT_FIRST, PS_BEAT_GAP: then there is no RR interval */
 } ps_beat;
 enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
@@ -22,7 +23,8 @@ enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
 typedef struct ps_out_beats {
   const ps_input_facts *facts;
   FILE *kept;                  /* ps_beat records                                  */
-  int64_t n, last;             /* beats; sample of the last one, -1 for none       */
+  int64_t n;                   /* beats                                            */
+  double last;                 /* samples from the first to the last one           */
   int64_t n_rr;                /* intervals                                        */
   double rr_sum, rr_square;    /* s, s^2                                           */
   double rr_count[PS_RR_BINS]; /* histogram                                        */
@@ -39,10 +41,12 @@ void ps_out_beats_fini(ps_out_beats *b);
 /* From now on beats are also printed as they come, as in beats.csv, beginning with its header.
  * Fails: WEIR_ERR_DATA when nothing can be printed. */
 weir_status ps_out_beats_follow(ps_out_beats *b, FILE *out) WEIR_CHECKED;
-/* The next n beats, ascending; gap[i]: samples are absent before beat i.
+/* Samples from the first one of the signal to the R wave. */
+double ps_beat_place(const ps_beat *beat);
+/* The next n beats, ascending, as rows of the result `beats` (model/graph.h).
  * Fails: WEIR_ERR_DATA when the disk is full. */
 weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
-                             int64_t n) WEIR_CHECKED;
+                             const int64_t *part, int64_t n) WEIR_CHECKED;
 /* Writes DIR/NAME.qrs, DIR/beats.csv and, where this build has NetCDF, DIR/beats.nc. Nothing
  * appears unless all can be written. */
 weir_status ps_out_beats_write(ps_out_beats *b, const char *dir) WEIR_CHECKED;

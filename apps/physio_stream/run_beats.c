@@ -52,7 +52,8 @@ static weir_status take_beats(void *context, const weir_view *view, int64_t lo, 
   for (int64_t i = 0; i < result[0]; i++) {
     ps_quality_beat(&((run *)context)->quality, result[1 + i]);
   }
-  return ps_out_beats_add(&((run *)context)->beats, result + 1, result + columns + 1, result[0]);
+  return ps_out_beats_add(&((run *)context)->beats, result + 1, result + columns + 1,
+                          result + 2 * columns + 1, result[0]);
 }
 
 /* A signal in another unit may still be an ECG, but thresholds in mV do not fit it. */

@@ -15,8 +15,8 @@ static int64_t intervals_of(const ps_beat *beat, int64_t n, double most, ps_inte
       joined = false;
       continue;
     }
-    v[count++] = (ps_interval){.end = (double)beat[i].sample,
-                               .length = (double)(beat[i].sample - beat[i - 1].sample),
+    v[count++] = (ps_interval){.end = ps_beat_place(&beat[i]),
+                               .length = ps_beat_place(&beat[i]) - ps_beat_place(&beat[i - 1]),
                                .counts = true,
                                .joined = joined};
     joined = true;

@@ -135,7 +135,7 @@ weir_status ps_beat_call_slots(void *state, const float *filtered, const float *
     WEIR_TRY(check_room(h, out, piece));
     note_gaps(h, present, t, piece);
     ps_detect_chunk(detector(h), filtered, feature, present, t, piece, out->sample + out->n,
-                    out->places - out->n, &found);
+                    out->part + out->n, out->places - out->n, &found);
     take(h, out, found);
     t += piece;
     filtered += piece;
@@ -151,7 +151,8 @@ weir_status ps_beat_call_end(void *state, ps_beat_table *out)
   int64_t found = 0;
 
   WEIR_TRY(check_room(h, out, 0));
-  ps_detect_flush(detector(h), out->sample + out->n, out->places - out->n, &found);
+  ps_detect_flush(detector(h), out->sample + out->n, out->part + out->n, out->places - out->n,
+                  &found);
   take(h, out, found);
   return WEIR_OK;
 }
@@ -161,7 +162,10 @@ weir_status ps_beat_call_run(void *context, const weir_op_run *run)
   const int64_t t = run->box.lo[0], n = run->box.hi[0] - t;
   int64_t *result = run->out[0].data;
   const int64_t columns = run->out[0].extent[1];
-  ps_beat_table out = {.sample = result + 1, .gap = result + columns + 1, .places = columns - 1};
+  ps_beat_table out = {.sample = result + 1,
+                       .gap = result + columns + 1,
+                       .part = result + 2 * columns + 1,
+                       .places = columns - 1};
 
   (void)context;
   WEIR_TRY(ps_beat_call_slots(run->in[3].data, weir_view_at(&run->in[0], &t),
@@ -172,5 +176,6 @@ weir_status ps_beat_call_run(void *context, const weir_op_run *run)
   }
   result[0] = out.n;
   result[columns] = 0;
+  result[2 * columns] = 0;
   return WEIR_OK;
 }

@@ -19,9 +19,10 @@ weir_status ps_beat_call_init(const ps_beat_call *call, void *state, size_t byte
 int64_t ps_beat_call_places(const void *state, int64_t slots);
 /* As ps_detect_latency. */
 int64_t ps_beat_call_latency(const void *state);
-/* Beats and whether a gap lies before each (graph.h), as arrays to which more is added. */
+/* Beats, whether a gap lies before each and how far beyond its sample it is (graph.h), as arrays to
+ * which more is added. */
 typedef struct ps_beat_table {
-  int64_t *sample, *gap; /* [places] */
+  int64_t *sample, *gap, *part; /* [places] */
   int64_t n, places;
 } ps_beat_table;
 /* Takes slots [t, t + n) and adds the beats that became final. Slots between calls are absent.
@@ -31,7 +32,7 @@ weir_status ps_beat_call_slots(void *state, const float *filtered, const float *
                                ps_beat_table *out) WEIR_CHECKED;
 /* The stream has ended: the beats still held back. Fails as ps_beat_call_slots. */
 weir_status ps_beat_call_end(void *state, ps_beat_table *out) WEIR_CHECKED;
-/* in: filtered, feature, present, state; out: beats [2, places] (graph.h).
+/* in: filtered, feature, present, state; out: beats [3, places] (graph.h).
  * Fails: WEIR_ERR_SHAPE when the beats may not fit. */
 weir_status ps_beat_call_run(void *context, const weir_op_run *run) WEIR_CHECKED;
 #endif

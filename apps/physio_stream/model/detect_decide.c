@@ -34,11 +34,14 @@ static double between(const ps_detector *d, double share)
   return d->noise + share * (d->level - d->noise);
 }
 
-static void emit(ps_detector *d, int64_t at, ps_beat_out *out)
+static void emit(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
 {
-  if (at > d->emitted && out->n < out->capacity) {
-    out->beats[out->n++] = at;
-    d->emitted = at;
+  if (c->at > d->emitted && out->n < out->capacity) {
+    if (out->parts != NULL) {
+      out->parts[out->n] = c->part;
+    }
+    out->beats[out->n++] = c->at;
+    d->emitted = c->at;
   }
 }
 
@@ -51,7 +54,7 @@ static double clamp(double x, double low, double high)
  * that one artefact cannot. */
 static void accept(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
 {
-  emit(d, c->at, out);
+  emit(d, c, out);
   if (d->has_beat) {
     d->intervals[d->interval_at] =
         clamp((double)(c->at - d->beat.at), 0.5 * d->interval, 1.5 * d->interval);

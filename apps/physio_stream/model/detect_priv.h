@@ -9,6 +9,7 @@
 /* A bump of the feature that is the largest within the refractory time around it. */
 typedef struct ps_candidate {
   int64_t at;     /* sample of the input: its R wave                 */
+  int32_t part;   /* parts of a sample that it lies beyond that       */
   float amp;      /* square root of the feature                      */
   float sharp;    /* largest second difference of the filtered signal */
   int32_t breaks; /* 1: a gap without rhythm lies just before it     */
@@ -16,7 +17,7 @@ typedef struct ps_candidate {
 
 /* Where a call's beats go. */
 typedef struct ps_beat_out {
-  int64_t *beats;
+  int64_t *beats, *parts; /* parts: or NULL */
   int64_t n, capacity;
 } ps_beat_out;
 
@@ -25,7 +26,7 @@ typedef struct ps_detector {
   double rate;
   /* lengths in samples */
   int64_t refractory, t_wave, learn, learn_least, lost, wait, relearn_gap, decide;
-  int64_t half_window, feature_delay, sharp_step;
+  int64_t half_window, feature_delay, sharp_step, refine;
   double filtered_delay;
   /* scan: the largest value of the feature so far, until it is `refractory` old */
   int64_t next;    /* slot after the last present one; -1 before the first */

@@ -77,8 +77,9 @@ static void expect(sheet *s, const ps_detect_opts *opts)
   assert_ok(weir_alloc((int64_t)bytes, 1, &detector));
   assert_ok(ps_detect_init(opts, RATE, detector, bytes));
   ps_front_run(&front, state, COUNT, s->x, s->present, s->filtered, s->feature);
-  ps_detect_chunk(detector, s->filtered, s->feature, s->present, 0, COUNT, s->beats, MOST, &s->n);
-  ps_detect_flush(detector, s->beats + s->n, MOST - s->n, &found);
+  ps_detect_chunk(detector, s->filtered, s->feature, s->present, 0, COUNT, s->beats, NULL, MOST,
+                  &s->n);
+  ps_detect_flush(detector, s->beats + s->n, NULL, MOST - s->n, &found);
   s->n += found;
   for (int64_t i = 1; i < s->n; i++) {
     for (gap = 0; s->beats[i - 1] + gap < s->beats[i] && s->present[s->beats[i - 1] + gap];) {

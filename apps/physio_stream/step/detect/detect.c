@@ -33,14 +33,15 @@ typedef struct search {
   void *first; /* [bytes] */
 } search;
 
-/* The search's state: the decision, `bytes` of it; then this; then two lists. */
+/* The search's state: the decision, `bytes` of it; then this; then three lists. */
 typedef struct tail {
-  int64_t last; /* 1 + slot of the last beat, 0 for none */
+  int64_t last; /* 1 + slot of the last beat, 0 for none       */
+  int64_t part; /* how far it lies beyond the slot (model/graph.h) */
 } tail;
 
 static size_t state_bytes(const search *s)
 {
-  return (size_t)s->bytes + sizeof(tail) + 2 * (size_t)s->places * sizeof(int64_t);
+  return (size_t)s->bytes + sizeof(tail) + 3 * (size_t)s->places * sizeof(int64_t);
 }
 
 static tail *tail_of(const search *s, void *state)
@@ -60,7 +61,8 @@ static ps_beat_table table_of(const search *s, void *state)
 {
   int64_t *list = (int64_t *)(void *)(tail_of(s, state) + 1);
 
-  return (ps_beat_table){.sample = list, .gap = list + s->places, .places = s->places};
+  return (ps_beat_table){
+      .sample = list, .gap = list + s->places, .part = list + 2 * s->places, .places = s->places};
 }
 
 static void put_beats(const search *s, void *state, const ps_beat_table *table, ps_events *found)
@@ -69,11 +71,13 @@ static void put_beats(const search *s, void *state, const ps_beat_table *table, 
 
   for (int64_t i = 0; i < table->n; i++) {
     const int64_t at = table->sample[i];
-    const float rr =
-        t->last > 0 && !table->gap[i] ? (float)((double)(at - (t->last - 1)) / s->call.rate) : 0.0f;
+    const double since =
+        (double)(at - (t->last - 1)) + (double)(table->part[i] - t->part) / (double)PS_DETECT_PARTS;
+    const float rr = t->last > 0 && !table->gap[i] ? (float)(since / s->call.rate) : 0.0f;
 
     ps_events_put(found, at, &rr);
     t->last = at + 1;
+    t->part = table->part[i];
   }
 }
 

@@ -8,9 +8,15 @@ extern const weir_series_op ps_step_detect;
 
 static const char *const second[] = {"method=averages", NULL};
 
-/* A synthetic recording with gaps. */
-static step_signal synthetic(uint64_t seed, int64_t rate, int64_t seconds, double missing,
-                             double mean, double snr)
+/* The exact places of R waves, in samples. */
+typedef struct truth {
+  double r[4000];
+  int64_t n;
+} truth;
+
+/* A synthetic recording with gaps; `exact` or NULL. */
+static step_signal synthetic_with(uint64_t seed, int64_t rate, int64_t seconds, double missing,
+                                  double mean, double snr, truth *exact)
 {
   step_signal s = step_signal_new(rate * seconds, rate, 1);
   ps_synth_opts how;
@@ -23,15 +29,32 @@ static step_signal synthetic(uint64_t seed, int64_t rate, int64_t seconds, doubl
   how.noise.white_snr = snr;
   how.gaps = (ps_gap_opts){.missing = missing, .mean = mean};
   assert_ok(ps_synth_create(&how, seed, &synth));
-  ps_synth_chunk(synth, s.n, s.x, s.present, NULL, NULL);
+  int64_t n_marks = 0;
+  ps_mark *marks = calloc((size_t)ps_synth_marks(synth, s.n), sizeof *marks);
+
+  assert_non_null(marks);
+  ps_synth_chunk(synth, s.n, s.x, s.present, marks, &n_marks);
+  for (int64_t i = 0; exact != NULL && i < n_marks; i++) {
+    if (marks[i].wave == PS_WAVE_R) {
+      assert_true(exact->n < 4000);
+      exact->r[exact->n++] = marks[i].sample;
+    }
+  }
+  free(marks);
   ps_synth_destroy(&synth);
   s.unit = "mV";
   return s;
 }
 
+static step_signal synthetic(uint64_t seed, int64_t rate, int64_t seconds, double missing,
+                             double mean, double snr)
+{
+  return synthetic_with(seed, rate, seconds, missing, mean, snr, NULL);
+}
+
 /* Beats of the classic graph. */
 typedef struct classic {
-  int64_t beats[8000], gaps[8000], n;
+  int64_t beats[8000], gaps[8000], parts[8000], n;
 } classic;
 
 static weir_status take_beats(void *context, const weir_view *v, int64_t lo, int64_t hi, bool last)
@@ -42,7 +65,8 @@ static weir_status take_beats(void *context, const weir_view *v, int64_t lo, int
   for (int64_t i = 1; i <= result[0]; i++) {
     assert_true(c->n < 8000);
     c->beats[c->n] = result[i];
-    c->gaps[c->n++] = result[columns + i];
+    c->gaps[c->n] = result[columns + i];
+    c->parts[c->n++] = result[2 * columns + i];
   }
   return WEIR_OK;
 }
@@ -94,10 +118,14 @@ static void assert_classic(const step_result *r, const classic *c)
   for (int64_t i = 0; i < c->n; i++) {
     const int64_t at = c->beats[i];
     const bool joined = i > 0 && !c->gaps[i];
+    const double since =
+        i == 0 ? 0
+               : (double)(at - c->beats[i - 1]) +
+                     (double)(c->parts[i] - c->parts[i - 1]) / (double)PS_DETECT_PARTS;
 
     assert_true(beat->present[at] && beat->x[at] == 1.0f);
     assert_int_equal(rr->present[at], joined);
-    assert_true(!joined || rr->x[at] == (float)((double)(at - c->beats[i - 1]) / rate));
+    assert_true(!joined || rr->x[at] == (float)(since / rate));
   }
 }
 
@@ -136,6 +164,65 @@ static void so_it_does_in_recordings(void **state)
     assert_classic(&r, expected);
     step_result_free(&r);
     step_signal_free(&in);
+  }
+}
+
+/* Root mean square error of the intervals against the exact ones, in samples. */
+static double rr_error(const step_result *result, const truth *exact)
+{
+  const step_stream *beat = step_get(result, "beat"), *rr = step_get(result, "rr");
+  double square = 0;
+  int64_t last = -1, n = 0;
+
+  for (int64_t t = 0, k = 0; t < beat->n; t++) {
+    if (!beat->present[t]) {
+      continue;
+    }
+    while (k + 1 < exact->n && fabs(exact->r[k + 1] - (double)t) < fabs(exact->r[k] - (double)t)) {
+      k++;
+    }
+    if (rr->present[t] && last >= 0) {
+      const double error = (double)rr->x[t] * (double)rr->rate_num - (exact->r[k] - exact->r[last]);
+
+      square += error * error;
+      n++;
+    }
+    last = k;
+  }
+  assert_true(n > 100);
+  return sqrt(square / (double)n);
+}
+
+/* A10: with one set of options the intervals of every rate are exact to below one sample, which
+ * they owe to the parabola; samples of beats do not depend on it. */
+static void a10_intervals_are_exact_to_below_a_sample(void **state)
+{
+  static const char *const on_samples[] = {"levels.refine=0", NULL};
+  static const int64_t rates[] = {128, 256, 360, 500, 1000};
+
+  for (int k = 0; k < 10; k++) {
+    const int64_t rate = rates[k / 2];
+    const double snr = k % 2 ? 24 : 12;
+    truth *exact = calloc(1, sizeof *exact);
+
+    assert_non_null(exact);
+    step_signal in = synthetic_with((uint64_t)k, rate, 300, 0, 1, snr, exact);
+    step_result fine, coarse;
+
+    step_run(&ps_step_detect, NULL, &in, 1, (step_how){0}, &fine);
+    step_run(&ps_step_detect, on_samples, &in, 1, (step_how){0}, &coarse);
+    const step_stream *a = step_get(&fine, "beat"), *b = step_get(&coarse, "beat");
+    const double with = rr_error(&fine, exact), without = rr_error(&coarse, exact);
+
+    print_message("%d Hz, %g dB: %.3f samples, %.3f without the parabola\n", (int)rate, snr, with,
+                  without);
+    assert_int_equal(step_count(a), exact->n);
+    assert_memory_equal(a->present, b->present, (size_t)a->n);
+    assert_true(with < 1 && with < 0.65 * without);
+    step_result_free(&fine);
+    step_result_free(&coarse);
+    step_signal_free(&in);
+    free(exact);
   }
 }
 
@@ -236,6 +323,7 @@ int main(void)
       cmocka_unit_test(the_step_finds_what_verb_run_finds),
       cmocka_unit_test(so_it_does_in_recordings),
       cmocka_unit_test(a9_two_detectors_agree_on_every_beat),
+      cmocka_unit_test(a10_intervals_are_exact_to_below_a_sample),
       cmocka_unit_test(the_second_detector_is_of_use),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(a_stream_that_is_no_voltage_is_refused),
