@@ -46,7 +46,11 @@ typedef struct weir_wire_line {
   double value;
   bool present;
   int64_t fs_num, fs_den; /* samples per second, reduced, up to 10^6 Hz */
-  const char *reason;     /* static text */
+  const char *reason;     /* static text                                  */
+  /* Of a bad line: the word at fault, or the whole line; whether it is a #weir or #stream line. */
+  const char *fault;
+  int64_t fault_size;
+  bool declares;
 } weir_wire_line;
 
 /* Takes a line (without its end) apart. Any bytes are allowed. */

@@ -81,10 +81,18 @@ static void what_is_none_of_the_protocol_is_refused_with_a_reason(void **state)
       {"#weir 1 a b c d e f g h i", "too many"},
       {"#stream", "no name"},
       {"#stream x", "no fs"},
-      {"#stream x fs=0", "takes fs"},
-      {"#stream x fs=-5", "takes fs"},
-      {"#stream x fs=2e6", "takes fs"},
-      {"#stream x fs=1/0", "takes fs"},
+      {"#stream x fs=0", "above 0 Hz"},
+      {"#stream x fs=-5", "above 0 Hz"},
+      {"#stream x fs=2e6", "at most 1e6 Hz"},
+      {"#stream x fs=1e300", "at most 1e6 Hz"},
+      {"#stream x fs=nan", "is a number"},
+      {"#stream x fs=inf", "is a number"},
+      {"#stream x fs=", "is a number"},
+      {"#stream x fs=fast", "is a number"},
+      {"#stream x fs=1.00000000000000001", "too many digits"},
+      {"#stream x fs=1/0", "whole numbers above 0"},
+      {"#stream x fs=-1/2", "whole numbers above 0"},
+      {"#stream x rate=5", "takes fs=RATE and unit=UNIT"},
       {"#stream x fs=250 unit=", "plain characters"},
       {"#stream a,b fs=250", "plain characters"},
       {"#end now", "takes time"},
@@ -96,6 +104,10 @@ static void what_is_none_of_the_protocol_is_refused_with_a_reason(void **state)
     assert_int_equal(line.kind, WEIR_WIRE_BAD);
     assert_non_null(strstr(line.reason, bad[i][1]));
   }
+  const weir_wire_line line = parsed("#stream ecg fs=0 unit=mV");
+
+  assert_text(line.fault, line.fault_size, "fs=0");
+  assert_true(line.declares && !parsed("#end now").declares && !parsed("ecg,1").declares);
   char name[100];
 
   memset(name, 'a', sizeof name);

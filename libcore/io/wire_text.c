@@ -40,6 +40,23 @@ static bool read_time(weir_csv_field f, weir_wire_line *out)
   return true;
 }
 
+/* Why a text is no rate. */
+static const char *rate_fault(weir_csv_field f)
+{
+  bool present = false;
+  double value = 0;
+
+  if (memchr(f.at, '/', (size_t)f.size) != NULL) {
+    return "a rate as a fraction has two whole numbers above 0 and is at most 1e6 Hz";
+  }
+  if (!weir_csv_value(f, &value, &present) || !present) {
+    return "a rate is a number of Hz, decimal or a fraction";
+  }
+  return value <= 0          ? "a rate is above 0 Hz"
+         : value > MOST_RATE ? "a rate is at most 1e6 Hz"
+                             : "a rate has too many digits";
+}
+
 /* "250", "62.4725" or "8999/144". */
 static bool read_rate(weir_csv_field f, weir_wire_line *out)
 {
@@ -77,11 +94,20 @@ static bool take_key(weir_csv_field f, const char *key, weir_csv_field *value)
   return true;
 }
 
+/* Keeps which word is at fault. */
+static const char *blame(weir_csv_field f, const char *why, weir_wire_line *out)
+{
+  out->fault = f.at;
+  out->fault_size = f.size;
+  return why;
+}
+
 static const char *read_name(weir_csv_field f, weir_wire_line *out)
 {
   out->name = f.at;
   out->name_size = f.size;
-  return weir_wire_is_name(f.at, f.size) ? NULL : "a name has no 1 to 63 plain characters";
+  return weir_wire_is_name(f.at, f.size) ? NULL
+                                         : blame(f, "a name has 1 to 63 plain characters", out);
 }
 
 static const char *read_hello(const weir_csv_field *word, int n, weir_wire_line *out)
@@ -90,7 +116,7 @@ static const char *read_hello(const weir_csv_field *word, int n, weir_wire_line 
 
   out->kind = WEIR_WIRE_HELLO;
   if (n < 2 || !is_word(word[1], "1")) {
-    return "a version of the protocol that is not known (this is 1)";
+    return blame(word[n > 1], "a version of the protocol that is not known (this is 1)", out);
   }
   for (int i = 2; i < n; i++) {
     if (take_key(word[i], "record", &value)) {
@@ -100,7 +126,7 @@ static const char *read_hello(const weir_csv_field *word, int n, weir_wire_line 
         return wrong;
       }
     } else if (!take_key(word[i], "start", &value) || !read_time(value, out)) {
-      return "#weir takes record=NAME and start=TIME";
+      return blame(word[i], "#weir takes record=NAME and start=TIME", out);
     }
   }
   return NULL;
@@ -118,10 +144,12 @@ static const char *read_stream(const weir_csv_field *word, int n, weir_wire_line
       out->unit = value.at;
       out->unit_size = value.size;
       if (!weir_wire_is_name(value.at, value.size)) {
-        return "a unit has no 1 to 63 plain characters";
+        return blame(word[i], "a unit has 1 to 63 plain characters", out);
       }
-    } else if (!take_key(word[i], "fs", &value) || !read_rate(value, out)) {
-      return "#stream takes fs=RATE (Hz, up to 1e6, decimal or a fraction) and unit=UNIT";
+    } else if (!take_key(word[i], "fs", &value)) {
+      return blame(word[i], "#stream takes fs=RATE and unit=UNIT", out);
+    } else if (!read_rate(value, out)) {
+      return blame(word[i], rate_fault(value), out);
     }
   }
   return wrong == NULL && out->fs_num == 0 ? "#stream has no fs=RATE" : wrong;
@@ -144,6 +172,7 @@ static const char *read_directive(weir_csv_field line, weir_wire_line *out)
   weir_csv_field word[WORDS];
   const int n = weir_csv_split(line, ' ', word, WORDS);
 
+  out->declares = is_word(word[0], "#weir") || is_word(word[0], "#stream");
   if (is_word(word[0], "#weir")) {
     return n > WORDS ? "too many words" : read_hello(word, n, out);
   }
@@ -195,6 +224,10 @@ void weir_wire_parse(const char *text, int64_t size, weir_wire_line *out)
     wrong = text[0] == '#' ? read_directive(line, out) : read_sample(line, out);
   }
   if (wrong != NULL) {
-    *out = (weir_wire_line){.kind = WEIR_WIRE_BAD, .reason = wrong};
+    *out = (weir_wire_line){.kind = WEIR_WIRE_BAD,
+                            .reason = wrong,
+                            .fault = out->fault != NULL ? out->fault : text,
+                            .fault_size = out->fault != NULL ? out->fault_size : size,
+                            .declares = out->declares};
   }
 }

@@ -123,6 +123,9 @@ weir_status weir_live_begin(weir_live *l)
 
   while (l->first_size < 0 && !l->finished) {
     WEIR_TRY(next_line(l, true, &quiet));
+    if (l->refused[0] != 0) {
+      return weir_fail(WEIR_ERR_DATA, "live input, %s", l->refused);
+    }
     l->finished = l->finished || has_timed_out(l, quiet);
     if (weir_stop_requested()) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d before the first sample",

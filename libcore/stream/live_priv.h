@@ -42,6 +42,7 @@ struct weir_live {
   weir_live_counts counts;
   int64_t useless; /* lines in a row */
   const char *reason;
+  char refused[256]; /* the first declaration that was refused, with line and reason; "": none */
 };
 
 /* First slot at or after ns from slot 0; time of a slot, rounded down. */

@@ -1,4 +1,5 @@
 /* live_take.c - what one line does: declares, ends, or puts a sample into its slot. */
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "stream/live_priv.h"
@@ -193,6 +194,16 @@ static const char *take_sample(weir_live *l, const weir_wire_line *line)
   return keep(l, stream, ns, line);
 }
 
+/* Without its declaration a stream cannot come at all: one that is wrong ends what begins. */
+static void refuse_declaration(weir_live *l, const weir_wire_line *line)
+{
+  if (line->declares && !l->begun && !l->finished && l->refused[0] == 0) {
+    (void)snprintf(l->refused, sizeof l->refused, "line %lld: '%.*s': %s",
+                   (long long)l->counts.lines, (int)(line->fault_size < 80 ? line->fault_size : 80),
+                   line->fault, line->reason);
+  }
+}
+
 void live_take(weir_live *l, const char *text, int64_t size)
 {
   weir_wire_line line;
@@ -219,6 +230,7 @@ void live_take(weir_live *l, const char *text, int64_t size)
     break;
   case WEIR_WIRE_BAD:
     wrong = l->finished ? "the line comes after #end" : line.reason;
+    refuse_declaration(l, &line);
     break;
   }
   l->counts.malformed += wrong != NULL && kind != WEIR_WIRE_SAMPLE;

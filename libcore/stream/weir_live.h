@@ -61,7 +61,8 @@ weir_status weir_live_create(const weir_live_cfg *cfg, weir_live_lines lines,
 /* Accepts NULL. */
 void weir_live_destroy(weir_live **live);
 /* Reads up to the first sample: then the streams are known. Fails: as the lines do; WEIR_ERR_DATA
- * where they end before, or `limit` of them are of no use; WEIR_ERR_STOPPED by a signal. */
+ * where they end before, where one of the #weir and #stream lines is wrong (named with its number),
+ * or `limit` of them are of no use; WEIR_ERR_STOPPED by a signal. */
 weir_status weir_live_begin(weir_live *live) WEIR_CHECKED;
 
 /* Streams declared so far, at most WEIR_LIVE_STREAMS. */

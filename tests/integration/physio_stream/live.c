@@ -262,6 +262,23 @@ static void what_is_no_live_input_is_refused(void **state)
   assert_true(only_log(in_scratch("a")));
   assert_int_equal(program("run --input - --out %s </dev/null", in_scratch("b")), 3);
   assert_non_null(strstr(printed(), "without a #stream line"));
+  static const char *const rates[][2] = {{"0", "above 0 Hz"},
+                                         {"-5", "above 0 Hz"},
+                                         {"NaN", "a number of Hz"},
+                                         {"1e300", "at most 1e6 Hz"}};
+
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    char lines[128], word[64];
+
+    (void)snprintf(word, sizeof word, "line 2: 'fs=%s'", rates[i][0]);
+    (void)snprintf(lines, sizeof lines, "#weir 1\n#stream ecg fs=%s unit=mV\necg,0,1\n",
+                   rates[i][0]);
+    write_file(in_scratch("rate"), lines, strlen(lines));
+    assert_int_equal(
+        program("run --overwrite --input - --out %s <%s", in_scratch("f"), in_scratch("rate")), 3);
+    assert_non_null(strstr(printed(), word));
+    assert_non_null(strstr(printed(), rates[i][1]));
+  }
   assert_int_equal(program("run --input tcp:0.0.0.0:0 --out %s", in_scratch("c")), 2);
   assert_non_null(strstr(printed(), "remote=true"));
   write_file(in_scratch("two"), "#stream a fs=1\n#stream b fs=1\na,0,1\n", 37);
