@@ -137,9 +137,6 @@ weir_status ps_verb_convert(const weir_cli *cli)
   ps_cfg cfg;
 
   WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
-  const weir_record_opts how = {.allow_short = cfg.input.allow_short,
-                                .csv_fs = cfg.input.fs,
-                                .zero_gain = cfg.input.zero_gain};
   const char *source = cfg.input.record[0] != 0 ? cfg.input.record : cfg.input.csv;
   weir_status status = WEIR_OK;
 
@@ -147,7 +144,7 @@ weir_status ps_verb_convert(const weir_cli *cli)
     status = weir_fail(WEIR_ERR_CONFIG, "convert: set input.record or input.csv");
     goto done;
   }
-  WEIR_TRY_GOTO(weir_record_open(source, &how, &r), done);
+  WEIR_TRY_GOTO(ps_input_open_record(&cfg.input, source, &r), done);
   WEIR_TRY_GOTO(convert(cli, &cfg, source, r), done);
 done:
   weir_record_close(&r);

@@ -29,16 +29,13 @@ static weir_status send_record(const ps_cfg *cfg, weir_record *record)
 static weir_status replay(const ps_cfg *cfg)
 {
   const bool csv = cfg->input.csv[0] != 0;
-  const weir_record_opts how = {.allow_short = cfg->input.allow_short,
-                                .csv_fs = cfg->input.fs,
-                                .zero_gain = cfg->input.zero_gain};
   weir_record *record = NULL;
 
   if (csv == (cfg->input.record[0] != 0)) {
     return weir_fail(WEIR_ERR_CONFIG, "replay: input.record or input.csv has to name a recording "
                                       "(prepare writes the built-in one)");
   }
-  WEIR_TRY(weir_record_open(csv ? cfg->input.csv : cfg->input.record, &how, &record));
+  WEIR_TRY(ps_input_open_record(&cfg->input, csv ? cfg->input.csv : cfg->input.record, &record));
   const weir_status status = send_record(cfg, record);
 
   weir_record_close(&record);

@@ -35,7 +35,8 @@ typedef struct weir_record_format {
   weir_status (*clock)(const char *path, weir_record_clock *out);
   weir_status (*open)(const char *path, const weir_record_opts *opts, weir_record_body *body);
   void (*close)(void *state);
-  bool stores_integers; /* read may be asked for raw */
+  bool stores_integers; /* read may be asked for raw                       */
+  bool takes_rate;      /* csv_fs may state the rate that a file does not */
   weir_status (*read)(void *state, int signal, int64_t start, int64_t count,
                       const weir_record_slots *to);
   void (*next_run)(const void *state, int signal, int64_t start, int64_t *lo, int64_t *hi);

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "io/weir_record.h"
 
 const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(
@@ -22,8 +21,10 @@ const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
     WEIR_OPT_STRING(ps_input_opts, signal, "",
                     "signal by name or index; empty: the first in mV, or the only one"),
-    WEIR_OPT_REAL(ps_input_opts, fs, 0, 0, 1e6, "Hz",
-                  "sampling rate of a text file without a time column; 0: the file must say"),
+    WEIR_OPT_REAL(
+        ps_input_opts, fs, 0, 0, 1e6, "Hz",
+        "sampling rate of a text file without a time column, refused for other input; 0: the file "
+        "must say"),
     WEIR_OPT_BOOL(ps_input_opts, allow_short, false,
                   "read what exists of a truncated file; the rest is a gap"),
     WEIR_OPT_BOOL(ps_input_opts, zero_gain, false,
@@ -87,28 +88,40 @@ static weir_status list_files(ps_input *in, const char *path, const char *data)
   return WEIR_OK;
 }
 
-/* The reader names its own member `allow_short`; the user sets it by the option's key. */
+/* The reader names its own members; the user sets them by the options' keys. */
 static weir_status name_option(weir_status status)
 {
+  static const struct {
+    const char *says, *advice;
+  } known[] = {
+      {"allow_short", "--set input.allow_short=true"},
+      {"zero_gain", "--set input.zero_gain=true"},
+      {"state it (csv_fs)", "--set input.fs=HZ"},
+      {"csv_fs is", "leave input.fs out"},
+  };
   char text[1024];
 
-  if (strstr(weir_last_message(), "allow_short") == NULL) {
-    return status;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    if (strstr(weir_last_message(), known[i].says) != NULL) {
+      (void)snprintf(text, sizeof text, "%s: %s", weir_last_message(), known[i].advice);
+      return weir_fail(status, "%s", text);
+    }
   }
-  (void)snprintf(text, sizeof text, "%s: --set input.allow_short=true", weir_last_message());
-  return weir_fail(status, "%s", text);
+  return status;
+}
+
+weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, weir_record **out)
+{
+  const weir_record_opts how = {
+      .allow_short = opts->allow_short, .csv_fs = opts->fs, .zero_gain = opts->zero_gain};
+  const weir_status status = weir_record_open(path, &how, out);
+
+  return status == WEIR_OK ? WEIR_OK : name_option(status);
 }
 
 static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
 {
-  const weir_record_opts how = {
-      .allow_short = opts->allow_short, .csv_fs = opts->fs, .zero_gain = opts->zero_gain};
-
-  const weir_status status = weir_record_open(path, &how, &in->record);
-
-  if (status != WEIR_OK) {
-    return name_option(status);
-  }
+  WEIR_TRY(ps_input_open_record(opts, path, &in->record));
   WEIR_TRY(weir_record_find(in->record, opts->signal, &in->signal));
   const weir_signal_info *s = weir_record_signal(in->record, in->signal);
 
@@ -223,6 +236,11 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
     return weir_fail(WEIR_ERR_CONFIG,
                      "input.live is %s and input.%s is %s: only one of them can be read",
                      opts->live, record ? "record" : "csv", record ? opts->record : opts->csv);
+  }
+  if (opts->fs > 0 && !record && !csv) {
+    return weir_fail(WEIR_ERR_CONFIG, "input.fs is %.9g Hz, but it is for text files: %s", opts->fs,
+                     live ? "the #stream lines of live input say"
+                          : "the rate of the built-in recording is ecgsyn.model.rate");
   }
   WEIR_TRY(weir_alloc(1, sizeof *in, (void **)&in));
   if (live) {

@@ -5,6 +5,7 @@
 #define PS_INPUT_H
 #include "data/live.h"
 #include "data/synth.h"
+#include "io/weir_record.h"
 
 typedef struct ps_input_opts {
   const char *record, *csv; /* with live at most one; all "": the built-in recording */
@@ -23,9 +24,13 @@ extern const weir_opt ps_input_options[];
 
 typedef struct ps_input ps_input;
 
+/* A record or text file as the options say. Fails: as weir_record_open, naming the options that
+ * mend it. */
+weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,
+                                 weir_record **out) WEIR_CHECKED;
 /* Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create; WEIR_ERR_CONFIG
- * where more than one of record, text file and live address is named, and for a signal that the
- * built-in recording does not have. *out is then NULL. */
+ * where more than one of record, text file and live address is named, for a rate where there is no
+ * text file, and for a signal that the built-in recording does not have. *out is then NULL. */
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out) WEIR_CHECKED;
 /* Another signal of live input that is open, through the same connection; before the run.

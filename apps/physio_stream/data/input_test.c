@@ -120,8 +120,13 @@ static void two_inputs_and_missing_files_are_refused(void **state)
   input.record = "/nowhere/a";
   assert_int_equal(ps_input_open(&input, &synth, 1, &in), WEIR_ERR_DATA);
   assert_null(in);
-  synth.model.rate = 3.14159265358979;
   input.record = "";
+  input.fs = 250; /* of no text file */
+  assert_int_equal(ps_input_open(&input, &synth, 1, &in), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "input.fs is 250 Hz"));
+  assert_non_null(strstr(weir_last_message(), "ecgsyn.model.rate"));
+  input.fs = 0;
+  synth.model.rate = 3.14159265358979;
   assert_int_equal(ps_input_open(&input, &synth, 1, &in), WEIR_ERR_CONFIG);
 }
 

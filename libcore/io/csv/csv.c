@@ -265,7 +265,7 @@ static weir_status learn_times(csv *c)
   } else if (!weir_csv_rate(times, n, &c->fs_num, &c->fs_den)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: the sampling rate cannot be told from its times (too few, too coarse or "
-                     "irregular): state it",
+                     "irregular): state it (csv_fs)",
                      c->path);
   }
   return WEIR_OK;
@@ -307,7 +307,8 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
     return learn_times(c);
   }
   if (c->fs_num == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: has neither a time column nor a sampling rate: state it",
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: has neither a time column nor a sampling rate: state it (csv_fs)",
                      c->path);
   }
   return c->head.index ? learn_index(c) : WEIR_OK;
@@ -504,6 +505,7 @@ const weir_record_format weir_record_format_csv = {
     .claims = claims,
     .open = open_csv,
     .close = close_csv,
+    .takes_rate = true,
     .read = read_slots,
     .next_run = next_run,
 };

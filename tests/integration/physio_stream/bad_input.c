@@ -110,6 +110,15 @@ static void what_is_missing_or_meaningless_is_named(void **state)
                    2);
   assert_non_null(strstr(printed(), "output.start"));
   assert_non_null(strstr(printed(), "20 s long"));
+  assert_int_equal(program("run --set input.record=%s --set input.fs=360 --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("i")),
+                   2);
+  assert_non_null(strstr(printed(), "is 360 Hz, but a file of format wfdb says itself"));
+  assert_non_null(strstr(printed(), "leave input.fs out"));
+  write_file(in_scratch("bare.csv"), "1\n2\n", 4);
+  assert_int_equal(
+      program("convert --set input.csv=%s --out %s", in_scratch("bare.csv"), in_scratch("j")), 2);
+  assert_non_null(strstr(printed(), "--set input.fs=HZ"));
   assert_int_equal(program("run --set input.record=%s --set stream.window=1e-9 --out %s",
                            in_scratch("r/ecgsyn"), in_scratch("h")),
                    2);
