@@ -4,39 +4,21 @@
 #define WEIR_GAP_CHECK_H
 #include "stream/series_check.h"
 
-/* A step under test: result `output` of the operator with these options. */
-typedef struct gap_step {
-  const weir_series_op *op;
-  const void *opts;
-  int output;
-} gap_step;
-
+/* Builds a step that keeps nothing beside the graph; context: series_step. */
 static inline weir_series gap_build_(weir_graph *g, weir_series s, const void *context)
 {
-  const gap_step *step = context;
-  weir_series_keeper keeper = {NULL};
-  const char *name = "x";
-  const weir_series_use use = {.graph = g,
-                               .step = "step",
-                               .opts = step->opts,
-                               .in = &s,
-                               .in_name = &name,
-                               .n_in = 1,
-                               .keeper = &keeper};
-  weir_series_result result = {.n = 0};
+  const series_step *step = context;
+  const weir_series_result r = series_step_results(g, &s, step);
 
-  assert_ok(step->op->build(&use, &result));
-  assert_null(keeper.first);
-  assert_true(step->output < result.n);
-  return result.out[step->output];
+  assert_null(step->c->keeper.first);
+  assert_true(step->output < r.n);
+  return r.out[step->output];
 }
 
-/* Runs the step on the whole stream at once. */
+/* Runs result `output` of the step on the whole stream at once. */
 static inline void gap_run(series_case *c, const weir_series_op *op, const void *opts, int output)
 {
-  const gap_step step = {op, opts, output};
-
-  series_run_whole(c, gap_build_, &step);
+  series_run_whole(c, gap_build_, &(series_step){.c = c, .op = op, .opts = opts, .output = output});
 }
 
 /* Fails unless the step refuses its options with WEIR_ERR_CONFIG and `text`. rate: of the stream,
@@ -44,18 +26,7 @@ static inline void gap_run(series_case *c, const weir_series_op *op, const void 
 static inline void assert_step_refused(const weir_series_op *op, const void *opts, int64_t rate,
                                        const char *text)
 {
-  weir_series_keeper keeper = {NULL};
-  weir_series_result result = {.n = 0};
-  weir_graph *g = NULL;
-
-  assert_ok(weir_graph_create(&g));
-  const weir_series s = weir_series_input(g, "x", "p", rate, 1);
-  const weir_series_use use = {
-      .graph = g, .step = "step", .opts = opts, .in = &s, .n_in = 1, .keeper = &keeper};
-
-  assert_int_equal(op->build(&use, &result), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), text));
-  weir_graph_destroy(&g);
+  assert_non_null(strstr(series_refusal(&(series_step){.op = op, .opts = opts}, rate), text));
 }
 
 enum { GAP_STREAMS = 12 };

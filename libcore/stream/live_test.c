@@ -12,6 +12,7 @@
 #include "ops/scan/weir_scan.h"
 #include "ops/shift/weir_shift.h"
 #include "stream/live_priv.h"
+#include "stream/run_check.h"
 
 static const weir_live_cfg plain = {.lateness = 0.5, .jump = 3600};
 
@@ -298,13 +299,9 @@ static void run(script *s, bool live, weir_stream_cfg cfg, int threads, outcome 
       "x", "p", RATE, 1, live ? WEIR_STREAM_OPEN : SLOTS, live ? read_live : read_kept, NULL, s};
   const weir_stream_live clock = {weir_live_wait, s->live};
   const weir_stream_sink sink = {"y", take_y, o};
-  weir_exec_cfg exec;
   weir_store *store = NULL;
-  weir_stream *stream = NULL;
 
   memset(o, 0, sizeof *o);
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 1;
   assert_ok(weir_store_create(&store));
   weir_graph *g = make_graph();
   const weir_stream_job job = {.graph = g,
@@ -314,13 +311,10 @@ static void run(script *s, bool live, weir_stream_cfg cfg, int threads, outcome 
                                .sinks = &sink,
                                .n_sinks = 1,
                                .stream = &cfg,
-                               .exec = &exec,
                                .threads = threads,
                                .live = live ? &clock : NULL};
 
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, report));
-  weir_stream_destroy(&stream);
+  run_job(job, 1, report);
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
 }

@@ -8,6 +8,7 @@
 #include "base/weir_log.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/shift/weir_stream_shift.h"
+#include "stream/run_check.h"
 #include "stream/weir_query.h"
 
 enum { COUNT = 400 };
@@ -272,8 +273,6 @@ static void a_query_computes_what_its_operators_do(void **state)
   const weir_query_spec spec = {two_sources, steps, wishes, 2, 5, 3};
   static taken got[8];
   weir_stream_sink sinks[8];
-  weir_exec_cfg exec;
-  weir_stream *stream = NULL;
   weir_stream_report report;
   weir_query q;
 
@@ -283,8 +282,6 @@ static void a_query_computes_what_its_operators_do(void **state)
   for (int64_t i = 0; i < q.n_columns; i++) {
     sinks[i] = (weir_stream_sink){q.columns[i].name, take, &got[i]};
   }
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
   const weir_stream_cfg cfg = {.window = 1.3, .skip = true};
   const weir_stream_source source = {.value = "ecg",
                                      .present = "ecg.present",
@@ -299,10 +296,8 @@ static void a_query_computes_what_its_operators_do(void **state)
                                .sinks = sinks,
                                .n_sinks = (int)q.n_columns,
                                .stream = &cfg,
-                               .exec = &exec,
                                .threads = 1};
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &report));
+  run_job(job, 2, &report);
   for (int64_t i = 0; i < q.n_columns; i++) {
     const int64_t by = i < 2 || i == 3 ? 6 : 0;
 
@@ -313,7 +308,6 @@ static void a_query_computes_what_its_operators_do(void **state)
       assert_true(present ? got[i].x[t] == (float)(t - by) : isnan(got[i].x[t]));
     }
   }
-  weir_stream_destroy(&stream);
   weir_query_fini(&q);
 }
 

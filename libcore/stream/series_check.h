@@ -6,8 +6,8 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "stream/run_check.h"
 #include "stream/weir_series.h"
-#include "stream/weir_stream.h"
 
 enum { SERIES_COUNT = 700 };
 
@@ -52,39 +52,6 @@ static inline weir_status series_read_(void *context, int64_t lo, int64_t hi, fl
   return WEIR_OK;
 }
 
-/* Skipped slots repeat the last one, which has settled. */
-static inline weir_status series_take_(void *to, int64_t *n, size_t size, const weir_view *v,
-                                       int64_t lo, int64_t hi)
-{
-  char *at = to;
-
-  for (; *n < lo && *n < SERIES_COUNT; (*n)++) {
-    memcpy(at + (size_t)*n * size, at + (size_t)(*n - 1) * size, size);
-  }
-  for (int64_t t = lo; t < hi && t < SERIES_COUNT; t++, (*n)++) {
-    memcpy(at + (size_t)t * size, weir_view_at(v, &t), size);
-  }
-  return WEIR_OK;
-}
-
-static inline weir_status series_take_value_(void *context, const weir_view *v, int64_t lo,
-                                             int64_t hi, bool last)
-{
-  series_case *c = context;
-
-  (void)last;
-  return series_take_(c->y, &c->n, sizeof *c->y, v, lo, hi);
-}
-
-static inline weir_status series_take_present_(void *context, const weir_view *v, int64_t lo,
-                                               int64_t hi, bool last)
-{
-  series_case *c = context;
-
-  (void)last;
-  return series_take_(c->y_present, &c->n_present, 1, v, lo, hi);
-}
-
 /* Builds the operator under test; `context` is the caller's. */
 typedef weir_series (*series_build)(weir_graph *g, weir_series s, const void *context);
 
@@ -102,6 +69,63 @@ static inline weir_series_use series_use(series_case *c, weir_graph *g, const we
                            .keeper = &c->keeper};
 }
 
+/* A step of a query under test: the operator with these options, on a stream of this unit. */
+typedef struct series_step {
+  series_case *c;
+  const weir_series_op *op;
+  const void *opts;
+  const char *unit;        /* NULL: not stated                        */
+  const char *result_unit; /* what series_build_step expects          */
+  int output;              /* for tests that look at one of several   */
+} series_step;
+
+/* All that the step gives on `s`, whose unit it sets. */
+static inline weir_series_result series_step_results(weir_graph *g, weir_series *s,
+                                                     const series_step *step)
+{
+  weir_series_use use = series_use(step->c, g, s);
+  weir_series_result r = {.n = 0};
+
+  use.opts = step->opts;
+  weir_series_set_unit(s, step->unit != NULL ? step->unit : "");
+  assert_ok(step->op->build(&use, &r));
+  return r;
+}
+
+/* Builds a step that gives one stream, called as the step is; context: series_step. */
+static inline weir_series series_build_step(weir_graph *g, weir_series s, const void *context)
+{
+  const series_step *step = context;
+  const weir_series_result r = series_step_results(g, &s, step);
+
+  assert_int_equal(r.n, 1);
+  assert_null(r.name[0]);
+  assert_string_equal(r.out[0].unit, step->result_unit);
+  return r.out[0];
+}
+
+/* Fails unless the step, on a stream of `rate` Hz, is refused with WEIR_ERR_CONFIG; returns the
+ * reason. */
+static inline const char *series_refusal(const series_step *step, int64_t rate)
+{
+  series_case c = {.count = 0};
+  weir_series_result r = {.n = 0};
+  weir_graph *g = NULL;
+
+  assert_ok(weir_store_create(&c.store));
+  assert_ok(weir_graph_create(&g));
+  weir_series s = weir_series_input(g, "x", "p", rate, 1);
+  weir_series_use use = series_use(&c, g, &s);
+
+  use.opts = step->opts;
+  weir_series_set_unit(&s, step->unit != NULL ? step->unit : "");
+  assert_int_equal(step->op->build(&use, &r), WEIR_ERR_CONFIG);
+  weir_graph_destroy(&g);
+  weir_store_destroy(&c.store);
+  weir_series_keeper_fini(&c.keeper);
+  return weir_last_message();
+}
+
 /* Runs at 1 slot a second; y must be f32. tier as exec.tier, cfg as stream. */
 static inline void series_run(series_case *c, series_build build, const void *context, int tier,
                               weir_stream_cfg cfg)
@@ -113,37 +137,32 @@ static inline void series_run(series_case *c, series_build build, const void *co
                                      .count = c->count > 0 ? c->count : SERIES_COUNT,
                                      .read = series_read_,
                                      .context = c};
-  const weir_stream_sink sinks[] = {{"y", series_take_value_, c}, {"q", series_take_present_, c}};
-  weir_exec_cfg exec;
-  weir_stream *stream = NULL;
+  run_column y = {c->y, sizeof *c->y, SERIES_COUNT, 0}, q = {c->y_present, 1, SERIES_COUNT, 0};
+  const weir_stream_sink sinks[] = {{"y", run_take, &y}, {"q", run_take, &q}};
   weir_graph *g = NULL;
 
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = tier;
   c->keeper = (weir_series_keeper){NULL};
   assert_ok(weir_store_create(&c->store));
   assert_ok(weir_graph_create(&g));
-  const weir_series y = build(g, weir_series_input(g, "x", "p", 1, 1), context);
-  weir_output(g, "y", y.value);
-  weir_output(g, "q", y.present);
+  const weir_series result = build(g, weir_series_input(g, "x", "p", 1, 1), context);
+  weir_output(g, "y", result.value);
+  weir_output(g, "q", result.present);
   assert_ok(weir_graph_status(g));
-  c->rate_num = y.rate_num;
-  c->rate_den = y.rate_den;
-  c->n = c->n_present = 0;
   memset(c->y, 0, sizeof c->y);
   memset(c->y_present, 0, sizeof c->y_present);
-  const weir_stream_job job = {.graph = g,
-                               .store = c->store,
-                               .sources = &source,
-                               .n_sources = 1,
-                               .sinks = sinks,
-                               .n_sinks = 2,
-                               .stream = &cfg,
-                               .exec = &exec,
-                               .threads = 1};
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &c->report));
-  weir_stream_destroy(&stream);
+  run_job((weir_stream_job){.graph = g,
+                            .store = c->store,
+                            .sources = &source,
+                            .n_sources = 1,
+                            .sinks = sinks,
+                            .n_sinks = 2,
+                            .stream = &cfg,
+                            .threads = 1},
+          tier, &c->report);
+  c->rate_num = result.rate_num;
+  c->rate_den = result.rate_den;
+  c->n = y.n < y.room ? y.n : y.room;
+  c->n_present = q.n < q.room ? q.n : q.room;
   weir_graph_destroy(&g);
   weir_store_destroy(&c->store);
   weir_series_keeper_fini(&c->keeper);
@@ -173,6 +192,12 @@ static inline weir_series series_build_sample(weir_graph *g, weir_series s, cons
 static inline void series_run_whole(series_case *c, series_build build, const void *context)
 {
   series_run(c, build, context, 2, (weir_stream_cfg){.window = SERIES_COUNT});
+}
+
+/* As series_run_whole, of a step that gives one stream. */
+static inline void series_run_step(const series_step *step)
+{
+  series_run_whole(step->c, series_build_step, step);
 }
 
 /* The first slot of the run of present slots that holds t. */

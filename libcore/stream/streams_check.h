@@ -6,8 +6,8 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "stream/run_check.h"
 #include "stream/weir_series.h"
-#include "stream/weir_stream.h"
 
 enum { STREAMS_SLOTS = 8192, STREAMS_MOST = 4 };
 
@@ -87,38 +87,6 @@ static inline weir_status streams_next_(void *context, int64_t at, int64_t *lo, 
   return WEIR_OK;
 }
 
-/* Skipped slots repeat the last one. */
-static inline weir_status streams_take_(char *to, int64_t *n, size_t size, const weir_view *v,
-                                        int64_t lo, int64_t hi)
-{
-  for (; *n < lo; (*n)++) {
-    assert_true(*n > 0);
-    memcpy(to + (size_t)*n * size, to + (size_t)(*n - 1) * size, size);
-  }
-  for (int64_t t = lo; t < hi && t < STREAMS_SLOTS; t++, (*n)++) {
-    memcpy(to + (size_t)t * size, weir_view_at(v, &t), size);
-  }
-  return WEIR_OK;
-}
-
-static inline weir_status streams_take_value_(void *context, const weir_view *v, int64_t lo,
-                                              int64_t hi, bool last)
-{
-  streams_result *r = context;
-
-  (void)last;
-  return streams_take_((char *)r->y, &r->n, sizeof r->y[0], v, lo, hi);
-}
-
-static inline weir_status streams_take_present_(void *context, const weir_view *v, int64_t lo,
-                                                int64_t hi, bool last)
-{
-  streams_result *r = context;
-
-  (void)last;
-  return streams_take_((char *)r->present, &r->n_present, 1, v, lo, hi);
-}
-
 /* Builds what is under test from the sources; returns the number of results. */
 typedef int (*streams_build)(streams_case *c, weir_graph *g, const weir_series *in,
                              const void *context, weir_series *out);
@@ -139,69 +107,87 @@ static inline weir_series_use streams_use(streams_case *c, weir_graph *g, const 
                            .keeper = &c->keeper};
 }
 
-/* Runs the case; `tier` as exec.tier. */
-static inline void streams_run(streams_case *c, streams_build build, const void *context, int tier,
-                               int threads, weir_stream_cfg cfg)
+/* A run being put together: what the stream reads from and writes to. */
+typedef struct streams_frame {
+  weir_graph *graph;
+  weir_stream_source sources[STREAMS_MOST];
+  weir_series in[STREAMS_MOST], out[STREAMS_MOST];
+  weir_stream_sink sinks[2 * STREAMS_MOST];
+  run_column value[STREAMS_MOST], present[STREAMS_MOST];
+  int same[STREAMS_MOST]; /* the result whose presence is this one's too */
+  int n_sinks;
+} streams_frame;
+
+static inline void streams_sources_(streams_case *c, streams_frame *f)
 {
   static const char *const value[] = {"x0", "x1", "x2", "x3"};
   static const char *const present[] = {"p0", "p1", "p2", "p3"};
-  static const char *const result[] = {"y0", "y1", "y2", "y3"};
-  static const char *const where[] = {"q0", "q1", "q2", "q3"};
-  weir_stream_source sources[STREAMS_MOST];
-  weir_stream_sink sinks[2 * STREAMS_MOST];
-  weir_series in[STREAMS_MOST], out[STREAMS_MOST];
-  weir_exec_cfg exec;
-  weir_stream *stream = NULL;
-  weir_graph *g = NULL;
 
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = tier;
-  c->keeper = (weir_series_keeper){NULL};
-  assert_ok(weir_store_create(&c->store));
-  assert_ok(weir_graph_create(&g));
   for (int i = 0; i < c->n; i++) {
     streams_source *s = &c->source[i];
 
     s->read = 0;
-    in[i] = weir_series_input(g, value[i], present[i], s->rate_num, s->rate_den);
-    sources[i] = (weir_stream_source){value[i], present[i],    s->rate_num,   s->rate_den,
-                                      s->count, streams_read_, streams_next_, s};
-    sources[i].next_run = s->knows_gaps ? streams_next_ : NULL;
+    f->in[i] = weir_series_input(f->graph, value[i], present[i], s->rate_num, s->rate_den);
+    f->sources[i] = (weir_stream_source){value[i], present[i],    s->rate_num, s->rate_den,
+                                         s->count, streams_read_, NULL,        s};
+    f->sources[i].next_run = s->knows_gaps ? streams_next_ : NULL;
   }
-  c->n_out = build(c, g, in, context, out);
-  int n_sinks = 0, same[STREAMS_MOST]; /* the result whose presence is this one's too */
+}
+
+/* A result is an output by its value, and by its presence unless one before it has the same. */
+static inline void streams_sinks_(streams_case *c, streams_frame *f)
+{
+  static const char *const value[] = {"y0", "y1", "y2", "y3"};
+  static const char *const present[] = {"q0", "q1", "q2", "q3"};
 
   for (int i = 0; i < c->n_out; i++) {
-    c->out[i].n = c->out[i].n_present = 0;
-    weir_output(g, result[i], out[i].value);
-    sinks[n_sinks++] = (weir_stream_sink){result[i], streams_take_value_, &c->out[i]};
-    for (same[i] = 0; out[same[i]].present.node != out[i].present.node ||
-                      out[same[i]].present.output != out[i].present.output;
-         same[i]++) {
+    const weir_value q = f->out[i].present;
+    int same = 0;
+
+    f->value[i] = (run_column){c->out[i].y, sizeof c->out[i].y[0], STREAMS_SLOTS, 0};
+    f->present[i] = (run_column){c->out[i].present, 1, STREAMS_SLOTS, 0};
+    weir_output(f->graph, value[i], f->out[i].value);
+    f->sinks[f->n_sinks++] = (weir_stream_sink){value[i], run_take, &f->value[i]};
+    while (f->out[same].present.node != q.node || f->out[same].present.output != q.output) {
+      same++;
     }
-    if (same[i] == i) {
-      weir_output(g, where[i], out[i].present);
-      sinks[n_sinks++] = (weir_stream_sink){where[i], streams_take_present_, &c->out[i]};
+    f->same[i] = same;
+    if (same == i) {
+      weir_output(f->graph, present[i], q);
+      f->sinks[f->n_sinks++] = (weir_stream_sink){present[i], run_take, &f->present[i]};
     }
   }
-  assert_ok(weir_graph_status(g));
-  const weir_stream_job job = {.graph = g,
-                               .store = c->store,
-                               .sources = sources,
-                               .n_sources = c->n,
-                               .sinks = sinks,
-                               .n_sinks = n_sinks,
-                               .stream = &cfg,
-                               .exec = &exec,
-                               .threads = threads};
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &c->report));
+}
+
+/* Runs the case; `tier` as exec.tier. */
+static inline void streams_run(streams_case *c, streams_build build, const void *context, int tier,
+                               int threads, weir_stream_cfg cfg)
+{
+  streams_frame f = {.n_sinks = 0};
+
+  c->keeper = (weir_series_keeper){NULL};
+  assert_ok(weir_store_create(&c->store));
+  assert_ok(weir_graph_create(&f.graph));
+  streams_sources_(c, &f);
+  c->n_out = build(c, f.graph, f.in, context, f.out);
+  streams_sinks_(c, &f);
+  assert_ok(weir_graph_status(f.graph));
+  run_job((weir_stream_job){.graph = f.graph,
+                            .store = c->store,
+                            .sources = f.sources,
+                            .n_sources = c->n,
+                            .sinks = f.sinks,
+                            .n_sinks = f.n_sinks,
+                            .stream = &cfg,
+                            .threads = threads},
+          tier, &c->report);
   for (int i = 0; i < c->n_out; i++) {
-    c->out[i].n_present = c->out[same[i]].n_present;
-    memmove(c->out[i].present, c->out[same[i]].present, sizeof c->out[i].present);
+    c->out[i].n = f.value[i].n;
+    c->out[i].n_present = f.present[f.same[i]].n;
+    assert_true(c->out[i].n <= STREAMS_SLOTS && c->out[i].n_present <= STREAMS_SLOTS);
+    memmove(c->out[i].present, c->out[f.same[i]].present, sizeof c->out[i].present);
   }
-  weir_stream_destroy(&stream);
-  weir_graph_destroy(&g);
+  weir_graph_destroy(&f.graph);
   weir_store_destroy(&c->store);
   weir_series_keeper_fini(&c->keeper);
 }

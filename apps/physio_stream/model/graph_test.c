@@ -7,7 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "data/synth.h"
-#include "stream/weir_stream.h"
+#include "stream/run_check.h"
 
 enum { COUNT = 12000, RATE = 250, MOST = 4000, REFERENCE = 1, VECTOR, NATIVE };
 
@@ -130,12 +130,8 @@ static weir_stream_report run_graph(sheet *s, const ps_detect_opts *opts, how h)
                                     {PS_RESULT_BEATS, take_beats, s}};
   const weir_stream_cfg cfg = {.window = h.window, .skip = h.skip, .cut_seed = h.cut_seed};
   weir_stream_report report;
-  weir_exec_cfg exec;
-  weir_stream *stream = NULL;
   ps_graph g;
 
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = h.tier;
   assert_ok(ps_graph_create(opts, RATE, 1, 1 << 16, true, &g));
   const weir_stream_job job = {.graph = g.graph,
                                .store = g.store,
@@ -144,15 +140,12 @@ static weir_stream_report run_graph(sheet *s, const ps_detect_opts *opts, how h)
                                .sinks = sinks,
                                .n_sinks = 4,
                                .stream = &cfg,
-                               .exec = &exec,
                                .threads = h.threads};
   memset(s->got_filtered, 0, sizeof s->got_filtered);
   memset(s->got_feature, 0, sizeof s->got_feature);
   memset(s->got_present, 0, sizeof s->got_present);
   s->got = 0;
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &report));
-  weir_stream_destroy(&stream);
+  run_job(job, h.tier, &report);
   ps_graph_destroy(&g);
   return report;
 }

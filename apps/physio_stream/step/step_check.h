@@ -10,8 +10,8 @@
 #include "base/weir_random.h"
 #include "io/weir_record.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "stream/run_check.h"
 #include "stream/weir_series.h"
-#include "stream/weir_stream.h"
 
 enum { STEP_STREAMS = 4 };
 
@@ -27,7 +27,7 @@ typedef struct step_signal {
 typedef struct step_stream {
   float *x;
   uint8_t *present;
-  int64_t n, n_present, room;
+  int64_t n;
   int64_t rate_num, rate_den;
   char unit[WEIR_SERIES_UNIT];
   const char *name;
@@ -108,28 +108,6 @@ static inline weir_status step_source_(void *context, int64_t lo, int64_t hi, fl
   return WEIR_OK;
 }
 
-/* Slots that were skipped stay absent. */
-static inline weir_status step_take_value_(void *context, const weir_view *v, int64_t lo,
-                                           int64_t hi, bool last)
-{
-  step_stream *s = context;
-
-  assert_true(hi <= s->room);
-  memcpy(s->x + lo, weir_view_at(v, &lo), (size_t)(hi - lo) * sizeof *s->x);
-  s->n = hi;
-  return WEIR_OK;
-}
-
-static inline weir_status step_take_present_(void *context, const weir_view *v, int64_t lo,
-                                             int64_t hi, bool last)
-{
-  step_stream *s = context;
-
-  memcpy(s->present + lo, weir_view_at(v, &lo), (size_t)(hi - lo));
-  s->n_present = hi;
-  return WEIR_OK;
-}
-
 /* A step being built: what its graph needs. */
 typedef struct step_frame {
   weir_graph *graph;
@@ -137,6 +115,10 @@ typedef struct step_frame {
   weir_series_keeper keeper;
   weir_series_result result;
   char names[STEP_STREAMS][2][16];
+  weir_stream_source sources[STEP_STREAMS];
+  char result_names[WEIR_SERIES_MOST][2][16];
+  run_column columns[WEIR_SERIES_MOST][2];
+  weir_stream_sink sinks[2 * WEIR_SERIES_MOST];
 } step_frame;
 
 /* Adds inputs and step. `sets`: "key=value" texts, NULL at the end. */
@@ -190,72 +172,77 @@ static inline void step_frame_fini(step_frame *f)
   weir_series_keeper_fini(&f->keeper);
 }
 
-/* Builds and runs; free the result. */
-static inline void step_run(const weir_series_op *op, const char *const *sets,
-                            const step_signal *in, int n_in, step_how how, step_result *r)
+static inline void step_sources_(const step_signal *in, int n_in, step_frame *f)
 {
-  weir_stream_source sources[STEP_STREAMS];
-  weir_stream_sink sinks[2 * WEIR_SERIES_MOST];
-  char names[WEIR_SERIES_MOST][2][16];
-  weir_stream_cfg cfg = {.window = how.window, .skip = how.skip, .cut_seed = how.cut_seed};
-  weir_stream *stream = NULL;
-  weir_exec_cfg exec;
-  step_frame f;
-
-  memset(r, 0, sizeof *r);
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
-  assert_ok(step_build(op, sets, in, n_in, &f));
   for (int k = 0; k < n_in; k++) {
-    step_signal *own = (step_signal *)(uintptr_t)&in[k];
-
-    sources[k] = (weir_stream_source){.value = f.names[k][0],
-                                      .present = f.names[k][1],
-                                      .rate_num = in[k].rate_num,
-                                      .rate_den = in[k].rate_den,
-                                      .count = in[k].n,
-                                      .read = step_source_,
-                                      .context = own};
+    f->sources[k] = (weir_stream_source){.value = f->names[k][0],
+                                         .present = f->names[k][1],
+                                         .rate_num = in[k].rate_num,
+                                         .rate_den = in[k].rate_den,
+                                         .count = in[k].n,
+                                         .read = step_source_,
+                                         .context = (step_signal *)(uintptr_t)&in[k]};
   }
-  r->n = f.result.n;
+}
+
+/* Makes what the step gives outputs of the graph, `room` slots of which are kept. */
+static inline void step_sinks_(step_frame *f, int64_t room, step_result *r)
+{
+  r->n = f->result.n;
   for (int k = 0; k < r->n; k++) {
-    const weir_series *s = &f.result.out[k];
+    const weir_series *s = &f->result.out[k];
     step_stream *o = &r->out[k];
 
-    o->room = in[0].n + 1;
-    o->x = calloc((size_t)o->room, sizeof *o->x);
-    o->present = calloc((size_t)o->room, 1);
+    o->x = calloc((size_t)room, sizeof *o->x);
+    o->present = calloc((size_t)room, 1);
     assert_non_null(o->x);
     assert_non_null(o->present);
     o->rate_num = s->rate_num;
     o->rate_den = s->rate_den;
-    o->name = f.result.name[k];
+    o->name = f->result.name[k];
     memcpy(o->unit, s->unit, sizeof o->unit);
-    (void)snprintf(names[k][0], 16, "y%d", k);
-    (void)snprintf(names[k][1], 16, "q%d", k);
     /* Several results may share a presence, which one name can mark only once. */
-    const weir_value copy = weir_series_mask(f.graph, *s).value;
+    const weir_value copies[] = {weir_series_mask(f->graph, *s).value,
+                                 weir_or(f->graph, s->present, s->present)};
 
-    weir_output(f.graph, names[k][0], copy);
-    sinks[2 * k] = (weir_stream_sink){names[k][0], step_take_value_, o};
-    weir_output(f.graph, names[k][1], weir_or(f.graph, s->present, s->present));
-    sinks[2 * k + 1] = (weir_stream_sink){names[k][1], step_take_present_, o};
+    f->columns[k][0] = (run_column){o->x, sizeof *o->x, room, 0};
+    f->columns[k][1] = (run_column){o->present, 1, room, 0};
+    for (int i = 0; i < 2; i++) {
+      (void)snprintf(f->result_names[k][i], 16, "%c%d", i == 0 ? 'y' : 'q', k);
+      weir_output(f->graph, f->result_names[k][i], copies[i]);
+      f->sinks[2 * k + i] = (weir_stream_sink){f->result_names[k][i], run_take, &f->columns[k][i]};
+    }
   }
+}
+
+/* Builds and runs; free the result. */
+static inline void step_run(const weir_series_op *op, const char *const *sets,
+                            const step_signal *in, int n_in, step_how how, step_result *r)
+{
+  weir_stream_cfg cfg = {.window = how.window, .skip = how.skip, .cut_seed = how.cut_seed};
+  step_frame f;
+
+  memset(r, 0, sizeof *r);
+  assert_ok(step_build(op, sets, in, n_in, &f));
+  step_sources_(in, n_in, &f);
+  step_sinks_(&f, in[0].n + 1, r);
   if (cfg.window <= 0) {
     cfg.window = 1.0 + (double)in[0].n * (double)in[0].rate_den / (double)in[0].rate_num;
   }
-  const weir_stream_job job = {.graph = f.graph,
-                               .store = f.store,
-                               .sources = sources,
-                               .n_sources = n_in,
-                               .sinks = sinks,
-                               .n_sinks = 2 * r->n,
-                               .stream = &cfg,
-                               .exec = &exec,
-                               .threads = how.threads > 0 ? how.threads : 1};
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &r->report));
-  weir_stream_destroy(&stream);
+  run_job((weir_stream_job){.graph = f.graph,
+                            .store = f.store,
+                            .sources = f.sources,
+                            .n_sources = n_in,
+                            .sinks = f.sinks,
+                            .n_sinks = 2 * r->n,
+                            .stream = &cfg,
+                            .threads = how.threads > 0 ? how.threads : 1},
+          2, &r->report);
+  for (int k = 0; k < r->n; k++) {
+    r->out[k].n = f.columns[k][0].n;
+    assert_true(r->out[k].n <= f.columns[k][0].room);
+    assert_int_equal(f.columns[k][1].n, r->out[k].n);
+  }
   step_frame_fini(&f);
 }
 

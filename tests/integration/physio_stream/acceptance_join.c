@@ -6,8 +6,8 @@
 #include "base/weir_log.h"
 #include "io/weir_record.h"
 #include "program.h"
+#include "stream/run_check.h"
 #include "stream/weir_series.h"
-#include "stream/weir_stream.h"
 
 enum { SLOTS = 543240, ABP_FROM = 543240 - 93975 - 3525 };
 
@@ -23,7 +23,6 @@ typedef struct feed {
 typedef struct joined {
   float value[SLOTS];
   uint8_t present[SLOTS];
-  int64_t values, presences; /* slots so far */
 } joined;
 
 static joined out[2];
@@ -42,39 +41,6 @@ static weir_status next_of_feed(void *context, int64_t at, int64_t *lo, int64_t 
   return weir_record_next_run(f->record, f->signal, at, lo, hi);
 }
 
-/* Slots that were skipped equal the last one before them, which is absent. */
-static weir_status take_value(void *context, const weir_view *view, int64_t lo, int64_t hi,
-                              bool last)
-{
-  joined *j = context;
-
-  for (; j->values < lo; j->values++) {
-    assert_true(j->values > 0);
-    j->value[j->values] = j->value[j->values - 1];
-  }
-  for (int64_t t = lo; t < hi; t++) {
-    memcpy(&j->value[t], weir_view_at(view, &t), sizeof j->value[t]);
-  }
-  j->values = hi > j->values ? hi : j->values;
-  return WEIR_OK;
-}
-
-static weir_status take_present(void *context, const weir_view *view, int64_t lo, int64_t hi,
-                                bool last)
-{
-  joined *j = context;
-
-  for (; j->presences < lo; j->presences++) {
-    assert_true(j->presences > 0);
-    j->present[j->presences] = j->present[j->presences - 1];
-  }
-  for (int64_t t = lo; t < hi; t++) {
-    memcpy(&j->present[t], weir_view_at(view, &t), 1);
-  }
-  j->presences = hi > j->presences ? hi : j->presences;
-  return WEIR_OK;
-}
-
 /* Joins the two signals, the first of which the graph calls ecg; returns what the run did. */
 static weir_stream_report join(feed *ecg, feed *abp, bool skip)
 {
@@ -84,15 +50,12 @@ static weir_stream_report join(feed *ecg, feed *abp, bool skip)
   weir_series in[2];
   weir_series_result result = {.n = 0};
   weir_stream_report report = {0};
-  weir_stream *stream = NULL;
   weir_store *store = NULL;
   weir_graph *g = NULL;
-  weir_exec_cfg exec;
   _Alignas(16) unsigned char opts[256];
 
   assert_true(weir_series_op_join.opts_size <= sizeof opts);
   weir_opts_default(weir_series_op_join.opts, weir_series_op_join.opts_size, opts);
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   assert_ok(weir_store_create(&store));
   assert_ok(weir_graph_create(&g));
   in[0] = weir_series_input(g, "x0", "p0", 125, 1);
@@ -114,9 +77,12 @@ static weir_stream_report join(feed *ecg, feed *abp, bool skip)
   weir_output(g, "present", result.out[0].present);
   assert_ok(weir_graph_status(g));
   memset(out, 0, sizeof out);
-  const weir_stream_sink sinks[] = {{"ecg", take_value, &out[0]},
-                                    {"abp", take_value, &out[1]},
-                                    {"present", take_present, &out[0]}};
+  run_column columns[] = {{out[0].value, sizeof(float), SLOTS, 0},
+                          {out[1].value, sizeof(float), SLOTS, 0},
+                          {out[0].present, 1, SLOTS, 0}};
+  const weir_stream_sink sinks[] = {{"ecg", run_take, &columns[0]},
+                                    {"abp", run_take, &columns[1]},
+                                    {"present", run_take, &columns[2]}};
   const weir_stream_job job = {.graph = g,
                                .store = store,
                                .sources = sources,
@@ -124,12 +90,12 @@ static weir_stream_report join(feed *ecg, feed *abp, bool skip)
                                .sinks = sinks,
                                .n_sinks = 3,
                                .stream = &cfg,
-                               .exec = &exec,
                                .threads = 1};
 
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &report));
-  weir_stream_destroy(&stream);
+  run_job(job, 0, &report); /* the tier that a run chooses */
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(columns[i].n, SLOTS);
+  }
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
   return report;

@@ -83,15 +83,11 @@ static void run_classic(const step_signal *in, classic *c)
   const weir_stream_sink sink = {PS_RESULT_BEATS, take_beats, c};
   const weir_stream_cfg cfg = {.window = 10};
   weir_stream_report report;
-  weir_stream *stream = NULL;
   ps_detect_opts opts;
-  weir_exec_cfg exec;
   ps_graph g;
 
   c->n = 0;
   weir_opts_default(ps_detect_options, sizeof opts, &opts);
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
   assert_ok(ps_graph_create(&opts, in->rate_num, in->rate_den, 1 << 16, false, &g));
   const weir_stream_job job = {.graph = g.graph,
                                .store = g.store,
@@ -100,11 +96,8 @@ static void run_classic(const step_signal *in, classic *c)
                                .sinks = &sink,
                                .n_sinks = 1,
                                .stream = &cfg,
-                               .exec = &exec,
                                .threads = 1};
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &report));
-  weir_stream_destroy(&stream);
+  run_job(job, 2, &report);
   ps_graph_destroy(&g);
 }
 

@@ -28,10 +28,10 @@ static void slots_are_cut_into_parts(void **state)
 static weir_series hold_and_chop(weir_graph *g, weir_series s, const void *context)
 {
   static const double duration = 3, period = 0.5;
-  const gap_step hold = {&weir_series_op_alter_duration, &duration, 0};
-  const gap_step chop = {&weir_series_op_chop, &period, 0};
+  series_case *c = (series_case *)(uintptr_t)context;
+  const series_step hold = {.c = c, .op = &weir_series_op_alter_duration, .opts = &duration};
+  const series_step chop = {.c = c, .op = &weir_series_op_chop, .opts = &period};
 
-  (void)context;
   return gap_build_(g, gap_build_(g, s, &hold), &chop);
 }
 
@@ -44,7 +44,7 @@ static void events_that_last_are_cut_whole(void **state)
   c.count = 100;
   c.present[40] = 1;
   c.x[40] = 2.5f;
-  series_run_whole(&c, hold_and_chop, NULL);
+  series_run_whole(&c, hold_and_chop, &c);
   for (int64_t t = 0; t < 200; t++) {
     assert_int_equal(c.y_present[t], t >= 80 && t < 86);
     assert_true(c.y[t] == (t >= 80 && t < 86 ? 2.5f : 0.0f));

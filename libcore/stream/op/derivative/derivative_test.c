@@ -43,34 +43,11 @@ static void numbers_of_taps_are_checked(void **state)
   }
 }
 
-static weir_series step(weir_graph *g, weir_series s, const void *context)
+static void run_step(int64_t points)
 {
-  const weir_stream_derivative_opts *o = context;
-  weir_series_result result = {.n = 0};
-  weir_series_use use = series_use(&c, g, &s);
+  const weir_stream_derivative_opts o = {.points = points};
 
-  use.opts = o;
-  weir_series_set_unit(&s, "mV");
-  assert_ok(weir_series_op_derivative.build(&use, &result));
-  assert_int_equal(result.n, 1);
-  assert_null(result.name[0]);
-  assert_string_equal(result.out[0].unit, "mV/s");
-  return result.out[0];
-}
-
-static void refuse(const char *unit, const void *opts, const char *message)
-{
-  weir_graph *g = NULL;
-  weir_series_result result;
-
-  assert_ok(weir_graph_create(&g));
-  weir_series s = weir_series_input(g, "x", "p", 1, 1);
-  weir_series_set_unit(&s, unit);
-  weir_series_use use = series_use(&c, g, &s);
-  use.opts = opts;
-  assert_int_equal(weir_series_op_derivative.build(&use, &result), WEIR_ERR_CONFIG);
-  assert_string_equal(weir_last_message(), message);
-  weir_graph_destroy(&g);
+  series_run_step(&(series_step){&c, &weir_series_op_derivative, &o, "mV", "mV/s", 0});
 }
 
 /* The textbook formula of the slope, over windows without a gap. */
@@ -83,7 +60,7 @@ static void a_step_gives_the_slope_of_a_line(void **state)
     const double n = (double)points[i];
 
     series_draw(&c, 8, 0.2);
-    series_run_whole(&c, step, &(weir_stream_derivative_opts){.points = points[i]});
+    run_step(points[i]);
     for (int64_t t = 0; t < SERIES_COUNT; t++) {
       const bool full = c.present[t] && t - points[i] + 1 >= series_run_start(&c, t);
       double x = 0, xy = 0, y = 0, xx = 0;
@@ -101,8 +78,12 @@ static void a_step_gives_the_slope_of_a_line(void **state)
       assert_near((double)c.y[t], full ? slope : 0, 1e-6);
     }
   }
-  refuse("a unit of 23 characters", &(weir_stream_derivative_opts){.points = 2},
-         "the unit a unit of 23 characters per second is too long to be stated");
+  const series_step wide = {.op = &weir_series_op_derivative,
+                            .opts = &(weir_stream_derivative_opts){.points = 2},
+                            .unit = "a unit of 23 characters"};
+
+  assert_string_equal(series_refusal(&wide, 1),
+                      "the unit a unit of 23 characters per second is too long to be stated");
 }
 
 int main(void)

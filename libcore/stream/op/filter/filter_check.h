@@ -31,17 +31,9 @@ static inline weir_series filter_build_(weir_graph *g, weir_series s, const void
 {
   const filter_case *f = context;
   series_case *c = (series_case *)(uintptr_t)&f->c;
-  weir_series_result r = {.n = 0};
-  const weir_series_use use = {.graph = g,
-                               .store = c->store,
-                               .step = "step",
-                               .opts = &f->o,
-                               .in = &s,
-                               .in_name = (const char *const[]){"x"},
-                               .n_in = 1,
-                               .keeper = &c->keeper};
+  const series_step step = {.c = c, .op = &weir_series_op_filter, .opts = &f->o};
+  const weir_series_result r = series_step_results(g, &s, &step);
 
-  assert_ok(weir_series_op_filter.build(&use, &r));
   assert_int_equal(r.n, 2);
   assert_true(r.name[0] == NULL && strcmp(r.name[1], "flags") == 0);
   return r.out[f->which];

@@ -258,29 +258,11 @@ static void a_cascade_equals_its_scan_in_any_chunks(void **state)
   }
 }
 
-static void refuse(filter_opts o, double rate, const char *why)
+static void refuse(filter_opts o, int64_t rate, const char *why)
 {
-  weir_graph *g = NULL;
-  weir_store *store = NULL;
-  weir_series_keeper keeper = {NULL};
-  weir_series_result r = {.n = 0};
+  const series_step step = {.op = &weir_series_op_filter, .opts = &o};
 
-  assert_ok(weir_graph_create(&g));
-  assert_ok(weir_store_create(&store));
-  const weir_series s = weir_series_input(g, "x", "p", (int64_t)rate, 1);
-  const weir_series_use use = {.graph = g,
-                               .store = store,
-                               .step = "step",
-                               .opts = &o,
-                               .in = &s,
-                               .n_in = 1,
-                               .keeper = &keeper};
-
-  assert_int_equal(weir_series_op_filter.build(&use, &r), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), why));
-  weir_graph_destroy(&g);
-  weir_store_destroy(&store);
-  weir_series_keeper_fini(&keeper);
+  assert_non_null(strstr(series_refusal(&step, rate), why));
 }
 
 static void impossible_uses_are_refused_with_the_reason(void **state)

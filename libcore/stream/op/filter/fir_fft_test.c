@@ -8,7 +8,6 @@ typedef struct record {
   filter_opts o;
   float x[COUNT], y[COUNT];
   uint8_t present[COUNT];
-  int64_t n;
 } record;
 
 static weir_status give(void *context, int64_t lo, int64_t hi, float *values, uint8_t *present)
@@ -17,19 +16,6 @@ static weir_status give(void *context, int64_t lo, int64_t hi, float *values, ui
 
   memcpy(values, r->x + lo, (size_t)(hi - lo) * sizeof *values);
   memcpy(present, r->present + lo, (size_t)(hi - lo));
-  return WEIR_OK;
-}
-
-static weir_status take(void *context, const weir_view *v, int64_t lo, int64_t hi, bool last)
-{
-  record *r = context;
-
-  (void)last;
-  for (; r->n < lo; r->n++) {
-    r->y[r->n] = r->y[r->n - 1];
-  }
-  memcpy(r->y + lo, weir_view_at(v, &lo), (size_t)(hi - lo) * sizeof *r->y);
-  r->n = hi;
   return WEIR_OK;
 }
 
@@ -55,18 +41,14 @@ static void draw(record *r, bool gaps)
 static void run(record *r, int method, weir_stream_cfg cfg)
 {
   const weir_stream_source source = {"x", "p", 1, 1, COUNT, give, NULL, r};
-  const weir_stream_sink sink = {"y", take, r};
+  run_column y = {r->y, sizeof *r->y, COUNT, 0};
+  const weir_stream_sink sink = {"y", run_take, &y};
   weir_series_keeper keeper = {NULL};
   weir_series_result result = {.n = 0};
   weir_stream_report report;
-  weir_stream *stream = NULL;
   weir_store *store = NULL;
   weir_graph *g = NULL;
-  weir_exec_cfg exec;
 
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
-  r->n = 0;
   r->o.method = method;
   assert_ok(weir_store_create(&store));
   assert_ok(weir_graph_create(&g));
@@ -81,22 +63,16 @@ static void run(record *r, int method, weir_stream_cfg cfg)
 
   assert_ok(weir_series_op_filter.build(&use, &result));
   weir_output(g, "y", result.out[0].value);
-  const weir_stream_job job = {.graph = g,
-                               .store = store,
-                               .sources = &source,
-                               .n_sources = 1,
-                               .sinks = &sink,
-                               .n_sinks = 1,
-                               .stream = &cfg,
-                               .exec = &exec,
-                               .threads = 1};
-
-  assert_ok(weir_stream_create(&job, &stream));
-  assert_ok(weir_stream_run(stream, &report));
-  for (; r->n < COUNT; r->n++) {
-    r->y[r->n] = r->y[r->n - 1];
-  }
-  weir_stream_destroy(&stream);
+  run_job((weir_stream_job){.graph = g,
+                            .store = store,
+                            .sources = &source,
+                            .n_sources = 1,
+                            .sinks = &sink,
+                            .n_sinks = 1,
+                            .stream = &cfg,
+                            .threads = 1},
+          2, &report);
+  assert_int_equal(y.n, COUNT);
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
   weir_series_keeper_fini(&keeper);

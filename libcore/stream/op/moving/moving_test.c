@@ -10,34 +10,17 @@ typedef struct options {
   double window;
 } options;
 
-typedef struct step {
-  options o;
-  series_case *c;
-} step;
-
-static weir_series build(weir_graph *g, weir_series s, const void *context)
-{
-  const step *w = context;
-  weir_series_use use = series_use(w->c, g, &s);
-  weir_series_result r = {.n = 0};
-
-  weir_series_set_unit(&s, "mV");
-  use.opts = &w->o;
-  assert_ok(weir_series_op_moving.build(&use, &r));
-  assert_int_equal(r.n, 1);
-  assert_string_equal(r.out[0].unit, w->o.kind == 4 ? "1" : w->o.kind == 6 ? "mV^2" : "mV");
-  return r.out[0];
-}
-
 static void windows_end_with_the_sample(void **state)
 {
   static series_case c;
 
   for (int kind = 0; kind <= 6; kind += 2) { /* mean, min, count, var */
-    const step w = {{kind, 9}, &c};
+    const options o = {kind, 9};
+    const char *unit = kind == 4 ? "1" : kind == 6 ? "mV^2" : "mV";
+    const series_step step = {&c, &weir_series_op_moving, &o, "mV", unit, 0};
 
     series_draw(&c, 31, 0.3);
-    series_run_whole(&c, build, &w);
+    series_run_step(&step);
     for (int64_t t = 0; t < SERIES_COUNT; t++) {
       double n = 0, sum = 0, squares = 0, low = INFINITY;
 
@@ -60,18 +43,9 @@ static void windows_end_with_the_sample(void **state)
 static void a_window_that_is_no_whole_number_of_slots_is_refused(void **state)
 {
   const options o = {0, 2.5};
-  static series_case c;
-  weir_series_result r = {.n = 0};
-  weir_graph *g = NULL;
+  const series_step step = {.op = &weir_series_op_moving, .opts = &o};
 
-  assert_ok(weir_graph_create(&g));
-  const weir_series s = weir_series_input(g, "x", "p", 1, 1);
-  weir_series_use use = series_use(&c, g, &s);
-
-  use.opts = &o;
-  assert_int_equal(weir_series_op_moving.build(&use, &r), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "window: 2.5 s"));
-  weir_graph_destroy(&g);
+  assert_non_null(strstr(series_refusal(&step, 1), "window: 2.5 s"));
 }
 
 int main(void)

@@ -21,34 +21,17 @@ static void a_function_is_applied_to_present_samples(void **state)
   }
 }
 
-static weir_series step(weir_graph *g, weir_series s, const void *context)
+static void run_step(const weir_stream_select_opts *o)
 {
-  const weir_stream_select_opts *o = context;
-  weir_series_result result = {.n = 0};
-  weir_series_use use = series_use(&c, g, &s);
+  const char *unit = o->unit[0] != 0 ? o->unit : "mV";
 
-  use.opts = o;
-  weir_series_set_unit(&s, "mV");
-  assert_ok(weir_series_op_select.build(&use, &result));
-  assert_int_equal(result.n, 1);
-  assert_null(result.name[0]);
-  assert_string_equal(result.out[0].unit, o->unit[0] != 0 ? o->unit : "mV");
-  return result.out[0];
+  series_run_step(&(series_step){&c, &weir_series_op_select, o, "mV", unit, 0});
 }
 
-static void refuse(const char *unit, const void *opts, const char *message)
+static void refuse(const weir_stream_select_opts *o, const char *message)
 {
-  weir_graph *g = NULL;
-  weir_series_result result;
-
-  assert_ok(weir_graph_create(&g));
-  weir_series s = weir_series_input(g, "x", "p", 1, 1);
-  weir_series_set_unit(&s, unit);
-  weir_series_use use = series_use(&c, g, &s);
-  use.opts = opts;
-  assert_int_equal(weir_series_op_select.build(&use, &result), WEIR_ERR_CONFIG);
-  assert_string_equal(weir_last_message(), message);
-  weir_graph_destroy(&g);
+  assert_string_equal(
+      series_refusal(&(series_step){&c, &weir_series_op_select, o, "mV", NULL, 0}, 1), message);
 }
 
 static void a_step_evaluates_its_expression(void **state)
@@ -59,14 +42,14 @@ static void a_step_evaluates_its_expression(void **state)
   (void)state;
   weir_opts_default(weir_series_op_select.opts, sizeof plain, &plain);
   series_draw(&c, 2, 0.4);
-  series_run_whole(&c, step, &log);
+  run_step(&log);
   for (int64_t t = 0; t < SERIES_COUNT; t++) {
     const bool kept = c.present[t] && c.x[t] > 0.5f;
 
     assert_int_equal(c.y_present[t], kept);
     assert_true(c.y[t] == (kept ? 2 * c.x[t] - 1.0f : 0.0f));
   }
-  series_run_whole(&c, step, &plain); /* as it came */
+  run_step(&plain); /* as it came */
   assert_memory_equal(c.y_present, c.present, SERIES_COUNT);
   assert_memory_equal(c.y, c.x, sizeof c.y);
 }
@@ -77,7 +60,7 @@ static void a_truth_is_one_or_zero(void **state)
 
   (void)state;
   series_draw(&c, 3, 0.4);
-  series_run_whole(&c, step, &o);
+  run_step(&o);
   assert_memory_equal(c.y_present, c.present, SERIES_COUNT);
   for (int64_t t = 0; t < SERIES_COUNT; t++) {
     assert_true(c.y[t] == (c.present[t] && c.x[t] > 0 ? 1.0f : 0.0f));
@@ -87,9 +70,9 @@ static void a_truth_is_one_or_zero(void **state)
 static void wrong_options_are_refused(void **state)
 {
   (void)state;
-  refuse("mV", &(weir_stream_select_opts){.value = "x + y", .unit = ""},
+  refuse(&(weir_stream_select_opts){.value = "x + y", .unit = ""},
          "expression x + y, column 5: y is no input; there are: x");
-  refuse("mV", &(weir_stream_select_opts){.value = "x", .unit = "a unit that is far too long"},
+  refuse(&(weir_stream_select_opts){.value = "x", .unit = "a unit that is far too long"},
          "unit: a unit that is far too long is longer than 23 characters");
 }
 

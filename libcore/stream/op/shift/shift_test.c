@@ -25,44 +25,16 @@ static void values_and_presence_move_together(void **state)
   }
 }
 
-static weir_series step(weir_graph *g, weir_series s, const void *context)
-{
-  const weir_stream_shift_opts *o = context;
-  weir_series_result result = {.n = 0};
-  weir_series_use use = series_use(&c, g, &s);
-
-  use.opts = o;
-  weir_series_set_unit(&s, "mV");
-  assert_ok(weir_series_op_shift.build(&use, &result));
-  assert_int_equal(result.n, 1);
-  assert_null(result.name[0]);
-  assert_string_equal(result.out[0].unit, "mV");
-  return result.out[0];
-}
-
-static void refuse(const char *unit, const void *opts, const char *message)
-{
-  weir_graph *g = NULL;
-  weir_series_result result;
-
-  assert_ok(weir_graph_create(&g));
-  weir_series s = weir_series_input(g, "x", "p", 1, 1);
-  weir_series_set_unit(&s, unit);
-  weir_series_use use = series_use(&c, g, &s);
-  use.opts = opts;
-  assert_int_equal(weir_series_op_shift.build(&use, &result), WEIR_ERR_CONFIG);
-  assert_string_equal(weir_last_message(), message);
-  weir_graph_destroy(&g);
-}
-
 static void a_step_counts_in_seconds(void **state)
 {
   const double by[] = {0, 5, -7, 3600};
 
   (void)state;
   for (int i = 0; i < 4; i++) {
+    const weir_stream_shift_opts o = {.by = by[i]};
+
     series_draw(&c, 3, 0.3);
-    series_run_whole(&c, step, &(weir_stream_shift_opts){.by = by[i]});
+    series_run_step(&(series_step){&c, &weir_series_op_shift, &o, "mV", "mV", 0});
     for (int64_t t = 0; t < SERIES_COUNT; t++) {
       const int64_t from = t - (int64_t)by[i];
       const bool inside = from >= 0 && from < SERIES_COUNT;
@@ -70,8 +42,10 @@ static void a_step_counts_in_seconds(void **state)
       assert_int_equal(c.y_present[t], inside && c.present[from]);
     }
   }
-  refuse("", &(weir_stream_shift_opts){.by = 0.5},
-         "by: 0.5 s is no whole number of periods of 1 s");
+  const series_step half = {.op = &weir_series_op_shift,
+                            .opts = &(weir_stream_shift_opts){.by = 0.5}};
+
+  assert_string_equal(series_refusal(&half, 1), "by: 0.5 s is no whole number of periods of 1 s");
 }
 
 int main(void)

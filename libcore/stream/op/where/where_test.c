@@ -23,34 +23,17 @@ static void samples_that_do_not_qualify_become_absent(void **state)
   }
 }
 
-static weir_series step(weir_graph *g, weir_series s, const void *context)
+static void run_step(const weir_stream_where_opts *o)
 {
-  const weir_stream_where_opts *o = context;
-  weir_series_result result = {.n = 0};
-  weir_series_use use = series_use(&c, g, &s);
-
-  use.opts = o;
-  weir_series_set_unit(&s, "mV");
-  assert_ok(weir_series_op_where.build(&use, &result));
-  assert_int_equal(result.n, 1);
-  assert_null(result.name[0]);
-  assert_string_equal(result.out[0].unit, "mV");
-  return result.out[0];
+  series_run_step(&(series_step){&c, &weir_series_op_where, o, "mV", "mV", 0});
 }
 
-static void refuse(const char *unit, const void *opts, const char *message)
+static void refuse(const char *keep, const char *message)
 {
-  weir_graph *g = NULL;
-  weir_series_result result;
+  const weir_stream_where_opts o = {.keep = keep};
 
-  assert_ok(weir_graph_create(&g));
-  weir_series s = weir_series_input(g, "x", "p", 1, 1);
-  weir_series_set_unit(&s, unit);
-  weir_series_use use = series_use(&c, g, &s);
-  use.opts = opts;
-  assert_int_equal(weir_series_op_where.build(&use, &result), WEIR_ERR_CONFIG);
-  assert_string_equal(weir_last_message(), message);
-  weir_graph_destroy(&g);
+  assert_string_equal(
+      series_refusal(&(series_step){&c, &weir_series_op_where, &o, "mV", NULL, 0}, 1), message);
 }
 
 static void a_step_keeps_what_its_condition_says(void **state)
@@ -61,24 +44,22 @@ static void a_step_keeps_what_its_condition_says(void **state)
   (void)state;
   weir_opts_default(weir_series_op_where.opts, sizeof all, &all);
   series_draw(&c, 4, 0.3);
-  series_run_whole(&c, step, &o);
+  run_step(&o);
   for (int64_t t = 0; t < SERIES_COUNT; t++) {
     const bool kept = c.present[t] && c.x[t] >= -0.5f && c.x[t] <= 0.25f;
 
     assert_int_equal(c.y_present[t], kept);
     assert_true(c.y[t] == (kept ? c.x[t] : 0.0f));
   }
-  series_run_whole(&c, step, &all);
+  run_step(&all);
   assert_memory_equal(c.y_present, c.present, SERIES_COUNT);
 }
 
 static void wrong_conditions_are_refused(void **state)
 {
   (void)state;
-  refuse("mV", &(weir_stream_where_opts){.keep = "x + 1"},
-         "keep: the expression is a number; a truth such as x > 0 says what is kept");
-  refuse("mV", &(weir_stream_where_opts){.keep = "x >"},
-         "expression x >, column 4: expected a number, a name or (, found the end");
+  refuse("x + 1", "keep: the expression is a number; a truth such as x > 0 says what is kept");
+  refuse("x >", "expression x >, column 4: expected a number, a name or (, found the end");
 }
 
 int main(void)
