@@ -16,6 +16,7 @@ typedef struct ps_convert_opts {
   const char *name;        /* of what is written                    */
   const char *annotations; /* file to take along                    */
   double gain;             /* steps per unit, where none are stored */
+  double clip;             /* share of samples                      */
 } ps_convert_opts;
 
 /* Beats to score and the true ones. */

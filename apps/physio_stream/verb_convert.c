@@ -16,6 +16,9 @@ const weir_opt ps_convert_options[] = {
                   "annotation file (.atr) to take along; empty: what the record itself holds"),
     WEIR_OPT_REAL(ps_convert_opts, gain, 1000, 1e-9, 1e9, "1",
                   "steps per unit of a WFDB signal whose source stores no integers"),
+    WEIR_OPT_REAL(ps_convert_opts, clip, 0.01, 0, 1, "1",
+                  "share of the samples that may lie beyond the range of the format and are "
+                  "clipped; nothing is written where it is more"),
     WEIR_OPT_END,
 };
 
@@ -54,22 +57,10 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
     (void)snprintf(full, sizeof full, "%s.nc", path);
     return weir_record_to_netcdf(r, events, full, facts);
   case PS_CONVERT_WFDB:
-    return weir_record_to_wfdb(r, events, path, cfg->convert.gain, facts);
+    return weir_record_to_wfdb(r, events, path, cfg->convert.gain, cfg->convert.clip, facts);
   default:
     return weir_record_to_csv(r, events, path, facts);
   }
-}
-
-/* A file of clipped samples is no copy. */
-static weir_status check_range(const weir_convert_facts *facts)
-{
-  if (facts->clipped * 100 > facts->samples - facts->absent) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "convert: %lld of %lld samples lie beyond the range of the format: lower "
-                     "convert.gain, the steps per unit",
-                     (long long)facts->clipped, (long long)(facts->samples - facts->absent));
-  }
-  return WEIR_OK;
 }
 
 static weir_status report(const weir_cli *cli, const ps_cfg *cfg, const char *source,
@@ -124,8 +115,13 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
   const weir_status status = write_as(cfg, r, &events, path, &facts);
 
   weir_record_events_fini(&events);
+  if (status == WEIR_ERR_CONFIG && facts.clipped > 0) {
+    char reason[1024];
+
+    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+    return weir_fail(status, "%s (convert.gain; convert.clip is the share)", reason);
+  }
   WEIR_TRY(status);
-  WEIR_TRY(check_range(&facts));
   return report(cli, cfg, source, name, &facts);
 }
 

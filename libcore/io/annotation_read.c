@@ -43,12 +43,18 @@ static weir_status take_word(reader *r, uint32_t *word)
   return WEIR_OK;
 }
 
-static weir_status keep_text(reader *r, const char *text, int64_t size, int64_t *at)
+/* A text ends at its first 0, as C programs read it; *zeros: what follows, where that is only 0. */
+static weir_status keep_text(reader *r, const char *text, int64_t size, int64_t *at, int *zeros)
 {
   store *const s = r->store;
   const char *const end = memchr(text, 0, (size_t)size);
   const int64_t length = end ? end - text : size;
+  int64_t last = size;
 
+  while (last > length && text[last - 1] == 0) {
+    last--;
+  }
+  *zeros = last == length ? (int)(size - length) : 0;
   WEIR_TRY(weir_reserve(&s->text, &s->text_capacity, s->text_size + length + 1, 1));
   memcpy(s->text + s->text_size, text, (size_t)length);
   s->text[s->text_size + length] = 0;
@@ -83,7 +89,8 @@ static weir_status take_qualifier(reader *r, uint32_t kind, uint32_t value)
       return cut_short(r);
     }
     if (last) {
-      WEIR_TRY(keep_text(r, (const char *)r->data + r->at, byte, &r->aux[r->out->count - 1]));
+      WEIR_TRY(keep_text(r, (const char *)r->data + r->at, byte, &r->aux[r->out->count - 1],
+                         &last->zeros));
     }
     r->at += padded;
   } else if (kind == WORD_SUB && last) {

@@ -33,6 +33,7 @@ static void beats_of_mitdb_are_counted(void **state)
     assert_int_equal(a.fs_num, 0);
     assert_int_equal(a.items[0].code, WEIR_ANN_RHYTHM);
     assert_string_equal(a.items[0].aux, "(N");
+    assert_int_equal(a.items[0].zeros, 1);
     weir_annotations_fini(&a);
   }
 }
@@ -102,12 +103,14 @@ static void random_items(uint64_t seed, weir_annotation *items, char (*texts)[25
     a->channel = (int)random_in(seed, k + 5, 0, 255) * (i % 7 == 0);
     a->number = (int)random_in(seed, k + 6, -128, 127) * (i % 4 == 0);
     a->aux = NULL;
+    a->zeros = 0;
     if (i % 2) {
       for (int64_t c = 0; c < length; c++) {
         texts[i][c] = (char)random_in(seed, k + 7 + (uint64_t)c * 100003, 32, 126);
       }
       texts[i][length] = 0;
       a->aux = texts[i];
+      a->zeros = (int)random_in(seed, k + 8, 0, length < 250 && i % 4 == 1 ? 5 : 0);
     }
   }
 }
@@ -122,6 +125,7 @@ static void same_annotation(const weir_annotation *a, const weir_annotation *b)
   assert_int_equal(a->aux == NULL, b->aux == NULL);
   if (a->aux) {
     assert_string_equal(a->aux, b->aux);
+    assert_int_equal(a->zeros, b->zeros);
   }
 }
 
@@ -213,6 +217,8 @@ static void bad_annotations_leave_no_file(void **state)
       {.code = 1, .subtype = 128},
       {.code = 1, .channel = -1},
       {.code = 1, .aux = text},
+      {.code = 1, .aux = text + 45, .zeros = 2}, /* 254 and 2 */
+      {.code = 1, .aux = "", .zeros = 256},
       {.time = INT64_MIN, .code = 1},
   };
 

@@ -32,13 +32,14 @@ static weir_status put_skip(weir_annotation_writer *w, int32_t step)
   return weir_writer_write(w->file, bytes, sizeof bytes);
 }
 
-static weir_status put_aux(weir_annotation_writer *w, const char *text)
+static weir_status put_aux(weir_annotation_writer *w, const char *text, int zeros)
 {
-  const size_t length = strlen(text);
+  static const char none[WEIR_ANNOTATION_MAX_AUX + 1];
+  const size_t length = strlen(text), all = length + (size_t)zeros;
 
-  WEIR_TRY(put_word(w, WORD_AUX, (uint32_t)length));
+  WEIR_TRY(put_word(w, WORD_AUX, (uint32_t)all));
   WEIR_TRY(weir_writer_write(w->file, text, length));
-  return length & 1 ? weir_writer_write(w->file, "", 1) : WEIR_OK;
+  return weir_writer_write(w->file, none, (size_t)zeros + (all & 1));
 }
 
 /* Moves to `time` by as many skips as it takes; what is left fits the annotation's own word. */
@@ -71,7 +72,8 @@ static weir_status check(const weir_annotation *a)
                      "annotation at %lld: subtype %d, channel %d or number %d is out of range",
                      (long long)a->time, a->subtype, a->channel, a->number);
   }
-  if (a->aux && strlen(a->aux) > WEIR_ANNOTATION_MAX_AUX) {
+  if (a->zeros < 0 || a->zeros > WEIR_ANNOTATION_MAX_AUX ||
+      (a->aux && strlen(a->aux) > (size_t)(WEIR_ANNOTATION_MAX_AUX - a->zeros))) {
     return weir_fail(WEIR_ERR_SHAPE, "annotation at %lld: its text is longer than 255 bytes",
                      (long long)a->time);
   }
@@ -93,7 +95,7 @@ weir_status weir_annotation_writer_append(weir_annotation_writer *w, const weir_
     WEIR_TRY(put_word(w, WORD_NUM, (uint32_t)a->number));
     w->number = a->number;
   }
-  return a->aux ? put_aux(w, a->aux) : WEIR_OK;
+  return a->aux ? put_aux(w, a->aux, a->zeros) : WEIR_OK;
 }
 
 static weir_status put_note(weir_annotation_writer *w, const char *text)

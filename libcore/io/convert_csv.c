@@ -12,8 +12,9 @@ typedef struct text_copy {
   weir_record *r;
   const char *path;
   weir_convert_facts *facts;
-  weir_writer *w;
-  int n, n_files;
+  weir_writer *w;      /* the file at hand */
+  weir_writer **whole; /* those that are written, up to n_whole */
+  int n, n_files, n_whole;
   int *file; /* of each signal */
   float *values;
   uint8_t *present;
@@ -22,6 +23,14 @@ typedef struct text_copy {
 static bool same_clock(const weir_signal_info *a, const weir_signal_info *b)
 {
   return a->fs_num == b->fs_num && a->fs_den == b->fs_den && a->count == b->count;
+}
+
+/* The file at hand is complete, and waits for the others. */
+static void end_file(text_copy *c)
+{
+  c->whole[c->n_whole++] = c->w;
+  c->w = NULL;
+  c->facts->n_files++;
 }
 
 /* Signals of one rate and length share a file. */
@@ -118,8 +127,8 @@ static weir_status write_file(text_copy *c, int file)
   }
   WEIR_TRY(weir_writer_write(c->w, "\n", 1));
   WEIR_TRY(write_rows(c, file, clock));
-  c->facts->n_files++;
-  return weir_writer_commit(&c->w);
+  end_file(c);
+  return WEIR_OK;
 }
 
 /* A text in quotes, each of its own doubled (RFC 4180). */
@@ -156,8 +165,8 @@ static weir_status write_events(text_copy *c, const weir_record_events *e)
     WEIR_TRY(put_quoted(c->w, x->text ? x->text : ""));
     WEIR_TRY(weir_writer_write(c->w, "\n", 1));
   }
-  c->facts->n_files++;
-  return weir_writer_commit(&c->w);
+  end_file(c);
+  return WEIR_OK;
 }
 
 static weir_status write_all(text_copy *c, const weir_record_events *events)
@@ -166,10 +175,15 @@ static weir_status write_all(text_copy *c, const weir_record_events *events)
   WEIR_TRY(weir_alloc((int64_t)c->n * BLOCK, sizeof *c->values, (void **)&c->values));
   WEIR_TRY(weir_alloc((int64_t)c->n * BLOCK, 1, (void **)&c->present));
   place_signals(c);
+  WEIR_TRY(weir_alloc(c->n_files + 1, sizeof *c->whole, (void **)&c->whole));
   for (int k = 0; k < c->n_files; k++) {
     WEIR_TRY(write_file(c, k));
   }
-  return write_events(c, events);
+  WEIR_TRY(write_events(c, events));
+  for (int k = 0; k < c->n_whole; k++) {
+    WEIR_TRY(weir_writer_commit(&c->whole[k]));
+  }
+  return WEIR_OK;
 }
 
 weir_status weir_record_to_csv(weir_record *r, const weir_record_events *events, const char *path,
@@ -184,6 +198,10 @@ weir_status weir_record_to_csv(weir_record *r, const weir_record_events *events,
   const weir_status status = write_all(&c, events);
 
   weir_writer_destroy(&c.w);
+  for (int k = 0; k < c.n_whole; k++) {
+    weir_writer_destroy(&c.whole[k]);
+  }
+  weir_free(&c.whole);
   weir_free(&c.file);
   weir_free(&c.values);
   weir_free(&c.present);

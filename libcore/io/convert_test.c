@@ -82,7 +82,7 @@ static void through_netcdf(const char *path)
   assert_ok(weir_record_to_netcdf(first, NULL, in_dir("a.nc"), &facts));
   assert_ok(weir_record_open(in_dir("a.nc"), NULL, &middle));
   same_samples(first, middle, true, 0);
-  assert_ok(weir_record_to_wfdb(middle, NULL, in_dir("b"), 1, &facts));
+  assert_ok(weir_record_to_wfdb(middle, NULL, in_dir("b"), 1, 1, &facts));
   assert_int_equal(facts.clipped, 0);
   assert_ok(weir_record_open(in_dir("b"), NULL, &last));
   same_samples(middle, last, false, 0);
@@ -192,7 +192,7 @@ static void edf_becomes_wfdb(void **state)
   assert_ok(weir_record_open(path, NULL, &e));
   assert_ok(weir_record_events_read(e, &events));
   assert_int_equal(events.count, 2);
-  assert_ok(weir_record_to_wfdb(e, &events, in_dir("w"), 1, &facts));
+  assert_ok(weir_record_to_wfdb(e, &events, in_dir("w"), 1, 1, &facts));
   assert_int_equal(facts.clipped, 0);
   assert_int_equal(facts.n_files, 3);
   assert_int_equal(facts.absent, 20);
@@ -213,6 +213,46 @@ static void edf_becomes_wfdb(void **state)
   weir_record_close(&e);
 }
 
+/* Texts of MIT-BIH count a byte of 0: the files come back byte by byte. */
+static void annotations_through_netcdf(void **state)
+{
+  static const char *const names[] = {"100", "119", "208"};
+
+  NEEDS_NETCDF();
+  for (int i = 0; i < 3; i++) {
+    char path[4096];
+    weir_record *r = NULL;
+    weir_annotations a;
+    weir_record_events events;
+    weir_convert_facts facts;
+    char *before = NULL, *after = NULL;
+    int64_t sizes[2] = {0};
+
+    SHARED(path, sizeof path, "wfdb/mitdb");
+    snprintf(path + strlen(path), sizeof path - strlen(path), "/%s", names[i]);
+    assert_ok(weir_record_open(path, NULL, &r));
+    strcat(path, ".atr");
+    assert_ok(weir_annotations_read(path, &a));
+    assert_ok(weir_record_events_from(&a, 360, 1, &events));
+    assert_ok(weir_record_to_netcdf(r, &events, in_dir("m.nc"), &facts));
+    weir_record_events_fini(&events);
+    weir_annotations_fini(&a);
+    weir_record_close(&r);
+    assert_ok(weir_record_open(in_dir("m.nc"), NULL, &r));
+    assert_ok(weir_record_events_read(r, &events));
+    assert_ok(weir_record_to_wfdb(r, &events, in_dir("m"), 1, 1, &facts));
+    weir_record_events_fini(&events);
+    weir_record_close(&r);
+    assert_ok(weir_file_read(path, 1 << 24, &before, &sizes[0]));
+    assert_ok(weir_file_read(in_dir("m.atr"), 1 << 24, &after, &sizes[1]));
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(before, after, (size_t)sizes[0]);
+    weir_free(&before);
+    weir_free(&after);
+    assert_int_equal(remove(in_dir("m.nc")), 0);
+  }
+}
+
 static void edf_through_netcdf(void **state)
 {
   weir_record *e = NULL;
@@ -228,6 +268,7 @@ static void edf_through_netcdf(void **state)
   events[0].items[1].duration = 2500000;
   events[0].items[0].code = WEIR_ANN_PVC;
   events[0].items[0].subtype = -3;
+  events[0].items[0].zeros = 2;
   assert_ok(weir_record_to_netcdf(e, &events[0], in_dir("e.nc"), &facts));
   assert_ok(weir_record_open(in_dir("e.nc"), NULL, &n));
   same_samples(e, n, true, 1e-5);
@@ -254,6 +295,7 @@ static void edf_through_netcdf(void **state)
     assert_int_equal(x->duration, y->duration);
     assert_int_equal(x->code, y->code);
     assert_int_equal(x->subtype, y->subtype);
+    assert_int_equal(x->zeros, y->zeros);
     assert_string_equal(x->text, y->text);
   }
   weir_record_events_fini(&events[0]);
@@ -271,7 +313,7 @@ static void text_becomes_wfdb_and_wfdb_text(void **state)
   write_text(in_dir("t.csv"), "# sampling rate: 62.5\ntime,a (mV),b\n0,1.5,-2\n0.016,,3\n"
                               "0.064,-0.25,40000\n");
   assert_ok(weir_record_open(in_dir("t.csv"), NULL, &c));
-  assert_ok(weir_record_to_wfdb(c, NULL, in_dir("tw"), 4, &facts));
+  assert_ok(weir_record_to_wfdb(c, NULL, in_dir("tw"), 4, 1, &facts));
   assert_int_equal(facts.clipped, 1); /* 160000 steps */
   assert_int_equal(facts.absent, 5);
   assert_ok(weir_record_open(in_dir("tw"), NULL, &w));
@@ -336,11 +378,11 @@ static void what_cannot_be_written_is_refused(void **state)
   write_bytes(in_dir("o.edf"), bytes, make_edf(&rates, false, bytes));
   assert_ok(weir_record_open(in_dir("o.edf"), NULL, &r));
   assert_ok(
-      weir_record_to_wfdb(r, NULL, in_dir("o"), 1, &facts)); /* frames of a second: 1013 fit */
+      weir_record_to_wfdb(r, NULL, in_dir("o"), 1, 1, &facts)); /* frames of a second: 1013 fit */
   weir_record_close(&r);
   write_bytes(in_dir("n.edf"), bytes, make_edf(&notes, false, bytes));
   assert_ok(weir_record_open(in_dir("n.edf"), NULL, &r));
-  assert_int_equal(weir_record_to_wfdb(r, NULL, in_dir("n"), 1, &facts), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_record_to_wfdb(r, NULL, in_dir("n"), 1, 1, &facts), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "has no signals"));
   if (!weir_netcdf_available()) {
     assert_int_equal(weir_record_to_netcdf(r, NULL, in_dir("n.nc"), &facts), WEIR_ERR_UNSUPPORTED);
@@ -446,7 +488,7 @@ static weir_status every_way(void *context)
 
   WEIR_TRY(weir_record_open(context, NULL, &r));
   WEIR_TRY_GOTO(weir_record_events_read(r, &e), done);
-  WEIR_TRY_GOTO(weir_record_to_wfdb(r, &e, in_dir("f"), 1, &facts), done);
+  WEIR_TRY_GOTO(weir_record_to_wfdb(r, &e, in_dir("f"), 1, 1, &facts), done);
   WEIR_TRY_GOTO(weir_record_to_csv(r, &e, in_dir("f"), &facts), done);
   if (weir_netcdf_available()) {
     WEIR_TRY_GOTO(weir_record_to_netcdf(r, &e, in_dir("f.nc"), &facts), done);
@@ -477,6 +519,7 @@ int main(void)
       cmocka_unit_test(segments_with_their_own_gains),
       cmocka_unit_test(edf_becomes_wfdb),
       cmocka_unit_test(edf_through_netcdf),
+      cmocka_unit_test(annotations_through_netcdf),
       cmocka_unit_test(text_becomes_wfdb_and_wfdb_text),
       cmocka_unit_test(several_rates_become_several_texts),
       cmocka_unit_test(what_cannot_be_written_is_refused),

@@ -24,6 +24,7 @@ typedef struct lane {
 typedef struct copy {
   weir_record *r;
   weir_record_writer *w;
+  weir_annotation_writer *marks;
   int64_t n, num, den;  /* signals, frames per second */
   int64_t frames, room; /* of the record, of a block */
   lane *lanes;
@@ -261,7 +262,22 @@ static weir_status write_signals(copy *c, const char *path, double gain)
     }
     WEIR_TRY(weir_record_writer_append_raw(c->w, n, c->rows));
   }
-  return weir_record_writer_commit(&c->w);
+  return WEIR_OK;
+}
+
+/* A record of clipped samples is no copy. */
+static weir_status check_range(const copy *c, double most_clipped)
+{
+  const int64_t present = c->facts->samples - c->facts->absent;
+
+  if ((double)c->facts->clipped > most_clipped * (double)present) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "record %s: %lld of %lld samples lie beyond the range of the format, more "
+                     "than %.3g %%: lower the gain, the steps per unit",
+                     weir_record_name(c->r), (long long)c->facts->clipped, (long long)present,
+                     100 * most_clipped);
+  }
+  return WEIR_OK;
 }
 
 static int limited(int value, int lo, int hi)
@@ -269,7 +285,7 @@ static int limited(int value, int lo, int hi)
   return value < lo ? lo : value > hi ? hi : value;
 }
 
-static weir_status write_event(copy *c, weir_annotation_writer *w, const weir_record_event *e)
+static weir_status write_event(copy *c, const weir_record_event *e)
 {
   char text[WEIR_ANNOTATION_MAX_AUX + 1];
   const size_t n = weir_record_text_fit(e->text, WEIR_ANNOTATION_MAX_AUX);
@@ -280,37 +296,34 @@ static weir_status write_event(copy *c, weir_annotation_writer *w, const weir_re
                              .subtype = limited(e->subtype, -128, 127),
                              .channel = limited(e->channel, 0, 255),
                              .number = limited(e->number, -128, 127),
-                             .aux = n ? text : NULL};
+                             .aux = n > 0 || e->zeros > 0 ? text : NULL,
+                             .zeros = limited(e->zeros, 0, WEIR_ANNOTATION_MAX_AUX - (int)n)};
 
   memcpy(text, n ? e->text : "", n);
   text[n] = 0;
   c->facts->durations += e->duration >= 0;
-  return weir_annotation_writer_append(w, &a);
+  return weir_annotation_writer_append(c->marks, &a);
 }
 
 static weir_status write_events(copy *c, const weir_record_events *events, const char *path)
 {
   char full[4096];
-  weir_annotation_writer *w = NULL;
-  weir_status status = WEIR_OK;
 
   if (!events || events->count == 0) {
     return WEIR_OK;
   }
   snprintf(full, sizeof full, "%s.atr", path);
-  WEIR_TRY(weir_annotation_writer_open(full, NULL, &w));
+  WEIR_TRY(weir_annotation_writer_open(full, NULL, &c->marks));
   for (int64_t i = 0; i < events->count; i++) {
-    WEIR_TRY_GOTO(write_event(c, w, &events->items[i]), done);
+    WEIR_TRY(write_event(c, &events->items[i]));
   }
   c->facts->n_files++;
-  return weir_annotation_writer_commit(&w);
-done:
-  weir_annotation_writer_destroy(&w);
-  return status;
+  return WEIR_OK;
 }
 
+/* Nothing appears before everything is written. */
 static weir_status copy_all(copy *c, const weir_record_events *events, const char *path,
-                            double gain)
+                            double gain, double most_clipped)
 {
   if (c->n == 0) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
@@ -321,17 +334,23 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
   WEIR_TRY(weir_alloc(c->n, sizeof *c->channels, (void **)&c->channels));
   WEIR_TRY(weir_alloc(c->n, sizeof *c->rows, (void **)&c->rows));
   WEIR_TRY(write_signals(c, path, gain));
-  return write_events(c, events, path);
+  WEIR_TRY(check_range(c, most_clipped));
+  WEIR_TRY(write_events(c, events, path));
+  if (c->marks != NULL) {
+    WEIR_TRY(weir_annotation_writer_commit(&c->marks));
+  }
+  return weir_record_writer_commit(&c->w);
 }
 
 weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events, const char *path,
-                                double gain, weir_convert_facts *facts)
+                                double gain, double most_clipped, weir_convert_facts *facts)
 {
   copy c = {.r = r, .n = weir_record_signals(r), .facts = facts};
 
   *facts = (weir_convert_facts){.n_files = 2};
-  const weir_status status = copy_all(&c, events, path, gain);
+  const weir_status status = copy_all(&c, events, path, gain, most_clipped);
 
+  weir_annotation_writer_destroy(&c.marks);
   weir_record_writer_destroy(&c.w);
   weir_free(&c.lanes);
   weir_free(&c.channels);
@@ -359,7 +378,8 @@ weir_status weir_record_events_from(const weir_annotations *a, int64_t num, int6
                                  .code = x->code,
                                  .subtype = x->subtype,
                                  .channel = x->channel,
-                                 .number = x->number};
+                                 .number = x->number,
+                                 .zeros = x->zeros};
 
     if (ns > INT64_MAX / 2 || ns < INT64_MIN / 2) {
       status = weir_fail(WEIR_ERR_DATA, "annotation %lld: its time is out of range", (long long)i);

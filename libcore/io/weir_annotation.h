@@ -67,7 +67,8 @@ typedef struct weir_annotation {
   int subtype;     /* -128..127 */
   int channel;     /* 0..255 */
   int number;      /* -128..127 */
-  const char *aux; /* text, at most 255 bytes; NULL when there is none */
+  const char *aux; /* text; NULL when there is none */
+  int zeros; /* bytes of 0 that the file counts as part of it (MIT-BIH has one); together 255 */
 } weir_annotation;
 
 /* A meaning that a file itself gives to a code. */

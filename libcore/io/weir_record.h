@@ -97,7 +97,8 @@ typedef struct weir_record_event {
   int64_t duration;             /* ns; -1 where none is stated */
   int code;                     /* as in weir_annotation.h; WEIR_RECORD_NOTE for free text */
   int subtype, channel, number; /* as there; 0 where there is none */
-  const char *text;             /* UTF-8, any length */
+  const char *text;             /* UTF-8, any length                     */
+  int zeros;                    /* that follow it: weir_annotation.zeros */
 } weir_record_event;
 /* In file order. */
 typedef struct weir_record_events {

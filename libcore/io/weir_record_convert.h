@@ -28,9 +28,11 @@ weir_status weir_record_to_netcdf(weir_record *r, const weir_record_events *even
  * Signals that store no integers are written with `gain` steps per unit in format 16. An inverted
  * scale is turned by complementing the stored integers, since a gain must be positive; baselines
  * are rounded to integers. Fails: as weir_record_writer.h; WEIR_ERR_UNSUPPORTED for rates without a
- * common frame rate. */
+ * common frame rate; WEIR_ERR_CONFIG where more than the share `most_clipped` of the samples that
+ * are present lies beyond the range. */
 weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events, const char *path,
-                                double gain, weir_convert_facts *facts) WEIR_CHECKED;
+                                double gain, double most_clipped,
+                                weir_convert_facts *facts) WEIR_CHECKED;
 /* Text, `time_s` from the first sample and a column for each signal, empty where absent:
  * `path`.csv, or for several rates `path`_0.csv, `path`_1.csv... one each; events to
  * `path`_events.csv. */

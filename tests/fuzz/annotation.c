@@ -16,7 +16,8 @@ static int is_sound(const weir_annotation *a)
 {
   return a->code >= 1 && a->code <= WEIR_ANNOTATION_MAX && a->subtype >= -128 &&
          a->subtype <= 127 && a->number >= -128 && a->number <= 127 && a->channel >= 0 &&
-         a->channel <= 255 && (!a->aux || strlen(a->aux) <= WEIR_ANNOTATION_MAX_AUX);
+         a->channel <= 255 && a->zeros >= 0 &&
+         (!a->aux || strlen(a->aux) + (size_t)a->zeros <= WEIR_ANNOTATION_MAX_AUX);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -276,12 +276,12 @@ static void close_file(void *state)
   weir_free(&f);
 }
 
-static bool has_events(file *f)
+static bool has_variable(file *f, const char *name)
 {
   weir_netcdf_shape shape;
   int var = 0;
 
-  return weir_netcdf_find(f->nc, "event_text", &var, &shape) == WEIR_OK;
+  return weir_netcdf_find(f->nc, name, &var, &shape) == WEIR_OK;
 }
 
 static weir_status open_file(const char *path, const weir_record_opts *opts, weir_record_body *body)
@@ -303,7 +303,7 @@ static weir_status open_file(const char *path, const weir_record_opts *opts, wei
     snprintf(reason, sizeof reason, "%s", weir_last_message());
     status = weir_fail(WEIR_ERR_DATA, "%s: %s", path, reason);
   }
-  if (status == WEIR_OK && f->n_sources == 0 && !has_events(f)) {
+  if (status == WEIR_OK && f->n_sources == 0 && !has_variable(f, "event_text")) {
     status = weir_fail(WEIR_ERR_DATA,
                        "%s: no signals: a variable over one dimension with an attribute "
                        "sampling_rate would be one",
@@ -420,14 +420,13 @@ static weir_status checksum(void *state, int signal, int *sum)
   return WEIR_OK;
 }
 
-/* One of the numbers of event `i`; 0 where the file has no such variable. */
+/* One of the numbers of event `i`. */
 static weir_status read_number(file *f, const char *name, int64_t i, int64_t *out)
 {
   const int64_t one = 1;
   weir_netcdf_shape shape;
   int var = 0;
 
-  *out = 0;
   WEIR_TRY(weir_netcdf_find(f->nc, name, &var, &shape));
   if (shape.text || shape.n_dims != 1 || shape.dtype != WEIR_I64 || i >= shape.lengths[0]) {
     return weir_fail(WEIR_ERR_DATA, "record %s: %s is no list of 64-bit integers, one an event",
@@ -436,16 +435,15 @@ static weir_status read_number(file *f, const char *name, int64_t i, int64_t *ou
   return weir_netcdf_read(f->nc, var, &i, &one, out);
 }
 
-static weir_status read_event(file *f, int text, const weir_netcdf_shape *shape, int64_t i,
-                              weir_record_events *out)
+static weir_status read_event(file *f, int text, const weir_netcdf_shape *shape, bool zeros,
+                              int64_t i, weir_record_events *out)
 {
-  static const char *const names[] = {"event_time",    "event_duration", "event_code",
-                                      "event_subtype", "event_channel",  "event_number"};
+  static const char *const names[] = WEIR_SERIES_EVENT;
   const int64_t limit = INT64_MAX / 4000;
-  int64_t x[6];
+  int64_t x[WEIR_SERIES_EVENT_ZEROS + 1] = {0};
   char *words = NULL;
 
-  for (int k = 0; k < 6; k++) {
+  for (int k = 0; k < WEIR_SERIES_EVENT_ZEROS + zeros; k++) {
     WEIR_TRY(read_number(f, names[k], i, &x[k]));
   }
   if (x[0] > limit || x[0] < -limit || f->start_us > limit || f->start_us < -limit ||
@@ -458,7 +456,8 @@ static weir_status read_event(file *f, int text, const weir_netcdf_shape *shape,
                                    .code = (int)x[2],
                                    .subtype = (int)x[3],
                                    .channel = (int)x[4],
-                                   .number = (int)x[5]};
+                                   .number = (int)x[5],
+                                   .zeros = (int)x[WEIR_SERIES_EVENT_ZEROS]};
 
   const int64_t start[] = {i, 0};
 
@@ -479,8 +478,10 @@ static weir_status read_events(void *state, weir_record_events *out)
       shape.n_dims != 2 || shape.dtype != WEIR_U8 || shape.lengths[1] > WEIR_SERIES_MAX_TEXT) {
     return WEIR_OK; /* none */
   }
+  const bool zeros = has_variable(f, "event_text_zeros");
+
   for (int64_t i = 0; i < shape.lengths[0]; i++) {
-    WEIR_TRY(read_event(f, text, &shape, i, out));
+    WEIR_TRY(read_event(f, text, &shape, zeros, i, out));
   }
   return WEIR_OK;
 }

@@ -6,8 +6,17 @@
 #define WEIR_SERIES_ORIGIN "record_start_kind" /* as weir_record_start */
 #define WEIR_SERIES_START "record_start_us"
 #define WEIR_SERIES_RUNS "runs" /* [n, 2] slots between which samples may be present */
+/* Numbers of an event, one variable each; the last only where an event has any. */
+#define WEIR_SERIES_EVENT                                                           \
+  {                                                                                 \
+    "event_time", "event_duration", "event_code", "event_subtype", "event_channel", \
+        "event_number", "event_text_zeros"                                          \
+  }
 
 enum {
+  WEIR_SERIES_EVENT_TIME = 0,
+  WEIR_SERIES_EVENT_DURATION,
+  WEIR_SERIES_EVENT_ZEROS = 6,
   WEIR_SERIES_INVALID = 1, /* flags: the file held the code of an absent sample */
   WEIR_SERIES_GAP = 2,     /* no file held the sample */
   WEIR_SERIES_BLOCK = 65536,

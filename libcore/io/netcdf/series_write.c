@@ -268,18 +268,20 @@ static weir_status write_column(sheet *s, int i)
 
 static weir_status write_numbers(sheet *s, int dim, const weir_record_events *e, int what)
 {
-  static const char *const names[] = {"event_time",    "event_duration", "event_code",
-                                      "event_subtype", "event_channel",  "event_number"};
+  static const char *const names[] = WEIR_SERIES_EVENT;
   int var = 0;
 
   WEIR_TRY(weir_netcdf_var(s->nc, names[what], WEIR_I64, 1, &dim, &var));
-  if (what == 0) {
+  if (what == WEIR_SERIES_EVENT_TIME) {
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "standard_name", "time"));
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "units", "microseconds since 1970-01-01 00:00:00"));
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "calendar", "proleptic_gregorian"));
-  } else if (what == 1) {
+  } else if (what == WEIR_SERIES_EVENT_DURATION) {
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "units", "microseconds"));
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "comment", "-1 where none is stated"));
+  } else if (what == WEIR_SERIES_EVENT_ZEROS) {
+    WEIR_TRY(weir_netcdf_put_text(
+        s->nc, var, "comment", "bytes of 0 that the annotation file counts as part of the text"));
   }
   for (int64_t at = 0; at < e->count; at += BLOCK) {
     const int64_t n = e->count - at < BLOCK ? e->count - at : BLOCK;
@@ -288,8 +290,8 @@ static weir_status write_numbers(sheet *s, int dim, const weir_record_events *e,
       const weir_record_event *const x = &e->items[at + i];
       const int64_t duration = x->duration < 0 ? -1 : (x->duration + 500) / 1000;
       const int64_t time = (x->time + (x->time < 0 ? -500 : 500)) / 1000;
-      const int64_t all[] = {s->start_us + time, duration,   x->code,
-                             x->subtype,         x->channel, x->number};
+      const int64_t all[] = {s->start_us + time, duration,  x->code, x->subtype,
+                             x->channel,         x->number, x->zeros};
 
       s->times[i] = all[what];
     }
@@ -335,13 +337,17 @@ static weir_status write_texts(sheet *s, int dim, const weir_record_events *e)
 
 static weir_status write_events(sheet *s, const weir_record_events *e)
 {
+  bool zeros = false;
   int dim = 0;
 
   if (!e || e->count == 0) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_netcdf_dim(s->nc, "event", e->count, &dim));
-  for (int what = 0; what < 6; what++) {
+  for (int64_t i = 0; i < e->count; i++) {
+    zeros = zeros || e->items[i].zeros > 0;
+  }
+  for (int what = 0; what < WEIR_SERIES_EVENT_ZEROS + zeros; what++) {
     WEIR_TRY(write_numbers(s, dim, e, what));
   }
   return write_texts(s, dim, e);

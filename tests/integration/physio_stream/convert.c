@@ -92,6 +92,25 @@ static void what_is_wrong_is_refused(void **state)
   assert_true(only_log(in_scratch("c")));
 }
 
+/* A clipped record, a format that does not fit: nothing appears, beside what was there. */
+static void a_failure_leaves_nothing_behind(void **state)
+{
+  static const char wild[] = "0,5\n0.01,5000\n0.02,-5000\n0.03,5\n0.04,5\n";
+
+  write_file(in_scratch("wild.csv"), wild, sizeof wild - 1);
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
+                           in_scratch("wild.csv"), in_scratch("a")),
+                   2);
+  assert_non_null(strstr(printed(), "2 of 5 samples lie beyond the range"));
+  assert_non_null(strstr(printed(), "convert.gain"));
+  assert_true(only_log(in_scratch("a")));
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --set "
+                           "convert.clip=0.4 --out %s",
+                           in_scratch("wild.csv"), in_scratch("b")),
+                   0);
+  assert_true(event_number(in_scratch("b"), "convert_end", "clipped") == 2);
+}
+
 static long peak_of_children(void)
 {
   struct rusage usage;
@@ -135,6 +154,7 @@ int main(void)
       TEST(there_and_back_is_the_same_file),
       TEST(text_is_read_as_it_was_written),
       TEST(what_is_wrong_is_refused),
+      TEST(a_failure_leaves_nothing_behind),
       TEST(memory_does_not_grow_with_the_record),
   };
 
