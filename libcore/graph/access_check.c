@@ -135,8 +135,6 @@ static weir_status check_index(const weir_access *a, const weir_operand *x, stru
     return WEIR_OK;
   }
   weir_index_span(i, &box, &lo, &hi);
-  lo = weir_wide_floor_div(lo, weir_index_div(i));
-  hi = weir_wide_floor_div(hi, weir_index_div(i));
   /* The end of a stream is not known while planning. */
   const bool above = x->extent[p.dim] < WEIR_UNBOUNDED && hi >= x->extent[p.dim];
   if (lo < 0 || above) {

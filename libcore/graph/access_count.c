@@ -6,33 +6,128 @@
 
 #include "base/weir_alloc.h"
 
-/* More bounds of the exact fall-back: elements in a bitmap, steps in search of one surviving
- * iteration. Beyond them the hull is taken, an upper bound. */
-enum { MAX_BITS = 1 << 27, MAX_STEPS = 1 << 22 };
+/* Boxes that a closed form may try before points are marked instead. */
+enum { MAX_TRIES = 1 << 12 };
 
-static uint32_t dims_of(const weir_index *x, const weir_box *box)
+static uint32_t dims_of(const int64_t *coef, const weir_box *box)
 {
   uint32_t mask = 0;
 
   for (int k = 0; k < box->rank; k++) {
-    mask |= x->coef[k] != 0 && box->hi[k] - box->lo[k] > 1 ? 1u << k : 0;
+    mask |= coef[k] != 0 && box->hi[k] - box->lo[k] > 1 ? 1u << k : 0;
   }
   return mask;
 }
 
-/* Dimensions that decide array dimension d, those behind a gathered value included. */
-static uint32_t dims_of_element(const struct weir_use *u, int d)
+uint32_t weir_use_dims(const struct weir_use *u, int d)
 {
-  uint32_t mask = dims_of(&u->x->index[d], &u->box);
+  uint32_t mask = dims_of(u->x->index[d].coef, &u->box);
   const int gather = u->x->index[d].gather;
 
   if (gather > 0) {
     const weir_operand *g = &u->access->in[gather - 1];
     for (int k = 0; k < g->rank; k++) {
-      mask |= dims_of(&g->index[k], &u->box);
+      mask |= dims_of(g->index[k].coef, &u->box);
     }
   }
   return mask;
+}
+
+/* A part: array dimensions and limits that share iteration dimensions, directly or through others.
+ */
+struct part {
+  uint32_t dims;     /* iteration dimensions       */
+  uint32_t elements; /* array dimensions           */
+  struct weir_limits limits;
+};
+
+/* The part that holds array dimension d (d < 0: any limit that no array dimension shares). */
+static void part_of(const struct weir_use *u, int d, struct part *p)
+{
+  bool grown = true;
+
+  p->elements = d >= 0 ? 1u << d : 0;
+  p->dims = d >= 0 ? weir_use_dims(u, d) : 0;
+  while (grown) {
+    const uint32_t before = p->dims;
+    p->limits.n = 0;
+    for (int k = weir_operand_first(u->x); k < u->x->rank; k++) {
+      const uint32_t mask = weir_use_dims(u, k);
+      if ((mask & p->dims) != 0) {
+        p->dims |= mask;
+        p->elements |= 1u << k;
+      }
+    }
+    for (int i = 0; i < u->limits.n; i++) {
+      const uint32_t mask = dims_of(u->limits.at[i].coef, &u->box);
+      if ((mask & p->dims) != 0) {
+        p->dims |= mask;
+        p->limits.at[p->limits.n++] = u->limits.at[i];
+      }
+    }
+    grown = p->dims != before;
+  }
+}
+
+/* True when the sums over the dimensions `left` leave no gap wider than `reach`. */
+static bool gapless(const int64_t *coef, uint32_t left, const weir_box *box, weir_wide reach)
+{
+  while (left != 0) {
+    int least = -1;
+    for (int k = 0; k < box->rank; k++) {
+      if ((left >> k & 1) != 0 && (least < 0 || llabs(coef[k]) < llabs(coef[least]))) {
+        least = k;
+      }
+    }
+    const weir_wide c = llabs(coef[least]);
+    if (c > reach) {
+      return false;
+    }
+    reach += c * ((weir_wide)box->hi[least] - box->lo[least] - 1);
+    left &= ~(1u << least);
+  }
+  return true;
+}
+
+/* True when, whatever the dimensions `seen` are, those that limit i alone sees can be chosen within
+ * it: it then drops no element. */
+static bool is_met(const struct weir_use *u, int i, uint32_t seen)
+{
+  const struct weir_limit *l = &u->limits.at[i];
+  weir_wide lo, hi, free_length = 0;
+
+  for (int j = 0; j < u->limits.n; j++) {
+    seen |= j != i ? dims_of(u->limits.at[j].coef, &u->box) : 0;
+  }
+  const uint32_t alone = dims_of(l->coef, &u->box) & ~seen;
+  if (!gapless(l->coef, alone, &u->box, l->hi - l->lo)) {
+    return false;
+  }
+  for (int k = 0; k < u->box.rank; k++) {
+    const weir_wide c = (alone >> k & 1) != 0 ? llabs(l->coef[k]) : 0;
+    free_length += c * ((weir_wide)u->box.hi[k] - u->box.lo[k] - 1);
+  }
+  weir_form_span(l->coef, &u->box, &lo, &hi);
+  return lo + free_length >= l->lo && hi - free_length < l->hi;
+}
+
+/* Forgets the limits that other dimensions than those of the array meet: a filter whose first
+ * outputs lack the older samples still uses all of its coefficients. */
+static void forget_met(struct weir_use *u)
+{
+  uint32_t seen = 0;
+
+  for (int d = weir_operand_first(u->x); d < u->x->rank; d++) {
+    seen |= weir_use_dims(u, d);
+  }
+  for (int i = 0; i < u->limits.n;) {
+    if (is_met(u, i, seen)) {
+      u->limits.at[i] = u->limits.at[--u->limits.n];
+      i = 0; /* others may now see dimensions alone */
+    } else {
+      i++;
+    }
+  }
 }
 
 void weir_use_init(const weir_access *a, int operand, const weir_box *box, struct weir_use *u)
@@ -51,91 +146,9 @@ void weir_use_init(const weir_access *a, int operand, const weir_box *box, struc
   for (int d = 0; d < u->x->rank; d++) {
     u->empty = u->empty || u->x->extent[d] == 0;
   }
-}
-
-/* A part: array dimensions and limits that share iteration dimensions, directly or through others.
- */
-struct part {
-  uint32_t dims;     /* iteration dimensions       */
-  uint32_t elements; /* array dimensions           */
-  struct weir_limits limits;
-};
-
-/* The part that holds array dimension d (d < 0: any limit that no array dimension shares). */
-static void part_of(const struct weir_use *u, int d, struct part *p)
-{
-  bool grown = true;
-
-  p->elements = d >= 0 ? 1u << d : 0;
-  p->dims = d >= 0 ? dims_of_element(u, d) : 0;
-  while (grown) {
-    const uint32_t before = p->dims;
-    p->limits.n = 0;
-    for (int k = weir_operand_first(u->x); k < u->x->rank; k++) {
-      const uint32_t mask = dims_of_element(u, k);
-      if ((mask & p->dims) != 0) {
-        p->dims |= mask;
-        p->elements |= 1u << k;
-      }
-    }
-    for (int i = 0; i < u->limits.n; i++) {
-      const uint32_t mask = dims_of(u->limits.at[i].x, &u->box);
-      if ((mask & p->dims) != 0) {
-        p->dims |= mask;
-        p->limits.at[p->limits.n++] = u->limits.at[i];
-      }
-    }
-    grown = p->dims != before;
+  if (!u->empty) {
+    forget_met(u);
   }
-}
-
-/* True when the limit says of an iteration what index `x` of an array of `extent` says. */
-static bool same_limit(const struct weir_limit *l, const weir_index *x, int64_t extent,
-                       const weir_box *box)
-{
-  if (l->x == x) {
-    return true;
-  }
-  if (l->extent != extent || weir_index_div(l->x) != weir_index_div(x) ||
-      l->x->offset != x->offset || x->gather != 0) {
-    return false;
-  }
-  for (int k = 0; k < box->rank; k++) {
-    if (l->x->coef[k] != x->coef[k]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* True when the sums leave no gap wider than div, so that every index between the ends occurs. */
-static bool contiguous(const weir_index *x, const weir_box *box)
-{
-  weir_wide reach = weir_index_div(x);
-  uint32_t left = dims_of(x, box);
-
-  while (left != 0) {
-    int least = -1;
-    for (int k = 0; k < box->rank; k++) {
-      if ((left >> k & 1) != 0 && (least < 0 || llabs(x->coef[k]) < llabs(x->coef[least]))) {
-        least = k;
-      }
-    }
-    const weir_wide c = llabs(x->coef[least]);
-    if (c > reach) {
-      return false;
-    }
-    reach += c * ((weir_wide)box->hi[least] - box->lo[least] - 1);
-    left &= ~(1u << least);
-  }
-  return true;
-}
-
-static void raw_range(const weir_index *x, const weir_box *box, weir_wide *lo, weir_wide *hi)
-{
-  weir_index_span(x, box, lo, hi);
-  *lo = weir_wide_floor_div(*lo, weir_index_div(x));
-  *hi = weir_wide_floor_div(*hi, weir_index_div(x));
 }
 
 /* Intervals of array dimension d that the use may touch; true when it touches them all, whatever
@@ -143,16 +156,24 @@ static void raw_range(const weir_index *x, const weir_box *box, weir_wide *lo, w
 static bool intervals(const struct weir_use *u, int d, const struct part *p, weir_region *r)
 {
   const weir_index *x = &u->x->index[d];
+  const weir_wide div = weir_index_div(x);
   weir_wide lo, hi;
 
-  raw_range(x, &u->box, &lo, &hi);
-  bool exact = x->gather == 0 && p->elements == 1u << d && contiguous(x, &u->box);
+  weir_index_span(x, &u->box, &lo, &hi);
+  bool exact = x->gather == 0 && p->elements == 1u << d &&
+               gapless(x->coef, dims_of(x->coef, &u->box), &u->box, div);
   for (int i = 0; i < p->limits.n; i++) {
-    exact = exact && same_limit(&p->limits.at[i], x, u->x->extent[d], &u->box);
-  }
-  if (x->border == WEIR_BORDER_ABSENT || (exact && p->limits.n > 0)) {
-    lo = lo < 0 ? 0 : lo;
-    hi = hi >= u->x->extent[d] ? (weir_wide)u->x->extent[d] - 1 : hi;
+    const struct weir_limit *l = &p->limits.at[i];
+    const weir_wide first = l->lo + x->offset, end = l->hi + x->offset; /* of the index times div */
+    if (x->gather != 0 || !weir_same_form(l->coef, x->coef, u->box.rank)) {
+      exact = false;
+      continue;
+    }
+    exact = exact && first % div == 0 && end % div == 0;
+    const weir_wide least = weir_wide_floor_div(first, div);
+    const weir_wide most = weir_wide_floor_div(end - 1, div);
+    lo = lo < least ? least : lo;
+    hi = hi > most ? most : hi;
   }
   r->n[d] = weir_border_image(x->border, lo, hi, u->x->extent[d], r->part[d]);
   return exact;
@@ -182,105 +203,27 @@ bool weir_use_region(const struct weir_use *u, weir_region *r)
     seen |= p.dims;
   }
   for (int i = 0; i < u->limits.n; i++) {
-    exact = exact && (dims_of(u->limits.at[i].x, &u->box) & ~seen) == 0;
+    exact = exact && (dims_of(u->limits.at[i].coef, &u->box) & ~seen) == 0;
   }
   r->exact = exact;
   return exact;
 }
 
-bool weir_marks_init(struct weir_marks *m, const weir_box *window)
+static int64_t divisor_of(int64_t a, int64_t b)
 {
-  void *bits;
-
-  *m = (struct weir_marks){.window = *window};
-  const int64_t volume = weir_box_volume(window);
-  if (volume > MAX_BITS || weir_alloc((volume + 63) / 64, sizeof *m->bits, &bits) != WEIR_OK) {
-    return false;
+  while (b != 0) {
+    const int64_t rest = a % b;
+    a = b;
+    b = rest;
   }
-  m->bits = bits;
-  return true;
+  return a;
 }
 
-void weir_marks_fini(struct weir_marks *m)
-{
-  weir_free(&m->bits);
-}
-
-/* Marks the element of one iteration: array dimensions `elements`, in the order of the window's. */
-static void mark(const struct weir_use *u, const int64_t *at, uint32_t elements,
-                 struct weir_marks *m)
-{
-  int64_t position = 0;
-  int w = 0;
-
-  for (int d = 0; d < u->x->rank; d++) {
-    bool inside;
-    if ((elements >> d & 1) == 0) {
-      continue;
-    }
-    const weir_index *x = &u->x->index[d];
-    const int64_t i =
-        weir_index_border(x, weir_index_raw(x, u->box.rank, at, 0), u->x->extent[d], &inside);
-    if (!inside) {
-      return;
-    }
-    position = position * (m->window.hi[w] - m->window.lo[w]) + (i - m->window.lo[w]);
-    w++;
-  }
-  uint64_t *word = &m->bits[position / 64];
-  const uint64_t bit = UINT64_C(1) << (position % 64);
-  m->count += (*word & bit) == 0;
-  *word |= bit;
-}
-
-bool weir_use_mark(const struct weir_use *u, uint32_t elements, const struct weir_limits *limits,
-                   struct weir_marks *m)
-{
-  uint32_t mask = 0;
-  int64_t at[WEIR_MAX_DIMS], budget = MAX_STEPS;
-
-  for (int d = 0; d < u->x->rank; d++) {
-    if ((elements >> d & 1) != 0) {
-      mask |= dims_of_element(u, d);
-    }
-  }
-  int64_t *const left = m->points_left;
-  *left -= weir_box_points(&u->box, mask);
-  if (*left < 0) {
-    return false;
-  }
-  memcpy(at, u->box.lo, sizeof at);
-  for (int k = 0; k >= 0;) {
-    weir_box one = u->box;
-    for (int j = 0; j < one.rank; j++) {
-      if ((mask >> j & 1) != 0) {
-        one.lo[j] = at[j];
-        one.hi[j] = at[j] + 1;
-      }
-    }
-    if (limits->n == 0 || weir_limits_count(limits, &one, 0, true, &budget) > 0) {
-      mark(u, at, elements, m);
-    }
-    for (k = u->box.rank - 1; k >= 0; k--) {
-      if ((mask >> k & 1) == 0) {
-        continue;
-      }
-      if (++at[k] < u->box.hi[k]) {
-        break;
-      }
-      at[k] = u->box.lo[k];
-    }
-  }
-  return budget >= 0;
-}
-
-/* One index with one term that steps over whole elements, or two terms, where a formula counts:
- * with g = gcd(c1, c2), p = c2 / g, q = c1 / g the sums c1 i + c2 j coincide where i moves by p
- * and j back by q. */
-static bool closed_form(const struct weir_use *u, int d, const struct part *p, int64_t *count)
+/* One index of two terms without limits: with g = gcd(c1, c2), p = c2 / g, q = c1 / g the sums
+ * c1 i + c2 j coincide where i moves by p and j back by q. */
+static bool two_terms(const struct weir_use *u, int d, const struct part *p, int64_t *count)
 {
   const weir_index *x = &u->x->index[d];
-  weir_box box = u->box;
   weir_wide lo, hi;
   int term[2], n_terms = 0;
 
@@ -292,35 +235,103 @@ static bool closed_form(const struct weir_use *u, int d, const struct part *p, i
       term[n_terms++] = k;
     }
   }
-  const bool folds = x->border >= WEIR_BORDER_WRAP; /* what leaves comes back elsewhere */
-  if (x->gather != 0 || p->limits.n > 0 || n_terms == 0) {
+  if (x->gather != 0 || p->limits.n > 0 || n_terms != 2 || weir_index_div(x) != 1) {
     return false;
   }
-  if (n_terms == 1 && !folds && !weir_index_tighten(x, 0, u->x->extent[d], &box)) {
-    *count = 0;
-    return true;
-  }
-  raw_range(x, &box, &lo, &hi);
-  const int64_t n = box.hi[term[0]] - box.lo[term[0]], c1 = llabs(x->coef[term[0]]);
+  weir_index_span(x, &u->box, &lo, &hi);
   if (lo < 0 || hi >= u->x->extent[d]) {
     return false;
   }
-  if (n_terms == 1) {
-    *count = n;
-    return c1 >= weir_index_div(x);
-  }
-  const int64_t k = u->box.hi[term[1]] - u->box.lo[term[1]], c2 = llabs(x->coef[term[1]]);
-  int64_t g = c1, rest = c2;
-  while (rest != 0) {
-    const int64_t next = g % rest;
-    g = rest;
-    rest = next;
-  }
-  const int64_t p1 = c2 / g, q1 = c1 / g;
-  const weir_wide repeats = (weir_wide)(n > p1 ? n - p1 : 0) * (k > q1 ? k - q1 : 0);
-  const weir_wide distinct = (weir_wide)n * k - repeats;
+  const weir_wide n = (weir_wide)u->box.hi[term[0]] - u->box.lo[term[0]];
+  const weir_wide k = (weir_wide)u->box.hi[term[1]] - u->box.lo[term[1]];
+  const int64_t c1 = llabs(x->coef[term[0]]), c2 = llabs(x->coef[term[1]]);
+  const int64_t g = divisor_of(c1, c2);
+  const weir_wide over_n = n - c2 / g, over_k = k - c1 / g;
+  const weir_wide distinct = n * k - (over_n > 0 && over_k > 0 ? over_n * over_k : 0);
+
   *count = distinct > INT64_MAX ? INT64_MAX : (int64_t)distinct;
-  return weir_index_div(x) == 1;
+  return true;
+}
+
+/* After how many iterations of dimension k the same elements come again: 0: never, -1: not known.
+ */
+static int64_t period_of(const struct weir_use *u, const struct part *p, int k)
+{
+  int64_t period = 1; /* nothing depends on k */
+
+  for (int d = 0; d < u->x->rank; d++) {
+    const weir_index *x = &u->x->index[d];
+    const uint32_t dims = (p->elements >> d & 1) != 0 ? weir_use_dims(u, d) : 0;
+    weir_wide lo, hi;
+    if ((dims >> k & 1) == 0) {
+      continue;
+    }
+    weir_index_span(x, &u->box, &lo, &hi);
+    const bool folds = x->border >= WEIR_BORDER_WRAP && (lo < 0 || hi >= u->x->extent[d]);
+    const bool alone = dims == 1u << k && x->gather == 0;
+    if (alone && !folds && llabs(x->coef[k]) >= weir_index_div(x)) {
+      return 0;
+    }
+    if (alone && x->border == WEIR_BORDER_WRAP && weir_index_div(x) == 1 && period == 1) {
+      period = u->x->extent[d] / divisor_of(u->x->extent[d], llabs(x->coef[k]));
+    } else {
+      period = -1;
+    }
+  }
+  return period;
+}
+
+/* Of iterations along k that read the same, keeps in the box those that the limits let through
+ * whenever they let any of the others; false when there are none. */
+static bool keep_period(const struct weir_limits *limits, int k, int64_t period, weir_box *box)
+{
+  bool later = false, earlier = false;
+
+  if (period < 0) {
+    return false;
+  }
+  if (period == 0 || box->hi[k] - box->lo[k] <= period) {
+    return true;
+  }
+  for (int i = 0; i < limits->n; i++) {
+    const struct weir_limit *l = &limits->at[i];
+    weir_wide lo, hi;
+    weir_form_span(l->coef, box, &lo, &hi);
+    later = later || (l->coef[k] > 0 && lo < l->lo) || (l->coef[k] < 0 && hi >= l->hi);
+    earlier = earlier || (l->coef[k] < 0 && lo < l->lo) || (l->coef[k] > 0 && hi >= l->hi);
+  }
+  if (later) {
+    box->lo[k] = box->hi[k] - period;
+  } else {
+    box->hi[k] = box->lo[k] + period;
+  }
+  return !later || !earlier;
+}
+
+/* Where no two iterations touch the same elements, or a part of the box is left in which that is
+ * so, the iterations that touch one are counted. */
+static bool one_each(const struct weir_use *u, const struct part *p, int64_t *count)
+{
+  struct weir_limits limits;
+  weir_box box = u->box;
+  int64_t tries = MAX_TRIES;
+
+  limits.n = p->limits.n;
+  memcpy(limits.at, p->limits.at, (size_t)limits.n * sizeof limits.at[0]);
+  for (int d = 0; d < u->x->rank; d++) {
+    const weir_index *x = &u->x->index[d];
+    const bool fills = x->border == WEIR_BORDER_ZERO || x->border == WEIR_BORDER_VALUE;
+    if ((p->elements >> d & 1) != 0 && fills) { /* beyond its border no element is touched */
+      limits.at[limits.n++] = weir_limit_of(x, u->x->extent[d]);
+    }
+  }
+  for (int k = 0; k < box.rank; k++) {
+    if ((p->dims >> k & 1) != 0 && !keep_period(&limits, k, period_of(u, p, k), &box)) {
+      return false;
+    }
+  }
+  *count = weir_limits_count(&limits, &box, p->dims, false, &tries);
+  return tries >= 0;
 }
 
 /* Distinct elements of one part, by the first way that is exact; else an upper bound. */
@@ -337,7 +348,7 @@ static int64_t count_part(const struct weir_use *u, const struct part *p, const 
       continue;
     }
     gathers = gathers || u->x->index[d].gather != 0;
-    if (p->elements == 1u << d && closed_form(u, d, p, &count)) {
+    if (p->elements == 1u << d && two_terms(u, d, p, &count)) {
       return count;
     }
     window.lo[window.rank] = r->part[d][0].lo;
@@ -347,7 +358,10 @@ static int64_t count_part(const struct weir_use *u, const struct part *p, const 
   }
   const int64_t volume = weir_region_volume(&hull);
   bound = volume < bound ? volume : bound;
-  if (gathers || bound == 0 || !weir_marks_init(&m, &window)) {
+  if (bound == 0 || (!gathers && one_each(u, p, &count))) {
+    return bound == 0 ? 0 : count;
+  }
+  if (gathers || !weir_marks_init(&m, &window)) {
     return bound;
   }
   m.points_left = &left;
@@ -361,10 +375,10 @@ static int64_t count_part(const struct weir_use *u, const struct part *p, const 
 static bool none_survives(const struct weir_use *u, uint32_t seen)
 {
   struct weir_limits apart = {.n = 0};
-  int64_t budget = MAX_STEPS;
+  int64_t budget = WEIR_MAX_POINTS;
 
   for (int i = 0; i < u->limits.n; i++) {
-    if ((dims_of(u->limits.at[i].x, &u->box) & seen) == 0) {
+    if ((dims_of(u->limits.at[i].coef, &u->box) & seen) == 0) {
       apart.at[apart.n++] = u->limits.at[i];
     }
   }

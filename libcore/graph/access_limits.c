@@ -1,6 +1,8 @@
 /* access_limits.c - iterations that survive ABSENT borders; flops. */
 #include "graph/graph_priv.h"
 
+#include <string.h>
+
 #include "base/weir_alloc.h"
 
 /* True when no iteration of the box leaves the limit. */
@@ -8,8 +10,8 @@ static bool slack(const struct weir_limit *l, const weir_box *box)
 {
   weir_wide lo, hi;
 
-  weir_index_span(l->x, box, &lo, &hi);
-  return lo >= 0 && hi < (weir_wide)l->extent * weir_index_div(l->x);
+  weir_form_span(l->coef, box, &lo, &hi);
+  return lo >= l->lo && hi < l->hi;
 }
 
 /* Shrinks the box by every limit until nothing changes, then forgets the limits that cut nothing
@@ -21,7 +23,8 @@ static bool settle(struct weir_limits *limits, weir_box *box)
   for (int round = 0; changed && round < 8; round++) {
     const weir_box before = *box;
     for (int i = 0; i < limits->n; i++) {
-      if (!weir_index_tighten(limits->at[i].x, 0, limits->at[i].extent, box)) {
+      const struct weir_limit *l = &limits->at[i];
+      if (!weir_form_tighten(l->coef, l->lo, l->hi, box)) {
         return false;
       }
     }
@@ -40,6 +43,21 @@ static bool settle(struct weir_limits *limits, weir_box *box)
   return true;
 }
 
+/* Two limits of one form are one: what both let through. */
+static bool add_limit(struct weir_limits *limits, const struct weir_limit *more, int n_dims)
+{
+  for (int i = 0; i < limits->n; i++) {
+    struct weir_limit *l = &limits->at[i];
+    if (weir_same_form(l->coef, more->coef, n_dims)) {
+      l->lo = more->lo > l->lo ? more->lo : l->lo;
+      l->hi = more->hi < l->hi ? more->hi : l->hi;
+      return l->lo < l->hi;
+    }
+  }
+  limits->at[limits->n++] = *more;
+  return more->lo < more->hi;
+}
+
 bool weir_limits_collect(const weir_access *a, weir_box *box, struct weir_limits *out)
 {
   out->n = 0;
@@ -49,30 +67,53 @@ bool weir_limits_collect(const weir_access *a, weir_box *box, struct weir_limits
   for (int j = 0; j < a->n_in; j++) {
     const weir_operand *x = &a->in[j];
     for (int d = weir_operand_first(x); d < x->rank; d++) {
-      if (x->index[d].border == WEIR_BORDER_ABSENT && x->index[d].gather == 0) {
-        out->at[out->n++] = (struct weir_limit){&x->index[d], x->extent[d]};
+      const weir_index *i = &x->index[d];
+      const struct weir_limit limit = weir_limit_of(i, x->extent[d]);
+      if (i->border == WEIR_BORDER_ABSENT && i->gather == 0 && !add_limit(out, &limit, a->n_dims)) {
+        return false;
       }
     }
   }
   return settle(out, box);
 }
 
-/* The shortest dimension of those that the limits mix: with it fixed, the others are freer. */
-static int branch_dim(const struct weir_limits *limits, const weir_box *box)
+bool weir_limits_hold(const struct weir_limits *limits, const int64_t *at, int n_dims)
 {
-  int best = -1;
-
-  for (int k = 0; k < box->rank; k++) {
-    bool used = false;
-    for (int i = 0; i < limits->n; i++) {
-      used = used || limits->at[i].x->coef[k] != 0;
+  for (int i = 0; i < limits->n; i++) {
+    weir_wide sum = 0;
+    for (int k = 0; k < n_dims; k++) {
+      sum += (weir_wide)limits->at[i].coef[k] * at[k];
     }
-    if (used && box->hi[k] - box->lo[k] > 1 &&
-        (best < 0 || box->hi[k] - box->lo[k] < box->hi[best] - box->lo[best])) {
-      best = k;
+    if (sum < limits->at[i].lo || sum >= limits->at[i].hi) {
+      return false;
     }
   }
-  return best;
+  return true;
+}
+
+/* Dimensions that the limits mix: the shortest first, since with it fixed the others are freer. */
+static int mixed_dims(const struct weir_limits *limits, const weir_box *box, int dims[2])
+{
+  int n = 0;
+
+  for (int k = 0; k < box->rank; k++) {
+    const int64_t length = box->hi[k] - box->lo[k];
+    bool used = false;
+    for (int i = 0; i < limits->n; i++) {
+      used = used || limits->at[i].coef[k] != 0;
+    }
+    if (!used || length <= 1) {
+      continue;
+    }
+    if (n == 0 || length < box->hi[dims[0]] - box->lo[dims[0]]) {
+      dims[1] = n == 0 ? k : dims[0];
+      dims[0] = k;
+    } else {
+      dims[1] = k;
+    }
+    n++;
+  }
+  return n;
 }
 
 int64_t weir_box_points(const weir_box *box, uint32_t mask)
@@ -88,21 +129,46 @@ int64_t weir_box_points(const weir_box *box, uint32_t mask)
   return weir_box_volume(&part);
 }
 
+/* One limit on two dimensions: a strip. */
+static int64_t count_strip(const struct weir_limit *l, const weir_box *box, const int dims[2],
+                           uint32_t mask, bool any)
+{
+  const int i = dims[0], j = dims[1];
+  weir_wide at = 0;
+
+  for (int k = 0; k < box->rank; k++) {
+    at += (weir_wide)l->coef[k] * box->lo[k];
+  }
+  const weir_wide points =
+      weir_strip_points(l->coef[i], (weir_wide)box->hi[i] - box->lo[i], l->coef[j],
+                        (weir_wide)box->hi[j] - box->lo[j], l->lo - at, l->hi - at);
+  int64_t count = points > INT64_MAX ? INT64_MAX : (int64_t)points;
+  const int64_t rest = weir_box_points(box, mask & ~(1u << i | 1u << j));
+
+  if (any) {
+    return count > 0;
+  }
+  return weir_mul_ok(count, rest, &count) ? count : INT64_MAX;
+}
+
 int64_t weir_limits_count(const struct weir_limits *limits, const weir_box *box, uint32_t mask,
                           bool any, int64_t *budget)
 {
-  struct weir_limits rest = {.n = limits->n};
+  struct weir_limits rest;
   weir_box inner = *box;
   int64_t count = 0;
+  int dims[2] = {0};
 
-  for (int i = 0; i < limits->n; i++) {
-    rest.at[i] = limits->at[i];
-  }
+  rest.n = limits->n;
+  memcpy(rest.at, limits->at, (size_t)limits->n * sizeof rest.at[0]);
   if (weir_box_empty(&inner) || !settle(&rest, &inner)) {
     return 0;
   }
-  const int k = branch_dim(&rest, &inner);
-  if (rest.n == 0 || k < 0 || --*budget < 0) {
+  const int mixed = mixed_dims(&rest, &inner, dims), k = dims[0];
+  if (rest.n == 1 && mixed == 2) {
+    return count_strip(&rest.at[0], &inner, dims, mask, any);
+  }
+  if (mixed == 0 || --*budget < 0) {
     return any ? 1 : weir_box_points(&inner, mask);
   }
   for (int64_t i = inner.lo[k]; i < inner.hi[k]; i++) {
@@ -131,7 +197,7 @@ static uint32_t take_part(struct weir_limits *limits, const weir_box *box, struc
     for (int i = 0; i < limits->n; i++) {
       uint32_t dims = 0;
       for (int k = 0; k < box->rank; k++) {
-        dims |= limits->at[i].x->coef[k] != 0 && box->hi[k] - box->lo[k] > 1 ? 1u << k : 0;
+        dims |= limits->at[i].coef[k] != 0 && box->hi[k] - box->lo[k] > 1 ? 1u << k : 0;
       }
       if (part->n == 0 || (dims & mask) != 0) {
         part->at[part->n++] = limits->at[i];

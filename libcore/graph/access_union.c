@@ -58,9 +58,9 @@ weir_wide weir_regions_union(const weir_region *r, int n)
 
 static bool same_index(const weir_index *a, const weir_index *b, int n_dims)
 {
-  return memcmp(a->coef, b->coef, (size_t)n_dims * sizeof a->coef[0]) == 0 &&
-         a->offset == b->offset && weir_index_div(a) == weir_index_div(b) &&
-         a->border == b->border && a->gather == 0 && b->gather == 0;
+  return weir_same_form(a->coef, b->coef, n_dims) && a->offset == b->offset &&
+         weir_index_div(a) == weir_index_div(b) && a->border == b->border && a->gather == 0 &&
+         b->gather == 0;
 }
 
 /* True when both uses touch the same elements because they say the same. */
@@ -75,8 +75,8 @@ static bool same_use(const struct weir_use *a, const struct weir_use *b)
     same = same_index(&a->x->index[d], &b->x->index[d], a->box.rank);
   }
   for (int i = 0; same && i < a->limits.n; i++) {
-    same = a->limits.at[i].extent == b->limits.at[i].extent &&
-           same_index(a->limits.at[i].x, b->limits.at[i].x, a->box.rank);
+    const struct weir_limit *l = &a->limits.at[i], *m = &b->limits.at[i];
+    same = l->lo == m->lo && l->hi == m->hi && weir_same_form(l->coef, m->coef, a->box.rank);
   }
   return same;
 }
