@@ -155,6 +155,41 @@ static weir_status expect_sequence(const place *p, const weir_opt *row, int64_t 
   return WEIR_OK;
 }
 
+static weir_status apply_list(const place *p, const weir_opt *row, void *at, int64_t node,
+                              const char *path);
+
+/* `key: {file: PATH}`: the numbers that stand there. */
+static weir_status apply_list_file(const place *p, const weir_opt *row, void *at, int64_t node,
+                                   const char *path)
+{
+  const weir_conf_tree *t = p->tree;
+  const weir_conf_node *n = &t->nodes[node];
+  place inside = {.config = p->config};
+  weir_status status = WEIR_OK;
+  weir_conf_tree tree;
+  char reason[512];
+
+  if (n->count != 1 || strcmp(weir_conf_text(t, t->nodes[n->first].key), "file") != 0 ||
+      t->nodes[n->first].kind != WEIR_CONF_SCALAR) {
+    return weir_conf_refuse(t, n->line, n->column, path,
+                            "expected a %s such as [a, b], or {file: PATH}",
+                            weir_conf_kind_name(row->kind));
+  }
+  WEIR_TRY(weir_conf_add_source(p->config, weir_conf_text(t, n->first), &inside.source));
+  weir_conf_tree_init(&tree, p->config->sources[inside.source]);
+  status = weir_conf_parse_list_file(tree.source, &tree);
+  if (status == WEIR_ERR_DATA) { /* as a configuration that is missing */
+    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+    status = weir_conf_refuse(t, n->line, n->column, path, "list of numbers: %s", reason);
+  }
+  WEIR_TRY_GOTO(status, done);
+  inside.tree = &tree;
+  WEIR_TRY_GOTO(apply_list(&inside, row, at, 0, path), done);
+done:
+  weir_conf_tree_fini(&tree);
+  return status;
+}
+
 /* Lists of numbers and texts have one layout: items, then count. */
 static weir_status apply_list(const place *p, const weir_opt *row, void *at, int64_t node,
                               const char *path)
@@ -166,6 +201,9 @@ static weir_status apply_list(const place *p, const weir_opt *row, void *at, int
   void *items = NULL;
   int64_t i = 0;
 
+  if (t->nodes[node].kind == WEIR_CONF_MAPPING && row->kind != WEIR_OPT_KIND_STRING_LIST) {
+    return apply_list_file(p, row, at, node, path);
+  }
   WEIR_TRY(expect_sequence(p, row, node, path));
   WEIR_TRY(weir_conf_own(p->config, t->nodes[node].count, size, &items));
   for (int64_t c = t->nodes[node].first; c >= 0; c = t->nodes[c].next) {

@@ -65,6 +65,10 @@ weir_status weir_conf_parse_yaml(const char *bytes, int64_t size,
 weir_status weir_conf_parse_flow(const char *text, weir_conf_tree *tree) WEIR_CHECKED;
 /* The default of a list row, "1, 2, 3" without brackets. */
 weir_status weir_conf_parse_items(const char *text, weir_conf_tree *tree) WEIR_CHECKED;
+/* A text file with a number a line, of several columns (comma, semicolon, tab) the last, as a list
+ * with the file's lines. Lines that are empty or begin with #, and one of words above the numbers,
+ * are passed over. Fails: as weir_file_read and weir_conf_add. */
+weir_status weir_conf_parse_list_file(const char *path, weir_conf_tree *tree) WEIR_CHECKED;
 
 /* "source:line:column: key: reason" as a failure; line 0 leaves line and column out, key "" itself.
  */
@@ -132,6 +136,8 @@ struct weir_config {
 
 /* Defaults of a table, lists included, into `base`; the config owns what is allocated. */
 weir_status weir_conf_defaults(weir_config *config, const weir_opt *table, void *base) WEIR_CHECKED;
+/* One more name that values may come from. */
+weir_status weir_conf_add_source(weir_config *config, const char *name, int *index) WEIR_CHECKED;
 /* Memory that the config frees; like weir_alloc. */
 weir_status weir_conf_own(weir_config *config, int64_t count, size_t size, void **out) WEIR_CHECKED;
 /* Everything a tree says about the table. `source` indexes config->sources. */

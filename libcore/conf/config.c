@@ -136,7 +136,7 @@ void weir_config_where(const weir_config *config, const void *member, char *text
   }
 }
 
-static weir_status add_source(weir_config *config, const char *name, int *index)
+weir_status weir_conf_add_source(weir_config *config, const char *name, int *index)
 {
   char *copy = NULL;
 
@@ -171,7 +171,7 @@ static weir_status load_text(weir_config *config, const char *name, const char *
   weir_conf_tree tree;
   int source = -1;
 
-  WEIR_TRY(add_source(config, name, &source));
+  WEIR_TRY(weir_conf_add_source(config, name, &source));
   weir_conf_tree_init(&tree, config->sources[source]);
   WEIR_TRY_GOTO(weir_conf_parse_yaml(bytes, size, &tree), done);
   WEIR_TRY_GOTO(weir_conf_apply(config, source, &tree), done);
@@ -215,7 +215,7 @@ static weir_status load_set(weir_config *config, const char *text)
   key[equals - text] = 0;
   weir_conf_tree_init(&tree, "");
   (void)snprintf(label, sizeof label, "--set %s", shown);
-  WEIR_TRY_GOTO(add_source(config, label, &source), done);
+  WEIR_TRY_GOTO(weir_conf_add_source(config, label, &source), done);
   tree.source = config->sources[source];
   WEIR_TRY_GOTO(weir_conf_parse_flow(equals + 1, &tree), done);
   WEIR_TRY_GOTO(weir_conf_apply_set(config, source, key, &tree), done);

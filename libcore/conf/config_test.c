@@ -364,6 +364,52 @@ static void files_are_checked_and_ordered(void **state)
   weir_check_rmdir(dir);
 }
 
+/* The values of a file stand where a list does, with their lines for messages and origins. */
+static void numbers_of_a_list_may_stand_in_a_file(void **state)
+{
+  static const char text[] = "# cut out of a table\r\ntime_s,value\n0.0, 1.5\n\n0.1, 2 \r\n0.2;3e2";
+  char dir[512], file[600], sets[1][700], expected[1400];
+  const char *const set[] = {sets[0]};
+  weir_config *config = NULL;
+  struct cfg c;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(file, sizeof file, "%s/list.csv", dir);
+  (void)snprintf(sets[0], sizeof sets[0], "reals={file: %s}", file);
+  assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG); /* missing */
+  assert_non_null(strstr(weir_last_message(), "reals: list of numbers: "));
+  assert_non_null(strstr(weir_last_message(), file));
+  write_file(file, text, strlen(text));
+  assert_ok(load_sets(&c, &config, 1, set));
+  assert_int_equal(c.reals.count, 3);
+  assert_true(c.reals.items[0] == 1.5 && c.reals.items[1] == 2 && c.reals.items[2] == 300);
+  weir_config_where(config, &c.reals.items[2], expected, sizeof expected);
+  (void)snprintf(sets[0], sizeof sets[0], "%s:6:5", file);
+  assert_string_equal(expected, sets[0]);
+  char *all = sample_text(config); /* what is written back needs no file */
+  assert_non_null(strstr(all, "reals: [1.5, 2, 300]"));
+  free(all);
+  weir_config_destroy(&config);
+
+  write_file(file, "head\n1\n2x\n", 10);
+  (void)snprintf(sets[0], sizeof sets[0], "reals={file: %s}", file);
+  assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
+  (void)snprintf(expected, sizeof expected, "%s:3:1: reals[1]: 2x has characters after the number",
+                 file);
+  assert_string_equal(weir_last_message(), expected);
+  write_file(file, "1\nword\n", 7); /* words are a heading in the first line only */
+  assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
+  write_file(file, "1,\n", 3);
+  assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
+  (void)snprintf(sets[0], sizeof sets[0], "ints={flie: %s}", file);
+  assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "such as [a, b], or {file: PATH}"));
+  (void)snprintf(sets[0], sizeof sets[0], "names={file: %s}", file); /* texts are written out */
+  assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
+  weir_check_rmdir(dir);
+}
+
 static void file_needs_libyaml(void **state)
 {
   char dir[512], path[600];
@@ -433,6 +479,7 @@ int main(void)
       cmocka_unit_test(refused_yaml_says_where),
       cmocka_unit_test(deep_and_long_texts_are_refused),
       cmocka_unit_test(files_are_checked_and_ordered),
+      cmocka_unit_test(numbers_of_a_list_may_stand_in_a_file),
       cmocka_unit_test(file_needs_libyaml),
       cmocka_unit_test(every_allocation_may_fail),
   };
