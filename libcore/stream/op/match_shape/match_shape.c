@@ -9,9 +9,10 @@ struct match_shape_opts {
 };
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL_LIST(struct match_shape_opts, shape, "1, 0, 0, 0, 0, 0, 0, 1", -1e30, 1e30, "1",
-                       "the template, 4 to 4096 samples at the stream's rate; level and scale do "
-                       "not matter. Default: a pressure that drops and comes back"),
+    WEIR_OPT_REAL_LIST(
+        struct match_shape_opts, shape, "1, 0, 0, 0, 0, 0, 0, 1", -1e30, 1e30, "1",
+        "the template, 4 to 4096 samples at the stream's rate; level and scale do "
+        "not matter; or {file: PATH}. Default: a pressure that drops and comes back"),
     WEIR_OPT_REAL(struct match_shape_opts, band, 0.1, 0, 1, "1",
                   "how far the two may be warped against each other, as a share of the template"),
     WEIR_OPT_REAL(struct match_shape_opts, threshold, 0.05, 0, 1e3, "1",
