@@ -218,9 +218,11 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
             memmove(&loops[j], &loops[j + 1], (size_t)(*n - j - 1) * sizeof(*loops));
             loops[*n - 1] = joined;
           }
+          const int32_t at = last ? *n - 1 : j;
+
           /* At once: a long chain would else run out of outputs that nobody reads. */
-          drop_outputs(g, group, loops, *n, last ? *n - 1 : j);
-          i--;
+          drop_outputs(g, group, loops, *n, at);
+          i = at - 1; /* what it is now may join an earlier one in its turn */
           break;
         }
       } else if (lower_feeds_only(g, group, &loops[j], &loops[i], order, &via) &&
