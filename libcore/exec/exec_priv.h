@@ -41,11 +41,19 @@ uint32_t exec_mask(const weir_access *a, weir_dim_kind kind);
 /* held.c: the array dimension of `x` that is held over iterations of loop dimension `inner`, index
  * floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves in other ways too. */
 int exec_held_dim(const weir_operand *x, int inner);
-/* The elements that n iterations from `iteration` on along `inner` read, one after another: `x` is
- * held, and all of them lie inside the array. Returns how many iterations from the first on read
- * the same element as it, be it more than n. */
-int64_t exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner,
-                    const int64_t *iteration, int n_dims, int64_t n);
+/* Where a held operand stands: element `from`, `rest` of `div` into it. */
+typedef struct exec_held {
+  const char *from;
+  int64_t stride; /* bytes */
+  int64_t rest, coef, div;
+} exec_held;
+/* At `iteration` of a loop of n_dims whose dimension `inner` holds it. */
+exec_held exec_held_at(const weir_operand *x, const weir_view *v, int inner,
+                       const int64_t *iteration, int n_dims);
+/* Iterations from there on that read the same element. */
+int64_t exec_held_left(const exec_held *h);
+/* The elements that n iterations from there on read, one after another; all lie in the array. */
+void exec_spread(void *dst, weir_dtype dtype, exec_held h, int64_t n);
 
 /* Scratch blocks for runs that may be concurrent: made at prepare, taken and given back without
  * allocation. */

@@ -25,12 +25,10 @@ int exec_held_dim(const weir_operand *x, int inner)
   return held;
 }
 
-/* Where the elements come from: element `at` of the array, `rest` of div iterations into it. */
-typedef struct place {
-  const char *from;
-  int64_t stride; /* bytes */
-  int64_t rest, coef, div;
-} place;
+int64_t exec_held_left(const exec_held *h)
+{
+  return (h->div - h->rest + h->coef - 1) / h->coef;
+}
 
 /* Whole elements, `div` times each: a constant where this is inlined. */
 #define REPEAT(T)                                                                           \
@@ -55,7 +53,7 @@ typedef struct place {
     }                                                                                       \
     return n * div;                                                                         \
   }                                                                                         \
-  static void spread_##T(void *to, place p, int64_t n)                                      \
+  static void spread_##T(void *to, exec_held p, int64_t n)                                  \
   {                                                                                         \
     T *dst = to;                                                                            \
     int64_t i = 0;                                                                          \
@@ -68,7 +66,7 @@ typedef struct place {
       }                                                                                     \
       T value;                                                                              \
       memcpy(&value, p.from, sizeof value);                                                 \
-      const int64_t left = (p.div - p.rest + p.coef - 1) / p.coef;                          \
+      const int64_t left = exec_held_left(&p);                                              \
       const int64_t to_end = n - i, m = left < to_end ? left : to_end;                      \
       for (int64_t j = 0; j < m; j++) {                                                     \
         dst[i + j] = value;                                                                 \
@@ -85,12 +83,12 @@ REPEAT(uint16_t)
 REPEAT(uint32_t)
 REPEAT(uint64_t)
 
-int64_t exec_spread(void *dst, const weir_operand *x, const weir_view *v, int inner,
-                    const int64_t *iteration, int n_dims, int64_t n)
+exec_held exec_held_at(const weir_operand *x, const weir_view *v, int inner,
+                       const int64_t *iteration, int n_dims)
 {
   const int held = exec_held_dim(x, inner);
   const int64_t size = (int64_t)weir_dtype_size(x->dtype);
-  place p = {.from = v->data};
+  exec_held h = {.from = v->data};
 
   for (int d = 0; d < x->rank; d++) {
     const weir_index *map = &x->index[d];
@@ -102,26 +100,30 @@ int64_t exec_spread(void *dst, const weir_operand *x, const weir_view *v, int in
     }
     const int64_t at = weir_floor_div(sum, div);
 
-    p.from += (at - v->origin[d]) * v->stride[d] * size;
+    h.from += (at - v->origin[d]) * v->stride[d] * size;
     if (d == held) {
-      p.stride = v->stride[d] * size;
-      p.rest = sum - at * div;
-      p.coef = map->coef[inner];
-      p.div = div;
+      h.stride = v->stride[d] * size;
+      h.rest = sum - at * div;
+      h.coef = map->coef[inner];
+      h.div = div;
     }
   }
-  switch (size) {
+  return h;
+}
+
+void exec_spread(void *dst, weir_dtype dtype, exec_held h, int64_t n)
+{
+  switch (weir_dtype_size(dtype)) {
   case 1:
-    spread_uint8_t(dst, p, n);
+    spread_uint8_t(dst, h, n);
     break;
   case 2:
-    spread_uint16_t(dst, p, n);
+    spread_uint16_t(dst, h, n);
     break;
   case 4:
-    spread_uint32_t(dst, p, n);
+    spread_uint32_t(dst, h, n);
     break;
   default:
-    spread_uint64_t(dst, p, n);
+    spread_uint64_t(dst, h, n);
   }
-  return (p.div - p.rest + p.coef - 1) / p.coef;
 }

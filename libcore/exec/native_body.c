@@ -158,7 +158,7 @@ static void put_load_inside(const native_writer *w, int k)
   native_text *t = w->t;
 
   if (w->form->held[k]) {
-    native_put(t, "    const %s l%d = p%d[x];\n", type, k, k);
+    native_put(t, "    const %s l%d = even ? c%d : p%d[x];\n", type, k, k, k);
   } else if (w->form->plain[k]) {
     bool moves = false;
     for (int d = 0; d < x->rank && w->form->inner >= 0; d++) {
@@ -328,8 +328,11 @@ void native_put_head(const native_writer *w)
 
   for (int k = 0; k < f->access->n_in && !w->border; k++) {
     if (f->held[k]) {
-      native_put(t, "  const %s *const p%d = (const void *)w->p[%d];\n",
-                 native_type(f->access->in[k].dtype), k, k);
+      native_put(t,
+                 "  const %s *const p%d = (const void *)w->p[%d];\n"
+                 "  const %s c%d = p%d[0];\n",
+                 native_type(f->access->in[k].dtype), k, k, native_type(f->access->in[k].dtype), k,
+                 k);
     } else if (f->plain[k] && f->access->in[k].role == WEIR_ROLE_DATA) {
       native_put(t,
                  "  const %s *const p%d = (const void *)w->p[%d];\n"

@@ -331,10 +331,10 @@ static void put_row(const native_writer *w, int32_t k)
   native_text *t = w->t;
 
   native_put(t,
-             w->border
-                 ? "static NATIVE_COLD void border_%d(const native_row *w)\n{\n"
-                   "  const int unit = 0;\n"
-                 : "static NATIVE_INLINE void row_%d(const native_row *w, const int unit)\n{\n",
+             w->border ? "static NATIVE_COLD void border_%d(const native_row *w)\n{\n"
+                         "  const int unit = 0;\n"
+                       : "static NATIVE_INLINE void row_%d(const native_row *w, const int unit, "
+                         "const int even)\n{\n",
              k);
   native_put_head(w);
   if (f->shape == NATIVE_STRIP || f->shape == NATIVE_LANES) {
@@ -377,7 +377,8 @@ static void put_lanes(const native_writer *w, int32_t k)
   native_put(t,
              "static NATIVE_COLD void part_%d(const native_row *w, const int64_t first, "
              "const int from, const int to)\n{\n  block_%d(w, 0, first, from, to, w->acc);\n}\n"
-             "static NATIVE_INLINE void row_%d(const native_row *w, const int unit)\n{\n"
+             "static NATIVE_INLINE void row_%d(const native_row *w, const int unit, "
+             "const int even)\n{\n"
              "  const int lane = (int)(w->at & 15);\n"
              "  const int64_t n = w->n;\n"
              "  int64_t x = 0;\n"
@@ -424,9 +425,14 @@ static void put_loop(const native_form *f, int32_t k, native_text *t)
   }
   put_row(&border, k);
   native_put(t,
-             "static NATIVE_APART void unit_%d(const native_row *w)\n{\n  row_%d(w, 1);\n}\n"
-             "static NATIVE_APART void strided_%d(const native_row *w)\n{\n  row_%d(w, 0);\n}\n",
+             "static NATIVE_APART void unit_%d(const native_row *w)\n{\n  row_%d(w, 1, 0);\n}\n"
+             "static NATIVE_APART void strided_%d(const native_row *w)\n{\n  row_%d(w, 0, 0);\n}\n",
              k, k, k, k);
+  if (f->holds) {
+    native_put(t,
+               "static NATIVE_APART void even_%d(const native_row *w)\n{\n  row_%d(w, 1, 1);\n}\n",
+               k, k);
+  }
   if (f->components > 0) {
     put_finish(f, k, t);
   }
@@ -474,7 +480,13 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
              "const native_kernels weir_native_kernels[] = {\n",
              (int)n);
   for (int32_t k = 0; k < n; k++) {
-    native_put(t, "  {unit_%d, strided_%d, border_%d, ", k, k, k);
+    native_put(t, "  {unit_%d, strided_%d, ", k, k);
+    if (forms[k].holds) {
+      native_put(t, "even_%d, ", k);
+    } else {
+      native_put(t, "0, ");
+    }
+    native_put(t, "border_%d, ", k);
     if (forms[k].components > 0) {
       const int32_t m = monoid_of(forms, k);
       native_put(t, "neutral_%d, merge_%d, finish_%d, ", m, m, k);

@@ -201,6 +201,7 @@ static void find_held(native_form *f)
                  exec_held_dim(&a->in[i], f->inner) >= 0;
     n += f->held[i];
   }
+  f->holds = n > 0;
 }
 
 weir_status native_form_of(const weir_access *a, native_form *f)

@@ -22,7 +22,8 @@ typedef struct native_form {
   int outer[WEIR_MAX_DIMS], n_outer;   /* parallel dimensions around it                      */
   int around[WEIR_MAX_DIMS], n_around; /* reduced or sequential dimensions around it         */
   bool plain[WEIR_MAX_OPERANDS];       /* inputs without division and gather: p and s serve  */
-  bool held[WEIR_MAX_OPERANDS];        /* inputs that are spread out along the row: p serves */
+  bool held[WEIR_MAX_OPERANDS];        /* inputs that are held along the row: p serves       */
+  bool holds;                          /* there are such inputs                              */
   bool plain_out[WEIR_MAX_OUTPUTS];    /* likewise outputs, q and t                          */
   bool positions;                      /* the kernels look at i, point or views              */
   int components;                      /* of a partial result: 0..3                          */
@@ -34,9 +35,11 @@ typedef struct native_form {
 
 /* Bytes of partial results, or of inputs that are held, that one run keeps on its stack. */
 #define NATIVE_SCRATCH 32768
-/* Most held inputs of a loop, and the iterations for which they are spread out at a time. */
+/* Most held inputs of a loop, and the iterations for which they are spread out at a time; from
+ * NATIVE_EVEN iterations of one element on they are not, since the kernel `even` takes it. */
 #define NATIVE_HELD 8
 #define NATIVE_HELD_ROW (NATIVE_SCRATCH / NATIVE_HELD / 8)
+#define NATIVE_EVEN 256
 
 /* Fails: WEIR_ERR_SHAPE (an access that has no order), WEIR_ERR_UNSUPPORTED. */
 weir_status native_form_of(const weir_access *a, native_form *form) WEIR_CHECKED;
@@ -61,7 +64,8 @@ typedef struct native_writer {
 } native_writer;
 void native_put_loads(const native_writer *w);
 void native_put_body(const native_writer *w);
-/* Pointers and what does not change along the row; unit steps where `unit` holds. */
+/* Pointers and what does not change along the row; unit steps where `unit` holds, held
+ * inputs at one element where `even` does. */
 void native_put_head(const native_writer *w);
 /* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
 void native_put_place(const native_writer *w, int k);

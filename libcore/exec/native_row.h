@@ -9,7 +9,7 @@
 #include <stdint.h>
 #endif
 
-#define NATIVE_ABI 3 /* raise with every change of this file or of what the emitter writes */
+#define NATIVE_ABI 4 /* raise with every change of this file or of what the emitter writes */
 #define NATIVE_RANK 10
 #define NATIVE_DIMS 16
 #define NATIVE_OPERANDS 16
@@ -41,6 +41,7 @@ typedef struct native_row {
 typedef struct native_kernels {
   void (*unit)(const native_row *w);    /* inside, every step 1 (or 0 where it is known to be) */
   void (*strided)(const native_row *w); /* inside                                             */
+  void (*even)(const native_row *w);    /* unit, and every held input is at one element      */
   void (*border)(const native_row *w);
   void (*neutral)(char *const *acc, int64_t n);                  /* n partial results           */
   void (*merge)(char *const *acc, char *const *with, int64_t n); /* acc on the left             */

@@ -169,7 +169,6 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   }
   for (int k = 0; k < a->n_in; k++) {
     w->size[k] = (int64_t)weir_dtype_size(a->in[k].dtype);
-    w->holds = w->holds || f->held[k];
     if (is_data(&a->in[k], f->plain[k])) {
       set_steps(&a->in[k], &run->in[k], a->n_dims, &w->start[k], w->step[k]);
     }
@@ -343,47 +342,61 @@ static void call_border(native_walk *w, int64_t n)
   }
 }
 
-static void call_kernel(native_walk *w, int64_t n)
+/* How long every held input stays at the element at which it stands; at[]: where that is. */
+static int64_t find_held(const native_walk *w, exec_held *at)
 {
-  w->row.n = n;
-  (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
+  const weir_access *a = w->f->access;
+  int64_t still = INT64_MAX;
+
+  for (int k = 0; k < a->n_in; k++) {
+    if (w->f->held[k]) {
+      at[k] = exec_held_at(&a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims);
+      const int64_t left = exec_held_left(&at[k]);
+
+      still = left < still ? left : still;
+    }
+  }
+  return still;
 }
 
-/* The n iterations piece by piece, held inputs being spread out before each; of an element that is
- * held over several whole pieces, the room of the piece before serves again. */
+/* The n iterations piece by piece: as long as all held inputs stay where they are, or so many that
+ * the room suffices into which they are spread out. */
 static void call_holding(native_walk *w, int64_t n)
 {
   const weir_access *a = w->f->access;
   const native_row kept = w->row;
-  int64_t same[WEIR_MAX_OPERANDS] = {0}; /* further iterations of the element that fills the room */
+  exec_held at[WEIR_MAX_OPERANDS];
 
-  for (int64_t from = 0; from < n; from += NATIVE_HELD_ROW) {
-    const int64_t left = n - from, m = left < NATIVE_HELD_ROW ? left : NATIVE_HELD_ROW;
+  while (n > 0) {
+    const int64_t still = find_held(w, at);
+    const bool even = w->unit && still >= NATIVE_EVEN;
+    const int64_t most = even ? still : NATIVE_HELD_ROW, m = n < most ? n : most;
     char *room = w->scratch;
 
     for (int k = 0; k < a->n_in; k++) {
       if (w->f->held[k]) {
-        if (same[k] < m) {
-          same[k] =
-              exec_spread(room, &a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims, m);
+        w->row.p[k] = even ? at[k].from : room;
+        if (!even) {
+          exec_spread(room, a->in[k].dtype, at[k], m);
         }
-        same[k] -= m;
-        w->row.p[k] = room;
         room += NATIVE_HELD_ROW * 8;
       }
     }
-    call_kernel(w, m);
+    w->row.n = m;
+    (even ? w->kernels->even : w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
     native_walk_advance(w, m);
+    n -= m;
   }
   w->row = kept;
 }
 
 static void call_inside(native_walk *w, int64_t n)
 {
-  if (n > 0 && w->holds) {
+  if (n > 0 && w->f->holds) {
     call_holding(w, n);
   } else if (n > 0) {
-    call_kernel(w, n);
+    w->row.n = n;
+    (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
   }
 }
 

@@ -18,7 +18,6 @@ typedef struct native_walk {
   int outer[WEIR_MAX_DIMS], n_outer, around[WEIR_MAX_DIMS], n_around;
   int64_t n; /* iterations of a whole row */
   bool inside, unit;
-  bool holds;                                   /* some input is held       */
   char *scratch;                                /* room to spread them out  */
   int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
   native_row row;

@@ -109,7 +109,7 @@ static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view 
       return false;
     }
   }
-  (void)exec_spread(dst, x, view, f->vec, iteration, f->p->access.n_dims, n);
+  exec_spread(dst, x->dtype, exec_held_at(x, view, f->vec, iteration, f->p->access.n_dims), n);
   return true;
 }
 
