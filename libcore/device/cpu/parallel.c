@@ -72,7 +72,7 @@ static void run_serial(int64_t n, void (*body)(void *context, int64_t item, int 
 void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
                    void *context)
 {
-  const int limit = weir_threads_get();
+  const int limit = n <= 1 || threads == 1 ? 1 : weir_threads_get(); /* which asks the system */
   const int wanted = threads > 0 && threads < limit ? threads : limit;
   const int team = n < wanted ? (int)n : wanted;
 
