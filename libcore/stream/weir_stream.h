@@ -49,6 +49,16 @@ typedef struct weir_stream_sink {
   void *context;
 } weir_stream_sink;
 
+/* The context of weir_stream_keep, the `take` of a sink whose result, of one dimension, is kept
+ * whole: data[room], slot 0 first, of the result's dtype. Slots that are skipped are left as they
+ * are: absent, in the presence of a series that was 0. Fails: WEIR_ERR_CONFIG for want of room. */
+typedef struct weir_stream_kept {
+  void *data;
+  int64_t room, n; /* slots: that fit; up to the last one that came */
+} weir_stream_kept;
+weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                             bool last) WEIR_CHECKED;
+
 /* The section `stream:` of an app's configuration; rows in weir_stream_opts. */
 typedef struct weir_stream_cfg {
   double window;      /* s, 0: chosen so that the stream's arrays fill half of L2 */

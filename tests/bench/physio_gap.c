@@ -3,9 +3,6 @@
  * of 60 s, as LifeStream's benchmarks have them. */
 #include <stdbool.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
 #include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "stream/weir_series.h"
@@ -13,13 +10,13 @@
 #include "peer.h"
 #include "weir_bench.h"
 
-enum { SLOTS = 15000000, MOST_UP = 4, RUNS = 7 };
+enum { SLOTS = 15000000, MOST = 4 * SLOTS, RUNS = 7 };
 
 /* A stream in memory and what comes out of a step on it. */
 typedef struct bench {
-  float *x, *y;
-  uint8_t *present, *made;
-  int64_t n_y, n_made; /* slots that came; skipped ones are absent */
+  float *x;
+  uint8_t *present;
+  weir_stream_kept y, made; /* values and presence */
   weir_stream *stream;
 } bench;
 
@@ -29,43 +26,6 @@ static void must(weir_status status)
     weir_print_trace(stderr);
     exit((int)status);
   }
-}
-
-/* Past the cache, as memcpy copies what is much larger than that. */
-static void copy_out(float *to, const float *from, int64_t n)
-{
-#ifdef __SSE2__
-  for (; n > 0 && (uintptr_t)to % 16 != 0; n--) {
-    *to++ = *from++;
-  }
-  for (; n >= 4; n -= 4, to += 4, from += 4) {
-    _mm_stream_ps(to, _mm_loadu_ps(from));
-  }
-#endif
-  memcpy(to, from, (size_t)n * sizeof *to);
-}
-
-static weir_status take_values(void *context, const weir_view *v, int64_t lo, int64_t hi, bool last)
-{
-  bench *b = context;
-
-  (void)last;
-  memset(b->y + b->n_y, 0, (size_t)(lo - b->n_y) * sizeof *b->y);
-  copy_out(b->y + lo, weir_view_at(v, &lo), hi - lo);
-  b->n_y = hi;
-  return WEIR_OK;
-}
-
-static weir_status take_presence(void *context, const weir_view *v, int64_t lo, int64_t hi,
-                                 bool last)
-{
-  bench *b = context;
-
-  (void)last;
-  memset(b->made + b->n_made, 0, (size_t)(lo - b->n_made));
-  memcpy(b->made + lo, weir_view_at(v, &lo), (size_t)(hi - lo));
-  b->n_made = hi;
-  return WEIR_OK;
 }
 
 /* Most of a beat-like signal, with a gap of up to 1 s every 10 s and one of minutes every hour. */
@@ -104,7 +64,8 @@ static const weir_series_op *find_op(const char *name)
 static void plan(bench *b, const char *op, const char *set, int64_t rate)
 {
   const weir_stream_source source = {"x", "p", rate, 1, SLOTS, NULL, NULL, b};
-  const weir_stream_sink sinks[] = {{"y", take_values, b}, {"q", take_presence, b}};
+  const weir_stream_sink sinks[] = {{"y", weir_stream_keep, &b->y},
+                                    {"q", weir_stream_keep, &b->made}};
   const weir_series_op *step = find_op(op);
   unsigned char options[256];
   weir_series_keeper keeper = {NULL};
@@ -152,7 +113,6 @@ static void run(void *context)
   bench *b = context;
   weir_stream_report report;
 
-  b->n_y = b->n_made = 0;
   weir_stream_rewind(b->stream);
   must(weir_stream_run(b->stream, &report));
 }
@@ -162,8 +122,8 @@ static void copy(void *context)
 {
   bench *b = context;
 
-  memcpy(b->y, b->x, SLOTS * sizeof *b->y);
-  memcpy(b->made, b->present, SLOTS);
+  memcpy(b->y.data, b->x, SLOTS * sizeof *b->x);
+  memcpy(b->made.data, b->present, SLOTS);
 }
 
 typedef struct work {
@@ -177,11 +137,13 @@ static void measure(bench *b, const work *w)
   const peer_input in[] = {{"x", "f4", b->x, SLOTS}, {"present", "u1", b->present, SLOTS}};
   peer_result r = peer_run("physio_gap.py", w->function, w->arguments, RUNS, in, 2);
 
+  memset(b->y.data, 0, (size_t)b->y.room * sizeof(float));
+  memset(b->made.data, 0, (size_t)b->made.room);
   plan(b, w->op, w->set, w->rate);
   const double seconds = peer_best(RUNS, run, b);
 
-  peer_same_f32(w->name, &r, 0, b->y, SLOTS * w->up, 1e-5);
-  peer_same_u8(w->name, &r, 1, b->made, SLOTS * w->up);
+  peer_same_f32(w->name, &r, 0, b->y.data, SLOTS * w->up, 1e-5);
+  peer_same_u8(w->name, &r, 1, b->made.data, SLOTS * w->up);
   peer_row(w->name, w->peer, SLOTS, r.seconds, seconds, w->goal);
   if (strcmp(w->function, "fill_const") == 0) {
     peer_row(w->name, "memcpy", SLOTS, peer_best(RUNS, copy, b), seconds, 0.6);
@@ -224,9 +186,9 @@ int main(int argc, char **argv)
     return PEER_SKIP;
   }
   b.x = array(SLOTS, sizeof *b.x);
-  b.y = array((int64_t)SLOTS * MOST_UP, sizeof *b.y);
+  b.y = (weir_stream_kept){array(MOST, sizeof(float)), MOST, 0};
   b.present = array(SLOTS, 1);
-  b.made = array((int64_t)SLOTS * MOST_UP, 1);
+  b.made = (weir_stream_kept){array(MOST, 1), MOST, 0};
   for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
     if (argc < 2 || strstr(works[i].name, argv[1]) != NULL) {
       make_stream(&b, works[i].rate);
@@ -234,8 +196,8 @@ int main(int argc, char **argv)
     }
   }
   free(b.x);
-  free(b.y);
+  free(b.y.data);
   free(b.present);
-  free(b.made);
+  free(b.made.data);
   return 0;
 }
