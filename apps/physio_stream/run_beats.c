@@ -81,15 +81,13 @@ static weir_status open_outputs(run *r)
 
 static weir_status plan(run *r)
 {
-  const weir_stream_source source = {.rate_num = r->facts->fs_num,
-                                     .rate_den = r->facts->fs_den,
-                                     .count = r->facts->count,
-                                     .read = read_slots,
-                                     .next_run = next_run,
-                                     .context = r};
+  weir_stream_source source = ps_input_source(r->input);
   weir_stream_sink sinks[1 + PS_FEATURES] = {{PS_RESULT_BEATS, take_beats, r}};
   int n = 1;
 
+  source.read = read_slots; /* what is read is also drawn and counted */
+  source.next_run = next_run;
+  source.context = r;
   for (int k = 0; r->cfg->output.features && k < PS_FEATURES; k++) {
     sinks[n++] =
         (weir_stream_sink){ps_feature_names[k], ps_out_features_take, &r->features.feature[k]};

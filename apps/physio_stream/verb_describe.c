@@ -4,38 +4,29 @@
 #include "query_verbs.h"
 #include "verbs.h"
 
-/* Neither is called: a plan needs rates and counts alone. */
-static weir_status read_nothing(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
-{
-  (void)context;
-  (void)lo;
-  (void)hi;
-  (void)x;
-  (void)present;
-  return weir_fail(WEIR_ERR_UNSUPPORTED, "describe reads no samples");
-}
-
+/* Not called: a plan needs rates and counts alone. */
 static weir_status take_nothing(void *context, const weir_view *view, int64_t lo, int64_t hi,
                                 bool last)
 {
+  (void)context;
   (void)view;
+  (void)lo;
+  (void)hi;
   (void)last;
-  return read_nothing(context, lo, hi, NULL, NULL);
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "describe computes nothing");
 }
 
-static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, const ps_input_facts *facts)
+static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, ps_input *input)
 {
-  const weir_stream_source source = {.rate_num = facts->fs_num,
-                                     .rate_den = facts->fs_den,
-                                     .count = facts->count,
-                                     .read = read_nothing};
+  const ps_input_facts *facts = ps_input_get(input);
   const weir_stream_sink sink = {.result = PS_RESULT_BEATS, .take = take_nothing};
   ps_pipeline p;
 
   printf("\n# input: %s, signal %s (%s), %lld samples, %lld/%lld per second\n", facts->name,
          facts->signal, facts->units, (long long)facts->count, (long long)facts->fs_num,
          (long long)facts->fs_den);
-  WEIR_TRY(ps_pipeline_create(cfg, source, NULL, false, &sink, 1, cli->threads, &p));
+  WEIR_TRY(
+      ps_pipeline_create(cfg, ps_input_source(input), NULL, false, &sink, 1, cli->threads, &p));
   for (int stage = 0; stage < weir_stream_stages(p.stream); stage++) {
     printf("\n# stage %d\n", stage);
     weir_plan_print(weir_stream_plan(p.stream, stage), stdout);
@@ -62,7 +53,7 @@ static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_c
     return ps_query_verb_describe(cli, cfg, config);
   }
   WEIR_TRY(ps_input_open(&cfg->input, &cfg->ecgsyn, (uint64_t)cfg->seed, &input));
-  const weir_status status = print_plan(cli, cfg, ps_input_get(input));
+  const weir_status status = print_plan(cli, cfg, input);
 
   ps_input_close(&input);
   return status;

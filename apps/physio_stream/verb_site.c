@@ -25,16 +25,6 @@ typedef struct found {
   ps_input *input;
 } found;
 
-static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
-{
-  return ps_input_read(((found *)context)->input, lo, hi - lo, x, present);
-}
-
-static weir_status next_run(void *context, int64_t at, int64_t *lo, int64_t *hi)
-{
-  return ps_input_next_run(((found *)context)->input, at, lo, hi);
-}
-
 static weir_status take_beats(void *context, const weir_view *view, int64_t lo, int64_t hi,
                               bool last)
 {
@@ -60,16 +50,10 @@ static weir_status detect(const site *s, const char *record, found *f)
   input.record = record;
   input.signal = "0";
   WEIR_TRY(ps_input_open(&input, &s->cfg->ecgsyn, (uint64_t)s->cfg->seed, &f->input));
-  const ps_input_facts *facts = ps_input_get(f->input);
-  const weir_stream_source source = {.rate_num = facts->fs_num,
-                                     .rate_den = facts->fs_den,
-                                     .count = facts->count,
-                                     .read = read_slots,
-                                     .next_run = next_run,
-                                     .context = f};
   const weir_stream_sink sink = {PS_RESULT_BEATS, take_beats, f};
 
-  WEIR_TRY(ps_pipeline_create(s->cfg, source, NULL, false, &sink, 1, s->cli->threads, &p));
+  WEIR_TRY(ps_pipeline_create(s->cfg, ps_input_source(f->input), NULL, false, &sink, 1,
+                              s->cli->threads, &p));
   const weir_status status = weir_stream_run(p.stream, &report);
 
   ps_pipeline_destroy(&p);
@@ -162,6 +146,7 @@ static weir_status evaluate(const site *s, const ps_dataset *d, ps_site_report *
   return WEIR_OK;
 }
 
+/* On the terminal until a person has read it; then also in --out. */
 static weir_status write_report(const site *s, const ps_site_report *r)
 {
   char path[PS_SITE_PATH], *text = NULL;
@@ -174,23 +159,21 @@ static weir_status write_report(const site *s, const ps_site_report *r)
   }
   weir_status status = ps_site_report_print(r, out);
   fclose(out);
-  if (status == WEIR_OK && !s->cfg->site.approve) {
+  WEIR_TRY_GOTO(status, done);
+  if (!s->cfg->site.approve) {
     fputs(text, stdout);
-    status = weir_fail(WEIR_ERR_CONFIG, "site eval: the report above was not written: read it, "
-                                        "then run again with --set site.approve=true");
+    weir_info("site",
+              "nothing was written: this is what the report would say of %lld records; "
+              "read it, then write it with --set site.approve=true",
+              (long long)r->n);
+    goto done;
   }
-  if (status == WEIR_OK) {
-    status = weir_path_join(s->cli->out, "site_report.jsonl", path, sizeof path);
-  }
-  if (status == WEIR_OK) {
-    status = weir_writer_open(path, &w);
-  }
-  if (status == WEIR_OK) {
-    status = weir_writer_write(w, text, size);
-  }
-  if (status == WEIR_OK) {
-    status = weir_writer_commit(&w);
-  }
+  WEIR_TRY_GOTO(weir_path_join(s->cli->out, "site_report.jsonl", path, sizeof path), done);
+  WEIR_TRY_GOTO(weir_writer_open(path, &w), done);
+  WEIR_TRY_GOTO(weir_writer_write(w, text, size), done);
+  WEIR_TRY_GOTO(weir_writer_commit(&w), done);
+  weir_info("site", "wrote %s: the report of %lld records", path, (long long)r->n);
+done:
   weir_writer_destroy(&w);
   free(text);
   return status;
@@ -280,32 +263,48 @@ done:
   return status;
 }
 
+typedef struct part {
+  const char *name;
+  weir_status (*run)(const site *s);
+  const char *outputs[6];
+} part;
+
+static weir_status run_part(const weir_cli *cli, const part *p)
+{
+  weir_config *config = NULL;
+  ps_cfg cfg;
+  const site s = {cli, &cfg};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(ps_configure(cli, &cfg, &config));
+  /* What is only shown leaves no folder, so that the run that writes it finds none. */
+  const bool writes = p->run != run_eval || cfg.site.approve;
+
+  if (writes) {
+    WEIR_TRY_GOTO(ps_begin(cli, p->outputs, &cfg, config), done);
+  }
+  WEIR_TRY_GOTO(p->run(&s), done);
+  if (writes) {
+    WEIR_TRY_GOTO(ps_write_provenance(cli, &cfg, NULL, 0), done);
+  }
+done:
+  weir_config_destroy(&config);
+  return status;
+}
+
 weir_status ps_verb_site(const weir_cli *cli)
 {
-  static const struct {
-    const char *name;
-    weir_status (*run)(const site *s);
-    const char *outputs[6];
-  } parts[] = {
+  static const part parts[] = {
       {"prepare", run_prepare, {"RECORDS", "r?*.hea", "r?*.dat", "r?*.atr", NULL}},
       {"check", run_check, {"check.csv", NULL}},
       {"stats", run_stats, {"stats.csv", NULL}},
       {"eval", run_eval, {"site_report.jsonl", NULL}},
       {"merge", run_merge, {"merged.csv", NULL}},
   };
-  weir_config *config = NULL;
-  ps_cfg cfg;
-  const site s = {cli, &cfg};
 
   for (size_t i = 0; cli->n_args == 1 && i < sizeof parts / sizeof parts[0]; i++) {
     if (strcmp(cli->args[0], parts[i].name) == 0) {
-      WEIR_TRY(ps_start(cli, parts[i].outputs, &cfg, &config));
-      weir_status status = parts[i].run(&s);
-      if (status == WEIR_OK) {
-        status = ps_write_provenance(cli, &cfg, NULL, 0);
-      }
-      weir_config_destroy(&config);
-      return status;
+      return run_part(cli, &parts[i]);
     }
   }
   return weir_fail(WEIR_ERR_CONFIG, "site: say what: prepare, check, stats, eval or merge");

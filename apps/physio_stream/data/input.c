@@ -337,6 +337,26 @@ weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t 
   return WEIR_OK;
 }
 
+static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
+{
+  return ps_input_read(context, lo, hi - lo, x, present);
+}
+
+static weir_status next_run(void *context, int64_t at, int64_t *lo, int64_t *hi)
+{
+  return ps_input_next_run(context, at, lo, hi);
+}
+
+weir_stream_source ps_input_source(ps_input *in)
+{
+  return (weir_stream_source){.rate_num = in->facts.fs_num,
+                              .rate_den = in->facts.fs_den,
+                              .count = in->facts.count,
+                              .read = read_slots,
+                              .next_run = next_run,
+                              .context = in};
+}
+
 const weir_stream_live *ps_input_live(const ps_input *in)
 {
   return in->live != NULL ? &in->live->clock : NULL;

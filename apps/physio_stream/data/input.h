@@ -61,6 +61,8 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x,
                           uint8_t *present) WEIR_CHECKED;
 /* As weir_record_next_run. Calls ascend. */
 weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi) WEIR_CHECKED;
+/* The input as a source of a stream: its rate, count and reading; names are the caller's. */
+weir_stream_source ps_input_source(ps_input *in);
 /* The clock of live input, for weir_stream_job; NULL where the input is not live. */
 const weir_stream_live *ps_input_live(const ps_input *in);
 /* Says what became of the lines of live input, see weir_live_report; nothing of other input. */

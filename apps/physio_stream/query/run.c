@@ -50,16 +50,6 @@ static void close_unused(ps_query_run *r)
   }
 }
 
-static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
-{
-  return ps_input_read(context, lo, hi - lo, x, present);
-}
-
-static weir_status next_run(void *context, int64_t at, int64_t *lo, int64_t *hi)
-{
-  return ps_input_next_run(context, at, lo, hi);
-}
-
 static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_stream_sink *sinks)
 {
   WEIR_TRY(weir_alloc(r->query.n_columns, sizeof *r->columns, (void **)&r->columns));
@@ -85,17 +75,10 @@ static weir_status open_stream(const ps_query_job *job, ps_query_run *r)
       continue;
     }
     live = ps_input_live(r->input[i]);
-    const ps_input_facts *facts = ps_input_get(r->input[i]);
-
     weir_query_present_name(r->text.sources[i].name, r->present[i], sizeof r->present[i]);
-    sources[n++] = (weir_stream_source){.value = r->text.sources[i].name,
-                                        .present = r->present[i],
-                                        .rate_num = facts->fs_num,
-                                        .rate_den = facts->fs_den,
-                                        .count = facts->count,
-                                        .read = read_slots,
-                                        .next_run = next_run,
-                                        .context = r->input[i]};
+    sources[n] = ps_input_source(r->input[i]);
+    sources[n].value = r->text.sources[i].name;
+    sources[n++].present = r->present[i];
   }
   WEIR_TRY(open_columns(job, r, sinks));
   const weir_stream_job stream = {.graph = r->query.graph,

@@ -104,10 +104,23 @@ static void nothing_leaves_without_a_person(void **state)
   prepare(in_scratch("p"), 0, RECORDS, false);
   assert_int_equal(program("site eval " SCORED "--set site.dataset=%s --out %s", in_scratch("p"),
                            in_scratch("q")),
-                   WEIR_ERR_CONFIG);
+                   0);
+  assert_non_null(strstr(printed(), "nothing was written"));
   assert_non_null(strstr(printed(), "site.approve=true"));
+  assert_null(strstr(printed(), "error"));
   assert_non_null(strstr(printed(), "\"event\": \"sum\"")); /* what would be written is shown */
-  assert_true(only_log(in_scratch("q")));
+  assert_false(weir_file_exists(in_scratch("q")));
+  char *shown = contents(in_scratch("log"));
+
+  assert_int_equal(program("site eval " SCORED "--set site.approve=true --set site.dataset=%s "
+                           "--out %s",
+                           in_scratch("p"), in_scratch("q")),
+                   0);
+  char *report = contents(in_scratch("q/site_report.jsonl"));
+
+  assert_non_null(strstr(shown, report)); /* word for word */
+  free(report);
+  free(shown);
 }
 
 static void small_cells_are_suppressed(void **state)
