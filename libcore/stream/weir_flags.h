@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* X(name, bit, text): the bit is 1 << bit. */
+/* X(name, bit, text): the bit is 1 << bit. A table of docs/science/physio_stream.md too. */
 // clang-format off
 #define WEIR_FLAG_LIST(X)                                                          \
   X(MISSING,       0, "no sample")                                                 \

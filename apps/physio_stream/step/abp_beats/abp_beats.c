@@ -232,6 +232,21 @@ static weir_status make_search(const weir_series_use *use, double rate, search *
   return WEIR_OK;
 }
 
+/* Limits in the wrong order would flag every beat. */
+static weir_status check_limits(const ps_abp_limits *l)
+{
+  const bool map = l->map_low > l->map_high;
+
+  if (map || l->hr_low > l->hr_high) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "abp_beats.limits: %s stand in the wrong order: the low one, %g, is above "
+                     "the high one, %g",
+                     map ? "map_low and map_high" : "hr_low and hr_high",
+                     map ? l->map_low : l->hr_low, map ? l->map_high : l->hr_high);
+  }
+  return WEIR_OK;
+}
+
 /* What the pressure rose by in the last `window` slots. A rise is that over `step` slots, 8 ms, so
  * that noise of a high rate does not add up. */
 static weir_series slope_sum(weir_graph *g, weir_series x, int64_t step, int64_t window)
@@ -254,6 +269,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   search *p = NULL;
 
   WEIR_TRY(ps_events_need_unit(use, 0, "mmHg"));
+  WEIR_TRY(check_limits(&((const options_ *)use->opts)->limits));
   WEIR_TRY(make_search(use, (double)x.rate_num / (double)x.rate_den, &p));
   const weir_series in[2] = {x, slope_sum(use->graph, x, p->onsets.step, p->onsets.window)};
   const ps_events_spec spec = {.name = "abp_beats",
@@ -277,11 +293,13 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return WEIR_OK;
 }
 
+#define FLAG(id, value, name, text) " " #value " " name ","
 const weir_series_op ps_step_abp_beats = {
     .name = "abp_beats",
     .cite = "Zong et al. 2003; Sun et al. 2006",
     .help = "beats of an arterial pressure, in the slot of their onset: onset, sbp, dbp, map, pp "
-            "(mmHg), period (s, 0: no next one in time), flags (beat_flags.h)",
+            "(mmHg), period (s, 0: no next one in time), flags (why it is not to be trusted, a sum "
+            "of" PS_ABP_FLAG_LIST(FLAG) " 0 none: docs/science/physio_stream.md)",
     .opts = options,
     .opts_size = sizeof(options_),
     .least_in = 1,

@@ -1,5 +1,7 @@
 /* abp_beats_test.c - a recording against its ECG, pulses of known pressures, one flag after the
  * other, and anything. */
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "eval/beats.h"
 #include "step/abp_beats/beat_flags.h"
 #include "step/step_check.h"
@@ -342,11 +344,35 @@ static void what_is_no_pressure_is_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "a is in mV"));
   step_frame_fini(&f);
   in.unit = "mmHg";
+  static const char *const turned[] = {"limits.hr_low=200", "limits.hr_high=20", NULL};
+
+  assert_int_equal(step_build(&ps_step_abp_beats, turned, &in, 1, &f), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "hr_low and hr_high stand in the wrong order"));
+  step_frame_fini(&f);
   in.rate_num = 5;
   assert_int_equal(step_build(&ps_step_abp_beats, NULL, &in, 1, &f), WEIR_ERR_CONFIG);
   step_frame_fini(&f);
   assert_int_equal(weir_opts_incomplete(ps_step_abp_beats.opts), 0);
   step_signal_free(&in);
+}
+
+/* What a user reads: the help of the step, and the table of the science page. */
+static void each_bit_is_documented(void **state)
+{
+#define FLAG(id, value, name, text) \
+  {" " #value " " name ",", "| " #value " | `" name "` | " text " |"},
+  static const char *const flags[][2] = {PS_ABP_FLAG_LIST(FLAG)};
+#undef FLAG
+  char *page = NULL;
+  int64_t size = 0;
+
+  assert_ok(
+      weir_file_read(WEIR_SOURCE_DIR "/docs/science/physio_stream.md", 1 << 20, &page, &size));
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    assert_non_null(strstr(ps_step_abp_beats.help, flags[i][0]));
+    assert_non_null(strstr(page, flags[i][1]));
+  }
+  weir_free(&page);
 }
 
 int main(void)
@@ -360,6 +386,7 @@ int main(void)
       cmocka_unit_test(they_agree_with_the_peaks_of_a_ppg),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(what_is_no_pressure_is_refused),
+      cmocka_unit_test(each_bit_is_documented),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

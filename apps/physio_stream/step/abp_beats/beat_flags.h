@@ -6,25 +6,25 @@
 #include "conf/weir_opt.h"
 
 // clang-format off
-/* X(enum, bit, name, meaning) */
-#define PS_ABP_FLAG_LIST(X)                                                           \
-  X(PS_ABP_DBP,           0, "dbp",           "diastolic pressure too low")           \
-  X(PS_ABP_SBP,           1, "sbp",           "systolic pressure too high")           \
-  X(PS_ABP_MAP,           2, "map",           "mean pressure out of range")           \
-  X(PS_ABP_HR,            3, "hr",            "heart rate out of range")              \
-  X(PS_ABP_PP,            4, "pp",            "pulse pressure too low")               \
-  X(PS_ABP_SBP_CHANGE,    5, "sbp_change",    "systolic pressure far from the beat before")  \
-  X(PS_ABP_DBP_CHANGE,    6, "dbp_change",    "diastolic pressure far from the beat before") \
-  X(PS_ABP_ONSET_CHANGE,  7, "onset_change",  "pressure at the onset far from the beat before") \
-  X(PS_ABP_PERIOD_CHANGE, 8, "period_change", "period far from that of the beat before") \
-  X(PS_ABP_NOISE,         9, "noise",         "falls too steeply, as noise does")     \
-  X(PS_ABP_LONE,         10, "lone",          "good, but between two bad beats")      \
-  X(PS_ABP_OPEN,         11, "open",          "no next onset in time: period unknown") \
-  X(PS_ABP_GAP,          12, "gap",           "samples are absent within the beat")
+/* X(enum, value of its bit, name, meaning); a table of docs/science/physio_stream.md too */
+#define PS_ABP_FLAG_LIST(X) \
+  X(PS_ABP_DBP,              1, "dbp",           "diastolic pressure too low") \
+  X(PS_ABP_SBP,              2, "sbp",           "systolic pressure too high") \
+  X(PS_ABP_MAP,              4, "map",           "mean pressure out of range") \
+  X(PS_ABP_HR,               8, "hr",            "heart rate out of range") \
+  X(PS_ABP_PP,              16, "pp",            "pulse pressure too low") \
+  X(PS_ABP_SBP_CHANGE,      32, "sbp_change",    "systolic pressure far from the beat before") \
+  X(PS_ABP_DBP_CHANGE,      64, "dbp_change",    "diastolic pressure far from the beat before") \
+  X(PS_ABP_ONSET_CHANGE,   128, "onset_change",  "pressure at the onset far from the beat before") \
+  X(PS_ABP_PERIOD_CHANGE,  256, "period_change", "period far from that of the beat before") \
+  X(PS_ABP_NOISE,          512, "noise",         "falls too steeply, as noise does") \
+  X(PS_ABP_LONE,          1024, "lone",          "good, but between two bad beats") \
+  X(PS_ABP_OPEN,          2048, "open",          "no next onset in time: period unknown") \
+  X(PS_ABP_GAP,           4096, "gap",           "samples are absent within the beat")
 // clang-format on
 
 enum {
-#define X(id, bit, name, text) id = 1 << (bit),
+#define X(id, value, name, text) id = value,
   PS_ABP_FLAG_LIST(X)
 #undef X
 };

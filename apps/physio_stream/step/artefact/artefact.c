@@ -329,8 +329,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op ps_step_artefact = {
     .name = "artefact",
     .cite = "",
-    .help = "flags of each sample, a sum of bits (stream/weir_flags.h), of a signal, the same with "
-            "its gaps filled, and flags that other steps gave (filter.flags)",
+    .help = "flags of each sample, a sum of bits (docs/science/physio_stream.md), of a signal, the "
+            "same with its gaps filled, and flags that other steps gave (filter.flags)",
     .opts = options,
     .opts_size = sizeof(options_),
     .least_in = 1,

@@ -1,5 +1,7 @@
 /* artefact_test.c - each bit against its definition over the samples; a signal in which everything
  * happens once; and what may come in. */
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "step/step_check.h"
 #include "stream/weir_design.h"
 #include "stream/weir_flags.h"
@@ -313,6 +315,25 @@ static void other_clocks_and_units_are_refused(void **state)
   assert_int_equal(weir_opts_incomplete(ps_step_artefact.opts), 0);
 }
 
+static void each_bit_is_documented(void **state)
+{
+#define X(name, bit, text) text,
+  static const char *const texts[] = {WEIR_FLAG_LIST(X)};
+#undef X
+  char *page = NULL;
+  int64_t size = 0;
+
+  assert_ok(
+      weir_file_read(WEIR_SOURCE_DIR "/docs/science/physio_stream.md", 1 << 20, &page, &size));
+  for (int bit = 0; bit < (int)(sizeof texts / sizeof texts[0]); bit++) {
+    char row[256];
+
+    (void)snprintf(row, sizeof row, "\n| %d | %s |\n", 1 << bit, texts[bit]);
+    assert_non_null(strstr(page, row));
+  }
+  weir_free(&page);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -322,6 +343,7 @@ int main(void)
       cmocka_unit_test(nothing_present_has_no_flags),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(other_clocks_and_units_are_refused),
+      cmocka_unit_test(each_bit_is_documented),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

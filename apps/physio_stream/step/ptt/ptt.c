@@ -144,7 +144,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 
 const weir_series_op ps_step_ptt = {
     .name = "ptt",
-    .cite = "",
+    .cite = "Mukkamala et al., IEEE Trans. Biomed. Eng. 62 (2015) 1879",
     .help = "of R waves (detect.beat) and pulse onsets (abp_beats.onset), at each R wave: delay, s "
             "to its pulse (none without), and flags (1: later than plausible, 2: no pulse)",
     .opts = options,
