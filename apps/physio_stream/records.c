@@ -195,7 +195,7 @@ static void run_share(void *context, int64_t worker, int thread)
   }
 }
 
-/* All that failed, by name, with the status of the first. */
+/* All that failed, by name, with the status of the first; each said why when it did. */
 static weir_status verdict(const ps_records *list)
 {
   char names[512] = "";
@@ -215,8 +215,8 @@ static weir_status verdict(const ps_records *list)
   if (first == NULL) {
     return WEIR_OK;
   }
-  return weir_fail(first->status, "%lld of %lld recordings failed (%s); %s: %s", (long long)failed,
-                   (long long)list->count, names, first->name, first->message);
+  return weir_fail(first->status, "%lld of %lld recordings failed (%s): why stands above",
+                   (long long)failed, (long long)list->count, names);
 }
 
 static void destroy(ps_records *list)

@@ -302,10 +302,11 @@ weir_status ps_verb_site(const weir_cli *cli)
       {"merge", run_merge, {"merged.csv", NULL}},
   };
 
-  for (size_t i = 0; cli->n_args == 1 && i < sizeof parts / sizeof parts[0]; i++) {
-    if (strcmp(cli->args[0], parts[i].name) == 0) {
-      return run_part(cli, &parts[i]);
-    }
+  size_t i = 0;
+
+  while (strcmp(cli->args[0], parts[i].name) != 0) { /* one of the words of the verb's row */
+    i++;
+    WEIR_ASSERT(i < sizeof parts / sizeof parts[0]);
   }
-  return weir_fail(WEIR_ERR_CONFIG, "site: say what: prepare, check, stats, eval or merge");
+  return run_part(cli, &parts[i]);
 }

@@ -255,6 +255,38 @@ static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed
   return WEIR_OK;
 }
 
+/* One of the words "a|b|c" must follow, and nothing else. */
+static weir_status check_word(const weir_app *app, const weir_verb *verb, const parsed *p)
+{
+  enum { WORDS = 16, SIZE = 256 };
+  char list[SIZE], hint[2 * SIZE], *rest = list;
+  const char *words[WORDS];
+  int64_t n = 0;
+
+  (void)snprintf(list, sizeof list, "%s", verb->args);
+  for (char *word = strtok_r(list, "|", &rest); word != NULL && n < WORDS;
+       word = strtok_r(NULL, "|", &rest)) {
+    words[n++] = word;
+  }
+  if (p->cli.n_args == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: say what: %s", verb->name, verb->args);
+  }
+  if (p->cli.n_args > 1) {
+    return usage_error(app, verb->name, p->cli.args[1], "nothing may follow this word");
+  }
+  nearest near = {.text = p->cli.args[0], .name = NULL, .distance = 64};
+  for (int64_t i = 0; i < n; i++) {
+    if (strcmp(p->cli.args[0], words[i]) == 0) {
+      return WEIR_OK;
+    }
+    offer(&near, words[i]);
+  }
+  (void)snprintf(hint, sizeof hint,
+                 near.name != NULL ? "unknown, it takes %s (nearest: %s)" : "unknown, it takes %s",
+                 verb->args, near.name);
+  return usage_error(app, verb->name, p->cli.args[0], hint);
+}
+
 /* The first word is the verb, the others its arguments. */
 static weir_status read_verb(const weir_app *app, parsed *p)
 {
@@ -272,7 +304,13 @@ static weir_status read_verb(const weir_app *app, parsed *p)
     return unknown_verb(app, cli->verb);
   }
   if (cli->n_args > 0 && (verb == NULL || verb->args == NULL)) {
-    return usage_error(app, cli->verb, cli->args[0], "nothing may follow this verb");
+    return usage_error(app, cli->verb, cli->args[0],
+                       verb != NULL && app->input_key != NULL
+                           ? "nothing may follow this verb; what it reads is named by --input"
+                           : "nothing may follow this verb");
+  }
+  if (verb != NULL && verb->args != NULL && strchr(verb->args, '|') != NULL) {
+    WEIR_TRY(check_word(app, verb, p));
   }
   if ((p->yaml || p->markdown) && !is_options) {
     return usage_error(app, cli->verb, p->yaml ? "--yaml" : "--markdown",

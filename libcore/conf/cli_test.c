@@ -61,6 +61,13 @@ static weir_status bench(const weir_cli *cli)
              : weir_fail(WEIR_ERR_DATA, "no peaks");
 }
 
+static weir_status part(const weir_cli *cli)
+{
+  assert_int_equal(cli->n_args, 1);
+  assert_string_equal(cli->args[0], "two");
+  return WEIR_OK;
+}
+
 static weir_status stop(const weir_cli *cli)
 {
   (void)cli;
@@ -75,6 +82,7 @@ static const weir_verb verbs[] = {
     {.name = "run", .help = "runs", .run = run},
     {.name = "seeded", .help = "seeds", .run = seeded},
     {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
+    {.name = "part", .help = "does a part", .args = "one|two|three", .run = part},
     {.name = "stop", .help = "stops", .run = stop},
     {.name = NULL},
 };
@@ -137,6 +145,7 @@ static void flags_reach_the_verb(void **state)
          0, "");
   expect("demo bench peaks", 0, "");
   expect("demo bench -- peaks", 0, "");
+  expect("demo part two", 0, "");
   expect("demo seeded --set seed=3", 0, "");
   expect("demo seeded --seed 7 --set seed=3", 0, "");
 }
@@ -165,7 +174,11 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run --out=", "--out: \"\": is no folder"},
       {"demo run 100", "run: 100: nothing may follow this verb"},
       {"demo run --yaml", "run: --yaml: belongs to the verb options"},
-      {"demo options more", "options: more: nothing may follow this verb"},
+      {"demo options more", "options: more: nothing may follow this verb (demo"},
+      {"demo part", "part: say what: one|two|three"},
+      {"demo part twe", "part: twe: unknown, it takes one|two|three (nearest: two)"},
+      {"demo part xyzzy", "part: xyzzy: unknown, it takes one|two|three (demo"},
+      {"demo part two more", "part: more: nothing may follow this word"},
   };
 
   (void)state;

@@ -17,9 +17,10 @@ typedef struct weir_cli weir_cli;
 
 /* What a program does under one name. */
 typedef struct weir_verb {
-  const char *name; /* NULL ends the array                                              */
-  const char *help; /* one line                                                         */
-  const char *args; /* what may follow the verb, such as "[peaks]"; NULL: nothing       */
+  const char *name; /* NULL ends the array */
+  const char *help; /* one line            */
+  /* What may follow the verb, such as "[peaks]"; "a|b|c": one of these words; NULL: nothing. */
+  const char *args;
   weir_status (*run)(const weir_cli *cli);
 } weir_verb;
 

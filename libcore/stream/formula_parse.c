@@ -136,6 +136,29 @@ static weir_status take_enclosed(parser *s, token_kind kind, char close)
   return WEIR_OK;
 }
 
+/* What other languages write for a word or a mark of this one. */
+static weir_status refuse_foreign(const parser *s)
+{
+  static const char *const foreign[][2] = {{"&&", "and"}, {"&", "and"}, {"||", "or"},
+                                           {"|", "or"},   {"!", "not"}, {"**", "^"}};
+
+  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+    if (strncmp(s->p, foreign[i][0], strlen(foreign[i][0])) == 0) {
+      return formula_refuse(s->f->source, s->now.column, "%s is no operator here: write %s",
+                            foreign[i][0], foreign[i][1]);
+    }
+  }
+  return formula_refuse(s->f->source, s->now.column, "%c belongs to no expression",
+                        (unsigned char)*s->p < 0x20 || *s->p == 0x7f ? '?' : *s->p);
+}
+
+/* A mark that stands for something in an expression. */
+static bool is_mark(const char *p)
+{
+  return (*p == '!' && p[1] == '=') || (*p == '*' && p[1] != '*') ||
+         strchr("+-/^(),<>=", *p) != NULL;
+}
+
 static weir_status next(parser *s)
 {
   s->p += strspn(s->p, " \t\r\n");
@@ -155,12 +178,11 @@ static weir_status next(parser *s)
   } else if (is_letter(*s->p)) {
     s->now.kind = TOKEN_WORD;
     s->now.size = word_size(s->p);
-  } else if (strchr("+-*/^(),<>=!", *s->p) != NULL) {
+  } else if (is_mark(s->p)) {
     s->now.kind = TOKEN_MARK;
     s->now.size = 1 + (strchr("<>=!", *s->p) != NULL && s->p[1] == '=');
   } else {
-    return formula_refuse(s->f->source, s->now.column, "%c belongs to no expression",
-                          (unsigned char)*s->p < 0x20 || *s->p == 0x7f ? '?' : *s->p);
+    return refuse_foreign(s);
   }
   s->p += s->now.size;
   return WEIR_OK;
@@ -573,27 +595,4 @@ void weir_formula_destroy(weir_formula **f)
   weir_free(&(*f)->node);
   weir_free(&(*f)->text);
   weir_free(f);
-}
-
-int weir_formula_names(const weir_formula *f, const char **name, int most)
-{
-  int count = 0;
-
-  for (int64_t i = 0; i < f->n; i++) {
-    bool seen = f->node[i].op != FORMULA_NAME;
-
-    for (int64_t k = 0; k < i && !seen; k++) {
-      seen = f->node[k].op == FORMULA_NAME &&
-             strcmp(f->text + f->node[k].text, f->text + f->node[i].text) == 0;
-    }
-    if (!seen && count++ < most) {
-      name[count - 1] = f->text + f->node[i].text;
-    }
-  }
-  return count;
-}
-
-bool weir_formula_is_truth(const weir_formula *f)
-{
-  return f->node[f->n - 1].truth;
 }

@@ -329,6 +329,12 @@ static void what_is_no_expression_is_refused_with_its_column(void **state)
   expect_refused("a < b < 3", "expression a < b < 3, column 7: expected one comparison (write a < "
                               "b and b < c), found <");
   expect_refused("a $ b", "expression a $ b, column 3: $ belongs to no expression");
+  expect_refused("a && b", "expression a && b, column 3: && is no operator here: write and");
+  expect_refused("a > 1 || b > 1",
+                 "expression a > 1 || b > 1, column 7: || is no operator here: write or");
+  expect_refused("a & 3", "expression a & 3, column 3: & is no operator here: write and");
+  expect_refused("!(a > 1)", "expression !(a > 1), column 1: ! is no operator here: write not");
+  expect_refused("a ** 2", "expression a ** 2, column 3: ** is no operator here: write ^");
   expect_refused("1.2.3", "expression 1.2.3, column 1: 1.2.3 has characters after the number");
   expect_refused("\"a", "expression \"a, column 1: \" without the closing \"");
   expect_refused("3 []", "expression 3 [], column 3: nothing between [ and ]");

@@ -21,9 +21,27 @@ static bool is_double(weir_design_band band)
   return band == WEIR_DESIGN_BANDPASS || band == WEIR_DESIGN_BANDSTOP;
 }
 
+weir_status weir_design_check_band(const char *what, weir_design_band band, double lo, double hi,
+                                   double rate)
+{
+  const bool use_lo = band != WEIR_DESIGN_LOWPASS, use_hi = band != WEIR_DESIGN_HIGHPASS;
+
+  if (use_lo && use_hi && lo >= hi) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: the edges of the band stand in the wrong order: the low one, %g Hz, is "
+                     "not below the high one, %g Hz",
+                     what, lo, hi);
+  }
+  if ((use_lo && !(lo > 0 && lo < rate / 2)) || (use_hi && !(hi > 0 && hi < rate / 2))) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: band %g..%g Hz does not lie inside 0..%g Hz (half the rate)", what,
+                     use_lo ? lo : 0.0, use_hi ? hi : rate / 2, rate / 2);
+  }
+  return WEIR_OK;
+}
+
 static weir_status check_spec(const weir_design_spec *s)
 {
-  const bool use_lo = s->band != WEIR_DESIGN_LOWPASS, use_hi = s->band != WEIR_DESIGN_HIGHPASS;
   const int poles = is_double(s->band) ? 2 * s->order : s->order;
 
   if (s->order < 1 || poles > WEIR_DESIGN_MAX_SECTIONS) {
@@ -34,13 +52,7 @@ static weir_status check_spec(const weir_design_spec *s)
     return weir_fail(WEIR_ERR_CONFIG, "butterworth: sampling rate %g is not a positive number",
                      s->rate);
   }
-  if ((use_lo && !(s->lo > 0.0 && s->lo < s->rate / 2)) ||
-      (use_hi && !(s->hi > 0.0 && s->hi < s->rate / 2)) || (use_lo && use_hi && !(s->lo < s->hi))) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "butterworth: band %g..%g Hz does not lie inside 0..%g Hz (half the rate)",
-                     use_lo ? s->lo : 0.0, use_hi ? s->hi : s->rate / 2, s->rate / 2);
-  }
-  return WEIR_OK;
+  return weir_design_check_band("butterworth", s->band, s->lo, s->hi, s->rate);
 }
 
 /* An edge on the analogue axis, for the bilinear transform s = 4 (z - 1)/(z + 1). */

@@ -32,6 +32,11 @@ typedef struct weir_design_spec {
   double rate; /* samples per second */
 } weir_design_spec;
 
+/* Fails with WEIR_ERR_CONFIG edges that do not ascend inside 0 < f < rate/2; `what` begins the
+ * message. An edge that the band does not use may be anything. */
+weir_status weir_design_check_band(const char *what, weir_design_band band, double lo, double hi,
+                                   double rate) WEIR_CHECKED;
+
 /* Butterworth filter by the bilinear transform with pre-warped edges (-3 dB exactly there). Writes
  * *count sections to sos[WEIR_DESIGN_MAX_SECTIONS], the sharpest last and the gain in the first,
  * the order in which scipy.signal.butter(output='sos') gives them (pole-zero pairing `nearest`).

@@ -67,8 +67,6 @@ static void make(const shape *s, int64_t taps, double *h)
 
 static weir_status check_fir(const weir_fir_spec *s)
 {
-  const bool use_lo = s->band != WEIR_DESIGN_LOWPASS, use_hi = s->band != WEIR_DESIGN_HIGHPASS;
-
   if (s->taps < 3 || s->taps > WEIR_DESIGN_MAX_TAPS || s->taps % 2 == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "fir: %lld taps; an odd number from 3 to %d is needed",
                      (long long)s->taps, WEIR_DESIGN_MAX_TAPS);
@@ -76,13 +74,7 @@ static weir_status check_fir(const weir_fir_spec *s)
   if (!(s->rate > 0) || !isfinite(s->rate)) {
     return weir_fail(WEIR_ERR_CONFIG, "fir: sampling rate %g is not a positive number", s->rate);
   }
-  if ((use_lo && !(s->lo > 0 && s->lo < s->rate / 2)) ||
-      (use_hi && !(s->hi > 0 && s->hi < s->rate / 2)) || (use_lo && use_hi && !(s->lo < s->hi))) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "fir: band %g..%g Hz does not lie inside 0..%g Hz (half the rate)",
-                     use_lo ? s->lo : 0.0, use_hi ? s->hi : s->rate / 2, s->rate / 2);
-  }
-  return WEIR_OK;
+  return weir_design_check_band("fir", s->band, s->lo, s->hi, s->rate);
 }
 
 weir_status weir_design_fir(const weir_fir_spec *spec, double *h)

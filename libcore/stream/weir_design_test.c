@@ -221,6 +221,8 @@ static void impossible_filters_are_refused(void **state)
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_int_equal(weir_design_butterworth(&bad[i], sos, &n), WEIR_ERR_CONFIG);
   }
+  assert_int_equal(weir_design_butterworth(&bad[0], sos, &n), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "wrong order: the low one, 20 Hz"));
   assert_int_equal(n, -1);
   assert_int_equal(weir_design_notch(200.0, 30.0, 360.0, &notch), WEIR_ERR_CONFIG);
   assert_int_equal(weir_design_notch(50.0, 0.0, 360.0, &notch), WEIR_ERR_CONFIG);

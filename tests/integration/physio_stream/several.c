@@ -79,6 +79,10 @@ static void one_that_fails_is_named_and_stops_no_other(void **state)
                            in_scratch("r/nowhere"), in_scratch("r/c"), in_scratch("all")),
                    3);
   assert_non_null(strstr(printed(), "1 of 3 recordings failed (nowhere)"));
+  const char *why = strstr(printed(), "no such record");
+
+  assert_non_null(why);
+  assert_null(strstr(why + 1, "no such record")); /* said once */
   assert_true(weir_file_exists(in_scratch("all/a/a.qrs")));
   assert_true(weir_file_exists(in_scratch("all/c/c.qrs")));
   assert_false(weir_file_exists(in_scratch("all/nowhere/nowhere.qrs")));

@@ -240,6 +240,17 @@ static void describe_and_bench_and_options_print(void **state)
   assert_non_null(strstr(printed(), "detect.threshold"));
 }
 
+static void words_that_are_no_verb_are_explained(void **state)
+{
+  assert_int_equal(program("run %s", in_scratch("b")), 2);
+  assert_non_null(
+      strstr(printed(), "nothing may follow this verb; what it reads is named by --input"));
+  assert_int_equal(program("site evla"), 2);
+  assert_non_null(strstr(printed(), "prepare|check|stats|eval|merge (nearest: eval)"));
+  assert_int_equal(program("site"), 2);
+  assert_non_null(strstr(printed(), "site: say what: prepare|check|stats|eval|merge"));
+}
+
 static void shipped_configurations_run(void **state)
 {
 #ifdef HAVE_CONFIG_FILES
@@ -360,6 +371,7 @@ int main(void)
       TEST(beats_stand_in_three_files_alike),
       TEST(features_need_netcdf),
       TEST(describe_and_bench_and_options_print),
+      TEST(words_that_are_no_verb_are_explained),
       TEST(shipped_configurations_run),
       TEST(a_folder_with_results_is_replaced_only_when_told),
       TEST(overwriting_spares_what_other_verbs_wrote),
