@@ -71,11 +71,7 @@ static weir_status add_to_pool(const ps_one *one, const ps_query_run *r)
 static weir_status perform(const ps_one *one, ps_query_run *r)
 {
   WEIR_TRY(ps_query_perform(r));
-  ps_one_begin_writing(one);
-  const weir_status status = write_all(one->cli, one->cfg, r);
-
-  ps_one_end_writing(one);
-  WEIR_TRY(status);
+  WEIR_TRY(write_all(one->cli, one->cfg, r));
   return add_to_pool(one, r);
 }
 

@@ -1,6 +1,5 @@
 /* records.c - see records.h. */
 #include "records.h"
-#include <sched.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -18,22 +17,7 @@ typedef struct job {
   weir_status (*run)(const ps_one *one);
   ps_records records;
   int workers;
-  atomic_flag writing;
 } job;
-
-void ps_one_begin_writing(const ps_one *one)
-{
-  while (one->writing != NULL && atomic_flag_test_and_set(one->writing)) {
-    sched_yield();
-  }
-}
-
-void ps_one_end_writing(const ps_one *one)
-{
-  if (one->writing != NULL) {
-    atomic_flag_clear(one->writing);
-  }
-}
 
 weir_status ps_one_add(const ps_one *one, const ps_pool_row *row)
 {
@@ -157,7 +141,7 @@ static weir_status run_record(job *j, ps_record *r)
   char dir[PS_PATH];
   weir_cli cli = *j->all->cli;
   ps_cfg cfg = *j->all->cfg;
-  const ps_one one = {&cli, &cfg, j->all->config, r, &j->writing, NULL};
+  const ps_one one = {&cli, &cfg, j->all->config, r, NULL};
 
   if (weir_stop_requested()) {
     return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d before %s", weir_stop_signal(),
@@ -242,7 +226,7 @@ static weir_status conclude(const job *j)
 weir_status ps_records_run(const ps_one *all, const char *const *known,
                            weir_status (*run)(const ps_one *one))
 {
-  job j = {.all = all, .known = known, .run = run, .writing = ATOMIC_FLAG_INIT};
+  job j = {.all = all, .known = known, .run = run};
   const int64_t threads = weir_threads_get(), ranks = weir_comm_size(all->comm);
   weir_status status = list_records(&all->cfg->input.records, &j.records);
 

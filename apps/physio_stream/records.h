@@ -1,7 +1,6 @@
 /* records.h - the same run on several recordings: side by side, each into a folder of its own. */
 #ifndef PS_RECORDS_H
 #define PS_RECORDS_H
-#include <stdatomic.h>
 #include "comm/weir_comm.h"
 #include "verbs.h"
 
@@ -23,20 +22,15 @@ typedef struct ps_record {
 } ps_record;
 
 /* What the run of one recording is given: `cli` with its folder and threads, `cfg` with its input.
- * `record` and `writing` are NULL where it is alone; `comm` is that of the program, for
- * ps_records_run. */
+ * `record` is NULL where it is alone; `comm` is that of the program, for ps_records_run. */
 typedef struct ps_one {
   const weir_cli *cli;
   const ps_cfg *cfg;
   const weir_config *config;
   ps_record *record;
-  atomic_flag *writing;
   weir_comm *comm;
 } ps_one;
 
-/* Files of several recordings are written by one thread at a time, for NetCDF has global state. */
-void ps_one_begin_writing(const ps_one *one);
-void ps_one_end_writing(const ps_one *one);
 /* Adds a row of the pooled table; nothing where the recording is alone. Fails: WEIR_ERR_MEMORY. */
 weir_status ps_one_add(const ps_one *one, const ps_pool_row *row) WEIR_CHECKED;
 

@@ -158,11 +158,7 @@ static weir_status perform(run *r)
   ps_quality_end(&r->quality, r->facts->count);
   weir_debug("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
              r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
-  ps_one_begin_writing(r->one);
-  const weir_status status = write_outputs(r);
-
-  ps_one_end_writing(r->one);
-  WEIR_TRY(status);
+  WEIR_TRY(write_outputs(r));
   return add_to_pool(r);
 }
 

@@ -6,19 +6,6 @@
 #include <stdio.h>
 #include "base/weir_file.h"
 
-/* Spin lock for the short list and table updates of this room. */
-typedef char base_lock;
-#define BASE_LOCK_INIT 0
-static inline void base_lock_take(base_lock *lock)
-{
-  while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE)) {
-  }
-}
-static inline void base_lock_give(base_lock *lock)
-{
-  __atomic_clear(lock, __ATOMIC_RELEASE);
-}
-
 /* Writes `text` as a JSON string, quotes included: control characters are escaped, UTF-8 passes,
  * and each byte that is not part of valid UTF-8 becomes U+FFFD. NULL is written as null. */
 void base_json_text(FILE *out, const char *text);

@@ -8,6 +8,7 @@
 
 #include "base/base_priv.h"
 #include "base/weir_clock.h"
+#include "base/weir_lock.h"
 
 enum { LINE_SIZE = 4096 };
 
@@ -156,7 +157,7 @@ static struct {
   int64_t done;
   double start, shown;
 } progress;
-static base_lock progress_lock = BASE_LOCK_INIT;
+static weir_lock progress_lock = WEIR_LOCK_INIT;
 
 static void print_progress(const char *what, int64_t done, int64_t total, const char *unit,
                            double seconds)
@@ -195,7 +196,7 @@ void weir_progress(const char *what, int64_t done, int64_t total, const char *un
   if (atomic_load(&log_state.level) < WEIR_LOG_INFO) {
     return;
   }
-  base_lock_take(&progress_lock);
+  weir_lock_take(&progress_lock);
   if (strncmp(progress.what, what, sizeof progress.what - 1) != 0 || done < progress.done ||
       progress.start == 0) {
     snprintf(progress.what, sizeof progress.what, "%s", what);
@@ -211,7 +212,7 @@ void weir_progress(const char *what, int64_t done, int64_t total, const char *un
   if (done == total) {
     progress.start = 0;
   }
-  base_lock_give(&progress_lock);
+  weir_lock_give(&progress_lock);
   if (show) {
     print_progress(what, done, total, unit, now - start);
   }

@@ -4,6 +4,7 @@
 
 #include "base/base_priv.h"
 #include "base/weir_clock.h"
+#include "base/weir_lock.h"
 #include "base/weir_log.h"
 
 enum { MAX_DEPTH = 64, MAX_ROWS = 512, ROOM_SIZE = 24, NAME_SIZE = 72 };
@@ -24,10 +25,10 @@ static _Thread_local struct {
 } stack;
 
 static struct {
-  base_lock lock;
+  weir_lock lock;
   int n;
   struct row rows[MAX_ROWS]; /* the last one collects what does not fit */
-} table = {.lock = BASE_LOCK_INIT};
+} table = {.lock = WEIR_LOCK_INIT};
 
 void weir_span_begin(const char *room, const char *name)
 {
@@ -67,13 +68,13 @@ void weir_span_end(int64_t flops, int64_t bytes)
   }
   const struct open_span *s = &stack.open[stack.depth];
   const double seconds = weir_clock() - s->start;
-  base_lock_take(&table.lock);
+  weir_lock_take(&table.lock);
   struct row *row = row_of(s->room, s->name);
   row->seconds += seconds;
   row->calls++;
   row->flops += flops;
   row->bytes += bytes;
-  base_lock_give(&table.lock);
+  weir_lock_give(&table.lock);
 }
 
 /* Slowest first; equal times in the order of first use. */
@@ -92,7 +93,7 @@ int weir_span_table(weir_span_row *rows, int n)
 {
   const struct row *order[MAX_ROWS];
 
-  base_lock_take(&table.lock);
+  weir_lock_take(&table.lock);
   const int count = table.n;
   for (int i = 0; i < count; i++) {
     order[i] = &table.rows[i];
@@ -107,13 +108,13 @@ int weir_span_table(weir_span_row *rows, int n)
                               .flops = r->flops,
                               .bytes = r->bytes};
   }
-  base_lock_give(&table.lock);
+  weir_lock_give(&table.lock);
   return count;
 }
 
 void weir_span_reset(void)
 {
-  base_lock_take(&table.lock);
+  weir_lock_take(&table.lock);
   table.n = 0;
-  base_lock_give(&table.lock);
+  weir_lock_give(&table.lock);
 }

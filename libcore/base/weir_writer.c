@@ -9,6 +9,7 @@
 
 #include "base/base_priv.h"
 #include "base/weir_alloc.h"
+#include "base/weir_lock.h"
 
 struct weir_writer {
   char *path, *unfinished; /* final place, and "<path>.tmp-<pid>" */
@@ -17,16 +18,16 @@ struct weir_writer {
 };
 
 static struct {
-  base_lock lock;
+  weir_lock lock;
   weir_writer *first;
-} writers = {.lock = BASE_LOCK_INIT};
+} writers = {.lock = WEIR_LOCK_INIT};
 
 /* False when another writer of this process has the same final place. */
 static bool enlist(weir_writer *w)
 {
   bool free_place = true;
 
-  base_lock_take(&writers.lock);
+  weir_lock_take(&writers.lock);
   for (const weir_writer *other = writers.first; other != NULL; other = other->next) {
     free_place = free_place && strcmp(other->path, w->path) != 0;
   }
@@ -34,20 +35,20 @@ static bool enlist(weir_writer *w)
     w->next = writers.first;
     writers.first = w;
   }
-  base_lock_give(&writers.lock);
+  weir_lock_give(&writers.lock);
   return free_place;
 }
 
 static void delist(weir_writer *w)
 {
-  base_lock_take(&writers.lock);
+  weir_lock_take(&writers.lock);
   for (weir_writer **link = &writers.first; *link != NULL; link = &(*link)->next) {
     if (*link == w) {
       *link = w->next;
       break;
     }
   }
-  base_lock_give(&writers.lock);
+  weir_lock_give(&writers.lock);
 }
 
 static void release(weir_writer *w)
@@ -214,9 +215,9 @@ const char *weir_writer_path(const weir_writer *w)
 
 void weir_writer_remove_all(void)
 {
-  base_lock_take(&writers.lock);
+  weir_lock_take(&writers.lock);
   for (const weir_writer *w = writers.first; w != NULL; w = w->next) {
     unlink(w->unfinished);
   }
-  base_lock_give(&writers.lock);
+  weir_lock_give(&writers.lock);
 }

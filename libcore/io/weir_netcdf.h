@@ -1,7 +1,8 @@
 /* weir_netcdf.h - arrays with attributes in NetCDF-4 files: written beside and renamed, read back.
- * Local calls, one thread at a time (the library has global state). Without the library every
- * function fails with WEIR_ERR_UNSUPPORTED.
- * All fail with WEIR_ERR_EXTERNAL, naming file, object and the library's reason, unless said. */
+ * Local calls; a file is used by one thread at a time, several files by as many threads as there
+ * are (the library has global state: its calls wait for each other). Without the library every
+ * function fails with WEIR_ERR_UNSUPPORTED. All fail with WEIR_ERR_EXTERNAL, naming file, object
+ * and the library's reason, unless said. */
 #ifndef WEIR_NETCDF_H
 #define WEIR_NETCDF_H
 #include <stdbool.h>

@@ -12,11 +12,17 @@ struct weir_netcdf {
   weir_writer *writer; /* NULL for a file that is read */
 };
 
-/* Turns a failure of the library into a status that names file, object and reason. `nc` and `what`
- * must be in scope. */
+/* One call of the library, while no other thread is in it: it and HDF5 have global state. */
+#define WEIR_NC_ALONE(call) (weir_netcdf_enter(), weir_netcdf_leave(call))
+void weir_netcdf_enter(void);
+/* Returns `code`. */
+int weir_netcdf_leave(int code);
+
+/* The same, and turns a failure of the library into a status that names file, object and reason.
+ * `nc` and `what` must be in scope. */
 #define WEIR_NC(call)                                                                             \
   do {                                                                                            \
-    const int nc_status_ = (call);                                                                \
+    const int nc_status_ = WEIR_NC_ALONE(call);                                                   \
     if (nc_status_ != NC_NOERR) {                                                                 \
       return weir_fail(WEIR_ERR_EXTERNAL, "%s: %s: %s", nc->path, what, nc_strerror(nc_status_)); \
     }                                                                                             \

@@ -1,4 +1,6 @@
-/* netcdf_test.c - every dtype and attribute back as written; nothing left of an abandoned file. */
+/* netcdf_test.c - every dtype and attribute back as written; nothing left of an abandoned file;
+ * several files at once. */
+#include "device/weir_parallel.h"
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
 
@@ -139,12 +141,85 @@ static void an_abandoned_file_leaves_nothing(void **state)
   assert_null(nc);
 }
 
+enum { FILES = 8, BLOCKS = 40, BLOCK = 500 };
+
+static weir_status write_own(const char *own, int64_t item)
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+  int64_t values[BLOCK];
+  int dim = 0, var = 0;
+
+  WEIR_TRY(weir_netcdf_create(own, &nc));
+  WEIR_TRY_GOTO(weir_netcdf_dim(nc, "time", BLOCKS * BLOCK, &dim), done);
+  WEIR_TRY_GOTO(weir_netcdf_var(nc, "x", WEIR_I64, 1, &dim, &var), done);
+  WEIR_TRY_GOTO(weir_netcdf_chunk(nc, var, (int64_t[]){BLOCK}, 1), done);
+  for (int64_t b = 0; b < BLOCKS; b++) {
+    for (int64_t i = 0; i < BLOCK; i++) {
+      values[i] = item + b * i;
+    }
+    WEIR_TRY_GOTO(weir_netcdf_write(nc, var, (int64_t[]){b * BLOCK}, (int64_t[]){BLOCK}, values),
+                  done);
+  }
+  status = weir_netcdf_commit(&nc);
+done:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+/* How many values are as written. */
+static weir_status read_own(const char *own, int64_t item, int64_t *good)
+{
+  weir_netcdf *nc = NULL;
+  weir_netcdf_shape shape;
+  weir_status status = WEIR_OK;
+  int64_t values[BLOCK];
+  int var = 0;
+
+  WEIR_TRY(weir_netcdf_open(own, &nc));
+  WEIR_TRY_GOTO(weir_netcdf_find(nc, "x", &var, &shape), done);
+  for (int64_t b = 0; b < BLOCKS; b++) {
+    WEIR_TRY_GOTO(weir_netcdf_read(nc, var, (int64_t[]){b * BLOCK}, (int64_t[]){BLOCK}, values),
+                  done);
+    for (int64_t i = 0; i < BLOCK; i++) {
+      *good += values[i] == item + b * i;
+    }
+  }
+done:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+static void use_own_file(void *context, int64_t item, int thread)
+{
+  int64_t *good = context;
+  char own[512];
+
+  (void)thread;
+  snprintf(own, sizeof own, "%s/%d.nc", dir, (int)item);
+  if (write_own(own, item) != WEIR_OK || read_own(own, item, &good[item]) != WEIR_OK) {
+    good[item] = -1;
+  }
+}
+
+static void files_are_used_by_several_threads(void **state)
+{
+  int64_t good[FILES] = {0};
+
+  (void)state;
+  weir_parallel(FILES, 4, use_own_file, good);
+  for (int i = 0; i < FILES; i++) {
+    assert_int_equal(good[i], BLOCKS * BLOCK);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest with[] = {
       cmocka_unit_test(arrays_come_back),
       cmocka_unit_test(attributes_and_texts_come_back),
       cmocka_unit_test(an_abandoned_file_leaves_nothing),
+      cmocka_unit_test(files_are_used_by_several_threads),
   };
   const struct CMUnitTest without[] = {
       cmocka_unit_test(without_the_library_all_is_refused),

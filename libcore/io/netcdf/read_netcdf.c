@@ -38,7 +38,7 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   nc = memory;
   nc->id = -1;
   WEIR_TRY_GOTO(weir_strdup(path, &nc->path), fail);
-  code = nc_open(path, NC_NOWRITE, &nc->id);
+  code = WEIR_NC_ALONE(nc_open(path, NC_NOWRITE, &nc->id));
   if (code != NC_NOERR) {
     nc->id = -1;
     status = weir_fail(WEIR_ERR_DATA, "%s: no NetCDF file: %s", path, nc_strerror(code));
@@ -46,7 +46,7 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   }
   int n = 0;
 
-  for (int i = 0; nc_inq_nvars(nc->id, &n) == NC_NOERR && i < n; i++) {
+  for (int i = 0; WEIR_NC_ALONE(nc_inq_nvars(nc->id, &n)) == NC_NOERR && i < n; i++) {
     weir_netcdf_limit_cache(nc, i);
   }
   *out = nc;
@@ -64,7 +64,7 @@ weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_n
   nc_type type = 0;
   weir_netcdf_shape s = {0};
 
-  if (nc_inq_varid(nc->id, name, &id) != NC_NOERR) {
+  if (WEIR_NC_ALONE(nc_inq_varid(nc->id, name, &id)) != NC_NOERR) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s", nc->path, name);
   }
   WEIR_NC(nc_inq_vartype(nc->id, id, &type));
@@ -108,7 +108,7 @@ weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size)
 
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)
 {
-  return nc_inq_attid(nc->id, weir_netcdf_target(var), name, NULL) == NC_NOERR;
+  return WEIR_NC_ALONE(nc_inq_attid(nc->id, weir_netcdf_target(var), name, NULL)) == NC_NOERR;
 }
 
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
@@ -134,7 +134,7 @@ weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index
   WEIR_NC(nc_get_var1_string(nc->id, var, corner, &found));
   const weir_status status = weir_strdup(found ? found : "", text);
 
-  (void)nc_free_string(1, &found);
+  (void)WEIR_NC_ALONE(nc_free_string(1, &found));
   return status;
 }
 
@@ -145,13 +145,13 @@ weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name, cha
   size_t size = 0;
   void *memory = NULL;
 
-  if (nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size) != NC_NOERR ||
+  if (WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size)) != NC_NOERR ||
       type != NC_CHAR) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no text attribute %s", nc->path, name);
   }
   WEIR_TRY(weir_alloc((int64_t)size + 1, 1, &memory));
   *text = memory;
-  const int code = nc_get_att_text(nc->id, weir_netcdf_target(var), name, *text);
+  const int code = WEIR_NC_ALONE(nc_get_att_text(nc->id, weir_netcdf_target(var), name, *text));
 
   if (code != NC_NOERR) {
     weir_free(text);
@@ -167,7 +167,7 @@ weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, 
   nc_type type = 0;
   size_t size = 0;
 
-  if (nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size) != NC_NOERR ||
+  if (WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size)) != NC_NOERR ||
       type == NC_CHAR || type == NC_STRING || (int64_t)size != n) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no attribute %s of %lld numbers", nc->path, name,
                      (long long)n);

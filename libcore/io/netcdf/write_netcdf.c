@@ -1,6 +1,7 @@
 /* write_netcdf.c - creating files, and what writing and reading share. */
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_lock.h"
 #include "io/netcdf/netcdf_priv.h"
 
 /* Bytes: what a chunk may need is kept, whatever a file says of its size. */
@@ -9,6 +10,19 @@ enum { MOST_CACHE = 8 << 20 };
 bool weir_netcdf_available(void)
 {
   return true;
+}
+
+static weir_lock library = WEIR_LOCK_INIT;
+
+void weir_netcdf_enter(void)
+{
+  weir_lock_take(&library);
+}
+
+int weir_netcdf_leave(int code)
+{
+  weir_lock_give(&library);
+  return code;
 }
 
 static nc_type type_of(weir_dtype dtype)
@@ -66,7 +80,7 @@ weir_status weir_netcdf_create(const char *path, weir_netcdf **out)
   nc->id = -1;
   WEIR_TRY_GOTO(weir_strdup(path, &nc->path), fail);
   WEIR_TRY_GOTO(weir_writer_open(path, &nc->writer), fail);
-  code = nc_create(weir_writer_path(nc->writer), NC_NETCDF4 | NC_CLOBBER, &nc->id);
+  code = WEIR_NC_ALONE(nc_create(weir_writer_path(nc->writer), NC_NETCDF4 | NC_CLOBBER, &nc->id));
   if (code != NC_NOERR) {
     nc->id = -1;
     status = weir_fail(WEIR_ERR_DATA, "%s: cannot be created: %s", path, nc_strerror(code));
@@ -85,7 +99,8 @@ void weir_netcdf_close(weir_netcdf **nc)
     return;
   }
   if ((*nc)->id >= 0) {
-    (void)nc_close((*nc)->id); /* what is abandoned or only read has nothing to lose */
+    (void)WEIR_NC_ALONE(
+        nc_close((*nc)->id)); /* what is abandoned or only read has nothing to lose */
   }
   weir_writer_destroy(&(*nc)->writer);
   weir_free(&(*nc)->path);
@@ -157,16 +172,17 @@ void weir_netcdf_limit_cache(const weir_netcdf *nc, int var)
   int storage = NC_CONTIGUOUS;
   nc_type type = NC_BYTE;
 
-  if (nc_inq_var(nc->id, var, NULL, &type, &n, NULL, NULL) != NC_NOERR || n < 1 ||
-      nc_inq_var_chunking(nc->id, var, &storage, chunks) != NC_NOERR || storage != NC_CHUNKED ||
-      nc_inq_type(nc->id, type, NULL, &bytes) != NC_NOERR) {
+  if (WEIR_NC_ALONE(nc_inq_var(nc->id, var, NULL, &type, &n, NULL, NULL)) != NC_NOERR || n < 1 ||
+      WEIR_NC_ALONE(nc_inq_var_chunking(nc->id, var, &storage, chunks)) != NC_NOERR ||
+      storage != NC_CHUNKED || WEIR_NC_ALONE(nc_inq_type(nc->id, type, NULL, &bytes)) != NC_NOERR) {
     return;
   }
   for (int i = 0; i < n; i++) {
     bytes = chunks[i] < MOST_CACHE ? bytes * chunks[i] : MOST_CACHE;
     bytes = bytes < MOST_CACHE ? bytes : MOST_CACHE;
   }
-  (void)nc_set_var_chunk_cache(nc->id, var, 2 * bytes, 7, 1.0f); /* what fails keeps the default */
+  /* What fails keeps the default. */
+  (void)WEIR_NC_ALONE(nc_set_var_chunk_cache(nc->id, var, 2 * bytes, 7, 1.0f));
 }
 
 weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks, int level)

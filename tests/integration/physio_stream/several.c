@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_file.h"
+#include "io/weir_netcdf.h"
 #include "program.h"
 
 /* The built-in recording of that seed as the record r/NAME. */
@@ -73,6 +74,37 @@ static void each_is_as_if_it_were_alone(void **state)
                    0);
 }
 
+/* All read their own file at the same time. */
+static void netcdf_records_are_read_side_by_side(void **state)
+{
+  char list[2048] = "";
+
+  if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
+    skip();
+  }
+  for (int k = 0; k < 6; k++) {
+    const char name = (char)('a' + k % 3);
+    const size_t used = strlen(list);
+
+    assert_int_equal(program("convert --overwrite --set input.record=%s --set convert.name=n%d "
+                             "--out %s",
+                             in_scratch("r/%c", name), k, in_scratch("n")),
+                     0);
+    (void)snprintf(list + used, sizeof list - used, "%s%s", k > 0 ? "," : "",
+                   in_scratch("n/n%d.nc", k));
+    assert_int_equal(program("run --set input.record=%s --out %s", in_scratch("r/%c", name),
+                             in_scratch("one%d", k)),
+                     0);
+  }
+  assert_int_equal(
+      program("run --threads 6 --set input.records=[%s] --out %s", list, in_scratch("all")), 0);
+  for (int k = 0; k < 6; k++) {
+    assert_true(
+        same_contents(in_scratch("all/n%d.nc/beats.csv", k), in_scratch("one%d/beats.csv", k)));
+  }
+}
+
 static void one_that_fails_is_named_and_stops_no_other(void **state)
 {
   assert_int_equal(program("run --set input.records=[%s,%s,%s] --out %s", in_scratch("r/a"),
@@ -118,6 +150,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(each_is_as_if_it_were_alone),
+      TEST(netcdf_records_are_read_side_by_side),
       TEST(one_that_fails_is_named_and_stops_no_other),
       TEST(what_cannot_be_is_refused),
   };
