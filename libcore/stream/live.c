@@ -197,13 +197,14 @@ weir_status weir_live_read(weir_live *l, int i, int64_t lo, int64_t hi, float *v
                            uint8_t *present)
 {
   const live_ring *r = &l->ring[i];
+  int64_t at = lo % r->capacity;
 
   for (int64_t t = lo; t < hi; t++) {
-    const bool there =
-        t >= r->base && t < r->base + r->capacity && r->state[t % r->capacity] == LIVE_VALUE;
+    const bool there = t >= r->base && t < r->base + r->capacity && r->state[at] == LIVE_VALUE;
 
     present[t - lo] = there;
-    values[t - lo] = there ? r->value[t % r->capacity] : 0.0f;
+    values[t - lo] = there ? r->value[at] : 0.0f;
+    at = at + 1 < r->capacity ? at + 1 : 0;
   }
   return WEIR_OK;
 }

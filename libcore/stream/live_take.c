@@ -94,8 +94,14 @@ static bool relative(weir_live *l, const weir_wire_line *line, int64_t *ns)
   }
   const bool same = line->clock == l->clock;
 
-  return !__builtin_sub_overflow(line->ns, same ? l->origin : 0, ns) &&
-         *ns<LONGEST && * ns> - LONGEST;
+  return !__builtin_sub_overflow(line->ns, same ? l->origin : 0, ns) && -LONGEST < *ns &&
+         *ns < LONGEST;
+}
+
+/* True for a time farther ahead of the newest sample than the jump allows. */
+static bool is_ahead(const weir_live *l, int64_t ns)
+{
+  return (double)(ns - (l->newest > 0 ? l->newest : 0)) > l->cfg.jump * NS;
 }
 
 static const char *take_end(weir_live *l, const weir_wire_line *line)
@@ -108,6 +114,10 @@ static const char *take_end(weir_live *l, const weir_wire_line *line)
   }
   if (!l->begun || !relative(l, line, &ns) || ns < 0) {
     return "#end has a time that is not of this recording";
+  }
+  if (is_ahead(l, ns)) {
+    return "#end is ahead of all samples by more than the jump allowed: the end is that of the "
+           "last";
   }
   l->end = ns;
   return NULL;
@@ -154,7 +164,7 @@ static const char *keep(weir_live *l, int stream, int64_t ns, const weir_wire_li
     l->counts.off_grid++;
     return "the sample is off its slot by more than the tolerance";
   }
-  if ((double)(slot_ns - (l->newest > 0 ? l->newest : 0)) > l->cfg.jump * NS) {
+  if (is_ahead(l, slot_ns)) {
     l->counts.ahead++;
     return "the sample is ahead of all others by more than the jump allowed";
   }

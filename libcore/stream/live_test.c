@@ -150,6 +150,22 @@ static void declarations_have_their_place(void **state)
   weir_live_destroy(&l);
 }
 
+/* A hundred years of nothing would be read to their end. */
+static void an_end_far_ahead_is_that_of_the_last_sample(void **state)
+{
+  weir_live *l = make(plain, "#weir 1 start=0");
+  int64_t final = 0;
+  bool ended = false;
+
+  take(l, "ecg,0.1,1");
+  take(l, "#end time=3600.2");
+  assert_int_equal(weir_live_counted(l)->malformed, 1);
+  assert_ok(weir_live_wait(l, 0, 1000, &final, &ended));
+  assert_true(ended);
+  assert_int_equal(final, 200000000);
+  weir_live_destroy(&l);
+}
+
 /* A stream's worth of lines, and what a plain model keeps of them. */
 enum { SLOTS = 3000, LINES = 4 * SLOTS, RATE = 125 };
 typedef struct script {
@@ -459,6 +475,7 @@ int main(void)
       cmocka_unit_test(tolerance_jump_and_lateness_drop_and_count),
       cmocka_unit_test(times_are_dates_or_numbers_from_a_start),
       cmocka_unit_test(declarations_have_their_place),
+      cmocka_unit_test(an_end_far_ahead_is_that_of_the_last_sample),
       cmocka_unit_test(live_gives_the_bits_of_a_run_of_what_was_kept),
       cmocka_unit_test(a_stop_ends_live_input_with_what_is_final),
       cmocka_unit_test(a_leap_is_a_gap),

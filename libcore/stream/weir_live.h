@@ -18,7 +18,7 @@ extern "C" {
 typedef struct weir_live_cfg {
   double lateness;  /* s, how far behind the newest sample one may come                    */
   double tolerance; /* s, how far off its slot; 0: half of the period, so that none is     */
-  double jump;      /* s, how far ahead of the newest sample one may be                    */
+  double jump;      /* s, how far ahead of the newest sample one, or the stated end, may be */
   double timeout;   /* s without any line after which the input has ended; 0: never        */
   int64_t limit;    /* lines in a row of no use after which the input is refused; 0: never */
 } weir_live_cfg;
