@@ -65,7 +65,7 @@ typedef struct weir_wire weir_wire;
  * HOST a numeric IPv4 address or localhost (default 127.0.0.1), PORT 0: one that is free;
  * "unix:PATH" a socket file, which is made and removed again. Other hosts than 127.x need
  * `anywhere`.
- * Fails: WEIR_ERR_CONFIG (no such address), WEIR_ERR_EXTERNAL (in use, not allowed). */
+ * Fails: WEIR_ERR_CONFIG (no such address), WEIR_ERR_DATA (in use, not there, not allowed). */
 weir_status weir_wire_listen(const char *address, bool anywhere, weir_wire **out) WEIR_CHECKED;
 /* Opens `address` for writing: "-" the standard output, or what listens there; tries again for
  * `patience` s while nothing does. Fails: as weir_wire_listen. */

@@ -300,6 +300,16 @@ static weir_status fill(weir_wire *w)
   return WEIR_OK;
 }
 
+/* A sender that has gone again is no failure. */
+static weir_status accept_sender(weir_wire *w)
+{
+  w->fd = accept4(w->server, NULL, NULL, SOCK_CLOEXEC);
+  if (w->fd < 0 && errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
+    return weir_fail(WEIR_ERR_EXTERNAL, "live input: no sender can be let in: %s", strerror(errno));
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_wire_next(weir_wire *w, double wait, weir_wire_event *event, const char **text,
                            int64_t *size)
 {
@@ -323,10 +333,10 @@ weir_status weir_wire_next(weir_wire *w, double wait, weir_wire_event *event, co
     if (ready && w->fd >= 0) {
       WEIR_TRY(fill(w));
     } else if (ready) {
-      w->fd = accept4(w->server, NULL, NULL, SOCK_CLOEXEC);
+      WEIR_TRY(accept_sender(w));
     }
     left = wait > 0 ? until - weir_clock() : 0;
-    if (!ready && (left <= 0 || weir_stop_requested())) {
+    if ((!ready && left <= 0) || weir_stop_requested()) { /* a line may have no end */
       *event = WEIR_WIRE_QUIET;
       return WEIR_OK;
     }

@@ -1,7 +1,9 @@
 /* wire_test.c - lines taken apart and refused; pipes and sockets, long lines, last lines. */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/weir_check.h"
+#include "base/weir_signal.h"
 #include "io/weir_wire.h"
 
 static weir_wire_line parsed(const char *text)
@@ -177,6 +179,27 @@ static void lines_come_through_tcp_and_unix_sockets(void **state)
   weir_check_rmdir(folder);
 }
 
+/* What comes without end does not keep it from seeing a stop. */
+static void a_stop_is_seen_within_a_line(void **state)
+{
+  const int kept = dup(STDIN_FILENO), endless = open("/dev/zero", O_RDONLY);
+  weir_wire *w = NULL;
+  const char *line = NULL;
+  int64_t size = 0;
+  weir_wire_event event = WEIR_WIRE_GOT;
+
+  assert_int_equal(dup2(endless, STDIN_FILENO), STDIN_FILENO);
+  assert_ok(weir_wire_listen("-", false, &w));
+  weir_stop_request(2);
+  assert_ok(weir_wire_next(w, 1e9, &event, &line, &size));
+  weir_stop_request(0);
+  assert_int_equal(event, WEIR_WIRE_QUIET);
+  weir_wire_close(&w);
+  assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
+  close(endless);
+  close(kept);
+}
+
 static void addresses_that_are_none_or_far_are_refused(void **state)
 {
   static const char *const wrong[] = {"",          "tcp:",         "tcp:x",  "tcp:70000",
@@ -202,6 +225,7 @@ int main(void)
       cmocka_unit_test(directives_declare_and_end),
       cmocka_unit_test(what_is_none_of_the_protocol_is_refused_with_a_reason),
       cmocka_unit_test(lines_come_through_tcp_and_unix_sockets),
+      cmocka_unit_test(a_stop_is_seen_within_a_line),
       cmocka_unit_test(addresses_that_are_none_or_far_are_refused),
   };
 
