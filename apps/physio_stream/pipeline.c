@@ -3,11 +3,12 @@
 #include <math.h>
 #include "base/weir_log.h"
 
-/* Slots of one chunk at most: the option, or the most that the planner chooses (2^16), with room
+/* Slots of one chunk at most: the options, or the most that the planner chooses (2^16), with room
  * for what filters hold back. */
-static int64_t most_slots(const ps_cfg *cfg, double rate)
+static int64_t most_slots(const ps_cfg *cfg, bool live, double rate)
 {
-  const double asked = ceil(cfg->stream.window * rate);
+  const weir_stream_cfg *stream = &cfg->stream;
+  const double asked = ceil(fmax(stream->window, live ? stream->live_window : 0) * rate);
 
   return (asked > 65536 ? (int64_t)asked : 65536) + 4096;
 }
@@ -23,8 +24,8 @@ weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source,
   *out = p;
   source.value = PS_INPUT_X;
   source.present = PS_INPUT_PRESENT;
-  WEIR_TRY(ps_graph_create(&cfg->detect, source.rate_num, source.rate_den, most_slots(cfg, rate),
-                           features, &p.graph));
+  WEIR_TRY(ps_graph_create(&cfg->detect, source.rate_num, source.rate_den,
+                           most_slots(cfg, live != NULL, rate), features, &p.graph));
   const weir_stream_job job = {.graph = p.graph.graph,
                                .store = p.graph.store,
                                .sources = &source,

@@ -186,6 +186,23 @@ static void a_pipe_of_two_programs_works_as_the_manual_says(void **state)
   assert_same_files(in_scratch("archive"), in_scratch("live"));
 }
 
+/* More beats than the most slots that the planner chooses could hold. */
+static void a_long_chunk_gives_all_its_beats(void **state)
+{
+  assert_int_equal(program("prepare --overwrite --set ecgsyn.duration=500 --set "
+                           "ecgsyn.model.heart_rate=180 --out %s",
+                           in_scratch("r")),
+                   0);
+  assert_int_equal(program("run --overwrite --set input.record=%s --out %s", in_scratch("r/ecgsyn"),
+                           in_scratch("archive")),
+                   0);
+  assert_int_equal(program("replay " FAST "--input %s | %s run --input - --log warn --set "
+                           "input.lateness=600 --set stream.live_window=600 --out %s",
+                           in_scratch("r/ecgsyn"), PHYSIO_STREAM, in_scratch("live")),
+                   0);
+  assert_same_files(in_scratch("archive"), in_scratch("live"));
+}
+
 static int64_t rows_of(const char *path)
 {
   char *text = contents(path);
@@ -331,6 +348,7 @@ int main(void)
       TEST(disorder_within_the_bound_changes_nothing),
       TEST(samples_beyond_the_bound_are_as_if_absent),
       TEST(a_pipe_of_two_programs_works_as_the_manual_says),
+      TEST(a_long_chunk_gives_all_its_beats),
       TEST(a_signal_ends_with_what_is_final),
       TEST(silence_ends_a_run_when_told),
       TEST(what_is_no_live_input_is_refused),
