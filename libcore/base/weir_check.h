@@ -52,8 +52,13 @@ int64_t weir_check_faults(weir_status (*make)(void *context), void *context);
 /* A fresh directory for this test's files, removed with weir_check_rmdir. */
 void weir_check_mkdir(char *path, size_t size);
 void weir_check_rmdir(const char *path);
+/* A file of exactly these bytes; fails the test where it cannot be written. */
+void weir_check_write(const char *path, const void *data, size_t size);
 /* Folder of test data: WEIR_TEST_DATA, else ../shared/data beside the source tree, else NULL. */
 const char *weir_check_data(void);
+/* Path of a file in that folder, named as by printf. Without the folder the test is skipped, with
+ * the reason. */
+void weir_check_shared(char *path, size_t size, const char *name, ...) WEIR_PRINTF(3, 4);
 #ifdef __cplusplus
 }
 #endif

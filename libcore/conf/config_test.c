@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
-#include "conf/conf_sample.h"
+#include "conf/conf_check.h"
 
 static weir_status load_sets(struct cfg *c, weir_config **config, int n, const char *const *sets)
 {
@@ -154,28 +154,13 @@ static void refused_sets_say_why(void **state)
   }
 }
 
-static bool no_yaml(void)
-{
-  weir_config *config = NULL;
-  struct cfg c;
-  const bool missing = weir_opts_parse(rows, sizeof c, "", &c, &config) == WEIR_ERR_UNSUPPORTED;
-
-  weir_config_destroy(&config);
-  if (missing) {
-    fprintf(stderr, "skipped: %s\n", weir_last_message());
-  }
-  return missing;
-}
-
 static void yaml_and_set_follow_the_same_rules(void **state)
 {
   weir_config *config = NULL;
   struct cfg c;
 
   (void)state;
-  if (no_yaml()) {
-    skip();
-  }
+  conf_needs_yaml();
   assert_ok(weir_opts_parse(rows, sizeof c,
                             "\xef\xbb\xbf# a comment, after a byte order mark\r\n"
                             "mu: .5 # half\n"
@@ -200,9 +185,7 @@ static void yaml_and_set_follow_the_same_rules(void **state)
 
 static void refused_yaml_says_where(void **state)
 {
-  static const struct {
-    const char *yaml, *message;
-  } cases[] = {
+  static const conf_refusal cases[] = {
       {"mu: 1.5", "text:1:5: mu: 1.5 is outside [0, 0.9999]"},
       {"mu: 0.1\n\ntrain:\n  lx: 1", "text:4:3: train.lx: unknown key (nearest known key: lr)"},
       {"mu: 0.1\nmu: 0.2", "text:2:1: mu: duplicate key, first given in line 1"},
@@ -238,16 +221,9 @@ static void refused_yaml_says_where(void **state)
   };
 
   (void)state;
-  if (no_yaml()) {
-    skip();
-  }
+  conf_needs_yaml();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    weir_config *config = NULL;
-    struct cfg c;
-
-    assert_int_equal(weir_opts_parse(rows, sizeof c, cases[i].yaml, &c, &config), WEIR_ERR_CONFIG);
-    assert_string_equal(weir_last_message(), cases[i].message);
-    assert_null(config);
+    assert_yaml_refused(&cases[i]);
   }
 }
 
@@ -279,16 +255,10 @@ static void deep_and_long_texts_are_refused(void **state)
   const int64_t before = weir_alloc_bytes();
 
   (void)state;
-  if (no_yaml()) {
-    skip();
-  }
+  conf_needs_yaml();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char *text = repeated(cases[i].head, cases[i].text, cases[i].n);
-    weir_config *config = NULL;
-    struct cfg c;
-
-    assert_int_equal(weir_opts_parse(rows, sizeof c, text, &c, &config), WEIR_ERR_CONFIG);
-    assert_string_equal(weir_last_message(), cases[i].message);
+    assert_yaml_refused(&(conf_refusal){text, cases[i].message});
     free(text);
   }
   char *set = repeated("ints=", "[", 100000);
@@ -299,15 +269,6 @@ static void deep_and_long_texts_are_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "nested deeper than 32"));
   free(set);
   assert_int_equal(weir_alloc_bytes(), before);
-}
-
-static void write_file(const char *path, const void *bytes, size_t size)
-{
-  FILE *out = fopen(path, "wb");
-
-  assert_non_null(out);
-  assert_int_equal(fwrite(bytes, 1, size, out), size);
-  assert_int_equal(fclose(out), 0);
 }
 
 static weir_status load_files(struct cfg *c, weir_config **config, const char *first,
@@ -325,9 +286,7 @@ static void files_are_checked_and_ordered(void **state)
   struct cfg c;
 
   (void)state;
-  if (no_yaml()) {
-    skip();
-  }
+  conf_needs_yaml();
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(a, sizeof a, "%s/a.yaml", dir);
   (void)snprintf(b, sizeof b, "%s/b.yaml", dir);
@@ -335,8 +294,8 @@ static void files_are_checked_and_ordered(void **state)
   assert_non_null(strstr(weir_last_message(), a));
   assert_int_equal(load_files(&c, &config, dir, NULL), WEIR_ERR_CONFIG); /* a folder */
 
-  write_file(a, "mu: 0.1\nn: 1\nints: [1]\n", 23);
-  write_file(b, "n: 2\nints: [2, 3]\n", 18);
+  weir_check_write(a, "mu: 0.1\nn: 1\nints: [1]\n", 23);
+  weir_check_write(b, "n: 2\nints: [2, 3]\n", 18);
   assert_ok(load_files(&c, &config, a, b));
   assert_near(c.mu, 0.1, 0);
   assert_int_equal(c.n, 2);
@@ -348,16 +307,16 @@ static void files_are_checked_and_ordered(void **state)
   free(text);
   weir_config_destroy(&config);
 
-  write_file(b, "n: 2\nmu: \0\n", 11);
+  weir_check_write(b, "n: 2\nmu: \0\n", 11);
   assert_int_equal(load_files(&c, &config, a, b), WEIR_ERR_CONFIG);
   (void)snprintf(expected, sizeof expected,
                  "%s:2:5: the file contains a NUL byte: it is no UTF-8 text", b);
   assert_string_equal(weir_last_message(), expected);
 
   char *large = repeated("", "# 34567\n", (1 << 17) + 1);
-  write_file(b, large, strlen(large));
+  weir_check_write(b, large, strlen(large));
   assert_int_equal(load_files(&c, &config, b, NULL), WEIR_ERR_CONFIG);
-  write_file(b, large, strlen(large) - 8); /* exactly the limit */
+  weir_check_write(b, large, strlen(large) - 8); /* exactly the limit */
   assert_ok(load_files(&c, &config, b, NULL));
   weir_config_destroy(&config);
   free(large);
@@ -380,7 +339,7 @@ static void numbers_of_a_list_may_stand_in_a_file(void **state)
   assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG); /* missing */
   assert_non_null(strstr(weir_last_message(), "reals: list of numbers: "));
   assert_non_null(strstr(weir_last_message(), file));
-  write_file(file, text, strlen(text));
+  weir_check_write(file, text, strlen(text));
   assert_ok(load_sets(&c, &config, 1, set));
   assert_int_equal(c.reals.count, 3);
   assert_true(c.reals.items[0] == 1.5 && c.reals.items[1] == 2 && c.reals.items[2] == 300);
@@ -392,15 +351,15 @@ static void numbers_of_a_list_may_stand_in_a_file(void **state)
   free(all);
   weir_config_destroy(&config);
 
-  write_file(file, "head\n1\n2x\n", 10);
+  weir_check_write(file, "head\n1\n2x\n", 10);
   (void)snprintf(sets[0], sizeof sets[0], "reals={file: %s}", file);
   assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
   (void)snprintf(expected, sizeof expected, "%s:3:1: reals[1]: 2x has characters after the number",
                  file);
   assert_string_equal(weir_last_message(), expected);
-  write_file(file, "1\nword\n", 7); /* words are a heading in the first line only */
+  weir_check_write(file, "1\nword\n", 7); /* words are a heading in the first line only */
   assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
-  write_file(file, "1,\n", 3);
+  weir_check_write(file, "1,\n", 3);
   assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
   (void)snprintf(sets[0], sizeof sets[0], "ints={flie: %s}", file);
   assert_int_equal(load_sets(&c, &config, 1, set), WEIR_ERR_CONFIG);
@@ -419,7 +378,7 @@ static void file_needs_libyaml(void **state)
   (void)state;
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(path, sizeof path, "%s/a.yaml", dir);
-  write_file(path, "mu: 0.1\n", 8);
+  weir_check_write(path, "mu: 0.1\n", 8);
   const weir_status status = load_files(&c, &config, path, NULL);
   weir_check_rmdir(dir);
   if (status != WEIR_OK) {
@@ -436,7 +395,7 @@ static void every_allocation_may_fail(void **state)
   const char *const sets[] = {"steps=[{name: x, taps: [1]}, {act: {blur: {label: y}}}]",
                               "names=[a, b]", "title=t"};
   const char *yaml = "mu: 0.5\nsteps: [{taps: [1, 2]}]\nnames: [\"a\"]\npick: blur\n";
-  const bool with_yaml = !no_yaml();
+  const bool with_yaml = conf_reads_yaml();
   const int64_t before = weir_alloc_bytes();
   char dir[512], path[600];
   bool done = false;

@@ -4,20 +4,7 @@
 #include <string.h>
 
 #include "base/weir_check.h"
-#include "conf/conf_sample.h"
-
-static bool no_yaml(void)
-{
-  weir_config *config = NULL;
-  struct cfg c;
-  const bool missing = weir_opts_parse(rows, sizeof c, "", &c, &config) == WEIR_ERR_UNSUPPORTED;
-
-  weir_config_destroy(&config);
-  if (missing) {
-    fprintf(stderr, "skipped: %s\n", weir_last_message());
-  }
-  return missing;
-}
+#include "conf/conf_check.h"
 
 static void every_form_is_read(void **state)
 {
@@ -25,9 +12,7 @@ static void every_form_is_read(void **state)
   struct cfg c;
 
   (void)state;
-  if (no_yaml()) {
-    skip();
-  }
+  conf_needs_yaml();
   assert_ok(weir_opts_parse(rows, sizeof c,
                             "pick: {blur: {width: 7}}\n"
                             "steps:\n"
@@ -115,9 +100,7 @@ static void wrong_sets_say_why(void **state)
 
 static void refused_yaml_says_where(void **state)
 {
-  static const struct {
-    const char *yaml, *message;
-  } cases[] = {
+  static const conf_refusal cases[] = {
       {"steps:\n  - act: blu",
        "text:2:10: steps[0].act: blu is unknown (nearest: blur; there are: blur, negate)"},
       {"pick:\n  blured: {}",
@@ -129,15 +112,9 @@ static void refused_yaml_says_where(void **state)
   };
 
   (void)state;
-  if (no_yaml()) {
-    skip();
-  }
+  conf_needs_yaml();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    weir_config *config = NULL;
-    struct cfg c;
-
-    assert_int_equal(weir_opts_parse(rows, sizeof c, cases[i].yaml, &c, &config), WEIR_ERR_CONFIG);
-    assert_string_equal(weir_last_message(), cases[i].message);
+    assert_yaml_refused(&cases[i]);
   }
 }
 
@@ -156,9 +133,7 @@ static void places_are_of_the_member_or_what_holds_it(void **state)
   char cut[7];
 
   (void)state;
-  if (no_yaml()) {
-    skip();
-  }
+  conf_needs_yaml();
   assert_ok(weir_opts_parse(rows, sizeof c,
                             "mu: 0.5\n"
                             "names: [a,\n  b]\n"

@@ -8,7 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "conf/conf_sample.h"
+#include "conf/conf_check.h"
 #include "conf/weir_number.h"
 
 enum { PURPOSE = 77 };
@@ -164,26 +164,13 @@ static void fill(source *s, world *w)
   c->pick = any_choice(s, &w->blurs[3], w->texts[14], w->ints);
 }
 
-static bool has_yaml(void)
-{
-  weir_config *config = NULL;
-  struct cfg c;
-  const bool has = weir_opts_parse(rows, sizeof c, "", &c, &config) == WEIR_OK;
-
-  weir_config_destroy(&config);
-  return has;
-}
-
 static void resolved_text_loads_to_the_same_bits(void **state)
 {
   source s = fresh();
   const int64_t before = weir_alloc_bytes();
 
   (void)state;
-  if (!has_yaml()) {
-    fprintf(stderr, "skipped: %s\n", weir_last_message());
-    skip();
-  }
+  conf_needs_yaml();
   for (int round = 0; round < 300; round++) {
     weir_config *empty = NULL, *config = NULL;
     world w;
@@ -258,7 +245,7 @@ static void template_loads_to_the_defaults(void **state)
   assert_non_null(strstr(text, "# momentum; [0, 0.9999]\nmu: 0.9\n"));
   assert_non_null(strstr(text, "train:\n  # rate; [0, 10] s\n  lr: 0.001\n  warm:\n"));
   assert_non_null(strstr(text, "#   - lr: 0.5\n"));
-  if (has_yaml()) {
+  if (conf_reads_yaml()) {
     assert_ok(weir_opts_parse(rows, sizeof c, text, &c, &a));
     assert_ok(weir_config_load(rows, sizeof d, NULL, 0, NULL, 0, &d, &b));
     assert_true(sample_equal(&c, &d));

@@ -81,14 +81,10 @@ static void file_gives_back_what_was_saved(void **state)
   weir_check_rmdir(dir);
 }
 
-static void write_bytes(const char *path, const char *bytes, int64_t n)
+static void write_anew(const char *path, const char *bytes, int64_t n)
 {
   remove(path); /* some file systems sync a file that is truncated */
-  FILE *out = fopen(path, "wb");
-
-  assert_non_null(out);
-  assert_int_equal(fwrite(bytes, 1, (size_t)n, out), n);
-  fclose(out);
+  weir_check_write(path, bytes, (size_t)n);
 }
 
 static void every_truncation_and_flip_is_refused(void **state)
@@ -102,17 +98,17 @@ static void every_truncation_and_flip_is_refused(void **state)
   assert_ok(weir_store_save(s, path));
   assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
   for (int64_t i = 0; i < n; i++) {
-    write_bytes(path, bytes, i);
+    write_anew(path, bytes, i);
     assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
     const int bit = (int)(weir_random_bits((uint64_t)time(NULL), 0, 0, (uint64_t)i) % 8);
     bytes[i] = (char)(bytes[i] ^ (1 << bit));
-    write_bytes(path, bytes, n);
+    write_anew(path, bytes, n);
     assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
     assert_non_null(strstr(weir_last_message(), path));
     bytes[i] = (char)(bytes[i] ^ (1 << bit));
     assert_true(is_zero(to));
   }
-  write_bytes(path, bytes, n + 1); /* weir_file_read ends in a 0: one byte too many */
+  write_anew(path, bytes, n + 1); /* weir_file_read ends in a 0: one byte too many */
   assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
   weir_free(&bytes);
   weir_store_destroy(&s);
@@ -134,7 +130,7 @@ static weir_status load_with(const char *path, int64_t at, int64_t value)
   memcpy(bytes + 24 + header, hex, 64);
   char lying[128];
   snprintf(lying, sizeof lying, "%s.lying", path);
-  write_bytes(lying, bytes, n);
+  write_anew(lying, bytes, n);
   const int64_t before = weir_alloc_bytes();
   const weir_status status = weir_store_load(to, lying);
   assert_int_equal(weir_alloc_bytes(), before);

@@ -26,7 +26,7 @@ static void beats_of_mitdb_are_counted(void **state)
     char name[64];
 
     snprintf(name, sizeof name, "wfdb/mitdb/%s.atr", cases[i].name);
-    SHARED(path, sizeof path, name);
+    weir_check_shared(path, sizeof path, "physio/%s", name);
     assert_ok(weir_annotations_read(path, &a));
     assert_int_equal(beats_of(&a, 0), cases[i].beats);
     assert_int_equal(beats_of(&a, 300 * 360), cases[i].scored);
@@ -45,7 +45,7 @@ static void huge_times_are_read(void **state)
   weir_annotations a;
 
   (void)state;
-  SHARED(path, sizeof path, "wfdb/annotations/huge.qrs");
+  weir_check_shared(path, sizeof path, "physio/wfdb/annotations/huge.qrs");
   assert_ok(weir_annotations_read(path, &a));
   assert_int_equal(a.count, 1);
   assert_int_equal(a.items[0].time, INT64_C(10000000000));
@@ -59,7 +59,7 @@ static void notes_about_the_file_are_obeyed(void **state)
   weir_annotations a;
 
   (void)state;
-  SHARED(path, sizeof path, "wfdb/mimic/03700181.gqrsh");
+  weir_check_shared(path, sizeof path, "physio/wfdb/mimic/03700181.gqrsh");
   assert_ok(weir_annotations_read(path, &a));
   assert_int_equal(a.fs_num, 500);
   assert_int_equal(a.fs_den, 1);
@@ -67,7 +67,7 @@ static void notes_about_the_file_are_obeyed(void **state)
   assert_int_equal(a.items[a.count - 1].time, 299898);
   weir_annotations_fini(&a);
 
-  SHARED(path, sizeof path, "wfdb/annotations/1003.atr");
+  weir_check_shared(path, sizeof path, "physio/wfdb/annotations/1003.atr");
   assert_ok(weir_annotations_read(path, &a));
   assert_int_equal(a.n_types, 6);
   assert_int_equal(a.types[0].code, 15);
@@ -77,7 +77,7 @@ static void notes_about_the_file_are_obeyed(void **state)
   assert_int_equal(a.items[0].time, 73);
   weir_annotations_fini(&a);
 
-  SHARED(path, sizeof path, "wfdb/annotations/12726.anI");
+  weir_check_shared(path, sizeof path, "physio/wfdb/annotations/12726.anI");
   assert_ok(weir_annotations_read(path, &a));
   assert_int_equal(a.count, 22);
   assert_string_equal(a.items[0].aux, "Initiate slow tilt up");

@@ -127,7 +127,7 @@ static void header_checksums_survive(void **state)
     int64_t size[2] = {0};
 
     snprintf(name, sizeof name, "wfdb/%s", names[i]);
-    SHARED(path, sizeof path, name);
+    weir_check_shared(path, sizeof path, "physio/%s", name);
     through_netcdf(path);
     if (i == 0) {
       strcat(path, ".dat");
@@ -150,7 +150,7 @@ static void segments_with_their_own_gains(void **state)
   weir_convert_facts facts;
 
   NEEDS_NETCDF();
-  SHARED(path, sizeof path, "wfdb/multiseg/s25047/s25047-2704-05-04-10-44");
+  weir_check_shared(path, sizeof path, "physio/wfdb/multiseg/s25047/s25047-2704-05-04-10-44");
   assert_ok(open_quietly(path, &r));
   assert_true(weir_record_signal(r, 0)->scale_varies);
   assert_ok(weir_record_to_netcdf(r, NULL, in_dir("s.nc"), &facts));
@@ -175,7 +175,7 @@ static void make_edf_file(const char *path)
   const made_file f = {"EDF+D", "3", "1", inverted, 3, 3, stamps};
   static char bytes[MADE_BYTES];
 
-  write_bytes(path, bytes, make_edf(&f, false, bytes));
+  weir_check_write(path, bytes, make_edf(&f, false, bytes));
 }
 
 static void edf_becomes_wfdb(void **state)
@@ -228,7 +228,7 @@ static void annotations_through_netcdf(void **state)
     char *before = NULL, *after = NULL;
     int64_t sizes[2] = {0};
 
-    SHARED(path, sizeof path, "wfdb/mitdb");
+    weir_check_shared(path, sizeof path, "physio/wfdb/mitdb");
     snprintf(path + strlen(path), sizeof path - strlen(path), "/%s", names[i]);
     assert_ok(weir_record_open(path, NULL, &r));
     strcat(path, ".atr");
@@ -375,12 +375,12 @@ static void what_cannot_be_written_is_refused(void **state)
   weir_convert_facts facts;
   weir_record *r = NULL;
 
-  write_bytes(in_dir("o.edf"), bytes, make_edf(&rates, false, bytes));
+  weir_check_write(in_dir("o.edf"), bytes, make_edf(&rates, false, bytes));
   assert_ok(weir_record_open(in_dir("o.edf"), NULL, &r));
   assert_ok(
       weir_record_to_wfdb(r, NULL, in_dir("o"), 1, 1, &facts)); /* frames of a second: 1013 fit */
   weir_record_close(&r);
-  write_bytes(in_dir("n.edf"), bytes, make_edf(&notes, false, bytes));
+  weir_check_write(in_dir("n.edf"), bytes, make_edf(&notes, false, bytes));
   assert_ok(weir_record_open(in_dir("n.edf"), NULL, &r));
   assert_int_equal(weir_record_to_wfdb(r, NULL, in_dir("n"), 1, 1, &facts), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "has no signals"));
@@ -472,7 +472,7 @@ static void truncated_netcdf_files_are_refused(void **state)
     char path[512];
 
     snprintf(path, sizeof path, "%s/cut%d.nc", dir, k); /* the library remembers files it knows */
-    write_bytes(path, data, (size_t)(size * k / 20));
+    weir_check_write(path, data, (size_t)(size * k / 20));
     assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
     assert_null(r);
   }

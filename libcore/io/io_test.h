@@ -12,16 +12,6 @@
 #include "io/weir_annotation.h"
 #include "io/weir_record.h"
 
-/* Path of a shared file; the test is skipped, with the reason, where there is no shared data. */
-#define SHARED(path, size, name)                                         \
-  do {                                                                   \
-    if (!weir_check_data()) {                                            \
-      fprintf(stderr, "skipped: no test data (set WEIR_TEST_DATA)\n");   \
-      skip();                                                            \
-    }                                                                    \
-    snprintf((path), (size), "%s/physio/%s", weir_check_data(), (name)); \
-  } while (0)
-
 /* The test is skipped, with the reason, where the build has no NetCDF. */
 #define NEEDS_NETCDF()                                        \
   do {                                                        \
@@ -31,18 +21,9 @@
     }                                                         \
   } while (0)
 
-static inline void write_bytes(const char *path, const void *data, size_t size)
-{
-  FILE *const f = fopen(path, "wb");
-
-  assert_non_null(f);
-  assert_int_equal(fwrite(data, 1, size, f), size);
-  assert_int_equal(fclose(f), 0);
-}
-
 static inline void write_text(const char *path, const char *text)
 {
-  write_bytes(path, text, strlen(text));
+  weir_check_write(path, text, strlen(text));
 }
 
 /* Uniform integer in [lo, hi] for (seed, index). */

@@ -7,7 +7,7 @@ static void open_shared(const char *name, weir_record **r)
 {
   char path[4096];
 
-  SHARED(path, sizeof path, name);
+  weir_check_shared(path, sizeof path, "physio/%s", name);
   assert_ok(weir_record_open(path, NULL, r));
 }
 
@@ -265,7 +265,7 @@ static void flac_streams_hold_or_are_refused_by_name(void **state)
     char path[4096];
     weir_record *r = NULL;
 
-    SHARED(path, sizeof path, names[i]);
+    weir_check_shared(path, sizeof path, "physio/%s", names[i]);
     const weir_status status = weir_record_open(path, NULL, &r);
 
     if (status == WEIR_ERR_UNSUPPORTED) {
@@ -285,7 +285,7 @@ static bool open_flac(weir_record **r)
 {
   char path[4096];
 
-  SHARED(path, sizeof path, "wfdb/formats/mixedsignals");
+  weir_check_shared(path, sizeof path, "physio/wfdb/formats/mixedsignals");
   const weir_status status = weir_record_open(path, NULL, r);
 
   assert_true(status == WEIR_OK || status == WEIR_ERR_UNSUPPORTED);
@@ -328,19 +328,19 @@ static void clocks_need_no_signal_files(void **state)
   char path[4096];
 
   (void)state;
-  SHARED(path, sizeof path, "wfdb/annotations/12726");
+  weir_check_shared(path, sizeof path, "physio/wfdb/annotations/12726");
   assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
   assert_ok(weir_record_read_clock(path, &clock));
   assert_int_equal(clock.fs_num, 250);
   assert_int_equal(clock.fs_den, 1);
   assert_int_equal(clock.frames, 825000);
-  SHARED(path, sizeof path, "wfdb/mitdb/100-no-len");
+  weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/100-no-len");
   assert_ok(weir_record_read_clock(path, &clock));
   assert_int_equal(clock.frames, 650000);
-  SHARED(path, sizeof path, "edf/test_subsecond.edf");
+  weir_check_shared(path, sizeof path, "physio/edf/test_subsecond.edf");
   assert_ok(weir_record_read_clock(path, &clock));
   assert_int_equal(clock.frames, 698 * 128);
-  SHARED(path, sizeof path, "edf/test_edfann.edf");
+  weir_check_shared(path, sizeof path, "physio/edf/test_edfann.edf");
   assert_int_equal(weir_record_read_clock(path, &clock), WEIR_ERR_DATA);
 }
 
@@ -351,7 +351,7 @@ static void near_misses_are_explained(void **state)
   char path[4096];
 
   (void)state;
-  SHARED(path, sizeof path, "wfdb/mitdb");
+  weir_check_shared(path, sizeof path, "physio/wfdb/mitdb");
   assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "is a folder: name a record in it"));
   strcat(path, "/100.dat");

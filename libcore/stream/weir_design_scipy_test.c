@@ -6,16 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_random.h"
+#include "stream/scipy_check.h"
 #include "stream/weir_design_fir.h"
 
 enum { SEEDS = 120, LONGEST = 20 * 160 + 1 };
 
 /* Reads a line per design, prints its coefficients: sections row by row, or taps. */
 static const char script[] =
-    "import sys\n"
-    "from scipy import signal as s\n"
     "kinds = ['lowpass', 'highpass', 'bandpass', 'bandstop']\n"
-    "for line in open(sys.argv[1]):\n"
+    "for line in cases:\n"
     "  what, a, b, c, lo, hi, rate = line.split()\n"
     "  a, b, c, lo, hi, rate = int(a), int(b), int(c), float(lo), float(hi), float(rate)\n"
     "  edges = [hi, lo, [lo, hi], [lo, hi]][a]\n"
@@ -98,27 +97,14 @@ static int64_t ours(const drawn *d, double *v)
   return 6 * n;
 }
 
-static void write_text(const char *path, const char *text)
+static void write_cases(FILE *f)
 {
-  FILE *f = fopen(path, "w");
-
-  assert_non_null(f);
-  assert_true(fputs(text, f) >= 0);
-  assert_int_equal(fclose(f), 0);
-}
-
-static void write_cases(const char *path)
-{
-  FILE *f = fopen(path, "w");
-
-  assert_non_null(f);
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     const drawn d = draw(seed);
 
     assert_true(fprintf(f, "%s %d %d %d %.17g %.17g %.17g\n", d.what, d.a, d.b, d.c, d.lo, d.hi,
                         d.rate) > 0);
   }
-  assert_int_equal(fclose(f), 0);
 }
 
 static void compare(FILE *answer)
@@ -147,25 +133,7 @@ static void compare(FILE *answer)
 
 static void random_designs_equal_those_of_scipy(void **state)
 {
-  char folder[256], path[2][300], command[700];
-
-  if (system("/usr/bin/python3 -c 'import scipy.signal' >/dev/null 2>&1") != 0) {
-    print_message("skipped: /usr/bin/python3 has no scipy\n");
-    skip();
-    return;
-  }
-  weir_check_mkdir(folder, sizeof folder);
-  (void)snprintf(path[0], sizeof path[0], "%s/design.py", folder);
-  (void)snprintf(path[1], sizeof path[1], "%s/cases", folder);
-  write_text(path[0], script);
-  write_cases(path[1]);
-  (void)snprintf(command, sizeof command, "/usr/bin/python3 '%s' '%s'", path[0], path[1]);
-  FILE *answer = popen(command, "r");
-
-  assert_non_null(answer);
-  compare(answer);
-  assert_int_equal(pclose(answer), 0);
-  weir_check_rmdir(folder);
+  scipy_compare(script, write_cases, compare);
 }
 
 int main(void)

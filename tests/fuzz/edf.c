@@ -1,44 +1,16 @@
 /* edf.c - fuzz target: EDF and BDF files. What opens must read the same in one piece and in two,
  * and its runs must lie in the signal; annotations are listed or refused. */
-#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "fuzz_folder.h"
-#include "io/weir_record.h"
+#include "fuzz_record.h"
 #include "weir_fuzz.h"
-
-enum { SLOTS = 3000 };
 
 static int64_t reached;
 
 int64_t weir_fuzz_reached(void)
 {
   return reached;
-}
-
-/* Slots [start, start + SLOTS) in one piece and in two; returns how many are present. */
-static int64_t read_twice(weir_record *r, int signal, int64_t start, int64_t cut)
-{
-  static int32_t raw[2][SLOTS];
-  static uint8_t there[2][SLOTS];
-  static float values[SLOTS];
-  int64_t present = 0;
-
-  if (weir_record_read_raw(r, signal, start, SLOTS, raw[0], there[0]) != WEIR_OK ||
-      weir_record_read_raw(r, signal, start, cut, raw[1], there[1]) != WEIR_OK ||
-      weir_record_read_raw(r, signal, start + cut, SLOTS - cut, raw[1] + cut, there[1] + cut) !=
-          WEIR_OK ||
-      weir_record_read(r, signal, start, SLOTS, values, NULL) != WEIR_OK) {
-    abort(); /* what has opened can be read */
-  }
-  if (memcmp(raw[0], raw[1], sizeof raw[0]) != 0 ||
-      memcmp(there[0], there[1], sizeof there[0]) != 0) {
-    abort();
-  }
-  for (int i = 0; i < SLOTS; i++) {
-    present += there[0][i];
-  }
-  return present;
 }
 
 static int64_t read_signals(weir_record *r, int64_t cut)
@@ -58,9 +30,9 @@ static int64_t read_signals(weir_record *r, int64_t cut)
           hi > count) {
         abort();
       }
-      present += read_twice(r, i, lo - 1, cut);
+      present += fuzz_read_twice(r, i, lo - 1, cut, false);
     }
-    present += read_twice(r, i, count - SLOTS, cut);
+    present += fuzz_read_twice(r, i, count - FUZZ_SLOTS, cut, false);
   }
   return present;
 }
@@ -77,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const weir_status status = weir_record_open(fuzz_folder_write(0, "x.edf", data, size), &opts, &r);
 
   if (status == WEIR_OK) {
-    found = read_signals(r, (int64_t)(size % SLOTS));
+    found = read_signals(r, (int64_t)(size % FUZZ_SLOTS));
     if (weir_record_events_read(r, &events) == WEIR_OK) {
       found += events.count;
       weir_record_events_fini(&events);

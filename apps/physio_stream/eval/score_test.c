@@ -59,23 +59,15 @@ static ps_score score_of(const ps_beats *ref, const ps_beats *test)
 
 static void every_count_of_bxb_is_reproduced(void **state)
 {
-  const char *data = weir_check_data();
   char path[4096], line[256];
   ps_beats ref = {0}, test = {0};
   int rows = 0, wrong = 0;
 
   (void)state;
-  if (!data) {
-    print_message("skipped: no shared test data\n");
-    skip();
-  }
-  snprintf(path, sizeof path, "%s/physio/bxb/expected.csv", data);
+  weir_check_shared(path, sizeof path, "physio/bxb/expected.csv");
   FILE *f = fopen(path, "r");
 
-  if (!f) {
-    print_message("skipped: %s is missing\n", path);
-    skip();
-  }
+  assert_non_null(f);
   while (fgets(line, sizeof line, f)) {
     char record[32], annotator[32];
     long tp, fn, fp;
@@ -83,9 +75,9 @@ static void every_count_of_bxb_is_reproduced(void **state)
     if (sscanf(line, "%31[^,],%31[^,],%ld,%ld,%ld", record, annotator, &tp, &fn, &fp) != 5) {
       continue;
     }
-    snprintf(path, sizeof path, "%s/physio/wfdb/mitdb/%s.atr", data, record);
+    weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", record);
     assert_ok(ps_beats_read(path, 360, 1, 650000, &ref));
-    snprintf(path, sizeof path, "%s/physio/bxb/%s.%s", data, record, annotator);
+    weir_check_shared(path, sizeof path, "physio/bxb/%s.%s", record, annotator);
     assert_ok(ps_beats_read(path, 360, 1, 650000, &test));
     const ps_score s = score_of(&ref, &test);
 
@@ -188,17 +180,12 @@ static void gross_pools_and_average_does_not(void **state)
 
 static void another_time_resolution_is_converted(void **state)
 {
-  const char *data = weir_check_data();
   char path[4096];
   ps_beats own = {0}, coarse = {0};
 
   (void)state;
-  if (!data) {
-    print_message("skipped: no shared test data\n");
-    skip();
-  }
   /* Made at 500 per second, its record has 125. */
-  snprintf(path, sizeof path, "%s/physio/wfdb/mimic/03700181.gqrsh", data);
+  weir_check_shared(path, sizeof path, "physio/wfdb/mimic/03700181.gqrsh");
   assert_ok(ps_beats_read(path, 500, 1, 300000, &own));
   assert_ok(ps_beats_read(path, 125, 1, 75000, &coarse));
   assert_true(own.n > 1000 && own.n == coarse.n);

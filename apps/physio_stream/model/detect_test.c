@@ -212,18 +212,13 @@ static void make(const synthetic *s, trial *t)
   front_end(t);
 }
 
-/* One signal of a record of the shared data; 0 where there is none. */
-static int read_signal(const char *where, int signal, trial *t)
+/* One signal of a record of the shared data. */
+static void read_signal(const char *where, int signal, trial *t)
 {
-  const char *data = weir_check_data();
   char path[4096];
   weir_record *r = NULL;
 
-  if (!data) {
-    print_message("skipped: no shared test data\n");
-    return 0;
-  }
-  snprintf(path, sizeof path, "%s/physio/%s", data, where);
+  weir_check_shared(path, sizeof path, "physio/%s", where);
   assert_ok(weir_record_open(path, NULL, &r));
   const weir_signal_info *info = weir_record_signal(r, signal);
 
@@ -231,7 +226,6 @@ static int read_signal(const char *where, int signal, trial *t)
   assert_ok(weir_record_read(r, signal, 0, t->n, t->x, t->present));
   weir_record_close(&r);
   front_end(t);
-  return 1;
 }
 
 typedef struct goal {
@@ -252,10 +246,8 @@ static void real_records_reach_their_figures(void **state)
     ps_beats reference = {0};
 
     snprintf(path, sizeof path, "wfdb/mitdb/%s", goals[i].record);
-    if (!read_signal(path, 0, &t)) {
-      skip();
-    }
-    snprintf(path, sizeof path, "%s/physio/wfdb/mitdb/%s.atr", weir_check_data(), goals[i].record);
+    read_signal(path, 0, &t);
+    weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", goals[i].record);
     assert_ok(ps_beats_read(path, 360, 1, t.n, &reference));
     t.reference = reference.times;
     t.n_reference = reference.n;
@@ -282,9 +274,7 @@ static void fifteen_beats_of_a_short_recording_are_found(void **state)
   trial t;
 
   (void)state;
-  if (!read_signal("csv/biosppy_ecg.txt", 0, &t)) {
-    skip();
-  }
+  read_signal("csv/biosppy_ecg.txt", 0, &t);
   detect(&t, &whole);
   assert_int_equal(t.n_beats, 15);
   end(&t);

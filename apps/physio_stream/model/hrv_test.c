@@ -23,15 +23,10 @@ static void figures_of_three_records_are_reproduced(void **state)
               {"208", 2955, "582.7930 55.0812 23.8178 2.8926"}};
   char path[4096], text[128];
 
-  if (weir_check_data() == NULL) {
-    print_message("skipped: no shared test data\n");
-    skip();
-  }
   for (int k = 0; k < 3; k++) {
     ps_beats b = {0};
 
-    (void)snprintf(path, sizeof path, "%s/physio/wfdb/mitdb/%s.atr", weir_check_data(),
-                   rows[k].record);
+    weir_check_shared(path, sizeof path, "physio/wfdb/mitdb/%s.atr", rows[k].record);
     assert_ok(ps_beats_read(path, 360, 1, 650000, &b));
     assert_int_equal(b.n, rows[k].beats);
     assert_true(b.n <= MOST);

@@ -160,6 +160,15 @@ void weir_check_rmdir(const char *path)
   remove_tree(path, 0);
 }
 
+void weir_check_write(const char *path, const void *data, size_t size)
+{
+  FILE *out = fopen(path, "wb");
+
+  if (out == NULL || fwrite(data, 1, size, out) != size || fclose(out) != 0) {
+    fail_msg("cannot write %s", path);
+  }
+}
+
 const char *weir_check_data(void)
 {
   static const char beside[] = WEIR_SOURCE_DIR "/../shared/data";
@@ -169,4 +178,24 @@ const char *weir_check_data(void)
     return chosen;
   }
   return access(beside, R_OK | X_OK) == 0 ? beside : NULL;
+}
+
+void weir_check_shared(char *path, size_t size, const char *name, ...)
+{
+  const char *data = weir_check_data();
+  char file[1024];
+  va_list args;
+
+  if (data == NULL) {
+    fprintf(stderr, "skipped: no test data; set WEIR_TEST_DATA to its folder\n");
+    skip();
+  }
+  va_start(args, name);
+  const int named = vsnprintf(file, sizeof file, name, args);
+  va_end(args);
+  const int length = snprintf(path, size, "%s/%s", data, file);
+
+  if (named < 0 || (size_t)named >= sizeof file || length < 0 || (size_t)length >= size) {
+    fail_msg("the path of %s is too long", name);
+  }
 }

@@ -272,7 +272,7 @@ static void damaged_text_never_crashes(void **state)
     if (k >= size) {
       text[bit / 8] = (char)(text[bit / 8] ^ (1 << (bit % 8)));
     }
-    write_bytes(path, text, length);
+    weir_check_write(path, text, length);
     weir_log_set_level(WEIR_LOG_ERROR);
     const weir_status status = weir_record_open(path, NULL, &r);
 
@@ -355,7 +355,7 @@ static void biosppy_texts_are_read(void **state)
     int signal = -1;
     float v = 0;
 
-    SHARED(file, sizeof file, cases[i].file);
+    weir_check_shared(file, sizeof file, "physio/%s", cases[i].file);
     assert_ok(weir_record_open(file, NULL, &r));
     assert_ok(weir_record_find(r, NULL, &signal));
     assert_string_equal(weir_record_signal(r, signal)->name, cases[i].name);

@@ -27,7 +27,7 @@ static made_file continuous(void)
 
 static weir_status open_made(const made_file *f, int allow_short, weir_record **r)
 {
-  write_bytes(path, bytes, make_edf(f, false, bytes));
+  weir_check_write(path, bytes, make_edf(f, false, bytes));
   weir_log_set_level(WEIR_LOG_ERROR);
   const weir_status status =
       weir_record_open(path, &(weir_record_opts){.allow_short = allow_short}, r);
@@ -87,7 +87,7 @@ static void bdf_and_odd_rates(void **state)
   uint8_t p[16];
   int64_t us = 0;
 
-  write_bytes(path, bytes, make_edf(&f, true, bytes));
+  weir_check_write(path, bytes, make_edf(&f, true, bytes));
   assert_ok(weir_record_open(path, NULL, &r));
   assert_int_equal(weir_record_signal(r, 0)->fs_num, 7);
   assert_int_equal(weir_record_signal(r, 0)->fs_den, 3);
@@ -154,7 +154,7 @@ static void lists_become_events(void **state)
   const size_t size = make_edf(&f, false, bytes);
 
   memcpy(bytes + 768, first, sizeof first);
-  write_bytes(path, bytes, size);
+  weir_check_write(path, bytes, size);
   assert_ok(weir_record_open(path, NULL, &r));
   assert_ok(weir_record_events_read(r, &e));
   assert_int_equal(e.count, 3);
@@ -211,7 +211,7 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
     const size_t size = make_edf(&f, false, bytes);
 
     memcpy(bytes + cases[i].at, cases[i].text, strlen(cases[i].text));
-    write_bytes(path, bytes, size);
+    weir_check_write(path, bytes, size);
     const weir_status status = weir_record_open(path, NULL, &r);
 
     if (status != WEIR_ERR_DATA || r || !strstr(weir_last_message(), cases[i].says)) {
@@ -279,7 +279,7 @@ static void damage_is_survived(void **state)
     if (i >= size) {
       copy[i - size] = (char)(copy[i - size] ^ (1 << (i % 8)));
     }
-    write_bytes(path, copy, n);
+    weir_check_write(path, copy, n);
     if (weir_record_open(path, NULL, &r) == WEIR_OK) {
       assert_true(i >= size);
       for (int s = 0; s < weir_record_signals(r); s++) {
@@ -316,7 +316,7 @@ static void failing_allocations_are_reported(void **state)
 
   f.reserved = "EDF+D";
   f.stamps = stamps;
-  write_bytes(path, bytes, make_edf(&f, false, bytes));
+  weir_check_write(path, bytes, make_edf(&f, false, bytes));
   assert_true(weir_check_faults(open_and_list, path) > 5);
 }
 

@@ -58,7 +58,7 @@ static void as_edflib_reads_them(void **state)
     struct edf_hdr_struct h;
     weir_record *r = NULL;
 
-    SHARED(path, sizeof path, names[i]);
+    weir_check_shared(path, sizeof path, "physio/%s", names[i]);
     assert_ok(weir_record_open(path, NULL, &r));
     if (edfopen_file_readonly(path, &h, EDFLIB_READ_ALL_ANNOTATIONS) != 0) {
       printf("EDFlib does not read %s: error %d\n", names[i], h.filetype);

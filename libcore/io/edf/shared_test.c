@@ -9,7 +9,7 @@ static void annotations_only(void **state)
   weir_record_events e;
   int signal = 0;
 
-  SHARED(path, sizeof path, "edf/test_edfann.edf");
+  weir_check_shared(path, sizeof path, "physio/edf/test_edfann.edf");
   assert_ok(weir_record_open(path, NULL, &r));
   assert_int_equal(weir_record_signals(r), 0);
   assert_int_equal(weir_record_find(r, NULL, &signal), WEIR_ERR_CONFIG);
@@ -33,7 +33,7 @@ static void inverted_polarity_and_subsecond_start(void **state)
   float v[512];
   int64_t us = 0;
 
-  SHARED(path, sizeof path, "edf/test_subsecond.edf");
+  weir_check_shared(path, sizeof path, "physio/edf/test_subsecond.edf");
   assert_ok(weir_record_open(path, NULL, &r));
   assert_int_equal(weir_record_signals(r), 1);
   const weir_signal_info *const s = weir_record_signal(r, 0);
@@ -62,7 +62,7 @@ static void five_rates_of_24_bits(void **state)
   int32_t raw[1000];
   uint8_t p[1000];
 
-  SHARED(path, sizeof path, "edf/test_generator_datarec_2.bdf");
+  weir_check_shared(path, sizeof path, "physio/edf/test_generator_datarec_2.bdf");
   assert_ok(weir_record_open(path, NULL, &r));
   assert_int_equal(weir_record_signals(r), 5);
   for (int i = 0; i < 5; i++) {
@@ -100,7 +100,7 @@ static void a8_a_copy_made_discontinuous(void **state)
   static float b[256];
   uint8_t p[256];
 
-  SHARED(path, sizeof path, "edf/test_subsecond.edf");
+  weir_check_shared(path, sizeof path, "physio/edf/test_subsecond.edf");
   assert_ok(weir_record_open(path, NULL, &plain));
   assert_ok(weir_file_read(path, 1 << 20, &data, &size));
   memcpy(data + 192, "EDF+D", 5);
@@ -115,7 +115,7 @@ static void a8_a_copy_made_discontinuous(void **state)
   }
   weir_check_mkdir(dir, sizeof dir);
   snprintf(copy, sizeof copy, "%s/d.edf", dir);
-  write_bytes(copy, data, (size_t)size);
+  weir_check_write(copy, data, (size_t)size);
   weir_free(&data);
   assert_ok(weir_record_open(copy, NULL, &broken));
   assert_int_equal(weir_record_signal(broken, 0)->count, (698 + 1000) * 128);

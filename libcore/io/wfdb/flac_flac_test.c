@@ -117,7 +117,7 @@ static void a_truncated_stream(void **state)
 
   make(1024);
   assert_ok(weir_file_read(signals, 1 << 24, &data, &size));
-  write_bytes(signals, data, (size_t)size / 2);
+  weir_check_write(signals, data, (size_t)size / 2);
   weir_free(&data);
   assert_int_equal(weir_record_open(record, NULL, &r), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "allow_short"));
@@ -145,7 +145,7 @@ static void changed_bytes_are_survived(void **state)
     weir_record *r = NULL;
 
     data[at] = (char)(data[at] ^ 1 << (k % 8));
-    write_bytes(signals, data, (size_t)size);
+    weir_check_write(signals, data, (size_t)size);
     data[at] = (char)(data[at] ^ 1 << (k % 8));
     if (weir_record_open(record, NULL, &r) != WEIR_OK ||
         weir_record_read_raw(r, 0, 0, SAMPLES, raw, NULL) != WEIR_OK) {

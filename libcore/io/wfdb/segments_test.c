@@ -24,7 +24,7 @@ static void put_data(const folder *f, const char *name, int64_t n, int channels,
     bytes[i] = (uint8_t)(128 + start + (int)(i / channels));
   }
   snprintf(path, sizeof path, "%s/%s", f->dir, name);
-  write_bytes(path, bytes, (size_t)(n * channels));
+  weir_check_write(path, bytes, (size_t)(n * channels));
 }
 
 /* Variable layout: null 5, both signals 10, only B 7, null 3, only A 4 (another gain). */

@@ -124,7 +124,7 @@ static void save(const example *e, const char *dir, int64_t size)
   snprintf(path, sizeof path, "%s/r.hea", dir);
   write_text(path, text);
   snprintf(path, sizeof path, "%s/r.dat", dir);
-  write_bytes(path, e->bytes, (size_t)size);
+  weir_check_write(path, e->bytes, (size_t)size);
 }
 
 /* What signal `i` must read as: raw and present, [frames * spf]. */
@@ -294,7 +294,7 @@ static void flipped_bits_never_crash(void **state)
     weir_record *r = NULL;
 
     text[bit / 8] = (char)(text[bit / 8] ^ (1 << (bit % 8)));
-    write_bytes(hea, text, (size_t)size);
+    weir_check_write(hea, text, (size_t)size);
     const weir_status status = weir_record_open(path, NULL, &r);
 
     assert_true(status == WEIR_OK || status == WEIR_ERR_DATA || status == WEIR_ERR_UNSUPPORTED);

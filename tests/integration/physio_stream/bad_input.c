@@ -21,7 +21,7 @@ static int drop_scratch(void **state)
 /* Runs on a record whose header is `header`, or on the file `csv` as it is. */
 static void header_is_refused(const char *header, const char *because)
 {
-  write_file(in_scratch("r/ecgsyn.hea"), header, strlen(header));
+  weir_check_write(in_scratch("r/ecgsyn.hea"), header, strlen(header));
   const int status = program("run --overwrite --set input.record=%s --out %s",
                              in_scratch("r/ecgsyn"), in_scratch("out"));
 
@@ -83,7 +83,7 @@ static void wrong_text_files_are_refused(void **state)
   static const char *const wrong[] = {"", "a,b\n", "1,2\nx,3\n", "0,1\n1\n2,3,4\n"};
 
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    write_file(in_scratch("t.csv"), wrong[i], strlen(wrong[i]));
+    weir_check_write(in_scratch("t.csv"), wrong[i], strlen(wrong[i]));
     assert_int_equal(program("run --overwrite --set input.csv=%s --set input.fs=100 --out %s",
                              in_scratch("t.csv"), in_scratch("out")),
                      3);
@@ -115,7 +115,7 @@ static void what_is_missing_or_meaningless_is_named(void **state)
                    2);
   assert_non_null(strstr(printed(), "is 360 Hz, but a file of format wfdb says itself"));
   assert_non_null(strstr(printed(), "leave input.fs out"));
-  write_file(in_scratch("bare.csv"), "1\n2\n", 4);
+  weir_check_write(in_scratch("bare.csv"), "1\n2\n", 4);
   assert_int_equal(
       program("convert --set input.csv=%s --out %s", in_scratch("bare.csv"), in_scratch("j")), 2);
   assert_non_null(strstr(printed(), "--set input.fs=HZ"));
@@ -192,7 +192,7 @@ static void damaged_bytes_give_a_result_or_a_refusal(void **state)
     const char kept = header[i];
 
     header[i] = (char)(kept ^ 0x15);
-    write_file(in_scratch("r/ecgsyn.hea"), header, n);
+    weir_check_write(in_scratch("r/ecgsyn.hea"), header, n);
     const int status = program("run --overwrite --set input.record=%s --out %s",
                                in_scratch("r/ecgsyn"), in_scratch("out"));
     assert_true(status == 0 || status == 3 || status == 2 || status == 7);

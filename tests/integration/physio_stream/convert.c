@@ -97,7 +97,7 @@ static void a_failure_leaves_nothing_behind(void **state)
 {
   static const char wild[] = "0,5\n0.01,5000\n0.02,-5000\n0.03,5\n0.04,5\n";
 
-  write_file(in_scratch("wild.csv"), wild, sizeof wild - 1);
+  weir_check_write(in_scratch("wild.csv"), wild, sizeof wild - 1);
   assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
                            in_scratch("wild.csv"), in_scratch("a")),
                    2);

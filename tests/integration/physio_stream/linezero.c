@@ -136,7 +136,7 @@ static void cut_template(const char *path, double from)
     }
   }
   assert_int_equal(rows, 70);
-  write_file(path, out, strlen(out));
+  weir_check_write(path, out, strlen(out));
   free(text);
   free(out);
 }
@@ -166,11 +166,11 @@ static void a_template_file_that_is_none_is_named(void **state)
 
   assert_int_equal(program(run, CONFIG, in_scratch("r/ecgsyn"), path, in_scratch("o")), 2);
   assert_non_null(strstr(printed(), "t.csv"));
-  write_file(path, words, strlen(words));
+  weir_check_write(path, words, strlen(words));
   assert_int_equal(program(run, CONFIG, in_scratch("r/ecgsyn"), path, in_scratch("o")), 2);
   assert_non_null(strstr(printed(), "t.csv:3:6: "));
   assert_non_null(strstr(printed(), "low is not "));
-  write_file(path, few, strlen(few));
+  weir_check_write(path, few, strlen(few));
   assert_int_equal(program(run, CONFIG, in_scratch("r/ecgsyn"), path, in_scratch("o")), 2);
   assert_non_null(strstr(printed(), "step 'drop' (match_shape): shape: 3 samples; 4 to 4096"));
 }

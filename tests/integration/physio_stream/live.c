@@ -274,7 +274,7 @@ static void what_is_no_live_input_is_refused(void **state)
   for (size_t i = 0; i < sizeof noise; i++) {
     noise[i] = (char)(i * 7919 >> 3);
   }
-  write_file(in_scratch("noise"), noise, sizeof noise);
+  weir_check_write(in_scratch("noise"), noise, sizeof noise);
   assert_int_equal(program("run --input - --out %s <%s", in_scratch("a"), in_scratch("noise")), 3);
   assert_true(only_log(in_scratch("a")));
   assert_int_equal(program("run --input - --out %s </dev/null", in_scratch("b")), 3);
@@ -290,7 +290,7 @@ static void what_is_no_live_input_is_refused(void **state)
     (void)snprintf(word, sizeof word, "line 2: 'fs=%s'", rates[i][0]);
     (void)snprintf(lines, sizeof lines, "#weir 1\n#stream ecg fs=%s unit=mV\necg,0,1\n",
                    rates[i][0]);
-    write_file(in_scratch("rate"), lines, strlen(lines));
+    weir_check_write(in_scratch("rate"), lines, strlen(lines));
     assert_int_equal(
         program("run --overwrite --input - --out %s <%s", in_scratch("f"), in_scratch("rate")), 3);
     assert_non_null(strstr(printed(), word));
@@ -298,7 +298,7 @@ static void what_is_no_live_input_is_refused(void **state)
   }
   assert_int_equal(program("run --input tcp:0.0.0.0:0 --out %s", in_scratch("c")), 2);
   assert_non_null(strstr(printed(), "remote=true"));
-  write_file(in_scratch("two"), "#stream a fs=1\n#stream b fs=1\na,0,1\n", 37);
+  weir_check_write(in_scratch("two"), "#stream a fs=1\n#stream b fs=1\na,0,1\n", 37);
   assert_int_equal(program("run --input - --out %s <%s", in_scratch("d"), in_scratch("two")), 2);
   assert_non_null(strstr(printed(), "a (no unit), b (no unit)"));
   assert_int_equal(program("run --input - --set input.record=x --out %s", in_scratch("e")), 2);
@@ -320,7 +320,7 @@ static void a_query_of_two_streams_is_that_of_the_record(void **state)
                               "    - {name: pair, from: [ecg, z], do: {join: {kind: inner}}}\n"
                               "  outputs: [{stream: pair, format: csv}]\n";
 
-  write_file(in_scratch("q.yaml"), query, sizeof query - 1);
+  weir_check_write(in_scratch("q.yaml"), query, sizeof query - 1);
   assert_int_equal(program("prepare --set ecgsyn.duration=40 --set ecgsyn.model.rate=500 --set "
                            "ecgsyn.abp.on=true --set ecgsyn.abp.gaps.missing=0.2 --set "
                            "ecgsyn.abp.gaps.mean=2 --out %s",

@@ -105,14 +105,8 @@ const char *in_scratch(const char *format, ...)
 const char *in_data(const char *name)
 {
   char *path = paths[next_path++ % PATHS];
-  const char *data = weir_check_data();
 
-  if (data == NULL) {
-    printf("skipped: there is no folder of test data (WEIR_TEST_DATA)\n");
-    skip();
-    return "";
-  }
-  (void)snprintf(path, PATH, "%s/physio/%s", data, name);
+  weir_check_shared(path, PATH, "physio/%s", name);
   return path;
 }
 
@@ -127,15 +121,6 @@ char *contents(const char *path)
   memcpy(copy, text, (size_t)size + 1);
   weir_free(&text);
   return copy;
-}
-
-void write_file(const char *path, const void *data, size_t bytes)
-{
-  FILE *out = fopen(path, "wb");
-
-  assert_non_null(out);
-  assert_true(fwrite(data, 1, bytes, out) == bytes);
-  assert_int_equal(fclose(out), 0);
 }
 
 bool same_contents(const char *a, const char *b)

@@ -28,7 +28,6 @@ const char *in_scratch(const char *format, ...) WEIR_PRINTF(1, 2);
 const char *in_data(const char *name);
 /* Whole file, or the test fails; freed with free. */
 char *contents(const char *path);
-void write_file(const char *path, const void *data, size_t bytes);
 bool same_contents(const char *a, const char *b);
 /* True when the folder holds nothing but run.jsonl and resolved.yaml; prints what else there is. */
 bool only_log(const char *dir);

@@ -29,7 +29,7 @@ static const char *yaml(const char *text)
   printf("skipped: this build reads no YAML\n");
   skip();
 #endif
-  write_file(in_scratch("q.yaml"), text, strlen(text));
+  weir_check_write(in_scratch("q.yaml"), text, strlen(text));
   return in_scratch("q.yaml");
 }
 

@@ -252,7 +252,7 @@ static void a_query_draws_the_flags_that_occur(void **state)
       "  outputs: [{stream: f}, {stream: f.flags}]\n";
 
   (void)state;
-  write_file(in_scratch("q.yaml"), text, sizeof text - 1);
+  weir_check_write(in_scratch("q.yaml"), text, sizeof text - 1);
   assert_int_equal(program("run --config %s --out %s", in_scratch("q.yaml"), in_scratch("a")), 0);
   /* Every start settles, and there is more than one. */
   assert_true(seconds_of(in_scratch("a/figures/flags_2.csv"),

@@ -23,7 +23,7 @@ static void make_record(const char *name, int seed)
   (void)snprintf(header, sizeof header, "%s%s\n%s%s", name, text + strlen("ecgsyn"), name,
                  line + strlen("ecgsyn"));
   free(text);
-  write_file(in_scratch("r/%s.hea", name), header, strlen(header));
+  weir_check_write(in_scratch("r/%s.hea", name), header, strlen(header));
   assert_int_equal(rename(in_scratch("p/ecgsyn.dat"), in_scratch("r/%s.dat", name)), 0);
 }
 
@@ -47,7 +47,7 @@ static void each_is_as_if_it_were_alone(void **state)
 {
   static const char list[] = "a\r\n# a remark\n\n  b\nc";
 
-  write_file(in_scratch("r/RECORDS"), list, sizeof list - 1);
+  weir_check_write(in_scratch("r/RECORDS"), list, sizeof list - 1);
   assert_int_equal(program("run --threads 2 --set input.records=[%s] --out %s",
                            in_scratch("r/RECORDS"), in_scratch("all")),
                    0);
@@ -133,7 +133,7 @@ static void what_cannot_be_is_refused(void **state)
                            in_scratch("r/a.hea"), in_scratch("o")),
                    2);
   assert_non_null(strstr(printed(), "would share the folder a"));
-  write_file(in_scratch("r/RECORDS"), out, sizeof out - 1);
+  weir_check_write(in_scratch("r/RECORDS"), out, sizeof out - 1);
   assert_int_equal(program("run --set input.records=[%s] --overwrite --out %s",
                            in_scratch("r/RECORDS"), in_scratch("o")),
                    3);

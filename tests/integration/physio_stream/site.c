@@ -167,7 +167,7 @@ static void doubtful_reports_are_refused(void **state)
   assert_non_null(strstr(printed(), "pipelines differ"));
   char *text = contents(good), *at = strstr(text, "\"record\", \"tp\": ");
   at[strlen("\"record\", \"tp\": ")]++;
-  write_file(in_scratch("bad.jsonl"), text, strlen(text));
+  weir_check_write(in_scratch("bad.jsonl"), text, strlen(text));
   free(text);
   assert_int_equal(program("site merge --set 'site.reports=[%s]' --out %s", in_scratch("bad.jsonl"),
                            in_scratch("m3")),
@@ -184,7 +184,7 @@ static void a_check_names_the_fault(void **state)
   int64_t size = 0;
   assert_ok(weir_file_size(in_scratch("f/r00002.dat"), &size));
   data[1000] ^= 1;
-  write_file(in_scratch("f/r00002.dat"), data, (size_t)size);
+  weir_check_write(in_scratch("f/r00002.dat"), data, (size_t)size);
   free(data);
   assert_int_equal(
       program("site check --set site.dataset=%s --out %s", in_scratch("f"), in_scratch("h")),

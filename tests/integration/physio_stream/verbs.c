@@ -281,7 +281,7 @@ static void shipped_configurations_run(void **state)
 static void a_folder_with_results_is_replaced_only_when_told(void **state)
 {
   assert_int_equal(program("run " TINY "--out %s", in_scratch("b")), 0);
-  write_file(in_scratch("b/mine.txt"), "x", 1);
+  weir_check_write(in_scratch("b/mine.txt"), "x", 1);
   assert_int_equal(program("run " TINY "--out %s", in_scratch("b")), 2);
   assert_non_null(strstr(printed(), "--overwrite"));
   assert_true(weir_file_exists(in_scratch("b/ecgsyn.qrs")));

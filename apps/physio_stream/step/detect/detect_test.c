@@ -149,9 +149,7 @@ static void so_it_does_in_recordings(void **state)
     step_signal in;
     step_result r;
 
-    if (!step_read(records[k], 0, 200000, &in)) {
-      skip();
-    }
+    step_read(records[k], 0, 200000, &in);
     run_classic(&in, expected);
     step_run(&ps_step_detect, NULL, &in, 1, (step_how){.window = 30}, &r);
     assert_classic(&r, expected);
@@ -242,9 +240,7 @@ static void a9_two_detectors_agree_on_every_beat(void **state)
   step_signal in;
   step_result a, b;
 
-  if (!step_read("csv/biosppy_ecg.txt", 0, INT64_MAX, &in)) {
-    skip();
-  }
+  step_read("csv/biosppy_ecg.txt", 0, INT64_MAX, &in);
   assert_int_equal(in.n, 15000);
   step_check_cuts(&ps_step_detect, NULL, &in, 1, &a);
   step_check_cuts(&ps_step_detect, second, &in, 1, &b);

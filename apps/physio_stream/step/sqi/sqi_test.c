@@ -259,13 +259,11 @@ static void a_clean_recording_is_good_until_it_is_spoilt(void **state)
   int64_t clean[3], noisy[3], swinging[3];
   step_signal s;
 
-  if (!step_read(where, 0, 43200, &s)) {
-    return;
-  }
+  step_read(where, 0, 43200, &s);
   judge(s, 0, 0, clean);
-  assert_true(step_read(where, 0, 43200, &s));
+  step_read(where, 0, 43200, &s);
   judge(s, 0.5, 0, noisy);
-  assert_true(step_read(where, 0, 43200, &s));
+  step_read(where, 0, 43200, &s);
   judge(s, 0.5, 2, swinging);
   assert_true(clean[PS_QUALITY_GOOD] >= 10);
   assert_int_equal(clean[PS_QUALITY_BAD], 0);

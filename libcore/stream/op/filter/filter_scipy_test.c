@@ -3,16 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "stream/op/filter/filter_check.h"
+#include "stream/scipy_check.h"
 
 enum { SEEDS = 40 };
 
 /* Reads a use and the samples per line, prints the filtered samples. */
 static const char script[] =
-    "import sys\n"
-    "import numpy as np\n"
-    "from scipy import signal as s\n"
     "kinds = ['lowpass', 'highpass', 'bandpass', 'bandstop']\n"
-    "for line in open(sys.argv[1]):\n"
+    "for line in cases:\n"
     "  words = line.split()\n"
     "  kind, order, taps, both = [int(w) for w in words[:4]]\n"
     "  lo, hi, f0, q = [float(w) for w in words[4:8]]\n"
@@ -45,11 +43,8 @@ static void draw(uint64_t seed)
   series_draw(&f.c, seed, 0);
 }
 
-static void write_cases(const char *path)
+static void write_cases(FILE *out)
 {
-  FILE *out = fopen(path, "w");
-
-  assert_non_null(out);
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     draw(seed);
     assert_true(fprintf(out, "%d %lld %lld %d %.17g %.17g %.17g %.17g", f.o.kind,
@@ -60,7 +55,6 @@ static void write_cases(const char *path)
     }
     assert_true(fputc('\n', out) == '\n');
   }
-  assert_int_equal(fclose(out), 0);
 }
 
 static void compare(FILE *answer)
@@ -90,28 +84,7 @@ static void compare(FILE *answer)
 
 static void filtered_records_equal_those_of_scipy(void **state)
 {
-  char folder[256], path[2][300], command[700];
-
-  if (system("/usr/bin/python3 -c 'import scipy.signal' >/dev/null 2>&1") != 0) {
-    print_message("skipped: /usr/bin/python3 has no scipy\n");
-    skip();
-    return;
-  }
-  weir_check_mkdir(folder, sizeof folder);
-  (void)snprintf(path[0], sizeof path[0], "%s/filter.py", folder);
-  (void)snprintf(path[1], sizeof path[1], "%s/cases", folder);
-  FILE *out = fopen(path[0], "w");
-
-  assert_true(out != NULL && fputs(script, out) >= 0);
-  assert_int_equal(fclose(out), 0);
-  write_cases(path[1]);
-  (void)snprintf(command, sizeof command, "/usr/bin/python3 '%s' '%s'", path[0], path[1]);
-  FILE *answer = popen(command, "r");
-
-  assert_non_null(answer);
-  compare(answer);
-  assert_int_equal(pclose(answer), 0);
-  weir_check_rmdir(folder);
+  scipy_compare(script, write_cases, compare);
 }
 
 int main(void)
