@@ -189,7 +189,7 @@ static void a_pipe_of_two_programs_works_as_the_manual_says(void **state)
 /* More beats than the most slots that the planner chooses could hold. */
 static void a_long_chunk_gives_all_its_beats(void **state)
 {
-  assert_int_equal(program("prepare --overwrite --set ecgsyn.duration=500 --set "
+  assert_int_equal(program("prepare --overwrite --set ecgsyn.duration=590 --set "
                            "ecgsyn.model.heart_rate=180 --out %s",
                            in_scratch("r")),
                    0);
