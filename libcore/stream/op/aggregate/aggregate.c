@@ -1,12 +1,12 @@
 /* aggregate.c - LifeStream's Aggregate (Jayarajan et al., ASPLOS 2021). Each hop is reduced afresh
  * and windows are combined from hops, so that nothing drifts and no sample is read twice. */
 #include <math.h>
-#include <string.h>
 #include "aggregate_priv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/shift/weir_shift.h"
 #include "ops/slice/weir_slice.h"
 #include "ops/window/weir_window.h"
+#include "stream/formula_priv.h"
 
 static weir_value tumble(weir_graph *g, weir_monoid how, weir_value x, weir_dtype accumulator,
                          int64_t hop)
@@ -125,16 +125,23 @@ static weir_status check(const weir_aggregate_spec *a)
   return WEIR_OK;
 }
 
-static void set_unit(weir_series *s, weir_aggregate kind)
+/* A variance is in the square of the unit, as expressions state it. */
+static weir_status find_unit(weir_aggregate kind, weir_series *s)
 {
-  char squared[WEIR_SERIES_UNIT + 2];
+  char text[WEIR_SERIES_UNIT];
+  formula_unit unit;
 
   if (kind == WEIR_AGGREGATE_COUNT) {
     weir_series_set_unit(s, "1");
-  } else if (kind == WEIR_AGGREGATE_VAR && s->unit[0] != 0 && strcmp(s->unit, "1") != 0) {
-    (void)snprintf(squared, sizeof squared, "%s^2", s->unit);
-    weir_series_set_unit(s, squared);
+  } else if (kind == WEIR_AGGREGATE_VAR) {
+    if (!formula_unit_parse(s->unit, &unit) || !formula_unit_half_power(&unit, 4, &unit) ||
+        !formula_unit_text(&unit, text, sizeof text)) {
+      return weir_fail(WEIR_ERR_CONFIG, "the square of the unit %s is too long to be stated",
+                       s->unit);
+    }
+    weir_series_set_unit(s, text);
   }
+  return WEIR_OK;
 }
 
 weir_series weir_stream_aggregate(const weir_series_use *use, weir_series s,
@@ -148,11 +155,13 @@ weir_series weir_stream_aggregate(const weir_series_use *use, weir_series s,
   if (status == WEIR_OK) {
     status = weir_series_scale_rate(&out, 1, a->hop);
   }
+  if (status == WEIR_OK) {
+    status = find_unit(a->kind, &out);
+  }
   if (status != WEIR_OK) {
     out.value = weir_graph_fail(g, status);
     return out;
   }
-  set_unit(&out, a->kind);
   out.present = a->hop == 1 ? s.present : weir_gt_scalar(g, count_of(g, s, a->hop), 0);
   out.value = value_of(use, s, out.present, a);
   out = weir_series_mask(g, out);

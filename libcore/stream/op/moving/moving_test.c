@@ -16,7 +16,7 @@ static void windows_end_with_the_sample(void **state)
 
   for (int kind = 0; kind <= 6; kind += 2) { /* mean, min, count, var */
     const options o = {kind, 9};
-    const char *unit = kind == 4 ? "1" : kind == 6 ? "mV^2" : "mV";
+    const char *unit = kind == 4 ? "1" : kind == 6 ? "mV2" : "mV";
     const series_step step = {&c, &weir_series_op_moving, &o, "mV", unit, 0};
 
     series_draw(&c, 31, 0.3);
