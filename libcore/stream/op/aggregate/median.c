@@ -1,7 +1,7 @@
 /* median.c - the median of a window, by selection: Hoare's quickselect with the middle of three. */
 #include "aggregate_priv.h"
 #include "base/weir_alloc.h"
-#include "ops/call/weir_call.h"
+#include "stream/weir_gap.h"
 
 typedef struct lengths {
   int64_t window, hop;
@@ -62,11 +62,13 @@ static float median(float *x, int64_t n)
 /* NaN makes the median NaN. */
 static float of_window(const weir_op_run *run, int64_t lo, int64_t hi, float *room)
 {
+  const uint8_t *present = weir_gap_flag(&run->in[0], lo);
+  const float *x = weir_gap_value(&run->in[1], lo);
   int64_t n = 0;
 
-  for (int64_t t = lo; t < hi; t++) {
-    if (*(const uint8_t *)weir_view_at(&run->in[0], &t) != 0) {
-      room[n] = *(const float *)weir_view_at(&run->in[1], &t);
+  for (int64_t i = 0; i < hi - lo; i++) {
+    if (present[i] != 0) {
+      room[n] = x[i];
       if (room[n] != room[n]) {
         return room[n];
       }
@@ -86,7 +88,7 @@ static weir_status run_median(void *context, const weir_op_run *run)
     const int64_t stop = t + w->hop < end ? t + w->hop : end;
     const int64_t first = t + w->hop - w->window;
 
-    *(float *)weir_view_at(&run->out[0], &t) =
+    *weir_gap_value(&run->out[0], t) =
         t % w->hop == 0 ? of_window(run, first > 0 ? first : 0, stop, room) : 0;
   }
   return WEIR_OK;

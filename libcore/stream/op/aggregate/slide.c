@@ -33,26 +33,33 @@ typedef struct plan {
   int64_t hops;
 } plan;
 
+/* Of slot lo and those behind it. */
 typedef struct inputs {
-  const weir_view *present, *value, *n, *m2; /* n, m2: NULL for samples */
+  const uint8_t *present;
+  const float *sample;              /* NULL: moments */
+  const double *mean, *n, *squares; /* NULL: samples */
 } inputs;
 
-static part read_part(const inputs *in, int64_t t)
+static inputs inputs_at(const weir_op_run *run, int64_t lo)
 {
-  part p = {0, 0, 0};
+  inputs in = {.present = weir_view_at(&run->in[0], &lo)};
 
-  if (*(const uint8_t *)weir_view_at(in->present, &t) == 0 && in->n == NULL) {
-    return p;
+  if (run->n_in == 3) {
+    in.sample = weir_view_at(&run->in[1], &lo);
+  } else {
+    in.mean = weir_view_at(&run->in[1], &lo);
+    in.n = weir_view_at(&run->in[2], &lo);
+    in.squares = weir_view_at(&run->in[3], &lo);
   }
-  if (in->n == NULL) {
-    p.n = 1;
-    p.sum = (double)*(const float *)weir_view_at(in->value, &t);
-    return p;
+  return in;
+}
+
+static part read_part(const inputs *in, int64_t i)
+{
+  if (in->sample == NULL) {
+    return (part){in->n[i], in->mean[i], in->squares[i]};
   }
-  p.n = *(const double *)weir_view_at(in->n, &t);
-  p.sum = *(const double *)weir_view_at(in->value, &t);
-  p.squares = *(const double *)weir_view_at(in->m2, &t);
-  return p;
+  return in->present[i] != 0 ? (part){1, (double)in->sample[i], 0} : (part){0, 0, 0};
 }
 
 /* The earlier part `a` with the later one `b`. */
@@ -74,7 +81,7 @@ static part add(part to, part as_it_came, double pivot)
 }
 
 /* n, mean and variance of what was combined. */
-static void put_moments(const weir_op_run *run, int64_t t, part all, double pivot)
+static void put_moments(double *const out[3], int64_t i, part all, double pivot)
 {
   const double d = all.n > 0 ? all.sum / all.n : 0, level = d * d;
   const double rest = all.n > 0 ? all.squares / all.n - level : 0;
@@ -83,7 +90,7 @@ static void put_moments(const weir_op_run *run, int64_t t, part all, double pivo
                             rest <= level * all.n * 0x1p-51 ? 0 : rest};
 
   for (int k = 0; k < 3; k++) {
-    *(double *)weir_view_at(&run->out[k], &t) = moments[k];
+    out[k][i] = moments[k];
   }
 }
 
@@ -141,29 +148,34 @@ static part advance(const plan *p, head *h, part *parts, int64_t i, part came)
 static weir_status slide(void *context, const weir_op_run *run)
 {
   const plan *p = context;
-  const int state = run->n_in - 1;
-  const inputs in = {&run->in[0], &run->in[1], state > 2 ? &run->in[2] : NULL,
-                     state > 2 ? &run->in[3] : NULL};
-  head *h = run->in[state].data;
-  part *parts = (void *)((double *)run->in[state].data + HEAD_NUMBERS);
+  const int64_t lo = run->box.lo[0], n = run->box.hi[0] - lo;
+  const inputs in = inputs_at(run, lo);
+  head *h = run->in[run->n_in - 1].data;
+  part *parts = (void *)((double *)run->in[run->n_in - 1].data + HEAD_NUMBERS);
+  void *out[3] = {NULL, NULL, NULL};
+  int64_t i = lo % p->hops; /* of the block */
 
-  if (run->box.lo[0] > (int64_t)h->next) {
-    skip_to(p, h, parts, run->box.lo[0]);
+  for (int k = 0; k < run->n_out; k++) {
+    out[k] = weir_view_at(&run->out[k], &lo);
   }
-  for (int64_t t = run->box.lo[0]; t < run->box.hi[0]; t++) {
-    const int64_t i = t % p->hops;
+  if (lo > (int64_t)h->next) {
+    skip_to(p, h, parts, lo);
+  }
+  for (int64_t t = 0; t < n; t++) {
     const part came = read_part(&in, t), all = advance(p, h, parts, i, came);
 
     if (p->picks) {
-      *(float *)weir_view_at(&run->out[0], &t) = came.n > 0 ? (float)all.sum : 0;
+      ((float *)out[0])[t] = came.n > 0 ? (float)all.sum : 0;
     } else {
-      put_moments(run, t, came.n > 0 ? all : (part){0, 0, 0}, h->pivot);
+      put_moments((double *const *)(void *)out, t, came.n > 0 ? all : (part){0, 0, 0}, h->pivot);
     }
-    if (i == p->hops - 1) {
+    i++;
+    if (i == p->hops) {
       end_block(p, h, parts);
+      i = 0;
     }
   }
-  h->next = (double)run->box.hi[0];
+  h->next = (double)(lo + n);
   return WEIR_OK;
 }
 
