@@ -71,7 +71,8 @@ static void write_events(const ps_query_run *r)
                WEIR_TEXT("unit", c->what->unit), WEIR_REAL("rate_hz", rate_of(c->what)),
                WEIR_INT("slots", c->slots), WEIR_INT("present", c->present),
                WEIR_REAL("min", or_nan(c, c->least)), WEIR_REAL("mean", mean_of(c)),
-               WEIR_REAL("max", or_nan(c, c->most)), WEIR_REAL("look_back_s", behind),
+               WEIR_REAL("max", or_nan(c, c->most)), WEIR_INT("infinite", c->infinite.n),
+               WEIR_INT("undefined", c->undefined.n), WEIR_REAL("look_back_s", behind),
                WEIR_REAL("look_ahead_s", ahead));
   }
   weir_event("query_end", WEIR_TEXT("record", r->facts->name),

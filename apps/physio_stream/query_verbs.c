@@ -23,9 +23,32 @@ static ps_query_job job_of(const weir_cli *cli, const ps_cfg *cfg, const weir_co
 static void warn_of_nothing(const ps_query_run *r)
 {
   for (int64_t i = 0; i < r->query.n_columns; i++) {
-    if (r->columns[i].present == 0) {
+    if (r->columns[i].present == 0 && r->columns[i].undefined.n == 0) {
       weir_warn("query", "%s: nothing is present in %lld slots of %s", r->columns[i].what->name,
                 (long long)r->columns[i].slots, r->facts->name);
+    }
+  }
+}
+
+/* What expressions made of numbers: said once for each result, for a user would not look for it. */
+static void warn_of_odd(const ps_query_run *r)
+{
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    const ps_column *c = &r->columns[i];
+
+    if (c->infinite.n > 0) {
+      weir_warn("query",
+                "%s of %s: %lld of %lld values are infinite, the first at %.6g s: was "
+                "something divided by 0?",
+                c->what->name, r->facts->name, (long long)c->infinite.n, (long long)c->present,
+                ps_column_time(c, c->infinite.first));
+    }
+    if (c->undefined.n > 0) {
+      weir_warn("query",
+                "%s of %s: in %lld slots, the first at %.6g s, the expression gives no "
+                "number (0 / 0, the root or logarithm of a negative one): they are absent",
+                c->what->name, r->facts->name, (long long)c->undefined.n,
+                ps_column_time(c, c->undefined.first));
     }
   }
 }
@@ -45,6 +68,7 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, ps_query_ru
   WEIR_TRY(ps_write_provenance(cli, cfg, inputs, n_inputs));
   WEIR_TRY(ps_query_page_write(r, cli->out));
   warn_of_nothing(r);
+  warn_of_odd(r);
   weir_info("query", "%lld results of %lld slots of %s; wrote %s/report.html",
             (long long)r->query.n_columns, (long long)r->report.slots, r->facts->name, cli->out);
   return WEIR_OK;

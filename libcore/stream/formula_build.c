@@ -11,7 +11,8 @@ typedef struct builder {
   const weir_series_use *use;
   weir_graph *g;
   weir_dtype dtype;
-  weir_value any, time; /* where some input is present; seconds */
+  weir_value any, time; /* where some input is present; seconds        */
+  bool doubtful, meant; /* it may be no number; it says nan of its own */
   formula_part *part;
   formula_unit *unit;
 } builder;
@@ -126,6 +127,7 @@ static weir_status make_number(builder *b, const formula_node *n, formula_part *
 
   p->constant = true;
   p->number = n->number;
+  b->meant = b->meant || isnan(n->number);
   if (n->bare && find_input(b->use, unit) >= 0) {
     return formula_refuse(b->f->source, n->column,
                           "a number before the name %s: write * for a product, [%s] for a unit",
@@ -179,6 +181,25 @@ static weir_status make_presence(builder *b, const formula_node *n, formula_part
   return WEIR_OK;
 }
 
+/* Whether the operation may make no number of numbers, with a divisor or exponent that it has. */
+static bool may_be_undefined(formula_op op, const formula_part *const *arg)
+{
+  switch (op) {
+  case FORMULA_SQRT:
+  case FORMULA_LOG:
+  case FORMULA_LOG10:
+    return !arg[0]->constant;
+  case FORMULA_DIV:
+  case FORMULA_MOD:
+    return !arg[1]->constant || arg[1]->number == 0;
+  case FORMULA_POWER:
+  case FORMULA_POW:
+    return !arg[1]->constant || arg[1]->number < 0 || arg[1]->number != floor(arg[1]->number);
+  default:
+    return false;
+  }
+}
+
 static weir_status make_value(builder *b, const formula_node *n, formula_part *p)
 {
   const formula_part *arg[3] = {NULL, NULL, NULL};
@@ -193,6 +214,7 @@ static weir_status make_value(builder *b, const formula_node *n, formula_part *p
     make_if(b, arg, n->truth, p);
     return WEIR_OK;
   }
+  b->doubtful = b->doubtful || may_be_undefined(n->op, arg);
   for (int k = 0; k < 3 && arg[k] != NULL; k++) {
     p->present = both(b->g, p->present, arg[k]->present);
     p->implied = p->implied || arg[k]->implied;
@@ -347,6 +369,9 @@ static weir_status finish(const builder *b, weir_series *out)
     out->value = weir_and(g, present, value);
   } else {
     value = b->dtype == WEIR_F32 ? value : weir_cast(g, WEIR_F32, value);
+    if (b->use->undefined != NULL && b->doubtful && !b->meant) {
+      *b->use->undefined = weir_and(g, present, weir_isnan(g, value));
+    }
     present = weir_and(g, present, weir_not(g, weir_isnan(g, value)));
     out->value = weir_select(g, present, value, weir_scalar(g, WEIR_F32, 0));
   }

@@ -412,6 +412,40 @@ static void inputs_have_one_clock(void **state)
   end(&s);
 }
 
+/* Only what may be no number is looked at, and not what says nan itself. */
+static void what_may_be_undefined_is_known(void **state)
+{
+  static const struct {
+    const char *text;
+    bool may;
+  } cases[] = {{"a / b", true},
+               {"a / 2", false},
+               {"a / 0", true},
+               {"sqrt(a)", true},
+               {"a ^ 2", false},
+               {"a ^ 0.5", true},
+               {"a ^ -1", true},
+               {"log(2)", false},
+               {"mod(a, 3)", false},
+               {"mod(a, b)", true},
+               {"a - b", false},
+               {"a / b > 1", false},
+               {"if(b > 0, a / b, nan)", false}};
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_value undefined = WEIR_NO_VALUE;
+    weir_series out;
+    setting s;
+
+    begin(&s, 2);
+    s.use.undefined = &undefined;
+    assert_ok(build_text(cases[i].text, &s.use, &out));
+    assert_int_equal(undefined.node >= 0, cases[i].may);
+    end(&s);
+  }
+}
+
 static void names_are_listed_once(void **state)
 {
   const char *name[3] = {NULL, NULL, NULL};
@@ -510,6 +544,7 @@ int main(void)
       cmocka_unit_test(what_is_no_expression_is_refused_with_its_column),
       cmocka_unit_test(what_does_not_fit_the_streams_is_refused),
       cmocka_unit_test(inputs_have_one_clock),
+      cmocka_unit_test(what_may_be_undefined_is_known),
       cmocka_unit_test(names_are_listed_once),
       cmocka_unit_test(deep_and_long_texts_are_refused),
       cmocka_unit_test(every_allocation_may_fail),

@@ -20,7 +20,8 @@ void weir_query_present_name(const char *name, char *text, size_t size)
   (void)snprintf(text, size, "%s.present", name);
 }
 
-static weir_status add_stream(builder *b, const char *name, const char *part, weir_series s)
+static weir_status add_stream(builder *b, const char *name, const char *part, weir_series s,
+                              weir_value undefined)
 {
   WEIR_TRY(weir_reserve(&b->streams, &b->capacity, b->n_streams + 1, sizeof *b->streams));
   query_stream *to = &b->streams[b->n_streams++];
@@ -28,6 +29,7 @@ static weir_status add_stream(builder *b, const char *name, const char *part, we
                          part == NULL ? "" : part);
 
   to->series = s;
+  to->undefined = undefined;
   if (n < 0 || n >= (int)sizeof to->name) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "the name %s... of a result has over %d letters: choose "
@@ -93,19 +95,20 @@ static weir_status add_sources(builder *b, const bool *used)
         weir_series_input(b->query->graph, from->name, present, from->rate_num, from->rate_den);
 
     weir_series_set_unit(&s, from->unit == NULL ? "" : from->unit);
-    WEIR_TRY(add_stream(b, from->name, NULL, s));
+    WEIR_TRY(add_stream(b, from->name, NULL, s, WEIR_NO_VALUE));
   }
   return weir_graph_status(b->query->graph);
 }
 
 /* What an operator gave, as streams with names: one may have none, and is called as the step is. */
 static weir_status add_results(builder *b, const weir_query_step *step,
-                               const weir_series_result *result)
+                               const weir_series_result *result, weir_value undefined)
 {
   WEIR_ASSERT(result->n >= 1 && result->n <= WEIR_SERIES_MOST);
   for (int i = 0; i < result->n; i++) {
     WEIR_ASSERT(result->out[i].value.node >= 0 && result->out[i].present.node >= 0);
-    WEIR_TRY(add_stream(b, step->name, result->name[i], result->out[i]));
+    WEIR_TRY(add_stream(b, step->name, result->name[i], result->out[i],
+                        i == 0 ? undefined : WEIR_NO_VALUE));
   }
   return WEIR_OK;
 }
@@ -114,6 +117,7 @@ static weir_status add_step(builder *b, const weir_query_step *step)
 {
   weir_series in[WEIR_SERIES_MOST];
   weir_series_result result = {.n = 0};
+  weir_value undefined = WEIR_NO_VALUE;
   char user[WEIR_QUERY_NAME + 16];
 
   (void)snprintf(user, sizeof user, "step '%s'", step->name);
@@ -133,7 +137,8 @@ static weir_status add_step(builder *b, const weir_query_step *step)
                                .in = in,
                                .in_name = step->from,
                                .n_in = (int)step->n_from,
-                               .keeper = &b->query->keeper};
+                               .keeper = &b->query->keeper,
+                               .undefined = &undefined};
   weir_status status = step->op->build(&use, &result);
 
   status = status == WEIR_OK ? weir_graph_status(b->query->graph) : status;
@@ -145,7 +150,7 @@ static weir_status add_step(builder *b, const weir_query_step *step)
                      query_at(step->op_place != NULL ? step->op_place : step->place).text, user,
                      step->op->name, reason);
   }
-  return add_results(b, step, &result);
+  return add_results(b, step, &result, undefined);
 }
 
 /* The column of a stream, made once. */
@@ -173,6 +178,10 @@ static weir_status add_column(builder *b, const query_stream *s, int *column)
   c->part = c->name + (point == NULL ? 0 : point + 1 - s->name);
   weir_output(g, c->name,
               weir_select(g, s->series.present, s->series.value, weir_scalar(g, WEIR_F32, NAN)));
+  if (s->undefined.node >= 0) {
+    (void)snprintf(c->undefined, sizeof c->undefined, "%s?", c->name);
+    weir_output(g, c->undefined, s->undefined);
+  }
   *column = (int)q->n_columns++;
   return weir_graph_status(g);
 }

@@ -7,6 +7,7 @@
 typedef struct query_stream {
   char name[2 * WEIR_QUERY_NAME];
   weir_series series;
+  weir_value undefined; /* as weir_series_use has it, WEIR_NO_VALUE: none */
 } query_stream;
 
 /* "place: " in front of a message, "" where there is none. */

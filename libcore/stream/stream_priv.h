@@ -6,7 +6,7 @@
 
 #define STREAM_MAX_CROSSING 16
 #define STREAM_MAX_SOURCES 16
-#define STREAM_MAX_SINKS 32
+#define STREAM_MAX_SINKS 64
 /* Latencies are counted in bins a 20th of an octave wide, from a microsecond on. */
 #define STREAM_LATENCY_BINS 600
 

@@ -52,6 +52,9 @@ typedef struct weir_query_spec {
 typedef struct weir_query_column {
   char name[2 * WEIR_QUERY_NAME];
   const char *part; /* what follows the point of `name`, else `name` itself */
+  /* Result of the graph, bool, [time]: the expression that makes the stream gives no number here
+   * though its streams are present. "": there is none, or it cannot happen. */
+  char undefined[2 * WEIR_QUERY_NAME + 1];
   char unit[WEIR_SERIES_UNIT];
   int64_t rate_num, rate_den;
 } weir_query_column;

@@ -47,6 +47,12 @@ void ps_column_fini(ps_column *c)
   *c = (ps_column){.what = NULL};
 }
 
+static void count_odd(ps_column_odd *odd, int64_t slot)
+{
+  odd->first = odd->n == 0 ? slot : odd->first;
+  odd->n++;
+}
+
 static weir_status keep(ps_column *c, int64_t slot, int64_t n, const float *x)
 {
   const run head = {slot, n};
@@ -62,6 +68,9 @@ static weir_status keep(ps_column *c, int64_t slot, int64_t n, const float *x)
     c->least = value < c->least ? value : c->least;
     c->most = value > c->most ? value : c->most;
     c->sum += value;
+    if (isinf(value)) {
+      count_odd(&c->infinite, slot + i);
+    }
   }
   c->first = c->first < 0 ? slot : c->first;
   c->present += n;
@@ -137,6 +146,20 @@ weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int
     }
   }
   c->slots = hi;
+  return WEIR_OK;
+}
+
+weir_status ps_column_take_undefined(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                                     bool last)
+{
+  ps_column *c = context;
+
+  (void)last;
+  for (int64_t t = lo; t < hi; t++) {
+    if (*(const uint8_t *)weir_view_at(view, &t) != 0) {
+      count_odd(&c->undefined, t);
+    }
+  }
   return WEIR_OK;
 }
 

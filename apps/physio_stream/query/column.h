@@ -11,12 +11,19 @@ typedef struct ps_column_strip {
   double *value; /* NaN where absent */
 } ps_column_strip;
 
+/* Slots of a kind that nobody expects. */
+typedef struct ps_column_odd {
+  int64_t n, first; /* first: its slot, where n > 0 */
+} ps_column_odd;
+
 typedef struct ps_column {
   const weir_query_column *what;
   FILE *kept;              /* runs of present slots: slot, length, values */
   int64_t slots, present;  /* slots seen; those with a value              */
   double least, most, sum; /* of the values                               */
   int64_t first;           /* first present slot, -1 for none             */
+  ps_column_odd infinite;  /* values                                      */
+  ps_column_odd undefined; /* slots: absent, for an expression gave no number */
   ps_column_strip strip;
   FILE *follow; /* values are printed here as they come, or NULL */
 } ps_column;
@@ -37,6 +44,9 @@ weir_status ps_column_follow(ps_column *c, FILE *out) WEIR_CHECKED;
  */
 weir_status ps_column_take(void *context, const weir_view *view, int64_t lo, int64_t hi,
                            bool last) WEIR_CHECKED;
+/* A sink of the column's result `undefined`; the context is the same. */
+weir_status ps_column_take_undefined(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                                     bool last) WEIR_CHECKED;
 /* Seconds of a slot. */
 double ps_column_time(const ps_column *c, int64_t slot);
 

@@ -100,11 +100,34 @@ static void a_strip_may_have_its_start(void **state)
   ps_column_fini(&c);
 }
 
+static void infinities_and_undefined_slots_are_counted(void **state)
+{
+  static float x[SLOTS];
+  static uint8_t undefined[SLOTS];
+  const weir_view view = {
+      .data = undefined, .dtype = WEIR_BOOL, .rank = 1, .stride = {1}, .extent = {SLOTS}};
+  ps_column c;
+
+  for (int64_t t = 0; t < SLOTS; t++) {
+    x[t] = t == 700 || t == 29999 ? INFINITY : t == 800 ? -INFINITY : t < 600 ? NAN : 1.0f;
+    undefined[t] = t >= 100 && t < 160;
+  }
+  assert_ok(ps_column_init(&what, 0, 0, &c));
+  give(&c, x, 5);
+  assert_ok(ps_column_take_undefined(&c, &view, 0, 120, false));
+  assert_ok(
+      ps_column_take_undefined(&c, &view, 150, SLOTS, true)); /* what lies between is skipped */
+  assert_true(c.infinite.n == 3 && c.infinite.first == 700);
+  assert_true(c.undefined.n == 30 && c.undefined.first == 100);
+  ps_column_fini(&c);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_that_came_is_read_back),
       cmocka_unit_test(a_strip_may_have_its_start),
+      cmocka_unit_test(infinities_and_undefined_slots_are_counted),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,9 @@ static void close_unused(ps_query_run *r)
   }
 }
 
-static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_stream_sink *sinks)
+/* Sinks of the columns, in their order, then of what is undefined in them. */
+static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_stream_sink *sinks,
+                                int *n)
 {
   WEIR_TRY(weir_alloc(r->query.n_columns, sizeof *r->columns, (void **)&r->columns));
   for (int64_t i = 0; i < r->query.n_columns; i++) {
@@ -60,15 +62,22 @@ static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_s
       WEIR_TRY(ps_column_follow(&r->columns[i], job->follow));
     }
   }
+  *n = (int)r->query.n_columns;
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    if (r->query.columns[i].undefined[0] != 0) {
+      sinks[(*n)++] = (weir_stream_sink){r->query.columns[i].undefined, ps_column_take_undefined,
+                                         &r->columns[i]};
+    }
+  }
   return WEIR_OK;
 }
 
 static weir_status open_stream(const ps_query_job *job, ps_query_run *r)
 {
   weir_stream_source sources[WEIR_QUERY_SOURCES];
-  weir_stream_sink sinks[WEIR_QUERY_COLUMNS];
+  weir_stream_sink sinks[2 * WEIR_QUERY_COLUMNS];
   const weir_stream_live *live = NULL;
-  int n = 0;
+  int n = 0, n_sinks = 0;
 
   for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
     if (r->input[i] == NULL) {
@@ -80,13 +89,13 @@ static weir_status open_stream(const ps_query_job *job, ps_query_run *r)
     sources[n].value = r->text.sources[i].name;
     sources[n++].present = r->present[i];
   }
-  WEIR_TRY(open_columns(job, r, sinks));
+  WEIR_TRY(open_columns(job, r, sinks, &n_sinks));
   const weir_stream_job stream = {.graph = r->query.graph,
                                   .store = r->query.store,
                                   .sources = sources,
                                   .n_sources = n,
                                   .sinks = sinks,
-                                  .n_sinks = (int)r->query.n_columns,
+                                  .n_sinks = n_sinks,
                                   .stream = job->stream,
                                   .exec = job->exec,
                                   .threads = job->threads,

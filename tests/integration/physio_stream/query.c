@@ -193,6 +193,42 @@ static void wrong_queries_are_refused_with_their_place(void **state)
           "step 'a' (join): the period of 'b' (100/1 Hz) is no multiple of that of 'ecg'");
 }
 
+/* A minute of 0s, of 1s divided by them, and of roots of what is below 0: told once a result. */
+static void what_is_no_number_is_counted_and_told(void **state)
+{
+  static const char text[] =
+      MINUTE "  steps:\n"
+             "    - {name: none, from: [ecg], do: {select: {value: (x - x) / (x - x)}}}\n"
+             "    - {name: endless, from: [ecg], do: {select: {value: 1 / (x - x)}}}\n"
+             "    - {name: meant, from: [ecg], do: {select: {value: 'if(x > 0.5 mV, log(x / 1 mV), "
+             "nan)'}}}\n"
+             "    - {name: half, from: [ecg], do: {select: {value: x / 2}}}\n"
+             "  outputs: [{stream: none}, {stream: endless}, {stream: meant}, {stream: half}]\n";
+  const char *out = in_scratch("out");
+  char expected[160];
+
+  assert_int_equal(program("run --config %s --set ecgsyn.gaps.missing=0 --out %s", yaml(text), out),
+                   0);
+  (void)snprintf(expected, sizeof expected,
+                 "endless of ecgsyn: 15360 of 15360 values are infinite, the first at 0 s");
+  assert_non_null(strstr(printed(), expected));
+  assert_null(strstr(strstr(printed(), expected) + strlen(expected), "infinite"));
+  (void)snprintf(expected, sizeof expected,
+                 "none of ecgsyn: in 15360 slots, the first at 0 s, the "
+                 "expression gives no number");
+  assert_non_null(strstr(printed(), expected));
+  assert_null(strstr(strstr(printed(), expected) + strlen(expected), "no number ("));
+  assert_int_equal(program("run --set ecgsyn.duration=60 --set ecgsyn.gaps.missing=0.3 --set "
+                           "ecgsyn.gaps.mean=2 --out %s",
+                           in_scratch("gaps")),
+                   0);
+  assert_int_equal(
+      program("run --config %s --threads 2 --overwrite --out %s", in_scratch("q.yaml"), out), 0);
+  (void)snprintf(expected, sizeof expected, "in %.0f slots",
+                 60 * 256 - event_number(in_scratch("gaps"), "run_end", "absent"));
+  assert_non_null(strstr(printed(), expected));
+}
+
 static void describe_tells_latency_buffers_and_clocks(void **state)
 {
   assert_int_equal(program("describe --config %s", yaml(shifts)), 0);
@@ -239,6 +275,7 @@ int main(void)
       TEST(a_query_writes_every_format),
       TEST(netcdf_holds_what_the_table_holds),
       TEST(wrong_queries_are_refused_with_their_place),
+      TEST(what_is_no_number_is_counted_and_told),
       TEST(describe_tells_latency_buffers_and_clocks),
 #ifdef HAVE_CONFIG_FILES
       TEST(shipped_queries_run),
