@@ -46,10 +46,7 @@ static void run(void *context)
   bench *b = context;
   const weir_binding bindings[] = {{"x", &b->x}, {"y", &b->y}};
 
-  if (weir_plan_run(b->plan, bindings, 2) != WEIR_OK) {
-    weir_print_trace(stderr);
-    exit(1);
-  }
+  bench_must(weir_plan_run(b->plan, bindings, 2));
 }
 
 static weir_value arithmetic(weir_graph *g, weir_value x)
@@ -110,11 +107,8 @@ int main(void)
 
   (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
-  if (weir_tensor_init(&b.x, WEIR_F32, 1, shape) != WEIR_OK ||
-      weir_tensor_init(&b.y, WEIR_F32, 1, shape) != WEIR_OK) {
-    weir_print_trace(stderr);
-    return 1;
-  }
+  bench_must(weir_tensor_init(&b.x, WEIR_F32, 1, shape));
+  bench_must(weir_tensor_init(&b.y, WEIR_F32, 1, shape));
   for (int64_t i = 0; i < COUNT; i++) {
     ((float *)b.x.data)[i] = (float)((uint64_t)i * 2654435761u % 65536) * 0x1p-15f - 1;
   }

@@ -7,13 +7,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/weir_check.h"
 #include "weir_bench.h"
 
 #define PYTHON "/usr/bin/python3"
 
 enum { TEXT = 4096 };
 
-static void fail(const char *what, const char *which)
+static void give_up(const char *what, const char *which)
 {
   fprintf(stderr, "peer: %s %s\n", what, which);
   exit(8);
@@ -42,7 +43,7 @@ static void write_input(const char *folder, const peer_input *in)
   const size_t n = (size_t)in->count;
 
   if (f == NULL || fwrite(in->data, size_of(in->dtype), n, f) != n || fclose(f) != 0) {
-    fail("cannot write", path);
+    give_up("cannot write", path);
   }
   (void)chmod(path, 0600);
 }
@@ -56,13 +57,13 @@ static void read_output(const char *folder, int k, peer_result *r)
   FILE *f = fopen(path, "rb");
 
   if (f == NULL || fstat(fileno(f), &info) != 0) {
-    fail("cannot read", path);
+    give_up("cannot read", path);
     return;
   }
   r->bytes[k] = (int64_t)info.st_size;
   r->data[k] = malloc((size_t)info.st_size + 1);
   if (r->data[k] == NULL || fread(r->data[k], 1, (size_t)info.st_size, f) != (size_t)info.st_size) {
-    fail("cannot read", path);
+    give_up("cannot read", path);
   }
   (void)fclose(f);
 }
@@ -89,7 +90,7 @@ static void call(const char *command, const char *function, peer_result *r)
   FILE *f = popen(command, "r");
 
   if (f == NULL) {
-    fail("cannot start", command);
+    give_up("cannot start", command);
     return;
   }
   const char *got = fgets(line, sizeof line, f);
@@ -99,7 +100,7 @@ static void call(const char *command, const char *function, peer_result *r)
   r->seconds = strtod(line, &rest);
   r->n = (int)strtol(rest, NULL, 10);
   if (got == NULL || status != 0 || !(r->seconds > 0) || r->n < 1 || r->n > PEER_ARRAYS) {
-    fail("failed in", function);
+    give_up("failed in", function);
   }
 }
 
@@ -113,7 +114,7 @@ peer_result peer_run(const char *script, const char *function, const char *argum
 
   (void)snprintf(folder, sizeof folder, "%s/weir-peer-XXXXXX", tmp);
   if (mkdtemp(folder) == NULL) {
-    fail("cannot make a folder in", tmp);
+    give_up("cannot make a folder in", tmp);
   }
   used = snprintf(command, sizeof command,
                   "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 " PYTHON " '%s/tests/bench/peer.py' "
@@ -146,7 +147,7 @@ void peer_free(peer_result *r)
 static void need_count(const char *work, const peer_result *r, int k, int64_t count, size_t size)
 {
   if (k >= r->n || r->bytes[k] != count * (int64_t)size) {
-    fprintf(stderr, "peer: %s: output %d has %lld bytes, not %lld\n", work, k,
+    fprintf(stderr, "peer: %s: its output %d has %lld bytes, not %lld\n", work, k,
             k < r->n ? (long long)r->bytes[k] : -1LL, (long long)count * (long long)size);
     exit(6);
   }
@@ -155,23 +156,9 @@ static void need_count(const char *work, const peer_result *r, int k, int64_t co
 void peer_same_f32(const char *work, const peer_result *r, int k, const float *own, int64_t count,
                    double tolerance)
 {
-  double worst = -1;
-  int64_t where = 0;
-
   need_count(work, r, k, count, sizeof *own);
-  const float *theirs = r->data[k];
-
-  for (int64_t i = 0; i < count; i++) {
-    const double far = fabs((double)own[i] - (double)theirs[i]) / fmax(1, fabs((double)theirs[i]));
-
-    if (!(far <= worst)) {
-      worst = far;
-      where = i;
-    }
-  }
-  if (count > 0 && !(worst <= tolerance)) {
-    fprintf(stderr, "peer: %s: element %lld is %.9g, the peer's %.9g\n", work, (long long)where,
-            (double)own[where], (double)theirs[where]);
+  if (weir_compare(work, WEIR_F32, own, r->data[k], count,
+                   (weir_tolerance){tolerance, tolerance}) != 0) {
     exit(6);
   }
 }

@@ -31,8 +31,8 @@ int peer_ready(void);
 peer_result peer_run(const char *script, const char *function, const char *arguments, int runs,
                      const peer_input *in, int n_in);
 void peer_free(peer_result *r);
-/* Exits with 6, naming the worst element, unless output k has `count` elements and each is within
- * `tolerance` x max(1, |peer's|) of `own`. */
+/* Exits with 6, naming the worst element, unless output k has the `count` elements that came here
+ * and each is within `tolerance` x max(1, |peer's|) of `own`; NaN is like NaN only. */
 void peer_same_f32(const char *work, const peer_result *r, int k, const float *own, int64_t count,
                    double tolerance);
 /* The same for presence: every byte equal. */

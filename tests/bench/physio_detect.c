@@ -23,14 +23,6 @@ enum {
   NATIVE = 3
 };
 
-static void must(weir_status status)
-{
-  if (status != WEIR_OK) {
-    weir_print_trace(stderr);
-    exit((int)status);
-  }
-}
-
 /* A detection, planned, over a signal in memory that repeats without end. */
 typedef struct detection {
   float *signal;
@@ -77,12 +69,12 @@ static void make_signal(detection *d)
 
   weir_opts_default(ps_ecgsyn_options, sizeof opts, &opts);
   opts.rate = RATE;
-  must(weir_alloc(PERIOD, sizeof(float), &memory));
+  bench_must(weir_alloc(PERIOD, sizeof(float), &memory));
   d->signal = memory;
-  must(ps_ecgsyn_create(&opts, 1, &gen));
+  bench_must(ps_ecgsyn_create(&opts, 1, &gen));
   const int64_t room = ps_ecgsyn_capacity(gen, PERIOD);
 
-  must(weir_alloc(room, sizeof(ps_mark), &memory));
+  bench_must(weir_alloc(room, sizeof(ps_mark), &memory));
   ps_ecgsyn_chunk(gen, PERIOD, d->signal, memory, &n_marks);
   weir_free(&memory);
   ps_ecgsyn_destroy(&gen);
@@ -103,7 +95,7 @@ static double plan(detection *d, int64_t count, int tier, const char *cache)
   weir_opts_default(weir_stream_opts, sizeof stream, &stream);
   exec.tier = tier;
   exec.cache_dir = cache;
-  must(ps_graph_create(&detect, RATE, 1, MOST_SLOTS, false, &d->graph));
+  bench_must(ps_graph_create(&detect, RATE, 1, MOST_SLOTS, false, &d->graph));
   const weir_stream_job job = {.graph = d->graph.graph,
                                .store = d->graph.store,
                                .sources = &source,
@@ -115,7 +107,7 @@ static double plan(detection *d, int64_t count, int tier, const char *cache)
                                .threads = 1};
   const double start = weir_clock();
 
-  must(weir_stream_create(&job, &d->stream));
+  bench_must(weir_stream_create(&job, &d->stream));
   return weir_clock() - start;
 }
 
@@ -131,9 +123,9 @@ static void run(void *context)
   weir_stream_report report;
 
   d->beats = 0;
-  must(ps_graph_reset(&d->graph));
+  bench_must(ps_graph_reset(&d->graph));
   weir_stream_rewind(d->stream);
-  must(weir_stream_run(d->stream, &report));
+  bench_must(weir_stream_run(d->stream, &report));
 }
 
 static void speed(detection *d, const char *work, int tier, const char *cache, double goal)

@@ -12,17 +12,10 @@ enum { RATE = 360, SAMPLES = 8000000, RUNS = 7, PEER_RUNS = 5, VECTOR = 2 /* exe
 
 extern const weir_series_op weir_series_op_filter;
 
-static void must(weir_status status)
-{
-  if (status != WEIR_OK) {
-    weir_print_trace(stderr);
-    exit((int)status);
-  }
-}
-
 /* One filter, planned, from x to y. */
 typedef struct filtering {
-  float *x, *y;
+  float *x;
+  weir_stream_kept y;
   filter_opts opts;
   weir_graph *graph;
   weir_store *store;
@@ -40,29 +33,19 @@ static weir_status read_memory(void *context, int64_t lo, int64_t hi, float *val
   return WEIR_OK;
 }
 
-static weir_status write_memory(void *context, const weir_view *view, int64_t lo, int64_t hi,
-                                bool last)
-{
-  filtering *f = context;
-
-  (void)last;
-  memcpy(f->y + lo, weir_view_at(view, &lo), (size_t)(hi - lo) * sizeof *f->y);
-  return WEIR_OK;
-}
-
 static void plan(filtering *f)
 {
   weir_exec_cfg exec;
   weir_stream_cfg stream;
   weir_series_result result;
   const weir_stream_source source = {"x", "present", RATE, 1, SAMPLES, read_memory, NULL, f};
-  const weir_stream_sink sink = {"y", write_memory, f};
+  const weir_stream_sink sink = {"y", weir_stream_keep, &f->y};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   weir_opts_default(weir_stream_opts, sizeof stream, &stream);
   exec.tier = VECTOR;
-  must(weir_graph_create(&f->graph));
-  must(weir_store_create(&f->store));
+  bench_must(weir_graph_create(&f->graph));
+  bench_must(weir_store_create(&f->store));
   const weir_series in = weir_series_input(f->graph, "x", "present", RATE, 1);
   const weir_series_use use = {.graph = f->graph,
                                .store = f->store,
@@ -72,7 +55,7 @@ static void plan(filtering *f)
                                .n_in = 1,
                                .keeper = &f->keeper};
 
-  must(weir_series_op_filter.build(&use, &result));
+  bench_must(weir_series_op_filter.build(&use, &result));
   weir_output(f->graph, "y", result.out[0].value);
   const weir_stream_job job = {.graph = f->graph,
                                .store = f->store,
@@ -84,7 +67,7 @@ static void plan(filtering *f)
                                .exec = &exec,
                                .threads = 1};
 
-  must(weir_stream_create(&job, &f->stream));
+  bench_must(weir_stream_create(&job, &f->stream));
 }
 
 static void unplan(filtering *f)
@@ -105,8 +88,9 @@ static void run(void *context)
 
     memset(t->data, 0, (size_t)t->shape[0]);
   }
+  f->y.n = 0;
   weir_stream_rewind(f->stream);
-  must(weir_stream_run(f->stream, &report));
+  bench_must(weir_stream_run(f->stream, &report));
 }
 
 /* `tolerance`: what a sum of that many f32 terms, or a recurrence in f32, loses. */
@@ -119,7 +103,7 @@ static void compare(filtering *f, const char *work, const char *function, const 
   plan(f);
   const double seconds = peer_best(RUNS, run, f);
 
-  peer_same_f32(work, &peer, 0, f->y, SAMPLES, tolerance);
+  peer_same_f32(work, &peer, 0, f->y.data, f->y.n, tolerance);
   peer_row(work, "scipy", SAMPLES, peer.seconds, seconds, goal);
   peer_free(&peer);
   unplan(f);
@@ -130,10 +114,10 @@ static void make_signal(filtering *f)
 {
   void *memory;
 
-  must(weir_alloc(SAMPLES, sizeof(float), &memory));
+  bench_must(weir_alloc(SAMPLES, sizeof(float), &memory));
   f->x = memory;
-  must(weir_alloc(SAMPLES, sizeof(float), &memory));
-  f->y = memory;
+  bench_must(weir_alloc(SAMPLES, sizeof(float), &memory));
+  f->y = (weir_stream_kept){memory, SAMPLES, 0};
   for (int64_t t = 0; t < SAMPLES; t++) {
     const double wander = (double)(t % 1800) / 1800, beat = t % 300 < 12;
 
@@ -161,6 +145,6 @@ int main(void)
   f.opts.zero_phase = true;
   compare(&f, "Butterworth-4 band-pass zero phase", "zero_phase", NULL, 1e-3, 2);
   weir_free(&f.x);
-  weir_free(&f.y);
+  weir_free(&f.y.data);
   return 0;
 }

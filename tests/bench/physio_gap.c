@@ -20,14 +20,6 @@ typedef struct bench {
   weir_stream *stream;
 } bench;
 
-static void must(weir_status status)
-{
-  if (status != WEIR_OK) {
-    weir_print_trace(stderr);
-    exit((int)status);
-  }
-}
-
 /* Most of a beat-like signal, with a gap of up to 1 s every 10 s and one of minutes every hour. */
 static void make_stream(bench *b, int64_t rate)
 {
@@ -75,11 +67,11 @@ static void plan(bench *b, const char *op, const char *set, int64_t rate)
   weir_store *store = NULL;
   weir_graph *g = NULL;
 
-  must(weir_opts_parse(step->opts, step->opts_size, set, options, NULL));
+  bench_must(weir_opts_parse(step->opts, step->opts_size, set, options, NULL));
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   weir_opts_default(weir_stream_opts, sizeof stream, &stream);
-  must(weir_store_create(&store));
-  must(weir_graph_create(&g));
+  bench_must(weir_store_create(&store));
+  bench_must(weir_graph_create(&g));
   const weir_series in = weir_series_input(g, "x", "p", rate, 1);
   const weir_series_use use = {.graph = g,
                                .store = store,
@@ -89,7 +81,7 @@ static void plan(bench *b, const char *op, const char *set, int64_t rate)
                                .n_in = 1,
                                .keeper = &keeper};
 
-  must(step->build(&use, &made));
+  bench_must(step->build(&use, &made));
   weir_output(g, "y", made.out[0].value);
   weir_output(g, "q", made.out[0].present);
   const weir_stream_job job = {.graph = g,
@@ -102,8 +94,8 @@ static void plan(bench *b, const char *op, const char *set, int64_t rate)
                                .exec = &exec,
                                .threads = 1};
 
-  must(weir_stream_create(&job, &b->stream));
-  must(weir_stream_place(b->stream, 0, b->x, b->present));
+  bench_must(weir_stream_create(&job, &b->stream));
+  bench_must(weir_stream_place(b->stream, 0, b->x, b->present));
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
 }
@@ -114,7 +106,7 @@ static void run(void *context)
   weir_stream_report report;
 
   weir_stream_rewind(b->stream);
-  must(weir_stream_run(b->stream, &report));
+  bench_must(weir_stream_run(b->stream, &report));
 }
 
 /* What is copied at the least: a stream in, a stream out. */
@@ -139,11 +131,12 @@ static void measure(bench *b, const work *w)
 
   memset(b->y.data, 0, (size_t)b->y.room * sizeof(float));
   memset(b->made.data, 0, (size_t)b->made.room);
+  b->y.n = b->made.n = 0;
   plan(b, w->op, w->set, w->rate);
   const double seconds = peer_best(RUNS, run, b);
 
-  peer_same_f32(w->name, &r, 0, b->y.data, SLOTS * w->up, 1e-5);
-  peer_same_u8(w->name, &r, 1, b->made.data, SLOTS * w->up);
+  peer_same_f32(w->name, &r, 0, b->y.data, b->y.n, 1e-5);
+  peer_same_u8(w->name, &r, 1, b->made.data, b->made.n);
   peer_row(w->name, w->peer, SLOTS, r.seconds, seconds, w->goal);
   if (strcmp(w->function, "fill_const") == 0) {
     peer_row(w->name, "memcpy", SLOTS, peer_best(RUNS, copy, b), seconds, 0.6);

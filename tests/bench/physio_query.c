@@ -24,19 +24,11 @@ extern const weir_series_op weir_series_op_join, weir_series_op_fill_mean;
 
 static bool groups;
 
-static void must(weir_status status)
-{
-  if (status != WEIR_OK) {
-    weir_print_trace(stderr);
-    exit((int)status);
-  }
-}
-
 static void *zeroed(int64_t count, size_t size)
 {
   void *p = NULL;
 
-  must(weir_alloc(count, size, &p));
+  bench_must(weir_alloc(count, size, &p));
   memset(p, 0, (size_t)count * size);
   return p;
 }
@@ -134,8 +126,8 @@ static void plan(query *q, builder build, int64_t slots, int tier, int threads, 
   exec.tier = tier;
   exec.explain = groups;
   q->keeper = (weir_series_keeper){NULL};
-  must(weir_store_create(&q->store));
-  must(weir_graph_create(&g));
+  bench_must(weir_store_create(&q->store));
+  bench_must(weir_graph_create(&g));
   for (int i = 0; i < q->n; i++) {
     sources[i] =
         (weir_stream_source){value[i],           present[i],  q->source[i].rate, 1,
@@ -158,7 +150,7 @@ static void plan(query *q, builder build, int64_t slots, int tier, int threads, 
     sinks[i] = (weir_stream_sink){i < n ? results[i] : "present",
                                   slots > 0 ? weir_stream_keep : drop, &q->out[i]};
   }
-  must(weir_graph_status(g));
+  bench_must(weir_graph_status(g));
   const weir_stream_job job = {.graph = g,
                                .store = q->store,
                                .sources = sources,
@@ -168,10 +160,10 @@ static void plan(query *q, builder build, int64_t slots, int tier, int threads, 
                                .stream = &cfg,
                                .exec = &exec,
                                .threads = threads};
-  must(weir_stream_create(&job, &q->stream));
+  bench_must(weir_stream_create(&job, &q->stream));
   for (int i = 0; i < q->n; i++) {
     if (q->source[i].held == q->source[i].count) {
-      must(weir_stream_place(q->stream, i, q->source[i].x, q->source[i].present));
+      bench_must(weir_stream_place(q->stream, i, q->source[i].x, q->source[i].present));
     }
   }
   weir_graph_destroy(&g);
@@ -196,7 +188,7 @@ static void run(void *context)
   query *q = context;
 
   weir_stream_rewind(q->stream);
-  must(weir_stream_run(q->stream, &q->report));
+  bench_must(weir_stream_run(q->stream, &q->report));
 }
 
 /* Processor seconds of this thread. */
@@ -249,7 +241,7 @@ static int join(const weir_series_use *use, const weir_series *in, weir_series *
   both.opts = opts;
   both.in = in;
   both.n_in = 2;
-  must(weir_series_op_join.build(&both, &r));
+  bench_must(weir_series_op_join.build(&both, &r));
   memcpy(out, r.out, 2 * sizeof *out);
   return 2;
 }
@@ -284,7 +276,11 @@ static void bench_normalize(void)
   const peer_input in[] = {{"x", "f4", x->x, x->count}, {"present", "u1", x->present, x->count}};
   peer_result r = peer_run("physio_query.py", "normalize", "window=30000", RUNS, in, 2);
 
-  peer_same_f32("normalize", &r, 0, q.out[0].data, x->count, 2e-5);
+  peer_same_f32("normalize", &r, 0, q.out[0].data, q.out[0].n, 2e-5);
+  if (q.out[1].n != x->count || memcmp(q.out[1].data, x->present, (size_t)x->count) != 0) {
+    fprintf(stderr, "normalize: the presence is not that of the input\n");
+    exit(6);
+  }
   peer_row("normalize 60 s", "numpy f32", (double)x->count, r.seconds, own, 1.5);
   peer_row("normalize 60 s", "memcpy", (double)x->count, peer_best(RUNS, copy, &q), own, 0);
   peer_free(&r);
@@ -299,13 +295,13 @@ static weir_series step(const weir_series_use *use, const weir_series_op *op, co
   weir_series_use one = *use;
   weir_series_result r = {.n = 0};
 
-  must(op->opts_size <= sizeof opts ? WEIR_OK : WEIR_ERR_MEMORY);
+  bench_must(op->opts_size <= sizeof opts ? WEIR_OK : WEIR_ERR_MEMORY);
   weir_opts_default(op->opts, op->opts_size, opts);
   one.opts = opts;
   one.step = name;
   one.in = &s;
   one.n_in = 1;
-  must(op->build(&one, &r));
+  bench_must(op->build(&one, &r));
   return r.out[0];
 }
 
@@ -339,9 +335,9 @@ static void bench_end_to_end(const char *work, int64_t on, int64_t off)
   peer_result r =
       peer_run("physio_query.py", "end_to_end", "rate=500 up=4 seconds=60", RUNS, in, 4);
 
-  peer_same_u8(work, &r, 2, q.out[2].data, x->count);
+  peer_same_u8(work, &r, 2, q.out[2].data, q.out[2].n);
   for (int k = 0; k < 2; k++) {
-    peer_same_f32(work, &r, k, q.out[k].data, x->count, 5e-5);
+    peer_same_f32(work, &r, k, q.out[k].data, q.out[k].n, 5e-5);
   }
   const double events = (double)(x->count + y->count);
 
@@ -370,7 +366,10 @@ static void bench_targeted(void)
     seconds[skip] = seconds_of(&q[skip]);
   }
   for (int k = 0; k < q[0].n_out; k++) {
-    if (memcmp(q[0].out[k].data, q[1].out[k].data, (size_t)q[0].out[k].room * size_of(&q[0], k))) {
+    const weir_stream_kept *a = &q[0].out[k], *b = &q[1].out[k];
+
+    if (a->n != a->room || b->n != a->n ||
+        memcmp(a->data, b->data, (size_t)a->n * size_of(&q[0], k)) != 0) {
       fprintf(stderr, "join with gaps: result %d depends on skipping\n", k);
       exit(6);
     }

@@ -2,6 +2,7 @@
 #ifndef WEIR_BENCH_H
 #define WEIR_BENCH_H
 #include "base/weir_clock.h"
+#include "base/weir_status.h"
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +10,15 @@
 #include <sys/resource.h>
 
 enum { BENCH_RUNS_MAX = 101 };
+
+/* Ends the program, with the trace, unless the call worked. */
+static inline void bench_must(weir_status status)
+{
+  if (status != WEIR_OK) {
+    weir_print_trace(stderr);
+    exit((int)status);
+  }
+}
 
 /* Keeps the calling thread on the last processor it may use, so that runs are comparable. Returns
  * the processors that it might use before, for bench_unpin; none where that cannot be known. */
