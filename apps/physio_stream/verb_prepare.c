@@ -2,6 +2,7 @@
  * waves.csv with the exact time of every wave, defects.csv; the truth about its ABP. */
 #include <math.h>
 #include "base/weir_alloc.h"
+#include "base/weir_integer.h"
 #include "prepare_files.h"
 #include "verbs.h"
 
@@ -35,17 +36,11 @@ typedef struct files {
 /* A frame holds one sample, or, with two rates, what both have in their longest common period. */
 static weir_status divide_frames(files *f, weir_record_spec *spec)
 {
-  int64_t a = spec->fs_num, b = (int64_t)f->opts->abp.rate;
+  const int64_t a = weir_common_divisor(spec->fs_num, (int64_t)f->opts->abp.rate);
 
   f->per_frame = f->abp_per_frame = 1;
   if (f->abp.gen == NULL) {
     return WEIR_OK;
-  }
-  while (b != 0) {
-    const int64_t rest = a % b;
-
-    a = b;
-    b = rest;
   }
   f->per_frame = spec->fs_num / a;
   f->abp_per_frame = (int64_t)f->opts->abp.rate / a;

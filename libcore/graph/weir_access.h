@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/weir_dtype.h"
+#include "base/weir_integer.h"
 #include "base/weir_status.h"
 #include "graph/weir_body.h"
 #include "tensor/weir_tensor.h"
@@ -206,17 +207,6 @@ void weir_halo(const weir_access *a, int operand, const weir_box *iterations, co
  * 0. */
 int64_t weir_index_raw(const weir_index *x, int n_dims, const int64_t *iteration, int64_t gathered);
 int64_t weir_index_border(const weir_index *x, int64_t raw, int64_t extent, bool *inside);
-/* Floor division and modulo for any sign of a; b > 0. */
-static inline int64_t weir_floor_div(int64_t a, int64_t b)
-{
-  return a / b - (a % b < 0);
-}
-static inline int64_t weir_floor_mod(int64_t a, int64_t b)
-{
-  const int64_t r = a % b;
-
-  return r < 0 ? r + b : r;
-}
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_integer.h"
 #include "io/io_priv.h"
 #include "io/weir_record_convert.h"
 #include "io/weir_record_writer.h"
@@ -36,17 +37,6 @@ typedef struct copy {
   weir_convert_facts *facts;
 } copy;
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-  while (b != 0) {
-    const int64_t rest = a % b;
-
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* The rate that all rates are multiples of: gcd(a/b, c/d) = gcd(a d, c b) / (b d). */
 static bool common_rate(int64_t *num, int64_t *den, int64_t c, int64_t d)
 {
@@ -58,7 +48,7 @@ static bool common_rate(int64_t *num, int64_t *den, int64_t c, int64_t d)
       !weir_mul_ok(*den, d, &below)) {
     return false;
   }
-  *num = gcd(left, right);
+  *num = weir_common_divisor(left, right);
   *den = below;
   weir_io_reduce(num, den);
   return true;

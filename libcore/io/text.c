@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/weir_alloc.h"
+#include "base/weir_integer.h"
 
 /* A decimal number taken apart: value = (-1)^negative * digits * 10^exponent. */
 struct decimal {
@@ -169,18 +170,11 @@ bool weir_io_parse_real(const char *text, size_t size, double *out)
 
 void weir_io_reduce(int64_t *num, int64_t *den)
 {
-  int64_t a = *num < 0 ? -*num : *num;
-  int64_t b = *den;
+  const int64_t common = weir_common_divisor(*num < 0 ? -*num : *num, *den);
 
-  while (b != 0) {
-    const int64_t rest = a % b;
-
-    a = b;
-    b = rest;
-  }
-  if (a > 1) {
-    *num /= a;
-    *den /= a;
+  if (common > 1) {
+    *num /= common;
+    *den /= common;
   }
 }
 

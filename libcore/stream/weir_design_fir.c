@@ -4,6 +4,7 @@
 #include <complex.h>
 #include <math.h>
 #include <stdbool.h>
+#include "base/weir_integer.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -107,16 +108,10 @@ double weir_design_fir_gain(const double *h, int64_t taps, double f, double rate
 
 static void reduce(int64_t *up, int64_t *down)
 {
-  int64_t a = *up, b = *down;
+  const int64_t common = weir_common_divisor(*up, *down);
 
-  while (b != 0) {
-    const int64_t rest = a % b;
-
-    a = b;
-    b = rest;
-  }
-  *up /= a;
-  *down /= a;
+  *up /= common;
+  *down /= common;
 }
 
 int64_t weir_design_polyphase_taps(int64_t up, int64_t down)

@@ -225,21 +225,10 @@ static weir_series by_filter(weir_graph *g, weir_series s, int64_t up, int64_t d
   return weir_series_mask(g, s);
 }
 
-static int64_t common(int64_t a, int64_t b)
-{
-  while (b != 0) {
-    const int64_t rest = a % b;
-
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 weir_series weir_stream_resample(weir_graph *g, weir_series s, weir_stream_method method,
                                  int64_t up, int64_t down, int64_t tolerance)
 {
-  const int64_t divisor = up > 0 && down > 0 ? common(up, down) : 1;
+  const int64_t divisor = up > 0 && down > 0 ? weir_common_divisor(up, down) : 1;
   weir_status status = WEIR_OK;
 
   up /= divisor;

@@ -1,0 +1,36 @@
+/* weir_integer.h - integer arithmetic that C leaves out. */
+#ifndef WEIR_INTEGER_H
+#define WEIR_INTEGER_H
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Floor division and modulo for any sign of a; b > 0. */
+static inline int64_t weir_floor_div(int64_t a, int64_t b)
+{
+  return a / b - (a % b < 0);
+}
+static inline int64_t weir_floor_mod(int64_t a, int64_t b)
+{
+  const int64_t r = a % b;
+
+  return r < 0 ? r + b : r;
+}
+
+/* Greatest common divisor of a and b >= 0, by Euclid's algorithm; that of 0 and 0 is 0. */
+static inline int64_t weir_common_divisor(int64_t a, int64_t b)
+{
+  while (b != 0) {
+    const int64_t rest = a % b;
+
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
