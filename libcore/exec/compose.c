@@ -83,23 +83,10 @@ weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi)
   return box;
 }
 
-/* Array dimension of the operand that moves with the loop's time, or -1. */
-static int time_dim(const weir_operand *o, int loop_time)
+/* Slots of a loop that a stream of `n` slots gives. */
+static int64_t slots_of(const weir_pace *pace, int64_t n)
 {
-  for (int d = 0; d < o->rank && loop_time >= 0; d++) {
-    if (o->index[d].coef[loop_time] != 0) {
-      return d;
-    }
-  }
-  return -1;
-}
-
-/* Slots of a loop that a stream of `n` slots gives, when index = floor((c t + ..) / div). */
-static int64_t slots_of(const weir_index *x, int time, int64_t n)
-{
-  const int64_t c = x->coef[time], div = x->div > 1 ? x->div : 1;
-
-  return weir_floor_div(n * div + c - 1, c);
+  return weir_floor_div(n * pace->down + pace->up - 1, pace->up);
 }
 
 int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
@@ -108,11 +95,11 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
   int64_t end = WEIR_UNBOUNDED;
 
   for (int i = 0; i < a->n_in; i++) {
-    const int d = time_dim(&a->in[i], loop->time);
+    const weir_pace pace = weir_operand_pace(&a->in[i], loop->time);
     const exec_array *array = &p->arrays[loop->loop->in[i]];
 
-    if (d >= 0 && array->time == d && array->end < WEIR_UNBOUNDED) {
-      const int64_t n = slots_of(&a->in[i].index[d], loop->time, array->end);
+    if (pace.dim >= 0 && array->time == pace.dim && array->end < WEIR_UNBOUNDED) {
+      const int64_t n = slots_of(&pace, array->end);
 
       end = n < end ? n : end;
     }
@@ -144,7 +131,8 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   const weir_access *a = &loop->loop->access;
   const weir_operand *o = &a->in[i];
   const exec_array *array = &p->arrays[loop->loop->in[i]];
-  const int d = time_dim(o, loop->time);
+  const weir_pace pace = weir_operand_pace(o, loop->time);
+  const int d = pace.dim;
   weir_box beyond = {.rank = o->rank};
 
   if (d < 0 || array->time != d || front >= array->end) {
@@ -157,7 +145,7 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   beyond.hi[d] = array->end;
   const weir_box touched = weir_affected(a, i, &beyond);
   /* What looks back does not run ahead of the stream either: it may end here. */
-  const int64_t most = slots_of(&o->index[d], loop->time, front);
+  const int64_t most = slots_of(&pace, front);
 
   return weir_box_empty(&touched) || touched.lo[loop->time] > most ? most : touched.lo[loop->time];
 }
@@ -201,7 +189,7 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep)
     const exec_loop *loop = &group->loops[k];
 
     for (int i = 0; i < loop->loop->access.n_in && !weir_box_empty(&boxes[k]); i++) {
-      const int d = time_dim(&loop->loop->access.in[i], loop->time);
+      const int d = weir_operand_pace(&loop->loop->access.in[i], loop->time).dim;
 
       if (d >= 0 && loop->in_local[i] < 0) {
         const weir_region r = weir_needed(&loop->loop->access, i, &boxes[k]);

@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-/* First and last value that the iterations of the box give index x, before division. */
-static void range_of(const native_walk *w, const weir_index *x, int64_t *lo, int64_t *hi)
-{
-  *lo = x->offset + (x->gather > 0 ? x->gather_lo : 0);
-  *hi = x->offset + (x->gather > 0 ? x->gather_hi - 1 : 0);
-  for (int k = 0; k < w->f->access->n_dims; k++) {
-    const int64_t a = x->coef[k] * w->lo[k], b = x->coef[k] * (w->hi[k] - 1);
-    *lo += a < b ? a : b;
-    *hi += a < b ? b : a;
-  }
-}
-
 /* Numerators below this stay inside an extent. */
 static int64_t limit_of(const weir_index *x, int64_t extent)
 {
@@ -41,8 +29,8 @@ static bool stays_inside(const native_walk *w)
       if (!is_bordered(&a->in[k], d)) {
         continue;
       }
-      range_of(w, &a->in[k].index[d], &lo, &hi);
-      if (lo < 0 || hi >= limit_of(&a->in[k].index[d], w->run->in[k].extent[d])) {
+      weir_index_range(&a->in[k].index[d], &w->run->box, &lo, &hi);
+      if (lo < 0 || hi >= w->run->in[k].extent[d]) {
         return false;
       }
     }

@@ -5,41 +5,24 @@
 
 #define LARGEST ((int64_t)1 << 31) /* terms of a ratio; beyond it streams count as unrelated */
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-  while (b != 0) {
-    const int64_t rest = a % b;
-
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* up/down * times/by in lowest terms; false when a term gets too large. */
 static bool scale(exec_rate *r, int64_t times, int64_t by)
 {
-  const int64_t g = common_divisor(times, by);
-  const int64_t a = common_divisor(r->up, by / g), b = common_divisor(times / g, r->down);
+  const int64_t g = weir_common_divisor(times, by);
+  const int64_t a = weir_common_divisor(r->up, by / g), b = weir_common_divisor(times / g, r->down);
 
   r->up = (r->up / a) * (times / g / b);
   r->down = (r->down / b) * (by / g / a);
   return r->up <= LARGEST && r->down <= LARGEST;
 }
 
-/* Coefficient and divisor with which an operand's array follows the loop's time; false where it
- * does not. */
+/* How an operand's array follows the loop's time; false where it does not. */
 static bool follows_time(const weir_plan *p, const exec_loop *loop, const weir_operand *o,
-                         int32_t array, int64_t *c, int64_t *div)
+                         int32_t array, weir_pace *pace)
 {
-  const int d = p->arrays[array].time;
-
-  if (loop->time < 0 || d < 0 || o->index[d].coef[loop->time] <= 0) {
-    return false;
-  }
-  *c = o->index[d].coef[loop->time];
-  *div = o->index[d].div > 1 ? o->index[d].div : 1;
-  return *c <= LARGEST && *div <= LARGEST;
+  *pace = weir_operand_pace(o, loop->time);
+  return pace->dim >= 0 && pace->dim == p->arrays[array].time && pace->up > 0 &&
+         pace->up <= LARGEST && pace->down <= LARGEST;
 }
 
 /* Gives the arrays of one loop the rates that follow from one of them; true when any got one. */
@@ -53,16 +36,17 @@ static bool spread_loop(const weir_plan *p, const exec_loop *loop, int32_t base,
     for (int k = 0; k < a->n_in + a->n_out; k++) {
       const bool input = k < a->n_in;
       const int32_t array = input ? loop->loop->in[k] : loop->loop->out[k - a->n_in];
-      int64_t c, div;
+      weir_pace pace;
 
-      if (!follows_time(p, loop, input ? &a->in[k] : &a->out[k - a->n_in], array, &c, &div)) {
+      if (!follows_time(p, loop, input ? &a->in[k] : &a->out[k - a->n_in], array, &pace)) {
         continue;
       }
       exec_rate r = pass == 0 ? rates[array] : time;
 
-      if (pass == 0 && r.base == base && time.base < 0 && scale(&r, div, c)) {
+      if (pass == 0 && r.base == base && time.base < 0 && scale(&r, pace.down, pace.up)) {
         time = r;
-      } else if (pass == 1 && r.base == base && rates[array].base < 0 && scale(&r, c, div)) {
+      } else if (pass == 1 && r.base == base && rates[array].base < 0 &&
+                 scale(&r, pace.up, pace.down)) {
         rates[array] = r;
         changed = true;
       }
@@ -125,7 +109,7 @@ int64_t weir_plan_period(const weir_plan *p)
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const int64_t down = p->rates[a].base < 0 ? 1 : p->rates[a].down;
 
-    if (__builtin_mul_overflow(period, down / common_divisor(period, down), &period)) {
+    if (__builtin_mul_overflow(period, down / weir_common_divisor(period, down), &period)) {
       return INT64_MAX;
     }
   }

@@ -16,45 +16,6 @@ typedef struct walk {
   double hold;   /* slots of absence that scans and calls wait for, in input slots */
 } walk;
 
-static int time_of(const weir_operand *o, int loop_time)
-{
-  for (int d = 0; d < o->rank && loop_time >= 0; d++) {
-    if (o->index[d].coef[loop_time] != 0) {
-      return d;
-    }
-  }
-  return -1;
-}
-
-/* Range of the index of array dimension d around c/div * t, far from both ends of the stream, where
- * no border acts; exact over the phases of the division, or, of many, less than one wider. */
-static bool tap_range(const weir_access *a, int i, int d, int loop_time, double *lo, double *hi)
-{
-  enum { PHASES = 64 };
-  const weir_index *x = &a->in[i].index[d];
-  const int64_t div = x->div > 1 ? x->div : 1, start = EXEC_FAR / div * div;
-  const int64_t origin = start / div * x->coef[loop_time];
-  const double wider = div > PHASES ? (double)(div - 1) / (double)div : 0;
-  weir_box box = weir_iterations(a);
-
-  for (int64_t phase = 0; phase < (div > PHASES ? 1 : div); phase++) {
-    box.lo[loop_time] = start + phase;
-    box.hi[loop_time] = start + phase + 1;
-    const weir_region r = weir_needed(a, i, &box);
-    const double at = (double)phase * (double)x->coef[loop_time] / (double)div;
-
-    if (weir_region_empty(&r)) {
-      return false;
-    }
-    const double first = (double)(r.part[d][0].lo - origin) - at - wider;
-    const double last = (double)(r.part[d][r.n[d] - 1].hi - 1 - origin) - at + wider;
-
-    *lo = phase == 0 || first < *lo ? first : *lo;
-    *hi = phase == 0 || last > *hi ? last : *hi;
-  }
-  return true;
-}
-
 static bool depends_on_time(const weir_access *a, int loop_time)
 {
   for (int32_t i = 0; i < a->body.n; i++) {
@@ -77,18 +38,22 @@ static double larger(double a, double b)
 static void through(const exec_loop *loop, int i, const walk *from, walk *to)
 {
   const weir_access *a = &loop->loop->access;
-  const int d = time_of(&a->in[i], loop->time);
-  double lo = 0, hi = 0;
+  const weir_pace pace = weir_operand_pace(&a->in[i], loop->time);
+  weir_box box = weir_iterations(a);
+  int64_t least = 0, most = 0;
 
-  if (!from->reached || d < 0) {
+  if (!from->reached || pace.dim < 0) {
     return;
   }
-  if (!tap_range(a, i, d, loop->time, &lo, &hi)) {
+  box.lo[loop->time] = 0;
+  box.hi[loop->time] = 1;
+  if (weir_box_empty(&box)) {
     return;
   }
-  const double div = a->in[i].index[d].div > 1 ? (double)a->in[i].index[d].div : 1;
+  weir_operand_lag(&a->in[i], loop->time, &box, &least, &most);
+  const double lo = (double)least / (double)pace.down, hi = (double)most / (double)pace.down;
 
-  to->ratio = from->ratio * div / (double)a->in[i].index[d].coef[loop->time];
+  to->ratio = from->ratio * (double)pace.down / (double)pace.up;
   to->behind = larger(to->behind, from->behind - lo / from->ratio);
   to->ahead = larger(to->ahead, from->ahead + hi / from->ratio);
   to->hold = larger(to->hold, from->hold);

@@ -20,16 +20,12 @@ static const weir_operand *side_operand(const vm_frame *f, int side, const weir_
 /* True when no iteration of the box leaves the array in this dimension. */
 static bool stays_inside(const vm_frame *f, const weir_index *x, int64_t extent)
 {
-  int64_t lo = x->offset, hi = x->offset;
+  int64_t lo, hi;
 
   if (x->border == WEIR_BORDER_NEVER) {
     return true;
   }
-  for (int k = 0; k < f->p->access.n_dims; k++) {
-    const int64_t a = x->coef[k] * f->run->box.lo[k], b = x->coef[k] * (f->run->box.hi[k] - 1);
-    lo += a < b ? a : b;
-    hi += a < b ? b : a;
-  }
+  weir_index_range(x, &f->run->box, &lo, &hi);
   return lo >= 0 && hi < extent;
 }
 

@@ -130,6 +130,52 @@ int64_t weir_index_raw(const weir_index *x, int n_dims, const int64_t *iteration
   return x->div > 1 ? weir_floor_div(sum, x->div) : sum;
 }
 
+bool weir_index_same(const weir_index *a, const weir_index *b, int n_dims)
+{
+  return memcmp(a->coef, b->coef, (size_t)n_dims * sizeof a->coef[0]) == 0 &&
+         a->offset == b->offset && weir_index_divisor(a) == weir_index_divisor(b) &&
+         a->border == b->border && memcmp(&a->fill, &b->fill, sizeof a->fill) == 0 &&
+         a->gather == b->gather && a->gather_lo == b->gather_lo && a->gather_hi == b->gather_hi;
+}
+
+int weir_index_follows(const weir_index *x, int n_dims)
+{
+  int found = -1;
+
+  if (x->offset != 0 || x->div > 1 || x->gather != 0) {
+    return -1;
+  }
+  for (int k = 0; k < n_dims; k++) {
+    if (x->coef[k] != 0) {
+      if (x->coef[k] != 1 || found >= 0) {
+        return -1;
+      }
+      found = k;
+    }
+  }
+  return found;
+}
+
+double weir_index_advance(const weir_index *x, int n_dims, const double *step)
+{
+  double sum = 0;
+
+  for (int k = 0; k < n_dims; k++) {
+    sum += x->coef[k] != 0 ? (double)x->coef[k] * step[k] : 0;
+  }
+  return sum / (double)weir_index_divisor(x);
+}
+
+weir_pace weir_operand_pace(const weir_operand *x, int k)
+{
+  for (int d = x->role == WEIR_ROLE_STATE ? 1 : 0; d < x->rank && k >= 0; d++) {
+    if (x->index[d].coef[k] != 0) {
+      return (weir_pace){d, x->index[d].coef[k], weir_index_divisor(&x->index[d])};
+    }
+  }
+  return (weir_pace){.dim = -1, .down = 1};
+}
+
 int64_t weir_index_border(const weir_index *x, int64_t raw, int64_t extent, bool *inside)
 {
   *inside = raw >= 0 && raw < extent;

@@ -156,7 +156,7 @@ void weir_use_init(const weir_access *a, int operand, const weir_box *box, struc
 static bool intervals(const struct weir_use *u, int d, const struct part *p, weir_region *r)
 {
   const weir_index *x = &u->x->index[d];
-  const weir_wide div = weir_index_div(x);
+  const weir_wide div = weir_index_divisor(x);
   weir_wide lo, hi;
 
   weir_index_span(x, &u->box, &lo, &hi);
@@ -209,16 +209,6 @@ bool weir_use_region(const struct weir_use *u, weir_region *r)
   return exact;
 }
 
-static int64_t divisor_of(int64_t a, int64_t b)
-{
-  while (b != 0) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* One index of two terms without limits: with g = gcd(c1, c2), p = c2 / g, q = c1 / g the sums
  * c1 i + c2 j coincide where i moves by p and j back by q. */
 static bool two_terms(const struct weir_use *u, int d, const struct part *p, int64_t *count)
@@ -235,7 +225,7 @@ static bool two_terms(const struct weir_use *u, int d, const struct part *p, int
       term[n_terms++] = k;
     }
   }
-  if (x->gather != 0 || p->limits.n > 0 || n_terms != 2 || weir_index_div(x) != 1) {
+  if (x->gather != 0 || p->limits.n > 0 || n_terms != 2 || weir_index_divisor(x) != 1) {
     return false;
   }
   weir_index_span(x, &u->box, &lo, &hi);
@@ -245,7 +235,7 @@ static bool two_terms(const struct weir_use *u, int d, const struct part *p, int
   const weir_wide n = (weir_wide)u->box.hi[term[0]] - u->box.lo[term[0]];
   const weir_wide k = (weir_wide)u->box.hi[term[1]] - u->box.lo[term[1]];
   const int64_t c1 = llabs(x->coef[term[0]]), c2 = llabs(x->coef[term[1]]);
-  const int64_t g = divisor_of(c1, c2);
+  const int64_t g = weir_common_divisor(c1, c2);
   const weir_wide over_n = n - c2 / g, over_k = k - c1 / g;
   const weir_wide distinct = n * k - (over_n > 0 && over_k > 0 ? over_n * over_k : 0);
 
@@ -269,11 +259,11 @@ static int64_t period_of(const struct weir_use *u, const struct part *p, int k)
     weir_index_span(x, &u->box, &lo, &hi);
     const bool folds = x->border >= WEIR_BORDER_WRAP && (lo < 0 || hi >= u->x->extent[d]);
     const bool alone = dims == 1u << k && x->gather == 0;
-    if (alone && !folds && llabs(x->coef[k]) >= weir_index_div(x)) {
+    if (alone && !folds && llabs(x->coef[k]) >= weir_index_divisor(x)) {
       return 0;
     }
-    if (alone && x->border == WEIR_BORDER_WRAP && weir_index_div(x) == 1 && period == 1) {
-      period = u->x->extent[d] / divisor_of(u->x->extent[d], llabs(x->coef[k]));
+    if (alone && x->border == WEIR_BORDER_WRAP && weir_index_divisor(x) == 1 && period == 1) {
+      period = u->x->extent[d] / weir_common_divisor(u->x->extent[d], llabs(x->coef[k]));
     } else {
       period = -1;
     }

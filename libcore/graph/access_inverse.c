@@ -103,10 +103,25 @@ bool weir_form_tighten(const int64_t *coef, weir_wide lo, weir_wide hi, weir_box
   return tighten(coef, &(struct teeth){lo, hi, 0}, 1, box);
 }
 
+bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t lo, int64_t hi,
+                      weir_interval *iterations)
+{
+  const weir_wide div = weir_index_divisor(x);
+  weir_box others = *box;
+  weir_wide rest_lo, rest_hi;
+
+  WEIR_ASSERT(x->coef[k] != 0 && x->gather == 0);
+  others.lo[k] = 0;
+  others.hi[k] = 1;
+  weir_form_span(x->coef, &others, &rest_lo, &rest_hi);
+  return solve(&(struct teeth){lo * div - x->offset, hi * div - x->offset, 0}, x->coef[k], rest_lo,
+               rest_hi, iterations);
+}
+
 /* The same for raw indices. */
 static bool index_tighten(const weir_index *x, const struct teeth *t, int n, weir_box *box)
 {
-  const weir_wide div = weir_index_div(x);
+  const weir_wide div = weir_index_divisor(x);
   const weir_wide least = x->offset + (weir_wide)(x->gather > 0 ? x->gather_lo : 0);
   const weir_wide most = x->offset + (weir_wide)(x->gather > 0 ? x->gather_hi - 1 : 0);
   struct teeth sums[2];

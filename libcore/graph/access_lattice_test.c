@@ -87,6 +87,49 @@ static void far_hits_are_found_without_search(void **state)
   assert_true(weir_first_hit(2, 1, 2 * far, 1, 2 * far) == 2 * far); /* never even */
 }
 
+/* Index floor((c i + e k + offset) / div) over i and k: its range, what reaches an interval, and
+ * how far it lies from c i / div. */
+static void one_index_equals_enumeration(void **state)
+{
+  for (uint32_t n = 0; n < 4000; n++) {
+    struct dice d = {n, 4000};
+    weir_operand o = {.rank = 1, .extent = {1}};
+    weir_index *x = &o.index[0];
+    *x = (weir_index){.coef = {roll_not_0(&d, 9), roll(&d, -9, 9)},
+                      .offset = roll(&d, -30, 30),
+                      .div = roll(&d, 0, 9)};
+    const int64_t c = x->coef[0], div = weir_index_divisor(x), lo = roll(&d, -40, 40),
+                  hi = roll(&d, lo + 1, lo + 40);
+    const weir_box box = {2, {-90, roll(&d, -3, 3)}, {90, roll(&d, 4, 9)}};
+    int64_t range[2] = {INT64_MAX, INT64_MIN}, lag[2] = {INT64_MAX, INT64_MIN};
+    weir_interval users = {INT64_MAX, INT64_MIN}, found = {-90, 90};
+    for (int64_t i = -90; i < 90; i++) {
+      int64_t least = INT64_MAX, most = INT64_MIN; /* with the other term anywhere */
+      for (int64_t k = box.lo[1]; k < box.hi[1]; k++) {
+        const int64_t raw = weir_index_raw(x, 2, (int64_t[]){i, k}, 0), off = div * raw - c * i;
+        least = raw < least ? raw : least;
+        most = raw > most ? raw : most;
+        lag[0] = off < lag[0] ? off : lag[0];
+        lag[1] = off > lag[1] ? off : lag[1];
+      }
+      range[0] = least < range[0] ? least : range[0];
+      range[1] = most > range[1] ? most : range[1];
+      if (least < hi && most >= lo) {
+        users.lo = i < users.lo ? i : users.lo;
+        users.hi = i + 1;
+      }
+    }
+    int64_t least, most, behind, ahead;
+    weir_index_range(x, &box, &least, &most);
+    weir_operand_lag(&o, 0, &box, &behind, &ahead);
+    const bool any = weir_index_solve(x, 0, &box, lo, hi, &found);
+    if (least != range[0] || most != range[1] || behind != lag[0] || ahead != lag[1] ||
+        any != (users.lo < users.hi) || (any && (found.lo != users.lo || found.hi != users.hi))) {
+      fail_case("one index", n);
+    }
+  }
+}
+
 /* y[t] = sum over k of h[k, (down t + delay) mod up] x[floor((down t + delay) / up) - k], and what
  * is present there. */
 static weir_access resampler(int64_t up, int64_t down, int64_t delay, int64_t taps, int64_t n)
@@ -188,6 +231,7 @@ int main(void)
       cmocka_unit_test(large_strips_do_not_overflow),
       cmocka_unit_test(first_hits_are_those_of_enumeration),
       cmocka_unit_test(far_hits_are_found_without_search),
+      cmocka_unit_test(one_index_equals_enumeration),
       cmocka_unit_test(coefficients_of_random_resamplers_equal_enumeration),
       cmocka_unit_test(long_filters_are_counted_at_once),
   };

@@ -1,6 +1,8 @@
 /* access_range.c - regions by corner rules: needed, written, halo. */
 #include "graph/graph_priv.h"
 
+#include <stdlib.h>
+
 void weir_form_span(const int64_t *coef, const weir_box *box, weir_wide *lo, weir_wide *hi)
 {
   *lo = *hi = 0;
@@ -17,8 +19,46 @@ void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, we
   weir_form_span(x->coef, box, lo, hi);
   *lo += x->offset + (weir_wide)(x->gather > 0 ? x->gather_lo : 0);
   *hi += x->offset + (weir_wide)(x->gather > 0 ? x->gather_hi - 1 : 0);
-  *lo = weir_wide_floor_div(*lo, weir_index_div(x));
-  *hi = weir_wide_floor_div(*hi, weir_index_div(x));
+  *lo = weir_wide_floor_div(*lo, weir_index_divisor(x));
+  *hi = weir_wide_floor_div(*hi, weir_index_divisor(x));
+}
+
+static int64_t cut(weir_wide x)
+{
+  static const int64_t most = INT64_C(1) << 62;
+
+  return x > most ? most : x < -most ? -most : (int64_t)x;
+}
+
+void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, int64_t *most)
+{
+  weir_wide lo, hi;
+
+  weir_index_span(x, box, &lo, &hi);
+  *least = cut(lo);
+  *most = cut(hi);
+}
+
+void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
+                      int64_t *most)
+{
+  const weir_pace pace = weir_operand_pace(x, k);
+  weir_index rest = x->index[pace.dim];
+  weir_box others = *box;
+  weir_wide lo, hi;
+
+  WEIR_ASSERT(pace.dim >= 0);
+  others.lo[k] = 0;
+  others.hi[k] = 1;
+  rest.div = 1;
+  weir_index_span(&rest, &others, &lo, &hi);
+  /* up i + rest = down * index + remainder, and the remainder takes, over all i, every value that
+   * differs from the rest by a multiple of both. */
+  const int64_t step = weir_common_divisor(llabs(pace.up), pace.down);
+  const weir_wide low = lo - weir_wide_floor_div(lo, step) * step;
+  const weir_wide high = hi - weir_wide_floor_div(hi, step) * step;
+  *least = cut(lo - (pace.down - step + low));
+  *most = cut(hi - high);
 }
 
 /* Mirroring is continuous, so the image of an interval is one interval: between the images of its

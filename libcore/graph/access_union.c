@@ -56,13 +56,6 @@ weir_wide weir_regions_union(const weir_region *r, int n)
   return n == 0 ? 0 : sweep(r, n, (UINT64_C(1) << n) - 1, 0);
 }
 
-static bool same_index(const weir_index *a, const weir_index *b, int n_dims)
-{
-  return weir_same_form(a->coef, b->coef, n_dims) && a->offset == b->offset &&
-         weir_index_div(a) == weir_index_div(b) && a->border == b->border && a->gather == 0 &&
-         b->gather == 0;
-}
-
 /* True when both uses touch the same elements because they say the same. */
 static bool same_use(const struct weir_use *a, const struct weir_use *b)
 {
@@ -72,7 +65,8 @@ static bool same_use(const struct weir_use *a, const struct weir_use *b)
     same = a->box.lo[k] == b->box.lo[k] && a->box.hi[k] == b->box.hi[k];
   }
   for (int d = 0; same && d < a->x->rank; d++) {
-    same = same_index(&a->x->index[d], &b->x->index[d], a->box.rank);
+    same = a->x->index[d].gather == 0 &&
+           weir_index_same(&a->x->index[d], &b->x->index[d], a->box.rank);
   }
   for (int i = 0; same && i < a->limits.n; i++) {
     const struct weir_limit *l = &a->limits.at[i], *m = &b->limits.at[i];

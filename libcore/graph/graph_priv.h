@@ -46,10 +46,6 @@ static inline weir_wide weir_wide_ceil_div(weir_wide a, weir_wide b)
 {
   return -weir_wide_floor_div(-a, b);
 }
-static inline int64_t weir_index_div(const weir_index *x)
-{
-  return x->div > 1 ? x->div : 1;
-}
 
 /* access_lattice.c: points of 0 <= i < n, 0 <= j < m with lo <= a i + b j < hi; n, m > 0, a and b
  * not 0, lo <= hi. */
@@ -91,7 +87,7 @@ struct weir_limit {
 /* That the index lies inside an array dimension; it gathers nothing. */
 static inline struct weir_limit weir_limit_of(const weir_index *x, int64_t extent)
 {
-  const weir_wide end = (weir_wide)extent * weir_index_div(x);
+  const weir_wide end = (weir_wide)extent * weir_index_divisor(x);
 
   return (struct weir_limit){x->coef, -(weir_wide)x->offset, end - x->offset};
 }

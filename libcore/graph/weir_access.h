@@ -207,6 +207,37 @@ void weir_halo(const weir_access *a, int operand, const weir_box *iterations, co
  * 0. */
 int64_t weir_index_raw(const weir_index *x, int n_dims, const int64_t *iteration, int64_t gathered);
 int64_t weir_index_border(const weir_index *x, int64_t raw, int64_t extent, bool *inside);
+/* div, or the 1 that 0 stands for. */
+static inline int64_t weir_index_divisor(const weir_index *x)
+{
+  return x->div > 1 ? x->div : 1;
+}
+/* True when both say the same of every iteration of n_dims dimensions. */
+bool weir_index_same(const weir_index *a, const weir_index *b, int n_dims);
+/* The iteration dimension whose number the index is, nothing added, or -1. */
+int weir_index_follows(const weir_index *x, int n_dims);
+/* How far the index moves when the iteration moves by step[k] along every dimension k. */
+double weir_index_advance(const weir_index *x, int n_dims, const double *step);
+/* Least and greatest index over a box that is not empty, before the border rule; a gathered value
+ * takes its whole declared range. Cut at 2^62. */
+void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, int64_t *most);
+/* Shrinks *iterations, of dimension k, to those whose index before the border rule may lie in
+ * [lo, hi) while the other dimensions are anywhere in `box`, which is not empty along them; false
+ * when there are none. coef[k] is not 0, the index gathers nothing. */
+bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t lo, int64_t hi,
+                      weir_interval *iterations);
+
+/* How an array moves with one iteration dimension: its dimension `dim` (the first that does, -1:
+ * none) by up / down elements an iteration. */
+typedef struct weir_pace {
+  int dim;
+  int64_t up, down;
+} weir_pace;
+weir_pace weir_operand_pace(const weir_operand *x, int k);
+/* Bounds, both of them reached, of down * index - up * i over all iterations i of dimension k, the
+ * others in `box`, which is not empty along them; before the border rule. Cut at 2^62. */
+void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
+                      int64_t *most);
 
 #ifdef __cplusplus
 }

@@ -3,43 +3,42 @@
 
 #include <string.h>
 
-static int64_t divisor(const weir_index *x)
-{
-  return x->div > 1 ? x->div : 1;
-}
-
 static int64_t extent_of(const weir_dim *d, int64_t slots)
 {
   return d->hi >= WEIR_UNBOUNDED ? slots : d->hi - d->lo;
 }
 
+/* The ranges as a box; what is not bounded stands still. */
+static weir_box box_of(const weir_reach *r, int rank)
+{
+  weir_box b = {.rank = rank};
+
+  for (int k = 0; k < rank; k++) {
+    b.lo[k] = r->whole[k] ? 0 : r->lo[k];
+    b.hi[k] = r->whole[k] ? 1 : r->hi[k];
+  }
+  return b;
+}
+
 void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir_reach *iterations,
                          weir_reach *elements)
 {
+  const weir_box box = box_of(iterations, a->n_dims);
+
   *elements = (weir_reach){.any = iterations->any};
-  for (int d = o->role == WEIR_ROLE_STATE ? 1 : 0; d < o->rank; d++) {
+  for (int d = 0; d < o->rank; d++) {
     const weir_index *x = &o->index[d];
-    int64_t lo = x->offset, hi = x->offset;
-    bool whole =
-        x->gather != 0 || x->border == WEIR_BORDER_WRAP || x->border == WEIR_BORDER_REFLECT;
-
-    for (int k = 0; k < a->n_dims; k++) {
-      const int64_t c = x->coef[k];
-
-      if (c != 0 && iterations->whole[k]) {
-        whole = true;
-      } else if (c != 0) {
-        lo += c > 0 ? c * iterations->lo[k] : c * (iterations->hi[k] - 1);
-        hi += c > 0 ? c * (iterations->hi[k] - 1) : c * iterations->lo[k];
-      }
-    }
     /* A division adds one on either side: its phase depends on where the tile is. */
-    elements->whole[d] = whole;
-    elements->lo[d] = weir_floor_div(lo, divisor(x)) - (divisor(x) > 1);
-    elements->hi[d] = weir_floor_div(hi, divisor(x)) + 1 + (divisor(x) > 1);
-  }
-  for (int d = 0; d < o->rank && o->role == WEIR_ROLE_STATE; d++) {
-    elements->whole[d] = true;
+    const int64_t phase = weir_index_divisor(x) > 1;
+
+    elements->whole[d] = o->role == WEIR_ROLE_STATE || x->gather != 0 ||
+                         x->border == WEIR_BORDER_WRAP || x->border == WEIR_BORDER_REFLECT;
+    for (int k = 0; k < a->n_dims; k++) {
+      elements->whole[d] = elements->whole[d] || (x->coef[k] != 0 && iterations->whole[k]);
+    }
+    weir_index_range(x, &box, &elements->lo[d], &elements->hi[d]);
+    elements->lo[d] -= phase;
+    elements->hi[d] += 1 + phase;
   }
 }
 
@@ -50,25 +49,34 @@ int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent)
   return r->whole[d] || n > extent ? extent : n < 0 ? 0 : n;
 }
 
-bool weir_reach_is_identity(const weir_operand *o, const weir_access *a)
+bool weir_reach_is_permutation(const weir_operand *o, const weir_access *a, int *order)
 {
+  unsigned used = 0;
+
   if (o->rank != a->n_dims || o->role != WEIR_ROLE_DATA) {
     return false;
   }
   for (int d = 0; d < o->rank; d++) {
-    const weir_index *x = &o->index[d];
+    const int k = weir_index_follows(&o->index[d], a->n_dims);
 
-    if (x->offset != 0 || x->div > 1 || x->gather != 0 || a->dim[d].lo != 0 ||
-        a->dim[d].hi != o->extent[d]) {
+    if (k < 0 || (used >> k & 1u) != 0 || a->dim[k].lo != 0 || a->dim[k].hi != o->extent[d]) {
       return false;
     }
-    for (int k = 0; k < a->n_dims; k++) {
-      if (x->coef[k] != (k == d)) {
-        return false;
-      }
-    }
+    order[d] = k;
+    used |= 1u << k;
   }
   return true;
+}
+
+bool weir_reach_is_identity(const weir_operand *o, const weir_access *a)
+{
+  int order[WEIR_MAX_RANK];
+  bool same = weir_reach_is_permutation(o, a, order);
+
+  for (int d = 0; d < o->rank && same; d++) {
+    same = order[d] == d;
+  }
+  return same;
 }
 
 /* Extent of the one reduced dimension k of the index and what it is multiplied with elsewhere: the
@@ -123,18 +131,25 @@ static weir_reach writers_of(const weir_access *a, const weir_operand *out,
                              const weir_reach *elements, int64_t slots)
 {
   weir_reach r = {.any = true};
+  weir_box whole = {.rank = a->n_dims};
 
   for (int k = 0; k < a->n_dims; k++) {
-    r.lo[k] = a->dim[k].lo;
-    r.hi[k] = a->dim[k].lo + extent_of(&a->dim[k], slots);
-    for (int d = 0; d < out->rank; d++) {
-      if (out->index[d].coef[k] == 1) {
-        r.lo[k] = elements->lo[d] - out->index[d].offset;
-        r.hi[k] = elements->hi[d] - out->index[d].offset;
-        r.whole[k] = elements->whole[d];
-      } else if (out->index[d].coef[k] != 0) {
-        r.whole[k] = true;
-      }
+    r.lo[k] = whole.lo[k] = a->dim[k].lo;
+    r.hi[k] = whole.hi[k] = a->dim[k].lo + extent_of(&a->dim[k], slots);
+  }
+  for (int k = 0; k < a->n_dims; k++) {
+    const weir_pace pace = weir_operand_pace(out, k);
+    weir_interval found = {-WEIR_UNBOUNDED, WEIR_UNBOUNDED};
+
+    if (pace.dim < 0) {
+      continue;
+    }
+    r.whole[k] = pace.up != 1 || pace.down != 1 || elements->whole[pace.dim];
+    if (!r.whole[k]) {
+      (void)weir_index_solve(&out->index[pace.dim], k, &whole, elements->lo[pace.dim],
+                             elements->hi[pace.dim], &found);
+      r.lo[k] = found.lo;
+      r.hi[k] = found.hi;
     }
   }
   return r;
@@ -181,16 +196,6 @@ typedef struct pace {
   bool any;
 } pace;
 
-static double pace_of_index(const weir_index *x, const weir_access *a, const pace *p)
-{
-  double sum = 0;
-
-  for (int k = 0; k < a->n_dims; k++) {
-    sum += x->coef[k] != 0 ? (double)x->coef[k] * p->of[k] : 0;
-  }
-  return sum / (double)divisor(x);
-}
-
 /* What a reader's pace asks of the writer; false when it differs from what another reader asked. */
 static bool ask(pace *writer, const weir_access *w, const weir_operand *out, const weir_access *r,
                 const weir_operand *in, const pace *reader)
@@ -198,10 +203,11 @@ static bool ask(pace *writer, const weir_access *w, const weir_operand *out, con
   pace asked = {.any = true};
 
   for (int k = 0; k < w->n_dims; k++) {
-    for (int d = 0; d < out->rank; d++) {
-      if (out->index[d].coef[k] != 0) {
-        asked.of[k] = pace_of_index(&in->index[d], r, reader) / (double)out->index[d].coef[k];
-      }
+    const weir_pace made = weir_operand_pace(out, k);
+
+    if (made.dim >= 0) {
+      asked.of[k] = weir_index_advance(&in->index[made.dim], r->n_dims, reader->of) *
+                    (double)made.down / (double)made.up;
     }
     if (writer->any && writer->of[k] != asked.of[k]) {
       return false;

@@ -31,6 +31,8 @@ void weir_reach_compose(const weir_member *members, int32_t n, const int64_t *ti
 /* Elements of an operand that those iterations touch. */
 void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir_reach *iterations,
                          weir_reach *elements);
+/* Array dimension d of the operand is iteration dimension order[d], one to one and whole. */
+bool weir_reach_is_permutation(const weir_operand *o, const weir_access *a, int *order);
 /* True when the operand reads (writes), at each iteration, the element of the same number. */
 bool weir_reach_is_identity(const weir_operand *o, const weir_access *a);
 /* True when no element of the operand is read by two iterations: whole windows side by side, or one

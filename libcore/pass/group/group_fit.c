@@ -24,11 +24,11 @@ static uint64_t ends_of(const grouping *s, const weir_node *node, bool *plain)
     const int d = weir_graph_get_array(s->g, node->in[i])->desc.time - 1;
 
     for (int k = 0; k < a->n_dims && d >= 0; k++) {
-      const weir_index *x = &a->in[i].index[d];
+      const weir_pace pace = weir_operand_pace(&a->in[i], k);
 
-      if (a->dim[k].time && x->coef[k] != 0) {
+      if (a->dim[k].time && pace.dim == d) {
         ends |= s->ends[node->in[i]];
-        *plain = *plain && x->coef[k] == 1 && x->div <= 1;
+        *plain = *plain && pace.up == 1 && pace.down == 1;
       }
     }
   }

@@ -19,7 +19,7 @@ static bool is_injective(const weir_operand *o, const weir_access *a, int *order
     return false;
   }
   for (int d = 0; d < o->rank; d++) {
-    const int k = lower_follows(&o->index[d], a->n_dims);
+    const int k = weir_index_follows(&o->index[d], a->n_dims);
 
     if (k < 0 || (used >> k & 1) != 0 || a->dim[k].lo != 0 || a->dim[k].hi != o->extent[d]) {
       return false;
@@ -52,7 +52,7 @@ static bool is_movable(const weir_access *a)
       for (int i = 0; i < a->n_dims; i++) {
         still = still && x->coef[i] == 0;
       }
-      if (!still && lower_follows(x, a->n_dims) < 0) {
+      if (!still && weir_index_follows(x, a->n_dims) < 0) {
         return false;
       }
     }

@@ -18,24 +18,6 @@ bool lower_is_pointwise(const weir_access *a)
   return yes;
 }
 
-int lower_follows(const weir_index *x, int n_dims)
-{
-  int found = -1;
-
-  if (x->offset != 0 || x->div > 1 || x->gather != 0) {
-    return -1;
-  }
-  for (int k = 0; k < n_dims; k++) {
-    if (x->coef[k] != 0) {
-      if (x->coef[k] != 1 || found >= 0) {
-        return -1;
-      }
-      found = k;
-    }
-  }
-  return found;
-}
-
 bool lower_reads_remainder(const weir_access *a, int operand)
 {
   for (int32_t i = 0; i < a->body.n; i++) {
@@ -52,11 +34,8 @@ static bool same_operand(const weir_operand *x, const weir_operand *y)
     return false;
   }
   for (int d = 0; d < x->rank; d++) {
-    const weir_index *p = &x->index[d], *q = &y->index[d];
-
-    if (memcmp(p->coef, q->coef, sizeof(p->coef)) != 0 || p->offset != q->offset ||
-        (p->div ? p->div : 1) != (q->div ? q->div : 1) || p->border != q->border ||
-        p->fill != q->fill || p->gather != 0 || q->gather != 0 || x->extent[d] != y->extent[d]) {
+    if (x->index[d].gather != 0 || x->extent[d] != y->extent[d] ||
+        !weir_index_same(&x->index[d], &y->index[d], WEIR_MAX_DIMS)) {
       return false;
     }
   }
@@ -104,7 +83,8 @@ static bool map_operands(lower_merge *m)
         x->gather = m->operand[x->gather - 1] + 1;
       }
       if (m->via != NULL) {
-        *x = lower_follows(x, f->n_dims) < 0 ? *x : m->via->index[lower_follows(x, f->n_dims)];
+        *x = weir_index_follows(x, f->n_dims) < 0 ? *x
+                                                  : m->via->index[weir_index_follows(x, f->n_dims)];
         continue;
       }
       for (int i = 0; i < f->n_dims; i++) {

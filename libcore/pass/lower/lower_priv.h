@@ -5,8 +5,6 @@
 
 /* Each iteration gives its own outputs, and no element is skipped. */
 bool lower_is_pointwise(const weir_access *a);
-/* The iteration dimension that array dimension `x` follows one to one, or -1. */
-int lower_follows(const weir_index *x, int n_dims);
 /* Operands whose REMAINDER is used must keep an operand of their own even when the value is at
  * hand. */
 bool lower_reads_remainder(const weir_access *a, int operand);

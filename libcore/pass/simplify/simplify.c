@@ -36,32 +36,6 @@ void simplify_replace(weir_graph *g, int32_t from, int32_t to)
   }
 }
 
-bool simplify_is_permutation(const weir_operand *o, const weir_access *a, int *order)
-{
-  unsigned used = 0;
-
-  if (o->rank != a->n_dims || o->role != WEIR_ROLE_DATA) {
-    return false;
-  }
-  for (int d = 0; d < o->rank; d++) {
-    const weir_index *x = &o->index[d];
-
-    order[d] = -1;
-    for (int k = 0; k < a->n_dims; k++) {
-      if (x->coef[k] != 0) {
-        order[d] = x->coef[k] == 1 && order[d] < 0 ? k : a->n_dims;
-      }
-    }
-    if (order[d] < 0 || order[d] >= a->n_dims || (used >> order[d] & 1u) != 0 || x->offset != 0 ||
-        x->div > 1 || x->gather != 0 || a->dim[order[d]].lo != 0 ||
-        a->dim[order[d]].hi != o->extent[d]) {
-      return false;
-    }
-    used |= 1u << order[d];
-  }
-  return true;
-}
-
 typedef weir_status (*step)(weir_graph *g, bool *changed);
 
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)

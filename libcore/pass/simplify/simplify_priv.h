@@ -22,6 +22,4 @@ bool simplify_is_plain(const weir_node *node);
 bool simplify_is_inner(const weir_graph *g, const weir_node *node, int o);
 /* Whoever reads or stores array `from` takes `to` instead. */
 void simplify_replace(weir_graph *g, int32_t from, int32_t to);
-/* Array dimension d of the operand is iteration dimension order[d], one to one and whole. */
-bool simplify_is_permutation(const weir_operand *o, const weir_access *a, int *order);
 #endif

@@ -2,21 +2,13 @@
 #include <string.h>
 #include "simplify_priv.h"
 
-static bool same_index(const weir_index *x, const weir_index *y, int n_dims)
-{
-  return memcmp(x->coef, y->coef, (size_t)n_dims * sizeof(x->coef[0])) == 0 &&
-         x->offset == y->offset && (x->div > 1 ? x->div : 1) == (y->div > 1 ? y->div : 1) &&
-         x->border == y->border && memcmp(&x->fill, &y->fill, sizeof(x->fill)) == 0 &&
-         x->gather == y->gather && x->gather_lo == y->gather_lo && x->gather_hi == y->gather_hi;
-}
-
 static bool same_operand(const weir_operand *x, const weir_operand *y, int n_dims)
 {
   if (x->dtype != y->dtype || x->rank != y->rank || x->role != y->role) {
     return false;
   }
   for (int d = 0; d < x->rank; d++) {
-    if (x->extent[d] != y->extent[d] || !same_index(&x->index[d], &y->index[d], n_dims)) {
+    if (x->extent[d] != y->extent[d] || !weir_index_same(&x->index[d], &y->index[d], n_dims)) {
       return false;
     }
   }
