@@ -5,6 +5,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/moving_sum/weir_stream_moving_sum.h"
 #include "stream/op/sos/weir_stream_sos.h"
+#include "stream/weir_gap.h"
 
 /* Standard deviation of the R wave whose filter delay is taken out, s (as detect.front.qrs). */
 #define R_WIDTH 0.01
@@ -62,6 +63,7 @@ typedef struct state {
   double mean; /* of the energy */
   int64_t n;   /* slots in it, up to the memory */
   int64_t next;
+  int64_t since; /* slot where the present stretch began, -1 in a gap */
   int64_t first; /* slot where the block began, -1 outside one */
   int64_t top_at;
   float top;
@@ -74,16 +76,17 @@ static int start(const void *params, void *memory)
   state *s = memory;
 
   (void)params;
-  s->first = -1;
+  s->first = s->since = -1;
   return 1;
 }
 
-/* The block has ended before slot t. */
-static void close_block(const search *p, state *s, int64_t t, ps_events *found)
+/* The block has ended before slot t, at a gap or not. */
+static void close_block(const search *p, state *s, int64_t t, int gap, ps_events *found)
 {
   const int64_t at = (int64_t)floor((double)s->top_at - p->lag + 0.5);
+  const int cut = s->top_at == s->since || (gap && s->top_at == t - 1);
 
-  if (s->first >= 0 && t - s->first >= p->least && at >= 0 &&
+  if (s->first >= 0 && t - s->first >= p->least && !cut && at >= s->since &&
       (s->last == 0 || at - (s->last - 1) >= p->refractory)) {
     const int64_t since = s->last > 0 && !s->broken ? at - (s->last - 1) : 0;
     const float values[PS_AVERAGES_VALUES] = {(float)((double)since / p->rate), s->top};
@@ -95,31 +98,36 @@ static void close_block(const search *p, state *s, int64_t t, ps_events *found)
   s->first = -1;
 }
 
+static void gap_at(const search *p, state *s, int64_t t, ps_events *found)
+{
+  close_block(p, s, t, 1, found);
+  s->since = -1;
+  s->broken = 1;
+}
+
 /* One slot whose averages are centred on slot c. */
 static void step(const search *p, state *s, int64_t c, const float *const *x, int64_t i,
                  ps_events *found)
 {
-  const double brief = (double)x[0][i] / (double)p->peak;
-  const double usual = (double)x[1][i] / (double)p->beat;
+  const double brief = (double)x[0][i], usual = (double)x[1][i];
 
+  if (x[3][i] == 0.0f) {
+    gap_at(p, s, c, found);
+    return;
+  }
+  s->since = s->since < 0 ? c : s->since;
   s->n += (double)s->n < p->memory;
   s->mean += (usual - s->mean) / (double)s->n;
   const int above = brief > usual + p->offset * s->mean;
 
   if (!above || (s->first >= 0 && c - s->first >= p->beat)) {
-    close_block(p, s, c, found);
+    close_block(p, s, c, 0, found);
   }
   if (above && (s->first < 0 || x[2][i] > s->top)) {
     s->first = s->first < 0 ? c : s->first;
     s->top = x[2][i];
     s->top_at = c;
   }
-}
-
-static void gap_at(const search *p, state *s, ps_events *found)
-{
-  close_block(p, s, s->next - p->centre, found);
-  s->broken = 1;
 }
 
 static void pass(const void *params, void *memory, int64_t t, int64_t n, const float *const *x,
@@ -130,7 +138,7 @@ static void pass(const void *params, void *memory, int64_t t, int64_t n, const f
 
   for (int64_t i = 0; i < n; i++) {
     if (!usable[i] || t + i != s->next) {
-      gap_at(p, s, found);
+      gap_at(p, s, s->next - p->centre, found);
     }
     if (usable[i]) {
       step(p, s, t + i - p->centre, x, i, found);
@@ -141,7 +149,10 @@ static void pass(const void *params, void *memory, int64_t t, int64_t n, const f
 
 static void finish(const void *params, void *memory, ps_events *found)
 {
-  gap_at(params, memory, found);
+  const search *p = params;
+  state *s = memory;
+
+  gap_at(p, s, s->next - p->centre, found);
 }
 
 static weir_status design(const ps_averages_opts *o, bool pulse, double rate, ps_front *front,
@@ -168,6 +179,16 @@ static weir_status design(const ps_averages_opts *o, bool pulse, double rate, ps
   return WEIR_OK;
 }
 
+/* Mean of the last n values that are there; `here` is 1 where one is. */
+static weir_series mean_of(weir_graph *g, weir_series sum, weir_series here, int64_t n)
+{
+  const weir_value count = weir_stream_moving_sum(g, here, n).value;
+
+  sum = weir_stream_moving_sum(g, sum, n);
+  sum.value = weir_div(g, sum.value, weir_max_scalar(g, count, 1));
+  return sum;
+}
+
 weir_status ps_averages_add(const weir_series_use *use, const ps_averages_opts *opts, bool pulse,
                             weir_series x, weir_series *out)
 {
@@ -184,14 +205,21 @@ weir_status ps_averages_add(const weir_series_use *use, const ps_averages_opts *
 
   energy.value = pulse ? weir_max_scalar(g, filtered.value, 0) : filtered.value;
   energy.value = weir_square(g, energy.value);
+  /* Into a gap by the slots that averages around the last samples before it take. */
+  energy.present = weir_gap_held(g, energy, p->centre + 1).present;
+  energy.age = WEIR_NO_VALUE;
   energy = weir_series_aged(g, energy);
-  weir_series brief = weir_stream_moving_sum(g, energy, p->peak);
-  weir_series wave = energy;
+  weir_series here = energy, wave = energy;
+
+  here.value = weir_cast(g, WEIR_F32, x.present);
+  weir_series brief = mean_of(g, energy, here, p->peak);
+  const weir_series usual = mean_of(g, energy, here, p->beat);
 
   wave.value = pulse ? x.value : weir_abs(g, filtered.value);
   brief.value = weir_series_past(g, brief, p->centre - (p->peak - 1) / 2);
   wave.value = weir_series_past(g, wave, p->centre);
-  const weir_series in[3] = {brief, weir_stream_moving_sum(g, energy, p->beat), wave};
+  here.value = weir_series_past(g, here, p->centre);
+  const weir_series in[4] = {brief, usual, wave, here};
   const ps_events_spec spec = {
       .name = "averages",
       .params = p,
@@ -204,6 +232,6 @@ weir_status ps_averages_add(const weir_series_use *use, const ps_averages_opts *
       .finish = finish,
   };
 
-  WEIR_TRY(ps_events_add(use, &spec, in, 3, out));
+  WEIR_TRY(ps_events_add(use, &spec, in, 4, out));
   return WEIR_OK;
 }

@@ -25,7 +25,9 @@ enum { PS_AVERAGES_RR, PS_AVERAGES_HEIGHT, PS_AVERAGES_VALUES };
 /* R waves (pulse false) or systolic peaks (true) of x, whose values that are not finite are absent
  * already. out: [PS_AVERAGES_VALUES]: s since the peak before, 0 for the first one and the first
  * after a gap; and the height of the peak: of x, or of the filtered signal's absolute value for R
- * waves. Peaks within half of `beat` of a gap are not seen.
+ * waves. Averages are of the samples that are there, so that peaks are found up to a gap; one whose
+ * top is the first or the last sample beside it is none, for it may go on rising in the gap. Of the
+ * last half of `beat` before the end of the stream nothing is said.
  * Fails: WEIR_ERR_CONFIG (a band or windows that the rate does not carry), as ps_events_add. */
 weir_status ps_averages_add(const weir_series_use *use, const ps_averages_opts *opts, bool pulse,
                             weir_series x, weir_series *out) WEIR_CHECKED;
