@@ -108,7 +108,8 @@ weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **
 
   *all = NULL;
   *total = 0;
-  WEIR_TRY(weir_comm_agree(c, weir_alloc(c->size, sizeof *sizes, (void **)&sizes)));
+  status = weir_alloc(c->size, sizeof *sizes, (void **)&sizes);
+  WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
   WEIR_TRY_GOTO(c->kind->sizes(c, n, sizes), done);
   if (c->rank == 0) {
     status = make_room(c, sizes, all, total);

@@ -1,5 +1,6 @@
 /* ranks_mpi.c - ranks that MPI connects. */
 #include <mpi.h>
+#include <string.h>
 #include "comm/comm_priv.h"
 #include "base/weir_alloc.h"
 
@@ -101,10 +102,10 @@ static weir_status collect(weir_comm *c, const void *bytes, int64_t n, void *all
     }
     return WEIR_OK;
   }
-  for (int64_t at = 0; at < n; at++) {
-    to[at] = from[at];
+  if (n > 0) {
+    memcpy(to, from, (size_t)n);
+    to += n;
   }
-  to += n;
   for (int rank = 1; rank < c->size; to += of[rank++]) {
     for (int64_t at = 0; at < of[rank]; at += PIECE) {
       WEIR_MPI(MPI_Recv(to + at, piece_of(of[rank] - at), MPI_BYTE, rank, TAG, comm_of(c),
