@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "data/record_time.h"
 #include "io/weir_annotation.h"
 #include "io/weir_netcdf.h"
 #include "model/detect.h"
@@ -201,19 +202,6 @@ static weir_status describe_file(const ps_out_beats *b, weir_netcdf *nc)
   return weir_netcdf_write_texts(nc, record, NULL, NULL, names);
 }
 
-weir_status ps_time_describe(const ps_input_facts *facts, weir_netcdf *nc, int time)
-{
-  WEIR_TRY(weir_netcdf_put_text(nc, time, "standard_name", "time"));
-  WEIR_TRY(weir_netcdf_put_text(nc, time, "calendar", "standard"));
-  WEIR_TRY(weir_netcdf_put_text(nc, time, "units", "microseconds since 1970-01-01 00:00:00"));
-  if (facts->start_kind == 2) {
-    return WEIR_OK;
-  }
-  return weir_netcdf_put_text(nc, time, "comment",
-                              "the recording gives no date: its first sample is taken for the "
-                              "reference time");
-}
-
 static weir_status describe_flags(weir_netcdf *nc, int flags)
 {
   static const uint8_t masks[] = {PS_BEAT_FIRST, PS_BEAT_GAP};
@@ -252,14 +240,6 @@ static weir_status open_netcdf(const ps_out_beats *b, const char *dir, files *f)
   return describe_file(b, f->nc);
 }
 
-int64_t ps_time_us(const ps_input_facts *facts, int64_t sample)
-{
-  const __int128 num = (__int128)sample * facts->fs_den * 1000000;
-  const int64_t us = (int64_t)((num + facts->fs_num / 2) / facts->fs_num);
-
-  return us + (facts->start_kind == 2 ? facts->start_us : 0);
-}
-
 static weir_status write_text(const ps_out_beats *b, const files *f, const ps_beat *beat, double rr)
 {
   const weir_annotation mark = {.time = beat->sample, .code = WEIR_ANN_NORMAL};
@@ -280,7 +260,7 @@ static weir_status write_block(const ps_out_beats *b, const files *f, const ps_b
 
   for (int64_t i = 0; i < n; i++) {
     sample[i] = beat[i].sample;
-    time[i] = ps_time_us(b->facts, beat[i].sample) +
+    time[i] = ps_time_us(b->facts, b->facts->fs_num, b->facts->fs_den, beat[i].sample) +
               llround(seconds(b, ps_beat_place(&beat[i]) - (double)beat[i].sample) * 1e6);
     rr[i] = beat[i].flags == 0 ? seconds(b, ps_beat_place(&beat[i]) - before) : NAN;
     flags[i] = (uint8_t)beat[i].flags;

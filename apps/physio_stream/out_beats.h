@@ -54,11 +54,6 @@ weir_status ps_out_beats_write(ps_out_beats *b, const char *dir) WEIR_CHECKED;
 /* The first n beats kept; n is at most b->n. Fails: WEIR_ERR_DATA when the file is lost. */
 weir_status ps_out_beats_read(const ps_out_beats *b, int64_t n, ps_beat *beat) WEIR_CHECKED;
 
-/* Microseconds of a sample: of the date that the recording gives, else since its first sample. */
-int64_t ps_time_us(const ps_input_facts *facts, int64_t sample);
-/* Says so of the variable `time`. Fails: as weir_netcdf_put_text. */
-weir_status ps_time_describe(const ps_input_facts *facts, weir_netcdf *nc, int time) WEIR_CHECKED;
-
 /* Mean and standard deviation of the RR intervals, s; NaN without any. */
 double ps_out_beats_rr_mean(const ps_out_beats *b);
 double ps_out_beats_rr_std(const ps_out_beats *b);

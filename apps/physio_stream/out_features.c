@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/weir_dtype.h"
 #include "base/weir_file.h"
+#include "data/record_time.h"
 #include "model/graph.h"
-#include "out_beats.h"
 
 enum { PATH_SIZE = 4096, BLOCK = 16384 };
 
@@ -19,7 +19,6 @@ static weir_status define(ps_out_features *f, const ps_input_facts *facts, int d
                                                    "1 where the signal has a sample, 0 in gaps"};
   static const weir_dtype dtype[PS_FEATURES] = {WEIR_F32, WEIR_F32, WEIR_U8};
   const int64_t chunk = facts->count < BLOCK ? facts->count : BLOCK;
-  const double rate = (double)facts->fs_num / (double)facts->fs_den;
   ps_feature *v = &f->feature[k];
   char units[128];
 
@@ -32,7 +31,7 @@ static weir_status define(ps_out_features *f, const ps_input_facts *facts, int d
   WEIR_TRY(weir_netcdf_var(f->nc, ps_feature_names[k], dtype[k], 1, &dim, &v->var));
   WEIR_TRY(weir_netcdf_chunk(f->nc, v->var, &chunk, 1));
   WEIR_TRY(weir_netcdf_put_text(f->nc, v->var, "long_name", meaning[k]));
-  WEIR_TRY(weir_netcdf_put_numbers(f->nc, v->var, "sampling_rate", WEIR_F64, &rate, 1));
+  WEIR_TRY(weir_netcdf_put_rate(f->nc, v->var, facts->fs_num, facts->fs_den));
   if (k == PS_FEATURES - 1) {
     return WEIR_OK;
   }
@@ -55,7 +54,7 @@ static weir_status write_time(const ps_out_features *f, int64_t at, int64_t n)
   int64_t time[BLOCK];
 
   for (int64_t i = 0; i < n; i++) {
-    time[i] = ps_time_us(f->facts, at + i);
+    time[i] = ps_time_us(f->facts, f->facts->fs_num, f->facts->fs_den, at + i);
   }
   return weir_netcdf_write(f->nc, f->time, &at, &n, time);
 }

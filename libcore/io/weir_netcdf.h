@@ -57,6 +57,13 @@ weir_status weir_netcdf_put_text(weir_netcdf *nc, int var, const char *name,
 /* Sets an attribute to n numbers of `dtype` (`_FillValue`: one, of the variable's dtype). */
 weir_status weir_netcdf_put_numbers(weir_netcdf *nc, int var, const char *name, weir_dtype dtype,
                                     const void *values, int64_t n) WEIR_CHECKED;
+/* Attributes of a variable of microseconds since 1970 (CF, section 4.4). */
+weir_status weir_netcdf_put_time(weir_netcdf *nc, int var) WEIR_CHECKED;
+/* Samples per second, as a number and exactly. A variable over one dimension that has them is a
+ * signal of the file when it is read as a record (weir_record.h). */
+#define WEIR_NETCDF_RATE "sampling_rate"
+#define WEIR_NETCDF_RATIO "sampling_rate_ratio"
+weir_status weir_netcdf_put_rate(weir_netcdf *nc, int var, int64_t num, int64_t den) WEIR_CHECKED;
 /* Writes the box of count[] elements from start[] on, dense, in the variable's dtype. */
 weir_status weir_netcdf_write(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                               const void *data) WEIR_CHECKED;

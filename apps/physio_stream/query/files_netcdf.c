@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/record_time.h"
 #include "query/files_priv.h"
 
 enum { BLOCK = 16384, MOST_CLOCKS = WEIR_QUERY_COLUMNS };
@@ -86,22 +87,10 @@ static weir_status chunk(weir_netcdf *nc, int var, int64_t slots)
 
 static weir_status define_clock(weir_netcdf *nc, time_axis *t, const ps_input_facts *facts)
 {
-  const double rate = (double)t->rate_num / (double)t->rate_den;
-  const int64_t fraction[2] = {t->rate_num, t->rate_den};
-
   WEIR_TRY(weir_netcdf_dim(nc, t->name, t->slots > 0 ? t->slots : WEIR_NETCDF_UNLIMITED, &t->dim));
   WEIR_TRY(weir_netcdf_var(nc, t->name, WEIR_I64, 1, &t->dim, &t->var));
   WEIR_TRY(chunk(nc, t->var, t->slots));
-  WEIR_TRY(weir_netcdf_put_text(nc, t->var, "standard_name", "time"));
-  WEIR_TRY(weir_netcdf_put_text(nc, t->var, "calendar", "standard"));
-  WEIR_TRY(weir_netcdf_put_text(nc, t->var, "units", "microseconds since 1970-01-01 00:00:00"));
-  WEIR_TRY(weir_netcdf_put_numbers(nc, t->var, "sampling_rate", WEIR_F64, &rate, 1));
-  WEIR_TRY(weir_netcdf_put_numbers(nc, t->var, "sampling_rate_fraction", WEIR_I64, fraction, 2));
-  return facts->start_kind == 2
-             ? WEIR_OK
-             : weir_netcdf_put_text(nc, t->var, "comment",
-                                    "the recording gives no date: its first sample is taken for "
-                                    "the reference time");
+  return ps_time_describe(facts, nc, t->var);
 }
 
 /* Points become underscores, as CF has names; not where another stream has that name. */
@@ -133,6 +122,7 @@ static weir_status define_column(results *w, int64_t i)
   WEIR_TRY(weir_netcdf_put_numbers(nc, w->var[i], "_FillValue", WEIR_F32, &fill, 1));
   WEIR_TRY(weir_netcdf_put_text(nc, w->var[i], "long_name", c->name));
   WEIR_TRY(weir_netcdf_put_text(nc, w->var[i], "coordinates", "record"));
+  WEIR_TRY(weir_netcdf_put_rate(nc, w->var[i], c->rate_num, c->rate_den));
   return c->unit[0] == 0
              ? WEIR_OK
              : weir_netcdf_put_text(
@@ -140,19 +130,13 @@ static weir_status define_column(results *w, int64_t i)
                    strcmp(c->unit, "flags") == 0 || strcmp(c->unit, "bits") == 0 ? "1" : c->unit);
 }
 
-/* Microseconds of slot k: of the date that the recording gives, else since its first sample. */
 static weir_status write_time(results *w, const time_axis *t)
 {
-  const ps_input_facts *facts = w->files->run->facts;
-  const int64_t start = facts->start_kind == 2 ? facts->start_us : 0;
-
   for (int64_t first = 0; first < t->slots; first += BLOCK) {
     const int64_t n = t->slots - first < BLOCK ? t->slots - first : BLOCK;
 
     for (int64_t k = 0; k < n; k++) {
-      const __int128 num = (__int128)(first + k) * t->rate_den * 1000000;
-
-      w->time[k] = start + (int64_t)((num + t->rate_num / 2) / t->rate_num);
+      w->time[k] = ps_time_us(w->files->run->facts, t->rate_num, t->rate_den, first + k);
     }
     WEIR_TRY(weir_netcdf_write(w->files->nc, t->var, &first, &n, w->time));
   }

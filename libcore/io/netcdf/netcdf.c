@@ -13,7 +13,7 @@
 
 enum { MAX_SIGNALS = 1024, PIECE = 4096 };
 #define MAX_SLOTS (INT64_C(1) << 50)
-#define MAX_EXACT 9007199254740992.0 /* 2^53: integers below are exact as doubles */
+#define MAX_EXACT (INT64_C(1) << 53) /* integers below are exact as doubles */
 
 /* A signal: its variable, that of its flags (-1: none) and the code of an absent value. */
 typedef struct source {
@@ -56,11 +56,13 @@ static double number_or(weir_netcdf *nc, int var, const char *name, double other
   return value;
 }
 
-static int64_t int_or(weir_netcdf *nc, int var, const char *name, int64_t otherwise)
+/* Of a whole number, within [lo, hi]: what no file that was written here says is not believed. */
+static int64_t int_or(weir_netcdf *nc, int var, const char *name, int64_t otherwise, int64_t lo,
+                      int64_t hi)
 {
   const double value = number_or(nc, var, name, (double)otherwise);
 
-  return fabs(value) < MAX_EXACT ? (int64_t)value : otherwise;
+  return value >= (double)lo && value <= (double)hi ? (int64_t)value : otherwise;
 }
 
 static weir_status text_or(weir_netcdf *nc, int var, const char *name, const char *otherwise,
@@ -79,13 +81,14 @@ static weir_status take_rate(weir_netcdf *nc, int var, const char *name, int64_t
   bool good = false;
 
   *found = true;
-  if (weir_netcdf_has(nc, var, WEIR_SERIES_RATE)) {
-    WEIR_TRY(weir_netcdf_get_numbers(nc, var, WEIR_SERIES_RATE, ratio, 2));
-    good = ratio[0] >= 1 && ratio[1] >= 1 && ratio[0] < MAX_EXACT && ratio[1] < MAX_EXACT;
+  if (weir_netcdf_has(nc, var, WEIR_NETCDF_RATIO)) {
+    WEIR_TRY(weir_netcdf_get_numbers(nc, var, WEIR_NETCDF_RATIO, ratio, 2));
+    good = ratio[0] >= 1 && ratio[1] >= 1 && ratio[0] < (double)MAX_EXACT &&
+           ratio[1] < (double)MAX_EXACT;
     *num = good ? (int64_t)ratio[0] : 0;
     *den = good ? (int64_t)ratio[1] : 1;
-  } else if (weir_netcdf_has(nc, var, "sampling_rate")) {
-    WEIR_TRY(weir_netcdf_get_numbers(nc, var, "sampling_rate", ratio, 1));
+  } else if (weir_netcdf_has(nc, var, WEIR_NETCDF_RATE)) {
+    WEIR_TRY(weir_netcdf_get_numbers(nc, var, WEIR_NETCDF_RATE, ratio, 1));
     weir_io_real_text(isfinite(ratio[0]) ? ratio[0] : 0, text, sizeof text);
     good = weir_io_parse_decimal(text, strlen(text), num, den) && *num > 0;
   } else {
@@ -113,35 +116,44 @@ static weir_status take_scale(file *f, source *s, const char *name)
   return WEIR_OK;
 }
 
-/* The variable of flags that belongs to a signal, where it has one of its length. */
+/* A text attribute, *text NULL where there is none. */
+static weir_status find_text(weir_netcdf *nc, int var, const char *name, char **text)
+{
+  const weir_status status =
+      weir_netcdf_has(nc, var, name) ? weir_netcdf_get_text(nc, var, name, text) : WEIR_OK;
+
+  return status == WEIR_ERR_DATA ? WEIR_OK : status; /* numbers, for example */
+}
+
+/* The variable of flags that belongs to a signal, where it has one of its length that means what is
+ * meant here: other programs have flags too, of which 0 need not be good. */
 static weir_status find_flags(file *f, source *s, int64_t count)
 {
   weir_netcdf_shape shape;
-  char *text = NULL;
+  char *name = NULL, *meanings = NULL;
+  weir_status status = WEIR_OK;
   int var = -1;
 
   s->flags = -1;
-  if (!weir_netcdf_has(f->nc, s->var, "ancillary_variables")) {
-    return WEIR_OK;
+  WEIR_TRY_GOTO(find_text(f->nc, s->var, "ancillary_variables", &name), done);
+  if (name != NULL && weir_netcdf_find(f->nc, name, &var, &shape) == WEIR_OK && !shape.text &&
+      shape.n_dims == 1 && shape.dtype == WEIR_U8 && shape.lengths[0] == count) {
+    WEIR_TRY_GOTO(find_text(f->nc, var, "flag_meanings", &meanings), done);
+    s->flags = meanings != NULL && strcmp(meanings, WEIR_SERIES_MEANINGS) == 0 ? var : -1;
   }
-  WEIR_TRY(weir_netcdf_get_text(f->nc, s->var, "ancillary_variables", &text));
-  const weir_status status = weir_netcdf_find(f->nc, text, &var, &shape);
-
-  if (status == WEIR_OK && !shape.text && shape.n_dims == 1 && shape.dtype == WEIR_U8 &&
-      shape.lengths[0] == count) {
-    s->flags = var;
-  }
-  weir_free(&text);
+done:
+  weir_free(&name);
+  weir_free(&meanings);
   return status;
 }
 
 /* Stretches that may hold samples, where the file lists them in order. */
 static weir_status take_runs(file *f, source *s, int64_t count)
 {
-  const int64_t n = int_or(f->nc, s->var, WEIR_SERIES_RUNS "_count", 0);
+  const int64_t n = int_or(f->nc, s->var, WEIR_SERIES_RUNS "_count", 0, 0, WEIR_SERIES_MAX_RUNS);
   double last = 0;
 
-  if (n < 1 || n > WEIR_SERIES_MAX_RUNS) {
+  if (n == 0) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_reserve(&s->runs, &s->run_capacity, 2 * n, sizeof *s->runs));
@@ -191,22 +203,25 @@ static weir_status take_variable(file *f, int var)
   WEIR_TRY(text_or(f->nc, var, "units", "", &s->units));
   WEIR_TRY(text_or(f->nc, var, "format", "NetCDF", &s->format));
   WEIR_TRY(take_runs(f, s, shape.lengths[0]));
-  *info = (weir_signal_info){.name = s->name,
-                             .units = s->units,
-                             .file = "",
-                             .fs_num = num,
-                             .fs_den = den,
-                             .count = shape.lengths[0],
-                             .samples_per_frame = (int)int_or(f->nc, var, "samples_per_frame", 1),
-                             .gain = s->gain,
-                             .baseline = s->baseline,
-                             .has_checksum = weir_netcdf_has(f->nc, var, "checksum"),
-                             .checksum = (int)int_or(f->nc, var, "checksum", 0),
-                             .format = s->format};
+  *info = (weir_signal_info){
+      .name = s->name,
+      .units = s->units,
+      .file = "",
+      .fs_num = num,
+      .fs_den = den,
+      .count = shape.lengths[0],
+      .samples_per_frame = (int)int_or(f->nc, var, "samples_per_frame", 1, 1, 1 << 20),
+      .gain = s->gain,
+      .baseline = s->baseline,
+      .has_checksum = weir_netcdf_has(f->nc, var, "checksum"),
+      .checksum = (int)int_or(f->nc, var, "checksum", 0, INT16_MIN, UINT16_MAX),
+      .format = s->format};
   if (integers) {
-    info->bits = (int)int_or(f->nc, var, "bits", 8 * (int64_t)weir_dtype_size(s->dtype));
+    const int64_t size = 8 * (int64_t)weir_dtype_size(s->dtype);
+
+    info->bits = (int)int_or(f->nc, var, "bits", size, 1, size);
     info->has_invalid = weir_netcdf_has(f->nc, var, "invalid_code");
-    info->invalid = (int32_t)int_or(f->nc, var, "invalid_code", 0);
+    info->invalid = (int32_t)int_or(f->nc, var, "invalid_code", 0, INT32_MIN, INT32_MAX);
   }
   return WEIR_OK;
 }
@@ -241,10 +256,10 @@ static weir_status take_file(file *f, const char *path)
   for (int i = 0; i < n; i++) {
     WEIR_TRY(take_variable(f, i));
   }
-  const int64_t kind = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, 0);
+  const int64_t kind = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, 0, 0, 2);
 
   f->start_kind = kind == 1 || kind == 2 ? (int)kind : 0;
-  f->start_us = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_START, 0);
+  f->start_us = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_START, 0, -MAX_EXACT, MAX_EXACT);
   if (weir_netcdf_find(f->nc, "record_id", &var, &shape) == WEIR_OK && !shape.text &&
       shape.n_dims == 1 && shape.dtype == WEIR_U8 && shape.lengths[0] > 0 &&
       shape.lengths[0] < WEIR_SERIES_NAME) {

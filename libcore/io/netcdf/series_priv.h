@@ -2,9 +2,9 @@
 #ifndef WEIR_SERIES_PRIV_H
 #define WEIR_SERIES_PRIV_H
 
-#define WEIR_SERIES_RATE "sampling_rate_ratio" /* samples per second as two integers */
 #define WEIR_SERIES_ORIGIN "record_start_kind" /* as weir_record_start */
 #define WEIR_SERIES_START "record_start_us"
+#define WEIR_SERIES_MEANINGS "invalid_sample outside_of_files" /* of the flags */
 #define WEIR_SERIES_RUNS "runs" /* [n, 2] slots between which samples may be present */
 /* Numbers of an event, one variable each; the last only where an event has any. */
 #define WEIR_SERIES_EVENT                                                           \

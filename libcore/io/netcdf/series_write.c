@@ -99,9 +99,7 @@ static weir_status find_axis(sheet *s, const weir_signal_info *info, int64_t *in
   const int64_t chunk = a->count < 1 ? 1 : a->count < BLOCK ? a->count : BLOCK;
 
   WEIR_TRY(weir_netcdf_chunk(s->nc, a->var, &chunk, 1));
-  WEIR_TRY(weir_netcdf_put_text(s->nc, a->var, "standard_name", "time"));
-  WEIR_TRY(weir_netcdf_put_text(s->nc, a->var, "units", "microseconds since 1970-01-01 00:00:00"));
-  WEIR_TRY(weir_netcdf_put_text(s->nc, a->var, "calendar", "proleptic_gregorian"));
+  WEIR_TRY(weir_netcdf_put_time(s->nc, a->var));
   return weir_netcdf_put_text(s->nc, a->var, "axis", "T");
 }
 
@@ -141,7 +139,7 @@ static weir_status describe_flags(sheet *s, const column *c)
 
   WEIR_TRY(weir_netcdf_put_text(s->nc, c->flags, "standard_name", "status_flag"));
   WEIR_TRY(weir_netcdf_put_numbers(s->nc, c->flags, "flag_masks", WEIR_U8, masks, 2));
-  return weir_netcdf_put_text(s->nc, c->flags, "flag_meanings", "invalid_sample outside_of_files");
+  return weir_netcdf_put_text(s->nc, c->flags, "flag_meanings", WEIR_SERIES_MEANINGS);
 }
 
 /* Attributes that say what the integers mean, in this file and in the one they came from. */
@@ -165,7 +163,6 @@ static weir_status describe_integers(sheet *s, const column *c, const weir_signa
 
 static weir_status describe_column(sheet *s, const column *c, const weir_signal_info *info)
 {
-  const int64_t ratio[] = {info->fs_num, info->fs_den};
   const float none = NAN;
   char text[WEIR_SERIES_NAME + 8];
 
@@ -177,8 +174,7 @@ static weir_status describe_column(sheet *s, const column *c, const weir_signal_
   WEIR_TRY(weir_netcdf_put_text(s->nc, c->var, "format", info->format));
   WEIR_TRY(put_int(s, c->var, "samples_per_frame", info->samples_per_frame));
   WEIR_TRY(put_int(s, c->var, "source_skew", info->skew));
-  WEIR_TRY(put_real(s, c->var, "sampling_rate", (double)info->fs_num / (double)info->fs_den));
-  WEIR_TRY(weir_netcdf_put_numbers(s->nc, c->var, WEIR_SERIES_RATE, WEIR_I64, ratio, 2));
+  WEIR_TRY(weir_netcdf_put_rate(s->nc, c->var, info->fs_num, info->fs_den));
   if (c->dtype == WEIR_F32) {
     return weir_netcdf_put_numbers(s->nc, c->var, "_FillValue", WEIR_F32, &none, 1);
   }
@@ -273,9 +269,7 @@ static weir_status write_numbers(sheet *s, int dim, const weir_record_events *e,
 
   WEIR_TRY(weir_netcdf_var(s->nc, names[what], WEIR_I64, 1, &dim, &var));
   if (what == WEIR_SERIES_EVENT_TIME) {
-    WEIR_TRY(weir_netcdf_put_text(s->nc, var, "standard_name", "time"));
-    WEIR_TRY(weir_netcdf_put_text(s->nc, var, "units", "microseconds since 1970-01-01 00:00:00"));
-    WEIR_TRY(weir_netcdf_put_text(s->nc, var, "calendar", "proleptic_gregorian"));
+    WEIR_TRY(weir_netcdf_put_time(s->nc, var));
   } else if (what == WEIR_SERIES_EVENT_DURATION) {
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "units", "microseconds"));
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "comment", "-1 where none is stated"));

@@ -142,6 +142,15 @@ static void netcdf_holds_what_the_table_holds(void **state)
   assert_int_equal(present, n);
   weir_netcdf_close(&nc);
   free(late);
+
+  /* It is a record that a further run can read. */
+  weir_record *r = NULL;
+
+  assert_ok(weir_record_open(in_scratch("o/results.nc"), NULL, &r));
+  assert_int_equal(weir_record_signals(r), 1);
+  assert_string_equal(weir_record_signal(r, 0)->name, "late");
+  assert_int_equal(weir_record_signal(r, 0)->fs_num, 256);
+  weir_record_close(&r);
 }
 
 /* What is wrong is named with its place, and nothing but the log is left. */
