@@ -111,38 +111,25 @@ static weir_status find_frames(copy *c)
   return WEIR_OK;
 }
 
-/* The format of a signal: its own where it can be written, else one that holds all its integers. */
+/* The format of a signal: its own where it can be written, what a compressed one holds, else one
+ * that holds all its integers. */
 static int choose_format(const weir_signal_info *s, bool real)
 {
-  static const int same[][2] = {{16, 16},   {24, 24},   {32, 32},   {61, 61},
-                                {80, 80},   {160, 160}, {212, 212}, {310, 310},
-                                {311, 311}, {508, 80},  {516, 16},  {524, 24}};
-  const int number = atoi(s->format);
+  static const int plain[][2] = {{508, 80}, {516, 16}, {524, 24}};
+  const int number = atoi(s->format), bits = s->bits + !s->has_invalid; /* the lowest code */
 
   if (real) {
     return 16;
   }
-  for (size_t i = 0; s->has_invalid && i < sizeof same / sizeof same[0]; i++) {
-    if (same[i][0] == number) {
-      return same[i][1];
+  if (s->has_invalid && weir_record_format_bits(number) > 0) {
+    return number;
+  }
+  for (size_t i = 0; s->has_invalid && i < sizeof plain / sizeof plain[0]; i++) {
+    if (plain[i][0] == number) {
+      return plain[i][1];
     }
   }
-  const int bits = s->bits + !s->has_invalid; /* the lowest code is taken */
-
   return bits <= 16 ? 16 : bits <= 24 ? 24 : 32;
-}
-
-static int64_t bits_of(int format)
-{
-  static const int bits[][2] = {{16, 16},  {24, 24},  {32, 32},  {61, 16}, {80, 8},
-                                {160, 16}, {212, 12}, {310, 10}, {311, 10}};
-
-  for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
-    if (bits[i][0] == format) {
-      return bits[i][1];
-    }
-  }
-  return 16;
 }
 
 static weir_status plan_lane(copy *c, int i, double gain)
@@ -170,7 +157,7 @@ static weir_status plan_lane(copy *c, int i, double gain)
   }
   strcpy(l->units + n, n ? "" : "NU"); /* no units */
   to->units = l->units;
-  l->hi = (INT64_C(1) << (bits_of(to->format) - 1)) - 1;
+  l->hi = (INT64_C(1) << (weir_record_format_bits(to->format) - 1)) - 1;
   l->lo = -l->hi;
   l->invalid = (int32_t)(l->lo - 1);
   return WEIR_OK;
@@ -361,7 +348,8 @@ weir_status weir_record_events_from(const weir_annotations *a, int64_t num, int6
   *out = (weir_record_events){0};
   for (int64_t i = 0; i < a->count; i++) {
     const weir_annotation *const x = &a->items[i];
-    const __int128 twice = (__int128)x->time * unit * 2;
+    __int128 twice = 0;
+    const bool fits = !__builtin_mul_overflow((__int128)x->time, 2 * unit, &twice);
     const __int128 ns = (twice + (twice < 0 ? -fs : fs)) / (2 * fs);
     const weir_record_event e = {.time = (int64_t)ns,
                                  .duration = -1,
@@ -371,7 +359,7 @@ weir_status weir_record_events_from(const weir_annotations *a, int64_t num, int6
                                  .number = x->number,
                                  .zeros = x->zeros};
 
-    if (ns > INT64_MAX / 2 || ns < INT64_MIN / 2) {
+    if (!fits || ns > INT64_MAX / 2 || ns < INT64_MIN / 2) {
       status = weir_fail(WEIR_ERR_DATA, "annotation %lld: its time is out of range", (long long)i);
       goto fail;
     }

@@ -8,6 +8,7 @@
 #include "io/io_priv.h"
 #include "io/weir_record_format.h"
 
+/* Events: several weeks of beats. A damaged file may announce any number. */
 enum { MAX_EVENTS = 1 << 22, HINT = 1024 };
 
 struct weir_record {
@@ -341,6 +342,9 @@ weir_status weir_record_events_add(weir_record_events *events, const weir_record
 {
   void *memory = NULL;
 
+  if (events->count == MAX_EVENTS) {
+    return weir_fail(WEIR_ERR_DATA, "more than %d events", MAX_EVENTS);
+  }
   WEIR_TRY(
       weir_reserve(&events->items, &events->capacity, events->count + 1, sizeof *events->items));
   WEIR_TRY(weir_alloc(size + 1, 1, &memory));

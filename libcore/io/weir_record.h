@@ -46,10 +46,10 @@ typedef struct weir_record_clock {
  * WEIR_ERR_DATA also where the record has no signals to count. */
 weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEIR_CHECKED;
 
-/* Opens `path` with the format that claims it: a WFDB record name with or without .hea, an .edf or
- * .bdf file, or a .csv or .txt file. What identifies a person in a header is not passed on. Headers
- * and sizes are checked here, so that a later read fails only when the file changes or the device
- * does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
+/* Opens `path` with the format that claims it: a WFDB record name with or without .hea, or an
+ * .edf, .bdf, .nc, .csv or .txt file. What identifies a person in a header is not passed on.
+ * Headers and sizes are checked here, so that a later read fails only when the file changes or the
+ * device does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
  * WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be decoded), WEIR_ERR_MEMORY,
  * WEIR_ERR_CONFIG (csv_fs: missing, or for a format that states its own rate); *out is then NULL.
  */
@@ -106,10 +106,11 @@ typedef struct weir_record_events {
   weir_record_event *items;
 } weir_record_events;
 /* Every event of the file; none where the format has no place for them (annotations of WFDB records
- * are files of their own: weir_annotation.h). Grows with what the file holds.
+ * are files of their own: weir_annotation.h). Grows with what the file holds, up to 2^22 of them.
  * Fails: WEIR_ERR_DATA, naming file and byte, WEIR_ERR_MEMORY; *out needs no fini then. */
 weir_status weir_record_events_read(weir_record *r, weir_record_events *out) WEIR_CHECKED;
-/* Appends a copy of `event` with the `size` bytes at `text` as its text. Fails: WEIR_ERR_MEMORY. */
+/* Appends a copy of `event` with the `size` bytes at `text` as its text. Fails: WEIR_ERR_MEMORY;
+ * WEIR_ERR_DATA beyond 2^22. */
 weir_status weir_record_events_add(weir_record_events *events, const weir_record_event *event,
                                    const char *text, int64_t size) WEIR_CHECKED;
 /* Bytes of `text` (may be NULL) that fit `most`, no UTF-8 character cut. */

@@ -26,6 +26,9 @@ typedef struct weir_record_spec {
   const char *comment; /* text behind '#' at the end of the header, lines by '\n'; may be NULL */
 } weir_record_spec;
 
+/* Bits of a sample in a format that records are written in; 0 for any other number. */
+int weir_record_format_bits(int format);
+
 typedef struct weir_record_writer weir_record_writer;
 
 /* Starts `path`.dat, or, where neighbours differ in format, `path`_0.dat, `path`_1.dat...; `path`

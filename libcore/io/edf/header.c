@@ -1,4 +1,5 @@
 /* header.c - the header of an EDF or BDF file: fixed fields of ASCII text, strictly checked. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -176,6 +177,9 @@ static weir_status take_scale(const parser *p, int64_t i, int64_t n, const weir_
   }
   if (s->physical_max == s->physical_min) {
     return refuse(p, hi, "physical maximum", "equals the minimum: the signal has no scale");
+  }
+  if (!isfinite(s->physical_max - s->physical_min)) {
+    return refuse(p, hi, "physical maximum", "is too far from the minimum");
   }
   WEIR_TRY(take_int(p, 256 + n * 120 + i * 8, 8, "digital minimum", -limit, limit - 1, &value));
   s->digital_min = (int32_t)value;

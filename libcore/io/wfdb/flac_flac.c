@@ -300,9 +300,15 @@ weir_status weir_wfdb_flac_read(weir_wfdb_flac *f, int64_t first, int64_t n, int
 
     for (int c = 0; c < f->channels; c++) {
       const int32_t *const x = f->block + c * f->count + from;
+      int32_t *frame = out + i / spf * width + c * spf;
+      int at = (int)(i % spf);
 
       for (int64_t k = 0; k < m; k++) {
-        out[(i + k) / spf * width + c * spf + (i + k) % spf] = x[k];
+        frame[at++] = x[k];
+        if (at == spf) {
+          frame += width;
+          at = 0;
+        }
       }
     }
     i += m;

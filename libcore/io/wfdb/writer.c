@@ -45,6 +45,13 @@ struct weir_record_writer {
   int64_t frames, clipped;
 };
 
+int weir_record_format_bits(int format)
+{
+  const weir_wfdb_codec *const codec = weir_wfdb_codec_find(format);
+
+  return codec && codec->encode ? codec->bits : 0;
+}
+
 static bool is_text(const char *text, bool blanks)
 {
   for (const char *c = text; *c; c++) {
