@@ -424,10 +424,13 @@ static void put_loop(const native_form *f, int32_t k, native_text *t)
     put_row(&inside, k);
   }
   put_row(&border, k);
-  native_put(t,
-             "static NATIVE_APART void unit_%d(const native_row *w)\n{\n  row_%d(w, 1, 0);\n}\n"
-             "static NATIVE_APART void strided_%d(const native_row *w)\n{\n  row_%d(w, 0, 0);\n}\n",
-             k, k, k, k);
+  native_put(t, "static NATIVE_APART void unit_%d(const native_row *w)\n{\n  row_%d(w, 1, 0);\n}\n",
+             k, k);
+  if (f->strides) {
+    native_put(
+        t, "static NATIVE_APART void strided_%d(const native_row *w)\n{\n  row_%d(w, 0, 0);\n}\n",
+        k, k);
+  }
   if (f->holds) {
     native_put(t,
                "static NATIVE_APART void even_%d(const native_row *w)\n{\n  row_%d(w, 1, 1);\n}\n",
@@ -480,7 +483,7 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
              "const native_kernels weir_native_kernels[] = {\n",
              (int)n);
   for (int32_t k = 0; k < n; k++) {
-    native_put(t, "  {unit_%d, strided_%d, ", k, k);
+    native_put(t, "  {unit_%d, %s_%d, ", k, forms[k].strides ? "strided" : "border", k);
     if (forms[k].holds) {
       native_put(t, "even_%d, ", k);
     } else {

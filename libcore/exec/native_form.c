@@ -204,6 +204,25 @@ static void find_held(native_form *f)
   f->holds = n > 0;
 }
 
+/* False when the steps along a row are 1 wherever the last dimension of an array is dense: other
+ * views are rare enough for the kernel `border`. */
+static bool has_strides(const native_form *f)
+{
+  const weir_access *a = f->access;
+  const bool writes = f->shape == NATIVE_MAP || f->shape == NATIVE_SCAN;
+  bool yes = f->shape == NATIVE_LANES;
+
+  for (int i = 0; i < a->n_in && f->inner >= 0; i++) {
+    yes = yes ||
+          (a->in[i].role == WEIR_ROLE_DATA && f->plain[i] && affinity(&a->in[i], f->inner) == 0);
+  }
+  for (int o = 0; o < a->n_out && f->inner >= 0 && writes; o++) {
+    yes = yes || (a->out[o].role == WEIR_ROLE_DATA && f->plain_out[o] &&
+                  affinity(&a->out[o], f->inner) != 2);
+  }
+  return yes;
+}
+
 weir_status native_form_of(const weir_access *a, native_form *f)
 {
   const bool scan = last_of(a, true) >= 0;
@@ -236,6 +255,7 @@ weir_status native_form_of(const weir_access *a, native_form *f)
     f->positions = f->positions || code == WEIR_CODE_INDEX || code == WEIR_CODE_REMAINDER ||
                    code == WEIR_CODE_RANDOM;
   }
+  f->strides = has_strides(f);
   f->small = small_of(f);
   find_held(f);
   return WEIR_OK;

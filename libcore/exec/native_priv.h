@@ -25,6 +25,7 @@ typedef struct native_form {
   bool held[WEIR_MAX_OPERANDS];        /* inputs that are held along the row: p serves       */
   bool holds;                          /* there are such inputs                              */
   bool plain_out[WEIR_MAX_OUTPUTS];    /* likewise outputs, q and t                          */
+  bool strides;                        /* a row may have steps other than 1 in dense arrays  */
   bool positions;                      /* the kernels look at i, point or views              */
   int components;                      /* of a partial result: 0..3                          */
   weir_dtype component[3];
