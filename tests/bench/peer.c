@@ -177,20 +177,6 @@ void peer_same_u8(const char *work, const peer_result *r, int k, const uint8_t *
   }
 }
 
-double peer_best(int runs, void (*body)(void *context), void *context)
-{
-  double best = INFINITY;
-
-  body(context);
-  for (int i = 0; i < runs; i++) {
-    const double start = weir_clock();
-
-    body(context);
-    best = fmin(best, weir_clock() - start);
-  }
-  return best;
-}
-
 void peer_row(const char *work, const char *peer, double events, double peer_seconds,
               double own_seconds, double goal)
 {

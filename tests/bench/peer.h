@@ -37,8 +37,6 @@ void peer_same_f32(const char *work, const peer_result *r, int k, const float *o
                    double tolerance);
 /* The same for presence: every byte equal. */
 void peer_same_u8(const char *work, const peer_result *r, int k, const uint8_t *own, int64_t count);
-/* Seconds of the best of `runs` runs of body(context), after one that is not timed. */
-double peer_best(int runs, void (*body)(void *context), void *context);
 /* The row: `events` a second of both; goal as bench_row. */
 void peer_row(const char *work, const char *peer, double events, double peer_seconds,
               double own_seconds, double goal);

@@ -101,7 +101,7 @@ static void compare(filtering *f, const char *work, const char *function, const 
   peer_result peer = peer_run("physio_filter.py", function, arguments, PEER_RUNS, &in, 1);
 
   plan(f);
-  const double seconds = peer_best(RUNS, run, f);
+  const double seconds = bench_best(RUNS, run, f);
 
   peer_same_f32(work, &peer, 0, f->y.data, f->y.n, tolerance);
   peer_row(work, "scipy", SAMPLES, peer.seconds, seconds, goal);

@@ -133,13 +133,13 @@ static void measure(bench *b, const work *w)
   memset(b->made.data, 0, (size_t)b->made.room);
   b->y.n = b->made.n = 0;
   plan(b, w->op, w->set, w->rate);
-  const double seconds = peer_best(RUNS, run, b);
+  const double seconds = bench_best(RUNS, run, b);
 
   peer_same_f32(w->name, &r, 0, b->y.data, b->y.n, 1e-5);
   peer_same_u8(w->name, &r, 1, b->made.data, b->made.n);
   peer_row(w->name, w->peer, SLOTS, r.seconds, seconds, w->goal);
   if (strcmp(w->function, "fill_const") == 0) {
-    peer_row(w->name, "memcpy", SLOTS, peer_best(RUNS, copy, b), seconds, 0.6);
+    peer_row(w->name, "memcpy", SLOTS, bench_best(RUNS, copy, b), seconds, 0.6);
   }
   weir_stream_destroy(&b->stream);
   peer_free(&r);

@@ -202,7 +202,7 @@ static double cpu_seconds(void)
 
 static double seconds_of(query *q)
 {
-  const double best = peer_best(RUNS, run, q);
+  const double best = bench_best(RUNS, run, q);
   const double start = cpu_seconds();
 
   if (groups) {
@@ -282,7 +282,7 @@ static void bench_normalize(void)
     exit(6);
   }
   peer_row("normalize 60 s", "numpy f32", (double)x->count, r.seconds, own, 1.5);
-  peer_row("normalize 60 s", "memcpy", (double)x->count, peer_best(RUNS, copy, &q), own, 0);
+  peer_row("normalize 60 s", "memcpy", (double)x->count, bench_best(RUNS, copy, &q), own, 0);
   peer_free(&r);
   destroy(&q);
 }
@@ -342,7 +342,7 @@ static void bench_end_to_end(const char *work, int64_t on, int64_t off)
   const double events = (double)(x->count + y->count);
 
   peer_row(work, "numpy f32", events, r.seconds, own, 3);
-  peer_row(work, "memcpy of the results", events, peer_best(RUNS, copy, &q), own, 0);
+  peer_row(work, "memcpy of the results", events, bench_best(RUNS, copy, &q), own, 0);
   peer_free(&r);
   destroy(&q);
 }

@@ -3,13 +3,12 @@
 #define WEIR_BENCH_H
 #include "base/weir_clock.h"
 #include "base/weir_status.h"
+#include <math.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-
-enum { BENCH_RUNS_MAX = 101 };
 
 /* Ends the program, with the trace, unless the call worked. */
 static inline void bench_must(weir_status status)
@@ -47,50 +46,36 @@ static inline int bench_unpin(const cpu_set_t *allowed)
   return sched_setaffinity(0, sizeof *allowed, allowed) == 0 ? CPU_COUNT(allowed) : 1;
 }
 
-static inline int bench_compare_(const void *a, const void *b)
+/* Least seconds of k runs of body(context), after one that is not timed: what the work takes when
+ * nothing disturbs it. */
+static inline double bench_best(int k, void (*body)(void *context), void *context)
 {
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-/* Median of k runs of body(context), in seconds; one run before them is not timed. k is clamped to
- * [1, BENCH_RUNS_MAX]. */
-static inline double bench_median(int k, void (*body)(void *context), void *context)
-{
-  double seconds[BENCH_RUNS_MAX];
-  const int n = k < 1 ? 1 : k > BENCH_RUNS_MAX ? BENCH_RUNS_MAX : k;
+  double best = INFINITY;
 
   body(context);
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < k; i++) {
     const double start = weir_clock();
+
     body(context);
-    seconds[i] = weir_clock() - start;
+    best = fmin(best, weir_clock() - start);
   }
-  qsort(seconds, (size_t)n, sizeof seconds[0], bench_compare_);
-  return n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
+  return best;
 }
 
-/* Median seconds of two bodies whose runs alternate, so that a drift of the machine meets both. */
-static inline void bench_median_pair(int k, void (*peer)(void *), void *peer_context,
-                                     void (*weir)(void *), void *weir_context, double seconds[2])
+/* The same of two bodies whose runs alternate, so that a drift of the machine meets both. */
+static inline void bench_best_pair(int k, void (*peer)(void *), void *peer_context,
+                                   void (*weir)(void *), void *weir_context, double seconds[2])
 {
-  double times[2][BENCH_RUNS_MAX];
-  const int n = k < 1 ? 1 : k > BENCH_RUNS_MAX ? BENCH_RUNS_MAX : k;
-
+  seconds[0] = seconds[1] = INFINITY;
   peer(peer_context);
   weir(weir_context);
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < k; i++) {
     const double start = weir_clock();
     peer(peer_context);
     const double middle = weir_clock();
     weir(weir_context);
-    times[0][i] = middle - start;
-    times[1][i] = weir_clock() - middle;
-  }
-  for (int which = 0; which < 2; which++) {
-    qsort(times[which], (size_t)n, sizeof(double), bench_compare_);
-    seconds[which] = times[which][n / 2];
+    seconds[0] = fmin(seconds[0], middle - start);
+    seconds[1] = fmin(seconds[1], weir_clock() - middle);
   }
 }
 
