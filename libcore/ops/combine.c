@@ -135,3 +135,17 @@ weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator)
   }
   return m;
 }
+
+void weir_draw_combined(weir_draw *w, weir_op_case *c, weir_monoid m, const weir_array_desc *x)
+{
+  const double top = x->dtype == WEIR_BOOL ? 1 : m == WEIR_COMBINE_PROD ? 1.5 : 9;
+
+  weir_case_input(c, x, x->dtype == WEIR_U8 || x->dtype == WEIR_BOOL ? 0 : -top, top);
+  if (weir_combine_has_presence(m) && weir_draw_one_in(w, 2)) {
+    weir_array_desc p = *x;
+
+    p.dtype = WEIR_BOOL;
+    weir_case_input(c, &p, 0, 1);
+  }
+  c->exact = weir_combine_is_exact(m, x->dtype);
+}

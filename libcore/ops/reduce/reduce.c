@@ -119,17 +119,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
       s.dim[s.n_dims++] = d;
     }
   }
-  const double top = s.combine == WEIR_COMBINE_PROD ? 1.5 : 9;
-
-  weir_case_input(c, &x, dtype == WEIR_U8 || dtype == WEIR_BOOL ? 0 : -top,
-                  dtype == WEIR_BOOL ? 1 : top);
-  if (weir_combine_has_presence(s.combine) && weir_draw_one_in(&w, 2)) {
-    weir_array_desc p = x;
-
-    p.dtype = WEIR_BOOL;
-    weir_case_input(c, &p, 0, 1);
-  }
-  c->exact = weir_combine_is_exact(s.combine, dtype);
+  weir_draw_combined(&w, c, s.combine, &x);
   weir_case_spec(c, &s, sizeof s);
   return WEIR_OK;
 }

@@ -119,7 +119,6 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
 
   s.combine = weir_draw_monoid(&w, &dtype, &s.accumulator);
   const weir_array_desc x = weir_draw_array(&w, dtype, 1, 3);
-  const double top = s.combine == WEIR_COMBINE_PROD ? 1.5 : 9;
 
   s.dim = (int)weir_draw_int(&w, 0, x.rank - 1);
   s.taps = weir_draw_int(&w, 1, 40);
@@ -130,15 +129,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   if (x.shape[s.dim] == 0) {
     s.border = WEIR_BORDER_ABSENT;
   }
-  weir_case_input(c, &x, dtype == WEIR_U8 || dtype == WEIR_BOOL ? 0 : -top,
-                  dtype == WEIR_BOOL ? 1 : top);
-  if (weir_combine_has_presence(s.combine) && weir_draw_one_in(&w, 2)) {
-    weir_array_desc p = x;
-
-    p.dtype = WEIR_BOOL;
-    weir_case_input(c, &p, 0, 1);
-  }
-  c->exact = weir_combine_is_exact(s.combine, dtype);
+  weir_draw_combined(&w, c, s.combine, &x);
   weir_case_spec(c, &s, sizeof s);
   return WEIR_OK;
 }
