@@ -265,6 +265,35 @@ static inline void draw_link(exec_case *c, weir_body *b)
   }
 }
 
+/* The dtype of the arguments of `code` that is nearest to t. */
+static inline weir_dtype argument_dtype(weir_code code, weir_dtype t)
+{
+  switch (code) {
+  case WEIR_CODE_SQRT:
+  case WEIR_CODE_EXP:
+  case WEIR_CODE_LOG:
+  case WEIR_CODE_TANH:
+  case WEIR_CODE_ERF:
+  case WEIR_CODE_SIN:
+  case WEIR_CODE_COS:
+  case WEIR_CODE_FMA:
+    return t == WEIR_F64 ? t : WEIR_F32;
+  case WEIR_CODE_NOT:
+  case WEIR_CODE_AND:
+  case WEIR_CODE_OR:
+  case WEIR_CODE_XOR:
+    return WEIR_BOOL;
+  case WEIR_CODE_SHR:
+    return WEIR_I64;
+  case WEIR_CODE_SELECT:
+  case WEIR_CODE_MIN:
+  case WEIR_CODE_MAX:
+    return t;
+  default:
+    return t == WEIR_BOOL && !weir_code_is_compare(code) ? WEIR_F32 : t;
+  }
+}
+
 static inline void draw_operation(exec_case *c, weir_body *b)
 {
   if (c->chained && weir_dtype_is_float(b->exprs[b->n - 1].dtype) && draw(c, 0, 9)) {
@@ -276,55 +305,28 @@ static inline void draw_operation(exec_case *c, weir_body *b)
                                      WEIR_CODE_ERF, WEIR_CODE_NEG};
   const weir_code code =
       c->smooth ? smooth[draw(c, 0, 9)] : (weir_code)draw(c, WEIR_CODE_CAST, WEIR_CODE_COUNT - 1);
-  weir_dtype t = b->exprs[draw(c, 0, b->n - 1)].dtype;
-  t = c->smooth ? WEIR_F32 : t;
+  const weir_dtype any = b->exprs[draw(c, 0, b->n - 1)].dtype;
+  const weir_dtype t = argument_dtype(code, c->smooth ? WEIR_F32 : any);
 
-  switch (code) {
-  case WEIR_CODE_CAST:
+  if (code == WEIR_CODE_CAST) {
     weir_body_cast(b, (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1), (int32_t)draw(c, 0, b->n - 1));
     return;
-  case WEIR_CODE_SQRT:
-  case WEIR_CODE_EXP:
-  case WEIR_CODE_LOG:
-  case WEIR_CODE_TANH:
-  case WEIR_CODE_ERF:
-  case WEIR_CODE_SIN:
-  case WEIR_CODE_COS:
-    weir_body_unary(b, code, draw_arg(c, b, t == WEIR_F64 ? t : WEIR_F32));
-    return;
-  case WEIR_CODE_FMA: {
-    const weir_dtype f = t == WEIR_F64 ? t : WEIR_F32;
-    const int32_t x = draw_arg(c, b, f), y = draw_arg(c, b, f), z = draw_arg(c, b, f);
-    weir_body_push(b, (weir_expr){code, f, x, y, z, 0, 0});
-    return;
   }
-  case WEIR_CODE_SELECT: {
+  if (code == WEIR_CODE_SELECT) {
     const int32_t m = draw_arg(c, b, WEIR_BOOL), x = draw_arg(c, b, t), y = draw_arg(c, b, t);
     weir_body_select(b, m, x, y);
     return;
   }
-  case WEIR_CODE_NOT:
-    weir_body_unary(b, code, draw_arg(c, b, WEIR_BOOL));
-    return;
-  case WEIR_CODE_AND:
-  case WEIR_CODE_OR:
-  case WEIR_CODE_XOR:
-    t = WEIR_BOOL;
-    break;
-  case WEIR_CODE_SHR:
-    t = WEIR_I64;
-    break;
-  default:
-    if (!weir_code_is_compare(code) && code != WEIR_CODE_MIN && code != WEIR_CODE_MAX &&
-        t == WEIR_BOOL) {
-      t = WEIR_F32;
-    }
-  }
   const int32_t x = draw_arg(c, b, t);
   if (weir_code_args(code) == 1) {
     weir_body_unary(b, code, x);
+    return;
+  }
+  const int32_t y = draw_arg(c, b, t);
+  if (code == WEIR_CODE_FMA) {
+    weir_body_push(b, (weir_expr){code, t, x, y, draw_arg(c, b, t), 0, 0});
   } else {
-    weir_body_binary(b, code, x, draw_arg(c, b, t));
+    weir_body_binary(b, code, x, y);
   }
 }
 

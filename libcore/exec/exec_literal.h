@@ -77,20 +77,19 @@ static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
   return y;
 }
 
-/* Any code with arguments of dtype `from` (of the last one). */
-static inline literal literal_apply(weir_code code, weir_dtype from, literal a, literal b,
-                                    literal c)
-{
-  literal y = {.bits = 0};
-
+/* The parts of literal_apply: whether the code is one of theirs, and *y then. */
 #define EITHER(CODE, f, call) \
   case WEIR_CODE_##CODE:      \
-    y.f = call;               \
-    return y;
+    y->f = call;              \
+    return true;
 #define TRUTH(CODE, f, test) \
   case WEIR_CODE_##CODE:     \
-    y.bool = test;           \
-    return y;
+    y->bool = test;          \
+    return true;
+
+static inline _Bool literal_any(weir_code code, weir_dtype from, literal a, literal b, literal c,
+                                literal *y)
+{
 #define ANY(F, f)                                          \
   if (from == WEIR_##F) {                                  \
     switch (code) {                                        \
@@ -110,6 +109,12 @@ static inline literal literal_apply(weir_code code, weir_dtype from, literal a, 
   }
   LITERAL_ALL(ANY)
 #undef ANY
+  return false;
+}
+
+static inline _Bool literal_number(weir_code code, weir_dtype from, literal a, literal b,
+                                   literal *y)
+{
 #define NUMBER(F, f)                         \
   if (from == WEIR_##F) {                    \
     switch (code) {                          \
@@ -125,6 +130,12 @@ static inline literal literal_apply(weir_code code, weir_dtype from, literal a, 
   }
   LITERAL_NUMBERS(NUMBER)
 #undef NUMBER
+  return false;
+}
+
+static inline _Bool literal_real(weir_code code, weir_dtype from, literal a, literal b, literal c,
+                                 literal *y)
+{
 #define REAL(F, f)                                \
   if (from == WEIR_##F) {                         \
     switch (code) {                               \
@@ -146,17 +157,35 @@ static inline literal literal_apply(weir_code code, weir_dtype from, literal a, 
   REAL(F32, f32)
   REAL(F64, f64)
 #undef REAL
+  return false;
+}
+
+static inline _Bool literal_bits(weir_code code, literal a, literal b, literal *y)
+{
   switch (code) {
     TRUTH(NOT, bool, !a.bool)
     TRUTH(AND, bool, a.bool &b.bool)
     TRUTH(OR, bool, a.bool | b.bool)
     TRUTH(XOR, bool, a.bool ^ b.bool)
     EITHER(SHR, i64, weir_shr_i64(a.i64, b.i64))
-  default: /* rounding of an integer */
-    return a;
+  default:
+    return false;
   }
+}
 #undef EITHER
 #undef TRUTH
+
+/* Any code with arguments of dtype `from` (of the last one). */
+static inline literal literal_apply(weir_code code, weir_dtype from, literal a, literal b,
+                                    literal c)
+{
+  literal y = {.bits = 0};
+
+  if (literal_any(code, from, a, b, c, &y) || literal_number(code, from, a, b, &y) ||
+      literal_real(code, from, a, b, c, &y) || literal_bits(code, a, b, &y)) {
+    return y;
+  }
+  return a; /* rounding of an integer */
 }
 
 /* ---- One iteration. ---- */

@@ -28,8 +28,9 @@ static inline literal_partial literal_neutral(weir_monoid m, weir_dtype t)
   return p;
 }
 
-static inline literal_partial literal_merge(weir_monoid m, weir_dtype t, literal_partial a,
-                                            literal_partial b)
+/* Merges a and b by a monoid that chooses one of them. */
+static inline literal_partial literal_choose(weir_monoid m, weir_dtype t, literal_partial a,
+                                             literal_partial b)
 {
 #define ONE(F, f)                                           \
   if (t == WEIR_##F) {                                      \
@@ -57,6 +58,14 @@ static inline literal_partial literal_merge(weir_monoid m, weir_dtype t, literal
     a.x.f = r.value;                                        \
     a.at = r.at;                                            \
   }
+  LITERAL_ALL(ONE)
+#undef ONE
+  return a;
+}
+
+static inline literal_partial literal_merge(weir_monoid m, weir_dtype t, literal_partial a,
+                                            literal_partial b)
+{
 #define NUMBER(F, f)                             \
   if (t == WEIR_##F && m == WEIR_COMBINE_SUM) {  \
     a.x.f = weir_add_##f(a.x.f, b.x.f);          \
@@ -85,11 +94,9 @@ static inline literal_partial literal_merge(weir_monoid m, weir_dtype t, literal
   REAL(F32, f32)
   REAL(F64, f64)
   LITERAL_NUMBERS(NUMBER)
-  LITERAL_ALL(ONE)
-#undef ONE
 #undef NUMBER
 #undef REAL
-  return a;
+  return literal_choose(m, t, a, b);
 }
 
 /* The partial result with one more element, the value x of iteration r. */

@@ -178,76 +178,100 @@ static void odd_times_are_counted_out(void **state)
   reads_as("time,a\n0,1\n0.01,2\n0.01,9\n0.0199,4\n0.005,9\n0.0405,6\n", 100, 0, 100, 1, want, 5);
 }
 
-/* A file far larger than the buffer, with gaps: random cuts, and two signals in turn. */
-static void pieces_equal_the_whole(void **state)
+enum { ROWS = 60000, SLOTS = 400000 };
+
+/* What a large file holds. */
+typedef struct large {
+  float x[2][SLOTS];
+  uint8_t present[2][SLOTS];
+} large;
+
+static large wanted;
+
+/* A file far larger than the buffer, with gaps. */
+static void write_large(void)
 {
-  enum { ROWS = 60000, SLOTS = 400000 };
-  static float want[2][SLOTS];
-  static float got[SLOTS];
-  static uint8_t present[2][SLOTS];
-  static uint8_t p[SLOTS];
   FILE *const f = fopen(path, "wb");
   int64_t slot = 0;
-  weir_record *r = NULL;
 
-  (void)state;
   assert_non_null(f);
   fprintf(f, "time,a,b\n");
-  memset(present, 0, sizeof present);
   for (uint64_t k = 0; k < ROWS; k++) {
     const int a = (int)random_in(2, 2 * k, -9999, 9999);
     const int64_t jump = random_in(3, k, 0, 999);
-
-    fprintf(f, "%.3f,%d.%d,%s\n", (double)slot / 500, a, (int)(k % 10), k % 3 ? "1e1" : "");
     char text[32];
 
     snprintf(text, sizeof text, "%d.%d", a, (int)(k % 10));
-    want[0][slot] = strtof(text, NULL);
-    present[0][slot] = 1;
-    want[1][slot] = k % 3 ? 10.0f : 0.0f;
-    present[1][slot] = k % 3 != 0;
+    fprintf(f, "%.3f,%s,%s\n", (double)slot / 500, text, k % 3 ? "1e1" : "");
+    wanted.x[0][slot] = strtof(text, NULL);
+    wanted.present[0][slot] = 1;
+    wanted.x[1][slot] = k % 3 ? 10.0f : 0.0f;
+    wanted.present[1][slot] = k % 3 != 0;
     slot += jump == 0 ? 5000 : jump < 50 ? 2 : 1;
     assert_true(slot < SLOTS);
   }
   assert_int_equal(fclose(f), 0);
-  assert_ok(weir_record_open(path, NULL, &r));
+}
+
+/* Slots [at, at + n) of signal s, of which those behind the end are absent. */
+static void assert_piece(weir_record *r, int s, int64_t at, int64_t n)
+{
+  static float got[SLOTS];
+  static uint8_t p[SLOTS];
+
+  assert_ok(weir_record_read(r, s, at, n, got, p));
+  for (int64_t i = 0; i < n; i++) {
+    const bool inside = at + i < weir_record_signal(r, s)->count;
+
+    assert_int_equal(p[i], inside && wanted.present[s][at + i]);
+    assert_true(got[i] == (p[i] ? wanted.x[s][at + i] : 0.0f));
+  }
+}
+
+/* Every sample lies in a run; long gaps in none. */
+static void assert_runs(weir_record *r)
+{
   const int64_t count = weir_record_signal(r, 0)->count;
-
-  assert_int_equal(weir_record_signal(r, 0)->fs_num, 500);
-  assert_true(weir_alloc_bytes() < 300000);
-  for (uint64_t k = 0, at = 0; (int64_t)at < count; k++) {
-    const int64_t n = random_in(4, k, 1, 30000);
-
-    for (int s = 0; s < 2; s++) {
-      assert_ok(weir_record_read(r, s, (int64_t)at, n, got, p));
-      for (int64_t i = 0; i < n && (int64_t)at + i < count; i++) {
-        assert_int_equal(p[i], present[s][(int64_t)at + i]);
-        assert_true(got[i] == (p[i] ? want[s][(int64_t)at + i] : 0.0f));
-      }
-    }
-    at += (uint64_t)n;
-  }
-  for (uint64_t k = 0; k < 100; k++) {
-    const int64_t at = random_in(5, k, 0, count - 1);
-
-    assert_ok(weir_record_read(r, 0, at, 1, got, p));
-    assert_int_equal(p[0], present[0][at]);
-    assert_true(got[0] == want[0][at] || !p[0]);
-  }
   int64_t covered = 0;
 
-  for (int64_t at = 0; at < count;) { /* every sample lies in a run; long gaps in none */
+  for (int64_t at = 0; at < count;) {
     int64_t lo = 0;
     int64_t hi = 0;
 
     assert_ok(weir_record_next_run(r, 0, at, &lo, &hi));
     for (int64_t i = at; i < lo; i++) {
-      assert_false(present[0][i]);
+      assert_false(wanted.present[0][i]);
     }
     covered += hi - lo;
     at = hi;
   }
   assert_true(covered < count - 20 * 4000);
+}
+
+/* Random cuts, two signals in turn; then slots anywhere. */
+static void pieces_equal_the_whole(void **state)
+{
+  weir_record *r = NULL;
+
+  (void)state;
+  write_large();
+  assert_ok(weir_record_open(path, NULL, &r));
+  const int64_t count = weir_record_signal(r, 0)->count;
+
+  assert_int_equal(weir_record_signal(r, 0)->fs_num, 500);
+  assert_true(weir_alloc_bytes() < 300000);
+  for (int64_t k = 0, at = 0; at < count; k++) {
+    const int64_t n = random_in(4, (uint64_t)k, 1, 30000);
+
+    for (int s = 0; s < 2; s++) {
+      assert_piece(r, s, at, n);
+    }
+    at += n;
+  }
+  for (uint64_t k = 0; k < 100; k++) {
+    assert_piece(r, 0, random_in(5, k, 0, count - 1), 1);
+  }
+  assert_runs(r);
   weir_record_close(&r);
 }
 

@@ -70,67 +70,68 @@ static void oddities_are_accepted(void **state)
   weir_wfdb_header_fini(&h);
 }
 
+static const struct {
+  const char *text, *says;
+} bad_headers[] = {
+    {"", "x.hea:0: the header holds no record line"},
+    {"#only\n\n", "x.hea:2: the header holds no record line"},
+    {"r\n", "x.hea:1: the record line does not give the number of signals"},
+    {"r 1025\n", "x.hea:1: number of signals is '1025'"},
+    {"r -1\n", "x.hea:1: number of signals is '-1'"},
+    {"r 1 0\n", "x.hea:1: the sampling rate is no positive number: '0'"},
+    {"r 1 nan\n", "no positive number: 'nan'"},
+    {"r 1 -5\n", "no positive number"},
+    {"r 1 1e30\n", "no positive number"},
+    {"r 1 9e18\n", "the sampling rate is too large"},
+    {"r 1 250/x\n", "the counter frequency is no number"},
+    {"r 1 250/1(a)\n", "the base counter value"},
+    {"r 1 250 99999999999999999999\n", "number of samples is '99999999999999999999'"},
+    {"r 1 250 10 25:x\n", "the start time is not HH:MM:SS"},
+    {"r 1 250 10 1:1:1 31/02/2000\n", "the start date does not exist"},
+    {"r 1 250 10 1:1:1 1/2\n", "the start date is not DD/MM/YYYY"},
+    {"r 1 250 10 1:1:1 1/2/2000 more\n", "unexpected text at the end of the record line"},
+    {"r/0 1\n", "number of segments is '0'"},
+    {"r/100001 1\n", "number of segments is '100001'"},
+    {"r 2\nr.dat 16\n", "x.hea: 2 signals declared, 1 listed"},
+    {"r 1\nr.dat 16\nr.dat 16\n", "x.hea:3: more lines than the 1 signals declared"},
+    {"r/1 1\ns 5\ns 6\n", "x.hea:3: more lines than the 1 segments declared"},
+    {"r 1\nr.dat\n", "x.hea:2: a signal line needs a file and a format"},
+    {"r 1\nr.dat 17\n", "x.hea:2: no sample format 17: Weir reads 8, 16, 24, 32"},
+    {"r 1\nr.dat 16x0\n", "samples per frame is '0'"},
+    {"r 1\nr.dat 16x1025\n", "samples per frame is '1025'"},
+    {"r 1\nr.dat 16:-1\n", "skew is '-1'"},
+    {"r 1\nr.dat 16+-1\n", "byte offset is '-1'"},
+    {"r 1\n\n# c\n/etc/passwd 16\n", "x.hea:4: a name must be relative"},
+    {"r 1\n../r.dat 16\n", "x.hea:2: a name must not leave"},
+    {"r 1\na/../../r.dat 16\n", "x.hea:2: a name must not leave"},
+    {"r/1 1\n../s 16\n", "x.hea:2: a name must not leave"},
+    {"r 1\nr.dat 16 0\n", "x.hea:2: the gain is 0"},
+    {"r 1\nr.dat 16 nan\n", "the gain is no positive number: 'nan'"},
+    {"r 1\nr.dat 16 inf/mV\n", "the gain is no positive number"},
+    {"r 1\nr.dat 16 -2\n", "the gain is no positive number"},
+    {"r 1\nr.dat 16 1e-320\n", "the gain is too small"},
+    {"r 1\nr.dat 16 200(x)\n", "the baseline is no number"},
+    {"r 1\nr.dat 16 200(5\n", "the baseline is no number"},
+    {"r 1\nr.dat 16 200 12x\n", "ADC resolution is '12x'"},
+    {"r 1\nr.dat 16 200 12 0 0 9999999999\n", "checksum is '9999999999'"},
+    {"r 3\na 16\nb 16\na 16\n", "x.hea:4: the signals of one file do not stand together: 'a'"},
+    {"r 2\na 16\na 212\n", "x.hea:3: signals of one file differ"},
+    {"r/1 1\ns\n", "x.hea:2: a segment line needs"},
+    {"r/1 1\ns 1 2\n", "x.hea:2: unexpected text"},
+    {"r 1\nr\x01.dat 16\n", "x.hea:2: the line holds a control character"},
+};
+
 static void bad_headers_are_refused_with_their_line(void **state)
 {
-  static const struct {
-    const char *text, *says;
-  } cases[] = {
-      {"", "x.hea:0: the header holds no record line"},
-      {"#only\n\n", "x.hea:2: the header holds no record line"},
-      {"r\n", "x.hea:1: the record line does not give the number of signals"},
-      {"r 1025\n", "x.hea:1: number of signals is '1025'"},
-      {"r -1\n", "x.hea:1: number of signals is '-1'"},
-      {"r 1 0\n", "x.hea:1: the sampling rate is no positive number: '0'"},
-      {"r 1 nan\n", "no positive number: 'nan'"},
-      {"r 1 -5\n", "no positive number"},
-      {"r 1 1e30\n", "no positive number"},
-      {"r 1 9e18\n", "the sampling rate is too large"},
-      {"r 1 250/x\n", "the counter frequency is no number"},
-      {"r 1 250/1(a)\n", "the base counter value"},
-      {"r 1 250 99999999999999999999\n", "number of samples is '99999999999999999999'"},
-      {"r 1 250 10 25:x\n", "the start time is not HH:MM:SS"},
-      {"r 1 250 10 1:1:1 31/02/2000\n", "the start date does not exist"},
-      {"r 1 250 10 1:1:1 1/2\n", "the start date is not DD/MM/YYYY"},
-      {"r 1 250 10 1:1:1 1/2/2000 more\n", "unexpected text at the end of the record line"},
-      {"r/0 1\n", "number of segments is '0'"},
-      {"r/100001 1\n", "number of segments is '100001'"},
-      {"r 2\nr.dat 16\n", "x.hea: 2 signals declared, 1 listed"},
-      {"r 1\nr.dat 16\nr.dat 16\n", "x.hea:3: more lines than the 1 signals declared"},
-      {"r/1 1\ns 5\ns 6\n", "x.hea:3: more lines than the 1 segments declared"},
-      {"r 1\nr.dat\n", "x.hea:2: a signal line needs a file and a format"},
-      {"r 1\nr.dat 17\n", "x.hea:2: no sample format 17: Weir reads 8, 16, 24, 32"},
-      {"r 1\nr.dat 16x0\n", "samples per frame is '0'"},
-      {"r 1\nr.dat 16x1025\n", "samples per frame is '1025'"},
-      {"r 1\nr.dat 16:-1\n", "skew is '-1'"},
-      {"r 1\nr.dat 16+-1\n", "byte offset is '-1'"},
-      {"r 1\n\n# c\n/etc/passwd 16\n", "x.hea:4: a name must be relative"},
-      {"r 1\n../r.dat 16\n", "x.hea:2: a name must not leave"},
-      {"r 1\na/../../r.dat 16\n", "x.hea:2: a name must not leave"},
-      {"r/1 1\n../s 16\n", "x.hea:2: a name must not leave"},
-      {"r 1\nr.dat 16 0\n", "x.hea:2: the gain is 0"},
-      {"r 1\nr.dat 16 nan\n", "the gain is no positive number: 'nan'"},
-      {"r 1\nr.dat 16 inf/mV\n", "the gain is no positive number"},
-      {"r 1\nr.dat 16 -2\n", "the gain is no positive number"},
-      {"r 1\nr.dat 16 1e-320\n", "the gain is too small"},
-      {"r 1\nr.dat 16 200(x)\n", "the baseline is no number"},
-      {"r 1\nr.dat 16 200(5\n", "the baseline is no number"},
-      {"r 1\nr.dat 16 200 12x\n", "ADC resolution is '12x'"},
-      {"r 1\nr.dat 16 200 12 0 0 9999999999\n", "checksum is '9999999999'"},
-      {"r 3\na 16\nb 16\na 16\n", "x.hea:4: the signals of one file do not stand together: 'a'"},
-      {"r 2\na 16\na 212\n", "x.hea:3: signals of one file differ"},
-      {"r/1 1\ns\n", "x.hea:2: a segment line needs"},
-      {"r/1 1\ns 1 2\n", "x.hea:2: unexpected text"},
-      {"r 1\nr\x01.dat 16\n", "x.hea:2: the line holds a control character"},
-  };
   weir_wfdb_header h;
 
   (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const weir_status status = parse(cases[i].text, &h);
+  for (size_t i = 0; i < sizeof bad_headers / sizeof bad_headers[0]; i++) {
+    const weir_status status = parse(bad_headers[i].text, &h);
 
-    if (status != WEIR_ERR_DATA || !strstr(weir_last_message(), cases[i].says)) {
-      fail_msg("'%s': status %d, '%s' lacks '%s'", cases[i].text, status, weir_last_message(),
-               cases[i].says);
+    if (status != WEIR_ERR_DATA || !strstr(weir_last_message(), bad_headers[i].says)) {
+      fail_msg("'%s': status %d, '%s' lacks '%s'", bad_headers[i].text, status, weir_last_message(),
+               bad_headers[i].says);
     }
   }
   if (!weir_wfdb_flac_available()) {
