@@ -1,6 +1,9 @@
 /* pipeline.c - see pipeline.h. */
 #include "pipeline.h"
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "base/weir_log.h"
 
 /* Slots of one chunk at most: the options, or the most that the planner chooses (2^16), with room
@@ -56,25 +59,29 @@ const char *const ps_group_head[PS_GROUP_COLUMNS] = {
     "stage",         "members",       "kernel",       "work (flop)", "moved (bytes)",
     "saved (bytes)", "predicted (s)", "measured (s)", "calls"};
 
-static void add_group(int stage, const weir_group_report *r, weir_cells *cells)
+static void add_group(int stage, const weir_group_report *r, int columns, weir_cells *cells)
 {
+  const int most = columns > PS_GROUP_PLANNED ? INT_MAX : 32; /* letters of all members */
+
   weir_event("group", WEIR_INT("stage", stage), WEIR_TEXT("members", r->members),
              WEIR_TEXT("kernel", r->kernel), WEIR_REAL("flops", r->flops),
              WEIR_REAL("bytes", r->bytes), WEIR_REAL("saved_bytes", r->saved_bytes),
              WEIR_REAL("predicted_s", r->predicted_s), WEIR_REAL("measured_s", r->measured_s),
              WEIR_INT("calls", r->calls));
   weir_cells_add(cells, "%d", stage);
-  weir_cells_add(cells, "%s", r->members);
+  weir_cells_add(cells, (int)strlen(r->members) > most ? "%.*s..." : "%.*s", most, r->members);
   weir_cells_add(cells, "%s", r->kernel);
   weir_cells_add(cells, "%.0f", r->flops);
   weir_cells_add(cells, "%.0f", r->bytes);
   weir_cells_add(cells, "%.0f", r->saved_bytes);
   weir_cells_add(cells, "%.3g", r->predicted_s);
-  weir_cells_add_real(cells, r->measured_s > 0 ? r->measured_s : NAN);
-  weir_cells_add(cells, "%lld", (long long)r->calls);
+  if (columns > PS_GROUP_PLANNED) {
+    weir_cells_add_real(cells, r->measured_s > 0 ? r->measured_s : NAN);
+    weir_cells_add(cells, "%lld", (long long)r->calls);
+  }
 }
 
-void ps_stream_groups(const weir_stream *stream, weir_cells *cells)
+void ps_stream_groups(const weir_stream *stream, int columns, weir_cells *cells)
 {
   for (int stage = 0; stage < weir_stream_stages(stream); stage++) {
     const weir_plan *plan = weir_stream_plan(stream, stage);
@@ -82,7 +89,53 @@ void ps_stream_groups(const weir_stream *stream, weir_cells *cells)
     for (int32_t k = 0; k < weir_plan_groups(plan); k++) {
       const weir_group_report r = weir_plan_group(plan, k);
 
-      add_group(stage, &r, cells);
+      add_group(stage, &r, columns, cells);
     }
   }
+}
+
+/* A line, broken at blanks; what follows the first break is indented deeper. */
+static void print_broken(const char *line, FILE *out)
+{
+  enum { WIDTH = 110, DEEPER = 4 };
+  const int indent = (int)strspn(line, " ") + DEEPER;
+  int width = WIDTH, least = indent;
+
+  while ((int)strlen(line) > width) {
+    int n = width;
+
+    while (n > least && line[n] != ' ') {
+      n--;
+    }
+    if (n <= least) { /* a word that is longer than a line */
+      break;
+    }
+    fprintf(out, "%.*s\n%*s", n, line, indent, "");
+    line += n + 1;
+    width = WIDTH - indent;
+    least = 0;
+  }
+  fprintf(out, "%s\n", line);
+}
+
+weir_status ps_stream_print(const weir_stream *stream, FILE *out)
+{
+  for (int stage = 0; stage < weir_stream_stages(stream); stage++) {
+    char *text = NULL, *rest = NULL;
+    size_t size = 0;
+    FILE *plan = open_memstream(&text, &size);
+
+    if (plan == NULL) {
+      return weir_fail(WEIR_ERR_MEMORY, "describe: no memory for the plan");
+    }
+    weir_plan_print(weir_stream_plan(stream, stage), plan);
+    (void)fclose(plan);
+    fprintf(out, "\n# stage %d\n", stage);
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+      print_broken(line, out);
+    }
+    free(text);
+  }
+  return WEIR_OK;
 }

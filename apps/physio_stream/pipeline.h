@@ -22,8 +22,11 @@ weir_status ps_pipeline_create(const ps_cfg *cfg, weir_stream_source source,
 void ps_pipeline_destroy(ps_pipeline *p);
 
 /* One event `group` for each group of a stream's plans, and the same as a table: what each moves
- * and computes per chunk. cells: 8 columns, ps_group_head. */
-enum { PS_GROUP_COLUMNS = 9 };
+ * and computes per chunk. `columns` of ps_group_head: all, or those that a plan knows, for a
+ * terminal. */
+enum { PS_GROUP_COLUMNS = 9, PS_GROUP_PLANNED = 7 };
 extern const char *const ps_group_head[PS_GROUP_COLUMNS];
-void ps_stream_groups(const weir_stream *stream, weir_cells *cells);
+void ps_stream_groups(const weir_stream *stream, int columns, weir_cells *cells);
+/* The plans of all stages, long lines broken. Fails: WEIR_ERR_MEMORY. */
+weir_status ps_stream_print(const weir_stream *stream, FILE *out) WEIR_CHECKED;
 #endif

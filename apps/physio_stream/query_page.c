@@ -8,7 +8,8 @@
 #include "stream/weir_flags.h"
 #include "timeline.h"
 
-const char *const ps_result_head[PS_RESULT_COLUMNS] = {
+enum { RESULT_COLUMNS = 11 };
+static const char *const result_head[RESULT_COLUMNS] = {
     "stream", "unit", "rate (Hz)",     "slots",          "present",    "min",
     "mean",   "max",  "look-back (s)", "look-ahead (s)", "latency (s)"};
 
@@ -32,7 +33,25 @@ static double or_nan(const ps_column *c, double value)
   return c->present > 0 ? value : NAN;
 }
 
-void ps_query_results(const ps_query_run *r, bool ran, weir_cells *cells)
+const char *const ps_reach_head[PS_REACH_COLUMNS] = {
+    "stream", "unit", "rate (Hz)", "latency (s)", "look-back (s)", "look-ahead (s)"};
+
+void ps_query_reach(const ps_query_run *r, weir_cells *cells)
+{
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    double behind = 0, ahead = 0;
+
+    weir_stream_reach(r->stream, (int)i, &behind, &ahead);
+    weir_cells_add(cells, "%s", r->query.columns[i].name);
+    weir_cells_add(cells, "%s", r->query.columns[i].unit);
+    weir_cells_add(cells, "%.7g", rate_of(&r->query.columns[i]));
+    weir_cells_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
+    weir_cells_add(cells, "%.6g", behind);
+    weir_cells_add(cells, "%.6g", ahead);
+  }
+}
+
+static void add_rows(const ps_query_run *r, weir_cells *cells)
 {
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     const ps_column *c = &r->columns[i];
@@ -42,13 +61,8 @@ void ps_query_results(const ps_query_run *r, bool ran, weir_cells *cells)
     weir_cells_add(cells, "%s", c->what->name);
     weir_cells_add(cells, "%s", c->what->unit);
     weir_cells_add(cells, "%.7g", rate_of(c->what));
-    if (ran) {
-      weir_cells_add(cells, "%lld", (long long)c->slots);
-      weir_cells_add(cells, "%lld", (long long)c->present);
-    } else {
-      weir_cells_add(cells, "-");
-      weir_cells_add(cells, "-");
-    }
+    weir_cells_add(cells, "%lld", (long long)c->slots);
+    weir_cells_add(cells, "%lld", (long long)c->present);
     weir_cells_add_real(cells, or_nan(c, c->least));
     weir_cells_add_real(cells, mean_of(c));
     weir_cells_add_real(cells, or_nan(c, c->most));
@@ -109,8 +123,8 @@ static weir_status add_results(weir_report *page, const ps_query_run *r)
 {
   weir_cells c = {0};
 
-  ps_query_results(r, true, &c);
-  return add_table(page, "results", &c, PS_RESULT_COLUMNS, ps_result_head);
+  add_rows(r, &c);
+  return add_table(page, "results", &c, RESULT_COLUMNS, result_head);
 }
 
 static weir_status add_strip(weir_report *page, const ps_column *c, int number)
@@ -181,7 +195,7 @@ static weir_status add_groups(weir_report *page, const ps_query_run *r)
 {
   weir_cells c = {0};
 
-  ps_stream_groups(r->stream, &c);
+  ps_stream_groups(r->stream, PS_GROUP_COLUMNS, &c);
   return add_table(page, "groups", &c, PS_GROUP_COLUMNS, ps_group_head);
 }
 

@@ -4,11 +4,10 @@
 #include "query/run.h"
 #include "report/weir_report.h"
 
-/* Columns of the table of results: what each stream of the query is, holds and waits for. */
-enum { PS_RESULT_COLUMNS = 11 };
-extern const char *const ps_result_head[PS_RESULT_COLUMNS];
-/* Appends a row for each result; `ran`: its numbers are there, else "-" stands for them. */
-void ps_query_results(const ps_query_run *r, bool ran, weir_cells *cells);
+/* A row for each result: how far it looks, and when it comes. */
+enum { PS_REACH_COLUMNS = 6 };
+extern const char *const ps_reach_head[PS_REACH_COLUMNS];
+void ps_query_reach(const ps_query_run *r, weir_cells *cells);
 
 /* Writes DIR/report.html with its figures, and the events `result` (one a stream) and `query_end`
  * with the numbers that it shows. */

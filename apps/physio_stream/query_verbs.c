@@ -125,29 +125,29 @@ static void print_inputs(const ps_query_run *r)
   }
 }
 
-static void print_plan(const ps_query_run *r)
+/* What a user asks for first: how far each result looks and when it comes; then how. */
+static weir_status print_all(const ps_query_run *r, const weir_config *config)
 {
-  weir_cells results = {0}, groups = {0};
+  weir_cells reach = {0}, groups = {0};
 
+  printf("# results: latency is a chunk of %.6g s and the look-ahead\n",
+         weir_stream_window(r->stream));
+  ps_query_reach(r, &reach);
+  weir_cells_print(&reach, PS_REACH_COLUMNS, ps_reach_head, stdout);
+  weir_cells_fini(&reach);
   printf("\n");
   print_inputs(r);
-  printf("\n# groups\n");
-  ps_stream_groups(r->stream, &groups);
-  weir_cells_print(&groups, PS_GROUP_COLUMNS, ps_group_head, stdout);
-  printf("\n# results: latency is a chunk of %.6g s and the look-ahead\n",
-         weir_stream_window(r->stream));
-  ps_query_results(r, false, &results);
-  weir_cells_print(&results, PS_RESULT_COLUMNS, ps_result_head, stdout);
-  printf("\n# buffers: %lld bytes, fixed before the first sample\n",
+  printf("# buffers: %lld bytes, fixed before the first sample\n",
          (long long)weir_stream_buffer_bytes(r->stream));
   printf("# clocks meet every %lld/%lld s\n", (long long)r->query.period_num,
          (long long)r->query.period_den);
-  for (int stage = 0; stage < weir_stream_stages(r->stream); stage++) {
-    printf("\n# stage %d\n", stage);
-    weir_plan_print(weir_stream_plan(r->stream, stage), stdout);
-  }
-  weir_cells_fini(&results);
+  printf("\n# groups of operators that run together: what each does and moves in a chunk\n");
+  ps_stream_groups(r->stream, PS_GROUP_PLANNED, &groups);
+  weir_cells_print(&groups, PS_GROUP_PLANNED, ps_group_head, stdout);
   weir_cells_fini(&groups);
+  printf("\n");
+  WEIR_TRY(weir_config_print(config, stdout));
+  return ps_stream_print(r->stream, stdout);
 }
 
 weir_status ps_query_verb_describe(const weir_cli *cli, const ps_cfg *cfg,
@@ -157,7 +157,8 @@ weir_status ps_query_verb_describe(const weir_cli *cli, const ps_cfg *cfg,
   ps_query_run r;
 
   WEIR_TRY(ps_query_open(&job, &r));
-  print_plan(&r);
+  const weir_status status = print_all(&r, config);
+
   ps_query_close(&r);
-  return WEIR_OK;
+  return status;
 }

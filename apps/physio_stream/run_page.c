@@ -268,7 +268,7 @@ static weir_status add_groups(weir_report *r, const ps_pipeline *pipeline)
 {
   weir_cells c = {0};
 
-  ps_stream_groups(pipeline->stream, &c);
+  ps_stream_groups(pipeline->stream, PS_GROUP_COLUMNS, &c);
   const weir_status status = weir_cells_report(&c, r, "groups", PS_GROUP_COLUMNS, ps_group_head);
 
   weir_cells_fini(&c);

@@ -134,7 +134,7 @@ static weir_status report(const weir_cli *cli, const bench *b, double plan_s, do
   put(&cells, "speed", count / median, "samples/s");
   put(&cells, "buffers", (double)b->report.buffer_bytes, "bytes");
   put(&cells, "peak_memory", 1024.0 * (double)usage.ru_maxrss, "bytes");
-  ps_stream_groups(b->pipeline.stream, &groups);
+  ps_stream_groups(b->pipeline.stream, PS_GROUP_COLUMNS, &groups);
   weir_event("bench_end", WEIR_REAL("samples", count), WEIR_INT("beats", b->beats),
              WEIR_REAL("planning_s", plan_s), WEIR_REAL("median_s", median),
              WEIR_REAL("samples_per_s", count / median), WEIR_INT("tier", b->report.tier));

@@ -1,5 +1,5 @@
-/* verb_describe.c - the resolved configuration, the graph and its plan for the input that is
- * configured; nothing is computed. */
+/* verb_describe.c - what a run would give, the resolved configuration, the graph and its plan for
+ * the input that is configured; nothing is computed. */
 #include "pipeline.h"
 #include "query_verbs.h"
 #include "verbs.h"
@@ -16,23 +16,26 @@ static weir_status take_nothing(void *context, const weir_view *view, int64_t lo
   return weir_fail(WEIR_ERR_UNSUPPORTED, "describe computes nothing");
 }
 
-static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, ps_input *input)
+static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config,
+                              ps_input *input)
 {
   const ps_input_facts *facts = ps_input_get(input);
   const weir_stream_sink sink = {.result = PS_RESULT_BEATS, .take = take_nothing};
+  weir_status status = WEIR_OK;
   ps_pipeline p;
 
-  printf("\n# input: %s, signal %s (%s), %lld samples, %lld/%lld per second\n", facts->name,
+  printf("# input: %s, signal %s (%s), %lld samples, %lld/%lld per second\n", facts->name,
          facts->signal, facts->units, (long long)facts->count, (long long)facts->fs_num,
          (long long)facts->fs_den);
   WEIR_TRY(
       ps_pipeline_create(cfg, ps_input_source(input), NULL, false, &sink, 1, cli->threads, &p));
-  for (int stage = 0; stage < weir_stream_stages(p.stream); stage++) {
-    printf("\n# stage %d\n", stage);
-    weir_plan_print(weir_stream_plan(p.stream, stage), stdout);
-  }
+  printf("# a beat is known at most a chunk of %.6g s and %.6g s after its time\n\n",
+         weir_stream_window(p.stream), ps_graph_latency(&p.graph));
+  WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
+  WEIR_TRY_GOTO(ps_stream_print(p.stream, stdout), done);
+done:
   ps_pipeline_destroy(&p);
-  return WEIR_OK;
+  return status;
 }
 
 static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
@@ -48,12 +51,11 @@ static weir_status describe(const weir_cli *cli, const ps_cfg *cfg, const weir_c
                      "input.records: a plan is that of one recording: describe one with "
                      "input.record");
   }
-  WEIR_TRY(weir_config_print(config, stdout));
   if (ps_query_is_set(&cfg->query)) {
     return ps_query_verb_describe(cli, cfg, config);
   }
   WEIR_TRY(ps_input_open(&cfg->input, &cfg->ecgsyn, (uint64_t)cfg->seed, &input));
-  const weir_status status = print_plan(cli, cfg, input);
+  const weir_status status = print_plan(cli, cfg, config, input);
 
   ps_input_close(&input);
   return status;

@@ -241,12 +241,21 @@ static void what_is_no_number_is_counted_and_told(void **state)
 static void describe_tells_latency_buffers_and_clocks(void **state)
 {
   assert_int_equal(program("describe --config %s", yaml(shifts)), 0);
-  assert_non_null(strstr(printed(), "# groups"));
+  static const char first[] = "# results: latency is a chunk of ";
+
+  assert_memory_equal(printed(), first, sizeof first - 1);
   assert_non_null(strstr(printed(), "look-ahead (s)"));
   assert_non_null(strstr(printed(), "# clocks meet every 1/256 s"));
   assert_non_null(strstr(printed(), "bytes, fixed before the first sample"));
-  const char *groups = strstr(printed(), "# groups"), *stage = strstr(groups, "# stage 0");
-  assert_true(stage > groups);
+  const char *groups = strstr(printed(), "# groups"), *config = strstr(groups, "# resolved");
+
+  assert_non_null(strstr(config, "# stage 0"));
+  for (const char *line = strstr(config, "# stage 0"); *line != 0; line++) {
+    const size_t n = strcspn(line, "\n");
+
+    assert_true(n <= 120);
+    line += n;
+  }
 }
 
 #ifdef HAVE_CONFIG_FILES
