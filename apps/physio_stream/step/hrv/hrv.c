@@ -8,8 +8,9 @@
 
 /* Intervals a second that are kept: 240 a minute; of more the oldest are left out. */
 #define MOST_PER_SECOND 4
-/* Slots by which an interval may differ from the distance to the beat before. */
-#define JOINED 1.5
+/* Seconds by which an interval, exact to below a slot (detect.refine), may differ from the slots
+ * since the beat before: less than any other interval. */
+#define JOINED 0.1
 
 typedef struct options {
   double window, hop;
@@ -88,10 +89,10 @@ static void take(const search *p, state *s, int64_t t, float rr)
   if (s->n == p->room) {
     drop(s, 1);
   }
-  intervals_of(s)[s->n++] =
-      (ps_interval){.end = (double)t,
-                    .length = length,
-                    .joined = s->last > 0 && fabs((double)(t - (s->last - 1)) - length) <= JOINED};
+  intervals_of(s)[s->n++] = (ps_interval){
+      .end = (double)t,
+      .length = length,
+      .joined = s->last > 0 && fabs((double)(t - (s->last - 1)) - length) <= JOINED * p->rate};
   s->last = t + 1;
 }
 

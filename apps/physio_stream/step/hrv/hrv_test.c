@@ -6,7 +6,8 @@ extern const weir_series_op ps_step_hrv;
 
 enum { RATE = 100, SECONDS = 500, MOST = 4000 };
 
-/* Intervals of 0.7 to 0.9 s that swing, with a gap and a few outliers. */
+/* Intervals of 0.7 to 0.9 s that swing, with a gap and a few outliers, and exact to below the slots
+ * that they end in, as those of a parabola are: up to 4 slots from the distance of these. */
 static step_signal intervals(uint64_t seed)
 {
   step_signal s = step_signal_new(RATE * SECONDS, RATE, 1);
@@ -25,7 +26,7 @@ static step_signal intervals(uint64_t seed)
     }
     if (t < 260 || t > 290) {
       s.present[last] = 1;
-      s.x[last] = (float)((double)step / RATE);
+      s.x[last] = (float)(((double)step + 8 * weir_random_uniform(seed, 42, 0, k) - 4) / RATE);
     }
   }
   s.unit = "s";
@@ -47,7 +48,7 @@ static int64_t collect(const step_signal *in, int64_t lo, int64_t hi, ps_interva
       v[n++] = (ps_interval){.end = (double)t,
                              .length = length,
                              .counts = true,
-                             .joined = last >= 0 && fabs((double)(t - last) - length) <= 1.5};
+                             .joined = last >= 0 && fabs((double)(t - last) - length) <= 10};
     }
     last = t;
   }
