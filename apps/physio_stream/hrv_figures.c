@@ -141,15 +141,14 @@ done:
 static weir_status density_of(const ps_hrv_opts *opts, const ps_rhythm *rhythm,
                               double density[PS_HRV_BINS], bool *has)
 {
-  double seconds = 0, *scratch = NULL;
+  const double seconds = ps_hrv_span(rhythm->v, rhythm->n, rhythm->rate);
+  ps_hrv_opts welch = *opts;
+  double *scratch = NULL;
 
-  /* A piece never spans a gap, so that its points are those of intervals that meet. */
-  for (int64_t i = 0; i < rhythm->n; i++) {
-    seconds += rhythm->v[i].length / rhythm->rate;
-  }
-  WEIR_TRY(
-      weir_alloc((int64_t)ps_hrv_scratch(rhythm->n, seconds), sizeof *scratch, (void **)&scratch));
-  *has = ps_hrv_density(opts, rhythm->v, rhythm->n, rhythm->rate, scratch, density);
+  welch.spectrum = PS_HRV_WELCH;
+  WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(&welch, rhythm->n, seconds), sizeof *scratch,
+                      (void **)&scratch));
+  *has = ps_hrv_density(&welch, rhythm->v, rhythm->n, rhythm->rate, scratch, density);
   weir_free(&scratch);
   return WEIR_OK;
 }

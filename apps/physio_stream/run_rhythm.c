@@ -60,13 +60,11 @@ static weir_status add_all(weir_report *r, const ps_hrv_opts *opts, ps_interval 
 {
   const double rate = (double)beats->facts->fs_num / (double)beats->facts->fs_den;
   const ps_rhythm rhythm = {"intervals", v, n, rate};
-  double seconds = 0, *scratch = NULL;
+  double *scratch = NULL;
   weir_status status = WEIR_OK;
 
-  for (int64_t i = 0; i < n; i++) {
-    seconds += v[i].length / rate;
-  }
-  WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(n, seconds), sizeof *scratch, (void **)&scratch));
+  WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(opts, n, ps_hrv_span(v, n, rate)), sizeof *scratch,
+                      (void **)&scratch));
   ps_hrv_exclude(opts->exclude, v, n, scratch);
   WEIR_TRY_GOTO(add_table(r, opts, &rhythm, scratch), done);
   WEIR_TRY_GOTO(ps_hrv_figures(r, beats->facts->name, "", opts, &rhythm, 1), done);

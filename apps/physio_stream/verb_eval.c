@@ -90,9 +90,9 @@ static weir_status add_rhythm(const ps_cfg *cfg, const char *file, const ps_beat
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_alloc(beats->n, sizeof *v, (void **)&v));
-  WEIR_TRY_GOTO(
-      weir_alloc((int64_t)ps_hrv_scratch(beats->n, seconds), sizeof *scratch, (void **)&scratch),
-      done);
+  WEIR_TRY_GOTO(weir_alloc((int64_t)ps_hrv_scratch(&cfg->eval.nn, beats->n, seconds),
+                           sizeof *scratch, (void **)&scratch),
+                done);
   const int64_t n = ps_beats_intervals(beats, v);
 
   ps_hrv_exclude(cfg->eval.nn.exclude, v, n, scratch);

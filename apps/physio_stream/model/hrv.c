@@ -132,10 +132,16 @@ ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate)
   };
 }
 
-/* Points of the spline, four numbers each, then the series. */
-size_t ps_hrv_scratch(int64_t n, double seconds)
+double ps_hrv_span(const ps_interval *v, int64_t n, double rate)
 {
-  return 4 * (size_t)n + (size_t)(seconds * HRV_RATE) + 8;
+  return n > 0 ? (v[n - 1].end - v[0].end + v[0].length) / rate : 0;
+}
+
+/* Points of the spline, four numbers each, then the series; or points, then the grid. */
+size_t ps_hrv_scratch(const ps_hrv_opts *opts, int64_t n, double seconds)
+{
+  return opts->spectrum == PS_HRV_LOMB ? 2 * (size_t)n + hrv_lomb_scratch(seconds)
+                                       : 4 * (size_t)n + (size_t)(seconds * HRV_RATE) + 8;
 }
 
 /* Intervals v[from, n) up to a gap or a stretch that is too long to bridge, as points (s, ms).
@@ -187,7 +193,7 @@ ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int6
         p.y[p.n++] = 1000.0 * v[i].length / rate;
       }
     }
-    return hrv_lomb(&p);
+    return hrv_lomb(&p, scratch + 2 * n);
   }
   sum_pieces(opts, v, n, rate, scratch, &density);
   return hrv_bands_of(&density);

@@ -1,9 +1,9 @@
-/* hrv_spectrum.c - Welch, IEEE Trans. Audio Electroacoust. 15 (1967) 70-73, of a spline; and Lomb,
- * Astrophys. Space Sci. 39 (1976) 447-462. Few frequencies matter, so sums over them are direct. */
+/* hrv_spectrum.c - Welch, IEEE Trans. Audio Electroacoust. 15 (1967) 70-73, of a spline. Few
+ * frequencies matter, so sums over them are direct. */
 #include <math.h>
 #include "model/hrv_priv.h"
 
-static const double edges[4] = {0.003, 0.04, 0.15, 0.4}; /* Hz */
+static const double edges[HRV_BANDS + 1] = {0.003, 0.04, 0.15, HRV_HIGHEST}; /* Hz */
 
 /* Second derivatives of the natural cubic spline: a tridiagonal system. */
 static void bend_spline(const hrv_points *p)
@@ -72,7 +72,7 @@ static void add_piece(const double *x, hrv_density *d)
     y[i] *= hann;
     weight += hann * hann;
   }
-  for (int k = 1; k * HRV_RATE / HRV_PIECE < edges[3]; k++) {
+  for (int k = 1; k * HRV_RATE / HRV_PIECE < HRV_HIGHEST; k++) {
     double re = 0, im = 0;
 
     for (int i = 0; i < HRV_PIECE; i++) {
@@ -97,10 +97,9 @@ void hrv_welch(const hrv_points *p, double *series, hrv_density *density)
   }
 }
 
-/* The band of a frequency, -1 for none. */
-static int band_of(double f)
+int hrv_band_of(double f)
 {
-  for (int b = 0; b < 3; b++) {
+  for (int b = 0; b < HRV_BANDS; b++) {
     if (f >= edges[b] && f < edges[b + 1]) {
       return b;
     }
@@ -110,60 +109,16 @@ static int band_of(double f)
 
 ps_hrv_bands hrv_bands_of(const hrv_density *d)
 {
-  double power[3] = {0, 0, 0};
+  double power[HRV_BANDS] = {0};
 
   if (d->pieces == 0) {
     return (ps_hrv_bands){NAN, NAN, NAN};
   }
   for (int k = 1; k <= HRV_PIECE / 2; k++) {
-    const int b = band_of(k * HRV_RATE / HRV_PIECE);
+    const int b = hrv_band_of(k * HRV_RATE / HRV_PIECE);
 
     if (b >= 0) {
       power[b] += d->sum[k] / (double)d->pieces * HRV_RATE / HRV_PIECE;
-    }
-  }
-  return (ps_hrv_bands){power[0], power[1], power[2]};
-}
-
-/* Power of the periodogram at one frequency, for values without mean. */
-static double lomb_at(const hrv_points *p, double mean, double w)
-{
-  double s2 = 0, c2 = 0, yc = 0, ys = 0, cc = 0, ss = 0;
-
-  for (int64_t i = 0; i < p->n; i++) {
-    s2 += sin(2 * w * p->t[i]);
-    c2 += cos(2 * w * p->t[i]);
-  }
-  const double tau = atan2(s2, c2) / (2 * w);
-
-  for (int64_t i = 0; i < p->n; i++) {
-    const double c = cos(w * (p->t[i] - tau)), s = sin(w * (p->t[i] - tau));
-
-    yc += (p->y[i] - mean) * c;
-    ys += (p->y[i] - mean) * s;
-    cc += c * c;
-    ss += s * s;
-  }
-  return 0.5 * ((cc > 0 ? yc * yc / cc : 0) + (ss > 0 ? ys * ys / ss : 0));
-}
-
-ps_hrv_bands hrv_lomb(const hrv_points *p)
-{
-  double power[3] = {0, 0, 0}, mean = 0;
-
-  if (p->n < 4 || !(p->t[p->n - 1] > p->t[0])) {
-    return (ps_hrv_bands){NAN, NAN, NAN};
-  }
-  const double df = 1 / (p->t[p->n - 1] - p->t[0]);
-
-  for (int64_t i = 0; i < p->n; i++) {
-    mean += p->y[i] / (double)p->n;
-  }
-  for (int64_t k = 1; (double)k * df < edges[3]; k++) {
-    const int b = band_of((double)k * df);
-
-    if (b >= 0) { /* a sine of amplitude a gives n a^2 / 4, and has the power a^2 / 2 */
-      power[b] += lomb_at(p, mean, 2 * acos(-1.0) * (double)k * df) * 2 / (double)p->n;
     }
   }
   return (ps_hrv_bands){power[0], power[1], power[2]};

@@ -7,9 +7,9 @@
 #include "base/weir_random.h"
 #include "eval/beats.h"
 
-enum { MOST = 4000 };
+enum { MOST = 4000, SCRATCH = 4 * MOST + 40000 };
 static ps_interval v[MOST];
-static double scratch[4 * MOST + 40000];
+static double scratch[SCRATCH];
 
 /* Figures of the reference annotations to the digits of the table. */
 static void figures_of_three_records_are_reproduced(void **state)
@@ -132,6 +132,61 @@ static double welch_of(const double *x, int64_t n, double lo, double hi)
   return power / pieces;
 }
 
+/* The periodogram term by term, for the intervals v. */
+static double lomb_of(int64_t n, double lo, double hi)
+{
+  const double duration = (v[n - 1].end - v[0].end) / 360;
+  double mean = 0, power = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    mean += v[i].length / 0.36 / (double)n;
+  }
+  for (int64_t k = 1; (double)k / duration < hi; k++) {
+    const double w = 2 * acos(-1.0) * (double)k / duration;
+    double s2 = 0, c2 = 0, yc = 0, ys = 0, cc = 0, ss = 0;
+
+    for (int64_t i = 0; i < n && (double)k / duration >= lo; i++) {
+      s2 += sin(2 * w * v[i].end / 360);
+      c2 += cos(2 * w * v[i].end / 360);
+    }
+    const double tau = atan2(s2, c2) / (2 * w);
+
+    for (int64_t i = 0; i < n && (double)k / duration >= lo; i++) {
+      const double c = cos(w * (v[i].end / 360 - tau)), s = sin(w * (v[i].end / 360 - tau));
+
+      yc += (v[i].length / 0.36 - mean) * c;
+      ys += (v[i].length / 0.36 - mean) * s;
+      cc += c * c;
+      ss += s * s;
+    }
+    power += cc > 0 && ss > 0 ? (yc * yc / cc + ys * ys / ss) / (double)n : 0;
+  }
+  return power;
+}
+
+/* Against the definition, a gap of half the time included. */
+static void lomb_is_what_its_definition_says(void **state)
+{
+  const ps_hrv_opts opts = {.bridge = 5, .spectrum = PS_HRV_LOMB};
+
+  for (int k = 0; k < 4; k++) {
+    static const double seconds[] = {20, 300, 700, 1500};
+    int64_t n = swing(seconds[k], k % 2 ? 800 : 1100, 20, 0.1);
+
+    for (int64_t i = 0; i < n; i++) {
+      v[i].length += 3 * weir_random_normal((uint64_t)k, 2, 0, (uint64_t)i);
+      v[i].end += k == 3 && i > n / 2 ? 360 * 1500 : 0;
+    }
+    const ps_hrv_bands b = ps_hrv_spectrum(&opts, v, n, 360, scratch);
+    const double least = 1e-10 * (b.vlf + b.lf + b.hf);
+
+    assert_true(b.hf > 0 && (int64_t)ps_hrv_scratch(&opts, n, ps_hrv_span(v, n, 360)) <= SCRATCH);
+    assert_near(b.vlf, lomb_of(n, 0.003, 0.04), least);
+    assert_near(b.lf, lomb_of(n, 0.04, 0.15), least);
+    assert_near(b.hf, lomb_of(n, 0.15, 0.4), least);
+  }
+}
+
 static void an_interval_far_from_the_median_does_not_count(void **state)
 {
   const int64_t n = swing(300, 800, 10, 0.1);
@@ -213,6 +268,7 @@ int main(void)
       cmocka_unit_test(figures_of_three_records_are_reproduced),
       cmocka_unit_test(a_sine_has_its_power_in_its_band),
       cmocka_unit_test(welch_is_what_its_definition_says),
+      cmocka_unit_test(lomb_is_what_its_definition_says),
       cmocka_unit_test(an_interval_far_from_the_median_does_not_count),
       cmocka_unit_test(no_piece_spans_a_gap),
       cmocka_unit_test(five_minute_means_make_sdann),

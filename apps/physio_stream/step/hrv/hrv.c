@@ -60,7 +60,7 @@ static size_t bytes_of(const search *p)
   const double seconds = (double)(p->window + p->hop) / p->rate + 10;
 
   return (sizeof(state) + 63) / 64 * 64 + (size_t)p->room * sizeof(ps_interval) +
-         ps_hrv_scratch(p->room, seconds) * sizeof(double);
+         ps_hrv_scratch(&p->nn, p->room, seconds) * sizeof(double);
 }
 
 static int start(const void *params, void *memory)

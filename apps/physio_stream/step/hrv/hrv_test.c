@@ -73,7 +73,7 @@ static void windows_hold_what_ends_in_them(void **state)
   };
   static const int64_t windows[] = {100, 120, 50}, hops[] = {20, 60, 50};
   static ps_interval v[MOST];
-  static double scratch[4 * MOST + 4000];
+  static double scratch[4 * MOST + 8000];
 
   for (int c = 0; c < 3; c++) {
     const ps_hrv_opts opts = {.bridge = 5, .spectrum = c == 1 ? PS_HRV_LOMB : PS_HRV_WELCH};
