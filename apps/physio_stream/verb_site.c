@@ -102,6 +102,10 @@ static void print_options(const weir_opt *rows, const char *base, FILE *out)
       fprintf(out, "%s=%.17g\n", rows->key, *(const double *)member);
     } else if (rows->kind == WEIR_OPT_KIND_INT) {
       fprintf(out, "%s=%lld\n", rows->key, (long long)*(const int64_t *)member);
+    } else {
+      WEIR_ASSERT(rows->kind == WEIR_OPT_KIND_BOOL || rows->kind == WEIR_OPT_KIND_ENUM);
+      fprintf(out, "%s=%d\n", rows->key,
+              rows->kind == WEIR_OPT_KIND_BOOL ? *(const bool *)member : *(const int *)member);
     }
   }
 }

@@ -13,8 +13,10 @@ const weir_opt ps_site_options[] = {
     WEIR_OPT_PATH(ps_site_opts, dataset, "",
                   "folder that site prepare made: what check, stats and eval read"),
     WEIR_OPT_STRING_LIST(ps_site_opts, reports, "", "site merge: the reports of the sites"),
-    WEIR_OPT_INT(ps_site_opts, min_cell, 5, 1, 1000, "1",
-                 "fewest records that a number of a report may describe; others are suppressed"),
+    WEIR_OPT_INT(
+        ps_site_opts, min_cell, 5, 1, 1000, "1",
+        "a report of fewer records has no figures, and statistics leave out each value that "
+        "fewer records contribute to"),
     WEIR_OPT_BOOL(ps_site_opts, approve, false,
                   "a person has read the report and lets it leave the site"),
     WEIR_OPT_REAL(ps_site_opts, most_missing, 0.5, 0, 1, "1",

@@ -1,5 +1,6 @@
 /* prepare.c - the canonical form of a dataset: numbered WFDB records of one signal, nothing else.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -31,8 +32,15 @@ typedef struct job {
 static weir_status open_signal(const job *j, const char *path, weir_record **r, int *signal)
 {
   WEIR_TRY(weir_record_open(path, NULL, r));
-  const weir_status status = weir_record_find(*r, j->opts->signal, signal);
+  weir_status status = weir_record_find(*r, j->opts->signal, signal);
 
+  if (status == WEIR_OK && weir_record_signal(*r, *signal)->scale_varies) {
+    status = weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "%s: its segments have scales of their own, and stored integers are copied: "
+                       "convert it to a record of one segment first (physio_stream convert --set "
+                       "convert.format=wfdb)",
+                       path);
+  }
   if (status != WEIR_OK) {
     weir_record_close(r);
   }
@@ -129,6 +137,12 @@ static weir_status write_samples(job *j, const source *s, const char *to, int *p
 
   WEIR_TRY(open_signal(j, s->path, &r, &signal));
   const weir_signal_info *info = weir_record_signal(r, signal);
+
+  if (!(fabs(info->baseline) < INT32_MAX)) {
+    status = weir_fail(WEIR_ERR_DATA, "%s: a baseline of %g cannot stand in a header", s->path,
+                       info->baseline);
+    goto done;
+  }
   const weir_record_channel channel = {
       .name = "ECG", .units = info->units, .gain = info->gain, .baseline = (int)info->baseline};
   weir_record_spec spec = {.fs_num = info->fs_num,

@@ -19,7 +19,7 @@ typedef struct ps_site_opts {
   int dates;                /* ps_site_dates                               */
   const char *dataset;      /* folder that `site prepare` made             */
   weir_string_list reports; /* of sites, for `site merge`                  */
-  int64_t min_cell;         /* fewest records that any number may describe */
+  int64_t min_cell;         /* fewest records of a report, of a value of the statistics */
   bool approve;             /* a person has read the report                */
   double most_missing;      /* share of absent samples that passes a check */
   double range;             /* largest magnitude that passes               */
@@ -64,7 +64,7 @@ weir_status ps_site_check(const ps_site_opts *opts, weir_cells *cells,
 enum { PS_STATS_COLUMNS = 3 };
 extern const char *const ps_stats_head[PS_STATS_COLUMNS];
 /* Counts and histograms (quantity, bin, value); a value that fewer than min_cell records contribute
- * to is "suppressed". Fails: WEIR_ERR_DATA. */
+ * to is "suppressed", and never one bin alone, which the total would tell. Fails: WEIR_ERR_DATA. */
 weir_status ps_site_stats(const ps_site_opts *opts, weir_cells *cells) WEIR_CHECKED;
 
 /* What a site tells: sums and the scores of each record, without a name, a time or a sample. */

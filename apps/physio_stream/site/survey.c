@@ -203,15 +203,31 @@ static void put(weir_cells *c, const char *quantity, const char *where, double v
   }
 }
 
+/* The bin that has to go with the only one that fewer records contribute to, -1: none. The rest of
+ * the histogram and its total would tell that one. */
+static int beside(const int64_t *records, int bins, int64_t least)
+{
+  int few = 0, smallest = -1;
+
+  for (int k = 0; k < bins; k++) {
+    few += records[k] < least;
+    if (records[k] >= least && (smallest < 0 || records[k] < records[smallest])) {
+      smallest = k;
+    }
+  }
+  return few == 1 ? smallest : -1;
+}
+
 /* Every bin, so that those which are suppressed do not tell extremes. */
 static void put_bins(weir_cells *c, const char *quantity, const int64_t *values,
                      const int64_t *records, int bins, double from, double width, int64_t least)
 {
+  const int also = beside(records, bins, least);
   char where[64];
 
   for (int k = 0; k < bins; k++) {
     (void)snprintf(where, sizeof where, "%.4g to %.4g", from + width * k, from + width * (k + 1));
-    put(c, quantity, where, (double)values[k], records[k] < least);
+    put(c, quantity, where, (double)values[k], records[k] < least || k == also);
   }
 }
 

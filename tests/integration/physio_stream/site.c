@@ -144,6 +144,34 @@ static void small_cells_are_suppressed(void **state)
   free(stats);
 }
 
+/* Stored integers are copied: they would mean something else in each segment. */
+static void segments_of_different_scales_are_refused(void **state)
+{
+  static const char joined[] = "joined/2 1 256 46080\na 23040\nb 23040\n";
+  const char *dir = in_scratch("JaneDoe0");
+  char *text = NULL, segment[1024], path[PATH];
+
+  for (int k = 0; k < 2; k++) {
+    (void)snprintf(segment, sizeof segment, "%c 1 256 23040\necgsyn.dat 16 %d(0)/mV\n", 'a' + k,
+                   5000 >> k);
+    (void)snprintf(path, sizeof path, "%s/%c.hea", dir, 'a' + k);
+    weir_check_write(path, segment, strlen(segment));
+  }
+  (void)snprintf(path, sizeof path, "%s/joined.hea", dir);
+  weir_check_write(path, joined, sizeof joined - 1);
+  text = contents(in_scratch("JaneDoe0/ecgsyn.atr"));
+  int64_t size = 0;
+
+  assert_ok(weir_file_size(in_scratch("JaneDoe0/ecgsyn.atr"), &size));
+  (void)snprintf(path, sizeof path, "%s/joined.atr", dir);
+  weir_check_write(path, text, (size_t)size);
+  free(text);
+  assert_int_equal(
+      program("site prepare --set 'site.records=[%s/joined]' --out %s", dir, in_scratch("joined")),
+      WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(printed(), "scales of their own"));
+}
+
 /* Reports that were changed, do not fit together or come twice. */
 static void doubtful_reports_are_refused(void **state)
 {
@@ -203,6 +231,7 @@ int main(void)
       cmocka_unit_test(sites_together_give_what_one_with_all_records_gives),
       cmocka_unit_test(nothing_leaves_without_a_person),
       cmocka_unit_test(small_cells_are_suppressed),
+      cmocka_unit_test(segments_of_different_scales_are_refused),
       cmocka_unit_test(doubtful_reports_are_refused),
       cmocka_unit_test(a_check_names_the_fault),
   };
