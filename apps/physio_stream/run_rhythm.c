@@ -87,15 +87,17 @@ weir_status ps_run_rhythm(weir_report *r, const ps_hrv_opts *opts, const ps_out_
   WEIR_TRY_GOTO(ps_out_beats_read(beats, most, beat), done);
   n = intervals_of(beat, most, PS_RHYTHM_SECONDS * rate, v);
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
-  WEIR_TRY_GOTO(weir_report_text(
-                    r,
-                    "Of %lld intervals between beats, of the first two days at most; those more "
-                    "than %g of the median away from it do not count as NN (output.nn). Beats are "
-                    "not told apart here: ectopic ones distort all of this. More than %d "
-                    "intervals are drawn as means of neighbours with their range, and every k-th "
-                    "pair.",
-                    (long long)n, opts->exclude, (int)PS_RHYTHM_POINTS),
-                done);
+  WEIR_TRY_GOTO(
+      weir_report_text(
+          r,
+          "Of %lld intervals between beats, of the first two days at most; those more "
+          "than %g of the median away from it do not count as NN (output.nn). Beats are "
+          "not told apart here: ectopic ones distort all of this. SDANN is of five minutes that "
+          "intervals span by half, two at least. More than %d "
+          "intervals are drawn as means of neighbours with their range, and every k-th "
+          "pair.",
+          (long long)n, opts->exclude, (int)PS_RHYTHM_POINTS),
+      done);
   WEIR_TRY_GOTO(add_all(r, opts, v, n, beats), done);
 done:
   weir_free(&beat);

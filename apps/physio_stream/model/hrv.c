@@ -5,8 +5,10 @@
 #include <string.h>
 #include "model/hrv_priv.h"
 
-/* s of a segment whose mean enters SDANN. */
+/* s of a segment whose mean enters SDANN, and the share of it that its NN intervals must span: the
+ * last seconds of a record are no five minutes. */
 #define SEGMENT 300.0
+#define SPANNED 0.5
 
 const weir_opt ps_hrv_options[] = {
     WEIR_OPT_REAL(ps_hrv_opts, exclude, 0.25, 0, 1, "1",
@@ -83,21 +85,24 @@ static moments lengths(const ps_interval *v, int64_t n, double around)
   return m;
 }
 
-/* Means of the lengths in each segment of time. */
+/* Means of the lengths in each segment of time that they span. */
 static moments segment_means(const ps_interval *v, int64_t n, double samples, double around)
 {
   moments all = {0};
 
   for (int64_t i = 0; i < n;) {
     const double segment = floor(v[i].end / samples);
+    double begin = INFINITY, end = 0;
     moments one = {0};
 
     for (; i < n && floor(v[i].end / samples) == segment; i++) {
       if (v[i].counts) {
         add(&one, v[i].length, 0);
+        begin = fmin(begin, v[i].end - v[i].length);
+        end = v[i].end;
       }
     }
-    if (one.n > 0) {
+    if (end - begin >= SPANNED * samples) {
       add(&all, mean_of(&one), around);
     }
   }

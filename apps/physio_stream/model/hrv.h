@@ -19,7 +19,7 @@ typedef struct ps_hrv_times {
   int64_t n;           /* NN intervals                                         */
   double mean, sd;     /* ms; sd with n - 1                                    */
   double rmssd, pnn50; /* ms and %, over NN intervals that meet                */
-  double sdann;        /* ms, sd of the means of five minutes                  */
+  double sdann;        /* ms, sd of the means of five minutes, of which NN intervals span half */
 } ps_hrv_times;
 
 typedef struct ps_hrv_bands {

@@ -242,6 +242,12 @@ static void five_minute_means_make_sdann(void **state)
     }
   }
   assert_near(ps_hrv_time_domain(v, n, 360).sdann, 100.0, 0.01);
+  for (int i = 0; i < 100; i++) { /* the first 120 s of a segment are none */
+    t += 1.2;
+    v[n++] = (ps_interval){.end = 360 * t, .length = 360 * 1.2, .counts = true};
+  }
+  assert_near(ps_hrv_time_domain(v, n, 360).sdann, 100.0, 0.01);
+  assert_true(isnan(ps_hrv_time_domain(v, 375 + 100, 360).sdann));
 }
 
 static void too_little_is_nan(void **state)

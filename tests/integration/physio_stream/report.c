@@ -206,6 +206,19 @@ static void a_rhythm_is_drawn_from_the_beats_found(void **state)
   free(density);
 }
 
+/* Ten minutes hold the two five minutes that SDANN takes, seven and a third do not. */
+static void a_long_record_has_sdann(void **state)
+{
+  const char *const set = "run --overwrite --set ecgsyn.duration=%d --out %s",
+                    *dir = in_scratch("b");
+
+  (void)state;
+  assert_int_equal(program(set, 440, dir), 0);
+  assert_string_equal(cell_after(dir, "hrv", "SDANN (ms)"), "-");
+  assert_int_equal(program(set, 600, dir), 0);
+  assert_true(atof(cell_after(dir, "hrv", "SDANN (ms)")) > 0);
+}
+
 /* Seconds that a row of a timeline says: shares times windows. */
 static double seconds_of(const char *path, const char *name)
 {
@@ -268,6 +281,7 @@ int main(void)
       TEST(errors_are_listed_and_drawn_where_they_are),
       TEST(a_record_without_its_signal_has_no_strip),
       TEST(a_rhythm_is_drawn_from_the_beats_found),
+      TEST(a_long_record_has_sdann),
       TEST(the_timeline_of_quality_holds_what_is_absent),
 #ifdef HAVE_CONFIG_FILES
       TEST(a_query_draws_the_flags_that_occur),

@@ -28,7 +28,7 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-enum { N, MEAN, SD, RMSSD, PNN50, TIMES };
+enum { N, MEAN, SD, RMSSD, PNN50, SDANN, TIMES };
 enum { VLF, LF, HF, BANDS };
 
 typedef struct search {
@@ -124,8 +124,9 @@ static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_even
       ps_events_put(found, at, values);
     }
   } else {
-    const float values[TIMES] = {(float)t.n, (float)t.mean, (float)t.sd, (float)t.rmssd,
-                                 (float)t.pnn50};
+    const float values[TIMES] = {(float)t.n,     (float)t.mean,
+                                 (float)t.sd,    (float)t.rmssd,
+                                 (float)t.pnn50, isnan(t.sdann) ? -1 : (float)t.sdann};
 
     ps_events_put(found, at, values);
   }
@@ -178,7 +179,8 @@ static weir_status thin(weir_graph *g, const search *p, const char *unit, weir_s
 /* One search: the time domain or the bands. */
 static weir_status add(const weir_series_use *use, bool spectrum, weir_series *out)
 {
-  static const char *const units[2][TIMES] = {{"1", "ms", "ms", "ms", "%"}, {"ms2", "ms2", "ms2"}};
+  static const char *const units[2][TIMES] = {{"1", "ms", "ms", "ms", "%", "ms"},
+                                              {"ms2", "ms2", "ms2"}};
   const options_ *o = use->opts;
   const weir_series *in = &use->in[0];
   const double rate = (double)in->rate_num / (double)in->rate_den;
@@ -211,13 +213,17 @@ static weir_status add(const weir_series_use *use, bool spectrum, weir_series *o
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  static const char *const names[] = {"n",   "mean_nn", "sdnn", "rmssd", "pnn50",
-                                      "vlf", "lf",      "hf",   "lf_hf"};
+  static const char *const names[] = {"n",     "mean_nn", "sdnn", "rmssd", "pnn50",
+                                      "sdann", "vlf",     "lf",   "hf",    "lf_hf"};
   weir_graph *g = use->graph;
 
   WEIR_TRY(ps_events_need_unit(use, 0, "s"));
   WEIR_TRY(add(use, false, out->out));
   WEIR_TRY(add(use, true, out->out + TIMES));
+  weir_series *sdann = &out->out[SDANN];
+
+  sdann->present = weir_and(g, sdann->present, weir_ge_scalar(g, sdann->value, 0));
+  *sdann = weir_series_mask(g, *sdann);
   const weir_series *lf = &out->out[TIMES + LF], *hf = &out->out[TIMES + HF];
   weir_series *ratio = &out->out[TIMES + BANDS];
 
@@ -235,8 +241,10 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op ps_step_hrv = {
     .name = "hrv",
     .cite = "Task Force, Circulation 93 (1996) 1043",
-    .help = "heart rate variability in windows of a stream of intervals (detect.rr): n, mean_nn, "
-            "sdnn, rmssd (ms), pnn50 (%), vlf, lf, hf (ms2), lf_hf, a value each hop",
+    .help =
+        "heart rate variability in windows of a stream of intervals (detect.rr): n, mean_nn, "
+        "sdnn, rmssd (ms), pnn50 (%), sdann (ms, in windows that hold two five minutes), vlf, lf, "
+        "hf (ms2), lf_hf, a value each hop",
     .opts = options,
     .opts_size = sizeof(options_),
     .least_in = 1,

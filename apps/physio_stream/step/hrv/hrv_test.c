@@ -110,6 +110,32 @@ static void windows_hold_what_ends_in_them(void **state)
   }
 }
 
+/* Five minutes each at 0.8, 0.9 and 1 s: none of them alone has a deviation. */
+static void long_windows_have_sdann(void **state)
+{
+  static const char *const sets[] = {"window=900", "hop=300", NULL};
+  static const double expected[3] = {-1, 70.7107, 100};
+  step_signal in = step_signal_new(90000, RATE, 1);
+  step_result r;
+
+  memset(in.present, 0, (size_t)in.n);
+  for (int64_t t = 80; t < in.n; t += 80 + 10 * (t / 30000)) {
+    in.present[t] = 1;
+    in.x[t] = (float)(80 + 10 * (t / 30000)) / RATE;
+  }
+  in.unit = "s";
+  step_check_cuts(&ps_step_hrv, sets, &in, 1, &r);
+  const step_stream *sdann = step_get(&r, "sdann");
+
+  assert_int_equal(sdann->n, 3);
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal(sdann->present[k], expected[k] > 0);
+    assert_true(expected[k] < 0 || fabs((double)sdann->x[k] - expected[k]) < 0.5);
+  }
+  step_result_free(&r);
+  step_signal_free(&in);
+}
+
 static void no_input_upsets_it(void **state)
 {
   static const char *const sets[] = {"window=20", "hop=5", "least=2", NULL};
@@ -146,6 +172,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(windows_hold_what_ends_in_them),
+      cmocka_unit_test(long_windows_have_sdann),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(a_hop_between_two_slots_is_refused),
   };
