@@ -23,6 +23,11 @@ const weir_opt weir_stream_opts[] = {
     WEIR_OPT_REAL(weir_stream_cfg, live_window, 0.25, 0.001, 3600, "s",
                   "length of a chunk of live input where stream.window is 0: short, since results "
                   "wait for the end of the chunk"),
+    WEIR_OPT_REAL(
+        weir_stream_cfg, memory, 0, 0, 1e9, "MiB",
+        "most that one recording may hold in memory: its chunks, and what steps look back "
+        "on and keep; what needs more is refused before the first sample. 0: what the "
+        "machine has"),
     WEIR_OPT_BOOL(
         weir_stream_cfg, skip, true,
         "leave out chunks without samples once all state has settled; results are the same"),
@@ -130,7 +135,8 @@ static weir_status check_memory(const weir_stream_job *job, const char *key, int
 {
   const weir_stream_source *x = fastest_source(job);
   const double seconds = (double)window_ns / NS, slots = seconds * rate_of(x);
-  const double memory = (double)weir_cpu_get()->memory_bytes;
+  const char *who = NULL;
+  const double memory = stream_most_memory(job->stream, &who);
   double small = 0, large = 0;
   int64_t period = 1;
 
@@ -144,9 +150,9 @@ static weir_status check_memory(const weir_stream_job *job, const char *key, int
   if (per_slot * slots + small > memory) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: a chunk of %.6g s is %.3g samples of source '%s' (%.6g Hz) and needs "
-                     "about %.3g bytes, but this machine has %.3g: at most %.3g s",
-                     key, seconds, slots, x->value, rate_of(x), per_slot * slots + small, memory,
-                     fmax(0.99 * (memory - small) / per_slot, MOST_SLOTS) / rate_of(x));
+                     "about %.3g bytes, but %s %.3g: at most %.3g s",
+                     key, seconds, slots, x->value, rate_of(x), per_slot * slots + small, who,
+                     memory, fmax(0.99 * (memory - small) / per_slot, MOST_SLOTS) / rate_of(x));
   }
   return WEIR_OK;
 }
@@ -501,6 +507,7 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
   for (int i = 0; i < s->n_stages; i++) {
     s->buffer_bytes += weir_plan_memory_bytes(s->plan[i]);
   }
+  WEIR_TRY_GOTO(stream_check_memory(s, job->store), fail);
   *out = s;
   return WEIR_OK;
 fail:

@@ -400,6 +400,43 @@ static weir_status plan_window(int64_t rate, double window, double *planned)
   return status;
 }
 
+/* A window of a thousand slots and a state of a MiB, under several caps. */
+static void a_plan_beyond_its_memory_is_refused(void **state)
+{
+  const weir_stream_source source = {"x", "p", 100, 1, 100000, read_signal, NULL, NULL};
+  const weir_exec_cfg exec = {.tier = 0};
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
+  const int64_t mib = 1 << 20;
+  weir_graph *g = NULL;
+  weir_store *store = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  assert_ok(weir_store_create(&store));
+  assert_ok(weir_store_add(store, "state", WEIR_U8, 1, &mib));
+  weir_output(g, "y", weir_neg(g, weir_input(g, "x", &x)));
+  weir_output(g, "q", weir_not(g, weir_input(g, "p", &b)));
+  for (int k = 0; k < 3; k++) {
+    static const double memory[] = {0, 2, 1.001};
+    const weir_stream_cfg cfg = {.window = 10, .memory = memory[k]};
+    weir_stream *s = NULL;
+    const weir_stream_job job = {.graph = g,
+                                 .store = store,
+                                 .sources = &source,
+                                 .n_sources = 1,
+                                 .stream = &cfg,
+                                 .exec = &exec,
+                                 .threads = 1};
+
+    assert_int_equal(weir_stream_create(&job, &s), k < 2 ? WEIR_OK : WEIR_ERR_CONFIG);
+    assert_true((s == NULL) == (k == 2));
+    weir_stream_destroy(&s);
+  }
+  assert_non_null(strstr(weir_last_message(), "1 that operators keep; stream.memory allows 1.001"));
+  weir_graph_destroy(&g);
+  weir_store_destroy(&store);
+}
+
 static void impossible_windows_are_refused_with_the_limit(void **state)
 {
   double planned = 0;
@@ -433,6 +470,7 @@ int main(void)
       cmocka_unit_test(places_that_are_none_are_refused),
       cmocka_unit_test(impossible_rates_are_refused),
       cmocka_unit_test(impossible_windows_are_refused_with_the_limit),
+      cmocka_unit_test(a_plan_beyond_its_memory_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

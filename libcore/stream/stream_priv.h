@@ -80,6 +80,12 @@ void stream_find_gates(weir_stream *s);
 weir_status stream_idle_until(const weir_stream *s, int64_t *ns) WEIR_CHECKED;
 /* Moves the end of the chunk that begins at at_ns to where a source begins to rule out. */
 weir_status stream_cut_gate(const weir_stream *s, int64_t *to) WEIR_CHECKED;
+/* memory_stream.c: bytes that a plan may hold, 0 where that is not known, and who says so ("this
+ * machine has"). */
+double stream_most_memory(const weir_stream_cfg *cfg, const char **who);
+/* Whether it holds no more, with what `store` (or NULL) keeps. Large memory is mapped but not
+ * touched before the first chunk: what is refused has cost nothing. Fails: WEIR_ERR_CONFIG. */
+weir_status stream_check_memory(const weir_stream *s, const weir_store *store) WEIR_CHECKED;
 /* run.c: first slot at or after a time, limited to the source's count. */
 int64_t stream_slot_at(const weir_stream_source *source, int64_t ns);
 

@@ -63,6 +63,7 @@ weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, i
 typedef struct weir_stream_cfg {
   double window;      /* s, 0: chosen so that the stream's arrays fill half of L2 */
   double live_window; /* s, the same for live sources where window is 0           */
+  double memory;      /* MiB that a plan may hold, 0: what the machine has */
   bool skip;
   int64_t cut_seed; /* 0: even chunks */
 } weir_stream_cfg;
@@ -89,7 +90,8 @@ typedef struct weir_stream weir_stream;
 /* Plans the graph for the sources; both arrays are copied, contexts are borrowed. threads: 0 for
  * all. live: NULL where counts are known. Fails: what weir_plan_create does; WEIR_ERR_CONFIG for a
  * rate or count that is not positive, for a count over a hundred years without `live`, and for a
- * window shorter than a sample of the fastest source or beyond the memory of the machine. */
+ * window shorter than a sample of the fastest source, and for a window or a plan with all that its
+ * store keeps beyond `memory`. */
 typedef struct weir_stream_job {
   const weir_graph *graph;
   weir_store *store;

@@ -238,6 +238,17 @@ static void what_is_no_number_is_counted_and_told(void **state)
   assert_non_null(strstr(printed(), expected));
 }
 
+/* Before the first sample, whatever its operators would have kept. */
+static void a_query_beyond_its_memory_is_refused(void **state)
+{
+  refused(
+      MINUTE
+      "  steps: [{name: a, from: [ecg], do: {normalize: {window: 86400, causal: true}}}]\n" OUTPUT
+      "stream: {memory: 64}\n",
+      "stream.memory: the plan needs 507");
+  assert_non_null(strstr(printed(), "stream.memory allows 64"));
+}
+
 static void describe_tells_latency_buffers_and_clocks(void **state)
 {
   assert_int_equal(program("describe --config %s", yaml(shifts)), 0);
@@ -294,6 +305,7 @@ int main(void)
       TEST(netcdf_holds_what_the_table_holds),
       TEST(wrong_queries_are_refused_with_their_place),
       TEST(what_is_no_number_is_counted_and_told),
+      TEST(a_query_beyond_its_memory_is_refused),
       TEST(describe_tells_latency_buffers_and_clocks),
 #ifdef HAVE_CONFIG_FILES
       TEST(shipped_queries_run),

@@ -1,0 +1,35 @@
+/* memory_stream.c - what a stream may hold in memory, and whether its plan does. */
+#include "stream_priv.h"
+#include "device/weir_parallel.h"
+#include "graph/weir_store.h"
+
+#define MIB 1048576.0
+
+double stream_most_memory(const weir_stream_cfg *cfg, const char **who)
+{
+  *who = cfg->memory > 0 ? "stream.memory allows" : "this machine has";
+  return cfg->memory > 0 ? cfg->memory * MIB : (double)weir_cpu_get()->memory_bytes;
+}
+
+weir_status stream_check_memory(const weir_stream *s, const weir_store *store)
+{
+  const char *who = NULL;
+  const double most = stream_most_memory(&s->cfg, &who), plan = (double)s->buffer_bytes;
+  double kept = 0;
+
+  for (int64_t i = 0; store != NULL && i < weir_store_count(store); i++) {
+    const weir_tensor *t = weir_store_get(store, weir_store_name(store, i));
+
+    kept += (double)weir_tensor_count(t) * (double)weir_dtype_size(t->dtype);
+  }
+  if (most > 0 && plan + kept > most) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "stream.memory: the plan needs %.4g MiB: %.4g for chunks of %.4g s with all that is looked "
+        "back "
+        "on, %.4g that operators keep; %s %.4g: take shorter windows and tolerances, a "
+        "shorter stream.window, or raise stream.memory",
+        (plan + kept) / MIB, plan / MIB, (double)s->window_ns / 1e9, kept / MIB, who, most / MIB);
+  }
+  return WEIR_OK;
+}
