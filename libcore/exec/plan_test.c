@@ -146,23 +146,31 @@ static bool all_absent(const signal *s, int64_t lo, int64_t hi)
   return true;
 }
 
-/* Feeds the signal in pieces of random lengths up to `most`; skip: leaves out settled absent
- * pieces. */
-static int64_t run_stream(const signal *s, int tier, int64_t most, uint32_t seed, bool skip,
-                          float (*out)[SLOTS])
+/* A plan of the front end for pieces of up to `most` slots. */
+static weir_plan *front_plan(int tier, int64_t most)
 {
   const weir_exec_cfg cfg = config(tier);
   const weir_chunk_bound bounds[] = {{"x", most}, {"x.present", most}};
   weir_graph *g = front_graph();
   weir_plan *p = NULL;
+
+  assert_ok(weir_plan_create(g, NULL,
+                             &(weir_plan_opts){.exec = &cfg, .bounds = bounds, .n_bounds = 2}, &p));
+  weir_graph_destroy(&g);
+  return p;
+}
+
+/* Feeds the signal, from its start, in pieces of random lengths up to `most`; skip: leaves out
+ * settled absent pieces. */
+static int64_t run_stream(weir_plan *p, const signal *s, int64_t most, uint32_t seed, bool skip,
+                          float (*out)[SLOTS])
+{
+  const int64_t settle = weir_plan_settle(p, "x");
   int64_t quiet = 0, made = 0, skipped = 0;
 
   memset(out, 0, 3 * sizeof(*out));
-  assert_ok(weir_plan_create(g, NULL,
-                             &(weir_plan_opts){.exec = &cfg, .bounds = bounds, .n_bounds = 2}, &p));
-  const int64_t settle = weir_plan_settle(p, "x");
-
   assert_in_range(settle, 10, 60);
+  weir_plan_rewind(p);
   for (int64_t t = 0; t < SLOTS;) {
     int64_t n = 1 + (int64_t)(weir_random_bits(seed, 3, 0, (uint64_t)t) % (uint64_t)most);
 
@@ -184,39 +192,57 @@ static int64_t run_stream(const signal *s, int tier, int64_t most, uint32_t seed
   if (!skip) {
     assert_int_equal(made, 3 * SLOTS);
   }
-  weir_plan_destroy(&p);
-  weir_graph_destroy(&g);
   return skipped;
+}
+
+enum { SIGNALS = 4 };
+
+/* The whole of each signal at once. */
+static void run_whole(int tier, float (*whole)[3][SLOTS])
+{
+  static signal s;
+  weir_plan *p = front_plan(tier, SLOTS);
+
+  for (uint32_t seed = 0; seed < SIGNALS; seed++) {
+    make_signal(&s, seed);
+    run_stream(p, &s, SLOTS, 99, false, whole[seed]);
+  }
+  weir_plan_destroy(&p);
 }
 
 static void any_cut_gives_the_same_bits(void **state)
 {
   static signal s;
-  static float whole[3][SLOTS], cut[3][SLOTS], first[4][3][SLOTS];
+  static float whole[SIGNALS][3][SLOTS], cut[3][SLOTS], first[SIGNALS][3][SLOTS];
   bool have_first = false;
 
   for (int e = 0; weir_engine_table[e] != NULL; e++) {
     const int tier = weir_engine_table[e]->tier + 1;
-    for (uint32_t seed = 0; seed < 4; seed++) {
-      int64_t skipped = 0;
+    int64_t skipped[SIGNALS] = {0};
 
-      make_signal(&s, seed);
-      run_stream(&s, tier, SLOTS, 99, false, whole);
-      /* The oracle computes in double; the tiers that users run give one another's bits. */
-      if (tier > 1 && have_first) {
-        assert_memory_equal(whole, first[seed], sizeof(whole));
-      } else if (tier > 1) {
-        memcpy(first[seed], whole, sizeof(whole));
-      }
-      for (int64_t most = 1; most <= 1000; most = most * 3 + 1) {
-        run_stream(&s, tier, most, seed, false, cut);
-        assert_memory_equal(cut, whole, sizeof(whole));
-        skipped += run_stream(&s, tier, most, seed, true, cut);
-        assert_memory_equal(cut, whole, sizeof(whole));
-      }
-      assert_true(skipped > 0);
+    run_whole(tier, whole);
+    /* The oracle computes in double; the tiers that users run give one another's bits. */
+    if (tier > 1 && have_first) {
+      assert_memory_equal(whole, first, sizeof(whole));
+    } else if (tier > 1) {
+      memcpy(first, whole, sizeof(whole));
+      have_first = true;
     }
-    have_first = have_first || tier > 1;
+    for (int64_t most = 1; most <= 1000; most = most * 3 + 1) {
+      weir_plan *p = front_plan(tier, most);
+
+      for (uint32_t seed = 0; seed < SIGNALS; seed++) {
+        make_signal(&s, seed);
+        run_stream(p, &s, most, seed, false, cut);
+        assert_memory_equal(cut, whole[seed], sizeof(cut));
+        skipped[seed] += run_stream(p, &s, most, seed, true, cut);
+        assert_memory_equal(cut, whole[seed], sizeof(cut));
+      }
+      weir_plan_destroy(&p);
+    }
+    for (int k = 0; k < SIGNALS; k++) {
+      assert_true(skipped[k] > 0);
+    }
   }
 }
 
