@@ -19,7 +19,7 @@
 
 enum {
   ALIGNMENT = 64,
-  LAZY_BYTES = 1 << 17 /* from here on calloc maps zero pages, touched only when used */
+  LAZY_BYTES = 1 << 14 /* from here on calloc leaves fresh pages alone, touched only when used */
 };
 
 /* No machine has more; the sanitizer ends the program, instead of returning NULL, from 2^40 on. */

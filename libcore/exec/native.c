@@ -39,7 +39,6 @@ static weir_status make_context(const weir_loop *loop, void **out)
 
   WEIR_TRY(weir_alloc(1, sizeof(context), &memory));
   context *c = memory;
-  weir_access_init(&c->access);
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), failed);
   WEIR_TRY_GOTO(native_form_of(&c->access, &c->form), failed);
   *out = c;

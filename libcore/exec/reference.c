@@ -38,7 +38,6 @@ static weir_status prepare_one(const weir_loop *loop, int threads, void **out)
   WEIR_TRY(exec_check(&loop->access));
   WEIR_TRY(weir_alloc(1, sizeof(context), &memory));
   context *c = memory;
-  weir_access_init(&c->access);
   WEIR_TRY_GOTO(weir_access_copy(&loop->access, &c->access), done);
   WEIR_TRY_GOTO(
       exec_pool_init(&c->pool, threads, sizeof(exec_scalar) * (size_t)(c->access.body.n + 1)),

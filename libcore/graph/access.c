@@ -1,6 +1,7 @@
 /* access.c - accesses as data; boxes, regions, and the definition of one index. */
 #include "graph/weir_access.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -13,7 +14,7 @@ void weir_access_init(weir_access *a)
 void weir_access_fini(weir_access *a)
 {
   weir_body_fini(&a->body);
-  memset(a, 0, sizeof *a);
+  a->n_dims = a->n_in = a->n_out = a->n_states = a->n_values = 0;
 }
 
 weir_status weir_access_copy(const weir_access *from, weir_access *to)
@@ -21,7 +22,10 @@ weir_status weir_access_copy(const weir_access *from, weir_access *to)
   weir_body body;
 
   WEIR_TRY(weir_body_copy(&from->body, &body));
-  memcpy(to, from, sizeof *to);
+  memcpy(to, from, offsetof(weir_access, in));
+  memcpy(to->in, from->in, (size_t)from->n_in * sizeof to->in[0]);
+  memcpy(to->out, from->out, (size_t)from->n_out * sizeof to->out[0]);
+  memcpy(to->state, from->state, (size_t)from->n_states * sizeof to->state[0]);
   to->body = body;
   return WEIR_OK;
 }

@@ -61,18 +61,30 @@ weir_status weir_graph_intern(weir_graph *g, const char *text, const char **out)
   return WEIR_OK;
 }
 
-weir_status weir_graph_push_node(weir_graph *g, weir_node **out)
+weir_status weir_graph_take_node(weir_graph *g, weir_node **node)
 {
-  void *node;
-
-  *out = NULL;
   if (g->n_nodes == INT32_MAX) {
     return weir_fail(WEIR_ERR_SHAPE, "a graph has at most %d nodes", INT32_MAX);
   }
   WEIR_TRY(weir_reserve(&g->nodes, &g->node_capacity, (int64_t)g->n_nodes + 1, sizeof *g->nodes));
-  WEIR_TRY(weir_alloc(1, sizeof(weir_node), &node));
-  g->nodes[g->n_nodes++] = node;
-  *out = node;
+  g->nodes[g->n_nodes++] = *node;
+  *node = NULL;
+  return WEIR_OK;
+}
+
+weir_status weir_graph_push_node(weir_graph *g, weir_node **out)
+{
+  void *memory;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof(weir_node), &memory));
+  weir_node *node = memory;
+  const weir_status status = weir_graph_take_node(g, &node);
+  if (status != WEIR_OK) {
+    weir_free(&node);
+    return status;
+  }
+  *out = memory;
   return WEIR_OK;
 }
 

@@ -312,16 +312,16 @@ static weir_status fill_node(const weir_graph *g, const struct request *r, weir_
   node->op = r->op;
   node->n_out = args.n_out;
   node->random_id = g->next_random;
-  weir_access_init(&node->access);
   WEIR_TRY(r->op->access(&args, &node->access));
   WEIR_TRY(weir_access_check(&node->access));
   return WEIR_OK;
 }
 
-static weir_status append(weir_graph *g, const struct request *r, weir_node *node,
+/* Takes the node. */
+static weir_status append(weir_graph *g, const struct request *r, weir_node **made,
                           const weir_array_desc *out)
 {
-  weir_node *place;
+  weir_node *node = *made;
 
   for (int k = 0; k < node->n_out; k++) {
     if (r->array >= 0) {
@@ -331,8 +331,7 @@ static weir_status append(weir_graph *g, const struct request *r, weir_node *nod
     }
   }
   WEIR_TRY(weir_node_match(g, node));
-  WEIR_TRY(weir_graph_push_node(g, &place));
-  *place = *node;
+  WEIR_TRY(weir_graph_take_node(g, made));
   g->next_random += uses_random(&node->access.body);
   return WEIR_OK;
 }
@@ -352,10 +351,9 @@ static weir_value add(weir_graph *g, const struct request *r, const char *where)
   node->where = where;
   status = fill_node(g, r, node, out);
   if (status == WEIR_OK) {
-    status = append(g, r, node, out);
+    status = append(g, r, &node, out);
   }
   if (status == WEIR_OK) {
-    weir_free(&node); /* what it owned went with it */
     return (weir_value){g->n_nodes - 1, 0};
   }
   status = weir_fail(status, "node %d, %s (%s): %s", g->n_nodes, r->op->name,

@@ -21,6 +21,8 @@ struct weir_graph {
 
 /* Heap copy of text that lives as long as the graph; NULL gives NULL. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_intern(weir_graph *g, const char *text, const char **out) WEIR_CHECKED;
+/* Appends a node that weir_alloc made and takes it: *node is then NULL. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_graph_take_node(weir_graph *g, weir_node **node) WEIR_CHECKED;
 /* Appends a zeroed node / array and returns it in *out. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_push_node(weir_graph *g, weir_node **out) WEIR_CHECKED;
 weir_status weir_graph_push_array(weir_graph *g, const weir_array_desc *desc, weir_array_kind kind,

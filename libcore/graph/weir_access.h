@@ -104,17 +104,16 @@ typedef struct weir_state {
   int32_t next; /* expression: value after this iteration                                   */
 } weir_state;
 
-/* THE statement. Owns `body` (weir_access_fini). */
+/* THE statement. Owns `body` (weir_access_fini). The tables stand last: of their 47 KiB most is
+ * never touched. */
 typedef struct weir_access {
   int n_dims, n_in, n_out, n_states;
   weir_dim dim[WEIR_MAX_DIMS];
-  weir_operand in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
   weir_body body;
   int n_values; /* without combine: one per DATA output, in order; with: the monoid's inputs */
   int32_t value[WEIR_MAX_OUTPUTS];
   weir_monoid combine;
   weir_dtype accumulator; /* dtype the monoid computes in */
-  weir_state state[WEIR_MAX_STATES];
   /* Scans that skip gaps: after `settle` iterations in a row in which input operand `presence - 1`
    * (bool) is 0, the state is a fixed point and every DATA output is 0, so that further absent
    * slots may be skipped exactly. presence 0: no such promise. */
@@ -123,6 +122,8 @@ typedef struct weir_access {
   /* Opaque bodies (library and call operators) have no expressions; cost by formula. */
   bool opaque;
   double opaque_flops; /* per point of the parallel and sequential dimensions */
+  weir_operand in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+  weir_state state[WEIR_MAX_STATES];
 } weir_access;
 
 /* A half-open box. rank counts iteration dimensions (iterations) or array dimensions (elements). */
@@ -146,12 +147,14 @@ typedef struct weir_region {
   bool exact;
 } weir_region;
 
-/* An access without dimensions, operands or expressions; init before use, fini when done; copy is
- * deep and needs no init of `to`. Fails: WEIR_ERR_MEMORY. */
+/* An access without dimensions, operands or expressions: init before use, fini when done. Zeroed
+ * memory needs no init. */
 void weir_access_init(weir_access *a);
-/* Frees the body; `a` is then as after init. */
+/* Frees the body; `a` then has no dimensions, operands or expressions. */
 void weir_access_fini(weir_access *a);
-/* Deep copy into uninitialised storage, which is untouched on failure. Fails: WEIR_ERR_MEMORY. */
+/* Deep copy into storage that needs no init and is untouched on failure. Operands and states beyond
+ * those that `from` has are left as they were.
+ * Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;
 /* Refuses what cannot be right: ranks, divisors, expressions and states out of range, dtypes that
  * do not agree, a NEVER border that an iteration leaves, overflow. Fails: WEIR_ERR_SHAPE, naming

@@ -82,10 +82,10 @@ typedef struct weir_node {
   int n_in, n_out;
   int32_t in[WEIR_MAX_OPERANDS],
       out[WEIR_MAX_OUTPUTS]; /* arrays, operand by operand of the access */
-  weir_access access;
   const char *label, *where;
   int32_t random_id;
   bool dead; /* removed by a pass */
+  weir_access access;
 } weir_node;
 
 struct weir_kernel;
