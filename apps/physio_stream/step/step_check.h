@@ -339,4 +339,41 @@ static inline void step_garbage(step_signal *s, uint64_t seed, double scale)
     }
   }
 }
+/* Inputs of n slots at `rate` Hz, the first in `unit` (NULL: not stated). */
+typedef struct step_trial {
+  int n_in;
+  int64_t n, rate;
+  double scale;   /* of step_garbage */
+  uint64_t every; /* one slot in so many keeps its sample, at random; 0: all */
+  const char *unit;
+} step_trial;
+
+/* Whatever comes in, what comes out is sound and the same for any cut. Returns how many samples
+ * came, of all results. */
+static inline int64_t step_check_garbage(const weir_series_op *op, const char *const *sets,
+                                         const step_trial *trial, uint64_t seed)
+{
+  step_signal in[STEP_STREAMS];
+  step_result r;
+  int64_t n = 0;
+
+  for (int k = 0; k < trial->n_in; k++) {
+    in[k] = step_signal_new(trial->n, trial->rate, 1);
+    step_garbage(&in[k], seed + 10 * (uint64_t)k, trial->scale);
+    for (int64_t t = 0; t < trial->n && trial->every > 0; t++) {
+      in[k].present[t] &= weir_random_bits(seed, 24, (uint32_t)k, (uint64_t)t) % trial->every == 0;
+    }
+  }
+  in[0].unit = trial->unit;
+  step_check_cuts(op, sets, in, trial->n_in, &r);
+  assert_true(step_is_sound(&r));
+  for (int k = 0; k < r.n; k++) {
+    n += step_count(&r.out[k]);
+  }
+  step_result_free(&r);
+  for (int k = 0; k < trial->n_in; k++) {
+    step_signal_free(&in[k]);
+  }
+  return n;
+}
 #endif

@@ -139,17 +139,15 @@ static void long_windows_have_sdann(void **state)
 static void no_input_upsets_it(void **state)
 {
   static const char *const sets[] = {"window=20", "hop=5", "least=2", NULL};
+  int64_t seen = 0;
 
-  for (uint64_t seed = 0; seed < 6; seed++) {
-    step_signal in = step_signal_new(6000, 50, 1);
-    step_result r;
+  for (uint64_t seed = 0; seed < 8; seed++) {
+    /* Where a flat stretch is at a slot's length, each interval joins the one before. */
+    const step_trial trial = {.n_in = 1, .n = 6000, .rate = 50, .scale = seed % 2 ? 1 : 0.02};
 
-    step_garbage(&in, seed, 1.0);
-    step_check_cuts(&ps_step_hrv, sets, &in, 1, &r);
-    assert_true(step_is_sound(&r));
-    step_result_free(&r);
-    step_signal_free(&in);
+    seen += step_check_garbage(&ps_step_hrv, sets, &trial, seed);
   }
+  assert_true(seen > 0);
 }
 
 static void a_hop_between_two_slots_is_refused(void **state)

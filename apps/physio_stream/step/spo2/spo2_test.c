@@ -69,18 +69,13 @@ static void too_little_signal_gives_no_value(void **state)
 
 static void no_input_upsets_it(void **state)
 {
-  for (uint64_t seed = 0; seed < 4; seed++) {
-    step_signal in[2] = {step_signal_new(3000, 50, 1), step_signal_new(3000, 50, 1)};
-    step_result r;
+  const step_trial trial = {.n_in = 2, .n = 3000, .rate = 50, .scale = 1};
+  int64_t seen = 0;
 
-    step_garbage(&in[0], seed, 1.0);
-    step_garbage(&in[1], seed + 100, 1.0);
-    step_check_cuts(&ps_step_spo2, NULL, in, 2, &r);
-    assert_true(step_is_sound(&r));
-    step_result_free(&r);
-    step_signal_free(&in[0]);
-    step_signal_free(&in[1]);
+  for (uint64_t seed = 0; seed < 4; seed++) {
+    seen += step_check_garbage(&ps_step_spo2, NULL, &trial, seed);
   }
+  assert_true(seen > 0);
 }
 
 static void clocks_that_differ_are_refused(void **state)
