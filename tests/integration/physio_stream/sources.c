@@ -160,14 +160,90 @@ static void a_record_of_two_rates_is_replayed(void **state)
   assert_true(same_contents(in_scratch("a/beats.csv"), in_scratch("b/beats.csv")));
 }
 
+#ifdef HAVE_CONFIG_FILES
+/* Ten minutes of pressure whose clock is slower by `ppm`, as recorded and on the clock of the ECG.
+ */
+static const char aligned[] =
+    "query:\n"
+    "  streams: [{name: ecg, signal: ECG}, {name: abp, signal: ABP}]\n"
+    "  steps:\n"
+    "    - {name: r, from: [ecg], do: detect}\n"
+    "    - {name: p, from: [abp], do: abp_beats}\n"
+    "    - {name: c, from: [r.beat, p.onset], do: {clock: {lag: -0.2, window: 300}}}\n"
+    "    - {name: back, from: [abp, c.offset, c.drift], do: align}\n"
+    "  outputs: [{stream: abp, format: csv}, {stream: back, format: csv}]\n";
+
+enum { LAST = 600 * ABP };
+
+static void pressure_of(int ppm, const char *stream, float *x, uint8_t *present)
+{
+  char *text = contents(in_scratch("%d/%s.csv", ppm, stream));
+
+  memset(present, 0, LAST);
+  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
+    double time = 0, value = 0;
+
+    assert_int_equal(sscanf(line, "%lf,%lf", &time, &value), 2);
+    const int64_t t = llround(time * ABP);
+
+    if (t < LAST) {
+      x[t] = (float)value;
+      present[t] = 1;
+    }
+  }
+  free(text);
+}
+
+/* Root mean square difference of the last five minutes of a stream, with and without drift. */
+static double difference(const char *stream)
+{
+  static float x[2][LAST];
+  static uint8_t present[2][LAST];
+  double square = 0;
+  int64_t n = 0;
+
+  pressure_of(0, stream, x[0], present[0]);
+  pressure_of(400, stream, x[1], present[1]);
+  for (int64_t t = LAST / 2; t < LAST; t++) {
+    if (present[0][t] && present[1][t]) {
+      square += pow((double)x[0][t] - (double)x[1][t], 2);
+      n++;
+    }
+  }
+  assert_true(n > LAST / 3);
+  return sqrt(square / (double)n);
+}
+
+/* The delay from R wave to onset is in the offset of both alike. */
+static void a_drifting_clock_is_brought_back(void **state)
+{
+  weir_check_write(in_scratch("q.yaml"), aligned, strlen(aligned));
+  for (int ppm = 0; ppm <= 400; ppm += 400) {
+    assert_int_equal(program("prepare --overwrite --set ecgsyn.duration=620 --set "
+                             "ecgsyn.model.rate=250 --set ecgsyn.abp.on=true --set "
+                             "ecgsyn.abp.drift=%d --out %s",
+                             ppm, in_scratch("d")),
+                     0);
+    assert_int_equal(program("run --config %s --set input.record=%s --out %s", in_scratch("q.yaml"),
+                             in_scratch("d/ecgsyn"), in_scratch("%d", ppm)),
+                     0);
+  }
+  const double before = difference("abp"), after = difference("back");
+
+  printf("400 ppm: %.2f mmHg as recorded, %.2f mmHg aligned\n", before, after);
+  assert_true(before > 10 && after < 1);
+}
+#endif
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(defects_are_where_the_table_says),
-      TEST(truth_is_on_the_clock_of_its_signal),
-      TEST(the_same_seed_makes_the_same_files),
-      TEST(a_record_of_two_rates_is_replayed),
+      TEST(defects_are_where_the_table_says),   TEST(truth_is_on_the_clock_of_its_signal),
+      TEST(the_same_seed_makes_the_same_files), TEST(a_record_of_two_rates_is_replayed),
+#ifdef HAVE_CONFIG_FILES
+      TEST(a_drifting_clock_is_brought_back),
+#endif
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
