@@ -1,6 +1,6 @@
-/* ecgsyn_slow.c - acceptance case A10: half an hour of the built-in recording at 12 dB: every beat
- * is found and nothing else, and its intervals are exact to below a sample; white noise and that of
- * muscles, five seeds each; 6 dB is printed beside. */
+/* ecgsyn_slow.c - acceptance case A10: half an hour of the built-in recording at 24 and 12 dB:
+ * every beat is found and nothing else, and its intervals are exact to below a sample; white noise
+ * and that of muscles, five seeds each; 6 dB is printed beside. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,18 +80,21 @@ static scores score(const char *noise, double snr, int seed)
 
 static void all_beats_are_found(const char *noise)
 {
-  for (int seed = 1; seed <= 5; seed++) {
-    const scores worse = score(noise, 6, seed);
-    const double worse_rr = rr_error();
-    const scores s = score(noise, 12, seed);
-    const double rr = rr_error();
+  static const double snr[] = {6, 12, 24};
 
-    printf("%s, seed %d: 12 dB %s %s, RR error %.3f samples; 6 dB %s %s, %.3f\n", noise, seed, s.se,
-           s.ppv, rr, worse.se, worse.ppv, worse_rr);
-    assert_true(rr < 1);
-    assert_true(s.tp > 1700 && s.fn == 0 && s.fp == 0);
-    assert_string_equal(s.se, "100.00");
-    assert_string_equal(s.ppv, "100.00");
+  for (int seed = 1; seed <= 5; seed++) {
+    for (int k = 0; k < 3; k++) {
+      const scores s = score(noise, snr[k], seed);
+      const double rr = rr_error();
+
+      printf("%s, %g dB, seed %d: %s %s, RR error %.3f samples\n", noise, snr[k], seed, s.se, s.ppv,
+             rr);
+      if (snr[k] >= 12) {
+        assert_true(rr < 1 && s.tp > 1700 && s.fn == 0 && s.fp == 0);
+        assert_string_equal(s.se, "100.00");
+        assert_string_equal(s.ppv, "100.00");
+      }
+    }
   }
 }
 
