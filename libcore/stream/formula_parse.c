@@ -1,11 +1,10 @@
 /* formula_parse.c - text to operations in order of computation, by recursive descent of bounded
  * depth. */
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "conf/weir_number.h"
-#include "stream/formula_priv.h"
+#include "stream/formula_token.h"
 
 const formula_row formula_table[FORMULA_OPS] = {
 #define X(id, text, kind, least, most) {text, FORMULA_##kind, least, most},
@@ -13,188 +12,13 @@ const formula_row formula_table[FORMULA_OPS] = {
 #undef X
 };
 
-typedef enum token_kind {
-  TOKEN_END,
-  TOKEN_NUMBER,
-  TOKEN_WORD,   /* letters, digits, dots: a name, a function, a constant, and, or, not */
-  TOKEN_QUOTED, /* a name between quotes, without them                              */
-  TOKEN_UNIT,   /* between brackets, without them                                  */
-  TOKEN_MARK    /* an operator, a parenthesis, a comma                          */
-} token_kind;
-
-typedef struct token {
-  token_kind kind;
-  const char *start;
-  int64_t size;
-  int column;
-} token;
-
 typedef struct parser {
   weir_formula *f;
-  const char *p;
-  token now;
+  formula_scan scan;
   int depth;
 } parser;
 
-static bool is_letter(char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '%' ||
-         (unsigned char)c >= 0x80;
-}
-
-static bool is_digit(char c)
-{
-  return c >= '0' && c <= '9';
-}
-
-/* Column of a byte, counting characters. */
-static int column_of(const char *source, const char *at)
-{
-  int column = 1;
-
-  for (const char *q = source; q < at; q++) {
-    column += ((unsigned char)*q & 0xc0) != 0x80;
-  }
-  return column;
-}
-
-weir_status formula_refuse(const char *source, int column, const char *format, ...)
-{
-  enum { SHOWN = 60 };
-  char text[SHOWN + 4], reason[512];
-  size_t n = strlen(source);
-  va_list args;
-
-  va_start(args, format);
-  (void)vsnprintf(reason, sizeof reason, format, args);
-  va_end(args);
-  const bool cut = n > SHOWN;
-  n = cut ? SHOWN : n;
-  while (cut && n > 0 && ((unsigned char)source[n] & 0xc0) == 0x80) {
-    n--; /* no half character */
-  }
-  (void)snprintf(text, sizeof text, "%.*s%s", (int)n, source, cut ? "..." : "");
-  for (char *q = text; *q != 0; q++) {
-    *q = (unsigned char)*q < 0x20 || *q == 0x7f ? '?' : *q;
-  }
-  return weir_fail(WEIR_ERR_CONFIG, "expression %s, column %d: %s", text, column, reason);
-}
-
-/* "expected WHAT, found ...". */
-static weir_status expected(const parser *s, const char *what)
-{
-  const token *t = &s->now;
-
-  if (t->kind == TOKEN_END) {
-    return formula_refuse(s->f->source, t->column, "expected %s, found the end", what);
-  }
-  return formula_refuse(s->f->source, t->column, "expected %s, found %.*s", what,
-                        (int)(t->size < 40 ? t->size : 40), t->start);
-}
-
-static int64_t number_size(const char *p)
-{
-  int64_t n = 0;
-
-  while (is_digit(p[n]) || p[n] == '.') {
-    n++;
-  }
-  if (p[n] == 'e' || p[n] == 'E') {
-    const int64_t digits = n + 1 + (p[n + 1] == '+' || p[n + 1] == '-');
-
-    if (is_digit(p[digits])) {
-      for (n = digits; is_digit(p[n]); n++) {
-      }
-    }
-  }
-  return n;
-}
-
-static int64_t word_size(const char *p)
-{
-  int64_t n = 0;
-
-  while (is_letter(p[n]) || is_digit(p[n]) || (p[n] == '.' && n > 0 && is_letter(p[n + 1]))) {
-    n++;
-  }
-  return n;
-}
-
-/* What stands between the opening character at p and `close`. */
-static weir_status take_enclosed(parser *s, token_kind kind, char close)
-{
-  const char *end = strchr(s->p + 1, close);
-
-  if (end == NULL) {
-    return formula_refuse(s->f->source, s->now.column, "%c without the closing %c", *s->p, close);
-  }
-  if (end == s->p + 1) {
-    return formula_refuse(s->f->source, s->now.column, "nothing between %c and %c", *s->p, close);
-  }
-  s->now = (token){kind, s->p + 1, end - s->p - 1, s->now.column};
-  s->p = end + 1;
-  return WEIR_OK;
-}
-
-/* What other languages write for a word or a mark of this one. */
-static weir_status refuse_foreign(const parser *s)
-{
-  static const char *const foreign[][2] = {{"&&", "and"}, {"&", "and"}, {"||", "or"},
-                                           {"|", "or"},   {"!", "not"}, {"**", "^"}};
-
-  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-    if (strncmp(s->p, foreign[i][0], strlen(foreign[i][0])) == 0) {
-      return formula_refuse(s->f->source, s->now.column, "%s is no operator here: write %s",
-                            foreign[i][0], foreign[i][1]);
-    }
-  }
-  return formula_refuse(s->f->source, s->now.column, "%c belongs to no expression",
-                        (unsigned char)*s->p < 0x20 || *s->p == 0x7f ? '?' : *s->p);
-}
-
-/* A mark that stands for something in an expression. */
-static bool is_mark(const char *p)
-{
-  return (*p == '!' && p[1] == '=') || (*p == '*' && p[1] != '*') ||
-         strchr("+-/^(),<>=", *p) != NULL;
-}
-
-static weir_status next(parser *s)
-{
-  s->p += strspn(s->p, " \t\r\n");
-  s->now = (token){TOKEN_END, s->p, 0, column_of(s->f->source, s->p)};
-  if (*s->p == 0) {
-    return WEIR_OK;
-  }
-  if (*s->p == '"') {
-    return take_enclosed(s, TOKEN_QUOTED, '"');
-  }
-  if (*s->p == '[') {
-    return take_enclosed(s, TOKEN_UNIT, ']');
-  }
-  if (is_digit(*s->p) || (*s->p == '.' && is_digit(s->p[1]))) {
-    s->now.kind = TOKEN_NUMBER;
-    s->now.size = number_size(s->p);
-  } else if (is_letter(*s->p)) {
-    s->now.kind = TOKEN_WORD;
-    s->now.size = word_size(s->p);
-  } else if (is_mark(s->p)) {
-    s->now.kind = TOKEN_MARK;
-    s->now.size = 1 + (strchr("<>=!", *s->p) != NULL && s->p[1] == '=');
-  } else {
-    return refuse_foreign(s);
-  }
-  s->p += s->now.size;
-  return WEIR_OK;
-}
-
-static bool is(const token *t, const char *text)
-{
-  return (t->kind == TOKEN_MARK || t->kind == TOKEN_WORD) && t->size == (int64_t)strlen(text) &&
-         memcmp(t->start, text, (size_t)t->size) == 0;
-}
-
-static weir_status keep_text(weir_formula *f, const token *t, int64_t *at)
+static weir_status keep_text(weir_formula *f, const formula_token *t, int64_t *at)
 {
   WEIR_TRY(weir_reserve(&f->text, &f->text_capacity, f->text_size + t->size + 1, 1));
   memcpy(f->text + f->text_size, t->start, (size_t)t->size);
@@ -261,48 +85,53 @@ static weir_status parse_or(parser *s, int *out);
 static weir_status enter(parser *s)
 {
   if (++s->depth > WEIR_FORMULA_DEPTH) {
-    return formula_refuse(s->f->source, s->now.column, "nested deeper than %d", WEIR_FORMULA_DEPTH);
+    return formula_refuse(s->f->source, s->scan.now.column, "nested deeper than %d",
+                          WEIR_FORMULA_DEPTH);
   }
   return WEIR_OK;
 }
 
 /* Words that are no unit of the number before them. */
-static bool is_reserved(const token *t)
+static bool is_reserved(const formula_token *t)
 {
-  return is(t, "and") || is(t, "or") || is(t, "not");
+  return formula_is(t, "and") || formula_is(t, "or") || formula_is(t, "not");
 }
 
 static weir_status parse_number(parser *s, int *out)
 {
-  formula_node node = {.op = FORMULA_NUMBER, .column = s->now.column, .text = -1};
+  formula_node node = {.op = FORMULA_NUMBER, .column = s->scan.now.column, .text = -1};
   char text[64];
 
-  if (s->now.size >= (int64_t)sizeof text) {
-    return formula_refuse(s->f->source, s->now.column, "a number of %lld characters",
-                          (long long)s->now.size);
+  if (s->scan.now.size >= (int64_t)sizeof text) {
+    return formula_refuse(s->f->source, s->scan.now.column, "a number of %lld characters",
+                          (long long)s->scan.now.size);
   }
-  memcpy(text, s->now.start, (size_t)s->now.size);
-  text[s->now.size] = 0;
+  memcpy(text, s->scan.now.start, (size_t)s->scan.now.size);
+  text[s->scan.now.size] = 0;
   const weir_number_result result = weir_number_real(text, &node.number);
   if (result != WEIR_NUMBER_OK) {
-    return formula_refuse(s->f->source, s->now.column, "%s %s", text, weir_number_reason(result));
+    return formula_refuse(s->f->source, s->scan.now.column, "%s %s", text,
+                          weir_number_reason(result));
   }
-  WEIR_TRY(next(s));
-  node.bare = s->now.kind == TOKEN_WORD;
-  if (s->now.kind == TOKEN_UNIT || (s->now.kind == TOKEN_WORD && !is_reserved(&s->now))) {
-    if (s->now.kind == TOKEN_WORD && (is(&s->now, "t") || is(&s->now, "pi") || is(&s->now, "e"))) {
-      return formula_refuse(s->f->source, s->now.column,
+  WEIR_TRY(formula_next(&s->scan));
+  node.bare = s->scan.now.kind == TOKEN_WORD;
+  if (s->scan.now.kind == TOKEN_UNIT ||
+      (s->scan.now.kind == TOKEN_WORD && !is_reserved(&s->scan.now))) {
+    if (s->scan.now.kind == TOKEN_WORD &&
+        (formula_is(&s->scan.now, "t") || formula_is(&s->scan.now, "pi") ||
+         formula_is(&s->scan.now, "e"))) {
+      return formula_refuse(s->f->source, s->scan.now.column,
                             "expected a unit or an operator: write * "
                             "for a product, [%.*s] for a unit",
-                            (int)s->now.size, s->now.start);
+                            (int)s->scan.now.size, s->scan.now.start);
     }
-    WEIR_TRY(keep_text(s->f, &s->now, &node.text));
-    WEIR_TRY(next(s));
+    WEIR_TRY(keep_text(s->f, &s->scan.now, &node.text));
+    WEIR_TRY(formula_next(&s->scan));
   }
   return append(s->f, &node, out);
 }
 
-static weir_status add_name(parser *s, const token *t, int *out)
+static weir_status add_name(parser *s, const formula_token *t, int *out)
 {
   formula_node node = {.op = FORMULA_NAME, .column = t->column};
 
@@ -312,22 +141,22 @@ static weir_status add_name(parser *s, const token *t, int *out)
 
 static weir_status expect(parser *s, const char *mark, const char *what)
 {
-  if (!is(&s->now, mark)) {
-    return expected(s, what);
+  if (!formula_is(&s->scan.now, mark)) {
+    return formula_expected(&s->scan, what);
   }
-  return next(s);
+  return formula_next(&s->scan);
 }
 
 /* The argument of present is a name; the node it makes is not needed for the result. */
 static weir_status parse_present(parser *s, int column, int *out)
 {
-  const token name = s->now;
+  const formula_token name = s->scan.now;
   int arg = -1;
 
   if (name.kind != TOKEN_WORD && name.kind != TOKEN_QUOTED) {
-    return expected(s, "the name of a stream");
+    return formula_expected(&s->scan, "the name of a stream");
   }
-  WEIR_TRY(next(s));
+  WEIR_TRY(formula_next(&s->scan));
   WEIR_TRY(expect(s, ")", ")"));
   WEIR_TRY(add_name(s, &name, &arg));
   return add_op(s, FORMULA_PRESENT, column, &arg, out);
@@ -355,10 +184,10 @@ static weir_status parse_arguments(parser *s, formula_op op, int column, int *ou
                             row->most, row->most == 1 ? "" : "s");
     }
     arg[n++] = one;
-    if (!is(&s->now, ",")) {
+    if (!formula_is(&s->scan.now, ",")) {
       break;
     }
-    WEIR_TRY(next(s));
+    WEIR_TRY(formula_next(&s->scan));
   }
   WEIR_TRY(expect(s, ")", ", or )"));
   if (n < row->least) {
@@ -368,12 +197,12 @@ static weir_status parse_arguments(parser *s, formula_op op, int column, int *ou
   return add_op(s, op, column, arg, out);
 }
 
-static weir_status parse_call(parser *s, const token *name, int *out)
+static weir_status parse_call(parser *s, const formula_token *name, int *out)
 {
   char known[256] = "";
 
   for (int op = FORMULA_POW; op < FORMULA_OPS; op++) {
-    if (is(name, formula_table[op].text)) {
+    if (formula_is(name, formula_table[op].text)) {
       return parse_arguments(s, (formula_op)op, name->column, out);
     }
     const size_t used = strlen(known);
@@ -392,24 +221,24 @@ static weir_status parse_word(parser *s, int *out)
                    {"e", 2.71828182845904523536},
                    {"inf", (double)INFINITY},
                    {"nan", (double)NAN}};
-  const token word = s->now;
+  const formula_token word = s->scan.now;
   formula_node node = {.op = FORMULA_NUMBER, .column = word.column, .text = -1};
 
   if (is_reserved(&word)) {
-    return expected(s, "a number, a name or (");
+    return formula_expected(&s->scan, "a number, a name or (");
   }
-  WEIR_TRY(next(s));
-  if (is(&s->now, "(")) {
-    WEIR_TRY(next(s));
+  WEIR_TRY(formula_next(&s->scan));
+  if (formula_is(&s->scan.now, "(")) {
+    WEIR_TRY(formula_next(&s->scan));
     return parse_call(s, &word, out);
   }
   for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
-    if (is(&word, constants[i].name)) {
+    if (formula_is(&word, constants[i].name)) {
       node.number = constants[i].value;
       return append(s->f, &node, out);
     }
   }
-  if (is(&word, "t")) {
+  if (formula_is(&word, "t")) {
     node.op = FORMULA_TIME;
     return append(s->f, &node, out);
   }
@@ -418,7 +247,7 @@ static weir_status parse_word(parser *s, int *out)
 
 static weir_status parse_primary(parser *s, int *out)
 {
-  const token now = s->now;
+  const formula_token now = s->scan.now;
 
   switch (now.kind) {
   case TOKEN_NUMBER:
@@ -426,15 +255,15 @@ static weir_status parse_primary(parser *s, int *out)
   case TOKEN_WORD:
     return parse_word(s, out);
   case TOKEN_QUOTED:
-    WEIR_TRY(next(s));
+    WEIR_TRY(formula_next(&s->scan));
     return add_name(s, &now, out);
   default:
     break;
   }
-  if (!is(&now, "(")) {
-    return expected(s, "a number, a name or (");
+  if (!formula_is(&now, "(")) {
+    return formula_expected(&s->scan, "a number, a name or (");
   }
-  WEIR_TRY(next(s));
+  WEIR_TRY(formula_next(&s->scan));
   WEIR_TRY(parse_or(s, out));
   return expect(s, ")", "an operator or )");
 }
@@ -442,23 +271,23 @@ static weir_status parse_primary(parser *s, int *out)
 /* -x^2 is -(x^2), and the exponent may have a sign. */
 static weir_status parse_unary(parser *s, int *out)
 {
-  const int column = s->now.column;
-  const bool minus = is(&s->now, "-");
+  const int column = s->scan.now.column;
+  const bool minus = formula_is(&s->scan.now, "-");
   int arg[2];
 
   WEIR_TRY(enter(s));
-  if (minus || is(&s->now, "+")) {
-    WEIR_TRY(next(s));
+  if (minus || formula_is(&s->scan.now, "+")) {
+    WEIR_TRY(formula_next(&s->scan));
     WEIR_TRY(parse_unary(s, &arg[0]));
     if (minus) {
       WEIR_TRY(add_op(s, FORMULA_NEG, column, arg, &arg[0]));
     }
   } else {
     WEIR_TRY(parse_primary(s, &arg[0]));
-    if (is(&s->now, "^")) {
-      const int at = s->now.column;
+    if (formula_is(&s->scan.now, "^")) {
+      const int at = s->scan.now.column;
 
-      WEIR_TRY(next(s));
+      WEIR_TRY(formula_next(&s->scan));
       WEIR_TRY(parse_unary(s, &arg[1]));
       WEIR_TRY(add_op(s, FORMULA_POWER, at, arg, &arg[0]));
     }
@@ -476,13 +305,13 @@ static weir_status parse_chain(parser *s, formula_op first, formula_op last,
 
   WEIR_TRY(below(s, &arg[0]));
   for (int op = (int)first; op <= (int)last;) {
-    if (!is(&s->now, formula_table[op].text)) {
+    if (!formula_is(&s->scan.now, formula_table[op].text)) {
       op++;
       continue;
     }
-    const int column = s->now.column;
+    const int column = s->scan.now.column;
 
-    WEIR_TRY(next(s));
+    WEIR_TRY(formula_next(&s->scan));
     WEIR_TRY(below(s, &arg[1]));
     WEIR_TRY(add_op(s, (formula_op)op, column, arg, &arg[0]));
     op = (int)first;
@@ -504,7 +333,7 @@ static weir_status parse_sum(parser *s, int *out)
 static formula_op comparison(const parser *s)
 {
   for (int op = FORMULA_LT; op <= FORMULA_NE; op++) {
-    if (is(&s->now, formula_table[op].text)) {
+    if (formula_is(&s->scan.now, formula_table[op].text)) {
       return (formula_op)op;
     }
   }
@@ -518,32 +347,32 @@ static weir_status parse_comparison(parser *s, int *out)
 
   WEIR_TRY(parse_sum(s, &arg[0]));
   const formula_op op = comparison(s);
-  const int column = s->now.column;
-  if (is(&s->now, "=")) {
-    return expected(s, "== to compare");
+  const int column = s->scan.now.column;
+  if (formula_is(&s->scan.now, "=")) {
+    return formula_expected(&s->scan, "== to compare");
   }
   if (op == FORMULA_OPS) {
     *out = arg[0];
     return WEIR_OK;
   }
-  WEIR_TRY(next(s));
+  WEIR_TRY(formula_next(&s->scan));
   WEIR_TRY(parse_sum(s, &arg[1]));
   if (comparison(s) != FORMULA_OPS) {
-    return expected(s, "one comparison (write a < b and b < c)");
+    return formula_expected(&s->scan, "one comparison (write a < b and b < c)");
   }
   return add_op(s, op, column, arg, out);
 }
 
 static weir_status parse_not(parser *s, int *out)
 {
-  const int column = s->now.column;
+  const int column = s->scan.now.column;
   int arg = -1;
 
-  if (!is(&s->now, "not")) {
+  if (!formula_is(&s->scan.now, "not")) {
     return parse_comparison(s, out);
   }
   WEIR_TRY(enter(s));
-  WEIR_TRY(next(s));
+  WEIR_TRY(formula_next(&s->scan));
   WEIR_TRY(parse_not(s, &arg));
   WEIR_TRY(add_op(s, FORMULA_NOT, column, &arg, out));
   s->depth--;
@@ -572,11 +401,11 @@ weir_status weir_formula_parse(const char *text, weir_formula **out)
   }
   WEIR_TRY(weir_alloc(1, sizeof *f, (void **)&f));
   WEIR_TRY_GOTO(weir_strdup(text, &f->source), fail);
-  parser s = {.f = f, .p = f->source};
-  WEIR_TRY_GOTO(next(&s), fail);
+  parser s = {.f = f, .scan = {.source = f->source, .p = f->source}};
+  WEIR_TRY_GOTO(formula_next(&s.scan), fail);
   WEIR_TRY_GOTO(parse_or(&s, &last), fail);
-  if (s.now.kind != TOKEN_END) {
-    status = expected(&s, "an operator or the end");
+  if (s.scan.now.kind != TOKEN_END) {
+    status = formula_expected(&s.scan, "an operator or the end");
     goto fail;
   }
   *out = f;
