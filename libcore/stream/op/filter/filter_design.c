@@ -6,6 +6,12 @@
 /* Time constants after which a filter counts as settled. */
 static const double constants = 3;
 
+/* Ages are of 32 bits. */
+static int64_t whole_slots(double slots)
+{
+  return (int64_t)ceil(fmin(slots, INT32_MAX));
+}
+
 static weir_status make_notch(const filter_opts *o, double rate, filter_design *d)
 {
   for (int64_t k = 1; k <= o->harmonics && (k == 1 || (double)k * o->f0 < rate / 2); k++) {
@@ -44,9 +50,18 @@ static weir_status make_recursive(const filter_opts *o, double rate, filter_desi
   } else {
     WEIR_TRY(weir_design_butterworth(&spec, d->sos, &d->sections));
   }
-  d->delay = o->zero_phase ? 0 : weir_design_delay(d->sos, d->sections, d->middle, rate);
-  d->settling =
-      o->zero_phase ? 0 : (int64_t)ceil(-constants / log(weir_design_radius(d->sos, d->sections)));
+  const double radius = weir_design_radius(d->sos, d->sections);
+
+  if (!(radius < 1)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "the filter does not settle at %.6g Hz (a pole at radius %.17g): raise its "
+                     "frequencies, or resample to a lower rate before it",
+                     rate, radius);
+  }
+  if (!o->zero_phase) {
+    d->delay = weir_design_delay(d->sos, d->sections, d->middle, rate);
+    d->settling = whole_slots(-constants / log(radius));
+  }
   return WEIR_OK;
 }
 
@@ -75,7 +90,7 @@ weir_status filter_design_make(const filter_opts *o, double rate, filter_design 
     WEIR_TRY(make_recursive(o, rate, out));
   }
   if (o->settling > 0) {
-    out->settling = (int64_t)ceil(fmin(o->settling * rate, INT32_MAX));
+    out->settling = whole_slots(o->settling * rate);
   }
   return WEIR_OK;
 }

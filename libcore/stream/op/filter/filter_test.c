@@ -290,6 +290,29 @@ static void impossible_uses_are_refused_with_the_reason(void **state)
   o.kind = FILTER_NOTCH;
   o.f0 = 50;
   refuse(o, 100, "notch");
+  o = filter_defaults();
+  o.order = 1;
+  o.lo = 1e-6;
+  o.hi = 1e-5;
+  for (int both = 0; both <= 1; both++) {
+    o.zero_phase = both;
+    refuse(o, 1000000, "does not settle");
+  }
+}
+
+/* Three time constants are 110 days, more than 2^31 samples. */
+static void a_filter_that_settles_for_months_can_be_used(void **state)
+{
+  filter_opts o = filter_defaults();
+
+  o.kind = FILTER_NOTCH;
+  o.f0 = 0.001;
+  o.q = 1e4;
+  assert_ok(filter_design_make(&o, 250, &d));
+  assert_int_equal(d.settling, INT32_MAX);
+  o.settling = 3600;
+  assert_ok(filter_design_make(&o, 250, &d));
+  assert_int_equal(d.settling, 3600 * 250);
 }
 
 int main(void)
@@ -303,6 +326,7 @@ int main(void)
       cmocka_unit_test(samples_that_are_not_finite_are_gaps),
       cmocka_unit_test(a_cascade_equals_its_scan_in_any_chunks),
       cmocka_unit_test(impossible_uses_are_refused_with_the_reason),
+      cmocka_unit_test(a_filter_that_settles_for_months_can_be_used),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
