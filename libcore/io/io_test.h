@@ -26,6 +26,16 @@ static inline void write_text(const char *path, const char *text)
   weir_check_write(path, text, strlen(text));
 }
 
+/* The run of slots at or after `at` is [lo, hi). */
+static inline void assert_run(weir_record *r, int signal, int64_t at, int64_t lo, int64_t hi)
+{
+  int64_t found[2] = {-1, -1};
+
+  assert_ok(weir_record_next_run(r, signal, at, &found[0], &found[1]));
+  assert_int_equal(found[0], lo);
+  assert_int_equal(found[1], hi);
+}
+
 /* Uniform integer in [lo, hi] for (seed, index). */
 static inline int64_t random_in(uint64_t seed, uint64_t index, int64_t lo, int64_t hi)
 {

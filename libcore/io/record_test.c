@@ -111,17 +111,13 @@ static void skew_and_missing_length(void **state)
   int32_t a[16];
   int32_t b[16];
   uint8_t p[16];
-  int64_t lo = 0;
-  int64_t hi = 0;
 
   (void)state;
   open_shared("wfdb/mitdb/100", &plain);
   open_shared("wfdb/mitdb/100skew", &skewed);
   assert_int_equal(weir_record_signal(skewed, 1)->count, 650000);
   assert_int_equal(weir_record_signal(skewed, 1)->skew, 3);
-  assert_ok(weir_record_next_run(skewed, 1, 0, &lo, &hi));
-  assert_int_equal(lo, 0);
-  assert_int_equal(hi, 649997);
+  assert_run(skewed, 1, 0, 0, 649997);
   assert_ok(weir_record_read_raw(plain, 1, 649984, 16, a, NULL));
   assert_ok(weir_record_read_raw(skewed, 1, 649984 - 3, 16, b, p));
   assert_memory_equal(a, b, sizeof a);
@@ -142,8 +138,6 @@ static void offsets_and_fixed_layout(void **state)
   int32_t one[64];
   int32_t two[64];
   float values[64];
-  int64_t lo = 0;
-  int64_t hi = 0;
 
   (void)state;
   open_shared("wfdb/challenge2015/a103l", &r);
@@ -160,9 +154,7 @@ static void offsets_and_fixed_layout(void **state)
   assert_memory_equal(one, two, sizeof one);
   assert_ok(weir_record_read(r, 0, 150000, 1, values, NULL));
   assert_near(values[0], -26 / 2281.0, 1e-7);
-  assert_ok(weir_record_next_run(r, 1, 10, &lo, &hi));
-  assert_int_equal(lo, 10);
-  assert_int_equal(hi, 225000);
+  assert_run(r, 1, 10, 10, 225000);
   weir_record_close(&r);
 }
 
@@ -171,8 +163,6 @@ static void variable_layout(void **state)
 {
   weir_record *r = NULL;
   weir_record *own = NULL;
-  int64_t lo = 0;
-  int64_t hi = 0;
   int64_t us = 0;
   static float a[3525];
   static float b[3525];
@@ -187,14 +177,9 @@ static void variable_layout(void **state)
   assert_int_equal(weir_record_missing_segments(r), 0);
   assert_int_equal(weir_record_start(r, &us), 2);
   assert_int_equal(us / 1000000 % 86400, 10 * 3600 + 44 * 60 + 18);
-  assert_ok(weir_record_next_run(r, 0, 0, &lo, &hi));
-  assert_int_equal(lo, 25740);
-  assert_int_equal(hi, 543240);
-  assert_ok(weir_record_next_run(r, 2, 0, &lo, &hi));
-  assert_int_equal(lo, 543240 - 93975 - 3525);
-  assert_int_equal(hi, 543240);
-  assert_ok(weir_record_next_run(r, 2, 543240, &lo, &hi));
-  assert_int_equal(lo, 543240);
+  assert_run(r, 0, 0, 25740, 543240);
+  assert_run(r, 2, 0, 543240 - 93975 - 3525, 543240);
+  assert_run(r, 2, 543240, 543240, 543240);
   assert_ok(weir_record_read(r, 0, 25739, 2, a, p));
   assert_int_equal(p[0], 0);
   assert_int_equal(p[1], 1);
@@ -219,8 +204,6 @@ static long peak_kib(void)
 static void absent_segments_are_gaps(void **state)
 {
   weir_record *r = NULL;
-  int64_t lo = 0;
-  int64_t hi = 0;
   int64_t seen = 0;
   static float v[4096];
   static uint8_t p[4096];
@@ -239,14 +222,9 @@ static void absent_segments_are_gaps(void **state)
     }
   }
   assert_true(seen > 0 && seen <= 3750);
-  assert_ok(weir_record_next_run(r, 0, 0, &lo, &hi)); /* PLETH */
-  assert_int_equal(lo, 3750);
-  assert_int_equal(hi, 7500);
-  assert_ok(weir_record_next_run(r, 1, 0, &lo, &hi)); /* II */
-  assert_int_equal(lo, 5750);
-  assert_int_equal(hi, 7500);
-  assert_ok(weir_record_next_run(r, 2, 0, &lo, &hi)); /* V */
-  assert_int_equal(lo, 52725000);
+  assert_run(r, 0, 0, 3750, 7500);         /* PLETH */
+  assert_run(r, 1, 0, 5750, 7500);         /* II */
+  assert_run(r, 2, 0, 52725000, 52725000); /* V */
   weir_record_close(&r);
   assert_true(peak_kib() - before < 4096);
 }

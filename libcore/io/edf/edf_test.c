@@ -111,8 +111,6 @@ static void interrupted_records_are_gaps(void **state)
   weir_record *r = NULL;
   int32_t raw[75];
   uint8_t p[75];
-  int64_t lo = 0;
-  int64_t hi = 0;
 
   f.reserved = "EDF+D";
   f.stamps = stamps;
@@ -126,14 +124,10 @@ static void interrupted_records_are_gaps(void **state)
     assert_int_equal(p[i], record >= 0);
     assert_int_equal(raw[i], record < 0 ? 0 : made_raw(0, record * 5 + i % 5));
   }
-  assert_ok(weir_record_next_run(r, 0, 10, &lo, &hi));
-  assert_int_equal(lo * 100 + hi, 2025);
-  assert_ok(weir_record_next_run(r, 1, 2, &lo, &hi));
-  assert_int_equal(lo * 100 + hi, 206);
-  assert_ok(weir_record_next_run(r, 1, 15, &lo, &hi));
-  assert_int_equal(lo * 100 + hi, 4245);
-  assert_ok(weir_record_next_run(r, 1, 45, &lo, &hi));
-  assert_int_equal(lo * 100 + hi, 4545);
+  assert_run(r, 0, 10, 20, 25);
+  assert_run(r, 1, 2, 2, 6);
+  assert_run(r, 1, 15, 42, 45);
+  assert_run(r, 1, 45, 45, 45);
   weir_record_close(&r);
 }
 
@@ -242,8 +236,6 @@ static void a_truncated_file_is_read_where_allowed(void **state)
 {
   made_file f = continuous();
   weir_record *r = NULL;
-  int64_t lo = 0;
-  int64_t hi = 0;
   uint8_t p[20];
   float v[20];
 
@@ -254,8 +246,7 @@ static void a_truncated_file_is_read_where_allowed(void **state)
   assert_ok(weir_record_read(r, 0, 0, 20, v, p));
   assert_int_equal(p[14], 1);
   assert_int_equal(p[15], 0);
-  assert_ok(weir_record_next_run(r, 0, 3, &lo, &hi));
-  assert_int_equal(lo * 100 + hi, 315);
+  assert_run(r, 0, 3, 3, 15);
   weir_record_close(&r);
 }
 
