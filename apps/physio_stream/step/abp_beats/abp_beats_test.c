@@ -13,14 +13,22 @@ typedef struct pulse {
   double low, high, period;
 } pulse;
 
-/* Beats of `rate` slots a second until n slots are full; at[k] is where beat k begins. */
-static int64_t draw(step_signal *s, const pulse *p, int64_t n_pulses, int64_t *at)
+/* Beats of 120 over 80 mmHg, 75 a minute. */
+static void make_steady(pulse *p, int n)
+{
+  for (int i = 0; i < n; i++) {
+    p[i] = (pulse){80, 120, 0.8};
+  }
+}
+
+/* Draws the beats until the slots are full; at[k] is where beat k begins. */
+static void draw(step_signal *s, const pulse *p, int64_t n_pulses, int64_t *at)
 {
   const double rate = (double)s->rate_num / (double)s->rate_den, up = 0.1;
   double begin = 0;
-  int64_t k = 0;
 
-  for (; k < n_pulses; k++) {
+  s->unit = "mmHg";
+  for (int64_t k = 0; k < n_pulses; k++) {
     const int64_t first = (int64_t)floor(begin * rate + 0.5);
     const int64_t next = (int64_t)floor((begin + p[k].period) * rate + 0.5);
     const double low = k + 1 < n_pulses ? p[k + 1].low : p[k].low;
@@ -34,7 +42,6 @@ static int64_t draw(step_signal *s, const pulse *p, int64_t n_pulses, int64_t *a
     }
     begin += p[k].period;
   }
-  return k;
 }
 
 static void pressures_are_those_drawn(void **state)
@@ -47,11 +54,8 @@ static void pressures_are_those_drawn(void **state)
     int64_t at[60];
     step_result r;
 
-    for (int i = 0; i < 40; i++) {
-      p[i] = (pulse){80, 120, 0.8};
-    }
-    in.unit = "mmHg";
-    (void)draw(&in, p, 40, at);
+    make_steady(p, 40);
+    draw(&in, p, 40, at);
     step_check_cuts(&ps_step_abp_beats, NULL, &in, 1, &r);
     const step_stream *onset = step_get(&r, "onset");
     int64_t beats = 0;
@@ -116,11 +120,9 @@ static void each_criterion_has_its_bit(void **state)
     int flags[N];
     step_result r;
 
-    for (int i = 0; i < N; i++) {
-      p[i] = i == ODD ? cases[c].odd : (pulse){80, 120, 0.8};
-    }
-    in.unit = "mmHg";
-    (void)draw(&in, p, N, at);
+    make_steady(p, N);
+    p[ODD] = cases[c].odd;
+    draw(&in, p, N, at);
     step_run(&ps_step_abp_beats, NULL, &in, 1, (step_how){0}, &r);
     flags_of(&r, at, N, flags);
     assert_int_equal(flags[ODD - 2], 0);
@@ -144,13 +146,10 @@ static void a_lone_good_beat_is_bad_too(void **state)
   int flags[N];
   step_result r;
 
-  for (int i = 0; i < N; i++) {
-    p[i] = (pulse){80, 120, 0.8};
-  }
+  make_steady(p, N);
   p[20].high = p[21].high = p[22].high = 150; /* 20 jumps up, 21 and 22 are good, 23 jumps down */
   p[15].high = p[16].high = 150;              /* 15 jumps up, 16 is good, 17 jumps down         */
-  in.unit = "mmHg";
-  (void)draw(&in, p, N, at);
+  draw(&in, p, N, at);
   step_run(&ps_step_abp_beats, NULL, &in, 1, (step_how){0}, &r);
   flags_of(&r, at, N, flags);
   assert_int_equal(flags[15], PS_ABP_SBP_CHANGE);
@@ -172,11 +171,8 @@ static void a_gap_is_flagged_and_not_bridged(void **state)
   int flags[N];
   step_result r;
 
-  for (int i = 0; i < N; i++) {
-    p[i] = (pulse){80, 120, 0.8};
-  }
-  in.unit = "mmHg";
-  (void)draw(&in, p, N, at);
+  make_steady(p, N);
+  draw(&in, p, N, at);
   memset(in.present + at[20] + 60, 0, (size_t)(at[25] + 50 - at[20] - 60));
   step_check_cuts(&ps_step_abp_beats, NULL, &in, 1, &r);
   flags_of(&r, at, N, flags);
