@@ -60,12 +60,20 @@ static void join(weir_interval *sum, bool *some, weir_interval more)
   sum->hi = more.hi > sum->hi ? more.hi : sum->hi;
 }
 
+/* What happened to a box: where it has shrunk and some sum has several terms, it may shrink again.
+ */
+struct progress {
+  bool shrunk, several;
+};
+
 /* Shrinks the box to the hull of what reaches one of the n sets of teeth; false when nothing does.
  */
-static bool tighten(const int64_t *coef, const struct teeth *t, int n, weir_box *box)
+static bool tighten(const int64_t *coef, const struct teeth *t, int n, weir_box *box,
+                    struct progress *p)
 {
   weir_wide lo, hi;
   bool met = false;
+  int terms = 0;
 
   if (weir_box_empty(box)) {
     return false;
@@ -90,17 +98,22 @@ static bool tighten(const int64_t *coef, const struct teeth *t, int n, weir_box 
         join(&hull, &met, found);
       }
     }
+    terms++;
+    p->shrunk = p->shrunk || (met && (hull.lo > whole.lo || hull.hi < whole.hi));
     box->lo[k] = met ? hull.lo : whole.lo;
     box->hi[k] = met ? hull.hi : whole.hi;
     lo += c * (c > 0 ? box->lo[k] : (weir_wide)box->hi[k] - 1);
     hi += c * (c > 0 ? (weir_wide)box->hi[k] - 1 : box->lo[k]);
   }
+  p->several = p->several || terms > 1;
   return met;
 }
 
 bool weir_form_tighten(const int64_t *coef, weir_wide lo, weir_wide hi, weir_box *box)
 {
-  return tighten(coef, &(struct teeth){lo, hi, 0}, 1, box);
+  struct progress p = {false};
+
+  return tighten(coef, &(struct teeth){lo, hi, 0}, 1, box, &p);
 }
 
 bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t lo, int64_t hi,
@@ -119,7 +132,8 @@ bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t l
 }
 
 /* The same for raw indices. */
-static bool index_tighten(const weir_index *x, const struct teeth *t, int n, weir_box *box)
+static bool index_tighten(const weir_index *x, const struct teeth *t, int n, weir_box *box,
+                          struct progress *p)
 {
   const weir_wide div = weir_index_divisor(x);
   const weir_wide least = x->offset + (weir_wide)(x->gather > 0 ? x->gather_lo : 0);
@@ -143,7 +157,7 @@ static bool index_tighten(const weir_index *x, const struct teeth *t, int n, wei
     }
     sums[kept++] = (struct teeth){cut.lo * div - most, cut.hi * div - least, cut.period * div};
   }
-  return kept > 0 && tighten(x->coef, sums, kept, box);
+  return kept > 0 && tighten(x->coef, sums, kept, box, p);
 }
 
 /* Raw indices whose element after the border rule lies in [lo, hi) of an array of `extent`. */
@@ -171,33 +185,27 @@ static int preimage(weir_border border, int64_t lo, int64_t hi, int64_t extent, 
   return 1;
 }
 
-/* Hull of the iterations of `whole` whose index of `x` falls into `elements`. */
-static weir_box inverse(const weir_box *whole, const weir_operand *x, const weir_box *elements)
+/* Shrinks the box to the hull of its iterations whose index of `x` falls into `elements`; to
+ * nothing, at the start of the box, when there are none. */
+static void invert(const weir_operand *x, const weir_box *elements, weir_box *box)
 {
-  weir_box box = *whole, before;
+  const weir_box whole = *box;
   struct teeth t[2];
-  bool some = !weir_box_empty(&box) && !weir_box_empty(elements);
+  struct progress p = {true, true};
+  bool some = !weir_box_empty(box) && !weir_box_empty(elements);
 
   WEIR_ASSERT(elements->rank == x->rank);
-  for (int round = 0; some && round < 4; round++) {
-    before = box;
+  for (int round = 0; some && p.shrunk && p.several && round < 4; round++) {
+    p = (struct progress){false};
     for (int d = weir_operand_first(x); some && d < x->rank; d++) {
       const weir_index *i = &x->index[d];
       const int n = preimage(i->border, elements->lo[d], elements->hi[d], x->extent[d], t);
-      some = n > 0 && index_tighten(i, t, n, &box);
-    }
-    bool same = true;
-    for (int k = 0; k < box.rank; k++) {
-      same = same && box.lo[k] == before.lo[k] && box.hi[k] == before.hi[k];
-    }
-    if (same) {
-      break;
+      some = n > 0 && index_tighten(i, t, n, box, &p);
     }
   }
-  for (int k = 0; !some && k < box.rank; k++) {
-    box.hi[k] = box.lo[k] = whole->lo[k];
+  for (int k = 0; !some && k < box->rank; k++) {
+    box->hi[k] = box->lo[k] = whole.lo[k];
   }
-  return box;
 }
 
 weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *elements)
@@ -205,7 +213,8 @@ weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *el
   WEIR_ASSERT(output >= 0 && output < a->n_out);
   const weir_box whole = weir_iterations(a);
   const weir_box seen = weir_output_box(a, &a->out[output], &whole);
-  weir_box box = inverse(&seen, &a->out[output], elements);
+  weir_box box = seen;
+  invert(&a->out[output], elements, &box);
   for (int k = 0; k < box.rank; k++) { /* what counted as one point stays empty */
     box.hi[k] = seen.hi[k] != whole.hi[k] ? whole.hi[k] : box.hi[k];
   }
@@ -215,6 +224,7 @@ weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *el
 weir_box weir_affected(const weir_access *a, int operand, const weir_box *elements)
 {
   WEIR_ASSERT(operand >= 0 && operand < a->n_in);
-  const weir_box whole = weir_iterations(a);
-  return inverse(&whole, &a->in[operand], elements);
+  weir_box box = weir_iterations(a);
+  invert(&a->in[operand], elements, &box);
+  return box;
 }

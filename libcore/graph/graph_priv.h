@@ -36,9 +36,12 @@ weir_status weir_node_match(const weir_graph *g, const weir_node *node) WEIR_CHE
 bool weir_desc_equal(const weir_array_desc *a, const weir_array_desc *b);
 
 /* Quotients rounded down and up; b > 0. Nearly all operands are short, and their division is
- * several times as fast. */
+ * several times as fast; most divisors are 1. */
 static inline weir_wide weir_wide_floor_div(weir_wide a, weir_wide b)
 {
+  if (b == 1) {
+    return a;
+  }
   if (a == (int64_t)a && b == (int64_t)b) {
     return weir_floor_div((int64_t)a, (int64_t)b);
   }
