@@ -449,6 +449,10 @@ static void reach_follows_the_accesses_across_rates(void **state)
 
   weir_output(g, "y", y);
   weir_output(g, "z", weir_resample(g, &hold, y));
+  const weir_window_spec minute = {.combine = WEIR_COMBINE_SUM, .taps = 1000, .stride = 1000};
+  const weir_resample_spec back = {.method = WEIR_RESAMPLE_HOLD, .up = 4000};
+
+  weir_output(g, "m", weir_resample(g, &back, weir_window(g, &minute, y)));
   assert_ok(weir_plan_create(g, NULL,
                              &(weir_plan_opts){.exec = &cfg, .bounds = &bound, .n_bounds = 1}, &p));
   weir_plan_reach(p, "y", "x", &behind, &ahead);
@@ -458,6 +462,9 @@ static void reach_follows_the_accesses_across_rates(void **state)
   assert_int_equal(behind, 7); /* two thirds of a slot of y, which is four of x, further */
   assert_int_equal(ahead, 3);
   assert_near(weir_plan_ratio(p, "z", "x"), 0.75, 1e-12);
+  weir_plan_reach(p, "m", "x", &behind, &ahead);
+  assert_int_equal(behind, 4003); /* all slots but one of a window of 1000, and what y takes */
+  assert_int_equal(ahead, 3999);
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
 }
