@@ -361,7 +361,9 @@ static inline int64_t step_check_garbage(const weir_series_op *op, const char *c
     in[k] = step_signal_new(trial->n, trial->rate, 1);
     step_garbage(&in[k], seed + 10 * (uint64_t)k, trial->scale);
     for (int64_t t = 0; t < trial->n && trial->every > 0; t++) {
-      in[k].present[t] &= weir_random_bits(seed, 24, (uint32_t)k, (uint64_t)t) % trial->every == 0;
+      if (weir_random_bits(seed, 24, (uint32_t)k, (uint64_t)t) % trial->every != 0) {
+        in[k].present[t] = 0;
+      }
     }
   }
   in[0].unit = trial->unit;
