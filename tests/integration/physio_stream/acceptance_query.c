@@ -8,18 +8,6 @@
 #include "io/weir_annotation.h"
 #include "program.h"
 
-static int make_scratch(void **state)
-{
-  (void)scratch("acceptance_query");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 /* Runs streams, steps and outputs on a record, into SCRATCH/out. */
 static void query(const char *record, const char *streams, const char *steps, const char *outputs,
                   const char *more, const char *out)
@@ -241,7 +229,6 @@ static void a7_segments_of_several_rates_are_joined(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(a5_a_join_through_the_query_is_computed_where_both_signals_are),
       TEST(a6_missing_segments_and_late_times),

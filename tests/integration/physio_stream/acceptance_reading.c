@@ -11,18 +11,6 @@
 #include "io/weir_record.h"
 #include "program.h"
 
-static int make_scratch(void **state)
-{
-  (void)scratch("acceptance");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 /* False in a build that refuses the record by name: its format needs a library. */
 static bool convert(const char *record, const char *format, const char *out)
 {
@@ -281,7 +269,6 @@ static void a9_texts_with_a_preamble(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(a1_mit_bih_records_keep_their_checksums),
       TEST(a2_skew_and_a_missing_length),

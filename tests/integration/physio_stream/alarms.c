@@ -12,18 +12,6 @@ static const char *const kinds[KINDS] = {"asystoles", "bradycardias", "tachycard
 /* As the column `reason` counts them. */
 static const int reasons[KINDS] = {4, 5, 6, 2, 3};
 
-static int make_scratch(void **state)
-{
-  (void)scratch("alarms");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 /* Rows of a file of alarms; each has the reason of its kind. */
 static int rows_of(int kind)
 {
@@ -122,7 +110,6 @@ static void artefacts_raise_no_alarm_of_the_patient(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(rates_and_pressures_beyond_their_limits_are_raised),
       TEST(artefacts_raise_no_alarm_of_the_patient),

@@ -6,16 +6,10 @@
 #include <unistd.h>
 #include "program.h"
 
-static int make_scratch(void **state)
+static int make_record(void **state)
 {
-  (void)scratch("bad");
+  (void)make_scratch(state);
   return program("prepare --set ecgsyn.duration=20 --out %s", in_scratch("r"));
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
 }
 
 /* Runs on a record whose header is `header`, or on the file `csv` as it is. */
@@ -204,16 +198,15 @@ static void damaged_bytes_give_a_result_or_a_refusal(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(wrong_headers_are_refused_with_their_place),
-      TEST(a_truncated_record_is_refused_unless_accepted),
-      TEST(wrong_text_files_are_refused),
-      TEST(what_is_missing_or_meaningless_is_named),
-      TEST(a_flat_signal_that_begins_late_is_shown_and_warned_of),
-      TEST(wrong_annotations_are_refused),
-      TEST(a_record_that_ends_before_the_start_is_refused),
-      TEST(damaged_bytes_give_a_result_or_a_refusal),
+      TEST_AFTER(make_record, wrong_headers_are_refused_with_their_place),
+      TEST_AFTER(make_record, a_truncated_record_is_refused_unless_accepted),
+      TEST_AFTER(make_record, wrong_text_files_are_refused),
+      TEST_AFTER(make_record, what_is_missing_or_meaningless_is_named),
+      TEST_AFTER(make_record, a_flat_signal_that_begins_late_is_shown_and_warned_of),
+      TEST_AFTER(make_record, wrong_annotations_are_refused),
+      TEST_AFTER(make_record, a_record_that_ends_before_the_start_is_refused),
+      TEST_AFTER(make_record, damaged_bytes_give_a_result_or_a_refusal),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,18 +8,6 @@
 #include "io/weir_netcdf.h"
 #include "program.h"
 
-static int make_scratch(void **state)
-{
-  (void)scratch("convert");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 /* The built-in recording and its beats. */
 static void make_record(double duration)
 {
@@ -149,7 +137,6 @@ static void memory_does_not_grow_with_the_record(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(there_and_back_is_the_same_file),
       TEST(text_is_read_as_it_was_written),

@@ -7,18 +7,6 @@
 #include <string.h>
 #include "program.h"
 
-static int make_scratch(void **state)
-{
-  (void)scratch("ecgsyn");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 /* Exact times of R waves, in samples, ascending; *n of them, freed by the caller. */
 static double *exact_waves(int64_t *n)
 {
@@ -110,7 +98,6 @@ static void a10_noise_of_muscles(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(a10_white_noise),
       TEST(a10_noise_of_muscles),

@@ -48,15 +48,9 @@ static void read_truth(void)
 
 static int make_recording(void **state)
 {
-  (void)scratch("linezero");
+  (void)make_scratch(state);
   assert_int_equal(program("prepare --config %s --out %s", CONFIG, in_scratch("r")), 0);
   read_truth();
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
   return 0;
 }
 
@@ -177,11 +171,10 @@ static void a_template_file_that_is_none_is_named(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_recording, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(every_zeroing_is_found_and_nothing_else),
-      TEST(a_template_may_be_cut_out_of_a_recording),
-      TEST(a_template_file_that_is_none_is_named),
+      TEST_AFTER(make_recording, every_zeroing_is_found_and_nothing_else),
+      TEST_AFTER(make_recording, a_template_may_be_cut_out_of_a_recording),
+      TEST_AFTER(make_recording, a_template_file_that_is_none_is_named),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

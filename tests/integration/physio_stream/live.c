@@ -20,19 +20,13 @@
 #define FAST "--log warn --set replay.speed=0 "
 enum { RATE = 256, SLOTS = 60 * RATE };
 
-static int make_scratch(void **state)
+static int make_run(void **state)
 {
-  (void)scratch("live");
+  (void)make_scratch(state);
   assert_int_equal(program("prepare " RECORD "--out %s", in_scratch("r")), 0);
   assert_int_equal(
       program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("archive")),
       0);
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
   return 0;
 }
 
@@ -343,16 +337,15 @@ static void a_query_of_two_streams_is_that_of_the_record(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(disorder_within_the_bound_changes_nothing),
-      TEST(samples_beyond_the_bound_are_as_if_absent),
-      TEST(a_pipe_of_two_programs_works_as_the_manual_says),
-      TEST(a_long_chunk_gives_all_its_beats),
-      TEST(a_signal_ends_with_what_is_final),
-      TEST(silence_ends_a_run_when_told),
-      TEST(what_is_no_live_input_is_refused),
-      TEST(a_query_of_two_streams_is_that_of_the_record),
+      TEST_AFTER(make_run, disorder_within_the_bound_changes_nothing),
+      TEST_AFTER(make_run, samples_beyond_the_bound_are_as_if_absent),
+      TEST_AFTER(make_run, a_pipe_of_two_programs_works_as_the_manual_says),
+      TEST_AFTER(make_run, a_long_chunk_gives_all_its_beats),
+      TEST_AFTER(make_run, a_signal_ends_with_what_is_final),
+      TEST_AFTER(make_run, silence_ends_a_run_when_told),
+      TEST_AFTER(make_run, what_is_no_live_input_is_refused),
+      TEST_AFTER(make_run, a_query_of_two_streams_is_that_of_the_record),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,18 +18,23 @@ static char paths[PATHS][PATH]; /* what in_scratch and others return, used in tu
 static int next_path;
 static char *text_printed;
 
-const char *scratch(const char *name)
+int drop_scratch(void **state)
 {
+  (void)state;
   if (folder[0] != 0) {
     weir_check_rmdir(folder);
     folder[0] = 0;
   }
   free(text_printed);
   text_printed = NULL;
-  if (name != NULL) {
-    weir_check_mkdir(folder, sizeof folder);
-  }
-  return folder;
+  return 0;
+}
+
+int make_scratch(void **state)
+{
+  (void)drop_scratch(state);
+  weir_check_mkdir(folder, sizeof folder);
+  return 0;
 }
 
 static int run_shell(const char *before, const char *format, va_list args)

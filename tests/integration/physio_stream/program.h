@@ -10,8 +10,12 @@
 
 enum { PATH = 1024 };
 
-/* A fresh folder for one test; freed (with all in it) by the next call with NULL. Returns it. */
-const char *scratch(const char *name);
+/* Set-up and tear-down of a test, or of a group: a fresh scratch folder, and none. */
+int make_scratch(void **state);
+int drop_scratch(void **state);
+/* A test in a scratch folder; and one whose own set-up calls make_scratch and fills it. */
+#define TEST(f) TEST_AFTER(make_scratch, f)
+#define TEST_AFTER(make, f) cmocka_unit_test_setup_teardown(f, make, drop_scratch)
 /* Runs the program with these arguments (a shell's words) and returns its exit status; what it
  * prints goes to SCRATCH/log. */
 int program(const char *format, ...) WEIR_PRINTF(1, 2);

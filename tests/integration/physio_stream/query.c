@@ -10,18 +10,6 @@
 #include "io/weir_record.h"
 #include "program.h"
 
-static int make_scratch(void **state)
-{
-  (void)scratch("query");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 /* The configuration SCRATCH/q.yaml; its lines are numbered from 1. */
 static const char *yaml(const char *text)
 {
@@ -299,7 +287,6 @@ static void shipped_queries_run(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(a_query_writes_every_format),
       TEST(netcdf_holds_what_the_table_holds),

@@ -5,18 +5,6 @@
 #include "io/weir_annotation.h"
 #include "program.h"
 
-static int make_scratch(void **state)
-{
-  (void)scratch("records");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 static scores score(const char *reference, const char *test)
 {
   assert_int_equal(program("eval --overwrite --set eval.reference=%s --set eval.test=%s --out %s",
@@ -248,7 +236,6 @@ static void edf_and_bdf_files_run(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(eval_counts_as_bxb),
       TEST(a1_mit_bih_beats_are_detected),

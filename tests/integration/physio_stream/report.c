@@ -13,19 +13,6 @@
 
 enum { DROPPED = 10, ADDED_BEFORE = 30 };
 
-static int make_scratch(void **state)
-{
-  *state = (void *)(uintptr_t)scratch("report");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)state;
-  (void)scratch(NULL);
-  return 0;
-}
-
 /* A record in a/, and in t/ its beats without one and with one that is none; gives both times. */
 static void make_errors(int64_t *missed, int64_t *added)
 {
@@ -276,7 +263,6 @@ static void a_query_draws_the_flags_that_occur(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(errors_are_listed_and_drawn_where_they_are),
       TEST(a_record_without_its_signal_has_no_strip),

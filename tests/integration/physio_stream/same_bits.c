@@ -11,7 +11,7 @@
 /* Five minutes at the rates of MIMIC, a fifth of either signal missing where the other may be. */
 static int make_recording(void **state)
 {
-  (void)scratch("bits");
+  (void)make_scratch(state);
   assert_int_equal(program("prepare --set ecgsyn.duration=300 --set ecgsyn.model.rate=500 --set "
                            "ecgsyn.noise.white=true --set ecgsyn.noise.white_snr=20 --set "
                            "ecgsyn.gaps.missing=0.2 --set ecgsyn.gaps.mean=6 --set "
@@ -20,12 +20,6 @@ static int make_recording(void **state)
                            "ecgsyn.abp.zero_every=60 --out %s",
                            in_scratch("r")),
                    0);
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
   return 0;
 }
 
@@ -135,10 +129,9 @@ static void the_oracle_agrees_to_rounding(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_recording, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(results_do_not_depend_on_how_they_are_computed),
-      TEST(the_oracle_agrees_to_rounding),
+      TEST_AFTER(make_recording, results_do_not_depend_on_how_they_are_computed),
+      TEST_AFTER(make_recording, the_oracle_agrees_to_rounding),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,19 +27,13 @@ static void make_record(const char *name, int seed)
   assert_int_equal(rename(in_scratch("p/ecgsyn.dat"), in_scratch("r/%s.dat", name)), 0);
 }
 
-static int make_scratch(void **state)
+static int make_records(void **state)
 {
-  (void)scratch("several");
+  (void)make_scratch(state);
   assert_ok(weir_dir_create(in_scratch("r")));
   make_record("a", 1);
   make_record("b", 2);
   make_record("c", 3);
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
   return 0;
 }
 
@@ -147,12 +141,11 @@ static void what_cannot_be_is_refused(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(each_is_as_if_it_were_alone),
-      TEST(netcdf_records_are_read_side_by_side),
-      TEST(one_that_fails_is_named_and_stops_no_other),
-      TEST(what_cannot_be_is_refused),
+      TEST_AFTER(make_records, each_is_as_if_it_were_alone),
+      TEST_AFTER(make_records, netcdf_records_are_read_side_by_side),
+      TEST_AFTER(make_records, one_that_fails_is_named_and_stops_no_other),
+      TEST_AFTER(make_records, what_cannot_be_is_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static char names[RECORDS][PATH];
 
 static int make_records(void **state)
 {
-  (void)scratch("site");
+  (void)make_scratch(state);
   for (int i = 0; i < RECORDS; i++) {
     (void)snprintf(names[i], PATH, "%s/ecgsyn", in_scratch("JaneDoe%d", i));
     if (program("prepare " NOISY "--set seed=%d --out %s", i + 1, in_scratch("JaneDoe%d", i)) !=
@@ -24,12 +24,6 @@ static int make_records(void **state)
       return 1;
     }
   }
-  return 0;
-}
-
-static int drop_records(void **state)
-{
-  (void)scratch(NULL);
   return 0;
 }
 
@@ -236,5 +230,5 @@ int main(void)
       cmocka_unit_test(a_check_names_the_fault),
   };
 
-  return cmocka_run_group_tests(tests, make_records, drop_records);
+  return cmocka_run_group_tests(tests, make_records, drop_scratch);
 }

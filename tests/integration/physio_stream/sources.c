@@ -21,16 +21,10 @@ typedef struct signal {
   uint8_t *present;
 } signal;
 
-static int make_scratch(void **state)
+static int make_signals(void **state)
 {
-  (void)scratch("sources");
+  (void)make_scratch(state);
   assert_int_equal(program("prepare " MAKE "--out %s", in_scratch("r")), 0);
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
   return 0;
 }
 
@@ -237,12 +231,13 @@ static void a_drifting_clock_is_brought_back(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
-      TEST(defects_are_where_the_table_says),   TEST(truth_is_on_the_clock_of_its_signal),
-      TEST(the_same_seed_makes_the_same_files), TEST(a_record_of_two_rates_is_replayed),
+      TEST_AFTER(make_signals, defects_are_where_the_table_says),
+      TEST_AFTER(make_signals, truth_is_on_the_clock_of_its_signal),
+      TEST_AFTER(make_signals, the_same_seed_makes_the_same_files),
+      TEST_AFTER(make_signals, a_record_of_two_rates_is_replayed),
 #ifdef HAVE_CONFIG_FILES
-      TEST(a_drifting_clock_is_brought_back),
+      TEST_AFTER(make_signals, a_drifting_clock_is_brought_back),
 #endif
   };
 

@@ -19,18 +19,6 @@
   "--set ecgsyn.duration=60 --set ecgsyn.noise.white=true --set ecgsyn.noise.white_snr=20 " \
   "--set ecgsyn.gaps.missing=0.1 --set ecgsyn.gaps.mean=2 --set eval.start=0 "
 
-static int make_scratch(void **state)
-{
-  (void)scratch("verbs");
-  return 0;
-}
-
-static int drop_scratch(void **state)
-{
-  (void)scratch(NULL);
-  return 0;
-}
-
 static void prepare_writes_a_record_with_its_beats(void **state)
 {
   const char *dir = in_scratch("a");
@@ -362,7 +350,6 @@ static void no_compiler_gives_the_same_beats(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_scratch, drop_scratch)
   const struct CMUnitTest tests[] = {
       TEST(prepare_writes_a_record_with_its_beats),
       TEST(a_run_finds_all_beats_and_eval_says_so),
