@@ -235,7 +235,8 @@ struct request {
   const void *spec;
   const weir_value *in;
   int n_in;
-  int32_t array; /* written by the node, or -1: a new array per output */
+  int32_t array;             /* written by the node, or -1: a new array per output */
+  const weir_access *access; /* given, or NULL: the operator states it */
 };
 
 static weir_status read_inputs(const weir_graph *g, const struct request *r, weir_node *node,
@@ -292,6 +293,22 @@ static bool uses_random(const weir_body *b)
   return false;
 }
 
+/* Copies an access that is given; outputs have its extents. */
+static weir_status take_access(const struct request *r, weir_node *node, weir_array_desc *out)
+{
+  const weir_access *a = r->access;
+
+  node->op = r->op;
+  node->n_out = a->n_out;
+  for (int k = 0; k < a->n_out; k++) {
+    out[k] = (weir_array_desc){.dtype = a->out[k].dtype, .rank = a->out[k].rank};
+    memcpy(out[k].shape, a->out[k].extent, sizeof out[k].shape);
+    WEIR_TRY(check_desc(&out[k]));
+  }
+  WEIR_TRY(weir_access_copy(a, &node->access));
+  return weir_access_check(&node->access);
+}
+
 /* Everything that may refuse the node, before the graph changes. */
 static weir_status fill_node(const weir_graph *g, const struct request *r, weir_node *node,
                              weir_array_desc *out)
@@ -299,6 +316,9 @@ static weir_status fill_node(const weir_graph *g, const struct request *r, weir_
   weir_array_desc in[WEIR_MAX_OPERANDS];
 
   WEIR_TRY(read_inputs(g, r, node, in));
+  if (r->access != NULL) {
+    return take_access(r, node, out);
+  }
   if (r->op->spec_size > 0) {
     if (r->spec == NULL) {
       return weir_fail(WEIR_ERR_SHAPE, "the operator needs a spec");
@@ -368,7 +388,13 @@ static weir_value add(weir_graph *g, const struct request *r, const char *where)
 weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spec,
                           const weir_value *in, int n_in, const char *where)
 {
-  return add(g, &(struct request){op, spec, in, n_in, -1}, where);
+  return add(g, &(struct request){op, spec, in, n_in, -1, NULL}, where);
+}
+
+weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
+                                 const weir_value *in, int n_in, const char *where)
+{
+  return add(g, &(struct request){op, NULL, in, n_in, -1, access}, where);
 }
 
 int32_t weir_graph_array(weir_graph *g, const weir_array_desc *desc)
@@ -393,7 +419,7 @@ weir_value weir_graph_add_into(weir_graph *g, const weir_op_desc *op, const void
                                         "%s (%s): array %d is none that nodes may write", op->name,
                                         where != NULL ? where : "place unknown", array));
   }
-  return add(g, &(struct request){op, spec, in, n_in, array}, where);
+  return add(g, &(struct request){op, spec, in, n_in, array, NULL}, where);
 }
 
 static weir_status try_output(weir_graph *g, const char *name, weir_value v)

@@ -40,6 +40,10 @@ weir_value weir_scalar(weir_graph *g, weir_dtype dtype, double value);
  * give an invalid value. */
 weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spec,
                           const weir_value *in, int n_in, const char *where);
+/* A node whose access is given, not stated by an operator's spec: what a pass derives from another
+ * node. Its outputs are arrays of the access's extents. The access is copied; op: its name. */
+weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
+                                 const weir_value *in, int n_in, const char *where);
 /* An array with several writers: made first, then written by weir_graph_add_into nodes whose
  * written boxes the validator proves disjoint and covering. The value of the whole array is the
  * last writer's. */

@@ -48,6 +48,8 @@ typedef struct weir_op_case {
   bool exact; /* all tiers equal the reference to the bit, float included */
 } weir_op_case;
 
+struct weir_graph;
+struct weir_value;
 typedef struct weir_op_desc {
   const char *name, *cite;
   size_t spec_size; /* bytes of the spec, copied into the node; what it points to must outlive the
@@ -61,6 +63,11 @@ typedef struct weir_op_desc {
       const weir_op_args *args); /* where the number of outputs depends on the spec, else NULL */
   /* Library and call operators only: computes one box. Call operators alone may fail. */
   weir_status (*run)(const weir_op_run *run);
+  /* Where the adjoint that follows from the access does not serve (pass/derive/weir_derive.h), else
+   * NULL: dout[o] is the adjoint of output o of the node (node < 0: none), din[k] receives that of
+   * input k, or stays as it is, without one. */
+  void (*derive)(struct weir_graph *g, int32_t node, const struct weir_value *dout,
+                 struct weir_value *din);
   /* The random case number `seed` (small extents, every dtype the op takes, extents 0 and 1
    * included). */
   weir_status (*sample)(uint64_t seed, weir_op_case *out);

@@ -2,6 +2,7 @@
  *
  * Dimensions are first matched in runs of equal volume from the left, so that L is the position
  * within a run only: what stays as it is keeps the identity map, and so does time. */
+#include <string.h>
 #include "ops/reshape/weir_reshape.h"
 
 #include "base/weir_alloc.h"
@@ -190,6 +191,16 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   return WEIR_OK;
 }
 
+static void derive(weir_graph *g, int32_t node, const weir_value *dout, weir_value *din)
+{
+  const weir_node *n = weir_graph_node(g, node);
+  const weir_array_desc *x = &weir_graph_get_array(g, n->in[0])->desc;
+  weir_reshape_spec spec = {.rank = x->rank};
+
+  memcpy(spec.shape, x->shape, sizeof spec.shape);
+  din[0] = weir_reshape_at(g, dout[0], &spec, n->where);
+}
+
 const weir_op_desc weir_op_reshape = {
     .name = "reshape",
     .cite = "",
@@ -197,6 +208,7 @@ const weir_op_desc weir_op_reshape = {
     .n_out = 1,
     .infer = infer,
     .access = access,
+    .derive = derive,
     .sample = sample,
 };
 

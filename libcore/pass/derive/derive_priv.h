@@ -1,0 +1,61 @@
+/* derive_priv.h - the adjoint of one input of one node. */
+#ifndef WEIR_DERIVE_PRIV_H
+#define WEIR_DERIVE_PRIV_H
+#include "graph/weir_graph.h"
+
+/* An iteration dimension of the node over those of the adjoint: (coef . i + offset) / den, a whole
+ * number wherever the iteration counts. */
+typedef struct derive_form {
+  int64_t coef[WEIR_MAX_DIMS], offset, den;
+} derive_form;
+
+/* The adjoint's access in the making. Operands of `to`: the node's inputs, then extra ones that lie
+ * where output out[k] does. */
+typedef struct derive_adjoint {
+  const weir_access *from;
+  int operand;     /* of `from`: the input whose adjoint it is                        */
+  unsigned mirror; /* REFLECT: array dimensions whose reflected elements it looks at  */
+  unsigned seeded; /* outputs whose adjoints are read                                 */
+  weir_access *to;
+  derive_form dim[WEIR_MAX_DIMS];
+  int solver[WEIR_MAX_RANK]; /* dimension that array dimension d is solved for, -1: a condition */
+  derive_form raw[WEIR_MAX_RANK]; /* its index before the border rule                        */
+  int rest[WEIR_MAX_RANK];  /* dimension of `to` that is the remainder of its division, or -1 */
+  int shift[WEIR_MAX_RANK]; /* dimension of `to`: how far beyond the edge, or -1: REPLICATE  */
+  int32_t condition;        /* expression of `to`, -1: none                            */
+  bool overflow;
+} derive_adjoint;
+
+/* derive_solve.c: dimensions, forms and operands; *nothing: no iteration reads the input. Fails:
+ * WEIR_ERR_UNSUPPORTED. */
+weir_status derive_solve(derive_adjoint *d, bool *nothing) WEIR_CHECKED;
+/* Appends an operand of `to` where output `output` of the node lies; its number, or -1. */
+int derive_beside(derive_adjoint *d, int output, weir_dtype dtype);
+/* The iteration counts only where the expression, a bool of `to`, holds. */
+void derive_demand(derive_adjoint *d, int32_t condition);
+/* Numerator of a form, as an expression of `to`. */
+int32_t derive_put_form(derive_adjoint *d, const derive_form *f);
+/* The index of an operand before its division and border rule, over the dimensions of `to`. */
+bool derive_substitute(derive_adjoint *d, const weir_index *x, derive_form *out);
+
+/* derive_body.c: iteration dimension `dim` of the node as an expression of `to`. */
+int32_t derive_put_index(derive_adjoint *d, int dim);
+/* The body of `to`. seed[e]: adjoint of expression e of the node, or -1; expr[e]
+ * receives its number in `to`. Returns the derivative by the operand, -1: 0 everywhere. */
+weir_status derive_forward(derive_adjoint *d, int32_t *expr) WEIR_CHECKED;
+int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed);
+
+/* derive_seed.c: what lies beside the outputs of the node: operands of `to` and their arrays. */
+typedef struct derive_beside_arrays {
+  const int32_t *made, *adjoint; /* [n_out]: arrays of the outputs and of their adjoints */
+  int32_t best;                  /* array of the positions that maxima come from, -1: none needed */
+  int32_t *array;                /* [WEIR_MAX_OPERANDS] of the operands of `to`          */
+} derive_beside_arrays;
+/* True when the rule of the node's monoid asks where its maximum lies. */
+bool derive_needs_best(const weir_access *a);
+/* Adjoints of the outputs become those of the values that the monoid merges: seed[], as above.
+ * expr: of derive_forward. Fails: WEIR_ERR_UNSUPPORTED. */
+weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *beside, const int32_t *expr,
+                        int32_t *seed) WEIR_CHECKED;
+
+#endif

@@ -1,0 +1,394 @@
+/* derive_walk.c - from the loss back to what it is derived by, node by node. */
+#include "pass/derive/weir_derive.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "ops/broadcast/weir_broadcast.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "pass/derive/derive_priv.h"
+#include "pass/weir_sweep.h"
+
+static const weir_op_desc op_adjoint = {
+    .name = "adjoint",
+    .cite = "Griewank and Walther, Evaluating Derivatives, 2nd ed., 2008",
+};
+
+/* What is known while going back: the adjoint of each array, and what the loss is derived by. */
+typedef struct walk {
+  weir_graph *g;
+  weir_value *adjoint; /* [arrays], node < 0: none yet                 */
+  bool *wanted;        /* [arrays]: what `wrt` reaches                 */
+  int32_t n_arrays;    /* when the walk began                          */
+} walk;
+
+/* The value whose array it is. */
+static weir_value value_of(const weir_graph *g, int32_t array)
+{
+  for (int32_t i = weir_graph_nodes(g) - 1; i >= 0; i--) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    for (int o = 0; o < node->n_out && !node->dead; o++) {
+      if (node->out[o] == array) {
+        return (weir_value){i, o};
+      }
+    }
+  }
+  return WEIR_NO_VALUE;
+}
+
+static void contribute(walk *w, int32_t array, weir_value v)
+{
+  w->adjoint[array] = w->adjoint[array].node < 0 ? v : weir_add(w->g, w->adjoint[array], v);
+}
+
+/* Inputs of the adjoint: those of the node, then what lies beside its outputs. */
+typedef struct inputs {
+  int32_t array[WEIR_MAX_OPERANDS];
+} inputs;
+
+/* Operands that no expression loads and no gather needs go. */
+static void prune(const derive_adjoint *of, inputs *in)
+{
+  weir_access *a = of->to;
+  bool used[WEIR_MAX_OPERANDS] = {false};
+  int number[WEIR_MAX_OPERANDS], kept = 0;
+
+  for (int32_t i = 0; i < a->body.n; i++) {
+    if (a->body.exprs[i].code == WEIR_CODE_LOAD) {
+      used[a->body.exprs[i].integer] = true;
+    }
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    /* What leaves its array takes the node's iteration with it, loaded or not. */
+    for (int d = 0; d < a->in[k].rank && k < of->from->n_in && k != of->operand; d++) {
+      used[k] = used[k] || of->from->in[k].index[d].border == WEIR_BORDER_ABSENT;
+    }
+    for (int d = 0; d < a->in[k].rank && used[k]; d++) {
+      if (a->in[k].index[d].gather > 0) {
+        used[a->in[k].index[d].gather - 1] = true;
+      }
+    }
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    number[k] = kept;
+    if (used[k]) {
+      a->in[kept] = a->in[k];
+      in->array[kept++] = in->array[k];
+    }
+  }
+  a->n_in = kept;
+  for (int k = 0; k < kept; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      weir_index *x = &a->in[k].index[d];
+
+      x->gather = x->gather > 0 ? number[x->gather - 1] + 1 : 0;
+    }
+  }
+  for (int32_t i = 0; i < a->body.n; i++) {
+    if (a->body.exprs[i].code == WEIR_CODE_LOAD) {
+      a->body.exprs[i].integer = number[a->body.exprs[i].integer];
+    }
+  }
+}
+
+/* The positions that the node's maxima come from, as argmax gives them; -1 where none are needed.
+ */
+static weir_status find_best(walk *w, const weir_node *node, const weir_access *from,
+                             int32_t *array)
+{
+  weir_access a;
+  weir_value in[WEIR_MAX_OPERANDS];
+
+  *array = -1;
+  if (!derive_needs_best(from)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_access_copy(from, &a));
+  if (a.combine == WEIR_COMBINE_MIN) {
+    a.value[0] = weir_body_unary(&a.body, WEIR_CODE_NEG, a.value[0]);
+  }
+  a.combine = WEIR_COMBINE_ARGMAX;
+  a.n_out = 2;
+  a.out[1] = a.out[0];
+  a.out[1].dtype = WEIR_I64;
+  for (int k = 0; k < a.n_in; k++) {
+    in[k] = value_of(w->g, node->in[k]);
+  }
+  const weir_value v = weir_graph_add_access(w->g, &op_adjoint, &a, in, a.n_in, node->where);
+
+  weir_access_fini(&a);
+  WEIR_TRY(weir_graph_status(w->g));
+  *array = weir_value_array(w->g, (weir_value){v.node, 1});
+  return WEIR_OK;
+}
+
+/* Completes the access: its value, its monoid, and no more than what it needs. */
+static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
+{
+  weir_access *to = d->to;
+  bool reduced = false;
+
+  if (d->condition >= 0) {
+    value = weir_body_select(&to->body, d->condition, value,
+                             weir_body_real(&to->body, to->out[0].dtype, 0));
+  }
+  for (int k = 0; k < to->n_dims; k++) {
+    reduced = reduced || to->dim[k].kind == WEIR_REDUCED;
+  }
+  to->n_values = 1;
+  to->value[0] = value;
+  to->combine = reduced ? WEIR_COMBINE_SUM : WEIR_COMBINE_NONE;
+  to->accumulator = to->out[0].dtype;
+  if (to->body.failed) {
+    return weir_fail(WEIR_ERR_MEMORY, "no memory for the expressions of a derivative");
+  }
+  WEIR_TRY(weir_sweep(to));
+  prune(d, in);
+  return WEIR_OK;
+}
+
+static weir_status add_node(walk *w, const weir_node *node, derive_adjoint *d, const inputs *in)
+{
+  weir_value value[WEIR_MAX_OPERANDS];
+
+  for (int k = 0; k < d->to->n_in; k++) {
+    value[k] = value_of(w->g, in->array[k]);
+  }
+  const weir_value v =
+      weir_graph_add_access(w->g, &op_adjoint, d->to, value, d->to->n_in, node->where);
+
+  WEIR_TRY(weir_graph_status(w->g));
+  contribute(w, node->in[d->operand], v);
+  return WEIR_OK;
+}
+
+static weir_status build(walk *w, const weir_node *node, derive_adjoint *d, int32_t best,
+                         int32_t *expr, int32_t *seed)
+{
+  const int32_t n = d->from->body.n;
+  int32_t adjoint[WEIR_MAX_OUTPUTS];
+  bool nothing = false;
+  inputs in = {{0}};
+  derive_beside_arrays beside = {
+      .made = node->out, .adjoint = adjoint, .best = best, .array = in.array};
+
+  memcpy(in.array, node->in, sizeof node->in);
+  for (int o = 0; o < node->n_out; o++) {
+    adjoint[o] = weir_value_array(w->g, w->adjoint[node->out[o]]);
+  }
+  memset(seed, -1, (size_t)n * sizeof *seed);
+  WEIR_TRY(derive_solve(d, &nothing));
+  if (nothing) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(derive_forward(d, expr));
+  WEIR_TRY(derive_seed(d, &beside, expr, seed));
+  const int32_t value = derive_backward(d, expr, seed);
+
+  if (value < 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(finish(d, value, &in));
+  return add_node(w, node, d, &in);
+}
+
+/* Array dimensions whose border mirrors. */
+static unsigned mirrors_of(const weir_operand *x)
+{
+  unsigned mask = 0;
+
+  for (int k = 0; k < x->rank; k++) {
+    mask |= x->index[k].border == WEIR_BORDER_REFLECT && x->extent[k] > 1 ? 1u << k : 0;
+  }
+  return mask;
+}
+
+/* What input `operand` gets from this node: a node for every set of mirrored dimensions. */
+static weir_status derive_input(walk *w, int32_t number, int operand, unsigned seeded)
+{
+  const weir_node *node = weir_graph_node(w->g, number);
+  const unsigned mirrors = mirrors_of(&node->access.in[operand]);
+  weir_status status = WEIR_OK;
+  weir_access from, to;
+  void *expr = NULL, *seed = NULL;
+  int32_t best = -1;
+
+  /* The graph's nodes move while it grows. */
+  WEIR_TRY(weir_access_copy(&node->access, &from));
+  weir_access_init(&to);
+  WEIR_TRY_GOTO(weir_alloc(from.body.n + 1, sizeof(int32_t), &expr), out);
+  WEIR_TRY_GOTO(weir_alloc(from.body.n + 1, sizeof(int32_t), &seed), out);
+  WEIR_TRY_GOTO(find_best(w, node, &from, &best), out);
+  for (unsigned mask = 0; mask <= mirrors; mask++) {
+    derive_adjoint d = {
+        .from = &from, .operand = operand, .mirror = mask, .seeded = seeded, .to = &to};
+
+    if ((mask & mirrors) == mask) {
+      weir_access_fini(&to);
+      weir_access_init(&to);
+      WEIR_TRY_GOTO(build(w, weir_graph_node(w->g, number), &d, best, expr, seed), out);
+    }
+  }
+out:
+  weir_access_fini(&from);
+  weir_access_fini(&to);
+  weir_free(&expr);
+  weir_free(&seed);
+  return status;
+}
+
+/* By the operator's own rule. */
+static weir_status derive_by_rule(walk *w, int32_t number)
+{
+  const weir_node *node = weir_graph_node(w->g, number);
+  const int n_in = node->n_in;
+  weir_value dout[WEIR_MAX_OUTPUTS], din[WEIR_MAX_OPERANDS];
+  int32_t in[WEIR_MAX_OPERANDS];
+
+  memcpy(in, node->in, sizeof in);
+  for (int o = 0; o < node->n_out; o++) {
+    dout[o] = w->adjoint[node->out[o]];
+  }
+  for (int k = 0; k < n_in; k++) {
+    din[k] = WEIR_NO_VALUE;
+  }
+  node->op->derive(w->g, number, dout, din);
+  for (int k = 0; k < n_in; k++) {
+    if (din[k].node >= 0 && w->wanted[in[k]]) {
+      contribute(w, in[k], din[k]);
+    }
+  }
+  return weir_graph_status(w->g);
+}
+
+static weir_status derive_node(walk *w, int32_t number)
+{
+  const weir_node *node = weir_graph_node(w->g, number);
+  unsigned seeded = 0;
+
+  for (int o = 0; o < node->n_out; o++) {
+    seeded |= node->out[o] < w->n_arrays && w->adjoint[node->out[o]].node >= 0 ? 1u << o : 0;
+  }
+  if (seeded != 0 && node->op->derive != NULL) {
+    return derive_by_rule(w, number);
+  }
+  for (int k = 0; k < node->n_in && seeded != 0; k++) {
+    node = weir_graph_node(w->g, number);
+    if (!w->wanted[node->in[k]] || !weir_dtype_is_float(node->access.in[k].dtype)) {
+      continue;
+    }
+    const bool plain = !node->access.opaque && node->access.n_states == 0;
+    const weir_status status =
+        plain ? derive_input(w, number, k, seeded)
+              : weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for scans and calls");
+
+    if (status != WEIR_OK) {
+      char text[512];
+
+      node = weir_graph_node(w->g, number);
+      snprintf(text, sizeof text, "%s", weir_last_message());
+      return weir_fail(status, "derivative of node %d, %s%s%s%s (%s): %s", (int)number,
+                       node->op->name, node->label != NULL ? " '" : "",
+                       node->label != NULL ? node->label : "", node->label != NULL ? "'" : "",
+                       node->where != NULL ? node->where : "place unknown", text);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Arrays that `wrt` reaches: the order is that of execution. */
+static void mark_wanted(walk *w, const weir_value *wrt, int n, const int32_t *order, int32_t count)
+{
+  for (int i = 0; i < n; i++) {
+    w->wanted[weir_value_array(w->g, wrt[i])] = true;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    const weir_node *node = weir_graph_node(w->g, order[i]);
+    bool any = false;
+
+    for (int k = 0; k < node->n_in; k++) {
+      any = any || w->wanted[node->in[k]];
+    }
+    for (int o = 0; o < node->n_out; o++) {
+      w->wanted[node->out[o]] = w->wanted[node->out[o]] || any;
+    }
+  }
+}
+
+static weir_status check(const weir_graph *g, weir_value loss, const weir_value *wrt, int n)
+{
+  const weir_array_desc *d = weir_value_desc(g, loss);
+
+  if (d == NULL || d->rank != 0 || !weir_dtype_is_float(d->dtype)) {
+    return weir_fail(WEIR_ERR_SHAPE, "derivative: the loss is no float of rank 0");
+  }
+  for (int i = 0; i < n; i++) {
+    d = weir_value_desc(g, wrt[i]);
+    if (d == NULL || !weir_dtype_is_float(d->dtype) || d->time > 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "derivative: value %d to derive by is no array of floats",
+                       i);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_value zeros(weir_graph *g, const weir_array_desc *d)
+{
+  weir_broadcast_spec spec = {.rank = d->rank};
+
+  memcpy(spec.shape, d->shape, sizeof spec.shape);
+  return weir_broadcast(g, weir_scalar(g, d->dtype, 0), &spec);
+}
+
+static weir_status run(walk *w, weir_value loss, const weir_value *wrt, int n, int32_t *order,
+                       weir_value *grads)
+{
+  int32_t count = 0;
+
+  WEIR_TRY(weir_graph_order(w->g, order, &count));
+  mark_wanted(w, wrt, n, order, count);
+  w->adjoint[weir_value_array(w->g, loss)] =
+      weir_scalar(w->g, weir_value_desc(w->g, loss)->dtype, 1);
+  for (int32_t i = count - 1; i >= 0; i--) {
+    WEIR_TRY(derive_node(w, order[i]));
+  }
+  for (int i = 0; i < n; i++) {
+    const weir_value v = w->adjoint[weir_value_array(w->g, wrt[i])];
+
+    grads[i] = v.node >= 0 ? v : zeros(w->g, weir_value_desc(w->g, wrt[i]));
+  }
+  return weir_graph_status(w->g);
+}
+
+weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
+                        weir_value *grads)
+{
+  walk w = {.g = g, .n_arrays = weir_graph_arrays(g)};
+  weir_status status = WEIR_OK;
+  void *adjoint = NULL, *wanted = NULL, *order = NULL;
+
+  for (int i = 0; i < n; i++) {
+    grads[i] = WEIR_NO_VALUE;
+  }
+  WEIR_TRY(weir_graph_status(g));
+  WEIR_TRY_GOTO(check(g, loss, wrt, n), out);
+  WEIR_TRY_GOTO(weir_alloc(w.n_arrays, sizeof(weir_value), &adjoint), out);
+  WEIR_TRY_GOTO(weir_alloc(w.n_arrays, sizeof(bool), &wanted), out);
+  WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof(int32_t), &order), out);
+  w.adjoint = adjoint;
+  w.wanted = wanted;
+  for (int32_t a = 0; a < w.n_arrays; a++) {
+    w.adjoint[a] = WEIR_NO_VALUE;
+  }
+  status = run(&w, loss, wrt, n, order, grads);
+out:
+  weir_free(&adjoint);
+  weir_free(&wanted);
+  weir_free(&order);
+  if (status != WEIR_OK) {
+    (void)weir_graph_fail(g, status);
+  }
+  return status;
+}

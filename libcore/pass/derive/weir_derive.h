@@ -1,0 +1,27 @@
+/* weir_derive.h - reverse mode: the gradient of a number as part of the graph. */
+#ifndef WEIR_DERIVE_H
+#define WEIR_DERIVE_H
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* grads[i] = d loss / d wrt[i], of the dtype and shape of wrt[i], as new nodes of the graph; 0
+ * where the loss does not depend on it. loss: a float of rank 0.
+ *
+ * Every adjoint is a structured operator in gather form: its iterations are the elements of the
+ * input and what reads them, its access the node's own access solved for them, so that nothing is
+ * scattered and everything else (engines, fusion, traffic) follows as for any operator. Of equal
+ * maxima the first one takes the derivative, as argmax does; that of min, max, abs at a tie is that
+ * of the side which the value comes from.
+ *
+ * Fails, in the graph's status and in grads[i].node < 0: WEIR_ERR_SHAPE (a loss of another kind),
+ * WEIR_ERR_UNSUPPORTED for a node without a rule (scans, calls, gathered inputs), naming the node
+ * and the line that built it. */
+weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
+                        weir_value *grads) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
