@@ -262,6 +262,16 @@ static inline int64_t step_count(const step_stream *s)
   return n;
 }
 
+static inline int64_t step_count_all(const step_result *r)
+{
+  int64_t n = 0;
+
+  for (int k = 0; k < r->n; k++) {
+    n += step_count(&r->out[k]);
+  }
+  return n;
+}
+
 /* Same bits in every result. */
 static inline void step_assert_same(const step_result *a, const step_result *b)
 {
@@ -355,7 +365,6 @@ static inline int64_t step_check_garbage(const weir_series_op *op, const char *c
 {
   step_signal in[STEP_STREAMS];
   step_result r;
-  int64_t n = 0;
 
   for (int k = 0; k < trial->n_in; k++) {
     in[k] = step_signal_new(trial->n, trial->rate, 1);
@@ -369,13 +378,34 @@ static inline int64_t step_check_garbage(const weir_series_op *op, const char *c
   in[0].unit = trial->unit;
   step_check_cuts(op, sets, in, trial->n_in, &r);
   assert_true(step_is_sound(&r));
-  for (int k = 0; k < r.n; k++) {
-    n += step_count(&r.out[k]);
-  }
+  const int64_t n = step_count_all(&r);
+
   step_result_free(&r);
   for (int k = 0; k < trial->n_in; k++) {
     step_signal_free(&in[k]);
   }
+  return n;
+}
+/* Of a stream of times: what is no length of time, in slots that were absent, changes nothing.
+ * Spoils `in`; returns how many samples came, of all results. */
+static inline int64_t step_check_odd_times(const weir_series_op *op, step_signal *in)
+{
+  static const float odd[] = {0, -0.8f, NAN, -INFINITY};
+  step_result clean, spoilt;
+
+  step_run(op, NULL, in, 1, (step_how){0}, &clean);
+  for (int64_t t = 3; t < in->n; t += 7) {
+    if (!in->present[t]) {
+      in->present[t] = 1;
+      in->x[t] = odd[t / 7 % 4];
+    }
+  }
+  step_run(op, NULL, in, 1, (step_how){0}, &spoilt);
+  step_assert_same(&clean, &spoilt);
+  const int64_t n = step_count_all(&clean);
+
+  step_result_free(&clean);
+  step_result_free(&spoilt);
   return n;
 }
 #endif

@@ -68,6 +68,14 @@ static void it_is_the_median_of_the_last_intervals(void **state)
   }
 }
 
+static void what_is_no_length_of_time_changes_nothing(void **state)
+{
+  step_signal in = intervals(3, 20000, 50);
+
+  assert_true(step_check_odd_times(&ps_step_hr, &in) > 0);
+  step_signal_free(&in);
+}
+
 static void no_input_upsets_it(void **state)
 {
   const step_trial trial = {.n_in = 1, .n = 5000, .rate = 50, .scale = 1};
@@ -95,6 +103,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_is_the_median_of_the_last_intervals),
+      cmocka_unit_test(what_is_no_length_of_time_changes_nothing),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(what_is_no_time_is_refused),
   };

@@ -136,6 +136,14 @@ static void long_windows_have_sdann(void **state)
   step_signal_free(&in);
 }
 
+static void what_is_no_length_of_time_changes_nothing(void **state)
+{
+  step_signal in = intervals(3);
+
+  assert_true(step_check_odd_times(&ps_step_hrv, &in) > 0);
+  step_signal_free(&in);
+}
+
 static void no_input_upsets_it(void **state)
 {
   static const char *const sets[] = {"window=20", "hop=5", "least=2", NULL};
@@ -171,6 +179,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(windows_hold_what_ends_in_them),
       cmocka_unit_test(long_windows_have_sdann),
+      cmocka_unit_test(what_is_no_length_of_time_changes_nothing),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(a_hop_between_two_slots_is_refused),
   };
