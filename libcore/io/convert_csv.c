@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_decimal.h"
 #include "base/weir_file.h"
 #include "io/io_priv.h"
 #include "io/weir_record_convert.h"
@@ -61,23 +62,18 @@ static weir_status put_name(text_copy *c, const weir_signal_info *s)
 static weir_status put_row(text_copy *c, const weir_signal_info *clock, int64_t slot,
                            int64_t in_block, int columns)
 {
-  char number[64];
+  char number[WEIR_DECIMAL_SIZE];
   const __int128 ns = (__int128)slot * clock->fs_den * 1000000000 / clock->fs_num;
 
   WEIR_TRY(weir_writer_printf(c->w, "%lld.%09lld", (long long)(ns / 1000000000),
                               (long long)(ns % 1000000000)));
   for (int k = 0; k < columns; k++) {
     const int64_t at = (int64_t)k * BLOCK + in_block;
+    const size_t length = c->present[at] ? weir_decimal_nine((double)c->values[at], number) : 0;
 
-    number[0] = 0;
-    if (c->present[at]) {
-      snprintf(number, sizeof number, "%.9g", (double)c->values[at]);
-      for (char *p = number; *p; p++) {
-        *p = *p == ',' ? '.' : *p; /* a decimal comma */
-      }
-    }
     c->facts->absent += !c->present[at];
-    WEIR_TRY(weir_writer_printf(c->w, ",%s", number));
+    WEIR_TRY(weir_writer_write(c->w, ",", 1));
+    WEIR_TRY(weir_writer_write(c->w, number, length));
   }
   return weir_writer_write(c->w, "\n", 1);
 }

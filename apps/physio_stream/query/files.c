@@ -1,6 +1,7 @@
 /* files.c - see files.h. */
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_decimal.h"
 #include "base/weir_log.h"
 #include "query/files_priv.h"
 
@@ -112,17 +113,21 @@ static weir_status write_head(weir_writer *csv, const weir_query *query,
   return weir_writer_printf(csv, "\n");
 }
 
+/* The time, and after a comma each, the values that the slot has. */
 static weir_status write_row(weir_writer *csv, const ps_rows *rows)
 {
-  WEIR_TRY(weir_writer_printf(csv, "%.6f", ps_column_time(rows->reader[0].column, rows->slot)));
+  char text[WEIR_DECIMAL_SIZE];
+  size_t length = weir_decimal_micro(ps_column_time(rows->reader[0].column, rows->slot), text);
+
   for (int i = 0; i < rows->n; i++) {
-    if (rows->reader[i].slot == rows->slot) {
-      WEIR_TRY(weir_writer_printf(csv, ",%.9g", (double)rows->reader[i].value));
-    } else {
-      WEIR_TRY(weir_writer_printf(csv, ","));
-    }
+    const ps_column_reader *reader = &rows->reader[i];
+
+    text[length] = ',';
+    WEIR_TRY(weir_writer_write(csv, text, length + 1));
+    length = reader->slot == rows->slot ? weir_decimal_nine((double)reader->value, text) : 0;
   }
-  return weir_writer_printf(csv, "\n");
+  text[length] = '\n';
+  return weir_writer_write(csv, text, length + 1);
 }
 
 static weir_status write_csv(ps_files *f, int i, const char *path)
