@@ -184,6 +184,75 @@ static void a_gap_is_flagged_and_not_bridged(void **state)
   step_signal_free(&in);
 }
 
+/* Pulses a quarter as high as those of the first 20 s are below their threshold: it sinks after
+ * 2.5 s without a pulse, and is learnt anew after a gap of more than 30 s. */
+static void small_pulses_are_found_in_time(void **state)
+{
+  enum { N = 130, HIGH = 25, RATE = 125 };
+  static const struct {
+    int64_t gap; /* s, from the 20th on       */
+    double least, most;
+  } cases[] = {{0, 2.5, 6}, {20, 2.5, 6}, {35, 0, 0.9}};
+
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    step_signal in = step_signal_new(RATE * 100, RATE, 1);
+    const int64_t from = (20 + cases[c].gap) * RATE;
+    int64_t at[N], first = from;
+    pulse p[N];
+    step_result r;
+
+    make_steady(p, N);
+    for (int i = HIGH; i < N; i++) {
+      p[i].high = 90;
+    }
+    draw(&in, p, N, at);
+    memset(in.present + 20 * RATE, 0, (size_t)(from - 20 * RATE));
+    step_check_cuts(&ps_step_abp_beats, NULL, &in, 1, &r);
+    const step_stream *onset = step_get(&r, "onset");
+
+    assert_true(onset->present[at[HIGH - 2]] || onset->present[at[HIGH - 2] + 1]);
+    while (first < onset->n && !onset->present[first]) {
+      first++;
+    }
+    const double after = (double)(first - from) / RATE;
+
+    print_message("gap of %d s: the first small pulse after %.2f s\n", (int)cases[c].gap, after);
+    assert_true(after >= cases[c].least && after <= cases[c].most);
+    step_result_free(&r);
+    step_signal_free(&in);
+  }
+}
+
+/* Onsets of 40 s of pulses from 80 to `high` mmHg. */
+static int64_t onsets_found(const char *const *sets, double high)
+{
+  enum { N = 50 };
+  step_signal in = step_signal_new(125 * 40, 125, 1);
+  int64_t at[N];
+  pulse p[N];
+  step_result r;
+
+  make_steady(p, N);
+  for (int i = 0; i < N; i++) {
+    p[i].high = high;
+  }
+  draw(&in, p, N, at);
+  step_run(&ps_step_abp_beats, sets, &in, 1, (step_how){0}, &r);
+  const int64_t n = step_count(step_get(&r, "onset"));
+
+  step_result_free(&r);
+  step_signal_free(&in);
+  return n;
+}
+
+static void what_rises_too_little_is_no_pulse(void **state)
+{
+  assert_true(onsets_found(NULL, 120) > 45);
+  assert_int_equal(onsets_found((const char *const[]){"onsets.rise=50", NULL}, 120), 0);
+  assert_int_equal(onsets_found(NULL, 81), 0); /* below a third of the floor of 5 mmHg */
+  assert_true(onsets_found((const char *const[]){"onsets.floor=2", NULL}, 81) > 45);
+}
+
 static int by_value(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -371,6 +440,8 @@ int main(void)
       cmocka_unit_test(each_criterion_has_its_bit),
       cmocka_unit_test(a_lone_good_beat_is_bad_too),
       cmocka_unit_test(a_gap_is_flagged_and_not_bridged),
+      cmocka_unit_test(small_pulses_are_found_in_time),
+      cmocka_unit_test(what_rises_too_little_is_no_pulse),
       cmocka_unit_test(onsets_follow_the_r_waves_of_a_recording),
       cmocka_unit_test(they_agree_with_the_peaks_of_a_ppg),
       cmocka_unit_test(no_input_upsets_it),
