@@ -3,10 +3,6 @@
 
 #include <inttypes.h>
 
-/* Length that stands for an unbounded dimension where sums must fit 64 bits: at 1 GHz it is 18
- * minutes, at 1 kHz 35 years. */
-static const int64_t longest_stream = INT64_C(1) << 40;
-
 static bool in_range(int64_t x, int64_t n)
 {
   return x >= 0 && x < n;
@@ -87,7 +83,7 @@ static bool overflows(const weir_access *a, const weir_index *x)
     most += -lo > hi ? -lo : hi;
   }
   for (int k = 0; k < a->n_dims; k++) {
-    const int64_t high = a->dim[k].hi == WEIR_UNBOUNDED ? longest_stream : a->dim[k].hi;
+    const int64_t high = a->dim[k].hi == WEIR_UNBOUNDED ? WEIR_LONGEST_STREAM : a->dim[k].hi;
     const weir_wide lo = a->dim[k].lo, hi = high;
     const weir_wide coef = x->coef[k] < 0 ? -(weir_wide)x->coef[k] : x->coef[k];
     most += coef * (-lo > hi ? -lo : hi);

@@ -23,6 +23,10 @@ extern "C" {
 #define WEIR_MAX_STATES 48   /* state scalars of a scan                           */
 /* Extent of the unbounded dimension, time; far from overflow in sums and doubled values. */
 #define WEIR_UNBOUNDED (INT64_MAX / 8)
+/* Iterations over time for which sums of indices must fit 64 bits: at 1 GHz 18 minutes, at 1 kHz
+ * 35 years. So an index may go on by at most WEIR_LONGEST_STEP from one to the next. */
+#define WEIR_LONGEST_STREAM (INT64_C(1) << 40)
+#define WEIR_LONGEST_STEP (INT64_MAX / 2 / WEIR_LONGEST_STREAM)
 
 typedef enum weir_dim_kind {
   WEIR_PARALLEL,

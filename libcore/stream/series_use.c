@@ -62,6 +62,19 @@ weir_status weir_series_slots(const weir_series *s, const char *option, double s
   return WEIR_OK;
 }
 
+weir_status weir_series_hop(const weir_series *s, const char *option, double seconds,
+                            int64_t *slots)
+{
+  WEIR_TRY(weir_series_slots(s, option, seconds, 1, slots));
+  if (*slots > WEIR_LONGEST_STEP) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: %.12g s are %lld samples, and windows follow each other by at most %lld: "
+                     "take a shorter one, or aggregate the samples before",
+                     option, seconds, (long long)*slots, (long long)WEIR_LONGEST_STEP);
+  }
+  return WEIR_OK;
+}
+
 void weir_series_set_unit(weir_series *s, const char *unit)
 {
   (void)snprintf(s->unit, sizeof s->unit, "%s", unit);

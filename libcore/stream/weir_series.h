@@ -94,6 +94,9 @@ void weir_series_keeper_fini(weir_series_keeper *k);
  * option, when it is not whole to 1e-9 of a slot. */
 weir_status weir_series_slots(const weir_series *s, const char *option, double seconds,
                               int64_t least, int64_t *slots) WEIR_CHECKED;
+/* The same for windows that follow each other by so much: at most WEIR_LONGEST_STEP slots. */
+weir_status weir_series_hop(const weir_series *s, const char *option, double seconds,
+                            int64_t *slots) WEIR_CHECKED;
 /* Sets the unit; cut to what fits. */
 void weir_series_set_unit(weir_series *s, const char *unit);
 /* Fails with WEIR_ERR_CONFIG unless the units agree; one that is not stated agrees with all. */

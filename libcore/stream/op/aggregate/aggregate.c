@@ -202,10 +202,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
       .kind = (weir_aggregate)o->kind, .end = o->label == 1, .rows = o->empty == 1};
 
   WEIR_TRY(weir_series_slots(&use->in[0], "window", o->window, 1, &a.window));
-  a.hop = a.window;
-  if (o->hop > 0) {
-    WEIR_TRY(weir_series_slots(&use->in[0], "hop", o->hop, 1, &a.hop));
-  }
+  WEIR_TRY(weir_series_hop(&use->in[0], o->hop > 0 ? "hop" : "window",
+                           o->hop > 0 ? o->hop : o->window, &a.hop));
   if (a.window % a.hop != 0) {
     return weir_fail(WEIR_ERR_CONFIG, "hop: %.12g s does not divide the window of %.12g s", o->hop,
                      o->window);

@@ -213,6 +213,29 @@ static void windows_that_cannot_be_are_refused(void **state)
   }
 }
 
+/* What weir_series_hop takes is what the graph takes. */
+static void the_longest_hop_is_that_of_the_graph(void **state)
+{
+  static series_case c;
+
+  for (int64_t hop = WEIR_LONGEST_STEP; hop <= WEIR_LONGEST_STEP + 1; hop++) {
+    const bool fits = hop == WEIR_LONGEST_STEP;
+    weir_graph *g = NULL;
+    int64_t slots = 0;
+
+    assert_ok(weir_graph_create(&g));
+    const weir_series s = weir_series_input(g, "x", "p", 1, 1);
+    const weir_series_use use = series_use(&c, g, &s);
+
+    assert_int_equal(weir_series_hop(&s, "hop", (double)hop, &slots),
+                     fits ? WEIR_OK : WEIR_ERR_CONFIG);
+    assert_int_equal(slots, hop);
+    (void)weir_stream_aggregate(&use, s, &(weir_aggregate_spec){.window = hop, .hop = hop});
+    assert_int_equal(weir_graph_status(g), fits ? WEIR_OK : WEIR_ERR_SHAPE);
+    weir_graph_destroy(&g);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -222,6 +245,7 @@ int main(void)
       cmocka_unit_test(a_flat_stretch_has_no_spread),
       cmocka_unit_test(spread_survives_a_far_level),
       cmocka_unit_test(windows_that_cannot_be_are_refused),
+      cmocka_unit_test(the_longest_hop_is_that_of_the_graph),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

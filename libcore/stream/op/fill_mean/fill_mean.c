@@ -147,8 +147,12 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   const weir_series *s = &use->in[0];
   int64_t window = 0, tolerance = 0;
 
-  WEIR_TRY(weir_series_slots(s, "window", o->window, 1, &window));
-  WEIR_TRY(weir_gap_slots(s, "window", o->window, &window));
+  if (o->causal) {
+    WEIR_TRY(weir_series_slots(s, "window", o->window, 1, &window));
+    WEIR_TRY(weir_gap_slots(s, "window", o->window, &window));
+  } else {
+    WEIR_TRY(weir_series_hop(s, "window", o->window, &window));
+  }
   WEIR_TRY(weir_gap_slots(s, "tolerance", o->tolerance, &tolerance));
   out->out[0] = o->causal ? fill_causal(use->graph, *s, window, tolerance)
                           : fill_aligned(use->graph, *s, window, tolerance);

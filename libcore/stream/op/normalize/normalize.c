@@ -76,7 +76,11 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   const normalize_opts *o = use->opts;
   int64_t window = 0;
 
-  WEIR_TRY(weir_series_slots(&use->in[0], "window", o->window, 1, &window));
+  if (o->causal) {
+    WEIR_TRY(weir_series_slots(&use->in[0], "window", o->window, 1, &window));
+  } else {
+    WEIR_TRY(weir_series_hop(&use->in[0], "window", o->window, &window));
+  }
   out->out[0] = weir_stream_normalize(use, use->in[0], window, o->causal);
   out->n = 1;
   WEIR_TRY(weir_graph_status(use->graph));
