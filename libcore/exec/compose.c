@@ -125,6 +125,38 @@ void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *mo
   }
 }
 
+void exec_find_lags(exec_loop *loop)
+{
+  const weir_access *a = &loop->loop->access;
+  const weir_box whole = weir_iterations(a);
+
+  for (int i = 0; i < a->n_in; i++) {
+    const weir_operand *o = &a->in[i];
+    const bool direct = loop->time >= 0 && o->rank == 1 && o->index[0].gather == 0 &&
+                        o->index[0].border <= WEIR_BORDER_VALUE &&
+                        weir_operand_pace(o, loop->time).dim == 0;
+    bool empty = false;
+    int64_t least;
+
+    for (int k = 0; k < a->n_dims; k++) {
+      empty = empty || (k != loop->time && whole.lo[k] >= whole.hi[k]);
+    }
+    loop->lag[i] = INT64_MAX;
+    if (direct && !empty) {
+      weir_operand_lag(o, loop->time, &whole, &least, &loop->lag[i]);
+    }
+  }
+}
+
+/* The first iteration whose index may reach `front`, as the lag tells. */
+static int64_t first_beyond(const weir_pace *pace, int64_t lag, int64_t first, int64_t front)
+{
+  const __int128 distance = (__int128)pace->down * front - lag;
+  const __int128 t = distance > 0 ? (distance + pace->up - 1) / pace->up : 0;
+
+  return t < first ? first : t < WEIR_UNBOUNDED ? (int64_t)t : WEIR_UNBOUNDED;
+}
+
 /* First time iteration of one loop that operand i keeps from being computed. */
 static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, int64_t front)
 {
@@ -137,6 +169,12 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
 
   if (d < 0 || array->time != d || front >= array->end) {
     return WEIR_UNBOUNDED;
+  }
+  if (loop->lag[i] != INT64_MAX && array->end >= WEIR_UNBOUNDED) {
+    const int64_t first = first_beyond(&pace, loop->lag[i], a->dim[loop->time].lo, front);
+    const int64_t most = slots_of(&pace, front);
+
+    return first > most ? most : first;
   }
   for (int k = 0; k < o->rank; k++) {
     beyond.hi[k] = o->extent[k];

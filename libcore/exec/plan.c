@@ -177,6 +177,7 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
       group->sequential =
           group->sequential || a->dim[d].kind == WEIR_FORWARD || a->dim[d].kind == WEIR_BACKWARD;
     }
+    exec_find_lags(&group->loops[k]);
     /* Whole along what runs backwards: tiles come in ascending order. */
     for (int d = 0; d < a->n_dims; d++) {
       group->tile[d] = a->dim[d].kind == WEIR_BACKWARD ? 0 : group->tile[d];

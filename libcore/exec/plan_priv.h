@@ -53,6 +53,9 @@ typedef struct exec_loop {
   weir_cells cells;
   int time;     /* iteration dimension that is time, or -1 */
   bool gathers; /* reads at indices that an array holds    */
+  /* Inputs of one dimension, time, without a gather: down * index - up * iteration is at most
+   * lag[i] (weir_operand_lag), and reaches that again and again; INT64_MAX for others. */
+  int64_t lag[WEIR_MAX_OPERANDS];
   int64_t in_local[WEIR_MAX_OPERANDS], out_local[WEIR_MAX_OUTPUTS]; /* local, or -1 */
 } exec_loop;
 
@@ -103,6 +106,8 @@ void exec_compose(const exec_group *group, const weir_box *anchor, weir_box *box
 bool exec_has_points(const weir_access *a, const weir_box *box);
 /* Whole iteration box of the anchor with time limited to [lo, hi). */
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi);
+/* Fills loop->lag. */
+void exec_find_lags(exec_loop *loop);
 /* First time iteration of the anchor that cannot be computed when array a holds slots [0,
  * front[a]). */
 int64_t exec_limit(const weir_plan *p, const exec_group *group, const int64_t *front);
