@@ -1,0 +1,187 @@
+/* conv.c - out[n, o, c] = sum over taps and channels of x[n, stride o + dilation t - lo, ..] w[t,
+ * ..]. */
+#include "ops/conv/weir_conv.h"
+
+static const int64_t most = INT64_C(1) << 31;
+
+static int64_t or_one(int64_t x)
+{
+  return x == 0 ? 1 : x;
+}
+
+/* Padding with 0 adds nothing: those iterations are dropped. */
+static weir_border border_of(const weir_conv_spec *s, int k)
+{
+  const bool zero = s->border[k] == WEIR_BORDER_NEVER || s->border[k] == WEIR_BORDER_ZERO;
+
+  return s->lo[k] == 0 && s->hi[k] == 0 ? WEIR_BORDER_NEVER
+         : zero                         ? WEIR_BORDER_ABSENT
+                                        : s->border[k];
+}
+
+static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
+                             const weir_array_desc *w, int k, int64_t *extent)
+{
+  const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
+  const int64_t n = x->shape[k + 1], taps = w->shape[k];
+  const weir_border b = s->border[k];
+
+  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->lo[k] < 0 ||
+      s->lo[k] > most || s->hi[k] < 0 || s->hi[k] > most || n > most || taps > most) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "conv: dimension %d: stride %lld, dilation %lld, padding %lld and %lld of an "
+                     "extent of %lld, %lld taps",
+                     k, (long long)stride, (long long)dilation, (long long)s->lo[k],
+                     (long long)s->hi[k], (long long)n, (long long)taps);
+  }
+  if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP &&
+      b != WEIR_BORDER_REPLICATE && b != WEIR_BORDER_REFLECT) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "conv: dimension %d: padding is zero, wrap, replicate or reflect, not border "
+                     "rule %d",
+                     k, (int)b);
+  }
+  const int64_t reach = n + s->lo[k] + s->hi[k] - dilation * (taps - 1) - 1;
+
+  if (taps < 1 || reach < 0) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "conv: dimension %d: %lld taps, dilation %lld, do not fit into %lld padded "
+                     "elements; give more padding",
+                     k, (long long)taps, (long long)dilation, (long long)(n + s->lo[k] + s->hi[k]));
+  }
+  *extent = reach / stride + 1;
+  return WEIR_OK;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_conv_spec *s = args->spec;
+  const int64_t groups = or_one(s->groups);
+
+  WEIR_TRY(weir_need_count("conv", args, 2, 2));
+  const weir_array_desc *x = &args->in[0], *w = &args->in[1];
+  const int d = x->rank - 2;
+
+  if (d < 1 || d > WEIR_CONV_DIMS || w->rank != x->rank || x->time > 0 || w->time > 0) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "conv: ranks %d and %d; x is [n, 1 to %d dimensions, channels], w [taps, "
+                     "channels in, channels out], without time",
+                     x->rank, w->rank, WEIR_CONV_DIMS);
+  }
+  if (!weir_dtype_is_float(x->dtype) || w->dtype != x->dtype) {
+    return weir_fail(WEIR_ERR_SHAPE, "conv: x is %s, w %s; both are floats of one dtype",
+                     weir_dtype_name(x->dtype), weir_dtype_name(w->dtype));
+  }
+  const int64_t ci = x->shape[d + 1], per_group = w->shape[d], co = w->shape[d + 1];
+
+  if (groups < 1 || ci % groups != 0 || co % groups != 0 || per_group != ci / groups) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "conv: %lld channels in, %lld out, %lld groups; w has %lld channels in, and "
+                     "takes channels / groups",
+                     (long long)ci, (long long)co, (long long)groups, (long long)per_group);
+  }
+  *out = *x;
+  out->shape[d + 1] = co;
+  for (int k = 0; k < d; k++) {
+    WEIR_TRY(check_dim(s, x, w, k, &out->shape[k + 1]));
+  }
+  return WEIR_OK;
+}
+
+/* Iterations: n, o1 .. od, group, channel of the group; taps t1 .. td, channel in of the group. */
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_conv_spec *s = args->spec;
+  const weir_array_desc *x = &args->in[0], *w = &args->in[1], *y = &args->out[0];
+  const int d = x->rank - 2;
+  const int64_t groups = or_one(s->groups), out = w->shape[d + 1] / groups;
+
+  for (int k = 0; k <= d; k++) {
+    (void)weir_map_dim(a, WEIR_PARALLEL, y->shape[k]);
+  }
+  const int group = weir_map_dim(a, WEIR_PARALLEL, groups);
+  const int channel = weir_map_dim(a, WEIR_PARALLEL, out);
+  const int tap = a->n_dims;
+
+  for (int k = 0; k < d; k++) {
+    (void)weir_map_dim(a, WEIR_REDUCED, w->shape[k]);
+  }
+  const int from = weir_map_dim(a, WEIR_REDUCED, w->shape[d]);
+  weir_operand *in = &a->in[0], *weight = &a->in[1], *made = &a->out[0];
+
+  weir_map_operand(in, x);
+  weir_map_operand(weight, w);
+  weir_map_operand(made, y);
+  a->n_in = 2;
+  a->n_out = 1;
+  in->index[0].coef[0] = made->index[0].coef[0] = 1;
+  for (int k = 0; k < d; k++) {
+    weir_index *i = &in->index[k + 1];
+
+    i->coef[k + 1] = or_one(s->stride[k]);
+    i->coef[tap + k] = or_one(s->dilation[k]);
+    i->offset = -s->lo[k];
+    i->border = border_of(s, k);
+    weight->index[k].coef[tap + k] = 1;
+    made->index[k + 1].coef[k + 1] = 1;
+  }
+  in->index[d + 1].coef[group] = w->shape[d];
+  in->index[d + 1].coef[from] = 1;
+  weight->index[d].coef[from] = 1;
+  weight->index[d + 1].coef[group] = made->index[d + 1].coef[group] = out;
+  weight->index[d + 1].coef[channel] = made->index[d + 1].coef[channel] = 1;
+  a->n_values = 1;
+  a->value[0] = weir_body_binary(&a->body, WEIR_CODE_MUL, weir_body_load(&a->body, 0, x->dtype),
+                                 weir_body_load(&a->body, 1, w->dtype));
+  a->combine = WEIR_COMBINE_SUM;
+  a->accumulator = x->dtype;
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  static const weir_border borders[] = {WEIR_BORDER_NEVER, WEIR_BORDER_ZERO, WEIR_BORDER_WRAP,
+                                        WEIR_BORDER_REPLICATE, WEIR_BORDER_REFLECT};
+  weir_draw r = {.seed = seed};
+  weir_conv_spec s = {.groups = weir_draw_one_in(&r, 3) ? weir_draw_int(&r, 2, 3) : 0};
+  const int d = (int)weir_draw_int(&r, 1, WEIR_CONV_DIMS);
+  const weir_dtype dtype = weir_draw_dtype(&r, "f");
+  weir_array_desc x = {.dtype = dtype, .rank = d + 2}, w = x;
+  const int64_t in = weir_draw_int(&r, 1, 3);
+
+  x.shape[0] = weir_draw_int(&r, 0, 2);
+  for (int k = 0; k < d; k++) {
+    w.shape[k] = weir_draw_int(&r, 1, 3);
+    s.stride[k] = weir_draw_int(&r, 0, 3);
+    s.dilation[k] = weir_draw_int(&r, 0, 2);
+    s.border[k] = borders[weir_draw_int(&r, 0, 4)];
+    s.lo[k] = weir_draw_int(&r, 0, 3);
+    s.hi[k] = weir_draw_int(&r, 0, 3);
+    x.shape[k + 1] = or_one(s.dilation[k]) * (w.shape[k] - 1) + weir_draw_int(&r, 1, 7 - d);
+  }
+  x.shape[d + 1] = in * or_one(s.groups);
+  w.shape[d] = in;
+  w.shape[d + 1] = weir_draw_int(&r, 1, 3) * or_one(s.groups);
+  weir_case_input(c, &x, -2, 2);
+  weir_case_input(c, &w, -2, 2);
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_conv = {
+    .name = "conv",
+    .cite = "",
+    .spec_size = sizeof(weir_conv_spec),
+    .n_out = 1,
+    .infer = infer,
+    .access = access,
+    .sample = sample,
+};
+
+weir_value weir_conv_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,
+                        const char *where)
+{
+  const weir_value in[] = {x, w};
+
+  return weir_graph_add(g, &weir_op_conv, spec, in, 2, where);
+}

@@ -1,0 +1,39 @@
+/* weir_conv.h - convolution over 1 to 3 dimensions, channels last.
+ *
+ *   x   [n, s1, .., sd, ci]             w   [k1, .., kd, ci / groups, co]
+ *   out [n, o1, .., od, co]             o = floor((s + lo + hi - dilation (k - 1) - 1) / stride) +
+ * 1
+ *
+ *   out[n, o, c] = sum over t, i of x[n, stride o + dilation t - lo, g ci / groups + i] w[t, i, c]
+ *
+ * with g = floor(c groups / co): a cross-correlation, as the field calls convolution. What padding
+ * adds is 0, or follows the border rule of its dimension: wrap (a longitude), replicate, reflect. A
+ * bias is an addition, a transposed convolution the derivative of this one by x. Floats; the sums
+ * are in the dtype of x. */
+#ifndef WEIR_CONV_H
+#define WEIR_CONV_H
+#include "ops/weir_builder.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_CONV_DIMS 3
+
+typedef struct weir_conv_spec {
+  int64_t stride[WEIR_CONV_DIMS], dilation[WEIR_CONV_DIMS]; /* 0: 1 */
+  int64_t lo[WEIR_CONV_DIMS], hi[WEIR_CONV_DIMS];           /* padding before and behind */
+  weir_border border[WEIR_CONV_DIMS]; /* 0 or zero: padding is 0; wrap, replicate, reflect */
+  int64_t groups;                     /* 0: 1 */
+} weir_conv_spec;
+
+extern const weir_op_desc weir_op_conv;
+
+/* What the macro below calls; `where` is the caller's place. */
+weir_value weir_conv_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,
+                        const char *where);
+#define weir_conv(g, spec, x, w) weir_conv_at(g, spec, x, w, WEIR_WHERE)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,154 @@
+/* pool.c - out[n, o, c] = combine over t of in[n, stride o + t - lo, c]. */
+#include "ops/pool/weir_pool.h"
+#include "ops/elementwise/weir_elementwise.h"
+
+static const int64_t most = INT64_C(1) << 31;
+
+static int64_t stride_of(const weir_pool_spec *s, int k)
+{
+  return s->stride[k] == 0 ? s->taps[k] : s->stride[k];
+}
+
+static int outputs(const weir_op_args *args)
+{
+  const weir_pool_spec *s = args->spec;
+  const int n = weir_combine_outputs(s->combine);
+
+  return n > 0 ? n : 1;
+}
+
+static weir_status check_dim(const weir_pool_spec *s, int64_t n, int k)
+{
+  const int64_t taps = s->taps[k], stride = stride_of(s, k);
+
+  if (taps < 1 || taps > most || stride < 1 || stride > most || s->lo[k] < 0 || s->lo[k] >= taps ||
+      s->hi[k] < 0 || s->hi[k] >= taps || n + s->lo[k] + s->hi[k] < taps) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "pool: dimension %d: %lld taps, stride %lld, room %lld and %lld around %lld "
+                     "elements; room is less than the taps, which fit into it all",
+                     k, (long long)taps, (long long)stride, (long long)s->lo[k],
+                     (long long)s->hi[k], (long long)n);
+  }
+  return WEIR_OK;
+}
+
+static weir_status infer(const weir_op_args *args, weir_array_desc *out)
+{
+  const weir_pool_spec *s = args->spec;
+  weir_dtype accumulator = WEIR_F32;
+
+  WEIR_TRY(weir_need_count("pool", args, 1, 1));
+  const weir_array_desc *x = &args->in[0];
+  const int d = x->rank - 2;
+
+  if (d < 1 || d > WEIR_POOL_DIMS || x->time > 0) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "pool: rank %d; takes [n, 1 to %d dimensions, channels], without time",
+                     x->rank, WEIR_POOL_DIMS);
+  }
+  if (weir_combine_outputs(s->combine) == 0 || weir_combine_has_presence(s->combine)) {
+    return weir_fail(WEIR_ERR_SHAPE, "pool: %s has no place here; use window",
+                     weir_combine_name(s->combine));
+  }
+  WEIR_TRY(weir_combine_accumulator("pool", s->combine, x->dtype, s->accumulator, &accumulator));
+  for (int k = 0; k < d; k++) {
+    WEIR_TRY(check_dim(s, x->shape[k + 1], k));
+  }
+  for (int o = 0; o < weir_combine_outputs(s->combine); o++) {
+    out[o] = *x;
+    out[o].dtype = weir_combine_dtype(s->combine, accumulator, o);
+    for (int k = 0; k < d; k++) {
+      out[o].shape[k + 1] =
+          (x->shape[k + 1] + s->lo[k] + s->hi[k] - s->taps[k]) / stride_of(s, k) + 1;
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status access(const weir_op_args *args, weir_access *a)
+{
+  const weir_pool_spec *s = args->spec;
+  const weir_array_desc *x = &args->in[0];
+
+  weir_map_dims(a, &args->out[0]);
+  weir_map_input(a, x);
+  for (int k = 0; k < x->rank - 2; k++) {
+    weir_index *i = &a->in[0].index[k + 1];
+
+    i->coef[k + 1] = stride_of(s, k);
+    i->coef[weir_map_dim(a, WEIR_REDUCED, s->taps[k])] = 1;
+    i->offset = -s->lo[k];
+    i->border = s->lo[k] == 0 && s->hi[k] == 0 ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
+  }
+  const int32_t value = weir_body_load(&a->body, 0, x->dtype);
+
+  for (int o = 0; o < args->n_out; o++) {
+    weir_map_output(a, &args->out[o]);
+  }
+  weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, -1);
+  return WEIR_OK;
+}
+
+static weir_status sample(uint64_t seed, weir_op_case *c)
+{
+  weir_draw r = {.seed = seed};
+  weir_pool_spec s = {.accumulator = 0};
+  weir_dtype dtype = WEIR_F32;
+
+  do {
+    s.combine = weir_draw_monoid(&r, &dtype, &s.accumulator);
+  } while (weir_combine_has_presence(s.combine));
+  const int d = (int)weir_draw_int(&r, 1, WEIR_POOL_DIMS);
+  weir_array_desc x = {.dtype = dtype, .rank = d + 2};
+
+  x.shape[0] = weir_draw_int(&r, 0, 2);
+  x.shape[d + 1] = weir_draw_int(&r, 1, 5);
+  for (int k = 0; k < d; k++) {
+    s.taps[k] = weir_draw_int(&r, 1, 3);
+    s.stride[k] = weir_draw_int(&r, 0, 4);
+    s.lo[k] = weir_draw_int(&r, 0, s.taps[k] - 1);
+    s.hi[k] = weir_draw_int(&r, 0, s.taps[k] - 1);
+    x.shape[k + 1] = weir_draw_int(&r, s.taps[k], s.taps[k] + 6);
+  }
+  weir_draw_combined(&r, c, s.combine, &x);
+  weir_case_spec(c, &s, sizeof s);
+  return WEIR_OK;
+}
+
+const weir_op_desc weir_op_pool = {
+    .name = "pool",
+    .cite = "",
+    .spec_size = sizeof(weir_pool_spec),
+    .infer = infer,
+    .access = access,
+    .outputs = outputs,
+    .sample = sample,
+};
+
+weir_value weir_pool_at(weir_graph *g, const weir_pool_spec *spec, weir_value x, const char *where)
+{
+  return weir_graph_add(g, &weir_op_pool, spec, &x, 1, where);
+}
+
+weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
+                            const char *where)
+{
+  weir_pool_spec s = *spec;
+
+  s.combine = WEIR_COMBINE_ARGMAX;
+  return weir_pool_at(g, &s, x, where);
+}
+
+weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
+                             const char *where)
+{
+  const weir_array_desc *d = weir_value_desc(g, x);
+  weir_pool_spec s = *spec;
+  double taps = 1;
+
+  for (int k = 0; d != NULL && k < d->rank - 2 && k < WEIR_POOL_DIMS; k++) {
+    taps *= (double)s.taps[k];
+  }
+  s.combine = WEIR_COMBINE_SUM;
+  return weir_right_at(g, WEIR_CODE_MUL, weir_pool_at(g, &s, x, where), 1 / taps, where);
+}

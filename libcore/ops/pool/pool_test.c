@@ -1,0 +1,60 @@
+/* pool_test.c - extents, outputs, what a box needs, and refusals. */
+#include "ops/pool/weir_pool.h"
+#include "ops/ops_check.h"
+
+static void extents_and_outputs(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 8, 7, 3);
+  const weir_pool_spec s = {
+      .taps = {2, 3, 2}, .stride = {0, 2, 1}, .lo = {0, 1, 0}, .hi = {1, 1, 0}};
+  const weir_value y = weir_pool_max(g, &s, x);
+
+  assert_shape(g, y, WEIR_F32, 2, 5, 4, 6, 3);
+  assert_shape(g, ((weir_value){y.node, 1}), WEIR_I64, 2, 5, 4, 6, 3);
+  assert_shape(g, weir_pool_mean(g, &s, x), WEIR_F32, 2, 5, 4, 6, 3);
+  weir_graph_destroy(&g);
+}
+
+static void a_box_needs_its_windows(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value x = GIVEN(g, "x", WEIR_F32, 1, 100, 3);
+  const weir_pool_spec s = {.taps = {3}, .stride = {2}, .lo = {1}};
+  const weir_access *a = access_of(g, weir_pool_max(g, &s, x));
+  weir_box box = weir_iterations(a);
+
+  box.lo[1] = 0;
+  box.hi[1] = 10;
+  const weir_region r = weir_needed(a, 0, &box);
+
+  assert_true(r.part[1][0].lo == 0 && r.part[1][0].hi == 20);
+  weir_graph_destroy(&g);
+}
+
+static void refuse(const weir_pool_spec *s, const char *text)
+{
+  weir_graph *g = new_graph();
+  const weir_value x = GIVEN(g, "x", WEIR_F32, 1, 5, 4);
+
+  assert_refused(g, weir_pool(g, s, x), text);
+}
+
+static void impossible_windows_are_refused(void **state)
+{
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX}, "pool: dimension 0: 0 taps");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {2}, .lo = {2}}, "room 2 and 0");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {6}}, "6 taps");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_FIRST, .taps = {2}}, "use window");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(extents_and_outputs),
+      cmocka_unit_test(a_box_needs_its_windows),
+      cmocka_unit_test(impossible_windows_are_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

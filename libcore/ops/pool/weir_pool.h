@@ -1,0 +1,42 @@
+/* weir_pool.h - a monoid over windows of 1 to 3 dimensions of [n, s1, .., sd, c], channels last.
+ *
+ *   out[n, o, c] combines in[n, stride o + t - lo, c] over the taps t of the window
+ *
+ * What lies outside the array is left out; o = floor((s + lo + hi - taps) / stride) + 1. Maximum:
+ * outputs are the value and the position of the first maximum in its window, row-major (argmax), so
+ * that a derivative need not look for it again. */
+#ifndef WEIR_POOL_H
+#define WEIR_POOL_H
+#include "ops/weir_combine.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_POOL_DIMS 3
+
+typedef struct weir_pool_spec {
+  weir_monoid combine;
+  int64_t taps[WEIR_POOL_DIMS];
+  int64_t stride[WEIR_POOL_DIMS];                 /* 0: taps, windows side by side */
+  int64_t lo[WEIR_POOL_DIMS], hi[WEIR_POOL_DIMS]; /* room before and behind, less than the taps */
+  int accumulator;                                /* 1 + dtype, 0: see weir_combine_accumulator */
+} weir_pool_spec;
+
+extern const weir_op_desc weir_op_pool;
+
+/* Returns output 0; output k is {v.node, k}. */
+weir_value weir_pool_at(weir_graph *g, const weir_pool_spec *spec, weir_value x, const char *where);
+#define weir_pool(g, spec, x) weir_pool_at(g, spec, x, WEIR_WHERE)
+/* The maximum, and the sum over the number of taps (what is left out counts as 0); spec->combine is
+ * not read. */
+weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
+                            const char *where);
+weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
+                             const char *where);
+#define weir_pool_max(g, spec, x) weir_pool_max_at(g, spec, x, WEIR_WHERE)
+#define weir_pool_mean(g, spec, x) weir_pool_mean_at(g, spec, x, WEIR_WHERE)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
