@@ -48,11 +48,15 @@ int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed);
 /* derive_seed.c: what lies beside the outputs of the node: operands of `to` and their arrays. */
 typedef struct derive_beside_arrays {
   const int32_t *made, *adjoint; /* [n_out]: arrays of the outputs and of their adjoints */
-  int32_t best;                  /* array of the positions that maxima come from, -1: none needed */
+  int32_t best;                  /* array of the positions that the results come from, or -1 */
+  int32_t zeros, others;         /* PROD: arrays of the numbers of zeros, products of the rest */
   int32_t *array;                /* [WEIR_MAX_OPERANDS] of the operands of `to`          */
 } derive_beside_arrays;
-/* True when the rule of the node's monoid asks where its maximum lies. */
-bool derive_needs_best(const weir_access *a);
+/* Turns a copy of the node's access into that of the positions that its results come from (output
+ * *output); false where the rule of its monoid does not ask for them. */
+bool derive_find_best(weir_access *a, int *output);
+/* Likewise for PROD: the number of zeros among the values, or the product of the others. */
+bool derive_find_product(weir_access *a, bool zeros);
 /* Adjoints of the outputs become those of the values that the monoid merges: seed[], as above.
  * expr: of derive_forward. Fails: WEIR_ERR_UNSUPPORTED. */
 weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *beside, const int32_t *expr,

@@ -27,30 +27,17 @@ static void add_seed(derive_adjoint *d, int32_t *seed, int32_t e, int32_t g)
   seed[e] = seed[e] < 0 ? g : weir_body_binary(&d->to->body, WEIR_CODE_ADD, seed[e], g);
 }
 
-bool derive_needs_best(const weir_access *a)
+/* Row-major position of an iteration among the reduced dimensions. index: writes dimension j. */
+static int32_t position(const weir_access *a, weir_body *b, int32_t (*index)(void *context, int j),
+                        void *context)
 {
-  return a->combine == WEIR_COMBINE_MAX || a->combine == WEIR_COMBINE_MIN ||
-         a->combine == WEIR_COMBINE_SOFTMAX;
-}
-
-/* True at the iteration that the maximum comes from: its position is that of the reduced ones. */
-static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays)
-{
-  const weir_access *a = d->from;
-  weir_body *b = &d->to->body;
-  const bool own = a->combine == WEIR_COMBINE_ARGMAX;
-  const int k = derive_beside(d, 0, WEIR_I64);
   int32_t sum = weir_body_int(b, WEIR_I64, 0);
   int64_t weight = 1;
 
-  if (k < 0) {
-    return -1;
-  }
-  arrays->array[k] = own ? arrays->made[1] : arrays->best;
   for (int j = a->n_dims - 1; j >= 0; j--) {
     if (a->dim[j].kind == WEIR_REDUCED) {
-      const int32_t from_lo = weir_body_binary(b, WEIR_CODE_SUB, derive_put_index(d, j),
-                                               weir_body_int(b, WEIR_I64, a->dim[j].lo));
+      const int32_t lo = weir_body_int(b, WEIR_I64, a->dim[j].lo);
+      const int32_t from_lo = weir_body_binary(b, WEIR_CODE_SUB, index(context, j), lo);
 
       sum = weir_body_binary(
           b, WEIR_CODE_ADD, sum,
@@ -58,7 +45,103 @@ static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays)
       weight *= a->dim[j].hi - a->dim[j].lo;
     }
   }
-  return weir_body_binary(b, WEIR_CODE_EQ, weir_body_load(b, k, WEIR_I64), sum);
+  return sum;
+}
+
+static int32_t own_index(void *context, int j)
+{
+  return weir_body_index(context, j);
+}
+
+static int32_t index_there(void *context, int j)
+{
+  return derive_put_index(context, j);
+}
+
+bool derive_find_best(weir_access *a, int *output)
+{
+  switch (a->combine) {
+  case WEIR_COMBINE_MIN:
+    a->value[0] = weir_body_unary(&a->body, WEIR_CODE_NEG, a->value[0]);
+    break;
+  case WEIR_COMBINE_MAX:
+  case WEIR_COMBINE_SOFTMAX:
+    break;
+  case WEIR_COMBINE_FIRST:
+  case WEIR_COMBINE_LAST:
+    a->value[0] = position(a, &a->body, own_index, &a->body);
+    a->accumulator = a->out[0].dtype = WEIR_I64;
+    *output = 0;
+    return true;
+  default:
+    return false;
+  }
+  a->combine = WEIR_COMBINE_ARGMAX;
+  a->n_out = 2;
+  a->out[1] = a->out[0];
+  a->out[1].dtype = WEIR_I64;
+  *output = 1;
+  return true;
+}
+
+bool derive_find_product(weir_access *a, bool zeros)
+{
+  const int32_t v = a->value[0];
+  const weir_dtype t = a->body.exprs[v].dtype;
+
+  if (a->combine != WEIR_COMBINE_PROD) {
+    return false;
+  }
+  const int32_t zero = weir_body_binary(&a->body, WEIR_CODE_EQ, v, weir_body_real(&a->body, t, 0));
+  const int32_t one = weir_body_real(&a->body, t, 1);
+
+  if (zeros) {
+    a->value[0] = weir_body_select(&a->body, zero, one, weir_body_real(&a->body, t, 0));
+    a->combine = WEIR_COMBINE_SUM;
+  } else {
+    a->value[0] = weir_body_select(&a->body, zero, one, v);
+  }
+  return true;
+}
+
+/* True at the iteration that the result comes from. */
+static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays, const int32_t *expr)
+{
+  const weir_access *a = d->from;
+  weir_body *b = &d->to->body;
+  const bool present = a->combine == WEIR_COMBINE_FIRST || a->combine == WEIR_COMBINE_LAST;
+  const int k = derive_beside(d, 0, WEIR_I64);
+
+  if (k < 0) {
+    return -1;
+  }
+  arrays->array[k] = a->combine == WEIR_COMBINE_ARGMAX ? arrays->made[1] : arrays->best;
+  const int32_t same = weir_body_binary(b, WEIR_CODE_EQ, weir_body_load(b, k, WEIR_I64),
+                                        position(a, b, index_there, d));
+
+  return present ? weir_body_binary(b, WEIR_CODE_AND, same, expr[a->value[1]]) : same;
+}
+
+/* The product of the other values: P / x without zeros, P of the rest at the only zero, else 0. */
+static int32_t of_product(derive_adjoint *d, const derive_beside_arrays *arrays,
+                          const int32_t *expr, int32_t g)
+{
+  weir_body *b = &d->to->body;
+  const weir_dtype t = d->from->out[0].dtype;
+  const int32_t zeros = beside(d, arrays, 0, arrays->zeros);
+  const int32_t rest = beside(d, arrays, 0, arrays->others);
+  const int32_t x = cast(d, expr[d->from->value[0]], t), none = weir_body_real(b, t, 0);
+
+  if (zeros < 0 || rest < 0) {
+    return -1;
+  }
+  const int32_t here = weir_body_binary(b, WEIR_CODE_EQ, x, none);
+  const int32_t others =
+      weir_body_select(b, here, rest, weir_body_binary(b, WEIR_CODE_DIV, rest, x));
+  const int32_t elsewhere = weir_body_binary(
+      b, WEIR_CODE_EQ, zeros, weir_body_select(b, here, weir_body_real(b, t, 1), none));
+
+  return weir_body_binary(b, WEIR_CODE_MUL, g, weir_body_select(b, elsewhere, others, none));
 }
 
 /* (n, mean, M2): d mean = 1 / n, d M2 = 2 (x - mean), of samples that are present. */
@@ -95,7 +178,8 @@ static int32_t of_softmax(derive_adjoint *d, const derive_beside_arrays *arrays,
   weir_body *b = &d->to->body;
   const weir_dtype t = d->from->out[1].dtype;
   const int32_t m = beside(d, arrays, 0, arrays->made[0]);
-  const int32_t s = beside(d, arrays, 1, arrays->made[1]), best = is_best(d, arrays);
+  const int32_t s = beside(d, arrays, 1, arrays->made[1]);
+  const int32_t best = is_best(d, arrays, expr);
   const int32_t x = cast(d, expr[d->from->value[0]], t), zero = weir_body_real(b, t, 0);
   int32_t sum = zero, at_best = g[0] < 0 ? zero : g[0];
 
@@ -124,12 +208,16 @@ static int32_t merged(derive_adjoint *d, const derive_beside_arrays *arrays, con
   case WEIR_COMBINE_MAX:
   case WEIR_COMBINE_MIN:
   case WEIR_COMBINE_ARGMAX:
-    best = is_best(d, arrays);
+  case WEIR_COMBINE_FIRST:
+  case WEIR_COMBINE_LAST:
+    best = is_best(d, arrays, expr);
     if (best < 0) {
       return -1;
     }
     derive_demand(d, best);
     return g[0];
+  case WEIR_COMBINE_PROD:
+    return of_product(d, arrays, expr, g[0]);
   case WEIR_COMBINE_MOMENTS:
     return of_moments(d, arrays, expr, g);
   case WEIR_COMBINE_SOFTMAX:
@@ -145,9 +233,6 @@ weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *arrays, c
   const weir_access *a = d->from;
   int32_t g[WEIR_MAX_OUTPUTS];
 
-  if (a->combine == WEIR_COMBINE_PROD || a->combine >= WEIR_COMBINE_FIRST) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for products, first and last");
-  }
   for (int o = 0; o < a->n_out; o++) {
     const bool given = (d->seeded >> o & 1) != 0 && weir_dtype_is_float(a->out[o].dtype);
 

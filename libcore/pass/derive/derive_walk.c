@@ -93,35 +93,41 @@ static void prune(const derive_adjoint *of, inputs *in)
   }
 }
 
-/* The positions that the node's maxima come from, as argmax gives them; -1 where none are needed.
- */
-static weir_status find_best(walk *w, const weir_node *node, const weir_access *from,
-                             int32_t *array)
+/* A node beside `node`, whose access is a changed copy of its own; array: its output `output`. */
+static weir_status add_beside(walk *w, const weir_node *node, const weir_access *a, int output,
+                              int32_t *array)
 {
-  weir_access a;
   weir_value in[WEIR_MAX_OPERANDS];
 
-  *array = -1;
-  if (!derive_needs_best(from)) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_access_copy(from, &a));
-  if (a.combine == WEIR_COMBINE_MIN) {
-    a.value[0] = weir_body_unary(&a.body, WEIR_CODE_NEG, a.value[0]);
-  }
-  a.combine = WEIR_COMBINE_ARGMAX;
-  a.n_out = 2;
-  a.out[1] = a.out[0];
-  a.out[1].dtype = WEIR_I64;
-  for (int k = 0; k < a.n_in; k++) {
+  for (int k = 0; k < a->n_in; k++) {
     in[k] = value_of(w->g, node->in[k]);
   }
-  const weir_value v = weir_graph_add_access(w->g, &op_adjoint, &a, in, a.n_in, node->where);
+  const weir_value v = weir_graph_add_access(w->g, &op_adjoint, a, in, a->n_in, node->where);
 
-  weir_access_fini(&a);
   WEIR_TRY(weir_graph_status(w->g));
-  *array = weir_value_array(w->g, (weir_value){v.node, 1});
+  *array = weir_value_array(w->g, (weir_value){v.node, output});
   return WEIR_OK;
+}
+
+/* What the rule of the node's monoid needs beside its outputs. */
+static weir_status find_beside(walk *w, const weir_node *node, const weir_access *from,
+                               derive_beside_arrays *beside)
+{
+  int32_t *const array[] = {&beside->best, &beside->zeros, &beside->others};
+  weir_status status = WEIR_OK;
+
+  for (int k = 0; k < 3 && status == WEIR_OK; k++) {
+    weir_access a;
+    int output = 0;
+
+    *array[k] = -1;
+    WEIR_TRY(weir_access_copy(from, &a));
+    if (k == 0 ? derive_find_best(&a, &output) : derive_find_product(&a, k == 1)) {
+      status = add_beside(w, node, &a, output, array[k]);
+    }
+    weir_access_fini(&a);
+  }
+  return status;
 }
 
 /* Completes the access: its value, its monoid, and no more than what it needs. */
@@ -164,16 +170,18 @@ static weir_status add_node(walk *w, const weir_node *node, derive_adjoint *d, c
   return WEIR_OK;
 }
 
-static weir_status build(walk *w, const weir_node *node, derive_adjoint *d, int32_t best,
-                         int32_t *expr, int32_t *seed)
+static weir_status build(walk *w, const weir_node *node, derive_adjoint *d,
+                         const derive_beside_arrays *known, int32_t *expr, int32_t *seed)
 {
   const int32_t n = d->from->body.n;
   int32_t adjoint[WEIR_MAX_OUTPUTS];
   bool nothing = false;
   inputs in = {{0}};
-  derive_beside_arrays beside = {
-      .made = node->out, .adjoint = adjoint, .best = best, .array = in.array};
+  derive_beside_arrays beside = *known;
 
+  beside.made = node->out;
+  beside.adjoint = adjoint;
+  beside.array = in.array;
   memcpy(in.array, node->in, sizeof node->in);
   for (int o = 0; o < node->n_out; o++) {
     adjoint[o] = weir_value_array(w->g, w->adjoint[node->out[o]]);
@@ -213,14 +221,14 @@ static weir_status derive_input(walk *w, int32_t number, int operand, unsigned s
   weir_status status = WEIR_OK;
   weir_access from, to;
   void *expr = NULL, *seed = NULL;
-  int32_t best = -1;
+  derive_beside_arrays beside = {.best = -1};
 
   /* The graph's nodes move while it grows. */
   WEIR_TRY(weir_access_copy(&node->access, &from));
   weir_access_init(&to);
   WEIR_TRY_GOTO(weir_alloc(from.body.n + 1, sizeof(int32_t), &expr), out);
   WEIR_TRY_GOTO(weir_alloc(from.body.n + 1, sizeof(int32_t), &seed), out);
-  WEIR_TRY_GOTO(find_best(w, node, &from, &best), out);
+  WEIR_TRY_GOTO(find_beside(w, node, &from, &beside), out);
   for (unsigned mask = 0; mask <= mirrors; mask++) {
     derive_adjoint d = {
         .from = &from, .operand = operand, .mirror = mask, .seeded = seeded, .to = &to};
@@ -228,7 +236,7 @@ static weir_status derive_input(walk *w, int32_t number, int operand, unsigned s
     if ((mask & mirrors) == mask) {
       weir_access_fini(&to);
       weir_access_init(&to);
-      WEIR_TRY_GOTO(build(w, weir_graph_node(w->g, number), &d, best, expr, seed), out);
+      WEIR_TRY_GOTO(build(w, weir_graph_node(w->g, number), &d, &beside, expr, seed), out);
     }
   }
 out:
