@@ -49,6 +49,8 @@ weir_status derive_forward(derive_adjoint *d, int32_t *expr)
       expr[i] = put_remainder(d, &d->from->in[e.integer / 16].index[e.integer % 16]);
       break;
     case WEIR_CODE_STATE:
+      expr[i] = weir_body_load(b, d->saved[e.integer], e.dtype);
+      break;
     case WEIR_CODE_RANDOM:
       return weir_fail(WEIR_ERR_UNSUPPORTED, "no rule for the derivative of `%s`",
                        weir_code_name(e.code));

@@ -3,6 +3,33 @@
 #define WEIR_DERIVE_PRIV_H
 #include "graph/weir_graph.h"
 
+/* What is known while going back: the adjoint of each array, and what the loss is derived by. */
+typedef struct derive_walk {
+  weir_graph *g;
+  weir_value *adjoint; /* [arrays], node < 0: none yet */
+  bool *wanted;        /* [arrays]: what `wrt` reaches */
+  int32_t n_arrays;    /* when the walk began          */
+} derive_walk;
+
+/* One node to be derived: arrays of its operands and of the adjoints of its outputs (seeded: which
+ * of them there are). */
+typedef struct derive_site {
+  const weir_access *access;
+  int32_t in[WEIR_MAX_OPERANDS], made[WEIR_MAX_OUTPUTS], adjoint[WEIR_MAX_OUTPUTS];
+  unsigned seeded;
+  const char *where;
+} derive_site;
+
+/* derive_walk.c: the value whose array it is; adds to an array's adjoint; a node of an access,
+ * whose inputs are those arrays; what input `operand` gets from a node without states. */
+weir_value derive_value_of(const weir_graph *g, int32_t array);
+void derive_contribute(derive_walk *w, int32_t array, weir_value v);
+weir_status derive_add(derive_walk *w, const weir_access *a, const int32_t *array,
+                       const char *where, int32_t *node) WEIR_CHECKED;
+weir_status derive_input(derive_walk *w, const derive_site *site, int operand) WEIR_CHECKED;
+/* derive_scan.c: what all inputs get from a node with states. Fails: WEIR_ERR_UNSUPPORTED. */
+weir_status derive_scan(derive_walk *w, const derive_site *site) WEIR_CHECKED;
+
 /* An iteration dimension of the node over those of the adjoint: (coef . i + offset) / den, a whole
  * number wherever the iteration counts. */
 typedef struct derive_form {
@@ -23,6 +50,7 @@ typedef struct derive_adjoint {
   int rest[WEIR_MAX_RANK];  /* dimension of `to` that is the remainder of its division, or -1 */
   int shift[WEIR_MAX_RANK]; /* dimension of `to`: how far beyond the edge, or -1: REPLICATE  */
   int32_t condition;        /* expression of `to`, -1: none                            */
+  const int *saved;         /* operand of `to` that holds each state, NULL: there are none */
   bool overflow;
 } derive_adjoint;
 

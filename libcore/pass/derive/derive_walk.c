@@ -15,16 +15,7 @@ static const weir_op_desc op_adjoint = {
     .cite = "Griewank and Walther, Evaluating Derivatives, 2nd ed., 2008",
 };
 
-/* What is known while going back: the adjoint of each array, and what the loss is derived by. */
-typedef struct walk {
-  weir_graph *g;
-  weir_value *adjoint; /* [arrays], node < 0: none yet                 */
-  bool *wanted;        /* [arrays]: what `wrt` reaches                 */
-  int32_t n_arrays;    /* when the walk began                          */
-} walk;
-
-/* The value whose array it is. */
-static weir_value value_of(const weir_graph *g, int32_t array)
+weir_value derive_value_of(const weir_graph *g, int32_t array)
 {
   for (int32_t i = weir_graph_nodes(g) - 1; i >= 0; i--) {
     const weir_node *node = weir_graph_node(g, i);
@@ -38,7 +29,7 @@ static weir_value value_of(const weir_graph *g, int32_t array)
   return WEIR_NO_VALUE;
 }
 
-static void contribute(walk *w, int32_t array, weir_value v)
+void derive_contribute(derive_walk *w, int32_t array, weir_value v)
 {
   w->adjoint[array] = w->adjoint[array].node < 0 ? v : weir_add(w->g, w->adjoint[array], v);
 }
@@ -93,24 +84,20 @@ static void prune(const derive_adjoint *of, inputs *in)
   }
 }
 
-/* A node beside `node`, whose access is a changed copy of its own; array: its output `output`. */
-static weir_status add_beside(walk *w, const weir_node *node, const weir_access *a, int output,
-                              int32_t *array)
+weir_status derive_add(derive_walk *w, const weir_access *a, const int32_t *array,
+                       const char *where, int32_t *node)
 {
   weir_value in[WEIR_MAX_OPERANDS];
 
   for (int k = 0; k < a->n_in; k++) {
-    in[k] = value_of(w->g, node->in[k]);
+    in[k] = derive_value_of(w->g, array[k]);
   }
-  const weir_value v = weir_graph_add_access(w->g, &op_adjoint, a, in, a->n_in, node->where);
-
-  WEIR_TRY(weir_graph_status(w->g));
-  *array = weir_value_array(w->g, (weir_value){v.node, output});
-  return WEIR_OK;
+  *node = weir_graph_add_access(w->g, &op_adjoint, a, in, a->n_in, where).node;
+  return weir_graph_status(w->g);
 }
 
 /* What the rule of the node's monoid needs beside its outputs. */
-static weir_status find_beside(walk *w, const weir_node *node, const weir_access *from,
+static weir_status find_beside(derive_walk *w, const derive_site *site,
                                derive_beside_arrays *beside)
 {
   int32_t *const array[] = {&beside->best, &beside->zeros, &beside->others};
@@ -121,9 +108,12 @@ static weir_status find_beside(walk *w, const weir_node *node, const weir_access
     int output = 0;
 
     *array[k] = -1;
-    WEIR_TRY(weir_access_copy(from, &a));
+    WEIR_TRY(weir_access_copy(site->access, &a));
     if (k == 0 ? derive_find_best(&a, &output) : derive_find_product(&a, k == 1)) {
-      status = add_beside(w, node, &a, output, array[k]);
+      int32_t node = -1;
+
+      status = derive_add(w, &a, site->in, site->where, &node);
+      *array[k] = weir_value_array(w->g, (weir_value){node, output});
     }
     weir_access_fini(&a);
   }
@@ -155,37 +145,19 @@ static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
   return WEIR_OK;
 }
 
-static weir_status add_node(walk *w, const weir_node *node, derive_adjoint *d, const inputs *in)
-{
-  weir_value value[WEIR_MAX_OPERANDS];
-
-  for (int k = 0; k < d->to->n_in; k++) {
-    value[k] = value_of(w->g, in->array[k]);
-  }
-  const weir_value v =
-      weir_graph_add_access(w->g, &op_adjoint, d->to, value, d->to->n_in, node->where);
-
-  WEIR_TRY(weir_graph_status(w->g));
-  contribute(w, node->in[d->operand], v);
-  return WEIR_OK;
-}
-
-static weir_status build(walk *w, const weir_node *node, derive_adjoint *d,
+static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint *d,
                          const derive_beside_arrays *known, int32_t *expr, int32_t *seed)
 {
   const int32_t n = d->from->body.n;
-  int32_t adjoint[WEIR_MAX_OUTPUTS];
   bool nothing = false;
   inputs in = {{0}};
   derive_beside_arrays beside = *known;
+  int32_t node = -1;
 
-  beside.made = node->out;
-  beside.adjoint = adjoint;
+  beside.made = site->made;
+  beside.adjoint = site->adjoint;
   beside.array = in.array;
-  memcpy(in.array, node->in, sizeof node->in);
-  for (int o = 0; o < node->n_out; o++) {
-    adjoint[o] = weir_value_array(w->g, w->adjoint[node->out[o]]);
-  }
+  memcpy(in.array, site->in, sizeof in.array);
   memset(seed, -1, (size_t)n * sizeof *seed);
   WEIR_TRY(derive_solve(d, &nothing));
   if (nothing) {
@@ -199,7 +171,9 @@ static weir_status build(walk *w, const weir_node *node, derive_adjoint *d,
     return WEIR_OK;
   }
   WEIR_TRY(finish(d, value, &in));
-  return add_node(w, node, d, &in);
+  WEIR_TRY(derive_add(w, d->to, in.array, site->where, &node));
+  derive_contribute(w, site->in[d->operand], (weir_value){node, 0});
+  return WEIR_OK;
 }
 
 /* Array dimensions whose border mirrors. */
@@ -213,34 +187,34 @@ static unsigned mirrors_of(const weir_operand *x)
   return mask;
 }
 
-/* What input `operand` gets from this node: a node for every set of mirrored dimensions. */
-static weir_status derive_input(walk *w, int32_t number, int operand, unsigned seeded)
+weir_status derive_input(derive_walk *w, const derive_site *site, int operand)
 {
-  const weir_node *node = weir_graph_node(w->g, number);
-  const unsigned mirrors = mirrors_of(&node->access.in[operand]);
+  const unsigned mirrors = mirrors_of(&site->access->in[operand]);
+  const int32_t n = site->access->body.n;
   weir_status status = WEIR_OK;
-  weir_access from, to;
+  weir_access to;
   void *expr = NULL, *seed = NULL;
   derive_beside_arrays beside = {.best = -1};
 
-  /* The graph's nodes move while it grows. */
-  WEIR_TRY(weir_access_copy(&node->access, &from));
   weir_access_init(&to);
-  WEIR_TRY_GOTO(weir_alloc(from.body.n + 1, sizeof(int32_t), &expr), out);
-  WEIR_TRY_GOTO(weir_alloc(from.body.n + 1, sizeof(int32_t), &seed), out);
-  WEIR_TRY_GOTO(find_beside(w, node, &from, &beside), out);
+  WEIR_TRY_GOTO(weir_alloc(n + 1, sizeof(int32_t), &expr), out);
+  WEIR_TRY_GOTO(weir_alloc(n + 1, sizeof(int32_t), &seed), out);
+  WEIR_TRY_GOTO(find_beside(w, site, &beside), out);
+  /* A node for every set of mirrored dimensions. */
   for (unsigned mask = 0; mask <= mirrors; mask++) {
-    derive_adjoint d = {
-        .from = &from, .operand = operand, .mirror = mask, .seeded = seeded, .to = &to};
+    derive_adjoint d = {.from = site->access,
+                        .operand = operand,
+                        .mirror = mask,
+                        .seeded = site->seeded,
+                        .to = &to};
 
     if ((mask & mirrors) == mask) {
       weir_access_fini(&to);
       weir_access_init(&to);
-      WEIR_TRY_GOTO(build(w, weir_graph_node(w->g, number), &d, &beside, expr, seed), out);
+      WEIR_TRY_GOTO(build(w, site, &d, &beside, expr, seed), out);
     }
   }
 out:
-  weir_access_fini(&from);
   weir_access_fini(&to);
   weir_free(&expr);
   weir_free(&seed);
@@ -248,7 +222,7 @@ out:
 }
 
 /* By the operator's own rule. */
-static weir_status derive_by_rule(walk *w, int32_t number)
+static weir_status derive_by_rule(derive_walk *w, int32_t number)
 {
   const weir_node *node = weir_graph_node(w->g, number);
   const int n_in = node->n_in;
@@ -265,49 +239,80 @@ static weir_status derive_by_rule(walk *w, int32_t number)
   node->op->derive(w->g, number, dout, din);
   for (int k = 0; k < n_in; k++) {
     if (din[k].node >= 0 && w->wanted[in[k]]) {
-      contribute(w, in[k], din[k]);
+      derive_contribute(w, in[k], din[k]);
     }
   }
   return weir_graph_status(w->g);
 }
 
-static weir_status derive_node(walk *w, int32_t number)
+/* Every input in its turn, or a scan as a whole. */
+static weir_status derive_site_of(derive_walk *w, const derive_site *site)
 {
-  const weir_node *node = weir_graph_node(w->g, number);
-  unsigned seeded = 0;
+  const weir_access *a = site->access;
 
-  for (int o = 0; o < node->n_out; o++) {
-    seeded |= node->out[o] < w->n_arrays && w->adjoint[node->out[o]].node >= 0 ? 1u << o : 0;
+  if (a->opaque) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for calls");
   }
-  if (seeded != 0 && node->op->derive != NULL) {
-    return derive_by_rule(w, number);
+  if (a->n_states > 0) {
+    return derive_scan(w, site);
   }
-  for (int k = 0; k < node->n_in && seeded != 0; k++) {
-    node = weir_graph_node(w->g, number);
-    if (!w->wanted[node->in[k]] || !weir_dtype_is_float(node->access.in[k].dtype)) {
-      continue;
-    }
-    const bool plain = !node->access.opaque && node->access.n_states == 0;
-    const weir_status status =
-        plain ? derive_input(w, number, k, seeded)
-              : weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for scans and calls");
-
-    if (status != WEIR_OK) {
-      char text[512];
-
-      node = weir_graph_node(w->g, number);
-      snprintf(text, sizeof text, "%s", weir_last_message());
-      return weir_fail(status, "derivative of node %d, %s%s%s%s (%s): %s", (int)number,
-                       node->op->name, node->label != NULL ? " '" : "",
-                       node->label != NULL ? node->label : "", node->label != NULL ? "'" : "",
-                       node->where != NULL ? node->where : "place unknown", text);
+  for (int k = 0; k < a->n_in; k++) {
+    if (w->wanted[site->in[k]] && weir_dtype_is_float(a->in[k].dtype)) {
+      WEIR_TRY(derive_input(w, site, k));
     }
   }
   return WEIR_OK;
 }
 
+/* True when an input of floats is wanted. */
+static bool is_wanted(const derive_walk *w, const weir_node *node)
+{
+  bool yes = false;
+
+  for (int k = 0; k < node->n_in; k++) {
+    yes = yes || (w->wanted[node->in[k]] && weir_dtype_is_float(node->access.in[k].dtype));
+  }
+  return yes;
+}
+
+static weir_status derive_node(derive_walk *w, int32_t number)
+{
+  const weir_node *node = weir_graph_node(w->g, number);
+  derive_site site = {.where = node->where};
+  weir_access access;
+  char text[512];
+
+  memcpy(site.in, node->in, sizeof site.in);
+  memcpy(site.made, node->out, sizeof site.made);
+  for (int o = 0; o < node->n_out; o++) {
+    site.adjoint[o] = weir_value_array(w->g, w->adjoint[node->out[o]]);
+    site.seeded |= site.adjoint[o] >= 0 ? 1u << o : 0;
+  }
+  if (site.seeded == 0 || !is_wanted(w, node)) {
+    return WEIR_OK;
+  }
+  if (node->op->derive != NULL) {
+    return derive_by_rule(w, number);
+  }
+  WEIR_TRY(weir_access_copy(&node->access, &access));
+  site.access = &access;
+  const weir_status status = derive_site_of(w, &site);
+
+  weir_access_fini(&access);
+  if (status == WEIR_OK) {
+    return WEIR_OK;
+  }
+  node = weir_graph_node(w->g, number);
+  snprintf(text, sizeof text, "%s", weir_last_message());
+  return weir_fail(status, "derivative of node %d, %s%s%s%s (%s): %s", (int)number, node->op->name,
+                   node->label != NULL ? " '" : "", node->label != NULL ? node->label : "",
+                   node->label != NULL ? "'" : "",
+                   node->where != NULL ? node->where : "place unknown", text);
+}
+
 /* Arrays that `wrt` reaches: the order is that of execution. */
-static void mark_wanted(walk *w, const weir_value *wrt, int n, const int32_t *order, int32_t count)
+static void mark_wanted(derive_walk *w, const weir_value *wrt, int n, const int32_t *order,
+                        int32_t count)
 {
   for (int i = 0; i < n; i++) {
     w->wanted[weir_value_array(w->g, wrt[i])] = true;
@@ -350,8 +355,8 @@ static weir_value zeros(weir_graph *g, const weir_array_desc *d)
   return weir_broadcast(g, weir_scalar(g, d->dtype, 0), &spec);
 }
 
-static weir_status run(walk *w, weir_value loss, const weir_value *wrt, int n, int32_t *order,
-                       weir_value *grads)
+static weir_status run(derive_walk *w, weir_value loss, const weir_value *wrt, int n,
+                       int32_t *order, weir_value *grads)
 {
   int32_t count = 0;
 
@@ -373,7 +378,7 @@ static weir_status run(walk *w, weir_value loss, const weir_value *wrt, int n, i
 weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
                         weir_value *grads)
 {
-  walk w = {.g = g, .n_arrays = weir_graph_arrays(g)};
+  derive_walk w = {.g = g, .n_arrays = weir_graph_arrays(g)};
   weir_status status = WEIR_OK;
   void *adjoint = NULL, *wanted = NULL, *order = NULL;
 
