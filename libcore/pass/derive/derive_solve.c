@@ -106,7 +106,7 @@ static bool is_solvable(const derive_adjoint *d, const bool *taken, const bool *
 {
   const weir_operand *x = &d->from->in[d->operand];
 
-  if (x->index[k].coef[j] == 0 || taken[j] || fixed[j]) {
+  if (x->index[k].coef[j] == 0 || x->index[k].gather != 0 || taken[j] || fixed[j]) {
     return false;
   }
   for (int l = 0; l < d->from->n_dims; l++) {
@@ -343,7 +343,16 @@ static void demand_index(derive_adjoint *d, int k)
   if (d->rest[k] >= 0) {
     f.coef[d->rest[k]] -= f.den;
   }
-  derive_demand(d, compare(d, WEIR_CODE_EQ, derive_put_form(d, &f), 0));
+  int32_t off = derive_put_form(d, &f);
+
+  if (x->gather > 0) { /* whoever reads the element by its number is asked: nothing is scattered */
+    weir_body *b = &d->to->body;
+    const int32_t g = weir_body_load(b, x->gather - 1, d->from->in[x->gather - 1].dtype);
+    const int32_t wide = b->exprs[g].dtype == WEIR_I64 ? g : weir_body_cast(b, WEIR_I64, g);
+
+    off = weir_body_binary(b, WEIR_CODE_ADD, off, wide);
+  }
+  derive_demand(d, compare(d, WEIR_CODE_EQ, off, 0));
 }
 
 /* Beyond an edge only the edge's element is read; a mirrored edge is itself. */
@@ -381,10 +390,6 @@ weir_status derive_solve(derive_adjoint *d, bool *nothing)
   for (int k = 0; k < x->rank; k++) {
     *nothing = *nothing || x->extent[k] == 0;
     (void)add_dim(d, WEIR_PARALLEL, 0, x->extent[k]);
-    if (x->index[k].gather != 0) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "no rule for the derivative by an input that is gathered");
-    }
   }
   if (*nothing) {
     return WEIR_OK;

@@ -16,7 +16,7 @@ extern "C" {
  * of the side which the value comes from.
  *
  * Fails, in the graph's status and in grads[i].node < 0: WEIR_ERR_SHAPE (a loss of another kind),
- * WEIR_ERR_UNSUPPORTED for a node without a rule (scans, calls, gathered inputs), naming the node
+ * WEIR_ERR_UNSUPPORTED for a node without a rule (calls; scans along time), naming the node
  * and the line that built it. */
 weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
                         weir_value *grads) WEIR_CHECKED;
