@@ -155,6 +155,7 @@ static weir_status perform(run *r)
     ps_strip_end(&r->strip, r->facts->count);
     ps_input_report(r->input);
   }
+  WEIR_TRY(ps_input_verify(r->input));
   ps_quality_end(&r->quality, r->facts->count);
   weir_debug("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
              r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));

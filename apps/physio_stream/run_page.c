@@ -150,6 +150,9 @@ static weir_status add_summary(weir_report *r, const summary *s)
   put_count(&c, "samples", s->facts->count);
   put_count(&c, "absent", s->facts->count - s->report->present);
   put_count(&c, "missing segments", s->facts->missing_segments);
+  if (s->facts->damaged) {
+    put_text(&c, "checksum", "WRONG: not that of the header");
+  }
   put_count(&c, "beats", s->beats->n);
   put(&c, "heart rate (beats/min)", 60 / s->rr_mean);
   put(&c, "RR mean (s)", s->rr_mean);

@@ -183,12 +183,29 @@ done:
   return status;
 }
 
+/* Nothing is said of records that a check would refuse. */
+static weir_status refuse_faults(const site *s)
+{
+  weir_cells cells = {0};
+  int64_t failed = 0;
+  const weir_status status = ps_site_check(&s->cfg->site, &cells, &failed);
+
+  weir_cells_fini(&cells);
+  return status != WEIR_OK || failed == 0
+             ? status
+             : weir_fail(WEIR_ERR_DATA,
+                         "site eval: %lld records of %s have faults: `site check` names them; mend "
+                         "or leave them out, then evaluate",
+                         (long long)failed, s->cfg->site.dataset);
+}
+
 static weir_status run_eval(const site *s)
 {
   ps_dataset d = {0};
   ps_site_report r = {0};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(refuse_faults(s));
   WEIR_TRY(ps_dataset_open(s->cfg->site.dataset, &d));
   WEIR_TRY_GOTO(evaluate(s, &d, &r), done);
   WEIR_TRY_GOTO(write_report(s, &r), done);

@@ -18,6 +18,7 @@ typedef struct weir_signal_info {
   const char *name, *units, *file;
   int64_t fs_num, fs_den; /* samples per second of this signal, reduced */
   int64_t count;          /* samples in the record, absent ones included */
+  int64_t cut;            /* of them, those at the end that a truncated file lacks (allow_short) */
   int samples_per_frame, skew;
   double gain, baseline;
   int has_checksum;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 
 const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(
@@ -119,6 +120,18 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, we
   return status == WEIR_OK ? WEIR_OK : name_option(status);
 }
 
+/* A truncated record that the options accept: the user knows that it is, not how much of it. */
+static void warn_of_cut(const ps_input_facts *f, int64_t cut)
+{
+  if (cut > 0) {
+    weir_warn("input",
+              "%s, signal %s: the file is truncated: %lld of %lld samples, the last %.6g s, are "
+              "missing and read as a gap (input.allow_short)",
+              f->name, f->signal, (long long)cut, (long long)f->count,
+              (double)cut * (double)f->fs_den / (double)f->fs_num);
+  }
+}
+
 static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
 {
   WEIR_TRY(ps_input_open_record(opts, path, &in->record));
@@ -134,6 +147,7 @@ static weir_status open_record(ps_input *in, const ps_input_opts *opts, const ch
                                .count = s->count,
                                .missing_segments = weir_record_missing_segments(in->record)};
   in->facts.start_kind = weir_record_start(in->record, &in->facts.start_us);
+  warn_of_cut(&in->facts, s->cut);
   return list_files(in, path, s->file);
 }
 
@@ -334,6 +348,31 @@ weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t 
     return WEIR_OK;
   }
   ps_synth_next_run(in->synth, start, lo, hi);
+  return WEIR_OK;
+}
+
+weir_status ps_input_verify(ps_input *in)
+{
+  const weir_signal_info *s =
+      in->record != NULL ? weir_record_signal(in->record, in->signal) : NULL;
+  int sum = 0;
+
+  if (s == NULL || !s->has_checksum || s->cut > 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_record_checksum(in->record, in->signal, &sum));
+  if (((sum - s->checksum) & 0xffff) == 0) {
+    return WEIR_OK;
+  }
+  in->facts.damaged = true;
+  weir_event("checksum_wrong", WEIR_TEXT("record", in->facts.name),
+             WEIR_TEXT("signal", in->facts.signal), WEIR_INT("header", s->checksum & 0xffff),
+             WEIR_INT("found", sum & 0xffff));
+  weir_warn("input",
+            "%s, signal %s: the header states the checksum %d, that of the samples is %d: samples "
+            "or header were changed, and the results may be wrong; fetch the record again, or "
+            "recompute the header if it is the header that is wrong",
+            in->facts.name, in->facts.signal, s->checksum & 0xffff, sum & 0xffff);
   return WEIR_OK;
 }
 

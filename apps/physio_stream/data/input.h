@@ -51,6 +51,7 @@ typedef struct ps_input_facts {
   int start_kind;    /* as weir_record_start            */
   int64_t start_us;
   int64_t missing_segments;
+  bool damaged; /* the samples are not those of the header's checksum; known after verify */
   const weir_live_counts *live; /* NULL: not live */
 } ps_input_facts;
 const ps_input_facts *ps_input_get(const ps_input *in);
@@ -61,6 +62,10 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x,
                           uint8_t *present) WEIR_CHECKED;
 /* As weir_record_next_run. Calls ascend. */
 weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi) WEIR_CHECKED;
+/* Compares the samples with the checksum of their header, where there is one, reading them once
+ * more; warns and logs an event where they differ, which old records of other programs may do.
+ * Fails: as weir_record_checksum. */
+weir_status ps_input_verify(ps_input *in) WEIR_CHECKED;
 /* The input as a source of a stream: its rate, count and reading; names are the caller's. */
 weir_stream_source ps_input_source(ps_input *in);
 /* The clock of live input, for weir_stream_job; NULL where the input is not live. */

@@ -148,6 +148,19 @@ done:
   return status;
 }
 
+/* Annotations are for events: a signal, present in more than half of its slots, gives thousands. */
+static void warn_of_signal(const ps_query_run *run, const ps_column *c, const char *path)
+{
+  if (c->present > c->slots / 2 && c->slots > 1) {
+    weir_warn("query",
+              "%s of %s: format: annotations marks each slot that is present, which are %lld of "
+              "%lld: %s has %lld annotations; is it beats or other events that are wanted? A "
+              "signal is kept by format: wfdb, csv or netcdf",
+              c->what->name, run->facts->name, (long long)c->present, (long long)c->slots, path,
+              (long long)c->present);
+  }
+}
+
 /* The stream's clock is stated: it need not be the record's. */
 static weir_status write_marks(ps_files *f, int i, const char *path)
 {
@@ -157,6 +170,7 @@ static weir_status write_marks(ps_files *f, int i, const char *path)
   weir_status status = WEIR_OK;
   ps_rows rows;
 
+  warn_of_signal(f->run, &f->run->columns[output->column[0]], path);
   WEIR_TRY(weir_annotation_writer_open(path, &head, &f->marks[i]));
   WEIR_TRY(ps_rows_open(f->run, output, &rows));
   while (rows.slot != INT64_MAX) {

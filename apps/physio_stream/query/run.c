@@ -122,7 +122,13 @@ fail:
 
 weir_status ps_query_perform(ps_query_run *r)
 {
-  return weir_stream_run(r->stream, &r->report);
+  WEIR_TRY(weir_stream_run(r->stream, &r->report));
+  for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
+    if (r->input[i] != NULL) {
+      WEIR_TRY(ps_input_verify(r->input[i]));
+    }
+  }
+  return WEIR_OK;
 }
 
 void ps_query_close(ps_query_run *r)

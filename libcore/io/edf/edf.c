@@ -249,6 +249,7 @@ static weir_status describe(edf *e)
     info->format = e->head.width == 3 ? "BDF" : "EDF";
     info->bits = 8 * e->head.width;
     info->count = count_slots(e, s);
+    info->cut = (e->declared - e->records) * s->per_record;
     if (info->count > MAX_SLOTS) {
       return weir_fail(WEIR_ERR_DATA, "%s: signal %s: too many samples", e->path, s->name);
     }

@@ -255,6 +255,10 @@ static void truncated_data_is_refused_or_a_gap(void **state)
       assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
       assert_non_null(strstr(weir_last_message(), "7 frames declared"));
       assert_ok(weir_record_open(path, &lenient, &r));
+      const int64_t cut = weir_record_signal(r, 0)->cut;
+
+      assert_true(cut >= 0 && cut <= 7 * e.spf[0] && cut % e.spf[0] == 0);
+      assert_true(size > 0 || e.size < 7 || cut == 7 * e.spf[0]);
       expect(&e, 0, buffers.want, buffers.want_p);
       assert_ok(weir_record_read_raw(r, 0, 0, 7 * e.spf[0], buffers.got, buffers.got_p));
       bool gap = false;

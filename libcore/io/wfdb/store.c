@@ -352,6 +352,14 @@ weir_status weir_wfdb_store_checksum(weir_wfdb_store *s, weir_wfdb_block *block,
   return WEIR_OK;
 }
 
+int64_t weir_wfdb_store_cut(const weir_wfdb_store *s, int signal)
+{
+  const int64_t index = s->columns[signal].group;
+
+  return index < 0 ? 0
+                   : (s->header.frames - s->groups[index].frames) * s->header.signals[signal].spf;
+}
+
 int64_t weir_wfdb_store_reach(const weir_wfdb_store *s, int signal)
 {
   const weir_wfdb_signal *const info = &s->header.signals[signal];

@@ -64,6 +64,7 @@ static weir_status describe(wfdb *w, const weir_wfdb_header *h, const weir_wfdb_
     info->units = s->units;
     info->file = s->file ? s->file : "";
     info->count = h->frames * s->spf;
+    info->cut = h == signals ? weir_wfdb_store_cut(w->open[0].store, (int)i) : 0;
     info->samples_per_frame = s->spf;
     info->skew = s->skew;
     info->gain = s->gain;

@@ -146,6 +146,8 @@ weir_status weir_wfdb_store_read(weir_wfdb_store *s, weir_wfdb_block *block, int
 /* Sum modulo 65536 of a signal's samples as they stand in the file. */
 weir_status weir_wfdb_store_checksum(weir_wfdb_store *s, weir_wfdb_block *block, int signal,
                                      int *sum) WEIR_CHECKED;
+/* Samples of `signal` that the header declares and its truncated file lacks. */
+int64_t weir_wfdb_store_cut(const weir_wfdb_store *s, int signal);
 /* Slots of a signal that its file reaches, from slot 0. */
 int64_t weir_wfdb_store_reach(const weir_wfdb_store *s, int signal);
 #endif

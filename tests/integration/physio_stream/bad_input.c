@@ -70,6 +70,40 @@ static void a_truncated_record_is_refused_unless_accepted(void **state)
                            in_scratch("r/ecgsyn"), in_scratch("b")),
                    0);
   assert_true(event_number(in_scratch("b"), "run_end", "absent") == 5120 - 2500);
+  assert_non_null(strstr(printed(), "2620 of 5120 samples, the last 10.2344 s, are missing"));
+  assert_int_equal(event_count(in_scratch("b"), "checksum_wrong"), 0); /* that is the shortness */
+}
+
+/* One bit of the samples: beats may still be right, and old headers are wrong, so it is told. */
+static void samples_that_are_not_those_of_the_checksum_are_told(void **state)
+{
+  const char *const path = in_scratch("r/ecgsyn.dat");
+  char *data = contents(path);
+
+  assert_int_equal(
+      program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("good")), 0);
+  assert_null(strstr(printed(), "checksum"));
+  data[2001] ^= 1; /* the high byte: 256 steps */
+  weir_check_write(path, data, 2 * 5120);
+  free(data);
+  assert_int_equal(
+      program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("a")), 0);
+  const char *const said = strstr(printed(), "signal ECG: the header states the checksum");
+
+  assert_non_null(said);
+  assert_null(strstr(said + 40, "the header states"));
+  assert_int_equal(event_count(in_scratch("a"), "checksum_wrong"), 1);
+  const int by = (int)(event_number(in_scratch("a"), "checksum_wrong", "found") -
+                       event_number(in_scratch("a"), "checksum_wrong", "header"));
+
+  assert_true((by & 0xffff) == 256 || (by & 0xffff) == 0xff00);
+  assert_non_null(strstr(cell_after(in_scratch("a"), "summary", "checksum"), "WRONG"));
+  assert_int_equal(
+      program("run --set input.record=%s --set 'query.streams=[{name: ecg, signal: ECG}]' "
+              "--set 'query.outputs=[{stream: ecg, format: csv}]' --out %s",
+              in_scratch("r/ecgsyn"), in_scratch("b")),
+      0);
+  assert_int_equal(event_count(in_scratch("b"), "checksum_wrong"), 1);
 }
 
 static void wrong_text_files_are_refused(void **state)
@@ -201,6 +235,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST_AFTER(make_record, wrong_headers_are_refused_with_their_place),
       TEST_AFTER(make_record, a_truncated_record_is_refused_unless_accepted),
+      TEST_AFTER(make_record, samples_that_are_not_those_of_the_checksum_are_told),
       TEST_AFTER(make_record, wrong_text_files_are_refused),
       TEST_AFTER(make_record, what_is_missing_or_meaningless_is_named),
       TEST_AFTER(make_record, a_flat_signal_that_begins_late_is_shown_and_warned_of),

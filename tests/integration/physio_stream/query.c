@@ -98,6 +98,16 @@ static void a_query_writes_every_format(void **state)
   assert_string_equal(cell_after(in_scratch("o"), "results", "late"), "mV");
 }
 
+/* A signal is no list of events; its annotations are written all the same. */
+static void annotations_of_a_signal_are_warned_of(void **state)
+{
+  assert_int_equal(program("run --config %s --set ecgsyn.gaps.missing=0 --out %s", yaml(shifts),
+                           in_scratch("marks")),
+                   0);
+  assert_non_null(strstr(printed(), "early of ecgsyn: format: annotations marks each slot"));
+  assert_non_null(strstr(printed(), "ecgsyn.early has 15296 annotations"));
+}
+
 static void netcdf_holds_what_the_table_holds(void **state)
 {
   static float x[60 * 256];
@@ -289,6 +299,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(a_query_writes_every_format),
+      TEST(annotations_of_a_signal_are_warned_of),
       TEST(netcdf_holds_what_the_table_holds),
       TEST(wrong_queries_are_refused_with_their_place),
       TEST(what_is_no_number_is_counted_and_told),
