@@ -57,6 +57,12 @@ static weir_status add_record(ps_records *list, const char *path)
 
   WEIR_TRY(weir_strdup(path, &r->path));
   WEIR_TRY(name_of(path, &r->name));
+  if (r->name[0] == 0 || r->name[0] == '.') {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.records: '%s' ends in '%s', which cannot be the name of its folder of "
+                     "results: give the path of a recording",
+                     path, r->name);
+  }
   for (int64_t i = 0; i < list->count - 1; i++) {
     if (strcmp(list->items[i].name, r->name) == 0) {
       return weir_fail(WEIR_ERR_CONFIG,

@@ -420,6 +420,34 @@ static void make_netcdf(const char *path, const char *attribute, double number, 
   assert_ok(weir_netcdf_commit(&nc));
 }
 
+/* A name that cannot be a file's is not taken: the file's own stands for it. */
+static void names_in_netcdf_files_lead_nowhere(void **state)
+{
+  static const char *const names[][2] = {
+      {"bed-7.a", "bed-7.a"}, {"../../victim", "q"}, {"/tmp/x", "q"}, {"..", "q"}, {"a b", "q"}};
+
+  NEEDS_NETCDF();
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const int64_t start = 0, length = (int64_t)strlen(names[i][0]);
+    weir_netcdf *nc = NULL;
+    weir_record *r = NULL;
+    const double rate = 250;
+    int dims[2] = {0}, var = 0;
+
+    assert_ok(weir_netcdf_create(in_dir("q.nc"), &nc));
+    assert_ok(weir_netcdf_dim(nc, "time", 10, &dims[0]));
+    assert_ok(weir_netcdf_dim(nc, "record_id_length", length, &dims[1]));
+    assert_ok(weir_netcdf_var(nc, "x", WEIR_I16, 1, dims, &var));
+    assert_ok(weir_netcdf_put_numbers(nc, var, "sampling_rate", WEIR_F64, &rate, 1));
+    assert_ok(weir_netcdf_char_var(nc, "record_id", 1, &dims[1], &var));
+    assert_ok(weir_netcdf_write(nc, var, &start, &length, names[i][0]));
+    assert_ok(weir_netcdf_commit(&nc));
+    assert_ok(weir_record_open(in_dir("q.nc"), NULL, &r));
+    assert_string_equal(weir_record_name(r), names[i][1]);
+    weir_record_close(&r);
+  }
+}
+
 static void strange_netcdf_files(void **state)
 {
   static const int64_t backward[] = {7, 3};
@@ -523,6 +551,7 @@ int main(void)
       cmocka_unit_test(text_becomes_wfdb_and_wfdb_text),
       cmocka_unit_test(several_rates_become_several_texts),
       cmocka_unit_test(what_cannot_be_written_is_refused),
+      cmocka_unit_test(names_in_netcdf_files_lead_nowhere),
       cmocka_unit_test(strange_netcdf_files),
       cmocka_unit_test(truncated_netcdf_files_are_refused),
       cmocka_unit_test(failing_allocations_are_reported),

@@ -144,6 +144,20 @@ void weir_record_close(weir_record **r)
   }
 }
 
+bool weir_record_is_name(const char *text, size_t size)
+{
+  for (size_t i = 0; i < size; i++) {
+    const char c = text[i];
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-' || (c == '.' && i > 0);
+
+    if (!plain) {
+      return false;
+    }
+  }
+  return size > 0 && size <= WEIR_RECORD_NAME;
+}
+
 const char *weir_record_name(const weir_record *r)
 {
   return r->body.name;

@@ -2,6 +2,7 @@
  * memory. A handle is used by one thread at a time; two handles on one file are independent. */
 #ifndef WEIR_RECORD_H
 #define WEIR_RECORD_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
@@ -10,6 +11,12 @@ extern "C" {
 #endif
 
 typedef struct weir_record weir_record;
+
+enum { WEIR_RECORD_NAME = 200 }; /* bytes of a record name, at most */
+
+/* True where text[0, size) can be a record's name wherever it comes from: files are named after
+ * it, so it has 1 to WEIR_RECORD_NAME letters, digits, '_', '-' and '.', and no '.' first. */
+bool weir_record_is_name(const char *text, size_t size);
 
 /* One signal. Physical value = (raw - baseline) / gain, in `units`. Strings live as long as the
  * record. In a record of several segments gain, baseline and format are those of the layout or of

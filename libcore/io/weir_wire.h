@@ -10,6 +10,7 @@
 #ifndef WEIR_WIRE_H
 #define WEIR_WIRE_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
 #ifdef __cplusplus
@@ -58,6 +59,16 @@ void weir_wire_parse(const char *text, int64_t size, weir_wire_line *out);
 /* True for what may stand as a name or unit on the wire: 1 to 63 printable ASCII characters without
  * blank, comma and '='. */
 bool weir_wire_is_name(const char *text, int64_t size);
+
+/* Seconds as decimal text without zeros at the end, into 32 bytes or more. */
+void weir_wire_print_time(int64_t ns, char *text, size_t size);
+/* The first line, ended by LF, into 256 bytes or more: `record` with '_' for what a name of a
+ * record has not, cut to what the protocol takes; start_kind and start_us as of weir_record_start,
+ * 0 without a date. */
+void weir_wire_print_hello(const char *record, int start_kind, int64_t start_us, char *line,
+                           size_t size);
+/* The last line, ended by LF, into 64 bytes or more; `ns` from slot 0. */
+void weir_wire_print_end(int64_t ns, char *line, size_t size);
 
 typedef struct weir_wire weir_wire;
 

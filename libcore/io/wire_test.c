@@ -80,6 +80,16 @@ static void what_is_none_of_the_protocol_is_refused_with_a_reason(void **state)
       {"#weir 2", "version"},
       {"#weir", "version"},
       {"#weir 1 colour=red", "record=NAME"},
+      {"#weir 1 record=", "named after the record"},
+      {"#weir 1 record=../../victim", "named after the record"},
+      {"#weir 1 record=a/b", "named after the record"},
+      {"#weir 1 record=/etc/x", "named after the record"},
+      {"#weir 1 record=..", "named after the record"},
+      {"#weir 1 record=.hidden", "named after the record"},
+      {"#weir 1 record=a\\b", "named after the record"},
+      {"#weir 1 record=a%b", "named after the record"},
+      {"#weir 1 record=0123456789012345678901234567890123456789012345678901234567890123",
+       "1 to 63"},
       {"#weir 1 a b c d e f g h i", "too many"},
       {"#stream", "no name"},
       {"#stream x", "no fs"},
@@ -109,6 +119,11 @@ static void what_is_none_of_the_protocol_is_refused_with_a_reason(void **state)
   const weir_wire_line line = parsed("#stream ecg fs=0 unit=mV");
 
   assert_text(line.fault, line.fault_size, "fs=0");
+  const weir_wire_line hello = parsed("#weir 1 start=0 record=../x");
+
+  assert_text(hello.fault, hello.fault_size, "record=../x");
+  assert_true(hello.declares);
+  assert_int_equal(parsed("#weir 1 record=bed-7_a.b").kind, WEIR_WIRE_HELLO);
   assert_true(line.declares && !parsed("#end now").declares && !parsed("ecg,1").declares);
   char name[100];
 
@@ -116,6 +131,32 @@ static void what_is_none_of_the_protocol_is_refused_with_a_reason(void **state)
   assert_true(weir_wire_is_name(name, 63));
   assert_false(weir_wire_is_name(name, 64));
   assert_false(weir_wire_is_name(name, 0));
+}
+
+static void what_is_printed_is_read_back(void **state)
+{
+  static const char *const names[][2] = {{"p1", "p1"},           {"a.b-c_d", "a.b-c_d"},
+                                         {"my data", "my_data"}, {"../../x", "_._.._x"},
+                                         {".x", "_x"},           {"", "record"}};
+  char line[256];
+
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    weir_wire_print_hello(names[i][0], 2, 1769860800250000, line, sizeof line);
+    assert_int_equal(line[strlen(line) - 1], '\n');
+    line[strlen(line) - 1] = 0;
+    const weir_wire_line a = parsed(line);
+
+    assert_int_equal(a.kind, WEIR_WIRE_HELLO);
+    assert_text(a.name, a.name_size, names[i][1]);
+    assert_int_equal(a.clock, WEIR_WIRE_DATE);
+    assert_int_equal(a.ns, 1769860800250000000);
+  }
+  weir_wire_print_hello("p1", 1, 5000000, line, sizeof line);
+  assert_string_equal(line, "#weir 1 record=p1 start=0\n");
+  weir_wire_print_end(60012500000, line, sizeof line);
+  assert_string_equal(line, "#end time=60.0125\n");
+  weir_wire_print_time(-1000000000, line, sizeof line);
+  assert_string_equal(line, "-1.0");
 }
 
 /* What one end sends, the other gets, in lines, with the long one skipped. */
@@ -224,6 +265,7 @@ int main(void)
       cmocka_unit_test(samples_have_stream_time_and_value),
       cmocka_unit_test(directives_declare_and_end),
       cmocka_unit_test(what_is_none_of_the_protocol_is_refused_with_a_reason),
+      cmocka_unit_test(what_is_printed_is_read_back),
       cmocka_unit_test(lines_come_through_tcp_and_unix_sockets),
       cmocka_unit_test(a_stop_is_seen_within_a_line),
       cmocka_unit_test(addresses_that_are_none_or_far_are_refused),

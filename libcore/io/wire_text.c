@@ -4,6 +4,7 @@
 #include <string.h>
 #include "io/csv/csv_priv.h"
 #include "io/io_priv.h"
+#include "io/weir_record.h"
 #include "io/weir_wire.h"
 
 #define MOST_RATE 1000000
@@ -120,11 +121,14 @@ static const char *read_hello(const weir_csv_field *word, int n, weir_wire_line 
   }
   for (int i = 2; i < n; i++) {
     if (take_key(word[i], "record", &value)) {
-      const char *const wrong = read_name(value, out);
-
-      if (wrong != NULL) {
-        return wrong;
+      if (value.size >= WEIR_WIRE_TEXT || !weir_record_is_name(value.at, (size_t)value.size)) {
+        return blame(word[i],
+                     "files are named after the record: a name has 1 to 63 letters, digits, '_', "
+                     "'-' and '.', no '.' first",
+                     out);
       }
+      out->name = value.at;
+      out->name_size = value.size;
     } else if (!take_key(word[i], "start", &value) || !read_time(value, out)) {
       return blame(word[i], "#weir takes record=NAME and start=TIME", out);
     }

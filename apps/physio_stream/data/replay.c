@@ -142,18 +142,6 @@ static int64_t time_of(const weir_signal_info *s, int64_t slot)
   return (int64_t)((__int128)slot * s->fs_den * NS / s->fs_num);
 }
 
-/* Seconds as decimal text without zeros at the end. */
-static void time_text(int64_t ns, char *text, size_t size)
-{
-  const int64_t whole = (ns < 0 ? -ns : ns) / NS, rest = (ns < 0 ? -ns : ns) % NS;
-  const int n =
-      snprintf(text, size, "%s%lld.%09lld", ns < 0 ? "-" : "", (long long)whole, (long long)rest);
-
-  for (int k = n - 1; text[k] == '0' && text[k - 1] != '.'; k--) {
-    text[k] = 0;
-  }
-}
-
 /* Sleeps until a sample is due, with what is before it sent. */
 static weir_status wait_until(replay *r, int64_t send)
 {
@@ -185,7 +173,7 @@ static weir_status send_item(replay *r, const item *x)
   char line[LINE], time[64];
 
   WEIR_TRY(wait_until(r, x->send));
-  time_text(time_of(s, x->slot) + (int64_t)off, time, sizeof time);
+  weir_wire_print_time(time_of(s, x->slot) + (int64_t)off, time, sizeof time);
   (void)snprintf(line, sizeof line, "%s,%s,%.9g\n", r->name[x->signal], time, (double)x->value);
   r->counts->sent++;
   return put(r, line);
@@ -285,21 +273,11 @@ static void name_signals(replay *r)
 
 static weir_status put_head(replay *r)
 {
-  char line[LINE], name[WEIR_WIRE_TEXT], start[64] = "0", unit[WEIR_WIRE_TEXT];
+  char line[LINE], unit[WEIR_WIRE_TEXT];
   int64_t us = 0;
+  const int kind = weir_record_start(r->record, &us);
 
-  if (weir_record_start(r->record, &us) == 2) {
-    const int64_t seconds = us >= 0 ? us / 1000000 : -((999999 - us) / 1000000);
-    const time_t when = (time_t)seconds;
-    struct tm utc;
-    char date[32];
-
-    if (gmtime_r(&when, &utc) != NULL && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc)) {
-      (void)snprintf(start, sizeof start, "%s.%06dZ", date, (int)(us - seconds * 1000000));
-    }
-  }
-  make_name(weir_record_name(r->record), "record", name);
-  (void)snprintf(line, sizeof line, "#weir 1 record=%s start=%s\n", name, start);
+  weir_wire_print_hello(weir_record_name(r->record), kind, us, line, sizeof line);
   WEIR_TRY(put(r, line));
   for (int k = 0; k < r->n_signals; k++) {
     const weir_signal_info *s = weir_record_signal(r->record, r->signal[k]);
@@ -330,7 +308,7 @@ static weir_status prepare(replay *r)
 static weir_status send_all(replay *r)
 {
   const int64_t end = end_of(r);
-  char line[LINE], time[64];
+  char line[LINE];
 
   WEIR_TRY(prepare(r));
   WEIR_TRY(put_head(r));
@@ -346,8 +324,7 @@ static weir_status send_all(replay *r)
     }
     weir_progress("replay", from < end ? from / NS : end / NS, end / NS + 1, "s");
   }
-  time_text(end, time, sizeof time);
-  (void)snprintf(line, sizeof line, "#end time=%s\n", time);
+  weir_wire_print_end(end, line, sizeof line);
   WEIR_TRY(put(r, line));
   return flush(r);
 }

@@ -3,21 +3,14 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "io/weir_record.h"
 #include "site/site.h"
 
 enum { RECORDS_LIMIT = 16 << 20, DIGEST = 64 };
 
 static bool is_name(const char *text, size_t size)
 {
-  for (size_t i = 0; i < size; i++) {
-    const bool plain = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
-                       (text[i] >= '0' && text[i] <= '9') || text[i] == '_' || text[i] == '-';
-
-    if (!plain) {
-      return false;
-    }
-  }
-  return size > 0 && size < PS_SITE_NAME;
+  return size < PS_SITE_NAME && weir_record_is_name(text, size) && memchr(text, '.', size) == NULL;
 }
 
 static weir_status add_lines(const char *path, const char *text, ps_dataset *d)

@@ -263,7 +263,12 @@ static weir_status take_file(file *f, const char *path)
   if (weir_netcdf_find(f->nc, "record_id", &var, &shape) == WEIR_OK && !shape.text &&
       shape.n_dims == 1 && shape.dtype == WEIR_U8 && shape.lengths[0] > 0 &&
       shape.lengths[0] < WEIR_SERIES_NAME) {
-    return read_chars(f, var, &none, shape.lengths, 1, &f->name);
+    WEIR_TRY(read_chars(f, var, &none, shape.lengths, 1, &f->name));
+    if (weir_record_is_name(f->name, strlen(f->name))) {
+      return WEIR_OK;
+    }
+    /* Files are named after a record, and what stands here may be "../x". */
+    weir_free(&f->name);
   }
   WEIR_TRY(weir_strdup(slash ? slash + 1 : path, &f->name));
   char *const suffix = strrchr(f->name, '.');

@@ -229,6 +229,12 @@ static weir_status take_record_line(parser *p, weir_wfdb_header *h)
   if (parts) {
     WEIR_TRY(take_int(p, "number of segments", parts, 1, WEIR_WFDB_MAX_SEGMENTS, &h->n_parts));
   }
+  if (!weir_record_is_name(word, strlen(word))) {
+    return REFUSE(p,
+                  "a record name has up to 200 letters, digits, '_', '-' and '.', no '.' first, "
+                  "for files are named after it",
+                  word);
+  }
   WEIR_TRY(weir_strdup(word, &h->name));
   word = next_word(p);
   if (!word) {

@@ -1,5 +1,4 @@
 /* writer.c - WFDB records as their samples come: header(5), signal(5). */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,14 +90,11 @@ static weir_status check_channel(const char *path, const weir_record_spec *spec,
 
 static weir_status check_spec(const char *path, const char *name, const weir_record_spec *spec)
 {
-  for (const char *c = name; *c; c++) {
-    if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-') {
-      return weir_fail(WEIR_ERR_CONFIG, "%s: a record name has letters, digits, '_' and '-' only",
-                       path);
-    }
-  }
-  if (!name[0] || strlen(name) > 200) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: the record has no name, or one that is too long", path);
+  /* A dot would be taken for that of a suffix. */
+  if (!weir_record_is_name(name, strlen(name)) || strchr(name, '.')) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: a record name has 1 to %d letters, digits, '_' and '-' only", path,
+                     WEIR_RECORD_NAME);
   }
   if (spec->fs_num <= 0 || spec->fs_den <= 0 || spec->n_channels < 1 ||
       spec->n_channels > WEIR_WFDB_MAX_SIGNALS) {

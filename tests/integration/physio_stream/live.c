@@ -335,6 +335,41 @@ static void a_query_of_two_streams_is_that_of_the_record(void **state)
   assert_non_null(strstr(printed(), "#stream pair."));
 }
 
+/* Files are named after the record: a sender's name leads out of --out in no way. */
+static void a_record_name_that_is_a_path_is_refused(void **state)
+{
+  static const char *const names[] = {"../../victim", "../victim", "a/b", "/tmp/victim", ".."};
+  static const char query[] = "query:\n"
+                              "  streams: [{name: ecg, signal: ecg}]\n"
+                              "  outputs: [{stream: ecg, format: annotations}]\n";
+
+  weir_check_write(in_scratch("q.yaml"), query, sizeof query - 1);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    const char *const dir = in_scratch("top/out/run%d", (int)i);
+    char lines[256], word[64];
+
+    (void)snprintf(word, sizeof word, "line 1: 'record=%s': files are named after", names[i]);
+    (void)snprintf(lines, sizeof lines,
+                   "#weir 1 record=%s\n#stream ecg fs=250 unit=mV\necg,0,1\n#end time=60\n",
+                   names[i]);
+    weir_check_write(in_scratch("lines"), lines, strlen(lines));
+    assert_ok(weir_dir_create(in_scratch("top/out")));
+    assert_int_equal(program("run --input - --out %s <%s", dir, in_scratch("lines")), 3);
+    assert_non_null(strstr(printed(), word));
+    assert_true(only_log(dir));
+#ifdef HAVE_CONFIG_FILES
+    assert_int_equal(program("run --overwrite --config %s --input - --out %s <%s",
+                             in_scratch("q.yaml"), dir, in_scratch("lines")),
+                     3);
+    assert_non_null(strstr(printed(), word));
+    assert_true(only_log(dir));
+#endif
+    assert_false(weir_file_exists(in_scratch("top/victim.qrs")));
+    assert_false(weir_file_exists(in_scratch("top/victim.ecg")));
+    assert_false(weir_file_exists(in_scratch("top/out/victim.qrs")));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -345,6 +380,7 @@ int main(void)
       TEST_AFTER(make_run, a_signal_ends_with_what_is_final),
       TEST_AFTER(make_run, silence_ends_a_run_when_told),
       TEST_AFTER(make_run, what_is_no_live_input_is_refused),
+      TEST(a_record_name_that_is_a_path_is_refused),
       TEST_AFTER(make_run, a_query_of_two_streams_is_that_of_the_record),
   };
 

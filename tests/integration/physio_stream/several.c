@@ -132,6 +132,14 @@ static void what_cannot_be_is_refused(void **state)
                            in_scratch("r/RECORDS"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "RECORDS:2: '../r/b' leads out"));
+  static const char *const names[] = {"r/..", "r/.", "r/"};
+
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    assert_int_equal(program("run --set input.records=[%s] --overwrite --out %s",
+                             in_scratch("%s", names[i]), in_scratch("o")),
+                     2);
+    assert_non_null(strstr(printed(), "cannot be the name of its folder of results"));
+  }
   assert_int_equal(program("run --set input.records=[%s] --set input.record=%s --out %s",
                            in_scratch("r/a"), in_scratch("r/b"), in_scratch("q")),
                    2);
