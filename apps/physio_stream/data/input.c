@@ -174,6 +174,7 @@ static void end_live(void *user, int64_t end)
   ps_input_facts *f = &((ps_input *)user)->facts;
   const __int128 per = (__int128)f->fs_den * 1000000000;
 
+  f->end_ns = end;
   f->count = (int64_t)(((__int128)end * f->fs_num + per - 1) / per);
 }
 

@@ -50,6 +50,7 @@ typedef struct ps_input_facts {
   int64_t count;     /* samples, absent ones included; WEIR_STREAM_OPEN until live input ends */
   int start_kind;    /* as weir_record_start            */
   int64_t start_us;
+  int64_t end_ns; /* of live input that has ended: when, from slot 0 */
   int64_t missing_segments;
   bool damaged; /* the samples are not those of the header's checksum; known after verify */
   const weir_live_counts *live; /* NULL: not live */

@@ -1,5 +1,6 @@
 /* run.c - see run.h. */
 #include "query/run.h"
+#include <errno.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 
@@ -50,6 +51,38 @@ static void close_unused(ps_query_run *r)
   }
 }
 
+static weir_status print_line(FILE *out, const char *line)
+{
+  if (fputs(line, out) < 0 || fflush(out) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "the standard output takes no more: %s", strerror(errno));
+  }
+  return WEIR_OK;
+}
+
+/* The first line of docs/reference/live.md, and a #stream line for each column. */
+static weir_status begin_follow(FILE *out, ps_query_run *r)
+{
+  char line[WEIR_WIRE_LINE];
+
+  weir_wire_print_hello(r->facts->name, r->facts->start_kind, r->facts->start_us, line,
+                        sizeof line);
+  WEIR_TRY(print_line(out, line));
+  for (int64_t i = 0; i < r->query.n_columns; i++) {
+    WEIR_TRY(ps_column_follow(&r->columns[i], out));
+  }
+  r->follow = out;
+  return WEIR_OK;
+}
+
+/* The last line: results may end before the recording, and a run that reads them must not. */
+static weir_status end_follow(const ps_query_run *r)
+{
+  char line[WEIR_WIRE_LINE];
+
+  weir_wire_print_end(r->facts->end_ns, line, sizeof line);
+  return print_line(r->follow, line);
+}
+
 /* Sinks of the columns, in their order, then of what is undefined in them. */
 static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_stream_sink *sinks,
                                 int *n)
@@ -58,9 +91,9 @@ static weir_status open_columns(const ps_query_job *job, ps_query_run *r, weir_s
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     WEIR_TRY(ps_column_init(&r->query.columns[i], job->start, job->strip, &r->columns[i]));
     sinks[i] = (weir_stream_sink){r->query.columns[i].name, ps_column_take, &r->columns[i]};
-    if (r->facts->live != NULL && job->follow != NULL) {
-      WEIR_TRY(ps_column_follow(&r->columns[i], job->follow));
-    }
+  }
+  if (r->facts->live != NULL && job->follow != NULL) {
+    WEIR_TRY(begin_follow(job->follow, r));
   }
   *n = (int)r->query.n_columns;
   for (int64_t i = 0; i < r->query.n_columns; i++) {
@@ -128,7 +161,7 @@ weir_status ps_query_perform(ps_query_run *r)
       WEIR_TRY(ps_input_verify(r->input[i]));
     }
   }
-  return WEIR_OK;
+  return r->follow != NULL ? end_follow(r) : WEIR_OK;
 }
 
 void ps_query_close(ps_query_run *r)

@@ -28,6 +28,7 @@ typedef struct ps_query_run {
   weir_stream *stream;
   ps_column *columns; /* of the query, in its order */
   weir_stream_report report;
+  FILE *follow; /* results are printed here as they come, or NULL */
 } ps_query_run;
 
 /* Everything up to the first sample. Fails: as ps_input_open, weir_query_build and

@@ -335,6 +335,58 @@ static void a_query_of_two_streams_is_that_of_the_record(void **state)
   assert_non_null(strstr(printed(), "#stream pair."));
 }
 
+/* What a query prints is what a further run reads: name, start and end come through, and the slots
+ * after the last sample. Printing once more changes nothing. */
+static void a_run_reads_what_a_run_prints(void **state)
+{
+#ifndef HAVE_CONFIG_FILES
+  printf("skipped: this build reads no YAML\n");
+  skip();
+#endif
+  static const char query[] = "query:\n"
+                              "  streams: [{name: ecg, signal: ecg}]\n"
+                              "  outputs: [{stream: ecg, format: csv}]\n";
+  static const char *const heads[][2] = {
+      {"#weir 1 record=bed7 start=2026-01-31T12:00:00.25Z",
+       "#weir 1 record=bed7 start=2026-01-31T12:00:00.250000Z\n"},
+      {"#weir 1 record=bed7", "#weir 1 record=bed7 start=0\n"},
+      {"#weir 1", "#weir 1 record=live start=0\n"}};
+  static const char *const ends[][2] = {{"#end time=15.003", "\n#end time=15.003\n"},
+                                        {"#end", "\n#end time=9.604225859\n"}};
+  static const double slots[] = {938, 600}; /* 15.003 s at 62.4725 Hz; up to the last sample */
+
+  weir_check_write(in_scratch("q.yaml"), query, sizeof query - 1);
+  for (int k = 0; k < 6; k++) {
+    static char text[65536];
+    const char *const one = in_scratch("one%d", k), *const two = in_scratch("two%d", k);
+    const char *const lines = in_scratch("lines"), *const first = in_scratch("printed%d", k);
+    int n = snprintf(text, sizeof text, "%s\n#stream ecg fs=62.4725 unit=mV\n", heads[k % 3][0]);
+
+    for (int i = 0; i < 600; i++) {
+      n += snprintf(text + n, sizeof text - (size_t)n, "ecg,%.9f,%d\n", i / 62.4725, i % 7);
+    }
+    n += snprintf(text + n, sizeof text - (size_t)n, "%s\n", ends[k / 3][0]);
+    weir_check_write(lines, text, (size_t)n);
+    assert_int_equal(program("run --config %s --log error --input - --out %s <%s",
+                             in_scratch("q.yaml"), one, lines),
+                     0);
+    assert_int_equal(rename(in_scratch("log"), first), 0);
+    assert_int_equal(program("run --config %s --log error --input - --out %s <%s",
+                             in_scratch("q.yaml"), two, first),
+                     0);
+    char *out = contents(first);
+
+    assert_memory_equal(out, heads[k % 3][1], strlen(heads[k % 3][1]));
+    assert_non_null(strstr(out, ends[k / 3][1]));
+    free(out);
+    assert_true(same_contents(in_scratch("log"), first));
+    assert_true(same_contents(in_scratch("one%d/ecg.csv", k), in_scratch("two%d/ecg.csv", k)));
+    assert_true(event_number(one, "result", "slots") == slots[k / 3]);
+    assert_true(event_number(two, "result", "slots") == slots[k / 3]);
+    assert_true(event_number(two, "live_end", "malformed") == 0);
+  }
+}
+
 /* Files are named after the record: a sender's name leads out of --out in no way. */
 static void a_record_name_that_is_a_path_is_refused(void **state)
 {
@@ -380,6 +432,7 @@ int main(void)
       TEST_AFTER(make_run, a_signal_ends_with_what_is_final),
       TEST_AFTER(make_run, silence_ends_a_run_when_told),
       TEST_AFTER(make_run, what_is_no_live_input_is_refused),
+      TEST(a_run_reads_what_a_run_prints),
       TEST(a_record_name_that_is_a_path_is_refused),
       TEST_AFTER(make_run, a_query_of_two_streams_is_that_of_the_record),
   };
