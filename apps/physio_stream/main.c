@@ -41,6 +41,7 @@ int main(int argc, char **argv)
                         .verbs = verbs,
                         .opts = ps_options,
                         .input_key = input_key,
+                        .inputs_key = "input.records",
                         .opts_size = sizeof(ps_cfg)};
 
   return weir_cli_main(argc, argv, &app);

@@ -14,7 +14,8 @@ static weir_status check(const weir_cli *cli, const ps_cfg *cfg)
 
   if (strcmp(cli->verb, "eval") == 0 && (some || cfg->eval.pairs.count == 0) &&
       (cfg->eval.reference[0] == 0 || cfg->eval.test[0] == 0)) {
-    return weir_fail(WEIR_ERR_CONFIG, "eval.%s names no annotation file",
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.%s names no annotation file: give one with its suffix (RECORD.atr)",
                      cfg->eval.reference[0] == 0 ? "reference" : "test");
   }
   if (cfg->input.records.count > 0 &&

@@ -114,12 +114,25 @@ done:
   return status;
 }
 
+static weir_status need_file(const char *which, const char *path)
+{
+  if (weir_file_exists(path)) {
+    return WEIR_OK;
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "eval: %s %s: there is no such file: an annotation file is wanted, with its "
+                   "suffix (RECORD.atr, RECORD.qrs)",
+                   which, path);
+}
+
 static weir_status evaluate(const ps_cfg *cfg, ps_scored *s, weir_cells *rhythm)
 {
   ps_beats reference = {0}, test = {0};
   weir_record_clock clock = {0};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(need_file("reference", s->files.reference));
+  WEIR_TRY(need_file("test", s->files.test));
   WEIR_TRY(read_clock(cfg, s->record, &clock));
   s->fs_num = clock.fs_num;
   s->fs_den = clock.fs_den;

@@ -143,6 +143,21 @@ static weir_status read_count(const weir_app *app, const char *name, const char 
   return WEIR_OK;
 }
 
+/* All flags with a value but --config and --set count once: the one before would be lost unsaid. */
+static weir_status refuse_second(const weir_app *app, int which, const char *name,
+                                 const char *value)
+{
+  char shown[32], hint[192];
+
+  (void)snprintf(shown, sizeof shown, "--%s", name);
+  if (which == FLAG_INPUT && app->inputs_key != NULL) {
+    (void)snprintf(hint, sizeof hint, "is given twice; several are named by --set '%s=[A, B]'",
+                   app->inputs_key);
+    return usage_error(app, shown, value, hint);
+  }
+  return usage_error(app, shown, value, "is given twice, and may be given once");
+}
+
 static weir_status take_value(const weir_app *app, parsed *p, int which, const char *value)
 {
   weir_cli *cli = &p->cli;
@@ -217,6 +232,7 @@ static weir_status refused_flag(const weir_app *app, const char *text)
 static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed *p)
 {
   struct option table[FLAG_COUNT + 1];
+  bool seen[FLAG_COUNT] = {false};
 
   memset(table, 0, sizeof table);
   for (int i = 0; i < FLAG_COUNT; i++) {
@@ -243,6 +259,10 @@ static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed
     if (!is_whole_name(text, table[index].name)) {
       return unknown_flag(app, text);
     }
+    if (optarg != NULL && seen[index] && which != FLAG_CONFIG && which != FLAG_SET) {
+      return refuse_second(app, which, table[index].name, optarg);
+    }
+    seen[index] = true;
     if (optarg != NULL) {
       WEIR_TRY(take_value(app, p, which, optarg));
     } else {

@@ -143,7 +143,7 @@ static void flags_reach_the_verb(void **state)
   expect("demo --set seed=3 --set=rate=-0.25e1 run --threads 3 --seed 7 --device cuda --log error "
          "--out somewhere --overwrite",
          0, "");
-  expect("demo bench peaks", 0, "");
+  expect("demo bench peaks --set seed=1 --set seed=2", 0, "");
   expect("demo bench -- peaks", 0, "");
   expect("demo part two", 0, "");
   expect("demo seeded --set seed=3", 0, "");
@@ -165,6 +165,8 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run --overwrite=1", "command line: --overwrite=1: takes no value"},
       {"demo run --seed", "command line: --seed: needs a value"},
       {"demo run --input x", "--input: x: there is nothing to read"},
+      {"demo run --seed 1 --seed 2", "--seed: 2: is given twice, and may be given once"},
+      {"demo run --out a --overwrite --out=b", "--out: b: is given twice"},
       {"demo run --seed 1x", "--seed: 1x: has characters after the number"},
       {"demo run --seed -1", "--seed: -1: is outside [0, 9223372036854775807]"},
       {"demo run --threads 5000", "--threads: 5000: is outside [0, 4096]"},

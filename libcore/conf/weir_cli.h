@@ -32,6 +32,7 @@ typedef struct weir_app {
   size_t opts_size;     /* bytes of the struct that the table fills */
   /* Key of the option that `--input VALUE` sets, static text; NULL: the program has no --input. */
   const char *(*input_key)(const char *value);
+  const char *inputs_key; /* key of the option that names several inputs; NULL: there is none */
 } weir_app;
 
 /* A parsed command line. Everything is borrowed from argv and lives as long as weir_cli_main. */

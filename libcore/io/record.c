@@ -82,8 +82,9 @@ weir_status weir_record_open(const char *path, const weir_record_opts *opts, wei
     return refuse_path(path);
   }
   if (opts && opts->csv_fs > 0 && !format->takes_rate) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: csv_fs is %.9g Hz, but a file of format %s says itself",
-                     path, opts->csv_fs, format->name);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: the rate given is %.9g Hz, but a file of format %s says itself", path,
+                     opts->csv_fs, format->name);
   }
   WEIR_TRY(weir_alloc(1, sizeof *r, &memory));
   r = memory;

@@ -230,6 +230,13 @@ static weir_status refuse_units(const builder *b, const formula_node *n, const f
 
   (void)formula_unit_text(x, first, sizeof first);
   (void)formula_unit_text(y, second, sizeof second);
+  for (int k = 0; k < 2 && n->arg[2] < 0; k++) { /* a number's unit is what the user can change */
+    if (n->arg[k] >= 0 && b->f->node[n->arg[k]].op == FORMULA_NUMBER) {
+      return formula_refuse(b->f->source, n->column,
+                            "%s of %s and %s: the units must be one (write the number in [%s])",
+                            formula_table[n->op].text, first, second, k == 0 ? second : first);
+    }
+  }
   return formula_refuse(b->f->source, n->column,
                         "%s of %s and %s: the units must be one (divide a number by 1 [unit] to "
                         "take its unit away)",

@@ -57,7 +57,7 @@ static weir_status check_limit(const weir_live *l)
   if (l->cfg.limit > 0 && l->useless >= l->cfg.limit) {
     return weir_fail(WEIR_ERR_DATA,
                      "live input: %lld lines in a row are of no use, the last (line %lld) because "
-                     "%s; the option `limit` says how many may be",
+                     "%s",
                      (long long)l->useless, (long long)l->counts.lines, l->reason);
   }
   return WEIR_OK;

@@ -97,8 +97,10 @@ static weir_status name_option(weir_status status)
   } known[] = {
       {"allow_short", "--set input.allow_short=true"},
       {"zero_gain", "--set input.zero_gain=true"},
-      {"state it (csv_fs)", "--set input.fs=HZ"},
-      {"csv_fs is", "leave input.fs out"},
+      {"a sampling rate: state it", "--set input.fs=HZ"},
+      {"irregular): state it", "--set input.fs=HZ"},
+      {"says itself", "leave input.fs out"},
+      {"no signal is in mV: choose one", "--set input.signal=NAME"},
   };
   char text[1024];
 
@@ -117,6 +119,12 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, we
       .allow_short = opts->allow_short, .csv_fs = opts->fs, .zero_gain = opts->zero_gain};
   const weir_status status = weir_record_open(path, &how, out);
 
+  if (status == WEIR_ERR_DATA && strchr(path, ':') != NULL && !weir_file_exists(path)) {
+    return weir_fail(status,
+                     "%s: there is no such record; if live input is meant, its addresses are -, "
+                     "tcp:[HOST:]PORT and unix:PATH",
+                     path);
+  }
   return status == WEIR_OK ? WEIR_OK : name_option(status);
 }
 
@@ -135,7 +143,9 @@ static void warn_of_cut(const ps_input_facts *f, int64_t cut)
 static weir_status open_record(ps_input *in, const ps_input_opts *opts, const char *path)
 {
   WEIR_TRY(ps_input_open_record(opts, path, &in->record));
-  WEIR_TRY(weir_record_find(in->record, opts->signal, &in->signal));
+  const weir_status found = weir_record_find(in->record, opts->signal, &in->signal);
+
+  WEIR_TRY(found == WEIR_OK ? WEIR_OK : name_option(found));
   const weir_signal_info *s = weir_record_signal(in->record, in->signal);
 
   in->facts = (ps_input_facts){.name = weir_record_name(in->record),
@@ -156,7 +166,8 @@ static weir_status open_synth(ps_input *in, const char *signal, const ps_synth_o
 {
   if (signal[0] != 0 && strcmp(signal, "0") != 0 && strcmp(signal, SYNTH_SIGNAL) != 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "there is no signal '%s' in the built-in recording, which has " SYNTH_SIGNAL,
+                     "there is no signal '%s' in the built-in recording, which has " SYNTH_SIGNAL
+                     ": to read a recording that has it, set input.record (--input PATH)",
                      signal);
   }
   WEIR_TRY(ps_synth_create(opts, seed, &in->synth));

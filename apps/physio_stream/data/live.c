@@ -13,12 +13,24 @@ static void close_live(ps_live **l)
   weir_free(l);
 }
 
+/* The library does not know what the user calls its limit. */
+static weir_status name_limit(weir_status status)
+{
+  char text[1024];
+
+  if (status == WEIR_OK || strstr(weir_last_message(), "lines in a row are of no use") == NULL) {
+    return status;
+  }
+  (void)snprintf(text, sizeof text, "%s", weir_last_message());
+  return weir_fail(status, "%s; input.limit says how many may be", text);
+}
+
 /* The end of the clock is that of all signals. */
 static weir_status wait_live(void *context, int64_t from, int64_t to, int64_t *final, bool *ended)
 {
   const ps_live *l = context;
 
-  WEIR_TRY(weir_live_wait(l->live, from, to, final, ended));
+  WEIR_TRY(name_limit(weir_live_wait(l->live, from, to, final, ended)));
   for (int i = 0; i < l->n_users && *ended; i++) {
     l->ended(l->user[i], *final);
   }
@@ -37,7 +49,7 @@ static weir_status begin(const char *address, bool remote, const weir_live_cfg *
     weir_info("live", "waiting for samples at %s", address);
   }
   WEIR_TRY(weir_live_create(cfg, weir_live_wire(l->wire), &l->live));
-  return weir_live_begin(l->live);
+  return name_limit(weir_live_begin(l->live));
 }
 
 weir_status ps_live_open(const char *address, bool remote, const weir_live_cfg *cfg,

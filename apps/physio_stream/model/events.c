@@ -203,6 +203,21 @@ weir_status ps_events_need_unit(const weir_series_use *use, int input, const cha
   return WEIR_OK;
 }
 
+weir_status ps_events_need_intervals(const weir_series_use *use)
+{
+  char text[512];
+  const weir_status status = ps_events_need_unit(use, 0, "s");
+
+  if (status == WEIR_OK) {
+    return WEIR_OK;
+  }
+  (void)snprintf(text, sizeof text, "%s", weir_last_message());
+  return weir_fail(status,
+                   "%s: intervals between beats are wanted: find them by a step `detect`, say r, "
+                   "and take from: [r.rr]",
+                   text);
+}
+
 static weir_status check(const ps_events_spec *spec, const weir_series *in, int n_in)
 {
   WEIR_ASSERT(n_in >= 1 && n_in <= PS_EVENTS_INPUTS && spec->n_values >= 1 &&

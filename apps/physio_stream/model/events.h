@@ -51,4 +51,6 @@ weir_status ps_events_marks(const weir_series_use *use, weir_value begins[2],
 /* Fails: WEIR_ERR_CONFIG unless the stream's unit is `unit` or not stated. */
 weir_status ps_events_need_unit(const weir_series_use *use, int input,
                                 const char *unit) WEIR_CHECKED;
+/* The same of the first input and seconds, saying where intervals come from. */
+weir_status ps_events_need_intervals(const weir_series_use *use) WEIR_CHECKED;
 #endif

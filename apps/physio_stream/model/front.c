@@ -66,6 +66,13 @@ weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *ou
                                  .rate = rate};
   ps_front f = {0};
 
+  if (!(opts->lo < opts->hi)) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "detect.front.lo is %g Hz and detect.front.hi %g Hz: the lower edge of the band "
+        "must be below the upper one",
+        opts->lo, opts->hi);
+  }
   WEIR_TRY(weir_design_butterworth(&spec, f.sos, &f.sections));
   const double window = floor(opts->window * rate + 0.5);
 

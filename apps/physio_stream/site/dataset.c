@@ -46,6 +46,13 @@ weir_status ps_dataset_open(const char *folder, ps_dataset *out)
                      "site.dataset names no folder: give one that `site prepare` made");
   }
   WEIR_TRY(weir_path_join(folder, "RECORDS", path, sizeof path));
+  if (!weir_file_exists(path)) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "site.dataset: there is no file %s: give a folder that `site prepare` made; it "
+        "takes your records by site.records",
+        path);
+  }
   WEIR_TRY(weir_file_read(path, RECORDS_LIMIT, &text, &size));
   weir_status status = add_lines(path, text, &d);
 

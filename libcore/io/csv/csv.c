@@ -265,7 +265,7 @@ static weir_status learn_times(csv *c)
   } else if (!weir_csv_rate(times, n, &c->fs_num, &c->fs_den)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: the sampling rate cannot be told from its times (too few, too coarse or "
-                     "irregular): state it (csv_fs)",
+                     "irregular): state it",
                      c->path);
   }
   return WEIR_OK;
@@ -307,8 +307,7 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
     return learn_times(c);
   }
   if (c->fs_num == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: has neither a time column nor a sampling rate: state it (csv_fs)",
+    return weir_fail(WEIR_ERR_CONFIG, "%s: has neither a time column nor a sampling rate: state it",
                      c->path);
   }
   return c->head.index ? learn_index(c) : WEIR_OK;

@@ -34,7 +34,8 @@ typedef struct weir_csv_lines {
 weir_status weir_csv_next_line(weir_csv_lines *l, weir_csv_field *out, bool *found) WEIR_CHECKED;
 void weir_csv_seek(weir_csv_lines *l, int64_t offset, int64_t line);
 
-/* Cuts a line at `delimiter` (' ': runs of blanks and tabs), blanks and quotes taken off. Returns
+/* Cuts a line at `delimiter` (' ': runs of blanks and tabs, of which the one before
+ * a unit in brackets cuts nothing), blanks and quotes taken off. Returns
  * the number of fields, at most n + 1 (then only n are stored). */
 int weir_csv_split(weir_csv_field line, char delimiter, weir_csv_field *fields, int n);
 /* ',', ';', tab or ' ', whichever a line has, in this order. */

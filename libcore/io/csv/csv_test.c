@@ -86,6 +86,32 @@ static void names_and_units(void **state)
   weir_record_close(&r);
 }
 
+/* A blank before a unit in brackets cuts no name; between two units it does. */
+static void units_behind_a_blank(void **state)
+{
+  static const struct {
+    const char *text;
+    int signals;
+    const char *name, *units;
+  } cases[] = {
+      {"ECG [mV]\n1\n2\n", 1, "ECG", "mV"},
+      {"ECG (raw units)\n1\n2\n", 1, "ECG", "raw units"},
+      {"ECG [mV] ABP [mmHg]\n1 5\n2 5\n", 2, "ECG", "mV"},
+      {"ECG ABP\n[mV] [mmHg]\n1 5\n2 5\n", 2, "ECG", "[mV]"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_record *r = NULL;
+
+    assert_ok(open_text(cases[i].text, 100, &r));
+    assert_int_equal(weir_record_signals(r), cases[i].signals);
+    assert_string_equal(weir_record_signal(r, 0)->name, cases[i].name);
+    assert_string_equal(weir_record_signal(r, 0)->units, cases[i].units);
+    weir_record_close(&r);
+  }
+}
+
 /* Times as programs print them: the rate must come out exactly. */
 static void rates_are_told_from_times(void **state)
 {
@@ -431,6 +457,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes_of_tables),
       cmocka_unit_test(names_and_units),
+      cmocka_unit_test(units_behind_a_blank),
       cmocka_unit_test(rates_are_told_from_times),
       cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
       cmocka_unit_test(odd_times_are_counted_out),

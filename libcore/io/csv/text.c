@@ -83,6 +83,26 @@ static weir_csv_field trim(weir_csv_field f)
   return f;
 }
 
+/* "ECG [mV]" between blanks is one field, a name with its unit: the end of the bracket that follows
+ * the field [at, end), or `end` where none does. "[s] [mV]" are two. */
+static int64_t with_bracket(weir_csv_field line, int64_t at, int64_t end)
+{
+  int64_t open = end;
+
+  while (open < line.size && is_blank(line.at[open])) {
+    open++;
+  }
+  if (open == end || open >= line.size || end == at || strchr(")]", line.at[end - 1]) ||
+      !strchr("([", line.at[open])) {
+    return end;
+  }
+  const char *const close =
+      memchr(line.at + open, line.at[open] == '(' ? ')' : ']', (size_t)(line.size - open));
+  const int64_t behind = close ? close - line.at + 1 : end;
+
+  return behind >= line.size || is_blank(line.at[behind]) ? behind : end;
+}
+
 int weir_csv_split(weir_csv_field line, char delimiter, weir_csv_field *fields, int n)
 {
   int count = 0;
@@ -98,6 +118,7 @@ int weir_csv_split(weir_csv_field line, char delimiter, weir_csv_field *fields, 
            (delimiter == ' ' ? !is_blank(line.at[end]) : line.at[end] != delimiter)) {
       end++;
     }
+    end = delimiter == ' ' ? with_bracket(line, at, end) : end;
     if (count == n) {
       return n + 1;
     }

@@ -155,6 +155,41 @@ static void what_is_missing_or_meaningless_is_named(void **state)
   assert_int_equal(program("run --device cuda --out %s", in_scratch("f")), 7);
 }
 
+/* A refusal says what to write instead. */
+static void refusals_say_what_to_do(void **state)
+{
+  static const struct {
+    const char *arguments, *says;
+    int status;
+  } cases[] = {
+      {"run --set detect.front.lo=30", "detect.front.lo is 30 Hz and detect.front.hi 20 Hz", 2},
+      {"run --set input.signal=MCL1", "set input.record (--input PATH)", 2},
+      {"run --input tpc:80", "its addresses are -, tcp:[HOST:]PORT and unix:PATH", 3},
+      {"run --input a --input b",
+       "--input: b: is given twice; several are named by --set "
+       "'input.records=[A, B]'",
+       2},
+      {"eval --set eval.test=x.qrs", "eval.reference names no annotation file: give one with its",
+       2},
+      {"eval --set eval.reference=no/such --set eval.test=x.qrs",
+       "reference no/such: there is no such file: an annotation file is wanted", 3},
+      {"site check --set site.dataset=.", "give a folder that `site prepare` made", 3},
+      {"run --set 'query.streams=[{name: ecg, signal: ECG}]' --set 'query.outputs=[{stream: z}]' "
+       "--set 'query.steps=[{name: z, from: [ecg], do: {hr: {}}}]'",
+       "find them by a step `detect`, say r, and take from: [r.rr]", 2},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const int status = program("%s --out %s", cases[i].arguments, in_scratch("out%d", (int)i));
+
+    if (status != cases[i].status || strstr(printed(), cases[i].says) == NULL) {
+      printf("status %d of: %s\nprinted:\n%s\n", status, cases[i].arguments, printed());
+    }
+    assert_int_equal(status, cases[i].status);
+    assert_non_null(strstr(printed(), cases[i].says));
+  }
+}
+
 /* 40 s at 100 Hz of which the first 10 are absent, and the rest has no beat. */
 static void a_flat_signal_that_begins_late_is_shown_and_warned_of(void **state)
 {
@@ -238,6 +273,7 @@ int main(void)
       TEST_AFTER(make_record, samples_that_are_not_those_of_the_checksum_are_told),
       TEST_AFTER(make_record, wrong_text_files_are_refused),
       TEST_AFTER(make_record, what_is_missing_or_meaningless_is_named),
+      TEST_AFTER(make_record, refusals_say_what_to_do),
       TEST_AFTER(make_record, a_flat_signal_that_begins_late_is_shown_and_warned_of),
       TEST_AFTER(make_record, wrong_annotations_are_refused),
       TEST_AFTER(make_record, a_record_that_ends_before_the_start_is_refused),

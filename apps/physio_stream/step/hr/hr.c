@@ -94,7 +94,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   const double rate = (double)use->in[0].rate_num / (double)use->in[0].rate_den;
   void *memory = NULL;
 
-  WEIR_TRY(ps_events_need_unit(use, 0, "s"));
+  WEIR_TRY(ps_events_need_intervals(use));
   WEIR_TRY(weir_series_keep(use, sizeof(search), NULL, &memory));
   search *p = memory;
 

@@ -217,7 +217,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
                                       "sdann", "vlf",     "lf",   "hf",    "lf_hf"};
   weir_graph *g = use->graph;
 
-  WEIR_TRY(ps_events_need_unit(use, 0, "s"));
+  WEIR_TRY(ps_events_need_intervals(use));
   WEIR_TRY(add(use, false, out->out));
   WEIR_TRY(add(use, true, out->out + TIMES));
   weir_series *sdann = &out->out[SDANN];
