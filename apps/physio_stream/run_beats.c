@@ -96,6 +96,30 @@ static weir_status plan(run *r)
                             n, r->cli->threads, &r->pipeline);
 }
 
+/* Beats below which there is no rhythm that a result could be checked by: levels are learnt from as
+ * many (detect.learn_least). A signal without any gives one where the filters meet its beginning: a
+ * ramp or a step is a bump to them, and the only one that the levels are learnt from. */
+enum { FEW_BEATS = 4 };
+
+static void warn_of_few(const run *r)
+{
+  if (r->beats.n == 0) {
+    weir_warn("run",
+              "no beat was found in %s: %lld of %lld samples are present; see the strip of "
+              "report.html, and check that input.signal (here %s) is an ECG with the right rate "
+              "(%.6g Hz)",
+              r->facts->name, (long long)r->report.present, (long long)r->facts->count,
+              r->facts->signal, (double)r->facts->fs_num / (double)r->facts->fs_den);
+  } else if (r->beats.n < FEW_BEATS) {
+    weir_warn("run",
+              "%lld beats in %.6g s of %s, signal %s: fewer than %d say nothing, for a signal "
+              "without beats gives one where it begins; see the strip of report.html",
+              (long long)r->beats.n,
+              (double)r->facts->count * (double)r->facts->fs_den / (double)r->facts->fs_num,
+              r->facts->name, r->facts->signal, FEW_BEATS);
+  }
+}
+
 /* Everything has been computed: files appear, the report last. */
 static weir_status write_outputs(run *r)
 {
@@ -109,14 +133,7 @@ static weir_status write_outputs(run *r)
   WEIR_TRY(ps_write_provenance(r->cli, r->cfg, inputs, n_inputs));
   WEIR_TRY(ps_run_page_write(r->cli->out, r->cfg, &r->strip, &r->quality, &r->beats, &r->pipeline,
                              &r->report));
-  if (r->beats.n == 0) {
-    weir_warn("run",
-              "no beat was found in %s: %lld of %lld samples are present; see the strip of "
-              "report.html, and check that input.signal (here %s) is an ECG with the right rate "
-              "(%.6g Hz)",
-              r->facts->name, (long long)r->report.present, (long long)r->facts->count,
-              r->facts->signal, (double)r->facts->fs_num / (double)r->facts->fs_den);
-  }
+  warn_of_few(r);
   weir_info("run", "%lld beats in %lld samples of %s, signal %s; wrote %s/%s.qrs and report.html",
             (long long)r->beats.n, (long long)r->facts->count, r->facts->name, r->facts->signal,
             r->cli->out, r->facts->name);

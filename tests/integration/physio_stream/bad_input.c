@@ -221,6 +221,30 @@ static void a_flat_signal_that_begins_late_is_shown_and_warned_of(void **state)
   free(page);
 }
 
+/* The filters meet a beginning that is a bump to them. */
+static void the_one_beat_of_a_signal_without_any_is_warned_of(void **state)
+{
+  FILE *out = fopen(in_scratch("ramp.csv"), "w");
+
+  assert_non_null(out);
+  for (int i = 1; i <= 5000; i++) {
+    (void)fprintf(out, "%d\n", i);
+  }
+  assert_int_equal(fclose(out), 0);
+  weir_check_write(in_scratch("two.csv"), "1\n2\n", 4);
+  assert_int_equal(program("run --set input.csv=%s --set input.fs=250 --out %s",
+                           in_scratch("ramp.csv"), in_scratch("a")),
+                   0);
+  assert_non_null(strstr(printed(), "1 beats in 20 s of ramp, signal value: fewer than 4 say"));
+  assert_int_equal(program("run --set input.csv=%s --set input.fs=250 --out %s",
+                           in_scratch("two.csv"), in_scratch("b")),
+                   0);
+  assert_non_null(strstr(printed(), "1 beats in 0.008 s of two"));
+  assert_int_equal(
+      program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), in_scratch("c")), 0);
+  assert_null(strstr(printed(), "fewer than"));
+}
+
 static void wrong_annotations_are_refused(void **state)
 {
   const char *dir = in_scratch("out");
@@ -275,6 +299,7 @@ int main(void)
       TEST_AFTER(make_record, what_is_missing_or_meaningless_is_named),
       TEST_AFTER(make_record, refusals_say_what_to_do),
       TEST_AFTER(make_record, a_flat_signal_that_begins_late_is_shown_and_warned_of),
+      TEST_AFTER(make_record, the_one_beat_of_a_signal_without_any_is_warned_of),
       TEST_AFTER(make_record, wrong_annotations_are_refused),
       TEST_AFTER(make_record, a_record_that_ends_before_the_start_is_refused),
       TEST_AFTER(make_record, damaged_bytes_give_a_result_or_a_refusal),
