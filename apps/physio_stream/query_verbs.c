@@ -53,8 +53,10 @@ static void warn_of_odd(const ps_query_run *r)
   }
 }
 
-static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, ps_query_run *r)
+static weir_status write_all(const ps_one *one, ps_query_run *r)
 {
+  const weir_cli *cli = one->cli;
+  const ps_cfg *cfg = one->cfg;
   const char *inputs[2];
   const ps_input *in = NULL;
 
@@ -64,6 +66,7 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, ps_query_ru
   const int n_inputs = ps_input_files(in, inputs);
 
   ps_input_report(in);
+  WEIR_TRY(weir_run_dir_accept(one->dir));
   WEIR_TRY(ps_query_files_write(&cfg->query, r, cli->out));
   WEIR_TRY(ps_write_provenance(cli, cfg, inputs, n_inputs));
   WEIR_TRY(ps_query_page_write(r, cli->out));
@@ -95,8 +98,19 @@ static weir_status add_to_pool(const ps_one *one, const ps_query_run *r)
 static weir_status perform(const ps_one *one, ps_query_run *r)
 {
   WEIR_TRY(ps_query_perform(r));
-  WEIR_TRY(write_all(one->cli, one->cfg, r));
+  WEIR_TRY(write_all(one, r));
   return add_to_pool(one, r);
+}
+
+weir_status ps_query_check(const ps_one *one)
+{
+  const ps_query_job job = job_of(one->cli, one->cfg, one->config);
+  ps_query_run r;
+
+  WEIR_TRY(ps_query_files_check(&one->cfg->query));
+  WEIR_TRY(ps_query_open(&job, &r));
+  ps_query_close(&r);
+  return WEIR_OK;
 }
 
 weir_status ps_query_run_one(const ps_one *one)

@@ -1,11 +1,11 @@
 /* records.c - see records.h. */
 #include "records.h"
 #include <string.h>
+#include <unistd.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
-#include "conf/weir_rundir.h"
 #include "device/weir_parallel.h"
 #include "records_pool.h"
 
@@ -13,8 +13,7 @@ enum { LIST_LIMIT = 16 << 20 };
 
 typedef struct job {
   const ps_one *all;
-  const char *const *known;
-  weir_status (*run)(const ps_one *one);
+  ps_one_fn run;
   ps_records records;
   int workers;
 } job;
@@ -130,36 +129,39 @@ static weir_status list_records(const weir_string_list *from, ps_records *list)
   return WEIR_OK;
 }
 
-/* The folder of a recording, prepared as --out itself is. */
-static weir_status prepare(const job *j, const ps_record *r, const char *dir)
+/* The configuration of the recording `r` alone. */
+static ps_cfg cfg_of(const ps_cfg *all, const ps_record *r)
 {
-  char path[PS_PATH];
+  ps_cfg cfg = *all;
 
-  WEIR_TRY(weir_run_dir_prepare(dir, j->all->cli->overwrite, j->known));
-  WEIR_TRY(weir_path_join(dir, "resolved.yaml", path, sizeof path));
-  WEIR_TRY(weir_config_write(j->all->config, path));
-  weir_event("record_start", WEIR_TEXT("record", r->name), WEIR_TEXT("path", r->path));
-  return WEIR_OK;
+  cfg.input.record = r->path;
+  cfg.input.records = (weir_string_list){NULL, 0};
+  return cfg;
 }
 
 static weir_status run_record(job *j, ps_record *r)
 {
-  char dir[PS_PATH];
+  char dir[PS_PATH], path[PS_PATH];
   weir_cli cli = *j->all->cli;
-  ps_cfg cfg = *j->all->cfg;
-  const ps_one one = {&cli, &cfg, j->all->config, r, NULL};
+  const ps_cfg cfg = cfg_of(j->all->cfg, r);
+  const ps_one one = {.cli = &cli, .cfg = &cfg, .config = j->all->config, .record = r};
 
   if (weir_stop_requested()) {
     return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d before %s", weir_stop_signal(),
                      r->name);
   }
   WEIR_TRY(weir_path_join(cli.out, r->name, dir, sizeof dir));
-  WEIR_TRY(prepare(j, r, dir));
+  WEIR_TRY(weir_path_join(dir, "resolved.yaml", path, sizeof path));
+  WEIR_TRY(weir_dir_create(dir));
+  weir_event("record_start", WEIR_TEXT("record", r->name), WEIR_TEXT("path", r->path));
   cli.out = dir;
   cli.threads = 1;
-  cfg.input.record = r->path;
-  cfg.input.records = (weir_string_list){NULL, 0};
-  return j->run(&one);
+  const weir_status status = j->run(&one);
+  if (status != WEIR_OK) {
+    (void)rmdir(dir); /* only where nothing was written: a failure leaves no result */
+    return status;
+  }
+  return weir_config_write(j->all->config, path);
 }
 
 /* A failure's text is its thread's own, so it is kept. */
@@ -178,6 +180,8 @@ static void run_share(void *context, int64_t worker, int thread)
     r->status = run_record(j, r);
     if (r->status != WEIR_OK) {
       (void)snprintf(r->message, sizeof r->message, "%s", weir_last_message());
+    }
+    if (r->status != WEIR_OK && r->status != WEIR_ERR_STOPPED) { /* a stop is said once, for all */
       weir_error("run", "%s: %s", r->name, r->message);
     }
     weir_event("record_end", WEIR_TEXT("record", r->name), WEIR_INT("status", (int)r->status),
@@ -205,6 +209,14 @@ static weir_status verdict(const ps_records *list)
   if (first == NULL) {
     return WEIR_OK;
   }
+  if (weir_stop_requested()) {
+    const int64_t done = list->count - failed;
+
+    return weir_fail(WEIR_ERR_STOPPED, "stopped by the user after %lld of %lld recordings: %s",
+                     (long long)done, (long long)list->count,
+                     done == 0 ? "no result was written; the same command may be run again"
+                               : "those are kept; the same command with --overwrite replaces them");
+  }
   return weir_fail(first->status, "%lld of %lld recordings failed (%s): why stands above",
                    (long long)failed, (long long)list->count, names);
 }
@@ -219,20 +231,64 @@ static void destroy(ps_records *list)
   weir_free(&list->items);
 }
 
-/* The table of all and what failed: rank 0 knows. */
+static bool all_failed(const ps_records *list)
+{
+  for (int64_t i = 0; i < list->count; i++) {
+    if (list->items[i].status == WEIR_OK) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The table of all and what failed: rank 0 knows. Without any result there is none, so that the
+ * folder may be used again. */
 static weir_status conclude(const job *j)
 {
-  WEIR_TRY(ps_records_pool_write(&j->records, j->all->cli->out));
+  if (!all_failed(&j->records)) {
+    WEIR_TRY(ps_records_pool_write(&j->records, j->all->cli->out));
+  }
   WEIR_TRY(verdict(&j->records));
   weir_info("run", "%lld recordings; wrote %s/records.csv and report.html",
             (long long)j->records.count, j->all->cli->out);
   return WEIR_OK;
 }
 
-weir_status ps_records_run(const ps_one *all, const char *const *known,
-                           weir_status (*run)(const ps_one *one))
+static weir_status accept_any(const ps_one *all, ps_records *list, ps_one_fn check)
 {
-  job j = {.all = all, .known = known, .run = run};
+  char first[1024] = "";
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(list_records(&all->cfg->input.records, list));
+  for (int64_t i = 0; i < list->count; i++) {
+    const ps_cfg cfg = cfg_of(all->cfg, &list->items[i]);
+    const weir_status one = check(&(ps_one){.cli = all->cli, .cfg = &cfg, .config = all->config});
+
+    if (one == WEIR_OK) {
+      return weir_run_dir_accept(all->dir);
+    }
+    if (status == WEIR_OK) {
+      status = one;
+      (void)snprintf(first, sizeof first, "%s", weir_last_message());
+    }
+    weir_clear_failure();
+  }
+  return weir_fail(status, "none of %lld recordings can be run; the first: %s",
+                   (long long)list->count, first);
+}
+
+weir_status ps_records_accept(const ps_one *all, ps_one_fn check)
+{
+  ps_records list = {0};
+  const weir_status status = all->dir->waits ? accept_any(all, &list, check) : WEIR_OK;
+
+  destroy(&list);
+  return status;
+}
+
+weir_status ps_records_run(const ps_one *all, ps_one_fn run)
+{
+  job j = {.all = all, .run = run};
   const int64_t threads = weir_threads_get(), ranks = weir_comm_size(all->comm);
   weir_status status = list_records(&all->cfg->input.records, &j.records);
 

@@ -29,6 +29,7 @@ typedef struct ps_one {
   const weir_config *config;
   ps_record *record;
   weir_comm *comm;
+  weir_run_dir *dir; /* accepted before the first result; NULL: accepted already */
 } ps_one;
 
 /* Adds a row of the pooled table; nothing where the recording is alone. Fails: WEIR_ERR_MEMORY. */
@@ -40,11 +41,16 @@ typedef struct ps_share {
 } ps_share;
 ps_share ps_records_share(int64_t i, int ranks, int workers);
 
+/* How one recording is run, and how it is seen, without any result, that it can be. */
+typedef weir_status (*ps_one_fn)(const ps_one *one);
+
+/* Accepts all->dir once `check` finds a recording of input.records that can be run. Local.
+ * Fails: as ps_records_run where there is none; the earlier results then stand. */
+weir_status ps_records_accept(const ps_one *all, ps_one_fn check) WEIR_CHECKED;
 /* Runs every recording of input.records with `run`, one thread each, into the folder of its name
- * below cli->out; `known` are the patterns of what a run writes there. Rank 0 writes records.csv
- * and report.html of all. A recording that fails is named and does not stop the others. Collective.
- * Fails: WEIR_ERR_CONFIG for names that two recordings share, WEIR_ERR_DATA for a list that cannot
- * be read; with the status of the first recording that failed, naming all that did. */
-weir_status ps_records_run(const ps_one *all, const char *const *known,
-                           weir_status (*run)(const ps_one *one)) WEIR_CHECKED;
+ * below cli->out. Rank 0 writes records.csv and report.html of all, unless all failed. A recording
+ * that fails is named and does not stop the others. Collective. Fails: WEIR_ERR_CONFIG for names
+ * that two recordings share, WEIR_ERR_DATA for a list that cannot be read; with the status of the
+ * first recording that failed, naming all that did. */
+weir_status ps_records_run(const ps_one *all, ps_one_fn run) WEIR_CHECKED;
 #endif

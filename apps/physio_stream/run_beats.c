@@ -126,6 +126,7 @@ static weir_status write_outputs(run *r)
   const char *inputs[2];
   const int n_inputs = ps_input_files(r->input, inputs);
 
+  WEIR_TRY(weir_run_dir_accept(r->one->dir));
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_commit(&r->features));
   }
@@ -178,6 +179,16 @@ static weir_status perform(run *r)
              r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
   WEIR_TRY(write_outputs(r));
   return add_to_pool(r);
+}
+
+weir_status ps_beats_check(const ps_one *one)
+{
+  ps_input *input = NULL;
+  const weir_status status =
+      ps_input_open(&one->cfg->input, &one->cfg->ecgsyn, (uint64_t)one->cfg->seed, &input);
+
+  ps_input_close(&input);
+  return status;
 }
 
 weir_status ps_beats_run(const ps_one *one)

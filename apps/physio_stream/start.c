@@ -3,7 +3,6 @@
 #include <string.h>
 #include "base/weir_provenance.h"
 #include "base/weir_file.h"
-#include "conf/weir_rundir.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
@@ -30,7 +29,9 @@ static weir_status check(const weir_cli *cli, const ps_cfg *cfg)
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
 {
   if (strcmp(cli->device, "cuda") == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "--device cuda: this build computes on the cpu only");
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "--device cuda: physio_stream computes on the cpu only; leave --device out "
+                     "or give --device cpu");
   }
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
@@ -43,21 +44,24 @@ weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
   return status;
 }
 
-weir_status ps_begin(const weir_cli *cli, const char *const *outputs, const ps_cfg *cfg,
-                     const weir_config *config)
+weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
+                     const weir_config *config, weir_run_dir *dir)
 {
-  WEIR_TRY(weir_run_dir_open(cli, config, outputs));
+  WEIR_TRY(weir_run_dir_begin(cli, config, owner, dir));
   weir_event("start", WEIR_TEXT("program", "physio_stream"), WEIR_TEXT("verb", cli->verb),
              WEIR_INT("seed", cfg->seed));
   return WEIR_OK;
 }
 
-weir_status ps_start(const weir_cli *cli, const char *const *outputs, ps_cfg *cfg,
-                     weir_config **config)
+weir_status ps_start(const weir_cli *cli, const char *owner, ps_cfg *cfg, weir_config **config)
 {
-  WEIR_TRY(ps_configure(cli, cfg, config));
-  const weir_status status = ps_begin(cli, outputs, cfg, *config);
+  weir_status status = WEIR_OK;
+  weir_run_dir dir;
 
+  WEIR_TRY(ps_configure(cli, cfg, config));
+  WEIR_TRY_GOTO(ps_begin(cli, owner, cfg, *config, &dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+done:
   if (status != WEIR_OK) {
     weir_config_destroy(config);
   }

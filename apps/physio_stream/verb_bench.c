@@ -173,12 +173,11 @@ static weir_status perform(const weir_cli *cli, bench *b)
 
 weir_status ps_verb_bench(const weir_cli *cli)
 {
-  static const char *const outputs[] = {"bench.csv", NULL};
   weir_config *config = NULL;
   ps_cfg cfg;
   bench b = {.cfg = &cfg};
 
-  WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
+  WEIR_TRY(ps_start(cli, "bench", &cfg, &config));
   const weir_status status = perform(cli, &b);
 
   ps_pipeline_destroy(&b.pipeline);

@@ -127,12 +127,12 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
 
 weir_status ps_verb_convert(const weir_cli *cli)
 {
-  static const char *const outputs[] = {NULL}; /* the folder may be that of records */
   weir_config *config = NULL;
   weir_record *r = NULL;
   ps_cfg cfg;
 
-  WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
+  /* No owner: the folder may be that of records, each converted by a run of its own. */
+  WEIR_TRY(ps_start(cli, NULL, &cfg, &config));
   const char *source = cfg.input.record[0] != 0 ? cfg.input.record : cfg.input.csv;
   weir_status status = WEIR_OK;
 

@@ -314,20 +314,11 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
 
 weir_status ps_verb_eval(const weir_cli *cli)
 {
-  static const char *const outputs[] = {"scores.csv",
-                                        "hrv.csv",
-                                        "errors.csv",
-                                        "report.html",
-                                        "figures/error_*",
-                                        "figures/tachogram_*",
-                                        "figures/poincare_*",
-                                        "figures/spectrum_*",
-                                        NULL};
   weir_config *config = NULL;
   session e = {0};
   ps_cfg cfg;
 
-  WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
+  WEIR_TRY(ps_start(cli, "eval", &cfg, &config));
   const weir_status status = eval(cli, &cfg, &e);
 
   weir_cells_fini(&e.cells);

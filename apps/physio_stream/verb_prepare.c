@@ -205,15 +205,11 @@ static weir_status prepare(const weir_cli *cli, const ps_cfg *cfg, files *f)
 
 weir_status ps_verb_prepare(const weir_cli *cli)
 {
-  static const char *const outputs[] = {
-      PS_SYNTH_NAME ".hea", PS_SYNTH_NAME ".dat", PS_SYNTH_NAME ".atr",
-      PS_SYNTH_NAME ".abp", "waves.csv",          "defects.csv",
-      "abp_beats.csv",      "abp_onsets.csv",     NULL};
   weir_config *config = NULL;
   ps_cfg cfg;
   files f = {.opts = &cfg.ecgsyn};
 
-  WEIR_TRY(ps_start(cli, outputs, &cfg, &config));
+  WEIR_TRY(ps_start(cli, "prepare", &cfg, &config));
   const weir_status status = prepare(cli, &cfg, &f);
 
   close_files(&f);

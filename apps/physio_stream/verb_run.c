@@ -4,58 +4,30 @@
 #include <string.h>
 #include "base/weir_file.h"
 #include "base/weir_log.h"
-#include "query/files.h"
 #include "query_verbs.h"
 #include "run_beats.h"
 #include "verbs.h"
 
-/* What a run may have written, and what the query of this one will write. */
-enum { MOST_OUTPUTS = 16 + 2 * WEIR_QUERY_COLUMNS };
-typedef struct written {
-  const char *pattern[MOST_OUTPUTS];
-  char own[2 * WEIR_QUERY_COLUMNS][4 * WEIR_QUERY_NAME];
-} written;
-
-static void list_outputs(const ps_query_cfg *query, written *w)
+/* Rank 0 makes the folder and its log; the others log beside it, in run-rankN.jsonl. Recordings
+ * side by side accept the folder here, one alone when it has results. */
+static weir_status begin_first(const ps_one *one, ps_one_fn check)
 {
-  static const char *const always[] = {
-      "*.qrs",       "beats.csv",   "beats.nc",       "features.nc",    "results.nc",
-      "report.html", "records.csv", "figures/?*.svg", "figures/?*.csv", "run-rank?*.jsonl"};
-  const ps_query_output *outputs = query->outputs.items;
-  int n = 0, own = 0;
-
-  for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-    w->pattern[n++] = always[i];
-  }
-  for (int64_t i = 0; i < query->outputs.count; i++) {
-    char *name = w->own[own++];
-
-    ps_query_file_name(&outputs[i], "*", name, sizeof w->own[0]);
-    w->pattern[n++] = name;
-    if (outputs[i].format == PS_QUERY_WFDB) {
-      char *data = w->own[own++];
-
-      memcpy(data, name, sizeof w->own[0]);
-      memcpy(data + strcspn(data, "."), ".dat", sizeof ".dat");
-      w->pattern[n++] = data;
-    }
-  }
-  w->pattern[n] = NULL;
+  WEIR_TRY(ps_begin(one->cli, "run", one->cfg, one->config, one->dir));
+  return one->cfg->input.records.count > 0 ? ps_records_accept(one, check) : WEIR_OK;
 }
 
-/* Rank 0 makes the folder and its log; the others log beside it, in run-rankN.jsonl. */
-static weir_status begin(const ps_one *one, const char *const *outputs)
+static weir_status begin(const ps_one *one, ps_one_fn check)
 {
   const int rank = weir_comm_rank(one->comm);
   char name[64], path[PS_PATH];
 
-  const weir_status first =
-      rank == 0 ? ps_begin(one->cli, outputs, one->cfg, one->config) : WEIR_OK;
+  const weir_status first = rank == 0 ? begin_first(one, check) : WEIR_OK;
   WEIR_TRY(weir_comm_agree(one->comm, first));
   if (rank > 0) {
     (void)snprintf(name, sizeof name, "run-rank%d.jsonl", rank);
     WEIR_TRY(weir_path_join(one->cli->out, name, path, sizeof path));
     WEIR_TRY(weir_events_open(path));
+    weir_event("outputs", WEIR_TEXT("of", "run"));
   }
   return WEIR_OK;
 }
@@ -64,7 +36,6 @@ static weir_status run_any(const ps_one *one)
 {
   const ps_cfg *cfg = one->cfg;
   const bool query = ps_query_is_set(&cfg->query);
-  written outputs;
 
   if (cfg->input.records.count > 0 && cfg->output.features && !query) {
     return weir_fail(WEIR_ERR_CONFIG, "output.features is for one recording at a time");
@@ -74,18 +45,35 @@ static weir_status run_any(const ps_one *one)
                      "%d ranks divide the recordings of input.records, and this run has one",
                      weir_comm_size(one->comm));
   }
-  list_outputs(&cfg->query, &outputs);
-  WEIR_TRY(weir_comm_agree(one->comm, begin(one, outputs.pattern)));
+  WEIR_TRY(weir_comm_agree(one->comm, begin(one, query ? ps_query_check : ps_beats_check)));
   if (cfg->input.records.count > 0) {
-    return ps_records_run(one, outputs.pattern, query ? ps_query_run_one : ps_beats_run);
+    return ps_records_run(one, query ? ps_query_run_one : ps_beats_run);
   }
   return query ? ps_query_run_one(one) : ps_beats_run(one);
+}
+
+/* What stands after a run that failed before it had results; a stop is told in one line. */
+static weir_status tell_kept(const ps_one *one, weir_status status)
+{
+  const bool earlier = weir_run_dir_abandon(one->dir);
+  char why[1024];
+
+  if (status == WEIR_ERR_STOPPED && one->cfg->input.records.count == 0) {
+    (void)snprintf(why, sizeof why, "%s", weir_last_message());
+    return weir_fail(status, "stopped by the user (%s): %s; the same command may be run again", why,
+                     earlier ? "the earlier results are kept" : "no result was written");
+  }
+  if (earlier) {
+    weir_info("run", "the earlier results in %s stand as they were", one->cli->out);
+  }
+  return status;
 }
 
 static weir_status run_on(weir_comm *comm, const weir_cli *cli)
 {
   weir_config *config = NULL;
   weir_status status = WEIR_OK;
+  weir_run_dir dir = {0};
   ps_cfg cfg;
 
   if (weir_comm_rank(comm) > 0 && cli->log == WEIR_LOG_INFO) {
@@ -93,9 +81,12 @@ static weir_status run_on(weir_comm *comm, const weir_cli *cli)
   }
   status = ps_configure(cli, &cfg, &config);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
-  const ps_one one = {.cli = cli, .cfg = &cfg, .config = config, .comm = comm};
+  const ps_one one = {.cli = cli, .cfg = &cfg, .config = config, .comm = comm, .dir = &dir};
 
-  WEIR_TRY_GOTO(run_any(&one), done);
+  status = run_any(&one);
+  if (status != WEIR_OK) {
+    status = tell_kept(&one, status);
+  }
 done:
   weir_config_destroy(&config);
   return status;

@@ -287,7 +287,7 @@ done:
 typedef struct part {
   const char *name;
   weir_status (*run)(const site *s);
-  const char *outputs[6];
+  const char *owner;
 } part;
 
 static weir_status run_part(const weir_cli *cli, const part *p)
@@ -295,6 +295,7 @@ static weir_status run_part(const weir_cli *cli, const part *p)
   weir_config *config = NULL;
   ps_cfg cfg;
   const site s = {cli, &cfg};
+  weir_run_dir dir;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(ps_configure(cli, &cfg, &config));
@@ -302,7 +303,8 @@ static weir_status run_part(const weir_cli *cli, const part *p)
   const bool writes = p->run != run_eval || cfg.site.approve;
 
   if (writes) {
-    WEIR_TRY_GOTO(ps_begin(cli, p->outputs, &cfg, config), done);
+    WEIR_TRY_GOTO(ps_begin(cli, p->owner, &cfg, config, &dir), done);
+    WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
   }
   WEIR_TRY_GOTO(p->run(&s), done);
   if (writes) {
@@ -316,11 +318,9 @@ done:
 weir_status ps_verb_site(const weir_cli *cli)
 {
   static const part parts[] = {
-      {"prepare", run_prepare, {"RECORDS", "r?*.hea", "r?*.dat", "r?*.atr", NULL}},
-      {"check", run_check, {"check.csv", NULL}},
-      {"stats", run_stats, {"stats.csv", NULL}},
-      {"eval", run_eval, {"site_report.jsonl", NULL}},
-      {"merge", run_merge, {"merged.csv", NULL}},
+      {"prepare", run_prepare, "site prepare"}, {"check", run_check, "site check"},
+      {"stats", run_stats, "site stats"},       {"eval", run_eval, "site eval"},
+      {"merge", run_merge, "site merge"},
   };
 
   size_t i = 0;

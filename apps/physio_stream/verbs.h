@@ -2,6 +2,7 @@
 #ifndef PS_VERBS_H
 #define PS_VERBS_H
 #include "conf/weir_cli.h"
+#include "conf/weir_rundir.h"
 #include "options.h"
 
 weir_status ps_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
@@ -17,13 +18,11 @@ weir_status ps_verb_describe(const weir_cli *cli) WEIR_CHECKED;
  * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
  * destroy. */
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* The folder --out with run.jsonl open and resolved.yaml written. `outputs`: what the verb itself
- * writes (patterns, NULL at the end), which --overwrite removes; files of other verbs stay, for
- * they may be its input. */
-weir_status ps_begin(const weir_cli *cli, const char *const *outputs, const ps_cfg *cfg,
-                     const weir_config *config) WEIR_CHECKED;
-/* ps_configure, then ps_begin. */
-weir_status ps_start(const weir_cli *cli, const char *const *outputs, ps_cfg *cfg,
+/* weir_run_dir_begin for --out, and the event of the start. */
+weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
+                     const weir_config *config, weir_run_dir *dir) WEIR_CHECKED;
+/* ps_configure, ps_begin, and weir_run_dir_accept at once. */
+weir_status ps_start(const weir_cli *cli, const char *owner, ps_cfg *cfg,
                      weir_config **config) WEIR_CHECKED;
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status ps_write_provenance(const weir_cli *cli, const ps_cfg *cfg, const char *const *inputs,

@@ -15,6 +15,10 @@ void base_json_real(FILE *out, double value);
 /* Stream of an open writer. Borrowed. */
 FILE *base_writer_stream(weir_writer *w);
 
+/* Notes in the open event file that this program makes `path`, as an event "file" with its name
+ * relative to the folder of the event file; nothing where it lies elsewhere. */
+void base_event_file(const char *path);
+
 /* SHA-256 piece by piece, for files larger than memory. */
 typedef struct base_sha256 {
   uint32_t hash[8];

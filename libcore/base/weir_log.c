@@ -2,6 +2,7 @@
 #include "base/weir_log.h"
 
 #include <stdarg.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,8 @@ static struct {
   void *context;
   FILE *events;
   double events_start;
-  atomic_bool progress_open; /* a progress line without its line end stands on the terminal */
+  char events_folder[PATH_MAX]; /* with its last slash; "": the working folder */
+  atomic_bool progress_open;    /* a progress line without its line end stands on the terminal */
 } log_state = {.level = WEIR_LOG_INFO};
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
@@ -93,6 +95,10 @@ weir_status weir_events_open(const char *path)
   if (file == NULL) {
     return weir_fail(WEIR_ERR_DATA, "%s: cannot create the event file: %m", path);
   }
+  const char *slash = strrchr(path, '/');
+
+  (void)snprintf(log_state.events_folder, sizeof log_state.events_folder, "%.*s",
+                 slash == NULL ? 0 : (int)(slash - path) + 1, path);
   log_state.events = file;
   log_state.events_start = weir_clock();
   return WEIR_OK;
@@ -149,6 +155,16 @@ void weir_event_fields(const char *name, const weir_field *fields, int n)
   fputs("}\n", out);
   fflush(out);
   funlockfile(out);
+}
+
+void base_event_file(const char *path)
+{
+  const size_t n = strlen(log_state.events_folder);
+
+  if (log_state.events != NULL && strncmp(path, log_state.events_folder, n) == 0 &&
+      path[n] != '/') {
+    weir_event("file", WEIR_TEXT("name", path + n));
+  }
 }
 
 /* State of one progress line; a new `what` or a smaller `done` starts another. */

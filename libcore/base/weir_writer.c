@@ -101,6 +101,7 @@ weir_status weir_writer_open(const char *path, weir_writer **out)
     status = weir_fail(WEIR_ERR_DATA, "%s: is already being written", path);
     goto failed;
   }
+  base_event_file(w->unfinished);
   WEIR_TRY_GOTO(open_stream(w), listed);
   *out = w;
   return WEIR_OK;
@@ -181,8 +182,11 @@ weir_status weir_writer_commit(weir_writer **writer)
     status = write_failed(w);
   } else if (failed_before) {
     status = weir_fail(WEIR_ERR_DATA, "%s: an earlier write to this file failed", w->path);
-  } else if (!sync_path(w->unfinished, 0) || rename(w->unfinished, w->path) != 0) {
+  } else if (!sync_path(w->unfinished, 0)) {
     status = write_failed(w);
+  } else {
+    base_event_file(w->path); /* first: a file that stands is always noted */
+    status = rename(w->unfinished, w->path) == 0 ? WEIR_OK : write_failed(w);
   }
   w->stream = NULL;
   if (status == WEIR_OK) {

@@ -432,10 +432,16 @@ static weir_status perform(const parsed *p, FILE *out)
   return check_output(out);
 }
 
-/* Where the program stood says nothing to a person whose configuration or input is wrong. */
+/* Where the program stood says nothing to a person whose configuration or input is wrong, who asks
+ * for what this build has not, or who stopped it, which is no failure. */
 static void print_failure(weir_status status, weir_log_level level, FILE *err)
 {
-  if ((status == WEIR_ERR_CONFIG || status == WEIR_ERR_DATA) && level != WEIR_LOG_DEBUG) {
+  const bool plain =
+      status == WEIR_ERR_CONFIG || status == WEIR_ERR_DATA || status == WEIR_ERR_UNSUPPORTED;
+
+  if (status == WEIR_ERR_STOPPED && level != WEIR_LOG_DEBUG) {
+    fprintf(err, "%s\n", weir_last_message());
+  } else if (plain && level != WEIR_LOG_DEBUG) {
     weir_print_failure(err);
   } else {
     weir_print_trace(err);

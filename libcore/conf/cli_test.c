@@ -229,23 +229,42 @@ static bool exists(const char *dir, const char *name)
   return weir_file_exists(path);
 }
 
+/* A run of `owner` begins in `out`, accepted where no results wait. */
+static weir_status begin(const char *out, bool overwrite, const char *owner, weir_run_dir *dir)
+{
+  static struct options options;
+  static weir_config *config;
+  static weir_cli cli;
+
+  cli = (weir_cli){.app = &app, .verb = "run", .out = out, .overwrite = overwrite};
+  weir_config_destroy(&config);
+  assert_ok(weir_cli_config(&cli, &options, &config));
+  const weir_status status = weir_run_dir_begin(&cli, config, owner, dir);
+
+  if (status != WEIR_OK || !dir->waits) {
+    weir_config_destroy(&config);
+  }
+  return status;
+}
+
 static void folder_with_entries_is_refused(void **state)
 {
   char dir[512], fresh[600], file[600];
+  weir_run_dir d;
 
   (void)state;
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(fresh, sizeof fresh, "%s/a/b", dir);
   (void)snprintf(file, sizeof file, "%s/plain", dir);
-  assert_ok(weir_run_dir_prepare(fresh, false, NULL));
-  assert_ok(weir_run_dir_prepare(fresh, false, NULL)); /* empty still */
-  touch(fresh, "x");
-  assert_int_equal(weir_run_dir_prepare(fresh, false, NULL), WEIR_ERR_CONFIG);
+  assert_ok(weir_dir_create(fresh));
+  assert_ok(begin(fresh, false, "run", &d)); /* empty still */
+  weir_events_close();
+  assert_int_equal(begin(fresh, false, "run", &d), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "--overwrite"));
   touch(dir, "plain");
-  assert_int_equal(weir_run_dir_prepare(file, true, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(begin(file, true, "run", &d), WEIR_ERR_CONFIG);
   (void)snprintf(file, sizeof file, "%s/plain/below", dir);
-  assert_int_equal(weir_run_dir_prepare(file, true, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(begin(file, true, "run", &d), WEIR_ERR_CONFIG);
   weir_check_rmdir(dir);
 }
 
@@ -267,62 +286,113 @@ static void folder_of_a_failed_run_is_taken_again(void **state)
   static const char failed[] = "{\"event\": \"start\", \"time_s\": 0}\n"
                                "{\"event\": \"failed\", \"time_s\": 1, \"status\": 3}\n";
   char dir[512];
+  weir_run_dir d;
 
   (void)state;
   weir_check_mkdir(dir, sizeof dir);
   touch(dir, "resolved.yaml");
   write_log(dir, start); /* perhaps still running */
-  assert_int_equal(weir_run_dir_prepare(dir, false, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(begin(dir, false, "run", &d), WEIR_ERR_CONFIG);
   write_log(dir, failed);
-  assert_ok(weir_run_dir_prepare(dir, false, NULL));
-  assert_false(exists(dir, "run.jsonl") || exists(dir, "resolved.yaml"));
+  touch(dir, "run-rank1.jsonl");
+  assert_ok(begin(dir, false, "run", &d));
+  weir_events_close();
+  assert_false(d.waits || exists(dir, "run-rank1.jsonl"));
   write_log(dir, failed);
   touch(dir, "beats.csv"); /* a result, or a file of the user */
-  assert_int_equal(weir_run_dir_prepare(dir, false, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(begin(dir, false, "run", &d), WEIR_ERR_CONFIG);
   assert_true(exists(dir, "run.jsonl"));
   weir_check_rmdir(dir);
 }
 
-static void overwrite_removes_only_what_a_run_wrote(void **state)
+static void write_result(const char *dir, const char *name)
 {
-  static const char *const known[] = {"*.qrs", "scores.csv", "figures/*.svg", "away/*.svg", NULL};
-  char dir[512], figures[600], away[600], other[600];
+  char path[1024];
+  weir_writer *w = NULL;
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  assert_ok(weir_writer_open(path, &w));
+  assert_ok(weir_writer_printf(w, "x"));
+  assert_ok(weir_writer_commit(&w));
+}
+
+/* A run that leaves a result at the top and one in a folder. */
+static void run_once(const char *out)
+{
+  char folder[700];
+  weir_run_dir d;
+
+  assert_ok(begin(out, false, "run", &d));
+  (void)snprintf(folder, sizeof folder, "%s/figures", out);
+  assert_ok(weir_dir_create(folder));
+  write_result(out, "100.c");
+  write_result(out, "figures/a.svg");
+  weir_events_close();
+}
+
+static void overwrite_removes_what_the_earlier_run_noted(void **state)
+{
+  char dir[512], out[600];
+  weir_run_dir d;
 
   (void)state;
   weir_check_mkdir(dir, sizeof dir);
-  (void)snprintf(figures, sizeof figures, "%s/run/figures", dir);
-  (void)snprintf(away, sizeof away, "%s/run/away", dir);
-  (void)snprintf(other, sizeof other, "%s/other", dir);
-  assert_ok(weir_dir_create(figures));
-  assert_ok(weir_dir_create(other));
-  touch(other, "kept.svg");
-  assert_int_equal(symlink(other, away), 0);
-  char run_dir[600];
-  (void)snprintf(run_dir, sizeof run_dir, "%s/run", dir);
-  static const char *const ours[] = {"100.qrs", "100.qrs.tmp-12", "scores.csv", "figures/a.svg",
-                                     "provenance.json"};
-  static const char *const foreign[] = {"notes.txt", ".hidden.qrs", "scores.csv.bak",
-                                        "100.qrs.tmp-x"};
-  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-    touch(run_dir, ours[i]);
-  }
-  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-    touch(run_dir, foreign[i]);
-  }
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  run_once(out);
+  touch(out, "mine.c");
+  assert_ok(begin(out, true, "score", &d)); /* of another kind: perhaps input of this one */
+  assert_true(weir_run_dir_abandon(&d));
+  weir_events_close();
+  assert_ok(begin(out, true, "run", &d));
+  assert_true(d.waits && exists(out, "100.c")); /* nothing goes before the run is accepted */
+  assert_true(weir_run_dir_abandon(&d));
+  weir_events_close();
+  assert_true(exists(out, "100.c") && exists(out, "run.jsonl") && exists(out, "resolved.yaml"));
+  assert_ok(begin(out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  assert_false(weir_run_dir_abandon(&d));
+  weir_events_close();
+  assert_false(exists(out, "100.c") || exists(out, "figures"));
+  assert_true(exists(out, "mine.c") && exists(out, "run.jsonl"));
+  weir_check_rmdir(dir);
+}
 
-  assert_ok(weir_run_dir_prepare(run_dir, true, known)); /* not known to be a run: all stays */
-  assert_true(exists(run_dir, "100.qrs"));
-  touch(run_dir, "run.jsonl");
-  assert_ok(weir_run_dir_prepare(run_dir, true, known));
-  assert_false(exists(run_dir, "run.jsonl"));
-  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-    assert_false(exists(run_dir, ours[i]));
-  }
-  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-    assert_true(exists(run_dir, foreign[i]));
-  }
-  assert_false(exists(run_dir, "figures"));
-  assert_true(exists(other, "kept.svg")); /* a link is not followed */
+static void a_log_that_names_other_places_removes_nothing_there(void **state)
+{
+  char dir[512], out[600], other[600], link[700], log[4096];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  (void)snprintf(other, sizeof other, "%s/other", dir);
+  (void)snprintf(link, sizeof link, "%s/away", out);
+  assert_ok(weir_dir_create(out));
+  assert_ok(weir_dir_create(other));
+  touch(other, "kept");
+  assert_int_equal(symlink(other, link), 0);
+  (void)snprintf(log, sizeof log,
+                 "{\"event\": \"outputs\", \"of\": \"run\"}\n"
+                 "{\"event\": \"file\", \"name\": \"../other/kept\"}\n"
+                 "{\"event\": \"file\", \"name\": \"%s/kept\"}\n"
+                 "{\"event\": \"file\", \"name\": \"away/kept\"}\n"
+                 "{\"event\": \"file\", \"name\": \"away\"}\n"
+                 "{\"event\": \"file\", \"name\": \"..\"}\n"
+                 "{\"event\": \"file\", \"name\": \"gone/at/all\"}\n",
+                 other);
+  write_log(out, log);
+  assert_ok(begin(out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  weir_events_close();
+  assert_true(exists(other, "kept"));
+  assert_true(exists(out, "away"));
+  /* A run that noted nothing, of an earlier version: only logs and configuration are known. */
+  write_log(out, "{\"event\": \"start\"}\n");
+  touch(out, "100.qrs");
+  assert_ok(begin(out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  weir_events_close();
+  assert_true(exists(out, "100.qrs"));
   weir_check_rmdir(dir);
 }
 
@@ -337,16 +407,16 @@ static void open_writes_events_and_configuration(void **state)
   (void)snprintf(out, sizeof out, "%s/out", dir);
   weir_cli cli = {.app = &app, .verb = "run"};
   assert_ok(weir_cli_config(&cli, &options, &config));
-  assert_int_equal(weir_run_dir_open(&cli, config, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_run_dir_open(&cli, config, "run"), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "--out DIR"));
   cli.out = out;
-  assert_ok(weir_run_dir_open(&cli, config, NULL));
+  assert_ok(weir_run_dir_open(&cli, config, "run"));
   weir_events_close();
   assert_true(exists(out, "run.jsonl"));
   assert_true(exists(out, "resolved.yaml"));
-  assert_int_equal(weir_run_dir_open(&cli, config, NULL), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_run_dir_open(&cli, config, "run"), WEIR_ERR_CONFIG);
   cli.overwrite = true;
-  assert_ok(weir_run_dir_open(&cli, config, NULL));
+  assert_ok(weir_run_dir_open(&cli, config, "run"));
   weir_events_close();
   weir_config_destroy(&config);
   weir_check_rmdir(dir);
@@ -419,7 +489,8 @@ int main(void)
       cmocka_unit_test(status_of_the_verb_is_the_exit_status),
       cmocka_unit_test(folder_with_entries_is_refused),
       cmocka_unit_test(folder_of_a_failed_run_is_taken_again),
-      cmocka_unit_test(overwrite_removes_only_what_a_run_wrote),
+      cmocka_unit_test(overwrite_removes_what_the_earlier_run_noted),
+      cmocka_unit_test(a_log_that_names_other_places_removes_nothing_there),
       cmocka_unit_test(open_writes_events_and_configuration),
       cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(full_output_is_a_failure),

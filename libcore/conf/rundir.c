@@ -12,76 +12,136 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const always_known[] = {"run.jsonl", "resolved.yaml", "provenance.json", NULL};
-
-/* `name` matches the pattern, or is the unfinished file of a name that does. */
-static bool matches(const char *pattern, const char *name)
+/* What every run writes at the top of its folder: its logs, and what they do not note. */
+static bool is_log(const char *name)
 {
-  char unfinished[NAME_MAX + 1];
-
-  if (fnmatch(pattern, name, FNM_PERIOD) == 0) {
-    return true;
-  }
-  const int n = snprintf(unfinished, sizeof unfinished, "%s.tmp-[0-9]*", pattern);
-  return n > 0 && n < (int)sizeof unfinished && fnmatch(unfinished, name, FNM_PERIOD) == 0;
+  return strcmp(name, "run.jsonl") == 0 || fnmatch("run-rank[0-9]*.jsonl", name, 0) == 0 ||
+         fnmatch("run.jsonl.tmp-[0-9]*", name, 0) == 0;
 }
 
-/* Removes what matches in an open folder, which is closed. A symbolic link is removed, not
- * followed. */
-static weir_status remove_matches(int fd, const char *path, const char *pattern)
+/* Removes the file of the plain relative `name` below an open folder, then the folders on its way
+ * that are empty. A link is neither followed nor removed. */
+static weir_status remove_below(int fd, const char *name)
 {
-  DIR *dir = fdopendir(fd);
-  const struct dirent *entry;
-  weir_status status = WEIR_OK;
+  const char *slash = strchr(name, '/');
+  char folder[NAME_MAX + 1];
+  struct stat info;
 
-  if (dir == NULL) {
-    status = weir_fail(WEIR_ERR_CONFIG, "%s: the folder cannot be read: %s", path, strerror(errno));
-    close(fd);
-    return status;
-  }
-  while (status == WEIR_OK && (entry = readdir(dir)) != NULL) {
-    if (matches(pattern, entry->d_name) && unlinkat(fd, entry->d_name, 0) != 0 && errno != ENOENT) {
-      status = weir_fail(WEIR_ERR_CONFIG, "%s/%s of an earlier run cannot be removed: %s", path,
-                         entry->d_name, strerror(errno));
+  if (slash == NULL) {
+    if (fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+        unlinkat(fd, name, 0) != 0 && errno != ENOENT) {
+      return weir_fail(WEIR_ERR_CONFIG, "%s of an earlier run cannot be removed: %s", name,
+                       strerror(errno));
     }
+    return WEIR_OK;
   }
-  closedir(dir);
+  const int n = snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
+  if (n <= 0 || n >= (int)sizeof folder || strcmp(folder, ".") == 0 || strcmp(folder, "..") == 0) {
+    return WEIR_OK; /* no name that a run notes */
+  }
+  const int below = openat(fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (below < 0) { /* absent, or a link that leads elsewhere: nothing of ours lies there */
+    return WEIR_OK;
+  }
+  const weir_status status = remove_below(below, slash + 1);
+
+  close(below);
+  (void)unlinkat(fd, folder, AT_REMOVEDIR);
   return status;
 }
 
-/* One pattern, "leaf" or "folder/leaf"; the folder goes too once it is empty. */
-static weir_status remove_known(const char *path, const char *pattern)
+/* The text behind `key` in a line of a log; NULL where it is absent or escaped, which no name of a
+ * run needs. Cuts the line. */
+static char *text_of(char *line, const char *key)
 {
-  const char *slash = strchr(pattern, '/');
-  char folder[PATH_MAX];
+  char *text = strstr(line, key);
+  char *end = text == NULL ? NULL : strchr(text + strlen(key), '"');
 
-  if (slash == NULL) {
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (end == NULL) {
+    return NULL;
+  }
+  *end = 0;
+  text += strlen(key);
+  return strchr(text, '\\') == NULL ? text : NULL;
+}
 
-    if (fd < 0) {
-      return weir_fail(WEIR_ERR_CONFIG, "%s: the folder cannot be read: %s", path, strerror(errno));
+/* Removes what one log notes, where the run was one of `owner`. */
+static weir_status remove_noted(int fd, FILE *log, const char *owner, bool *noted)
+{
+  static const char file[] = "{\"event\": \"file\"", outputs[] = "{\"event\": \"outputs\"";
+  char line[PATH_MAX + 256];
+  bool at_start = true, ours = false;
+
+  while (fgets(line, sizeof line, log) != NULL) {
+    const bool whole = at_start && strchr(line, '\n') != NULL;
+
+    at_start = strchr(line, '\n') != NULL;
+    if (whole && strncmp(line, outputs, sizeof outputs - 1) == 0) {
+      const char *of = text_of(line, "\"of\": \"");
+
+      *noted = true;
+      ours = of != NULL && of[0] != 0 && strcmp(of, owner) == 0;
+    } else if (whole && ours && strncmp(line, file, sizeof file - 1) == 0) {
+      const char *name = text_of(line, "\"name\": \"");
+
+      WEIR_TRY(name == NULL ? WEIR_OK : remove_below(fd, name));
     }
-    return remove_matches(fd, path, pattern);
   }
-  const int n = snprintf(folder, sizeof folder, "%s/%.*s", path, (int)(slash - pattern), pattern);
-  if (n < 0 || n >= (int)sizeof folder) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: the name of the folder is too long", path);
-  }
-  const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) { /* absent, or a link that leads elsewhere: nothing of ours lies there */
-    return WEIR_OK;
-  }
-  WEIR_TRY(remove_matches(fd, folder, slash + 1));
-  (void)rmdir(folder);
   return WEIR_OK;
 }
 
-static weir_status remove_all(const char *path, const char *const *known)
+static weir_status remove_log(int fd, const char *name, const char *owner, bool *noted)
 {
-  for (int i = 0; known != NULL && known[i] != NULL; i++) {
-    WEIR_TRY(remove_known(path, known[i]));
+  const int file = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  FILE *log = file < 0 ? NULL : fdopen(file, "r");
+  weir_status status = WEIR_OK;
+
+  if (log == NULL) {
+    if (file >= 0) {
+      close(file);
+    }
+    return WEIR_OK;
+  }
+  status = remove_noted(fd, log, owner, noted);
+  (void)fclose(log);
+  WEIR_TRY(status);
+  return remove_below(fd, name);
+}
+
+/* All logs in the folder but `kept`, that of this run, with what they note. */
+static weir_status remove_logs(DIR *dir, const char *kept, const char *owner, bool *noted)
+{
+  const struct dirent *entry;
+
+  while ((entry = readdir(dir)) != NULL) {
+    if (is_log(entry->d_name) && strcmp(entry->d_name, kept) != 0) {
+      WEIR_TRY(remove_log(dirfd(dir), entry->d_name, owner, noted));
+    }
   }
   return WEIR_OK;
+}
+
+static weir_status remove_earlier(const char *path, const char *kept, const char *owner)
+{
+  DIR *dir = opendir(path);
+  bool noted = false;
+
+  if (dir == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: the folder cannot be read: %s", path, strerror(errno));
+  }
+  weir_status status = WEIR_OK;
+  WEIR_TRY_GOTO(remove_logs(dir, kept, owner, &noted), done);
+  WEIR_TRY_GOTO(remove_below(dirfd(dir), "resolved.yaml"), done);
+  WEIR_TRY_GOTO(remove_below(dirfd(dir), "provenance.json"), done);
+  if (!noted) {
+    weir_warn("conf",
+              "%s: the earlier run did not note its files: they stay, except where this run "
+              "writes the same names",
+              path);
+  }
+done:
+  closedir(dir);
+  return status;
 }
 
 static bool holds(const char *path, const char *name)
@@ -124,7 +184,7 @@ static bool holds_no_result(const char *path)
   while (none && (entry = readdir(dir)) != NULL) {
     const char *const name = entry->d_name;
 
-    none = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "run.jsonl") == 0 ||
+    none = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_log(name) ||
            strcmp(name, "resolved.yaml") == 0;
   }
   if (dir != NULL) {
@@ -133,49 +193,95 @@ static bool holds_no_result(const char *path)
   return none && log_ends_in_failure(path);
 }
 
-weir_status weir_run_dir_prepare(const char *path, bool overwrite, const char *const *known)
+/* The folder may be used; *taken: it holds files already, *held: perhaps results too. */
+static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
 {
+  const char *path = cli->out;
   struct stat info;
 
   if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: a file has this name; choose another --out", path);
   }
-  if (!weir_dir_has_entries(path)) {
-    if (weir_dir_create(path) != WEIR_OK) {
-      char reason[512];
+  *taken = weir_dir_has_entries(path);
+  *held = *taken && !holds_no_result(path);
+  if (!*taken && weir_dir_create(path) != WEIR_OK) {
+    char reason[512];
 
-      (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
-      return weir_fail(WEIR_ERR_CONFIG, "--out: %s", reason);
-    }
-    return WEIR_OK;
+    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+    return weir_fail(WEIR_ERR_CONFIG, "--out: %s", reason);
   }
-  if (!overwrite && !holds_no_result(path)) {
+  if (*held && !cli->overwrite) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "%s: the output folder is not empty; choose another --out, or give --overwrite "
         "to replace an earlier run",
         path);
   }
-  if (holds(path, "run.jsonl") || holds(path, "resolved.yaml")) {
-    WEIR_TRY(remove_all(path, known));
-    WEIR_TRY(remove_all(path, always_known));
-  }
   return WEIR_OK;
 }
 
-weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config,
-                              const char *const *known)
+weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, const char *owner,
+                               weir_run_dir *dir)
 {
   char file[PATH_MAX];
+  bool taken = false, held = false;
 
+  *dir = (weir_run_dir){.cli = cli, .config = config, .owner = owner == NULL ? "" : owner};
   if (cli->out == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s %s: give the folder of the results with --out DIR",
                      cli->app->name, cli->verb);
   }
-  WEIR_TRY(weir_run_dir_prepare(cli->out, cli->overwrite, known));
-  WEIR_TRY(weir_path_join(cli->out, "run.jsonl", file, sizeof file));
+  WEIR_TRY(prepare(cli, &taken, &held));
+  (void)snprintf(dir->log, sizeof dir->log, "run.jsonl.tmp-%ld", (long)getpid());
+  WEIR_TRY(weir_path_join(cli->out, dir->log, file, sizeof file));
   WEIR_TRY(weir_events_open(file));
-  WEIR_TRY(weir_path_join(cli->out, "resolved.yaml", file, sizeof file));
-  WEIR_TRY(weir_config_write(config, file));
+  weir_event("outputs", WEIR_TEXT("of", dir->owner));
+  dir->waits = true;
+  dir->cleans = taken && holds(cli->out, "run.jsonl");
+  return held ? WEIR_OK : weir_run_dir_accept(dir);
+}
+
+weir_status weir_run_dir_accept(weir_run_dir *dir)
+{
+  char from[PATH_MAX], to[PATH_MAX];
+
+  if (dir == NULL || !dir->waits) {
+    return WEIR_OK;
+  }
+  dir->waits = false;
+  const char *out = dir->cli->out;
+  WEIR_TRY(weir_path_join(out, dir->log, from, sizeof from));
+  WEIR_TRY(weir_path_join(out, "run.jsonl", to, sizeof to));
+  const weir_status removed = dir->cleans ? remove_earlier(out, dir->log, dir->owner) : WEIR_OK;
+  /* Even then: what is left says why it is not whole. */
+  if (rename(from, to) != 0 && removed == WEIR_OK) {
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot be written: %s", to, strerror(errno));
+  }
+  WEIR_TRY(removed);
+  WEIR_TRY(weir_path_join(out, "resolved.yaml", to, sizeof to));
+  WEIR_TRY(weir_config_write(dir->config, to));
+  return WEIR_OK;
+}
+
+bool weir_run_dir_abandon(weir_run_dir *dir)
+{
+  char log[PATH_MAX];
+
+  if (!dir->waits) {
+    return false;
+  }
+  dir->waits = false;
+  if (snprintf(log, sizeof log, "%s/%s", dir->cli->out, dir->log) < (int)sizeof log) {
+    (void)unlink(log);
+  }
+  return true;
+}
+
+weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config, const char *owner)
+{
+  weir_run_dir dir;
+
+  WEIR_TRY(weir_run_dir_begin(cli, config, owner, &dir));
+  WEIR_TRY(weir_run_dir_accept(&dir));
   return WEIR_OK;
 }

@@ -10,20 +10,35 @@
 extern "C" {
 #endif
 
-/* Makes the folder `path` and its parents. A folder with entries is refused unless `overwrite`
- * or it holds only the log and the configuration of a run that failed; then, if it holds a
- * run.jsonl or resolved.yaml (so a run wrote it), what matches `known` is removed and everything
- * else stays. `known` (NULL at the end, or NULL for none) are shell patterns such as "scores.csv",
- * "*.qrs" or "figures/?*.svg", at most one folder deep; run.jsonl, resolved.yaml, provenance.json
- * and unfinished files of all these count as known. Fails: WEIR_ERR_CONFIG, naming the folder and
- * what to do; nothing is removed by a refusal. */
-weir_status weir_run_dir_prepare(const char *path, bool overwrite,
-                                 const char *const *known) WEIR_CHECKED;
-/* Prepares cli->out, opens its run.jsonl as the event file and writes resolved.yaml. Load the
- * configuration first: the folder is touched only when the configuration is right.
- * Fails: WEIR_ERR_CONFIG also where --out is missing; WEIR_ERR_DATA where a file cannot be made. */
+/* A folder that a run has begun in, until weir_run_dir_accept or weir_run_dir_abandon. Borrows all
+ * that it was given. */
+typedef struct weir_run_dir {
+  const weir_cli *cli;
+  const weir_config *config;
+  const char *owner;
+  char log[48];       /* name of the event file while the run is not accepted */
+  bool waits, cleans; /* not yet accepted; an earlier run's files are to go   */
+} weir_run_dir;
+
+/* Makes the folder cli->out and its parents and opens the event file. A folder with entries is
+ * refused unless --overwrite is given or it holds only logs and configuration of a run that failed.
+ * `owner` names what kind of results these are ("run", "site stats"; NULL: none are ever replaced):
+ * --overwrite removes what the log of an earlier run of the same owner notes as its files, then
+ * folders that are empty, and nothing else: files of other verbs may be the input of this one.
+ * Nothing of results is touched before weir_run_dir_accept; where there are none it is called here.
+ * Load the configuration first. Fails: WEIR_ERR_CONFIG, naming the folder and what to do, or where
+ * --out is missing; WEIR_ERR_DATA where a file cannot be made. */
+weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, const char *owner,
+                               weir_run_dir *dir) WEIR_CHECKED;
+/* The run has results to write: what it replaces goes, run.jsonl and resolved.yaml appear. Does
+ * nothing the second time and for NULL. Fails: WEIR_ERR_CONFIG where a file cannot be removed;
+ * WEIR_ERR_DATA. */
+weir_status weir_run_dir_accept(weir_run_dir *dir) WEIR_CHECKED;
+/* The run failed: true where it was not accepted, and the earlier results stand as they were. */
+bool weir_run_dir_abandon(weir_run_dir *dir);
+/* Begin and accept at once, for verbs that have read their input before, or write at once. */
 weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config,
-                              const char *const *known) WEIR_CHECKED;
+                              const char *owner) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/weir_file.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
@@ -119,6 +120,35 @@ static void one_that_fails_is_named_and_stops_no_other(void **state)
   free(table);
 }
 
+/* Without a result there is nothing to protect: the corrected command needs no other folder. */
+static void a_run_without_any_result_may_be_repeated(void **state)
+{
+  const char *out = in_scratch("all");
+  static const char header[] = "long 1 256 1000000000\nlong.dat 16 5000/mV\n";
+
+  assert_int_equal(program("run --set input.records=[%s,%s] --set input.signal=nothing --out %s",
+                           in_scratch("r/a"), in_scratch("r/b"), out),
+                   2);
+  assert_true(only_log(out));
+  weir_check_write(in_scratch("r/long.hea"), header, sizeof header - 1);
+  weir_check_write(in_scratch("r/long.dat"), "", 0);
+  assert_int_equal(truncate(in_scratch("r/long.dat"), 2000000000), 0); /* a hole */
+  assert_int_equal(program_under("timeout --preserve-status -s INT 1",
+                                 "run --set input.records=[%s] --out %s", in_scratch("r/long"),
+                                 out),
+                   9);
+  assert_non_null(strstr(printed(), "stopped by the user after 0 of 1 recordings"));
+  assert_null(strstr(printed(), ".c:"));
+  assert_true(only_log(out));
+  assert_int_equal(program("run --set input.records=[%s,%s] --out %s", in_scratch("r/a"),
+                           in_scratch("r/b"), out),
+                   0);
+  assert_int_equal(
+      program("run --overwrite --set input.records=[%s] --out %s", in_scratch("r/b"), out), 0);
+  assert_false(weir_file_exists(in_scratch("all/a"))); /* a recording of the earlier run */
+  assert_true(weir_file_exists(in_scratch("all/b/b.qrs")));
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
   static const char out[] = "a\n../r/b\n";
@@ -153,6 +183,7 @@ int main(void)
       TEST_AFTER(make_records, each_is_as_if_it_were_alone),
       TEST_AFTER(make_records, netcdf_records_are_read_side_by_side),
       TEST_AFTER(make_records, one_that_fails_is_named_and_stops_no_other),
+      TEST_AFTER(make_records, a_run_without_any_result_may_be_repeated),
       TEST_AFTER(make_records, what_cannot_be_is_refused),
   };
 

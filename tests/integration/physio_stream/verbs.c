@@ -281,6 +281,87 @@ static void a_folder_with_results_is_replaced_only_when_told(void **state)
   assert_int_equal(program("run " TINY), 2);
 }
 
+/* Results of a run go when the next one has its own, and not for a mistake. */
+static void a_run_that_fails_leaves_the_earlier_results(void **state)
+{
+  static const char *const mistakes[] = {
+      "--set input.record=/nowhere/x",
+      "--set input.record=%s --set input.signal=nothing",
+      "--set input.record=%s --set 'query.streams=[{name: e}]' "
+      "--set 'query.steps=[{name: b, from: [missing], do: shift}]' "
+      "--set 'query.outputs=[{stream: b}]'",
+      "--set input.records=[/nowhere/x,/nowhere/y]",
+      "--set input.records=[%s] --set input.signal=nothing",
+  };
+  const char *dir = in_scratch("b"), *log = in_scratch("b/run.jsonl");
+
+  assert_int_equal(program("prepare " TINY "--out %s", in_scratch("r")), 0);
+  assert_int_equal(program("run --set input.record=%s --out %s", in_scratch("r/ecgsyn"), dir), 0);
+  char *before = contents(log);
+
+  for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    char mistake[1024];
+    const char *at = strstr(mistakes[i], "%s");
+    const int n = at == NULL ? (int)strlen(mistakes[i]) : (int)(at - mistakes[i]);
+
+    (void)snprintf(mistake, sizeof mistake, "%.*s%s%s", n, mistakes[i],
+                   at == NULL ? "" : in_scratch("r/ecgsyn"), at == NULL ? "" : at + 2);
+    assert_int_not_equal(program("run --overwrite %s --out %s", mistake, dir), 0);
+    char *after = contents(log);
+
+    assert_string_equal(before, after);
+    free(after);
+    assert_true(weir_file_exists(in_scratch("b/ecgsyn.qrs")));
+    assert_true(weir_file_exists(in_scratch("b/figures/strip.svg")));
+    assert_non_null(strstr(printed(), "stand as they were"));
+  }
+  free(before);
+}
+
+static void overwriting_leaves_nothing_of_another_query(void **state)
+{
+  static const char query[] = "--set 'query.streams=[{name: %s}]' --set "
+                              "'query.outputs=[{stream: %s, format: csv}]'";
+  char one[256], two[256];
+
+  (void)snprintf(one, sizeof one, query, "c", "c");
+  (void)snprintf(two, sizeof two, query, "d", "d");
+  const char *dir = in_scratch("b");
+
+  assert_int_equal(program("run " TINY "%s --out %s", one, dir), 0);
+  weir_check_write(in_scratch("b/program.c"), "x", 1);
+  weir_check_write(in_scratch("b/mine.csv"), "x", 1);
+  assert_true(weir_file_exists(in_scratch("b/c.csv")));
+  assert_int_equal(program("run --overwrite " TINY "%s --out %s", two, dir), 0);
+  assert_true(weir_file_exists(in_scratch("b/d.csv")));
+  assert_false(weir_file_exists(in_scratch("b/c.csv")));
+  assert_true(weir_file_exists(in_scratch("b/program.c")));
+  assert_true(weir_file_exists(in_scratch("b/mine.csv")));
+  assert_int_equal(program("run --overwrite " TINY "--out %s", dir), 0);
+  assert_false(weir_file_exists(in_scratch("b/d.csv")));
+}
+
+static void a_stop_and_a_missing_device_are_told_without_a_stack(void **state)
+{
+  const char *const stop = "timeout --preserve-status -s INT 1";
+
+  assert_int_equal(program_under(stop, "run --set ecgsyn.duration=1e8 --out %s", in_scratch("b")),
+                   9);
+  assert_non_null(strstr(printed(), "stopped by the user"));
+  assert_non_null(strstr(printed(), "no result was written; the same command may be run again"));
+  assert_null(strstr(printed(), ".c:"));
+  assert_null(strstr(printed(), "error"));
+  assert_int_equal(program("run " TINY "--out %s", in_scratch("b")), 0);
+  assert_int_equal(
+      program_under(stop, "run --overwrite --set ecgsyn.duration=1e8 --out %s", in_scratch("b")),
+      9);
+  assert_non_null(strstr(printed(), "the earlier results are kept"));
+  assert_true(weir_file_exists(in_scratch("b/ecgsyn.qrs")));
+  assert_int_equal(program("run " TINY "--device cuda --out %s", in_scratch("c")), 7);
+  assert_non_null(strstr(printed(), "leave --device out"));
+  assert_null(strstr(printed(), ".c:"));
+}
+
 /* Input that an earlier verb wrote into the same folder is not a result to be replaced. */
 static void overwriting_spares_what_other_verbs_wrote(void **state)
 {
@@ -361,6 +442,9 @@ int main(void)
       TEST(words_that_are_no_verb_are_explained),
       TEST(shipped_configurations_run),
       TEST(a_folder_with_results_is_replaced_only_when_told),
+      TEST(a_run_that_fails_leaves_the_earlier_results),
+      TEST(overwriting_leaves_nothing_of_another_query),
+      TEST(a_stop_and_a_missing_device_are_told_without_a_stack),
       TEST(overwriting_spares_what_other_verbs_wrote),
       TEST(a_signal_stops_after_the_chunk_and_removes_results),
       TEST(no_compiler_gives_the_same_beats),
