@@ -188,6 +188,15 @@ static void refusals_say_what_to_do(void **state)
     assert_int_equal(status, cases[i].status);
     assert_non_null(strstr(printed(), cases[i].says));
   }
+  weir_check_write(in_scratch("uv.csv"), "A [uV],B [uV]\n1,2\n3,4\n", 22);
+  assert_int_equal(program("run --set input.csv=%s --set input.fs=100 --out %s",
+                           in_scratch("uv.csv"), in_scratch("uv")),
+                   2);
+  assert_non_null(strstr(printed(), "0 A (uV), 1 B (uV): --set input.signal=NAME"));
+  assert_int_equal(program("run --input - --set input.limit=2 --out %s < %s", in_scratch("junk"),
+                           in_scratch("uv.csv")),
+                   3);
+  assert_non_null(strstr(printed(), "input.limit says how many may be"));
 }
 
 /* 40 s at 100 Hz of which the first 10 are absent, and the rest has no beat. */
