@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/weir_provenance.h"
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
@@ -51,6 +52,13 @@ weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
   weir_event("start", WEIR_TEXT("program", "physio_stream"), WEIR_TEXT("verb", cli->verb),
              WEIR_INT("seed", cfg->seed));
   return WEIR_OK;
+}
+
+void ps_abandon(weir_run_dir *dir)
+{
+  if (weir_run_dir_abandon(dir)) {
+    weir_info(dir->cli->verb, "the earlier results in %s stand as they were", dir->cli->out);
+  }
 }
 
 weir_status ps_start(const weir_cli *cli, const char *owner, ps_cfg *cfg, weir_config **config)

@@ -285,7 +285,7 @@ static void report_score(const ps_scored *s)
              WEIR_REAL("rr_rms_s", ps_score_rr_error(&s->score)));
 }
 
-static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
+static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
 {
   WEIR_TRY(list_pairs(cfg, e));
   for (int64_t i = 0; i < e->n; i++) {
@@ -296,6 +296,7 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
     WEIR_TRY(evaluate(cfg, s, &e->rhythm));
   }
   WEIR_TRY(add_all(e->s, e->n, &e->cells));
+  WEIR_TRY(weir_run_dir_accept(dir));
   WEIR_TRY(weir_cells_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
   WEIR_TRY(weir_cells_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
   WEIR_TRY(write_errors(cli->out, e->s, e->n));
@@ -315,12 +316,18 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, session *e)
 weir_status ps_verb_eval(const weir_cli *cli)
 {
   weir_config *config = NULL;
+  weir_run_dir dir = {0};
+  weir_status status = WEIR_OK;
   session e = {0};
   ps_cfg cfg;
 
-  WEIR_TRY(ps_start(cli, "eval", &cfg, &config));
-  const weir_status status = eval(cli, &cfg, &e);
-
+  WEIR_TRY(ps_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(ps_begin(cli, "eval", &cfg, config, &dir), done);
+  WEIR_TRY_GOTO(eval(cli, &cfg, &dir, &e), done);
+done:
+  if (status != WEIR_OK) {
+    ps_abandon(&dir);
+  }
   weir_cells_fini(&e.cells);
   weir_cells_fini(&e.rhythm);
   for (int64_t i = 0; e.s != NULL && i < e.n; i++) {

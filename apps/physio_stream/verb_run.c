@@ -55,17 +55,15 @@ static weir_status run_any(const ps_one *one)
 /* What stands after a run that failed before it had results; a stop is told in one line. */
 static weir_status tell_kept(const ps_one *one, weir_status status)
 {
-  const bool earlier = weir_run_dir_abandon(one->dir);
   char why[1024];
 
   if (status == WEIR_ERR_STOPPED && one->cfg->input.records.count == 0) {
     (void)snprintf(why, sizeof why, "%s", weir_last_message());
     return weir_fail(status, "stopped by the user (%s): %s; the same command may be run again", why,
-                     earlier ? "the earlier results are kept" : "no result was written");
+                     weir_run_dir_abandon(one->dir) ? "the earlier results are kept"
+                                                    : "no result was written");
   }
-  if (earlier) {
-    weir_info("run", "the earlier results in %s stand as they were", one->cli->out);
-  }
+  ps_abandon(one->dir);
   return status;
 }
 

@@ -376,6 +376,13 @@ static void overwriting_spares_what_other_verbs_wrote(void **state)
                    0);
   assert_true(weir_file_exists(in_scratch("b/ecgsyn.dat")));
   assert_true(weir_file_exists(in_scratch("b/scores.csv")));
+  assert_int_not_equal(
+      program("eval --overwrite --set eval.reference=%s --set eval.test=/nowhere/x "
+              "--out %s",
+              in_scratch("b/ecgsyn.atr"), dir),
+      0);
+  assert_non_null(strstr(printed(), "stand as they were"));
+  assert_true(weir_file_exists(in_scratch("b/scores.csv")));
 }
 
 static void wait_a_little(void)
