@@ -133,7 +133,7 @@ static void a_run_without_any_result_may_be_repeated(void **state)
   weir_check_write(in_scratch("r/long.hea"), header, sizeof header - 1);
   weir_check_write(in_scratch("r/long.dat"), "", 0);
   assert_int_equal(truncate(in_scratch("r/long.dat"), 2000000000), 0); /* a hole */
-  assert_int_equal(program_under("timeout --preserve-status -s INT 1",
+  assert_int_equal(program_under("timeout --foreground --preserve-status -s INT 1",
                                  "run --set input.records=[%s] --out %s", in_scratch("r/long"),
                                  out),
                    9);

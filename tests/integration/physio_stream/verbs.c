@@ -343,7 +343,7 @@ static void overwriting_leaves_nothing_of_another_query(void **state)
 
 static void a_stop_and_a_missing_device_are_told_without_a_stack(void **state)
 {
-  const char *const stop = "timeout --preserve-status -s INT 1";
+  const char *const stop = "timeout --foreground --preserve-status -s INT 1";
 
   assert_int_equal(program_under(stop, "run --set ecgsyn.duration=1e8 --out %s", in_scratch("b")),
                    9);
