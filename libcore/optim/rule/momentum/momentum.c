@@ -1,0 +1,36 @@
+/* momentum.c - heavy-ball momentum, Polyak 1964; Nesterov's as Sutskever et al. 2013 write it.
+ *   u = g + wd p;   m <- mu m + u;   p <- p - lr m
+ *   nesterov:                        p <- p - lr (u + mu m)          per element */
+#include "optim/rule/momentum/momentum_priv.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(struct momentum_opts, mu, 0.9, 0.0, 0.9999, "1",
+                  "share of the previous step that is kept"),
+    WEIR_OPT_REAL(struct momentum_opts, weight_decay, 0.0, 0.0, 1.0, "1",
+                  "pull of every weight towards zero, added to the gradient"),
+    WEIR_OPT_BOOL(struct momentum_opts, nesterov, false,
+                  "step as if the next share of momentum were taken already"),
+    WEIR_OPT_END,
+};
+
+static weir_status build(weir_graph *g, const weir_rule_args *a)
+{
+  const struct momentum_opts *o = a->opts;
+  const weir_value u = weir_rule_pull(g, a, a->grad, o->weight_decay);
+  const weir_value m = weir_add(g, weir_scale(g, a->state[0], o->mu), u);
+
+  weir_update(g, a->state[0], m);
+  weir_rule_move(g, a, a->lr, o->nesterov ? weir_add(g, u, weir_scale(g, m, o->mu)) : m);
+  return weir_graph_status(g);
+}
+
+const weir_rule_desc weir_rule_momentum = {
+    .name = "momentum",
+    .cite = "Polyak 1964; Sutskever et al. 2013",
+    .help = "gradients add up to a velocity that decays",
+    .opts = options,
+    .opts_size = sizeof(struct momentum_opts),
+    .n_state = 1,
+    .state = {"m"},
+    .build = build,
+};
