@@ -1,0 +1,43 @@
+/* nn_priv.h - what the sources of the room share. */
+#ifndef NN_PRIV_H
+#define NN_PRIV_H
+#include "nn/weir_net.h"
+
+/* A statistic: a stored array of its own. */
+typedef struct nn_statistic {
+  const char *name;
+  int rank;
+  int64_t shape[WEIR_MAX_RANK];
+  double initial;
+} nn_statistic;
+
+struct weir_params {
+  weir_dtype dtype;
+  weir_param_row *row;
+  int64_t n_rows, row_capacity;
+  nn_statistic *statistic;
+  int64_t n_statistics, statistic_capacity;
+  int64_t elements;
+  weir_store *store; /* NULL: not sealed */
+};
+
+/* params.c: appends a row or a statistic whose name is new. Fails: WEIR_ERR_CONFIG (the name is
+ * taken), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+weir_status nn_params_declare(weir_params *p, const char *name,
+                              const weir_param_spec *spec) WEIR_CHECKED;
+weir_status nn_params_declare_statistic(weir_params *p, const char *name, int rank,
+                                        const int64_t *shape, double initial) WEIR_CHECKED;
+/* The statistic of that name, or NULL. */
+const nn_statistic *nn_params_statistic(const weir_params *p, const char *name);
+/* "[3, 4]". */
+const char *nn_shape_text(int rank, const int64_t *shape, char *out, size_t size);
+
+/* Records a failure of the layer at `where` in the net's graph; returns an invalid value. */
+weir_value nn_fail(weir_net *net, const char *where, const char *format, ...) WEIR_PRINTF(3, 4);
+/* Labels v with the net's scope; returns v. */
+weir_value nn_label(weir_net *net, weir_value v);
+/* The layer's own kind where `init` says default. */
+weir_init nn_init_or(weir_init init, weir_init_kind kind);
+/* A parameter of one dimension, without weight decay. */
+weir_value nn_vector(weir_net *net, const char *name, int64_t n, weir_init init, const char *where);
+#endif
