@@ -9,4 +9,25 @@ weir_value weir_rule_pull(weir_graph *g, const weir_rule_args *a, weir_value x,
                           double weight_decay);
 /* Updates the parameters to param - rate * x; rate: rank 0 or [count]. */
 void weir_rule_move(weir_graph *g, const weir_rule_args *a, weir_value rate, weir_value x);
+
+/* ---- moments.c ---- */
+
+/* Kingma and Ba 2015, algorithm 1: m and v, kept in state 0 and 1, which are updated, and without
+ * their bias towards 0 the direction m / (sqrt(v) + eps). */
+weir_value weir_rule_moments(weir_graph *g, const weir_rule_args *a, weir_value grad, double beta1,
+                             double beta2, double eps);
+
+/* ---- segments.c ---- */
+
+/* Euclidean norm of each segment of x: [n_segments]. */
+weir_value weir_rule_norms(weir_graph *g, const weir_rule_args *a, weir_value x);
+/* x, [n_segments], as a number for every parameter, that of its segment: [count], or [1] where one
+ * segment is the whole bank. Parameters of no segment get 1. */
+weir_value weir_rule_spread(weir_graph *g, const weir_rule_args *a, weir_value x);
+/* Share of weight decay of each segment, that of its first parameter: [n_segments] or rank 0. */
+weir_value weir_rule_shares(weir_graph *g, const weir_rule_args *a);
+/* The ratio by which each segment's step is scaled: `ratio`, but 1 where the norm of the parameters
+ * or of the step is 0, and, unless shares is WEIR_NO_VALUE, where they are 0. NaN stays. */
+weir_value weir_rule_trust(weir_graph *g, const weir_rule_args *a, weir_value param,
+                           weir_value step, weir_value ratio, weir_value shares);
 #endif

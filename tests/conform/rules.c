@@ -179,7 +179,9 @@ static void a_gradient_that_is_no_number_is_not_hidden(void **state)
 /* ---- The same bits ---- */
 
 enum { MANY = 20011 };
-static const weir_segment wide[] = {{0, 9000}, {9000, 1}, {9001, 7}, {9100, 10911}};
+/* An empty layer, a gap, one at the very end. */
+static const weir_segment wide[] = {{0, 9000}, {9000, 1},     {9001, 0},
+                                    {9001, 7}, {9100, 10911}, {MANY, 0}};
 
 /* The banks after three steps: parameters, then states; freed by the caller. */
 static double *banks_after(const weir_rule_desc *rule, weir_dtype dtype, int tier, int threads)
@@ -200,7 +202,7 @@ static double *banks_after(const weir_rule_desc *rule, weir_dtype dtype, int tie
                              .param = p,
                              .decay = decay,
                              .segments = wide,
-                             .n_segments = 4,
+                             .n_segments = 6,
                              .tier = tier,
                              .threads = threads});
   for (uint32_t s = 0; s < 3; s++) {

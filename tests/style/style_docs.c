@@ -245,8 +245,9 @@ void style_have(const style_tree *t, style_report *r)
  * runs over all of them; a test of its own is counted, not demanded. */
 void style_registries(const style_tree *t, style_report *r)
 {
-  static const char *const registries[] = {"libcore/ops/", "libcore/pass/", "libcore/io/",
-                                           "libcore/stream/op/", NULL};
+  static const char *const registries[] = {"libcore/ops/",        "libcore/pass/",
+                                           "libcore/io/",         "libcore/stream/op/",
+                                           "libcore/optim/rule/", NULL};
 
   for (const char *const *registry = registries; *registry; registry++) {
     char last[512] = "";

@@ -1,0 +1,38 @@
+/* adam.c - adaptive moments, Kingma and Ba 2015, algorithm 1.
+ *   u = g + wd p;   m <- b1 m + (1 - b1) u;   v <- b2 v + (1 - b2) u^2
+ *   p <- p - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)          per element, step t */
+#include "optim/rule/adam/adam_priv.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(struct adam_opts, beta1, 0.9, 0.0, 0.9999, "1",
+                  "share of the running mean of gradients that is kept (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(
+        struct adam_opts, beta2, 0.999, 0.0, 0.999999, "1",
+        "share of the running mean of squared gradients that is kept (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(struct adam_opts, eps, 1e-8, 0.0, 1.0, "1",
+                  "added to the root of that mean, so that small gradients make small steps"),
+    WEIR_OPT_REAL(struct adam_opts, weight_decay, 0.0, 0.0, 1.0, "1",
+                  "pull of every weight towards zero, added to the gradient; adamw keeps it out of "
+                  "the moments"),
+    WEIR_OPT_END,
+};
+
+static weir_status build(weir_graph *g, const weir_rule_args *a)
+{
+  const struct adam_opts *o = a->opts;
+  const weir_value u = weir_rule_pull(g, a, a->grad, o->weight_decay);
+
+  weir_rule_move(g, a, a->lr, weir_rule_moments(g, a, u, o->beta1, o->beta2, o->eps));
+  return weir_graph_status(g);
+}
+
+const weir_rule_desc weir_rule_adam = {
+    .name = "adam",
+    .cite = "Kingma and Ba 2015",
+    .help = "steps of a size of their own per parameter, from running moments of the gradient",
+    .opts = options,
+    .opts_size = sizeof(struct adam_opts),
+    .n_state = 2,
+    .state = {"m", "v"},
+    .build = build,
+};

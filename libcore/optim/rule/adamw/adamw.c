@@ -1,0 +1,37 @@
+/* adamw.c - adam with weight decay beside it, Loshchilov and Hutter 2019, algorithm 2.
+ *   m <- b1 m + (1 - b1) g;   v <- b2 v + (1 - b2) g^2
+ *   p <- p - lr ((m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + wd p)  per element, step t */
+#include "optim/rule/adamw/adamw_priv.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(struct adamw_opts, beta1, 0.9, 0.0, 0.9999, "1",
+                  "share of the running mean of gradients that is kept (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(
+        struct adamw_opts, beta2, 0.999, 0.0, 0.999999, "1",
+        "share of the running mean of squared gradients that is kept (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(struct adamw_opts, eps, 1e-8, 0.0, 1.0, "1",
+                  "added to the root of that mean, so that small gradients make small steps"),
+    WEIR_OPT_REAL(struct adamw_opts, weight_decay, 0.01, 0.0, 1.0, "1",
+                  "pull of every weight towards zero, times the learning rate, beside the moments"),
+    WEIR_OPT_END,
+};
+
+static weir_status build(weir_graph *g, const weir_rule_args *a)
+{
+  const struct adamw_opts *o = a->opts;
+  const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
+
+  weir_rule_move(g, a, a->lr, weir_rule_pull(g, a, d, o->weight_decay));
+  return weir_graph_status(g);
+}
+
+const weir_rule_desc weir_rule_adamw = {
+    .name = "adamw",
+    .cite = "Loshchilov and Hutter 2019",
+    .help = "adam, with weight decay that is not scaled by the moments",
+    .opts = options,
+    .opts_size = sizeof(struct adamw_opts),
+    .n_state = 2,
+    .state = {"m", "v"},
+    .build = build,
+};

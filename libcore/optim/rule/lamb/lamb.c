@@ -1,0 +1,58 @@
+/* lamb.c - layer-wise adaptive moments for large batches, You et al. 2020, algorithm 2.
+ *   m, v, d as adam's;   u = d + wd p
+ *   p <- p - lr (phi(|p|) / |u|) u          |.| over each layer, phi(z) = z cut to a range
+ * The ratio is 1 where |p| or |u| is 0, and for layers that are not adapted. */
+#include "optim/rule/lamb/lamb_priv.h"
+
+static const weir_opt options[] = {
+    WEIR_OPT_REAL(struct lamb_opts, beta1, 0.9, 0.0, 0.9999, "1",
+                  "share of the running mean of gradients that is kept (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(
+        struct lamb_opts, beta2, 0.999, 0.0, 0.999999, "1",
+        "share of the running mean of squared gradients that is kept (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(struct lamb_opts, eps, 1e-6, 0.0, 1.0, "1",
+                  "added to the root of that mean, so that small gradients make small steps"),
+    WEIR_OPT_REAL(struct lamb_opts, weight_decay, 0.01, 0.0, 1.0, "1",
+                  "pull of every weight towards zero, beside the moments (You et al. 2020)"),
+    WEIR_OPT_REAL(struct lamb_opts, norm_least, 0.0, 0.0, 1e30, "1",
+                  "a layer's norm counts as this at least"),
+    WEIR_OPT_REAL(struct lamb_opts, norm_most, 0.0, 0.0, 1e30, "1",
+                  "a layer's norm counts as this at most; 0: no limit"),
+    WEIR_OPT_ENUM(struct lamb_opts, adapt, 0, "decayed|all",
+                  "layers whose steps are scaled: those that take weight decay (not biases and "
+                  "normalisations), or all"),
+    WEIR_OPT_END,
+};
+
+/* phi. min and max give their second argument when one is no number, so the norm stands there. */
+static weir_value cut(weir_graph *g, weir_value norm, double least, double most)
+{
+  const weir_value low = least > 0 ? weir_left_at(g, WEIR_CODE_MAX, least, norm, WEIR_WHERE) : norm;
+
+  return most > 0 ? weir_left_at(g, WEIR_CODE_MIN, most, low, WEIR_WHERE) : low;
+}
+
+static weir_status build(weir_graph *g, const weir_rule_args *a)
+{
+  const struct lamb_opts *o = a->opts;
+  const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
+  const weir_value u = weir_rule_pull(g, a, d, o->weight_decay);
+  const weir_value weight = weir_rule_norms(g, a, a->param), step = weir_rule_norms(g, a, u);
+  const weir_value ratio = weir_div(g, cut(g, weight, o->norm_least, o->norm_most), step);
+  const weir_value shares = o->adapt == 0 ? weir_rule_shares(g, a) : WEIR_NO_VALUE;
+  const weir_value trust = weir_rule_trust(g, a, weight, step, ratio, shares);
+
+  weir_rule_move(g, a, weir_mul(g, a->lr, weir_rule_spread(g, a, trust)), u);
+  return weir_graph_status(g);
+}
+
+const weir_rule_desc weir_rule_lamb = {
+    .name = "lamb",
+    .cite = "You et al. 2020",
+    .help = "adam's direction, each layer's step as long as its weights are",
+    .opts = options,
+    .opts_size = sizeof(struct lamb_opts),
+    .n_state = 2,
+    .state = {"m", "v"},
+    .build = build,
+};
