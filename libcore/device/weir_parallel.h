@@ -10,7 +10,8 @@ extern "C" {
 
 /* Calls body(context, item, thread) once for each item of [0, n), on up to `threads` threads (0:
  * all that weir_threads_set allows); returns when all are done. Items must not depend on one
- * another's order. A nested call runs on the calling thread. `thread` is in [0, threads). */
+ * another's order. A nested call runs on the calling thread, and so does what a library shares out
+ * by OpenMP inside an item. `thread` is in [0, threads). */
 void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
                    void *context);
 /* Threads that weir_parallel may use; default: the processors this process may run on. */

@@ -94,7 +94,7 @@ int64_t weir_plan_bound(const weir_plan *p, const char *result)
 
 int64_t weir_plan_memory_bytes(const weir_plan *p)
 {
-  int64_t bytes = p->schedule.arena_bytes + p->scratch_bytes * p->threads;
+  int64_t bytes = p->schedule.arena_bytes + p->scratch_bytes * p->threads + p->workspace_bytes;
 
   for (int32_t a = 0; a < p->n_arrays; a++) {
     bytes += weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0
@@ -121,16 +121,17 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   fprintf(out, "== groups (%s peaks: %.3g bytes/s, %.3g flop/s; per %s)\n",
           p->measured_peaks ? "measured" : "built-in", p->bandwidth, p->flop_rate,
           p->streaming ? "chunk" : "run");
-  fprintf(out, "%-4s %-12s %12s %12s %10s %12s %12s  %s\n", "no", "kernel", "flops", "bytes",
+  fprintf(out, "%-4s %-18s %12s %12s %10s %12s %12s  %s\n", "no", "kernel", "flops", "bytes",
           "flop/byte", "predicted s", "saved bytes", "members");
   for (int32_t i = 0; i < p->n_groups; i++) {
     const weir_group_report r = weir_plan_group(p, i);
 
-    fprintf(out, "%-4d %-12s %12.4g %12.4g %10.3g %12.3g %12.4g  %s\n", i, r.kernel, r.flops,
+    fprintf(out, "%-4d %-18s %12.4g %12.4g %10.3g %12.3g %12.4g  %s\n", i, r.kernel, r.flops,
             r.bytes, r.bytes > 0 ? r.flops / r.bytes : 0, r.predicted_s, r.saved_bytes, r.members);
   }
   fprintf(out, "== memory\n");
   weir_schedule_print(&p->schedule, p->g, out);
-  fprintf(out, "tile-local scratch: %lld bytes a thread\n", (long long)p->scratch_bytes);
+  fprintf(out, "scratch: %lld bytes a thread; workspace of kernels: %lld bytes\n",
+          (long long)p->scratch_bytes, (long long)p->workspace_bytes);
   fprintf(out, "%s", p->dump != NULL ? p->dump : "");
 }

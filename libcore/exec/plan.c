@@ -292,19 +292,47 @@ static weir_status choose_engine(weir_plan *p)
   return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: no engine runs this graph");
 }
 
+static weir_status prepare_kernel(weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  const weir_kernel *kernel = from->kernel;
+  int64_t bytes = 0;
+
+  WEIR_TRY(kernel->prepare(p->g, from, &group->kernel_context));
+  group->n_kernel_arrays =
+      kernel->arrays(p->g, from, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
+  if (kernel->workspace != NULL) {
+    bytes = kernel->workspace(group->kernel_context);
+    p->workspace_bytes = bytes > p->workspace_bytes ? bytes : p->workspace_bytes;
+  }
+  if (kernel->scratch != NULL) {
+    group->scratch = kernel->scratch(group->kernel_context);
+  }
+  return WEIR_OK;
+}
+
+/* Before memory is laid out: kernels say what they need. */
 static weir_status prepare_kernels(weir_plan *p)
 {
   for (int32_t i = 0; i < p->n_groups; i++) {
-    const weir_group *from = weir_graph_group(p->g, p->groups[i].number);
-    void *memory = NULL;
-
-    if (from->kernel == NULL) {
-      continue;
+    if (weir_graph_group(p->g, p->groups[i].number)->kernel != NULL) {
+      WEIR_TRY(prepare_kernel(p, &p->groups[i]));
     }
-    WEIR_TRY(from->kernel->prepare(p->g, from, &p->groups[i].kernel_context));
-    if (from->kernel->workspace != NULL) {
-      WEIR_TRY(weir_alloc(from->kernel->workspace(p->groups[i].kernel_context), 1, &memory));
-      p->groups[i].workspace = memory;
+  }
+  return WEIR_OK;
+}
+
+static weir_status place_kernels(weir_plan *p)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(p->workspace_bytes, 1, &memory));
+  p->workspace = memory;
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const weir_kernel *kernel = weir_graph_group(p->g, p->groups[i].number)->kernel;
+
+    if (kernel != NULL && kernel->place != NULL) {
+      WEIR_TRY(kernel->place(p->groups[i].kernel_context, p->workspace));
     }
   }
   return WEIR_OK;
@@ -363,10 +391,11 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
       }
     }
   }
+  WEIR_TRY(prepare_kernels(p));
   WEIR_TRY(exec_memory_make(p));
   order_groups(p);
   WEIR_TRY(choose_engine(p));
-  WEIR_TRY(prepare_kernels(p));
+  WEIR_TRY(place_kernels(p));
   return WEIR_OK;
 }
 
@@ -412,7 +441,6 @@ static void free_group(const weir_plan *p, exec_group *group)
   if (kernel != NULL && kernel->release != NULL && group->kernel_context != NULL) {
     kernel->release(group->kernel_context);
   }
-  weir_free(&group->workspace);
   weir_free(&group->loops);
   weir_free(&group->locals);
   weir_loops_free(&group->lowered, group->n_loops);
@@ -440,6 +468,7 @@ void weir_plan_destroy(weir_plan **out)
   weir_free(&p->groups);
   weir_free(&p->arena);
   weir_free(&p->scratch);
+  weir_free(&p->workspace);
   weir_free(&p->dump);
   weir_graph_destroy(&p->g);
   weir_free(out);

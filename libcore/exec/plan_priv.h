@@ -69,7 +69,9 @@ typedef struct exec_group {
   int64_t scratch; /* bytes per thread */
   bool sequential; /* tiles run in row-major order on one thread */
   int64_t tile[WEIR_MAX_DIMS];
-  void *kernel_context, *workspace;
+  void *kernel_context;
+  int32_t kernel_arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order the kernel wants */
+  int n_kernel_arrays;
   int64_t front; /* time iterations of the anchor done so far */
   double seconds;
   int64_t calls;
@@ -87,11 +89,12 @@ struct weir_plan {
   int32_t n_arrays;
   exec_group *groups; /* in the order they run */
   int32_t n_groups;
-  char *arena, *scratch;
-  int64_t scratch_bytes; /* per thread */
-  int64_t *slots;        /* [5 * n_arrays] room for slides and feeds */
-  int64_t *bounds;       /* [n_arrays] most new slots of one feed */
-  exec_rate *rates;      /* [n_arrays] */
+  char *arena, *scratch, *workspace;
+  int64_t scratch_bytes;   /* per thread */
+  int64_t workspace_bytes; /* most that a kernel wants: groups run one after the other */
+  int64_t *slots;          /* [5 * n_arrays] room for slides and feeds */
+  int64_t *bounds;         /* [n_arrays] most new slots of one feed */
+  exec_rate *rates;        /* [n_arrays] */
   bool streaming, ended;
   double bandwidth, flop_rate;
   bool measured_peaks;

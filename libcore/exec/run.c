@@ -113,23 +113,49 @@ static weir_status check_gathers(const weir_plan *p, const exec_loop *loop, cons
   return WEIR_OK;
 }
 
-static weir_status run_kernel(const tiling *t, const weir_box *box)
-{
-  const weir_kernel *kernel = weir_graph_group(t->p->g, t->group->number)->kernel;
-  int32_t arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
-  weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
-  const int n = kernel->arrays(t->p->g, weir_graph_group(t->p->g, t->group->number), arrays,
-                               WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
+/* A stage of a kernel: its pieces are shared among threads. */
+typedef struct stage {
+  const weir_kernel *kernel;
+  weir_kernel_run run;
+  char *scratch;
+  int64_t scratch_bytes;
+} stage;
 
-  for (int i = 0; i < n; i++) {
-    views[i] = t->p->arrays[arrays[i]].view;
+static void kernel_item(void *context, int64_t item, int thread)
+{
+  const stage *s = context;
+  weir_kernel_run run = s->run;
+
+  run.piece = item;
+  run.scratch = s->scratch + thread * s->scratch_bytes;
+  s->kernel->run(&run);
+}
+
+static void run_kernel(const tiling *t, const weir_kernel *kernel)
+{
+  const weir_plan *p = t->p;
+  weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+  stage s = {.kernel = kernel,
+             .run = {.context = t->group->kernel_context,
+                     .box = t->box,
+                     .views = views,
+                     .n_views = t->group->n_kernel_arrays,
+                     .workspace = p->workspace},
+             .scratch = p->scratch,
+             .scratch_bytes = p->scratch_bytes};
+
+  for (int i = 0; i < s.run.n_views; i++) {
+    views[i] = p->arrays[t->group->kernel_arrays[i]].view;
   }
-  kernel->run(&(weir_kernel_run){.context = t->group->kernel_context,
-                                 .box = *box,
-                                 .views = views,
-                                 .n_views = n,
-                                 .workspace = t->group->workspace});
-  return WEIR_OK;
+  for (;; s.run.stage++) {
+    const int64_t one = s.run.stage == 0;
+    const int64_t n = kernel->pieces != NULL ? kernel->pieces(s.run.context, s.run.stage) : one;
+
+    if (n == 0) {
+      return;
+    }
+    weir_parallel(n, p->threads, kernel_item, &s);
+  }
 }
 
 static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch)
@@ -262,7 +288,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
     }
   }
   if (kernel != NULL) {
-    status = run_kernel(&t, box);
+    run_kernel(&t, kernel);
   } else {
     weir_parallel(t.total, group->sequential ? 1 : p->threads, tile_item, &t);
   }

@@ -7,28 +7,38 @@
 extern "C" {
 #endif
 
-/* A run of a kernel over a box of the anchor's iterations. views: in the order of
- * weir_kernel.arrays. */
+/* One piece of a run of a kernel over a box of the anchor's iterations, on one thread. views: in
+ * the order of weir_kernel.arrays. */
 typedef struct weir_kernel_run {
   void *context; /* what prepare made */
   weir_box box;
   const weir_view *views;
   int n_views;
-  void *workspace;
+  int stage;
+  int64_t piece;
+  void *workspace; /* all pieces of the run share it; what earlier runs left in it is lost */
+  void *scratch;   /* the thread's own; lost after the piece */
 } weir_kernel_run;
 
 typedef struct weir_kernel {
   const char *name;   /* "contract.cblas"; exec.kernel forces or forbids it by name */
   const char *device; /* "cpu" */
-  bool fixed_order; /* same bits for any thread count and box; else it runs alone on whole boxes */
-  /* Predicted seconds for the group, or a negative number when the kernel cannot do it. */
+  /* Predicted seconds for the group on one thread, or a negative number when the kernel cannot do
+   * it. */
   double (*match)(const weir_graph *g, const weir_group *group);
   /* Arrays whose views run() wants, in its order; returns how many. */
   int (*arrays)(const weir_graph *g, const weir_group *group, int32_t *arrays, int n);
   weir_status (*prepare)(const weir_graph *g, const weir_group *group, void **context);
   void (*release)(void *context);
-  int64_t (*workspace)(const void *context); /* bytes, or NULL */
-  void (*run)(const weir_kernel_run *run);   /* cannot fail */
+  /* Into how many pieces a stage (0, 1, ..) falls, 0 after the last one; NULL: one stage of one
+   * piece. Pieces of a stage run at the same time and in any order, a stage after the one before.
+   * They follow from the graph alone, never from threads: so do the bits of the results. */
+  int64_t (*pieces)(const void *context, int stage);
+  int64_t (*workspace)(const void *context); /* bytes; NULL: none */
+  int64_t (*scratch)(const void *context);   /* bytes for each thread; NULL: none */
+  /* Says once, before the first run, where the workspace is; may be NULL. */
+  weir_status (*place)(void *context, void *workspace);
+  void (*run)(const weir_kernel_run *run); /* cannot fail */
 } weir_kernel;
 
 /* All kernels of this build, sorted by name, NULL at the end: generated. */

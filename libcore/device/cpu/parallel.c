@@ -56,17 +56,34 @@ static bool *inside(void)
   return &value;
 }
 
+/* Threads of an OpenMP region that a library starts from this thread; returns the number before. */
+static int set_library_threads(int threads)
+{
+#ifdef _OPENMP
+  const int before = omp_get_max_threads();
+
+  if (before != threads) {
+    omp_set_num_threads(threads);
+  }
+  return before;
+#else
+  return threads;
+#endif
+}
+
 static void run_serial(int64_t n, void (*body)(void *context, int64_t item, int thread),
                        void *context)
 {
   bool *const flag = inside();
   const bool before = *flag;
+  const int library = set_library_threads(1);
 
   *flag = true;
   for (int64_t item = 0; item < n; item++) {
     body(context, item, 0);
   }
   *flag = before;
+  (void)set_library_threads(library);
 }
 
 void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
@@ -84,6 +101,7 @@ void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t i
 #pragma omp parallel num_threads(team)
   {
     *inside() = true;
+    (void)set_library_threads(1);
     const int thread = omp_get_thread_num();
 
     if (n <= omp_get_num_threads()) {

@@ -191,7 +191,6 @@ static void run(const weir_kernel_run *r)
 const weir_kernel weir_kernel_contract_cblas = {
     .name = "contract.cblas",
     .device = "cpu",
-    .fixed_order = false,
     .match = match,
     .arrays = arrays,
     .prepare = prepare,

@@ -1,0 +1,154 @@
+/* conv_body.c - products of two loads, and the conditions on the iterations that count. */
+#include "ops/conv/conv_priv.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+
+static bool stands_still(const weir_dim *d)
+{
+  return d->hi - d->lo == 1;
+}
+
+void conv_line_reduce(const weir_access *a, conv_line *l)
+{
+  int64_t common = l->div;
+
+  for (int j = 0; j < a->n_dims; j++) {
+    if (stands_still(&a->dim[j])) {
+      l->offset += l->coef[j] * a->dim[j].lo;
+      l->coef[j] = 0;
+    }
+    common = weir_common_divisor(common, l->coef[j] < 0 ? -l->coef[j] : l->coef[j]);
+  }
+  common = weir_common_divisor(common, l->offset < 0 ? -l->offset : l->offset);
+  for (int j = 0; j < a->n_dims && common > 1; j++) {
+    l->coef[j] /= common;
+  }
+  if (common > 1) {
+    l->offset /= common;
+    l->div /= common;
+  }
+}
+
+static bool constant_of(const weir_body *b, int32_t e, int64_t *value)
+{
+  const weir_expr *x = &b->exprs[e];
+
+  *value = x->integer;
+  return x->code == WEIR_CODE_CONST && !weir_dtype_is_float(x->dtype);
+}
+
+/* sum += factor * line(e); false where e is no sum of multiples of indices. */
+static bool add_line(const weir_body *b, int32_t e, int64_t factor, conv_line *sum)
+{
+  const weir_expr *x = &b->exprs[e];
+  int64_t k, product;
+
+  switch (x->code) {
+  case WEIR_CODE_INDEX:
+    return __builtin_add_overflow(sum->coef[x->integer], factor, &sum->coef[x->integer]) == 0;
+  case WEIR_CODE_CONST:
+    return constant_of(b, e, &k) && weir_mul_ok(k, factor, &product) &&
+           weir_add_ok(sum->offset, product, &sum->offset);
+  case WEIR_CODE_ADD:
+    return add_line(b, x->a, factor, sum) && add_line(b, x->b, factor, sum);
+  case WEIR_CODE_SUB:
+    return add_line(b, x->a, factor, sum) && add_line(b, x->b, -factor, sum);
+  case WEIR_CODE_MUL:
+    if (constant_of(b, x->b, &k)) {
+      return weir_mul_ok(k, factor, &product) && add_line(b, x->a, product, sum);
+    }
+    return constant_of(b, x->a, &k) && weir_mul_ok(k, factor, &product) &&
+           add_line(b, x->b, product, sum);
+  default:
+    return false;
+  }
+}
+
+/* (line / den) * den == line. */
+static bool is_whole(const weir_body *b, const weir_expr *e, conv_condition *c)
+{
+  for (int swap = 0; swap < 2; swap++) {
+    const weir_expr *product = &b->exprs[swap ? e->b : e->a];
+    const int32_t line = swap ? e->a : e->b;
+    int64_t times, den;
+
+    if (product->code == WEIR_CODE_MUL && constant_of(b, product->b, &times) &&
+        b->exprs[product->a].code == WEIR_CODE_DIV &&
+        constant_of(b, b->exprs[product->a].b, &den) && den == times && den > 0) {
+      conv_line divided = {.div = 1};
+
+      *c = (conv_condition){.test = CONV_WHOLE, .line = {.div = 1}};
+      if (!add_line(b, b->exprs[product->a].a, 1, &divided) || !add_line(b, line, 1, &c->line) ||
+          memcmp(&divided, &c->line, sizeof divided) != 0) {
+        return false;
+      }
+      c->line.div = den;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool add_conditions(const weir_access *a, int32_t e, conv_condition *list, int *n)
+{
+  const weir_body *b = &a->body;
+  const weir_expr *x = &b->exprs[e];
+  conv_condition *c = &list[*n];
+
+  if (x->code == WEIR_CODE_AND) {
+    return add_conditions(a, x->a, list, n) && add_conditions(a, x->b, list, n);
+  }
+  if (*n == CONV_MOST_CONDITIONS || x->a < 0 || x->b < 0) {
+    return false;
+  }
+  switch (x->code) {
+  case WEIR_CODE_EQ:
+    if (!is_whole(b, x, c)) {
+      return false;
+    }
+    break;
+  case WEIR_CODE_GE:
+  case WEIR_CODE_LT:
+    *c = (conv_condition){.test = x->code == WEIR_CODE_GE ? CONV_FROM : CONV_BELOW,
+                          .line = {.div = 1}};
+    if (!constant_of(b, x->b, &c->bound) || !add_line(b, x->a, 1, &c->line)) {
+      return false;
+    }
+    break;
+  default:
+    return false;
+  }
+  conv_line_reduce(a, &c->line);
+  ++*n;
+  return true;
+}
+
+static bool is_product(const weir_body *b, int32_t e)
+{
+  const weir_expr *x = &b->exprs[e];
+
+  return x->code == WEIR_CODE_MUL && b->exprs[x->a].code == WEIR_CODE_LOAD &&
+         b->exprs[x->b].code == WEIR_CODE_LOAD &&
+         b->exprs[x->a].integer + b->exprs[x->b].integer == 1;
+}
+
+int conv_body_conditions(const weir_access *a, conv_condition *conditions)
+{
+  const weir_body *b = &a->body;
+  int32_t value = a->value[0];
+  const weir_expr *e = &b->exprs[value];
+  int n = 0;
+
+  if (e->code == WEIR_CODE_SELECT) {
+    const weir_expr *other = &b->exprs[e->c];
+
+    if (other->code != WEIR_CODE_CONST || other->real != 0 ||
+        !add_conditions(a, e->a, conditions, &n)) {
+      return -1;
+    }
+    value = e->b;
+  }
+  return is_product(b, value) ? n : -1;
+}

@@ -1,0 +1,489 @@
+/* conv_form.c - names what every iteration dimension of a node stands for, writes its indices over
+ * the variables of a convolution, and compares.
+ *
+ * The adjoints that pass/derive makes count along elements of x (or of y's channels) where the
+ * convolution counts along o, t, g, i, c. Each such dimension is a sum of those; once it is
+ * replaced, indices that belonged to a convolution are the convolution's own again. */
+#include "ops/conv/conv_priv.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+
+/* Sums of so many products of these stay within 64 bits. */
+static const int64_t most = INT64_C(1) << 29;
+
+static bool is_small(int64_t v)
+{
+  return v >= -most && v <= most;
+}
+
+static bool read_lines(const weir_access *a, const weir_operand *o, conv_line *lines)
+{
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+
+    lines[d] = (conv_line){.offset = x->offset, .div = weir_index_divisor(x)};
+    memcpy(lines[d].coef, x->coef, sizeof lines[d].coef);
+    if (x->gather != 0 || !is_small(x->offset) || !is_small(x->div) || o->extent[d] > most) {
+      return false;
+    }
+    for (int j = 0; j < a->n_dims; j++) {
+      if (!is_small(x->coef[j])) {
+        return false;
+      }
+    }
+    conv_line_reduce(a, &lines[d]);
+  }
+  return o->role == WEIR_ROLE_DATA;
+}
+
+/* Iteration dimension j is `line`, each of its values [0, extent) once. */
+static bool replace(matching *m, bool *known, int j, int64_t extent, const form_line *line)
+{
+  if (j < 0) {
+    return extent == 1;
+  }
+  if (known[j] || m->a->dim[j].lo != 0 || m->a->dim[j].hi != extent) {
+    return false;
+  }
+  known[j] = true;
+  m->line[j] = *line;
+  return true;
+}
+
+static form_line sum_of(const matching *m, int first, int64_t by, int second, int64_t times,
+                        int64_t offset)
+{
+  form_line l = {.offset = offset};
+
+  l.coef[first] = m->extent[first] > 1 ? by : 0;
+  l.coef[second] = m->extent[second] > 1 ? times : 0;
+  return l;
+}
+
+static form_line element_line(const matching *m, int k)
+{
+  return sum_of(m, OF_Y + k, m->f->stride[k], OF_TAP + k, m->f->dilation[k], -m->f->lo[k]);
+}
+
+/* Elements of x that wrap: turns lead from the lowest raw index to the highest. */
+static bool replace_turns(matching *m, bool *known, int k)
+{
+  const int j = m->turn[k];
+  const int64_t n = m->f->x_extent[k];
+
+  if (j < 0) {
+    return true;
+  }
+  const weir_dim *dim = &m->a->dim[j];
+
+  if (known[j] || m->element[k] < 0 || dim->lo * n > -m->f->lo[k] ||
+      dim->hi * n < n + m->f->hi[k]) {
+    return false;
+  }
+  known[j] = true; /* and is 0: the element's line goes beyond the ends */
+  return true;
+}
+
+/* Every dimension of more than one iteration gets its line. */
+static bool replace_dims(matching *m)
+{
+  const conv_form *f = m->f;
+  bool known[WEIR_MAX_DIMS] = {false}, right = true;
+  const form_line x = sum_of(m, OF_GROUP, f->in, OF_IN, 1, 0);
+  const form_line y = sum_of(m, OF_GROUP, f->out, OF_OUT, 1, 0);
+
+  for (int v = 0; v < VARIABLES; v++) {
+    form_line one = {.offset = 0};
+
+    one.coef[v] = 1;
+    right = right && (m->of[v] < 0 || replace(m, known, m->of[v], m->extent[v], &one));
+  }
+  for (int k = 0; k < f->d && right && f->kind == CONV_DATA; k++) {
+    const form_line element = element_line(m, k);
+
+    right =
+        replace(m, known, m->element[k], f->x_extent[k], &element) && replace_turns(m, known, k);
+  }
+  right = right &&
+          (f->kind != CONV_DATA || replace(m, known, m->x_channel, f->groups * f->in, &x)) &&
+          (f->kind != CONV_WEIGHTS || replace(m, known, m->y_channel, f->groups * f->out, &y));
+  for (int j = 0; j < m->a->n_dims && right; j++) {
+    right = known[j] || conv_extent_of(m, j) == 1;
+  }
+  return right;
+}
+
+/* Along an extent of 1 the element is 0 and no dimension counts it: a line that was solved for
+ * another variable, whose coefficient is then negative, holds it all the same. */
+static void add_element(const matching *m, const conv_line *l, int k, form_line *out)
+{
+  const int64_t step[] = {m->f->dilation[k], m->f->stride[k]};
+  const int dim[] = {m->of[OF_TAP + k], m->of[OF_Y + k]};
+  const form_line element = element_line(m, k);
+
+  for (int i = 0; i < 2; i++) {
+    if (dim[i] >= 0 && l->coef[dim[i]] < 0 && l->coef[dim[i]] % step[i] == 0) {
+      for (int v = 0; v < VARIABLES; v++) {
+        out->coef[v] -= l->coef[dim[i]] / step[i] * element.coef[v];
+      }
+      out->offset -= l->coef[dim[i]] / step[i] * element.offset;
+    }
+  }
+}
+
+/* The numerator over the variables; false where turns do not go with their elements. */
+static bool substitute(const matching *m, const conv_line *l, form_line *out)
+{
+  *out = (form_line){.offset = l->offset};
+  for (int j = 0; j < m->a->n_dims; j++) {
+    for (int v = 0; v < VARIABLES && l->coef[j] != 0; v++) {
+      out->coef[v] += l->coef[j] * m->line[j].coef[v];
+    }
+    out->offset += l->coef[j] * m->line[j].offset;
+  }
+  for (int k = 0; k < m->f->d && m->f->kind == CONV_DATA; k++) {
+    if (m->element[k] < 0) {
+      add_element(m, l, k, out);
+    }
+    if (m->turn[k] >= 0 && l->coef[m->turn[k]] != l->coef[m->element[k]] * m->f->x_extent[k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool divide(form_line *l, int64_t div)
+{
+  bool whole = l->offset % div == 0;
+
+  for (int v = 0; v < VARIABLES; v++) {
+    whole = whole && l->coef[v] % div == 0;
+    l->coef[v] /= div;
+  }
+  l->offset /= div;
+  return whole;
+}
+
+static void range_of(const matching *m, const form_line *l, int64_t *least, int64_t *greatest)
+{
+  *least = *greatest = l->offset;
+  for (int v = 0; v < VARIABLES; v++) {
+    const int64_t end = l->coef[v] * (m->extent[v] - 1);
+
+    *least += end < 0 ? end : 0;
+    *greatest += end > 0 ? end : 0;
+  }
+}
+
+static bool drops_nothing(weir_border b)
+{
+  return b == WEIR_BORDER_NEVER || b == WEIR_BORDER_ABSENT;
+}
+
+static bool is_line(const matching *m, const conv_line *l, const form_line *expected)
+{
+  form_line here;
+
+  return substitute(m, l, &here) && divide(&here, l->div) &&
+         memcmp(&here, expected, sizeof here) == 0;
+}
+
+/* x and y are read and written where the convolution's are. */
+static bool activations_agree(const matching *m)
+{
+  const int d = m->f->d;
+  const form_line n = sum_of(m, OF_N, 1, OF_N, 1, 0);
+  const form_line x = sum_of(m, OF_GROUP, m->f->in, OF_IN, 1, 0);
+  const form_line y = sum_of(m, OF_GROUP, m->f->out, OF_OUT, 1, 0);
+  bool right = is_line(m, &m->xi[0], &n) && is_line(m, &m->yi[0], &n) &&
+               is_line(m, &m->xi[d + 1], &x) && is_line(m, &m->yi[d + 1], &y) &&
+               drops_nothing(m->x->index[0].border) && drops_nothing(m->x->index[d + 1].border);
+
+  for (int k = 0; k < d && right; k++) {
+    const form_line element = element_line(m, k);
+    const form_line o = sum_of(m, OF_Y + k, 1, OF_Y + k, 1, 0);
+
+    /* By data the element of x is a dimension of its own, however often it wraps. */
+    right = (m->f->kind == CONV_DATA || is_line(m, &m->xi[k + 1], &element)) &&
+            is_line(m, &m->yi[k + 1], &o);
+  }
+  for (int k = 0; k < d + 2 && right; k++) {
+    right = drops_nothing(m->y->index[k].border);
+  }
+  return right;
+}
+
+/* Weights lie anywhere, but depend on nothing else, and all of them are in the array. */
+static bool weights_agree(const matching *m)
+{
+  conv_form *f = m->f;
+
+  f->w_rank = m->w->rank;
+  for (int k = 0; k < m->w->rank; k++) {
+    conv_weight_index *w = &f->w_index[k];
+    form_line l;
+    int64_t least, greatest;
+
+    if (!substitute(m, &m->wi[k], &l) || !divide(&l, m->wi[k].div) || l.coef[OF_N] != 0 ||
+        l.coef[OF_Y] != 0 || l.coef[OF_Y + 1] != 0 || l.coef[OF_Y + 2] != 0 ||
+        !drops_nothing(m->w->index[k].border)) {
+      return false;
+    }
+    range_of(m, &l, &least, &greatest);
+    if (least < 0 || greatest >= m->w->extent[k]) {
+      return false;
+    }
+    *w = (conv_weight_index){
+        .group = l.coef[OF_GROUP], .in = l.coef[OF_IN], .out = l.coef[OF_OUT], .offset = l.offset};
+    memcpy(w->tap, &l.coef[OF_TAP], sizeof w->tap);
+  }
+  return true;
+}
+
+/* No condition drops an iteration of the convolution. */
+static bool conditions_hold(const matching *m)
+{
+  for (int i = 0; i < m->n_conditions; i++) {
+    const conv_condition *c = &m->condition[i];
+    form_line l;
+    int64_t least, greatest;
+
+    if (!substitute(m, &c->line, &l)) {
+      return false;
+    }
+    range_of(m, &l, &least, &greatest);
+    if ((c->test == CONV_WHOLE && !divide(&l, c->line.div)) ||
+        (c->test == CONV_FROM && least < c->bound) ||
+        (c->test == CONV_BELOW && greatest >= c->bound)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* True where a condition says so, or it is so anyway. */
+static bool is_demanded(const matching *m, conv_test test, conv_line line, int64_t bound)
+{
+  conv_line_reduce(m->a, &line);
+  if (test == CONV_WHOLE && line.div == 1) {
+    return true;
+  }
+  for (int i = 0; i < m->n_conditions; i++) {
+    const conv_condition *c = &m->condition[i];
+
+    if (c->test == test && (test == CONV_WHOLE || c->bound == bound) &&
+        memcmp(&c->line, &line, sizeof line) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* channel - of[v] * by: what is left of a channel once the other part is known. */
+static conv_line rest_of(const matching *m, int channel, int v, int64_t by, int64_t div)
+{
+  conv_line l = {.div = div};
+
+  if (channel >= 0) {
+    l.coef[channel] = 1;
+  }
+  if (m->of[v] >= 0) {
+    l.coef[m->of[v]] = -by;
+  }
+  return l;
+}
+
+/* Iterations that are none of the convolution are dropped: by the ends of y and w, which their
+ * borders see to, or by a condition. */
+static bool nothing_more(const matching *m)
+{
+  const conv_form *f = m->f;
+
+  for (int k = 0; k < f->d && f->kind == CONV_DATA; k++) {
+    const bool plain = m->w->rank == f->d + 2;
+
+    if (!is_demanded(m, CONV_WHOLE, m->yi[k + 1], 0) ||
+        (plain && !is_demanded(m, CONV_WHOLE, m->wi[k], 0))) {
+      return false;
+    }
+  }
+  if (f->kind == CONV_FORWARD || f->groups == 1) {
+    return true;
+  }
+  if (f->kind == CONV_DATA && m->of[OF_GROUP] == NONE) {
+    return is_demanded(m, CONV_WHOLE, rest_of(m, m->x_channel, OF_IN, 1, f->in), 0);
+  }
+  if (f->kind == CONV_DATA) {
+    const form_line in = sum_of(m, OF_IN, 1, OF_IN, 1, 0);
+
+    return m->w->extent[f->d] == f->in && is_line(m, &m->wi[f->d], &in);
+  }
+  if (m->of[OF_GROUP] == NONE) {
+    return is_demanded(m, CONV_WHOLE, rest_of(m, m->y_channel, OF_OUT, 1, f->out), 0);
+  }
+  const conv_line rest = rest_of(m, m->y_channel, OF_GROUP, f->out, 1);
+
+  return is_demanded(m, CONV_FROM, rest, 0) && is_demanded(m, CONV_BELOW, rest, f->out);
+}
+
+/* With the number of groups known, all extents are. */
+static bool set_extents(matching *m)
+{
+  conv_form *f = m->f;
+  const int64_t x = m->x->extent[f->d + 1], y = m->y->extent[f->d + 1];
+
+  f->n = m->y->extent[0];
+  if (f->groups < 1 || x % f->groups != 0 || y % f->groups != 0 || m->x->extent[0] != f->n) {
+    return false;
+  }
+  f->in = x / f->groups;
+  f->out = y / f->groups;
+  for (int k = 0; k < CONV_FORM_DIMS; k++) {
+    const bool used = k < f->d;
+
+    f->x_extent[k] = used ? m->x->extent[k + 1] : 1;
+    f->y_extent[k] = used ? m->y->extent[k + 1] : 1;
+    f->taps[k] = used ? f->taps[k] : 1;
+    m->extent[OF_Y + k] = f->y_extent[k];
+    m->extent[OF_TAP + k] = f->taps[k];
+    if (!used) {
+      f->stride[k] = f->dilation[k] = 1;
+      f->border[k] = WEIR_BORDER_ABSENT;
+      continue;
+    }
+    const int64_t last = f->stride[k] * (f->y_extent[k] - 1) + f->dilation[k] * (f->taps[k] - 1);
+
+    f->hi[k] = last - f->lo[k] + 1 - f->x_extent[k];
+    if (f->border[k] == WEIR_BORDER_NEVER || (f->lo[k] <= 0 && f->hi[k] <= 0)) {
+      f->border[k] = WEIR_BORDER_ABSENT;
+    }
+    if (f->stride[k] < 1 || f->dilation[k] < 1 || f->x_extent[k] < 1 || f->y_extent[k] < 1 ||
+        f->border[k] == WEIR_BORDER_ZERO || f->border[k] == WEIR_BORDER_VALUE) {
+      return false;
+    }
+  }
+  m->extent[OF_N] = f->n;
+  m->extent[OF_GROUP] = f->groups;
+  m->extent[OF_IN] = f->in;
+  m->extent[OF_OUT] = f->out;
+  return f->n > 0 && f->in > 0 && f->out > 0;
+}
+
+static const weir_operand *operand_of(const weir_access *a, int k)
+{
+  return k == CONV_FORM_OUTPUT ? &a->out[0] : &a->in[k];
+}
+
+/* Reads the node as one kind, its inputs in one order. */
+static bool match_as(matching *m)
+{
+  conv_form *f = m->f;
+
+  m->x = operand_of(m->a, f->x);
+  m->y = operand_of(m->a, f->y);
+  m->w = operand_of(m->a, f->w);
+  f->d = m->x->rank - 2;
+  if (f->d < 1 || f->d > CONV_FORM_DIMS || m->y->rank != m->x->rank ||
+      (f->kind == CONV_WEIGHTS && m->w->rank != m->x->rank) || !read_lines(m->a, m->x, m->xi) ||
+      !read_lines(m->a, m->y, m->yi) || !read_lines(m->a, m->w, m->wi)) {
+    return false;
+  }
+  memset(m->line, 0, sizeof m->line);
+  return conv_name_dims(m) && set_extents(m) && replace_dims(m) && activations_agree(m) &&
+         weights_agree(m) && conditions_hold(m) && nothing_more(m);
+}
+
+static bool is_candidate(const weir_access *a)
+{
+  if (a->opaque || a->n_in != 2 || a->n_out != 1 || a->n_states != 0 || a->n_values != 1 ||
+      a->combine != WEIR_COMBINE_SUM || !weir_dtype_is_float(a->out[0].dtype) ||
+      a->accumulator != a->out[0].dtype || a->in[0].dtype != a->out[0].dtype ||
+      a->in[1].dtype != a->out[0].dtype) {
+    return false;
+  }
+  for (int j = 0; j < a->n_dims; j++) {
+    const weir_dim *d = &a->dim[j];
+
+    if (d->time || !is_small(d->lo) || !is_small(d->hi) || d->hi <= d->lo ||
+        (d->kind != WEIR_PARALLEL && d->kind != WEIR_REDUCED)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool conv_form_of(const weir_access *a, conv_form *f)
+{
+  matching m = {.a = a};
+
+  if (!is_candidate(a)) {
+    return false;
+  }
+  m.n_conditions = conv_body_conditions(a, m.condition);
+  if (m.n_conditions < 0) {
+    return false;
+  }
+  for (int kind = CONV_FORWARD; kind <= CONV_WEIGHTS; kind++) {
+    for (int first = 0; first < 2; first++) {
+      const int out = CONV_FORM_OUTPUT, second = 1 - first;
+      conv_form here = {.kind = (conv_kind)kind, .dtype = a->out[0].dtype};
+
+      here.x = kind == CONV_DATA ? out : first;
+      here.y = kind == CONV_FORWARD ? out : kind == CONV_DATA ? first : second;
+      here.w = kind == CONV_WEIGHTS ? out : second;
+      m.f = &here;
+      if (match_as(&m)) {
+        *f = here;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f)
+{
+  return group->n_nodes == 1 && conv_form_of(&weir_graph_node(g, group->nodes[0])->access, f);
+}
+
+double conv_form_flops(const conv_form *f)
+{
+  double flops = 2.0 * (double)f->n * (double)f->groups * (double)f->in * (double)f->out;
+
+  for (int k = 0; k < f->d; k++) {
+    flops *= (double)f->y_extent[k] * (double)f->taps[k];
+  }
+  return flops;
+}
+
+conv_weight_places conv_form_weights(const conv_form *f, const weir_view *w)
+{
+  conv_weight_places p = {.base = 0};
+
+  for (int d = 0; d < f->w_rank; d++) {
+    const conv_weight_index *i = &f->w_index[d];
+
+    p.base += (i->offset - w->origin[d]) * w->stride[d];
+    p.group += i->group * w->stride[d];
+    p.in += i->in * w->stride[d];
+    p.out += i->out * w->stride[d];
+    for (int k = 0; k < f->d; k++) {
+      p.tap[k] += i->tap[k] * w->stride[d];
+    }
+  }
+  return p;
+}
+
+int conv_form_arrays(const weir_graph *g, const weir_group *group, int32_t *arrays, int n)
+{
+  const weir_node *node = weir_graph_node(g, group->nodes[0]);
+  conv_form f;
+
+  WEIR_ASSERT(n >= 3 && conv_form_of_group(g, group, &f));
+  arrays[0] = f.x < 0 ? node->out[0] : node->in[f.x];
+  arrays[1] = f.y < 0 ? node->out[0] : node->in[f.y];
+  arrays[2] = f.w < 0 ? node->out[0] : node->in[f.w];
+  return 3;
+}

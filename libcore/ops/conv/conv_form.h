@@ -1,0 +1,66 @@
+/* conv_form.h - the convolution that a node is, read from its access alone: what kernels match.
+ *
+ * A convolution is a set of triples of elements that are multiplied,
+ *   x[n, stride o + dilation t - lo, g in + i]   w[.., t, g, i, c]   y[n, o, g out + c]
+ * for all n, o, g, c, t, i where x has that element (or its border rule gives one). A node that
+ * sums over two of the three and writes the third is the convolution itself, its gradient by x or
+ * its gradient by w, whatever operator or pass made it. */
+#ifndef CONV_FORM_H
+#define CONV_FORM_H
+#include "graph/weir_kernel.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CONV_FORM_DIMS 3
+#define CONV_FORM_OUTPUT (-1) /* in place of an input's number */
+
+typedef enum conv_kind {
+  CONV_FORWARD, /* x, w -> y */
+  CONV_DATA,    /* w, y -> x */
+  CONV_WEIGHTS  /* x, y -> w */
+} conv_kind;
+
+/* Index of one dimension of the weights' array, over what a weight stands for. */
+typedef struct conv_weight_index {
+  int64_t tap[CONV_FORM_DIMS], group, in, out, offset;
+} conv_weight_index;
+
+typedef struct conv_form {
+  conv_kind kind;
+  weir_dtype dtype;
+  int d;                      /* spatial dimensions, 1 to 3                                  */
+  int x, y, w;                /* input operand that each is, or CONV_FORM_OUTPUT             */
+  int64_t n, groups, in, out; /* in, out: channels of one group               */
+  /* Per spatial dimension. x and y are [n, extents, channels of all groups]. hi: how far the last
+   * tap reaches beyond the end, below 0 where it does not reach it. */
+  int64_t x_extent[CONV_FORM_DIMS], y_extent[CONV_FORM_DIMS], taps[CONV_FORM_DIMS];
+  int64_t stride[CONV_FORM_DIMS], dilation[CONV_FORM_DIMS];
+  int64_t lo[CONV_FORM_DIMS], hi[CONV_FORM_DIMS];
+  /* Elements of x beyond its ends: ABSENT (they count as 0 and are left out) or a border rule. By
+   * data: ABSENT or WRAP. */
+  weir_border border[CONV_FORM_DIMS];
+  int w_rank;
+  conv_weight_index w_index[WEIR_MAX_RANK];
+} conv_form;
+
+/* Places in memory of the weights, in elements. */
+typedef struct conv_weight_places {
+  int64_t base, tap[CONV_FORM_DIMS], group, in, out;
+} conv_weight_places;
+
+/* True, and *f filled, when the access is a convolution. */
+bool conv_form_of(const weir_access *a, conv_form *f);
+/* Likewise of the one node of a group. */
+bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f);
+/* 2 x multiplications, those with padding included. */
+double conv_form_flops(const conv_form *f);
+/* Where weight (t, g, i, c) lies in a view of the weights' array: data + base + sum of places. */
+conv_weight_places conv_form_weights(const conv_form *f, const weir_view *w);
+/* Arrays of x, w, y in this order, for weir_kernel.arrays: 3. */
+int conv_form_arrays(const weir_graph *g, const weir_group *group, int32_t *arrays, int n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

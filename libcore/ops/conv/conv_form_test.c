@@ -1,0 +1,425 @@
+/* conv_form_test.c - what is read from an access, against loops that follow it. */
+#include "ops/conv/conv_form.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "exec/weir_plan.h"
+#include "ops/contract/weir_contract.h"
+#include "ops/conv/weir_conv.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/ops_check.h"
+#include "ops/reduce/weir_reduce.h"
+#include "ops/reshape/weir_reshape.h"
+#include "ops/slice/weir_slice.h"
+#include "pass/derive/weir_derive.h"
+#include "pass/weir_pass.h"
+
+/* y = conv(x, w), and the gradients of sum(y t). */
+typedef struct subject {
+  weir_graph *g;
+  weir_value x, w, y, t, gx, gw;
+  weir_array_desc desc[3]; /* x, w, y */
+} subject;
+
+static void make_subject(subject *s, const weir_array_desc *x, const weir_array_desc *w,
+                         const weir_conv_spec *spec)
+{
+  weir_value grad[2];
+
+  s->g = new_graph();
+  s->x = weir_input(s->g, "x", x);
+  s->w = weir_input(s->g, "w", w);
+  s->y = weir_conv(s->g, spec, s->x, s->w);
+  assert_ok(weir_graph_status(s->g));
+  s->desc[0] = *x;
+  s->desc[1] = *w;
+  s->desc[2] = *weir_value_desc(s->g, s->y);
+  s->t = weir_input(s->g, "t", &s->desc[2]);
+  weir_value loss = weir_mul(s->g, s->y, s->t);
+
+  for (int k = x->rank - 1; k >= 0; k--) {
+    loss = weir_sum(s->g, loss, k);
+  }
+  assert_ok(weir_derive(s->g, loss, (weir_value[]){s->x, s->w}, 2, grad));
+  s->gx = grad[0];
+  s->gw = grad[1];
+  weir_output(s->g, "y", s->y);
+  weir_output(s->g, "gx", s->gx);
+  weir_output(s->g, "gw", s->gw);
+}
+
+/* What the form says, element by element. Arrays: x, y, w. */
+typedef struct loops {
+  const conv_form *f;
+  const float *in[3];
+  double *out;
+  conv_weight_places w;
+} loops;
+
+static int64_t border(const conv_form *f, int k, int64_t raw, bool *inside)
+{
+  const weir_index x = {.border = f->border[k]};
+
+  return weir_index_border(&x, raw, f->x_extent[k], inside);
+}
+
+/* One window position of one group: all channels. */
+static void multiply(const loops *l, int64_t x, int64_t y, int64_t w, int64_t g)
+{
+  const conv_form *f = l->f;
+
+  for (int64_t i = 0; i < f->in; i++) {
+    for (int64_t c = 0; c < f->out; c++) {
+      const int64_t at[] = {(x * f->groups + g) * f->in + i, (y * f->groups + g) * f->out + c,
+                            w + g * l->w.group + i * l->w.in + c * l->w.out};
+      const int out = f->kind == CONV_DATA ? 0 : f->kind == CONV_FORWARD ? 1 : 2;
+      const int a = out == 0 ? 1 : 0, b = out == 2 ? 1 : 2;
+
+      l->out[at[out]] += (double)l->in[a][at[a]] * (double)l->in[b][at[b]];
+    }
+  }
+}
+
+/* Positions of output o and tap t, row-major over three dimensions. */
+static void window(const loops *l, int64_t n, const int64_t *o, const int64_t *t)
+{
+  const conv_form *f = l->f;
+  int64_t x = n, y = n, w = l->w.base;
+
+  for (int k = 0; k < CONV_FORM_DIMS; k++) {
+    bool inside;
+    const int64_t raw = f->stride[k] * o[k] + f->dilation[k] * t[k] - f->lo[k];
+    const int64_t at = border(f, k, raw, &inside);
+
+    if (!inside) {
+      return;
+    }
+    x = x * f->x_extent[k] + at;
+    y = y * f->y_extent[k] + o[k];
+    w += t[k] * l->w.tap[k];
+  }
+  for (int64_t g = 0; g < f->groups; g++) {
+    multiply(l, x, y, w, g);
+  }
+}
+
+static void follow(const loops *l)
+{
+  const conv_form *f = l->f;
+  int64_t o[CONV_FORM_DIMS], t[CONV_FORM_DIMS], outputs = 1, taps = 1;
+
+  for (int k = 0; k < CONV_FORM_DIMS; k++) {
+    outputs *= f->y_extent[k];
+    taps *= f->taps[k];
+  }
+  for (int64_t p = 0; p < f->n * outputs * taps; p++) {
+    int64_t rest = p;
+
+    for (int k = CONV_FORM_DIMS - 1; k >= 0; k--) {
+      t[k] = rest % f->taps[k];
+      rest /= f->taps[k];
+    }
+    for (int k = CONV_FORM_DIMS - 1; k >= 0; k--) {
+      o[k] = rest % f->y_extent[k];
+      rest /= f->y_extent[k];
+    }
+    window(l, rest, o, t);
+  }
+}
+
+/* role: tensors of x, y, w. */
+static void compare(const conv_form *f, const weir_tensor *const *role)
+{
+  const weir_tensor *made = role[f->kind == CONV_DATA ? 0 : f->kind == CONV_FORWARD ? 1 : 2];
+  const int64_t count = weir_tensor_count(made);
+  const weir_view w = weir_view_of(role[2]);
+  loops l = {.f = f, .w = conv_form_weights(f, &w)};
+  void *memory = NULL;
+
+  assert_ok(weir_alloc(count, sizeof(double), &memory));
+  l.out = memory;
+  for (int k = 0; k < 3; k++) {
+    l.in[k] = role[k]->data;
+  }
+  follow(&l);
+  for (int64_t i = 0; i < count; i++) {
+    assert_near(((const float *)made->data)[i], l.out[i], 1e-4);
+  }
+  weir_free(&memory);
+}
+
+static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose)
+{
+  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+    ((float *)t->data)[i] = (float)weir_random_uniform(seed, purpose, 0, (uint64_t)i) - 0.5f;
+  }
+}
+
+/* Tensor of an operand of the node that makes `made`: x, w, or what is summed with them. */
+static const weir_tensor *tensor_of(const subject *s, const weir_graph *g, weir_value made,
+                                    int operand, const weir_tensor *t)
+{
+  const weir_node *node = weir_graph_node(g, made.node);
+
+  if (operand == CONV_FORM_OUTPUT) {
+    return &t[made.node == s->y.node ? 3 : made.node == s->gx.node ? 4 : 5];
+  }
+  return node->in[operand] == weir_value_array(g, s->x)   ? &t[0]
+         : node->in[operand] == weir_value_array(g, s->w) ? &t[1]
+                                                          : &t[2];
+}
+
+/* How many of the three nodes are read as convolutions, and whether they are what is read. */
+static int check_nodes(const subject *s, const weir_tensor *t)
+{
+  const weir_value nodes[] = {s->y, s->gx, s->gw};
+  weir_graph *g = NULL;
+  int found = 0;
+
+  assert_ok(weir_graph_copy(s->g, &g));
+  assert_ok(weir_passes_run(g, &(weir_pass_opts){.kernel = "none"}, NULL, NULL));
+  for (int k = 0; k < 3; k++) {
+    const weir_node *node = weir_graph_node(g, nodes[k].node);
+    conv_form f;
+
+    if (conv_form_of(&node->access, &f)) {
+      const weir_tensor *const role[] = {tensor_of(s, g, nodes[k], f.x, t),
+                                         tensor_of(s, g, nodes[k], f.y, t),
+                                         tensor_of(s, g, nodes[k], f.w, t)};
+
+      compare(&f, role);
+      found++;
+    }
+  }
+  weir_graph_destroy(&g);
+  return found;
+}
+
+/* Runs the subject and compares. */
+static int check_subject(const subject *s, uint64_t seed)
+{
+  weir_exec_cfg cfg;
+  weir_plan *plan = NULL;
+  weir_tensor t[6];
+  const char *const names[] = {"x", "w", "t", "y", "gx", "gw"};
+  weir_binding bind[6];
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.kernel = "none";
+  cfg.tier = 2;
+  assert_ok(weir_plan_create(s->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
+  for (int k = 0; k < 6; k++) {
+    const weir_array_desc *d = &s->desc[(const int[]){0, 1, 2, 2, 0, 1}[k]];
+
+    assert_ok(weir_tensor_init(&t[k], WEIR_F32, d->rank, d->shape));
+    fill(&t[k], seed, (uint32_t)k);
+    bind[k] = (weir_binding){names[k], &t[k]};
+  }
+  assert_ok(weir_plan_run(plan, bind, 6));
+  const int found = check_nodes(s, t);
+
+  for (int k = 0; k < 6; k++) {
+    weir_tensor_fini(&t[k]);
+  }
+  weir_plan_destroy(&plan);
+  return found;
+}
+
+static bool is_empty(const weir_array_desc *d)
+{
+  bool empty = false;
+
+  for (int k = 0; k < d->rank; k++) {
+    empty = empty || d->shape[k] == 0;
+  }
+  return empty;
+}
+
+/* Forward and by weights always; by data where nothing is mirrored or repeated at an edge, and one
+ * element does not meet one tap (then a single o counts, and no dimension says so). */
+static int expected(const weir_op_case *c)
+{
+  const weir_conv_spec *s = (const void *)c->spec.bytes;
+  bool plain = true;
+
+  for (int k = 0; k < c->in[0].rank - 2; k++) {
+    const bool wraps = s->border[k] == WEIR_BORDER_WRAP, one = c->in[0].shape[k + 1] == 1;
+    const bool zero = s->border[k] == WEIR_BORDER_NEVER || s->border[k] == WEIR_BORDER_ZERO;
+    const bool padded = s->lo[k] > 0 || s->hi[k] > 0;
+
+    plain = plain && (!padded || (wraps && !one) || (zero && (!one || c->in[1].shape[k] > 1)));
+  }
+  return plain ? 3 : 2;
+}
+
+static void every_sample_is_read_as_it_is(void **state)
+{
+  int full = 0;
+
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    weir_op_case c = {.n_in = 0};
+    subject s;
+
+    assert_ok(weir_op_conv.sample(seed, &c));
+    if (c.in[0].dtype != WEIR_F32 || is_empty(&c.in[0])) {
+      continue;
+    }
+    make_subject(&s, &c.in[0], &c.in[1], (const void *)c.spec.bytes);
+    const int found = check_subject(&s, seed);
+
+    if (found < expected(&c)) {
+      print_error("seed %d: %d of %d are read\n", (int)seed, found, expected(&c));
+      weir_graph_print(s.g, 1, stderr);
+    }
+    assert_true(found >= expected(&c));
+    full += found == 3;
+    weir_graph_destroy(&s.g);
+  }
+  assert_true(full > 20);
+}
+
+static void extents_and_steps_are_told(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 5, .shape = {2, 9, 8, 12, 6}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 2, 3, 3, 10}};
+  const weir_conv_spec spec = {.stride = {2, 1, 3},
+                               .dilation = {2, 1, 1},
+                               .lo = {1, 0, 2},
+                               .hi = {2, 1, 0},
+                               .border = {WEIR_BORDER_ZERO, WEIR_BORDER_ZERO, WEIR_BORDER_WRAP},
+                               .groups = 2};
+  subject s;
+
+  make_subject(&s, &x, &w, &spec);
+  const weir_value nodes[] = {s.y, s.gx, s.gw};
+
+  for (int k = 0; k < 3; k++) {
+    conv_form f;
+
+    assert_true(conv_form_of(access_of(s.g, nodes[k]), &f));
+    assert_int_equal(f.kind, k);
+    assert_int_equal(f.d, 3);
+    assert_true(f.n == 2 && f.groups == 2 && f.in == 3 && f.out == 5);
+    assert_true(f.stride[0] == 2 && f.stride[1] == 1 && f.stride[2] == 3);
+    assert_true(f.dilation[0] == 2 && f.dilation[1] == 1);
+    assert_true(f.taps[0] == 3 && f.taps[1] == 2 && f.taps[2] == 3);
+    assert_true(f.lo[0] == 1 && f.lo[1] == 0 && f.lo[2] == 2);
+    assert_true(f.hi[0] == 1 && f.hi[1] == 1 && f.hi[2] == -2); /* 4 outputs reach 11 of 12 + 2 */
+    assert_true(f.border[0] == WEIR_BORDER_ABSENT && f.border[2] == WEIR_BORDER_WRAP);
+    assert_near(conv_form_flops(&f), 2.0 * 2 * 4 * 8 * 4 * 18 * 3 * 5 * 2, 1e-9);
+  }
+  weir_graph_destroy(&s.g);
+}
+
+/* Weights that are a piece of a bank stay a node of their own, an array like any other. */
+static void weights_of_a_bank_are_read(void **state)
+{
+  const weir_reshape_spec shape = {.rank = 4, .shape = {3, 3, 4, 8}};
+  weir_graph *g = new_graph();
+  const weir_value x = GIVEN(g, "x", WEIR_F32, 1, 6, 7, 4), bank = GIVEN(g, "bank", WEIR_F32, 500);
+  const weir_conv_spec spec = {.lo = {1, 1}, .hi = {1, 1}};
+  const weir_value w = weir_reshape(g, weir_slice(g, bank, 0, 100, 388, 1), &shape);
+  const weir_value y = weir_conv(g, &spec, x, w);
+  weir_access a;
+  conv_form f;
+
+  assert_ok(weir_graph_status(g));
+  assert_true(conv_form_of(access_of(g, y), &f));
+  /* The same with the copies folded into the map. */
+  assert_ok(weir_access_copy(access_of(g, y), &a));
+  a.in[1].rank = 1;
+  a.in[1].extent[0] = 500;
+  a.in[1].index[0] = (weir_index){.offset = 100};
+  for (int k = 5; k < 8; k++) {
+    a.in[1].index[0].coef[k] = k == 5 ? 96 : k == 6 ? 32 : 8;
+  }
+  a.in[1].index[0].coef[3] = 8; /* the group, of which there is one */
+  a.in[1].index[0].coef[4] = 1;
+  assert_ok(weir_access_check(&a));
+  assert_true(conv_form_of(&a, &f));
+  const weir_view view = {.rank = 1, .stride = {1}, .extent = {500}};
+  const conv_weight_places p = conv_form_weights(&f, &view);
+
+  assert_true(p.base == 100 && p.tap[0] == 96 && p.tap[1] == 32 && p.in == 8 && p.out == 1);
+  weir_access_fini(&a);
+  weir_graph_destroy(&g);
+}
+
+static bool reads(const weir_access *a)
+{
+  conv_form f;
+
+  return conv_form_of(a, &f);
+}
+
+/* Small changes make a node something else. */
+static void what_is_no_convolution_is_refused(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 7, 4), w = GIVEN(g, "w", WEIR_F32, 3, 3, 4, 8);
+  const weir_conv_spec spec = {.lo = {1, 1}, .hi = {1, 1}, .stride = {2}};
+  const weir_value y = weir_conv(g, &spec, x, w);
+  weir_access a;
+
+  assert_ok(weir_access_copy(access_of(g, y), &a));
+  assert_true(reads(&a));
+  a.combine = WEIR_COMBINE_MAX;
+  assert_false(reads(&a));
+  a.combine = WEIR_COMBINE_SUM;
+  a.in[1].index[0].coef[1] = 1; /* weights that differ from place to place */
+  assert_false(reads(&a));
+  a.in[1].index[0].coef[1] = 0;
+  a.in[0].index[3].offset = 1; /* other channels */
+  assert_false(reads(&a));
+  a.in[0].index[3].offset = 0;
+  a.in[0].index[2].coef[1] = 1; /* a skewed window */
+  assert_false(reads(&a));
+  a.in[0].index[2].coef[1] = 0;
+  a.out[0].index[1].coef[1] = -1; /* written backwards */
+  a.out[0].index[1].offset = 4;
+  assert_false(reads(&a));
+  a.out[0].index[1].coef[1] = 1;
+  a.out[0].index[1].offset = 0;
+  a.dim[5].hi = 2; /* not all taps of the array: fewer taps, all the same */
+  assert_true(reads(&a));
+  a.body.exprs[a.value[0]].code = WEIR_CODE_ADD;
+  assert_false(reads(&a));
+  weir_access_fini(&a);
+  weir_graph_destroy(&g);
+}
+
+/* The gradient of a strided convolution without the condition on its steps reads others' values. */
+static void conditions_are_part_of_the_form(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 9, 4}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 8}};
+  subject s;
+  weir_access a;
+
+  make_subject(&s, &x, &w, &(weir_conv_spec){.stride = {2}, .lo = {1}, .hi = {1}});
+  assert_ok(weir_access_copy(access_of(s.g, s.gx), &a));
+  assert_true(reads(&a));
+  weir_expr *e = &a.body.exprs[a.value[0]];
+
+  assert_int_equal(e->code, WEIR_CODE_SELECT);
+  a.value[0] = e->b;
+  assert_false(reads(&a));
+  weir_access_fini(&a);
+  weir_graph_destroy(&s.g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_sample_is_read_as_it_is),
+      cmocka_unit_test(extents_and_steps_are_told),
+      cmocka_unit_test(weights_of_a_bank_are_read),
+      cmocka_unit_test(what_is_no_convolution_is_refused),
+      cmocka_unit_test(conditions_are_part_of_the_form),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
