@@ -20,6 +20,8 @@ const weir_opt weir_exec_opts[] = {
         "changes a result"),
     WEIR_OPT_BOOL(weir_exec_cfg, fusion, true,
                   "fuse operators into groups; false makes every operator a group of its own"),
+    WEIR_OPT_STRING(weir_exec_cfg, skip, "",
+                    "passes that are left out, comma-separated, to find the one at fault"),
     WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
                     "kernels that may claim groups: auto, none, or one name as describe prints it"),
     WEIR_OPT_STRING(weir_exec_cfg, compiler, "cc",
@@ -371,6 +373,7 @@ weir_status exec_plan_passes(weir_plan *p)
                                .bandwidth = p->bandwidth,
                                .flop_rate = p->flop_rate,
                                .no_fusion = !p->cfg.fusion,
+                               .skip = p->cfg.skip,
                                .kernel = p->cfg.kernel,
                                .kernels = weir_kernel_table};
 

@@ -16,6 +16,7 @@ typedef struct weir_pass_opts {
   double bandwidth; /* bytes/s, for cost models; default: built-in */
   double flop_rate; /* flop/s */
   bool no_fusion; /* every node its own group                                                     */
+  const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
   const char *kernel; /* "auto", "none", or the one kernel name that may claim groups */
   const weir_kernel *const *kernels; /* table offered to groups, NULL at the end; NULL: none */
 } weir_pass_opts;
@@ -31,7 +32,9 @@ extern const weir_pass *const weir_pass_table[];
 
 /* Called after each pass with its name; may be NULL. A failure stops the sequence. */
 typedef weir_status (*weir_pass_watch)(void *context, const weir_pass *pass, const weir_graph *g);
-/* Runs every pass in order, validating the graph after each. */
+/* Runs every pass in order but those that opts leaves out, validating the graph after each. Fails:
+ * WEIR_ERR_CONFIG for a pass to leave out that does not exist; what a pass or `watch` fails with.
+ */
 weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass_watch watch,
                             void *context) WEIR_CHECKED;
 

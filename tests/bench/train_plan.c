@@ -1,0 +1,161 @@
+/* train_plan.c - what a training step costs beside its convolutions: bias, activation, pooling,
+ * normalisation and their derivatives, against a copy of the bytes that they move; and the memory
+ * of its plan.
+ *
+ *   train_plan [cosmo|unet [side [channels [batch]]]]    with arguments: every group, slowest first
+ */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "exec/train_nets.h"
+#include "exec/weir_plan.h"
+#include "weir_bench.h"
+
+enum { RUNS = 3, COPY = 1 << 25 };
+
+#define DENSE 24 /* flops per byte from which a group is a matter for kernels */
+
+typedef struct bench {
+  train_net net;
+  weir_plan *plan;
+  weir_tensor x, target;
+} bench;
+
+static weir_tensor input(const weir_graph *g, const char *name)
+{
+  weir_tensor t = {0};
+
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, name) == 0) {
+      bench_must(weir_tensor_init(&t, WEIR_F32, array->desc.rank, array->desc.shape));
+      for (int64_t i = 0; i < weir_tensor_count(&t); i++) {
+        ((float *)t.data)[i] = (float)(2 * weir_random_uniform(5, 0, 0, (uint64_t)i) - 1);
+      }
+    }
+  }
+  return t;
+}
+
+static void step(bench *b)
+{
+  weir_binding bindings[] = {{"x", &b->x}, {"target", &b->target}};
+
+  bench_must(weir_plan_run(b->plan, bindings, 2));
+}
+
+static double copy_rate(void)
+{
+  void *from = NULL, *to = NULL;
+  double best = INFINITY;
+
+  bench_must(weir_alloc(COPY, sizeof(float), &from));
+  bench_must(weir_alloc(COPY, sizeof(float), &to));
+  memset(from, 1, COPY * sizeof(float));
+  for (int i = 0; i < RUNS + 1; i++) {
+    const double start = weir_clock();
+
+    memcpy(to, from, COPY * sizeof(float));
+    best = fmin(best, weir_clock() - start);
+  }
+  weir_free(&from);
+  weir_free(&to);
+  return 2.0 * COPY * sizeof(float) / best;
+}
+
+static bool is_dense(const weir_group_report *r)
+{
+  return r->flops > DENSE * r->bytes;
+}
+
+static void print_groups(const weir_plan *p)
+{
+  const int32_t n = weir_plan_groups(p);
+  double below = INFINITY;
+
+  fprintf(stderr, "%10s %10s %10s %10s  %s\n", "ms", "MB", "GB/s", "Gflop/s", "members");
+  for (int32_t k = 0; k < n; k++) {
+    double most = -1;
+    int32_t at = -1;
+
+    for (int32_t i = 0; i < n; i++) {
+      const double s = weir_plan_group(p, i).measured_s;
+
+      if (s < below && s > most) {
+        most = s;
+        at = i;
+      }
+    }
+    if (at < 0) {
+      return;
+    }
+    below = most;
+    const weir_group_report r = weir_plan_group(p, at);
+
+    fprintf(stderr, "%10.3f %10.2f %10.2f %10.2f  %s%s\n", 1e3 * r.measured_s, 1e-6 * r.bytes,
+            1e-9 * r.bytes / r.measured_s, 1e-9 * r.flops / r.measured_s, is_dense(&r) ? "* " : "",
+            r.members);
+  }
+}
+
+static void measure(const char *which, int64_t side, int64_t channels, int64_t batch, bool table)
+{
+  weir_exec_cfg cfg;
+  bench b = {.plan = NULL};
+  double dense = 0, rest = 0, bytes = 0;
+  char work[96];
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.explain = true;
+  const weir_plan_opts opts = {.exec = &cfg, .threads = 1};
+
+  bench_must(strcmp(which, "unet") == 0 ? train_unet(&b.net, batch, side, channels)
+                                        : train_cosmo(&b.net, batch, side, channels));
+  bench_must(weir_plan_create(b.net.g, b.net.store, &opts, &b.plan));
+  b.x = input(b.net.g, "x");
+  b.target = input(b.net.g, "target");
+  for (int i = 0; i < RUNS; i++) {
+    step(&b);
+  }
+  for (int32_t i = 0; i < weir_plan_groups(b.plan); i++) {
+    const weir_group_report r = weir_plan_group(b.plan, i);
+
+    dense += is_dense(&r) ? r.measured_s : 0;
+    rest += is_dense(&r) ? 0 : r.measured_s;
+    bytes += is_dense(&r) ? 0 : r.bytes;
+  }
+  if (table) {
+    print_groups(b.plan);
+    weir_plan_print(b.plan, stderr);
+  }
+  fprintf(stderr, "%s %lld^3: dense groups %.4g s, the others %.4g s for %.4g MB\n", which,
+          (long long)side, dense, rest, 1e-6 * bytes);
+  snprintf(work, sizeof work, "%s %lld^3 step but for dense groups", which, (long long)side);
+  bench_row(work, "copy", bytes / copy_rate(), rest, "s", 0, 0);
+  snprintf(work, sizeof work, "%s %lld^3 arena", which, (long long)side);
+  bench_row(work, "bound", (double)weir_plan_arena_bound(b.plan),
+            (double)weir_plan_arena_bytes(b.plan), "bytes", 0, 0.9);
+  weir_tensor_fini(&b.x);
+  weir_tensor_fini(&b.target);
+  weir_plan_destroy(&b.plan);
+  train_fini(&b.net);
+}
+
+static int64_t number(int argc, char **argv, int k, int64_t otherwise)
+{
+  return argc > k ? strtoll(argv[k], NULL, 10) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+  (void)bench_pin();
+  if (argc > 1) {
+    measure(argv[1], number(argc, argv, 2, 32), number(argc, argv, 3, 16), number(argc, argv, 4, 1),
+            true);
+    return 0;
+  }
+  measure("cosmo", 32, 16, 1, false);
+  measure("unet", 32, 8, 1, false);
+  return 0;
+}
