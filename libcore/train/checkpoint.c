@@ -1,0 +1,269 @@
+/* checkpoint.c - which variables a store is, the raw dump, and loading into a scratch store first.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "io/weir_netcdf.h"
+#include "train/checkpoint_priv.h"
+
+/* In a raw dump: what tells checkpoints of different networks apart, and other dumps from both. */
+static const char layout_name[] = "weir.layout";
+static const char raw_magic[] = "WEIRSTO1";
+
+static int64_t bytes_of(const weir_tensor *t)
+{
+  return weir_tensor_count(t) * (int64_t)weir_dtype_size(t->dtype);
+}
+
+void train_digest(const weir_tensor *t, char hex[TRAIN_DIGEST + 1])
+{
+  const int64_t n = bytes_of(t);
+
+  weir_sha256(n > 0 ? t->data : "", (size_t)n, hex);
+}
+
+/* ---- Pieces ---- */
+
+static weir_status add_piece(train_pieces *p, const char *name, const weir_tensor *view)
+{
+  WEIR_TRY(weir_reserve(&p->piece, &p->capacity, p->n + 1, sizeof *p->piece));
+  train_piece *piece = &p->piece[p->n];
+
+  if (strlen(name) >= sizeof piece->name) {
+    return weir_fail(WEIR_ERR_CONFIG, "checkpoint: the name '%.40s...' is too long", name);
+  }
+  snprintf(piece->name, sizeof piece->name, "%s", name);
+  for (char *c = piece->name; *c != 0; c++) {
+    *c = *c == '/' ? '.' : *c; /* would begin a group */
+  }
+  piece->view = *view;
+  piece->view.owned = NULL;
+  p->n++;
+  return WEIR_OK;
+}
+
+/* The parts of one array, in order and without gaps; *any: it has some. */
+static weir_status add_parts(const weir_checkpoint *c, const char *array, const weir_tensor *t,
+                             train_pieces *p, bool *any)
+{
+  const int64_t size = (int64_t)weir_dtype_size(t->dtype);
+  int64_t end = 0;
+
+  *any = false;
+  for (int64_t i = 0; i < c->n_parts; i++) {
+    const weir_part *part = &c->part[i];
+
+    if (strcmp(part->array, array) != 0) {
+      continue;
+    }
+    *any = true;
+    const weir_tensor view =
+        weir_tensor_wrap((char *)t->data + part->first * size, t->dtype, part->rank, part->shape);
+
+    if (part->first != end || weir_tensor_count(&view) > weir_tensor_count(t) - end) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "checkpoint: '%s' does not follow the part before it in '%s'", part->name,
+                       array);
+    }
+    end += weir_tensor_count(&view);
+    WEIR_TRY(add_piece(p, part->name, &view));
+  }
+  if (*any && (t->rank != 1 || end != t->shape[0])) {
+    return weir_fail(WEIR_ERR_SHAPE, "checkpoint: parts cover %" PRId64 " elements of '%s'", end,
+                     array);
+  }
+  return WEIR_OK;
+}
+
+static bool is_left(const weir_checkpoint *c, const char *array)
+{
+  for (int i = 0; i < c->n_leave; i++) {
+    if (strcmp(c->leave[i], array) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static weir_status make_pieces(const weir_checkpoint *c, train_pieces *p)
+{
+  for (int64_t i = 0; i < weir_store_count(c->store); i++) {
+    const char *array = weir_store_name(c->store, i);
+    const weir_tensor *t = weir_store_get(c->store, array);
+    bool any = false;
+
+    if (!is_left(c, array)) {
+      WEIR_TRY(add_parts(c, array, t, p, &any));
+      if (!any) {
+        WEIR_TRY(add_piece(p, array, t));
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+/* ---- The raw dump ---- */
+
+/* Digest of "name dtype extents" of each piece, a line each. */
+static weir_status layout_of(const train_pieces *p, char hex[TRAIN_DIGEST + 1])
+{
+  enum { LINE = TRAIN_NAME + 32 + 24 * WEIR_MAX_RANK };
+  void *memory = NULL;
+  int64_t at = 0;
+
+  WEIR_TRY(weir_alloc(p->n + 1, LINE, &memory));
+  char *text = memory;
+
+  for (int64_t i = 0; i < p->n; i++) {
+    const train_piece *piece = &p->piece[i];
+
+    at += snprintf(text + at, LINE, "%s %s", piece->name, weir_dtype_name(piece->view.dtype));
+    for (int d = 0; d < piece->view.rank; d++) {
+      at += snprintf(text + at, 24, " %" PRId64, piece->view.shape[d]);
+    }
+    text[at++] = '\n';
+  }
+  weir_sha256(text, (size_t)at, hex);
+  weir_free(&memory);
+  return WEIR_OK;
+}
+
+static weir_status add_layout(weir_store *s, const char *hex)
+{
+  WEIR_TRY(weir_store_add(s, layout_name, WEIR_U8, 1, (int64_t[]){TRAIN_DIGEST}));
+  memcpy(weir_store_get(s, layout_name)->data, hex, TRAIN_DIGEST);
+  return WEIR_OK;
+}
+
+/* A store with an array per piece, zeroed. */
+static weir_status make_scratch(const train_pieces *p, weir_store **out)
+{
+  weir_store *s = NULL;
+  weir_status status;
+
+  WEIR_TRY(weir_store_create(&s));
+  for (int64_t i = 0; i < p->n; i++) {
+    const weir_tensor *v = &p->piece[i].view;
+
+    status = weir_store_add(s, p->piece[i].name, v->dtype, v->rank, v->shape);
+    if (status != WEIR_OK) {
+      weir_store_destroy(&s);
+      return weir_trace_at(status, __FILE__, __LINE__, __func__);
+    }
+  }
+  *out = s;
+  return WEIR_OK;
+}
+
+/* Between pieces and the arrays of the scratch store, which are in the same order. */
+static void move(const train_pieces *p, weir_store *scratch, bool into_scratch)
+{
+  for (int64_t i = 0; i < p->n; i++) {
+    weir_tensor *t = weir_store_get(scratch, weir_store_name(scratch, i));
+    const weir_tensor *v = &p->piece[i].view;
+
+    if (bytes_of(v) > 0) {
+      memcpy(into_scratch ? t->data : v->data, into_scratch ? v->data : t->data,
+             (size_t)bytes_of(v));
+    }
+  }
+}
+
+static weir_status save_raw(const train_pieces *p, const char *path)
+{
+  char hex[TRAIN_DIGEST + 1];
+  weir_store *scratch = NULL;
+  weir_status status;
+
+  WEIR_TRY(make_scratch(p, &scratch));
+  move(p, scratch, true);
+  WEIR_TRY_GOTO(layout_of(p, hex), done);
+  WEIR_TRY_GOTO(add_layout(scratch, hex), done);
+  WEIR_TRY_GOTO(weir_store_save(scratch, path), done);
+done:
+  weir_store_destroy(&scratch);
+  return status;
+}
+
+/* That the dump has the same arrays. */
+static weir_status check_layout(const train_pieces *p, const char *path)
+{
+  char hex[TRAIN_DIGEST + 1];
+  weir_store *s = NULL;
+  weir_status status;
+
+  WEIR_TRY(weir_store_create(&s));
+  WEIR_TRY_GOTO(weir_store_add(s, layout_name, WEIR_U8, 1, (int64_t[]){TRAIN_DIGEST}), done);
+  WEIR_TRY_GOTO(weir_store_load(s, path), done);
+  WEIR_TRY_GOTO(layout_of(p, hex), done);
+  if (memcmp(weir_store_get(s, layout_name)->data, hex, TRAIN_DIGEST) != 0) {
+    status = weir_fail(WEIR_ERR_SHAPE,
+                       "%s: a checkpoint of another network or training: names or shapes of its "
+                       "arrays differ",
+                       path);
+  }
+done:
+  weir_store_destroy(&s);
+  return status;
+}
+
+static weir_status load_raw(const train_pieces *p, const char *path, bool more, weir_store *scratch)
+{
+  if (!more) {
+    WEIR_TRY(check_layout(p, path));
+  }
+  return weir_store_load(scratch, path);
+}
+
+/* ---- Both ---- */
+
+weir_status weir_checkpoint_save(const weir_checkpoint *c, weir_checkpoint_format format,
+                                 const char *path)
+{
+  train_pieces p = {0};
+  weir_status status;
+
+  if (format == WEIR_CHECKPOINT_AUTO) {
+    format = weir_netcdf_available() ? WEIR_CHECKPOINT_NETCDF : WEIR_CHECKPOINT_RAW;
+  }
+  WEIR_TRY_GOTO(make_pieces(c, &p), done);
+  status = format == WEIR_CHECKPOINT_NETCDF ? train_save_netcdf(c, &p, path) : save_raw(&p, path);
+done:
+  weir_free(&p.piece);
+  return status;
+}
+
+static bool is_raw(const char *path)
+{
+  char begin[sizeof raw_magic - 1] = {0};
+  FILE *f = fopen(path, "rb");
+  const size_t n = f != NULL ? fread(begin, 1, sizeof begin, f) : 0;
+
+  if (f != NULL) {
+    fclose(f);
+  }
+  return n == sizeof begin && memcmp(begin, raw_magic, sizeof begin) == 0;
+}
+
+weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path, bool more)
+{
+  train_pieces p = {0};
+  weir_store *scratch = NULL;
+  weir_status status;
+  int64_t bytes = 0;
+
+  WEIR_TRY(weir_file_size(path, &bytes)); /* names a file that is not there */
+  WEIR_TRY_GOTO(make_pieces(c, &p), done);
+  WEIR_TRY_GOTO(make_scratch(&p, &scratch), done);
+  WEIR_TRY_GOTO(is_raw(path) ? load_raw(&p, path, more, scratch)
+                             : train_load_netcdf(&p, path, more, scratch),
+                done);
+  move(&p, scratch, false);
+done:
+  weir_store_destroy(&scratch);
+  weir_free(&p.piece);
+  return status;
+}

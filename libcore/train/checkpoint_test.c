@@ -1,0 +1,536 @@
+/* checkpoint_test.c - every bit back; what is damaged, foreign or of another network is refused and
+ * changes nothing; folders of checkpoints. */
+#include "train/weir_checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_random.h"
+#include "io/weir_netcdf.h"
+
+static char dir[256];
+static char path[512];
+
+/* Three parameters in one bank, a bank of the optimiser, a statistic, and what a loop counts. */
+static const weir_part parts[] = {
+    {"params", "enc/conv/weight", 3, {3, 4, 3}, 0},
+    {"params", "enc/conv/bias", 1, {2}, 36},
+    {"params", "head", 1, {12}, 38},
+    {"optim.m", "optim.m/enc/conv/weight", 3, {3, 4, 3}, 0},
+    {"optim.m", "optim.m/enc/conv/bias", 1, {2}, 36},
+    {"optim.m", "optim.m/head", 1, {12}, 38},
+};
+static const char *const left[] = {"scratch"};
+static const weir_note notes[] = {{"title", "a test"}, {"seed", "7"}};
+
+static weir_checkpoint of(weir_store *s)
+{
+  return (weir_checkpoint){.store = s,
+                           .part = parts,
+                           .n_parts = sizeof parts / sizeof parts[0],
+                           .leave = left,
+                           .n_leave = 1,
+                           .note = notes,
+                           .n_notes = 2};
+}
+
+static weir_status make_store(weir_store **out)
+{
+  weir_status status;
+  weir_store *s = NULL;
+
+  *out = NULL;
+  WEIR_TRY(weir_store_create(&s));
+  WEIR_TRY_GOTO(weir_store_add(s, "params", WEIR_F32, 1, (int64_t[]){50}), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "enc/norm/mean", WEIR_F64, 2, (int64_t[]){2, 2}), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "optim.m", WEIR_F32, 1, (int64_t[]){50}), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "scratch", WEIR_F32, 1, (int64_t[]){9}), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "train.step", WEIR_I64, 0, NULL), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "flags", WEIR_BOOL, 1, (int64_t[]){5}), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "nothing", WEIR_F32, 2, (int64_t[]){3, 0}), fail);
+  *out = s;
+  return WEIR_OK;
+fail:
+  weir_store_destroy(&s);
+  return status;
+}
+
+static size_t bytes_of(const weir_tensor *t)
+{
+  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
+}
+
+/* Any bits, NaN and -0 among them; bools 0 or 1. */
+static void fill(weir_store *s, uint64_t seed)
+{
+  for (int64_t i = 0; i < weir_store_count(s); i++) {
+    weir_tensor *t = weir_store_get(s, weir_store_name(s, i));
+    uint8_t *byte = t->data;
+
+    for (size_t k = 0; k < bytes_of(t); k++) {
+      byte[k] = (uint8_t)weir_random_bits(seed, (uint32_t)i, 0, k);
+      byte[k] &= t->dtype == WEIR_BOOL ? 1 : 255;
+    }
+  }
+}
+
+/* Name of the first array that differs, NULL: none. */
+static const char *differs(const weir_store *a, const weir_store *b, bool all)
+{
+  for (int64_t i = 0; i < weir_store_count(a); i++) {
+    const char *name = weir_store_name(a, i);
+    const weir_tensor *x = weir_store_get(a, name), *y = weir_store_get(b, name);
+
+    if (bytes_of(x) > 0 && (all || strcmp(name, "scratch") != 0) &&
+        memcmp(x->data, y->data, bytes_of(x)) != 0) {
+      return name;
+    }
+  }
+  return NULL;
+}
+
+typedef struct pair {
+  weir_store *saved, *mine, *before; /* what the file holds; what is loaded into; its copy */
+  weir_checkpoint c;
+} pair;
+
+/* Saves a store; `mine` and `before` are two of other contents. */
+static pair open_pair(weir_checkpoint_format format)
+{
+  pair p;
+
+  assert_ok(make_store(&p.saved));
+  assert_ok(make_store(&p.mine));
+  assert_ok(make_store(&p.before));
+  fill(p.saved, 1);
+  fill(p.mine, 2);
+  fill(p.before, 2);
+  const weir_checkpoint c = of(p.saved);
+
+  assert_ok(weir_checkpoint_save(&c, format, path));
+  p.c = of(p.mine);
+  return p;
+}
+
+static void close_pair(pair *p)
+{
+  weir_store_destroy(&p->saved);
+  weir_store_destroy(&p->mine);
+  weir_store_destroy(&p->before);
+}
+
+/* Each test runs in every format that the build has. */
+static void in_formats(void (*test)(weir_checkpoint_format))
+{
+  test(WEIR_CHECKPOINT_RAW);
+  if (weir_netcdf_available()) {
+    test(WEIR_CHECKPOINT_NETCDF);
+  }
+}
+
+static void round_trip(weir_checkpoint_format format)
+{
+  pair p = open_pair(format);
+
+  assert_ok(weir_checkpoint_load(&p.c, path, false));
+  assert_null(differs(p.saved, p.mine, false));
+  assert_memory_equal(weir_store_get(p.mine, "scratch")->data,
+                      weir_store_get(p.before, "scratch")->data, 36);
+  close_pair(&p);
+}
+
+static void every_bit_comes_back(void **state)
+{
+  in_formats(round_trip);
+}
+
+/* Names and shapes, and the notes: what ncdump shows. */
+static void a_file_has_a_variable_per_parameter(void **state)
+{
+  weir_netcdf *nc = NULL;
+  weir_netcdf_shape s;
+  char *text = NULL;
+  float w[36];
+  int var = 0;
+
+  if (!weir_netcdf_available()) {
+    skip();
+  }
+  pair p = open_pair(WEIR_CHECKPOINT_NETCDF);
+
+  assert_ok(weir_netcdf_open(path, &nc));
+  assert_ok(weir_netcdf_find(nc, "optim.m.enc.conv.weight", &var, &s));
+  assert_ok(weir_netcdf_find(nc, "enc.conv.weight", &var, &s));
+  assert_true(s.dtype == WEIR_F32 && s.n_dims == 3);
+  assert_true(s.lengths[0] == 3 && s.lengths[1] == 4 && s.lengths[2] == 3);
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0, 0, 0}, s.lengths, w));
+  assert_memory_equal(w, weir_store_get(p.saved, "params")->data, sizeof w);
+  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "title", &text));
+  assert_string_equal(text, "a test");
+  weir_free(&text);
+  weir_netcdf_close(&nc);
+  close_pair(&p);
+}
+
+static void write_file(const char *bytes, int64_t n)
+{
+  FILE *f = fopen(path, "wb");
+
+  assert_non_null(f);
+  assert_int_equal(fwrite(bytes, 1, (size_t)n, f), n);
+  assert_int_equal(fclose(f), 0);
+}
+
+static void refused_untouched(pair *p, const char *what)
+{
+  const weir_status status = weir_checkpoint_load(&p->c, path, false);
+
+  if (status != WEIR_ERR_DATA) {
+    fail_msg("%s gives %d: %s", what, (int)status, weir_last_message());
+  }
+  assert_non_null(strstr(weir_last_message(), path));
+  assert_null(differs(p->mine, p->before, true));
+}
+
+static void truncation(weir_checkpoint_format format)
+{
+  pair p = open_pair(format);
+  char *bytes = NULL;
+  int64_t n = 0;
+
+  assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
+  for (int64_t keep = 0; keep < n; keep += 1 + n / 97) {
+    write_file(bytes, keep);
+    refused_untouched(&p, "a truncated file");
+  }
+  weir_free(&bytes);
+  close_pair(&p);
+}
+
+static void truncated_files_are_refused(void **state)
+{
+  in_formats(truncation);
+}
+
+/* A flip in what no reader looks at leaves every bit of the store as it was saved. */
+static void flips(weir_checkpoint_format format)
+{
+  pair p = open_pair(format);
+  char *bytes = NULL;
+  int64_t n = 0;
+  int refused = 0;
+
+  assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
+  for (uint64_t i = 0; i < 400; i++) {
+    const uint64_t bit = weir_random_bits(9, 9, 0, i) % (8 * (uint64_t)n);
+
+    bytes[bit / 8] = (char)(bytes[bit / 8] ^ (1 << bit % 8));
+    write_file(bytes, n);
+    bytes[bit / 8] = (char)(bytes[bit / 8] ^ (1 << bit % 8));
+    if (weir_checkpoint_load(&p.c, path, false) == WEIR_OK) {
+      assert_int_equal(format, WEIR_CHECKPOINT_NETCDF);
+      assert_null(differs(p.saved, p.mine, false));
+      fill(p.mine, 2);
+    } else {
+      refused_untouched(&p, "a flipped bit");
+      refused++;
+    }
+  }
+  assert_true(refused > (format == WEIR_CHECKPOINT_RAW ? 399 : 10));
+  weir_free(&bytes);
+  close_pair(&p);
+}
+
+static void flipped_bits_never_get_in(void **state)
+{
+  in_formats(flips);
+}
+
+/* Every byte of the elements of one variable, found by what they are. */
+static void damage_to_elements_names_the_variable(void **state)
+{
+  char *bytes = NULL;
+  int64_t n = 0, at = 0;
+
+  if (!weir_netcdf_available()) {
+    skip();
+  }
+  pair p = open_pair(WEIR_CHECKPOINT_NETCDF);
+  const char *head = (const char *)weir_store_get(p.saved, "params")->data + 4 * 38;
+
+  assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
+  while (at + 48 <= n && memcmp(bytes + at, head, 48) != 0) {
+    at++;
+  }
+  assert_true(at + 48 <= n);
+  for (int64_t k = 0; k < 48; k++) {
+    bytes[at + k] = (char)(bytes[at + k] ^ 4);
+    write_file(bytes, n);
+    bytes[at + k] = (char)(bytes[at + k] ^ 4);
+    refused_untouched(&p, "damaged elements");
+    assert_non_null(strstr(weir_last_message(), "the digest of 'head' is wrong"));
+  }
+  weir_free(&bytes);
+  close_pair(&p);
+}
+
+static void other_files_are_refused(void **state)
+{
+  pair p = open_pair(WEIR_CHECKPOINT_RAW);
+
+  assert_ok(weir_store_save(p.saved, path)); /* a dump, but of no training */
+  refused_untouched(&p, "another dump");
+  write_file("time,value\n1,2\n", 15);
+  assert_int_equal(weir_checkpoint_load(&p.c, path, false),
+                   weir_netcdf_available() ? WEIR_ERR_DATA : WEIR_ERR_UNSUPPORTED);
+  remove(path);
+  refused_untouched(&p, "no file");
+  if (weir_netcdf_available()) {
+    weir_netcdf *nc = NULL;
+
+    assert_ok(weir_netcdf_create(path, &nc));
+    assert_ok(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "winds"));
+    assert_ok(weir_netcdf_commit(&nc));
+    refused_untouched(&p, "another NetCDF file");
+    assert_non_null(strstr(weir_last_message(), "a NetCDF file, but no checkpoint"));
+  }
+  close_pair(&p);
+}
+
+static void refuse_network(const weir_checkpoint *c, const char *message)
+{
+  assert_int_equal(weir_checkpoint_load(c, path, false), WEIR_ERR_SHAPE);
+  assert_non_null(strstr(weir_last_message(), "another network or training"));
+  if (message != NULL && strstr(weir_last_message(), message) == NULL) {
+    fail_msg("'%s' is not in '%s'", message, weir_last_message());
+  }
+}
+
+/* The same number of elements, divided or named otherwise; an array more, an array less. */
+static void other_network(weir_checkpoint_format format)
+{
+  const bool nc = format == WEIR_CHECKPOINT_NETCDF;
+  weir_part other[6];
+  pair p = open_pair(format);
+
+  p.c.part = other;
+  memcpy(other, parts, sizeof parts);
+  other[0].shape[0] = 4;
+  other[0].shape[1] = 3;
+  refuse_network(&p.c, nc ? "'enc.conv.weight' is f32 [3, 4, 3] there, f32 [4, 3, 3] here" : NULL);
+  memcpy(other, parts, sizeof parts);
+  other[2].name = "tail";
+  refuse_network(&p.c, nc ? "it has no 'tail'" : NULL);
+  p.c.part = parts;
+  p.c.leave = (const char *const[]){"scratch", "flags"};
+  p.c.n_leave = 2;
+  refuse_network(&p.c, nc ? "it has 'flags'" : NULL);
+  p.c.n_leave = 0;
+  refuse_network(&p.c, nc ? "it has no 'scratch'" : NULL);
+  assert_null(differs(p.mine, p.before, true));
+  close_pair(&p);
+}
+
+static void other_networks_are_refused(void **state)
+{
+  in_formats(other_network);
+}
+
+/* What prediction does: the network alone, from the checkpoint of its training. */
+static void network_alone(weir_checkpoint_format format)
+{
+  pair p = open_pair(format);
+  weir_store *s = NULL;
+
+  assert_ok(weir_store_create(&s));
+  assert_ok(weir_store_add(s, "params", WEIR_F32, 1, (int64_t[]){50}));
+  assert_ok(weir_store_add(s, "enc/norm/mean", WEIR_F64, 2, (int64_t[]){2, 2}));
+  const weir_checkpoint c = {.store = s, .part = parts, .n_parts = 3};
+
+  refuse_network(&c, NULL);
+  assert_ok(weir_checkpoint_load(&c, path, true));
+  assert_null(differs(s, p.saved, true));
+  weir_store_destroy(&s);
+  close_pair(&p);
+}
+
+static void a_network_is_read_from_its_training(void **state)
+{
+  in_formats(network_alone);
+}
+
+static void parts_must_cover(void **state)
+{
+  weir_part gap[6];
+  pair p = open_pair(WEIR_CHECKPOINT_RAW);
+
+  p.c.part = gap;
+  memcpy(gap, parts, sizeof parts);
+  gap[1].first = 37;
+  assert_int_equal(weir_checkpoint_save(&p.c, WEIR_CHECKPOINT_RAW, path), WEIR_ERR_SHAPE);
+  assert_non_null(strstr(weir_last_message(), "'enc/conv/bias' does not follow"));
+  memcpy(gap, parts, sizeof parts);
+  gap[2].shape[0] = 11;
+  assert_int_equal(weir_checkpoint_save(&p.c, WEIR_CHECKPOINT_RAW, path), WEIR_ERR_SHAPE);
+  assert_non_null(strstr(weir_last_message(), "cover 49 elements of 'params'"));
+  p.c.part = parts;
+  assert_int_equal(weir_checkpoint_save(&p.c, WEIR_CHECKPOINT_RAW, "/nowhere/at/all"),
+                   WEIR_ERR_DATA);
+  assert_ok(weir_checkpoint_load(&p.c, path, false)); /* the one that was there */
+  close_pair(&p);
+}
+
+static weir_checkpoint_format fault_format;
+
+static weir_status save_again(void *context)
+{
+  const weir_checkpoint c = of(((pair *)context)->saved);
+
+  return weir_checkpoint_save(&c, fault_format, path);
+}
+
+static weir_status load_again(void *context)
+{
+  return weir_checkpoint_load(&((pair *)context)->c, path, false);
+}
+
+static void faults(weir_checkpoint_format format)
+{
+  pair p = open_pair(format);
+
+  fault_format = format;
+  assert_true(weir_check_faults(load_again, &p) > 20);
+  assert_null(differs(p.saved, p.mine, false));
+  assert_true(weir_check_faults(save_again, &p) > 4);
+  assert_ok(weir_checkpoint_load(&p.c, path, false));
+  close_pair(&p);
+}
+
+static void no_memory_is_told(void **state)
+{
+  in_formats(faults);
+}
+
+/* ---- Folders ---- */
+
+static void save_step(weir_store *s, int64_t step)
+{
+  char file[512];
+  const weir_checkpoint c = of(s);
+
+  *(int64_t *)weir_store_get(s, "train.step")->data = step;
+  assert_ok(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_AUTO, file, sizeof file));
+  assert_ok(weir_checkpoint_save(&c, WEIR_CHECKPOINT_AUTO, file));
+}
+
+static bool has_step(int64_t step, const char *suffix)
+{
+  char file[512];
+
+  assert_ok(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_AUTO, file, sizeof file - 16));
+  strcat(file, suffix);
+  return weir_file_exists(file);
+}
+
+static void spoil(int64_t step)
+{
+  assert_ok(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_AUTO, path, sizeof path));
+  assert_int_equal(truncate(path, 1000), 0);
+}
+
+static void no_log(void *context, weir_log_level level, const char *room, const char *text)
+{
+  (void)level;
+  (void)room;
+  *(int *)context += strstr(text, "damaged") != NULL;
+}
+
+static void the_newest_whole_one_is_taken(void **state)
+{
+  weir_store *s = NULL;
+  int64_t step = 0;
+  int told = 0;
+
+  weir_log_set_sink(no_log, &told);
+  assert_ok(make_store(&s));
+  fill(s, 3);
+  const weir_checkpoint c = of(s);
+
+  assert_ok(weir_checkpoint_resume(&c, dir, &step));
+  assert_int_equal(step, -1);
+  for (int64_t i = 80; i <= 120; i += 10) {
+    save_step(s, i);
+  }
+  assert_ok(weir_checkpoint_newest(dir, &step));
+  assert_int_equal(step, 120);
+  spoil(120);
+  spoil(110);
+  fill(s, 4);
+  assert_ok(weir_checkpoint_resume(&c, dir, &step));
+  assert_int_equal(step, 100);
+  assert_int_equal(*(int64_t *)weir_store_get(s, "train.step")->data, 100);
+  assert_int_equal(told, 2);
+  assert_false(has_step(120, ""));
+  assert_true(has_step(120, ".damaged") && has_step(110, ".damaged"));
+
+  assert_ok(weir_checkpoint_prune(dir, 2));
+  assert_true(has_step(100, "") && has_step(90, "") && !has_step(80, ""));
+  spoil(100);
+  spoil(90);
+  assert_int_equal(weir_checkpoint_resume(&c, dir, &step), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "none of its 2 checkpoints is whole"));
+  weir_store_destroy(&s);
+  weir_log_set_sink(NULL, NULL);
+}
+
+static void what_dead_processes_left_is_removed(void **state)
+{
+  char dead[512], living[512], other[512];
+  const pid_t child = fork();
+
+  if (child == 0) {
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  snprintf(dead, sizeof dead, "%s/checkpoint-000000007.nc.tmp-%ld", dir, (long)child);
+  snprintf(living, sizeof living, "%s/checkpoint-000000007.nc.tmp-%ld", dir, (long)getpid());
+  snprintf(other, sizeof other, "%s/notes.nc.tmp-%ld", dir, (long)child);
+  weir_check_write(dead, "x", 1);
+  weir_check_write(living, "x", 1);
+  weir_check_write(other, "x", 1);
+  assert_ok(weir_checkpoint_prune(dir, 3));
+  assert_false(weir_file_exists(dead));
+  assert_true(weir_file_exists(living) && weir_file_exists(other));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_bit_comes_back),
+      cmocka_unit_test(a_file_has_a_variable_per_parameter),
+      cmocka_unit_test(truncated_files_are_refused),
+      cmocka_unit_test(flipped_bits_never_get_in),
+      cmocka_unit_test(damage_to_elements_names_the_variable),
+      cmocka_unit_test(other_files_are_refused),
+      cmocka_unit_test(other_networks_are_refused),
+      cmocka_unit_test(a_network_is_read_from_its_training),
+      cmocka_unit_test(parts_must_cover),
+      cmocka_unit_test(no_memory_is_told),
+      cmocka_unit_test(the_newest_whole_one_is_taken),
+      cmocka_unit_test(what_dead_processes_left_is_removed),
+  };
+
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/one", dir);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_check_rmdir(dir);
+  return failed;
+}

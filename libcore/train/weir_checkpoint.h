@@ -1,0 +1,77 @@
+/* weir_checkpoint.h - a store as a file of named arrays, written beside and renamed, read back
+ * whole or not at all.
+ *
+ * NetCDF-4 where the build has it: one variable per parameter, whose name ncdump shows ("/" of a
+ * scope becomes "."), each with the SHA-256 of its elements; elsewhere the checked raw dump of
+ * weir_store.h with the same names. Both are read by content, whatever the file is called. */
+#ifndef WEIR_CHECKPOINT_H
+#define WEIR_CHECKPOINT_H
+#include "graph/weir_store.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A stretch of a stored array of one dimension that is a variable of its own in the file. */
+typedef struct weir_part {
+  const char *array; /* of the store                     */
+  const char *name;  /* scoped, such as "enc1/conv/bias" */
+  int rank;
+  int64_t shape[WEIR_MAX_RANK];
+  int64_t first; /* its first element in the array   */
+} weir_part;
+
+/* An attribute of the file, for who reads it elsewhere; nothing is read back from it. */
+typedef struct weir_note {
+  const char *name, *text;
+} weir_note;
+
+typedef enum weir_checkpoint_format {
+  WEIR_CHECKPOINT_AUTO, /* NetCDF where the build has it, else raw */
+  WEIR_CHECKPOINT_NETCDF,
+  WEIR_CHECKPOINT_RAW
+} weir_checkpoint_format;
+#define WEIR_CHECKPOINT_FORMATS "auto|netcdf|raw"
+
+/* What is saved of a store. All borrowed. */
+typedef struct weir_checkpoint {
+  weir_store *store;
+  const weir_part *part; /* cover the arrays that they name; arrays that none names are whole */
+  int64_t n_parts;
+  const char *const *leave; /* arrays that are not saved */
+  int n_leave;
+  const weir_note *note;
+  int n_notes;
+} weir_checkpoint;
+
+/* Writes the file. Fails: WEIR_ERR_DATA, WEIR_ERR_EXTERNAL (it cannot be written),
+ * WEIR_ERR_UNSUPPORTED (no NetCDF in this build), WEIR_ERR_SHAPE (parts that do not cover an array;
+ * a rank over 8), WEIR_ERR_MEMORY. The file that was there stays on failure. */
+weir_status weir_checkpoint_save(const weir_checkpoint *c, weir_checkpoint_format format,
+                                 const char *path) WEIR_CHECKED;
+/* Fills the store; on failure it is as before. more: the file may hold arrays that the store has
+ * not, so that a network alone is read from the checkpoint of a training. Fails: WEIR_ERR_DATA (no
+ * checkpoint, damaged), WEIR_ERR_SHAPE (whole, but of another network or training),
+ * WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY. */
+weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path,
+                                 bool more) WEIR_CHECKED;
+
+/* ---- A folder of them ---- */
+
+/* "<dir>/checkpoint-000000120.nc" (raw: ".weir"). Fails: WEIR_ERR_CONFIG when it does not fit. */
+weir_status weir_checkpoint_path(const char *dir, int64_t step, weir_checkpoint_format format,
+                                 char *path, size_t size) WEIR_CHECKED;
+/* Step of the newest checkpoint in the folder, -1: there is none. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_checkpoint_newest(const char *dir, int64_t *step) WEIR_CHECKED;
+/* Loads the newest one that is whole: *step, -1 where there is none. One that is damaged is told
+ * of, renamed to "<name>.damaged" and passed over. Fails: WEIR_ERR_DATA (all are damaged), and as
+ * weir_checkpoint_load. */
+weir_status weir_checkpoint_resume(const weir_checkpoint *c, const char *dir,
+                                   int64_t *step) WEIR_CHECKED;
+/* Removes all but the `keep` newest, and what processes that are no more left unfinished. Fails:
+ * WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+weir_status weir_checkpoint_prune(const char *dir, int64_t keep) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
