@@ -3,10 +3,9 @@
 #include <string.h>
 #include "base/weir_file.h"
 #include "weir_bench.h"
+#include "multiply_add.h"
 
-enum { COPY = 256 << 20, ROUNDS = 1 << 20, RUNS = 9, LANES = 16, CHAINS = 8 };
-
-typedef float lanes __attribute__((vector_size(4 * LANES)));
+enum { COPY = 256 << 20, RUNS = 9 };
 
 typedef struct arrays {
   char *from, *to;
@@ -19,40 +18,9 @@ static void copy(void *context)
   memcpy(a->to, a->from, COPY);
 }
 
-/* Enough independent chains to hide the latency of a multiply-add; the widest unit that this
- * processor has is chosen when the program starts. */
-#ifndef __clang__
-__attribute__((optimize("fp-contract=fast")))
-#endif
-__attribute__((target_clones("avx512f", "fma", "default"))) static void
-multiply_add(void *context)
-{
-#ifdef __clang__
-#pragma clang fp contract(fast)
-#endif
-  lanes sum[CHAINS], scale, step;
-
-  memcpy(&scale, context, sizeof scale);
-  memcpy(&step, (char *)context + sizeof scale, sizeof step);
-  /* Chains that begin alike would be one chain to the compiler. */
-  for (int k = 0; k < CHAINS; k++) {
-    sum[k] = step * (float)k;
-  }
-  for (int i = 0; i < ROUNDS; i++) {
-    for (int k = 0; k < CHAINS; k++) {
-      sum[k] = sum[k] * scale + step;
-    }
-  }
-  for (int k = 1; k < CHAINS; k++) {
-    sum[0] += sum[k];
-  }
-  memcpy((char *)context + 2 * sizeof scale, &sum[0], sizeof scale);
-}
-
 int main(int argc, char **argv)
 {
   arrays a = {malloc(COPY), malloc(COPY)};
-  lanes numbers[3];
 
   (void)bench_pin();
   if (a.from == NULL || a.to == NULL) {
@@ -61,12 +29,8 @@ int main(int argc, char **argv)
   }
   memset(a.from, 1, COPY);
   memset(a.to, 2, COPY);
-  for (int l = 0; l < LANES; l++) {
-    numbers[0][l] = 0.5F;
-    numbers[1][l] = 1.0F;
-  }
   const double bandwidth = 2.0 * COPY / bench_best(RUNS, copy, &a);
-  const double flops = 2.0 * ROUNDS * CHAINS * LANES / bench_best(RUNS, multiply_add, numbers);
+  const double flops = bench_multiply_adds(RUNS);
 
   free(a.from);
   free(a.to);

@@ -1,0 +1,437 @@
+/* few.c - convolutions with few channels on one side: slabs of positions, merged in one order. */
+#include "ops/conv/few_priv.h"
+
+#include <string.h>
+
+#include "device/weir_parallel.h"
+
+const few_kernels *few_kernels_get(void)
+{
+#if defined(__x86_64__)
+  const weir_cpu *cpu = weir_cpu_get();
+
+  if (cpu->avx512) {
+    return &weir_few_avx512;
+  }
+  if (cpu->avx2 && cpu->fma) {
+    return &weir_few_avx2;
+  }
+#endif
+  return NULL;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* Quotients of b > 0, downwards and upwards. */
+static int64_t below(int64_t a, int64_t b)
+{
+  return a / b - (a % b < 0);
+}
+
+static int64_t above(int64_t a, int64_t b)
+{
+  return -below(-a, b);
+}
+
+/* Outputs [*from, *to) of dimension d within those given whose tap t lies inside. */
+static void reached(const few_conv *s, int d, int64_t t, int64_t *from, int64_t *to)
+{
+  *from = most(*from, above(s->lo[d] - t, s->stride[d]));
+  *to = least(*to, below(s->in[d] - 1 - t + s->lo[d], s->stride[d]) + 1);
+}
+
+/* Where the weights of tap t, row-major over three dimensions, lie. */
+static int64_t tap_at(const few_conv *s, int64_t t)
+{
+  return t / s->taps[2] / s->taps[1] * s->w_step[0] + t / s->taps[2] % s->taps[1] * s->w_step[1] +
+         t % s->taps[2] * s->w_step[2];
+}
+
+/* ---- weights ---- */
+
+/* Outputs that one accumulator adds up before it is added to its slab's sum; slabs, which grow
+ * fewer where their sums take more than so many bytes together; sums of a piece of the merge. */
+enum { CHAIN = 256, MOST_SLABS = 64, LEAST_SLABS = 8, SLAB_BYTES = 8 << 20, MERGE = 512 };
+
+typedef struct weights_form {
+  int64_t elements, channels; /* taps of a row x few; many, padded     */
+  int64_t count;              /* sums of a slab                        */
+  int64_t rows;               /* of outputs in a chunk                 */
+  int64_t per_plane, chunks, slabs;
+} weights_form;
+
+static weights_form weights_shape(const few_conv *s)
+{
+  weights_form f = {.elements = s->taps[2] * s->few,
+                    .channels = (s->many + FEW_LANES - 1) / FEW_LANES * FEW_LANES,
+                    .rows = most(1, least(s->out[1], CHAIN / most(1, s->out[2])))};
+
+  f.count = s->taps[0] * s->taps[1] * f.elements * f.channels;
+  f.per_plane = (s->out[1] + f.rows - 1) / f.rows;
+  f.chunks = s->batch * s->out[0] * f.per_plane;
+  const int64_t fit = SLAB_BYTES / most(1, f.count * (int64_t)sizeof(float));
+
+  f.slabs = most(1, least(f.chunks, most(LEAST_SLABS, least(MOST_SLABS, fit))));
+  return f;
+}
+
+/* All accumulators of one pair of taps. Elements are shared out evenly among calls. */
+static void weights_pair(const few_sum *sum, const weights_form *f, few_weights_strip *strip,
+                         float *sums)
+{
+  const few_conv *s = sum->s;
+  const int64_t wide = 2 * sum->k->lanes;
+  const int64_t calls = (f->elements + sum->k->rows - 1) / sum->k->rows;
+
+  for (int64_t c = 0, at = 0; c < calls; c++) {
+    const int64_t n = (f->elements - at + calls - c - 1) / (calls - c);
+    const float *many = strip->many;
+
+    strip->first = at - s->lo[2] * s->few;
+    for (int64_t m = 0; m < s->many; m += wide) {
+      strip->many = many + m;
+      strip->channels = least(wide, s->many - m);
+      strip->sums = sums + at * f->channels + m;
+      sum->k->weights[n - 1](strip);
+    }
+    strip->many = many;
+    at += n;
+  }
+}
+
+static void weights_chunk(const few_sum *sum, const weights_form *f, int64_t chunk, float *sums)
+{
+  const few_conv *s = sum->s;
+  const int64_t plane = chunk / f->per_plane, n = plane / s->out[0], o = plane % s->out[0];
+  const int64_t row = chunk % f->per_plane * f->rows;
+  few_weights_strip strip = {.few_row = s->stride[1] * s->in_step[2],
+                             .many_row = s->out_step[2],
+                             .few_step = s->stride[2] * s->few,
+                             .many_step = s->out_step[3],
+                             .few_count = s->in[2] * s->few,
+                             .outputs = s->out[2],
+                             .sum_step = f->channels};
+
+  for (int64_t t0 = 0; t0 < s->taps[0]; t0++) {
+    const int64_t in = s->stride[0] * o + t0 - s->lo[0];
+
+    for (int64_t t1 = 0; t1 < s->taps[1]; t1++, sums += f->elements * f->channels) {
+      int64_t from = row, to = least(row + f->rows, s->out[1]);
+
+      reached(s, 1, t1, &from, &to);
+      if (in < 0 || in >= s->in[0] || from >= to) {
+        continue;
+      }
+      strip.rows = to - from;
+      strip.few = sum->a + n * s->in_step[0] + in * s->in_step[1] +
+                  (s->stride[1] * from + t1 - s->lo[1]) * s->in_step[2];
+      strip.many = sum->b + n * s->out_step[0] + o * s->out_step[1] + from * s->out_step[2];
+      weights_pair(sum, f, &strip, sums);
+    }
+  }
+}
+
+static void weights_slab(const few_sum *sum, int64_t slab)
+{
+  const weights_form f = weights_shape(sum->s);
+  float *sums = (float *)sum->workspace + slab * f.count;
+
+  memset(sums, 0, (size_t)f.count * sizeof(float));
+  for (int64_t c = f.chunks * slab / f.slabs; c < f.chunks * (slab + 1) / f.slabs; c++) {
+    weights_chunk(sum, &f, c, sums);
+  }
+}
+
+/* Adds the slabs' sums pairwise, and puts them where they belong. */
+static void weights_merge(const few_sum *sum, int64_t piece)
+{
+  const few_conv *s = sum->s;
+  const weights_form f = weights_shape(s);
+  float *sums = sum->workspace;
+  const int64_t from = MERGE * piece, to = least(from + MERGE, f.count);
+
+  for (int64_t width = 1; width < f.slabs; width *= 2) {
+    for (int64_t slab = 0; slab + width < f.slabs; slab += 2 * width) {
+      float *a = sums + slab * f.count;
+      const float *b = a + width * f.count;
+
+      for (int64_t i = from; i < to; i++) {
+        a[i] += b[i];
+      }
+    }
+  }
+  for (int64_t i = from; i < to; i++) {
+    const int64_t m = i % f.channels, e = i / f.channels, tap = e / s->few;
+
+    if (m < s->many) {
+      sum->out[tap_at(s, tap) + e % s->few * s->w_step[3] + m * s->w_step[4]] = sums[i];
+    }
+  }
+}
+
+/* ---- narrow and widen: parts of planes and rows of outputs ---- */
+
+/* Most of them in a part; bytes that it reads of the field, which are to stay in the second level
+ * of the cache while its planes go by. */
+enum { PLANES = 16, ROWS = 16, FAR_BYTES = 512 << 10 };
+
+typedef struct parts {
+  int64_t planes, rows, plane_parts, row_parts;
+} parts;
+
+static parts parts_of(const few_conv *s, int64_t channels)
+{
+  const int64_t row = s->taps[0] * s->in[2] * channels * (int64_t)sizeof(float);
+  const int64_t fit = (FAR_BYTES / most(1, row) - s->taps[1]) / s->stride[1];
+  parts p = {.planes = PLANES, .rows = most(1, least(ROWS, fit))};
+
+  p.plane_parts = (s->out[0] + p.planes - 1) / p.planes;
+  p.row_parts = (s->out[1] + p.rows - 1) / p.rows;
+  return p;
+}
+
+/* Calls row(sum, n, plane, row) for the outputs of a part. */
+static void each_row(const few_sum *sum, int64_t channels, int64_t piece,
+                     void (*row)(const few_sum *sum, int64_t n, int64_t o0, int64_t o1))
+{
+  const few_conv *s = sum->s;
+  const parts p = parts_of(s, channels);
+  const int64_t n = piece / p.row_parts / p.plane_parts;
+  const int64_t plane = piece / p.row_parts % p.plane_parts * p.planes;
+  const int64_t first = piece % p.row_parts * p.rows;
+
+  for (int64_t o0 = plane; o0 < least(plane + p.planes, s->out[0]); o0++) {
+    for (int64_t o1 = first; o1 < least(first + p.rows, s->out[1]); o1++) {
+      row(sum, n, o0, o1);
+    }
+  }
+}
+
+/* Rows of the field that a row of outputs reads, and the numbers of the pairs of taps that do;
+ * returns how many. */
+static int64_t rows_read(const few_sum *sum, int64_t n, int64_t o0, int64_t o1, const float **rows,
+                         int64_t *pairs)
+{
+  const few_conv *s = sum->s;
+  int64_t count = 0;
+
+  for (int64_t t = 0; t < s->taps[0] * s->taps[1]; t++) {
+    const int64_t i0 = s->stride[0] * o0 + t / s->taps[1] - s->lo[0];
+    const int64_t i1 = s->stride[1] * o1 + t % s->taps[1] - s->lo[1];
+
+    if (i0 >= 0 && i0 < s->in[0] && i1 >= 0 && i1 < s->in[1]) {
+      rows[count] = sum->a + n * s->in_step[0] + i0 * s->in_step[1] + i1 * s->in_step[2];
+      pairs[count++] = t;
+    }
+  }
+  return count;
+}
+
+static float *row_made(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
+{
+  const few_conv *s = sum->s;
+
+  return sum->out + n * s->out_step[0] + o0 * s->out_step[1] + o1 * s->out_step[2];
+}
+
+/* Channels of the side that has many, in whole vectors. */
+static int64_t padded(const few_kernels *k, const few_conv *s)
+{
+  return (s->many + k->lanes - 1) / k->lanes * k->lanes;
+}
+
+/* Weights of a pair of taps, as the vector code reads them. */
+static int64_t pair_count(const few_kernels *k, const few_conv *s)
+{
+  return s->taps[2] * s->few * padded(k, s);
+}
+
+/* [taps, vectors of channels, few, lanes] */
+static void narrow_pack(const few_sum *sum)
+{
+  const few_conv *s = sum->s;
+  const int64_t lanes = sum->k->lanes;
+  float *to = sum->workspace;
+
+  for (int64_t t = 0; t < s->taps[0] * s->taps[1] * s->taps[2]; t++) {
+    const float *from = sum->b + tap_at(s, t);
+
+    for (int64_t m = 0; m < s->many; m += lanes) {
+      for (int64_t f = 0; f < s->few; f++) {
+        for (int64_t l = m; l < m + lanes; l++) {
+          *to++ = l < s->many ? from[f * s->w_step[3] + l * s->w_step[4]] : 0;
+        }
+      }
+    }
+  }
+}
+
+static void narrow_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
+{
+  const few_conv *s = sum->s;
+  const float *rows[FEW_PAIRS], *weights[FEW_PAIRS];
+  int64_t pairs[FEW_PAIRS];
+  const few_narrow_row row = {.s = s,
+                              .rows = rows,
+                              .weights = weights,
+                              .n_rows = rows_read(sum, n, o0, o1, rows, pairs),
+                              .out = row_made(sum, n, o0, o1)};
+
+  for (int64_t i = 0; i < row.n_rows; i++) {
+    weights[i] = (const float *)sum->workspace + pairs[i] * pair_count(sum->k, s);
+  }
+  sum->k->narrow[s->few - 1](&row);
+}
+
+/* Channels from m on that one call makes: two vectors, or the last one. */
+static int64_t widen_width(const few_kernels *k, const few_conv *s, int64_t m)
+{
+  return s->many - m > k->lanes ? 2 * k->lanes : k->lanes;
+}
+
+/* Weights for the channels from m on, of a width, stand at m x pairs x elements: [pairs of taps,
+ * elements, width]. The bias is behind them all. */
+static void widen_pack(const few_sum *sum)
+{
+  const few_conv *s = sum->s;
+  float *to = sum->workspace;
+
+  for (int64_t m = 0, width; m < s->many; m += width) {
+    width = widen_width(sum->k, s, m);
+    for (int64_t t = 0; t < s->taps[0] * s->taps[1] * s->taps[2]; t++) {
+      for (int64_t f = 0; f < s->few; f++) {
+        const float *from = sum->b + tap_at(s, t) + f * s->w_step[3];
+
+        for (int64_t l = m; l < m + width; l++) {
+          *to++ = l < s->many ? from[l * s->w_step[4]] : 0;
+        }
+      }
+    }
+  }
+  for (int64_t m = 0; m < padded(sum->k, s); m++) {
+    *to++ = sum->bias != NULL && m < s->many ? sum->bias[m] : 0;
+  }
+}
+
+static void widen_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
+{
+  const few_conv *s = sum->s;
+  const int64_t elements = s->taps[2] * s->few, taps = s->taps[0] * s->taps[1];
+  const float *start = (const float *)sum->workspace + taps * pair_count(sum->k, s);
+  const float *rows[FEW_PAIRS], *weights[FEW_PAIRS];
+  int64_t pairs[FEW_PAIRS];
+  const int64_t n_rows = rows_read(sum, n, o0, o1, rows, pairs);
+
+  for (int64_t m = 0, width; m < s->many; m += width) {
+    width = widen_width(sum->k, s, m);
+    for (int64_t i = 0; i < n_rows; i++) {
+      weights[i] = (const float *)sum->workspace + elements * (m * taps + width * pairs[i]);
+    }
+    sum->k->widen(&(few_widen_row){.s = s,
+                                   .rows = rows,
+                                   .weights = weights,
+                                   .n_rows = n_rows,
+                                   .channels = least(width, s->many - m),
+                                   .start = start + m,
+                                   .out = row_made(sum, n, o0, o1) + m});
+  }
+}
+
+/* ---- all three ---- */
+
+bool few_takes(few_kind kind, const few_conv *s)
+{
+  return s->few >= 1 && s->few <= FEW_MOST && s->many >= 1 &&
+         (kind == FEW_WEIGHTS || s->taps[0] * s->taps[1] <= FEW_PAIRS);
+}
+
+int64_t few_workspace(few_kind kind, const few_kernels *k, const few_conv *s)
+{
+  const weights_form f = weights_shape(s);
+  const int64_t packed = s->taps[0] * s->taps[1] * pair_count(k, s) + padded(k, s);
+
+  return (kind == FEW_WEIGHTS ? f.slabs * f.count : packed) * (int64_t)sizeof(float);
+}
+
+int64_t few_pieces(few_kind kind, const few_kernels *k, const few_conv *s, int stage)
+{
+  (void)k;
+  if (kind == FEW_WEIGHTS) {
+    const weights_form f = weights_shape(s);
+
+    return stage == 0 ? f.slabs : (f.count + MERGE - 1) / MERGE;
+  }
+  const parts p = parts_of(s, kind == FEW_NARROW ? s->many : s->few);
+
+  return stage == 0 ? 1 : s->batch * p.plane_parts * p.row_parts;
+}
+
+void few_piece(const few_sum *f, int stage, int64_t piece)
+{
+  if (f->kind == FEW_WEIGHTS) {
+    (stage == 0 ? weights_slab : weights_merge)(f, piece);
+  } else if (stage == 0) {
+    (f->kind == FEW_NARROW ? narrow_pack : widen_pack)(f);
+  } else if (f->kind == FEW_NARROW) {
+    each_row(f, f->s->many, piece, narrow_row);
+  } else {
+    each_row(f, f->s->few, piece, widen_row);
+  }
+}
+
+typedef struct stage_run {
+  const few_sum *f;
+  int stage;
+} stage_run;
+
+static void run_piece(void *context, int64_t piece, int thread)
+{
+  const stage_run *r = context;
+
+  (void)thread;
+  few_piece(r->f, r->stage, piece);
+}
+
+void few_run(const few_sum *f, int threads)
+{
+  for (int stage = 0; stage < FEW_STAGES; stage++) {
+    stage_run r = {f, stage};
+
+    weir_parallel(few_pieces(f->kind, f->k, f->s, stage), threads, run_piece, &r);
+  }
+}
+
+bool few_class(const few_conv *s, const int64_t number[3], few_conv *c, int64_t *in_at,
+               int64_t *w_at)
+{
+  *c = *s;
+  *in_at = *w_at = 0;
+  c->in_step[0] = s->out_step[0];
+  c->out_step[0] = s->in_step[0];
+  for (int d = 0; d < 3; d++) {
+    const int64_t stride = s->stride[d], first = (number[d] + s->lo[d]) % stride;
+
+    if (number[d] >= stride || number[d] >= s->in[d]) {
+      return false;
+    }
+    c->in[d] = s->out[d];
+    c->out[d] = (s->in[d] - number[d] + stride - 1) / stride;
+    c->taps[d] = first < s->taps[d] ? (s->taps[d] - first + stride - 1) / stride : 0;
+    c->stride[d] = 1;
+    c->lo[d] = c->taps[d] - 1 - below(number[d] + s->lo[d] - first, stride);
+    c->in_step[d + 1] = s->out_step[d + 1];
+    c->out_step[d + 1] = s->in_step[d + 1] * stride;
+    c->w_step[d] = -s->w_step[d] * stride;
+    *in_at += number[d] * s->in_step[d + 1];
+    *w_at += (first + stride * (c->taps[d] - 1)) * s->w_step[d];
+  }
+  return true;
+}

@@ -1,0 +1,62 @@
+/* few_avx512.c - convolutions with few channels on one side, 16 channels at a time. */
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define V_LANES 16
+#define V_ROWS 14
+#define V_WIDEN 12
+#define V_SUMS 32
+#define V_MOST 15
+#define V_TAPS 3
+#define V_SLIDE 4
+typedef __m512 V;
+typedef __mmask16 M;
+#define V_FIRST(n) ((__mmask16)((1u << (n)) - 1u))
+#define V_ZERO _mm512_setzero_ps()
+#define V_SET(x) _mm512_set1_ps(x)
+#define V_ADD(a, b) _mm512_add_ps(a, b)
+#define V_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define V_LOAD(p) _mm512_loadu_ps(p)
+#define V_STORE(p, v) _mm512_storeu_ps(p, v)
+#define V_LOADM(p, m) _mm512_maskz_loadu_ps(m, p)
+#define V_STOREM(p, m, v) _mm512_mask_storeu_ps(p, m, v)
+#define V_KEEP(a) __asm__("" : "+v"(a))
+#define V_SUM(v) sum_of(v)
+// clang-format off
+#define ALL_WEIGHTS                                                                     \
+  WEIGHTS(1) WEIGHTS(2) WEIGHTS(3) WEIGHTS(4) WEIGHTS(5) WEIGHTS(6) WEIGHTS(7)          \
+  WEIGHTS(8) WEIGHTS(9) WEIGHTS(10) WEIGHTS(11) WEIGHTS(12) WEIGHTS(13) WEIGHTS(14)
+#define ALL_NARROW                                                                      \
+  NARROW(1, 16) NARROW(2, 8) NARROW(3, 5) NARROW(4, 4) NARROW(5, 5)                     \
+  NARROW(6, 4) NARROW(7, 3) NARROW(8, 3) NARROW(9, 3) NARROW(10, 2)                     \
+  NARROW(11, 2) NARROW(12, 2) NARROW(13, 2) NARROW(14, 2) NARROW(15, 2)
+#define ALL_WIDEN                                                                       \
+  WIDEN(0) WIDEN(1) WIDEN(2) WIDEN(3) WIDEN(4) WIDEN(5) WIDEN(6) WIDEN(7)               \
+  WIDEN(8) WIDEN(9) WIDEN(10) WIDEN(11) WIDEN(12) WIDEN(13) WIDEN(14) WIDEN(15)
+// clang-format on
+
+/* Lane i of the result: the sum of the lanes of v[i]. Halves are merged 4 times, lanes i and i + 2,
+ * then i and i + 1 of each quarter, then quarters. */
+static inline __attribute__((always_inline)) V sum_of(const V *v)
+{
+  V four[4], two[2];
+
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    const V a = _mm512_add_ps(_mm512_unpacklo_ps(v[4 * i], v[4 * i + 1]),
+                              _mm512_unpackhi_ps(v[4 * i], v[4 * i + 1]));
+    const V b = _mm512_add_ps(_mm512_unpacklo_ps(v[4 * i + 2], v[4 * i + 3]),
+                              _mm512_unpackhi_ps(v[4 * i + 2], v[4 * i + 3]));
+
+    four[i] = _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xEE));
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    two[i] = _mm512_add_ps(_mm512_shuffle_f32x4(four[2 * i], four[2 * i + 1], 0x88),
+                           _mm512_shuffle_f32x4(four[2 * i], four[2 * i + 1], 0xDD));
+  }
+  return _mm512_add_ps(_mm512_shuffle_f32x4(two[0], two[1], 0x88),
+                       _mm512_shuffle_f32x4(two[0], two[1], 0xDD));
+}
+#define TABLE weir_few_avx512
+#include "ops/conv/few_kernel.h"
+#endif

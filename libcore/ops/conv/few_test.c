@@ -1,0 +1,350 @@
+/* few_test.c - the three sums against loops in double: random shapes, strides, borders, NaN,
+ * threads. */
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "device/weir_parallel.h"
+#include "ops/conv/few_priv.h"
+
+enum { CASES = 16 };
+
+typedef struct draw {
+  uint64_t seed, at;
+} draw;
+
+static int64_t between(draw *r, int64_t lo, int64_t hi)
+{
+  return lo + (int64_t)(weir_random_bits(r->seed, 7, 0, r->at++) % (uint64_t)(hi - lo + 1));
+}
+
+/* A field [n, 3 dims, channels] with `spare` elements behind the channels, or w [3 taps, few,
+ * many].
+ */
+typedef struct field {
+  float *data;
+  int64_t count;
+} field;
+
+static field new_field(draw *r, int64_t count, bool nan)
+{
+  field f = {.count = count};
+  void *memory;
+
+  assert_ok(weir_alloc(count, sizeof(float), &memory));
+  f.data = memory;
+  for (int64_t i = 0; i < count; i++) {
+    f.data[i] = (float)(2 * weir_random_uniform(r->seed, 9, 0, r->at++) - 1);
+  }
+  if (nan) {
+    f.data[between(r, 0, count - 1)] = NAN;
+  }
+  return f;
+}
+
+/* Steps of a row-major field; returns how many elements it has. */
+static int64_t lay_out(int64_t batch, const int64_t extent[3], int64_t pixel, int64_t step[4])
+{
+  step[3] = pixel;
+  for (int d = 2; d >= 0; d--) {
+    step[d] = step[d + 1] * extent[d];
+  }
+  return step[0] * batch;
+}
+
+typedef struct problem {
+  few_conv s;
+  int64_t in_count, out_count, w_count;
+} problem;
+
+/* few_in: the field with few channels is the one that is read at stride out + tap - lo. */
+static problem draw_problem(draw *r, bool few_in, bool dense)
+{
+  problem p = {.s = {.batch = between(r, 1, 2)}};
+  few_conv *s = &p.s;
+
+  s->few = between(r, 1, FEW_MOST);
+  s->many = between(r, 1, 4) == 1 ? between(r, 1, 70) : 8 * between(r, 1, 5);
+  for (int d = 0; d < 3; d++) {
+    s->in[d] = 0;
+    while (s->in[d] < 1) {
+      s->taps[d] = between(r, 1, between(r, 1, 3) == 1 ? 5 : 3);
+      s->stride[d] = between(r, 1, 3) == 1 ? 2 : 1;
+      s->lo[d] = between(r, 0, s->taps[d]);
+      s->out[d] = between(r, 1, d == 2 ? 45 : 4);
+      s->in[d] = s->stride[d] * (s->out[d] - 1) + s->taps[d] - s->lo[d] -
+                 between(r, 0, s->taps[d]) + between(r, 0, s->stride[d] - 1);
+    }
+  }
+  const int64_t spare = dense ? 0 : between(r, 0, 3);
+
+  p.in_count = lay_out(s->batch, s->in, few_in ? s->few : s->many + spare, s->in_step);
+  p.out_count = lay_out(s->batch, s->out, few_in ? s->many + spare : s->few + spare, s->out_step);
+  s->w_step[4] = between(r, 0, 1) ? 1 : s->few; /* [few, many] or [many, few] */
+  s->w_step[3] = s->w_step[4] == 1 ? s->many : 1;
+  s->w_step[2] = s->few * s->many;
+  s->w_step[1] = s->w_step[2] * s->taps[2];
+  s->w_step[0] = s->w_step[1] * s->taps[1];
+  p.w_count = s->w_step[0] * s->taps[0];
+  return p;
+}
+
+enum what { OF_W, OF_IN, OF_OUT };
+
+/* Every product of the relation, added in double to what is asked for. */
+static void reference(const few_conv *s, bool few_in, const float *in, const float *out,
+                      const float *w, enum what what, double *sum)
+{
+  const int64_t n[] = {s->batch,   s->out[0],  s->out[1], s->out[2],
+                       s->taps[0], s->taps[1], s->taps[2]};
+
+  for (int64_t at = 0; at < n[0] * n[1] * n[2] * n[3] * n[4] * n[5] * n[6]; at++) {
+    int64_t i[7], rest = at;
+    bool inside = true;
+
+    for (int k = 6; k >= 0; k--) {
+      i[k] = rest % n[k];
+      rest /= n[k];
+    }
+    int64_t in_at = i[0] * s->in_step[0], out_at = i[0] * s->out_step[0], w_at = 0;
+
+    for (int d = 0; d < 3; d++) {
+      const int64_t x = s->stride[d] * i[1 + d] + i[4 + d] - s->lo[d];
+
+      inside = inside && x >= 0 && x < s->in[d];
+      in_at += x * s->in_step[d + 1];
+      out_at += i[1 + d] * s->out_step[d + 1];
+      w_at += i[4 + d] * s->w_step[d];
+    }
+    for (int64_t c = 0; inside && c < s->few * s->many; c++) {
+      const int64_t f = c / s->many, m = c % s->many,
+                    k = w_at + f * s->w_step[3] + m * s->w_step[4];
+      const int64_t from = in_at + (few_in ? f : m), to = out_at + (few_in ? m : f);
+
+      if (what == OF_W) {
+        sum[k] += (double)in[from] * (double)out[to];
+      } else if (what == OF_IN) {
+        sum[from] += (double)out[to] * (double)w[k];
+      } else {
+        sum[to] += (double)in[from] * (double)w[k];
+      }
+    }
+  }
+}
+
+/* Elements that are sums; what lies between pixels is not looked at. */
+static void compare(const float *actual, const double *expected, int64_t count, int64_t pixel,
+                    int64_t channels)
+{
+  for (int64_t k = 0; k < count; k++) {
+    const double e = expected[k], a = (double)actual[k];
+
+    if (k % pixel < channels && !(isnan(e) ? isnan(a) : fabs(a - e) <= 2e-5 * fmax(1, fabs(e)))) {
+      print_error("element %lld of %lld: %.9g, expected %.9g\n", (long long)k, (long long)count, a,
+                  e);
+      assert_true(0);
+    }
+  }
+}
+
+static double *zeros(int64_t count)
+{
+  void *memory;
+
+  assert_ok(weir_alloc(count, sizeof(double), &memory));
+  return memory;
+}
+
+/* The kernels that this processor runs. */
+static int all_kernels(const few_kernels *k[2])
+{
+  int n = 0;
+#if defined(__x86_64__)
+  if (weir_cpu_get()->avx2 && weir_cpu_get()->fma) {
+    k[n++] = &weir_few_avx2;
+  }
+  if (weir_cpu_get()->avx512) {
+    k[n++] = &weir_few_avx512;
+  }
+#endif
+  return n;
+}
+
+/* What is made of the two others, in this order: in, out, w. */
+typedef struct operation {
+  bool few_in;
+  enum what what;
+  few_kind kind;
+} operation;
+
+/* The gradient by the data: class by class. */
+static void run_classes(const few_sum *f, int threads)
+{
+  const int64_t *stride = f->s->stride;
+
+  for (int64_t n = 0; n < stride[0] * stride[1] * stride[2]; n++) {
+    const int64_t number[] = {n / stride[2] / stride[1], n / stride[2] % stride[1], n % stride[2]};
+    few_sum part = *f;
+    few_conv s;
+    int64_t in_at, w_at;
+
+    if (few_class(f->s, number, &s, &in_at, &w_at)) {
+      assert_true(few_workspace(f->kind, f->k, &s) <= few_workspace(f->kind, f->k, f->s));
+      part.s = &s;
+      part.b += w_at;
+      part.out += in_at;
+      few_run(&part, threads);
+    }
+  }
+}
+
+/* Runs twice, on one thread and on two, into memory full of NaN: same bits. */
+static void same_on_two(few_sum f, bool classes, int64_t count)
+{
+  const int64_t bytes = few_workspace(f.kind, f.k, f.s);
+  float *out = f.out;
+  void *again;
+
+  assert_ok(weir_alloc(bytes, 1, &f.workspace));
+  assert_ok(weir_alloc(count, sizeof(float), &again));
+  memset(out, 0xff, (size_t)count * sizeof(float));
+  memset(again, 0xff, (size_t)count * sizeof(float));
+  memset(f.workspace, 0xff, (size_t)bytes);
+  for (int threads = 1; threads <= 2; threads++) {
+    f.out = threads == 1 ? out : again;
+    if (classes) {
+      run_classes(&f, threads);
+    } else {
+      few_run(&f, threads);
+    }
+  }
+  assert_memory_equal(out, again, (size_t)count * sizeof(float));
+  weir_free(&f.workspace);
+  weir_free(&again);
+}
+
+/* One random problem; of the two arrays read, one may hold a NaN. */
+static void check_case(const operation *o, uint64_t seed)
+{
+  draw r = {.seed = seed};
+  const bool dense = seed % 2 == 0 || (!o->few_in && o->what == OF_IN); /* few channels are read */
+  const problem p = draw_problem(&r, o->few_in, dense);
+  const int64_t count[] = {p.w_count, p.in_count, p.out_count};
+  const int64_t pixel[] = {1, p.s.in_step[3], p.s.out_step[3]};
+  const int64_t channels[] = {1, o->few_in ? p.s.few : p.s.many, o->few_in ? p.s.many : p.s.few};
+  const enum what first = o->what == OF_IN ? OF_OUT : OF_IN;
+  const enum what second = o->what == OF_W ? OF_OUT : OF_W;
+  const few_kernels *k[2];
+  field f[3];
+  double *sum = zeros(count[o->what]);
+  float bias[70];
+
+  for (int m = 0; m < 70; m++) {
+    bias[m] = (float)m;
+  }
+  for (enum what n = OF_W; n <= OF_OUT; n++) {
+    f[n] = new_field(&r, count[n], (n == first && seed % 3 == 1) || (n == second && seed % 3 == 2));
+  }
+  reference(&p.s, o->few_in, f[OF_IN].data, f[OF_OUT].data, f[OF_W].data, o->what, sum);
+  for (int64_t n = 0; o->kind == FEW_WIDEN && seed % 4 == 0 && n < count[o->what]; n++) {
+    const int64_t m = n % pixel[o->what];
+
+    sum[n] += m < p.s.many ? (double)bias[m] : 0;
+  }
+  for (int i = all_kernels(k) - 1; i >= 0; i--) {
+    const few_sum sum_of = {.kind = o->kind,
+                            .k = k[i],
+                            .s = &p.s,
+                            .a = f[first].data,
+                            .b = f[second].data,
+                            .bias = o->kind == FEW_WIDEN && seed % 4 == 0 ? bias : NULL,
+                            .out = f[o->what].data};
+
+    same_on_two(sum_of, o->what == OF_IN, count[o->what]);
+    compare(f[o->what].data, sum, count[o->what], pixel[o->what], channels[o->what]);
+  }
+  weir_free(&sum);
+  for (enum what n = OF_W; n <= OF_OUT; n++) {
+    weir_free(&f[n].data);
+  }
+}
+
+static void check(const operation *o)
+{
+  for (uint64_t seed = 0; seed < CASES; seed++) {
+    check_case(o, seed);
+  }
+}
+
+static void sums_for_weights_match(void **state)
+{
+  check(&(operation){true, OF_W, FEW_WEIGHTS});
+}
+
+static void sums_that_make_few_channels_match(void **state)
+{
+  check(&(operation){false, OF_OUT, FEW_NARROW});
+  check(&(operation){true, OF_IN, FEW_NARROW});
+}
+
+static void sums_that_make_many_channels_match(void **state)
+{
+  check(&(operation){true, OF_OUT, FEW_WIDEN});
+  check(&(operation){false, OF_IN, FEW_WIDEN});
+}
+
+/* Products that nearly cancel, over 2 million positions: one running sum would be off by 1e-3. */
+static void long_sums_stay_exact(void **state)
+{
+  const int64_t side = 128;
+  few_conv s = {.batch = 1,
+                .few = 1,
+                .many = 1,
+                .in = {side, side, side},
+                .out = {side, side, side},
+                .taps = {1, 1, 1},
+                .stride = {1, 1, 1},
+                .w_step = {1, 1, 1, 1, 1}};
+  const few_kernels *k = few_kernels_get();
+  const int64_t count = lay_out(1, s.in, 1, s.in_step);
+  draw r = {.seed = 3};
+  double sum = 0;
+  float w = 0;
+  few_sum f = {.kind = FEW_WEIGHTS, .k = k, .s = &s, .out = &w};
+
+  if (k == NULL) {
+    print_message("skipped: this processor has no vector kernels\n");
+    return;
+  }
+  memcpy(s.out_step, s.in_step, sizeof s.in_step);
+  field in = new_field(&r, count, false), out = new_field(&r, count, false);
+
+  for (int64_t i = 0; i < count; i++) {
+    in.data[i] += 1;
+    out.data[i] = i % 2 == 0 ? 1.0F : -1.0F;
+    sum += (double)in.data[i] * (double)out.data[i];
+  }
+  f.a = in.data;
+  f.b = out.data;
+  assert_ok(weir_alloc(few_workspace(f.kind, k, &s), 1, &f.workspace));
+  few_run(&f, 0);
+  print_message("2 M products: %.9g, exactly %.9g\n", (double)w, sum);
+  assert_true(fabs((double)w - sum) <= 2e-5 * fabs(sum));
+  weir_free(&f.workspace);
+  weir_free(&in.data);
+  weir_free(&out.data);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sums_for_weights_match),
+      cmocka_unit_test(sums_that_make_few_channels_match),
+      cmocka_unit_test(sums_that_make_many_channels_match),
+      cmocka_unit_test(long_sums_stay_exact),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* conv_few_test.c - the kernel claims what it can do, and computes it as the loops do. */
+#include <string.h>
+
+#include "base/weir_random.h"
+#include "exec/weir_plan.h"
+#include "ops/conv/few_priv.h"
+#include "ops/conv/weir_conv.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/ops_check.h"
+#include "ops/reduce/weir_reduce.h"
+#include "pass/derive/weir_derive.h"
+
+enum { X, W, T, READ, Y = READ, DX, DW, ALL };
+
+/* A convolution, and its gradients with weights t on the outputs. */
+typedef struct trial {
+  weir_graph *g;
+  weir_tensor of[ALL];
+} trial;
+
+static const char *const names[ALL] = {"x", "w", "t", "y", "dx", "dw"};
+
+static trial make(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
+                  uint64_t seed)
+{
+  trial t = {.g = new_graph()};
+  const weir_value from[] = {weir_input(t.g, names[X], x), weir_input(t.g, names[W], w)};
+  const weir_value y = weir_conv(t.g, spec, from[0], from[1]);
+  const weir_array_desc out = *weir_value_desc(t.g, y), *all[] = {x, w, &out, &out, x, w};
+  weir_value loss = weir_mul(t.g, y, weir_input(t.g, names[T], &out)), grads[2];
+
+  for (int k = out.rank - 1; k >= 0; k--) {
+    loss = weir_sum(t.g, loss, k);
+  }
+  assert_ok(weir_derive(t.g, loss, from, 2, grads));
+  weir_output(t.g, names[Y], y);
+  weir_output(t.g, names[DX], grads[0]);
+  weir_output(t.g, names[DW], grads[1]);
+  for (int k = 0; k < ALL; k++) {
+    assert_ok(weir_tensor_init(&t.of[k], WEIR_F32, all[k]->rank, all[k]->shape));
+    for (int64_t i = 0; k < READ && i < weir_tensor_count(&t.of[k]); i++) {
+      ((float *)t.of[k].data)[i] =
+          (float)(2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
+    }
+  }
+  return t;
+}
+
+static void end(trial *t)
+{
+  for (int k = 0; k < ALL; k++) {
+    weir_tensor_fini(&t->of[k]);
+  }
+  weir_graph_destroy(&t->g);
+}
+
+/* Runs the graph into `made`, allocated here; returns how many groups the kernel has. */
+static int run(trial *t, const char *kernel, int threads, weir_tensor made[ALL])
+{
+  weir_exec_cfg cfg;
+  weir_plan *plan;
+  weir_binding bindings[ALL];
+  int claimed = 0;
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.kernel = kernel;
+  cfg.tier = 2;
+  assert_ok(
+      weir_plan_create(t->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
+  for (int k = 0; k < ALL; k++) {
+    if (k >= READ) {
+      assert_ok(weir_tensor_init(&made[k], WEIR_F32, t->of[k].rank, t->of[k].shape));
+    }
+    bindings[k] = (weir_binding){names[k], k < READ ? &t->of[k] : &made[k]};
+  }
+  assert_ok(weir_plan_run(plan, bindings, ALL));
+  for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
+    claimed += strcmp(weir_plan_group(plan, i).kernel, kernel) == 0;
+  }
+  weir_plan_destroy(&plan);
+  return claimed;
+}
+
+/* With the kernel as without it, and the same bits on two threads; returns the groups it has. */
+static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
+                 uint64_t seed)
+{
+  trial t = make(spec, x, w, seed);
+  weir_tensor plain[ALL], one[ALL], two[ALL];
+
+  assert_int_equal(run(&t, "none", 1, plain), 0);
+  const int claimed = run(&t, "conv.few", 1, one);
+
+  assert_int_equal(run(&t, "conv.few", 2, two), claimed);
+  for (int k = READ; k < ALL; k++) {
+    const int64_t count = weir_tensor_count(&plain[k]);
+
+    assert_int_equal(weir_compare(names[k], WEIR_F32, one[k].data, plain[k].data, count,
+                                  (weir_tolerance){5e-5, 1e-4}),
+                     0);
+    assert_memory_equal(one[k].data, two[k].data, (size_t)count * sizeof(float));
+    weir_tensor_fini(&plain[k]);
+    weir_tensor_fini(&one[k]);
+    weir_tensor_fini(&two[k]);
+  }
+  end(&t);
+  return claimed;
+}
+
+static void needs_vectors(void)
+{
+  if (few_kernels_get() == NULL) {
+    print_message("skipped: this processor has no vector code for few channels\n");
+    skip();
+  }
+}
+
+static void random_convolutions_agree(void **state)
+{
+  int claimed = 0;
+
+  needs_vectors();
+  for (uint64_t seed = 0; seed < 24; seed++) {
+    weir_draw r = {.seed = seed};
+    const int d = (int)weir_draw_int(&r, 1, 3);
+    const bool turned = weir_draw_one_in(&r, 2);
+    const int64_t few = weir_draw_int(&r, 1, 15), many = weir_draw_int(&r, few, 70);
+    weir_array_desc x = {.dtype = WEIR_F32, .rank = d + 2, .shape = {weir_draw_int(&r, 1, 2)}};
+    weir_array_desc w = {.dtype = WEIR_F32, .rank = d + 2};
+    weir_conv_spec s = {.groups = 0};
+
+    for (int k = 0; k < d; k++) {
+      w.shape[k] = weir_draw_int(&r, 1, 4);
+      s.stride[k] = weir_draw_one_in(&r, 4) ? 2 : 1;
+      s.lo[k] = weir_draw_int(&r, 0, 2);
+      s.hi[k] = weir_draw_int(&r, 0, 2);
+      x.shape[k + 1] = w.shape[k] + weir_draw_int(&r, 0, k == d - 1 ? 20 : 4);
+    }
+    x.shape[d + 1] = w.shape[d] = turned ? many : few;
+    w.shape[d + 1] = turned ? few : many;
+    claimed += agree(&s, &x, &w, seed);
+  }
+  print_message("%d of 72 sums by the kernel\n", claimed);
+  assert_true(claimed > 45);
+}
+
+/* All three sums of both kinds of ends, and a row longer than any tile. */
+static void ends_of_networks_are_claimed(void **state)
+{
+  const weir_conv_spec s = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const int64_t channels[][2] = {{4, 32}, {5, 16}, {16, 5}, {16, 1}, {32, 3}, {1, 16}};
+
+  needs_vectors();
+  for (int i = 0; i < 6; i++) {
+    const weir_array_desc x = {
+        .dtype = WEIR_F32, .rank = 5, .shape = {1, 3, 5, 40, channels[i][0]}};
+    const weir_array_desc w = {
+        .dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, channels[i][0], channels[i][1]}};
+
+    assert_int_equal(agree(&s, &x, &w, 1), 3);
+  }
+}
+
+/* What the kernel cannot do is left to others. */
+static void others_are_left(void **state)
+{
+  const weir_conv_spec refused[] = {{.dilation = {2}},
+                                    {.lo = {1}, .hi = {1}, .border = {WEIR_BORDER_WRAP}}};
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 4}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 16}};
+  const weir_array_desc wide = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 16}};
+  const weir_array_desc deep = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 16, 16}};
+
+  needs_vectors();
+  assert_int_equal(agree(&(weir_conv_spec){.lo = {1}}, &x, &w, 1), 3);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(agree(&refused[i], &x, &w, 1), 0);
+  }
+  assert_int_equal(agree(&(weir_conv_spec){.groups = 0}, &wide, &deep, 1), 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_convolutions_agree),
+      cmocka_unit_test(ends_of_networks_are_claimed),
+      cmocka_unit_test(others_are_left),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

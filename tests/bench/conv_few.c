@@ -1,0 +1,120 @@
+/* conv_few.c - convolutions with few channels on one side, f32, one thread: the share of this
+ * core's multiply-adds that the products take (those with padding are not counted). */
+#include <string.h>
+#include <time.h>
+
+#include "device/weir_parallel.h"
+#include "multiply_add.h"
+#include "ops/conv/few_priv.h"
+
+enum { RUNS = 15 };
+
+static float *field(int64_t count)
+{
+  float *x = aligned_alloc(64, (size_t)(count * 4 + 63) / 64 * 64);
+
+  if (x == NULL) {
+    fprintf(stderr, "conv_few: no memory\n");
+    exit(5);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    x[i] = (float)((uint64_t)i * 2654435761u % 65536) * 0x1p-15F - 1;
+  }
+  return x;
+}
+
+static int64_t lay_out(const int64_t extent[3], int64_t channels, int64_t step[4])
+{
+  step[3] = channels;
+  for (int d = 2; d >= 0; d--) {
+    step[d] = step[d + 1] * extent[d];
+  }
+  return step[0];
+}
+
+/* Multiplications and additions, those with padding left out. */
+static double work_of(const few_conv *s)
+{
+  double n = 2.0 * (double)(s->few * s->many);
+
+  for (int d = 0; d < 3; d++) {
+    int64_t inside = 0;
+
+    for (int64_t o = 0; o < s->out[d]; o++) {
+      for (int64_t t = 0; t < s->taps[d]; t++) {
+        inside += o + t - s->lo[d] >= 0 && o + t - s->lo[d] < s->in[d];
+      }
+    }
+    n *= (double)inside;
+  }
+  return n;
+}
+
+static double processor_seconds(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void row(const char *name, few_kind kind, int64_t few, int64_t many, const int64_t extent[3],
+                double peak, double goal)
+{
+  few_conv s = {.batch = 1, .few = few, .many = many};
+  few_sum f = {.kind = kind, .k = few_kernels_get(), .s = &s};
+  double best = INFINITY;
+
+  for (int d = 0; d < 3; d++) {
+    s.in[d] = s.out[d] = extent[d];
+    s.taps[d] = 3;
+    s.lo[d] = s.stride[d] = 1;
+  }
+  float *in = field(lay_out(s.in, kind == FEW_NARROW ? many : few, s.in_step));
+  float *out = field(lay_out(s.out, kind == FEW_NARROW ? few : many, s.out_step));
+  float *w = field(27 * few * many);
+
+  s.w_step[4] = 1;
+  s.w_step[3] = many;
+  for (int d = 2; d >= 0; d--) {
+    s.w_step[d] = d == 2 ? few * many : 3 * s.w_step[d + 1];
+  }
+  f.a = in;
+  f.b = kind == FEW_WEIGHTS ? out : w;
+  f.out = kind == FEW_WEIGHTS ? w : out;
+  f.workspace = field(few_workspace(kind, f.k, &s) / 4);
+  few_run(&f, 1);
+  for (int i = 0; i < RUNS; i++) {
+    const double start = processor_seconds();
+
+    few_run(&f, 1);
+    best = fmin(best, processor_seconds() - start);
+  }
+  bench_row(name, "limit", peak * 1e-9, work_of(&s) / best * 1e-9, "Gflop/s", 1, goal);
+  free(in);
+  free(out);
+  free(w);
+  free(f.workspace);
+}
+
+int main(void)
+{
+  const int64_t cube[] = {64, 64, 64}, field_2d[] = {8, 192, 384};
+
+  (void)bench_pin();
+  if (few_kernels_get() == NULL) {
+    fprintf(stderr, "conv_few: skipped: this processor has no vector kernels\n");
+    return 77;
+  }
+  const double peak = bench_multiply_adds(9);
+
+  row("weights 4->32 64^3", FEW_WEIGHTS, 4, 32, cube, peak, 0.85);
+  row("weights 5->16 8x192x384", FEW_WEIGHTS, 5, 16, field_2d, peak, 0.85);
+  row("head 16->5 8x192x384", FEW_NARROW, 5, 16, field_2d, peak, 0.6);
+  row("head 16->1 8x192x384", FEW_NARROW, 1, 16, field_2d, peak, 0.6);
+  row("data 4<-32 64^3", FEW_NARROW, 4, 32, cube, peak, 0.6);
+  row("data 14<-32 64^3", FEW_NARROW, 14, 32, cube, peak, 0.6);
+  row("forward 4->32 64^3", FEW_WIDEN, 4, 32, cube, peak, 0.85);
+  row("forward 5->16 8x192x384", FEW_WIDEN, 5, 16, field_2d, peak, 0.85);
+  return 0;
+}
