@@ -14,7 +14,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "pass/derive/weir_derive.h"
 
-enum { CHECK_PARAMS = 24, CHECK_PROBES = 12 };
+enum { CHECK_PARAMS = 24, CHECK_PROBES = 8 };
 
 /* Appends what is checked; x is its one input. */
 typedef weir_value (*check_build)(weir_net *net, weir_value x, const void *spec);

@@ -1,20 +1,27 @@
-/* conv.c - y = activation(conv(x, weight) + bias). */
+/* conv.c - y = activation(conv(x, weight) + bias), with weights shared by all places or not. */
+#include <string.h>
+
 #include "nn/nn_priv.h"
-#include "nn/weir_layer.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/local/weir_local.h"
 
 static int64_t or_one(int64_t x)
 {
   return x == 0 ? 1 : x;
 }
 
+/* Elements that one output sees of dimension k, holes included. */
+static int64_t reach_of(const weir_nn_conv_spec *s, int k)
+{
+  return or_one(s->conv.dilation[k]) * (or_one(s->taps[k]) - 1) + 1;
+}
+
 /* Padding of dimension k, which has `extent` elements. */
 static void pad(const weir_nn_conv_spec *s, int k, int64_t extent, weir_conv_spec *conv)
 {
-  const int64_t stride = or_one(s->conv.stride[k]), dilation = or_one(s->conv.dilation[k]);
-  const int64_t reach = dilation * (or_one(s->taps[k]) - 1) + 1;
+  const int64_t stride = or_one(s->conv.stride[k]);
   const int64_t out = (extent + stride - 1) / stride;
-  const int64_t total = (out - 1) * stride + reach - extent;
+  const int64_t total = (out - 1) * stride + reach_of(s, k) - extent;
 
   conv->lo[k] = s->padding == WEIR_NN_SAME && total > 0 ? total / 2 : 0;
   conv->hi[k] = s->padding == WEIR_NN_SAME && total > 0 ? total - total / 2 : 0;
@@ -35,52 +42,133 @@ static bool is_possible(const weir_nn_conv_spec *s, int dims)
   return good;
 }
 
-static weir_value conv(weir_net *net, const weir_nn_conv_spec *s, weir_value x, const char *where)
+bool nn_conv_check(weir_net *net, const char *layer, const weir_nn_conv_spec *s, weir_value x,
+                   const char *where)
 {
   const weir_array_desc *d = weir_value_desc(net->graph, x);
   const int dims = d != NULL ? d->rank - 2 : -1;
 
   if (dims < 1 || dims > WEIR_CONV_DIMS || d->time > 0 || !is_possible(s, dims)) {
-    return nn_fail(net, where,
-                   "conv: %lld filters on an input of rank %d; takes [n, 1 to %d dimensions, "
-                   "channels], and counts that are not negative",
-                   (long long)s->filters, dims + 2, WEIR_CONV_DIMS);
+    (void)nn_fail(net, where,
+                  "%s: %lld filters on an input of rank %d; takes [n, 1 to %d dimensions, "
+                  "channels], and counts that are not negative",
+                  layer, (long long)s->filters, dims + 2, WEIR_CONV_DIMS);
+    return false;
   }
   const int64_t channels = d->shape[dims + 1], groups = or_one(s->conv.groups);
-  weir_conv_spec spec = s->conv;
-  weir_param_spec weight = {
-      .rank = dims + 2, .init = nn_init_or(s->weight, WEIR_INIT_GLOROT_UNIFORM), .decay = true};
 
   if (channels % groups != 0 || s->filters % groups != 0) {
-    return nn_fail(net, where, "conv: %lld groups of %lld channels in and %lld filters",
-                   (long long)groups, (long long)channels, (long long)s->filters);
+    (void)nn_fail(net, where, "%s: %lld groups of %lld channels in and %lld filters", layer,
+                  (long long)groups, (long long)channels, (long long)s->filters);
+    return false;
   }
-  for (int k = 0; k < dims; k++) {
-    weight.shape[k] = or_one(s->taps[k]);
-    if (s->padding != WEIR_NN_GIVEN) {
-      pad(s, k, d->shape[k + 1], &spec);
-    }
-  }
-  weight.shape[dims] = channels / groups;
-  weight.shape[dims + 1] = s->filters;
-  weir_value y =
-      weir_conv_at(net->graph, &spec, x, weir_param_at(net, "weight", &weight, where), where);
+  return true;
+}
 
-  if (!s->no_bias) {
-    const weir_value bias =
-        nn_vector(net, "bias", s->filters, nn_init_or(s->bias, WEIR_INIT_ZEROS), where);
+weir_value nn_conv_finish(weir_net *net, const weir_nn_conv_spec *s, weir_value y, int places,
+                          const char *where)
+{
+  const weir_array_desc *d = weir_value_desc(net->graph, y);
 
-    y = weir_binary_at(net->graph, WEIR_CODE_ADD, y, bias, where);
+  if (d != NULL && !s->no_bias) {
+    weir_param_spec bias = {.rank = 1 + places, .init = nn_init_or(s->bias, WEIR_INIT_ZEROS)};
+
+    memcpy(bias.shape, d->shape + d->rank - bias.rank, (size_t)bias.rank * sizeof *bias.shape);
+    y = weir_binary_at(net->graph, WEIR_CODE_ADD, y, weir_param_at(net, "bias", &bias, where),
+                       where);
   }
   return nn_label(net, weir_activation_at(net->graph, &s->activation, y, where));
+}
+
+/* [taps.., channels in / groups, filters], and the convolution with its padding. */
+static weir_param_spec weight_of(const weir_nn_conv_spec *s, const weir_array_desc *d,
+                                 weir_conv_spec *conv)
+{
+  const int dims = d->rank - 2;
+  weir_param_spec w = {
+      .rank = d->rank, .init = nn_init_or(s->weight, WEIR_INIT_GLOROT_UNIFORM), .decay = true};
+
+  *conv = s->conv;
+  for (int k = 0; k < dims; k++) {
+    w.shape[k] = or_one(s->taps[k]);
+    if (s->padding != WEIR_NN_GIVEN) {
+      pad(s, k, d->shape[k + 1], conv);
+    }
+  }
+  w.shape[dims] = d->shape[dims + 1] / or_one(s->conv.groups);
+  w.shape[dims + 1] = s->filters;
+  return w;
 }
 
 weir_value weir_nn_conv_at(weir_net *net, const char *name, const weir_nn_conv_spec *spec,
                            weir_value x, const char *where)
 {
-  weir_net_push(net, name);
-  const weir_value y = conv(net, spec, x, where);
+  weir_value y = WEIR_NO_VALUE;
 
+  weir_net_push(net, name);
+  if (nn_conv_check(net, "conv", spec, x, where)) {
+    weir_conv_spec conv;
+    const weir_param_spec w = weight_of(spec, weir_value_desc(net->graph, x), &conv);
+
+    y = weir_conv_at(net->graph, &conv, x, weir_param_at(net, "weight", &w, where), where);
+    y = nn_conv_finish(net, spec, y, 0, where);
+  }
+  weir_net_pop(net);
+  return y;
+}
+
+/* The weights of a place, for every place; *fits is false where there is none. A fan is that of a
+ * place. */
+static weir_param_spec with_places(const weir_nn_conv_spec *s, const weir_array_desc *d,
+                                   const weir_param_spec *one, const weir_conv_spec *conv,
+                                   bool *fits)
+{
+  const int dims = d->rank - 2;
+  weir_param_spec w = *one;
+  int64_t taps = 1;
+
+  *fits = true;
+  for (int k = 0; k < dims; k++) {
+    const int64_t room = d->shape[k + 1] + conv->lo[k] + conv->hi[k] - reach_of(s, k);
+
+    *fits = *fits && room >= 0;
+    w.shape[k] = room / or_one(s->conv.stride[k]) + 1;
+    taps *= one->shape[k];
+  }
+  memcpy(w.shape + dims, one->shape, (size_t)one->rank * sizeof *w.shape);
+  w.rank += dims;
+  w.init.fan_in = w.init.fan_in > 0 ? w.init.fan_in : taps * one->shape[dims];
+  w.init.fan_out = w.init.fan_out > 0 ? w.init.fan_out : taps * one->shape[dims + 1];
+  return w;
+}
+
+static weir_value local(weir_net *net, const weir_nn_conv_spec *s, weir_value x, const char *where)
+{
+  const weir_array_desc *d = weir_value_desc(net->graph, x);
+  weir_conv_spec conv;
+  bool fits;
+  const weir_param_spec one = weight_of(s, d, &conv);
+  const weir_param_spec w = with_places(s, d, &one, &conv, &fits);
+
+  if (!fits) {
+    return nn_fail(net, where, "local: the taps do not fit into the input; give more padding");
+  }
+  const int places = d->rank - 2;
+  const weir_value y =
+      weir_local_at(net->graph, &conv, x, weir_param_at(net, "weight", &w, where), where);
+
+  return nn_conv_finish(net, s, y, places, where);
+}
+
+weir_value weir_nn_local_at(weir_net *net, const char *name, const weir_nn_conv_spec *spec,
+                            weir_value x, const char *where)
+{
+  weir_value y = WEIR_NO_VALUE;
+
+  weir_net_push(net, name);
+  if (nn_conv_check(net, "local", spec, x, where)) {
+    y = local(net, spec, x, where);
+  }
   weir_net_pop(net);
   return y;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "nn/nn_priv.h"
-#include "nn/weir_layer.h"
 #include "ops/contract/weir_contract.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reshape/weir_reshape.h"

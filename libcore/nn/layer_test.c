@@ -15,6 +15,11 @@ static weir_value build_conv(weir_net *net, weir_value x, const void *spec)
   return weir_nn_conv(net, "c", spec, x);
 }
 
+static weir_value build_local(weir_net *net, weir_value x, const void *spec)
+{
+  return weir_nn_local(net, "c", spec, x);
+}
+
 /* Of the activations only those of one line; the others have a test of their own. */
 static double act(const weir_activation *a, double x)
 {
@@ -63,7 +68,7 @@ static weir_activation draw_activation(weir_draw *r)
 
 static void dense_on_random_shapes(void **state)
 {
-  for (uint64_t seed = 1; seed <= 16; seed++) {
+  for (uint64_t seed = 1; seed <= 12; seed++) {
     weir_draw r = {.seed = seed};
     const weir_nn_dense_spec s = {.units = weir_draw_int(&r, 1, 9),
                                   .no_bias = weir_draw_one_in(&r, 4),
@@ -132,7 +137,10 @@ static double convolved(const check_net *c, const shape *h, int64_t n, const int
   const weir_nn_conv_spec *s = c->spec;
   const double *x = check_data(&c->x), *w = check_param(c, "c/weight");
   const int64_t per = h->ci / h->groups, group = co * h->groups / h->co;
-  double sum = s->no_bias ? 0 : check_param(c, "c/bias")[co];
+  const int64_t place = c->build == build_local ? (o[0] * h->out[1] + o[1]) * h->out[2] + o[2] : 0;
+  double sum = s->no_bias ? 0 : check_param(c, "c/bias")[place * h->co + co];
+
+  w += place * h->tap[0] * h->tap[1] * h->tap[2] * per * h->co;
 
   for (int64_t t = 0; t < h->tap[0] * h->tap[1] * h->tap[2]; t++) {
     const int64_t tap[] = {t / (h->tap[1] * h->tap[2]), t / h->tap[2] % h->tap[1], t % h->tap[2]};
@@ -207,11 +215,11 @@ static weir_nn_conv_spec draw_conv(weir_draw *r, check_net *c)
   return s;
 }
 
-static void convolutions_on_random_shapes(void **state)
+static void check_convolutions(check_build build)
 {
-  for (uint64_t seed = 1; seed <= 16; seed++) {
+  for (uint64_t seed = 1; seed <= 12; seed++) {
     weir_draw r = {.seed = seed};
-    check_net c = {.build = build_conv, .seed = seed, .train = true};
+    check_net c = {.build = build, .seed = seed, .train = true};
     const weir_nn_conv_spec s = draw_conv(&r, &c);
 
     c.spec = &s;
@@ -221,6 +229,16 @@ static void convolutions_on_random_shapes(void **state)
     check_gradients(&c);
     check_close(&c);
   }
+}
+
+static void convolutions_on_random_shapes(void **state)
+{
+  check_convolutions(build_conv);
+}
+
+static void local_weights_on_random_shapes(void **state)
+{
+  check_convolutions(build_local);
 }
 
 /* A layer's graph must be refused with `text`. */
@@ -256,6 +274,10 @@ static void impossible_layers_are_refused(void **state)
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 6, .conv = {.groups = 3}}, 4, "3 groups of 4");
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 3, .taps = {7, 1}, .padding = WEIR_NN_VALID},
          4, "more padding");
+  refuse(build_local, &(weir_nn_conv_spec){.filters = 3, .taps = {7, 1}, .padding = WEIR_NN_VALID},
+         4, "more padding");
+  refuse(build_local, &(weir_nn_conv_spec){.filters = 3, .conv = {.groups = 2}}, 4,
+         "local: 2 groups of 4");
 }
 
 int main(void)
@@ -263,6 +285,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dense_on_random_shapes),
       cmocka_unit_test(convolutions_on_random_shapes),
+      cmocka_unit_test(local_weights_on_random_shapes),
       cmocka_unit_test(impossible_layers_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* nn_priv.h - what the sources of the room share. */
 #ifndef NN_PRIV_H
 #define NN_PRIV_H
-#include "nn/weir_net.h"
+#include "nn/weir_layer.h"
 
 /* A statistic: a stored array of its own. */
 typedef struct nn_statistic {
@@ -40,4 +40,12 @@ weir_value nn_label(weir_net *net, weir_value v);
 weir_init nn_init_or(weir_init init, weir_init_kind kind);
 /* A parameter of one dimension, without weight decay. */
 weir_value nn_vector(weir_net *net, const char *name, int64_t n, weir_init init, const char *where);
+
+/* conv.c: what layers of convolutions share. The input, counts and groups, false: refused in the
+ * name of `layer`; bias, for every place where there are `places` dimensions of them, activation,
+ * label. */
+bool nn_conv_check(weir_net *net, const char *layer, const weir_nn_conv_spec *s, weir_value x,
+                   const char *where);
+weir_value nn_conv_finish(weir_net *net, const weir_nn_conv_spec *s, weir_value y, int places,
+                          const char *where);
 #endif

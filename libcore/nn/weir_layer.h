@@ -49,6 +49,23 @@ weir_value weir_nn_conv_at(weir_net *net, const char *name, const weir_nn_conv_s
                            weir_value x, const char *where);
 #define weir_nn_conv(net, name, spec, x) weir_nn_conv_at(net, name, spec, x, WEIR_WHERE)
 
+/* The same with weights, and a bias, of its own for every place of y: parameters weight [places of
+ * y.., taps.., channels / groups, filters], bias [places of y.., filters]. */
+weir_value weir_nn_local_at(weir_net *net, const char *name, const weir_nn_conv_spec *spec,
+                            weir_value x, const char *where);
+#define weir_nn_local(net, name, spec, x) weir_nn_local_at(net, name, spec, x, WEIR_WHERE)
+
+/* While training, a share `rate` of the elements of x becomes 0 and the others are divided by 1 -
+ * rate (Srivastava et al., JMLR 2014); else x. Which ones is a function of the net's seed and step,
+ * the scoped name and the element's number. */
+typedef struct weir_nn_dropout_spec {
+  double rate;   /* [0, 1)                                                          */
+  bool channels; /* whole channels of a sample: Tompson et al., CVPR 2015            */
+} weir_nn_dropout_spec;
+weir_value weir_nn_dropout_at(weir_net *net, const char *name, const weir_nn_dropout_spec *spec,
+                              weir_value x, const char *where);
+#define weir_nn_dropout(net, name, spec, x) weir_nn_dropout_at(net, name, spec, x, WEIR_WHERE)
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,148 @@
+/* attention.c - softmax(q k / sqrt(d)) v, head by head: two stacks of matrix products. */
+#include <math.h>
+
+#include "nn/nn_priv.h"
+#include "nn/weir_block.h"
+#include "ops/contract/weir_contract.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/reduce/weir_reduce.h"
+#include "ops/reshape/weir_reshape.h"
+#include "ops/transpose/weir_transpose.h"
+
+/* An attention in the making: heads of `each` channels. */
+typedef struct site {
+  weir_net *net;
+  weir_graph *g;
+  const weir_nn_attention_spec *spec;
+  const char *where;
+  int64_t n, places, seen; /* of x, and of the context */
+  int64_t heads, each, units;
+} site;
+
+static weir_value project(const site *s, const char *name, int64_t units, weir_value x)
+{
+  const weir_nn_dense_spec dense = {
+      .units = units, .no_bias = s->spec->no_bias, .weight = s->spec->weight};
+
+  return weir_nn_dense_at(s->net, name, &dense, x, s->where);
+}
+
+/* [n, places, heads each] to [n heads, places, each]: one stack. */
+static weir_value split(const site *s, weir_value x, int64_t places)
+{
+  const weir_reshape_spec apart = {.rank = 4, .shape = {s->n, places, s->heads, s->each}};
+  const weir_transpose_spec order = {.order = {0, 2, 1, 3}};
+  const weir_reshape_spec stack = {.rank = 3, .shape = {s->n * s->heads, places, s->each}};
+
+  x = weir_transpose_at(s->g, weir_reshape_at(s->g, x, &apart, s->where), &order, s->where);
+  return weir_reshape_at(s->g, x, &stack, s->where);
+}
+
+static weir_value join(const site *s, weir_value x)
+{
+  const weir_reshape_spec apart = {.rank = 4, .shape = {s->n, s->heads, s->places, s->each}};
+  const weir_transpose_spec order = {.order = {0, 2, 1, 3}};
+  const weir_reshape_spec whole = {.rank = 3, .shape = {s->n, s->places, s->heads * s->each}};
+
+  x = weir_transpose_at(s->g, weir_reshape_at(s->g, x, &apart, s->where), &order, s->where);
+  return weir_reshape_at(s->g, x, &whole, s->where);
+}
+
+/* 0 where place q may see place k <= q, else so low that exp gives 0: [places, seen]. */
+static weir_value past(const site *s, weir_dtype dtype)
+{
+  const int64_t shape[] = {s->places, s->seen};
+  weir_value v = WEIR_NO_VALUE;
+  weir_tensor t;
+  const weir_status status = weir_tensor_init(&t, dtype, 2, shape);
+
+  if (status != WEIR_OK) {
+    return weir_graph_fail(s->g, status);
+  }
+  for (int64_t q = 0; q < s->places; q++) {
+    for (int64_t k = 0; k < s->seen; k++) {
+      weir_dtype_store_real(dtype, t.data, q * s->seen + k, k <= q ? 0 : -1e30);
+    }
+  }
+  v = weir_constant(s->g, &t);
+  weir_tensor_fini(&t);
+  return v;
+}
+
+/* Over the last of three dimensions. */
+static weir_value softmax(const site *s, weir_value x)
+{
+  const weir_reduce_spec over = {
+      .combine = WEIR_COMBINE_SOFTMAX, .n_dims = 1, .dim = {2}, .keep = true};
+  const weir_value most = weir_reduce_at(s->g, &over, x, WEIR_NO_VALUE, s->where);
+  const weir_value sum = {most.node, 1};
+  const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, x, most, s->where);
+
+  return weir_binary_at(s->g, WEIR_CODE_DIV, weir_unary_at(s->g, WEIR_CODE_EXP, off, s->where), sum,
+                        s->where);
+}
+
+static weir_value attend(const site *s, weir_value x, weir_value context)
+{
+  const weir_dtype dtype = weir_value_desc(s->g, x)->dtype;
+  const weir_nn_dropout_spec left_out = {.rate = s->spec->dropout};
+  const int64_t all = s->heads * s->each;
+  const weir_value q = split(s, project(s, "query", all, x), s->places);
+  const weir_value k = split(s, project(s, "key", all, context), s->seen);
+  const weir_value v = split(s, project(s, "value", all, context), s->seen);
+  weir_value score = weir_contract2_at(s->g, "sqd,skd->sqk", q, k, s->where);
+
+  score = weir_right_at(s->g, WEIR_CODE_MUL, score, 1 / sqrt((double)s->each), s->where);
+  if (s->spec->causal) {
+    score = weir_binary_at(s->g, WEIR_CODE_ADD, score, past(s, dtype), s->where);
+  }
+  const weir_value weight =
+      weir_nn_dropout_at(s->net, "dropout", &left_out, softmax(s, score), s->where);
+  const weir_value y = weir_contract2_at(s->g, "sqk,skd->sqd", weight, v, s->where);
+
+  return nn_label(s->net, project(s, "out", s->units, join(s, y)));
+}
+
+static weir_value attention(weir_net *net, const weir_nn_attention_spec *spec, weir_value x,
+                            weir_value context, const char *where)
+{
+  const weir_array_desc *d = weir_value_desc(net->graph, x);
+  const weir_array_desc *c = weir_value_desc(net->graph, context);
+  const int64_t heads = spec->heads == 0 ? 1 : spec->heads;
+
+  if (d == NULL || c == NULL || d->rank != 3 || c->rank != 3 || d->time > 0 || c->time > 0 ||
+      d->shape[0] != c->shape[0] || c->shape[1] < 1) {
+    return nn_fail(net, where,
+                   "attention: takes [n, places, channels] and a context of as many n, which is "
+                   "not empty (ranks %d and %d)",
+                   d != NULL ? d->rank : -1, c != NULL ? c->rank : -1);
+  }
+  const int64_t channels = spec->channels == 0 ? d->shape[2] : spec->channels;
+
+  if (heads < 1 || channels < 1 || channels % heads != 0 || spec->units < 0) {
+    return nn_fail(net, where, "attention: %lld heads of %lld channels", (long long)heads,
+                   (long long)channels);
+  }
+  const site s = {.net = net,
+                  .g = net->graph,
+                  .spec = spec,
+                  .where = where,
+                  .n = d->shape[0],
+                  .places = d->shape[1],
+                  .seen = c->shape[1],
+                  .heads = heads,
+                  .each = channels / heads,
+                  .units = spec->units == 0 ? d->shape[2] : spec->units};
+
+  return attend(&s, x, context);
+}
+
+weir_value weir_nn_attention_at(weir_net *net, const char *name, const weir_nn_attention_spec *spec,
+                                weir_value x, weir_value context, const char *where)
+{
+  weir_net_push(net, name);
+  const weir_value y = attention(net, spec, x, context.node >= 0 ? context : x, where);
+
+  weir_net_pop(net);
+  return y;
+}

@@ -1,0 +1,42 @@
+/* weir_resize.h - more places, or fewer: interpolation, and transposed convolution. */
+#ifndef WEIR_RESIZE_H
+#define WEIR_RESIZE_H
+#include "nn/weir_layer.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weir_nn_resize_method {
+  WEIR_NN_NEAREST,
+  WEIR_NN_LINEAR /* one dimension after the other; edges held */
+} weir_nn_resize_method;
+#define WEIR_NN_RESIZE_CHOICES "nearest|linear"
+
+/* Cells are aligned by their centres (half-pixel), as weir_resample's resize does. */
+typedef struct weir_nn_resize_spec {
+  weir_nn_resize_method method;
+  int64_t factor[WEIR_CONV_DIMS]; /* times as many places; 0: 1      */
+  int64_t size[WEIR_CONV_DIMS];   /* places, before factor; 0: factor */
+} weir_nn_resize_spec;
+
+/* x: [n, 1 to 3 dimensions, channels]. No parameters. */
+weir_value weir_nn_resize_at(weir_graph *g, const weir_nn_resize_spec *spec, weir_value x,
+                             const char *where);
+#define weir_nn_resize(g, spec, x) weir_nn_resize_at(g, spec, x, WEIR_WHERE)
+
+/* y[n, stride i + dilation t - lo, c] += x[n, i, ..] weight[t, .., c]: the adjoint of a convolution
+ * of this stride, as a layer. Places of y: stride s (same), stride (s - 1) + dilation (taps - 1) +
+ * 1 (valid), that less lo + hi (given). conv.border: 0, zero, or wrap (same only). Parameters:
+ * weight [taps.., channels / groups, filters], bias [filters]. Taps that do not overlap (as many as
+ * the stride, no dilation, nothing cut off) are one matrix product; others a convolution of x with
+ * zeros between its places. */
+weir_value weir_nn_conv_transposed_at(weir_net *net, const char *name,
+                                      const weir_nn_conv_spec *spec, weir_value x,
+                                      const char *where);
+#define weir_nn_conv_transposed(net, name, spec, x) \
+  weir_nn_conv_transposed_at(net, name, spec, x, WEIR_WHERE)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
