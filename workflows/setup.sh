@@ -35,6 +35,7 @@ core_packages=(
   'pkg-config have pkg-config'
   'libyaml-dev pkg yaml-0.1'
   'libopenblas-openmp-dev openblas_openmp'
+  'libdnnl-dev header dnnl.h gcc'
   'libnetcdf-mpi-dev netcdf_parallel'
   'libflac-dev pkg flac'
 )

@@ -1,0 +1,80 @@
+/* conv_dnnl.h - a convolution as primitives of oneDNN: what its three kernels share.
+ *
+ * Slabs are fixed by the form, and each is one primitive on one thread, so that the bits of the
+ * result do not depend on threads. Weights are brought into the library's own format, once a run.
+ */
+#ifndef CONV_DNNL_H
+#define CONV_DNNL_H
+#include <dnnl.h>
+
+#include "ops/conv/conv_slabs.h"
+
+enum { CONV_MOST_SHAPES = 16 };
+
+/* A primitive, for all slabs of its extents. */
+typedef struct conv_shape {
+  conv_slab slab; /* x_first, y_first, first: of the first slab that has it */
+  dnnl_primitive_desc_t desc;
+  dnnl_primitive_t primitive;
+  dnnl_memory_desc_t x, y, scratch;
+} conv_shape;
+
+/* A slab: where it begins, and what the library calls memory. */
+typedef struct conv_call {
+  int shape;
+  conv_slab slab;
+  dnnl_stream_t stream;
+  dnnl_memory_t x, y, w, scratch;
+} conv_call;
+
+/* Some output channels of the weights, between the array's order and the library's. */
+typedef struct conv_block {
+  int64_t first, packed; /* channel; bytes into the packed weights */
+  dnnl_primitive_t primitive;
+  dnnl_stream_t stream;
+  dnnl_memory_desc_t from, to;
+  dnnl_memory_t source, target;
+} conv_block;
+
+/* What a kernel keeps: form as matched, and without borders. */
+typedef struct conv_dnnl {
+  conv_form form, inner;
+  bool padded;
+  conv_cut cut;
+  conv_weight_places places;
+  dnnl_engine_t engine;
+  dnnl_memory_desc_t weights; /* the library's format */
+  int64_t weight_bytes, padded_bytes, scratch_bytes;
+  int n_shapes;
+  conv_shape shape[CONV_MOST_SHAPES];
+  conv_call *calls; /* [cut.count] */
+  conv_block *blocks;
+  int64_t n_blocks;
+  char *workspace; /* padded x, then the packed weights (by weights: of every slab) */
+} conv_dnnl;
+
+/* Predicted seconds on one thread when the library takes a convolution of this kind, else -1. */
+double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind kind);
+/* weir_kernel.prepare, release, workspace, scratch, place. */
+weir_status conv_dnnl_prepare(const weir_graph *g, const weir_group *group,
+                              void **context) WEIR_CHECKED;
+void conv_dnnl_release(void *context);
+int64_t conv_dnnl_workspace(const void *context);
+int64_t conv_dnnl_scratch(const void *context);
+weir_status conv_dnnl_place(void *context, void *workspace) WEIR_CHECKED;
+
+/* Steps that the kernels' stages are made of; views: x, y, w. */
+void conv_dnnl_pad(const conv_dnnl *c, const float *x, int64_t piece);
+/* Block `block` of the weights: into the library's format, or (by weights) out of it. */
+void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, float *weights);
+/* Slab `slab`; x: inner's. */
+void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, float *x, float *y, void *scratch);
+/* Rows of inner's x (pad) or of x (fold), all samples. */
+int64_t conv_dnnl_rows(const conv_form *f);
+/* Sums of the slabs' weights, in pairs, then pairs of pairs: part `part` of the packed weights. */
+int64_t conv_dnnl_parts(const conv_dnnl *c);
+void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
+/* Elements of inner's x in the workspace, or what the view holds. */
+float *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x);
+
+#endif

@@ -1,0 +1,461 @@
+/* conv_make_dnnl.c - slabs become primitives; what that costs. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
+#include "ops/conv/conv_dnnl.h"
+
+/* A slab of so many operations takes 0.2 ms: a call takes 2 to 5 us. */
+static const double slab_flops = 2e7;
+/* Outputs of a slab, so that weights are read, or sums of slabs merged, in a small share of it. */
+static const double slab_points = 1000;
+static const int64_t most_slabs = 64, most_partial = 16;
+/* Packed weights that one thread reorders at a time. */
+static const int64_t block_bytes = 1 << 18;
+
+/* dims of x, y: n, channels, places; of w: [groups,] out, in, taps. */
+typedef struct dims {
+  dnnl_dims_t x, y, w, stride, dilation, lo, hi;
+  int rank, w_rank;
+} dims;
+
+static dims dims_of(const conv_form *f, const conv_slab *s)
+{
+  const int grouped = f->groups > 1;
+  dims d = {.rank = f->d + 2, .w_rank = f->d + 2 + grouped};
+
+  d.x[0] = d.y[0] = s->n;
+  d.x[1] = f->groups * f->in;
+  d.y[1] = f->groups * f->out;
+  d.w[0] = f->groups;
+  d.w[grouped] = f->out;
+  d.w[grouped + 1] = f->in;
+  for (int k = 0; k < f->d; k++) {
+    d.x[k + 2] = k == 0 ? s->x_rows : f->x_extent[k];
+    d.y[k + 2] = k == 0 ? s->y_rows : f->y_extent[k];
+    d.w[grouped + 2 + k] = f->taps[k];
+    d.stride[k] = f->stride[k];
+    d.dilation[k] = f->dilation[k] - 1;
+    d.lo[k] = k == 0 ? s->lo : f->lo[k];
+    d.hi[k] = k == 0 ? s->hi : f->hi[k];
+    d.hi[k] = d.hi[k] > 0 ? d.hi[k] : 0;
+  }
+  return d;
+}
+
+static dnnl_status_t describe(conv_kind kind, const dims *d, const dnnl_memory_desc_t *x,
+                              const dnnl_memory_desc_t *y, const dnnl_memory_desc_t *w,
+                              dnnl_convolution_desc_t *out)
+{
+  switch (kind) {
+  case CONV_FORWARD:
+    return dnnl_dilated_convolution_forward_desc_init(out, dnnl_forward_training,
+                                                      dnnl_convolution_direct, x, w, NULL, y,
+                                                      d->stride, d->dilation, d->lo, d->hi);
+  case CONV_DATA:
+    return dnnl_dilated_convolution_backward_data_desc_init(out, dnnl_convolution_direct, x, w, y,
+                                                            d->stride, d->dilation, d->lo, d->hi);
+  default:
+    return dnnl_dilated_convolution_backward_weights_desc_init(
+        out, dnnl_convolution_direct, x, w, NULL, y, d->stride, d->dilation, d->lo, d->hi);
+  }
+}
+
+/* The library falls back on loops that are slower than ours. */
+static bool is_fast(const_dnnl_primitive_desc_t desc)
+{
+  const char *name = "";
+
+  return dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) == dnnl_success &&
+         strstr(name, "ref") == NULL;
+}
+
+/* The primitive of a slab: the first one chooses the format of the weights. */
+static bool make_desc(conv_dnnl *c, conv_shape *s)
+{
+  static const dnnl_format_tag_t tags[] = {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
+  const conv_form *f = &c->inner;
+  const dims d = dims_of(f, &s->slab);
+  const dnnl_query_t which =
+      f->kind == CONV_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+  dnnl_memory_desc_t any;
+  dnnl_convolution_desc_t op;
+  dnnl_primitive_attr_t attr = NULL;
+  bool made = false;
+
+  if (dnnl_memory_desc_init_by_tag(&s->x, d.rank, d.x, dnnl_f32, tags[f->d - 1]) == dnnl_success &&
+      dnnl_memory_desc_init_by_tag(&s->y, d.rank, d.y, dnnl_f32, tags[f->d - 1]) == dnnl_success &&
+      dnnl_memory_desc_init_by_tag(&any, d.w_rank, d.w, dnnl_f32, dnnl_format_tag_any) ==
+          dnnl_success &&
+      describe(f->kind, &d, &s->x, &s->y, c->n_shapes == 0 ? &any : &c->weights, &op) ==
+          dnnl_success &&
+      dnnl_primitive_attr_create(&attr) == dnnl_success) {
+    made =
+        dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user) == dnnl_success &&
+        dnnl_primitive_desc_create(&s->desc, &op, attr, c->engine, NULL) == dnnl_success;
+    dnnl_primitive_attr_destroy(attr);
+  }
+  if (!made || !is_fast(s->desc)) {
+    return false;
+  }
+  s->scratch = *dnnl_primitive_desc_query_md(s->desc, dnnl_query_scratchpad_md, 0);
+  const int64_t bytes = (int64_t)dnnl_memory_desc_get_size(&s->scratch);
+
+  c->scratch_bytes = bytes > c->scratch_bytes ? bytes : c->scratch_bytes;
+  c->weights = *dnnl_primitive_desc_query_md(s->desc, which, 0);
+  return true;
+}
+
+static bool is_alike(const conv_slab *a, const conv_slab *b)
+{
+  return a->n == b->n && a->x_rows == b->x_rows && a->y_rows == b->y_rows && a->lo == b->lo &&
+         a->hi == b->hi;
+}
+
+/* Number of the slab's shape, made where it is new; -1: the library does not take it. */
+static int shape_of(conv_dnnl *c, const conv_slab *slab)
+{
+  int i = 0;
+
+  while (i < c->n_shapes && !is_alike(&c->shape[i].slab, slab)) {
+    i++;
+  }
+  if (i < c->n_shapes) {
+    return i;
+  }
+  if (i == CONV_MOST_SHAPES) {
+    return -1;
+  }
+  conv_shape *s = &c->shape[i];
+
+  *s = (conv_shape){.slab = *slab};
+  const bool made = make_desc(c, s);
+
+  c->n_shapes += made || s->desc != NULL; /* so that it is destroyed */
+  return made ? i : -1;
+}
+
+static void destroy_shapes(conv_dnnl *c)
+{
+  for (int i = 0; i < c->n_shapes; i++) {
+    dnnl_primitive_destroy(c->shape[i].primitive);
+    dnnl_primitive_desc_destroy(c->shape[i].desc);
+  }
+  c->n_shapes = 0;
+}
+
+static int64_t wanted_slabs(const conv_form *f)
+{
+  const double flops = conv_form_flops(f), weights = (double)f->groups * (double)f->in *
+                                                     (double)f->out * (double)f->taps[0] *
+                                                     (double)f->taps[1] * (double)f->taps[2];
+  const double points = flops / (2 * weights);
+  const int64_t most = f->kind == CONV_WEIGHTS ? most_partial : most_slabs;
+  double n = flops / slab_flops;
+
+  n = n > points / slab_points + 1 ? points / slab_points + 1 : n;
+  return n < 1 ? 1 : n > (double)most ? most : (int64_t)n;
+}
+
+/* Shapes of all slabs; with fewer slabs where the library does not take some. */
+static bool make_shapes(conv_dnnl *c)
+{
+  for (int64_t wanted = wanted_slabs(&c->inner); wanted > 0; wanted /= 2) {
+    bool fits = true;
+
+    c->cut = conv_cut_make(&c->inner, wanted);
+    c->scratch_bytes = 0;
+    for (int64_t i = 0; i < c->cut.count && fits; i++) {
+      conv_slab slab;
+
+      fits = conv_cut_slab(&c->inner, &c->cut, i, &slab) && shape_of(c, &slab) >= 0;
+    }
+    if (fits) {
+      return true;
+    }
+    destroy_shapes(c);
+  }
+  return false;
+}
+
+/* What oneDNN creates plans for as many threads as OpenMP would give it: for one, in an item. */
+typedef struct attempt {
+  conv_dnnl *c;
+  bool (*make)(conv_dnnl *);
+  bool done;
+} attempt;
+
+static void attempt_item(void *context, int64_t item, int thread)
+{
+  attempt *a = context;
+
+  (void)item;
+  (void)thread;
+  a->done = a->make(a->c);
+}
+
+static bool alone(conv_dnnl *c, bool (*make)(conv_dnnl *))
+{
+  attempt a = {.c = c, .make = make};
+
+  weir_parallel(1, 1, attempt_item, &a);
+  return a.done;
+}
+
+/* Weights are apart where they differ: what the library reads and writes by strides. */
+static bool has_places(const conv_form *f, const conv_weight_places *p)
+{
+  bool right =
+      (p->group > 0 || f->groups == 1) && (p->in > 0 || f->in == 1) && (p->out > 0 || f->out == 1);
+
+  for (int k = 0; k < f->d; k++) {
+    right = right && (p->tap[k] > 0 || f->taps[k] == 1);
+  }
+  return right;
+}
+
+static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c)
+{
+  int32_t arrays[3];
+  bool right = conv_form_of_group(g, group, &c->form) && c->form.dtype == WEIR_F32;
+
+  for (int k = 0; k < c->form.d && right; k++) {
+    right = c->form.lo[k] >= 0;
+  }
+  if (!right) {
+    return false;
+  }
+  (void)conv_form_arrays(g, group, arrays, 3);
+  const weir_array_desc *d = &weir_graph_get_array(g, arrays[2])->desc;
+  weir_view w = {.rank = d->rank};
+  int64_t stride = 1;
+
+  for (int k = d->rank - 1; k >= 0; k--) {
+    w.stride[k] = stride;
+    stride *= d->shape[k];
+  }
+  c->places = conv_form_weights(&c->form, &w);
+  c->padded = conv_pad_form(&c->form, &c->inner);
+  return has_places(&c->form, &c->places);
+}
+
+/* Share of the peak: a kernel computes 16 channels of its result at a time; single threads on Zen 4
+ * (AVX-512), k = 3, oneDNN 2.6.3, GF/s of 140: forward 32->1 9, 32->4 36, 32->7 63, 32->16 143,
+ * 1->32 107, 2->32 124, 35->70 119; by data of 1->32 9, 4->32 36, 7->16 63, 16->16 145; by weights
+ * as forward. */
+static double seconds_of(const conv_dnnl *c)
+{
+  const conv_form *f = &c->form;
+  const double lanes = (double)(f->kind == CONV_DATA ? f->in : f->out);
+  const double depth = (double)(f->kind == CONV_DATA ? f->out : f->in) *
+                       (double)(f->taps[0] * f->taps[1] * f->taps[2]);
+  const double share = lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8);
+  const double peak = 1.4e11, bandwidth = 1e10, call = 3e-6;
+  const double weights = depth * lanes * (double)f->groups * 4;
+  const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->cut.count : 1) +
+                       (c->padded ? 2.0 * 4 * (double)c->inner.n * (double)c->inner.x_extent[0] *
+                                        (double)conv_row_size(&c->inner)
+                                  : 0);
+
+  return conv_form_flops(f) / (peak * share) + moved / bandwidth + call * (double)c->cut.count;
+}
+
+/* Below this many operations the calls cost more than a loop. */
+static const double least_flops = 1 << 15;
+
+double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind kind)
+{
+  conv_dnnl c = {.n_shapes = 0};
+  double seconds = -1;
+
+  if (!read_form(g, group, &c) || c.form.kind != kind || conv_form_flops(&c.form) < least_flops ||
+      dnnl_engine_create(&c.engine, dnnl_cpu, 0) != dnnl_success) {
+    return -1;
+  }
+  if (alone(&c, make_shapes)) {
+    seconds = seconds_of(&c);
+  }
+  destroy_shapes(&c);
+  dnnl_engine_destroy(c.engine);
+  return seconds;
+}
+
+/* Plain weights [first, first + n) of the output channels of every group, as the array has them. */
+static bool plain_desc(const conv_dnnl *c, const dims *d, dnnl_memory_desc_t *out)
+{
+  const conv_form *f = &c->form;
+  const int grouped = f->groups > 1;
+  dnnl_dims_t strides = {0};
+
+  strides[0] = c->places.group;
+  strides[grouped] = c->places.out;
+  strides[grouped + 1] = c->places.in;
+  for (int k = 0; k < f->d; k++) {
+    strides[grouped + 2 + k] = c->places.tap[k];
+  }
+  for (int k = 0; k < d->w_rank; k++) {
+    strides[k] = strides[k] > 0 ? strides[k] : 1;
+  }
+  return dnnl_memory_desc_init_by_strides(out, d->w_rank, d->w, dnnl_f32, strides) == dnnl_success;
+}
+
+static bool make_block(conv_dnnl *c, conv_block *b, int64_t n)
+{
+  const conv_slab none = {.n = 1};
+  const int grouped = c->form.groups > 1;
+  dims d = dims_of(&c->form, &none);
+  dnnl_dims_t at = {0};
+  dnnl_memory_desc_t plain, packed;
+  dnnl_primitive_desc_t desc = NULL;
+
+  d.w[grouped] = n;
+  at[grouped] = b->first;
+  if (!plain_desc(c, &d, &plain) ||
+      dnnl_memory_desc_init_submemory(&packed, &c->weights, d.w, at) != dnnl_success) {
+    return false;
+  }
+  b->packed = packed.offset0 * (int64_t)sizeof(float);
+  packed.offset0 = 0;
+  b->from = c->form.kind == CONV_WEIGHTS ? packed : plain;
+  b->to = c->form.kind == CONV_WEIGHTS ? plain : packed;
+  if (dnnl_reorder_primitive_desc_create(&desc, &b->from, c->engine, &b->to, c->engine, NULL) !=
+      dnnl_success) {
+    return false;
+  }
+  const bool made = dnnl_primitive_create(&b->primitive, desc) == dnnl_success;
+
+  dnnl_primitive_desc_destroy(desc);
+  return made &&
+         dnnl_stream_create(&b->stream, c->engine, dnnl_stream_default_flags) == dnnl_success &&
+         dnnl_memory_create(&b->source, &b->from, c->engine, DNNL_MEMORY_NONE) == dnnl_success &&
+         dnnl_memory_create(&b->target, &b->to, c->engine, DNNL_MEMORY_NONE) == dnnl_success;
+}
+
+/* Output channels of one block: what the format keeps together, several times; all of them where
+ * other dimensions lie further apart. */
+static int64_t block_channels(const conv_dnnl *c)
+{
+  const dnnl_blocking_desc_t *l = &c->weights.format_desc.blocking;
+  int64_t together = 1;
+
+  if (c->form.groups > 1 || c->weights.format_kind != dnnl_blocked) {
+    return c->form.out;
+  }
+  for (int k = 1; k < c->weights.ndims; k++) {
+    if (l->strides[k] > l->strides[0] && c->weights.padded_dims[k] > 1) {
+      return c->form.out;
+    }
+  }
+  for (int k = 0; k < l->inner_nblks; k++) {
+    together *= l->inner_idxs[k] == 0 ? l->inner_blks[k] : 1;
+  }
+  const int64_t bytes = c->weight_bytes / c->weights.padded_dims[0] * together;
+
+  return bytes > 0 && bytes < block_bytes ? together * (block_bytes / bytes) : together;
+}
+
+static bool make_blocks(conv_dnnl *c)
+{
+  const int64_t channels = block_channels(c);
+
+  for (int64_t i = 0; i < c->n_blocks; i++) {
+    const int64_t left = c->form.out - i * channels;
+
+    c->blocks[i].first = i * channels;
+    if (!make_block(c, &c->blocks[i], left < channels ? left : channels)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool make_calls(conv_dnnl *c)
+{
+  for (int i = 0; i < c->n_shapes; i++) {
+    if (dnnl_primitive_create(&c->shape[i].primitive, c->shape[i].desc) != dnnl_success) {
+      return false;
+    }
+  }
+  for (int64_t i = 0; i < c->cut.count; i++) {
+    conv_call *call = &c->calls[i];
+
+    if (!conv_cut_slab(&c->inner, &c->cut, i, &call->slab)) {
+      return false;
+    }
+    call->shape = shape_of(c, &call->slab);
+    const conv_shape *s = &c->shape[call->shape];
+
+    if (dnnl_stream_create(&call->stream, c->engine, dnnl_stream_default_flags) != dnnl_success ||
+        dnnl_memory_create(&call->x, &s->x, c->engine, DNNL_MEMORY_NONE) != dnnl_success ||
+        dnnl_memory_create(&call->y, &s->y, c->engine, DNNL_MEMORY_NONE) != dnnl_success ||
+        dnnl_memory_create(&call->scratch, &s->scratch, c->engine, DNNL_MEMORY_NONE) !=
+            dnnl_success) {
+      return false;
+    }
+  }
+  return make_blocks(c);
+}
+
+static weir_status make(const weir_graph *g, const weir_group *group, conv_dnnl *c)
+{
+  void *memory = NULL;
+
+  if (!read_form(g, group, c)) {
+    return weir_fail(WEIR_ERR_SHAPE, "conv_dnnl: the group is no convolution of f32");
+  }
+  if (dnnl_engine_create(&c->engine, dnnl_cpu, 0) != dnnl_success || !alone(c, make_shapes)) {
+    return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN has no primitive");
+  }
+  c->weight_bytes = ((int64_t)dnnl_memory_desc_get_size(&c->weights) + 63) & ~(int64_t)63;
+  c->padded_bytes =
+      c->padded ? c->inner.n * c->inner.x_extent[0] * conv_row_size(&c->inner) * 4 : 0;
+  c->padded_bytes = (c->padded_bytes + 63) & ~(int64_t)63;
+  WEIR_TRY(weir_alloc(c->cut.count, sizeof(conv_call), &memory));
+  c->calls = memory;
+  c->n_blocks = (c->form.out - 1) / block_channels(c) + 1;
+  WEIR_TRY(weir_alloc(c->n_blocks, sizeof(conv_block), &memory));
+  c->blocks = memory;
+  return alone(c, make_calls)
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN cannot make its primitives");
+}
+
+weir_status conv_dnnl_prepare(const weir_graph *g, const weir_group *group, void **context)
+{
+  void *memory = NULL;
+
+  *context = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof(conv_dnnl), &memory));
+  const weir_status status = make(g, group, memory);
+
+  if (status != WEIR_OK) {
+    conv_dnnl_release(memory);
+    return status;
+  }
+  *context = memory;
+  return WEIR_OK;
+}
+
+void conv_dnnl_release(void *context)
+{
+  conv_dnnl *c = context;
+
+  for (int64_t i = 0; i < c->cut.count && c->calls != NULL; i++) {
+    dnnl_memory_destroy(c->calls[i].x);
+    dnnl_memory_destroy(c->calls[i].y);
+    dnnl_memory_destroy(c->calls[i].w);
+    dnnl_memory_destroy(c->calls[i].scratch);
+    dnnl_stream_destroy(c->calls[i].stream);
+  }
+  for (int64_t i = 0; i < c->n_blocks && c->blocks != NULL; i++) {
+    dnnl_memory_destroy(c->blocks[i].source);
+    dnnl_memory_destroy(c->blocks[i].target);
+    dnnl_primitive_destroy(c->blocks[i].primitive);
+    dnnl_stream_destroy(c->blocks[i].stream);
+  }
+  destroy_shapes(c);
+  dnnl_engine_destroy(c->engine);
+  weir_free(&c->calls);
+  weir_free(&c->blocks);
+  weir_free(&context);
+}

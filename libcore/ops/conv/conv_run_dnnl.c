@@ -1,0 +1,127 @@
+/* conv_run_dnnl.c - the steps of a run. What the library is given was checked when it was made: its
+ * calls do not fail. */
+#include "ops/conv/conv_dnnl.h"
+
+/* Floats that one thread merges at a time: a row of each slab stays in cache. */
+enum { PART = 4096 };
+
+int64_t conv_dnnl_workspace(const void *context)
+{
+  const conv_dnnl *c = context;
+  const int64_t copies = c->form.kind == CONV_WEIGHTS ? c->cut.count : 1;
+
+  return c->padded_bytes + copies * c->weight_bytes;
+}
+
+int64_t conv_dnnl_scratch(const void *context)
+{
+  return ((const conv_dnnl *)context)->scratch_bytes;
+}
+
+static char *packed(const conv_dnnl *c, int64_t slab)
+{
+  return c->workspace + c->padded_bytes +
+         (c->form.kind == CONV_WEIGHTS ? slab * c->weight_bytes : 0);
+}
+
+weir_status conv_dnnl_place(void *context, void *workspace)
+{
+  conv_dnnl *c = context;
+
+  c->workspace = workspace;
+  for (int64_t i = 0; i < c->cut.count; i++) {
+    if (dnnl_memory_create(&c->calls[i].w, &c->weights, c->engine, packed(c, i)) != dnnl_success) {
+      return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN refuses the workspace");
+    }
+  }
+  for (int64_t i = 0; i < c->n_blocks; i++) {
+    const conv_block *b = &c->blocks[i];
+    dnnl_memory_t memory = c->form.kind == CONV_WEIGHTS ? b->source : b->target;
+
+    if (dnnl_memory_set_data_handle(memory, packed(c, 0) + b->packed) != dnnl_success) {
+      return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN refuses the workspace");
+    }
+  }
+  return WEIR_OK;
+}
+
+static void must(dnnl_status_t status)
+{
+  WEIR_ASSERT(status == dnnl_success);
+}
+
+int64_t conv_dnnl_rows(const conv_form *f)
+{
+  return f->n * f->x_extent[0];
+}
+
+float *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x)
+{
+  return c->padded ? (float *)(void *)c->workspace : x->data;
+}
+
+void conv_dnnl_pad(const conv_dnnl *c, const float *x, int64_t piece)
+{
+  const int64_t rows = c->inner.x_extent[0];
+
+  conv_pad_row(&c->form, &c->inner, x, piece / rows, piece % rows, (float *)(void *)c->workspace);
+}
+
+void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, float *weights)
+{
+  const conv_block *b = &c->blocks[block];
+  float *plain = weights + c->places.base + b->first * c->places.out;
+  const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, b->source}, {DNNL_ARG_TO, b->target}};
+
+  must(dnnl_memory_set_data_handle(c->form.kind == CONV_WEIGHTS ? b->target : b->source, plain));
+  must(dnnl_primitive_execute(b->primitive, b->stream, 2, args));
+}
+
+void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, float *x, float *y, void *scratch)
+{
+  static const int names[][3] = {
+      [CONV_FORWARD] = {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
+      [CONV_DATA] = {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS},
+      [CONV_WEIGHTS] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
+  };
+  const conv_form *f = &c->inner;
+  const conv_call *call = &c->calls[slab];
+  const conv_slab *s = &call->slab;
+  const int *name = names[f->kind];
+  const int64_t y_row = f->y_extent[1] * f->y_extent[2] * f->groups * f->out;
+  const dnnl_exec_arg_t args[] = {{name[0], call->x},
+                                  {name[1], call->y},
+                                  {name[2], call->w},
+                                  {DNNL_ARG_SCRATCHPAD, call->scratch}};
+
+  x += (s->first * f->x_extent[0] + s->x_first) * conv_row_size(f);
+  y += (s->first * f->y_extent[0] + s->y_first) * y_row;
+  must(dnnl_memory_set_data_handle(call->x, x));
+  must(dnnl_memory_set_data_handle(call->y, y));
+  must(dnnl_memory_set_data_handle(call->scratch, scratch));
+  must(dnnl_primitive_execute(c->shape[call->shape].primitive, call->stream, 4, args));
+}
+
+int64_t conv_dnnl_parts(const conv_dnnl *c)
+{
+  const int64_t floats = c->weight_bytes / (int64_t)sizeof(float);
+
+  return c->cut.count > 1 ? (floats - 1) / PART + 1 : 0;
+}
+
+void conv_dnnl_merge(const conv_dnnl *c, int64_t part)
+{
+  const int64_t floats = c->weight_bytes / (int64_t)sizeof(float), from = part * PART;
+  const int64_t end = from + PART < floats ? from + PART : floats;
+
+  for (int64_t step = 1; step < c->cut.count; step *= 2) {
+    for (int64_t i = 0; i + step < c->cut.count; i += 2 * step) {
+      float *to = (float *)(void *)packed(c, i);
+      const float *other = (const float *)(const void *)packed(c, i + step);
+
+      for (int64_t k = from; k < end; k++) {
+        to[k] += other[k];
+      }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/* conv_slabs.c - cuts, and borders written out. */
+#include "ops/conv/conv_slabs.h"
+
+#include <string.h>
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+  return -weir_floor_div(-a, b);
+}
+
+static int64_t rows_of(const conv_form *f)
+{
+  return f->kind == CONV_DATA ? f->x_extent[0] : f->y_extent[0];
+}
+
+conv_cut conv_cut_make(const conv_form *f, int64_t wanted)
+{
+  const int64_t rows = rows_of(f);
+  conv_cut c = {.samples = 1, .rows = rows};
+
+  if (wanted <= f->n) {
+    c.samples = ceil_div(f->n, wanted > 1 ? wanted : 1);
+  } else {
+    const int64_t parts = ceil_div(wanted, f->n);
+
+    c.rows = ceil_div(rows, parts < rows ? parts : rows);
+  }
+  c.n_samples = ceil_div(f->n, c.samples);
+  c.n_rows = ceil_div(rows, c.rows);
+  c.count = c.n_samples * c.n_rows;
+  return c;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static int64_t greatest(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* Rows of x that the slab's rows of y need. */
+static void rows_of_x(const conv_form *f, conv_slab *s)
+{
+  const int64_t from = f->stride[0] * s->y_first - f->lo[0];
+  const int64_t last = from + f->stride[0] * (s->y_rows - 1) + f->dilation[0] * (f->taps[0] - 1);
+  const int64_t end = least(last + 1, f->x_extent[0]);
+
+  s->x_first = greatest(from, 0);
+  s->x_rows = end - s->x_first;
+  s->lo = s->x_first - from;
+  s->hi = last + 1 - end;
+}
+
+/* Rows of y that reach the slab's rows of x, from one at or below its first element on. */
+static void rows_of_y(const conv_form *f, conv_slab *s)
+{
+  const int64_t from = s->x_first + f->lo[0], reach = f->dilation[0] * (f->taps[0] - 1);
+  const int64_t first =
+      least(ceil_div(from - reach, f->stride[0]), weir_floor_div(from, f->stride[0]));
+  const int64_t end = weir_floor_div(from + s->x_rows - 1, f->stride[0]) + 1;
+
+  s->y_first = greatest(first, 0);
+  s->y_rows = least(end, f->y_extent[0]) - s->y_first;
+  s->lo = from - f->stride[0] * s->y_first;
+  s->hi = f->stride[0] * (s->y_rows - 1) + reach + 1 - s->lo - s->x_rows;
+}
+
+bool conv_cut_slab(const conv_form *f, const conv_cut *cut, int64_t i, conv_slab *s)
+{
+  const int64_t row = i % cut->n_rows * cut->rows, rows = least(cut->rows, rows_of(f) - row);
+
+  *s = (conv_slab){.first = i / cut->n_rows * cut->samples};
+  s->n = least(cut->samples, f->n - s->first);
+  if (s->n > 1) { /* samples lie one behind the other: all rows of both */
+    s->x_rows = f->x_extent[0];
+    s->y_rows = f->y_extent[0];
+    s->lo = f->lo[0];
+    s->hi = f->hi[0];
+  } else if (f->kind == CONV_DATA) {
+    s->x_first = row;
+    s->x_rows = rows;
+    rows_of_y(f, s);
+  } else {
+    s->y_first = row;
+    s->y_rows = rows;
+    rows_of_x(f, s);
+  }
+  return s->x_rows > 0 && s->y_rows > 0;
+}
+
+bool conv_pad_form(const conv_form *f, conv_form *inner)
+{
+  bool any = false;
+
+  *inner = *f;
+  for (int k = 0; k < f->d; k++) {
+    if (f->border[k] != WEIR_BORDER_ABSENT) {
+      any = true;
+      inner->x_extent[k] = f->x_extent[k] + f->lo[k] + f->hi[k];
+      inner->lo[k] = inner->hi[k] = 0;
+      inner->border[k] = WEIR_BORDER_ABSENT;
+    }
+  }
+  return any;
+}
+
+int64_t conv_row_size(const conv_form *f)
+{
+  return f->x_extent[1] * f->x_extent[2] * f->groups * f->in;
+}
+
+/* Where inner's element p of dimension k comes from. */
+static int64_t source(const conv_form *f, const conv_form *inner, int k, int64_t p)
+{
+  const weir_index x = {.border = f->border[k]};
+  bool inside;
+
+  return weir_index_border(&x, p - f->lo[k] + inner->lo[k], f->x_extent[k], &inside);
+}
+
+void conv_pad_row(const conv_form *f, const conv_form *inner, const float *x, int64_t n,
+                  int64_t row, float *padded)
+{
+  const int64_t channels = f->groups * f->in, line = f->x_extent[2] * channels;
+  const float *from = x + (n * f->x_extent[0] + source(f, inner, 0, row)) * f->x_extent[1] * line;
+  float *to = padded + (n * inner->x_extent[0] + row) * conv_row_size(inner);
+  const int64_t lo = f->lo[2] - inner->lo[2]; /* of the last dimension: what is there comes whole */
+  const int64_t whole = least(inner->x_extent[2] - lo, f->x_extent[2]);
+
+  for (int64_t p = 0; p < inner->x_extent[1]; p++) {
+    const float *here = from + source(f, inner, 1, p) * line;
+
+    for (int64_t q = 0; q < inner->x_extent[2]; q++) {
+      if (q == lo && whole > 0) {
+        memcpy(to, here, (size_t)(whole * channels) * sizeof *to);
+        to += whole * channels;
+        q += whole - 1;
+        continue;
+      }
+      memcpy(to, here + source(f, inner, 2, q) * channels, (size_t)channels * sizeof *to);
+      to += channels;
+    }
+  }
+}
+
+/* First of inner's elements that stand for element e of dimension k; the next ones are `step` on.
+ */
+static int64_t first_of(const conv_form *f, const conv_form *inner, int k, int64_t e, int64_t *step)
+{
+  const bool wraps = f->border[k] != WEIR_BORDER_ABSENT;
+
+  *step = wraps ? f->x_extent[k] : inner->x_extent[k];
+  return wraps ? weir_floor_mod(e + f->lo[k], f->x_extent[k]) : e;
+}
+
+static void add(const float *from, int64_t n, float *to)
+{
+  for (int64_t i = 0; i < n; i++) {
+    to[i] += from[i];
+  }
+}
+
+void conv_fold_row(const conv_form *f, const conv_form *inner, const float *padded, int64_t n,
+                   int64_t row, float *x)
+{
+  const int64_t channels = f->groups * f->in, line = inner->x_extent[2] * channels;
+  float *to = x + (n * f->x_extent[0] + row) * conv_row_size(f);
+  int64_t step[CONV_FORM_DIMS];
+  const int64_t p0 = first_of(f, inner, 0, row, &step[0]);
+
+  memset(to, 0, (size_t)conv_row_size(f) * sizeof *to);
+  for (int64_t e = 0; e < f->x_extent[1]; e++) {
+    const int64_t p1 = first_of(f, inner, 1, e, &step[1]);
+
+    for (int64_t c = 0; c < f->x_extent[2]; c++, to += channels) {
+      const int64_t p2 = first_of(f, inner, 2, c, &step[2]);
+
+      for (int64_t p = p0; p < inner->x_extent[0]; p += step[0]) {
+        for (int64_t q = p1; q < inner->x_extent[1]; q += step[1]) {
+          for (int64_t r = p2; r < inner->x_extent[2]; r += step[2]) {
+            const int64_t at = (n * inner->x_extent[0] + p) * inner->x_extent[1] + q;
+
+            add(padded + at * line + r * channels, channels, to);
+          }
+        }
+      }
+    }
+  }
+}

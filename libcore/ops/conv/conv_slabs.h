@@ -1,0 +1,43 @@
+/* conv_slabs.h - a convolution cut into pieces that one thread each computes, and what lies outside
+ * x written out. The cuts follow from the form alone. */
+#ifndef CONV_SLABS_H
+#define CONV_SLABS_H
+#include "ops/conv/conv_form.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Some samples whole, or rows (places along the first spatial dimension) of one sample. Within it,
+ * x = stride o + dilation t - lo once more, counted from its own first rows; hi likewise. */
+typedef struct conv_slab {
+  int64_t first, n; /* samples */
+  int64_t x_first, x_rows, y_first, y_rows;
+  int64_t lo, hi;
+} conv_slab;
+
+/* Slabs of rows of y (by data: of x): about `wanted` of them, fewer where there are fewer rows. */
+typedef struct conv_cut {
+  int64_t samples, rows; /* of one slab, but for the last */
+  int64_t n_samples, n_rows, count;
+} conv_cut;
+conv_cut conv_cut_make(const conv_form *f, int64_t wanted);
+/* Slab number i of [0, count); false where it would be made of padding alone. */
+bool conv_cut_slab(const conv_form *f, const conv_cut *cut, int64_t i, conv_slab *slab);
+
+/* The convolution without border rules: dimensions that have one are written out in `inner`, whose
+ * x is larger. Returns true when there are some. */
+bool conv_pad_form(const conv_form *f, conv_form *inner);
+/* Elements of one row (n, place along the first spatial dimension) of inner's x. */
+int64_t conv_row_size(const conv_form *f);
+/* Writes row `row` of sample n of inner's x, from that of f; f32, packed. */
+void conv_pad_row(const conv_form *f, const conv_form *inner, const float *x, int64_t n,
+                  int64_t row, float *padded);
+/* Writes row `row` of sample n of f's x: the sum of what inner's elements of the same place hold.
+ */
+void conv_fold_row(const conv_form *f, const conv_form *inner, const float *padded, int64_t n,
+                   int64_t row, float *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* conv_data_dnnl.c - gradients of convolutions by x, in f32, by oneDNN. */
+#include "ops/conv/conv_dnnl.h"
+
+static double match(const weir_graph *g, const weir_group *group)
+{
+  return conv_dnnl_match(g, group, CONV_DATA);
+}
+
+/* Weights packed, slabs, then what wraps added up. */
+static int64_t pieces(const void *context, int stage)
+{
+  const conv_dnnl *c = context;
+
+  return stage == 0                ? c->n_blocks
+         : stage == 1              ? c->cut.count
+         : stage == 2 && c->padded ? conv_dnnl_rows(&c->form)
+                                   : 0;
+}
+
+static void run(const weir_kernel_run *r)
+{
+  const conv_dnnl *c = r->context;
+  float *inner = conv_dnnl_inner_x(c, &r->views[0]);
+
+  if (r->stage == 0) {
+    conv_dnnl_reorder(c, r->piece, r->views[2].data);
+  } else if (r->stage == 1) {
+    conv_dnnl_slab(c, r->piece, inner, r->views[1].data, r->scratch);
+  } else {
+    const int64_t rows = c->form.x_extent[0];
+
+    conv_fold_row(&c->form, &c->inner, inner, r->piece / rows, r->piece % rows, r->views[0].data);
+  }
+}
+
+const weir_kernel weir_kernel_conv_data_dnnl = {
+    .name = "conv_data.dnnl",
+    .device = "cpu",
+    .match = match,
+    .arrays = conv_form_arrays,
+    .prepare = conv_dnnl_prepare,
+    .release = conv_dnnl_release,
+    .pieces = pieces,
+    .workspace = conv_dnnl_workspace,
+    .scratch = conv_dnnl_scratch,
+    .place = conv_dnnl_place,
+    .run = run,
+};

@@ -1,0 +1,366 @@
+/* conv_kernels_dnnl_test.c - the kernels of oneDNN against the loops that they stand for, on one
+ * thread and on two. */
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "exec/weir_plan.h"
+#include "ops/conv/weir_conv.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/ops_check.h"
+#include "ops/reduce/weir_reduce.h"
+#include "pass/derive/weir_derive.h"
+
+enum { X, W, T, Y, GX, GW, TENSORS };
+
+static const char *const names[TENSORS] = {"x", "w", "t", "y", "gx", "gw"};
+static const char *const kernels[] = {"conv_forward.dnnl", "conv_data.dnnl", "conv_weights.dnnl"};
+
+/* One convolution, and what it and its gradients of sum(y t) are. */
+typedef struct subject {
+  weir_conv_spec spec;
+  weir_array_desc desc[TENSORS];
+  weir_tensor tensor[TENSORS];
+  double *expected[TENSORS];
+} subject;
+
+static int64_t count_of(const weir_array_desc *d)
+{
+  int64_t n = 1;
+
+  for (int k = 0; k < d->rank; k++) {
+    n *= d->shape[k];
+  }
+  return n;
+}
+
+/* A graph of one result, Y, GX or GW; *out its value. NULL where the convolution is refused. */
+static weir_graph *make_graph(const weir_array_desc *x, const weir_array_desc *w,
+                              const weir_conv_spec *spec, int result, weir_array_desc *out)
+{
+  weir_graph *g = new_graph();
+  const weir_value in = weir_input(g, "x", x), weights = weir_input(g, "w", w);
+  const weir_value y = weir_conv(g, spec, in, weights);
+  weir_value grad[2], loss;
+
+  if (y.node < 0) {
+    weir_graph_destroy(&g);
+    return NULL;
+  }
+  *out = *weir_value_desc(g, y);
+  loss = weir_mul(g, y, weir_input(g, "t", out));
+  for (int k = x->rank - 1; k >= 0; k--) {
+    loss = weir_sum(g, loss, k);
+  }
+  assert_ok(weir_derive(g, loss, (weir_value[]){in, weights}, 2, grad));
+  weir_output(g, names[result], result == Y ? y : grad[result - GX]);
+  return g;
+}
+
+static void free_subject(subject *s)
+{
+  for (int k = 0; k < TENSORS; k++) {
+    weir_tensor_fini(&s->tensor[k]);
+    weir_free(&s->expected[k]);
+  }
+}
+
+static bool make_subject(subject *s, const weir_array_desc *x, const weir_array_desc *w,
+                         const weir_conv_spec *spec, uint64_t seed)
+{
+  weir_array_desc y;
+  weir_graph *g = make_graph(x, w, spec, Y, &y);
+
+  *s = (subject){.spec = *spec};
+  if (g == NULL) {
+    return false;
+  }
+  weir_graph_destroy(&g);
+  s->desc[X] = s->desc[GX] = *x;
+  s->desc[W] = s->desc[GW] = *w;
+  s->desc[Y] = s->desc[T] = y;
+  for (int k = 0; k < TENSORS; k++) {
+    void *memory = NULL;
+
+    assert_ok(weir_tensor_init(&s->tensor[k], WEIR_F32, s->desc[k].rank, s->desc[k].shape));
+    assert_ok(weir_alloc(count_of(&s->desc[k]), sizeof(double), &memory));
+    s->expected[k] = memory;
+    for (int64_t i = 0; i < count_of(&s->desc[k]) && k <= T; i++) {
+      ((float *)s->tensor[k].data)[i] =
+          (float)weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 0.5f;
+    }
+  }
+  return true;
+}
+
+/* Channels of one group at one place of x (element), y and w. */
+static void multiply(subject *s, int64_t x, int64_t y, int64_t w, int64_t in, int64_t out,
+                     int64_t width)
+{
+  const float *px = (const float *)s->tensor[X].data + x,
+              *pt = (const float *)s->tensor[T].data + y;
+  double *gx = s->expected[GX] + x, *py = s->expected[Y] + y;
+
+  for (int64_t i = 0; i < in; i++) {
+    const float *pw = (const float *)s->tensor[W].data + w + i * width;
+    double *gw = s->expected[GW] + w + i * width, sum = 0;
+
+    for (int64_t c = 0; c < out; c++) {
+      py[c] += (double)px[i] * (double)pw[c];
+      gw[c] += (double)px[i] * (double)pt[c];
+      sum += (double)pw[c] * (double)pt[c];
+    }
+    gx[i] += sum;
+  }
+}
+
+static int64_t or_one(int64_t v)
+{
+  return v > 0 ? v : 1;
+}
+
+/* One output o and one tap t of sample n. */
+static void window(subject *s, int64_t n, const int64_t *o, const int64_t *t)
+{
+  const int d = s->desc[X].rank - 2;
+  const int64_t groups = or_one(s->spec.groups), in = s->desc[W].shape[d];
+  const int64_t width = s->desc[W].shape[d + 1], out = width / groups;
+  int64_t x = n, y = n, w = 0;
+
+  for (int k = 0; k < d; k++) {
+    const weir_index border = {.border = s->spec.border[k]};
+    const int64_t raw =
+        or_one(s->spec.stride[k]) * o[k] + or_one(s->spec.dilation[k]) * t[k] - s->spec.lo[k];
+    bool inside;
+
+    x = x * s->desc[X].shape[k + 1] +
+        weir_index_border(&border, raw, s->desc[X].shape[k + 1], &inside);
+    y = y * s->desc[Y].shape[k + 1] + o[k];
+    w = w * s->desc[W].shape[k] + t[k];
+    if (!inside) {
+      return;
+    }
+  }
+  for (int64_t g = 0; g < groups; g++) {
+    multiply(s, (x * groups + g) * in, y * width + g * out, w * in * width + g * out, in, out,
+             width);
+  }
+}
+
+static void expect(subject *s)
+{
+  const int d = s->desc[X].rank - 2;
+  int64_t points = s->desc[X].shape[0], o[3], t[3];
+
+  for (int k = 0; k < d; k++) {
+    points *= s->desc[Y].shape[k + 1] * s->desc[W].shape[k];
+  }
+  for (int k = Y; k < TENSORS; k++) {
+    memset(s->expected[k], 0, (size_t)count_of(&s->desc[k]) * sizeof(double));
+  }
+  for (int64_t p = 0; p < points; p++) {
+    int64_t rest = p;
+
+    for (int k = d - 1; k >= 0; k--) {
+      t[k] = rest % s->desc[W].shape[k];
+      rest /= s->desc[W].shape[k];
+    }
+    for (int k = d - 1; k >= 0; k--) {
+      o[k] = rest % s->desc[Y].shape[k + 1];
+      rest /= s->desc[Y].shape[k + 1];
+    }
+    window(s, rest, o, t);
+  }
+}
+
+/* Runs the graph of a result with its kernel; false, and nothing has run, where it does not match.
+ */
+static bool run(subject *s, int result, int threads)
+{
+  weir_exec_cfg cfg;
+  weir_plan *plan = NULL;
+  weir_binding bind[4];
+  weir_array_desc y;
+  weir_graph *g = make_graph(&s->desc[X], &s->desc[W], &s->spec, result, &y);
+  bool claimed = false;
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.kernel = kernels[result - Y];
+  cfg.tier = 2;
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
+  for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
+    claimed = claimed || strcmp(weir_plan_group(plan, i).kernel, cfg.kernel) == 0;
+  }
+  for (int k = X; k <= T; k++) {
+    bind[k] = (weir_binding){names[k], &s->tensor[k]};
+  }
+  bind[3] = (weir_binding){names[result], &s->tensor[result]};
+  for (int twice = 0; twice < 2 && claimed; twice++) { /* nothing stays from one run to the next */
+    assert_ok(weir_plan_run(plan, bind, 4));
+  }
+  weir_plan_destroy(&plan);
+  weir_graph_destroy(&g);
+  return claimed;
+}
+
+static void compare(const subject *s, int result)
+{
+  const float *made = s->tensor[result].data;
+
+  for (int64_t i = 0; i < count_of(&s->desc[result]); i++) {
+    if (isnan(s->expected[result][i])) {
+      assert_true(isnan(made[i]));
+    } else if (isinf(s->expected[result][i])) {
+      assert_true((double)made[i] == s->expected[result][i]);
+    } else {
+      assert_near(made[i], s->expected[result][i], 1e-4);
+    }
+  }
+}
+
+/* Every kernel by itself, on one thread and on two; claimed[k]: whether kernel k matched. */
+static void check(subject *s, bool claimed[3])
+{
+  expect(s);
+  for (int result = Y; result < TENSORS; result++) {
+    const size_t bytes = (size_t)count_of(&s->desc[result]) * sizeof(float);
+    void *one = NULL;
+
+    claimed[result - Y] = run(s, result, 1);
+    if (!claimed[result - Y]) {
+      continue;
+    }
+    compare(s, result);
+    assert_ok(weir_alloc((int64_t)bytes, 1, &one));
+    memcpy(one, s->tensor[result].data, bytes);
+    (void)run(s, result, 2);
+    assert_memory_equal(one, s->tensor[result].data, bytes);
+    weir_free(&one);
+  }
+}
+
+/* Odd extents, extents of 1, strides, dilation, groups, uneven padding, 1 to 70 channels. */
+static bool draw(uint64_t seed, weir_array_desc *x, weir_array_desc *w, weir_conv_spec *spec)
+{
+  static const weir_border borders[] = {WEIR_BORDER_ZERO, WEIR_BORDER_ZERO, WEIR_BORDER_WRAP,
+                                        WEIR_BORDER_REPLICATE, WEIR_BORDER_REFLECT};
+  weir_draw r = {.seed = seed};
+  const int d = (int)weir_draw_int(&r, 1, 3);
+  const int64_t longest = d == 1 ? 200 : d == 2 ? 24 : 9;
+  double flops = 2;
+
+  *x = *w = (weir_array_desc){.dtype = WEIR_F32, .rank = d + 2};
+  *spec = (weir_conv_spec){.groups = weir_draw_one_in(&r, 4) ? weir_draw_int(&r, 2, 4) : 1};
+  x->shape[0] = weir_draw_int(&r, 1, 3);
+  for (int k = 0; k < d; k++) {
+    x->shape[k + 1] = weir_draw_one_in(&r, 6) ? 1 : weir_draw_int(&r, 1, longest);
+    w->shape[k] = weir_draw_int(&r, 1, 4);
+    spec->stride[k] = weir_draw_one_in(&r, 3) ? weir_draw_int(&r, 2, 3) : 1;
+    spec->dilation[k] = weir_draw_one_in(&r, 4) ? 2 : 1;
+    spec->lo[k] = weir_draw_int(&r, 0, 3);
+    spec->hi[k] = weir_draw_int(&r, 0, 3);
+    spec->border[k] = borders[weir_draw_int(&r, 0, 4)];
+    flops *= (double)x->shape[k + 1] * (double)w->shape[k] / (double)spec->stride[k];
+  }
+  w->shape[d] = weir_draw_int(&r, 1, spec->groups > 1 ? 20 : 70);
+  w->shape[d + 1] = weir_draw_int(&r, 1, spec->groups > 1 ? 20 : 70) * spec->groups;
+  x->shape[d + 1] = w->shape[d] * spec->groups;
+  flops *= (double)x->shape[0] * (double)w->shape[d] * (double)w->shape[d + 1];
+  return flops > 1e5 && flops < 1e7;
+}
+
+static void kernels_agree_with_loops(void **state)
+{
+  int total[3] = {0};
+  int cases = 0;
+
+  for (uint64_t seed = 1; cases < 24; seed++) {
+    weir_array_desc x, w;
+    weir_conv_spec spec;
+    subject s;
+    bool claimed[3];
+
+    if (!draw(seed, &x, &w, &spec) || !make_subject(&s, &x, &w, &spec, seed)) {
+      continue;
+    }
+    if (seed % 4 == 0) {
+      ((float *)s.tensor[X].data)[(int64_t)(seed * 7919) % count_of(&x)] = NAN;
+    }
+    check(&s, claimed);
+    for (int k = 0; k < 3; k++) {
+      total[k] += claimed[k];
+    }
+    cases++;
+    free_subject(&s);
+  }
+  print_message("claimed of %d: %d forward, %d by data, %d by weights\n", cases, total[0], total[1],
+                total[2]);
+  assert_true(total[0] >= 20 && total[1] >= 8 && total[2] >= 20);
+}
+
+typedef struct large {
+  int64_t n, x[3], taps[3], in, out;
+  weir_conv_spec spec;
+} large;
+
+/* Many slabs, so that rows at their edges, sums of slabs and blocks of weights count. */
+static void slabs_fit_together(void **state)
+{
+  static const large rows[] = {
+      {1, {24, 11, 13}, {3, 3, 3}, 16, 33, {.lo = {1, 1, 1}, .hi = {1, 1, 1}}},
+      {1, {41, 40, 21}, {3, 2, 2}, 5, 40, {.stride = {2, 1, 2}, .lo = {2, 0, 1}, .hi = {1, 1, 2}}},
+      {1, {30, 21, 16}, {2, 3, 1}, 24, 20, {.dilation = {3, 2, 1}, .lo = {1, 2, 0}, .hi = {2}}},
+      {1, {33, 14, 20}, {4, 1, 1}, 40, 24, {.stride = {3}, .lo = {3}, .hi = {3}}},
+      {1, {22, 14, 20}, {3, 3, 3}, 8, 16, {.lo = {1, 1, 1}, .hi = {1, 1, 1}, .border = {4, 5, 6}}},
+      {3, {9, 15, 14}, {3, 3, 1}, 16, 32, {.lo = {1, 1}, .hi = {1, 1}, .border = {0, 4}}},
+      {1, {29, 18, 24}, {3, 1, 3}, 12, 36, {.lo = {2, 0, 2}, .hi = {0, 0, 1}, .groups = 2}},
+      {3, {12, 12, 8}, {1, 1, 1}, 70, 66, {.stride = {1, 2, 1}}},
+  };
+
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const large *l = &rows[i];
+    const int64_t groups = l->spec.groups > 1 ? l->spec.groups : 1;
+    const weir_array_desc x = {WEIR_F32, 5, {l->n, l->x[0], l->x[1], l->x[2], l->in}, .time = 0};
+    const weir_array_desc w = {
+        WEIR_F32, 5, {l->taps[0], l->taps[1], l->taps[2], l->in / groups, l->out}, .time = 0};
+    bool claimed[3];
+    subject s;
+
+    assert_true(make_subject(&s, &x, &w, &l->spec, i));
+    check(&s, claimed);
+    assert_true(claimed[0] && claimed[2]);
+    /* What is repeated or mirrored at an edge has a gradient of another form. */
+    assert_true(claimed[1] == (l->spec.border[1] != WEIR_BORDER_REPLICATE));
+    free_subject(&s);
+  }
+}
+
+/* A weight that is NaN spreads as far as its products do. */
+static void no_number_spreads_as_products_do(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 12, 11, 16}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 4, .shape = {3, 3, 16, 20}};
+  subject s;
+  bool claimed[3];
+
+  assert_true(make_subject(&s, &x, &w, &(weir_conv_spec){.lo = {1, 1}, .hi = {1, 1}}, 5));
+  ((float *)s.tensor[W].data)[17] = NAN; /* of a corner: not all outputs meet it */
+  check(&s, claimed);
+  ((float *)s.tensor[T].data)[33] = INFINITY;
+  ((float *)s.tensor[W].data)[17] = 0.5f;
+  check(&s, claimed);
+  assert_true(claimed[0] && claimed[1] && claimed[2]);
+  free_subject(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(kernels_agree_with_loops),
+      cmocka_unit_test(slabs_fit_together),
+      cmocka_unit_test(no_number_spreads_as_products_do),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

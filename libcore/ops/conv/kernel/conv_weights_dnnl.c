@@ -1,0 +1,73 @@
+/* conv_weights_dnnl.c - gradients of convolutions by their weights, in f32, by oneDNN: a sum for
+ * every slab, merged in a fixed tree. */
+#include "ops/conv/conv_dnnl.h"
+
+enum { PAD, SLABS, MERGE, UNPACK, STEPS };
+
+static double match(const weir_graph *g, const weir_group *group)
+{
+  return conv_dnnl_match(g, group, CONV_WEIGHTS);
+}
+
+static int64_t pieces_of(const conv_dnnl *c, int step)
+{
+  const int64_t n[STEPS] = {
+      [PAD] = c->padded ? conv_dnnl_rows(&c->inner) : 0,
+      [SLABS] = c->cut.count,
+      [MERGE] = conv_dnnl_parts(c),
+      [UNPACK] = c->n_blocks,
+  };
+
+  return n[step];
+}
+
+/* The step that a stage is: those without pieces are left out. */
+static int step_of(const conv_dnnl *c, int stage)
+{
+  for (int step = 0; step < STEPS; step++) {
+    if (pieces_of(c, step) > 0 && stage-- == 0) {
+      return step;
+    }
+  }
+  return STEPS;
+}
+
+static int64_t pieces(const void *context, int stage)
+{
+  const int step = step_of(context, stage);
+
+  return step < STEPS ? pieces_of(context, step) : 0;
+}
+
+static void run(const weir_kernel_run *r)
+{
+  const conv_dnnl *c = r->context;
+
+  switch (step_of(c, r->stage)) {
+  case PAD:
+    conv_dnnl_pad(c, r->views[0].data, r->piece);
+    break;
+  case SLABS:
+    conv_dnnl_slab(c, r->piece, conv_dnnl_inner_x(c, &r->views[0]), r->views[1].data, r->scratch);
+    break;
+  case MERGE:
+    conv_dnnl_merge(c, r->piece);
+    break;
+  default:
+    conv_dnnl_reorder(c, r->piece, r->views[2].data);
+  }
+}
+
+const weir_kernel weir_kernel_conv_weights_dnnl = {
+    .name = "conv_weights.dnnl",
+    .device = "cpu",
+    .match = match,
+    .arrays = conv_form_arrays,
+    .prepare = conv_dnnl_prepare,
+    .release = conv_dnnl_release,
+    .pieces = pieces,
+    .workspace = conv_dnnl_workspace,
+    .scratch = conv_dnnl_scratch,
+    .place = conv_dnnl_place,
+    .run = run,
+};
