@@ -116,7 +116,8 @@ static inline void check_append(check_net *c)
   assert_ok(weir_tensor_init(&c->w, d.dtype, d.rank, d.shape));
 }
 
-/* Everything that `build` needs; parameters drawn anew from [-1, 1], x from [-2, 2]. */
+/* Everything that `build` needs; the plan checks each of its passes. Parameters are drawn anew from
+ * [-1, 1], x from [-2, 2]. */
 static inline void check_open(check_net *c)
 {
   weir_exec_cfg cfg;
@@ -129,6 +130,7 @@ static inline void check_open(check_net *c)
   assert_ok(weir_graph_validate(c->graph));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = 2;
+  cfg.verify = 1;
   assert_ok(weir_plan_create(c->graph, c->store, &(weir_plan_opts){.exec = &cfg, .threads = 1},
                              &c->plan));
   assert_ok(weir_tensor_init(&c->x, WEIR_F64, c->in.rank, c->in.shape));

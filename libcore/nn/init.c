@@ -1,5 +1,6 @@
 /* init.c - first values of parameters, from Philox bits keyed by seed and name. */
 #include <math.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
@@ -136,4 +137,57 @@ weir_status weir_init_fill(const weir_init *init, uint64_t seed, const char *nam
     weir_dtype_store_real(t->dtype, t->data, i, x);
   }
   return WEIR_OK;
+}
+
+/* ---- By name ---- */
+
+static const weir_opt gain_rows[] = {
+    WEIR_OPT_REAL(weir_init, gain, 1, 1e-6, 1e6, "1", "times what is drawn"),
+    WEIR_OPT_END,
+};
+static const weir_opt value_rows[] = {
+    WEIR_OPT_REAL(weir_init, value, 0, -1e30, 1e30, "1", "every element"),
+    WEIR_OPT_END,
+};
+
+#define DRAWN(kind, text)                                                         \
+  {                                                                               \
+    .name = (kind), .help = (text), .table = gain_rows, .size = sizeof(weir_init) \
+  }
+
+/* In the order of weir_init_kind. */
+static const weir_opt_choice choices[WEIR_INIT_KINDS] = {
+    {.name = "default", .help = "what the layer says"},
+    DRAWN("glorot_uniform", "uniform, variance 2 / (fan in + fan out)"),
+    DRAWN("glorot_normal", "normal, variance 2 / (fan in + fan out)"),
+    DRAWN("he_uniform", "uniform, variance 2 / fan in"),
+    DRAWN("he_normal", "normal, variance 2 / fan in"),
+    DRAWN("orthogonal", "orthonormal columns, or rows if there are fewer"),
+    {.name = "zeros", .help = "0"},
+    {.name = "constant",
+     .help = "one value everywhere",
+     .table = value_rows,
+     .size = sizeof(weir_init)},
+};
+
+bool weir_init_list(int64_t i, weir_opt_choice *entry)
+{
+  if (i < 0 || i >= WEIR_INIT_KINDS) {
+    return false;
+  }
+  *entry = choices[i];
+  return true;
+}
+
+weir_init weir_init_of(const weir_one_of *choice)
+{
+  weir_init init = {.kind = WEIR_INIT_DEFAULT};
+
+  for (int k = 0; choice->name != NULL && k < WEIR_INIT_KINDS; k++) {
+    if (strcmp(choices[k].name, choice->name) == 0) {
+      init = choice->opts != NULL ? *(const weir_init *)choice->opts : init;
+      init.kind = (weir_init_kind)k;
+    }
+  }
+  return init;
 }

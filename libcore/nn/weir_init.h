@@ -5,6 +5,7 @@
 #ifndef WEIR_INIT_H
 #define WEIR_INIT_H
 #include <stdint.h>
+#include "conf/weir_opt.h"
 #include "tensor/weir_tensor.h"
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +23,7 @@ typedef enum weir_init_kind {
   WEIR_INIT_CONSTANT, /* `value` everywhere */
   WEIR_INIT_KINDS
 } weir_init_kind;
-/* The kinds in order, for option rows. */
+/* The kinds in order, for option rows without options of their own. */
 #define WEIR_INIT_CHOICES \
   "default|glorot_uniform|glorot_normal|he_uniform|he_normal|orthogonal|zeros|constant"
 
@@ -37,6 +38,10 @@ typedef struct weir_init {
  * default), WEIR_ERR_MEMORY. */
 weir_status weir_init_fill(const weir_init *init, uint64_t seed, const char *name,
                            weir_tensor *t) WEIR_CHECKED;
+/* For WEIR_OPT_ONE_OF rows: `init: he_normal`, `init: {orthogonal: {gain: 1.4}}`. */
+bool weir_init_list(int64_t i, weir_opt_choice *entry);
+/* What such a row holds; nothing chosen: default. */
+weir_init weir_init_of(const weir_one_of *choice);
 /* The 64 bits that stand for a name in keys of random numbers. */
 uint64_t weir_init_hash(const char *name);
 
