@@ -39,7 +39,7 @@ typedef struct conv_block {
 /* What a kernel keeps: form as matched, and without borders. */
 typedef struct conv_dnnl {
   conv_form form, inner;
-  bool padded;
+  bool padded, by_matrices; /* by_matrices: no direct primitive was found */
   conv_cut cut;
   conv_weight_places places;
   dnnl_engine_t engine;

@@ -1,4 +1,5 @@
 /* conv_make_dnnl.c - slabs become primitives; what that costs. */
+#include <math.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -7,9 +8,13 @@
 
 /* A slab of so many operations takes 0.2 ms: a call takes 2 to 5 us. */
 static const double slab_flops = 2e7;
-/* Outputs of a slab, so that weights are read, or sums of slabs merged, in a small share of it. */
-static const double slab_points = 1000;
-static const int64_t most_slabs = 64, most_partial = 16;
+/* Outputs of a slab: it reads all weights, and by weights writes a sum that is merged, which takes
+ * as long as some 20 outputs. */
+static const double slab_points[] = {
+    [CONV_FORWARD] = 256, [CONV_DATA] = 256, [CONV_WEIGHTS] = 1000};
+static const int64_t most_slabs[] = {[CONV_FORWARD] = 64, [CONV_DATA] = 64, [CONV_WEIGHTS] = 16};
+/* From so many on there are two slabs at least, whatever the outputs. */
+static const double large_flops = 1e8;
 /* Packed weights that one thread reorders at a time. */
 static const int64_t block_bytes = 1 << 18;
 
@@ -61,13 +66,14 @@ static dnnl_status_t describe(conv_kind kind, const dims *d, const dnnl_memory_d
   }
 }
 
-/* The library falls back on loops that are slower than ours. */
-static bool is_fast(const_dnnl_primitive_desc_t desc)
+/* The library falls back on matrices beside windows written out, and then on loops slower than
+ * ours. */
+static bool is_fast(const conv_dnnl *c, const_dnnl_primitive_desc_t desc)
 {
   const char *name = "";
 
   return dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) == dnnl_success &&
-         strstr(name, "ref") == NULL;
+         strstr(name, "ref") == NULL && (c->by_matrices || strstr(name, "gemm") == NULL);
 }
 
 /* The primitive of a slab: the first one chooses the format of the weights. */
@@ -95,7 +101,7 @@ static bool make_desc(conv_dnnl *c, conv_shape *s)
         dnnl_primitive_desc_create(&s->desc, &op, attr, c->engine, NULL) == dnnl_success;
     dnnl_primitive_attr_destroy(attr);
   }
-  if (!made || !is_fast(s->desc)) {
+  if (!made || !is_fast(c, s->desc)) {
     return false;
   }
   s->scratch = *dnnl_primitive_desc_query_md(s->desc, dnnl_query_scratchpad_md, 0);
@@ -146,19 +152,21 @@ static void destroy_shapes(conv_dnnl *c)
 
 static int64_t wanted_slabs(const conv_form *f)
 {
-  const double flops = conv_form_flops(f), weights = (double)f->groups * (double)f->in *
-                                                     (double)f->out * (double)f->taps[0] *
-                                                     (double)f->taps[1] * (double)f->taps[2];
-  const double points = flops / (2 * weights);
-  const int64_t most = f->kind == CONV_WEIGHTS ? most_partial : most_slabs;
-  double n = flops / slab_flops;
+  const double flops = conv_form_flops(f), most = (double)most_slabs[f->kind];
+  double points = (double)f->n;
 
-  n = n > points / slab_points + 1 ? points / slab_points + 1 : n;
-  return n < 1 ? 1 : n > (double)most ? most : (int64_t)n;
+  for (int k = 0; k < f->d; k++) {
+    points *= (double)f->y_extent[k];
+  }
+  const double least = flops > large_flops ? 2 : 1;
+  double n = fmin(fmin(flops / slab_flops, points / slab_points[f->kind] + 1), most);
+
+  n = fmax(n, least);
+  return (int64_t)n;
 }
 
 /* Shapes of all slabs; with fewer slabs where the library does not take some. */
-static bool make_shapes(conv_dnnl *c)
+static bool find_shapes(conv_dnnl *c)
 {
   for (int64_t wanted = wanted_slabs(&c->inner); wanted > 0; wanted /= 2) {
     bool fits = true;
@@ -178,7 +186,17 @@ static bool make_shapes(conv_dnnl *c)
   return false;
 }
 
-/* What oneDNN creates plans for as many threads as OpenMP would give it: for one, in an item. */
+static bool make_shapes(conv_dnnl *c)
+{
+  c->by_matrices = false;
+  if (find_shapes(c)) {
+    return true;
+  }
+  c->by_matrices = true;
+  return find_shapes(c);
+}
+
+/* oneDNN makes primitives for as many threads as OpenMP would give it: one, in an item. */
 typedef struct attempt {
   conv_dnnl *c;
   bool (*make)(conv_dnnl *);
@@ -250,7 +268,7 @@ static double seconds_of(const conv_dnnl *c)
   const double depth = (double)(f->kind == CONV_DATA ? f->out : f->in) *
                        (double)(f->taps[0] * f->taps[1] * f->taps[2]);
   const double share = lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8);
-  const double peak = 1.4e11, bandwidth = 1e10, call = 3e-6;
+  const double peak = c->by_matrices ? 0.4e11 : 1.4e11, bandwidth = 1e10, call = 3e-6;
   const double weights = depth * lanes * (double)f->groups * 4;
   const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->cut.count : 1) +
                        (c->padded ? 2.0 * 4 * (double)c->inner.n * (double)c->inner.x_extent[0] *
