@@ -1,0 +1,25 @@
+/* weir_clip.h - gradients whose norm is too long, made shorter; Pascanu, Mikolov and Bengio 2013.
+ */
+#ifndef WEIR_CLIP_H
+#define WEIR_CLIP_H
+#include "conf/weir_opt.h"
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows in weir_clip_opts. */
+typedef struct weir_clip_cfg {
+  double norm; /* 0: nothing is clipped */
+} weir_clip_cfg;
+extern const weir_opt weir_clip_opts[];
+
+/* The gradient times norm / max(|grad|, norm): one that is short enough keeps its bits; a norm that
+ * is no number makes all of them none. *length, if not NULL: |grad|, f64, rank 0, taken in f64 so
+ * that squares do not overflow. */
+weir_value weir_clip(weir_graph *g, const weir_clip_cfg *cfg, weir_value grad, weir_value *length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

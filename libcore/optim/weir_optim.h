@@ -1,0 +1,39 @@
+/* weir_optim.h - the section `optim:` of every app's configuration, and all of it as one builder:
+ * clip the gradient, apply the rule, average the parameters. */
+#ifndef WEIR_OPTIM_H
+#define WEIR_OPTIM_H
+#include "optim/weir_average.h"
+#include "optim/weir_clip.h"
+#include "optim/weir_rule.h"
+#include "optim/weir_schedule.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_OPTIM_AVERAGE "optim.average" /* the stored bank of averages */
+
+/* Rows in weir_optim_opts. */
+typedef struct weir_optim_cfg {
+  weir_one_of rule; /* of weir_rule_table; none: adam with its defaults */
+  weir_schedule_cfg schedule;
+  weir_clip_cfg clip;
+  weir_average_cfg average;
+} weir_optim_cfg;
+extern const weir_opt weir_optim_opts[];
+
+/* The rule that is chosen. Fails: WEIR_ERR_CONFIG, naming the rules that exist. */
+weir_status weir_optim_rule(const weir_optim_cfg *cfg, const weir_rule_desc **out) WEIR_CHECKED;
+/* Adds the banks that the rule keeps, and WEIR_OPTIM_AVERAGE where an average is kept, to the
+ * store. Fails: WEIR_ERR_CONFIG (a name exists), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+weir_status weir_optim_add_state(const weir_optim_cfg *cfg, weir_store *store, weir_dtype dtype,
+                                 int64_t count) WEIR_CHECKED;
+/* Appends all of it to a graph, whose step then updates the parameters and these banks. args: opts
+ * and state are not read, they are those of cfg and store. *length, if not NULL: the norm of the
+ * gradient before it is clipped, f64, rank 0. Fails as weir_rule_build. */
+weir_status weir_optim_build(weir_graph *g, const weir_optim_cfg *cfg, const weir_store *store,
+                             const weir_rule_args *args, weir_value *length) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
