@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "exec/weir_plan.h"
+#include "ops/elementwise/weir_elementwise.h"
 #include "optim/rule_check.h"
 
 #define EVERY_RULE(rule)                                             \
@@ -234,7 +236,7 @@ static bool has_compiler(void)
   weir_exec_cfg cfg;
 
   assert_ok(weir_graph_create(&g));
-  weir_output(g, "y", weir_scalar(g, WEIR_F32, 1));
+  weir_output(g, "y", weir_neg(g, weir_input(g, "x", &(weir_array_desc){.dtype = WEIR_F32})));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = RULE_NATIVE;
   const weir_status status = weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &plan);
@@ -274,6 +276,51 @@ static void tiers_and_threads_give_the_same_bits(void **state)
       free(two);
       free(oracle);
     }
+  }
+}
+
+/* ---- Failures ---- */
+
+static weir_status build_and_destroy(const weir_rule_desc *rule)
+{
+  const rule_case c = {.rule = rule,
+                       .dtype = WEIR_F32,
+                       .count = N,
+                       .segments = layers,
+                       .n_segments = 2}; /* the last is in none */
+  const int64_t count = N;
+  weir_store *store = NULL;
+  weir_graph *g = NULL;
+  weir_status status;
+
+  WEIR_TRY_GOTO(weir_store_create(&store), done);
+  WEIR_TRY_GOTO(weir_store_add(store, "param", WEIR_F32, 1, &count), done);
+  WEIR_TRY_GOTO(weir_rule_add_state(c.rule, store, WEIR_F32, N), done);
+  WEIR_TRY_GOTO(weir_graph_create(&g), done);
+  WEIR_TRY_GOTO(rule_graph(&c, store, g), done);
+done:
+  weir_graph_destroy(&g);
+  weir_store_destroy(&store);
+  return status;
+}
+
+/* The k-th allocation fails, for all k, until none does. */
+static void failed_allocations_are_told_and_leave_nothing(void **state)
+{
+  EVERY_RULE(rule)
+  {
+    const int64_t before = weir_alloc_bytes();
+    weir_status status = WEIR_ERR_MEMORY;
+    int64_t k = 0;
+
+    while (status != WEIR_OK) {
+      weir_alloc_fail_after(++k);
+      status = build_and_destroy(rule);
+      weir_alloc_fail_after(0);
+      assert_int_equal(weir_alloc_bytes(), before);
+      assert_true(k < 5000);
+    }
+    assert_true(k > 20);
   }
 }
 
@@ -384,6 +431,7 @@ int main(void)
       cmocka_unit_test(nothing_moves_without_gradient),
       cmocka_unit_test(a_gradient_that_is_no_number_is_not_hidden),
       cmocka_unit_test(tiers_and_threads_give_the_same_bits),
+      cmocka_unit_test(failed_allocations_are_told_and_leave_nothing),
       cmocka_unit_test(descriptors_are_complete),
       cmocka_unit_test(an_unknown_rule_is_refused_with_those_that_exist),
       cmocka_unit_test(wrong_arguments_are_refused),
