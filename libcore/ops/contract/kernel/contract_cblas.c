@@ -1,6 +1,7 @@
 /* contract_cblas.c - plain matrix products (and stacks of them) in f32 and f64, by OpenBLAS.
  *
- * A contraction of two operands is a product when one label each is shared by A and C (m), B and C
+ * The access alone is asked, so that the derivatives of a contraction are products too. A sum of
+ * products of two operands is one when one label each is shared by A and C (m), B and C
  * (n), A and B (k), at most one stands in all three (the stack), and the last dimension of every
  * array is not the stack's. One thread on whole matrices: its sums depend on shape alone. */
 #include <cblas.h>
@@ -96,13 +97,40 @@ static bool shape_as(const weir_access *a, int first, shape *s)
          (!stacked || s->bs != last);
 }
 
+/* What is summed is an element of one operand times one of the other. */
+static bool is_product(const weir_access *a)
+{
+  const weir_expr *e = a->body.exprs;
+
+  if (a->opaque || a->combine != WEIR_COMBINE_SUM || a->n_states > 0 || a->n_values != 1 ||
+      a->n_in != 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
+    return false;
+  }
+  const weir_expr *x = &e[e[a->value[0]].a], *y = &e[e[a->value[0]].b];
+
+  return x->code == WEIR_CODE_LOAD && y->code == WEIR_CODE_LOAD && x->integer != y->integer;
+}
+
+/* Every dimension counts from 0; those that the output lacks are the summed ones. */
+static bool is_whole(const weir_access *a)
+{
+  bool whole = true;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    const bool kept = dim_of(&a->out[0], k) >= 0;
+
+    whole = whole && a->dim[k].lo == 0 && a->dim[k].kind == (kept ? WEIR_PARALLEL : WEIR_REDUCED);
+  }
+  return whole;
+}
+
 static bool find_shape(const weir_graph *g, const weir_group *group, shape *s)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
   const weir_access *a = &node->access;
-  bool right = group->n_nodes == 1 && node->op == &weir_op_contract && a->n_in == 2 &&
-               a->combine == WEIR_COMBINE_SUM && weir_dtype_is_float(a->out[0].dtype) &&
-               a->in[0].dtype == a->out[0].dtype && a->in[1].dtype == a->out[0].dtype;
+  const weir_dtype dtype = a->out[0].dtype;
+  bool right = group->n_nodes == 1 && is_product(a) && is_whole(a) && weir_dtype_is_float(dtype) &&
+               a->accumulator == dtype && a->in[0].dtype == dtype && a->in[1].dtype == dtype;
 
   right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
   return right && (shape_as(a, 0, s) || shape_as(a, 1, s));
