@@ -28,7 +28,7 @@ static void fill(double *x, uint32_t purpose)
 
 /* Runs with such kernels; results into memory[3 ..]. Returns how many groups the library claimed.
  */
-static int run(subject *s, const char *kernel)
+static int run(subject *s, const char *kernel, int threads)
 {
   static const char *const names[] = {"a", "b", "w", "y", "da", "db"};
   weir_graph *g = new_graph();
@@ -54,7 +54,7 @@ static int run(subject *s, const char *kernel)
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = 2;
   cfg.kernel = kernel;
-  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p));
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &p));
   for (int k = 0; k < 6; k++) {
     const weir_array_desc *d = &s->d[k < 3 ? k : k == 3 ? 2 : k - 4];
 
@@ -74,18 +74,20 @@ static int run(subject *s, const char *kernel)
   return claimed;
 }
 
+/* As many claims; the results are those of the loops, and the same bits on two threads. */
 static void check(const char *labels, weir_array_desc a, weir_array_desc b, int claims)
 {
-  static subject library, without;
+  static subject library, two, loops;
 
-  library = (subject){.labels = labels, .d = {a, b}};
-  without = (subject){.labels = labels, .d = {a, b}};
-  assert_int_equal(run(&library, "auto"), claims);
-  assert_int_equal(run(&without, "none"), 0);
+  library = two = loops = (subject){.labels = labels, .d = {a, b}};
+  assert_int_equal(run(&library, "auto", 1), claims);
+  assert_int_equal(run(&two, "auto", 2), claims);
+  assert_int_equal(run(&loops, "none", 1), 0);
   for (int k = 3; k < 6; k++) {
-    assert_int_equal(weir_compare(labels, WEIR_F64, library.memory[k], without.memory[k], MOST,
+    assert_int_equal(weir_compare(labels, WEIR_F64, library.memory[k], loops.memory[k], MOST,
                                   (weir_tolerance){1e-12, 1e-12}),
                      0);
+    assert_memory_equal(library.memory[k], two.memory[k], sizeof two.memory[k]);
   }
 }
 
@@ -105,6 +107,15 @@ static void a_product_and_its_derivatives_are_claimed(void **state)
   check("sqk,skd->sqd", ARRAY(3, 19, 21), ARRAY(3, 21, 16), 3);
 }
 
+/* Matrices of several pieces, of rows and of columns. */
+static void large_products_fall_into_pieces(void **state)
+{
+  check("mk,kn->mn", ARRAY(211, 170), ARRAY(170, 130), 3);
+  check("mk,nk->mn", ARRAY(90, 211), ARRAY(170, 211), 3);
+  check("km,kn->mn", ARRAY(230, 60), ARRAY(230, 170), 3);
+  check("sqd,skd->sqk", ARRAY(2, 150, 60), ARRAY(2, 130, 60), 3);
+}
+
 /* Too little work, or a sum of another kind. */
 static void others_are_not(void **state)
 {
@@ -117,6 +128,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_product_and_its_derivatives_are_claimed),
+      cmocka_unit_test(large_products_fall_into_pieces),
       cmocka_unit_test(others_are_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,8 @@
  * The access alone is asked, so that the derivatives of a contraction are products too. A sum of
  * products of two operands is one when one label each is shared by A and C (m), B and C
  * (n), A and B (k), at most one stands in all three (the stack), and the last dimension of every
- * array is not the stack's. One thread on whole matrices: its sums depend on shape alone. */
+ * array is not the stack's. Pieces are slabs of rows or columns
+ * of C, fixed by the shape, each on one thread: its sums depend on shape alone. */
 #include <cblas.h>
 
 #include "base/weir_alloc.h"
@@ -16,6 +17,8 @@ typedef struct shape {
   int64_t m, n, k, stack;
   int a; /* operand that is A; the other is B */
   int am, ak, as, bk, bn, bs, cm, cs, cn;
+  bool by_rows;
+  int64_t slab, slabs; /* rows or columns of a piece; pieces of one matrix */
 } shape;
 
 /* Dimension of the operand that moves with iteration dimension `label` alone, or -1. */
@@ -152,6 +155,31 @@ static double match(const weir_graph *g, const weir_group *group)
   return work < least_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
 }
 
+/* Multiplications of a piece, at least: about a tenth of a millisecond. */
+static const double piece_work = 1 << 20;
+enum { MOST_SLABS = 32, SLAB_UNIT = 16 };
+
+/* Cuts C along its longer dimension. */
+static void cut(shape *s)
+{
+  const double work = (double)s->m * (double)s->n * (double)s->k;
+  const int64_t extent = s->m >= s->n ? s->m : s->n;
+  const int64_t wanted =
+      work >= MOST_SLABS * piece_work ? MOST_SLABS : 1 + (int64_t)(work / piece_work);
+  const int64_t even = (extent + wanted - 1) / wanted;
+
+  s->by_rows = s->m >= s->n;
+  s->slab = (even + SLAB_UNIT - 1) / SLAB_UNIT * SLAB_UNIT;
+  s->slabs = (extent + s->slab - 1) / s->slab;
+}
+
+static int64_t pieces(const void *context, int stage)
+{
+  const shape *s = context;
+
+  return stage == 0 ? s->slabs * (s->stack > 0 ? s->stack : 1) : 0;
+}
+
 static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, int n)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
@@ -173,6 +201,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
     weir_free(&memory);
     return weir_fail(WEIR_ERR_SHAPE, "contract_cblas: the group is no matrix product");
   }
+  cut(memory);
   openblas_set_num_threads(1);
   *context = memory;
   return WEIR_OK;
@@ -189,30 +218,36 @@ static int leading(int64_t stride, int64_t row)
   return (int)(stride > row ? stride : row);
 }
 
+/* Element `index` of dimension d, and of the stack where there is one. */
+static void *at(const weir_view *v, const shape *s, int stack, int64_t item, int d, int64_t index)
+{
+  const int64_t apart = s->stack > 0 ? item * v->stride[stack] : 0;
+
+  return (char *)v->data + (apart + index * v->stride[d]) * (int64_t)weir_dtype_size(s->dtype);
+}
+
 static void run(const weir_kernel_run *r)
 {
   const shape *s = r->context;
   const weir_view *a = &r->views[s->a], *b = &r->views[1 - s->a], *c = &r->views[2];
-  const int64_t size = (int64_t)weir_dtype_size(s->dtype);
   const bool a_plain = s->ak > s->am, b_plain = s->bn > s->bk;
   const CBLAS_TRANSPOSE ta = a_plain ? CblasNoTrans : CblasTrans;
   const CBLAS_TRANSPOSE tb = b_plain ? CblasNoTrans : CblasTrans;
-  const int m = (int)s->m, n = (int)s->n, k = (int)s->k;
-  const int lda = a_plain ? leading(a->stride[s->am], k) : leading(a->stride[s->ak], m);
-  const int ldb = b_plain ? leading(b->stride[s->bk], n) : leading(b->stride[s->bn], k);
-  const int ldc = leading(c->stride[s->cm], n);
+  const int lda = a_plain ? leading(a->stride[s->am], s->k) : leading(a->stride[s->ak], s->m);
+  const int ldb = b_plain ? leading(b->stride[s->bk], s->n) : leading(b->stride[s->bn], s->k);
+  const int ldc = leading(c->stride[s->cm], s->n);
+  const int64_t item = r->piece / s->slabs, from = r->piece % s->slabs * s->slab;
+  const int64_t left = (s->by_rows ? s->m : s->n) - from, here = left < s->slab ? left : s->slab;
+  const int m = (int)(s->by_rows ? here : s->m), n = (int)(s->by_rows ? s->n : here);
+  const int k = (int)s->k;
+  const void *pa = at(a, s, s->as, item, s->am, s->by_rows ? from : 0);
+  const void *pb = at(b, s, s->bs, item, s->bn, s->by_rows ? 0 : from);
+  void *pc = at(c, s, s->cs, item, s->by_rows ? s->cm : s->cn, from);
 
-  for (int64_t i = 0; i < (s->stack > 0 ? s->stack : 1); i++) {
-    const bool one = s->stack < 0;
-    const void *pa = (const char *)a->data + (one ? 0 : i * a->stride[s->as] * size);
-    const void *pb = (const char *)b->data + (one ? 0 : i * b->stride[s->bs] * size);
-    void *pc = (char *)c->data + (one ? 0 : i * c->stride[s->cs] * size);
-
-    if (s->dtype == WEIR_F32) {
-      cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
-    } else {
-      cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
-    }
+  if (s->dtype == WEIR_F32) {
+    cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
+  } else {
+    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
   }
 }
 
@@ -223,5 +258,6 @@ const weir_kernel weir_kernel_contract_cblas = {
     .arrays = arrays,
     .prepare = prepare,
     .release = release,
+    .pieces = pieces,
     .run = run,
 };
