@@ -4,6 +4,7 @@
 #define V_LANES 8
 #define V_ROWS 6
 #define V_WIDEN 5
+#define V_REST 2
 #define V_SUMS 16
 #define V_MOST 15
 #define V_TAPS 3

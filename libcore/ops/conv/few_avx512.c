@@ -4,6 +4,7 @@
 #define V_LANES 16
 #define V_ROWS 14
 #define V_WIDEN 12
+#define V_REST 4
 #define V_SUMS 32
 #define V_MOST 15
 #define V_TAPS 3

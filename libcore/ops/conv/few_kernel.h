@@ -364,20 +364,29 @@ INLINE void widen_tile(const few_widen_row *a, int64_t at, int64_t from, int64_t
 
 typedef void widen_part(const few_widen_row *a, int64_t at, int64_t from, int64_t to);
 
-INLINE void widen_row(const few_widen_row *a, widen_part *one, widen_part *tile)
+/* Tiles of V_WIDEN outputs, of V_REST for what is left, points where taps leave the row. */
+typedef struct widen_parts {
+  widen_part *tile, *rest, *point;
+} widen_parts;
+
+static void widen_row(const few_widen_row *a, const widen_parts *part)
 {
   const few_conv *s = a->s;
   const int64_t elements = s->taps[2] * s->few;
-  const span inner = inner_outputs(s, V_WIDEN);
+  const span inner = inner_outputs(s, V_REST);
+  int64_t at = inner.from;
 
   for (int64_t o = outer_output(&inner, -1); o < s->out[2]; o = outer_output(&inner, o)) {
     const int64_t first = (s->lo[2] - s->stride[2] * o) * s->few;
     const int64_t end = s->in[2] * s->few + first;
 
-    one(a, o, first > 0 ? first : 0, end < elements ? end : elements);
+    part->point(a, o, first > 0 ? first : 0, end < elements ? end : elements);
   }
-  for (int64_t o = inner.from; o < inner.to; o += V_WIDEN) {
-    tile(a, o + V_WIDEN <= inner.to ? o : inner.to - V_WIDEN, 0, elements);
+  for (; at + V_WIDEN <= inner.to; at += V_WIDEN) {
+    part->tile(a, at, 0, elements);
+  }
+  for (; at < inner.to; at += V_REST) {
+    part->rest(a, at + V_REST <= inner.to ? at : inner.to - V_REST, 0, elements);
   }
 }
 
@@ -388,6 +397,8 @@ INLINE void widen_row(const few_widen_row *a, widen_part *one, widen_part *tile)
   }
 WIDE(point_1, 0, 1, 1)
 WIDE(point_2, 0, 1, 2)
+WIDE(rest_1, 0, V_REST, 1)
+WIDE(rest_2, 0, V_REST, 2)
 
 #define WIDEN(few)                      \
   WIDE(wide_##few##_1, few, V_WIDEN, 1) \
@@ -395,14 +406,12 @@ WIDE(point_2, 0, 1, 2)
 ALL_WIDEN
 #undef WIDEN
 
-#define WIDEN(few) {wide_##few##_1, wide_##few##_2},
-static widen_part *const wide_table[][2] = {ALL_WIDEN};
+#define WIDEN(few) {{wide_##few##_1, rest_1, point_1}, {wide_##few##_2, rest_2, point_2}},
+static const widen_parts wide_table[][2] = {ALL_WIDEN};
 
 static void widen(const few_widen_row *a)
 {
-  const bool wide = a->channels > V_LANES;
-
-  widen_row(a, wide ? point_2 : point_1, wide_table[a->s->stride[2] == 1 ? a->s->few : 0][wide]);
+  widen_row(a, &wide_table[a->s->stride[2] == 1 ? a->s->few : 0][a->channels > V_LANES]);
 }
 
 const few_kernels TABLE = {.lanes = V_LANES,

@@ -1,16 +1,17 @@
 /* conv_few.c - convolutions and both their gradients where x or y has few channels, f32, by the
  * vector code of this processor (few_priv.h).
  *
- * Padding with 0, dilation 1, one group; where y has few channels, the gradient by the weights has
- * stride 1. */
+ * Dilation 1, one group; where y has few channels, the gradient by the weights has stride 1.
+ * Borders that wrap, repeat or mirror are written out first (by x: what wraps is added up last). */
 #include <math.h>
 
 #include "base/weir_alloc.h"
-#include "ops/conv/conv_form.h"
+#include "ops/conv/conv_slabs.h"
 #include "ops/conv/few_priv.h"
 
 typedef struct conv_few {
-  conv_form f;
+  conv_form form, f; /* as matched, and without border rules */
+  bool padded;       /* they differ                          */
   const few_kernels *k;
   few_kind kind;
   bool few_x;      /* x has few channels, else y                                    */
@@ -66,20 +67,18 @@ static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
   const conv_form *f = &c->f;
 
   c->k = few_kernels_get();
-  if (c->k == NULL || !conv_form_of_group(g, group, &c->f) || f->dtype != WEIR_F32 ||
-      f->groups != 1) {
+  if (c->k == NULL || !conv_form_of_group(g, group, &c->form) || c->form.dtype != WEIR_F32 ||
+      c->form.groups != 1) {
     return false;
   }
+  c->padded = conv_pad_form(&c->form, &c->f);
   c->few_x = f->in <= f->out;
   c->kind = f->kind == CONV_WEIGHTS                 ? FEW_WEIGHTS
             : (f->kind == CONV_FORWARD) == c->few_x ? FEW_WIDEN
                                                     : FEW_NARROW;
   c->classes = 1;
   for (int k = 0; k < f->d; k++) {
-    const bool inside = f->lo[k] <= 0 && f->hi[k] <= 0;
-
-    if ((f->border[k] != WEIR_BORDER_ABSENT && !inside) ||
-        (f->dilation[k] != 1 && f->taps[k] > 1) || (is_exchanged(c) && f->stride[k] != 1)) {
+    if ((f->dilation[k] != 1 && f->taps[k] > 1) || (is_exchanged(c) && f->stride[k] != 1)) {
       return false;
     }
     c->classes *= f->kind == CONV_DATA ? f->stride[k] : 1;
@@ -105,6 +104,22 @@ static bool class_of(const conv_few *c, const few_conv *s, int64_t number, few_c
   return c->f.kind != CONV_DATA || few_class(s, at, part, out_at, w_at);
 }
 
+/* Elements of x without border rules, in whole lines of the cache. */
+static int64_t padded_count(const conv_few *c)
+{
+  const int64_t count = c->f.n * c->f.x_extent[0] * conv_row_size(&c->f);
+
+  return c->padded ? (count + 15) / 16 * 16 : 0;
+}
+
+/* x without border rules, then what the sums need. */
+static int64_t workspace(const void *context)
+{
+  const conv_few *c = context;
+
+  return padded_count(c) * (int64_t)sizeof(float) + few_workspace(c->kind, c->k, &c->s);
+}
+
 /* Below this many operations a loop is as good. */
 static const double least_flops = 1 << 14;
 
@@ -124,7 +139,7 @@ static double match(const weir_graph *g, const weir_group *group)
   const double elements = (double)(s->taps[2] * s->few);
   const double taps = (double)(s->taps[0] * s->taps[1] * s->taps[2]);
   const double chains = elements * fmin(vectors, 2);
-  const double moved = 2 * (double)few_workspace(c.kind, c.k, s);
+  const double moved = 2 * (double)workspace(&c);
   double share = 0.85 * (double)s->many / (vectors * (double)c.k->lanes);
 
   if (c.kind == FEW_WEIGHTS) {
@@ -155,28 +170,42 @@ static void release(void *context)
   weir_free(&context);
 }
 
-/* Stages of a class follow those of the class before; a class without elements has one idle piece.
- */
+/* Stages in order: x is written out, those of every class, what wraps is added up. */
+typedef enum few_step { PAD, SUM, FOLD, END } few_step;
+
+static few_step step_of(const conv_few *c, int stage, int *of_sums)
+{
+  const bool first = c->padded && c->f.kind != CONV_DATA;
+  const int sums = FEW_STAGES * (int)c->classes;
+
+  *of_sums = stage - first;
+  return *of_sums < 0                              ? PAD
+         : *of_sums < sums                         ? SUM
+         : *of_sums == sums && c->padded && !first ? FOLD
+                                                   : END;
+}
+
+/* A class without elements has one idle piece. */
 static int64_t pieces(const void *context, int stage)
 {
   const conv_few *c = context;
+  int at;
   few_conv part;
-  int64_t out_at, w_at;
+  int64_t out_at, w_at, n = 0;
 
-  if (stage >= FEW_STAGES * c->classes) {
+  switch (step_of(c, stage, &at)) {
+  case PAD:
+    return c->f.n * c->f.x_extent[0];
+  case FOLD:
+    return c->form.n * c->form.x_extent[0];
+  case SUM:
+    if (class_of(c, &c->s, at / FEW_STAGES, &part, &out_at, &w_at)) {
+      n = few_pieces(c->kind, c->k, &part, at % FEW_STAGES);
+    }
+    return n > 0 ? n : 1;
+  default:
     return 0;
   }
-  const bool any = class_of(c, &c->s, stage / FEW_STAGES, &part, &out_at, &w_at);
-  const int64_t n = any ? few_pieces(c->kind, c->k, &part, stage % FEW_STAGES) : 0;
-
-  return n > 0 ? n : 1;
-}
-
-static int64_t workspace(const void *context)
-{
-  const conv_few *c = context;
-
-  return few_workspace(c->kind, c->k, &c->s);
 }
 
 /* Steps of a view [n, extents, channels]. */
@@ -188,46 +217,81 @@ static void steps_of(const weir_view *v, int d, int64_t step[4])
   }
 }
 
+/* Steps of x, y and w; returns where w begins. */
+static int64_t bind_steps(const conv_few *c, const weir_view *views, few_conv *s)
+{
+  const conv_form *f = &c->f;
+  const conv_weight_places places = conv_form_weights(f, &views[2]);
+  const bool exchanged = is_exchanged(c);
+  int64_t w_at = places.base;
+  weir_view x = views[0];
+
+  for (int k = f->d; c->padded && k >= 0; k--) { /* as conv_pad_row lays it out */
+    x.stride[k] = k == f->d ? f->in : x.stride[k + 1] * f->x_extent[k];
+  }
+  steps_of(exchanged ? &views[1] : &x, f->d, s->in_step);
+  steps_of(exchanged ? &x : &views[1], f->d, s->out_step);
+  s->w_step[3] = c->few_x ? places.in : places.out;
+  s->w_step[4] = c->few_x ? places.out : places.in;
+  for (int k = 0; k < f->d; k++) {
+    s->w_step[3 - f->d + k] = exchanged ? -places.tap[k] : places.tap[k];
+    w_at += exchanged ? (f->taps[k] - 1) * places.tap[k] : 0;
+  }
+  return w_at;
+}
+
+static void run_sum(const conv_few *c, const weir_kernel_run *r, int stage)
+{
+  few_conv s = c->s, part;
+  const int64_t w_begin = bind_steps(c, r->views, &s);
+  int64_t out_at, w_at;
+
+  if (!class_of(c, &s, stage / FEW_STAGES, &part, &out_at, &w_at) ||
+      r->piece >= few_pieces(c->kind, c->k, &part, stage % FEW_STAGES)) {
+    return;
+  }
+  float *x = c->padded ? r->workspace : r->views[0].data, *y = r->views[1].data;
+  float *w = (float *)r->views[2].data + w_begin + w_at;
+  few_sum sum = {
+      .kind = c->kind, .k = c->k, .s = &part, .workspace = (float *)r->workspace + padded_count(c)};
+
+  switch (c->f.kind) {
+  case CONV_FORWARD:
+    sum.a = x;
+    sum.b = w;
+    sum.out = y;
+    break;
+  case CONV_DATA:
+    sum.a = y;
+    sum.b = w;
+    sum.out = x + out_at;
+    break;
+  default:
+    sum.a = is_exchanged(c) ? y : x;
+    sum.b = is_exchanged(c) ? x : y;
+    sum.out = w;
+  }
+  few_piece(&sum, stage % FEW_STAGES, r->piece);
+}
+
 static void run(const weir_kernel_run *r)
 {
   const conv_few *c = r->context;
-  const conv_form *f = &c->f;
-  const weir_view *x = &r->views[0], *y = &r->views[1], *w = &r->views[2];
-  const conv_weight_places places = conv_form_weights(f, w);
-  const bool exchanged = is_exchanged(c);
-  int64_t w_at = places.base, class_out, class_w;
-  few_conv s = c->s, part;
+  const int64_t inner = c->f.x_extent[0], rows = c->form.x_extent[0];
+  int stage;
 
-  steps_of(exchanged ? y : x, f->d, s.in_step);
-  steps_of(exchanged ? x : y, f->d, s.out_step);
-  s.w_step[3] = c->few_x ? places.in : places.out;
-  s.w_step[4] = c->few_x ? places.out : places.in;
-  for (int k = 0; k < f->d; k++) {
-    s.w_step[3 - f->d + k] = exchanged ? -places.tap[k] : places.tap[k];
-    w_at += exchanged ? (f->taps[k] - 1) * places.tap[k] : 0;
-  }
-  if (!class_of(c, &s, r->stage / FEW_STAGES, &part, &class_out, &class_w) ||
-      r->piece >= few_pieces(c->kind, c->k, &part, r->stage % FEW_STAGES)) {
-    return;
-  }
-  float *px = x->data, *py = y->data, *pw = (float *)w->data + w_at + class_w;
-  few_sum sum = {.kind = c->kind, .k = c->k, .s = &part, .b = pw, .workspace = r->workspace};
-
-  switch (f->kind) {
-  case CONV_FORWARD:
-    sum.a = px;
-    sum.out = py;
+  switch (step_of(c, r->stage, &stage)) {
+  case PAD:
+    conv_pad_row(&c->form, &c->f, r->views[0].data, r->piece / inner, r->piece % inner,
+                 r->workspace);
     break;
-  case CONV_DATA:
-    sum.a = py;
-    sum.out = px + class_out;
+  case SUM:
+    run_sum(c, r, stage);
     break;
   default:
-    sum.a = exchanged ? py : px;
-    sum.b = exchanged ? px : py;
-    sum.out = pw;
+    conv_fold_row(&c->form, &c->f, r->workspace, r->piece / rows, r->piece % rows,
+                  r->views[0].data);
   }
-  few_piece(&sum, r->stage % FEW_STAGES, r->piece);
 }
 
 const weir_kernel weir_kernel_conv_few = {

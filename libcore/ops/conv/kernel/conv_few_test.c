@@ -117,6 +117,8 @@ static void needs_vectors(void)
 
 static void random_convolutions_agree(void **state)
 {
+  static const weir_border borders[] = {WEIR_BORDER_WRAP, WEIR_BORDER_REPLICATE,
+                                        WEIR_BORDER_REFLECT};
   int claimed = 0;
 
   needs_vectors();
@@ -131,6 +133,7 @@ static void random_convolutions_agree(void **state)
 
     for (int k = 0; k < d; k++) {
       w.shape[k] = weir_draw_int(&r, 1, 4);
+      s.border[k] = weir_draw_one_in(&r, 3) ? borders[weir_draw_int(&r, 0, 2)] : 0;
       s.stride[k] = weir_draw_one_in(&r, 4) ? 2 : 1;
       s.lo[k] = weir_draw_int(&r, 0, 2);
       s.hi[k] = weir_draw_int(&r, 0, 2);
@@ -164,18 +167,19 @@ static void ends_of_networks_are_claimed(void **state)
 /* What the kernel cannot do is left to others. */
 static void others_are_left(void **state)
 {
-  const weir_conv_spec refused[] = {{.dilation = {2}},
-                                    {.lo = {1}, .hi = {1}, .border = {WEIR_BORDER_WRAP}}};
+  const weir_conv_spec refused[] = {{.dilation = {2}}, {.groups = 2}};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 4}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 16}};
+  const weir_conv_spec wraps = {.lo = {1}, .hi = {1}, .border = {WEIR_BORDER_WRAP}};
+  const weir_array_desc half = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 2, 16}};
   const weir_array_desc wide = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 16}};
   const weir_array_desc deep = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 16, 16}};
 
   needs_vectors();
   assert_int_equal(agree(&(weir_conv_spec){.lo = {1}}, &x, &w, 1), 3);
-  for (int i = 0; i < 2; i++) {
-    assert_int_equal(agree(&refused[i], &x, &w, 1), 0);
-  }
+  assert_int_equal(agree(&wraps, &x, &w, 1), 3);
+  assert_int_equal(agree(&refused[0], &x, &w, 1), 0);
+  assert_int_equal(agree(&refused[1], &x, &half, 1), 0);
   assert_int_equal(agree(&(weir_conv_spec){.groups = 0}, &wide, &deep, 1), 0);
 }
 
