@@ -1,0 +1,174 @@
+/* graph.c - the graphs of a training: the task's network and loss, its gradients side by side in
+ * one bank, the update rule behind them. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "ops/concat/weir_concat.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/reshape/weir_reshape.h"
+#include "pass/derive/weir_derive.h"
+#include "train/train_priv.h"
+
+static weir_value number(weir_graph *g, const char *name, weir_dtype dtype)
+{
+  return weir_input(g, name, &(weir_array_desc){.dtype = dtype});
+}
+
+weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, weir_value *loss)
+{
+  weir_value in[TRAIN_INPUTS];
+
+  *loss = WEIR_NO_VALUE;
+  net->seed = number(net->graph, "seed", WEIR_I64);
+  net->step = number(net->graph, "draw", WEIR_I64);
+  for (int k = 0; k < t->task->n_inputs; k++) {
+    const weir_train_input *x = &t->task->input[k];
+    weir_array_desc d = {.dtype = x->dtype, .rank = 1 + x->rank, .shape = {batch}};
+
+    if (t->dtype != WEIR_DTYPE_COUNT && weir_dtype_is_float(x->dtype)) {
+      d.dtype = t->dtype;
+    }
+    memcpy(d.shape + 1, x->shape, (size_t)x->rank * sizeof *d.shape);
+    in[k] = weir_input(net->graph, x->name, &d);
+  }
+  WEIR_TRY(t->task->build(net, t->task->opts, in, loss));
+  WEIR_TRY(weir_graph_status(net->graph));
+  const weir_array_desc *d = weir_value_desc(net->graph, *loss);
+
+  if (d == NULL || d->rank != 0 || !weir_dtype_is_float(d->dtype)) {
+    return weir_fail(WEIR_ERR_SHAPE, "train: the loss of '%s' is no float of rank 0",
+                     t->task->name);
+  }
+  return WEIR_OK;
+}
+
+/* Gradients of all parameters, flat and one after the other: [elements]. */
+static weir_status gradient(const train_graph *t, const weir_net *net, weir_value loss,
+                            weir_value *out)
+{
+  const int64_t n = weir_params_count(t->params);
+  void *memory = NULL;
+  weir_status status;
+
+  WEIR_TRY(weir_alloc(2 * n, sizeof(weir_value), &memory));
+  weir_value *wrt = memory, *grad = wrt + n;
+
+  for (int64_t i = 0; i < n; i++) {
+    wrt[i] = weir_net_param_value(net, i);
+    if (wrt[i].node < 0) {
+      status = weir_fail(WEIR_ERR_CONFIG, "train: the graph does not use the parameter '%s'",
+                         weir_params_get(t->params, i)->name);
+      goto done;
+    }
+  }
+  WEIR_TRY_GOTO(weir_derive(net->graph, loss, wrt, (int)n, grad), done);
+  for (int64_t i = 0; i < n; i++) {
+    const weir_reshape_spec flat = {.rank = 1, .shape = {weir_params_get(t->params, i)->count}};
+
+    grad[i] = weir_reshape(net->graph, grad[i], &flat);
+  }
+  *out = n == 1 ? grad[0] : weir_concat(net->graph, grad, (int)n, 0);
+  status = weir_graph_status(net->graph);
+done:
+  weir_free(&memory);
+  return status;
+}
+
+/* 1 where weight decay acts, 0 elsewhere; no value: everywhere. */
+static weir_status decay_of(const train_graph *t, weir_graph *g, weir_value *out)
+{
+  weir_tensor share;
+  bool all = true;
+
+  *out = WEIR_NO_VALUE;
+  for (int64_t i = 0; i < weir_params_count(t->params); i++) {
+    all = all && weir_params_get(t->params, i)->decay;
+  }
+  if (all) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_tensor_init(&share, WEIR_U8, 1, (int64_t[]){weir_params_elements(t->params)}));
+  for (int64_t i = 0; i < weir_params_count(t->params); i++) {
+    const weir_param_row *row = weir_params_get(t->params, i);
+
+    memset((uint8_t *)share.data + row->first, row->decay ? 1 : 0, (size_t)row->count);
+  }
+  *out = weir_constant(g, &share);
+  weir_tensor_fini(&share);
+  return WEIR_OK;
+}
+
+/* The rule behind the gradient; the gradient's norm is a result. */
+static weir_status update(const train_graph *t, weir_graph *g, weir_value grad)
+{
+  weir_rule_args args = {.lr = number(g, "lr", WEIR_F64),
+                         .step = number(g, "step", WEIR_I64),
+                         .grad = grad,
+                         .param = weir_stored(g, t->store, WEIR_PARAMS_BANK),
+                         .segments = t->segments,
+                         .n_segments = weir_params_count(t->params)};
+  weir_value length = WEIR_NO_VALUE;
+
+  WEIR_TRY(weir_graph_status(g));
+  WEIR_TRY(decay_of(t, g, &args.decay));
+  WEIR_TRY(weir_optim_build(g, t->optim, t->store, &args, &length));
+  weir_output(g, "norm", length);
+  return weir_graph_status(g);
+}
+
+/* bank += weight gradient. */
+static void accumulate(const train_graph *t, weir_graph *g, weir_value grad)
+{
+  const weir_value bank = weir_stored(g, t->store, TRAIN_BANK);
+  const weir_value weight =
+      weir_cast(g, weir_params_dtype(t->params), number(g, "weight", WEIR_F64));
+
+  weir_update(g, bank, weir_add(g, bank, weir_mul(g, grad, weight)));
+}
+
+static weir_status build_net(const train_graph *t, train_kind kind, int64_t batch, weir_graph *g)
+{
+  weir_net net;
+  weir_value loss = WEIR_NO_VALUE, grad = WEIR_NO_VALUE;
+  weir_status status;
+
+  weir_net_init(&net, g, t->params, kind != TRAIN_VALID);
+  WEIR_TRY_GOTO(train_append(t, &net, batch, &loss), done);
+  /* What the task marked keeps its own name: a copy has none. */
+  weir_output(g, "loss", weir_scale(g, loss, 1));
+  if (kind != TRAIN_VALID && kind != TRAIN_LOSS) {
+    WEIR_TRY_GOTO(gradient(t, &net, loss, &grad), done);
+  }
+  if (kind == TRAIN_GRADIENT) {
+    accumulate(t, g, grad);
+  } else if (kind == TRAIN_LOOK) {
+    weir_output(g, "gradient", weir_scale(g, grad, 1));
+  } else if (kind == TRAIN_STEP) {
+    WEIR_TRY_GOTO(update(t, g, grad), done);
+  }
+  status = weir_graph_status(g);
+done:
+  weir_net_fini(&net);
+  return status;
+}
+
+weir_status train_build(const train_graph *t, train_kind kind, int64_t batch, weir_graph **out)
+{
+  weir_graph *g = NULL;
+  weir_status status;
+
+  *out = NULL;
+  WEIR_TRY(weir_graph_create(&g));
+  if (kind == TRAIN_APPLY) {
+    status = update(t, g, weir_stored(g, t->store, TRAIN_BANK));
+  } else {
+    status = build_net(t, kind, batch, g);
+  }
+  status = status == WEIR_OK ? weir_graph_status(g) : status;
+  if (status != WEIR_OK) {
+    weir_graph_destroy(&g);
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  *out = g;
+  return WEIR_OK;
+}

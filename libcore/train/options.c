@@ -1,0 +1,100 @@
+/* options.c - what may be chosen about a training, and what of it fits a task. */
+#include <inttypes.h>
+
+#include "base/weir_alloc.h"
+#include "train/train_priv.h"
+
+const weir_opt weir_train_opts[] = {
+    WEIR_OPT_INT(weir_train_cfg, epochs, 10, 1, 1000000, "1",
+                 "how often every training sample is seen"),
+    WEIR_OPT_INT(weir_train_cfg, steps, 0, 0, 1e15, "1",
+                 "updates in all, in place of epochs; 0: as many as the epochs have"),
+    WEIR_OPT_INT(weir_train_cfg, batch, 8, 1, 1000000, "1", "samples that are computed at once"),
+    WEIR_OPT_INT(weir_train_cfg, accumulate, 1, 1, 1000000, "1",
+                 "batches whose gradients make one update: memory of a small batch, steps of a "
+                 "large one"),
+    WEIR_OPT_INT(weir_train_cfg, seed, 1, 0, 9007199254740992.0, "1",
+                 "of first weights, order of samples and dropout"),
+    WEIR_OPT_BOOL(weir_train_cfg, shuffle, true, "a new order of the samples in every epoch"),
+    WEIR_OPT_BOOL(weir_train_cfg, drop_last, false,
+                  "leave out the samples of an epoch that do not fill an update; false: they make "
+                  "a smaller one"),
+    WEIR_OPT_TABLE(weir_train_cfg, optim, weir_optim_opts,
+                   "update rule, learning rate, clipping, average"),
+    WEIR_OPT_INT(weir_train_cfg, validate_every, 1, 1, 1000000, "epochs",
+                 "epochs between two validations; the last one is always validated"),
+    WEIR_OPT_INT(weir_train_cfg, patience, 0, 0, 1000000, "validations",
+                 "stop after so many validations without a better one; 0: never"),
+    WEIR_OPT_REAL(weir_train_cfg, min_change, 0, 0, 1e30, "loss",
+                  "a validation is better if its loss is smaller by more than this"),
+    WEIR_OPT_BOOL(weir_train_cfg, keep_best, true,
+                  "end with the weights of the best validation; false: with the last ones"),
+    WEIR_OPT_BOOL(weir_train_cfg, check_nan, true,
+                  "look at loss and gradient of every step, and name the operator that first made "
+                  "a number none; costs a copy of the weights a step"),
+    WEIR_OPT_INT(weir_train_cfg, log_every, 0, 0, 1000000000, "steps",
+                 "steps between two `step` events of run.jsonl; 0: none"),
+    WEIR_OPT_INT(weir_train_cfg, checkpoint.every, 0, 0, 1000000000, "steps",
+                 "steps between two checkpoints; 0: one after every epoch"),
+    WEIR_OPT_INT(weir_train_cfg, checkpoint.keep, 2, 1, 1000000, "1",
+                 "newest checkpoints that are kept"),
+    WEIR_OPT_ENUM(weir_train_cfg, checkpoint.format, 0, WEIR_CHECKPOINT_FORMATS,
+                  "auto: NetCDF-4 where the build has it, else the raw dump"),
+    WEIR_OPT_BOOL(weir_train_cfg, checkpoint.resume, true,
+                  "go on from the newest checkpoint of the folder; false: a folder that has one is "
+                  "refused"),
+    WEIR_OPT_END,
+};
+
+const weir_opt weir_train_check_opts[] = {
+    WEIR_OPT_INT(weir_train_check_cfg, probes, 4, 1, 1000000, "1",
+                 "elements of each parameter that are looked at"),
+    WEIR_OPT_INT(weir_train_check_cfg, seed, 1, 0, 9007199254740992.0, "1",
+                 "of the weights, the samples and the elements"),
+    WEIR_OPT_INT(weir_train_check_cfg, batch, 2, 1, 1000000, "1", "samples of the loss"),
+    WEIR_OPT_REAL(weir_train_check_cfg, step, 1e-5, 1e-12, 1, "1",
+                  "of the differences, times the larger of 1 and the element"),
+    WEIR_OPT_REAL(weir_train_check_cfg, tolerance, 1e-5, 0, 1e30, "1",
+                  "largest relative difference that passes"),
+    WEIR_OPT_END,
+};
+
+static weir_status check_task(const weir_train_task *t)
+{
+  if (t->n_inputs < 1 || t->n_inputs > TRAIN_INPUTS || t->n_metrics > TRAIN_METRICS) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: 1 to %d inputs and up to %d metrics, not %d and %d",
+                     TRAIN_INPUTS, TRAIN_METRICS, t->n_inputs, t->n_metrics);
+  }
+  if (t->n_train < 1) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: there are no samples to train on");
+  }
+  return WEIR_OK;
+}
+
+weir_status train_check_options(train_run *r)
+{
+  const weir_train_cfg *c = r->cfg;
+  const int64_t n = r->task->n_train;
+
+  WEIR_TRY(check_task(r->task));
+  if (c->patience > 0 && r->task->n_valid < 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: patience %" PRId64 " needs samples to validate on, and there are none",
+                     c->patience);
+  }
+  if (!weir_mul_ok(c->batch, c->accumulate, &r->per_step)) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: batch times accumulate overflows");
+  }
+  r->per_epoch = c->drop_last ? n / r->per_step : n / r->per_step + (n % r->per_step > 0);
+  if (r->per_epoch < 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: with drop_last, %" PRId64 " samples fill no update of %" PRId64, n,
+                     r->per_step);
+  }
+  if (c->steps > 0) {
+    r->total = c->steps;
+  } else if (!weir_mul_ok(c->epochs, r->per_epoch, &r->total)) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: the number of steps overflows");
+  }
+  return weir_schedule_check(&c->optim.schedule, r->total, r->per_epoch);
+}

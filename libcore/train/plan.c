@@ -1,0 +1,130 @@
+/* plan.c - plans of a run, made when they are first needed, and what they read. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "train/train_priv.h"
+
+weir_status train_room(train_run *r)
+{
+  int64_t shape[WEIR_MAX_RANK];
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(r->cfg->batch, sizeof *r->sample, &memory));
+  r->sample = memory;
+  for (int k = 0; k < r->task->n_inputs; k++) {
+    const weir_train_input *x = &r->task->input[k];
+
+    shape[0] = r->cfg->batch;
+    memcpy(shape + 1, x->shape, (size_t)x->rank * sizeof *shape);
+    WEIR_TRY(weir_tensor_init(&r->input[k], x->dtype, 1 + x->rank, shape));
+  }
+  return WEIR_OK;
+}
+
+/* The first n samples of the room. */
+static weir_tensor first(const weir_tensor *t, int64_t n)
+{
+  weir_tensor view = weir_tensor_wrap(t->data, t->dtype, t->rank, t->shape);
+
+  view.shape[0] = n;
+  return view;
+}
+
+weir_status train_fetch(train_run *r, weir_train_split split, int64_t n)
+{
+  weir_tensor view[TRAIN_INPUTS], *pointer[TRAIN_INPUTS];
+
+  for (int k = 0; k < r->task->n_inputs; k++) {
+    view[k] = first(&r->input[k], n);
+    pointer[k] = &view[k];
+  }
+  return r->task->fetch(r->task->context, split, r->sample, n, pointer);
+}
+
+int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t seed, train_kind kind,
+               int64_t n, const train_numbers *x, train_bindings *b)
+{
+  const struct {
+    const char *name;
+    weir_dtype dtype;
+    void *at;
+    bool used;
+  } numbers[] = {
+      {"seed", WEIR_I64, &b->seed, kind != TRAIN_APPLY},
+      {"draw", WEIR_I64, &b->draw, kind != TRAIN_APPLY},
+      {"step", WEIR_I64, &b->step, kind == TRAIN_STEP || kind == TRAIN_APPLY},
+      {"lr", WEIR_F64, &b->lr, kind == TRAIN_STEP || kind == TRAIN_APPLY},
+      {"weight", WEIR_F64, &b->weight, kind == TRAIN_GRADIENT},
+  };
+  int count = 0;
+
+  b->seed = seed;
+  b->draw = x->draw;
+  b->step = x->step;
+  b->lr = x->lr;
+  b->weight = x->weight;
+  for (int k = 0; k < task->n_inputs && kind != TRAIN_APPLY; k++) {
+    b->tensor[count] = first(&input[k], n);
+    b->binding[count] = (weir_binding){task->input[k].name, &b->tensor[count]};
+    count++;
+  }
+  for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+    if (numbers[k].used) {
+      b->tensor[count] = weir_tensor_wrap(numbers[k].at, numbers[k].dtype, 0, NULL);
+      b->binding[count] = (weir_binding){numbers[k].name, &b->tensor[count]};
+      count++;
+    }
+  }
+  return count;
+}
+
+static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
+{
+  weir_graph *g = NULL;
+  weir_status status;
+
+  *out = NULL;
+  WEIR_TRY(train_build(&r->graph, kind, n, &g));
+  status = weir_plan_create(g, r->store, &r->exec, out);
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static weir_status find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
+{
+  for (int64_t i = 0; i < r->n_plans; i++) {
+    if (r->plan[i].kind == kind && r->plan[i].batch == n) {
+      *out = r->plan[i].plan;
+      return WEIR_OK;
+    }
+  }
+  WEIR_TRY(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan));
+  WEIR_TRY(make_plan(r, kind, n, out));
+  r->plan[r->n_plans++] = (train_plan){kind, n, *out};
+  return WEIR_OK;
+}
+
+weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,
+                           weir_plan **plan)
+{
+  train_bindings b;
+
+  WEIR_TRY(find_plan(r, kind, n, plan));
+  const int count = train_bind(r->task, r->input, r->cfg->seed, kind, n, x, &b);
+
+  return weir_plan_run(*plan, b.binding, count);
+}
+
+weir_status train_number(const weir_plan *plan, const char *name, double *x)
+{
+  weir_view v;
+  int64_t lo = 0, hi = 0;
+
+  WEIR_TRY(weir_plan_result(plan, name, &v, &lo, &hi));
+  if (v.rank != 0) {
+    return weir_fail(WEIR_ERR_SHAPE, "train: '%s' is no number but has %d dimensions", name,
+                     v.rank);
+  }
+  *x = weir_dtype_load_real(v.dtype, v.data, 0);
+  return WEIR_OK;
+}

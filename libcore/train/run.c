@@ -1,0 +1,245 @@
+/* run.c - the loop: steps, epochs, validation, checkpoints, and the reasons to end. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "train/train_priv.h"
+
+weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_params *params,
+                               weir_store *store)
+{
+  const train_graph t = {.task = task, .params = params, .dtype = WEIR_DTYPE_COUNT};
+  weir_value loss;
+  weir_graph *g = NULL;
+  weir_net net;
+  weir_status status;
+
+  WEIR_TRY(weir_graph_create(&g));
+  weir_net_init(&net, g, params, false);
+  WEIR_TRY_GOTO(train_append(&t, &net, 1, &loss), done);
+  WEIR_TRY_GOTO(weir_params_seal(params, store), done);
+  WEIR_TRY_GOTO(weir_params_init(params, store, (uint64_t)seed), done);
+done:
+  weir_net_fini(&net);
+  weir_graph_destroy(&g);
+  return status;
+}
+
+/* ---- Validation and epochs ---- */
+
+/* Validates what is not validated yet; whether it was the best one. */
+static weir_status validate(train_run *r, double *metric, bool *best)
+{
+  const train_state *s = &r->state;
+  double loss = NAN;
+
+  *best = false;
+  if (r->task->n_valid < 1 || *s->valid_step == *s->step) {
+    return WEIR_OK;
+  }
+  train_swap_average(r); /* what the model predicts with */
+  const weir_status status = train_validate(r, &loss, metric);
+
+  if (status != WEIR_OK) {
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  *s->valid_step = *s->step;
+  *s->valid_loss = loss;
+  *best = loss < *s->best_loss - r->cfg->min_change;
+  if (*best) {
+    *s->best_loss = loss;
+    *s->best_epoch = *s->epoch;
+    *s->waited = 0;
+    train_keep_best(r);
+  } else {
+    *s->waited += 1;
+  }
+  train_swap_average(r);
+  return WEIR_OK;
+}
+
+static void tell_epoch(const train_run *r, const double *metric, bool valid, bool best)
+{
+  const train_state *s = &r->state;
+  const double seconds = weir_clock() - r->epoch_began;
+  weir_field field[8 + TRAIN_METRICS] = {
+      WEIR_INT("epoch", *s->epoch),
+      WEIR_INT("step", *s->step),
+      WEIR_REAL("loss", *s->loss),
+      WEIR_REAL("gradient_norm", r->norm),
+      WEIR_REAL("seconds", seconds),
+      WEIR_REAL("lr", weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total, r->per_epoch)),
+  };
+  char validation[96] = "";
+  int n = 6;
+
+  if (valid) {
+    field[n++] = WEIR_REAL("valid_loss", *s->valid_loss);
+    field[n++] = WEIR_BOOLEAN("best", best);
+    for (int k = 0; k < r->task->n_metrics; k++) {
+      field[n++] = WEIR_REAL(r->task->metric[k], metric[k]);
+    }
+    (void)snprintf(validation, sizeof validation, ", validation %.6g%s", *s->valid_loss,
+                   best ? " (best)" : "");
+  }
+  weir_event_fields("epoch_end", field, n);
+  weir_info("train", "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ": loss %.6g%s, %.1f s",
+            *s->epoch, *s->step, r->total, *s->loss, validation, seconds);
+}
+
+static weir_status end_epoch(train_run *r)
+{
+  const train_state *s = &r->state;
+  double metric[TRAIN_METRICS] = {0};
+  bool best = false;
+
+  *s->loss = *s->loss_sum / (double)*s->position;
+  *s->loss_sum = 0;
+  *s->position = 0;
+  *s->epoch += 1;
+  const bool due = *s->epoch % r->cfg->validate_every == 0 || *s->step == r->total;
+
+  if (due) {
+    WEIR_TRY(validate(r, metric, &best));
+  }
+  tell_epoch(r, metric, due && r->task->n_valid > 0, best);
+  r->epoch_began = weir_clock();
+  return WEIR_OK;
+}
+
+/* ---- The loop ---- */
+
+static bool impatient(const train_run *r)
+{
+  return r->cfg->patience > 0 && *r->state.waited >= r->cfg->patience;
+}
+
+/* One update and what is due behind it; *saved: a checkpoint was. */
+static weir_status advance(train_run *r, bool *saved)
+{
+  const train_state *s = &r->state;
+  const int64_t n = train_step_samples(r);
+  double loss = NAN;
+
+  WEIR_TRY(train_step(r, &loss));
+  *s->step += 1;
+  *s->position += n;
+  *s->loss_sum += loss * (double)n;
+  if (r->cfg->log_every > 0 && *s->step % r->cfg->log_every == 0) {
+    weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
+               WEIR_REAL("gradient_norm", r->norm),
+               WEIR_REAL("lr", weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total,
+                                                r->per_epoch)));
+  }
+  const int64_t left = r->task->n_train - *s->position;
+  const bool end = left == 0 || (r->cfg->drop_last && left < r->per_step);
+
+  if (end) {
+    WEIR_TRY(end_epoch(r));
+  }
+  *saved = r->cfg->checkpoint.every > 0 ? *s->step % r->cfg->checkpoint.every == 0 : end;
+  return *saved ? train_save(r) : WEIR_OK;
+}
+
+static weir_status stop_here(train_run *r, bool saved)
+{
+  if (!saved) {
+    WEIR_TRY(train_save(r));
+  }
+  weir_event("stop", WEIR_TEXT("reason", "signal"), WEIR_INT("step", *r->state.step),
+             WEIR_INT("epoch", *r->state.epoch));
+  return weir_fail(WEIR_ERR_STOPPED,
+                   "stopped by signal %d after step %" PRId64 " of %" PRId64
+                   "; the same command goes on from the checkpoint in %s",
+                   weir_stop_signal(), *r->state.step, r->total, r->dir);
+}
+
+static weir_status loop(train_run *r, int64_t first)
+{
+  const train_state *s = &r->state;
+  bool saved = true;
+
+  r->epoch_began = weir_clock();
+  while (*s->step < r->total && !impatient(r)) {
+    WEIR_TRY(advance(r, &saved));
+    weir_progress("train", *s->step - first, r->total - first, "steps");
+    if (weir_stop_requested() && *s->step < r->total) {
+      return stop_here(r, saved);
+    }
+  }
+  /* A run that ends within an epoch is validated as it ends. */
+  if (!impatient(r) && r->task->n_valid > 0 && *s->valid_step != *s->step) {
+    double metric[TRAIN_METRICS] = {0};
+    bool best = false;
+
+    WEIR_TRY(validate(r, metric, &best));
+    weir_event("validation", WEIR_INT("step", *s->step), WEIR_REAL("valid_loss", *s->valid_loss),
+               WEIR_BOOLEAN("best", best));
+    saved = false;
+  }
+  return saved ? WEIR_OK : train_save(r);
+}
+
+static weir_status run(train_run *r, weir_train_result *result)
+{
+  const train_state *s = &r->state;
+
+  WEIR_TRY(train_check_options(r));
+  WEIR_TRY(train_state_open(r));
+  WEIR_TRY(train_room(r));
+  WEIR_TRY(train_resume(r));
+  const int64_t first = *s->step;
+
+  weir_event("train_begin", WEIR_TEXT("network", r->task->name),
+             WEIR_INT("parameters", weir_params_elements(r->params)),
+             WEIR_INT("samples", r->task->n_train), WEIR_INT("validation", r->task->n_valid),
+             WEIR_INT("steps", r->total), WEIR_INT("step", first), WEIR_TEXT("rule", r->rule));
+  WEIR_TRY(loop(r, first));
+  WEIR_TRY(train_finish(r));
+  *result = (weir_train_result){.end = impatient(r) ? WEIR_TRAIN_PATIENCE : WEIR_TRAIN_DONE,
+                                .step = *s->step,
+                                .epoch = *s->epoch,
+                                .loss = *s->loss,
+                                .valid_loss = *s->valid_loss,
+                                .best_loss = isfinite(*s->best_loss) ? *s->best_loss : NAN,
+                                .best_epoch = *s->best_epoch,
+                                .first = first};
+  weir_event("stop", WEIR_TEXT("reason", impatient(r) ? "patience" : "done"),
+             WEIR_INT("step", *s->step), WEIR_INT("epoch", *s->epoch),
+             WEIR_REAL("best_loss", result->best_loss), WEIR_INT("best_epoch", *s->best_epoch));
+  return WEIR_OK;
+}
+
+weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
+                           const weir_plan_opts *exec, weir_params *params, weir_store *store,
+                           const char *dir, weir_train_result *result)
+{
+  train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .dir = dir};
+
+  if (exec != NULL) {
+    r.exec = *exec;
+  }
+  r.norm = NAN;
+  r.graph = (train_graph){.task = task,
+                          .params = params,
+                          .store = store,
+                          .optim = &cfg->optim,
+                          .dtype = WEIR_DTYPE_COUNT};
+  const weir_status status = run(&r, result);
+
+  for (int64_t i = 0; i < r.n_plans; i++) {
+    weir_plan_destroy(&r.plan[i].plan);
+  }
+  for (int k = 0; k < TRAIN_INPUTS; k++) {
+    weir_tensor_fini(&r.input[k]);
+  }
+  weir_free(&r.plan);
+  weir_free(&r.sample);
+  train_state_close(&r);
+  return status;
+}

@@ -1,0 +1,197 @@
+/* save.c - checkpoints of a run, and its weights as a file of their own. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_provenance.h"
+#include "io/weir_netcdf.h"
+#include "train/train_priv.h"
+
+enum { NOTES = 32 };
+
+static const char random_note[] =
+    "Philox4x32-10 of (train.seed, train.epoch) for the order of samples and of (train.seed, step) "
+    "for dropout; nothing else is random";
+
+static size_t bytes_of(const weir_tensor *t)
+{
+  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
+}
+
+/* What is saved: all of the store, or the network alone. */
+typedef struct content {
+  weir_checkpoint c;
+  weir_note note[NOTES];
+  const char **leave;
+  int64_t capacity;
+  char title[256], seed[32], step[32], created[32];
+} content;
+
+static weir_status leave_out(content *k, const char *array)
+{
+  WEIR_TRY(weir_reserve(&k->leave, &k->capacity, k->c.n_leave + 1, sizeof *k->leave));
+  k->leave[k->c.n_leave++] = array;
+  k->c.leave = k->leave;
+  return WEIR_OK;
+}
+
+static weir_status begin(const train_run *r, bool network, content *k)
+{
+  *k = (content){.c = {.store = r->store, .part = r->part, .n_parts = r->n_parts}};
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const char *name = weir_store_name(r->store, i);
+
+    if (strcmp(name, TRAIN_BANK) == 0 || (network && !train_is_network(name))) {
+      WEIR_TRY(leave_out(k, name));
+    }
+  }
+  return WEIR_OK;
+}
+
+static void add_note(content *k, const char *name, const char *text)
+{
+  if (k->c.n_notes < NOTES) {
+    k->note[k->c.n_notes++] = (weir_note){name, text};
+    k->c.note = k->note;
+  }
+}
+
+static void describe(const train_run *r, const char *what, content *k)
+{
+  (void)snprintf(k->title, sizeof k->title, "%s of the network %s", what, r->task->name);
+  (void)snprintf(k->seed, sizeof k->seed, "%" PRId64, *r->state.seed);
+  (void)snprintf(k->step, sizeof k->step, "%" PRId64, *r->state.step);
+  weir_clock_utc(k->created, sizeof k->created);
+  add_note(k, "title", k->title);
+  add_note(k, "network", r->task->name);
+  add_note(k, "rule", r->rule);
+  add_note(k, "step", k->step);
+  add_note(k, "seed", k->seed);
+  add_note(k, "random", random_note);
+  add_note(k, "created", k->created);
+  add_note(k, "weir_version", weir_version());
+  add_note(k, "build", weir_build_text());
+  for (int i = 0; i < r->task->n_notes; i++) {
+    add_note(k, r->task->note[i].name, r->task->note[i].text);
+  }
+}
+
+static weir_status write(const train_run *r, bool network, const char *what, const char *path)
+{
+  content k;
+  weir_status status;
+
+  WEIR_TRY_GOTO(begin(r, network, &k), done);
+  describe(r, what, &k);
+  status = weir_checkpoint_save(&k.c, (weir_checkpoint_format)r->cfg->checkpoint.format, path);
+done:
+  weir_free(&k.leave);
+  return status;
+}
+
+weir_status train_save(train_run *r)
+{
+  const double start = weir_clock();
+  char path[TRAIN_PATH];
+
+  WEIR_TRY(weir_checkpoint_path(r->dir, *r->state.step,
+                                (weir_checkpoint_format)r->cfg->checkpoint.format, path,
+                                sizeof path));
+  WEIR_TRY(write(r, false, "checkpoint", path));
+  WEIR_TRY(weir_checkpoint_prune(r->dir, r->cfg->checkpoint.keep));
+  weir_event("checkpoint", WEIR_INT("step", *r->state.step), WEIR_TEXT("file", path),
+             WEIR_REAL("seconds", weir_clock() - start));
+  return WEIR_OK;
+}
+
+/* That the checkpoint is of these samples in this order. */
+static weir_status check_same(const train_run *r)
+{
+  const train_state *s = &r->state;
+
+  if (*s->seed != r->cfg->seed) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: its checkpoints are of seed %" PRId64 ", not %" PRId64
+                     ": take that seed, or another folder",
+                     r->dir, *s->seed, r->cfg->seed);
+  }
+  if (*s->samples != r->task->n_train) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: its checkpoints are of %" PRId64 " samples, and there are %" PRId64
+                     ": start in another folder",
+                     r->dir, *s->samples, r->task->n_train);
+  }
+  if (*s->batch != r->per_step) {
+    weir_warn("train", "an update was made of %" PRId64 " samples before and of %" PRId64 " now",
+              *s->batch, r->per_step);
+    *s->batch = r->per_step;
+  }
+  return WEIR_OK;
+}
+
+weir_status train_resume(train_run *r)
+{
+  int64_t step = -1;
+  content k;
+  weir_status status;
+
+  WEIR_TRY(weir_dir_create(r->dir));
+  WEIR_TRY(weir_checkpoint_newest(r->dir, &step));
+  if (step < 0) {
+    return WEIR_OK;
+  }
+  if (!r->cfg->checkpoint.resume) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s has checkpoints: set checkpoint.resume, or start in another folder",
+                     r->dir);
+  }
+  WEIR_TRY_GOTO(begin(r, false, &k), done);
+  WEIR_TRY_GOTO(weir_checkpoint_resume(&k.c, r->dir, &step), done);
+  WEIR_TRY_GOTO(check_same(r), done);
+  weir_info("train", "goes on after step %" PRId64 " (epoch %" PRId64 ")", step, *r->state.epoch);
+done:
+  weir_free(&k.leave);
+  return status;
+}
+
+weir_status train_finish(train_run *r)
+{
+  const int format = r->cfg->checkpoint.format;
+  const bool raw =
+      format == WEIR_CHECKPOINT_RAW || (format == WEIR_CHECKPOINT_AUTO && !weir_netcdf_available());
+  char path[TRAIN_PATH];
+
+  if (r->average != NULL) {
+    memcpy(r->bank->data, r->average->data, bytes_of(r->bank));
+  }
+  for (int64_t i = 0; i < r->n_arrays && isfinite(*r->state.best_loss); i++) {
+    const weir_tensor *best = r->array[i].best;
+
+    if (best != NULL && weir_tensor_count(best) > 0) {
+      memcpy(r->array[i].tensor->data, best->data, bytes_of(best));
+    }
+  }
+  WEIR_TRY(weir_path_join(r->dir, raw ? "weights.weir" : "weights.nc", path, sizeof path));
+  return write(r, true, "weights", path);
+}
+
+weir_status weir_train_weights(const weir_params *params, weir_store *store, const char *path)
+{
+  train_run r = {.store = store};
+  content k = {.leave = NULL};
+  weir_status status;
+
+  memcpy(&r.params, &params, sizeof params); /* is only read */
+  WEIR_TRY_GOTO(train_add_parts(&r, WEIR_PARAMS_BANK, ""), done);
+  WEIR_TRY_GOTO(begin(&r, true, &k), done);
+  WEIR_TRY_GOTO(weir_checkpoint_load(&k.c, path, true), done);
+done:
+  weir_free(&k.leave);
+  train_state_close(&r);
+  return status;
+}

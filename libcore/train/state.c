@@ -1,0 +1,244 @@
+/* state.c - what a run keeps in the store, and copies of the network. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "train/train_priv.h"
+
+static size_t bytes_of(const weir_tensor *t)
+{
+  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
+}
+
+bool train_is_network(const char *array)
+{
+  return strncmp(array, "train.", 6) != 0 && strncmp(array, "optim.", 6) != 0 &&
+         strncmp(array, TRAIN_BEST, sizeof TRAIN_BEST - 1) != 0;
+}
+
+/* Adds an array that the store has not; one of an earlier run stays as it is. */
+static weir_status need(weir_store *s, const char *name, weir_dtype dtype, int rank,
+                        const int64_t *shape)
+{
+  return weir_store_get(s, name) != NULL ? WEIR_OK : weir_store_add(s, name, dtype, rank, shape);
+}
+
+/* ---- Numbers ---- */
+
+static weir_status open_numbers(train_run *r)
+{
+  train_state *s = &r->state;
+
+#define X(name, type, dtype)                                \
+  WEIR_TRY(need(r->store, "train." #name, dtype, 0, NULL)); \
+  s->name = weir_store_get(r->store, "train." #name)->data;
+  TRAIN_STATE_LIST(X)
+#undef X
+  *s->step = *s->epoch = *s->position = 0;
+  *s->seed = r->cfg->seed;
+  *s->samples = r->task->n_train;
+  *s->batch = r->per_step;
+  *s->loss_sum = 0;
+  *s->loss = *s->valid_loss = NAN;
+  *s->valid_step = -1;
+  *s->best_loss = INFINITY;
+  *s->best_epoch = *s->waited = 0;
+  return WEIR_OK;
+}
+
+/* ---- The network's arrays and their copies ---- */
+
+static weir_status add_best(train_run *r, train_array *a, const char *name)
+{
+  char copy[256];
+
+  (void)snprintf(copy, sizeof copy, "%s%s", TRAIN_BEST, name);
+  WEIR_TRY(need(r->store, copy, a->tensor->dtype, a->tensor->rank, a->tensor->shape));
+  a->best = weir_store_get(r->store, copy);
+  return WEIR_OK;
+}
+
+static weir_status open_arrays(train_run *r)
+{
+  const bool best = r->cfg->keep_best && r->task->n_valid > 0;
+  const int64_t n = weir_store_count(r->store);
+
+  for (int64_t i = 0; i < n; i++) {
+    const char *name = weir_store_name(r->store, i);
+
+    if (!train_is_network(name)) {
+      continue;
+    }
+    WEIR_TRY(weir_reserve(&r->array, &r->array_capacity, r->n_arrays + 1, sizeof *r->array));
+    train_array *a = &r->array[r->n_arrays++];
+
+    *a = (train_array){.tensor = weir_store_get(r->store, name)};
+    if (best) {
+      WEIR_TRY(add_best(r, a, name));
+    }
+    if (r->cfg->check_nan) {
+      WEIR_TRY(weir_alloc((int64_t)bytes_of(a->tensor), 1, &a->before));
+    }
+  }
+  return WEIR_OK;
+}
+
+void train_keep_before(train_run *r)
+{
+  for (int64_t i = 0; i < r->n_arrays; i++) {
+    if (r->array[i].before != NULL) {
+      memcpy(r->array[i].before, r->array[i].tensor->data, bytes_of(r->array[i].tensor));
+    }
+  }
+}
+
+void train_take_before(train_run *r)
+{
+  for (int64_t i = 0; i < r->n_arrays; i++) {
+    if (r->array[i].before != NULL) {
+      memcpy(r->array[i].tensor->data, r->array[i].before, bytes_of(r->array[i].tensor));
+    }
+  }
+}
+
+void train_keep_best(train_run *r)
+{
+  for (int64_t i = 0; i < r->n_arrays; i++) {
+    if (r->array[i].best != NULL && bytes_of(r->array[i].best) > 0) {
+      memcpy(r->array[i].best->data, r->array[i].tensor->data, bytes_of(r->array[i].best));
+    }
+  }
+}
+
+/* ---- Banks ---- */
+
+weir_status train_add_parts(train_run *r, const char *array, const char *prefix)
+{
+  char name[2 * WEIR_NET_NAME];
+
+  for (int64_t i = 0; i < weir_params_count(r->params); i++) {
+    const weir_param_row *row = weir_params_get(r->params, i);
+    weir_part part = {.array = array, .rank = row->rank, .first = row->first};
+
+    memcpy(part.shape, row->shape, sizeof part.shape);
+    (void)snprintf(name, sizeof name, "%s%s", prefix, row->name);
+    WEIR_TRY(weir_reserve(&r->part, &r->part_capacity, r->n_parts + 1, sizeof *r->part));
+    WEIR_TRY(weir_reserve(&r->part_name, &r->name_capacity, r->n_parts + 1, sizeof *r->part_name));
+    WEIR_TRY(weir_strdup(name, &r->part_name[r->n_parts]));
+    part.name = r->part_name[r->n_parts];
+    r->part[r->n_parts++] = part;
+  }
+  return WEIR_OK;
+}
+
+/* The store's own copy of an array's name, which lives as long as it does. */
+static const char *name_in(const weir_store *s, const char *name)
+{
+  for (int64_t i = 0; i < weir_store_count(s); i++) {
+    if (strcmp(weir_store_name(s, i), name) == 0) {
+      return weir_store_name(s, i);
+    }
+  }
+  return NULL;
+}
+
+/* A bank of the optimiser, "optim.m", as parts "optim.m.<row>". */
+static weir_status add_bank(train_run *r, const char *bank)
+{
+  char prefix[80];
+
+  (void)snprintf(prefix, sizeof prefix, "%s.", bank);
+  return train_add_parts(r, name_in(r->store, bank), prefix);
+}
+
+static weir_status open_optim(train_run *r)
+{
+  const weir_optim_cfg *cfg = &r->cfg->optim;
+  const weir_rule_desc *rule = NULL;
+  char name[64];
+  bool there = weir_store_get(r->store, WEIR_OPTIM_AVERAGE) != NULL;
+
+  WEIR_TRY(weir_optim_rule(cfg, &rule));
+  r->rule = rule->name;
+  for (int i = 0; i < rule->n_state; i++) {
+    (void)snprintf(name, sizeof name, "optim.%s", rule->state[i]);
+    there = there || weir_store_get(r->store, name) != NULL;
+  }
+  if (!there) {
+    WEIR_TRY(weir_optim_add_state(cfg, r->store, weir_params_dtype(r->params),
+                                  weir_params_elements(r->params)));
+  }
+  for (int i = 0; i < rule->n_state; i++) {
+    (void)snprintf(name, sizeof name, "optim.%s", rule->state[i]);
+    WEIR_TRY(add_bank(r, name));
+  }
+  r->average = weir_store_get(r->store, WEIR_OPTIM_AVERAGE);
+  return r->average != NULL ? add_bank(r, WEIR_OPTIM_AVERAGE) : WEIR_OK;
+}
+
+static weir_status open_banks(train_run *r)
+{
+  const int64_t count = weir_params_elements(r->params);
+
+  r->bank = weir_store_get(r->store, WEIR_PARAMS_BANK);
+  WEIR_TRY(train_add_parts(r, WEIR_PARAMS_BANK, ""));
+  if (weir_store_get(r->store, TRAIN_BEST WEIR_PARAMS_BANK) != NULL) {
+    WEIR_TRY(train_add_parts(r, TRAIN_BEST WEIR_PARAMS_BANK, TRAIN_BEST));
+  }
+  WEIR_TRY(open_optim(r));
+  if (r->cfg->accumulate > 1) {
+    WEIR_TRY(need(r->store, TRAIN_BANK, weir_params_dtype(r->params), 1, &count));
+  }
+  return WEIR_OK;
+}
+
+void train_swap_average(train_run *r)
+{
+  const size_t bytes = r->average != NULL ? bytes_of(r->average) : 0;
+  uint8_t *a = r->bank->data, *b = r->average != NULL ? r->average->data : NULL;
+
+  for (size_t i = 0; i < bytes; i++) {
+    const uint8_t x = a[i];
+
+    a[i] = b[i];
+    b[i] = x;
+  }
+}
+
+static weir_status open_segments(train_run *r)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(weir_params_count(r->params), sizeof *r->segments, &memory));
+  r->segments = memory;
+  for (int64_t i = 0; i < weir_params_count(r->params); i++) {
+    const weir_param_row *row = weir_params_get(r->params, i);
+
+    r->segments[i] = (weir_segment){row->first, row->count};
+  }
+  r->graph.segments = r->segments;
+  return WEIR_OK;
+}
+
+weir_status train_state_open(train_run *r)
+{
+  WEIR_TRY(open_segments(r));
+  WEIR_TRY(open_arrays(r));
+  WEIR_TRY(open_banks(r));
+  return open_numbers(r);
+}
+
+void train_state_close(train_run *r)
+{
+  for (int64_t i = 0; i < r->n_arrays; i++) {
+    weir_free(&r->array[i].before);
+  }
+  for (int64_t i = 0; i < r->n_parts; i++) {
+    weir_free(&r->part_name[i]);
+  }
+  weir_free(&r->array);
+  weir_free(&r->segments);
+  weir_free(&r->part);
+  weir_free(&r->part_name);
+}

@@ -1,0 +1,131 @@
+/* step.c - one update, and validation: samples chosen, fetched, and handed to plans. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "train/train_priv.h"
+#include "train/weir_shuffle.h"
+
+void train_choose(train_run *r, int64_t at, int64_t n)
+{
+  const weir_shuffle s = weir_shuffle_of(r->task->n_train, (uint64_t)r->cfg->seed, *r->state.epoch);
+
+  for (int64_t i = 0; i < n; i++) {
+    r->sample[i] = r->cfg->shuffle ? weir_shuffle_at(&s, at + i) : at + i;
+  }
+}
+
+int64_t train_step_samples(const train_run *r)
+{
+  const int64_t left = r->task->n_train - *r->state.position;
+
+  return left < r->per_step ? left : r->per_step;
+}
+
+train_numbers train_numbers_of(const train_run *r, int64_t batch)
+{
+  const int64_t step = *r->state.step + 1;
+  const int64_t n = train_step_samples(r), first = batch * r->cfg->batch;
+  const int64_t samples = n - first < r->cfg->batch ? n - first : r->cfg->batch;
+
+  return (train_numbers){
+      .draw = (step - 1) * r->cfg->accumulate + batch,
+      .step = step,
+      .lr = weir_schedule_lr(&r->cfg->optim.schedule, step, r->total, r->per_epoch),
+      .weight = (double)samples / (double)n,
+  };
+}
+
+static weir_status step_at_once(train_run *r, int64_t n, double *loss, double *norm)
+{
+  const train_numbers x = train_numbers_of(r, 0);
+  weir_plan *plan = NULL;
+
+  train_choose(r, *r->state.position, n);
+  WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, n));
+  WEIR_TRY(train_run_plan(r, TRAIN_STEP, n, &x, &plan));
+  WEIR_TRY(train_number(plan, "loss", loss));
+  return train_number(plan, "norm", norm);
+}
+
+/* Batch by batch: their weighted gradients add up to that of the whole. */
+static weir_status step_in_parts(train_run *r, int64_t n, double *loss, double *norm)
+{
+  weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
+  weir_plan *plan = NULL;
+  double part = 0;
+
+  memset(bank->data, 0, (size_t)weir_tensor_count(bank) * weir_dtype_size(bank->dtype));
+  *loss = 0;
+  for (int64_t k = 0; k * r->cfg->batch < n; k++) {
+    const int64_t at = k * r->cfg->batch;
+    const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;
+    const train_numbers x = train_numbers_of(r, k);
+
+    train_choose(r, *r->state.position + at, m);
+    WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, m));
+    WEIR_TRY(train_run_plan(r, TRAIN_GRADIENT, m, &x, &plan));
+    WEIR_TRY(train_number(plan, "loss", &part));
+    *loss += part * x.weight;
+  }
+  const train_numbers x = train_numbers_of(r, 0);
+
+  WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
+  return train_number(plan, "norm", norm);
+}
+
+weir_status train_step(train_run *r, double *loss)
+{
+  const int64_t n = train_step_samples(r);
+  double norm = 0;
+
+  train_keep_before(r);
+  if (r->cfg->accumulate > 1) {
+    WEIR_TRY(step_in_parts(r, n, loss, &norm));
+  } else {
+    WEIR_TRY(step_at_once(r, n, loss, &norm));
+  }
+  r->norm = norm;
+  if (isfinite(*loss) && (isfinite(norm) || !r->cfg->check_nan)) {
+    return WEIR_OK;
+  }
+  if (r->cfg->check_nan) {
+    train_take_before(r);
+    return train_explain(r);
+  }
+  return weir_fail(WEIR_ERR_NUMERIC,
+                   "step %" PRId64 ": the loss is %g; check_nan names the operator it comes from",
+                   *r->state.step + 1, *loss);
+}
+
+weir_status train_validate(train_run *r, double *loss, double *metric)
+{
+  const int64_t n = r->task->n_valid;
+  const train_numbers x = {.draw = 0};
+  weir_plan *plan = NULL;
+  double value = 0;
+
+  *loss = 0;
+  memset(metric, 0, (size_t)r->task->n_metrics * sizeof *metric);
+  for (int64_t at = 0; at < n; at += r->cfg->batch) {
+    const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;
+    const double weight = (double)m / (double)n;
+
+    for (int64_t i = 0; i < m; i++) {
+      r->sample[i] = at + i;
+    }
+    WEIR_TRY(train_fetch(r, WEIR_VALID_SAMPLES, m));
+    WEIR_TRY(train_run_plan(r, TRAIN_VALID, m, &x, &plan));
+    WEIR_TRY(train_number(plan, "loss", &value));
+    *loss += weight * value;
+    for (int k = 0; k < r->task->n_metrics; k++) {
+      WEIR_TRY(train_number(plan, r->task->metric[k], &value));
+      metric[k] += weight * value;
+    }
+  }
+  if (!isfinite(*loss)) {
+    return weir_fail(WEIR_ERR_NUMERIC, "the validation loss after step %" PRId64 " is %g",
+                     *r->state.step, *loss);
+  }
+  return WEIR_OK;
+}

@@ -1,0 +1,151 @@
+/* train_priv.h - the inside of a run: its plans, its state in the store, its batches. */
+#ifndef WEIR_TRAIN_PRIV_H
+#define WEIR_TRAIN_PRIV_H
+#include "train/weir_train.h"
+
+enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096 };
+
+/* What a plan does with a batch. */
+typedef enum train_kind {
+  TRAIN_STEP,     /* loss, gradient, update                                       */
+  TRAIN_GRADIENT, /* loss; its gradient, weighted, is added to the bank           */
+  TRAIN_APPLY,    /* update by the bank                                           */
+  TRAIN_VALID,    /* loss and metrics                                             */
+  TRAIN_LOSS,     /* the loss that TRAIN_LOOK derives, alone                      */
+  TRAIN_LOOK      /* loss and gradient as results                                 */
+} train_kind;
+
+typedef struct train_plan {
+  train_kind kind;
+  int64_t batch;
+  weir_plan *plan;
+} train_plan;
+
+/* What a graph is built for. */
+typedef struct train_graph {
+  const weir_train_task *task;
+  weir_params *params;
+  const weir_store *store;
+  const weir_optim_cfg *optim;  /* STEP, APPLY */
+  const weir_segment *segments; /* [rows of params] */
+  weir_dtype dtype;             /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */
+} train_graph;
+
+#define TRAIN_BANK "train.gradient" /* sum of gradients; not in checkpoints */
+#define TRAIN_BEST "best." /* before the name of an array: its copy of the best validation */
+
+/* Numbers that a run goes on from: stored arrays "train.<name>". */
+// clang-format off
+#define TRAIN_STATE_LIST(X)                                             \
+  X(step,         int64_t, WEIR_I64) /* updates done                 */ \
+  X(epoch,        int64_t, WEIR_I64) /* epochs finished              */ \
+  X(position,     int64_t, WEIR_I64) /* samples of this epoch done   */ \
+  X(seed,         int64_t, WEIR_I64)                                    \
+  X(samples,      int64_t, WEIR_I64)                                    \
+  X(batch,        int64_t, WEIR_I64) /* samples of a step            */ \
+  X(loss_sum,     double,  WEIR_F64) /* over this epoch's samples    */ \
+  X(loss,         double,  WEIR_F64) /* of the epoch before          */ \
+  X(valid_step,   int64_t, WEIR_I64) /* of the last validation       */ \
+  X(valid_loss,   double,  WEIR_F64)                                    \
+  X(best_loss,    double,  WEIR_F64)                                    \
+  X(best_epoch,   int64_t, WEIR_I64)                                    \
+  X(waited,       int64_t, WEIR_I64) /* validations without a better */
+// clang-format on
+typedef struct train_state {
+#define X(name, type, dtype) type *name;
+  TRAIN_STATE_LIST(X)
+#undef X
+} train_state;
+
+/* An array of the network (the bank, a statistic) and its copies. */
+typedef struct train_array {
+  weir_tensor *tensor, *best; /* best: NULL, not kept */
+  void *before;               /* what it was before this step; NULL: not kept */
+} train_array;
+
+typedef struct train_run {
+  const weir_train_task *task;
+  const weir_train_cfg *cfg;
+  weir_plan_opts exec;
+  weir_params *params;
+  weir_store *store;
+  const char *dir, *rule; /* rule: its name */
+  train_graph graph;
+  train_state state;
+  train_array *array;
+  weir_tensor *bank, *average; /* the parameters; their running average, or NULL */
+  int64_t n_arrays, array_capacity;
+  weir_segment *segments;
+  weir_part *part;
+  char **part_name; /* owned names of parts */
+  int64_t n_parts, part_capacity, name_capacity;
+  train_plan *plan;
+  int64_t n_plans, plan_capacity;
+  weir_tensor input[TRAIN_INPUTS];    /* memory of a batch */
+  int64_t *sample;                    /* [batch] */
+  int64_t per_step, per_epoch, total; /* samples of a step; steps */
+  double norm;                        /* of the last step's gradient, NaN: not known */
+  double epoch_began;
+} train_run;
+
+/* What a run of a plan reads beside samples; each kind reads some. */
+typedef struct train_numbers {
+  int64_t draw, step; /* key of random numbers; number of the update */
+  double lr, weight;  /* of the gradient of this batch */
+} train_numbers;
+
+/* options.c: refuses what does not fit the task; the steps in all and of an epoch.
+ */
+weir_status train_check_options(train_run *r) WEIR_CHECKED;
+/* graph.c: the graph of a kind. The task's network appended to net's graph over fresh inputs of
+ * `batch` samples. */
+weir_status train_build(const train_graph *t, train_kind kind, int64_t batch,
+                        weir_graph **out) WEIR_CHECKED;
+weir_status train_append(const train_graph *t, weir_net *net, int64_t batch,
+                         weir_value *loss) WEIR_CHECKED;
+/* plan.c: room for the samples of a batch. n samples, chosen in r->sample, into it. The plan of a
+ * kind for n samples, made at the first call, and a run of it on those samples. Names and tensors
+ * of all that such a plan reads; returns how many. A result of rank 0. */
+weir_status train_room(train_run *r) WEIR_CHECKED;
+weir_status train_fetch(train_run *r, weir_train_split split, int64_t n) WEIR_CHECKED;
+weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,
+                           weir_plan **plan) WEIR_CHECKED;
+typedef struct train_bindings {
+  weir_tensor tensor[TRAIN_INPUTS + 5];
+  weir_binding binding[TRAIN_INPUTS + 5];
+  int64_t seed, draw, step;
+  double lr, weight;
+} train_bindings;
+int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t seed, train_kind kind,
+               int64_t n, const train_numbers *x, train_bindings *b);
+weir_status train_number(const weir_plan *plan, const char *name, double *x) WEIR_CHECKED;
+/* step.c: one update: *loss, its mean over the samples. Those at the positions [at, at + n) of the
+ * epoch into r->sample. Numbers of a batch of the step that comes. Means over the validation
+ * samples. */
+weir_status train_step(train_run *r, double *loss) WEIR_CHECKED;
+void train_choose(train_run *r, int64_t at, int64_t n);
+train_numbers train_numbers_of(const train_run *r, int64_t batch);
+int64_t train_step_samples(const train_run *r);
+weir_status train_validate(train_run *r, double *loss, double *metric) WEIR_CHECKED;
+/* guard.c: says which operator made the loss or the gradient of this step no number; always
+ * fails. */
+weir_status train_explain(train_run *r) WEIR_CHECKED;
+/* state.c: arrays of the run in the store; copies of the network's before a step and at the best
+ * validation. */
+weir_status train_state_open(train_run *r) WEIR_CHECKED;
+void train_state_close(train_run *r);
+void train_keep_before(train_run *r);
+void train_take_before(train_run *r);
+void train_keep_best(train_run *r);
+/* The parameters and their average, where one is kept, change places. */
+void train_swap_average(train_run *r);
+/* save.c: a checkpoint; the newest one loaded; best weights into the network where they are kept,
+ * and the network into its file. */
+weir_status train_save(train_run *r) WEIR_CHECKED;
+weir_status train_resume(train_run *r) WEIR_CHECKED;
+weir_status train_finish(train_run *r) WEIR_CHECKED;
+/* state.c: rows of params as parts of `array`, their names behind `prefix`; freed by close. Whether
+ * an array of the store is the network's and not of its training. */
+weir_status train_add_parts(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
+bool train_is_network(const char *array);
+#endif

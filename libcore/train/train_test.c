@@ -1,0 +1,540 @@
+/* train_test.c - a small network is trained: it learns, goes on from any step to the same bits,
+ * stops when it gets no better, and says where a NaN comes from. */
+#include "train/train_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+
+static char base[256];
+static int n_dirs;
+
+/* A fresh folder. */
+static void new_dir(char *dir, size_t size)
+{
+  snprintf(dir, size, "%s/%d", base, n_dirs++);
+}
+
+/* One training: its network, and how it went. */
+typedef struct session {
+  weir_params *params;
+  weir_store *store;
+  weir_train_result result;
+  weir_status status;
+  char dir[300];
+} session;
+
+enum { MOST_SETS = 16 };
+
+static weir_plan_opts on_threads(int threads)
+{
+  static weir_exec_cfg exec;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = 2; /* no compiler */
+  return (weir_plan_opts){.exec = &exec, .threads = threads};
+}
+
+static void close_session(session *s)
+{
+  weir_params_destroy(&s->params);
+  weir_store_destroy(&s->store);
+}
+
+/* Trains a fresh network in `dir` (NULL: a new one). */
+static session train_in(const char *dir, toy *t, int64_t n_train, int64_t n_valid, int threads,
+                        const char *const *sets)
+{
+  session s = {.status = WEIR_OK};
+  const weir_train_task task = toy_task(t, n_train, n_valid);
+  const weir_plan_opts exec = on_threads(threads);
+  weir_config *config = NULL;
+  int n = 0;
+
+  while (sets[n] != NULL) {
+    n++;
+  }
+  const weir_train_cfg cfg = toy_cfg(sets, n, &config);
+
+  if (dir == NULL) {
+    new_dir(s.dir, sizeof s.dir);
+  } else {
+    snprintf(s.dir, sizeof s.dir, "%s", dir);
+  }
+  t->fetched = 0;
+  assert_ok(weir_params_create(task.dtype, &s.params));
+  assert_ok(weir_store_create(&s.store));
+  assert_ok(weir_train_prepare(&task, cfg.seed, s.params, s.store));
+  s.status = weir_train_run(&task, &cfg, &exec, s.params, s.store, s.dir, &s.result);
+  weir_config_destroy(&config);
+  return s;
+}
+#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Name of the first array that differs; NULL: the stores hold the same bits. */
+static const char *first_difference(const weir_store *a, const weir_store *b)
+{
+  for (int64_t i = 0; i < weir_store_count(a); i++) {
+    const char *name = weir_store_name(a, i);
+    const weir_tensor *x = weir_store_get(a, name), *y = weir_store_get(b, name);
+
+    if (y == NULL ||
+        memcmp(x->data, y->data, (size_t)weir_tensor_count(x) * weir_dtype_size(x->dtype)) != 0) {
+      return name;
+    }
+  }
+  return weir_store_count(a) == weir_store_count(b) ? NULL : "number of arrays";
+}
+
+static void assert_same(const session *a, const session *b)
+{
+  const char *name = first_difference(a->store, b->store);
+
+  if (name != NULL) {
+    fail_msg("'%s' differs", name);
+  }
+}
+
+static void a_function_is_learnt(void **state)
+{
+  toy t = {.hidden = 0};
+  session s =
+      train_in(NULL, &t, 256, 64, 1, SETS("epochs=60", "batch=16", "optim.schedule.lr=0.01"));
+
+  assert_ok(s.status);
+  assert_int_equal(s.result.step, 60 * 16);
+  assert_int_equal(s.result.epoch, 60);
+  /* The variance of what is learnt is 0.16. */
+  assert_true(s.result.loss < 0.005 && s.result.best_loss < 0.005);
+  assert_true(s.result.best_loss <= s.result.valid_loss);
+  close_session(&s);
+}
+
+/* Stops once behind step `at`, then goes on; else as the run that `whole` is of. */
+static session interrupted(int64_t at, int64_t per_step, toy *t, const char *const *sets)
+{
+  toy stopping = *t;
+  stopping.stop_at = at * per_step;
+  session first = train_in(NULL, &stopping, 21, 10, 1, sets);
+
+  weir_stop_request(0);
+  assert_int_equal(first.status, WEIR_ERR_STOPPED);
+  assert_non_null(strstr(weir_last_message(), "goes on from the checkpoint"));
+  session second = train_in(first.dir, t, 21, 10, 1, sets);
+
+  assert_ok(second.status);
+  assert_int_equal(second.result.first, at);
+  close_session(&first);
+  return second;
+}
+
+static void every_step_is_gone_on_from(toy *t, int64_t fetches, const char *const *sets)
+{
+  session whole = train_in(NULL, t, 21, 10, 1, sets);
+
+  assert_ok(whole.status);
+  assert_int_equal(whole.result.step, 11);
+  for (int64_t at = 1; at < 11; at++) {
+    session s = interrupted(at, fetches, t, sets);
+
+    assert_same(&whole, &s);
+    close_session(&s);
+  }
+  close_session(&whole);
+}
+
+/* 21 samples in batches of 5: 4 steps and a partial one an epoch; 11 steps end within the third. */
+static void resumed_runs_have_the_same_bits(void **state)
+{
+  toy t = {.noise = true};
+
+  every_step_is_gone_on_from(&t, 1,
+                             SETS("steps=11", "batch=5", "optim.schedule.shape=cosine",
+                                  "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+}
+
+/* 6 samples a step, in batches of 3: each step fetches twice, the fourth of an epoch once. */
+static void so_have_runs_that_accumulate(void **state)
+{
+  toy t = {.noise = true};
+
+  every_step_is_gone_on_from(&t, 2,
+                             SETS("steps=11", "batch=3", "accumulate=2", "drop_last=true",
+                                  "optim.rule=momentum", "checkpoint.format=raw"));
+}
+
+static void threads_do_not_change_bits(void **state)
+{
+  toy t = {.noise = true, .hidden = 100};
+  session one = train_in(NULL, &t, 200, 20, 1, SETS("steps=50", "batch=16"));
+  session two = train_in(NULL, &t, 200, 20, 2, SETS("steps=50", "batch=16"));
+  session other = train_in(NULL, &t, 200, 20, 2, SETS("steps=50", "batch=16", "seed=2"));
+
+  assert_ok(one.status);
+  assert_ok(two.status);
+  assert_int_equal(one.result.step, 50);
+  assert_same(&one, &two);
+  assert_non_null(first_difference(one.store, other.store));
+  close_session(&one);
+  close_session(&two);
+  close_session(&other);
+}
+
+/* Batches of 4 and 2 thirds of one of 12: the same sums in another order. */
+static void accumulated_gradients_are_those_of_the_whole(void **state)
+{
+  toy t = {.hidden = 5};
+  session whole = train_in(NULL, &t, 30, 0, 1, SETS("epochs=1", "batch=12", "optim.rule=sgd"));
+  session parts =
+      train_in(NULL, &t, 30, 0, 1, SETS("epochs=1", "batch=4", "accumulate=3", "optim.rule=sgd"));
+
+  assert_ok(whole.status);
+  assert_ok(parts.status);
+  assert_int_equal(whole.result.step, 3); /* the last of 6 samples: batches of 4 and 2 */
+  assert_int_equal(parts.result.step, 3);
+  assert_near(whole.result.loss, parts.result.loss, 1e-6);
+  assert_int_equal(weir_compare("parameters", WEIR_F32,
+                                weir_store_get(parts.store, WEIR_PARAMS_BANK)->data,
+                                weir_store_get(whole.store, WEIR_PARAMS_BANK)->data,
+                                weir_params_elements(whole.params), (weir_tolerance){1e-6, 1e-6}),
+                   0);
+  close_session(&whole);
+  close_session(&parts);
+}
+
+/* What is learnt makes validation worse: the first epoch stays the best. */
+static void patience_ends_with_the_best_weights(void **state)
+{
+  toy t = {.contradict = true};
+  session s =
+      train_in(NULL, &t, 64, 32, 1, SETS("epochs=40", "patience=3", "optim.schedule.lr=0.02"));
+
+  assert_ok(s.status);
+  assert_int_equal(s.result.end, WEIR_TRAIN_PATIENCE);
+  assert_int_equal(s.result.epoch, s.result.best_epoch + 3);
+  assert_true(s.result.epoch < 40);
+  char epochs[32];
+
+  snprintf(epochs, sizeof epochs, "steps=%d", (int)s.result.best_epoch * 8);
+  session best =
+      train_in(NULL, &t, 64, 32, 1, SETS(epochs, "keep_best=false", "optim.schedule.lr=0.02"));
+
+  assert_ok(best.status);
+  assert_memory_equal(weir_store_get(best.store, WEIR_PARAMS_BANK)->data,
+                      weir_store_get(s.store, WEIR_PARAMS_BANK)->data,
+                      4 * (size_t)weir_params_elements(s.params));
+  /* Once more in the same folder: there is nothing left to do. */
+  session again =
+      train_in(s.dir, &t, 64, 32, 1, SETS("epochs=40", "patience=3", "optim.schedule.lr=0.02"));
+
+  assert_ok(again.status);
+  assert_int_equal(again.result.first, s.result.step);
+  assert_int_equal(t.fetched, 0);
+  assert_same(&s, &again);
+  close_session(&s);
+  close_session(&best);
+  close_session(&again);
+}
+
+/* The network alone, into a store that never saw a training. */
+static void weights_are_read_back(void **state)
+{
+  toy t = {.noise = true};
+  const weir_train_task task = toy_task(&t, 40, 10);
+  session s = train_in(NULL, &t, 40, 10, 1, SETS("epochs=2", "checkpoint.format=raw"));
+  session fresh = {.status = WEIR_OK};
+  char path[512];
+
+  assert_ok(s.status);
+  assert_ok(weir_params_create(task.dtype, &fresh.params));
+  assert_ok(weir_store_create(&fresh.store));
+  assert_ok(weir_train_prepare(&task, 7, fresh.params, fresh.store));
+  snprintf(path, sizeof path, "%s/weights.weir", s.dir);
+  assert_ok(weir_train_weights(fresh.params, fresh.store, path));
+  assert_int_equal(weir_store_count(fresh.store), 2);
+  assert_null(first_difference(fresh.store, s.store) != NULL &&
+                      strcmp(first_difference(fresh.store, s.store), "number of arrays") != 0
+                  ? first_difference(fresh.store, s.store)
+                  : NULL);
+  toy wide = {.noise = true, .hidden = 13};
+  const weir_train_task other = toy_task(&wide, 40, 10);
+
+  close_session(&fresh);
+  assert_ok(weir_params_create(other.dtype, &fresh.params));
+  assert_ok(weir_store_create(&fresh.store));
+  assert_ok(weir_train_prepare(&other, 7, fresh.params, fresh.store));
+  assert_int_equal(weir_train_weights(fresh.params, fresh.store, path), WEIR_ERR_SHAPE);
+  close_session(&fresh);
+  close_session(&s);
+}
+
+/* ---- Refusals ---- */
+
+static void refused(session s, weir_status status, const char *message)
+{
+  if (s.status != status || strstr(weir_last_message(), message) == NULL) {
+    fail_msg("status %d: '%s' is not in '%s'", (int)s.status, message, weir_last_message());
+  }
+  close_session(&s);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+  toy t = {.hidden = 3};
+  session s = train_in(NULL, &t, 10, 0, 1, SETS("epochs=1", "batch=2"));
+
+  assert_ok(s.status);
+  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "seed=3")), WEIR_ERR_CONFIG,
+          "are of seed 1, not 3");
+  refused(train_in(s.dir, &t, 12, 0, 1, SETS("epochs=2", "batch=2")), WEIR_ERR_CONFIG,
+          "are of 10 samples, and there are 12");
+  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "checkpoint.resume=false")),
+          WEIR_ERR_CONFIG, "has checkpoints: set checkpoint.resume");
+  toy other = {.hidden = 4};
+
+  refused(train_in(s.dir, &other, 10, 0, 1, SETS("epochs=2")), WEIR_ERR_SHAPE,
+          "another network or training");
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("patience=2")), WEIR_ERR_CONFIG,
+          "needs samples to validate on");
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=11", "drop_last=true")), WEIR_ERR_CONFIG,
+          "10 samples fill no update of 11");
+  refused(train_in(NULL, &t, 0, 0, 1, SETS("batch=1")), WEIR_ERR_CONFIG, "no samples");
+  close_session(&s);
+}
+
+/* ---- Numbers that are none ---- */
+
+static weir_value log_of_less(weir_graph *g, weir_value loss)
+{
+  return weir_label(g, weir_log(g, weir_sub_scalar(g, loss, 1000)), "log of less");
+}
+static weir_value overflow(weir_graph *g, weir_value loss)
+{
+  const weir_value big = weir_label(g, weir_exp(g, weir_add_scalar(g, loss, 200)), "too big");
+
+  return weir_sub(g, big, big);
+}
+/* The loss is 0 and finite; the derivative of the root at 0 is not. */
+static weir_value root_of_nothing(weir_graph *g, weir_value loss)
+{
+  return weir_label(g, weir_sqrt(g, weir_sub(g, loss, loss)), "root");
+}
+
+static void where_a_nan_comes_from_is_told(void **state)
+{
+  toy t = {.tail = log_of_less};
+
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5")), WEIR_ERR_NUMERIC,
+          "step 1: loss or gradient is no number: NaN in 'log of less' (elementwise at ");
+  assert_non_null(strstr(weir_last_message(), "train_test.c:"));
+  t.tail = overflow;
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5", "accumulate=2")), WEIR_ERR_NUMERIC,
+          "an infinity in 'too big' (");
+  assert_non_null(strstr(weir_last_message(), ", which becomes NaN in "));
+  t.tail = root_of_nothing;
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5")), WEIR_ERR_NUMERIC,
+          "step 1: loss or gradient is no number: ");
+  assert_non_null(strstr(weir_last_message(), "train_test.c:")); /* the root's line */
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5", "check_nan=false", "steps=2")),
+          WEIR_ERR_NUMERIC, "check_nan names the operator");
+}
+
+static void a_bad_sample_is_told(void **state)
+{
+  toy t = {.bad_sample = 6, .bad_input = NAN};
+  session s = train_in(NULL, &t, 10, 0, 1, SETS("batch=2", "shuffle=false", "checkpoint.every=1"));
+
+  assert_int_equal(s.status, WEIR_ERR_NUMERIC);
+  assert_non_null(strstr(weir_last_message(), "step 4: "));
+  assert_non_null(strstr(weir_last_message(), "the input 'x' has nan as element 0"));
+  close_session(&s);
+  t.bad_input = 0; /* repaired: the newest checkpoint is from before it */
+  session on = train_in(s.dir, &t, 10, 0, 1, SETS("batch=2", "shuffle=false", "steps=6"));
+  session whole = train_in(NULL, &t, 10, 0, 1, SETS("batch=2", "shuffle=false", "steps=6"));
+
+  assert_ok(on.status);
+  assert_int_equal(on.result.first, 3);
+  assert_same(&on, &whole);
+  close_session(&on);
+  close_session(&whole);
+}
+
+/* ---- Events ---- */
+
+static int count_lines(const char *text, const char *a, const char *b)
+{
+  int n = 0;
+
+  for (const char *line = text; *line != 0; line = strchr(line, '\n') + 1) {
+    const char *end = strchr(line, '\n'), *x = strstr(line, a), *y = strstr(line, b);
+
+    n += x != NULL && x < end && y != NULL && y < end;
+  }
+  return n;
+}
+
+static void events_tell_the_course(void **state)
+{
+  toy t = {.hidden = 3};
+  char path[512], *text = NULL;
+  int64_t size = 0;
+
+  snprintf(path, sizeof path, "%s/run.jsonl", base);
+  assert_ok(weir_events_open(path));
+  session s = train_in(NULL, &t, 12, 4, 1, SETS("epochs=3", "batch=4", "log_every=2"));
+
+  weir_events_close();
+  assert_ok(s.status);
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_int_equal(count_lines(text, "\"train_begin\"", "\"steps\": 9"), 1);
+  assert_int_equal(count_lines(text, "\"step\"", "\"event\": \"step\""), 4);
+  assert_int_equal(count_lines(text, "\"epoch_end\"", "\"valid_loss\""), 3);
+  assert_int_equal(count_lines(text, "\"epoch_end\"", "\"mae\""), 3);
+  assert_int_equal(count_lines(text, "\"checkpoint\"", "\"file\""), 3);
+  assert_int_equal(count_lines(text, "\"stop\"", "\"reason\": \"done\""), 1);
+  weir_free(&text);
+  close_session(&s);
+}
+
+/* ---- The gradient ---- */
+
+static weir_status check_gradient(toy *t, double *worst, char *text, size_t size)
+{
+  const weir_train_task task = toy_task(t, 10, 0);
+  const weir_plan_opts exec = on_threads(1);
+  weir_train_check_cfg cfg;
+  FILE *out = fmemopen(text, size, "w");
+
+  weir_opts_default(weir_train_check_opts, sizeof cfg, &cfg);
+  const weir_status status = weir_train_check(&task, &cfg, &exec, out, worst);
+
+  fclose(out);
+  return status;
+}
+
+/* Differences see steps that the derivative of floor does not. */
+static weir_value in_steps(weir_graph *g, weir_value loss)
+{
+  return weir_scale(g, weir_floor(g, weir_scale(g, loss, 1e8)), 1e-8);
+}
+
+static void a_gradient_is_checked(void **state)
+{
+  toy t = {.noise = true};
+  char text[4096] = "";
+  double worst = 1;
+
+  assert_ok(check_gradient(&t, &worst, text, sizeof text));
+  assert_true(worst < 1e-7);
+  assert_non_null(strstr(text, "enter/weight"));
+  assert_non_null(strstr(text, "leave/bias"));
+  t.tail = in_steps;
+  assert_int_equal(check_gradient(&t, &worst, text, sizeof text), WEIR_ERR_NUMERIC);
+  assert_true(worst > 0.9);
+  assert_non_null(strstr(text, "differs"));
+}
+
+/* ---- Memory ---- */
+
+/* One update of a network of one weight, with its checkpoint. */
+static weir_status one_unit(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
+{
+  const weir_value y = weir_nn_dense(net, "only", (&(weir_nn_dense_spec){.units = 1}), in[0]);
+
+  (void)opts;
+  *loss = weir_sum(net->graph, weir_square(net->graph, weir_sub(net->graph, y, in[1])), -1);
+  return weir_graph_status(net->graph);
+}
+
+static weir_status train_once(void *context)
+{
+  toy t = {.hidden = 0};
+  weir_train_task task = toy_task(&t, 2, 1);
+  const weir_plan_opts exec = on_threads(1);
+  const weir_train_cfg *cfg = context;
+  weir_params *params = NULL;
+  weir_store *store = NULL;
+  weir_train_result result;
+  weir_status status;
+  char dir[300];
+
+  new_dir(dir, sizeof dir);
+  task.build = one_unit;
+  task.n_metrics = 0;
+  WEIR_TRY_GOTO(weir_params_create(task.dtype, &params), done);
+  WEIR_TRY_GOTO(weir_store_create(&store), done);
+  WEIR_TRY_GOTO(weir_train_prepare(&task, 1, params, store), done);
+  status = weir_train_run(&task, cfg, &exec, params, store, dir, &result);
+done:
+  weir_params_destroy(&params);
+  weir_store_destroy(&store);
+  return status;
+}
+
+static void no_memory_is_told(void **state)
+{
+  weir_config *config = NULL;
+  weir_train_cfg cfg =
+      toy_cfg(SETS("steps=1", "batch=2", "optim.rule=sgd", "checkpoint.format=raw"), 4, &config);
+
+  int64_t k = 1, told = 0;
+
+  for (bool hit = true; hit; k += 1 + k / 200) {
+    const int64_t before = weir_alloc_bytes();
+
+    weir_alloc_fail_after(k);
+    const weir_status status = train_once(&cfg);
+
+    hit = weir_alloc_count() >= k;
+    weir_alloc_fail_after(0);
+    /* A pass may do without what it asked for; an access whose body or count had no memory is
+     * refused as if it were wrong (SHAPE). */
+    const bool refused_access = strstr(weir_last_message(), "more than once") != NULL ||
+                                strstr(weir_last_message(), "or no memory") != NULL;
+
+    if (weir_alloc_bytes() != before ||
+        (status != WEIR_ERR_MEMORY && status != WEIR_OK && !refused_access)) {
+      fail_msg("fault %d gives %d and keeps %d bytes: %s", (int)k, (int)status,
+               (int)(weir_alloc_bytes() - before), weir_last_message());
+    }
+    told += status == WEIR_ERR_MEMORY;
+  }
+  assert_true(told > 200);
+  weir_config_destroy(&config);
+}
+
+static void tables_are_complete(void **state)
+{
+  assert_int_equal(weir_opts_incomplete(weir_train_opts), 0);
+  assert_int_equal(weir_opts_incomplete(weir_train_check_opts), 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_function_is_learnt),
+      cmocka_unit_test(resumed_runs_have_the_same_bits),
+      cmocka_unit_test(so_have_runs_that_accumulate),
+      cmocka_unit_test(threads_do_not_change_bits),
+      cmocka_unit_test(accumulated_gradients_are_those_of_the_whole),
+      cmocka_unit_test(patience_ends_with_the_best_weights),
+      cmocka_unit_test(weights_are_read_back),
+      cmocka_unit_test(what_does_not_fit_is_refused),
+      cmocka_unit_test(where_a_nan_comes_from_is_told),
+      cmocka_unit_test(a_bad_sample_is_told),
+      cmocka_unit_test(events_tell_the_course),
+      cmocka_unit_test(a_gradient_is_checked),
+      cmocka_unit_test(no_memory_is_told),
+      cmocka_unit_test(tables_are_complete),
+  };
+
+  weir_log_set_level(WEIR_LOG_ERROR);
+  weir_check_mkdir(base, sizeof base);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_check_rmdir(base);
+  return failed;
+}

@@ -1,0 +1,127 @@
+/* weir_train.h - training: a network, its samples and a configuration in, trained weights out.
+ *
+ * A run is a function of configuration and samples alone: it may be stopped (SIGINT, SIGTERM) or
+ * killed at any moment and goes on from its newest checkpoint to the same bits, for any number of
+ * threads. */
+#ifndef WEIR_TRAIN_H
+#define WEIR_TRAIN_H
+#include "conf/weir_opt.h"
+#include "exec/weir_plan.h"
+#include "nn/weir_net.h"
+#include "optim/weir_optim.h"
+#include "train/weir_checkpoint.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rows in weir_train_opts. */
+typedef struct weir_train_cfg {
+  int64_t epochs, steps; /* steps 0: as many as the epochs have */
+  int64_t batch, accumulate;
+  int64_t seed;
+  bool shuffle, drop_last;
+  weir_optim_cfg optim;
+  int64_t validate_every, patience;
+  double min_change;
+  bool keep_best, check_nan;
+  int64_t log_every;
+  struct {
+    int64_t every, keep;
+    int format; /* weir_checkpoint_format */
+    bool resume;
+  } checkpoint;
+} weir_train_cfg;
+extern const weir_opt weir_train_opts[];
+
+/* One array that the network reads, of every sample. */
+typedef struct weir_train_input {
+  const char *name;
+  weir_dtype dtype;
+  int rank;                         /* without the batch */
+  int64_t shape[WEIR_MAX_RANK - 1]; /* without the batch */
+} weir_train_input;
+
+typedef enum weir_train_split { WEIR_TRAIN_SAMPLES, WEIR_VALID_SAMPLES } weir_train_split;
+
+/* What is trained on what. All borrowed. */
+typedef struct weir_train_task {
+  const char *name; /* of the network, for reports */
+  weir_dtype dtype; /* of its parameters: f32 or f64 */
+  const weir_train_input *input;
+  int n_inputs;
+  int64_t n_train, n_valid; /* samples; n_valid 0: no validation */
+  const void *opts;         /* of build */
+  /* Appends the network and its loss: in[k] is input k as [batch, shape...]; *loss is a float of
+   * rank 0, the mean over the batch. Values that it marks with weir_output under the names of
+   * `metric`, rank 0 and means likewise, are reported by validation. */
+  weir_status (*build)(weir_net *net, const void *opts, const weir_value *in, weir_value *loss);
+  const char *const *metric;
+  int n_metrics;
+  /* Fills tensor k, [n, shape...], with input k of n samples of the split. The same sample is the
+   * same bits at every call. */
+  weir_status (*fetch)(void *context, weir_train_split split, const int64_t *sample, int64_t n,
+                       weir_tensor *const *tensor);
+  void *context;
+  const weir_note *note; /* attributes of checkpoints, beside those that train writes */
+  int n_notes;
+} weir_train_task;
+
+typedef enum weir_train_end {
+  WEIR_TRAIN_DONE,    /* all steps                        */
+  WEIR_TRAIN_PATIENCE /* validation did not improve again */
+} weir_train_end;
+
+/* Losses are NaN where there was none. */
+typedef struct weir_train_result {
+  weir_train_end end;
+  int64_t step, epoch;       /* done */
+  double loss;               /* mean over the last epoch that was finished */
+  double valid_loss;         /* of the last validation */
+  double best_loss;          /* of the best one */
+  int64_t best_epoch, first; /* epoch after which it was; step that this call began after */
+} weir_train_result;
+
+/* Declares the task's network, adds its arrays to the store and gives them their first values.
+ * params: fresh. Fails: the builders' first error; as weir_params_seal. */
+weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_params *params,
+                               weir_store *store) WEIR_CHECKED;
+
+/* Trains what weir_train_prepare made. dir: folder of the checkpoints, made where it is not there;
+ * checkpoint.resume goes on from its newest one that is whole. At the end the store has the best
+ * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the
+ * file "weights.nc" or "weights.weir" of the folder; after a failure what it has is not defined.
+ * exec, threads: as in weir_plan_opts.
+ *
+ * Events: train_begin, step (log_every), epoch_end, checkpoint, stop.
+ *
+ * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
+ * resume, or of other samples), WEIR_ERR_NUMERIC (a loss or gradient that is no number: the message
+ * names the first operator that made one), WEIR_ERR_STOPPED (a signal, after a checkpoint), and as
+ * fetch, plans and checkpoints. */
+weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
+                           const weir_plan_opts *exec, weir_params *params, weir_store *store,
+                           const char *dir, weir_train_result *result) WEIR_CHECKED;
+
+/* The network alone: reads its weights from a checkpoint or a file of weights. Fails: as
+ * weir_checkpoint_load. */
+weir_status weir_train_weights(const weir_params *params, weir_store *store,
+                               const char *path) WEIR_CHECKED;
+
+/* Rows in weir_train_check_opts. */
+typedef struct weir_train_check_cfg {
+  int64_t probes, seed, batch;
+  double step, tolerance;
+} weir_train_check_cfg;
+extern const weir_opt weir_train_check_opts[];
+
+/* Compares the gradient with central differences at some elements of every parameter, all in f64,
+ * and prints a line for each parameter. The inputs that are floats are read as f64. *worst: largest
+ * difference, relative to the larger of the two and of 1e-3 of the parameter's largest one. Fails:
+ * WEIR_ERR_NUMERIC where it is above the tolerance. */
+weir_status weir_train_check(const weir_train_task *task, const weir_train_check_cfg *cfg,
+                             const weir_plan_opts *exec, FILE *out, double *worst) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
