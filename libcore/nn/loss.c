@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "nn/weir_activation.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
@@ -189,13 +190,10 @@ weir_value weir_loss_mae_at(weir_graph *g, weir_value prediction, weir_value tru
 }
 
 /* max(0, x) + log(1 + exp(-|x|)): at 0 the derivatives are 1 and -1/2. */
-weir_value weir_softplus_at(weir_graph *g, weir_value x, const char *where)
+/* log(1 + exp(x)). */
+static weir_value softplus(maker m, weir_value x)
 {
-  const maker m = {g, where};
-  const weir_value e = unary(m, WEIR_CODE_EXP, unary(m, WEIR_CODE_NEG, unary(m, WEIR_CODE_ABS, x)));
-
-  return binary(m, WEIR_CODE_ADD, left(m, WEIR_CODE_MAX, 0, x),
-                unary(m, WEIR_CODE_LOG, right(m, WEIR_CODE_ADD, e, 1)));
+  return weir_activation_at(m.g, &(weir_activation){.kind = WEIR_ACTIVATION_SOFTPLUS}, x, m.where);
 }
 
 weir_value weir_spread_at(weir_graph *g, const weir_spread_spec *spec, weir_value raw,
@@ -206,7 +204,7 @@ weir_value weir_spread_at(weir_graph *g, const weir_spread_spec *spec, weir_valu
 
   switch (spec->form) {
   case WEIR_SPREAD_SOFTPLUS:
-    return right(m, WEIR_CODE_ADD, weir_softplus_at(g, raw, where), least);
+    return right(m, WEIR_CODE_ADD, softplus(m, raw), least);
   case WEIR_SPREAD_EXP:
     return right(m, WEIR_CODE_ADD, unary(m, WEIR_CODE_EXP, left(m, WEIR_CODE_MIN, FAR, raw)),
                  least);
@@ -261,8 +259,8 @@ weir_value weir_loss_binary_at(weir_graph *g, weir_value logits, weir_value trut
     return WEIR_NO_VALUE;
   }
   const weir_value there = weir_loss_present_at(g, truth, weights, where);
-  const weir_value l = binary(m, WEIR_CODE_SUB, weir_softplus_at(g, logits, where),
-                              binary(m, WEIR_CODE_MUL, logits, there));
+  const weir_value l =
+      binary(m, WEIR_CODE_SUB, softplus(m, logits), binary(m, WEIR_CODE_MUL, logits, there));
 
   return weir_loss_mean_at(g, l, weights, where);
 }

@@ -238,21 +238,6 @@ static void nothing_is_no_number(void **state)
   }
 }
 
-static void softplus_is_a_sigmoid_s_integral(void **state)
-{
-  static const double x[] = {-500, -30, -1, 0, 1, 30, 500};
-  trial t;
-
-  start(&t);
-  add(&t, WEIR_F64, 7, x);
-  t.loss = weir_sum(t.g, weir_softplus(t.g, t.in[0]), -1);
-  assert_near(run(&t), 530 + 2 * log(1 + exp(-1)) + 1 + log(2), 1e-12);
-  for (int i = 0; i < 7; i++) {
-    assert_near(grad(&t, 0, i), 1 / (1 + exp(-x[i])), 1e-15);
-  }
-  end(&t);
-}
-
 static void binary_cross_entropy(void **state)
 {
   static const double x[] = {-700, -2, 0, 0.5, 3, 700}, y[] = {0, 1, 0, 0.25, 1, 1};
@@ -381,7 +366,6 @@ int main(void)
       cmocka_unit_test(crps_of_a_gaussian),
       cmocka_unit_test(crps_is_derived_twice),
       cmocka_unit_test(nothing_is_no_number),
-      cmocka_unit_test(softplus_is_a_sigmoid_s_integral),
       cmocka_unit_test(binary_cross_entropy),
       cmocka_unit_test(categorical_cross_entropy),
       cmocka_unit_test(classes_are_numbers_or_probabilities),

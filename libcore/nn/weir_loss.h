@@ -62,8 +62,6 @@ weir_value weir_loss_categorical_at(weir_graph *g, const weir_categorical_spec *
                                     weir_value logits, weir_value truth, weir_value weights,
                                     const char *where);
 
-/* log(1 + exp(x)) without overflow; its derivative is the sigmoid, at 0 too. */
-weir_value weir_softplus_at(weir_graph *g, weir_value x, const char *where);
 /* Mean of what a loss of one's own gives element by element, weighted as above. What has weight 0
  * must be finite all the same: weir_loss_present puts 0 for it. */
 weir_value weir_loss_mean_at(weir_graph *g, weir_value loss, weir_value weights, const char *where);
@@ -82,7 +80,6 @@ weir_value weir_loss_present_at(weir_graph *g, weir_value truth, weir_value weig
   weir_loss_binary_at(g, logits, truth, weights, WEIR_WHERE)
 #define weir_loss_categorical(g, spec, logits, truth, weights) \
   weir_loss_categorical_at(g, spec, logits, truth, weights, WEIR_WHERE)
-#define weir_softplus(g, x) weir_softplus_at(g, x, WEIR_WHERE)
 #define weir_loss_mean(g, loss, weights) weir_loss_mean_at(g, loss, weights, WEIR_WHERE)
 #define weir_loss_present(g, truth, weights) weir_loss_present_at(g, truth, weights, WEIR_WHERE)
 
