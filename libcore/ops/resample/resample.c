@@ -123,6 +123,31 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   return WEIR_OK;
 }
 
+/* The same quotient, and the same rest over the divisor, of smaller numbers: whoever solves it has
+ * fewer rests to try. */
+static void shorten(weir_index *i, int d)
+{
+  int64_t a = i->coef[d], b = i->div, offset = i->offset < 0 ? -i->offset : i->offset;
+
+  while (b != 0) {
+    const int64_t rest = a % b;
+
+    a = b;
+    b = rest;
+  }
+  while (offset != 0) {
+    const int64_t rest = a % offset;
+
+    a = offset;
+    offset = rest;
+  }
+  if (a > 1) {
+    i->coef[d] /= a;
+    i->offset /= a;
+    i->div /= a;
+  }
+}
+
 /* Index of the element at or before the place of output t; rests in [0, div). */
 static void place(const weir_resample_spec *s, const weir_array_desc *x, weir_index *i)
 {
@@ -142,6 +167,9 @@ static void place(const weir_resample_spec *s, const weir_array_desc *x, weir_in
     i->div = or_one(s->up);
   }
   i->div = or_one(i->div); /* no output: nothing is read */
+  if (is_resize(s)) {
+    shorten(i, s->dim);
+  }
 }
 
 static void access_linear(const weir_op_args *args, weir_access *a)
