@@ -85,8 +85,9 @@ static weir_param_spec weight_of(const weir_nn_conv_spec *s, const weir_array_de
                                  weir_conv_spec *conv)
 {
   const int dims = d->rank - 2;
-  weir_param_spec w = {
-      .rank = d->rank, .init = nn_init_or(s->weight, WEIR_INIT_GLOROT_UNIFORM), .decay = true};
+  weir_param_spec w = {.rank = d->rank,
+                       .init = nn_init_or(s->weight, WEIR_INIT_GLOROT_UNIFORM),
+                       .decay = !s->no_decay};
 
   *conv = s->conv;
   for (int k = 0; k < dims; k++) {

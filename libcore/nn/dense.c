@@ -36,7 +36,7 @@ static weir_value dense(weir_net *net, const weir_nn_dense_spec *s, weir_value x
   const weir_param_spec weight = {.rank = 2,
                                   .shape = {d->shape[d->rank - 1], s->units},
                                   .init = nn_init_or(s->weight, WEIR_INIT_GLOROT_UNIFORM),
-                                  .decay = true};
+                                  .decay = !s->no_decay};
   weir_value y = product(net, x, weir_param_at(net, "weight", &weight, where), s->units, where);
 
   if (!s->no_bias) {

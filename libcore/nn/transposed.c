@@ -180,7 +180,7 @@ static weir_value transposed(weir_net *net, const weir_nn_conv_spec *spec, weir_
   }
   weir_param_spec weight = {.rank = s.dims + 2,
                             .init = nn_init_or(spec->weight, WEIR_INIT_GLOROT_UNIFORM),
-                            .decay = true};
+                            .decay = !spec->no_decay};
 
   memcpy(weight.shape, s.taps, (size_t)s.dims * sizeof *weight.shape);
   weight.shape[s.dims] = s.channels / s.groups;

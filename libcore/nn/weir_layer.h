@@ -13,8 +13,8 @@ extern "C" {
 
 /* y[.., o] = activation(sum_i x[.., i] weight[i, o] + bias[o]). */
 typedef struct weir_nn_dense_spec {
-  int64_t units; /* channels out */
-  bool no_bias;
+  int64_t units;          /* channels out */
+  bool no_bias, no_decay; /* no_decay: weight decay leaves the weight alone */
   weir_activation activation;
   weir_init weight, bias; /* default: glorot_uniform, zeros */
 } weir_nn_dense_spec;
@@ -37,8 +37,8 @@ typedef struct weir_nn_conv_spec {
   int64_t filters;              /* channels out                                          */
   int64_t taps[WEIR_CONV_DIMS]; /* one per dimension of x; 0: 1                          */
   weir_nn_padding padding;
-  weir_conv_spec conv; /* stride, dilation, groups, border of what padding adds */
-  bool no_bias;
+  weir_conv_spec conv;    /* stride, dilation, groups, border of what padding adds */
+  bool no_bias, no_decay; /* no_decay: weight decay leaves the weight alone */
   weir_activation activation;
   weir_init weight, bias; /* default: glorot_uniform, zeros */
 } weir_nn_conv_spec;

@@ -1,0 +1,139 @@
+/* incep.c - the spread net of deep-weather (RESNET2D.py), as its code has it. */
+#include "nn/weir_incep.h"
+#include <stdio.h>
+#include "ops/concat/weir_concat.h"
+#include "ops/slice/weir_slice.h"
+
+enum { NAME = 32, PATHS = 4, HEAD = 8, TAIL = 4 };
+
+const weir_opt weir_incep_options[] = {
+    WEIR_OPT_ENUM(
+        weir_incep_opts, preset, WEIR_INCEP_LITE, "tiny|lite|paper",
+        "base and blocks: 4 and 2 (tests), 16 and 4 (a processor), 64 and 10 (RESNET2D of "
+        "arXiv:2005.08748, a graphics processor)"),
+    WEIR_OPT_INT(weir_incep_opts, base, 0, 0, 4096, "1",
+                 "filters of the first block; 0: as the preset says"),
+    WEIR_OPT_INT(weir_incep_opts, blocks, 0, 0, 64, "1",
+                 "blocks of parallel convolutions; 0: as the preset says"),
+    WEIR_OPT_INT(weir_incep_opts, growth, 4, 0, 1024, "1", "filters more from block to block"),
+    WEIR_OPT_INT(weir_incep_opts, paths, 3, 1, PATHS, "1",
+                 "parallel convolutions: 3, 5, 7 and 9 taps"),
+    WEIR_OPT_INT(weir_incep_opts, control, 21, 0, 4096, "1",
+                 "first channels of the input, fields of the control run; 0: none"),
+    WEIR_OPT_INT(weir_incep_opts, squeeze, 3, 1, 1024, "1",
+                 "channels that the control's become before they meet the others"),
+    WEIR_OPT_INT(weir_incep_opts, carry, -1, -1, 4096, "1",
+                 "channel of the input that the last convolution sees: the raw spread of what is "
+                 "sought; -1: the last"),
+    WEIR_OPT_TABLE(weir_incep_opts, block, weir_nn_stage_options, "what follows the convolutions"),
+    WEIR_OPT_TABLE(weir_incep_opts, border, weir_nn_border_options,
+                   "edges, by dimension of space: z, y, x are the last three"),
+    WEIR_OPT_END,
+};
+
+/* What the parts of one network share. */
+typedef struct incep {
+  weir_net *net;
+  const weir_incep_opts *opts;
+  int dims;
+} incep;
+
+static weir_value refuse(const incep *n, const char *why, int64_t is)
+{
+  return weir_graph_fail(n->net->graph,
+                         weir_fail(WEIR_ERR_SHAPE, "incep: %s (here %lld)", why, (long long)is));
+}
+
+static weir_value convolve(const incep *n, const char *name, int64_t filters, int64_t taps,
+                           weir_value v)
+{
+  const weir_nn_conv_spec s =
+      weir_nn_same(&n->opts->block, &n->opts->border, n->dims, filters, taps);
+
+  return weir_nn_conv(n->net, name, &s, v);
+}
+
+/* A convolution of 3 taps with what follows it. */
+static weir_value block(const incep *n, const char *name, int64_t filters, weir_value v)
+{
+  weir_net_push(n->net, name);
+  v = weir_nn_finish(n->net, "norm", &n->opts->block, convolve(n, "conv", filters, 3, v));
+  weir_net_pop(n->net);
+  return v;
+}
+
+static weir_value join(const incep *n, weir_value a, weir_value b)
+{
+  const weir_value parts[] = {a, b};
+
+  return weir_concat(n->net->graph, parts, 2, n->dims + 1);
+}
+
+static weir_value channels(const incep *n, weir_value x, int64_t lo, int64_t hi)
+{
+  return weir_slice(n->net->graph, x, n->dims + 1, lo, hi, 1);
+}
+
+/* Parallel convolutions of u, and what they and u become together. */
+static weir_value parallel(const incep *n, int64_t number, int64_t filters, weir_value u)
+{
+  weir_value path[PATHS];
+  char name[NAME];
+
+  (void)snprintf(name, sizeof name, "block%lld", (long long)number);
+  weir_net_push(n->net, name);
+  for (int64_t k = 0; k < n->opts->paths; k++) {
+    (void)snprintf(name, sizeof name, "conv%lld", (long long)(2 * k + 3));
+    path[k] = convolve(n, name, filters, 2 * k + 3, u);
+  }
+  weir_value v = weir_concat(n->net->graph, path, (int)n->opts->paths, n->dims + 1);
+
+  v = weir_nn_finish(n->net, "norm", &n->opts->block, v);
+  v = convolve(n, "mix", filters, 1, join(n, v, u));
+  weir_net_pop(n->net);
+  return v;
+}
+
+/* The control's channels become few, and stand behind the others. */
+static weir_value inputs(const incep *n, int64_t count, weir_value x)
+{
+  const int64_t control = n->opts->control;
+
+  if (control == 0) {
+    return x;
+  }
+  return join(n, channels(n, x, control, count),
+              block(n, "control", n->opts->squeeze, channels(n, x, 0, control)));
+}
+
+weir_value weir_incep(weir_net *net, const weir_incep_opts *opts, int64_t outputs, weir_value x)
+{
+  static const int64_t bases[] = {4, 16, 64}, counts[] = {2, 4, 10};
+  const weir_array_desc *in = weir_value_desc(net->graph, x);
+  const int64_t base = opts->base > 0 ? opts->base : bases[opts->preset];
+  const int64_t blocks = opts->blocks > 0 ? opts->blocks : counts[opts->preset];
+  incep n = {.net = net, .opts = opts};
+
+  if (in == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  if (in->rank < 3 || in->rank > WEIR_CONV_DIMS + 2) {
+    return refuse(&n, "the input is [n, 1 to 3 dimensions, channels]; dimensions", in->rank);
+  }
+  n.dims = in->rank - 2;
+  const int64_t count = in->shape[n.dims + 1];
+  const int64_t carry = opts->carry >= 0 ? opts->carry : count - 1;
+
+  if (opts->control >= count || carry >= count) {
+    return refuse(&n, "the input needs channels beside the control's, and the one carried", count);
+  }
+  const weir_value x0 = inputs(&n, count, x), first = block(&n, "first", base, x0);
+  weir_value h = first;
+
+  for (int64_t i = 0; i < blocks; i++) {
+    h = parallel(&n, i + 1, base + opts->growth * i, join(&n, h, x0));
+  }
+  h = block(&n, "last", HEAD, join(&n, first, h));
+  h = convolve(&n, "tail", TAIL, 1, h);
+  return convolve(&n, "head", outputs, 1, join(&n, h, channels(&n, x, carry, carry + 1)));
+}

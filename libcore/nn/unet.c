@@ -1,0 +1,330 @@
+/* unet.c - down, across and up again, made of layers. */
+#include "nn/weir_unet.h"
+#include <stdio.h>
+#include "nn/weir_resize.h"
+#include "ops/concat/weir_concat.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/pool/weir_pool.h"
+#include "ops/resample/weir_resample.h"
+#include "ops/slice/weir_slice.h"
+
+enum { DIMS = WEIR_CONV_DIMS, LEVELS = 8, NAME = 32 };
+
+static const weir_opt axis_options[] = {
+    WEIR_OPT_INT(weir_unet_axis, kernel, 3, 1, 15, "1", "taps of the convolutions of blocks"),
+    WEIR_OPT_INT(weir_unet_axis, pool, 2, 1, 8, "1", "elements that pooling makes one"),
+    WEIR_OPT_INT(weir_unet_axis, up, 0, 0, 15, "1",
+                 "taps of the convolution behind an interpolation, 0: as kernel"),
+    WEIR_OPT_END,
+};
+
+const weir_opt weir_unet_options[] = {
+    WEIR_OPT_ENUM(weir_unet_opts, preset, WEIR_UNET_LITE, "tiny|lite|paper",
+                  "levels and base: 1 and 4 (tests), 2 and 16 (a processor), 3 and 32 (UNET3 of "
+                  "arXiv:2005.08748, a graphics processor)"),
+    WEIR_OPT_INT(weir_unet_opts, levels, -1, -1, LEVELS, "1", "poolings; -1: as the preset says"),
+    WEIR_OPT_INT(weir_unet_opts, base, 0, 0, 4096, "1",
+                 "filters of the first convolution; 0: as the preset says"),
+    WEIR_OPT_INT(weir_unet_opts, growth, 2, 1, 8, "1", "times as many filters a level"),
+    WEIR_OPT_INT(weir_unet_opts, most, 65536, 1, 65536, "1", "most filters of a convolution"),
+    WEIR_OPT_INT(weir_unet_opts, convs, 2, 1, 8, "1", "convolutions of a block"),
+    WEIR_OPT_INT(weir_unet_opts, bottom_convs, 0, 0, 16, "1",
+                 "convolutions of the lowest block; 0: as convs"),
+    WEIR_OPT_ENUM(weir_unet_opts, widen, WEIR_UNET_WIDEN_SECOND, "second|first",
+                  "on the way down the second convolution of a block has twice the filters of the "
+                  "first, or all have as many (Ronneberger et al. 2015)"),
+    WEIR_OPT_BOOL(weir_unet_opts, narrow, false,
+                  "the last convolution before enlarging has the filters of the level above"),
+    WEIR_OPT_ENUM(weir_unet_opts, up, WEIR_UNET_UP_LINEAR, "linear|nearest|transposed",
+                  "how maps are enlarged: interpolated, repeated, or by a transposed convolution "
+                  "whose taps and stride are those of the pool"),
+    WEIR_OPT_BOOL(weir_unet_opts, up_conv, true, "a convolution behind an interpolation"),
+    WEIR_OPT_ENUM(weir_unet_opts, join, WEIR_UNET_CONCAT, "concat|sum",
+                  "how a level meets what came down: channels side by side, or added"),
+    WEIR_OPT_BOOL(
+        weir_unet_opts, residual, false,
+        "the last channels of the input, as many as there are outputs, are added to them: "
+        "the network learns what a forecast lacks"),
+    WEIR_OPT_INT(weir_unet_opts, local, 0, 0, 1024, "1",
+                 "channels of a locally connected last layer, which has weights of its own for "
+                 "every place and begins as 0 (arXiv:2005.08748: 7); 0: there is none"),
+    WEIR_OPT_INT(weir_unet_opts, head_kernel, 1, 1, 15, "1",
+                 "taps, in every dimension, of the convolution that makes the outputs"),
+    WEIR_OPT_TABLE(weir_unet_opts, block, weir_nn_stage_options,
+                   "what follows each convolution of a block"),
+    WEIR_OPT_TABLE(weir_unet_opts, border, weir_nn_border_options,
+                   "edges, by dimension of space: z, y, x are the last three"),
+    WEIR_OPT_TABLE(weir_unet_opts, z, axis_options, "first of three dimensions of space"),
+    WEIR_OPT_TABLE(weir_unet_opts, y, axis_options, "last but one dimension of space"),
+    WEIR_OPT_TABLE(weir_unet_opts, x, axis_options, "last dimension of space"),
+    WEIR_OPT_END,
+};
+
+/* What the layers of one network share. */
+typedef struct unet {
+  weir_net *net;
+  const weir_unet_opts *opts;
+  int dims;
+  weir_unet_axis axis[DIMS]; /* of the dimensions of space of x, in order */
+  int64_t levels, base;
+} unet;
+
+static weir_value refuse(weir_net *net, const char *why, int64_t is)
+{
+  return weir_graph_fail(net->graph,
+                         weir_fail(WEIR_ERR_SHAPE, "unet: %s (here %lld)", why, (long long)is));
+}
+
+/* Filters of the widest convolutions of level l. */
+static int64_t width(const unet *u, int64_t l)
+{
+  int64_t n = u->base * (u->opts->widen == WEIR_UNET_WIDEN_SECOND ? 2 : 1);
+
+  for (int64_t i = 0; i < l && n < u->opts->most; i++) {
+    n *= u->opts->growth;
+  }
+  return n < u->opts->most ? n : u->opts->most;
+}
+
+/* A convolution that keeps the size; taps NULL: one. */
+static weir_nn_conv_spec same_size(const unet *u, int64_t filters, const int64_t *taps)
+{
+  weir_nn_conv_spec s = weir_nn_same(&u->opts->block, &u->opts->border, u->dims, filters, 1);
+
+  for (int d = 0; d < u->dims && taps != NULL; d++) {
+    s.taps[d] = taps[d];
+  }
+  return s;
+}
+
+/* Convolution, normalisation, activation. */
+static weir_value convolve(const unet *u, int64_t number, int64_t filters, weir_value v)
+{
+  char conv[NAME], norm[NAME];
+  int64_t taps[DIMS] = {0};
+
+  for (int d = 0; d < u->dims; d++) {
+    taps[d] = u->axis[d].kernel;
+  }
+  (void)snprintf(conv, sizeof conv, "conv%lld", (long long)number);
+  (void)snprintf(norm, sizeof norm, "norm%lld", (long long)number);
+  const weir_nn_conv_spec s = same_size(u, filters, taps);
+
+  return weir_nn_finish(u->net, norm, &u->opts->block, weir_nn_conv(u->net, conv, &s, v));
+}
+
+/* A block on the way down, or the lowest one. */
+static weir_value block_down(const unet *u, int64_t l, weir_value v)
+{
+  const bool bottom = l == u->levels;
+  const int64_t n = bottom && u->opts->bottom_convs > 0 ? u->opts->bottom_convs : u->opts->convs;
+  const int64_t wide = width(u, l);
+  const bool first_half = u->opts->widen == WEIR_UNET_WIDEN_SECOND && n > 1;
+
+  for (int64_t i = 0; i < n; i++) {
+    const bool narrows = u->opts->narrow && bottom && l > 0 && i == n - 1;
+    const int64_t half = wide > 1 ? wide / 2 : 1;
+
+    v = convolve(u, i + 1, narrows ? width(u, l - 1) : first_half && i == 0 ? half : wide, v);
+  }
+  return v;
+}
+
+/* A block on the way up. */
+static weir_value block_up(const unet *u, int64_t l, weir_value v)
+{
+  for (int64_t i = 0; i < u->opts->convs; i++) {
+    const bool narrows = u->opts->narrow && l > 0 && i == u->opts->convs - 1;
+
+    v = convolve(u, i + 1, width(u, narrows ? l - 1 : l), v);
+  }
+  return v;
+}
+
+static weir_value shrink(const unet *u, weir_value v)
+{
+  weir_pool_spec s = {.combine = WEIR_COMBINE_MAX};
+
+  for (int d = 0; d < u->dims; d++) {
+    s.taps[d] = u->axis[d].pool;
+  }
+  return weir_pool_max(u->net->graph, &s, v);
+}
+
+static bool wraps(const unet *u, int d)
+{
+  return weir_nn_border_of(&u->opts->border, u->dims, d) == WEIR_BORDER_WRAP;
+}
+
+/* Interpolated or repeated to the extents of `to`. */
+static weir_value resize(const unet *u, weir_value v, weir_value to)
+{
+  for (int d = 1; d <= u->dims; d++) {
+    const weir_array_desc *from = weir_value_desc(u->net->graph, v);
+    const weir_array_desc *goal = weir_value_desc(u->net->graph, to);
+    const weir_resample_spec s = {.method = u->opts->up == WEIR_UNET_UP_LINEAR
+                                                ? WEIR_RESAMPLE_RESIZE_LINEAR
+                                                : WEIR_RESAMPLE_RESIZE,
+                                  .dim = d,
+                                  .border = wraps(u, d - 1) ? WEIR_BORDER_WRAP : 0,
+                                  .length = goal != NULL ? goal->shape[d] : 0};
+
+    if (from != NULL && from->shape[d] != s.length) {
+      v = weir_resample(u->net->graph, &s, v);
+    }
+  }
+  return v;
+}
+
+/* A transposed convolution whose taps and stride are those of the pool. */
+static weir_value transpose(const unet *u, int64_t filters, weir_value v, weir_value skip)
+{
+  const weir_array_desc *have = weir_value_desc(u->net->graph, v);
+  const weir_array_desc *goal = weir_value_desc(u->net->graph, skip);
+  weir_nn_conv_spec s = same_size(u, filters, NULL);
+
+  for (int d = 0; d < u->dims; d++) {
+    const int64_t pool = u->axis[d].pool;
+
+    if (have->shape[d + 1] * pool != goal->shape[d + 1]) {
+      return refuse(u->net, "a transposed convolution needs extents that pooling divides",
+                    goal->shape[d + 1]);
+    }
+    s.taps[d] = s.conv.stride[d] = pool;
+    s.conv.border[d] = WEIR_BORDER_ZERO;
+  }
+  s.padding = WEIR_NN_VALID;
+  return weir_nn_conv_transposed(u->net, "up", &s, v);
+}
+
+/* To the extents of `skip`; filters: as v has, or, where the two are added, as skip has. */
+static weir_value enlarge(const unet *u, weir_value v, weir_value skip)
+{
+  const weir_array_desc *have = weir_value_desc(u->net->graph, v);
+  const weir_array_desc *like = weir_value_desc(u->net->graph, skip);
+  int64_t taps[DIMS] = {0};
+
+  if (have == NULL || like == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  const int last = u->dims + 1;
+  const int64_t filters = u->opts->join == WEIR_UNET_SUM ? like->shape[last] : have->shape[last];
+
+  if (u->opts->up == WEIR_UNET_UP_TRANSPOSED) {
+    return transpose(u, filters, v, skip);
+  }
+  for (int d = 0; d < u->dims; d++) {
+    taps[d] = u->axis[d].up > 0 ? u->axis[d].up : u->axis[d].kernel;
+  }
+  v = resize(u, v, skip);
+  if (!u->opts->up_conv) {
+    return v;
+  }
+  const weir_nn_conv_spec s = same_size(u, filters, taps);
+
+  return weir_nn_conv(u->net, "up", &s, v);
+}
+
+/* A level's way up: enlarged, joined with the skip, convolved. */
+static weir_value rise(const unet *u, int64_t l, weir_value v, weir_value skip)
+{
+  v = enlarge(u, v, skip);
+  if (u->opts->join == WEIR_UNET_SUM) {
+    v = weir_add(u->net->graph, skip, v);
+  } else {
+    const weir_value parts[] = {skip, v};
+
+    v = weir_concat(u->net->graph, parts, 2, u->dims + 1);
+  }
+  return block_up(u, l, v);
+}
+
+/* Names what follows "enc2" or the like. */
+static void enter(const unet *u, const char *part, int64_t l)
+{
+  char name[NAME];
+
+  (void)snprintf(name, sizeof name, l < 0 ? "%s" : "%s%lld", part, (long long)l);
+  weir_net_push(u->net, name);
+}
+
+/* Down to the lowest block and up again. */
+static weir_value body(const unet *u, weir_value v)
+{
+  weir_value skip[LEVELS];
+
+  for (int64_t l = 0; l < u->levels; l++) {
+    enter(u, "enc", l);
+    skip[l] = v = block_down(u, l, v);
+    v = shrink(u, v);
+    weir_net_pop(u->net);
+  }
+  enter(u, "bottom", -1);
+  v = block_down(u, u->levels, v);
+  weir_net_pop(u->net);
+  for (int64_t l = u->levels - 1; l >= 0; l--) {
+    enter(u, "dec", l);
+    v = rise(u, l, v, skip[l]);
+    weir_net_pop(u->net);
+  }
+  return v;
+}
+
+/* A convolution to the outputs; or, with `local`, to that many channels, of which every place makes
+ * its own outputs, times a gain. */
+static weir_value head(const unet *u, int64_t outputs, weir_value v)
+{
+  const int64_t local = u->opts->local, k = u->opts->head_kernel, taps[DIMS] = {k, k, k};
+  const weir_nn_conv_spec s = same_size(u, local > 0 ? local : outputs, taps);
+  const weir_nn_conv_spec own = {
+      .filters = outputs, .weight = {.kind = WEIR_INIT_ZEROS}, .bias = {.kind = WEIR_INIT_ZEROS}};
+  const weir_param_spec gain = {
+      .rank = 1, .shape = {outputs}, .init = {.kind = WEIR_INIT_CONSTANT, .value = 1}};
+
+  v = weir_nn_conv(u->net, "head", &s, v);
+  if (local == 0) {
+    return v;
+  }
+  v = weir_nn_local(u->net, "local", &own, v);
+  return weir_mul(u->net->graph, v, weir_param(u->net, "gain", &gain));
+}
+
+/* The last `outputs` channels of x are added. */
+static weir_value add_input(const unet *u, int64_t outputs, weir_value x, weir_value v)
+{
+  const int last = u->dims + 1;
+  const int64_t channels = weir_value_desc(u->net->graph, x)->shape[last];
+
+  if (channels < outputs) {
+    return refuse(u->net, "a residual needs as many channels as there are outputs", channels);
+  }
+  return weir_add(u->net->graph, v,
+                  weir_slice(u->net->graph, x, last, channels - outputs, channels, 1));
+}
+
+weir_value weir_unet(weir_net *net, const weir_unet_opts *opts, int64_t outputs, weir_value x)
+{
+  static const struct {
+    int64_t levels, base;
+  } presets[] = {{1, 4}, {2, 16}, {3, 32}};
+  const weir_unet_axis axes[DIMS] = {opts->z, opts->y, opts->x};
+  const weir_array_desc *in = weir_value_desc(net->graph, x);
+  unet u = {.net = net,
+            .opts = opts,
+            .levels = opts->levels >= 0 ? opts->levels : presets[opts->preset].levels,
+            .base = opts->base > 0 ? opts->base : presets[opts->preset].base};
+
+  if (in == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  if (in->rank < 3 || in->rank > DIMS + 2) {
+    return refuse(net, "the input is [n, 1 to 3 dimensions, channels]; dimensions", in->rank);
+  }
+  u.dims = in->rank - 2;
+  for (int d = 0; d < u.dims; d++) {
+    u.axis[d] = axes[DIMS - u.dims + d];
+  }
+  const weir_value v = head(&u, outputs, body(&u, x));
+
+  return opts->residual && v.node >= 0 ? add_input(&u, outputs, x, v) : v;
+}

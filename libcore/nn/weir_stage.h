@@ -1,0 +1,43 @@
+/* weir_stage.h - convolution, normalisation, activation: what networks are made of. */
+#ifndef WEIR_STAGE_H
+#define WEIR_STAGE_H
+#include "conf/weir_opt.h"
+#include "nn/weir_layer.h"
+#include "nn/weir_norm.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What all blocks of a network share. Rows: weir_nn_stage_options. */
+typedef struct weir_nn_stage_opts {
+  int norm;       /* weir_norm_kind */
+  int64_t groups; /* of norm = group; fewer where they do not divide the channels */
+  double epsilon;
+  weir_one_of activation;
+  int init; /* weir_init_kind */
+  bool bias;
+} weir_nn_stage_opts;
+extern const weir_opt weir_nn_stage_options[];
+
+/* What lies beyond the edges of the last three dimensions of space. Rows: weir_nn_border_options.
+ */
+typedef struct weir_nn_borders {
+  int z, y, x; /* numbers of WEIR_NN_BORDER_CHOICES */
+} weir_nn_borders;
+extern const weir_opt weir_nn_border_options[];
+#define WEIR_NN_BORDER_CHOICES "zero|wrap|replicate|reflect"
+
+/* The border of dimension d of `dims` dimensions of space. */
+weir_border weir_nn_border_of(const weir_nn_borders *b, int dims, int d);
+/* A convolution that keeps the size of x, all of whose `dims` dimensions of space have that many
+ * taps. */
+weir_nn_conv_spec weir_nn_same(const weir_nn_stage_opts *o, const weir_nn_borders *b, int dims,
+                               int64_t filters, int64_t taps);
+/* Normalisation and activation. Parameters: those of weir_nn_norm. */
+weir_value weir_nn_finish(weir_net *net, const char *name, const weir_nn_stage_opts *o,
+                          weir_value v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+/* weir_unet.h - a U-Net over 1 to 3 dimensions: Ronneberger et al., MICCAI 2015; in three
+ * dimensions Cicek et al., MICCAI 2016.
+ *
+ *   enc0 .. enc<levels-1>, bottom   blocks of convolutions, pooling between them
+ *   dec<levels-1> .. dec0           enlarged to the size of the level, joined with what the level
+ *                                   of that number gave on the way down, convolutions
+ *   head                            a convolution to the outputs, nothing behind it
+ *
+ * A convolution of a block is convolution, normalisation, activation. The convolutions of level l
+ * have base growth^l filters, at most `most`; with widen = second, twice as many, but for the first
+ * of a block on the way down. */
+#ifndef WEIR_UNET_H
+#define WEIR_UNET_H
+#include "conf/weir_opt.h"
+#include "nn/weir_stage.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weir_unet_preset {
+  WEIR_UNET_TINY,  /* base 4, 1 level: tests                                             */
+  WEIR_UNET_LITE,  /* base 16, 2 levels: a processor                                     */
+  WEIR_UNET_PAPER, /* base 32, 3 levels: UNET3 of arXiv:2005.08748, a graphics processor */
+} weir_unet_preset;
+typedef enum weir_unet_up {
+  WEIR_UNET_UP_LINEAR,    /* interpolated                                     */
+  WEIR_UNET_UP_NEAREST,   /* repeated                                         */
+  WEIR_UNET_UP_TRANSPOSED /* a transposed convolution of the pool's own shape */
+} weir_unet_up;
+typedef enum weir_unet_join { WEIR_UNET_CONCAT, WEIR_UNET_SUM } weir_unet_join;
+typedef enum weir_unet_widen { WEIR_UNET_WIDEN_SECOND, WEIR_UNET_WIDEN_FIRST } weir_unet_widen;
+/* What may differ from dimension to dimension. */
+typedef struct weir_unet_axis {
+  int64_t kernel, pool, up;
+} weir_unet_axis;
+
+typedef struct weir_unet_opts {
+  int preset;
+  int64_t levels, base, growth, most; /* levels -1, base 0: of the preset */
+  int64_t convs, bottom_convs;        /* bottom_convs 0: as convs         */
+  int widen;
+  bool narrow;
+  int up;
+  bool up_conv;
+  int join;
+  bool residual;
+  int64_t local, head_kernel;
+  weir_nn_stage_opts block;
+  weir_nn_borders border;
+  weir_unet_axis z, y, x;
+} weir_unet_opts;
+/* Rows of the section that holds such a struct. */
+extern const weir_opt weir_unet_options[];
+
+/* x: [n, 1 to 3 dimensions, channels], whose last three (two, one) dimensions of space follow the
+ * sections z, y, x; returns [n, .., outputs]. residual: the last `outputs` channels of x are added.
+ * Fails in the graph's status: WEIR_ERR_SHAPE (rank, an extent that pooling makes 0, a residual of
+ * more channels than x has). */
+weir_value weir_unet(weir_net *net, const weir_unet_opts *opts, int64_t outputs, weir_value x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
