@@ -11,8 +11,8 @@ workflows/build.sh release
 
 programs=()
 if [ $# = 0 ]; then
-  for source in tests/bench/*.c; do
-    [ "$(basename "$source")" = peer.c ] || programs+=("$(basename "$source" .c)")
+  for source in $(grep -l '^int main(' tests/bench/*.c); do
+    programs+=("$(basename "$source" .c)")
   done
 else
   programs=("$@")

@@ -40,8 +40,10 @@ core_packages=(
   'libflac-dev pkg flac'
 )
 scipy() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import scipy.signal' >/dev/null 2>&1; }
+torch() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import importlib.util as u; assert u.find_spec("torch")' >/dev/null 2>&1; }
 bench_packages=(
   'python3-scipy scipy'
+  'python3-torch torch'
 )
 test_packages=(
   'libedf-dev header edflib.h gcc'

@@ -25,12 +25,15 @@ static size_t size_of(const char *dtype)
   return (size_t)(dtype[1] - '0');
 }
 
-int peer_ready(void)
+int peer_ready(const char *module, const char *package)
 {
-  if (system(PYTHON " -c 'import numpy, scipy' >/dev/null 2>&1") == 0) {
+  char command[TEXT];
+
+  (void)snprintf(command, sizeof command, PYTHON " -c 'import numpy, %s' >/dev/null 2>&1", module);
+  if (system(command) == 0) {
     return 1;
   }
-  fprintf(stderr, "SKIP: " PYTHON " with numpy and scipy is needed (Debian: python3-scipy)\n");
+  fprintf(stderr, "SKIP: " PYTHON " with numpy and %s is needed (Debian: %s)\n", module, package);
   return 0;
 }
 
@@ -105,7 +108,7 @@ static void call(const char *command, const char *function, peer_result *r)
 }
 
 peer_result peer_run(const char *script, const char *function, const char *arguments, int runs,
-                     const peer_input *in, int n_in)
+                     int threads, const peer_input *in, int n_in)
 {
   peer_result r = {.n = 0};
   const char *tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
@@ -116,10 +119,11 @@ peer_result peer_run(const char *script, const char *function, const char *argum
   if (mkdtemp(folder) == NULL) {
     give_up("cannot make a folder in", tmp);
   }
-  used = snprintf(command, sizeof command,
-                  "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 " PYTHON " '%s/tests/bench/peer.py' "
-                  "'%s' '%s/tests/bench/%s' %s %d",
-                  WEIR_SOURCE_DIR, folder, WEIR_SOURCE_DIR, script, function, runs);
+  used =
+      snprintf(command, sizeof command,
+               "OMP_NUM_THREADS=%d OPENBLAS_NUM_THREADS=%d " PYTHON
+               " '%s/tests/bench/peer.py' '%s' '%s/tests/bench/%s' %s %d",
+               threads, threads, WEIR_SOURCE_DIR, folder, WEIR_SOURCE_DIR, script, function, runs);
   for (int i = 0; i < n_in; i++) {
     write_input(folder, &in[i]);
     used +=

@@ -23,13 +23,14 @@ typedef struct peer_result {
   int64_t bytes[PEER_ARRAYS];
 } peer_result;
 
-/* Whether /usr/bin/python3 has numpy and scipy; if not, says so on stderr. */
-int peer_ready(void);
+/* Whether /usr/bin/python3 has numpy and that module; if not, says so on stderr, and which Debian
+ * package has it. */
+int peer_ready(const char *module, const char *package);
 /* Calls `function` of tests/bench/`script` with the inputs and `arguments` ("window=60 method=1",
- * numbers; NULL: none) `runs` times after one that is not timed. Exits with 8 when it fails. The
- * result is the caller's: peer_free. */
+ * numbers; NULL: none) on that many threads, `runs` times after one that is not timed. Exits with 8
+ * when it fails. The result is the caller's: peer_free. */
 peer_result peer_run(const char *script, const char *function, const char *arguments, int runs,
-                     const peer_input *in, int n_in);
+                     int threads, const peer_input *in, int n_in);
 void peer_free(peer_result *r);
 /* Exits with 6, naming the worst element, unless output k has the `count` elements that came here
  * and each is within `tolerance` x max(1, |peer's|) of `own`; NaN is like NaN only. */

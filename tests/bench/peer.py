@@ -2,7 +2,8 @@
 
 Calls FUNCTION of SCRIPT with the arrays FOLDER/in_NAME and the numbers as keyword arguments, once
 unmeasured and RUNS times measured, writes what it returns (an array or a tuple of arrays) to
-FOLDER/out_0, out_1, ... and prints the seconds of the best run and the number of outputs.
+FOLDER/out_0, out_1, ... and prints the seconds of the best run and the number of outputs. FUNCTION may
+also return a function without arguments that, called once after the last run, returns them.
 """
 
 import importlib.util
@@ -40,6 +41,7 @@ def main():
         start = time.perf_counter()
         result = call(**arguments)
         best = min(best, time.perf_counter() - start)
+    result = result() if callable(result) else result
     outputs = result if isinstance(result, tuple) else (result,)
     for k, array in enumerate(outputs):
         np.ascontiguousarray(array).tofile(os.path.join(folder, "out_%d" % k))

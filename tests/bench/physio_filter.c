@@ -98,7 +98,7 @@ static void compare(filtering *f, const char *work, const char *function, const 
                     double tolerance, double goal)
 {
   const peer_input in = {"x", "f4", f->x, SAMPLES};
-  peer_result peer = peer_run("physio_filter.py", function, arguments, PEER_RUNS, &in, 1);
+  peer_result peer = peer_run("physio_filter.py", function, arguments, PEER_RUNS, 1, &in, 1);
 
   plan(f);
   const double seconds = bench_best(RUNS, run, f);
@@ -130,7 +130,7 @@ int main(void)
   filtering f = {0};
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready()) {
+  if (!peer_ready("scipy", "python3-scipy")) {
     return PEER_SKIP;
   }
   (void)bench_pin();

@@ -127,7 +127,7 @@ typedef struct work {
 static void measure(bench *b, const work *w)
 {
   const peer_input in[] = {{"x", "f4", b->x, SLOTS}, {"present", "u1", b->present, SLOTS}};
-  peer_result r = peer_run("physio_gap.py", w->function, w->arguments, RUNS, in, 2);
+  peer_result r = peer_run("physio_gap.py", w->function, w->arguments, RUNS, 1, in, 2);
 
   memset(b->y.data, 0, (size_t)b->y.room * sizeof(float));
   memset(b->made.data, 0, (size_t)b->made.room);
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 
   (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready()) {
+  if (!peer_ready("scipy", "python3-scipy")) {
     return PEER_SKIP;
   }
   b.x = array(SLOTS, sizeof *b.x);

@@ -274,7 +274,7 @@ static void bench_normalize(void)
   plan(&q, build_normalize, x->count, NATIVE, 1, (weir_stream_cfg){.skip = true});
   const double own = seconds_of(&q);
   const peer_input in[] = {{"x", "f4", x->x, x->count}, {"present", "u1", x->present, x->count}};
-  peer_result r = peer_run("physio_query.py", "normalize", "window=30000", RUNS, in, 2);
+  peer_result r = peer_run("physio_query.py", "normalize", "window=30000", RUNS, 1, in, 2);
 
   peer_same_f32("normalize", &r, 0, q.out[0].data, q.out[0].n, 2e-5);
   if (q.out[1].n != x->count || memcmp(q.out[1].data, x->present, (size_t)x->count) != 0) {
@@ -333,7 +333,7 @@ static void bench_end_to_end(const char *work, int64_t on, int64_t off)
                            {"abp", "f4", y->x, y->count},
                            {"abp_present", "u1", y->present, y->count}};
   peer_result r =
-      peer_run("physio_query.py", "end_to_end", "rate=500 up=4 seconds=60", RUNS, in, 4);
+      peer_run("physio_query.py", "end_to_end", "rate=500 up=4 seconds=60", RUNS, 1, in, 4);
 
   peer_same_u8(work, &r, 2, q.out[2].data, q.out[2].n);
   for (int k = 0; k < 2; k++) {
@@ -428,7 +428,7 @@ int main(int argc, char **argv)
   groups = argc > 1 && strcmp(argv[1], "groups") == 0;
   (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready()) {
+  if (!peer_ready("scipy", "python3-scipy")) {
     return PEER_SKIP;
   }
   bench_normalize();

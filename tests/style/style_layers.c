@@ -101,7 +101,7 @@ static const struct library {
     {"netcdf", {"libcore/io/netcdf/"}},
     {"hdf5", {"libcore/io/hdf5/"}},
     {"eccodes", {"libcore/io/grib/"}},
-    {"dnnl", {"libcore/ops/"}},
+    {"dnnl", {"libcore/ops/", "tests/bench/"}},
     {"cblas", {"libcore/ops/"}},
     {"lapacke", {"libcore/ops/"}},
     {"fftw3", {"libcore/ops/"}},

@@ -1,0 +1,151 @@
+/* learner.c - forward, loss, gradients and update in one graph. */
+#include "learner.h"
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "nn/weir_loss.h"
+#include "optim/weir_rule.h"
+#include "ops/concat/weir_concat.h"
+#include "ops/reshape/weir_reshape.h"
+#include "pass/derive/weir_derive.h"
+
+#define RULE "momentum"
+
+/* Gradients by all parameters, side by side as the bank is. */
+static weir_status gradient_of(const weir_net *net, weir_value loss, weir_value *bank)
+{
+  const int64_t n = weir_params_count(net->params);
+  weir_status status = WEIR_OK;
+  weir_value *wrt = NULL, *grads = NULL;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *wrt, (void **)&wrt), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *grads, (void **)&grads), done);
+  for (int64_t i = 0; i < n; i++) {
+    wrt[i] = weir_net_param_value(net, i);
+  }
+  WEIR_TRY_GOTO(weir_derive(net->graph, loss, wrt, (int)n, grads), done);
+  for (int64_t i = 0; i < n; i++) {
+    grads[i] = weir_reshape(net->graph, grads[i], &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
+  }
+  *bank = weir_concat(net->graph, grads, (int)n, 0);
+done:
+  weir_free(&wrt);
+  weir_free(&grads);
+  return status;
+}
+
+/* The network on the inputs, its parameters declared or taken. */
+static weir_value network(const learner_job *job, weir_net *net)
+{
+  return job->build(net, job->opts, weir_input(net->graph, "x", &job->x));
+}
+
+static weir_status declare(const learner_job *job, learner *t)
+{
+  weir_graph *g = NULL;
+  weir_net net;
+
+  WEIR_TRY(weir_params_create(WEIR_F32, &t->params));
+  WEIR_TRY(weir_graph_create(&g));
+  weir_net_init(&net, g, t->params, true);
+  (void)network(job, &net);
+  const weir_status status = weir_graph_status(g);
+
+  weir_net_fini(&net);
+  weir_graph_destroy(&g);
+  WEIR_TRY(status);
+  WEIR_TRY(weir_params_seal(t->params, t->store));
+  return weir_params_init(t->params, t->store, job->seed);
+}
+
+static weir_status build(const learner_job *job, weir_net *net, learner *t)
+{
+  weir_graph *g = net->graph;
+  const weir_rule_desc *rule;
+  weir_value gradient = WEIR_NO_VALUE, state[WEIR_RULE_STATES];
+  _Alignas(16) unsigned char opts[256] = {0};
+  const weir_value made = network(job, net);
+
+  t->forward_nodes = weir_graph_nodes(g);
+  const weir_value y = weir_input(g, "y", &job->y);
+  const weir_value loss = weir_loss_mse(g, made, y, WEIR_NO_VALUE);
+
+  WEIR_TRY(gradient_of(net, loss, &gradient));
+  WEIR_TRY(weir_rule_find(RULE, &rule));
+  weir_opts_default(rule->opts, rule->opts_size, opts);
+  weir_rule_get_state(rule, g, t->store, state);
+  WEIR_TRY(weir_rule_build(
+      g, rule,
+      &(weir_rule_args){.opts = opts,
+                        .lr = weir_scalar(g, WEIR_F32, job->rate),
+                        .step = weir_scalar(g, WEIR_F64, 1), /* which this rule does not read */
+                        .grad = gradient,
+                        .param = weir_stored(g, t->store, WEIR_PARAMS_BANK),
+                        .state = state,
+                        .decay = WEIR_NO_VALUE}));
+  weir_output(g, "loss", loss);
+  return weir_graph_status(g);
+}
+
+static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose)
+{
+  float *data = t->data;
+
+  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+    data[i] = (float)(2 * weir_random_uniform(seed, purpose, 0, (uint64_t)i) - 1);
+  }
+}
+
+weir_status learner_open(const learner_job *job, learner *t)
+{
+  const weir_rule_desc *rule;
+  weir_net net;
+
+  *t = (learner){.graph = NULL, .seed = (int64_t)job->seed};
+  WEIR_TRY(weir_store_create(&t->store));
+  WEIR_TRY(declare(job, t));
+  const int64_t elements = weir_params_elements(t->params);
+
+  WEIR_TRY(weir_rule_find(RULE, &rule));
+  WEIR_TRY(weir_rule_add_state(rule, t->store, WEIR_F32, elements));
+  WEIR_TRY(weir_graph_create(&t->graph));
+  weir_net_init(&net, t->graph, t->params, true);
+  const weir_status status = build(job, &net, t);
+
+  t->draws = net.seed.node >= 0;
+  weir_net_fini(&net);
+  WEIR_TRY(status);
+  WEIR_TRY(weir_plan_create(
+      t->graph, t->store, &(weir_plan_opts){.exec = job->exec, .threads = job->threads}, &t->plan));
+  WEIR_TRY(weir_tensor_init(&t->x, WEIR_F32, job->x.rank, job->x.shape));
+  WEIR_TRY(weir_tensor_init(&t->y, WEIR_F32, job->y.rank, job->y.shape));
+  WEIR_TRY(weir_tensor_init(&t->loss, WEIR_F32, 0, NULL));
+  fill(&t->x, job->seed, 1);
+  fill(&t->y, job->seed, 2);
+  t->bank = *weir_store_get(t->store, WEIR_PARAMS_BANK);
+  t->bank.owned = NULL;
+  return WEIR_OK;
+}
+
+void learner_close(learner *t)
+{
+  weir_tensor_fini(&t->x);
+  weir_tensor_fini(&t->y);
+  weir_tensor_fini(&t->loss);
+  weir_plan_destroy(&t->plan);
+  weir_graph_destroy(&t->graph);
+  weir_params_destroy(&t->params);
+  weir_store_destroy(&t->store);
+}
+
+weir_status learner_step(learner *t, double *loss)
+{
+  weir_tensor seed = weir_tensor_wrap(&t->seed, WEIR_I64, 0, NULL);
+  weir_tensor number = weir_tensor_wrap(&t->step, WEIR_I64, 0, NULL);
+  const weir_binding bindings[] = {
+      {"x", &t->x}, {"y", &t->y}, {"loss", &t->loss}, {"seed", &seed}, {"step", &number}};
+
+  t->step++;
+  WEIR_TRY(weir_plan_run(t->plan, bindings, t->draws ? 5 : 3));
+  *loss = *(const float *)t->loss.data;
+  return WEIR_OK;
+}

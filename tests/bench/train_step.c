@@ -1,0 +1,320 @@
+/* train_step.c - a whole training step (forward, loss, backward, momentum), f32, two threads, batch
+ * of two: against PyTorch on the same bank and data, and against the sum of what oneDNN's own
+ * convolution primitives take for the layers of that step. Losses and parameters after the last
+ * step are compared before any row is printed. An argument is CosmoFlow's side instead of 64. */
+#include <malloc.h>
+#include <string.h>
+#include "conf/weir_opt.h"
+#include "model/network.h"
+#include "nn/weir_unet.h"
+#include "ops/conv/weir_conv.h"
+#include "peer.h"
+#include "layers_dnnl.h"
+#include "learner.h"
+#include "weir_bench.h"
+
+enum {
+  THREADS = 2,
+  BATCH = 2,
+  RUNS = 3,
+  STEPS = RUNS + 1,
+  LONGEST = 512,
+  UNET_CHANNELS = 14,
+  UNET_OUTPUTS = 7,
+  LAYERS = 64
+};
+
+#define RATE 0.001
+#define MOMENTUM 0.9
+/* Agreement of losses and parameters: sums in another order. */
+#define TOLERANCE 1e-4
+
+/* A network, and the function of train_step.py that is its peer. */
+typedef struct subject {
+  const char *name, *function;
+  char arguments[LONGEST];
+  learner_job job;
+  double goal; /* against PyTorch */
+} subject;
+
+typedef struct measured {
+  learner net;
+  double losses[STEPS];
+  int n;
+  layer_conv layer[LAYERS]; /* convolutions of the network */
+  int n_layers;
+  double seconds, growth, predicted; /* of a step; bytes */
+} measured;
+
+/* A line of /proc/self/status in bytes, 0: not there. */
+static double memory(const char *field)
+{
+  char line[256];
+  double kib = 0;
+  FILE *f = fopen("/proc/self/status", "r");
+
+  while (f != NULL && kib == 0 && fgets(line, sizeof line, f) != NULL) {
+    if (strncmp(line, field, strlen(field)) == 0) {
+      kib = strtod(line + strlen(field) + 1, NULL);
+    }
+  }
+  if (f != NULL) {
+    (void)fclose(f);
+  }
+  return 1024 * kib;
+}
+
+/* What is free goes back to the system, and the peak begins at what is left. */
+static void forget_peak(void)
+{
+  FILE *f = fopen("/proc/self/clear_refs", "w");
+
+  (void)malloc_trim(0);
+  if (f != NULL) {
+    (void)fputs("5", f);
+    (void)fclose(f);
+  }
+}
+
+static void step(void *context)
+{
+  measured *m = context;
+
+  bench_must(learner_step(&m->net, &m->losses[m->n]));
+  m->n++;
+}
+
+static double bytes_of(const weir_tensor *t)
+{
+  return (double)weir_tensor_count(t) * (double)weir_dtype_size(t->dtype);
+}
+
+/* What the plan and the store say they hold, and one batch. */
+static double predict(const learner *t)
+{
+  double sum = (double)weir_plan_memory_bytes(t->plan) + bytes_of(&t->x) + bytes_of(&t->y);
+
+  for (int64_t i = 0; i < weir_store_count(t->store); i++) {
+    sum += bytes_of(weir_store_get(t->store, weir_store_name(t->store, i)));
+  }
+  return sum;
+}
+
+static layer_conv layer_of(const weir_graph *g, const weir_node *node)
+{
+  const weir_conv_spec *spec = node->spec;
+  const weir_array *x = weir_graph_get_array(g, node->in[0]);
+  const weir_array_desc *w = &weir_graph_get_array(g, node->in[1])->desc;
+  const weir_array_desc *y = &weir_graph_get_array(g, node->out[0])->desc;
+  const int dims = x->desc.rank - 2, unused = LAYER_DIMS - dims;
+  layer_conv c = {.batch = x->desc.shape[0],
+                  .ci = x->desc.shape[dims + 1],
+                  .co = y->shape[dims + 1],
+                  .first = x->kind == WEIR_ARRAY_INPUT};
+
+  for (int d = 0; d < LAYER_DIMS; d++) {
+    const int at = d - unused;
+
+    c.in[d] = at < 0 ? 1 : x->desc.shape[1 + at];
+    c.out[d] = at < 0 ? 1 : y->shape[1 + at];
+    c.taps[d] = at < 0 ? 1 : w->shape[at];
+    c.lo[d] = at < 0 ? 0 : spec->lo[at];
+    c.hi[d] = at < 0 ? 0 : spec->hi[at];
+  }
+  return c;
+}
+
+/* Lists the convolutions, and lets go of the graph, which a plan does not need. */
+static void keep_layers(measured *m)
+{
+  const weir_graph *g = m->net.graph;
+
+  for (int32_t i = 0; i < m->net.forward_nodes; i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    if (node->op == &weir_op_conv && m->n_layers < LAYERS) {
+      m->layer[m->n_layers++] = layer_of(g, node);
+    }
+  }
+  weir_graph_destroy(&m->net.graph);
+}
+
+/* Weir's side; the bank as it began goes to `bank`. */
+static void measure(const subject *s, measured *m, float **bank)
+{
+  forget_peak();
+  const double before = memory("VmRSS");
+
+  *m = (measured){.n = 0};
+  bench_must(learner_open(&s->job, &m->net));
+  keep_layers(m);
+  const size_t size = (size_t)bytes_of(&m->net.bank);
+
+  *bank = malloc(size);
+  if (*bank == NULL) {
+    exit(5);
+  }
+  memcpy(*bank, m->net.bank.data, size);
+  m->seconds = bench_best(RUNS, step, m);
+  m->growth = memory("VmHWM") - before - (double)size;
+  m->predicted = predict(&m->net);
+}
+
+static void compare(const subject *s, const measured *m, const peer_result *r)
+{
+  const double *theirs = r->data[0];
+
+  if (r->bytes[0] != STEPS * (int64_t)sizeof *theirs) {
+    fprintf(stderr, "train_step: %s: %lld bytes of losses\n", s->name, (long long)r->bytes[0]);
+    exit(6);
+  }
+  for (int i = 0; i < STEPS; i++) {
+    if (!(fabs(m->losses[i] - theirs[i]) <= TOLERANCE * fabs(theirs[i]))) {
+      fprintf(stderr, "train_step: %s: loss %d is %.9g, PyTorch's %.9g\n", s->name, i, m->losses[i],
+              theirs[i]);
+      exit(6);
+    }
+  }
+  peer_same_f32(s->name, r, 1, m->net.bank.data, weir_tensor_count(&m->net.bank), TOLERANCE);
+}
+
+static void row(const subject *s, const char *what, const char *peer, double theirs, double own,
+                const char *unit, double goal)
+{
+  char work[LONGEST];
+
+  (void)snprintf(work, sizeof work, "train %s: %s", s->name, what);
+  bench_row(work, peer, theirs, own, unit, 0, goal);
+}
+
+static void against_torch(const subject *s, const measured *m, const float *bank)
+{
+  const peer_input in[] = {{"bank", "f4", bank, weir_tensor_count(&m->net.bank)},
+                           {"x", "f4", m->net.x.data, weir_tensor_count(&m->net.x)},
+                           {"y", "f4", m->net.y.data, weir_tensor_count(&m->net.y)}};
+  peer_result r = peer_run("train_step.py", s->function, s->arguments, RUNS, THREADS, in, 3);
+
+  compare(s, m, &r);
+  row(s, "a step", "PyTorch", r.seconds, m->seconds, "s", s->goal);
+  row(s, "peak memory", "PyTorch", *(const double *)r.data[2] * 0x1p-20, m->growth * 0x1p-20, "MiB",
+      1 / 0.6);
+  peer_free(&r);
+}
+
+/* The sum over the convolutions of the network. */
+static void against_primitives(const subject *s, const measured *m)
+{
+#ifdef BENCH_WITH_DNNL
+  double sum = 0;
+
+  for (int i = 0; i < m->n_layers; i++) {
+    sum += layer_dnnl_seconds(&m->layer[i], RUNS);
+  }
+  row(s, "a step", "convolutions of oneDNN alone", sum, m->seconds, "s", 1 / 1.1);
+#else
+  fprintf(stderr, "train_step: %s: this build has no oneDNN to compare with (%g s)\n", s->name,
+          m->seconds);
+#endif
+}
+
+static weir_value build_unet(weir_net *net, const void *opts, weir_value x)
+{
+  return weir_unet(net, opts, UNET_OUTPUTS, x);
+}
+
+static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_network(net, opts, x);
+}
+
+static void run(subject *s, int with_torch)
+{
+  measured m;
+  float *bank = NULL;
+
+  measure(s, &m, &bank);
+  if (with_torch) {
+    against_torch(s, &m, bank);
+  }
+  against_primitives(s, &m);
+  row(s, "memory foreseen", "peak", m.growth * 0x1p-20, m.predicted * 0x1p-20, "MiB", 0);
+  row(s, "memory foreseen or not", "limit", 0.1, fabs(m.growth / m.predicted - 1), "share", 1);
+  learner_close(&m.net);
+  free(bank);
+}
+
+/* The U-Net `lite` on 8 x 64 x 128: seven fields of an analysis and seven of a forecast in, seven
+ * out. */
+static void measure_unet(int with_torch)
+{
+  const int64_t space[] = {8, 64, 128};
+  weir_unet_opts opts;
+  weir_exec_cfg exec;
+  subject s = {.name = "U-Net lite 8x64x128", .function = "unet", .goal = 1.4};
+
+  weir_opts_default(weir_unet_options, sizeof opts, &opts);
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  (void)snprintf(s.arguments, sizeof s.arguments,
+                 "batch=%d channels=%d outputs=%d depth=%d height=%d width=%d kernel=3 base=16 "
+                 "levels=2 groups=%d border_z=0 border_y=0 border_x=0 rate=%g momentum=%g "
+                 "threads=%d steps=1",
+                 BATCH, UNET_CHANNELS, UNET_OUTPUTS, (int)space[0], (int)space[1], (int)space[2],
+                 (int)opts.block.groups, RATE, MOMENTUM, THREADS);
+  s.job = (learner_job){.build = build_unet,
+                        .opts = &opts,
+                        .x = {WEIR_F32, 5, {BATCH, space[0], space[1], space[2], UNET_CHANNELS}, 0},
+                        .y = {WEIR_F32, 5, {BATCH, space[0], space[1], space[2], UNET_OUTPUTS}, 0},
+                        .rate = RATE,
+                        .seed = 1,
+                        .exec = &exec,
+                        .threads = THREADS};
+  run(&s, with_torch);
+}
+
+static void measure_cosmoflow(int64_t side, int with_torch)
+{
+  char name[64];
+  cf_network_cfg cfg;
+  weir_exec_cfg exec;
+  subject s = {.name = name, .function = "cosmoflow", .goal = 2.2};
+
+  weir_opts_default(cf_network_options, sizeof cfg, &cfg);
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  cfg.size = side;
+  cfg.dropout = 0; /* whose random numbers are each program's own */
+  (void)snprintf(name, sizeof name, "CosmoFlow %lld^3", (long long)side);
+  (void)snprintf(s.arguments, sizeof s.arguments,
+                 "batch=%d channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
+                 "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
+                 BATCH, (int)cfg.channels, (int)cfg.outputs, (int)side, (int)cfg.kernel,
+                 (int)cf_network_blocks(&cfg), (int)cfg.base, (int)cfg.most, (int)cfg.hidden1,
+                 (int)cfg.hidden2, RATE, MOMENTUM, THREADS);
+  s.job = (learner_job){.build = build_cosmoflow,
+                        .opts = &cfg,
+                        .x = {WEIR_F32, 5, {BATCH, side, side, side, cfg.channels}, 0},
+                        .y = {WEIR_F32, 2, {BATCH, cfg.outputs}, 0},
+                        .rate = RATE,
+                        .seed = 1,
+                        .exec = &exec,
+                        .threads = THREADS};
+  run(&s, with_torch);
+}
+
+int main(int argc, char **argv)
+{
+  const int64_t side = argc > 1 ? strtoll(argv[1], NULL, 10) : 64;
+  const int with_torch = peer_ready("torch", "python3-torch");
+
+  if (side < 4 || side > 512) {
+    fprintf(stderr, "train_step: a side from 4 to 512, not %s\n", argv[1]);
+    return 2;
+  }
+#ifndef BENCH_WITH_DNNL
+  if (!with_torch) {
+    return PEER_SKIP;
+  }
+#endif
+  measure_unet(with_torch);
+  measure_cosmoflow(side, with_torch);
+  return 0;
+}

@@ -1,0 +1,162 @@
+/* passes_slow.c - what the passes do to the shipped networks, on shrunk shapes: the oracle holds
+ * after each of them, and leaving any one of them out changes a training step by rounding only. */
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "learner.h"
+#include "model/network.h"
+#include "nn/weir_incep.h"
+#include "nn/weir_unet.h"
+#include "pass/weir_pass.h"
+
+enum { NETWORKS = 3, BATCH = 2, OUTPUTS = 2 };
+
+/* The networks' options, and the steps that train them. */
+typedef struct shipped {
+  weir_unet_opts unet;
+  weir_incep_opts incep;
+  cf_network_cfg cosmoflow;
+  weir_exec_cfg exec;
+  learner_job job[NETWORKS];
+} shipped;
+
+static weir_value build_unet(weir_net *net, const void *opts, weir_value x)
+{
+  return weir_unet(net, opts, OUTPUTS, x);
+}
+
+static weir_value build_incep(weir_net *net, const void *opts, weir_value x)
+{
+  return weir_incep(net, opts, OUTPUTS, x);
+}
+
+static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_network(net, opts, x);
+}
+
+static void ship(shipped *s)
+{
+  weir_opts_default(weir_unet_options, sizeof s->unet, &s->unet);
+  weir_opts_default(weir_incep_options, sizeof s->incep, &s->incep);
+  weir_opts_default(cf_network_options, sizeof s->cosmoflow, &s->cosmoflow);
+  weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
+  s->exec.tier = 2; /* the vector engine: every build has it, and no compiler is waited for */
+  s->unet.preset = WEIR_UNET_TINY;
+  s->unet.residual = true;
+  s->unet.border.y = 2;
+  s->unet.border.x = 1;
+  s->incep.preset = WEIR_INCEP_TINY;
+  s->incep.control = 2;
+  s->cosmoflow.size = 8;
+  s->cosmoflow.base = 3;
+  s->cosmoflow.hidden1 = 6;
+  s->cosmoflow.hidden2 = 5;
+  const learner_job same = {.rate = 0.01, .seed = 7, .exec = &s->exec, .threads = 1};
+
+  for (int k = 0; k < NETWORKS; k++) {
+    s->job[k] = same;
+  }
+  s->job[0].build = build_unet;
+  s->job[0].opts = &s->unet;
+  s->job[0].x = (weir_array_desc){WEIR_F32, 5, {BATCH, 2, 6, 8, 3}, 0};
+  s->job[0].y = (weir_array_desc){WEIR_F32, 5, {BATCH, 2, 6, 8, OUTPUTS}, 0};
+  s->job[1].build = build_incep;
+  s->job[1].opts = &s->incep;
+  s->job[1].x = (weir_array_desc){WEIR_F32, 4, {BATCH, 5, 6, 4}, 0};
+  s->job[1].y = (weir_array_desc){WEIR_F32, 4, {BATCH, 5, 6, OUTPUTS}, 0};
+  s->job[2].build = build_cosmoflow;
+  s->job[2].opts = &s->cosmoflow;
+  s->job[2].x = (weir_array_desc){WEIR_F32, 5, {BATCH, 8, 8, 8, 4}, 0};
+  s->job[2].y = (weir_array_desc){WEIR_F32, 2, {BATCH, 4}, 0};
+}
+
+/* Loss and parameters after two steps. */
+typedef struct outcome {
+  float *values;
+  int64_t n;
+} outcome;
+
+static outcome outcome_of(const learner_job *job)
+{
+  outcome o;
+  learner l;
+  double loss = 0;
+
+  assert_ok(learner_open(job, &l));
+  assert_ok(learner_step(&l, &loss));
+  assert_ok(learner_step(&l, &loss));
+  o.n = weir_tensor_count(&l.bank) + 1;
+  assert_ok(weir_alloc(o.n, sizeof *o.values, (void **)&o.values));
+  memcpy(o.values, l.bank.data, (size_t)(o.n - 1) * sizeof *o.values);
+  o.values[o.n - 1] = (float)loss;
+  learner_close(&l);
+  return o;
+}
+
+static void leaving_a_pass_out_changes_rounding_only(void **state)
+{
+  const weir_tolerance rounding = {1e-6, 1e-6};
+  shipped s;
+
+  ship(&s);
+  for (int k = 0; k < NETWORKS; k++) {
+    s.exec.skip = "";
+    outcome expected = outcome_of(&s.job[k]);
+
+    for (int i = 0; weir_pass_table[i] != NULL; i++) {
+      s.exec.skip = weir_pass_table[i]->name;
+      outcome actual = outcome_of(&s.job[k]);
+
+      assert_int_equal(
+          weir_compare(s.exec.skip, WEIR_F32, actual.values, expected.values, expected.n, rounding),
+          0);
+      weir_free(&actual.values);
+    }
+    weir_free(&expected.values);
+  }
+}
+
+static void the_oracle_holds_after_every_pass(void **state)
+{
+  shipped s;
+
+  ship(&s);
+  s.exec.verify = 1;
+  for (int k = 0; k < NETWORKS; k++) {
+    outcome o = outcome_of(&s.job[k]);
+
+    assert_true(isfinite(o.values[o.n - 1]));
+    weir_free(&o.values);
+  }
+}
+
+/* The sums of every step are in one order, whoever adds them. */
+static void two_threads_keep_every_bit(void **state)
+{
+  shipped s;
+
+  ship(&s);
+  for (int k = 0; k < NETWORKS; k++) {
+    outcome expected = outcome_of(&s.job[k]);
+
+    s.job[k].threads = 2;
+    outcome actual = outcome_of(&s.job[k]);
+
+    assert_memory_equal(actual.values, expected.values, (size_t)actual.n * sizeof *actual.values);
+    weir_free(&actual.values);
+    weir_free(&expected.values);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(leaving_a_pass_out_changes_rounding_only),
+      cmocka_unit_test(the_oracle_holds_after_every_pass),
+      cmocka_unit_test(two_threads_keep_every_bit),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
