@@ -257,6 +257,22 @@ static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c
   return has_places(&c->form, &c->places);
 }
 
+/* What is left of the share below where x or y has fewer than 16 channels, by plans of 3, 4, 5 and
+ * 14 to 16 and 32 channels and back, beside the kernel conv.few on a loaded machine. */
+static double few_share(const conv_form *f)
+{
+  const bool in = f->in < 16, out = f->out < 16;
+
+  switch (f->kind) {
+  case CONV_FORWARD:
+    return out ? 0.8 : 1;
+  case CONV_DATA:
+    return (in ? 0.55 : 1) * (out ? 0.65 : 1);
+  default:
+    return (in ? 0.53 : 1) * (out ? 0.8 : 1);
+  }
+}
+
 /* Share of the peak: a kernel computes 16 channels of its result at a time; single threads on Zen 4
  * (AVX-512), k = 3, oneDNN 2.6.3, GF/s of 140: forward 32->1 9, 32->4 36, 32->7 63, 32->16 143,
  * 1->32 107, 2->32 124, 35->70 119; by data of 1->32 9, 4->32 36, 7->16 63, 16->16 145; by weights
@@ -267,7 +283,8 @@ static double seconds_of(const conv_dnnl *c)
   const double lanes = (double)(f->kind == CONV_DATA ? f->in : f->out);
   const double depth = (double)(f->kind == CONV_DATA ? f->out : f->in) *
                        (double)(f->taps[0] * f->taps[1] * f->taps[2]);
-  const double share = lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8);
+  const double share =
+      lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8) * few_share(f);
   const double peak = c->by_matrices ? 0.4e11 : 1.4e11, bandwidth = 1e10, call = 3e-6;
   const double weights = depth * lanes * (double)f->groups * 4;
   const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->cut.count : 1) +
