@@ -125,30 +125,39 @@ static bool add_conditions(const weir_access *a, int32_t e, conv_condition *list
   return true;
 }
 
-static bool is_product(const weir_body *b, int32_t e)
+/* The expression where its conditions hold: it counts as 0 elsewhere. -1: it does not. */
+static int32_t take_conditions(const weir_access *a, int32_t e, conv_condition *list, int *n)
 {
-  const weir_expr *x = &b->exprs[e];
+  const weir_expr *x = &a->body.exprs[e];
 
-  return x->code == WEIR_CODE_MUL && b->exprs[x->a].code == WEIR_CODE_LOAD &&
-         b->exprs[x->b].code == WEIR_CODE_LOAD &&
-         b->exprs[x->a].integer + b->exprs[x->b].integer == 1;
+  if (x->code != WEIR_CODE_SELECT) {
+    return e;
+  }
+  const weir_expr *other = &a->body.exprs[x->c];
+
+  return other->code == WEIR_CODE_CONST && other->real == 0 && add_conditions(a, x->a, list, n)
+             ? x->b
+             : -1;
 }
 
 int conv_body_conditions(const weir_access *a, conv_condition *conditions)
 {
   const weir_body *b = &a->body;
-  int32_t value = a->value[0];
-  const weir_expr *e = &b->exprs[value];
-  int n = 0;
+  int n = 0, loads = 0;
+  const int32_t product = take_conditions(a, a->value[0], conditions, &n);
 
-  if (e->code == WEIR_CODE_SELECT) {
-    const weir_expr *other = &b->exprs[e->c];
+  if (product < 0 || b->exprs[product].code != WEIR_CODE_MUL) {
+    return -1;
+  }
+  const int32_t factor[] = {b->exprs[product].a, b->exprs[product].b};
 
-    if (other->code != WEIR_CODE_CONST || other->real != 0 ||
-        !add_conditions(a, e->a, conditions, &n)) {
+  for (int k = 0; k < 2; k++) {
+    const int32_t load = take_conditions(a, factor[k], conditions, &n);
+
+    if (load < 0 || b->exprs[load].code != WEIR_CODE_LOAD) {
       return -1;
     }
-    value = e->b;
+    loads |= 1 << b->exprs[load].integer;
   }
-  return is_product(b, value) ? n : -1;
+  return loads == 3 ? n : -1; /* both inputs */
 }

@@ -18,8 +18,10 @@ static bool is_small(int64_t v)
   return v >= -most && v <= most;
 }
 
-static bool read_lines(const weir_access *a, const weir_operand *o, conv_line *lines)
+static bool read_lines(const matching *m, const weir_operand *o, conv_line *lines)
 {
+  const weir_access *a = m->a;
+
   for (int d = 0; d < o->rank; d++) {
     const weir_index *x = &o->index[d];
 
@@ -32,6 +34,7 @@ static bool read_lines(const weir_access *a, const weir_operand *o, conv_line *l
       if (!is_small(x->coef[j])) {
         return false;
       }
+      lines[d].coef[j] = m->still[j] ? 0 : lines[d].coef[j];
     }
     conv_line_reduce(a, &lines[d]);
   }
@@ -100,17 +103,17 @@ static bool replace_dims(matching *m)
     one.coef[v] = 1;
     right = right && (m->of[v] < 0 || replace(m, known, m->of[v], m->extent[v], &one));
   }
-  for (int k = 0; k < f->d && right && f->kind == CONV_DATA; k++) {
+  for (int k = 0; k < f->d && right; k++) {
     const form_line element = element_line(m, k);
 
-    right =
-        replace(m, known, m->element[k], f->x_extent[k], &element) && replace_turns(m, known, k);
+    right = !m->solved[k] || (replace(m, known, m->element[k], f->x_extent[k], &element) &&
+                              replace_turns(m, known, k));
   }
   right = right &&
           (f->kind != CONV_DATA || replace(m, known, m->x_channel, f->groups * f->in, &x)) &&
           (f->kind != CONV_WEIGHTS || replace(m, known, m->y_channel, f->groups * f->out, &y));
   for (int j = 0; j < m->a->n_dims && right; j++) {
-    right = known[j] || conv_extent_of(m, j) == 1;
+    right = known[j] || m->still[j] || conv_extent_of(m, j) == 1;
   }
   return right;
 }
@@ -143,7 +146,10 @@ static bool substitute(const matching *m, const conv_line *l, form_line *out)
     }
     out->offset += l->coef[j] * m->line[j].offset;
   }
-  for (int k = 0; k < m->f->d && m->f->kind == CONV_DATA; k++) {
+  for (int k = 0; k < m->f->d; k++) {
+    if (!m->solved[k]) {
+      continue;
+    }
     if (m->element[k] < 0) {
       add_element(m, l, k, out);
     }
@@ -205,9 +211,8 @@ static bool activations_agree(const matching *m)
     const form_line element = element_line(m, k);
     const form_line o = sum_of(m, OF_Y + k, 1, OF_Y + k, 1, 0);
 
-    /* By data the element of x is a dimension of its own, however often it wraps. */
-    right = (m->f->kind == CONV_DATA || is_line(m, &m->xi[k + 1], &element)) &&
-            is_line(m, &m->yi[k + 1], &o);
+    /* The element of x may be a dimension of its own, however often it wraps. */
+    right = (m->solved[k] || is_line(m, &m->xi[k + 1], &element)) && is_line(m, &m->yi[k + 1], &o);
   }
   for (int k = 0; k < d + 2 && right; k++) {
     right = drops_nothing(m->y->index[k].border);
@@ -301,9 +306,12 @@ static bool nothing_more(const matching *m)
 {
   const conv_form *f = m->f;
 
-  for (int k = 0; k < f->d && f->kind == CONV_DATA; k++) {
+  for (int k = 0; k < f->d; k++) {
     const bool plain = m->w->rank == f->d + 2;
 
+    if (!m->solved[k]) {
+      continue;
+    }
     if (!is_demanded(m, CONV_WHOLE, m->yi[k + 1], 0) ||
         (plain && !is_demanded(m, CONV_WHOLE, m->wi[k], 0))) {
       return false;
@@ -386,13 +394,43 @@ static bool match_as(matching *m)
   m->w = operand_of(m->a, f->w);
   f->d = m->x->rank - 2;
   if (f->d < 1 || f->d > CONV_FORM_DIMS || m->y->rank != m->x->rank ||
-      (f->kind == CONV_WEIGHTS && m->w->rank != m->x->rank) || !read_lines(m->a, m->x, m->xi) ||
-      !read_lines(m->a, m->y, m->yi) || !read_lines(m->a, m->w, m->wi)) {
+      (f->kind == CONV_WEIGHTS && m->w->rank != m->x->rank) || !read_lines(m, m->x, m->xi) ||
+      !read_lines(m, m->y, m->yi) || !read_lines(m, m->w, m->wi)) {
     return false;
   }
   memset(m->line, 0, sizeof m->line);
   return conv_name_dims(m) && set_extents(m) && replace_dims(m) && activations_agree(m) &&
          weights_agree(m) && conditions_hold(m) && nothing_more(m);
+}
+
+/* i of [0, n) is 0 where (multiples of div + i) / div, n <= div, is whole: what is left of a
+ * division that was solved. */
+static void find_still(matching *m)
+{
+  const weir_access *a = m->a;
+
+  for (int i = 0; i < m->n_conditions; i++) {
+    const conv_line *l = &m->condition[i].line;
+    int odd = NONE, n = l->offset % l->div != 0;
+
+    for (int j = 0; j < a->n_dims; j++) {
+      if (l->coef[j] % l->div != 0) {
+        odd = j;
+        n++;
+      }
+    }
+    if (m->condition[i].test == CONV_WHOLE && n == 1 && odd != NONE &&
+        (l->coef[odd] == 1 || l->coef[odd] == -1) && a->dim[odd].kind == WEIR_REDUCED &&
+        a->dim[odd].lo == 0 && a->dim[odd].hi <= l->div) {
+      m->still[odd] = true;
+    }
+  }
+  for (int i = 0; i < m->n_conditions; i++) {
+    for (int j = 0; j < a->n_dims; j++) {
+      m->condition[i].line.coef[j] = m->still[j] ? 0 : m->condition[i].line.coef[j];
+    }
+    conv_line_reduce(a, &m->condition[i].line);
+  }
 }
 
 static bool is_candidate(const weir_access *a)
@@ -425,6 +463,7 @@ bool conv_form_of(const weir_access *a, conv_form *f)
   if (m.n_conditions < 0) {
     return false;
   }
+  find_still(&m);
   for (int kind = CONV_FORWARD; kind <= CONV_WEIGHTS; kind++) {
     for (int first = 0; first < 2; first++) {
       const int out = CONV_FORM_OUTPUT, second = 1 - first;

@@ -281,6 +281,76 @@ static void every_sample_is_read_as_it_is(void **state)
   assert_true(full > 20);
 }
 
+/* The gradient by x as a layer, z = transposed(t, w), and the gradients of sum(z u): they count
+ * along elements of x. */
+static void check_transposed(const weir_array_desc *x, const weir_array_desc *w,
+                             const weir_conv_spec *spec, uint64_t seed)
+{
+  enum { T, W, U, GT, GW, ALL };
+  static const char *const names[ALL] = {"t", "w", "u", "ht", "hw"};
+  subject s;
+  weir_value grad[2];
+  weir_tensor tensor[ALL];
+  weir_binding bind[ALL];
+  weir_exec_cfg cfg;
+  weir_plan *plan = NULL;
+
+  make_subject(&s, x, w, spec);
+  weir_value loss = weir_mul(s.g, s.gx, weir_input(s.g, "u", x));
+
+  for (int k = x->rank - 1; k >= 0; k--) {
+    loss = weir_sum(s.g, loss, k);
+  }
+  assert_ok(weir_derive(s.g, loss, (weir_value[]){s.t, s.w}, 2, grad));
+  /* That by t is multiplied with ones, what y's product with t leaves of t. */
+  assert_int_equal(weir_graph_node(s.g, grad[0].node)->n_in, 2);
+  const weir_value gt = {grad[0].node - 1, 0};
+
+  weir_output(s.g, "ht", gt);
+  weir_output(s.g, "hw", grad[1]);
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.kernel = "none";
+  cfg.tier = 2;
+  assert_ok(weir_plan_create(s.g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
+  for (int k = 0; k < ALL; k++) {
+    const weir_array_desc *d = k == W || k == GW ? w : k == U ? x : &s.desc[2];
+
+    assert_ok(weir_tensor_init(&tensor[k], WEIR_F32, d->rank, d->shape));
+    fill(&tensor[k], seed, (uint32_t)k);
+    bind[k] = (weir_binding){names[k], &tensor[k]};
+  }
+  weir_tensor other;
+
+  assert_ok(weir_tensor_init(&other, WEIR_F32, x->rank, x->shape));
+  const weir_binding all[] = {bind[0], bind[1], bind[2], bind[3], bind[4], {"x", &other}};
+
+  assert_ok(weir_plan_run(plan, all, 6));
+  conv_form f;
+
+  assert_true(conv_form_of(access_of(s.g, gt), &f));
+  assert_int_equal(f.kind, CONV_FORWARD);
+  compare(&f, (const weir_tensor *const[]){&tensor[U], &tensor[GT], &tensor[W]});
+  assert_true(conv_form_of(access_of(s.g, grad[1]), &f));
+  assert_int_equal(f.kind, CONV_WEIGHTS);
+  compare(&f, (const weir_tensor *const[]){&tensor[U], &tensor[T], &tensor[GW]});
+  for (int k = 0; k < ALL; k++) {
+    weir_tensor_fini(&tensor[k]);
+  }
+  weir_tensor_fini(&other);
+  weir_plan_destroy(&plan);
+  weir_graph_destroy(&s.g);
+}
+
+static void gradients_of_a_transposed_layer_are_read(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 4, .shape = {2, 12, 9, 4}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 4, .shape = {3, 2, 4, 5}};
+
+  check_transposed(&x, &w, &(weir_conv_spec){.lo = {1, 0}, .hi = {1, 1}}, 1);
+  check_transposed(&x, &w, &(weir_conv_spec){.stride = {2, 2}, .lo = {1, 0}, .hi = {1, 1}}, 2);
+  check_transposed(&x, &w, &(weir_conv_spec){.stride = {3, 1}, .lo = {2, 1}, .dilation = {2}}, 3);
+}
+
 static void extents_and_steps_are_told(void **state)
 {
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 5, .shape = {2, 9, 8, 12, 6}};
@@ -415,6 +485,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_sample_is_read_as_it_is),
+      cmocka_unit_test(gradients_of_a_transposed_layer_are_read),
       cmocka_unit_test(extents_and_steps_are_told),
       cmocka_unit_test(weights_of_a_bank_are_read),
       cmocka_unit_test(what_is_no_convolution_is_refused),

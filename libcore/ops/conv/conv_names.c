@@ -70,7 +70,8 @@ static bool name_solved(matching *m, int k)
 {
   conv_form *f = m->f;
   const int whole = only(&m->yi[k + 1]);
-  const bool by_tap = whole != OTHER && (whole == NONE || whole != m->element[k]);
+  const bool by_tap =
+      f->kind == CONV_DATA && whole != OTHER && (whole == NONE || whole != m->element[k]);
   const conv_line *l = by_tap ? &m->wi[k] : &m->yi[k + 1];
   int *other = &m->of[by_tap ? OF_Y + k : OF_TAP + k];
   int64_t *step = by_tap ? &f->stride[k] : &f->dilation[k];
@@ -87,7 +88,7 @@ static bool name_solved(matching *m, int k)
     if (l->coef[j] == 0 || j == m->element[k]) {
       continue;
     }
-    if (l->coef[j] < 0 && is_reduced(m, j) && (j == *other || take(other, j))) {
+    if (l->coef[j] < 0 && (j == *other || (is_reduced(m, j) && take(other, j)))) {
       *step = -l->coef[j];
     } else if (!is_reduced(m, j) || l->coef[j] != m->x->extent[k + 1] || !take(&m->turn[k], j)) {
       return false;
@@ -172,13 +173,15 @@ bool conv_name_dims(matching *m)
   for (int k = 0; k < d && right; k++) {
     f->stride[k] = f->dilation[k] = 1;
     m->element[k] = m->turn[k] = NONE;
-    if (f->kind == CONV_DATA) {
+    m->of[OF_TAP + k] = f->kind == CONV_WEIGHTS ? only(&m->wi[k]) : NONE;
+    m->solved[k] =
+        f->kind == CONV_DATA || (f->kind == CONV_WEIGHTS && only(&m->yi[k + 1]) == OTHER);
+    if (m->solved[k]) {
       m->element[k] = only(&m->xi[k + 1]);
-      right = m->element[k] != OTHER && name_solved(m, k);
+      right = m->element[k] != OTHER && m->of[OF_TAP + k] != OTHER && name_solved(m, k);
       continue;
     }
     m->of[OF_Y + k] = only(&m->yi[k + 1]);
-    m->of[OF_TAP + k] = f->kind == CONV_WEIGHTS ? only(&m->wi[k]) : NONE;
     right = m->of[OF_Y + k] != OTHER && m->of[OF_TAP + k] != OTHER && name_window(m, k);
     f->taps[k] = conv_extent_of(m, m->of[OF_TAP + k]);
   }

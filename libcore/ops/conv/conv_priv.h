@@ -50,6 +50,8 @@ typedef struct matching {
   /* Iteration dimensions, or NONE: of each variable; elements of x, and how often it wraps;
    * channels of x and y. */
   int of[VARIABLES], element[CONV_FORM_DIMS], turn[CONV_FORM_DIMS], x_channel, y_channel;
+  bool solved[CONV_FORM_DIMS]; /* elements of x count, and o or t follows */
+  bool still[WEIR_MAX_DIMS];   /* dimensions of which conditions leave the iteration 0 alone */
   int64_t extent[VARIABLES];
   form_line line[WEIR_MAX_DIMS]; /* what each iteration dimension is */
 } matching;
