@@ -111,6 +111,17 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
   return bytes;
 }
 
+int64_t weir_plan_own_bytes(const weir_plan *p)
+{
+  int64_t bytes = weir_graph_nodes(p->g) * (int64_t)sizeof(weir_node) +
+                  weir_graph_arrays(p->g) * (int64_t)sizeof(weir_array);
+
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    bytes += p->groups[i].n_loops * (int64_t)(sizeof(exec_loop) + sizeof(weir_loop));
+  }
+  return bytes;
+}
+
 int weir_plan_tier(const weir_plan *p)
 {
   return p->tier;

@@ -108,6 +108,8 @@ int64_t weir_plan_period(const weir_plan *p);
  * plan holds. */
 int64_t weir_plan_bound(const weir_plan *p, const char *result);
 int64_t weir_plan_memory_bytes(const weir_plan *p);
+/* What the plan itself takes beside that: its graph and its loops, whatever the size of arrays. */
+int64_t weir_plan_own_bytes(const weir_plan *p);
 /* Puts every stream back to its start (windows, frontiers); stored arrays are the caller's. */
 void weir_plan_rewind(weir_plan *p);
 

@@ -92,7 +92,8 @@ static double bytes_of(const weir_tensor *t)
 /* What the plan and the store say they hold, and one batch. */
 static double predict(const learner *t)
 {
-  double sum = (double)weir_plan_memory_bytes(t->plan) + bytes_of(&t->x) + bytes_of(&t->y);
+  double sum = (double)weir_plan_memory_bytes(t->plan) + (double)weir_plan_own_bytes(t->plan) +
+               bytes_of(&t->x) + bytes_of(&t->y);
 
   for (int64_t i = 0; i < weir_store_count(t->store); i++) {
     sum += bytes_of(weir_store_get(t->store, weir_store_name(t->store, i)));
