@@ -83,6 +83,7 @@ bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_l
   }
   for (int j = 0; j < e->n_out; j++) {
     int32_t readers[2];
+    bool here_too = false; /* its reader may be another loop */
 
     if (!weir_group_is_local(g, group, early->out[j]) || !weir_reach_is_identity(&e->out[j], e) ||
         weir_graph_readers(g, early->out[j], readers, 2) != 1) {
@@ -94,6 +95,7 @@ bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_l
       if (reduction->in[k] != early->out[j]) {
         continue;
       }
+      here_too = true;
       if (!found && !is_injective(&r->in[k], r, here) && !lower_reads_remainder(r, k) &&
           is_windowed(e, &r->in[k], r)) {
         *via = &r->in[k];
@@ -106,6 +108,9 @@ bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_l
       }
       memcpy(order, here, sizeof(here));
       found = true;
+    }
+    if (!here_too) {
+      return false;
     }
   }
   return found;
