@@ -227,6 +227,18 @@ int32_t weir_value_array(const weir_graph *g, weir_value v)
   return g->nodes[v.node]->out[v.output];
 }
 
+weir_value weir_array_value(const weir_graph *g, int32_t array)
+{
+  for (int32_t i = g->n_nodes - 1; i >= 0; i--) {
+    for (int o = 0; o < g->nodes[i]->n_out && !g->nodes[i]->dead; o++) {
+      if (g->nodes[i]->out[o] == array) {
+        return (weir_value){i, o};
+      }
+    }
+  }
+  return WEIR_NO_VALUE;
+}
+
 const weir_array_desc *weir_value_desc(const weir_graph *g, weir_value v)
 {
   const int32_t array = weir_value_array(g, v);

@@ -116,8 +116,10 @@ weir_array *weir_graph_array_mut(weir_graph *g, int32_t array);
 /* The array becomes an input of that name, for a graph that is cut in two: who wrote it must be
  * dead. Fails: WEIR_ERR_SHAPE (a live writer), WEIR_ERR_MEMORY. */
 weir_status weir_graph_make_input(weir_graph *g, int32_t array, const char *name) WEIR_CHECKED;
-/* Array of a value, -1 when it is invalid. */
+/* Array of a value, -1 when it is invalid; and the value that is a whole array, of its last live
+ * writer or its source (node < 0: there is none). */
 int32_t weir_value_array(const weir_graph *g, weir_value v);
+weir_value weir_array_value(const weir_graph *g, int32_t array);
 /* Live nodes with an operator that read / write an array: how many; their numbers into `nodes` (up
  * to n). */
 int32_t weir_graph_readers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);

@@ -214,8 +214,8 @@ static void refuse(check_build build, const void *spec, int rank, const char *te
 
 static void impossible_sizes_are_refused(void **state)
 {
-  refuse(build_resize, &(weir_nn_resize_spec){.factor = {-1}}, 4, "-1 times 3");
-  refuse(build_resize, &(weir_nn_resize_spec){.size = {-4}}, 4, "to -4 places");
+  refuse(build_resize, &(weir_nn_resize_spec){.factor = {-1}}, 4, "factor -1");
+  refuse(build_resize, &(weir_nn_resize_spec){.size = {-4}}, 4, "size -4");
   refuse(build_resize, &(weir_nn_resize_spec){.factor = {2}}, 2, "resize (");
   refuse(build_transposed,
          &(weir_nn_conv_spec){

@@ -6,17 +6,15 @@
 extern "C" {
 #endif
 
-typedef enum weir_nn_resize_method {
-  WEIR_NN_NEAREST,
-  WEIR_NN_LINEAR /* one dimension after the other; edges held */
-} weir_nn_resize_method;
+typedef enum weir_nn_resize_method { WEIR_NN_NEAREST, WEIR_NN_LINEAR } weir_nn_resize_method;
 #define WEIR_NN_RESIZE_CHOICES "nearest|linear"
 
-/* Cells are aligned by their centres (half-pixel), as weir_resample's resize does. */
+/* Cells are aligned by their centres (half-pixel): ops/resample/weir_resize_op.h, for layers. */
 typedef struct weir_nn_resize_spec {
   weir_nn_resize_method method;
-  int64_t factor[WEIR_CONV_DIMS]; /* times as many places; 0: 1      */
-  int64_t size[WEIR_CONV_DIMS];   /* places, before factor; 0: factor */
+  int64_t factor[WEIR_CONV_DIMS];     /* times as many places; 0: 1      */
+  int64_t size[WEIR_CONV_DIMS];       /* places, before factor; 0: factor */
+  weir_border border[WEIR_CONV_DIMS]; /* linear: edges held, or wrap */
 } weir_nn_resize_spec;
 
 /* x: [n, 1 to 3 dimensions, channels]. No parameters. */

@@ -17,6 +17,15 @@ static int outputs(const weir_op_args *args)
   return n > 0 ? n : 1;
 }
 
+/* Number of windows along a dimension of n elements. */
+static int64_t windows_of(const weir_pool_spec *s, int64_t n, int k)
+{
+  const int64_t stride = stride_of(s, k), reach = n + s->lo[k] + s->hi[k] - s->taps[k];
+  const int64_t more = s->ceil && reach % stride > 0 ? 1 : 0;
+
+  return reach / stride + 1 + ((reach / stride + 1) * stride < n + s->lo[k] ? more : 0);
+}
+
 static weir_status check_dim(const weir_pool_spec *s, int64_t n, int k)
 {
   const int64_t taps = s->taps[k], stride = stride_of(s, k);
@@ -58,8 +67,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
     out[o] = *x;
     out[o].dtype = weir_combine_dtype(s->combine, accumulator, o);
     for (int k = 0; k < d; k++) {
-      out[o].shape[k + 1] =
-          (x->shape[k + 1] + s->lo[k] + s->hi[k] - s->taps[k]) / stride_of(s, k) + 1;
+      out[o].shape[k + 1] = windows_of(s, x->shape[k + 1], k);
     }
   }
   return WEIR_OK;
@@ -78,7 +86,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     i->coef[k + 1] = stride_of(s, k);
     i->coef[weir_map_dim(a, WEIR_REDUCED, s->taps[k])] = 1;
     i->offset = -s->lo[k];
-    i->border = s->lo[k] == 0 && s->hi[k] == 0 ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
+    const int64_t last = stride_of(s, k) * (args->out[0].shape[k + 1] - 1) + s->taps[k] - s->lo[k];
+
+    i->border = s->lo[k] == 0 && last <= x->shape[k + 1] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
   }
   const int32_t value = weir_body_load(&a->body, 0, x->dtype);
 
@@ -102,7 +112,8 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   weir_array_desc x = {.dtype = dtype, .rank = d + 2};
 
   x.shape[0] = weir_draw_int(&r, 0, 2);
-  x.shape[d + 1] = weir_draw_int(&r, 1, 5);
+  x.shape[d + 1] = weir_draw_int(&r, 1, d == 1 ? 70 : 5);
+  s.ceil = weir_draw_one_in(&r, 3);
   for (int k = 0; k < d; k++) {
     s.taps[k] = weir_draw_int(&r, 1, 3);
     s.stride[k] = weir_draw_int(&r, 0, 4);
@@ -139,16 +150,72 @@ weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_valu
   return weir_pool_at(g, &s, x, where);
 }
 
+/* Elements that window o of dimension k divides by. */
+static double taps_of(const weir_pool_spec *s, int64_t n, int64_t o, int k)
+{
+  const int64_t from = stride_of(s, k) * o - s->lo[k], to = from + s->taps[k];
+  const int64_t lo = s->inside ? 0 : -s->lo[k], hi = s->inside ? n : n + s->hi[k];
+
+  return (double)((to < hi ? to : hi) - (from > lo ? from : lo));
+}
+
+/* Whether every window of dimension k divides by the taps. */
+static bool is_whole(const weir_pool_spec *s, int64_t n, int64_t windows, int k)
+{
+  bool whole = true;
+
+  for (int64_t o = 0; o < windows; o++) {
+    whole = whole && taps_of(s, n, o, k) == (double)s->taps[k];
+  }
+  return whole;
+}
+
+/* x over the numbers of elements of each window along dimension k. */
+static weir_value divide(weir_graph *g, const weir_pool_spec *s, weir_value x, int64_t n, int k,
+                         const char *where)
+{
+  const weir_array_desc d = *weir_value_desc(g, x);
+  const int64_t shape[WEIR_MAX_RANK] = {d.shape[k + 1], 1, 1, 1};
+  weir_tensor t;
+  const weir_status status = weir_tensor_init(&t, d.dtype, d.rank - 1 - k, shape);
+
+  if (status != WEIR_OK) {
+    return weir_graph_fail(g, status);
+  }
+  for (int64_t o = 0; o < shape[0]; o++) {
+    weir_dtype_store_real(d.dtype, t.data, o, 1 / taps_of(s, n, o, k));
+  }
+  const weir_value v = weir_binary_at(g, WEIR_CODE_MUL, x, weir_constant(g, &t), where);
+
+  weir_tensor_fini(&t);
+  return v;
+}
+
 weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
                              const char *where)
 {
-  const weir_array_desc *d = weir_value_desc(g, x);
   weir_pool_spec s = *spec;
   double taps = 1;
 
-  for (int k = 0; d != NULL && k < d->rank - 2 && k < WEIR_POOL_DIMS; k++) {
-    taps *= (double)s.taps[k];
-  }
   s.combine = WEIR_COMBINE_SUM;
-  return weir_right_at(g, WEIR_CODE_MUL, weir_pool_at(g, &s, x, where), 1 / taps, where);
+  weir_value v = weir_pool_at(g, &s, x, where);
+
+  if (v.node < 0) {
+    return v;
+  }
+  const weir_array_desc d = *weir_value_desc(g, x);
+
+  if (!weir_dtype_is_float(weir_value_desc(g, v)->dtype)) {
+    return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE,
+                                        "pool: %s: the mean of %s is no float; cast it before",
+                                        where, weir_dtype_name(d.dtype)));
+  }
+  for (int k = 0; k < d.rank - 2 && v.node >= 0; k++) {
+    if (is_whole(&s, d.shape[k + 1], weir_value_desc(g, v)->shape[k + 1], k)) {
+      taps *= (double)s.taps[k];
+    } else {
+      v = divide(g, &s, v, d.shape[k + 1], k, where);
+    }
+  }
+  return weir_right_at(g, WEIR_CODE_MUL, v, 1 / taps, where);
 }

@@ -1,5 +1,7 @@
 /* pool_test.c - extents, outputs, what a box needs, and refusals. */
 #include "ops/pool/weir_pool.h"
+
+#include "exec/weir_plan.h"
 #include "ops/ops_check.h"
 
 static void extents_and_outputs(void **state)
@@ -32,6 +34,50 @@ static void a_box_needs_its_windows(void **state)
   weir_graph_destroy(&g);
 }
 
+/* The mean of 1, 2, .., n by windows. */
+static void check_mean(const weir_pool_spec *s, int64_t n, int64_t windows, const double *wanted)
+{
+  double x[16], made[16];
+  weir_tensor in = weir_tensor_wrap(x, WEIR_F64, 3, (int64_t[]){1, n, 1});
+  weir_tensor out = weir_tensor_wrap(made, WEIR_F64, 3, (int64_t[]){1, windows, 1});
+  weir_graph *g = new_graph();
+  const weir_value y = weir_pool_mean(g, s, GIVEN(g, "x", WEIR_F64, 1, n, 1));
+  weir_exec_cfg cfg;
+  weir_plan *p = NULL;
+
+  for (int64_t i = 0; i < n; i++) {
+    x[i] = (double)(i + 1);
+  }
+  assert_shape(g, y, WEIR_F64, 1, windows, 1);
+  weir_output(g, "y", y);
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = 2;
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p));
+  assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &in}, {"y", &out}}, 2));
+  for (int64_t i = 0; i < windows; i++) {
+    assert_near(made[i], wanted[i], 1e-15);
+  }
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
+/* As PyTorch's avg_pool1d with ceil_mode and count_include_pad has it. */
+static void means_count_what_is_asked_for(void **state)
+{
+  weir_pool_spec s = {.taps = {3}, .stride = {2}, .lo = {1}, .hi = {1}};
+
+  check_mean(&s, 6, 3, (double[]){1, 3, 5});
+  s.ceil = true;
+  check_mean(&s, 6, 4, (double[]){1, 3, 5, 3});
+  s.inside = true;
+  check_mean(&s, 6, 4, (double[]){1.5, 3, 5, 6});
+  s.ceil = false;
+  check_mean(&s, 6, 3, (double[]){1.5, 3, 5});
+  /* The window that rounding up would add begins behind the end. */
+  check_mean(&(weir_pool_spec){.taps = {2}, .stride = {3}, .hi = {1}, .ceil = true}, 6, 2,
+             (double[]){1.5, 4.5});
+}
+
 static void refuse(const weir_pool_spec *s, const char *text)
 {
   weir_graph *g = new_graph();
@@ -53,6 +99,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(extents_and_outputs),
       cmocka_unit_test(a_box_needs_its_windows),
+      cmocka_unit_test(means_count_what_is_asked_for),
       cmocka_unit_test(impossible_windows_are_refused),
   };
 

@@ -2,7 +2,8 @@
  *
  *   out[n, o, c] combines in[n, stride o + t - lo, c] over the taps t of the window
  *
- * What lies outside the array is left out; o = floor((s + lo + hi - taps) / stride) + 1. Maximum:
+ * What lies outside the array is left out; o = floor((s + lo + hi - taps) / stride) + 1, with
+ * `ceil` rounded up where that window begins before the end of the array. Maximum:
  * outputs are the value and the position of the first maximum in its window, row-major (argmax), so
  * that a derivative need not look for it again. */
 #ifndef WEIR_POOL_H
@@ -20,6 +21,8 @@ typedef struct weir_pool_spec {
   int64_t stride[WEIR_POOL_DIMS];                 /* 0: taps, windows side by side */
   int64_t lo[WEIR_POOL_DIMS], hi[WEIR_POOL_DIMS]; /* room before and behind, less than the taps */
   int accumulator;                                /* 1 + dtype, 0: see weir_combine_accumulator */
+  bool ceil;                                      /* a last window that is not whole counts */
+  bool inside; /* mean: over the elements inside the array alone */
 } weir_pool_spec;
 
 extern const weir_op_desc weir_op_pool;
@@ -27,8 +30,9 @@ extern const weir_op_desc weir_op_pool;
 /* Returns output 0; output k is {v.node, k}. */
 weir_value weir_pool_at(weir_graph *g, const weir_pool_spec *spec, weir_value x, const char *where);
 #define weir_pool(g, spec, x) weir_pool_at(g, spec, x, WEIR_WHERE)
-/* The maximum, and the sum over the number of taps (what is left out counts as 0); spec->combine is
- * not read. */
+/* The maximum, and the mean: the sum over the number of taps, of those inside the array and the
+ * room around it (which counts as 0) or, with `inside`, inside the array; spec->combine is not
+ * read. */
 weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
                             const char *where);
 weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,

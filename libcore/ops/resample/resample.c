@@ -86,6 +86,12 @@ static weir_status check_spec(const weir_op_args *args, const weir_resample_spec
       return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements cannot become %lld",
                        (long long)x->shape[s->dim], (long long)s->length);
     }
+    if (s->method == WEIR_RESAMPLE_RESIZE_LINEAR && s->border != WEIR_BORDER_NEVER &&
+        s->border != WEIR_BORDER_REPLICATE && s->border != WEIR_BORDER_WRAP) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "resample: a linear resize replicates or wraps, not border rule %d",
+                       (int)s->border);
+    }
   }
   return WEIR_OK;
 }
@@ -123,29 +129,18 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   return WEIR_OK;
 }
 
-/* The same quotient, and the same rest over the divisor, of smaller numbers: whoever solves it has
- * fewer rests to try. */
-static void shorten(weir_index *i, int d)
+/* The same index in smaller numbers: its divisor is what a derivative goes through. The remainder
+ * over the divisor stays as it is where `rest` says that it is read. */
+static void shorten(weir_index *i, int dim, bool rest)
 {
-  int64_t a = i->coef[d], b = i->div, offset = i->offset < 0 ? -i->offset : i->offset;
+  int64_t common = weir_common_divisor(i->div, i->coef[dim]);
 
-  while (b != 0) {
-    const int64_t rest = a % b;
-
-    a = b;
-    b = rest;
+  if (rest) {
+    common = weir_common_divisor(common, i->offset < 0 ? -i->offset : i->offset);
   }
-  while (offset != 0) {
-    const int64_t rest = a % offset;
-
-    a = offset;
-    offset = rest;
-  }
-  if (a > 1) {
-    i->coef[d] /= a;
-    i->offset /= a;
-    i->div /= a;
-  }
+  i->coef[dim] /= common;
+  i->offset = weir_floor_div(i->offset, common);
+  i->div /= common;
 }
 
 /* Index of the element at or before the place of output t; rests in [0, div). */
@@ -161,14 +156,14 @@ static void place(const weir_resample_spec *s, const weir_array_desc *x, weir_in
     i->coef[s->dim] = 2 * in;
     i->offset = in - s->length;
     i->div = 2 * s->length;
-    i->border = WEIR_BORDER_REPLICATE;
+    i->border = s->border == WEIR_BORDER_WRAP ? WEIR_BORDER_WRAP : WEIR_BORDER_REPLICATE;
   } else {
     i->coef[s->dim] = or_one(s->down);
     i->div = or_one(s->up);
   }
   i->div = or_one(i->div); /* no output: nothing is read */
   if (is_resize(s)) {
-    shorten(i, s->dim);
+    shorten(i, s->dim, is_linear(s));
   }
 }
 
@@ -182,7 +177,7 @@ static void access_linear(const weir_op_args *args, weir_access *a)
   a->in[1] = a->in[0];
   a->n_in = 2;
   after->offset += after->div;
-  after->border = WEIR_BORDER_REPLICATE;
+  after->border = after->border == WEIR_BORDER_WRAP ? WEIR_BORDER_WRAP : WEIR_BORDER_REPLICATE;
   const int64_t div = after->div;
   const int32_t low = a->value[0], high = weir_body_load(b, 1, dtype);
   const int32_t rest = weir_body_push(b, (weir_expr){.code = WEIR_CODE_REMAINDER,
@@ -261,6 +256,9 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   c->exact = !floats;
   if (is_linear(&s)) { /* the access does not ask that both are one array */
     weir_case_input(c, &x, 0, 9);
+  }
+  if (s.method == WEIR_RESAMPLE_RESIZE_LINEAR && x.shape[s.dim] > 0) {
+    s.border = weir_draw_one_in(&w, 2) ? WEIR_BORDER_WRAP : WEIR_BORDER_NEVER;
   }
   if (s.method == WEIR_RESAMPLE_FIR) {
     weir_array_desc taps = {.dtype = x.dtype, .rank = 2};

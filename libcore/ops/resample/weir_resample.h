@@ -8,7 +8,7 @@
  *                 unless a border says otherwise. up = down = 1: an FIR filter
  *   resize, resize_linear
  *                 to `length` elements, centres of cells aligned (half-pixel): nearest, or linear
- *                 between the two nearest centres, edges held
+ *                 between the two nearest centres, edges held or, border wrap, joined
  *
  * n elements give ceil(n up / down). Time: hold, linear, fir. */
 #ifndef WEIR_RESAMPLE_H
@@ -31,7 +31,7 @@ typedef struct weir_resample_spec {
   int dim;
   int64_t up, down;   /* 0: 1 */
   int64_t delay;      /* fir: of the filter, in steps of 1 / up; may be negative */
-  weir_border border; /* fir; 0: absent */
+  weir_border border; /* fir; 0: absent. resize_linear: replicate, 0 too, or wrap */
   double fill;
   int accumulator; /* fir: 1 + dtype, 0: that of in */
   int64_t length;  /* resize */

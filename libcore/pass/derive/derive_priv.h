@@ -20,9 +20,8 @@ typedef struct derive_site {
   const char *where;
 } derive_site;
 
-/* derive_walk.c: the value whose array it is; adds to an array's adjoint; a node of an access,
- * whose inputs are those arrays; what input `operand` gets from a node without states. */
-weir_value derive_value_of(const weir_graph *g, int32_t array);
+/* derive_walk.c: adds to an array's adjoint; a node of an access, whose inputs are those arrays;
+ * what input `operand` gets from a node without states. */
 void derive_contribute(derive_walk *w, int32_t array, weir_value v);
 weir_status derive_add(derive_walk *w, const weir_access *a, const int32_t *array,
                        const char *where, int32_t *node) WEIR_CHECKED;

@@ -15,20 +15,6 @@ static const weir_op_desc op_adjoint = {
     .cite = "Griewank and Walther, Evaluating Derivatives, 2nd ed., 2008",
 };
 
-weir_value derive_value_of(const weir_graph *g, int32_t array)
-{
-  for (int32_t i = weir_graph_nodes(g) - 1; i >= 0; i--) {
-    const weir_node *node = weir_graph_node(g, i);
-
-    for (int o = 0; o < node->n_out && !node->dead; o++) {
-      if (node->out[o] == array) {
-        return (weir_value){i, o};
-      }
-    }
-  }
-  return WEIR_NO_VALUE;
-}
-
 void derive_contribute(derive_walk *w, int32_t array, weir_value v)
 {
   w->adjoint[array] = w->adjoint[array].node < 0 ? v : weir_add(w->g, w->adjoint[array], v);
@@ -90,7 +76,7 @@ weir_status derive_add(derive_walk *w, const weir_access *a, const int32_t *arra
   weir_value in[WEIR_MAX_OPERANDS];
 
   for (int k = 0; k < a->n_in; k++) {
-    in[k] = derive_value_of(w->g, array[k]);
+    in[k] = weir_array_value(w->g, array[k]);
   }
   *node = weir_graph_add_access(w->g, &op_adjoint, a, in, a->n_in, where).node;
   return weir_graph_status(w->g);
