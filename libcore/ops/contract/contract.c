@@ -205,8 +205,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   static const char *const patterns[] = {
-      "ik,kj->ij", "ki,kj->ij", "ik,jk->ij", "ik,kj->ji", "bik,bkj->bij", "i,i->",       "i,j->ij",
-      "ij,j->i",   "ii->i",     "ii->",      "ij->ji",    "ijk,kl,l->ji", "ikl,klj->ij",
+      "ik,kj->ij",   "ki,kj->ij",     "ik,jk->ij",   "ik,kj->ji",   "bik,bkj->bij", "i,i->",
+      "i,j->ij",     "ij,j->i",       "ii->i",       "ii->",        "ij->ji",       "ijk,kl,l->ji",
+      "ikl,klj->ij", "ij,jm,ml,l->i", "bi,bj,ij->b", "ij,ij,ij->j", "iij,jm->im",   "a,b,c,d->dacb",
   };
   weir_draw w = {.seed = seed};
   weir_contract_spec s = {.accumulator = 0};

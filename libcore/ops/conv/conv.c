@@ -147,7 +147,8 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   const int d = (int)weir_draw_int(&r, 1, WEIR_CONV_DIMS);
   const weir_dtype dtype = weir_draw_dtype(&r, "f");
   weir_array_desc x = {.dtype = dtype, .rank = d + 2}, w = x;
-  const int64_t in = weir_draw_int(&r, 1, 3);
+  const int64_t widest = d == 1 && s.groups == 0 ? 70 : 3;
+  const int64_t in = weir_draw_int(&r, 1, widest);
 
   x.shape[0] = weir_draw_int(&r, 0, 2);
   for (int k = 0; k < d; k++) {
@@ -161,7 +162,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   }
   x.shape[d + 1] = in * or_one(s.groups);
   w.shape[d] = in;
-  w.shape[d + 1] = weir_draw_int(&r, 1, 3) * or_one(s.groups);
+  w.shape[d + 1] = weir_draw_int(&r, 1, widest) * or_one(s.groups);
   weir_case_input(c, &x, -2, 2);
   weir_case_input(c, &w, -2, 2);
   weir_case_spec(c, &s, sizeof s);

@@ -27,6 +27,19 @@ static void add_seed(derive_adjoint *d, int32_t *seed, int32_t e, int32_t g)
   seed[e] = seed[e] < 0 ? g : weir_body_binary(&d->to->body, WEIR_CODE_ADD, seed[e], g);
 }
 
+/* Of `c ? x : constant` only x has a derivative, and only where c holds. That the whole adjoint is
+ * 0 elsewhere, and not x's part of it alone, keeps what x is there (an infinity) out of it. */
+static int32_t unwrap(derive_adjoint *d, const int32_t *expr, int32_t e)
+{
+  const weir_expr *all = d->from->body.exprs;
+
+  while (all[e].code == WEIR_CODE_SELECT && all[all[e].c].code == WEIR_CODE_CONST) {
+    derive_demand(d, expr[all[e].a]);
+    e = all[e].b;
+  }
+  return e;
+}
+
 /* Row-major position of an iteration among the reduced dimensions. index: writes dimension j. */
 static int32_t position(const weir_access *a, weir_body *b, int32_t (*index)(void *context, int j),
                         void *context)
@@ -238,14 +251,14 @@ weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *arrays, c
 
     g[o] = given ? beside(d, arrays, o, arrays->adjoint[o]) : -1;
     if (given && g[o] >= 0 && a->combine == WEIR_COMBINE_NONE) {
-      add_seed(d, seed, a->value[o], g[o]);
+      add_seed(d, seed, a->n_values == 1 ? unwrap(d, expr, a->value[o]) : a->value[o], g[o]);
     }
   }
   if (a->combine != WEIR_COMBINE_NONE) {
     const int32_t v = merged(d, arrays, expr, g);
 
     if (v >= 0) {
-      add_seed(d, seed, a->value[0], v);
+      add_seed(d, seed, unwrap(d, expr, a->value[0]), v);
     }
   }
   return d->overflow ? weir_fail(WEIR_ERR_UNSUPPORTED, "the derivative has more than %d operands",
