@@ -260,7 +260,7 @@ weir_value weir_statistic_at(weir_net *net, const char *name, int rank, const in
   if (weir_graph_status(net->graph) != WEIR_OK || !weir_net_name(net, name, full)) {
     return WEIR_NO_VALUE;
   }
-  if (rank >= 0 && rank <= WEIR_MAX_RANK) {
+  if (rank > 0 && rank <= WEIR_MAX_RANK) {
     memcpy(wanted.shape, shape, (size_t)rank * sizeof *shape);
   }
   const weir_status status = take_statistic(net, full, &wanted, &v);
