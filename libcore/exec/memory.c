@@ -330,7 +330,7 @@ static weir_status place_arrays(weir_plan *p)
     const weir_array *array = weir_graph_get_array(p->g, a);
 
     bytes[a] = p->arrays[a].bytes;
-    keep[a] = p->arrays[a].time >= 0 || array->output != NULL;
+    keep[a] = p->arrays[a].time >= 0 || (p->streaming && array->output != NULL);
   }
   WEIR_TRY_GOTO(weir_schedule_make(p->g, bytes, keep, &p->schedule), out);
   WEIR_TRY_GOTO(weir_alloc(p->schedule.arena_bytes + 64, 1, &memory), out);

@@ -3,10 +3,19 @@
 #include "base/weir_alloc.h"
 #include "pass/schedule/schedule_priv.h"
 
+/* A place in the arena: who lies there, the last of those that share it, and when. */
 typedef struct life {
   int32_t array, first, last;
   int64_t bytes, offset;
 } life;
+
+/* What weir_schedule_make works with. slot: [arrays] number of the array whose place it shares. */
+typedef struct making {
+  schedule_problem p;
+  weir_schedule s;
+  life *lives; /* [arrays], n of them in use */
+  int32_t *slot, n;
+} making;
 
 bool schedule_touches(const weir_graph *g, const weir_group *group, int32_t array)
 {
@@ -27,34 +36,73 @@ bool schedule_touches(const weir_graph *g, const weir_group *group, int32_t arra
   return false;
 }
 
-/* True when the array has memory in the arena: a temporary that more than one group knows, or a
- * result. */
-bool schedule_has_memory(const weir_graph *g, int32_t array)
+/* Appends the arrays of one group that have memory, each once. */
+static weir_status add_uses(const weir_graph *g, const bool *counts, const weir_group *group,
+                            schedule_uses *u, int64_t *n, int64_t *capacity)
 {
-  if (weir_graph_get_array(g, array)->kind != WEIR_ARRAY_TEMPORARY) {
-    return false;
-  }
-  int32_t users = 0;
+  const int64_t first = *n;
 
-  for (int32_t i = 0; i < weir_graph_groups(g); i++) {
-    if (schedule_touches(g, weir_graph_group(g, i), array)) {
-      if (weir_group_is_local(g, weir_graph_group(g, i), array)) {
-        return false;
+  for (int64_t i = 0; i < group->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(g, group->nodes[i]);
+
+    for (int k = 0; k < node->n_in + node->n_out; k++) {
+      const int32_t array = k < node->n_in ? node->in[k] : node->out[k - node->n_in];
+      bool known = !counts[array];
+
+      for (int64_t j = first; j < *n && !known; j++) {
+        known = u->array[j] == array;
       }
-      users++;
+      if (!known) {
+        WEIR_TRY(weir_reserve(&u->array, capacity, *n + 1, sizeof(int32_t)));
+        u->array[(*n)++] = array;
+      }
     }
   }
-  return users > 0;
+  return WEIR_OK;
 }
 
-static bool is_update(const weir_graph *g, int32_t array)
+/* Arrays with memory: temporaries but those that one group alone knows. */
+static void find_counting(const weir_graph *g, bool *counts)
 {
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
-    if (weir_graph_get_array(g, a)->update == array) {
-      return true;
+    counts[a] = weir_graph_get_array(g, a)->kind == WEIR_ARRAY_TEMPORARY;
+  }
+  for (int32_t i = 0; i < weir_graph_groups(g); i++) {
+    const weir_group *group = weir_graph_group(g, i);
+
+    for (int64_t k = 0; k < group->n_nodes; k++) {
+      const weir_node *node = weir_graph_node(g, group->nodes[k]);
+
+      for (int o = 0; o < node->n_out; o++) {
+        counts[node->out[o]] = counts[node->out[o]] && !weir_group_is_local(g, group, node->out[o]);
+      }
     }
   }
-  return false;
+}
+
+weir_status schedule_uses_make(const weir_graph *g, schedule_uses *out)
+{
+  weir_status status = WEIR_OK;
+  int64_t n = 0, capacity = 0;
+  void *counts = NULL, *memory = NULL;
+
+  WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(bool), &counts), out);
+  WEIR_TRY_GOTO(weir_alloc(weir_graph_groups(g) + 1, sizeof(int32_t), &memory), out);
+  out->first = memory;
+  find_counting(g, counts);
+  for (int32_t i = 0; i < weir_graph_groups(g); i++) {
+    WEIR_TRY_GOTO(add_uses(g, counts, weir_graph_group(g, i), out, &n, &capacity), out);
+    out->first[i + 1] = (int32_t)n;
+  }
+out:
+  weir_free(&counts);
+  return status;
+}
+
+void schedule_uses_fini(schedule_uses *u)
+{
+  weir_free(&u->first);
+  weir_free(&u->array);
 }
 
 static bool overlaps(const life *a, const life *b)
@@ -94,86 +142,158 @@ static void sort_by_size(life *lives, int32_t n)
   }
 }
 
-static weir_status place(life *lives, int32_t n, weir_schedule *s)
+static weir_status place(making *m)
 {
-  sort_by_size(lives, n);
-  for (int32_t i = 0; i < n; i++) {
+  weir_schedule *s = &m->s;
+
+  sort_by_size(m->lives, m->n);
+  for (int32_t i = 0; i < m->n; i++) {
+    life *l = &m->lives[i];
     int64_t end;
 
-    lives[i].offset = lowest(lives, i, &lives[i]);
-    if (!weir_add_ok(lives[i].offset, lives[i].bytes, &end)) {
+    l->offset = lowest(m->lives, i, l);
+    if (!weir_add_ok(l->offset, l->bytes, &end)) {
       return weir_fail(WEIR_ERR_SHAPE, "schedule: the arena overflows 64 bits");
     }
-    s->offset[lives[i].array] = lives[i].offset;
     s->arena_bytes = end > s->arena_bytes ? end : s->arena_bytes;
+    for (int32_t a = 0; a < s->n_arrays; a++) {
+      s->offset[a] = m->slot[a] == l->array ? l->offset : s->offset[a];
+    }
   }
   for (int32_t t = 0; t < s->n_groups; t++) {
     int64_t live = 0;
 
-    for (int32_t i = 0; i < n; i++) {
-      live += lives[i].first <= t && t <= lives[i].last ? lives[i].bytes : 0;
+    for (int32_t i = 0; i < m->n; i++) {
+      live += m->lives[i].first <= t && t <= m->lives[i].last ? m->lives[i].bytes : 0;
     }
     s->lower_bound = live > s->lower_bound ? live : s->lower_bound;
   }
   return WEIR_OK;
 }
 
-static int32_t find_lives(const weir_graph *g, const int64_t *bytes, const bool *keep,
-                          const weir_schedule *s, life *lives)
+/* Lives of all arrays with memory, each in a slot of its own. */
+static void find_lives(making *m)
 {
-  int32_t n = 0;
+  const schedule_problem *p = &m->p;
+  const weir_schedule *s = &m->s;
 
   for (int32_t a = 0; a < s->n_arrays; a++) {
-    life l = {
-        .array = a, .first = s->n_groups, .last = -1, .bytes = (bytes[a] + 63) & ~(int64_t)63};
+    s->offset[a] = m->slot[a] = -1;
+    m->lives[a] = (life){
+        .array = a, .first = s->n_groups, .last = -1, .bytes = (p->bytes[a] + 63) & ~(int64_t)63};
+  }
+  for (int32_t t = 0; t < s->n_groups; t++) {
+    for (int32_t u = p->uses.first[s->order[t]]; u < p->uses.first[s->order[t] + 1]; u++) {
+      life *l = &m->lives[p->uses.array[u]];
 
-    if (!schedule_has_memory(g, a)) {
-      continue;
+      l->first = t < l->first ? t : l->first;
+      l->last = t;
     }
-    for (int32_t t = 0; t < s->n_groups; t++) {
-      if (schedule_touches(g, weir_graph_group(g, s->order[t]), a)) {
-        l.first = t < l.first ? t : l.first;
-        l.last = t;
+  }
+  for (int32_t a = 0; a < s->n_arrays; a++) {
+    life l = m->lives[a];
+
+    if (l.last >= 0) {
+      l.first = p->keep[a] ? 0 : l.first;
+      l.last = p->keep[a] || p->ends[a] ? s->n_groups - 1 : l.last;
+      m->slot[a] = a;
+      m->lives[m->n++] = l;
+    }
+  }
+}
+
+/* The array that lies last in the slot of life l: the one made latest. */
+static int32_t occupant_of(const making *m, const life *l, const int32_t *latest)
+{
+  return m->slot[l->array] == l->array ? latest[l->array] : -1;
+}
+
+/* What a group writes takes the place of what it is the last to read, where it may. latest:
+ * [arrays], room. */
+static weir_status share(making *m, int32_t *latest)
+{
+  for (int32_t a = 0; a < m->s.n_arrays; a++) {
+    latest[a] = a;
+    if (weir_graph_get_array(m->p.g, a)->desc.time > 0) {
+      return WEIR_OK; /* groups of streams run in pieces */
+    }
+  }
+  for (int32_t t = 1; t < m->s.n_groups; t++) {
+    for (int32_t i = 0; i < m->n; i++) {
+      life *made = &m->lives[i];
+
+      for (int32_t j = 0; j < m->n && made->first == t && !m->p.keep[made->array]; j++) {
+        life *read = &m->lives[j];
+        const int32_t from = occupant_of(m, read, latest);
+        bool yes = false;
+
+        if (from >= 0 && read->last == t && read->first < t && read->bytes == made->bytes &&
+            !m->p.keep[from] && !m->p.ends[from]) {
+          WEIR_TRY(schedule_may_share(m->p.g, weir_graph_group(m->p.g, m->s.order[t]), from,
+                                      made->array, &yes));
+        }
+        if (yes) {
+          m->slot[made->array] = read->array;
+          latest[read->array] = made->array;
+          read->last = made->last;
+          m->s.shared_bytes += made->bytes;
+          *made = m->lives[--m->n];
+          i--;
+          break;
+        }
       }
     }
-    if (keep[a]) {
-      l.first = 0;
-    }
-    if (keep[a] || is_update(g, a)) {
-      l.last = s->n_groups - 1;
-    }
-    lives[n++] = l;
   }
-  return n;
+  return WEIR_OK;
+}
+
+static weir_status make(making *m, int32_t *latest)
+{
+  WEIR_TRY(schedule_uses_make(m->p.g, &m->p.uses));
+  WEIR_TRY(schedule_order(&m->p, m->s.order));
+  find_lives(m);
+  WEIR_TRY(share(m, latest));
+  WEIR_TRY(place(m));
+  return WEIR_OK;
 }
 
 weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const bool *keep,
                                weir_schedule *out)
 {
   weir_status status = WEIR_OK;
-  weir_schedule s = {.n_groups = weir_graph_groups(g), .n_arrays = weir_graph_arrays(g)};
-  void *memory = NULL;
-  life *lives = NULL;
+  making m = {.p = {.g = g, .bytes = bytes, .keep = keep},
+              .s = {.n_groups = weir_graph_groups(g), .n_arrays = weir_graph_arrays(g)}};
+  void *memory = NULL, *ends = NULL, *slot = NULL, *lives = NULL, *latest = NULL;
 
-  WEIR_TRY_GOTO(weir_alloc(s.n_groups, sizeof(int32_t), &memory), fail);
-  s.order = memory;
-  WEIR_TRY_GOTO(weir_alloc(s.n_arrays, sizeof(int64_t), &memory), fail);
-  s.offset = memory;
-  WEIR_TRY_GOTO(weir_alloc(s.n_arrays, sizeof(life), &memory), fail);
-  lives = memory;
-  WEIR_TRY_GOTO(schedule_order(g, bytes, keep, s.order), fail);
-  for (int32_t a = 0; a < s.n_arrays; a++) {
-    s.offset[a] = -1;
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_groups, sizeof(int32_t), &memory), out);
+  m.s.order = memory;
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int64_t), &memory), out);
+  m.s.offset = memory;
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(life), &lives), out);
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int32_t), &slot), out);
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int32_t), &latest), out);
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(bool), &ends), out);
+  m.lives = lives;
+  m.slot = slot;
+  m.p.ends = ends;
+  for (int32_t a = 0; a < m.s.n_arrays; a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    if (array->update >= 0) {
+      ((bool *)ends)[array->update] = true;
+    }
+    ((bool *)ends)[a] = ((bool *)ends)[a] || array->output != NULL;
   }
-  const int32_t n = find_lives(g, bytes, keep, &s, lives);
-
-  WEIR_TRY_GOTO(place(lives, n, &s), fail);
+  WEIR_TRY_GOTO(make(&m, latest), out);
+  *out = m.s;
+  m.s = (weir_schedule){.n_groups = 0};
+out:
+  schedule_uses_fini(&m.p.uses);
+  weir_schedule_fini(&m.s);
   weir_free(&lives);
-  *out = s;
-  return WEIR_OK;
-fail:
-  weir_free(&lives);
-  weir_schedule_fini(&s);
+  weir_free(&slot);
+  weir_free(&latest);
+  weir_free(&ends);
   return status;
 }
 
@@ -187,8 +307,8 @@ void weir_schedule_fini(weir_schedule *s)
 void weir_schedule_print(const weir_schedule *s, const weir_graph *g, FILE *out)
 {
   (void)g;
-  fprintf(out, "arena: %lld bytes, lower bound of this order: %lld\n", (long long)s->arena_bytes,
-          (long long)s->lower_bound);
+  fprintf(out, "arena: %lld bytes, lower bound of this order: %lld; in place: %lld\n",
+          (long long)s->arena_bytes, (long long)s->lower_bound, (long long)s->shared_bytes);
   for (int32_t a = 0; a < s->n_arrays; a++) {
     if (s->offset[a] >= 0) {
       fprintf(out, "  array %d at %lld\n", a, (long long)s->offset[a]);

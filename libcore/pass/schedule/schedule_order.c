@@ -1,31 +1,38 @@
 /* schedule_order.c - topological order of the groups that keeps little live at a time. */
+#include <string.h>
+
 #include "base/weir_alloc.h"
 #include "pass/schedule/schedule_priv.h"
 #include "pass/weir_depend.h"
 
+#define MOST_ROUNDS 64 /* of swaps over the whole order */
+
 typedef struct ordering {
-  const weir_graph *g;
-  const int64_t *bytes;
-  weir_depend depend;
-  int32_t *group_of; /* [nodes] */
-  bool *done, *live; /* [groups], [arrays] */
-  int32_t *left;     /* [arrays] groups still to run that know the array; 0: outside the arena */
+  const schedule_problem *p;
   int32_t n;
+  int32_t *before_first, *before; /* groups that each group waits for, each once */
+  bool *done;                     /* [groups] */
+  int32_t *left;                  /* [arrays] groups still to run that know the array */
+  bool *live;                     /* [arrays] */
+  int32_t *first, *last;          /* [arrays] positions between which the array lives */
+  int64_t *bytes_at;              /* [positions] */
 } ordering;
+
+static int64_t first_use(const ordering *s, int32_t group)
+{
+  return s->p->uses.first[group];
+}
+
+static int64_t end_use(const ordering *s, int32_t group)
+{
+  return s->p->uses.first[group + 1];
+}
 
 static bool is_ready(const ordering *s, int32_t group)
 {
-  const weir_group *x = weir_graph_group(s->g, group);
-
-  for (int64_t i = 0; i < x->n_nodes; i++) {
-    const int32_t node = x->nodes[i];
-
-    for (int32_t k = s->depend.first[node]; k < s->depend.first[node + 1]; k++) {
-      const int32_t from = s->group_of[s->depend.before[k]];
-
-      if (from != group && !s->done[from]) {
-        return false;
-      }
+  for (int32_t k = s->before_first[group]; k < s->before_first[group + 1]; k++) {
+    if (!s->done[s->before[k]]) {
+      return false;
     }
   }
   return true;
@@ -36,46 +43,31 @@ static int64_t change(const ordering *s, int32_t group)
 {
   int64_t bytes = 0;
 
-  for (int32_t a = 0; a < weir_graph_arrays(s->g); a++) {
-    if (s->left[a] > 0 && schedule_touches(s->g, weir_graph_group(s->g, group), a)) {
-      bytes += s->live[a] ? 0 : s->bytes[a];
-      bytes -= s->left[a] == 1 ? s->bytes[a] : 0;
+  for (int64_t u = first_use(s, group); u < end_use(s, group); u++) {
+    const int32_t a = s->p->uses.array[u];
+
+    if (!s->p->keep[a]) {
+      bytes += s->live[a] ? 0 : s->p->bytes[a];
+      bytes -= s->left[a] == 1 && !s->p->ends[a] ? s->p->bytes[a] : 0;
     }
   }
   return bytes;
 }
 
-static void take(ordering *s, int32_t group)
+static void take(const ordering *s, int32_t group)
 {
   s->done[group] = true;
-  for (int32_t a = 0; a < weir_graph_arrays(s->g); a++) {
-    if (s->left[a] > 0 && schedule_touches(s->g, weir_graph_group(s->g, group), a)) {
-      s->live[a] = true;
-      s->left[a]--;
-    }
+  for (int64_t u = first_use(s, group); u < end_use(s, group); u++) {
+    s->live[s->p->uses.array[u]] = true;
+    s->left[s->p->uses.array[u]]--;
   }
 }
 
-static void prepare(ordering *s, const bool *keep)
+static weir_status place_groups(const ordering *s, int32_t *order)
 {
-  for (int32_t i = 0; i < s->n; i++) {
-    const weir_group *group = weir_graph_group(s->g, i);
-
-    for (int64_t k = 0; k < group->n_nodes; k++) {
-      s->group_of[group->nodes[k]] = i;
-    }
+  for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
+    s->left[s->p->uses.array[u]]++;
   }
-  for (int32_t a = 0; a < weir_graph_arrays(s->g); a++) {
-    const bool counts = !keep[a] && schedule_has_memory(s->g, a);
-
-    for (int32_t i = 0; i < s->n && counts; i++) {
-      s->left[a] += schedule_touches(s->g, weir_graph_group(s->g, i), a);
-    }
-  }
-}
-
-static weir_status place_groups(ordering *s, int32_t *order)
-{
   for (int32_t t = 0; t < s->n; t++) {
     int32_t best = -1;
     int64_t least = 0;
@@ -99,27 +91,191 @@ static weir_status place_groups(ordering *s, int32_t *order)
   return WEIR_OK;
 }
 
-weir_status schedule_order(const weir_graph *g, const int64_t *bytes, const bool *keep,
-                           int32_t *order)
+/* Positions between which every array lives, and the bytes live at each. */
+static void find_lives(const ordering *s, const int32_t *order)
+{
+  const int32_t arrays = weir_graph_arrays(s->p->g);
+
+  for (int32_t a = 0; a < arrays; a++) {
+    s->first[a] = s->n;
+    s->last[a] = -1;
+  }
+  for (int32_t t = 0; t < s->n; t++) {
+    s->bytes_at[t] = 0;
+    for (int64_t u = first_use(s, order[t]); u < end_use(s, order[t]); u++) {
+      const int32_t a = s->p->uses.array[u];
+
+      s->first[a] = t < s->first[a] ? t : s->first[a];
+      s->last[a] = t;
+    }
+  }
+  for (int32_t a = 0; a < arrays; a++) {
+    if (s->last[a] >= 0 && s->p->keep[a]) {
+      s->first[a] = 0;
+    }
+    if (s->last[a] >= 0 && (s->p->keep[a] || s->p->ends[a])) {
+      s->last[a] = s->n; /* beyond every position: no swap moves it */
+    }
+    for (int32_t t = s->first[a]; t <= s->last[a] && t < s->n; t++) {
+      s->bytes_at[t] += s->p->bytes[a];
+    }
+  }
+}
+
+static bool knows(const ordering *s, int32_t group, int32_t array)
+{
+  for (int64_t u = first_use(s, group); u < end_use(s, group); u++) {
+    if (s->p->uses.array[u] == array) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool waits_for(const ordering *s, int32_t group, int32_t other)
+{
+  for (int32_t k = s->before_first[group]; k < s->before_first[group + 1]; k++) {
+    if (s->before[k] == other) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* What lives at t and t + 1 once the groups there have changed places. */
+static void bytes_of_swap(const ordering *s, const int32_t *order, int32_t t, int64_t out[2])
+{
+  const int32_t one = order[t], two = order[t + 1];
+
+  out[0] = s->bytes_at[t];
+  out[1] = s->bytes_at[t + 1];
+  for (int64_t u = first_use(s, one); u < end_use(s, one); u++) {
+    const int32_t a = s->p->uses.array[u];
+
+    if (!knows(s, two, a)) {
+      out[0] -= s->first[a] == t && !s->p->keep[a] ? s->p->bytes[a] : 0;
+      out[1] += s->last[a] == t ? s->p->bytes[a] : 0;
+    }
+  }
+  for (int64_t u = first_use(s, two); u < end_use(s, two); u++) {
+    const int32_t a = s->p->uses.array[u];
+
+    if (!knows(s, one, a)) {
+      out[0] += s->first[a] == t + 1 ? s->p->bytes[a] : 0;
+      out[1] -= s->last[a] == t + 1 ? s->p->bytes[a] : 0;
+    }
+  }
+}
+
+static int64_t highest(const ordering *s, int32_t without)
+{
+  int64_t most = 0;
+
+  for (int32_t t = 0; t < s->n; t++) {
+    most = t != without && t != without + 1 && s->bytes_at[t] > most ? s->bytes_at[t] : most;
+  }
+  return most;
+}
+
+/* Neighbours change places where the peak falls, or stays and less lives in all. */
+static void swap_neighbours(const ordering *s, int32_t *order)
+{
+  bool better = true;
+
+  find_lives(s, order);
+  for (int round = 0; round < MOST_ROUNDS && better; round++) {
+    better = false;
+    for (int32_t t = 0; t + 1 < s->n; t++) {
+      int64_t after[2];
+
+      if (waits_for(s, order[t + 1], order[t])) {
+        continue;
+      }
+      bytes_of_swap(s, order, t, after);
+      const int64_t before[2] = {s->bytes_at[t], s->bytes_at[t + 1]}, rest = highest(s, t);
+      const int64_t now = before[0] > before[1] ? before[0] : before[1];
+      const int64_t then = after[0] > after[1] ? after[0] : after[1];
+      const int64_t peak = rest > now ? rest : now, other = rest > then ? rest : then;
+
+      if (other < peak || (other == peak && after[0] + after[1] < before[0] + before[1])) {
+        const int32_t group = order[t];
+
+        order[t] = order[t + 1];
+        order[t + 1] = group;
+        find_lives(s, order);
+        better = true;
+      }
+    }
+  }
+}
+
+/* Groups before groups, out of nodes before nodes. group_of: [nodes], room. */
+static weir_status find_before(ordering *s, int32_t *group_of)
 {
   weir_status status = WEIR_OK;
-  ordering s = {.g = g, .bytes = bytes, .n = weir_graph_groups(g)};
-  void *memory[4] = {NULL};
+  const weir_graph *g = s->p->g;
+  weir_depend depend = {.n = 0};
+  int64_t n = 0, capacity = 0;
 
-  WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof(int32_t), &memory[0]), out);
-  WEIR_TRY_GOTO(weir_alloc(s.n, sizeof(bool), &memory[1]), out);
-  WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(bool), &memory[2]), out);
-  WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(int32_t), &memory[3]), out);
-  s.group_of = memory[0];
-  s.done = memory[1];
-  s.live = memory[2];
-  s.left = memory[3];
-  WEIR_TRY_GOTO(weir_depend_make(g, &s.depend), out);
-  prepare(&s, keep);
-  WEIR_TRY_GOTO(place_groups(&s, order), out);
+  WEIR_TRY_GOTO(weir_depend_make(g, &depend), out);
+  for (int32_t i = 0; i < s->n; i++) {
+    for (int64_t k = 0; k < weir_graph_group(g, i)->n_nodes; k++) {
+      group_of[weir_graph_group(g, i)->nodes[k]] = i;
+    }
+  }
+  for (int32_t i = 0; i < s->n; i++) {
+    const weir_group *group = weir_graph_group(g, i);
+
+    s->before_first[i] = (int32_t)n;
+    for (int64_t k = 0; k < group->n_nodes; k++) {
+      for (int32_t e = depend.first[group->nodes[k]]; e < depend.first[group->nodes[k] + 1]; e++) {
+        const int32_t from = group_of[depend.before[e]];
+        bool known = from == i;
+
+        for (int64_t j = s->before_first[i]; j < n && !known; j++) {
+          known = s->before[j] == from;
+        }
+        if (!known) {
+          WEIR_TRY_GOTO(weir_reserve(&s->before, &capacity, n + 1, sizeof(int32_t)), out);
+          s->before[n++] = from;
+        }
+      }
+    }
+  }
+  s->before_first[s->n] = (int32_t)n;
 out:
-  weir_depend_fini(&s.depend);
-  for (int i = 0; i < 4; i++) {
+  weir_depend_fini(&depend);
+  return status;
+}
+
+weir_status schedule_order(const schedule_problem *p, int32_t *order)
+{
+  enum { ROOMS = 8 };
+  weir_status status = WEIR_OK;
+  ordering s = {.p = p, .n = weir_graph_groups(p->g)};
+  const int64_t arrays = weir_graph_arrays(p->g);
+  void *memory[ROOMS] = {NULL};
+  const int64_t count[ROOMS] = {
+      weir_graph_nodes(p->g), s.n + 1, s.n, arrays, arrays, arrays, arrays, s.n};
+  const int64_t size[ROOMS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
+                               sizeof(bool),    sizeof(int32_t), sizeof(int32_t), sizeof(int64_t)};
+
+  for (int i = 0; i < ROOMS; i++) {
+    WEIR_TRY_GOTO(weir_alloc(count[i], (size_t)size[i], &memory[i]), out);
+  }
+  s.before_first = memory[1];
+  s.done = memory[2];
+  s.left = memory[3];
+  s.live = memory[4];
+  s.first = memory[5];
+  s.last = memory[6];
+  s.bytes_at = memory[7];
+  WEIR_TRY_GOTO(find_before(&s, memory[0]), out);
+  WEIR_TRY_GOTO(place_groups(&s, order), out);
+  swap_neighbours(&s, order);
+out:
+  weir_free(&s.before);
+  for (int i = 0; i < ROOMS; i++) {
     weir_free(&memory[i]);
   }
   return status;

@@ -1,13 +1,35 @@
-/* schedule_priv.h - what ordering and placing share. */
+/* schedule_priv.h - what ordering, sharing and placing have in common. */
 #ifndef WEIR_SCHEDULE_PRIV_H
 #define WEIR_SCHEDULE_PRIV_H
 #include "pass/schedule/weir_schedule.h"
 
 bool schedule_touches(const weir_graph *g, const weir_group *group, int32_t array);
-/* True when the array has memory in the arena. */
-bool schedule_has_memory(const weir_graph *g, int32_t array);
+
+/* Arrays with memory that each group knows, each once: array[first[i]] .. array[first[i + 1] - 1].
+ */
+typedef struct schedule_uses {
+  int32_t *first, *array;
+} schedule_uses;
+/* fini frees. Fails: WEIR_ERR_MEMORY. */
+weir_status schedule_uses_make(const weir_graph *g, schedule_uses *out) WEIR_CHECKED;
+void schedule_uses_fini(schedule_uses *u);
+
+/* What the order is made for. bytes, keep: [arrays]; ends: [arrays] true where the array lives to
+ * the end of the run. */
+typedef struct schedule_problem {
+  const weir_graph *g;
+  const int64_t *bytes;
+  const bool *keep, *ends;
+  schedule_uses uses;
+} schedule_problem;
+
 /* order: [groups], each after those it waits for; among those ready, the one after which least is
- * live. */
-weir_status schedule_order(const weir_graph *g, const int64_t *bytes, const bool *keep,
-                           int32_t *order) WEIR_CHECKED;
+ * live; then neighbours change places where less is live at the worst time, or on the whole. */
+weir_status schedule_order(const schedule_problem *p, int32_t *order) WEIR_CHECKED;
+
+/* True when `made`, which the group writes, may lie where `read` does, which nothing reads later:
+ * the group reads and writes both element by element, none of `read` after it has been written
+ * over. *yes is untouched on failure. Fails: WEIR_ERR_MEMORY. */
+weir_status schedule_may_share(const weir_graph *g, const weir_group *group, int32_t read,
+                               int32_t made, bool *yes) WEIR_CHECKED;
 #endif

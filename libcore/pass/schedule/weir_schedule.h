@@ -13,11 +13,13 @@ typedef struct weir_schedule {
   int32_t n_groups, n_arrays;
   int64_t *offset; /* [n_arrays] bytes from the start of the arena, multiples of 64    */
   int64_t arena_bytes;
-  int64_t lower_bound; /* most bytes live at one time in this order                    */
+  int64_t lower_bound;  /* most bytes live at one time in this order                    */
+  int64_t shared_bytes; /* of arrays that lie where an operand did that nobody reads later */
 } weir_schedule;
 
 /* bytes: [arrays of g] size of each array's memory; keep: [arrays of g] true where it must live
- * through the whole run (time windows, results). Fails: WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (overflow).
+ * from one run to the next (time windows, results of streams); other results live to the end of the
+ * run. Fails: WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (overflow).
  */
 weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const bool *keep,
                                weir_schedule *out) WEIR_CHECKED;

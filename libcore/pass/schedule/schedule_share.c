@@ -1,0 +1,76 @@
+/* schedule_share.c - results that may lie where an operand of theirs did. */
+#include "pass/lower/weir_loop.h"
+#include "pass/schedule/schedule_priv.h"
+#include "pass/weir_reach.h"
+
+static bool is_pointwise(const weir_access *a)
+{
+  bool yes = !a->opaque && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    yes = yes && a->dim[k].kind == WEIR_PARALLEL;
+  }
+  return yes;
+}
+
+/* How one loop of the group knows the two arrays: *reads, *writes; false where it must not. */
+static bool loop_allows(const weir_loop *loop, int32_t read, int32_t made, bool *reads,
+                        bool *writes)
+{
+  const weir_access *a = &loop->access;
+
+  *reads = *writes = false;
+  for (int k = 0; k < a->n_in; k++) {
+    if (loop->in[k] == made) {
+      return false;
+    }
+    if (loop->in[k] == read) {
+      *reads = true;
+      if (!loop->aligned || !weir_reach_is_identity(&a->in[k], a)) {
+        return false;
+      }
+    }
+    for (int d = 0; d < a->in[k].rank; d++) {
+      if (a->in[k].index[d].gather > 0 && loop->in[a->in[k].index[d].gather - 1] == read) {
+        return false;
+      }
+    }
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    if (loop->out[k] == read) {
+      return false;
+    }
+    if (loop->out[k] == made) {
+      *writes = true;
+      if (!loop->aligned || !is_pointwise(a) || !weir_reach_is_identity(&a->out[k], a)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+weir_status schedule_may_share(const weir_graph *g, const weir_group *group, int32_t read,
+                               int32_t made, bool *yes)
+{
+  const weir_array *from = weir_graph_get_array(g, read), *to = weir_graph_get_array(g, made);
+  weir_loop *loops = NULL;
+  int32_t n = 0;
+  bool may = from->desc.dtype == to->desc.dtype && group->kernel == NULL &&
+             weir_graph_writers(g, made, NULL, 0) == 1;
+  bool written = false, any = false;
+
+  if (may) {
+    WEIR_TRY(weir_lower(g, group, &loops, &n));
+  }
+  for (int32_t i = 0; i < n && may; i++) {
+    bool reads, writes;
+
+    may = loop_allows(&loops[i], read, made, &reads, &writes) && !(reads && written);
+    written = written || writes;
+    any = any || reads;
+  }
+  weir_loops_free(&loops, n);
+  *yes = may && written && any;
+  return WEIR_OK;
+}
