@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#define NATIVE_MOST_SAME 1024 /* expressions of which it is asked whether they stay the same */
+
 const char *native_type(weir_dtype dtype)
 {
   static const char *const names[] = {
@@ -53,6 +55,8 @@ static void put_iteration(const native_writer *w, int k)
 {
   if (k == w->form->inner) {
     native_put(w->t, "(w->i[%d] %c x)", k, is_scan_down(w->form, k) ? '-' : '+');
+  } else if (w->rows && k == w->form->second) {
+    native_put(w->t, "(w->i[%d] + line)", k);
   } else {
     native_put(w->t, "w->i[%d]", k);
   }
@@ -191,6 +195,25 @@ static bool is_gathered(const weir_operand *x)
   return false;
 }
 
+/* True when an input is at one element along the row. */
+static bool stands_still(const native_form *f, int k)
+{
+  const weir_operand *x = &f->access->in[k];
+
+  for (int d = 0; d < x->rank && f->inner >= 0; d++) {
+    if (x->index[d].coef[f->inner] != 0) {
+      return false;
+    }
+  }
+  return f->plain[k] && x->role == WEIR_ROLE_DATA;
+}
+
+/* True when this part is not the one that is written. */
+static bool is_other_part(const native_writer *w, bool same)
+{
+  return w->part != NATIVE_ALL && same != (w->part == NATIVE_SAME);
+}
+
 void native_put_loads(const native_writer *w)
 {
   const weir_access *a = w->form->access;
@@ -200,7 +223,8 @@ void native_put_loads(const native_writer *w)
   }
   for (int gathered = 0; gathered < 2; gathered++) { /* what is gathered needs the indices first */
     for (int k = 0; k < a->n_in; k++) {
-      if (a->in[k].role != WEIR_ROLE_DATA || is_gathered(&a->in[k]) != (gathered == 1)) {
+      if (a->in[k].role != WEIR_ROLE_DATA || is_gathered(&a->in[k]) != (gathered == 1) ||
+          is_other_part(w, stands_still(w->form, k))) {
         continue;
       }
       if (w->border) {
@@ -275,6 +299,13 @@ static const char *infix(weir_code code)
   }
 }
 
+/* A choice by a stored bool, in a short row. */
+static bool is_pick(const native_writer *w, const weir_expr *e)
+{
+  return e->code == WEIR_CODE_SELECT && w->form->exact > 0 && weir_dtype_size(e->dtype) >= 4 &&
+         w->form->access->body.exprs[e->a].code == WEIR_CODE_LOAD;
+}
+
 static void put_call(const native_writer *w, const weir_expr *e)
 {
   const int args = weir_code_args(e->code);
@@ -294,7 +325,11 @@ static void put_call(const native_writer *w, const weir_expr *e)
               e->code == WEIR_CODE_ROUND)) {
     native_put(t, "v%d", e->a);
   } else {
-    native_put(t, "weir_%s_%s(v%d", weir_code_name(e->code), weir_dtype_name(e->dtype), e->a);
+    if (is_pick(w, e)) {
+      native_put(t, "native_pick_%s(v%d", weir_dtype_name(e->dtype), e->a);
+    } else {
+      native_put(t, "weir_%s_%s(v%d", weir_code_name(e->code), weir_dtype_name(e->dtype), e->a);
+    }
     if (args > 1) {
       native_put(t, ", v%d", e->b);
     }
@@ -305,12 +340,55 @@ static void put_call(const native_writer *w, const weir_expr *e)
   }
 }
 
+/* True when an expression without arguments is the same along the row. */
+static bool is_same_leaf(const native_form *f, const weir_expr *e)
+{
+  const weir_index *x;
+
+  switch (e->code) {
+  case WEIR_CODE_CONST:
+    return true;
+  case WEIR_CODE_LOAD:
+    return stands_still(f, (int)e->integer);
+  case WEIR_CODE_INDEX:
+    return e->integer != f->inner;
+  case WEIR_CODE_REMAINDER:
+    x = &f->access->in[e->integer / 16].index[e->integer % 16];
+    return x->gather == 0 && (f->inner < 0 || x->coef[f->inner] == 0);
+  default:
+    return false;
+  }
+}
+
+static void find_same(const native_form *f, bool *same)
+{
+  const weir_body *b = &f->access->body;
+
+  for (int32_t i = 0; i < b->n && i < NATIVE_MOST_SAME; i++) {
+    const weir_expr *e = &b->exprs[i];
+    const int32_t args[3] = {e->a, e->b, e->c};
+
+    same[i] = e->code != WEIR_CODE_RANDOM && (weir_code_args(e->code) > 0 || is_same_leaf(f, e));
+    for (int k = 0; k < 3; k++) {
+      same[i] = same[i] && (args[k] < 0 || same[args[k]]);
+    }
+  }
+}
+
 void native_put_body(const native_writer *w)
 {
   const weir_body *b = &w->form->access->body;
+  bool same[NATIVE_MOST_SAME] = {false};
 
+  if (w->part != NATIVE_ALL) {
+    find_same(w->form, same);
+  }
   for (int32_t i = 0; i < b->n; i++) {
     const weir_expr *e = &b->exprs[i];
+
+    if (is_other_part(w, i < NATIVE_MOST_SAME && same[i])) {
+      continue;
+    }
     native_put(w->t, "    const %s v%d = ", native_type(e->dtype), i);
     if (weir_code_args(e->code) == 0 || e->code == WEIR_CODE_RANDOM) {
       put_leaf(w, e);
@@ -319,6 +397,29 @@ void native_put_body(const native_writer *w)
     }
     native_put(w->t, ";\n");
   }
+}
+
+/* p<k>: a plain input's element of the first iteration of the row. */
+static void put_pointer(const native_writer *w, int k)
+{
+  const native_form *f = w->form;
+  const weir_operand *o = &f->access->in[k];
+  const char *type = native_type(o->dtype);
+
+  native_put(w->t, "  const %s *const p%d = (const %s *)(const void *)w->p[%d]", type, k, type, k);
+  if (w->rows) {
+    native_put(w->t, " + line * w->row_step[%d]", k);
+  }
+  if (f->fold[k] >= 0) {
+    const weir_index *x = &o->index[f->fold[k]];
+
+    native_put(w->t, " + native_div(w->fold[%d]", k);
+    if (w->rows) {
+      native_put(w->t, " + INT64_C_(%" PRId64 ") * line", x->coef[f->second]);
+    }
+    native_put(w->t, ", INT64_C_(%" PRId64 ")) * w->fold_step[%d]", x->div, k);
+  }
+  native_put(w->t, ";\n");
 }
 
 void native_put_head(const native_writer *w)
@@ -334,19 +435,20 @@ void native_put_head(const native_writer *w)
                  native_type(f->access->in[k].dtype), k, k, native_type(f->access->in[k].dtype), k,
                  k);
     } else if (f->plain[k] && f->access->in[k].role == WEIR_ROLE_DATA) {
-      native_put(t,
-                 "  const %s *const p%d = (const void *)w->p[%d];\n"
-                 "  const int64_t s%d = unit ? %d : w->s[%d];\n",
-                 native_type(f->access->in[k].dtype), k, k, k,
+      put_pointer(w, k);
+      native_put(t, "  const int64_t s%d = unit ? %d : w->s[%d];\n", k,
                  f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1, k);
     }
   }
   for (int k = 0; k < f->access->n_out; k++) {
     if (f->plain_out[k] && f->access->out[k].role == WEIR_ROLE_DATA) {
-      native_put(t,
-                 "  %s *const q%d = (void *)w->q[%d];\n"
-                 "  const int64_t t%d = unit ? %d : w->t[%d];\n",
-                 native_type(f->access->out[k].dtype), k, k, k,
+      const char *type = native_type(f->access->out[k].dtype);
+
+      native_put(t, "  %s *const q%d = (%s *)(void *)w->q[%d]", type, k, type, k);
+      if (w->rows && f->shape == NATIVE_MAP) {
+        native_put(t, " + line * w->row_step_out[%d]", k);
+      }
+      native_put(t, ";\n  const int64_t t%d = unit ? %d : w->t[%d];\n", k,
                  f->inner >= 0 && is_scan_down(f, f->inner) ? -1 : 1, k);
     }
   }

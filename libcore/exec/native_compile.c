@@ -23,6 +23,7 @@ extern char **environ;
  * quarters of the time, and -O3 slower code: it unrolls blocks of lanes out of their registers. */
 static const char *const flags[] = {"-ftree-vectorize",
                                     "-fvect-cost-model=dynamic",
+                                    "-fopenmp-simd",
                                     "-O1",
                                     "-std=gnu11",
                                     "-march=native",
@@ -36,7 +37,7 @@ static const char *const flags[] = {"-ftree-vectorize",
                                     "-shared",
                                     "-nostdlib"};
 
-enum { N_FLAGS = sizeof flags / sizeof flags[0], N_TUNING = 2, PATH_ROOM = 4096 };
+enum { N_FLAGS = sizeof flags / sizeof flags[0], N_TUNING = 3, PATH_ROOM = 4096 };
 
 const char *const *native_compiler_flags(int *n)
 {

@@ -216,7 +216,7 @@ static void put_results(const native_writer *w, const char *j)
 
 static void put_finish(const native_form *f, int32_t k, native_text *t)
 {
-  const native_writer w = {t, f, true};
+  const native_writer w = {t, f, true, false, NATIVE_ALL};
 
   native_put(t, "static void finish_%d(const native_row *w)\n{\n  const int unit = 0;\n", k);
   native_put_head(&w);
@@ -306,7 +306,7 @@ static void put_effect(const native_writer *w)
   const weir_access *a = w->form->access;
 
   if (w->form->shape == NATIVE_STRIP) {
-    put_step(w, "x", "w->at");
+    put_step(w, "x", w->rows ? "w->at + line" : "w->at");
     return;
   }
   for (int v = 0; v < a->n_values; v++) {
@@ -325,32 +325,57 @@ static void put_effect(const native_writer *w)
   }
 }
 
+/* The lane of the row's reduced iteration: a<c>. */
+static void put_lane(const native_writer *w)
+{
+  const native_form *f = w->form;
+
+  for (int c = 0; c < f->components; c++) {
+    native_put(w->t, "  %s *const a%d = (%s *)(void *)w->acc[%d] + ((w->at%s) & 15) * w->wide;\n",
+               native_type(f->component[c]), c, native_type(f->component[c]), c,
+               w->rows ? " + line" : "");
+  }
+}
+
 static void put_row(const native_writer *w, int32_t k)
 {
   const native_form *f = w->form;
   native_text *t = w->t;
+  native_writer rest = *w;
+  const bool apart = !w->border && (f->shape == NATIVE_MAP || f->shape == NATIVE_STRIP);
 
   native_put(t,
              w->border ? "static NATIVE_COLD void border_%d(const native_row *w)\n{\n"
-                         "  const int unit = 0;\n"
+                         "  const int unit = 0;\n  const int64_t n = w->n;\n"
                        : "static NATIVE_INLINE void row_%d(const native_row *w, const int unit, "
-                         "const int even)\n{\n",
+                         "const int even, const int64_t n)\n{\n",
              k);
+  native_put(t, w->rows ? "  for (int64_t line = 0, m = w->m; line < m; line++) {\n" : "");
   native_put_head(w);
-  if (f->shape == NATIVE_STRIP || f->shape == NATIVE_LANES) {
+  if (f->shape == NATIVE_STRIP) {
+    put_lane(w);
+  } else if (f->shape == NATIVE_LANES) {
     put_accumulators(f, t, "w->acc", "a");
   }
   put_states(f, t, true);
-  native_put(t, "  const int64_t n = w->n;\n%s  for (int64_t x = 0; x < n; x++) {\n",
-             f->shape == NATIVE_SCAN || f->shape == NATIVE_LANES ? "" : "  NATIVE_INDEPENDENT\n");
-  native_put_loads(w);
-  native_put_body(w);
+  if (apart) {
+    rest.part = NATIVE_SAME;
+    native_put_loads(&rest);
+    native_put_body(&rest);
+    rest.part = NATIVE_MOVING;
+  }
+  native_put(t, "%s  for (int64_t x = 0; x < n; x++) {\n",
+             f->shape == NATIVE_SCAN || f->shape == NATIVE_LANES    ? ""
+             : f->exact > 0 && f->shape == NATIVE_MAP && !w->border ? "  NATIVE_SHORT\n"
+                                                                    : "  NATIVE_INDEPENDENT\n");
+  native_put_loads(&rest);
+  native_put_body(&rest);
   if (f->shape == NATIVE_LANES) {
     put_step(w, "(w->at + x) & 15", "w->at + x");
   } else {
     put_effect(w);
   }
-  native_put(t, "  }\n");
+  native_put(t, w->rows ? "  }\n  }\n" : "  }\n");
   put_states(f, t, false);
   native_put(t, "}\n");
 }
@@ -378,9 +403,8 @@ static void put_lanes(const native_writer *w, int32_t k)
              "static NATIVE_COLD void part_%d(const native_row *w, const int64_t first, "
              "const int from, const int to)\n{\n  block_%d(w, 0, first, from, to, w->acc);\n}\n"
              "static NATIVE_INLINE void row_%d(const native_row *w, const int unit, "
-             "const int even)\n{\n"
+             "const int even, const int64_t n)\n{\n"
              "  const int lane = (int)(w->at & 15);\n"
-             "  const int64_t n = w->n;\n"
              "  int64_t x = 0;\n"
              "  if (lane != 0) {\n"
              "    const int to = n < 16 - lane ? lane + (int)n : 16;\n"
@@ -414,27 +438,36 @@ static void put_lanes(const native_writer *w, int32_t k)
              k);
 }
 
+static void put_variant(native_text *t, const char *variant, int32_t k, const char *args)
+{
+  native_put(t,
+             "static NATIVE_APART void %s_%d(const native_row *w)\n{\n  row_%d(w, %s, w->n);\n}\n",
+             variant, k, k, args);
+}
+
 static void put_loop(const native_form *f, int32_t k, native_text *t)
 {
-  const native_writer inside = {t, f, false}, border = {t, f, true};
+  const native_writer inside = {t, f, false, false, NATIVE_ALL},
+                      border = {t, f, true, false, NATIVE_ALL};
+  const native_writer rows = {t, f, false, f->second >= 0, NATIVE_ALL};
 
   if (f->shape == NATIVE_LANES) {
     put_lanes(&inside, k);
   } else {
-    put_row(&inside, k);
+    put_row(&rows, k);
   }
   put_row(&border, k);
-  native_put(t, "static NATIVE_APART void unit_%d(const native_row *w)\n{\n  row_%d(w, 1, 0);\n}\n",
-             k, k);
+  native_put(t, "static NATIVE_APART void unit_%d(const native_row *w)\n{\n", k);
+  if (f->exact > 0) {
+    native_put(t, "  if (w->n == %d) {\n    row_%d(w, 1, 0, %d);\n    return;\n  }\n", f->exact, k,
+               f->exact);
+  }
+  native_put(t, "  row_%d(w, 1, 0, w->n);\n}\n", k);
   if (f->strides) {
-    native_put(
-        t, "static NATIVE_APART void strided_%d(const native_row *w)\n{\n  row_%d(w, 0, 0);\n}\n",
-        k, k);
+    put_variant(t, "strided", k, "0, 0");
   }
   if (f->holds) {
-    native_put(t,
-               "static NATIVE_APART void even_%d(const native_row *w)\n{\n  row_%d(w, 1, 1);\n}\n",
-               k, k);
+    put_variant(t, "even", k, "1, 1");
   }
   if (f->components > 0) {
     put_finish(f, k, t);
@@ -468,7 +501,9 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
                 "#define NATIVE_COLD __attribute__((noinline, cold))\n"
                 "#ifdef __clang__\n"
                 "#define NATIVE_INDEPENDENT _Pragma(\"clang loop vectorize(assume_safety)\")\n"
+                "#define NATIVE_SHORT NATIVE_INDEPENDENT\n"
                 "#else\n"
+                "#define NATIVE_SHORT _Pragma(\"omp simd\")\n" /* whatever gcc thinks it costs */
                 "#define NATIVE_INDEPENDENT _Pragma(\"GCC ivdep\")\n"
                 "#endif\n");
   for (int32_t k = 0; k < n; k++) {

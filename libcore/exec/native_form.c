@@ -13,14 +13,41 @@ int native_output(const weir_access *a, int k)
   return output;
 }
 
-static bool is_plain(const weir_operand *x)
+/* No gather, and no division along dimension `inner`. */
+static bool is_plain(const weir_operand *x, int inner)
 {
   for (int d = 0; d < x->rank; d++) {
-    if (x->index[d].div > 1 || x->index[d].gather != 0) {
+    if (x->index[d].gather != 0 ||
+        (x->index[d].div > 1 && inner >= 0 && x->index[d].coef[inner] != 0)) {
       return false;
     }
   }
   return true;
+}
+
+static bool is_divided(const weir_operand *x)
+{
+  for (int d = 0; d < x->rank; d++) {
+    if (x->index[d].div > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* True when a division changes the place of an input along a reduced dimension. */
+static bool divides_reduced(const weir_access *a)
+{
+  for (int i = 0; i < a->n_in; i++) {
+    for (int d = 0; d < a->in[i].rank; d++) {
+      for (int k = 0; k < a->n_dims && a->in[i].index[d].div > 1; k++) {
+        if (a->dim[k].kind == WEIR_REDUCED && a->in[i].index[d].coef[k] != 0) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 /* 2: neighbours along iteration dimension k are neighbours in memory, 1: they are one element. */
@@ -187,7 +214,9 @@ static int small_of(const native_form *f)
     }
   }
   const bool fits = n <= WEIR_LANES && n * a->body.n <= 320;
-  return f->shape == NATIVE_STRIP && f->inner >= 0 && !f->positions && fits ? (int)n : 0;
+  const bool serves = f->inner >= 0 && !f->positions && !divides_reduced(a);
+
+  return f->shape == NATIVE_STRIP && serves && fits ? (int)n : 0;
 }
 
 /* Inputs of a map that are held along its rows, as many as there is room for. */
@@ -202,6 +231,35 @@ static void find_held(native_form *f)
     n += f->held[i];
   }
   f->holds = n > 0;
+}
+
+/* Several rows go to one call of a kernel where that saves what they cost beside their iterations.
+ */
+static void find_second(native_form *f)
+{
+  const weir_access *a = f->access;
+  const bool map = f->shape == NATIVE_MAP, strip = f->shape == NATIVE_STRIP;
+  const int around = map ? f->n_outer : strip ? f->n_around : 0;
+
+  f->second = around > 0 && !f->holds ? (map ? f->outer : f->around)[around - 1] : -1;
+  for (int32_t i = 0; i < a->body.n; i++) { /* bits follow the position, which rows do not step */
+    f->second = a->body.exprs[i].code == WEIR_CODE_RANDOM ? -1 : f->second;
+  }
+  for (int i = 0; i < a->n_in; i++) {
+    f->fold[i] = -1;
+    for (int d = 0; d < a->in[i].rank && f->divided[i] && f->second >= 0; d++) {
+      if (a->in[i].index[d].div > 1 && a->in[i].index[d].coef[f->second] != 0) {
+        f->second = f->fold[i] >= 0 ? -1 : f->second; /* one division is followed */
+        f->fold[i] = d;
+      }
+    }
+  }
+  for (int i = 0; i < a->n_in && f->second < 0; i++) {
+    f->fold[i] = -1;
+  }
+  const int64_t n = f->inner >= 0 ? a->dim[f->inner].hi - a->dim[f->inner].lo : 0;
+
+  f->exact = f->second >= 0 && n <= NATIVE_EXACT ? (int)n : 0;
 }
 
 /* False when the steps along a row are 1 wherever the last dimension of an array is dense: other
@@ -243,11 +301,12 @@ weir_status native_form_of(const weir_access *a, native_form *f)
   set_components(f);
   set_scratch(f);
   for (int i = 0; i < a->n_in; i++) {
-    f->plain[i] = is_plain(&a->in[i]);
+    f->plain[i] = is_plain(&a->in[i], f->inner);
+    f->divided[i] = f->plain[i] && is_divided(&a->in[i]);
     f->positions = f->positions || (!f->plain[i] && a->in[i].role == WEIR_ROLE_DATA);
   }
   for (int o = 0; o < a->n_out; o++) {
-    f->plain_out[o] = is_plain(&a->out[o]);
+    f->plain_out[o] = is_plain(&a->out[o], -1) && !is_divided(&a->out[o]);
     f->positions = f->positions || !f->plain_out[o];
   }
   for (int32_t i = 0; i < a->body.n; i++) {
@@ -258,5 +317,6 @@ weir_status native_form_of(const weir_access *a, native_form *f)
   f->strides = has_strides(f);
   f->small = small_of(f);
   find_held(f);
+  find_second(f);
   return WEIR_OK;
 }

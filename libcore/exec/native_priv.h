@@ -21,13 +21,18 @@ typedef struct native_form {
   int inner;                           /* dimension of a row, -1: rows of one iteration      */
   int outer[WEIR_MAX_DIMS], n_outer;   /* parallel dimensions around it                      */
   int around[WEIR_MAX_DIMS], n_around; /* reduced or sequential dimensions around it         */
-  bool plain[WEIR_MAX_OPERANDS];       /* inputs without division and gather: p and s serve  */
-  bool held[WEIR_MAX_OPERANDS];        /* inputs that are held along the row: p serves       */
-  bool holds;                          /* there are such inputs                              */
-  bool plain_out[WEIR_MAX_OUTPUTS];    /* likewise outputs, q and t                          */
-  bool strides;                        /* a row may have steps other than 1 in dense arrays  */
-  bool positions;                      /* the kernels look at i, point or views              */
-  int components;                      /* of a partial result: 0..3                          */
+  bool
+      plain[WEIR_MAX_OPERANDS]; /* inputs without gather or division along the row: p and s serve */
+  bool divided[WEIR_MAX_OPERANDS]; /* plain ones with a division along other dimensions  */
+  int second; /* dimension along which a kernel runs several rows of MAP and STRIP, -1: none */
+  int exact;  /* length of short rows that a compiler may count on, 0: none                    */
+  int fold[WEIR_MAX_OPERANDS];  /* array dimension of a divided input that divides along it, -1 */
+  bool held[WEIR_MAX_OPERANDS]; /* inputs that are held along the row: p serves       */
+  bool holds;                   /* there are such inputs                              */
+  bool plain_out[WEIR_MAX_OUTPUTS]; /* likewise outputs, q and t                          */
+  bool strides;                     /* a row may have steps other than 1 in dense arrays  */
+  bool positions;                   /* the kernels look at i, point or views              */
+  int components;                   /* of a partial result: 0..3                          */
   weir_dtype component[3];
   int lanes, levels; /* lanes in use; depth of the tree over slabs         */
   int64_t strip;     /* most outputs of one row of STRIP                   */
@@ -41,6 +46,9 @@ typedef struct native_form {
 #define NATIVE_HELD 8
 #define NATIVE_HELD_ROW (NATIVE_SCRATCH / NATIVE_HELD / 8)
 #define NATIVE_EVEN 256
+/* Rows up to this length, run several at a time, are compiled for their very length: what a vector
+ * would leave over costs more than all the rest. */
+#define NATIVE_EXACT 64
 
 /* Fails: WEIR_ERR_SHAPE (an access that has no order), WEIR_ERR_UNSUPPORTED. */
 weir_status native_form_of(const weir_access *a, native_form *form) WEIR_CHECKED;
@@ -57,11 +65,17 @@ void native_put(native_text *t, const char *format, ...) WEIR_PRINTF(2, 3);
 
 /* The C of all loops: WEIR_ERR_MEMORY alone. Caller frees t->text. */
 weir_status native_emit(const native_form *forms, int32_t n, native_text *t) WEIR_CHECKED;
+/* What of an iteration is written: all, what is the same along the row, or the rest. Compilers may
+ * not tell, since outputs could lie where inputs do. */
+typedef enum native_part { NATIVE_ALL, NATIVE_SAME, NATIVE_MOVING } native_part;
+
 /* native_body.c: loads of one iteration (x: the row's counter), then its expressions v0, v1, ... */
 typedef struct native_writer {
   native_text *t;
   const native_form *form;
   bool border;
+  bool rows; /* inside the loop over the m lines of native_row */
+  native_part part;
 } native_writer;
 void native_put_loads(const native_writer *w);
 void native_put_body(const native_writer *w);

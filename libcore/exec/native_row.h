@@ -9,7 +9,7 @@
 #include <stdint.h>
 #endif
 
-#define NATIVE_ABI 4 /* raise with every change of this file or of what the emitter writes */
+#define NATIVE_ABI 5 /* raise with every change of this file or of what the emitter writes */
 #define NATIVE_RANK 10
 #define NATIVE_DIMS 16
 #define NATIVE_OPERANDS 16
@@ -29,10 +29,16 @@ typedef struct native_row {
   int64_t s[NATIVE_OPERANDS];     /* elements from one iteration to the next                  */
   char *q[NATIVE_OUTPUTS];
   int64_t t[NATIVE_OUTPUTS];
+  /* unit, strided, even of loops that have a second dimension: m rows, and how far they are apart.
+   * An input that is divided along it lies fold_step[k] elements further for every whole division
+   * of fold[k] + the coefficient times the row. */
+  int64_t m, row_step[NATIVE_OPERANDS], row_step_out[NATIVE_OUTPUTS];
+  int64_t fold[NATIVE_OPERANDS], fold_step[NATIVE_OPERANDS];
   const native_view *in, *out;
   int64_t point, point_step; /* position among the parallel dimensions, and from one to the next */
   int64_t at;                /* position among the reduced dimensions, of the first iteration */
-  char *acc[3]; /* partial results: 16 lanes, or the lane of `at` for each output of the row  */
+  char *acc[3]; /* partial results: 16 lanes; STRIP: of one output, those of a lane side by side */
+  int64_t wide; /* STRIP: outputs in a lane                                                   */
   const int64_t *offset; /* small: elements from reduced iteration 0 to r, [r][NATIVE_OPERANDS] */
   char *cells; /* states of the point, `points` cells of 8 bytes apart                       */
   int64_t points;
@@ -60,6 +66,22 @@ static inline int64_t native_mod(int64_t a, int64_t b)
 
   return r < 0 ? r + b : r;
 }
+/* c ? a : b in whole words: vectors then need no masks of bytes, which not all of them have. */
+#define NATIVE_PICK(t, T, U)                           \
+  static inline T native_pick_##t(uint8_t c, T a, T b) \
+  {                                                    \
+    const U mask = (U)0 - (U)(((U)c + 255u) >> 8);     \
+    U x, y;                                            \
+    __builtin_memcpy(&x, &a, sizeof x);                \
+    __builtin_memcpy(&y, &b, sizeof y);                \
+    x = (x & mask) | (y & ~mask);                      \
+    __builtin_memcpy(&a, &x, sizeof x);                \
+    return a;                                          \
+  }
+NATIVE_PICK(f32, float, uint32_t)
+NATIVE_PICK(f64, double, uint64_t)
+NATIVE_PICK(i32, int32_t, uint32_t)
+NATIVE_PICK(i64, int64_t, uint64_t)
 static inline int native_outside(int64_t at, int64_t extent)
 {
   return (at < 0) | (at >= extent);

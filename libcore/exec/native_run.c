@@ -5,10 +5,14 @@
 
 static void run_map(native_walk *w)
 {
+  const int second = native_walk_second(w);
+  const int n_outer = second >= 0 ? w->n_outer - 1 : w->n_outer;
+
+  w->row.m = second >= 0 ? w->hi[second] - w->lo[second] : 1;
   do {
     native_walk_place(w);
     native_walk_row(w, w->n);
-  } while (native_walk_next(w, w->outer, w->n_outer));
+  } while (native_walk_next(w, w->outer, n_outer));
 }
 
 static void run_scan(native_walk *w)
@@ -150,10 +154,43 @@ static void run_lanes(native_walk *w, char *scratch)
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 
+/* The reduced iterations of a strip at w->i and, where `second` is a dimension, those behind it;
+ * *at of them came before. */
+static void take_rows(native_walk *w, partials *p, int64_t from, int second, int64_t *at)
+{
+  const int64_t all = second >= 0 ? w->hi[second] - w->lo[second] : 1;
+
+  for (int64_t done = 0; done < all; done += w->row.m) {
+    const int64_t room = WEIR_SLAB - *at % WEIR_SLAB;
+
+    if (second >= 0) {
+      w->i[second] = w->lo[second] + done;
+    }
+    native_walk_place(w);
+    native_walk_advance(w, from);
+    for (int c = 0; c < p->components; c++) {
+      w->row.acc[c] = p->lane[c];
+    }
+    w->row.at = *at;
+    w->row.wide = p->n;
+    w->row.m = all - done < room ? all - done : room;
+    native_walk_row(w, p->n);
+    *at += w->row.m;
+    if (*at % WEIR_SLAB == 0) {
+      end_slab(w, p);
+    }
+  }
+  if (second >= 0) {
+    w->i[second] = w->lo[second];
+  }
+}
+
 /* All reduced iterations of the n outputs that begin `from` outputs along the row. */
 static void run_strip(native_walk *w, int64_t from, int64_t n, char *scratch)
 {
   const bool nothing = reduces_nothing(w);
+  const int second = native_walk_second(w);
+  const int n_around = second >= 0 ? w->n_around - 1 : w->n_around;
   int64_t at = 0;
   partials p;
 
@@ -161,18 +198,8 @@ static void run_strip(native_walk *w, int64_t from, int64_t n, char *scratch)
   w->kernels->neutral(p.lane, p.lanes * n);
   if (!nothing) {
     do {
-      native_walk_place(w);
-      native_walk_advance(w, from);
-      for (int c = 0; c < p.components; c++) {
-        w->row.acc[c] = p.lane[c] + at % WEIR_LANES * p.width[c];
-      }
-      w->row.at = at;
-      native_walk_row(w, n);
-      at++;
-      if (at % WEIR_SLAB == 0) {
-        end_slab(w, &p);
-      }
-    } while (native_walk_next(w, w->around, w->n_around));
+      take_rows(w, &p, from, second, &at);
+    } while (native_walk_next(w, w->around, n_around));
   }
   native_walk_place(w);
   native_walk_advance(w, from);

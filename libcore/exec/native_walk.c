@@ -45,7 +45,11 @@ static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, cha
 
   memset(step, 0, sizeof(int64_t) * WEIR_MAX_DIMS);
   for (int d = 0; d < o->rank; d++) {
-    at += (o->index[d].offset - v->origin[d]) * v->stride[d];
+    at -= v->origin[d] * v->stride[d];
+    if (o->index[d].div > 1) { /* divided_at finds it */
+      continue;
+    }
+    at += o->index[d].offset * v->stride[d];
     for (int k = 0; k < n_dims; k++) {
       step[k] += o->index[d].coef[k] * v->stride[d];
     }
@@ -59,6 +63,39 @@ static bool is_data(const weir_operand *o, bool plain)
   return plain && o->role == WEIR_ROLE_DATA;
 }
 
+/* What the array dimensions with a division add to the place of input k, in elements. */
+static int64_t divided_at(native_walk *w, int k)
+{
+  const weir_operand *o = &w->f->access->in[k];
+  int64_t at = 0;
+
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+    int64_t sum = x->offset;
+
+    for (int j = 0; j < w->f->access->n_dims && x->div > 1; j++) {
+      sum += x->coef[j] * w->i[j];
+    }
+    if (d == w->f->fold[k]) { /* the kernel divides */
+      w->row.fold[k] = sum;
+      w->row.fold_step[k] = w->run->in[k].stride[d];
+    } else if (x->div > 1) {
+      at += weir_floor_div(sum, x->div) * w->run->in[k].stride[d];
+    }
+  }
+  return at;
+}
+
+static bool divides_along(const weir_operand *o, int k)
+{
+  for (int d = 0; d < o->rank; d++) {
+    if (o->index[d].div > 1 && o->index[d].coef[k] != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Iterations of dimension d continue those of the inner one, so that both make one row. */
 static bool continues(const native_walk *w, int d)
 {
@@ -66,7 +103,8 @@ static bool continues(const native_walk *w, int d)
   const int inner = w->f->inner;
 
   for (int k = 0; k < a->n_in; k++) {
-    if (is_data(&a->in[k], true) && w->step[k][d] != w->step[k][inner] * w->n) {
+    if (is_data(&a->in[k], true) &&
+        (w->step[k][d] != w->step[k][inner] * w->n || divides_along(&a->in[k], d))) {
       return false;
     }
   }
@@ -178,6 +216,7 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   w->unit = has_unit_steps(w);
   join_rows(w);
   set_row_steps(w);
+  w->row.m = 1;
   for (int k = 0; k < a->n_dims; k++) {
     rewind_dim(w, k);
   }
@@ -224,7 +263,7 @@ void native_walk_place(native_walk *w)
   row->point = point;
   for (int k = 0; k < a->n_in; k++) {
     if (is_data(&a->in[k], w->f->plain[k])) {
-      int64_t at = 0;
+      int64_t at = w->f->divided[k] ? divided_at(w, k) : 0;
       for (int d = 0; d < a->n_dims; d++) {
         at += w->i[d] * w->step[k][d];
       }
@@ -386,6 +425,28 @@ static void call_inside(native_walk *w, int64_t n)
     w->row.n = n;
     (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);
   }
+}
+
+int native_walk_second(native_walk *w)
+{
+  const native_form *f = w->f;
+  const weir_access *a = f->access;
+  const int n = f->shape == NATIVE_MAP ? w->n_outer : w->n_around;
+  const int second = n > 0 ? (f->shape == NATIVE_MAP ? w->outer : w->around)[n - 1] : -1;
+
+  if (f->second < 0 || second < 0 || !w->inside) {
+    return -1;
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    if (second != f->second && divides_along(&a->in[k], second)) {
+      return -1;
+    }
+    w->row.row_step[k] = is_data(&a->in[k], f->plain[k]) ? w->step[k][second] : 0;
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    w->row.row_step_out[k] = is_data(&a->out[k], f->plain_out[k]) ? w->step_out[k][second] : 0;
+  }
+  return second;
 }
 
 void native_walk_row(native_walk *w, int64_t n)

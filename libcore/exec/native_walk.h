@@ -36,6 +36,9 @@ void native_walk_place(native_walk *w);
 void native_walk_advance(native_walk *w, int64_t u);
 /* The iterations [range[0], range[1]) of the row of n that leave no array. */
 void native_walk_inside(const native_walk *w, int64_t n, int64_t range[2]);
+/* The last dimension around the rows, when one call may run several of them along it (row.m), -1:
+ * not; sets the distances of rows. */
+int native_walk_second(native_walk *w);
 /* Runs the next n iterations of the placed row; leaves the row somewhere in them. */
 void native_walk_row(native_walk *w, int64_t n);
 

@@ -3,6 +3,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "exec/weir_engine.h"
 #include "exec/weir_plan.h"
 #include "pass/weir_pass.h"
 
@@ -130,6 +131,66 @@ static void leaving_a_pass_out_changes_rounding_only(void **state)
   }
 }
 
+static bool has_native(void)
+{
+  for (int i = 0; weir_engine_table[i] != NULL; i++) {
+    if (weir_engine_table[i]->tier == 2) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Compiled rows, several to a call, among them those of positions of maxima. */
+static void compiled_code_keeps_every_bit(void **state)
+{
+  for (int which = 0; which < NETS && has_native(); which++) {
+    weir_exec_cfg cfg = defaults();
+    outcome expected = outcome_of(which, &cfg, 1);
+
+    cfg.tier = 3;
+    outcome actual = outcome_of(which, &cfg, 1);
+
+    compare("compiled", &actual, &expected, 0);
+    weir_free(&expected.values);
+  }
+}
+
+static void positions_of_maxima_hold_in_every_row(void **state)
+{
+  enum { LINES = 37, WIDE = 8 };
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {3, LINES, WIDE}};
+  const weir_reduce_spec s = {.combine = WEIR_COMBINE_ARGMAX, .n_dims = 2, .dim = {0, 1}};
+
+  for (int tier = 1; tier < (has_native() ? 4 : 3); tier++) {
+    weir_exec_cfg cfg = defaults();
+    weir_tensor x;
+    weir_graph *g;
+    weir_plan *p;
+    weir_view v;
+    int64_t lo, hi;
+
+    cfg.tier = tier;
+    assert_ok(weir_graph_create(&g));
+    const weir_value best = weir_reduce(g, &s, weir_input(g, "x", &d));
+
+    weir_output(g, "at", (weir_value){best.node, 1});
+    assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
+    assert_ok(weir_tensor_init(&x, WEIR_F32, d.rank, d.shape));
+    for (int64_t c = 0; c < WIDE; c++) {
+      ((float *)x.data)[(13 * c + 5) * WIDE + c] = 1;
+    }
+    assert_ok(weir_plan_run(p, &(weir_binding){"x", &x}, 1));
+    assert_ok(weir_plan_result(p, "at", &v, &lo, &hi));
+    for (int64_t c = 0; c < WIDE; c++) {
+      assert_int_equal(((const int64_t *)v.data)[c], 13 * c + 5);
+    }
+    weir_tensor_fini(&x);
+    weir_plan_destroy(&p);
+    weir_graph_destroy(&g);
+  }
+}
+
 static void threads_and_tiles_keep_every_bit(void **state)
 {
   for (int which = 0; which < NETS; which++) {
@@ -163,6 +224,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(leaving_a_pass_out_changes_rounding_only),
       cmocka_unit_test(threads_and_tiles_keep_every_bit),
+      cmocka_unit_test(compiled_code_keeps_every_bit),
+      cmocka_unit_test(positions_of_maxima_hold_in_every_row),
       cmocka_unit_test(the_oracle_holds_after_every_pass),
   };
 

@@ -169,6 +169,7 @@ typedef struct vm_program {
  * i step for i of [lo, hi); elsewhere, or everywhere (lo == hi), it is found by vm_offsets. */
 typedef struct vm_row {
   int64_t at, step, lo, hi;
+  bool linear; /* no gather, and no division along the row */
 } vm_row;
 
 #define VM_SIDES \
@@ -185,8 +186,9 @@ typedef struct vm_frame {
   int64_t row_lo, row_hi;                  /* of vec                                       */
   int64_t stride[VM_SIDES][WEIR_MAX_DIMS]; /* bytes per iteration                     */
   int64_t base[VM_SIDES];                  /* address of iteration 0 of every dimension    */
-  bool linear[VM_SIDES];                   /* no division, no gather                       */
-  bool interior[VM_SIDES];                 /* linear, and inside in the whole box          */
+  bool gathers[VM_SIDES];                  /* else the address is linear along most rows   */
+  unsigned divided[VM_SIDES]; /* array dimensions with a division: not in stride, base */
+  bool interior[VM_SIDES];    /* no gather, and inside in the whole box       */
   bool all_interior;
   bool nothing; /* a reduced dimension is empty: nothing is read  */
   vm_row row[VM_SIDES];

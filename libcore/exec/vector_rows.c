@@ -34,19 +34,26 @@ static void setup_side(vm_frame *f, int side, const weir_operand *x, const weir_
   const int64_t size = (int64_t)weir_dtype_size(x->dtype);
 
   WEIR_ASSERT(view->dtype == x->dtype);
-  f->linear[side] = f->interior[side] = true;
+  f->gathers[side] = false;
+  f->interior[side] = true;
+  f->divided[side] = 0;
   f->base[side] = (int64_t)(intptr_t)view->data;
   for (int d = 0; d < x->rank; d++) {
     const weir_index *map = &x->index[d];
 
-    f->linear[side] = f->linear[side] && map->div <= 1 && map->gather == 0;
+    f->gathers[side] = f->gathers[side] || map->gather != 0;
     f->interior[side] = f->interior[side] && stays_inside(f, map, view->extent[d]);
-    f->base[side] += (map->offset - view->origin[d]) * view->stride[d] * size;
+    f->base[side] -= view->origin[d] * view->stride[d] * size;
+    if (map->div > 1) {
+      f->divided[side] |= 1u << d;
+      continue;
+    }
+    f->base[side] += map->offset * view->stride[d] * size;
     for (int k = 0; k < f->p->access.n_dims; k++) {
       f->stride[side][k] += map->coef[k] * view->stride[d] * size;
     }
   }
-  f->interior[side] = f->interior[side] && f->linear[side];
+  f->interior[side] = f->interior[side] && !f->gathers[side];
   f->all_interior = f->all_interior && f->interior[side];
 }
 
@@ -72,6 +79,17 @@ void vm_frame_setup(vm_frame *f)
   }
 }
 
+/* True when a division changes the address along dimension k. */
+static bool divides_along(const vm_frame *f, int side, const weir_operand *x, int k)
+{
+  for (int d = 0; d < x->rank && f->divided[side] != 0; d++) {
+    if ((f->divided[side] >> d & 1) != 0 && x->index[d].coef[k] != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 double vm_row_cost(const vm_frame *f, int k)
 {
   const int64_t n = f->run->box.hi[k] - f->run->box.lo[k];
@@ -84,7 +102,10 @@ double vm_row_cost(const vm_frame *f, int k)
     if (x != NULL) {
       const int64_t step = f->stride[side][k];
       const bool plain = step == 0 || step == (int64_t)weir_dtype_size(x->dtype);
-      cost += plain ? 0.1 : step < 64 && step > -64 ? 0.5 : 1.5;
+      cost += divides_along(f, side, x, k) ? 1.5
+              : plain                      ? 0.1
+              : step < 64 && step > -64    ? 0.5
+                                           : 1.5;
     }
   }
   return cost;
@@ -126,6 +147,17 @@ static void inside_range(int64_t first, int64_t coef, int64_t extent, int64_t *l
   *hi = to < *hi ? to : *hi;
 }
 
+/* Of an index, at element 0 of the row's dimension. */
+static int64_t numerator(const vm_frame *f, const weir_index *map)
+{
+  int64_t sum = map->offset;
+
+  for (int k = 0; k < f->p->access.n_dims; k++) {
+    sum += k == f->vec ? 0 : map->coef[k] * f->iteration[k];
+  }
+  return sum;
+}
+
 static void row_side(vm_frame *f, int side, const weir_operand *x, const weir_view *view)
 {
   const int n_dims = f->p->access.n_dims;
@@ -133,25 +165,30 @@ static void row_side(vm_frame *f, int side, const weir_operand *x, const weir_vi
 
   row->at = f->base[side];
   row->step = f->vec < n_dims ? f->stride[side][f->vec] : 0;
+  row->linear = !f->gathers[side] && (f->vec == n_dims || !divides_along(f, side, x, f->vec));
   row->lo = f->row_lo;
-  row->hi = f->linear[side] ? f->row_hi : f->row_lo;
+  row->hi = row->linear ? f->row_hi : f->row_lo;
   for (int k = 0; k < n_dims; k++) {
     row->at += k == f->vec ? 0 : f->stride[side][k] * f->iteration[k];
   }
-  if (f->interior[side] || !f->linear[side]) {
+  for (int d = 0; d < x->rank && row->linear && f->divided[side] != 0; d++) {
+    if ((f->divided[side] >> d & 1) != 0) {
+      row->at += weir_floor_div(numerator(f, &x->index[d]), x->index[d].div) * view->stride[d] *
+                 (int64_t)weir_dtype_size(x->dtype);
+    }
+  }
+  if (f->interior[side] || !row->linear) {
     return;
   }
   for (int d = 0; d < x->rank; d++) {
     const weir_index *map = &x->index[d];
-    int64_t first = map->offset;
+    const int64_t first = numerator(f, map);
 
     if (map->border == WEIR_BORDER_NEVER) {
       continue;
     }
-    for (int k = 0; k < n_dims; k++) {
-      first += k == f->vec ? 0 : map->coef[k] * f->iteration[k];
-    }
-    inside_range(first, vm_coef(f, map), view->extent[d], &row->lo, &row->hi);
+    inside_range(map->div > 1 ? weir_floor_div(first, map->div) : first, vm_coef(f, map),
+                 view->extent[d], &row->lo, &row->hi);
   }
 }
 
@@ -210,7 +247,7 @@ int64_t vm_strip_end(const vm_frame *f, int64_t i)
     return end;
   }
   for (int side = 0; side < f->p->access.n_in; side++) {
-    if (f->linear[side] && !f->interior[side]) {
+    if (f->row[side].linear && !f->interior[side]) {
       const vm_row *row = &f->row[side];
       end = row->lo > i && row->lo < end ? row->lo : end;
       end = row->hi > i && row->hi < end ? row->hi : end;

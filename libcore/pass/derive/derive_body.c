@@ -3,6 +3,18 @@
 #include <math.h>
 #include "pass/derive/derive_priv.h"
 
+/* n modulo a positive number: from 0 on, whatever the sign of n. */
+static int32_t put_modulo(weir_body *b, int32_t n, int64_t by)
+{
+  const int32_t div = weir_body_int(b, WEIR_I64, by);
+  const int32_t whole =
+      weir_body_binary(b, WEIR_CODE_MUL, weir_body_binary(b, WEIR_CODE_DIV, n, div), div);
+  const int32_t rest = weir_body_binary(b, WEIR_CODE_SUB, n, whole);
+  const int32_t below = weir_body_binary(b, WEIR_CODE_LT, rest, weir_body_int(b, WEIR_I64, 0));
+
+  return weir_body_select(b, below, weir_body_binary(b, WEIR_CODE_ADD, rest, div), rest);
+}
+
 /* Numerator of an index modulo its divisor. */
 static int32_t put_remainder(derive_adjoint *d, const weir_index *x)
 {
@@ -13,14 +25,8 @@ static int32_t put_remainder(derive_adjoint *d, const weir_index *x)
     return weir_body_int(b, WEIR_I64, 0);
   }
   const int32_t sum = derive_put_form(d, &f), den = weir_body_int(b, WEIR_I64, f.den);
-  const int32_t n = f.den == 1 ? sum : weir_body_binary(b, WEIR_CODE_DIV, sum, den);
-  const int32_t div = weir_body_int(b, WEIR_I64, x->div);
-  const int32_t whole =
-      weir_body_binary(b, WEIR_CODE_MUL, weir_body_binary(b, WEIR_CODE_DIV, n, div), div);
-  const int32_t rest = weir_body_binary(b, WEIR_CODE_SUB, n, whole);
-  const int32_t below = weir_body_binary(b, WEIR_CODE_LT, rest, weir_body_int(b, WEIR_I64, 0));
 
-  return weir_body_select(b, below, weir_body_binary(b, WEIR_CODE_ADD, rest, div), rest);
+  return put_modulo(b, f.den == 1 ? sum : weir_body_binary(b, WEIR_CODE_DIV, sum, den), x->div);
 }
 
 int32_t derive_put_index(derive_adjoint *d, int dim)
@@ -29,6 +35,12 @@ int32_t derive_put_index(derive_adjoint *d, int dim)
   const derive_form *f = &d->dim[dim];
   const int32_t sum = derive_put_form(d, f);
 
+  if (d->left_by[dim] >= 0) {
+    const derive_form *of = &d->dim[d->left_by[dim]];
+    const int32_t left = put_modulo(b, derive_put_form(d, of), of->den);
+
+    return weir_body_binary(b, WEIR_CODE_ADD, left, sum);
+  }
   return f->den == 1 ? sum
                      : weir_body_binary(b, WEIR_CODE_DIV, sum, weir_body_int(b, WEIR_I64, f->den));
 }

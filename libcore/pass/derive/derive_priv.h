@@ -17,7 +17,7 @@ typedef struct derive_site {
   const weir_access *access;
   int32_t in[WEIR_MAX_OPERANDS], made[WEIR_MAX_OUTPUTS], adjoint[WEIR_MAX_OUTPUTS];
   unsigned seeded;
-  const char *where;
+  const char *where, *name; /* of the node */
 } derive_site;
 
 /* derive_walk.c: adds to an array's adjoint; a node of an access, whose inputs are those arrays;
@@ -30,7 +30,7 @@ weir_status derive_input(derive_walk *w, const derive_site *site, int operand) W
 weir_status derive_scan(derive_walk *w, const derive_site *site) WEIR_CHECKED;
 
 /* An iteration dimension of the node over those of the adjoint: (coef . i + offset) / den, a whole
- * number wherever the iteration counts. */
+ * number wherever the iteration counts; or its floor, where another dimension is what is left. */
 typedef struct derive_form {
   int64_t coef[WEIR_MAX_DIMS], offset, den;
 } derive_form;
@@ -44,7 +44,9 @@ typedef struct derive_adjoint {
   unsigned seeded; /* outputs whose adjoints are read                                 */
   weir_access *to;
   derive_form dim[WEIR_MAX_DIMS];
-  int solver[WEIR_MAX_RANK]; /* dimension that array dimension d is solved for, -1: a condition */
+  int left_by[WEIR_MAX_DIMS]; /* dimension of the node to be added: what dividing for it leaves, -1
+                               */
+  int solver[WEIR_MAX_RANK];  /* dimension that array dimension d is solved for, -1: a condition */
   derive_form raw[WEIR_MAX_RANK]; /* its index before the border rule                        */
   int rest[WEIR_MAX_RANK];  /* dimension of `to` that is the remainder of its division, or -1 */
   int shift[WEIR_MAX_RANK]; /* dimension of `to`: how far beyond the edge, or -1: REPLICATE  */

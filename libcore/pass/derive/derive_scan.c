@@ -91,6 +91,7 @@ static bool take_operands(back *b, const derive_site *site, const int32_t *saved
                                                            : from->dim[k].kind;
     b->d.dim[k] = (derive_form){.den = 1};
     b->d.dim[k].coef[k] = 1;
+    b->d.left_by[k] = -1;
   }
   for (int k = 0; k < from->n_in && from->in[k].role == WEIR_ROLE_DATA; k++) {
     room = room && add_input(b, &from->in[k], site->in[k]) == k;

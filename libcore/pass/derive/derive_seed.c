@@ -1,5 +1,6 @@
 /* derive_seed.c - the rules of the monoids: from adjoints of outputs to those of the values merged.
  */
+#include "base/weir_alloc.h"
 #include "pass/derive/derive_priv.h"
 
 /* The element of output `o`, out of `array`, as an expression; -1: no room. */
@@ -117,6 +118,19 @@ bool derive_find_product(weir_access *a, bool zeros)
   return true;
 }
 
+/* How many there are, or more than fit. */
+static int64_t positions(const weir_access *a)
+{
+  int64_t n = 1;
+
+  for (int j = 0; j < a->n_dims; j++) {
+    if (a->dim[j].kind == WEIR_REDUCED && !weir_mul_ok(n, a->dim[j].hi - a->dim[j].lo, &n)) {
+      return INT64_MAX;
+    }
+  }
+  return n;
+}
+
 /* True at the iteration that the result comes from. */
 static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays, const int32_t *expr)
 {
@@ -129,8 +143,13 @@ static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays, co
     return -1;
   }
   arrays->array[k] = a->combine == WEIR_COMBINE_ARGMAX ? arrays->made[1] : arrays->best;
-  const int32_t same = weir_body_binary(b, WEIR_CODE_EQ, weir_body_load(b, k, WEIR_I64),
-                                        position(a, b, index_there, d));
+  int32_t at = weir_body_load(b, k, WEIR_I64), here = position(a, b, index_there, d);
+
+  if (positions(a) <= INT32_MAX) { /* vectors hold twice as many, as many as of f32 */
+    at = weir_body_cast(b, WEIR_I32, at);
+    here = weir_body_cast(b, WEIR_I32, here);
+  }
+  const int32_t same = weir_body_binary(b, WEIR_CODE_EQ, at, here);
 
   return present ? weir_body_binary(b, WEIR_CODE_AND, same, expr[a->value[1]]) : same;
 }

@@ -117,6 +117,17 @@ static bool is_solvable(const derive_adjoint *d, const bool *taken, const bool *
   return true;
 }
 
+/* The dimension that dividing for j leaves, or -1. */
+static int tap_of(const derive_adjoint *d, int j)
+{
+  for (int l = 0; l < d->from->n_dims; l++) {
+    if (d->left_by[l] == j) {
+      return l;
+    }
+  }
+  return -1;
+}
+
 /* c i = div raw + rest - offset - the other terms. */
 static void solve(derive_adjoint *d, int k, int j)
 {
@@ -135,8 +146,66 @@ static void solve(derive_adjoint *d, int k, int j)
     }
   }
   f.den = sign * x->coef[j];
-  reduce_form(&f);
+  if (tap_of(d, j) < 0) {
+    reduce_form(&f);
+  }
   d->dim[j] = f;
+}
+
+/* May l be what dividing by c for j leaves? It is then read as that very sum alone, in this one
+ * place of the operand, and j elsewhere by itself. */
+static bool is_tap(const derive_adjoint *d, int k, int j, int l)
+{
+  const weir_access *a = d->from;
+  const weir_index *here = &a->in[d->operand].index[k];
+
+  for (int o = 0; o < a->n_in + a->n_out; o++) {
+    const weir_operand *x = o < a->n_in ? &a->in[o] : &a->out[o - a->n_in];
+
+    for (int e = 0; e < x->rank; e++) {
+      const weir_index *i = &x->index[e];
+
+      if ((o == d->operand && e != k && (i->coef[j] != 0 || i->coef[l] != 0)) ||
+          (i->coef[l] != 0 && i->coef[j] != here->coef[j] * i->coef[l])) {
+        return false;
+      }
+      for (int m = 0; m < a->n_dims && i->coef[j] != 0 && i->coef[l] == 0; m++) {
+        if (m == j ? i->coef[j] != 1 : i->coef[m] != 0 && d->dim[m].den != 1) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+/* Windows o of stride c and taps t: element M = c o + t is read by t = M mod c, + c, .. alone. So t
+ * is no iteration of the adjoint where the windows lie side by side, and ceil(taps / c) of them
+ * else. */
+static void find_taps(derive_adjoint *d, bool *taken)
+{
+  const weir_access *a = d->from;
+  const weir_operand *x = &a->in[d->operand];
+
+  for (int k = 0; k < x->rank; k++) {
+    const int j = d->solver[k];
+    const int64_t c = j >= 0 ? x->index[k].coef[j] : 0;
+
+    for (int l = 0; l < a->n_dims && c > 1 && tap_of(d, j) < 0; l++) {
+      const int64_t taps = a->dim[l].hi - a->dim[l].lo;
+
+      if (taken[l] || a->dim[l].kind != WEIR_REDUCED || x->index[k].coef[l] != 1 ||
+          !is_tap(d, k, j, l)) {
+        continue;
+      }
+      taken[l] = true;
+      d->left_by[l] = j;
+      d->dim[l] = (derive_form){.offset = a->dim[l].lo, .den = 1};
+      if (taps > c) {
+        d->dim[l].coef[add_dim(d, WEIR_REDUCED, 0, (taps + c - 1) / c)] = c;
+      }
+    }
+  }
 }
 
 /* The longest free dimension of each index is solved for, so that the fewest iterations are left.
@@ -147,6 +216,7 @@ static void choose_solvers(derive_adjoint *d)
   const weir_operand *x = &a->in[d->operand];
   bool taken[WEIR_MAX_DIMS] = {false}, fixed[WEIR_MAX_DIMS] = {false};
 
+  memset(d->left_by, -1, sizeof d->left_by);
   for (int k = 0; k < x->rank; k++) {
     int64_t longest = -1;
 
@@ -170,6 +240,7 @@ static void choose_solvers(derive_adjoint *d)
       }
     }
   }
+  find_taps(d, taken);
   for (int j = 0; j < a->n_dims; j++) {
     if (!taken[j]) {
       d->dim[j] = one_dim(add_dim(d, WEIR_REDUCED, a->dim[j].lo, a->dim[j].hi));
@@ -185,16 +256,23 @@ static void choose_solvers(derive_adjoint *d)
 bool derive_substitute(derive_adjoint *d, const weir_index *x, derive_form *out)
 {
   int64_t common = 1;
+  bool used[WEIR_MAX_DIMS];
 
   *out = (derive_form){.den = 1};
   for (int j = 0; j < d->from->n_dims; j++) {
-    if (x->coef[j] != 0) {
+    const int tap = tap_of(d, j);
+
+    used[j] = x->coef[j] != 0 && (tap < 0 || x->coef[tap] == 0); /* else the tap stands for both */
+    if (used[j]) {
       common = common / weir_common_divisor(common, d->dim[j].den) * d->dim[j].den;
     }
   }
   for (int j = 0; j < d->from->n_dims; j++) {
-    if (x->coef[j] != 0) {
+    if (used[j]) {
       add_form(d, out, x->coef[j] * (common / d->dim[j].den), &d->dim[j]);
+    }
+    if (used[j] && d->left_by[j] >= 0) {
+      add_form(d, out, x->coef[j] * common, &d->dim[d->left_by[j]]);
     }
   }
   out->offset += common * x->offset;
@@ -310,12 +388,17 @@ static void demand_dim(derive_adjoint *d, int j)
   weir_index_range(&x, &whole, &least, &most);
   const bool bounded = (least >= dim->lo && most < dim->hi) || is_bounded(d, j);
 
-  if (bounded && f->den == 1) {
+  const int tap = tap_of(d, j);
+
+  if (tap >= 0 && (d->from->dim[tap].hi - d->from->dim[tap].lo) % f->den != 0) {
+    derive_demand(d, compare(d, WEIR_CODE_LT, derive_put_index(d, tap), d->from->dim[tap].hi));
+  }
+  if (bounded && (f->den == 1 || tap >= 0)) {
     return;
   }
   const int32_t numerator = derive_put_form(d, f);
 
-  if (f->den != 1) {
+  if (f->den != 1 && tap < 0) {
     const int32_t den = weir_body_int(b, WEIR_I64, f->den);
     const int32_t quotient = weir_body_binary(b, WEIR_CODE_DIV, numerator, den);
 

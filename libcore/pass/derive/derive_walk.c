@@ -131,6 +131,15 @@ static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
   return WEIR_OK;
 }
 
+/* Reports call the adjoint of conv "conv'". */
+static void name_adjoint(weir_graph *g, int32_t node, const char *of)
+{
+  char text[96];
+
+  snprintf(text, sizeof text, "%s'", of);
+  (void)weir_label(g, (weir_value){node, 0}, text);
+}
+
 static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint *d,
                          const derive_beside_arrays *known, int32_t *expr, int32_t *seed)
 {
@@ -158,6 +167,7 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
   }
   WEIR_TRY(finish(d, value, &in));
   WEIR_TRY(derive_add(w, d->to, in.array, site->where, &node));
+  name_adjoint(w->g, node, site->name);
   derive_contribute(w, site->in[d->operand], (weir_value){node, 0});
   return WEIR_OK;
 }
@@ -264,7 +274,8 @@ static bool is_wanted(const derive_walk *w, const weir_node *node)
 static weir_status derive_node(derive_walk *w, int32_t number)
 {
   const weir_node *node = weir_graph_node(w->g, number);
-  derive_site site = {.where = node->where};
+  derive_site site = {.where = node->where,
+                      .name = node->label != NULL ? node->label : node->op->name};
   weir_access access;
   char text[512];
 
