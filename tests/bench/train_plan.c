@@ -2,8 +2,8 @@
  * normalisation and their derivatives, against a copy of the bytes that they move; and the memory
  * of its plan.
  *
- *   train_plan [cosmo|unet [side [channels [batch]]]]    with arguments: every group, slowest first
- */
+ *   train_plan [cosmo|unet [side [channels [batch [passes left out]]]]]
+ *   with arguments: every group, slowest first */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
@@ -113,7 +113,8 @@ static void print_groups(const bench *b)
   }
 }
 
-static void measure(const char *which, int64_t side, int64_t channels, int64_t batch, bool table)
+static void measure(const char *which, int64_t side, int64_t channels, int64_t batch,
+                    const char *skip, bool table)
 {
   weir_exec_cfg cfg;
   bench b = {.plan = NULL};
@@ -122,6 +123,7 @@ static void measure(const char *which, int64_t side, int64_t channels, int64_t b
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.explain = true;
+  cfg.skip = skip;
   const weir_plan_opts opts = {.exec = &cfg, .threads = 1};
 
   bench_must(strcmp(which, "unet") == 0 ? train_unet(&b.net, batch, side, channels)
@@ -167,10 +169,10 @@ int main(int argc, char **argv)
   (void)bench_pin();
   if (argc > 1) {
     measure(argv[1], number(argc, argv, 2, 32), number(argc, argv, 3, 16), number(argc, argv, 4, 1),
-            true);
+            argc > 5 ? argv[5] : "", true);
     return 0;
   }
-  measure("cosmo", 32, 16, 1, false);
-  measure("unet", 32, 8, 1, false);
+  measure("cosmo", 32, 16, 1, "", false);
+  measure("unet", 32, 8, 1, "", false);
   return 0;
 }

@@ -100,6 +100,22 @@ static bool map_operands(lower_merge *m)
   return true;
 }
 
+/* The expression that says the same already, or -1. */
+static int32_t find_expression(const weir_body *b, const weir_expr *e)
+{
+  for (int32_t i = 0; i < b->n && e->code != WEIR_CODE_RANDOM; i++) {
+    const weir_expr *x = &b->exprs[i];
+
+    /* Constants by their bits: 0 and -0 are two. */
+    if (x->code == e->code && x->dtype == e->dtype && x->a == e->a && x->b == e->b &&
+        x->c == e->c && x->integer == e->integer &&
+        memcmp(&x->real, &e->real, sizeof x->real) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
 static bool map_expressions(lower_merge *m)
 {
   const weir_body *from = &m->from->access.body;
@@ -122,7 +138,8 @@ static bool map_expressions(lower_merge *m)
     e.a = e.a < 0 ? -1 : m->expr[e.a];
     e.b = e.b < 0 ? -1 : m->expr[e.b];
     e.c = e.c < 0 ? -1 : m->expr[e.c];
-    m->expr[i] = weir_body_push(into, e);
+    m->expr[i] = find_expression(into, &e);
+    m->expr[i] = m->expr[i] >= 0 ? m->expr[i] : weir_body_push(into, e);
     if (m->expr[i] < 0) {
       return false;
     }

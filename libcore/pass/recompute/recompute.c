@@ -1,0 +1,315 @@
+/* recompute.c - what is kept from where it is made to where it is read long after, and what is made
+ * again there.
+ *
+ * A reader is far when a path that leads to it passes through a node that is not element by
+ * element: such as an adjoint, which comes after the loss. An element-wise result that far readers
+ * ask for is made again beside them where what it is made of costs less memory than the result
+ * itself; and where all they ask is how it compares with a constant, one byte is kept, not the
+ * number. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "pass/recompute/recompute_priv.h"
+#include "pass/weir_reach.h"
+
+#define MOST_DEPTH 16 /* nodes in a row that are made again */
+
+/* Floats whose functions cost more than what it takes to load a number. */
+static bool is_cheap(const weir_access *a)
+{
+  for (int32_t i = 0; i < a->body.n; i++) {
+    switch (a->body.exprs[i].code) {
+    case WEIR_CODE_RANDOM:
+    case WEIR_CODE_EXP:
+    case WEIR_CODE_LOG:
+    case WEIR_CODE_TANH:
+    case WEIR_CODE_ERF:
+    case WEIR_CODE_SIN:
+    case WEIR_CODE_COS:
+      return false;
+    default:
+      break;
+    }
+  }
+  return true;
+}
+
+bool recompute_is_pointwise(const weir_access *a)
+{
+  bool yes = !a->opaque && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    yes = yes && a->dim[k].kind == WEIR_PARALLEL;
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank && yes; d++) {
+      yes = a->in[k].index[d].gather == 0 && a->in[k].index[d].border == WEIR_BORDER_NEVER;
+    }
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    yes = yes && weir_reach_is_identity(&a->out[k], a);
+  }
+  return yes;
+}
+
+/* Node that makes the temporary alone, and may make it again; -1. */
+static int32_t maker_of(const recomputing *s, int32_t array)
+{
+  const weir_array *x = weir_graph_get_array(s->g, array);
+  int32_t node = -1;
+
+  if (x->kind != WEIR_ARRAY_TEMPORARY || weir_graph_writers(s->g, array, &node, 1) != 1) {
+    return -1;
+  }
+  const weir_access *a = &weir_graph_node(s->g, node)->access;
+
+  return a->n_out == 1 && is_cheap(a) && recompute_is_pointwise(a) ? node : -1;
+}
+
+int64_t recompute_bytes(const weir_graph *g, int32_t array)
+{
+  const weir_array_desc *d = &weir_graph_get_array(g, array)->desc;
+  int64_t bytes = (int64_t)weir_dtype_size(d->dtype);
+
+  for (int k = 0; k < d->rank; k++) {
+    if (!weir_mul_ok(bytes, d->shape[k], &bytes)) {
+      return INT64_MAX;
+    }
+  }
+  return bytes;
+}
+
+/* Marks the nodes that a path from node `from` reaches through one that is not element by element.
+ */
+static void find_far(const recomputing *s, int32_t from)
+{
+  memset(s->mark, 0, (size_t)s->n_nodes);
+  s->mark[from] = RECOMPUTE_NEAR;
+  for (int32_t i = 0; i < s->n_order; i++) {
+    const int32_t node = s->order[i];
+    uint8_t seen = 0;
+
+    for (int32_t k = s->depend.first[node]; k < s->depend.first[node + 1]; k++) {
+      seen |= s->mark[s->depend.before[k]];
+    }
+    if (seen != 0 && node != from) {
+      s->mark[node] |= seen;
+      s->mark[node] |=
+          recompute_is_pointwise(&weir_graph_node(s->g, node)->access) ? 0 : RECOMPUTE_BARRIER;
+    }
+  }
+}
+
+/* True when the reader comes to the array again after a node that is not element by element. A node
+ * that is one itself has to wait for another. */
+static bool is_far(const recomputing *s, int32_t reader)
+{
+  for (int32_t k = s->depend.first[reader]; k < s->depend.first[reader + 1]; k++) {
+    if ((s->mark[s->depend.before[k]] & RECOMPUTE_BARRIER) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* True when lowering makes values of `array` where the reader reads them. */
+static bool takes_in(const weir_node *reader, int32_t array)
+{
+  const weir_access *a = &reader->access;
+  const bool pointwise = recompute_is_pointwise(a);
+
+  if (a->opaque || a->n_states > 0) {
+    return false;
+  }
+  for (int k = 0; k < reader->n_in; k++) {
+    if (reader->in[k] == array &&
+        !(pointwise ? weir_reach_is_identity(&a->in[k], a)
+                    : a->combine != WEIR_COMBINE_NONE && weir_reach_reads_once(&a->in[k], a))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+weir_status recompute_far_readers(recomputing *s, int32_t array, recompute_readers *r)
+{
+  int32_t writer = -1;
+
+  *r = (recompute_readers){.taken_in = true};
+  if (weir_graph_writers(s->g, array, &writer, 1) != 1) {
+    return WEIR_OK;
+  }
+  find_far(s, writer);
+  const int32_t n = weir_graph_readers(s->g, array, s->readers, s->n_nodes);
+
+  for (int32_t i = 0; i < n; i++) {
+    if (is_far(s, s->readers[i])) {
+      r->taken_in = r->taken_in && takes_in(weir_graph_node(s->g, s->readers[i]), array);
+      s->readers[r->n++] = s->readers[i];
+    } else {
+      r->stored = r->stored || !takes_in(weir_graph_node(s->g, s->readers[i]), array);
+    }
+  }
+  return WEIR_OK;
+}
+
+static bool is_update(const recomputing *s, int32_t array)
+{
+  return array < s->n_arrays && s->updates[array];
+}
+
+/* True when the array is there for far readers whatever becomes of the one that asks. */
+static weir_status is_alive(recomputing *s, int32_t array, bool *yes)
+{
+  const weir_array *x = weir_graph_get_array(s->g, array);
+  recompute_readers r;
+
+  *yes = x->kind != WEIR_ARRAY_TEMPORARY || x->output != NULL || is_update(s, array);
+  if (!*yes) {
+    WEIR_TRY(recompute_far_readers(s, array, &r));
+    *yes = r.n > 0;
+  }
+  return WEIR_OK;
+}
+
+/* Bytes that must be kept so that the inputs of `node` can be had far away. */
+static weir_status price_of(recomputing *s, int32_t node, int depth, int64_t *bytes)
+{
+  const weir_node *n = weir_graph_node(s->g, node);
+
+  *bytes = 0;
+  for (int k = 0; k < n->n_in; k++) {
+    const int32_t maker = maker_of(s, n->in[k]);
+    int64_t here = recompute_bytes(s->g, n->in[k]), again = INT64_MAX;
+    bool alive;
+
+    WEIR_TRY(is_alive(s, n->in[k], &alive));
+    if (alive) {
+      continue;
+    }
+    if (maker >= 0 && depth < MOST_DEPTH) {
+      WEIR_TRY(price_of(s, maker, depth + 1, &again));
+    }
+    here = again < here ? again : here;
+    *bytes = weir_add_ok(*bytes, here, bytes) ? *bytes : INT64_MAX;
+  }
+  return WEIR_OK;
+}
+
+/* The node once more for every far reader. */
+static weir_status make_again(recomputing *s, int32_t node)
+{
+  recompute_readers r;
+  const int32_t array = weir_graph_node(s->g, node)->out[0];
+
+  WEIR_TRY(recompute_far_readers(s, array, &r));
+  for (int32_t i = 0; i < r.n; i++) {
+    int32_t made = -1;
+
+    WEIR_TRY(recompute_clone(s->g, node, &made));
+    recompute_replace(s->g, s->readers[i], array, made);
+  }
+  return recompute_order(s);
+}
+
+/* What becomes of the result of one node. */
+static weir_status consider(recomputing *s, int32_t node)
+{
+  const weir_node *n = weir_graph_node(s->g, node);
+  const int32_t array = n->out[0];
+  const int64_t bytes = recompute_bytes(s->g, array);
+  recompute_readers r;
+  int64_t price = 0;
+  bool done = false;
+
+  if (maker_of(s, array) != node || bytes < RECOMPUTE_LEAST_BYTES || is_update(s, array) ||
+      weir_graph_get_array(s->g, array)->output != NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(recompute_far_readers(s, array, &r));
+  if (r.n == 0 || !r.taken_in) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(price_of(s, node, 0, &price));
+  if (price >= bytes) {
+    WEIR_TRY(recompute_compare(s, array, &done));
+  }
+  /* At the same price the result need not be stored at all, if nobody near wants it in memory. */
+  if (!done && (price < bytes || (price == bytes && !r.stored))) {
+    WEIR_TRY(make_again(s, node));
+  }
+  return WEIR_OK;
+}
+
+weir_status recompute_order(recomputing *s)
+{
+  weir_depend_fini(&s->depend);
+  weir_free(&s->order);
+  weir_free(&s->mark);
+  weir_free(&s->readers);
+  s->n_nodes = weir_graph_nodes(s->g);
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(s->n_nodes, sizeof(int32_t), &memory));
+  s->order = memory;
+  WEIR_TRY(weir_alloc(s->n_nodes, 1, &memory));
+  s->mark = memory;
+  WEIR_TRY(weir_alloc(s->n_nodes, sizeof(int32_t), &memory));
+  s->readers = memory;
+  WEIR_TRY(weir_graph_order(s->g, s->order, &s->n_order));
+  WEIR_TRY(weir_depend_make(s->g, &s->depend));
+  return WEIR_OK;
+}
+
+static bool has_time(const weir_graph *g)
+{
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    if (weir_graph_get_array(g, a)->desc.time > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static weir_status run(weir_graph *g, const weir_pass_opts *opts)
+{
+  weir_status status = WEIR_OK;
+  recomputing s = {.g = g};
+  void *updates = NULL, *list = NULL;
+  int32_t n = 0;
+
+  (void)opts;
+  if (has_time(g)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(bool), &updates), out);
+  s.updates = updates;
+  s.n_arrays = weir_graph_arrays(g);
+  for (int32_t a = 0; a < s.n_arrays; a++) {
+    if (weir_graph_get_array(g, a)->update >= 0) {
+      s.updates[weir_graph_get_array(g, a)->update] = true;
+    }
+  }
+  WEIR_TRY_GOTO(recompute_order(&s), out);
+  n = s.n_order;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(int32_t), &list), out);
+  memcpy(list, s.order, (size_t)n * sizeof(int32_t));
+  for (int32_t i = n - 1; i >= 0; i--) {
+    WEIR_TRY_GOTO(consider(&s, ((const int32_t *)list)[i]), out);
+  }
+out:
+  weir_depend_fini(&s.depend);
+  weir_free(&s.order);
+  weir_free(&s.mark);
+  weir_free(&s.readers);
+  weir_free(&updates);
+  weir_free(&list);
+  return status;
+}
+
+const weir_pass weir_pass_recompute = {
+    .name = "recompute",
+    .cite = "Andoorveedu et al., Tempo, NeurIPS 2022 (arXiv:2210.10246)",
+    .order = 15,
+    .run = run,
+};

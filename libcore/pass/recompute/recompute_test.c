@@ -1,0 +1,149 @@
+/* recompute_test.c - what far readers get: numbers again, comparisons, or what was kept. */
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "exec/train_nets.h"
+#include "exec/weir_plan.h"
+#include "pass/recompute/recompute_priv.h"
+
+enum { SIDE = 8, CHANNELS = 8 };
+
+static weir_status alone(weir_graph *g)
+{
+  const weir_pass_opts opts = {.skip = "simplify,tile", .no_fusion = true};
+
+  return weir_passes_run(g, &opts, NULL, NULL);
+}
+
+/* The loss is the sum of squares of v; its derivative by x. */
+static weir_value derived(weir_graph *g, weir_value v, weir_value x)
+{
+  weir_value grad;
+
+  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, v), -1), &x, 1, &grad));
+  weir_output(g, "grad", grad);
+  return grad;
+}
+
+static weir_value convolved(weir_graph *g, weir_value x, const char *name)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, CHANNELS, CHANNELS}};
+  const weir_conv_spec s = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+
+  return weir_conv(g, &s, x, weir_input(g, name, &d));
+}
+
+static weir_value made_from(weir_graph *g, const char *name)
+{
+  const weir_array_desc d = {
+      .dtype = WEIR_F32, .rank = 5, .shape = {1, SIDE, SIDE, SIDE, CHANNELS}};
+
+  return weir_input(g, name, &d);
+}
+
+static int32_t readers(const weir_graph *g, weir_value v)
+{
+  return weir_graph_readers(g, weir_value_array(g, v), NULL, 0);
+}
+
+static int64_t bools(const weir_graph *g)
+{
+  int64_t n = 0;
+
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    n += node->op != NULL && !node->dead && node->access.out[0].dtype == WEIR_BOOL;
+  }
+  return n;
+}
+
+/* conv, bias, relu, conv: the derivative of relu asks for a comparison, which is kept. */
+static void a_comparison_is_kept_for_a_number(void **state)
+{
+  const weir_array_desc b = {.dtype = WEIR_F32, .rank = 1, .shape = {CHANNELS}};
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = made_from(g, "x");
+  const weir_value z = weir_add(g, convolved(g, x, "w"), weir_input(g, "b", &b));
+
+  (void)derived(g, convolved(g, weir_max_scalar(g, z, 0), "v"), x);
+  assert_int_equal(bools(g), 0);
+  assert_ok(alone(g));
+  assert_int_equal(bools(g), 1);
+  assert_int_equal(readers(g, z), 2); /* relu and the comparison */
+  weir_graph_destroy(&g);
+}
+
+/* (x + 1)^2 with x an input, through a convolution: x + 1 is made again, since x is there. */
+static void what_is_there_anyway_is_used_again(void **state)
+{
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = made_from(g, "x"), y = weir_add_scalar(g, x, 1);
+
+  (void)derived(g, convolved(g, weir_square(g, y), "w"), x);
+  const int32_t before = readers(g, y);
+
+  assert_ok(alone(g));
+  assert_true(readers(g, y) < before);
+  weir_graph_destroy(&g);
+}
+
+/* tanh costs more than its derivative's load: it stays. */
+static void costly_functions_are_kept(void **state)
+{
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = made_from(g, "x"), y = weir_tanh(g, x);
+
+  (void)derived(g, convolved(g, y, "w"), x);
+  const int32_t nodes = weir_graph_nodes(g);
+
+  assert_ok(alone(g));
+  assert_int_equal(weir_graph_nodes(g), nodes);
+  weir_graph_destroy(&g);
+}
+
+static int64_t arena_of(bool cosmo, const char *skip)
+{
+  weir_exec_cfg cfg;
+  train_net t;
+  weir_plan *p;
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = 1;
+  cfg.skip = skip;
+  assert_ok(cosmo ? train_cosmo(&t, 1, 16, 8) : train_unet(&t, 1, 16, 8));
+  assert_ok(weir_plan_create(t.g, t.store, &(weir_plan_opts){.exec = &cfg}, &p));
+  const int64_t bytes = weir_plan_arena_bytes(p);
+
+  assert_true((double)bytes <= 1.1 * (double)weir_plan_arena_bound(p));
+  weir_plan_destroy(&p);
+  train_fini(&t);
+  return bytes;
+}
+
+static void training_takes_less_memory(void **state)
+{
+  for (int cosmo = 0; cosmo < 2; cosmo++) {
+    const int64_t without = arena_of(cosmo, "recompute"), with = arena_of(cosmo, "");
+
+    assert_true(with <= without);
+    assert_true(cosmo || (double)with < 0.95 * (double)without);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_comparison_is_kept_for_a_number),
+      cmocka_unit_test(what_is_there_anyway_is_used_again),
+      cmocka_unit_test(costly_functions_are_kept),
+      cmocka_unit_test(training_takes_less_memory),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
