@@ -4,6 +4,7 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
+#include "pass/derive/weir_derive.h"
 
 /* Slots that stand for one chunk in the figures: the largest bound. */
 static int64_t chunk_slots(const weir_plan *p)
@@ -144,5 +145,8 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   weir_schedule_print(&p->schedule, p->g, out);
   fprintf(out, "scratch: %lld bytes a thread; workspace of kernels: %lld bytes\n",
           (long long)p->scratch_bytes, (long long)p->workspace_bytes);
+  if (weir_saved_print(p->g, out) != WEIR_OK) {
+    weir_clear_failure(); /* a description is no reason to fail */
+  }
   fprintf(out, "%s", p->dump != NULL ? p->dump : "");
 }

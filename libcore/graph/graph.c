@@ -127,6 +127,7 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
   WEIR_TRY(weir_graph_intern(to, from->label, &node->label));
   node->where = from->where;
   node->random_id = from->random_id;
+  node->derived = from->derived;
   node->dead = from->dead;
   return WEIR_OK;
 }

@@ -88,7 +88,8 @@ typedef struct weir_node {
       out[WEIR_MAX_OUTPUTS]; /* arrays, operand by operand of the access */
   const char *label, *where;
   int32_t random_id;
-  bool dead; /* removed by a pass */
+  int32_t derived; /* number of the weir_derive that added it, 0: as built */
+  bool dead;       /* removed by a pass */
   weir_access access;
 } weir_node;
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "exec/weir_plan.h"
@@ -119,6 +120,30 @@ static void zeros_of_a_product_and_equal_maxima(void **state)
   check_three(WEIR_COMBINE_MIN, (double[]){7, 5, 5}, (double[]){0, 1, 0});
 }
 
+/* x (tanh x + 1): the derivative by x reads tanh x + 1; x is an input, tanh is computed again. */
+static void what_the_derivative_reads_is_told(void **state)
+{
+  const weir_array_desc line = {.dtype = WEIR_F64, .rank = 1, .shape = {100}};
+  weir_saved *saved;
+  weir_value grad;
+  weir_graph *g;
+  int32_t n;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = weir_input(g, "x", &line), y = weir_tanh(g, x);
+  const weir_value loss = weir_sum(g, weir_mul(g, x, weir_add_scalar(g, y, 1)), -1);
+
+  assert_ok(weir_saved_find(g, &saved, &n));
+  assert_int_equal(n, 0);
+  assert_ok(weir_derive(g, loss, &x, 1, &grad));
+  weir_output(g, "g", grad);
+  assert_ok(weir_saved_find(g, &saved, &n));
+  assert_int_equal(n, 1);
+  assert_int_equal(saved[0].bytes, 800);
+  weir_free(&saved);
+  weir_graph_destroy(&g);
+}
+
 static void a_loss_is_one_float(void **state)
 {
   weir_graph *g = new_graph();
@@ -136,6 +161,7 @@ int main(void)
       cmocka_unit_test(elementwise_is_derived_twice),
       cmocka_unit_test(what_does_not_matter_has_gradient_0),
       cmocka_unit_test(zeros_of_a_product_and_equal_maxima),
+      cmocka_unit_test(what_the_derivative_reads_is_told),
       cmocka_unit_test(a_loss_is_one_float),
   };
 

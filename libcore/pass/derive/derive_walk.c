@@ -372,10 +372,24 @@ static weir_status run(derive_walk *w, weir_value loss, const weir_value *wrt, i
   return weir_graph_status(w->g);
 }
 
+/* Nodes from `first` on are those of one more call. */
+static void mark_derived(weir_graph *g, int32_t first)
+{
+  int32_t calls = 0;
+
+  for (int32_t i = 0; i < first; i++) {
+    calls = weir_graph_node(g, i)->derived > calls ? weir_graph_node(g, i)->derived : calls;
+  }
+  for (int32_t i = first; i < weir_graph_nodes(g); i++) {
+    weir_graph_node_mut(g, i)->derived = calls + 1;
+  }
+}
+
 weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
                         weir_value *grads)
 {
   derive_walk w = {.g = g, .n_arrays = weir_graph_arrays(g)};
+  const int32_t nodes = weir_graph_nodes(g);
   weir_status status = WEIR_OK;
   void *adjoint = NULL, *wanted = NULL, *order = NULL;
 
@@ -393,6 +407,7 @@ weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, i
     w.adjoint[a] = WEIR_NO_VALUE;
   }
   status = run(&w, loss, wrt, n, order, grads);
+  mark_derived(g, nodes);
 out:
   weir_free(&adjoint);
   weir_free(&wanted);

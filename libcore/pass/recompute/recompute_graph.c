@@ -30,7 +30,7 @@ static weir_value value_of(const weir_graph *g, int32_t array)
 }
 
 static weir_status add(weir_graph *g, const weir_node *like, const weir_access *a,
-                       const int32_t *in, int n_in, int32_t *made)
+                       const int32_t *in, int n_in, int32_t derived, int32_t *made)
 {
   weir_value values[WEIR_MAX_OPERANDS];
 
@@ -39,11 +39,13 @@ static weir_status add(weir_graph *g, const weir_node *like, const weir_access *
   }
   const weir_value v = weir_graph_add_access(g, &op_again, a, values, n_in, like->where);
 
+  WEIR_TRY(weir_graph_status(g));
+  weir_graph_node_mut(g, v.node)->derived = derived;
   *made = weir_value_array(g, v);
-  return weir_graph_status(g);
+  return WEIR_OK;
 }
 
-weir_status recompute_clone(weir_graph *g, int32_t node, int32_t *made)
+weir_status recompute_clone(weir_graph *g, int32_t node, int32_t derived, int32_t *made)
 {
   const weir_node *from = weir_graph_node(g, node);
   int32_t in[WEIR_MAX_OPERANDS];
@@ -51,7 +53,7 @@ weir_status recompute_clone(weir_graph *g, int32_t node, int32_t *made)
 
   memcpy(in, from->in, sizeof in);
   WEIR_TRY(weir_access_copy(&from->access, &a));
-  const weir_status status = add(g, from, &a, in, from->n_in, made);
+  const weir_status status = add(g, from, &a, in, from->n_in, derived, made);
 
   weir_access_fini(&a);
   return status;
@@ -158,7 +160,8 @@ static weir_status add_comparison(weir_graph *g, int32_t array, const comparison
   const int32_t x = weir_body_load(&a.body, 0, d->dtype), y = weir_body_push(&a.body, c->constant);
 
   a.value[0] = weir_body_binary(&a.body, c->code, c->first ? x : y, c->first ? y : x);
-  const weir_status status = add(g, weir_graph_node(g, from.node), &a, in, 1, made);
+  const weir_node *maker = weir_graph_node(g, from.node);
+  const weir_status status = add(g, maker, &a, in, 1, maker->derived, made);
 
   weir_access_fini(&a);
   return status;

@@ -31,9 +31,10 @@ bool recompute_is_pointwise(const weir_access *a);
 /* Size of the whole array. */
 int64_t recompute_bytes(const weir_graph *g, int32_t array);
 
-/* recompute_graph.c: a second node that does the same; its output's array. The reader reads `to`
- * instead of `from`. */
-weir_status recompute_clone(weir_graph *g, int32_t node, int32_t *made) WEIR_CHECKED;
+/* recompute_graph.c: a second node that does the same, of that weir_derive; its output's array. The
+ * reader reads `to` instead of `from`. */
+weir_status recompute_clone(weir_graph *g, int32_t node, int32_t derived,
+                            int32_t *made) WEIR_CHECKED;
 void recompute_replace(weir_graph *g, int32_t reader, int32_t from, int32_t to);
 /* Where every far reader of the array only compares it with constants, one and the same way, the
  * result of that is made beside the array and read instead: *done. */

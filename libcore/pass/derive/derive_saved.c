@@ -1,0 +1,120 @@
+/* derive_saved.c - what is kept from where it is made until a derivative reads it. */
+#include "pass/derive/weir_derive.h"
+
+#include "base/weir_alloc.h"
+
+/* The number of the last call of weir_derive; 0: none. */
+static int32_t last_call(const weir_graph *g)
+{
+  int32_t last = 0;
+
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    last = !node->dead && node->derived > last ? node->derived : last;
+  }
+  return last;
+}
+
+static bool is_local(const weir_graph *g, int32_t array)
+{
+  for (int32_t i = 0; i < weir_graph_groups(g); i++) {
+    if (weir_group_is_local(g, weir_graph_group(g, i), array)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int64_t bytes_of(const weir_array_desc *d)
+{
+  int64_t bytes = (int64_t)weir_dtype_size(d->dtype);
+
+  for (int k = 0; k < d->rank; k++) {
+    if (!weir_mul_ok(bytes, d->shape[k], &bytes)) {
+      return INT64_MAX;
+    }
+  }
+  return bytes;
+}
+
+/* Marks arrays by who knows them: 1: made before the last call, 2: read by what it added. */
+static void mark_arrays(const weir_graph *g, int32_t last, uint8_t *mark)
+{
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    for (int k = 0; k < node->n_out && !node->dead && node->op != NULL; k++) {
+      mark[node->out[k]] |= node->derived < last ? 1 : 0;
+    }
+    for (int k = 0; k < node->n_in && !node->dead && node->op != NULL; k++) {
+      mark[node->in[k]] |= node->derived == last ? 2 : 0;
+    }
+  }
+}
+
+weir_status weir_saved_find(const weir_graph *g, weir_saved **list, int32_t *n)
+{
+  weir_status status = WEIR_OK;
+  const int32_t last = last_call(g);
+  void *mark = NULL;
+  int64_t capacity = 0;
+  weir_saved *found = NULL;
+  int32_t count = 0;
+
+  *list = NULL;
+  *n = 0;
+  WEIR_TRY(weir_alloc(weir_graph_arrays(g), 1, &mark));
+  if (last > 0) {
+    mark_arrays(g, last, mark);
+  }
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+    int32_t maker = -1;
+
+    if (((const uint8_t *)mark)[a] != 3 || array->kind != WEIR_ARRAY_TEMPORARY || is_local(g, a)) {
+      continue;
+    }
+    (void)weir_graph_writers(g, a, &maker, 1);
+    const weir_saved here = {.array = a, .maker = maker, .bytes = bytes_of(&array->desc)};
+    int32_t at = count;
+
+    WEIR_TRY_GOTO(weir_reserve(&found, &capacity, count + 1, sizeof *found), out);
+    for (count++; at > 0 && found[at - 1].bytes < here.bytes; at--) {
+      found[at] = found[at - 1];
+    }
+    found[at] = here;
+  }
+  *list = found;
+  *n = count;
+  found = NULL;
+out:
+  weir_free(&mark);
+  weir_free(&found);
+  return status;
+}
+
+weir_status weir_saved_print(const weir_graph *g, FILE *out)
+{
+  weir_saved *list;
+  int64_t bytes = 0;
+  int32_t n;
+
+  WEIR_TRY(weir_saved_find(g, &list, &n));
+  for (int32_t i = 0; i < n; i++) {
+    bytes += list[i].bytes;
+  }
+  if (n > 0) {
+    fprintf(out, "== saved for the derivative: %lld arrays, %lld bytes\n", (long long)n,
+            (long long)bytes);
+  }
+  for (int32_t i = 0; i < n; i++) {
+    const weir_node *node = weir_graph_node(g, list[i].maker);
+
+    fprintf(out, "  array %lld, %lld bytes: %s (%s)\n", (long long)list[i].array,
+            (long long)list[i].bytes, node->label != NULL ? node->label : node->op->name,
+            node->where != NULL ? node->where : "place unknown");
+  }
+  weir_free(&list);
+  return WEIR_OK;
+}
