@@ -212,9 +212,10 @@ static void against(const char *name, task part, int64_t in, int64_t out, const 
   weir_graph *g = graph_of(part, in, out, extent);
   side peer, own;
   double best[] = {INFINITY, INFINITY};
+  const bool first = make_side(g, peers[part], part, in, out, extent, &peer);
+  const bool second = make_side(g, "conv.few", part, in, out, extent, &own);
 
-  if (make_side(g, peers[part], part, in, out, extent, &peer) &
-      make_side(g, "conv.few", part, in, out, extent, &own)) {
+  if (first && second) {
     run_side(&peer);
     run_side(&own);
     if (!(difference(&own, &peer) < 1e-4)) {
