@@ -5,7 +5,6 @@
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
-#include "ops/resample/weir_resample.h"
 #include "ops/slice/weir_slice.h"
 
 enum { DIMS = WEIR_CONV_DIMS, LEVELS = 8, NAME = 32 };
@@ -151,29 +150,20 @@ static weir_value shrink(const unet *u, weir_value v)
   return weir_pool_max(u->net->graph, &s, v);
 }
 
-static bool wraps(const unet *u, int d)
-{
-  return weir_nn_border_of(&u->opts->border, u->dims, d) == WEIR_BORDER_WRAP;
-}
-
-/* Interpolated or repeated to the extents of `to`. */
+/* Interpolated or repeated to the extents of `to`; a longitude has no ends. */
 static weir_value resize(const unet *u, weir_value v, weir_value to)
 {
-  for (int d = 1; d <= u->dims; d++) {
-    const weir_array_desc *from = weir_value_desc(u->net->graph, v);
-    const weir_array_desc *goal = weir_value_desc(u->net->graph, to);
-    const weir_resample_spec s = {.method = u->opts->up == WEIR_UNET_UP_LINEAR
-                                                ? WEIR_RESAMPLE_RESIZE_LINEAR
-                                                : WEIR_RESAMPLE_RESIZE,
-                                  .dim = d,
-                                  .border = wraps(u, d - 1) ? WEIR_BORDER_WRAP : 0,
-                                  .length = goal != NULL ? goal->shape[d] : 0};
+  const weir_array_desc *goal = weir_value_desc(u->net->graph, to);
+  const bool linear = u->opts->up == WEIR_UNET_UP_LINEAR;
+  weir_nn_resize_spec s = {.method = linear ? WEIR_NN_LINEAR : WEIR_NN_NEAREST};
 
-    if (from != NULL && from->shape[d] != s.length) {
-      v = weir_resample(u->net->graph, &s, v);
-    }
+  for (int d = 0; d < u->dims; d++) {
+    const weir_border border = weir_nn_border_of(&u->opts->border, u->dims, d);
+
+    s.size[d] = goal->shape[d + 1];
+    s.border[d] = border == WEIR_BORDER_WRAP ? WEIR_BORDER_WRAP : WEIR_BORDER_NEVER;
   }
-  return v;
+  return weir_nn_resize(u->net->graph, &s, v);
 }
 
 /* A transposed convolution whose taps and stride are those of the pool. */

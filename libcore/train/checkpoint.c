@@ -1,5 +1,6 @@
 /* checkpoint.c - which variables a store is, the raw dump, and loading into a scratch store first.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -236,16 +237,30 @@ done:
   return status;
 }
 
-static bool is_raw(const char *path)
+/* By content, whatever the file is called. */
+static weir_status load_file(const train_pieces *p, const char *path, bool more,
+                             weir_store *scratch)
 {
+  static const char hdf5[] = "\211HDF\r\n\032\n", classic[] = "CDF";
   char begin[sizeof raw_magic - 1] = {0};
   FILE *f = fopen(path, "rb");
-  const size_t n = f != NULL ? fread(begin, 1, sizeof begin, f) : 0;
 
-  if (f != NULL) {
-    fclose(f);
+  if (f == NULL) {
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot be opened: %s", path, strerror(errno));
   }
-  return n == sizeof begin && memcmp(begin, raw_magic, sizeof begin) == 0;
+  const bool whole = fread(begin, 1, sizeof begin, f) == sizeof begin;
+
+  fclose(f);
+  if (whole && memcmp(begin, raw_magic, sizeof begin) == 0) {
+    return load_raw(p, path, more, scratch);
+  }
+  if (whole && (memcmp(begin, hdf5, sizeof begin) == 0 || memcmp(begin, classic, 3) == 0)) {
+    return train_load_netcdf(p, path, more, scratch);
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: no checkpoint, or a damaged one: it begins neither as NetCDF nor as a dump "
+                   "of a store",
+                   path);
 }
 
 weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path, bool more)
@@ -258,9 +273,7 @@ weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path, boo
   WEIR_TRY(weir_file_size(path, &bytes)); /* names a file that is not there */
   WEIR_TRY_GOTO(make_pieces(c, &p), done);
   WEIR_TRY_GOTO(make_scratch(&p, &scratch), done);
-  WEIR_TRY_GOTO(is_raw(path) ? load_raw(&p, path, more, scratch)
-                             : train_load_netcdf(&p, path, more, scratch),
-                done);
+  WEIR_TRY_GOTO(load_file(&p, path, more, scratch), done);
   move(&p, scratch, false);
 done:
   weir_store_destroy(&scratch);

@@ -1,4 +1,4 @@
-"""Peers of train_step.c and of tests/integration/train_parity.c: a U-Net and CosmoFlow's network in
+"""Peers of train_step.c and of tests/integration/networks/parity_slow.c: a U-Net and CosmoFlow's network in
 PyTorch, trained from Weir's bank of parameters on Weir's data. Arrays are channels last as Weir has
 them; here they become channels first, PyTorch's own order. What a call leaves behind is kept, so that
 the next call is the next step."""
@@ -118,7 +118,7 @@ def make_unet(bank, o):
             x = run("enc%d/2" % i, run("enc%d/1" % i, x if i == 0 else F.max_pool3d(x, 2)))
             skips.append(x)
         for i in reversed(range(o["levels"])):
-            x = enlarge(x, skips[i].shape[2:], False)
+            x = enlarge(x, skips[i].shape[2:], o["border"][2] == 1)
             x = torch.cat([skips[i], same(x, *layers["up%d" % i], o["border"])], 1)
             x = run("dec%d/2" % i, run("dec%d/1" % i, x))
         return same(x, *layers["head"], o["border"])

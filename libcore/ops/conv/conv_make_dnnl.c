@@ -186,14 +186,27 @@ static bool find_shapes(conv_dnnl *c)
   return false;
 }
 
+/* Matrices of x have zeros where x has no element, and 0 times what is no number is no number: the
+ * loops leave such products out. By weights that is let pass: a gradient y that is no number makes
+ * the sums of all taps that meet it no number, here those of taps in the padding too. */
+static bool may_be_matrices(const conv_form *f)
+{
+  bool inside = true;
+
+  for (int k = 0; k < f->d; k++) {
+    inside = inside && f->lo[k] <= 0 && f->hi[k] <= 0;
+  }
+  return inside || f->kind != CONV_FORWARD;
+}
+
 static bool make_shapes(conv_dnnl *c)
 {
   c->by_matrices = false;
   if (find_shapes(c)) {
     return true;
   }
-  c->by_matrices = true;
-  return find_shapes(c);
+  c->by_matrices = may_be_matrices(&c->inner);
+  return c->by_matrices && find_shapes(c);
 }
 
 /* oneDNN makes primitives for as many threads as OpenMP would give it: one, in an item. */

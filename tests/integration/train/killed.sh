@@ -12,11 +12,17 @@ whole=$("$program" "$work/whole" $steps 1) || { echo "FAIL: the training alone e
 took=$((($(date +%s%N) - begin) / 1000)) # microseconds
 kills=0
 early=0
+newest() { find "$work/killed" -name 'checkpoint-*' ! -name '*.tmp-*' 2> "$work/no" | sort | tail -n 1; }
 while [ $kills -lt 20 ]; do
-  # Twenty of them sum up to half of the time.
+  # Twenty of them sum up to half of the time; every second one is counted from a new checkpoint on, so
+  # that a slow start does not keep all of them from getting anywhere.
   delay=$(((RANDOM * 32768 + RANDOM) % (took / 20 + 1)))
+  before=$(newest)
   "$program" "$work/killed" $steps 2 > "$work/out" 2> "$work/err" &
   child=$!
+  while [ $((kills % 2)) -eq 1 ] && [ "$(newest)" = "$before" ] && kill -0 $child 2> "$work/no"; do
+    sleep 0.002
+  done
   sleep "$(printf '%d.%06d' $((delay / 1000000)) $((delay % 1000000)))"
   if kill -9 $child 2> "$work/no"; then
     kills=$((kills + 1))
