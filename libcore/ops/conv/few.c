@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/weir_integer.h"
 #include "device/weir_parallel.h"
 
 const few_kernels *few_kernels_get(void)
@@ -417,7 +418,7 @@ bool few_class(const few_conv *s, const int64_t number[3], few_conv *c, int64_t 
   c->in_step[0] = s->out_step[0];
   c->out_step[0] = s->in_step[0];
   for (int d = 0; d < 3; d++) {
-    const int64_t stride = s->stride[d], first = (number[d] + s->lo[d]) % stride;
+    const int64_t stride = s->stride[d], first = weir_floor_mod(number[d] + s->lo[d], stride);
 
     if (number[d] >= stride || number[d] >= s->in[d]) {
       return false;

@@ -72,7 +72,7 @@ static problem draw_problem(draw *r, bool few_in, bool dense)
     while (s->in[d] < 1) {
       s->taps[d] = between(r, 1, between(r, 1, 3) == 1 ? 5 : 3);
       s->stride[d] = between(r, 1, 3) == 1 ? 2 : 1;
-      s->lo[d] = between(r, 0, s->taps[d]);
+      s->lo[d] = between(r, -2, s->taps[d]);
       s->out[d] = between(r, 1, d == 2 ? 45 : 4);
       s->in[d] = s->stride[d] * (s->out[d] - 1) + s->taps[d] - s->lo[d] -
                  between(r, 0, s->taps[d]) + between(r, 0, s->stride[d] - 1);

@@ -107,12 +107,30 @@ static bool compares(const weir_node *node, int32_t i, int32_t array, comparison
   return true;
 }
 
-/* True when the node does no more with the array than the one comparison; *known: it has been seen.
- */
+/* True when the array says where another operand is read. */
+static bool is_index(const weir_node *node, int32_t array)
+{
+  bool index = false;
+
+  for (int k = 0; k < node->n_in; k++) {
+    const weir_operand *o = &node->access.in[k];
+
+    for (int d = 0; d < o->rank; d++) {
+      index = index || (o->index[d].gather > 0 && node->in[o->index[d].gather - 1] == array);
+    }
+  }
+  return index;
+}
+
+/* True when the node does no more with the array than the one comparison; *known: *c says which. */
 static bool only_compares(const weir_node *node, int32_t array, comparison *c, bool *known)
 {
   const weir_access *a = &node->access;
+  bool used = false;
 
+  if (is_index(node, array)) {
+    return false;
+  }
   for (int k = 0; k < a->n_values; k++) {
     if (is_load_of(node, a->value[k], array)) {
       return false;
@@ -132,10 +150,10 @@ static bool only_compares(const weir_node *node, int32_t array, comparison *c, b
         return false;
       }
       *c = here;
-      *known = true;
+      *known = used = true;
     }
   }
-  return *known;
+  return used;
 }
 
 /* A node beside the array that makes the comparison. */

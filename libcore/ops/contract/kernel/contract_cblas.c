@@ -32,7 +32,7 @@ static int dim_of(const weir_operand *o, int label)
   return -1;
 }
 
-/* Every index is one label: no diagonal, no shift. */
+/* Every index is one label that stays in the array: no diagonal, no shift, no border. */
 static bool is_plain(const weir_access *a, const weir_operand *o)
 {
   bool plain = true;
@@ -45,6 +45,7 @@ static bool is_plain(const weir_access *a, const weir_operand *o)
     for (int k = 0; k < a->n_dims; k++) {
       terms += x->coef[k] != 0;
       plain = plain && (x->coef[k] == 0 || (x->coef[k] == 1 && (used >> k & 1) == 0));
+      plain = plain && (x->coef[k] == 0 || a->dim[k].hi <= o->extent[d]);
       used |= x->coef[k] != 0 ? 1 << k : 0;
     }
     plain = plain && terms == 1 && x->offset == 0 && x->div <= 1 && x->gather == 0;
