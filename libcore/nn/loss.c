@@ -189,7 +189,6 @@ weir_value weir_loss_mae_at(weir_graph *g, weir_value prediction, weir_value tru
   return weir_loss_mean_at(g, unary(m, WEIR_CODE_ABS, d), weights, where);
 }
 
-/* max(0, x) + log(1 + exp(-|x|)): at 0 the derivatives are 1 and -1/2. */
 /* log(1 + exp(x)). */
 static weir_value softplus(maker m, weir_value x)
 {

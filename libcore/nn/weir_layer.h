@@ -57,7 +57,7 @@ weir_value weir_nn_local_at(weir_net *net, const char *name, const weir_nn_conv_
 
 /* While training, a share `rate` of the elements of x becomes 0 and the others are divided by 1 -
  * rate (Srivastava et al., JMLR 2014); else x. Which ones is a function of the net's seed and step,
- * the scoped name and the element's number. */
+ * the scoped name, the element's number, and how many layers of the graph drew before. */
 typedef struct weir_nn_dropout_spec {
   double rate;   /* [0, 1)                                                          */
   bool channels; /* whole channels of a sample: Tompson et al., CVPR 2015            */
