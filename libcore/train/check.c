@@ -187,6 +187,7 @@ static weir_status check_row(checking *c, int64_t row, FILE *out, double *worst)
 
 static weir_status check(checking *c, const weir_plan_opts *exec, FILE *out, double *worst)
 {
+  WEIR_TRY(train_check_task(c->task, true));
   WEIR_TRY(weir_params_create(WEIR_F64, &c->params));
   WEIR_TRY(weir_store_create(&c->store));
   WEIR_TRY(declare(c));

@@ -12,7 +12,7 @@
 
 /* In a raw dump: what tells checkpoints of different networks apart, and other dumps from both. */
 static const char layout_name[] = "weir.layout";
-static const char raw_magic[] = "WEIRSTO1";
+static const char raw_magic[] = "WEIRSTO", raw_version = '1';
 
 static int64_t bytes_of(const weir_tensor *t)
 {
@@ -242,19 +242,27 @@ static weir_status load_file(const train_pieces *p, const char *path, bool more,
                              weir_store *scratch)
 {
   static const char hdf5[] = "\211HDF\r\n\032\n", classic[] = "CDF";
-  char begin[sizeof raw_magic - 1] = {0};
+  enum { FIRST = sizeof raw_magic };
+  char begin[FIRST] = {0};
   FILE *f = fopen(path, "rb");
 
   if (f == NULL) {
-    return weir_fail(WEIR_ERR_DATA, "%s: cannot be opened: %s", path, strerror(errno));
+    return weir_fail(WEIR_ERR_EXTERNAL, "%s: cannot be opened: %s", path, strerror(errno));
   }
-  const bool whole = fread(begin, 1, sizeof begin, f) == sizeof begin;
+  const bool whole = fread(begin, 1, FIRST, f) == FIRST;
+  const char version = begin[FIRST - 1];
 
   fclose(f);
-  if (whole && memcmp(begin, raw_magic, sizeof begin) == 0) {
-    return load_raw(p, path, more, scratch);
+  if (whole && memcmp(begin, raw_magic, FIRST - 1) == 0) {
+    if (version > raw_version && version <= '9') {
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: a dump of version %c; this version reads %c",
+                       path, version, raw_version);
+    }
+    if (version == raw_version) {
+      return load_raw(p, path, more, scratch);
+    }
   }
-  if (whole && (memcmp(begin, hdf5, sizeof begin) == 0 || memcmp(begin, classic, 3) == 0)) {
+  if (whole && (memcmp(begin, hdf5, FIRST) == 0 || memcmp(begin, classic, 3) == 0)) {
     return train_load_netcdf(p, path, more, scratch);
   }
   return weir_fail(WEIR_ERR_DATA,

@@ -101,18 +101,42 @@ weir_status weir_checkpoint_newest(const char *dir, int64_t *step)
   return status;
 }
 
-/* Out of the way of those that are whole; the reason is the last message. */
-static void set_aside(const char *path)
+/* What cannot be read may be whole. */
+static weir_status can_read(const char *path)
 {
-  char aside[PATH + 16];
+  FILE *f = fopen(path, "rb");
+  weir_status status = WEIR_OK;
 
-  (void)snprintf(aside, sizeof aside, "%s.damaged", path);
-  weir_warn("train", "%s; it is kept as %s", weir_last_message(), aside);
+  if (f == NULL || (fgetc(f) == EOF && ferror(f) != 0)) {
+    status = weir_fail(WEIR_ERR_DATA, "%s: cannot be read: %m", path);
+  }
+  if (f != NULL) {
+    fclose(f);
+  }
+  return status;
+}
+
+/* The reason is the last message. */
+static void tell_damage(const char *path)
+{
+  weir_warn("train", "%s; it is passed over", weir_last_message());
   weir_event("checkpoint_damaged", WEIR_TEXT("file", path),
              WEIR_TEXT("reason", weir_last_message()));
-  if (rename(path, aside) != 0) {
-    weir_warn("train", "%s: cannot be renamed: %m", path);
+}
+
+/* The n newest out of the way of the one behind them, which is whole. */
+static weir_status set_aside(const char *dir, const struct folder *f, int64_t n)
+{
+  char path[PATH], aside[PATH + 16];
+
+  for (int64_t i = 0; i < n; i++) {
+    WEIR_TRY(weir_path_join(dir, f->entry[i].name, path, sizeof path));
+    (void)snprintf(aside, sizeof aside, "%s.damaged", path);
+    if (rename(path, aside) != 0) {
+      weir_warn("train", "%s: cannot be renamed: %m", path);
+    }
   }
+  return WEIR_OK;
 }
 
 weir_status weir_checkpoint_resume(const weir_checkpoint *c, const char *dir, int64_t *step)
@@ -126,6 +150,7 @@ weir_status weir_checkpoint_resume(const weir_checkpoint *c, const char *dir, in
   WEIR_TRY_GOTO(list(dir, &f), done);
   for (; i < f.n; i++) {
     WEIR_TRY_GOTO(weir_path_join(dir, f.entry[i].name, path, sizeof path), done);
+    WEIR_TRY_GOTO(can_read(path), done);
     status = weir_checkpoint_load(c, path, false);
     if (status == WEIR_OK) {
       *step = f.entry[i].step;
@@ -134,14 +159,16 @@ weir_status weir_checkpoint_resume(const weir_checkpoint *c, const char *dir, in
     if (status != WEIR_ERR_DATA) {
       goto done;
     }
-    set_aside(path);
+    tell_damage(path);
   }
-  status = WEIR_OK;
   if (f.n > 0 && i == f.n) {
     status = weir_fail(WEIR_ERR_DATA,
-                       "%s: none of its %" PRId64 " checkpoints is whole; start in another folder",
+                       "%s: none of its %" PRId64
+                       " checkpoints is whole, and they stay as they are; start in another folder",
                        dir, f.n);
+    goto done;
   }
+  status = set_aside(dir, &f, i);
 done:
   weir_free(&f.entry);
   return status;

@@ -2,6 +2,7 @@
  * elements, and a digest of the list of all variables, so that damage anywhere is found. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -175,6 +176,15 @@ static weir_status list_file(weir_netcdf *nc, struct list *l)
   return WEIR_OK;
 }
 
+/* A number above ours: written by a later version, and no damage. */
+static bool is_newer(const char *text)
+{
+  char *end = NULL;
+  const long theirs = strtol(text, &end, 10);
+
+  return end != text && *end == 0 && theirs > strtol(kind, NULL, 10);
+}
+
 /* That names, dtypes, shapes and digests are those that were written. */
 static weir_status check_list(weir_netcdf *nc, const char *path)
 {
@@ -187,6 +197,12 @@ static weir_status check_list(weir_netcdf *nc, const char *path)
     return weir_fail(WEIR_ERR_DATA, "%s: a NetCDF file, but no checkpoint", path);
   }
   WEIR_TRY_GOTO(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, kind_name, &text), done);
+  if (is_newer(text)) {
+    status =
+        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: a checkpoint of kind '%.40s'; this version reads '%s'",
+                  path, text, kind);
+    goto done;
+  }
   if (strcmp(text, kind) != 0) {
     status = weir_fail(WEIR_ERR_DATA, "a checkpoint of kind '%.40s', not '%s'", text, kind);
     goto done;
@@ -200,7 +216,7 @@ static weir_status check_list(weir_netcdf *nc, const char *path)
 done:
   weir_free(&l.text);
   weir_free(&text);
-  return status == WEIR_OK || status == WEIR_ERR_MEMORY
+  return status == WEIR_OK || status == WEIR_ERR_MEMORY || status == WEIR_ERR_UNSUPPORTED
              ? status
              : damaged(path, "its list of variables is wrong");
 }

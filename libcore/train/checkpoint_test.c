@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -445,7 +446,7 @@ static void no_log(void *context, weir_log_level level, const char *room, const 
 {
   (void)level;
   (void)room;
-  *(int *)context += strstr(text, "damaged") != NULL;
+  *(int *)context += strstr(text, "it is passed over") != NULL;
 }
 
 static void the_newest_whole_one_is_taken(void **state)
@@ -480,10 +481,52 @@ static void the_newest_whole_one_is_taken(void **state)
   assert_true(has_step(100, "") && has_step(90, "") && !has_step(80, ""));
   spoil(100);
   spoil(90);
-  assert_int_equal(weir_checkpoint_resume(&c, dir, &step), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "none of its 2 checkpoints is whole"));
+  for (int time = 0; time < 2; time++) { /* the files stay, so that the next run is refused too */
+    assert_int_equal(weir_checkpoint_resume(&c, dir, &step), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "none of its 2 checkpoints is whole"));
+    assert_true(has_step(100, "") && has_step(90, ""));
+  }
   weir_store_destroy(&s);
   weir_log_set_sink(NULL, NULL);
+}
+
+/* Refuses the newest one, of step 500, which keeps its name. */
+static void refuse_newest(weir_store *s, weir_status status, const char *message)
+{
+  const weir_checkpoint c = of(s);
+  struct stat info;
+  int64_t step = 0;
+
+  assert_int_equal(weir_checkpoint_resume(&c, dir, &step), status);
+  assert_non_null(strstr(weir_last_message(), message));
+  assert_int_equal(lstat(path, &info), 0);
+  assert_int_equal(remove(path), 0);
+}
+
+/* A file that cannot be read, or that a later version wrote, may be whole. */
+static void only_what_is_damaged_is_set_aside(void **state)
+{
+  weir_store *s = NULL;
+
+  assert_ok(make_store(&s));
+  fill(s, 5);
+  save_step(s, 400);
+  assert_ok(weir_checkpoint_path(dir, 500, WEIR_CHECKPOINT_AUTO, path, sizeof path));
+  assert_int_equal(symlink("nowhere", path), 0);
+  refuse_newest(s, WEIR_ERR_DATA, "cannot be read");
+  assert_int_equal(mkdir(path, 0700), 0);
+  refuse_newest(s, WEIR_ERR_DATA, "cannot be read");
+  weir_check_write(path, "WEIRSTO2 and more", 17);
+  refuse_newest(s, WEIR_ERR_UNSUPPORTED, "a dump of version 2");
+  if (weir_netcdf_available()) {
+    weir_netcdf *nc = NULL;
+
+    assert_ok(weir_netcdf_create(path, &nc));
+    assert_ok(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "weir_checkpoint", "2"));
+    assert_ok(weir_netcdf_commit(&nc));
+    refuse_newest(s, WEIR_ERR_UNSUPPORTED, "a checkpoint of kind '2'");
+  }
+  weir_store_destroy(&s);
 }
 
 static void what_dead_processes_left_is_removed(void **state)
@@ -520,6 +563,7 @@ int main(void)
       cmocka_unit_test(parts_must_cover),
       cmocka_unit_test(no_memory_is_told),
       cmocka_unit_test(the_newest_whole_one_is_taken),
+      cmocka_unit_test(only_what_is_damaged_is_set_aside),
       cmocka_unit_test(what_dead_processes_left_is_removed),
   };
 

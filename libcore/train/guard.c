@@ -168,33 +168,41 @@ static void name_node(const look *l, int32_t number, char *text, size_t size)
   }
 }
 
-/* The first bad input or stored array; false: all are good. */
-static bool name_source(const look *l, char *text, size_t size)
+/* The first bad input or stored array, of those that a node reads or (-1) of all; -1: none. */
+static int32_t bad_source(const look *l, int32_t node)
 {
-  for (int32_t a = 0; a < weir_graph_arrays(l->g); a++) {
+  const weir_node *n = node >= 0 ? weir_graph_node(l->g, node) : NULL;
+  const int32_t count = n != NULL ? n->n_in : weir_graph_arrays(l->g);
+
+  for (int32_t k = 0; k < count; k++) {
+    const int32_t a = n != NULL ? n->in[k] : k;
     const weir_array *array = weir_graph_get_array(l->g, a);
     const bool source = array->kind == WEIR_ARRAY_INPUT || array->kind == WEIR_ARRAY_STORED;
 
     if (source && l->found[a].bad) {
-      (void)snprintf(text, size, "the %s '%s' has %g as element %" PRId64,
-                     array->kind == WEIR_ARRAY_INPUT ? "input" : "stored array", array->name,
-                     l->found[a].value, l->found[a].at);
-      return true;
+      return a;
     }
   }
-  return false;
+  return -1;
 }
 
+/* Where it comes from: a node that makes it of numbers; the infinite array that such a node reads;
+ * where no node makes it, an array that has it. Not before: missing truth is NaN and harmless. */
 static bool find(const look *l, char *text, size_t size)
 {
   char made[512];
-
-  if (name_source(l, text, size)) {
-    return true;
-  }
   const int32_t nan = first_bad(l, true);
   const int32_t from = nan >= 0 ? trace_back(l, nan) : first_bad(l, false);
+  const int32_t source = bad_source(l, from);
 
+  if (source >= 0) {
+    const weir_array *array = weir_graph_get_array(l->g, source);
+
+    (void)snprintf(text, size, "the %s '%s' has %g as element %" PRId64,
+                   array->kind == WEIR_ARRAY_INPUT ? "input" : "stored array", array->name,
+                   l->found[source].value, l->found[source].at);
+    return true;
+  }
   if (from < 0) {
     return false;
   }

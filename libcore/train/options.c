@@ -59,13 +59,20 @@ const weir_opt weir_train_check_opts[] = {
     WEIR_OPT_END,
 };
 
-static weir_status check_task(const weir_train_task *t)
+weir_status train_check_task(const weir_train_task *t, bool samples)
 {
   if (t->n_inputs < 1 || t->n_inputs > TRAIN_INPUTS || t->n_metrics > TRAIN_METRICS) {
     return weir_fail(WEIR_ERR_CONFIG, "train: 1 to %d inputs and up to %d metrics, not %d and %d",
                      TRAIN_INPUTS, TRAIN_METRICS, t->n_inputs, t->n_metrics);
   }
-  if (t->n_train < 1) {
+  for (int k = 0; k < t->n_inputs; k++) {
+    if (t->input[k].rank < 0 || t->input[k].rank >= WEIR_MAX_RANK) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "train: the input '%s' has 0 to %d dimensions beside the batch, not %d",
+                       t->input[k].name, WEIR_MAX_RANK - 1, t->input[k].rank);
+    }
+  }
+  if (samples && t->n_train < 1) {
     return weir_fail(WEIR_ERR_CONFIG, "train: there are no samples to train on");
   }
   return WEIR_OK;
@@ -76,7 +83,7 @@ weir_status train_check_options(train_run *r)
   const weir_train_cfg *c = r->cfg;
   const int64_t n = r->task->n_train;
 
-  WEIR_TRY(check_task(r->task));
+  WEIR_TRY(train_check_task(r->task, true));
   if (c->patience > 0 && r->task->n_valid < 1) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "train: patience %" PRId64 " needs samples to validate on, and there are none",

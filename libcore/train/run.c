@@ -19,6 +19,7 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
   weir_net net;
   weir_status status;
 
+  WEIR_TRY(train_check_task(task, false));
   WEIR_TRY(weir_graph_create(&g));
   weir_net_init(&net, g, params, false);
   WEIR_TRY_GOTO(train_append(&t, &net, 1, &loss), done);

@@ -94,11 +94,34 @@ done:
   return status;
 }
 
+/* That all banks are numbers, so that the checkpoint before stays where they are not. */
+static weir_status check_finite(const train_run *r)
+{
+  for (int64_t i = 0; i < r->n_parts && r->cfg->check_nan; i++) {
+    const weir_part *part = &r->part[i];
+    const weir_tensor *t = weir_store_get(r->store, part->array);
+    const weir_tensor shape = weir_tensor_wrap(NULL, t->dtype, part->rank, part->shape);
+
+    for (int64_t k = 0; k < weir_tensor_count(&shape); k++) {
+      const double x = weir_dtype_load_real(t->dtype, t->data, part->first + k);
+
+      if (!isfinite(x)) {
+        return weir_fail(WEIR_ERR_NUMERIC,
+                         "step %" PRId64 ": element %" PRId64 " of '%s' is %g after the update; it "
+                         "is not saved, the checkpoint before it stays",
+                         *r->state.step, k, part->name, x);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status train_save(train_run *r)
 {
   const double start = weir_clock();
   char path[TRAIN_PATH];
 
+  WEIR_TRY(check_finite(r));
   WEIR_TRY(weir_checkpoint_path(r->dir, *r->state.step,
                                 (weir_checkpoint_format)r->cfg->checkpoint.format, path,
                                 sizeof path));
@@ -106,6 +129,34 @@ weir_status train_save(train_run *r)
   WEIR_TRY(weir_checkpoint_prune(r->dir, r->cfg->checkpoint.keep));
   weir_event("checkpoint", WEIR_INT("step", *r->state.step), WEIR_TEXT("file", path),
              WEIR_REAL("seconds", weir_clock() - start));
+  return WEIR_OK;
+}
+
+/* That a run can go on from the numbers of the checkpoint, whoever wrote it. */
+static weir_status check_numbers(const train_run *r, int64_t file)
+{
+  const train_state *s = &r->state;
+  const struct {
+    const char *name;
+    int64_t value, most;
+  } number[] = {{"step", *s->step, INT64_MAX},
+                {"epoch", *s->epoch, *s->step},
+                {"position", *s->position, *s->samples - 1},
+                {"waited", *s->waited, *s->step}};
+  char path[TRAIN_PATH];
+
+  WEIR_TRY(weir_checkpoint_path(r->dir, file, WEIR_CHECKPOINT_NETCDF, path, sizeof path));
+  if (!weir_file_exists(path)) {
+    WEIR_TRY(weir_checkpoint_path(r->dir, file, WEIR_CHECKPOINT_RAW, path, sizeof path));
+  }
+  for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
+    if (number[i].value < 0 || number[i].value > number[i].most) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: train.%s is %" PRId64 ", and can be 0 to %" PRId64
+                       ": no training wrote it",
+                       path, number[i].name, number[i].value, number[i].most);
+    }
+  }
   return WEIR_OK;
 }
 
@@ -127,9 +178,10 @@ static weir_status check_same(const train_run *r)
                      r->dir, *s->samples, r->task->n_train);
   }
   if (*s->batch != r->per_step) {
-    weir_warn("train", "an update was made of %" PRId64 " samples before and of %" PRId64 " now",
-              *s->batch, r->per_step);
-    *s->batch = r->per_step;
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: its checkpoints are of batch times accumulate %" PRId64 ", not %" PRId64
+                     ": take those, or another folder",
+                     r->dir, *s->batch, r->per_step);
   }
   return WEIR_OK;
 }
@@ -153,6 +205,7 @@ weir_status train_resume(train_run *r)
   WEIR_TRY_GOTO(begin(r, false, &k), done);
   WEIR_TRY_GOTO(weir_checkpoint_resume(&k.c, r->dir, &step), done);
   WEIR_TRY_GOTO(check_same(r), done);
+  WEIR_TRY_GOTO(check_numbers(r, step), done);
   weir_info("train", "goes on after step %" PRId64 " (epoch %" PRId64 ")", step, *r->state.epoch);
 done:
   weir_free(&k.leave);

@@ -143,11 +143,19 @@ static const char *name_in(const weir_store *s, const char *name)
   return NULL;
 }
 
-/* A bank of the optimiser, "optim.m", as parts "optim.m.<row>". */
+/* A bank of the optimiser, "optim.m", zero whatever an earlier run left in it, as parts
+ * "optim.m.<row>". */
 static weir_status add_bank(train_run *r, const char *bank)
 {
+  const int64_t count = weir_params_elements(r->params);
   char prefix[80];
 
+  WEIR_TRY(need(r->store, bank, weir_params_dtype(r->params), 1, &count));
+  weir_tensor *t = weir_store_get(r->store, bank);
+
+  if (count > 0) {
+    memset(t->data, 0, bytes_of(t));
+  }
   (void)snprintf(prefix, sizeof prefix, "%s.", bank);
   return train_add_parts(r, name_in(r->store, bank), prefix);
 }
@@ -157,24 +165,18 @@ static weir_status open_optim(train_run *r)
   const weir_optim_cfg *cfg = &r->cfg->optim;
   const weir_rule_desc *rule = NULL;
   char name[64];
-  bool there = weir_store_get(r->store, WEIR_OPTIM_AVERAGE) != NULL;
 
   WEIR_TRY(weir_optim_rule(cfg, &rule));
   r->rule = rule->name;
   for (int i = 0; i < rule->n_state; i++) {
     (void)snprintf(name, sizeof name, "optim.%s", rule->state[i]);
-    there = there || weir_store_get(r->store, name) != NULL;
-  }
-  if (!there) {
-    WEIR_TRY(weir_optim_add_state(cfg, r->store, weir_params_dtype(r->params),
-                                  weir_params_elements(r->params)));
-  }
-  for (int i = 0; i < rule->n_state; i++) {
-    (void)snprintf(name, sizeof name, "optim.%s", rule->state[i]);
     WEIR_TRY(add_bank(r, name));
   }
-  r->average = weir_store_get(r->store, WEIR_OPTIM_AVERAGE);
-  return r->average != NULL ? add_bank(r, WEIR_OPTIM_AVERAGE) : WEIR_OK;
+  if (cfg->average.decay > 0) {
+    WEIR_TRY(add_bank(r, WEIR_OPTIM_AVERAGE));
+    r->average = weir_store_get(r->store, WEIR_OPTIM_AVERAGE);
+  }
+  return WEIR_OK;
 }
 
 static weir_status open_banks(train_run *r)

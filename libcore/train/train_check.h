@@ -3,7 +3,10 @@
 #ifndef WEIR_TRAIN_CHECK_H
 #define WEIR_TRAIN_CHECK_H
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
@@ -125,5 +128,120 @@ static inline weir_train_cfg toy_cfg(const char *const *sets, int n, weir_config
 
   assert_ok(weir_config_load(weir_train_opts, sizeof cfg, NULL, 0, sets, n, &cfg, config));
   return cfg;
+}
+
+/* A folder that is not there yet, in a fresh one of the working directory. */
+static inline void toy_dir(char *dir, size_t size)
+{
+  char made[] = "XXXXXX";
+
+  assert_non_null(mkdtemp(made));
+  snprintf(dir, size, "%s/run", made);
+}
+
+/* Runs the tests in a working directory of their own. */
+static inline int toy_tests(int (*tests)(void))
+{
+  char base[256];
+
+  weir_check_mkdir(base, sizeof base);
+  const int failed = chdir(base) == 0 ? tests() : 1;
+
+  weir_check_rmdir(base);
+  return failed;
+}
+
+/* One training: its network, and how it went. */
+typedef struct session {
+  weir_params *params;
+  weir_store *store;
+  weir_train_result result;
+  weir_status status;
+  char dir[300];
+} session;
+
+static inline weir_plan_opts on_threads(int threads, weir_exec_cfg *exec)
+{
+  weir_opts_default(weir_exec_opts, sizeof *exec, exec);
+  exec->tier = 2; /* no compiler */
+  return (weir_plan_opts){.exec = exec, .threads = threads};
+}
+
+static inline void close_session(session *s)
+{
+  weir_params_destroy(&s->params);
+  weir_store_destroy(&s->store);
+}
+
+/* Trains the session's network, a fresh one where it has none, in `dir` (NULL: a new one). */
+static inline void train_on(session *s, const char *dir, toy *t, int64_t n_train, int64_t n_valid,
+                            int threads, const char *const *sets)
+{
+  const weir_train_task task = toy_task(t, n_train, n_valid);
+  weir_exec_cfg tier;
+  const weir_plan_opts exec = on_threads(threads, &tier);
+  weir_config *config = NULL;
+  int n = 0;
+
+  while (sets[n] != NULL) {
+    n++;
+  }
+  const weir_train_cfg cfg = toy_cfg(sets, n, &config);
+
+  if (dir == NULL) {
+    toy_dir(s->dir, sizeof s->dir);
+  } else {
+    snprintf(s->dir, sizeof s->dir, "%s", dir);
+  }
+  t->fetched = 0;
+  if (s->store == NULL) {
+    assert_ok(weir_params_create(task.dtype, &s->params));
+    assert_ok(weir_store_create(&s->store));
+    assert_ok(weir_train_prepare(&task, cfg.seed, s->params, s->store));
+  }
+  s->status = weir_train_run(&task, &cfg, &exec, s->params, s->store, s->dir, &s->result);
+  weir_config_destroy(&config);
+}
+
+static inline session train_in(const char *dir, toy *t, int64_t n_train, int64_t n_valid,
+                               int threads, const char *const *sets)
+{
+  session s = {.status = WEIR_OK};
+
+  train_on(&s, dir, t, n_train, n_valid, threads, sets);
+  return s;
+}
+#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static inline void refused(session s, weir_status status, const char *message)
+{
+  if (s.status != status || strstr(weir_last_message(), message) == NULL) {
+    fail_msg("status %d: '%s' is not in '%s'", (int)s.status, message, weir_last_message());
+  }
+  close_session(&s);
+}
+
+/* Name of the first array that differs; NULL: the stores hold the same bits. */
+static inline const char *first_difference(const weir_store *a, const weir_store *b)
+{
+  for (int64_t i = 0; i < weir_store_count(a); i++) {
+    const char *name = weir_store_name(a, i);
+    const weir_tensor *x = weir_store_get(a, name), *y = weir_store_get(b, name);
+
+    if (y == NULL ||
+        memcmp(x->data, y->data, (size_t)weir_tensor_count(x) * weir_dtype_size(x->dtype)) != 0) {
+      return name;
+    }
+  }
+  return weir_store_count(a) == weir_store_count(b) ? NULL : "number of arrays";
+}
+
+static inline void assert_same(const session *a, const session *b)
+{
+  const char *name = first_difference(a->store, b->store);
+
+  if (name != NULL) {
+    fail_msg("'%s' differs", name);
+  }
 }
 #endif

@@ -94,8 +94,9 @@ typedef struct train_numbers {
   double lr, weight;  /* of the gradient of this batch */
 } train_numbers;
 
-/* options.c: refuses what does not fit the task; the steps in all and of an epoch.
- */
+/* options.c: refuses a task of too many inputs or dimensions, and where they are asked for one
+ * without samples. Refuses what does not fit the task; the steps in all and of an epoch. */
+weir_status train_check_task(const weir_train_task *t, bool samples) WEIR_CHECKED;
 weir_status train_check_options(train_run *r) WEIR_CHECKED;
 /* graph.c: the graph of a kind. The task's network appended to net's graph over fresh inputs of
  * `batch` samples. */

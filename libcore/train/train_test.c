@@ -9,95 +9,6 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 
-static char base[256];
-static int n_dirs;
-
-/* A fresh folder. */
-static void new_dir(char *dir, size_t size)
-{
-  snprintf(dir, size, "%s/%d", base, n_dirs++);
-}
-
-/* One training: its network, and how it went. */
-typedef struct session {
-  weir_params *params;
-  weir_store *store;
-  weir_train_result result;
-  weir_status status;
-  char dir[300];
-} session;
-
-enum { MOST_SETS = 16 };
-
-static weir_plan_opts on_threads(int threads)
-{
-  static weir_exec_cfg exec;
-
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2; /* no compiler */
-  return (weir_plan_opts){.exec = &exec, .threads = threads};
-}
-
-static void close_session(session *s)
-{
-  weir_params_destroy(&s->params);
-  weir_store_destroy(&s->store);
-}
-
-/* Trains a fresh network in `dir` (NULL: a new one). */
-static session train_in(const char *dir, toy *t, int64_t n_train, int64_t n_valid, int threads,
-                        const char *const *sets)
-{
-  session s = {.status = WEIR_OK};
-  const weir_train_task task = toy_task(t, n_train, n_valid);
-  const weir_plan_opts exec = on_threads(threads);
-  weir_config *config = NULL;
-  int n = 0;
-
-  while (sets[n] != NULL) {
-    n++;
-  }
-  const weir_train_cfg cfg = toy_cfg(sets, n, &config);
-
-  if (dir == NULL) {
-    new_dir(s.dir, sizeof s.dir);
-  } else {
-    snprintf(s.dir, sizeof s.dir, "%s", dir);
-  }
-  t->fetched = 0;
-  assert_ok(weir_params_create(task.dtype, &s.params));
-  assert_ok(weir_store_create(&s.store));
-  assert_ok(weir_train_prepare(&task, cfg.seed, s.params, s.store));
-  s.status = weir_train_run(&task, &cfg, &exec, s.params, s.store, s.dir, &s.result);
-  weir_config_destroy(&config);
-  return s;
-}
-#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-/* Name of the first array that differs; NULL: the stores hold the same bits. */
-static const char *first_difference(const weir_store *a, const weir_store *b)
-{
-  for (int64_t i = 0; i < weir_store_count(a); i++) {
-    const char *name = weir_store_name(a, i);
-    const weir_tensor *x = weir_store_get(a, name), *y = weir_store_get(b, name);
-
-    if (y == NULL ||
-        memcmp(x->data, y->data, (size_t)weir_tensor_count(x) * weir_dtype_size(x->dtype)) != 0) {
-      return name;
-    }
-  }
-  return weir_store_count(a) == weir_store_count(b) ? NULL : "number of arrays";
-}
-
-static void assert_same(const session *a, const session *b)
-{
-  const char *name = first_difference(a->store, b->store);
-
-  if (name != NULL) {
-    fail_msg("'%s' differs", name);
-  }
-}
-
 static void a_function_is_learnt(void **state)
 {
   toy t = {.hidden = 0};
@@ -273,14 +184,6 @@ static void weights_are_read_back(void **state)
 
 /* ---- Refusals ---- */
 
-static void refused(session s, weir_status status, const char *message)
-{
-  if (s.status != status || strstr(weir_last_message(), message) == NULL) {
-    fail_msg("status %d: '%s' is not in '%s'", (int)s.status, message, weir_last_message());
-  }
-  close_session(&s);
-}
-
 static void what_does_not_fit_is_refused(void **state)
 {
   toy t = {.hidden = 3};
@@ -289,6 +192,10 @@ static void what_does_not_fit_is_refused(void **state)
   assert_ok(s.status);
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "seed=3")), WEIR_ERR_CONFIG,
           "are of seed 1, not 3");
+  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=5")), WEIR_ERR_CONFIG,
+          "are of batch times accumulate 2, not 5");
+  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "accumulate=2")),
+          WEIR_ERR_CONFIG, "are of batch times accumulate 2, not 4");
   refused(train_in(s.dir, &t, 12, 0, 1, SETS("epochs=2", "batch=2")), WEIR_ERR_CONFIG,
           "are of 10 samples, and there are 12");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "checkpoint.resume=false")),
@@ -382,7 +289,7 @@ static void events_tell_the_course(void **state)
   char path[512], *text = NULL;
   int64_t size = 0;
 
-  snprintf(path, sizeof path, "%s/run.jsonl", base);
+  snprintf(path, sizeof path, "run.jsonl");
   assert_ok(weir_events_open(path));
   session s = train_in(NULL, &t, 12, 4, 1, SETS("epochs=3", "batch=4", "log_every=2"));
 
@@ -404,7 +311,8 @@ static void events_tell_the_course(void **state)
 static weir_status check_gradient(toy *t, double *worst, char *text, size_t size)
 {
   const weir_train_task task = toy_task(t, 10, 0);
-  const weir_plan_opts exec = on_threads(1);
+  weir_exec_cfg tier;
+  const weir_plan_opts exec = on_threads(1, &tier);
   weir_train_check_cfg cfg;
   FILE *out = fmemopen(text, size, "w");
 
@@ -453,7 +361,8 @@ static weir_status train_once(void *context)
 {
   toy t = {.hidden = 0};
   weir_train_task task = toy_task(&t, 2, 1);
-  const weir_plan_opts exec = on_threads(1);
+  weir_exec_cfg tier;
+  const weir_plan_opts exec = on_threads(1, &tier);
   const weir_train_cfg *cfg = context;
   weir_params *params = NULL;
   weir_store *store = NULL;
@@ -461,7 +370,7 @@ static weir_status train_once(void *context)
   weir_status status;
   char dir[300];
 
-  new_dir(dir, sizeof dir);
+  toy_dir(dir, sizeof dir);
   task.build = one_unit;
   task.n_metrics = 0;
   WEIR_TRY_GOTO(weir_params_create(task.dtype, &params), done);
@@ -512,7 +421,7 @@ static void tables_are_complete(void **state)
   assert_int_equal(weir_opts_incomplete(weir_train_check_opts), 0);
 }
 
-int main(void)
+static int all_tests(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_function_is_learnt),
@@ -531,10 +440,11 @@ int main(void)
       cmocka_unit_test(tables_are_complete),
   };
 
-  weir_log_set_level(WEIR_LOG_ERROR);
-  weir_check_mkdir(base, sizeof base);
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
 
-  weir_check_rmdir(base);
-  return failed;
+int main(void)
+{
+  weir_log_set_level(WEIR_LOG_ERROR);
+  return toy_tests(all_tests);
 }

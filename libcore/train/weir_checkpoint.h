@@ -51,7 +51,7 @@ weir_status weir_checkpoint_save(const weir_checkpoint *c, weir_checkpoint_forma
 /* Fills the store; on failure it is as before. more: the file may hold arrays that the store has
  * not, so that a network alone is read from the checkpoint of a training. Fails: WEIR_ERR_DATA (no
  * checkpoint, damaged), WEIR_ERR_SHAPE (whole, but of another network or training),
- * WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY. */
+ * WEIR_ERR_UNSUPPORTED (no NetCDF in this build; of a newer version), WEIR_ERR_MEMORY. */
 weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path,
                                  bool more) WEIR_CHECKED;
 
@@ -62,9 +62,10 @@ weir_status weir_checkpoint_path(const char *dir, int64_t step, weir_checkpoint_
                                  char *path, size_t size) WEIR_CHECKED;
 /* Step of the newest checkpoint in the folder, -1: there is none. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_checkpoint_newest(const char *dir, int64_t *step) WEIR_CHECKED;
-/* Loads the newest one that is whole: *step, -1 where there is none. One that is damaged is told
- * of, renamed to "<name>.damaged" and passed over. Fails: WEIR_ERR_DATA (all are damaged), and as
- * weir_checkpoint_load. */
+/* Loads the newest one that is whole: *step, -1 where there is no file. Those that are damaged are
+ * told of, passed over, and renamed to "<name>.damaged" once a whole one is found. Fails:
+ * WEIR_ERR_DATA (all are damaged; one cannot be read), and as weir_checkpoint_load; every file then
+ * keeps its name. */
 weir_status weir_checkpoint_resume(const weir_checkpoint *c, const char *dir,
                                    int64_t *step) WEIR_CHECKED;
 /* Removes all but the `keep` newest, and what processes that are no more left unfinished. Fails:

@@ -82,7 +82,8 @@ typedef struct weir_train_result {
 } weir_train_result;
 
 /* Declares the task's network, adds its arrays to the store and gives them their first values.
- * params: fresh. Fails: the builders' first error; as weir_params_seal. */
+ * params: fresh. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions); the builders' first error;
+ * as weir_params_seal. */
 weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_params *params,
                                weir_store *store) WEIR_CHECKED;
 
@@ -95,9 +96,10 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
  * Events: train_begin, step (log_every), epoch_end, checkpoint, stop.
  *
  * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
- * resume, or of other samples), WEIR_ERR_NUMERIC (a loss or gradient that is no number: the message
- * names the first operator that made one), WEIR_ERR_STOPPED (a signal, after a checkpoint), and as
- * fetch, plans and checkpoints. */
+ * resume, or of another seed, other samples or other updates), WEIR_ERR_NUMERIC (a loss or gradient
+ * that is no number: the message names the first operator that made one; with check_nan, an update
+ * that is none, which is not saved), WEIR_ERR_STOPPED (a signal, after a checkpoint), and as fetch,
+ * plans and checkpoints. */
 weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
                            const weir_plan_opts *exec, weir_params *params, weir_store *store,
                            const char *dir, weir_train_result *result) WEIR_CHECKED;
@@ -117,7 +119,7 @@ extern const weir_opt weir_train_check_opts[];
 /* Compares the gradient with central differences at some elements of every parameter, all in f64,
  * and prints a line for each parameter. The inputs that are floats are read as f64. *worst: largest
  * difference, relative to the larger of the two and of 1e-3 of the parameter's largest one. Fails:
- * WEIR_ERR_NUMERIC where it is above the tolerance. */
+ * WEIR_ERR_NUMERIC where it is above the tolerance, WEIR_ERR_CONFIG as weir_train_run. */
 weir_status weir_train_check(const weir_train_task *task, const weir_train_check_cfg *cfg,
                              const weir_plan_opts *exec, FILE *out, double *worst) WEIR_CHECKED;
 
