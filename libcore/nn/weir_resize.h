@@ -25,9 +25,7 @@ weir_value weir_nn_resize_at(weir_graph *g, const weir_nn_resize_spec *spec, wei
 /* y[n, stride i + dilation t - lo, c] += x[n, i, ..] weight[t, .., c]: the adjoint of a convolution
  * of this stride, as a layer. Places of y: stride s (same), stride (s - 1) + dilation (taps - 1) +
  * 1 (valid), that less lo + hi (given). conv.border: 0, zero, or wrap (same only). Parameters:
- * weight [taps.., channels / groups, filters], bias [filters]. Taps that do not overlap (as many as
- * the stride, no dilation, nothing cut off) are one matrix product; others a convolution of x with
- * zeros between its places. */
+ * weight [taps.., channels / groups, filters], bias [filters]. */
 weir_value weir_nn_conv_transposed_at(weir_net *net, const char *name,
                                       const weir_nn_conv_spec *spec, weir_value x,
                                       const char *where);

@@ -36,7 +36,8 @@ static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int6
   if (*extent < 1 || (b == WEIR_BORDER_WRAP && *extent != stride * n)) {
     return weir_fail(WEIR_ERR_SHAPE, "conv_transposed: dimension %d: %lld elements become %lld%s",
                      k, (long long)n, (long long)*extent,
-                     b == WEIR_BORDER_WRAP ? "; with wrap it is the stride times as many" : "");
+                     *extent < 1 ? "; nothing is left, cut off less"
+                                 : "; with wrap it is the stride times as many");
   }
   return WEIR_OK;
 }
