@@ -36,6 +36,32 @@ typedef struct check_net {
   weir_tensor x, y, w, loss, dx, dp[CHECK_PARAMS];
 } check_net;
 
+/* That what is built over an input `d` is refused, with `text` and, unless NULL, the caller's
+ * `place` in the message. Returns the status. */
+static inline weir_status check_refused(check_build build, const void *spec,
+                                        const weir_array_desc *d, const char *text,
+                                        const char *place)
+{
+  weir_params *p;
+  weir_graph *g;
+  weir_net net;
+
+  assert_ok(weir_params_create(WEIR_F32, &p));
+  assert_ok(weir_graph_create(&g));
+  weir_net_init(&net, g, p, true);
+  assert_int_equal(build(&net, weir_input(g, "x", d), spec).node, -1);
+  const weir_status status = weir_graph_status(g);
+
+  if (strstr(weir_last_message(), text) == NULL ||
+      (place != NULL && strstr(weir_last_message(), place) == NULL)) {
+    fail_msg("\"%s\" does not say \"%s\" and where", weir_last_message(), text);
+  }
+  weir_net_fini(&net);
+  weir_graph_destroy(&g);
+  weir_params_destroy(&p);
+  return status;
+}
+
 /* As an array of the element type. */
 static inline double *check_data(const weir_tensor *t)
 {

@@ -139,19 +139,8 @@ static void gradients_pass_what_was_kept(void **state)
 static void refuse(const weir_nn_dropout_spec *s, weir_dtype dtype, int rank)
 {
   const weir_array_desc d = {.dtype = dtype, .rank = rank, .shape = {3, 3}};
-  weir_params *p;
-  weir_graph *g;
-  weir_net net;
 
-  assert_ok(weir_params_create(WEIR_F32, &p));
-  assert_ok(weir_graph_create(&g));
-  weir_net_init(&net, g, p, true);
-  assert_int_equal(build(&net, weir_input(g, "x", &d), s).node, -1);
-  assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
-  assert_non_null(strstr(weir_last_message(), "drop ("));
-  weir_net_fini(&net);
-  weir_graph_destroy(&g);
-  weir_params_destroy(&p);
+  assert_int_equal(check_refused(build, s, &d, "drop (", NULL), WEIR_ERR_SHAPE);
 }
 
 static void impossible_shares_are_refused(void **state)
