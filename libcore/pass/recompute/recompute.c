@@ -172,25 +172,42 @@ static weir_status is_alive(recomputing *s, int32_t array, bool *yes)
   return WEIR_OK;
 }
 
-/* Bytes that must be kept so that the inputs of `node` can be had far away. */
+static weir_status price_of(recomputing *s, int32_t node, int depth, int64_t *bytes);
+
+/* Bytes that must be kept so that the array can be had far away, by one more node of a row of
+ * `depth`. An array that many nodes read is asked for by each of them: it is found once. */
+static weir_status price_of_array(recomputing *s, int32_t array, int depth, int64_t *bytes)
+{
+  int64_t *known = &s->prices[(int64_t)array * (MOST_DEPTH + 1) + depth];
+
+  if (*known < 0) {
+    const int32_t maker = maker_of(s, array);
+    int64_t again = INT64_MAX;
+    bool alive;
+
+    *known = recompute_bytes(s->g, array);
+    WEIR_TRY(is_alive(s, array, &alive));
+    if (alive) {
+      *known = 0;
+    } else if (maker >= 0 && depth < MOST_DEPTH) {
+      WEIR_TRY(price_of(s, maker, depth + 1, &again));
+      *known = again < *known ? again : *known;
+    }
+  }
+  *bytes = *known;
+  return WEIR_OK;
+}
+
+/* The same for all inputs of `node`. */
 static weir_status price_of(recomputing *s, int32_t node, int depth, int64_t *bytes)
 {
   const weir_node *n = weir_graph_node(s->g, node);
 
   *bytes = 0;
   for (int k = 0; k < n->n_in; k++) {
-    const int32_t maker = maker_of(s, n->in[k]);
-    int64_t here = recompute_bytes(s->g, n->in[k]), again = INT64_MAX;
-    bool alive;
+    int64_t here = 0;
 
-    WEIR_TRY(is_alive(s, n->in[k], &alive));
-    if (alive) {
-      continue;
-    }
-    if (maker >= 0 && depth < MOST_DEPTH) {
-      WEIR_TRY(price_of(s, maker, depth + 1, &again));
-    }
-    here = again < here ? again : here;
+    WEIR_TRY(price_of_array(s, n->in[k], depth, &here));
     *bytes = weir_add_ok(*bytes, here, bytes) ? *bytes : INT64_MAX;
   }
   return WEIR_OK;
@@ -247,6 +264,7 @@ weir_status recompute_order(recomputing *s)
   weir_free(&s->order);
   weir_free(&s->mark);
   weir_free(&s->readers);
+  weir_free(&s->prices);
   s->n_nodes = weir_graph_nodes(s->g);
   void *memory = NULL;
 
@@ -256,6 +274,13 @@ weir_status recompute_order(recomputing *s)
   s->mark = memory;
   WEIR_TRY(weir_alloc(s->n_nodes, sizeof(int32_t), &memory));
   s->readers = memory;
+  const int64_t n_prices = (int64_t)weir_graph_arrays(s->g) * (MOST_DEPTH + 1);
+
+  WEIR_TRY(weir_alloc(n_prices, sizeof(int64_t), &memory));
+  s->prices = memory;
+  for (int64_t k = 0; k < n_prices; k++) {
+    s->prices[k] = -1;
+  }
   WEIR_TRY(weir_graph_order(s->g, s->order, &s->n_order));
   WEIR_TRY(weir_depend_make(s->g, &s->depend));
   return WEIR_OK;
@@ -302,6 +327,7 @@ out:
   weir_free(&s.order);
   weir_free(&s.mark);
   weir_free(&s.readers);
+  weir_free(&s.prices);
   weir_free(&updates);
   weir_free(&list);
   return status;

@@ -14,6 +14,7 @@ typedef struct recomputing {
   int32_t *order, n_order, n_nodes, n_arrays;
   uint8_t *mark;    /* [nodes]: how a path from the node in question reaches it */
   int32_t *readers; /* [nodes] */
+  int64_t *prices;  /* [arrays, depths]: bytes kept so that it can be had far away; -1 unknown */
   bool *updates;    /* [arrays that there were at first]: new values of stored ones */
 } recomputing;
 

@@ -1,6 +1,7 @@
 /* recompute_test.c - what far readers get: numbers again, comparisons, or what was kept. */
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "base/weir_clock.h"
 #include "exec/train_nets.h"
 #include "exec/weir_plan.h"
 #include "pass/recompute/recompute_priv.h"
@@ -107,6 +108,33 @@ static void costly_functions_are_kept(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Each result is made of the one before, read twice, so that paths double with every node; many
+ * ask what the last one costs. Each result is looked at once: the test takes no time. */
+static void results_that_many_read_are_priced_once(void **state)
+{
+  enum { LONG = 20, ASKING = 64 };
+  weir_graph *g;
+  char name[16];
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = made_from(g, "x");
+  weir_value z = convolved(g, x, "w"), sum = convolved(g, z, "v");
+
+  for (int k = 0; k < LONG; k++) {
+    z = weir_add(g, z, z);
+  }
+  for (int k = 0; k < ASKING; k++) {
+    (void)snprintf(name, sizeof name, "w%d", k);
+    sum = weir_add(g, sum, convolved(g, weir_square(g, weir_scale(g, z, k + 2)), name));
+  }
+  (void)derived(g, sum, x);
+  const double start = weir_clock();
+
+  assert_ok(alone(g));
+  assert_true(weir_clock() - start < 5);
+  weir_graph_destroy(&g);
+}
+
 static int64_t arena_of(bool cosmo, const char *skip)
 {
   weir_exec_cfg cfg;
@@ -142,6 +170,7 @@ int main(void)
       cmocka_unit_test(a_comparison_is_kept_for_a_number),
       cmocka_unit_test(what_is_there_anyway_is_used_again),
       cmocka_unit_test(costly_functions_are_kept),
+      cmocka_unit_test(results_that_many_read_are_priced_once),
       cmocka_unit_test(training_takes_less_memory),
   };
 
