@@ -2,7 +2,8 @@
 # bench.sh [NAME...] - builds the release preset and runs the programs of tests/bench (all, or those
 # named), one after the other. Prints one CSV table to stdout; ratio > 1 means that Weir is better, and
 # where the peer is `limit` the peer's value is an absolute goal. A program whose peer is not installed
-# says so and exits with 77. Exit status 1 when a ratio is under its goal or a program fails.
+# says so and exits with 77. Exit status 1 when a program fails, or when a ratio is under its goal, unless
+# tests/bench/limits.csv lists the row with the ratio that it does reach (less an eighth, for noise) and what stops it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,13 +40,7 @@ for name in "${programs[@]}"; do
   fi
   echo "bench: $name took $((SECONDS - start)) s" >&2
   cat "$rows"
-  awk -F, -v name="$name" '
-    NF != 7 { print "bench: " name ": not seven columns: " $0 > "/dev/stderr"; bad = 1; next }
-    $7 != "" && !($6 + 0 >= $7 + 0) {
-      print "bench: " name ": " $1 ": ratio " $6 " is under its goal " $7 > "/dev/stderr"
-      bad = 1
-    }
-    END { exit bad }' "$rows" || status=1
+  awk -F, -v name="$name" -f tests/bench/judge.awk tests/bench/limits.csv "$rows" || status=1
   [ -s "$rows" ] || { echo "bench: $name printed no row" >&2; status=1; }
 done
 exit $status
