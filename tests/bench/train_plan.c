@@ -9,23 +9,17 @@
 #include "base/weir_log.h"
 #include "exec/train_nets.h"
 #include "exec/weir_plan.h"
+#include "group_times.h"
 #include "weir_bench.h"
 
 enum { RUNS = 4, COPY = 1 << 25 };
-
-#define MOST_GROUPS 1024
 
 typedef struct bench {
   train_net net;
   weir_plan *plan;
   weir_tensor x, target;
-  double total[MOST_GROUPS], best[MOST_GROUPS]; /* seconds of each group: so far, in its best run */
+  group_times times;
 } bench;
-
-static double seconds(const bench *b, int32_t group)
-{
-  return group < MOST_GROUPS ? b->best[group] : 0;
-}
 
 static weir_tensor input(const weir_graph *g, const char *name)
 {
@@ -44,19 +38,12 @@ static weir_tensor input(const weir_graph *g, const char *name)
   return t;
 }
 
-/* One step; the first one, which touches fresh memory, does not count. */
-static void step(bench *b, bool first)
+static void step(bench *b)
 {
   weir_binding bindings[] = {{"x", &b->x}, {"target", &b->target}};
 
   bench_must(weir_plan_run(b->plan, bindings, 2));
-  for (int32_t i = 0; i < weir_plan_groups(b->plan) && i < MOST_GROUPS; i++) {
-    const weir_group_report r = weir_plan_group(b->plan, i);
-    const double total = r.measured_s * (double)r.calls, here = total - b->total[i];
-
-    b->total[i] = total;
-    b->best[i] = first ? INFINITY : fmin(b->best[i], here);
-  }
+  group_times_take(&b->times, b->plan);
 }
 
 static double copy_rate(void)
@@ -78,41 +65,6 @@ static double copy_rate(void)
   return 2.0 * COPY * sizeof(float) / best;
 }
 
-/* A matter for kernels. */
-static bool is_dense(const weir_group_report *r)
-{
-  return strstr(r->members, "conv") != NULL || strstr(r->members, "contract") != NULL;
-}
-
-static void print_groups(const bench *b)
-{
-  const int32_t n = weir_plan_groups(b->plan);
-  double below = INFINITY;
-
-  fprintf(stderr, "%10s %10s %10s %10s  %s\n", "ms", "MB", "GB/s", "Gflop/s", "members");
-  for (int32_t k = 0; k < n; k++) {
-    double most = -1;
-    int32_t at = -1;
-
-    for (int32_t i = 0; i < n; i++) {
-      const double s = seconds(b, i);
-
-      if (s < below && s > most) {
-        most = s;
-        at = i;
-      }
-    }
-    if (at < 0) {
-      return;
-    }
-    below = most;
-    const weir_group_report r = weir_plan_group(b->plan, at);
-
-    fprintf(stderr, "%10.3f %10.2f %10.2f %10.2f  %s%s\n", 1e3 * most, 1e-6 * r.bytes,
-            1e-9 * r.bytes / most, 1e-9 * r.flops / most, is_dense(&r) ? "* " : "", r.members);
-  }
-}
-
 static void measure(const char *which, int64_t side, int64_t channels, int64_t batch,
                     const char *skip, bool table)
 {
@@ -131,19 +83,20 @@ static void measure(const char *which, int64_t side, int64_t channels, int64_t b
   bench_must(weir_plan_create(b.net.g, b.net.store, &opts, &b.plan));
   b.x = input(b.net.g, "x");
   b.target = input(b.net.g, "target");
-  step(&b, true);
-  for (int i = 0; i < RUNS; i++) {
-    step(&b, false);
+  for (int i = 0; i < RUNS + 1; i++) {
+    step(&b);
   }
   for (int32_t i = 0; i < weir_plan_groups(b.plan); i++) {
     const weir_group_report r = weir_plan_group(b.plan, i);
 
-    dense += is_dense(&r) ? seconds(&b, i) : 0;
-    rest += is_dense(&r) ? 0 : seconds(&b, i);
-    bytes += is_dense(&r) ? 0 : r.bytes;
+    const bool is_dense = group_is_dense(&r);
+
+    dense += is_dense ? group_times_best(&b.times, i) : 0;
+    rest += is_dense ? 0 : group_times_best(&b.times, i);
+    bytes += is_dense ? 0 : r.bytes;
   }
   if (table) {
-    print_groups(&b);
+    group_times_print(&b.times, b.plan, true);
     weir_plan_print(b.plan, stderr);
   }
   fprintf(stderr, "%s %lld^3: dense groups %.4g s, the others %.4g s for %.4g MB\n", which,

@@ -1,7 +1,12 @@
 /* train_step.c - a whole training step (forward, loss, backward, momentum), f32, two threads, batch
  * of two: against PyTorch on the same bank and data, and against the sum of what oneDNN's own
  * convolution primitives take for the layers of that step. Losses and parameters after the last
- * step are compared before any row is printed. An argument is CosmoFlow's side instead of 64. */
+ * step are compared before any row is printed.
+ *
+ *   train_step [lite] [cosmoflow] [SIDE] [groups]
+ *
+ * lite, cosmoflow: those networks alone; SIDE: CosmoFlow's, instead of 64; groups: nothing is
+ * compared, but every group of the step is listed in the order in which it runs. */
 #include <malloc.h>
 #include <string.h>
 #include "conf/weir_opt.h"
@@ -10,6 +15,7 @@
 #include "ops/conv/weir_conv.h"
 #include "peer.h"
 #include "layers_dnnl.h"
+#include "group_times.h"
 #include "learner.h"
 #include "weir_bench.h"
 
@@ -44,7 +50,14 @@ typedef struct measured {
   layer_conv layer[LAYERS]; /* convolutions of the network */
   int n_layers;
   double seconds, growth, predicted; /* of a step; bytes */
+  group_times groups;
 } measured;
+
+/* What the arguments ask for. */
+typedef struct request {
+  bool lite, cosmoflow, groups, with_torch;
+  int64_t side;
+} request;
 
 /* A line of /proc/self/status in bytes, 0: not there. */
 static double memory(const char *field)
@@ -81,6 +94,7 @@ static void step(void *context)
   measured *m = context;
 
   bench_must(learner_step(&m->net, &m->losses[m->n]));
+  group_times_take(&m->groups, m->net.plan);
   m->n++;
 }
 
@@ -228,33 +242,46 @@ static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
   return cf_network(net, opts, x);
 }
 
-static void run(subject *s, int with_torch)
+static void list_groups(const subject *s, const measured *m)
 {
-  measured m;
-  float *bank = NULL;
+  fprintf(stderr, "%s: a step %.4g s\n", s->name, m->seconds);
+  group_times_print(&m->groups, m->net.plan, false);
+  weir_plan_print(m->net.plan, stderr);
+}
 
+static void run(subject *s, const request *r)
+{
+  weir_exec_cfg exec;
+  float *bank = NULL;
+  measured m;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.explain = r->groups;
+  s->job.exec = &exec;
   measure(s, &m, &bank);
-  if (with_torch) {
-    against_torch(s, &m, bank);
+  if (r->groups) {
+    list_groups(s, &m);
+  } else {
+    if (r->with_torch) {
+      against_torch(s, &m, bank);
+    }
+    against_primitives(s, &m);
+    row(s, "memory foreseen", "peak", m.growth * 0x1p-20, m.predicted * 0x1p-20, "MiB", 0);
+    row(s, "memory foreseen or not", "limit", 0.1, fabs(m.growth / m.predicted - 1), "share", 1);
   }
-  against_primitives(s, &m);
-  row(s, "memory foreseen", "peak", m.growth * 0x1p-20, m.predicted * 0x1p-20, "MiB", 0);
-  row(s, "memory foreseen or not", "limit", 0.1, fabs(m.growth / m.predicted - 1), "share", 1);
   learner_close(&m.net);
   free(bank);
 }
 
 /* The U-Net `lite` on 8 x 64 x 128: seven fields of an analysis and seven of a forecast in, seven
  * out. */
-static void measure_unet(int with_torch)
+static void measure_unet(const request *r)
 {
   const int64_t space[] = {8, 64, 128};
   weir_unet_opts opts;
-  weir_exec_cfg exec;
   subject s = {.name = "U-Net lite 8x64x128", .function = "unet", .goal = 1.4};
 
   weir_opts_default(weir_unet_options, sizeof opts, &opts);
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   (void)snprintf(s.arguments, sizeof s.arguments,
                  "batch=%d channels=%d outputs=%d depth=%d height=%d width=%d kernel=3 base=16 "
                  "levels=2 groups=%d border_z=0 border_y=0 border_x=0 rate=%g momentum=%g "
@@ -267,20 +294,18 @@ static void measure_unet(int with_torch)
                         .y = {WEIR_F32, 5, {BATCH, space[0], space[1], space[2], UNET_OUTPUTS}, 0},
                         .rate = RATE,
                         .seed = 1,
-                        .exec = &exec,
                         .threads = THREADS};
-  run(&s, with_torch);
+  run(&s, r);
 }
 
-static void measure_cosmoflow(int64_t side, int with_torch)
+static void measure_cosmoflow(const request *r)
 {
+  const int64_t side = r->side;
   char name[64];
   cf_network_cfg cfg;
-  weir_exec_cfg exec;
   subject s = {.name = name, .function = "cosmoflow", .goal = 2.2};
 
   weir_opts_default(cf_network_options, sizeof cfg, &cfg);
-  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   cfg.size = side;
   cfg.dropout = 0; /* whose random numbers are each program's own */
   (void)snprintf(name, sizeof name, "CosmoFlow %lld^3", (long long)side);
@@ -296,26 +321,52 @@ static void measure_cosmoflow(int64_t side, int with_torch)
                         .y = {WEIR_F32, 2, {BATCH, cfg.outputs}, 0},
                         .rate = RATE,
                         .seed = 1,
-                        .exec = &exec,
                         .threads = THREADS};
-  run(&s, with_torch);
+  run(&s, r);
+}
+
+/* False with a message for an argument that is none. */
+static bool read_arguments(int argc, char **argv, request *r)
+{
+  for (int i = 1; i < argc; i++) {
+    char *end = NULL;
+    const int64_t side = strtoll(argv[i], &end, 10);
+
+    if (strcmp(argv[i], "groups") == 0) {
+      r->groups = true;
+    } else if (strcmp(argv[i], "lite") == 0) {
+      r->lite = true;
+    } else if (strcmp(argv[i], "cosmoflow") == 0) {
+      r->cosmoflow = true;
+    } else if (*end == 0 && side >= 4 && side <= 512) {
+      r->side = side;
+    } else {
+      fprintf(stderr, "train_step: lite, cosmoflow, groups or a side from 4 to 512, not %s\n",
+              argv[i]);
+      return false;
+    }
+  }
+  return true;
 }
 
 int main(int argc, char **argv)
 {
-  const int64_t side = argc > 1 ? strtoll(argv[1], NULL, 10) : 64;
-  const int with_torch = peer_ready("torch", "python3-torch");
+  request r = {.side = 64};
 
-  if (side < 4 || side > 512) {
-    fprintf(stderr, "train_step: a side from 4 to 512, not %s\n", argv[1]);
+  if (!read_arguments(argc, argv, &r)) {
     return 2;
   }
+  r.with_torch = !r.groups && peer_ready("torch", "python3-torch");
 #ifndef BENCH_WITH_DNNL
-  if (!with_torch) {
+  if (!r.with_torch && !r.groups) {
     return PEER_SKIP;
   }
 #endif
-  measure_unet(with_torch);
-  measure_cosmoflow(side, with_torch);
+  if (r.lite || !r.cosmoflow) {
+    measure_unet(&r);
+  }
+  if (r.cosmoflow || !r.lite) {
+    measure_cosmoflow(&r);
+  }
   return 0;
 }
