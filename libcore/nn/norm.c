@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nn/nn_priv.h"
+#include "ops/broadcast/weir_broadcast.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
@@ -39,34 +40,50 @@ static moments measure(const site *s, weir_value x, const weir_reduce_spec *over
   };
 }
 
-/* (x - mean) / sqrt(variance + epsilon). */
-static weir_value standardise(const site *s, weir_value x, const moments *m)
+/* 1 / sqrt(variance + epsilon). */
+static weir_value inverse_root(const site *s, weir_value variance)
 {
   const double epsilon = s->spec->epsilon > 0 ? s->spec->epsilon : 1e-5;
-  const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, x, m->mean, s->where);
-  const weir_value sum = weir_right_at(s->g, WEIR_CODE_ADD, m->variance, epsilon, s->where);
-  const weir_value root = weir_unary_at(s->g, WEIR_CODE_SQRT, sum, s->where);
+  const weir_value sum = weir_right_at(s->g, WEIR_CODE_ADD, variance, epsilon, s->where);
 
-  return weir_binary_at(s->g, WEIR_CODE_MUL, off,
-                        weir_left_at(s->g, WEIR_CODE_DIV, 1, root, s->where), s->where);
+  return weir_left_at(s->g, WEIR_CODE_DIV, 1, weir_unary_at(s->g, WEIR_CODE_SQRT, sum, s->where),
+                      s->where);
 }
 
-/* Times scale, plus offset: parameters of the last `dims` dimensions of x. */
-static weir_value affine(const site *s, weir_value y, const weir_array_desc *x, int dims)
+static weir_value times(const site *s, weir_value a, weir_value b)
 {
-  weir_param_spec p = {.rank = dims, .init = {.kind = WEIR_INIT_CONSTANT, .value = 1}};
+  return weir_binary_at(s->g, WEIR_CODE_MUL, a, b, s->where);
+}
 
-  memcpy(p.shape, x->shape + x->rank - dims, (size_t)dims * sizeof *p.shape);
-  if (!s->spec->no_scale) {
-    y = weir_binary_at(s->g, WEIR_CODE_MUL, y, weir_param_at(s->net, "scale", &p, s->where),
-                       s->where);
+/* (x - mean) / sqrt(variance + epsilon), times scale, plus offset: parameters of the last `dims`
+ * dimensions of x. Where they and the moments are small beside x, the factors of x are made one
+ * first: its gradient then needs no product of their size by itself. */
+static weir_value standardise(const site *s, weir_value x, const moments *m, int dims)
+{
+  const weir_array_desc *d = weir_value_desc(s->g, x);
+  weir_param_spec p = {.rank = dims, .init = {.kind = WEIR_INIT_CONSTANT, .value = 1}};
+  weir_value factor = inverse_root(s, m->variance), y;
+
+  if (d == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  memcpy(p.shape, d->shape + d->rank - dims, (size_t)dims * sizeof *p.shape);
+  const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, x, m->mean, s->where);
+  const weir_value scale =
+      s->spec->no_scale ? WEIR_NO_VALUE : weir_param_at(s->net, "scale", &p, s->where);
+
+  if (s->spec->no_scale) {
+    y = times(s, off, factor);
+  } else if (s->spec->kind == WEIR_NORM_LAYER) {
+    y = times(s, times(s, off, factor), scale);
+  } else {
+    y = times(s, off, times(s, factor, scale));
   }
   p.init = (weir_init){.kind = WEIR_INIT_ZEROS};
-  if (!s->spec->no_offset) {
-    y = weir_binary_at(s->g, WEIR_CODE_ADD, y, weir_param_at(s->net, "offset", &p, s->where),
-                       s->where);
-  }
-  return y;
+  return s->spec->no_offset
+             ? y
+             : weir_binary_at(s->g, WEIR_CODE_ADD, y, weir_param_at(s->net, "offset", &p, s->where),
+                              s->where);
 }
 
 /* stored <- stored + momentum (value - stored). */
@@ -94,7 +111,7 @@ static weir_value batch(const site *s, weir_value x, const weir_array_desc *d)
   double count;
 
   if (!s->net->train) {
-    return standardise(s, x, &kept);
+    return standardise(s, x, &kept, 1);
   }
   for (int k = 0; k < d->rank - 1; k++) {
     over.dim[k] = k;
@@ -104,26 +121,19 @@ static weir_value batch(const site *s, weir_value x, const weir_array_desc *d)
   follow(s, kept.mean, m.mean);
   follow(s, kept.variance,
          weir_right_at(s->g, WEIR_CODE_MUL, sum, 1 / (count > 1 ? count - 1 : 1), s->where));
-  return standardise(s, x, &m);
+  return standardise(s, x, &m, 1);
 }
 
-/* Over dimensions [first, end) of x, and the last one if `last`, sample by sample. */
-static weir_value by_sample(const site *s, weir_value x, int first, int end, bool last)
+/* Of dimensions [first, end) of x, sample by sample. */
+static moments by_sample(const site *s, weir_value x, int first, int end, weir_value *sum,
+                         double *count)
 {
-  const weir_array_desc *d = weir_value_desc(s->g, x);
   weir_reduce_spec over = {.combine = WEIR_COMBINE_MOMENTS, .keep = true};
-  weir_value sum;
-  double count;
 
   for (int k = first; k < end; k++) {
     over.dim[over.n_dims++] = k;
   }
-  if (last) {
-    over.dim[over.n_dims++] = d->rank - 1;
-  }
-  const moments m = measure(s, x, &over, &sum, &count);
-
-  return standardise(s, x, &m);
+  return measure(s, x, &over, sum, count);
 }
 
 static int64_t groups_of(const weir_nn_norm_spec *spec)
@@ -131,21 +141,56 @@ static int64_t groups_of(const weir_nn_norm_spec *spec)
   return spec->groups > 0 ? spec->groups : 32;
 }
 
-/* Channels become [groups, channels of each] for the while. */
-static weir_value group(const site *s, weir_value x, const weir_array_desc *d)
+/* What groups have, for each of their channels: [n, 1.., groups, 1] to [n, 1.., channels]. */
+static weir_value spread(const site *s, weir_value v, const weir_array_desc *parts,
+                         const weir_array_desc *d)
 {
-  weir_reshape_spec split = {.rank = d->rank + 1}, back = {.rank = d->rank};
+  weir_broadcast_spec wide = {.rank = d->rank + 1};
+  weir_reshape_spec back = {.rank = d->rank};
 
-  memcpy(split.shape, d->shape, sizeof split.shape);
-  memcpy(back.shape, d->shape, sizeof back.shape);
-  split.shape[d->rank - 1] = groups_of(s->spec);
-  split.shape[d->rank] = d->shape[d->rank - 1] / groups_of(s->spec);
-  const weir_value parts = weir_reshape_at(s->g, x, &split, s->where);
+  for (int k = 0; k < d->rank + 1; k++) {
+    const bool inner = k > 0 && k < d->rank - 1;
 
-  if (parts.node < 0) {
-    return parts;
+    wide.shape[k] = inner ? 1 : parts->shape[k];
+    back.shape[k < d->rank ? k : 0] = inner ? 1 : d->shape[k < d->rank ? k : 0];
   }
-  return weir_reshape_at(s->g, by_sample(s, parts, 1, d->rank - 1, true), &back, s->where);
+  return weir_reshape_at(s->g, weir_broadcast_at(s->g, v, &wide, s->where), &back, s->where);
+}
+
+/* The moments of groups are those of their channels, taken together: with as many elements in
+ * each, the mean of the means, and the sum of all M2 plus, for every element, the square of how far
+ * its channel's mean is off. Nothing of the size of x is looked at but channel by channel. */
+static moments by_group(const site *s, weir_value x, const weir_array_desc *d)
+{
+  const int last = d->rank;
+  weir_reshape_spec split = {.rank = d->rank + 1};
+  weir_array_desc parts = {.rank = d->rank + 1};
+  double of_channel = 1, channels;
+  weir_value sum = WEIR_NO_VALUE, between;
+  moments m = {x, WEIR_NO_VALUE};
+
+  if (d->rank > 2) {
+    m = by_sample(s, x, 1, d->rank - 1, &sum, &of_channel);
+  }
+  for (int k = 0; k < d->rank; k++) {
+    parts.shape[k] = k > 0 && k < d->rank - 1 ? 1 : d->shape[k];
+  }
+  parts.shape[last - 1] = groups_of(s->spec);
+  parts.shape[last] = d->shape[last - 1] / groups_of(s->spec);
+  memcpy(split.shape, parts.shape, sizeof split.shape);
+  m = by_sample(s, weir_reshape_at(s->g, m.mean, &split, s->where), last, last + 1, &between,
+                &channels);
+  if (d->rank > 2) {
+    const weir_value within =
+        weir_reduce_at(s->g, &(weir_reduce_spec){WEIR_COMBINE_SUM, 1, {last}, true, 0},
+                       weir_reshape_at(s->g, sum, &split, s->where), WEIR_NO_VALUE, s->where);
+
+    m.variance = weir_binary_at(
+        s->g, WEIR_CODE_ADD,
+        weir_right_at(s->g, WEIR_CODE_MUL, within, 1 / (of_channel * channels), s->where),
+        m.variance, s->where);
+  }
+  return (moments){spread(s, m.mean, &parts, d), spread(s, m.variance, &parts, d)};
 }
 
 /* What the kind needs of x, or NULL. */
@@ -176,7 +221,9 @@ static weir_value normalise(const site *s, weir_value x)
   const weir_array_desc *d = weir_value_desc(s->g, x);
   const char *wrong = complaint(s->spec, d);
   const int dims = (int)(s->spec->kind == WEIR_NORM_LAYER && s->spec->dims > 0 ? s->spec->dims : 1);
-  weir_value y = WEIR_NO_VALUE;
+  weir_value sum;
+  double count;
+  moments m;
 
   if (wrong != NULL) {
     return nn_fail(s->net, s->where, "norm: %s (rank %d, %lld channels, %lld groups)", wrong,
@@ -188,18 +235,17 @@ static weir_value normalise(const site *s, weir_value x)
 
   switch (s->spec->kind) {
   case WEIR_NORM_BATCH:
-    y = batch(s, x, &shape);
-    break;
+    return batch(s, x, &shape);
   case WEIR_NORM_INSTANCE:
-    y = by_sample(s, x, 1, shape.rank - 1, false);
+    m = by_sample(s, x, 1, shape.rank - 1, &sum, &count);
     break;
   case WEIR_NORM_LAYER:
-    y = by_sample(s, x, shape.rank - dims, shape.rank, false);
+    m = by_sample(s, x, shape.rank - dims, shape.rank, &sum, &count);
     break;
   default:
-    y = group(s, x, &shape);
+    m = by_group(s, x, &shape);
   }
-  return affine(s, y, &shape, dims);
+  return standardise(s, x, &m, dims);
 }
 
 weir_value weir_nn_norm_at(weir_net *net, const char *name, const weir_nn_norm_spec *spec,
