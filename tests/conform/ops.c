@@ -413,6 +413,16 @@ static void every_tier_gives_what_the_oracle_gives(void **state)
   assert_int_equal(wrong, 0);
 }
 
+static bool has_kernel(const char *name)
+{
+  for (int i = 0; weir_kernel_table[i] != NULL; i++) {
+    if (strcmp(weir_kernel_table[i]->name, name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void table_of_cases(void **state)
 {
   int64_t least = INT64_MAX;
@@ -436,7 +446,8 @@ static void table_of_cases(void **state)
   }
   assert_true(least >= BATCH);
   assert_true(tight_claims > 1000);
-  assert_true(kernel_groups > 0 || weir_kernel_table[0] == NULL);
+  /* Of shapes as small as these, matrix products are claimed for certain, convolutions by luck. */
+  assert_true(kernel_groups > 0 || !has_kernel("contract.cblas"));
 }
 
 int main(void)
