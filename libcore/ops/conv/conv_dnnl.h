@@ -40,6 +40,7 @@ typedef struct conv_block {
 typedef struct conv_dnnl {
   conv_form form, inner;
   bool padded, by_matrices; /* by_matrices: no direct primitive was found */
+  bool mends;               /* by weights: padding takes part in sums (conv_dnnl_mend) */
   conv_cut cut;
   conv_weight_places places;
   dnnl_engine_t engine;
@@ -74,6 +75,11 @@ int64_t conv_dnnl_rows(const conv_form *f);
 /* Sums of the slabs' weights, in pairs, then pairs of pairs: part `part` of the packed weights. */
 int64_t conv_dnnl_parts(const conv_dnnl *c);
 void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
+/* Weights of input channel `piece` of all groups' that came out as no number are summed once more,
+ * without padding: a gradient y that is no number is to spread to the taps alone that meet x. x:
+ * inner's. */
+void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const float *x, const float *y,
+                    float *weights);
 /* Elements of inner's x in the workspace, or what the view holds. */
 float *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x);
 

@@ -187,25 +187,26 @@ static bool find_shapes(conv_dnnl *c)
 }
 
 /* Matrices of x have zeros where x has no element, and 0 times what is no number is no number: the
- * loops leave such products out. By weights that is let pass: a gradient y that is no number makes
- * the sums of all taps that meet it no number, here those of taps in the padding too. */
-static bool may_be_matrices(const conv_form *f)
+ * loops leave such products out. By data x is made, and has none; by weights conv_dnnl_mend sees to
+ * it. */
+static bool reads_padding(const conv_form *f)
 {
   bool inside = true;
 
   for (int k = 0; k < f->d; k++) {
     inside = inside && f->lo[k] <= 0 && f->hi[k] <= 0;
   }
-  return inside || f->kind != CONV_FORWARD;
+  return !inside && f->kind != CONV_DATA;
 }
 
 static bool make_shapes(conv_dnnl *c)
 {
-  c->by_matrices = false;
+  c->by_matrices = c->mends = false;
   if (find_shapes(c)) {
     return true;
   }
-  c->by_matrices = may_be_matrices(&c->inner);
+  c->by_matrices = c->inner.kind == CONV_WEIGHTS || !reads_padding(&c->inner);
+  c->mends = c->by_matrices && reads_padding(&c->inner);
   return c->by_matrices && find_shapes(c);
 }
 

@@ -1,5 +1,7 @@
 /* conv_run_dnnl.c - the steps of a run. What the library is given was checked when it was made: its
  * calls do not fail. */
+#include <math.h>
+
 #include "ops/conv/conv_dnnl.h"
 
 /* Floats that one thread merges at a time: a row of each slab stays in cache. */
@@ -121,6 +123,53 @@ void conv_dnnl_merge(const conv_dnnl *c, int64_t part)
 
       for (int64_t k = from; k < end; k++) {
         to[k] += other[k];
+      }
+    }
+  }
+}
+
+/* Sum over all places of channel `in` of x times channel `out` of y, for one tap. */
+static float sum_of_tap(const conv_form *f, const float *x, int64_t in, const float *y, int64_t out,
+                        const int64_t t[CONV_FORM_DIMS])
+{
+  const int64_t places = f->y_extent[0] * f->y_extent[1] * f->y_extent[2];
+  double sum = 0;
+
+  for (int64_t p = 0; p < f->n * places; p++) {
+    const int64_t o[] = {p % places / f->y_extent[2] / f->y_extent[1],
+                         p / f->y_extent[2] % f->y_extent[1], p % f->y_extent[2]};
+    int64_t from = p / places;
+    bool inside = true;
+
+    for (int k = 0; k < CONV_FORM_DIMS; k++) {
+      const int64_t at = f->stride[k] * o[k] + f->dilation[k] * t[k] - f->lo[k];
+
+      inside = inside && at >= 0 && at < f->x_extent[k];
+      from = from * f->x_extent[k] + at;
+    }
+    if (inside) {
+      sum += (double)x[from * f->groups * f->in + in] * (double)y[p * f->groups * f->out + out];
+    }
+  }
+  return (float)sum;
+}
+
+void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const float *x, const float *y,
+                    float *weights)
+{
+  const conv_form *f = &c->inner;
+  const conv_weight_places *w = &c->places;
+  const int64_t g = piece / f->in, taps = f->taps[0] * f->taps[1] * f->taps[2];
+
+  for (int64_t tap = 0; tap < taps; tap++) {
+    const int64_t t[] = {tap / f->taps[2] / f->taps[1], tap / f->taps[2] % f->taps[1],
+                         tap % f->taps[2]};
+    float *to = weights + w->base + g * w->group + piece % f->in * w->in + t[0] * w->tap[0] +
+                t[1] * w->tap[1] + t[2] * w->tap[2];
+
+    for (int64_t out = 0; out < f->out; out++) {
+      if (isnan(to[out * w->out])) {
+        to[out * w->out] = sum_of_tap(f, x, piece, y, g * f->out + out, t);
       }
     }
   }

@@ -2,7 +2,7 @@
  * every slab, merged in a fixed tree. */
 #include "ops/conv/conv_dnnl.h"
 
-enum { PAD, SLABS, MERGE, UNPACK, STEPS };
+enum { PAD, SLABS, MERGE, UNPACK, MEND, STEPS };
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -16,6 +16,7 @@ static int64_t pieces_of(const conv_dnnl *c, int step)
       [SLABS] = c->cut.count,
       [MERGE] = conv_dnnl_parts(c),
       [UNPACK] = c->n_blocks,
+      [MEND] = c->mends ? c->form.groups * c->form.in : 0,
   };
 
   return n[step];
@@ -53,8 +54,12 @@ static void run(const weir_kernel_run *r)
   case MERGE:
     conv_dnnl_merge(c, r->piece);
     break;
-  default:
+  case UNPACK:
     conv_dnnl_reorder(c, r->piece, r->views[2].data);
+    break;
+  default:
+    conv_dnnl_mend(c, r->piece, conv_dnnl_inner_x(c, &r->views[0]), r->views[1].data,
+                   r->views[2].data);
   }
 }
 
