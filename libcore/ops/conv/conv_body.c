@@ -39,7 +39,13 @@ static bool constant_of(const weir_body *b, int32_t e, int64_t *value)
   return x->code == WEIR_CODE_CONST && !weir_dtype_is_float(x->dtype);
 }
 
-/* sum += factor * line(e); false where e is no sum of multiples of indices. */
+/* *product = k factor, where that is small. */
+static bool multiply(int64_t k, int64_t factor, int64_t *product)
+{
+  return weir_mul_ok(k, factor, product) && conv_is_small(*product);
+}
+
+/* sum += factor * line(e), factor small; false where e is no sum of small multiples of indices. */
 static bool add_line(const weir_body *b, int32_t e, int64_t factor, conv_line *sum)
 {
   const weir_expr *x = &b->exprs[e];
@@ -49,7 +55,7 @@ static bool add_line(const weir_body *b, int32_t e, int64_t factor, conv_line *s
   case WEIR_CODE_INDEX:
     return __builtin_add_overflow(sum->coef[x->integer], factor, &sum->coef[x->integer]) == 0;
   case WEIR_CODE_CONST:
-    return constant_of(b, e, &k) && weir_mul_ok(k, factor, &product) &&
+    return constant_of(b, e, &k) && multiply(k, factor, &product) &&
            weir_add_ok(sum->offset, product, &sum->offset);
   case WEIR_CODE_ADD:
     return add_line(b, x->a, factor, sum) && add_line(b, x->b, factor, sum);
@@ -57,9 +63,9 @@ static bool add_line(const weir_body *b, int32_t e, int64_t factor, conv_line *s
     return add_line(b, x->a, factor, sum) && add_line(b, x->b, -factor, sum);
   case WEIR_CODE_MUL:
     if (constant_of(b, x->b, &k)) {
-      return weir_mul_ok(k, factor, &product) && add_line(b, x->a, product, sum);
+      return multiply(k, factor, &product) && add_line(b, x->a, product, sum);
     }
-    return constant_of(b, x->a, &k) && weir_mul_ok(k, factor, &product) &&
+    return constant_of(b, x->a, &k) && multiply(k, factor, &product) &&
            add_line(b, x->b, product, sum);
   default:
     return false;
@@ -120,9 +126,14 @@ static bool add_conditions(const weir_access *a, int32_t e, conv_condition *list
   default:
     return false;
   }
+  for (int j = 0; j < a->n_dims; j++) {
+    if (!conv_is_small(c->line.coef[j])) {
+      return false;
+    }
+  }
   conv_line_reduce(a, &c->line);
   ++*n;
-  return true;
+  return conv_is_small(c->line.offset) && conv_is_small(c->line.div);
 }
 
 /* The expression where its conditions hold: it counts as 0 elsewhere. -1: it does not. */

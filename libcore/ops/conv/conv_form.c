@@ -10,14 +10,6 @@
 
 #include "base/weir_alloc.h"
 
-/* Sums of so many products of these stay within 64 bits. */
-static const int64_t most = INT64_C(1) << 29;
-
-static bool is_small(int64_t v)
-{
-  return v >= -most && v <= most;
-}
-
 static bool read_lines(const matching *m, const weir_operand *o, conv_line *lines)
 {
   const weir_access *a = m->a;
@@ -27,11 +19,12 @@ static bool read_lines(const matching *m, const weir_operand *o, conv_line *line
 
     lines[d] = (conv_line){.offset = x->offset, .div = weir_index_divisor(x)};
     memcpy(lines[d].coef, x->coef, sizeof lines[d].coef);
-    if (x->gather != 0 || !is_small(x->offset) || !is_small(x->div) || o->extent[d] > most) {
+    if (x->gather != 0 || !conv_is_small(x->offset) || !conv_is_small(x->div) ||
+        !conv_is_small(o->extent[d])) {
       return false;
     }
     for (int j = 0; j < a->n_dims; j++) {
-      if (!is_small(x->coef[j])) {
+      if (!conv_is_small(x->coef[j])) {
         return false;
       }
       lines[d].coef[j] = m->still[j] ? 0 : lines[d].coef[j];
@@ -444,7 +437,7 @@ static bool is_candidate(const weir_access *a)
   for (int j = 0; j < a->n_dims; j++) {
     const weir_dim *d = &a->dim[j];
 
-    if (d->time || !is_small(d->lo) || !is_small(d->hi) || d->hi <= d->lo ||
+    if (d->time || !conv_is_small(d->lo) || !conv_is_small(d->hi) || d->hi <= d->lo ||
         (d->kind != WEIR_PARALLEL && d->kind != WEIR_REDUCED)) {
       return false;
     }

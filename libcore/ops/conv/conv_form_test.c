@@ -481,6 +481,30 @@ static void conditions_are_part_of_the_form(void **state)
   weir_graph_destroy(&s.g);
 }
 
+/* A condition whose numbers are beyond what lines are reckoned with is not followed. */
+static void numbers_beyond_reckoning_are_refused(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 9, 4}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 8}};
+  const int64_t huge[] = {INT64_MIN, INT64_MAX, INT64_C(1) << 40};
+  subject s;
+
+  make_subject(&s, &x, &w, &(weir_conv_spec){.stride = {2}, .lo = {1}, .hi = {1}});
+  for (int i = 0; i < 3; i++) {
+    for (int32_t k = 0; k < access_of(s.g, s.gx)->body.n; k++) {
+      weir_access a;
+
+      assert_ok(weir_access_copy(access_of(s.g, s.gx), &a));
+      if (a.body.exprs[k].code == WEIR_CODE_CONST && !weir_dtype_is_float(a.body.exprs[k].dtype)) {
+        a.body.exprs[k].integer = huge[i];
+        assert_false(reads(&a));
+      }
+      weir_access_fini(&a);
+    }
+  }
+  weir_graph_destroy(&s.g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -490,6 +514,7 @@ int main(void)
       cmocka_unit_test(weights_of_a_bank_are_read),
       cmocka_unit_test(what_is_no_convolution_is_refused),
       cmocka_unit_test(conditions_are_part_of_the_form),
+      cmocka_unit_test(numbers_beyond_reckoning_are_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,16 +234,40 @@ static bool alone(conv_dnnl *c, bool (*make)(conv_dnnl *))
   return a.done;
 }
 
-/* Weights are apart where they differ: what the library reads and writes by strides. */
-static bool has_places(const conv_form *f, const conv_weight_places *p)
+/* The weights, or some of their output channels, as the array has them. */
+static bool plain_desc(const conv_dnnl *c, const dims *d, dnnl_memory_desc_t *out)
 {
+  const conv_form *f = &c->form;
+  const int grouped = f->groups > 1;
+  dnnl_dims_t strides = {0};
+
+  strides[0] = c->places.group;
+  strides[grouped] = c->places.out;
+  strides[grouped + 1] = c->places.in;
+  for (int k = 0; k < f->d; k++) {
+    strides[grouped + 2 + k] = c->places.tap[k];
+  }
+  for (int k = 0; k < d->w_rank; k++) {
+    strides[k] = strides[k] > 0 ? strides[k] : 1;
+  }
+  return dnnl_memory_desc_init_by_strides(out, d->w_rank, d->w, dnnl_f32, strides) == dnnl_success;
+}
+
+/* Weights are apart where they differ: what the library reads and writes by strides. */
+static bool has_places(const conv_dnnl *c)
+{
+  const conv_form *f = &c->form;
+  const conv_weight_places *p = &c->places;
+  const conv_slab none = {.n = 1};
+  const dims d = dims_of(f, &none);
+  dnnl_memory_desc_t plain;
   bool right =
       (p->group > 0 || f->groups == 1) && (p->in > 0 || f->in == 1) && (p->out > 0 || f->out == 1);
 
   for (int k = 0; k < f->d; k++) {
     right = right && (p->tap[k] > 0 || f->taps[k] == 1);
   }
-  return right;
+  return right && plain_desc(c, &d, &plain); /* false: they lie one on another */
 }
 
 static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c)
@@ -268,7 +292,7 @@ static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c
   }
   c->places = conv_form_weights(&c->form, &w);
   c->padded = conv_pad_form(&c->form, &c->inner);
-  return has_places(&c->form, &c->places);
+  return has_places(c);
 }
 
 /* What is left of the share below where x or y has fewer than 16 channels, by plans of 3, 4, 5 and
@@ -327,25 +351,6 @@ double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind k
   destroy_shapes(&c);
   dnnl_engine_destroy(c.engine);
   return seconds;
-}
-
-/* Plain weights [first, first + n) of the output channels of every group, as the array has them. */
-static bool plain_desc(const conv_dnnl *c, const dims *d, dnnl_memory_desc_t *out)
-{
-  const conv_form *f = &c->form;
-  const int grouped = f->groups > 1;
-  dnnl_dims_t strides = {0};
-
-  strides[0] = c->places.group;
-  strides[grouped] = c->places.out;
-  strides[grouped + 1] = c->places.in;
-  for (int k = 0; k < f->d; k++) {
-    strides[grouped + 2 + k] = c->places.tap[k];
-  }
-  for (int k = 0; k < d->w_rank; k++) {
-    strides[k] = strides[k] > 0 ? strides[k] : 1;
-  }
-  return dnnl_memory_desc_init_by_strides(out, d->w_rank, d->w, dnnl_f32, strides) == dnnl_success;
 }
 
 static bool make_block(conv_dnnl *c, conv_block *b, int64_t n)

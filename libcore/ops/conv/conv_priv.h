@@ -22,6 +22,12 @@ typedef struct conv_condition {
 
 #define CONV_MOST_CONDITIONS 32
 
+/* Sums of so many products of numbers that are small stay within 64 bits. */
+static inline bool conv_is_small(int64_t v)
+{
+  return v >= -(INT64_C(1) << 29) && v <= INT64_C(1) << 29;
+}
+
 /* In place of a dimension: there is none. */
 #define NONE (-1)
 /* Variables of a convolution. */

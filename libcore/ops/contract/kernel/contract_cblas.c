@@ -128,6 +128,19 @@ static bool is_whole(const weir_access *a)
   return whole;
 }
 
+/* The library counts the elements from one row to the next in 32 bits. */
+static bool has_short_rows(const weir_operand *o)
+{
+  int64_t stride = 1;
+
+  for (int d = o->rank - 1; d > 0; d--) {
+    if (!weir_mul_ok(stride, o->extent[d], &stride) || stride > INT32_MAX) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool find_shape(const weir_graph *g, const weir_group *group, shape *s)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
@@ -137,6 +150,8 @@ static bool find_shape(const weir_graph *g, const weir_group *group, shape *s)
                a->accumulator == dtype && a->in[0].dtype == dtype && a->in[1].dtype == dtype;
 
   right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
+  right =
+      right && has_short_rows(&a->in[0]) && has_short_rows(&a->in[1]) && has_short_rows(&a->out[0]);
   return right && (shape_as(a, 0, s) || shape_as(a, 1, s));
 }
 

@@ -62,6 +62,9 @@ static void exchange(few_conv *s)
   }
 }
 
+/* Of the gradient by x, two stages each: with longer strides most have no elements. */
+static const int64_t most_classes = 1 << 12;
+
 static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
 {
   const conv_form *f = &c->f;
@@ -82,6 +85,9 @@ static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
       return false;
     }
     c->classes *= f->kind == CONV_DATA ? f->stride[k] : 1;
+    if (c->classes > most_classes) {
+      return false;
+    }
   }
   c->s = shape_of(c);
   if (is_exchanged(c)) {

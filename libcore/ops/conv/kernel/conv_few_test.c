@@ -175,7 +175,12 @@ static void others_are_left(void **state)
   const weir_array_desc wide = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 16}};
   const weir_array_desc deep = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 16, 16}};
 
+  const weir_array_desc far = {.dtype = WEIR_F32, .rank = 3, .shape = {1, (1 << 13) + 5, 1}};
+  const weir_array_desc once = {.dtype = WEIR_F32, .rank = 3, .shape = {5, 1, 1 << 11}};
+
   needs_vectors();
+  /* All but the gradient by x, which would have as many stages as the stride is long. */
+  assert_true(agree(&(weir_conv_spec){.stride = {1 << 13}}, &far, &once, 1) <= 2);
   assert_int_equal(agree(&(weir_conv_spec){.lo = {1}}, &x, &w, 1), 3);
   assert_int_equal(agree(&wraps, &x, &w, 1), 3);
   assert_int_equal(agree(&refused[0], &x, &w, 1), 0);
