@@ -28,6 +28,23 @@ bool weir_dtype_is_float(weir_dtype dtype)
   return rows[dtype].is_float;
 }
 
+weir_dtype weir_dtype_computed(weir_dtype dtype)
+{
+  return dtype == WEIR_BF16 ? WEIR_F32 : dtype;
+}
+
+double weir_dtype_rounded(weir_dtype dtype, double value)
+{
+  switch (dtype) {
+  case WEIR_F32:
+    return (double)(float)value;
+  case WEIR_BF16:
+    return (double)weir_f32_from_bf16(weir_bf16_from_f32((float)value));
+  default:
+    return value;
+  }
+}
+
 weir_status weir_dtype_find(const char *name, weir_dtype *out)
 {
   for (int i = 0; i < WEIR_DTYPE_COUNT; i++) {
@@ -58,6 +75,9 @@ static int64_t int_from_real(double value, int64_t lo, int64_t hi)
 
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index)
 {
+  if (dtype == WEIR_BF16) {
+    return (double)weir_f32_from_bf16(((const weir_bf16 *)data)[index]);
+  }
   switch (dtype) {
 #define X(id, text, ctype, floating, is_signed) \
   case id:                                      \
@@ -114,6 +134,9 @@ void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double v
   case WEIR_BOOL:
     ((uint8_t *)data)[index] = value != 0;
     break;
+  case WEIR_BF16:
+    ((weir_bf16 *)data)[index] = weir_bf16_from_f32((float)value);
+    break;
   case WEIR_DTYPE_COUNT:
     break;
   }
@@ -123,6 +146,10 @@ void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t v
 {
   if (dtype == WEIR_BOOL) {
     ((uint8_t *)data)[index] = value != 0;
+    return;
+  }
+  if (dtype == WEIR_BF16) {
+    ((weir_bf16 *)data)[index] = weir_bf16_from_f32((float)value);
     return;
   }
   switch (dtype) {

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/weir_bf16.h"
 #include "base/weir_status.h"
 #ifdef __cplusplus
 extern "C" {
@@ -19,10 +20,12 @@ extern "C" {
   X(WEIR_I16,  "i16",  int16_t,  0, 1)            \
   X(WEIR_I32,  "i32",  int32_t,  0, 1)            \
   X(WEIR_I64,  "i64",  int64_t,  0, 1)            \
-  X(WEIR_BOOL, "bool", uint8_t,  0, 0)
+  X(WEIR_BOOL, "bool", uint8_t,  0, 0)            \
+  X(WEIR_BF16, "bf16", weir_bf16, 1, 1)
 // clang-format on
 
-/* A bool element is one byte, 0 or 1. */
+/* A bool element is one byte, 0 or 1. bf16 is a format of arrays: what is computed with its
+ * elements is computed in f32 (weir_dtype_computed), and files have no such type. */
 typedef enum weir_dtype {
 #define X(id, name, ctype, is_float, is_signed) id,
   WEIR_DTYPE_LIST(X)
@@ -35,13 +38,17 @@ size_t weir_dtype_size(weir_dtype dtype);
 /* "f32", ... */
 const char *weir_dtype_name(weir_dtype dtype);
 bool weir_dtype_is_float(weir_dtype dtype);
+/* The dtype that arithmetic on elements is done in: f32 for bf16, else the dtype itself. */
+weir_dtype weir_dtype_computed(weir_dtype dtype);
+/* The number that an element of a float dtype is after `value` was stored in it. */
+double weir_dtype_rounded(weir_dtype dtype, double value);
 /* Fails: WEIR_ERR_CONFIG, naming the dtypes that exist; *out is then untouched. */
 weir_status weir_dtype_find(const char *name, weir_dtype *out) WEIR_CHECKED;
 /* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). */
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index);
 int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index);
-/* Stores with C conversion rules; where these leave a float to integer conversion undefined it
- * saturates, NaN gives 0. bool stores value != 0. */
+/* Stores with C conversion rules (bf16: through f32); where these leave a float to integer
+ * conversion undefined it saturates, NaN gives 0. bool stores value != 0. */
 void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value);
 void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value);
 

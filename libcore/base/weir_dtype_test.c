@@ -91,6 +91,69 @@ static void floats_truncate_to_integers(void **state)
   }
 }
 
+/* The nearest bf16 of an f32, found by looking at both neighbours. */
+static void bf16_is_the_nearest(void **state)
+{
+  for (uint64_t i = 0; i < 200000; i++) {
+    const uint32_t u = (uint32_t)weir_random_bits(11, 0, 0, i) << (i % 3 == 0 ? 12 : 0);
+    float x;
+
+    memcpy(&x, &u, sizeof x);
+    const weir_bf16 y = weir_bf16_from_f32(x);
+    const float back = weir_f32_from_bf16(y);
+
+    if (isnan(x)) {
+      assert_true(isnan(back));
+      assert_true((y & 0x40) != 0);
+      continue;
+    }
+    assert_int_equal(signbit(x) != 0, signbit(back) != 0);
+    if (fabsf(x) < 0x1.ffp127f) { /* half a step above the largest */
+      const double off = fabs((double)x - (double)back);
+
+      for (int side = -1; side <= 1; side += 2) {
+        const double other = (double)weir_f32_from_bf16((weir_bf16)(y + side));
+
+        if ((y & 0x7FFF) != 0 || side > 0) {
+          const double gap = fabs((double)x - other);
+          assert_true(off < gap || (off == gap && (y & 1) == 0) || !isfinite(other));
+        }
+      }
+    } else {
+      assert_true(isinf(back));
+    }
+  }
+}
+
+static void bf16_special_values(void **state)
+{
+  static const struct {
+    float from, to;
+  } cases[] = {{0.0f, 0.0f},
+               {-0.0f, -0.0f},
+               {1.0f, 1.0f},
+               {INFINITY, INFINITY},
+               {-INFINITY, -INFINITY},
+               {0x1.01p0f, 1.0f},      /* half way: to the even one */
+               {0x1.03p0f, 0x1.04p0f}, /* half way: to the even one */
+               {0x1.010002p0f, 0x1.02p0f},
+               {0x1p-133f, 0x1p-133f}, /* the least denormal */
+               {0x1p-134f, 0.0f},
+               {0x1.8p-134f, 0x1p-133f},
+               {0x1.fffffep127f, INFINITY},
+               {0x1.fep127f, 0x1.fep127f}};
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const float got = weir_f32_from_bf16(weir_bf16_from_f32(cases[i].from));
+    double cell[1];
+
+    assert_true(got == cases[i].to && !signbit(got) == !signbit(cases[i].to));
+    weir_dtype_store_real(WEIR_BF16, cell, 0, (double)cases[i].from);
+    assert_true(weir_dtype_load_real(WEIR_BF16, cell, 0) == (double)cases[i].to);
+    assert_true(weir_dtype_rounded(WEIR_BF16, (double)cases[i].from) == (double)cases[i].to);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -99,6 +162,8 @@ int main(void)
       cmocka_unit_test(values_in_range_round_trip),
       cmocka_unit_test(reals_that_do_not_fit_saturate),
       cmocka_unit_test(floats_truncate_to_integers),
+      cmocka_unit_test(bf16_is_the_nearest),
+      cmocka_unit_test(bf16_special_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,7 +241,9 @@ static inline void draw_link(exec_case *c, weir_body *b)
   const weir_dtype t = b->exprs[x].dtype;
   const int64_t what = draw(c, 0, 9);
 
-  if (what < 2) {
+  if (t == WEIR_BF16) {
+    weir_body_cast(b, WEIR_F32, x);
+  } else if (what < 2) {
     weir_body_unary(b, what == 0 ? WEIR_CODE_NEG : WEIR_CODE_ABS, x);
   } else if (what == 2) {
     weir_body_binary(b, draw(c, 0, 1) ? WEIR_CODE_MUL : WEIR_CODE_ADD, x, x);
@@ -286,11 +288,12 @@ static inline weir_dtype argument_dtype(weir_code code, weir_dtype t)
   case WEIR_CODE_SHR:
     return WEIR_I64;
   case WEIR_CODE_SELECT:
+    return t;
   case WEIR_CODE_MIN:
   case WEIR_CODE_MAX:
-    return t;
+    return weir_dtype_computed(t);
   default:
-    return t == WEIR_BOOL && !weir_code_is_compare(code) ? WEIR_F32 : t;
+    return t == WEIR_BOOL && !weir_code_is_compare(code) ? WEIR_F32 : weir_dtype_computed(t);
   }
 }
 

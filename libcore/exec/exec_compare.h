@@ -48,7 +48,10 @@ static inline int same_scalar(weir_dtype t, const void *a, const void *b)
   const literal x = literal_load(t, a), y = literal_load(t, b);
 
   return (t == WEIR_F32 && x.f32 != x.f32 && y.f32 != y.f32) ||
-         (t == WEIR_F64 && x.f64 != x.f64 && y.f64 != y.f64) || x.bits == y.bits;
+         (t == WEIR_F64 && x.f64 != x.f64 && y.f64 != y.f64) ||
+         (t == WEIR_BF16 && isnan(weir_f32_from_bf16(x.bf16)) &&
+          isnan(weir_f32_from_bf16(y.bf16))) ||
+         x.bits == y.bits;
 }
 
 /* Prints to `out` what differs first. */

@@ -2,6 +2,7 @@
  * loop's own dtypes: what every engine must give to the bit. Tests only. */
 #ifndef WEIR_EXEC_LITERAL_H
 #define WEIR_EXEC_LITERAL_H
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "exec/exec_priv.h"
@@ -14,6 +15,7 @@ typedef union literal {
   int8_t i8;
   uint8_t u8, bool;
   int16_t i16;
+  weir_bf16 bf16;
   int32_t i32;
   int64_t i64;
   uint64_t bits;
@@ -23,6 +25,7 @@ typedef union literal {
 #define LITERAL_INTEGERS(X) X(I8, i8) X(U8, u8) X(I16, i16) X(I32, i32) X(I64, i64)
 #define LITERAL_NUMBERS(X) X(F32, f32) X(F64, f64) LITERAL_INTEGERS(X)
 #define LITERAL_ALL(X) LITERAL_NUMBERS(X) X(BOOL, bool)
+#define LITERAL_CASTS(X) LITERAL_ALL(X) X(BF16, bf16)
 // clang-format on
 
 static inline literal literal_load(weir_dtype dtype, const void *at)
@@ -32,6 +35,42 @@ static inline literal literal_load(weir_dtype dtype, const void *at)
   memcpy(&x, at, weir_dtype_size(dtype));
   return x;
 }
+
+/* From its definition: of the two numbers that end in sixteen zero bits the nearer, or the even. */
+static inline weir_bf16 literal_half_f32(float x)
+{
+  const double low = weir_f32_from_bf16((weir_bf16)(weir_bits_f32(x) >> 16));
+  const uint32_t up = (weir_bits_f32(x) >> 16) + 1;
+  /* Beyond the largest one, as far as the next would be. */
+  const double high =
+      (up & 0x7FFF) == 0x7F80 ? (x < 0 ? -0x1p128 : 0x1p128) : weir_f32_from_bf16((weir_bf16)up);
+  const double below = fabs((double)x - low), above = fabs(high - (double)x);
+
+  if (x != x) {
+    return 0x7FC0;
+  }
+  if (isinf(x) || below < above || (below == above && (up & 1) != 0)) {
+    return (weir_bf16)(up - 1);
+  }
+  return (weir_bf16)up;
+}
+static inline weir_bf16 literal_half_bf16(weir_bf16 x)
+{
+  return x;
+}
+#define HALF(f, T)                                 \
+  static inline weir_bf16 literal_half_##f(T x)    \
+  {                                                \
+    return literal_half_f32(weir_f32_from_##f(x)); \
+  }
+HALF(f64, double)
+HALF(i8, int8_t)
+HALF(u8, uint8_t)
+HALF(i16, int16_t)
+HALF(i32, int32_t)
+HALF(i64, int64_t)
+HALF(bool, uint8_t)
+#undef HALF
 
 static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
 {
@@ -61,6 +100,9 @@ static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
     case WEIR_I64:                      \
       y.i64 = weir_i64_from_##f(x.f);   \
       break;                            \
+    case WEIR_BF16:                     \
+      y.bf16 = literal_half_##f(x.f);   \
+      break;                            \
     default:                            \
       y.bool = weir_bool_from_##f(x.f); \
     }                                   \
@@ -69,7 +111,7 @@ static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
     return x;
   }
   switch (from) {
-    LITERAL_ALL(FROM)
+    LITERAL_CASTS(FROM)
   default:
     break;
   }
@@ -181,6 +223,10 @@ static inline literal literal_apply(weir_code code, weir_dtype from, literal a, 
 {
   literal y = {.bits = 0};
 
+  if (from == WEIR_BF16) { /* a choice */
+    y.bf16 = a.bool ? b.bf16 : c.bf16;
+    return y;
+  }
   if (literal_any(code, from, a, b, c, &y) || literal_number(code, from, a, b, &y) ||
       literal_real(code, from, a, b, c, &y) || literal_bits(code, a, b, &y)) {
     return y;

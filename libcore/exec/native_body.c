@@ -27,7 +27,11 @@ static void put_constant(native_text *t, weir_dtype dtype, double real, int64_t 
                dtype == WEIR_BOOL ? (uint64_t)(integer != 0) : (uint64_t)integer);
     return;
   }
-  real = single ? (double)(float)real : real;
+  if (dtype == WEIR_BF16) {
+    native_put(t, "(weir_bf16)0x%xu", (unsigned)weir_bf16_from_f32((float)real));
+    return;
+  }
+  real = weir_dtype_rounded(dtype, real);
   if (isnan(real)) {
     native_put(t, single ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")");
   } else if (isinf(real)) {

@@ -50,7 +50,7 @@ exec_scalar reference_cast(weir_dtype to, weir_dtype from, exec_scalar x)
 
   if (weir_dtype_is_float(to)) {
     y.real = weir_dtype_is_float(from) ? x.real : (double)x.integer;
-    y.real = to == WEIR_F32 ? (double)(float)y.real : y.real;
+    y.real = weir_dtype_rounded(to, y.real);
   } else {
     y.integer = weir_dtype_is_float(from) ? saturate(to, x.real) : wrap(to, (uint64_t)x.integer);
   }
@@ -172,10 +172,8 @@ static exec_scalar constant(const weir_expr *e)
 {
   exec_scalar y = {.integer = 0};
 
-  if (e->dtype == WEIR_F32) {
-    y.real = (double)(float)e->real;
-  } else if (e->dtype == WEIR_F64) {
-    y.real = e->real;
+  if (weir_dtype_is_float(e->dtype)) {
+    y.real = weir_dtype_rounded(e->dtype, e->real);
   } else {
     y.integer = wrap(e->dtype, (uint64_t)e->integer);
   }

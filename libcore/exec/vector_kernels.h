@@ -72,21 +72,25 @@ KERNELS_INTEGER(i16, int16_t)
 KERNELS_INTEGER(i32, int32_t)
 KERNELS_INTEGER(i64, int64_t)
 KERNELS_ANY(bool, uint8_t)
+KERNEL(k_select_bf16, weir_bf16, uint8_t, weir_bf16, weir_bf16, a[i] ? b[i] : c[i])
 KERNEL(k_not_bool, uint8_t, uint8_t, uint8_t, uint8_t, !a[i])
 KERNEL(k_and_bool, uint8_t, uint8_t, uint8_t, uint8_t, a[i] & b[i])
 KERNEL(k_or_bool, uint8_t, uint8_t, uint8_t, uint8_t, a[i] | b[i])
 KERNEL(k_xor_bool, uint8_t, uint8_t, uint8_t, uint8_t, a[i] ^ b[i])
 KERNEL(k_shr_i64, int64_t, int64_t, int64_t, int64_t, weir_shr_i64(a[i], b[i]))
 
-#define CASTS(from, F)                                                    \
-  KERNEL(k_f32_from_##from, float, F, F, F, weir_f32_from_##from(a[i]))   \
-  KERNEL(k_f64_from_##from, double, F, F, F, weir_f64_from_##from(a[i]))  \
-  KERNEL(k_i8_from_##from, int8_t, F, F, F, weir_i8_from_##from(a[i]))    \
-  KERNEL(k_u8_from_##from, uint8_t, F, F, F, weir_u8_from_##from(a[i]))   \
-  KERNEL(k_i16_from_##from, int16_t, F, F, F, weir_i16_from_##from(a[i])) \
-  KERNEL(k_i32_from_##from, int32_t, F, F, F, weir_i32_from_##from(a[i])) \
-  KERNEL(k_i64_from_##from, int64_t, F, F, F, weir_i64_from_##from(a[i])) \
-  KERNEL(k_bool_from_##from, uint8_t, F, F, F, weir_bool_from_##from(a[i]))
+#define CASTS(from, F)                                                      \
+  KERNEL(k_f32_from_##from, float, F, F, F, weir_f32_from_##from(a[i]))     \
+  KERNEL(k_f64_from_##from, double, F, F, F, weir_f64_from_##from(a[i]))    \
+  KERNEL(k_i8_from_##from, int8_t, F, F, F, weir_i8_from_##from(a[i]))      \
+  KERNEL(k_u8_from_##from, uint8_t, F, F, F, weir_u8_from_##from(a[i]))     \
+  KERNEL(k_i16_from_##from, int16_t, F, F, F, weir_i16_from_##from(a[i]))   \
+  KERNEL(k_i32_from_##from, int32_t, F, F, F, weir_i32_from_##from(a[i]))   \
+  KERNEL(k_i64_from_##from, int64_t, F, F, F, weir_i64_from_##from(a[i]))   \
+  KERNEL(k_bool_from_##from, uint8_t, F, F, F, weir_bool_from_##from(a[i])) \
+  KERNEL(k_bf16_from_##from, weir_bf16, F, F, F, weir_bf16_from_##from(a[i]))
+#define CAST_FROM_BF16(to, T) \
+  KERNEL(k_##to##_from_bf16, T, weir_bf16, weir_bf16, weir_bf16, weir_##to##_from_bf16(a[i]))
 CASTS(f32, float)
 CASTS(f64, double)
 CASTS(i8, int8_t)
@@ -95,6 +99,14 @@ CASTS(i16, int16_t)
 CASTS(i32, int32_t)
 CASTS(i64, int64_t)
 CASTS(bool, uint8_t)
+CAST_FROM_BF16(f32, float)
+CAST_FROM_BF16(f64, double)
+CAST_FROM_BF16(i8, int8_t)
+CAST_FROM_BF16(u8, uint8_t)
+CAST_FROM_BF16(i16, int16_t)
+CAST_FROM_BF16(i32, int32_t)
+CAST_FROM_BF16(i64, int64_t)
+CAST_FROM_BF16(bool, uint8_t)
 
 /* ---- Strips from and to memory. ---- */
 
@@ -158,10 +170,11 @@ static void random_bits(int64_t *dst, const int64_t *seed, const int64_t *step,
   [WEIR_CODE_##CODE] = {[WEIR_F32] = k##_f32,   [WEIR_F64] = k##_f64,    [WEIR_I8] = k_same_i8,   \
                         [WEIR_U8] = k_same_u8,  [WEIR_I16] = k_same_i16, [WEIR_I32] = k_same_i32, \
                         [WEIR_I64] = k_same_i64},
-#define ROW_CAST(TO, k)                                                                     \
-  [TO] = {[WEIR_F32] = k##_from_f32, [WEIR_F64] = k##_from_f64,  [WEIR_I8] = k##_from_i8,   \
-          [WEIR_U8] = k##_from_u8,   [WEIR_I16] = k##_from_i16,  [WEIR_I32] = k##_from_i32, \
-          [WEIR_I64] = k##_from_i64, [WEIR_BOOL] = k##_from_bool},
+#define ROW_CAST_CELLS(k)                                                        \
+  [WEIR_F32] = k##_from_f32, [WEIR_F64] = k##_from_f64, [WEIR_I8] = k##_from_i8, \
+  [WEIR_U8] = k##_from_u8, [WEIR_I16] = k##_from_i16, [WEIR_I32] = k##_from_i32, \
+  [WEIR_I64] = k##_from_i64, [WEIR_BOOL] = k##_from_bool
+#define ROW_CAST(TO, k) [TO] = {ROW_CAST_CELLS(k), [WEIR_BF16] = k##_from_bf16},
 #define MONOID(m, t)                                   \
   {                                                    \
     neutral_##m##_##t, take_##m##_##t, merge_##m##_##t \
@@ -182,8 +195,8 @@ const vm_kernels VM_TABLE =
                                                                                                                                                                                                                                                                                                              k_fma) ROW_NUMBER(ADD,
                                                                                                                                                                                                                                                                                                                                k_add) ROW_NUMBER(SUB, k_sub) ROW_NUMBER(MUL, k_mul) ROW_NUMBER(DIV, k_div) ROW_ANY(MIN, k_min) ROW_ANY(MAX, k_max) ROW_ANY(EQ,
                                                                                                                                                                                                                                                                                                                                                                                                                                                            k_eq) ROW_ANY(NE, k_ne) ROW_ANY(LT, k_lt) ROW_ANY(LE, k_le) ROW_ANY(GT, k_gt) ROW_ANY(GE, k_ge) ROW_ANY(ISNAN,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   k_isnan) ROW_ANY(SELECT, k_select)[WEIR_CODE_NOT] = {[WEIR_BOOL] =
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            k_not_bool},
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   k_isnan)[WEIR_CODE_SELECT] = {ROW_NUMBER_CELLS(k_select), [WEIR_BOOL] = k_select_bool, [WEIR_BF16] = k_select_bf16},
+                [WEIR_CODE_NOT] = {[WEIR_BOOL] = k_not_bool},
                 [WEIR_CODE_AND] = {[WEIR_BOOL] = k_and_bool},
                 [WEIR_CODE_OR] = {[WEIR_BOOL] = k_or_bool},
                 [WEIR_CODE_XOR] = {[WEIR_BOOL] = k_xor_bool},
@@ -191,7 +204,8 @@ const vm_kernels VM_TABLE =
             },
         .cast = {ROW_CAST(WEIR_F32, k_f32) ROW_CAST(WEIR_F64, k_f64) ROW_CAST(WEIR_I8, k_i8)
                      ROW_CAST(WEIR_U8, k_u8) ROW_CAST(WEIR_I16, k_i16) ROW_CAST(WEIR_I32, k_i32)
-                         ROW_CAST(WEIR_I64, k_i64) ROW_CAST(WEIR_BOOL, k_bool)},
+                         ROW_CAST(WEIR_I64, k_i64)
+                             ROW_CAST(WEIR_BOOL, k_bool)[WEIR_BF16] = {ROW_CAST_CELLS(k_bf16)}},
         .monoid =
             {
                 [WEIR_COMBINE_SUM] = {ROW_MONOID_CELLS(sum)},

@@ -198,6 +198,11 @@ static bool dtypes_agree(const weir_expr *e, const weir_dtype *arg, int n)
 {
   const bool alike = (n < 2 || arg[0] == arg[1]);
 
+  /* bf16 is loaded, chosen and cast, not computed with. */
+  if ((e->dtype == WEIR_BF16 || (n > 0 && arg[0] == WEIR_BF16)) && n > 0 &&
+      e->code != WEIR_CODE_CAST && e->code != WEIR_CODE_SELECT) {
+    return false;
+  }
   switch (e->code) {
   case WEIR_CODE_CAST:
     return true;
@@ -331,7 +336,7 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
   const weir_dtype output1 = shapes[a->combine].output1;
   if ((a->n_values > 1 && b->exprs[a->value[1]].dtype != shapes[a->combine].value1) ||
       (n_data > 1 && output1 != WEIR_DTYPE_COUNT && a->out[data[1]].dtype != output1) ||
-      (unsigned)a->accumulator >= WEIR_DTYPE_COUNT) {
+      (unsigned)a->accumulator >= WEIR_DTYPE_COUNT || a->accumulator == WEIR_BF16) {
     return weir_fail(WEIR_ERR_SHAPE, "monoid %d: the dtypes of values, accumulator or outputs",
                      (int)a->combine);
   }

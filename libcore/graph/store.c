@@ -65,6 +65,10 @@ weir_status weir_store_add(weir_store *s, const char *name, weir_dtype dtype, in
   if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
     return weir_fail(WEIR_ERR_SHAPE, "stored '%s': dtype %d does not exist", name, (int)dtype);
   }
+  if (dtype == WEIR_BF16) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "stored '%s': what is kept is kept in f32; files have no bf16", name);
+  }
   WEIR_TRY(weir_reserve(&s->entries, &s->capacity, s->n + 1, sizeof *s->entries));
   WEIR_TRY(weir_alloc(1, sizeof *e, &memory));
   e = memory;

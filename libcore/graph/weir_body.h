@@ -14,7 +14,7 @@ extern "C" {
  * dtype too. Compare codes: bool result, arguments of one dtype. Integers wrap; x/0 is 0; min(a,b) is
  * a < b ? a : b and max(a,b) is a > b ? a : b (so b when one is NaN); AND, OR, XOR, NOT on bool;
  * SHR is logical on i64; casts float -> integer truncate, saturate, and take NaN to 0; anything -> bool is
- * != 0. ROUND goes to even. SELECT(bool, a, b). FMA(a, b, c) = a*b + c in one rounding. */
+ * != 0. bf16 is loaded, stored, chosen and cast, through f32, and no other code takes it. ROUND goes to even. SELECT(bool, a, b). FMA(a, b, c) = a*b + c in one rounding. */
 #define WEIR_CODE_LIST(X)            \
   X(LOAD,      "load",      0, 0)    \
   X(CONST,     "const",     0, 0)    \

@@ -42,7 +42,7 @@ static inline uint64_t weir_random_bits(uint64_t seed, uint32_t purpose, uint32_
   return ((uint64_t)c1 << 32) | c0;
 }
 #else
-#include <stdint.h>
+#include "base/weir_bf16.h"
 #include "base/weir_random.h"
 #endif
 
@@ -532,6 +532,9 @@ WEIR_SCALAR_CASTS_INTEGER(i16, int16_t)
 WEIR_SCALAR_CASTS_INTEGER(i32, int32_t)
 WEIR_SCALAR_CASTS_INTEGER(i64, int64_t)
 WEIR_SCALAR_CASTS_INTEGER(bool, uint8_t)
+WEIR_BF16_CASTS(f64, double) WEIR_BF16_CASTS(i8, int8_t) WEIR_BF16_CASTS(u8, uint8_t)
+WEIR_BF16_CASTS(i16, int16_t) WEIR_BF16_CASTS(i32, int32_t) WEIR_BF16_CASTS(i64, int64_t)
+WEIR_BF16_CASTS(bool, uint8_t)
 
 /* ---- Monoids (graph/weir_access.h: weir_monoid; exec/weir_engine.h: order). SUM and PROD are add
  * and mul, MAX and MIN highest and lowest. An `at` is a row-major position, -1: nothing yet; argmax

@@ -57,9 +57,11 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
     in = (weir_dtype)(accumulator - 1);
   } else if ((m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD) && !weir_dtype_is_float(dtype)) {
     in = WEIR_I64;
+  } else {
+    in = weir_dtype_computed(dtype);
   }
   if ((r->floats && !weir_dtype_is_float(in)) || (dtype == WEIR_BOOL && !r->flags) ||
-      (in == WEIR_BOOL && !r->presence)) {
+      (in == WEIR_BOOL && !r->presence) || in == WEIR_BF16) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: %s of %s in %s is not defined", op, r->name,
                      weir_dtype_name(dtype), weir_dtype_name(in));
   }
@@ -128,7 +130,7 @@ weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator)
   const weir_monoid m = (weir_monoid)weir_draw_int(w, WEIR_COMBINE_SUM, n_rows - 1);
   const struct row *r = row_of(m);
 
-  *dtype = weir_draw_dtype(w, r->floats ? "f" : r->flags ? "nb" : "n");
+  *dtype = weir_draw_dtype(w, r->floats ? "fh" : r->flags ? "nbh" : "nh");
   *accumulator = 0;
   if (weir_dtype_is_float(*dtype) && weir_draw_one_in(w, 3)) {
     *accumulator = 1 + (int)WEIR_F64;

@@ -71,6 +71,12 @@ void weir_map_copy(const weir_op_args *args, weir_access *a)
   a->value[0] = weir_body_load(&a->body, 0, args->in[0].dtype);
 }
 
+int32_t weir_map_load(weir_access *a, int operand, weir_dtype dtype)
+{
+  return weir_body_cast(&a->body, weir_dtype_computed(dtype),
+                        weir_body_load(&a->body, operand, dtype));
+}
+
 weir_status weir_need_count(const char *op, const weir_op_args *args, int lo, int hi)
 {
   if (args->n_in < lo || args->n_in > hi) {
@@ -193,7 +199,10 @@ weir_dtype weir_draw_dtype(weir_draw *w, const char *classes)
 {
   for (;;) {
     const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_DTYPE_COUNT - 1);
-    const char kind = dtype == WEIR_BOOL ? 'b' : weir_dtype_is_float(dtype) ? 'f' : 'n';
+    const char kind = dtype == WEIR_BOOL           ? 'b'
+                      : dtype == WEIR_BF16         ? 'h'
+                      : weir_dtype_is_float(dtype) ? 'f'
+                                                   : 'n';
 
     if (strchr(classes, kind) != NULL || (kind == 'f' && strchr(classes, 'n') != NULL)) {
       return dtype;

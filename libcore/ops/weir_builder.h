@@ -31,6 +31,8 @@ int weir_map_output(weir_access *a, const weir_array_desc *d);
 /* The access that copies: one input read as it stands, `value` of a load. For ops that then only
  * change the input's map. */
 void weir_map_copy(const weir_op_args *args, weir_access *a);
+/* Appends the load of input `operand`, of `dtype`, as what is computed with it: f32 for bf16. */
+int32_t weir_map_load(weir_access *a, int operand, weir_dtype dtype);
 
 /* ---- Checks; messages begin with `op` ---- */
 
@@ -60,7 +62,8 @@ int64_t weir_draw_int(weir_draw *w, int64_t lo, int64_t hi);
 bool weir_draw_one_in(weir_draw *w, int64_t n);
 /* Rank in [lo, hi]; extents small, 0, 1 and odd ones included, at most about 4000 elements. */
 weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi);
-/* A dtype of the classes named: f floats, n all numbers, b bool ("nb": any). */
+/* A dtype of the classes named: f floats, n all numbers, both without bf16, which is h; b bool
+ * ("nbh": any). */
 weir_dtype weir_draw_dtype(weir_draw *w, const char *classes);
 /* Input k gets `d` and values of [lo, hi]. */
 void weir_case_input(weir_op_case *c, const weir_array_desc *d, double lo, double hi);

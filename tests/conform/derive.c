@@ -88,7 +88,7 @@ static bool make(problem *p, const weir_op_desc *op, uint64_t seed, weir_dtype f
   return make_inputs(p, op, &c, floats) && make_loss(p, op, &c, floats);
 }
 
-/* Differences of single precision tell nothing, and a case of many flops takes long. */
+/* Differences of less than double precision tell nothing, and a case of many flops takes long. */
 static bool is_probed(const problem *p)
 {
   bool yes = true;
@@ -100,7 +100,9 @@ static bool is_probed(const problem *p)
     flops += weir_node_traffic(p->g, i, 1).flops;
 
     for (int32_t e = 0; node->op != NULL && e < node->access.body.n; e++) {
-      yes = yes && node->access.body.exprs[e].dtype != WEIR_F32;
+      const weir_dtype dtype = node->access.body.exprs[e].dtype;
+
+      yes = yes && (dtype == WEIR_F64 || !weir_dtype_is_float(dtype));
     }
   }
   return yes && flops < 2e5;

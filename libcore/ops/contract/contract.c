@@ -150,10 +150,10 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
     }
   }
   y.dtype = s->accumulator != 0          ? (weir_dtype)(s->accumulator - 1)
-            : weir_dtype_is_float(dtype) ? dtype
+            : weir_dtype_is_float(dtype) ? weir_dtype_computed(dtype)
                                          : WEIR_I64;
   if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || dtype == WEIR_BOOL ||
-      y.dtype == WEIR_BOOL) {
+      y.dtype == WEIR_BOOL || y.dtype == WEIR_BF16) {
     return weir_fail(WEIR_ERR_SHAPE, "contract: %s with accumulator %d", weir_dtype_name(dtype),
                      s->accumulator - 1);
   }
@@ -211,7 +211,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   };
   weir_draw w = {.seed = seed};
   weir_contract_spec s = {.accumulator = 0};
-  const weir_dtype dtype = weir_draw_dtype(&w, "n");
+  const weir_dtype dtype = weir_draw_dtype(&w, "nh");
   int64_t extent['z' + 1] = {0};
   plan p = {.n = 0};
 

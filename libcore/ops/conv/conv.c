@@ -81,6 +81,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      (long long)ci, (long long)co, (long long)groups, (long long)per_group);
   }
   *out = *x;
+  out->dtype = weir_dtype_computed(x->dtype);
   out->shape[d + 1] = co;
   for (int k = 0; k < d; k++) {
     WEIR_TRY(check_dim(s, x, w, k, &out->shape[k + 1]));
@@ -131,10 +132,10 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weight->index[d + 1].coef[group] = made->index[d + 1].coef[group] = out;
   weight->index[d + 1].coef[channel] = made->index[d + 1].coef[channel] = 1;
   a->n_values = 1;
-  a->value[0] = weir_body_binary(&a->body, WEIR_CODE_MUL, weir_body_load(&a->body, 0, x->dtype),
-                                 weir_body_load(&a->body, 1, w->dtype));
+  a->value[0] = weir_body_binary(&a->body, WEIR_CODE_MUL, weir_map_load(a, 0, x->dtype),
+                                 weir_map_load(a, 1, w->dtype));
   a->combine = WEIR_COMBINE_SUM;
-  a->accumulator = x->dtype;
+  a->accumulator = y->dtype;
   return WEIR_OK;
 }
 
@@ -145,7 +146,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   weir_draw r = {.seed = seed};
   weir_conv_spec s = {.groups = weir_draw_one_in(&r, 3) ? weir_draw_int(&r, 2, 3) : 0};
   const int d = (int)weir_draw_int(&r, 1, WEIR_CONV_DIMS);
-  const weir_dtype dtype = weir_draw_dtype(&r, "f");
+  const weir_dtype dtype = weir_draw_dtype(&r, "fh");
   weir_array_desc x = {.dtype = dtype, .rank = d + 2}, w = x;
   const int64_t widest = d == 1 && s.groups == 0 ? 70 : 3;
   const int64_t in = weir_draw_int(&r, 1, widest);

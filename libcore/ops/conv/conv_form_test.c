@@ -259,7 +259,7 @@ static void every_sample_is_read_as_it_is(void **state)
 {
   int full = 0;
 
-  for (uint64_t seed = 1; seed <= 300; seed++) {
+  for (uint64_t seed = 1; seed <= 600; seed++) {
     weir_op_case c = {.n_in = 0};
     subject s;
 

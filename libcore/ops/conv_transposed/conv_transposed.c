@@ -69,6 +69,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      (long long)ci, (long long)groups, (long long)w->shape[d + 1]);
   }
   *out = *x;
+  out->dtype = weir_dtype_computed(x->dtype);
   out->shape[d + 1] = w->shape[d] * groups;
   for (int k = 0; k < d; k++) {
     WEIR_TRY(check_dim(s, x->shape[k + 1], w->shape[k], k, &out->shape[k + 1]));
@@ -114,7 +115,7 @@ static void put_value(weir_access *a, int d, int tap, weir_dtype dtype)
 {
   weir_body *b = &a->body;
   const int32_t product =
-      weir_body_binary(b, WEIR_CODE_MUL, weir_body_load(b, 0, dtype), weir_body_load(b, 1, dtype));
+      weir_body_binary(b, WEIR_CODE_MUL, weir_map_load(a, 0, dtype), weir_map_load(a, 1, dtype));
   int32_t whole = -1;
 
   for (int k = 0; k < d; k++) {
@@ -125,10 +126,11 @@ static void put_value(weir_access *a, int d, int tap, weir_dtype dtype)
     }
   }
   a->n_values = 1;
-  a->value[0] =
-      whole < 0 ? product : weir_body_select(b, whole, product, weir_body_real(b, dtype, 0));
+  a->value[0] = whole < 0 ? product
+                          : weir_body_select(b, whole, product,
+                                             weir_body_real(b, weir_dtype_computed(dtype), 0));
   a->combine = WEIR_COMBINE_SUM;
-  a->accumulator = dtype;
+  a->accumulator = weir_dtype_computed(dtype);
 }
 
 /* Iterations: n, i1 .. id, group, channel of the group; taps t1 .. td, channel in of the group. */
@@ -177,7 +179,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   weir_draw r = {.seed = seed};
   weir_conv_transposed_spec s = {.groups = weir_draw_one_in(&r, 3) ? weir_draw_int(&r, 2, 3) : 0};
   const int d = (int)weir_draw_int(&r, 1, WEIR_CONV_DIMS);
-  weir_array_desc x = {.dtype = weir_draw_dtype(&r, "f"), .rank = d + 2}, w = x;
+  weir_array_desc x = {.dtype = weir_draw_dtype(&r, "fh"), .rank = d + 2}, w = x;
 
   x.shape[0] = weir_draw_int(&r, 0, 2);
   for (int k = 0; k < d; k++) {

@@ -2,6 +2,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Dtypes that a code takes, as classes of weir_draw_dtype; NULL: no elementwise operator. */
 static const char *classes_of(weir_code code)
@@ -19,7 +20,7 @@ static const char *classes_of(weir_code code)
   case WEIR_CODE_ROUND:
   case WEIR_CODE_ISNAN:
   case WEIR_CODE_FMA:
-    return "f";
+    return "fh";
   case WEIR_CODE_NOT:
   case WEIR_CODE_AND:
   case WEIR_CODE_OR:
@@ -29,7 +30,7 @@ static const char *classes_of(weir_code code)
   case WEIR_CODE_EQ:
   case WEIR_CODE_NE:
   case WEIR_CODE_SELECT:
-    return "nb";
+    return "nbh";
   case WEIR_CODE_NEG:
   case WEIR_CODE_ABS:
   case WEIR_CODE_ADD:
@@ -42,7 +43,7 @@ static const char *classes_of(weir_code code)
   case WEIR_CODE_LE:
   case WEIR_CODE_GT:
   case WEIR_CODE_GE:
-    return "n";
+    return "nh";
   default:
     return NULL;
   }
@@ -50,12 +51,10 @@ static const char *classes_of(weir_code code)
 
 static bool class_has(const char *classes, weir_dtype dtype)
 {
-  const char first = classes[0];
-
   if (dtype == WEIR_BOOL) {
-    return first == 'b' || classes[1] == 'b';
+    return strchr(classes, 'b') != NULL;
   }
-  return first == 'n' || (first == 'f' && weir_dtype_is_float(dtype));
+  return classes[0] == 'n' || (classes[0] == 'f' && weir_dtype_is_float(dtype));
 }
 
 /* Whether `value` is an element of the dtype, so that a constant says what it computes. */
@@ -129,11 +128,13 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_elementwise_spec *s = args->spec;
   const int first = s->code == WEIR_CODE_SELECT;
   const int n = weir_code_args(s->code);
+  const bool moves = s->code == WEIR_CODE_CAST || s->code == WEIR_CODE_SELECT;
+  const weir_dtype made = args->out[0].dtype;
   int32_t arg[3] = {-1, -1, -1};
 
   weir_map_dims(a, &args->out[0]);
   for (int i = 0; i < n; i++) {
-    const weir_dtype dtype = args->in[first].dtype;
+    const weir_dtype dtype = weir_dtype_computed(args->in[first].dtype);
 
     if (s->scalar == i + 1) {
       arg[i] = weir_dtype_is_float(dtype) ? weir_body_real(&a->body, dtype, s->value)
@@ -141,15 +142,20 @@ static weir_status access(const weir_op_args *args, weir_access *a)
       continue;
     }
     weir_map_broadcast(&a->in[a->n_in], &args->in[a->n_in], &args->out[0]);
-    arg[i] = weir_body_load(&a->body, a->n_in, args->in[a->n_in].dtype);
+    arg[i] = moves ? weir_body_load(&a->body, a->n_in, args->in[a->n_in].dtype)
+                   : weir_map_load(a, a->n_in, args->in[a->n_in].dtype);
     a->n_in++;
   }
   weir_map_output(a, &args->out[0]);
   a->n_values = 1;
-  a->value[0] = weir_body_push(
-      &a->body,
-      (weir_expr){
-          .code = s->code, .dtype = args->out[0].dtype, .a = arg[0], .b = arg[1], .c = arg[2]});
+  const int32_t value =
+      weir_body_push(&a->body, (weir_expr){.code = s->code,
+                                           .dtype = moves ? made : weir_dtype_computed(made),
+                                           .a = arg[0],
+                                           .b = arg[1],
+                                           .c = arg[2]});
+
+  a->value[0] = weir_body_cast(&a->body, made, value);
   return WEIR_OK;
 }
 
@@ -188,7 +194,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
                     : dtype == WEIR_U8 || dtype == WEIR_BOOL            ? 0
                                                                         : -9;
 
-  s.dtype = weir_draw_dtype(&w, "nb");
+  s.dtype = weir_draw_dtype(&w, "nbh");
   if (n == 2 && dtype != WEIR_BOOL && weir_draw_one_in(&w, 4)) {
     s.scalar = (int)weir_draw_int(&w, 1, 2);
     s.value = (double)weir_draw_int(&w, 1, 5);

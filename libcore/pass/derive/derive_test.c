@@ -144,6 +144,32 @@ static void what_the_derivative_reads_is_told(void **state)
   weir_graph_destroy(&g);
 }
 
+/* sum(w cast(x)): the gradient is w, cast to the dtype in between and to that of x. */
+static void the_derivative_of_a_cast_is_a_cast(void **state)
+{
+  static const weir_dtype pairs[][2] = {
+      {WEIR_F32, WEIR_BF16}, {WEIR_BF16, WEIR_F32}, {WEIR_F64, WEIR_BF16}};
+
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    const weir_array_desc line = {.dtype = pairs[i][0], .rank = 1, .shape = {100}};
+    weir_graph *g;
+    weir_value grad;
+
+    assert_ok(weir_graph_create(&g));
+    const weir_value x = weir_input(g, "x", &line);
+    const weir_value y = weir_cast(g, pairs[i][1], x);
+    const weir_value w = weir_input(g, "w", weir_value_desc(g, y));
+
+    assert_ok(weir_derive(g, weir_sum(g, weir_mul(g, w, y), -1), &x, 1, &grad));
+    assert_int_equal(weir_value_desc(g, grad)->dtype, pairs[i][0]);
+    const weir_access *a = &weir_graph_node(g, grad.node)->access;
+
+    assert_int_equal(a->combine, WEIR_COMBINE_NONE);
+    assert_int_equal(a->body.exprs[a->value[0]].dtype, pairs[i][0]);
+    weir_graph_destroy(&g);
+  }
+}
+
 static void a_loss_is_one_float(void **state)
 {
   weir_graph *g = new_graph();
@@ -162,6 +188,7 @@ int main(void)
       cmocka_unit_test(what_does_not_matter_has_gradient_0),
       cmocka_unit_test(zeros_of_a_product_and_equal_maxima),
       cmocka_unit_test(what_the_derivative_reads_is_told),
+      cmocka_unit_test(the_derivative_of_a_cast_is_a_cast),
       cmocka_unit_test(a_loss_is_one_float),
   };
 

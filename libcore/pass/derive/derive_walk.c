@@ -110,19 +110,20 @@ static weir_status find_beside(derive_walk *w, const derive_site *site,
 static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
 {
   weir_access *to = d->to;
+  const weir_dtype made = to->out[0].dtype, computed = weir_dtype_computed(made);
   bool reduced = false;
 
   if (d->condition >= 0) {
-    value = weir_body_select(&to->body, d->condition, value,
-                             weir_body_real(&to->body, to->out[0].dtype, 0));
+    value =
+        weir_body_select(&to->body, d->condition, value, weir_body_real(&to->body, computed, 0));
   }
   for (int k = 0; k < to->n_dims; k++) {
     reduced = reduced || to->dim[k].kind == WEIR_REDUCED;
   }
   to->n_values = 1;
-  to->value[0] = value;
+  to->value[0] = reduced ? value : weir_body_cast(&to->body, made, value);
   to->combine = reduced ? WEIR_COMBINE_SUM : WEIR_COMBINE_NONE;
-  to->accumulator = to->out[0].dtype;
+  to->accumulator = computed;
   if (to->body.failed) {
     return weir_fail(WEIR_ERR_MEMORY, "no memory for the expressions of a derivative");
   }

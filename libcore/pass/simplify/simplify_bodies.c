@@ -19,6 +19,24 @@ static bool is_nothing(const weir_expr *e)
   return is_constant(e, weir_dtype_is_float(e->dtype) ? -0.0 : 0.0);
 }
 
+/* Whether every number of a float dtype is one of the other. */
+static bool widens(weir_dtype from, weir_dtype to)
+{
+  return (from == WEIR_BF16 && (to == WEIR_F32 || to == WEIR_F64)) ||
+         (from == WEIR_F32 && to == WEIR_F64);
+}
+
+/* The argument that a cast equals: none was needed, or one leads back from a wider dtype. */
+static int32_t cast_of(const weir_body *b, const weir_expr *e)
+{
+  const weir_expr *x = &b->exprs[e->a];
+
+  if (x->code == WEIR_CODE_CAST && b->exprs[x->a].dtype == e->dtype && widens(e->dtype, x->dtype)) {
+    return x->a;
+  }
+  return x->dtype == e->dtype ? e->a : -1;
+}
+
 /* The argument that expression e equals, or -1. */
 static int32_t equal_to(const weir_body *b, const weir_expr *e)
 {
@@ -35,7 +53,7 @@ static int32_t equal_to(const weir_body *b, const weir_expr *e)
   case WEIR_CODE_SUB:
     return is_constant(y, 0) ? e->a : -1;
   case WEIR_CODE_CAST:
-    return x->dtype == e->dtype ? e->a : -1;
+    return cast_of(b, e);
   case WEIR_CODE_NEG:
   case WEIR_CODE_NOT:
     return x->code == e->code ? x->a : -1;

@@ -89,7 +89,7 @@ static double load(const weir_access *a, int k, const weir_tensor *t, const int6
     if (!inside) {
       const double fill = o->index[d].border == WEIR_BORDER_VALUE ? o->index[d].fill : 0;
 
-      return o->dtype == WEIR_F32 ? (double)(float)fill : fill;
+      return weir_dtype_rounded(o->dtype, fill);
     }
     at += index * t->stride[d];
   }
@@ -156,7 +156,9 @@ static double evaluate(const weir_graph *g, const weir_node *node, const int64_t
 
       value[i] = load(&node->access, k, &weir_graph_get_array(g, node->in[k])->constant, iteration);
     } else if (e->code == WEIR_CODE_CONST) {
-      value[i] = e->dtype == WEIR_F32 ? (double)(float)e->real : e->real;
+      value[i] = weir_dtype_rounded(e->dtype, e->real);
+    } else if (e->dtype == WEIR_BF16) { /* a cast */
+      value[i] = weir_dtype_rounded(e->dtype, x);
     } else {
       value[i] = e->dtype == WEIR_F32 ? code_f32(e->code, x, y, z) : code_f64(e->code, x, y, z);
     }
