@@ -163,8 +163,12 @@ int conv_body_conditions(const weir_access *a, conv_condition *conditions)
   const int32_t factor[] = {b->exprs[product].a, b->exprs[product].b};
 
   for (int k = 0; k < 2; k++) {
-    const int32_t load = take_conditions(a, factor[k], conditions, &n);
+    int32_t load = take_conditions(a, factor[k], conditions, &n);
 
+    if (load >= 0 && b->exprs[load].code == WEIR_CODE_CAST &&
+        b->exprs[b->exprs[load].a].dtype == WEIR_BF16) { /* exact */
+      load = b->exprs[load].a;
+    }
     if (load < 0 || b->exprs[load].code != WEIR_CODE_LOAD) {
       return -1;
     }

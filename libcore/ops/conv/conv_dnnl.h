@@ -11,6 +11,17 @@
 
 enum { CONV_MOST_SHAPES = 16 };
 
+/* Dtypes that the library works on: of inner's x, where sums over its borders are f32; of the
+ * packed weights, where sums over slabs are. */
+static inline weir_dtype conv_dnnl_x(const conv_form *f, bool padded)
+{
+  return f->kind == CONV_DATA && padded ? WEIR_F32 : f->x_dtype;
+}
+static inline weir_dtype conv_dnnl_w(const conv_form *f)
+{
+  return f->kind == CONV_WEIGHTS ? WEIR_F32 : f->w_dtype;
+}
+
 /* A primitive, for all slabs of its extents. */
 typedef struct conv_shape {
   conv_slab slab; /* x_first, y_first, first: of the first slab that has it */
@@ -65,11 +76,13 @@ int64_t conv_dnnl_scratch(const void *context);
 weir_status conv_dnnl_place(void *context, void *workspace) WEIR_CHECKED;
 
 /* Steps that the kernels' stages are made of; views: x, y, w. */
-void conv_dnnl_pad(const conv_dnnl *c, const float *x, int64_t piece);
+void conv_dnnl_pad(const conv_dnnl *c, const void *x, int64_t piece);
+/* Row `piece` of x by data, from inner's; scratch: for a row of sums. */
+void conv_dnnl_fold(const conv_dnnl *c, void *x, int64_t piece, void *scratch);
 /* Block `block` of the weights: into the library's format, or (by weights) out of it. */
-void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, float *weights);
+void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights);
 /* Slab `slab`; x: inner's. */
-void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, float *x, float *y, void *scratch);
+void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch);
 /* Rows of inner's x (pad) or of x (fold), all samples. */
 int64_t conv_dnnl_rows(const conv_form *f);
 /* Sums of the slabs' weights, in pairs, then pairs of pairs: part `part` of the packed weights. */
@@ -78,9 +91,8 @@ void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
 /* Weights of input channel `piece` of all groups' that came out as no number are summed once more,
  * without padding: a gradient y that is no number is to spread to the taps alone that meet x. x:
  * inner's. */
-void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const float *x, const float *y,
-                    float *weights);
-/* Elements of inner's x in the workspace, or what the view holds. */
-float *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x);
+void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights);
+/* Inner's x: in the workspace, or what the view holds. */
+void *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x);
 
 #endif

@@ -429,9 +429,10 @@ static void find_still(matching *m)
 static bool is_candidate(const weir_access *a)
 {
   if (a->opaque || a->n_in != 2 || a->n_out != 1 || a->n_states != 0 || a->n_values != 1 ||
-      a->combine != WEIR_COMBINE_SUM || !weir_dtype_is_float(a->out[0].dtype) ||
-      a->accumulator != a->out[0].dtype || a->in[0].dtype != a->out[0].dtype ||
-      a->in[1].dtype != a->out[0].dtype) {
+      a->combine != WEIR_COMBINE_SUM || !weir_dtype_is_float(a->accumulator) ||
+      weir_dtype_computed(a->out[0].dtype) != a->accumulator ||
+      weir_dtype_computed(a->in[0].dtype) != a->accumulator ||
+      weir_dtype_computed(a->in[1].dtype) != a->accumulator) {
     return false;
   }
   for (int j = 0; j < a->n_dims; j++) {
@@ -460,13 +461,16 @@ bool conv_form_of(const weir_access *a, conv_form *f)
   for (int kind = CONV_FORWARD; kind <= CONV_WEIGHTS; kind++) {
     for (int first = 0; first < 2; first++) {
       const int out = CONV_FORM_OUTPUT, second = 1 - first;
-      conv_form here = {.kind = (conv_kind)kind, .dtype = a->out[0].dtype};
+      conv_form here = {.kind = (conv_kind)kind, .dtype = a->accumulator};
 
       here.x = kind == CONV_DATA ? out : first;
       here.y = kind == CONV_FORWARD ? out : kind == CONV_DATA ? first : second;
       here.w = kind == CONV_WEIGHTS ? out : second;
       m.f = &here;
       if (match_as(&m)) {
+        here.x_dtype = m.x->dtype;
+        here.y_dtype = m.y->dtype;
+        here.w_dtype = m.w->dtype;
         *f = here;
         return true;
       }
@@ -478,6 +482,11 @@ bool conv_form_of(const weir_access *a, conv_form *f)
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f)
 {
   return group->n_nodes == 1 && conv_form_of(&weir_graph_node(g, group->nodes[0])->access, f);
+}
+
+bool conv_form_is(const conv_form *f, weir_dtype dtype)
+{
+  return f->dtype == dtype && f->x_dtype == dtype && f->y_dtype == dtype && f->w_dtype == dtype;
 }
 
 double conv_form_flops(const conv_form *f)

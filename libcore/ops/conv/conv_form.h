@@ -28,7 +28,8 @@ typedef struct conv_weight_index {
 
 typedef struct conv_form {
   conv_kind kind;
-  weir_dtype dtype;
+  weir_dtype dtype;                     /* that the sums are made in                      */
+  weir_dtype x_dtype, y_dtype, w_dtype; /* of the arrays: that one, or bf16 where it is f32 */
   int d;                      /* spatial dimensions, 1 to 3                                  */
   int x, y, w;                /* input operand that each is, or CONV_FORM_OUTPUT             */
   int64_t n, groups, in, out; /* in, out: channels of one group               */
@@ -53,6 +54,8 @@ typedef struct conv_weight_places {
 bool conv_form_of(const weir_access *a, conv_form *f);
 /* Likewise of the one node of a group. */
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f);
+/* Whether the sums and all arrays are of one dtype, this one. */
+bool conv_form_is(const conv_form *f, weir_dtype dtype);
 /* 2 x multiplications, those with padding included. */
 double conv_form_flops(const conv_form *f);
 /* Where weight (t, g, i, c) lies in a view of the weights' array: data + base + sum of places. */

@@ -24,6 +24,11 @@ typedef struct dims {
   int rank, w_rank;
 } dims;
 
+static dnnl_data_type_t type_of(weir_dtype dtype)
+{
+  return dtype == WEIR_BF16 ? dnnl_bf16 : dnnl_f32;
+}
+
 static dims dims_of(const conv_form *f, const conv_slab *s)
 {
   const int grouped = f->groups > 1;
@@ -89,10 +94,12 @@ static bool make_desc(conv_dnnl *c, conv_shape *s)
   dnnl_primitive_attr_t attr = NULL;
   bool made = false;
 
-  if (dnnl_memory_desc_init_by_tag(&s->x, d.rank, d.x, dnnl_f32, tags[f->d - 1]) == dnnl_success &&
-      dnnl_memory_desc_init_by_tag(&s->y, d.rank, d.y, dnnl_f32, tags[f->d - 1]) == dnnl_success &&
-      dnnl_memory_desc_init_by_tag(&any, d.w_rank, d.w, dnnl_f32, dnnl_format_tag_any) ==
-          dnnl_success &&
+  const dnnl_data_type_t x = type_of(conv_dnnl_x(f, c->padded)), y = type_of(f->y_dtype);
+
+  if (dnnl_memory_desc_init_by_tag(&s->x, d.rank, d.x, x, tags[f->d - 1]) == dnnl_success &&
+      dnnl_memory_desc_init_by_tag(&s->y, d.rank, d.y, y, tags[f->d - 1]) == dnnl_success &&
+      dnnl_memory_desc_init_by_tag(&any, d.w_rank, d.w, type_of(conv_dnnl_w(f)),
+                                   dnnl_format_tag_any) == dnnl_success &&
       describe(f->kind, &d, &s->x, &s->y, c->n_shapes == 0 ? &any : &c->weights, &op) ==
           dnnl_success &&
       dnnl_primitive_attr_create(&attr) == dnnl_success) {
@@ -250,7 +257,8 @@ static bool plain_desc(const conv_dnnl *c, const dims *d, dnnl_memory_desc_t *ou
   for (int k = 0; k < d->w_rank; k++) {
     strides[k] = strides[k] > 0 ? strides[k] : 1;
   }
-  return dnnl_memory_desc_init_by_strides(out, d->w_rank, d->w, dnnl_f32, strides) == dnnl_success;
+  return dnnl_memory_desc_init_by_strides(out, d->w_rank, d->w, type_of(f->w_dtype), strides) ==
+         dnnl_success;
 }
 
 /* Weights are apart where they differ: what the library reads and writes by strides. */
@@ -270,10 +278,24 @@ static bool has_places(const conv_dnnl *c)
   return right && plain_desc(c, &d, &plain); /* false: they lie one on another */
 }
 
+/* f32 alone, or both operands bf16 where the machine multiplies them: the library would emulate. */
+static bool has_types(const conv_form *f)
+{
+  const weir_dtype made = f->kind == CONV_FORWARD ? f->y_dtype
+                          : f->kind == CONV_DATA  ? f->x_dtype
+                                                  : f->w_dtype;
+  const int halves = (f->x_dtype == WEIR_BF16) + (f->y_dtype == WEIR_BF16) +
+                     (f->w_dtype == WEIR_BF16) - (made == WEIR_BF16);
+
+  return f->dtype == WEIR_F32 &&
+         (conv_form_is(f, WEIR_F32) ||
+          (halves == 2 && dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core_bf16));
+}
+
 static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c)
 {
   int32_t arrays[3];
-  bool right = conv_form_of_group(g, group, &c->form) && c->form.dtype == WEIR_F32;
+  bool right = conv_form_of_group(g, group, &c->form) && has_types(&c->form);
 
   for (int k = 0; k < c->form.d && right; k++) {
     right = c->form.lo[k] >= 0;
@@ -311,6 +333,9 @@ static double few_share(const conv_form *f)
   }
 }
 
+/* bf16 against f32: 32->32 and 64->64 on 8x96x192 by 1.9 to 2.1 (data_centric.md III.2). */
+static const double halved = 1.9;
+
 /* Share of the peak: a kernel computes 16 channels of its result at a time; single threads on Zen 4
  * (AVX-512), k = 3, oneDNN 2.6.3, GF/s of 140: forward 32->1 9, 32->4 36, 32->7 63, 32->16 143,
  * 1->32 107, 2->32 124, 35->70 119; by data of 1->32 9, 4->32 36, 7->16 63, 16->16 145; by weights
@@ -323,7 +348,8 @@ static double seconds_of(const conv_dnnl *c)
                        (double)(f->taps[0] * f->taps[1] * f->taps[2]);
   const double share =
       lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8) * few_share(f);
-  const double peak = c->by_matrices ? 0.4e11 : 1.4e11, bandwidth = 1e10, call = 3e-6;
+  const double peak = (c->by_matrices ? 0.4e11 : 1.4e11) * (conv_form_is(f, WEIR_F32) ? 1 : halved);
+  const double bandwidth = 1e10, call = 3e-6;
   const double weights = depth * lanes * (double)f->groups * 4;
   const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->cut.count : 1) +
                        (c->padded ? 2.0 * 4 * (double)c->inner.n * (double)c->inner.x_extent[0] *
@@ -368,7 +394,7 @@ static bool make_block(conv_dnnl *c, conv_block *b, int64_t n)
       dnnl_memory_desc_init_submemory(&packed, &c->weights, d.w, at) != dnnl_success) {
     return false;
   }
-  b->packed = packed.offset0 * (int64_t)sizeof(float);
+  b->packed = packed.offset0 * (int64_t)weir_dtype_size(conv_dnnl_w(&c->form));
   packed.offset0 = 0;
   b->from = c->form.kind == CONV_WEIGHTS ? packed : plain;
   b->to = c->form.kind == CONV_WEIGHTS ? plain : packed;
@@ -455,14 +481,18 @@ static weir_status make(const weir_graph *g, const weir_group *group, conv_dnnl 
   void *memory = NULL;
 
   if (!read_form(g, group, c)) {
-    return weir_fail(WEIR_ERR_SHAPE, "conv_dnnl: the group is no convolution of f32");
+    return weir_fail(WEIR_ERR_SHAPE, "conv_dnnl: the group is no convolution of f32 or bf16");
   }
   if (dnnl_engine_create(&c->engine, dnnl_cpu, 0) != dnnl_success || !alone(c, make_shapes)) {
     return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN has no primitive");
   }
+  if (c->padded && c->scratch_bytes < conv_row_size(&c->form) * 4) { /* conv_dnnl_fold */
+    c->scratch_bytes = conv_row_size(&c->form) * 4;
+  }
   c->weight_bytes = ((int64_t)dnnl_memory_desc_get_size(&c->weights) + 63) & ~(int64_t)63;
-  c->padded_bytes =
-      c->padded ? c->inner.n * c->inner.x_extent[0] * conv_row_size(&c->inner) * 4 : 0;
+  c->padded_bytes = c->padded ? c->inner.n * c->inner.x_extent[0] * conv_row_size(&c->inner) *
+                                    (int64_t)weir_dtype_size(conv_dnnl_x(&c->form, true))
+                              : 0;
   c->padded_bytes = (c->padded_bytes + 63) & ~(int64_t)63;
   WEIR_TRY(weir_alloc(c->cut.count, sizeof(conv_call), &memory));
   c->calls = memory;

@@ -57,29 +57,44 @@ int64_t conv_dnnl_rows(const conv_form *f)
   return f->n * f->x_extent[0];
 }
 
-float *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x)
+void *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x)
 {
-  return c->padded ? (float *)(void *)c->workspace : x->data;
+  return c->padded ? c->workspace : x->data;
 }
 
-void conv_dnnl_pad(const conv_dnnl *c, const float *x, int64_t piece)
+void conv_dnnl_pad(const conv_dnnl *c, const void *x, int64_t piece)
 {
   const int64_t rows = c->inner.x_extent[0];
 
-  conv_pad_row(&c->form, &c->inner, x, piece / rows, piece % rows, (float *)(void *)c->workspace);
+  conv_pad_row(&c->form, &c->inner, x, piece / rows, piece % rows, c->workspace);
 }
 
-void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, float *weights)
+void conv_dnnl_fold(const conv_dnnl *c, void *x, int64_t piece, void *scratch)
+{
+  const conv_form *f = &c->form;
+  const int64_t rows = f->x_extent[0], n = conv_row_size(f);
+  const bool rounds = f->x_dtype == WEIR_BF16;
+  float *sums = rounds ? scratch : (float *)x + piece * n;
+
+  conv_fold_row(f, &c->inner, (const float *)(const void *)c->workspace, piece / rows, piece % rows,
+                sums);
+  for (int64_t i = 0; i < n && rounds; i++) {
+    ((weir_bf16 *)x)[piece * n + i] = weir_bf16_from_f32(sums[i]);
+  }
+}
+
+void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights)
 {
   const conv_block *b = &c->blocks[block];
-  float *plain = weights + c->places.base + b->first * c->places.out;
+  char *plain = (char *)weights + (c->places.base + b->first * c->places.out) *
+                                      (int64_t)weir_dtype_size(c->form.w_dtype);
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, b->source}, {DNNL_ARG_TO, b->target}};
 
   must(dnnl_memory_set_data_handle(c->form.kind == CONV_WEIGHTS ? b->target : b->source, plain));
   must(dnnl_primitive_execute(b->primitive, b->stream, 2, args));
 }
 
-void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, float *x, float *y, void *scratch)
+void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch)
 {
   static const int names[][3] = {
       [CONV_FORWARD] = {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
@@ -96,10 +111,13 @@ void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, float *x, float *y, void *
                                   {name[2], call->w},
                                   {DNNL_ARG_SCRATCHPAD, call->scratch}};
 
-  x += (s->first * f->x_extent[0] + s->x_first) * conv_row_size(f);
-  y += (s->first * f->y_extent[0] + s->y_first) * y_row;
-  must(dnnl_memory_set_data_handle(call->x, x));
-  must(dnnl_memory_set_data_handle(call->y, y));
+  const int64_t x_at = (s->first * f->x_extent[0] + s->x_first) * conv_row_size(f);
+  const int64_t y_at = (s->first * f->y_extent[0] + s->y_first) * y_row;
+  const int64_t x_size = (int64_t)weir_dtype_size(conv_dnnl_x(f, c->padded));
+  const int64_t y_size = (int64_t)weir_dtype_size(f->y_dtype);
+
+  must(dnnl_memory_set_data_handle(call->x, (char *)x + x_at * x_size));
+  must(dnnl_memory_set_data_handle(call->y, (char *)y + y_at * y_size));
   must(dnnl_memory_set_data_handle(call->scratch, scratch));
   must(dnnl_primitive_execute(c->shape[call->shape].primitive, call->stream, 4, args));
 }
@@ -129,8 +147,8 @@ void conv_dnnl_merge(const conv_dnnl *c, int64_t part)
 }
 
 /* Sum over all places of channel `in` of x times channel `out` of y, for one tap. */
-static float sum_of_tap(const conv_form *f, const float *x, int64_t in, const float *y, int64_t out,
-                        const int64_t t[CONV_FORM_DIMS])
+static double sum_of_tap(const conv_form *f, const void *x, int64_t in, const void *y, int64_t out,
+                         const int64_t t[CONV_FORM_DIMS])
 {
   const int64_t places = f->y_extent[0] * f->y_extent[1] * f->y_extent[2];
   double sum = 0;
@@ -148,14 +166,14 @@ static float sum_of_tap(const conv_form *f, const float *x, int64_t in, const fl
       from = from * f->x_extent[k] + at;
     }
     if (inside) {
-      sum += (double)x[from * f->groups * f->in + in] * (double)y[p * f->groups * f->out + out];
+      sum += weir_dtype_load_real(f->x_dtype, x, from * f->groups * f->in + in) *
+             weir_dtype_load_real(f->y_dtype, y, p * f->groups * f->out + out);
     }
   }
-  return (float)sum;
+  return sum;
 }
 
-void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const float *x, const float *y,
-                    float *weights)
+void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights)
 {
   const conv_form *f = &c->inner;
   const conv_weight_places *w = &c->places;
@@ -164,12 +182,15 @@ void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const float *x, const flo
   for (int64_t tap = 0; tap < taps; tap++) {
     const int64_t t[] = {tap / f->taps[2] / f->taps[1], tap / f->taps[2] % f->taps[1],
                          tap % f->taps[2]};
-    float *to = weights + w->base + g * w->group + piece % f->in * w->in + t[0] * w->tap[0] +
-                t[1] * w->tap[1] + t[2] * w->tap[2];
+    const int64_t at = w->base + g * w->group + piece % f->in * w->in + t[0] * w->tap[0] +
+                       t[1] * w->tap[1] + t[2] * w->tap[2];
 
     for (int64_t out = 0; out < f->out; out++) {
-      if (isnan(to[out * w->out])) {
-        to[out * w->out] = sum_of_tap(f, x, piece, y, g * f->out + out, t);
+      const int64_t to = at + out * w->out;
+
+      if (isnan(weir_dtype_load_real(f->w_dtype, weights, to))) {
+        weir_dtype_store_real(f->w_dtype, weights, to,
+                              sum_of_tap(f, x, piece, y, g * f->out + out, t));
       }
     }
   }

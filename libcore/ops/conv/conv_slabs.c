@@ -121,26 +121,29 @@ static int64_t source(const conv_form *f, const conv_form *inner, int k, int64_t
   return weir_index_border(&x, p - f->lo[k] + inner->lo[k], f->x_extent[k], &inside);
 }
 
-void conv_pad_row(const conv_form *f, const conv_form *inner, const float *x, int64_t n,
-                  int64_t row, float *padded)
+void conv_pad_row(const conv_form *f, const conv_form *inner, const void *x, int64_t n, int64_t row,
+                  void *padded)
 {
-  const int64_t channels = f->groups * f->in, line = f->x_extent[2] * channels;
-  const float *from = x + (n * f->x_extent[0] + source(f, inner, 0, row)) * f->x_extent[1] * line;
-  float *to = padded + (n * inner->x_extent[0] + row) * conv_row_size(inner);
+  /* In bytes. */
+  const int64_t size = (int64_t)weir_dtype_size(f->x_dtype);
+  const int64_t channels = f->groups * f->in * size, line = f->x_extent[2] * channels;
+  const char *from =
+      (const char *)x + (n * f->x_extent[0] + source(f, inner, 0, row)) * f->x_extent[1] * line;
+  char *to = (char *)padded + (n * inner->x_extent[0] + row) * conv_row_size(inner) * size;
   const int64_t lo = f->lo[2] - inner->lo[2]; /* of the last dimension: what is there comes whole */
   const int64_t whole = least(inner->x_extent[2] - lo, f->x_extent[2]);
 
   for (int64_t p = 0; p < inner->x_extent[1]; p++) {
-    const float *here = from + source(f, inner, 1, p) * line;
+    const char *here = from + source(f, inner, 1, p) * line;
 
     for (int64_t q = 0; q < inner->x_extent[2]; q++) {
       if (q == lo && whole > 0) {
-        memcpy(to, here, (size_t)(whole * channels) * sizeof *to);
+        memcpy(to, here, (size_t)(whole * channels));
         to += whole * channels;
         q += whole - 1;
         continue;
       }
-      memcpy(to, here + source(f, inner, 2, q) * channels, (size_t)channels * sizeof *to);
+      memcpy(to, here + source(f, inner, 2, q) * channels, (size_t)channels);
       to += channels;
     }
   }
@@ -164,10 +167,10 @@ static void add(const float *from, int64_t n, float *to)
 }
 
 void conv_fold_row(const conv_form *f, const conv_form *inner, const float *padded, int64_t n,
-                   int64_t row, float *x)
+                   int64_t row, float *sums)
 {
   const int64_t channels = f->groups * f->in, line = inner->x_extent[2] * channels;
-  float *to = x + (n * f->x_extent[0] + row) * conv_row_size(f);
+  float *to = sums;
   int64_t step[CONV_FORM_DIMS];
   const int64_t p0 = first_of(f, inner, 0, row, &step[0]);
 

@@ -29,13 +29,13 @@ bool conv_cut_slab(const conv_form *f, const conv_cut *cut, int64_t i, conv_slab
 bool conv_pad_form(const conv_form *f, conv_form *inner);
 /* Elements of one row (n, place along the first spatial dimension) of inner's x. */
 int64_t conv_row_size(const conv_form *f);
-/* Writes row `row` of sample n of inner's x, from that of f; f32, packed. */
-void conv_pad_row(const conv_form *f, const conv_form *inner, const float *x, int64_t n,
-                  int64_t row, float *padded);
-/* Writes row `row` of sample n of f's x: the sum of what inner's elements of the same place hold.
- */
+/* Writes row `row` of sample n of inner's x, from that of f; both of x_dtype, packed. */
+void conv_pad_row(const conv_form *f, const conv_form *inner, const void *x, int64_t n, int64_t row,
+                  void *padded);
+/* Writes row `row` of sample n of f's x, f32, to `sums`: of what inner's elements of the same place
+ * hold. */
 void conv_fold_row(const conv_form *f, const conv_form *inner, const float *padded, int64_t n,
-                   int64_t row, float *x);
+                   int64_t row, float *sums);
 
 #ifdef __cplusplus
 }

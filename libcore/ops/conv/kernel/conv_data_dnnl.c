@@ -1,4 +1,4 @@
-/* conv_data_dnnl.c - gradients of convolutions by x, in f32, by oneDNN. */
+/* conv_data_dnnl.c - gradients of convolutions by x, in f32 or from bf16, by oneDNN. */
 #include "ops/conv/conv_dnnl.h"
 
 static double match(const weir_graph *g, const weir_group *group)
@@ -20,16 +20,13 @@ static int64_t pieces(const void *context, int stage)
 static void run(const weir_kernel_run *r)
 {
   const conv_dnnl *c = r->context;
-  float *inner = conv_dnnl_inner_x(c, &r->views[0]);
 
   if (r->stage == 0) {
     conv_dnnl_reorder(c, r->piece, r->views[2].data);
   } else if (r->stage == 1) {
-    conv_dnnl_slab(c, r->piece, inner, r->views[1].data, r->scratch);
+    conv_dnnl_slab(c, r->piece, conv_dnnl_inner_x(c, &r->views[0]), r->views[1].data, r->scratch);
   } else {
-    const int64_t rows = c->form.x_extent[0];
-
-    conv_fold_row(&c->form, &c->inner, inner, r->piece / rows, r->piece % rows, r->views[0].data);
+    conv_dnnl_fold(c, r->views[0].data, r->piece, r->scratch);
   }
 }
 

@@ -70,8 +70,8 @@ static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
   const conv_form *f = &c->f;
 
   c->k = few_kernels_get();
-  if (c->k == NULL || !conv_form_of_group(g, group, &c->form) || c->form.dtype != WEIR_F32 ||
-      c->form.groups != 1) {
+  if (c->k == NULL || !conv_form_of_group(g, group, &c->form) ||
+      !conv_form_is(&c->form, WEIR_F32) || c->form.groups != 1) {
     return false;
   }
   c->padded = conv_pad_form(&c->form, &c->f);
@@ -296,7 +296,7 @@ static void run(const weir_kernel_run *r)
     break;
   default:
     conv_fold_row(&c->form, &c->f, r->workspace, r->piece / rows, r->piece % rows,
-                  r->views[0].data);
+                  (float *)r->views[0].data + r->piece * conv_row_size(&c->form));
   }
 }
 

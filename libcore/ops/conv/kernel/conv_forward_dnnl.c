@@ -1,4 +1,4 @@
-/* conv_forward_dnnl.c - convolutions in f32 by oneDNN. */
+/* conv_forward_dnnl.c - convolutions in f32 or of bf16 by oneDNN. */
 #include "ops/conv/conv_dnnl.h"
 
 static double match(const weir_graph *g, const weir_group *group)

@@ -1,5 +1,5 @@
-/* conv_weights_dnnl.c - gradients of convolutions by their weights, in f32, by oneDNN: a sum for
- * every slab, merged in a fixed tree. */
+/* conv_weights_dnnl.c - gradients of convolutions by their weights, in f32 or from bf16, by oneDNN:
+ * a sum for every slab, merged in a fixed tree. */
 #include "ops/conv/conv_dnnl.h"
 
 enum { PAD, SLABS, MERGE, UNPACK, MEND, STEPS };
