@@ -20,6 +20,9 @@ const weir_opt weir_exec_opts[] = {
         "changes a result"),
     WEIR_OPT_BOOL(weir_exec_cfg, fusion, true,
                   "fuse operators into groups; false makes every operator a group of its own"),
+    WEIR_OPT_ENUM(weir_exec_cfg, precision, 0, "f32|bf16",
+                  "bf16: products of f32 arrays that a kernel makes sooner from bf16 are, and what "
+                  "they read is kept in it; sums, statistics, losses and updates stay f32"),
     WEIR_OPT_STRING(weir_exec_cfg, skip, "",
                     "passes that are left out, comma-separated, to find the one at fault"),
     WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
@@ -374,6 +377,7 @@ weir_status exec_plan_passes(weir_plan *p)
                                .flop_rate = p->flop_rate,
                                .no_fusion = !p->cfg.fusion,
                                .skip = p->cfg.skip,
+                               .precision = (weir_precision)p->cfg.precision,
                                .kernel = p->cfg.kernel,
                                .kernels = weir_kernel_table};
 
@@ -473,6 +477,7 @@ void weir_plan_destroy(weir_plan **out)
   weir_free(&p->scratch);
   weir_free(&p->workspace);
   weir_free(&p->dump);
+  weir_graph_destroy(&p->rounded);
   weir_graph_destroy(&p->g);
   weir_free(out);
 }

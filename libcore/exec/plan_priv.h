@@ -81,6 +81,7 @@ typedef struct exec_group {
 struct weir_plan {
   weir_graph *g;
   const weir_graph *built; /* the caller's graph, while the plan is made */
+  weir_graph *rounded;     /* likewise, after a pass that rounds results; NULL: none did */
   weir_store *store;
   weir_exec_cfg cfg;
   int threads, tier;
@@ -138,7 +139,8 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 /* describe.c: keeps the dump of the graph after a pass, and verifies it when asked (context: the
  * plan). */
 weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
-/* verify.c: oracle on the graph after `pass` against the graph as built. Fails: WEIR_ERR_NUMERIC.
+/* verify.c: oracle on the graph after `pass` against the graph as built, or as the last pass that
+ * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */
 weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g);
 /* peaks.c: bytes/s and flop/s of one core, from the file or built in. */

@@ -19,6 +19,7 @@ typedef struct weir_exec_cfg {
   bool explain; /* measure and report the time of each group */
   int verify;   /* off|pass: re-run the oracle after every pass */
   bool fusion;
+  int precision;    /* f32|bf16 */
   const char *skip; /* passes left out, comma-separated */
   const char *kernel;
   const char *compiler;

@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+typedef enum weir_precision { WEIR_PRECISION_F32, WEIR_PRECISION_BF16 } weir_precision;
+
 /* What passes may need to know. 0 means the default stated here. */
 typedef struct weir_pass_opts {
   int64_t cache_bytes; /* memory that the tile-local buffers of a group may fill; default: quarter
@@ -17,13 +19,18 @@ typedef struct weir_pass_opts {
   double flop_rate; /* flop/s */
   bool no_fusion; /* every node its own group                                                     */
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
-  const char *kernel; /* "auto", "none", or the one kernel name that may claim groups */
+  weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */
+  const char *kernel;       /* "auto", "none", or the one kernel name that may claim groups */
   const weir_kernel *const *kernels; /* table offered to groups, NULL at the end; NULL: none */
 } weir_pass_opts;
 
 typedef struct weir_pass {
   const char *name, *cite;
-  int order; /* ascending; simplify 10, group 20, tile 30, then schedule and lower make the plan */
+  int order; /* ascending; precision 5, simplify 10, group 20, tile 30, then schedule and lower make
+                the plan */
+  /* How far it may move a result x, of max(1, |x|); 0: every bit stays, but for the rounding of
+   * what is stored. */
+  double rounding;
   weir_status (*run)(weir_graph *g, const weir_pass_opts *opts);
 } weir_pass;
 

@@ -3,15 +3,19 @@
  * convolution primitives take for the layers of that step. Losses and parameters after the last
  * step are compared before any row is printed.
  *
- *   train_step [lite] [cosmoflow] [SIDE] [groups]
+ * A step whose products are made in bf16 is compared with the one in f32.
  *
- * lite, cosmoflow: those networks alone; SIDE: CosmoFlow's, instead of 64; groups: nothing is
- * compared, but every group of the step is listed in the order in which it runs. */
+ *   train_step [lite] [cosmoflow] [SIDE] [groups] [bf16]
+ *
+ * lite, cosmoflow: those networks alone; SIDE: CosmoFlow's, instead of 64; bf16: its rows alone;
+ * groups: nothing is compared, but every group of the step is listed in the order in which it runs,
+ * with bf16 in that. */
 #include <malloc.h>
 #include <string.h>
 #include "conf/weir_opt.h"
 #include "model/network.h"
 #include "nn/weir_unet.h"
+#include "pass/weir_pass.h"
 #include "ops/conv/weir_conv.h"
 #include "peer.h"
 #include "layers_dnnl.h"
@@ -34,6 +38,8 @@ enum {
 #define MOMENTUM 0.9
 /* Agreement of losses and parameters: sums in another order. */
 #define TOLERANCE 1e-4
+/* Of losses in bf16: its numbers are 2^-8 apart, and a loss is a mean of many of them. */
+#define HALF_TOLERANCE 0x1p-6
 
 /* A network, and the function of train_step.py that is its peer. */
 typedef struct subject {
@@ -55,7 +61,7 @@ typedef struct measured {
 
 /* What the arguments ask for. */
 typedef struct request {
-  bool lite, cosmoflow, groups, with_torch;
+  bool lite, cosmoflow, groups, half, with_torch;
   int64_t side;
 } request;
 
@@ -232,6 +238,33 @@ static void against_primitives(const subject *s, const measured *m)
 #endif
 }
 
+/* The same steps with products in bf16, in turns with more steps in f32. */
+static void against_half(const subject *s, measured *m)
+{
+  weir_exec_cfg exec = *s->job.exec;
+  subject own = *s;
+  float *bank = NULL;
+  measured half;
+  double seconds[2] = {m->seconds, 0};
+
+  exec.precision = WEIR_PRECISION_BF16;
+  own.job.exec = &exec;
+  measure(&own, &half, &bank);
+  seconds[1] = half.seconds;
+  for (int i = 0; i < STEPS; i++) {
+    const double off = fabs(half.losses[i] / m->losses[i] - 1);
+
+    if (!(off <= HALF_TOLERANCE)) {
+      fprintf(stderr, "train_step: %s: loss %d is %.9g in bf16, %.9g in f32\n", s->name, i,
+              half.losses[i], m->losses[i]);
+      exit(6);
+    }
+  }
+  row(s, "a step, bf16", "f32", seconds[0], seconds[1], "s", 1.7);
+  learner_close(&half.net);
+  free(bank);
+}
+
 static weir_value build_unet(weir_net *net, const void *opts, weir_value x)
 {
   return weir_unet(net, opts, UNET_OUTPUTS, x);
@@ -257,10 +290,13 @@ static void run(subject *s, const request *r)
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.explain = r->groups;
+  exec.precision = r->groups && r->half;
   s->job.exec = &exec;
   measure(s, &m, &bank);
   if (r->groups) {
     list_groups(s, &m);
+  } else if (r->half) {
+    against_half(s, &m);
   } else {
     if (r->with_torch) {
       against_torch(s, &m, bank);
@@ -268,6 +304,7 @@ static void run(subject *s, const request *r)
     against_primitives(s, &m);
     row(s, "memory foreseen", "peak", m.growth * 0x1p-20, m.predicted * 0x1p-20, "MiB", 0);
     row(s, "memory foreseen or not", "limit", 0.1, fabs(m.growth / m.predicted - 1), "share", 1);
+    against_half(s, &m);
   }
   learner_close(&m.net);
   free(bank);
@@ -334,6 +371,8 @@ static bool read_arguments(int argc, char **argv, request *r)
 
     if (strcmp(argv[i], "groups") == 0) {
       r->groups = true;
+    } else if (strcmp(argv[i], "bf16") == 0) {
+      r->half = true;
     } else if (strcmp(argv[i], "lite") == 0) {
       r->lite = true;
     } else if (strcmp(argv[i], "cosmoflow") == 0) {
@@ -341,7 +380,7 @@ static bool read_arguments(int argc, char **argv, request *r)
     } else if (*end == 0 && side >= 4 && side <= 512) {
       r->side = side;
     } else {
-      fprintf(stderr, "train_step: lite, cosmoflow, groups or a side from 4 to 512, not %s\n",
+      fprintf(stderr, "train_step: lite, cosmoflow, groups, bf16 or a side from 4 to 512, not %s\n",
               argv[i]);
       return false;
     }
@@ -356,9 +395,9 @@ int main(int argc, char **argv)
   if (!read_arguments(argc, argv, &r)) {
     return 2;
   }
-  r.with_torch = !r.groups && peer_ready("torch", "python3-torch");
+  r.with_torch = !r.groups && !r.half && peer_ready("torch", "python3-torch");
 #ifndef BENCH_WITH_DNNL
-  if (!r.with_torch && !r.groups) {
+  if (!r.with_torch && !r.groups && !r.half) {
     return PEER_SKIP;
   }
 #endif

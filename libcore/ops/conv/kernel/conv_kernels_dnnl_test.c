@@ -1,10 +1,12 @@
 /* conv_kernels_dnnl_test.c - the kernels of oneDNN against the loops that they stand for, on one
  * thread and on two. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
+#include "conf/weir_opt.h"
 #include "exec/weir_plan.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -19,6 +21,7 @@ static const char *const kernels[] = {"conv_forward.dnnl", "conv_data.dnnl", "co
 
 /* One convolution, and what it and its gradients of sum(y t) are. */
 typedef struct subject {
+  bool half; /* operands are numbers of bf16, and products are made in it */
   weir_conv_spec spec;
   weir_array_desc desc[TENSORS];
   weir_tensor tensor[TENSORS];
@@ -66,13 +69,13 @@ static void free_subject(subject *s)
   }
 }
 
-static bool make_subject(subject *s, const weir_array_desc *x, const weir_array_desc *w,
-                         const weir_conv_spec *spec, uint64_t seed)
+static bool make_subject_in(bool half, subject *s, const weir_array_desc *x,
+                            const weir_array_desc *w, const weir_conv_spec *spec, uint64_t seed)
 {
   weir_array_desc y;
   weir_graph *g = make_graph(x, w, spec, Y, &y);
 
-  *s = (subject){.spec = *spec};
+  *s = (subject){.half = half, .spec = *spec};
   if (g == NULL) {
     return false;
   }
@@ -88,10 +91,17 @@ static bool make_subject(subject *s, const weir_array_desc *x, const weir_array_
     s->expected[k] = memory;
     for (int64_t i = 0; i < count_of(&s->desc[k]) && k <= T; i++) {
       ((float *)s->tensor[k].data)[i] =
-          (float)weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 0.5f;
+          (float)weir_dtype_rounded(half ? WEIR_BF16 : WEIR_F32,
+                                    weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 0.5);
     }
   }
   return true;
+}
+
+static bool make_subject(subject *s, const weir_array_desc *x, const weir_array_desc *w,
+                         const weir_conv_spec *spec, uint64_t seed)
+{
+  return make_subject_in(false, s, x, w, spec, seed);
 }
 
 /* Channels of one group at one place of x (element), y and w. */
@@ -174,6 +184,21 @@ static void expect(subject *s)
   }
 }
 
+/* Whether arrays of bf16 were made. */
+static bool is_half(const weir_plan *plan)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  weir_plan_print(plan, out);
+  assert_int_equal(fclose(out), 0);
+  const bool found = strstr(text, "bf16") != NULL;
+
+  free(text); /* open_memstream's own */
+  return found;
+}
+
 /* Runs the graph of a result with its kernel; false, and nothing has run, where it does not match.
  */
 static bool run(subject *s, int result, int threads)
@@ -188,10 +213,12 @@ static bool run(subject *s, int result, int threads)
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernels[result - Y];
   cfg.tier = 2;
+  cfg.precision = s->half;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
   for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
     claimed = claimed || strcmp(weir_plan_group(plan, i).kernel, cfg.kernel) == 0;
   }
+  claimed = claimed && (!s->half || is_half(plan));
   for (int k = X; k <= T; k++) {
     bind[k] = (weir_binding){names[k], &s->tensor[k]};
   }
@@ -297,6 +324,40 @@ static void kernels_agree_with_loops(void **state)
   print_message("claimed of %d: %d forward, %d by data, %d by weights\n", cases, total[0], total[1],
                 total[2]);
   assert_true(total[0] >= 20 && total[1] >= 8 && total[2] >= 20);
+}
+
+/* Products of numbers of bf16 are exact in f32: what is left is the order of sums. */
+static void products_of_bf16_agree_with_loops(void **state)
+{
+  int total[3] = {0};
+  int cases = 0;
+
+  if (!__builtin_cpu_supports("avx512bf16") || weir_env("DNNL_MAX_CPU_ISA") != NULL) {
+    print_message("skipped: this processor does not multiply bf16, or is not asked to\n");
+    skip();
+  }
+  for (uint64_t seed = 1001; cases < 24; seed++) {
+    weir_array_desc x, w;
+    weir_conv_spec spec;
+    subject s;
+    bool claimed[3];
+
+    if (!draw(seed, &x, &w, &spec) || !make_subject_in(true, &s, &x, &w, &spec, seed)) {
+      continue;
+    }
+    if (seed % 4 == 0) {
+      ((float *)s.tensor[X].data)[(int64_t)(seed * 7919) % count_of(&x)] = NAN;
+    }
+    check(&s, claimed);
+    for (int k = 0; k < 3; k++) {
+      total[k] += claimed[k];
+    }
+    cases++;
+    free_subject(&s);
+  }
+  print_message("claimed of %d: %d forward, %d by data, %d by weights\n", cases, total[0], total[1],
+                total[2]);
+  assert_true(total[0] >= 12 && total[1] >= 4 && total[2] >= 12);
 }
 
 typedef struct large {
@@ -445,6 +506,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_agree_with_loops),
+      cmocka_unit_test(products_of_bf16_agree_with_loops),
       cmocka_unit_test(slabs_fit_together),
       cmocka_unit_test(weights_that_overlap_are_left),
       cmocka_unit_test(no_number_spreads_as_products_do),

@@ -1,0 +1,205 @@
+/* precision.c - which products are made in bf16, and which arrays are kept in it.
+ *
+ * Operands of convolutions and contractions that a kernel multiplies sooner in bf16 are; sums are
+ * made in f32, and so is all that is not such a product: statistics, norms, losses, updates. An
+ * array that such operands are read from is bf16 itself where every operator about it can, so that
+ * activations take half their bytes; where it stays f32 (inputs, parameters, results) a copy is
+ * made. What is only moved, or chosen by its size, before it gets there is bf16 on its way: to
+ * round does not change which of two numbers is the larger. */
+#include "pass/precision/precision_priv.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+
+/* Seconds that the best kernel says it takes for a node, below 0: none takes it. */
+static double offered(const precision_plan *p, int32_t node)
+{
+  const char *wanted = p->opts->kernel != NULL ? p->opts->kernel : "auto";
+  const weir_group alone = {.nodes = &node, .n_nodes = 1};
+  double best = -1;
+
+  for (int i = 0; p->opts->kernels != NULL && p->opts->kernels[i] != NULL; i++) {
+    const weir_kernel *k = p->opts->kernels[i];
+
+    if (strcmp(wanted, "auto") == 0 || strcmp(wanted, k->name) == 0) {
+      const double cost = k->match(p->g, &alone);
+
+      best = cost >= 0 && (best < 0 || cost < best) ? cost : best;
+    }
+  }
+  return best;
+}
+
+/* A sum of something made of two arrays of f32: what kernels multiply. */
+static bool is_product(const weir_node *node)
+{
+  const weir_access *a = &node->access;
+
+  return node->op != NULL && !node->dead && !a->opaque && a->n_in == 2 && a->n_out == 1 &&
+         a->combine == WEIR_COMBINE_SUM && a->in[0].dtype == WEIR_F32 &&
+         a->in[1].dtype == WEIR_F32 && a->out[0].dtype == WEIR_F32 && a->accumulator == WEIR_F32;
+}
+
+/* Asks the kernels about the node as it is, and with operands of bf16. */
+static weir_status ask(precision_plan *p, int32_t number)
+{
+  weir_node *node = weir_graph_node_mut(p->g, number);
+  const double whole = offered(p, number);
+  weir_access as_is;
+  void *memory = NULL;
+
+  p->claimed[number] = whole >= 0;
+  if (whole < 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(1, sizeof(weir_access), &memory));
+  weir_access *const narrow = memory;
+  weir_status status = weir_access_copy(&node->access, narrow);
+
+  if (status == WEIR_OK) {
+    status = precision_widen_loads(narrow, 3);
+    as_is = node->access;
+    node->access = *narrow;
+    const double half = status == WEIR_OK ? offered(p, number) : -1;
+
+    node->access = as_is;
+    p->heavy[number] = half >= 0 && half < whole;
+    weir_access_fini(narrow);
+  }
+  weir_free(&memory);
+  return status;
+}
+
+/* A value outside the array that bf16 does not hold would change. */
+static bool fills_fit(const weir_operand *o)
+{
+  bool fit = o->role == WEIR_ROLE_DATA;
+
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+
+    fit = fit && (x->border != WEIR_BORDER_VALUE || x->fill != x->fill ||
+                  weir_dtype_rounded(WEIR_BF16, x->fill) == x->fill);
+  }
+  return fit;
+}
+
+/* Whether whoever reads and writes the array can do so in bf16. */
+static bool may_be_half(const precision_plan *p, int32_t array)
+{
+  const weir_array *a = weir_graph_get_array(p->g, array);
+  bool may = a->kind == WEIR_ARRAY_TEMPORARY && a->output == NULL && a->desc.dtype == WEIR_F32;
+
+  for (int32_t s = 0; s < p->n_arrays && may; s++) {
+    may = weir_graph_get_array(p->g, s)->update != array;
+  }
+  for (int32_t i = 0; i < p->n_nodes && may; i++) {
+    const weir_node *node = weir_graph_node(p->g, i);
+    bool touches = false;
+
+    if (node->op == NULL || node->dead) {
+      continue;
+    }
+    for (int k = 0; k < node->n_in; k++) {
+      touches = touches || node->in[k] == array;
+      may = may && (node->in[k] != array || node->access.opaque || fills_fit(&node->access.in[k]));
+    }
+    for (int k = 0; k < node->n_out; k++) {
+      touches = touches || node->out[k] == array;
+      may = may && (node->out[k] != array || node->access.out[k].role == WEIR_ROLE_DATA);
+    }
+    may = may && !(touches && (node->access.opaque || (p->claimed[i] && !p->heavy[i])));
+  }
+  return may;
+}
+
+/* Input operand of which the node only moves elements, or chooses among them by their size; -1: it
+ * does more. */
+static int moved_operand(const weir_node *node)
+{
+  const weir_access *a = &node->access;
+  const bool chooses = a->combine == WEIR_COMBINE_NONE || a->combine == WEIR_COMBINE_MAX ||
+                       a->combine == WEIR_COMBINE_MIN || a->combine == WEIR_COMBINE_ARGMAX;
+
+  if (node->op == NULL || node->dead || a->opaque || !chooses || a->n_values != 1 ||
+      a->body.exprs[a->value[0]].code != WEIR_CODE_LOAD) {
+    return -1;
+  }
+  return (int)a->body.exprs[a->value[0]].integer;
+}
+
+/* From arrays that are bf16 back to those that are moved into them, until there are no more. */
+static void spread(precision_plan *p)
+{
+  bool more = true;
+
+  while (more) {
+    more = false;
+    for (int32_t i = 0; i < p->n_nodes; i++) {
+      const weir_node *node = weir_graph_node(p->g, i);
+      const int k = moved_operand(node);
+
+      if (k >= 0 && p->half[node->out[0]] && !p->half[node->in[k]] && !p->aside[node->in[k]] &&
+          may_be_half(p, node->in[k])) {
+        p->half[node->in[k]] = more = true;
+      }
+    }
+  }
+}
+
+static void choose_arrays(precision_plan *p)
+{
+  for (int32_t i = 0; i < p->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(p->g, i);
+
+    for (int k = 0; k < node->n_in && p->heavy[i]; k++) {
+      const int32_t array = node->in[k];
+
+      if (!p->half[array] && !p->aside[array]) {
+        const bool may = may_be_half(p, array);
+
+        p->half[array] = may;
+        p->aside[array] = !may;
+      }
+    }
+  }
+  spread(p);
+}
+
+static weir_status run(weir_graph *g, const weir_pass_opts *opts)
+{
+  precision_plan p = {
+      .g = g, .opts = opts, .n_nodes = weir_graph_nodes(g), .n_arrays = weir_graph_arrays(g)};
+  weir_status status = WEIR_OK;
+  void *memory = NULL;
+
+  if (opts->precision == WEIR_PRECISION_F32) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(2 * ((int64_t)p.n_nodes + p.n_arrays), sizeof(bool), &memory));
+  p.heavy = memory;
+  p.claimed = p.heavy + p.n_nodes;
+  p.half = p.claimed + p.n_nodes;
+  p.aside = p.half + p.n_arrays;
+  for (int32_t i = 0; i < p.n_nodes; i++) {
+    if (is_product(weir_graph_node(g, i))) {
+      WEIR_TRY_GOTO(ask(&p, i), out);
+    }
+  }
+  choose_arrays(&p);
+  status = precision_apply(&p);
+out:
+  weir_free(&memory);
+  return status;
+}
+
+const weir_pass weir_pass_precision = {
+    .name = "precision",
+    .cite = "Micikevicius et al., Mixed precision training, ICLR 2018 (arXiv:1710.03740); "
+            "Kalamkar et al., A study of bfloat16 for deep learning training, 2019 "
+            "(arXiv:1905.12322)",
+    .order = 5,
+    .rounding = 0.0625, /* 16 steps of 2^-8: of operands, through a network of as many products */
+    .run = run,
+};

@@ -1,0 +1,24 @@
+/* precision_priv.h - which operators and arrays the pass turns to bf16, and the change itself. */
+#ifndef WEIR_PRECISION_PRIV_H
+#define WEIR_PRECISION_PRIV_H
+#include "pass/weir_pass.h"
+
+/* What the pass finds out before it changes anything. */
+typedef struct precision_plan {
+  weir_graph *g;
+  const weir_pass_opts *opts;
+  int32_t n_nodes, n_arrays;
+  bool *heavy;   /* [nodes] a kernel multiplies its operands sooner in bf16               */
+  bool *claimed; /* [nodes] a kernel takes it as it is                                     */
+  bool *half;    /* [arrays] of bf16 from now on: who writes it rounds, who reads it widens */
+  bool *aside;   /* [arrays] stays; a copy of it in bf16 is made for the heavy readers      */
+} precision_plan;
+
+/* The operands of `mask` are of bf16: what the body loads of them is cast to f32. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status precision_widen_loads(weir_access *a, uint32_t mask) WEIR_CHECKED;
+/* Output operand k is of bf16: its value is rounded. */
+void precision_round_output(weir_access *a, int k);
+/* Changes the graph as planned. Fails: WEIR_ERR_MEMORY. */
+weir_status precision_apply(precision_plan *p) WEIR_CHECKED;
+#endif

@@ -1,0 +1,190 @@
+/* precision_test.c - what becomes bf16 and what must not, by a kernel that only says what it takes.
+ */
+#include <math.h>
+
+#include "base/weir_check.h"
+#include "ops/conv/conv_form.h"
+#include "ops/conv/weir_conv.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/pool/weir_pool.h"
+#include "ops/reduce/weir_reduce.h"
+#include "pass/weir_pass.h"
+
+extern const weir_pass weir_pass_precision;
+
+/* Takes convolutions, twice as fast in bf16; those with SLOW channels in, in f32 alone. */
+enum { SLOW = 3, CHANNELS = 8, SIDE = 6 };
+
+static double match(const weir_graph *g, const weir_group *group)
+{
+  conv_form f;
+
+  if (!conv_form_of_group(g, group, &f)) {
+    return -1;
+  }
+  if (conv_form_is(&f, WEIR_F32)) {
+    return 1;
+  }
+  return f.in == SLOW ? -1 : 0.5;
+}
+
+static const weir_kernel kernel = {.name = "pretended", .device = "cpu", .match = match};
+static const weir_kernel *const kernels[] = {&kernel, NULL};
+
+static weir_dtype dtype_of(const weir_graph *g, weir_value v)
+{
+  return weir_value_desc(g, v)->dtype;
+}
+
+static weir_graph *new_graph(void)
+{
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  return g;
+}
+
+static void run(weir_graph *g, weir_precision precision, const weir_kernel *const *table)
+{
+  const weir_pass_opts opts = {.precision = precision, .kernels = table};
+
+  assert_ok(weir_graph_status(g));
+  assert_ok(weir_pass_precision.run(g, &opts));
+  assert_ok(weir_graph_validate(g));
+}
+
+static weir_value image(weir_graph *g, const char *name, int64_t channels)
+{
+  const weir_array_desc d = {
+      .dtype = WEIR_F32, .rank = 5, .shape = {1, SIDE, SIDE, SIDE, channels}};
+
+  return weir_input(g, name, &d);
+}
+
+static weir_value convolved(weir_graph *g, weir_value x, const char *weights)
+{
+  const int64_t channels = weir_value_desc(g, x)->shape[4];
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, channels, CHANNELS}};
+  const weir_conv_spec s = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+
+  return weir_conv(g, &s, x, weir_input(g, weights, &d));
+}
+
+/* conv, relu, maximum, conv: what lies between is moved to the second one. */
+static void what_products_read_is_kept_in_bf16(void **state)
+{
+  const weir_pool_spec two = {.taps = {2, 2, 2}};
+  weir_graph *g = new_graph();
+  const weir_value x = image(g, "x", CHANNELS), y = convolved(g, x, "v");
+  const weir_value r = weir_max_scalar(g, y, 0), p = weir_pool_max(g, &two, r);
+  const weir_value z = convolved(g, p, "w");
+
+  weir_output(g, "z", z);
+  run(g, WEIR_PRECISION_BF16, kernels);
+  assert_int_equal(dtype_of(g, x), WEIR_F32); /* an input, of which a copy is made */
+  assert_int_equal(dtype_of(g, y), WEIR_F32); /* more than a product reads it */
+  assert_int_equal(dtype_of(g, r), WEIR_BF16);
+  assert_int_equal(dtype_of(g, p), WEIR_BF16);
+  assert_int_equal(dtype_of(g, z), WEIR_F32);
+  const weir_access *a = &weir_graph_node(g, y.node)->access;
+
+  assert_int_equal(a->in[0].dtype, WEIR_BF16);
+  assert_int_equal(a->in[1].dtype, WEIR_BF16);
+  assert_int_equal(a->accumulator, WEIR_F32);
+  weir_graph_destroy(&g);
+}
+
+static void nothing_changes_where_nothing_is_gained(void **state)
+{
+  for (int way = 0; way < 3; way++) {
+    weir_graph *g = new_graph();
+    const weir_value x = image(g, "x", way == 2 ? SLOW : CHANNELS);
+    const weir_value r = weir_max_scalar(g, x, 0), y = convolved(g, r, "w");
+
+    weir_output(g, "y", y);
+    const int32_t n = weir_graph_nodes(g);
+
+    run(g, way == 0 ? WEIR_PRECISION_F32 : WEIR_PRECISION_BF16, way == 1 ? NULL : kernels);
+    assert_int_equal(weir_graph_nodes(g), n);
+    assert_int_equal(dtype_of(g, r), WEIR_F32);
+    weir_graph_destroy(&g);
+  }
+}
+
+/* A result, and what a kernel reads in f32 alone, stay; so does what a loss is a sum of. */
+static void what_others_need_stays_f32(void **state)
+{
+  weir_graph *g = new_graph();
+  const weir_value x = image(g, "x", SLOW), t = image(g, "t", CHANNELS);
+  const weir_value r = weir_max_scalar(g, x, 0), y = convolved(g, r, "v");
+  const weir_value shown = weir_max_scalar(g, y, 0), z = convolved(g, shown, "w");
+  const weir_value off = weir_sub(g, z, t), loss = weir_sum(g, weir_square(g, off), -1);
+
+  weir_output(g, "shown", shown);
+  weir_output(g, "loss", loss);
+  run(g, WEIR_PRECISION_BF16, kernels);
+  assert_int_equal(dtype_of(g, r), WEIR_F32);
+  assert_int_equal(dtype_of(g, y), WEIR_F32);
+  assert_int_equal(dtype_of(g, shown), WEIR_F32);
+  assert_int_equal(dtype_of(g, off), WEIR_F32);
+  assert_int_equal(dtype_of(g, loss), WEIR_F32);
+  assert_int_equal(weir_graph_node(g, y.node)->access.in[0].dtype, WEIR_F32);
+  assert_int_equal(weir_graph_node(g, z.node)->access.in[0].dtype, WEIR_BF16);
+  weir_graph_destroy(&g);
+}
+
+/* A fill that bf16 does not hold would be another number. */
+static void borders_keep_their_value(void **state)
+{
+  static const double fills[] = {0.5, 0.1, (double)NAN, (double)-INFINITY};
+
+  for (int i = 0; i < 4; i++) {
+    weir_graph *g = new_graph();
+    const weir_value r = weir_max_scalar(g, image(g, "x", CHANNELS), 0);
+    const weir_value y = convolved(g, r, "w"), s = weir_exp(g, r);
+
+    weir_index *x = &weir_graph_node_mut(g, s.node)->access.in[0].index[1];
+    x->border = WEIR_BORDER_VALUE;
+    x->fill = fills[i];
+    weir_output(g, "y", y);
+    weir_output(g, "s", s);
+    run(g, WEIR_PRECISION_BF16, kernels);
+    assert_int_equal(dtype_of(g, r), i == 1 ? WEIR_F32 : WEIR_BF16);
+    weir_graph_destroy(&g);
+  }
+}
+
+static weir_status make(void *context)
+{
+  weir_graph *g = NULL;
+  const weir_pass_opts opts = {.precision = WEIR_PRECISION_BF16, .kernels = kernels};
+
+  WEIR_TRY(weir_graph_copy(context, &g));
+  const weir_status status = weir_pass_precision.run(g, &opts);
+
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+  weir_graph *g = new_graph();
+
+  weir_output(g, "y",
+              convolved(g, weir_max_scalar(g, convolved(g, image(g, "x", CHANNELS), "v"), 0), "w"));
+  assert_true(weir_check_faults(make, g) > 0);
+  weir_graph_destroy(&g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_products_read_is_kept_in_bf16),
+      cmocka_unit_test(nothing_changes_where_nothing_is_gained),
+      cmocka_unit_test(what_others_need_stays_f32),
+      cmocka_unit_test(borders_keep_their_value),
+      cmocka_unit_test(every_failed_allocation_is_reported),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
