@@ -57,17 +57,19 @@ static bool is_scan_down(const native_form *f, int dim)
 /* Iteration of dimension k, by name. */
 static void put_iteration(const native_writer *w, int k)
 {
-  if (k == w->form->inner) {
-    native_put(w->t, "(w->i[%d] %c x)", k, is_scan_down(w->form, k) ? '-' : '+');
-  } else if (w->rows && k == w->form->second) {
-    native_put(w->t, "(w->i[%d] + line)", k);
-  } else {
-    native_put(w->t, "w->i[%d]", k);
+  const native_form *f = w->form;
+  const bool line = w->nest ? k == f->line : w->rows && k == f->second;
+
+  if (w->nest && f->access->dim[k].kind == WEIR_REDUCED) {
+    native_put(w->t, "j%d", k);
+    return;
   }
+  native_put(w->t, w->nest ? "(i%d" : "(w->i[%d]", k);
+  native_put(w->t, k != f->inner ? "" : is_scan_down(f, k) ? " - x" : " + x");
+  native_put(w->t, line ? " + line)" : ")");
 }
 
-/* Numerator of one index, without division. */
-static void put_numerator(const native_writer *w, const weir_index *x)
+void native_put_numerator(const native_writer *w, const weir_index *x)
 {
   native_put(w->t, "(INT64_C_(%" PRId64 ")", x->offset);
   for (int k = 0; k < w->form->access->n_dims; k++) {
@@ -86,10 +88,10 @@ static void put_raw(const native_writer *w, const weir_index *x)
 {
   if (x->div > 1) {
     native_put(w->t, "native_div(");
-    put_numerator(w, x);
+    native_put_numerator(w, x);
     native_put(w->t, ", INT64_C_(%" PRId64 "))", x->div);
   } else {
-    put_numerator(w, x);
+    native_put_numerator(w, x);
   }
 }
 
@@ -259,7 +261,7 @@ static void put_leaf(const native_writer *w, const weir_expr *e)
     x = &w->form->access->in[e->integer / 16].index[e->integer % 16];
     if (x->div > 1) {
       native_put(t, "native_mod(");
-      put_numerator(w, x);
+      native_put_numerator(w, x);
       native_put(t, ", INT64_C_(%" PRId64 "))", x->div);
     } else {
       native_put(t, "0");
@@ -400,6 +402,39 @@ void native_put_body(const native_writer *w)
       put_call(w, e);
     }
     native_put(w->t, ";\n");
+  }
+}
+
+/* A conjunct of condition `e` that is the same along the row ends the iteration where it fails. */
+static void put_conjuncts(const native_writer *w, const bool *same, int32_t e)
+{
+  const weir_expr *x = &w->form->access->body.exprs[e];
+
+  if (same[e]) {
+    native_put(w->t, "    if (v%d == 0) {\n      continue;\n    }\n", e);
+  } else if (x->code == WEIR_CODE_AND && x->dtype == WEIR_BOOL) {
+    put_conjuncts(w, same, x->a);
+    put_conjuncts(w, same, x->b);
+  }
+}
+
+void native_put_skip(const native_writer *w)
+{
+  const weir_access *a = w->form->access;
+  const weir_expr *e = a->body.exprs, *value = &e[a->value[0]];
+  bool same[NATIVE_MOST_SAME] = {false};
+
+  if (a->combine != WEIR_COMBINE_SUM || a->body.n > NATIVE_MOST_SAME ||
+      value->code != WEIR_CODE_SELECT || e[value->c].code != WEIR_CODE_CONST) {
+    return;
+  }
+  const weir_expr *otherwise = &e[value->c];
+  const bool zero =
+      weir_dtype_is_float(otherwise->dtype) ? otherwise->real == 0 : otherwise->integer == 0;
+
+  if (zero) { /* of either sign: a lane begins with +0, so no sum is -0 */
+    find_same(w->form, same);
+    put_conjuncts(w, same, value->a);
   }
 }
 

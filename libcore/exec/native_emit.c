@@ -90,8 +90,7 @@ static void put_keep(const native_form *f, native_text *t, const char *j)
   }
 }
 
-/* Takes the iteration into partial result j; `at`: its reduced position. */
-static void put_step(const native_writer *w, const char *j, const char *at)
+void native_put_step(const native_writer *w, const char *source, const char *j, const char *at)
 {
   const native_form *f = w->form;
   const weir_access *a = f->access;
@@ -100,7 +99,7 @@ static void put_step(const native_writer *w, const char *j, const char *at)
 
   native_put(t, "    const %s y = weir_%s_from_%s(v%d);\n", native_type(a->accumulator), acc, from,
              a->value[0]);
-  put_partial(f, t, "m", "a", j);
+  put_partial(f, t, "m", source, j);
   switch (a->combine) {
   case WEIR_COMBINE_MOMENTS:
     native_put(t, "    const weir_moments_%s k = weir_moments_step_%s(m, y);\n", acc, acc);
@@ -165,8 +164,7 @@ static void put_neutral(const native_form *f, native_text *t, const char *j)
   }
 }
 
-/* a[left] = merge(a[left], from[right]). */
-static void put_merge(const native_form *f, native_text *t, const char *left, const char *from,
+void native_put_merge(const native_form *f, native_text *t, const char *left, const char *from,
                       const char *right)
 {
   put_partial(f, t, "k", "a", left);
@@ -188,12 +186,11 @@ static void put_monoid(const native_form *f, int32_t k, native_text *t)
   put_accumulators(f, t, "acc", "a");
   put_accumulators(f, t, "with", "b");
   native_put(t, "  NATIVE_INDEPENDENT\n  for (int64_t j = 0; j < n; j++) {\n");
-  put_merge(f, t, "j", "b", "j");
+  native_put_merge(f, t, "j", "b", "j");
   native_put(t, "  }\n}\n");
 }
 
-/* Outputs of the iteration x from partial result `j`. */
-static void put_results(const native_writer *w, const char *j)
+void native_put_results(const native_writer *w, const char *j)
 {
   const native_form *f = w->form;
   const weir_access *a = f->access;
@@ -216,13 +213,13 @@ static void put_results(const native_writer *w, const char *j)
 
 static void put_finish(const native_form *f, int32_t k, native_text *t)
 {
-  const native_writer w = {t, f, true, false, NATIVE_ALL};
+  const native_writer w = {.t = t, .form = f, .border = true};
 
   native_put(t, "static void finish_%d(const native_row *w)\n{\n  const int unit = 0;\n", k);
   native_put_head(&w);
   put_accumulators(f, t, "w->acc", "a");
   native_put(t, "  for (int64_t x = 0; x < w->n; x++) {\n");
-  put_results(&w, "x");
+  native_put_results(&w, "x");
   native_put(t, "  }\n}\n");
 }
 
@@ -271,7 +268,7 @@ static void put_small(const native_writer *w, int32_t k)
     put_neutral(f, t, left);
     native_put_loads(w);
     native_put_body(w);
-    put_step(w, left, left);
+    native_put_step(w, "a", left, left);
     native_put(t, "    }\n");
   }
   for (int half = WEIR_LANES / 2, active = f->small; half > 0; half /= 2) {
@@ -279,12 +276,12 @@ static void put_small(const native_writer *w, int32_t k)
       snprintf(left, sizeof left, "%d", l);
       snprintf(right, sizeof right, "%d", l + half);
       native_put(t, "    {\n");
-      put_merge(f, t, left, "a", right);
+      native_put_merge(f, t, left, "a", right);
       native_put(t, "    }\n");
     }
     active = active > half ? half : active;
   }
-  put_results(w, "0");
+  native_put_results(w, "0");
   native_put(t, "  }\n}\n");
 }
 
@@ -306,7 +303,7 @@ static void put_effect(const native_writer *w)
   const weir_access *a = w->form->access;
 
   if (w->form->shape == NATIVE_STRIP) {
-    put_step(w, "x", w->rows ? "w->at + line" : "w->at");
+    native_put_step(w, "a", "x", w->rows ? "w->at + line" : "w->at");
     return;
   }
   for (int v = 0; v < a->n_values; v++) {
@@ -371,7 +368,7 @@ static void put_row(const native_writer *w, int32_t k)
   native_put_loads(&rest);
   native_put_body(&rest);
   if (f->shape == NATIVE_LANES) {
-    put_step(w, "(w->at + x) & 15", "w->at + x");
+    native_put_step(w, "a", "(w->at + x) & 15", "w->at + x");
   } else {
     put_effect(w);
   }
@@ -397,7 +394,7 @@ static void put_lanes(const native_writer *w, int32_t k)
                 "    const int64_t x = first + j;\n");
   native_put_loads(w);
   native_put_body(w);
-  put_step(w, "j", "w->at + x");
+  native_put_step(w, "a", "j", "w->at + x");
   native_put(t, "  }\n}\n");
   native_put(t,
              "static NATIVE_COLD void part_%d(const native_row *w, const int64_t first, "
@@ -447,9 +444,9 @@ static void put_variant(native_text *t, const char *variant, int32_t k, const ch
 
 static void put_loop(const native_form *f, int32_t k, native_text *t)
 {
-  const native_writer inside = {t, f, false, false, NATIVE_ALL},
-                      border = {t, f, true, false, NATIVE_ALL};
-  const native_writer rows = {t, f, false, f->second >= 0, NATIVE_ALL};
+  const native_writer inside = {.t = t, .form = f};
+  const native_writer border = {.t = t, .form = f, .border = true};
+  const native_writer rows = {.t = t, .form = f, .rows = f->second >= 0};
 
   if (f->shape == NATIVE_LANES) {
     put_lanes(&inside, k);
@@ -474,6 +471,9 @@ static void put_loop(const native_form *f, int32_t k, native_text *t)
   }
   if (f->small > 0) {
     put_small(&inside, k);
+  }
+  if (f->nest) {
+    native_put_nest(f, k, t);
   }
 }
 
@@ -531,7 +531,8 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
     } else {
       native_put(t, "0, 0, 0, ");
     }
-    native_put(t, forms[k].small > 0 ? "small_%d},\n" : "0},\n", k);
+    native_put(t, forms[k].small > 0 ? "small_%d, " : "0, ", k);
+    native_put(t, forms[k].nest ? "nest_%d},\n" : "0},\n", k);
   }
   native_put(t, "};\n");
   WEIR_TRY(t->status);

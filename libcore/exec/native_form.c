@@ -318,5 +318,6 @@ weir_status native_form_of(const weir_access *a, native_form *f)
   f->small = small_of(f);
   find_held(f);
   find_second(f);
+  native_nest_of(f);
   return WEIR_OK;
 }

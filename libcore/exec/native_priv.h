@@ -37,6 +37,8 @@ typedef struct native_form {
   int lanes, levels; /* lanes in use; depth of the tree over slabs         */
   int64_t strip;     /* most outputs of one row of STRIP                   */
   int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */
+  bool nest;         /* there is the kernel `nest`                                           */
+  int line; /* parallel dimension around the row along which `nest` runs rows, -1: none        */
 } native_form;
 
 /* Bytes of partial results, or of inputs that are held, that one run keeps on its stack. */
@@ -46,12 +48,17 @@ typedef struct native_form {
 #define NATIVE_HELD 8
 #define NATIVE_HELD_ROW (NATIVE_SCRATCH / NATIVE_HELD / 8)
 #define NATIVE_EVEN 256
+/* Entries of all tables of one run of the kernel `nest`. */
+#define NATIVE_TABLE_ROOM 2048
 /* Rows up to this length, run several at a time, are compiled for their very length: what a vector
  * would leave over costs more than all the rest. */
 #define NATIVE_EXACT 64
 
 /* Fails: WEIR_ERR_SHAPE (an access that has no order), WEIR_ERR_UNSUPPORTED. */
 weir_status native_form_of(const weir_access *a, native_form *form) WEIR_CHECKED;
+/* native_nest.c: sets nest and line; does array dimension d of input k need a table there? */
+void native_nest_of(native_form *form);
+bool native_is_tabled(const native_form *form, int k, int d);
 /* Output operand of DATA value k. */
 int native_output(const weir_access *a, int k);
 
@@ -75,6 +82,7 @@ typedef struct native_writer {
   const native_form *form;
   bool border;
   bool rows; /* inside the loop over the m lines of native_row */
+  bool nest; /* inside the loops of `nest`                     */
   native_part part;
 } native_writer;
 void native_put_loads(const native_writer *w);
@@ -85,6 +93,21 @@ void native_put_head(const native_writer *w);
 /* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
 void native_put_place(const native_writer *w, int k);
 const char *native_type(weir_dtype dtype);
+/* What an index divides. */
+void native_put_numerator(const native_writer *w, const weir_index *x);
+/* Leaves the iteration where the sum is known to take 0, for all of the row alike. */
+void native_put_skip(const native_writer *w);
+
+/* native_emit.c: an iteration goes into partial result j, made of the one in arrays <from>0..; `at`
+ * is its reduced position. */
+void native_put_step(const native_writer *w, const char *from, const char *j, const char *at);
+/* a[left] = merge(a[left], from[right]). */
+void native_put_merge(const native_form *f, native_text *t, const char *left, const char *from,
+                      const char *right);
+/* Outputs of the iteration x from partial result `j`. */
+void native_put_results(const native_writer *w, const char *j);
+/* native_nest.c */
+void native_put_nest(const native_form *f, int32_t k, native_text *t);
 
 /* A loaded object, shared by the loops in it. */
 typedef struct native_object {

@@ -9,11 +9,13 @@
 #include <stdint.h>
 #endif
 
-#define NATIVE_ABI 5 /* raise with every change of this file or of what the emitter writes */
+#define NATIVE_ABI 6 /* raise with every change of this file or of what the emitter writes */
 #define NATIVE_RANK 10
 #define NATIVE_DIMS 16
 #define NATIVE_OPERANDS 16
 #define NATIVE_OUTPUTS 8
+#define NATIVE_TABLES 32
+#define NATIVE_ABSENT (-0x7fffffffffffffffll - 1)
 
 /* The same bytes as weir_view. */
 typedef struct native_view {
@@ -42,6 +44,13 @@ typedef struct native_row {
   const int64_t *offset; /* small: elements from reduced iteration 0 to r, [r][NATIVE_OPERANDS] */
   char *cells; /* states of the point, `points` cells of 8 bytes apart                       */
   int64_t points;
+  /* nest: elements from one iteration to the next along each dimension, but for array dimensions
+   * that are looked up: entry numerator - least of a table is where they lie, after division and
+   * border rule, or NATIVE_ABSENT. neutral: partial results of no iteration, like a lane. */
+  const int64_t (*step)[NATIVE_DIMS];
+  const int64_t *table[NATIVE_TABLES];
+  int64_t least[NATIVE_TABLES];
+  const char *neutral[3];
 } native_row;
 
 typedef struct native_kernels {
@@ -53,6 +62,7 @@ typedef struct native_kernels {
   void (*merge)(char *const *acc, char *const *with, int64_t n); /* acc on the left             */
   void (*finish)(const native_row *w);                           /* partial results to outputs  */
   void (*small)(const native_row *w); /* inside, steps 1: all reduced iterations of the outputs */
+  void (*nest)(const native_row *w);  /* steps 1: m rows, all reduced iterations of each        */
 } native_kernels;
 
 /* Floor division and modulo; b > 0. */

@@ -282,11 +282,42 @@ static void run_strips(native_walk *w, char *scratch)
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 
+/* Rows of the kernel `nest`, as many outputs at a time as the room for lanes allows. */
+static void run_nest(native_walk *w, char *scratch)
+{
+  const native_form *f = w->f;
+  const int64_t most = f->components > 0 && f->strip < w->n ? f->strip : w->n;
+  partials p;
+
+  layout(&p, f, most, scratch);
+  if (f->components > 0) {
+    w->kernels->neutral(p.slot, most);
+  }
+  for (int c = 0; c < f->components; c++) {
+    w->row.neutral[c] = p.slot[c];
+  }
+  w->row.wide = most;
+  do {
+    native_walk_place(w);
+    for (int64_t done = 0; done < w->n; done += most) {
+      const int64_t left = w->n - done;
+
+      memcpy(w->row.acc, p.lane, sizeof p.lane);
+      w->row.n = left < most ? left : most;
+      w->kernels->nest(&w->row);
+      if (left > most) {
+        native_walk_advance(w, most);
+      }
+    }
+  } while (native_walk_next(w, w->outer, w->n_outer));
+}
+
 void native_run(const native_form *f, const native_kernels *kernels, const weir_loop_run *run)
 {
   _Alignas(64) char scratch[NATIVE_SCRATCH + 512];
   const weir_access *a = f->access;
-  native_walk w = {.n_outer = 0, .scratch = scratch};
+  int64_t tables[NATIVE_TABLE_ROOM];
+  native_walk w = {.n_outer = 0, .scratch = scratch, .tables = tables};
 
   for (int k = 0; k < a->n_dims; k++) {
     if (a->dim[k].kind != WEIR_REDUCED && run->box.lo[k] >= run->box.hi[k]) {
@@ -294,6 +325,10 @@ void native_run(const native_form *f, const native_kernels *kernels, const weir_
     }
   }
   native_walk_begin(&w, f, kernels, run);
+  if (native_walk_nest(&w)) {
+    run_nest(&w, scratch);
+    return;
+  }
   switch (f->shape) {
   case NATIVE_MAP:
     run_map(&w);

@@ -3,6 +3,7 @@
 #include "exec/native_priv.h"
 
 #include "exec/exec_compare.h"
+#include "exec/exec_gathers.h"
 
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -32,7 +33,7 @@ static int run_case(exec_case *c, void *context)
   return wrong;
 }
 
-static void check_batch(case_mode mode)
+static void check_batch(case_mode mode, int gathers)
 {
   const uint64_t seed = fresh_seed();
   exec_case *cases;
@@ -46,7 +47,11 @@ static void check_batch(case_mode mode)
   assert_ok(weir_alloc(BATCH, sizeof *cases, &memory));
   cases = memory;
   for (int k = 0; k < BATCH; k++) {
-    case_make(&cases[k], seed + (uint64_t)k, mode, 0);
+    if (gathers) {
+      gather_make(&cases[k], seed + (uint64_t)k, mode);
+    } else {
+      case_make(&cases[k], seed + (uint64_t)k, mode, 0);
+    }
     loops[k] = &cases[k].loop;
     assert_ok(weir_access_check(&loops[k]->access));
   }
@@ -63,17 +68,24 @@ static void check_batch(case_mode mode)
 
 static void maps_have_the_literal_bits(void **state)
 {
-  check_batch(CASE_MAP);
+  check_batch(CASE_MAP, 0);
 }
 
 static void reductions_have_the_literal_bits(void **state)
 {
-  check_batch(CASE_REDUCE);
+  check_batch(CASE_REDUCE, 0);
 }
 
 static void scans_have_the_literal_bits(void **state)
 {
-  check_batch(CASE_SCAN);
+  check_batch(CASE_SCAN, 0);
+}
+
+static void gathers_have_the_literal_bits(void **state)
+{
+  check_batch(CASE_MAP, 1);
+  check_batch(CASE_REDUCE, 1);
+  check_batch(CASE_REDUCE, 1);
 }
 
 /* The order of weir_engine.h, word for word, for the moments of x[n] of which the present count. */
@@ -188,6 +200,7 @@ int main(void)
       cmocka_unit_test(maps_have_the_literal_bits),
       cmocka_unit_test(reductions_have_the_literal_bits),
       cmocka_unit_test(scans_have_the_literal_bits),
+      cmocka_unit_test(gathers_have_the_literal_bits),
       cmocka_unit_test(reductions_keep_the_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,13 +38,17 @@ static bool stays_inside(const native_walk *w)
   return true;
 }
 
-static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, char **start,
-                      int64_t *step)
+/* apart: array dimensions that are found by other means. */
+static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, unsigned apart,
+                      char **start, int64_t *step)
 {
   int64_t at = 0;
 
   memset(step, 0, sizeof(int64_t) * WEIR_MAX_DIMS);
   for (int d = 0; d < o->rank; d++) {
+    if ((apart >> d & 1) != 0) {
+      continue;
+    }
     at -= v->origin[d] * v->stride[d];
     if (o->index[d].div > 1) { /* divided_at finds it */
       continue;
@@ -196,13 +200,13 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   for (int k = 0; k < a->n_in; k++) {
     w->size[k] = (int64_t)weir_dtype_size(a->in[k].dtype);
     if (is_data(&a->in[k], f->plain[k])) {
-      set_steps(&a->in[k], &run->in[k], a->n_dims, &w->start[k], w->step[k]);
+      set_steps(&a->in[k], &run->in[k], a->n_dims, 0, &w->start[k], w->step[k]);
     }
   }
   for (int k = 0; k < a->n_out; k++) {
     w->size_out[k] = (int64_t)weir_dtype_size(a->out[k].dtype);
     if (is_data(&a->out[k], f->plain_out[k])) {
-      set_steps(&a->out[k], &run->out[k], a->n_dims, &w->start_out[k], w->step_out[k]);
+      set_steps(&a->out[k], &run->out[k], a->n_dims, 0, &w->start_out[k], w->step_out[k]);
     }
   }
   memcpy(w->outer, f->outer, sizeof w->outer);
@@ -263,7 +267,7 @@ void native_walk_place(native_walk *w)
   row->point = point;
   for (int k = 0; k < a->n_in; k++) {
     if (is_data(&a->in[k], w->f->plain[k])) {
-      int64_t at = w->f->divided[k] ? divided_at(w, k) : 0;
+      int64_t at = w->f->divided[k] && !w->nest ? divided_at(w, k) : 0;
       for (int d = 0; d < a->n_dims; d++) {
         at += w->i[d] * w->step[k][d];
       }
@@ -434,8 +438,8 @@ int native_walk_second(native_walk *w)
   const int n = f->shape == NATIVE_MAP ? w->n_outer : w->n_around;
   const int second = n > 0 ? (f->shape == NATIVE_MAP ? w->outer : w->around)[n - 1] : -1;
 
-  if (f->second < 0 || second < 0 || !w->inside) {
-    return -1;
+  if (f->second < 0 || second < 0 || !w->inside || (!w->unit && !f->strides)) {
+    return -1; /* `border`, which serves for what is strided, runs one row */
   }
   for (int k = 0; k < a->n_in; k++) {
     if (second != f->second && divides_along(&a->in[k], second)) {
@@ -447,6 +451,98 @@ int native_walk_second(native_walk *w)
     w->row.row_step_out[k] = is_data(&a->out[k], f->plain_out[k]) ? w->step_out[k][second] : 0;
   }
   return second;
+}
+
+/* Where every number that index d of input k divides in this box leads; false where a fill is
+ * loaded, or there is no room. */
+static bool make_table(native_walk *w, int k, int d, int number, int64_t *used)
+{
+  weir_index x = w->f->access->in[k].index[d];
+  const weir_view *v = &w->run->in[k];
+  const int64_t div = weir_index_divisor(&x);
+  int64_t least, most, *to = w->tables + *used;
+
+  x.div = 1;
+  weir_index_range(&x, &w->run->box, &least, &most);
+  if (most - least >= NATIVE_TABLE_ROOM - *used) {
+    return false;
+  }
+  int64_t raw = weir_floor_div(least, div), rest = least - raw * div;
+
+  for (int64_t i = 0; i <= most - least; i++) {
+    bool inside = raw >= 0 && raw < v->extent[d];
+    const int64_t at = inside ? raw : weir_index_border(&x, raw, v->extent[d], &inside);
+
+    if (!inside && x.border != WEIR_BORDER_ABSENT) {
+      return false;
+    }
+    to[i] = inside ? (at - v->origin[d]) * v->stride[d] : NATIVE_ABSENT;
+    rest++;
+    raw += rest == div;
+    rest = rest == div ? 0 : rest;
+  }
+  *used += most - least + 1;
+  w->row.table[number] = to;
+  w->row.least[number] = least;
+  return true;
+}
+
+/* No input leaves its array along the row, and outputs lie densely there. */
+static bool has_plain_rows(const native_walk *w)
+{
+  const weir_access *a = w->f->access;
+  bool plain = w->unit;
+
+  for (int k = 0; k < a->n_in && plain; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      if (is_bordered(&a->in[k], d) && a->in[k].index[d].coef[w->f->inner] != 0) {
+        int64_t least, most;
+
+        weir_index_range(&a->in[k].index[d], &w->run->box, &least, &most);
+        plain = plain && least >= 0 && most < w->run->in[k].extent[d];
+      }
+    }
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    plain = plain && w->row.t[k] == 1;
+  }
+  return plain;
+}
+
+bool native_walk_nest(native_walk *w)
+{
+  const native_form *f = w->f;
+  const weir_access *a = f->access;
+  int64_t used = 0;
+  int n = 0;
+
+  if (!f->nest || !has_plain_rows(w)) {
+    return false;
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      if (native_is_tabled(f, k, d) && !make_table(w, k, d, n++, &used)) {
+        return false;
+      }
+    }
+  }
+  for (int k = 0; k < a->n_in; k++) {
+    unsigned apart = 0;
+
+    for (int d = 0; d < a->in[k].rank; d++) {
+      apart |= (unsigned)native_is_tabled(f, k, d) << d;
+    }
+    set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart, &w->start[k], w->step[k]);
+  }
+  w->nest = true;
+  w->n_outer = f->line >= 0 ? f->n_outer - 1 : f->n_outer;
+  w->n = w->hi[f->inner] - w->lo[f->inner];
+  w->row.m = f->line >= 0 ? w->hi[f->line] - w->lo[f->line] : 1;
+  w->row.step = (const int64_t(*)[NATIVE_DIMS])w->step;
+  for (int k = 0; k < a->n_out; k++) {
+    w->row.row_step_out[k] = f->line >= 0 ? w->step_out[k][f->line] : 0;
+  }
+  return true;
 }
 
 void native_walk_row(native_walk *w, int64_t n)

@@ -21,6 +21,8 @@ typedef struct native_walk {
   char *scratch;                                /* room to spread them out  */
   int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
   native_row row;
+  bool nest;       /* start and step are without the dimensions that have a table */
+  int64_t *tables; /* [NATIVE_TABLE_ROOM]                                         */
 } native_walk;
 
 /* Starts at the first iteration of every dimension. The caller keeps the box from being empty in
@@ -39,6 +41,9 @@ void native_walk_inside(const native_walk *w, int64_t n, int64_t range[2]);
 /* The last dimension around the rows, when one call may run several of them along it (row.m), -1:
  * not; sets the distances of rows. */
 int native_walk_second(native_walk *w);
+/* Readies the walk for the kernel `nest`, whose rows lie along dimension line; false, and nothing
+ * is changed, where it does not serve this box. */
+bool native_walk_nest(native_walk *w);
 /* Runs the next n iterations of the placed row; leaves the row somewhere in them. */
 void native_walk_row(native_walk *w, int64_t n);
 

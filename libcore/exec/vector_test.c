@@ -1,6 +1,7 @@
 /* vector_test.c - random loops: the vector interpreter gives the literal definition's bits, whole
  * or cut into boxes, and the oracle agrees within rounding. */
 #include "exec/exec_compare.h"
+#include "exec/exec_gathers.h"
 
 #include <math.h>
 #include "base/weir_alloc.h"
@@ -60,6 +61,20 @@ static void maps_have_the_literal_bits(void **state)
 static void reductions_have_the_literal_bits(void **state)
 {
   check_cases(CASE_REDUCE, 80);
+}
+
+static void gathers_have_the_literal_bits(void **state)
+{
+  const uint64_t seed = fresh_seed();
+  int failed = 0;
+
+  for (int i = 0; i < 80 && failed < 5; i++) {
+    exec_case c;
+
+    gather_make(&c, seed + (uint64_t)i, i % 3 == 0 ? CASE_MAP : CASE_REDUCE);
+    failed += !check_made(&c);
+  }
+  assert_int_equal(failed, 0);
 }
 
 static void scans_have_the_literal_bits(void **state)
@@ -215,6 +230,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(maps_have_the_literal_bits),
       cmocka_unit_test(reductions_have_the_literal_bits),
       cmocka_unit_test(scans_have_the_literal_bits),
+      cmocka_unit_test(gathers_have_the_literal_bits),
       cmocka_unit_test(gated_states_have_the_literal_bits),
       cmocka_unit_test(oracle_agrees_on_maps),
       cmocka_unit_test(oracle_agrees_on_reductions),
