@@ -47,8 +47,8 @@ typedef struct derive_adjoint {
   int left_by[WEIR_MAX_DIMS]; /* dimension of the node to be added: what dividing for it leaves, -1
                                */
   int solver[WEIR_MAX_RANK];  /* dimension that array dimension d is solved for, -1: a condition */
-  derive_form raw[WEIR_MAX_RANK]; /* its index before the border rule                        */
-  int rest[WEIR_MAX_RANK];  /* dimension of `to` that is the remainder of its division, or -1 */
+  derive_form raw[WEIR_MAX_RANK];  /* its index before the border rule                        */
+  derive_form rest[WEIR_MAX_RANK]; /* the remainder of its division                          */
   int shift[WEIR_MAX_RANK]; /* dimension of `to`: how far beyond the edge, or -1: REPLICATE  */
   int32_t condition;        /* expression of `to`, -1: none                            */
   const int *saved;         /* operand of `to` that holds each state, NULL: there are none */

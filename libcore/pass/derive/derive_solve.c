@@ -100,6 +100,24 @@ static void find_raw(derive_adjoint *d, int k)
   }
 }
 
+/* What the division of array dimension k leaves. What it divides is its offset and multiples of its
+ * coefficients, so that the rest is known up to multiples of what those and the divisor share. */
+static void find_rest(derive_adjoint *d, int k)
+{
+  const weir_index *x = &d->from->in[d->operand].index[k];
+  const int64_t div = weir_index_divisor(x);
+  int64_t common = x->gather == 0 ? div : 1;
+
+  for (int j = 0; j < d->from->n_dims; j++) {
+    common = weir_common_divisor(common, x->coef[j] < 0 ? -x->coef[j] : x->coef[j]);
+  }
+  d->rest[k] =
+      (derive_form){.offset = x->offset - weir_floor_div(x->offset, common) * common, .den = 1};
+  if (div > common) {
+    d->rest[k].coef[add_dim(d, WEIR_REDUCED, 0, div / common)] = common;
+  }
+}
+
 /* May array dimension k be solved for iteration dimension j? Other dimensions of its index that are
  * solved for themselves must be whole. */
 static bool is_solvable(const derive_adjoint *d, const bool *taken, const bool *fixed, int k, int j)
@@ -136,9 +154,7 @@ static void solve(derive_adjoint *d, int k, int j)
   derive_form f = {.offset = 0};
 
   add_form(d, &f, sign * weir_index_divisor(x), &d->raw[k]);
-  if (d->rest[k] >= 0) {
-    f.coef[d->rest[k]] += sign;
-  }
+  add_form(d, &f, sign, &d->rest[k]);
   f.offset -= sign * x->offset;
   for (int l = 0; l < d->from->n_dims; l++) {
     if (l != j && x->coef[l] != 0) {
@@ -423,9 +439,7 @@ static void demand_index(derive_adjoint *d, int k)
     return;
   }
   add_form(d, &f, -f.den * weir_index_divisor(x), &d->raw[k]);
-  if (d->rest[k] >= 0) {
-    f.coef[d->rest[k]] -= f.den;
-  }
+  add_form(d, &f, -f.den, &d->rest[k]);
   int32_t off = derive_put_form(d, &f);
 
   if (x->gather > 0) { /* whoever reads the element by its number is asked: nothing is scattered */
@@ -479,7 +493,7 @@ weir_status derive_solve(derive_adjoint *d, bool *nothing)
   }
   for (int k = 0; k < x->rank; k++) {
     find_raw(d, k);
-    d->rest[k] = x->index[k].div > 1 ? add_dim(d, WEIR_REDUCED, 0, x->index[k].div) : -1;
+    find_rest(d, k);
   }
   choose_solvers(d);
   *y = (weir_operand){.dtype = x->dtype, .rank = x->rank};

@@ -12,6 +12,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
+#include "ops/resample/weir_resize_op.h"
 
 static void fill(weir_tensor *t, double lo, double hi, uint32_t purpose, uint64_t seed)
 {
@@ -170,6 +171,46 @@ static void the_derivative_of_a_cast_is_a_cast(void **state)
   }
 }
 
+/* Most reduced iterations of any node of the gradient of sum(w resize(x)). */
+static int64_t tried_by_resize(int64_t from, int64_t to, weir_border border)
+{
+  const weir_array_desc line = {.dtype = WEIR_F64, .rank = 3, .shape = {1, from, 5}};
+  const weir_resize_spec s = {.linear = true, .size = {to}, .border = {border}};
+  weir_graph *g;
+  weir_value grad;
+  int64_t most = 0;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = weir_input(g, "x", &line), y = weir_resize(g, &s, x);
+  const weir_value w = weir_input(g, "w", weir_value_desc(g, y));
+  const weir_value loss = weir_sum(g, weir_mul(g, w, y), -1);
+  const int32_t before = weir_graph_nodes(g);
+
+  assert_ok(weir_derive(g, loss, &x, 1, &grad));
+  for (int32_t i = before; i < weir_graph_nodes(g); i++) {
+    const weir_access *a = &weir_graph_node(g, i)->access;
+    int64_t n = 1;
+
+    for (int k = 0; k < a->n_dims; k++) {
+      n *= a->dim[k].kind == WEIR_REDUCED ? a->dim[k].hi - a->dim[k].lo : 1;
+    }
+    most = n > most ? n : most;
+  }
+  weir_graph_destroy(&g);
+  return most;
+}
+
+/* By a whole number m, m elements of the result lie between two neighbours, and at an edge or the
+ * seam as many again are looked at; else the numbers share what the divisor tells. */
+static void an_enlargement_tries_only_rests_that_occur(void **state)
+{
+  for (int64_t m = 2; m < 6; m++) {
+    assert_int_equal(tried_by_resize(7, 7 * m, WEIR_BORDER_NEVER), 2 * m);
+    assert_int_equal(tried_by_resize(7, 7 * m, WEIR_BORDER_WRAP), 2 * m);
+  }
+  assert_int_equal(tried_by_resize(8, 12, WEIR_BORDER_NEVER), 2 * 3);
+}
+
 static void a_loss_is_one_float(void **state)
 {
   weir_graph *g = new_graph();
@@ -189,6 +230,7 @@ int main(void)
       cmocka_unit_test(zeros_of_a_product_and_equal_maxima),
       cmocka_unit_test(what_the_derivative_reads_is_told),
       cmocka_unit_test(the_derivative_of_a_cast_is_a_cast),
+      cmocka_unit_test(an_enlargement_tries_only_rests_that_occur),
       cmocka_unit_test(a_loss_is_one_float),
   };
 
