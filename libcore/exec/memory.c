@@ -220,7 +220,7 @@ static weir_status place_locals(exec_group *group)
     exec_local *l = &group->locals[i];
     bool moved = true;
 
-    l->offset = 0;
+    l->offset = group->kernel_scratch;
     while (moved) {
       moved = false;
       for (int32_t j = 0; j < i; j++) {

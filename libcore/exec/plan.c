@@ -163,6 +163,7 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
   void *memory = NULL;
 
   group->number = number;
+  group->boxed = -1;
   name_members(p, group);
   memcpy(group->tile, from->tile, sizeof(group->tile));
   WEIR_TRY(weir_lower(p->g, from, &group->lowered, &group->n_loops));
@@ -176,6 +177,7 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
     const weir_access *a = &group->lowered[k].access;
 
     group->loops[k].loop = &group->lowered[k];
+    group->boxed = group->lowered[k].claimed && group->n_loops > 1 ? k : group->boxed;
     group->loops[k].time = -1;
     for (int d = 0; d < a->n_dims; d++) {
       group->loops[k].time = a->dim[d].time ? d : group->loops[k].time;
@@ -204,7 +206,7 @@ static weir_status make_groups(weir_plan *p)
   return WEIR_OK;
 }
 
-/* Loops that an engine runs, of every group that no kernel claims. */
+/* Loops that an engine runs: all that no kernel makes. */
 static int32_t collect(const weir_plan *p, const weir_loop **loops, exec_loop **where)
 {
   int32_t n = 0;
@@ -213,8 +215,7 @@ static int32_t collect(const weir_plan *p, const weir_loop **loops, exec_loop **
     for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
       exec_loop *loop = &p->groups[i].loops[k];
 
-      if (!loop->loop->access.opaque &&
-          weir_graph_group(p->g, p->groups[i].number)->kernel == NULL) {
+      if (!loop->loop->access.opaque && !loop->loop->claimed) {
         if (loops != NULL) {
           loops[n] = loop->loop;
           where[n] = loop;
@@ -301,17 +302,20 @@ static weir_status prepare_kernel(weir_plan *p, exec_group *group)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
   const weir_kernel *kernel = from->kernel;
+  int32_t node = from->claimed;
+  const weir_group alone = {.nodes = &node, .n_nodes = 1};
   int64_t bytes = 0;
 
-  WEIR_TRY(kernel->prepare(p->g, from, &group->kernel_context));
+  WEIR_TRY(kernel->prepare(p->g, &alone, &group->kernel_context));
   group->n_kernel_arrays =
-      kernel->arrays(p->g, from, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
+      kernel->arrays(p->g, &alone, group->kernel_arrays, WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS);
   if (kernel->workspace != NULL) {
     bytes = kernel->workspace(group->kernel_context);
     p->workspace_bytes = bytes > p->workspace_bytes ? bytes : p->workspace_bytes;
   }
   if (kernel->scratch != NULL) {
-    group->scratch = kernel->scratch(group->kernel_context);
+    group->kernel_scratch = (kernel->scratch(group->kernel_context) + 63) & ~(int64_t)63;
+    group->scratch = group->kernel_scratch;
   }
   return WEIR_OK;
 }

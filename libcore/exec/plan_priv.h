@@ -66,8 +66,10 @@ typedef struct exec_group {
   int32_t n_loops;
   exec_local *locals;
   int32_t n_locals;
-  int64_t scratch; /* bytes per thread */
-  bool sequential; /* tiles run in row-major order on one thread */
+  int64_t scratch;        /* bytes per thread: of the kernel, then local arrays */
+  int64_t kernel_scratch; /* of the kernel                                      */
+  int32_t boxed;          /* loop that the kernel makes box by box, or -1       */
+  bool sequential;        /* tiles run in row-major order on one thread */
   int64_t tile[WEIR_MAX_DIMS];
   void *kernel_context;
   int32_t kernel_arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order the kernel wants */

@@ -33,6 +33,39 @@ static weir_view local_view(const exec_local *local, const weir_loop *writer, in
   return v;
 }
 
+/* What a kernel is given: its arrays, those that are local to the group where `locals` has them. */
+static weir_kernel_run kernel_run(const tiling *t, const weir_view *locals, weir_view *views)
+{
+  const exec_group *group = t->group;
+
+  for (int i = 0; i < group->n_kernel_arrays; i++) {
+    views[i] = t->p->arrays[group->kernel_arrays[i]].view;
+    for (int32_t k = 0; k < group->n_locals && locals != NULL; k++) {
+      views[i] = group->locals[k].array == group->kernel_arrays[i] ? locals[k] : views[i];
+    }
+  }
+  return (weir_kernel_run){.context = group->kernel_context,
+                           .box = t->box,
+                           .views = views,
+                           .n_views = group->n_kernel_arrays,
+                           .workspace = t->p->workspace};
+}
+
+/* The kernel's last stage over what a tile needs of its result. */
+static void run_boxed(const tiling *t, const weir_box *box, const weir_view *locals, char *scratch)
+{
+  const weir_group *from = weir_graph_group(t->p->g, t->group->number);
+  const weir_region made = weir_written(&t->group->loops[t->group->boxed].loop->access, 0, box);
+  weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+  weir_kernel_run run = kernel_run(t, locals, views);
+
+  run.stage = from->boxes.stage;
+  run.piece = -1;
+  run.made = weir_region_hull(&made);
+  run.scratch = scratch;
+  from->kernel->run(&run);
+}
+
 static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_box *box,
                             weir_view *locals)
 {
@@ -131,23 +164,18 @@ static void kernel_item(void *context, int64_t item, int thread)
   s->kernel->run(&run);
 }
 
-static void run_kernel(const tiling *t, const weir_kernel *kernel)
+/* Stage after stage, those that are run over boxes left out. */
+static void run_kernel(const tiling *t, const weir_group *from)
 {
   const weir_plan *p = t->p;
+  const weir_kernel *kernel = from->kernel;
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
   stage s = {.kernel = kernel,
-             .run = {.context = t->group->kernel_context,
-                     .box = t->box,
-                     .views = views,
-                     .n_views = t->group->n_kernel_arrays,
-                     .workspace = p->workspace},
+             .run = kernel_run(t, NULL, views),
              .scratch = p->scratch,
              .scratch_bytes = p->scratch_bytes};
 
-  for (int i = 0; i < s.run.n_views; i++) {
-    views[i] = p->arrays[t->group->kernel_arrays[i]].view;
-  }
-  for (;; s.run.stage++) {
+  for (; t->group->boxed < 0 || s.run.stage < from->boxes.stage; s.run.stage++) {
     const int64_t one = s.run.stage == 0;
     const int64_t n = kernel->pieces != NULL ? kernel->pieces(s.run.context, s.run.stage) : one;
 
@@ -178,6 +206,10 @@ static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch
     if (exec_has_points(&loop->loop->access, &boxes[k])) {
       if (loop->gathers) {
         WEIR_TRY(check_gathers(t->p, loop, &boxes[k], locals));
+      }
+      if (k == group->boxed) {
+        run_boxed(t, &boxes[k], locals, scratch);
+        continue;
       }
       WEIR_TRY(run_loop(t, loop, &boxes[k], locals));
     }
@@ -270,7 +302,8 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
 weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last)
 {
   tiling t = {.p = p, .group = group, .box = *box, .total = 1, .last = last};
-  const weir_kernel *kernel = weir_graph_group(p->g, group->number)->kernel;
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  const bool tiled = from->kernel == NULL || group->boxed >= 0;
   const double start = p->cfg.explain ? weir_clock() : 0;
   weir_status status = WEIR_OK;
 
@@ -279,7 +312,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
     const int64_t extent = box->hi[d] - box->lo[d];
     const int64_t tile = group->tile[d];
 
-    t.count[d] = tile > 0 && extent > tile && kernel == NULL ? (extent + tile - 1) / tile : 1;
+    t.count[d] = tile > 0 && extent > tile && tiled ? (extent + tile - 1) / tile : 1;
     t.total *= t.count[d];
   }
   for (int32_t k = 0; k < group->n_loops; k++) {
@@ -287,9 +320,10 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
       move_states(p, &group->loops[k], true);
     }
   }
-  if (kernel != NULL) {
-    run_kernel(&t, kernel);
-  } else {
+  if (from->kernel != NULL) {
+    run_kernel(&t, from);
+  }
+  if (tiled) {
     weir_parallel(t.total, group->sequential ? 1 : p->threads, tile_item, &t);
   }
   for (int i = 0; i < 64 && status == WEIR_OK; i++) {

@@ -169,6 +169,8 @@ weir_status weir_graph_copy(const weir_graph *g, weir_graph **out)
     weir_group *to = &copy->groups[i];
     memcpy(to->tile, from->tile, sizeof to->tile);
     to->kernel = from->kernel;
+    to->claimed = from->claimed;
+    to->boxes = from->boxes;
     to->saved_bytes = from->saved_bytes;
   }
   copy->next_random = g->next_random;

@@ -95,6 +95,13 @@ typedef struct weir_node {
 
 struct weir_kernel;
 
+/* Boxes that a kernel makes of its result in place of the pieces of `stage`: per dimension they
+ * begin and end at multiples of the grain, or end with the array; 0: they are whole. */
+typedef struct weir_boxes {
+  int stage;
+  int64_t grain[WEIR_MAX_RANK];
+} weir_boxes;
+
 /* An ordered list of members under one outer box of tiles. Members keep their own maps; arrays used
  * only inside the group are tile-local. */
 typedef struct weir_group {
@@ -103,6 +110,8 @@ typedef struct weir_group {
   int64_t n_nodes;
   int64_t tile[WEIR_MAX_DIMS]; /* tile extent per iteration dimension of the anchor, 0: whole */
   const struct weir_kernel *kernel; /* claims the group, or NULL: generated */
+  int32_t claimed;    /* the member that the kernel makes; others, generated, read it box by box */
+  weir_boxes boxes;   /* with other members: those of the kernel            */
   double saved_bytes; /* traffic that grouping removed                               */
 } weir_group;
 

@@ -15,7 +15,8 @@ typedef struct weir_kernel_run {
   const weir_view *views;
   int n_views;
   int stage;
-  int64_t piece;
+  int64_t piece;   /* -1: `made` in place of a piece                     */
+  weir_box made;   /* elements of the result to make: weir_kernel.boxes */
   void *workspace; /* all pieces of the run share it; what earlier runs left in it is lost */
   void *scratch;   /* the thread's own; lost after the piece */
 } weir_kernel_run;
@@ -38,6 +39,12 @@ typedef struct weir_kernel {
   int64_t (*scratch)(const void *context);   /* bytes for each thread; NULL: none */
   /* Says once, before the first run, where the workspace is; may be NULL. */
   weir_status (*place)(void *context, void *workspace);
+  /* True when the kernel makes its one result box by box, so that loops that read it may join its
+   * group and run over a box while it is in cache. The stage named is then the last one; it is run
+   * for boxes that together hold every element at most once, in place of its pieces, and the views
+   * may hold no more of the result than the box. An element has the bits that pieces give it. NULL:
+   * never. */
+  bool (*boxes)(const weir_graph *g, const weir_group *group, weir_boxes *boxes);
   void (*run)(const weir_kernel_run *run); /* cannot fail */
 } weir_kernel;
 

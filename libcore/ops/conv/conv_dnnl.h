@@ -83,6 +83,10 @@ void conv_dnnl_fold(const conv_dnnl *c, void *x, int64_t piece, void *scratch);
 void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights);
 /* Slab `slab`; x: inner's. */
 void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch);
+/* weir_kernel.boxes: whole slabs. */
+bool conv_dnnl_boxes(const weir_graph *g, const weir_group *group, weir_boxes *boxes);
+/* Piece r->piece of the stage of slabs, or the slabs of r->made. */
+void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r);
 /* Rows of inner's x (pad) or of x (fold), all samples. */
 int64_t conv_dnnl_rows(const conv_form *f);
 /* Sums of the slabs' weights, in pairs, then pairs of pairs: part `part` of the packed weights. */

@@ -362,20 +362,44 @@ static double seconds_of(const conv_dnnl *c)
 /* Below this many operations the calls cost more than a loop. */
 static const double least_flops = 1 << 15;
 
+/* Reads the form and tries the shapes of its slabs; c->engine is NULL where it is none. */
+static bool try_shapes(const weir_graph *g, const weir_group *group, conv_kind kind, conv_dnnl *c)
+{
+  *c = (conv_dnnl){.n_shapes = 0};
+  return read_form(g, group, c) && c->form.kind == kind &&
+         conv_form_flops(&c->form) >= least_flops &&
+         dnnl_engine_create(&c->engine, dnnl_cpu, 0) == dnnl_success && alone(c, make_shapes);
+}
+
+static void end_shapes(conv_dnnl *c)
+{
+  destroy_shapes(c);
+  if (c->engine != NULL) {
+    dnnl_engine_destroy(c->engine);
+  }
+}
+
+bool conv_dnnl_boxes(const weir_graph *g, const weir_group *group, weir_boxes *boxes)
+{
+  conv_dnnl c;
+  bool any = false;
+
+  for (conv_kind kind = CONV_FORWARD; kind <= CONV_DATA && !any; kind++) {
+    /* What wraps is added up at the end: nothing is whole before. */
+    any = try_shapes(g, group, kind, &c) && !(c.padded && kind == CONV_DATA);
+    *boxes = (weir_boxes){.stage = 1, .grain = {c.cut.samples, c.cut.rows}};
+    boxes->grain[1] = c.cut.n_rows > 1 ? c.cut.rows : 0;
+    end_shapes(&c);
+  }
+  return any;
+}
+
 double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind kind)
 {
-  conv_dnnl c = {.n_shapes = 0};
-  double seconds = -1;
+  conv_dnnl c;
+  const double seconds = try_shapes(g, group, kind, &c) ? seconds_of(&c) : -1;
 
-  if (!read_form(g, group, &c) || c.form.kind != kind || conv_form_flops(&c.form) < least_flops ||
-      dnnl_engine_create(&c.engine, dnnl_cpu, 0) != dnnl_success) {
-    return -1;
-  }
-  if (alone(&c, make_shapes)) {
-    seconds = seconds_of(&c);
-  }
-  destroy_shapes(&c);
-  dnnl_engine_destroy(c.engine);
+  end_shapes(&c);
   return seconds;
 }
 

@@ -94,7 +94,8 @@ void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights)
   must(dnnl_primitive_execute(b->primitive, b->stream, 2, args));
 }
 
-void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch)
+/* x, y: where the slab begins. */
+static void run_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch)
 {
   static const int names[][3] = {
       [CONV_FORWARD] = {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
@@ -103,23 +104,72 @@ void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *sc
   };
   const conv_form *f = &c->inner;
   const conv_call *call = &c->calls[slab];
-  const conv_slab *s = &call->slab;
   const int *name = names[f->kind];
-  const int64_t y_row = f->y_extent[1] * f->y_extent[2] * f->groups * f->out;
   const dnnl_exec_arg_t args[] = {{name[0], call->x},
                                   {name[1], call->y},
                                   {name[2], call->w},
                                   {DNNL_ARG_SCRATCHPAD, call->scratch}};
 
-  const int64_t x_at = (s->first * f->x_extent[0] + s->x_first) * conv_row_size(f);
-  const int64_t y_at = (s->first * f->y_extent[0] + s->y_first) * y_row;
-  const int64_t x_size = (int64_t)weir_dtype_size(conv_dnnl_x(f, c->padded));
-  const int64_t y_size = (int64_t)weir_dtype_size(f->y_dtype);
-
-  must(dnnl_memory_set_data_handle(call->x, (char *)x + x_at * x_size));
-  must(dnnl_memory_set_data_handle(call->y, (char *)y + y_at * y_size));
+  must(dnnl_memory_set_data_handle(call->x, x));
+  must(dnnl_memory_set_data_handle(call->y, y));
   must(dnnl_memory_set_data_handle(call->scratch, scratch));
   must(dnnl_primitive_execute(c->shape[call->shape].primitive, call->stream, 4, args));
+}
+
+/* Bytes of a row, of inner's x and of y. */
+static int64_t x_row_bytes(const conv_dnnl *c)
+{
+  return conv_row_size(&c->inner) * (int64_t)weir_dtype_size(conv_dnnl_x(&c->inner, c->padded));
+}
+
+static int64_t y_row_bytes(const conv_form *f)
+{
+  return f->y_extent[1] * f->y_extent[2] * f->groups * f->out *
+         (int64_t)weir_dtype_size(f->y_dtype);
+}
+
+/* Rows of x and y before those of the slab. */
+static int64_t x_rows(const conv_dnnl *c, const conv_slab *s)
+{
+  return s->first * c->inner.x_extent[0] + s->x_first;
+}
+
+static int64_t y_rows(const conv_dnnl *c, const conv_slab *s)
+{
+  return s->first * c->inner.y_extent[0] + s->y_first;
+}
+
+void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch)
+{
+  const conv_slab *s = &c->calls[slab].slab;
+
+  run_slab(c, slab, (char *)x + x_rows(c, s) * x_row_bytes(c),
+           (char *)y + y_rows(c, s) * y_row_bytes(&c->inner), scratch);
+}
+
+void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r)
+{
+  const conv_cut *cut = &c->cut;
+  const bool by_data = c->inner.kind == CONV_DATA;
+  const weir_view *made = &r->views[by_data ? 0 : 1];
+  char *x = conv_dnnl_inner_x(c, &r->views[0]), *y = r->views[1].data;
+
+  if (r->piece >= 0) {
+    conv_dnnl_slab(c, r->piece, x, y, r->scratch);
+    return;
+  }
+  for (int64_t n = r->made.lo[0]; n < r->made.hi[0]; n += cut->samples) {
+    for (int64_t row = r->made.lo[1]; row < r->made.hi[1]; row += cut->rows) {
+      const int64_t slab = n / cut->samples * cut->n_rows + row / cut->rows;
+      const conv_slab *s = &c->calls[slab].slab;
+      const int64_t at[WEIR_MAX_RANK] = {n, row};
+
+      WEIR_ASSERT(n % cut->samples == 0 && row % cut->rows == 0);
+      run_slab(c, slab, by_data ? weir_view_at(made, at) : x + x_rows(c, s) * x_row_bytes(c),
+               by_data ? y + y_rows(c, s) * y_row_bytes(&c->inner) : weir_view_at(made, at),
+               r->scratch);
+    }
+  }
 }
 
 int64_t conv_dnnl_parts(const conv_dnnl *c)

@@ -24,6 +24,10 @@ conv_cut conv_cut_make(const conv_form *f, int64_t wanted)
     const int64_t parts = ceil_div(wanted, f->n);
 
     c.rows = ceil_div(rows, parts < rows ? parts : rows);
+    /* Windows of what follows hold whole slabs, or slabs whole windows. */
+    for (int64_t even = 1; f->kind != CONV_WEIGHTS && c.rows < rows && even <= c.rows; even *= 2) {
+      c.rows = 2 * even > c.rows ? even : c.rows;
+    }
   }
   c.n_samples = ceil_div(f->n, c.samples);
   c.n_rows = ceil_div(rows, c.rows);

@@ -199,21 +199,18 @@ static parts parts_of(const few_conv *s, int64_t channels)
   return p;
 }
 
-/* Calls row(sum, n, plane, row) for the outputs of a part. */
-static void each_row(const few_sum *sum, int64_t channels, int64_t piece,
-                     void (*row)(const few_sum *sum, int64_t n, int64_t o0, int64_t o1))
+/* The outputs of a part. */
+static void run_part(const few_sum *sum, int64_t channels, int64_t piece)
 {
   const few_conv *s = sum->s;
   const parts p = parts_of(s, channels);
   const int64_t n = piece / p.row_parts / p.plane_parts;
   const int64_t plane = piece / p.row_parts % p.plane_parts * p.planes;
-  const int64_t first = piece % p.row_parts * p.rows;
+  const int64_t row = piece % p.row_parts * p.rows;
 
-  for (int64_t o0 = plane; o0 < least(plane + p.planes, s->out[0]); o0++) {
-    for (int64_t o1 = first; o1 < least(first + p.rows, s->out[1]); o1++) {
-      row(sum, n, o0, o1);
-    }
-  }
+  few_rows(
+      sum, (const int64_t[]){n, plane, row},
+      (const int64_t[]){n + 1, least(plane + p.planes, s->out[0]), least(row + p.rows, s->out[1])});
 }
 
 /* Rows of the field that a row of outputs reads, and the numbers of the pairs of taps that do;
@@ -240,7 +237,8 @@ static float *row_made(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
 {
   const few_conv *s = sum->s;
 
-  return sum->out + n * s->out_step[0] + o0 * s->out_step[1] + o1 * s->out_step[2];
+  return sum->out + (n - sum->first[0]) * s->out_step[0] + (o0 - sum->first[1]) * s->out_step[1] +
+         (o1 - sum->first[2]) * s->out_step[2];
 }
 
 /* Channels of the side that has many, in whole vectors. */
@@ -381,10 +379,19 @@ void few_piece(const few_sum *f, int stage, int64_t piece)
     (stage == 0 ? weights_slab : weights_merge)(f, piece);
   } else if (stage == 0) {
     (f->kind == FEW_NARROW ? narrow_pack : widen_pack)(f);
-  } else if (f->kind == FEW_NARROW) {
-    each_row(f, f->s->many, piece, narrow_row);
   } else {
-    each_row(f, f->s->few, piece, widen_row);
+    run_part(f, f->kind == FEW_NARROW ? f->s->many : f->s->few, piece);
+  }
+}
+
+void few_rows(const few_sum *f, const int64_t lo[3], const int64_t hi[3])
+{
+  for (int64_t n = lo[0]; n < hi[0]; n++) {
+    for (int64_t o0 = lo[1]; o0 < hi[1]; o0++) {
+      for (int64_t o1 = lo[2]; o1 < hi[2]; o1++) {
+        (f->kind == FEW_NARROW ? narrow_row : widen_row)(f, n, o0, o1);
+      }
+    }
   }
 }
 

@@ -92,6 +92,7 @@ typedef struct few_sum {
   const few_conv *s;
   const float *a, *b, *bias;
   float *out;
+  int64_t first[3]; /* narrow, widen: sample, plane and row that `out` points at */
   void *workspace;
 } few_sum;
 
@@ -103,6 +104,8 @@ bool few_takes(few_kind kind, const few_conv *s);
 int64_t few_workspace(few_kind kind, const few_kernels *k, const few_conv *s);
 int64_t few_pieces(few_kind kind, const few_kernels *k, const few_conv *s, int stage);
 void few_piece(const few_sum *f, int stage, int64_t piece);
+/* The last stage of narrow and widen for samples, planes and rows [lo, hi), rather than a piece. */
+void few_rows(const few_sum *f, const int64_t lo[3], const int64_t hi[3]);
 /* All of it on up to `threads` threads, as weir_parallel. */
 void few_run(const few_sum *f, int threads);
 

@@ -15,7 +15,7 @@ static bool fusable(const grouping *s, int32_t node)
       return false;
     }
   }
-  return !a->opaque && s->kernel[node] == NULL;
+  return !a->opaque && (s->kernel[node] == NULL || s->boxed[node]);
 }
 
 /* True when a path leaves the union of a and b and comes back. */
@@ -157,6 +157,9 @@ static void offer(const grouping *s, int32_t node)
       s->kernel[node] = k;
     }
   }
+  const weir_kernel *k = s->kernel[node];
+
+  s->boxed[node] = k != NULL && k->boxes != NULL && k->boxes(s->g, &alone, &s->boxes[node]);
 }
 
 /* Bytes that the members move less than each by itself would. */
@@ -191,6 +194,17 @@ static bool is_ready(const grouping *s, const candidate *c, int32_t anchor)
   return true;
 }
 
+static void claim(const grouping *s, const candidate *c, weir_group *group)
+{
+  const int64_t at = group_claimed(s, c);
+
+  if (at >= 0) {
+    group->claimed = c->nodes[at];
+    group->kernel = s->kernel[group->claimed];
+    group->boxes = s->boxes[group->claimed];
+  }
+}
+
 /* Adds the groups in an order in which every group comes after those it waits for. */
 static weir_status add_groups(const grouping *s)
 {
@@ -217,7 +231,7 @@ static weir_status add_groups(const grouping *s)
       weir_group *made = weir_graph_group_mut(s->g, weir_graph_groups(s->g) - 1);
 
       made->saved_bytes = c.n > 1 ? saved_bytes(s, made) : 0;
-      made->kernel = s->kernel[anchor];
+      claim(s, &c, made);
       s->mark[anchor] = true;
       left--;
     }
@@ -246,7 +260,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   weir_status status = WEIR_OK;
   grouping s = {.g = g, .opts = opts};
   const int64_t n = weir_graph_nodes(g);
-  void *memory[5] = {NULL};
+  void *memory[7] = {NULL};
 
   weir_graph_clear_groups(g);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(int32_t), &memory[0]), out);
@@ -254,18 +268,22 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &memory[2]), out);
   WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(uint64_t), &memory[3]), out);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(void *), &memory[4]), out);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(weir_boxes), &memory[5]), out);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &memory[6]), out);
   s.order = memory[0];
   s.group = memory[1];
   s.mark = memory[2];
   s.ends = memory[3];
   s.kernel = memory[4];
+  s.boxes = memory[5];
+  s.boxed = memory[6];
   for (int64_t i = 0; i < n; i++) {
     s.group[i] = -1;
   }
   WEIR_TRY_GOTO(form(&s), out);
 out:
   weir_depend_fini(&s.depend);
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 7; i++) {
     weir_free(&memory[i]);
   }
   return status;

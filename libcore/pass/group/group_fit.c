@@ -187,15 +187,60 @@ static bool is_buffered(const grouping *s, const candidate *c, int64_t at)
   return at + 1 < c->n && (node->access.n_states > 0 || node->access.combine != WEIR_COMBINE_NONE);
 }
 
+int64_t group_claimed(const grouping *s, const candidate *c)
+{
+  int64_t at = -1;
+
+  for (int64_t i = 0; i < c->n; i++) {
+    if (s->kernel[c->nodes[i]] != NULL) {
+      at = at < 0 ? i : GROUP_MAX_NODES;
+    }
+  }
+  return at;
+}
+
+/* Rules for what joins a kernel, beside those of the tile: it comes after it, and has no states. */
+static bool joins_kernel(const grouping *s, const candidate *c, int64_t at, bool *visible)
+{
+  const weir_node *made = weir_graph_node(s->g, c->nodes[at]);
+  int locals = 0;
+
+  for (int64_t i = 0; i < c->n; i++) {
+    const weir_node *node = weir_graph_node(s->g, c->nodes[i]);
+
+    visible[i] = false;
+    for (int o = 0; o < node->n_out; o++) {
+      visible[i] = visible[i] || is_visible(s, c, node->out[o]);
+      locals++;
+      for (int k = 0; k < made->n_in; k++) {
+        if (made->in[k] == node->out[o]) {
+          return false;
+        }
+      }
+    }
+    for (int d = 0; d < node->access.n_dims; d++) {
+      if (node->access.dim[d].time) {
+        return false;
+      }
+    }
+    if (node->access.n_states > 0) {
+      return false;
+    }
+  }
+  return locals <= GROUP_MAX_LOCALS;
+}
+
 weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
 {
   weir_pass_opts opts = *s->opts;
   weir_member members[GROUP_MAX_NODES];
-  bool buffered[GROUP_MAX_NODES];
+  bool buffered[GROUP_MAX_NODES], visible[GROUP_MAX_NODES];
   int64_t tile[WEIR_MAX_DIMS];
+  const int64_t at = group_claimed(s, c);
+  weir_tile_claim claim = {.made = (int32_t)at, .visible = visible};
   weir_tile_cost cost;
 
-  *fits = edges_fit(s, c);
+  *fits = at < 0 ? edges_fit(s, c) : at < c->n && joins_kernel(s, c, at, visible);
   if (!*fits) {
     return WEIR_OK;
   }
@@ -204,9 +249,14 @@ weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
     const weir_node *node = weir_graph_node(s->g, c->nodes[i]);
 
     members[i] = (weir_member){.access = &node->access, .in = node->in, .out = node->out};
-    buffered[i] = is_buffered(s, c, i);
+    buffered[i] = i == at || is_buffered(s, c, i);
   }
-  WEIR_TRY(weir_tile_best(members, (int32_t)c->n, buffered, &opts, tile, &cost));
+  if (at < 0) {
+    WEIR_TRY(weir_tile_best(members, (int32_t)c->n, buffered, &opts, tile, &cost));
+  } else {
+    claim.boxes = &s->boxes[c->nodes[at]];
+    WEIR_TRY(weir_tile_boxes(members, (int32_t)c->n, buffered, &claim, &opts, tile, &cost));
+  }
   *fits = cost.serves && cost.growth <= MOST_GROWTH && cost.local_bytes <= MOST_LOCAL_BYTES;
   return WEIR_OK;
 }

@@ -204,6 +204,9 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
       int order[WEIR_MAX_RANK] = {0};
       const weir_operand *via = NULL;
 
+      if (loops[i].claimed || loops[j].claimed) {
+        continue;
+      }
       /* The anchor stays last: joining moves it up only when it is joined with its direct
        * neighbour. */
       if (may_join(&loops[j], &loops[i]) && may_move_up(loops, j, i) &&
@@ -259,6 +262,7 @@ weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop *
     memcpy(loop->out, node->out, sizeof(loop->out));
     loop->node = group->nodes[i];
     loop->n_members = 1;
+    loop->claimed = group->kernel != NULL && group->claimed == group->nodes[i];
   }
   for (int32_t i = count - 1; i >= 0; i--) {
     loops[i].aligned = is_aligned(loops, count, i);

@@ -19,6 +19,7 @@ typedef struct weir_loop {
   int32_t node;      /* member that gave the outputs */
   int32_t n_members; /* members merged into this loop */
   bool aligned;      /* runs the anchor's tile itself, never a border around it */
+  bool claimed;      /* by the group's kernel: nothing is merged with it        */
 } weir_loop;
 
 /* Loops of a group, in order. Caller frees with weir_loops_free. Fails: WEIR_ERR_MEMORY. */

@@ -10,7 +10,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
     weir_tile_cost cost;
 
     memset(group->tile, 0, sizeof(group->tile));
-    if (!anchor->access.opaque && group->kernel == NULL) {
+    if (!anchor->access.opaque && (group->kernel == NULL || group->n_nodes > 1)) {
       WEIR_TRY(weir_tile_choose(g, group, opts, group->tile, &cost));
     }
   }

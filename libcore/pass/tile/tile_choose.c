@@ -2,8 +2,7 @@
 #include <string.h>
 #include "device/weir_parallel.h"
 #include "pass/lower/weir_loop.h"
-#include "pass/tile/weir_tile.h"
-#include "pass/weir_reach.h"
+#include "pass/tile/tile_priv.h"
 #include "base/weir_alloc.h"
 
 /* A tile is worth its overhead (boxes composed, views set) from about this many points. */
@@ -14,14 +13,6 @@
 #define SLOTS ((int64_t)1 << 20)
 /* Bytes beyond which a buffer is only "too large". */
 #define TOO_LARGE ((int64_t)1 << 50)
-
-typedef struct choice {
-  const weir_member *members;
-  const bool *buffered;
-  weir_reach *reach;
-  int32_t n;
-  int64_t slots, cache;
-} choice;
 
 static int64_t extent_of(const weir_dim *d, int64_t slots)
 {
@@ -39,14 +30,14 @@ static double weight(const weir_access *a)
   return w;
 }
 
-static bool is_tiled(const choice *c, const int64_t *tile, int d)
+static bool is_tiled(const tile_choice *c, const int64_t *tile, int d)
 {
   const weir_dim *dim = &c->members[c->n - 1].access->dim[d];
 
   return tile[d] > 0 && tile[d] < extent_of(dim, c->slots);
 }
 
-static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
+void tile_measure(const tile_choice *c, const int64_t *tile, weir_tile_cost *cost)
 {
   const weir_access *anchor = c->members[c->n - 1].access;
   double tiles = 1, work = 0, all = 0;
@@ -92,7 +83,7 @@ static void measure(const choice *c, const int64_t *tile, weir_tile_cost *cost)
 }
 
 /* Tiles of about `points` points, the innermost dimension first and at most `width` long. */
-static void fill_tile(const choice *c, int64_t points, int64_t width, int64_t *tile)
+static void fill_tile(const tile_choice *c, int64_t points, int64_t width, int64_t *tile)
 {
   const weir_access *anchor = c->members[c->n - 1].access;
   bool inner = true;
@@ -112,7 +103,7 @@ static void fill_tile(const choice *c, int64_t points, int64_t width, int64_t *t
   }
 }
 
-static bool has_shapes(const choice *c)
+static bool has_shapes(const tile_choice *c)
 {
   const weir_access *anchor = c->members[c->n - 1].access;
   int n = 0;
@@ -125,7 +116,7 @@ static bool has_shapes(const choice *c)
 
 /* The best shape of `points` points: long rows, unless what they do again at their borders costs
  * more than short ones cost in overhead. */
-static void best_shape(const choice *c, int64_t points, int64_t *tile, weir_tile_cost *cost)
+static void best_shape(const tile_choice *c, int64_t points, int64_t *tile, weir_tile_cost *cost)
 {
   const int64_t narrowest = has_shapes(c) ? 32 : points;
   double best = 0;
@@ -135,7 +126,7 @@ static void best_shape(const choice *c, int64_t points, int64_t *tile, weir_tile
     weir_tile_cost here;
 
     fill_tile(c, points, width, shape);
-    measure(c, shape, &here);
+    tile_measure(c, shape, &here);
     const double price = here.growth + (here.serves ? 0 : 1e6) + 4.0 / (double)width;
 
     if (width == points || price < best) {
@@ -152,13 +143,13 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
   /* A quarter of L2: what a tile reads and writes and the engine's strips share it. */
   const int64_t quarter = weir_cpu_get()->l2_bytes / 4;
   const int64_t least = opts->cache_bytes > 0 ? 16 : LEAST_POINTS;
-  choice c = {.members = members,
-              .buffered = buffered,
-              .n = n,
-              .slots = SLOTS,
-              .cache = opts->cache_bytes > 0 ? opts->cache_bytes
-                       : quarter > 0         ? quarter
-                                             : 65536};
+  tile_choice c = {.members = members,
+                   .buffered = buffered,
+                   .n = n,
+                   .slots = SLOTS,
+                   .cache = opts->cache_bytes > 0 ? opts->cache_bytes
+                            : quarter > 0         ? quarter
+                                                  : 65536};
   void *memory = NULL;
 
   WEIR_TRY(weir_alloc(n, sizeof(weir_reach), &memory));
@@ -179,7 +170,8 @@ weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
   enum { MOST = 256 };
   weir_status status = WEIR_OK;
   weir_member members[MOST];
-  bool buffered[MOST];
+  bool buffered[MOST], visible[MOST];
+  weir_tile_claim claim = {.boxes = &group->boxes, .visible = visible};
   weir_loop *loops = NULL;
   int32_t n = 0;
 
@@ -190,12 +182,22 @@ weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
   }
   for (int32_t k = 0; k < n; k++) {
     members[k] = (weir_member){.access = &loops[k].access, .in = loops[k].in, .out = loops[k].out};
-    buffered[k] = false;
+    buffered[k] = visible[k] = false;
     for (int o = 0; o < loops[k].access.n_out; o++) {
-      buffered[k] = buffered[k] || weir_group_is_local(g, group, loops[k].out[o]);
+      const bool local = weir_group_is_local(g, group, loops[k].out[o]);
+
+      buffered[k] = buffered[k] || local;
+      visible[k] = visible[k] || !local;
+    }
+    if (group->kernel != NULL && loops[k].node == group->claimed) {
+      claim.made = k;
+      buffered[k] = true; /* in cache, wherever it is kept */
     }
   }
-  WEIR_TRY_GOTO(weir_tile_best(members, n, buffered, opts, tile, cost), out);
+  WEIR_TRY_GOTO(group->kernel != NULL
+                    ? weir_tile_boxes(members, n, buffered, &claim, opts, tile, cost)
+                    : weir_tile_best(members, n, buffered, opts, tile, cost),
+                out);
 out:
   weir_loops_free(&loops, n);
   return status;

@@ -25,6 +25,20 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
                            const weir_pass_opts *opts, int64_t *tile,
                            weir_tile_cost *cost) WEIR_CHECKED;
 
+/* A kernel among the members: number of the one that it makes box by box; visible: [n] true where
+ * what a member makes is read outside, and must be made whole. */
+typedef struct weir_tile_claim {
+  int32_t made;
+  const weir_boxes *boxes;
+  const bool *visible;
+} weir_tile_claim;
+/* The same where tiles must ask for boxes of a kernel, no two of them for one element of a member,
+ * and all of them for all that is visible; cost->serves is false where none do. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status weir_tile_boxes(const weir_member *members, int32_t n, const bool *buffered,
+                            const weir_tile_claim *claim, const weir_pass_opts *opts, int64_t *tile,
+                            weir_tile_cost *cost) WEIR_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif

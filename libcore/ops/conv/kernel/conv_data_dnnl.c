@@ -24,7 +24,7 @@ static void run(const weir_kernel_run *r)
   if (r->stage == 0) {
     conv_dnnl_reorder(c, r->piece, r->views[2].data);
   } else if (r->stage == 1) {
-    conv_dnnl_slab(c, r->piece, conv_dnnl_inner_x(c, &r->views[0]), r->views[1].data, r->scratch);
+    conv_dnnl_slabs(c, r);
   } else {
     conv_dnnl_fold(c, r->views[0].data, r->piece, r->scratch);
   }
@@ -41,5 +41,6 @@ const weir_kernel weir_kernel_conv_data_dnnl = {
     .workspace = conv_dnnl_workspace,
     .scratch = conv_dnnl_scratch,
     .place = conv_dnnl_place,
+    .boxes = conv_dnnl_boxes,
     .run = run,
 };

@@ -214,6 +214,23 @@ static int64_t pieces(const void *context, int stage)
   }
 }
 
+/* Samples and rows along all dimensions but the last may be made by themselves; by classes, and
+ * where what wraps is added up, nothing is whole before the end. */
+static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
+{
+  conv_few c;
+
+  if (!find_few(g, group, &c) || c.kind == FEW_WEIGHTS || c.classes > 1 ||
+      (c.padded && c.f.kind == CONV_DATA)) {
+    return false;
+  }
+  *b = (weir_boxes){.stage = FEW_STAGES - 1 + c.padded};
+  for (int k = 0; k < c.f.d; k++) {
+    b->grain[k] = 1; /* the sample, and every dimension but the last and the channels */
+  }
+  return true;
+}
+
 /* Steps of a view [n, extents, channels]. */
 static void steps_of(const weir_view *v, int d, int64_t step[4])
 {
@@ -244,6 +261,23 @@ static int64_t bind_steps(const conv_few *c, const weir_view *views, few_conv *s
     w_at += exchanged ? (f->taps[k] - 1) * places.tap[k] : 0;
   }
   return w_at;
+}
+
+/* Samples, planes and rows of a box of the result, counted as the sum counts them. */
+static void run_box(const conv_few *c, few_sum *sum, const weir_kernel_run *r)
+{
+  const weir_view *made = &r->views[c->f.kind == CONV_DATA ? 0 : 1];
+  int64_t lo[3] = {r->made.lo[0], 0, 0}, hi[3] = {r->made.hi[0], 1, 1};
+
+  sum->first[0] = made->origin[0];
+  for (int k = 0; k + 1 < c->f.d; k++) {
+    const int at = 1 + k + 3 - c->f.d; /* of the three; few.c runs along the last dimension */
+
+    lo[at] = r->made.lo[1 + k];
+    hi[at] = r->made.hi[1 + k];
+    sum->first[at] = made->origin[1 + k];
+  }
+  few_rows(sum, lo, hi);
 }
 
 static void run_sum(const conv_few *c, const weir_kernel_run *r, int stage)
@@ -277,7 +311,11 @@ static void run_sum(const conv_few *c, const weir_kernel_run *r, int stage)
     sum.b = is_exchanged(c) ? x : y;
     sum.out = w;
   }
-  few_piece(&sum, stage % FEW_STAGES, r->piece);
+  if (r->piece < 0) {
+    run_box(c, &sum, r);
+  } else {
+    few_piece(&sum, stage % FEW_STAGES, r->piece);
+  }
 }
 
 static void run(const weir_kernel_run *r)
@@ -309,5 +347,6 @@ const weir_kernel weir_kernel_conv_few = {
     .release = release,
     .pieces = pieces,
     .workspace = workspace,
+    .boxes = boxes,
     .run = run,
 };

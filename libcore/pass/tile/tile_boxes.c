@@ -1,0 +1,178 @@
+/* tile_boxes.c - tiles of a group whose first member a kernel makes box by box.
+ *
+ * A tile must ask for a box of the kernel's result that is made of whole grains, and no two tiles
+ * for the same element of it or of another member: so every tile may write what is seen outside.
+ * What the members read decides, as composed in pass/weir_reach.h. */
+#include <string.h>
+#include "device/weir_parallel.h"
+#include "base/weir_alloc.h"
+#include "pass/tile/tile_priv.h"
+
+/* So many tiles are to be shared among threads before they grow. */
+#define LEAST_TILES 32
+
+typedef struct boxing {
+  tile_choice c;
+  const weir_tile_claim *claim;
+} boxing;
+
+/* Elements of output o of member k for a tile of `size` along dimension d of the anchor, 0: whole.
+ */
+static weir_reach elements_at(const boxing *b, int32_t k, int o, int d, int64_t size)
+{
+  const weir_access *a = b->c.members[k].access;
+  int64_t tile[WEIR_MAX_DIMS] = {0};
+  weir_reach elements;
+
+  tile[d] = size;
+  weir_reach_compose(b->c.members, b->c.n, tile, b->c.slots, b->c.reach);
+  weir_reach_elements(&a->out[o], a, &b->c.reach[k], &elements);
+  return elements;
+}
+
+/* True when tiles along d hold each element of the output once: those of a step of the anchor are
+ * *step along the output's dimension *dim, one behind the other from *first on. */
+static bool takes_turns(const boxing *b, int32_t k, int o, int d, int *dim, int64_t *step,
+                        int64_t *first)
+{
+  const weir_reach all = elements_at(b, k, o, d, 0), one = elements_at(b, k, o, d, 1);
+  const weir_reach two = elements_at(b, k, o, d, 2);
+
+  *dim = -1;
+  for (int e = 0; e < b->c.members[k].access->out[o].rank; e++) {
+    if (one.whole[e] || (one.lo[e] == all.lo[e] && one.hi[e] == all.hi[e])) {
+      continue;
+    }
+    if (*dim >= 0 || two.lo[e] != one.lo[e] || two.hi[e] - one.hi[e] != one.hi[e] - one.lo[e]) {
+      return false;
+    }
+    *dim = e;
+    *step = one.hi[e] - one.lo[e];
+    *first = one.lo[e];
+  }
+  return *dim >= 0 && *step > 0;
+}
+
+/* True when all tiles together make whole grains of the kernel's result, and all that is visible.
+ */
+static bool is_covered(const boxing *b)
+{
+  const int32_t made = b->claim->made;
+  bool covered = true;
+
+  for (int32_t k = 0; k < b->c.n; k++) {
+    const weir_access *a = b->c.members[k].access;
+
+    for (int o = 0; o < a->n_out && (k == made || b->claim->visible[k]); o++) {
+      const weir_reach all = elements_at(b, k, o, 0, 0);
+
+      for (int e = 0; e < a->out[o].rank; e++) {
+        const int64_t extent = a->out[o].extent[e];
+        const int64_t grain = b->claim->visible[k] ? 0 : b->claim->boxes->grain[e];
+        const bool low = all.lo[e] <= 0 || (grain > 0 && all.lo[e] % grain == 0);
+        const bool high = all.hi[e] >= extent || (grain > 0 && all.hi[e] % grain == 0);
+
+        covered = covered && extent < WEIR_UNBOUNDED && (all.whole[e] || (low && high));
+      }
+    }
+  }
+  return covered;
+}
+
+/* Least tile along d; 0: it must be whole. */
+static int64_t least_tile(const boxing *b, int d)
+{
+  const weir_dim *dim = &b->c.members[b->c.n - 1].access->dim[d];
+  int64_t least = 1;
+
+  if (dim->kind != WEIR_PARALLEL) {
+    return 0;
+  }
+  for (int32_t k = 0; k < b->c.n; k++) {
+    const weir_access *a = b->c.members[k].access;
+
+    for (int o = 0; o < a->n_out; o++) {
+      int64_t step, first;
+      int e;
+
+      if (!takes_turns(b, k, o, d, &e, &step, &first)) {
+        return 0;
+      }
+      if (k == b->claim->made) {
+        const int64_t grain = b->claim->boxes->grain[e];
+
+        if (grain == 0 || first % grain != 0) {
+          return 0;
+        }
+        while (step * least % grain != 0) {
+          least++;
+        }
+      }
+    }
+  }
+  return least < dim->hi - dim->lo ? least : 0;
+}
+
+static int64_t count_tiles(const weir_access *anchor, const int64_t *tile)
+{
+  int64_t n = 1;
+
+  for (int d = 0; d < anchor->n_dims; d++) {
+    n *= tile[d] > 0 ? (anchor->dim[d].hi - anchor->dim[d].lo + tile[d] - 1) / tile[d] : 1;
+  }
+  return n;
+}
+
+/* Doubles the tile along d while buffers fit the cache and enough tiles are left. */
+static void grow(const boxing *b, int d, int64_t *tile, weir_tile_cost *cost)
+{
+  const weir_access *anchor = b->c.members[b->c.n - 1].access;
+
+  while (tile[d] > 0) {
+    int64_t larger[WEIR_MAX_DIMS];
+    weir_tile_cost here;
+
+    memcpy(larger, tile, sizeof larger);
+    larger[d] = 2 * tile[d] < anchor->dim[d].hi - anchor->dim[d].lo ? 2 * tile[d] : 0;
+    tile_measure(&b->c, larger, &here);
+    if (here.local_bytes > b->c.cache || count_tiles(anchor, larger) < LEAST_TILES) {
+      return;
+    }
+    memcpy(tile, larger, sizeof larger);
+    *cost = here;
+  }
+}
+
+weir_status weir_tile_boxes(const weir_member *members, int32_t n, const bool *buffered,
+                            const weir_tile_claim *claim, const weir_pass_opts *opts, int64_t *tile,
+                            weir_tile_cost *cost)
+{
+  const weir_access *anchor = members[n - 1].access;
+  /* Half of L2: what the kernel reads shares it. */
+  const int64_t half = weir_cpu_get()->l2_bytes / 2;
+  boxing b = {.c = {.members = members,
+                    .buffered = buffered,
+                    .n = n,
+                    .slots = 1,
+                    .cache = opts->cache_bytes > 0 ? opts->cache_bytes
+                             : half > 0            ? half
+                                                   : 131072},
+              .claim = claim};
+  void *memory = NULL;
+  bool any = false;
+
+  WEIR_TRY(weir_alloc(n, sizeof(weir_reach), &memory));
+  b.c.reach = memory;
+  memset(tile, 0, WEIR_MAX_DIMS * sizeof(*tile));
+  for (int d = 0; d < anchor->n_dims; d++) {
+    tile[d] = least_tile(&b, d);
+    any = any || tile[d] > 0;
+  }
+  tile_measure(&b.c, tile, cost);
+  cost->serves = cost->serves && any && is_covered(&b);
+  for (int d = anchor->n_dims - 1; d >= 0 && cost->serves; d--) {
+    grow(&b, d, tile, cost);
+  }
+  weir_free(&memory);
+  return WEIR_OK;
+}
