@@ -121,6 +121,18 @@ static bool are_weights(maker m, const weir_array_desc *loss, const weir_array_d
   return true;
 }
 
+weir_value weir_loss_weight_at(weir_graph *g, weir_value loss, weir_value weights,
+                               const char *where)
+{
+  const maker m = {g, where};
+  const weir_array_desc *d = weir_value_desc(g, loss), *w = weir_value_desc(g, weights);
+
+  if (d == NULL || w == NULL || !are_weights(m, d, w)) {
+    return WEIR_NO_VALUE;
+  }
+  return right(m, WEIR_CODE_MUL, sum(m, weights), count_of(d) / count_of(w));
+}
+
 weir_value weir_loss_mean_at(weir_graph *g, weir_value loss, weir_value weights, const char *where)
 {
   const maker m = {g, where};
@@ -137,11 +149,11 @@ weir_value weir_loss_mean_at(weir_graph *g, weir_value loss, weir_value weights,
   if (w == NULL) {
     return right(m, WEIR_CODE_MUL, sum(m, loss), 1 / n);
   }
-  if (!are_weights(m, d, w)) {
+  const weir_value total = weir_loss_weight_at(g, loss, weights, where);
+
+  if (total.node < 0) {
     return WEIR_NO_VALUE;
   }
-  const double repeats = n / count_of(w);
-  const weir_value total = right(m, WEIR_CODE_MUL, sum(m, weights), repeats);
   const weir_value one = weir_scalar(g, weir_value_desc(g, loss)->dtype, 1);
   const weir_value share = select_of(m, right(m, WEIR_CODE_GT, total, 0), total, one);
 

@@ -67,6 +67,11 @@ weir_value weir_loss_categorical_at(weir_graph *g, const weir_categorical_spec *
 weir_value weir_loss_mean_at(weir_graph *g, weir_value loss, weir_value weights, const char *where);
 weir_value weir_loss_present_at(weir_graph *g, weir_value truth, weir_value weights,
                                 const char *where);
+/* The weights of all elements added up, what such a mean divides by: means of parts that are to
+ * make up that of the whole count as much (weir_train_task.weight). `loss`: of the shape of what is
+ * weighted, such as truth. */
+weir_value weir_loss_weight_at(weir_graph *g, weir_value loss, weir_value weights,
+                               const char *where);
 
 #define weir_loss_mse(g, prediction, truth, weights) \
   weir_loss_mse_at(g, prediction, truth, weights, WEIR_WHERE)
@@ -81,6 +86,7 @@ weir_value weir_loss_present_at(weir_graph *g, weir_value truth, weir_value weig
 #define weir_loss_categorical(g, spec, logits, truth, weights) \
   weir_loss_categorical_at(g, spec, logits, truth, weights, WEIR_WHERE)
 #define weir_loss_mean(g, loss, weights) weir_loss_mean_at(g, loss, weights, WEIR_WHERE)
+#define weir_loss_weight(g, loss, weights) weir_loss_weight_at(g, loss, weights, WEIR_WHERE)
 #define weir_loss_present(g, truth, weights) weir_loss_present_at(g, truth, weights, WEIR_WHERE)
 
 #ifdef __cplusplus

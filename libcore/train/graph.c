@@ -116,14 +116,42 @@ static weir_status update(const train_graph *t, weir_graph *g, weir_value grad)
   return weir_graph_status(g);
 }
 
+/* How much the batch counts: as its task says. */
+static weir_value weight_of(const train_graph *t, weir_graph *g)
+{
+  if (t->task->weight == NULL) {
+    return number(g, "weight", WEIR_F64);
+  }
+  for (int32_t i = 0; i < weir_graph_arrays(g); i++) {
+    const weir_array *a = weir_graph_get_array(g, i);
+
+    if (a->output != NULL && strcmp(a->output, t->task->weight) == 0 && a->desc.rank == 0) {
+      return weir_array_value(g, i);
+    }
+  }
+  return weir_graph_fail(g, weir_fail(WEIR_ERR_CONFIG,
+                                      "train: '%s' marks no value '%s' of rank 0, its weight",
+                                      t->task->name, t->task->weight));
+}
+
 /* bank += weight gradient. */
 static void accumulate(const train_graph *t, weir_graph *g, weir_value grad)
 {
   const weir_value bank = weir_stored(g, t->store, TRAIN_BANK);
-  const weir_value weight =
-      weir_cast(g, weir_params_dtype(t->params), number(g, "weight", WEIR_F64));
+  const weir_value weight = weir_cast(g, weir_params_dtype(t->params), weight_of(t, g));
 
   weir_update(g, bank, weir_add(g, bank, weir_mul(g, grad, weight)));
+}
+
+/* What was accumulated, divided by the weights of all batches where those were not known before. */
+static weir_value accumulated(const train_graph *t, weir_graph *g)
+{
+  const weir_value bank = weir_stored(g, t->store, TRAIN_BANK);
+
+  return t->task->weight == NULL
+             ? bank
+             : weir_mul(g, bank,
+                        weir_cast(g, weir_params_dtype(t->params), number(g, "weight", WEIR_F64)));
 }
 
 static weir_status build_net(const train_graph *t, train_kind kind, int64_t batch, weir_graph *g)
@@ -160,7 +188,7 @@ weir_status train_build(const train_graph *t, train_kind kind, int64_t batch, we
   *out = NULL;
   WEIR_TRY(weir_graph_create(&g));
   if (kind == TRAIN_APPLY) {
-    status = update(t, g, weir_stored(g, t->store, TRAIN_BANK));
+    status = update(t, g, accumulated(t, g));
   } else {
     status = build_net(t, kind, batch, g);
   }

@@ -54,7 +54,8 @@ int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t se
       {"draw", WEIR_I64, &b->draw, kind != TRAIN_APPLY},
       {"step", WEIR_I64, &b->step, kind == TRAIN_STEP || kind == TRAIN_APPLY},
       {"lr", WEIR_F64, &b->lr, kind == TRAIN_STEP || kind == TRAIN_APPLY},
-      {"weight", WEIR_F64, &b->weight, kind == TRAIN_GRADIENT},
+      {"weight", WEIR_F64, &b->weight,
+       kind == (task->weight == NULL ? TRAIN_GRADIENT : TRAIN_APPLY)},
   };
   int count = 0;
 

@@ -48,28 +48,44 @@ static weir_status step_at_once(train_run *r, int64_t n, double *loss, double *n
   return train_number(plan, "norm", norm);
 }
 
+/* How much a batch counts: as its task says, else as the caller does. */
+static weir_status weight_of(const train_run *r, const weir_plan *plan, double *weight)
+{
+  return r->task->weight == NULL ? WEIR_OK : train_number(plan, r->task->weight, weight);
+}
+
+/* 1 / total of weights that the task gives; else they add up to 1. */
+static double inverse_of(const train_run *r, double total)
+{
+  return r->task->weight != NULL && total > 0 ? 1 / total : 1;
+}
+
 /* Batch by batch: their weighted gradients add up to that of the whole. */
 static weir_status step_in_parts(train_run *r, int64_t n, double *loss, double *norm)
 {
   weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
   weir_plan *plan = NULL;
-  double part = 0;
+  double part = 0, total = 0;
 
   memset(bank->data, 0, (size_t)weir_tensor_count(bank) * weir_dtype_size(bank->dtype));
   *loss = 0;
   for (int64_t k = 0; k * r->cfg->batch < n; k++) {
     const int64_t at = k * r->cfg->batch;
     const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;
-    const train_numbers x = train_numbers_of(r, k);
+    train_numbers x = train_numbers_of(r, k);
 
     train_choose(r, *r->state.position + at, m);
     WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, m));
     WEIR_TRY(train_run_plan(r, TRAIN_GRADIENT, m, &x, &plan));
     WEIR_TRY(train_number(plan, "loss", &part));
+    WEIR_TRY(weight_of(r, plan, &x.weight));
     *loss += part * x.weight;
+    total += x.weight;
   }
-  const train_numbers x = train_numbers_of(r, 0);
+  train_numbers x = train_numbers_of(r, 0);
 
+  x.weight = inverse_of(r, total);
+  *loss *= x.weight;
   WEIR_TRY(train_run_plan(r, TRAIN_APPLY, 0, &x, &plan));
   return train_number(plan, "norm", norm);
 }
@@ -103,13 +119,13 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
   const int64_t n = r->task->n_valid;
   const train_numbers x = {.draw = 0};
   weir_plan *plan = NULL;
-  double value = 0;
+  double value = 0, total = 0;
 
   *loss = 0;
   memset(metric, 0, (size_t)r->task->n_metrics * sizeof *metric);
   for (int64_t at = 0; at < n; at += r->cfg->batch) {
     const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;
-    const double weight = (double)m / (double)n;
+    double weight = (double)m / (double)n;
 
     for (int64_t i = 0; i < m; i++) {
       r->sample[i] = at + i;
@@ -117,11 +133,17 @@ weir_status train_validate(train_run *r, double *loss, double *metric)
     WEIR_TRY(train_fetch(r, WEIR_VALID_SAMPLES, m));
     WEIR_TRY(train_run_plan(r, TRAIN_VALID, m, &x, &plan));
     WEIR_TRY(train_number(plan, "loss", &value));
+    WEIR_TRY(weight_of(r, plan, &weight));
+    total += weight;
     *loss += weight * value;
     for (int k = 0; k < r->task->n_metrics; k++) {
       WEIR_TRY(train_number(plan, r->task->metric[k], &value));
       metric[k] += weight * value;
     }
+  }
+  *loss *= inverse_of(r, total);
+  for (int k = 0; k < r->task->n_metrics; k++) {
+    metric[k] *= inverse_of(r, total);
   }
   if (!isfinite(*loss)) {
     return weir_fail(WEIR_ERR_NUMERIC, "the validation loss after step %" PRId64 " is %g",

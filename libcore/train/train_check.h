@@ -11,6 +11,7 @@
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
 #include "nn/weir_layer.h"
+#include "nn/weir_loss.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/random/weir_random_op.h"
 #include "ops/reduce/weir_reduce.h"
@@ -20,6 +21,7 @@
 typedef struct toy {
   int64_t hidden;     /* units; 0: 12                                                  */
   bool noise;         /* numbers drawn per step, and a running mean kept               */
+  bool weighted;      /* the loss is a mean by weights that differ between samples     */
   bool contradict;    /* validation wants -y                                           */
   int64_t bad_sample; /* this training sample and its input ..                         */
   double bad_input;   /* .. are replaced by this number; 0: none                       */
@@ -73,6 +75,12 @@ static inline weir_status toy_build(weir_net *net, const void *opts, const weir_
   const double share = 1.0 / (double)d->shape[0];
   weir_value mean = weir_scale(g, weir_sum(g, weir_square(g, error), -1), share);
 
+  if (t->weighted) {
+    const weir_value weights = weir_add_scalar(g, weir_square(g, in[1]), 0.01);
+
+    mean = weir_loss_mse(g, y, in[1], weights);
+    weir_output(g, "weights", weir_loss_weight(g, in[1], weights));
+  }
   mean = weir_label(g, mean, "mean square");
   weir_output(g, "mae", weir_scale(g, weir_sum(g, weir_abs(g, error), -1), share));
   *loss = t->tail != NULL ? t->tail(g, mean) : mean;
@@ -116,7 +124,8 @@ static inline weir_train_task toy_task(toy *t, int64_t n_train, int64_t n_valid)
                            .opts = t,
                            .build = toy_build,
                            .metric = toy_metrics,
-                           .n_metrics = 1,
+                           .n_metrics = t->weighted ? 0 : 1,
+                           .weight = t->weighted ? "weights" : NULL,
                            .fetch = toy_fetch,
                            .context = t};
 }

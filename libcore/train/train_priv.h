@@ -91,7 +91,7 @@ typedef struct train_run {
 /* What a run of a plan reads beside samples; each kind reads some. */
 typedef struct train_numbers {
   int64_t draw, step; /* key of random numbers; number of the update */
-  double lr, weight;  /* of the gradient of this batch */
+  double lr, weight;  /* of the gradient of this batch; where the task weighs, of the sum */
 } train_numbers;
 
 /* options.c: refuses a task of too many inputs or dimensions, and where they are asked for one

@@ -95,18 +95,18 @@ static void threads_do_not_change_bits(void **state)
 }
 
 /* Batches of 4 and 2 thirds of one of 12: the same sums in another order. */
-static void accumulated_gradients_are_those_of_the_whole(void **state)
+static void accumulated_as_the_whole(toy *t)
 {
-  toy t = {.hidden = 5};
-  session whole = train_in(NULL, &t, 30, 0, 1, SETS("epochs=1", "batch=12", "optim.rule=sgd"));
+  session whole = train_in(NULL, t, 30, 7, 1, SETS("epochs=1", "batch=12", "optim.rule=sgd"));
   session parts =
-      train_in(NULL, &t, 30, 0, 1, SETS("epochs=1", "batch=4", "accumulate=3", "optim.rule=sgd"));
+      train_in(NULL, t, 30, 7, 1, SETS("epochs=1", "batch=4", "accumulate=3", "optim.rule=sgd"));
 
   assert_ok(whole.status);
   assert_ok(parts.status);
   assert_int_equal(whole.result.step, 3); /* the last of 6 samples: batches of 4 and 2 */
   assert_int_equal(parts.result.step, 3);
   assert_near(whole.result.loss, parts.result.loss, 1e-6);
+  assert_near(whole.result.valid_loss, parts.result.valid_loss, 1e-6);
   assert_int_equal(weir_compare("parameters", WEIR_F32,
                                 weir_store_get(parts.store, WEIR_PARAMS_BANK)->data,
                                 weir_store_get(whole.store, WEIR_PARAMS_BANK)->data,
@@ -114,6 +114,17 @@ static void accumulated_gradients_are_those_of_the_whole(void **state)
                    0);
   close_session(&whole);
   close_session(&parts);
+}
+
+static void accumulated_gradients_are_those_of_the_whole(void **state)
+{
+  accumulated_as_the_whole(&(toy){.hidden = 5});
+}
+
+/* Batches whose samples weigh more count more. */
+static void weighted_ones_too(void **state)
+{
+  accumulated_as_the_whole(&(toy){.hidden = 5, .weighted = true});
 }
 
 /* What is learnt makes validation worse: the first epoch stays the best. */
@@ -429,6 +440,7 @@ static int all_tests(void)
       cmocka_unit_test(so_have_runs_that_accumulate),
       cmocka_unit_test(threads_do_not_change_bits),
       cmocka_unit_test(accumulated_gradients_are_those_of_the_whole),
+      cmocka_unit_test(weighted_ones_too),
       cmocka_unit_test(patience_ends_with_the_best_weights),
       cmocka_unit_test(weights_are_read_back),
       cmocka_unit_test(what_does_not_fit_is_refused),

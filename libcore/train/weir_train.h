@@ -57,6 +57,10 @@ typedef struct weir_train_task {
   weir_status (*build)(weir_net *net, const void *opts, const weir_value *in, weir_value *loss);
   const char *const *metric;
   int n_metrics;
+  /* Where loss and metrics are means by weights: the value that build marks with weir_output under
+   * this name, rank 0, is how much the batch counts beside others (weir_loss_weight), so that
+   * accumulated batches and validation make the means of the whole. NULL: its samples count. */
+  const char *weight;
   /* Fills tensor k, [n, shape...], with input k of n samples of the split. The same sample is the
    * same bits at every call. */
   weir_status (*fetch)(void *context, weir_train_split split, const int64_t *sample, int64_t n,
