@@ -45,12 +45,12 @@ bool weir_net_name(weir_net *net, const char *name, char *out)
   bool good = name != NULL && name[0] != 0;
 
   for (const char *c = name; good && *c != 0; c++) {
-    good = isalnum((unsigned char)*c) || strchr("_-.", *c) != NULL;
+    good = isalnum((unsigned char)*c) || strchr("_-", *c) != NULL;
   }
   if (!good) {
     (void)weir_graph_fail(net->graph,
                           weir_fail(WEIR_ERR_CONFIG,
-                                    "\"%s\" below \"%s\": names are letters, digits, _, - and .",
+                                    "\"%s\" below \"%s\": names are letters, digits, _ and -",
                                     name != NULL ? name : "", net->scope));
     return false;
   }

@@ -80,7 +80,7 @@ typedef struct weir_net {
  * While params are not sealed, parameters are declared. */
 void weir_net_init(weir_net *net, weir_graph *graph, weir_params *params, bool train);
 void weir_net_fini(weir_net *net);
-/* Names that follow are below `name`: letters, digits, '_', '-', '.'; and back again. */
+/* Names that follow are below `name`: letters, digits, '_', '-'; and back again. */
 void weir_net_push(weir_net *net, const char *name);
 void weir_net_pop(weir_net *net);
 /* The scoped name of `name`, into storage of WEIR_NET_NAME bytes; false: too long, or no name, and

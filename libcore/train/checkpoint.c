@@ -89,6 +89,21 @@ static bool is_left(const weir_checkpoint *c, const char *array)
   return false;
 }
 
+/* That the file has a name for each: "a/b" and "a.b" would be one. */
+static weir_status check_names(const train_pieces *p)
+{
+  for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t k = 0; k < i; k++) {
+      if (strcmp(p->piece[i].name, p->piece[k].name) == 0) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "checkpoint: two arrays would both be '%s', in which '/' is '.'",
+                         p->piece[i].name);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status make_pieces(const weir_checkpoint *c, train_pieces *p)
 {
   for (int64_t i = 0; i < weir_store_count(c->store); i++) {
@@ -103,7 +118,7 @@ static weir_status make_pieces(const weir_checkpoint *c, train_pieces *p)
       }
     }
   }
-  return WEIR_OK;
+  return check_names(p);
 }
 
 /* ---- The raw dump ---- */

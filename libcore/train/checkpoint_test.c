@@ -549,9 +549,26 @@ static void what_dead_processes_left_is_removed(void **state)
   assert_true(weir_file_exists(living) && weir_file_exists(other));
 }
 
+/* "a/b" is "a.b" in a file. */
+static void names_that_a_file_cannot_tell_apart_are_refused(void **state)
+{
+  weir_store *s;
+
+  assert_ok(weir_store_create(&s));
+  assert_ok(weir_store_add(s, "a/b", WEIR_F32, 0, NULL));
+  assert_ok(weir_store_add(s, "a.b", WEIR_F32, 0, NULL));
+  assert_int_equal(
+      weir_checkpoint_save(&(weir_checkpoint){.store = s}, WEIR_CHECKPOINT_RAW, "twice.weir"),
+      WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "'a.b'"));
+  assert_false(weir_file_exists("twice.weir"));
+  weir_store_destroy(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names_that_a_file_cannot_tell_apart_are_refused),
       cmocka_unit_test(every_bit_comes_back),
       cmocka_unit_test(a_file_has_a_variable_per_parameter),
       cmocka_unit_test(truncated_files_are_refused),

@@ -1,5 +1,6 @@
 /* options.c - what may be chosen about a training, and what of it fits a task. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "train/train_priv.h"
@@ -59,6 +60,36 @@ const weir_opt weir_train_check_opts[] = {
     WEIR_OPT_END,
 };
 
+/* Names that training gives its own inputs and results. */
+static bool is_taken(const char *name)
+{
+  static const char *const own[] = {"seed",   "draw", "step", "lr",
+                                    "weight", "loss", "norm", "gradient"};
+  bool taken = false;
+
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+    taken = taken || strcmp(name, own[i]) == 0;
+  }
+  return taken;
+}
+
+static weir_status check_names(const weir_train_task *t)
+{
+  for (int k = 0; k < t->n_inputs + t->n_metrics + (t->weight != NULL); k++) {
+    const char *name = k < t->n_inputs                  ? t->input[k].name
+                       : k < t->n_inputs + t->n_metrics ? t->metric[k - t->n_inputs]
+                                                        : t->weight;
+
+    if (is_taken(name)) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "train: '%s' is a name of training's own: give that of the task '%s' "
+                       "another",
+                       name, t->name);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status train_check_task(const weir_train_task *t, bool samples)
 {
   if (t->n_inputs < 1 || t->n_inputs > TRAIN_INPUTS || t->n_metrics > TRAIN_METRICS) {
@@ -75,7 +106,7 @@ weir_status train_check_task(const weir_train_task *t, bool samples)
   if (samples && t->n_train < 1) {
     return weir_fail(WEIR_ERR_CONFIG, "train: there are no samples to train on");
   }
-  return WEIR_OK;
+  return check_names(t);
 }
 
 weir_status train_check_options(train_run *r)

@@ -10,6 +10,29 @@
 #include "base/weir_signal.h"
 #include "train/train_priv.h"
 
+/* That no array of the network has a name that a file gives to one of its training: "optim/m" is
+ * "optim.m" there. */
+static weir_status check_scopes(const weir_params *p, const weir_store *s)
+{
+  static const char *const own[] = {"train", "optim", "best"};
+  const int64_t rows = weir_params_count(p);
+
+  for (int64_t i = 0; i < rows + weir_store_count(s); i++) {
+    const char *name = i < rows ? weir_params_get(p, i)->name : weir_store_name(s, i - rows);
+    const size_t first = strcspn(name, "/");
+
+    for (int k = 0; k < 3; k++) {
+      if (strlen(own[k]) == first && memcmp(own[k], name, first) == 0) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "train: '%s': arrays of the training itself are saved as '%s.'; give the "
+                         "scope another name",
+                         name, own[k]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_params *params,
                                weir_store *store)
 {
@@ -24,6 +47,7 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
   weir_net_init(&net, g, params, false);
   WEIR_TRY_GOTO(train_append(&t, &net, 1, &loss), done);
   WEIR_TRY_GOTO(weir_params_seal(params, store), done);
+  WEIR_TRY_GOTO(check_scopes(params, store), done);
   WEIR_TRY_GOTO(weir_params_init(params, store, (uint64_t)seed), done);
 done:
   weir_net_fini(&net);

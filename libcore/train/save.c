@@ -46,7 +46,7 @@ static weir_status begin(const train_run *r, bool network, content *k)
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
-    if (strcmp(name, TRAIN_BANK) == 0 || (network && !train_is_network(name))) {
+    if (!train_is_network(name) && (network || !train_is_own(r, name))) {
       WEIR_TRY(leave_out(k, name));
     }
   }

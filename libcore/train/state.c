@@ -17,6 +17,29 @@ bool train_is_network(const char *array)
          strncmp(array, TRAIN_BEST, sizeof TRAIN_BEST - 1) != 0;
 }
 
+bool train_is_own(const train_run *r, const char *array)
+{
+  const weir_tensor *t = weir_store_get(r->store, array);
+
+#define X(name, type, dtype)                \
+  if (strcmp(array, "train." #name) == 0) { \
+    return true;                            \
+  }
+  TRAIN_STATE_LIST(X)
+#undef X
+  for (int64_t i = 0; i < r->n_parts; i++) {
+    if (strcmp(r->part[i].array, array) == 0) {
+      return true;
+    }
+  }
+  for (int64_t i = 0; i < r->n_arrays; i++) {
+    if (r->array[i].best == t) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Adds an array that the store has not; one of an earlier run stays as it is. */
 static weir_status need(weir_store *s, const char *name, weir_dtype dtype, int rank,
                         const int64_t *shape)
@@ -185,7 +208,7 @@ static weir_status open_banks(train_run *r)
 
   r->bank = weir_store_get(r->store, WEIR_PARAMS_BANK);
   WEIR_TRY(train_add_parts(r, WEIR_PARAMS_BANK, ""));
-  if (weir_store_get(r->store, TRAIN_BEST WEIR_PARAMS_BANK) != NULL) {
+  if (r->n_arrays > 0 && r->array[0].best != NULL) { /* all have one, or none */
     WEIR_TRY(train_add_parts(r, TRAIN_BEST WEIR_PARAMS_BANK, TRAIN_BEST));
   }
   WEIR_TRY(open_optim(r));

@@ -21,6 +21,7 @@
 typedef struct toy {
   int64_t hidden;     /* units; 0: 12                                                  */
   bool noise;         /* numbers drawn per step, and a running mean kept               */
+  const char *scope;  /* of the first layer, in place of its name                      */
   bool weighted;      /* the loss is a mean by weights that differ between samples     */
   bool contradict;    /* validation wants -y                                           */
   int64_t bad_sample; /* this training sample and its input ..                         */
@@ -58,7 +59,7 @@ static inline weir_status toy_build(weir_net *net, const void *opts, const weir_
   weir_graph *g = net->graph;
   const weir_activation tanh_of = {.kind = WEIR_ACTIVATION_TANH};
   weir_value h = weir_nn_dense(
-      net, "enter",
+      net, t->scope != NULL ? t->scope : "enter",
       (&(weir_nn_dense_spec){.units = t->hidden ? t->hidden : 12, .activation = tanh_of}), in[0]);
 
   if (t->noise) {

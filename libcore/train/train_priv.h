@@ -146,7 +146,9 @@ weir_status train_save(train_run *r) WEIR_CHECKED;
 weir_status train_resume(train_run *r) WEIR_CHECKED;
 weir_status train_finish(train_run *r) WEIR_CHECKED;
 /* state.c: rows of params as parts of `array`, their names behind `prefix`; freed by close. Whether
- * an array of the store is the network's and not of its training. */
+ * an array of the store is the network's and not of its training; one of the training that this
+ * run keeps, and not one that an earlier run on the store left there. */
 weir_status train_add_parts(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
 bool train_is_network(const char *array);
+bool train_is_own(const train_run *r, const char *array);
 #endif

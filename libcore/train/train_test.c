@@ -223,6 +223,51 @@ static void what_does_not_fit_is_refused(void **state)
   close_session(&s);
 }
 
+/* What training calls its own is not taken for the task's. */
+static void names_of_its_own_are_refused(void **state)
+{
+  static const char *const names[] = {"seed", "draw", "step", "lr", "weight", "loss"};
+  static const char *const scopes[] = {"train", "optim", "best"};
+  toy t = {.hidden = 3};
+  weir_params *params;
+  weir_store *store;
+
+  for (int i = 0; i < 9; i++) {
+    const weir_train_input input[] = {{i < 6 ? names[i] : "x", WEIR_F32, 1, {2}}, toy_inputs[1]};
+
+    t.scope = i < 6 ? NULL : scopes[i - 6];
+    weir_train_task task = toy_task(&t, 10, 0);
+
+    task.input = input;
+    assert_ok(weir_params_create(task.dtype, &params));
+    assert_ok(weir_store_create(&store));
+    assert_int_equal(weir_train_prepare(&task, 1, params, store), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), i < 6 ? names[i] : scopes[i - 6]));
+    weir_params_destroy(&params);
+    weir_store_destroy(&store);
+  }
+}
+
+/* A store that another training left its banks in: they are no part of the next one's files. */
+static void what_an_earlier_run_left_is_not_saved(void **state)
+{
+  toy t = {.hidden = 3};
+  session s =
+      train_in(NULL, &t, 10, 4, 1,
+               SETS("epochs=1", "optim.average.decay=0.9", "optim.rule=adam", "accumulate=2"));
+
+  assert_ok(s.status);
+  train_on(&s, NULL, &t, 10, 4, 1, SETS("epochs=1", "optim.rule=momentum", "keep_best=false"));
+  assert_ok(s.status);
+  session fresh =
+      train_in(s.dir, &t, 10, 4, 1, SETS("epochs=2", "optim.rule=momentum", "keep_best=false"));
+
+  assert_ok(fresh.status);
+  assert_int_equal(fresh.result.first, 2);
+  close_session(&s);
+  close_session(&fresh);
+}
+
 /* ---- Numbers that are none ---- */
 
 static weir_value log_of_less(weir_graph *g, weir_value loss)
@@ -444,6 +489,8 @@ static int all_tests(void)
       cmocka_unit_test(patience_ends_with_the_best_weights),
       cmocka_unit_test(weights_are_read_back),
       cmocka_unit_test(what_does_not_fit_is_refused),
+      cmocka_unit_test(names_of_its_own_are_refused),
+      cmocka_unit_test(what_an_earlier_run_left_is_not_saved),
       cmocka_unit_test(where_a_nan_comes_from_is_told),
       cmocka_unit_test(a_bad_sample_is_told),
       cmocka_unit_test(events_tell_the_course),

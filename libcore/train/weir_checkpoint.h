@@ -44,7 +44,8 @@ typedef struct weir_checkpoint {
 } weir_checkpoint;
 
 /* Writes the file. Fails: WEIR_ERR_DATA, WEIR_ERR_EXTERNAL (it cannot be written),
- * WEIR_ERR_UNSUPPORTED (no NetCDF in this build), WEIR_ERR_SHAPE (parts that do not cover an array;
+ * WEIR_ERR_UNSUPPORTED (no NetCDF in this build), WEIR_ERR_CONFIG (two names that the file cannot
+ * tell apart; one that is too long), WEIR_ERR_SHAPE (parts that do not cover an array;
  * a rank over 8), WEIR_ERR_MEMORY. The file that was there stays on failure. */
 weir_status weir_checkpoint_save(const weir_checkpoint *c, weir_checkpoint_format format,
                                  const char *path) WEIR_CHECKED;

@@ -33,7 +33,8 @@ typedef struct weir_train_cfg {
 } weir_train_cfg;
 extern const weir_opt weir_train_opts[];
 
-/* One array that the network reads, of every sample. */
+/* One array that the network reads, of every sample. Names of training's own (seed, draw, step, lr,
+ * weight, loss, norm, gradient) are refused here, as metrics and as weight. */
 typedef struct weir_train_input {
   const char *name;
   weir_dtype dtype;
@@ -86,7 +87,8 @@ typedef struct weir_train_result {
 } weir_train_result;
 
 /* Declares the task's network, adds its arrays to the store and gives them their first values.
- * params: fresh. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions); the builders' first error;
+ * params: fresh. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions; names of training's own:
+ * inputs, or scopes train, optim and best); the builders' first error;
  * as weir_params_seal. */
 weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_params *params,
                                weir_store *store) WEIR_CHECKED;
