@@ -1,4 +1,5 @@
 /* graph_test.c - building, ordering and copying graphs; what the builders refuse. */
+#include <math.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -153,10 +154,35 @@ static void random_graphs_are_ordered_lowest_ready_first(void **state)
   weir_graph_destroy(&g);
 }
 
+/* x + c at a place in the source; its digest. */
+static void digest_of(float c, const char *where, char hex[65])
+{
+  const float numbers[12] = {c};
+  const weir_tensor t = weir_tensor_wrap((void *)numbers, WEIR_F32, 2, matrix.shape);
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  weir_output(g, "y", toy_add(g, weir_input(g, "x", &matrix), weir_constant(g, &t), where));
+  assert_ok(weir_graph_digest(g, hex));
+  weir_graph_destroy(&g);
+}
+
+static void a_digest_is_of_what_is_computed(void **state)
+{
+  char one[65], same[65], other[65];
+
+  digest_of(1, "here:1", one);
+  digest_of(1, "there:2", same);
+  digest_of(nextafterf(1, 2), "here:1", other);
+  assert_string_equal(one, same);
+  assert_string_not_equal(one, other);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(graph_keeps_what_was_built),
+      cmocka_unit_test(a_digest_is_of_what_is_computed),
       cmocka_unit_test(every_failed_allocation_is_reported),
       cmocka_unit_test(builder_error_names_operator_and_place),
       cmocka_unit_test(names_are_unique_in_their_kind),

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include "base/weir_file.h"
 
 static const char *const border_names[] = {"never", "absent",    "zero",   "value",
                                            "wrap",  "replicate", "reflect"};
@@ -184,22 +186,12 @@ static void print_traffic(weir_traffic t, FILE *out)
           t.flops, t.read_bytes, t.write_bytes, t.volume_bytes);
 }
 
-static void print_node(const weir_graph *g, int32_t number, int64_t slots, FILE *out)
+/* What a node computes; of a source: what it is. */
+static void print_accesses(const weir_graph *g, const weir_node *node, FILE *out)
 {
-  const weir_node *node = g->nodes[number];
   const weir_access *a = &node->access;
 
-  if (node->op == NULL) {
-    fprintf(out, "node %d: %s ", number, kind_names[g->arrays[node->out[0]]->kind]);
-    print_array(g, node->out[0], out);
-    fputs("\n", out);
-    return;
-  }
-  fprintf(out, "node %d: %s", number, node->op->name);
-  if (node->label != NULL) {
-    fprintf(out, " '%s'", node->label);
-  }
-  fprintf(out, " (%s)\n    iterations:", node->where != NULL ? node->where : "place unknown");
+  fputs("    iterations:", out);
   for (int k = 0; k < a->n_dims; k++) {
     fprintf(out, " i%d %s [%" PRId64 ", ", k, dim_names[a->dim[k].kind], a->dim[k].lo);
     print_extent(a->dim[k].hi, out);
@@ -213,6 +205,29 @@ static void print_node(const weir_graph *g, int32_t number, int64_t slots, FILE 
     print_operand(g, node, k, false, out);
   }
   print_body(a, out);
+}
+
+static void print_source(const weir_graph *g, const weir_node *node, int32_t number, FILE *out)
+{
+  fprintf(out, "node %d: %s ", number, kind_names[g->arrays[node->out[0]]->kind]);
+  print_array(g, node->out[0], out);
+  fputs("\n", out);
+}
+
+static void print_node(const weir_graph *g, int32_t number, int64_t slots, FILE *out)
+{
+  const weir_node *node = g->nodes[number];
+
+  if (node->op == NULL) {
+    print_source(g, node, number, out);
+    return;
+  }
+  fprintf(out, "node %d: %s", number, node->op->name);
+  if (node->label != NULL) {
+    fprintf(out, " '%s'", node->label);
+  }
+  fprintf(out, " (%s)\n", node->where != NULL ? node->where : "place unknown");
+  print_accesses(g, node, out);
   print_traffic(weir_node_traffic(g, number, slots), out);
 }
 
@@ -239,16 +254,8 @@ static void print_group(const weir_graph *g, int32_t number, int64_t slots, FILE
   print_traffic(weir_group_traffic(g, group, slots), out);
 }
 
-void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out)
+static void print_results(const weir_graph *g, FILE *out)
 {
-  if (g->status != WEIR_OK) {
-    fprintf(out, "graph with an error: %s\n", g->message);
-  }
-  for (int32_t i = 0; i < g->n_nodes; i++) {
-    if (!g->nodes[i]->dead) {
-      print_node(g, i, slots, out);
-    }
-  }
   for (int32_t i = 0; i < g->n_arrays; i++) {
     const weir_array *a = g->arrays[i];
     if (a->output != NULL) {
@@ -261,7 +268,75 @@ void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out)
       fprintf(out, "in place: '%s'\n", a->name);
     }
   }
+}
+
+void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out)
+{
+  if (g->status != WEIR_OK) {
+    fprintf(out, "graph with an error: %s\n", g->message);
+  }
+  for (int32_t i = 0; i < g->n_nodes; i++) {
+    if (!g->nodes[i]->dead) {
+      print_node(g, i, slots, out);
+    }
+  }
+  print_results(g, out);
   for (int32_t k = 0; k < g->n_groups; k++) {
     print_group(g, k, slots, out);
   }
+}
+
+/* What print_node rounds or leaves out: bits of constants, of which numbers are drawn. */
+static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
+{
+  const weir_body *b = &node->access.body;
+
+  for (int32_t i = 0; i < b->n; i++) {
+    fprintf(out, " %a %" PRId64, b->exprs[i].real, b->exprs[i].integer);
+  }
+  for (int k = 0; node->op == NULL && k < node->n_out; k++) {
+    const weir_array *a = g->arrays[node->out[k]];
+    char hex[65] = "";
+
+    if (a->kind == WEIR_ARRAY_CONSTANT && weir_tensor_count(&a->constant) > 0) {
+      weir_sha256(a->constant.data,
+                  (size_t)weir_tensor_count(&a->constant) * weir_dtype_size(a->constant.dtype),
+                  hex);
+    }
+    fprintf(out, " %s", hex);
+  }
+  fprintf(out, " random %d\n", node->random_id);
+}
+
+weir_status weir_graph_digest(const weir_graph *g, char hex[65])
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  for (int32_t i = 0; out != NULL && i < g->n_nodes; i++) {
+    const weir_node *node = g->nodes[i];
+
+    if (!node->dead && node->op == NULL) {
+      print_source(g, node, i, out);
+    } else if (!node->dead) {
+      fprintf(out, "node %d: %s\n", i, node->op->name);
+      print_accesses(g, node, out);
+    }
+    if (!node->dead) {
+      print_bits(g, node, out);
+    }
+  }
+  if (out != NULL) {
+    print_results(g, out);
+  }
+  const bool written = out != NULL && ferror(out) == 0;
+
+  if (out == NULL || fclose(out) != 0 || !written) {
+    free(text); /* libc's own memory */
+    return weir_fail(WEIR_ERR_MEMORY, "graph: no memory for its text");
+  }
+  weir_sha256(text, size, hex);
+  free(text);
+  return WEIR_OK;
 }

@@ -163,6 +163,9 @@ weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots)
 weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots);
 /* Prints nodes, accesses, groups, bytes and flops, for `describe`. */
 void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out);
+/* SHA-256 of what the graph computes: nodes, accesses, constants, names of inputs, stored arrays
+ * and results; not of places in source code. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_graph_digest(const weir_graph *g, char hex[65]) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -93,12 +93,9 @@ static void tell_epoch(const train_run *r, const double *metric, bool valid, boo
   const train_state *s = &r->state;
   const double seconds = weir_clock() - r->epoch_began;
   weir_field field[8 + TRAIN_METRICS] = {
-      WEIR_INT("epoch", *s->epoch),
-      WEIR_INT("step", *s->step),
-      WEIR_REAL("loss", *s->loss),
-      WEIR_REAL("gradient_norm", r->norm),
-      WEIR_REAL("seconds", seconds),
-      WEIR_REAL("lr", weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total, r->per_epoch)),
+      WEIR_INT("epoch", *s->epoch),  WEIR_INT("step", *s->step),
+      WEIR_REAL("loss", *s->loss),   WEIR_REAL("gradient_norm", r->norm),
+      WEIR_REAL("seconds", seconds), WEIR_REAL("lr", *s->rate),
   };
   char validation[96] = "";
   int n = 6;
@@ -153,13 +150,12 @@ static weir_status advance(train_run *r, bool *saved)
 
   WEIR_TRY(train_step(r, &loss));
   *s->step += 1;
+  *s->rate = weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total, r->per_epoch);
   *s->position += n;
   *s->loss_sum += loss * (double)n;
   if (r->cfg->log_every > 0 && *s->step % r->cfg->log_every == 0) {
     weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
-               WEIR_REAL("gradient_norm", r->norm),
-               WEIR_REAL("lr", weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total,
-                                                r->per_epoch)));
+               WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate));
   }
   const int64_t left = r->task->n_train - *s->position;
   const bool end = left == 0 || (r->cfg->drop_last && left < r->per_step);

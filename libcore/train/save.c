@@ -160,30 +160,57 @@ static weir_status check_numbers(const train_run *r, int64_t file)
   return WEIR_OK;
 }
 
-/* That the checkpoint is of these samples in this order. */
+/* That the checkpoint is of these samples in this order, this network and these updates. */
 static weir_status check_same(const train_run *r)
 {
   const train_state *s = &r->state;
+  const struct {
+    const char *what;
+    int64_t theirs, ours;
+  } number[] = {{"seed", *s->seed, r->cfg->seed},
+                {"samples:", *s->samples, r->task->n_train},
+                {"batch times accumulate", *s->batch, r->per_step},
+                {"shuffle", *s->shuffle, r->cfg->shuffle},
+                {"drop_last", *s->drop_last, r->cfg->drop_last}};
+  static const char *const graph[] = {
+      [TRAIN_NETWORK] = "another network or loss, or of batches of another size",
+      [TRAIN_UPDATE] = "another update rule or its options, clipping or average"};
 
-  if (*s->seed != r->cfg->seed) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: its checkpoints are of seed %" PRId64 ", not %" PRId64
-                     ": take that seed, or another folder",
-                     r->dir, *s->seed, r->cfg->seed);
+  for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
+    if (number[i].theirs != number[i].ours) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: its checkpoints are of %s %" PRId64 ", not %" PRId64
+                       ": take that, or another folder",
+                       r->dir, number[i].what, number[i].theirs, number[i].ours);
+    }
   }
-  if (*s->samples != r->task->n_train) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: its checkpoints are of %" PRId64 " samples, and there are %" PRId64
-                     ": start in another folder",
-                     r->dir, *s->samples, r->task->n_train);
-  }
-  if (*s->batch != r->per_step) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: its checkpoints are of batch times accumulate %" PRId64 ", not %" PRId64
-                     ": take those, or another folder",
-                     r->dir, *s->batch, r->per_step);
+  for (int i = 0; i < TRAIN_GRAPHS; i++) {
+    const char *theirs = weir_store_get(r->store, train_digests[i])->data;
+
+    if (memcmp(theirs, r->digest[i], TRAIN_HEX) != 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: its checkpoints are of %s (%s %.8s there, %.8s here): take that, or "
+                       "another folder",
+                       r->dir, graph[i], train_digests[i], theirs, r->digest[i]);
+    }
   }
   return WEIR_OK;
+}
+
+/* A schedule may be changed by hand, and more epochs stretch it: that is told. */
+static void tell_rate(const train_run *r)
+{
+  const train_state *s = &r->state;
+  const double now = weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total, r->per_epoch);
+
+  if (*s->step > 0 && *s->rate != now) {
+    weir_warn("train",
+              "the schedule is another: the learning rate of step %" PRId64
+              " was %g, and is %g now",
+              *s->step, *s->rate, now);
+    weir_event("schedule_changed", WEIR_INT("step", *s->step), WEIR_REAL("was", *s->rate),
+               WEIR_REAL("is", now));
+  }
 }
 
 weir_status train_resume(train_run *r)
@@ -206,6 +233,7 @@ weir_status train_resume(train_run *r)
   WEIR_TRY_GOTO(weir_checkpoint_resume(&k.c, r->dir, &step), done);
   WEIR_TRY_GOTO(check_same(r), done);
   WEIR_TRY_GOTO(check_numbers(r, step), done);
+  tell_rate(r);
   weir_info("train", "goes on after step %" PRId64 " (epoch %" PRId64 ")", step, *r->state.epoch);
 done:
   weir_free(&k.leave);

@@ -17,9 +17,18 @@ bool train_is_network(const char *array)
          strncmp(array, TRAIN_BEST, sizeof TRAIN_BEST - 1) != 0;
 }
 
+const char *const train_digests[] = {
+    [TRAIN_NETWORK] = "train.network", [TRAIN_UPDATE] = "train.update"};
+
 bool train_is_own(const train_run *r, const char *array)
 {
   const weir_tensor *t = weir_store_get(r->store, array);
+
+  for (int i = 0; i < TRAIN_GRAPHS; i++) {
+    if (strcmp(array, train_digests[i]) == 0) {
+      return true;
+    }
+  }
 
 #define X(name, type, dtype)                \
   if (strcmp(array, "train." #name) == 0) { \
@@ -62,6 +71,9 @@ static weir_status open_numbers(train_run *r)
   *s->seed = r->cfg->seed;
   *s->samples = r->task->n_train;
   *s->batch = r->per_step;
+  *s->shuffle = r->cfg->shuffle;
+  *s->drop_last = r->cfg->drop_last;
+  *s->rate = NAN;
   *s->loss_sum = 0;
   *s->loss = *s->valid_loss = NAN;
   *s->valid_step = -1;
@@ -246,11 +258,31 @@ static weir_status open_segments(train_run *r)
   return WEIR_OK;
 }
 
+/* Digests of the network with its loss, and of all of an update: rule, options, clipping. */
+static weir_status open_digests(train_run *r)
+{
+  static const train_kind kinds[] = {[TRAIN_NETWORK] = TRAIN_LOSS, [TRAIN_UPDATE] = TRAIN_STEP};
+
+  for (int i = 0; i < TRAIN_GRAPHS; i++) {
+    weir_graph *g = NULL;
+
+    WEIR_TRY(need(r->store, train_digests[i], WEIR_U8, 1, (int64_t[]){TRAIN_HEX}));
+    WEIR_TRY(train_build(&r->graph, kinds[i], r->cfg->batch, &g));
+    const weir_status status = weir_graph_digest(g, r->digest[i]);
+
+    weir_graph_destroy(&g);
+    WEIR_TRY(status);
+    memcpy(weir_store_get(r->store, train_digests[i])->data, r->digest[i], TRAIN_HEX);
+  }
+  return WEIR_OK;
+}
+
 weir_status train_state_open(train_run *r)
 {
   WEIR_TRY(open_segments(r));
   WEIR_TRY(open_arrays(r));
   WEIR_TRY(open_banks(r));
+  WEIR_TRY(open_digests(r));
   return open_numbers(r);
 }
 

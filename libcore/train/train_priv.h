@@ -43,6 +43,9 @@ typedef struct train_graph {
   X(seed,         int64_t, WEIR_I64)                                    \
   X(samples,      int64_t, WEIR_I64)                                    \
   X(batch,        int64_t, WEIR_I64) /* samples of a step            */ \
+  X(shuffle,      int64_t, WEIR_I64) /* 0 or 1                       */ \
+  X(drop_last,    int64_t, WEIR_I64)                                    \
+  X(rate,         double,  WEIR_F64) /* learning rate of the last    */ \
   X(loss_sum,     double,  WEIR_F64) /* over this epoch's samples    */ \
   X(loss,         double,  WEIR_F64) /* of the epoch before          */ \
   X(valid_step,   int64_t, WEIR_I64) /* of the last validation       */ \
@@ -57,6 +60,10 @@ typedef struct train_state {
 #undef X
 } train_state;
 
+/* What the run computes, as digests of graphs that its checkpoints have and its resumption has to
+ * have too: arrays "train.<name>" of u8. */
+enum { TRAIN_NETWORK, TRAIN_UPDATE, TRAIN_GRAPHS, TRAIN_HEX = 64 };
+
 /* An array of the network (the bank, a statistic) and its copies. */
 typedef struct train_array {
   weir_tensor *tensor, *best; /* best: NULL, not kept */
@@ -70,6 +77,7 @@ typedef struct train_run {
   weir_params *params;
   weir_store *store;
   const char *dir, *rule; /* rule: its name */
+  char digest[TRAIN_GRAPHS][TRAIN_HEX + 1];
   train_graph graph;
   train_state state;
   train_array *array;
@@ -151,4 +159,5 @@ weir_status train_finish(train_run *r) WEIR_CHECKED;
 weir_status train_add_parts(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
 bool train_is_network(const char *array);
 bool train_is_own(const train_run *r, const char *array);
+extern const char *const train_digests[TRAIN_GRAPHS]; /* names of the arrays */
 #endif

@@ -208,7 +208,17 @@ static void what_does_not_fit_is_refused(void **state)
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "accumulate=2")),
           WEIR_ERR_CONFIG, "are of batch times accumulate 2, not 4");
   refused(train_in(s.dir, &t, 12, 0, 1, SETS("epochs=2", "batch=2")), WEIR_ERR_CONFIG,
-          "are of 10 samples, and there are 12");
+          "are of samples: 10, not 12");
+  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "shuffle=false")),
+          WEIR_ERR_CONFIG, "are of shuffle 1, not 0");
+  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.clip.norm=1")),
+          WEIR_ERR_CONFIG, "another update rule or its options");
+  refused(
+      train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.rule={adam: {beta1: 0.8}}")),
+      WEIR_ERR_CONFIG, "another update rule or its options");
+  refused(
+      train_in(s.dir, &(toy){.hidden = 3, .weighted = true}, 10, 0, 1, SETS("epochs=2", "batch=2")),
+      WEIR_ERR_CONFIG, "another network or loss");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "checkpoint.resume=false")),
           WEIR_ERR_CONFIG, "has checkpoints: set checkpoint.resume");
   toy other = {.hidden = 4};

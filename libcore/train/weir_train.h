@@ -102,7 +102,8 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
  * Events: train_begin, step (log_every), epoch_end, checkpoint, stop.
  *
  * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
- * resume, or of another seed, other samples or other updates), WEIR_ERR_NUMERIC (a loss or gradient
+ * resume, or of another seed, other samples, another network or other updates; another schedule
+ * alone is told), WEIR_ERR_NUMERIC (a loss or gradient
  * that is no number: the message names the first operator that made one; with check_nan, an update
  * that is none, which is not saved), WEIR_ERR_STOPPED (a signal, after a checkpoint), and as fetch,
  * plans and checkpoints. */
