@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EXACT_BLOCKS 1
@@ -19,7 +20,8 @@
 
 enum {
   ALIGNMENT = 64,
-  LAZY_BYTES = 1 << 14 /* from here on calloc leaves fresh pages alone, touched only when used */
+  LAZY_BYTES = 1 << 14 /* from here on pages come fresh from the system: only those that are touched
+                          take memory, and free gives them back */
 };
 
 /* No machine has more; the sanitizer ends the program, instead of returning NULL, from 2^40 on. */
@@ -27,9 +29,9 @@ static const size_t max_bytes = (size_t)1 << (EXACT_BLOCKS ? 39 : 47);
 
 /* Stands in the ALIGNMENT bytes before the memory handed out. */
 struct header {
-  void *block; /* what free() takes     */
-  size_t bytes;
-  uint64_t mark; /* says that the block is ours and alive */
+  void *block;          /* what free() or munmap() takes */
+  size_t bytes, mapped; /* asked for; of the mapping, 0: none */
+  uint64_t mark;        /* says that the block is ours and alive */
 };
 
 static const uint64_t live_mark = UINT64_C(0x77656972616c6c6f);
@@ -56,19 +58,19 @@ static struct header *header_of(void *memory)
 }
 
 /* NULL when exhausted. The sanitizer sees an overrun only if a block ends with its memory, which
- * the padding of the calloc way would hide. */
+ * whole pages would hide. */
 static void *acquire(size_t bytes)
 {
+  const size_t mapped = bytes >= LAZY_BYTES && !EXACT_BLOCKS ? bytes + ALIGNMENT : 0;
   void *block = NULL;
   char *memory;
 
-  if (bytes >= LAZY_BYTES && !EXACT_BLOCKS) {
-    block = calloc(1, bytes + 2 * ALIGNMENT);
-    if (block == NULL) {
+  if (mapped > 0) {
+    block = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) {
       return NULL;
     }
     memory = (char *)block + ALIGNMENT;
-    memory += (ALIGNMENT - (uintptr_t)memory % ALIGNMENT) % ALIGNMENT;
   } else {
     if (posix_memalign(&block, ALIGNMENT, bytes + ALIGNMENT) != 0) {
       return NULL;
@@ -79,6 +81,7 @@ static void *acquire(size_t bytes)
   struct header *h = (struct header *)(void *)(memory - ALIGNMENT);
   h->block = block;
   h->bytes = bytes;
+  h->mapped = mapped;
   h->mark = live_mark;
   count_bytes((int64_t)bytes);
   return memory;
@@ -139,7 +142,11 @@ void weir_free(void *ptr_to_pointer)
   struct header *h = header_of(memory);
   h->mark = 0;
   count_bytes(-(int64_t)h->bytes);
-  free(h->block);
+  if (h->mapped > 0) {
+    (void)munmap(h->block, h->mapped);
+  } else {
+    free(h->block);
+  }
 }
 
 weir_status weir_strdup(const char *text, char **out)

@@ -81,6 +81,11 @@ int64_t weir_plan_arena_bound(const weir_plan *p)
   return p->schedule.lower_bound;
 }
 
+int64_t weir_plan_parts(const weir_plan *p)
+{
+  return p->memory.parts;
+}
+
 int64_t weir_plan_bound(const weir_plan *p, const char *result)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
@@ -142,6 +147,7 @@ void weir_plan_print(const weir_plan *p, FILE *out)
             r.bytes, r.bytes > 0 ? r.flops / r.bytes : 0, r.predicted_s, r.saved_bytes, r.members);
   }
   fprintf(out, "== memory\n");
+  exec_budget_print(p, out);
   weir_schedule_print(&p->schedule, p->g, out);
   fprintf(out, "scratch: %lld bytes a thread; workspace of kernels: %lld bytes\n",
           (long long)p->scratch_bytes, (long long)p->workspace_bytes);

@@ -34,6 +34,10 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_INT(
         weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
         "memory that the tile-local buffers of a group may fill; 0: a quarter of the L2 cache"),
+    WEIR_OPT_INT(
+        weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
+        "budget of the arena that holds a plan's temporaries; where a step would take more "
+        "it is run in micro-batches; 0: no limit"),
     WEIR_OPT_PATH(weir_exec_cfg, peaks, "",
                   "measured peaks of this machine, as build/release/bench/peaks FILE writes them; "
                   "empty: built-in values"),
@@ -379,6 +383,7 @@ weir_status exec_plan_passes(weir_plan *p)
   const weir_pass_opts opts = {.cache_bytes = p->cfg.cache_bytes,
                                .bandwidth = p->bandwidth,
                                .flop_rate = p->flop_rate,
+                               .parts = p->memory.parts,
                                .no_fusion = !p->cfg.fusion,
                                .skip = p->cfg.skip,
                                .precision = (weir_precision)p->cfg.precision,
@@ -404,6 +409,7 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   }
   WEIR_TRY(prepare_kernels(p));
   WEIR_TRY(exec_memory_make(p));
+  WEIR_TRY(exec_budget_check(p));
   order_groups(p);
   WEIR_TRY(choose_engine(p));
   WEIR_TRY(place_kernels(p));
@@ -426,8 +432,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
   p->store = store;
   p->built = g;
   WEIR_TRY_GOTO(read_options(p, opts), fail);
-  WEIR_TRY_GOTO(weir_graph_copy(g, &p->g), fail);
-  WEIR_TRY_GOTO(exec_plan_passes(p), fail);
+  WEIR_TRY_GOTO(exec_budget_keep(p), fail);
   WEIR_TRY_GOTO(exec_plan_finish(p, opts), fail);
   p->built = NULL;
   *out = p;

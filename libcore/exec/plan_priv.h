@@ -4,6 +4,7 @@
 #define WEIR_PLAN_PRIV_H
 #include "exec/weir_engine.h"
 #include "exec/weir_plan.h"
+#include "pass/microbatch/weir_microbatch.h"
 #include "pass/schedule/weir_schedule.h"
 #include "pass/weir_pass.h"
 
@@ -80,6 +81,13 @@ typedef struct exec_group {
   char members[160];
 } exec_group;
 
+/* What became of exec.memory. whole: without micro-batches. */
+typedef struct exec_memory {
+  int64_t parts, whole_bytes;
+  double whole_flops, flops;
+  char refused[WEIR_MICROBATCH_TEXT]; /* why there are no parts */
+} exec_memory;
+
 struct weir_plan {
   weir_graph *g;
   const weir_graph *built; /* the caller's graph, while the plan is made */
@@ -87,6 +95,7 @@ struct weir_plan {
   weir_store *store;
   weir_exec_cfg cfg;
   int threads, tier;
+  exec_memory memory;
   weir_schedule schedule;
   exec_array *arrays;
   int32_t n_arrays;
@@ -130,6 +139,13 @@ void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *mo
 void exec_rates(const weir_plan *p, exec_rate *rates);
 /* memory.c: capacities of windows, shapes of locals, arena, scratch. */
 weir_status exec_memory_make(weir_plan *p);
+/* Bytes of an array without time, rounded up as the arena wants them. Fails: WEIR_ERR_SHAPE. */
+weir_status exec_array_bytes(const weir_array_desc *d, int64_t *bytes);
+/* budget.c: makes p->g, within exec.memory where it has no time; whether the arena, once laid out,
+ * keeps to it; what was chosen. Fail: WEIR_ERR_CONFIG, with the least that can be kept. */
+weir_status exec_budget_keep(weir_plan *p);
+weir_status exec_budget_check(const weir_plan *p);
+void exec_budget_print(const weir_plan *p, FILE *out);
 /* window.c */
 void exec_windows_slide(weir_plan *p);
 weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front);

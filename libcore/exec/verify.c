@@ -136,6 +136,7 @@ static weir_status make_oracle(const weir_plan *p, const weir_graph *g, weir_sto
   v->cfg = p->cfg;
   v->cfg.tier = 1;
   v->cfg.verify = 0;
+  v->cfg.memory = 0; /* of the plan, not of the oracle */
   v->threads = 1;
   v->bandwidth = p->bandwidth;
   v->flop_rate = p->flop_rate;

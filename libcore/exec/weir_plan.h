@@ -25,6 +25,7 @@ typedef struct weir_exec_cfg {
   const char *compiler;
   const char *cache_dir;
   int64_t cache_bytes; /* 0: a quarter of L2 */
+  int64_t memory;      /* most bytes of the arena, 0: no limit */
   const char *peaks;   /* file written by `bench peaks`, "" for built-in values */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
@@ -129,6 +130,8 @@ int32_t weir_plan_groups(const weir_plan *p);
 weir_group_report weir_plan_group(const weir_plan *p, int32_t group);
 int64_t weir_plan_arena_bytes(const weir_plan *p);
 int64_t weir_plan_arena_bound(const weir_plan *p);
+/* Micro-batches that exec.memory made of a run; 1: none. */
+int64_t weir_plan_parts(const weir_plan *p);
 int weir_plan_tier(const weir_plan *p);
 /* Graph after each pass, groups, memory plan, predicted flops, bytes and time. */
 void weir_plan_print(const weir_plan *p, FILE *out);

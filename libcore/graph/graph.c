@@ -115,7 +115,7 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
 
   WEIR_TRY(weir_graph_push_node(to, &node));
   WEIR_TRY(weir_access_copy(&from->access, &node->access));
-  if (from->op != NULL && from->op->spec_size > 0) {
+  if (from->spec != NULL) {
     WEIR_TRY(weir_alloc(1, from->op->spec_size, &node->spec));
     memcpy(node->spec, from->spec, from->op->spec_size);
   }
@@ -128,6 +128,7 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
   node->where = from->where;
   node->random_id = from->random_id;
   node->derived = from->derived;
+  node->part = from->part;
   node->dead = from->dead;
   return WEIR_OK;
 }

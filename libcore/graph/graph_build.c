@@ -397,6 +397,13 @@ weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const we
   return add(g, &(struct request){op, NULL, in, n_in, -1, access}, where);
 }
 
+weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
+                                      const weir_access *access, const weir_value *in, int n_in,
+                                      int32_t array, const char *where)
+{
+  return add(g, &(struct request){op, NULL, in, n_in, array, access}, where);
+}
+
 int32_t weir_graph_array(weir_graph *g, const weir_array_desc *desc)
 {
   int32_t array = -1;

@@ -44,6 +44,10 @@ weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spe
  * node. Its outputs are arrays of the access's extents. The access is copied; op: its name. */
 weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
                                  const weir_value *in, int n_in, const char *where);
+/* The same, written into an array with several writers or none so far, and of one output. */
+weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
+                                      const weir_access *access, const weir_value *in, int n_in,
+                                      int32_t array, const char *where);
 /* An array with several writers: made first, then written by weir_graph_add_into nodes whose
  * written boxes the validator proves disjoint and covering. The value of the whole array is the
  * last writer's. */
@@ -89,6 +93,7 @@ typedef struct weir_node {
   const char *label, *where;
   int32_t random_id;
   int32_t derived; /* number of the weir_derive that added it, 0: as built */
+  int32_t part;    /* micro-batch that it belongs to, from 1; 0: none       */
   bool dead;       /* removed by a pass */
   weir_access access;
 } weir_node;

@@ -17,6 +17,7 @@ typedef struct weir_pass_opts {
   int64_t slots; /* length that stands for an unbounded dimension in cost models; default 4096   */
   double bandwidth; /* bytes/s, for cost models; default: built-in */
   double flop_rate; /* flop/s */
+  int64_t parts;    /* micro-batches of a step, each finished before the next; 0, 1: none */
   bool no_fusion; /* every node its own group                                                     */
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
   weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */

@@ -1,7 +1,8 @@
 /* train_step.c - a whole training step (forward, loss, backward, momentum), f32, two threads, batch
  * of two: against PyTorch on the same bank and data, and against the sum of what oneDNN's own
  * convolution primitives take for the layers of that step. Losses and parameters after the last
- * step are compared before any row is printed.
+ * step are compared before any row is printed; so are those of the same step within a budget of
+ * memory (exec.memory), whose time is printed beside what it takes.
  *
  * A step whose products are made in bf16 is compared with the one in f32.
  *
@@ -40,6 +41,8 @@ enum {
 #define TOLERANCE 1e-4
 /* Of losses in bf16: its numbers are 2^-8 apart, and a loss is a mean of many of them. */
 #define HALF_TOLERANCE 0x1p-6
+/* Of PyTorch's growth: what the step within a budget may take in all. */
+#define BUDGET 0.55
 
 /* A network, and the function of train_step.py that is its peer. */
 typedef struct subject {
@@ -163,10 +166,10 @@ static void keep_layers(measured *m)
 /* Weir's side; the bank as it began goes to `bank`. */
 static void measure(const subject *s, measured *m, float **bank)
 {
+  *m = (measured){.n = 0};
   forget_peak();
   const double before = memory("VmRSS");
 
-  *m = (measured){.n = 0};
   bench_must(learner_open(&s->job, &m->net));
   keep_layers(m);
   const size_t size = (size_t)bytes_of(&m->net.bank);
@@ -208,7 +211,37 @@ static void row(const subject *s, const char *what, const char *peer, double the
   bench_row(work, peer, theirs, own, unit, 0, goal);
 }
 
-static void against_torch(const subject *s, const measured *m, const float *bank)
+/* What the plan foresees and the peak that was measured. */
+static void row_foreseen(const subject *s, const measured *m, const char *when)
+{
+  char what[LONGEST];
+
+  (void)snprintf(what, sizeof what, "memory foreseen%s", when);
+  row(s, what, "peak", m->growth * 0x1p-20, m->predicted * 0x1p-20, "MiB", 0);
+  (void)snprintf(what, sizeof what, "memory foreseen or not%s", when);
+  row(s, what, "limit", 0.1, fabs(m->growth / m->predicted - 1), "share", 1);
+}
+
+/* The same step again with an arena that keeps it within BUDGET of PyTorch's growth. Closes m. */
+static void within_budget(subject *s, weir_exec_cfg *exec, measured *m, const peer_result *r)
+{
+  const double theirs = *(const double *)r->data[2], seconds = m->seconds;
+  const double beside = m->predicted - (double)weir_plan_arena_bytes(m->net.plan);
+  float *bank = NULL;
+
+  learner_close(&m->net);
+  exec->memory = (int64_t)fmax(BUDGET * theirs - beside, 1);
+  measure(s, m, &bank);
+  compare(s, m, r);
+  row(s, "peak memory within a budget", "PyTorch", theirs * 0x1p-20, m->growth * 0x1p-20, "MiB",
+      1 / 0.6);
+  row(s, "a step within the budget", "PyTorch", r->seconds, m->seconds, "s", 0);
+  row(s, "a step within the budget", "without one", seconds, m->seconds, "s", 0);
+  row_foreseen(s, m, " within the budget");
+  free(bank);
+}
+
+static peer_result against_torch(const subject *s, const measured *m, const float *bank)
 {
   const peer_input in[] = {{"bank", "f4", bank, weir_tensor_count(&m->net.bank)},
                            {"x", "f4", m->net.x.data, weir_tensor_count(&m->net.x)},
@@ -218,8 +251,8 @@ static void against_torch(const subject *s, const measured *m, const float *bank
   compare(s, m, &r);
   row(s, "a step", "PyTorch", r.seconds, m->seconds, "s", s->goal);
   row(s, "peak memory", "PyTorch", *(const double *)r.data[2] * 0x1p-20, m->growth * 0x1p-20, "MiB",
-      1 / 0.6);
-  peer_free(&r);
+      0);
+  return r;
 }
 
 /* The sum over the convolutions of the network. */
@@ -298,13 +331,18 @@ static void run(subject *s, const request *r)
   } else if (r->half) {
     against_half(s, &m);
   } else {
+    peer_result peer = {0};
+
     if (r->with_torch) {
-      against_torch(s, &m, bank);
+      peer = against_torch(s, &m, bank);
     }
     against_primitives(s, &m);
-    row(s, "memory foreseen", "peak", m.growth * 0x1p-20, m.predicted * 0x1p-20, "MiB", 0);
-    row(s, "memory foreseen or not", "limit", 0.1, fabs(m.growth / m.predicted - 1), "share", 1);
+    row_foreseen(s, &m, "");
     against_half(s, &m);
+    if (r->with_torch) {
+      within_budget(s, &exec, &m, &peer);
+      peer_free(&peer);
+    }
   }
   learner_close(&m.net);
   free(bank);

@@ -104,7 +104,9 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer,
   }
   const int32_t a = s->group[writer], b = s->group[consumer];
 
-  if (a == b || is_held(s, array, b) || !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) ||
+  /* Parts of a batch stay apart: one is finished before the next begins. */
+  if (a == b || weir_graph_node(s->g, a)->part != weir_graph_node(s->g, b)->part ||
+      is_held(s, array, b) || !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) ||
       closes_cycle(s, a, b)) {
     return WEIR_OK;
   }

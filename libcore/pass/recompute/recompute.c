@@ -223,7 +223,7 @@ static weir_status make_again(recomputing *s, int32_t node)
   for (int32_t i = 0; i < r.n; i++) {
     int32_t made = -1;
 
-    WEIR_TRY(recompute_clone(s->g, node, weir_graph_node(s->g, s->readers[i])->derived, &made));
+    WEIR_TRY(recompute_clone(s->g, node, s->readers[i], &made));
     recompute_replace(s->g, s->readers[i], array, made);
   }
   return recompute_order(s);

@@ -30,8 +30,9 @@ static weir_value value_of(const weir_graph *g, int32_t array)
 }
 
 static weir_status add(weir_graph *g, const weir_node *like, const weir_access *a,
-                       const int32_t *in, int n_in, int32_t derived, int32_t *made)
+                       const int32_t *in, int n_in, const weir_node *beside, int32_t *made)
 {
+  const int32_t derived = beside->derived, part = beside->part;
   weir_value values[WEIR_MAX_OPERANDS];
 
   for (int k = 0; k < n_in; k++) {
@@ -41,11 +42,12 @@ static weir_status add(weir_graph *g, const weir_node *like, const weir_access *
 
   WEIR_TRY(weir_graph_status(g));
   weir_graph_node_mut(g, v.node)->derived = derived;
+  weir_graph_node_mut(g, v.node)->part = part;
   *made = weir_value_array(g, v);
   return WEIR_OK;
 }
 
-weir_status recompute_clone(weir_graph *g, int32_t node, int32_t derived, int32_t *made)
+weir_status recompute_clone(weir_graph *g, int32_t node, int32_t reader, int32_t *made)
 {
   const weir_node *from = weir_graph_node(g, node);
   int32_t in[WEIR_MAX_OPERANDS];
@@ -53,7 +55,7 @@ weir_status recompute_clone(weir_graph *g, int32_t node, int32_t derived, int32_
 
   memcpy(in, from->in, sizeof in);
   WEIR_TRY(weir_access_copy(&from->access, &a));
-  const weir_status status = add(g, from, &a, in, from->n_in, derived, made);
+  const weir_status status = add(g, from, &a, in, from->n_in, weir_graph_node(g, reader), made);
 
   weir_access_fini(&a);
   return status;
@@ -179,7 +181,7 @@ static weir_status add_comparison(weir_graph *g, int32_t array, const comparison
 
   a.value[0] = weir_body_binary(&a.body, c->code, c->first ? x : y, c->first ? y : x);
   const weir_node *maker = weir_graph_node(g, from.node);
-  const weir_status status = add(g, maker, &a, in, 1, maker->derived, made);
+  const weir_status status = add(g, maker, &a, in, 1, maker, made);
 
   weir_access_fini(&a);
   return status;

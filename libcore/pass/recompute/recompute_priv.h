@@ -32,9 +32,9 @@ bool recompute_is_pointwise(const weir_access *a);
 /* Size of the whole array. */
 int64_t recompute_bytes(const weir_graph *g, int32_t array);
 
-/* recompute_graph.c: a second node that does the same, of that weir_derive; its output's array. The
- * reader reads `to` instead of `from`. */
-weir_status recompute_clone(weir_graph *g, int32_t node, int32_t derived,
+/* recompute_graph.c: a second node that does the same, of the weir_derive and the micro-batch of
+ * that reader; its output's array. The reader reads `to` instead of `from`. */
+weir_status recompute_clone(weir_graph *g, int32_t node, int32_t reader,
                             int32_t *made) WEIR_CHECKED;
 void recompute_replace(weir_graph *g, int32_t reader, int32_t from, int32_t to);
 /* Where every far reader of the array only compares it with constants, one and the same way, the

@@ -63,21 +63,29 @@ static void take(const ordering *s, int32_t group)
   }
 }
 
+/* Micro-batch of a group, 0: of none. */
+static int32_t part_of(const ordering *s, int32_t group)
+{
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->part;
+}
+
 static weir_status place_groups(const ordering *s, int32_t *order)
 {
   for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
     s->left[s->p->uses.array[u]]++;
   }
   for (int32_t t = 0; t < s->n; t++) {
-    int32_t best = -1;
+    int32_t best = -1, first = 0;
     int64_t least = 0;
 
     for (int32_t i = 0; i < s->n; i++) {
       if (!s->done[i] && is_ready(s, i)) {
         const int64_t here = change(s, i);
+        const int32_t part = part_of(s, i);
 
-        if (best < 0 || here < least) {
+        if (best < 0 || part < first || (part == first && here < least)) {
           best = i;
+          first = part;
           least = here;
         }
       }

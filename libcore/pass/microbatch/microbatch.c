@@ -1,0 +1,156 @@
+/* microbatch.c - a step in parts of the batch, each finished before the next begins, so that only
+ * one part's activations live at a time.
+ *
+ * Nodes for which the samples' dimension is parallel are repeated per part; those that reduce over
+ * it leave partial results, merged in the order of the parts by their monoid; the others run once.
+ */
+#include "pass/microbatch/microbatch_priv.h"
+
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "pass/weir_pass.h"
+
+static double bytes_of(const weir_array_desc *d)
+{
+  double bytes = (double)weir_dtype_size(d->dtype);
+
+  for (int k = 0; k < d->rank; k++) {
+    bytes *= (double)d->shape[k];
+  }
+  return bytes;
+}
+
+/* Bytes of what cut nodes write: what parts save. */
+static double bytes_cut(const weir_graph *g, const weir_split *s)
+{
+  double bytes = 0;
+
+  for (int32_t i = 0; i < s->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    for (int o = 0; o < node->n_out && s->node[i] >= 0; o++) {
+      bytes +=
+          s->array[node->out[o]] >= 0 ? bytes_of(&weir_graph_get_array(g, node->out[o])->desc) : 0;
+    }
+  }
+  return bytes;
+}
+
+static bool has_time(const weir_graph *g)
+{
+  bool time = false;
+
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    time = time || weir_graph_get_array(g, a)->desc.time > 0;
+  }
+  return time;
+}
+
+/* Why the dimension is refused. */
+static void tell(const weir_graph *g, const weir_split *s, int32_t input, int dim, char *text,
+                 size_t size)
+{
+  const weir_node *node = weir_graph_node(g, s->blocker);
+
+  (void)snprintf(text, size,
+                 "dimension %d of '%s' cannot be cut: node %d '%s' (%s) needs all of it before "
+                 "others go on",
+                 dim, weir_graph_get_array(g, input)->name, s->blocker,
+                 node->label != NULL ? node->label : node->op->name,
+                 node->where != NULL ? node->where : "place unknown");
+}
+
+weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_split *split, char *text,
+                                 size_t size)
+{
+  double best = 0;
+  int dim = 0;
+
+  *input = -1;
+  *split = (weir_split){.blocker = -1};
+  (void)snprintf(text, size, "no dimension of an input is one of other arrays");
+  for (int32_t a = 0; a < weir_graph_arrays(g) && !has_time(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    for (int d = 0; d < array->desc.rank && array->kind == WEIR_ARRAY_INPUT; d++) {
+      weir_split s;
+
+      if (array->desc.shape[d] < 2) {
+        continue;
+      }
+      WEIR_TRY(weir_split_find(g, a, d, &s));
+      const double bytes = bytes_cut(g, &s);
+
+      if (bytes <= best) {
+        weir_split_fini(&s);
+        continue;
+      }
+      weir_split_fini(split);
+      *split = s;
+      *input = a;
+      dim = d;
+      best = bytes;
+    }
+  }
+  if (*input >= 0 && split->blocker >= 0) {
+    tell(g, split, *input, dim, text, size);
+    weir_split_fini(split);
+    *input = -1;
+  }
+  return WEIR_OK;
+}
+
+static weir_status repeat(weir_graph *g, const weir_split *s, int64_t parts)
+{
+  weir_status status = WEIR_OK;
+  void *now = NULL, *merged = NULL, *order = NULL;
+  int32_t n = 0;
+
+  WEIR_TRY_GOTO(weir_alloc(s->n_nodes, sizeof(int32_t), &order), out);
+  WEIR_TRY_GOTO(weir_graph_order(g, order, &n), out);
+  WEIR_TRY_GOTO(weir_alloc(s->n_arrays, sizeof(int32_t), &now), out);
+  WEIR_TRY_GOTO(weir_alloc(s->n_arrays, sizeof(int32_t), &merged), out);
+  for (int64_t p = 0; p < parts; p++) {
+    const microbatch_part part = {.lo = s->extent * p / parts,
+                                  .hi = s->extent * (p + 1) / parts,
+                                  .number = (int32_t)p + 1,
+                                  .last = (int32_t)parts};
+
+    memset(now, -1, (size_t)s->n_arrays * sizeof(int32_t));
+    WEIR_TRY_GOTO(microbatch_build(g, s, &part, order, n, now, merged), out);
+  }
+  for (int32_t i = 0; i < s->n_nodes; i++) {
+    weir_graph_node_mut(g, i)->dead = weir_graph_node(g, i)->dead || s->node[i] >= 0;
+  }
+out:
+  weir_free(&now);
+  weir_free(&merged);
+  weir_free(&order);
+  return status;
+}
+
+static weir_status run(weir_graph *g, const weir_pass_opts *opts)
+{
+  char text[WEIR_MICROBATCH_TEXT];
+  weir_split s;
+  int32_t input;
+
+  if (opts->parts < 2) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_microbatch_find(g, &input, &s, text, sizeof text));
+  if (input < 0) {
+    return WEIR_OK;
+  }
+  const weir_status status = repeat(g, &s, opts->parts < s.extent ? opts->parts : s.extent);
+
+  weir_split_fini(&s);
+  return status;
+}
+
+const weir_pass weir_pass_microbatch = {
+    .name = "microbatch",
+    .cite = "Huang et al., GPipe, NeurIPS 2019 (arXiv:1811.06965), section 2.2",
+    .order = 12,
+    .run = run,
+};

@@ -1,0 +1,317 @@
+/* microbatch_build.c - the nodes of one part, and what joins it to the rest of the graph. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "pass/microbatch/microbatch_priv.h"
+
+typedef struct building {
+  weir_graph *g;
+  const weir_split *s;
+  const microbatch_part *part;
+  int32_t *now, *merged;
+} building;
+
+static const weir_op_desc op_slice = {.name = "part of"};
+static const weir_op_desc op_join = {.name = "join"};
+static const weir_op_desc op_merge = {.name = "merge"};
+
+static int64_t part_extent(const building *b)
+{
+  return b->part->hi - b->part->lo;
+}
+
+/* The array as it is in this part. */
+static weir_array_desc desc_of(const building *b, int32_t array)
+{
+  weir_array_desc d = weir_graph_get_array(b->g, array)->desc;
+
+  if (b->s->array[array] >= 0) {
+    d.shape[b->s->array[array]] = part_extent(b);
+  }
+  return d;
+}
+
+static weir_operand identity(const weir_array_desc *d)
+{
+  weir_operand x = {.dtype = d->dtype, .rank = d->rank};
+
+  for (int k = 0; k < d->rank; k++) {
+    x.extent[k] = d->shape[k];
+    x.index[k].coef[k] = 1;
+  }
+  return x;
+}
+
+/* Element by element over arrays of one shape, without a body yet. */
+static void pointwise(weir_access *a, const weir_array_desc *d, int n_in)
+{
+  weir_access_init(a);
+  a->n_dims = d->rank;
+  a->n_in = n_in;
+  a->n_out = a->n_values = 1;
+  for (int k = 0; k < d->rank; k++) {
+    a->dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};
+  }
+  for (int i = 0; i < n_in; i++) {
+    a->in[i] = identity(d);
+  }
+  a->out[0] = identity(d);
+}
+
+/* Adds the node, into `array` or (-1) into new ones, as one of this part; frees the access. */
+static weir_status add(const building *b, const weir_op_desc *op, weir_access *a, const int32_t *in,
+                       int32_t array, const weir_node *like)
+{
+  weir_value values[WEIR_MAX_OPERANDS];
+
+  for (int i = 0; i < a->n_in; i++) {
+    values[i] = weir_array_value(b->g, in[i]);
+  }
+  const weir_value v =
+      array < 0 ? weir_graph_add_access(b->g, op, a, values, a->n_in, like->where)
+                : weir_graph_add_access_into(b->g, op, a, values, a->n_in, array, like->where);
+
+  weir_access_fini(a);
+  WEIR_TRY(weir_graph_status(b->g));
+  weir_node *node = weir_graph_node_mut(b->g, v.node);
+
+  node->part = b->part->number;
+  node->derived = like->derived;
+  node->label = op == like->op ? like->label : NULL;
+  return WEIR_OK;
+}
+
+static int32_t made(const building *b, int output)
+{
+  return weir_graph_node(b->g, weir_graph_nodes(b->g) - 1)->out[output];
+}
+
+/* The samples of this part of an array that is whole. */
+static weir_status slice(const building *b, int32_t array, const weir_node *like)
+{
+  const weir_array_desc d = desc_of(b, array);
+  const int cut = b->s->array[array];
+  weir_access a;
+
+  pointwise(&a, &d, 1);
+  a.in[0].extent[cut] = b->s->extent;
+  a.in[0].index[cut].offset = b->part->lo;
+  a.value[0] = weir_body_load(&a.body, 0, d.dtype);
+  WEIR_TRY(add(b, &op_slice, &a, &array, -1, like));
+  b->now[array] = made(b, 0);
+  return WEIR_OK;
+}
+
+/* The whole array receives the samples of this part. */
+static weir_status join(const building *b, int32_t array, const weir_node *like)
+{
+  const weir_array_desc d = desc_of(b, array);
+  const int cut = b->s->array[array];
+  weir_access a;
+
+  pointwise(&a, &d, 1);
+  a.out[0].extent[cut] = b->s->extent;
+  a.out[0].index[cut].offset = b->part->lo;
+  a.value[0] = weir_body_load(&a.body, 0, d.dtype);
+  return add(b, &op_join, &a, &b->now[array], array, like);
+}
+
+/* Expression that merges x and y as the monoid does. */
+static int32_t merge_body(weir_body *b, weir_monoid m, weir_dtype dtype, int32_t x, int32_t y)
+{
+  if (m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD) {
+    return weir_body_binary(b, m == WEIR_COMBINE_SUM ? WEIR_CODE_ADD : WEIR_CODE_MUL, x, y);
+  }
+  /* max and min of scalars give y when one of them is NaN; the monoid gives NaN. */
+  const int32_t most =
+      weir_body_binary(b, m == WEIR_COMBINE_MAX ? WEIR_CODE_MAX : WEIR_CODE_MIN, x, y);
+
+  return weir_dtype_is_float(dtype)
+             ? weir_body_select(b, weir_body_unary(b, WEIR_CODE_ISNAN, x), x, most)
+             : most;
+}
+
+/* What this part leaves of a result of all parts, together with what those before left: the last
+ * one makes the result itself. */
+static weir_status merge(const building *b, int32_t array, const weir_node *like)
+{
+  const weir_array_desc d = desc_of(b, array);
+  const int32_t in[] = {b->merged[array], b->now[array]};
+  weir_access a;
+
+  if (b->part->number == 1) {
+    b->merged[array] = b->now[array];
+    return WEIR_OK;
+  }
+  pointwise(&a, &d, 2);
+  const int32_t x = weir_body_load(&a.body, 0, d.dtype), y = weir_body_load(&a.body, 1, d.dtype);
+
+  a.value[0] = merge_body(&a.body, like->access.combine, d.dtype, x, y);
+  WEIR_TRY(add(b, &op_merge, &a, in, b->part->number == b->part->last ? array : -1, like));
+  b->merged[array] = made(b, 0);
+  return WEIR_OK;
+}
+
+/* Indices of the cut dimension count from the part's first sample. */
+static weir_status shift_indices(weir_body *body, weir_access *a, int k, int64_t lo)
+{
+  weir_body to = {.n = 0};
+  void *memory;
+
+  WEIR_TRY(weir_alloc(body->n + 1, sizeof(int32_t), &memory));
+  int32_t *at = memory;
+
+  for (int32_t i = 0; i < body->n; i++) {
+    weir_expr e = body->exprs[i];
+
+    e.a = e.a >= 0 ? at[e.a] : e.a;
+    e.b = e.b >= 0 ? at[e.b] : e.b;
+    e.c = e.c >= 0 ? at[e.c] : e.c;
+    at[i] = weir_body_push(&to, e);
+    if (e.code == WEIR_CODE_INDEX && e.integer == k) {
+      at[i] = weir_body_binary(&to, WEIR_CODE_ADD, at[i], weir_body_int(&to, WEIR_I64, lo));
+    }
+  }
+  for (int i = 0; i < a->n_values; i++) {
+    a->value[i] = at[a->value[i]];
+  }
+  weir_free(&memory);
+  weir_body_fini(body);
+  *body = to;
+  return WEIR_OK;
+}
+
+/* The node's access for this part alone. */
+static weir_status narrow(const building *b, int32_t number, weir_access *a)
+{
+  const int k = b->s->node[number];
+
+  WEIR_TRY(weir_access_copy(&weir_graph_node(b->g, number)->access, a));
+  a->dim[k].hi = part_extent(b);
+  for (int i = 0; i < a->n_in + a->n_out; i++) {
+    weir_operand *x = i < a->n_in ? &a->in[i] : &a->out[i - a->n_in];
+    const int d = weir_split_follows(x, a, k);
+
+    if (d >= 0) {
+      x->extent[d] = part_extent(b);
+    }
+  }
+  if (b->part->lo > 0) {
+    const weir_status status = shift_indices(&a->body, a, k, b->part->lo);
+
+    if (status != WEIR_OK) {
+      weir_access_fini(a);
+    }
+    return status;
+  }
+  return WEIR_OK;
+}
+
+/* First node that writes the array and, in *n, how many there were before there were parts. */
+static int32_t first_writer(const building *b, int32_t array, int32_t *n)
+{
+  int32_t first = -1;
+
+  *n = 0;
+  for (int32_t i = 0; i < b->s->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(b->g, i);
+
+    for (int o = 0; o < node->n_out && node->op != NULL && !node->dead; o++) {
+      if (node->out[o] == array) {
+        first = first < 0 ? i : first;
+        ++*n;
+      }
+    }
+  }
+  return first;
+}
+
+/* The cut node once more, for this part. */
+static weir_status repeat(const building *b, int32_t number)
+{
+  const weir_node *node = weir_graph_node(b->g, number);
+  int32_t in[WEIR_MAX_OPERANDS], into = -1;
+  weir_access a;
+
+  for (int i = 0; i < node->n_in; i++) {
+    if (b->s->array[node->in[i]] >= 0 && b->now[node->in[i]] < 0) {
+      WEIR_TRY(slice(b, node->in[i], node));
+    }
+    in[i] = b->s->array[node->in[i]] >= 0 ? b->now[node->in[i]] : node->in[i];
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    int32_t writers;
+
+    (void)first_writer(b, node->out[o], &writers);
+    if (writers > 1) {
+      const weir_array_desc d = desc_of(b, node->out[o]);
+
+      b->now[node->out[o]] =
+          b->now[node->out[o]] >= 0 ? b->now[node->out[o]] : weir_graph_array(b->g, &d);
+      into = b->now[node->out[o]];
+    }
+  }
+  WEIR_TRY(weir_graph_status(b->g));
+  WEIR_TRY(narrow(b, number, &a));
+  WEIR_TRY(add(b, node->op, &a, in, into, node));
+  for (int o = 0; o < node->n_out; o++) {
+    b->now[node->out[o]] = made(b, o);
+  }
+  return WEIR_OK;
+}
+
+/* True when the array is needed whole: as a result, or by a node that runs once. */
+static bool is_needed(const building *b, int32_t array)
+{
+  bool needed = weir_graph_get_array(b->g, array)->output != NULL;
+
+  for (int32_t i = 0; i < b->s->n_arrays && !needed; i++) {
+    needed = weir_graph_get_array(b->g, i)->update == array;
+  }
+  for (int32_t i = 0; i < b->s->n_nodes && !needed; i++) {
+    const weir_node *node = weir_graph_node(b->g, i);
+
+    for (int k = 0; k < node->n_in && node->op != NULL && !node->dead; k++) {
+      needed = needed || (node->in[k] == array && b->s->node[i] < 0);
+    }
+  }
+  return needed;
+}
+
+/* Joins and merges what the node's outputs have become; of several writers the first sees to it. */
+static weir_status close_outputs(const building *b, int32_t number)
+{
+  const weir_node *node = weir_graph_node(b->g, number);
+  const bool partial = weir_split_is_partial(b->g, b->s, number);
+
+  for (int o = 0; o < node->n_out; o++) {
+    int32_t writers;
+
+    if (first_writer(b, node->out[o], &writers) != number) {
+      continue;
+    }
+    if (partial) {
+      WEIR_TRY(merge(b, node->out[o], node));
+    } else if (is_needed(b, node->out[o])) {
+      WEIR_TRY(join(b, node->out[o], node));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status microbatch_build(weir_graph *g, const weir_split *s, const microbatch_part *part,
+                             const int32_t *order, int32_t n, int32_t *now, int32_t *merged)
+{
+  const building b = {.g = g, .s = s, .part = part, .now = now, .merged = merged};
+
+  for (int32_t i = 0; i < n; i++) {
+    if (s->node[order[i]] >= 0) {
+      WEIR_TRY(repeat(&b, order[i]));
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    if (s->node[order[i]] >= 0) {
+      WEIR_TRY(close_outputs(&b, order[i]));
+    }
+  }
+  return WEIR_OK;
+}

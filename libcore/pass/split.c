@@ -1,0 +1,245 @@
+/* split.c - a dimension followed from array to node to array, both ways. */
+#include "pass/weir_split.h"
+
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "pass/weir_depend.h"
+
+/* What is being found. queue: arrays whose users are still to be looked at. */
+typedef struct finding {
+  const weir_graph *g;
+  weir_split s;
+  bool *barred; /* [nodes] that cannot be cut */
+  int32_t *queue, n_queue;
+} finding;
+
+int weir_split_follows(const weir_operand *x, const weir_access *a, int k)
+{
+  for (int d = 0; d < x->rank; d++) {
+    if (weir_index_follows(&x->index[d], a->n_dims) == k) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+/* True when the operand either knows nothing of iteration dimension k, or one of its dimensions is
+ * that and no other knows of it. */
+static bool is_plain(const weir_operand *x, const weir_access *a, int k)
+{
+  const int follows = weir_split_follows(x, a, k);
+
+  for (int d = 0; d < x->rank; d++) {
+    if (d != follows && x->index[d].coef[k] != 0) {
+      return false;
+    }
+  }
+  return x->role == WEIR_ROLE_DATA && (follows < 0 || x->extent[follows] == a->dim[k].hi);
+}
+
+static bool merges(weir_monoid m)
+{
+  return m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD || m == WEIR_COMBINE_MAX ||
+         m == WEIR_COMBINE_MIN;
+}
+
+/* Random bits are numbered over all iterations of a node. */
+static bool draws(const weir_body *b)
+{
+  for (int32_t i = 0; i < b->n; i++) {
+    if (b->exprs[i].code == WEIR_CODE_RANDOM) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* True when the node may be repeated for pieces of its iteration dimension k. */
+static bool can_cut(const finding *f, int32_t number, int k)
+{
+  const weir_node *node = weir_graph_node(f->g, number);
+  const weir_access *a = &node->access;
+  const weir_dim *dim = &a->dim[k];
+  const bool parallel = dim->kind == WEIR_PARALLEL;
+  bool yes = !f->barred[number] && !a->opaque && a->n_states == 0 && !dim->time && dim->lo == 0 &&
+             dim->hi == f->s.extent && !draws(&a->body);
+
+  yes = yes && (parallel || (dim->kind == WEIR_REDUCED && a->n_out == 1 && merges(a->combine)));
+  for (int i = 0; i < a->n_in && yes; i++) {
+    yes = is_plain(&a->in[i], a, k);
+  }
+  for (int o = 0; o < a->n_out && yes; o++) {
+    yes = is_plain(&a->out[o], a, k) && parallel == (weir_split_follows(&a->out[o], a, k) >= 0);
+  }
+  return yes;
+}
+
+static void cut_array(finding *f, int32_t array, int dim)
+{
+  if (dim >= 0 && f->s.array[array] < 0) {
+    f->s.array[array] = (int8_t)dim;
+    f->queue[f->n_queue++] = array;
+  }
+}
+
+static void cut_node(finding *f, int32_t number, int k)
+{
+  const weir_node *node = weir_graph_node(f->g, number);
+
+  f->s.node[number] = (int8_t)k;
+  for (int i = 0; i < node->n_in; i++) {
+    cut_array(f, node->in[i], weir_split_follows(&node->access.in[i], &node->access, k));
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    cut_array(f, node->out[o], weir_split_follows(&node->access.out[o], &node->access, k));
+  }
+}
+
+/* Cuts the users of a cut array that follow its dimension. */
+static void follow(finding *f, int32_t array)
+{
+  const int d = f->s.array[array];
+
+  for (int32_t i = 0; i < f->s.n_nodes; i++) {
+    const weir_node *node = weir_graph_node(f->g, i);
+    const weir_access *a = &node->access;
+
+    for (int k = 0; k < node->n_in + node->n_out && node->op != NULL && !node->dead; k++) {
+      const bool in = k < node->n_in;
+      const weir_operand *x = in ? &a->in[k] : &a->out[k - node->n_in];
+      const int at = (in ? node->in[k] : node->out[k - node->n_in]) != array
+                         ? -1
+                         : weir_index_follows(&x->index[d], a->n_dims);
+
+      if (at >= 0 && f->s.node[i] < 0 && can_cut(f, i, at)) {
+        cut_node(f, i, at);
+      }
+    }
+  }
+}
+
+/* True when the cut node takes every array as it is cut, or whole where it is not. */
+static bool agrees(const finding *f, int32_t number)
+{
+  const weir_node *node = weir_graph_node(f->g, number);
+  const weir_access *a = &node->access;
+  const int k = f->s.node[number];
+  bool yes = true;
+
+  for (int i = 0; i < node->n_in; i++) {
+    yes = yes && f->s.array[node->in[i]] == weir_split_follows(&a->in[i], a, k);
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    yes = yes && f->s.array[node->out[o]] == weir_split_follows(&a->out[o], a, k);
+  }
+  return yes;
+}
+
+/* Bars cut nodes that do not agree with the others, and those that share what they write with nodes
+ * that are not cut; true when there were any. */
+static bool bar(finding *f)
+{
+  bool any = false;
+
+  for (int32_t i = 0; i < f->s.n_nodes; i++) {
+    const weir_node *node = weir_graph_node(f->g, i);
+
+    if (node->op == NULL || node->dead || f->s.node[i] < 0) {
+      continue;
+    }
+    bool good = agrees(f, i);
+
+    for (int o = 0; o < node->n_out; o++) {
+      for (int32_t j = 0; j < f->s.n_nodes && good; j++) {
+        const weir_node *other = weir_graph_node(f->g, j);
+
+        for (int q = 0; q < other->n_out && !other->dead && good; q++) {
+          good = other->out[q] != node->out[o] || f->s.node[j] >= 0;
+        }
+      }
+    }
+    f->barred[i] = !good;
+    any = any || !good;
+  }
+  return any;
+}
+
+/* Finds the blocker. order, after: [nodes], room. */
+static weir_status find_blocker(finding *f, const weir_depend *depend, int32_t *order, bool *after)
+{
+  int32_t n = 0;
+
+  WEIR_TRY(weir_graph_order(f->g, order, &n));
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t k = depend->first[order[i]]; k < depend->first[order[i] + 1]; k++) {
+      const int32_t from = depend->before[k];
+
+      if (f->s.node[order[i]] < 0) {
+        after[order[i]] = after[order[i]] || after[from] || f->s.node[from] >= 0;
+      } else if (after[from] || weir_split_is_partial(f->g, &f->s, from)) {
+        f->s.blocker = from;
+        return WEIR_OK;
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status find(finding *f, int32_t array, int dim)
+{
+  do {
+    memset(f->s.array, -1, (size_t)f->s.n_arrays);
+    memset(f->s.node, -1, (size_t)f->s.n_nodes);
+    f->n_queue = 0;
+    cut_array(f, array, dim);
+    for (int32_t i = 0; i < f->n_queue; i++) {
+      follow(f, f->queue[i]);
+    }
+  } while (bar(f));
+  return WEIR_OK;
+}
+
+weir_status weir_split_find(const weir_graph *g, int32_t array, int dim, weir_split *out)
+{
+  enum { ROOMS = 6 };
+  weir_status status = WEIR_OK;
+  const int32_t arrays = weir_graph_arrays(g), nodes = weir_graph_nodes(g);
+  const int64_t count[ROOMS] = {arrays, nodes, nodes, arrays, nodes, nodes};
+  const size_t size[ROOMS] = {1, 1, sizeof(bool), sizeof(int32_t), sizeof(int32_t), sizeof(bool)};
+  finding f = {.g = g, .s = {.n_arrays = arrays, .n_nodes = nodes, .blocker = -1}};
+  weir_depend depend = {.n = 0};
+  void *memory[ROOMS] = {NULL};
+
+  for (int i = 0; i < ROOMS; i++) {
+    WEIR_TRY_GOTO(weir_alloc(count[i], size[i], &memory[i]), out);
+  }
+  f.s.array = memory[0];
+  f.s.node = memory[1];
+  f.barred = memory[2];
+  f.queue = memory[3];
+  f.s.extent = weir_graph_get_array(g, array)->desc.shape[dim];
+  WEIR_TRY_GOTO(find(&f, array, dim), out);
+  WEIR_TRY_GOTO(weir_depend_make(g, &depend), out);
+  WEIR_TRY_GOTO(find_blocker(&f, &depend, memory[4], memory[5]), out);
+  *out = f.s;
+  memory[0] = memory[1] = NULL;
+out:
+  weir_depend_fini(&depend);
+  for (int i = 0; i < ROOMS; i++) {
+    weir_free(&memory[i]);
+  }
+  return status;
+}
+
+void weir_split_fini(weir_split *s)
+{
+  weir_free(&s->array);
+  weir_free(&s->node);
+  memset(s, 0, sizeof *s);
+}
+
+bool weir_split_is_partial(const weir_graph *g, const weir_split *s, int32_t node)
+{
+  return s->node[node] >= 0 &&
+         weir_graph_node(g, node)->access.dim[s->node[node]].kind == WEIR_REDUCED;
+}
