@@ -37,6 +37,32 @@ static bool is_fit(const weir_index *x)
   return x->gather == 0 && x->border != WEIR_BORDER_ZERO && x->border != WEIR_BORDER_VALUE;
 }
 
+/* Iteration dimensions that tables or the body ask about, as bits. */
+static unsigned asked(const native_form *f)
+{
+  const weir_access *a = f->access;
+  unsigned bits = 0;
+
+  for (int j = 0; j < a->n_dims; j++) {
+    bool found = false;
+
+    for (int k = 0; k < a->n_in; k++) {
+      for (int d = 0; d < a->in[k].rank; d++) {
+        found = found || (native_is_tabled(f, k, d) && a->in[k].index[d].coef[j] != 0);
+      }
+    }
+    for (int32_t i = 0; i < a->body.n; i++) {
+      const weir_expr *e = &a->body.exprs[i];
+      const int64_t at = e->integer;
+
+      found = found || (e->code == WEIR_CODE_INDEX && at == j) ||
+              (e->code == WEIR_CODE_REMAINDER && a->in[at / 16].index[at % 16].coef[j] != 0);
+    }
+    bits |= (unsigned)found << j;
+  }
+  return bits;
+}
+
 void native_nest_of(native_form *f)
 {
   const weir_access *a = f->access;
@@ -61,7 +87,11 @@ void native_nest_of(native_form *f)
 
   f->nest = fits && serves && tables <= NATIVE_TABLES &&
             (!strip || (f->n_around > 0 && iterations_of(a) > 0));
+  f->asked = f->nest ? asked(f) : 0;
   f->line = f->n_outer > 0 ? f->outer[f->n_outer - 1] : -1;
+  for (int j = 0; j < f->n_outer && f->nest && (f->asked >> f->inner & 1) == 0; j++) {
+    f->line = (f->asked >> f->outer[j] & 1) != 0 ? f->outer[j] : f->line;
+  }
 }
 
 /* The reduced loop, counted from the outermost one, inside which what moves with these coefficients

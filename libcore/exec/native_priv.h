@@ -38,6 +38,7 @@ typedef struct native_form {
   int64_t strip;     /* most outputs of one row of STRIP                   */
   int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */
   bool nest;         /* there is the kernel `nest`                                           */
+  unsigned asked;    /* dimensions, as bits, that its places and conditions depend on        */
   int line; /* parallel dimension around the row along which `nest` runs rows, -1: none        */
 } native_form;
 

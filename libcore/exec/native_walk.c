@@ -509,6 +509,20 @@ static bool has_plain_rows(const native_walk *w)
   return plain;
 }
 
+/* Rows go on along dimensions that make no difference. */
+static void join_unasked(native_walk *w)
+{
+  while (w->n_outer > 0 && (w->f->asked >> w->f->inner & 1) == 0) {
+    const int d = w->outer[w->n_outer - 1];
+
+    if ((w->f->asked >> d & 1) != 0 || !continues(w, d)) {
+      return;
+    }
+    w->n *= w->hi[d] - w->lo[d];
+    w->n_outer--;
+  }
+}
+
 bool native_walk_nest(native_walk *w)
 {
   const native_form *f = w->f;
@@ -535,8 +549,14 @@ bool native_walk_nest(native_walk *w)
     set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart, &w->start[k], w->step[k]);
   }
   w->nest = true;
-  w->n_outer = f->line >= 0 ? f->n_outer - 1 : f->n_outer;
   w->n = w->hi[f->inner] - w->lo[f->inner];
+  w->n_outer = 0;
+  for (int j = 0; j < f->n_outer; j++) {
+    if (f->outer[j] != f->line) {
+      w->outer[w->n_outer++] = f->outer[j];
+    }
+  }
+  join_unasked(w);
   w->row.m = f->line >= 0 ? w->hi[f->line] - w->lo[f->line] : 1;
   w->row.step = (const int64_t(*)[NATIVE_DIMS])w->step;
   for (int k = 0; k < a->n_out; k++) {
