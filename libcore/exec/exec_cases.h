@@ -140,6 +140,24 @@ static inline void draw_index(exec_case *c, const weir_access *a, weir_operand *
   }
 }
 
+/* Index d as the digits of one number, as a reshaped array has them: those of the dimensions before
+ * it take what its own carries. */
+static inline void draw_digits(exec_case *c, const weir_access *a, weir_operand *x, int d)
+{
+  do {
+    draw_index(c, a, x, d);
+  } while (x->index[d].border != WEIR_BORDER_NEVER);
+  for (int left = (int)draw(c, 1, 2); left > 0 && d > 0; left--, d--) {
+    const int64_t extent = draw(c, 1, 6);
+
+    x->index[d - 1] = x->index[d];
+    x->index[d - 1].div = weir_index_divisor(&x->index[d]) * extent;
+    x->extent[d - 1] = (x->extent[d] + extent - 1) / extent + draw(c, 0, 1);
+    x->index[d].border = WEIR_BORDER_WRAP;
+    x->extent[d] = extent;
+  }
+}
+
 static inline void add_gather(exec_case *c, weir_access *a, weir_operand *x)
 {
   static const weir_dtype dtypes[] = {WEIR_I32, WEIR_I64, WEIR_I16, WEIR_U8};
@@ -167,6 +185,9 @@ static inline void draw_inputs(exec_case *c, weir_access *a)
     x->rank = (int)draw(c, 0, 3);
     for (int d = 0; d < x->rank; d++) {
       draw_index(c, a, x, d);
+    }
+    if (x->rank > 1 && draw(c, 0, 3) == 0) {
+      draw_digits(c, a, x, (int)draw(c, 1, x->rank - 1));
     }
     int64_t volume = 1;
     for (int d = 0; d < x->rank; d++) {

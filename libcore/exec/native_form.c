@@ -2,6 +2,8 @@
 #include "exec/exec_priv.h"
 #include "exec/native_priv.h"
 
+#include <string.h>
+
 #include "base/weir_alloc.h"
 
 int native_output(const weir_access *a, int k)
@@ -13,12 +15,44 @@ int native_output(const weir_access *a, int k)
   return output;
 }
 
+/* Index `high` is the quotient, `low` the remainder of dividing by the extent of low's dimension.
+ */
+static bool is_carry(const weir_index *high, const weir_index *low, int64_t extent)
+{
+  int64_t div;
+
+  return low->border == WEIR_BORDER_WRAP && high->gather == 0 && low->gather == 0 &&
+         high->offset == low->offset && memcmp(high->coef, low->coef, sizeof low->coef) == 0 &&
+         weir_mul_ok(weir_index_divisor(low), extent, &div) && weir_index_divisor(high) == div;
+}
+
+unsigned native_carries(const weir_operand *x)
+{
+  unsigned all = 0;
+
+  for (int last = x->rank - 1; last > 0; last--) {
+    unsigned chain = 0;
+    int d = last;
+
+    while (d > 0 && is_carry(&x->index[d - 1], &x->index[d], x->extent[d])) {
+      chain |= 1u << --d;
+    }
+    if (x->index[last].div <= 1 && x->index[d].border == WEIR_BORDER_NEVER) {
+      all |= chain;
+      last = d;
+    }
+  }
+  return all;
+}
+
 /* No gather, and no division along dimension `inner`. */
 static bool is_plain(const weir_operand *x, int inner)
 {
+  const unsigned carries = native_carries(x);
+
   for (int d = 0; d < x->rank; d++) {
-    if (x->index[d].gather != 0 ||
-        (x->index[d].div > 1 && inner >= 0 && x->index[d].coef[inner] != 0)) {
+    if (x->index[d].gather != 0 || (x->index[d].div > 1 && (carries >> d & 1) == 0 && inner >= 0 &&
+                                    x->index[d].coef[inner] != 0)) {
       return false;
     }
   }
@@ -27,8 +61,10 @@ static bool is_plain(const weir_operand *x, int inner)
 
 static bool is_divided(const weir_operand *x)
 {
+  const unsigned carries = native_carries(x);
+
   for (int d = 0; d < x->rank; d++) {
-    if (x->index[d].div > 1) {
+    if (x->index[d].div > 1 && (carries >> d & 1) == 0) {
       return true;
     }
   }
@@ -39,8 +75,12 @@ static bool is_divided(const weir_operand *x)
 static bool divides_reduced(const weir_access *a)
 {
   for (int i = 0; i < a->n_in; i++) {
+    const unsigned carries = native_carries(&a->in[i]);
+
     for (int d = 0; d < a->in[i].rank; d++) {
-      for (int k = 0; k < a->n_dims && a->in[i].index[d].div > 1; k++) {
+      const bool divides = a->in[i].index[d].div > 1 && (carries >> d & 1) == 0;
+
+      for (int k = 0; k < a->n_dims && divides; k++) {
         if (a->dim[k].kind == WEIR_REDUCED && a->in[i].index[d].coef[k] != 0) {
           return true;
         }
@@ -53,11 +93,12 @@ static bool divides_reduced(const weir_access *a)
 /* 2: neighbours along iteration dimension k are neighbours in memory, 1: they are one element. */
 static int affinity(const weir_operand *x, int k)
 {
+  const unsigned carries = native_carries(x);
   bool moves = false;
 
   for (int d = 0; d < x->rank; d++) {
     moves = moves || x->index[d].coef[k] != 0;
-    if (x->index[d].coef[k] != 0 &&
+    if (x->index[d].coef[k] != 0 && (carries >> d & 1) == 0 &&
         (d < x->rank - 1 || x->index[d].coef[k] != 1 || x->index[d].div > 1)) {
       return 0;
     }
@@ -248,7 +289,8 @@ static void find_second(native_form *f)
   for (int i = 0; i < a->n_in; i++) {
     f->fold[i] = -1;
     for (int d = 0; d < a->in[i].rank && f->divided[i] && f->second >= 0; d++) {
-      if (a->in[i].index[d].div > 1 && a->in[i].index[d].coef[f->second] != 0) {
+      if (a->in[i].index[d].div > 1 && (f->carries[i] >> d & 1) == 0 &&
+          a->in[i].index[d].coef[f->second] != 0) {
         f->second = f->fold[i] >= 0 ? -1 : f->second; /* one division is followed */
         f->fold[i] = d;
       }
@@ -303,6 +345,7 @@ weir_status native_form_of(const weir_access *a, native_form *f)
   for (int i = 0; i < a->n_in; i++) {
     f->plain[i] = is_plain(&a->in[i], f->inner);
     f->divided[i] = f->plain[i] && is_divided(&a->in[i]);
+    f->carries[i] = native_carries(&a->in[i]);
     f->positions = f->positions || (!f->plain[i] && a->in[i].role == WEIR_ROLE_DATA);
   }
   for (int o = 0; o < a->n_out; o++) {

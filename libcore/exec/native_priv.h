@@ -23,7 +23,8 @@ typedef struct native_form {
   int around[WEIR_MAX_DIMS], n_around; /* reduced or sequential dimensions around it         */
   bool
       plain[WEIR_MAX_OPERANDS]; /* inputs without gather or division along the row: p and s serve */
-  bool divided[WEIR_MAX_OPERANDS]; /* plain ones with a division along other dimensions  */
+  bool divided[WEIR_MAX_OPERANDS];     /* plain ones with a division along other dimensions  */
+  unsigned carries[WEIR_MAX_OPERANDS]; /* native_carries of inputs */
   int second; /* dimension along which a kernel runs several rows of MAP and STRIP, -1: none */
   int exact;  /* length of short rows that a compiler may count on, 0: none                    */
   int fold[WEIR_MAX_OPERANDS];  /* array dimension of a divided input that divides along it, -1 */
@@ -60,6 +61,10 @@ weir_status native_form_of(const weir_access *a, native_form *form) WEIR_CHECKED
 /* native_nest.c: sets nest and line; does array dimension d of input k need a table there? */
 void native_nest_of(native_form *form);
 bool native_is_tabled(const native_form *form, int k, int d);
+/* Bit d: index d of x is what index d + 1 carries, as in a reshaped array: they are floor(L / e)
+ * and L mod e of the same L, or of quotients of it. Where such dimensions are dense, the element is
+ * L further on, and no index of theirs leaves the array. */
+unsigned native_carries(const weir_operand *x);
 /* Output operand of DATA value k. */
 int native_output(const weir_access *a, int k);
 

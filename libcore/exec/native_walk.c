@@ -14,9 +14,27 @@ static int64_t limit_of(const weir_index *x, int64_t extent)
                                                                       : extent;
 }
 
-static bool is_bordered(const weir_operand *o, int d)
+/* May index d of input k leave its array? Digits of one number do not. */
+static bool is_bordered(const native_walk *w, int k, int d)
 {
-  return o->role == WEIR_ROLE_DATA && o->index[d].border != WEIR_BORDER_NEVER;
+  const weir_operand *o = &w->f->access->in[k];
+  const unsigned carries = w->f->carries[k];
+
+  return o->role == WEIR_ROLE_DATA && o->index[d].border != WEIR_BORDER_NEVER &&
+         ((carries | carries << 1) >> d & 1) == 0;
+}
+
+/* True when the dimensions of a carry lie in memory as their number says. */
+static bool is_dense(const native_walk *w, int k)
+{
+  const weir_view *v = &w->run->in[k];
+
+  for (int d = 0; d + 1 < WEIR_MAX_RANK; d++) {
+    if ((w->f->carries[k] >> d & 1) != 0 && v->stride[d] != v->stride[d + 1] * v->extent[d + 1]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 static bool stays_inside(const native_walk *w)
@@ -26,7 +44,7 @@ static bool stays_inside(const native_walk *w)
   for (int k = 0; k < a->n_in; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
       int64_t lo, hi;
-      if (!is_bordered(&a->in[k], d)) {
+      if (!is_bordered(w, k, d)) {
         continue;
       }
       weir_index_range(&a->in[k].index[d], &w->run->box, &lo, &hi);
@@ -40,7 +58,7 @@ static bool stays_inside(const native_walk *w)
 
 /* apart: array dimensions that are found by other means. */
 static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, unsigned apart,
-                      char **start, int64_t *step)
+                      unsigned carries, char **start, int64_t *step)
 {
   int64_t at = 0;
 
@@ -50,8 +68,8 @@ static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, uns
       continue;
     }
     at -= v->origin[d] * v->stride[d];
-    if (o->index[d].div > 1) { /* divided_at finds it */
-      continue;
+    if (o->index[d].div > 1 || (carries >> d & 1) != 0) {
+      continue; /* divided_at finds it, or the dimension behind has it all */
     }
     at += o->index[d].offset * v->stride[d];
     for (int k = 0; k < n_dims; k++) {
@@ -83,17 +101,19 @@ static int64_t divided_at(native_walk *w, int k)
     if (d == w->f->fold[k]) { /* the kernel divides */
       w->row.fold[k] = sum;
       w->row.fold_step[k] = w->run->in[k].stride[d];
-    } else if (x->div > 1) {
+    } else if (x->div > 1 && (w->f->carries[k] >> d & 1) == 0) {
       at += weir_floor_div(sum, x->div) * w->run->in[k].stride[d];
     }
   }
   return at;
 }
 
-static bool divides_along(const weir_operand *o, int k)
+static bool divides_along(const native_walk *w, int input, int k)
 {
+  const weir_operand *o = &w->f->access->in[input];
+
   for (int d = 0; d < o->rank; d++) {
-    if (o->index[d].div > 1 && o->index[d].coef[k] != 0) {
+    if (o->index[d].div > 1 && (w->f->carries[input] >> d & 1) == 0 && o->index[d].coef[k] != 0) {
       return true;
     }
   }
@@ -108,7 +128,7 @@ static bool continues(const native_walk *w, int d)
 
   for (int k = 0; k < a->n_in; k++) {
     if (is_data(&a->in[k], true) &&
-        (w->step[k][d] != w->step[k][inner] * w->n || divides_along(&a->in[k], d))) {
+        (w->step[k][d] != w->step[k][inner] * w->n || divides_along(w, k, d))) {
       return false;
     }
   }
@@ -200,13 +220,13 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   for (int k = 0; k < a->n_in; k++) {
     w->size[k] = (int64_t)weir_dtype_size(a->in[k].dtype);
     if (is_data(&a->in[k], f->plain[k])) {
-      set_steps(&a->in[k], &run->in[k], a->n_dims, 0, &w->start[k], w->step[k]);
+      set_steps(&a->in[k], &run->in[k], a->n_dims, 0, f->carries[k], &w->start[k], w->step[k]);
     }
   }
   for (int k = 0; k < a->n_out; k++) {
     w->size_out[k] = (int64_t)weir_dtype_size(a->out[k].dtype);
     if (is_data(&a->out[k], f->plain_out[k])) {
-      set_steps(&a->out[k], &run->out[k], a->n_dims, 0, &w->start_out[k], w->step_out[k]);
+      set_steps(&a->out[k], &run->out[k], a->n_dims, 0, 0, &w->start_out[k], w->step_out[k]);
     }
   }
   memcpy(w->outer, f->outer, sizeof w->outer);
@@ -216,7 +236,11 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   w->n = f->inner >= 0 ? w->hi[f->inner] - w->lo[f->inner] : 1;
   w->row.in = (const native_view *)(const void *)run->in;
   w->row.out = (const native_view *)(const void *)run->out;
-  w->inside = stays_inside(w);
+  w->scattered = false;
+  for (int k = 0; k < a->n_in; k++) {
+    w->scattered = w->scattered || !is_dense(w, k);
+  }
+  w->inside = !w->scattered && stays_inside(w);
   w->unit = has_unit_steps(w);
   join_rows(w);
   set_row_steps(w);
@@ -343,11 +367,11 @@ void native_walk_inside(const native_walk *w, int64_t n, int64_t range[2])
   const int64_t sign = inner >= 0 && a->dim[inner].kind == WEIR_BACKWARD ? -1 : 1;
 
   range[0] = 0;
-  range[1] = n;
+  range[1] = w->scattered ? 0 : n;
   for (int k = 0; k < a->n_in; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
       const weir_index *x = &a->in[k].index[d];
-      if (!is_bordered(&a->in[k], d)) {
+      if (!is_bordered(w, k, d)) {
         continue;
       }
       int64_t sum = x->offset;
@@ -442,7 +466,7 @@ int native_walk_second(native_walk *w)
     return -1; /* `border`, which serves for what is strided, runs one row */
   }
   for (int k = 0; k < a->n_in; k++) {
-    if (second != f->second && divides_along(&a->in[k], second)) {
+    if (second != f->second && divides_along(w, k, second)) {
       return -1;
     }
     w->row.row_step[k] = is_data(&a->in[k], f->plain[k]) ? w->step[k][second] : 0;
@@ -495,7 +519,7 @@ static bool has_plain_rows(const native_walk *w)
 
   for (int k = 0; k < a->n_in && plain; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
-      if (is_bordered(&a->in[k], d) && a->in[k].index[d].coef[w->f->inner] != 0) {
+      if (is_bordered(w, k, d) && a->in[k].index[d].coef[w->f->inner] != 0) {
         int64_t least, most;
 
         weir_index_range(&a->in[k].index[d], &w->run->box, &least, &most);
@@ -530,7 +554,7 @@ bool native_walk_nest(native_walk *w)
   int64_t used = 0;
   int n = 0;
 
-  if (!f->nest || !has_plain_rows(w)) {
+  if (!f->nest || w->scattered || !has_plain_rows(w)) {
     return false;
   }
   for (int k = 0; k < a->n_in; k++) {
@@ -546,7 +570,7 @@ bool native_walk_nest(native_walk *w)
     for (int d = 0; d < a->in[k].rank; d++) {
       apart |= (unsigned)native_is_tabled(f, k, d) << d;
     }
-    set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart, &w->start[k], w->step[k]);
+    set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart, f->carries[k], &w->start[k], w->step[k]);
   }
   w->nest = true;
   w->n = w->hi[f->inner] - w->lo[f->inner];

@@ -18,7 +18,8 @@ typedef struct native_walk {
   int outer[WEIR_MAX_DIMS], n_outer, around[WEIR_MAX_DIMS], n_around;
   int64_t n; /* iterations of a whole row */
   bool inside, unit;
-  char *scratch;                                /* room to spread them out  */
+  bool scattered; /* digits of a number whose dimensions are not dense: all is up to `border` */
+  char *scratch;  /* room to spread them out  */
   int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
   native_row row;
   bool nest;       /* start and step are without the dimensions that have a table */
