@@ -79,6 +79,16 @@ bool weir_reach_is_identity(const weir_operand *o, const weir_access *a)
   return same;
 }
 
+bool weir_reach_is_all(unsigned dims, const weir_access *a)
+{
+  for (int k = 0; k < a->n_dims; k++) {
+    if ((dims >> k & 1) == 0 && a->dim[k].hi - a->dim[k].lo != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Extent of the one reduced dimension k of the index and what it is multiplied with elsewhere: the
  * index is stride * i + k, k < stride. */
 static bool is_side_by_side(const weir_index *x, const weir_access *a, unsigned *used)
@@ -113,7 +123,7 @@ bool weir_reach_reads_once(const weir_operand *o, const weir_access *a)
       return false;
     }
   }
-  return used == (1u << a->n_dims) - 1;
+  return weir_reach_is_all(used, a);
 }
 
 static void widen(weir_reach *to, const weir_reach *more, int rank)

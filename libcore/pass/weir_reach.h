@@ -35,6 +35,8 @@ void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir
 bool weir_reach_is_permutation(const weir_operand *o, const weir_access *a, int *order);
 /* True when the operand reads (writes), at each iteration, the element of the same number. */
 bool weir_reach_is_identity(const weir_operand *o, const weir_access *a);
+/* True when every dimension is in the mask (bit k: dimension k) but those of one iteration. */
+bool weir_reach_is_all(unsigned dims, const weir_access *a);
 /* True when no element of the operand is read by two iterations: whole windows side by side, or one
  * element each. What is made element by element may then be made where it is read. */
 bool weir_reach_reads_once(const weir_operand *o, const weir_access *a);

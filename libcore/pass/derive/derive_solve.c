@@ -440,6 +440,15 @@ static void demand_index(derive_adjoint *d, int k)
   }
   add_form(d, &f, -f.den * weir_index_divisor(x), &d->raw[k]);
   add_form(d, &f, -f.den, &d->rest[k]);
+  const weir_box whole = weir_iterations(d->to);
+  weir_index form = {.offset = f.offset};
+  int64_t least, most;
+
+  memcpy(form.coef, f.coef, sizeof form.coef);
+  weir_index_range(&form, &whole, &least, &most);
+  if (x->gather == 0 && least == 0 && most == 0) {
+    return; /* there is one element */
+  }
   int32_t off = derive_put_form(d, &f);
 
   if (x->gather > 0) { /* whoever reads the element by its number is asked: nothing is scattered */

@@ -10,14 +10,12 @@ static bool is_reduction(const weir_access *a)
 }
 
 /* True when the operand reads, at each iteration, the element of the same number: order[d] receives
- * the iteration dimension of array dimension d; all `n_dims` dimensions are used exactly once. */
+ * the iteration dimension of array dimension d; all dimensions but those of one iteration are used,
+ * none twice. */
 static bool is_injective(const weir_operand *o, const weir_access *a, int *order)
 {
   unsigned used = 0;
 
-  if (o->rank != a->n_dims) {
-    return false;
-  }
   for (int d = 0; d < o->rank; d++) {
     const int k = weir_index_follows(&o->index[d], a->n_dims);
 
@@ -27,7 +25,7 @@ static bool is_injective(const weir_operand *o, const weir_access *a, int *order
     used |= 1u << k;
     order[d] = k;
   }
-  return true;
+  return weir_reach_is_all(used, a);
 }
 
 static bool uses_code(const weir_access *a, weir_code code)
