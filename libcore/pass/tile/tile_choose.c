@@ -9,6 +9,8 @@
 #define LEAST_POINTS 1024
 /* Points of a tile without local buffers: few enough to share among threads, enough to stream. */
 #define STREAM_POINTS 65536
+/* Neighbouring outputs of a reduction that are not parted: a line of the cache holds as many. */
+#define LEAST_ROW 16
 /* Slots of an unbounded dimension: a long stream, so that borders count per tile. */
 #define SLOTS ((int64_t)1 << 20)
 /* Bytes beyond which a buffer is only "too large". */
@@ -137,6 +139,50 @@ static void best_shape(const tile_choice *c, int64_t points, int64_t *tile, weir
   }
 }
 
+/* Few outputs of long reductions are one tile by their number, but work for several threads: they
+ * are parted as long as every part has enough to do, and what lies side by side last. */
+static void share_out(const tile_choice *c, int64_t *tile, weir_tile_cost *cost)
+{
+  const weir_access *anchor = c->members[c->n - 1].access;
+  int64_t shape[WEIR_MAX_DIMS] = {0};
+  weir_tile_cost here;
+  double work = 1;
+  int inner = -1;
+  bool parted = false;
+
+  for (int d = 0; d < anchor->n_dims; d++) {
+    work *= (double)extent_of(&anchor->dim[d], c->slots);
+    inner = anchor->dim[d].kind == WEIR_PARALLEL ? d : inner;
+    parted = parted || is_tiled(c, tile, d);
+  }
+  if (parted || anchor->combine == WEIR_COMBINE_NONE) {
+    return;
+  }
+  for (int d = 0; d < inner; d++) {
+    const int64_t extent = extent_of(&anchor->dim[d], c->slots);
+
+    if (anchor->dim[d].kind == WEIR_PARALLEL && extent > 1 &&
+        work / (double)extent >= STREAM_POINTS) {
+      shape[d] = 1;
+      work /= (double)extent;
+      parted = true;
+    }
+  }
+  if (!parted && inner >= 0 && work / 2 >= STREAM_POINTS) {
+    const int64_t half = extent_of(&anchor->dim[inner], c->slots) / 2;
+
+    shape[inner] = (half + LEAST_ROW - 1) / LEAST_ROW * LEAST_ROW;
+    parted = half >= LEAST_ROW;
+  }
+  if (parted) {
+    tile_measure(c, shape, &here);
+    if (here.serves && here.growth <= 0) {
+      memcpy(tile, shape, sizeof shape);
+      *cost = here;
+    }
+  }
+}
+
 weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *buffered,
                            const weir_pass_opts *opts, int64_t *tile, weir_tile_cost *cost)
 {
@@ -160,6 +206,7 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
       break;
     }
   }
+  share_out(&c, tile, cost);
   weir_free(&memory);
   return WEIR_OK;
 }
