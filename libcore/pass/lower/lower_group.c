@@ -207,10 +207,9 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
       if (loops[i].claimed || loops[j].claimed) {
         continue;
       }
-      /* The anchor stays last: joining moves it up only when it is joined with its direct
-       * neighbour. */
-      if (may_join(&loops[j], &loops[i]) && may_move_up(loops, j, i) &&
-          (i < *n - 1 || may_move_down(loops, j, i))) {
+      /* The anchor stays last: what it is joined with comes down to it. */
+      if (may_join(&loops[j], &loops[i]) &&
+          (i < *n - 1 ? may_move_up(loops, j, i) : may_move_down(loops, j, i))) {
         WEIR_TRY(join(&loops[j], &loops[i], &done));
         if (done) {
           const bool last = i == *n - 1;

@@ -101,9 +101,14 @@ static void find_far(const recomputing *s, int32_t from)
 }
 
 /* True when the reader comes to the array again after a node that is not element by element. A node
- * that is one itself has to wait for another. */
+ * that is one itself has to wait for another. What is made again is made for far readers. */
 static bool is_far(const recomputing *s, int32_t reader)
 {
+  for (int64_t i = 0; i < s->n_again; i++) {
+    if (s->again[i] == reader) {
+      return true;
+    }
+  }
   for (int32_t k = s->depend.first[reader]; k < s->depend.first[reader + 1]; k++) {
     if ((s->mark[s->depend.before[k]] & RECOMPUTE_BARRIER) != 0) {
       return true;
@@ -225,6 +230,8 @@ static weir_status make_again(recomputing *s, int32_t node)
 
     WEIR_TRY(recompute_clone(s->g, node, s->readers[i], &made));
     recompute_replace(s->g, s->readers[i], array, made);
+    WEIR_TRY(weir_reserve(&s->again, &s->again_room, s->n_again + 1, sizeof *s->again));
+    s->again[s->n_again++] = weir_graph_nodes(s->g) - 1;
   }
   return recompute_order(s);
 }
@@ -324,6 +331,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   }
 out:
   weir_depend_fini(&s.depend);
+  weir_free(&s.again);
   weir_free(&s.order);
   weir_free(&s.mark);
   weir_free(&s.readers);

@@ -15,7 +15,9 @@ typedef struct recomputing {
   uint8_t *mark;    /* [nodes]: how a path from the node in question reaches it */
   int32_t *readers; /* [nodes] */
   int64_t *prices;  /* [arrays, depths]: bytes kept so that it can be had far away; -1 unknown */
-  bool *updates;    /* [arrays that there were at first]: new values of stored ones */
+  int32_t *again;   /* nodes that were added to do again what others did */
+  int64_t n_again, again_room;
+  bool *updates; /* [arrays that there were at first]: new values of stored ones */
 } recomputing;
 
 /* Far readers of an array: n of them, in s->readers. taken_in: all of them make it where they read
