@@ -205,7 +205,9 @@ static void put_inputs(const native_writer *w)
     for (int d = 0; d < a->in[k].rank; d++) {
       const bool tabled = native_is_tabled(f, k, d);
 
-      native_put(t, tabled ? " + z%d_%d" : "", k, d);
+      if (tabled) {
+        native_put(t, " + z%d_%d", k, d);
+      }
       for (int j = 0; j < a->n_dims; j++) {
         moves[j] = moves[j] || (!tabled && a->in[k].index[d].coef[j] != 0);
       }
