@@ -45,6 +45,40 @@ weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g)
   return p->cfg.verify != 0 ? exec_verify(p, pass, g) : WEIR_OK;
 }
 
+/* The list of saved arrays as text. */
+static weir_status keep_saved(weir_plan *p)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  if (out == NULL) {
+    return weir_fail(WEIR_ERR_MEMORY, "describe: no memory for the list of saved arrays");
+  }
+  weir_status status = weir_saved_print(p->g, out);
+
+  fclose(out);
+  status = status == WEIR_OK ? weir_strdup(text, &p->saved) : status;
+  free(text); /* libc's own */
+  return status;
+}
+
+weir_status exec_summarise(weir_plan *p)
+{
+  const int64_t slots = chunk_slots(p);
+
+  for (int32_t i = 0; i < p->n_groups; i++) {
+    const weir_traffic t =
+        weir_group_traffic(p->g, weir_graph_group(p->g, p->groups[i].number), slots);
+
+    p->groups[i].flops = t.flops;
+    p->groups[i].bytes = (double)t.read_bytes + (double)t.write_bytes;
+  }
+  WEIR_TRY(keep_saved(p));
+  weir_graph_shed(p->g);
+  return WEIR_OK;
+}
+
 int32_t weir_plan_groups(const weir_plan *p)
 {
   return p->n_groups;
@@ -54,11 +88,10 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
 {
   const exec_group *group = &p->groups[number];
   const weir_group *from = weir_graph_group(p->g, group->number);
-  const weir_traffic t = weir_group_traffic(p->g, from, chunk_slots(p));
   const exec_loop *anchor = &group->loops[group->n_loops - 1];
   weir_group_report r = {.members = group->members,
-                         .flops = t.flops,
-                         .bytes = ((double)t.read_bytes + (double)t.write_bytes),
+                         .flops = group->flops,
+                         .bytes = group->bytes,
                          .calls = group->calls,
                          .saved_bytes = from->saved_bytes};
 
@@ -119,11 +152,12 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
 
 int64_t weir_plan_own_bytes(const weir_plan *p)
 {
-  int64_t bytes = weir_graph_nodes(p->g) * (int64_t)sizeof(weir_node) +
-                  weir_graph_arrays(p->g) * (int64_t)sizeof(weir_array);
+  int64_t bytes = weir_graph_arrays(p->g) * (int64_t)sizeof(weir_array) +
+                  (int64_t)strlen(p->dump != NULL ? p->dump : "");
 
   for (int32_t i = 0; i < p->n_groups; i++) {
-    bytes += p->groups[i].n_loops * (int64_t)(sizeof(exec_loop) + sizeof(weir_loop));
+    /* The loop, and the engine's copy of it. */
+    bytes += p->groups[i].n_loops * (int64_t)(sizeof(exec_loop) + 2 * sizeof(weir_loop));
   }
   return bytes;
 }
@@ -151,8 +185,5 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   weir_schedule_print(&p->schedule, p->g, out);
   fprintf(out, "scratch: %lld bytes a thread; workspace of kernels: %lld bytes\n",
           (long long)p->scratch_bytes, (long long)p->workspace_bytes);
-  if (weir_saved_print(p->g, out) != WEIR_OK) {
-    weir_clear_failure(); /* a description is no reason to fail */
-  }
-  fprintf(out, "%s", p->dump != NULL ? p->dump : "");
+  fprintf(out, "%s%s", p->saved, p->dump != NULL ? p->dump : "");
 }

@@ -434,6 +434,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
   WEIR_TRY_GOTO(read_options(p, opts), fail);
   WEIR_TRY_GOTO(exec_budget_keep(p), fail);
   WEIR_TRY_GOTO(exec_plan_finish(p, opts), fail);
+  WEIR_TRY_GOTO(exec_summarise(p), fail);
   p->built = NULL;
   *out = p;
   return WEIR_OK;
@@ -486,6 +487,7 @@ void weir_plan_destroy(weir_plan **out)
   weir_free(&p->scratch);
   weir_free(&p->workspace);
   weir_free(&p->dump);
+  weir_free(&p->saved);
   weir_graph_destroy(&p->rounded);
   weir_graph_destroy(&p->g);
   weir_free(out);

@@ -76,6 +76,7 @@ typedef struct exec_group {
   int32_t kernel_arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order the kernel wants */
   int n_kernel_arrays;
   int64_t front; /* time iterations of the anchor done so far */
+  double flops, bytes;
   double seconds;
   int64_t calls;
   char members[160];
@@ -110,7 +111,8 @@ struct weir_plan {
   bool streaming, ended;
   double bandwidth, flop_rate;
   bool measured_peaks;
-  char *dump; /* the graph after each pass */
+  char *dump;  /* the graph after each pass */
+  char *saved; /* what the derivative keeps */
 };
 
 /* compose.c: iteration box of every loop of the group for one box of the anchor, backwards by
@@ -157,6 +159,8 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 /* describe.c: keeps the dump of the graph after a pass, and verifies it when asked (context: the
  * plan). */
 weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
+/* Keeps what descriptions say of the graph, whose nodes are then let go. */
+weir_status exec_summarise(weir_plan *p);
 /* verify.c: oracle on the graph after `pass` against the graph as built, or as the last pass that
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */

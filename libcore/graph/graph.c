@@ -305,6 +305,15 @@ const weir_group *weir_graph_group(const weir_graph *g, int32_t group)
   return &g->groups[group];
 }
 
+void weir_graph_shed(weir_graph *g)
+{
+  for (int32_t i = 0; i < g->n_nodes; i++) {
+    if (!g->nodes[i]->access.opaque) {
+      weir_node_destroy(&g->nodes[i]);
+    }
+  }
+}
+
 weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n)
 {
   void *list;

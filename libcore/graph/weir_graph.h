@@ -139,6 +139,9 @@ weir_value weir_array_value(const weir_graph *g, int32_t array);
  * to n). */
 int32_t weir_graph_readers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
 int32_t weir_graph_writers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
+/* Frees all nodes but opaque ones, for whoever has lowered the graph and only runs it: arrays,
+ * names and groups stay, other nodes must not be asked for any more, nor the graph be copied. */
+void weir_graph_shed(weir_graph *g);
 int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `group` */
 weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);
 const weir_group *weir_graph_group(const weir_graph *g, int32_t group);

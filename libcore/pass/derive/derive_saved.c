@@ -16,11 +16,19 @@ static int32_t last_call(const weir_graph *g)
   return last;
 }
 
+/* True when only the group of its writer knows the array. */
 static bool is_local(const weir_graph *g, int32_t array)
 {
+  int32_t writer = -1;
+
+  (void)weir_graph_writers(g, array, &writer, 1);
   for (int32_t i = 0; i < weir_graph_groups(g); i++) {
-    if (weir_group_is_local(g, weir_graph_group(g, i), array)) {
-      return true;
+    const weir_group *group = weir_graph_group(g, i);
+
+    for (int64_t k = 0; k < group->n_nodes; k++) {
+      if (group->nodes[k] == writer) {
+        return weir_group_is_local(g, group, array);
+      }
     }
   }
   return false;
