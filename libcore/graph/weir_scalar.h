@@ -547,8 +547,8 @@ WEIR_BF16_CASTS(bool, uint8_t)
   static inline T weir_lowest_##t(T a, T b) { return ((b < a) | (b != b)) ? b : a; }          \
   static inline weir_at_##t weir_argmax_##t(weir_at_##t a, weir_at_##t b)                     \
   {                                                                                           \
-    const int tie = (b.value == a.value) & ((a.at < 0) | (b.at < a.at));                      \
-    const int take = (b.at >= 0) & (b.value == b.value) & ((b.value > a.value) | tie);        \
+    const int tie = (b.value == a.value) & ((uint64_t)b.at < (uint64_t)a.at);                 \
+    const int take = (b.value > a.value) | tie;                                               \
     return take ? b : a;                                                                      \
   }                                                                                           \
   static inline weir_at_##t weir_first_##t(weir_at_##t a, weir_at_##t b)                      \
