@@ -153,6 +153,9 @@ typedef struct draw_way {
   int threads;
   int64_t cache_bytes, chunk;
   int verify;
+  const char *kernel;   /* exec.kernel, NULL: auto   */
+  const char *skip;     /* exec.skip, NULL: nothing  */
+  int64_t least_format; /* exec.least_format, 0: default */
 } draw_way;
 
 /* Plans and runs; *groups, if not NULL, receives the number of groups. */
@@ -169,6 +172,9 @@ static inline weir_status draw_run(const draw_graph *d, const draw_way *way, int
   cfg.fusion = way->fusion;
   cfg.cache_bytes = way->cache_bytes;
   cfg.verify = way->verify;
+  cfg.skip = way->skip != NULL ? way->skip : cfg.skip;
+  cfg.least_format = way->least_format > 0 ? way->least_format : cfg.least_format;
+  cfg.kernel = way->kernel != NULL ? way->kernel : cfg.kernel;
   *o = (draw_outcome){NULL, 0, 0};
   WEIR_TRY_GOTO(weir_plan_create(d->g, NULL,
                                  &(weir_plan_opts){.exec = &cfg,

@@ -38,6 +38,9 @@ const weir_opt weir_exec_opts[] = {
         weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
         "budget of the arena that holds a plan's temporaries; where a step would take more "
         "it is run in micro-batches; 0: no limit"),
+    WEIR_OPT_INT(weir_exec_cfg, least_format, 32768, 1, 1099511627776.0, "bytes",
+                 "arrays as large as this may lie in another order of dimensions than they are "
+                 "written down in; smaller ones stay in a near cache anyway"),
     WEIR_OPT_PATH(weir_exec_cfg, peaks, "",
                   "measured peaks of this machine, as build/release/bench/peaks FILE writes them; "
                   "empty: built-in values"),
@@ -384,6 +387,7 @@ weir_status exec_plan_passes(weir_plan *p)
                                .bandwidth = p->bandwidth,
                                .flop_rate = p->flop_rate,
                                .parts = p->memory.parts,
+                               .least_format = p->cfg.least_format,
                                .no_fusion = !p->cfg.fusion,
                                .skip = p->cfg.skip,
                                .precision = (weir_precision)p->cfg.precision,

@@ -24,9 +24,10 @@ typedef struct weir_exec_cfg {
   const char *kernel;
   const char *compiler;
   const char *cache_dir;
-  int64_t cache_bytes; /* 0: a quarter of L2 */
-  int64_t memory;      /* most bytes of the arena, 0: no limit */
-  const char *peaks;   /* file written by `bench peaks`, "" for built-in values */
+  int64_t cache_bytes;  /* 0: a quarter of L2 */
+  int64_t memory;       /* most bytes of the arena, 0: no limit */
+  int64_t least_format; /* bytes of arrays whose order of dimensions may change */
+  const char *peaks;    /* file written by `bench peaks`, "" for built-in values */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
 

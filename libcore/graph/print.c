@@ -37,6 +37,10 @@ static void print_array(const weir_graph *g, int32_t number, FILE *out)
     print_extent(a->desc.shape[d], out);
   }
   fputs("]", out);
+  for (int d = 0; d < a->desc.rank && a->reordered; d++) {
+    fprintf(out, "%s%d", d > 0 ? " " : " (built as ", a->built_as[d]);
+  }
+  fputs(a->reordered ? ")" : "", out);
 }
 
 /* "2*i0 + i1 - 1", "floor((i0 + in2) / 4) (zero)". */

@@ -82,6 +82,9 @@ typedef struct weir_array {
   int32_t update;       /* stored: array whose value it takes, or -1          */
   bool in_place;        /* stored: written in place by a call                 */
   weir_tensor constant; /* constant: the elements, owned by the graph         */
+  /* reordered: a pass changed the order of the dimensions; dimension d was built as built_as[d]. */
+  bool reordered;
+  int8_t built_as[WEIR_MAX_RANK];
 } weir_array;
 
 typedef struct weir_node {

@@ -34,6 +34,24 @@ static weir_status check_list(const char *list)
                                     "'%s' names a pass that does not exist, or one twice", list);
 }
 
+/* The pass whose first or second run comes next after order `done`; NULL: none. *order: when. */
+static const weir_pass *next_after(int done, int *order)
+{
+  const weir_pass *next = NULL;
+
+  for (int i = 0; weir_pass_table[i] != NULL; i++) {
+    const int runs[] = {weir_pass_table[i]->order, weir_pass_table[i]->again};
+
+    for (int k = 0; k < 2; k++) {
+      if ((k == 0 || runs[k] > 0) && runs[k] > done && (next == NULL || runs[k] < *order)) {
+        next = weir_pass_table[i];
+        *order = runs[k];
+      }
+    }
+  }
+  return next;
+}
+
 weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass_watch watch,
                             void *context)
 {
@@ -42,21 +60,11 @@ weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass
 
   WEIR_TRY(check_list(opts->skip));
   own.no_fusion = own.no_fusion || lists(opts->skip, "group");
-  for (;;) {
-    const weir_pass *next = NULL;
+  for (const weir_pass *next = next_after(-1, &done); next != NULL;
+       next = next_after(done, &done)) {
+    const bool standing = done == next->again && weir_graph_groups(g) > 0;
 
-    for (int i = 0; weir_pass_table[i] != NULL; i++) {
-      const weir_pass *p = weir_pass_table[i];
-
-      if (p->order > done && (next == NULL || p->order < next->order)) {
-        next = p;
-      }
-    }
-    if (next == NULL) {
-      return WEIR_OK;
-    }
-    done = next->order;
-    if (lists(opts->skip, next->name) && strcmp(next->name, "group") != 0) {
+    if (standing || (lists(opts->skip, next->name) && strcmp(next->name, "group") != 0)) {
       continue;
     }
     WEIR_TRY(next->run(g, &own));
@@ -65,4 +73,28 @@ weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass
       WEIR_TRY(watch(context, next, g));
     }
   }
+  return WEIR_OK;
+}
+
+const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
+                                    const weir_pass_opts *opts, double *seconds)
+{
+  const char *wanted = opts->kernel != NULL ? opts->kernel : "auto";
+  const weir_kernel *best = NULL;
+
+  *seconds = -1;
+  for (int i = 0; opts->kernels != NULL && opts->kernels[i] != NULL; i++) {
+    const weir_kernel *k = opts->kernels[i];
+
+    if (strcmp(wanted, "auto") != 0 && strcmp(wanted, k->name) != 0) {
+      continue;
+    }
+    const double cost = k->match(g, group);
+
+    if (cost >= 0 && (*seconds < 0 || cost < *seconds)) {
+      *seconds = cost;
+      best = k;
+    }
+  }
+  return best;
 }

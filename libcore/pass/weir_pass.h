@@ -15,9 +15,11 @@ typedef struct weir_pass_opts {
   int64_t cache_bytes; /* memory that the tile-local buffers of a group may fill; default: quarter
                           of L2 */
   int64_t slots; /* length that stands for an unbounded dimension in cost models; default 4096   */
-  double bandwidth; /* bytes/s, for cost models; default: built-in */
-  double flop_rate; /* flop/s */
-  int64_t parts;    /* micro-batches of a step, each finished before the next; 0, 1: none */
+  double bandwidth;     /* bytes/s, for cost models; default: built-in */
+  double flop_rate;     /* flop/s */
+  int64_t parts;        /* micro-batches of a step, each finished before the next; 0, 1: none */
+  int64_t least_format; /* bytes of an array whose order of dimensions is worth a thought; default
+                           32768 */
   bool no_fusion; /* every node its own group                                                     */
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
   weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */
@@ -29,6 +31,7 @@ typedef struct weir_pass {
   const char *name, *cite;
   int order; /* ascending; precision 5, simplify 10, group 20, tile 30, then schedule and lower make
                 the plan */
+  int again; /* order of a second run, where a pass between took the groups away; 0: none */
   /* How far it may move a result x, of max(1, |x|); 0: every bit stays, but for the rounding of
    * what is stored. */
   double rounding;
@@ -37,6 +40,11 @@ typedef struct weir_pass {
 
 /* All passes of this build, NULL at the end: generated. */
 extern const weir_pass *const weir_pass_table[];
+
+/* The kernel that opts offers and that predicts the fewest seconds for the group, NULL: none
+ * matches. *seconds: those, or -1. */
+const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
+                                    const weir_pass_opts *opts, double *seconds);
 
 /* Called after each pass with its name; may be NULL. A failure stops the sequence. */
 typedef weir_status (*weir_pass_watch)(void *context, const weir_pass *pass, const weir_graph *g);

@@ -142,23 +142,10 @@ static weir_status grow(const grouping *s, int32_t consumer)
 /* Offers a node to the kernels; the cheapest that matches claims it. */
 static void offer(const grouping *s, int32_t node)
 {
-  const char *wanted = s->opts->kernel != NULL ? s->opts->kernel : "auto";
   const weir_group alone = {.nodes = &node, .n_nodes = 1};
-  double best = -1;
+  double seconds;
 
-  for (int i = 0; s->opts->kernels != NULL && s->opts->kernels[i] != NULL; i++) {
-    const weir_kernel *k = s->opts->kernels[i];
-
-    if (strcmp(wanted, "auto") != 0 && strcmp(wanted, k->name) != 0) {
-      continue;
-    }
-    const double cost = k->match(s->g, &alone);
-
-    if (cost >= 0 && (best < 0 || cost < best)) {
-      best = cost;
-      s->kernel[node] = k;
-    }
-  }
+  s->kernel[node] = weir_kernel_best(s->g, &alone, s->opts, &seconds);
   const weir_kernel *k = s->kernel[node];
 
   s->boxed[node] = k != NULL && k->boxes != NULL && k->boxes(s->g, &alone, &s->boxes[node]);
@@ -295,5 +282,6 @@ const weir_pass weir_pass_group = {
     .name = "group",
     .cite = "vertical fusion; Ivanov et al., MLSys 2021 (arXiv:2007.00072)",
     .order = 20,
+    .again = 24,
     .run = run,
 };

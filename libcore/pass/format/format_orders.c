@@ -1,0 +1,193 @@
+/* format_orders.c - which orders of an array are worth a thought: those of transposes, those that
+ * bring the dimension of a neighbour's rows inside, and what follows for arrays next to them. */
+#include <string.h>
+
+#include "pass/format/format_priv.h"
+
+/* Smaller arrays stay in a near cache, whatever their order. */
+static int64_t least_bytes(const formatting *f)
+{
+  return f->opts->least_format > 0 ? f->opts->least_format : 32768;
+}
+
+int format_order_add(const formatting *f, int32_t array, const int *order)
+{
+  format_array *x = &f->arrays[array];
+  const size_t size = sizeof(*order) * (size_t)weir_graph_get_array(f->g, array)->desc.rank;
+
+  for (int i = 0; i < x->n_orders; i++) {
+    if (memcmp(x->order[i].at, order, size) == 0) {
+      return i;
+    }
+  }
+  if (x->n_orders == FORMAT_MOST_ORDERS) {
+    return -1;
+  }
+  memcpy(x->order[x->n_orders].at, order, size);
+  return x->n_orders++;
+}
+
+/* The iteration dimension that stands for an array dimension: a parallel one before others; -1. */
+static int leader(const weir_access *a, const weir_index *x)
+{
+  int found = -1;
+
+  for (int k = a->n_dims - 1; k >= 0; k--) {
+    if (x->coef[k] != 0 &&
+        (found < 0 || a->dim[k].kind == WEIR_PARALLEL || a->dim[found].kind != WEIR_PARALLEL)) {
+      found = k;
+    }
+  }
+  return found;
+}
+
+int format_inner(const weir_operand *x, const int *order)
+{
+  for (int d = x->rank - 1; d >= 0; d--) {
+    if (x->extent[order[d]] > 1) {
+      return order[d];
+    }
+  }
+  return -1;
+}
+
+int format_row(const weir_access *a, const weir_operand *x, const int *order)
+{
+  const int d = format_inner(x, order);
+
+  for (int k = 0; k < a->n_dims && d >= 0; k++) {
+    const int64_t c = x->index[d].coef[k];
+
+    if ((c == 1 || c == -1) && a->dim[k].hi - a->dim[k].lo > 1 &&
+        (a->dim[k].kind == WEIR_PARALLEL || leader(a, &x->index[d]) == k)) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+static bool is_worth(const formatting *f, const weir_node *node, int k)
+{
+  return format_may_move(&node->access, format_operand(node, k)) &&
+         format_bytes(f->g, format_array_of(node, k)) >= least_bytes(f);
+}
+
+/* The order in which the array dimension that follows row k comes last. */
+static bool with_inside(const weir_operand *x, int k, int *order)
+{
+  int found = -1, n = 0;
+
+  for (int d = 0; d < x->rank; d++) {
+    if (x->index[d].coef[k] == 1 || x->index[d].coef[k] == -1) {
+      found = d;
+    }
+  }
+  for (int d = 0; d < x->rank && found >= 0; d++) {
+    if (d != found) {
+      order[n++] = d;
+    }
+  }
+  order[x->rank - 1] = found;
+  return found >= 0;
+}
+
+/* Rows of one operand may be rows of all. */
+static void align(const formatting *f, const weir_node *node)
+{
+  for (int i = 0; i < node->n_in + node->n_out; i++) {
+    const int32_t from = format_array_of(node, i);
+    const int row = format_row(&node->access, format_operand(node, i), f->arrays[from].order[0].at);
+
+    for (int k = 0; k < node->n_in + node->n_out && row >= 0; k++) {
+      const weir_operand *x = format_operand(node, k);
+      const int32_t array = format_array_of(node, k);
+      int order[WEIR_MAX_RANK];
+
+      if (k != i && is_worth(f, node, k) && is_worth(f, node, i) && array != from &&
+          x->index[format_inner(x, f->arrays[array].order[0].at)].coef[row] == 0 &&
+          with_inside(x, row, order)) {
+        (void)format_order_add(f, array, order);
+      }
+    }
+  }
+}
+
+/* The order of operand `to` that goes with an order of operand `from`: dimensions that both have
+ * come in that order, others behind the one before them. */
+static void carry(const weir_node *node, int from, const int *order, int to, int *out)
+{
+  const weir_access *a = &node->access;
+  const weir_operand *x = format_operand(node, from), *y = format_operand(node, to);
+  int key[WEIR_MAX_RANK];
+
+  for (int d = 0; d < y->rank; d++) {
+    const int k = leader(a, &y->index[d]);
+
+    out[d] = d;
+    key[d] = d > 0 ? key[d - 1] : -1;
+    for (int i = 0; i < x->rank && k >= 0; i++) {
+      key[d] = leader(a, &x->index[order[i]]) == k ? i : key[d];
+    }
+  }
+  for (int i = 1; i < y->rank; i++) {
+    for (int j = i; j > 0 && key[out[j]] < key[out[j - 1]]; j--) {
+      const int swap = out[j];
+
+      out[j] = out[j - 1];
+      out[j - 1] = swap;
+    }
+  }
+}
+
+/* Orders of one operand become orders of the others; true when one was new. */
+static bool spread(const formatting *f, const weir_node *node)
+{
+  bool changed = false;
+
+  for (int i = 0; i < node->n_in + node->n_out; i++) {
+    const format_array *from = &f->arrays[format_array_of(node, i)];
+
+    for (int o = 1; o < from->n_orders && format_may_move(&node->access, format_operand(node, i));
+         o++) {
+      for (int k = 0; k < node->n_in + node->n_out; k++) {
+        const int32_t array = format_array_of(node, k);
+        const int before = f->arrays[array].n_orders;
+        int order[WEIR_MAX_RANK];
+
+        if (is_worth(f, node, k) && before < FORMAT_MOST_ORDERS - 1) {
+          carry(node, i, from->order[o].at, k, order);
+          (void)format_order_add(f, array, order);
+          changed = changed || f->arrays[array].n_orders > before;
+        }
+      }
+    }
+  }
+  return changed;
+}
+
+bool format_find_orders(formatting *f)
+{
+  bool changed = true, any = false;
+
+  for (int32_t i = 0; i < f->n_nodes; i++) {
+    const weir_node *node = weir_graph_node(f->g, i);
+
+    if (format_is_live(node) && f->kernel[i] == NULL && !node->access.opaque) {
+      align(f, node);
+    }
+  }
+  while (changed) {
+    changed = false;
+    for (int32_t i = 0; i < f->n_nodes; i++) {
+      const weir_node *node = weir_graph_node(f->g, i);
+
+      if (format_is_live(node) && f->kernel[i] == NULL && !node->access.opaque) {
+        changed = spread(f, node) || changed;
+      }
+    }
+  }
+  for (int32_t a = 0; a < f->n_arrays; a++) {
+    any = any || f->arrays[a].n_orders > 1;
+  }
+  return any;
+}

@@ -1,0 +1,154 @@
+/* format_priv.h - the state of the pass that chooses orders of dimensions. */
+#ifndef WEIR_FORMAT_PRIV_H
+#define WEIR_FORMAT_PRIV_H
+#include "pass/format/format_solve.h"
+#include "pass/format/weir_format.h"
+#include "pass/weir_pass.h"
+
+#define FORMAT_MOST_ORDERS 4 /* of one array */
+#define FORMAT_MOST_WAYS 16  /* of one node   */
+#define FORMAT_MOST_OPERANDS (WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS)
+
+/* Dimensions in memory, outermost first. */
+typedef struct format_order {
+  int at[WEIR_MAX_RANK];
+} format_order;
+
+/* What an array may be: written in one order, copied to others. Bits are orders. */
+typedef struct format_state {
+  int primary;
+  unsigned have;
+} format_state;
+
+/* An array with its orders; the first is the one that it has. The first state is the graph as it
+ * was built: `first` in it, copies where transposes were. */
+typedef struct format_array {
+  int n_orders, n_states;
+  format_order order[FORMAT_MOST_ORDERS];
+  format_state state[FORMAT_MOST_STATES];
+  int first;
+  unsigned copies;
+  bool local;   /* one group alone touches it                                  */
+  bool kept;    /* its own order must be there: results, sources, opaque nodes */
+  bool written; /* in any order: not by the world, nor by opaque nodes         */
+  bool changed; /* accesses to it are others than before                       */
+  int32_t variable;
+} format_array;
+
+/* How a node runs: rows along an iteration dimension, or by a kernel that wants one order of each
+ * operand. */
+typedef struct format_way {
+  int row; /* -1: a kernel */
+  double seconds;
+  int8_t order[FORMAT_MOST_OPERANDS];
+} format_way;
+
+typedef struct format_node {
+  int n_ways;
+  format_way way[FORMAT_MOST_WAYS];
+  int8_t take[FORMAT_MOST_OPERANDS]; /* the order in which it reads each operand */
+  int32_t variable;
+} format_node;
+
+typedef struct formatting {
+  weir_graph *g;
+  const weir_pass_opts *opts;
+  int32_t n_arrays, n_nodes;
+  format_array *arrays;
+  format_node *nodes;
+  int32_t *group;             /* by node: before this pass, -1: none */
+  const weir_kernel **kernel; /* by node: who claimed it then        */
+} formatting;
+
+/* Operands of a node in one row: inputs, then outputs. */
+static inline const weir_operand *format_operand(const weir_node *n, int k)
+{
+  return k < n->n_in ? &n->access.in[k] : &n->access.out[k - n->n_in];
+}
+static inline int32_t format_array_of(const weir_node *n, int k)
+{
+  return k < n->n_in ? n->in[k] : n->out[k - n->n_in];
+}
+/* As format_permute_operand counts. */
+static inline int format_number(const weir_node *n, int k)
+{
+  return k < n->n_in ? k : -1 - (k - n->n_in);
+}
+static inline bool format_is_live(const weir_node *n)
+{
+  return n->op != NULL && !n->dead;
+}
+
+/* ---- format_graph.c ---- */
+
+/* Whether an operand keeps its meaning when its dimensions change places. */
+bool format_may_move(const weir_access *a, const weir_operand *x);
+/* Whether all who touch the array do; whether something beside the graph's nodes sees it. */
+bool format_is_movable(const weir_graph *g, int32_t array);
+bool format_is_seen(const weir_graph *g, int32_t array);
+/* Dimension order[k] of an operand (an output: -1 - its number) becomes dimension k. */
+void format_permute_operand(weir_access *a, int operand, const int *order);
+void format_permute_desc(weir_array_desc *d, const int *order);
+void format_invert(const int *order, int rank, int *inverse);
+
+/* ---- format_copies.c ---- */
+
+/* Copies that only change the order of dimensions go: who reads what they make reads what they
+ * read. Orders and the state as built are noted with the arrays. False: there was none. */
+bool format_absorb(formatting *f);
+/* The array in another of its orders, by a new copy; *made: the new array. */
+weir_status format_add_copy(formatting *f, int32_t array, const format_order *order,
+                            int32_t *made) WEIR_CHECKED;
+
+/* ---- format.c ---- */
+
+/* Reads the graph and its groups; g and opts are set. finish frees. Fails: WEIR_ERR_MEMORY. */
+weir_status format_begin(formatting *f) WEIR_CHECKED;
+void format_finish(formatting *f);
+
+/* ---- format_problem.c ---- */
+
+/* States of arrays and ways of nodes, once orders are known. */
+void format_find_choices(formatting *f);
+/* The cheapest states, [n_arrays]; all 0, the graph as built, where they save less than that share
+ * of what depends on them. Fails: WEIR_ERR_MEMORY. */
+weir_status format_choose(formatting *f, double least_gain, int32_t *chosen) WEIR_CHECKED;
+/* Seconds of everything that depends on the choice. */
+double format_total_seconds(const formatting *f, const int32_t *chosen);
+
+/* The cheapest way of a node, arrays in the chosen states; -1: it has none. seconds: may be NULL.
+ */
+int format_best_way(const formatting *f, int32_t node, const int32_t *chosen, double *seconds);
+
+/* ---- format_apply.c ---- */
+
+/* Changes the graph: chosen[a] is the state of array a. */
+weir_status format_apply(formatting *f, const int32_t *chosen) WEIR_CHECKED;
+
+/* ---- format_orders.c ---- */
+
+/* The array dimension that lies innermost and is longer than 1, and the iteration dimension that
+ * walks along it; -1. */
+int format_inner(const weir_operand *x, const int *order);
+int format_row(const weir_access *a, const weir_operand *x, const int *order);
+
+/* Index of the order among those of the array, added where it is new; -1: no room. */
+int format_order_add(const formatting *f, int32_t array, const int *order);
+/* Orders that rows of nodes without kernel would want, carried on from node to node. False: no
+ * array has more than one. */
+bool format_find_orders(formatting *f);
+
+/* ---- format_cost.c ---- */
+
+/* Fills the ways of a node, those of arrays with more than one order. */
+void format_find_ways(formatting *f, int32_t node);
+/* Seconds that operand k takes in a way when it lies in that order; infinite where the way wants
+ * another. */
+double format_seconds(const formatting *f, int32_t node, const format_way *way, int k, int order);
+/* Seconds to write the array once more in another order. */
+double format_copy_seconds(const formatting *f, int32_t array, int from, int to);
+/* The order that a reader takes of those that are there. */
+int format_best_order(const formatting *f, int32_t node, const format_way *way, int k,
+                      unsigned have);
+int64_t format_bytes(const weir_graph *g, int32_t array);
+#endif

@@ -1,0 +1,43 @@
+/* format_solve.h - choices whose costs depend on few of them at a time, and the cheapest of all.
+ *
+ * Variables have states; a factor gives a cost to every combination of the states of its variables;
+ * the sum of all factors is to be least. Variables are eliminated one by one, the one first whose
+ * neighbours have the fewest combinations: exact, and a shortest path where factors form a chain.
+ */
+#ifndef WEIR_FORMAT_SOLVE_H
+#define WEIR_FORMAT_SOLVE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+
+#define FORMAT_MOST_VARIABLES 24 /* of one factor, those that elimination makes included */
+#define FORMAT_MOST_STATES 64    /* of one variable */
+
+typedef struct format_factor {
+  int n;
+  int32_t var[FORMAT_MOST_VARIABLES];
+  double *cost; /* row-major over the states of var */
+  bool done;    /* part of another one by now */
+} format_factor;
+
+typedef struct format_problem {
+  int32_t n;
+  const int32_t *size; /* [n]: states of each variable, at least one */
+  format_factor *factors;
+  int64_t n_factors, capacity;
+} format_problem;
+
+/* Adds a factor over the variables, all different; *cost: room for its costs, all 0. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status format_factor_add(format_problem *p, const int32_t *var, int n,
+                              double **cost) WEIR_CHECKED;
+void format_problem_fini(format_problem *p);
+/* Sum of all factors. */
+double format_cost_of(const format_problem *p, const int32_t *choice);
+/* The cheapest choice, [n]. No table is larger than `most`: where elimination would need one, what
+ * is left is improved variable by variable from the choice given, from all 0 and from drawn ones,
+ * and *exact is false. Of equal choices always the same. The problem is used up. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status format_solve(format_problem *p, int64_t most, int32_t *choice,
+                         bool *exact) WEIR_CHECKED;
+#endif
