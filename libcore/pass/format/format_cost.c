@@ -180,17 +180,6 @@ static void add_rows(formatting *f, int32_t node)
   }
 }
 
-/* Least seconds of the kernels that match the node as it is, -1: none does. */
-static double claim(const formatting *f, int32_t node)
-{
-  const weir_group alone = {.nodes = &node, .n_nodes = 1};
-
-  double seconds = -1;
-
-  (void)weir_kernel_best(f->g, &alone, f->opts, &seconds);
-  return seconds;
-}
-
 /* Puts the node's operands and their arrays into the orders of a combination (back: out of them).
  */
 static void arrange(formatting *f, int32_t node, const int32_t *arrays, const int *order, int n,
@@ -213,6 +202,18 @@ static void arrange(formatting *f, int32_t node, const int32_t *arrays, const in
   }
 }
 
+double format_claim_seconds(formatting *f, int32_t node, const int32_t *arrays, const int *order,
+                            int n)
+{
+  const weir_group alone = {.nodes = &node, .n_nodes = 1};
+  double seconds = -1;
+
+  arrange(f, node, arrays, order, n, false);
+  (void)weir_kernel_best(f->g, &alone, f->opts, &seconds);
+  arrange(f, node, arrays, order, n, true);
+  return seconds;
+}
+
 /* Combinations of orders in which a kernel claims the node. */
 static void add_claims(formatting *f, int32_t node)
 {
@@ -233,10 +234,8 @@ static void add_claims(formatting *f, int32_t node)
     }
   }
   while (step < count || count == 0) {
-    arrange(f, node, arrays, order, count, false);
-    const double seconds = claim(f, node);
+    const double seconds = format_claim_seconds(f, node, arrays, order, count);
 
-    arrange(f, node, arrays, order, count, true);
     if (seconds >= 0 && ways->n_ways < FORMAT_MOST_WAYS) {
       format_way *way = &ways->way[ways->n_ways++];
 
@@ -258,12 +257,7 @@ static void add_claims(formatting *f, int32_t node)
 
 void format_find_ways(formatting *f, int32_t node)
 {
-  const weir_node *n = weir_graph_node(f->g, node);
-  const weir_access *a = &n->access;
-
-  /* Kernels are for sums of products. */
-  if (f->kernel[node] != NULL ||
-      (!a->opaque && a->combine == WEIR_COMBINE_SUM && n->n_in == 2 && n->n_out == 1)) {
+  if (f->kernel[node] != NULL || format_is_product(weir_graph_node(f->g, node))) {
     add_claims(f, node);
   }
   add_rows(f, node);

@@ -1,8 +1,12 @@
-/* format_orders.c - which orders of an array are worth a thought: those of transposes, those that
- * bring the dimension of a neighbour's rows inside, and what follows for arrays next to them. */
+/* format_orders.c - which orders of an array are worth a thought: those of transposes, those that a
+ * kernel asks for, those that bring the dimension of a neighbour's rows inside, and what follows
+ * for arrays next to them. */
 #include <string.h>
 
 #include "pass/format/format_priv.h"
+
+/* Dimensions of an array whose orders are all shown to the kernels: 120 orders. */
+#define MOST_PERMUTED 5
 
 /* Smaller arrays stay in a near cache, whatever their order. */
 static int64_t least_bytes(const formatting *f)
@@ -165,6 +169,64 @@ static bool spread(const formatting *f, const weir_node *node)
   return changed;
 }
 
+/* The next permutation in lexical order; false after the last one. */
+static bool permute(int *order, int n)
+{
+  int i = n - 2, j = n - 1;
+
+  for (; i >= 0 && order[i] > order[i + 1]; i--) {
+  }
+  if (i < 0) {
+    return false;
+  }
+  for (; order[j] < order[i]; j--) {
+  }
+  const int swap = order[i];
+
+  order[i] = order[j];
+  order[j] = swap;
+  for (i++, j = n - 1; i < j; i++, j--) {
+    const int other = order[i];
+
+    order[i] = order[j];
+    order[j] = other;
+  }
+  return true;
+}
+
+/* The order of one operand in which a kernel claims, soonest, a product that none claims yet. */
+static void ask_kernels(formatting *f, int32_t node)
+{
+  const weir_node *n = weir_graph_node(f->g, node);
+  format_order best = {{0}};
+  int32_t found = -1;
+  double least = -1;
+
+  for (int k = 0; k < n->n_in + n->n_out; k++) {
+    const int32_t array = format_array_of(n, k);
+    format_array *x = &f->arrays[array];
+    format_order *trial = &x->order[FORMAT_MOST_ORDERS - 1];
+    const int at = FORMAT_MOST_ORDERS - 1, rank = format_operand(n, k)->rank;
+
+    if (!is_worth(f, n, k) || x->n_orders == FORMAT_MOST_ORDERS || rank > MOST_PERMUTED) {
+      continue;
+    }
+    *trial = x->order[0];
+    while (permute(trial->at, rank)) {
+      const double seconds = format_claim_seconds(f, node, &array, &at, 1);
+
+      if (seconds >= 0 && (found < 0 || seconds < least)) {
+        least = seconds;
+        found = array;
+        best = *trial;
+      }
+    }
+  }
+  if (found >= 0) {
+    (void)format_order_add(f, found, best.at);
+  }
+}
+
 bool format_find_orders(formatting *f)
 {
   bool changed = true, any = false;
@@ -173,6 +235,9 @@ bool format_find_orders(formatting *f)
     const weir_node *node = weir_graph_node(f->g, i);
 
     if (format_is_live(node) && f->kernel[i] == NULL && !node->access.opaque) {
+      if (format_is_product(node) && f->opts->kernels != NULL) {
+        ask_kernels(f, i);
+      }
       align(f, node);
     }
   }

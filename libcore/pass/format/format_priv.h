@@ -78,6 +78,12 @@ static inline bool format_is_live(const weir_node *n)
 {
   return n->op != NULL && !n->dead;
 }
+/* What kernels are for: a sum over two operands. */
+static inline bool format_is_product(const weir_node *n)
+{
+  return format_is_live(n) && !n->access.opaque && n->access.combine == WEIR_COMBINE_SUM &&
+         n->n_in == 2 && n->n_out == 1;
+}
 
 /* ---- format_graph.c ---- */
 
@@ -142,6 +148,10 @@ bool format_find_orders(formatting *f);
 
 /* Fills the ways of a node, those of arrays with more than one order. */
 void format_find_ways(formatting *f, int32_t node);
+/* Least seconds of the kernels that match the node with array arrays[i] in its order order[i]; -1:
+ * none does. */
+double format_claim_seconds(formatting *f, int32_t node, const int32_t *arrays, const int *order,
+                            int n);
 /* Seconds that operand k takes in a way when it lies in that order; infinite where the way wants
  * another. */
 double format_seconds(const formatting *f, int32_t node, const format_way *way, int k, int order);

@@ -107,6 +107,33 @@ static void transposes_between_layers_go(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Claims products whose result has the stack of matrices outermost. */
+static double match_stack(const weir_graph *g, const weir_group *group)
+{
+  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
+
+  return a->combine == WEIR_COMBINE_SUM && a->n_in == 2 && a->out[0].extent[0] == 7 ? 1e-5 : -1;
+}
+
+static void a_kernel_gets_the_order_it_asks_for(void **state)
+{
+  static const weir_kernel stacks = {.name = "stack", .device = "cpu", .match = match_stack};
+  static const weir_kernel *const table[] = {&stacks, NULL};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {64, 7, 32}};
+  const weir_pass_opts opts = {.kernels = table};
+  weir_graph *g = make_graph();
+  const weir_value a = weir_input(g, "a", &d), b = weir_input(g, "b", &d);
+  const weir_value c = weir_contract(g, "qbd,kbd->qkb", a, b);
+
+  weir_output(g, "sum", weir_sum(g, weir_tanh(g, c), -1));
+  assert_ok(weir_passes_run(g, &opts, NULL, NULL));
+  const weir_array *x = weir_graph_get_array(g, weir_graph_node(g, c.node)->out[0]);
+
+  assert_true(x->reordered && x->desc.shape[0] == 7);
+  assert_ptr_equal(weir_graph_group(g, 0)->kernel, &stacks);
+  weir_graph_destroy(&g);
+}
+
 /* Inputs and results keep their order, whatever lies between. */
 static void ends_keep_their_order(void **state)
 {
@@ -247,6 +274,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(transposes_between_layers_go),
+      cmocka_unit_test(a_kernel_gets_the_order_it_asks_for),
       cmocka_unit_test(ends_keep_their_order),
       cmocka_unit_test(what_needs_no_change_gets_none),
       cmocka_unit_test(a_transpose_of_the_ends_stays),
