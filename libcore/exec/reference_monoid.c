@@ -91,7 +91,7 @@ static void take_float(const weir_access *a, reference_partial *p, long double x
       p->y = 1;
     } else {
       const long double m = x > p->x || isnan(x) ? x : p->x;
-      p->y = p->y * expl(p->x - m) + expl(x - m);
+      p->y = p->y * expl(p->x == m ? 0 : p->x - m) + expl(x == m ? 0 : x - m);
       p->x = m;
     }
     break;

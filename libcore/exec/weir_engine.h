@@ -10,11 +10,12 @@
  * element by n += 1, d = x - mean, mean += d / n, M2 += d * (x - mean), and merges by n = na + nb,
  * d = mb - ma, mean = ma + d * (nb / n), M2 = Ma + Mb + d * d * (na * (nb / n)), the empty side
  * returning the other unchanged. SOFTMAX takes x as merge with (x, 1); merges (m, s), (m', s') to
- * M = max(m, m'), s * exp(m - M) + s' * exp(m' - M), the neutral side returning the other
- * unchanged. Without a combine, a dropped iteration stores 0 and leaves the states as they are. A
- * load whose index leaves the array in several dimensions gives the fill of the first of them. The
- * sign and payload of a NaN are not defined. No other float operation is reordered, contracted or
- * widened; math functions are those of graph/weir_scalar.h. */
+ * M = max(m, m'), s * exp(m - M) + s' * exp(m' - M), where m - M is 0 for m = M, infinite ones
+ * too (n times -inf are (-inf, n)), the neutral side returning the other unchanged. Without a
+ * combine, a dropped iteration stores 0 and leaves the states as they are. A load whose index
+ * leaves the array in several dimensions gives the fill of the first of them. The sign and payload
+ * of a NaN are not defined. No other float operation is reordered, contracted or widened; math
+ * functions are those of graph/weir_scalar.h. */
 #ifndef WEIR_ENGINE_H
 #define WEIR_ENGINE_H
 #include "graph/weir_view.h"

@@ -585,12 +585,13 @@ WEIR_SCALAR_MONOIDS(bool, uint8_t, 0, 1)
                                    a.m2 + b.m2 + d * d * (a.n * share)};                      \
     return a.n == 0 ? b : b.n == 0 ? a : both;                                                \
   }                                                                                           \
-  /* Not neutral: the sum counts exp(0) of the maximum at least. */                           \
+  /* Not neutral: the sum counts exp(0) of the maximum at least. Infinite ones count so too. */ \
   static inline weir_softmax_##t weir_softmax_merge_##t(weir_softmax_##t a, weir_softmax_##t b) \
   {                                                                                           \
     const T m = weir_highest_##t(a.max, b.max);                                               \
+    const T below = a.max == m ? 0 : a.max - m, other = b.max == m ? 0 : b.max - m;           \
     const weir_softmax_##t both = {                                                           \
-        m, a.sum * weir_exp_##t(a.max - m) + b.sum * weir_exp_##t(b.max - m)};                \
+        m, a.sum * weir_exp_##t(below) + b.sum * weir_exp_##t(other)};                        \
     return a.sum == 0 ? b : b.sum == 0 ? a : both;                                            \
   }
 WEIR_SCALAR_STATISTICS(f32, float)

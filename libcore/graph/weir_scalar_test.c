@@ -203,6 +203,15 @@ static void monoids_keep_their_promises(void **state)
   assert_near(both.mean, sum / 40, 1e-14);
   assert_near(both.m2, sum2 - sum * sum / 40, 1e-12);
   assert_near(merged.sum * exp(merged.max), total, 1e-12);
+  const weir_softmax_f64 low_one = {-INFINITY, 1}, low_two = {-INFINITY, 2}, high = {INFINITY, 1};
+  const weir_softmax_f64 lows = weir_softmax_merge_f64(low_one, low_two);
+  const weir_softmax_f64 finite = weir_softmax_merge_f64(lows, (weir_softmax_f64){3, 1});
+  const weir_softmax_f64 highs = weir_softmax_merge_f64(weir_softmax_merge_f64(high, finite), high);
+
+  assert_true(lows.max == -INFINITY && lows.sum == 3);
+  assert_true(finite.max == 3 && finite.sum == 1);
+  assert_true(highs.max == INFINITY && highs.sum == 2);
+  assert_true(isnan(weir_softmax_merge_f64(lows, (weir_softmax_f64){NAN, 1}).max));
 }
 
 #if defined(__x86_64__)

@@ -1,5 +1,9 @@
 /* reduce_test.c - shapes and dtypes of each monoid, and refusals. */
 #include "ops/reduce/weir_reduce.h"
+
+#include <math.h>
+
+#include "exec/weir_plan.h"
 #include "ops/ops_check.h"
 
 static void outputs_follow_monoid_and_accumulator(void **state)
@@ -62,9 +66,58 @@ static void what_cannot_be_reduced_is_refused(void **state)
   assert_refused(g, weir_reduce_present(g, &first, x, p), "the presence does not broadcast");
 }
 
+/* -inf everywhere: each counts as one of the maximum, exp(x - max) being that of 0. In every tier.
+ * (A softmax of such a row is NaN, by its own exp(x - max) alone.) */
+static void softmax_counts_infinite_elements(void **state)
+{
+  enum { ROWS = 4, LONG = 300 };
+  weir_graph *g = new_graph();
+  const weir_value x = GIVEN(g, "x", WEIR_F32, ROWS, LONG);
+  const weir_value v = weir_reduce_dim_at(g, WEIR_COMBINE_SOFTMAX, x, 1, WEIR_WHERE);
+  const float expected[ROWS][2] = {{-INFINITY, LONG}, {2, 3}, {INFINITY, 2}, {-INFINITY, LONG}};
+  weir_tensor in, max, sum;
+
+  weir_output(g, "max", v);
+  weir_output(g, "sum", (weir_value){v.node, 1});
+  assert_ok(weir_tensor_init(&in, WEIR_F32, 2, (int64_t[]){ROWS, LONG}));
+  assert_ok(weir_tensor_init(&max, WEIR_F32, 1, (int64_t[]){ROWS}));
+  assert_ok(weir_tensor_init(&sum, WEIR_F32, 1, (int64_t[]){ROWS}));
+  for (int i = 0; i < ROWS * LONG; i++) {
+    ((float *)in.data)[i] = i / LONG == 2 ? 0 : -INFINITY;
+  }
+  for (int k = 0; k < 3; k++) {
+    ((float *)in.data)[LONG + 100 * k] = 2;
+    ((float *)in.data)[2 * LONG + 17 + k % 2] = INFINITY;
+  }
+  for (int tier = 1; tier <= 3; tier++) {
+    weir_exec_cfg cfg;
+    weir_plan *p = NULL;
+
+    weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+    cfg.tier = tier;
+    const weir_status status = weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p);
+
+    if (status == WEIR_ERR_UNSUPPORTED) {
+      continue;
+    }
+    assert_ok(status);
+    assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &in}, {"max", &max}, {"sum", &sum}}, 3));
+    for (int r = 0; r < ROWS; r++) {
+      assert_true(((float *)max.data)[r] == expected[r][0]);
+      assert_true(((float *)sum.data)[r] == expected[r][1]);
+    }
+    weir_plan_destroy(&p);
+  }
+  weir_tensor_fini(&in);
+  weir_tensor_fini(&max);
+  weir_tensor_fini(&sum);
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(softmax_counts_infinite_elements),
       cmocka_unit_test(outputs_follow_monoid_and_accumulator),
       cmocka_unit_test(what_cannot_be_reduced_is_refused),
   };
