@@ -243,9 +243,9 @@ static weir_status check_body(const weir_access *a)
 {
   const weir_body *b = &a->body;
 
-  if (b->failed) {
-    return weir_fail(WEIR_ERR_SHAPE, "an expression could not be appended: a wrong argument, or no "
-                                     "memory");
+  if (b->failed != WEIR_OK) {
+    return weir_fail(b->failed, "an expression could not be appended: %s",
+                     b->failed == WEIR_ERR_MEMORY ? "no memory" : "a wrong argument");
   }
   for (int32_t i = 0; i < b->n; i++) {
     const weir_expr *e = &b->exprs[i];

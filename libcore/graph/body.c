@@ -55,7 +55,7 @@ weir_status weir_body_copy(const weir_body *from, weir_body *to)
 
 static int32_t refuse(weir_body *b)
 {
-  b->failed = true;
+  b->failed = b->failed == WEIR_OK ? WEIR_ERR_SHAPE : b->failed;
   return -1;
 }
 
@@ -63,7 +63,8 @@ int32_t weir_body_push(weir_body *b, weir_expr e)
 {
   int32_t *const arg[3] = {&e.a, &e.b, &e.c};
 
-  if ((unsigned)e.code >= WEIR_CODE_COUNT || (unsigned)e.dtype >= WEIR_DTYPE_COUNT || b->failed) {
+  if ((unsigned)e.code >= WEIR_CODE_COUNT || (unsigned)e.dtype >= WEIR_DTYPE_COUNT ||
+      b->failed != WEIR_OK) {
     return refuse(b);
   }
   for (int k = 0; k < 3; k++) {
@@ -75,7 +76,8 @@ int32_t weir_body_push(weir_body *b, weir_expr e)
   }
   if (b->n == INT32_MAX ||
       weir_reserve(&b->exprs, &b->capacity, (int64_t)b->n + 1, sizeof *b->exprs) != WEIR_OK) {
-    return refuse(b);
+    b->failed = WEIR_ERR_MEMORY;
+    return -1;
   }
   b->exprs[b->n] = e;
   return b->n++;

@@ -74,9 +74,13 @@ static void every_failed_allocation_is_reported(void **state)
       status = build(g, s);
     }
     if (status == WEIR_OK) {
+      status = weir_graph_validate(g);
+    }
+    if (status == WEIR_OK) {
       status = weir_graph_copy(g, &copy);
     }
     succeeded = status == WEIR_OK;
+    assert_true(succeeded || status == WEIR_ERR_MEMORY);
     weir_alloc_fail_after(0);
     weir_graph_destroy(&g);
     weir_graph_destroy(&copy);

@@ -52,6 +52,10 @@ static weir_status written_box(const weir_node *node, int output, weir_box *box)
   points *= x->role == WEIR_ROLE_STATE ? x->extent[0] : 1;
   const int64_t distinct = weir_distinct_union(accesses, &(int){-1 - output}, &some, 1);
   const weir_region sample = weir_written(a, output, &some);
+
+  if (distinct == INT64_MAX) { /* what memory holds is less */
+    return weir_fail(WEIR_ERR_MEMORY, "output %d: no memory to count its elements", output);
+  }
   if (!a->opaque && distinct != points) {
     return weir_fail(WEIR_ERR_SHAPE, "output %d: iterations write one element more than once",
                      output);

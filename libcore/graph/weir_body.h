@@ -80,7 +80,7 @@ typedef struct weir_expr {
 
 typedef struct weir_body {
   int32_t n;
-  bool failed; /* an allocation failed or an argument was wrong; weir_access_check reports it */
+  weir_status failed; /* WEIR_OK, or what weir_access_check reports: no memory, a wrong argument */
   int64_t capacity;
   weir_expr *exprs;
 } weir_body;

@@ -17,6 +17,11 @@ struct weir_netcdf {
 void weir_netcdf_enter(void);
 /* Returns `code`. */
 int weir_netcdf_leave(int code);
+/* What a failure of the library is: WEIR_ERR_MEMORY, or what the caller says. */
+static inline weir_status weir_netcdf_status(int code, weir_status other)
+{
+  return code == NC_ENOMEM ? WEIR_ERR_MEMORY : other;
+}
 
 /* The same, and turns a failure of the library into a status that names file, object and reason.
  * `nc` and `what` must be in scope. */
@@ -24,7 +29,8 @@ int weir_netcdf_leave(int code);
   do {                                                                                            \
     const int nc_status_ = WEIR_NC_ALONE(call);                                                   \
     if (nc_status_ != NC_NOERR) {                                                                 \
-      return weir_fail(WEIR_ERR_EXTERNAL, "%s: %s: %s", nc->path, what, nc_strerror(nc_status_)); \
+      return weir_fail(weir_netcdf_status(nc_status_, WEIR_ERR_EXTERNAL), "%s: %s: %s", nc->path, \
+                       what, nc_strerror(nc_status_));                                            \
     }                                                                                             \
   } while (0)
 

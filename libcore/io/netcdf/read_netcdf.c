@@ -41,7 +41,8 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   code = WEIR_NC_ALONE(nc_open(path, NC_NOWRITE, &nc->id));
   if (code != NC_NOERR) {
     nc->id = -1;
-    status = weir_fail(WEIR_ERR_DATA, "%s: no NetCDF file: %s", path, nc_strerror(code));
+    status = weir_fail(weir_netcdf_status(code, WEIR_ERR_DATA), "%s: no NetCDF file: %s", path,
+                       nc_strerror(code));
     goto fail;
   }
   int n = 0;

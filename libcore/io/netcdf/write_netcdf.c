@@ -83,7 +83,8 @@ weir_status weir_netcdf_create(const char *path, weir_netcdf **out)
   code = WEIR_NC_ALONE(nc_create(weir_writer_path(nc->writer), NC_NETCDF4 | NC_CLOBBER, &nc->id));
   if (code != NC_NOERR) {
     nc->id = -1;
-    status = weir_fail(WEIR_ERR_DATA, "%s: cannot be created: %s", path, nc_strerror(code));
+    status = weir_fail(weir_netcdf_status(code, WEIR_ERR_DATA), "%s: cannot be created: %s", path,
+                       nc_strerror(code));
     goto fail;
   }
   *out = nc;
