@@ -341,6 +341,14 @@ static weir_value pick(maker m, weir_value log_p, weir_value truth, weir_value w
   return unary(m, WEIR_CODE_NEG, weir_reduce_dim_at(m.g, WEIR_COMBINE_SUM, taken, last, m.where));
 }
 
+/* The largest class that truth can name; floats are probabilities. */
+static int64_t last_class(weir_dtype dtype)
+{
+  const int bits = 8 * (int)weir_dtype_size(dtype) - (dtype != WEIR_U8);
+
+  return weir_dtype_is_float(dtype) || bits > 62 ? INT64_MAX : (INT64_C(1) << bits) - 1;
+}
+
 static bool is_truth(maker m, weir_value logits, weir_value truth)
 {
   const weir_array_desc *x = weir_value_desc(m.g, logits), *t = weir_value_desc(m.g, truth);
@@ -357,6 +365,10 @@ static bool is_truth(maker m, weir_value logits, weir_value truth)
       (weir_dtype_is_float(t->dtype) ? !same(x, t, true) : !numbers_fit)) {
     (void)fail_at(m, "loss: logits are floats [.., classes], truth integers [..] or probabilities "
                      "of the shape and dtype of logits");
+    return false;
+  }
+  if (x->shape[x->rank - 1] - 1 > last_class(t->dtype)) {
+    (void)fail_at(m, "loss: there are more classes than the dtype of truth has numbers for");
     return false;
   }
   return true;

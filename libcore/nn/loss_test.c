@@ -347,6 +347,22 @@ static void what_does_not_fit_is_refused(void **state)
   y = GIVEN(g, "y", WEIR_I32, 3);
   assert_refused(g, weir_loss_categorical(g, &(weir_categorical_spec){0}, x, y, WEIR_NO_VALUE),
                  "loss_test.c:");
+  for (int k = 0; k < 4; k++) {
+    static const weir_dtype dtypes[] = {WEIR_U8, WEIR_I8, WEIR_I16, WEIR_U8};
+    static const int64_t classes[] = {257, 129, 32769, 256};
+
+    g = new_graph();
+    x = GIVEN(g, "x", WEIR_F32, 4, classes[k]);
+    y = GIVEN(g, "y", dtypes[k], 4);
+    const weir_value l = weir_loss_categorical(g, &(weir_categorical_spec){0}, x, y, WEIR_NO_VALUE);
+
+    if (k < 3) {
+      assert_refused(g, l, "more classes than the dtype of truth has numbers for");
+    } else {
+      assert_ok(weir_graph_status(g));
+      weir_graph_destroy(&g);
+    }
+  }
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 4);
   assert_refused(g, weir_spread(g, &(weir_spread_spec){.form = 9}, x), "softplus, exp, given");

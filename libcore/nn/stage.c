@@ -10,6 +10,8 @@ const weir_opt weir_nn_stage_options[] = {
                  "divide the channels"),
     WEIR_OPT_REAL(weir_nn_stage_opts, epsilon, 1e-5, 1e-12, 1, "1",
                   "added to the variance that norm divides by"),
+    WEIR_OPT_REAL(weir_nn_stage_opts, momentum, 0.1, 1e-6, 1, "1",
+                  "share of the running statistics of norm = batch that a batch brings"),
     WEIR_OPT_ONE_OF(weir_nn_stage_opts, activation, weir_activation_list,
                     "behind the normalisation; none named: relu"),
     WEIR_OPT_ENUM(weir_nn_stage_opts, init, WEIR_INIT_DEFAULT, WEIR_INIT_CHOICES,
@@ -56,6 +58,7 @@ weir_value weir_nn_finish(weir_net *net, const char *name, const weir_nn_stage_o
   const weir_array_desc *d = weir_value_desc(net->graph, v);
   weir_nn_norm_spec s = {.kind = (weir_norm_kind)o->norm,
                          .epsilon = o->epsilon,
+                         .momentum = o->momentum,
                          .groups = o->groups,
                          .activation = {.kind = WEIR_ACTIVATION_RELU}};
 

@@ -10,9 +10,9 @@ extern "C" {
 
 /* What all blocks of a network share. Rows: weir_nn_stage_options. */
 typedef struct weir_nn_stage_opts {
-  int norm;       /* weir_norm_kind */
-  int64_t groups; /* of norm = group; fewer where they do not divide the channels */
-  double epsilon;
+  int norm;                 /* weir_norm_kind */
+  int64_t groups;           /* of norm = group; fewer where they do not divide the channels */
+  double epsilon, momentum; /* momentum: of norm = batch; 0: 0.1 */
   weir_one_of activation;
   int init; /* weir_init_kind */
   bool bias;
