@@ -88,6 +88,16 @@ MESSAGE_FUNCTION(weir_warn, WEIR_LOG_WARN)
 MESSAGE_FUNCTION(weir_info, WEIR_LOG_INFO)
 MESSAGE_FUNCTION(weir_debug, WEIR_LOG_DEBUG)
 
+static void take_events(const char *path, FILE *file)
+{
+  const char *slash = strrchr(path, '/');
+
+  (void)snprintf(log_state.events_folder, sizeof log_state.events_folder, "%.*s",
+                 slash == NULL ? 0 : (int)(slash - path) + 1, path);
+  log_state.events = file;
+  log_state.events_start = weir_clock();
+}
+
 weir_status weir_events_open(const char *path)
 {
   weir_events_close();
@@ -95,12 +105,38 @@ weir_status weir_events_open(const char *path)
   if (file == NULL) {
     return weir_fail(WEIR_ERR_DATA, "%s: cannot create the event file: %m", path);
   }
-  const char *slash = strrchr(path, '/');
+  take_events(path, file);
+  return WEIR_OK;
+}
 
-  (void)snprintf(log_state.events_folder, sizeof log_state.events_folder, "%.*s",
-                 slash == NULL ? 0 : (int)(slash - path) + 1, path);
-  log_state.events = file;
-  log_state.events_start = weir_clock();
+/* Bytes up to the end of the last whole line. */
+static long whole_lines(FILE *file)
+{
+  long end = 0;
+
+  for (int c = getc(file); c != EOF; c = getc(file)) {
+    end = c == '\n' ? ftell(file) : end;
+  }
+  return end;
+}
+
+weir_status weir_events_append(const char *path)
+{
+  weir_events_close();
+  FILE *file = fopen(path, "r+e");
+  if (file == NULL) {
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot open the event file: %m", path);
+  }
+  const long end = whole_lines(file);
+
+  if (fseek(file, end, SEEK_SET) != 0 || ftruncate(fileno(file), end) != 0) {
+    const weir_status status =
+        weir_fail(WEIR_ERR_DATA, "%s: cannot go on with the event file: %m", path);
+
+    (void)fclose(file);
+    return status;
+  }
+  take_events(path, file);
   return WEIR_OK;
 }
 

@@ -45,6 +45,9 @@ typedef struct weir_field {
 
 /* Opens the event file (created, appended a line at a time and flushed). Fails: WEIR_ERR_DATA. */
 weir_status weir_events_open(const char *path) WEIR_CHECKED;
+/* The same behind what an earlier run wrote; a last line without its end, of a run that was killed,
+ * goes. Fails: WEIR_ERR_DATA (it is not there, or cannot be written). */
+weir_status weir_events_append(const char *path) WEIR_CHECKED;
 void weir_events_close(void);
 /* Appends {"event": name, "time_s": seconds since weir_events_open, fields...} when a file is open;
  * a non-finite real is written as null. Thread-safe. */

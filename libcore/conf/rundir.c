@@ -250,6 +250,11 @@ weir_status weir_run_dir_accept(weir_run_dir *dir)
   }
   dir->waits = false;
   const char *out = dir->cli->out;
+  if (dir->continues) {
+    WEIR_TRY(weir_path_join(out, "resolved.yaml", to, sizeof to));
+    WEIR_TRY(weir_config_write(dir->config, to));
+    return WEIR_OK;
+  }
   WEIR_TRY(weir_path_join(out, dir->log, from, sizeof from));
   WEIR_TRY(weir_path_join(out, "run.jsonl", to, sizeof to));
   const weir_status removed = dir->cleans ? remove_earlier(out, dir->log, dir->owner) : WEIR_OK;
@@ -271,10 +276,50 @@ bool weir_run_dir_abandon(weir_run_dir *dir)
     return false;
   }
   dir->waits = false;
+  if (dir->continues) { /* its log has what went wrong */
+    return true;
+  }
   if (snprintf(log, sizeof log, "%s/%s", dir->cli->out, dir->log) < (int)sizeof log) {
     (void)unlink(log);
   }
   return true;
+}
+
+/* Whether the log begins as that of a run of `owner` does. */
+static bool log_is_of(const char *path, const char *owner)
+{
+  static const char outputs[] = "{\"event\": \"outputs\"";
+  char line[256];
+  FILE *log = fopen(path, "r");
+
+  if (log == NULL) {
+    return false;
+  }
+  const bool read = fgets(line, sizeof line, log) != NULL;
+
+  (void)fclose(log);
+  const char *of =
+      read && strncmp(line, outputs, sizeof outputs - 1) == 0 ? text_of(line, "\"of\": \"") : NULL;
+
+  return of != NULL && strcmp(of, owner) == 0;
+}
+
+weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config, const char *owner,
+                                  weir_run_dir *dir)
+{
+  char file[PATH_MAX];
+
+  *dir = (weir_run_dir){.cli = cli, .config = config, .owner = owner, .continues = true};
+  WEIR_TRY(weir_path_join(cli->out, "run.jsonl", file, sizeof file));
+  if (!log_is_of(file, owner)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: no log of an earlier '%s' that could be gone on with; choose another "
+                     "--out, or give --overwrite to replace what it holds",
+                     cli->out, owner);
+  }
+  WEIR_TRY(weir_events_append(file));
+  dir->waits = true;
+  return WEIR_OK;
 }
 
 weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config, const char *owner)

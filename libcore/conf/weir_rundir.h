@@ -18,6 +18,7 @@ typedef struct weir_run_dir {
   const char *owner;
   char log[48];       /* name of the event file while the run is not accepted */
   bool waits, cleans; /* not yet accepted; an earlier run's files are to go   */
+  bool continues;     /* an earlier run's files and log stay                  */
 } weir_run_dir;
 
 /* Makes the folder cli->out and its parents and opens the event file. A folder with entries is
@@ -36,6 +37,11 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
 weir_status weir_run_dir_accept(weir_run_dir *dir) WEIR_CHECKED;
 /* The run failed: true where it was not accepted, and the earlier results stand as they were. */
 bool weir_run_dir_abandon(weir_run_dir *dir);
+/* Goes on in the folder of an earlier run of the same owner that was stopped or killed: its log
+ * grows, and accept replaces resolved.yaml; every file stays. Fails: WEIR_ERR_CONFIG where the
+ * folder's log is of no such run; WEIR_ERR_DATA. */
+weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config, const char *owner,
+                                  weir_run_dir *dir) WEIR_CHECKED;
 /* Begin and accept at once, for verbs that have read their input before, or write at once. */
 weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config,
                               const char *owner) WEIR_CHECKED;

@@ -91,7 +91,7 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
   return status;
 }
 
-static weir_status find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
+weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
 {
   for (int64_t i = 0; i < r->n_plans; i++) {
     if (r->plan[i].kind == kind && r->plan[i].batch == n) {
@@ -110,7 +110,7 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
 {
   train_bindings b;
 
-  WEIR_TRY(find_plan(r, kind, n, plan));
+  WEIR_TRY(train_find_plan(r, kind, n, plan));
   const int count = train_bind(r->task, r->input, r->cfg->seed, kind, n, x, &b);
 
   return weir_plan_run(*plan, b.binding, count);

@@ -236,31 +236,81 @@ static weir_status run(train_run *r, weir_train_result *result)
   return WEIR_OK;
 }
 
-weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
-                           const weir_plan_opts *exec, weir_params *params, weir_store *store,
-                           const char *dir, weir_train_result *result)
+static train_run run_of(const weir_train_task *task, const weir_train_cfg *cfg,
+                        const weir_plan_opts *exec, weir_params *params, weir_store *store)
 {
-  train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .dir = dir};
+  train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .norm = NAN};
 
   if (exec != NULL) {
     r.exec = *exec;
   }
-  r.norm = NAN;
   r.graph = (train_graph){.task = task,
                           .params = params,
                           .store = store,
                           .optim = &cfg->optim,
                           .dtype = WEIR_DTYPE_COUNT};
-  const weir_status status = run(&r, result);
+  return r;
+}
 
-  for (int64_t i = 0; i < r.n_plans; i++) {
-    weir_plan_destroy(&r.plan[i].plan);
+static void close_run(train_run *r)
+{
+  for (int64_t i = 0; i < r->n_plans; i++) {
+    weir_plan_destroy(&r->plan[i].plan);
   }
   for (int k = 0; k < TRAIN_INPUTS; k++) {
-    weir_tensor_fini(&r.input[k]);
+    weir_tensor_fini(&r->input[k]);
   }
-  weir_free(&r.plan);
-  weir_free(&r.sample);
-  train_state_close(&r);
+  weir_free(&r->plan);
+  weir_free(&r->sample);
+  train_state_close(r);
+}
+
+weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
+                           const weir_plan_opts *exec, weir_params *params, weir_store *store,
+                           const char *dir, weir_train_result *result)
+{
+  train_run r = run_of(task, cfg, exec, params, store);
+
+  r.dir = dir;
+  const weir_status status = run(&r, result);
+
+  close_run(&r);
+  return status;
+}
+
+/* The plans that make one update. */
+static weir_status describe(train_run *r, FILE *out)
+{
+  const bool parts = r->cfg->accumulate > 1;
+  weir_plan *plan = NULL;
+
+  WEIR_TRY(train_check_options(r));
+  WEIR_TRY(train_state_open(r));
+  WEIR_TRY(train_find_plan(r, parts ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
+  weir_plan_print(plan, out);
+  if (parts) {
+    WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
+    weir_plan_print(plan, out);
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_train_describe(const weir_train_task *task, const weir_train_cfg *cfg,
+                                const weir_plan_opts *exec, FILE *out)
+{
+  weir_params *params = NULL;
+  weir_store *store = NULL;
+  weir_status status;
+
+  WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
+  WEIR_TRY_GOTO(weir_store_create(&store), done);
+  WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
+  train_run r = run_of(task, cfg, exec, params, store);
+
+  status = describe(&r, out);
+  close_run(&r);
+done:
+  weir_params_destroy(&params);
+  weir_store_destroy(&store);
   return status;
 }

@@ -113,10 +113,11 @@ weir_status train_build(const train_graph *t, train_kind kind, int64_t batch,
 weir_status train_append(const train_graph *t, weir_net *net, int64_t batch,
                          weir_value *loss) WEIR_CHECKED;
 /* plan.c: room for the samples of a batch. n samples, chosen in r->sample, into it. The plan of a
- * kind for n samples, made at the first call, and a run of it on those samples. Names and tensors
+ * kind for n samples, made at the first call; and a run of it on those samples. Names and tensors
  * of all that such a plan reads; returns how many. A result of rank 0. */
 weir_status train_room(train_run *r) WEIR_CHECKED;
 weir_status train_fetch(train_run *r, weir_train_split split, int64_t n) WEIR_CHECKED;
+weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out) WEIR_CHECKED;
 weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,
                            weir_plan **plan) WEIR_CHECKED;
 typedef struct train_bindings {

@@ -116,6 +116,11 @@ weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cf
 weir_status weir_train_weights(const weir_params *params, weir_store *store,
                                const char *path) WEIR_CHECKED;
 
+/* Prints the plan of a step of cfg->batch samples, as weir_plan_print does; fetches none. Fails: as
+ * weir_train_run. */
+weir_status weir_train_describe(const weir_train_task *task, const weir_train_cfg *cfg,
+                                const weir_plan_opts *exec, FILE *out) WEIR_CHECKED;
+
 /* Rows in weir_train_check_opts. */
 typedef struct weir_train_check_cfg {
   int64_t probes, seed, batch;
