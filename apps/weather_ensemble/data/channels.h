@@ -1,0 +1,20 @@
+/* channels.h - names and units of channels as texts with commas between. */
+#ifndef WX_CHANNELS_H
+#define WX_CHANNELS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WX_CHANNELS = 256, WX_NAME = 64, WX_LIST = WX_CHANNELS * (WX_NAME + 2) };
+
+/* A field of a sample. */
+typedef struct wx_channel {
+  char name[WX_NAME], units[WX_NAME];
+} wx_channel;
+
+/* "t, z" or, units, "K, m2 s-2" of n <= WX_CHANNELS channels into text[WX_LIST]. */
+void wx_channels_text(const wx_channel *channel, int64_t n, bool units, char *text);
+/* The texts of such a list into names or units of channels[WX_CHANNELS]. Returns how many; -1: one
+ * is empty or too long, or there are too many. */
+int64_t wx_channels_parse(const char *text, bool units, wx_channel *channel);
+#endif

@@ -1,0 +1,118 @@
+/* date.c - see date.h. Days from dates: Howard Hinnant, "chrono-compatible low-level date
+ * algorithms". */
+#include "data/date.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_integer.h"
+
+/* The year begins with March, so that the day that leaps is its last. */
+static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
+{
+  y -= m <= 2;
+  const int64_t era = weir_floor_div(y, 400), of_era = y - era * 400;
+  const int64_t of_year = (153 * (m > 2 ? m - 3 : m + 9) + 2) / 5 + d - 1;
+
+  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static void date_from_days(int64_t days, int64_t *y, int64_t *m, int64_t *d)
+{
+  const int64_t z = days + 719468, era = weir_floor_div(z, 146097), doe = z - era * 146097;
+  const int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+  const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+
+  *d = doy - (153 * mp + 2) / 5 + 1;
+  *m = mp < 10 ? mp + 3 : mp - 9;
+  *y = yoe + era * 400 + (*m <= 2);
+}
+
+/* At most `most` digits; false: none. */
+static bool number(const char **at, int most, int64_t *out)
+{
+  int n = 0;
+
+  for (*out = 0; n < most && **at >= '0' && **at <= '9'; n++, (*at)++) {
+    *out = *out * 10 + (**at - '0');
+  }
+  return n > 0;
+}
+
+static bool sign(const char **at, char c)
+{
+  const bool is = **at == c;
+
+  *at += is;
+  return is;
+}
+
+/* Hours, minutes and, perhaps, seconds, as a share of a day. */
+static bool clock_time(const char **at, double *share)
+{
+  int64_t h = 0, min = 0, s = 0, of_second = 0;
+  bool good = number(at, 2, &h) && sign(at, ':') && number(at, 2, &min);
+
+  if (good && sign(at, ':')) {
+    good = number(at, 2, &s);
+    if (good && sign(at, '.')) {
+      good = number(at, 15, &of_second) && of_second == 0; /* CF writers add ".0" */
+    }
+  }
+  *share = (double)(h * 3600 + min * 60 + s) / 86400;
+  return good && h < 24 && min < 60 && s < 60;
+}
+
+bool wx_date_parse(const char *text, double *days)
+{
+  const char *at = text;
+  int64_t y = 0, m = 0, d = 0;
+  double share = 0;
+
+  if (!number(&at, 4, &y) || !sign(&at, '-') || !number(&at, 2, &m) || !sign(&at, '-') ||
+      !number(&at, 2, &d) || m < 1 || m > 12 || d < 1) {
+    return false;
+  }
+  const int64_t day = days_from_date(y, m, d);
+  const int64_t next = days_from_date(m == 12 ? y + 1 : y, m == 12 ? 1 : m + 1, 1);
+
+  if (d > next - days_from_date(y, m, 1) ||
+      ((sign(&at, 'T') || sign(&at, ' ')) && !clock_time(&at, &share))) {
+    return false;
+  }
+  (void)(sign(&at, 'Z') || (sign(&at, ' ') && strcmp(at, "UTC") == 0 && (at += 3) != NULL));
+  if (*at != 0) {
+    return false;
+  }
+  *days = (double)day + share;
+  return true;
+}
+
+void wx_date_text(double days, char *text, size_t size)
+{
+  const int64_t minutes = (int64_t)floor(days * 1440 + 0.5), of_day = weir_floor_mod(minutes, 1440);
+  int64_t y = 0, m = 0, d = 0;
+
+  date_from_days(weir_floor_div(minutes, 1440), &y, &m, &d);
+  (void)snprintf(text, size, "%04lld-%02lld-%02lld %02lld:%02lld", (long long)y, (long long)m,
+                 (long long)d, (long long)(of_day / 60), (long long)(of_day % 60));
+}
+
+bool wx_date_units(const char *text, double *unit, double *origin)
+{
+  static const struct {
+    const char *name;
+    double days;
+  } units[] = {{"seconds", 1.0 / 86400}, {"minutes", 1.0 / 1440}, {"hours", 1.0 / 24}, {"days", 1}};
+  static const char since[] = " since ";
+
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    const size_t n = strlen(units[i].name);
+
+    if (strncmp(text, units[i].name, n) == 0 && strncmp(text + n, since, sizeof since - 1) == 0) {
+      *unit = units[i].days;
+      return wx_date_parse(text + n + sizeof since - 1, origin);
+    }
+  }
+  return false;
+}

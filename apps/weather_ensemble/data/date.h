@@ -1,0 +1,14 @@
+/* date.h - dates of the Gregorian calendar as days since 1970-01-01 00:00. */
+#ifndef WX_DATE_H
+#define WX_DATE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "2001-02-03", "2001-02-03 04:05", "2001-02-03T04:05:06" (also with Z behind it), UTC. False: no
+ * such text or no such day. */
+bool wx_date_parse(const char *text, double *days);
+/* "2001-02-03 04:05" into `text`, to the nearest minute. */
+void wx_date_text(double days, char *text, size_t size);
+/* Units of time as CF has them, "hours since 2001-02-03 00:00:00": days a unit, and the origin. */
+bool wx_date_units(const char *text, double *unit, double *origin);
+#endif

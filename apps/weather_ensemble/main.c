@@ -1,0 +1,33 @@
+/* main.c - weather_ensemble: the verbs. */
+#include "conf/weir_cli.h"
+#include "options.h"
+#include "verbs.h"
+
+static const weir_verb verbs[] = {
+    {"prepare", "write the built-in simulation as a file of samples", NULL, wx_verb_prepare},
+    {"run", "train a network; the same command goes on with a run that was stopped", NULL,
+     wx_verb_run},
+    {"predict", "apply weights to a file of samples", NULL, wx_verb_predict},
+    {"check", "compare the gradient of the network with differences", NULL, wx_verb_check},
+    {"describe", "print the resolved configuration, the network and the plan of a training step",
+     NULL, wx_verb_describe},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const char *input_key(const char *value)
+{
+  (void)value;
+  return "data.file";
+}
+
+int main(int argc, char **argv)
+{
+  const weir_app app = {.name = "weather_ensemble",
+                        .summary = "trains networks that correct weather forecasts",
+                        .verbs = verbs,
+                        .opts = wx_options,
+                        .input_key = input_key,
+                        .opts_size = sizeof(wx_cfg)};
+
+  return weir_cli_main(argc, argv, &app);
+}

@@ -1,0 +1,27 @@
+/* verbs.h - what the program does, one function a verb; and what the verbs share. */
+#ifndef WX_VERBS_H
+#define WX_VERBS_H
+#include "conf/weir_cli.h"
+#include "conf/weir_rundir.h"
+#include "options.h"
+
+weir_status wx_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
+weir_status wx_verb_run(const weir_cli *cli) WEIR_CHECKED;
+weir_status wx_verb_predict(const weir_cli *cli) WEIR_CHECKED;
+weir_status wx_verb_check(const weir_cli *cli) WEIR_CHECKED;
+weir_status wx_verb_describe(const weir_cli *cli) WEIR_CHECKED;
+
+/* Loads the configuration, sets the threads and adds the seed. Fails: WEIR_ERR_CONFIG;
+ * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
+ * destroy. */
+weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config) WEIR_CHECKED;
+/* The event of the start. */
+void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg);
+/* weir_run_dir_abandon after a failure, saying that the earlier results stand where they do. */
+void wx_abandon(weir_run_dir *dir);
+/* Writes provenance.json into --out with the digests of n input files. */
+weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
+                                int n) WEIR_CHECKED;
+
+enum { WX_PATH = 4096 };
+#endif
