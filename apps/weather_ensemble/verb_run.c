@@ -6,17 +6,15 @@
 #include "run_page.h"
 #include "verbs.h"
 
-/* A run that was stopped or killed goes on in its own folder. */
+/* A run that was stopped or killed goes on in its own folder, with or without a checkpoint. */
 static weir_status begin(const weir_cli *cli, const wx_cfg *cfg, const weir_config *config,
                          weir_run_dir *dir)
 {
-  int64_t step = -1;
+  const bool goes_on = cli->out != NULL && !cli->overwrite && cfg->train.checkpoint.resume &&
+                       weir_dir_has_entries(cli->out);
 
-  if (cli->out != NULL && !cli->overwrite && cfg->train.checkpoint.resume) {
-    WEIR_TRY(weir_checkpoint_newest(cli->out, &step));
-  }
-  return step < 0 ? weir_run_dir_begin(cli, config, "run", dir)
-                  : weir_run_dir_continue(cli, config, "run", dir);
+  return goes_on ? weir_run_dir_continue(cli, config, "run", dir)
+                 : weir_run_dir_begin(cli, config, "run", dir);
 }
 
 /* The newest checkpoint, whatever its format. */

@@ -196,6 +196,32 @@ static void kinds_are_written_as_json(void **state)
                                "\"inf\": null, \"b\": true, \"none\": null}"));
 }
 
+/* A killed run may leave half a line behind whole ones. */
+static void a_log_is_gone_on_with_behind_its_last_whole_line(void **state)
+{
+  static const char *const left[] = {"", "{\"event\": \"a\"}\n", "{\"event\": \"a\"}\n{\"eve",
+                                     "{\"ev"};
+  static const int kept[] = {0, 1, 1, 0};
+  char dir[256], path[512], *text;
+  int64_t size;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_path_join(dir, "run.jsonl", path, sizeof path));
+  assert_int_equal(weir_events_append(path), WEIR_ERR_DATA);
+  for (int i = 0; i < 4; i++) {
+    weir_check_write(path, left[i], strlen(left[i]));
+    assert_ok(weir_events_append(path));
+    weir_event("b", WEIR_INT("n", 1));
+    weir_events_close();
+    assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+    assert_int_equal(strncmp(text, "{\"event\": \"a\"}\n", 15) == 0, kept[i]);
+    assert_non_null(strstr(text, "{\"event\": \"b\""));
+    assert_int_equal(strstr(text, "{\"event\": \"b\"") - text, kept[i] ? 15 : 0);
+    weir_free(&text);
+  }
+  weir_check_rmdir(dir);
+}
+
 static void write_unicode(void)
 {
   weir_event("utf8", WEIR_TEXT("good", "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x92\x93"),
@@ -284,6 +310,7 @@ int main(void)
       cmocka_unit_test(levels_filter_messages),
       cmocka_unit_test(level_names_are_found_or_refused),
       cmocka_unit_test(kinds_are_written_as_json),
+      cmocka_unit_test(a_log_is_gone_on_with_behind_its_last_whole_line),
       cmocka_unit_test(utf8_passes_and_other_bytes_are_replaced),
       cmocka_unit_test(any_bytes_and_reals_give_json),
       cmocka_unit_test(events_without_a_file_are_dropped_and_bad_places_refused),

@@ -357,6 +357,47 @@ static void overwrite_removes_what_the_earlier_run_noted(void **state)
   weir_check_rmdir(dir);
 }
 
+static weir_status go_on(const char *out, const char *owner, weir_run_dir *dir)
+{
+  struct options options;
+  weir_config *config = NULL;
+  const weir_cli cli = {.app = &app, .verb = "run", .out = out};
+
+  assert_ok(weir_cli_config(&cli, &options, &config));
+  weir_status status = weir_run_dir_continue(&cli, config, owner, dir);
+
+  if (status == WEIR_OK) {
+    status = weir_run_dir_accept(dir);
+    weir_event("again", WEIR_INT("n", 2));
+    weir_events_close();
+  }
+  weir_config_destroy(&config);
+  return status;
+}
+
+static void a_run_goes_on_in_its_folder(void **state)
+{
+  char dir[512], out[600], log[700], *text = NULL;
+  int64_t size = 0;
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  (void)snprintf(log, sizeof log, "%s/run.jsonl", out);
+  assert_int_equal(go_on(out, "run", &d), WEIR_ERR_CONFIG); /* there is none */
+  run_once(out);
+  assert_int_equal(go_on(out, "score", &d), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "no log of an earlier 'score'"));
+  assert_ok(go_on(out, "run", &d));
+  assert_false(weir_run_dir_abandon(&d));
+  assert_true(exists(out, "100.c") && exists(out, "figures/a.svg") && exists(out, "resolved.yaml"));
+  assert_ok(weir_file_read(log, 1 << 20, &text, &size));
+  assert_true(strstr(text, "100.c") != NULL && strstr(text, "{\"event\": \"again\"") != NULL);
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
 static void a_log_that_names_other_places_removes_nothing_there(void **state)
 {
   char dir[512], out[600], other[600], link[700], log[4096];
@@ -490,6 +531,7 @@ int main(void)
       cmocka_unit_test(folder_with_entries_is_refused),
       cmocka_unit_test(folder_of_a_failed_run_is_taken_again),
       cmocka_unit_test(overwrite_removes_what_the_earlier_run_noted),
+      cmocka_unit_test(a_run_goes_on_in_its_folder),
       cmocka_unit_test(a_log_that_names_other_places_removes_nothing_there),
       cmocka_unit_test(open_writes_events_and_configuration),
       cmocka_unit_test(every_allocation_may_fail),

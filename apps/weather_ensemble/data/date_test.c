@@ -1,0 +1,82 @@
+/* date_test.c - dates by hand, there and back, and texts that are none. */
+#include <math.h>
+#include <string.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "data/date.h"
+
+static void dates_are_days(void **state)
+{
+  double d = 0;
+
+  assert_true(wx_date_parse("1970-01-01", &d) && d == 0);
+  assert_true(wx_date_parse("2000-01-01", &d) && d == 10957);
+  assert_true(wx_date_parse("2000-02-29T12:00", &d) && d == 11016.5);
+  assert_true(wx_date_parse("1969-12-31 18:00:00", &d) && d == -0.25);
+  assert_true(wx_date_parse("2000-01-01 06:00:00.0 UTC", &d) && d == 10957.25);
+  assert_true(wx_date_parse("2000-01-01Z", &d) && d == 10957);
+}
+
+static void what_is_no_date_is_refused(void **state)
+{
+  static const char *const bad[] = {"",
+                                    "2000",
+                                    "2000-13-01",
+                                    "2000-00-10",
+                                    "2001-02-29",
+                                    "1900-02-29",
+                                    "2000-01-01x",
+                                    "2000-01-01 24:00",
+                                    "2000-01-01 10:60",
+                                    "2000-01-32",
+                                    "2000-1",
+                                    "2000-01-01 1:2x",
+                                    "2000-01-01 ",
+                                    "2000-01-01 01:00:00.5",
+                                    " 2000-01-01"};
+  double d = 7;
+
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    assert_false(wx_date_parse(bad[i], &d) && printf("'%s' is taken\n", bad[i]));
+  }
+  assert_true(d == 7);
+}
+
+static void dates_come_back(void **state)
+{
+  char text[32];
+  double d = 0;
+
+  for (uint64_t i = 0; i < 2000; i++) {
+    const double minutes = floor((weir_random_uniform(3, 1, 0, i) - 0.3) * 2e9);
+
+    wx_date_text(minutes / 1440, text, sizeof text);
+    if (text[0] != '-' && strlen(text) == 16) { /* years 0 to 9999 */
+      assert_true(wx_date_parse(text, &d));
+      assert_near(d * 1440, minutes, 1e-12);
+    }
+  }
+}
+
+static void units_of_time_are_read(void **state)
+{
+  double unit = 0, origin = 0;
+
+  assert_true(wx_date_units("hours since 2000-01-01 00:00:00", &unit, &origin));
+  assert_true(unit == 1.0 / 24 && origin == 10957);
+  assert_true(wx_date_units("seconds since 1970-01-01", &unit, &origin) && origin == 0);
+  assert_false(wx_date_units("months since 2000-01-01", &unit, &origin));
+  assert_false(wx_date_units("hours after 2000-01-01", &unit, &origin));
+  assert_false(wx_date_units("hours since noon", &unit, &origin));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(dates_are_days),
+      cmocka_unit_test(what_is_no_date_is_refused),
+      cmocka_unit_test(dates_come_back),
+      cmocka_unit_test(units_of_time_are_read),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
