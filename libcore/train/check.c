@@ -158,6 +158,11 @@ static weir_status check_row(checking *c, int64_t row, FILE *out, double *worst)
   double most = 0, shown[3] = {0}, scale = 0;
   int64_t where = 0;
 
+  /* A bias before a normalisation has no effect: its differences are rounding of the loss. */
+  for (int64_t i = 0; i < weir_params_elements(c->params); i++) {
+    scale = fmax(scale, 1e-5 * fabs(c->gradient[i]));
+  }
+
   for (int64_t i = 0; i < p->count; i++) {
     scale = fmax(scale, 1e-3 * fabs(c->gradient[p->first + i]));
   }

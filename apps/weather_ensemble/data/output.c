@@ -1,5 +1,6 @@
 /* output.c - see output.h. */
 #include "data/output.h"
+#include <string.h>
 #include "base/weir_alloc.h"
 
 enum { LEVEL = 1 }; /* of compression */
@@ -12,7 +13,12 @@ static weir_status define_field(wx_output *o, int k, const wx_output_field *f, c
   char text[WX_LIST];
 
   o->n_channels[k] = f->n_channels;
-  WEIR_TRY(weir_netcdf_dim(o->nc, f->dim, f->n_channels, &dims[1]));
+  if (k > 0 && strcmp(f->dim, f[-1].dim) == 0) {
+    dims[1] = o->dim;
+  } else {
+    WEIR_TRY(weir_netcdf_dim(o->nc, f->dim, f->n_channels, &dims[1]));
+    o->dim = dims[1];
+  }
   for (int d = 0; d < facts->rank; d++) {
     dims[2 + d] = grid[1 + d];
     chunk[2 + d] = facts->axis[d].length;

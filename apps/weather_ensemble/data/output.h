@@ -4,7 +4,7 @@
 #include "data/samples.h"
 #include "io/weir_netcdf.h"
 
-/* A variable over [sample, channel, level, lat, lon]. */
+/* A variable over [sample, channel, level, lat, lon]; two in a row may share `dim`. */
 typedef struct wx_output_field {
   const char *name, *long_name, *dim; /* dim: of its channels */
   int64_t n_channels;
@@ -15,7 +15,7 @@ enum { WX_OUTPUT_FIELDS = 2 };
 typedef struct wx_output {
   weir_netcdf *nc;
   const wx_facts *facts;
-  int var[WX_OUTPUT_FIELDS];
+  int var[WX_OUTPUT_FIELDS], dim; /* dim: of the last field's channels */
   int64_t n_channels[WX_OUTPUT_FIELDS];
 } wx_output;
 

@@ -175,7 +175,7 @@ static void samples_beyond_the_bound_are_as_if_absent(void **state)
 static void a_pipe_of_two_programs_works_as_the_manual_says(void **state)
 {
   assert_int_equal(program("replay " FAST "--input %s | %s run --input - --log warn --out %s",
-                           in_scratch("r/ecgsyn"), PHYSIO_STREAM, in_scratch("live")),
+                           in_scratch("r/ecgsyn"), PROGRAM, in_scratch("live")),
                    0);
   assert_same_files(in_scratch("archive"), in_scratch("live"));
 }
@@ -192,7 +192,7 @@ static void a_long_chunk_gives_all_its_beats(void **state)
                    0);
   assert_int_equal(program("replay " FAST "--input %s | %s run --input - --log warn --set "
                            "input.lateness=600 --set stream.live_window=600 --out %s",
-                           in_scratch("r/ecgsyn"), PHYSIO_STREAM, in_scratch("live")),
+                           in_scratch("r/ecgsyn"), PROGRAM, in_scratch("live")),
                    0);
   assert_same_files(in_scratch("archive"), in_scratch("live"));
 }
@@ -326,7 +326,7 @@ static void a_query_of_two_streams_is_that_of_the_record(void **state)
   assert_int_equal(program("replay " FAST "--input %s --set replay.shuffle=1 --set "
                            "replay.duplicates=0.05 | %s run --config %s --input - --log warn --out "
                            "%s",
-                           in_scratch("two/ecgsyn"), PHYSIO_STREAM, in_scratch("q.yaml"),
+                           in_scratch("two/ecgsyn"), PROGRAM, in_scratch("q.yaml"),
                            in_scratch("b")),
                    0);
   assert_true(rows_of(in_scratch("a/pair.csv")) > 10000);

@@ -148,7 +148,7 @@ static void a_record_of_two_rates_is_replayed(void **state)
   assert_int_equal(
       program("replay --log warn --set replay.speed=0 --set replay.shuffle=1.5 --input "
               "%s | %s run --input - --set output.follow=false --out %s",
-              in_scratch("r/ecgsyn"), PHYSIO_STREAM, in_scratch("b")),
+              in_scratch("r/ecgsyn"), PROGRAM, in_scratch("b")),
       0);
   assert_true(event_number(in_scratch("b"), "live_end", "unused") > 190 * ABP * 0.8);
   assert_true(same_contents(in_scratch("a/beats.csv"), in_scratch("b/beats.csv")));

@@ -42,7 +42,7 @@ static int run_shell(const char *before, const char *format, va_list args)
   char words[COMMAND], command[2 * COMMAND];
 
   (void)vsnprintf(words, sizeof words, format, args);
-  (void)snprintf(command, sizeof command, "%s '%s' %s >'%s/log' 2>&1", before, PHYSIO_STREAM, words,
+  (void)snprintf(command, sizeof command, "%s '%s' %s >'%s/log' 2>&1", before, PROGRAM, words,
                  folder);
   const int status = system(command);
   assert_true(status != -1);
@@ -77,8 +77,7 @@ pid_t program_start(const char *format, ...)
   va_start(args, format);
   (void)vsnprintf(words, sizeof words, format, args);
   va_end(args);
-  (void)snprintf(command, sizeof command, "exec '%s' %s >'%s/log' 2>&1", PHYSIO_STREAM, words,
-                 folder);
+  (void)snprintf(command, sizeof command, "exec '%s' %s >'%s/log' 2>&1", PROGRAM, words, folder);
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
