@@ -34,6 +34,12 @@ static const char *name(weir_dtype dtype)
   return weir_dtype_name(dtype);
 }
 
+/* Suffix of what goes with positions. */
+static const char *near(const native_form *f)
+{
+  return f->near ? "_near" : "";
+}
+
 /* Reads element `j` of arrays <p>0.. as the monoid's struct m. */
 static void put_partial(const native_form *f, native_text *t, const char *m, const char *p,
                         const char *j)
@@ -51,7 +57,7 @@ static void put_partial(const native_form *f, native_text *t, const char *m, con
   case WEIR_COMBINE_ARGMAX:
   case WEIR_COMBINE_FIRST:
   case WEIR_COMBINE_LAST:
-    native_put(t, "    const weir_at_%s %s = {%s0[%s], %s1[%s]};\n", acc, m, p, j, p, j);
+    native_put(t, "    const weir_at_%s%s %s = {%s0[%s], %s1[%s]};\n", acc, near(f), m, p, j, p, j);
     break;
   default:
     native_put(t, "    const %s %s = %s0[%s];\n", native_type(f->access->accumulator), m, p, j);
@@ -114,13 +120,14 @@ void native_put_step(const native_writer *w, const char *source, const char *j, 
     native_put(t, "    const weir_softmax_%s r = weir_softmax_merge_%s(m, k);\n", acc, acc);
     break;
   case WEIR_COMBINE_ARGMAX:
-    native_put(t, "    const weir_at_%s k = {y, %s};\n", acc, at);
-    native_put(t, "    const weir_at_%s r = weir_argmax_%s(m, k);\n", acc, acc);
+    native_put(t, "    const __typeof__(m) k = {y, %s};\n", at);
+    native_put(t, "    const __typeof__(m) r = weir_argmax_%s%s(m, k);\n", acc, near(f));
     break;
   case WEIR_COMBINE_FIRST:
   case WEIR_COMBINE_LAST:
-    native_put(t, "    const weir_at_%s k = {y, v%d != 0 ? %s : -1};\n", acc, a->value[1], at);
-    native_put(t, "    const weir_at_%s r = weir_%s_%s(m, k);\n", acc, merge_name(a->combine), acc);
+    native_put(t, "    const __typeof__(m) k = {y, v%d != 0 ? %s : -1};\n", a->value[1], at);
+    native_put(t, "    const __typeof__(m) r = weir_%s_%s%s(m, k);\n", merge_name(a->combine), acc,
+               near(f));
     break;
   default:
     native_put(t, "    const %s r = weir_%s_%s(m, y);\n", native_type(a->accumulator),
@@ -160,7 +167,7 @@ static void put_neutral(const native_form *f, native_text *t, const char *j)
     native_put(t, "    a0[%s] = 0;\n", j);
   }
   for (int c = 1; c < f->components; c++) {
-    native_put(t, "    a%d[%s] = %d;\n", c, j, f->component[c] == WEIR_I64 ? -1 : 0);
+    native_put(t, "    a%d[%s] = %d;\n", c, j, f->component[c] == WEIR_I64 || f->near ? -1 : 0);
   }
 }
 
@@ -169,8 +176,8 @@ void native_put_merge(const native_form *f, native_text *t, const char *left, co
 {
   put_partial(f, t, "k", "a", left);
   put_partial(f, t, "m", from, right);
-  native_put(t, "    const __typeof__(k) r = weir_%s_%s(k, m);\n", merge_name(f->access->combine),
-             name(f->access->accumulator));
+  native_put(t, "    const __typeof__(k) r = weir_%s_%s%s(k, m);\n", merge_name(f->access->combine),
+             name(f->access->accumulator), near(f));
   put_keep(f, t, left);
 }
 
@@ -242,9 +249,22 @@ static void put_pointers(const native_writer *w, int r, bool block)
   }
 }
 
-static void put_small(const native_writer *w, int32_t k)
+/* Positions of few iterations are kept as narrow as the values, so that vectors hold as many. */
+static native_form with_near(const native_form *f)
 {
-  const native_form *f = w->form;
+  native_form n = *f;
+  const weir_monoid m = f->access->combine;
+
+  n.near = (m == WEIR_COMBINE_ARGMAX || m == WEIR_COMBINE_FIRST || m == WEIR_COMBINE_LAST) &&
+           weir_dtype_size(f->access->accumulator) <= 4;
+  n.component[1] = n.near ? WEIR_I32 : n.component[1];
+  return n;
+}
+
+static void put_small(const native_writer *any, int32_t k)
+{
+  const native_form form = with_near(any->form), *f = &form;
+  const native_writer own = {.t = any->t, .form = f}, *w = &own;
   native_text *t = w->t;
   char left[16], right[16];
 

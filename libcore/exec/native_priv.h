@@ -35,6 +35,7 @@ typedef struct native_form {
   bool positions;                   /* the kernels look at i, point or views              */
   int components;                   /* of a partial result: 0..3                          */
   weir_dtype component[3];
+  bool near;         /* positions are i32: where `small` is written */
   int lanes, levels; /* lanes in use; depth of the tree over slabs         */
   int64_t strip;     /* most outputs of one row of STRIP                   */
   int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */

@@ -538,28 +538,32 @@ WEIR_BF16_CASTS(bool, uint8_t)
 
 /* ---- Monoids (graph/weir_access.h: weir_monoid; exec/weir_engine.h: order). SUM and PROD are add
  * and mul, MAX and MIN highest and lowest. An `at` is a row-major position, -1: nothing yet; argmax
- * and first prefer the smaller one, so that their result does not depend on the order. ---- */
-#define WEIR_SCALAR_MONOIDS(t, T, least, greatest)                                            \
-  typedef struct weir_at_##t { T value; int64_t at; } weir_at_##t;                            \
-  static inline T weir_least_##t(void) { return (T)(least); }                                 \
-  static inline T weir_greatest_##t(void) { return (T)(greatest); }                           \
-  static inline T weir_highest_##t(T a, T b) { return ((b > a) | (b != b)) ? b : a; }         \
-  static inline T weir_lowest_##t(T a, T b) { return ((b < a) | (b != b)) ? b : a; }          \
-  static inline weir_at_##t weir_argmax_##t(weir_at_##t a, weir_at_##t b)                     \
-  {                                                                                           \
-    const int tie = (b.value == a.value) & ((uint64_t)b.at < (uint64_t)a.at);                 \
-    const int take = (b.value > a.value) | tie;                                               \
-    return take ? b : a;                                                                      \
-  }                                                                                           \
-  static inline weir_at_##t weir_first_##t(weir_at_##t a, weir_at_##t b)                      \
-  {                                                                                           \
-    const int take = (b.at >= 0) & ((a.at < 0) | (b.at < a.at));                              \
-    return take ? b : a;                                                                      \
-  }                                                                                           \
-  static inline weir_at_##t weir_last_##t(weir_at_##t a, weir_at_##t b)                       \
-  {                                                                                           \
-    return b.at > a.at ? b : a;                                                               \
+ * and first prefer the smaller one, so that their result does not depend on the order. `near`: where
+ * positions are few, in numbers as wide as most values. ---- */
+#define WEIR_SCALAR_AT(t, T, near, A, U)                                                         \
+  typedef struct weir_at_##t##near { T value; A at; } weir_at_##t##near;                         \
+  static inline weir_at_##t##near weir_argmax_##t##near(weir_at_##t##near a, weir_at_##t##near b)\
+  {                                                                                              \
+    const int tie = (b.value == a.value) & ((U)b.at < (U)a.at);                                  \
+    const int take = (b.value > a.value) | tie;                                                  \
+    return take ? b : a;                                                                         \
+  }                                                                                              \
+  static inline weir_at_##t##near weir_first_##t##near(weir_at_##t##near a, weir_at_##t##near b) \
+  {                                                                                              \
+    const int take = (b.at >= 0) & ((a.at < 0) | (b.at < a.at));                                 \
+    return take ? b : a;                                                                         \
+  }                                                                                              \
+  static inline weir_at_##t##near weir_last_##t##near(weir_at_##t##near a, weir_at_##t##near b)  \
+  {                                                                                              \
+    return b.at > a.at ? b : a;                                                                  \
   }
+#define WEIR_SCALAR_MONOIDS(t, T, least, greatest)                                               \
+  static inline T weir_least_##t(void) { return (T)(least); }                                    \
+  static inline T weir_greatest_##t(void) { return (T)(greatest); }                              \
+  static inline T weir_highest_##t(T a, T b) { return ((b > a) | (b != b)) ? b : a; }            \
+  static inline T weir_lowest_##t(T a, T b) { return ((b < a) | (b != b)) ? b : a; }             \
+  WEIR_SCALAR_AT(t, T, , int64_t, uint64_t)                                                      \
+  WEIR_SCALAR_AT(t, T, _near, int32_t, uint32_t)
 WEIR_SCALAR_MONOIDS(f32, float, -__builtin_inff(), __builtin_inff())
 WEIR_SCALAR_MONOIDS(f64, double, -__builtin_inf(), __builtin_inf())
 WEIR_SCALAR_MONOIDS(i8, int8_t, -128, 127)
