@@ -3,9 +3,10 @@
  * Operands of convolutions and contractions that a kernel multiplies sooner in bf16 are; sums are
  * made in f32, and so is all that is not such a product: statistics, norms, losses, updates. An
  * array that such operands are read from is bf16 itself where every operator about it can, so that
- * activations take half their bytes; where it stays f32 (inputs, parameters, results) a copy is
- * made. What is only moved, or chosen by its size, before it gets there is bf16 on its way: to
- * round does not change which of two numbers is the larger. */
+ * activations take half their bytes, and so is a result of which further operands are made; where
+ * an array stays f32 (inputs, parameters, results of the graph) a copy is made. What is only moved,
+ * or chosen by its size, before it gets there is bf16 on its way: to round does not change which of
+ * two numbers is the larger. */
 #include "pass/precision/precision_priv.h"
 
 #include <string.h>
@@ -50,7 +51,7 @@ static weir_status ask(precision_plan *p, int32_t number)
   void *memory = NULL;
 
   p->claimed[number] = whole >= 0;
-  if (whole < 0) {
+  if (whole < 0 || !is_product(node)) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_alloc(1, sizeof(weir_access), &memory));
@@ -148,6 +149,50 @@ static void spread(precision_plan *p)
   }
 }
 
+/* Marks the arrays from which operands of products in bf16 are made: activations, and gradients by
+ * them. What becomes of other products, gradients by parameters, is added up. */
+static void find_sources(const precision_plan *p, bool *source)
+{
+  bool more = true;
+
+  while (more) {
+    more = false;
+    for (int32_t i = p->n_nodes - 1; i >= 0; i--) {
+      const weir_node *node = weir_graph_node(p->g, i);
+      bool leads = p->heavy[i];
+
+      if (node->op == NULL || node->dead) {
+        continue;
+      }
+      for (int k = 0; k < node->n_out; k++) {
+        leads = leads || source[node->out[k]];
+      }
+      for (int k = 0; k < node->n_in && leads; k++) {
+        more = more || !source[node->in[k]];
+        source[node->in[k]] = true;
+      }
+    }
+  }
+}
+
+/* Results of products that lead to others. */
+static weir_status choose_results(precision_plan *p)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(bool), &memory));
+  find_sources(p, memory);
+  for (int32_t i = 0; i < p->n_nodes; i++) {
+    const int32_t made = p->heavy[i] ? weir_graph_node(p->g, i)->out[0] : 0;
+
+    if (p->heavy[i] && ((bool *)memory)[made] && !p->aside[made] && may_be_half(p, made)) {
+      p->half[made] = true;
+    }
+  }
+  weir_free(&memory);
+  return WEIR_OK;
+}
+
 static void choose_arrays(precision_plan *p)
 {
   for (int32_t i = 0; i < p->n_nodes; i++) {
@@ -164,7 +209,6 @@ static void choose_arrays(precision_plan *p)
       }
     }
   }
-  spread(p);
 }
 
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)
@@ -183,11 +227,15 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   p.half = p.claimed + p.n_nodes;
   p.aside = p.half + p.n_arrays;
   for (int32_t i = 0; i < p.n_nodes; i++) {
-    if (is_product(weir_graph_node(g, i))) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    if (node->op != NULL && !node->dead && !node->access.opaque) {
       WEIR_TRY_GOTO(ask(&p, i), out);
     }
   }
   choose_arrays(&p);
+  WEIR_TRY_GOTO(choose_results(&p), out);
+  spread(&p);
   status = precision_apply(&p);
 out:
   weir_free(&memory);

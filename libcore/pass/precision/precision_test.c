@@ -81,8 +81,8 @@ static void what_products_read_is_kept_in_bf16(void **state)
 
   weir_output(g, "z", z);
   run(g, WEIR_PRECISION_BF16, kernels);
-  assert_int_equal(dtype_of(g, x), WEIR_F32); /* an input, of which a copy is made */
-  assert_int_equal(dtype_of(g, y), WEIR_F32); /* more than a product reads it */
+  assert_int_equal(dtype_of(g, x), WEIR_F32);  /* an input, of which a copy is made */
+  assert_int_equal(dtype_of(g, y), WEIR_BF16); /* leads to a product */
   assert_int_equal(dtype_of(g, r), WEIR_BF16);
   assert_int_equal(dtype_of(g, p), WEIR_BF16);
   assert_int_equal(dtype_of(g, z), WEIR_F32);
