@@ -362,11 +362,28 @@ static double seconds_of(const conv_dnnl *c)
 /* Below this many operations the calls cost more than a loop. */
 static const double least_flops = 1 << 15;
 
+/* Whether an element of the largest array is used more than once. A factor a channel, and the sums
+ * of products that its gradient is, have the form of a convolution, but are loops: to put their
+ * weights into blocks took 2 GiB. */
+static bool uses_again(const conv_form *f)
+{
+  double x = (double)f->n, y = x, w = (double)f->groups * (double)f->in * (double)f->out;
+
+  for (int d = 0; d < CONV_FORM_DIMS; d++) {
+    x *= (double)f->x_extent[d];
+    y *= (double)f->y_extent[d];
+    w *= (double)f->taps[d];
+  }
+  x *= (double)f->groups * (double)f->in;
+  y *= (double)f->groups * (double)f->out;
+  return conv_form_flops(f) > 2 * fmax(x, fmax(y, w));
+}
+
 /* Reads the form and tries the shapes of its slabs; c->engine is NULL where it is none. */
 static bool try_shapes(const weir_graph *g, const weir_group *group, conv_kind kind, conv_dnnl *c)
 {
   *c = (conv_dnnl){.n_shapes = 0};
-  return read_form(g, group, c) && c->form.kind == kind &&
+  return read_form(g, group, c) && c->form.kind == kind && uses_again(&c->form) &&
          conv_form_flops(&c->form) >= least_flops &&
          dnnl_engine_create(&c->engine, dnnl_cpu, 0) == dnnl_success && alone(c, make_shapes);
 }

@@ -72,8 +72,12 @@ int format_row(const weir_access *a, const weir_operand *x, const int *order)
 
 static bool is_worth(const formatting *f, const weir_node *node, int k)
 {
-  return format_may_move(&node->access, format_operand(node, k)) &&
-         format_bytes(f->g, format_array_of(node, k)) >= least_bytes(f);
+  const int32_t array = format_array_of(node, k);
+  const weir_operand *x = format_operand(node, k);
+
+  return format_may_move(&node->access, x) &&
+         format_inner(x, f->arrays[array].order[0].at) >= 0 && /* a single element has no order */
+         format_bytes(f->g, array) >= least_bytes(f);
 }
 
 /* The order in which the array dimension that follows row k comes last. */
@@ -91,7 +95,9 @@ static bool with_inside(const weir_operand *x, int k, int *order)
       order[n++] = d;
     }
   }
-  order[x->rank - 1] = found;
+  if (found >= 0) {
+    order[n] = found;
+  }
   return found >= 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/weir_random.h"
 #include "conf/weir_opt.h"
 #include "exec/weir_plan.h"
+#include "graph/weir_kernel.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
@@ -502,6 +503,30 @@ static void weights_that_overlap_are_left(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Sums of products a channel have the form of a convolution whose weights are used once: a loop. */
+static void weights_that_are_used_once_are_left(void **state)
+{
+  enum { CHANNELS = 32, LONG = 2048 };
+  weir_graph *g = new_graph();
+
+  for (int more = 0; more < 2; more++) {
+    const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {1, LONG + more, CHANNELS}};
+    const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {LONG, 1, CHANNELS}};
+    const weir_value y =
+        weir_conv(g, &(weir_conv_spec){.groups = CHANNELS}, weir_input(g, more ? "x" : "x1", &x),
+                  weir_input(g, more ? "w" : "w1", &w));
+    const weir_group alone = {.nodes = &(int32_t){y.node}, .n_nodes = 1};
+
+    assert_true(y.node >= 0);
+    for (int i = 0; weir_kernel_table[i] != NULL; i++) {
+      if (strcmp(weir_kernel_table[i]->name, kernels[0]) == 0) {
+        assert_int_equal(weir_kernel_table[i]->match(g, &alone) < 0, more == 0);
+      }
+    }
+  }
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -509,6 +534,7 @@ int main(void)
       cmocka_unit_test(products_of_bf16_agree_with_loops),
       cmocka_unit_test(slabs_fit_together),
       cmocka_unit_test(weights_that_overlap_are_left),
+      cmocka_unit_test(weights_that_are_used_once_are_left),
       cmocka_unit_test(no_number_spreads_as_products_do),
   };
 
