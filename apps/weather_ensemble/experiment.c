@@ -1,11 +1,14 @@
 /* experiment.c - see experiment.h. */
 #include "experiment.h"
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/date.h"
 #include "io/weir_netcdf.h"
 
-static const char *const note_name[WX_NOTES] = {"x_channels", "x_units", "y_channels", "y_units"};
+enum { MODEL = 4 };
+static const char *const note_name[WX_NOTES] = {"x_channels", "x_units", "y_channels", "y_units",
+                                                "model"};
 
 static weir_status fetch(void *context, weir_train_split split, const int64_t *sample, int64_t n,
                          weir_tensor *const *tensor)
@@ -31,10 +34,47 @@ static weir_status describe_channels(wx_experiment *e)
 
     WEIR_TRY(weir_alloc(WX_LIST, 1, &memory));
     e->text[k] = memory;
-    wx_channels_text(e->facts.channel[side], e->facts.n_channels[side], k % 2 == 1, e->text[k]);
     e->note[k] = (weir_note){note_name[k], e->text[k]};
+    if (k != MODEL) {
+      wx_channels_text(e->facts.channel[side], e->facts.n_channels[side], k % 2 == 1, e->text[k]);
+    }
   }
   return WEIR_OK;
+}
+
+weir_status wx_experiment_append(const wx_experiment *e, int64_t batch, weir_graph *g)
+{
+  const weir_train_input *x = &e->input[WX_X];
+  weir_array_desc d = {.dtype = x->dtype, .rank = x->rank + 1, .shape = {batch}};
+  weir_value mean, raw;
+  weir_net net;
+
+  memcpy(d.shape + 1, x->shape, sizeof *d.shape * (size_t)x->rank);
+  weir_net_init(&net, g, e->params, false);
+  wx_network_apply(&net, &e->network, weir_input(g, "x", &d), &mean, &raw);
+  weir_output(g, "mean", mean);
+  if (e->cfg->model.loss == WX_LOSS_CRPS) {
+    weir_output(g, "spread", weir_spread(g, &e->cfg->model.spread, raw));
+  }
+  weir_net_fini(&net);
+  return weir_graph_status(g);
+}
+
+/* What weights are of: options that change no shape change what they mean. */
+static weir_status describe_model(wx_experiment *e)
+{
+  weir_graph *g = NULL;
+  weir_status status = WEIR_OK;
+  char digest[65];
+
+  WEIR_TRY(weir_graph_create(&g));
+  WEIR_TRY_GOTO(wx_experiment_append(e, 1, g), done);
+  WEIR_TRY_GOTO(weir_graph_digest(g, digest), done);
+  (void)snprintf(e->text[MODEL], WX_LIST, "%s %s",
+                 e->cfg->model.target == WX_TARGET_FIELD ? "field" : "difference", digest);
+done:
+  weir_graph_destroy(&g);
+  return status;
 }
 
 /* The task, once the channels are known; the network declared, its first weights in the store. */
@@ -70,7 +110,8 @@ static weir_status set_up(wx_experiment *e)
   WEIR_TRY(weir_alloc(f->n_channels[WX_Y] * f->cells, sizeof *e->y, (void **)&e->y));
   WEIR_TRY(weir_params_create(WEIR_F32, &e->params));
   WEIR_TRY(weir_store_create(&e->store));
-  WEIR_TRY(weir_train_prepare(&e->task, e->cfg->train.seed, e->params, e->store));
+  WEIR_TRY(weir_train_prepare(&e->task, wx_experiment_train(e).seed, e->params, e->store));
+  WEIR_TRY(describe_model(e));
   return wx_standard_open(f, (wx_target)e->cfg->model.target, e->store, &e->standard);
 }
 
@@ -193,6 +234,13 @@ static weir_status open_weights(wx_experiment *e, char *text[WX_NOTES])
     WEIR_TRY(wx_split_create(&cfg->data.split, &e->facts, &e->split));
   }
   WEIR_TRY(set_up(e));
+  if (strcmp(text[MODEL], e->text[MODEL]) != 0) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s: its weights are of another network than the section model describes: give "
+        "the configuration of its run with --config RUN/resolved.yaml",
+        cfg->predict.weights);
+  }
   return weir_train_weights(e->params, e->store, cfg->predict.weights);
 }
 
@@ -224,6 +272,14 @@ void wx_experiment_close(wx_experiment *e)
   weir_free(&e->x);
   weir_free(&e->y);
   wx_samples_close(&e->samples);
+}
+
+weir_train_cfg wx_experiment_train(const wx_experiment *e)
+{
+  weir_train_cfg train = e->cfg->train;
+
+  train.seed += e->cfg->seed;
+  return train;
 }
 
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli)

@@ -4,7 +4,7 @@
 #include "conf/weir_cli.h"
 #include "options.h"
 
-enum { WX_NOTES = 4 };
+enum { WX_NOTES = 5 };
 
 /* Stays where it is: the task points into it. */
 typedef struct wx_experiment {
@@ -30,9 +30,15 @@ typedef struct wx_experiment {
  */
 weir_status wx_experiment_open(const wx_cfg *cfg, bool fit, wx_experiment *out) WEIR_CHECKED;
 /* Samples, with or without truth, and the network of cfg->predict.weights with its statistics.
- * Fails: WEIR_ERR_CONFIG (no weights; of other channels), as weir_train_weights. */
+ * Fails: WEIR_ERR_CONFIG (no weights; of other channels or another network), as
+ * weir_train_weights. */
 weir_status wx_experiment_open_weights(const wx_cfg *cfg, wx_experiment *out) WEIR_CHECKED;
 void wx_experiment_close(wx_experiment *e);
+/* The trained network on `batch` samples: input x, results mean and, for the loss crps, spread.
+ * Fails: as builders. */
+weir_status wx_experiment_append(const wx_experiment *e, int64_t batch, weir_graph *g) WEIR_CHECKED;
+/* The section `train`, with the program's seed added. */
+weir_train_cfg wx_experiment_train(const wx_experiment *e);
 /* How graphs are computed. */
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli);
 #endif

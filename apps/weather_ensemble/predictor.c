@@ -2,25 +2,6 @@
 #include "predictor.h"
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "ops/elementwise/weir_elementwise.h"
-
-static weir_status append(const wx_predictor *p, weir_graph *g)
-{
-  const wx_experiment *e = p->e;
-  weir_array_desc d = {.dtype = WEIR_F32, .rank = p->x.rank};
-  weir_value mean, raw;
-  weir_net net;
-
-  memcpy(d.shape, p->x.shape, sizeof p->x.shape[0] * (size_t)p->x.rank);
-  weir_net_init(&net, g, e->params, false);
-  wx_network_apply(&net, &e->network, weir_input(g, "x", &d), &mean, &raw);
-  weir_output(g, "mean", mean);
-  if (p->spread) {
-    weir_output(g, "spread", weir_spread(g, &e->cfg->model.spread, raw));
-  }
-  weir_net_fini(&net);
-  return weir_graph_status(g);
-}
 
 static weir_status make_plan(wx_predictor *p, const weir_plan_opts *exec)
 {
@@ -28,7 +9,7 @@ static weir_status make_plan(wx_predictor *p, const weir_plan_opts *exec)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_graph_create(&g));
-  WEIR_TRY_GOTO(append(p, g), done);
+  WEIR_TRY_GOTO(wx_experiment_append(p->e, p->batch, g), done);
   WEIR_TRY_GOTO(weir_plan_create(g, p->e->store, exec, &p->plan), done);
 done:
   weir_graph_destroy(&g);

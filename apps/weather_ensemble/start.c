@@ -24,8 +24,6 @@ weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
                      "model.net.residual: channels of x and y have statistics of their own; what "
                      "it is for is model.target: difference");
   }
-  cfg->train.seed += cfg->seed;
-  cfg->check.seed += cfg->seed;
   return WEIR_OK;
 }
 

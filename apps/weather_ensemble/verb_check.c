@@ -15,7 +15,10 @@ weir_status wx_verb_check(const weir_cli *cli)
   WEIR_TRY_GOTO(wx_experiment_open(&cfg, true, &e), done);
   const weir_plan_opts exec = wx_experiment_exec(&e, cli);
 
-  WEIR_TRY_GOTO(weir_train_check(&e.task, &cfg.check, &exec, stdout, &worst), done);
+  weir_train_check_cfg own = cfg.check;
+
+  own.seed += cfg.seed;
+  WEIR_TRY_GOTO(weir_train_check(&e.task, &own, &exec, stdout, &worst), done);
   printf("largest relative difference %.2e, tolerance %.2e\n", worst, cfg.check.tolerance);
 done:
   wx_experiment_close(&e);

@@ -49,7 +49,9 @@ weir_status wx_verb_describe(const weir_cli *cli)
   printf("\n# network: %lld parameters\n", (long long)weir_params_elements(e.params));
   weir_params_print(e.params, stdout);
   printf("\n# a training step of %lld samples\n", (long long)cfg.train.batch);
-  WEIR_TRY_GOTO(weir_train_describe(&e.task, &cfg.train, &exec, stdout), done);
+  const weir_train_cfg own = wx_experiment_train(&e);
+
+  WEIR_TRY_GOTO(weir_train_describe(&e.task, &own, &exec, stdout), done);
 done:
   wx_experiment_close(&e);
   weir_config_destroy(&config);

@@ -91,17 +91,32 @@ done:
   return status;
 }
 
-static weir_status train(const weir_cli *cli, const wx_cfg *cfg, wx_experiment *e)
+static weir_status accept(const weir_cli *cli, const wx_cfg *cfg, weir_run_dir *dir)
 {
-  const weir_plan_opts exec = wx_experiment_exec(e, cli);
   const char *const inputs[] = {cfg->data.file};
+
+  WEIR_TRY(weir_run_dir_accept(dir));
+  return wx_write_provenance(cli, cfg, inputs, cfg->data.file[0] != 0);
+}
+
+/* A run that goes on is the trainer's to refuse: until then its folder stays as it is. */
+static weir_status train(const weir_cli *cli, const wx_cfg *cfg, wx_experiment *e,
+                         weir_run_dir *dir)
+{
+  const weir_train_cfg own = wx_experiment_train(e);
+  const weir_plan_opts exec = wx_experiment_exec(e, cli);
   weir_train_result result;
   wx_errors errors = {.samples = 0};
 
   wx_split_report(&e->split);
   WEIR_TRY(check_same_samples(e, cli->out));
-  WEIR_TRY(wx_write_provenance(cli, cfg, inputs, cfg->data.file[0] != 0));
-  WEIR_TRY(weir_train_run(&e->task, &cfg->train, &exec, e->params, e->store, cli->out, &result));
+  if (!dir->continues) {
+    WEIR_TRY(accept(cli, cfg, dir));
+  }
+  WEIR_TRY(weir_train_run(&e->task, &own, &exec, e->params, e->store, cli->out, &result));
+  if (dir->continues) {
+    WEIR_TRY(accept(cli, cfg, dir));
+  }
   WEIR_TRY(validate(e, &exec, &errors));
   return wx_run_page(cli->out, e, &result, &errors);
 }
@@ -118,8 +133,7 @@ weir_status wx_verb_run(const weir_cli *cli)
   WEIR_TRY_GOTO(begin(cli, &cfg, config, &dir), done);
   wx_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(wx_experiment_open(&cfg, true, &e), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
-  WEIR_TRY_GOTO(train(cli, &cfg, &e), done);
+  WEIR_TRY_GOTO(train(cli, &cfg, &e, &dir), done);
 done:
   if (status != WEIR_OK) {
     wx_abandon(&dir);

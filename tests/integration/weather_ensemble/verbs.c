@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
@@ -199,13 +200,19 @@ static void predictions_have_fields_and_origin(void **state)
   free(spread);
   assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "weights_sha256", &text));
   assert_int_equal(strlen(text), 64);
+  weir_free(&text);
   weir_netcdf_close(&nc);
   assert_int_equal(program("predict " TINY "--out %s", in_scratch("q")), 2);
   assert_non_null(strstr(printed(), "predict.weights names no file"));
   assert_int_equal(program("predict " TINY "--set model.net.base=8 --set model.loss=crps --set "
                            "predict.weights=%s --out %s",
                            in_scratch("r/weights.nc"), in_scratch("t")),
-                   4);
+                   2);
+  assert_int_equal(program("predict " TINY "--set model.target=field --set model.loss=crps --set "
+                           "predict.weights=%s --out %s",
+                           in_scratch("r/weights.nc"), in_scratch("t")),
+                   2);
+  assert_non_null(strstr(printed(), "another network than the section model describes"));
 }
 
 static void gradients_are_checked(void **state)
@@ -218,7 +225,9 @@ static void gradients_are_checked(void **state)
 
 static void describe_prints_the_plan(void **state)
 {
-  assert_int_equal(program("describe " TINY), 0);
+  assert_int_equal(program("describe " TINY "--seed 5"), 0);
+  assert_non_null(strstr(printed(), "seed: 5"));
+  assert_null(strstr(printed(), "seed: 6")); /* what is added to train.seed is added once */
   assert_non_null(strstr(printed(), "# network: "));
   assert_non_null(strstr(printed(), "# a training step of 8 samples"));
   assert_non_null(strstr(printed(), "group "));
@@ -240,8 +249,18 @@ static void what_does_not_fit_is_refused(void **state)
                            in_scratch("r")),
                    2);
   assert_non_null(strstr(printed(), "its statistics are not those of these training samples"));
+  char *before = contents(in_scratch("r/resolved.yaml"));
+
   assert_int_equal(program("run " TINY "--set train.steps=2 --seed 5 --out %s", in_scratch("r")),
                    2);
+  assert_int_equal(program("run " TINY "--set train.steps=2 --set model.net.border.y=wrap --out %s",
+                           in_scratch("r")),
+                   2);
+  char *after = contents(in_scratch("r/resolved.yaml"));
+
+  assert_string_equal(before, after);
+  free(before);
+  free(after);
   weir_check_write(in_scratch("mine"), "x", 1);
   assert_int_equal(program("run " TINY "--out %s", in_scratch(".")), 2);
   assert_non_null(strstr(printed(), "no log of an earlier 'run'"));
