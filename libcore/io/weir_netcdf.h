@@ -95,8 +95,8 @@ weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, con
 /* Reads one text of a variable of texts. The caller frees *text with weir_free. */
 weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index,
                                   char **text) WEIR_CHECKED;
-/* An attribute as text; the caller frees *text with weir_free. Fails: WEIR_ERR_DATA when it is not
- * there or no text. */
+/* An attribute as text, of characters or one string; the caller frees *text with weir_free. Fails:
+ * WEIR_ERR_DATA when it is not there, no text, or several strings. */
 weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name,
                                  char **text) WEIR_CHECKED;
 /* An attribute of exactly n numbers, as doubles. Fails: WEIR_ERR_DATA when it is not. */

@@ -139,6 +139,19 @@ weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index
   return status;
 }
 
+/* The one text of an attribute of texts. */
+static weir_status get_string(weir_netcdf *nc, int var, const char *name, char **text)
+{
+  const char *const what = name;
+  char *found = NULL;
+
+  WEIR_NC(nc_get_att_string(nc->id, weir_netcdf_target(var), name, &found));
+  const weir_status status = weir_strdup(found ? found : "", text);
+
+  (void)WEIR_NC_ALONE(nc_free_string(1, &found));
+  return status;
+}
+
 weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name, char **text)
 {
   const char *const what = name;
@@ -147,8 +160,11 @@ weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name, cha
   void *memory = NULL;
 
   if (WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size)) != NC_NOERR ||
-      type != NC_CHAR) {
+      (type != NC_CHAR && (type != NC_STRING || size != 1))) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no text attribute %s", nc->path, name);
+  }
+  if (type == NC_STRING) {
+    return get_string(nc, var, name, text);
   }
   WEIR_TRY(weir_alloc((int64_t)size + 1, 1, &memory));
   *text = memory;
