@@ -61,12 +61,13 @@ static weir_status check_names(const wx_samples *s, wx_side side)
   return WEIR_OK;
 }
 
-/* Numbers that stand for no value. Packed variables are refused. */
+/* Numbers that stand for no value, rounded as the data are. Packed variables are refused. */
 static weir_status take_missing(wx_samples *s, wx_side side)
 {
   static const char *const names[] = {"_FillValue", "missing_value"};
   static const char *const packed[] = {"scale_factor", "add_offset"};
   wx_variable *v = &s->variable[side];
+  bool filled = false;
 
   for (int i = 0; i < 2; i++) {
     if (weir_netcdf_has(s->nc, v->var, packed[i])) {
@@ -75,11 +76,14 @@ static weir_status take_missing(wx_samples *s, wx_side side)
     }
     if (weir_netcdf_has(s->nc, v->var, names[i])) {
       WEIR_TRY(weir_netcdf_get_numbers(s->nc, v->var, names[i], &v->missing[v->n_missing++], 1));
+      filled = filled || i == 0;
     }
   }
-  if (v->n_missing == 0) {
-    v->missing[v->n_missing++] =
-        v->dtype == WEIR_F32 ? (double)(float)FILL_OF_LIBRARY : FILL_OF_LIBRARY;
+  if (!filled) {
+    v->missing[v->n_missing++] = FILL_OF_LIBRARY;
+  }
+  for (int i = 0; i < v->n_missing && v->dtype == WEIR_F32; i++) {
+    v->missing[i] = (double)(float)v->missing[i];
   }
   return WEIR_OK;
 }
@@ -187,6 +191,31 @@ static weir_status take_line(wx_samples *s, const char *name, int64_t n, int *va
   return status;
 }
 
+/* Dates are counted in the Gregorian calendar: a time of another one is refused. */
+static weir_status check_calendar(const wx_samples *s, int var)
+{
+  static const char *const known[] = {"standard", "gregorian", "proleptic_gregorian"};
+  static const char accepted[] = "standard, gregorian or proleptic_gregorian";
+  char *text = NULL;
+  bool good = false;
+
+  if (!weir_netcdf_has(s->nc, var, "calendar")) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(need_text(s, var, "time", "calendar", accepted, &text));
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    good = good || strcmp(text, known[i]) == 0;
+  }
+  const weir_status status =
+      good ? WEIR_OK
+           : weir_fail(WEIR_ERR_DATA,
+                       "%s: variable time: its attribute 'calendar' is '%.64s'; it has to be %s",
+                       s->name, text, accepted);
+
+  weir_free(&text);
+  return status;
+}
+
 static weir_status take_time(wx_samples *s)
 {
   static const char what[] = "such as \"hours since 2000-01-01 00:00:00\"";
@@ -202,6 +231,7 @@ static weir_status take_time(wx_samples *s)
                      s->name, what);
   }
   WEIR_TRY(take_line(s, "time", s->facts.n, &var, &s->time));
+  WEIR_TRY(check_calendar(s, var));
   WEIR_TRY(need_text(s, var, "time", "units", what, &text));
   const bool good = wx_date_units(text, &unit, &origin);
 

@@ -12,9 +12,11 @@
 /* What differs from a good file of 3 samples, 2 and 1 channels, 2 levels, 4 x 5 points. */
 typedef struct fault {
   const char *channels, *units, *time_units; /* of x */
+  const char *calendar;                      /* of time, NULL: none */
   const char *without;                       /* variable that is not there */
   int64_t y_lat, y_samples;                  /* extents of y, 0: those of x */
   double bad;                                /* element of x, sample 1, channel 1, level 0, 2, 3 */
+  double missing;                            /* attribute missing_value of x, 0: none */
   bool set_bad, packed, integers;
 } fault;
 
@@ -43,6 +45,9 @@ static void write_variable(weir_netcdf *nc, const char *name, const int *dims, i
   assert_ok(weir_netcdf_put_text(nc, var, "units", !x ? "K" : f->units ? f->units : "K, m2 s-2"));
   if (x && f->packed) {
     assert_ok(weir_netcdf_put_numbers(nc, var, "scale_factor", WEIR_F64, &scale, 1));
+  }
+  if (x && f->missing != 0) {
+    assert_ok(weir_netcdf_put_numbers(nc, var, "missing_value", WEIR_F64, &f->missing, 1));
   }
   if (f->y_lat == 0 && f->y_samples == 0 && !f->integers) {
     assert_ok(weir_netcdf_write(nc, var, start, count, value));
@@ -83,6 +88,9 @@ static void write_samples(const char *path, const fault *f)
     assert_ok(weir_netcdf_var(nc, "time", WEIR_F64, 1, dims, &var));
     assert_ok(weir_netcdf_put_text(nc, var, "units",
                                    f->time_units ? f->time_units : "hours since 2000-01-01"));
+    if (f->calendar != NULL) {
+      assert_ok(weir_netcdf_put_text(nc, var, "calendar", f->calendar));
+    }
     assert_ok(weir_netcdf_write(nc, var, &zero, &n, time));
   }
   assert_ok(weir_netcdf_commit(&nc));
@@ -98,7 +106,7 @@ static void levels_and_channels_come_back(void **state)
   NEEDS_NETCDF();
   weir_check_mkdir(dir, sizeof dir);
   snprintf(path, sizeof path, "%s/s.nc", dir);
-  write_samples(path, &(fault){.bad = 0});
+  write_samples(path, &(fault){.calendar = "proleptic_gregorian", .missing = -999.9});
   assert_ok(wx_samples_open(path, true, NULL, 0, &s));
   const wx_facts *f = wx_samples_get(s);
 
@@ -144,6 +152,8 @@ static void what_is_wrong_is_said(void **state)
       {{.without = "y"}, "there is no variable y"},
       {{.without = "time"}, "there is no variable time"},
       {{.time_units = "months since 2000-01-01"}, "its units are not seconds, minutes"},
+      {{.calendar = "noleap"},
+       "'calendar' is 'noleap'; it has to be standard, gregorian or proleptic_gregorian"},
       {{.channels = "t"}, "attribute 'channels' of variable x does not have a text"},
       {{.channels = "t, "}, "attribute 'channels' of variable x"},
       {{.channels = "t, t"}, "two channels of the name t"},
@@ -155,6 +165,9 @@ static void what_is_wrong_is_said(void **state)
       {{.set_bad = true, .bad = NAN},
        "variable x, sample 1, channel z, level 0, lat 2, lon 3 (counted from 0): nan is no value"},
       {{.set_bad = true, .bad = 9.9692099683868690e+36}, "is no value; fill it in or leave"},
+      {{.set_bad = true, .bad = 9.9692099683868690e+36, .missing = -1}, "e+36 is no value"},
+      {{.set_bad = true, .bad = -999.9, .missing = -999.9}, "(counted from 0): -999.9 is no value"},
+      {{.set_bad = true, .bad = 1e20, .missing = 1e20}, "(counted from 0): 1e+20 is no value"},
   };
   char dir[256], path[300];
 
