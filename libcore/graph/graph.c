@@ -143,6 +143,8 @@ static weir_status copy_array(const weir_array *from, weir_graph *to)
   WEIR_TRY(weir_graph_intern(to, from->output, &array->output));
   array->update = from->update;
   array->in_place = from->in_place;
+  array->reordered = from->reordered;
+  memcpy(array->built_as, from->built_as, sizeof array->built_as);
   if (from->kind == WEIR_ARRAY_CONSTANT) {
     const weir_tensor *t = &from->constant;
     WEIR_TRY(weir_tensor_init(&array->constant, t->dtype, t->rank, t->shape));

@@ -294,7 +294,7 @@ static void against_half(const subject *s, measured *m)
     }
   }
   bench_best_pair(TURNS, step, m, step, &half, seconds);
-  row(s, "a step, bf16", "f32", seconds[0], seconds[1], "s", 1.7);
+  row(s, "a step in bf16", "f32", seconds[0], seconds[1], "s", 1.7);
   learner_close(&half.net);
   free(bank);
 }

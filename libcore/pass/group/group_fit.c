@@ -199,6 +199,30 @@ int64_t group_claimed(const grouping *s, const candidate *c)
   return at;
 }
 
+/* True when the node reads what a member makes with its edges repeated: tiles beyond them would all
+ * need, and make, the same elements. */
+static bool repeats_edges(const grouping *s, const candidate *c, const weir_node *node)
+{
+  for (int k = 0; k < node->n_in; k++) {
+    bool inside = false, repeats = false;
+
+    for (int64_t i = 0; i < c->n; i++) {
+      const weir_node *other = weir_graph_node(s->g, c->nodes[i]);
+
+      for (int o = 0; o < other->n_out; o++) {
+        inside = inside || other->out[o] == node->in[k];
+      }
+    }
+    for (int d = 0; d < node->access.in[k].rank; d++) {
+      repeats = repeats || node->access.in[k].index[d].border == WEIR_BORDER_REPLICATE;
+    }
+    if (inside && repeats) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Rules for what joins a kernel, beside those of the tile: it comes after it, and has no states. */
 static bool joins_kernel(const grouping *s, const candidate *c, int64_t at, bool *visible)
 {
@@ -223,7 +247,7 @@ static bool joins_kernel(const grouping *s, const candidate *c, int64_t at, bool
         return false;
       }
     }
-    if (node->access.n_states > 0) {
+    if (node->access.n_states > 0 || repeats_edges(s, c, node)) {
       return false;
     }
   }

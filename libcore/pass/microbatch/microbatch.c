@@ -78,7 +78,13 @@ weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_split
       if (array->desc.shape[d] < 2) {
         continue;
       }
-      WEIR_TRY(weir_split_find(g, a, d, &s));
+      const weir_status status = weir_split_find(g, a, d, &s);
+
+      if (status != WEIR_OK) {
+        weir_split_fini(split);
+        *input = -1;
+        return status;
+      }
       const double bytes = bytes_cut(g, &s);
 
       if (bytes <= best) {
