@@ -13,7 +13,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "pass/derive/weir_derive.h"
 
-enum { RUNS = 15 };
+enum { RUNS = 30 };
 
 static float *field(int64_t count)
 {

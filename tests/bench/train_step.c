@@ -27,7 +27,7 @@
 enum {
   THREADS = 2,
   BATCH = 2,
-  RUNS = 3,
+  RUNS = 6,
   STEPS = RUNS + 1,
   TURNS = 5, /* of f32 and bf16 */
   LONGEST = 512,
