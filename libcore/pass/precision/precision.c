@@ -9,27 +9,16 @@
  * two numbers is the larger. */
 #include "pass/precision/precision_priv.h"
 
-#include <string.h>
-
 #include "base/weir_alloc.h"
 
 /* Seconds that the best kernel says it takes for a node, below 0: none takes it. */
 static double offered(const precision_plan *p, int32_t node)
 {
-  const char *wanted = p->opts->kernel != NULL ? p->opts->kernel : "auto";
   const weir_group alone = {.nodes = &node, .n_nodes = 1};
-  double best = -1;
+  double seconds;
 
-  for (int i = 0; p->opts->kernels != NULL && p->opts->kernels[i] != NULL; i++) {
-    const weir_kernel *k = p->opts->kernels[i];
-
-    if (strcmp(wanted, "auto") == 0 || strcmp(wanted, k->name) == 0) {
-      const double cost = k->match(p->g, &alone);
-
-      best = cost >= 0 && (best < 0 || cost < best) ? cost : best;
-    }
-  }
-  return best;
+  (void)weir_kernel_best(p->g, &alone, p->opts, &seconds);
+  return seconds;
 }
 
 /* A sum of something made of two arrays of f32: what kernels multiply. */
