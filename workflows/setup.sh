@@ -25,6 +25,7 @@ openblas_openmp() {
   [ -d "$folder/openblas-openmp" ] || [ ! -d "$folder/openblas-pthread" ]
 }
 netcdf_parallel() { [ -f "/usr/lib/$(multiarch)/netcdf/mpi/include/netcdf_par.h" ] && have mpicc; }
+fftw() { pkg fftw3 && pkg fftw3f; }
 fuzzer() { have clang && [ -n "$(compgen -G "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*")" ]; }
 clang_openmp() { have clang && header omp.h clang -fopenmp; }
 
@@ -36,6 +37,7 @@ core_packages=(
   'libyaml-dev pkg yaml-0.1'
   'libopenblas-openmp-dev openblas_openmp'
   'libdnnl-dev header dnnl.h gcc'
+  'libfftw3-dev fftw'
   'libnetcdf-mpi-dev netcdf_parallel'
   'libflac-dev pkg flac'
 )

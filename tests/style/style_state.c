@@ -11,6 +11,7 @@ static const struct known {
     {"libcore/device/cpu/", "once", "guards that reading"},
     {"libcore/device/cpu/", "threads", "what weir_threads_set was told"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},
+    {"libcore/ops/fft/", "planner", "the lock of a library with global state"},
     {"libcore/io/netcdf/", "library", "the lock of a library with global state"},
 };
 

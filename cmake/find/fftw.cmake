@@ -1,0 +1,10 @@
+# FFTW 3 in both precisions.
+set(WEIR_FOUND_FFTW FALSE)
+if(PkgConfig_FOUND)
+  pkg_check_modules(FFTW QUIET IMPORTED_TARGET fftw3 fftw3f)
+  if(FFTW_FOUND)
+    set(WEIR_FOUND_FFTW TRUE)
+    set(WEIR_VERSION_FFTW "FFTW ${FFTW_fftw3_VERSION}")
+    list(APPEND WEIR_LIBRARIES PkgConfig::FFTW)
+  endif()
+endif()
