@@ -1,0 +1,75 @@
+/* efi.c - see efi.h. */
+#include "eval/efi.h"
+#include <math.h>
+
+#define TWO_OVER_PI 0.63661977236758134308
+
+/* A = integral of 1 / sqrt(p (1 - p)), B = integral of p / sqrt(p (1 - p)), from 0 to p. */
+static double first(double p)
+{
+  return 2 * asin(sqrt(p));
+}
+
+static double second(double p)
+{
+  return asin(sqrt(p)) - sqrt(p * (1 - p));
+}
+
+double wx_efi(const double *below, int64_t n)
+{
+  double sum = 0;
+
+  for (int64_t k = 0; k < n; k++) {
+    const double a = (double)k / (double)n, b = (double)(k + 1) / (double)n;
+    const double slope = (below[k + 1] - below[k]) * (double)n;
+
+    sum += (1 - slope) * (second(b) - second(a)) - (below[k] - slope * a) * (first(b) - first(a));
+  }
+  return TWO_OVER_PI * sum;
+}
+
+double wx_efi_ens10(const double *below, int64_t n)
+{
+  double sum = 0;
+
+  for (int64_t k = 1; k < n; k++) {
+    const double p = (double)k / (double)n;
+
+    sum += (p - below[k]) / sqrt(p * (1 - p));
+  }
+  return TWO_OVER_PI * sum / (double)n;
+}
+
+void wx_efi_shares(const double *x, int64_t m, const double *quantile, int64_t n, double *below)
+{
+  int64_t i = 0;
+
+  for (int64_t k = 0; k <= n; k++) {
+    while (i < m && x[i] <= quantile[k]) {
+      i++;
+    }
+    below[k] = (double)i / (double)m;
+  }
+}
+
+static double between(const double *x, int64_t m, double at)
+{
+  const int64_t i = (int64_t)floor(at);
+
+  return i + 1 < m ? x[i] + (at - (double)i) * (x[i + 1] - x[i]) : x[m - 1];
+}
+
+void wx_climate_quantiles(const double *values, int64_t count, int64_t n, double *quantile)
+{
+  for (int64_t k = 0; k <= n; k++) {
+    quantile[k] = between(values, count, (double)k * (double)(count - 1) / (double)n);
+  }
+}
+
+double wx_sot(const double *x, int64_t m, double climate_90, double climate_99, int upper)
+{
+  const double most = 10, width = climate_99 - climate_90;
+  const double q = between(x, m, (upper ? 0.9 : 0.1) * (double)(m - 1));
+
+  return width != 0 ? fmax(-most, fmin(most, (q - climate_99) / width)) : NAN;
+}

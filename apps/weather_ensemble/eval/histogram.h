@@ -1,0 +1,21 @@
+/* histogram.h - what rank histograms and histograms of the probability integral transform say of an
+ * ensemble. Counts may be weights. */
+#ifndef WX_HISTOGRAM_H
+#define WX_HISTOGRAM_H
+#include <stdint.h>
+
+typedef struct wx_flatness {
+  double total;
+  double delta; /* reliability index: sum of |share - 1 / bins| (Delle Monache et al., JGR 111
+                   (2006) D24307) */
+  double chi2;  /* of one case: times the independent cases it is compared with chi-square of
+                   bins - 1 degrees of freedom */
+  double slope; /* the parts of chi2 that a linear and a quadratic contrast take: bias, and too */
+  double curvature; /* little or much spread (Jolliffe and Primo, MWR 136 (2008) 2133). With the
+                       sign of the contrast: slope > 0: the truth lies high; curvature > 0: a U */
+} wx_flatness;
+/* NaN where nothing was counted. */
+wx_flatness wx_histogram_flatness(const double *count, int64_t bins);
+/* Relative error of a share of n independent cases: sqrt((bins - 1) / n). */
+double wx_histogram_error(int64_t bins, double cases);
+#endif

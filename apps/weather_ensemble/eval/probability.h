@@ -1,0 +1,40 @@
+/* probability.h - forecasts of the probability of an event: Brier score and its parts, reliability
+ * diagram, ROC. */
+#ifndef WX_PROBABILITY_H
+#define WX_PROBABILITY_H
+#include <stdint.h>
+
+/* (p - o)^2, o 0 or 1. */
+double wx_brier(double p, int o);
+/* The same less what m members add to it: p (1 - p) / (m - 1) (Ferro, QJRMS 140 (2014) 1917). NaN
+ * for one member; m 0 is a distribution: as wx_brier. */
+double wx_brier_fair(double p, int o, int64_t m);
+
+/* Weighted sums of the cases of a bin of probabilities. */
+typedef struct wx_reliability_bin {
+  double weight, forecast, observed; /* sums of 1, p, o */
+  int64_t count;
+} wx_reliability_bin;
+/* The bin of p among n of [0, 1]: of equal width, the ends of the middle of the bins at 0 and 1, so
+ * that k / (n - 1) is the middle of bin k: members of n - 1 lose nothing. */
+int64_t wx_reliability_of(double p, int64_t n);
+void wx_reliability_take(wx_reliability_bin *bin, int64_t n, double p, int o, double weight);
+
+/* Brier score of bins as reliability - resolution + uncertainty, each bin's p its mean; what
+ * different p within bins add is left out (Murphy, JAM 12 (1973) 595). NaN where nothing was
+ * counted. */
+typedef struct wx_brier_parts {
+  double reliability, resolution, uncertainty, rate; /* rate: of the event */
+} wx_brier_parts;
+wx_brier_parts wx_reliability_parts(const wx_reliability_bin *bin, int64_t n);
+/* Area under hit rate over false alarm rate, all n + 1 thresholds with the ends (0,0) and (1,1), by
+ * trapezoids. NaN where the event came always or never. */
+double wx_reliability_roc(const wx_reliability_bin *bin, int64_t n);
+/* Points of the curve, from (0,0) to (1,1), [n + 1] each. */
+void wx_reliability_roc_curve(const wx_reliability_bin *bin, int64_t n, double *false_alarm,
+                              double *hit);
+/* Central range in which the observed frequency of a bin lies with probability `level` where the
+ * forecast is reliable: normal limits of `cases` independent ones (after Broecker and Smith,
+ * Weather and Forecasting 22 (2007) 651), within [0, 1]. */
+void wx_reliability_band(double forecast, double cases, double level, double *lo, double *hi);
+#endif
