@@ -1,7 +1,8 @@
-/* rules.c - every update rule of the registry: convergence, edges, numbers that are none, the same
- * bits in all tiers and for any number of threads. */
+/* rules.c [RULE] - every update rule of the registry, or the one named: convergence, edges, numbers
+ * that are none, the same bits in all tiers and for any number of threads. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
@@ -9,9 +10,16 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "optim/rule_check.h"
 
+static const char *only; /* name of the rule that is tested; NULL: all */
+
 #define EVERY_RULE(rule)                                             \
   for (int rule##_ = 0; weir_rule_table[rule##_] != NULL; rule##_++) \
     for (const weir_rule_desc *rule = weir_rule_table[rule##_]; rule; rule = NULL)
+
+/* The rules to test. */
+#define TESTED_RULE(rule) \
+  EVERY_RULE(rule)        \
+  if (only == NULL || strcmp(rule->name, only) == 0)
 
 static const weir_dtype dtypes[] = {WEIR_F32, WEIR_F64};
 
@@ -71,7 +79,7 @@ static double left_after(const weir_rule_desc *rule, weir_dtype dtype, double lr
 
 static void every_rule_finds_the_minimum(void **state)
 {
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     for (int d = 0; d < 2; d++) {
       double best = INFINITY, rate = 0;
@@ -95,7 +103,7 @@ static void every_rule_finds_the_minimum(void **state)
 
 static void counts_of_one_and_none_run(void **state)
 {
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     for (int d = 0; d < 2; d++) {
       for (int64_t count = 0; count < 2; count++) {
@@ -119,7 +127,7 @@ static void nothing_moves_without_gradient(void **state)
   const double none[N] = {0};
   double p[N];
 
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     rule_run r;
 
@@ -147,7 +155,7 @@ static void a_gradient_that_is_no_number_is_not_hidden(void **state)
 {
   const double bad[] = {NAN, INFINITY};
 
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     for (int k = 0; k < 2; k++) {
       double p[N], grad[N];
@@ -253,7 +261,7 @@ static void tiers_and_threads_give_the_same_bits(void **state)
   if (!native) {
     print_message("native tier skipped: no compiler\n");
   }
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     const size_t bytes = (size_t)(1 + rule->n_state) * MANY * sizeof(double);
 
@@ -307,7 +315,7 @@ done:
 /* The k-th allocation fails, for all k, until none does. */
 static void failed_allocations_are_told_and_leave_nothing(void **state)
 {
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     const int64_t before = weir_alloc_bytes();
     weir_status status = WEIR_ERR_MEMORY;
@@ -358,7 +366,7 @@ static void an_unknown_rule_is_refused_with_those_that_exist(void **state)
 
   assert_int_equal(weir_rule_find("newton", &found), WEIR_ERR_CONFIG);
   assert_null(found);
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     assert_non_null(strstr(weir_last_message(), rule->name));
   }
@@ -409,7 +417,7 @@ static void expect_refusal(const weir_rule_desc *rule, int change, const char *m
 
 static void wrong_arguments_are_refused(void **state)
 {
-  EVERY_RULE(rule)
+  TESTED_RULE(rule)
   {
     expect_refusal(rule, 0, "the gradient is f32 of rank 1, extent 25");
     expect_refusal(rule, 1, "the learning rate has rank 1, not 0");
@@ -423,9 +431,20 @@ static void wrong_arguments_are_refused(void **state)
   }
 }
 
-int main(void)
+static void names(void **state)
 {
+  printf("rules:");
+  for (int i = 0; weir_rule_table[i] != NULL; i++) {
+    printf(" %s", weir_rule_table[i]->name);
+  }
+  printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+  only = argc > 1 ? argv[1] : NULL;
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(names),
       cmocka_unit_test(every_rule_finds_the_minimum),
       cmocka_unit_test(counts_of_one_and_none_run),
       cmocka_unit_test(nothing_moves_without_gradient),
