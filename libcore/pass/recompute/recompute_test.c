@@ -1,7 +1,6 @@
 /* recompute_test.c - what far readers get: numbers again, comparisons, or what was kept. */
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "base/weir_clock.h"
 #include "exec/train_nets.h"
 #include "exec/weir_plan.h"
 #include "pass/recompute/recompute_priv.h"
@@ -109,10 +108,11 @@ static void costly_functions_are_kept(void **state)
 }
 
 /* Each result is made of the one before, read twice, so that paths double with every node; many
- * ask what the last one costs. Each result is looked at once: the test takes no time. */
+ * ask what the last one costs. Each result is looked at once: path by path, 2^40 of them, the test
+ * would not end. */
 static void results_that_many_read_are_priced_once(void **state)
 {
-  enum { LONG = 20, ASKING = 64 };
+  enum { LONG = 40, ASKING = 64 };
   weir_graph *g;
   char name[16];
 
@@ -128,10 +128,7 @@ static void results_that_many_read_are_priced_once(void **state)
     sum = weir_add(g, sum, convolved(g, weir_square(g, weir_scale(g, z, k + 2)), name));
   }
   (void)derived(g, sum, x);
-  const double start = weir_clock();
-
   assert_ok(alone(g));
-  assert_true(weir_clock() - start < 5);
   weir_graph_destroy(&g);
 }
 
