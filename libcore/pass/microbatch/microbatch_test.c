@@ -204,6 +204,7 @@ static trained train(bool cosmo, int64_t side, int64_t memory, int threads)
   cfg.tier = 2;
   cfg.memory = memory;
   cfg.verify = memory > 0 && side < SIDE;
+  cfg.skip = cfg.verify ? "simplify,recompute,format" : ""; /* each pass is an oracle's run more */
   assert_ok(cosmo ? train_cosmo(&net, 4, side, CHANNELS) : train_unet(&net, 4, side, CHANNELS));
   t.status =
       weir_plan_create(net.g, net.store, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &p);
