@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # test.sh [PRESET...] - sets up, then builds and tests each preset (default: release dev minimal).
-# Tests labelled `slow` and `style` run in release only. The last line counts single tests, summed over
-# presets. Exit status 1 when one fails, or when one is skipped although the test data is there
-# (WEIR_TEST_DATA, or the data folder beside the checkout); only CUDA tests may always be skipped, and
-# in the presets that leave libraries out (minimal, bare) what says that `this build` lacks one.
+# Tests labelled `slow` and `style` run in release only, and bare runs the unit tests (minimal has run the others
+# without the libraries). The last line counts single tests, summed over presets. Exit status 1 when one
+# fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder beside
+# the checkout); only CUDA tests may always be skipped, and in the presets that leave libraries out
+# (minimal, bare) what says that `this build` lacks one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
@@ -40,14 +41,18 @@ count() {
 }
 
 test_preset() {
-  local preset=$1 folder=build/$1 exclude=()
-  [ "$preset" = release ] || exclude=(-LE '^(slow|style)$')
+  local preset=$1 folder=build/$1 select=()
+  case $preset in
+  release) ;;
+  bare) select=(-L '^unit$' -LE '^slow$') ;;
+  *) select=(-LE '^(slow|style)$') ;;
+  esac
   if ! workflows/build.sh "$preset"; then
     printf 'fail\tthe build\n'
     return
   fi
   rm -f "$folder/junit.xml"
-  ctest --test-dir "$folder" -j "$(nproc)" "${exclude[@]}" --no-tests=error --output-junit junit.xml \
+  ctest --test-dir "$folder" -j "$(nproc)" "${select[@]}" --no-tests=error --output-junit junit.xml \
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 >"$folder/test.log" 2>&1 || true
   if [ -s "$folder/junit.xml" ]; then
     awk -f workflows/count_tests.awk "$folder/junit.xml"
