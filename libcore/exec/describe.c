@@ -57,7 +57,9 @@ static weir_status keep_saved(weir_plan *p)
   }
   weir_status status = weir_saved_print(p->g, out);
 
-  fclose(out);
+  if (fclose(out) != 0 && status == WEIR_OK) {
+    status = weir_fail(WEIR_ERR_MEMORY, "describe: no memory for the list of saved arrays");
+  }
   status = status == WEIR_OK ? weir_strdup(text, &p->saved) : status;
   free(text); /* libc's own */
   return status;

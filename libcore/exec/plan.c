@@ -31,9 +31,10 @@ const weir_opt weir_exec_opts[] = {
                     "C compiler of the tier `native`: a program name or path"),
     WEIR_OPT_PATH(weir_exec_cfg, cache_dir, "",
                   "folder of compiled groups; empty: weir/ in the user's cache folder"),
-    WEIR_OPT_INT(
-        weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
-        "memory that the tile-local buffers of a group may fill; 0: a quarter of the L2 cache"),
+    WEIR_OPT_INT(weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
+                 "memory that the tile-local buffers of a group may fill; 0: a quarter of the L2 "
+                 "cache, half "
+                 "of it behind a kernel that makes boxes"),
     WEIR_OPT_INT(
         weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
         "budget of the arena that holds a plan's temporaries; where a step would take more "

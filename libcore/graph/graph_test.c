@@ -5,6 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "graph/graph_toys.h"
+#include "ops/pad/weir_pad.h"
 
 static const weir_array_desc matrix = {.dtype = WEIR_F32, .rank = 2, .shape = {3, 4}};
 
@@ -182,11 +183,29 @@ static void a_digest_is_of_what_is_computed(void **state)
   assert_string_not_equal(one, other);
 }
 
+static void a_digest_is_of_every_bit_of_a_border(void **state)
+{
+  char hex[2][65];
+
+  for (int k = 0; k < 2; k++) {
+    const weir_pad_spec spec = {
+        .before = {1}, .border = WEIR_BORDER_VALUE, .fill = k == 0 ? 1 : nextafter(1, 2)};
+    weir_graph *g;
+
+    assert_ok(weir_graph_create(&g));
+    weir_output(g, "y", weir_pad(g, weir_input(g, "x", &matrix), &spec));
+    assert_ok(weir_graph_digest(g, hex[k]));
+    weir_graph_destroy(&g);
+  }
+  assert_string_not_equal(hex[0], hex[1]);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(graph_keeps_what_was_built),
       cmocka_unit_test(a_digest_is_of_what_is_computed),
+      cmocka_unit_test(a_digest_is_of_every_bit_of_a_border),
       cmocka_unit_test(every_failed_allocation_is_reported),
       cmocka_unit_test(builder_error_names_operator_and_place),
       cmocka_unit_test(names_are_unique_in_their_kind),

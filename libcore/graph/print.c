@@ -290,6 +290,33 @@ void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out)
   }
 }
 
+/* What print_operand rounds or leaves out: what stands for elements beyond the border, bounds of
+ * positions that are read. */
+static void print_operand_bits(const weir_operand *o, FILE *out)
+{
+  for (int d = 0; d < o->rank; d++) {
+    const weir_index *x = &o->index[d];
+
+    if (x->border == WEIR_BORDER_VALUE) {
+      fprintf(out, " fill %a", x->fill);
+    }
+    if (x->gather > 0) {
+      fprintf(out, " in %" PRId64 " %" PRId64, x->gather_lo, x->gather_hi);
+    }
+  }
+}
+
+static void print_states(const weir_access *a, FILE *out)
+{
+  for (int i = 0; i < a->n_states; i++) {
+    const weir_state *s = &a->state[i];
+
+    fprintf(out, " state %d %d %d %d %a %d", (int)s->dtype, s->init, s->final, s->slot, s->initial,
+            s->next);
+  }
+  fprintf(out, " presence %d %" PRId64, a->presence, a->settle);
+}
+
 /* What print_node rounds or leaves out: bits of constants, of which numbers are drawn. */
 static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
 {
@@ -298,6 +325,13 @@ static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
   for (int32_t i = 0; i < b->n; i++) {
     fprintf(out, " %a %" PRId64, b->exprs[i].real, b->exprs[i].integer);
   }
+  for (int k = 0; k < node->access.n_in; k++) {
+    print_operand_bits(&node->access.in[k], out);
+  }
+  for (int k = 0; k < node->access.n_out; k++) {
+    print_operand_bits(&node->access.out[k], out);
+  }
+  print_states(&node->access, out);
   for (int k = 0; node->op == NULL && k < node->n_out; k++) {
     const weir_array *a = g->arrays[node->out[k]];
     char hex[65] = "";

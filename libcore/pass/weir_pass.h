@@ -13,7 +13,7 @@ typedef enum weir_precision { WEIR_PRECISION_F32, WEIR_PRECISION_BF16 } weir_pre
 /* What passes may need to know. 0 means the default stated here. */
 typedef struct weir_pass_opts {
   int64_t cache_bytes; /* memory that the tile-local buffers of a group may fill; default: quarter
-                          of L2 */
+                          of L2, half of it behind a kernel that makes boxes */
   int64_t slots; /* length that stands for an unbounded dimension in cost models; default 4096   */
   double bandwidth;     /* bytes/s, for cost models; default: built-in */
   double flop_rate;     /* flop/s */
@@ -29,8 +29,7 @@ typedef struct weir_pass_opts {
 
 typedef struct weir_pass {
   const char *name, *cite;
-  int order; /* ascending; precision 5, simplify 10, group 20, tile 30, then schedule and lower make
-                the plan */
+  int order; /* ascending; then schedule and lower make the plan */
   int again; /* order of a second run, where a pass between took the groups away; 0: none */
   /* How far it may move a result x, of max(1, |x|); 0: every bit stays, but for the rounding of
    * what is stored. */
