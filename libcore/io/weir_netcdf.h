@@ -87,6 +87,20 @@ weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var,
 weir_status weir_netcdf_count(weir_netcdf *nc, int *n) WEIR_CHECKED;
 /* Name of variable `var`. Fails: WEIR_ERR_DATA where it does not fit `size`. */
 weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size) WEIR_CHECKED;
+/* The same by number: dims[WEIR_NETCDF_MAX_DIMS] takes the numbers of its dimensions. `held` is
+ * false for a type or rank that this interface cannot hold; the rest is then not filled. */
+weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
+                             bool *held) WEIR_CHECKED;
+/* Name of a dimension. Fails: WEIR_ERR_DATA where it does not fit `size`. */
+weir_status weir_netcdf_dim_name(weir_netcdf *nc, int dim, char *name, size_t size) WEIR_CHECKED;
+/* How many attributes a variable (or the file) has: 0, 1, ... */
+weir_status weir_netcdf_count_attributes(weir_netcdf *nc, int var, int *n) WEIR_CHECKED;
+/* Attribute `i`: its name, how many numbers or characters, and which of both. Fails: WEIR_ERR_DATA
+ * where the name does not fit `size`. */
+weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, size_t size,
+                                  int64_t *count, bool *text) WEIR_CHECKED;
+/* How many numbers attribute `name` has; 0 where there is none, or a text. */
+int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *name);
 /* True when a variable (or the file) has an attribute of that name. */
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name);
 /* Reads a box in the variable's dtype; the caller has room for it. */

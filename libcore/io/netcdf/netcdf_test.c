@@ -126,6 +126,46 @@ static void attributes_and_texts_come_back(void **state)
   weir_netcdf_close(&nc);
 }
 
+/* A file that is not known is walked by numbers. */
+static void what_is_in_a_file_is_listed(void **state)
+{
+  const double range[] = {-1, 2};
+  weir_netcdf *nc = NULL;
+  weir_netcdf_shape shape;
+  int dims[2], seen[WEIR_NETCDF_MAX_DIMS], var = -1, n = 0;
+  int64_t count = 0;
+  char name[16];
+  bool held = false, text = false;
+
+  (void)state;
+  assert_ok(weir_netcdf_create(path, &nc));
+  assert_ok(weir_netcdf_dim(nc, "lat", 3, &dims[0]));
+  assert_ok(weir_netcdf_dim(nc, "a_name_that_is_long", 4, &dims[1]));
+  assert_ok(weir_netcdf_var(nc, "t", WEIR_I16, 2, dims, &var));
+  assert_ok(weir_netcdf_put_text(nc, var, "units", "K"));
+  assert_ok(weir_netcdf_put_numbers(nc, var, "valid_range", WEIR_F64, range, 2));
+  assert_ok(weir_netcdf_commit(&nc));
+  assert_ok(weir_netcdf_open(path, &nc));
+  assert_ok(weir_netcdf_look(nc, 0, &shape, seen, &held));
+  assert_true(held && !shape.text && shape.dtype == WEIR_I16 && shape.n_dims == 2);
+  assert_true(shape.lengths[0] == 3 && shape.lengths[1] == 4);
+  assert_ok(weir_netcdf_dim_name(nc, seen[0], name, sizeof name));
+  assert_string_equal(name, "lat");
+  assert_int_equal(weir_netcdf_dim_name(nc, seen[1], name, sizeof name), WEIR_ERR_DATA);
+  assert_ok(weir_netcdf_count_attributes(nc, 0, &n));
+  assert_int_equal(n, 2);
+  assert_ok(weir_netcdf_attribute(nc, 0, 0, name, sizeof name, &count, &text));
+  assert_true(text && count == 1 && strcmp(name, "units") == 0);
+  assert_ok(weir_netcdf_attribute(nc, 0, 1, name, sizeof name, &count, &text));
+  assert_true(!text && count == 2 && strcmp(name, "valid_range") == 0);
+  assert_int_equal(weir_netcdf_count_numbers(nc, 0, "valid_range"), 2);
+  assert_int_equal(weir_netcdf_count_numbers(nc, 0, "units"), 0);
+  assert_ok(weir_netcdf_count_attributes(nc, WEIR_NETCDF_FILE, &n));
+  assert_int_equal(n, 0);
+  assert_int_equal(weir_netcdf_look(nc, 1, &shape, seen, &held), WEIR_ERR_EXTERNAL);
+  weir_netcdf_close(&nc);
+}
+
 static void an_abandoned_file_leaves_nothing(void **state)
 {
   weir_netcdf *nc = NULL;
@@ -223,6 +263,7 @@ int main(void)
   const struct CMUnitTest with[] = {
       cmocka_unit_test(arrays_come_back),
       cmocka_unit_test(attributes_and_texts_come_back),
+      cmocka_unit_test(what_is_in_a_file_is_listed),
       cmocka_unit_test(an_abandoned_file_leaves_nothing),
       cmocka_unit_test(files_are_used_by_several_threads),
   };

@@ -57,32 +57,47 @@ fail:
   return status;
 }
 
-weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape)
+weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
+                             bool *held)
 {
-  const char *const what = name;
-  int dims[NC_MAX_VAR_DIMS];
-  int id = 0;
+  const char *const what = "shape of a variable";
+  int ids[NC_MAX_VAR_DIMS];
   nc_type type = 0;
   weir_netcdf_shape s = {0};
+
+  WEIR_NC(nc_inq_vartype(nc->id, var, &type));
+  WEIR_NC(nc_inq_varndims(nc->id, var, &s.n_dims));
+  *held = dtype_of(type, &s) && s.n_dims <= WEIR_NETCDF_MAX_DIMS;
+  if (!*held) {
+    return WEIR_OK;
+  }
+  WEIR_NC(nc_inq_vardimid(nc->id, var, ids));
+  for (int i = 0; i < s.n_dims; i++) {
+    size_t length = 0;
+
+    WEIR_NC(nc_inq_dimlen(nc->id, ids[i], &length));
+    s.lengths[i] = (int64_t)length;
+    dims[i] = ids[i];
+  }
+  *shape = s;
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape)
+{
+  int dims[WEIR_NETCDF_MAX_DIMS];
+  bool held = false;
+  int id = 0;
 
   if (WEIR_NC_ALONE(nc_inq_varid(nc->id, name, &id)) != NC_NOERR) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s", nc->path, name);
   }
-  WEIR_NC(nc_inq_vartype(nc->id, id, &type));
-  WEIR_NC(nc_inq_varndims(nc->id, id, &s.n_dims));
-  if (!dtype_of(type, &s) || s.n_dims > WEIR_NETCDF_MAX_DIMS) {
+  WEIR_TRY(weir_netcdf_look(nc, id, shape, dims, &held));
+  if (!held) {
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s has a type or rank that is not handled",
                      nc->path, name);
   }
-  WEIR_NC(nc_inq_vardimid(nc->id, id, dims));
-  for (int i = 0; i < s.n_dims; i++) {
-    size_t length = 0;
-
-    WEIR_NC(nc_inq_dimlen(nc->id, dims[i], &length));
-    s.lengths[i] = (int64_t)length;
-  }
   *var = id;
-  *shape = s;
   return WEIR_OK;
 }
 
@@ -94,17 +109,69 @@ weir_status weir_netcdf_count(weir_netcdf *nc, int *n)
   return WEIR_OK;
 }
 
+/* A name of the library, where it fits; `of`: what bears it. */
+static weir_status give_name(const weir_netcdf *nc, const char *text, const char *of, char *name,
+                             size_t size)
+{
+  if (strlen(text) >= size) {
+    return weir_fail(WEIR_ERR_DATA, "%s: %s %.32s...: its name is too long", nc->path, of, text);
+  }
+  strcpy(name, text);
+  return WEIR_OK;
+}
+
 weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size)
 {
   const char *const what = "name of a variable";
   char text[NC_MAX_NAME + 1];
 
   WEIR_NC(nc_inq_varname(nc->id, var, text));
-  if (strlen(text) >= size) {
-    return weir_fail(WEIR_ERR_DATA, "%s: variable %.32s...: its name is too long", nc->path, text);
+  return give_name(nc, text, "variable", name, size);
+}
+
+weir_status weir_netcdf_dim_name(weir_netcdf *nc, int dim, char *name, size_t size)
+{
+  const char *const what = "name of a dimension";
+  char text[NC_MAX_NAME + 1];
+
+  WEIR_NC(nc_inq_dimname(nc->id, dim, text));
+  return give_name(nc, text, "dimension", name, size);
+}
+
+weir_status weir_netcdf_count_attributes(weir_netcdf *nc, int var, int *n)
+{
+  const char *const what = "number of attributes";
+
+  if (var == WEIR_NETCDF_FILE) {
+    WEIR_NC(nc_inq_natts(nc->id, n));
+  } else {
+    WEIR_NC(nc_inq_varnatts(nc->id, var, n));
   }
-  strcpy(name, text);
   return WEIR_OK;
+}
+
+weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, size_t size,
+                                  int64_t *count, bool *text)
+{
+  const char *const what = "attribute";
+  char found[NC_MAX_NAME + 1];
+  nc_type type = 0;
+  size_t n = 0;
+
+  WEIR_NC(nc_inq_attname(nc->id, weir_netcdf_target(var), i, found));
+  WEIR_NC(nc_inq_att(nc->id, weir_netcdf_target(var), found, &type, &n));
+  *count = (int64_t)n;
+  *text = type == NC_CHAR || type == NC_STRING;
+  return give_name(nc, found, "attribute", name, size);
+}
+
+int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *name)
+{
+  nc_type type = NC_CHAR;
+  size_t n = 0;
+  const int code = WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &n));
+
+  return code == NC_NOERR && type != NC_CHAR && type != NC_STRING ? (int64_t)n : 0;
 }
 
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)

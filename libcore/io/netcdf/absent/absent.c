@@ -117,6 +117,41 @@ weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size)
   return refuse(nc, name, name, (int64_t)size);
 }
 
+weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
+                             bool *held)
+{
+  (void)held;
+  return refuse(nc, shape, dims, var);
+}
+
+weir_status weir_netcdf_dim_name(weir_netcdf *nc, int dim, char *name, size_t size)
+{
+  (void)dim;
+  return refuse(nc, name, name, (int64_t)size);
+}
+
+weir_status weir_netcdf_count_attributes(weir_netcdf *nc, int var, int *n)
+{
+  return refuse(nc, n, n, var);
+}
+
+weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, size_t size,
+                                  int64_t *count, bool *text)
+{
+  (void)var;
+  (void)i;
+  (void)size;
+  return refuse(nc, name, count, text != NULL);
+}
+
+int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *name)
+{
+  (void)nc;
+  (void)var;
+  (void)name;
+  return 0;
+}
+
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)
 {
   (void)nc;

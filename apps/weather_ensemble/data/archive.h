@@ -1,0 +1,74 @@
+/* archive.h - ensemble forecasts, or analyses, of any number of GRIB and NetCDF files as one cube
+ * [start, lead, quantity, member, lat, lon]: opened by what they hold, read a piece at a time.
+ * A quantity is a variable on a level: "z500", "2t". An archive is used by one thread at a time. */
+#ifndef WX_ARCHIVE_H
+#define WX_ARCHIVE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#include "data/grid.h"
+#include "data/quantity.h"
+
+/* All borrowed from the archive. Not every start has to have every lead, quantity and member. */
+typedef struct wx_archive_facts {
+  const char *name; /* of the first file, for messages                                       */
+  int64_t n_starts, n_leads, n_members, n_quantities;
+  const int64_t *start;        /* [n_starts] ascending, seconds since 1970-01-01 00:00 UTC      */
+  const double *lead;          /* [n_leads] ascending, hours                                    */
+  const int64_t *member;       /* [n_members] ascending; 0 is the control                       */
+  const wx_quantity *quantity; /* [n_quantities], as they come in the files                     */
+  wx_grid grid;
+  double tolerance; /* hours: times that differ by no more are the same; 24 where files count years
+                       (a year of leads is 8766 h), else 0 */
+} wx_archive_facts;
+
+typedef struct wx_archive wx_archive;
+
+/* Files are told apart by their first bytes. Starts, leads, members and quantities are those of all
+ * files together; the grid has to be the same in all, and no field may be there twice. Fails:
+ * WEIR_ERR_DATA naming file (both, where two disagree), variable or message, reason and what to do;
+ * WEIR_ERR_UNSUPPORTED for a format that this build does not read. */
+weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) WEIR_CHECKED;
+/* An archive of memory (tests, the simulator): facts are copied (weight NULL: wx_grid_weights),
+ * values [start, lead, quantity, member, cells] are borrowed. Fails: WEIR_ERR_SHAPE for facts that
+ * are not in order. */
+weir_status wx_archive_of_memory(const wx_archive_facts *facts, const float *values,
+                                 wx_archive **out) WEIR_CHECKED;
+/* Closes; accepts NULL. */
+void wx_archive_close(wx_archive **a);
+/* What is known without reading a field. */
+const wx_archive_facts *wx_archive_get(const wx_archive *a);
+/* Whether the files hold this field at all. Four numbers, each in [0, n). */
+bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
+                    int64_t member);
+/* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN where a value is missing, and in
+ * fields that no file holds. Fails: WEIR_ERR_DATA naming file, message or variable, and reason;
+ * WEIR_ERR_SHAPE for numbers that the archive does not have. */
+weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
+                            int64_t member, int64_t n, float *out) WEIR_CHECKED;
+/* Numbers, or -1. Times within facts.tolerance are found: the nearest. */
+int64_t wx_archive_find_quantity(const wx_archive_facts *f, const char *name);
+int64_t wx_archive_find_start(const wx_archive_facts *f, int64_t seconds);
+int64_t wx_archive_find_lead(const wx_archive_facts *f, double hours);
+/* Which start of `truth` is valid at (start, lead) of `forecast`, or -1. Times within the greater
+ * of both tolerances are the same. */
+int64_t wx_archive_find_truth(const wx_archive_facts *truth, const wx_archive_facts *forecast,
+                              int64_t start, int64_t lead);
+
+/* Writing: CF NetCDF-4 (reference 7.3), a chunk for every start, lead and level with all members of
+ * a tile; what is not written is missing. Beside and renamed. */
+typedef struct wx_archive_writer wx_archive_writer;
+/* Starts a file; facts are borrowed until the end. Fails: as the NetCDF interface. */
+weir_status wx_archive_create(const char *path, const wx_archive_facts *facts,
+                              wx_archive_writer **out) WEIR_CHECKED;
+/* A text attribute of the file: what made it, from what. */
+weir_status wx_archive_put_text(wx_archive_writer *w, const char *name,
+                                const char *text) WEIR_CHECKED;
+/* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN is missing. */
+weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, int64_t quantity,
+                             int64_t member, int64_t n, const float *values) WEIR_CHECKED;
+/* Completes the file; *w is destroyed either way. */
+weir_status wx_archive_commit(wx_archive_writer **w) WEIR_CHECKED;
+/* Removes what is not committed; accepts NULL. */
+void wx_archive_abandon(wx_archive_writer **w);
+#endif

@@ -1,0 +1,104 @@
+/* archive_netcdf.h - a NetCDF file that becomes part of an archive: what its sources share. */
+#ifndef WX_ARCHIVE_NETCDF_H
+#define WX_ARCHIVE_NETCDF_H
+#include "base/weir_dtype.h"
+#include "data/archive_priv.h"
+#include "io/weir_netcdf.h"
+
+enum { WX_NC_NAME = 128, WX_NC_MISSING = 4 };
+
+/* What a dimension counts, or a variable of coordinates says. */
+typedef enum wx_role {
+  WX_ROLE_NONE,
+  WX_ROLE_START,
+  WX_ROLE_TIME, /* of validity, or of a start where leads stand beside it */
+  WX_ROLE_LEAD,
+  WX_ROLE_MEMBER,
+  WX_ROLE_LEVEL,
+  WX_ROLE_ROW,
+  WX_ROLE_COLUMN,
+  WX_ROLE_SITE,
+} wx_role;
+
+/* A variable of the file. */
+typedef struct wx_seen {
+  char name[WX_NC_NAME];
+  weir_netcdf_shape shape;
+  int dims[WEIR_NETCDF_MAX_DIMS];
+  bool held;  /* false: of a type that is not handled */
+  bool aside; /* another one names it: bounds, mapping, coordinates, flags */
+  wx_role role;
+} wx_seen;
+
+/* A variable of fields. */
+typedef struct wx_part {
+  int var;
+  weir_dtype dtype;
+  int n_dims;
+  int64_t length[WEIR_NETCDF_MAX_DIMS];
+  int row, column, member; /* positions of these dimensions, -1: none */
+  int64_t base, fields;    /* places [base, base + fields): numbers of the outer dimensions */
+  int64_t member_stride;   /* places from a member to the next; 0: no such dimension */
+  bool whole;              /* members stand before rows, rows before columns */
+  double missing[WX_NC_MISSING], lo, hi; /* as stored; [lo, hi] is valid */
+  int n_missing;
+  double scale, offset;
+} wx_part;
+
+typedef struct wx_nc {
+  weir_netcdf *nc;
+  char *path;
+  wx_index *index; /* while it is opened */
+  int n_seen;
+  wx_seen *seen;
+  int64_t n_parts, part_capacity, n_places;
+  wx_part *parts;
+  wx_grid grid; /* of all parts; lat, lon: owned */
+  double *lat, *lon;
+  wx_grid_order order;
+  bool has_grid;
+  void *raw; /* a read, as stored */
+  float *stored;
+  int64_t raw_capacity, stored_capacity;
+} wx_nc;
+
+/* Values of a variable of coordinates over some dimensions of a part. */
+typedef struct wx_coordinate {
+  const wx_seen *of; /* NULL: none */
+  int var, n_dims;
+  int at[2]; /* positions of its dimensions in the part */
+  int64_t length[2], n;
+  double *value; /* [n]; times: seconds since 1970; leads: hours */
+  bool years;    /* counted in years */
+} wx_coordinate;
+
+/* archive_roles.c */
+/* What the variable is, of its standard name, axis and name. */
+weir_status wx_nc_role(wx_nc *f, int var, wx_role *role) WEIR_CHECKED;
+/* What a dimension counts; *var: its variable of coordinates, -1: none. */
+weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var) WEIR_CHECKED;
+/* Sets `aside` of the variables that others name. */
+weir_status wx_nc_set_aside(wx_nc *f) WEIR_CHECKED;
+/* A text attribute into text[size], "" where there is none; cut where it is too long. */
+weir_status wx_nc_text(wx_nc *f, int var, const char *name, char *text, size_t size) WEIR_CHECKED;
+
+/* archive_coords.c */
+/* All values of a variable of coordinates, which the caller frees. */
+weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECKED;
+/* Finds the coordinate of `role` whose dimensions are among those of `v` but its rows and columns;
+ * values as they stand. value NULL: none. The caller frees value. */
+weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out) WEIR_CHECKED;
+/* Its value where the part's dimensions stand at index[]. */
+double wx_coordinate_at(const wx_coordinate *c, const int64_t *index);
+/* The same in seconds since 1970, or in hours (years: of starts without units). */
+weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c) WEIR_CHECKED;
+weir_status wx_nc_to_hours(wx_nc *f, wx_coordinate *c, bool years) WEIR_CHECKED;
+/* Levels in hPa or m. */
+weir_status wx_nc_to_levels(wx_nc *f, wx_coordinate *c, wx_level *kind) WEIR_CHECKED;
+
+/* archive_plane.c: rows and columns of variable v: positions of their dimensions, -1: none (a
+ * single site). The grid is told to the index. */
+weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column) WEIR_CHECKED;
+/* archive_parts.c: takes variable v as fields. */
+weir_status wx_nc_take_part(wx_nc *f, int v) WEIR_CHECKED;
+#endif

@@ -1,0 +1,362 @@
+/* archive_parts.c - a variable of a NetCDF file as fields: what each of its outer dimensions
+ * counts, and which start, lead, level and member every field has. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/archive_netcdf.h"
+
+#define FILL_OF_LIBRARY 9.9692099683868690e+36 /* what is never written reads as this */
+
+#define YEAR 8766.0 /* hours */
+
+/* Coordinates of a part, and the numbers of its quantities. */
+typedef struct labels {
+  wx_coordinate start, time, lead, member, level;
+  bool lead_is_rest;  /* lead = time - start */
+  bool start_is_rest; /* start = time - lead */
+  int member_dim, level_dim;
+  wx_level kind;
+  int64_t *quantity; /* [level.n], or one */
+} labels;
+
+static weir_status take_missing(wx_nc *f, int var, wx_part *p)
+{
+  static const char *const names[] = {"_FillValue", "missing_value"};
+  double range[2];
+
+  p->scale = 1;
+  p->lo = -INFINITY;
+  p->hi = INFINITY;
+  if (weir_netcdf_count_numbers(f->nc, var, "scale_factor") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "scale_factor", &p->scale, 1));
+  }
+  if (weir_netcdf_count_numbers(f->nc, var, "add_offset") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "add_offset", &p->offset, 1));
+  }
+  for (int i = 0; i < 2; i++) {
+    if (weir_netcdf_count_numbers(f->nc, var, names[i]) == 1) {
+      WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, names[i], &p->missing[p->n_missing++], 1));
+    }
+  }
+  if (!weir_netcdf_has(f->nc, var, "_FillValue")) {
+    p->missing[p->n_missing++] = p->dtype == WEIR_I16   ? -32767
+                                 : p->dtype == WEIR_I32 ? -2147483647.0
+                                 : p->dtype == WEIR_I64 ? -9223372036854775806.0
+                                                        : FILL_OF_LIBRARY;
+  }
+  for (int i = 0; i < p->n_missing && p->dtype == WEIR_F32; i++) {
+    p->missing[i] = (double)(float)p->missing[i];
+  }
+  if (weir_netcdf_count_numbers(f->nc, var, "valid_range") == 2) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "valid_range", range, 2));
+    p->lo = range[0];
+    p->hi = range[1];
+  }
+  if (weir_netcdf_count_numbers(f->nc, var, "valid_min") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "valid_min", &p->lo, 1));
+  }
+  if (weir_netcdf_count_numbers(f->nc, var, "valid_max") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "valid_max", &p->hi, 1));
+  }
+  if (!isfinite(p->scale) || p->scale == 0 || !isfinite(p->offset)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %s: scale_factor or add_offset is no number",
+                     f->path, f->seen[var].name);
+  }
+  return WEIR_OK;
+}
+
+/* Whether dimension `at` of the part is one of those of a coordinate. */
+static bool covers(const wx_coordinate *c, int at)
+{
+  bool is = false;
+
+  for (int d = 0; d < c->n_dims; d++) {
+    is = is || c->at[d] == at;
+  }
+  return c->value != NULL && is;
+}
+
+/* Whether all dimensions that count something are explained by the two coordinates, the members and
+ * the levels; *at: the first that is not. */
+static bool explained(const wx_part *p, const labels *l, const wx_coordinate *a,
+                      const wx_coordinate *b, int *at)
+{
+  for (int d = 0; d < p->n_dims; d++) {
+    const bool known = d == p->row || d == p->column || d == l->member_dim || d == l->level_dim ||
+                       p->length[d] == 1 || (a != NULL && covers(a, d)) ||
+                       (b != NULL && covers(b, d));
+
+    if (!known) {
+      *at = d;
+      return false;
+    }
+  }
+  return true;
+}
+
+/* A `time` is that of starts, whatever CF says, where leads stand beside it as GRIB tools write
+ * them (step), or a time of validity of its own, or where both are dimensions. */
+static bool time_is_start(const wx_nc *f, const labels *l)
+{
+  bool other = false;
+
+  for (int k = 0; k < f->n_seen; k++) {
+    other = other || strcmp(f->seen[k].name, "valid_time") == 0;
+  }
+  return l->start.value == NULL && l->time.value != NULL && l->lead.value != NULL &&
+         (strcmp(l->lead.of->name, "step") == 0 || (other && l->time.n_dims > 0) ||
+          (l->time.n_dims > 0 && l->lead.n_dims > 0 && l->time.at[0] != l->lead.at[0]));
+}
+
+/* Which two of start, lead and time of validity give the others. */
+static weir_status choose_times(wx_nc *f, int v, const wx_part *p, labels *l)
+{
+  char dim[WX_NC_NAME];
+  int at = -1;
+
+  if (time_is_start(f, l)) {
+    l->start = l->time;
+    l->time = (wx_coordinate){.of = NULL};
+  }
+  const bool start = l->start.value != NULL, lead = l->lead.value != NULL,
+             time = l->time.value != NULL;
+
+  if ((start && lead && explained(p, l, &l->start, &l->lead, &at)) ||
+      (start && !lead && !time && explained(p, l, &l->start, NULL, &at)) ||
+      (time && !lead && !start && explained(p, l, &l->time, NULL, &at))) {
+    return WEIR_OK;
+  }
+  if (start && time && explained(p, l, &l->start, &l->time, &at)) {
+    l->lead_is_rest = true;
+    return WEIR_OK;
+  }
+  if (lead && time && explained(p, l, &l->lead, &l->time, &at)) {
+    l->start_is_rest = true;
+    return WEIR_OK;
+  }
+  if (!start && !time) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: no time is known of it: the file needs a variable "
+                     "forecast_reference_time (or init, or time) with units such as \"hours since "
+                     "2000-01-01 00:00:00\"",
+                     f->path, f->seen[v].name);
+  }
+  WEIR_TRY(weir_netcdf_dim_name(f->nc, f->seen[v].dims[at < 0 ? 0 : at], dim, sizeof dim));
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: variable %s: what its dimension %s counts is not known: rename it to "
+                   "forecast_reference_time, time, forecast_period, realization, pressure, "
+                   "latitude or longitude, or add a variable of coordinates with a standard_name",
+                   f->path, f->seen[v].name, dim);
+}
+
+/* Dimensions of members and levels; those without coordinates count from 1. */
+static weir_status take_dims(wx_nc *f, int v, labels *l)
+{
+  const wx_seen *const s = &f->seen[v];
+
+  l->member_dim = l->level_dim = -1;
+  for (int d = 0; d < s->shape.n_dims; d++) {
+    wx_role role = WX_ROLE_NONE;
+    int var = -1;
+
+    WEIR_TRY(wx_nc_dim_role(f, s->dims[d], &role, &var));
+    l->member_dim = role == WX_ROLE_MEMBER ? d : l->member_dim;
+    l->level_dim = role == WX_ROLE_LEVEL ? d : l->level_dim;
+  }
+  if (l->level_dim >= 0 && l->level.n_dims != 1) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: its levels have no values: add a variable of "
+                     "the name of their dimension, with units hPa, Pa or m",
+                     f->path, s->name);
+  }
+  return WEIR_OK;
+}
+
+/* Years begin on days that are not a whole number of mean years apart. */
+static weir_status take_tolerance(wx_nc *f, const labels *l)
+{
+  double hours = l->start.years || l->time.years ? 24 : 0;
+
+  if (l->start.value != NULL && weir_netcdf_count_numbers(f->nc, l->start.var, "tolerance") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, l->start.var, "tolerance", &hours, 1));
+  }
+  wx_index_tolerance(f->index, hours >= 0 && hours < YEAR ? hours : 0);
+  return WEIR_OK;
+}
+
+static weir_status take_labels(wx_nc *f, int v, const wx_part *p, labels *l)
+{
+  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_START, &l->start));
+  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_TIME, &l->time));
+  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_LEAD, &l->lead));
+  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_MEMBER, &l->member));
+  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_LEVEL, &l->level));
+  WEIR_TRY(take_dims(f, v, l));
+  WEIR_TRY(choose_times(f, v, p, l));
+  WEIR_TRY(wx_nc_to_seconds(f, &l->start));
+  WEIR_TRY(wx_nc_to_seconds(f, &l->time));
+  WEIR_TRY(wx_nc_to_hours(f, &l->lead, l->start.years || l->time.years));
+  WEIR_TRY(take_tolerance(f, l));
+  return wx_nc_to_levels(f, &l->level, &l->kind);
+}
+
+/* Exact names that wx_archive_create left, one a level; others stay. */
+static weir_status take_names(wx_nc *f, int v, int64_t level, wx_quantity *q)
+{
+  char text[4096];
+  int64_t i = 0;
+
+  WEIR_TRY(wx_nc_text(f, v, "quantities", text, sizeof text));
+  for (char *save = NULL, *at = strtok_r(text, " ", &save); at != NULL;
+       at = strtok_r(NULL, " ", &save), i++) {
+    if (i == level && strlen(at) < sizeof q->name) {
+      memcpy(q->name, at, strlen(at) + 1);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_quantity(wx_nc *f, int v, const labels *l, int64_t level, int64_t *number)
+{
+  wx_quantity q = {.kind = l->kind};
+  double param = 0;
+
+  WEIR_TRY(wx_nc_text(f, v, "GRIB_shortName", q.variable, sizeof q.variable));
+  if (q.variable[0] == 0 || strcmp(q.variable, "unknown") == 0) {
+    (void)snprintf(q.variable, sizeof q.variable, "%.*s", WX_SHORT - 1, f->seen[v].name);
+  }
+  WEIR_TRY(wx_nc_text(f, v, "units", q.units, sizeof q.units));
+  WEIR_TRY(wx_nc_text(f, v, "standard_name", q.standard_name, sizeof q.standard_name));
+  if (weir_netcdf_count_numbers(f->nc, v, "GRIB_paramId") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, v, "GRIB_paramId", &param, 1));
+    q.param = param >= 0 && param < 1e9 ? (int64_t)param : 0;
+  }
+  q.level = l->level.value != NULL ? l->level.value[level] : 0;
+  wx_quantity_complete(&q);
+  WEIR_TRY(take_names(f, v, level, &q));
+  return wx_index_quantity(f->index, &q, number);
+}
+
+static weir_status take_quantities(wx_nc *f, int v, labels *l)
+{
+  const int64_t n = l->level_dim >= 0 ? l->level.n : 1;
+
+  WEIR_TRY(weir_alloc(n, sizeof *l->quantity, (void **)&l->quantity));
+  for (int64_t i = 0; i < n; i++) {
+    WEIR_TRY(take_quantity(f, v, l, i, &l->quantity[i]));
+  }
+  return WEIR_OK;
+}
+
+/* The labels of the field whose dimensions stand at index[]. */
+static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index, wx_field *field)
+{
+  const double start = l->start.value != NULL ? wx_coordinate_at(&l->start, index) : 0;
+  const double time = l->time.value != NULL ? wx_coordinate_at(&l->time, index) : 0;
+  const double lead = l->lead.value != NULL ? wx_coordinate_at(&l->lead, index) : 0;
+  double member = 0;
+
+  field->lead = l->lead_is_rest ? (time - start) / 3600 : lead;
+  field->start = llround(l->start_is_rest         ? time - lead * 3600
+                         : l->start.value != NULL ? start
+                                                  : time);
+  field->quantity = l->quantity[l->level_dim >= 0 ? index[l->level_dim] : 0];
+  if (l->member.value != NULL) {
+    member = wx_coordinate_at(&l->member, index);
+  } else if (l->member_dim >= 0) {
+    member = (double)(index[l->member_dim] + 1);
+  }
+  field->member = (int64_t)fmax(-1, fmin(member, 1e9));
+  if ((double)field->member != member || member < 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %s: member %g: a member's number is 0, 1, ...",
+                     f->path, f->seen[v].name, member);
+  }
+  if (!(field->lead >= 0) || field->lead > 1e7) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: a lead of %g h: before its start, or beyond "
+                     "what is handled",
+                     f->path, f->seen[v].name, field->lead);
+  }
+  return WEIR_OK;
+}
+
+/* Every field of the part, places in the order of its outer dimensions. */
+static weir_status tell(wx_nc *f, int v, const labels *l, wx_part *p)
+{
+  int64_t index[WEIR_NETCDF_MAX_DIMS] = {0};
+
+  for (int64_t k = 0; k < p->fields; k++) {
+    wx_field field = {.place = p->base + k};
+    int64_t rest = k;
+
+    for (int d = p->n_dims - 1; d >= 0; d--) {
+      if (d != p->row && d != p->column) {
+        index[d] = rest % p->length[d];
+        rest /= p->length[d];
+      }
+    }
+    WEIR_TRY(label(f, v, l, index, &field));
+    WEIR_TRY(wx_index_field(f->index, &field));
+  }
+  return WEIR_OK;
+}
+
+static void labels_fini(labels *l)
+{
+  weir_free(&l->start.value);
+  weir_free(&l->time.value);
+  weir_free(&l->lead.value);
+  weir_free(&l->member.value);
+  weir_free(&l->level.value);
+  weir_free(&l->quantity);
+}
+
+/* Fields of a part, and how far apart in places the members are. */
+static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_part *p)
+{
+  int64_t stride = 1;
+
+  p->base = f->n_places;
+  p->fields = 1;
+  p->member = member_dim;
+  p->whole = p->row < p->column || p->row < 0;
+  for (int d = p->n_dims - 1; d >= 0; d--) {
+    if (d == p->row || d == p->column) {
+      p->whole = p->whole && member_dim < d;
+      continue;
+    }
+    p->member_stride = d == member_dim ? stride : p->member_stride;
+    if (p->length[d] < 1 || !weir_mul_ok(stride, p->length[d], &stride) ||
+        stride > WX_MOST_FIELDS) {
+      return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %s", f->path, f->seen[v].name,
+                       p->length[d] < 1 ? "there is nothing in it"
+                                        : "too many fields: split the file");
+    }
+  }
+  p->fields = stride;
+  return weir_add_ok(f->n_places, p->fields, &f->n_places)
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA, "%s: too large", f->path);
+}
+
+weir_status wx_nc_take_part(wx_nc *f, int v)
+{
+  const wx_seen *const s = &f->seen[v];
+  wx_part p = {.var = v, .dtype = s->shape.dtype, .n_dims = s->shape.n_dims};
+  labels l = {.kind = WX_LEVEL_SURFACE};
+  weir_status status = WEIR_OK;
+
+  memcpy(p.length, s->shape.lengths, sizeof p.length);
+  WEIR_TRY(wx_nc_plane(f, v, &p.row, &p.column));
+  WEIR_TRY(take_missing(f, v, &p));
+  WEIR_TRY_GOTO(take_labels(f, v, &p, &l), done);
+  WEIR_TRY_GOTO(count_fields(f, v, l.member_dim, &p), done);
+  WEIR_TRY_GOTO(take_quantities(f, v, &l), done);
+  WEIR_TRY_GOTO(tell(f, v, &l, &p), done);
+  WEIR_TRY_GOTO(weir_reserve(&f->parts, &f->part_capacity, f->n_parts + 1, sizeof *f->parts), done);
+  f->parts[f->n_parts++] = p;
+done:
+  labels_fini(&l);
+  return status;
+}

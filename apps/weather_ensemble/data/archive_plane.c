@@ -1,0 +1,178 @@
+/* archive_plane.c - rows and columns, or sites, of a variable of a NetCDF file. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include "base/weir_alloc.h"
+#include "data/archive_netcdf.h"
+
+/* A variable of one dimension, `dim`, and of a role; -1: none. */
+static int along(const wx_nc *f, int dim, wx_role role)
+{
+  for (int k = 0; k < f->n_seen; k++) {
+    const wx_seen *const s = &f->seen[k];
+
+    if (s->role == role && s->shape.n_dims == 1 && s->dims[0] == dim) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+/* Positions of the dimensions of v that count rows, columns and sites. */
+static weir_status find_dims(wx_nc *f, int v, int *row, int *column, int *site)
+{
+  const wx_seen *const s = &f->seen[v];
+
+  *row = *column = *site = -1;
+  for (int d = 0; d < s->shape.n_dims; d++) {
+    wx_role role = WX_ROLE_NONE;
+    int var = -1;
+
+    WEIR_TRY(wx_nc_dim_role(f, s->dims[d], &role, &var));
+    if (role == WX_ROLE_NONE && along(f, s->dims[d], WX_ROLE_ROW) >= 0 &&
+        along(f, s->dims[d], WX_ROLE_COLUMN) >= 0) {
+      role = WX_ROLE_SITE;
+    }
+    *row = role == WX_ROLE_ROW ? d : *row;
+    *column = role == WX_ROLE_COLUMN ? d : *column;
+    *site = role == WX_ROLE_SITE ? d : *site;
+  }
+  if ((*row >= 0) != (*column >= 0) || (*site >= 0 && *row >= 0)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s has to have a dimension of latitudes (lat, latitude, y) and "
+                     "one of longitudes (lon, longitude, x), or one of sites, or none of them",
+                     f->path, s->name);
+  }
+  return WEIR_OK;
+}
+
+static bool is_degrees(const char *units, const char *name, char compass)
+{
+  const size_t n = strlen(units);
+
+  return (strncasecmp(units, "degree", 6) == 0 && n > 6 && units[n - 1] == compass) ||
+         (units[0] == 0 && strncasecmp(name, compass == 'N' ? "lat" : "lon", 3) == 0) ||
+         (strcasecmp(units, compass == 'N' ? "degrees_north" : "degrees_east") == 0);
+}
+
+/* Values of a dimension of v: of its variable of coordinates, or its numbers 0, 1, ... */
+static weir_status take_line(wx_nc *f, int v, int d, wx_role role, double **out, char *units,
+                             bool *degrees)
+{
+  const wx_seen *const s = &f->seen[v];
+  const int var = along(f, s->dims[d], role);
+  int64_t n = s->shape.lengths[d];
+
+  *degrees = false;
+  (void)snprintf(units, WX_SHORT, "1");
+  if (n < 1 || n > WX_MOST_LINE) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %lld rows or columns; 1 to %d are handled",
+                     f->path, s->name, (long long)n, WX_MOST_LINE);
+  }
+  if (var < 0) {
+    WEIR_TRY(weir_alloc(n, sizeof **out, (void **)out));
+    for (int64_t i = 0; i < n; i++) {
+      (*out)[i] = (double)i;
+    }
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_nc_text(f, var, "units", units, WX_SHORT));
+  *degrees = is_degrees(units, f->seen[var].name, role == WX_ROLE_ROW ? 'N' : 'E');
+  return wx_nc_values(f, var, out, &n);
+}
+
+/* Coordinates of sites are left out where the file has them not both. */
+static weir_status take_sites(wx_nc *f, int v, int site, wx_grid *g, double **lat, double **lon)
+{
+  const wx_seen *const s = &f->seen[v];
+  int64_t n = 0;
+
+  g->kind = WX_GRID_SITES;
+  g->n_lat = 1;
+  g->n_lon = site < 0 ? 1 : s->shape.lengths[site];
+  (void)snprintf(g->units[0], WX_SHORT, "degrees_north");
+  (void)snprintf(g->units[1], WX_SHORT, "degrees_east");
+  if (site >= 0) {
+    const int row = along(f, s->dims[site], WX_ROLE_ROW);
+    const int column = along(f, s->dims[site], WX_ROLE_COLUMN);
+
+    if (row >= 0 && column >= 0) {
+      WEIR_TRY(wx_nc_values(f, row, lat, &n));
+      WEIR_TRY(wx_nc_values(f, column, lon, &n));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_grid(wx_nc *f, int v, int row, int column, wx_grid *g, double **lat,
+                             double **lon, wx_grid_order *order)
+{
+  const wx_seen *const s = &f->seen[v];
+  const char *reason = NULL;
+  bool degrees[2] = {false, false};
+
+  g->n_lat = s->shape.lengths[row];
+  g->n_lon = s->shape.lengths[column];
+  WEIR_TRY(take_line(f, v, row, WX_ROLE_ROW, lat, g->units[0], &degrees[0]));
+  WEIR_TRY(take_line(f, v, column, WX_ROLE_COLUMN, lon, g->units[1], &degrees[1]));
+  g->kind = degrees[0] && degrees[1] ? WX_GRID_LATLON : WX_GRID_PLANE;
+  if (g->kind == WX_GRID_LATLON) {
+    (void)snprintf(g->units[0], WX_SHORT, "degrees_north");
+    (void)snprintf(g->units[1], WX_SHORT, "degrees_east");
+    reason = wx_grid_arrange(g, *lat, *lon, order);
+  }
+  if (reason != NULL) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %s: its grid cannot be used: %s", f->path,
+                     s->name, reason);
+  }
+  return WEIR_OK;
+}
+
+/* The first grid of a file is that of all: the index refuses another one. */
+static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double **lon,
+                        const wx_grid_order *order)
+{
+  char what[WX_NC_NAME + 16];
+
+  (void)snprintf(what, sizeof what, "variable %s", f->seen[v].name);
+  WEIR_TRY(wx_index_grid(f->index, g, what));
+  if (!f->has_grid) {
+    f->grid = *g;
+    f->lat = *lat;
+    f->lon = *lon;
+    f->order = *order;
+    f->has_grid = true;
+    *lat = *lon = NULL;
+  } else if (order->flip_rows != f->order.flip_rows ||
+             order->flip_columns != f->order.flip_columns || order->shift != f->order.shift) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: %s: its rows or columns are in another order than those of the variables "
+                     "before it: put it into a file of its own",
+                     f->path, what);
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
+{
+  wx_grid g = {.kind = WX_GRID_PLANE};
+  wx_grid_order order = {.shift = 0};
+  double *lat = NULL, *lon = NULL;
+  weir_status status = WEIR_OK;
+  int site = -1;
+
+  WEIR_TRY(find_dims(f, v, row, column, &site));
+  if (*row < 0) {
+    WEIR_TRY_GOTO(take_sites(f, v, site, &g, &lat, &lon), done);
+    *column = site;
+  } else {
+    WEIR_TRY_GOTO(take_grid(f, v, *row, *column, &g, &lat, &lon, &order), done);
+  }
+  g.lat = lat;
+  g.lon = lon;
+  WEIR_TRY_GOTO(keep(f, v, &g, &lat, &lon, &order), done);
+done:
+  weir_free(&lat);
+  weir_free(&lon);
+  return status;
+}

@@ -1,0 +1,45 @@
+/* archive_priv.h - what a format of files gives to an archive. */
+#ifndef WX_ARCHIVE_PRIV_H
+#define WX_ARCHIVE_PRIV_H
+#include "data/archive.h"
+
+/* Of all files together. */
+enum { WX_MOST_FIELDS = 1 << 24 };
+
+/* An archive that is being opened: takes what a file holds. */
+typedef struct wx_index wx_index;
+
+/* A field of a file; place: the format's own number of it. */
+typedef struct wx_field {
+  int64_t start;    /* seconds since 1970-01-01 00:00 UTC */
+  double lead;      /* hours */
+  int64_t quantity; /* of wx_index_quantity */
+  int64_t member, place;
+} wx_field;
+
+/* A format: a row of the table in archive.c. */
+typedef struct wx_format {
+  const char *name;
+  /* Whether a file that begins with these bytes is one. */
+  bool (*claims)(const unsigned char *bytes, int64_t n);
+  /* Tells the index all that the file holds. *state is closed by the archive, also after a failure
+   * that left one. Messages name the file. */
+  weir_status (*open)(const char *path, wx_index *index, void **state);
+  /* Fields at n places, [n, cells] in the order of the grid, NaN where a value is missing. */
+  weir_status (*read)(void *state, const int64_t *place, int64_t n, float *out);
+  void (*close)(void **state);
+} wx_format;
+
+extern const wx_format wx_format_netcdf;
+
+/* The grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL: wx_grid_weights.
+ * Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or message. */
+weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what) WEIR_CHECKED;
+/* The number of a quantity (wx_quantity_complete), which files may have in common. Fails:
+ * WEIR_ERR_DATA where an earlier file has it in other units. */
+weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *number) WEIR_CHECKED;
+/* A field. Fails: WEIR_ERR_DATA where there are too many. */
+weir_status wx_index_field(wx_index *index, const wx_field *field) WEIR_CHECKED;
+/* Times that are no surer than this, hours. */
+void wx_index_tolerance(wx_index *index, double hours);
+#endif

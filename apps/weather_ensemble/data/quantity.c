@@ -1,0 +1,164 @@
+/* quantity.c - see quantity.h. Numbers: ECMWF parameter database, table 128 where they are below
+ * 256; names: CF standard name table. */
+#include "data/quantity.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A row; `alias`: how NetCDF files made of GRIB call it; height 0: on any level. */
+typedef struct row {
+  const char *variable, *alias, *standard_name, *units;
+  int64_t param;
+  double height;
+} row;
+
+static const row known[] = {
+    {"z", "z", "geopotential", "m2 s-2", 129, 0},
+    {"t", "t", "air_temperature", "K", 130, 0},
+    {"u", "u", "eastward_wind", "m s-1", 131, 0},
+    {"v", "v", "northward_wind", "m s-1", 132, 0},
+    {"q", "q", "specific_humidity", "kg kg-1", 133, 0},
+    {"w", "w", "lagrangian_tendency_of_air_pressure", "Pa s-1", 135, 0},
+    {"vo", "vo", "atmosphere_relative_vorticity", "s-1", 138, 0},
+    {"d", "d", "divergence_of_wind", "s-1", 155, 0},
+    {"gh", "gh", "geopotential_height", "m", 156, 0},
+    {"r", "r", "relative_humidity", "%", 157, 0},
+    {"pv", "pv", "ertel_potential_vorticity", "K m2 kg-1 s-1", 60, 0},
+    {"cc", "cc", "cloud_area_fraction_in_atmosphere_layer", "1", 248, 0},
+    {"sst", "sst", "sea_surface_temperature", "K", 34, 0},
+    {"sp", "sp", "surface_air_pressure", "Pa", 134, 0},
+    {"tcw", "tcw", "", "kg m-2", 136, 0},
+    {"tcwv", "tcwv", "atmosphere_mass_content_of_water_vapor", "kg m-2", 137, 0},
+    {"cp", "cp", "", "m", 143, 0},
+    {"msl", "msl", "air_pressure_at_mean_sea_level", "Pa", 151, 0},
+    {"tcc", "tcc", "cloud_area_fraction", "1", 164, 0},
+    {"lsm", "lsm", "land_binary_mask", "1", 172, 0},
+    {"tp", "tp", "", "m", 228, 0},
+    {"skt", "skt", "surface_temperature", "K", 235, 0},
+    {"2t", "t2m", "air_temperature", "K", 167, 2},
+    {"2d", "d2m", "dew_point_temperature", "K", 168, 2},
+    {"10u", "u10", "eastward_wind", "m s-1", 165, 10},
+    {"10v", "v10", "northward_wind", "m s-1", 166, 10},
+    {"10si", "si10", "wind_speed", "m s-1", 207, 10},
+    {"10fg", "fg10", "wind_speed_of_gust", "m s-1", 49, 10},
+    {"10fg3", "fg310", "", "m s-1", 228028, 10},
+    {"10fg6", "fg610", "", "m s-1", 123, 10},
+};
+enum { N_KNOWN = sizeof known / sizeof known[0] };
+
+static void spell(char *units)
+{
+  char *to = units;
+
+  for (const char *at = units; *at != 0; at++) {
+    if (*at != '*' && *at != '^') {
+      *to++ = *at;
+    }
+  }
+  *to = 0;
+}
+
+bool wx_quantity_same_units(const char *a, const char *b)
+{
+  static const char *const same[][2] = {
+      {"1", "(0 - 1)"},   {"1", "kg kg-1"},     {"kg kg-1", "kg/kg"}, {"m s-1", "m/s"},
+      {"K", "kelvin"},    {"K", "Kelvin"},      {"%", "percent"},     {"m2 s-2", "m2/s2"},
+      {"Pa s-1", "Pa/s"}, {"hPa", "millibars"},
+  };
+  bool is = a[0] == 0 || b[0] == 0 || strcmp(a, b) == 0;
+
+  for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+    is = is || (strcmp(a, same[i][0]) == 0 && strcmp(b, same[i][1]) == 0) ||
+         (strcmp(b, same[i][0]) == 0 && strcmp(a, same[i][1]) == 0);
+  }
+  return is;
+}
+
+/* "2t" is at 1.5 m too: what is called screen level. */
+static bool at_height(const row *r, const wx_quantity *q)
+{
+  return q->kind == WX_LEVEL_HEIGHT && fabs(q->level - r->height) <= 0.5;
+}
+
+/* Rows in the order of what is surest: number, name, standard name. */
+static const row *find(const wx_quantity *q)
+{
+  for (int i = 0; i < N_KNOWN && q->param != 0; i++) {
+    if (known[i].param == q->param) {
+      return &known[i];
+    }
+  }
+  for (int i = 0; i < N_KNOWN && q->param == 0; i++) {
+    const row *const r = &known[i];
+    const bool of_height = r->height > 0 && q->kind != WX_LEVEL_PRESSURE;
+
+    if ((strcmp(r->variable, q->variable) == 0 || strcmp(r->alias, q->variable) == 0) &&
+        wx_quantity_same_units(r->units, q->units) &&
+        (q->units[0] != 0 || q->standard_name[0] != 0) &&
+        (of_height || (r->height <= 0 && q->kind != WX_LEVEL_HEIGHT))) {
+      return r;
+    }
+  }
+  for (int i = 0; i < N_KNOWN && q->param == 0 && q->standard_name[0] != 0; i++) {
+    const row *const r = &known[i];
+
+    if (strcmp(r->standard_name, q->standard_name) == 0 &&
+        (r->height > 0 ? at_height(r, q) : q->kind != WX_LEVEL_HEIGHT)) {
+      return r;
+    }
+  }
+  return NULL;
+}
+
+void wx_quantity_set_name(wx_quantity *q)
+{
+  char level[WX_SHORT] = "", name[2 * WX_SHORT];
+  bool fixed = false;
+
+  for (int i = 0; i < N_KNOWN; i++) {
+    fixed = fixed || (known[i].height > 0 && strcmp(known[i].variable, q->variable) == 0 &&
+                      at_height(&known[i], q));
+  }
+  if (q->kind == WX_LEVEL_PRESSURE) {
+    (void)snprintf(level, sizeof level, "%.6g", q->level);
+  } else if (q->kind == WX_LEVEL_HEIGHT && !fixed) {
+    (void)snprintf(level, sizeof level, "_%.6gm", q->level);
+  }
+  (void)snprintf(name, sizeof name, "%s%s", q->variable, level);
+  name[WX_SHORT - 1] = 0;
+  for (char *at = strchr(name, ' '); at != NULL; at = strchr(at, ' ')) {
+    *at = '_';
+  }
+  memcpy(q->name, name, WX_SHORT);
+}
+
+void wx_quantity_complete(wx_quantity *q)
+{
+  spell(q->units);
+  const row *const r = find(q);
+
+  if (r != NULL) {
+    (void)snprintf(q->variable, sizeof q->variable, "%s", r->variable);
+    q->param = r->param;
+    if (q->standard_name[0] == 0) {
+      (void)snprintf(q->standard_name, sizeof q->standard_name, "%s", r->standard_name);
+    }
+    if (r->height > 0 && q->kind == WX_LEVEL_SURFACE) {
+      q->kind = WX_LEVEL_HEIGHT;
+      q->level = r->height;
+    }
+  }
+  wx_quantity_set_name(q);
+}
+
+void wx_quantity_file_name(const wx_quantity *q, char *name, size_t size)
+{
+  const bool digit = q->variable[0] >= '0' && q->variable[0] <= '9';
+
+  (void)snprintf(name, size, "%s%s", digit ? "v" : "", q->variable);
+  for (int i = 0; i < N_KNOWN; i++) {
+    if (strcmp(known[i].variable, q->variable) == 0) {
+      (void)snprintf(name, size, "%s", known[i].alias);
+    }
+  }
+}

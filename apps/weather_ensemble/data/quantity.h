@@ -1,0 +1,38 @@
+/* quantity.h - what a field is: a variable on a level, and what the tables of ECMWF and CF know of
+ * it. */
+#ifndef WX_QUANTITY_H
+#define WX_QUANTITY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WX_SHORT = 32, WX_LONG = 128 };
+
+typedef enum wx_level {
+  WX_LEVEL_SURFACE,
+  WX_LEVEL_PRESSURE, /* hPa */
+  WX_LEVEL_HEIGHT,   /* m above the ground */
+} wx_level;
+
+typedef struct wx_quantity {
+  char name[WX_SHORT];         /* what configurations call it: variable and level, "z500", "2t" */
+  char variable[WX_SHORT];     /* short name: "z"                                               */
+  char units[WX_SHORT];        /* "m2 s-2"; "" where the files state none                       */
+  char standard_name[WX_LONG]; /* CF; "" where it is not known                                 */
+  int64_t param;               /* ECMWF's paramId; 0 where it is not known                     */
+  wx_level kind;
+  double level; /* hPa or m; 0 at the surface */
+} wx_quantity;
+
+/* Completes what a file says of a quantity: its variable, standard_name, units, param (each may be
+ * empty), kind and level. Known by param, by short name, by standard name: then variable is
+ * ECMWF's short name and param, standard_name, level ("2t": 2 m) are filled; else it keeps what it
+ * has. Units are those of the file, in one spelling ("m**2 s**-2" as "m2 s-2"). Sets name. */
+void wx_quantity_complete(wx_quantity *q);
+/* Only the name: from variable, kind and level. */
+void wx_quantity_set_name(wx_quantity *q);
+/* What NetCDF files call its variable: "t2m" for "2t", for names there begin with a letter. */
+void wx_quantity_file_name(const wx_quantity *q, char *name, size_t size);
+/* Whether two texts of units, spelt as above, mean the same; "" goes with anything. */
+bool wx_quantity_same_units(const char *a, const char *b);
+#endif
