@@ -1,0 +1,67 @@
+/* qg.h - two-layer quasi-geostrophic turbulence over topography, relaxed to a baroclinic jet;
+ * doubly periodic (reference: docs/science/weather_ensemble.md). Non-dimensional, upper layer 1,
+ * lower 2:
+ *
+ *   q1 = lap psi1 - F (psi1 - psi2),   q2 = lap psi2 + F (psi1 - psi2) + h(x, y)
+ *   dq1/dt + J(psi1, q1) + U1 dq1/dx + (beta + F (U1 - U2)) dpsi1/dx
+ *       =  (psi1 - psi2 - psiR) / tau_d - nu lap^4 q1
+ *   dq2/dt + J(psi2, q2) + U2 dq2'/dx + (beta - F (U1 - U2)) dpsi2/dx
+ *       = -(psi1 - psi2 - psiR) / tau_d - lap psi2 / tau_f - nu lap^4 q2',   q2' = q2 - h
+ *
+ * Fourier in x and y, cut at two thirds; fourth-order Runge-Kutta with the viscosity as integrating
+ * factor. A state is the spectrum of q1 and q2': a block of memory that is copied as it is. */
+#ifndef WX_QG_H
+#define WX_QG_H
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_dtype.h"
+
+enum { WX_QG_LAYERS = 2 };
+
+typedef struct wx_qg_params {
+  weir_dtype dtype;      /* WEIR_F32 or WEIR_F64: what steps are computed in     */
+  int64_t nx, ny;        /* points, even, at least 8                             */
+  double lx, ly;         /* of the domain                                        */
+  double coupling, beta; /* F, beta                                              */
+  double u[WX_QG_LAYERS];
+  double tau_d, tau_f; /* INFINITY: no relaxation, no drag                     */
+  double jet, width;   /* -dpsiR/dy = jet sech^2((y - ly / 2) / width) - mean  */
+  double mountain;     /* h0, the height of the higher mountain                */
+  double nu, dt;
+} wx_qg_params;
+
+/* A model: tables and plans. Const once made, for any number of threads with a room each. */
+typedef struct wx_qg wx_qg;
+/* What steps write to, of any model with the same grid and dtype. */
+typedef struct wx_qg_room wx_qg_room;
+
+/* The mean of the jet, which is U1 where U2 = 0. */
+double wx_qg_mean_wind(const wx_qg_params *p);
+/* Fails: WEIR_ERR_CONFIG (a grid that cannot be), WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no FFTW).
+ */
+weir_status wx_qg_create(const wx_qg_params *p, wx_qg **out) WEIR_CHECKED;
+void wx_qg_destroy(wx_qg **m);
+const wx_qg_params *wx_qg_get(const wx_qg *m);
+weir_status wx_qg_room_create(const wx_qg *m, wx_qg_room **out) WEIR_CHECKED;
+void wx_qg_room_destroy(wx_qg_room **r);
+
+/* Bytes of a state. Its memory has to be 64-byte aligned, as weir_alloc gives it. */
+int64_t wx_qg_state_bytes(const wx_qg *m);
+/* n steps of dt. Bits depend on model and state alone. */
+void wx_qg_steps(const wx_qg *m, wx_qg_room *r, void *state, int64_t n);
+/* dq1/dt and dq2'/dt, viscosity included, as a state. */
+void wx_qg_tendency(const wx_qg *m, wx_qg_room *r, const void *state, void *out);
+/* to += scale (a - b). */
+void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void *b);
+
+/* State of the streamfunctions psi [2, ny, nx] (row j at y = j ly / ny), their means and what is
+ * beyond the cut left out; and back. */
+void wx_qg_set_psi(const wx_qg *m, wx_qg_room *r, const double *psi, void *state);
+void wx_qg_psi(const wx_qg *m, wx_qg_room *r, const void *state, double *psi);
+/* q1 and q2' [2, ny, nx]. */
+void wx_qg_q(const wx_qg *m, wx_qg_room *r, const void *state, double *q);
+/* Means over the domain: sum over layers of (grad psi)^2 / 2, plus F (psi1 - psi2)^2 / 2; and of
+ * q'^2 / 2. Both are conserved without forcing, friction, topography and winds. */
+void wx_qg_invariants(const wx_qg *m, wx_qg_room *r, const void *state, double *energy,
+                      double *enstrophy);
+#endif
