@@ -1,0 +1,81 @@
+/* forecast_model.c - see forecast_model.h. */
+#include "eval/forecast_model.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+
+extern const wx_model_desc *const wx_model_table[]; /* ends with NULL */
+
+static bool list(int64_t i, weir_opt_choice *entry)
+{
+  for (int64_t k = 0; k <= i; k++) {
+    if (wx_model_table[k] == NULL) {
+      return false;
+    }
+  }
+  const wx_model_desc *const d = wx_model_table[i];
+
+  *entry =
+      (weir_opt_choice){.name = d->name, .help = d->help, .table = d->opts, .size = d->opts_size};
+  return true;
+}
+
+const weir_opt wx_model_row_options[] = {
+    WEIR_OPT_STRING(wx_model_row, name, "", "in tables; empty: made of what it is"),
+    WEIR_OPT_ONE_OF(wx_model_row, use, list, "what gives the forecasts"),
+    WEIR_OPT_END,
+};
+
+weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m)
+{
+  *m = (wx_model){.opts = row->use.opts, .lead = -1, .quantity = -1};
+  for (const wx_model_desc *const *d = wx_model_table; *d != NULL && row->use.name != NULL; d++) {
+    if (strcmp((*d)->name, row->use.name) == 0) {
+      m->desc = *d;
+    }
+  }
+  if (m->desc == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.models: a row says no model: set use, as in "
+                                      "{use: {raw: {members: 5}}}");
+  }
+  if ((size_t)snprintf(m->name, sizeof m->name, "%s", row->name) >= sizeof m->name) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.models: the name '%s' is longer than %d characters",
+                     row->name, WX_SHORT - 1);
+  }
+  if (m->opts == NULL && m->desc->opts != NULL) {
+    WEIR_TRY(weir_alloc(1, m->desc->opts_size, &m->defaults));
+    weir_opts_default(m->desc->opts, m->desc->opts_size, m->defaults);
+    m->opts = m->defaults;
+  }
+  const weir_status status = m->desc->open(m, s);
+
+  if (status != WEIR_OK) {
+    wx_model_close(m);
+  }
+  return status;
+}
+
+weir_status wx_model_fit(wx_model *m, wx_scene *s, int64_t lead, int64_t quantity)
+{
+  if (m->lead == lead && m->quantity == quantity) {
+    return WEIR_OK;
+  }
+  m->lead = lead;
+  m->quantity = quantity;
+  m->absent = false;
+  return m->desc->fit != NULL ? m->desc->fit(m, s) : WEIR_OK;
+}
+
+weir_status wx_model_give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+{
+  return m->desc->give(m, s, start, out);
+}
+
+void wx_model_close(wx_model *m)
+{
+  if (m->desc != NULL && m->desc->close != NULL) {
+    m->desc->close(m);
+  }
+  m->own = NULL;
+  weir_free(&m->defaults);
+}

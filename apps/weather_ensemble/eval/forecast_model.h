@@ -1,0 +1,67 @@
+/* forecast_model.h - what is verified: whatever gives a forecast of a start, as members or as the
+ * mean and standard deviation of a normal distribution. Raw members, climatology, persistence,
+ * EMOS, predictions of a network: one way to score them. A file model/NAME.c that defines
+ * wx_model_NAME is a kind of model: the build lists them. */
+#ifndef WX_FORECAST_MODEL_H
+#define WX_FORECAST_MODEL_H
+#include "conf/weir_opt.h"
+#include "eval/scene.h"
+
+/* A forecast of the whole grid. The model's, until its next call; NaN is missing. */
+typedef struct wx_given {
+  int64_t members;        /* rows of `member`; 0: a normal distribution */
+  const float *member;    /* [members, cells]                           */
+  const float *mean, *sd; /* [cells], where members is 0                */
+} wx_given;
+
+struct wx_model_desc;
+typedef struct wx_model {
+  const struct wx_model_desc *desc;
+  const void *opts;       /* of the descriptor's table                                  */
+  char name[WX_SHORT];    /* in tables; unique in an evaluation                         */
+  int64_t used;           /* raw members that it is made of; 0: none                    */
+  int64_t gives;          /* members of its forecasts at most; 0: a normal distribution */
+  int64_t lead, quantity; /* of the last fit                                            */
+  bool absent;            /* set by fit: there is no forecast of them at all */
+  void *own;
+  void *defaults; /* private: opts where the row has none */
+} wx_model;
+
+/* A kind of model. Const. */
+typedef struct wx_model_desc {
+  const char *name, *help, *cite;
+  const weir_opt *opts;
+  size_t opts_size;
+  /* Checks the options against the scene; sets used, gives, own and, where it is empty, name.
+   * Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
+  weir_status (*open)(wx_model *m, wx_scene *s);
+  /* Made ready for m->lead and m->quantity, from the starts s->fit and no others. NULL: nothing is
+   * fitted. */
+  weir_status (*fit)(wx_model *m, wx_scene *s);
+  /* The forecast of a start, for the lead and quantity of the last fit. Of the scene it may ask for
+   * the members of this start only, which other models hold too; what else it needs it reads from
+   * the archives into memory of its own. */
+  weir_status (*give)(wx_model *m, wx_scene *s, int64_t start, wx_given *out);
+  /* Frees own, also when it is NULL; NULL: there is nothing to free. */
+  void (*close)(wx_model *m);
+} wx_model_desc;
+
+/* A row of eval.models. */
+typedef struct wx_model_row {
+  const char *name;
+  weir_one_of use;
+} wx_model_row;
+extern const weir_opt wx_model_row_options[];
+
+/* The model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then closed. */
+weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m) WEIR_CHECKED;
+/* Made ready for a lead and a quantity of the forecast archive. */
+weir_status wx_model_fit(wx_model *m, wx_scene *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
+weir_status wx_model_give(wx_model *m, wx_scene *s, int64_t start, wx_given *out) WEIR_CHECKED;
+void wx_model_close(wx_model *m);
+
+/* Where `wanted` raw members (0: all) from number `first` on stand among those of the scene. Fails:
+ * WEIR_ERR_CONFIG where there are fewer. */
+weir_status wx_model_members(const wx_scene *s, int64_t first, int64_t wanted, int64_t *at,
+                             int64_t *n) WEIR_CHECKED;
+#endif

@@ -1,0 +1,33 @@
+/* scene.h - what all models of an evaluation see: the raw forecasts, the truth, and which starts
+ * may be fitted on. Fields are read once while they are asked for again. */
+#ifndef WX_SCENE_H
+#define WX_SCENE_H
+#include "data/archive.h"
+
+typedef struct wx_scene {
+  wx_archive *forecast, *truth; /* borrowed */
+  const wx_archive_facts *facts, *truth_facts;
+  int64_t cells;
+  const int64_t *fit; /* [n_fit] starts of the forecast archive that models may be fitted on */
+  int64_t n_fit;
+  uint64_t seed;
+  /* Private: the fields that were read last. */
+  struct wx_scene_field {
+    int64_t start, lead, quantity;
+    float *values;
+  } members, valid;
+} wx_scene;
+
+/* Fails: WEIR_ERR_SHAPE (the grids differ), WEIR_ERR_DATA (a quantity that both hold has other
+ * units in the truth). */
+weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out) WEIR_CHECKED;
+void wx_scene_fini(wx_scene *s);
+/* All raw members, [n_members, cells]; borrowed until the next call. Fails: as wx_archive_read. */
+weir_status wx_scene_members(wx_scene *s, int64_t start, int64_t lead, int64_t quantity,
+                             const float **out) WEIR_CHECKED;
+/* The number of the truth's field at start + lead; -1: there is none. */
+int64_t wx_scene_valid(const wx_scene *s, int64_t start, int64_t lead, int64_t quantity);
+/* The truth of start + lead, [cells], borrowed until the next call; NULL: there is none. */
+weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t quantity,
+                           const float **out) WEIR_CHECKED;
+#endif
