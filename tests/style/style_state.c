@@ -12,6 +12,7 @@ static const struct known {
     {"libcore/device/cpu/", "threads", "what weir_threads_set was told"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},
     {"libcore/ops/fft/", "planner", "the lock of a library with global state"},
+    {"libcore/io/grib/", "library", "the lock of a library with global state, what it said"},
     {"libcore/io/netcdf/", "library", "the lock of a library with global state"},
 };
 

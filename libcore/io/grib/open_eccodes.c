@@ -1,0 +1,283 @@
+/* open_eccodes.c - pass 1: every message of every file into the index. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "io/grib/eccodes_priv.h"
+
+#define MOST_INDEX ((int64_t)8 << 30) /* bytes of an index file */
+
+enum { NAMES = 256 };
+
+/* Kinds whose octets are known, in the place that their hash names. */
+typedef struct names {
+  weir_grib_print print;
+  weir_grib_kind kind;
+} names;
+
+/* The pass over one file. */
+typedef struct scan {
+  weir_grib *g;
+  int64_t file, message, offset;
+  bool skip_damaged;
+  weir_grib_keys keys;
+  names *names;                 /* [NAMES] */
+  struct weir_grib_shape shape; /* the last that was made a grid, `grid` */
+  int64_t grid;
+  double *points; /* lat, lon and rows of a shape that is being made */
+  int64_t room;
+  bool wraps, sound;
+  char why[WEIR_GRIB_WHY];
+} scan;
+
+static const char *path_of(const scan *s)
+{
+  return s->g->files[s->file].path;
+}
+
+/* A part of a file that is no sound message. */
+static weir_status damage(scan *s)
+{
+  if (!s->skip_damaged) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: message %lld (byte %lld) is damaged: %s: repair the file, or skip what is "
+        "damaged",
+        path_of(s), (long long)s->message, (long long)s->offset, s->why);
+  }
+  s->g->damaged++;
+  weir_warn("grib", "%s: message %lld (byte %lld) is damaged and skipped: %s", path_of(s),
+            (long long)s->message, (long long)s->offset, s->why);
+  return WEIR_OK;
+}
+
+static weir_status make_points(void *context)
+{
+  scan *const s = context;
+  double *const lon = s->points + s->keys.shape.n_lat;
+
+  s->sound = weir_grib_points(&s->keys.shape, s->points, lon, lon + s->keys.shape.n_lon, &s->wraps,
+                              s->why);
+  return WEIR_OK;
+}
+
+/* Number of the grid that the keys describe; a shape that is none refuses the kind. */
+static weir_status find_grid(scan *s, int64_t *grid)
+{
+  const struct weir_grib_shape *const shape = &s->keys.shape;
+
+  *grid = s->grid;
+  if (s->grid >= 0 && memcmp(&s->shape, shape, sizeof *shape) == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_reserve(&s->points, &s->room, shape->n_lat + shape->n_lon + 2 * shape->gaussian,
+                        sizeof(double)));
+  WEIR_TRY(weir_grib_alone(make_points, s));
+  if (!s->sound) {
+    snprintf(s->keys.kind.refused, sizeof s->keys.kind.refused, "%s", s->why);
+    *grid = -1;
+    return WEIR_OK;
+  }
+  const weir_grib_grid made = {.n_lat = shape->n_lat,
+                               .n_lon = shape->n_lon,
+                               .gaussian = shape->gaussian,
+                               .lat = s->points,
+                               .lon = s->points + shape->n_lat,
+                               .wraps = s->wraps};
+
+  WEIR_TRY(weir_grib_add_grid(s->g, &made, grid));
+  s->shape = *shape;
+  s->grid = *grid;
+  return WEIR_OK;
+}
+
+/* Its keys; the names from an earlier message where that says the same of itself. */
+static weir_status take_keys(scan *s, const weir_grib_frame *frame)
+{
+  weir_grib_print print;
+  uint64_t hash = 0;
+  const bool short_enough = weir_grib_print_take(frame, &print, &hash);
+  names *const known = &s->names[hash % NAMES];
+  const bool same = short_enough && memcmp(&known->print, &print, sizeof print) == 0;
+
+  s->keys.known = same ? &known->kind : NULL;
+  WEIR_TRY(weir_grib_alone(weir_grib_keys_take, &s->keys));
+  if (short_enough && !same && s->keys.kind.param != 0) {
+    known->print = print;
+    known->kind = s->keys.kind;
+  }
+  return WEIR_OK;
+}
+
+/* The field that the frame has found. */
+static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t parts)
+{
+  weir_grib *const g = s->g;
+  weir_grib_keys *const k = &s->keys;
+
+  k->bytes = frame->bytes;
+  k->size = frame->length;
+  if (parts > 1) {
+    k->size = weir_grib_frame_size(frame);
+    WEIR_TRY(weir_reserve(&g->copy, &g->room_copy, k->size, 1));
+    weir_grib_frame_copy(frame, g->copy);
+    k->bytes = g->copy;
+  }
+  WEIR_TRY(take_keys(s, frame));
+  k->field.grid = -1;
+  if (!k->kind.refused[0]) {
+    WEIR_TRY(find_grid(s, &k->field.grid));
+  }
+  k->field.file = s->file;
+  k->field.message = s->message;
+  k->field.part = frame->parts - 1;
+  k->field.offset = s->offset;
+  k->field.length = frame->length;
+  WEIR_TRY(weir_grib_add_kind(g, &k->kind, &k->field.kind));
+  return weir_grib_add_field(g, &k->field);
+}
+
+/* The message at s->offset; *next: where to go on. */
+static weir_status index_message(scan *s, int64_t *next)
+{
+  const weir_grib_file *const f = &s->g->files[s->file];
+  weir_grib_frame frame;
+  int found = 1;
+
+  s->message++;
+  *next = s->offset + 4;
+  if (!weir_grib_frame_open(f->bytes + s->offset, f->size - s->offset, &frame, s->why)) {
+    return damage(s);
+  }
+  *next = s->offset + frame.length;
+  while (found > 0) {
+    found = weir_grib_frame_next(&frame, s->why);
+  }
+  if (found < 0) {
+    return damage(s);
+  }
+  const int64_t parts = frame.parts;
+
+  (void)weir_grib_frame_open(f->bytes + s->offset, f->size - s->offset, &frame, s->why);
+  while (weir_grib_frame_next(&frame, s->why) > 0) {
+    WEIR_TRY(index_field(s, &frame, parts));
+  }
+  return WEIR_OK;
+}
+
+static bool is_padding(const uint8_t *bytes, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    if (bytes[i] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static weir_status index_file(scan *s)
+{
+  const weir_grib_file *const f = &s->g->files[s->file];
+  bool told = false;
+  int64_t at = 0;
+
+  s->message = 0;
+  while (at < f->size) {
+    s->offset = weir_grib_frame_find(f->bytes, f->size, at);
+    if (!told && !is_padding(f->bytes + at, s->offset - at)) {
+      weir_info("grib", "%s: bytes %lld to %lld are no GRIB message and passed over", f->path,
+                (long long)at, (long long)s->offset);
+      told = true;
+    }
+    at = s->offset;
+    if (s->offset < f->size) {
+      WEIR_TRY(index_message(s, &at));
+    }
+  }
+  if (s->message == 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: there is no GRIB message in it", f->path);
+  }
+  return WEIR_OK;
+}
+
+/* True when the index was read from its file. */
+static bool recall(weir_grib *g, const char *path)
+{
+  char *bytes = NULL;
+  int64_t size = 0;
+  bool known = false;
+
+  if (!weir_file_exists(path)) {
+    return false;
+  }
+  if (weir_file_read(path, MOST_INDEX, &bytes, &size) == WEIR_OK) {
+    known = weir_grib_index_parse(g, (const uint8_t *)bytes, size) == WEIR_OK;
+  }
+  if (!known) {
+    weir_info("grib", "%s: is made anew: %s", path, weir_last_message());
+    weir_clear_failure();
+    weir_grib_forget(g);
+  }
+  weir_free(&bytes);
+  return known;
+}
+
+static void keep(const weir_grib *g, const char *path)
+{
+  if (weir_grib_index_write(g, path) != WEIR_OK) {
+    weir_warn("grib", "the index is not kept: %s", weir_last_message());
+    weir_clear_failure();
+  }
+}
+
+static weir_status fill(weir_grib *g, const char *const *paths, int64_t n,
+                        const weir_grib_opts *opts)
+{
+  const bool skip = opts && opts->skip_damaged;
+  const char *const index = opts ? opts->index : NULL;
+  scan s = {.g = g, .skip_damaged = skip, .grid = -1};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(n, sizeof *g->files, (void **)&g->files));
+  g->n_files = n;
+  for (int64_t i = 0; i < n; i++) {
+    WEIR_TRY(weir_grib_file_open(paths[i], &g->files[i]));
+  }
+  if (index && recall(g, index)) {
+    if (g->damaged == 0 || skip) {
+      return WEIR_OK;
+    }
+    weir_grib_forget(g); /* to say what is damaged */
+  }
+  WEIR_TRY(weir_alloc(NAMES, sizeof *s.names, (void **)&s.names));
+  for (s.file = 0; status == WEIR_OK && s.file < n; s.file++) {
+    status = index_file(&s);
+  }
+  weir_free(&s.points);
+  weir_free(&s.names);
+  if (status == WEIR_OK && index) {
+    keep(g, index);
+  }
+  return status;
+}
+
+weir_status weir_grib_open(const char *const *paths, int64_t n, const weir_grib_opts *opts,
+                           weir_grib **out)
+{
+  void *memory = NULL;
+
+  *out = NULL;
+  if (n < 1) {
+    return weir_fail(WEIR_ERR_CONFIG, "no GRIB file is named");
+  }
+  WEIR_TRY(weir_alloc(1, sizeof(weir_grib), &memory));
+  weir_grib *g = memory;
+  const weir_status status = fill(g, paths, n, opts);
+
+  if (status != WEIR_OK) {
+    weir_grib_close(&g);
+  }
+  *out = g;
+  return status;
+}

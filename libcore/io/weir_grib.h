@@ -1,0 +1,93 @@
+/* weir_grib.h - fields of GRIB files, editions 1 and 2: indexed by what they hold, decoded when
+ * asked for. A set is used by one thread at a time, several sets by as
+ * many threads as there are (ecCodes is not safe for threads: its calls wait for each other).
+ * Without ecCodes every function fails with WEIR_ERR_UNSUPPORTED. What a file holds is refused with
+ * WEIR_ERR_DATA, naming file, message, its first byte, key and reason. */
+#ifndef WEIR_GRIB_H
+#define WEIR_GRIB_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* True when this build has the library. */
+bool weir_grib_available(void);
+
+/* Points of a regular latitude-longitude or regular Gaussian grid. */
+typedef struct weir_grib_grid {
+  int64_t n_lat, n_lon;
+  int64_t gaussian; /* rows between pole and equator of a Gaussian grid; 0: equidistant rows */
+  const double *lat, *lon; /* [n_lat] north to south, [n_lon] west to east and ascending; degrees */
+  bool wraps;              /* the columns go round the globe */
+} weir_grib_grid;
+
+/* What many messages share. Texts are ecCodes' own, "" where it has none. */
+typedef struct weir_grib_kind {
+  int64_t param; /* paramId; 0: unknown to ecCodes */
+  char short_name[32], units[32], standard_name[96];
+  char level_type[32]; /* typeOfLevel */
+  double level;        /* hPa on pressure levels, else as typeOfLevel has it */
+  char step_type[16];  /* "instant", "accum", "max" ... */
+  char type[16];       /* dataType: "pf", "cf", "fc", "an", "em" (mean), "es" (spread) ... */
+  char stream[16];     /* "enfo", "oper" ...; "" outside MARS */
+  char packing[32];    /* packingType */
+  int64_t derived;     /* derivedForecast of edition 2; -1: none */
+  int64_t bits;        /* per value */
+  char refused[160]; /* key and reason why fields of this kind cannot be read; "" where they can */
+} weir_grib_kind;
+
+/* A field of a message. */
+typedef struct weir_grib_field {
+  int64_t file;              /* number of its path */
+  int64_t message;           /* 1, 2, ... as grib_ls counts */
+  int64_t part;              /* 0, 1, ... in a message of several fields */
+  int64_t offset, length;    /* of the message, bytes */
+  int64_t kind, grid;        /* numbers; grid -1 where it is refused */
+  int64_t start;             /* of the forecast, also of a reforecast: seconds since 1970 */
+  int64_t step_seconds[2];   /* what the values cover: first and last; equal for an instant */
+  int64_t number, n_members; /* of the ensemble; -1 and 0 where the message does not say */
+  double packing_error;      /* half the distance of neighbouring values, in units */
+  int32_t edition;           /* 1 or 2 */
+  int32_t scanning;          /* octet of flags, as in code table 3.4 */
+} weir_grib_field;
+
+typedef struct weir_grib_opts {
+  const char *index; /* file where the index is kept for the next time; NULL: nowhere. It is made
+                      * anew when a file has another size or time than it notes */
+  bool skip_damaged; /* go on behind damage, with a warning; otherwise it is refused */
+} weir_grib_opts;
+
+typedef struct weir_grib weir_grib;
+
+/* Opens files and indexes all their messages; opts may be NULL. Messages that are sound but hold
+ * what cannot be read (reduced and spectral grids) are indexed with the reason. */
+weir_status weir_grib_open(const char *const *paths, int64_t n, const weir_grib_opts *opts,
+                           weir_grib **out) WEIR_CHECKED;
+/* Accepts NULL. */
+void weir_grib_close(weir_grib **g);
+/* How many fields, kinds and grids there are. */
+int64_t weir_grib_fields(const weir_grib *g);
+int64_t weir_grib_kinds(const weir_grib *g);
+int64_t weir_grib_grids(const weir_grib *g);
+/* Borrowed: of field i, kind i, grid i. Fields are in the order of files and messages. */
+const weir_grib_field *weir_grib_field_get(const weir_grib *g, int64_t i);
+const weir_grib_kind *weir_grib_kind_get(const weir_grib *g, int64_t i);
+const weir_grib_grid *weir_grib_grid_get(const weir_grib *g, int64_t i);
+const char *weir_grib_path(const weir_grib *g, int64_t file);
+/* How many stretches of damage were skipped (skip_damaged). */
+int64_t weir_grib_damaged(const weir_grib *g);
+/* "FILE: message 3 (byte 8640)", for messages about a field. Always terminated. */
+void weir_grib_place(const weir_grib *g, int64_t i, char *text, size_t size);
+
+/* Decodes fields[n], in the order of the files, each into out[k]: [n_lat, n_lon] of its grid, NaN
+ * where a value is missing. Fails also when a file changed since it was opened. */
+weir_status weir_grib_read(weir_grib *g, int64_t n, const int64_t *fields,
+                           float *const *out) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
