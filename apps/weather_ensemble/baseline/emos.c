@@ -1,0 +1,369 @@
+/* emos.c - see emos.h: the minimum of the mean CRPS over one set of cases. */
+#include "baseline/emos.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
+
+const weir_opt wx_emos_options[] = {
+    WEIR_OPT_ENUM(wx_emos_opts, pool, WX_EMOS_GLOBAL, WX_EMOS_POOL_CHOICES,
+                  "what shares coefficients: all cells, none, or those of a window"),
+    WEIR_OPT_INT(wx_emos_opts, reach, 2, 1, 1000, "cells",
+                 "pool window: how far cells count on each side of the one that is fitted"),
+    WEIR_OPT_INT(wx_emos_opts, least, 20, 2, 0x1p31, "1",
+                 "cases that a cell needs for coefficients of its own; with fewer it has those of "
+                 "all cells"),
+    WEIR_OPT_REAL(wx_emos_opts, floor, 1e-3, 1e-9, 1, "1",
+                  "least standard deviation, in standard deviations of the truth"),
+    WEIR_OPT_REAL(wx_emos_opts, tolerance, 1e-9, 0, 1, "1",
+                  "relative gain in mean CRPS below which steps end"),
+    WEIR_OPT_INT(wx_emos_opts, most, 100, 1, 100000, "1", "steps at most"),
+    WEIR_OPT_END,
+};
+
+/* What is fitted, in units of `scale` around the means: y = a + b x, u = sigma^2 = c + d v. */
+enum { A, B, C, D, UNKNOWNS };
+
+/* Sums over cases. Moments: of the first three passes; the rest: CRPS, its first and second
+ * derivatives by mu and u times powers of x and v, and the part of those by u that is never
+ * negative, which makes the damping. */
+enum {
+  WEIGHT,
+  COUNT,
+  F,
+  F_M,
+  F_M_X,
+  F_U,
+  F_U_V,
+  F_MM,
+  F_MM_X,
+  F_MM_XX,
+  F_MU,
+  F_MU_X,
+  F_MU_V,
+  F_MU_XV,
+  F_UU,
+  F_UU_V,
+  F_UU_VV,
+  G_UU,
+  G_UU_VV,
+  SUMS
+};
+enum { X = F, Y, V };        /* first pass  */
+enum { XX = F, XY, YY, VV }; /* second pass */
+enum { R = F, RV };          /* third pass  */
+enum { CHUNK = 4096 };       /* cases that are summed in one go */
+static const double root_half = 0.70710678118654752440, root_two_pi = 2.50662827463100050242,
+                    inverse_root_pi = 0.56418958354775628695;
+
+typedef struct search {
+  const wx_cases *cases;
+  double x0, y0, v0, scale;   /* of the units */
+  double at[UNKNOWNS], least; /* of c */
+  bool fixed[UNKNOWNS];
+  void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
+  double *room; /* [chunks, SUMS], NULL: one thread */
+} search;
+
+static int64_t chunks_of_row(const wx_cases *c)
+{
+  return (c->columns + CHUNK - 1) / CHUNK;
+}
+
+int64_t wx_emos_room(const wx_cases *cases)
+{
+  return cases->rows * chunks_of_row(cases) * SUMS;
+}
+
+static void sum_chunk(const search *s, int64_t chunk, double *sum)
+{
+  const wx_cases *const c = s->cases;
+  const int64_t row = chunk / chunks_of_row(c), from = chunk % chunks_of_row(c) * CHUNK;
+  const int64_t to = from + CHUNK < c->columns ? from + CHUNK : c->columns;
+  const int64_t base = row * c->columns;
+
+  memset(sum, 0, SUMS * sizeof *sum);
+  for (int64_t i = from; i < to; i++) {
+    const double x = (double)c->mean[base + i], y = (double)c->truth[base + i],
+                 v = (double)c->variance[base + i], w = c->weight != NULL ? c->weight[i] : 1;
+
+    if (isfinite(x) && isfinite(y) && isfinite(v) && v >= 0 && w > 0) {
+      sum[WEIGHT] += w;
+      sum[COUNT]++;
+      s->pass(s, w, (x - s->x0) / s->scale, (y - s->y0) / s->scale,
+              (v - s->v0) / (s->scale * s->scale), sum);
+    }
+  }
+}
+
+static void body(void *context, int64_t item, int thread)
+{
+  const search *const s = context;
+
+  (void)thread;
+  sum_chunk(s, item, s->room + item * SUMS);
+}
+
+/* In the order of the chunks, whoever summed them. */
+static void sum_all(search *s, double *total)
+{
+  const int64_t n = s->cases->rows * chunks_of_row(s->cases);
+  double part[SUMS];
+
+  memset(total, 0, SUMS * sizeof *total);
+  if (s->room != NULL) {
+    weir_parallel(n, 0, body, s);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const double *const add = s->room != NULL ? s->room + i * SUMS : part;
+
+    if (s->room == NULL) {
+      sum_chunk(s, i, part);
+    }
+    for (int k = 0; k < SUMS; k++) {
+      total[k] += add[k];
+    }
+  }
+}
+
+/* ---- Where it starts: least squares ---- */
+
+static void take_means(const search *s, double w, double x, double y, double v, double *sum)
+{
+  (void)s;
+  sum[X] += w * x;
+  sum[Y] += w * y;
+  sum[V] += w * v;
+}
+
+static void take_squares(const search *s, double w, double x, double y, double v, double *sum)
+{
+  (void)s;
+  sum[XX] += w * x * x;
+  sum[XY] += w * x * y;
+  sum[YY] += w * y * y;
+  sum[VV] += w * v * v;
+}
+
+static void take_residuals(const search *s, double w, double x, double y, double v, double *sum)
+{
+  const double r = y - s->at[B] * x;
+
+  sum[R] += w * r * r;
+  sum[RV] += w * r * r * v;
+}
+
+/* Mean and variance of the residuals on the units of s; leaves the units in which they are 1. */
+static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
+{
+  double sum[SUMS];
+
+  *s = (search){.cases = s->cases, .room = s->room, .scale = 1, .pass = take_means};
+  sum_all(s, sum);
+  *cases = (int64_t)sum[COUNT];
+  if (*cases == 0) {
+    return false;
+  }
+  s->x0 = sum[X] / sum[WEIGHT];
+  s->y0 = sum[Y] / sum[WEIGHT];
+  s->v0 = sum[V] / sum[WEIGHT];
+  s->pass = take_squares;
+  sum_all(s, sum);
+  const double xx = sum[XX] / sum[WEIGHT], yy = sum[YY] / sum[WEIGHT], vv = sum[VV] / sum[WEIGHT];
+  const double tiny = 1e-12;
+
+  s->fixed[B] = xx <= tiny * tiny * s->x0 * s->x0;
+  s->fixed[D] = vv <= tiny * s->v0 * s->v0;
+  s->at[B] = s->fixed[B] ? 1 : sum[XY] / sum[XX];
+  s->pass = take_residuals;
+  sum_all(s, sum);
+  const double rr = sum[R] / sum[WEIGHT];
+  const double size = fmax(sqrt(yy), fmax(tiny * fabs(s->y0), 1e-100));
+  const double least = opts->floor * size;
+
+  s->at[D] = s->fixed[D] ? 0 : fmax(0, sum[RV] / sum[WEIGHT] / vv);
+  s->at[C] = rr - s->at[D] * s->v0;
+  if (s->at[C] < least * least) {
+    s->at[C] = least * least;
+    s->at[D] = s->fixed[D] ? 0 : fmax(0, (rr - least * least) / s->v0);
+  }
+  s->scale = fmax(sqrt(rr), least);
+  s->at[C] /= s->scale * s->scale;
+  s->least = least * least / (s->scale * s->scale);
+  s->v0 = 0;
+  return true;
+}
+
+/* ---- CRPS and its derivatives (Gneiting et al. 2005, eq. 5) ---- */
+
+static void take_crps(const search *s, double w, double x, double y, double v, double *sum)
+{
+  const double u = fmax(s->at[C] + s->at[D] * v, 1e-200), sigma = sqrt(u); /* 0: |y - mu| */
+  const double z = (y - s->at[A] - s->at[B] * x) / sigma;
+  const double density = exp(-0.5 * z * z) / root_two_pi, e = erf(z * root_half);
+  const double by_sigma = 2 * density - inverse_root_pi;
+  const double q = 0.5 / sigma, bend = 2 * density / sigma; /* dsigma/du; by mu twice */
+  const double f_m = -w * e, f_u = w * by_sigma * q;
+  const double f_mm = w * bend, f_mu = w * bend * z * q, g_uu = w * bend * z * z * q * q;
+  const double f_uu = g_uu - f_u * 0.5 / u;
+
+  sum[F] += w * sigma * (z * e + by_sigma);
+  sum[F_M] += f_m;
+  sum[F_M_X] += f_m * x;
+  sum[F_U] += f_u;
+  sum[F_U_V] += f_u * v;
+  sum[F_MM] += f_mm;
+  sum[F_MM_X] += f_mm * x;
+  sum[F_MM_XX] += f_mm * x * x;
+  sum[F_MU] += f_mu;
+  sum[F_MU_X] += f_mu * x;
+  sum[F_MU_V] += f_mu * v;
+  sum[F_MU_XV] += f_mu * x * v;
+  sum[F_UU] += f_uu;
+  sum[F_UU_V] += f_uu * v;
+  sum[F_UU_VV] += f_uu * v * v;
+  sum[G_UU] += g_uu;
+  sum[G_UU_VV] += g_uu * v * v;
+}
+
+/* ---- Steps ---- */
+
+/* Solves (h + lambda damp) p = -g for the unknowns that are free; false: not positive. */
+static bool solve(const double *sum, double lambda, const bool *free, double *p)
+{
+  const double h[UNKNOWNS][UNKNOWNS] = {
+      {sum[F_MM], sum[F_MM_X], sum[F_MU], sum[F_MU_V]},
+      {sum[F_MM_X], sum[F_MM_XX], sum[F_MU_X], sum[F_MU_XV]},
+      {sum[F_MU], sum[F_MU_X], sum[F_UU], sum[F_UU_V]},
+      {sum[F_MU_V], sum[F_MU_XV], sum[F_UU_V], sum[F_UU_VV]},
+  };
+  const double g[UNKNOWNS] = {sum[F_M], sum[F_M_X], sum[F_U], sum[F_U_V]};
+  const double damp[UNKNOWNS] = {sum[F_MM], sum[F_MM_XX], sum[G_UU], sum[G_UU_VV]};
+  double l[UNKNOWNS][UNKNOWNS] = {{0}};
+
+  for (int i = 0; i < UNKNOWNS; i++) {
+    double at = free[i] ? h[i][i] + lambda * (damp[i] + 1e-12 * sum[WEIGHT]) : 1;
+
+    for (int j = 0; j < i; j++) {
+      double v = free[i] && free[j] ? h[i][j] : 0;
+
+      for (int k = 0; k < j; k++) {
+        v -= l[i][k] * l[j][k];
+      }
+      l[i][j] = v / l[j][j];
+      at -= l[i][j] * l[i][j];
+    }
+    if (!(at > 1e-14 * fabs(h[i][i]))) {
+      return false;
+    }
+    l[i][i] = sqrt(at);
+    p[i] = free[i] ? -g[i] : 0;
+    for (int j = 0; j < i; j++) {
+      p[i] -= l[i][j] * p[j];
+    }
+    p[i] /= l[i][i];
+  }
+  for (int i = UNKNOWNS - 1; i >= 0; i--) {
+    for (int j = i + 1; j < UNKNOWNS; j++) {
+      p[i] -= l[j][i] * p[j];
+    }
+    p[i] /= l[i][i];
+  }
+  return true;
+}
+
+/* The next unknowns, better than those of `sum`, with theirs; false: there are none. Raises and
+ * lowers lambda (Levenberg and Marquardt); variances stay at a limit that they are pressed against
+ * (Bertsekas 1982). */
+static bool step(search *s, double *sum, double *lambda)
+{
+  const double g[UNKNOWNS] = {sum[F_M], sum[F_M_X], sum[F_U], sum[F_U_V]};
+  const double low[UNKNOWNS] = {-INFINITY, -INFINITY, s->least, 0};
+  double from[UNKNOWNS], p[UNKNOWNS], next[SUMS];
+  bool free[UNKNOWNS];
+
+  memcpy(from, s->at, sizeof from);
+  for (int i = 0; i < UNKNOWNS; i++) {
+    free[i] = !s->fixed[i] && !(from[i] <= low[i] && g[i] >= 0);
+  }
+  for (; *lambda < 1e12; *lambda *= 10) {
+    if (!solve(sum, *lambda, free, p)) {
+      continue;
+    }
+    for (int i = 0; i < UNKNOWNS; i++) {
+      s->at[i] = fmax(low[i], from[i] + p[i]);
+    }
+    sum_all(s, next);
+    if (next[F] < sum[F]) {
+      memcpy(sum, next, sizeof next);
+      *lambda = fmax(*lambda * 0.1, 1e-12);
+      return true;
+    }
+  }
+  memcpy(s->at, from, sizeof from);
+  return false;
+}
+
+bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *room,
+                      wx_emos_fit *out)
+{
+  search s = {.cases = cases, .room = room};
+  double sum[SUMS], lambda = 1e-3;
+
+  *out = (wx_emos_fit){.crps = NAN};
+  if (!start(&s, opts, &out->cases)) {
+    return false;
+  }
+  s.pass = take_crps;
+  sum_all(&s, sum);
+  while (out->steps < opts->most) {
+    const double before = sum[F];
+
+    if (!step(&s, sum, &lambda)) {
+      break;
+    }
+    out->steps++;
+    if (before - sum[F] <= opts->tolerance * before && lambda < 1) {
+      break;
+    }
+  }
+  out->crps = s.scale * sum[F] / sum[WEIGHT];
+  out->at = (wx_emos){.alpha = s.y0 + s.scale * s.at[A] - s.at[B] * s.x0,
+                      .beta = s.at[B],
+                      .gamma = s.scale * sqrt(s.at[C]),
+                      .delta = sqrt(s.at[D])};
+  return true;
+}
+
+weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases, wx_emos_fit *out)
+{
+  double *room = NULL;
+
+  WEIR_TRY(weir_alloc(wx_emos_room(cases), sizeof *room, (void **)&room));
+  (void)wx_emos_minimise(opts, cases, room, out);
+  weir_free(&room);
+  if (out->cases < 2) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "EMOS: %lld of %lld cases have members and truth, at least 2 are needed: "
+                     "look for missing values in both",
+                     (long long)out->cases, (long long)(cases->rows * cases->columns));
+  }
+  return WEIR_OK;
+}
+
+double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4])
+{
+  search s = {.cases = cases,
+              .scale = 1,
+              .pass = take_crps,
+              .at = {at->alpha, at->beta, at->gamma * at->gamma, at->delta * at->delta}};
+  double sum[SUMS];
+
+  sum_all(&s, sum);
+  if (gradient != NULL) {
+    for (int i = 0; i < UNKNOWNS; i++) {
+      gradient[i] = sum[F_M + i] / sum[WEIGHT];
+    }
+  }
+  return sum[F] / sum[WEIGHT];
+}

@@ -1,0 +1,76 @@
+/* emos.h - ensemble model output statistics: a Gaussian whose mean and variance are linear in those
+ * of the members,
+ *
+ *   mu = alpha + beta m,   sigma^2 = gamma^2 + delta^2 v   (v with M - 1),
+ *
+ * with the coefficients of least mean CRPS over given cases (Gneiting et al. 2005). */
+#ifndef WX_EMOS_H
+#define WX_EMOS_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#include "conf/weir_opt.h"
+
+/* alpha and gamma in units of truth; gamma, delta >= 0 where they were fitted. */
+typedef struct wx_emos {
+  double alpha, beta, gamma, delta;
+} wx_emos;
+
+typedef enum wx_emos_pool { WX_EMOS_GLOBAL, WX_EMOS_POINT, WX_EMOS_WINDOW } wx_emos_pool;
+#define WX_EMOS_POOL_CHOICES "global|point|window"
+
+typedef struct wx_emos_opts {
+  int pool;         /* wx_emos_pool */
+  int64_t reach;    /* cells on each side in a window          */
+  int64_t least;    /* cases that coefficients of a point need */
+  double floor;     /* least gamma, standard deviations of truth */
+  double tolerance; /* of the mean CRPS, relative              */
+  int64_t most;     /* steps                                   */
+} wx_emos_opts;
+extern const weir_opt wx_emos_options[];
+
+/* rows x columns of cases; a case with anything missing (NaN), infinite or of negative variance
+ * does not count. Borrowed. */
+typedef struct wx_cases {
+  int64_t rows, columns;
+  const float *mean, *variance, *truth; /* [rows, columns]                                   */
+  const double *weight;                 /* [columns], >= 0, the same in each row; NULL: all 1 */
+} wx_cases;
+
+typedef struct wx_emos_fit {
+  wx_emos at;
+  double crps;   /* the mean that was reached */
+  int64_t cases; /* that counted              */
+  int64_t steps;
+} wx_emos_fit;
+
+/* Damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits do not depend on
+ * threads. What cases do not determine is set: beta = 1 where m never changes, delta = 0 where v
+ * never does. On the calling thread alone where room is NULL, which else has
+ * wx_emos_room(cases) numbers. False where no case counts. */
+bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *room,
+                      wx_emos_fit *out);
+int64_t wx_emos_room(const wx_cases *cases);
+/* The same on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer than two
+ * cases. */
+weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases,
+                              wx_emos_fit *out) WEIR_CHECKED;
+/* Mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha, beta, gamma^2
+ * and delta^2 where gradient is not NULL. */
+double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4]);
+
+/* Coefficients of every cell of a grid. */
+typedef struct wx_emos_grid {
+  int64_t n_lat, n_lon;
+  bool wraps;
+} wx_emos_grid;
+/* cases: [dates, cells], weight: areas. Pool global: one set, at out[0]; point: each cell its own;
+ * window: each cell of all cases within `reach` cells of it. Cells with fewer cases than `least`
+ * have the set of all cells; *few tells how many. out: [wx_emos_sets]. Fails: as above. */
+weir_status wx_emos_fit_grid(const wx_emos_opts *opts, const wx_cases *cases,
+                             const wx_emos_grid *grid, wx_emos *out, int64_t *few) WEIR_CHECKED;
+int64_t wx_emos_sets(const wx_emos_opts *opts, int64_t cells);
+/* mu and sigma of n cells; n_sets is 1 or n. NaN where mean or variance is. */
+void wx_emos_apply(const wx_emos *at, int64_t n_sets, const float *mean, const float *variance,
+                   int64_t n, float *mu, float *sigma);
+#endif
