@@ -6,6 +6,9 @@
 #include "device/weir_parallel.h"
 
 const weir_opt wx_emos_options[] = {
+    WEIR_OPT_ENUM(wx_emos_opts, form, WX_EMOS_FULL, WX_EMOS_FORM_CHOICES,
+                  "full: mean and variance linear in those of the members; scale: the mean's bias "
+                  "and the spread's factor alone"),
     WEIR_OPT_ENUM(wx_emos_opts, pool, WX_EMOS_GLOBAL, WX_EMOS_POOL_CHOICES,
                   "what shares coefficients: all cells, none, or those of a window"),
     WEIR_OPT_INT(wx_emos_opts, reach, 2, 1, 1000, "cells",
@@ -171,9 +174,11 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
   sum_all(s, sum);
   const double xx = sum[XX] / sum[WEIGHT], yy = sum[YY] / sum[WEIGHT], vv = sum[VV] / sum[WEIGHT];
   const double tiny = 1e-12;
+  const bool scale = opts->form == WX_EMOS_SCALE;
 
-  s->fixed[B] = xx <= tiny * tiny * s->x0 * s->x0;
-  s->fixed[D] = vv <= tiny * s->v0 * s->v0;
+  s->fixed[B] = scale || xx <= tiny * tiny * s->x0 * s->x0;
+  s->fixed[D] = scale ? s->v0 <= 0 : vv <= tiny * s->v0 * s->v0;
+  s->fixed[C] = scale && !s->fixed[D];
   s->at[B] = s->fixed[B] ? 1 : sum[XY] / sum[XX];
   s->pass = take_residuals;
   sum_all(s, sum);
@@ -181,9 +186,9 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
   const double size = fmax(sqrt(yy), fmax(tiny * fabs(s->y0), 1e-100));
   const double least = opts->floor * size;
 
-  s->at[D] = s->fixed[D] ? 0 : fmax(0, sum[RV] / sum[WEIGHT] / vv);
+  s->at[D] = s->fixed[D] || s->fixed[C] ? 0 : fmax(0, sum[RV] / sum[WEIGHT] / vv);
   s->at[C] = rr - s->at[D] * s->v0;
-  if (s->at[C] < least * least) {
+  if (s->at[C] < least * least || s->fixed[C]) {
     s->at[C] = least * least;
     s->at[D] = s->fixed[D] ? 0 : fmax(0, (rr - least * least) / s->v0);
   }

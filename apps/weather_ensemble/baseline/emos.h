@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/weir_status.h"
+#include "baseline/cases.h"
 #include "conf/weir_opt.h"
 
 /* alpha and gamma in units of truth; gamma, delta >= 0 where they were fitted. */
@@ -16,10 +17,15 @@ typedef struct wx_emos {
   double alpha, beta, gamma, delta;
 } wx_emos;
 
+/* full: all four; scale: beta = 1 and gamma the least, so that alpha is a bias and delta a factor.
+ */
+typedef enum wx_emos_form { WX_EMOS_FULL, WX_EMOS_SCALE } wx_emos_form;
+#define WX_EMOS_FORM_CHOICES "full|scale"
 typedef enum wx_emos_pool { WX_EMOS_GLOBAL, WX_EMOS_POINT, WX_EMOS_WINDOW } wx_emos_pool;
 #define WX_EMOS_POOL_CHOICES "global|point|window"
 
 typedef struct wx_emos_opts {
+  int form;         /* wx_emos_form */
   int pool;         /* wx_emos_pool */
   int64_t reach;    /* cells on each side in a window          */
   int64_t least;    /* cases that coefficients of a point need */
@@ -28,14 +34,6 @@ typedef struct wx_emos_opts {
   int64_t most;     /* steps                                   */
 } wx_emos_opts;
 extern const weir_opt wx_emos_options[];
-
-/* rows x columns of cases; a case with anything missing (NaN), infinite or of negative variance
- * does not count. Borrowed. */
-typedef struct wx_cases {
-  int64_t rows, columns;
-  const float *mean, *variance, *truth; /* [rows, columns]                                   */
-  const double *weight;                 /* [columns], >= 0, the same in each row; NULL: all 1 */
-} wx_cases;
 
 typedef struct wx_emos_fit {
   wx_emos at;

@@ -61,6 +61,31 @@ static void crps_has_its_unit_values(void **state)
   }
 }
 
+/* One parameter of each line of the model has another meaning. */
+static void scale_form_keeps_slope_and_floor(void **state)
+{
+  static sample s;
+  wx_emos_opts o = defaults();
+  wx_emos_fit full, fit;
+
+  draw(&s, 5);
+  const wx_cases c = cases_of(&s, 1);
+
+  assert_true(wx_emos_minimise(&o, &c, NULL, &full));
+  o.form = WX_EMOS_SCALE;
+  assert_true(wx_emos_minimise(&o, &c, NULL, &fit));
+  assert_true(fit.at.beta == 1 && fit.crps > full.crps);
+  assert_near(fit.at.gamma, 1e-3 * 7.4, 1e-3);
+  assert_near(fit.at.alpha, known.alpha - 28, 0.2);
+  for (int k = -1; k <= 1; k++) {
+    wx_emos near = fit.at;
+
+    near.delta *= 1 + 0.01 * k;
+    near.alpha += 0.01 * k;
+    assert_true(wx_emos_crps(&near, &c, NULL) >= fit.crps - 1e-9);
+  }
+}
+
 static void gradient_is_that_of_differences(void **state)
 {
   static sample s;
@@ -267,6 +292,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crps_has_its_unit_values),
+      cmocka_unit_test(scale_form_keeps_slope_and_floor),
       cmocka_unit_test(gradient_is_that_of_differences),
       cmocka_unit_test(known_parameters_are_found),
       cmocka_unit_test(it_is_a_minimum),
