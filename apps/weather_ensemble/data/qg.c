@@ -247,7 +247,8 @@ static weir_status take_room(const wx_qg *m, wx_qg_room *r)
   }
   WEIR_TRY(weir_alloc(ny * (nx / 2 + 1), 2 * sizeof(double), (void **)&r->half));
   WEIR_TRY(weir_alloc(ny * nx, sizeof(double), (void **)&r->grid));
-  return weir_alloc(state, 2 * sizeof(double), (void **)&r->spectra);
+  WEIR_TRY(weir_alloc(5 * m->rows * m->pitch, 2 * sizeof(double), (void **)&r->spectra));
+  return weir_alloc(m->rows * m->pitch + ny * nx, 2 * sizeof(double), (void **)&r->extra);
 }
 
 weir_status wx_qg_room_create(const wx_qg *m, wx_qg_room **out)
@@ -275,7 +276,7 @@ void wx_qg_room_destroy(wx_qg_room **r)
   void *const all[] = {
       &(*r)->in,      &(*r)->mixed,    &(*r)->flux,  &(*r)->out,  &(*r)->line_in, &(*r)->line,
       &(*r)->product, &(*r)->line_out, &(*r)->stage, &(*r)->sum,  &(*r)->row[0],  &(*r)->row[1],
-      &(*r)->row[2],  &(*r)->row[3],   &(*r)->half,  &(*r)->grid, &(*r)->spectra};
+      &(*r)->row[2],  &(*r)->row[3],   &(*r)->half,  &(*r)->grid, &(*r)->spectra, &(*r)->extra};
 
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     weir_free(all[i]);

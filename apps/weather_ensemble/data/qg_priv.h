@@ -35,7 +35,8 @@ struct wx_qg_room {
   void *stage, *sum;        /* states within a step */
   void *row[4];             /* [pitch] complex each */
   double *half, *grid;      /* [ny, nx / 2 + 1] complex, [ny, nx] */
-  double *spectra;          /* [2, rows, pitch] complex */
+  double *spectra;          /* [5, rows, pitch] complex */
+  double *extra;            /* [rows, pitch] complex, and two fields */
 };
 
 struct qg_kernels {

@@ -1,0 +1,402 @@
+/* qg_ensemble.c - see qg_ensemble.h; the recipe is that of the reference, section 8.3. */
+#include "data/qg_ensemble_priv.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "base/weir_random.h"
+#include "base/weir_signal.h"
+#include "device/weir_parallel.h"
+
+#define PI 3.14159265358979323846
+#define DAY 86400.0
+#define HOUR 3600.0
+
+enum { EDDIES = 0x71670001, ANALYSES, MEMBERS }; /* purposes of random numbers */
+enum { WAVES = 6 };                              /* of the first eddies, each way */
+
+static char *state_at(const wx_qg_ensemble *e, char *states, int64_t i)
+{
+  return states + i * e->bytes;
+}
+
+static wx_qg_params true_params(const wx_qg_opts *o)
+{
+  wx_qg_params p = {.dtype = o->precision == 1 ? WEIR_F64 : WEIR_F32,
+                    .nx = o->lon,
+                    .ny = o->lat,
+                    .lx = o->lx,
+                    .ly = o->ly,
+                    .coupling = o->coupling,
+                    .beta = o->beta,
+                    .tau_d = o->tau_d,
+                    .tau_f = o->tau_f,
+                    .jet = o->jet,
+                    .width = o->width,
+                    .mountain = o->mountain,
+                    .nu = o->nu,
+                    .dt = o->step};
+
+  p.u[0] = wx_qg_mean_wind(&p);
+  return p;
+}
+
+static wx_qg_params forecast_params(const wx_qg_opts *o, double *perturbation)
+{
+  static const wx_qg_imperfect presets[] = {
+      [WX_QG_REAL] = {WX_QG_REAL, 11.5, 0.65, 1.35, 1e-7, 0.03},
+      [WX_QG_HARD] = {WX_QG_HARD, 13, 0.5, 1.3, 1e-7, 0.018},
+  };
+  wx_qg_params p = true_params(o);
+  const wx_qg_imperfect *const f =
+      o->forecast.preset == WX_QG_OWN ? &o->forecast : &presets[o->forecast.preset % 2];
+
+  *perturbation = 0.03;
+  if (o->forecast.preset != WX_QG_PERFECT) {
+    p.tau_f = f->tau_f;
+    p.mountain = f->mountain;
+    p.jet = f->jet;
+    p.nu = f->nu;
+    p.u[0] = wx_qg_mean_wind(&p);
+    *perturbation = f->perturbation;
+  }
+  return p;
+}
+
+/* ---- the truth ---- */
+
+static weir_status check_sound(const wx_qg_ensemble *e, const wx_qg *m, const void *state,
+                               const char *what)
+{
+  double energy, enstrophy;
+
+  wx_qg_invariants(m, e->rooms[0], state, &energy, &enstrophy);
+  if (!isfinite(energy) || !isfinite(enstrophy)) {
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "simulate: %s broke down; take a shorter step (simulate.step: %.6g) or more "
+                     "viscosity (nu)",
+                     what, wx_qg_get(m)->dt);
+  }
+  return WEIR_OK;
+}
+
+static weir_status stopped(const char *where)
+{
+  return weir_fail(WEIR_ERR_STOPPED, "simulate: stopped in %s", where);
+}
+
+/* Waves with random phases and rather random sizes, for the turbulence to begin with. */
+static weir_status stir(wx_qg_ensemble *e)
+{
+  const wx_qg_opts *const o = e->o;
+  const int64_t cells = o->lon * o->lat;
+  double *psi = NULL;
+
+  WEIR_TRY(weir_alloc(WX_QG_LAYERS * cells, sizeof *psi, (void **)&psi));
+  for (int64_t w = 0; w < WX_QG_LAYERS * WAVES * WAVES; w++) {
+    const double phase = 2 * PI * weir_random_uniform(e->seed, EDDIES, 0, 2 * (uint64_t)w);
+    const double size = 0.1 * weir_random_normal(e->seed, EDDIES, 0, 2 * (uint64_t)w + 1);
+    const int64_t k = 1 + w % WAVES, m = w / WAVES % WAVES - WAVES / 2;
+    double *const layer = psi + w / (WAVES * WAVES) * cells;
+
+    for (int64_t i = 0; i < cells; i++) {
+      const double x = (double)(i % o->lon) / (double)o->lon;
+      const double y = (double)(i / o->lon) / (double)o->lat;
+
+      layer[i] += size * cos(2 * PI * ((double)k * x + (double)m * y) + phase);
+    }
+  }
+  wx_qg_set_psi(e->truth, e->rooms[0], psi, e->current);
+  weir_free(&psi);
+  return WEIR_OK;
+}
+
+/* The truth before the first start: spin-up, then the library. */
+static weir_status spin_up(wx_qg_ensemble *e)
+{
+  const wx_qg_opts *const o = e->o;
+  int64_t before = 0, between = 0, day = llround(DAY / e->seconds);
+
+  WEIR_TRY(qg_steps_of(e, o->spin_up * DAY, "simulate.spin_up", &before));
+  WEIR_TRY(qg_steps_of(e, o->library.every * DAY, "simulate.library.every", &between));
+  day = day < 1 ? 1 : day;
+  WEIR_TRY(stir(e));
+  const int64_t total = before + o->library.states * between;
+
+  for (int64_t done = 0, state = 0; done < total;) {
+    const int64_t next = done < before ? before : before + (state + 1) * between;
+    const int64_t n = next - done < day ? next - done : day;
+
+    if (weir_stop_requested()) {
+      return stopped("the spin-up");
+    }
+    wx_qg_steps(e->truth, e->rooms[0], e->current, n);
+    done += n;
+    if (done == before + (state + 1) * between) {
+      memcpy(state_at(e, e->library, state++), e->current, (size_t)e->bytes);
+    }
+    weir_progress("spin-up", done, total, "steps");
+  }
+  return check_sound(e, e->truth, e->current, "the truth");
+}
+
+/* Goes on with the truth until the marks [known, to) are kept. */
+static void follow_truth(wx_qg_ensemble *e, wx_qg_room *room, int64_t to)
+{
+  while (e->known < to && !weir_stop_requested()) {
+    wx_qg_steps(e->truth, room, e->current, e->mark[e->known] - e->reached);
+    e->reached = e->mark[e->known];
+    memcpy(state_at(e, e->kept, e->known), e->current, (size_t)e->bytes);
+    e->known++;
+  }
+}
+
+/* ---- creation ---- */
+
+static weir_status take_room(wx_qg_ensemble *e)
+{
+  int64_t bytes = 0;
+
+  WEIR_TRY(weir_alloc(e->threads, sizeof *e->rooms, (void **)&e->rooms));
+  for (int t = 0; t < e->threads; t++) {
+    WEIR_TRY(wx_qg_room_create(e->truth, &e->rooms[t]));
+  }
+  if (!weir_mul_ok(e->bytes, e->true_facts.n_starts, &bytes) ||
+      !weir_mul_ok(e->bytes, e->o->library.states, &bytes)) {
+    return weir_fail(WEIR_ERR_MEMORY, "simulate: too many states");
+  }
+  WEIR_TRY(weir_alloc(e->o->library.states, (size_t)e->bytes, (void **)&e->library));
+  WEIR_TRY(weir_alloc(e->true_facts.n_starts, (size_t)e->bytes, (void **)&e->kept));
+  return weir_alloc(1, (size_t)e->bytes, (void **)&e->current);
+}
+
+static weir_status begin(wx_qg_ensemble *e)
+{
+  const wx_qg_params truth = true_params(e->o);
+  const wx_qg_params model = forecast_params(e->o, &e->perturbation);
+
+  e->scale = (wx_qg_scale){e->o->scale.length * 1e3, e->o->scale.wind, e->o->scale.coriolis};
+  e->seconds = e->o->step * e->scale.length / e->scale.wind;
+  e->threads = weir_threads_get();
+  WEIR_TRY(qg_list_facts(e));
+  WEIR_TRY(wx_qg_create(&truth, &e->truth));
+  WEIR_TRY(wx_qg_create(&model, &e->model));
+  e->bytes = (wx_qg_state_bytes(e->truth) + 63) / 64 * 64; /* so that each is aligned */
+  WEIR_TRY(take_room(e));
+  return spin_up(e);
+}
+
+weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, uint64_t seed, wx_qg_ensemble **out)
+{
+  void *memory = NULL;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof(wx_qg_ensemble), &memory));
+  wx_qg_ensemble *e = memory;
+
+  e->o = opts;
+  e->seed = seed;
+  const weir_status status = begin(e);
+
+  if (status != WEIR_OK) {
+    wx_qg_ensemble_destroy(&e);
+    return status;
+  }
+  *out = e;
+  return WEIR_OK;
+}
+
+void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
+{
+  wx_qg_ensemble *const e = *ensemble;
+
+  if (e == NULL) {
+    return;
+  }
+  const void *const borrowed[] = {
+      e->forecasts.start,    e->forecasts.member,      e->forecasts.quantity, e->forecasts.grid.lat,
+      e->forecasts.grid.lon, e->forecasts.grid.weight, e->true_facts.start,   e->true_facts.lead};
+
+  for (size_t i = 0; i < sizeof borrowed / sizeof borrowed[0]; i++) {
+    void *mine = (void *)(uintptr_t)borrowed[i];
+
+    weir_free(&mine);
+  }
+  for (int t = 0; e->rooms != NULL && t < e->threads; t++) {
+    wx_qg_room_destroy(&e->rooms[t]);
+  }
+  weir_free(&e->rooms);
+  weir_free(&e->kinds);
+  weir_free(&e->library);
+  weir_free(&e->current);
+  weir_free(&e->mark);
+  weir_free(&e->kept);
+  weir_free(&e->start_mark);
+  weir_free(&e->states);
+  wx_qg_destroy(&e->truth);
+  wx_qg_destroy(&e->model);
+  weir_free(ensemble);
+}
+
+const wx_archive_facts *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e)
+{
+  return &e->forecasts;
+}
+
+const wx_archive_facts *wx_qg_ensemble_truth(const wx_qg_ensemble *e)
+{
+  return &e->true_facts;
+}
+
+/* ---- forecasts ---- */
+
+/* to += share x the difference of two states of the library, which (purpose, start, member) draws.
+ */
+static void perturb(const wx_qg_ensemble *e, double share, uint32_t purpose, int64_t start,
+                    int64_t member, void *to)
+{
+  const int64_t n = e->o->library.states;
+  const uint64_t at = 2 * (uint64_t)member;
+  const double u = weir_random_uniform(e->seed, purpose, (uint32_t)start, at);
+  const double v = weir_random_uniform(e->seed, purpose, (uint32_t)start, at + 1);
+  const int64_t a = (int64_t)(u * (double)n), other = (int64_t)(v * (double)(n - 1));
+  const int64_t b = other < a ? other : other + 1;
+
+  wx_qg_add(e->truth, to, share, state_at(e, e->library, a), state_at(e, e->library, b));
+}
+
+/* What weir_parallel shares out: item 0 is the truth until `marks`, the others are members. */
+typedef struct work {
+  wx_qg_ensemble *e;
+  int64_t marks;
+} work;
+
+static void forecast(wx_qg_ensemble *e, wx_qg_room *room, int64_t i, int64_t member)
+{
+  const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
+  const int64_t start = e->first + i;
+  int64_t reached = 0;
+
+  for (int64_t l = 0; l < leads && !weir_stop_requested(); l++) {
+    char *const state = state_at(e, e->states, (i * leads + l) * members + member);
+    const int64_t steps = llround(e->o->leads.items[l] * HOUR / e->seconds);
+
+    if (l == 0) {
+      memcpy(state, state_at(e, e->kept, e->start_mark[start]), (size_t)e->bytes);
+      perturb(e, e->o->analysis, ANALYSES, start, 0, state);
+      if (member > 0) {
+        perturb(e, e->perturbation, MEMBERS, start, member, state);
+      }
+    } else {
+      memcpy(state, state_at(e, e->states, (i * leads + l - 1) * members + member),
+             (size_t)e->bytes);
+    }
+    wx_qg_steps(e->model, room, state, steps - reached);
+    reached = steps;
+  }
+}
+
+static void do_item(void *context, int64_t item, int thread)
+{
+  const work *const w = context;
+  wx_qg_ensemble *const e = w->e;
+
+  if (item == 0) {
+    follow_truth(e, e->rooms[thread], w->marks);
+  } else {
+    forecast(e, e->rooms[thread], (item - 1) / e->forecasts.n_members,
+             (item - 1) % e->forecasts.n_members);
+  }
+}
+
+/* Room for the states of n starts. */
+static weir_status make_room(wx_qg_ensemble *e, int64_t n)
+{
+  int64_t states = 0;
+
+  if (n <= e->room_for) {
+    return WEIR_OK;
+  }
+  weir_free(&e->states);
+  e->room_for = e->computed = 0;
+  if (!weir_mul_ok(n, e->forecasts.n_leads * e->forecasts.n_members, &states)) {
+    return weir_fail(WEIR_ERR_MEMORY, "simulate: forecasts of %lld starts at once", (long long)n);
+  }
+  WEIR_TRY(weir_alloc(states, (size_t)e->bytes, (void **)&e->states));
+  e->room_for = n;
+  return WEIR_OK;
+}
+
+/* Marks that are reached when the forecasts of a start end. */
+static int64_t marks_until(const wx_qg_ensemble *e, int64_t start)
+{
+  const double last = e->o->leads.items[e->o->leads.count - 1];
+  const int64_t end = e->mark[e->start_mark[start]] + llround(last * HOUR / e->seconds);
+  int64_t n = e->start_mark[start] + 1;
+
+  while (n < e->true_facts.n_starts && e->mark[n] <= end) {
+    n++;
+  }
+  return n;
+}
+
+weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n)
+{
+  const int64_t last = start + n - 1, ahead = last + n, starts = e->forecasts.n_starts;
+
+  WEIR_ASSERT(start >= 0 && n > 0 && last < starts);
+  WEIR_TRY(make_room(e, n));
+  follow_truth(e, e->rooms[0], e->start_mark[last] + 1);
+  e->first = start;
+  e->computed = 0;
+  /* Beside the members the truth goes on to where the next n starts need it. */
+  const int64_t end = marks_until(e, last);
+  const int64_t next = e->start_mark[ahead < starts ? ahead : starts - 1] + 1;
+  work w = {e, end > next ? end : next};
+
+  if (!weir_stop_requested()) {
+    weir_parallel(1 + n * e->forecasts.n_members, e->threads, do_item, &w);
+  }
+  if (weir_stop_requested()) {
+    return stopped("the forecasts");
+  }
+  WEIR_TRY(check_sound(e, e->truth, e->current, "the truth"));
+  for (int64_t i = 0; i < n * e->forecasts.n_members; i++) {
+    const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
+    const int64_t at = (i / members * leads + leads - 1) * members + i % members;
+
+    WEIR_TRY(check_sound(e, e->model, state_at(e, e->states, at), "a forecast"));
+  }
+  e->computed = n;
+  return WEIR_OK;
+}
+
+void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
+                          int64_t member, float *out)
+{
+  const int64_t i = start - e->first, leads = e->forecasts.n_leads;
+
+  WEIR_ASSERT(i >= 0 && i < e->computed);
+  wx_qg_field(e->model, e->truth, &e->scale, e->rooms[0],
+              state_at(e, e->states, (i * leads + lead) * e->forecasts.n_members + member),
+              e->kinds[quantity], out);
+}
+
+int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e)
+{
+  return e->known;
+}
+
+void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out)
+{
+  WEIR_ASSERT(time >= 0 && time < e->known);
+  wx_qg_field(e->truth, e->truth, &e->scale, e->rooms[0], state_at(e, e->kept, time),
+              e->kinds[quantity], out);
+}
+
+int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e)
+{
+  const int64_t n = (2 * e->threads + e->forecasts.n_members - 1) / e->forecasts.n_members;
+
+  return n < e->forecasts.n_starts ? n : e->forecasts.n_starts;
+}

@@ -1,0 +1,64 @@
+/* qg_ensemble.h - the built-in simulation: a truth, analyses of it, and ensembles of forecasts by a
+ * model that is not quite the one of the truth (docs/science/weather_ensemble.md).
+ *
+ * Every forecast is a function of options, seed, start and member: any part may be computed again,
+ * in any order and on any number of threads, and has the same bits. */
+#ifndef WX_QG_ENSEMBLE_H
+#define WX_QG_ENSEMBLE_H
+#include "conf/weir_opt.h"
+#include "data/archive.h"
+#include "data/qg.h"
+
+/* What the forecasts' model has of its own. */
+typedef struct wx_qg_imperfect {
+  int preset; /* wx_qg_preset */
+  double tau_f, mountain, jet, nu, perturbation;
+} wx_qg_imperfect;
+typedef enum wx_qg_preset { WX_QG_REAL, WX_QG_HARD, WX_QG_PERFECT, WX_QG_OWN } wx_qg_preset;
+
+typedef struct wx_qg_opts {
+  int precision; /* 0: f32, 1: f64 */
+  int64_t lon, lat, starts, members;
+  double lx, ly, step, coupling, beta, tau_d, tau_f, jet, width, mountain, nu;
+  struct {
+    double length, wind, coriolis; /* km, m/s, 1/s */
+  } scale;
+  wx_qg_imperfect forecast;
+  double analysis, spin_up; /* 1, d */
+  struct {
+    int64_t states;
+    double every; /* d */
+  } library;
+  const char *begin;
+  double every; /* h */
+  weir_real_list leads;
+  weir_string_list quantities;
+} wx_qg_opts;
+extern const weir_opt wx_qg_options[];
+
+typedef struct wx_qg_ensemble wx_qg_ensemble;
+
+/* Spins the truth up and keeps the library of states. Fails: WEIR_ERR_CONFIG (leads, times or
+ * quantities that cannot be), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, WEIR_ERR_NUMERIC
+ * (the step is too long), WEIR_ERR_STOPPED. opts and its lists are borrowed until the end. */
+weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, uint64_t seed,
+                                  wx_qg_ensemble **out) WEIR_CHECKED;
+void wx_qg_ensemble_destroy(wx_qg_ensemble **e);
+/* What the archives of forecasts and of the truth hold. The truth has every start and every time of
+ * validity, as a start with the lead 0. */
+const wx_archive_facts *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e);
+const wx_archive_facts *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
+
+/* Computes the forecasts of starts [start, start + n), which replace those computed before, and the
+ * truth up to their end (what was computed of it stays). Fails: WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY,
+ * WEIR_ERR_STOPPED. */
+weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n) WEIR_CHECKED;
+/* A field [lat, lon], rows from north to south, of a start that is computed; of start `time` of the
+ * truth, which has to be before wx_qg_ensemble_known. One thread at a time. */
+void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
+                          int64_t member, float *out);
+int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
+void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out);
+/* How many starts keep all threads busy. */
+int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e);
+#endif

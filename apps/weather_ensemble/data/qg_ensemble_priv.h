@@ -1,0 +1,35 @@
+/* qg_ensemble_priv.h - the parts of a simulation. */
+#ifndef WX_QG_ENSEMBLE_PRIV_H
+#define WX_QG_ENSEMBLE_PRIV_H
+#include "data/qg_ensemble.h"
+#include "data/qg_fields.h"
+
+struct wx_qg_ensemble {
+  const wx_qg_opts *o;
+  uint64_t seed;
+  double perturbation;
+  wx_qg *truth, *model;
+  wx_qg_scale scale;
+  double seconds; /* of a step */
+  int threads;
+  wx_qg_room **rooms; /* [threads] */
+  int *kinds;         /* [n_quantities]: numbers of qg_fields */
+  wx_archive_facts forecasts, true_facts;
+  int64_t bytes; /* of a state */
+  char *library; /* [library.states] states */
+  char *current; /* the truth, after `reached` steps from the first start */
+  int64_t reached;
+  int64_t *mark;       /* [true_facts.n_starts] ascending: steps of the times that are kept */
+  int64_t known;       /* marks that were reached */
+  char *kept;          /* [true_facts.n_starts] states */
+  int64_t *start_mark; /* [n_starts] of the marks */
+  int64_t first, computed, room_for; /* starts whose forecasts are in `states` */
+  char *states;                      /* [room_for, n_leads, n_members] states */
+};
+
+/* Whole steps in a time. Fails: WEIR_ERR_CONFIG, naming the key. */
+weir_status qg_steps_of(const wx_qg_ensemble *e, double seconds, const char *key,
+                        int64_t *n) WEIR_CHECKED;
+/* Fills forecasts, true_facts, kinds, mark and start_mark from the options. */
+weir_status qg_list_facts(wx_qg_ensemble *e) WEIR_CHECKED;
+#endif
