@@ -6,8 +6,9 @@
 #include "device/weir_parallel.h"
 
 const weir_opt wx_eof_options[] = {
-    WEIR_OPT_INT(wx_eof_opts, count, 20, 0, 10000, "1",
-                 "leading EOFs of the mean field that the error is regressed on"),
+    WEIR_OPT_INT(
+        wx_eof_opts, count, 0, 0, 10000, "1",
+        "leading EOFs of the mean field that its error is regressed on, such as 20; 0: none"),
     WEIR_OPT_END,
 };
 

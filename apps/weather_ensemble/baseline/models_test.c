@@ -1,0 +1,427 @@
+/* models_test.c - statistical corrections as models of an evaluation: what they are fitted on, what
+ * they gain on an ensemble that is wrong in known ways, coefficients there and back. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "eval/crps.h"
+#include "eval/ensemble.h"
+#include "eval/forecast_model.h"
+#include "io/weir_netcdf.h"
+
+enum {
+  STARTS = 120,
+  FIT = 80,
+  MEMBERS = 6,
+  LAT = 4,
+  LON = 6,
+  CELLS = LAT * LON,
+  LEAD = 24,
+  DAY = 86400,
+  PATH = 4096
+};
+
+/* A start every five days; the truth of each start and of a day after it. */
+typedef struct world {
+  int64_t start[STARTS], time[2 * STARTS], member[MEMBERS], fit[FIT];
+  double lead[1], lat[LAT], lon[LON];
+  wx_quantity quantity;
+  float forecast[STARTS * MEMBERS * CELLS], truth[2 * STARTS * CELLS];
+  wx_archive *archive[2];
+  wx_scene scene;
+} world;
+
+static wx_archive_facts facts_of(world *w, bool truth)
+{
+  return (wx_archive_facts){.name = truth ? "truth" : "forecasts",
+                            .n_starts = truth ? 2 * STARTS : STARTS,
+                            .n_leads = 1,
+                            .n_members = truth ? 1 : MEMBERS,
+                            .n_quantities = 1,
+                            .start = truth ? w->time : w->start,
+                            .lead = truth ? w->lat + LAT - 1 : w->lead, /* a zero */
+                            .member = w->member,
+                            .quantity = &w->quantity,
+                            .grid = {.kind = WX_GRID_LATLON,
+                                     .n_lat = LAT,
+                                     .n_lon = LON,
+                                     .lat = w->lat,
+                                     .lon = w->lon,
+                                     .units = {"degrees_north", "degrees_east"}}};
+}
+
+/* A wave that travels; members are biased by the point and by the state, and their spread is half
+ * of the error. */
+static void draw(world *w)
+{
+  for (int64_t t = 0; t < STARTS; t++) {
+    const double phase = 1.7 * weir_random_normal(1, 0, 0, (uint64_t)t);
+
+    w->start[t] = t * 5 * DAY;
+    for (int64_t c = 0; c < CELLS; c++) {
+      const uint64_t i = (uint64_t)(t * CELLS + c);
+      const double size = 0.5 + weir_random_uniform(1, 0, 2, i);
+      const double middle = 280 + 10 * sin(phase + (double)c);
+      const double y = middle + 1 + 2 * sin((double)c) + 2 * cos(phase) +
+                       2 * size * weir_random_normal(1, 0, 1, i);
+
+      w->truth[(2 * t) * CELLS + c] = (float)(280 + 10 * sin(phase - 0.3 + (double)c));
+      w->truth[(2 * t + 1) * CELLS + c] = (float)y;
+      for (int64_t m = 0; m < MEMBERS; m++) {
+        w->forecast[(t * MEMBERS + m) * CELLS + c] =
+            (float)(middle + size * weir_random_normal(1, 1, (uint32_t)m, i));
+      }
+    }
+  }
+}
+
+static void open_world(world *w)
+{
+  w->quantity = (wx_quantity){.variable = "2t", .units = "K"};
+  wx_quantity_complete(&w->quantity);
+  w->lead[0] = LEAD;
+  for (int64_t t = 0; t < STARTS; t++) {
+    w->time[2 * t] = w->start[t];
+    w->time[2 * t + 1] = w->start[t] + DAY;
+  }
+  for (int64_t m = 0; m < MEMBERS; m++) {
+    w->member[m] = m;
+  }
+  for (int k = 0; k < LAT; k++) {
+    w->lat[k] = 10.0 * (LAT - 1 - k);
+  }
+  for (int k = 0; k < LON; k++) {
+    w->lon[k] = 10.0 * k;
+  }
+  for (int64_t i = 0; i < FIT; i++) {
+    w->fit[i] = i;
+  }
+  for (int k = 0; k < 2; k++) {
+    const wx_archive_facts f = facts_of(w, k == 1);
+
+    assert_ok(wx_archive_of_memory(&f, k == 1 ? w->truth : w->forecast, &w->archive[k]));
+  }
+  assert_ok(wx_scene_open(w->archive[0], w->archive[1], &w->scene));
+  w->scene.fit = w->fit;
+  w->scene.n_fit = FIT;
+  w->scene.seed = 3;
+}
+
+static void close_world(world *w)
+{
+  wx_scene_fini(&w->scene);
+  wx_archive_close(&w->archive[0]);
+  wx_archive_close(&w->archive[1]);
+}
+
+typedef struct opened {
+  weir_config *config;
+  wx_model_row row;
+  wx_model model;
+} opened;
+
+static void open_model(world *w, const char *use, opened *o)
+{
+  char yaml[PATH + 256];
+
+  (void)snprintf(yaml, sizeof yaml, "use: %s", use);
+  assert_ok(weir_opts_parse(wx_model_row_options, sizeof o->row, yaml, &o->row, &o->config));
+  assert_ok(wx_model_open(&o->row, &w->scene, &o->model));
+  assert_ok(wx_model_fit(&o->model, &w->scene, 0, 0));
+  assert_false(o->model.absent);
+}
+
+static void close_model(opened *o)
+{
+  wx_model_close(&o->model);
+  weir_config_destroy(&o->config);
+}
+
+/* Mean CRPS over the starts that are not fitted on: of normal distributions, or of members. */
+static double score(world *w, opened *o)
+{
+  double sum = 0;
+
+  for (int64_t t = FIT; t < STARTS; t++) {
+    wx_given g;
+
+    assert_ok(wx_model_give(&o->model, &w->scene, t, &g));
+    assert_int_equal(g.members, o->model.gives);
+    for (int64_t c = 0; c < CELLS; c++) {
+      const double y = (double)w->truth[(2 * t + 1) * CELLS + c];
+      double x[MEMBERS];
+
+      for (int64_t m = 0; m < g.members; m++) {
+        x[m] = (double)g.member[m * CELLS + c];
+      }
+      wx_sort(x, g.members);
+      const wx_crps_parts parts =
+          g.members > 0 ? wx_crps_sorted(x, g.members, y) : (wx_crps_parts){.m = 0};
+
+      sum += g.members > 0 ? wx_crps_empirical(&parts)
+                           : wx_crps_normal((double)g.mean[c], (double)g.sd[c], y);
+    }
+  }
+  return sum / ((STARTS - FIT) * CELLS);
+}
+
+static double score_of(world *w, const char *use)
+{
+  opened o;
+
+  open_model(w, use, &o);
+  const double s = score(w, &o);
+
+  close_model(&o);
+  return s;
+}
+
+static const char *const kinds[] = {
+    "emos",
+    "{emos: {members: 3, first: 0}}",
+    "{emos: {fit: {pool: point}}}",
+    "{emos: {fit: {pool: window, reach: 1}}}",
+    "{emos: {fit: {pool: point, form: scale}}}",
+    "{emos: {eofs: {count: 3}}}",
+    "{emos: {dates: {kind: season, window: 90}}}",
+    "{emos: {dates: {kind: past, window: 200}}}",
+    "{emos: {output: members}}",
+    "{emos: {output: members, couple: {kind: member}}}",
+    "quantile",
+    "climatology",
+    "{climatology: {dates: {kind: season}}}",
+    "persistence",
+    "{persistence: {form: member}}",
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Each knows more than the one before it. */
+static void corrections_gain_what_they_know(void **state)
+{
+  static world w;
+
+  draw(&w);
+  open_world(&w);
+  const double raw = score_of(&w, "raw"), global = score_of(&w, "emos");
+  const double point = score_of(&w, "{emos: {fit: {pool: point}}}");
+  const double eof = score_of(&w, "{emos: {eofs: {count: 2}}}");
+  const double climate = score_of(&w, "climatology");
+
+  assert_true(global < 0.85 * raw);
+  assert_true(point < 0.98 * global);
+  assert_true(eof < 0.95 * point);
+  assert_true(climate > 1.3 * raw);
+  assert_true(score_of(&w, "persistence") < climate);
+  assert_true(score_of(&w, "quantile") < raw);
+  for (int k = 0; k < 2; k++) {
+    const double members =
+        score_of(&w, k == 0 ? "{emos: {output: members}}"
+                            : "{emos: {output: members, couple: {kind: member}}}");
+
+    assert_true(members < 0.92 * raw && members > global);
+  }
+  close_world(&w);
+}
+
+/* What is not fitted on may change, and so may the forecasts of every other start. */
+static void nothing_is_learned_from_what_is_scored(void **state)
+{
+  static world w, other;
+  const int64_t asked = FIT + 7;
+
+  draw(&w);
+  other = w;
+  for (int64_t t = FIT; t < STARTS; t++) {
+    for (int64_t c = 0; c < CELLS; c++) {
+      other.truth[(2 * t + 1) * CELLS + c] = t % 3 == 0 ? NAN : -500;
+      other.truth[2 * t * CELLS + c] += t == asked ? 0 : 99; /* persistence starts from it */
+    }
+    for (int64_t i = 0; i < MEMBERS * CELLS && t != asked; i++) {
+      other.forecast[t * MEMBERS * CELLS + i] = t % 2 == 0 ? NAN : 1e4f;
+    }
+  }
+  open_world(&w);
+  open_world(&other);
+  for (size_t k = 0; k < KINDS; k++) {
+    opened o, p;
+    wx_given a, b;
+
+    open_model(&w, kinds[k], &o);
+    open_model(&other, kinds[k], &p);
+    assert_ok(wx_model_give(&p.model, &other.scene, asked - 1, &b)); /* no trace of another start */
+    assert_ok(wx_model_give(&o.model, &w.scene, asked, &a));
+    assert_ok(wx_model_give(&p.model, &other.scene, asked, &b));
+    assert_int_equal(a.members, b.members);
+    if (a.members > 0) {
+      assert_memory_equal(a.member, b.member, sizeof(float) * CELLS * (size_t)a.members);
+    } else {
+      assert_memory_equal(a.mean, b.mean, sizeof(float) * CELLS);
+      assert_memory_equal(a.sd, b.sd, sizeof(float) * CELLS);
+      assert_true(a.sd[0] > 0 && isfinite(a.mean[0]));
+    }
+    close_model(&o);
+    close_model(&p);
+  }
+  close_world(&w);
+  close_world(&other);
+}
+
+static void names_tell_what_they_are(void **state)
+{
+  static const char *const name[KINDS] = {"emos 5",      "emos 3",      "emos 5",     "emos 5",
+                                          "scaled 5",    "eof 5",       "emos 5",     "emos 5",
+                                          "emos 5",      "emos 5",      "quantile 5", "climatology",
+                                          "climatology", "persistence", "persistence"};
+  static world w;
+
+  draw(&w);
+  open_world(&w);
+  for (size_t k = 0; k < KINDS; k++) {
+    opened o;
+
+    open_model(&w, kinds[k], &o);
+    assert_string_equal(o.model.name, name[k]);
+    close_model(&o);
+  }
+  close_world(&w);
+}
+
+static void without_truth_there_is_no_forecast(void **state)
+{
+  static world w;
+  opened o;
+
+  draw(&w);
+  open_world(&w);
+  w.scene.n_fit = 0;
+  for (size_t k = 0; k + 1 < KINDS; k++) {
+    char yaml[256];
+
+    (void)snprintf(yaml, sizeof yaml, "use: %s", kinds[k]);
+    assert_ok(weir_opts_parse(wx_model_row_options, sizeof o.row, yaml, &o.row, &o.config));
+    assert_ok(wx_model_open(&o.row, &w.scene, &o.model));
+    assert_ok(wx_model_fit(&o.model, &w.scene, 0, 0));
+    assert_true(o.model.absent);
+    close_model(&o);
+  }
+  close_world(&w);
+}
+
+static void refuse(world *w, const char *use, const char *reason)
+{
+  opened o;
+  char yaml[PATH];
+
+  (void)snprintf(yaml, sizeof yaml, "use: %s", use);
+  assert_ok(weir_opts_parse(wx_model_row_options, sizeof o.row, yaml, &o.row, &o.config));
+  assert_int_equal(wx_model_open(&o.row, &w->scene, &o.model), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), reason));
+  weir_config_destroy(&o.config);
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+  static world w;
+
+  draw(&w);
+  open_world(&w);
+  refuse(&w, "{emos: {eofs: {count: 3}, dates: {kind: past}}}", "neither with eofs");
+  refuse(&w, "{emos: {eofs: {count: 3}, save: .}}", "load and save");
+  refuse(&w, "{emos: {dates: {kind: season}, load: .}}", "neither with eofs");
+  refuse(&w, "{quantile: {members: 6}}", "6 members from number 1 on");
+  close_world(&w);
+}
+
+/* Coefficients that were written give the forecasts that they were fitted for. */
+static void coefficients_come_back(void **state)
+{
+  static world w;
+  char folder[PATH], use[2 * PATH];
+
+  if (!weir_netcdf_available()) {
+    (void)fprintf(stderr, "no NetCDF in this build\n");
+    skip();
+  }
+  weir_check_mkdir(folder, sizeof folder);
+  draw(&w);
+  open_world(&w);
+  for (int pool = 0; pool < 2; pool++) {
+    opened o, p;
+    wx_given a, b;
+
+    (void)snprintf(use, sizeof use, "{emos: {fit: {pool: %s}, save: %s}}",
+                   pool == 0 ? "global" : "point", folder);
+    open_model(&w, use, &o);
+    (void)snprintf(use, sizeof use, "{emos: {load: %s}}", folder);
+    open_model(&w, use, &p);
+    assert_ok(wx_model_give(&o.model, &w.scene, FIT, &a));
+    assert_ok(wx_model_give(&p.model, &w.scene, FIT, &b));
+    for (int64_t c = 0; c < CELLS; c++) {
+      assert_near((double)b.mean[c], (double)a.mean[c], 1e-6);
+      assert_near((double)b.sd[c], (double)a.sd[c], 1e-6);
+    }
+    close_model(&o);
+    close_model(&p);
+  }
+  close_world(&w);
+  weir_check_rmdir(folder);
+}
+
+typedef struct attempt {
+  world *w;
+  const char *yaml;
+} attempt;
+
+static weir_status try_model(void *context)
+{
+  const attempt *const a = context;
+  wx_scene scene = a->w->scene;
+  weir_config *config = NULL;
+  wx_model_row row;
+  wx_model model = {.desc = NULL};
+  wx_given g;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_opts_parse(wx_model_row_options, sizeof row, a->yaml, &row, &config), done);
+  WEIR_TRY_GOTO(wx_model_open(&row, &scene, &model), done);
+  WEIR_TRY_GOTO(wx_model_fit(&model, &scene, 0, 0), done);
+  WEIR_TRY_GOTO(wx_model_give(&model, &scene, FIT, &g), done);
+done:
+  wx_model_close(&model);
+  weir_config_destroy(&config);
+  wx_scene_fini(&scene);
+  return status;
+}
+
+static void lack_of_memory_is_told(void **state)
+{
+  static world w;
+
+  draw(&w);
+  open_world(&w);
+  w.scene.n_fit = 12;
+  for (size_t k = 0; k < KINDS; k++) {
+    char yaml[256];
+    attempt a = {.w = &w, .yaml = yaml};
+
+    (void)snprintf(yaml, sizeof yaml, "use: %s", kinds[k]);
+    assert_true(weir_check_faults(try_model, &a) >= 5);
+  }
+  close_world(&w);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(corrections_gain_what_they_know),
+      cmocka_unit_test(nothing_is_learned_from_what_is_scored),
+      cmocka_unit_test(names_tell_what_they_are),
+      cmocka_unit_test(without_truth_there_is_no_forecast),
+      cmocka_unit_test(what_does_not_go_together_is_refused),
+      cmocka_unit_test(coefficients_come_back),
+      cmocka_unit_test(lack_of_memory_is_told),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* emos.c - statistical corrections that end in a normal distribution: EMOS (baseline/emos.h), with
+ * a bias and a factor alone as one of its forms, and after a regression of the mean on EOFs. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "baseline/couple.h"
+#include "baseline/emos_file.h"
+#include "baseline/eof.h"
+#include "baseline/training.h"
+#include "eval/forecast_model.h"
+
+enum { PATH = 4096 };
+typedef enum output { OUTPUT_NORMAL, OUTPUT_MEMBERS } output;
+
+typedef struct emos_opts {
+  int64_t members, first;
+  wx_emos_opts fit;
+  wx_eof_opts eofs;
+  wx_dates_opts dates;
+  int output;
+  wx_couple_opts couple;
+  const char *load, *save;
+} emos_opts;
+
+static const weir_opt options[] = {
+    WEIR_OPT_INT(emos_opts, members, 0, 0, 1e6, "1", "how many members; 0: all from the first on"),
+    WEIR_OPT_INT(emos_opts, first, 1, 0, 1e6, "1", "number of the first; 0 is the control"),
+    WEIR_OPT_TABLE(emos_opts, fit, wx_emos_options, "coefficients"),
+    WEIR_OPT_TABLE(emos_opts, eofs, wx_eof_options,
+                   "regression of the mean's error on the state of the field, before the "
+                   "coefficients are fitted"),
+    WEIR_OPT_TABLE(emos_opts, dates, wx_dates_options, "training starts for a forecast"),
+    WEIR_OPT_ENUM(emos_opts, output, OUTPUT_NORMAL, "normal|members",
+                  "normal distributions, or members made of them"),
+    WEIR_OPT_TABLE(emos_opts, couple, wx_couple_options, "output members: how"),
+    WEIR_OPT_PATH(emos_opts, load, "",
+                  "folder of coefficients emos_QUANTITY_LEADh.nc, as IMPROVER or save writes them, "
+                  "in place of a fit; empty: they are fitted"),
+    WEIR_OPT_PATH(emos_opts, save, "", "folder that they are written to; empty: nowhere"),
+    WEIR_OPT_END,
+};
+
+typedef struct own {
+  wx_training_of of;
+  wx_training data;
+  wx_eof eof;
+  wx_emos *set;
+  int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: room */
+  float *room;                             /* [3, dates, cells]: of windows                 */
+  float *mean, *variance, *mu, *sigma;     /* [cells]                                       */
+  float *member;                           /* [members, cells]                              */
+} own;
+
+static weir_status refuse(const wx_model *m, const char *with)
+{
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "eval.models: %s: %s: take one of them, or EOFs and windows in models of their "
+                   "own",
+                   m->name, with);
+}
+
+static weir_status open_model(wx_model *m, wx_scene *s)
+{
+  const emos_opts *const o = m->opts;
+  const bool windows = o->dates.kind != WX_DATES_ALL, eofs = o->eofs.count > 0;
+  own *a = NULL;
+  const char *kind = eofs ? "eof" : o->fit.form == WX_EMOS_SCALE ? "scaled" : "emos";
+
+  WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));
+  a = m->own;
+  WEIR_TRY(wx_model_members(s, o->first, o->members, &a->of.at, &a->of.n));
+  m->used = a->of.n;
+  m->gives = o->output == OUTPUT_MEMBERS ? m->used : 0;
+  if (m->name[0] == 0) {
+    (void)snprintf(m->name, sizeof m->name, "%s %lld", kind, (long long)m->used);
+  }
+  if (windows && (eofs || o->load[0] != 0 || o->save[0] != 0)) {
+    return refuse(m, "coefficients of windows of dates (dates.kind) go neither with eofs nor with "
+                     "load or save");
+  }
+  if (eofs && (o->load[0] != 0 || o->save[0] != 0)) {
+    return refuse(m, "load and save know coefficients alone, and not those of eofs");
+  }
+  WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->mean));
+  WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->variance));
+  WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->mu));
+  WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->sigma));
+  return weir_alloc(m->gives * s->cells, sizeof(float), (void **)&a->member);
+}
+
+static void forget(own *a)
+{
+  wx_training_fini(&a->data);
+  wx_eof_fini(&a->eof);
+  a->eof.count = 0;
+  weir_free(&a->set);
+  weir_free(&a->row);
+  weir_free(&a->chosen);
+  weir_free(&a->room);
+  a->n_chosen = 0;
+}
+
+static weir_status fit_cases(const wx_model *m, const wx_scene *s, const wx_cases *cases)
+{
+  const emos_opts *const o = m->opts;
+  own *const a = m->own;
+  const wx_grid *const g = &s->facts->grid;
+  const wx_emos_grid grid = {.n_lat = g->n_lat, .n_lon = g->n_lon, .wraps = g->wraps};
+  int64_t few = 0;
+
+  WEIR_TRY(wx_emos_fit_grid(&o->fit, cases, &grid, a->set, &few));
+  if (few > 0) {
+    weir_debug("eval",
+               "%s: %lld of %lld points have fewer than %lld cases: they have the "
+               "coefficients of all",
+               m->name, (long long)few, (long long)s->cells, (long long)o->fit.least);
+  }
+  return WEIR_OK;
+}
+
+/* The spread is fitted to means that were corrected without their own date. */
+static weir_status fit_eofs(const wx_model *m, const wx_scene *s)
+{
+  const emos_opts *const o = m->opts;
+  own *const a = m->own;
+  wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
+  float *left_out = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(cases.rows * cases.columns, sizeof *left_out, (void **)&left_out));
+  WEIR_TRY_GOTO(wx_eof_fit(&o->eofs, &cases, &a->eof, left_out), done);
+  cases.mean = left_out;
+  WEIR_TRY_GOTO(fit_cases(m, s, &cases), done);
+done:
+  weir_free(&left_out);
+  return status;
+}
+
+static wx_emos_about about(const wx_model *m, const wx_scene *s)
+{
+  const own *const a = m->own;
+  const int64_t n = a->data.n;
+
+  return (wx_emos_about){.quantity = &s->facts->quantity[m->quantity],
+                         .grid = &s->facts->grid,
+                         .lead = s->facts->lead[m->lead],
+                         .first = n > 0 ? a->data.time[0] : 0,
+                         .last = n > 0 ? a->data.time[n - 1] : 0};
+}
+
+static weir_status load(const wx_model *m, const wx_scene *s)
+{
+  const emos_opts *const o = m->opts;
+  own *const a = m->own;
+  const wx_emos_about of = about(m, s);
+  char path[PATH];
+
+  WEIR_TRY(wx_emos_path(o->load, &of, path, sizeof path));
+  return wx_emos_read(path, s->cells, &a->set, &a->n_sets);
+}
+
+static weir_status save(const wx_model *m, const wx_scene *s)
+{
+  const emos_opts *const o = m->opts;
+  const own *const a = m->own;
+  const wx_emos_about of = about(m, s);
+  char path[PATH];
+
+  WEIR_TRY(wx_emos_path(o->save, &of, path, sizeof path));
+  return wx_emos_write(path, &of, a->set, a->n_sets);
+}
+
+static weir_status fit(wx_model *m, wx_scene *s)
+{
+  const emos_opts *const o = m->opts;
+  own *const a = m->own;
+
+  forget(a);
+  if (o->load[0] != 0) {
+    return load(m, s);
+  }
+  a->of.lead = m->lead;
+  a->of.quantity = m->quantity;
+  WEIR_TRY(wx_training_read(s, &a->of, false, &a->data));
+  if (a->data.n == 0) {
+    m->absent = true;
+    return WEIR_OK;
+  }
+  a->n_sets = wx_emos_sets(&o->fit, s->cells);
+  WEIR_TRY(weir_alloc(a->n_sets, sizeof *a->set, (void **)&a->set));
+  if (o->dates.kind != WX_DATES_ALL) { /* fitted when a start is asked for */
+    WEIR_TRY(weir_alloc(a->data.n, sizeof *a->row, (void **)&a->row));
+    WEIR_TRY(weir_alloc(a->data.n, sizeof *a->chosen, (void **)&a->chosen));
+    return weir_alloc(3 * a->data.n * s->cells, sizeof *a->room, (void **)&a->room);
+  }
+  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
+
+  WEIR_TRY(o->eofs.count > 0 ? fit_eofs(m, s) : fit_cases(m, s, &cases));
+  return o->save[0] != 0 ? save(m, s) : WEIR_OK;
+}
+
+/* The sets of the window of a start; those of the last start where it has the same dates. */
+static weir_status fit_window(const wx_model *m, const wx_scene *s, int64_t start)
+{
+  const emos_opts *const o = m->opts;
+  own *const a = m->own;
+  const int64_t n = wx_dates_choose(&o->dates, a->data.time, a->data.n, s->facts->start[start],
+                                    s->facts->lead[m->lead], a->chosen);
+
+  if (n == a->n_chosen && memcmp(a->row, a->chosen, (size_t)n * sizeof *a->row) == 0) {
+    return WEIR_OK;
+  }
+  memcpy(a->row, a->chosen, (size_t)n * sizeof *a->row);
+  a->n_chosen = 0;
+  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, a->row, n, a->room);
+
+  WEIR_TRY(fit_cases(m, s, &cases));
+  a->n_chosen = n;
+  return WEIR_OK;
+}
+
+static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+{
+  const emos_opts *const o = m->opts;
+  own *const a = m->own;
+  const float *all = NULL;
+
+  if (a->chosen != NULL) {
+    WEIR_TRY(fit_window(m, s, start));
+  }
+  WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
+  const float *const raw = all + a->of.at * s->cells;
+
+  wx_cases_moments(raw, a->of.n, s->cells, a->mean, a->variance);
+  if (o->eofs.count > 0) {
+    wx_eof_apply(&a->eof, s->facts->grid.weight, a->mean, a->mu);
+    memcpy(a->mean, a->mu, (size_t)s->cells * sizeof *a->mean);
+  }
+  wx_emos_apply(a->set, a->n_sets, a->mean, a->variance, s->cells, a->mu, a->sigma);
+  *out = (wx_given){.mean = a->mu, .sd = a->sigma};
+  if (o->output == OUTPUT_MEMBERS) {
+    const wx_couple_start of = {.members = a->of.n,
+                                .n = s->cells,
+                                .raw = raw,
+                                .mu = a->mu,
+                                .sigma = a->sigma,
+                                .seed = s->seed,
+                                .start = (uint32_t)(s->facts->start[start] / 3600)};
+
+    WEIR_TRY(wx_couple(&o->couple, &of, a->member));
+    *out = (wx_given){.members = a->of.n, .member = a->member};
+  }
+  return WEIR_OK;
+}
+
+static void close_model(wx_model *m)
+{
+  own *const a = m->own;
+
+  if (a != NULL) {
+    forget(a);
+    weir_free(&a->mean);
+    weir_free(&a->variance);
+    weir_free(&a->mu);
+    weir_free(&a->sigma);
+    weir_free(&a->member);
+    weir_free(&m->own);
+  }
+}
+
+const wx_model_desc wx_model_emos = {
+    .name = "emos",
+    .help = "a normal distribution whose mean and variance are linear in those of the members, of "
+            "least mean CRPS",
+    .cite = "Gneiting et al., MWR 133 (2005) 1098",
+    .opts = options,
+    .opts_size = sizeof(emos_opts),
+    .open = open_model,
+    .fit = fit,
+    .give = give,
+    .close = close_model,
+};

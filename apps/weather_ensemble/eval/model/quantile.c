@@ -1,0 +1,101 @@
+/* quantile.c - raw members, moved by quantile mapping (baseline/quantile.h). */
+#include "baseline/quantile.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "baseline/training.h"
+#include "eval/forecast_model.h"
+
+typedef struct quantile_opts {
+  int64_t members, first;
+  wx_quantile_opts map;
+} quantile_opts;
+
+static const weir_opt options[] = {
+    WEIR_OPT_INT(quantile_opts, members, 0, 0, 1e6, "1",
+                 "how many members; 0: all from the first on"),
+    WEIR_OPT_INT(quantile_opts, first, 1, 0, 1e6, "1", "number of the first; 0 is the control"),
+    WEIR_OPT_TABLE(quantile_opts, map, wx_quantile_options, "how quantiles are mapped"),
+    WEIR_OPT_END,
+};
+
+typedef struct own {
+  wx_training_of of;
+  wx_quantile map;
+  float *member; /* [members, cells] */
+} own;
+
+static weir_status open_model(wx_model *m, wx_scene *s)
+{
+  const quantile_opts *const o = m->opts;
+  own *a = NULL;
+
+  WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));
+  a = m->own;
+  WEIR_TRY(wx_model_members(s, o->first, o->members, &a->of.at, &a->of.n));
+  m->used = m->gives = a->of.n;
+  if (m->name[0] == 0) {
+    (void)snprintf(m->name, sizeof m->name, "quantile %lld", (long long)m->used);
+  }
+  return weir_alloc(a->of.n * s->cells, sizeof *a->member, (void **)&a->member);
+}
+
+static weir_status fit(wx_model *m, wx_scene *s)
+{
+  const quantile_opts *const o = m->opts;
+  own *const a = m->own;
+  wx_training data;
+  weir_status status = WEIR_OK;
+
+  a->of.lead = m->lead;
+  a->of.quantity = m->quantity;
+  wx_quantile_fini(&a->map);
+  WEIR_TRY(wx_training_read(s, &a->of, true, &data));
+  m->absent = data.n == 0;
+  if (!m->absent) {
+    const wx_quantile_data of = {.dates = data.n,
+                                 .members = a->of.n,
+                                 .cells = s->cells,
+                                 .forecast = data.member,
+                                 .truth = data.truth};
+
+    status = wx_quantile_fit(&o->map, &of, &a->map);
+  }
+  wx_training_fini(&data);
+  return status;
+}
+
+static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+{
+  own *const a = m->own;
+  const float *all = NULL;
+
+  WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
+  memcpy(a->member, all + a->of.at * s->cells, (size_t)(a->of.n * s->cells) * sizeof *a->member);
+  wx_quantile_apply(&a->map, a->of.n, a->member);
+  *out = (wx_given){.members = a->of.n, .member = a->member};
+  return WEIR_OK;
+}
+
+static void close_model(wx_model *m)
+{
+  own *const a = m->own;
+
+  if (a != NULL) {
+    wx_quantile_fini(&a->map);
+    weir_free(&a->member);
+    weir_free(&m->own);
+  }
+}
+
+const wx_model_desc wx_model_quantile = {
+    .name = "quantile",
+    .help = "raw members moved so that they are distributed as the truth, point by point",
+    .cite = "Panofsky and Brier 1968",
+    .opts = options,
+    .opts_size = sizeof(quantile_opts),
+    .open = open_model,
+    .fit = fit,
+    .give = give,
+    .close = close_model,
+};
