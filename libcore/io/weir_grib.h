@@ -1,5 +1,5 @@
 /* weir_grib.h - fields of GRIB files, editions 1 and 2: indexed by what they hold, decoded when
- * asked for. A set is used by one thread at a time, several sets by as
+ * asked for, and written as edition 2. A set is used by one thread at a time, several sets by as
  * many threads as there are (ecCodes is not safe for threads: its calls wait for each other).
  * Without ecCodes every function fails with WEIR_ERR_UNSUPPORTED. What a file holds is refused with
  * WEIR_ERR_DATA, naming file, message, its first byte, key and reason. */
@@ -86,6 +86,43 @@ void weir_grib_place(const weir_grib *g, int64_t i, char *text, size_t size);
  * where a value is missing. Fails also when a file changed since it was opened. */
 weir_status weir_grib_read(weir_grib *g, int64_t n, const int64_t *fields,
                            float *const *out) WEIR_CHECKED;
+
+typedef enum weir_grib_product {
+  WEIR_GRIB_MEMBER, /* templates 4.1, 4.11 */
+  WEIR_GRIB_MEAN,   /* 4.2, 4.12, derivedForecast 0 */
+  WEIR_GRIB_SPREAD, /* 4.2, 4.12, derivedForecast 4; the standard deviation of the members */
+} weir_grib_product;
+
+/* A field to be written. With `like`, centre, parameter, level and whatever is not named here come
+ * from that message. */
+typedef struct weir_grib_out {
+  weir_grib_product product;
+  const weir_grib *like; /* NULL: built from a sample of the library */
+  int64_t like_field;
+  const weir_grib_grid *grid; /* of the values; with `like` NULL means its grid */
+  int64_t start;              /* seconds since 1970 */
+  int64_t step_seconds[2];    /* first and last; equal for an instant */
+  int64_t number, n_members;  /* number counts for members only: 0 is the control; at most 254 */
+  int64_t param;              /* paramId; this and the level count without `like` only */
+  const char *level_type;     /* typeOfLevel */
+  double level;               /* hPa on pressure levels */
+  int bits;                   /* a value, 1..32; 16 for members and 24 for spreads will do */
+  const char *packing;        /* "grid_simple" (also for NULL), "grid_ccsds" */
+} weir_grib_out;
+
+typedef struct weir_grib_writer weir_grib_writer;
+
+/* Starts a file. Fails: WEIR_ERR_DATA where it cannot be created; *out is then NULL. */
+weir_status weir_grib_create(const char *path, weir_grib_writer **out) WEIR_CHECKED;
+/* Appends a message; NaN becomes a missing value. Fails: WEIR_ERR_EXTERNAL, naming the key that the
+ * library refused; WEIR_ERR_NUMERIC for an infinite value; WEIR_ERR_SHAPE for what no message can
+ * hold. */
+weir_status weir_grib_write(weir_grib_writer *w, const weir_grib_out *what,
+                            const float *values) WEIR_CHECKED;
+/* Completes the file and renames it into place; *w is destroyed either way. */
+weir_status weir_grib_commit(weir_grib_writer **w) WEIR_CHECKED;
+/* Removes an unfinished file; accepts NULL. */
+void weir_grib_abandon(weir_grib_writer **w);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,9 @@
 #include <eccodes.h>
 #include "io/grib/grib_priv.h"
 
+/* Stands for a missing value in what the library gives and takes; no packed value is this one. */
+#define WEIR_GRIB_MISSING (-8.765432109876543e+200)
+
 /* Runs work(context) while no other thread is in the library. Where an assertion of the library
  * fails inside, work does not return, what it holds of the library is lost, and the library is not
  * used again: this and all later calls fail with WEIR_ERR_EXTERNAL. `work` holds no memory that its

@@ -81,6 +81,17 @@ weir_status weir_grib_add_field(weir_grib *g, const weir_grib_field *field) WEIR
 /* Empties the index; the files stay. */
 void weir_grib_forget(weir_grib *g);
 
+/* Bytes of a message. */
+typedef struct weir_grib_span {
+  const uint8_t *bytes;
+  int64_t size;
+} weir_grib_span;
+
+/* A message that holds field i alone: where it lies in its file, or a copy of its parts in *copy,
+ * which grows and is the caller's. */
+weir_status weir_grib_bytes(const weir_grib *g, int64_t i, uint8_t **copy, int64_t *room,
+                            weir_grib_span *span) WEIR_CHECKED;
+
 /* The index as a file. Reading fails with WEIR_ERR_DATA where bytes are no index of the set's
  * files as they are now; nothing in it is trusted. */
 enum {

@@ -7,17 +7,14 @@
 
 enum { PLACE = 600 };
 
-/* Stands for a missing value in what the library gives; no packed value is this one. */
-#define MISSING (-8.765432109876543e+200)
-
 /* A field that is wanted, and its place among the answers. */
 typedef struct wish {
   int64_t field, out;
 } wish;
 
 typedef struct decode {
-  const uint8_t *bytes;
-  int64_t size, points;
+  weir_grib_span message;
+  int64_t points;
   double *values;
   const char *place;
 } decode;
@@ -39,7 +36,7 @@ static weir_status failed(const decode *d, const char *key, int code)
 static weir_status decode_handle(const decode *d, codes_handle *h)
 {
   size_t count = 0;
-  int code = codes_set_double(h, "missingValue", MISSING);
+  int code = codes_set_double(h, "missingValue", WEIR_GRIB_MISSING);
 
   if (code != CODES_SUCCESS) {
     return failed(d, "missingValue", code);
@@ -58,7 +55,8 @@ static weir_status decode_handle(const decode *d, codes_handle *h)
 static weir_status decode_values(void *context)
 {
   const decode *const d = context;
-  codes_handle *const h = codes_handle_new_from_message(NULL, d->bytes, (size_t)d->size);
+  codes_handle *const h =
+      codes_handle_new_from_message(NULL, d->message.bytes, (size_t)d->message.size);
 
   if (!h) {
     return weir_fail(WEIR_ERR_DATA, "%s: the library cannot make anything of it", d->place);
@@ -69,33 +67,40 @@ static weir_status decode_values(void *context)
   return status;
 }
 
-/* Bytes of a message of several fields that hold this one alone. */
-static weir_status cut_out(weir_grib *g, const weir_grib_field *f, decode *d)
-{
-  weir_grib_frame frame;
-  char why[WEIR_GRIB_WHY] = "";
-  bool found = weir_grib_frame_open(d->bytes, d->size, &frame, why);
-
-  for (int64_t k = 0; found && k <= f->part; k++) {
-    found = weir_grib_frame_next(&frame, why) > 0;
-  }
-  if (!found) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no field %lld: %s", d->place, (long long)f->part + 1,
-                     why);
-  }
-  WEIR_TRY(weir_reserve(&g->copy, &g->room_copy, weir_grib_frame_size(&frame), 1));
-  weir_grib_frame_copy(&frame, g->copy);
-  d->size = weir_grib_frame_size(&frame);
-  d->bytes = g->copy;
-  return WEIR_OK;
-}
-
 /* Whether the message has another field behind its first. */
 static bool has_several(const weir_grib *g, int64_t i)
 {
   const weir_grib_field *const f = &g->fields[i];
 
   return f->part > 0 || (i + 1 < g->n_fields && f[1].part > 0);
+}
+
+weir_status weir_grib_bytes(const weir_grib *g, int64_t i, uint8_t **copy, int64_t *room,
+                            weir_grib_span *span)
+{
+  const weir_grib_field *const f = &g->fields[i];
+  char why[WEIR_GRIB_WHY] = "", place[PLACE];
+  weir_grib_frame frame;
+
+  *span = (weir_grib_span){g->files[f->file].bytes + f->offset, f->length};
+  if (!has_several(g, i)) {
+    return WEIR_OK;
+  }
+  bool found = weir_grib_frame_open(span->bytes, span->size, &frame, why);
+
+  for (int64_t k = 0; found && k <= f->part; k++) {
+    found = weir_grib_frame_next(&frame, why) > 0;
+  }
+  if (!found) {
+    weir_grib_place(g, i, place, sizeof place);
+    return weir_fail(WEIR_ERR_DATA, "%s: has no field %lld: %s", place, (long long)f->part + 1,
+                     why);
+  }
+  span->size = weir_grib_frame_size(&frame);
+  WEIR_TRY(weir_reserve(copy, room, span->size, 1));
+  weir_grib_frame_copy(&frame, *copy);
+  span->bytes = *copy;
+  return WEIR_OK;
 }
 
 static weir_status read_field(weir_grib *g, int64_t i, float *out)
@@ -108,16 +113,14 @@ static weir_status read_field(weir_grib *g, int64_t i, float *out)
     return weir_fail(WEIR_ERR_DATA, "%s: %s", place, g->kinds[f->kind].refused);
   }
   const weir_grib_grid *const grid = &g->grids[f->grid];
-  decode d = {g->files[f->file].bytes + f->offset, f->length, grid->n_lat * grid->n_lon, NULL,
-              place};
+  decode d = {.points = grid->n_lat * grid->n_lon, .place = place};
 
-  if (has_several(g, i)) {
-    WEIR_TRY(cut_out(g, f, &d));
-  }
+  WEIR_TRY(weir_grib_bytes(g, i, &g->copy, &g->room_copy, &d.message));
   WEIR_TRY(weir_reserve(&g->values, &g->room_values, d.points, sizeof(double)));
   d.values = g->values;
   WEIR_TRY(weir_grib_alone(decode_values, &d));
-  if (weir_grib_order(g->values, grid->n_lat, grid->n_lon, f->scanning, MISSING, out) > 0) {
+  if (weir_grib_order(g->values, grid->n_lat, grid->n_lon, f->scanning, WEIR_GRIB_MISSING, out) >
+      0) {
     return weir_fail(WEIR_ERR_DATA, "%s: values: one is infinite, or beyond single precision",
                      place);
   }

@@ -4,7 +4,7 @@
 static weir_status refuse(void)
 {
   return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "this build has no ecCodes, so it reads no GRIB: install the library "
+                   "this build has no ecCodes, so it reads and writes no GRIB: install the library "
                    "and build again");
 }
 
@@ -30,4 +30,30 @@ weir_status weir_grib_read(weir_grib *g, int64_t n, const int64_t *fields, float
   (void)fields;
   (void)out;
   return refuse();
+}
+
+weir_status weir_grib_create(const char *path, weir_grib_writer **out)
+{
+  (void)path;
+  *out = NULL;
+  return refuse();
+}
+
+weir_status weir_grib_write(weir_grib_writer *w, const weir_grib_out *what, const float *values)
+{
+  (void)w;
+  (void)what;
+  (void)values;
+  return refuse();
+}
+
+weir_status weir_grib_commit(weir_grib_writer **w)
+{
+  *w = NULL;
+  return refuse();
+}
+
+void weir_grib_abandon(weir_grib_writer **w)
+{
+  *w = NULL; /* there never is one */
 }
