@@ -7,7 +7,7 @@
 #include "data/archive_priv.h"
 #include "data/date.h"
 
-static const wx_format *const formats[] = {&wx_format_netcdf};
+static const wx_format *const formats[] = {&wx_format_netcdf, &wx_format_grib};
 enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_BYTES = 16 };
 
 enum { MOST_QUANTITIES = 4096 };

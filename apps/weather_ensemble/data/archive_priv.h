@@ -30,7 +30,7 @@ typedef struct wx_format {
   void (*close)(void **state);
 } wx_format;
 
-extern const wx_format wx_format_netcdf;
+extern const wx_format wx_format_netcdf, wx_format_grib;
 
 /* The grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL: wx_grid_weights.
  * Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or message. */

@@ -1,0 +1,244 @@
+/* archive_grib.c - GRIB files as a format of archives: which quantity, start, lead and member each
+ * of their fields is. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "data/archive_priv.h"
+#include "io/weir_grib.h"
+
+enum { PLACE = 600 };
+
+typedef struct gb {
+  weir_grib *g;
+  int64_t n_grids;
+  wx_grid_order *order; /* [n_grids] */
+  bool *told;           /* [n_grids]: the index knows it */
+  float *stored;        /* a field before its columns are turned */
+  int64_t stored_capacity;
+} gb;
+
+static bool claims(const unsigned char *bytes, int64_t n)
+{
+  return n >= 4 && memmem(bytes, (size_t)n, "GRIB", 4) != NULL; /* bulletins have a line before */
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+  while (*list != NULL && strcmp(text, *list) != 0) {
+    list++;
+  }
+  return *list != NULL;
+}
+
+static weir_status refuse(const gb *f, int64_t i, const char *key, const char *value,
+                          const char *reason)
+{
+  char place[PLACE];
+
+  weir_grib_place(f->g, i, place, sizeof place);
+  return weir_fail(WEIR_ERR_DATA, "%s: %s=%s: %s", place, key, value, reason);
+}
+
+static weir_status take_level(const gb *f, int64_t i, const weir_grib_kind *kind, wx_quantity *q)
+{
+  static const char *const pressure[] = {"isobaricInhPa", "isobaricInPa", NULL};
+  static const char *const height[] = {"heightAboveGround", NULL};
+  static const char *const single[] = {"surface",    "meanSea",    "entireAtmosphere",
+                                       "atmosphere", "nominalTop", NULL};
+
+  q->kind = is_one_of(kind->level_type, pressure) ? WX_LEVEL_PRESSURE
+            : is_one_of(kind->level_type, height) ? WX_LEVEL_HEIGHT
+                                                  : WX_LEVEL_SURFACE;
+  q->level = q->kind == WX_LEVEL_SURFACE ? 0 : kind->level;
+  if (q->kind == WX_LEVEL_SURFACE && !is_one_of(kind->level_type, single)) {
+    return refuse(f, i, "typeOfLevel", kind->level_type,
+                  "only pressure levels, heights above ground and the surface are read: leave such "
+                  "messages out");
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_t *number)
+{
+  const weir_grib_kind *const kind = weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind);
+  wx_quantity q = {.param = kind->param};
+
+  WEIR_TRY(take_level(f, i, kind, &q));
+  (void)snprintf(q.variable, sizeof q.variable, "%s", kind->short_name);
+  (void)snprintf(q.units, sizeof q.units, "%s", kind->units);
+  (void)snprintf(q.standard_name, sizeof q.standard_name, "%s", kind->standard_name);
+  wx_quantity_complete(&q);
+  return wx_index_quantity(index, &q, number);
+}
+
+/* Tells the index the grid of field i, once, and notes how its fields are turned. */
+static weir_status take_grid(gb *f, wx_index *index, int64_t i)
+{
+  const int64_t number = weir_grib_field_get(f->g, i)->grid;
+  const weir_grib_grid *const from = weir_grib_grid_get(f->g, number);
+  wx_grid grid = {.kind = WX_GRID_LATLON,
+                  .n_lat = from->n_lat,
+                  .n_lon = from->n_lon,
+                  .units = {"degrees_north", "degrees_east"}};
+  char place[PLACE];
+  void *memory = NULL;
+
+  if (f->told[number]) {
+    return WEIR_OK;
+  }
+  weir_grib_place(f->g, i, place, sizeof place);
+  WEIR_TRY(weir_alloc(from->n_lat + from->n_lon, sizeof(double), &memory));
+  double *const lat = memory, *const lon = lat + from->n_lat;
+
+  memcpy(lat, from->lat, (size_t)from->n_lat * sizeof *lat);
+  memcpy(lon, from->lon, (size_t)from->n_lon * sizeof *lon);
+  const char *const reason = wx_grid_arrange(&grid, lat, lon, &f->order[number]);
+
+  grid.lat = lat;
+  grid.lon = lon;
+  const weir_status status = reason != NULL
+                                 ? weir_fail(WEIR_ERR_DATA, "%s: its grid: %s", place, reason)
+                                 : wx_index_grid(index, &grid, strstr(place, "message"));
+
+  weir_free(&memory);
+  f->told[number] = status == WEIR_OK;
+  return status;
+}
+
+/* Means and spreads are not members. */
+static bool is_derived(const weir_grib_kind *kind)
+{
+  static const char *const derived[] = {"em", "es", "ep", "efi", "sot", "taem", "taes", NULL};
+
+  return kind->derived >= 0 || is_one_of(kind->type, derived);
+}
+
+static weir_status take_field(gb *f, wx_index *index, int64_t i)
+{
+  const weir_grib_field *const field = weir_grib_field_get(f->g, i);
+  wx_field told = {.start = field->start,
+                   .lead = (double)field->step_seconds[1] / 3600,
+                   .member = field->number < 0 ? 0 : field->number,
+                   .place = i};
+  char step[32];
+
+  if (field->step_seconds[1] < 0) {
+    (void)snprintf(step, sizeof step, "%g h", told.lead);
+    return refuse(f, i, "endStep", step, "before its start");
+  }
+  WEIR_TRY(take_grid(f, index, i));
+  WEIR_TRY(take_quantity(f, index, i, &told.quantity));
+  return wx_index_field(index, &told);
+}
+
+static weir_status take_fields(gb *f, const char *path, wx_index *index)
+{
+  const int64_t n = weir_grib_fields(f->g);
+  char place[PLACE];
+  int64_t left_out = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    const weir_grib_kind *const kind = weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind);
+
+    if (is_derived(kind)) {
+      left_out++;
+    } else if (weir_grib_field_get(f->g, i)->grid < 0) {
+      weir_grib_place(f->g, i, place, sizeof place);
+      return weir_fail(WEIR_ERR_DATA, "%s: %s", place, kind->refused);
+    } else {
+      WEIR_TRY(take_field(f, index, i));
+    }
+  }
+  if (left_out == n) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: all %lld fields are means, spreads or other statistics of ensembles: "
+                     "members are needed",
+                     path, (long long)n);
+  }
+  if (left_out > 0) {
+    weir_info("archive", "%s: %lld fields that are statistics of ensembles are left out", path,
+              (long long)left_out);
+  }
+  return WEIR_OK;
+}
+
+static void close_file(void **state)
+{
+  gb *const f = *state;
+
+  if (f == NULL) {
+    return;
+  }
+  weir_grib_close(&f->g);
+  weir_free(&f->order);
+  weir_free(&f->told);
+  weir_free(&f->stored);
+  weir_free(state);
+}
+
+static weir_status open_file(const char *path, wx_index *index, void **state)
+{
+  gb *f = NULL;
+
+  WEIR_TRY(weir_alloc(1, sizeof *f, (void **)&f));
+  *state = f;
+  WEIR_TRY(weir_grib_open(&path, 1, NULL, &f->g));
+  f->n_grids = weir_grib_grids(f->g);
+  WEIR_TRY(weir_alloc(f->n_grids, sizeof *f->order, (void **)&f->order));
+  WEIR_TRY(weir_alloc(f->n_grids, sizeof *f->told, (void **)&f->told));
+  return take_fields(f, path, index);
+}
+
+/* Turns the columns of n fields where those of the file begin elsewhere. */
+static weir_status turn(gb *f, const int64_t *place, int64_t n, float *out)
+{
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t number = weir_grib_field_get(f->g, place[k])->grid;
+    const weir_grib_grid *const from = weir_grib_grid_get(f->g, number);
+    const wx_grid_order *const order = &f->order[number];
+    const int64_t cells = from->n_lat * from->n_lon;
+    const wx_grid grid = {.n_lat = from->n_lat, .n_lon = from->n_lon};
+
+    if (order->shift != 0 || order->flip_rows || order->flip_columns) {
+      WEIR_TRY(weir_reserve(&f->stored, &f->stored_capacity, cells, sizeof *f->stored));
+      memcpy(f->stored, out + k * cells, (size_t)cells * sizeof *out);
+      wx_grid_reorder(&grid, order, f->stored, out + k * cells);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_fields(void *state, const int64_t *place, int64_t n, float *out)
+{
+  gb *const f = state;
+  void *memory = NULL;
+
+  if (n < 1) {
+    return WEIR_OK;
+  }
+  const weir_grib_grid *const grid =
+      weir_grib_grid_get(f->g, weir_grib_field_get(f->g, place[0])->grid);
+
+  WEIR_TRY(weir_alloc(n, sizeof(float *), &memory));
+  float **const to = memory;
+
+  for (int64_t k = 0; k < n; k++) {
+    to[k] = out + k * grid->n_lat * grid->n_lon;
+  }
+  weir_status status = weir_grib_read(f->g, n, place, to);
+
+  if (status == WEIR_OK) {
+    status = turn(f, place, n, out);
+  }
+  weir_free(&memory);
+  return status;
+}
+
+const wx_format wx_format_grib = {
+    .name = "GRIB",
+    .claims = claims,
+    .open = open_file,
+    .read = read_fields,
+    .close = close_file,
+};
