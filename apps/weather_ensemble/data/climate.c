@@ -1,0 +1,383 @@
+/* climate.c - see climate.h: passes over the training starts, one quantity at one lead at a time.
+ */
+#include "data/climate.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "data/date.h"
+#include "eval/efi.h"
+
+const weir_opt wx_climate_options[] = {
+    WEIR_OPT_INT(wx_climate_opts, members, 1, 0, 1000, "1",
+                 "first members that mean and standard deviation are of; 0: all (the paper: the "
+                 "first trajectory)"),
+    WEIR_OPT_INT(wx_climate_opts, window, 7, 1, 999, "cells",
+                 "width of the windows of the local area-wise standardisation, odd"),
+    WEIR_OPT_REAL(wx_climate_opts, smoothing, 10, 0, 1000, "cells",
+                  "standard deviation of the Gaussian that smooths them; 0: none"),
+    WEIR_OPT_ENUM(wx_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
+                  "their standard deviation: of each year and averaged, or of all starts"),
+    WEIR_OPT_INT(wx_climate_opts, quantiles, 20, 0, 1000, "1",
+                 "intervals of probability of the quantiles for the EFI; 0: none"),
+    WEIR_OPT_END,
+};
+
+enum { SUMS = 3, ROOM = 11 };   /* fields of doubles */
+enum { MOST_VALUES = 1 << 26 }; /* that quantiles hold at once */
+
+/* What a pass over the starts works with. */
+typedef struct work {
+  const wx_climate_opts *opts;
+  wx_archive *a;
+  const wx_archive_facts *facts;
+  const int64_t *start;
+  int64_t n, members, cells;
+  int64_t *year; /* [n] */
+  float *x;      /* [members, cells] */
+  double *room;  /* [ROOM, cells] */
+  double *table; /* [SUMS, n_lat + 1, n_lon + 1] */
+  float *block;  /* values of some cells, for quantiles */
+  double *sorted;
+  int64_t block_cells, all_members;
+} work;
+
+static int64_t year_of(int64_t seconds)
+{
+  char text[32];
+
+  wx_date_text((double)seconds / 86400, text, sizeof text);
+  return strtoll(text, NULL, 10);
+}
+
+/* A number near all values, so that sums of squares keep their digits. */
+static double pivot_of(const float *x, int64_t n)
+{
+  double sum = 0;
+  int64_t seen = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    sum += isnan(x[i]) ? 0 : (double)x[i];
+    seen += !isnan(x[i]);
+  }
+  return seen > 0 ? sum / (double)seen : NAN;
+}
+
+static void add(const wx_las_sums *s, const float *x, double pivot, int64_t members, int64_t cells)
+{
+  for (int64_t m = 0; m < members; m++) {
+    for (int64_t i = 0; i < cells; i++) {
+      const double d = (double)x[m * cells + i] - pivot;
+
+      if (!isnan(d)) {
+        s->n[i] += 1;
+        s->sum[i] += d;
+        s->square[i] += d * d;
+      }
+    }
+  }
+}
+
+static void merge(const wx_las_sums *into, const wx_las_sums *s, int64_t cells)
+{
+  for (int64_t i = 0; i < cells; i++) {
+    into->n[i] += s->n[i];
+    into->sum[i] += s->sum[i];
+    into->square[i] += s->square[i];
+  }
+}
+
+/* The mean and standard deviation of the cells, and of the grid by area. */
+static void take_cells(const work *w, const wx_las_sums *s, double pivot, wx_climate *c, int64_t at)
+{
+  const double *area = w->facts->grid.weight;
+  double n = 0, sum = 0, square = 0;
+
+  for (int64_t i = 0; i < w->cells; i++) {
+    const double m = s->sum[i] / s->n[i];
+    const double variance = fmax(0, s->square[i] / s->n[i] - m * m);
+
+    c->cell_mean[at * w->cells + i] = s->n[i] > 0 ? (float)(pivot + m) : NAN;
+    c->cell_sd[at * w->cells + i] = s->n[i] > 0 ? (float)sqrt(variance) : NAN;
+    n += area[i] * s->n[i];
+    sum += area[i] * s->sum[i];
+    square += area[i] * s->square[i];
+  }
+  c->mean[at] = n > 0 ? pivot + sum / n : NAN;
+  c->sd[at] = n > 0 ? sqrt(fmax(0, square / n - sum / n * (sum / n))) : NAN;
+}
+
+/* Adds the windows of a year's sums (or all): mean and standard deviation to total[2, cells]. */
+static void take_windows(const work *w, const wx_las_sums *s, double *total)
+{
+  const wx_grid *g = &w->facts->grid;
+  double *const mean = w->room + 8 * w->cells, *const variance = w->room + 9 * w->cells;
+
+  wx_las_windows(s, g->n_lat, g->n_lon, w->opts->window, w->table, mean, variance);
+  for (int64_t i = 0; i < w->cells; i++) {
+    total[i] += mean[i];
+    total[w->cells + i] += sqrt(variance[i]);
+  }
+}
+
+static void finish_las(const work *w, double pivot, double *total, int64_t years, wx_climate *c,
+                       int64_t at)
+{
+  const wx_grid *g = &w->facts->grid;
+  double *const room = w->room + 10 * w->cells;
+
+  for (int k = 0; k < 2; k++) {
+    double *const x = total + k * w->cells;
+
+    wx_las_smooth(x, g->n_lat, g->n_lon, g->wraps, w->opts->smoothing, room);
+    for (int64_t i = 0; i < w->cells; i++) {
+      (k == 0 ? c->las_mean : c->las_sd)[at * w->cells + i] =
+          (float)((k == 0 ? pivot : 0) + x[i] / (double)years);
+    }
+  }
+}
+
+static weir_status check_stop(int64_t i, int64_t n)
+{
+  return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED,
+                                           "stopped at start %lld of %lld of the "
+                                           "climate",
+                                           (long long)i, (long long)n)
+                               : WEIR_OK;
+}
+
+/* One quantity at one lead, all starts, year by year. */
+static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, wx_climate *c,
+                                int64_t at)
+{
+  const int64_t cells = w->cells;
+  double *const r = w->room;
+  const wx_las_sums all = {r, r + cells, r + 2 * cells};
+  const wx_las_sums year = {r + 3 * cells, r + 4 * cells, r + 5 * cells};
+  double *const total = r + 6 * cells;
+  double pivot = NAN;
+  int64_t years = 0;
+
+  memset(r, 0, (size_t)(8 * cells) * sizeof *r);
+  for (int64_t i = 0; i < w->n; i++) {
+    WEIR_TRY(check_stop(i, w->n));
+    WEIR_TRY(wx_archive_read(w->a, w->start[i], lead, quantity, 0, w->members, w->x));
+    pivot = isnan(pivot) ? pivot_of(w->x, w->members * cells) : pivot;
+    add(&year, w->x, isnan(pivot) ? 0 : pivot, w->members, cells);
+    if (i == w->n - 1 || w->year[i + 1] != w->year[i]) {
+      merge(&all, &year, cells);
+      if (w->opts->sd == WX_LAS_YEARLY) {
+        take_windows(w, &year, total);
+        years++;
+      }
+      memset(year.n, 0, (size_t)(SUMS * cells) * sizeof *r);
+    }
+  }
+  pivot = isnan(pivot) ? 0 : pivot;
+  if (w->opts->sd == WX_LAS_POOLED) {
+    take_windows(w, &all, total);
+    years = 1;
+  }
+  take_cells(w, &all, pivot, c, at);
+  finish_las(w, pivot, total, years, c, at);
+  return WEIR_OK;
+}
+
+static int by_value(const void *one, const void *other)
+{
+  double a = 0, b = 0;
+
+  memcpy(&a, one, sizeof a);
+  memcpy(&b, other, sizeof b);
+  return (a > b) - (a < b);
+}
+
+/* Quantiles of the cells [from, from + n): every start is read once for them. */
+static weir_status take_block(const work *w, int64_t lead, int64_t quantity, int64_t from,
+                              int64_t n, float *x, wx_climate *c, int64_t at)
+{
+  const int64_t q = c->n_quantiles, m = w->all_members;
+
+  for (int64_t i = 0; i < w->n; i++) {
+    WEIR_TRY(check_stop(i, w->n));
+    WEIR_TRY(wx_archive_read(w->a, w->start[i], lead, quantity, 0, m, x));
+    for (int64_t k = 0; k < m; k++) {
+      memcpy(w->block + (i * m + k) * n, x + k * w->cells + from, (size_t)n * sizeof *x);
+    }
+  }
+  for (int64_t e = 0; e < n; e++) {
+    int64_t seen = 0;
+    double *const quantile = w->sorted + w->n * m;
+
+    for (int64_t i = 0; i < w->n * m; i++) {
+      const float value = w->block[i * n + e];
+
+      if (!isnan(value)) {
+        w->sorted[seen++] = (double)value;
+      }
+    }
+    qsort(w->sorted, (size_t)seen, sizeof *w->sorted, by_value);
+    if (seen > 0) {
+      wx_climate_quantiles(w->sorted, seen, q, quantile);
+    }
+    for (int64_t k = 0; k <= q; k++) {
+      c->quantile[(at * (q + 1) + k) * w->cells + from + e] = seen > 0 ? (float)quantile[k] : NAN;
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_quantiles(const work *w, int64_t lead, int64_t quantity, wx_climate *c,
+                                  int64_t at)
+{
+  for (int64_t from = 0; from < w->cells; from += w->block_cells) {
+    const int64_t n = w->cells - from < w->block_cells ? w->cells - from : w->block_cells;
+
+    WEIR_TRY(take_block(w, lead, quantity, from, n, w->x, c, at));
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_names(const wx_archive_facts *f, const int64_t *start, int64_t n,
+                              wx_climate *c)
+{
+  WEIR_TRY(weir_alloc(f->n_leads, sizeof *c->lead, (void **)&c->lead));
+  WEIR_TRY(weir_alloc(f->n_quantities * WX_SHORT, 1, (void **)&c->name));
+  WEIR_TRY(weir_alloc(n, sizeof *c->start, (void **)&c->start));
+  memcpy(c->lead, f->lead, (size_t)f->n_leads * sizeof *c->lead);
+  for (int64_t k = 0; k < f->n_quantities; k++) {
+    memcpy(c->name + k * WX_SHORT, f->quantity[k].name, WX_SHORT);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    c->start[i] = f->start[start[i]];
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_arrays(wx_climate *c)
+{
+  const int64_t kinds = c->n_leads * c->n_quantities, cells = c->n_lat * c->n_lon;
+  float **const fields[] = {&c->cell_mean, &c->cell_sd, &c->las_mean, &c->las_sd};
+  int64_t n = 0;
+
+  if (!weir_mul_ok(kinds, cells, &n) || !weir_mul_ok(n, c->n_quantiles + 1, &n)) {
+    return weir_fail(WEIR_ERR_MEMORY,
+                     "a climate of %lld leads and quantities, %lld cells, %lld "
+                     "quantiles is too large: set climate.quantiles less",
+                     (long long)kinds, (long long)cells, (long long)c->n_quantiles);
+  }
+  WEIR_TRY(weir_alloc(kinds, sizeof *c->mean, (void **)&c->mean));
+  WEIR_TRY(weir_alloc(kinds, sizeof *c->sd, (void **)&c->sd));
+  for (int k = 0; k < 4; k++) {
+    WEIR_TRY(weir_alloc(kinds * cells, sizeof(float), (void **)fields[k]));
+  }
+  return c->n_quantiles > 0 ? weir_alloc(n, sizeof *c->quantile, (void **)&c->quantile) : WEIR_OK;
+}
+
+static weir_status take_work(work *w, const wx_climate *c)
+{
+  const wx_archive_facts *f = w->facts;
+  const int64_t values = w->n * w->all_members;
+
+  WEIR_TRY(weir_alloc(w->n, sizeof *w->year, (void **)&w->year));
+  for (int64_t i = 0; i < w->n; i++) {
+    w->year[i] = year_of(c->start[i]);
+  }
+  WEIR_TRY(weir_alloc(w->all_members * w->cells, sizeof *w->x, (void **)&w->x));
+  WEIR_TRY(weir_alloc(ROOM * w->cells + wx_las_reach(w->opts->smoothing) + 1, sizeof *w->room,
+                      (void **)&w->room));
+  WEIR_TRY(weir_alloc(SUMS * (f->grid.n_lat + 1) * (f->grid.n_lon + 1), sizeof *w->table,
+                      (void **)&w->table));
+  if (c->n_quantiles == 0) {
+    return WEIR_OK;
+  }
+  w->block_cells = MOST_VALUES / values > w->cells ? w->cells : MOST_VALUES / values;
+  w->block_cells = w->block_cells < 1 ? 1 : w->block_cells;
+  WEIR_TRY(weir_alloc(values * w->block_cells, sizeof *w->block, (void **)&w->block));
+  return weir_alloc(values + c->n_quantiles + 1, sizeof *w->sorted, (void **)&w->sorted);
+}
+
+static weir_status fit(work *w, wx_climate *c)
+{
+  const int64_t kinds = c->n_leads * c->n_quantities;
+
+  WEIR_TRY(take_names(w->facts, w->start, w->n, c));
+  WEIR_TRY(take_arrays(c));
+  WEIR_TRY(take_work(w, c));
+  for (int64_t at = 0; at < kinds; at++) {
+    WEIR_TRY(take_moments(w, at / c->n_quantities, at % c->n_quantities, c, at));
+    if (c->n_quantiles > 0) {
+      WEIR_TRY(take_quantiles(w, at / c->n_quantities, at % c->n_quantities, c, at));
+    }
+    weir_progress("climate", at + 1, kinds, "quantities and leads");
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, const int64_t *start,
+                           int64_t n, wx_climate *out)
+{
+  const wx_archive_facts *f = wx_archive_get(a);
+  const int64_t members =
+      opts->members == 0 || opts->members > f->n_members ? f->n_members : opts->members;
+  work w = {.opts = opts,
+            .a = a,
+            .facts = f,
+            .start = start,
+            .n = n,
+            .members = members,
+            .cells = wx_grid_cells(&f->grid),
+            .all_members = f->n_members};
+
+  if (opts->window % 2 == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "climate.window: %lld is even: a window has a middle",
+                     (long long)opts->window);
+  }
+  *out = (wx_climate){.n_leads = f->n_leads,
+                      .n_quantities = f->n_quantities,
+                      .n_lat = f->grid.n_lat,
+                      .n_lon = f->grid.n_lon,
+                      .n_starts = n,
+                      .n_quantiles = opts->quantiles};
+  const weir_status status =
+      n > 0 ? fit(&w, out)
+            : weir_fail(WEIR_ERR_CONFIG, "%s: no start to take a climate of", f->name);
+
+  weir_free(&w.year);
+  weir_free(&w.x);
+  weir_free(&w.room);
+  weir_free(&w.table);
+  weir_free(&w.block);
+  weir_free(&w.sorted);
+  if (status != WEIR_OK) {
+    wx_climate_fini(out);
+  }
+  return status;
+}
+
+void wx_climate_fini(wx_climate *c)
+{
+  weir_free(&c->lead);
+  weir_free(&c->name);
+  weir_free(&c->start);
+  weir_free(&c->mean);
+  weir_free(&c->sd);
+  weir_free(&c->cell_mean);
+  weir_free(&c->cell_sd);
+  weir_free(&c->las_mean);
+  weir_free(&c->las_sd);
+  weir_free(&c->quantile);
+}
+
+int64_t wx_climate_find(const wx_climate *c, const char *name, double lead)
+{
+  for (int64_t at = 0; at < c->n_leads * c->n_quantities; at++) {
+    if (fabs(c->lead[at / c->n_quantities] - lead) < 1e-6 &&
+        strcmp(c->name + at % c->n_quantities * WX_SHORT, name) == 0) {
+      return at;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,66 @@
+/* climate.h - what is usual for a quantity, at every lead: mean and standard deviation of the whole
+ * grid, of each cell, and of the surroundings of each cell (LAS, local area-wise standardisation,
+ * arXiv:2005.08748), and quantiles for the EFI. Of training starts alone; kept in a NetCDF-4 file
+ * with the starts that it was made of. */
+#ifndef WX_CLIMATE_H
+#define WX_CLIMATE_H
+#include "conf/weir_opt.h"
+#include "data/archive.h"
+
+/* The standard deviation of LAS. */
+typedef enum wx_las_sd {
+  WX_LAS_YEARLY, /* that of each year, averaged over the years: the paper's */
+  WX_LAS_POOLED, /* of all starts together: greater by how much the yearly means differ */
+} wx_las_sd;
+#define WX_LAS_SD_CHOICES "yearly|pooled"
+
+typedef struct wx_climate_opts {
+  int64_t members;   /* how many of the first members count; 0: all */
+  int64_t window;    /* cells, odd */
+  double smoothing;  /* cells */
+  int sd;            /* wx_las_sd */
+  int64_t quantiles; /* intervals of probability; 0: no quantiles */
+} wx_climate_opts;
+extern const weir_opt wx_climate_options[];
+
+typedef struct wx_climate {
+  int64_t n_leads, n_quantities, n_lat, n_lon, n_starts;
+  int64_t n_quantiles; /* k / n_quantiles, k = 0..n_quantiles; 0: none */
+  double *lead;        /* hours */
+  char *name;          /* [quantity, WX_SHORT] */
+  int64_t *start;      /* seconds since 1970 */
+  double *mean, *sd;   /* [lead, quantity], cells by area */
+  /* [lead, quantity, lat, lon]; NaN where no value was there. sd: divisor n. */
+  float *cell_mean, *cell_sd, *las_mean, *las_sd;
+  float *quantile; /* [lead, quantity, n_quantiles + 1, lat, lon], of all members */
+} wx_climate;
+
+/* Of the starts start[n] (numbers, ascending) of an archive. Missing values are left out. Fails:
+ * WEIR_ERR_CONFIG (an even window), as wx_archive_read, WEIR_ERR_STOPPED. */
+weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, const int64_t *start,
+                           int64_t n, wx_climate *out) WEIR_CHECKED;
+void wx_climate_fini(wx_climate *c);
+/* As a file, and back. Fails: as the NetCDF interface; WEIR_ERR_DATA for a file that is no climate,
+ * naming what it lacks. */
+weir_status wx_climate_write(const wx_climate *c, const char *path) WEIR_CHECKED;
+weir_status wx_climate_read(const char *path, wx_climate *out) WEIR_CHECKED;
+/* Number of a quantity of that name at that lead, -1: none; arrays [lead, quantity, ...] have it at
+ * this place. */
+int64_t wx_climate_find(const wx_climate *c, const char *name, double lead);
+
+/* climate_las.c: what wx_climate_fit is made of; for tests. Sums of one year, or of all: */
+typedef struct wx_las_sums {
+  double *n, *sum, *square; /* [cells] */
+} wx_las_sums;
+/* Mean and variance of windows of the odd width, [n_lat, n_lon], with summed-area tables: windows
+ * that fit, those of the border are the nearest that does. A width that does not fit is made less.
+ * table: [3, n_lat + 1, n_lon + 1]. NaN where there is no value. */
+void wx_las_windows(const wx_las_sums *s, int64_t n_lat, int64_t n_lon, int64_t width,
+                    double *table, double *mean, double *variance);
+/* Gaussian of standard deviation sigma, to 4 sigma; columns go round where `wraps`, else the
+ * nearest is taken beyond an edge. NaN is left out. room: [cells + wx_las_reach + 1]. In place. */
+void wx_las_smooth(double *field, int64_t n_lat, int64_t n_lon, bool wraps, double sigma,
+                   double *room);
+/* Cells to each side that the Gaussian takes in. */
+int64_t wx_las_reach(double sigma);
+#endif

@@ -1,0 +1,225 @@
+/* climate_file.c - a climate as a NetCDF-4 file, and back. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/climate.h"
+#include "io/weir_netcdf.h"
+
+enum { LEVEL = 1, /* of compression */ MOST_DIMS = 5, MOST = 1 << 24 };
+
+/* Dimensions of the file. */
+enum { D_LEAD, D_QUANTITY, D_ROW, D_COLUMN, D_START, D_PROBABILITY, D_NAME, DIMS };
+static const char *const dim_names[DIMS] = {"forecast_period", "quantity",    "row", "column",
+                                            "start",           "probability", "name"};
+
+/* An array of a climate: where it is, and over what. */
+typedef struct array {
+  const char *name, *long_name;
+  size_t offset; /* in wx_climate */
+  weir_dtype dtype;
+  int n_dims, dims[MOST_DIMS];
+} array;
+
+static const array arrays[] = {
+    {"forecast_period", "lead, hours", offsetof(wx_climate, lead), WEIR_F64, 1, {D_LEAD}},
+    {"quantity_name", "names", offsetof(wx_climate, name), WEIR_U8, 2, {D_QUANTITY, D_NAME}},
+    {"start", "starts that the climate is of", offsetof(wx_climate, start), WEIR_I64, 1, {D_START}},
+    {"mean",
+     "mean of the grid by area",
+     offsetof(wx_climate, mean),
+     WEIR_F64,
+     2,
+     {D_LEAD, D_QUANTITY}},
+    {"sd",
+     "standard deviation of the grid by area",
+     offsetof(wx_climate, sd),
+     WEIR_F64,
+     2,
+     {D_LEAD, D_QUANTITY}},
+    {"cell_mean",
+     "mean of a cell",
+     offsetof(wx_climate, cell_mean),
+     WEIR_F32,
+     4,
+     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
+    {"cell_sd",
+     "standard deviation of a cell",
+     offsetof(wx_climate, cell_sd),
+     WEIR_F32,
+     4,
+     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
+    {"las_mean",
+     "mean of the surroundings",
+     offsetof(wx_climate, las_mean),
+     WEIR_F32,
+     4,
+     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
+    {"las_sd",
+     "standard deviation of the surroundings",
+     offsetof(wx_climate, las_sd),
+     WEIR_F32,
+     4,
+     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
+    {"quantile",
+     "quantiles of a cell",
+     offsetof(wx_climate, quantile),
+     WEIR_F32,
+     5,
+     {D_LEAD, D_QUANTITY, D_PROBABILITY, D_ROW, D_COLUMN}},
+};
+enum { ARRAYS = sizeof arrays / sizeof arrays[0], QUANTILE = ARRAYS - 1 };
+
+static void *get(const wx_climate *c, const array *a)
+{
+  void *at = NULL;
+
+  memcpy(&at, (const char *)c + a->offset, sizeof at);
+  return at;
+}
+
+static void lengths_of(const wx_climate *c, int64_t *length)
+{
+  length[D_LEAD] = c->n_leads;
+  length[D_QUANTITY] = c->n_quantities;
+  length[D_ROW] = c->n_lat;
+  length[D_COLUMN] = c->n_lon;
+  length[D_START] = c->n_starts;
+  length[D_PROBABILITY] = c->n_quantiles + 1;
+  length[D_NAME] = WX_SHORT;
+}
+
+static weir_status define(weir_netcdf *nc, const array *a, const int64_t *length, const int *dim,
+                          int *var)
+{
+  int dims[MOST_DIMS];
+  int64_t chunk[MOST_DIMS];
+
+  for (int d = 0; d < a->n_dims; d++) {
+    const bool plane = a->dims[d] == D_ROW || a->dims[d] == D_COLUMN;
+
+    dims[d] = dim[a->dims[d]];
+    chunk[d] = plane ? length[a->dims[d]] : 1;
+  }
+  WEIR_TRY(a->dtype == WEIR_U8 ? weir_netcdf_char_var(nc, a->name, a->n_dims, dims, var)
+                               : weir_netcdf_var(nc, a->name, a->dtype, a->n_dims, dims, var));
+  WEIR_TRY(weir_netcdf_put_text(nc, *var, "long_name", a->long_name));
+  return a->n_dims >= 4 ? weir_netcdf_chunk(nc, *var, chunk, LEVEL) : WEIR_OK;
+}
+
+static weir_status write_all(const wx_climate *c, weir_netcdf *nc)
+{
+  const int n = c->n_quantiles > 0 ? ARRAYS : QUANTILE;
+  const int64_t zero[MOST_DIMS] = {0};
+  int64_t length[DIMS];
+  int dim[DIMS], var[ARRAYS];
+
+  lengths_of(c, length);
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "climate of weather_ensemble"));
+  for (int d = 0; d < DIMS; d++) {
+    WEIR_TRY(weir_netcdf_dim(nc, dim_names[d], length[d], &dim[d]));
+  }
+  for (int k = 0; k < n; k++) {
+    WEIR_TRY(define(nc, &arrays[k], length, dim, &var[k]));
+  }
+  for (int k = 0; k < n; k++) {
+    int64_t count[MOST_DIMS];
+
+    for (int d = 0; d < arrays[k].n_dims; d++) {
+      count[d] = length[arrays[k].dims[d]];
+    }
+    WEIR_TRY(weir_netcdf_write(nc, var[k], zero, count, get(c, &arrays[k])));
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_climate_write(const wx_climate *c, const char *path)
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_netcdf_create(path, &nc));
+  WEIR_TRY_GOTO(write_all(c, nc), done);
+  WEIR_TRY_GOTO(weir_netcdf_commit(&nc), done);
+done:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+/* Counts of a climate, from the shapes of two of its arrays. */
+static weir_status take_counts(weir_netcdf *nc, const char *path, wx_climate *c)
+{
+  weir_netcdf_shape fields = {0}, starts = {0}, quantiles = {0};
+  int var = 0;
+  const bool good = weir_netcdf_find(nc, "cell_mean", &var, &fields) == WEIR_OK &&
+                    weir_netcdf_find(nc, "start", &var, &starts) == WEIR_OK && fields.n_dims == 4 &&
+                    starts.n_dims == 1;
+  const bool has = weir_netcdf_find(nc, "quantile", &var, &quantiles) == WEIR_OK;
+
+  if (!good || (has && (quantiles.n_dims != 5 || quantiles.lengths[2] < 2))) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: no climate: it lacks cell_mean [lead, quantity, row, column] or start: "
+                     "make it with prepare",
+                     path);
+  }
+  c->n_leads = fields.lengths[0];
+  c->n_quantities = fields.lengths[1];
+  c->n_lat = fields.lengths[2];
+  c->n_lon = fields.lengths[3];
+  c->n_starts = starts.lengths[0];
+  c->n_quantiles = has ? quantiles.lengths[2] - 1 : 0;
+  return WEIR_OK;
+}
+
+static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
+                              const int64_t *length, wx_climate *c)
+{
+  const int64_t zero[MOST_DIMS] = {0};
+  weir_netcdf_shape shape = {0};
+  void *memory = NULL;
+  int64_t n = 1;
+  int var = 0;
+
+  WEIR_TRY(weir_netcdf_find(nc, a->name, &var, &shape));
+  bool good = !shape.text && shape.dtype == a->dtype && shape.n_dims == a->n_dims;
+
+  for (int d = 0; good && d < a->n_dims; d++) {
+    good = shape.lengths[d] == length[a->dims[d]] && shape.lengths[d] > 0 &&
+           shape.lengths[d] <= MOST && weir_mul_ok(n, shape.lengths[d], &n);
+  }
+  if (!good) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s has not the type or shape that belongs to the others: make "
+                     "the file again with prepare",
+                     path, a->name);
+  }
+  WEIR_TRY(weir_alloc(n, weir_dtype_size(a->dtype), &memory));
+  memcpy((char *)c + a->offset, &memory, sizeof memory);
+  if (weir_netcdf_read(nc, var, zero, shape.lengths, memory) != WEIR_OK) {
+    return weir_fail(WEIR_ERR_DATA, "%s: variable %s cannot be read: the file is cut or damaged",
+                     path, a->name);
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_climate_read(const char *path, wx_climate *out)
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+  int64_t length[DIMS];
+
+  *out = (wx_climate){.n_leads = 0};
+  WEIR_TRY(weir_netcdf_open(path, &nc));
+  WEIR_TRY_GOTO(take_counts(nc, path, out), done);
+  lengths_of(out, length);
+  for (int k = 0; k < (out->n_quantiles > 0 ? ARRAYS : QUANTILE); k++) {
+    WEIR_TRY_GOTO(read_array(nc, path, &arrays[k], length, out), done);
+  }
+  for (int64_t k = 0; k < out->n_quantities; k++) {
+    out->name[(k + 1) * WX_SHORT - 1] = 0;
+  }
+done:
+  weir_netcdf_close(&nc);
+  if (status != WEIR_OK) {
+    wx_climate_fini(out);
+  }
+  return status;
+}
