@@ -1,4 +1,4 @@
-/* verb_prepare.c - writes the built-in simulation as a file of samples. */
+/* verb_prepare.c - imports files, or writes the built-in simulation as a file of samples. */
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
@@ -70,6 +70,10 @@ weir_status wx_verb_prepare(const weir_cli *cli)
   }
   WEIR_TRY_GOTO(weir_run_dir_open(cli, config, "prepare"), done);
   wx_tell_start(cli, &cfg);
+  if (cfg.data.forecast.count > 0 || cfg.data.truth.count > 0) {
+    WEIR_TRY_GOTO(wx_prepare_import(cli, &cfg), done);
+    goto done;
+  }
   WEIR_TRY_GOTO(wx_samples_open("", true, &cfg.simulate, (uint64_t)cfg.seed, &s), done);
   WEIR_TRY_GOTO(write_file(cli, s), done);
   WEIR_TRY_GOTO(wx_write_provenance(cli, &cfg, NULL, 0), done);

@@ -6,6 +6,9 @@
 #include "options.h"
 
 weir_status wx_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
+/* prepare_import.c: surveys data.forecast and data.truth, and writes what `import` says, into an
+ * open --out. */
+weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg) WEIR_CHECKED;
 weir_status wx_verb_run(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_check(const weir_cli *cli) WEIR_CHECKED;

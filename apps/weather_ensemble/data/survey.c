@@ -1,0 +1,283 @@
+/* survey.c - see survey.h. */
+#include "data/survey.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "data/date.h"
+
+const weir_opt wx_import_options[] = {
+    WEIR_OPT_INT(wx_import_opts, members, 0, 0, 100000, "1",
+                 "members that every forecast has to have; 0: as many as the files have"),
+    WEIR_OPT_ENUM(wx_import_opts, incomplete, WX_INCOMPLETE_REFUSE, WX_INCOMPLETE_CHOICES,
+                  "forecasts that lack members, leads or quantities others have: refused, or kept "
+                  "with missing values"),
+    WEIR_OPT_BOOL(wx_import_opts, convert, true,
+                  "write forecast.nc and truth.nc, one file each of all that was read"),
+    WEIR_OPT_BOOL(wx_import_opts, climate, false,
+                  "write climate.nc, statistics of the forecasts of the training starts"),
+    WEIR_OPT_END,
+};
+
+/* Adds the values of a field: moments after Chan, Golub and LeVeque (1983). */
+static void take_values(wx_survey_line *l, double *m2, const float *x, int64_t n)
+{
+  double mean = 0, square = 0;
+  int64_t seen = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    if (isnan(x[i])) {
+      continue;
+    }
+    seen++;
+    mean += (double)x[i];
+    l->least = fmin(l->least, (double)x[i]);
+    l->greatest = fmax(l->greatest, (double)x[i]);
+  }
+  l->fields++;
+  l->missing += n - seen;
+  if (seen == 0) {
+    return;
+  }
+  mean /= (double)seen;
+  for (int64_t i = 0; i < n; i++) {
+    square += isnan(x[i]) ? 0 : ((double)x[i] - mean) * ((double)x[i] - mean);
+  }
+  const double all = (double)(l->values + seen), apart = mean - (l->values > 0 ? l->mean : 0);
+
+  *m2 += square + apart * apart * (double)l->values * (double)seen / all;
+  l->mean = l->values > 0 ? l->mean + apart * (double)seen / all : mean;
+  l->values += seen;
+}
+
+static void note_absent(wx_survey *s, int64_t start, int64_t lead, int64_t quantity, int64_t member)
+{
+  if (s->absent++ == 0) {
+    const int64_t first[] = {start, lead, quantity, member};
+
+    memcpy(s->first, first, sizeof first);
+  }
+}
+
+/* One start, lead and quantity: the members that are there. */
+static weir_status take_members(wx_archive *a, wx_archive_writer *copy, int64_t start, int64_t lead,
+                                int64_t quantity, wx_survey_line *l, double *m2, float *x)
+{
+  const wx_archive_facts *f = wx_archive_get(a);
+  const int64_t cells = wx_grid_cells(&f->grid), n = f->n_members;
+  int64_t there = 0;
+
+  for (int64_t m = 0; m < n; m++) {
+    there += wx_archive_has(a, start, lead, quantity, m);
+  }
+  if (there == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_archive_read(a, start, lead, quantity, 0, n, x));
+  for (int64_t m = 0; m < n; m++) {
+    if (wx_archive_has(a, start, lead, quantity, m)) {
+      take_values(l, m2, x + m * cells, cells);
+    }
+  }
+  return copy != NULL ? wx_archive_write(copy, start, lead, quantity, 0, n, x) : WEIR_OK;
+}
+
+/* Fields that are not there although another start has that quantity at that lead. */
+static void count_absent(const wx_archive *a, wx_survey *s)
+{
+  const wx_archive_facts *f = wx_archive_get(a);
+
+  for (int64_t i = 0; i < f->n_starts * s->n; i++) {
+    const int64_t start = i / s->n, at = i % s->n;
+    wx_survey_line *const l = &s->line[at];
+
+    l->expected = l->fields > 0 ? f->n_starts * f->n_members : 0;
+    if (l->fields == l->expected) {
+      continue;
+    }
+    for (int64_t m = 0; m < f->n_members; m++) {
+      if (!wx_archive_has(a, start, l->lead, l->quantity, m)) {
+        note_absent(s, start, l->lead, l->quantity, m);
+      }
+    }
+  }
+}
+
+weir_status wx_survey_take(wx_archive *a, wx_archive_writer *copy, wx_survey *out)
+{
+  const wx_archive_facts *f = wx_archive_get(a);
+  const int64_t all = f->n_leads * f->n_quantities;
+  float *x = NULL;
+  double *m2 = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = (wx_survey){.n = all};
+  WEIR_TRY_GOTO(weir_alloc(all, sizeof *out->line, (void **)&out->line), done);
+  WEIR_TRY_GOTO(weir_alloc(all, sizeof *m2, (void **)&m2), done);
+  WEIR_TRY_GOTO(weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *x, (void **)&x), done);
+  for (int64_t i = 0; i < f->n_starts * all; i++) {
+    wx_survey_line *const l = &out->line[i % all];
+
+    if (weir_stop_requested()) {
+      status = weir_fail(WEIR_ERR_STOPPED, "stopped at start %lld of %lld of %s",
+                         (long long)(i / all), (long long)f->n_starts, f->name);
+      goto done;
+    }
+    if (i < all) {
+      *l = (wx_survey_line){.quantity = i % f->n_quantities,
+                            .lead = i / f->n_quantities,
+                            .least = INFINITY,
+                            .greatest = -INFINITY};
+    }
+    WEIR_TRY_GOTO(take_members(a, copy, i / all, l->lead, l->quantity, l, &m2[i % all], x), done);
+    weir_progress("import", i + 1, f->n_starts * all, "fields of all members");
+  }
+  for (int64_t i = 0; i < all; i++) {
+    wx_survey_line *const l = &out->line[i];
+
+    l->sd = l->values > 0 ? sqrt(m2[i] / (double)l->values) : NAN;
+    l->mean = l->values > 0 ? l->mean : NAN;
+  }
+  count_absent(a, out);
+done:
+  weir_free(&x);
+  weir_free(&m2);
+  if (status != WEIR_OK) {
+    wx_survey_fini(out);
+  }
+  return status;
+}
+
+void wx_survey_fini(wx_survey *s)
+{
+  weir_free(&s->line);
+}
+
+weir_status wx_survey_check(const wx_archive_facts *f, const wx_survey *s,
+                            const wx_import_opts *opts)
+{
+  char date[32];
+
+  if (opts->members > 0 && f->n_members != opts->members) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: the forecasts have %lld members (%lld to %lld), import.members asks for "
+                     "%lld: give all their files, or set it to %lld",
+                     f->name, (long long)f->n_members, (long long)f->member[0],
+                     (long long)f->member[f->n_members - 1], (long long)opts->members,
+                     (long long)f->n_members);
+  }
+  if (s->absent == 0 || opts->incomplete == WX_INCOMPLETE_KEEP) {
+    return WEIR_OK;
+  }
+  wx_date_text((double)f->start[s->first[0]] / 86400, date, sizeof date);
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: %lld fields are not there that other starts or members have, the first: %s "
+                   "of start %s, lead %g h, member %lld; give the files that hold them, leave that "
+                   "start out, or set import.incomplete to keep",
+                   f->name, (long long)s->absent, f->quantity[s->first[2]].name, date,
+                   f->lead[s->first[1]], (long long)f->member[s->first[3]]);
+}
+
+static weir_status check_truth(const wx_archive_facts *f, const wx_archive_facts *t)
+{
+  char one[WX_LONG], other[WX_LONG];
+  const char *const reason = wx_grid_differs(&f->grid, &t->grid);
+
+  if (t->n_members != 1) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "data.truth: %s: %lld members; a truth has one: leave the others out", t->name,
+                     (long long)t->n_members);
+  }
+  if (t->n_leads != 1) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "data.truth: %s: leads %g h to %g h; a truth has one, the analysis or the "
+                     "shortest forecast: leave the others out",
+                     t->name, t->lead[0], t->lead[t->n_leads - 1]);
+  }
+  if (reason != NULL) {
+    wx_grid_text(&f->grid, one, sizeof one);
+    wx_grid_text(&t->grid, other, sizeof other);
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s (%s) and the truth %s (%s) are not on the same grid: %s; bring them onto "
+                     "one grid",
+                     f->name, one, t->name, other, reason);
+  }
+  return WEIR_OK;
+}
+
+static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_facts *t)
+{
+  int64_t common = 0;
+
+  for (int64_t k = 0; k < f->n_quantities; k++) {
+    const int64_t at = wx_archive_find_quantity(t, f->quantity[k].name);
+
+    common += at >= 0;
+    if (at >= 0 && !wx_quantity_same_units(f->quantity[k].units, t->quantity[at].units)) {
+      return weir_fail(WEIR_ERR_DATA, "%s is in '%s' in %s, in '%s' in the truth %s: convert one",
+                       f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[at].units,
+                       t->name);
+    }
+  }
+  return common > 0 ? WEIR_OK
+                    : weir_fail(WEIR_ERR_DATA,
+                                "%s has %s, the truth %s has %s: no quantity in common: rename one",
+                                f->name, f->quantity[0].name, t->name, t->quantity[0].name);
+}
+
+weir_status wx_survey_pair(const wx_archive_facts *forecast, const wx_archive_facts *truth,
+                           int64_t *found)
+{
+  char last[32], first[2][32];
+  int64_t all = 0;
+
+  WEIR_TRY(check_truth(forecast, truth));
+  WEIR_TRY(check_quantities(forecast, truth));
+  for (int64_t l = 0; l < forecast->n_leads; l++) {
+    found[l] = 0;
+    for (int64_t s = 0; s < forecast->n_starts; s++) {
+      found[l] += wx_archive_find_truth(truth, forecast, s, l) >= 0;
+    }
+    all += found[l];
+  }
+  if (all > 0) {
+    return WEIR_OK;
+  }
+  wx_date_text((double)forecast->start[0] / 86400 + forecast->lead[0] / 24, first[0],
+               sizeof first[0]);
+  wx_date_text((double)truth->start[0] / 86400, first[1], sizeof first[1]);
+  wx_date_text((double)truth->start[truth->n_starts - 1] / 86400, last, sizeof last);
+  return weir_fail(WEIR_ERR_DATA,
+                   "the truth %s has no time that a forecast of %s is valid at: the first is valid "
+                   "at %s, the truth is from %s to %s",
+                   truth->name, forecast->name, first[0], first[1], last);
+}
+
+const char *wx_survey_doubt(const wx_quantity *q, const wx_survey_line *l)
+{
+  static const struct {
+    const char *variable;
+    double lo, hi;
+  } usual[] = {{"z", -2e4, 6e5},   {"t", 100, 400},      {"2t", 150, 350},  {"2d", 100, 350},
+               {"sst", 250, 330},  {"skt", 150, 400},    {"u", -200, 200},  {"v", -200, 200},
+               {"10u", -120, 120}, {"10v", -120, 120},   {"q", -0.01, 0.1}, {"msl", 8e4, 1.2e5},
+               {"sp", 3e4, 1.2e5}, {"tcc", -0.01, 1.01}, {"tcwv", -1, 150}, {"tp", -0.01, 5},
+               {"r", -30, 200}};
+
+  if (l->values == 0) {
+    return l->fields > 0 ? "no value at all" : NULL;
+  }
+  if (l->greatest >= 9.9e8 || fabs(l->greatest) == 9999 || fabs(l->least) == 9999 ||
+      l->least <= -9.9e8) {
+    return "values that look like a code for missing ones: state it as _FillValue";
+  }
+  for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+    if (strcmp(usual[i].variable, q->variable) == 0 &&
+        (l->least < usual[i].lo || l->greatest > usual[i].hi)) {
+      return "values out of the range of its name: are its units as stated?";
+    }
+  }
+  return l->sd <= 0 && l->values > 1 ? "all values are the same" : NULL;
+}

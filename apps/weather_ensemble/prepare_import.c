@@ -1,0 +1,236 @@
+/* prepare_import.c - forecasts and their truth out of files of others: opened, checked, surveyed,
+ * and kept as one archive each. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "data/date.h"
+#include "verbs.h"
+
+/* The two sides; the truth may be missing. */
+enum { FORECAST, TRUTH, SIDES };
+static const char *const side_name[SIDES] = {"forecast", "truth"};
+
+typedef struct work {
+  const weir_cli *cli;
+  const wx_cfg *cfg;
+  wx_archive *archive[SIDES]; /* NULL: not given */
+  wx_survey survey[SIDES];
+  int64_t *found; /* [leads] starts of the forecast that have a truth */
+} work;
+
+static const weir_string_list *paths_of(const wx_cfg *cfg, int side)
+{
+  return side == FORECAST ? &cfg->data.forecast : &cfg->data.truth;
+}
+
+static void print_facts(const wx_archive_facts *f, int side, int64_t files)
+{
+  char first[32], last[32], grid[WX_LONG];
+
+  wx_date_text((double)f->start[0] / 86400, first, sizeof first);
+  wx_date_text((double)f->start[f->n_starts - 1] / 86400, last, sizeof last);
+  wx_grid_text(&f->grid, grid, sizeof grid);
+  printf("# %s: %s%s, %lld file%s\n", side_name[side], f->name, files > 1 ? " ..." : "",
+         (long long)files, files > 1 ? "s" : "");
+  printf("#   %lld start%s, %s to %s; %lld lead%s, %g to %g h; %lld member%s, %lld to %lld\n",
+         (long long)f->n_starts, f->n_starts > 1 ? "s" : "", first, last, (long long)f->n_leads,
+         f->n_leads > 1 ? "s" : "", f->lead[0], f->lead[f->n_leads - 1], (long long)f->n_members,
+         f->n_members > 1 ? "s" : "", (long long)f->member[0],
+         (long long)f->member[f->n_members - 1]);
+  printf("#   %s\n", grid);
+}
+
+static void print_survey(const wx_archive_facts *f, const wx_survey *s, const int64_t *found)
+{
+  printf("%-12s %9s %11s %11s %12s %12s %12s %12s %-10s%s\n", "quantity", "lead h", "fields",
+         "missing", "least", "mean", "greatest", "sd", "units", found != NULL ? " truths" : "");
+  for (int64_t i = 0; i < s->n; i++) {
+    const wx_survey_line *l = &s->line[i];
+    const wx_quantity *q = &f->quantity[l->quantity];
+    const char *const doubt = wx_survey_doubt(q, l);
+
+    if (l->fields == 0) {
+      continue;
+    }
+    printf("%-12s %9g %11lld %11lld %12.6g %12.6g %12.6g %12.6g %-10s", q->name, f->lead[l->lead],
+           (long long)l->fields, (long long)l->missing, l->least, l->mean, l->greatest, l->sd,
+           q->units);
+    if (found != NULL) {
+      printf(" %lld", (long long)found[l->lead]);
+    }
+    printf("\n");
+    if (doubt != NULL) {
+      weir_warn("prepare", "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead],
+                doubt, l->least, l->greatest);
+    }
+  }
+  if (s->absent > 0) {
+    weir_warn("prepare", "%s: %lld fields are not there: they count as missing", f->name,
+              (long long)s->absent);
+  }
+}
+
+static weir_status write_survey(const work *w)
+{
+  char path[WX_PATH];
+  weir_writer *out = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_path_join(w->cli->out, "import.csv", path, sizeof path));
+  WEIR_TRY(weir_writer_open(path, &out));
+  WEIR_TRY_GOTO(weir_writer_printf(out, "archive,quantity,lead_h,fields,fields_expected,values,"
+                                        "values_missing,least,mean,greatest,sd,units\n"),
+                done);
+  for (int side = 0; side < SIDES; side++) {
+    for (int64_t i = 0; i < w->survey[side].n; i++) {
+      const wx_archive_facts *f = wx_archive_get(w->archive[side]);
+      const wx_survey_line *l = &w->survey[side].line[i];
+      const wx_quantity *q = &f->quantity[l->quantity];
+
+      if (l->fields > 0) {
+        WEIR_TRY_GOTO(
+            weir_writer_printf(out, "%s,%s,%g,%lld,%lld,%lld,%lld,%.9g,%.9g,%.9g,%.9g,%s\n",
+                               side_name[side], q->name, f->lead[l->lead], (long long)l->fields,
+                               (long long)l->expected, (long long)l->values, (long long)l->missing,
+                               l->least, l->mean, l->greatest, l->sd, q->units),
+            done);
+      }
+    }
+  }
+  WEIR_TRY_GOTO(weir_writer_commit(&out), done);
+done:
+  weir_writer_destroy(&out);
+  return status;
+}
+
+/* Every field of a side, read once: surveyed and, where that is asked for, written. */
+static weir_status take_side(work *w, int side)
+{
+  const wx_archive_facts *f = wx_archive_get(w->archive[side]);
+  wx_archive_writer *copy = NULL;
+  char path[WX_PATH], name[32];
+  weir_status status = WEIR_OK;
+
+  (void)snprintf(name, sizeof name, "%s.nc", side_name[side]);
+  WEIR_TRY(weir_path_join(w->cli->out, name, path, sizeof path));
+  if (w->cfg->import.convert) {
+    WEIR_TRY(wx_archive_create(path, f, &copy));
+    WEIR_TRY_GOTO(wx_archive_put_text(copy, "source",
+                                      "weather_ensemble prepare, from files of the "
+                                      "names in provenance.json"),
+                  done);
+  }
+  WEIR_TRY_GOTO(wx_survey_take(w->archive[side], copy, &w->survey[side]), done);
+  WEIR_TRY_GOTO(wx_survey_check(f, &w->survey[side],
+                                side == FORECAST
+                                    ? &w->cfg->import
+                                    : &(wx_import_opts){.incomplete = w->cfg->import.incomplete}),
+                done);
+  if (copy != NULL) {
+    WEIR_TRY_GOTO(wx_archive_commit(&copy), done);
+  }
+done:
+  wx_archive_abandon(&copy);
+  return status;
+}
+
+/* Of the starts that training may see. */
+static weir_status write_climate(work *w)
+{
+  const wx_archive_facts *f = wx_archive_get(w->archive[FORECAST]);
+  wx_facts times = {.name = f->name, .n = f->n_starts};
+  wx_split split = {.left_out = 0};
+  double *days = NULL;
+  char path[WX_PATH];
+  wx_climate c = {.n_leads = 0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_path_join(w->cli->out, "climate.nc", path, sizeof path));
+  WEIR_TRY(weir_alloc(f->n_starts, sizeof *days, (void **)&days));
+  for (int64_t i = 0; i < f->n_starts; i++) {
+    days[i] = (double)f->start[i] / 86400;
+  }
+  times.time = days;
+  WEIR_TRY_GOTO(wx_split_create(&w->cfg->data.split, &times, &split), done);
+  WEIR_TRY_GOTO(wx_climate_fit(&w->cfg->climate, w->archive[FORECAST], split.sample[WX_TRAIN],
+                               split.n[WX_TRAIN], &c),
+                done);
+  WEIR_TRY_GOTO(wx_climate_write(&c, path), done);
+  weir_info("prepare", "wrote %s: of %lld training starts", path, (long long)split.n[WX_TRAIN]);
+done:
+  wx_climate_fini(&c);
+  wx_split_fini(&split);
+  weir_free(&days);
+  return status;
+}
+
+static weir_status write_origin(const work *w)
+{
+  const wx_cfg *cfg = w->cfg;
+  const int64_t n = cfg->data.forecast.count + cfg->data.truth.count;
+  const char **inputs = NULL;
+
+  WEIR_TRY(weir_alloc(n, sizeof *inputs, (void **)&inputs));
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t of_truth = i - cfg->data.forecast.count;
+
+    inputs[i] = of_truth < 0 ? cfg->data.forecast.items[i] : cfg->data.truth.items[of_truth];
+  }
+  const weir_status status = wx_write_provenance(w->cli, cfg, inputs, (int)n);
+
+  weir_free(&inputs);
+  return status;
+}
+
+static weir_status import(work *w)
+{
+  for (int side = 0; side < SIDES; side++) {
+    const weir_string_list *paths = paths_of(w->cfg, side);
+
+    if (paths->count > 0) {
+      WEIR_TRY(wx_archive_open(paths->items, (int)paths->count, &w->archive[side]));
+    }
+  }
+  if (w->archive[TRUTH] != NULL) {
+    const wx_archive_facts *f = wx_archive_get(w->archive[FORECAST]);
+
+    WEIR_TRY(weir_alloc(f->n_leads, sizeof *w->found, (void **)&w->found));
+    WEIR_TRY(wx_survey_pair(f, wx_archive_get(w->archive[TRUTH]), w->found));
+  }
+  for (int side = 0; side < SIDES && w->archive[side] != NULL; side++) {
+    const wx_archive_facts *f = wx_archive_get(w->archive[side]);
+
+    print_facts(f, side, paths_of(w->cfg, side)->count);
+    WEIR_TRY(take_side(w, side));
+    print_survey(f, &w->survey[side], side == FORECAST ? w->found : NULL);
+    weir_event("import", WEIR_TEXT("archive", side_name[side]), WEIR_INT("starts", f->n_starts),
+               WEIR_INT("leads", f->n_leads), WEIR_INT("quantities", f->n_quantities),
+               WEIR_INT("members", f->n_members), WEIR_INT("absent", w->survey[side].absent));
+  }
+  WEIR_TRY(write_survey(w));
+  if (w->cfg->import.climate) {
+    WEIR_TRY(write_climate(w));
+  }
+  return write_origin(w);
+}
+
+weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg)
+{
+  work w = {.cli = cli, .cfg = cfg};
+
+  if (cfg->data.forecast.count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "data.truth is given and data.forecast is not: prepare "
+                                      "imports forecasts, with or without their truth");
+  }
+  const weir_status status = import(&w);
+
+  for (int side = 0; side < SIDES; side++) {
+    wx_survey_fini(&w.survey[side]);
+    wx_archive_close(&w.archive[side]);
+  }
+  weir_free(&w.found);
+  return status;
+}
