@@ -128,6 +128,73 @@ static weir_status take_grid(wx_nc *f, int v, int row, int column, wx_grid *g, d
   return WEIR_OK;
 }
 
+/* The variable behind `key` in the attribute cell_measures of v, or -1. */
+static weir_status find_measure(wx_nc *f, int v, const char *key, int *var)
+{
+  char text[4096];
+  bool next = false;
+
+  *var = -1;
+  WEIR_TRY(wx_nc_text(f, v, "cell_measures", text, sizeof text));
+  for (char *save = NULL, *at = strtok_r(text, " ", &save); at != NULL;
+       at = strtok_r(NULL, " ", &save)) {
+    for (int k = 0; next && k < f->n_seen; k++) {
+      const wx_seen *const s = &f->seen[k];
+
+      *var = s->held && !s->shape.text && strcmp(s->name, at) == 0 ? k : *var;
+    }
+    next = strcmp(at, key) == 0;
+  }
+  return WEIR_OK;
+}
+
+/* Areas that cell_measures of v names ("area: cell_area"), over its rows and columns, brought to
+ * the order of the grid and the mean 1; *weight NULL: there are none. */
+static weir_status take_areas(wx_nc *f, int v, int row, int column, const wx_grid *g,
+                              const wx_grid_order *order, double **weight)
+{
+  const wx_seen *const s = &f->seen[v];
+  float *stored = NULL, *ordered = NULL;
+  double *value = NULL, sum = 0;
+  int64_t n = 0;
+  int var = -1;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(find_measure(f, v, "area:", &var));
+  if (var < 0 || f->seen[var].shape.n_dims != 2 || f->seen[var].dims[0] != s->dims[row] ||
+      f->seen[var].dims[1] != s->dims[column]) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_nc_values(f, var, &value, &n));
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *stored, (void **)&stored), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *ordered, (void **)&ordered), done);
+  for (int64_t e = 0; e < n; e++) {
+    sum += value[e];
+    stored[e] = (float)value[e];
+    if (!(value[e] >= 0)) {
+      status = weir_fail(WEIR_ERR_DATA, "%s: variable %s, element %lld (from 0): %g is no area",
+                         f->path, f->seen[var].name, (long long)e, value[e]);
+      goto done;
+    }
+  }
+  if (!(sum > 0)) {
+    status = weir_fail(WEIR_ERR_DATA, "%s: variable %s: no cell has an area", f->path,
+                       f->seen[var].name);
+    goto done;
+  }
+  wx_grid_reorder(g, order, stored, ordered);
+  for (int64_t e = 0; e < n; e++) {
+    value[e] = (double)ordered[e] * (double)n / sum;
+  }
+  *weight = value;
+  value = NULL;
+done:
+  weir_free(&value);
+  weir_free(&stored);
+  weir_free(&ordered);
+  return status;
+}
+
 /* The first grid of a file is that of all: the index refuses another one. */
 static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double **lon,
                         const wx_grid_order *order)
@@ -138,6 +205,7 @@ static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double 
   WEIR_TRY(wx_index_grid(f->index, g, what));
   if (!f->has_grid) {
     f->grid = *g;
+    f->grid.weight = NULL; /* the index has copied them */
     f->lat = *lat;
     f->lon = *lon;
     f->order = *order;
@@ -157,7 +225,7 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
 {
   wx_grid g = {.kind = WX_GRID_PLANE};
   wx_grid_order order = {.shift = 0};
-  double *lat = NULL, *lon = NULL;
+  double *lat = NULL, *lon = NULL, *weight = NULL;
   weir_status status = WEIR_OK;
   int site = -1;
 
@@ -170,9 +238,14 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   }
   g.lat = lat;
   g.lon = lon;
+  if (*row >= 0 && !f->has_grid) {
+    WEIR_TRY_GOTO(take_areas(f, v, *row, *column, &g, &order, &weight), done);
+    g.weight = weight;
+  }
   WEIR_TRY_GOTO(keep(f, v, &g, &lat, &lon, &order), done);
 done:
   weir_free(&lat);
   weir_free(&lon);
+  weir_free(&weight);
   return status;
 }

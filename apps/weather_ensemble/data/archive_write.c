@@ -22,6 +22,7 @@ struct wx_archive_writer {
   slot *slots;  /* [n_quantities] */
   int outer[3]; /* dimensions: start, lead, member */
   int plane[2]; /* row, column; a SITES grid has the column only */
+  bool areas;   /* cell_area is there */
 };
 
 static bool together(const wx_quantity *a, const wx_quantity *b)
@@ -128,13 +129,40 @@ static weir_status put_sites(wx_archive_writer *w)
   return write_line(w, var, g->n_lon, g->lon);
 }
 
+/* Areas, where they are not those that the rows tell a reader. */
+static weir_status put_areas(wx_archive_writer *w)
+{
+  const wx_grid *g = &w->facts->grid;
+  const int64_t n = wx_grid_cells(g), start[2] = {0, 0}, count[2] = {g->n_lat, g->n_lon};
+  double *usual = NULL;
+  int var = 0;
+
+  if (g->weight == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *usual, (void **)&usual));
+  wx_grid_weights(g, usual);
+  for (int64_t e = 0; e < n; e++) {
+    w->areas = w->areas || fabs(usual[e] - g->weight[e]) > 1e-6;
+  }
+  weir_free(&usual);
+  if (!w->areas) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_var(w->nc, "cell_area", WEIR_F64, 2, w->plane, &var));
+  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "long_name", "area of the cell, of their mean"));
+  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", "1"));
+  return weir_netcdf_write(w->nc, var, start, count, g->weight);
+}
+
 static weir_status put_grid(wx_archive_writer *w)
 {
   if (w->facts->grid.kind == WX_GRID_SITES) {
     return put_sites(w);
   }
   WEIR_TRY(put_axis(w, 0));
-  return put_axis(w, 1);
+  WEIR_TRY(put_axis(w, 1));
+  return put_areas(w);
 }
 
 /* Levels of the variable of quantity `first`, in their order, and where each of its quantities is.
@@ -230,6 +258,9 @@ static weir_status put_meaning(wx_archive_writer *w, int64_t first, int var)
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", "time latitude longitude"));
   } else {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", "time"));
+  }
+  if (w->areas) {
+    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "cell_measures", "area: cell_area"));
   }
   WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "_FillValue", WEIR_F32, &fill, 1));
   return put_names(w, first, var);
