@@ -205,9 +205,19 @@ static weir_status put_csv(const void *what, FILE *out)
   return weir_figure_csv(what, out);
 }
 
+static weir_status put_map_svg(const void *what, FILE *out)
+{
+  return weir_map_svg(what, out);
+}
+
+static weir_status put_map_csv(const void *what, FILE *out)
+{
+  return weir_map_csv(what, out);
+}
+
 /* An unfinished file figures/NAME.SUFFIX with the text of `put`. */
 static weir_status add_file(weir_report *r, const char *name, const char *suffix, put_function put,
-                            const weir_figure *figure)
+                            const void *figure)
 {
   char path[PATH_SIZE], file[MOST_NAME + 32];
 
@@ -237,16 +247,27 @@ static weir_status check_name(weir_report *r, const char *name)
   return WEIR_OK;
 }
 
-weir_status weir_report_figure(weir_report *r, const char *name, const weir_figure *figure)
+static weir_status add_drawing(weir_report *r, const char *name, put_function svg, put_function csv,
+                               const void *what)
 {
   char path[PATH_SIZE];
 
   WEIR_TRY(check_name(r, name));
   WEIR_TRY(weir_path_join(r->dir, "figures", path, sizeof path));
   WEIR_TRY(weir_dir_create(path));
-  WEIR_TRY(add_file(r, name, "svg", put_svg, figure));
-  WEIR_TRY(add_file(r, name, "csv", put_csv, figure));
+  WEIR_TRY(add_file(r, name, "svg", svg, what));
+  WEIR_TRY(add_file(r, name, "csv", csv, what));
   WEIR_TRY(weir_writer_printf(r->page, "<figure id=\"%s\">\n", name));
-  WEIR_TRY(append(r->page, put_svg, figure));
+  WEIR_TRY(append(r->page, svg, what));
   return weir_writer_printf(r->page, "</figure>\n");
+}
+
+weir_status weir_report_figure(weir_report *r, const char *name, const weir_figure *figure)
+{
+  return add_drawing(r, name, put_svg, put_csv, figure);
+}
+
+weir_status weir_report_map(weir_report *r, const char *name, const weir_map *map)
+{
+  return add_drawing(r, name, put_map_svg, put_map_csv, map);
 }

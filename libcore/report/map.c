@@ -1,0 +1,312 @@
+/* map.c - the SVG and CSV text of a map. */
+#include "report/weir_map.h"
+#include <math.h>
+#include "base/weir_alloc.h"
+#include "conf/weir_number.h"
+#include "report/report_priv.h"
+
+enum {
+  MOST_COLUMNS = 180,
+  MOST_ROWS = 120,
+  CLASSES = 17, /* colours told apart; odd: one is around 0 */
+  LEFT = 60,
+  ACROSS = 560, /* of the field */
+  LEAST_UP = 120,
+  MOST_UP = 420,
+  TOP = 30,
+  BOTTOM = 44,
+  SCALE = 14, /* width of the scale of colours */
+  GAP = 16,
+  RIGHT = 76
+};
+
+/* Colours at equal distances, between which others lie. Sequential: light to dark, readable in
+ * grey; diverging: after Brewer's PuOr, readable with any colour vision. */
+enum { STOPS = 5 };
+static const unsigned char sequential[STOPS][3] = {
+    {255, 250, 205}, {253, 190, 80}, {225, 100, 60}, {150, 30, 90}, {50, 5, 70}};
+static const unsigned char diverging[STOPS][3] = {
+    {60, 20, 120}, {150, 140, 195}, {247, 247, 247}, {240, 165, 65}, {150, 70, 5}};
+
+/* What is drawn: means of rectangles, y from above downwards. */
+typedef struct drawn {
+  int64_t rows, columns;
+  double *value, *x, *y; /* [rows, columns], [columns], [rows] */
+  double lo, hi;
+  int up; /* height of the field */
+} drawn;
+
+static void fini(drawn *d)
+{
+  weir_free(&d->value);
+  weir_free(&d->x);
+  weir_free(&d->y);
+}
+
+static double middle(const double *at, int64_t lo, int64_t hi)
+{
+  double sum = 0;
+
+  for (int64_t i = lo; i < hi; i++) {
+    sum += at != NULL ? at[i] : (double)i;
+  }
+  return sum / (double)(hi - lo);
+}
+
+static double mean_of(const weir_map *m, int64_t top, int64_t bottom, int64_t left, int64_t right)
+{
+  double sum = 0, n = 0;
+
+  for (int64_t j = top; j < bottom; j++) {
+    for (int64_t i = left; i < right; i++) {
+      const double v = m->value[j * m->columns + i];
+
+      sum += isfinite(v) ? v : 0;
+      n += isfinite(v) != 0;
+    }
+  }
+  return n > 0 ? sum / n : NAN;
+}
+
+static void find_range(const weir_map *m, drawn *d)
+{
+  double lo = INFINITY, hi = -INFINITY;
+
+  for (int64_t i = 0; i < d->rows * d->columns; i++) {
+    lo = fmin(lo, d->value[i]); /* of NaN and a number it is the number */
+    hi = fmax(hi, d->value[i]);
+  }
+  if (m->lo < m->hi) {
+    lo = m->lo;
+    hi = m->hi;
+  } else if (!(lo <= hi)) {
+    lo = 0;
+    hi = 1;
+  } else if (m->diverging) {
+    hi = fmax(fabs(lo), fabs(hi));
+    lo = -hi;
+  }
+  if (!(hi - lo > 1e-12 * fmax(fabs(lo), fabs(hi)))) {
+    const double half = lo == 0 ? 0.5 : 0.05 * fabs(lo);
+
+    lo -= half;
+    hi += half;
+  }
+  d->lo = lo;
+  d->hi = hi;
+}
+
+/* Height to width as the coordinates have it, within limits. */
+static int height_of(const drawn *d)
+{
+  const double x = d->columns > 1 ? fabs(d->x[d->columns - 1] - d->x[0]) /
+                                        (double)(d->columns - 1) * (double)d->columns
+                                  : 1;
+  const double y =
+      d->rows > 1 ? fabs(d->y[d->rows - 1] - d->y[0]) / (double)(d->rows - 1) * (double)d->rows : 1;
+  const double up = ACROSS * y / x;
+
+  return up >= MOST_UP ? MOST_UP : up > LEAST_UP ? (int)up : LEAST_UP;
+}
+
+static weir_status draw(const weir_map *m, drawn *d)
+{
+  weir_status status = WEIR_OK;
+
+  *d = (drawn){.rows = 0};
+  if (m->rows < 1 || m->columns < 1 || m->value == NULL) {
+    return weir_fail(WEIR_ERR_SHAPE, "map %s: it has no values", m->title);
+  }
+  const int64_t tall = (m->rows + MOST_ROWS - 1) / MOST_ROWS;
+  const int64_t wide = (m->columns + MOST_COLUMNS - 1) / MOST_COLUMNS;
+  const bool down = m->y != NULL && m->rows > 1 && m->y[0] > m->y[m->rows - 1];
+
+  d->rows = (m->rows + tall - 1) / tall;
+  d->columns = (m->columns + wide - 1) / wide;
+  WEIR_TRY_GOTO(weir_alloc(d->rows * d->columns, sizeof(double), (void **)&d->value), done);
+  WEIR_TRY_GOTO(weir_alloc(d->columns, sizeof(double), (void **)&d->x), done);
+  WEIR_TRY_GOTO(weir_alloc(d->rows, sizeof(double), (void **)&d->y), done);
+  for (int64_t i = 0; i < d->columns; i++) {
+    d->x[i] = middle(m->x, i * wide, i * wide + wide < m->columns ? i * wide + wide : m->columns);
+  }
+  for (int64_t j = 0; j < d->rows; j++) {
+    const int64_t at = down ? j : d->rows - 1 - j, top = at * tall;
+    const int64_t bottom = top + tall < m->rows ? top + tall : m->rows;
+
+    d->y[j] = middle(m->y, top, bottom);
+    for (int64_t i = 0; i < d->columns; i++) {
+      const int64_t right = i * wide + wide < m->columns ? i * wide + wide : m->columns;
+
+      d->value[j * d->columns + i] = mean_of(m, top, bottom, i * wide, right);
+    }
+  }
+  find_range(m, d);
+  d->up = height_of(d);
+done:
+  if (status != WEIR_OK) {
+    fini(d);
+  }
+  return status;
+}
+
+/* Class of a value, -1: none. */
+static int class_of(const drawn *d, double v)
+{
+  const int k = (int)floor((v - d->lo) / (d->hi - d->lo) * CLASSES);
+
+  return !isfinite(v) ? -1 : v <= d->lo ? 0 : v >= d->hi || k >= CLASSES ? CLASSES - 1 : k;
+}
+
+static void put_color(FILE *out, const weir_map *m, int k)
+{
+  const double at = (double)k / (CLASSES - 1) * (STOPS - 1);
+  const int i = at >= STOPS - 1 ? STOPS - 2 : (int)at;
+
+  fputs("fill=\"#", out);
+  for (int c = 0; c < 3; c++) {
+    const unsigned char *const a = m->diverging ? diverging[i] : sequential[i];
+    const unsigned char *const b = m->diverging ? diverging[i + 1] : sequential[i + 1];
+
+    fprintf(out, "%02x", (unsigned)lround(a[c] + (at - i) * (b[c] - a[c])));
+  }
+  fputs("\"/>\n", out);
+}
+
+/* Cells of one colour as one path, those side by side as one rectangle. */
+static void put_class(FILE *out, const weir_map *m, const drawn *d, int k)
+{
+  const double dx = (double)ACROSS / (double)d->columns, dy = (double)d->up / (double)d->rows;
+  bool any = false;
+
+  for (int64_t j = 0; j < d->rows; j++) {
+    for (int64_t i = 0; i < d->columns; i++) {
+      int64_t end = i;
+
+      while (end < d->columns && class_of(d, d->value[j * d->columns + end]) == k) {
+        end++;
+      }
+      if (end == i) {
+        continue;
+      }
+      fputs(any ? "" : "<path d=\"", out);
+      fprintf(out, "M%.1f %.1fH%.1fV%.1fH%.1fZ", LEFT + (double)i * dx, TOP + (double)j * dy,
+              LEFT + (double)end * dx, TOP + (double)(j + 1) * dy, LEFT + (double)i * dx);
+      any = true;
+      i = end;
+    }
+  }
+  if (any) {
+    fputs("\" shape-rendering=\"crispEdges\" ", out);
+    put_color(out, m, k);
+  }
+}
+
+static void put_text(FILE *out, double x, double y, const char *how, const char *text)
+{
+  fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
+  report_put_escaped(out, text);
+  fputs("</text>\n", out);
+}
+
+static void put_number(FILE *out, double x, double y, const char *how, double value)
+{
+  char text[32];
+
+  (void)snprintf(text, sizeof text, "%.3g", value == 0 ? 0.0 : value);
+  put_text(out, x, y, how, text);
+}
+
+static void put_axes(FILE *out, const weir_map *m, const drawn *d)
+{
+  enum { MARKS = 5 };
+
+  fprintf(out,
+          "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#444\"/>\n",
+          LEFT, TOP, ACROSS, d->up);
+  for (int k = 0; k < MARKS; k++) {
+    const int64_t i = k * (d->columns - 1) / (MARKS - 1), j = k * (d->rows - 1) / (MARKS - 1);
+
+    if (k == 0 || i != (k - 1) * (d->columns - 1) / (MARKS - 1)) {
+      put_number(out, LEFT + ((double)i + 0.5) * ACROSS / (double)d->columns, TOP + d->up + 15,
+                 "text-anchor=\"middle\"", d->x[i]);
+    }
+    if (k == 0 || j != (k - 1) * (d->rows - 1) / (MARKS - 1)) {
+      put_number(out, LEFT - 5, TOP + ((double)j + 0.5) * d->up / (double)d->rows + 4,
+                 "text-anchor=\"end\"", d->y[j]);
+    }
+  }
+  put_text(out, LEFT + ACROSS / 2.0, 18, "text-anchor=\"middle\" font-weight=\"bold\"", m->title);
+  put_text(out, LEFT + ACROSS / 2.0, TOP + d->up + 34, "text-anchor=\"middle\"", m->x_label);
+  fprintf(out, "<g transform=\"translate(14 %d) rotate(-90)\">", TOP + d->up / 2);
+  put_text(out, 0, 0, "text-anchor=\"middle\"", m->y_label);
+  fputs("</g>\n", out);
+}
+
+static void put_scale(FILE *out, const weir_map *m, const drawn *d)
+{
+  enum { MARKS = 5 };
+  const double x = LEFT + ACROSS + GAP;
+
+  for (int k = 0; k < CLASSES; k++) {
+    const double step = (double)d->up / CLASSES;
+
+    fprintf(out,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" shape-rendering="
+            "\"crispEdges\" ",
+            x, TOP + d->up - (k + 1) * step, SCALE, step);
+    put_color(out, m, k);
+  }
+  for (int k = 0; k < MARKS; k++) {
+    const double share = (double)k / (MARKS - 1);
+
+    put_number(out, x + SCALE + 4, TOP + d->up * (1 - share) + 4, "",
+               d->lo + share * (d->hi - d->lo));
+  }
+  put_text(out, x + SCALE, TOP + d->up + 34, "text-anchor=\"middle\"", m->unit);
+}
+
+weir_status weir_map_svg(const weir_map *map, FILE *out)
+{
+  const int width = LEFT + ACROSS + GAP + SCALE + RIGHT;
+  drawn d;
+
+  WEIR_TRY(draw(map, &d));
+  fprintf(out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+          "%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
+          width, TOP + d.up + BOTTOM, width, TOP + d.up + BOTTOM);
+  for (int k = 0; k < CLASSES; k++) {
+    put_class(out, map, &d, k);
+  }
+  put_axes(out, map, &d);
+  put_scale(out, map, &d);
+  fputs("</svg>\n", out);
+  fini(&d);
+  return ferror(out) ? weir_fail(WEIR_ERR_DATA, "map %s: the file takes no more", map->title)
+                     : WEIR_OK;
+}
+
+weir_status weir_map_csv(const weir_map *map, FILE *out)
+{
+  drawn d;
+
+  WEIR_TRY(draw(map, &d));
+  fputs("x,y,value\n", out);
+  for (int64_t j = 0; j < d.rows; j++) {
+    for (int64_t i = 0; i < d.columns; i++) {
+      const double number[] = {d.x[i], d.y[j], d.value[j * d.columns + i]};
+
+      for (int k = 0; k < 3; k++) {
+        char text[32] = "";
+
+        if (!isnan(number[k])) {
+          weir_number_text(number[k], text, sizeof text);
+        }
+        fprintf(out, k < 2 ? "%s," : "%s\n", text);
+      }
+    }
+  }
+  fini(&d);
+  return ferror(out) ? weir_fail(WEIR_ERR_DATA, "map %s: the file takes no more", map->title)
+                     : WEIR_OK;
+}

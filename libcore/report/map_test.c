@@ -1,0 +1,133 @@
+/* map_test.c - the largest y is above, missing values are white, large fields are averaged, numbers
+ * come back. */
+#include "report/weir_map.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_check.h"
+
+typedef weir_status (*writer)(const weir_map *map, FILE *out);
+
+/* Text of a map; the caller frees it. */
+static char *text_of(writer write, const weir_map *map)
+{
+  static char *text; /* static: gcc 12 takes the stream's pointer for one to a local */
+  static size_t size;
+  FILE *out = open_memstream(&text, &size);
+
+  assert_ok(write(map, out));
+  assert_int_equal(fclose(out), 0);
+  return text;
+}
+
+static int count(const char *text, const char *what)
+{
+  int n = 0;
+
+  for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what)) {
+    n++;
+  }
+  return n;
+}
+
+static void rows_stand_as_their_coordinates_say(void **state)
+{
+  const double value[] = {1, 2, 3, NAN}, up[] = {10, 20}, down[] = {20, 10}, x[] = {0, 5};
+  weir_map m = {.title = "t",
+                .x_label = "x",
+                .y_label = "y",
+                .unit = "K",
+                .rows = 2,
+                .columns = 2,
+                .x = x,
+                .y = up,
+                .value = value};
+  char *text = text_of(weir_map_csv, &m);
+
+  assert_string_equal(text, "x,y,value\n0,20,3\n5,20,\n0,10,1\n5,10,2\n");
+  free(text);
+  m.y = down;
+  text = text_of(weir_map_csv, &m);
+  assert_string_equal(text, "x,y,value\n0,20,1\n5,20,2\n0,10,3\n5,10,\n");
+  free(text);
+}
+
+static void cells_of_one_colour_are_one_path(void **state)
+{
+  const double value[] = {0, 0, 0, 1, NAN, 1};
+  const weir_map m = {.title = "a & b",
+                      .x_label = "",
+                      .y_label = "",
+                      .unit = "1",
+                      .rows = 2,
+                      .columns = 3,
+                      .value = value};
+  char *text = text_of(weir_map_svg, &m), *again = text_of(weir_map_svg, &m);
+
+  assert_int_equal(count(text, "<path"), 2);
+  assert_int_equal(count(text, "Z"), 3); /* one run of zeros, two ones */
+  assert_non_null(strstr(text, "a &amp; b"));
+  free(again);
+}
+
+static void large_fields_are_averaged(void **state)
+{
+  enum { ROWS = 241, COLUMNS = 361 };
+  static double value[ROWS * COLUMNS];
+  double sum = 0;
+
+  for (int i = 0; i < ROWS * COLUMNS; i++) {
+    value[i] = i % 2;
+  }
+  const weir_map m = {.title = "",
+                      .x_label = "",
+                      .y_label = "",
+                      .unit = "",
+                      .rows = ROWS,
+                      .columns = COLUMNS,
+                      .value = value,
+                      .diverging = true};
+  char *text = text_of(weir_map_csv, &m);
+
+  assert_true(count(text, "\n") <= 1 + 180 * 120 && count(text, "\n") > 5000);
+  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
+    sum += strtod(strchr(strchr(line, ',') + 1, ',') + 1, NULL);
+  }
+  assert_near(sum / (count(text, "\n") - 1), 0.5, 0.01);
+  free(text);
+}
+
+static void constants_and_nothing_have_a_scale(void **state)
+{
+  const double same[] = {5, 5}, none[] = {NAN, NAN};
+  weir_map m = {.title = "",
+                .x_label = "",
+                .y_label = "",
+                .unit = "",
+                .rows = 1,
+                .columns = 2,
+                .value = same};
+
+  free(text_of(weir_map_svg, &m));
+  m.value = none;
+  m.diverging = true;
+  char *text = text_of(weir_map_svg, &m);
+
+  assert_int_equal(count(text, "<path"), 0);
+  assert_int_equal(count(text, "nan"), 0);
+  free(text);
+  m.value = NULL;
+  assert_int_equal(weir_map_svg(&m, stderr), WEIR_ERR_SHAPE);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_stand_as_their_coordinates_say),
+      cmocka_unit_test(cells_of_one_colour_are_one_path),
+      cmocka_unit_test(large_fields_are_averaged),
+      cmocka_unit_test(constants_and_nothing_have_a_scale),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

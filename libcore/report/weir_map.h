@@ -1,0 +1,35 @@
+/* weir_map.h - a field over a plane or a globe as SVG text: values as colours. No dependency, and
+ * the same bytes for the same numbers. */
+#ifndef WEIR_MAP_H
+#define WEIR_MAP_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Values [rows, columns] over the middles of cells, ascending or descending: the largest y is drawn
+ * above. All borrowed. Fields of more than 180 x 120 values are drawn, and listed, as means of
+ * rectangles. */
+typedef struct weir_map {
+  const char *title, *x_label, *y_label;
+  const char *unit; /* below the scale of colours */
+  int64_t rows, columns;
+  const double *x, *y; /* [columns], [rows]; NULL: 0, 1, 2, ... */
+  const double *value; /* what is not finite is left white */
+  double lo, hi;       /* ends of the scale, beyond which colours stay; lo >= hi: of the values */
+  bool diverging;      /* two hues around 0; ends taken from the values are as far from it */
+} weir_map;
+
+/* The map as one <svg> element. Fails: WEIR_ERR_SHAPE (no rows, columns or values),
+ * WEIR_ERR_MEMORY, WEIR_ERR_DATA when `out` takes no more. */
+weir_status weir_map_svg(const weir_map *map, FILE *out) WEIR_CHECKED;
+/* Its numbers, a line `x,y,value` each, that read back to the same bits. Fails as above. */
+weir_status weir_map_csv(const weir_map *map, FILE *out) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
