@@ -8,6 +8,7 @@ static const weir_verb verbs[] = {
     {"run", "train a network; the same command goes on with a run that was stopped", NULL,
      wx_verb_run},
     {"predict", "apply weights to a file of samples", NULL, wx_verb_predict},
+    {"eval", "score forecasts of models side by side against the truth", NULL, wx_verb_eval},
     {"check", "compare the gradient of the network with differences", NULL, wx_verb_check},
     {"describe", "print the resolved configuration, the network and the plan of a training step",
      NULL, wx_verb_describe},

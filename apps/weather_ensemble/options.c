@@ -23,6 +23,7 @@ const weir_opt wx_options[] = {
     WEIR_OPT_PATH(wx_cfg, predict.weights, "", "weights.nc of a run, or one of its checkpoints"),
     WEIR_OPT_ENUM(wx_cfg, predict.part, WX_PREDICT_ALL, WX_PART_CHOICES "|all",
                   "samples to predict: those of a part of data.split, or all"),
+    WEIR_OPT_TABLE(wx_cfg, eval, wx_verify_options, "scores against the truth"),
     WEIR_OPT_TABLE(wx_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,
 };

@@ -4,6 +4,7 @@
 #include "data/climate.h"
 #include "data/split.h"
 #include "data/survey.h"
+#include "eval/verify.h"
 #include "model/network.h"
 #include "train/weir_train.h"
 
@@ -27,6 +28,7 @@ typedef struct wx_cfg {
     const char *weights;
     int part; /* wx_part or WX_PREDICT_ALL */
   } predict;
+  wx_verify_opts eval;
   weir_exec_cfg exec;
 } wx_cfg;
 

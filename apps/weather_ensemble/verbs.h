@@ -11,6 +11,7 @@ weir_status wx_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg) WEIR_CHECKED;
 weir_status wx_verb_run(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_predict(const weir_cli *cli) WEIR_CHECKED;
+weir_status wx_verb_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_check(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_describe(const weir_cli *cli) WEIR_CHECKED;
 

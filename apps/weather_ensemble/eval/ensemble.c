@@ -108,6 +108,12 @@ wx_energy wx_energy_score(const double *x, int64_t m, int64_t stride, const doub
   return (wx_energy){skill / n - pairs / (n * n), m > 1 ? skill / n - pairs / (n * (n - 1)) : NAN};
 }
 
+/* The order that is used most costs a root. */
+static double power(double x, double p)
+{
+  return p == 0.5 ? sqrt(x) : pow(x, p);
+}
+
 double wx_variogram_score(const double *x, int64_t m, int64_t stride, const double *y, int64_t d,
                           double p)
 {
@@ -118,9 +124,9 @@ double wx_variogram_score(const double *x, int64_t m, int64_t stride, const doub
       double mean = 0;
 
       for (int64_t k = 0; k < m; k++) {
-        mean += pow(fabs(x[k * stride + i] - x[k * stride + j]), p);
+        mean += power(fabs(x[k * stride + i] - x[k * stride + j]), p);
       }
-      const double apart = pow(fabs(y[i] - y[j]), p) - mean / (double)m;
+      const double apart = power(fabs(y[i] - y[j]), p) - mean / (double)m;
 
       sum += apart * apart;
     }

@@ -145,35 +145,52 @@ static void limits(const wx_bootstrap_opts *o, const double *sorted, int64_t n, 
   out->hi = percentile(sorted, n, tail[1]);
 }
 
-weir_status wx_bootstrap(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
-                         wx_statistic statistic, const void *context, wx_estimate *out)
+weir_status wx_resamples_create(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
+                                wx_resamples *out)
 {
-  double *count = NULL, *value = NULL;
+  int64_t all;
+
+  *out = (wx_resamples){.n = n, .block = block, .resamples = n / block < 2 ? 0 : o->resamples};
+  if (!weir_mul_ok(out->resamples, n, &all)) {
+    return weir_fail(WEIR_ERR_MEMORY, "%lld resamples of %lld starts are too many",
+                     (long long)o->resamples, (long long)n);
+  }
+  WEIR_TRY(weir_alloc(all, sizeof *out->count, (void **)&out->count));
+  for (int64_t r = 0; r < out->resamples; r++) {
+    draw(seed, r, block, n, out->count + r * n);
+  }
+  return WEIR_OK;
+}
+
+void wx_resamples_fini(wx_resamples *r)
+{
+  weir_free(&r->count);
+}
+
+weir_status wx_bootstrap(const wx_bootstrap_opts *o, const wx_resamples *r, wx_statistic statistic,
+                         const void *context, wx_estimate *out)
+{
+  const int64_t n = r->n;
+  double *count = NULL, *value = NULL, accelerated = 0;
   int64_t found = 0;
   weir_status status = WEIR_OK;
 
   *out = (wx_estimate){NAN, NAN, NAN};
-  if (n < 1) {
-    return WEIR_OK;
-  }
-  const int64_t room = o->resamples > n ? o->resamples : n;
-
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *count, (void **)&count), done);
-  WEIR_TRY_GOTO(weir_alloc(room, sizeof *value, (void **)&value), done);
+  WEIR_TRY_GOTO(weir_alloc(r->resamples + n, sizeof *value, (void **)&value), done);
   for (int64_t i = 0; i < n; i++) {
     count[i] = 1;
   }
   out->value = statistic(context, count, n);
-  if (n / block < 2 || isnan(out->value)) {
+  if (isnan(out->value)) {
     goto done;
   }
-  const double accelerated =
-      o->interval == WX_INTERVAL_BCA ? acceleration(block, n, statistic, context, count, value) : 0;
-
-  for (int64_t r = 0; r < o->resamples; r++) {
-    draw(seed, r, block, n, count);
-    value[found] = statistic(context, count, n);
-    found += !isnan(value[found]); /* no start with values was drawn */
+  if (o->interval == WX_INTERVAL_BCA && r->resamples > 0) {
+    accelerated = acceleration(r->block, n, statistic, context, count, value);
+  }
+  for (int64_t k = 0; k < r->resamples; k++) {
+    value[found] = statistic(context, r->count + k * n, n);
+    found += !isnan(value[found]); /* else no start with values was drawn */
   }
   if (found > 0) {
     wx_sort(value, found);

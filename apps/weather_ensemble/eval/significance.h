@@ -32,13 +32,22 @@ typedef double (*wx_statistic)(const void *context, const double *count, int64_t
 typedef struct wx_estimate {
   double value, lo, hi;
 } wx_estimate;
-/* The statistic of all starts and its interval by moving blocks (Kuensch, Annals of Statistics 17
- * (1989) 1217): percentiles, or bias-corrected and accelerated ones (Efron, JASA 82 (1987) 171, the
- * acceleration by leaving out a block at a time). Resample r is of (seed, r) alone: two models
- * are given the same starts. lo and hi are NaN for fewer than 2 blocks. Fails: WEIR_ERR_MEMORY. */
-weir_status wx_bootstrap(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
-                         wx_statistic statistic, const void *context,
-                         wx_estimate *out) WEIR_CHECKED;
+/* How often each start counts in each resample of moving blocks (Kuensch, Annals of Statistics 17
+ * (1989) 1217). Resample r is of (seed, r) alone: all models are given the same starts. */
+typedef struct wx_resamples {
+  int64_t n, block, resamples;
+  double *count; /* [resamples, n] */
+} wx_resamples;
+/* Fails: WEIR_ERR_MEMORY. */
+weir_status wx_resamples_create(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
+                                wx_resamples *out) WEIR_CHECKED;
+void wx_resamples_fini(wx_resamples *r);
+
+/* The statistic of all starts and its interval: percentiles, or bias-corrected and accelerated ones
+ * (Efron, JASA 82 (1987) 171, the acceleration by leaving out a block at a time). lo and hi are NaN
+ * for fewer than 2 blocks. Fails: WEIR_ERR_MEMORY. */
+weir_status wx_bootstrap(const wx_bootstrap_opts *o, const wx_resamples *r, wx_statistic statistic,
+                         const void *context, wx_estimate *out) WEIR_CHECKED;
 
 /* Sums over starts as numbers of their own: sum a / sum b, and the root of it. */
 typedef struct wx_ratio {

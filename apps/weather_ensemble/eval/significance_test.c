@@ -11,6 +11,16 @@ static wx_bootstrap_opts options(int interval)
       .block = 10, .resamples = 120, .confidence = 0.9, .interval = interval, .seed = 0};
 }
 
+static void estimate(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
+                     const double *d, const double *weight, wx_estimate *out)
+{
+  wx_resamples r;
+
+  assert_ok(wx_resamples_create(o, seed, block, n, &r));
+  assert_ok(wx_bootstrap(o, &r, wx_ratio_of, &(wx_ratio){d, weight}, out));
+  wx_resamples_fini(&r);
+}
+
 /* d[i] = r d[i - 1] + noise, from its stationary distribution. */
 static void series(uint64_t seed, double r, int64_t n, double *d)
 {
@@ -37,7 +47,7 @@ static double coverage(double r, int64_t n, int64_t block, int interval)
     for (int64_t i = 0; i < n; i++) {
       one[i] = 1;
     }
-    assert_ok(wx_bootstrap(&o, seed, block, n, wx_ratio_of, &(wx_ratio){d, one}, &e));
+    estimate(&o, seed, block, n, d, one, &e);
     inside += e.lo <= 0 && e.hi >= 0;
   }
   return (double)inside / TIMES;
@@ -76,9 +86,9 @@ static void the_width_is_that_of_the_normal_mean(void **state)
   for (int i = 0; i < N; i++) {
     squares += (d[i] - mean) * (d[i] - mean) / N;
   }
-  assert_ok(wx_bootstrap(&o, 9, 1, N, wx_ratio_of, &(wx_ratio){d, one}, &e));
-  assert_ok(wx_bootstrap(&o, 9, 1, N, wx_ratio_of, &(wx_ratio){d, one}, &again));
-  assert_ok(wx_bootstrap(&o, 10, 1, N, wx_ratio_of, &(wx_ratio){d, one}, &other));
+  estimate(&o, 9, 1, N, d, one, &e);
+  estimate(&o, 9, 1, N, d, one, &again);
+  estimate(&o, 10, 1, N, d, one, &other);
   assert_near(e.value, mean, 1e-14);
   assert_near((e.hi - e.lo) / (2 * 1.6448536269514722 * sqrt(squares / N)), 1, 0.08);
   assert_true(e.lo == again.lo && e.hi == again.hi && e.lo != other.lo);
@@ -102,9 +112,9 @@ static void little_is_not_made_much_of(void **state)
   const double d[] = {1, 2, 3}, one[] = {1, 1, 1};
   wx_estimate e;
 
-  assert_ok(wx_bootstrap(&o, 0, 2, 3, wx_ratio_of, &(wx_ratio){d, one}, &e));
+  estimate(&o, 0, 2, 3, d, one, &e);
   assert_true(e.value == 2 && isnan(e.lo) && isnan(e.hi));
-  assert_ok(wx_bootstrap(&o, 0, 1, 0, wx_ratio_of, &(wx_ratio){d, one}, &e));
+  estimate(&o, 0, 1, 0, d, one, &e);
   assert_true(isnan(e.value));
   const int64_t time[] = {0, 86400 * 5, 86400 * 10, 86400 * 15, 86400 * 20, 86400 * 25};
 

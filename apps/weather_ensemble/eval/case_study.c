@@ -1,0 +1,178 @@
+/* case_study.c - see case_study.h. */
+#include "eval/case_study.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "eval/crps.h"
+#include "eval/efi.h"
+#include "eval/ensemble.h"
+#include "eval/scores.h"
+
+/* The number of the start among those scored. */
+static int64_t choose(const wx_verify *v, bool *by_efi)
+{
+  const wx_tally *const t = &v->tally[v->reference[0]];
+  const double *const crps = wx_tally_series(t, 0, WX_BY_AREA, WX_SUM_CRPS);
+  const double *const weight = wx_tally_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
+  int64_t best = 0;
+  double most = -1;
+
+  *by_efi = false;
+  for (int64_t k = 0; k < v->n_starts; k++) {
+    *by_efi = *by_efi || !isnan(v->efi_mean[k]);
+  }
+  for (int64_t k = 0; k < v->n_starts; k++) {
+    const double at = *by_efi ? fabs(v->efi_mean[k]) : weight[k] > 0 ? crps[k] / weight[k] : NAN;
+
+    if (at > most) {
+      most = at;
+      best = k;
+    }
+  }
+  return best;
+}
+
+/* Mean and CRPS of a forecast at each point that is used. room: [members]. */
+static void score_field(const wx_verify *v, const wx_given *g, double *room, float *mean,
+                        float *crps, double *score)
+{
+  const double *const area = v->scene->facts->grid.weight;
+  const int64_t cells = v->scene->cells;
+  double sum = 0, all = 0;
+
+  for (int64_t i = 0; i < cells; i++) {
+    const double y = (double)v->truth[i], w = area != NULL ? area[i] : 1;
+    int64_t m = 0;
+
+    mean[i] = crps[i] = NAN;
+    if (!v->use[i]) {
+      continue;
+    }
+    for (int64_t k = 0; k < g->members; k++) {
+      const float x = g->member[k * cells + i];
+
+      if (isfinite(x)) {
+        room[m++] = (double)x;
+      }
+    }
+    if (g->members > 0) {
+      wx_sort(room, m);
+      const wx_crps_parts p = wx_crps_sorted(room, m, y);
+
+      mean[i] = (float)wx_ensemble_moments(room, m, 0).mean;
+      crps[i] = (float)wx_crps_empirical(&p);
+    } else {
+      mean[i] = g->mean[i];
+      crps[i] = (float)wx_crps_normal((double)g->mean[i], (double)g->sd[i], y);
+    }
+    sum += w * (double)crps[i];
+    all += w;
+  }
+  *score = all > 0 ? sum / all : NAN;
+}
+
+/* Index and shift of tails at the point that is most extreme. */
+static weir_status look_at_point(wx_verify *v, const float *members, wx_case_study *c)
+{
+  const wx_climatology *const climate = &v->climate;
+  const int64_t cells = v->scene->cells;
+  double most = -1, *x = NULL;
+  int64_t at, n;
+
+  for (int64_t i = 0; i < cells; i++) {
+    if (fabs((double)c->efi[i]) > most) {
+      most = fabs((double)c->efi[i]);
+      c->point = i;
+    }
+  }
+  if (most < 0) {
+    return WEIR_OK;
+  }
+  c->point_efi = (double)c->efi[c->point];
+  WEIR_TRY(wx_model_members(v->scene, climate->opts->first, 0, &at, &n));
+  WEIR_TRY(weir_alloc(n, sizeof *x, (void **)&x));
+  for (int64_t k = 0; k < n; k++) {
+    x[k] = (double)members[(at + k) * cells + c->point];
+  }
+  wx_sort(x, n);
+  if (climate->steps == 100) {
+    const bool upper = c->point_efi >= 0;
+    const float *const q = climate->quantile;
+
+    c->point_sot = wx_sot(x, n, (double)q[(upper ? 90 : 10) * cells + c->point],
+                          (double)q[(upper ? 99 : 1) * cells + c->point], upper);
+  }
+  weir_free(&x);
+  return WEIR_OK;
+}
+
+static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
+{
+  const int64_t cells = v->scene->cells;
+  wx_given given[WX_MODELS];
+  const float *members;
+  bool any;
+
+  WEIR_TRY(wx_climatology_update(&v->climate, v->scene, c->start, c->lead, c->quantity));
+  WEIR_TRY(wx_scene_members(v->scene, c->start, c->lead, c->quantity, &members));
+  if (v->climate.n > 0) {
+    WEIR_TRY(wx_climatology_efi(&v->climate, v->scene, members, c->efi));
+    memcpy(c->usual, v->climate.mean, (size_t)cells * sizeof *c->usual);
+    WEIR_TRY(look_at_point(v, members, c));
+  }
+  WEIR_TRY(wx_verify_start(v, c->start, given, &any));
+  memcpy(c->truth, v->truth, (size_t)cells * sizeof *c->truth);
+  for (int64_t k = 0; k < v->n_models; k++) {
+    c->score[k] = NAN;
+    if (any && !v->model[k].absent) {
+      score_field(v, &given[k], room, c->mean + k * cells, c->crps + k * cells, &c->score[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
+{
+  const int64_t cells = v->scene->cells;
+  double *room = NULL;
+  int64_t most = 1;
+  weir_status status = WEIR_OK;
+
+  *out = (wx_case_study){.quantity = v->at_quantity,
+                         .lead = v->at_lead,
+                         .point = -1,
+                         .point_efi = NAN,
+                         .point_sot = NAN};
+  const int64_t k = choose(v, &out->by_efi);
+
+  out->start = v->start[k];
+  out->efi_mean = v->efi_mean[k];
+  for (int64_t m = 0; m < v->n_models; m++) {
+    most = v->model[m].gives > most ? v->model[m].gives : most;
+  }
+  WEIR_TRY_GOTO(weir_alloc(most, sizeof *room, (void **)&room), done);
+  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->truth), done);
+  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->efi), done);
+  WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->usual), done);
+  WEIR_TRY_GOTO(weir_alloc(v->n_models * cells, sizeof(float), (void **)&out->mean), done);
+  WEIR_TRY_GOTO(weir_alloc(v->n_models * cells, sizeof(float), (void **)&out->crps), done);
+  for (int64_t i = 0; i < cells; i++) {
+    out->efi[i] = out->usual[i] = NAN;
+  }
+  WEIR_TRY_GOTO(fill(v, out, room), done);
+done:
+  weir_free(&room);
+  if (status != WEIR_OK) {
+    wx_case_study_fini(out);
+  }
+  return status;
+}
+
+void wx_case_study_fini(wx_case_study *c)
+{
+  weir_free(&c->truth);
+  weir_free(&c->efi);
+  weir_free(&c->usual);
+  weir_free(&c->mean);
+  weir_free(&c->crps);
+}

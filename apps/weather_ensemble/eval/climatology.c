@@ -1,0 +1,268 @@
+/* climatology.c - see climatology.h. */
+#include "eval/climatology.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
+#include "eval/crps.h"
+#include "eval/efi.h"
+#include "eval/forecast_model.h"
+
+enum { EXACT_STEPS = 100, ENS10_STEPS = 20, DAY = 86400, MIB = 1 << 20 };
+#define YEAR 365.2425
+
+const weir_opt wx_climatology_options[] = {
+    WEIR_OPT_REAL(wx_climatology_opts, window, 0, 0, 183, "d",
+                  "starts of the climate lie so near in the day of the year; 0: all of them, for "
+                  "weather without seasons"),
+    WEIR_OPT_INT(wx_climatology_opts, memory, 512, 1, 1e6, "MiB",
+                 "for the values that are sorted at a time; with less, fields are read more often"),
+    WEIR_OPT_ENUM(wx_climatology_opts, efi, WX_EFI_EXACT, "exact|ens10",
+                  "the Extreme Forecast Index as the integral over 101 quantiles, or as the sum of "
+                  "21 that ENS-10 takes, which ends at +-0.791"),
+    WEIR_OPT_INT(wx_climatology_opts, first, 1, 0, 1e6, "1",
+                 "first raw member of the index and its climate; 0 takes the control in"),
+    WEIR_OPT_END,
+};
+
+weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
+                                  int64_t n_events, const wx_scene *s, wx_climatology *out)
+{
+  weir_status status = WEIR_OK;
+
+  *out = (wx_climatology){.opts = opts,
+                          .event = event,
+                          .n_events = n_events,
+                          .steps = opts->efi == WX_EFI_ENS10 ? ENS10_STEPS : EXACT_STEPS,
+                          .n_known = -1};
+  WEIR_TRY_GOTO(weir_alloc(s->cells, sizeof(float), (void **)&out->mean), done);
+  WEIR_TRY_GOTO(weir_alloc(n_events * s->cells, sizeof(float), (void **)&out->threshold), done);
+  WEIR_TRY_GOTO(weir_alloc((out->steps + 1) * s->cells, sizeof(float), (void **)&out->quantile),
+                done);
+  WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->start), done);
+  WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->known), done);
+done:
+  if (status != WEIR_OK) {
+    wx_climatology_fini(out);
+  }
+  return status;
+}
+
+void wx_climatology_fini(wx_climatology *c)
+{
+  weir_free(&c->mean);
+  weir_free(&c->threshold);
+  weir_free(&c->quantile);
+  weir_free(&c->start);
+  weir_free(&c->known);
+}
+
+/* Days between the days of the year of two times. */
+static double season_apart(int64_t a, int64_t b)
+{
+  const double apart = fmod(fabs((double)(a - b)) / DAY, YEAR);
+
+  return fmin(apart, YEAR - apart);
+}
+
+static void choose(wx_climatology *c, const wx_scene *s, int64_t start)
+{
+  c->n = 0;
+  for (int64_t i = 0; i < s->n_fit; i++) {
+    const double apart = season_apart(s->facts->start[s->fit[i]], s->facts->start[start]);
+
+    if (c->opts->window == 0 || apart <= c->opts->window) {
+      c->start[c->n++] = s->fit[i];
+    }
+  }
+}
+
+/* Values of some points [cells, room], of one source after the other. */
+typedef struct tile {
+  wx_climatology *c;
+  const wx_scene *s;
+  int64_t lo, hi;       /* points */
+  int64_t room, *count; /* values that fit, and that are there, of a point */
+  float *value;
+  double *sorted; /* [threads, room] */
+  bool truth;
+} tile;
+
+static void put(tile *t, const float *field)
+{
+  for (int64_t i = t->lo; i < t->hi; i++) {
+    if (isfinite(field[i])) {
+      const int64_t k = i - t->lo;
+
+      t->value[k * t->room + t->count[k]++] = field[i];
+    }
+  }
+}
+
+/* Of an event at a point whose truths are x[n] ascending; NaN: it is of another quantity, or there
+ * is no climate. */
+static double threshold(const tile *t, const wx_event *event, const double *x, int64_t n)
+{
+  const char *const name = t->s->facts->quantity[t->c->quantity].name;
+
+  if (event->quantity[0] != 0 && strcmp(event->quantity, name) != 0) {
+    return NAN;
+  }
+  if (isnan(event->quantile)) {
+    return event->value;
+  }
+  const double at = event->quantile * (double)(n - 1);
+  const int64_t j = n > 0 ? (int64_t)at : 0;
+
+  return n == 0 ? NAN : j + 1 < n ? x[j] + (at - (double)j) * (x[j + 1] - x[j]) : x[n - 1];
+}
+
+/* Mean and thresholds, or quantiles, of a point. */
+static void finish_point(void *context, int64_t k, int thread)
+{
+  tile *const t = context;
+  wx_climatology *const c = t->c;
+  double *const x = t->sorted + thread * t->room;
+  const int64_t n = t->count[k], i = t->lo + k;
+  double mean = 0, q[EXACT_STEPS + 1];
+
+  for (int64_t j = 0; j < n; j++) {
+    x[j] = (double)t->value[k * t->room + j];
+    mean += x[j] / (double)n;
+  }
+  wx_sort(x, n);
+  if (!t->truth) {
+    if (n > 0) {
+      wx_climate_quantiles(x, n, c->steps, q);
+    }
+    for (int64_t j = 0; j <= c->steps; j++) {
+      c->quantile[j * t->s->cells + i] = n > 0 ? (float)q[j] : NAN;
+    }
+    return;
+  }
+  c->mean[i] = n > 0 ? (float)mean : NAN;
+  for (int64_t e = 0; e < c->n_events; e++) {
+    c->threshold[e * t->s->cells + i] = (float)threshold(t, &c->event[e], x, n);
+  }
+}
+
+static weir_status fill(tile *t, wx_scene *s, int64_t from)
+{
+  const wx_climatology *const c = t->c;
+
+  for (int64_t i = 0; i < c->n; i++) {
+    const float *field;
+
+    if (t->truth) {
+      WEIR_TRY(wx_scene_truth(s, c->start[i], c->lead, c->quantity, &field));
+      if (field != NULL) {
+        put(t, field);
+      }
+      continue;
+    }
+    WEIR_TRY(wx_scene_members(s, c->start[i], c->lead, c->quantity, &field));
+    for (int64_t m = from; m < s->facts->n_members; m++) {
+      put(t, field + m * s->cells);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* All points, as many at a time as the memory holds. */
+static weir_status take_source(wx_climatology *c, wx_scene *s, bool truth, int64_t from)
+{
+  const int64_t of_start = truth ? 1 : s->facts->n_members - from;
+  tile t = {.c = c, .s = s, .truth = truth, .room = c->n * of_start > 0 ? c->n * of_start : 1};
+  const int64_t fit = c->opts->memory * MIB / (t.room * (int64_t)sizeof(float));
+  const int64_t wide = fit < 1 ? 1 : fit < s->cells ? fit : s->cells;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(wide * t.room, sizeof *t.value, (void **)&t.value), done);
+  WEIR_TRY_GOTO(weir_alloc(wide, sizeof *t.count, (void **)&t.count), done);
+  WEIR_TRY_GOTO(weir_alloc(weir_threads_get() * t.room, sizeof *t.sorted, (void **)&t.sorted),
+                done);
+  for (t.lo = 0; t.lo < s->cells; t.lo = t.hi) {
+    t.hi = t.lo + wide < s->cells ? t.lo + wide : s->cells;
+    memset(t.count, 0, (size_t)wide * sizeof *t.count);
+    WEIR_TRY_GOTO(fill(&t, s, from), done);
+    weir_parallel(t.hi - t.lo, 0, finish_point, &t);
+  }
+done:
+  weir_free(&t.value);
+  weir_free(&t.count);
+  weir_free(&t.sorted);
+  return status;
+}
+
+weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start, int64_t lead,
+                                  int64_t quantity)
+{
+  int64_t from = 0;
+
+  choose(c, s, start);
+  if (c->n == c->n_known && c->lead == lead && c->quantity == quantity &&
+      (c->n == 0 || memcmp(c->start, c->known, (size_t)c->n * sizeof *c->start) == 0)) {
+    return WEIR_OK;
+  }
+  c->n_known = -1;
+  c->lead = lead;
+  c->quantity = quantity;
+  while (from < s->facts->n_members && s->facts->member[from] < c->opts->first) {
+    from++;
+  }
+  WEIR_TRY(take_source(c, s, true, 0));
+  WEIR_TRY(take_source(c, s, false, from));
+  if (c->n > 0) {
+    memcpy(c->known, c->start, (size_t)c->n * sizeof *c->start);
+  }
+  c->n_known = c->n;
+  return WEIR_OK;
+}
+
+typedef struct index_job {
+  const wx_climatology *c;
+  const float *member;
+  int64_t m, cells;
+  double *room; /* [threads, m] */
+  float *efi;
+} index_job;
+
+static void index_point(void *context, int64_t i, int thread)
+{
+  const index_job *const j = context;
+  const wx_climatology *const c = j->c;
+  double *const x = j->room + thread * j->m, q[EXACT_STEPS + 1], below[EXACT_STEPS + 1];
+  bool whole = true;
+
+  for (int64_t k = 0; k < j->m; k++) {
+    x[k] = (double)j->member[k * j->cells + i];
+    whole = whole && isfinite(x[k]);
+  }
+  for (int64_t k = 0; k <= c->steps; k++) {
+    q[k] = (double)c->quantile[k * j->cells + i];
+    whole = whole && isfinite(q[k]);
+  }
+  if (!whole) {
+    j->efi[i] = NAN;
+    return;
+  }
+  wx_sort(x, j->m);
+  wx_efi_shares(x, j->m, q, c->steps, below);
+  j->efi[i] = (float)(c->opts->efi == WX_EFI_ENS10 ? wx_efi_ens10(below, c->steps)
+                                                   : wx_efi(below, c->steps));
+}
+
+weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const float *members,
+                               float *efi)
+{
+  int64_t at, n;
+  index_job j = {.c = c, .cells = s->cells, .efi = efi};
+
+  WEIR_TRY(wx_model_members(s, c->opts->first, 0, &at, &n));
+  j.member = members + at * s->cells;
+  j.m = n;
+  WEIR_TRY(weir_alloc(weir_threads_get() * n, sizeof *j.room, (void **)&j.room));
+  weir_parallel(s->cells, 0, index_point, &j);
+  weir_free(&j.room);
+  return WEIR_OK;
+}

@@ -1,0 +1,58 @@
+/* climatology.h - what is usual at each point: of the truth, its mean and the thresholds of events;
+ * of the raw forecasts, the quantiles that the Extreme Forecast Index compares with. From the
+ * starts of the scene's fit alone, so that what is scored is not in it. */
+#ifndef WX_CLIMATOLOGY_H
+#define WX_CLIMATOLOGY_H
+#include "conf/weir_opt.h"
+#include "eval/scene.h"
+
+enum { WX_EVENTS = 16 };
+
+/* An event at a point: the truth lies above (or below) a threshold. */
+typedef struct wx_event {
+  char name[WX_SHORT]; /* "above p90" */
+  bool above;
+  double quantile; /* of the climate; NaN: `value` is the threshold everywhere */
+  double value;
+  char quantity[WX_SHORT]; /* "": of all quantities */
+} wx_event;
+
+typedef enum wx_efi_form { WX_EFI_EXACT, WX_EFI_ENS10 } wx_efi_form;
+typedef struct wx_climatology_opts {
+  double window;  /* days */
+  int64_t memory; /* MiB */
+  int efi;        /* wx_efi_form */
+  int64_t first;  /* member from which on the index is made of the raw ensemble */
+} wx_climatology_opts;
+extern const weir_opt wx_climatology_options[];
+
+typedef struct wx_climatology {
+  const wx_climatology_opts *opts;
+  const wx_event *event;
+  int64_t n_events;
+  int64_t steps;    /* quantiles are k / steps, k = 0..steps */
+  float *mean;      /* [cells] of the truth; NaN: no start has it there */
+  float *threshold; /* [n_events, cells] */
+  float *quantile;  /* [steps + 1, cells] of the raw members */
+  int64_t *start;   /* the starts that it is made of */
+  int64_t n;
+  int64_t *known; /* those of the arrays above, room for n_fit; n_known < 0: none yet */
+  int64_t n_known, lead, quantity;
+} wx_climatology;
+
+/* Fails: WEIR_ERR_MEMORY. */
+weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
+                                  int64_t n_events, const wx_scene *s,
+                                  wx_climatology *out) WEIR_CHECKED;
+void wx_climatology_fini(wx_climatology *c);
+/* The climate for a start, lead and quantity: of all fitted starts, or of those whose day of the
+ * year is near. c->n 0: there are none, and all is NaN but thresholds that are values. Fails: as
+ * the scene. */
+weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start, int64_t lead,
+                                  int64_t quantity) WEIR_CHECKED;
+/* The index of the raw ensemble at each point, [cells], NaN where members or climate are missing;
+ * members[n_members, cells] are all of the scene's. Fails: WEIR_ERR_CONFIG (no such members),
+ * WEIR_ERR_MEMORY. */
+weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const float *members,
+                               float *efi) WEIR_CHECKED;
+#endif

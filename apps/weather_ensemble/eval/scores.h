@@ -1,0 +1,41 @@
+/* scores.h - the scores that tables show: quotients of sums over starts, or roots of them. */
+#ifndef WX_SCORES_H
+#define WX_SCORES_H
+#include "eval/significance.h"
+#include "eval/tally.h"
+
+// clang-format off
+typedef enum wx_score {
+  WX_CRPS, WX_CRPS_FAIR, WX_CRPS_ALMOST_FAIR, WX_CRPS_GAUSS, WX_BIAS, WX_MAE, WX_RMSE,
+  WX_MSE_UNBIASED, WX_SPREAD, WX_SSR, WX_LOG, WX_PIT_MEAN, WX_COVERAGE, WX_COVERAGE_NOMINAL,
+  WX_WIDTH, WX_INTERVAL_SCORE, WX_EECRPS, WX_EECRPS_NORMALISED, WX_ACC, WX_ENERGY, WX_ENERGY_FAIR,
+  WX_VARIOGRAM, WX_SCORES
+} wx_score;
+// clang-format on
+
+typedef struct wx_score_desc {
+  const char *name;
+  wx_sum up, down;
+  bool root;
+} wx_score_desc;
+extern const wx_score_desc wx_scores[WX_SCORES];
+
+/* The score (wx_score) of all starts, NaN where nothing was counted. */
+double wx_score_get(const wx_tally *t, int64_t region, int weighting, int score);
+/* The same with its interval, of the first n = r->n starts. Fails: WEIR_ERR_MEMORY. */
+weir_status wx_score_estimate(const wx_tally *t, int64_t region, int weighting, int score,
+                              const wx_bootstrap_opts *o, const wx_resamples *r,
+                              wx_estimate *out) WEIR_CHECKED;
+/* A score, a ratio, of two tallies: difference and skill with intervals, and the test of the
+ * differences of means of starts. `room` [n]. Fails: WEIR_ERR_MEMORY. */
+typedef struct wx_comparison {
+  wx_estimate difference, skill; /* a - b; 1 - a / b */
+  wx_mean_test test;
+} wx_comparison;
+weir_status wx_score_compare(const wx_tally *a, const wx_tally *b, int64_t region, int weighting,
+                             wx_score score, const wx_bootstrap_opts *o, const wx_resamples *r,
+                             double *room, wx_comparison *out) WEIR_CHECKED;
+/* Means of starts, [n]: NaN where nothing was counted. */
+void wx_score_starts(const wx_tally *t, int64_t region, int weighting, int score, int64_t n,
+                     double *out);
+#endif

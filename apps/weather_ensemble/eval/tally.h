@@ -1,0 +1,106 @@
+/* tally.h - sums of scores of one model for one quantity and lead: start after start, in memory
+ * that does not grow with members times points. Each region, with areas as weights and without. */
+#ifndef WX_TALLY_H
+#define WX_TALLY_H
+#include "eval/climatology.h"
+#include "eval/forecast_model.h"
+#include "eval/hersbach.h"
+#include "eval/probability.h"
+#include "eval/region.h"
+
+/* What is summed over points and, kept by start, over starts. Those of events follow, WX_EVENT_SUMS
+ * each. */
+// clang-format off
+typedef enum wx_sum {
+  WX_SUM_CELLS,     /* points                                                   */
+  WX_SUM_WEIGHT,
+  WX_SUM_CRPS, WX_SUM_FAIR, WX_SUM_ALMOST, WX_SUM_GAUSS,
+  WX_SUM_ERROR, WX_SUM_ABSOLUTE, WX_SUM_SQUARE, /* of the mean: forecast - truth */
+  WX_SUM_UNBIASED,  /* square less variance / m                                 */
+  WX_SUM_VARIANCE,
+  WX_SUM_CORRECTED, /* variance (m + 1) / m; of a distribution its variance     */
+  WX_SUM_LOG,
+  WX_SUM_PIT, WX_SUM_PIT_SQUARE,
+  WX_SUM_COVERED, WX_SUM_NOMINAL, WX_SUM_WIDTH, WX_SUM_INTERVAL,
+  WX_SUM_EXTREME_WEIGHT, WX_SUM_EXTREME, WX_SUM_EXTREME_CRPS, /* 1, |EFI|, |EFI| CRPS */
+  WX_SUM_PRODUCT, WX_SUM_FORECAST, WX_SUM_TRUTH, /* squares of anomalies          */
+  WX_SUM_ONE, WX_SUM_ACC,                       /* of starts                     */
+  WX_SUM_PATCH, WX_SUM_ENERGY, WX_SUM_ENERGY_FAIR, WX_SUM_VARIOGRAM,
+  WX_SUMS
+} wx_sum;
+typedef enum wx_event_sum {
+  WX_EVENT_WEIGHT, WX_EVENT_BRIER, WX_EVENT_BRIER_FAIR, WX_EVENT_TAIL, WX_EVENT_SUMS
+} wx_event_sum;
+typedef enum wx_map { WX_MAP_COUNT, WX_MAP_CRPS, WX_MAP_ERROR, WX_MAP_SQUARE, WX_MAP_VARIANCE, WX_MAPS } wx_map;
+typedef enum wx_weighting { WX_BY_AREA, WX_BY_POINT, WX_WEIGHTINGS } wx_weighting;
+// clang-format on
+
+typedef struct wx_tally_opts {
+  int64_t ddof;       /* 0 or 1 */
+  double almost_fair; /* share */
+  double coverage;
+  int64_t bins;
+  int64_t patch;
+  double order;
+} wx_tally_opts;
+extern const weir_opt wx_tally_options[];
+
+/* Everything that is summed for a region and a weighting lies in one block of numbers. */
+typedef struct wx_tally_block {
+  int64_t sums, rank, pit, alpha, beta, hersbach, events; /* offsets; hersbach: 3 numbers */
+  int64_t size;
+} wx_tally_block;
+
+typedef struct wx_tally {
+  const wx_tally_opts *opts;
+  const wx_grid *grid;
+  const wx_regions *regions;
+  int64_t members; /* 0: a normal distribution */
+  int64_t bins, pit_bins, n_events, cells, n_starts;
+  int64_t n_sums; /* WX_SUMS + WX_EVENT_SUMS n_events */
+  wx_tally_block at;
+  double *total;  /* [regions, weightings, block] of all starts */
+  double *series; /* [regions, weightings, n_sums, n_starts] */
+  double *map;    /* [WX_MAPS, cells] */
+  float *crps;    /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
+  double *part;   /* private: [slabs, regions, weightings, block] */
+  double *room;   /* private: [threads, 2 members + 1] */
+  struct wx_patch *patch; /* private: squares of points, and room for one a thread */
+  double *patch_room;
+} wx_tally;
+
+/* A start to be counted. Borrowed. */
+typedef struct wx_start_case {
+  const float *truth;            /* [cells] */
+  const unsigned char *use;      /* [cells] 0: the point does not count */
+  const float *efi;              /* [cells] or NULL */
+  const wx_climatology *climate; /* NULL or of no start: no anomalies */
+  uint64_t seed;                 /* of ties; the same for models and starts */
+  uint32_t number;               /* of quantity and lead */
+  int64_t start;
+} wx_start_case;
+
+/* Fails: WEIR_ERR_MEMORY. */
+weir_status wx_tally_create(const wx_tally_opts *opts, const wx_grid *grid,
+                            const wx_regions *regions, int64_t members, int64_t n_events,
+                            int64_t n_starts, wx_tally *out) WEIR_CHECKED;
+void wx_tally_fini(wx_tally *t);
+/* Forgets all starts. */
+void wx_tally_clear(wx_tally *t);
+/* Counts start `at` of n_starts. */
+void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, int64_t at);
+
+/* One sum of every start, [n_starts]. */
+const double *wx_tally_series(const wx_tally *t, int64_t region, int weighting, int64_t sum);
+/* The block of all starts, to be read at t->at. */
+const double *wx_tally_total(const wx_tally *t, int64_t region, int weighting);
+/* The number of a sum (wx_event_sum) of an event. */
+int64_t wx_tally_event(int64_t event, int sum);
+/* Views of the block. */
+wx_hersbach wx_tally_hersbach(const wx_tally *t, int64_t region, int weighting);
+const wx_reliability_bin *wx_tally_bins(const wx_tally *t, int64_t region, int weighting,
+                                        int64_t event);
+/* Whether all that a forecast gives for point i can be used: all members finite, or mean and sd >=
+ * 0; with `some`, at least two members, or one of one. */
+bool wx_given_is_whole(const wx_given *g, int64_t cells, int64_t i, bool some);
+#endif

@@ -1,0 +1,88 @@
+/* verify.h - models side by side on the same starts and points: a quantity and a lead at a time, so
+ * that memory does not grow with either. */
+#ifndef WX_VERIFY_H
+#define WX_VERIFY_H
+#include "eval/climatology.h"
+#include "eval/forecast_model.h"
+#include "eval/significance.h"
+#include "eval/tally.h"
+
+enum { WX_MODELS = 32 };
+
+typedef enum wx_starts_rule { WX_STARTS_SAME, WX_STARTS_ALL } wx_starts_rule;
+typedef enum wx_missing_rule { WX_MISSING_DROP, WX_MISSING_COUNT } wx_missing_rule;
+
+/* A threshold that is the same everywhere. */
+typedef struct wx_event_row {
+  const char *name, *quantity;
+  double value;
+  bool above;
+} wx_event_row;
+
+/* Section `eval`. */
+typedef struct wx_verify_opts {
+  weir_struct_list models;     /* wx_model_row */
+  weir_string_list references; /* names of models */
+  int part;                    /* wx_part, or WX_PARTS: all */
+  weir_string_list quantities; /* none: all that the truth has too */
+  weir_real_list leads;        /* h; none: all */
+  int starts;                  /* wx_starts_rule */
+  int missing;                 /* wx_missing_rule */
+  weir_struct_list regions;    /* wx_region */
+  weir_real_list quantiles;    /* of the truth's climate, for events */
+  weir_struct_list events;     /* wx_event_row */
+  wx_tally_opts score;
+  wx_climatology_opts climate;
+  wx_bootstrap_opts bootstrap;
+  double figure_lead; /* h */
+} wx_verify_opts;
+extern const weir_opt wx_verify_options[];
+
+/* Sums over starts of the difference of a model's CRPS to the first reference's at each point, for
+ * a map of tests. [cells] each. */
+typedef struct wx_pair_map {
+  double *sum, *square, *lagged, *count;
+  float *last;
+} wx_pair_map;
+
+typedef struct wx_verify {
+  const wx_verify_opts *opts;
+  wx_scene *scene;
+  uint64_t seed;
+  wx_regions regions;
+  int64_t n_models, n_references;
+  wx_model model[WX_MODELS];
+  wx_tally tally[WX_MODELS];
+  wx_pair_map pair[WX_MODELS];
+  int64_t reference[WX_MODELS]; /* numbers of models; [0] is the one of maps */
+  wx_event event[WX_EVENTS];
+  int64_t n_events;
+  wx_climatology climate;
+  const int64_t *candidate; /* starts that may be scored, ascending */
+  int64_t n_candidates;
+  int64_t *quantity, n_quantities, *lead, n_leads; /* numbers of the forecast archive */
+  /* Of the quantity and lead at hand: */
+  int64_t at_quantity, at_lead, n_starts;
+  int64_t *start, *time; /* [n_starts] those that were scored; their seconds */
+  double *efi_mean;      /* [n_starts] mean of the index over the grid; NaN: not known */
+  /* Of a start: */
+  float *truth, *efi;
+  unsigned char *use;
+} wx_verify;
+
+/* Models opened and room made; candidate[n]: starts of the forecast archive. Borrows all but opens
+ * models. Fails: WEIR_ERR_CONFIG (no models; two of a name; a reference, quantity or lead that
+ * there is not; no start), as the models. */
+weir_status wx_verify_open(const wx_verify_opts *opts, wx_scene *s, uint64_t seed,
+                           const int64_t *candidate, int64_t n, wx_verify *out) WEIR_CHECKED;
+void wx_verify_close(wx_verify *v);
+/* Fits the models for a quantity and a lead and scores all starts. Fails: as models and archives;
+ * WEIR_ERR_STOPPED. */
+weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead) WEIR_CHECKED;
+/* Reads the truth of a start and asks every model; v->truth, v->use and given[n_models] are set.
+ * False in *any: there is no truth. */
+weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *any) WEIR_CHECKED;
+/* p of the test of Diebold and Mariano at each point, of a model against the first reference,
+ * [cells]; NaN: no test. */
+void wx_verify_map_test(const wx_verify *v, int64_t model, double *p);
+#endif

@@ -1,0 +1,274 @@
+/* verify_open.c - the options of an evaluation, and what is made of them. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/split.h"
+#include "eval/verify.h"
+
+static const weir_opt event_options[] = {
+    WEIR_OPT_STRING(wx_event_row, name, "", "in tables; empty: made of the others"),
+    WEIR_OPT_STRING(wx_event_row, quantity, "", "as z500; empty: every one"),
+    WEIR_OPT_REAL(wx_event_row, value, 0, -1e300, 1e300, "of the quantity", "the threshold"),
+    WEIR_OPT_BOOL(wx_event_row, above, true, "the event is a value above it, else below"),
+    WEIR_OPT_END,
+};
+
+const weir_opt wx_verify_options[] = {
+    WEIR_OPT_LIST(wx_verify_opts, models, wx_model_row, wx_model_row_options, WX_MODELS,
+                  "what is scored; none: all raw members"),
+    WEIR_OPT_STRING_LIST(
+        wx_verify_opts, references, "",
+        "names of models that all are compared with, the first also in maps; none: "
+        "the first model"),
+    WEIR_OPT_ENUM(wx_verify_opts, part, WX_TEST, WX_PART_CHOICES "|all",
+                  "starts that are scored: of a part of data.split, or all"),
+    WEIR_OPT_STRING_LIST(wx_verify_opts, quantities, "",
+                         "as z500; none: all that forecast and truth have"),
+    WEIR_OPT_REAL_LIST(wx_verify_opts, leads, "", 0, 1e5, "h", "none: all that have truth"),
+    WEIR_OPT_ENUM(wx_verify_opts, starts, WX_STARTS_SAME, "same|all",
+                  "the same starts for all leads and quantities, or of each all that it has"),
+    WEIR_OPT_ENUM(wx_verify_opts, missing, WX_MISSING_DROP, "drop|count",
+                  "points where members are missing: left out, or scored by those that are there, "
+                  "at least two"),
+    WEIR_OPT_LIST(wx_verify_opts, regions, wx_region, wx_region_options, WX_REGIONS - 1,
+                  "boxes that are scored by themselves, beside the whole grid"),
+    WEIR_OPT_REAL_LIST(wx_verify_opts, quantiles, "0.1, 0.9", 0, 1, "1",
+                       "events: the truth lies beyond these quantiles of its climate at the point, "
+                       "below those under 0.5 and above the others"),
+    WEIR_OPT_LIST(wx_verify_opts, events, wx_event_row, event_options, WX_EVENTS,
+                  "events of fixed thresholds"),
+    WEIR_OPT_TABLE(wx_verify_opts, score, wx_tally_options, "details of scores"),
+    WEIR_OPT_TABLE(wx_verify_opts, climate, wx_climatology_options,
+                   "what is usual, from the starts of the training part"),
+    WEIR_OPT_TABLE(wx_verify_opts, bootstrap, wx_bootstrap_options,
+                   "intervals: blocks of starts drawn anew"),
+    WEIR_OPT_REAL(wx_verify_opts, figure_lead, 48, 0, 1e5, "h",
+                  "histograms, maps and the case of the report are of the lead nearest to it"),
+    WEIR_OPT_END,
+};
+
+static weir_status open_models(wx_verify *v)
+{
+  static const wx_model_row all_raw = {.name = "", .use = {.name = "raw"}};
+  const wx_model_row *row = v->opts->models.items;
+  const int64_t n = v->opts->models.count;
+
+  for (int64_t k = 0; k < (n > 0 ? n : 1); k++) {
+    WEIR_TRY(wx_model_open(n > 0 ? &row[k] : &all_raw, v->scene, &v->model[k]));
+    v->n_models++;
+    for (int64_t j = 0; j < k; j++) {
+      if (strcmp(v->model[j].name, v->model[k].name) == 0) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "eval.models: rows %lld and %lld are both called '%s': give one another "
+                         "name",
+                         (long long)j, (long long)k, v->model[k].name);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status find_references(wx_verify *v)
+{
+  const weir_string_list *const names = &v->opts->references;
+
+  if (names->count > WX_MODELS) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.references: more than %d names", WX_MODELS);
+  }
+  v->n_references = names->count > 0 ? names->count : 1;
+  for (int64_t r = 0; r < names->count; r++) {
+    v->reference[r] = -1;
+    for (int64_t k = 0; k < v->n_models; k++) {
+      if (strcmp(v->model[k].name, names->items[r]) == 0) {
+        v->reference[r] = k;
+      }
+    }
+    if (v->reference[r] < 0) {
+      return weir_fail(WEIR_ERR_CONFIG, "eval.references: no model is called '%s'",
+                       names->items[r]);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* The text of a threshold is its name where it has none. */
+static weir_status make_events(wx_verify *v)
+{
+  const wx_event_row *const row = v->opts->events.items;
+  const weir_real_list *const q = &v->opts->quantiles;
+
+  if (q->count + v->opts->events.count > WX_EVENTS) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.quantiles and eval.events: more than %d events",
+                     WX_EVENTS);
+  }
+  for (int64_t k = 0; k < q->count; k++) {
+    wx_event *const e = &v->event[v->n_events++];
+
+    *e = (wx_event){.above = q->items[k] >= 0.5, .quantile = q->items[k], .value = NAN};
+    (void)snprintf(e->name, sizeof e->name, "%s p%g", e->above ? "above" : "below",
+                   100 * q->items[k]);
+  }
+  for (int64_t k = 0; k < v->opts->events.count; k++) {
+    wx_event *const e = &v->event[v->n_events++];
+    const int wrote = snprintf(e->quantity, sizeof e->quantity, "%s", row[k].quantity);
+
+    *e = (wx_event){.above = row[k].above, .quantile = NAN, .value = row[k].value};
+    (void)snprintf(e->quantity, sizeof e->quantity, "%s", row[k].quantity);
+    if (row[k].name[0] != 0) {
+      (void)snprintf(e->name, sizeof e->name, "%s", row[k].name);
+    } else {
+      (void)snprintf(e->name, sizeof e->name, "%s %g", e->above ? "above" : "below", e->value);
+    }
+    if (wrote >= (int)sizeof e->quantity ||
+        (row[k].quantity[0] != 0 &&
+         wx_archive_find_quantity(v->scene->facts, row[k].quantity) < 0)) {
+      return weir_fail(WEIR_ERR_CONFIG, "eval.events[%lld].quantity: %s has no '%s'", (long long)k,
+                       v->scene->facts->name, row[k].quantity);
+    }
+  }
+  return WEIR_OK;
+}
+
+static bool has_truth(const wx_verify *v, int64_t quantity, int64_t lead)
+{
+  for (int64_t k = 0; k < v->n_candidates; k++) {
+    if (wx_scene_valid(v->scene, v->candidate[k], lead, quantity) >= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static weir_status choose_quantities(wx_verify *v)
+{
+  const wx_archive_facts *const f = v->scene->facts;
+  const weir_string_list *const names = &v->opts->quantities;
+
+  WEIR_TRY(weir_alloc(names->count > 0 ? names->count : f->n_quantities, sizeof(int64_t),
+                      (void **)&v->quantity));
+  for (int64_t k = 0; k < names->count; k++) {
+    const int64_t q = wx_archive_find_quantity(f, names->items[k]);
+
+    if (q < 0 || wx_archive_find_quantity(v->scene->truth_facts, names->items[k]) < 0) {
+      return weir_fail(WEIR_ERR_CONFIG, "eval.quantities: %s has no '%s'",
+                       q < 0 ? f->name : v->scene->truth_facts->name, names->items[k]);
+    }
+    v->quantity[v->n_quantities++] = q;
+  }
+  for (int64_t q = 0; q < f->n_quantities && names->count == 0; q++) {
+    if (wx_archive_find_quantity(v->scene->truth_facts, f->quantity[q].name) >= 0) {
+      v->quantity[v->n_quantities++] = q;
+    }
+  }
+  return v->n_quantities > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA, "%s has no quantity of %s: nothing to score",
+                         v->scene->truth_facts->name, f->name);
+}
+
+static weir_status choose_leads(wx_verify *v)
+{
+  const wx_archive_facts *const f = v->scene->facts;
+  const weir_real_list *const hours = &v->opts->leads;
+
+  WEIR_TRY(
+      weir_alloc(hours->count > 0 ? hours->count : f->n_leads, sizeof(int64_t), (void **)&v->lead));
+  for (int64_t k = 0; k < hours->count; k++) {
+    v->lead[v->n_leads] = wx_archive_find_lead(f, hours->items[k]);
+    if (v->lead[v->n_leads++] < 0) {
+      return weir_fail(WEIR_ERR_CONFIG, "eval.leads: %s has no lead of %g h", f->name,
+                       hours->items[k]);
+    }
+  }
+  for (int64_t l = 0; l < f->n_leads && hours->count == 0; l++) {
+    if (has_truth(v, v->quantity[0], l)) {
+      v->lead[v->n_leads++] = l;
+    }
+  }
+  return v->n_leads > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s has no truth for any of %lld starts of %s at any lead: "
+                         "valid time is start + lead",
+                         v->scene->truth_facts->name, (long long)v->n_candidates, f->name);
+}
+
+static weir_status make_room(wx_verify *v)
+{
+  const int64_t cells = v->scene->cells, n = v->n_candidates;
+
+  WEIR_TRY(wx_climatology_create(&v->opts->climate, v->event, v->n_events, v->scene, &v->climate));
+  for (int64_t k = 0; k < v->n_models; k++) {
+    wx_pair_map *const p = &v->pair[k];
+    double **const at[] = {&p->sum, &p->square, &p->lagged, &p->count};
+
+    WEIR_TRY(wx_tally_create(&v->opts->score, &v->scene->facts->grid, &v->regions,
+                             v->model[k].gives, v->n_events, n, &v->tally[k]));
+    for (int i = 0; i < 4; i++) {
+      WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)at[i]));
+    }
+    WEIR_TRY(weir_alloc(cells, sizeof(float), (void **)&p->last));
+  }
+  WEIR_TRY(weir_alloc(n, sizeof(int64_t), (void **)&v->start));
+  WEIR_TRY(weir_alloc(n, sizeof(int64_t), (void **)&v->time));
+  WEIR_TRY(weir_alloc(n, sizeof(double), (void **)&v->efi_mean));
+  WEIR_TRY(weir_alloc(cells, sizeof(float), (void **)&v->truth));
+  WEIR_TRY(weir_alloc(cells, sizeof(float), (void **)&v->efi));
+  return weir_alloc(cells, 1, (void **)&v->use);
+}
+
+weir_status wx_verify_open(const wx_verify_opts *opts, wx_scene *s, uint64_t seed,
+                           const int64_t *candidate, int64_t n, wx_verify *out)
+{
+  weir_status status = WEIR_OK;
+
+  memset(out, 0, sizeof *out);
+  out->opts = opts;
+  out->scene = s;
+  out->seed = seed;
+  out->candidate = candidate;
+  out->n_candidates = n;
+  if (n == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.part: no start of %s is in it: choose another, or change data.split",
+                     s->facts->name);
+  }
+  WEIR_TRY_GOTO(
+      wx_regions_create(opts->regions.items, opts->regions.count, &s->facts->grid, &out->regions),
+      done);
+  WEIR_TRY_GOTO(open_models(out), done);
+  WEIR_TRY_GOTO(find_references(out), done);
+  WEIR_TRY_GOTO(make_events(out), done);
+  WEIR_TRY_GOTO(choose_quantities(out), done);
+  WEIR_TRY_GOTO(choose_leads(out), done);
+  WEIR_TRY_GOTO(make_room(out), done);
+done:
+  if (status != WEIR_OK) {
+    wx_verify_close(out);
+  }
+  return status;
+}
+
+void wx_verify_close(wx_verify *v)
+{
+  for (int64_t k = 0; k < WX_MODELS; k++) {
+    wx_model_close(&v->model[k]);
+    wx_tally_fini(&v->tally[k]);
+    weir_free(&v->pair[k].sum);
+    weir_free(&v->pair[k].square);
+    weir_free(&v->pair[k].lagged);
+    weir_free(&v->pair[k].count);
+    weir_free(&v->pair[k].last);
+  }
+  wx_regions_fini(&v->regions);
+  wx_climatology_fini(&v->climate);
+  weir_free(&v->quantity);
+  weir_free(&v->lead);
+  weir_free(&v->start);
+  weir_free(&v->time);
+  weir_free(&v->efi_mean);
+  weir_free(&v->truth);
+  weir_free(&v->efi);
+  weir_free(&v->use);
+}

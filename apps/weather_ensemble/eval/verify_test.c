@@ -1,0 +1,341 @@
+/* verify_test.c - known answers of real files; the same points for all models; what is fitted on is
+ * not what is scored; refusals. */
+#include "eval/verify.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "device/weir_parallel.h"
+#include "eval/score_tables.h"
+#include "io/weir_netcdf.h"
+
+/* An evaluation of files. */
+typedef struct trial {
+  weir_config *config;
+  wx_verify_opts opts;
+  wx_archive *forecast, *truth;
+  wx_scene scene;
+  int64_t all[64];
+  wx_verify verify;
+} trial;
+
+static weir_status open_verify(trial *t, const char *yaml)
+{
+  if (t->config != NULL) {
+    weir_config_destroy(&t->config);
+  }
+  assert_ok(weir_opts_parse(wx_verify_options, sizeof t->opts, yaml, &t->opts, &t->config));
+  for (int64_t i = 0; i < t->scene.facts->n_starts; i++) {
+    t->all[i] = i;
+  }
+  return wx_verify_open(&t->opts, &t->scene, 5, t->all, t->scene.facts->n_starts, &t->verify);
+}
+
+static void close_trial(trial *t)
+{
+  wx_verify_close(&t->verify);
+  wx_scene_fini(&t->scene);
+  wx_archive_close(&t->forecast);
+  wx_archive_close(&t->truth);
+  weir_config_destroy(&t->config);
+}
+
+enum { PATH = 512, FILES = 3 };
+
+static void open_files(trial *t, char (*forecast)[PATH], char (*truth)[PATH], int n)
+{
+  const char *f[FILES], *y[FILES];
+
+  for (int k = 0; k < n; k++) {
+    f[k] = forecast[k];
+    y[k] = truth[k];
+  }
+  memset(t, 0, sizeof *t);
+  assert_ok(wx_archive_open(f, n, &t->forecast));
+  assert_ok(wx_archive_open(y, n, &t->truth));
+  assert_ok(wx_scene_open(t->forecast, t->truth, &t->scene));
+}
+
+/* The numbers of the data's README, which other programs computed. */
+static void temperature_on_a_grid(void **state)
+{
+  const char *const folder = "weather/netcdf/emos_grid";
+  char forecast[FILES][PATH], truth[FILES][PATH];
+  static trial t;
+
+  if (!weir_netcdf_available()) {
+    skip();
+  }
+  for (int k = 0; k < FILES; k++) {
+    weir_check_shared(forecast[k], PATH,
+                      "%s/history_2017060%dT0300Z-PT0012H-temperature_at_screen_level.nc", folder,
+                      2 + k);
+    weir_check_shared(truth[k], PATH,
+                      "%s/truth_2017060%dT1500Z-PT0000H-temperature_at_screen_level.nc", folder,
+                      2 + k);
+  }
+  open_files(&t, forecast, truth, FILES);
+  assert_ok(open_verify(&t, "{models: [{use: {raw: {first: 0}}}], score: {patch: 0}}"));
+  assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[0]));
+  const wx_tally *const r = &t.verify.tally[0];
+
+  assert_int_equal(t.verify.n_starts, 3);
+  assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), 0.379502, 5e-7);
+  assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_FAIR), 0.365991, 5e-7);
+  assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_GAUSS), 0.374489, 5e-7);
+  assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_BIAS), -0.2452, 5e-5);
+  assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_RMSE), 0.6172, 5e-5);
+  assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_SPREAD), 0.4141, 5e-5);
+  close_trial(&t);
+}
+
+static void decades_are_aligned(void **state)
+{
+  static const struct {
+    int lead;
+    int64_t n;
+    double bias, rmse, spread, crps, fair;
+  } known[] = {{0, 54, 0.0823, 0.1001, 0.0391, 0.06996, 0.06774},
+               {4, 50, 0.1025, 0.1389, 0.0694, 0.08871, 0.08483}};
+  char forecast[1][PATH], truth[1][PATH];
+  static trial t;
+
+  if (!weir_netcdf_available()) {
+    skip();
+  }
+  weir_check_shared(forecast[0], PATH,
+                    "weather/netcdf/decadal/MPIESM_miklip_baseline1-hind-SST-global.nc");
+  weir_check_shared(truth[0], PATH,
+                    "weather/netcdf/decadal/MPIESM_miklip_baseline1-assim-SST-global.nc");
+  open_files(&t, forecast, truth, 1);
+  assert_ok(open_verify(&t, "starts: all"));
+  assert_int_equal(t.verify.n_leads, 10);
+  for (int k = 0; k < 2; k++) {
+    const wx_tally *const r = &t.verify.tally[0];
+
+    assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[known[k].lead]));
+    assert_int_equal(t.verify.n_starts, known[k].n);
+    assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_BIAS), known[k].bias, 5e-5);
+    assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_RMSE), known[k].rmse, 5e-5);
+    assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_SPREAD), known[k].spread, 5e-5);
+    assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), known[k].crps, 5e-6);
+    assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_FAIR), known[k].fair, 1e-5);
+  }
+  close_trial(&t);
+}
+
+enum { STARTS = 24, FIT = 12, LEADS = 2, MEMBERS = 6, ROWS = 4, COLUMNS = 5, DAY = 86400 };
+enum { CELLS = ROWS * COLUMNS };
+static int64_t start[STARTS], member[MEMBERS];
+static const double lead[LEADS] = {0, 24}, lat[ROWS] = {40, 20, 0, -20},
+                    lon[COLUMNS] = {0, 10, 20, 30, 40};
+static wx_quantity quantity = {.variable = "t", .units = "K", .kind = WX_LEVEL_SURFACE};
+static float values[STARTS * LEADS * MEMBERS * CELLS], truth[(STARTS + 1) * CELLS];
+static int64_t truth_start[STARTS + 1], fitted[FIT];
+
+/* Members and truth of one distribution that changes from day to day. */
+static void draw(void)
+{
+  wx_quantity_complete(&quantity);
+  for (int s = 0; s <= STARTS; s++) {
+    truth_start[s] = (int64_t)s * DAY;
+    if (s < STARTS) {
+      start[s] = truth_start[s];
+    }
+    for (int i = 0; i < CELLS; i++) {
+      truth[s * CELLS + i] = (float)(weir_random_normal(1, 1, (uint32_t)s, 1000 + (uint64_t)i) +
+                                     2 * weir_random_normal(1, 1, (uint32_t)s, 0));
+    }
+  }
+  for (int m = 0; m < MEMBERS; m++) {
+    member[m] = m;
+  }
+  for (int f = 0; f < STARTS * LEADS * MEMBERS; f++) {
+    const int valid = f / (LEADS * MEMBERS) + f / MEMBERS % LEADS;
+
+    for (int i = 0; i < CELLS; i++) {
+      values[f * CELLS + i] = (float)(weir_random_normal(2, 1, (uint32_t)f, 1000 + (uint64_t)i) +
+                                      2 * weir_random_normal(1, 1, (uint32_t)valid, 0));
+    }
+  }
+}
+
+static void open_memory(trial *t)
+{
+  wx_archive_facts f = {.name = "forecasts",
+                        .n_starts = STARTS,
+                        .n_leads = LEADS,
+                        .n_members = MEMBERS,
+                        .n_quantities = 1,
+                        .start = start,
+                        .lead = lead,
+                        .member = member,
+                        .quantity = &quantity,
+                        .grid = {.kind = WX_GRID_LATLON,
+                                 .n_lat = ROWS,
+                                 .n_lon = COLUMNS,
+                                 .lat = lat,
+                                 .lon = lon,
+                                 .units = {"degrees_north", "degrees_east"}}};
+
+  memset(t, 0, sizeof *t);
+  draw();
+  assert_ok(wx_archive_of_memory(&f, values, &t->forecast));
+  f.name = "truth";
+  f.n_starts = STARTS + 1;
+  f.start = truth_start;
+  f.n_leads = f.n_members = 1;
+  assert_ok(wx_archive_of_memory(&f, truth, &t->truth));
+  assert_ok(wx_scene_open(t->forecast, t->truth, &t->scene));
+  for (int i = 0; i < FIT; i++) {
+    fitted[i] = i;
+  }
+  t->scene.fit = fitted;
+  t->scene.n_fit = FIT;
+}
+
+static void a_right_ensemble_is_found_right(void **state)
+{
+  static trial t;
+
+  open_memory(&t);
+  assert_ok(open_verify(
+      &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
+  assert_ok(wx_verify_lead(&t.verify, 0, 1));
+  assert_int_equal(t.verify.n_starts, STARTS);
+  const wx_tally *const five = &t.verify.tally[0], *const three = &t.verify.tally[1];
+
+  assert_near(wx_score_get(five, 0, WX_BY_AREA, WX_SSR), 1, 0.1);
+  assert_near(wx_score_get(three, 0, WX_BY_AREA, WX_SSR), 1, 0.12);
+  assert_near(wx_score_get(five, 0, WX_BY_AREA, WX_CRPS_FAIR),
+              wx_score_get(three, 0, WX_BY_AREA, WX_CRPS_FAIR), 0.04);
+  assert_true(wx_score_get(five, 0, WX_BY_AREA, WX_CRPS) <
+              wx_score_get(three, 0, WX_BY_AREA, WX_CRPS));
+  assert_true(wx_score_get(five, 0, WX_BY_AREA, WX_ACC) > 0.5);
+  assert_true(wx_score_get(five, 0, WX_BY_AREA, WX_EECRPS) > 0);
+  assert_true(fabs(t.verify.efi_mean[3]) <= 1);
+  close_trial(&t);
+}
+
+/* A point where a member of one model is missing counts for none. */
+static void all_models_have_the_same_points(void **state)
+{
+  static trial t;
+
+  open_memory(&t);
+  values[((3 * LEADS + 1) * MEMBERS + 5) * CELLS + 2] = NAN;
+  truth[(1 + 7) * CELLS + 4] = NAN;
+  assert_ok(open_verify(
+      &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
+  assert_ok(wx_verify_lead(&t.verify, 0, 1));
+  for (int k = 0; k < 2; k++) {
+    assert_true(wx_tally_total(&t.verify.tally[k], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 2);
+  }
+  wx_verify_close(&t.verify);
+  assert_ok(open_verify(&t, "{missing: count, models: [{use: {raw: {}}}], score: {patch: 0}}"));
+  assert_ok(wx_verify_lead(&t.verify, 0, 1));
+  assert_true(wx_tally_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 1);
+  close_trial(&t);
+}
+
+/* Truth of the scored starts changes no threshold and no mean of the climate. */
+static void the_climate_is_of_the_fitted_starts(void **state)
+{
+  static trial t;
+  float before[CELLS];
+
+  open_memory(&t);
+  assert_ok(open_verify(&t, "score: {patch: 0}"));
+  assert_ok(wx_verify_lead(&t.verify, 0, 1));
+  memcpy(before, t.verify.climate.mean, sizeof before);
+  wx_verify_close(&t.verify);
+  for (int i = (FIT + 1) * CELLS; i < (STARTS + 1) * CELLS; i++) {
+    truth[i] += 100;
+  }
+  assert_ok(open_verify(&t, "score: {patch: 0}"));
+  assert_ok(wx_verify_lead(&t.verify, 0, 1));
+  assert_memory_equal(before, t.verify.climate.mean, sizeof before);
+  double mean = 0;
+
+  for (int s = 0; s < FIT; s++) {
+    mean += (double)truth[(s + 1) * CELLS + 6] / FIT;
+  }
+  assert_near((double)before[6], mean, 1e-6);
+  close_trial(&t);
+}
+
+static void tables_are_whole_and_repeat(void **state)
+{
+  static const char *const yaml =
+      "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], references: [raw 3], regions: "
+      "[{name: north, south: 5}], bootstrap: {block: 2, resamples: 200}}";
+  wx_score_tables table[2] = {{.n_rows = 0}};
+  static trial t;
+
+  for (int k = 0; k < 2; k++) {
+    open_memory(&t);
+    assert_ok(open_verify(&t, yaml));
+    for (int l = 0; l < LEADS; l++) {
+      assert_ok(wx_verify_lead(&t.verify, 0, l));
+      assert_ok(wx_score_tables_add(&table[k], &t.verify));
+    }
+    close_trial(&t);
+  }
+  const wx_score_row *const row = wx_score_tables_find(&table[0], 0, 1, 0);
+
+  assert_int_equal(table[0].n_rows, 2 * LEADS);
+  assert_true(row->score[WX_CRPS].lo < row->score[WX_CRPS].value);
+  assert_true(row->score[WX_CRPS].hi > row->score[WX_CRPS].value);
+  assert_true(row->against[0].difference.hi < 0); /* more members, surely better */
+  assert_true(row->against[0].test.p < 0.05);
+  assert_null(wx_score_tables_find(&table[0], 1, 0, 0));
+  for (int k = 0; k < WX_TABLES; k++) {
+    assert_ok(table[0].cells[k].status);
+    assert_int_equal(table[0].cells[k].count, table[1].cells[k].count);
+    for (int64_t i = 0; i < table[0].cells[k].count; i++) {
+      assert_string_equal(table[0].cells[k].cell[i], table[1].cells[k].cell[i]);
+    }
+  }
+  wx_score_tables_fini(&table[0]);
+  wx_score_tables_fini(&table[1]);
+}
+
+static void refusals_name_the_key(void **state)
+{
+  static const struct {
+    const char *yaml, *said;
+  } wrong[] = {
+      {"models: [{use: {raw: {}}}, {use: {raw: {}}}]", "both called 'raw 5'"},
+      {"references: [best]", "eval.references: no model is called 'best'"},
+      {"quantities: [z500]", "eval.quantities"},
+      {"leads: [48]", "eval.leads"},
+      {"models: [{use: {raw: {members: 9}}}]", "9 members from number 1 on"},
+      {"regions: [{name: far, south: 80}]", "no point of the grid lies in far"},
+      {"events: [{quantity: z500, value: 1}]", "eval.events[0].quantity"},
+  };
+  static trial t;
+
+  open_memory(&t);
+  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+    assert_int_equal(open_verify(&t, wrong[k].yaml), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), wrong[k].said));
+  }
+  assert_int_equal(wx_verify_open(&t.opts, &t.scene, 0, t.all, 0, &t.verify), WEIR_ERR_CONFIG);
+  close_trial(&t);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(temperature_on_a_grid),
+      cmocka_unit_test(decades_are_aligned),
+      cmocka_unit_test(a_right_ensemble_is_found_right),
+      cmocka_unit_test(all_models_have_the_same_points),
+      cmocka_unit_test(the_climate_is_of_the_fitted_starts),
+      cmocka_unit_test(tables_are_whole_and_repeat),
+      cmocka_unit_test(refusals_name_the_key),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* eval_page.c - see eval_page.h. */
+#include "eval_page.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "data/date.h"
+#include "eval/score_maps.h"
+#include "eval_page_priv.h"
+
+enum { DAY = 86400 };
+
+weir_status wx_eval_page_create(const wx_verify *v, const wx_score_tables *tables,
+                                wx_eval_page **out)
+{
+  WEIR_TRY(weir_alloc(1, sizeof **out, (void **)out));
+  (*out)->v = v;
+  (*out)->tables = tables;
+  return WEIR_OK;
+}
+
+void wx_eval_page_destroy(wx_eval_page **p)
+{
+  if (*p == NULL) {
+    return;
+  }
+  for (int64_t k = 0; k < (*p)->n; k++) {
+    wx_page_quantity *const q = &(*p)->item[k];
+
+    for (int m = 0; m < WX_MODELS; m++) {
+      weir_free(&q->skill[m]);
+      weir_free(&q->block[m]);
+    }
+    wx_case_study_fini(&q->study);
+  }
+  weir_free(&(*p)->item);
+  weir_free(p);
+}
+
+void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size)
+{
+  const wx_archive_facts *const f = p->v->scene->facts;
+
+  (void)snprintf(text, size, "%s, %g h", f->quantity[quantity].name, f->lead[lead]);
+}
+
+void wx_eval_name(char *text, size_t size, const char *what, const char *quantity,
+                  const char *model)
+{
+  (void)snprintf(text, size, "%s_%s%s%s", what, quantity, model[0] != 0 ? "_" : "", model);
+  for (char *c = text; *c != 0; c++) {
+    *c = (char)(isalnum((unsigned char)*c) || *c == '_' ? *c : '-');
+  }
+}
+
+/* The lead that is scored and nearest to that of the figures. */
+static int64_t figure_lead(const wx_verify *v)
+{
+  const double *const hours = v->scene->facts->lead;
+  int64_t best = v->lead[0];
+
+  for (int64_t l = 1; l < v->n_leads; l++) {
+    if (fabs(hours[v->lead[l]] - v->opts->figure_lead) < fabs(hours[best] - v->opts->figure_lead)) {
+      best = v->lead[l];
+    }
+  }
+  return best;
+}
+
+weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
+{
+  const int64_t cells = v->scene->cells;
+
+  if (v->at_lead != figure_lead(v)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_reserve(&p->item, &p->room, p->n + 1, sizeof *p->item));
+  wx_page_quantity *const q = &p->item[p->n++];
+
+  *q = (wx_page_quantity){.quantity = v->at_quantity, .lead = v->at_lead};
+  for (int64_t m = 0; m < v->n_models; m++) {
+    const size_t size = (size_t)v->tally[m].at.size;
+
+    if (v->model[m].absent) {
+      continue;
+    }
+    WEIR_TRY(weir_alloc((int64_t)size, sizeof(double), (void **)&q->block[m]));
+    memcpy(q->block[m], wx_tally_total(&v->tally[m], 0, WX_BY_AREA), size * sizeof(double));
+    if (m != v->reference[0]) {
+      WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)&q->skill[m]));
+      wx_score_map_get(v, m, WX_SCORE_MAP_SKILL, q->skill[m]);
+    }
+  }
+  return wx_case_study_create(v, &q->study);
+}
+
+static void put_estimate(weir_cells *c, const wx_estimate *e, double scale)
+{
+  char lo[32], hi[32];
+
+  if (isnan(e->lo)) {
+    weir_cells_add_real(c, scale * e->value);
+    return;
+  }
+  (void)snprintf(lo, sizeof lo, "%.4g", scale * e->lo);
+  (void)snprintf(hi, sizeof hi, "%.4g", scale * e->hi);
+  weir_cells_add(c, "%.4g (%s to %s)", scale * e->value, lo, hi);
+}
+
+static const char *const score_head[] = {"lead (h)",       "model",  "CRPS", "fair",
+                                         "normal",         "bias",   "RMSE", "spread",
+                                         "spread / error", "starts", "worth"};
+enum { SCORE_COLUMNS = 11, SKILL_COLUMNS = 6 };
+static const char *const skill_head[] = {"lead (h)",           "model",     "beside",
+                                         "difference of CRPS", "skill (%)", "p"};
+
+/* Rows of a quantity; lead < 0: of all leads. */
+static void score_cells(const wx_eval_page *p, int64_t quantity, weir_cells *c)
+{
+  for (int64_t k = 0; k < p->tables->n_rows; k++) {
+    const wx_score_row *const row = &p->tables->row[k];
+
+    if (row->quantity != quantity) {
+      continue;
+    }
+    weir_cells_add(c, "%g", p->v->scene->facts->lead[row->lead]);
+    weir_cells_add(c, "%s", p->v->model[row->model].name);
+    put_estimate(c, &row->score[WX_CRPS], 1);
+    weir_cells_add_real(c, row->score[WX_CRPS_FAIR].value);
+    put_estimate(c, &row->score[WX_CRPS_GAUSS], 1);
+    weir_cells_add_real(c, row->score[WX_BIAS].value);
+    weir_cells_add_real(c, row->score[WX_RMSE].value);
+    weir_cells_add_real(c, row->score[WX_SPREAD].value);
+    put_estimate(c, &row->score[WX_SSR], 1);
+    weir_cells_add(c, "%lld", (long long)row->n);
+    weir_cells_add(c, "%.1f", row->n_eff);
+  }
+}
+
+static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_cells *c)
+{
+  const wx_verify *const v = p->v;
+
+  for (int64_t k = 0; k < p->tables->n_rows; k++) {
+    const wx_score_row *const row = &p->tables->row[k];
+
+    for (int64_t r = 0; r < v->n_references && row->quantity == quantity; r++) {
+      const wx_comparison *const a = &row->against[r];
+
+      if (v->reference[r] == row->model || v->model[v->reference[r]].absent) {
+        continue;
+      }
+      weir_cells_add(c, "%g", v->scene->facts->lead[row->lead]);
+      weir_cells_add(c, "%s", v->model[row->model].name);
+      weir_cells_add(c, "%s", v->model[v->reference[r]].name);
+      put_estimate(c, &a->difference, 1);
+      put_estimate(c, &a->skill, 100);
+      weir_cells_add_real(c, a->test.p);
+    }
+  }
+}
+
+typedef void (*fill_cells)(const wx_eval_page *p, int64_t quantity, weir_cells *c);
+
+static weir_status add_table(const wx_eval_page *p, int64_t quantity, const char *what,
+                             fill_cells fill, int columns, const char *const *head, weir_report *r)
+{
+  weir_cells c = {0};
+  char name[128];
+  weir_status status = WEIR_OK;
+
+  fill(p, quantity, &c);
+  wx_eval_name(name, sizeof name, what, p->v->scene->facts->quantity[quantity].name, "");
+  if (c.count > 0) {
+    status = weir_cells_report(&c, r, name, columns, head);
+    printf("\n%s\n", name);
+    weir_cells_print(&c, columns, head, stdout);
+  }
+  weir_cells_fini(&c);
+  return status;
+}
+
+/* A score of every model over the leads, with its interval. */
+static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score, const char *what,
+                             const char *title, weir_report *r)
+{
+  const wx_verify *const v = p->v;
+  const wx_quantity *const q = &v->scene->facts->quantity[quantity];
+  weir_figure_series line[WX_MODELS];
+  const int64_t n = v->n_leads;
+  double *room = NULL;
+  char name[128], label[64];
+  int lines = 0;
+
+  WEIR_TRY(weir_alloc(4 * n * v->n_models, sizeof *room, (void **)&room));
+  for (int64_t m = 0; m < v->n_models; m++) {
+    double *const x = room + 4 * n * m, *const y = x + n, *const lo = y + n, *const hi = lo + n;
+
+    for (int64_t l = 0; l < n; l++) {
+      const wx_score_row *const row = wx_score_tables_find(p->tables, quantity, v->lead[l], m);
+
+      x[l] = v->scene->facts->lead[v->lead[l]];
+      y[l] = row != NULL ? row->score[score].value : NAN;
+      lo[l] = row != NULL ? row->score[score].lo : NAN;
+      hi[l] = row != NULL ? row->score[score].hi : NAN;
+    }
+    line[lines++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                         .name = v->model[m].name,
+                                         .n = n,
+                                         .x = x,
+                                         .y = y,
+                                         .lo = lo,
+                                         .hi = hi};
+  }
+  wx_eval_name(name, sizeof name, what, q->name, "");
+  (void)snprintf(label, sizeof label, "%s (%s)", what, score == WX_SSR ? "1" : q->units);
+  const weir_status status = weir_report_figure(r, name,
+                                                &(weir_figure){.title = title,
+                                                               .x_label = "lead (h)",
+                                                               .y_label = label,
+                                                               .series = line,
+                                                               .n_series = lines});
+
+  weir_free(&room);
+  return status;
+}
+
+static weir_status add_quantity(const wx_eval_page *p, int64_t quantity, weir_report *r)
+{
+  const wx_quantity *const q = &p->v->scene->facts->quantity[quantity];
+
+  WEIR_TRY(weir_report_heading(r, q->name));
+  WEIR_TRY(weir_report_text(r, "Units: %s. Weighted by area.", q->units));
+  WEIR_TRY(add_table(p, quantity, "scores", score_cells, SCORE_COLUMNS, score_head, r));
+  WEIR_TRY(add_table(p, quantity, "skill", skill_cells, SKILL_COLUMNS, skill_head, r));
+  if (p->v->n_leads > 1) {
+    WEIR_TRY(add_lines(p, quantity, WX_CRPS_GAUSS, "crps", "CRPS of normal distributions", r));
+    WEIR_TRY(add_lines(p, quantity, WX_RMSE, "rmse", "Root mean square error of the mean", r));
+    WEIR_TRY(add_lines(p, quantity, WX_SPREAD, "spread", "Spread", r));
+    WEIR_TRY(add_lines(p, quantity, WX_SSR, "ssr", "Spread over error, 1 is right", r));
+  }
+  for (int64_t k = 0; k < p->n; k++) {
+    if (p->item[k].quantity == quantity) {
+      WEIR_TRY(wx_eval_figures(p, &p->item[k], r));
+      WEIR_TRY(wx_eval_case(p, &p->item[k], r));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status add_summary(const wx_eval_page *p, weir_report *r)
+{
+  const wx_verify *const v = p->v;
+  const wx_bootstrap_opts *const o = &v->opts->bootstrap;
+  char first[WX_SHORT], last[WX_SHORT];
+
+  wx_date_text((double)v->time[0] / DAY, first, sizeof first);
+  wx_date_text((double)v->time[v->n_starts - 1] / DAY, last, sizeof last);
+  WEIR_TRY(weir_report_text(
+      r,
+      "Forecasts of %s against %s: %lld starts from %s to %s, the same points for all models. "
+      "Intervals hold %g %% of %lld resamples of blocks of %lld starts; 'worth' is how many "
+      "independent starts there are by their lag-one correlation.",
+      v->scene->facts->name, v->scene->truth_facts->name, (long long)v->n_starts, first, last,
+      100 * o->confidence, (long long)o->resamples,
+      (long long)wx_block_length(v->time, v->n_starts, o->block)));
+  return weir_report_text(
+      r,
+      "CRPS: of the members as they are, or of the distribution that the model gives; fair: what "
+      "infinitely many such members would have; normal: of a normal distribution with their mean "
+      "and standard deviation. Only the same kind can be compared. Differences and skill are of "
+      "the last kind; p is that of the test of Diebold and Mariano.");
+}
+
+weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
+{
+  weir_report *r = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: forecasts scored", &r), done);
+  WEIR_TRY_GOTO(add_summary(p, r), done);
+  for (int64_t q = 0; q < p->v->n_quantities; q++) {
+    WEIR_TRY_GOTO(add_quantity(p, p->v->quantity[q], r), done);
+  }
+  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+done:
+  weir_report_destroy(&r);
+  return status;
+}

@@ -1,0 +1,36 @@
+/* eval_page_priv.h - shared between the sources of the evaluation's report. */
+#ifndef WX_EVAL_PAGE_PRIV_H
+#define WX_EVAL_PAGE_PRIV_H
+#include "eval/case_study.h"
+#include "eval_page.h"
+
+/* What figures of a quantity are drawn of, at the lead of the figures. */
+typedef struct wx_page_quantity {
+  int64_t quantity, lead;
+  double *skill[WX_MODELS]; /* [cells] beside the first reference; NULL: no map     */
+  double *block[WX_MODELS]; /* of the tally: the whole grid by area; NULL: absent   */
+  wx_case_study study;
+} wx_page_quantity;
+
+struct wx_eval_page {
+  const wx_verify *v;
+  const wx_score_tables *tables;
+  wx_page_quantity *item;
+  int64_t n, room;
+};
+
+/* Histograms, reliability, ROC and maps of one quantity. */
+weir_status wx_eval_figures(const wx_eval_page *p, const wx_page_quantity *q,
+                            weir_report *r) WEIR_CHECKED;
+/* The case. */
+weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
+                         weir_report *r) WEIR_CHECKED;
+/* A map of a field over the grid. name: of the figure. */
+weir_status wx_eval_map(const wx_eval_page *p, weir_report *r, const char *name, const char *title,
+                        const char *unit, const double *value, bool diverging) WEIR_CHECKED;
+/* "z500, 48 h" */
+void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size);
+/* A figure's name of parts: letters and digits of both, '-' for the others. */
+void wx_eval_name(char *text, size_t size, const char *what, const char *quantity,
+                  const char *model);
+#endif

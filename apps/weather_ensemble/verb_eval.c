@@ -1,0 +1,166 @@
+/* verb_eval.c - forecasts of models side by side, scored against the truth. */
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "eval/score_maps.h"
+#include "eval/score_tables.h"
+#include "eval_page.h"
+#include "io/weir_netcdf.h"
+#include "verbs.h"
+
+/* What is evaluated, and what comes of it. */
+typedef struct work {
+  const weir_cli *cli;
+  const wx_cfg *cfg;
+  wx_archive *forecast, *truth;
+  wx_scene scene;
+  wx_split split;
+  int64_t *all; /* every start */
+  wx_verify verify;
+  wx_score_tables tables;
+  wx_score_maps *maps;
+  wx_eval_page *page;
+} work;
+
+static weir_status open_archives(work *w)
+{
+  const weir_string_list *const f = &w->cfg->data.forecast, *const t = &w->cfg->data.truth;
+
+  if (f->count == 0 || t->count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: no file is named: eval needs data.forecast and data.truth, lists of GRIB "
+                     "or NetCDF files",
+                     f->count == 0 ? "data.forecast" : "data.truth");
+  }
+  WEIR_TRY(wx_archive_open(f->items, (int)f->count, &w->forecast));
+  WEIR_TRY(wx_archive_open(t->items, (int)t->count, &w->truth));
+  WEIR_TRY(wx_scene_open(w->forecast, w->truth, &w->scene));
+  w->scene.seed = (uint64_t)w->cfg->seed;
+  return WEIR_OK;
+}
+
+/* Starts by the parts of data.split. */
+static weir_status split_starts(work *w)
+{
+  enum { DAY = 86400 };
+  const wx_archive_facts *const f = w->scene.facts;
+  const int64_t n = f->n_starts;
+  wx_facts *facts = NULL;
+  double *days = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *w->all, (void **)&w->all), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *days, (void **)&days), done);
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof *facts, (void **)&facts), done);
+  for (int64_t i = 0; i < n; i++) {
+    w->all[i] = i;
+    days[i] = (double)f->start[i] / DAY;
+  }
+  *facts = (wx_facts){.name = f->name, .n = n, .time = days};
+  WEIR_TRY_GOTO(wx_split_create(&w->cfg->data.split, facts, &w->split), done);
+  w->scene.fit = w->split.sample[WX_TRAIN];
+  w->scene.n_fit = w->cfg->eval.part == WX_PARTS ? 0 : w->split.n[WX_TRAIN];
+done:
+  weir_free(&days);
+  weir_free(&facts);
+  return status;
+}
+
+static weir_status open_work(work *w)
+{
+  const int part = w->cfg->eval.part;
+
+  WEIR_TRY(open_archives(w));
+  WEIR_TRY(split_starts(w));
+  return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed,
+                        part == WX_PARTS ? w->all : w->split.sample[part],
+                        part == WX_PARTS ? w->scene.facts->n_starts : w->split.n[part], &w->verify);
+}
+
+static weir_status score(work *w)
+{
+  wx_verify *const v = &w->verify;
+  char path[WX_PATH];
+
+  WEIR_TRY(weir_path_join(w->cli->out, "maps.nc", path, sizeof path));
+  if (weir_netcdf_available()) {
+    WEIR_TRY(wx_score_maps_create(path, v, &w->maps));
+  }
+  WEIR_TRY(wx_eval_page_create(v, &w->tables, &w->page));
+  for (int64_t q = 0; q < v->n_quantities; q++) {
+    for (int64_t l = 0; l < v->n_leads; l++) {
+      WEIR_TRY(wx_verify_lead(v, v->quantity[q], v->lead[l]));
+      WEIR_TRY(wx_score_tables_add(&w->tables, v));
+      if (w->maps != NULL) {
+        WEIR_TRY(wx_score_maps_add(w->maps));
+      }
+      WEIR_TRY(wx_eval_page_add(w->page, v));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status write_all(work *w)
+{
+  const weir_string_list *const f = &w->cfg->data.forecast, *const t = &w->cfg->data.truth;
+  const char **inputs = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(wx_score_tables_write(&w->tables, w->cli->out), done);
+  if (w->maps != NULL) {
+    WEIR_TRY_GOTO(wx_score_maps_commit(&w->maps), done);
+  }
+  WEIR_TRY_GOTO(wx_eval_page_write(w->page, w->cli->out), done);
+  WEIR_TRY_GOTO(weir_alloc(f->count + t->count, sizeof *inputs, (void **)&inputs), done);
+  for (int64_t i = 0; i < f->count + t->count; i++) {
+    inputs[i] = i < f->count ? f->items[i] : t->items[i - f->count];
+  }
+  WEIR_TRY_GOTO(wx_write_provenance(w->cli, w->cfg, inputs, (int)(f->count + t->count)), done);
+done:
+  weir_free(&inputs);
+  return status;
+}
+
+static void close_work(work *w)
+{
+  wx_eval_page_destroy(&w->page);
+  wx_score_maps_abandon(&w->maps);
+  wx_score_tables_fini(&w->tables);
+  wx_verify_close(&w->verify);
+  wx_split_fini(&w->split);
+  weir_free(&w->all);
+  wx_scene_fini(&w->scene);
+  wx_archive_close(&w->truth);
+  wx_archive_close(&w->forecast);
+}
+
+weir_status wx_verb_eval(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  work *w = NULL; /* too large for the stack of a thread */
+  weir_status status = WEIR_OK;
+  wx_cfg cfg;
+
+  WEIR_TRY(wx_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof *w, (void **)&w), done);
+  w->cli = cli;
+  w->cfg = &cfg;
+  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "eval", &dir), done);
+  wx_tell_start(cli, &cfg);
+  WEIR_TRY_GOTO(open_work(w), done);
+  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(score(w), done);
+  WEIR_TRY_GOTO(write_all(w), done);
+done:
+  if (status != WEIR_OK) {
+    wx_abandon(&dir);
+  }
+  if (w != NULL) {
+    close_work(w);
+  }
+  weir_free(&w);
+  weir_config_destroy(&config);
+  return status;
+}
