@@ -118,7 +118,7 @@ static weir_status take_side(work *w, int side)
   WEIR_TRY(weir_path_join(w->cli->out, name, path, sizeof path));
   if (w->cfg->import.convert) {
     WEIR_TRY(wx_archive_create(path, f, &copy));
-    WEIR_TRY_GOTO(wx_archive_put_text(copy, "source",
+    WEIR_TRY_GOTO(wx_archive_put_text(copy, "history",
                                       "weather_ensemble prepare, from files of the "
                                       "names in provenance.json"),
                   done);

@@ -32,6 +32,7 @@ struct wx_archive {
   wx_archive_facts facts;
   int64_t *start, *member;
   double *lead, *lat, *lon, *weight;
+  wx_notes *mapping, *notes;
   wx_quantity *quantity;
   int64_t quantity_capacity;
   int64_t n_files;
@@ -71,8 +72,10 @@ static weir_status take_grid(wx_archive *a, const wx_grid *grid)
   WEIR_TRY(copy(&a->lat, grid->lat, grid->kind == WX_GRID_SITES ? grid->n_lon : grid->n_lat,
                 sizeof *a->lat));
   WEIR_TRY(copy(&a->lon, grid->lon, grid->n_lon, sizeof *a->lon));
+  WEIR_TRY(copy(&a->mapping, grid->mapping, 1, sizeof *a->mapping));
   g->lat = a->lat;
   g->lon = a->lon;
+  g->mapping = a->mapping;
   WEIR_TRY(copy(&a->weight, grid->weight, cells, sizeof *a->weight));
   if (a->weight == NULL) {
     WEIR_TRY(weir_alloc(cells, sizeof *a->weight, (void **)&a->weight));
@@ -152,6 +155,17 @@ weir_status wx_index_field(wx_index *index, const wx_field *field)
   }
   WEIR_TRY(weir_reserve(&a->entries, &a->entry_capacity, a->n_entries + 1, sizeof *a->entries));
   a->entries[a->n_entries++] = (entry){.u.field = *field, .file = index->now};
+  return WEIR_OK;
+}
+
+weir_status wx_index_notes(wx_index *index, const wx_notes *notes)
+{
+  wx_archive *a = index->a;
+
+  if (a->notes == NULL && notes->n > 0) {
+    WEIR_TRY(copy(&a->notes, notes, 1, sizeof *a->notes));
+    a->facts.notes = a->notes;
+  }
   return WEIR_OK;
 }
 
@@ -428,6 +442,8 @@ static weir_status take_facts(wx_archive *a, const wx_archive_facts *f)
   WEIR_TRY(copy(&a->member, f->member, f->n_members, sizeof *a->member));
   WEIR_TRY(copy(&a->quantity, f->quantity, f->n_quantities, sizeof *a->quantity));
   WEIR_TRY(take_grid(a, &f->grid));
+  WEIR_TRY(copy(&a->notes, f->notes, 1, sizeof *a->notes));
+  a->facts.notes = a->notes;
   WEIR_TRY(weir_alloc(1, sizeof *a->files, (void **)&a->files));
   a->n_files = 1;
   WEIR_TRY(weir_strdup(f->name != NULL ? f->name : "memory", &a->files[0].path));
@@ -479,6 +495,8 @@ void wx_archive_close(wx_archive **a)
   weir_free(&(*a)->lat);
   weir_free(&(*a)->lon);
   weir_free(&(*a)->weight);
+  weir_free(&(*a)->mapping);
+  weir_free(&(*a)->notes);
   weir_free(&(*a)->entries);
   weir_free(&(*a)->place);
   weir_free(a);

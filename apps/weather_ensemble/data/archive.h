@@ -20,6 +20,8 @@ typedef struct wx_archive_facts {
   wx_grid grid;
   double tolerance; /* hours: times that differ by no more are the same; 24 where files count years
                        (a year of leads is 8766 h), else 0 */
+  const wx_notes
+      *notes; /* of the first file that has any: institution, title, licence ...; or NULL */
 } wx_archive_facts;
 
 typedef struct wx_archive wx_archive;

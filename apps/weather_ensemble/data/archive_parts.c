@@ -220,6 +220,7 @@ static weir_status take_names(wx_nc *f, int v, int64_t level, wx_quantity *q)
 static weir_status take_quantity(wx_nc *f, int v, const labels *l, int64_t level, int64_t *number)
 {
   wx_quantity q = {.kind = l->kind};
+  char methods[WX_NC_NAME];
   double param = 0;
 
   WEIR_TRY(wx_nc_text(f, v, "GRIB_shortName", q.variable, sizeof q.variable));
@@ -232,6 +233,10 @@ static weir_status take_quantity(wx_nc *f, int v, const labels *l, int64_t level
     WEIR_TRY(weir_netcdf_get_numbers(f->nc, v, "GRIB_paramId", &param, 1));
     q.param = param >= 0 && param < 1e9 ? (int64_t)param : 0;
   }
+  WEIR_TRY(wx_nc_text(f, v, "cell_methods", methods, sizeof methods));
+  q.statistic = strstr(methods, "realization: standard_deviation") != NULL ? WX_STATISTIC_SPREAD
+                : strstr(methods, "realization: mean") != NULL             ? WX_STATISTIC_MEAN
+                                                                           : WX_STATISTIC_NONE;
   q.level = l->level.value != NULL ? l->level.value[level] : 0;
   wx_quantity_complete(&q);
   WEIR_TRY(take_names(f, v, level, &q));

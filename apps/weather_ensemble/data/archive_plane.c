@@ -206,6 +206,7 @@ static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double 
   if (!f->has_grid) {
     f->grid = *g;
     f->grid.weight = NULL; /* the index has copied them */
+    f->grid.mapping = NULL;
     f->lat = *lat;
     f->lon = *lon;
     f->order = *order;
@@ -221,11 +222,28 @@ static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double 
   return WEIR_OK;
 }
 
+/* The variable that says which projection a plane is of. */
+static weir_status take_mapping(wx_nc *f, int v, wx_notes *mapping)
+{
+  char name[WX_NOTE_NAME];
+
+  mapping->n = 0;
+  WEIR_TRY(wx_nc_text(f, v, "grid_mapping", name, sizeof name));
+  for (int k = 0; k < f->n_seen && name[0] != 0; k++) {
+    if (strcmp(f->seen[k].name, name) == 0) {
+      WEIR_TRY(wx_notes_read(f->nc, k, NULL, mapping));
+      memcpy(mapping->name, name, sizeof name);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
 {
   wx_grid g = {.kind = WX_GRID_PLANE};
   wx_grid_order order = {.shift = 0};
   double *lat = NULL, *lon = NULL, *weight = NULL;
+  wx_notes mapping = {.n = 0};
   weir_status status = WEIR_OK;
   int site = -1;
 
@@ -236,6 +254,8 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   } else {
     WEIR_TRY_GOTO(take_grid(f, v, *row, *column, &g, &lat, &lon, &order), done);
   }
+  WEIR_TRY_GOTO(take_mapping(f, v, &mapping), done);
+  g.mapping = mapping.n > 0 ? &mapping : NULL;
   g.lat = lat;
   g.lon = lon;
   if (*row >= 0 && !f->has_grid) {

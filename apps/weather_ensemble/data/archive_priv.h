@@ -40,6 +40,8 @@ weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what
 weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *number) WEIR_CHECKED;
 /* A field. Fails: WEIR_ERR_DATA where there are too many. */
 weir_status wx_index_field(wx_index *index, const wx_field *field) WEIR_CHECKED;
+/* Attributes of the file; those of the first file that has any stay. */
+weir_status wx_index_notes(wx_index *index, const wx_notes *notes) WEIR_CHECKED;
 /* Times that are no surer than this, hours. */
 void wx_index_tolerance(wx_index *index, double hours);
 #endif

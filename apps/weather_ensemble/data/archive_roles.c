@@ -171,6 +171,11 @@ weir_status wx_nc_set_aside(wx_nc *f)
                                            "grid_mapping", "ancillary_variables", "cell_measures"};
 
   for (int v = 0; v < f->n_seen; v++) {
+    char name[WX_NC_NAME];
+
+    WEIR_TRY(wx_nc_text(f, v, "standard_name", name, sizeof name));
+    f->seen[v].aside = f->seen[v].aside || strcmp(name, "cell_area") == 0 ||
+                       strcmp(f->seen[v].name, "cell_area") == 0;
     for (size_t k = 0; k < sizeof attributes / sizeof attributes[0]; k++) {
       char text[4096];
 

@@ -172,6 +172,64 @@ static void a_file_comes_back(void **state)
   wx_archive_close(&a);
 }
 
+/* Means and spreads of a plane with areas, a projection and an owner. */
+static void what_stands_beside_the_values_comes_back(void **state)
+{
+  const char *const paths[] = {path};
+  wx_notes mapping = {.name = "lambert",
+                      .n = 2,
+                      .note = {{.name = "grid_mapping_name", .text = "lambert_conformal_conic"},
+                               {.name = "standard_parallel", .n = 2, .number = {30, 60}}}};
+  wx_notes notes = {.n = 1, .note = {{.name = "licence", .text = "CC BY 4.0"}}};
+  wx_archive_facts f = cube();
+  double area[CELLS], sum = 0;
+  wx_quantity derived[2];
+  wx_archive *a = NULL;
+  wx_archive_writer *w = NULL;
+
+  (void)state;
+  for (int i = 0; i < CELLS; i++) {
+    area[i] = (1 + i % 7) / 4.0;
+    sum += area[i] / CELLS;
+  }
+  wx_quantity_derive(&quantity[3], WX_STATISTIC_MEAN, &derived[0]);
+  wx_quantity_derive(&quantity[3], WX_STATISTIC_SPREAD, &derived[1]);
+  f.quantity = derived;
+  f.n_quantities = 2;
+  f.n_members = 1;
+  f.grid.kind = WX_GRID_PLANE;
+  (void)snprintf(f.grid.units[0], WX_SHORT, "km");
+  (void)snprintf(f.grid.units[1], WX_SHORT, "km");
+  f.grid.weight = area;
+  f.grid.mapping = &mapping;
+  f.notes = &notes;
+  assert_ok(wx_archive_create(path, &f, &w));
+  assert_ok(wx_archive_write(w, 0, 0, 1, 0, 1, values));
+  assert_ok(wx_archive_commit(&w));
+  assert_ok(wx_archive_open(paths, 1, &a));
+  const wx_archive_facts *g = wx_archive_get(a);
+
+  assert_true(g->n_quantities == 2 && g->grid.kind == WX_GRID_PLANE);
+  for (int k = 0; k < 2; k++) {
+    assert_string_equal(g->quantity[k].name, k == 0 ? "2t" : "2t_spread");
+    assert_string_equal(g->quantity[k].variable, k == 0 ? "2t" : "2t_spread");
+    assert_int_equal(g->quantity[k].statistic, k == 0 ? WX_STATISTIC_MEAN : WX_STATISTIC_SPREAD);
+    assert_int_equal(g->quantity[k].param, 167);
+    assert_string_equal(g->quantity[k].standard_name, "air_temperature");
+  }
+  for (int i = 0; i < CELLS; i++) {
+    assert_near(g->grid.weight[i], area[i] / sum, 1e-6);
+  }
+  assert_string_equal(g->grid.mapping->name, "lambert");
+  assert_true(g->grid.mapping->n == 2 && g->grid.mapping->note[1].number[1] == 60);
+  assert_string_equal(g->notes->note[0].text, "CC BY 4.0");
+  assert_ok(wx_archive_read(a, 0, 0, 1, 0, 1, room));
+  assert_memory_equal(room, values, CELLS * sizeof *room);
+  assert_ok(wx_archive_read(a, 1, 0, 1, 0, 1, room));
+  assert_true(isnan(room[0])); /* never written */
+  wx_archive_close(&a);
+}
+
 static void several_files_are_one(void **state)
 {
   const wx_archive_facts f = cube();
@@ -303,6 +361,8 @@ static void one_start_a_file(const char *folder, const char *const *dates, int64
     }
     sum += mean / 3;
   }
+  assert_true((f->grid.mapping != NULL) == (kind == WX_GRID_PLANE));
+  assert_true(f->notes != NULL && f->notes->n == 3);
   assert_true(isnan(bias) || fabs(sum - bias) < 5e-5);
   wx_archive_close(&a);
   wx_archive_close(&t);
@@ -389,6 +449,7 @@ int main(void)
   };
   const struct CMUnitTest with[] = {
       cmocka_unit_test(a_file_comes_back),
+      cmocka_unit_test(what_stands_beside_the_values_comes_back),
       cmocka_unit_test(several_files_are_one),
       cmocka_unit_test(another_grid_and_other_units_are_refused),
       cmocka_unit_test(decadal_forecasts_find_their_truth),

@@ -28,7 +28,8 @@ struct wx_archive_writer {
 static bool together(const wx_quantity *a, const wx_quantity *b)
 {
   return strcmp(a->variable, b->variable) == 0 && a->kind == b->kind &&
-         strcmp(a->units, b->units) == 0 && a->kind != WX_LEVEL_SURFACE;
+         a->statistic == b->statistic && strcmp(a->units, b->units) == 0 &&
+         a->kind != WX_LEVEL_SURFACE;
 }
 
 static weir_status put_line(wx_archive_writer *w, const char *name, weir_dtype dtype, int dim,
@@ -155,6 +156,19 @@ static weir_status put_areas(wx_archive_writer *w)
   return weir_netcdf_write(w->nc, var, start, count, g->weight);
 }
 
+/* The projection, as a variable without dimensions. */
+static weir_status put_mapping(wx_archive_writer *w)
+{
+  const wx_notes *mapping = w->facts->grid.mapping;
+  int var = 0;
+
+  if (mapping == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_var(w->nc, mapping->name, WEIR_I32, 0, NULL, &var));
+  return wx_notes_write(mapping, w->nc, var);
+}
+
 static weir_status put_grid(wx_archive_writer *w)
 {
   if (w->facts->grid.kind == WX_GRID_SITES) {
@@ -162,6 +176,7 @@ static weir_status put_grid(wx_archive_writer *w)
   }
   WEIR_TRY(put_axis(w, 0));
   WEIR_TRY(put_axis(w, 1));
+  WEIR_TRY(put_mapping(w));
   return put_areas(w);
 }
 
@@ -250,6 +265,15 @@ static weir_status put_meaning(wx_archive_writer *w, int64_t first, int var)
   if (q->units[0] != 0) {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", q->units));
   }
+  if (q->statistic != WX_STATISTIC_NONE) {
+    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "cell_methods",
+                                  q->statistic == WX_STATISTIC_MEAN
+                                      ? "realization: mean"
+                                      : "realization: standard_deviation"));
+  }
+  if (w->facts->grid.mapping != NULL) {
+    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "grid_mapping", w->facts->grid.mapping->name));
+  }
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "GRIB_shortName", q->variable));
   if (q->param != 0) {
     WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "GRIB_paramId", WEIR_I64, &q->param, 1));
@@ -331,6 +355,9 @@ static weir_status begin(wx_archive_writer *w)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_netcdf_put_text(w->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
+  if (w->facts->notes != NULL) {
+    WEIR_TRY(wx_notes_write(w->facts->notes, w->nc, WEIR_NETCDF_FILE));
+  }
   WEIR_TRY(put_course(w));
   WEIR_TRY(put_grid(w));
   WEIR_TRY(weir_alloc(n, sizeof *w->slots, (void **)&w->slots));

@@ -46,6 +46,8 @@ static const row known[] = {
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
+static const char suffix[] = "_spread";
+
 static void spell(char *units)
 {
   char *to = units;
@@ -110,18 +112,34 @@ static const row *find(const wx_quantity *q)
   return NULL;
 }
 
+/* Letters of the variable without what says that it is a spread. */
+static size_t base_length(const char *variable)
+{
+  const size_t n = strlen(variable), m = sizeof suffix - 1;
+
+  return n > m && strcmp(variable + n - m, suffix) == 0 ? n - m : n;
+}
+
+static const row *of_variable(const char *variable)
+{
+  const size_t n = base_length(variable);
+
+  for (int i = 0; i < N_KNOWN; i++) {
+    if (strlen(known[i].variable) == n && memcmp(known[i].variable, variable, n) == 0) {
+      return &known[i];
+    }
+  }
+  return NULL;
+}
+
 void wx_quantity_set_name(wx_quantity *q)
 {
   char level[WX_SHORT] = "", name[2 * WX_SHORT];
-  bool fixed = false;
+  const row *const r = of_variable(q->variable);
 
-  for (int i = 0; i < N_KNOWN; i++) {
-    fixed = fixed || (known[i].height > 0 && strcmp(known[i].variable, q->variable) == 0 &&
-                      at_height(&known[i], q));
-  }
   if (q->kind == WX_LEVEL_PRESSURE) {
     (void)snprintf(level, sizeof level, "%.6g", q->level);
-  } else if (q->kind == WX_LEVEL_HEIGHT && !fixed) {
+  } else if (q->kind == WX_LEVEL_HEIGHT && !(r != NULL && r->height > 0 && at_height(r, q))) {
     (void)snprintf(level, sizeof level, "_%.6gm", q->level);
   }
   (void)snprintf(name, sizeof name, "%s%s", q->variable, level);
@@ -132,9 +150,20 @@ void wx_quantity_set_name(wx_quantity *q)
   memcpy(q->name, name, WX_SHORT);
 }
 
+/* Appends what says that it is a spread. */
+static void add_suffix(wx_quantity *q)
+{
+  const size_t n = strlen(q->variable), most = sizeof q->variable - sizeof suffix;
+
+  memcpy(q->variable + (n < most ? n : most), suffix, sizeof suffix);
+}
+
 void wx_quantity_complete(wx_quantity *q)
 {
   spell(q->units);
+  if (q->statistic == WX_STATISTIC_SPREAD) {
+    q->variable[base_length(q->variable)] = 0;
+  }
   const row *const r = find(q);
 
   if (r != NULL) {
@@ -148,17 +177,32 @@ void wx_quantity_complete(wx_quantity *q)
       q->level = r->height;
     }
   }
+  if (q->statistic == WX_STATISTIC_SPREAD) {
+    add_suffix(q);
+  }
   wx_quantity_set_name(q);
+}
+
+void wx_quantity_derive(const wx_quantity *q, wx_statistic statistic, wx_quantity *out)
+{
+  *out = *q;
+  out->statistic = statistic;
+  if (statistic == WX_STATISTIC_SPREAD) {
+    add_suffix(out);
+  }
+  wx_quantity_set_name(out);
 }
 
 void wx_quantity_file_name(const wx_quantity *q, char *name, size_t size)
 {
+  const row *const r = of_variable(q->variable);
   const bool digit = q->variable[0] >= '0' && q->variable[0] <= '9';
 
-  (void)snprintf(name, size, "%s%s", digit ? "v" : "", q->variable);
-  for (int i = 0; i < N_KNOWN; i++) {
-    if (strcmp(known[i].variable, q->variable) == 0) {
-      (void)snprintf(name, size, "%s", known[i].alias);
-    }
+  (void)snprintf(name, size, "%s%s", r == NULL && digit ? "v" : "",
+                 r != NULL ? r->alias : q->variable);
+  if (r != NULL) {
+    const size_t n = strlen(name);
+
+    (void)snprintf(name + n, size - n, "%s", q->variable + base_length(q->variable));
   }
 }
