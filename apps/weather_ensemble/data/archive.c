@@ -533,6 +533,21 @@ static const entry *find(const wx_archive *a, int64_t start, int64_t lead, int64
   return lo < a->n_entries && a->entries[lo].u.at.key == key ? &a->entries[lo] : NULL;
 }
 
+const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
+                                  int64_t quantity, int64_t member, void **state, int64_t *place)
+{
+  const entry *const e = is_there(&a->facts, start, lead, quantity, member, 1) && a->values == NULL
+                             ? find(a, start, lead, quantity, member)
+                             : NULL;
+
+  if (e == NULL) {
+    return NULL;
+  }
+  *state = a->files[e->file].state;
+  *place = e->u.at.place;
+  return a->files[e->file].format;
+}
+
 bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member)
 {

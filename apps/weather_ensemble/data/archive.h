@@ -58,12 +58,25 @@ int64_t wx_archive_find_truth(const wx_archive_facts *truth, const wx_archive_fa
                               int64_t start, int64_t lead);
 
 /* Writing: CF NetCDF-4 (reference 7.3), a chunk for every start, lead and level with all members of
- * a tile; what is not written is missing. Beside and renamed. */
+ * a tile, what is not written is missing; or, to a name that ends in .grib, .grib2, .grb or .grb2,
+ * GRIB edition 2, a message for every field that is written (lat-lon grids). Beside and renamed. */
 typedef struct wx_archive_writer wx_archive_writer;
-/* Starts a file; facts are borrowed until the end. Fails: as the NetCDF interface. */
+/* GRIB only. */
+typedef struct wx_archive_out {
+  const wx_archive
+      *like; /* of GRIB files: a message is made of that of the same start, lead,
+                quantity and member there, or one as near; NULL: of paramId and level */
+  int bits;  /* of a value; 0: 16 for members, 24 for means and spreads. The error is half the range
+                of a field divided by 2^bits */
+} wx_archive_out;
+/* Starts a file; facts (and like) are borrowed until the end. Fails: as the NetCDF or GRIB
+ * interface; WEIR_ERR_UNSUPPORTED for a grid that is no lat-lon one in GRIB. */
+weir_status wx_archive_create_as(const char *path, const wx_archive_facts *facts,
+                                 const wx_archive_out *how, wx_archive_writer **out) WEIR_CHECKED;
+/* The same with how: {NULL, 0}. */
 weir_status wx_archive_create(const char *path, const wx_archive_facts *facts,
                               wx_archive_writer **out) WEIR_CHECKED;
-/* A text attribute of the file: what made it, from what. */
+/* A text attribute of the file: what made it, from what. GRIB has no place for it: nothing. */
 weir_status wx_archive_put_text(wx_archive_writer *w, const char *name,
                                 const char *text) WEIR_CHECKED;
 /* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN is missing. */

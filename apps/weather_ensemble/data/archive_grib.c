@@ -59,10 +59,18 @@ static weir_status take_level(const gb *f, int64_t i, const weir_grib_kind *kind
   return WEIR_OK;
 }
 
+/* Code table 4.7: 0 is the mean of all members, 4 their spread. */
+static wx_product product_of(const weir_grib_kind *kind)
+{
+  return kind->derived == 0 || strcmp(kind->type, "em") == 0   ? WX_PRODUCT_MEAN
+         : kind->derived == 4 || strcmp(kind->type, "es") == 0 ? WX_PRODUCT_SPREAD
+                                                               : WX_PRODUCT_MEMBER;
+}
+
 static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_t *number)
 {
   const weir_grib_kind *const kind = weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind);
-  wx_quantity q = {.param = kind->param};
+  wx_quantity q = {.param = kind->param, .product = product_of(kind)};
 
   WEIR_TRY(take_level(f, i, kind, &q));
   (void)snprintf(q.variable, sizeof q.variable, "%s", kind->short_name);
@@ -127,21 +135,26 @@ static weir_status take_field(gb *f, wx_index *index, int64_t i)
     (void)snprintf(step, sizeof step, "%g h", told.lead);
     return refuse(f, i, "endStep", step, "before its start");
   }
+  told.member = is_derived(weir_grib_kind_get(f->g, field->kind)) ? 0 : told.member;
   WEIR_TRY(take_grid(f, index, i));
   WEIR_TRY(take_quantity(f, index, i, &told.quantity));
   return wx_index_field(index, &told);
 }
 
+/* Members, or analyses; where a file has none of them, means and spreads. */
 static weir_status take_fields(gb *f, const char *path, wx_index *index)
 {
   const int64_t n = weir_grib_fields(f->g);
   char place[PLACE];
-  int64_t left_out = 0;
+  int64_t derived = 0, left_out = 0;
 
+  for (int64_t i = 0; i < n; i++) {
+    derived += is_derived(weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind));
+  }
   for (int64_t i = 0; i < n; i++) {
     const weir_grib_kind *const kind = weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind);
 
-    if (is_derived(kind)) {
+    if (is_derived(kind) && (derived < n || product_of(kind) == WX_PRODUCT_MEMBER)) {
       left_out++;
     } else if (weir_grib_field_get(f->g, i)->grid < 0) {
       weir_grib_place(f->g, i, place, sizeof place);
@@ -152,8 +165,8 @@ static weir_status take_fields(gb *f, const char *path, wx_index *index)
   }
   if (left_out == n) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: all %lld fields are means, spreads or other statistics of ensembles: "
-                     "members are needed",
+                     "%s: all %lld fields are statistics of ensembles other than means and "
+                     "spreads: members are needed",
                      path, (long long)n);
   }
   if (left_out > 0) {
@@ -233,6 +246,13 @@ static weir_status read_fields(void *state, const int64_t *place, int64_t n, flo
   }
   weir_free(&memory);
   return status;
+}
+
+const weir_grib *wx_grib_of(const void *state)
+{
+  const gb *const f = state;
+
+  return f->g;
 }
 
 const wx_format wx_format_grib = {

@@ -234,9 +234,9 @@ static weir_status take_quantity(wx_nc *f, int v, const labels *l, int64_t level
     q.param = param >= 0 && param < 1e9 ? (int64_t)param : 0;
   }
   WEIR_TRY(wx_nc_text(f, v, "cell_methods", methods, sizeof methods));
-  q.statistic = strstr(methods, "realization: standard_deviation") != NULL ? WX_STATISTIC_SPREAD
-                : strstr(methods, "realization: mean") != NULL             ? WX_STATISTIC_MEAN
-                                                                           : WX_STATISTIC_NONE;
+  q.product = strstr(methods, "realization: standard_deviation") != NULL ? WX_PRODUCT_SPREAD
+              : strstr(methods, "realization: mean") != NULL             ? WX_PRODUCT_MEAN
+                                                                         : WX_PRODUCT_MEMBER;
   q.level = l->level.value != NULL ? l->level.value[level] : 0;
   wx_quantity_complete(&q);
   WEIR_TRY(take_names(f, v, level, &q));

@@ -30,6 +30,26 @@ typedef struct wx_format {
   void (*close)(void **state);
 } wx_format;
 
+/* A format that is written. create: *state is NULL after a failure; write: numbers are within those
+ * of the facts; commit and abandon end it. */
+typedef struct wx_sink {
+  weir_status (*create)(const char *path, const wx_archive_facts *facts, const wx_archive_out *how,
+                        void **state);
+  weir_status (*put_text)(void *state, const char *name, const char *text);
+  weir_status (*write)(void *state, int64_t start, int64_t lead, int64_t quantity, int64_t member,
+                       int64_t n, const float *values);
+  weir_status (*commit)(void **state);
+  void (*abandon)(void **state);
+} wx_sink;
+extern const wx_sink wx_sink_netcdf, wx_sink_grib;
+
+/* The format, its state and the place of a field of files; NULL: no file holds it. */
+const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
+                                  int64_t quantity, int64_t member, void **state, int64_t *place);
+/* The GRIB file of a state of wx_format_grib. */
+struct weir_grib;
+const struct weir_grib *wx_grib_of(const void *state);
+
 extern const wx_format wx_format_netcdf, wx_format_grib;
 
 /* The grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL: wx_grid_weights.

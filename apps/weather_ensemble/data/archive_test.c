@@ -192,8 +192,8 @@ static void what_stands_beside_the_values_comes_back(void **state)
     area[i] = (1 + i % 7) / 4.0;
     sum += area[i] / CELLS;
   }
-  wx_quantity_derive(&quantity[3], WX_STATISTIC_MEAN, &derived[0]);
-  wx_quantity_derive(&quantity[3], WX_STATISTIC_SPREAD, &derived[1]);
+  wx_quantity_derive(&quantity[3], WX_PRODUCT_MEAN, &derived[0]);
+  wx_quantity_derive(&quantity[3], WX_PRODUCT_SPREAD, &derived[1]);
   f.quantity = derived;
   f.n_quantities = 2;
   f.n_members = 1;
@@ -213,7 +213,7 @@ static void what_stands_beside_the_values_comes_back(void **state)
   for (int k = 0; k < 2; k++) {
     assert_string_equal(g->quantity[k].name, k == 0 ? "2t" : "2t_spread");
     assert_string_equal(g->quantity[k].variable, k == 0 ? "2t" : "2t_spread");
-    assert_int_equal(g->quantity[k].statistic, k == 0 ? WX_STATISTIC_MEAN : WX_STATISTIC_SPREAD);
+    assert_int_equal(g->quantity[k].product, k == 0 ? WX_PRODUCT_MEAN : WX_PRODUCT_SPREAD);
     assert_int_equal(g->quantity[k].param, 167);
     assert_string_equal(g->quantity[k].standard_name, "air_temperature");
   }

@@ -1,401 +1,57 @@
-/* archive_write.c - an archive as a CF NetCDF-4 file (reference 7.3): the quantities of a variable
- * are its levels. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* archive_write.c - writing an archive: the format that the name of the file asks for. */
 #include <string.h>
+#include <strings.h>
 #include "base/weir_alloc.h"
-#include "data/archive.h"
-#include "io/weir_netcdf.h"
-
-enum { DEFLATE = 1, CHUNK = 1 << 20 /* values */, MOST_DIMS = 6 };
-
-/* Where a quantity is: a variable of the file and, level_dim >= 0, a level of it. */
-typedef struct slot {
-  int var, level_dim;
-  int64_t level, first; /* first: the quantity that the variable was defined with */
-} slot;
+#include "data/archive_priv.h"
 
 struct wx_archive_writer {
-  weir_netcdf *nc;
+  const wx_sink *sink;
+  void *state;
   const wx_archive_facts *facts;
-  slot *slots;  /* [n_quantities] */
-  int outer[3]; /* dimensions: start, lead, member */
-  int plane[2]; /* row, column; a SITES grid has the column only */
-  bool areas;   /* cell_area is there */
 };
 
-static bool together(const wx_quantity *a, const wx_quantity *b)
+static const wx_sink *sink_of(const char *path)
 {
-  return strcmp(a->variable, b->variable) == 0 && a->kind == b->kind &&
-         a->statistic == b->statistic && strcmp(a->units, b->units) == 0 &&
-         a->kind != WX_LEVEL_SURFACE;
-}
+  static const char *const grib[] = {".grib", ".grib2", ".grb", ".grb2"};
+  const char *const dot = strrchr(path, '.');
 
-static weir_status put_line(wx_archive_writer *w, const char *name, weir_dtype dtype, int dim,
-                            const char *standard_name, const char *units, int *var)
-{
-  WEIR_TRY(weir_netcdf_var(w->nc, name, dtype, 1, &dim, var));
-  if (standard_name[0] != 0) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, *var, "standard_name", standard_name));
-  }
-  return weir_netcdf_put_text(w->nc, *var, "units", units);
-}
-
-static weir_status write_line(wx_archive_writer *w, int var, int64_t n, const void *values)
-{
-  const int64_t zero = 0;
-
-  return weir_netcdf_write(w->nc, var, &zero, &n, values);
-}
-
-/* Times of validity, [start, lead]. */
-static weir_status put_time(wx_archive_writer *w)
-{
-  const wx_archive_facts *f = w->facts;
-  const int64_t start[2] = {0, 0}, count[2] = {f->n_starts, f->n_leads};
-  int64_t *time = NULL;
-  int var = 0;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_netcdf_var(w->nc, "time", WEIR_I64, 2, w->outer, &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "standard_name", "time"));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", "seconds since 1970-01-01 00:00:00"));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "calendar", "standard"));
-  WEIR_TRY(weir_alloc(f->n_starts * f->n_leads, sizeof *time, (void **)&time));
-  for (int64_t s = 0; s < f->n_starts; s++) {
-    for (int64_t l = 0; l < f->n_leads; l++) {
-      time[s * f->n_leads + l] = f->start[s] + llround(f->lead[l] * 3600);
+  for (size_t i = 0; dot != NULL && i < sizeof grib / sizeof grib[0]; i++) {
+    if (strcasecmp(dot, grib[i]) == 0) {
+      return &wx_sink_grib;
     }
   }
-  status = weir_netcdf_write(w->nc, var, start, count, time);
-  weir_free(&time);
-  return status;
+  return &wx_sink_netcdf;
 }
 
-static weir_status put_course(wx_archive_writer *w)
+weir_status wx_archive_create_as(const char *path, const wx_archive_facts *facts,
+                                 const wx_archive_out *how, wx_archive_writer **out)
 {
-  const wx_archive_facts *f = w->facts;
-  int var = 0;
+  const wx_archive_out usual = {.like = NULL};
+  wx_archive_writer *w = NULL;
 
-  WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_reference_time", f->n_starts, &w->outer[0]));
-  WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_period", f->n_leads, &w->outer[1]));
-  WEIR_TRY(weir_netcdf_dim(w->nc, "realization", f->n_members, &w->outer[2]));
-  WEIR_TRY(put_line(w, "forecast_reference_time", WEIR_I64, w->outer[0], "forecast_reference_time",
-                    "seconds since 1970-01-01 00:00:00", &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "calendar", "standard"));
-  if (f->tolerance > 0) {
-    WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "tolerance", WEIR_F64, &f->tolerance, 1));
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
+  w->sink = sink_of(path);
+  w->facts = facts;
+  const weir_status status = w->sink->create(path, facts, how != NULL ? how : &usual, &w->state);
+
+  if (status != WEIR_OK) {
+    weir_free(&w);
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
-  WEIR_TRY(write_line(w, var, f->n_starts, f->start));
-  WEIR_TRY(put_line(w, "forecast_period", WEIR_F64, w->outer[1], "forecast_period", "hours", &var));
-  WEIR_TRY(write_line(w, var, f->n_leads, f->lead));
-  WEIR_TRY(put_line(w, "realization", WEIR_I64, w->outer[2], "realization", "1", &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "axis", "E"));
-  WEIR_TRY(write_line(w, var, f->n_members, f->member));
-  return put_time(w);
-}
-
-static weir_status put_axis(wx_archive_writer *w, int k)
-{
-  static const struct {
-    const char *name, *standard_name, *axis;
-  } known[2][2] = {{{"latitude", "latitude", "Y"}, {"longitude", "longitude", "X"}},
-                   {{"y", "projection_y_coordinate", "Y"}, {"x", "projection_x_coordinate", "X"}}};
-  const wx_grid *g = &w->facts->grid;
-  const int plane = g->kind == WX_GRID_PLANE;
-  const int64_t n = k == 0 ? g->n_lat : g->n_lon;
-  const bool metres = strcmp(g->units[k], "m") == 0 || strcmp(g->units[k], "km") == 0;
-  int var = 0;
-
-  WEIR_TRY(weir_netcdf_dim(w->nc, known[plane][k].name, n, &w->plane[k]));
-  WEIR_TRY(put_line(w, known[plane][k].name, WEIR_F64, w->plane[k],
-                    plane && !metres ? "" : known[plane][k].standard_name, g->units[k], &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "axis", known[plane][k].axis));
-  return write_line(w, var, n, k == 0 ? g->lat : g->lon);
-}
-
-static weir_status put_sites(wx_archive_writer *w)
-{
-  const wx_grid *g = &w->facts->grid;
-  int var = 0;
-
-  WEIR_TRY(weir_netcdf_dim(w->nc, "site", g->n_lon, &w->plane[1]));
-  if (g->lat == NULL || g->lon == NULL) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(put_line(w, "latitude", WEIR_F64, w->plane[1], "latitude", "degrees_north", &var));
-  WEIR_TRY(write_line(w, var, g->n_lon, g->lat));
-  WEIR_TRY(put_line(w, "longitude", WEIR_F64, w->plane[1], "longitude", "degrees_east", &var));
-  return write_line(w, var, g->n_lon, g->lon);
-}
-
-/* Areas, where they are not those that the rows tell a reader. */
-static weir_status put_areas(wx_archive_writer *w)
-{
-  const wx_grid *g = &w->facts->grid;
-  const int64_t n = wx_grid_cells(g), start[2] = {0, 0}, count[2] = {g->n_lat, g->n_lon};
-  double *usual = NULL;
-  int var = 0;
-
-  if (g->weight == NULL) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_alloc(n, sizeof *usual, (void **)&usual));
-  wx_grid_weights(g, usual);
-  for (int64_t e = 0; e < n; e++) {
-    w->areas = w->areas || fabs(usual[e] - g->weight[e]) > 1e-6;
-  }
-  weir_free(&usual);
-  if (!w->areas) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_netcdf_var(w->nc, "cell_area", WEIR_F64, 2, w->plane, &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "long_name", "area of the cell, of their mean"));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", "1"));
-  return weir_netcdf_write(w->nc, var, start, count, g->weight);
-}
-
-/* The projection, as a variable without dimensions. */
-static weir_status put_mapping(wx_archive_writer *w)
-{
-  const wx_notes *mapping = w->facts->grid.mapping;
-  int var = 0;
-
-  if (mapping == NULL) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_netcdf_var(w->nc, mapping->name, WEIR_I32, 0, NULL, &var));
-  return wx_notes_write(mapping, w->nc, var);
-}
-
-static weir_status put_grid(wx_archive_writer *w)
-{
-  if (w->facts->grid.kind == WX_GRID_SITES) {
-    return put_sites(w);
-  }
-  WEIR_TRY(put_axis(w, 0));
-  WEIR_TRY(put_axis(w, 1));
-  WEIR_TRY(put_mapping(w));
-  return put_areas(w);
-}
-
-/* Levels of the variable of quantity `first`, in their order, and where each of its quantities is.
- */
-static int64_t gather_levels(wx_archive_writer *w, int64_t first, double *level)
-{
-  const wx_quantity *q = w->facts->quantity;
-  int64_t n = 0;
-
-  for (int64_t k = first; k < w->facts->n_quantities; k++) {
-    if (k != first && !together(&q[k], &q[first])) {
-      continue;
-    }
-    w->slots[k].first = first;
-    w->slots[k].level = n;
-    level[n++] = q[k].level;
-  }
-  return n;
-}
-
-/* A dimension with these levels: that of an earlier variable, or a new one. */
-static weir_status level_dim(wx_archive_writer *w, int64_t first, const double *level, int64_t n,
-                             double *other, int *dim)
-{
-  const wx_quantity *q = w->facts->quantity;
-  const bool pressure = q[first].kind == WX_LEVEL_PRESSURE;
-  char name[WX_SHORT];
-  int number = 1, var = 0;
-
-  for (int64_t k = 0; k < first; k++) {
-    if (w->slots[k].first != k || w->slots[k].level_dim < 0 || q[k].kind != q[first].kind) {
-      continue;
-    }
-    int64_t m = 0;
-
-    for (int64_t i = 0; i < w->facts->n_quantities; i++) {
-      if (w->slots[i].first == k && (i == k || together(&q[i], &q[k]))) {
-        other[m++] = q[i].level;
-      }
-    }
-    if (m == n && memcmp(other, level, (size_t)n * sizeof *level) == 0) {
-      *dim = w->slots[k].level_dim;
-      return WEIR_OK;
-    }
-    number++;
-  }
-  (void)snprintf(name, sizeof name, number > 1 ? "%s_%d" : "%s", pressure ? "pressure" : "height",
-                 number);
-  WEIR_TRY(weir_netcdf_dim(w->nc, name, n, dim));
-  WEIR_TRY(put_line(w, name, WEIR_F64, *dim, pressure ? "air_pressure" : "height",
-                    pressure ? "hPa" : "m", &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "positive", pressure ? "down" : "up"));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "axis", "Z"));
-  return write_line(w, var, n, level);
-}
-
-/* Names of the quantities of a variable, a word each. */
-static weir_status put_names(wx_archive_writer *w, int64_t first, int var)
-{
-  const wx_archive_facts *f = w->facts;
-  char *text = NULL;
-  size_t used = 0;
-
-  WEIR_TRY(weir_alloc(f->n_quantities * WX_SHORT, 1, (void **)&text));
-  for (int64_t k = first; k < f->n_quantities; k++) {
-    if (w->slots[k].first == first) {
-      used += (size_t)snprintf(text + used, (size_t)(f->n_quantities * WX_SHORT) - used, "%s%s",
-                               used > 0 ? " " : "", f->quantity[k].name);
-    }
-  }
-  const weir_status status = weir_netcdf_put_text(w->nc, var, "quantities", text);
-
-  weir_free(&text);
-  return status;
-}
-
-static weir_status put_meaning(wx_archive_writer *w, int64_t first, int var)
-{
-  const wx_quantity *q = &w->facts->quantity[first];
-  const float fill = NAN;
-
-  if (q->standard_name[0] != 0) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "standard_name", q->standard_name));
-  }
-  if (q->units[0] != 0) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", q->units));
-  }
-  if (q->statistic != WX_STATISTIC_NONE) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "cell_methods",
-                                  q->statistic == WX_STATISTIC_MEAN
-                                      ? "realization: mean"
-                                      : "realization: standard_deviation"));
-  }
-  if (w->facts->grid.mapping != NULL) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "grid_mapping", w->facts->grid.mapping->name));
-  }
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "GRIB_shortName", q->variable));
-  if (q->param != 0) {
-    WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "GRIB_paramId", WEIR_I64, &q->param, 1));
-  }
-  if (w->facts->grid.kind == WX_GRID_SITES && w->facts->grid.lat != NULL) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", "time latitude longitude"));
-  } else {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", "time"));
-  }
-  if (w->areas) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "cell_measures", "area: cell_area"));
-  }
-  WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "_FillValue", WEIR_F32, &fill, 1));
-  return put_names(w, first, var);
-}
-
-/* The dimensions of a variable, and its chunks: all members of a tile. */
-static int shape_of(const wx_archive_writer *w, int level, int *dims, int64_t *chunk)
-{
-  const wx_archive_facts *f = w->facts;
-  const int64_t m = f->n_members, n_lon = f->grid.n_lon, n_lat = f->grid.n_lat;
-  const int64_t columns = m * n_lon <= CHUNK ? n_lon : (CHUNK + m - 1) / m;
-  const int64_t rows = CHUNK / (m * columns) < 1 ? 1 : CHUNK / (m * columns);
-  int n = 0;
-
-  for (int k = 0; k < 3; k++) {
-    dims[n] = w->outer[k];
-    chunk[n++] = k == 2 ? m : 1;
-  }
-  if (level >= 0) {
-    dims[n] = level;
-    chunk[n++] = 1;
-  }
-  if (f->grid.kind != WX_GRID_SITES) {
-    dims[n] = w->plane[0];
-    chunk[n++] = rows < n_lat ? rows : n_lat;
-  }
-  dims[n] = w->plane[1];
-  chunk[n++] = columns;
-  return n;
-}
-
-static weir_status put_variable(wx_archive_writer *w, int64_t first, double *room)
-{
-  const wx_archive_facts *f = w->facts;
-  const wx_quantity *q = &f->quantity[first];
-  const int64_t n = gather_levels(w, first, room);
-  char name[2 * WX_SHORT];
-  int dims[MOST_DIMS], var = 0, level = -1;
-  int64_t chunk[MOST_DIMS];
-
-  if (q->kind != WX_LEVEL_SURFACE) {
-    WEIR_TRY(level_dim(w, first, room, n, room + f->n_quantities, &level));
-  }
-  const int n_dims = shape_of(w, level, dims, chunk);
-
-  wx_quantity_file_name(q, name, sizeof name);
-  for (int64_t k = 0; k < first; k++) {
-    if (w->slots[k].first == k && strcmp(f->quantity[k].variable, q->variable) == 0) {
-      (void)snprintf(name, sizeof name, "v%s", q->name);
-    }
-  }
-  WEIR_TRY(weir_netcdf_var(w->nc, name, WEIR_F32, n_dims, dims, &var));
-  WEIR_TRY(put_meaning(w, first, var));
-  WEIR_TRY(weir_netcdf_chunk(w->nc, var, chunk, DEFLATE));
-  for (int64_t k = first; k < f->n_quantities; k++) {
-    if (w->slots[k].first == first) {
-      w->slots[k].var = var;
-      w->slots[k].level_dim = level;
-    }
-  }
+  *out = w;
   return WEIR_OK;
-}
-
-static weir_status begin(wx_archive_writer *w)
-{
-  const int64_t n = w->facts->n_quantities;
-  double *room = NULL;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_netcdf_put_text(w->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
-  if (w->facts->notes != NULL) {
-    WEIR_TRY(wx_notes_write(w->facts->notes, w->nc, WEIR_NETCDF_FILE));
-  }
-  WEIR_TRY(put_course(w));
-  WEIR_TRY(put_grid(w));
-  WEIR_TRY(weir_alloc(n, sizeof *w->slots, (void **)&w->slots));
-  WEIR_TRY(weir_alloc(2 * n, sizeof *room, (void **)&room));
-  for (int64_t k = 0; k < n; k++) {
-    w->slots[k].first = -1;
-  }
-  for (int64_t k = 0; k < n; k++) {
-    if (w->slots[k].first < 0) {
-      WEIR_TRY_GOTO(put_variable(w, k, room), done);
-    }
-  }
-done:
-  weir_free(&room);
-  return status;
 }
 
 weir_status wx_archive_create(const char *path, const wx_archive_facts *facts,
                               wx_archive_writer **out)
 {
-  wx_archive_writer *w = NULL;
-  weir_status status = WEIR_OK;
-
-  *out = NULL;
-  WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
-  w->facts = facts;
-  WEIR_TRY_GOTO(weir_netcdf_create(path, &w->nc), done);
-  WEIR_TRY_GOTO(begin(w), done);
-  *out = w;
-  w = NULL;
-done:
-  wx_archive_abandon(&w);
-  return status;
+  return wx_archive_create_as(path, facts, NULL, out);
 }
 
 weir_status wx_archive_put_text(wx_archive_writer *w, const char *name, const char *text)
 {
-  return weir_netcdf_put_text(w->nc, WEIR_NETCDF_FILE, name, text);
+  return w->sink->put_text(w->state, name, text);
 }
 
 weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, int64_t quantity,
@@ -406,29 +62,17 @@ weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, 
   if (start < 0 || start >= f->n_starts || lead < 0 || lead >= f->n_leads || quantity < 0 ||
       quantity >= f->n_quantities || member < 0 || n < 0 || member > f->n_members - n) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "an archive that is written has no start %lld, lead %lld, "
-                     "quantity %lld, members %lld to %lld",
+                     "an archive that is written has no start %lld, lead %lld, quantity %lld, "
+                     "members %lld to %lld",
                      (long long)start, (long long)lead, (long long)quantity, (long long)member,
                      (long long)(member + n - 1));
   }
-  const slot *s = &w->slots[quantity];
-  int64_t at[MOST_DIMS] = {start, lead, member}, count[MOST_DIMS] = {1, 1, n};
-  int d = 3;
-
-  if (s->level_dim >= 0) {
-    at[d] = s->level;
-    count[d++] = 1;
-  }
-  if (f->grid.kind != WX_GRID_SITES) {
-    count[d++] = f->grid.n_lat;
-  }
-  count[d] = f->grid.n_lon;
-  return weir_netcdf_write(w->nc, s->var, at, count, values);
+  return w->sink->write(w->state, start, lead, quantity, member, n, values);
 }
 
 weir_status wx_archive_commit(wx_archive_writer **w)
 {
-  const weir_status status = weir_netcdf_commit(&(*w)->nc);
+  const weir_status status = (*w)->sink->commit(&(*w)->state);
 
   wx_archive_abandon(w);
   return status;
@@ -439,7 +83,6 @@ void wx_archive_abandon(wx_archive_writer **w)
   if (*w == NULL) {
     return;
   }
-  weir_netcdf_close(&(*w)->nc);
-  weir_free(&(*w)->slots);
+  (*w)->sink->abandon(&(*w)->state);
   weir_free(w);
 }

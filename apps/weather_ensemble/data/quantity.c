@@ -161,7 +161,7 @@ static void add_suffix(wx_quantity *q)
 void wx_quantity_complete(wx_quantity *q)
 {
   spell(q->units);
-  if (q->statistic == WX_STATISTIC_SPREAD) {
+  if (q->product == WX_PRODUCT_SPREAD) {
     q->variable[base_length(q->variable)] = 0;
   }
   const row *const r = find(q);
@@ -177,17 +177,17 @@ void wx_quantity_complete(wx_quantity *q)
       q->level = r->height;
     }
   }
-  if (q->statistic == WX_STATISTIC_SPREAD) {
+  if (q->product == WX_PRODUCT_SPREAD) {
     add_suffix(q);
   }
   wx_quantity_set_name(q);
 }
 
-void wx_quantity_derive(const wx_quantity *q, wx_statistic statistic, wx_quantity *out)
+void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *out)
 {
   *out = *q;
-  out->statistic = statistic;
-  if (statistic == WX_STATISTIC_SPREAD) {
+  out->product = product;
+  if (product == WX_PRODUCT_SPREAD) {
     add_suffix(out);
   }
   wx_quantity_set_name(out);

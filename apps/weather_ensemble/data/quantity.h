@@ -15,11 +15,11 @@ typedef enum wx_level {
 } wx_level;
 
 /* What values are of the members of an ensemble. */
-typedef enum wx_statistic {
-  WX_STATISTIC_NONE, /* members, or a truth */
-  WX_STATISTIC_MEAN,
-  WX_STATISTIC_SPREAD, /* standard deviation; the variable is called "z_spread" */
-} wx_statistic;
+typedef enum wx_product {
+  WX_PRODUCT_MEMBER, /* members, or a truth */
+  WX_PRODUCT_MEAN,
+  WX_PRODUCT_SPREAD, /* standard deviation; the variable is called "z_spread" */
+} wx_product;
 
 typedef struct wx_quantity {
   char name[WX_SHORT];         /* what configurations call it: variable and level, "z500", "2t" */
@@ -29,7 +29,7 @@ typedef struct wx_quantity {
   int64_t param;               /* ECMWF's paramId; 0 where it is not known                     */
   wx_level kind;
   double level; /* hPa or m; 0 at the surface */
-  wx_statistic statistic;
+  wx_product product;
 } wx_quantity;
 
 /* Completes what a file says of a quantity: its variable, standard_name, units, param (each may be
@@ -38,7 +38,7 @@ typedef struct wx_quantity {
  * has. Units are those of the file, in one spelling ("m**2 s**-2" as "m2 s-2"). Sets name. */
 void wx_quantity_complete(wx_quantity *q);
 /* Mean ("z500") or standard deviation ("z_spread500") of a quantity. */
-void wx_quantity_derive(const wx_quantity *q, wx_statistic statistic, wx_quantity *out);
+void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *out);
 /* Only the name: from variable, kind and level. */
 void wx_quantity_set_name(wx_quantity *q);
 /* What NetCDF files call its variable: "t2m" for "2t", for names there begin with a letter. */
