@@ -1,0 +1,134 @@
+/* predictions.c - forecasts that were written before: archives of `predict`, or of anybody. One
+ * that has z500 and z_spread500 is of normal distributions; else its members are what it gives. */
+#include <math.h>
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "eval/forecast_model.h"
+
+typedef struct predictions_opts {
+  weir_string_list files;
+  int64_t members;
+} predictions_opts;
+
+static const weir_opt options[] = {
+    WEIR_OPT_STRING_LIST(predictions_opts, files, "",
+                         "archives: of mean and spread, as predict writes them, or of members"),
+    WEIR_OPT_INT(predictions_opts, members, 0, 0, 1e6, "1",
+                 "raw members that they were made of, for tables; 0: not known"),
+    WEIR_OPT_END,
+};
+
+typedef struct predictions {
+  wx_archive *archive;
+  const wx_archive_facts *facts;
+  int64_t lead, mean, spread; /* numbers in the archive; spread -1: members */
+  float *room;                /* [members or 2, cells] */
+} predictions;
+
+/* The quantity that is the spread of another; -1: there is none. */
+static int64_t find_spread(const wx_archive_facts *f, const wx_quantity *q)
+{
+  wx_quantity spread = *q;
+
+  (void)snprintf(spread.variable, sizeof spread.variable, "%.24s_spread", q->variable);
+  wx_quantity_set_name(&spread);
+  return wx_archive_find_quantity(f, spread.name);
+}
+
+static bool has_spread(const wx_archive_facts *f)
+{
+  for (int64_t k = 0; k < f->n_quantities; k++) {
+    if (find_spread(f, &f->quantity[k]) >= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static weir_status open_model(wx_model *m, wx_scene *s)
+{
+  const predictions_opts *const o = m->opts;
+  predictions *p;
+
+  if (o->files.count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.models: predictions name no file: set files, as in "
+                                      "{use: {predictions: {files: [fields/predictions.nc]}}}");
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *p, &m->own));
+  p = m->own;
+  WEIR_TRY(wx_archive_open(o->files.items, (int)o->files.count, &p->archive));
+  p->facts = wx_archive_get(p->archive);
+  const char *const reason = wx_grid_differs(&s->facts->grid, &p->facts->grid);
+
+  if (reason != NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.models: %s is not on the grid of %s: %s",
+                     p->facts->name, s->facts->name, reason);
+  }
+  m->used = o->members;
+  m->gives = p->facts->n_members > 1 || !has_spread(p->facts) ? p->facts->n_members : 0;
+  if (m->name[0] == 0) {
+    (void)snprintf(m->name, sizeof m->name, "predictions");
+  }
+  return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->room, (void **)&p->room);
+}
+
+static weir_status fit(wx_model *m, wx_scene *s)
+{
+  predictions *const p = m->own;
+  const wx_quantity *const q = &s->facts->quantity[m->quantity];
+
+  p->mean = wx_archive_find_quantity(p->facts, q->name);
+  p->spread = find_spread(p->facts, q);
+  p->lead = wx_archive_find_lead(p->facts, s->facts->lead[m->lead]);
+  m->absent = p->mean < 0 || p->lead < 0 || (m->gives == 0 && p->spread < 0);
+  if (!m->absent && !wx_quantity_same_units(q->units, p->facts->quantity[p->mean].units)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: %s has units '%s' there and '%s' in %s: convert one",
+                     p->facts->name, q->name, p->facts->quantity[p->mean].units, q->units,
+                     s->facts->name);
+  }
+  return WEIR_OK;
+}
+
+static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+{
+  predictions *const p = m->own;
+  const int64_t at = wx_archive_find_start(p->facts, s->facts->start[start]);
+  const int64_t fields = m->gives > 0 ? m->gives : 2;
+
+  *out = m->gives > 0 ? (wx_given){.members = m->gives, .member = p->room}
+                      : (wx_given){.mean = p->room, .sd = p->room + s->cells};
+  for (int64_t i = 0; i < fields * s->cells && at < 0; i++) {
+    p->room[i] = NAN;
+  }
+  if (at < 0) {
+    return WEIR_OK;
+  }
+  if (m->gives > 0) {
+    return wx_archive_read(p->archive, at, p->lead, p->mean, 0, m->gives, p->room);
+  }
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->mean, 0, 1, p->room));
+  return wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->room + s->cells);
+}
+
+static void close_model(wx_model *m)
+{
+  predictions *const p = m->own;
+
+  if (p != NULL) {
+    wx_archive_close(&p->archive);
+    weir_free(&p->room);
+  }
+  weir_free(&m->own);
+}
+
+const wx_model_desc wx_model_predictions = {
+    .name = "predictions",
+    .help = "forecasts that were written before, by predict or anybody",
+    .cite = "",
+    .opts = options,
+    .opts_size = sizeof(predictions_opts),
+    .open = open_model,
+    .fit = fit,
+    .give = give,
+    .close = close_model,
+};

@@ -1,0 +1,170 @@
+/* predictions_test.c - archives of mean and spread are distributions, those of members members;
+ * what they lack is missing, and what does not fit is refused. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_check.h"
+#include "eval/forecast_model.h"
+#include "io/weir_netcdf.h"
+
+enum { STARTS = 3, MEMBERS = 4, CELLS = 6, DAY = 86400, PATH = 512 };
+
+static const int64_t start[STARTS] = {0, DAY, 2 * DAY}, member[MEMBERS] = {1, 2, 3, 4};
+static const double lead[] = {24, 48}, lat[] = {10, 0}, lon[] = {0, 1, 2};
+static wx_quantity quantity[2] = {
+    {.variable = "z", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500},
+    {.variable = "z_spread", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500}};
+static float values[STARTS * 2 * 2 * MEMBERS * CELLS];
+static char dir[PATH], path[2 * PATH];
+
+static wx_archive_facts facts(int64_t starts, int64_t leads, int64_t quantities, int64_t members)
+{
+  wx_quantity_set_name(&quantity[0]);
+  wx_quantity_set_name(&quantity[1]);
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    values[i] = (float)i;
+  }
+  return (wx_archive_facts){.name = "forecasts",
+                            .n_starts = starts,
+                            .n_leads = leads,
+                            .n_members = members,
+                            .n_quantities = quantities,
+                            .start = start + STARTS - starts,
+                            .lead = lead,
+                            .member = member,
+                            .quantity = quantity,
+                            .grid = {.kind = WX_GRID_LATLON,
+                                     .n_lat = 2,
+                                     .n_lon = 3,
+                                     .lat = lat,
+                                     .lon = lon,
+                                     .units = {"degrees_north", "degrees_east"}}};
+}
+
+/* A file of all that the facts have. */
+static void write_file(const wx_archive_facts *f)
+{
+  wx_archive_writer *w = NULL;
+  int64_t at = 0;
+
+  assert_ok(wx_archive_create(path, f, &w));
+  for (int64_t s = 0; s < f->n_starts; s++) {
+    for (int64_t l = 0; l < f->n_leads; l++) {
+      for (int64_t q = 0; q < f->n_quantities; q++) {
+        assert_ok(wx_archive_write(w, s, l, q, 0, f->n_members, values + at));
+        at += f->n_members * CELLS;
+      }
+    }
+  }
+  assert_ok(wx_archive_commit(&w));
+}
+
+typedef struct trial {
+  wx_archive *archive;
+  wx_scene scene;
+  weir_config *config;
+  wx_model_row row;
+  wx_model model;
+} trial;
+
+static weir_status open_trial(trial *t, const char *yaml)
+{
+  const wx_archive_facts f = facts(STARTS, 2, 1, MEMBERS);
+  char text[3 * PATH];
+
+  memset(t, 0, sizeof *t);
+  assert_ok(wx_archive_of_memory(&f, values, &t->archive));
+  assert_ok(wx_scene_open(t->archive, t->archive, &t->scene));
+  (void)snprintf(text, sizeof text, yaml, path);
+  assert_ok(weir_opts_parse(wx_model_row_options, sizeof t->row, text, &t->row, &t->config));
+  return wx_model_open(&t->row, &t->scene, &t->model);
+}
+
+static void close_trial(trial *t)
+{
+  wx_model_close(&t->model);
+  wx_scene_fini(&t->scene);
+  wx_archive_close(&t->archive);
+  weir_config_destroy(&t->config);
+}
+
+static void begin(void)
+{
+  if (!weir_netcdf_available()) {
+    skip();
+  }
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(path, sizeof path, "%s/predictions.nc", dir);
+}
+
+static const char *const yaml = "use: {predictions: {files: [%s], members: 5}}";
+
+static void mean_and_spread_are_a_distribution(void **state)
+{
+  const wx_archive_facts f = facts(2, 1, 2, 1); /* of the last two starts, at 24 h alone */
+  wx_given g;
+  trial t;
+
+  begin();
+  write_file(&f);
+  assert_ok(open_trial(&t, yaml));
+  assert_true(t.model.used == 5 && t.model.gives == 0);
+  assert_string_equal(t.model.name, "predictions");
+  assert_ok(wx_model_fit(&t.model, &t.scene, 0, 0));
+  assert_false(t.model.absent);
+  assert_ok(wx_model_give(&t.model, &t.scene, 2, &g));
+  assert_int_equal(g.members, 0);
+  assert_true(g.mean[1] == 2 * CELLS + 1 && g.sd[1] == 3 * CELLS + 1);
+  assert_ok(wx_model_give(&t.model, &t.scene, 0, &g));
+  assert_true(isnan(g.mean[0]) && isnan(g.sd[5]));
+  assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
+  assert_true(t.model.absent);
+  close_trial(&t);
+  weir_check_rmdir(dir);
+}
+
+static void members_are_members(void **state)
+{
+  const wx_archive_facts f = facts(STARTS, 2, 1, 3);
+  wx_given g;
+  trial t;
+
+  begin();
+  write_file(&f);
+  assert_ok(open_trial(&t, yaml));
+  assert_int_equal(t.model.gives, 3);
+  assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
+  assert_ok(wx_model_give(&t.model, &t.scene, 1, &g));
+  assert_int_equal(g.members, 3);
+  assert_true(g.member[2 * CELLS] == (3 * 3 + 2) * CELLS);
+  close_trial(&t);
+  weir_check_rmdir(dir);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+  wx_archive_facts f = facts(STARTS, 2, 1, 1);
+  trial t;
+
+  begin();
+  f.grid.lat = (const double[]){50, 40};
+  write_file(&f);
+  assert_int_equal(open_trial(&t, yaml), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "is not on the grid of"));
+  close_trial(&t);
+  assert_int_equal(open_trial(&t, "use: predictions"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "set files"));
+  close_trial(&t);
+  weir_check_rmdir(dir);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(mean_and_spread_are_a_distribution),
+      cmocka_unit_test(members_are_members),
+      cmocka_unit_test(what_does_not_fit_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
