@@ -4,19 +4,49 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/date.h"
+#include "eval/crps.h"
 #include "eval_page_priv.h"
 
 enum { DAY = 86400, NAME = 128, TITLE = 192 };
+
+/* Ends of the colours: a hundredth of the values lies beyond each, so that a few points do not
+ * bleach the others. */
+static weir_status find_ends(const double *value, int64_t n, bool diverging, double *lo, double *hi)
+{
+  double *sorted = NULL;
+  int64_t m = 0;
+
+  *lo = *hi = 0;
+  WEIR_TRY(weir_alloc(n, sizeof *sorted, (void **)&sorted));
+  for (int64_t i = 0; i < n; i++) {
+    if (isfinite(value[i])) {
+      sorted[m++] = value[i];
+    }
+  }
+  wx_sort(sorted, m);
+  if (m > 0) {
+    *lo = sorted[(m - 1) / 100];
+    *hi = sorted[(m - 1) - (m - 1) / 100];
+  }
+  if (diverging) {
+    *hi = fmax(fabs(*lo), fabs(*hi));
+    *lo = -*hi;
+  }
+  weir_free(&sorted);
+  return WEIR_OK;
+}
 
 weir_status wx_eval_map(const wx_eval_page *p, weir_report *r, const char *name, const char *title,
                         const char *unit, const double *value, bool diverging)
 {
   const wx_grid *const g = &p->v->scene->facts->grid;
   char x[64], y[64];
+  double lo, hi;
 
   if (g->kind == WX_GRID_SITES) {
     return WEIR_OK; /* sites make no map */
   }
+  WEIR_TRY(find_ends(value, p->v->scene->cells, diverging, &lo, &hi));
   (void)snprintf(x, sizeof x, "%s (%s)", g->kind == WX_GRID_PLANE ? "x" : "longitude", g->units[1]);
   (void)snprintf(y, sizeof y, "%s (%s)", g->kind == WX_GRID_PLANE ? "y" : "latitude", g->units[0]);
   return weir_report_map(r, name,
@@ -29,6 +59,8 @@ weir_status wx_eval_map(const wx_eval_page *p, weir_report *r, const char *name,
                                      .x = g->lon,
                                      .y = g->lat,
                                      .value = value,
+                                     .lo = lo,
+                                     .hi = hi,
                                      .diverging = diverging});
 }
 
@@ -175,6 +207,56 @@ done:
   return status;
 }
 
+/* Error against spread: points whose forecasts say the same spread, by powers of 2^(1/4). */
+static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantity *q,
+                                    weir_report *r)
+{
+  const wx_verify *const v = p->v;
+  weir_figure_series line[WX_MODELS + 1];
+  double *room = NULL, most = 0;
+  char name[NAME], title[TITLE], where[64], x_label[64], y_label[64];
+  int lines = 1;
+
+  WEIR_TRY(weir_alloc(2 * WX_SPREAD_BINS * v->n_models, sizeof *room, (void **)&room));
+  for (int64_t m = 0; m < v->n_models; m++) {
+    double *const x = room + 2 * WX_SPREAD_BINS * m, *const y = x + WX_SPREAD_BINS;
+
+    if (q->block[m] == NULL) {
+      continue;
+    }
+    for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
+      const wx_spread_bin b = wx_spread_bin_get(&v->tally[m], q->block[m], k);
+
+      x[k] = b.share >= 0.005 ? b.spread : NAN; /* fewer say nothing */
+      y[k] = b.share >= 0.005 ? b.rmse : NAN;
+      most = fmax(most, fmax(x[k], y[k]));
+    }
+    line[lines++] = (weir_figure_series){
+        .kind = WEIR_FIGURE_LINE, .name = v->model[m].name, .n = WX_SPREAD_BINS, .x = x, .y = y};
+  }
+  const double diagonal[] = {0, most};
+
+  line[0] = (weir_figure_series){
+      .kind = WEIR_FIGURE_LINE, .name = "right", .n = 2, .x = diagonal, .y = diagonal};
+  wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
+  (void)snprintf(title, sizeof title, "Error against spread: %s", where);
+  (void)snprintf(x_label, sizeof x_label, "spread (%s)",
+                 v->scene->facts->quantity[q->quantity].units);
+  (void)snprintf(y_label, sizeof y_label, "root mean square error (%s)",
+                 v->scene->facts->quantity[q->quantity].units);
+  wx_eval_name(name, sizeof name, "spread-skill", name_of(p, q), "");
+  const weir_status status = weir_report_figure(r, name,
+                                                &(weir_figure){.title = title,
+                                                               .x_label = x_label,
+                                                               .y_label = y_label,
+                                                               .series = line,
+                                                               .n_series = lines,
+                                                               .equal_axes = true});
+
+  weir_free(&room);
+  return status;
+}
+
 static bool was_counted(const wx_eval_page *p, const wx_page_quantity *q, int64_t event)
 {
   const int64_t at = wx_tally_event(event, WX_EVENT_WEIGHT);
@@ -190,6 +272,7 @@ static bool was_counted(const wx_eval_page *p, const wx_page_quantity *q, int64_
 weir_status wx_eval_figures(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
   WEIR_TRY(add_skill_maps(p, q, r));
+  WEIR_TRY(add_spread_skill(p, q, r));
   for (int64_t m = 0; m < p->v->n_models; m++) {
     if (q->block[m] != NULL) {
       WEIR_TRY(add_histograms(p, q, m, r));

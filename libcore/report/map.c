@@ -9,7 +9,7 @@ enum {
   MOST_COLUMNS = 180,
   MOST_ROWS = 120,
   CLASSES = 17, /* colours told apart; odd: one is around 0 */
-  LEFT = 60,
+  LEFT = 84,
   ACROSS = 560, /* of the field */
   LEAST_UP = 120,
   MOST_UP = 420,

@@ -16,6 +16,7 @@ const char *const wx_table_file[WX_TABLES] = {
     [WX_TABLE_EVENTS] = "events.csv",
     [WX_TABLE_RELIABILITY] = "reliability.csv",
     [WX_TABLE_STARTS] = "starts.csv",
+    [WX_TABLE_SPREAD] = "spread_skill.csv",
 };
 
 enum { COLUMNS = 16, DAY = 86400 };
@@ -41,6 +42,8 @@ static const char *const head[WX_TABLES][COLUMNS] = {
                          "uncertainty", "roc_area", "twcrps"},
     [WX_TABLE_RELIABILITY] = {"variable", "level", "lead_h", "model", "members", "region", "event",
                               "forecast", "observed", "share", "cases", "lo", "hi"},
+    [WX_TABLE_SPREAD] = {"variable", "level", "lead_h", "model", "members", "region", "spread",
+                         "rmse", "share", "correlation"},
     [WX_TABLE_STARTS] = {"variable", "level", "lead_h", "model", "members", "start", "crps",
                          "crps_fair", "crps_gauss", "mse", "variance", "efi"},
 };
@@ -280,6 +283,26 @@ static void add_events(const place *p)
   }
 }
 
+/* The correlation of spread and |error| is of all points, and the same in every row. */
+static void add_spread(const place *p)
+{
+  const wx_tally *const t = &p->v->tally[p->model];
+  const double *const b = wx_tally_total(t, p->region, WX_BY_AREA);
+
+  for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
+    const wx_spread_bin bin = wx_spread_bin_get(t, b, k);
+
+    if (bin.share > 0) {
+      weir_cells *const c = begin(p, WX_TABLE_SPREAD, true);
+
+      put(c, bin.spread);
+      put(c, bin.rmse);
+      put(c, bin.share);
+      put(c, wx_spread_correlation(b));
+    }
+  }
+}
+
 static void add_starts(const place *p)
 {
   static const wx_sum shown[] = {WX_SUM_CRPS, WX_SUM_FAIR, WX_SUM_GAUSS, WX_SUM_SQUARE,
@@ -330,6 +353,7 @@ static weir_status add_model(place *p)
     WEIR_TRY(add_skill(p, p->region == 0 ? row : NULL));
     add_histograms(p);
     add_events(p);
+    add_spread(p);
   }
   p->region = 0;
   add_summary(p, row);

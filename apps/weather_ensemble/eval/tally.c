@@ -14,6 +14,7 @@ enum {
   SLAB = 4096, /* points of a partial sum: the same sums for any number of threads */
   PIT_BINS = 20,
   HERSBACH = 3,     /* weight, below, above */
+  SPREAD = 3,       /* of a bin: weight, variance, square */
   TIES = 0x57545249 /* purpose of random bits */
 };
 
@@ -60,7 +61,8 @@ static void lay_out(wx_tally *t)
   b->alpha = b->pit + t->pit_bins;
   b->beta = b->alpha + ranks;
   b->hersbach = b->beta + ranks;
-  b->events = b->hersbach + HERSBACH;
+  b->spread = b->hersbach + HERSBACH;
+  b->events = b->spread + SPREAD * WX_SPREAD_BINS;
   b->size =
       b->events + t->n_events * t->bins * (int64_t)(sizeof(wx_reliability_bin) / sizeof(double));
 }
@@ -166,6 +168,8 @@ static void score_mean(const wx_tally_opts *o, point *p, double variance)
   p->sum[WX_SUM_UNBIASED] = error * error - (p->m > 0 ? variance / m : 0);
   p->sum[WX_SUM_VARIANCE] = variance;
   p->sum[WX_SUM_CORRECTED] = p->m > 0 ? variance * (m + 1) / m : variance;
+  p->sum[WX_SUM_SD] = sqrt(variance);
+  p->sum[WX_SUM_SD_ABSOLUTE] = sqrt(variance) * fabs(error);
   p->sum[WX_SUM_LOG] = wx_log_score(p->mean, p->sd, p->y);
   p->sum[WX_SUM_PIT] = p->pit;
   p->sum[WX_SUM_PIT_SQUARE] = p->pit * p->pit;
@@ -264,6 +268,20 @@ static void score_beside_climate(const wx_start_case *c, int64_t cells, int64_t 
   }
 }
 
+static void add_spread(const point *p, double weight, double *bins)
+{
+  const double variance = p->sum[WX_SUM_CORRECTED];
+  const double at = WX_SPREAD_BINS / 2 + floor(2 * log2(variance)); /* a quarter of the power */
+
+  if (isfinite(variance)) {
+    double *const bin = bins + SPREAD * (int64_t)fmax(0, fmin(WX_SPREAD_BINS - 1, at));
+
+    bin[0] += weight;
+    bin[1] += weight * variance;
+    bin[2] += weight * p->sum[WX_SUM_SQUARE];
+  }
+}
+
 static void add_point(const wx_tally *t, const point *p, double weight, double *block)
 {
   const wx_tally_block *const at = &t->at;
@@ -285,6 +303,7 @@ static void add_point(const wx_tally *t, const point *p, double weight, double *
     wx_reliability_take((wx_reliability_bin *)(block + at->events) + e * t->bins, t->bins,
                         p->chance[e], p->came[e], weight);
   }
+  add_spread(p, weight, block + at->spread);
   if (pit >= 0) {
     block[at->pit + (pit < t->pit_bins ? pit : t->pit_bins - 1)] += weight;
   }
@@ -393,6 +412,25 @@ const double *wx_tally_series(const wx_tally *t, int64_t region, int weighting, 
 const double *wx_tally_total(const wx_tally *t, int64_t region, int weighting)
 {
   return t->total + (region * WX_WEIGHTINGS + weighting) * t->at.size;
+}
+
+wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t k)
+{
+  const double *const bin = block + t->at.spread + SPREAD * k;
+
+  return bin[0] > 0 ? (wx_spread_bin){sqrt(bin[1] / bin[0]), sqrt(bin[2] / bin[0]),
+                                      bin[0] / block[WX_SUM_WEIGHT]}
+                    : (wx_spread_bin){NAN, NAN, 0};
+}
+
+double wx_spread_correlation(const double *block)
+{
+  const double n = block[WX_SUM_WEIGHT], sd = block[WX_SUM_SD] / n;
+  const double error = block[WX_SUM_ABSOLUTE] / n;
+  const double both =
+      sqrt((block[WX_SUM_VARIANCE] / n - sd * sd) * (block[WX_SUM_SQUARE] / n - error * error));
+
+  return (block[WX_SUM_SD_ABSOLUTE] / n - sd * error) / both;
 }
 
 wx_hersbach wx_tally_hersbach(const wx_tally *t, int64_t region, int weighting)

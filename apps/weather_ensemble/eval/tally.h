@@ -19,6 +19,7 @@ typedef enum wx_sum {
   WX_SUM_UNBIASED,  /* square less variance / m                                 */
   WX_SUM_VARIANCE,
   WX_SUM_CORRECTED, /* variance (m + 1) / m; of a distribution its variance     */
+  WX_SUM_SD, WX_SUM_SD_ABSOLUTE, /* spread, and times |error|                   */
   WX_SUM_LOG,
   WX_SUM_PIT, WX_SUM_PIT_SQUARE,
   WX_SUM_COVERED, WX_SUM_NOMINAL, WX_SUM_WIDTH, WX_SUM_INTERVAL,
@@ -47,7 +48,7 @@ extern const weir_opt wx_tally_options[];
 
 /* Everything that is summed for a region and a weighting lies in one block of numbers. */
 typedef struct wx_tally_block {
-  int64_t sums, rank, pit, alpha, beta, hersbach, events; /* offsets; hersbach: 3 numbers */
+  int64_t sums, rank, pit, alpha, beta, hersbach, spread, events; /* offsets */
   int64_t size;
 } wx_tally_block;
 
@@ -100,6 +101,15 @@ int64_t wx_tally_event(int64_t event, int sum);
 wx_hersbach wx_tally_hersbach(const wx_tally *t, int64_t region, int weighting);
 const wx_reliability_bin *wx_tally_bins(const wx_tally *t, int64_t region, int weighting,
                                         int64_t event);
+/* Points by their spread: bin k holds sd (corrected as WX_SUM_CORRECTED) from 2^((k - 64) / 4) on.
+ */
+enum { WX_SPREAD_BINS = 128 };
+typedef struct wx_spread_bin {
+  double spread, rmse, share; /* roots of means; share of all weight. NaN, NaN, 0: none */
+} wx_spread_bin;
+wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t k);
+/* Correlation of spread and |error| over points and starts. */
+double wx_spread_correlation(const double *block);
 /* Whether all that a forecast gives for point i can be used: all members finite, or mean and sd >=
  * 0; with `some`, at least two members, or one of one. */
 bool wx_given_is_whole(const wx_given *g, int64_t cells, int64_t i, bool some);

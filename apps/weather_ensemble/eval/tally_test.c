@@ -165,6 +165,19 @@ static void histograms_and_parts_hold_every_case(void **state)
   for (int k = 0; k < t.bins; k++) {
     bins += (double)wx_tally_bins(&t, 0, WX_BY_POINT, 0)[k].count;
   }
+  double share = 0, square = 0;
+
+  for (int k = 0; k < WX_SPREAD_BINS; k++) {
+    const wx_spread_bin bin = wx_spread_bin_get(&t, b, k);
+
+    share += bin.share;
+    square += bin.share > 0 ? bin.share * bin.rmse * bin.rmse : 0;
+    assert_true(bin.share == 0 || (bin.spread >= exp2((k - 64) / 4.0) * (1 - 1e-12) &&
+                                   bin.spread <= exp2((k - 63) / 4.0) * (1 + 1e-12)));
+  }
+  assert_near(share, 1, 1e-12);
+  assert_near(sqrt(square), wx_score_get(&t, 0, WX_BY_POINT, WX_RMSE), 1e-12);
+  assert_true(fabs(wx_spread_correlation(b)) < 0.5);
   assert_int_equal(t.bins, M + 1);
   assert_true(ranks == b[WX_SUM_CELLS] && pit == ranks && bins == ranks && h.weight == ranks);
   assert_near(wx_hersbach_get(&h).crps, wx_score_get(&t, 0, WX_BY_POINT, WX_CRPS), 1e-12);
