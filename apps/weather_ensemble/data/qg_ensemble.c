@@ -157,8 +157,8 @@ static weir_status take_room(wx_qg_ensemble *e)
 {
   int64_t bytes = 0;
 
-  WEIR_TRY(weir_alloc(e->threads, sizeof *e->rooms, (void **)&e->rooms));
-  for (int t = 0; t < e->threads; t++) {
+  WEIR_TRY(weir_alloc(e->threads + 1, sizeof *e->rooms, (void **)&e->rooms));
+  for (int t = 0; t <= e->threads; t++) {
     WEIR_TRY(wx_qg_room_create(e->truth, &e->rooms[t]));
   }
   if (!weir_mul_ok(e->bytes, e->true_facts.n_starts, &bytes) ||
@@ -222,7 +222,7 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
 
     weir_free(&mine);
   }
-  for (int t = 0; e->rooms != NULL && t < e->threads; t++) {
+  for (int t = 0; e->rooms != NULL && t <= e->threads; t++) {
     wx_qg_room_destroy(&e->rooms[t]);
   }
   weir_free(&e->rooms);
@@ -232,7 +232,8 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
   weir_free(&e->mark);
   weir_free(&e->kept);
   weir_free(&e->start_mark);
-  weir_free(&e->states);
+  weir_free(&e->ready.states);
+  weir_free(&e->next.states);
   wx_qg_destroy(&e->truth);
   wx_qg_destroy(&e->model);
   weir_free(ensemble);
@@ -265,20 +266,22 @@ static void perturb(const wx_qg_ensemble *e, double share, uint32_t purpose, int
   wx_qg_add(e->truth, to, share, state_at(e, e->library, a), state_at(e, e->library, b));
 }
 
-/* What weir_parallel shares out: item 0 is the truth until `marks`, the others are members. */
+/* What weir_parallel shares out: the caller's own work, the truth until `marks`, and members. */
 typedef struct work {
   wx_qg_ensemble *e;
   int64_t marks;
+  void (*beside)(void *context);
+  void *context;
 } work;
 
 static void forecast(wx_qg_ensemble *e, wx_qg_room *room, int64_t i, int64_t member)
 {
   const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
-  const int64_t start = e->first + i;
+  const int64_t start = e->next.first + i;
   int64_t reached = 0;
 
   for (int64_t l = 0; l < leads && !weir_stop_requested(); l++) {
-    char *const state = state_at(e, e->states, (i * leads + l) * members + member);
+    char *const state = state_at(e, e->next.states, (i * leads + l) * members + member);
     const int64_t steps = llround(e->o->leads.items[l] * HOUR / e->seconds);
 
     if (l == 0) {
@@ -288,7 +291,7 @@ static void forecast(wx_qg_ensemble *e, wx_qg_room *room, int64_t i, int64_t mem
         perturb(e, e->perturbation, MEMBERS, start, member, state);
       }
     } else {
-      memcpy(state, state_at(e, e->states, (i * leads + l - 1) * members + member),
+      memcpy(state, state_at(e, e->next.states, (i * leads + l - 1) * members + member),
              (size_t)e->bytes);
     }
     wx_qg_steps(e->model, room, state, steps - reached);
@@ -301,29 +304,31 @@ static void do_item(void *context, int64_t item, int thread)
   const work *const w = context;
   wx_qg_ensemble *const e = w->e;
 
-  if (item == 0) {
+  if (item == 0 && w->beside != NULL) {
+    w->beside(w->context);
+  } else if (item == 1) {
     follow_truth(e, e->rooms[thread], w->marks);
-  } else {
-    forecast(e, e->rooms[thread], (item - 1) / e->forecasts.n_members,
-             (item - 1) % e->forecasts.n_members);
+  } else if (item > 1) {
+    forecast(e, e->rooms[thread], (item - 2) / e->forecasts.n_members,
+             (item - 2) % e->forecasts.n_members);
   }
 }
 
 /* Room for the states of n starts. */
-static weir_status make_room(wx_qg_ensemble *e, int64_t n)
+static weir_status make_room(const wx_qg_ensemble *e, qg_batch *b, int64_t n)
 {
   int64_t states = 0;
 
-  if (n <= e->room_for) {
+  if (n <= b->room_for) {
     return WEIR_OK;
   }
-  weir_free(&e->states);
-  e->room_for = e->computed = 0;
+  weir_free(&b->states);
+  *b = (qg_batch){.first = 0};
   if (!weir_mul_ok(n, e->forecasts.n_leads * e->forecasts.n_members, &states)) {
     return weir_fail(WEIR_ERR_MEMORY, "simulate: forecasts of %lld starts at once", (long long)n);
   }
-  WEIR_TRY(weir_alloc(states, (size_t)e->bytes, (void **)&e->states));
-  e->room_for = n;
+  WEIR_TRY(weir_alloc(states, (size_t)e->bytes, (void **)&b->states));
+  b->room_for = n;
   return WEIR_OK;
 }
 
@@ -340,45 +345,62 @@ static int64_t marks_until(const wx_qg_ensemble *e, int64_t start)
   return n;
 }
 
-weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n)
+/* Whether truth and forecasts, at their last leads, are still numbers. */
+static weir_status check_all(const wx_qg_ensemble *e)
+{
+  const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
+
+  WEIR_TRY(check_sound(e, e->truth, e->current, "the truth"));
+  for (int64_t i = 0; i < e->next.n * members; i++) {
+    const int64_t at = (i / members * leads + leads - 1) * members + i % members;
+
+    WEIR_TRY(check_sound(e, e->model, state_at(e, e->next.states, at), "a forecast"));
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_qg_ensemble_compute_beside(wx_qg_ensemble *e, int64_t start, int64_t n,
+                                          void (*beside)(void *context), void *context)
 {
   const int64_t last = start + n - 1, ahead = last + n, starts = e->forecasts.n_starts;
 
   WEIR_ASSERT(start >= 0 && n > 0 && last < starts);
-  WEIR_TRY(make_room(e, n));
+  WEIR_TRY(make_room(e, &e->next, n));
   follow_truth(e, e->rooms[0], e->start_mark[last] + 1);
-  e->first = start;
-  e->computed = 0;
+  e->next.first = start;
+  e->next.n = n;
   /* Beside the members the truth goes on to where the next n starts need it. */
   const int64_t end = marks_until(e, last);
-  const int64_t next = e->start_mark[ahead < starts ? ahead : starts - 1] + 1;
-  work w = {e, end > next ? end : next};
+  const int64_t soon = e->start_mark[ahead < starts ? ahead : starts - 1] + 1;
+  work w = {e, end > soon ? end : soon, beside, context};
 
   if (!weir_stop_requested()) {
-    weir_parallel(1 + n * e->forecasts.n_members, e->threads, do_item, &w);
+    weir_parallel(2 + n * e->forecasts.n_members, e->threads, do_item, &w);
   }
   if (weir_stop_requested()) {
     return stopped("the forecasts");
   }
-  WEIR_TRY(check_sound(e, e->truth, e->current, "the truth"));
-  for (int64_t i = 0; i < n * e->forecasts.n_members; i++) {
-    const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
-    const int64_t at = (i / members * leads + leads - 1) * members + i % members;
+  WEIR_TRY(check_all(e));
+  const qg_batch before = e->ready;
 
-    WEIR_TRY(check_sound(e, e->model, state_at(e, e->states, at), "a forecast"));
-  }
-  e->computed = n;
+  e->ready = e->next;
+  e->next = before;
   return WEIR_OK;
+}
+
+weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n)
+{
+  return wx_qg_ensemble_compute_beside(e, start, n, NULL, NULL);
 }
 
 void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
                           int64_t member, float *out)
 {
-  const int64_t i = start - e->first, leads = e->forecasts.n_leads;
+  const int64_t i = start - e->ready.first, leads = e->forecasts.n_leads;
 
-  WEIR_ASSERT(i >= 0 && i < e->computed);
-  wx_qg_field(e->model, e->truth, &e->scale, e->rooms[0],
-              state_at(e, e->states, (i * leads + lead) * e->forecasts.n_members + member),
+  WEIR_ASSERT(i >= 0 && i < e->ready.n);
+  wx_qg_field(e->model, e->truth, &e->scale, e->rooms[e->threads],
+              state_at(e, e->ready.states, (i * leads + lead) * e->forecasts.n_members + member),
               e->kinds[quantity], out);
 }
 
@@ -389,8 +411,8 @@ int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e)
 
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out)
 {
-  WEIR_ASSERT(time >= 0 && time < e->known);
-  wx_qg_field(e->truth, e->truth, &e->scale, e->rooms[0], state_at(e, e->kept, time),
+  WEIR_ASSERT(time >= 0 && time < e->true_facts.n_starts);
+  wx_qg_field(e->truth, e->truth, &e->scale, e->rooms[e->threads], state_at(e, e->kept, time),
               e->kinds[quantity], out);
 }
 

@@ -53,12 +53,18 @@ const wx_archive_facts *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
  * truth up to their end (what was computed of it stays). Fails: WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY,
  * WEIR_ERR_STOPPED. */
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n) WEIR_CHECKED;
+/* The same while beside(context) runs on one of the threads, and takes fields of what was computed
+ * before. */
+weir_status wx_qg_ensemble_compute_beside(wx_qg_ensemble *e, int64_t start, int64_t n,
+                                          void (*beside)(void *context),
+                                          void *context) WEIR_CHECKED;
 /* A field [lat, lon], rows from north to south, of a start that is computed; of start `time` of the
  * truth, which has to be before wx_qg_ensemble_known. One thread at a time. */
 void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
                           int64_t member, float *out);
-int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out);
+/* Times of the truth that are computed; not to be asked beside a computation. */
+int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
 /* How many starts keep all threads busy. */
 int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e);
 #endif

@@ -4,6 +4,12 @@
 #include "data/qg_ensemble.h"
 #include "data/qg_fields.h"
 
+/* Forecasts of some starts. */
+typedef struct qg_batch {
+  int64_t first, n, room_for; /* starts */
+  char *states;               /* [room_for, n_leads, n_members] states */
+} qg_batch;
+
 struct wx_qg_ensemble {
   const wx_qg_opts *o;
   uint64_t seed;
@@ -12,19 +18,18 @@ struct wx_qg_ensemble {
   wx_qg_scale scale;
   double seconds; /* of a step */
   int threads;
-  wx_qg_room **rooms; /* [threads] */
+  wx_qg_room **rooms; /* [threads + 1], the last for fields */
   int *kinds;         /* [n_quantities]: numbers of qg_fields */
   wx_archive_facts forecasts, true_facts;
   int64_t bytes; /* of a state */
   char *library; /* [library.states] states */
   char *current; /* the truth, after `reached` steps from the first start */
   int64_t reached;
-  int64_t *mark;       /* [true_facts.n_starts] ascending: steps of the times that are kept */
-  int64_t known;       /* marks that were reached */
-  char *kept;          /* [true_facts.n_starts] states */
-  int64_t *start_mark; /* [n_starts] of the marks */
-  int64_t first, computed, room_for; /* starts whose forecasts are in `states` */
-  char *states;                      /* [room_for, n_leads, n_members] states */
+  int64_t *mark;        /* [true_facts.n_starts] ascending: steps of the times that are kept */
+  int64_t known;        /* marks that were reached */
+  char *kept;           /* [true_facts.n_starts] states */
+  int64_t *start_mark;  /* [n_starts] of the marks */
+  qg_batch ready, next; /* what fields are taken of; what is being computed */
 };
 
 /* Whole steps in a time. Fails: WEIR_ERR_CONFIG, naming the key. */

@@ -1,14 +1,20 @@
 /* qg_write.c - see qg_write.h. */
 #include "data/qg_write.h"
+#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 
-/* An archive that grows, and room for the members of a field. */
+enum { MESSAGE = 1024 };
+
+/* Archives that grow, and room for the members of a field. */
 typedef struct output {
   wx_qg_ensemble *e;
   wx_archive_writer *forecasts, *truth;
-  int64_t written; /* times of the truth */
-  float *fields;   /* [n_members, cells] */
+  int64_t written, known; /* times of the truth */
+  int64_t first, n;       /* starts that are computed and not written */
+  float *fields;          /* [n_members, cells] */
+  weir_status status;
+  char message[MESSAGE];
 } output;
 
 static weir_status write_start(output *o, int64_t start)
@@ -27,12 +33,15 @@ static weir_status write_start(output *o, int64_t start)
   return WEIR_OK;
 }
 
-/* The truth as far as it is known. */
-static weir_status write_truth(output *o)
+/* What is computed and not written: starts, and the truth as far as it is known. */
+static weir_status write_ready(output *o)
 {
   const wx_archive_facts *const f = wx_qg_ensemble_truth(o->e);
 
-  for (; o->written < wx_qg_ensemble_known(o->e); o->written++) {
+  for (int64_t i = 0; i < o->n; i++) {
+    WEIR_TRY(write_start(o, o->first + i));
+  }
+  for (; o->written < o->known; o->written++) {
     for (int64_t q = 0; q < f->n_quantities; q++) {
       wx_qg_ensemble_true_field(o->e, o->written, q, o->fields);
       WEIR_TRY(wx_archive_write(o->truth, o->written, 0, q, 0, 1, o->fields));
@@ -41,6 +50,18 @@ static weir_status write_truth(output *o)
   return WEIR_OK;
 }
 
+/* On another thread, whose failures are its own. */
+static void write_beside(void *context)
+{
+  output *const o = context;
+
+  o->status = write_ready(o);
+  if (o->status != WEIR_OK) {
+    (void)snprintf(o->message, sizeof o->message, "%s", weir_last_message());
+  }
+}
+
+/* Some starts are written while the next ones are computed. */
 static weir_status write_all(output *o)
 {
   const int64_t n = wx_qg_ensemble_forecasts(o->e)->n_starts, batch = wx_qg_ensemble_batch(o->e);
@@ -48,14 +69,16 @@ static weir_status write_all(output *o)
   for (int64_t s = 0; s < n; s += batch) {
     const int64_t now = s + batch < n ? batch : n - s;
 
-    WEIR_TRY(wx_qg_ensemble_compute(o->e, s, now));
-    for (int64_t i = s; i < s + now; i++) {
-      WEIR_TRY(write_start(o, i));
+    WEIR_TRY(wx_qg_ensemble_compute_beside(o->e, s, now, write_beside, o));
+    if (o->status != WEIR_OK) {
+      return weir_fail(o->status, "%s", o->message);
     }
-    WEIR_TRY(write_truth(o));
+    o->first = s;
+    o->n = now;
+    o->known = wx_qg_ensemble_known(o->e);
     weir_progress("simulate", s + now, n, "starts");
   }
-  return WEIR_OK;
+  return write_ready(o);
 }
 
 weir_status wx_qg_write(const wx_qg_opts *opts, uint64_t seed, const char *forecasts,
