@@ -69,6 +69,16 @@ static int64_t figure_lead(const wx_verify *v)
   return best;
 }
 
+bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model)
+{
+  const int64_t lead = figure_lead(p->v), reference = p->v->reference[0];
+  const wx_score_row *const own = wx_score_tables_find(p->tables, quantity, lead, model);
+  const wx_score_row *const other = wx_score_tables_find(p->tables, quantity, lead, reference);
+
+  return own != NULL && other != NULL &&
+         own->score[WX_CRPS].value > p->v->opts->figure_limit * other->score[WX_CRPS].value;
+}
+
 weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
 {
   const int64_t cells = v->scene->cells;
@@ -198,6 +208,9 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
   for (int64_t m = 0; m < v->n_models; m++) {
     double *const x = room + 4 * n * m, *const y = x + n, *const lo = y + n, *const hi = lo + n;
 
+    if (wx_eval_is_far(p, quantity, m)) {
+      continue;
+    }
     for (int64_t l = 0; l < n; l++) {
       const wx_score_row *const row = wx_score_tables_find(p->tables, quantity, v->lead[l], m);
 
@@ -235,6 +248,15 @@ static weir_status add_quantity(const wx_eval_page *p, int64_t quantity, weir_re
   WEIR_TRY(weir_report_text(r, "Units: %s. Weighted by area.", q->units));
   WEIR_TRY(add_table(p, quantity, "scores", score_cells, SCORE_COLUMNS, score_head, r));
   WEIR_TRY(add_table(p, quantity, "skill", skill_cells, SKILL_COLUMNS, skill_head, r));
+  for (int64_t m = 0; m < p->v->n_models; m++) {
+    if (wx_eval_is_far(p, quantity, m)) {
+      WEIR_TRY(weir_report_text(r,
+                                "%s is too far from %s to be drawn beside it (%g times its CRPS "
+                                "is the limit).",
+                                p->v->model[m].name, p->v->model[p->v->reference[0]].name,
+                                p->v->opts->figure_limit));
+    }
+  }
   if (p->v->n_leads > 1) {
     WEIR_TRY(add_lines(p, quantity, WX_CRPS_GAUSS, "crps", "CRPS of normal distributions", r));
     WEIR_TRY(add_lines(p, quantity, WX_RMSE, "rmse", "Root mean square error of the mean", r));

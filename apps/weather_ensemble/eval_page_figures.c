@@ -77,7 +77,7 @@ static weir_status add_skill_maps(const wx_eval_page *p, const wx_page_quantity 
 
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
   for (int64_t m = 0; m < v->n_models; m++) {
-    if (q->skill[m] == NULL) {
+    if (q->skill[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
     for (int64_t i = 0; i < v->scene->cells; i++) {
@@ -166,7 +166,7 @@ static weir_status add_curves(const wx_eval_page *p, const wx_page_quantity *q, 
   for (int64_t m = 0; m < v->n_models; m++) {
     const wx_tally *const t = &v->tally[m];
 
-    if (q->block[m] == NULL) {
+    if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
     const wx_reliability_bin *const bin =
@@ -221,7 +221,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
   for (int64_t m = 0; m < v->n_models; m++) {
     double *const x = room + 2 * WX_SPREAD_BINS * m, *const y = x + WX_SPREAD_BINS;
 
-    if (q->block[m] == NULL) {
+    if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
     for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
@@ -373,7 +373,7 @@ weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q, weir_
     WEIR_TRY(case_map(p, q, r, "truth", "Truth", units, s->truth, NULL, false));
   }
   for (int64_t m = 0; m < v->n_models; m++) {
-    if (q->block[m] == NULL) {
+    if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
     char what[64];

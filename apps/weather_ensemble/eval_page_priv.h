@@ -28,6 +28,9 @@ weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
 /* A map of a field over the grid. name: of the figure. */
 weir_status wx_eval_map(const wx_eval_page *p, weir_report *r, const char *name, const char *title,
                         const char *unit, const double *value, bool diverging) WEIR_CHECKED;
+/* Whether a model is so far from the first reference that lines and maps with it would show
+ * nothing of the others: by its CRPS at the lead of the figures. */
+bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);
 /* "z500, 48 h" */
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size);
 /* A figure's name of parts: letters and digits of both, '-' for the others. */

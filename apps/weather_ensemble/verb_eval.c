@@ -1,4 +1,5 @@
 /* verb_eval.c - forecasts of models side by side, scored against the truth. */
+#include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -67,6 +68,24 @@ done:
   return status;
 }
 
+/* Which starts are fitted on and which are scored, in days since 1970, for whoever looks for a
+ * leak.
+ */
+static void tell_starts(const work *w)
+{
+  enum { DAY = 86400 };
+  const int64_t *const start = w->scene.facts->start;
+  const wx_verify *const v = &w->verify;
+  const int64_t n = v->n_candidates, m = w->scene.n_fit;
+
+  weir_event("eval_starts", WEIR_INT("scored", n),
+             WEIR_REAL("scored_first", (double)start[v->candidate[0]] / DAY),
+             WEIR_REAL("scored_last", (double)start[v->candidate[n - 1]] / DAY),
+             WEIR_INT("fitted", m),
+             WEIR_REAL("fitted_first", m > 0 ? (double)start[w->scene.fit[0]] / DAY : NAN),
+             WEIR_REAL("fitted_last", m > 0 ? (double)start[w->scene.fit[m - 1]] / DAY : NAN));
+}
+
 static weir_status open_work(work *w)
 {
   const int part = w->cfg->eval.part;
@@ -76,6 +95,26 @@ static weir_status open_work(work *w)
   return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed,
                         part == WX_PARTS ? w->all : w->split.sample[part],
                         part == WX_PARTS ? w->scene.facts->n_starts : w->split.n[part], &w->verify);
+}
+
+/* The rows that were added last. */
+static void tell_scores(const work *w, int64_t first)
+{
+  const wx_archive_facts *const f = w->scene.facts;
+
+  for (int64_t k = first; k < w->tables.n_rows; k++) {
+    const wx_score_row *const r = &w->tables.row[k];
+
+    weir_event(
+        "scores", WEIR_TEXT("quantity", f->quantity[r->quantity].name),
+        WEIR_REAL("lead_h", f->lead[r->lead]), WEIR_TEXT("model", w->verify.model[r->model].name),
+        WEIR_REAL("crps", r->score[WX_CRPS].value),
+        WEIR_REAL("crps_fair", r->score[WX_CRPS_FAIR].value),
+        WEIR_REAL("crps_gauss", r->score[WX_CRPS_GAUSS].value),
+        WEIR_REAL("rmse", r->score[WX_RMSE].value), WEIR_REAL("spread", r->score[WX_SPREAD].value),
+        WEIR_REAL("ssr", r->score[WX_SSR].value), WEIR_INT("starts", r->n),
+        WEIR_REAL("n_eff", r->n_eff));
+  }
 }
 
 static weir_status score(work *w)
@@ -90,8 +129,11 @@ static weir_status score(work *w)
   WEIR_TRY(wx_eval_page_create(v, &w->tables, &w->page));
   for (int64_t q = 0; q < v->n_quantities; q++) {
     for (int64_t l = 0; l < v->n_leads; l++) {
+      const int64_t rows = w->tables.n_rows;
+
       WEIR_TRY(wx_verify_lead(v, v->quantity[q], v->lead[l]));
       WEIR_TRY(wx_score_tables_add(&w->tables, v));
+      tell_scores(w, rows);
       if (w->maps != NULL) {
         WEIR_TRY(wx_score_maps_add(w->maps));
       }
@@ -151,6 +193,7 @@ weir_status wx_verb_eval(const weir_cli *cli)
   wx_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(open_work(w), done);
   WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  tell_starts(w);
   WEIR_TRY_GOTO(score(w), done);
   WEIR_TRY_GOTO(write_all(w), done);
 done:

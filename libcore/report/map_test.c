@@ -67,6 +67,8 @@ static void cells_of_one_colour_are_one_path(void **state)
   assert_int_equal(count(text, "<path"), 2);
   assert_int_equal(count(text, "Z"), 3); /* one run of zeros, two ones */
   assert_non_null(strstr(text, "a &amp; b"));
+  assert_string_equal(text, again);
+  free(text);
   free(again);
 }
 
@@ -75,6 +77,7 @@ static void large_fields_are_averaged(void **state)
   enum { ROWS = 241, COLUMNS = 361 };
   static double value[ROWS * COLUMNS];
   double sum = 0;
+  int lines = 0;
 
   for (int i = 0; i < ROWS * COLUMNS; i++) {
     value[i] = i % 2;
@@ -89,11 +92,11 @@ static void large_fields_are_averaged(void **state)
                       .diverging = true};
   char *text = text_of(weir_map_csv, &m);
 
-  assert_true(count(text, "\n") <= 1 + 180 * 120 && count(text, "\n") > 5000);
-  for (const char *line = strchr(text, '\n') + 1; *line != 0; line = strchr(line, '\n') + 1) {
-    sum += strtod(strchr(strchr(line, ',') + 1, ',') + 1, NULL);
+  for (char *line = strtok(text, "\n"); (line = strtok(NULL, "\n")) != NULL; lines++) {
+    sum += strtod(strrchr(line, ',') + 1, NULL);
   }
-  assert_near(sum / (count(text, "\n") - 1), 0.5, 0.01);
+  assert_true(lines <= 180 * 120 && lines > 5000);
+  assert_near(sum / lines, 0.5, 0.01);
   free(text);
 }
 

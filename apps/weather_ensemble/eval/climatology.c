@@ -39,6 +39,8 @@ weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_even
   WEIR_TRY_GOTO(weir_alloc(n_events * s->cells, sizeof(float), (void **)&out->threshold), done);
   WEIR_TRY_GOTO(weir_alloc((out->steps + 1) * s->cells, sizeof(float), (void **)&out->quantile),
                 done);
+  WEIR_TRY_GOTO(weir_alloc(out->steps + 2, sizeof(double), (void **)&out->efi_weight), done);
+  wx_efi_weights(out->steps, out->efi_weight);
   WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->start), done);
   WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->known), done);
 done:
@@ -53,6 +55,7 @@ void wx_climatology_fini(wx_climatology *c)
   weir_free(&c->mean);
   weir_free(&c->threshold);
   weir_free(&c->quantile);
+  weir_free(&c->efi_weight);
   weir_free(&c->start);
   weir_free(&c->known);
 }
@@ -248,8 +251,9 @@ static void index_point(void *context, int64_t i, int thread)
   }
   wx_sort(x, j->m);
   wx_efi_shares(x, j->m, q, c->steps, below);
-  j->efi[i] = (float)(c->opts->efi == WX_EFI_ENS10 ? wx_efi_ens10(below, c->steps)
-                                                   : wx_efi(below, c->steps));
+  j->efi[i] =
+      (float)(c->opts->efi == WX_EFI_ENS10 ? wx_efi_ens10(below, c->steps)
+                                           : wx_efi_weighted(below, c->steps, c->efi_weight));
 }
 
 weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const float *members,

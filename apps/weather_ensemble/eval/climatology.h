@@ -30,11 +30,12 @@ typedef struct wx_climatology {
   const wx_climatology_opts *opts;
   const wx_event *event;
   int64_t n_events;
-  int64_t steps;    /* quantiles are k / steps, k = 0..steps */
-  float *mean;      /* [cells] of the truth; NaN: no start has it there */
-  float *threshold; /* [n_events, cells] */
-  float *quantile;  /* [steps + 1, cells] of the raw members */
-  int64_t *start;   /* the starts that it is made of */
+  double *efi_weight; /* [steps + 2] */
+  int64_t steps;      /* quantiles are k / steps, k = 0..steps */
+  float *mean;        /* [cells] of the truth; NaN: no start has it there */
+  float *threshold;   /* [n_events, cells] */
+  float *quantile;    /* [steps + 1, cells] of the raw members */
+  int64_t *start;     /* the starts that it is made of */
   int64_t n;
   int64_t *known; /* those of the arrays above, room for n_fit; n_known < 0: none yet */
   int64_t n_known, lead, quantity;

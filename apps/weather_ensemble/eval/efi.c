@@ -28,6 +28,33 @@ double wx_efi(const double *below, int64_t n)
   return TWO_OVER_PI * sum;
 }
 
+void wx_efi_weights(int64_t n, double *weight)
+{
+  for (int64_t k = 0; k <= n + 1; k++) {
+    weight[k] = 0;
+  }
+  for (int64_t k = 0; k < n; k++) {
+    const double a = (double)k / (double)n, b = (double)(k + 1) / (double)n;
+    const double up = second(b) - second(a), flat = first(b) - first(a);
+    /* What the slope is multiplied by. */
+    const double share = (a * flat - up) * (double)n;
+
+    weight[n + 1] += TWO_OVER_PI * up;
+    weight[k] -= TWO_OVER_PI * (flat + share);
+    weight[k + 1] += TWO_OVER_PI * share;
+  }
+}
+
+double wx_efi_weighted(const double *below, int64_t n, const double *weight)
+{
+  double sum = weight[n + 1];
+
+  for (int64_t k = 0; k <= n; k++) {
+    sum += weight[k] * below[k];
+  }
+  return sum;
+}
+
 double wx_efi_ens10(const double *below, int64_t n)
 {
   double sum = 0;

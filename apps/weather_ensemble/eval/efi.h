@@ -8,6 +8,10 @@
  * of members that are at or below the climate's quantile p, is a straight line between F[k] at p =
  * k / n, k = 0..n. In [-1, 1]. */
 double wx_efi(const double *below, int64_t n);
+/* The same as a sum: the index is weight[n + 1] + sum of weight[k] F[k], weight: [n + 2]. For many
+ * points it costs no arc sines. */
+void wx_efi_weights(int64_t n, double *weight);
+double wx_efi_weighted(const double *below, int64_t n, const double *weight);
 /* The sum of ENS-10 (arXiv:2206.14786) in place of the integral: the inner points times 1 / n. For
  * n = 20 it does not go beyond +-0.791. */
 double wx_efi_ens10(const double *below, int64_t n);

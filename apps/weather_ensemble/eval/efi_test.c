@@ -2,6 +2,7 @@
 #include "eval/efi.h"
 #include <math.h>
 #include "base/weir_check.h"
+#include "base/weir_random.h"
 
 enum { N = 100 };
 
@@ -25,6 +26,19 @@ static void known_values_of_the_index(void **state)
   assert_near(wx_efi(below, N), 0.24997, 5e-6);
   const double half[] = {0, 0, 1};
   assert_near(wx_efi(half, 2), 1 - 2 / acos(-1), 1e-15); /* exact of any number of points */
+}
+
+static void weights_give_the_same_index(void **state)
+{
+  double weight[N + 2], below[N + 1];
+
+  wx_efi_weights(N, weight);
+  for (uint64_t seed = 0; seed < 50; seed++) {
+    for (int k = 0; k <= N; k++) {
+      below[k] = weir_random_uniform(seed, 1, 0, (uint64_t)k);
+    }
+    assert_near(wx_efi_weighted(below, N, weight), wx_efi(below, N), 1e-13);
+  }
 }
 
 static void the_form_of_ens10_saturates(void **state)
@@ -70,6 +84,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_values_of_the_index),
+      cmocka_unit_test(weights_give_the_same_index),
       cmocka_unit_test(the_form_of_ens10_saturates),
       cmocka_unit_test(shares_count_members_at_the_quantile),
       cmocka_unit_test(tails_shift),

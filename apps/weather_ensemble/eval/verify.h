@@ -35,6 +35,7 @@ typedef struct wx_verify_opts {
   wx_climatology_opts climate;
   wx_bootstrap_opts bootstrap;
   double figure_lead; /* h */
+  double figure_limit;
 } wx_verify_opts;
 extern const weir_opt wx_verify_options[];
 

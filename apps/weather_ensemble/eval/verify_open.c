@@ -45,6 +45,9 @@ const weir_opt wx_verify_options[] = {
                    "intervals: blocks of starts drawn anew"),
     WEIR_OPT_REAL(wx_verify_opts, figure_lead, 48, 0, 1e5, "h",
                   "histograms, maps and the case of the report are of the lead nearest to it"),
+    WEIR_OPT_REAL(wx_verify_opts, figure_limit, 3, 1, 1e300, "1",
+                  "models whose CRPS is more than that many times the first reference's are in "
+                  "tables and histograms, but not in other figures"),
     WEIR_OPT_END,
 };
 

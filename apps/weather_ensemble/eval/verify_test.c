@@ -125,6 +125,31 @@ static void decades_are_aligned(void **state)
   close_trial(&t);
 }
 
+/* The control of the EDA as truth: no score of it, but the moments of the members are known. */
+static void moments_of_grib(void **state)
+{
+  char path[PATH];
+  const char *paths[] = {path};
+  static trial t;
+
+  weir_check_shared(path, sizeof path, "weather/grib/era5-levels-members.grib");
+  memset(&t, 0, sizeof t);
+  if (wx_archive_open(paths, 1, &t.forecast) == WEIR_ERR_UNSUPPORTED) {
+    skip();
+  }
+  assert_ok(wx_archive_open(paths, 1, &t.truth));
+  assert_ok(wx_scene_open(t.forecast, t.truth, &t.scene));
+  assert_ok(open_verify(&t, "{quantities: [z500], models: [{use: {raw: {first: 0}}}]}"));
+  assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], 0));
+  const double *const variance =
+      wx_tally_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
+  const double *const weight = wx_tally_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_WEIGHT);
+
+  /* The known number is weighted by cosines of latitude, not by areas. */
+  assert_near(sqrt(variance[0] / weight[0]) / 14.3862, 1, 2e-4);
+  close_trial(&t);
+}
+
 enum { STARTS = 24, FIT = 12, LEADS = 2, MEMBERS = 6, ROWS = 4, COLUMNS = 5, DAY = 86400 };
 enum { CELLS = ROWS * COLUMNS };
 static int64_t start[STARTS], member[MEMBERS];
@@ -330,6 +355,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(temperature_on_a_grid),
       cmocka_unit_test(decades_are_aligned),
+      cmocka_unit_test(moments_of_grib),
       cmocka_unit_test(a_right_ensemble_is_found_right),
       cmocka_unit_test(all_models_have_the_same_points),
       cmocka_unit_test(the_climate_is_of_the_fitted_starts),

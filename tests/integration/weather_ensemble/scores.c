@@ -1,0 +1,117 @@
+/* scores.c - eval on files of others: known numbers in the files that it leaves, the same ones with
+ * any number of threads, and refusals. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "io/weir_netcdf.h"
+#include "program.h"
+
+static const char *const hind = "weather/netcdf/decadal/MPIESM_miklip_baseline1-hind-SST-global.nc";
+static const char *const assim =
+    "weather/netcdf/decadal/MPIESM_miklip_baseline1-assim-SST-global.nc";
+
+/* "--set data.forecast=[...] --set data.truth=[...]" of files of the shared data. */
+static const char *files(const char *forecast, const char *truth)
+{
+  static char text[4 * PATH];
+  char f[PATH], t[PATH];
+
+  weir_check_shared(f, sizeof f, "%s", forecast);
+  weir_check_shared(t, sizeof t, "%s", truth);
+  (void)snprintf(text, sizeof text, "--set data.forecast=[%s] --set data.truth=[%s]", f, t);
+  return text;
+}
+
+static const char *const chosen = "--set eval.part=all --set eval.starts=all --set "
+                                  "eval.bootstrap.block=1500 --set 'eval.models=[{use: raw}, {use: "
+                                  "{raw: {members: 5}}}]'";
+
+static void decades_have_their_known_scores(void **state)
+{
+  const char *const out = in_scratch("scores");
+  static const char *const written[] = {
+      "scores.csv",  "all_scores.csv", "skill.csv",        "rank.csv",       "pit.csv",
+      "events.csv",  "histograms.csv", "reliability.csv",  "starts.csv",     "crps_parts.csv",
+      "report.html", "maps.nc",        "spread_skill.csv", "provenance.json"};
+  double value[8];
+
+  (void)state;
+  assert_int_equal(program("eval %s %s --out %s", files(hind, assim), chosen, out), 0);
+  for (size_t k = 0; k < sizeof written / sizeof written[0]; k++) {
+    assert_true(weir_file_exists(in_scratch("scores/%s", written[k])));
+  }
+  char *text = contents(in_scratch("scores/scores.csv"));
+  static const char *const head =
+      "variable,level,lead_h,model,members,crps,crps_fair,crps_gauss,rmse,"
+      "spread,ssr,lo,hi\nSST,0,8766,raw 10,10,";
+
+  assert_memory_equal(text, head, strlen(head));
+  const char *at = text + strlen(head);
+
+  for (int k = 0; k < 8; k++) {
+    char *end;
+
+    value[k] = strtod(at, &end);
+    at = end + 1;
+  }
+  assert_near(value[0], 0.06996, 5e-6);
+  assert_near(value[3], 0.1001, 5e-5);
+  assert_near(value[4], 0.0391, 5e-5);
+  assert_true(value[6] < value[0] && value[7] > value[0]);
+  free(text);
+  assert_int_equal(event_count(out, "scores"), 20);
+  assert_true(event_number(out, "eval_starts", "fitted") == 0);
+}
+
+static void threads_change_no_number(void **state)
+{
+  static const char *const compared[] = {"all_scores.csv", "skill.csv", "rank.csv"};
+  char *const names = strdup(files(hind, assim));
+
+  (void)state;
+  for (int threads = 1; threads <= 2; threads++) {
+    assert_int_equal(program("eval %s %s --threads %d --out %s", names, chosen, threads,
+                             in_scratch("t%d", threads)),
+                     0);
+  }
+  for (size_t k = 0; k < sizeof compared / sizeof compared[0]; k++) {
+    assert_true(same_contents(in_scratch("t1/%s", compared[k]), in_scratch("t2/%s", compared[k])));
+  }
+  free(names);
+}
+
+static void refusals_say_what_to_do(void **state)
+{
+  char *const names = strdup(files(hind, assim));
+
+  (void)state;
+  assert_int_equal(program("eval --set eval.part=all --out %s", in_scratch("a")), 2);
+  assert_non_null(strstr(printed(), "eval needs data.forecast and data.truth"));
+  assert_int_equal(program("eval %s --set eval.part=test --out %s", names, in_scratch("b")), 2);
+  assert_non_null(strstr(printed(), "eval.part: no start"));
+  assert_int_equal(
+      program("eval %s %s --set eval.references=[best] --out %s", names, chosen, in_scratch("c")),
+      2);
+  assert_non_null(strstr(printed(), "no model is called 'best'"));
+  assert_true(only_log(in_scratch("c")));
+  free(names);
+  const char *const other =
+      files(hind, "weather/netcdf/emos_grid/"
+                  "truth_20170602T1500Z-PT0000H-temperature_at_screen_level.nc");
+
+  assert_int_equal(program("eval %s %s --out %s", other, chosen, in_scratch("d")), 4);
+  assert_non_null(strstr(printed(), "take forecasts and truth on one grid"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {TEST(decades_have_their_known_scores),
+                                     TEST(threads_change_no_number), TEST(refusals_say_what_to_do)};
+
+  if (!weir_netcdf_available()) {
+    return 77;
+  }
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
