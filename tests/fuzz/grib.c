@@ -43,7 +43,10 @@ static void check_field(const weir_grib_frame *f)
       abort();
     }
   }
+  weir_grib_field field;
+
   (void)weir_grib_print_take(f, &print, &hash);
+  (void)weir_grib_quick(f, &field);
   if (f->edition == 2 && f->parts < MOST_PARTS) {
     check_alone(f);
   }

@@ -39,11 +39,14 @@ weir_status weir_grib_file_open(const char *path, weir_grib_file *f)
   return status;
 }
 
-weir_status weir_grib_file_same(const weir_grib_file *f)
+weir_status weir_grib_file_reopen(const weir_grib_file *f, int *fd)
 {
   struct stat info;
+  int64_t size = 0;
 
-  if (stat(f->path, &info) != 0 || info.st_size != f->size || nanoseconds(&info) != f->mtime) {
+  WEIR_TRY(weir_io_open(f->path, fd, &size));
+  if (fstat(*fd, &info) != 0 || size != f->size || nanoseconds(&info) != f->mtime) {
+    close(*fd);
     return weir_fail(WEIR_ERR_DATA, "%s: was changed while it was open: open it again", f->path);
   }
   return WEIR_OK;

@@ -34,7 +34,7 @@ void weir_grib_frame_copy(const weir_grib_frame *f, uint8_t *out);
 int64_t weir_grib_frame_find(const uint8_t *bytes, int64_t size, int64_t from);
 
 /* The octets that say what a field is, see print.c. */
-enum { WEIR_GRIB_PRINT = 512 };
+enum { WEIR_GRIB_PRINT = 768 };
 typedef struct weir_grib_print {
   int64_t size;
   uint8_t bytes[WEIR_GRIB_PRINT];
@@ -42,6 +42,11 @@ typedef struct weir_grib_print {
 
 /* Of the field last found. False: there are too many. */
 bool weir_grib_print_take(const weir_grib_frame *f, weir_grib_print *p, uint64_t *hash);
+/* What prints leave out, of instants whose packing is one of the usual: start, step_seconds,
+ * number and packing_error of the field. False: not that easily known. */
+bool weir_grib_quick(const weir_grib_frame *f, weir_grib_field *field);
+/* Half the distance of neighbouring values. */
+double weir_grib_packing_error(int64_t bits, int64_t binary, int64_t decimal);
 
 /* A file of a set. */
 typedef struct weir_grib_file {
@@ -51,8 +56,8 @@ typedef struct weir_grib_file {
 } weir_grib_file;
 
 weir_status weir_grib_file_open(const char *path, weir_grib_file *f) WEIR_CHECKED;
-/* Fails where the file is no more as it was opened: reading on could stop the process. */
-weir_status weir_grib_file_same(const weir_grib_file *f) WEIR_CHECKED;
+/* Opens it once more, to read from; fails where it is no more as it was. */
+weir_status weir_grib_file_reopen(const weir_grib_file *f, int *fd) WEIR_CHECKED;
 void weir_grib_file_close(weir_grib_file *f);
 
 /* The index of a set. */
@@ -68,8 +73,8 @@ struct weir_grib {
   int64_t damaged;
   double *values; /* of one message, as the library gives them */
   int64_t room_values;
-  uint8_t *copy; /* of one message */
-  int64_t room_copy;
+  uint8_t *message, *copy; /* a message; one of its fields */
+  int64_t room_message, room_copy;
 };
 
 /* Appends; what is equal to an earlier kind or grid gets its number. Padding bytes must be 0. */
@@ -87,10 +92,10 @@ typedef struct weir_grib_span {
   int64_t size;
 } weir_grib_span;
 
-/* A message that holds field i alone: where it lies in its file, or a copy of its parts in *copy,
+/* A message that holds field i alone: `message`, which holds it, or a copy of its parts in *copy,
  * which grows and is the caller's. */
-weir_status weir_grib_bytes(const weir_grib *g, int64_t i, uint8_t **copy, int64_t *room,
-                            weir_grib_span *span) WEIR_CHECKED;
+weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *message,
+                               uint8_t **copy, int64_t *room, weir_grib_span *span) WEIR_CHECKED;
 
 /* The index as a file. Reading fails with WEIR_ERR_DATA where bytes are no index of the set's
  * files as they are now; nothing in it is trusted. */
@@ -102,9 +107,9 @@ weir_status weir_grib_index_write(const weir_grib *g, const char *path) WEIR_CHE
 weir_status weir_grib_index_parse(weir_grib *g, const uint8_t *bytes, int64_t size) WEIR_CHECKED;
 
 /* Values in the order of the message to rows from north to south and columns from west to east;
- * `missing` becomes NaN. Returns how many became infinite. */
-int64_t weir_grib_order(const double *in, int64_t n_lat, int64_t n_lon, int scanning,
-                        double missing, float *out);
+ * *missing becomes NaN, where it is not NULL. False: one is infinite. */
+bool weir_grib_order(const double *in, int64_t n_lat, int64_t n_lon, int scanning,
+                     const double *missing, float *out);
 
 /* Seconds since 1970 of a date as 20240229, an hour as 1230 and seconds; false: no such time. */
 bool weir_grib_time(int64_t date, int64_t hhmm, int64_t second, int64_t *seconds);

@@ -110,7 +110,8 @@ static void an_index_of_changed_files_is_refused(void **state)
 /* Every combination of flags: points land where their row and column say. */
 static void points_come_into_order(void **state)
 {
-  enum { ROWS = 5, COLUMNS = 4, MISSING = -99 };
+  enum { ROWS = 5, COLUMNS = 4 };
+  const double missing = -99;
 
   (void)state;
   for (int flags = 0; flags < 256; flags += 16) {
@@ -129,9 +130,9 @@ static void points_come_into_order(void **state)
 
       i = flags & 0x80 ? COLUMNS - 1 - i : i;
       j = flags & 0x40 ? ROWS - 1 - j : j;
-      in[k] = i == 1 && j == 2 ? MISSING : j * 100 + i;
+      in[k] = i == 1 && j == 2 ? missing : j * 100 + i;
     }
-    assert_int_equal(weir_grib_order(in, ROWS, COLUMNS, flags, MISSING, out), 0);
+    assert_true(weir_grib_order(in, ROWS, COLUMNS, flags, &missing, out));
     for (int k = 0; k < ROWS * COLUMNS; k++) {
       if (k == 2 * COLUMNS + 1) {
         assert_true(isnan(out[k]));
@@ -139,8 +140,11 @@ static void points_come_into_order(void **state)
         assert_near((double)out[k], k / COLUMNS * 100 + k % COLUMNS, 0);
       }
     }
+    assert_true(weir_grib_order(in, ROWS, COLUMNS, flags, NULL, out));
+    assert_near((double)out[2 * COLUMNS + 1], missing, 0);
     in[7] = 1e60;
-    assert_int_equal(weir_grib_order(in, ROWS, COLUMNS, flags, MISSING, out), 1);
+    assert_false(weir_grib_order(in, ROWS, COLUMNS, flags, NULL, out));
+    assert_false(weir_grib_order(in, ROWS, COLUMNS, flags, &missing, out));
   }
 }
 

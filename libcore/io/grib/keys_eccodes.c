@@ -111,12 +111,13 @@ static void take_level(const message *m)
 }
 
 /* Start of the forecast and what it covers. A reforecast names its own start, hdate. */
-static void take_time(const message *m, weir_grib_field *f)
+static void take_time(const message *m, weir_grib_field *f, bool *reforecast)
 {
   int64_t date = 0, hhmm = 0, second = 0;
   char text[64], reason[256];
 
-  if (!has(m, "hdate", &date) && !need(m, "dataDate", &date)) {
+  *reforecast = has(m, "hdate", &date);
+  if (!*reforecast && !need(m, "dataDate", &date)) {
     return;
   }
   (void)has(m, "second", &second);
@@ -163,7 +164,7 @@ static void take_packing(const message *m, weir_grib_field *f)
   text_of(m, "packingType", k->packing, sizeof k->packing);
   (void)has(m, "bitsPerValue", &k->bits);
   if (has(m, "binaryScaleFactor", &binary) && has(m, "decimalScaleFactor", &decimal)) {
-    f->packing_error = k->bits > 0 ? exp2((double)binary) * pow(10, -(double)decimal) / 2 : 0;
+    f->packing_error = weir_grib_packing_error(k->bits, binary, decimal);
   }
 }
 
@@ -266,7 +267,7 @@ weir_status weir_grib_keys_take(void *keys)
     k->field.scanning = (int32_t)k->shape.scanning;
   }
   take_names(&m, k->known);
-  take_time(&m, &k->field);
+  take_time(&m, &k->field, &k->reforecast);
   take_member(&m, &k->field);
   codes_handle_delete(h);
   return WEIR_OK;

@@ -67,6 +67,7 @@ void weir_grib_close(weir_grib **set)
   weir_free(&g->grids);
   weir_free(&g->fields);
   weir_free(&g->values);
+  weir_free(&g->message);
   weir_free(&g->copy);
   weir_free(set);
 }

@@ -8,13 +8,15 @@
 
 #define MOST_INDEX ((int64_t)8 << 30) /* bytes of an index file */
 
-enum { NAMES = 256 };
+enum { KNOWN = 256 };
 
-/* Kinds whose octets are known, in the place that their hash names. */
-typedef struct names {
+/* What is known of messages with these octets, in the place that their hash names. */
+typedef struct known_field {
   weir_grib_print print;
-  weir_grib_kind kind;
-} names;
+  weir_grib_kind kind;   /* as the keys gave it */
+  weir_grib_field field; /* of the index */
+  bool quick;            /* weir_grib_quick says of them what the library says */
+} known_field;
 
 /* The pass over one file. */
 typedef struct scan {
@@ -22,7 +24,7 @@ typedef struct scan {
   int64_t file, message, offset;
   bool skip_damaged;
   weir_grib_keys keys;
-  names *names;                 /* [NAMES] */
+  known_field *known;           /* [KNOWN] */
   struct weir_grib_shape shape; /* the last that was made a grid, `grid` */
   int64_t grid;
   double *points; /* lat, lon and rows of a shape that is being made */
@@ -92,26 +94,8 @@ static weir_status find_grid(scan *s, int64_t *grid)
   return WEIR_OK;
 }
 
-/* Its keys; the names from an earlier message where that says the same of itself. */
-static weir_status take_keys(scan *s, const weir_grib_frame *frame)
-{
-  weir_grib_print print;
-  uint64_t hash = 0;
-  const bool short_enough = weir_grib_print_take(frame, &print, &hash);
-  names *const known = &s->names[hash % NAMES];
-  const bool same = short_enough && memcmp(&known->print, &print, sizeof print) == 0;
-
-  s->keys.known = same ? &known->kind : NULL;
-  WEIR_TRY(weir_grib_alone(weir_grib_keys_take, &s->keys));
-  if (short_enough && !same && s->keys.kind.param != 0) {
-    known->print = print;
-    known->kind = s->keys.kind;
-  }
-  return WEIR_OK;
-}
-
-/* The field that the frame has found. */
-static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t parts)
+/* The field that the frame has found, by the keys of the library. */
+static weir_status take_keys(scan *s, const weir_grib_frame *frame, int64_t parts)
 {
   weir_grib *const g = s->g;
   weir_grib_keys *const k = &s->keys;
@@ -124,18 +108,51 @@ static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t pa
     weir_grib_frame_copy(frame, g->copy);
     k->bytes = g->copy;
   }
-  WEIR_TRY(take_keys(s, frame));
+  WEIR_TRY(weir_grib_alone(weir_grib_keys_take, k));
   k->field.grid = -1;
   if (!k->kind.refused[0]) {
     WEIR_TRY(find_grid(s, &k->field.grid));
   }
-  k->field.file = s->file;
-  k->field.message = s->message;
-  k->field.part = frame->parts - 1;
-  k->field.offset = s->offset;
-  k->field.length = frame->length;
-  WEIR_TRY(weir_grib_add_kind(g, &k->kind, &k->field.kind));
-  return weir_grib_add_field(g, &k->field);
+  return weir_grib_add_kind(g, &k->kind, &k->field.kind);
+}
+
+/* Whether the octets alone say of this message what the library said: then they do of others that
+ * differ in nothing else. */
+static bool is_quick(const weir_grib_keys *k, const weir_grib_frame *frame)
+{
+  const weir_grib_field *const f = &k->field;
+  weir_grib_field own;
+
+  return !k->reforecast && f->grid >= 0 && weir_grib_quick(frame, &own) && own.start == f->start &&
+         own.step_seconds[0] == f->step_seconds[0] && own.step_seconds[1] == f->step_seconds[1] &&
+         own.number == f->number && own.packing_error == f->packing_error;
+}
+
+/* The field that the frame has found: from its octets where a message that is like it is known. */
+static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t parts)
+{
+  weir_grib_print print;
+  uint64_t hash = 0;
+  const bool short_enough = weir_grib_print_take(frame, &print, &hash);
+  known_field *const like = &s->known[hash % KNOWN];
+  const bool same = short_enough && like->print.size == print.size &&
+                    memcmp(like->print.bytes, print.bytes, (size_t)print.size) == 0;
+  weir_grib_field field = like->field;
+
+  if (!same || !like->quick || !weir_grib_quick(frame, &field)) {
+    s->keys.known = same ? &like->kind : NULL;
+    WEIR_TRY(take_keys(s, frame, parts));
+    field = s->keys.field;
+    if (short_enough && !same && s->keys.kind.param != 0) {
+      *like = (known_field){print, s->keys.kind, field, is_quick(&s->keys, frame)};
+    }
+  }
+  field.file = s->file;
+  field.message = s->message;
+  field.part = frame->parts - 1;
+  field.offset = s->offset;
+  field.length = frame->length;
+  return weir_grib_add_field(s->g, &field);
 }
 
 /* The message at s->offset; *next: where to go on. */
@@ -206,21 +223,21 @@ static bool recall(weir_grib *g, const char *path)
 {
   char *bytes = NULL;
   int64_t size = 0;
-  bool known = false;
+  bool same = false;
 
   if (!weir_file_exists(path)) {
     return false;
   }
   if (weir_file_read(path, MOST_INDEX, &bytes, &size) == WEIR_OK) {
-    known = weir_grib_index_parse(g, (const uint8_t *)bytes, size) == WEIR_OK;
+    same = weir_grib_index_parse(g, (const uint8_t *)bytes, size) == WEIR_OK;
   }
-  if (!known) {
+  if (!same) {
     weir_info("grib", "%s: is made anew: %s", path, weir_last_message());
     weir_clear_failure();
     weir_grib_forget(g);
   }
   weir_free(&bytes);
-  return known;
+  return same;
 }
 
 static void keep(const weir_grib *g, const char *path)
@@ -250,12 +267,12 @@ static weir_status fill(weir_grib *g, const char *const *paths, int64_t n,
     }
     weir_grib_forget(g); /* to say what is damaged */
   }
-  WEIR_TRY(weir_alloc(NAMES, sizeof *s.names, (void **)&s.names));
+  WEIR_TRY(weir_alloc(KNOWN, sizeof *s.known, (void **)&s.known));
   for (s.file = 0; status == WEIR_OK && s.file < n; s.file++) {
     status = index_file(&s);
   }
   weir_free(&s.points);
-  weir_free(&s.names);
+  weir_free(&s.known);
   if (status == WEIR_OK && index) {
     keep(g, index);
   }

@@ -2,8 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/weir_alloc.h"
 #include "io/grib/eccodes_priv.h"
+#include "io/io_priv.h"
 
 enum { PLACE = 600 };
 
@@ -17,6 +19,7 @@ typedef struct decode {
   int64_t points;
   double *values;
   const char *place;
+  bool may_miss; /* values may be missing */
 } decode;
 
 static int by_place(const void *a, const void *b)
@@ -35,19 +38,19 @@ static weir_status failed(const decode *d, const char *key, int code)
 
 static weir_status decode_handle(const decode *d, codes_handle *h)
 {
-  size_t count = 0;
-  int code = codes_set_double(h, "missingValue", WEIR_GRIB_MISSING);
+  size_t count = (size_t)d->points; /* more are refused by the library */
+  int code = CODES_SUCCESS;
 
+  if (d->may_miss) {
+    code = codes_set_double(h, "missingValue", WEIR_GRIB_MISSING);
+  }
   if (code != CODES_SUCCESS) {
     return failed(d, "missingValue", code);
   }
-  code = codes_get_size(h, "values", &count);
+  code = codes_get_double_array(h, "values", d->values, &count);
   if (code == CODES_SUCCESS && (int64_t)count != d->points) {
     return weir_fail(WEIR_ERR_DATA, "%s: values: %lld of them for %lld points", d->place,
                      (long long)count, (long long)d->points);
-  }
-  if (code == CODES_SUCCESS) {
-    code = codes_get_double_array(h, "values", d->values, &count);
   }
   return code == CODES_SUCCESS ? WEIR_OK : failed(d, "values", code);
 }
@@ -75,14 +78,14 @@ static bool has_several(const weir_grib *g, int64_t i)
   return f->part > 0 || (i + 1 < g->n_fields && f[1].part > 0);
 }
 
-weir_status weir_grib_bytes(const weir_grib *g, int64_t i, uint8_t **copy, int64_t *room,
-                            weir_grib_span *span)
+weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *message,
+                               uint8_t **copy, int64_t *room, weir_grib_span *span)
 {
   const weir_grib_field *const f = &g->fields[i];
   char why[WEIR_GRIB_WHY] = "", place[PLACE];
   weir_grib_frame frame;
 
-  *span = (weir_grib_span){g->files[f->file].bytes + f->offset, f->length};
+  *span = (weir_grib_span){message, f->length};
   if (!has_several(g, i)) {
     return WEIR_OK;
   }
@@ -103,7 +106,26 @@ weir_status weir_grib_bytes(const weir_grib *g, int64_t i, uint8_t **copy, int64
   return WEIR_OK;
 }
 
-static weir_status read_field(weir_grib *g, int64_t i, float *out)
+/* A bitmap, or the complex packings of edition 2, which have missing values of their own. */
+static bool may_miss(const weir_grib_span *message)
+{
+  char why[WEIR_GRIB_WHY];
+  weir_grib_frame f;
+
+  if (!weir_grib_frame_open(message->bytes, message->size, &f, why) ||
+      weir_grib_frame_next(&f, why) <= 0) {
+    return true;
+  }
+  if (f.edition == 1) {
+    return f.section[3].length > 0;
+  }
+  const uint8_t *const packing = f.bytes + f.section[5].at;
+
+  return f.bytes[f.section[6].at + 5] != 255 || packing[9] != 0 || packing[10] == 2 ||
+         packing[10] == 3;
+}
+
+static weir_status read_field(weir_grib *g, int fd, int64_t i, float *out)
 {
   const weir_grib_field *const f = &g->fields[i];
   char place[PLACE];
@@ -115,12 +137,17 @@ static weir_status read_field(weir_grib *g, int64_t i, float *out)
   const weir_grib_grid *const grid = &g->grids[f->grid];
   decode d = {.points = grid->n_lat * grid->n_lon, .place = place};
 
-  WEIR_TRY(weir_grib_bytes(g, i, &g->copy, &g->room_copy, &d.message));
+  WEIR_TRY(weir_reserve(&g->message, &g->room_message, f->length, 1));
+  WEIR_TRY(weir_io_pread(fd, g->files[f->file].path, g->message, (size_t)f->length, f->offset));
+  WEIR_TRY(weir_grib_alone_in(g, i, g->message, &g->copy, &g->room_copy, &d.message));
+  d.may_miss = may_miss(&d.message);
   WEIR_TRY(weir_reserve(&g->values, &g->room_values, d.points, sizeof(double)));
   d.values = g->values;
   WEIR_TRY(weir_grib_alone(decode_values, &d));
-  if (weir_grib_order(g->values, grid->n_lat, grid->n_lon, f->scanning, WEIR_GRIB_MISSING, out) >
-      0) {
+  const double missing = WEIR_GRIB_MISSING;
+
+  if (!weir_grib_order(g->values, grid->n_lat, grid->n_lon, f->scanning,
+                       d.may_miss ? &missing : NULL, out)) {
     return weir_fail(WEIR_ERR_DATA, "%s: values: one is infinite, or beyond single precision",
                      place);
   }
@@ -129,18 +156,27 @@ static weir_status read_field(weir_grib *g, int64_t i, float *out)
 
 static weir_status read_sorted(weir_grib *g, int64_t n, const wish *wishes, float *const *out)
 {
+  weir_status status = WEIR_OK;
   int64_t file = -1;
+  int fd = -1; /* of `file`: one at a time, there may be many */
 
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = 0; status == WEIR_OK && k < n; k++) {
     const weir_grib_field *const f = &g->fields[wishes[k].field];
 
     if (f->file != file) {
+      if (fd >= 0) {
+        close(fd);
+      }
+      fd = -1;
       file = f->file;
-      WEIR_TRY(weir_grib_file_same(&g->files[file]));
+      WEIR_TRY(weir_grib_file_reopen(&g->files[file], &fd));
     }
-    WEIR_TRY(read_field(g, wishes[k].field, out[wishes[k].out]));
+    status = read_field(g, fd, wishes[k].field, out[wishes[k].out]);
   }
-  return WEIR_OK;
+  if (fd >= 0) {
+    close(fd);
+  }
+  return status;
 }
 
 weir_status weir_grib_read(weir_grib *g, int64_t n, const int64_t *fields, float *const *out)

@@ -288,6 +288,57 @@ static void damage_is_refused_or_skipped(void **state)
   weir_grib_close(&g);
 }
 
+/* A message among others, most of whose keys come from its octets, against the same alone, all of
+ * whose keys come from the library. */
+static void check_alone(const weir_grib *g, int64_t i, const char *bytes, const char *path)
+{
+  const weir_grib_field *const f = weir_grib_field_get(g, i);
+  const char *const paths[] = {path};
+  weir_grib *alone = NULL;
+
+  weir_check_write(path, bytes + f->offset, (size_t)f->length);
+  assert_ok(weir_grib_open(paths, 1, NULL, &alone));
+  const weir_grib_field *const same = weir_grib_field_get(alone, 0);
+
+  assert_int_equal(f->start, same->start);
+  assert_int_equal(f->step_seconds[0], same->step_seconds[0]);
+  assert_int_equal(f->step_seconds[1], same->step_seconds[1]);
+  assert_int_equal(f->number, same->number);
+  assert_int_equal(f->n_members, same->n_members);
+  assert_int_equal(f->edition, same->edition);
+  assert_int_equal(f->scanning, same->scanning);
+  assert_true(f->packing_error == same->packing_error);
+  assert_memory_equal(weir_grib_kind_get(g, f->kind), weir_grib_kind_get(alone, same->kind),
+                      sizeof(weir_grib_kind));
+  weir_grib_close(&alone);
+}
+
+static void octets_say_what_the_library_says(void **state)
+{
+  static const char *const files[] = {
+      "era5-levels-members", "ens_storm", "step_60m",
+      "wgust_ens",           "fc_storm",  "fields_with_missing_values"};
+  char dir[256], path[512], shared[512];
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/alone.grib", dir);
+  for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
+    weir_grib *g = open_shared(files[k], NULL);
+    char *bytes = NULL;
+    int64_t size = 0;
+
+    weir_check_shared(shared, sizeof shared, "weather/grib/%s.grib", files[k]);
+    assert_ok(weir_file_read(shared, 1 << 24, &bytes, &size));
+    for (int64_t i = 1; i < weir_grib_fields(g); i += 11) {
+      check_alone(g, i, bytes, path);
+    }
+    weir_free(&bytes);
+    weir_grib_close(&g);
+  }
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -301,6 +352,7 @@ int main(void)
       cmocka_unit_test(a_reforecast_starts_at_its_hdate),
       cmocka_unit_test(what_is_no_rectangle_is_refused),
       cmocka_unit_test(damage_is_refused_or_skipped),
+      cmocka_unit_test(octets_say_what_the_library_says),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,7 +334,8 @@ static weir_status take_like(making *m)
   }
   const weir_grib_field *const f = &o->like->fields[o->like_field];
 
-  WEIR_TRY(weir_grib_bytes(o->like, o->like_field, &m->w->copy, &m->w->room_copy, &m->like));
+  WEIR_TRY(weir_grib_alone_in(o->like, o->like_field, o->like->files[f->file].bytes + f->offset,
+                              &m->w->copy, &m->w->room_copy, &m->like));
   if (!m->grid && f->grid >= 0) {
     m->grid = &o->like->grids[f->grid];
     m->new_grid = f->scanning != 0;
