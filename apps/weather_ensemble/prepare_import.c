@@ -43,7 +43,9 @@ static void print_facts(const wx_archive_facts *f, int side, int64_t files)
   printf("#   %s\n", grid);
 }
 
-static void print_survey(const wx_archive_facts *f, const wx_survey *s, const int64_t *found)
+/* told: [n_quantities], what was said of each. */
+static void print_survey(const wx_archive_facts *f, const wx_survey *s, const int64_t *found,
+                         const char **told)
 {
   printf("%-12s %9s %11s %11s %12s %12s %12s %12s %-10s%s\n", "quantity", "lead h", "fields",
          "missing", "least", "mean", "greatest", "sd", "units", found != NULL ? " truths" : "");
@@ -62,7 +64,8 @@ static void print_survey(const wx_archive_facts *f, const wx_survey *s, const in
       printf(" %lld", (long long)found[l->lead]);
     }
     printf("\n");
-    if (doubt != NULL) {
+    if (doubt != NULL && strcmp(doubt, told[l->quantity] != NULL ? told[l->quantity] : "") != 0) {
+      told[l->quantity] = doubt; /* other leads will have the same */
       weir_warn("prepare", "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead],
                 doubt, l->least, l->greatest);
     }
@@ -205,7 +208,11 @@ static weir_status import(work *w)
 
     print_facts(f, side, paths_of(w->cfg, side)->count);
     WEIR_TRY(take_side(w, side));
-    print_survey(f, &w->survey[side], side == FORECAST ? w->found : NULL);
+    const char **told = NULL;
+
+    WEIR_TRY(weir_alloc(f->n_quantities, sizeof *told, (void **)&told));
+    print_survey(f, &w->survey[side], side == FORECAST ? w->found : NULL, told);
+    weir_free(&told);
     weir_event("import", WEIR_TEXT("archive", side_name[side]), WEIR_INT("starts", f->n_starts),
                WEIR_INT("leads", f->n_leads), WEIR_INT("quantities", f->n_quantities),
                WEIR_INT("members", f->n_members), WEIR_INT("absent", w->survey[side].absent));

@@ -71,10 +71,10 @@ weir_status weir_netcdf_write(weir_netcdf *nc, int var, const int64_t *start, co
 weir_status weir_netcdf_write_texts(weir_netcdf *nc, int var, const int64_t *start,
                                     const int64_t *count, const char *const *texts) WEIR_CHECKED;
 
-/* What a variable is; `text` set means dtype does not count. */
+/* What a variable is; `text` set means dtype does not count, `chars` that its bytes are letters. */
 typedef struct weir_netcdf_shape {
   weir_dtype dtype;
-  bool text;
+  bool text, chars;
   int n_dims;
   int64_t lengths[WEIR_NETCDF_MAX_DIMS];
 } weir_netcdf_shape;

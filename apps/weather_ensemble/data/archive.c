@@ -26,7 +26,11 @@ typedef struct file {
   const wx_format *format;
   void *state;
   char *path;
+  int64_t used; /* when it was read last; 0: it rests */
 } file;
+
+/* Files that are open at once: systems allow 1024 by default. */
+enum { MOST_AWAKE = 128 };
 
 struct wx_archive {
   wx_archive_facts facts;
@@ -35,7 +39,7 @@ struct wx_archive {
   wx_notes *mapping, *notes;
   wx_quantity *quantity;
   int64_t quantity_capacity;
-  int64_t n_files;
+  int64_t n_files, n_awake, most_awake, clock;
   file *files;
   int64_t n_entries, entry_capacity;
   entry *entries;      /* ascending key */
@@ -336,6 +340,41 @@ static weir_status take_keys(wx_archive *a)
   return weir_alloc(f->n_members, sizeof *a->place, (void **)&a->place);
 }
 
+/* Sends the file that was not used for longest to rest. */
+static void rest_one(wx_archive *a)
+{
+  file *oldest = NULL;
+
+  for (int64_t i = 0; i < a->n_files; i++) {
+    file *const f = &a->files[i];
+
+    if (f->used > 0 && (oldest == NULL || f->used < oldest->used)) {
+      oldest = f;
+    }
+  }
+  oldest->format->rest(oldest->state);
+  oldest->used = 0;
+  a->n_awake--;
+}
+
+/* Notes that a file is used, and lets others rest where too many are open. */
+static void use(wx_archive *a, file *f)
+{
+  if (f->format->rest == NULL) {
+    return;
+  }
+  a->n_awake += f->used == 0;
+  f->used = ++a->clock;
+  while (a->n_awake > a->most_awake) {
+    rest_one(a);
+  }
+}
+
+void wx_archive_keep_awake(wx_archive *a, int64_t n)
+{
+  a->most_awake = n;
+}
+
 static weir_status first_bytes(const char *path, unsigned char *bytes, int64_t *n)
 {
   FILE *f = fopen(path, "rb");
@@ -366,6 +405,7 @@ static weir_status open_file(wx_index *index, const char *path)
 
       f->format = formats[k];
       WEIR_TRY(f->format->open(path, index, &f->state));
+      use(index->a, f);
       return index->a->n_entries > before
                  ? WEIR_OK
                  : weir_fail(WEIR_ERR_DATA, "%s: there are no fields in it", path);
@@ -400,6 +440,7 @@ weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out)
   WEIR_TRY_GOTO(weir_alloc(1, sizeof *index, (void **)&index), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *a->files, (void **)&a->files), done);
   a->n_files = n;
+  a->most_awake = MOST_AWAKE;
   index->a = a;
   index->of_grid = -1;
   WEIR_TRY_GOTO(open_all(a, index, paths), done);
@@ -580,8 +621,9 @@ static weir_status read_files(wx_archive *a, int64_t start, int64_t lead, int64_
       }
       a->place[run] = next->u.at.place;
     }
-    const file *const f = &a->files[first->file];
+    file *const f = &a->files[first->file];
 
+    use(a, f);
     WEIR_TRY(f->format->read(f->state, a->place, run, out + at * cells));
   }
   return WEIR_OK;

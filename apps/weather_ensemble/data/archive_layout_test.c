@@ -209,6 +209,7 @@ static void leads_are_the_rest_of_two_times(void **state)
 static void times_may_share_a_dimension(void **state)
 {
   wx_archive *a = NULL;
+  int id = 0;
 
   (void)state;
   begin();
@@ -216,12 +217,13 @@ static void times_may_share_a_dimension(void **state)
   dim('y', "y", 3);
   dim('x', "x", 4);
   line("time", "t", "days since 2018-01-02 00:00:00", "time", (const double[]){4, 5});
-  line("reference", "t", "days since 2018-01-02", "forecast_reference_time",
-       (const double[]){3, 3});
+  line("reference", "t", "day since 2018-1-2", "forecast_reference_time", (const double[]){3, 3});
   line("forecast_period", "t", "seconds", NULL, (const double[]){86400, 172800});
   fields("psi", WEIR_F64, "tyx");
+  assert_ok(weir_netcdf_char_var(nc, "remark", 2, (const int[]){dims['y'], dims['x']}, &id));
   a = opened();
   assert_true(wx_archive_get(a)->n_starts == 1 && wx_archive_get(a)->n_leads == 2);
+  assert_int_equal(wx_archive_get(a)->n_quantities, 1); /* letters are no field */
   assert_true(wx_archive_get(a)->grid.kind == WX_GRID_PLANE);
   assert_string_equal(wx_archive_get(a)->quantity[0].name, "psi");
   wx_archive_close(&a);
@@ -299,6 +301,7 @@ static void survive(const char *bytes, size_t n)
   const char *const paths[] = {path};
   wx_archive *a = NULL;
   static float x[4096];
+  const int64_t held = weir_alloc_bytes();
 
   weir_check_write(path, bytes, n);
   if (wx_archive_open(paths, 1, &a) == WEIR_OK) {
@@ -311,6 +314,7 @@ static void survive(const char *bytes, size_t n)
     }
   }
   wx_archive_close(&a);
+  assert_int_equal(weir_alloc_bytes(), held);
 }
 
 static void damaged_files_are_survived(void **state)

@@ -30,6 +30,10 @@ static weir_status look(wx_nc *f)
 
     WEIR_TRY(weir_netcdf_name(f->nc, v, s->name, sizeof s->name));
     WEIR_TRY(weir_netcdf_look(f->nc, v, &s->shape, s->dims, &s->held));
+    if (!s->held) {
+      weir_info("archive", "%s: variable %s is left out: its type or rank is not handled", f->path,
+                s->name);
+    }
   }
   for (int v = 0; v < f->n_seen; v++) {
     WEIR_TRY(wx_nc_role(f, v, &f->seen[v].role));
@@ -61,7 +65,8 @@ static bool may_hold(const wx_nc *f, int v)
 {
   const wx_seen *const s = &f->seen[v];
 
-  return s->held && !s->shape.text && s->role == WX_ROLE_NONE && !s->aside && s->shape.n_dims > 0;
+  return s->held && !s->shape.text && !s->shape.chars && s->role == WX_ROLE_NONE && !s->aside &&
+         s->shape.n_dims > 0;
 }
 
 /* Those over space; where a file has none of them, those over starts, leads or members. Those that
@@ -222,11 +227,52 @@ static const wx_part *part_of(const wx_nc *f, int64_t place)
   return &f->parts[k];
 }
 
+/* A file that rested is opened again, and has to be as it was. */
+static weir_status wake(wx_nc *f)
+{
+  if (f->nc != NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_open(f->path, &f->nc));
+  for (int64_t k = 0; k < f->n_parts; k++) {
+    const wx_part *const p = &f->parts[k];
+    weir_netcdf_shape shape = {.text = true};
+    int dims[WEIR_NETCDF_MAX_DIMS], n = 0;
+    bool held = false;
+
+    WEIR_TRY(weir_netcdf_count(f->nc, &n));
+    if (p->var < n) {
+      WEIR_TRY(weir_netcdf_look(f->nc, p->var, &shape, dims, &held));
+    }
+    bool same = held && !shape.text && shape.dtype == p->dtype && shape.n_dims == p->n_dims;
+
+    for (int d = 0; same && d < p->n_dims; d++) {
+      same = shape.lengths[d] == p->length[d];
+    }
+    if (!same) {
+      weir_netcdf_close(&f->nc);
+      return weir_fail(WEIR_ERR_DATA, "%s: changed while it was read: start again", f->path);
+    }
+  }
+  return WEIR_OK;
+}
+
+static void rest(void *state)
+{
+  wx_nc *const f = state;
+
+  weir_netcdf_close(&f->nc);
+  weir_free(&f->raw);
+  weir_free(&f->stored);
+  f->raw_capacity = f->stored_capacity = 0;
+}
+
 static weir_status read_fields(void *state, const int64_t *place, int64_t n, float *out)
 {
   wx_nc *f = state;
   const int64_t cells = wx_grid_cells(&f->grid);
 
+  WEIR_TRY(wake(f));
   for (int64_t at = 0, run = 0; at < n; at += run) {
     const wx_part *p = part_of(f, place[at]);
 
@@ -249,5 +295,6 @@ const wx_format wx_format_netcdf = {
     .claims = claims,
     .open = open_file,
     .read = read_fields,
+    .rest = rest,
     .close = close_file,
 };

@@ -27,6 +27,8 @@ typedef struct wx_format {
   weir_status (*open)(const char *path, wx_index *index, void **state);
   /* Fields at n places, [n, cells] in the order of the grid, NaN where a value is missing. */
   weir_status (*read)(void *state, const int64_t *place, int64_t n, float *out);
+  /* Gives back what an open file holds, until it is read again; NULL: there is nothing. */
+  void (*rest)(void *state);
   void (*close)(void **state);
 } wx_format;
 
@@ -43,6 +45,8 @@ typedef struct wx_sink {
 } wx_sink;
 extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
+/* How many files (> 0) stay open at once from now on. */
+void wx_archive_keep_awake(wx_archive *a, int64_t n);
 /* The format, its state and the place of a field of files; NULL: no file holds it. */
 const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
                                   int64_t quantity, int64_t member, void **state, int64_t *place);

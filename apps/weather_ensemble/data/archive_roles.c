@@ -108,7 +108,7 @@ static bool fits(const wx_seen *s, wx_role role)
 {
   const bool one = role == WX_ROLE_MEMBER || role == WX_ROLE_LEVEL || role == WX_ROLE_SITE;
 
-  return s->held && !s->shape.text && s->shape.n_dims <= (one ? 1 : 2);
+  return s->held && !s->shape.text && !s->shape.chars && s->shape.n_dims <= (one ? 1 : 2);
 }
 
 weir_status wx_nc_role(wx_nc *f, int var, wx_role *role)

@@ -1,6 +1,6 @@
 /* archive_test.c - what is written comes back, exactly; files of others are read as they mean; what
  * cannot be understood is said by file, variable and reason. */
-#include "data/archive.h"
+#include "data/archive_priv.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,11 +148,15 @@ static void write_cube(const char *to, const wx_archive_facts *f, int64_t from, 
   part.n_starts = n;
   assert_ok(wx_archive_create(to, &part, &w));
   assert_ok(wx_archive_put_text(w, "source", "a test"));
-  for (int64_t i = 0; i < n * LEADS * QUANTITIES; i++) {
-    const int64_t s = i / (LEADS * QUANTITIES), l = i / QUANTITIES % LEADS, q = i % QUANTITIES;
+  for (int64_t i = 0; i < n * f->n_leads * QUANTITIES; i++) {
+    const int64_t s = i / (f->n_leads * QUANTITIES), l = i / QUANTITIES % f->n_leads;
+    const int64_t q = i % QUANTITIES;
 
-    assert_ok(wx_archive_write(w, s, l, q, 0, 2, field_of(from + s, l, q, 0)));
-    assert_ok(wx_archive_write(w, s, l, q, 2, 1, field_of(from + s, l, q, 2)));
+    for (int64_t m = 0; m < f->n_members; m += 2) {
+      const int64_t both = f->n_members - m < 2 ? f->n_members - m : 2;
+
+      assert_ok(wx_archive_write(w, s, l, q, m, both, field_of(from + s, l, q, m)));
+    }
   }
   assert_int_equal(wx_archive_write(w, n, 0, 0, 0, 1, values), WEIR_ERR_SHAPE);
   assert_ok(wx_archive_commit(&w));
@@ -245,6 +249,32 @@ static void several_files_are_one(void **state)
   assert_int_equal(wx_archive_open(twice, 3, &a), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "is there twice, also in"));
   assert_null(a);
+}
+
+/* More files than are kept open: they are opened again, and a file that changed is told. */
+static void files_rest(void **state)
+{
+  char names[STARTS][300];
+  const char *const paths[STARTS] = {names[0], names[1], names[2]};
+  wx_archive_facts f = cube();
+  wx_archive *a = NULL;
+
+  (void)state;
+  for (int i = 0; i < STARTS; i++) {
+    (void)snprintf(names[i], sizeof names[i], "%s/%d.nc", dir, i);
+    write_cube(names[i], &f, i, 1);
+  }
+  assert_ok(wx_archive_open(paths, STARTS, &a));
+  wx_archive_keep_awake(a, 1);
+  assert_same(a);
+  assert_same(a);
+  f.n_leads = 1;
+  f.n_members = 1;
+  write_cube(names[0], &f, 0, 1); /* rests by now */
+  assert_ok(wx_archive_read(a, 1, 0, 0, 0, 1, room));
+  assert_int_equal(wx_archive_read(a, 0, 0, 0, 0, 1, room), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "changed while it was read"));
+  wx_archive_close(&a);
 }
 
 static void another_grid_and_other_units_are_refused(void **state)
@@ -451,6 +481,7 @@ int main(void)
       cmocka_unit_test(a_file_comes_back),
       cmocka_unit_test(what_stands_beside_the_values_comes_back),
       cmocka_unit_test(several_files_are_one),
+      cmocka_unit_test(files_rest),
       cmocka_unit_test(another_grid_and_other_units_are_refused),
       cmocka_unit_test(decadal_forecasts_find_their_truth),
       cmocka_unit_test(improver_files_are_one_start_each),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/weir_integer.h"
 
 /* The year begins with March, so that the day that leaps is its last. */
@@ -103,13 +104,25 @@ bool wx_date_units(const char *text, double *unit, double *origin)
   static const struct {
     const char *name;
     double days;
-  } units[] = {{"seconds", 1.0 / 86400}, {"minutes", 1.0 / 1440}, {"hours", 1.0 / 24}, {"days", 1}};
+  } units[] = {{"seconds", 1.0 / 86400},
+               {"second", 1.0 / 86400},
+               {"s", 1.0 / 86400},
+               {"minutes", 1.0 / 1440},
+               {"minute", 1.0 / 1440},
+               {"min", 1.0 / 1440},
+               {"hours", 1.0 / 24},
+               {"hour", 1.0 / 24},
+               {"h", 1.0 / 24},
+               {"days", 1},
+               {"day", 1},
+               {"d", 1}};
   static const char since[] = " since ";
 
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
     const size_t n = strlen(units[i].name);
 
-    if (strncmp(text, units[i].name, n) == 0 && strncmp(text + n, since, sizeof since - 1) == 0) {
+    if (strncasecmp(text, units[i].name, n) == 0 &&
+        strncmp(text + n, since, sizeof since - 1) == 0) {
       *unit = units[i].days;
       return wx_date_parse(text + n + sizeof since - 1, origin);
     }

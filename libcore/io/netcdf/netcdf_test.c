@@ -147,7 +147,7 @@ static void what_is_in_a_file_is_listed(void **state)
   assert_ok(weir_netcdf_commit(&nc));
   assert_ok(weir_netcdf_open(path, &nc));
   assert_ok(weir_netcdf_look(nc, 0, &shape, seen, &held));
-  assert_true(held && !shape.text && shape.dtype == WEIR_I16 && shape.n_dims == 2);
+  assert_true(held && !shape.text && !shape.chars && shape.dtype == WEIR_I16 && shape.n_dims == 2);
   assert_true(shape.lengths[0] == 3 && shape.lengths[1] == 4);
   assert_ok(weir_netcdf_dim_name(nc, seen[0], name, sizeof name));
   assert_string_equal(name, "lat");

@@ -16,6 +16,7 @@ static bool dtype_of(nc_type type, weir_netcdf_shape *shape)
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     if (known[i].type == type) {
       shape->dtype = known[i].dtype;
+      shape->chars = type == NC_CHAR;
       return true;
     }
   }

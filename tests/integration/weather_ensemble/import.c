@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_file.h"
+#include "io/weir_grib.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
 
@@ -50,6 +51,30 @@ static void files_become_one_archive(void **state)
   assert_true(same_contents(in_scratch("a/import.csv"), in_scratch("b/import.csv")));
 }
 
+/* GRIB to NetCDF; the analyses of ten members are no truth. */
+static void grib_becomes_netcdf(void **state)
+{
+  char ens[PATH], era5[PATH];
+
+  (void)state;
+  if (!weir_grib_available()) {
+    printf("skipped: this build has no ecCodes\n");
+    skip();
+  }
+  weir_check_shared(ens, sizeof ens, "weather/grib/z500_ens.grib");
+  weir_check_shared(era5, sizeof era5, "weather/grib/era5-levels-members.grib");
+  assert_int_equal(program("prepare --set data.forecast=[%s] --out %s", ens, in_scratch("a")), 0);
+  assert_non_null(strstr(printed(), "51 members, 0 to 50"));
+  assert_int_equal(program("prepare --set data.forecast=[%s] --out %s", in_scratch("a/forecast.nc"),
+                           in_scratch("b")),
+                   0);
+  assert_true(same_contents(in_scratch("a/import.csv"), in_scratch("b/import.csv")));
+  assert_int_equal(program("prepare --set data.forecast=[%s] --set data.truth=[%s] --out %s", era5,
+                           era5, in_scratch("c")),
+                   3);
+  assert_non_null(strstr(printed(), "10 members; a truth has one"));
+}
+
 static void what_does_not_go_together_is_refused(void **state)
 {
   const char *forecast = files_of("forecast", "emos_grid", "history", starts, "PT0012H");
@@ -73,6 +98,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(files_become_one_archive),
+      TEST(grib_becomes_netcdf),
       TEST(what_does_not_go_together_is_refused),
   };
 
