@@ -25,7 +25,7 @@ const weir_opt wx_climate_options[] = {
     WEIR_OPT_END,
 };
 
-enum { SUMS = 3, ROOM = 11 };   /* fields of doubles */
+enum { SUMS = 3, ROOM = 12 };   /* fields of doubles */
 enum { MOST_VALUES = 1 << 26 }; /* that quantiles hold at once */
 
 /* What a pass over the starts works with. */
@@ -109,32 +109,37 @@ static void take_cells(const work *w, const wx_las_sums *s, double pivot, wx_cli
   c->sd[at] = n > 0 ? sqrt(fmax(0, square / n - sum / n * (sum / n))) : NAN;
 }
 
-/* Adds the windows of a year's sums (or all): mean and standard deviation to total[2, cells]. */
+/* Adds the windows of a year's sums (or of all) that have values: mean, standard deviation and 1 to
+ * total[3, cells]. */
 static void take_windows(const work *w, const wx_las_sums *s, double *total)
 {
   const wx_grid *g = &w->facts->grid;
-  double *const mean = w->room + 8 * w->cells, *const variance = w->room + 9 * w->cells;
+  double *const mean = w->room + 9 * w->cells, *const variance = w->room + 10 * w->cells;
 
   wx_las_windows(s, g->n_lat, g->n_lon, w->opts->window, w->table, mean, variance);
   for (int64_t i = 0; i < w->cells; i++) {
-    total[i] += mean[i];
-    total[w->cells + i] += sqrt(variance[i]);
+    total[i] += isnan(mean[i]) ? 0 : mean[i];
+    total[w->cells + i] += isnan(mean[i]) ? 0 : sqrt(variance[i]);
+    total[2 * w->cells + i] += isnan(mean[i]) ? 0 : 1;
   }
 }
 
-static void finish_las(const work *w, double pivot, double *total, int64_t years, wx_climate *c,
-                       int64_t at)
+static void finish_las(const work *w, double pivot, double *total, wx_climate *c, int64_t at)
 {
   const wx_grid *g = &w->facts->grid;
-  double *const room = w->room + 10 * w->cells;
+  const double *const years = total + 2 * w->cells;
+  double *const room = w->room + 11 * w->cells;
 
   for (int k = 0; k < 2; k++) {
+    float *const out = (k == 0 ? c->las_mean : c->las_sd) + at * w->cells;
     double *const x = total + k * w->cells;
 
+    for (int64_t i = 0; i < w->cells; i++) {
+      x[i] = years[i] > 0 ? (k == 0 ? pivot : 0) + x[i] / years[i] : NAN;
+    }
     wx_las_smooth(x, g->n_lat, g->n_lon, g->wraps, w->opts->smoothing, room);
     for (int64_t i = 0; i < w->cells; i++) {
-      (k == 0 ? c->las_mean : c->las_sd)[at * w->cells + i] =
-          (float)((k == 0 ? pivot : 0) + x[i] / (double)years);
+      out[i] = (float)x[i];
     }
   }
 }
@@ -158,9 +163,8 @@ static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, w
   const wx_las_sums year = {r + 3 * cells, r + 4 * cells, r + 5 * cells};
   double *const total = r + 6 * cells;
   double pivot = NAN;
-  int64_t years = 0;
 
-  memset(r, 0, (size_t)(8 * cells) * sizeof *r);
+  memset(r, 0, (size_t)(9 * cells) * sizeof *r);
   for (int64_t i = 0; i < w->n; i++) {
     WEIR_TRY(check_stop(i, w->n));
     WEIR_TRY(wx_archive_read(w->a, w->start[i], lead, quantity, 0, w->members, w->x));
@@ -170,7 +174,6 @@ static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, w
       merge(&all, &year, cells);
       if (w->opts->sd == WX_LAS_YEARLY) {
         take_windows(w, &year, total);
-        years++;
       }
       memset(year.n, 0, (size_t)(SUMS * cells) * sizeof *r);
     }
@@ -178,10 +181,9 @@ static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, w
   pivot = isnan(pivot) ? 0 : pivot;
   if (w->opts->sd == WX_LAS_POOLED) {
     take_windows(w, &all, total);
-    years = 1;
   }
   take_cells(w, &all, pivot, c, at);
-  finish_las(w, pivot, total, years, c, at);
+  finish_las(w, pivot, total, c, at);
   return WEIR_OK;
 }
 

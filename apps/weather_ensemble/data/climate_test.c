@@ -143,6 +143,27 @@ static void windows_are_what_loops_say(void **state)
   check_las(WX_LAS_POOLED, 3);
 }
 
+/* What is missing for a year is what the other years are. */
+static void a_year_without_values_does_not_count(void **state)
+{
+  static const int64_t both[] = {0, 1, 4}, first[] = {0, 1};
+  const wx_climate_opts opts = {.members = 1, .window = 3, .smoothing = 1};
+  wx_archive *a = cube();
+  wx_climate c[2];
+
+  (void)state;
+  for (int64_t i = 0; i < FIELDS * CELLS; i++) {
+    values[i] = i / (FIELDS * CELLS / STARTS) == 4 ? NAN : values[i];
+  }
+  assert_ok(wx_climate_fit(&opts, a, both, 3, &c[0]));
+  assert_ok(wx_climate_fit(&opts, a, first, 2, &c[1]));
+  assert_memory_equal(c[0].las_mean, c[1].las_mean, 4 * CELLS * sizeof(float));
+  assert_memory_equal(c[0].las_sd, c[1].las_sd, 4 * CELLS * sizeof(float));
+  wx_climate_fini(&c[0]);
+  wx_climate_fini(&c[1]);
+  wx_archive_close(&a);
+}
+
 static void the_grid_counts_by_area(void **state)
 {
   const wx_climate_opts opts = {.members = 0, .window = 3};
@@ -280,6 +301,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(windows_are_what_loops_say),
+      cmocka_unit_test(a_year_without_values_does_not_count),
       cmocka_unit_test(the_grid_counts_by_area),
       cmocka_unit_test(smoothing_goes_round_in_longitude),
       cmocka_unit_test(quantiles_are_those_of_sorted_values),
