@@ -1,44 +1,46 @@
-/* experiment.h - samples, statistics and network as a task of the trainer. */
+/* experiment.h - archives, samples and their parts; and the stages that networks are trained in. */
 #ifndef WX_EXPERIMENT_H
 #define WX_EXPERIMENT_H
 #include "conf/weir_cli.h"
+#include "data/sketch.h"
 #include "options.h"
+#include "stage.h"
 
-enum { WX_NOTES = 5 };
+typedef enum wx_source {
+  WX_SOURCE_FILES,   /* forecast and truth are files                                   */
+  WX_SOURCE_APPLY,   /* the truth may be missing: it is read for the analysis alone    */
+  WX_SOURCE_NUMBERS, /* where no file is named, random numbers as the section sketch says */
+  WX_SOURCE_FACTS    /* the same without the numbers: nothing may be read              */
+} wx_source;
 
-/* Stays where it is: the task points into it. */
+/* Stays where it is: stages point into it. */
 typedef struct wx_experiment {
   const wx_cfg *cfg;
+  wx_sketch *sketch; /* NULL: files */
+  wx_archive *forecast, *truth;
   wx_samples *samples;
-  wx_facts facts;    /* of the samples; when predicting, y is that of the weights */
-  wx_channel *truth; /* y's channels of the weights, or NULL */
+  const wx_facts *facts;
+  wx_times times;
   wx_split split;
-  wx_standard standard;
-  wx_network network;
-  weir_params *params;
-  weir_store *store;
-  float *x, *y; /* room for a sample */
-  weir_train_input input[2];
-  weir_note note[WX_NOTES];
-  char *text[WX_NOTES];
-  weir_train_task task;
+  wx_model_opts bias_model;
+  weir_train_cfg train, bias_train; /* with the program's seed */
+  float *corrected;     /* [all samples, y channel, cells] of the bias network; or NULL */
+  char bias_digest[65]; /* of its weights; "": none */
 } wx_experiment;
 
-/* Samples with truth, split; the network declared, the statistics of the training samples in the
- * store. Fails: as wx_samples_open, wx_split_create, wx_standard_fit, weir_train_prepare; also
- * where a sample of the validation cannot be read. fit: read the fields; else the statistics are 0.
- */
-weir_status wx_experiment_open(const wx_cfg *cfg, bool fit, wx_experiment *out) WEIR_CHECKED;
-/* Samples, with or without truth, and the network of cfg->predict.weights with its statistics.
- * Fails: WEIR_ERR_CONFIG (no weights; of other channels or another network), as
- * weir_train_weights. */
-weir_status wx_experiment_open_weights(const wx_cfg *cfg, wx_experiment *out) WEIR_CHECKED;
+/* Fails: WEIR_ERR_CONFIG (no files; nothing to train on), as wx_archive_open, wx_samples_open,
+ * wx_split_create. */
+weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source,
+                               wx_experiment *out) WEIR_CHECKED;
 void wx_experiment_close(wx_experiment *e);
-/* The trained network on `batch` samples: input x, results mean and, for the loss crps, spread.
- * Fails: as builders. */
-weir_status wx_experiment_append(const wx_experiment *e, int64_t batch, weir_graph *g) WEIR_CHECKED;
-/* The section `train`, with the program's seed added. */
-weir_train_cfg wx_experiment_train(const wx_experiment *e);
+/* The network of the first stage on the samples of `split`, and that of the last one. */
+wx_stage_spec wx_experiment_bias(const wx_experiment *e, const wx_split *split);
+wx_stage_spec wx_experiment_forecast(const wx_experiment *e);
+/* Trains the bias network of each fold and of all training samples, in dir/bias/foldK and dir/bias,
+ * and fills `corrected`: training samples by the network that did not see them. Fails: as
+ * wx_stage_train, wx_predict_means. */
+weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir,
+                                     const weir_plan_opts *exec) WEIR_CHECKED;
 /* How graphs are computed. */
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli);
 #endif

@@ -4,10 +4,11 @@
 #include "verbs.h"
 
 static const weir_verb verbs[] = {
-    {"prepare", "write the built-in simulation as a file of samples", NULL, wx_verb_prepare},
-    {"run", "train a network; the same command goes on with a run that was stopped", NULL,
+    {"prepare", "write the built-in simulation as archives of forecasts and truth, or import files",
+     NULL, wx_verb_prepare},
+    {"run", "train networks; the same command goes on with a run that was stopped", NULL,
      wx_verb_run},
-    {"predict", "apply weights to a file of samples", NULL, wx_verb_predict},
+    {"predict", "apply weights to an archive of forecasts", NULL, wx_verb_predict},
     {"eval", "score forecasts of models side by side against the truth", NULL, wx_verb_eval},
     {"check", "compare the gradient of the network with differences", NULL, wx_verb_check},
     {"describe", "print the resolved configuration, the network and the plan of a training step",
@@ -18,7 +19,7 @@ static const weir_verb verbs[] = {
 static const char *input_key(const char *value)
 {
   (void)value;
-  return "data.file";
+  return "data.forecast[]";
 }
 
 int main(int argc, char **argv)

@@ -1,28 +1,47 @@
 /* options.c - the option table of weather_ensemble: keys, defaults, ranges, units and help. */
 #include "options.h"
 
+static const weir_opt bias_options[] = {
+    WEIR_OPT_BOOL(wx_bias_cfg, use, false,
+                  "two stages (arXiv:2005.08748): a network corrects the mean first, and that of "
+                  "the section model sees what is left"),
+    WEIR_OPT_INT(
+        wx_bias_cfg, folds, 5, 0, 100, "1",
+        "the training samples of each of so many ranges of time are corrected by a network "
+        "that was not trained on them; 0: by one that was, whose errors are too small"),
+    WEIR_OPT_ENUM(wx_bias_cfg, loss, WX_LOSS_MSE, "mse|mae", "mean squared or absolute error"),
+    WEIR_OPT_TABLE(wx_bias_cfg, model, wx_model_options,
+                   "the network; its head is mean, its loss that of bias.loss"),
+    WEIR_OPT_TABLE(wx_bias_cfg, standard, wx_standard_options, "what it sees, and counts from"),
+    WEIR_OPT_TABLE(wx_bias_cfg, train, weir_train_opts, "how it is trained"),
+    WEIR_OPT_END,
+};
+
 const weir_opt wx_options[] = {
     WEIR_OPT_INT(wx_cfg, seed, 0, 0, 0x1p52, "1",
                  "of the simulation; it is added to train.seed and check.seed"),
-    WEIR_OPT_PATH(wx_cfg, data.file, "",
-                  "NetCDF-4 file of samples (docs/science/weather_ensemble.md); empty: the "
-                  "built-in simulation"),
-    WEIR_OPT_STRING_LIST(wx_cfg, data.forecast, "",
-                         "files of the forecast archive, GRIB or NetCDF; prepare imports them"),
-    WEIR_OPT_STRING_LIST(wx_cfg, data.truth, "",
-                         "files of the truth: analyses whose start is the valid time"),
-    WEIR_OPT_TABLE(wx_cfg, data.split, wx_split_options, "parts of the samples, by time"),
+    WEIR_OPT_TABLE(wx_cfg, data, wx_data_options, "archives, and the samples made of them"),
+    WEIR_OPT_TABLE(wx_cfg, standard, wx_standard_options, "what the network sees, and counts from"),
     WEIR_OPT_TABLE(wx_cfg, import, wx_import_options,
                    "what prepare does with data.forecast and data.truth"),
     WEIR_OPT_TABLE(wx_cfg, climate, wx_climate_options, "statistics of the training starts"),
-    WEIR_OPT_TABLE(wx_cfg, simulate, wx_simulate_options, "the built-in simulation"),
+    WEIR_OPT_TABLE(wx_cfg, simulate, wx_qg_options,
+                   "the built-in simulation: what prepare writes where data.forecast is not given"),
+    WEIR_OPT_TABLE(wx_cfg, sketch, wx_sketch_options,
+                   "an archive that is not there: for describe and check without data.forecast"),
     WEIR_OPT_TABLE(wx_cfg, model, wx_model_options, "network and loss"),
     WEIR_OPT_TABLE(wx_cfg, train, weir_train_opts, "how it is trained"),
+    WEIR_OPT_TABLE(wx_cfg, bias, bias_options, "a network before it"),
     WEIR_OPT_TABLE(wx_cfg, check, weir_train_check_opts,
                    "the comparison of the gradient with differences"),
-    WEIR_OPT_PATH(wx_cfg, predict.weights, "", "weights.nc of a run, or one of its checkpoints"),
+    WEIR_OPT_PATH(wx_cfg, predict.weights, "",
+                  "weights.nc of a run, or one of its checkpoints; those of a bias network are "
+                  "looked for in the folder bias beside it"),
     WEIR_OPT_ENUM(wx_cfg, predict.part, WX_PREDICT_ALL, WX_PART_CHOICES "|all",
                   "samples to predict: those of a part of data.split, or all"),
+    WEIR_OPT_BOOL(wx_cfg, predict.members, false,
+                  "also the members, moved and stretched to the corrected mean and standard "
+                  "deviation, place by place"),
     WEIR_OPT_TABLE(wx_cfg, eval, wx_verify_options, "scores against the truth"),
     WEIR_OPT_TABLE(wx_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,

@@ -2,7 +2,10 @@
 #ifndef WX_OPTIONS_H
 #define WX_OPTIONS_H
 #include "data/climate.h"
-#include "data/split.h"
+#include "data/qg_ensemble.h"
+#include "data/samples.h"
+#include "data/sketch.h"
+#include "data/standard.h"
 #include "data/survey.h"
 #include "eval/verify.h"
 #include "model/network.h"
@@ -11,22 +14,32 @@
 /* The samples that predict takes: those of a part, or all. */
 enum { WX_PREDICT_ALL = WX_PARTS };
 
+/* The first of two stages. */
+typedef struct wx_bias_cfg {
+  bool use;
+  int64_t folds;
+  int loss; /* wx_loss: mse or mae */
+  wx_model_opts model;
+  wx_standard_opts standard;
+  weir_train_cfg train;
+} wx_bias_cfg;
+
 typedef struct wx_cfg {
   int64_t seed; /* of the simulation; added to those of train and check */
-  struct {
-    const char *file; /* "": the built-in simulation */
-    weir_string_list forecast, truth;
-    wx_split_opts split;
-  } data;
+  wx_data_opts data;
+  wx_standard_opts standard;
   wx_import_opts import;
   wx_climate_opts climate;
-  wx_simulate_opts simulate;
+  wx_qg_opts simulate;
+  wx_sketch_opts sketch;
   wx_model_opts model;
   weir_train_cfg train;
+  wx_bias_cfg bias;
   weir_train_check_cfg check;
   struct {
     const char *weights;
     int part; /* wx_part or WX_PREDICT_ALL */
+    bool members;
   } predict;
   wx_verify_opts eval;
   weir_exec_cfg exec;

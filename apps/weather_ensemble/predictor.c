@@ -2,6 +2,7 @@
 #include "predictor.h"
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_signal.h"
 
 static weir_status make_plan(wx_predictor *p, const weir_plan_opts *exec)
 {
@@ -9,8 +10,8 @@ static weir_status make_plan(wx_predictor *p, const weir_plan_opts *exec)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_graph_create(&g));
-  WEIR_TRY_GOTO(wx_experiment_append(p->e, p->batch, g), done);
-  WEIR_TRY_GOTO(weir_plan_create(g, p->e->store, exec, &p->plan), done);
+  WEIR_TRY_GOTO(wx_stage_append(p->stage, p->batch, g), done);
+  WEIR_TRY_GOTO(weir_plan_create(g, p->stage->store, exec, &p->plan), done);
 done:
   weir_graph_destroy(&g);
   return status;
@@ -18,7 +19,7 @@ done:
 
 static weir_status take_room(wx_predictor *p)
 {
-  const wx_facts *f = &p->e->facts;
+  const wx_facts *f = &p->stage->facts;
   int64_t shape[WEIR_MAX_RANK] = {p->batch};
 
   for (int d = 0; d < f->rank; d++) {
@@ -26,19 +27,28 @@ static weir_status take_room(wx_predictor *p)
   }
   shape[1 + f->rank] = f->n_channels[WX_X];
   WEIR_TRY(weir_tensor_init(&p->x, WEIR_F32, 2 + f->rank, shape));
-  WEIR_TRY(weir_alloc(weir_tensor_count(&p->x), sizeof *p->raw, (void **)&p->raw));
   shape[1 + f->rank] = f->n_channels[WX_Y];
-  for (int k = 0; k < 1 + p->spread; k++) {
+  WEIR_TRY(weir_tensor_init(&p->s, WEIR_F32, 2 + f->rank, shape));
+  for (int k = 0; k < 2; k++) {
     WEIR_TRY(weir_tensor_init(&p->out[k], WEIR_F32, 2 + f->rank, shape));
-    WEIR_TRY(weir_alloc(weir_tensor_count(&p->out[k]), sizeof **p->field, (void **)&p->field[k]));
   }
-  return WEIR_OK;
+  WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->m));
+  WEIR_TRY(weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->mean));
+  return p->makes_sigma ? weir_alloc(p->batch * p->of_y, sizeof *p->m, (void **)&p->sigma)
+                        : WEIR_OK;
 }
 
-weir_status wx_predictor_create(wx_experiment *e, const weir_plan_opts *exec, wx_predictor *out)
+weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir_plan_opts *exec,
+                                wx_predictor *out)
 {
-  *out = (wx_predictor){
-      .e = e, .spread = e->cfg->model.loss == WX_LOSS_CRPS, .batch = e->cfg->train.batch};
+  const wx_facts *f = &stage->facts;
+
+  *out = (wx_predictor){.stage = stage,
+                        .makes_mean = stage->model.head != WX_HEAD_SPREAD,
+                        .makes_sigma = stage->model.head != WX_HEAD_MEAN,
+                        .batch = batch,
+                        .of_x = f->n_channels[WX_X] * f->cells,
+                        .of_y = f->n_channels[WX_Y] * f->cells};
   weir_status status = take_room(out);
 
   if (status == WEIR_OK) {
@@ -50,22 +60,34 @@ weir_status wx_predictor_create(wx_experiment *e, const weir_plan_opts *exec, wx
   return status;
 }
 
-weir_status wx_predictor_run(wx_predictor *p, const int64_t *sample, int64_t n)
+void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v)
 {
-  const wx_standard *s = &p->e->standard;
-  const int64_t of_x = s->n_x * s->cells, of_y = s->n_y * s->cells;
-  weir_binding binding[] = {{"x", &p->x}, {"mean", &p->out[0]}, {"spread", &p->out[1]}};
+  const wx_standard *s = &p->stage->standard;
 
-  for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(wx_samples_read(p->e->samples, WX_X, sample[i], p->raw + i * of_x));
-    wx_standard_x(s, p->raw + i * of_x, (float *)p->x.data + i * of_x);
+  wx_standard_x(s, v->x, (float *)p->x.data + i * p->of_x);
+  wx_standard_y(s, NULL, NULL, v->s, NULL, (float *)p->s.data + i * p->of_y);
+  memcpy(p->m + i * p->of_y, v->m, (size_t)p->of_y * sizeof *p->m);
+}
+
+weir_status wx_predictor_run(wx_predictor *p)
+{
+  const wx_standard *s = &p->stage->standard;
+  weir_binding binding[4] = {{"x", &p->x}, {"s", &p->s}};
+  int n = 2;
+
+  if (p->makes_mean) {
+    binding[n++] = (weir_binding){"mean", &p->out[0]};
   }
-  WEIR_TRY(weir_plan_run(p->plan, binding, 2 + p->spread));
-  for (int64_t i = 0; i < n; i++) {
-    wx_standard_field(s, p->raw + i * of_x, (float *)p->out[0].data + i * of_y,
-                      p->field[0] + i * of_y);
-    if (p->spread) {
-      wx_standard_spread(s, (float *)p->out[1].data + i * of_y, p->field[1] + i * of_y);
+  if (p->makes_sigma) {
+    binding[n++] = (weir_binding){"sigma", &p->out[1]};
+  }
+  WEIR_TRY(weir_plan_run(p->plan, binding, n)); /* where no mean is made it stays 0 */
+  for (int64_t i = 0; i < p->batch; i++) {
+    const int64_t at = i * p->of_y;
+
+    wx_standard_field(s, p->m + at, (float *)p->out[0].data + at, p->mean + at);
+    if (p->makes_sigma) {
+      wx_standard_spread(s, (float *)p->out[1].data + at, p->sigma + at);
     }
   }
   return WEIR_OK;
@@ -75,9 +97,35 @@ void wx_predictor_fini(wx_predictor *p)
 {
   weir_plan_destroy(&p->plan);
   weir_tensor_fini(&p->x);
-  weir_free(&p->raw);
-  for (int k = 0; k < 2; k++) {
-    weir_tensor_fini(&p->out[k]);
-    weir_free(&p->field[k]);
+  weir_tensor_fini(&p->s);
+  weir_tensor_fini(&p->out[0]);
+  weir_tensor_fini(&p->out[1]);
+  weir_free(&p->m);
+  weir_free(&p->mean);
+  weir_free(&p->sigma);
+}
+
+weir_status wx_predict_means(const wx_stage *stage, const weir_plan_opts *exec,
+                             const int64_t *sample, int64_t n, float *mean)
+{
+  wx_predictor p;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_predictor_create(stage, 1, exec, &p));
+  for (int64_t i = 0; i < n && status == WEIR_OK; i++) {
+    wx_sample v;
+
+    if (weir_stop_requested()) {
+      status = weir_fail(WEIR_ERR_STOPPED, "stopped at the corrected mean of sample %lld of %lld",
+                         (long long)i, (long long)n);
+      break;
+    }
+    WEIR_TRY_GOTO(wx_samples_read(stage->is.samples, sample[i], &v), done);
+    wx_predictor_put(&p, 0, &v);
+    WEIR_TRY_GOTO(wx_predictor_run(&p), done);
+    memcpy(mean + sample[i] * p.of_y, p.mean, (size_t)p.of_y * sizeof *mean);
   }
+done:
+  wx_predictor_fini(&p);
+  return status;
 }

@@ -1,22 +1,30 @@
-/* predictor.h - the trained network applied to samples, a batch at a time. */
+/* predictor.h - a trained stage applied to samples, a batch at a time. */
 #ifndef WX_PREDICTOR_H
 #define WX_PREDICTOR_H
-#include "experiment.h"
+#include "stage.h"
 
 typedef struct wx_predictor {
-  wx_experiment *e;
+  const wx_stage *stage;
   weir_plan *plan;
-  bool spread; /* whether the network makes one */
-  int64_t batch;
-  weir_tensor x, out[2];
-  float *raw;      /* [batch, x channels, cells] */
-  float *field[2]; /* [batch, y channels, cells]: mean and standard deviation, in units of y */
+  bool makes_mean, makes_sigma;
+  int64_t batch, of_x, of_y; /* floats of a sample */
+  weir_tensor x, s, out[2];
+  float *m;     /* [batch, y channel, cells] what the correction is added to */
+  float *mean;  /* [batch, y channel, cells] corrected mean, in units of y   */
+  float *sigma; /* the same of the standard deviation; NULL: the head makes none */
 } wx_predictor;
 
-/* The network of the experiment, with what its store has. Fails: as weir_plan_create. */
-weir_status wx_predictor_create(wx_experiment *e, const weir_plan_opts *exec,
+/* The network of the stage, with what its store has. Fails: as weir_plan_create. */
+weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir_plan_opts *exec,
                                 wx_predictor *out) WEIR_CHECKED;
-/* n <= batch samples: x into raw, results into field. Fails: as wx_samples_read, weir_plan_run. */
-weir_status wx_predictor_run(wx_predictor *p, const int64_t *sample, int64_t n) WEIR_CHECKED;
+/* Sample i of the batch: its inputs; m is that of the sample until the caller writes another. */
+void wx_predictor_put(wx_predictor *p, int64_t i, const wx_sample *v);
+/* mean and sigma of all that was put. Fails: as weir_plan_run. */
+weir_status wx_predictor_run(wx_predictor *p) WEIR_CHECKED;
 void wx_predictor_fini(wx_predictor *p);
+
+/* Corrected means of n samples into mean [all samples, y channel, cells]. Fails: as
+ * wx_predictor_create, wx_samples_read, WEIR_ERR_STOPPED. */
+weir_status wx_predict_means(const wx_stage *stage, const weir_plan_opts *exec,
+                             const int64_t *sample, int64_t n, float *mean) WEIR_CHECKED;
 #endif

@@ -144,20 +144,13 @@ done:
 static weir_status write_climate(work *w)
 {
   const wx_archive_facts *f = wx_archive_get(w->archive[FORECAST]);
-  wx_facts times = {.name = f->name, .n = f->n_starts};
   wx_split split = {.left_out = 0};
-  double *days = NULL;
   char path[WX_PATH];
   wx_climate c = {.n_leads = 0};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_path_join(w->cli->out, "climate.nc", path, sizeof path));
-  WEIR_TRY(weir_alloc(f->n_starts, sizeof *days, (void **)&days));
-  for (int64_t i = 0; i < f->n_starts; i++) {
-    days[i] = (double)f->start[i] / 86400;
-  }
-  times.time = days;
-  WEIR_TRY_GOTO(wx_split_create(&w->cfg->data.split, &times, &split), done);
+  WEIR_TRY_GOTO(wx_split_starts(&w->cfg->data.split, f, &split), done);
   WEIR_TRY_GOTO(wx_climate_fit(&w->cfg->climate, w->archive[FORECAST], split.sample[WX_TRAIN],
                                split.n[WX_TRAIN], &c),
                 done);
@@ -166,7 +159,6 @@ static weir_status write_climate(work *w)
 done:
   wx_climate_fini(&c);
   wx_split_fini(&split);
-  weir_free(&days);
   return status;
 }
 

@@ -10,7 +10,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* Losses of all epochs, [n] each; an epoch that was run again after a kill counts once. */
+/* Losses of the last stage's epochs, [n] each; one that was run again after a kill counts once. */
 typedef struct curve {
   int64_t n;
   double *epoch, *loss, *valid;
@@ -30,6 +30,9 @@ static weir_status read_curve(const char *dir, curve *c)
   for (int64_t i = 0; i < log.count; i++) {
     const weir_run_event *e = &log.events[i];
 
+    if (strcmp(e->name, "stage") == 0) {
+      c->n = 0;
+    }
     if (strcmp(e->name, "epoch_end") != 0) {
       continue;
     }
@@ -85,19 +88,19 @@ static void put_real(weir_cells *c, const char *what, double x)
   weir_cells_add_real(c, x);
 }
 
-static weir_status add_summary(weir_report *r, const wx_experiment *e,
+static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_stage *stage,
                                const weir_train_result *result)
 {
   static const char *const head[] = {"quantity", "value"};
   weir_cells c = {0};
 
   weir_cells_add(&c, "samples of");
-  weir_cells_add(&c, "%s", e->facts.name);
+  weir_cells_add(&c, "%s", e->facts->name);
   put_count(&c, "trained on", e->split.n[WX_TRAIN]);
   put_count(&c, "validated on", e->split.n[WX_VALID]);
   put_count(&c, "kept for tests", e->split.n[WX_TEST]);
   put_count(&c, "left out", e->split.left_out);
-  put_count(&c, "parameters", weir_params_elements(e->params));
+  put_count(&c, "parameters", weir_params_elements(stage->params));
   put_count(&c, "steps", result->step);
   put_count(&c, "epochs", result->epoch);
   put_real(&c, "loss of the last epoch", result->loss);
@@ -110,53 +113,44 @@ static weir_status add_summary(weir_report *r, const wx_experiment *e,
 }
 
 static weir_status write_page(weir_report *r, const char *dir, const wx_experiment *e,
-                              const weir_train_result *result, const weir_cells *errors)
+                              const wx_stage *stage, const weir_train_result *result,
+                              const weir_cells *cells)
 {
   static const char *const losses[] = {"mean squared error", "mean absolute error", "CRPS"};
 
-  WEIR_TRY(add_summary(r, e, result));
-  if (errors->count > 0) {
-    WEIR_TRY(weir_report_heading(r, "Root mean square error of the validation samples"));
-    WEIR_TRY(weir_cells_report(errors, r, "errors", 2 + WX_ERRORS, wx_errors_head));
-    WEIR_TRY(weir_report_text(r, "The bias is the mean of truth minus forecast over the training "
-                                 "samples. All cells count the same."));
+  WEIR_TRY(add_summary(r, e, stage, result));
+  if (cells->count > 0) {
+    WEIR_TRY(weir_report_heading(r, "Validation"));
+    WEIR_TRY(weir_cells_report(cells, r, "validation", WX_VALIDATION_COLUMNS, wx_validation_head));
+    WEIR_TRY(weir_report_text(
+        r, "Raw: mean and standard deviation of the members as a Gaussian. Ratio: of spread to "
+           "error, for the raw ensemble with the factor of its size. Cells count by area. These "
+           "samples chose the weights; scores of the tests are made by eval."));
   }
   WEIR_TRY(weir_report_heading(r, "Loss"));
-  return add_curve(r, dir, losses[e->cfg->model.loss]);
+  return add_curve(r, dir, losses[stage->model.loss]);
 }
 
-static void tell_end(const wx_experiment *e, const weir_train_result *result,
-                     const wx_errors *errors)
-{
-  for (int64_t c = 0; c < e->standard.n_y && errors->samples > 0; c++) {
-    weir_event("errors", WEIR_TEXT("channel", e->facts.channel[WX_Y][c].name),
-               WEIR_TEXT("units", e->facts.channel[WX_Y][c].units),
-               WEIR_REAL("forecast", wx_errors_rmse(errors, &e->standard, c, WX_ERROR_RAW)),
-               WEIR_REAL("unbiased", wx_errors_rmse(errors, &e->standard, c, WX_ERROR_UNBIASED)),
-               WEIR_REAL("network", wx_errors_rmse(errors, &e->standard, c, WX_ERROR_NETWORK)));
-  }
-  weir_event("run_end", WEIR_INT("steps", result->step), WEIR_INT("epochs", result->epoch),
-             WEIR_INT("first", result->first), WEIR_REAL("loss", result->loss),
-             WEIR_REAL("best_loss", result->best_loss),
-             WEIR_INT("parameters", weir_params_elements(e->params)));
-}
-
-weir_status wx_run_page(const char *dir, const wx_experiment *e, const weir_train_result *result,
-                        const wx_errors *errors)
+weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage *stage,
+                        const weir_train_result *result, const wx_validation *v)
 {
   weir_report *r = NULL;
   weir_cells cells = {0};
   weir_status status = WEIR_OK;
 
-  tell_end(e, result, errors);
-  if (errors->samples > 0) {
-    wx_errors_table(errors, &e->standard, e->facts.channel[WX_Y], &cells);
-    WEIR_TRY_GOTO(weir_cells_write_csv(&cells, dir, "errors.csv", 2 + WX_ERRORS, wx_errors_head),
+  weir_event("run_end", WEIR_INT("steps", result->step), WEIR_INT("epochs", result->epoch),
+             WEIR_INT("first", result->first), WEIR_REAL("loss", result->loss),
+             WEIR_REAL("best_loss", result->best_loss),
+             WEIR_INT("parameters", weir_params_elements(stage->params)));
+  if (v->samples > 0) {
+    wx_validation_table(v, &cells);
+    WEIR_TRY_GOTO(weir_cells_write_csv(&cells, dir, "validation.csv", WX_VALIDATION_COLUMNS,
+                                       wx_validation_head),
                   done);
-    weir_cells_print(&cells, 2 + WX_ERRORS, wx_errors_head, stdout);
+    weir_cells_print(&cells, WX_VALIDATION_COLUMNS, wx_validation_head, stdout);
   }
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: training", &r), done);
-  WEIR_TRY_GOTO(write_page(r, dir, e, result, &cells), done);
+  WEIR_TRY_GOTO(write_page(r, dir, e, stage, result, &cells), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
 done:
   weir_report_destroy(&r);

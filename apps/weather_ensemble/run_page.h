@@ -1,11 +1,10 @@
-/* run_page.h - what a training leaves for readers: errors.csv and report.html. */
+/* run_page.h - what a training leaves for readers: validation.csv and report.html. */
 #ifndef WX_RUN_PAGE_H
 #define WX_RUN_PAGE_H
-#include "eval/errors.h"
-#include "experiment.h"
+#include "validation.h"
 
 /* Writes both into the folder of the run, whose run.jsonl has the losses; also the event run_end.
- * errors: of the validation; samples 0: there is none. */
-weir_status wx_run_page(const char *dir, const wx_experiment *e, const weir_train_result *result,
-                        const wx_errors *errors) WEIR_CHECKED;
+ * v->samples 0: there is no validation. */
+weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage *stage,
+                        const weir_train_result *result, const wx_validation *v) WEIR_CHECKED;
 #endif

@@ -1,9 +1,11 @@
 /* start.c - what every verb begins and ends with. */
 #include <stdio.h>
 #include <string.h>
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
+#include "data/date.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
@@ -17,14 +19,7 @@ weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }
-  WEIR_TRY(weir_cli_config(cli, cfg, config));
-  if (cfg->model.net.residual) {
-    weir_config_destroy(config);
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "model.net.residual: channels of x and y have statistics of their own; what "
-                     "it is for is model.target: difference");
-  }
-  return WEIR_OK;
+  return weir_cli_config(cli, cfg, config);
 }
 
 void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg)
@@ -40,18 +35,70 @@ void wx_abandon(weir_run_dir *dir)
   }
 }
 
-weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
-                                int n)
+static weir_status write_provenance(const weir_cli *cli, const wx_cfg *cfg,
+                                    const weir_provenance *what)
 {
   char program[64], path[WX_PATH];
+  weir_provenance p = *what;
 
   (void)snprintf(program, sizeof program, "weather_ensemble %s", cli->verb);
   WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
-  return weir_provenance_write(path, &(weir_provenance){.program = program,
-                                                        .argc = cli->argc,
-                                                        .argv = cli->argv,
-                                                        .seed = (uint64_t)cfg->seed,
-                                                        .threads = weir_threads_get(),
-                                                        .inputs = inputs,
-                                                        .n_inputs = n});
+  p.program = program;
+  p.argc = cli->argc;
+  p.argv = cli->argv;
+  p.seed = (uint64_t)cfg->seed;
+  p.threads = weir_threads_get();
+  return weir_provenance_write(path, &p);
+}
+
+weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
+                                int n)
+{
+  return write_provenance(cli, cfg, &(weir_provenance){.inputs = inputs, .n_inputs = n});
+}
+
+/* "2000-01-01 00:00 to 2000-05-01 00:00, 60 samples" */
+static void part_text(const wx_split *s, int p, char *text, size_t size)
+{
+  char first[32], last[32];
+
+  (void)snprintf(text, size, "none");
+  if (s->n[p] > 0) {
+    wx_date_text(s->first[p], first, sizeof first);
+    wx_date_text(s->last[p], last, sizeof last);
+    (void)snprintf(text, size, "%s to %s, %lld samples", first, last, (long long)s->n[p]);
+  }
+}
+
+weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const char *const *weights,
+                            int n_weights)
+{
+  const weir_string_list *const lists[] = {&e->cfg->data.forecast, &e->cfg->data.truth};
+  char text[WX_PARTS][128], gap[32];
+  weir_provenance_line line[WX_PARTS + 1];
+  const char **inputs = NULL;
+  int n = 0;
+
+  WEIR_TRY(
+      weir_alloc(lists[0]->count + lists[1]->count + n_weights, sizeof *inputs, (void **)&inputs));
+  for (int k = 0; k < 2; k++) {
+    for (int64_t i = 0; i < lists[k]->count; i++) {
+      inputs[n++] = lists[k]->items[i];
+    }
+  }
+  for (int i = 0; i < n_weights; i++) {
+    inputs[n++] = weights[i];
+  }
+  for (int p = 0; p < WX_PARTS; p++) {
+    part_text(&e->split, p, text[p], sizeof text[p]);
+    line[p] = (weir_provenance_line){wx_part_name[p], text[p]};
+  }
+  (void)snprintf(gap, sizeof gap, "%g d", e->cfg->data.split.gap);
+  line[WX_PARTS] = (weir_provenance_line){"gap", gap};
+  const weir_status status = write_provenance(
+      cli, e->cfg,
+      &(weir_provenance){.inputs = inputs, .n_inputs = n, .lines = line, .n_lines = WX_PARTS + 1});
+
+  weir_free(&inputs);
+  return status;
 }

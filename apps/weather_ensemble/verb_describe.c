@@ -1,5 +1,5 @@
-/* verb_describe.c - the resolved configuration, the samples, the network and the plan of a training
- * step; no field is read. */
+/* verb_describe.c - the resolved configuration, the samples, the networks with what they cost, and
+ * the plan of a training step; no field is read. */
 #include <stdio.h>
 #include "data/date.h"
 #include "experiment.h"
@@ -7,16 +7,16 @@
 
 static void print_samples(const wx_experiment *e)
 {
-  const wx_facts *f = &e->facts;
+  const wx_facts *f = e->facts;
 
   printf("# samples: %s, %lld of", f->name, (long long)f->n);
   for (int d = 0; d < f->rank; d++) {
     printf(" %s %lld", f->axis[d].name, (long long)f->axis[d].length);
   }
   for (int side = 0; side < WX_SIDES; side++) {
-    printf("; %s:", side == WX_X ? "x" : "y");
+    printf("\n# %lld channels of %s:", (long long)f->n_channels[side], side == WX_X ? "x" : "y");
     for (int64_t c = 0; c < f->n_channels[side]; c++) {
-      printf(" %s (%s)", f->channel[side][c].name, f->channel[side][c].units);
+      printf("%s %s (%s)", c > 0 ? "," : "", f->channel[side][c].name, f->channel[side][c].units);
     }
   }
   printf("\n");
@@ -30,7 +30,42 @@ static void print_samples(const wx_experiment *e)
     printf("# %s: %lld samples%s%s%s%s\n", wx_part_name[p], (long long)e->split.n[p],
            first[0] != 0 ? ", " : "", first, first[0] != 0 ? " to " : "", last);
   }
-  printf("# left out by data.split: %lld\n\n", (long long)e->split.left_out);
+  printf("# left out by data.split: %lld; without truth: %lld\n\n", (long long)e->split.left_out,
+         (long long)f->no_truth);
+}
+
+/* Samples that are trained on and samples that are applied, epochs included: forward and backward
+ * are taken as three times forward. */
+static void print_cost(const wx_experiment *e, const wx_stage *s, double forward, double rounds)
+{
+  const double epochs = (double)s->is.train->epochs;
+  const double train = rounds * epochs * (double)e->split.n[WX_TRAIN];
+  const double valid =
+      rounds * epochs / (double)s->is.train->validate_every * (double)e->split.n[WX_VALID];
+
+  printf("# forward %.4g GFLOP a sample; %g epochs of %g trainings: %.4g PFLOP\n", forward / 1e9,
+         epochs, rounds, forward * (3 * train + valid) / 1e15);
+}
+
+static weir_status describe(const weir_cli *cli, const wx_experiment *e, const wx_stage_spec *spec,
+                            double rounds)
+{
+  const weir_plan_opts exec = wx_experiment_exec(e, cli);
+  double forward = 0;
+  wx_stage s;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_stage_open(spec, &s));
+  printf("\n# network %s: %lld parameters\n", spec->name,
+         (long long)weir_params_elements(s.params));
+  weir_params_print(s.params, stdout);
+  WEIR_TRY_GOTO(wx_stage_flops(&s, &forward), done);
+  print_cost(e, &s, forward, rounds);
+  printf("\n# a training step of %lld samples\n", (long long)spec->train->batch);
+  WEIR_TRY_GOTO(weir_train_describe(&s.task, spec->train, &exec, stdout), done);
+done:
+  wx_stage_close(&s);
+  return status;
 }
 
 weir_status wx_verb_describe(const weir_cli *cli)
@@ -41,17 +76,16 @@ weir_status wx_verb_describe(const weir_cli *cli)
   wx_cfg cfg;
 
   WEIR_TRY(wx_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(wx_experiment_open(&cfg, false, &e), done);
-  const weir_plan_opts exec = wx_experiment_exec(&e, cli);
+  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_FACTS, &e), done);
+  const wx_stage_spec bias = wx_experiment_bias(&e, &e.split), last = wx_experiment_forecast(&e);
+  const double folds = (double)cfg.bias.folds;
 
   print_samples(&e);
   WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
-  printf("\n# network: %lld parameters\n", (long long)weir_params_elements(e.params));
-  weir_params_print(e.params, stdout);
-  printf("\n# a training step of %lld samples\n", (long long)cfg.train.batch);
-  const weir_train_cfg own = wx_experiment_train(&e);
-
-  WEIR_TRY_GOTO(weir_train_describe(&e.task, &own, &exec, stdout), done);
+  if (cfg.bias.use) { /* folds of all but one part, and one of all */
+    WEIR_TRY_GOTO(describe(cli, &e, &bias, folds > 0 ? folds : 1), done);
+  }
+  WEIR_TRY_GOTO(describe(cli, &e, &last, 1), done);
 done:
   wx_experiment_close(&e);
   weir_config_destroy(&config);

@@ -44,28 +44,16 @@ static weir_status open_archives(work *w)
 /* Starts by the parts of data.split. */
 static weir_status split_starts(work *w)
 {
-  enum { DAY = 86400 };
   const wx_archive_facts *const f = w->scene.facts;
-  const int64_t n = f->n_starts;
-  wx_facts *facts = NULL;
-  double *days = NULL;
-  weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *w->all, (void **)&w->all), done);
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *days, (void **)&days), done);
-  WEIR_TRY_GOTO(weir_alloc(1, sizeof *facts, (void **)&facts), done);
-  for (int64_t i = 0; i < n; i++) {
+  WEIR_TRY(weir_alloc(f->n_starts, sizeof *w->all, (void **)&w->all));
+  for (int64_t i = 0; i < f->n_starts; i++) {
     w->all[i] = i;
-    days[i] = (double)f->start[i] / DAY;
   }
-  *facts = (wx_facts){.name = f->name, .n = n, .time = days};
-  WEIR_TRY_GOTO(wx_split_create(&w->cfg->data.split, facts, &w->split), done);
+  WEIR_TRY(wx_split_starts(&w->cfg->data.split, f, &w->split));
   w->scene.fit = w->split.sample[WX_TRAIN];
   w->scene.n_fit = w->cfg->eval.part == WX_PARTS ? 0 : w->split.n[WX_TRAIN];
-done:
-  weir_free(&days);
-  weir_free(&facts);
-  return status;
+  return WEIR_OK;
 }
 
 /* Which starts are fitted on and which are scored, in days since 1970, for whoever looks for a

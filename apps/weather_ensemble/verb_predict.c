@@ -1,95 +1,195 @@
-/* verb_predict.c - the corrected fields of a file of samples. */
+/* verb_predict.c - corrected forecasts of an archive: mean, standard deviation, members. */
+#include <libgen.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "base/weir_signal.h"
-#include "data/output.h"
+#include "data/predictions.h"
 #include "predictor.h"
 #include "verbs.h"
 
-enum { DIGEST = 65 };
+/* What a prediction needs, and where its time went. */
+typedef struct work {
+  wx_experiment *e;
+  wx_stage bias, forecast; /* bias: where bias.use */
+  wx_predictor first, last;
+  wx_predictions *fields, *members;
+  float *room; /* [members, plane] */
+  char weights[2][WX_PATH];
+  int n_weights;
+  double read_s, network_s, write_s;
+} work;
 
-/* What made the file, in the file. */
-static weir_status put_origin(const wx_experiment *e, weir_netcdf *nc)
+/* The weights of the forecast, and of the bias network in the folder beside them. */
+static weir_status load(work *w, const weir_plan_opts *exec)
 {
-  const struct {
-    const char *name, *path;
-  } inputs[] = {{"weights_sha256", e->cfg->predict.weights}, {"input_sha256", e->cfg->data.file}};
-  char text[DIGEST];
-  int64_t bytes = 0;
+  wx_experiment *e = w->e;
+  const wx_cfg *cfg = e->cfg;
+  char folder[WX_PATH], path[WX_PATH];
+  int64_t bytes;
 
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", "weather_ensemble predict"));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "weir_version", weir_version()));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "weights", e->cfg->predict.weights));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "input", e->facts.name));
-  for (int k = 0; k < 2; k++) {
-    if (weir_file_sha256(inputs[k].path, text, &bytes)) {
-      WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, inputs[k].name, text));
-    }
+  if (cfg->predict.weights[0] == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.weights names no file: give the weights.nc of a run with --set "
+                     "predict.weights=RUN/weights.nc, and the network with --config "
+                     "RUN/resolved.yaml");
   }
-  weir_clock_utc(text, sizeof text);
-  return weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "created", text);
+  (void)snprintf(w->weights[w->n_weights++], WX_PATH, "%s", cfg->predict.weights);
+  if (cfg->bias.use) {
+    const wx_stage_spec spec = wx_experiment_bias(e, &e->split);
+
+    (void)snprintf(folder, sizeof folder, "%s", cfg->predict.weights);
+    WEIR_TRY(weir_path_join(dirname(folder), "bias", path, sizeof path));
+    WEIR_TRY(wx_stage_weights(&e->bias_train, path, w->weights[w->n_weights], WX_PATH));
+    WEIR_TRY(wx_stage_open(&spec, &w->bias));
+    WEIR_TRY(wx_stage_load(&w->bias, w->weights[w->n_weights]));
+    if (!weir_file_sha256(w->weights[w->n_weights], e->bias_digest, &bytes)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: cannot be read", w->weights[w->n_weights]);
+    }
+    w->n_weights++;
+    WEIR_TRY(wx_predictor_create(&w->bias, 1, exec, &w->first));
+  }
+  const wx_stage_spec spec = wx_experiment_forecast(e);
+
+  WEIR_TRY(wx_stage_open(&spec, &w->forecast));
+  WEIR_TRY(wx_stage_load(&w->forecast, cfg->predict.weights));
+  return wx_predictor_create(&w->forecast, 1, exec, &w->last);
 }
 
-static weir_status write_fields(wx_predictor *p, wx_output *o, const int64_t *sample, int64_t n)
+/* Members keep their places among one another: each is moved by the mean and its distance from the
+ * raw mean stretched by the ratio of standard deviations. */
+static weir_status write_members(work *w, int64_t sample, const wx_sample *v)
 {
-  const int64_t of_y = p->e->standard.n_y * p->e->standard.cells;
+  const wx_facts *f = w->e->facts;
+  const int64_t plane = f->cells / f->depth, n = f->members;
+  const float *mean = w->last.mean, *sigma = w->last.sigma;
 
-  for (int64_t at = 0; at < n; at += p->batch) {
-    const int64_t m = n - at < p->batch ? n - at : p->batch;
+  for (int64_t k = 0; k < f->n_channels[WX_Y]; k++) {
+    for (int64_t d = 0; d < f->depth; d++) {
+      const bool leads = strcmp(f->axis[0].name, "lead") == 0;
+      const int64_t lead = leads ? f->lead[d] : f->of_lead[sample];
 
-    if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "predict: stopped at sample %lld of %lld", (long long)at,
-                       (long long)n);
-    }
-    WEIR_TRY(wx_predictor_run(p, sample + at, m));
-    for (int64_t i = 0; i < m; i++) {
-      for (int k = 0; k < 1 + p->spread; k++) {
-        WEIR_TRY(wx_output_write(o, k, at + i, p->field[k] + i * of_y));
+      WEIR_TRY(wx_archive_read(w->e->forecast, f->of_start[sample], lead,
+                               f->target[k * f->depth + d], w->e->cfg->data.skip, n, w->room));
+      for (int64_t i = 0; i < plane; i++) {
+        const int64_t at = k * f->cells + d * plane + i;
+        const bool stretch = sigma != NULL && v->s[at] > 0;
+        const float ratio = stretch ? sigma[at] / v->s[at] : 1;
+
+        for (int64_t m = 0; m < n; m++) {
+          w->room[m * plane + i] = mean[at] + ratio * (w->room[m * plane + i] - v->m[at]);
+        }
       }
+      WEIR_TRY(wx_predictions_write_members(w->members, sample, k, d, w->room));
     }
-    weir_progress("predict", at + m, n, "samples");
   }
   return WEIR_OK;
 }
 
-static weir_status write_file(const weir_cli *cli, wx_predictor *p, const int64_t *sample,
-                              int64_t n)
+static weir_status predict_one(work *w, int64_t sample)
 {
-  const wx_facts *f = &p->e->facts;
-  wx_output_field field[WX_OUTPUT_FIELDS] = {
-      {"mean", "corrected forecast", "channel", f->n_channels[WX_Y], f->channel[WX_Y]},
-      {"spread", "standard deviation of the truth around it", "channel", f->n_channels[WX_Y],
-       f->channel[WX_Y]},
-  };
+  wx_sample v;
+  double t = weir_clock();
+
+  WEIR_TRY(wx_samples_read(w->e->samples, sample, &v));
+  w->read_s += weir_clock() - t;
+  t = weir_clock();
+  wx_predictor_put(&w->last, 0, &v);
+  if (w->e->cfg->bias.use) {
+    wx_predictor_put(&w->first, 0, &v);
+    WEIR_TRY(wx_predictor_run(&w->first));
+    memcpy(w->last.m, w->first.mean, (size_t)w->last.of_y * sizeof *w->last.m);
+  }
+  WEIR_TRY(wx_predictor_run(&w->last));
+  w->network_s += weir_clock() - t;
+  t = weir_clock();
+  WEIR_TRY(wx_predictions_write(w->fields, sample, w->last.mean, w->last.sigma));
+  if (w->members != NULL) {
+    WEIR_TRY(write_members(w, sample, &v));
+  }
+  w->write_s += weir_clock() - t;
+  return WEIR_OK;
+}
+
+/* What made the file, in the file. */
+static weir_status put_origin(const work *w, wx_predictions *p)
+{
+  static const char *const name[] = {"weights_sha256", "bias_weights_sha256"};
+  char text[80];
+  int64_t bytes = 0;
+
+  WEIR_TRY(wx_predictions_put_text(p, "source", "weather_ensemble predict"));
+  WEIR_TRY(wx_predictions_put_text(p, "weir_version", weir_version()));
+  WEIR_TRY(wx_predictions_put_text(p, "forecast", w->e->facts->name));
+  for (int k = 0; k < w->n_weights; k++) {
+    if (weir_file_sha256(w->weights[k], text, &bytes)) {
+      WEIR_TRY(wx_predictions_put_text(p, name[k], text));
+    }
+  }
+  weir_clock_utc(text, sizeof text);
+  return wx_predictions_put_text(p, "created", text);
+}
+
+static weir_status create_files(const weir_cli *cli, work *w, const int64_t *sample, int64_t n)
+{
+  const wx_facts *f = w->e->facts;
+  const wx_archive_facts *a = wx_archive_get(w->e->forecast);
+  const wx_data_opts *d = &w->e->cfg->data;
   char path[WX_PATH];
-  wx_output o;
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_path_join(cli->out, "predictions.nc", path, sizeof path));
-  WEIR_TRY(wx_output_open(path, f, field, 1 + p->spread, sample, n, &o));
-  WEIR_TRY_GOTO(put_origin(p->e, o.nc), done);
-  WEIR_TRY_GOTO(write_fields(p, &o, sample, n), done);
-  WEIR_TRY_GOTO(wx_output_commit(&o), done);
-  weir_event("predict_end", WEIR_INT("samples", n), WEIR_TEXT("output", path));
-  weir_info("predict", "wrote %s: %lld samples", path, (long long)n);
-done:
-  wx_output_close(&o);
-  return status;
+  WEIR_TRY(
+      wx_predictions_create(path, f, a, sample, n, w->last.makes_sigma, d->skip, 0, &w->fields));
+  WEIR_TRY(put_origin(w, w->fields));
+  if (!w->e->cfg->predict.members) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(f->members * (f->cells / f->depth), sizeof *w->room, (void **)&w->room));
+  WEIR_TRY(weir_path_join(cli->out, "members.nc", path, sizeof path));
+  WEIR_TRY(wx_predictions_create(path, f, a, sample, n, false, d->skip, f->members, &w->members));
+  return put_origin(w, w->members);
+}
+
+static weir_status write_all(const weir_cli *cli, work *w, const int64_t *sample, int64_t n)
+{
+  WEIR_TRY(create_files(cli, w, sample, n));
+  for (int64_t i = 0; i < n; i++) {
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED, "predict: stopped at sample %lld of %lld", (long long)i,
+                       (long long)n);
+    }
+    WEIR_TRY(predict_one(w, sample[i]));
+    weir_progress("predict", i + 1, n, "samples");
+  }
+  const double t = weir_clock();
+
+  WEIR_TRY(wx_predictions_commit(&w->fields));
+  if (w->members != NULL) {
+    WEIR_TRY(wx_predictions_commit(&w->members));
+  }
+  w->write_s += weir_clock() - t;
+  weir_event("predict_end", WEIR_INT("samples", n), WEIR_REAL("read_s", w->read_s),
+             WEIR_REAL("network_s", w->network_s), WEIR_REAL("write_s", w->write_s),
+             WEIR_INT("peak_bytes", weir_alloc_peak()));
+  weir_info("predict", "%lld samples into %s: reading %.2f s, network %.2f s, writing %.2f s",
+            (long long)n, cli->out, w->read_s, w->network_s, w->write_s);
+  return WEIR_OK;
 }
 
 /* The samples that predict.part asks for. */
-static weir_status choose(wx_experiment *e, int64_t **sample, int64_t *n)
+static weir_status choose(const wx_experiment *e, int64_t **sample, int64_t *n)
 {
   const int part = e->cfg->predict.part;
 
-  *n = part == WX_PREDICT_ALL ? e->facts.n : e->split.n[part];
+  *n = part == WX_PREDICT_ALL ? e->facts->n : e->split.n[part];
   if (*n == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "predict.part: no sample of %s is of the part %s",
-                     e->facts.name, wx_part_name[part]);
+                     e->facts->name, wx_part_name[part]);
   }
   WEIR_TRY(weir_alloc(*n, sizeof **sample, (void **)sample));
   for (int64_t i = 0; i < *n; i++) {
@@ -98,26 +198,38 @@ static weir_status choose(wx_experiment *e, int64_t **sample, int64_t *n)
   return WEIR_OK;
 }
 
-static weir_status predict(const weir_cli *cli, wx_experiment *e)
+static void finish(work *w)
+{
+  wx_predictions_abandon(&w->fields);
+  wx_predictions_abandon(&w->members);
+  wx_predictor_fini(&w->first);
+  wx_predictor_fini(&w->last);
+  wx_stage_close(&w->bias);
+  wx_stage_close(&w->forecast);
+  weir_free(&w->room);
+}
+
+/* Input and weights are read before anything of an earlier prediction goes. */
+static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
 {
   const weir_plan_opts exec = wx_experiment_exec(e, cli);
-  const char *const inputs[] = {e->cfg->predict.weights, e->cfg->data.file};
-  wx_predictor p = {.e = NULL};
-  int64_t *sample = NULL;
-  int64_t n = 0;
+  int64_t *sample = NULL, n = 0;
+  work w = {.e = e};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY_GOTO(load(&w, &exec), done);
   WEIR_TRY_GOTO(choose(e, &sample, &n), done);
-  WEIR_TRY_GOTO(wx_predictor_create(e, &exec, &p), done);
-  WEIR_TRY_GOTO(write_file(cli, &p, sample, n), done);
-  WEIR_TRY_GOTO(wx_write_provenance(cli, e->cfg, inputs, 1 + (e->cfg->data.file[0] != 0)), done);
+  WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
+  WEIR_TRY_GOTO(write_all(cli, &w, sample, n), done);
+  const char *const weights[] = {w.weights[0], w.weights[1]};
+
+  WEIR_TRY_GOTO(wx_write_origin(cli, e, weights, w.n_weights), done);
 done:
-  wx_predictor_fini(&p);
+  finish(&w);
   weir_free(&sample);
   return status;
 }
 
-/* Input and weights are read before anything of an earlier prediction goes. */
 weir_status wx_verb_predict(const weir_cli *cli)
 {
   weir_config *config = NULL;
@@ -129,9 +241,8 @@ weir_status wx_verb_predict(const weir_cli *cli)
   WEIR_TRY(wx_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "predict", &dir), done);
   wx_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(wx_experiment_open_weights(&cfg, &e), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
-  WEIR_TRY_GOTO(predict(cli, &e), done);
+  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_APPLY, &e), done);
+  WEIR_TRY_GOTO(predict(cli, &e, &dir), done);
 done:
   if (status != WEIR_OK) {
     wx_abandon(&dir);

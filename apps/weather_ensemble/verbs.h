@@ -3,7 +3,7 @@
 #define WX_VERBS_H
 #include "conf/weir_cli.h"
 #include "conf/weir_rundir.h"
-#include "options.h"
+#include "experiment.h"
 
 weir_status wx_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
 /* prepare_import.c: surveys data.forecast and data.truth, and writes what `import` says, into an
@@ -26,6 +26,10 @@ void wx_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
                                 int n) WEIR_CHECKED;
+/* The same of an experiment: digests of its archives and of files of weights, and the first start
+ * and last valid time of what is trained on, chosen by, kept for tests, with the gap between. */
+weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const char *const *weights,
+                            int n_weights) WEIR_CHECKED;
 
 enum { WX_PATH = 4096 };
 #endif

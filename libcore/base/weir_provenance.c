@@ -78,6 +78,9 @@ weir_status weir_provenance_write(const char *path, const weir_provenance *p)
   }
   fprintf(out, "],\n  \"seed\": %" PRIu64 ",\n  \"threads\": %d,\n", p->seed, p->threads);
   put_machine(out);
+  for (int i = 0; i < p->n_lines; i++) {
+    put_text(out, p->lines[i].key, p->lines[i].text);
+  }
   put_inputs(out, p);
   fputs("}\n", out);
   WEIR_TRY(weir_writer_commit(&w)); /* sees every write above that failed */

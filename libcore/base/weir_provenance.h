@@ -7,6 +7,11 @@
 extern "C" {
 #endif
 
+/* A line of the program's own: "key": "text". */
+typedef struct weir_provenance_line {
+  const char *key, *text;
+} weir_provenance_line;
+
 typedef struct weir_provenance {
   const char *program; /* "physio_stream run" */
   int argc;
@@ -16,6 +21,8 @@ typedef struct weir_provenance {
   const char *const
       *inputs; /* paths whose SHA-256 is recorded; missing ones are recorded as such */
   int n_inputs;
+  const weir_provenance_line *lines;
+  int n_lines;
 } weir_provenance;
 
 /* Writes provenance.json. Fails: WEIR_ERR_DATA. */

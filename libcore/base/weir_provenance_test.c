@@ -18,13 +18,16 @@ static weir_status write_once(void *context)
   const struct request *r = context;
   const char *const argv[] = {"program", "run", "--set", "name=\"quoted\"\n"};
   const char *const inputs[] = {r->input, "/no/such/input"};
+  const weir_provenance_line line = {"train", "2000-01-01 to \"2001\""};
   const weir_provenance p = {.program = "program run",
                              .argc = 4,
                              .argv = argv,
                              .seed = UINT64_MAX,
                              .threads = 2,
                              .inputs = inputs,
-                             .n_inputs = 2};
+                             .n_inputs = 2,
+                             .lines = &line,
+                             .n_lines = 1};
 
   WEIR_TRY(weir_provenance_write(r->path, &p));
   return WEIR_OK;

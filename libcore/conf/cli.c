@@ -482,22 +482,27 @@ static bool has_seed_row(const weir_opt *opts)
          row->kind == WEIR_OPT_KIND_INT;
 }
 
-/* "key='value'" of the flag --input, quotes of the value doubled as YAML has it. */
+/* "key='value'" of the flag --input, or "key=['value']", quotes of the value doubled as YAML has
+ * it.
+ */
 static weir_status input_set(const weir_cli *cli, char **out)
 {
   const char *key = cli->app->input_key(cli->input);
+  const size_t n = strlen(key);
+  const bool list = n > 2 && strcmp(key + n - 2, "[]") == 0;
   char *to = NULL;
 
-  WEIR_TRY(weir_alloc((int64_t)(strlen(key) + 2 * strlen(cli->input)) + 4, 1, (void **)&to));
+  WEIR_TRY(weir_alloc((int64_t)(n + 2 * strlen(cli->input)) + 6, 1, (void **)&to));
   *out = to;
-  to += sprintf(to, "%s='", key);
+  to += sprintf(to, "%.*s=%s'", (int)(list ? n - 2 : n), key, list ? "[" : "");
   for (const char *c = cli->input; *c != 0; c++) {
     *to++ = *c;
     if (*c == '\'') {
       *to++ = *c;
     }
   }
-  *to = '\'';
+  *to++ = '\'';
+  *to = list ? ']' : 0;
   return WEIR_OK;
 }
 

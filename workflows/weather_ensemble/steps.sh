@@ -6,13 +6,14 @@ bin=$1 out=$2
 we=$bin/weather_ensemble
 config=configs/weather_ensemble/tiny.yaml
 
-"$we" prepare --config $config --out "$out/samples" --overwrite
-"$we" run --config $config --input "$out/samples/samples.nc" --out "$out/run" --overwrite
+"$we" prepare --config $config --out "$out/archives" --overwrite
+"$we" run --config $config --set data.forecast="[$out/archives/forecast.nc]" --set data.truth="[$out/archives/truth.nc]" \
+  --out "$out/run" --overwrite
 "$we" predict --config "$out/run/resolved.yaml" --set predict.weights="$out/run/weights.nc" --set predict.part=test \
   --out "$out/fields" --overwrite
 
 echo
-echo "errors on the samples of the validation"
-awk -F, '{ for (i = 1; i <= NF; i++) printf "%-22s", $i; print "" }' "$out/run/errors.csv"
-echo "samples, weights and predictions: $out"
+echo "scores on the samples of the validation"
+awk -F, '{ for (i = 1; i <= NF; i++) printf "%-15s", $i; print "" }' "$out/run/validation.csv"
+echo "archives, weights and predictions: $out"
 echo "report: $(cd "$out/run" && pwd)/report.html"

@@ -1,59 +1,104 @@
 /* samples.c - see samples.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/date.h"
 #include "data/samples_priv.h"
 
-const char *const wx_side_name[WX_SIDES] = {"x", "y"};
+static const weir_opt early_options[] = {
+    WEIR_OPT_INT(struct wx_early, members, 0, 0, 100000, "1",
+                 "members of inputs at leads up to `until`, where more of them exist than run to "
+                 "the end; 0: as data.members"),
+    WEIR_OPT_REAL(struct wx_early, until, 0, 0, 1e6, "h", "last lead that these members reach"),
+    WEIR_OPT_END,
+};
 
-static weir_status open_simulation(wx_samples *s, const wx_simulate_opts *o, uint64_t seed)
+const weir_opt wx_data_options[] = {
+    WEIR_OPT_STRING_LIST(wx_data_opts, forecast, "",
+                         "files of the forecast archive, GRIB or NetCDF (prepare writes one)"),
+    WEIR_OPT_STRING_LIST(wx_data_opts, truth, "",
+                         "files of the truth: analyses whose start is the valid time"),
+    WEIR_OPT_STRING_LIST(wx_data_opts, target, "z500",
+                         "quantities that are corrected, as z500; with a depth of levels "
+                         "variables, as t"),
+    WEIR_OPT_STRING_LIST(wx_data_opts, inputs, "",
+                         "quantities that the network sees; none: all of the forecast"),
+    WEIR_OPT_REAL_LIST(wx_data_opts, lead, "", 0, 1e6, "h",
+                       "leads that are corrected; none: all above 0"),
+    WEIR_OPT_REAL_LIST(wx_data_opts, input_lead, "", 0, 1e6, "h",
+                       "leads of the inputs, the same for all samples (arXiv:2005.08748: 0, 24, "
+                       "48); none: that of the sample"),
+    WEIR_OPT_REAL_LIST(wx_data_opts, levels, "", 0, 2000, "hPa", "depth level: the levels"),
+    WEIR_OPT_INT(wx_data_opts, members, 0, 0, 100000, "1",
+                 "members that are used, the first ones; 0: all"),
+    WEIR_OPT_INT(wx_data_opts, skip, 0, 0, 100000, "1",
+                 "members left out before them: 1 leaves out a control, which is no equal of the "
+                 "others"),
+    WEIR_OPT_TABLE(wx_data_opts, early, early_options,
+                   "more members for the first leads than for the last"),
+    WEIR_OPT_INT(wx_data_opts, ddof, 1, 0, 1, "1",
+                 "the variance of members is divided by their number less this (arXiv:2005.08748 "
+                 "and 2206.14786: 0)"),
+    WEIR_OPT_BOOL(wx_data_opts, mean, true, "x has the mean of the members of every input"),
+    WEIR_OPT_BOOL(wx_data_opts, spread, true, "x has their standard deviation"),
+    WEIR_OPT_BOOL(wx_data_opts, trajectory, false,
+                  "x has the first of the members by itself (arXiv:2005.08748: spread network)"),
+    WEIR_OPT_BOOL(wx_data_opts, analysis, false,
+                  "x has the truth at the start, so that the network forecasts in part "
+                  "(arXiv:2005.08748: bias network)"),
+    WEIR_OPT_BOOL(wx_data_opts, position, false, "x has three channels that say where a cell is"),
+    WEIR_OPT_BOOL(wx_data_opts, lead_time, false, "x has the lead / 240 h as a channel"),
+    WEIR_OPT_ENUM(wx_data_opts, depth, WX_DEPTH_NONE, WX_DEPTH_CHOICES,
+                  "a third dimension before latitude and longitude: data.levels, or data.lead (all "
+                  "leads of a start are one sample then)"),
+    WEIR_OPT_ENUM(wx_data_opts, label, WX_LABEL_TRUTH, WX_LABEL_CHOICES,
+                  "what is learnt: the truth; or the standard deviation of label_members members "
+                  "(arXiv:1911.00630)"),
+    WEIR_OPT_INT(wx_data_opts, label_members, 0, 0, 100000, "1",
+                 "label spread: members whose standard deviation it is; 0: all"),
+    WEIR_OPT_ENUM(wx_data_opts, missing, WX_MISSING_REFUSE, WX_MISSING_CHOICES,
+                  "inputs without a value: refused; or taken as the mean, and a channel for every "
+                  "input says where (truth without a value has weight 0 in either case)"),
+    WEIR_OPT_REAL(wx_data_opts, cache, 1024, 0, 1e9, "MiB",
+                  "samples that were put together are kept in so much memory"),
+    WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options, "parts of the samples, by start"),
+    WEIR_OPT_END,
+};
+
+static weir_status take_room(wx_samples *s)
 {
-  static const wx_channel x[WX_SIM_X] = {
-      [WX_SIM_FORECAST] = {"t", "K"},
-      [WX_SIM_ANALYSIS] = {"t_start", "K"},
-      [WX_SIM_HEIGHT] = {"height", "m"},
-  };
-  wx_facts *f = &s->facts;
+  const wx_facts *f = &s->facts;
+  const int64_t label = s->opts->label_members, all = wx_archive_get(s->forecast)->n_members;
+  int64_t most = label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->opts->skip;
 
-  WEIR_TRY(wx_simulation_create(o, seed, &s->simulation));
-  WEIR_TRY(weir_strdup("built-in simulation", &s->name));
-  WEIR_TRY(weir_alloc(o->samples, sizeof *s->time, (void **)&s->time));
-  WEIR_TRY(weir_alloc(o->lat, sizeof *s->axis[0], (void **)&s->axis[0]));
-  WEIR_TRY(weir_alloc(o->lon, sizeof *s->axis[1], (void **)&s->axis[1]));
-  for (int64_t i = 0; i < o->samples; i++) {
-    s->time[i] = WX_SIM_BEGIN + wx_simulation_time(s->simulation, i);
-  }
-  for (int64_t j = 0; j < o->lat; j++) {
-    s->axis[0][j] = wx_simulation_lat(s->simulation, j);
-  }
-  for (int64_t i = 0; i < o->lon; i++) {
-    s->axis[1][i] = wx_simulation_lon(s->simulation, i);
-  }
-  *f = (wx_facts){
-      .name = s->name,
-      .n = o->samples,
-      .rank = 2,
-      .axis = {{"lat", o->lat, s->axis[0], "degrees_north"},
-               {"lon", o->lon, s->axis[1], "degrees_east"}},
-      .cells = o->lat * o->lon,
-      .n_channels = {WX_SIM_X, 1},
-      .channel = {x, x},
-      .time = s->time,
-  };
-  return WEIR_OK;
+  most = most > s->members ? most : s->members;
+  most = most > s->opts->early.members ? most : s->opts->early.members;
+  s->block = (f->n_channels[WX_X] + 3 * f->n_channels[WX_Y]) * f->cells;
+  s->most_kept = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
+  WEIR_TRY(weir_alloc(most * s->plane, sizeof *s->room, (void **)&s->room));
+  WEIR_TRY(weir_alloc(s->block, sizeof *s->sample, (void **)&s->sample));
+  return weir_alloc(f->n, sizeof *s->kept, (void **)&s->kept);
 }
 
-weir_status wx_samples_open(const char *path, bool y, const wx_simulate_opts *simulate,
-                            uint64_t seed, wx_samples **out)
+weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_archive *truth,
+                            bool y, wx_samples **out)
 {
   void *memory = NULL;
 
   *out = NULL;
   WEIR_TRY(weir_alloc(1, sizeof(wx_samples), &memory));
   wx_samples *s = memory;
-  const weir_status status =
-      path[0] == 0 ? open_simulation(s, simulate, seed) : wx_samples_open_file(s, path, y);
 
+  s->opts = opts;
+  s->forecast = forecast;
+  s->truth = truth;
+  s->y = y;
+  weir_status status = wx_samples_plan(s);
+
+  if (status == WEIR_OK) {
+    status = take_room(s);
+  }
   if (status != WEIR_OK) {
     wx_samples_close(&s);
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
@@ -67,16 +112,18 @@ void wx_samples_close(wx_samples **s)
   if (*s == NULL) {
     return;
   }
-  wx_simulation_destroy(&(*s)->simulation);
-  weir_netcdf_close(&(*s)->nc);
-  weir_free(&(*s)->channel[WX_X]);
-  weir_free(&(*s)->channel[WX_Y]);
-  for (int d = 0; d < WX_SPACE; d++) {
-    weir_free(&(*s)->axis[d]);
+  for (int64_t i = 0; i < (*s)->facts.n && (*s)->kept != NULL; i++) {
+    weir_free(&(*s)->kept[i]);
   }
+  weir_free(&(*s)->kept);
+  weir_free(&(*s)->of_start);
+  weir_free(&(*s)->of_lead);
+  weir_free(&(*s)->start);
   weir_free(&(*s)->time);
-  weir_free(&(*s)->name);
-  weir_free(&(*s)->row);
+  weir_free(&(*s)->weight);
+  weir_free(&(*s)->field);
+  weir_free(&(*s)->room);
+  weir_free(&(*s)->sample);
   weir_free(s);
 }
 
@@ -85,92 +132,176 @@ const wx_facts *wx_samples_get(const wx_samples *s)
   return &s->facts;
 }
 
-/* Element e of a sample is missing or no number. */
-static weir_status refuse(const wx_facts *f, wx_side side, int64_t sample, int64_t e, double value)
+/* ---- A sample ---- */
+
+/* Mean and standard deviation over the members that are there, [plane] each or NULL; NaN where none
+ * is. Two passes, in double. */
+static void take_moments(const float *members, int64_t n, int64_t plane, int64_t ddof, float *mean,
+                         float *sd)
 {
-  int64_t index[WX_SPACE], rest = e % f->cells;
-  char where[128] = "";
-  size_t n = 0;
+  for (int64_t i = 0; i < plane; i++) {
+    double sum = 0, square = 0;
+    int64_t there = 0;
 
-  for (int d = f->rank - 1; d >= 0; d--) {
-    index[d] = rest % f->axis[d].length;
-    rest /= f->axis[d].length;
-  }
-  for (int d = 0; d < f->rank; d++) {
-    n += (size_t)snprintf(where + n, sizeof where - n, ", %s %lld", f->axis[d].name,
-                          (long long)index[d]);
-  }
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: variable %s, sample %lld, channel %s%s (counted from 0): %g is no value; "
-                   "fill it in or leave the sample out",
-                   f->name, wx_side_name[side], (long long)sample,
-                   f->channel[side][e / f->cells].name, where, value);
-}
+    for (int64_t k = 0; k < n; k++) {
+      const double v = (double)members[k * plane + i];
 
-static bool is_missing(const wx_variable *v, double value)
-{
-  bool missing = !isfinite(value);
-
-  for (int i = 0; i < v->n_missing; i++) {
-    missing = missing || value == v->missing[i];
-  }
-  return missing;
-}
-
-static weir_status read_file(wx_samples *s, wx_side side, int64_t sample, float *out)
-{
-  const wx_facts *f = &s->facts;
-  const wx_variable *v = &s->variable[side];
-  int64_t start[2 + WX_SPACE] = {sample}, count[2 + WX_SPACE] = {1, f->n_channels[side]};
-
-  for (int d = 0; d < f->rank; d++) {
-    count[2 + d] = f->axis[d].length;
-  }
-  if (weir_netcdf_read(s->nc, v->var, start, count, s->row) != WEIR_OK) {
-    char reason[512];
-
-    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
-    return weir_fail(WEIR_ERR_DATA,
-                     "variable %s, sample %lld cannot be read (%s): the file is cut or damaged, "
-                     "copy or make it again",
-                     wx_side_name[side], (long long)sample, reason);
-  }
-  for (int64_t e = 0; e < f->n_channels[side] * f->cells; e++) {
-    const double value = weir_dtype_load_real(v->dtype, s->row, e);
-
-    if (is_missing(v, value) || !isfinite((float)value)) {
-      return refuse(f, side, sample, e, value);
+      sum += isfinite(v) ? v : 0;
+      there += isfinite(v);
     }
-    out[e] = (float)value;
+    const double middle = sum / (double)there; /* NaN: none is there */
+
+    for (int64_t k = 0; k < n; k++) {
+      const double d = (double)members[k * plane + i] - middle;
+
+      square += isfinite(d) ? d * d : 0;
+    }
+    const double spread = there > ddof ? sqrt(square / (double)(there - ddof)) : 0;
+
+    if (mean != NULL) {
+      mean[i] = (float)middle;
+    }
+    if (sd != NULL) {
+      sd[i] = there > 0 ? (float)spread : NAN;
+    }
+  }
+}
+
+static weir_status refuse(const wx_samples *s, int64_t sample, const wx_field *f, int64_t cell)
+{
+  const wx_archive_facts *a = wx_archive_get(f->truth ? s->truth : s->forecast);
+  char when[32];
+
+  wx_date_text(s->start[sample], when, sizeof when);
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: %s of the start %s has no value at latitude %lld, longitude %lld (counted "
+                   "from 0): fill it in, leave it out of data.inputs, or set data.missing to mask",
+                   a->name, a->quantity[f->quantity].name, when, (long long)(cell / a->grid.n_lon),
+                   (long long)(cell % a->grid.n_lon));
+}
+
+/* Where members are missing; in a channel that is kept, else refused. Room: the members. */
+static weir_status look_for_holes(const wx_samples *s, int64_t sample, const wx_field *f,
+                                  float *mask)
+{
+  const bool matters = f->mean >= 0 || f->sd >= 0 || f->one >= 0;
+
+  for (int64_t i = 0; i < s->plane; i++) {
+    int64_t holes = 0;
+
+    for (int64_t k = 0; k < f->members; k++) {
+      holes += !isfinite(s->room[k * s->plane + i]);
+    }
+    if (holes > 0 && matters && s->opts->missing == WX_MISSING_REFUSE) {
+      return refuse(s, sample, f, i);
+    }
+    if (mask != NULL) {
+      mask[i] = (float)holes / (float)f->members;
+    }
   }
   return WEIR_OK;
 }
 
-weir_status wx_samples_read(wx_samples *s, wx_side side, int64_t sample, float *out)
+/* Reads a field and puts it where it belongs in the block of a sample. */
+static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, float *block)
 {
-  if (sample < 0 || sample >= s->facts.n || s->facts.n_channels[side] == 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: there is no sample %lld of %s", s->facts.name,
-                     (long long)sample, wx_side_name[side]);
+  const wx_facts *c = &s->facts;
+  const int64_t shift = f->depth * s->plane, of_y = c->n_channels[WX_Y] * c->cells;
+  float *const x = block + shift, *const m = x + c->n_channels[WX_X] * c->cells + of_y;
+  const int64_t own = s->opts->depth == WX_DEPTH_LEAD ? s->lead[f->depth] : s->of_lead[sample];
+  int64_t start = s->of_start[sample], lead = f->lead == WX_OF_SAMPLE ? own : f->lead;
+
+  if (f->truth) {
+    const wx_archive_facts *a = wx_archive_get(s->forecast);
+
+    start = wx_archive_find_start(wx_archive_get(s->truth), a->start[start]);
+    lead = 0;
   }
-  if (s->simulation == NULL) {
-    return read_file(s, side, sample, out);
+  if (start < 0) { /* no analysis of that time */
+    for (int64_t i = 0; i < s->plane; i++) {
+      s->room[i] = NAN;
+    }
+  } else {
+    WEIR_TRY(wx_archive_read(f->truth ? s->truth : s->forecast, start, lead, f->quantity,
+                             f->truth ? 0 : s->opts->skip, f->members, s->room));
   }
-  (side == WX_X ? wx_simulation_x : wx_simulation_y)(s->simulation, sample, out);
+  WEIR_TRY(look_for_holes(s, sample, f, f->mask >= 0 ? x + f->mask * c->cells : NULL));
+  if (f->one >= 0) {
+    memcpy(x + f->one * c->cells, s->room, (size_t)s->plane * sizeof *x);
+  }
+  if (f->mean >= 0 || f->sd >= 0) {
+    take_moments(s->room, f->members, s->plane, s->opts->ddof,
+                 f->mean >= 0 ? x + f->mean * c->cells : NULL,
+                 f->sd >= 0 ? x + f->sd * c->cells : NULL);
+  }
+  if (f->raw >= 0) {
+    take_moments(s->room, f->members, s->plane, s->opts->ddof, m + f->raw * c->cells,
+                 m + of_y + f->raw * c->cells);
+  }
   return WEIR_OK;
 }
 
-weir_status wx_samples_pair(const wx_facts *f, int64_t y, int64_t *x)
+/* y of target k at depth d, [plane]. */
+static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t d, float *y)
 {
-  const wx_channel *truth = &f->channel[WX_Y][y];
+  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const int64_t number = k * s->facts.depth + d;
+  const int64_t lead = s->opts->depth == WX_DEPTH_LEAD ? s->lead[d] : s->of_lead[sample];
 
-  *x = -1;
-  for (int64_t c = 0; c < f->n_channels[WX_X] && *x < 0; c++) {
-    *x = strcmp(f->channel[WX_X][c].name, truth->name) == 0 ? c : -1;
+  if (s->y && s->opts->label == WX_LABEL_SPREAD) {
+    const int64_t n =
+        s->opts->label_members > 0 ? s->opts->label_members : f->n_members - s->opts->skip;
+
+    WEIR_TRY(wx_archive_read(s->forecast, s->of_start[sample], lead, s->target[number],
+                             s->opts->skip, n, s->room));
+    take_moments(s->room, n, s->plane, s->opts->ddof, NULL, y);
+    return WEIR_OK;
   }
-  if (*x >= 0 && strcmp(f->channel[WX_X][*x].units, truth->units) != 0) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: channel %s is in '%s' in x and in '%s' in y: convert one of them",
-                     f->name, truth->name, f->channel[WX_X][*x].units, truth->units);
+  const int64_t at =
+      s->y ? wx_archive_find_truth(wx_archive_get(s->truth), f, s->of_start[sample], lead) : -1;
+
+  for (int64_t i = 0; i < s->plane && at < 0; i++) {
+    y[i] = NAN;
   }
+  return at < 0 ? WEIR_OK : wx_archive_read(s->truth, at, 0, s->truth_of[number], 0, 1, y);
+}
+
+static weir_status put_together(wx_samples *s, int64_t sample, float *block)
+{
+  const wx_facts *c = &s->facts;
+  float *const y = block + c->n_channels[WX_X] * c->cells;
+
+  for (int64_t i = 0; i < s->n_fields; i++) {
+    WEIR_TRY(take_field(s, sample, &s->field[i], block));
+  }
+  for (int64_t k = 0; k < c->n_channels[WX_Y]; k++) {
+    for (int64_t d = 0; d < c->depth; d++) {
+      WEIR_TRY(take_label(s, sample, k, d, y + k * c->cells + d * s->plane));
+    }
+  }
+  wx_samples_plain(s, s->of_lead[sample], block);
+  return WEIR_OK;
+}
+
+weir_status wx_samples_read(wx_samples *s, int64_t sample, wx_sample *out)
+{
+  const wx_facts *c = &s->facts;
+  const int64_t of_x = c->n_channels[WX_X] * c->cells, of_y = c->n_channels[WX_Y] * c->cells;
+
+  if (sample < 0 || sample >= c->n) {
+    return weir_fail(WEIR_ERR_SHAPE, "%s: there is no sample %lld", c->name, (long long)sample);
+  }
+  float *block = s->kept[sample];
+
+  if (block == NULL) {
+    WEIR_TRY(put_together(s, sample, s->sample));
+    block = s->sample;
+    if (s->n_kept < s->most_kept) {
+      WEIR_TRY(weir_alloc(s->block, sizeof *block, (void **)&s->kept[sample]));
+      block = memcpy(s->kept[sample], s->sample, (size_t)s->block * sizeof *block);
+      s->n_kept++;
+    }
+  }
+  *out = (wx_sample){block, block + of_x, block + of_x + of_y, block + of_x + 2 * of_y};
   return WEIR_OK;
 }

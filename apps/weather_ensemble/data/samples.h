@@ -1,50 +1,95 @@
-/* samples.h - samples of fields: x, what is known when a forecast is given out, and y, the truth of
- * its valid time. Of a NetCDF-4 file (docs/science/weather_ensemble.md) or of the built-in
- * simulation; read one at a time. */
+/* samples.h - samples of a forecast archive: a start and a lead; x, what is known when the forecast
+ * is given out (moments of the first members, a trajectory, the analysis, coordinates), y, what
+ * came true at the valid time, and the moments of the raw ensemble of what y is. */
 #ifndef WX_SAMPLES_H
 #define WX_SAMPLES_H
-#include "base/weir_status.h"
+#include "conf/weir_opt.h"
+#include "data/archive.h"
 #include "data/channels.h"
-#include "data/simulate.h"
+#include "data/split.h"
 
 enum { WX_SPACE = 3 };
 typedef enum wx_side { WX_X, WX_Y, WX_SIDES } wx_side;
 
-/* A coordinate of the grid; value NULL: the samples state none. */
+typedef enum wx_depth {
+  WX_DEPTH_NONE,  /* fields are [lat, lon]                                                */
+  WX_DEPTH_LEVEL, /* [level, lat, lon]: quantities are variables on data.levels           */
+  WX_DEPTH_LEAD   /* [lead, lat, lon]: a sample is a start, with all of data.lead         */
+} wx_depth;
+#define WX_DEPTH_CHOICES "none|level|lead"
+typedef enum wx_label {
+  WX_LABEL_TRUTH, /* y is the truth archive's field at the valid time                     */
+  WX_LABEL_SPREAD /* y is the standard deviation of label_members members: 1911.00630     */
+} wx_label;
+#define WX_LABEL_CHOICES "truth|spread"
+typedef enum wx_missing { WX_MISSING_REFUSE, WX_MISSING_MASK } wx_missing;
+#define WX_MISSING_CHOICES "refuse|mask"
+
+typedef struct wx_data_opts {
+  weir_string_list forecast, truth; /* files of the archives */
+  weir_string_list target, inputs;
+  weir_real_list lead, input_lead, levels;
+  int64_t members, skip, ddof, label_members;
+  struct wx_early {
+    int64_t members;
+    double until;
+  } early;
+  bool mean, spread, trajectory, analysis, position, lead_time;
+  int depth, label, missing;
+  double cache; /* MiB */
+  wx_split_opts split;
+} wx_data_opts;
+extern const weir_opt wx_data_options[];
+
+/* A coordinate of the grid; value NULL: there is none. */
 typedef struct wx_axis {
-  const char *name; /* level, lat or lon */
+  const char *name; /* level, lead, lat or lon */
   int64_t length;
   const double *value; /* [length] */
-  char units[WX_NAME];
 } wx_axis;
 
 /* What is known without reading a field. All borrowed. */
 typedef struct wx_facts {
-  const char *name; /* the file, or "built-in simulation" */
+  const char *name; /* the first file of the forecast */
   int64_t n;
-  int rank;                            /* 2: lat, lon; 3: level, lat, lon */
-  wx_axis axis[WX_SPACE];              /* [rank] */
-  int64_t cells;                       /* product of their lengths */
-  int64_t n_channels[WX_SIDES];        /* y: 0 where the file has none */
-  const wx_channel *channel[WX_SIDES]; /* [n_channels] */
-  const double *time;                  /* [n] of validity, days since 1970-01-01 00:00 */
+  int rank;               /* 2: lat, lon; 3: a depth before them */
+  wx_axis axis[WX_SPACE]; /* [rank]                              */
+  int64_t depth, cells;   /* depth 1: none; cells: product of all lengths */
+  int64_t n_channels[WX_SIDES];
+  const wx_channel *channel[WX_SIDES]; /* [n_channels]                                      */
+  int64_t n_trajectory;                /* the first so many channels of x are of one member */
+  int64_t carry;                       /* channel of x, the raw spread of y; -1: none       */
+  const int64_t *of_start, *of_lead;   /* [n] numbers in the archive; of_lead: the last one */
+  const double *start, *time; /* [n] of the start, and (last) of validity: days since 1970 */
+  const double *weight;       /* [cells] area, mean 1 */
+  const int64_t *lead;        /* [n_leads] numbers of data.lead in the archive; of its depth */
+  int64_t n_leads;
+  const int64_t *target; /* [y channel * depth] quantities of the forecast                   */
+  int64_t members;       /* that are used, after the first data.skip                          */
+  int64_t no_truth;      /* samples that were left out because truth has no such time */
 } wx_facts;
+
+/* A sample; borrowed until the next one is read. NaN: missing. */
+typedef struct wx_sample {
+  const float *x;     /* [channel, cells]                                                 */
+  const float *y;     /* [channel of y, cells]; NaN throughout without truth               */
+  const float *m, *s; /* [channel of y, cells] mean and standard deviation of the members */
+} wx_sample;
 
 typedef struct wx_samples wx_samples;
 
-/* The file `path`; "": the simulation. y: whether truth is needed. Fails: WEIR_ERR_DATA, naming
- * file, variable, reason and what to do (missing, no NetCDF, wrong shapes, a variable that is not
- * there, times that are none); WEIR_ERR_UNSUPPORTED without NetCDF; as wx_simulation_create. */
-weir_status wx_samples_open(const char *path, bool y, const wx_simulate_opts *simulate,
-                            uint64_t seed, wx_samples **out) WEIR_CHECKED;
+/* Samples of `forecast`; y: those that `truth` knows of, else all, without y. Archives are
+ * borrowed, so are options; truth may be NULL where it is not needed. Fails: WEIR_ERR_CONFIG
+ * (quantities, leads, members or levels that the archive does not have; more than WX_CHANNELS
+ * channels), WEIR_ERR_DATA (grids or units that differ; no sample). */
+weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_archive *truth,
+                            bool y, wx_samples **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */
 void wx_samples_close(wx_samples **s);
 /* What is known of the samples. */
 const wx_facts *wx_samples_get(const wx_samples *s);
-/* One side of a sample, [channel, level, lat, lon] dense. Fails: WEIR_ERR_DATA (truncated; an
- * element that is missing or no number, named with channel and indices). */
-weir_status wx_samples_read(wx_samples *s, wx_side side, int64_t sample, float *out) WEIR_CHECKED;
-/* Whether x has a channel of the name of channel `y` of the truth: its number, else -1. Fails:
- * WEIR_ERR_DATA where their units differ. */
-weir_status wx_samples_pair(const wx_facts *f, int64_t y, int64_t *x) WEIR_CHECKED;
+/* Reads one, or finds it among those that data.cache keeps. Fails: as wx_archive_read;
+ * WEIR_ERR_DATA where an input is missing (data.missing: refuse), named with start, lead and
+ * quantity. */
+weir_status wx_samples_read(wx_samples *s, int64_t sample, wx_sample *out) WEIR_CHECKED;
 #endif

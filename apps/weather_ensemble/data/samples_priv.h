@@ -1,31 +1,50 @@
-/* samples_priv.h - samples that are open: what both origins share, and the file. */
+/* samples_priv.h - how a sample is put together: a list of fields to read, and where they go. */
 #ifndef WX_SAMPLES_PRIV_H
 #define WX_SAMPLES_PRIV_H
-#include "base/weir_dtype.h"
 #include "data/samples.h"
-#include "io/weir_netcdf.h"
 
-/* A variable of the file. */
-typedef struct wx_variable {
-  int var;
-  weir_dtype dtype;  /* f32 or f64 */
-  double missing[2]; /* numbers that stand for no value */
-  int n_missing;
-} wx_variable;
+enum { WX_OF_SAMPLE = -1 };
+
+/* The members of a quantity at a lead, read once, and the channels that they make at one depth; -1:
+ * not that one. */
+typedef struct wx_field {
+  bool truth;            /* of the truth archive, at the start: the analysis                  */
+  int64_t quantity;      /* number in its archive                                            */
+  int64_t lead;          /* number in the archive, or WX_OF_SAMPLE                           */
+  int64_t members;       /* the first so many, after data.skip                               */
+  int64_t depth;         /* where the field lies along the depth                             */
+  int64_t mean, sd, one; /* channels of x: moments, the first member                         */
+  int64_t mask;          /* channel of x: 1 where a member is missing                        */
+  int64_t raw;           /* channel of y whose raw moments these are                         */
+} wx_field;
 
 struct wx_samples {
+  const wx_data_opts *opts;
+  wx_archive *forecast, *truth; /* borrowed */
+  bool y;                       /* is wanted */
   wx_facts facts;
-  char *name;
-  wx_channel *channel[WX_SIDES];
-  double *time, *axis[WX_SPACE];
-  wx_simulation *simulation; /* NULL: the file */
-  weir_netcdf *nc;
-  wx_variable variable[WX_SIDES];
-  void *row; /* a sample as it is stored */
+  wx_channel channel[WX_SIDES][WX_CHANNELS];
+  int64_t *of_start, *of_lead;
+  double *start, *time, *weight;
+  wx_field *field;
+  int64_t n_fields, field_room;
+  int64_t plain;                   /* first channel of coordinates; they end x                  */
+  int64_t target[WX_CHANNELS];     /* [y channel * depth]: quantity of the forecast             */
+  int64_t truth_of[WX_CHANNELS];   /* the same of the truth archive, -1: none                   */
+  int64_t lead[WX_CHANNELS];       /* numbers of data.lead in the archive                       */
+  int64_t input_lead[WX_CHANNELS]; /* of data.input_lead, or one WX_OF_SAMPLE                   */
+  int64_t n_leads, n_input_leads;
+  int64_t members; /* that are used                                            */
+  int64_t plane;   /* cells of a field                                         */
+  int64_t block;   /* floats of a sample: x, y, m, s                           */
+  float *room;     /* [most members, plane]                                    */
+  float *sample;   /* [block], where nothing is kept                           */
+  float **kept;    /* [n] of the cache, NULL: not read yet                     */
+  int64_t n_kept, most_kept;
 };
 
-/* samples_file.c: opens the file and reads all but the fields. */
-weir_status wx_samples_open_file(wx_samples *s, const char *path, bool y) WEIR_CHECKED;
-/* Names of the variables: "x", "y". */
-extern const char *const wx_side_name[WX_SIDES];
+/* samples_plan.c: channels, fields and samples of the options. */
+weir_status wx_samples_plan(wx_samples *s) WEIR_CHECKED;
+/* The channels of position and lead into x, [channel, cells]; lead: its number. */
+void wx_samples_plain(const wx_samples *s, int64_t lead, float *x);
 #endif

@@ -17,14 +17,15 @@ static const weir_opt range_options[] = {
 
 const weir_opt wx_split_options[] = {
     WEIR_OPT_TABLE(wx_split_opts, train, range_options,
-                   "valid times of what is trained on; no limits: all that the others leave"),
+                   "starts of what is trained on; no limits: all that the others leave"),
     WEIR_OPT_TABLE(wx_split_opts, valid, range_options,
                    "of what chooses the best weights; no limits: nothing"),
     WEIR_OPT_TABLE(wx_split_opts, test, range_options,
                    "of what training never sees; no limits: nothing"),
     WEIR_OPT_REAL(wx_split_opts, gap, 5, 0, 36500, "d",
-                  "least time between samples of two parts; those of train, then of valid, that "
-                  "are nearer are left out. At least the lead time and what weather remembers"),
+                  "least time between the last valid time of one part and the first start of the "
+                  "next: what weather remembers. Samples of train, then of valid, that are nearer "
+                  "are left out"),
     WEIR_OPT_END,
 };
 
@@ -66,61 +67,77 @@ static int part_of(double time, const double *lo, const double *hi)
   return WX_PARTS;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
+/* A time interval with its gap, so that neighbours are found without comparing all with all. */
+typedef struct span {
+  double from, to;
+} span;
 
-  return (x > y) - (x < y);
+static int by_begin(const void *a, const void *b)
+{
+  const span *x = a, *y = b;
+
+  return (x->from > y->from) - (x->from < y->from);
 }
 
-/* The distance of `time` to the nearest of n ascending times. */
-static double distance(double time, const double *times, int64_t n)
+/* Spans of the samples of parts above p that touch are merged: then a search finds who is near. */
+static int64_t merge_spans(span *s, int64_t n)
 {
-  int64_t lo = 0, hi = n;
+  int64_t m = 0;
+
+  qsort(s, (size_t)n, sizeof *s, by_begin);
+  for (int64_t i = 0; i < n; i++) {
+    if (m > 0 && s[i].from <= s[m - 1].to) {
+      s[m - 1].to = fmax(s[m - 1].to, s[i].to);
+    } else {
+      s[m++] = s[i];
+    }
+  }
+  return m;
+}
+
+/* Whether (from, to) meets none of m spans that are in order and apart. */
+static bool is_clear(const span *s, int64_t m, double from, double to)
+{
+  int64_t lo = 0, hi = m;
 
   while (lo < hi) {
     const int64_t mid = lo + (hi - lo) / 2;
 
-    lo = times[mid] < time ? mid + 1 : lo;
-    hi = times[mid] < time ? hi : mid;
+    lo = s[mid].to <= from ? mid + 1 : lo;
+    hi = s[mid].to <= from ? hi : mid;
   }
-  const double after = lo < n ? times[lo] - time : INFINITY;
-  const double before = lo > 0 ? time - times[lo - 1] : INFINITY;
-
-  return fmin(before, after);
+  return lo == m || s[lo].from >= to;
 }
 
-/* Samples of part p that keep the gap to those of the parts behind it. part: [facts->n]. */
-static weir_status keep_gap(const wx_facts *f, int p, double gap, int *part)
+/* Samples of part p that keep the gap to those of the parts behind it. part: [t->n]. */
+static weir_status keep_gap(const wx_times *t, int p, double gap, int *part)
 {
-  double *times = NULL;
+  span *spans = NULL;
   int64_t n = 0;
 
-  WEIR_TRY(weir_alloc(f->n, sizeof *times, (void **)&times));
-  for (int64_t i = 0; i < f->n; i++) {
+  WEIR_TRY(weir_alloc(t->n, sizeof *spans, (void **)&spans));
+  for (int64_t i = 0; i < t->n; i++) {
     if (part[i] > p && part[i] < WX_PARTS) {
-      times[n++] = f->time[i];
+      spans[n++] = (span){t->start[i] - gap, t->end[i] + gap};
     }
   }
-  if (n > 0) {
-    qsort(times, (size_t)n, sizeof *times, ascending);
-  }
-  for (int64_t i = 0; i < f->n; i++) {
-    if (part[i] == p && distance(f->time[i], times, n) < gap) {
+  n = n > 0 ? merge_spans(spans, n) : 0;
+  for (int64_t i = 0; i < t->n; i++) {
+    if (part[i] == p && !is_clear(spans, n, t->start[i], t->end[i])) {
       part[i] = WX_PARTS;
     }
   }
-  weir_free(&times);
+  weir_free(&spans);
   return WEIR_OK;
 }
 
-static weir_status fill(const wx_facts *f, const int *part, wx_split *s)
+static weir_status fill(const wx_times *t, const int *part, wx_split *s)
 {
   for (int p = 0; p < WX_PARTS; p++) {
     s->first[p] = s->last[p] = NAN;
-    WEIR_TRY(weir_alloc(f->n, sizeof *s->sample[p], (void **)&s->sample[p]));
+    WEIR_TRY(weir_alloc(t->n, sizeof *s->sample[p], (void **)&s->sample[p]));
   }
-  for (int64_t i = 0; i < f->n; i++) {
+  for (int64_t i = 0; i < t->n; i++) {
     const int p = part[i];
 
     if (p == WX_PARTS) {
@@ -128,8 +145,8 @@ static weir_status fill(const wx_facts *f, const int *part, wx_split *s)
       continue;
     }
     s->sample[p][s->n[p]++] = i;
-    s->first[p] = fmin(s->first[p], f->time[i]); /* of NaN and a number it is the number */
-    s->last[p] = fmax(s->last[p], f->time[i]);
+    s->first[p] = fmin(s->first[p], t->start[i]); /* of NaN and a number it is the number */
+    s->last[p] = fmax(s->last[p], t->end[i]);
   }
   return WEIR_OK;
 }
@@ -147,27 +164,114 @@ static weir_status check_apart(const double *lo, const double *hi)
   return WEIR_OK;
 }
 
-weir_status wx_split_create(const wx_split_opts *opts, const wx_facts *facts, wx_split *out)
+/* part: [times->n], freed by the caller. */
+static weir_status take_parts(const wx_split_opts *opts, const wx_times *times, int *part,
+                              wx_split *out)
+{
+  WEIR_TRY(keep_gap(times, WX_VALID, opts->gap, part));
+  WEIR_TRY(keep_gap(times, WX_TRAIN, opts->gap, part));
+  return fill(times, part, out);
+}
+
+weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times, wx_split *out)
 {
   const wx_range *const range[WX_PARTS] = {&opts->train, &opts->valid, &opts->test};
   double lo[WX_PARTS], hi[WX_PARTS];
   int *part = NULL;
-  weir_status status;
 
   *out = (wx_split){.left_out = 0};
   for (int p = 0; p < WX_PARTS; p++) {
     WEIR_TRY(limits(wx_part_name[p], range[p], &lo[p], &hi[p]));
   }
   WEIR_TRY(check_apart(lo, hi));
-  WEIR_TRY(weir_alloc(facts->n, sizeof *part, (void **)&part));
-  for (int64_t i = 0; i < facts->n; i++) {
-    part[i] = part_of(facts->time[i], lo, hi);
+  WEIR_TRY(weir_alloc(times->n, sizeof *part, (void **)&part));
+  for (int64_t i = 0; i < times->n; i++) {
+    part[i] = part_of(times->start[i], lo, hi);
   }
-  WEIR_TRY_GOTO(keep_gap(facts, WX_VALID, opts->gap, part), done);
-  WEIR_TRY_GOTO(keep_gap(facts, WX_TRAIN, opts->gap, part), done);
-  WEIR_TRY_GOTO(fill(facts, part, out), done);
+  const weir_status status = take_parts(opts, times, part, out);
+
+  weir_free(&part);
+  if (status != WEIR_OK) {
+    wx_split_fini(out);
+  }
+  return status;
+}
+
+weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_facts *facts, wx_split *out)
+{
+  const int64_t n = facts->n_starts;
+  double *days = NULL; /* starts, then ends */
+
+  *out = (wx_split){.left_out = 0};
+  WEIR_TRY(weir_alloc(2 * n, sizeof *days, (void **)&days));
+  for (int64_t i = 0; i < n; i++) {
+    days[i] = (double)facts->start[i] / 86400;
+    days[n + i] = days[i] + facts->lead[facts->n_leads - 1] / 24;
+  }
+  const weir_status status =
+      wx_split_create(opts, &(wx_times){facts->name, n, days, days + n}, out);
+
+  weir_free(&days);
+  return status;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* The starts that begin fold k and the one after it. room: [s->n[WX_TRAIN]]. */
+static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t n, double *room,
+                       double *from, double *to)
+{
+  const int64_t m = s->n[WX_TRAIN];
+
+  for (int64_t i = 0; i < m; i++) {
+    room[i] = t->start[s->sample[WX_TRAIN][i]];
+  }
+  if (m > 0) {
+    qsort(room, (size_t)m, sizeof *room, ascending);
+  }
+  *from = k == 0 || m == 0 ? -INFINITY : room[k * m / n];
+  *to = k == n - 1 || m == 0 ? INFINITY : room[(k + 1) * m / n];
+}
+
+weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, const wx_split *s,
+                          int64_t k, int64_t n, wx_split *out)
+{
+  double *room = NULL, from, to;
+  int *part = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = (wx_split){.left_out = 0};
+  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *part, (void **)&part), done);
+  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *room, (void **)&room), done);
+  fold_range(times, s, k, n, room, &from, &to);
+  for (int64_t i = 0; i < times->n; i++) {
+    part[i] = WX_PARTS;
+  }
+  for (int64_t i = 0; i < s->n[WX_TRAIN]; i++) {
+    const double at = times->start[s->sample[WX_TRAIN][i]];
+
+    part[s->sample[WX_TRAIN][i]] = at >= from && at < to ? WX_TEST : WX_TRAIN;
+  }
+  WEIR_TRY_GOTO(keep_gap(times, WX_TRAIN, opts->gap, part), done);
+  for (int64_t i = 0; i < s->n[WX_VALID]; i++) {
+    part[s->sample[WX_VALID][i]] = WX_VALID;
+  }
+  WEIR_TRY_GOTO(fill(times, part, out), done);
+  if (out->n[WX_TRAIN] == 0 || out->n[WX_TEST] == 0) {
+    status = weir_fail(WEIR_ERR_CONFIG,
+                       "bias.folds: fold %lld of %lld has %lld samples to train on and %lld of its "
+                       "own, with a gap of %g days: take fewer folds",
+                       (long long)k + 1, (long long)n, (long long)out->n[WX_TRAIN],
+                       (long long)out->n[WX_TEST], opts->gap);
+  }
 done:
   weir_free(&part);
+  weir_free(&room);
   if (status != WEIR_OK) {
     wx_split_fini(out);
   }

@@ -1,8 +1,10 @@
-/* split.h - which samples are trained on, chosen by and tested on: ranges of time, with a gap. */
+/* split.h - which samples are trained on, chosen by and tested on: ranges of start times, with a
+ * gap. */
 #ifndef WX_SPLIT_H
 #define WX_SPLIT_H
+#include "base/weir_status.h"
 #include "conf/weir_opt.h"
-#include "data/samples.h"
+#include "data/archive.h"
 
 typedef enum wx_part { WX_TRAIN, WX_VALID, WX_TEST, WX_PARTS } wx_part;
 #define WX_PART_CHOICES "train|valid|test"
@@ -18,19 +20,36 @@ typedef struct wx_split_opts {
 } wx_split_opts;
 extern const weir_opt wx_split_options[];
 
+/* What is split: times in days since 1970-01-01. */
+typedef struct wx_times {
+  const char *name; /* for messages */
+  int64_t n;
+  const double *start, *end; /* [n] the forecast begins, and is valid */
+} wx_times;
+
 typedef struct wx_split {
   int64_t *sample[WX_PARTS]; /* numbers of samples, ascending */
   int64_t n[WX_PARTS];
-  double first[WX_PARTS], last[WX_PARTS]; /* times, days since 1970-01-01; NaN: none */
-  int64_t left_out;                       /* by the gap, or in no range */
+  double first[WX_PARTS], last[WX_PARTS]; /* first start and last valid time, days; NaN: none */
+  int64_t left_out;                       /* by the gap, or in no range                       */
 } wx_split;
 
-/* A sample whose time is in the range of test belongs to it, else to valid, else to train; a range
- * without limits is all the rest (train) or nothing. Then what is nearer than the gap to a sample
- * of test is taken out of valid and train, and what is nearer to one of valid out of train. Fails:
- * WEIR_ERR_CONFIG (no date; ranges that share a time). */
-weir_status wx_split_create(const wx_split_opts *opts, const wx_facts *facts,
+/* A sample whose start is in the range of test belongs to it, else to valid, else to train; a range
+ * without limits is all the rest (train) or nothing. Then samples that begin less than the gap
+ * after one of another part is valid, or are valid less than the gap before it begins, are taken
+ * out: of train and valid for test, of train for valid. Fails: WEIR_ERR_CONFIG (no date; ranges
+ * that share a time). */
+weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times,
                             wx_split *out) WEIR_CHECKED;
+/* The starts of an archive, each of which ends with the archive's last lead: sample i of the split
+ * is start i. Fails: as wx_split_create. */
+weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_facts *facts,
+                            wx_split *out) WEIR_CHECKED;
+/* Fold k of n of the training samples: those of the k-th of n ranges with as many samples each are
+ * its test, the others, but for what is nearer than the gap, its train; valid is that of `s`. A
+ * start is never cut. Fails: WEIR_ERR_CONFIG where nothing is left to train or to test. */
+weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, const wx_split *s,
+                          int64_t k, int64_t n, wx_split *out) WEIR_CHECKED;
 void wx_split_fini(wx_split *s);
 /* The event `samples`, and a line a part for readers. */
 void wx_split_report(const wx_split *s);

@@ -1,152 +1,119 @@
-/* standard.c - see standard.h. */
+/* standard.c - see standard.h; standard_fit.c fills the arrays. */
 #include "data/standard.h"
 #include <math.h>
-#include "base/weir_log.h"
-#include "base/weir_signal.h"
 
-/* Mean and sum of squares around it of what was seen, after Chan, Golub and LeVeque (1983). */
-typedef struct moments {
-  double n, mean, m2;
-} moments;
+const weir_opt wx_standard_options[] = {
+    WEIR_OPT_ENUM(wx_standard_opts, x, WX_WHERE_GLOBAL, WX_WHERE_CHOICES,
+                  "mean and standard deviation of a channel of x are one number, or a map (with a "
+                  "window and smoothing: LAS of arXiv:2005.08748)"),
+    WEIR_OPT_INT(wx_standard_opts, window, 1, 1, 1001, "1",
+                 "local: cells on a side of the square that is taken together; odd (LAS: 7)"),
+    WEIR_OPT_REAL(wx_standard_opts, smooth, 0, 0, 1000, "cells",
+                  "local: standard deviation of the Gaussian that smooths the maps (LAS: 10)"),
+    WEIR_OPT_BOOL(wx_standard_opts, by_year, false,
+                  "local: means and standard deviations of the years are averaged (LAS), else all "
+                  "dates are taken together"),
+    WEIR_OPT_REAL(wx_standard_opts, floor, 0.1, 0, 10, "1",
+                  "local: least standard deviation, as a share of the channel's mean one"),
+    WEIR_OPT_ENUM(wx_standard_opts, bias, WX_BIAS_GLOBAL, WX_BIAS_CHOICES,
+                  "mean difference of the training samples that is taken off before the network: "
+                  "one number, or a map"),
+    WEIR_OPT_REAL(wx_standard_opts, bias_smooth, 0, 0, 1000, "cells",
+                  "local bias: standard deviation of the Gaussian that smooths its map"),
+    WEIR_OPT_END,
+};
 
-static void take(moments *m, const float *a, const float *minus, int64_t n)
+weir_status wx_standard_open(const wx_standard_opts *opts, const wx_facts *facts, bool wraps,
+                             bool from_zero, weir_store *store, wx_standard *out)
 {
-  double mean = 0, m2 = 0;
+  const int64_t n_x = facts->n_channels[WX_X], n_y = facts->n_channels[WX_Y];
 
-  for (int64_t i = 0; i < n; i++) {
-    mean += (double)a[i] - (minus != NULL ? (double)minus[i] : 0);
-  }
-  mean /= (double)n;
-  for (int64_t i = 0; i < n; i++) {
-    const double d = (double)a[i] - (minus != NULL ? (double)minus[i] : 0) - mean;
-
-    m2 += d * d;
-  }
-  const double all = m->n + (double)n, apart = mean - m->mean;
-
-  m->m2 += m2 + apart * apart * m->n * (double)n / all;
-  m->mean += apart * (double)n / all;
-  m->n = all;
-}
-
-static double deviation(const moments *m)
-{
-  const double sd = sqrt(m->m2 / m->n);
-
-  return sd > 1e-12 * fabs(m->mean) && sd > 0 ? sd : 1;
-}
-
-weir_status wx_standard_open(const wx_facts *facts, wx_target target, weir_store *store,
-                             wx_standard *out)
-{
-  const int64_t n[WX_SIDES] = {facts->n_channels[WX_X], facts->n_channels[WX_Y]};
+  *out = (wx_standard){
+      .opts = opts,
+      .facts = facts,
+      .counts_from_zero = from_zero,
+      .map = {facts->axis[facts->rank - 2].length, facts->axis[facts->rank - 1].length, wraps},
+      .places = opts->x == WX_WHERE_LOCAL ? facts->cells : facts->depth};
   const struct {
     const char *name;
-    wx_side side;
+    int64_t shape[2];
     double **at;
-  } array[] = {{"standard.x_mean", WX_X, &out->x_mean},
-               {"standard.x_sd", WX_X, &out->x_sd},
-               {"standard.y_mean", WX_Y, &out->y_mean},
-               {"standard.y_sd", WX_Y, &out->y_sd},
-               {"standard.bias", WX_Y, &out->bias}};
+  } array[] = {{"standard.x_mean", {n_x, out->places}, &out->x_mean},
+               {"standard.x_sd", {n_x, out->places}, &out->x_sd},
+               {"standard.bias", {n_y, facts->cells}, &out->bias},
+               {"standard.unit", {n_y, 1}, &out->unit}};
 
-  *out = (wx_standard){.target = target, .n_x = n[WX_X], .n_y = n[WX_Y], .cells = facts->cells};
-  for (int64_t c = 0; c < n[WX_Y]; c++) {
-    WEIR_TRY(wx_samples_pair(facts, c, &out->pair[c]));
-    if (out->pair[c] < 0 && target == WX_TARGET_DIFFERENCE) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "model.target: the channel %s of y is not in x of %s, so there is no "
-                       "difference: set model.target to field",
-                       facts->channel[WX_Y][c].name, facts->name);
-    }
+  if (opts->window % 2 == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "standard.window: %lld is even: a window has a middle",
+                     (long long)opts->window);
   }
   for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-    WEIR_TRY(weir_store_add(store, array[i].name, WEIR_F64, 1, &n[array[i].side]));
+    WEIR_TRY(weir_store_add(store, array[i].name, WEIR_F64, 2, array[i].shape));
     *array[i].at = weir_store_get(store, array[i].name)->data;
-  }
-  return WEIR_OK;
-}
-
-weir_status wx_standard_fit(wx_standard *s, wx_samples *samples, const int64_t *sample, int64_t n,
-                            float *x, float *y)
-{
-  moments of_x[WX_CHANNELS] = {{.n = 0}}, of_y[WX_CHANNELS] = {{.n = 0}},
-          between[WX_CHANNELS] = {{.n = 0}};
-  const bool difference = s->target == WX_TARGET_DIFFERENCE;
-
-  for (int64_t i = 0; i < n; i++) {
-    if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped at sample %lld of %lld, before the training",
-                       (long long)i, (long long)n);
-    }
-    WEIR_TRY(wx_samples_read(samples, WX_X, sample[i], x));
-    WEIR_TRY(wx_samples_read(samples, WX_Y, sample[i], y));
-    for (int64_t c = 0; c < s->n_x; c++) {
-      take(&of_x[c], x + c * s->cells, NULL, s->cells);
-    }
-    for (int64_t c = 0; c < s->n_y; c++) {
-      const float *const truth = y + c * s->cells;
-
-      take(&of_y[c], truth, NULL, s->cells);
-      if (s->pair[c] >= 0) {
-        take(&between[c], truth, x + s->pair[c] * s->cells, s->cells);
-      }
-    }
-    weir_progress("statistics", i + 1, n, "samples");
-  }
-  for (int64_t c = 0; c < s->n_x; c++) {
-    s->x_mean[c] = of_x[c].mean;
-    s->x_sd[c] = deviation(&of_x[c]);
-  }
-  for (int64_t c = 0; c < s->n_y; c++) {
-    const moments *const m = difference ? &between[c] : &of_y[c];
-
-    s->y_mean[c] = m->mean;
-    s->y_sd[c] = deviation(m);
-    s->bias[c] = between[c].mean; /* 0 where x has no such channel */
   }
   return WEIR_OK;
 }
 
 void wx_standard_x(const wx_standard *s, const float *x, float *out)
 {
-  for (int64_t c = 0; c < s->n_x; c++) {
-    for (int64_t i = 0; i < s->cells; i++) {
-      out[i * s->n_x + c] = (float)(((double)x[c * s->cells + i] - s->x_mean[c]) / s->x_sd[c]);
+  const int64_t n = s->facts->n_channels[WX_X], cells = s->facts->cells;
+  const int64_t share = cells / s->places;
+
+  for (int64_t c = 0; c < n; c++) {
+    const bool plain = s->facts->channel[WX_X][c].plain;
+
+    for (int64_t i = 0; i < cells; i++) {
+      const int64_t p = c * s->places + i / share;
+      const double v = (double)x[c * cells + i];
+      const double to = plain ? v : (v - s->x_mean[p]) / s->x_sd[p];
+
+      out[i * n + c] = isfinite(to) ? (float)to : 0;
     }
   }
 }
 
-/* What truth is counted from. */
-static double base(const wx_standard *s, const float *x, int64_t c, int64_t i)
+void wx_standard_y(const wx_standard *s, const float *y, const float *m, const float *sd,
+                   float *out_y, float *out_s)
 {
-  return s->y_mean[c] +
-         (s->target == WX_TARGET_DIFFERENCE ? (double)x[s->pair[c] * s->cells + i] : 0);
-}
+  const int64_t n = s->facts->n_channels[WX_Y], cells = s->facts->cells;
 
-void wx_standard_y(const wx_standard *s, const float *x, const float *y, float *out)
-{
-  for (int64_t c = 0; c < s->n_y; c++) {
-    for (int64_t i = 0; i < s->cells; i++) {
-      out[i * s->n_y + c] = (float)(((double)y[c * s->cells + i] - base(s, x, c, i)) / s->y_sd[c]);
+  for (int64_t c = 0; c < n; c++) {
+    for (int64_t i = 0; i < cells; i++) {
+      const int64_t at = c * cells + i;
+      const double spread = (double)sd[at] / s->unit[c];
+
+      out_s[i * n + c] = isfinite(spread) ? (float)spread : 0;
+      if (y != NULL) {
+        const double base = s->counts_from_zero ? 0 : (double)m[at];
+        const double d = ((double)y[at] - base - s->bias[at]) / s->unit[c];
+
+        out_y[i * n + c] = isfinite(d) ? (float)d : 0;
+      }
     }
   }
 }
 
-void wx_standard_field(const wx_standard *s, const float *x, const float *mean, float *out)
+void wx_standard_field(const wx_standard *s, const float *m, const float *mean, float *out)
 {
-  for (int64_t c = 0; c < s->n_y; c++) {
-    for (int64_t i = 0; i < s->cells; i++) {
-      out[c * s->cells + i] = (float)(base(s, x, c, i) + s->y_sd[c] * (double)mean[i * s->n_y + c]);
+  const int64_t n = s->facts->n_channels[WX_Y], cells = s->facts->cells;
+
+  for (int64_t c = 0; c < n; c++) {
+    for (int64_t i = 0; i < cells; i++) {
+      const int64_t at = c * cells + i;
+      const double base = s->counts_from_zero ? 0 : (double)m[at];
+
+      out[at] = (float)(base + s->bias[at] + s->unit[c] * (double)mean[i * n + c]);
     }
   }
 }
 
 void wx_standard_spread(const wx_standard *s, const float *spread, float *out)
 {
-  for (int64_t c = 0; c < s->n_y; c++) {
-    for (int64_t i = 0; i < s->cells; i++) {
-      out[c * s->cells + i] = (float)(s->y_sd[c] * (double)spread[i * s->n_y + c]);
+  const int64_t n = s->facts->n_channels[WX_Y], cells = s->facts->cells;
+
+  for (int64_t c = 0; c < n; c++) {
+    for (int64_t i = 0; i < cells; i++) {
+      out[c * cells + i] = (float)(s->unit[c] * (double)spread[i * n + c]);
     }
   }
 }

@@ -1,39 +1,57 @@
-/* standard.h - fields in units of their own spread: (field - mean) / standard deviation, per
- * channel, of the training samples alone. Kept in the store, so that checkpoints and weights have
- * them. */
+/* standard.h - what a network sees: channels less their mean, over their standard deviation; what
+ * it makes is counted from the raw mean of the members, in units of what that lacks.
+ *
+ *   x' = (x - mean) / sd                  of the channel (and depth), or of the place
+ *   y' = (y - m - bias) / unit            m: mean of the members, 0 where y is a spread
+ *   s' = s / unit                         s: their standard deviation
+ *
+ * Statistics are of the training samples, in a store, so that checkpoints have them. */
 #ifndef WX_STANDARD_H
 #define WX_STANDARD_H
+#include "data/maps.h"
 #include "data/samples.h"
 #include "graph/weir_store.h"
 
-/* What the network makes. */
-typedef enum wx_target {
-  WX_TARGET_DIFFERENCE, /* truth minus the channel of x of its name */
-  WX_TARGET_FIELD,      /* truth                                   */
-} wx_target;
-#define WX_TARGET_CHOICES "difference|field"
+typedef enum wx_where { WX_WHERE_GLOBAL, WX_WHERE_LOCAL } wx_where;
+#define WX_WHERE_CHOICES "global|local"
+typedef enum wx_bias { WX_BIAS_NONE, WX_BIAS_GLOBAL, WX_BIAS_LOCAL } wx_bias;
+#define WX_BIAS_CHOICES "none|global|local"
 
-/* Arrays of the store, one number a channel; bias: mean of truth minus x's channel of its name. */
+typedef struct wx_standard_opts {
+  int x, bias; /* wx_where, wx_bias */
+  int64_t window;
+  double smooth, floor, bias_smooth;
+  bool by_year;
+} wx_standard_opts;
+extern const weir_opt wx_standard_options[];
+
+/* Arrays of the store. A place is a cell (local) or a depth (global). */
 typedef struct wx_standard {
-  wx_target target;
-  int64_t n_x, n_y, cells;
-  double *x_mean, *x_sd, *y_mean, *y_sd, *bias;
-  int64_t pair[WX_CHANNELS]; /* channel of x of the name of a channel of y, -1: none */
+  const wx_standard_opts *opts;
+  const wx_facts *facts; /* borrowed */
+  bool counts_from_zero; /* y is a spread: m and bias are no part of it */
+  wx_map_shape map;
+  int64_t places;        /* of a channel of x */
+  double *x_mean, *x_sd; /* [x channel, places]                             */
+  double *bias;          /* [y channel, cells]                              */
+  double *unit;          /* [y channel]                                     */
 } wx_standard;
 
-/* Adds the arrays to the store. Fails: WEIR_ERR_CONFIG where difference is asked for and x lacks a
- * channel of y; as wx_samples_pair and weir_store_add. */
-weir_status wx_standard_open(const wx_facts *facts, wx_target target, weir_store *store,
-                             wx_standard *out) WEIR_CHECKED;
-/* Fills them from n samples; a channel that never changes has standard deviation 1. x, y: room for
- * a sample. Fails: as wx_samples_read, WEIR_ERR_STOPPED. */
+/* Adds the arrays to the store; options and facts are borrowed. Fails: as weir_store_add. */
+weir_status wx_standard_open(const wx_standard_opts *opts, const wx_facts *facts, bool wraps,
+                             bool from_zero, weir_store *store, wx_standard *out) WEIR_CHECKED;
+/* Fills them from n samples. mean: NULL, or [all samples, y channel, cells] in place of the raw
+ * mean. A channel that never changes has standard deviation 1. Fails: as wx_samples_read,
+ * WEIR_ERR_DATA (no truth at all), WEIR_ERR_STOPPED. */
 weir_status wx_standard_fit(wx_standard *s, wx_samples *samples, const int64_t *sample, int64_t n,
-                            float *x, float *y) WEIR_CHECKED;
-/* x [channel, cells] to [cells, channel]. The same of truth y; x is that of its sample. */
+                            const float *mean) WEIR_CHECKED;
+/* x [channel, cells] to [cells, channel]; missing values become 0. */
 void wx_standard_x(const wx_standard *s, const float *x, float *out);
-void wx_standard_y(const wx_standard *s, const float *x, const float *y, float *out);
-/* What a network gave, [cells, channel], as fields [channel, cells] in units of y, and a standard
- * deviation likewise. */
-void wx_standard_field(const wx_standard *s, const float *x, const float *mean, float *out);
+/* y' and s' of y, m and s, [y channel, cells] to [cells, y channel]; y NULL: s' alone. What is
+ * missing is 0 in both. */
+void wx_standard_y(const wx_standard *s, const float *y, const float *m, const float *sd,
+                   float *out_y, float *out_s);
+/* Back: what a network gave, [cells, y channel], as fields [y channel, cells] in units of y. */
+void wx_standard_field(const wx_standard *s, const float *m, const float *mean, float *out);
 void wx_standard_spread(const wx_standard *s, const float *spread, float *out);
 #endif

@@ -1,140 +1,180 @@
 /* standard_test.c - statistics against their definition, of the given samples alone; fields come
  * back. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include "base/weir_check.h"
+#include "data/samples_check.h"
 #include "data/standard.h"
 
-enum { N = 30 };
+static scene s;
+static weir_config *config;
+static wx_data_opts data;
+static wx_samples *samples;
 
-typedef struct world {
-  wx_samples *samples;
-  weir_store *store;
-  wx_standard standard;
-  float *x, *y;
-  int64_t cells;
-} world;
-
-static world open_world(wx_target target)
+static int set_up(void **state)
 {
-  wx_simulate_opts o;
-  world w = {.samples = NULL};
-
-  weir_opts_default(wx_simulate_options, sizeof o, &o);
-  o.samples = N;
-  assert_ok(wx_samples_open("", true, &o, 11, &w.samples));
-  assert_ok(weir_store_create(&w.store));
-  assert_ok(wx_standard_open(wx_samples_get(w.samples), target, w.store, &w.standard));
-  w.cells = w.standard.cells;
-  w.x = calloc((size_t)(WX_SIM_X * w.cells), sizeof *w.x);
-  w.y = calloc((size_t)w.cells, sizeof *w.y);
-  return w;
+  scene_open(&s);
+  data =
+      scene_options("{target: [z500], inputs: [z500, t850], lead: [24], lead_time: true}", &config);
+  assert_ok(wx_samples_open(&data, s.of_forecast, s.of_truth, true, &samples));
+  return 0;
 }
 
-static void close_world(world *w)
+static int tear_down(void **state)
 {
-  free(w->x);
-  free(w->y);
-  weir_store_destroy(&w->store);
-  wx_samples_close(&w->samples);
+  wx_samples_close(&samples);
+  weir_config_destroy(&config);
+  scene_close(&s);
+  return 0;
 }
 
-/* Mean of truth (minus forecast) and its standard deviation by two plain passes. */
-static void by_definition(world *w, const int64_t *sample, int64_t n, double *mean, double *sd)
+static void fit(const wx_standard_opts *o, const int64_t *sample, int64_t n, weir_store **store,
+                wx_standard *out)
 {
-  const bool difference = w->standard.target == WX_TARGET_DIFFERENCE;
+  assert_ok(weir_store_create(store));
+  assert_ok(wx_standard_open(o, wx_samples_get(samples), true, false, *store, out));
+  assert_ok(wx_standard_fit(out, samples, sample, n, NULL));
+}
 
+/* Mean and standard deviation of a channel of x over samples and cells [first, first + count). */
+static void by_definition(const int64_t *sample, int64_t n, int64_t c, int64_t first, int64_t count,
+                          double *mean, double *sd)
+{
   *mean = *sd = 0;
   for (int pass = 0; pass < 2; pass++) {
-    for (int64_t i = 0; i < n; i++) {
-      assert_ok(wx_samples_read(w->samples, WX_X, sample[i], w->x));
-      assert_ok(wx_samples_read(w->samples, WX_Y, sample[i], w->y));
-      for (int64_t c = 0; c < w->cells; c++) {
-        const double t = (double)w->y[c] - (difference ? (double)w->x[c] : 0);
+    for (int64_t k = 0; k < n; k++) {
+      wx_sample v;
 
-        *(pass == 0 ? mean : sd) += pass == 0 ? t : (t - *mean) * (t - *mean);
+      assert_ok(wx_samples_read(samples, sample[k], &v));
+      for (int64_t i = first; i < first + count; i++) {
+        const double x = (double)v.x[c * S_P + i];
+
+        *(pass == 0 ? mean : sd) += pass == 0 ? x : (x - *mean) * (x - *mean);
       }
     }
-    *mean /= pass == 0 ? (double)(n * w->cells) : 1;
+    *mean /= pass == 0 ? (double)(n * count) : 1;
   }
-  *sd = sqrt(*sd / (double)(n * w->cells));
+  *sd = sqrt(*sd / (double)(n * count));
 }
 
 static void statistics_are_those_of_the_samples_given(void **state)
 {
-  const int64_t sample[] = {3, 29, 7, 8};
+  const int64_t sample[] = {3, 9, 7, 8};
 
-  for (int target = 0; target < 2; target++) {
-    world w = open_world((wx_target)target);
-    double mean = 0, sd = 0;
+  for (int where = 0; where < 2; where++) {
+    wx_standard_opts o;
+    weir_store *store = NULL;
+    wx_standard t;
 
-    assert_ok(wx_standard_fit(&w.standard, w.samples, sample, 4, w.x, w.y));
-    by_definition(&w, sample, 4, &mean, &sd);
-    assert_near(w.standard.y_mean[0], mean, 1e-12);
-    assert_near(w.standard.y_sd[0], sd, 1e-12);
-    assert_int_equal(w.standard.pair[0], WX_SIM_FORECAST);
-    assert_true(w.standard.x_sd[WX_SIM_HEIGHT] > 100); /* m: it differs from cell to cell */
-    assert_ptr_equal(w.standard.x_sd, weir_store_get(w.store, "standard.x_sd")->data);
-    close_world(&w);
-  }
-}
+    weir_opts_default(wx_standard_options, sizeof o, &o);
+    o.x = where;
+    o.floor = 0;
+    fit(&o, sample, 4, &store, &t);
+    for (int64_t c = 0; c < 4; c++) {
+      for (int64_t p = 0; p < t.places; p++) {
+        double mean, sd;
 
-static void fields_come_back(void **state)
-{
-  const int64_t sample[] = {0, 1, 2};
-
-  for (int target = 0; target < 2; target++) {
-    world w = open_world((wx_target)target);
-    float *made = calloc((size_t)w.cells, sizeof *made);
-    float *back = calloc((size_t)w.cells, sizeof *back);
-
-    assert_ok(wx_standard_fit(&w.standard, w.samples, sample, 3, w.x, w.y));
-    assert_ok(wx_samples_read(w.samples, WX_X, 9, w.x));
-    assert_ok(wx_samples_read(w.samples, WX_Y, 9, w.y));
-    wx_standard_y(&w.standard, w.x, w.y, made);
-    wx_standard_field(&w.standard, w.x, made, back);
-    for (int64_t c = 0; c < w.cells; c++) {
-      assert_near((double)back[c], (double)w.y[c], 1e-5);
+        by_definition(sample, 4, c, where == WX_WHERE_LOCAL ? p : 0,
+                      where == WX_WHERE_LOCAL ? 1 : S_P, &mean, &sd);
+        assert_near(t.x_mean[c * t.places + p], mean, 1e-9);
+        assert_near(t.x_sd[c * t.places + p], sd < 1e-5 ? t.x_sd[c * t.places + p] : sd, 1e-9);
+      }
     }
-    wx_standard_spread(&w.standard, made, back);
-    assert_near((double)back[5], w.standard.y_sd[0] * (double)made[5], 1e-6);
-    free(made);
-    free(back);
-    close_world(&w);
+    assert_ptr_equal(t.x_sd, weir_store_get(store, "standard.x_sd")->data);
+    weir_store_destroy(&store);
   }
 }
 
-/* A channel that never changes is 0 everywhere; one of y that x lacks has no difference. */
-static void odd_channels_are_met(void **state)
+/* What a network that makes nothing says: the raw mean less the bias, globally or of the place; and
+ * the unit is the root mean square of what is left. */
+static void nothing_is_the_corrected_bias(void **state)
 {
-  const int64_t sample[] = {4};
-  world w = open_world(WX_TARGET_DIFFERENCE);
-  wx_facts f = *wx_samples_get(w.samples);
-  const wx_channel rain = {"rain", "mm"};
-  weir_store *store = NULL;
-  wx_standard s;
+  const int64_t sample[] = {0, 1, 2, 3, 4, 5};
 
-  for (int64_t c = 0; c < WX_SIM_X * w.cells; c++) {
-    w.x[c] = 3;
+  for (int bias = 0; bias < 3; bias++) {
+    wx_standard_opts o;
+    weir_store *store = NULL;
+    wx_standard t;
+    wx_sample v;
+    float zero[S_P] = {0}, field[S_P], y[S_P], sd[S_P], back[S_P];
+    double square = 0;
+
+    weir_opts_default(wx_standard_options, sizeof o, &o);
+    o.bias = bias;
+    fit(&o, sample, 6, &store, &t);
+    for (int64_t k = 0; k < 6; k++) {
+      assert_ok(wx_samples_read(samples, k, &v));
+      wx_standard_field(&t, v.m, zero, field);
+      wx_standard_y(&t, v.y, v.m, v.s, y, sd);
+      wx_standard_field(&t, v.m, y, back);
+      for (int64_t i = 0; i < S_P; i++) {
+        assert_near((double)field[i], (double)v.m[i] - (bias == WX_BIAS_NONE ? 0 : 0.5), 1e-4);
+        assert_near((double)back[i], (double)v.y[i], 1e-4);
+        assert_near((double)sd[i] * t.unit[0], (double)v.s[i], 1e-4);
+        square += pow((double)v.y[i] - (double)field[i], 2) / (6 * S_P);
+      }
+    }
+    assert_true(fabs(sqrt(square) - t.unit[0]) < 1e-3 * t.unit[0] || bias != WX_BIAS_NONE);
+    weir_store_destroy(&store);
   }
-  assert_ok(wx_standard_fit(&w.standard, w.samples, sample, 1, w.x, w.y));
-  assert_ok(weir_store_create(&store));
-  f.channel[WX_Y] = &rain;
-  assert_int_equal(wx_standard_open(&f, WX_TARGET_DIFFERENCE, store, &s), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "channel rain of y is not in x"));
-  assert_ok(wx_standard_open(&f, WX_TARGET_FIELD, store, &s));
-  assert_int_equal(s.pair[0], -1);
+}
+
+/* A coordinate goes through as it is; what is missing becomes 0, the mean. */
+static void plain_and_missing_values_are_met(void **state)
+{
+  const int64_t sample[] = {0, 1};
+  wx_standard_opts o;
+  weir_store *store = NULL;
+  wx_standard t;
+  wx_sample v;
+  float copy[5 * S_P], x[5 * S_P];
+
+  weir_opts_default(wx_standard_options, sizeof o, &o);
+  fit(&o, sample, 2, &store, &t);
+  assert_ok(wx_samples_read(samples, 0, &v));
+  memcpy(copy, v.x, sizeof copy);
+  copy[2] = NAN;
+  wx_standard_x(&t, copy, x);
+  assert_true(x[2 * 5] == 0);
+  assert_near((double)x[2 * 5 + 4], 0.1, 1e-6); /* 24 h / 240 h */
   weir_store_destroy(&store);
-  close_world(&w);
+  o.window = 4;
+  assert_ok(weir_store_create(&store));
+  assert_int_equal(wx_standard_open(&o, wx_samples_get(samples), true, false, store, &t),
+                   WEIR_ERR_CONFIG);
+  weir_store_destroy(&store);
+}
+
+/* LAS: with a window as large as the map every place has the map's moments; years are averaged. */
+static void windows_take_places_together(void **state)
+{
+  const int64_t sample[] = {0, 1, 2, 3};
+  wx_standard_opts o;
+  weir_store *store[2] = {NULL, NULL};
+  wx_standard global, local;
+
+  weir_opts_default(wx_standard_options, sizeof o, &o);
+  fit(&o, sample, 4, &store[0], &global);
+  wx_standard_opts las = o;
+
+  las.x = WX_WHERE_LOCAL;
+  las.window = 9;
+  las.smooth = 2;
+  las.by_year = true;
+  fit(&las, sample, 4, &store[1], &local);
+  for (int64_t c = 0; c < 4; c++) {
+    assert_near(local.x_mean[c * S_P + 5], global.x_mean[c], 1e-9);
+    assert_near(local.x_sd[c * S_P + 5], global.x_sd[c], 1e-9);
+  }
+  weir_store_destroy(&store[0]);
+  weir_store_destroy(&store[1]);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(statistics_are_those_of_the_samples_given),
-      cmocka_unit_test(fields_come_back),
-      cmocka_unit_test(odd_channels_are_met),
+      cmocka_unit_test(nothing_is_the_corrected_bias),
+      cmocka_unit_test(plain_and_missing_values_are_met),
+      cmocka_unit_test(windows_take_places_together),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,55 +1,152 @@
 /* network.c - see network.h. */
 #include "model/network.h"
+#include "model/roughness.h"
+#include "nn/weir_activation.h"
+#include "ops/elementwise/weir_elementwise.h"
 #include "ops/slice/weir_slice.h"
 
+#define SOFTPLUS_IS_ONE 0.54132485461291804 /* log(e - 1) */
+
 const weir_opt wx_model_options[] = {
-    WEIR_OPT_ENUM(wx_model_opts, target, WX_TARGET_DIFFERENCE, WX_TARGET_CHOICES,
-                  "what the network makes: truth minus the forecast (the channel of x of the same "
-                  "name), so that 0 is the correction of the mean bias; or truth itself"),
-    WEIR_OPT_ENUM(wx_model_opts, loss, WX_LOSS_MSE, WX_LOSS_CHOICES,
-                  "mean squared or absolute error, or the CRPS of a Gaussian, whose mean and "
-                  "standard deviation the network then makes"),
-    WEIR_OPT_TABLE(wx_model_opts, spread, weir_spread_opts, "loss crps: the standard deviation"),
-    WEIR_OPT_TABLE(wx_model_opts, net, weir_unet_options, "the U-Net: level, lat, lon are z, y, x"),
+    WEIR_OPT_ENUM(wx_model_opts, net, WX_UNET, WX_KIND_CHOICES,
+                  "a U-Net, or parallel convolutions at full size (spread net of "
+                  "arXiv:2005.08748)"),
+    WEIR_OPT_ENUM(wx_model_opts, head, WX_HEAD_GAUSS, WX_HEAD_CHOICES,
+                  "what is made: a corrected mean; mean and standard deviation; the standard "
+                  "deviation alone, around the mean as it is"),
+    WEIR_OPT_ENUM(
+        wx_model_opts, loss, WX_LOSS_CRPS, WX_LOSS_CHOICES,
+        "CRPS of the Gaussian (heads gauss, spread); mean squared or absolute error (head "
+        "mean; head spread where data.label is a spread)"),
+    WEIR_OPT_ENUM(wx_model_opts, shift, WX_SHIFT_UNIT, WX_SHIFT_CHOICES,
+                  "what the correction of the mean is counted in: root mean square of what the raw "
+                  "mean lacks, or the raw spread of the place (arXiv:2206.14786)"),
+    WEIR_OPT_REAL(wx_model_opts, floor, 1e-3, 0, 1e3, "1",
+                  "added to the standard deviation, in units of what the raw mean lacks"),
+    WEIR_OPT_REAL(wx_model_opts, least_spread, 0.01, 1e-6, 1e3, "1",
+                  "least raw spread that is scaled, in the same units"),
+    WEIR_OPT_REAL(wx_model_opts, smooth, 0, 0, 1e6, "1",
+                  "unet.local: weight of the roughness of the local weights in the loss (alpha of "
+                  "arXiv:2005.08748; 10 there)"),
+    WEIR_OPT_TABLE(wx_model_opts, unet, weir_unet_options,
+                   "the U-Net: level or lead, lat, lon are z, y, x"),
+    WEIR_OPT_TABLE(wx_model_opts, incep, weir_incep_options,
+                   "parallel convolutions; incep.control is set to the channels of the trajectory, "
+                   "incep.carry of -1 to the raw spread of the first target"),
     WEIR_OPT_END,
 };
 
+const char *const wx_input_name[WX_INPUTS] = {"x", "y", "s", "w"};
 const char *const wx_metric[WX_METRICS] = {"mse"};
 
-void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value *mean,
-                      weir_value *raw)
+weir_status wx_network_check(const char *section, const wx_model_opts *o, bool of_spread)
 {
-  const bool spread = network->opts->loss == WX_LOSS_CRPS;
+  const bool crps = o->loss == WX_LOSS_CRPS;
+  const bool fits = o->head == WX_HEAD_MEAN    ? !crps && !of_spread
+                    : o->head == WX_HEAD_GAUSS ? crps && !of_spread
+                                               : crps == !of_spread;
+
+  if (!fits) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: head mean takes loss mse or mae, head gauss crps, head spread crps, or "
+                     "mse or mae where data.label is spread",
+                     section);
+  }
+  if (o->net == WX_UNET && o->unet.residual) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s.unet.residual: the network makes what the forecast lacks anyway", section);
+  }
+  return WEIR_OK;
+}
+
+/* What the network puts out, n channels. */
+static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value x)
+{
+  if (w->opts->net == WX_UNET) {
+    return weir_unet(net, &w->opts->unet, n, x);
+  }
+  weir_incep_opts o = w->opts->incep;
+
+  o.control = w->n_trajectory;
+  o.carry = o.carry < 0 ? w->carry : o.carry;
+  return weir_incep(net, &o, n, x);
+}
+
+/* s_f softplus(b + b0) + floor. */
+static weir_value scale(weir_graph *g, const wx_model_opts *o, weir_value s, weir_value b)
+{
+  const weir_activation softplus = {.kind = WEIR_ACTIVATION_SOFTPLUS};
+  const weir_value shifted = weir_right_at(g, WEIR_CODE_ADD, b, SOFTPLUS_IS_ONE, WEIR_WHERE);
+  const weir_value factor = weir_activation_at(g, &softplus, shifted, WEIR_WHERE);
+  const weir_value least = weir_left_at(g, WEIR_CODE_MAX, o->least_spread, s, WEIR_WHERE);
+
+  return weir_right_at(g, WEIR_CODE_ADD, weir_mul(g, least, factor), o->floor, WEIR_WHERE);
+}
+
+void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
+                      weir_value *mean, weir_value *sigma)
+{
+  const wx_model_opts *o = network->opts;
   const int64_t n = network->n_y;
   const weir_array_desc *d = weir_value_desc(net->graph, x);
   const int last = d != NULL ? d->rank - 1 : 0;
-  const weir_value out = weir_unet(net, &network->opts->net, spread ? 2 * n : n, x);
+  weir_value a = body(net, network, o->head == WX_HEAD_GAUSS ? 2 * n : n, x), b = a;
 
-  *mean = spread ? weir_slice(net->graph, out, last, 0, n, 1) : out;
-  *raw = spread ? weir_slice(net->graph, out, last, n, WEIR_SLICE_END, 1) : WEIR_NO_VALUE;
+  *mean = *sigma = WEIR_NO_VALUE;
+  if (o->head == WX_HEAD_GAUSS) {
+    a = weir_slice(net->graph, b, last, 0, n, 1);
+    b = weir_slice(net->graph, b, last, n, WEIR_SLICE_END, 1);
+  }
+  if (o->head != WX_HEAD_SPREAD) {
+    *mean = o->shift == WX_SHIFT_SPREAD ? weir_mul(net->graph, a, s) : a;
+  }
+  if (o->head != WX_HEAD_MEAN) {
+    *sigma = scale(net->graph, o, s, b);
+  }
+}
+
+/* The roughness of the local layer, where there is one and it matters. */
+static weir_value add_roughness(weir_net *net, const wx_model_opts *o, weir_value loss)
+{
+  if (o->net != WX_UNET || o->unet.local == 0 || o->smooth == 0) {
+    return loss;
+  }
+  const bool wraps = weir_nn_border_of(&o->unet.border, 1, 0) == WEIR_BORDER_WRAP;
+  const weir_value rough = wx_roughness(net, "local/weight", "local/bias", wraps);
+
+  return weir_add(net->graph, loss,
+                  weir_right_at(net->graph, WEIR_CODE_MUL, rough, o->smooth, WEIR_WHERE));
 }
 
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
                              weir_value *loss)
 {
   const wx_network *network = opts;
+  const wx_model_opts *o = network->opts;
+  const weir_value y = in[WX_IN_Y], w = in[WX_IN_W];
   weir_graph *g = net->graph;
-  weir_value mean, raw;
+  weir_value mean, sigma;
 
-  wx_network_apply(net, network, in[0], &mean, &raw);
-  const weir_value square = weir_loss_mse(g, mean, in[1], WEIR_NO_VALUE);
+  wx_network_apply(net, network, in[WX_IN_X], in[WX_IN_S], &mean, &sigma);
+  const weir_value none = weir_right_at(g, WEIR_CODE_MUL, in[WX_IN_S], 0, WEIR_WHERE);
+  const bool of_sigma = o->head == WX_HEAD_SPREAD && o->loss != WX_LOSS_CRPS;
+  const weir_value guess = of_sigma ? sigma : o->head == WX_HEAD_SPREAD ? none : mean;
+  const weir_value square = weir_loss_mse(g, guess, y, w);
 
   weir_output(g, wx_metric[0], square);
-  switch ((wx_loss)network->opts->loss) {
+  weir_output(g, WX_WEIGHT, weir_loss_weight(g, y, w));
+  switch ((wx_loss)o->loss) {
   case WX_LOSS_MSE:
     *loss = square;
     break;
   case WX_LOSS_MAE:
-    *loss = weir_loss_mae(g, mean, in[1], WEIR_NO_VALUE);
+    *loss = weir_loss_mae(g, guess, y, w);
     break;
   default:
-    *loss = weir_loss_crps(g, &network->opts->spread, mean, raw, in[1], WEIR_NO_VALUE);
+    *loss =
+        weir_loss_mean(g, weir_crps_at(g, guess, sigma, weir_loss_present(g, y, w), WEIR_WHERE), w);
     break;
   }
+  *loss = add_roughness(net, o, *loss);
   return weir_graph_status(g);
 }

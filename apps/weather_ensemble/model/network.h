@@ -1,36 +1,57 @@
-/* network.h - the U-Net that corrects a forecast, and what it is trained by. In units of the
- * statistics (data/standard.h) throughout. */
+/* network.h - the networks that correct an ensemble, their heads and losses. In units of the
+ * statistics (data/standard.h) throughout: y is what the raw mean lacks.
+ *
+ *   head mean    mean = a                                  bias net of arXiv:2005.08748
+ *   head gauss   mean = a,  sigma = s_f softplus(b + b0) + floor
+ *   head spread  mean = 0,  sigma as above                 spread net, the mean frozen
+ *
+ * a and b are what the network puts out; s the raw spread, s_f the larger of it and least_spread;
+ * softplus(b0) = 1, so that a = b = 0 is the raw ensemble as a Gaussian. shift spread: a counts in
+ * spreads (arXiv:2206.14786). */
 #ifndef WX_NETWORK_H
 #define WX_NETWORK_H
-#include "data/standard.h"
+#include "nn/weir_incep.h"
 #include "nn/weir_loss.h"
 #include "nn/weir_unet.h"
 
+typedef enum wx_kind { WX_UNET, WX_INCEP } wx_kind;
+#define WX_KIND_CHOICES "unet|incep"
+typedef enum wx_head { WX_HEAD_MEAN, WX_HEAD_GAUSS, WX_HEAD_SPREAD } wx_head;
+#define WX_HEAD_CHOICES "mean|gauss|spread"
 typedef enum wx_loss { WX_LOSS_MSE, WX_LOSS_MAE, WX_LOSS_CRPS } wx_loss;
 #define WX_LOSS_CHOICES "mse|mae|crps"
+typedef enum wx_shift { WX_SHIFT_UNIT, WX_SHIFT_SPREAD } wx_shift;
+#define WX_SHIFT_CHOICES "unit|spread"
 
 typedef struct wx_model_opts {
-  int target, loss; /* wx_target, wx_loss */
-  weir_spread_spec spread;
-  weir_unet_opts net;
+  int net, head, loss, shift;
+  double floor, least_spread, smooth;
+  weir_unet_opts unet;
+  weir_incep_opts incep;
 } wx_model_opts;
 extern const weir_opt wx_model_options[];
 
-/* What is built. */
+/* What is built. n_trajectory, carry: as in wx_facts. */
 typedef struct wx_network {
   const wx_model_opts *opts;
-  int64_t n_y;
+  int64_t n_y, n_trajectory, carry;
 } wx_network;
 
-/* What the validation reports beside the loss. */
+/* Inputs of the task: x [n, space.., channels]; y, s and weights [n, space.., n_y]. */
+enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_INPUTS };
+extern const char *const wx_input_name[WX_INPUTS];
+/* What the validation reports beside the loss; and how much a batch counts. */
 enum { WX_METRICS = 1 };
 extern const char *const wx_metric[WX_METRICS];
+#define WX_WEIGHT "counted"
 
-/* x: [n, level, lat, lon, channels]; *mean, and *raw, from which weir_spread makes the standard
- * deviation (loss crps; else invalid): [n, level, lat, lon, n_y]. */
-void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value *mean,
-                      weir_value *raw);
-/* weir_train_task.build: in[0] is x, in[1] truth; opts: the wx_network. */
+/* Whether head, loss and label go together. Fails: WEIR_ERR_CONFIG, naming `section`. */
+weir_status wx_network_check(const char *section, const wx_model_opts *o,
+                             bool of_spread) WEIR_CHECKED;
+/* *mean and *sigma [n, space.., n_y]; invalid where the head makes none. */
+void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
+                      weir_value *mean, weir_value *sigma);
+/* weir_train_task.build of the inputs above; opts: the wx_network. */
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
                              weir_value *loss) WEIR_CHECKED;
 #endif

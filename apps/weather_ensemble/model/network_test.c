@@ -1,7 +1,12 @@
-/* network_test.c - outputs and losses of the network on two and three dimensions. */
+/* network_test.c - heads and losses of the networks on two and three dimensions; the roughness of
+ * local weights by hand. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/weir_check.h"
+#include "exec/weir_plan.h"
 #include "model/network.h"
+#include "model/roughness.h"
 
 static weir_value input(weir_graph *g, const char *name, int64_t channels, int rank)
 {
@@ -11,26 +16,49 @@ static weir_value input(weir_graph *g, const char *name, int64_t channels, int r
   return weir_input(g, name, rank == 2 ? &flat : &deep);
 }
 
-/* On [lat, lon] and on [level, lat, lon], each loss is a number, mean and spread have y's shape. */
+static const struct {
+  int head, loss;
+  bool of_spread;
+} fitting[] = {{WX_HEAD_MEAN, WX_LOSS_MSE, false},   {WX_HEAD_MEAN, WX_LOSS_MAE, false},
+               {WX_HEAD_GAUSS, WX_LOSS_CRPS, false}, {WX_HEAD_SPREAD, WX_LOSS_CRPS, false},
+               {WX_HEAD_SPREAD, WX_LOSS_MSE, true},  {WX_HEAD_SPREAD, WX_LOSS_MAE, true}};
+enum { FITTING = sizeof fitting / sizeof fitting[0] };
+
+static wx_model_opts options(int net, int k)
+{
+  wx_model_opts o;
+
+  weir_opts_default(wx_model_options, sizeof o, &o);
+  o.net = net;
+  o.unet.preset = WEIR_UNET_TINY;
+  o.unet.local = k % 2 == 0 ? 3 : 0;
+  o.smooth = 1;
+  o.incep.preset = WEIR_INCEP_TINY;
+  o.head = fitting[k].head;
+  o.loss = fitting[k].loss;
+  o.shift = k % 2;
+  return o;
+}
+
+/* Both networks on [lat, lon] and [level, lat, lon]: each loss is a number, what is made has y's
+ * shape. */
 static void every_loss_is_a_number(void **state)
 {
-  for (int round = 0; round < 6; round++) {
-    const int rank = 2 + round % 2;
-    wx_model_opts o;
+  for (int round = 0; round < 2 * 2 * FITTING; round++) {
+    const int rank = 2 + round % 2, k = round / 4;
+    const wx_model_opts o = options(round / 2 % 2, k);
+    const wx_network network = {.opts = &o, .n_y = 2, .n_trajectory = 1, .carry = 3};
     weir_params *params = NULL;
     weir_graph *g = NULL;
     weir_net net;
-    weir_value loss, mean, raw;
+    weir_value loss, mean, sigma;
 
-    weir_opts_default(wx_model_options, sizeof o, &o);
-    o.net.preset = WEIR_UNET_TINY;
-    o.loss = round / 2;
-    const wx_network network = {.opts = &o, .n_y = 2};
-
+    assert_ok(wx_network_check("model", &o, fitting[k].of_spread));
     assert_ok(weir_params_create(WEIR_F32, &params));
     assert_ok(weir_graph_create(&g));
     weir_net_init(&net, g, params, false);
-    const weir_value in[] = {input(g, "x", 3, rank), input(g, "y", 2, rank)};
+    const weir_value in[] = {input(g, "x", 5, rank), input(g, "y", 2, rank), input(g, "s", 2, rank),
+                             input(g, "w", 2, rank)};
 
     assert_ok(wx_network_build(&net, &network, in, &loss));
     assert_int_equal(weir_value_desc(g, loss)->rank, 0);
@@ -40,20 +68,184 @@ static void every_loss_is_a_number(void **state)
     assert_ok(weir_params_create(WEIR_F32, &params));
     assert_ok(weir_graph_create(&g));
     weir_net_init(&net, g, params, false);
-    wx_network_apply(&net, &network, input(g, "x", 3, rank), &mean, &raw);
+    wx_network_apply(&net, &network, input(g, "x", 5, rank), input(g, "s", 2, rank), &mean, &sigma);
     assert_ok(weir_graph_status(g));
-    assert_int_equal(weir_value_desc(g, mean)->shape[rank + 1], 2);
-    assert_int_equal(raw.node >= 0, o.loss == WX_LOSS_CRPS);
-    assert_true(raw.node < 0 || weir_value_desc(g, raw)->shape[rank + 1] == 2);
+    assert_int_equal(mean.node >= 0, o.head != WX_HEAD_SPREAD);
+    assert_int_equal(sigma.node >= 0, o.head != WX_HEAD_MEAN);
+    assert_true(mean.node < 0 || weir_value_desc(g, mean)->shape[rank + 1] == 2);
+    assert_true(sigma.node < 0 || weir_value_desc(g, sigma)->shape[rank + 1] == 2);
     weir_net_fini(&net);
     weir_graph_destroy(&g);
     weir_params_destroy(&params);
   }
 }
 
+static void what_does_not_go_together_is_refused(void **state)
+{
+  for (int head = 0; head < 3; head++) {
+    for (int loss = 0; loss < 3; loss++) {
+      for (int of_spread = 0; of_spread < 2; of_spread++) {
+        wx_model_opts o = options(WX_UNET, 0);
+        bool fits = false;
+
+        for (int k = 0; k < FITTING; k++) {
+          fits = fits || (fitting[k].head == head && fitting[k].loss == loss &&
+                          fitting[k].of_spread == of_spread);
+        }
+        o.head = head;
+        o.loss = loss;
+        assert_int_equal(wx_network_check("model", &o, of_spread) == WEIR_OK, fits);
+      }
+    }
+  }
+}
+
+/* A graph over parameters in a store, run once. */
+typedef struct world {
+  weir_params *params;
+  weir_store *store;
+  weir_graph *g;
+  weir_net net;
+} world;
+
+static void declare(world *w)
+{
+  assert_ok(weir_params_create(WEIR_F32, &w->params));
+  assert_ok(weir_store_create(&w->store));
+  assert_ok(weir_graph_create(&w->g));
+  weir_net_init(&w->net, w->g, w->params, false);
+}
+
+static void use(world *w)
+{
+  weir_net_fini(&w->net);
+  weir_graph_destroy(&w->g);
+  assert_ok(weir_params_seal(w->params, w->store));
+  assert_ok(weir_params_init(w->params, w->store, 3));
+  assert_ok(weir_graph_create(&w->g));
+  weir_net_init(&w->net, w->g, w->params, false);
+}
+
+static void run(world *w, const weir_binding *binding, int n)
+{
+  weir_plan *plan = NULL;
+  weir_exec_cfg exec;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  assert_ok(weir_plan_create(w->g, w->store, &(weir_plan_opts){.exec = &exec}, &plan));
+  assert_ok(weir_plan_run(plan, binding, n));
+  weir_plan_destroy(&plan);
+}
+
+static void dispose(world *w)
+{
+  weir_net_fini(&w->net);
+  weir_graph_destroy(&w->g);
+  weir_params_destroy(&w->params);
+  weir_store_destroy(&w->store);
+}
+
+/* A network that puts out 0 is the raw ensemble: mean 0 and its spread, floored. */
+static void zero_is_the_raw_ensemble(void **state)
+{
+  wx_model_opts o = options(WX_UNET, 2);
+
+  o.unet.local = 3; /* begins as 0 */
+  const wx_network network = {.opts = &o, .n_y = 1};
+  const int64_t shape[] = {1, 4, 6, 1};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, 1}};
+  weir_value mean, sigma;
+  weir_tensor t[4];
+  world w;
+
+  for (int k = 0; k < 4; k++) {
+    assert_ok(weir_tensor_init(&t[k], WEIR_F32, 4, shape));
+  }
+  for (int i = 0; i < 24; i++) {
+    ((float *)t[0].data)[i] = (float)i;
+    ((float *)t[1].data)[i] = (float)i / 8;
+  }
+  declare(&w);
+  wx_network_apply(&w.net, &network, weir_input(w.g, "x", &d), weir_input(w.g, "s", &d), &mean,
+                   &sigma);
+  use(&w);
+  wx_network_apply(&w.net, &network, weir_input(w.g, "x", &d), weir_input(w.g, "s", &d), &mean,
+                   &sigma);
+  weir_output(w.g, "mean", mean);
+  weir_output(w.g, "sigma", sigma);
+  run(&w, (const weir_binding[]){{"x", &t[0]}, {"s", &t[1]}, {"mean", &t[2]}, {"sigma", &t[3]}}, 4);
+  for (int i = 0; i < 24; i++) {
+    const double s = i == 0 ? o.least_spread : i / 8.0;
+
+    assert_true(((float *)t[2].data)[i] == 0);
+    assert_near((double)((float *)t[3].data)[i], s + o.floor, 1e-6);
+  }
+  for (int k = 0; k < 4; k++) {
+    weir_tensor_fini(&t[k]);
+  }
+  dispose(&w);
+}
+
+/* Weights of 3 x 4 places: steps along columns and, round the circle, along rows. */
+static void roughness_is_the_mean_step(void **state)
+{
+  const weir_param_spec weight = {
+      .rank = 6, .shape = {3, 4, 1, 1, 2, 1}, .init = {.kind = WEIR_INIT_ZEROS}};
+  const weir_param_spec bias = {.rank = 3, .shape = {3, 4, 1}, .init = {.kind = WEIR_INIT_ZEROS}};
+  float value = 0;
+  weir_tensor out;
+
+  assert_ok(weir_tensor_init(&out, WEIR_F32, 0, NULL));
+  for (int wraps = 0; wraps < 2; wraps++) {
+    world w;
+
+    declare(&w);
+    (void)weir_param(&w.net, "w", &weight);
+    (void)weir_param(&w.net, "b", &bias);
+    use(&w);
+    float *p = weir_store_get(w.store, WEIR_PARAMS_BANK)->data;
+    double lat = 0, lon = 0;
+
+    for (int i = 0; i < 36; i++) {
+      p[i] = (float)((7 * i) % 11);
+    }
+    for (int j = 0; j < 3; j++) {
+      for (int i = 0; i < 4; i++) {
+        for (int c = 0; c < 2; c++) {
+          const float *at = p + (j * 4 + i) * 2 + c;
+
+          lat += j < 2 ? fabs((double)(at[8] - at[0])) / 16 : 0;
+          lon += i < 3   ? fabs((double)(at[2] - at[0])) / (wraps ? 24 : 18)
+                 : wraps ? fabs((double)(at[-6] - at[0])) / 24
+                         : 0;
+        }
+        const float *b = p + 24 + j * 4 + i;
+
+        lat += j < 2 ? fabs((double)(b[4] - b[0])) / 8 : 0;
+        lon += i < 3   ? fabs((double)(b[1] - b[0])) / (wraps ? 12 : 9)
+               : wraps ? fabs((double)(b[-3] - b[0])) / 12
+                       : 0;
+      }
+    }
+    (void)weir_param(&w.net, "w", &weight);
+    (void)weir_param(&w.net, "b", &bias);
+    weir_output(w.g, "rough", wx_roughness(&w.net, "w", "b", wraps));
+    assert_ok(weir_graph_status(w.g));
+    run(&w, (const weir_binding[]){{"rough", &out}}, 1);
+    memcpy(&value, out.data, sizeof value);
+    assert_near((double)value, (lat + lon) / 4, 1e-5);
+    dispose(&w);
+  }
+  weir_tensor_fini(&out);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_loss_is_a_number)};
-
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_loss_is_a_number),
+      cmocka_unit_test(what_does_not_go_together_is_refused),
+      cmocka_unit_test(zero_is_the_raw_ensemble),
+      cmocka_unit_test(roughness_is_the_mean_step),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

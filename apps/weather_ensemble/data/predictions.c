@@ -1,0 +1,213 @@
+/* predictions.c - see predictions.h. */
+#include "data/predictions.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/quantity.h"
+
+struct wx_predictions {
+  const wx_facts *samples;
+  const wx_archive_facts *forecast;
+  wx_archive_facts facts;
+  wx_archive_writer *writer;
+  int64_t *start, *number; /* [starts] seconds; number of the forecast's start */
+  int64_t *member;
+  double *lead;
+  wx_quantity *quantity; /* targets (and depths), then their spreads */
+  int64_t n_targets;
+  bool spread;
+};
+
+static int ascending(const void *a, const void *b)
+{
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* Different values, in order; returns how many. */
+static int64_t sort_once(int64_t *v, int64_t n)
+{
+  int64_t m = 0;
+
+  qsort(v, (size_t)n, sizeof *v, ascending);
+  for (int64_t i = 0; i < n; i++) {
+    if (m == 0 || v[i] > v[m - 1]) {
+      v[m++] = v[i];
+    }
+  }
+  return m;
+}
+
+/* A depth of levels makes each target several quantities, one of leads does not. */
+static int64_t quantities_of(const wx_facts *f)
+{
+  return strcmp(f->axis[0].name, "level") == 0 ? f->depth : 1;
+}
+
+static weir_status take_quantities(wx_predictions *p)
+{
+  const wx_facts *f = p->samples;
+  const int64_t each = quantities_of(f);
+
+  p->n_targets = f->n_channels[WX_Y] * each;
+  WEIR_TRY(weir_alloc(2 * p->n_targets, sizeof *p->quantity, (void **)&p->quantity));
+  for (int64_t i = 0; i < p->n_targets; i++) {
+    const wx_quantity *q = &p->forecast->quantity[f->target[i / each * f->depth + i % each]];
+    wx_quantity *spread = &p->quantity[p->n_targets + i];
+
+    p->quantity[i] = *spread = *q;
+    spread->param = 0;
+    spread->standard_name[0] = 0;
+    (void)snprintf(spread->variable, sizeof spread->variable, "%.24s_spread", q->variable);
+    wx_quantity_set_name(spread);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t n)
+{
+  const wx_facts *f = p->samples;
+  int64_t *lead = NULL;
+
+  WEIR_TRY(weir_alloc(n, sizeof *p->number, (void **)&p->number));
+  WEIR_TRY(weir_alloc(n, sizeof *p->start, (void **)&p->start));
+  WEIR_TRY(weir_alloc(f->n_leads, sizeof *p->lead, (void **)&p->lead));
+  WEIR_TRY(weir_alloc(f->n_leads, sizeof *lead, (void **)&lead));
+  for (int64_t i = 0; i < n; i++) {
+    p->number[i] = f->of_start[sample[i]];
+  }
+  p->facts.n_starts = sort_once(p->number, n);
+  for (int64_t i = 0; i < p->facts.n_starts; i++) {
+    p->start[i] = p->forecast->start[p->number[i]];
+  }
+  memcpy(lead, f->lead, (size_t)f->n_leads * sizeof *lead);
+  p->facts.n_leads = sort_once(lead, f->n_leads);
+  for (int64_t l = 0; l < p->facts.n_leads; l++) {
+    p->lead[l] = p->forecast->lead[lead[l]];
+  }
+  weir_free(&lead);
+  return WEIR_OK;
+}
+
+static weir_status create(wx_predictions *p, const char *path, const int64_t *sample, int64_t n,
+                          int64_t skip, int64_t members)
+{
+  wx_archive_facts *f = &p->facts;
+
+  f->name = path;
+  f->grid = p->forecast->grid;
+  WEIR_TRY(take_times(p, sample, n));
+  WEIR_TRY(take_quantities(p));
+  f->n_members = members > 0 ? members : 1;
+  WEIR_TRY(weir_alloc(f->n_members, sizeof *p->member, (void **)&p->member));
+  for (int64_t k = 0; k < members; k++) {
+    p->member[k] = p->forecast->member[skip + k];
+  }
+  f->start = p->start;
+  f->lead = p->lead;
+  f->member = p->member;
+  f->quantity = p->quantity;
+  f->n_quantities = p->n_targets * (1 + p->spread);
+  return wx_archive_create(path, f, &p->writer);
+}
+
+weir_status wx_predictions_create(const char *path, const wx_facts *samples,
+                                  const wx_archive_facts *forecast, const int64_t *sample,
+                                  int64_t n, bool spread, int64_t skip, int64_t members,
+                                  wx_predictions **out)
+{
+  void *memory = NULL;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof(wx_predictions), &memory));
+  wx_predictions *p = memory;
+
+  p->samples = samples;
+  p->forecast = forecast;
+  p->spread = spread && members == 0;
+  const weir_status status = create(p, path, sample, n, skip, members);
+
+  if (status != WEIR_OK) {
+    wx_predictions_abandon(&p);
+    return status;
+  }
+  *out = p;
+  return WEIR_OK;
+}
+
+/* Where a field of a sample belongs. */
+static void place(const wx_predictions *p, int64_t sample, int64_t k, int64_t d, int64_t *start,
+                  int64_t *lead, int64_t *quantity)
+{
+  const wx_facts *f = p->samples;
+  const int64_t each = quantities_of(f);
+  const bool leads = f->depth > 1 && each == 1;
+  const int64_t of_lead = leads ? f->lead[d] : f->of_lead[sample];
+
+  *start = wx_archive_find_start(&p->facts, p->forecast->start[f->of_start[sample]]);
+  *lead = wx_archive_find_lead(&p->facts, p->forecast->lead[of_lead]);
+  *quantity = k * each + (each > 1 ? d : 0);
+}
+
+weir_status wx_predictions_write(wx_predictions *p, int64_t sample, const float *mean,
+                                 const float *sigma)
+{
+  const wx_facts *f = p->samples;
+  const int64_t plane = f->cells / f->depth;
+  int64_t start, lead, q;
+
+  for (int64_t k = 0; k < f->n_channels[WX_Y]; k++) {
+    for (int64_t d = 0; d < f->depth; d++) {
+      const int64_t at = k * f->cells + d * plane;
+
+      place(p, sample, k, d, &start, &lead, &q);
+      WEIR_TRY(wx_archive_write(p->writer, start, lead, q, 0, 1, mean + at));
+      if (p->spread) {
+        WEIR_TRY(wx_archive_write(p->writer, start, lead, p->n_targets + q, 0, 1, sigma + at));
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_predictions_write_members(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
+                                         const float *values)
+{
+  int64_t start, lead, q;
+
+  place(p, sample, k, d, &start, &lead, &q);
+  return wx_archive_write(p->writer, start, lead, q, 0, p->facts.n_members, values);
+}
+
+static void dispose(wx_predictions **p)
+{
+  weir_free(&(*p)->start);
+  weir_free(&(*p)->number);
+  weir_free(&(*p)->member);
+  weir_free(&(*p)->lead);
+  weir_free(&(*p)->quantity);
+  weir_free(p);
+}
+
+weir_status wx_predictions_put_text(wx_predictions *p, const char *name, const char *text)
+{
+  return wx_archive_put_text(p->writer, name, text);
+}
+
+weir_status wx_predictions_commit(wx_predictions **p)
+{
+  const weir_status status = wx_archive_commit(&(*p)->writer);
+
+  dispose(p);
+  return status;
+}
+
+void wx_predictions_abandon(wx_predictions **p)
+{
+  if (*p != NULL) {
+    wx_archive_abandon(&(*p)->writer);
+    dispose(p);
+  }
+}

@@ -1,0 +1,391 @@
+/* stage.c - see stage.h. */
+#include "stage.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "data/date.h"
+#include "io/weir_netcdf.h"
+
+enum { MODEL = 4, BEFORE, DATES, PATH_SIZE = 4096 };
+/* What weights say of themselves; all but the dates have to be the same where they are used. */
+static const char *const note_name[WX_NOTES] = {
+    "x_channels", "x_units", "y_channels", "y_units", "model", "bias_weights_sha256", "dates"};
+
+/* ---- Samples as inputs ---- */
+
+/* Cells count by area; what is missing counts nothing. */
+static void fill_weights(const wx_stage *s, const wx_sample *v, const float *m, float *w)
+{
+  const int64_t n = s->facts.n_channels[WX_Y], cells = s->facts.cells;
+
+  for (int64_t c = 0; c < n; c++) {
+    for (int64_t i = 0; i < cells; i++) {
+      const int64_t at = c * cells + i;
+      const bool there = isfinite(v->y[at]) && isfinite(m[at]) && isfinite(v->s[at]);
+
+      w[i * n + c] = there ? (float)s->facts.weight[i] : 0;
+    }
+  }
+}
+
+static weir_status fetch(void *context, weir_train_split split, const int64_t *sample, int64_t n,
+                         weir_tensor *const *tensor)
+{
+  const wx_stage *s = context;
+  const int64_t *number = s->is.split->sample[split == WEIR_VALID_SAMPLES ? WX_VALID : WX_TRAIN];
+  const int64_t of_x = s->facts.n_channels[WX_X] * s->facts.cells;
+  const int64_t of_y = s->facts.n_channels[WX_Y] * s->facts.cells;
+  float *at[WX_INPUTS];
+
+  for (int k = 0; k < WX_INPUTS; k++) {
+    at[k] = tensor[k]->data;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t own = number[sample[i]];
+    wx_sample v;
+
+    WEIR_TRY(wx_samples_read(s->is.samples, own, &v));
+    const float *m = s->is.mean != NULL ? s->is.mean + own * of_y : v.m;
+
+    wx_standard_x(&s->standard, v.x, at[WX_IN_X] + i * of_x);
+    wx_standard_y(&s->standard, v.y, m, v.s, at[WX_IN_Y] + i * of_y, at[WX_IN_S] + i * of_y);
+    fill_weights(s, &v, m, at[WX_IN_W] + i * of_y);
+  }
+  return WEIR_OK;
+}
+
+/* ---- The task ---- */
+
+static weir_value graph_input(const wx_stage *s, int k, int64_t batch, weir_graph *g)
+{
+  const weir_train_input *in = &s->input[k];
+  weir_array_desc d = {.dtype = in->dtype, .rank = in->rank + 1, .shape = {batch}};
+
+  memcpy(d.shape + 1, in->shape, sizeof *d.shape * (size_t)in->rank);
+  return weir_input(g, in->name, &d);
+}
+
+weir_status wx_stage_append(const wx_stage *s, int64_t batch, weir_graph *g)
+{
+  weir_value mean, sigma;
+  weir_net net;
+
+  weir_net_init(&net, g, s->params, false);
+  const weir_value x = graph_input(s, WX_IN_X, batch, g);
+  const weir_value raw = graph_input(s, WX_IN_S, batch, g);
+
+  wx_network_apply(&net, &s->network, x, raw, &mean, &sigma);
+  if (mean.node >= 0) {
+    weir_output(g, "mean", mean);
+  }
+  if (sigma.node >= 0) {
+    weir_output(g, "sigma", sigma);
+  }
+  weir_net_fini(&net);
+  return weir_graph_status(g);
+}
+
+weir_status wx_stage_flops(const wx_stage *s, double *flops)
+{
+  weir_graph *g = NULL;
+  int32_t *order = NULL, n = 0;
+  weir_status status = WEIR_OK;
+
+  *flops = 0;
+  WEIR_TRY(weir_graph_create(&g));
+  WEIR_TRY_GOTO(wx_stage_append(s, 1, g), done);
+  WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof *order, (void **)&order), done);
+  WEIR_TRY_GOTO(weir_graph_order(g, order, &n), done);
+  for (int32_t i = 0; i < n; i++) {
+    *flops += weir_node_traffic(g, order[i], 1).flops;
+  }
+done:
+  weir_free(&order);
+  weir_graph_destroy(&g);
+  return status;
+}
+
+/* Options that change no shape change what weights mean: the digest of the graph has them. */
+static weir_status describe_model(wx_stage *s)
+{
+  weir_graph *g = NULL;
+  weir_status status = WEIR_OK;
+  char digest[65];
+
+  WEIR_TRY(weir_graph_create(&g));
+  WEIR_TRY_GOTO(wx_stage_append(s, 1, g), done);
+  WEIR_TRY_GOTO(weir_graph_digest(g, digest), done);
+  (void)snprintf(s->text[MODEL], WX_LIST, "%s %s",
+                 s->standard.counts_from_zero ? "spread" : "difference", digest);
+done:
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static void describe_dates(const wx_stage *s, char *text)
+{
+  const wx_split *split = s->is.split;
+  size_t at = 0;
+
+  text[0] = 0;
+  for (int p = 0; p < WX_TEST && split != NULL; p++) {
+    char first[32] = "none", last[32] = "none";
+
+    if (split->n[p] > 0) {
+      wx_date_text(split->first[p], first, sizeof first);
+      wx_date_text(split->last[p], last, sizeof last);
+    }
+    at += (size_t)snprintf(text + at, WX_LIST - at, "%s%s: %s to %s", p > 0 ? "; " : "",
+                           wx_part_name[p], first, last);
+  }
+}
+
+static weir_status take_notes(wx_stage *s)
+{
+  for (int k = 0; k < WX_NOTES; k++) {
+    const wx_side side = k < 2 ? WX_X : WX_Y;
+    void *memory = NULL;
+
+    WEIR_TRY(weir_alloc(WX_LIST, 1, &memory));
+    s->text[k] = memory;
+    s->note[k] = (weir_note){note_name[k], s->text[k]};
+    if (k < MODEL) {
+      wx_channels_text(s->facts.channel[side], s->facts.n_channels[side], k % 2 == 1, s->text[k]);
+    }
+  }
+  (void)snprintf(s->text[BEFORE], WX_LIST, "%s", s->is.before[0] != 0 ? s->is.before : "none");
+  describe_dates(s, s->text[DATES]);
+  return describe_model(s);
+}
+
+static void name_inputs(wx_stage *s)
+{
+  const wx_facts *f = &s->facts;
+
+  for (int k = 0; k < WX_INPUTS; k++) {
+    s->input[k] =
+        (weir_train_input){.name = wx_input_name[k], .dtype = WEIR_F32, .rank = f->rank + 1};
+    for (int d = 0; d < f->rank; d++) {
+      s->input[k].shape[d] = f->axis[d].length;
+    }
+    s->input[k].shape[f->rank] = f->n_channels[k == WX_IN_X ? WX_X : WX_Y];
+  }
+}
+
+static weir_status set_up(wx_stage *s)
+{
+  const wx_facts *f = &s->facts;
+  const bool of_spread = s->is.data->label == WX_LABEL_SPREAD;
+
+  WEIR_TRY(wx_network_check(s->is.name, &s->model, of_spread));
+  name_inputs(s);
+  s->network = (wx_network){.opts = &s->model,
+                            .n_y = f->n_channels[WX_Y],
+                            .n_trajectory = f->n_trajectory,
+                            .carry = f->carry};
+  s->task = (weir_train_task){.name = s->is.name,
+                              .dtype = WEIR_F32,
+                              .input = s->input,
+                              .n_inputs = WX_INPUTS,
+                              .n_train = s->is.split != NULL ? s->is.split->n[WX_TRAIN] : 0,
+                              .n_valid = s->is.split != NULL ? s->is.split->n[WX_VALID] : 0,
+                              .opts = &s->network,
+                              .build = wx_network_build,
+                              .metric = wx_metric,
+                              .n_metrics = WX_METRICS,
+                              .weight = WX_WEIGHT,
+                              .fetch = fetch,
+                              .context = s,
+                              .note = s->note,
+                              .n_notes = WX_NOTES};
+  WEIR_TRY(weir_params_create(WEIR_F32, &s->params));
+  WEIR_TRY(weir_store_create(&s->store));
+  WEIR_TRY(weir_train_prepare(&s->task, s->is.train->seed, s->params, s->store));
+  WEIR_TRY(wx_standard_open(s->is.standard, f, s->is.wraps, of_spread, s->store, &s->standard));
+  return take_notes(s);
+}
+
+weir_status wx_stage_open(const wx_stage_spec *spec, wx_stage *out)
+{
+  *out = (wx_stage){.is = *spec, .facts = *wx_samples_get(spec->samples), .model = *spec->model};
+  const weir_status status = set_up(out);
+
+  if (status != WEIR_OK) {
+    wx_stage_close(out);
+  }
+  return status;
+}
+
+void wx_stage_close(wx_stage *s)
+{
+  weir_params_destroy(&s->params);
+  weir_store_destroy(&s->store);
+  for (int k = 0; k < WX_NOTES; k++) {
+    weir_free(&s->text[k]);
+  }
+}
+
+weir_status wx_stage_fit(wx_stage *s)
+{
+  const wx_split *split = s->is.split;
+  wx_sample v;
+
+  WEIR_TRY(wx_standard_fit(&s->standard, s->is.samples, split->sample[WX_TRAIN], split->n[WX_TRAIN],
+                           s->is.mean));
+  for (int64_t i = 0; i < split->n[WX_VALID]; i++) {
+    WEIR_TRY(wx_samples_read(s->is.samples, split->sample[WX_VALID][i], &v));
+  }
+  return WEIR_OK;
+}
+
+/* ---- Weights ---- */
+
+weir_status wx_stage_weights(const weir_train_cfg *train, const char *dir, char *path, size_t size)
+{
+  return weir_path_join(
+      dir, train->checkpoint.format == WEIR_CHECKPOINT_RAW ? "weights.weir" : "weights.nc", path,
+      size);
+}
+
+/* The newest checkpoint, whatever its format. */
+static weir_status newest(const char *dir, char *path, bool *found)
+{
+  int64_t step = -1;
+
+  *found = false;
+  WEIR_TRY(weir_checkpoint_newest(dir, &step));
+  if (step < 0) {
+    return WEIR_OK;
+  }
+  *found = true;
+  WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_NETCDF, path, PATH_SIZE));
+  return weir_file_exists(path)
+             ? WEIR_OK
+             : weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, PATH_SIZE);
+}
+
+enum { PARTS = 4 };
+
+/* The arrays of the statistics, one after another. */
+static void list_parts(const wx_standard *s, double *at[PARTS], int64_t n[PARTS])
+{
+  const int64_t n_x = s->facts->n_channels[WX_X], n_y = s->facts->n_channels[WX_Y];
+
+  at[0] = s->x_mean;
+  at[1] = s->x_sd;
+  at[2] = s->bias;
+  at[3] = s->unit;
+  n[0] = n[1] = n_x * s->places;
+  n[2] = n_y * s->facts->cells;
+  n[3] = n_y;
+}
+
+/* A checkpoint is of the samples whose statistics it has; a damaged one is the trainer's to judge.
+ */
+static weir_status check_same_samples(wx_stage *s, const char *dir)
+{
+  double *at[PARTS], *kept[PARTS] = {NULL};
+  int64_t n[PARTS];
+  char path[PATH_SIZE];
+  bool found = false, same = true;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(newest(dir, path, &found));
+  if (!found) {
+    return WEIR_OK;
+  }
+  list_parts(&s->standard, at, n);
+  for (int k = 0; k < PARTS; k++) {
+    WEIR_TRY_GOTO(weir_alloc(n[k], sizeof *kept[k], (void **)&kept[k]), done);
+    memcpy(kept[k], at[k], (size_t)n[k] * sizeof *kept[k]);
+  }
+  const weir_status read = weir_train_weights(s->params, s->store, path);
+
+  if (read == WEIR_ERR_SHAPE || read == WEIR_ERR_MEMORY) {
+    status = read;
+    goto done;
+  }
+  for (int k = 0; k < PARTS; k++) {
+    same = same && memcmp(kept[k], at[k], (size_t)n[k] * sizeof *kept[k]) == 0;
+  }
+  if (!same) {
+    status = weir_fail(WEIR_ERR_CONFIG,
+                       "%s: its statistics are not those of these training samples: take the "
+                       "samples, data and standard of that run, or another --out",
+                       path);
+  }
+done:
+  for (int k = 0; k < PARTS; k++) {
+    weir_free(&kept[k]);
+  }
+  return status;
+}
+
+weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
+                           weir_train_result *result, char digest[65])
+{
+  char path[PATH_SIZE];
+  int64_t bytes = 0;
+
+  WEIR_TRY(check_same_samples(s, dir));
+  WEIR_TRY(weir_train_run(&s->task, s->is.train, exec, s->params, s->store, dir, result));
+  WEIR_TRY(wx_stage_weights(s->is.train, dir, path, sizeof path));
+  if (!weir_file_sha256(path, digest, &bytes)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot be read again", path);
+  }
+  return WEIR_OK;
+}
+
+/* The notes of a file of weights. */
+static weir_status read_notes(const char *path, char *text[WX_NOTES])
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_netcdf_open(path, &nc));
+  for (int k = 0; k < WX_NOTES && status == WEIR_OK; k++) {
+    if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
+        weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
+      status = weir_fail(WEIR_ERR_DATA,
+                         "%s: no weights of weather_ensemble: there is no text attribute %s", path,
+                         note_name[k]);
+    }
+  }
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+static weir_status compare_notes(const wx_stage *s, const char *path, char *const text[WX_NOTES])
+{
+  for (int k = 0; k < DATES; k++) {
+    if (strcmp(text[k], s->text[k]) == 0) {
+      continue;
+    }
+    if (k == MODEL) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: its weights are of another network than the configuration describes: "
+                       "give that of its run with --config RUN/resolved.yaml",
+                       path);
+    }
+    return weir_fail(WEIR_ERR_CONFIG, "%s: its %s are \"%s\", and here they are \"%s\"", path,
+                     note_name[k], text[k], s->text[k]);
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_stage_load(wx_stage *s, const char *path)
+{
+  char *text[WX_NOTES] = {NULL};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(read_notes(path, text), done);
+  WEIR_TRY_GOTO(compare_notes(s, path, text), done);
+  WEIR_TRY_GOTO(weir_train_weights(s->params, s->store, path), done);
+done:
+  for (int k = 0; k < WX_NOTES; k++) {
+    weir_free(&text[k]);
+  }
+  return status;
+}

@@ -1,0 +1,64 @@
+/* stage.h - one network of an experiment as a task of the trainer: its samples, statistics and
+ * parameters. */
+#ifndef WX_STAGE_H
+#define WX_STAGE_H
+#include "data/samples.h"
+#include "data/standard.h"
+#include "exec/weir_plan.h"
+#include "model/network.h"
+#include "train/weir_train.h"
+
+enum { WX_NOTES = 7 };
+
+/* All borrowed; they stay while the stage is used. */
+typedef struct wx_stage_spec {
+  const char *name; /* "bias", "forecast": for reports */
+  const wx_data_opts *data;
+  const wx_model_opts *model;
+  const wx_standard_opts *standard;
+  const weir_train_cfg *train; /* seed already added */
+  wx_samples *samples;
+  const wx_split *split;
+  bool wraps;         /* columns go round the globe */
+  const float *mean;  /* [all samples, y channel, cells] for the raw mean; NULL: the raw mean */
+  const char *before; /* SHA-256 of the weights that made `mean`; "": none */
+} wx_stage_spec;
+
+/* Stays where it is: the task points into it. */
+typedef struct wx_stage {
+  wx_stage_spec is;
+  wx_facts facts;
+  wx_model_opts model;
+  wx_standard standard;
+  wx_network network;
+  weir_params *params;
+  weir_store *store;
+  weir_train_input input[WX_INPUTS];
+  weir_note note[WX_NOTES];
+  char *text[WX_NOTES];
+  weir_train_task task;
+} wx_stage;
+
+/* The network declared, its first weights and the room of the statistics in the store. Fails: as
+ * wx_network_check, weir_train_prepare. */
+weir_status wx_stage_open(const wx_stage_spec *spec, wx_stage *out) WEIR_CHECKED;
+void wx_stage_close(wx_stage *s);
+/* Reads the training samples for the statistics and those of the validation, so that what is wrong
+ * with one is said now. Fails: as wx_standard_fit. */
+weir_status wx_stage_fit(wx_stage *s) WEIR_CHECKED;
+/* Trains in the folder `dir`, going on from what is there. *digest: SHA-256 of the weights. Fails:
+ * WEIR_ERR_CONFIG where a checkpoint has other statistics, as weir_train_run. */
+weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
+                           weir_train_result *result, char digest[65]) WEIR_CHECKED;
+/* Weights of a file and the statistics with them. Fails: WEIR_ERR_CONFIG (weights of other channels
+ * or of another network), as weir_train_weights. */
+weir_status wx_stage_load(wx_stage *s, const char *path) WEIR_CHECKED;
+/* The trained network on `batch` samples: inputs x, s; results mean and sigma, those that its head
+ * has. Fails: as builders. */
+weir_status wx_stage_append(const wx_stage *s, int64_t batch, weir_graph *g) WEIR_CHECKED;
+/* Floating-point operations of that for one sample. */
+weir_status wx_stage_flops(const wx_stage *s, double *flops) WEIR_CHECKED;
+/* "weights.nc", or "weights.weir" where the format of checkpoints is raw, of the folder. */
+weir_status wx_stage_weights(const weir_train_cfg *train, const char *dir, char *path,
+                             size_t size) WEIR_CHECKED;
+#endif

@@ -1,0 +1,135 @@
+/* validation.c - see validation.h. */
+#include "validation.h"
+#include <math.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "eval/crps.h"
+
+enum { RAW, NETWORK, KINDS };
+
+const char *const wx_validation_head[WX_VALIDATION_COLUMNS] = {
+    "target",   "units",        "lead_or_level", "rmse_raw",     "rmse_network",
+    "crps_raw", "crps_network", "ratio_raw",     "ratio_network"};
+
+static void take(wx_scores *s, double weight, double mean, double sd, double y)
+{
+  const double d = mean - y;
+
+  if (!isfinite(d)) {
+    return;
+  }
+  s->weight += weight;
+  s->square += weight * d * d;
+  s->variance += weight * sd * sd;
+  s->crps += weight * wx_crps_normal(mean, sd, y);
+}
+
+/* What is compared with y: a mean with its standard deviation, or, where y is a spread, that. */
+static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
+                        const wx_sample *own)
+{
+  const wx_facts *f = v->e->facts;
+  const bool of_spread = v->e->cfg->data.label == WX_LABEL_SPREAD;
+  const int64_t plane = f->cells / f->depth;
+
+  for (int64_t at = 0; at < p->of_y; at++) {
+    const int64_t c = at / f->cells, i = at % f->cells;
+    const int64_t group = f->depth > 1 ? i / plane : f->of_lead[sample];
+    wx_scores *s = v->score + (c * v->n_groups + group) * KINDS;
+    const double w = f->weight[i], y = (double)own->y[at];
+    const double sd = p->sigma != NULL ? (double)p->sigma[at] : NAN;
+
+    take(&s[RAW], w, (double)(of_spread ? own->s : own->m)[at],
+         of_spread ? NAN : (double)own->s[at], y);
+    take(&s[NETWORK], w, of_spread ? sd : (double)p->mean[at], of_spread ? NAN : sd, y);
+  }
+}
+
+weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const weir_plan_opts *exec,
+                        wx_validation *out)
+{
+  const wx_facts *f = e->facts;
+  const int64_t *sample = e->split.sample[WX_VALID], n = e->split.n[WX_VALID];
+  const int64_t of_y = f->n_channels[WX_Y] * f->cells;
+  wx_predictor p;
+  weir_status status = WEIR_OK;
+
+  *out = (wx_validation){
+      .e = e, .n_groups = f->depth > 1 ? f->depth : wx_archive_get(e->forecast)->n_leads};
+  WEIR_TRY(weir_alloc(f->n_channels[WX_Y] * out->n_groups * KINDS, sizeof *out->score,
+                      (void **)&out->score));
+  WEIR_TRY_GOTO(wx_predictor_create(stage, 1, exec, &p), failed);
+  for (int64_t i = 0; i < n; i++) {
+    wx_sample v;
+
+    WEIR_TRY_GOTO(wx_samples_read(e->samples, sample[i], &v), done);
+    wx_predictor_put(&p, 0, &v);
+    for (int64_t k = 0; k < of_y && e->corrected != NULL; k++) {
+      p.m[k] = e->corrected[sample[i] * of_y + k];
+    }
+    WEIR_TRY_GOTO(wx_predictor_run(&p), done);
+    take_sample(out, &p, sample[i], &v);
+    out->samples++;
+  }
+done:
+  wx_predictor_fini(&p);
+failed:
+  if (status != WEIR_OK) {
+    wx_validation_fini(out);
+  }
+  return status;
+}
+
+void wx_validation_fini(wx_validation *v)
+{
+  weir_free(&v->score);
+}
+
+static double rmse(const wx_scores *s)
+{
+  return sqrt(s->square / s->weight);
+}
+
+/* sqrt((m + 1) / m mean variance) over RMSE for m members; without m the bare ratio. */
+static double ratio(const wx_scores *s, double members)
+{
+  const double more = members > 0 ? (members + 1) / members : 1;
+
+  return sqrt(more * s->variance / s->square);
+}
+
+void wx_validation_table(const wx_validation *v, weir_cells *cells)
+{
+  const wx_facts *f = v->e->facts;
+  const wx_archive_facts *a = wx_archive_get(v->e->forecast);
+  const double members = (double)f->members;
+
+  for (int64_t at = 0; at < f->n_channels[WX_Y] * v->n_groups; at++) {
+    const wx_channel *c = &f->channel[WX_Y][at / v->n_groups];
+    const int64_t g = at % v->n_groups;
+    const wx_scores *s = v->score + at * KINDS;
+    const double where = f->depth == 1              ? a->lead[g]
+                         : f->axis[0].value != NULL ? f->axis[0].value[g]
+                                                    : (double)g;
+    const double value[] = {rmse(&s[RAW]),
+                            rmse(&s[NETWORK]),
+                            s[RAW].crps / s[RAW].weight,
+                            s[NETWORK].crps / s[NETWORK].weight,
+                            ratio(&s[RAW], members),
+                            ratio(&s[NETWORK], 0)};
+
+    if (!(s[RAW].weight > 0)) {
+      continue;
+    }
+    weir_event("validation", WEIR_TEXT("target", c->name), WEIR_REAL("where", where),
+               WEIR_REAL("rmse_raw", value[0]), WEIR_REAL("rmse_network", value[1]),
+               WEIR_REAL("crps_raw", value[2]), WEIR_REAL("crps_network", value[3]),
+               WEIR_REAL("ratio_raw", value[4]), WEIR_REAL("ratio_network", value[5]));
+    weir_cells_add(cells, "%s", c->name);
+    weir_cells_add(cells, "%s", c->units);
+    weir_cells_add_real(cells, where);
+    for (int k = 0; k < 6; k++) {
+      weir_cells_add_real(cells, value[k]);
+    }
+  }
+}
