@@ -343,6 +343,19 @@ static weir_status take_like(making *m)
   return WEIR_OK;
 }
 
+/* Whether points are as far from each other as their ends say; to a thousandth of that. */
+static bool equidistant(const double *x, int64_t n)
+{
+  const double step = n > 1 ? (x[n - 1] - x[0]) / (double)(n - 1) : 0;
+
+  for (int64_t i = 1; i < n; i++) {
+    if (!(fabs(x[i] - x[0] - (double)i * step) <= 1e-3 * fabs(step))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static weir_status check(const making *m)
 {
   const weir_grib_out *const o = m->what;
@@ -350,6 +363,12 @@ static weir_status check(const making *m)
 
   if (!m->grid || m->grid->n_lat < 1 || m->grid->n_lon < 1) {
     wrong = "it has no grid";
+  } else if (m->new_grid &&
+             (!equidistant(m->grid->lon, m->grid->n_lon) ||
+              (m->grid->gaussian == 0 && !equidistant(m->grid->lat, m->grid->n_lat)))) {
+    wrong =
+        "its rows or columns have different distances: messages hold regular grids, or those of "
+        "a Gaussian grid";
   } else if (o->bits < 1 || o->bits > 32) {
     wrong = "bits of a value: 1 to 32";
   } else if (o->product == WEIR_GRIB_MEMBER && (o->number < 0 || o->number > MOST_NUMBER)) {

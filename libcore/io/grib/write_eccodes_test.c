@@ -301,6 +301,49 @@ static void fields_of_one_message_are_told_apart(void **state)
   weir_grib_close(&g);
 }
 
+/* Rows of a Gaussian grid are not equidistant, and not in the message: both sides compute them. */
+static void gaussian_rows_come_back(void **state)
+{
+  /* N = 4: roots of the Legendre polynomial of degree 8 are the sines of the latitudes. */
+  static const double roots[4] = {0.960289856497536, 0.796666477413627, 0.525532409916329,
+                                  0.183434642495650};
+  double rows[8];
+  static float values[8 * COLUMNS];
+  const weir_grib_grid gaussian = {
+      .n_lat = 8, .n_lon = COLUMNS, .gaussian = 4, .lat = rows, .lon = lon, .wraps = true};
+  const weir_grib_out o = {.grid = &gaussian,
+                           .start = START,
+                           .n_members = 3,
+                           .param = 130,
+                           .level_type = "isobaricInhPa",
+                           .level = 500,
+                           .bits = 16};
+  weir_grib_writer *w = NULL;
+
+  (void)state;
+  for (int j = 0; j < 4; j++) {
+    rows[j] = asin(roots[j]) * 180 / acos(-1);
+    rows[7 - j] = -rows[j];
+  }
+  make_values(values, 8 * COLUMNS, 1, 250, 30);
+  assert_ok(weir_grib_create(path, &w));
+  assert_ok(weir_grib_write(w, &o, values));
+  assert_ok(weir_grib_commit(&w));
+  weir_grib *g = open_back();
+
+  assert_int_equal(weir_grib_field_get(g, 0)->grid, 0);
+  const weir_grib_grid *const grid = weir_grib_grid_get(g, 0);
+
+  assert_int_equal(grid->gaussian, 4);
+  assert_int_equal(grid->n_lat, 8);
+  for (int j = 0; j < 8; j++) {
+    assert_near(grid->lat[j], rows[j], 1e-10);
+  }
+  assert_true(grid->wraps);
+  assert_packed(g, 0, values, 8 * COLUMNS);
+  weir_grib_close(&g);
+}
+
 static void refused(const weir_grib_out *o, const float *values, weir_status status,
                     const char *said)
 {
@@ -336,6 +379,15 @@ static void what_no_message_can_hold_is_refused(void **state)
   o = good;
   o.bits = 0;
   refused(&o, values, WEIR_ERR_SHAPE, "bits of a value");
+  double rows[ROWS];
+  weir_grib_grid uneven = globe;
+
+  memcpy(rows, lat, sizeof rows);
+  rows[2] += 0.1;
+  uneven.lat = rows;
+  o = good;
+  o.grid = &uneven;
+  refused(&o, values, WEIR_ERR_SHAPE, "its rows or columns have different distances");
   o = good;
   o.param = 0;
   refused(&o, values, WEIR_ERR_SHAPE, "neither a message that it is like");
@@ -419,6 +471,7 @@ int main(void)
       cmocka_unit_test(other_times_and_levels_come_back),
       cmocka_unit_test(products_like_real_messages_keep_what_they_are),
       cmocka_unit_test(fields_of_one_message_are_told_apart),
+      cmocka_unit_test(gaussian_rows_come_back),
       cmocka_unit_test(what_no_message_can_hold_is_refused),
       cmocka_unit_test(an_index_is_kept_and_used),
   };
