@@ -4,7 +4,7 @@
 #include <string.h>
 #include "io/grib/eccodes_priv.h"
 
-enum { SECONDS = 13, SHIFTED_ROWS = 0x0f, ALL_FLAGS = 0xf0, FLAGS_ONE = 0xe0, MOST_ROWS = 1 << 15 };
+enum { SECONDS = 13, SHIFTED_ROWS = 0x0f, ALL_FLAGS = 0xf0, FLAGS_ONE = 0xe0, MOST_ROWS = 1 << 13 };
 
 typedef struct message {
   codes_handle *h;

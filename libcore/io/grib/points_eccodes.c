@@ -59,13 +59,26 @@ static bool take_rows(const struct weir_grib_shape *s, double *lat, char *why)
   return true;
 }
 
-/* Rows of a Gaussian grid are the library's; a part of the globe starts at the nearest. */
+static bool not_gaussian(const struct weir_grib_shape *s, double north, double south, char *why)
+{
+  snprintf(why, WEIR_GRIB_WHY, "N=%lld: %lld rows from %g to %g are not Gaussian rows",
+           (long long)s->gaussian, (long long)s->n_lat, north, south);
+  return false;
+}
+
+/* Rows of a Gaussian grid are the library's; a part of the globe starts at the nearest. Only where
+ * the distances fit are they asked for: the library takes seconds for thousands. */
 static bool take_gaussian(const struct weir_grib_shape *s, double *all, double *lat, char *why)
 {
   const double north = lat[0], south = lat[s->n_lat - 1];
   const int64_t rows = 2 * s->gaussian;
+  const double apart = 180 / (double)rows;
   int64_t from = 0;
 
+  if (s->n_lat > rows ||
+      fabs(north - south - apart * (double)(s->n_lat - 1)) > apart * (double)s->n_lat / 4) {
+    return not_gaussian(s, north, south, why);
+  }
   if (codes_get_gaussian_latitudes((long)s->gaussian, all) != CODES_SUCCESS) {
     snprintf(why, WEIR_GRIB_WHY, "N=%lld: the library has no such Gaussian rows",
              (long long)s->gaussian);
@@ -74,13 +87,9 @@ static bool take_gaussian(const struct weir_grib_shape *s, double *all, double *
   for (int64_t j = 1; j < rows; j++) {
     from = fabs(all[j] - north) < fabs(all[from] - north) ? j : from;
   }
-  const double apart = 180 / (double)rows;
-
   if (from + s->n_lat > rows || fabs(all[from] - north) > apart / 4 ||
       fabs(all[from + s->n_lat - 1] - south) > apart / 4) {
-    snprintf(why, WEIR_GRIB_WHY, "N=%lld: %lld rows from %g to %g are not Gaussian rows",
-             (long long)s->gaussian, (long long)s->n_lat, north, south);
-    return false;
+    return not_gaussian(s, north, south, why);
   }
   memcpy(lat, all + from, (size_t)s->n_lat * sizeof *lat);
   return true;

@@ -309,7 +309,7 @@ static void gaussian_rows_come_back(void **state)
                                   0.183434642495650};
   double rows[8];
   static float values[8 * COLUMNS];
-  const weir_grib_grid gaussian = {
+  weir_grib_grid gaussian = {
       .n_lat = 8, .n_lon = COLUMNS, .gaussian = 4, .lat = rows, .lon = lon, .wraps = true};
   const weir_grib_out o = {.grid = &gaussian,
                            .start = START,
@@ -341,6 +341,14 @@ static void gaussian_rows_come_back(void **state)
   }
   assert_true(grid->wraps);
   assert_packed(g, 0, values, 8 * COLUMNS);
+  weir_grib_close(&g);
+  gaussian.gaussian = 4000; /* says the message, but the rows are not those */
+  assert_ok(weir_grib_create(path, &w));
+  assert_ok(weir_grib_write(w, &o, values));
+  assert_ok(weir_grib_commit(&w));
+  g = open_back();
+  assert_int_equal(weir_grib_field_get(g, 0)->grid, -1);
+  assert_non_null(strstr(weir_grib_kind_get(g, 0)->refused, "N=4000: 8 rows from 73.7992"));
   weir_grib_close(&g);
 }
 
