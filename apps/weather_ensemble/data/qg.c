@@ -304,6 +304,25 @@ void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void
   m->kernels->add(m, to, scale, a, b);
 }
 
+void wx_qg_project(const wx_qg *from, const void *state, const wx_qg *to, void *out)
+{
+  const size_t pair = 2 * weir_dtype_size(from->p.dtype);
+  const int64_t columns = 1 + (from->top_x < to->top_x ? from->top_x : to->top_x);
+  const int64_t top = from->top_y < to->top_y ? from->top_y : to->top_y;
+
+  WEIR_ASSERT(from->p.dtype == to->p.dtype);
+  memset(out, 0, (size_t)wx_qg_state_bytes(to));
+  for (int64_t layer = 0; layer < WX_QG_LAYERS; layer++) {
+    for (int64_t ky = -top; ky <= top; ky++) {
+      const int64_t source = layer * from->rows + (ky < 0 ? from->rows + ky : ky);
+      const int64_t target = layer * to->rows + (ky < 0 ? to->rows + ky : ky);
+
+      memcpy((char *)out + (size_t)(target * to->pitch) * pair,
+             (const char *)state + (size_t)(source * from->pitch) * pair, (size_t)columns * pair);
+    }
+  }
+}
+
 static int64_t row_of_grid(const wx_qg *m, int64_t r)
 {
   return r <= m->top_y ? r : m->p.ny - m->rows + r;

@@ -1,5 +1,5 @@
 /* qg.h - two-layer quasi-geostrophic turbulence over topography, relaxed to a baroclinic jet;
- * doubly periodic (reference: docs/science/weather_ensemble.md). Non-dimensional, upper layer 1,
+ * doubly periodic (docs/science/weather_simulation.md). Non-dimensional, upper layer 1,
  * lower 2:
  *
  *   q1 = lap psi1 - F (psi1 - psi2),   q2 = lap psi2 + F (psi1 - psi2) + h(x, y)
@@ -53,6 +53,10 @@ void wx_qg_steps(const wx_qg *m, wx_qg_room *r, void *state, int64_t n);
 void wx_qg_tendency(const wx_qg *m, wx_qg_room *r, const void *state, void *out);
 /* to += scale (a - b). */
 void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void *b);
+
+/* The waves that both grids have, of models with one dtype and domain; the others of `out` are 0.
+ */
+void wx_qg_project(const wx_qg *from, const void *state, const wx_qg *to, void *out);
 
 /* State of the streamfunctions psi [2, ny, nx] (row j at y = j ly / ny), their means and what is
  * beyond the cut left out; and back. */

@@ -1,4 +1,4 @@
-/* qg_ensemble.c - see qg_ensemble.h; the recipe is that of the reference, section 8.3. */
+/* qg_ensemble.c - see qg_ensemble.h; docs/science/weather_simulation.md. */
 #include "data/qg_ensemble_priv.h"
 #include <math.h>
 #include <string.h>
@@ -65,12 +65,12 @@ static wx_qg_params forecast_params(const wx_qg_opts *o, double *perturbation)
 
 /* ---- the truth ---- */
 
-static weir_status check_sound(const wx_qg_ensemble *e, const wx_qg *m, const void *state,
+static weir_status check_sound(const wx_qg *m, wx_qg_room *room, const void *state,
                                const char *what)
 {
   double energy, enstrophy;
 
-  wx_qg_invariants(m, e->rooms[0], state, &energy, &enstrophy);
+  wx_qg_invariants(m, room, state, &energy, &enstrophy);
   if (!isfinite(energy) || !isfinite(enstrophy)) {
     return weir_fail(WEIR_ERR_NUMERIC,
                      "simulate: %s broke down; take a shorter step (simulate.step: %.6g) or more "
@@ -89,7 +89,7 @@ static weir_status stopped(const char *where)
 static weir_status stir(wx_qg_ensemble *e)
 {
   const wx_qg_opts *const o = e->o;
-  const int64_t cells = o->lon * o->lat;
+  const int64_t nx = o->refine * o->lon, ny = o->refine * o->lat, cells = nx * ny;
   double *psi = NULL;
 
   WEIR_TRY(weir_alloc(WX_QG_LAYERS * cells, sizeof *psi, (void **)&psi));
@@ -100,15 +100,21 @@ static weir_status stir(wx_qg_ensemble *e)
     double *const layer = psi + w / (WAVES * WAVES) * cells;
 
     for (int64_t i = 0; i < cells; i++) {
-      const double x = (double)(i % o->lon) / (double)o->lon;
-      const double y = (double)(i / o->lon) / (double)o->lat;
+      const double x = (double)(i % nx) / (double)nx;
+      const double y = (double)(i / nx) / (double)ny;
 
       layer[i] += size * cos(2 * PI * ((double)k * x + (double)m * y) + phase);
     }
   }
-  wx_qg_set_psi(e->truth, e->rooms[0], psi, e->current);
+  wx_qg_set_psi(e->fine, e->fine_room, psi, e->current);
   weir_free(&psi);
   return WEIR_OK;
+}
+
+/* So many steps of the forecasts, which are `refine` of the truth each. */
+static void step_truth(wx_qg_ensemble *e, int64_t n)
+{
+  wx_qg_steps(e->fine, e->fine_room, e->current, n * e->o->refine);
 }
 
 /* The truth before the first start: spin-up, then the library. */
@@ -130,23 +136,23 @@ static weir_status spin_up(wx_qg_ensemble *e)
     if (weir_stop_requested()) {
       return stopped("the spin-up");
     }
-    wx_qg_steps(e->truth, e->rooms[0], e->current, n);
+    step_truth(e, n);
     done += n;
     if (done == before + (state + 1) * between) {
-      memcpy(state_at(e, e->library, state++), e->current, (size_t)e->bytes);
+      wx_qg_project(e->fine, e->current, e->truth, state_at(e, e->library, state++));
     }
     weir_progress("spin-up", done, total, "steps");
   }
-  return check_sound(e, e->truth, e->current, "the truth");
+  return check_sound(e->fine, e->fine_room, e->current, "the truth");
 }
 
 /* Goes on with the truth until the marks [known, to) are kept. */
-static void follow_truth(wx_qg_ensemble *e, wx_qg_room *room, int64_t to)
+static void follow_truth(wx_qg_ensemble *e, int64_t to)
 {
   while (e->known < to && !weir_stop_requested()) {
-    wx_qg_steps(e->truth, room, e->current, e->mark[e->known] - e->reached);
+    step_truth(e, e->mark[e->known] - e->reached);
     e->reached = e->mark[e->known];
-    memcpy(state_at(e, e->kept, e->known), e->current, (size_t)e->bytes);
+    wx_qg_project(e->fine, e->current, e->truth, state_at(e, e->kept, e->known));
     e->known++;
   }
 }
@@ -167,7 +173,21 @@ static weir_status take_room(wx_qg_ensemble *e)
   }
   WEIR_TRY(weir_alloc(e->o->library.states, (size_t)e->bytes, (void **)&e->library));
   WEIR_TRY(weir_alloc(e->true_facts.n_starts, (size_t)e->bytes, (void **)&e->kept));
-  return weir_alloc(1, (size_t)e->bytes, (void **)&e->current);
+  return weir_alloc(1, (size_t)wx_qg_state_bytes(e->fine), (void **)&e->current);
+}
+
+static weir_status make_fine(wx_qg_ensemble *e)
+{
+  wx_qg_params p = true_params(e->o);
+
+  p.nx *= e->o->refine;
+  p.ny *= e->o->refine;
+  p.dt /= (double)e->o->refine;
+  e->fine = e->truth;
+  if (e->o->refine > 1) {
+    WEIR_TRY(wx_qg_create(&p, &e->fine));
+  }
+  return wx_qg_room_create(e->fine, &e->fine_room);
 }
 
 static weir_status begin(wx_qg_ensemble *e)
@@ -180,6 +200,7 @@ static weir_status begin(wx_qg_ensemble *e)
   e->threads = weir_threads_get();
   WEIR_TRY(qg_list_facts(e));
   WEIR_TRY(wx_qg_create(&truth, &e->truth));
+  WEIR_TRY(make_fine(e));
   WEIR_TRY(wx_qg_create(&model, &e->model));
   e->bytes = (wx_qg_state_bytes(e->truth) + 63) / 64 * 64; /* so that each is aligned */
   WEIR_TRY(take_room(e));
@@ -234,6 +255,10 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
   weir_free(&e->start_mark);
   weir_free(&e->ready.states);
   weir_free(&e->next.states);
+  if (e->fine != e->truth) {
+    wx_qg_destroy(&e->fine);
+  }
+  wx_qg_room_destroy(&e->fine_room);
   wx_qg_destroy(&e->truth);
   wx_qg_destroy(&e->model);
   weir_free(ensemble);
@@ -307,7 +332,7 @@ static void do_item(void *context, int64_t item, int thread)
   if (item == 0 && w->beside != NULL) {
     w->beside(w->context);
   } else if (item == 1) {
-    follow_truth(e, e->rooms[thread], w->marks);
+    follow_truth(e, w->marks);
   } else if (item > 1) {
     forecast(e, e->rooms[thread], (item - 2) / e->forecasts.n_members,
              (item - 2) % e->forecasts.n_members);
@@ -350,11 +375,11 @@ static weir_status check_all(const wx_qg_ensemble *e)
 {
   const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
 
-  WEIR_TRY(check_sound(e, e->truth, e->current, "the truth"));
+  WEIR_TRY(check_sound(e->fine, e->fine_room, e->current, "the truth"));
   for (int64_t i = 0; i < e->next.n * members; i++) {
     const int64_t at = (i / members * leads + leads - 1) * members + i % members;
 
-    WEIR_TRY(check_sound(e, e->model, state_at(e, e->next.states, at), "a forecast"));
+    WEIR_TRY(check_sound(e->model, e->rooms[0], state_at(e, e->next.states, at), "a forecast"));
   }
   return WEIR_OK;
 }
@@ -366,7 +391,7 @@ weir_status wx_qg_ensemble_compute_beside(wx_qg_ensemble *e, int64_t start, int6
 
   WEIR_ASSERT(start >= 0 && n > 0 && last < starts);
   WEIR_TRY(make_room(e, &e->next, n));
-  follow_truth(e, e->rooms[0], e->start_mark[last] + 1);
+  follow_truth(e, e->start_mark[last] + 1);
   e->next.first = start;
   e->next.n = n;
   /* Beside the members the truth goes on to where the next n starts need it. */

@@ -1,5 +1,5 @@
 /* qg_ensemble.h - the built-in simulation: a truth, analyses of it, and ensembles of forecasts by a
- * model that is not quite the one of the truth (docs/science/weather_ensemble.md).
+ * model that is not quite the one of the truth (docs/science/weather_simulation.md).
  *
  * Every forecast is a function of options, seed, start and member: any part may be computed again,
  * in any order and on any number of threads, and has the same bits. */
@@ -18,7 +18,7 @@ typedef enum wx_qg_preset { WX_QG_REAL, WX_QG_HARD, WX_QG_PERFECT, WX_QG_OWN } w
 
 typedef struct wx_qg_opts {
   int precision; /* 0: f32, 1: f64 */
-  int64_t lon, lat, starts, members;
+  int64_t lon, lat, refine, starts, members;
   double lx, ly, step, coupling, beta, tau_d, tau_f, jet, width, mountain, nu;
   struct {
     double length, wind, coriolis; /* km, m/s, 1/s */

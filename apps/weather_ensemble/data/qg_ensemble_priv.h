@@ -14,7 +14,9 @@ struct wx_qg_ensemble {
   const wx_qg_opts *o;
   uint64_t seed;
   double perturbation;
-  wx_qg *truth, *model;
+  wx_qg *truth, *model; /* on the grid of the forecasts */
+  wx_qg *fine;          /* what the truth is stepped with: truth itself, or a finer one */
+  wx_qg_room *fine_room;
   wx_qg_scale scale;
   double seconds; /* of a step */
   int threads;
@@ -23,7 +25,7 @@ struct wx_qg_ensemble {
   wx_archive_facts forecasts, true_facts;
   int64_t bytes; /* of a state */
   char *library; /* [library.states] states */
-  char *current; /* the truth, after `reached` steps from the first start */
+  char *current; /* the truth, fine, after `reached` steps (of forecasts) from the first start */
   int64_t reached;
   int64_t *mark;        /* [true_facts.n_starts] ascending: steps of the times that are kept */
   int64_t known;        /* marks that were reached */

@@ -122,6 +122,31 @@ static void without_errors_forecasts_are_the_truth(void **state)
   wx_qg_ensemble_destroy(&e);
 }
 
+/* A finer truth is another one, with waves that forecasts do not see: fields are on their grid. */
+static void a_finer_truth_has_fields_of_the_same_grid(void **state)
+{
+  wx_qg_opts o = small();
+  float field[CELLS], truth[CELLS];
+  double sum = 0;
+
+  o.refine = 2;
+  o.starts = 1;
+  o.analysis = 0;
+  wx_qg_ensemble *e = simulate(&o, 3);
+
+  assert_ok(wx_qg_ensemble_compute(e, 0, 1));
+  wx_qg_ensemble_true_field(e, 0, Z500, truth);
+  wx_qg_ensemble_field(e, 0, 0, Z500, 0, field);
+  assert_memory_equal(field, truth, sizeof field);
+  wx_qg_ensemble_true_field(e, 2, Z500, truth);
+  wx_qg_ensemble_field(e, 0, 2, Z500, 0, field);
+  for (int64_t c = 0; c < CELLS; c++) {
+    sum += fabs((double)field[c] - (double)truth[c]) / CELLS;
+  }
+  assert_true(sum > 1 && sum < 300); /* m2 s-2, after a day */
+  wx_qg_ensemble_destroy(&e);
+}
+
 static double distance(const float *a, const float *b)
 {
   double sum = 0;
@@ -267,6 +292,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_part_has_the_same_bits),
       cmocka_unit_test(without_errors_forecasts_are_the_truth),
+      cmocka_unit_test(a_finer_truth_has_fields_of_the_same_grid),
       cmocka_unit_test(errors_have_the_size_of_the_options),
       cmocka_unit_test(archives_have_the_times_of_the_options),
       cmocka_unit_test(wrong_options_are_refused_by_name),

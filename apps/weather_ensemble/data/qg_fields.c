@@ -1,4 +1,4 @@
-/* qg_fields.c - see qg_fields.h; the scales are those of the reference, section 8.2. */
+/* qg_fields.c - see qg_fields.h; docs/science/weather_simulation.md. */
 #include "data/qg_fields.h"
 #include <math.h>
 #include <stdio.h>

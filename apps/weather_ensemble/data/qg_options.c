@@ -1,4 +1,4 @@
-/* qg_options.c - the options of the simulation; defaults: the reference, section 8.2. */
+/* qg_options.c - the options of the simulation. */
 #include "data/qg_ensemble.h"
 
 static const weir_opt forecast_options[] = {
@@ -19,6 +19,8 @@ const weir_opt wx_qg_options[] = {
     WEIR_OPT_ENUM(wx_qg_opts, precision, 0, "f32|f64", "what steps are computed in"),
     WEIR_OPT_INT(wx_qg_opts, lon, 128, 8, 4096, "1", "points along the jet, even"),
     WEIR_OPT_INT(wx_qg_opts, lat, 64, 8, 4096, "1", "points across it, even"),
+    WEIR_OPT_INT(wx_qg_opts, refine, 1, 1, 8, "1",
+                 "points of the truth for one of the forecasts, each way, and steps for one"),
     WEIR_OPT_REAL(wx_qg_opts, lx, 36, 0.1, 1e4, "1", "length of the domain, in scale.length"),
     WEIR_OPT_REAL(wx_qg_opts, ly, 12, 0.1, 1e4, "1", "its width"),
     WEIR_OPT_REAL(wx_qg_opts, step, 0.06, 1e-6, 10, "1",

@@ -376,6 +376,32 @@ static void precisions_agree_and_bits_repeat(void **state)
   }
 }
 
+/* To a finer grid and back; and the fine state has the same psi at the points of both. */
+static void projections_keep_common_waves(void **state)
+{
+  const wx_qg_params coarse = free_flow(24, 16, 24, 12), fine = free_flow(48, 32, 24, 12);
+  void *kept = NULL;
+  bench a, b;
+
+  set_up(&coarse, &a);
+  set_up(&fine, &b);
+  stir(&a, 0.3);
+  assert_ok(weir_alloc(wx_qg_state_bytes(a.m), 1, &kept));
+  wx_qg_project(a.m, a.state, b.m, b.state);
+  wx_qg_project(b.m, b.state, a.m, kept);
+  assert_memory_equal(kept, a.state, (size_t)wx_qg_state_bytes(a.m));
+  wx_qg_psi(a.m, a.room, a.state, a.psi);
+  wx_qg_psi(b.m, b.room, b.state, b.psi);
+  for (int64_t i = 0; i < 2 * 24 * 16; i++) {
+    const int64_t x = i % 24, y = i / 24 % 16, layer = i / 24 / 16;
+
+    assert_near(a.psi[i], b.psi[(layer * 32 + 2 * y) * 48 + 2 * x], 1e-13);
+  }
+  weir_free(&kept);
+  tear_down(&a);
+  tear_down(&b);
+}
+
 static void grids_that_cannot_be_are_refused(void **state)
 {
   static const int64_t wrong[][2] = {{6, 8}, {8, 9}, {8, 1 << 20}};
@@ -425,6 +451,7 @@ int main(void)
       cmocka_unit_test(the_jet_is_relaxed_to),
       cmocka_unit_test(drag_and_viscosity_are_exponentials),
       cmocka_unit_test(precisions_agree_and_bits_repeat),
+      cmocka_unit_test(projections_keep_common_waves),
       cmocka_unit_test(grids_that_cannot_be_are_refused),
       cmocka_unit_test(every_allocation_may_fail),
   };
