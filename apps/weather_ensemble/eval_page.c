@@ -32,6 +32,7 @@ void wx_eval_page_destroy(wx_eval_page **p)
     for (int m = 0; m < WX_MODELS; m++) {
       weir_free(&q->skill[m]);
       weir_free(&q->block[m]);
+      weir_free(&q->band[m]);
     }
     wx_case_study_fini(&q->study);
   }
@@ -79,6 +80,37 @@ bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model)
          own->score[WX_CRPS].value > p->v->opts->figure_limit * other->score[WX_CRPS].value;
 }
 
+/* Intervals of the frequencies that events came with, where a forecast said a probability. */
+static weir_status keep_bands(const wx_verify *v, wx_page_quantity *q)
+{
+  const wx_bootstrap_opts *const o = &v->opts->bootstrap;
+  wx_resamples r = {.n = 0};
+  int64_t block;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
+  WEIR_TRY(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &r));
+  for (int64_t m = 0; m < v->n_models; m++) {
+    const wx_tally *const t = &v->tally[m];
+    const int64_t n = t->n_events * t->bins;
+
+    if (v->model[m].absent) {
+      continue;
+    }
+    WEIR_TRY_GOTO(weir_alloc(2 * n, sizeof(double), (void **)&q->band[m]), done);
+    for (int64_t k = 0; k < n; k++) {
+      wx_estimate e;
+
+      WEIR_TRY_GOTO(wx_score_bin(t, 0, k / t->bins, k % t->bins, o, &r, &e), done);
+      q->band[m][2 * k] = e.lo;
+      q->band[m][2 * k + 1] = e.hi;
+    }
+  }
+done:
+  wx_resamples_fini(&r);
+  return status;
+}
+
 weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
 {
   const int64_t cells = v->scene->cells;
@@ -103,6 +135,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
       wx_score_map_get(v, m, WX_SCORE_MAP_SKILL, q->skill[m]);
     }
   }
+  WEIR_TRY(keep_bands(v, q));
   return wx_case_study_create(v, &q->study);
 }
 
@@ -277,7 +310,9 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
   const wx_verify *const v = p->v;
   const wx_bootstrap_opts *const o = &v->opts->bootstrap;
   char first[WX_SHORT], last[WX_SHORT];
+  int64_t block;
 
+  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
   wx_date_text((double)v->time[0] / DAY, first, sizeof first);
   wx_date_text((double)v->time[v->n_starts - 1] / DAY, last, sizeof last);
   WEIR_TRY(weir_report_text(
@@ -286,8 +321,7 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
       "Intervals hold %g %% of %lld resamples of blocks of %lld starts; 'worth' is how many "
       "independent starts there are by their lag-one correlation.",
       v->scene->facts->name, v->scene->truth_facts->name, (long long)v->n_starts, first, last,
-      100 * o->confidence, (long long)o->resamples,
-      (long long)wx_block_length(v->time, v->n_starts, o->block)));
+      100 * o->confidence, (long long)o->resamples, (long long)block));
   return weir_report_text(
       r,
       "CRPS: of the members as they are, or of the distribution that the model gives; fair: what "

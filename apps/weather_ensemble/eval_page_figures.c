@@ -147,52 +147,68 @@ static weir_status add_histograms(const wx_eval_page *p, const wx_page_quantity 
   return status;
 }
 
+static const wx_reliability_bin *bins_of(const double *block, const wx_tally *t, int64_t event)
+{
+  return (const wx_reliability_bin *)(block + t->at.events) + event * t->bins;
+}
+
+/* A model's line: observed frequencies with their intervals, or the ROC. room: [4, bins + 1]. */
+static weir_figure_series curve_of(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
+                                   int64_t event, bool roc, double *room)
+{
+  const wx_tally *const t = &p->v->tally[m];
+  const wx_reliability_bin *const bin = bins_of(q->block[m], t, event);
+  const int64_t n = t->bins + 1;
+  double *const x = room, *const y = x + n, *const lo = y + n, *const hi = lo + n;
+
+  if (roc) {
+    wx_reliability_roc_curve(bin, t->bins, x, y);
+  }
+  for (int64_t k = 0; k < n && !roc; k++) {
+    const bool any = k < t->bins && bin[k].count >= 10; /* fewer say nothing */
+    const double *const band = q->band[m] + 2 * (event * t->bins + (any ? k : 0));
+
+    x[k] = any ? bin[k].forecast / bin[k].weight : NAN;
+    y[k] = any ? bin[k].observed / bin[k].weight : NAN;
+    lo[k] = band[0];
+    hi[k] = band[1];
+  }
+  return (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                              .name = p->v->model[m].name,
+                              .n = n,
+                              .x = x,
+                              .y = y,
+                              .lo = roc ? NULL : lo,
+                              .hi = roc ? NULL : hi};
+}
+
 /* Reliability, or ROC, of all models for an event. */
 static weir_status add_curves(const wx_eval_page *p, const wx_page_quantity *q, int64_t event,
                               bool roc, weir_report *r)
 {
   const wx_verify *const v = p->v;
   const double diagonal[] = {0, 1};
+  const int64_t each = 4 * (v->opts->score.bins + 1);
   weir_figure_series line[WX_MODELS + 1] = {{.kind = WEIR_FIGURE_LINE,
                                              .name = roc ? "no skill" : "reliable",
                                              .n = 2,
                                              .x = diagonal,
                                              .y = diagonal}};
-  double *room[WX_MODELS] = {NULL};
+  double *room = NULL;
   char name[NAME], title[TITLE], where[64];
   int lines = 1;
-  weir_status status = WEIR_OK;
 
+  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *room, (void **)&room));
   for (int64_t m = 0; m < v->n_models; m++) {
-    const wx_tally *const t = &v->tally[m];
-
-    if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
-      continue;
+    if (q->block[m] != NULL && !wx_eval_is_far(p, q->quantity, m)) {
+      line[lines++] = curve_of(p, q, m, event, roc, room + each * m);
     }
-    const wx_reliability_bin *const bin =
-        (const wx_reliability_bin *)(q->block[m] + t->at.events) + event * t->bins;
-    const int64_t n = t->bins + 1;
-
-    WEIR_TRY_GOTO(weir_alloc(2 * n, sizeof(double), (void **)&room[m]), done);
-    double *const x = room[m], *const y = room[m] + n;
-
-    if (roc) {
-      wx_reliability_roc_curve(bin, t->bins, x, y);
-    }
-    for (int64_t k = 0; k < n && !roc; k++) {
-      const bool any = k < t->bins && bin[k].count >= 10; /* fewer say nothing */
-
-      x[k] = any ? bin[k].forecast / bin[k].weight : NAN;
-      y[k] = any ? bin[k].observed / bin[k].weight : NAN;
-    }
-    line[lines++] = (weir_figure_series){
-        .kind = WEIR_FIGURE_LINE, .name = v->model[m].name, .n = n, .x = x, .y = y};
   }
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
   (void)snprintf(title, sizeof title, "%s %s: %s", roc ? "ROC," : "Reliability,",
                  v->event[event].name, where);
   wx_eval_name(name, sizeof name, roc ? "roc" : "reliability", name_of(p, q), v->event[event].name);
-  status =
+  const weir_status status =
       weir_report_figure(r, name,
                          &(weir_figure){.title = title,
                                         .x_label = roc ? "false alarms" : "forecast probability",
@@ -200,10 +216,8 @@ static weir_status add_curves(const wx_eval_page *p, const wx_page_quantity *q, 
                                         .series = line,
                                         .n_series = lines,
                                         .equal_axes = true});
-done:
-  for (int64_t m = 0; m < v->n_models; m++) {
-    weir_free(&room[m]);
-  }
+
+  weir_free(&room);
   return status;
 }
 

@@ -8,7 +8,7 @@
 #include "eval/efi.h"
 #include "eval/forecast_model.h"
 
-enum { EXACT_STEPS = 100, ENS10_STEPS = 20, DAY = 86400, MIB = 1 << 20 };
+enum { EXACT_STEPS = 100, ENS10_STEPS = 20, DAY = 86400, MIB = 1 << 20, SLAB = 256 };
 #define YEAR 365.2425
 
 const weir_opt wx_climatology_options[] = {
@@ -121,9 +121,8 @@ static double threshold(const tile *t, const wx_event *event, const double *x, i
 }
 
 /* Mean and thresholds, or quantiles, of a point. */
-static void finish_point(void *context, int64_t k, int thread)
+static void finish_point(const tile *t, int64_t k, int thread)
 {
-  tile *const t = context;
   wx_climatology *const c = t->c;
   double *const x = t->sorted + thread * t->room;
   const int64_t n = t->count[k], i = t->lo + k;
@@ -146,6 +145,16 @@ static void finish_point(void *context, int64_t k, int thread)
   c->mean[i] = n > 0 ? (float)mean : NAN;
   for (int64_t e = 0; e < c->n_events; e++) {
     c->threshold[e * t->s->cells + i] = (float)threshold(t, &c->event[e], x, n);
+  }
+}
+
+static void finish_slab(void *context, int64_t slab, int thread)
+{
+  const tile *const t = context;
+  const int64_t n = t->hi - t->lo, end = (slab + 1) * SLAB < n ? (slab + 1) * SLAB : n;
+
+  for (int64_t k = slab * SLAB; k < end; k++) {
+    finish_point(t, k, thread);
   }
 }
 
@@ -188,7 +197,7 @@ static weir_status take_source(wx_climatology *c, wx_scene *s, bool truth, int64
     t.hi = t.lo + wide < s->cells ? t.lo + wide : s->cells;
     memset(t.count, 0, (size_t)wide * sizeof *t.count);
     WEIR_TRY_GOTO(fill(&t, s, from), done);
-    weir_parallel(t.hi - t.lo, 0, finish_point, &t);
+    weir_parallel((t.hi - t.lo + SLAB - 1) / SLAB, 0, finish_slab, &t);
   }
 done:
   weir_free(&t.value);
@@ -230,9 +239,8 @@ typedef struct index_job {
   float *efi;
 } index_job;
 
-static void index_point(void *context, int64_t i, int thread)
+static void index_point(const index_job *j, int64_t i, int thread)
 {
-  const index_job *const j = context;
   const wx_climatology *const c = j->c;
   double *const x = j->room + thread * j->m, q[EXACT_STEPS + 1], below[EXACT_STEPS + 1];
   bool whole = true;
@@ -256,6 +264,16 @@ static void index_point(void *context, int64_t i, int thread)
                                            : wx_efi_weighted(below, c->steps, c->efi_weight));
 }
 
+static void index_slab(void *context, int64_t slab, int thread)
+{
+  const index_job *const j = context;
+  const int64_t end = (slab + 1) * SLAB < j->cells ? (slab + 1) * SLAB : j->cells;
+
+  for (int64_t i = slab * SLAB; i < end; i++) {
+    index_point(j, i, thread);
+  }
+}
+
 weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const float *members,
                                float *efi)
 {
@@ -266,7 +284,7 @@ weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const
   j.member = members + at * s->cells;
   j.m = n;
   WEIR_TRY(weir_alloc(weir_threads_get() * n, sizeof *j.room, (void **)&j.room));
-  weir_parallel(s->cells, 0, index_point, &j);
+  weir_parallel((s->cells + SLAB - 1) / SLAB, 0, index_slab, &j);
   weir_free(&j.room);
   return WEIR_OK;
 }

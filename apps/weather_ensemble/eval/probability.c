@@ -1,7 +1,6 @@
 /* probability.c - see probability.h. */
 #include "eval/probability.h"
 #include <math.h>
-#include "eval/normal.h"
 
 double wx_brier(double p, int o)
 {
@@ -56,6 +55,52 @@ wx_brier_parts wx_reliability_parts(const wx_reliability_bin *bin, int64_t n)
   return p;
 }
 
+/* Last bin of the pool that begins at bin k: the longest stretch whose mean is least, so that what
+ * follows is higher. */
+static int64_t pool_from(const wx_reliability_bin *bin, int64_t n, int64_t k, double *mean)
+{
+  double weight = 0, observed = 0;
+  int64_t last = k;
+
+  *mean = INFINITY;
+  for (int64_t i = k; i < n; i++) {
+    weight += bin[i].weight;
+    observed += bin[i].observed;
+    if (weight > 0 && observed / weight <= *mean) {
+      *mean = observed / weight;
+      last = i;
+    }
+  }
+  return last;
+}
+
+wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *room)
+{
+  const wx_brier_parts parts = wx_reliability_parts(bin, n);
+  double weight = 0, raw = 0, calibrated = 0;
+
+  for (int64_t k = 0; k < n; k++) {
+    double mean;
+    const int64_t last = pool_from(bin, n, k, &mean);
+
+    for (; k <= last; k++) {
+      const wx_reliability_bin *const b = &bin[k];
+
+      room[k] = b->weight > 0 ? mean : NAN;
+      if (b->weight > 0) {
+        const double p = b->forecast / b->weight, event = b->observed;
+
+        weight += b->weight;
+        raw += event * (1 - p) * (1 - p) + (b->weight - event) * p * p;
+        calibrated += event * (1 - mean) * (1 - mean) + (b->weight - event) * mean * mean;
+      }
+    }
+    k = last;
+  }
+  return (wx_corp){(raw - calibrated) / weight, parts.uncertainty - calibrated / weight,
+                   parts.uncertainty};
+}
+
 void wx_reliability_roc_curve(const wx_reliability_bin *bin, int64_t n, double *false_alarm,
                               double *hit)
 {
@@ -88,14 +133,4 @@ double wx_reliability_roc(const wx_reliability_bin *bin, int64_t n)
     others += alarm;
   }
   return events > 0 && others > 0 ? area / (events * others) : NAN;
-}
-
-void wx_reliability_band(double forecast, double cases, double level, double *lo, double *hi)
-{
-  const double half =
-      cases > 0 ? wx_normal_quantile(0.5 + level / 2) * sqrt(forecast * (1 - forecast) / cases)
-                : INFINITY;
-
-  *lo = fmax(0, forecast - half);
-  *hi = fmin(1, forecast + half);
 }

@@ -19,7 +19,7 @@ const char *const wx_table_file[WX_TABLES] = {
     [WX_TABLE_SPREAD] = "spread_skill.csv",
 };
 
-enum { COLUMNS = 16, DAY = 86400 };
+enum { COLUMNS = 20, DAY = 86400 };
 static const char *const head[WX_TABLES][COLUMNS] = {
     [WX_TABLE_SCORES] = {"variable", "level", "lead_h", "model", "members", "crps", "crps_fair",
                          "crps_gauss", "rmse", "spread", "ssr", "lo", "hi"},
@@ -39,7 +39,7 @@ static const char *const head[WX_TABLES][COLUMNS] = {
                         "reliability", "potential"},
     [WX_TABLE_EVENTS] = {"variable", "level", "lead_h", "model", "members", "region", "event",
                          "rate", "brier", "brier_fair", "bss", "reliability", "resolution",
-                         "uncertainty", "roc_area", "twcrps"},
+                         "uncertainty", "miscalibration", "discrimination", "roc_area", "twcrps"},
     [WX_TABLE_RELIABILITY] = {"variable", "level", "lead_h", "model", "members", "region", "event",
                               "forecast", "observed", "share", "cases", "lo", "hi"},
     [WX_TABLE_SPREAD] = {"variable", "level", "lead_h", "model", "members", "region", "spread",
@@ -66,6 +66,7 @@ typedef struct place {
   int64_t model, region;
   double n_eff;
   double *room; /* [n_starts] */
+  double *bins; /* of reliability */
 } place;
 
 static void put(weir_cells *c, double value)
@@ -225,7 +226,7 @@ static double brier_of_climate(const wx_event *e, double rate)
   return rate * (1 - rate) + (rate - p) * (rate - p);
 }
 
-static void add_bins(const place *p, int64_t event)
+static weir_status add_bins(const place *p, int64_t event)
 {
   const wx_tally *const t = &p->v->tally[p->model];
   const wx_reliability_bin *const bin = wx_tally_bins(t, p->region, WX_BY_AREA, event);
@@ -236,25 +237,26 @@ static void add_bins(const place *p, int64_t event)
   }
   for (int64_t k = 0; k < t->bins; k++) {
     const double forecast = bin[k].forecast / bin[k].weight, share = bin[k].weight / all;
-    double lo, hi;
+    wx_estimate e;
 
     if (bin[k].count == 0) {
       continue;
     }
-    wx_reliability_band(forecast, share * p->n_eff, p->v->opts->bootstrap.confidence, &lo, &hi);
+    WEIR_TRY(wx_score_bin(t, p->region, event, k, &p->v->opts->bootstrap, p->resamples, &e));
     weir_cells *const c = begin(p, WX_TABLE_RELIABILITY, true);
 
     weir_cells_add(c, "%s", p->v->event[event].name);
     put(c, forecast);
-    put(c, bin[k].observed / bin[k].weight);
+    put(c, e.value);
     put(c, share);
     weir_cells_add(c, "%lld", (long long)bin[k].count);
-    put(c, lo);
-    put(c, hi);
+    put(c, e.lo);
+    put(c, e.hi);
   }
+  return WEIR_OK;
 }
 
-static void add_events(const place *p)
+static weir_status add_events(const place *p)
 {
   const wx_tally *const t = &p->v->tally[p->model];
   const double *const b = wx_tally_total(t, p->region, WX_BY_AREA);
@@ -263,6 +265,7 @@ static void add_events(const place *p)
     const double *const sum = b + wx_tally_event(e, 0), weight = sum[WX_EVENT_WEIGHT];
     const wx_reliability_bin *const bin = wx_tally_bins(t, p->region, WX_BY_AREA, e);
     const wx_brier_parts parts = wx_reliability_parts(bin, t->bins);
+    const wx_corp corp = wx_reliability_corp(bin, t->bins, p->bins);
 
     if (!(weight > 0)) {
       continue;
@@ -277,10 +280,13 @@ static void add_events(const place *p)
     put(c, parts.reliability);
     put(c, parts.resolution);
     put(c, parts.uncertainty);
+    put(c, corp.miscalibration);
+    put(c, corp.discrimination);
     put(c, wx_reliability_roc(bin, t->bins));
     put(c, sum[WX_EVENT_TAIL] / weight);
-    add_bins(p, e);
+    WEIR_TRY(add_bins(p, e));
   }
+  return WEIR_OK;
 }
 
 /* The correlation of spread and |error| is of all points, and the same in every row. */
@@ -352,7 +358,7 @@ static weir_status add_model(place *p)
     WEIR_TRY(add_scores(p, p->region == 0 ? row : NULL));
     WEIR_TRY(add_skill(p, p->region == 0 ? row : NULL));
     add_histograms(p);
-    add_events(p);
+    WEIR_TRY(add_events(p));
     add_spread(p);
   }
   p->region = 0;
@@ -365,15 +371,17 @@ static weir_status add_model(place *p)
 weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
 {
   const wx_bootstrap_opts *const o = &v->opts->bootstrap;
-  const int64_t block = wx_block_length(v->time, v->n_starts, o->block);
+  int64_t block;
   wx_resamples resamples = {.n = 0};
   place p = {.v = v, .t = t, .resamples = &resamples};
   weir_status status = WEIR_OK;
 
+  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
   WEIR_TRY(weir_reserve(&t->row, &t->room, t->n_rows + v->n_models, sizeof *t->row));
   WEIR_TRY_GOTO(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &resamples),
                 done);
   WEIR_TRY_GOTO(weir_alloc(v->n_starts, sizeof *p.room, (void **)&p.room), done);
+  WEIR_TRY_GOTO(weir_alloc(v->opts->score.bins, sizeof *p.bins, (void **)&p.bins), done);
   for (p.model = 0; p.model < v->n_models; p.model++) {
     if (!v->model[p.model].absent) {
       WEIR_TRY_GOTO(add_model(&p), done);
@@ -382,6 +390,7 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
 done:
   wx_resamples_fini(&resamples);
   weir_free(&p.room);
+  weir_free(&p.bins);
   return status;
 }
 

@@ -82,3 +82,13 @@ weir_status wx_score_compare(const wx_tally *a, const wx_tally *b, int64_t regio
   out->test = wx_diebold_mariano(room, r->n);
   return WEIR_OK;
 }
+
+weir_status wx_score_bin(const wx_tally *t, int64_t region, int64_t event, int64_t bin,
+                         const wx_bootstrap_opts *o, const wx_resamples *r, wx_estimate *out)
+{
+  const int64_t row = wx_tally_bin_row(t, event, bin);
+  const wx_ratio ratio = {wx_tally_series(t, region, WX_BY_AREA, row + 1),
+                          wx_tally_series(t, region, WX_BY_AREA, row)};
+
+  return wx_bootstrap(o, r, wx_ratio_of, &ratio, out);
+}

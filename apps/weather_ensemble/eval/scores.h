@@ -35,6 +35,10 @@ typedef struct wx_comparison {
 weir_status wx_score_compare(const wx_tally *a, const wx_tally *b, int64_t region, int weighting,
                              wx_score score, const wx_bootstrap_opts *o, const wx_resamples *r,
                              double *room, wx_comparison *out) WEIR_CHECKED;
+/* How often the event came in a bin of probabilities, with its interval. Fails: WEIR_ERR_MEMORY. */
+weir_status wx_score_bin(const wx_tally *t, int64_t region, int64_t event, int64_t bin,
+                         const wx_bootstrap_opts *o, const wx_resamples *r,
+                         wx_estimate *out) WEIR_CHECKED;
 /* Means of starts, [n]: NaN where nothing was counted. */
 void wx_score_starts(const wx_tally *t, int64_t region, int weighting, int score, int64_t n,
                      double *out);

@@ -52,22 +52,24 @@ double wx_effective_count(const double *d, int64_t n)
   return count * (1 - r) / (1 + r);
 }
 
-int64_t wx_block_length(const int64_t *time, int64_t n, double days)
+weir_status wx_block_length(const int64_t *time, int64_t n, double days, int64_t *block)
 {
   double *apart = NULL;
-  int64_t length = 1;
 
-  if (n > 2 && weir_alloc(n - 1, sizeof *apart, (void **)&apart) == WEIR_OK) {
-    for (int64_t i = 1; i < n; i++) {
-      apart[i - 1] = (double)(time[i] - time[i - 1]);
-    }
-    wx_sort(apart, n - 1);
-    const double median = fmax(1, apart[(n - 1) / 2]);
-
-    length = llround(fmin((double)n, days * DAY / median));
+  *block = 1;
+  if (n < 3) {
+    return WEIR_OK;
   }
+  WEIR_TRY(weir_alloc(n - 1, sizeof *apart, (void **)&apart));
+  for (int64_t i = 1; i < n; i++) {
+    apart[i - 1] = (double)(time[i] - time[i - 1]);
+  }
+  wx_sort(apart, n - 1);
+  const int64_t length = llround(fmin((double)n, days * DAY / fmax(1, apart[(n - 1) / 2])));
+
   weir_free(&apart);
-  return length < 1 || n < 2 ? 1 : length > n / 2 ? n / 2 : length;
+  *block = length < 1 ? 1 : length > n / 2 ? n / 2 : length;
+  return WEIR_OK;
 }
 
 /* Counts of one resample: blocks of starts that follow one another, the last cut. */

@@ -24,8 +24,9 @@ double wx_lag_one(const double *d, int64_t n);
 double wx_effective_count(const double *d, int64_t n);
 
 /* Starts in a block of so many days: distances are the median of those between the times (s), in
- * ascending order. At least 1, at most half of n. */
-int64_t wx_block_length(const int64_t *time, int64_t n, double days);
+ * ascending order. At least 1, at most half of n. Fails: WEIR_ERR_MEMORY. */
+weir_status wx_block_length(const int64_t *time, int64_t n, double days,
+                            int64_t *block) WEIR_CHECKED;
 
 /* A number from resampled starts: start i counts count[i] times. */
 typedef double (*wx_statistic)(const void *context, const double *count, int64_t n);

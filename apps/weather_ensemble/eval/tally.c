@@ -41,6 +41,11 @@ int64_t wx_tally_event(int64_t event, int sum)
   return WX_SUMS + WX_EVENT_SUMS * event + (int64_t)sum;
 }
 
+int64_t wx_tally_bin_row(const wx_tally *t, int64_t event, int64_t bin)
+{
+  return t->n_sums + 2 * (event * t->bins + bin);
+}
+
 static int64_t slabs(const wx_tally *t)
 {
   return (t->cells + SLAB - 1) / SLAB;
@@ -85,12 +90,13 @@ weir_status wx_tally_create(const wx_tally_opts *opts, const wx_grid *grid,
                     .cells = cells,
                     .n_starts = n_starts,
                     .n_sums = WX_SUMS + WX_EVENT_SUMS * n_events};
+  out->n_rows = wx_tally_bin_row(out, n_events, 0);
   lay_out(out);
   const int64_t all = blocks(out) * out->at.size, room = weir_threads_get() * (2 * members + 1);
 
   WEIR_TRY_GOTO(weir_alloc(all, sizeof(double), (void **)&out->total), done);
   WEIR_TRY_GOTO(
-      weir_alloc(blocks(out) * out->n_sums * n_starts, sizeof(double), (void **)&out->series),
+      weir_alloc(blocks(out) * out->n_rows * n_starts, sizeof(double), (void **)&out->series),
       done);
   WEIR_TRY_GOTO(weir_alloc(WX_MAPS * cells, sizeof(double), (void **)&out->map), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->crps), done);
@@ -118,7 +124,7 @@ void wx_tally_fini(wx_tally *t)
 void wx_tally_clear(wx_tally *t)
 {
   memset(t->total, 0, (size_t)(blocks(t) * t->at.size) * sizeof *t->total);
-  memset(t->series, 0, (size_t)(blocks(t) * t->n_sums * t->n_starts) * sizeof *t->series);
+  memset(t->series, 0, (size_t)(blocks(t) * t->n_rows * t->n_starts) * sizeof *t->series);
   memset(t->map, 0, (size_t)(WX_MAPS * t->cells) * sizeof *t->map);
 }
 
@@ -377,6 +383,25 @@ static void score_slab(void *context, int64_t slab, int thread)
   }
 }
 
+/* What a start adds to the series of a block. */
+static void keep_start(wx_tally *t, int64_t b, int64_t at)
+{
+  double *const sum = t->part + b * t->at.size, *const row =
+                                                    t->series + b * t->n_rows * t->n_starts;
+  const double both = sqrt(sum[WX_SUM_FORECAST] * sum[WX_SUM_TRUTH]);
+  const wx_reliability_bin *const bin = (const wx_reliability_bin *)(sum + t->at.events);
+
+  sum[WX_SUM_ONE] = both > 0;
+  sum[WX_SUM_ACC] = both > 0 ? sum[WX_SUM_PRODUCT] / both : 0;
+  for (int64_t s = 0; s < t->n_sums; s++) {
+    row[s * t->n_starts + at] = sum[s];
+  }
+  for (int64_t k = 0; k < t->n_events * t->bins; k++) {
+    row[(t->n_sums + 2 * k) * t->n_starts + at] = bin[k].weight;
+    row[(t->n_sums + 2 * k + 1) * t->n_starts + at] = bin[k].observed;
+  }
+}
+
 void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, int64_t at)
 {
   const int64_t all = blocks(t) * t->at.size;
@@ -390,14 +415,7 @@ void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, i
   }
   wx_tally_patches(t, c, given, t->part);
   for (int64_t b = 0; b < blocks(t); b++) {
-    double *const sum = t->part + b * t->at.size;
-    const double both = sqrt(sum[WX_SUM_FORECAST] * sum[WX_SUM_TRUTH]);
-
-    sum[WX_SUM_ONE] = both > 0;
-    sum[WX_SUM_ACC] = both > 0 ? sum[WX_SUM_PRODUCT] / both : 0;
-    for (int64_t s = 0; s < t->n_sums; s++) {
-      t->series[(b * t->n_sums + s) * t->n_starts + at] = sum[s];
-    }
+    keep_start(t, b, at);
   }
   for (int64_t k = 0; k < all; k++) {
     t->total[k] += t->part[k];
@@ -406,7 +424,7 @@ void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, i
 
 const double *wx_tally_series(const wx_tally *t, int64_t region, int weighting, int64_t sum)
 {
-  return t->series + ((region * WX_WEIGHTINGS + weighting) * t->n_sums + sum) * t->n_starts;
+  return t->series + ((region * WX_WEIGHTINGS + weighting) * t->n_rows + sum) * t->n_starts;
 }
 
 const double *wx_tally_total(const wx_tally *t, int64_t region, int weighting)

@@ -59,9 +59,11 @@ typedef struct wx_tally {
   int64_t members; /* 0: a normal distribution */
   int64_t bins, pit_bins, n_events, cells, n_starts;
   int64_t n_sums; /* WX_SUMS + WX_EVENT_SUMS n_events */
+  int64_t n_rows; /* of series */
   wx_tally_block at;
   double *total;  /* [regions, weightings, block] of all starts */
-  double *series; /* [regions, weightings, n_sums, n_starts] */
+  double *series; /* [regions, weightings, n_rows, n_starts]: sums, then of every bin of every
+                       event its weight and how often the event came */
   double *map;    /* [WX_MAPS, cells] */
   float *crps;    /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
   double *part;   /* private: [slabs, regions, weightings, block] */
@@ -110,6 +112,8 @@ typedef struct wx_spread_bin {
 wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t k);
 /* Correlation of spread and |error| over points and starts. */
 double wx_spread_correlation(const double *block);
+/* The rows of series of a bin of an event: its weight; the event in it follows. */
+int64_t wx_tally_bin_row(const wx_tally *t, int64_t event, int64_t bin);
 /* Whether all that a forecast gives for point i can be used: all members finite, or mean and sd >=
  * 0; with `some`, at least two members, or one of one. */
 bool wx_given_is_whole(const wx_given *g, int64_t cells, int64_t i, bool some);

@@ -343,6 +343,7 @@ int main(void)
       cmocka_unit_test(regions_are_boxes),
   };
 
+  weir_threads_set(1);
   draw();
   if (wx_regions_create(&north, 1, &grid, &regions) != WEIR_OK) {
     return 1;

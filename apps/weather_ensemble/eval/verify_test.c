@@ -7,6 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
+#include "eval/case_study.h"
 #include "eval/score_tables.h"
 #include "io/weir_netcdf.h"
 
@@ -326,6 +327,68 @@ static void tables_are_whole_and_repeat(void **state)
   wx_score_tables_fini(&table[1]);
 }
 
+/* Everything that an evaluation holds, of few starts; what was had is given back wherever memory
+ * ends. */
+static weir_status make(void *context)
+{
+  trial *const t = context;
+  wx_case_study study = {.quantity = 0};
+  weir_status status = WEIR_OK;
+  wx_archive_facts f = *wx_archive_get(t->forecast), y = *wx_archive_get(t->truth);
+  wx_archive *forecast = NULL, *came = NULL;
+  wx_scene scene = {.cells = 0};
+
+  memset(&t->verify, 0, sizeof t->verify);
+  WEIR_TRY_GOTO(wx_archive_of_memory(&f, values, &forecast), done);
+  WEIR_TRY_GOTO(wx_archive_of_memory(&y, truth, &came), done);
+  WEIR_TRY_GOTO(wx_scene_open(forecast, came, &scene), done);
+  scene.fit = fitted;
+  scene.n_fit = FIT;
+  WEIR_TRY_GOTO(wx_verify_open(&t->opts, &scene, 5, t->all + FIT, 2, &t->verify), done);
+  WEIR_TRY_GOTO(wx_verify_lead(&t->verify, 0, 1), done);
+  WEIR_TRY_GOTO(wx_case_study_create(&t->verify, &study), done);
+done:
+  wx_case_study_fini(&study);
+  wx_verify_close(&t->verify);
+  wx_scene_fini(&scene);
+  wx_archive_close(&came);
+  wx_archive_close(&forecast);
+  return status;
+}
+
+static void memory_may_end_anywhere(void **state)
+{
+  static trial t;
+
+  open_memory(&t);
+  assert_ok(open_verify(&t, "{regions: [{name: north, south: 5}], score: {patch: 2}}"));
+  wx_verify_close(&t.verify);
+  assert_true(weir_check_faults(make, &t) > 20);
+  close_trial(&t);
+}
+
+static void the_case_is_the_most_extreme_start(void **state)
+{
+  wx_case_study c;
+  static trial t;
+
+  open_memory(&t);
+  for (int i = 0; i < MEMBERS * CELLS; i++) {
+    values[(20 * LEADS + 1) * MEMBERS * CELLS + i] += 50;
+  }
+  assert_ok(open_verify(&t, "score: {patch: 0}"));
+  assert_ok(wx_verify_lead(&t.verify, 0, 1));
+  assert_ok(wx_case_study_create(&t.verify, &c));
+  assert_true(c.by_efi && c.start == 20);
+  assert_near(c.efi_mean, 1, 1e-6);
+  assert_near(c.point_efi, 1, 1e-6);
+  assert_true(c.point_sot > 1);
+  assert_near((double)c.truth[3], (double)truth[21 * CELLS + 3], 0);
+  assert_true(c.score[0] > 40);
+  wx_case_study_fini(&c);
+  close_trial(&t);
+}
+
 static void refusals_name_the_key(void **state)
 {
   static const struct {
@@ -360,8 +423,11 @@ int main(void)
       cmocka_unit_test(all_models_have_the_same_points),
       cmocka_unit_test(the_climate_is_of_the_fitted_starts),
       cmocka_unit_test(tables_are_whole_and_repeat),
+      cmocka_unit_test(memory_may_end_anywhere),
+      cmocka_unit_test(the_case_is_the_most_extreme_start),
       cmocka_unit_test(refusals_name_the_key),
   };
 
+  weir_threads_set(1); /* the fields are small, and threads that wait take the time of others */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
