@@ -234,6 +234,33 @@ static void what_stands_beside_the_values_comes_back(void **state)
   wx_archive_close(&a);
 }
 
+static weir_status write_once(void *context)
+{
+  const wx_archive_facts *f = context;
+  wx_archive_writer *w = NULL;
+  wx_archive *a = NULL;
+
+  WEIR_TRY(wx_archive_of_memory(f, values, &a));
+  weir_status status = wx_archive_create(path, wx_archive_get(a), &w);
+
+  if (status == WEIR_OK) {
+    status = wx_archive_write(w, 0, 0, 0, 0, 1, values);
+  }
+  wx_archive_abandon(&w);
+  wx_archive_close(&a);
+  return status;
+}
+
+static void memory_that_runs_out_leaves_nothing(void **state)
+{
+  wx_archive_facts f = cube();
+
+  (void)state;
+  (void)remove(path);
+  assert_true(weir_check_faults(write_once, &f) > 10);
+  assert_false(weir_file_exists(path));
+}
+
 static void several_files_are_one(void **state)
 {
   const wx_archive_facts f = cube();
@@ -480,6 +507,7 @@ int main(void)
   const struct CMUnitTest with[] = {
       cmocka_unit_test(a_file_comes_back),
       cmocka_unit_test(what_stands_beside_the_values_comes_back),
+      cmocka_unit_test(memory_that_runs_out_leaves_nothing),
       cmocka_unit_test(several_files_are_one),
       cmocka_unit_test(files_rest),
       cmocka_unit_test(another_grid_and_other_units_are_refused),

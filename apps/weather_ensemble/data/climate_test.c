@@ -285,6 +285,26 @@ static void a_climate_comes_back(void **state)
   weir_check_rmdir(dir);
 }
 
+static weir_status fit_once(void *context)
+{
+  static const int64_t list[] = {0, 4};
+  const wx_climate_opts opts = {.members = 1, .window = 3, .quantiles = 2};
+  wx_climate c;
+
+  WEIR_TRY(wx_climate_fit(&opts, context, list, 2, &c));
+  wx_climate_fini(&c);
+  return WEIR_OK;
+}
+
+static void memory_that_runs_out_leaves_nothing(void **state)
+{
+  wx_archive *a = cube();
+
+  (void)state;
+  assert_true(weir_check_faults(fit_once, a) > 10);
+  wx_archive_close(&a);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
   const wx_climate_opts even = {.window = 4}, odd = {.window = 3};
@@ -306,6 +326,7 @@ int main(void)
       cmocka_unit_test(smoothing_goes_round_in_longitude),
       cmocka_unit_test(quantiles_are_those_of_sorted_values),
       cmocka_unit_test(a_climate_comes_back),
+      cmocka_unit_test(memory_that_runs_out_leaves_nothing),
       cmocka_unit_test(what_cannot_be_is_refused),
   };
 
