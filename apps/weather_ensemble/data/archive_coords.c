@@ -7,7 +7,8 @@
 #include "data/archive_netcdf.h"
 #include "data/date.h"
 
-#define YEAR 8766.0       /* hours */
+#define YEAR 8766.0 /* hours */
+enum { FREE = 1 << 16 };
 #define FAR (4e6 * 86400) /* seconds: years of four digits */
 
 weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
@@ -21,9 +22,12 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
   *out = NULL;
   *n = 1;
   for (int d = 0; d < s->shape.n_dims; d++) {
-    if (!weir_mul_ok(*n, s->shape.lengths[d], n) || *n > WX_MOST_LINE) {
-      return weir_fail(WEIR_ERR_DATA, "%s: variable %s: more than %d values of a coordinate",
-                       f->path, s->name, WX_MOST_LINE);
+    if (!weir_mul_ok(*n, s->shape.lengths[d], n) || *n > WX_MOST_LINE ||
+        !wx_nc_can_hold(f, *n, weir_dtype_size(s->shape.dtype), FREE)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: variable %s: %lld values of a coordinate: more than %d, or than its "
+                       "bytes can hold",
+                       f->path, s->name, (long long)*n, WX_MOST_LINE);
     }
   }
   if (weir_netcdf_count_numbers(f->nc, var, "scale_factor") == 1) {

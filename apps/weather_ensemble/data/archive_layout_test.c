@@ -295,6 +295,27 @@ static void what_is_not_understood_is_refused(void **state)
   assert_refused("no time is known of it");
 }
 
+/* A small file that says it is large: nothing is allocated for what it cannot hold. */
+static void claims_are_not_believed(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    base(NULL, "hours since 2018-01-02 00:00:00", "q");
+    dim('Y', "y", k == 0 ? 1 << 20 : 2);
+    dim('X', "x", k == 0 ? 1 << 20 : 2);
+    dim('m', "member", k == 1 ? 1 << 30 : k == 2 ? 1 << 23 : 1);
+    if (k == 2) { /* what is in chunks takes no room before it is written */
+      assert_ok(weir_netcdf_chunk(nc, var("member", WEIR_I64, "m"), (const int64_t[]){1024}, 1));
+    }
+    assert_ok(
+        weir_netcdf_chunk(nc, var("psi", WEIR_F32, "tmYX"), (const int64_t[]){1, 1, 2, 2}, 1));
+    const int64_t before = weir_alloc_peak();
+
+    assert_refused("than its bytes can hold");
+    assert_true(weir_alloc_peak() < before + (1 << 22));
+  }
+}
+
 /* Opens and reads all that a damaged file still says it has; whatever comes of it is a status. */
 static void survive(const char *bytes, size_t n)
 {
@@ -372,6 +393,7 @@ int main(void)
       cmocka_unit_test(leads_are_the_rest_of_two_times),
       cmocka_unit_test(times_may_share_a_dimension),
       cmocka_unit_test(what_is_not_understood_is_refused),
+      cmocka_unit_test(claims_are_not_believed),
       cmocka_unit_test(damaged_files_are_survived),
       cmocka_unit_test(memory_that_runs_out_leaves_nothing),
   };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/archive_netcdf.h"
 
@@ -132,6 +133,7 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
   *state = f;
   f->index = index;
   WEIR_TRY(weir_strdup(path, &f->path));
+  WEIR_TRY(weir_file_size(path, &f->bytes));
   WEIR_TRY(weir_netcdf_open(path, &f->nc));
   WEIR_TRY(look(f));
   WEIR_TRY(take_parts(f));

@@ -48,6 +48,7 @@ typedef struct wx_part {
 typedef struct wx_nc {
   weir_netcdf *nc;
   char *path;
+  int64_t bytes;   /* size of the file */
   wx_index *index; /* while it is opened */
   int n_seen;
   wx_seen *seen;
@@ -71,6 +72,14 @@ typedef struct wx_coordinate {
   double *value; /* [n]; times: seconds since 1970; leads: hours */
   bool years;    /* counted in years */
 } wx_coordinate;
+
+/* Whether the file can hold n values of `size` bytes: compression saves no more than 1 in 1032
+ * (deflate), and what is no more than `least` costs little to believe. n * size does not overflow.
+ */
+static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_t least)
+{
+  return n <= least || n * (int64_t)size / 1032 <= f->bytes;
+}
 
 /* archive_roles.c */
 /* What the variable is, of its standard name, axis and name. */

@@ -8,6 +8,7 @@
 
 #define FILL_OF_LIBRARY 9.9692099683868690e+36 /* what is never written reads as this */
 
+enum { FREE = 1 << 14 };
 #define YEAR 8766.0 /* hours */
 
 /* Coordinates of a part, and the numbers of its quantities. */
@@ -333,10 +334,11 @@ static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_part *p)
     }
     p->member_stride = d == member_dim ? stride : p->member_stride;
     if (p->length[d] < 1 || !weir_mul_ok(stride, p->length[d], &stride) ||
-        stride > WX_MOST_FIELDS) {
+        stride > WX_MOST_FIELDS || !wx_nc_can_hold(f, stride, weir_dtype_size(p->dtype), FREE)) {
       return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %s", f->path, f->seen[v].name,
-                       p->length[d] < 1 ? "there is nothing in it"
-                                        : "too many fields: split the file");
+                       p->length[d] < 1
+                           ? "there is nothing in it"
+                           : "more fields than are handled, or than its bytes can hold");
     }
   }
   p->fields = stride;

@@ -5,6 +5,8 @@
 #include "base/weir_alloc.h"
 #include "data/archive_netcdf.h"
 
+enum { FREE = 1 << 22 };
+
 /* A variable of one dimension, `dim`, and of a role; -1: none. */
 static int along(const wx_nc *f, int dim, wx_role role)
 {
@@ -109,10 +111,18 @@ static weir_status take_grid(wx_nc *f, int v, int row, int column, wx_grid *g, d
 {
   const wx_seen *const s = &f->seen[v];
   const char *reason = NULL;
+  int64_t cells = 0;
   bool degrees[2] = {false, false};
 
   g->n_lat = s->shape.lengths[row];
   g->n_lon = s->shape.lengths[column];
+  if (!weir_mul_ok(g->n_lat, g->n_lon, &cells) || cells > WX_MOST_CELLS ||
+      !wx_nc_can_hold(f, cells, weir_dtype_size(s->shape.dtype), FREE)) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: variable %s: %lld x %lld cells: more than are handled, or than its bytes can hold",
+        f->path, s->name, (long long)g->n_lat, (long long)g->n_lon);
+  }
   WEIR_TRY(take_line(f, v, row, WX_ROLE_ROW, lat, g->units[0], &degrees[0]));
   WEIR_TRY(take_line(f, v, column, WX_ROLE_COLUMN, lon, g->units[1], &degrees[1]));
   g->kind = degrees[0] && degrees[1] ? WX_GRID_LATLON : WX_GRID_PLANE;
