@@ -1,111 +1,61 @@
-/* emos_known_test.c - EMOS coefficients of IMPROVER (Met Office, CC BY 4.0) on its own test data:
- * screen temperature of MOGREPS-UK against analyses of the UKV, and at sites point by point. */
+/* emos_known_test.c - EMOS coefficients of IMPROVER (Met Office, CC BY 4.0) on its own test data,
+ * read as archives: screen temperature of MOGREPS-UK against analyses of the UKV, and at sites
+ * point by point. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "baseline/emos.h"
+#include "baseline/emos_file.h"
+#include "baseline/training.h"
 #include "io/weir_netcdf.h"
 
-enum { PATH = 4096, DAYS = 3 };
+enum { PATH = 4096, DAYS = 3, SITES = 121 };
 
 typedef struct set {
-  int64_t cells;
-  float *mean, *variance, *truth; /* [DAYS, cells] */
+  char path[2][DAYS][PATH];
+  wx_archive *archive[2];
+  wx_scene scene;
+  wx_training data;
 } set;
 
-/* All numbers of a variable; NULL fails the test. */
-static float *read_all(const char *path, const char *name, int64_t *n)
+static const int64_t all_days[DAYS] = {0, 1, 2};
+
+static void name_files(set *s, const char *forecast, const char *truth, int first_day)
 {
-  const int64_t zero[WEIR_NETCDF_MAX_DIMS] = {0};
-  weir_netcdf *nc = NULL;
-  weir_netcdf_shape shape;
-  float *out = NULL;
-  int var = 0;
-
-  assert_ok(weir_netcdf_open(path, &nc));
-  assert_ok(weir_netcdf_find(nc, name, &var, &shape));
-  assert_int_equal(shape.dtype, WEIR_F32);
-  *n = 1;
-  for (int d = 0; d < shape.n_dims; d++) {
-    *n *= shape.lengths[d];
-  }
-  assert_ok(weir_alloc(*n, sizeof *out, (void **)&out));
-  assert_ok(weir_netcdf_read(nc, var, zero, shape.lengths, out));
-  weir_netcdf_close(&nc);
-  return out;
-}
-
-static void take_day(set *s, int day, const char *forecast, const char *truth)
-{
-  int64_t n = 0, cells = 0;
-  float *x = read_all(forecast, "air_temperature", &n);
-  float *y = read_all(truth, "air_temperature", &cells);
-  const int64_t members = n / cells;
-
-  if (s->mean == NULL) {
-    s->cells = cells;
-    assert_ok(weir_alloc(DAYS * cells, sizeof(float), (void **)&s->mean));
-    assert_ok(weir_alloc(DAYS * cells, sizeof(float), (void **)&s->variance));
-    assert_ok(weir_alloc(DAYS * cells, sizeof(float), (void **)&s->truth));
-  }
-  assert_int_equal(cells, s->cells);
-  for (int64_t c = 0; c < cells; c++) {
-    double mean = 0, m2 = 0;
-
-    for (int64_t m = 0; m < members; m++) {
-      mean += (double)x[m * cells + c] / (double)members;
-    }
-    for (int64_t m = 0; m < members; m++) {
-      m2 += ((double)x[m * cells + c] - mean) * ((double)x[m * cells + c] - mean);
-    }
-    s->mean[day * cells + c] = (float)mean;
-    s->variance[day * cells + c] = (float)(m2 / (double)(members - 1));
-    s->truth[day * cells + c] = y[c];
-  }
-  weir_free(&x);
-  weir_free(&y);
-}
-
-static void fini(set *s)
-{
-  weir_free(&s->mean);
-  weir_free(&s->variance);
-  weir_free(&s->truth);
-}
-
-static wx_cases cases_of(const set *s)
-{
-  return (wx_cases){.rows = DAYS,
-                    .columns = s->cells,
-                    .mean = s->mean,
-                    .variance = s->variance,
-                    .truth = s->truth};
-}
-
-/* IMPROVER's coefficients, [sets]. */
-static void read_known(const char *path, int64_t sets, wx_emos *out)
-{
-  static const char *const name[] = {"alpha", "beta", "gamma", "delta"};
-  char text[64];
-
-  for (int k = 0; k < 4; k++) {
-    int64_t n = 0;
-
-    (void)snprintf(text, sizeof text, "emos_coefficient_%s", name[k]);
-    float *const v = read_all(path, text, &n);
-
-    assert_int_equal(n, sets);
-    for (int64_t i = 0; i < n; i++) {
-      double *const at[] = {&out[i].alpha, &out[i].beta, &out[i].gamma, &out[i].delta};
-
-      *at[k] = (double)v[i];
-    }
-    weir_free(&(float *){v});
+  for (int day = 0; day < DAYS; day++) {
+    weir_check_shared(s->path[0][day], PATH, forecast, first_day + day);
+    weir_check_shared(s->path[1][day], PATH, truth, first_day + day);
   }
 }
 
-static void begin(void)
+static void open_set(set *s, int64_t members)
+{
+  for (int k = 0; k < 2; k++) {
+    const char *const path[] = {s->path[k][0], s->path[k][1], s->path[k][2]};
+
+    assert_ok(wx_archive_open(path, DAYS, &s->archive[k]));
+  }
+  assert_ok(wx_scene_open(s->archive[0], s->archive[1], &s->scene));
+  assert_int_equal(s->scene.facts->n_members, members);
+  s->scene.fit = all_days;
+  s->scene.n_fit = DAYS;
+  const wx_training_of of = {.n = members};
+
+  assert_ok(wx_training_read(&s->scene, &of, false, &s->data));
+  assert_int_equal(s->data.n, DAYS);
+}
+
+static void close_set(set *s)
+{
+  wx_training_fini(&s->data);
+  wx_scene_fini(&s->scene);
+  for (int k = 0; k < 2; k++) {
+    wx_archive_close(&s->archive[k]);
+  }
+}
+
+static void need_netcdf(void)
 {
   if (!weir_netcdf_available()) {
     (void)fprintf(stderr, "no NetCDF in this build\n");
@@ -115,26 +65,24 @@ static void begin(void)
 
 static void coefficients_of_a_grid_are_those_of_improver(void **state)
 {
-  char forecast[PATH], truth[PATH], path[PATH];
-  set s = {.cells = 0};
+  static set s;
+  char path[PATH];
+  wx_emos *known = NULL;
+  int64_t n = 0;
   wx_emos_opts o;
   wx_emos_fit fit;
-  wx_emos known;
 
-  begin();
+  need_netcdf();
   weir_opts_default(wx_emos_options, sizeof o, &o);
-  for (int day = 0; day < DAYS; day++) {
-    weir_check_shared(forecast, sizeof forecast,
-                      "weather/netcdf/emos_grid/"
-                      "history_2017060%dT0300Z-PT0012H-temperature_at_screen_level.nc",
-                      day + 2);
-    weir_check_shared(truth, sizeof truth,
-                      "weather/netcdf/emos_grid/"
-                      "truth_2017060%dT1500Z-PT0000H-temperature_at_screen_level.nc",
-                      day + 2);
-    take_day(&s, day, forecast, truth);
-  }
-  const wx_cases c = cases_of(&s);
+  name_files(&s,
+             "weather/netcdf/emos_grid/"
+             "history_201706%02dT0300Z-PT0012H-temperature_at_screen_level.nc",
+             "weather/netcdf/emos_grid/"
+             "truth_201706%02dT1500Z-PT0000H-temperature_at_screen_level.nc",
+             2);
+  weir_check_shared(path, sizeof path, "weather/netcdf/emos_grid/kgo_coefficients.nc");
+  open_set(&s, 12);
+  const wx_cases c = wx_training_cases(&s.data, NULL, NULL, 0, NULL);
 
   assert_ok(wx_emos_fit_cases(&o, &c, &fit));
   assert_int_equal(fit.cases, DAYS * 200 * 200);
@@ -143,73 +91,75 @@ static void coefficients_of_a_grid_are_those_of_improver(void **state)
   assert_true(fabs(fit.at.alpha / 42.9266 - 1) < 0.01);
   assert_true(fabs(fit.at.gamma - 0.1335138) < 1e-3);
   assert_true(fabs(fit.at.delta - 1.190159) < 1e-3);
-  weir_check_shared(path, sizeof path, "weather/netcdf/emos_grid/kgo_coefficients.nc");
-  read_known(path, 1, &known);
-  const double of_known = wx_emos_crps(&known, &c, NULL);
+  assert_ok(wx_emos_read(path, s.data.cells, &known, &n));
+  const double of_known = wx_emos_crps(known, &c, NULL);
 
   assert_near(of_known, 0.23229211, 1e-7);
   assert_true(fit.crps <= of_known + 1e-9); /* f32 rounds alpha */
-  fini(&s);
+  weir_free(&known);
+  close_set(&s);
+}
+
+/* Mean CRPS of the days of one site. */
+static double crps_of(const set *s, int64_t site, const wx_emos *at)
+{
+  float day[3][DAYS];
+
+  for (int d = 0; d < DAYS; d++) {
+    day[0][d] = s->data.mean[d * SITES + site];
+    day[1][d] = s->data.variance[d * SITES + site];
+    day[2][d] = s->data.truth[d * SITES + site];
+  }
+  const wx_cases one = {
+      .rows = 1, .columns = DAYS, .mean = day[0], .variance = day[1], .truth = day[2]};
+
+  return wx_emos_crps(at, &one, NULL);
 }
 
 /* IMPROVER stops its search early and has no floor. Three days determine little: a function of four
  * unknowns and three cases has more than one minimum, but no site may be much worse. */
 static void no_site_is_worse_than_improver(void **state)
 {
-  enum { SITES = 121 };
-  char forecast[PATH], truth[PATH], path[PATH];
-  const wx_emos_grid grid = {.n_lat = 1, .n_lon = SITES};
-  wx_emos known[SITES], at[SITES];
-  set s = {.cells = 0};
+  static set s;
+  char path[PATH];
+  wx_emos *known = NULL, at[SITES];
+  int64_t n = 0, few = 0;
   wx_emos_opts o;
   double sum[2] = {0};
-  int64_t few = 0;
 
-  begin();
+  need_netcdf();
   weir_opts_default(wx_emos_options, sizeof o, &o);
   o.floor = 1e-6;
   o.pool = WX_EMOS_POINT;
   o.least = DAYS;
-  for (int day = 0; day < DAYS; day++) {
-    weir_check_shared(forecast, sizeof forecast,
-                      "weather/netcdf/emos_sites/"
-                      "history_202012%02dT1500Z-PT0012H00M-temperature_at_screen_level.nc",
-                      day + 9);
-    weir_check_shared(truth, sizeof truth,
-                      "weather/netcdf/emos_sites/"
-                      "truth_202012%02dT1500Z-PT0000H00M-temperature_at_screen_level.nc",
-                      day + 9);
-    if (day == 0) {
-      weir_check_shared(path, sizeof path,
-                        "weather/netcdf/emos_sites/kgo_point_by_point_coefficients.nc");
-    }
-    take_day(&s, day, forecast, truth);
-  }
-  read_known(path, SITES, known);
-  const wx_cases c = cases_of(&s);
+  name_files(&s,
+             "weather/netcdf/emos_sites/"
+             "history_202012%02dT1500Z-PT0012H00M-temperature_at_screen_level.nc",
+             "weather/netcdf/emos_sites/"
+             "truth_202012%02dT1500Z-PT0000H00M-temperature_at_screen_level.nc",
+             9);
+  weir_check_shared(path, sizeof path,
+                    "weather/netcdf/emos_sites/kgo_point_by_point_coefficients.nc");
+  open_set(&s, 3);
+  const wx_grid *const g = &s.scene.facts->grid;
+  const wx_emos_grid grid = {.n_lat = g->n_lat, .n_lon = g->n_lon};
+  const wx_cases c = wx_training_cases(&s.data, NULL, NULL, 0, NULL);
 
+  assert_int_equal(c.columns, SITES);
+  assert_ok(wx_emos_read(path, SITES, &known, &n));
+  assert_int_equal(n, SITES);
   assert_ok(wx_emos_fit_grid(&o, &c, &grid, at, &few));
   assert_int_equal(few, 0);
   for (int64_t i = 0; i < SITES; i++) {
-    float day[3][DAYS];
-
-    for (int d = 0; d < DAYS; d++) {
-      day[0][d] = s.mean[d * SITES + i];
-      day[1][d] = s.variance[d * SITES + i];
-      day[2][d] = s.truth[d * SITES + i];
-    }
-    const wx_cases one = {
-        .rows = 1, .columns = DAYS, .mean = day[0], .variance = day[1], .truth = day[2]};
-
-    const double ours = wx_emos_crps(&at[i], &one, NULL);
-    const double theirs = wx_emos_crps(&known[i], &one, NULL);
+    const double ours = crps_of(&s, i, &at[i]), theirs = crps_of(&s, i, &known[i]);
 
     assert_true(ours <= theirs * 1.001);
     sum[0] += ours;
     sum[1] += theirs;
   }
   assert_true(sum[0] < sum[1]);
-  fini(&s);
+  weir_free(&known);
+  close_set(&s);
 }
 
 int main(void)

@@ -187,6 +187,7 @@ static const char *const kinds[] = {
     "{emos: {eofs: {count: 3}}}",
     "{emos: {dates: {kind: season, window: 90}}}",
     "{emos: {dates: {kind: past, window: 200}}}",
+    "{emos: {anomalies: true}}",
     "{emos: {output: members}}",
     "{emos: {output: members, couple: {kind: member}}}",
     "quantile",
@@ -270,10 +271,10 @@ static void nothing_is_learned_from_what_is_scored(void **state)
 
 static void names_tell_what_they_are(void **state)
 {
-  static const char *const name[KINDS] = {"emos 5",      "emos 3",      "emos 5",     "emos 5",
-                                          "scaled 5",    "eof 5",       "emos 5",     "emos 5",
-                                          "emos 5",      "emos 5",      "quantile 5", "climatology",
-                                          "climatology", "persistence", "persistence"};
+  static const char *const name[KINDS] = {
+      "emos 5",      "emos 3",      "emos 5",      "emos 5",     "scaled 5", "eof 5",
+      "emos 5",      "emos 5",      "emos 5",      "emos 5",     "emos 5",   "quantile 5",
+      "climatology", "climatology", "persistence", "persistence"};
   static world w;
 
   draw(&w);
@@ -347,12 +348,14 @@ static void coefficients_come_back(void **state)
   weir_check_mkdir(folder, sizeof folder);
   draw(&w);
   open_world(&w);
-  for (int pool = 0; pool < 2; pool++) {
+  static const char *const how[] = {"pool: global", "pool: point",
+                                    "pool: global}, anomalies: true, couple: {kind: ecc"};
+
+  for (int k = 0; k < 3; k++) {
     opened o, p;
     wx_given a, b;
 
-    (void)snprintf(use, sizeof use, "{emos: {fit: {pool: %s}, save: %s}}",
-                   pool == 0 ? "global" : "point", folder);
+    (void)snprintf(use, sizeof use, "{emos: {fit: {%s}, save: %s}}", how[k], folder);
     open_model(&w, use, &o);
     (void)snprintf(use, sizeof use, "{emos: {load: %s}}", folder);
     open_model(&w, use, &p);

@@ -19,6 +19,7 @@ typedef struct emos_opts {
   wx_emos_opts fit;
   wx_eof_opts eofs;
   wx_dates_opts dates;
+  bool anomalies;
   int output;
   wx_couple_opts couple;
   const char *load, *save;
@@ -32,6 +33,9 @@ static const weir_opt options[] = {
                    "regression of the mean's error on the state of the field, before the "
                    "coefficients are fitted"),
     WEIR_OPT_TABLE(emos_opts, dates, wx_dates_options, "training starts for a forecast"),
+    WEIR_OPT_BOOL(emos_opts, anomalies, false,
+                  "mean and truth are counted from the mean of the truth at each point over the "
+                  "training starts, so that beta is not that of the climate's pattern"),
     WEIR_OPT_ENUM(emos_opts, output, OUTPUT_NORMAL, "normal|members",
                   "normal distributions, or members made of them"),
     WEIR_OPT_TABLE(emos_opts, couple, wx_couple_options, "output members: how"),
@@ -50,6 +54,7 @@ typedef struct own {
   int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: room */
   float *room;                             /* [3, dates, cells]: of windows                 */
   float *mean, *variance, *mu, *sigma;     /* [cells]                                       */
+  float *usual;                            /* [cells] what anomalies are counted from, or 0 */
   float *member;                           /* [members, cells]                              */
 } own;
 
@@ -87,6 +92,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->variance));
   WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->mu));
   WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->sigma));
+  WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->usual));
   return weir_alloc(m->gives * s->cells, sizeof(float), (void **)&a->member);
 }
 
@@ -161,15 +167,47 @@ static weir_status load(const wx_model *m, const wx_scene *s)
   return wx_emos_read(path, s->cells, &a->set, &a->n_sets);
 }
 
+/* Of anomalies, each point has an alpha of its own for the mean as it is. */
 static weir_status save(const wx_model *m, const wx_scene *s)
 {
   const emos_opts *const o = m->opts;
   const own *const a = m->own;
   const wx_emos_about of = about(m, s);
+  const int64_t n = o->anomalies ? s->cells : a->n_sets;
+  wx_emos *set = NULL;
   char path[PATH];
+  weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_emos_path(o->save, &of, path, sizeof path));
-  return wx_emos_write(path, &of, a->set, a->n_sets);
+  WEIR_TRY_GOTO(wx_emos_path(o->save, &of, path, sizeof path), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *set, (void **)&set), done);
+  for (int64_t i = 0; i < n; i++) {
+    set[i] = a->set[a->n_sets > 1 ? i : 0];
+    set[i].alpha += (double)a->usual[i] * (1 - set[i].beta);
+  }
+  WEIR_TRY_GOTO(wx_emos_write(path, &of, set, n), done);
+done:
+  weir_free(&set);
+  return status;
+}
+
+/* Mean of the truth at each point, taken off mean and truth of the training. */
+static void take_anomalies(own *a, int64_t cells)
+{
+  for (int64_t c = 0; c < cells; c++) {
+    double sum = 0, n = 0;
+
+    for (int64_t t = 0; t < a->data.n; t++) {
+      const double y = (double)a->data.truth[t * cells + c];
+
+      sum += isfinite(y) ? y : 0;
+      n += isfinite(y);
+    }
+    a->usual[c] = (float)(sum / n); /* NaN of none */
+    for (int64_t t = 0; t < a->data.n; t++) {
+      a->data.mean[t * cells + c] -= a->usual[c];
+      a->data.truth[t * cells + c] -= a->usual[c];
+    }
+  }
 }
 
 static weir_status fit(wx_model *m, wx_scene *s)
@@ -178,6 +216,7 @@ static weir_status fit(wx_model *m, wx_scene *s)
   own *const a = m->own;
 
   forget(a);
+  memset(a->usual, 0, (size_t)s->cells * sizeof *a->usual);
   if (o->load[0] != 0) {
     return load(m, s);
   }
@@ -187,6 +226,9 @@ static weir_status fit(wx_model *m, wx_scene *s)
   if (a->data.n == 0) {
     m->absent = true;
     return WEIR_OK;
+  }
+  if (o->anomalies) {
+    take_anomalies(a, s->cells);
   }
   a->n_sets = wx_emos_sets(&o->fit, s->cells);
   WEIR_TRY(weir_alloc(a->n_sets, sizeof *a->set, (void **)&a->set));
@@ -221,6 +263,25 @@ static weir_status fit_window(const wx_model *m, const wx_scene *s, int64_t star
   return WEIR_OK;
 }
 
+/* The normal distribution of a->mean and a->variance. */
+static void correct(const wx_model *m, const wx_scene *s)
+{
+  const emos_opts *const o = m->opts;
+  own *const a = m->own;
+
+  for (int64_t c = 0; c < s->cells; c++) {
+    a->mean[c] -= a->usual[c];
+  }
+  if (o->eofs.count > 0) {
+    wx_eof_apply(&a->eof, s->facts->grid.weight, a->mean, a->mu);
+    memcpy(a->mean, a->mu, (size_t)s->cells * sizeof *a->mean);
+  }
+  wx_emos_apply(a->set, a->n_sets, a->mean, a->variance, s->cells, a->mu, a->sigma);
+  for (int64_t c = 0; c < s->cells; c++) {
+    a->mu[c] += a->usual[c];
+  }
+}
+
 static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
 {
   const emos_opts *const o = m->opts;
@@ -234,11 +295,7 @@ static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
   const float *const raw = all + a->of.at * s->cells;
 
   wx_cases_moments(raw, a->of.n, s->cells, a->mean, a->variance);
-  if (o->eofs.count > 0) {
-    wx_eof_apply(&a->eof, s->facts->grid.weight, a->mean, a->mu);
-    memcpy(a->mean, a->mu, (size_t)s->cells * sizeof *a->mean);
-  }
-  wx_emos_apply(a->set, a->n_sets, a->mean, a->variance, s->cells, a->mu, a->sigma);
+  correct(m, s);
   *out = (wx_given){.mean = a->mu, .sd = a->sigma};
   if (o->output == OUTPUT_MEMBERS) {
     const wx_couple_start of = {.members = a->of.n,
@@ -265,6 +322,7 @@ static void close_model(wx_model *m)
     weir_free(&a->variance);
     weir_free(&a->mu);
     weir_free(&a->sigma);
+    weir_free(&a->usual);
     weir_free(&a->member);
     weir_free(&m->own);
   }
