@@ -144,7 +144,7 @@ static weir_status train_part(wx_experiment *e, const wx_split *split, wx_part f
   WEIR_TRY(wx_stage_open(&spec, &stage));
   WEIR_TRY_GOTO(wx_stage_fit(&stage), done);
   WEIR_TRY_GOTO(wx_stage_train(&stage, dir, exec, &result, digest), done);
-  for (int p = first; p <= (int)last; p++) {
+  for (int p = (int)first; p <= (int)last; p++) {
     WEIR_TRY_GOTO(wx_predict_means(&stage, exec, split->sample[p], split->n[p], e->corrected),
                   done);
   }

@@ -62,6 +62,7 @@ static weir_status describe(const weir_cli *cli, const wx_experiment *e, const w
   WEIR_TRY_GOTO(wx_stage_flops(&s, &forward), done);
   print_cost(e, &s, forward, rounds);
   printf("\n# a training step of %lld samples\n", (long long)spec->train->batch);
+  (void)fflush(stdout); /* a plan of full size takes its time */
   WEIR_TRY_GOTO(weir_train_describe(&s.task, spec->train, &exec, stdout), done);
 done:
   wx_stage_close(&s);
