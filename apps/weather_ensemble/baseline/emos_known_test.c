@@ -58,7 +58,7 @@ static void close_set(set *s)
 static void need_netcdf(void)
 {
   if (!weir_netcdf_available()) {
-    (void)fprintf(stderr, "no NetCDF in this build\n");
+    printf("skipped: this build has no NetCDF\n");
     skip();
   }
 }

@@ -2,6 +2,7 @@
  * they are of, a perfect model, spread and error, refusals. */
 #include <math.h>
 #include <string.h>
+#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_log.h"
@@ -42,6 +43,7 @@ static wx_qg_ensemble *simulate(const wx_qg_opts *o, uint64_t seed)
   wx_qg_ensemble *e = NULL;
 
   if (!weir_fft_available()) {
+    printf("skipped: this build has no FFTW\n");
     skip();
   }
   assert_ok(wx_qg_ensemble_create(o, seed, &e));
@@ -236,6 +238,7 @@ static void what_breaks_down_is_told(void **state)
   wx_qg_ensemble *e = NULL;
 
   if (!weir_fft_available()) {
+    printf("skipped: this build has no FFTW\n");
     skip();
   }
   o.step = 3.6; /* far too long */
@@ -277,6 +280,7 @@ static void every_allocation_may_fail(void **state)
   wx_qg_opts o = small();
 
   if (!weir_fft_available()) {
+    printf("skipped: this build has no FFTW\n");
     skip();
   }
   o.lat = o.lon = 8;

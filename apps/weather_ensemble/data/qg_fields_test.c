@@ -2,6 +2,7 @@
  * both layers. */
 #include <math.h>
 #include <string.h>
+#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "data/qg_fields.h"
@@ -59,6 +60,7 @@ static void set_up(bench *b)
                           .dt = 0.05};
 
   if (!weir_fft_available()) {
+    printf("skipped: this build has no FFTW\n");
     skip();
   }
   assert_ok(wx_qg_create(&p, &b->m));

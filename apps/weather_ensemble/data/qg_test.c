@@ -2,6 +2,7 @@
  * relaxation, drag and viscosity in closed form, and the tendency of a few waves by hand. */
 #include <math.h>
 #include <string.h>
+#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -37,6 +38,7 @@ static wx_qg_params free_flow(int64_t nx, int64_t ny, double lx, double ly)
 static void set_up(const wx_qg_params *p, bench *b)
 {
   if (!weir_fft_available()) {
+    printf("skipped: this build has no FFTW\n");
     skip();
   }
   assert_ok(wx_qg_create(p, &b->m));
@@ -434,6 +436,7 @@ static weir_status make(void *context)
 static void every_allocation_may_fail(void **state)
 {
   if (!weir_fft_available()) {
+    printf("skipped: this build has no FFTW\n");
     skip();
   }
   assert_true(weir_check_faults(make, NULL) > 30);

@@ -23,6 +23,7 @@ static wx_qg_opts small(void)
   wx_qg_opts o;
 
   if (!weir_fft_available() || !weir_netcdf_available()) {
+    printf("skipped: this build has no FFTW or NetCDF\n");
     skip();
   }
   weir_opts_default(wx_qg_options, sizeof o, &o);

@@ -66,6 +66,7 @@ static void temperature_on_a_grid(void **state)
   static trial t;
 
   if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
     skip();
   }
   for (int k = 0; k < FILES; k++) {
@@ -103,6 +104,7 @@ static void decades_are_aligned(void **state)
   static trial t;
 
   if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
     skip();
   }
   weir_check_shared(forecast[0], PATH,
@@ -136,6 +138,7 @@ static void moments_of_grib(void **state)
   weir_check_shared(path, sizeof path, "weather/grib/era5-levels-members.grib");
   memset(&t, 0, sizeof t);
   if (wx_archive_open(paths, 1, &t.forecast) == WEIR_ERR_UNSUPPORTED) {
+    printf("skipped: this build has no ecCodes\n");
     skip();
   }
   assert_ok(wx_archive_open(paths, 1, &t.truth));

@@ -111,6 +111,7 @@ int main(void)
                                      TEST(threads_change_no_number), TEST(refusals_say_what_to_do)};
 
   if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
     return 77;
   }
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,7 @@ static void prepare(int starts)
   if (!weir_netcdf_available()) {
     assert_int_equal(status, 7);
     assert_non_null(strstr(printed(), "does not have: install the library"));
+    printf("skipped: this build has no NetCDF\n");
     skip();
   }
   assert_int_equal(status, 0);

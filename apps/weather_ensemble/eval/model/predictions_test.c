@@ -91,6 +91,7 @@ static void close_trial(trial *t)
 static void begin(void)
 {
   if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
     skip();
   }
   weir_check_mkdir(dir, sizeof dir);
