@@ -180,7 +180,7 @@ static weir_status write_origin(const work *w)
   return status;
 }
 
-static weir_status import(work *w)
+static weir_status import(work *w, weir_run_dir *dir)
 {
   for (int side = 0; side < SIDES; side++) {
     const weir_string_list *paths = paths_of(w->cfg, side);
@@ -195,6 +195,7 @@ static weir_status import(work *w)
     WEIR_TRY(weir_alloc(f->n_leads, sizeof *w->found, (void **)&w->found));
     WEIR_TRY(wx_survey_pair(f, wx_archive_get(w->archive[TRUTH]), w->found));
   }
+  WEIR_TRY(weir_run_dir_accept(dir));
   for (int side = 0; side < SIDES && w->archive[side] != NULL; side++) {
     const wx_archive_facts *f = wx_archive_get(w->archive[side]);
 
@@ -216,7 +217,7 @@ static weir_status import(work *w)
   return write_origin(w);
 }
 
-weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg)
+weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg, weir_run_dir *dir)
 {
   work w = {.cli = cli, .cfg = cfg};
 
@@ -224,7 +225,7 @@ weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg)
     return weir_fail(WEIR_ERR_CONFIG, "data.truth is given and data.forecast is not: prepare "
                                       "imports forecasts, with or without their truth");
   }
-  const weir_status status = import(&w);
+  const weir_status status = import(&w, dir);
 
   for (int side = 0; side < SIDES; side++) {
     wx_survey_fini(&w.survey[side]);

@@ -40,11 +40,12 @@ static void print_cost(const wx_experiment *e, const wx_stage *s, double forward
 {
   const double epochs = (double)s->is.train->epochs;
   const double train = rounds * epochs * (double)e->split.n[WX_TRAIN];
+  const double networks = rounds > 1 ? rounds + 1 : 1;
   const double valid =
-      rounds * epochs / (double)s->is.train->validate_every * (double)e->split.n[WX_VALID];
+      networks * epochs / (double)s->is.train->validate_every * (double)e->split.n[WX_VALID];
 
-  printf("# forward %.4g GFLOP a sample; %g epochs of %g trainings: %.4g PFLOP\n", forward / 1e9,
-         epochs, rounds, forward * (3 * train + valid) / 1e15);
+  printf("# forward %.4g GFLOP a sample; %g epochs of %g networks: %.4g PFLOP\n", forward / 1e9,
+         epochs, networks, forward * (3 * train + valid) / 1e15);
 }
 
 static weir_status describe(const weir_cli *cli, const wx_experiment *e, const wx_stage_spec *spec,

@@ -22,6 +22,7 @@ static weir_status simulate(const weir_cli *cli, const wx_cfg *cfg)
 weir_status wx_verb_prepare(const weir_cli *cli)
 {
   weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
   weir_status status = WEIR_OK;
   wx_cfg cfg;
 
@@ -32,14 +33,18 @@ weir_status wx_verb_prepare(const weir_cli *cli)
                        "and build again; check and describe make up numbers without it");
     goto done;
   }
-  WEIR_TRY_GOTO(weir_run_dir_open(cli, config, "prepare"), done);
+  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "prepare", &dir), done);
   wx_tell_start(cli, &cfg);
   if (cfg.data.forecast.count > 0 || cfg.data.truth.count > 0) {
-    WEIR_TRY_GOTO(wx_prepare_import(cli, &cfg), done);
+    WEIR_TRY_GOTO(wx_prepare_import(cli, &cfg, &dir), done);
   } else {
+    WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
     WEIR_TRY_GOTO(simulate(cli, &cfg), done);
   }
 done:
+  if (status != WEIR_OK) {
+    wx_abandon(&dir);
+  }
   weir_config_destroy(&config);
   return status;
 }

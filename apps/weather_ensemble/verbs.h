@@ -6,9 +6,10 @@
 #include "experiment.h"
 
 weir_status wx_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
-/* prepare_import.c: surveys data.forecast and data.truth, and writes what `import` says, into an
- * open --out. */
-weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg) WEIR_CHECKED;
+/* prepare_import.c: surveys data.forecast and data.truth, and writes what `import` says, into
+ * --out, whose earlier results go when all inputs are open. */
+weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg,
+                              weir_run_dir *dir) WEIR_CHECKED;
 weir_status wx_verb_run(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_eval(const weir_cli *cli) WEIR_CHECKED;

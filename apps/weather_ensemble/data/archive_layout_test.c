@@ -262,6 +262,12 @@ static void what_is_not_understood_is_refused(void **state)
   base(NULL, hours, "level");
   fields("t", WEIR_F32, "tqyx");
   assert_refused("its levels have no values");
+  base(NULL, hours, "plev");
+  dim('h', "height", 1);
+  line("height", "h", "m", NULL, (const double[]){2});
+  line("plev", "q", "hPa", NULL, levels);
+  fields("t", WEIR_F32, "thqyx");
+  assert_refused("keep one dimension of levels");
   base(NULL, hours, "level");
   line("level", "q", "feet", NULL, levels);
   fields("t", WEIR_F32, "tqyx");

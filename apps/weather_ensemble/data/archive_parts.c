@@ -171,6 +171,12 @@ static weir_status take_dims(wx_nc *f, int v, labels *l)
                      "the name of their dimension, with units hPa, Pa or m",
                      f->path, s->name);
   }
+  if (l->level.n_dims > 0 && l->level.at[0] != l->level_dim) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: its levels (%s) are not those of its dimension of levels: "
+                     "keep one dimension of levels",
+                     f->path, s->name, l->level.of->name);
+  }
   return WEIR_OK;
 }
 

@@ -196,6 +196,20 @@ static weir_status add_plain(wx_samples *s)
   return WEIR_OK;
 }
 
+/* The channel of x that is the raw spread of a target at the lead of every sample; -1: none. */
+static int64_t raw_spread(const wx_samples *s, int64_t quantity, int64_t depth)
+{
+  for (int64_t i = 0; i < s->n_fields; i++) {
+    const wx_field *f = &s->field[i];
+    const bool lead = f->lead == WX_OF_SAMPLE || (s->n_leads == 1 && f->lead == s->lead[0]);
+
+    if (!f->truth && f->quantity == quantity && f->depth == depth && lead && f->sd >= 0) {
+      return f->sd;
+    }
+  }
+  return -1;
+}
+
 static weir_status add_target(wx_samples *s, int64_t k)
 {
   const wx_archive_facts *f = wx_archive_get(s->forecast);
@@ -217,8 +231,8 @@ static weir_status add_target(wx_samples *s, int64_t k)
     field->raw = k;
     s->target[k * s->facts.depth + d] = q;
     s->truth_of[k * s->facts.depth + d] = t != NULL ? find_quantity(s->opts, t, name, d) : -1;
-    if (field->sd >= 0 && s->facts.carry < 0) {
-      s->facts.carry = field->sd;
+    if (s->facts.carry < 0) {
+      s->facts.carry = raw_spread(s, q, d);
     }
     const int64_t of = s->truth_of[k * s->facts.depth + d];
 
@@ -245,6 +259,10 @@ static weir_status find_leads(const wx_samples *s, const char *key, const weir_r
       return weir_fail(WEIR_ERR_CONFIG,
                        "data.%s: %s has no lead of %g h; it has %lld from %g to %g", key, f->name,
                        list->items[i], (long long)f->n_leads, f->lead[0], f->lead[f->n_leads - 1]);
+    }
+    if (i > 0 && number[i] <= number[i - 1]) {
+      return weir_fail(WEIR_ERR_CONFIG, "data.%s: %g h behind %g h: give them ascending", key,
+                       list->items[i], list->items[i - 1]);
     }
   }
   return WEIR_OK;

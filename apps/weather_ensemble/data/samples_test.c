@@ -94,6 +94,7 @@ static void inputs_of_other_leads_are_found(void **state)
   assert_int_equal(f->n_trajectory, 2);
   assert_string_equal(f->channel[WX_X][1].name, "t850 member 48h");
   assert_string_equal(f->channel[WX_X][4].name, "t850 analysis");
+  assert_int_equal(f->carry, 3); /* the spread of the lead of the sample */
   assert_ok(wx_samples_read(samples, 5, &v));
   for (int64_t i = 0; i < S_P; i++) {
     assert_true(v.x[i] == scene_forecast(5, 0, 3, 0, i));

@@ -48,7 +48,8 @@ void wx_score_map_get(const wx_verify *v, int64_t model, int map, double *out)
                          : map == WX_SCORE_MAP_RMSE ? sqrt(own[WX_MAP_SQUARE * cells + i] / n[i])
                          : map == WX_SCORE_MAP_SPREAD
                              ? sqrt(own[WX_MAP_VARIANCE * cells + i] / n[i])
-                         : map == WX_SCORE_MAP_SKILL && model != reference
+                         : map == WX_SCORE_MAP_SKILL && model != reference &&
+                                 v->tally[reference].map[WX_MAP_COUNT * cells + i] > 0
                              ? 1 - crps / other[WX_MAP_CRPS * cells + i]
                              : NAN;
 

@@ -4,12 +4,19 @@
 #include <string.h>
 #include "io/grib/eccodes_priv.h"
 
+enum { FAR = 720 }; /* degrees: longitudes beyond are damage */
+
 /* Longitudes that ascend; those of the globe lie in [0, 360), others in [-180, 360). */
 static bool take_lon(const struct weir_grib_shape *s, double *lon, bool *wraps, char *why)
 {
   const bool westward = s->scanning & 0x80;
   double west = westward ? s->last[1] : s->first[1], east = westward ? s->first[1] : s->last[1];
 
+  if (!(fabs(west) <= FAR && fabs(east) <= FAR)) {
+    snprintf(why, WEIR_GRIB_WHY, "longitudeOfLastGridPoint=%g: the first is %g", s->last[1],
+             s->first[1]);
+    return false;
+  }
   while (east < west) {
     east += 360;
   }

@@ -266,6 +266,34 @@ static void what_is_no_rectangle_is_refused(void **state)
   refused_with("spherical_harmonics", ".grib: message 1 (byte 0): gridType=sh: spectral");
 }
 
+/* The last column is missing, or turns away: section 3, octets 60 to 63. */
+static void far_longitudes_are_refused(void **state)
+{
+  enum { LAST_LON = 54 + 59 };
+  static const char *const last[] = {"\xff\xff\xff\xff", "\x7f\xff\xff\xff"};
+  char dir[256], path[512], shared[512];
+  const char *const paths[] = {path};
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/far.grib", dir);
+  weir_check_shared(shared, sizeof shared, "weather/grib/alternate-scanning.grib");
+  for (int k = 0; k < 2; k++) {
+    char *bytes = NULL;
+    int64_t size = 0;
+    weir_grib *g = NULL;
+
+    assert_ok(weir_file_read(shared, 1 << 24, &bytes, &size));
+    memcpy(bytes + LAST_LON, last[k], 4);
+    weir_check_write(path, bytes, (size_t)size);
+    assert_ok(weir_grib_open(paths, 1, NULL, &g));
+    assert_non_null(strstr(weir_grib_kind_get(g, 0)->refused, "longitudeOfLastGridPoint"));
+    weir_grib_close(&g);
+    weir_free(&bytes);
+  }
+  weir_check_rmdir(dir);
+}
+
 static void damage_is_refused_or_skipped(void **state)
 {
   char path[512];
@@ -351,6 +379,7 @@ int main(void)
       cmocka_unit_test(minutes_are_steps_too),
       cmocka_unit_test(a_reforecast_starts_at_its_hdate),
       cmocka_unit_test(what_is_no_rectangle_is_refused),
+      cmocka_unit_test(far_longitudes_are_refused),
       cmocka_unit_test(damage_is_refused_or_skipped),
       cmocka_unit_test(octets_say_what_the_library_says),
   };
