@@ -1,0 +1,87 @@
+/* month.h - what the tests of the verbs share: a month of the built-in simulation, a small network.
+ */
+#ifndef WX_MONTH_H
+#define WX_MONTH_H
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "io/weir_netcdf.h"
+#include "program.h"
+
+/* 60 forecasts, 16 x 32 points, without the need of a YAML reader and of a compiler. */
+#define SAMPLES                                                                         \
+  "--set simulate.lat=16 --set simulate.lon=32 --set simulate.step=0.12 "               \
+  "--set simulate.spin_up=60 --set simulate.library.states=20 --set simulate.every=12 " \
+  "--set simulate.members=3 --set simulate.leads=[24] --set simulate.quantities=[t500] "
+#define NETWORK                                                                         \
+  "--set data.target=[t500] --set data.split.valid.from=2000-01-20 "                    \
+  "--set data.split.valid.to=2000-01-26 --set data.split.test.from=2000-01-26 "         \
+  "--set data.split.gap=1 --set model.unet.preset=tiny --set model.unet.border.x=wrap " \
+  "--set train.epochs=2 --set exec.tier=vector "
+#define STAGES                                                                \
+  "--set bias.use=true --set bias.folds=2 --set bias.model.unet.preset=tiny " \
+  "--set bias.train.epochs=1 --set model.head=spread "
+/* Numbers that are made up. */
+#define SKETCH \
+  NETWORK "--set sketch.quantities=[t500] --set sketch.every=12 --set sketch.starts=60 "
+/* The archives of the scratch folder. */
+#define ARCHIVES "--set data.forecast=[%s] --set data.truth=[%s] "
+#define FILES in_scratch("s/forecast.nc"), in_scratch("s/truth.nc")
+
+/* The test goes on with archives, or is skipped where there can be none. */
+static inline void prepare(int starts)
+{
+  const int status =
+      program("prepare " SAMPLES "--set simulate.starts=%d --out %s", starts, in_scratch("s"));
+
+  if (!weir_netcdf_available()) {
+    assert_int_equal(status, 7);
+    assert_non_null(strstr(printed(), "does not have: install the library"));
+    printf("skipped: this build has no NetCDF\n");
+    skip();
+  }
+  assert_int_equal(status, 0);
+}
+
+static inline const char *weights(const char *dir)
+{
+  return in_scratch("%s/weights.nc", dir);
+}
+
+/* Whether two files of weights have the same bits; notes such as the time of writing may differ. */
+static inline bool same_weights(const char *a, const char *b)
+{
+  weir_netcdf *nc[2] = {NULL, NULL};
+  bool same = true;
+  int n = 0;
+
+  assert_ok(weir_netcdf_open(weights(a), &nc[0]));
+  assert_ok(weir_netcdf_open(weights(b), &nc[1]));
+  assert_ok(weir_netcdf_count(nc[0], &n));
+  assert_true(n > 10);
+  for (int i = 0; i < n; i++) {
+    double value[2][4096];
+    char name[256];
+
+    memset(value, 0, sizeof value);
+    assert_ok(weir_netcdf_name(nc[0], i, name, sizeof name));
+    for (int k = 0; k < 2; k++) {
+      const int64_t zero[WEIR_NETCDF_MAX_DIMS] = {0};
+      weir_netcdf_shape shape;
+      int64_t count = 1;
+      int var = 0;
+
+      assert_ok(weir_netcdf_find(nc[k], name, &var, &shape));
+      for (int d = 0; d < shape.n_dims; d++) {
+        count *= shape.lengths[d];
+      }
+      assert_true(count <= 4096);
+      assert_ok(weir_netcdf_read(nc[k], var, zero, shape.lengths, value[k]));
+    }
+    same = same && memcmp(value[0], value[1], sizeof value[0]) == 0;
+  }
+  weir_netcdf_close(&nc[0]);
+  weir_netcdf_close(&nc[1]);
+  return same;
+}
+#endif

@@ -1,0 +1,125 @@
+/* trained_slow.c - what trained networks do with a month of the built-in simulation: correct it,
+ * end with the same bits however often they are killed, and write predictions that are archives. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/weir_file.h"
+#include "data/archive.h"
+#include "month.h"
+
+/* In both ways of training: a better CRPS, and a spread that is nearer to the error. */
+static void the_network_corrects_the_forecast(void **state)
+{
+  prepare(160);
+  for (int stages = 0; stages < 2; stages++) {
+    const char *dir = in_scratch("r%d", stages);
+
+    assert_int_equal(
+        program("run " NETWORK ARCHIVES "%s --set data.split.valid.from=2000-02-25 "
+                "--set data.split.valid.to=2000-03-08 --set data.split.test.from=2000-03-08 "
+                "--set train.epochs=4 --set train.optim.schedule.lr=0.01 "
+                "--set bias.train.optim.schedule.lr=0.01 --set standard.bias=local "
+                "--set standard.bias_smooth=1 --out %s",
+                FILES, stages == 1 ? STAGES : "", dir),
+        0);
+    const double raw = event_number(dir, "validation", "crps_raw");
+    const double network = event_number(dir, "validation", "crps_network");
+    const double ratio[] = {event_number(dir, "validation", "ratio_raw"),
+                            event_number(dir, "validation", "ratio_network")};
+
+    printf("CRPS raw %.4f, network %.4f, spread / error %.2f, %.2f\n", raw, network, ratio[0],
+           ratio[1]);
+    assert_true(network < raw && fabs(log(ratio[1])) < fabs(log(ratio[0])));
+  }
+}
+
+/* Killed at several moments, one of them before the first checkpoint, in any of four trainings. */
+static void a_killed_run_ends_with_the_same_bits(void **state)
+{
+  prepare(60);
+  assert_int_equal(program("run " NETWORK STAGES ARCHIVES "--set train.checkpoint.every=1 --out %s",
+                           FILES, in_scratch("a")),
+                   0);
+  for (int k = 0; k < 4; k++) {
+    const pid_t child =
+        program_start("run " NETWORK STAGES ARCHIVES "--set train.checkpoint.every=1 --out %s",
+                      FILES, in_scratch("b"));
+
+    usleep(20000 + 250000 * (unsigned)k);
+    (void)kill(child, SIGKILL);
+    assert_true(waitpid(child, NULL, 0) == child);
+  }
+  assert_int_equal(program("run " NETWORK STAGES ARCHIVES "--set train.checkpoint.every=1 --out %s",
+                           FILES, in_scratch("b")),
+                   0);
+  assert_true(same_weights("a", "b"));
+  assert_true(same_weights("a/bias", "b/bias"));
+  assert_true(same_weights("a/bias/fold2", "b/bias/fold2"));
+  assert_true(same_contents(in_scratch("a/validation.csv"), in_scratch("b/validation.csv")));
+}
+
+/* Every value of a quantity of an archive: the least, or NaN where one is missing. */
+static double least(const char *path, const char *name, int64_t *starts)
+{
+  const char *const paths[] = {path};
+  wx_archive *a = NULL;
+  double low = INFINITY;
+
+  assert_ok(wx_archive_open(paths, 1, &a));
+  const wx_archive_facts *f = wx_archive_get(a);
+  const int64_t q = wx_archive_find_quantity(f, name);
+  float values[16 * 32];
+
+  assert_true(q >= 0);
+  assert_int_equal(f->grid.n_lat * f->grid.n_lon, 16 * 32);
+  *starts = f->n_starts;
+  for (int64_t i = 0; i < f->n_starts; i++) {
+    assert_ok(wx_archive_read(a, i, 0, q, 0, 1, values));
+    for (int k = 0; k < 16 * 32; k++) {
+      low = (double)values[k] < low || isnan(values[k]) ? (double)values[k] : low;
+    }
+  }
+  wx_archive_close(&a);
+  return low;
+}
+
+/* With truth and without; with one stage and two; predictions are an archive again. */
+static void predictions_are_archives(void **state)
+{
+  int64_t starts = 0;
+
+  prepare(60);
+  for (int stages = 0; stages < 2; stages++) {
+    const char *run = in_scratch("r%d", stages), *out = in_scratch("p%d", stages);
+
+    assert_int_equal(
+        program("run " NETWORK ARCHIVES "%s --out %s", FILES, stages == 1 ? STAGES : "", run), 0);
+    assert_int_equal(program("predict " NETWORK "%s --input %s --set predict.weights=%s/weights.nc "
+                             "--set predict.part=test --set predict.members=true --out %s",
+                             stages == 1 ? STAGES : "", in_scratch("s/forecast.nc"), run, out),
+                     0);
+    assert_true(least(in_scratch("p%d/predictions.nc", stages), "t_spread500", &starts) > 0);
+    assert_int_equal(starts, (int)event_number(run, "samples", "test"));
+    assert_true(least(in_scratch("p%d/predictions.nc", stages), "t500", &starts) > -100);
+    assert_true(least(in_scratch("p%d/members.nc", stages), "t500", &starts) > -100);
+    char *text = contents(in_scratch("p%d/provenance.json", stages));
+
+    assert_non_null(strstr(text, "weights.nc"));
+    assert_int_equal(strstr(text, "bias/weights.nc") != NULL, stages == 1);
+    assert_non_null(strstr(text, "\"test\": \"2000-01-26 00:00 to "));
+    free(text);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(the_network_corrects_the_forecast),
+      TEST(a_killed_run_ends_with_the_same_bits),
+      TEST(predictions_are_archives),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
