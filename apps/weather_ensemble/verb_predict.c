@@ -106,6 +106,9 @@ static weir_status predict_one(work *w, int64_t sample)
     memcpy(w->last.m, w->first.mean, (size_t)w->last.of_y * sizeof *w->last.m);
   }
   WEIR_TRY(wx_predictor_run(&w->last));
+  if (w->e->cfg->data.label == WX_LABEL_SPREAD) { /* the network says nothing of the mean */
+    memcpy(w->last.mean, v.m, (size_t)w->last.of_y * sizeof *v.m);
+  }
   w->network_s += weir_clock() - t;
   t = weir_clock();
   WEIR_TRY(wx_predictions_write(w->fields, sample, w->last.mean, w->last.sigma));

@@ -1,6 +1,5 @@
 /* predictions.c - see predictions.h. */
 #include "data/predictions.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -46,7 +45,7 @@ static int64_t quantities_of(const wx_facts *f)
   return strcmp(f->axis[0].name, "level") == 0 ? f->depth : 1;
 }
 
-static weir_status take_quantities(wx_predictions *p)
+static weir_status take_quantities(wx_predictions *p, int64_t members)
 {
   const wx_facts *f = p->samples;
   const int64_t each = quantities_of(f);
@@ -55,13 +54,9 @@ static weir_status take_quantities(wx_predictions *p)
   WEIR_TRY(weir_alloc(2 * p->n_targets, sizeof *p->quantity, (void **)&p->quantity));
   for (int64_t i = 0; i < p->n_targets; i++) {
     const wx_quantity *q = &p->forecast->quantity[f->target[i / each * f->depth + i % each]];
-    wx_quantity *spread = &p->quantity[p->n_targets + i];
 
-    p->quantity[i] = *spread = *q;
-    spread->param = 0;
-    spread->standard_name[0] = 0;
-    (void)snprintf(spread->variable, sizeof spread->variable, "%.24s_spread", q->variable);
-    wx_quantity_set_name(spread);
+    wx_quantity_derive(q, members > 0 ? WX_PRODUCT_MEMBER : WX_PRODUCT_MEAN, &p->quantity[i]);
+    wx_quantity_derive(q, WX_PRODUCT_SPREAD, &p->quantity[p->n_targets + i]);
   }
   return WEIR_OK;
 }
@@ -98,8 +93,9 @@ static weir_status create(wx_predictions *p, const char *path, const int64_t *sa
 
   f->name = path;
   f->grid = p->forecast->grid;
+  f->notes = p->forecast->notes;
   WEIR_TRY(take_times(p, sample, n));
-  WEIR_TRY(take_quantities(p));
+  WEIR_TRY(take_quantities(p, members));
   f->n_members = members > 0 ? members : 1;
   WEIR_TRY(weir_alloc(f->n_members, sizeof *p->member, (void **)&p->member));
   for (int64_t k = 0; k < members; k++) {

@@ -85,6 +85,22 @@ static double least(const char *path, const char *name, int64_t *starts)
   return low;
 }
 
+static wx_product product_of(const char *path, const char *name)
+{
+  const char *const paths[] = {path};
+  wx_archive *a = NULL;
+
+  assert_ok(wx_archive_open(paths, 1, &a));
+  const wx_archive_facts *f = wx_archive_get(a);
+  const int64_t q = wx_archive_find_quantity(f, name);
+
+  assert_true(q >= 0);
+  const wx_product product = f->quantity[q].product;
+
+  wx_archive_close(&a);
+  return product;
+}
+
 /* With truth and without; with one stage and two; predictions are an archive again. */
 static void predictions_are_archives(void **state)
 {
@@ -104,6 +120,11 @@ static void predictions_are_archives(void **state)
     assert_int_equal(starts, (int)event_number(run, "samples", "test"));
     assert_true(least(in_scratch("p%d/predictions.nc", stages), "t500", &starts) > -100);
     assert_true(least(in_scratch("p%d/members.nc", stages), "t500", &starts) > -100);
+    const char *predicted = in_scratch("p%d/predictions.nc", stages);
+
+    assert_int_equal(product_of(predicted, "t500"), WX_PRODUCT_MEAN);
+    assert_int_equal(product_of(predicted, "t_spread500"), WX_PRODUCT_SPREAD);
+    assert_int_equal(product_of(in_scratch("p%d/members.nc", stages), "t500"), WX_PRODUCT_MEMBER);
     char *text = contents(in_scratch("p%d/provenance.json", stages));
 
     assert_non_null(strstr(text, "weights.nc"));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
+#include "data/quantity.h"
 #include "eval/forecast_model.h"
 
 typedef struct predictions_opts {
@@ -28,10 +29,9 @@ typedef struct predictions {
 /* The quantity that is the spread of another; -1: there is none. */
 static int64_t find_spread(const wx_archive_facts *f, const wx_quantity *q)
 {
-  wx_quantity spread = *q;
+  wx_quantity spread;
 
-  (void)snprintf(spread.variable, sizeof spread.variable, "%.24s_spread", q->variable);
-  wx_quantity_set_name(&spread);
+  wx_quantity_derive(q, WX_PRODUCT_SPREAD, &spread);
   return wx_archive_find_quantity(f, spread.name);
 }
 
