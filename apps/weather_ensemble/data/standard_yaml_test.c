@@ -1,5 +1,5 @@
-/* standard_test.c - statistics against their definition, of the given samples alone; fields come
- * back. */
+/* standard_yaml_test.c - statistics against their definition, of the given samples alone; fields
+ * come back. */
 #include <stdlib.h>
 #include "data/samples_check.h"
 #include "data/standard.h"

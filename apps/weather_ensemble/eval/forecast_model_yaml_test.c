@@ -1,4 +1,5 @@
-/* forecast_model_test.c - the scene finds the truth of a forecast, and raw members are some of all.
+/* forecast_model_yaml_test.c - the scene finds the truth of a forecast, and raw members are some of
+ * all.
  */
 #include "eval/forecast_model.h"
 #include <math.h>

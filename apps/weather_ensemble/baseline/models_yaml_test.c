@@ -1,5 +1,5 @@
-/* models_test.c - statistical corrections as models of an evaluation: what they are fitted on, what
- * they gain on an ensemble that is wrong in known ways, coefficients there and back. */
+/* models_yaml_test.c - statistical corrections as models of an evaluation: what they are fitted on,
+ * what they gain on an ensemble that is wrong in known ways, coefficients there and back. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* verify_test.c - known answers of real files; the same points for all models; what is fitted on is
- * not what is scored; refusals. */
+/* verify_yaml_test.c - known answers of real files; the same points for all models; what is fitted
+ * on is not what is scored; refusals. */
 #include "eval/verify.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* samples_test.c - what a sample is made of: members, leads and times by hand; what is refused. */
+/* samples_yaml_test.c - what a sample is made of: members, leads and times by hand; what is
+ * refused. */
 #include <stdlib.h>
 #include "data/samples_check.h"
 
