@@ -149,6 +149,11 @@ weir_status weir_conf_apply_set(weir_config *config, int source, const char *key
 /* "file:line:column", or the --set. */
 void weir_conf_origin_text(const weir_config *config, const weir_conf_origin *origin, char *out,
                            size_t size);
+/* Calls visit with every text that the configuration holds, wherever it stands, until one fails;
+ * empty ones are passed over. Fails: as visit. */
+weir_status weir_conf_texts(const weir_config *config,
+                            weir_status (*visit)(void *context, const char *text),
+                            void *context) WEIR_CHECKED;
 /* A plain scalar that says nothing: empty, ~ or null. */
 bool weir_conf_is_absent(const weir_conf_tree *tree, int64_t node);
 /* Range, kind and choices of one scalar into the member at `at`. */

@@ -2,6 +2,7 @@
 #include "conf/weir_rundir.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "conf/conf_priv.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -65,8 +66,26 @@ static char *text_of(char *line, const char *key)
   return strchr(text, '\\') == NULL ? text : NULL;
 }
 
-/* Removes what one log notes, where the run was one of `owner`. */
-static weir_status remove_noted(int fd, FILE *log, const char *owner, bool *noted)
+/* What is done with the names that a log notes: one below the open folder fd. */
+typedef weir_status (*deed)(int fd, const char *name, void *context);
+
+static weir_status removal(int fd, const char *name, void *context)
+{
+  (void)context;
+  return remove_below(fd, name);
+}
+
+/* Logs of an earlier run of `owner`, and what is done with the files that they note. */
+typedef struct earlier {
+  const char *kept; /* name of this run's own log; NULL: it has none yet */
+  const char *owner;
+  deed act;
+  void *context;
+  bool noted; /* set where a log notes files */
+} earlier;
+
+/* Acts on what one log notes, where the run was one of the owner. */
+static weir_status walk_log(int fd, FILE *log, earlier *e)
 {
   static const char file[] = "{\"event\": \"file\"", outputs[] = "{\"event\": \"outputs\"";
   char line[PATH_MAX + 256];
@@ -79,18 +98,18 @@ static weir_status remove_noted(int fd, FILE *log, const char *owner, bool *note
     if (whole && strncmp(line, outputs, sizeof outputs - 1) == 0) {
       const char *of = text_of(line, "\"of\": \"");
 
-      *noted = true;
-      ours = of != NULL && of[0] != 0 && strcmp(of, owner) == 0;
+      e->noted = true;
+      ours = of != NULL && of[0] != 0 && strcmp(of, e->owner) == 0;
     } else if (whole && ours && strncmp(line, file, sizeof file - 1) == 0) {
       const char *name = text_of(line, "\"name\": \"");
 
-      WEIR_TRY(name == NULL ? WEIR_OK : remove_below(fd, name));
+      WEIR_TRY(name == NULL ? WEIR_OK : e->act(fd, name, e->context));
     }
   }
   return WEIR_OK;
 }
 
-static weir_status remove_log(int fd, const char *name, const char *owner, bool *noted)
+static weir_status open_log(int fd, const char *name, earlier *e)
 {
   const int file = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   FILE *log = file < 0 ? NULL : fdopen(file, "r");
@@ -102,20 +121,20 @@ static weir_status remove_log(int fd, const char *name, const char *owner, bool 
     }
     return WEIR_OK;
   }
-  status = remove_noted(fd, log, owner, noted);
+  status = walk_log(fd, log, e);
   (void)fclose(log);
   WEIR_TRY(status);
-  return remove_below(fd, name);
+  return e->act(fd, name, e->context);
 }
 
-/* All logs in the folder but `kept`, that of this run, with what they note. */
-static weir_status remove_logs(DIR *dir, const char *kept, const char *owner, bool *noted)
+/* All logs in the folder but this run's own, and what they note. */
+static weir_status walk_logs(DIR *dir, earlier *e)
 {
   const struct dirent *entry;
 
   while ((entry = readdir(dir)) != NULL) {
-    if (is_log(entry->d_name) && strcmp(entry->d_name, kept) != 0) {
-      WEIR_TRY(remove_log(dirfd(dir), entry->d_name, owner, noted));
+    if (is_log(entry->d_name) && (e->kept == NULL || strcmp(entry->d_name, e->kept) != 0)) {
+      WEIR_TRY(open_log(dirfd(dir), entry->d_name, e));
     }
   }
   return WEIR_OK;
@@ -124,16 +143,16 @@ static weir_status remove_logs(DIR *dir, const char *kept, const char *owner, bo
 static weir_status remove_earlier(const char *path, const char *kept, const char *owner)
 {
   DIR *dir = opendir(path);
-  bool noted = false;
+  earlier e = {.kept = kept, .owner = owner, .act = removal};
 
   if (dir == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: the folder cannot be read: %s", path, strerror(errno));
   }
   weir_status status = WEIR_OK;
-  WEIR_TRY_GOTO(remove_logs(dir, kept, owner, &noted), done);
+  WEIR_TRY_GOTO(walk_logs(dir, &e), done);
   WEIR_TRY_GOTO(remove_below(dirfd(dir), "resolved.yaml"), done);
   WEIR_TRY_GOTO(remove_below(dirfd(dir), "provenance.json"), done);
-  if (!noted) {
+  if (!e.noted) {
     weir_warn("conf",
               "%s: the earlier run did not note its files: they stay, except where this run "
               "writes the same names",
@@ -141,6 +160,55 @@ static weir_status remove_earlier(const char *path, const char *kept, const char
   }
 done:
   closedir(dir);
+  return status;
+}
+
+/* A file that this run would remove; its inputs are compared with it. */
+typedef struct doomed {
+  struct stat file;
+  const char *out, *name;
+} doomed;
+
+static weir_status spare(void *context, const char *text)
+{
+  const doomed *const d = context;
+  struct stat info;
+
+  if (stat(text, &info) == 0 && info.st_dev == d->file.st_dev && info.st_ino == d->file.st_ino) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: an input of this run, and --overwrite would remove it: %s of the earlier "
+                     "run in %s; choose another --out, or copy the file elsewhere first",
+                     text, d->name, d->out);
+  }
+  return WEIR_OK;
+}
+
+/* Compares a file that an earlier run noted with all that the configuration names. */
+static weir_status compare(int fd, const char *name, void *context)
+{
+  const weir_run_dir *const dir = context;
+  const bool leads_away = name[0] == '/' || strstr(name, "..") != NULL; /* remove_below: it stays */
+  doomed d = {.out = dir->cli->out, .name = name};
+
+  return !leads_away && fstatat(fd, name, &d.file, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 S_ISREG(d.file.st_mode)
+             ? weir_conf_texts(dir->config, spare, &d)
+             : WEIR_OK;
+}
+
+/* Inputs among what would be removed, in any spelling or by a link, are refused before anything
+ * happens: they are still read when it goes. */
+static weir_status refuse_own_inputs(weir_run_dir *dir)
+{
+  DIR *const folder = opendir(dir->cli->out);
+  earlier e = {.owner = dir->owner, .act = compare, .context = dir};
+
+  if (folder == NULL) {
+    return WEIR_OK; /* said when it is used */
+  }
+  const weir_status status = walk_logs(folder, &e);
+
+  closedir(folder);
   return status;
 }
 
@@ -232,6 +300,7 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
                      cli->app->name, cli->verb);
   }
   WEIR_TRY(prepare(cli, &taken, &held));
+  WEIR_TRY(held ? refuse_own_inputs(dir) : WEIR_OK);
   (void)snprintf(dir->log, sizeof dir->log, "run.jsonl.tmp-%ld", (long)getpid());
   WEIR_TRY(weir_path_join(cli->out, dir->log, file, sizeof file));
   WEIR_TRY(weir_events_open(file));

@@ -25,10 +25,11 @@ typedef struct weir_run_dir {
  * refused unless --overwrite is given or it holds only logs and configuration of a run that failed.
  * `owner` names what kind of results these are ("run", "site stats"; NULL: none are ever replaced):
  * --overwrite removes what the log of an earlier run of the same owner notes as its files, then
- * folders that are empty, and nothing else: files of other verbs may be the input of this one.
+ * folders that are empty, and nothing else: files of other verbs may be the input of this one. A
+ * file that would go and that a text of the configuration names is refused: it is an input.
  * Nothing of results is touched before weir_run_dir_accept; where there are none it is called here.
- * Load the configuration first. Fails: WEIR_ERR_CONFIG, naming the folder and what to do, or where
- * --out is missing; WEIR_ERR_DATA where a file cannot be made. */
+ * Load the configuration first. Fails: WEIR_ERR_CONFIG, naming the folder or the input and what to
+ * do, or where --out is missing; WEIR_ERR_DATA where a file cannot be made. */
 weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, const char *owner,
                                weir_run_dir *dir) WEIR_CHECKED;
 /* The run has results to write: what it replaces goes, run.jsonl and resolved.yaml appear. Does

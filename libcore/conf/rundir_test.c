@@ -1,0 +1,354 @@
+/* rundir_test.c - the folder of a run: what is refused, what goes and what stays. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+#include "conf/weir_cli.h"
+#include "conf/weir_rundir.h"
+
+struct file_options {
+  const char *file;
+};
+struct options {
+  const char *file;
+  weir_string_list files;
+  weir_struct_list steps;
+  weir_one_of use;
+};
+
+static const weir_opt file_rows[] = {
+    WEIR_OPT_PATH(struct file_options, file, "", "a file"),
+    WEIR_OPT_END,
+};
+static bool reader(int64_t i, weir_opt_choice *entry)
+{
+  *entry = (weir_opt_choice){"reader", "reads", file_rows, sizeof(struct file_options)};
+  return i == 0;
+}
+static const weir_opt rows[] = {
+    WEIR_OPT_PATH(struct options, file, "", "an input"),
+    WEIR_OPT_STRING_LIST(struct options, files, "", "inputs"),
+    WEIR_OPT_LIST(struct options, steps, struct file_options, file_rows, 9, "more of them"),
+    WEIR_OPT_ONE_OF(struct options, use, reader, "what reads"),
+    WEIR_OPT_END,
+};
+static const weir_app app = {.name = "demo", .opts = rows, .opts_size = sizeof(struct options)};
+
+static void touch(const char *dir, const char *name)
+{
+  char path[1024];
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  FILE *out = fopen(path, "w");
+  assert_non_null(out);
+  fclose(out);
+}
+
+static bool exists(const char *dir, const char *name)
+{
+  char path[1024];
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  return weir_file_exists(path);
+}
+
+/* A run of `owner`, configured by a --set (or NULL), begins in `out`, accepted where no results
+ * wait. */
+static weir_status begin_set(const char *set, const char *out, bool overwrite, const char *owner,
+                             weir_run_dir *dir)
+{
+  static struct options options;
+  static weir_config *config;
+  static weir_cli cli;
+
+  cli = (weir_cli){.app = &app,
+                   .verb = "run",
+                   .out = out,
+                   .overwrite = overwrite,
+                   .sets = &set,
+                   .n_sets = set != NULL};
+  weir_config_destroy(&config);
+  assert_ok(weir_cli_config(&cli, &options, &config));
+  const weir_status status = weir_run_dir_begin(&cli, config, owner, dir);
+
+  if (status != WEIR_OK || !dir->waits) {
+    weir_config_destroy(&config);
+  }
+  return status;
+}
+
+static weir_status begin(const char *out, bool overwrite, const char *owner, weir_run_dir *dir)
+{
+  return begin_set(NULL, out, overwrite, owner, dir);
+}
+
+static void folder_with_entries_is_refused(void **state)
+{
+  char dir[512], fresh[600], file[600];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(fresh, sizeof fresh, "%s/a/b", dir);
+  (void)snprintf(file, sizeof file, "%s/plain", dir);
+  assert_ok(weir_dir_create(fresh));
+  assert_ok(begin(fresh, false, "run", &d)); /* empty still */
+  weir_events_close();
+  assert_int_equal(begin(fresh, false, "run", &d), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "--overwrite"));
+  touch(dir, "plain");
+  assert_int_equal(begin(file, true, "run", &d), WEIR_ERR_CONFIG);
+  (void)snprintf(file, sizeof file, "%s/plain/below", dir);
+  assert_int_equal(begin(file, true, "run", &d), WEIR_ERR_CONFIG);
+  weir_check_rmdir(dir);
+}
+
+static void write_log(const char *dir, const char *lines)
+{
+  char path[1024];
+  FILE *log;
+
+  assert_ok(weir_path_join(dir, "run.jsonl", path, sizeof path));
+  log = fopen(path, "w");
+  assert_non_null(log);
+  assert_true(fputs(lines, log) >= 0);
+  assert_int_equal(fclose(log), 0);
+}
+
+static void folder_of_a_failed_run_is_taken_again(void **state)
+{
+  static const char start[] = "{\"event\": \"start\", \"time_s\": 0}\n";
+  static const char failed[] = "{\"event\": \"start\", \"time_s\": 0}\n"
+                               "{\"event\": \"failed\", \"time_s\": 1, \"status\": 3}\n";
+  char dir[512];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  touch(dir, "resolved.yaml");
+  write_log(dir, start); /* perhaps still running */
+  assert_int_equal(begin(dir, false, "run", &d), WEIR_ERR_CONFIG);
+  write_log(dir, failed);
+  touch(dir, "run-rank1.jsonl");
+  assert_ok(begin(dir, false, "run", &d));
+  weir_events_close();
+  assert_false(d.waits || exists(dir, "run-rank1.jsonl"));
+  write_log(dir, failed);
+  touch(dir, "beats.csv"); /* a result, or a file of the user */
+  assert_int_equal(begin(dir, false, "run", &d), WEIR_ERR_CONFIG);
+  assert_true(exists(dir, "run.jsonl"));
+  weir_check_rmdir(dir);
+}
+
+static void write_result(const char *dir, const char *name)
+{
+  char path[1024];
+  weir_writer *w = NULL;
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  assert_ok(weir_writer_open(path, &w));
+  assert_ok(weir_writer_printf(w, "x"));
+  assert_ok(weir_writer_commit(&w));
+}
+
+/* A run that leaves a result at the top and one in a folder. */
+static void run_once(const char *out)
+{
+  char folder[700];
+  weir_run_dir d;
+
+  assert_ok(begin(out, false, "run", &d));
+  (void)snprintf(folder, sizeof folder, "%s/figures", out);
+  assert_ok(weir_dir_create(folder));
+  write_result(out, "100.c");
+  write_result(out, "figures/a.svg");
+  weir_events_close();
+}
+
+static void overwrite_removes_what_the_earlier_run_noted(void **state)
+{
+  char dir[512], out[600];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  run_once(out);
+  touch(out, "mine.c");
+  assert_ok(begin(out, true, "score", &d)); /* of another kind: perhaps input of this one */
+  assert_true(weir_run_dir_abandon(&d));
+  weir_events_close();
+  assert_ok(begin(out, true, "run", &d));
+  assert_true(d.waits && exists(out, "100.c")); /* nothing goes before the run is accepted */
+  assert_true(weir_run_dir_abandon(&d));
+  weir_events_close();
+  assert_true(exists(out, "100.c") && exists(out, "run.jsonl") && exists(out, "resolved.yaml"));
+  assert_ok(begin(out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  assert_false(weir_run_dir_abandon(&d));
+  weir_events_close();
+  assert_false(exists(out, "100.c") || exists(out, "figures"));
+  assert_true(exists(out, "mine.c") && exists(out, "run.jsonl"));
+  weir_check_rmdir(dir);
+}
+
+/* By the same name, another spelling or a link, in a text, a list, or what was chosen. */
+static void overwrite_refuses_inputs_that_would_go(void **state)
+{
+  char dir[512], out[600], link[700], set[1400];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  (void)snprintf(link, sizeof link, "%s/alias", dir);
+  run_once(out);
+  touch(out, "mine.c");
+  (void)snprintf(set, sizeof set, "%s/100.c", out);
+  assert_int_equal(symlink(set, link), 0);
+  static const char *const form[][2] = {{"file=", "/run/100.c"},
+                                        {"files=[x, ", "/alias]"},
+                                        {"use={reader: {file: ", "/./run/../run/figures/a.svg}}"},
+                                        {"steps=[{file: a}, {file: ", "/run/100.c}]"}};
+
+  for (size_t k = 0; k < sizeof form / sizeof form[0]; k++) {
+    (void)snprintf(set, sizeof set, "%s%s%s", form[k][0], dir, form[k][1]);
+    assert_int_equal(begin_set(set, out, true, "run", &d), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "an input of this run"));
+    assert_non_null(strstr(weir_last_message(), k == 2 ? "figures/a.svg" : "100.c"));
+    assert_true(exists(out, "100.c") && exists(out, "figures/a.svg") && exists(out, "run.jsonl"));
+    assert_ok(begin_set(set, out, true, "score", &d)); /* removes none of them */
+    assert_true(weir_run_dir_abandon(&d));
+    weir_events_close();
+  }
+  (void)snprintf(set, sizeof set, "files=[%s/mine.c, %s/absent]", out, out); /* stays */
+  assert_ok(begin_set(set, out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  weir_events_close();
+  assert_true(exists(out, "mine.c") && !exists(out, "100.c"));
+  weir_check_rmdir(dir);
+}
+
+static weir_status go_on(const char *out, const char *owner, weir_run_dir *dir)
+{
+  struct options options;
+  weir_config *config = NULL;
+  const weir_cli cli = {.app = &app, .verb = "run", .out = out};
+
+  assert_ok(weir_cli_config(&cli, &options, &config));
+  weir_status status = weir_run_dir_continue(&cli, config, owner, dir);
+
+  if (status == WEIR_OK) {
+    status = weir_run_dir_accept(dir);
+    weir_event("again", WEIR_INT("n", 2));
+    weir_events_close();
+  }
+  weir_config_destroy(&config);
+  return status;
+}
+
+static void a_run_goes_on_in_its_folder(void **state)
+{
+  char dir[512], out[600], log[700], *text = NULL;
+  int64_t size = 0;
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  (void)snprintf(log, sizeof log, "%s/run.jsonl", out);
+  assert_int_equal(go_on(out, "run", &d), WEIR_ERR_CONFIG); /* there is none */
+  run_once(out);
+  assert_int_equal(go_on(out, "score", &d), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "no log of an earlier 'score'"));
+  assert_ok(go_on(out, "run", &d));
+  assert_false(weir_run_dir_abandon(&d));
+  assert_true(exists(out, "100.c") && exists(out, "figures/a.svg") && exists(out, "resolved.yaml"));
+  assert_ok(weir_file_read(log, 1 << 20, &text, &size));
+  assert_true(strstr(text, "100.c") != NULL && strstr(text, "{\"event\": \"again\"") != NULL);
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
+static void a_log_that_names_other_places_removes_nothing_there(void **state)
+{
+  char dir[512], out[600], other[600], link[700], log[4096];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  (void)snprintf(other, sizeof other, "%s/other", dir);
+  (void)snprintf(link, sizeof link, "%s/away", out);
+  assert_ok(weir_dir_create(out));
+  assert_ok(weir_dir_create(other));
+  touch(other, "kept");
+  assert_int_equal(symlink(other, link), 0);
+  (void)snprintf(log, sizeof log,
+                 "{\"event\": \"outputs\", \"of\": \"run\"}\n"
+                 "{\"event\": \"file\", \"name\": \"../other/kept\"}\n"
+                 "{\"event\": \"file\", \"name\": \"%s/kept\"}\n"
+                 "{\"event\": \"file\", \"name\": \"away/kept\"}\n"
+                 "{\"event\": \"file\", \"name\": \"away\"}\n"
+                 "{\"event\": \"file\", \"name\": \"..\"}\n"
+                 "{\"event\": \"file\", \"name\": \"gone/at/all\"}\n",
+                 other);
+  write_log(out, log);
+  assert_ok(begin(out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  weir_events_close();
+  assert_true(exists(other, "kept"));
+  assert_true(exists(out, "away"));
+  /* A run that noted nothing, of an earlier version: only logs and configuration are known. */
+  write_log(out, "{\"event\": \"start\"}\n");
+  touch(out, "100.qrs");
+  assert_ok(begin(out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  weir_events_close();
+  assert_true(exists(out, "100.qrs"));
+  weir_check_rmdir(dir);
+}
+
+static void open_writes_events_and_configuration(void **state)
+{
+  char dir[512], out[600];
+  struct options options;
+  weir_config *config = NULL;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/out", dir);
+  weir_cli cli = {.app = &app, .verb = "run"};
+  assert_ok(weir_cli_config(&cli, &options, &config));
+  assert_int_equal(weir_run_dir_open(&cli, config, "run"), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "--out DIR"));
+  cli.out = out;
+  assert_ok(weir_run_dir_open(&cli, config, "run"));
+  weir_events_close();
+  assert_true(exists(out, "run.jsonl"));
+  assert_true(exists(out, "resolved.yaml"));
+  assert_int_equal(weir_run_dir_open(&cli, config, "run"), WEIR_ERR_CONFIG);
+  cli.overwrite = true;
+  assert_ok(weir_run_dir_open(&cli, config, "run"));
+  weir_events_close();
+  weir_config_destroy(&config);
+  weir_check_rmdir(dir);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(folder_with_entries_is_refused),
+      cmocka_unit_test(folder_of_a_failed_run_is_taken_again),
+      cmocka_unit_test(overwrite_removes_what_the_earlier_run_noted),
+      cmocka_unit_test(overwrite_refuses_inputs_that_would_go),
+      cmocka_unit_test(a_run_goes_on_in_its_folder),
+      cmocka_unit_test(a_log_that_names_other_places_removes_nothing_there),
+      cmocka_unit_test(open_writes_events_and_configuration),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
