@@ -11,9 +11,10 @@
 
 enum { PATH_SIZE = 4096 };
 
-static weir_status open_files(const weir_string_list *files, wx_archive **out)
+static weir_status open_files(const wx_data_opts *data, const weir_string_list *files,
+                              wx_archive **out)
 {
-  return wx_archive_open(files->items, (int)files->count, out);
+  return wx_archive_open_as(files->items, (int)files->count, &data->grib, out);
 }
 
 static weir_status open_archives(wx_experiment *e, wx_source source)
@@ -33,10 +34,11 @@ static weir_status open_archives(wx_experiment *e, wx_source source)
                      "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
   }
-  WEIR_TRY(open_files(&cfg->data.forecast, &e->forecast));
+  WEIR_TRY(open_files(&cfg->data, &cfg->data.forecast, &e->forecast));
   const bool needs = source != WX_SOURCE_APPLY || cfg->data.analysis;
 
-  return needs && cfg->data.truth.count > 0 ? open_files(&cfg->data.truth, &e->truth) : WEIR_OK;
+  return needs && cfg->data.truth.count > 0 ? open_files(&cfg->data, &cfg->data.truth, &e->truth)
+                                            : WEIR_OK;
 }
 
 static weir_status refuse_split(const wx_facts *f)

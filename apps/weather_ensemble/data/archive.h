@@ -5,7 +5,7 @@
 #define WX_ARCHIVE_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/weir_status.h"
+#include "conf/weir_opt.h"
 #include "data/grid.h"
 #include "data/quantity.h"
 
@@ -26,10 +26,20 @@ typedef struct wx_archive_facts {
 
 typedef struct wx_archive wx_archive;
 
+/* How files are read: GRIB only. */
+typedef struct wx_archive_in {
+  const char *index; /* folder that keeps what is in the files, for the next time; "": none */
+  bool skip_damaged; /* go on behind damage, with a warning; else it is refused */
+} wx_archive_in;
+extern const weir_opt wx_archive_in_options[];
+
 /* Files are told apart by their first bytes. Starts, leads, members and quantities are those of all
  * files together; the grid has to be the same in all, and no field may be there twice. Fails:
  * WEIR_ERR_DATA naming file (both, where two disagree), variable or message, reason and what to do;
  * WEIR_ERR_UNSUPPORTED for a format that this build does not read. */
+weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
+                               wx_archive **out) WEIR_CHECKED;
+/* The same with how: {"", false}. */
 weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) WEIR_CHECKED;
 /* An archive of memory (tests, the simulator): facts are copied (weight NULL: wx_grid_weights),
  * values [start, lead, quantity, member, cells] are borrowed. Fails: WEIR_ERR_SHAPE for facts that

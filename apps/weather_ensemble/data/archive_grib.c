@@ -1,13 +1,27 @@
 /* archive_grib.c - GRIB files as a format of archives: which quantity, start, lead and member each
  * of their fields is. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/archive_priv.h"
 #include "io/weir_grib.h"
 
-enum { PLACE = 600 };
+enum { PLACE = 600, PATH_SIZE = 4096 };
+
+const weir_opt wx_archive_in_options[] = {
+    WEIR_OPT_PATH(wx_archive_in, index, "",
+                  "folder, made where it is not there, that keeps what each file holds, so that it "
+                  "is opened faster the next time; made anew for a file whose size or time "
+                  "changed; none: nothing is kept"),
+    WEIR_OPT_BOOL(wx_archive_in, skip_damaged, false,
+                  "go on behind damaged messages, with a warning that names file and byte; their "
+                  "fields are then not there (import.incomplete)"),
+    WEIR_OPT_END,
+};
 
 typedef struct gb {
   weir_grib *g;
@@ -190,13 +204,42 @@ static void close_file(void **state)
   weir_free(state);
 }
 
+/* Where the index of a file is kept, in `text`: its name and a sum of all of its path, for files of
+ * one name in many folders. */
+static weir_status index_path(const char *folder, const char *path, char *text, size_t size)
+{
+  const char *const slash = strrchr(path, '/');
+  char whole[PATH_MAX], sum[65], name[PATH_SIZE];
+
+  if (realpath(path, whole) == NULL) {
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot be found: is it there, and may it be read?", path);
+  }
+  weir_sha256(whole, strlen(whole), sum);
+  (void)snprintf(name, sizeof name, "%.200s-%.16s.index", slash != NULL ? slash + 1 : path, sum);
+  WEIR_TRY(weir_dir_create(folder));
+  return weir_path_join(folder, name, text, size);
+}
+
+static weir_status open_set(const char *path, const wx_archive_in *how, weir_grib **out)
+{
+  weir_grib_opts opts = {.skip_damaged = how->skip_damaged,
+                         .how_to_skip = "set data.grib.skip_damaged"};
+  char index[PATH_SIZE];
+
+  if (how->index != NULL && how->index[0] != 0) {
+    WEIR_TRY(index_path(how->index, path, index, sizeof index));
+    opts.index = index;
+  }
+  return weir_grib_open(&path, 1, &opts, out);
+}
+
 static weir_status open_file(const char *path, wx_index *index, void **state)
 {
   gb *f = NULL;
 
   WEIR_TRY(weir_alloc(1, sizeof *f, (void **)&f));
   *state = f;
-  WEIR_TRY(weir_grib_open(&path, 1, NULL, &f->g));
+  WEIR_TRY(open_set(path, wx_index_how(index), &f->g));
   f->n_grids = weir_grib_grids(f->g);
   WEIR_TRY(weir_alloc(f->n_grids, sizeof *f->order, (void **)&f->order));
   WEIR_TRY(weir_alloc(f->n_grids, sizeof *f->told, (void **)&f->told));

@@ -66,6 +66,8 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *nu
 weir_status wx_index_field(wx_index *index, const wx_field *field) WEIR_CHECKED;
 /* Attributes of the file; those of the first file that has any stay. */
 weir_status wx_index_notes(wx_index *index, const wx_notes *notes) WEIR_CHECKED;
+/* How files are read. Borrowed while the archive is opened. */
+const wx_archive_in *wx_index_how(const wx_index *index);
 /* Times that are no surer than this, hours. */
 void wx_index_tolerance(wx_index *index, double hours);
 #endif

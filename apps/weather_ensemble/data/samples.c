@@ -19,6 +19,8 @@ const weir_opt wx_data_options[] = {
                          "files of the forecast archive, GRIB or NetCDF (prepare writes one)"),
     WEIR_OPT_STRING_LIST(wx_data_opts, truth, "",
                          "files of the truth: analyses whose start is the valid time"),
+    WEIR_OPT_TABLE(wx_data_opts, grib, wx_archive_in_options,
+                   "how GRIB files of data.forecast and data.truth are read"),
     WEIR_OPT_STRING_LIST(wx_data_opts, target, "z500",
                          "quantities that are corrected, as z500; with a depth of levels "
                          "variables, as t"),

@@ -27,6 +27,7 @@ typedef enum wx_missing { WX_MISSING_REFUSE, WX_MISSING_MASK } wx_missing;
 
 typedef struct wx_data_opts {
   weir_string_list forecast, truth; /* files of the archives */
+  wx_archive_in grib;               /* how they are read */
   weir_string_list target, inputs;
   weir_real_list lead, input_lead, levels;
   int64_t members, skip, ddof, label_members;

@@ -92,6 +92,10 @@ typedef struct weir_grib_span {
   int64_t size;
 } weir_grib_span;
 
+/* The bytes of the message of field i into *message, which grows and is the caller's. Fails where
+ * the file is no more as it was: its mapping would end the process. */
+weir_status weir_grib_message(const weir_grib *g, int64_t i, uint8_t **message,
+                              int64_t *room) WEIR_CHECKED;
 /* A message that holds field i alone: `message`, which holds it, or a copy of its parts in *copy,
  * which grows and is the caller's. */
 weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *message,

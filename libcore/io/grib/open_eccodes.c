@@ -8,7 +8,7 @@
 
 #define MOST_INDEX ((int64_t)8 << 30) /* bytes of an index file */
 
-enum { KNOWN = 256 };
+enum { KNOWN = 256, MOST_WARNINGS = 8 /* of a file */ };
 
 /* What is known of messages with these octets, in the place that their hash names. */
 typedef struct known_field {
@@ -22,7 +22,8 @@ typedef struct known_field {
 typedef struct scan {
   weir_grib *g;
   int64_t file, message, offset;
-  bool skip_damaged;
+  const weir_grib_opts *opts;
+  int64_t damaged; /* of the file */
   weir_grib_keys keys;
   known_field *known;           /* [KNOWN] */
   struct weir_grib_shape shape; /* the last that was made a grid, `grid` */
@@ -41,16 +42,18 @@ static const char *path_of(const scan *s)
 /* A part of a file that is no sound message. */
 static weir_status damage(scan *s)
 {
-  if (!s->skip_damaged) {
-    return weir_fail(
-        WEIR_ERR_DATA,
-        "%s: message %lld (byte %lld) is damaged: %s: repair the file, or skip what is "
-        "damaged",
-        path_of(s), (long long)s->message, (long long)s->offset, s->why);
+  if (!s->opts->skip_damaged) {
+    const char *const how = s->opts->how_to_skip ? s->opts->how_to_skip : "skip it";
+
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: message %lld (byte %lld) is damaged: %s: repair the file, or %s",
+                     path_of(s), (long long)s->message, (long long)s->offset, s->why, how);
   }
   s->g->damaged++;
-  weir_warn("grib", "%s: message %lld (byte %lld) is damaged and skipped: %s", path_of(s),
-            (long long)s->message, (long long)s->offset, s->why);
+  if (s->damaged++ < MOST_WARNINGS) {
+    weir_warn("grib", "%s: message %lld (byte %lld) is damaged and skipped: %s", path_of(s),
+              (long long)s->message, (long long)s->offset, s->why);
+  }
   return WEIR_OK;
 }
 
@@ -199,7 +202,7 @@ static weir_status index_file(scan *s)
   bool told = false;
   int64_t at = 0;
 
-  s->message = 0;
+  s->message = s->damaged = 0;
   while (at < f->size) {
     s->offset = weir_grib_frame_find(f->bytes, f->size, at);
     if (!told && !is_padding(f->bytes + at, s->offset - at)) {
@@ -214,6 +217,9 @@ static weir_status index_file(scan *s)
   }
   if (s->message == 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: there is no GRIB message in it", f->path);
+  }
+  if (s->damaged > MOST_WARNINGS) {
+    weir_warn("grib", "%s: %lld messages are damaged and skipped", f->path, (long long)s->damaged);
   }
   return WEIR_OK;
 }
@@ -251,9 +257,7 @@ static void keep(const weir_grib *g, const char *path)
 static weir_status fill(weir_grib *g, const char *const *paths, int64_t n,
                         const weir_grib_opts *opts)
 {
-  const bool skip = opts && opts->skip_damaged;
-  const char *const index = opts ? opts->index : NULL;
-  scan s = {.g = g, .skip_damaged = skip, .grid = -1};
+  scan s = {.g = g, .opts = opts, .grid = -1};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_alloc(n, sizeof *g->files, (void **)&g->files));
@@ -261,8 +265,8 @@ static weir_status fill(weir_grib *g, const char *const *paths, int64_t n,
   for (int64_t i = 0; i < n; i++) {
     WEIR_TRY(weir_grib_file_open(paths[i], &g->files[i]));
   }
-  if (index && recall(g, index)) {
-    if (g->damaged == 0 || skip) {
+  if (opts->index && recall(g, opts->index)) {
+    if (g->damaged == 0 || opts->skip_damaged) {
       return WEIR_OK;
     }
     weir_grib_forget(g); /* to say what is damaged */
@@ -273,8 +277,8 @@ static weir_status fill(weir_grib *g, const char *const *paths, int64_t n,
   }
   weir_free(&s.points);
   weir_free(&s.known);
-  if (status == WEIR_OK && index) {
-    keep(g, index);
+  if (status == WEIR_OK && opts->index) {
+    keep(g, opts->index);
   }
   return status;
 }
@@ -282,6 +286,7 @@ static weir_status fill(weir_grib *g, const char *const *paths, int64_t n,
 weir_status weir_grib_open(const char *const *paths, int64_t n, const weir_grib_opts *opts,
                            weir_grib **out)
 {
+  const weir_grib_opts usual = {.index = NULL};
   void *memory = NULL;
 
   *out = NULL;
@@ -290,7 +295,7 @@ weir_status weir_grib_open(const char *const *paths, int64_t n, const weir_grib_
   }
   WEIR_TRY(weir_alloc(1, sizeof(weir_grib), &memory));
   weir_grib *g = memory;
-  const weir_status status = fill(g, paths, n, opts);
+  const weir_status status = fill(g, paths, n, opts ? opts : &usual);
 
   if (status != WEIR_OK) {
     weir_grib_close(&g);

@@ -125,6 +125,20 @@ static bool may_miss(const weir_grib_span *message)
          packing[10] == 3;
 }
 
+weir_status weir_grib_message(const weir_grib *g, int64_t i, uint8_t **message, int64_t *room)
+{
+  const weir_grib_field *const f = &g->fields[i];
+  int fd = -1;
+
+  WEIR_TRY(weir_reserve(message, room, f->length, 1));
+  WEIR_TRY(weir_grib_file_reopen(&g->files[f->file], &fd));
+  const weir_status status =
+      weir_io_pread(fd, g->files[f->file].path, *message, (size_t)f->length, f->offset);
+
+  close(fd);
+  return status;
+}
+
 static weir_status read_field(weir_grib *g, int fd, int64_t i, float *out)
 {
   const weir_grib_field *const f = &g->fields[i];

@@ -29,8 +29,8 @@ struct weir_grib_writer {
   int64_t message; /* being written: 1, 2, ... */
   double *values;
   int64_t room;
-  uint8_t *copy, *out; /* of the message that is like it; the message */
-  int64_t room_copy, room_out, size;
+  uint8_t *source, *copy, *out; /* the message that is like it; its field alone; the new one */
+  int64_t room_source, room_copy, room_out, size;
 };
 
 /* A message being made. */
@@ -334,8 +334,9 @@ static weir_status take_like(making *m)
   }
   const weir_grib_field *const f = &o->like->fields[o->like_field];
 
-  WEIR_TRY(weir_grib_alone_in(o->like, o->like_field, o->like->files[f->file].bytes + f->offset,
-                              &m->w->copy, &m->w->room_copy, &m->like));
+  WEIR_TRY(weir_grib_message(o->like, o->like_field, &m->w->source, &m->w->room_source));
+  WEIR_TRY(weir_grib_alone_in(o->like, o->like_field, m->w->source, &m->w->copy, &m->w->room_copy,
+                              &m->like));
   if (!m->grid && f->grid >= 0) {
     m->grid = &o->like->grids[f->grid];
     m->new_grid = f->scanning != 0;
@@ -441,6 +442,7 @@ void weir_grib_abandon(weir_grib_writer **writer)
   weir_writer_destroy(&w->file);
   weir_free(&w->path);
   weir_free(&w->values);
+  weir_free(&w->source);
   weir_free(&w->copy);
   weir_free(&w->out);
   weir_free(writer);

@@ -1,6 +1,8 @@
 /* write_eccodes_test.c - members, means and spreads back as written, from nothing and from the
  * messages of the shared data; several fields in a message; what is refused leaves no file. */
 #include <math.h>
+#include <unistd.h>
+#include "base/weir_file.h"
 #include "io/grib/grib_priv.h"
 #include "io/io_test.h"
 
@@ -450,6 +452,41 @@ static void an_index_is_kept_and_used(void **state)
   weir_grib_close(&g);
 }
 
+/* A file that is cut short behind its index: its mapping ends in a signal, reading in a refusal. */
+static void a_message_that_is_gone_is_nothing_to_be_like(void **state)
+{
+  static float values[POINTS];
+  char other[600];
+  weir_grib_out o = {.grid = &globe,
+                     .start = START,
+                     .n_members = 3,
+                     .param = 130,
+                     .level_type = "isobaricInhPa",
+                     .level = 500,
+                     .bits = 16};
+  weir_grib_writer *w = NULL;
+
+  (void)state;
+  snprintf(other, sizeof other, "%s/other.grib", dir);
+  make_values(values, POINTS, 1, 250, 30);
+  assert_ok(weir_grib_create(path, &w));
+  assert_ok(weir_grib_write(w, &o, values));
+  assert_ok(weir_grib_commit(&w));
+  weir_grib *like = open_back();
+
+  o.like = like;
+  assert_ok(weir_grib_create(other, &w));
+  assert_ok(weir_grib_write(w, &o, values));
+  assert_int_equal(truncate(path, 0), 0);
+  assert_int_equal(weir_grib_write(w, &o, values), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "was changed while it was open"));
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(weir_grib_write(w, &o, values), WEIR_ERR_DATA);
+  weir_grib_abandon(&w);
+  assert_false(weir_file_exists(other));
+  weir_grib_close(&like);
+}
+
 static int setup(void **state)
 {
   (void)state;
@@ -482,6 +519,7 @@ int main(void)
       cmocka_unit_test(gaussian_rows_come_back),
       cmocka_unit_test(what_no_message_can_hold_is_refused),
       cmocka_unit_test(an_index_is_kept_and_used),
+      cmocka_unit_test(a_message_that_is_gone_is_nothing_to_be_like),
   };
 
   return cmocka_run_group_tests(tests, setup, teardown);

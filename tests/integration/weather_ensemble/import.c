@@ -1,4 +1,5 @@
 /* import.c - prepare on files of others: what it finds, keeps and refuses. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,14 @@
 #include "io/weir_grib.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
+
+static void needs_grib(void)
+{
+  if (!weir_grib_available()) {
+    printf("skipped: this build has no ecCodes\n");
+    skip();
+  }
+}
 
 /* "--set data.SIDE=[...]" of the three files of a folder of the shared data. */
 static const char *files_of(const char *side, const char *folder, const char *name,
@@ -57,10 +66,7 @@ static void grib_becomes_netcdf(void **state)
   char ens[PATH], era5[PATH];
 
   (void)state;
-  if (!weir_grib_available()) {
-    printf("skipped: this build has no ecCodes\n");
-    skip();
-  }
+  needs_grib();
   weir_check_shared(ens, sizeof ens, "weather/grib/z500_ens.grib");
   weir_check_shared(era5, sizeof era5, "weather/grib/era5-levels-members.grib");
   assert_int_equal(program("prepare --set data.forecast=[%s] --out %s", ens, in_scratch("a")), 0);
@@ -73,6 +79,61 @@ static void grib_becomes_netcdf(void **state)
                            era5, in_scratch("c")),
                    3);
   assert_non_null(strstr(printed(), "10 members; a truth has one"));
+}
+
+/* The index of a file, in the folder: its name and a sum. */
+static int64_t count_indexes(const char *folder)
+{
+  DIR *const d = opendir(folder);
+  int64_t n = 0;
+
+  for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+    n += strncmp(e->d_name, "z500_ens.grib-", 14) == 0;
+  }
+  if (d != NULL) {
+    (void)closedir(d);
+  }
+  return n;
+}
+
+/* The second time it is opened by its index, with the same answers; an index that is damaged is
+ * made anew. */
+static void an_index_is_kept(void **state)
+{
+  char ens[PATH];
+
+  (void)state;
+  needs_grib();
+  weir_check_shared(ens, sizeof ens, "weather/grib/z500_ens.grib");
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(program("prepare --set data.forecast=[%s] --set data.grib.index=%s --out %s",
+                             ens, in_scratch("kept/here"), in_scratch("%d", k)),
+                     0);
+    assert_int_equal(count_indexes(in_scratch("kept/here")), 1);
+  }
+  assert_true(same_contents(in_scratch("0/import.csv"), in_scratch("1/import.csv")));
+  assert_true(same_contents(in_scratch("0/forecast.nc"), in_scratch("1/forecast.nc")));
+}
+
+/* Two messages of three are left of ERA5 with a cut one, whose bytes are told. */
+static void damage_is_skipped_where_that_is_asked_for(void **state)
+{
+  char damaged[PATH];
+
+  (void)state;
+  needs_grib();
+  weir_check_shared(damaged, sizeof damaged, "weather/grib/era5-levels-corrupted.grib");
+  assert_int_equal(program("prepare --set data.forecast=[%s] --out %s", damaged, in_scratch("a")),
+                   3);
+  assert_non_null(strstr(printed(), "message 1 (byte 0) is damaged: totalLength=1588"));
+  assert_non_null(strstr(printed(), "repair the file, or set data.grib.skip_damaged"));
+  assert_true(only_log(in_scratch("a")));
+  assert_int_equal(program("prepare --set data.forecast=[%s] --set data.grib.skip_damaged=true "
+                           "--out %s",
+                           damaged, in_scratch("b")),
+                   0);
+  assert_non_null(strstr(printed(), "message 1 (byte 0) is damaged and skipped: totalLength=1588"));
+  assert_true(event_number(in_scratch("b"), "import", "starts") == 1);
 }
 
 static void what_does_not_go_together_is_refused(void **state)
@@ -99,6 +160,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(files_become_one_archive),
       TEST(grib_becomes_netcdf),
+      TEST(an_index_is_kept),
+      TEST(damage_is_skipped_where_that_is_asked_for),
       TEST(what_does_not_go_together_is_refused),
   };
 

@@ -1,0 +1,60 @@
+/* archive_cube.h - the files of an archive and where they hold each field of the cube: what the
+ * sources of an open archive share. */
+#ifndef WX_ARCHIVE_CUBE_H
+#define WX_ARCHIVE_CUBE_H
+#include "data/archive_priv.h"
+
+enum { WX_MOST_QUANTITIES = 4096 };
+
+typedef struct wx_entry {
+  union {
+    wx_field field; /* while the files are opened */
+    struct {
+      int64_t key, place; /* key: [start, lead, quantity, member] */
+    } at;
+  } u;
+  int64_t file;
+} wx_entry;
+
+typedef struct wx_file {
+  const wx_format *format;
+  void *state;
+  char *path;
+  int64_t used; /* when it was read last; 0: it rests */
+} wx_file;
+
+struct wx_archive {
+  wx_archive_facts facts;
+  int64_t *start, *member;
+  double *lead, *lat, *lon, *weight;
+  wx_notes *mapping, *notes;
+  wx_quantity *quantity;
+  int64_t quantity_capacity;
+  int64_t n_files, n_awake, most_awake, clock;
+  wx_file *files;
+  int64_t n_entries, entry_capacity;
+  wx_entry *entries;   /* ascending key */
+  int64_t *place;      /* [n_members] */
+  const float *values; /* of memory; NULL: of files */
+};
+
+/* What is being opened: file `now`; of_grid: the file of the grid, -1 before there is one. */
+struct wx_index {
+  wx_archive *a;
+  const wx_archive_in *how;
+  int64_t now, of_grid;
+  int64_t of_quantity[WX_MOST_QUANTITIES]; /* the file of each */
+};
+
+/* archive_index.c */
+/* A copy of n elements into *out, a pointer; NULL of NULL. The caller frees it. */
+weir_status wx_archive_copy(void *out, const void *from, int64_t n, size_t size) WEIR_CHECKED;
+/* The archive's own copy of a grid. */
+weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid) WEIR_CHECKED;
+/* The number of a field among those of a full cube; false: beyond 64 bits. */
+bool wx_archive_key(const wx_archive_facts *f, int64_t start, int64_t lead, int64_t quantity,
+                    int64_t member, int64_t *key);
+/* Axes and order of the fields that all files told. Fails: WEIR_ERR_DATA for one that is there
+ * twice. */
+weir_status wx_archive_arrange(wx_archive *a) WEIR_CHECKED;
+#endif
