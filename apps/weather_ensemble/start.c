@@ -70,35 +70,55 @@ static void part_text(const wx_split *s, int p, char *text, size_t size)
   }
 }
 
-weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const char *const *weights,
-                            int n_weights)
+/* With the digests of the archives and of the other files that were read, and where the parts of
+ * the split lie; scored: the part that scores are of, or NULL. */
+static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
+                               const char *scored, const char *const *others, int64_t n_others)
 {
-  const weir_string_list *const lists[] = {&e->cfg->data.forecast, &e->cfg->data.truth};
+  const weir_string_list *const lists[] = {&cfg->data.forecast, &cfg->data.truth};
   char text[WX_PARTS][128], gap[32];
-  weir_provenance_line line[WX_PARTS + 1];
+  weir_provenance_line line[WX_PARTS + 2];
   const char **inputs = NULL;
-  int n = 0;
+  int n = 0, lines = 0;
 
   WEIR_TRY(
-      weir_alloc(lists[0]->count + lists[1]->count + n_weights, sizeof *inputs, (void **)&inputs));
+      weir_alloc(lists[0]->count + lists[1]->count + n_others, sizeof *inputs, (void **)&inputs));
   for (int k = 0; k < 2; k++) {
     for (int64_t i = 0; i < lists[k]->count; i++) {
       inputs[n++] = lists[k]->items[i];
     }
   }
-  for (int i = 0; i < n_weights; i++) {
-    inputs[n++] = weights[i];
+  for (int64_t i = 0; i < n_others; i++) {
+    inputs[n++] = others[i];
+  }
+  if (scored != NULL) {
+    line[lines++] = (weir_provenance_line){"scored", scored};
   }
   for (int p = 0; p < WX_PARTS; p++) {
-    part_text(&e->split, p, text[p], sizeof text[p]);
-    line[p] = (weir_provenance_line){wx_part_name[p], text[p]};
+    part_text(split, p, text[p], sizeof text[p]);
+    line[lines++] = (weir_provenance_line){wx_part_name[p], text[p]};
   }
-  (void)snprintf(gap, sizeof gap, "%g d", e->cfg->data.split.gap);
-  line[WX_PARTS] = (weir_provenance_line){"gap", gap};
+  (void)snprintf(gap, sizeof gap, "%g d", cfg->data.split.gap);
+  line[lines++] = (weir_provenance_line){"gap", gap};
   const weir_status status = write_provenance(
-      cli, e->cfg,
-      &(weir_provenance){.inputs = inputs, .n_inputs = n, .lines = line, .n_lines = WX_PARTS + 1});
+      cli, cfg,
+      &(weir_provenance){.inputs = inputs, .n_inputs = n, .lines = line, .n_lines = lines});
 
   weir_free(&inputs);
   return status;
+}
+
+weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const char *const *weights,
+                            int n_weights)
+{
+  return write_parts(cli, e->cfg, &e->split, NULL, weights, n_weights);
+}
+
+weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
+                            const char *const *read, int64_t n)
+{
+  const int part = cfg->eval.part;
+
+  return write_parts(cli, cfg, split, part == WX_PARTS ? "all starts" : wx_part_name[part], read,
+                     n);
 }

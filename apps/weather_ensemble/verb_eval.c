@@ -131,25 +131,37 @@ static weir_status score(work *w)
   return WEIR_OK;
 }
 
+/* With every file that a model read: predictions, coefficients. */
+static weir_status write_provenance(const work *w)
+{
+  const wx_verify *const v = &w->verify;
+  const char **read = NULL;
+  int64_t n = 0;
+
+  for (int64_t k = 0; k < v->n_models; k++) {
+    n += v->model[k].n_files;
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *read, (void **)&read));
+  n = 0;
+  for (int64_t k = 0; k < v->n_models; k++) {
+    for (int64_t i = 0; i < v->model[k].n_files; i++) {
+      read[n++] = v->model[k].file[i];
+    }
+  }
+  const weir_status status = wx_write_scored(w->cli, w->cfg, &w->split, read, n);
+
+  weir_free(&read);
+  return status;
+}
+
 static weir_status write_all(work *w)
 {
-  const weir_string_list *const f = &w->cfg->data.forecast, *const t = &w->cfg->data.truth;
-  const char **inputs = NULL;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY_GOTO(wx_score_tables_write(&w->tables, w->cli->out), done);
+  WEIR_TRY(wx_score_tables_write(&w->tables, w->cli->out));
   if (w->maps != NULL) {
-    WEIR_TRY_GOTO(wx_score_maps_commit(&w->maps), done);
+    WEIR_TRY(wx_score_maps_commit(&w->maps));
   }
-  WEIR_TRY_GOTO(wx_eval_page_write(w->page, w->cli->out), done);
-  WEIR_TRY_GOTO(weir_alloc(f->count + t->count, sizeof *inputs, (void **)&inputs), done);
-  for (int64_t i = 0; i < f->count + t->count; i++) {
-    inputs[i] = i < f->count ? f->items[i] : t->items[i - f->count];
-  }
-  WEIR_TRY_GOTO(wx_write_provenance(w->cli, w->cfg, inputs, (int)(f->count + t->count)), done);
-done:
-  weir_free(&inputs);
-  return status;
+  WEIR_TRY(wx_eval_page_write(w->page, w->cli->out));
+  return write_provenance(w);
 }
 
 static void close_work(work *w)

@@ -31,6 +31,10 @@ weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const ch
  * and last valid time of what is trained on, chosen by, kept for tests, with the gap between. */
 weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const char *const *weights,
                             int n_weights) WEIR_CHECKED;
+/* The same of an evaluation: its archives, n files that models read, the parts of the split, and
+ * which of them was scored. */
+weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
+                            const char *const *read, int64_t n) WEIR_CHECKED;
 
 enum { WX_PATH = 4096 };
 #endif

@@ -114,11 +114,13 @@ static weir_status define(weir_netcdf *nc, const wx_emos_about *a, int k, const 
                           int n_dims, int *var)
 {
   const wx_quantity *const q = a->quantity;
+  const float missing = NAN;
   const bool of_truth = k % 2 == 0; /* alpha and gamma have units of it */
   char name[NAME], text[NAME + WX_LONG];
 
   (void)snprintf(name, sizeof name, "emos_coefficient_%s", greek[k]);
   WEIR_TRY(weir_netcdf_var(nc, name, WEIR_F32, n_dims, dims, var));
+  WEIR_TRY(weir_netcdf_put_numbers(nc, *var, "_FillValue", WEIR_F32, &missing, 1));
   WEIR_TRY(weir_netcdf_put_text(nc, *var, "long_name", name));
   WEIR_TRY(weir_netcdf_put_text(nc, *var, "units", of_truth && q->units[0] != 0 ? q->units : "1"));
   WEIR_TRY(weir_netcdf_put_text(nc, *var, "diagnostic_standard_name",
@@ -234,7 +236,7 @@ static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t ce
     const double v = shape.dtype == WEIR_F32 ? (double)((float *)room)[i] : ((double *)room)[i];
 
     *member(*at + i, k) = v;
-    if (!isfinite(v)) {
+    if (isinf(v) || (isnan(v) && count == 1)) {
       status =
           weir_fail(WEIR_ERR_DATA, "%s: %s: number %lld is not finite", path, name, (long long)i);
     }
@@ -242,6 +244,28 @@ static weir_status read_one(weir_netcdf *nc, const char *path, int k, int64_t ce
 done:
   weir_free(&room);
   return status;
+}
+
+/* A point without coefficients has none of the four; not all points are such. */
+static weir_status check_missing(const char *path, wx_emos *at, int64_t n)
+{
+  int64_t without = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    int missing = 0;
+
+    for (int k = 0; k < COEFFICIENTS; k++) {
+      missing += isnan(*member(&at[i], k)) != 0;
+    }
+    if (missing != 0 && missing != COEFFICIENTS) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: point %lld has %d of %d coefficients: a point has all or none", path,
+                       (long long)i, COEFFICIENTS - missing, COEFFICIENTS);
+    }
+    without += missing != 0;
+  }
+  return without < n ? WEIR_OK
+                     : weir_fail(WEIR_ERR_DATA, "%s: no point has coefficients: all are NaN", path);
 }
 
 weir_status wx_emos_read(const char *path, int64_t cells, wx_emos **at, int64_t *n)
@@ -255,6 +279,7 @@ weir_status wx_emos_read(const char *path, int64_t cells, wx_emos **at, int64_t 
   for (int k = 0; k < COEFFICIENTS && status == WEIR_OK; k++) {
     status = read_one(nc, path, k, cells, at, n);
   }
+  status = status == WEIR_OK ? check_missing(path, *at, *n) : status;
   weir_netcdf_close(&nc);
   if (status != WEIR_OK) {
     weir_free(at);

@@ -147,6 +147,47 @@ static void write_strange(const char *path, int which, const char *distribution,
   assert_ok(weir_netcdf_commit(&nc));
 }
 
+/* Points without coefficients are NaN in all four; else what a point lacks is told. */
+static void points_without_coefficients_have_none(void **state)
+{
+  const double lat[] = {50, 40}, lon[] = {0, 10, 20};
+  wx_quantity q = {.variable = "z", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500};
+  const wx_grid grid = {.kind = WX_GRID_LATLON,
+                        .n_lat = LAT,
+                        .n_lon = LON,
+                        .lat = lat,
+                        .lon = lon,
+                        .units = {"degrees_north", "degrees_east"}};
+  const wx_emos_about about = {.quantity = &q, .grid = &grid, .lead = 48};
+  char folder[PATH], path[PATH];
+  wx_emos at[CELLS], *back = NULL;
+  int64_t n = 0;
+
+  need_netcdf();
+  wx_quantity_complete(&q);
+  weir_check_mkdir(folder, sizeof folder);
+  assert_ok(wx_emos_path(folder, &about, path, sizeof path));
+  for (int i = 0; i < CELLS; i++) {
+    at[i] = i == 2 ? (wx_emos){NAN, NAN, NAN, NAN} : (wx_emos){1, 2, 3, 4};
+  }
+  assert_ok(wx_emos_write(path, &about, at, CELLS));
+  assert_ok(wx_emos_read(path, CELLS, &back, &n));
+  assert_true(isnan(back[2].alpha) && isnan(back[2].delta) && back[3].beta == 2);
+  weir_free(&back);
+  at[4].beta = NAN;
+  assert_ok(wx_emos_write(path, &about, at, CELLS));
+  assert_int_equal(wx_emos_read(path, CELLS, &back, &n), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "point 4 has 3 of 4 coefficients"));
+  for (int i = 0; i < CELLS; i++) {
+    at[i] = at[2];
+  }
+  assert_ok(wx_emos_write(path, &about, at, CELLS));
+  assert_int_equal(wx_emos_read(path, CELLS, &back, &n), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "no point has coefficients"));
+  assert_null(back);
+  weir_check_rmdir(folder);
+}
+
 static void what_is_no_such_file_is_refused(void **state)
 {
   static const struct {
@@ -179,6 +220,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(files_of_improver_are_read),
       cmocka_unit_test(what_is_written_comes_back),
+      cmocka_unit_test(points_without_coefficients_have_none),
       cmocka_unit_test(what_is_no_such_file_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,6 +372,42 @@ static void coefficients_come_back(void **state)
   weir_check_rmdir(folder);
 }
 
+/* A point whose truth is never known has no anomalies, and no coefficients in the file. */
+static void a_point_without_truth_is_saved_without_coefficients(void **state)
+{
+  static world w;
+  char folder[PATH], use[2 * PATH];
+  enum { DARK = 5 };
+  opened o, p;
+  wx_given a, b;
+
+  if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
+    skip();
+  }
+  weir_check_mkdir(folder, sizeof folder);
+  draw(&w);
+  for (int64_t t = 0; t < 2 * STARTS; t++) {
+    w.truth[t * CELLS + DARK] = NAN;
+  }
+  open_world(&w);
+  (void)snprintf(use, sizeof use, "{emos: {anomalies: true, save: %s}}", folder);
+  open_model(&w, use, &o);
+  (void)snprintf(use, sizeof use, "{emos: {load: %s}}", folder);
+  open_model(&w, use, &p);
+  assert_ok(wx_model_give(&o.model, &w.scene, FIT, &a));
+  assert_ok(wx_model_give(&p.model, &w.scene, FIT, &b));
+  for (int64_t c = 0; c < CELLS; c++) {
+    assert_int_equal(isnan(b.mean[c]), c == DARK);
+    assert_int_equal(isnan(a.mean[c]), c == DARK);
+    assert_true(c == DARK || fabs((double)(b.mean[c] - a.mean[c])) < 3e-4);
+  }
+  close_model(&o);
+  close_model(&p);
+  close_world(&w);
+  weir_check_rmdir(folder);
+}
+
 typedef struct attempt {
   world *w;
   const char *yaml;
@@ -424,6 +460,7 @@ int main(void)
       cmocka_unit_test(without_truth_there_is_no_forecast),
       cmocka_unit_test(what_does_not_go_together_is_refused),
       cmocka_unit_test(coefficients_come_back),
+      cmocka_unit_test(a_point_without_truth_is_saved_without_coefficients),
       cmocka_unit_test(lack_of_memory_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static weir_status look_at_point(wx_verify *v, const float *members, wx_case_stu
     return WEIR_OK;
   }
   c->point_efi = (double)c->efi[c->point];
-  WEIR_TRY(wx_model_members(v->scene, climate->opts->first, 0, &at, &n));
+  WEIR_TRY(wx_climatology_members(climate, v->scene, &at, &n));
   WEIR_TRY(weir_alloc(n, sizeof *x, (void **)&x));
   for (int64_t k = 0; k < n; k++) {
     x[k] = (double)members[(at + k) * cells + c->point];

@@ -20,8 +20,10 @@ const weir_opt wx_climatology_options[] = {
     WEIR_OPT_ENUM(wx_climatology_opts, efi, WX_EFI_EXACT, "exact|ens10",
                   "the Extreme Forecast Index as the integral over 101 quantiles, or as the sum of "
                   "21 that ENS-10 takes, which ends at +-0.791"),
-    WEIR_OPT_INT(wx_climatology_opts, first, 1, 0, 1e6, "1",
-                 "first raw member of the index and its climate; 0 takes the control in"),
+    WEIR_OPT_INT(
+        wx_climatology_opts, first, 1, 0, 1e6, "1",
+        "first raw member of the index and its climate; 0 takes the control in, and so does an "
+        "archive of nothing else"),
     WEIR_OPT_END,
 };
 
@@ -209,7 +211,7 @@ done:
 weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start, int64_t lead,
                                   int64_t quantity)
 {
-  int64_t from = 0;
+  int64_t from = 0, n;
 
   choose(c, s, start);
   if (c->n == c->n_known && c->lead == lead && c->quantity == quantity &&
@@ -219,8 +221,8 @@ weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start,
   c->n_known = -1;
   c->lead = lead;
   c->quantity = quantity;
-  while (from < s->facts->n_members && s->facts->member[from] < c->opts->first) {
-    from++;
+  if (c->n > 0) {
+    WEIR_TRY(wx_climatology_members(c, s, &from, &n));
   }
   WEIR_TRY(take_source(c, s, true, 0));
   WEIR_TRY(take_source(c, s, false, from));
@@ -274,13 +276,19 @@ static void index_slab(void *context, int64_t slab, int thread)
   }
 }
 
+weir_status wx_climatology_members(const wx_climatology *c, const wx_scene *s, int64_t *at,
+                                   int64_t *n)
+{
+  return wx_model_members(s, "eval.climate.first", c->opts->first, 0, at, n);
+}
+
 weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const float *members,
                                float *efi)
 {
   int64_t at, n;
   index_job j = {.c = c, .cells = s->cells, .efi = efi};
 
-  WEIR_TRY(wx_model_members(s, c->opts->first, 0, &at, &n));
+  WEIR_TRY(wx_climatology_members(c, s, &at, &n));
   j.member = members + at * s->cells;
   j.m = n;
   WEIR_TRY(weir_alloc(weir_threads_get() * n, sizeof *j.room, (void **)&j.room));

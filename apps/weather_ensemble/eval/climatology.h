@@ -51,6 +51,10 @@ void wx_climatology_fini(wx_climatology *c);
  * the scene. */
 weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start, int64_t lead,
                                   int64_t quantity) WEIR_CHECKED;
+/* The raw members that the index is of: n from place `at` of the scene's on. Fails: WEIR_ERR_CONFIG
+ * where there are none. */
+weir_status wx_climatology_members(const wx_climatology *c, const wx_scene *s, int64_t *at,
+                                   int64_t *n) WEIR_CHECKED;
 /* The index of the raw ensemble at each point, [cells], NaN where members or climate are missing;
  * members[n_members, cells] are all of the scene's. Fails: WEIR_ERR_CONFIG (no such members),
  * WEIR_ERR_MEMORY. */

@@ -30,7 +30,8 @@ wx_interval wx_interval_normal(double mean, double sd, double nominal);
  * 102 (2007) 359, eq. 43). */
 double wx_interval_score(const wx_interval *i, double y);
 
-/* ln sd + z^2 / 2 + ln(2 pi) / 2; NaN unless sd > 0. */
+/* ln sd + z^2 / 2 + ln(2 pi) / 2; NaN unless sd > 0: what has no density has no logarithmic score
+ * (the limit is -inf or +inf, which no mean survives). */
 double wx_log_score(double mean, double sd, double y);
 /* Probability integral transform Phi((y - mean) / sd); for sd 0: 0, 1/2 or 1. */
 double wx_pit_normal(double mean, double sd, double y);

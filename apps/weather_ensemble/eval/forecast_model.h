@@ -23,6 +23,8 @@ typedef struct wx_model {
   int64_t gives;          /* members of its forecasts at most; 0: a normal distribution */
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */
+  char **file;            /* [n_files] that it read, each once: for the provenance      */
+  int64_t n_files, files_room;
   void *own;
   void *defaults; /* private: opts where the row has none */
 } wx_model;
@@ -59,9 +61,13 @@ weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m) WEI
 weir_status wx_model_fit(wx_model *m, wx_scene *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
 weir_status wx_model_give(wx_model *m, wx_scene *s, int64_t start, wx_given *out) WEIR_CHECKED;
 void wx_model_close(wx_model *m);
+/* Keeps the name of a file that a model reads, where it is not there yet: every model calls it.
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status wx_model_reads(wx_model *m, const char *path) WEIR_CHECKED;
 
-/* Where `wanted` raw members (0: all) from number `first` on stand among those of the scene. Fails:
- * WEIR_ERR_CONFIG where there are fewer. */
-weir_status wx_model_members(const wx_scene *s, int64_t first, int64_t wanted, int64_t *at,
-                             int64_t *n) WEIR_CHECKED;
+/* Where `wanted` raw members (0: all) from number `first` on stand among those of the scene. first
+ * 1, all but the control, takes the control where there is nothing else: a deterministic forecast.
+ * Fails: WEIR_ERR_CONFIG, naming the key, where there are fewer. */
+weir_status wx_model_members(const wx_scene *s, const char *key, int64_t first, int64_t wanted,
+                             int64_t *at, int64_t *n) WEIR_CHECKED;
 #endif

@@ -108,11 +108,9 @@ static weir_status add_scores(const place *p, wx_score_row *row)
 
   for (int w = 0; w < WX_WEIGHTINGS; w++) {
     for (int s = 0; s < WX_SCORES; s++) {
-      wx_estimate e = {wx_score_get(t, p->region, w, s), NAN, NAN};
+      wx_estimate e;
 
-      if (w == WX_BY_AREA) {
-        WEIR_TRY(wx_score_estimate(t, p->region, w, s, &p->v->opts->bootstrap, p->resamples, &e));
-      }
+      WEIR_TRY(wx_score_estimate(t, p->region, w, s, &p->v->opts->bootstrap, p->resamples, &e));
       if (w == WX_BY_AREA && row != NULL) {
         row->score[s] = e;
       }

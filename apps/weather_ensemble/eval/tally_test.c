@@ -231,6 +231,39 @@ static void missing_members_are_not_counted(void **state)
   wx_tally_fini(&t);
 }
 
+/* A distribution without spread has a CRPS and no logarithmic score; the others' mean is not put in
+ * its place. */
+static void without_spread_there_is_no_log_score(void **state)
+{
+  const wx_tally_opts o = options();
+  const wx_bootstrap_opts b = {.resamples = 20, .confidence = 0.9};
+  float narrow[CELLS];
+  wx_resamples r;
+  wx_estimate e;
+  wx_tally t;
+
+  memcpy(narrow, sd[0], sizeof narrow);
+  for (int k = 0; k < 2; k++) {
+    assert_ok(wx_tally_create(&o, &grid, &regions, 0, 0, STARTS, &t));
+    for (int s = 0; s < STARTS; s++) {
+      const wx_given g = {.mean = mean[s], .sd = s == 0 ? narrow : sd[s]};
+      const wx_start_case c = {.truth = truth[s], .use = use[s]};
+
+      wx_tally_take(&t, &c, &g, s);
+    }
+    assert_ok(wx_resamples_create(&b, 1, 1, STARTS, &r));
+    assert_ok(wx_score_estimate(&t, 0, WX_BY_AREA, WX_LOG, &b, &r, &e));
+    assert_int_equal(isnan(e.value), k);
+    assert_int_equal(isnan(e.lo) && isnan(e.hi), k);
+    assert_true(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS) > 0);
+    wx_resamples_fini(&r);
+    wx_tally_fini(&t);
+    for (int i = 0; i < CELLS; i++) {
+      narrow[i] = use[0][i] ? 0 : narrow[i];
+    }
+  }
+}
+
 static void one_member_has_no_spread(void **state)
 {
   const wx_tally_opts o = options();
@@ -336,6 +369,7 @@ int main(void)
       cmocka_unit_test(histograms_and_parts_hold_every_case),
       cmocka_unit_test(distributions_have_one_crps),
       cmocka_unit_test(missing_members_are_not_counted),
+      cmocka_unit_test(without_spread_there_is_no_log_score),
       cmocka_unit_test(one_member_has_no_spread),
       cmocka_unit_test(nothing_used_is_nan),
       cmocka_unit_test(threads_change_no_bit),

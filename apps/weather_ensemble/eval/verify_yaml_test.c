@@ -3,6 +3,7 @@
 #include "eval/verify.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -224,6 +225,41 @@ static void open_memory(trial *t)
   t->scene.n_fit = FIT;
 }
 
+/* An archive of the control alone, or of one numbered otherwise, needs no option to be scored: its
+ * CRPS is the mean absolute error, and what needs two members is not known. */
+static void a_deterministic_forecast_is_scored(void **state)
+{
+  static trial t;
+
+  for (int number = 0; number < 2; number++) {
+    open_memory(&t);
+    wx_archive_facts f = *t.scene.facts;
+    const int64_t only = number;
+
+    wx_scene_fini(&t.scene);
+    wx_archive_close(&t.forecast);
+    f.n_members = 1;
+    f.member = &only;
+    assert_ok(wx_archive_of_memory(&f, values, &t.forecast));
+    assert_ok(wx_scene_open(t.forecast, t.truth, &t.scene));
+    t.scene.fit = fitted;
+    t.scene.n_fit = FIT;
+    assert_ok(open_verify(&t, "score: {patch: 2}"));
+    assert_ok(wx_verify_lead(&t.verify, 0, 1));
+    const wx_tally *const one = &t.verify.tally[0];
+
+    assert_string_equal(t.verify.model[0].name, "raw 1");
+    assert_near(wx_score_get(one, 0, WX_BY_AREA, WX_CRPS), wx_score_get(one, 0, WX_BY_AREA, WX_MAE),
+                1e-13);
+    assert_true(wx_score_get(one, 0, WX_BY_AREA, WX_RMSE) > 0);
+    assert_true(isnan(wx_score_get(one, 0, WX_BY_AREA, WX_CRPS_FAIR)));
+    assert_true(isnan(wx_score_get(one, 0, WX_BY_AREA, WX_SPREAD)));
+    assert_true(fabs(t.verify.efi_mean[2]) <= 1);
+    assert_int_equal(open_verify(&t, "models: [{use: {raw: {first: 2}}}]"), WEIR_ERR_CONFIG);
+    close_trial(&t);
+  }
+}
+
 static void a_right_ensemble_is_found_right(void **state)
 {
   static trial t;
@@ -294,6 +330,24 @@ static void the_climate_is_of_the_fitted_starts(void **state)
   close_trial(&t);
 }
 
+/* Means that do not weigh by area have intervals too, of the same starts. */
+static void check_unweighted(const weir_cells *c)
+{
+  enum { HEAD = 13, WEIGHTS = 6, SCORE = 7, VALUE = 8, LO = 9, HI = 10 };
+  int found = 0;
+
+  for (int64_t r = 0; r < c->count / HEAD; r++) {
+    const char *const *const cell = c->cell + r * HEAD;
+
+    if (strcmp(cell[WEIGHTS], "none") == 0 && strcmp(cell[SCORE], "crps") == 0) {
+      assert_true(strtod(cell[LO], NULL) < strtod(cell[VALUE], NULL));
+      assert_true(strtod(cell[HI], NULL) > strtod(cell[VALUE], NULL));
+      found++;
+    }
+  }
+  assert_int_equal(found, 2 * 2 * LEADS); /* models, regions */
+}
+
 static void tables_are_whole_and_repeat(void **state)
 {
   static const char *const yaml =
@@ -318,6 +372,7 @@ static void tables_are_whole_and_repeat(void **state)
   assert_true(row->score[WX_CRPS].hi > row->score[WX_CRPS].value);
   assert_true(row->against[0].difference.hi < 0); /* more members, surely better */
   assert_true(row->against[0].test.p < 0.05);
+  check_unweighted(&table[0].cells[WX_TABLE_ALL]);
   assert_null(wx_score_tables_find(&table[0], 1, 0, 0));
   for (int k = 0; k < WX_TABLES; k++) {
     assert_ok(table[0].cells[k].status);
@@ -422,6 +477,7 @@ int main(void)
       cmocka_unit_test(temperature_on_a_grid),
       cmocka_unit_test(decades_are_aligned),
       cmocka_unit_test(moments_of_grib),
+      cmocka_unit_test(a_deterministic_forecast_is_scored),
       cmocka_unit_test(a_right_ensemble_is_found_right),
       cmocka_unit_test(all_models_have_the_same_points),
       cmocka_unit_test(the_climate_is_of_the_fitted_starts),

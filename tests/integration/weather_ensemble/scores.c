@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/weir_file.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
@@ -65,6 +67,107 @@ static void decades_have_their_known_scores(void **state)
   assert_true(event_number(out, "eval_starts", "fitted") == 0);
 }
 
+static const char *const grid_name[] = {
+    "history_2017060%dT0300Z-PT0012H-temperature_at_screen_level.nc",
+    "truth_2017060%dT1500Z-PT0000H-temperature_at_screen_level.nc"};
+
+/* The archives of IMPROVER's case as options. */
+static const char *improver(void)
+{
+  static char text[2][4 * PATH], both[9 * PATH];
+
+  for (int k = 0; k < 2; k++) {
+    text[k][0] = 0;
+    for (int day = 2; day <= 4; day++) {
+      char name[PATH], path[PATH];
+
+      (void)snprintf(name, sizeof name, grid_name[k], day);
+      weir_check_shared(path, sizeof path, "weather/netcdf/emos_grid/%s", name);
+      (void)snprintf(text[k] + strlen(text[k]), sizeof text[k] - strlen(text[k]), "%s%s",
+                     day > 2 ? "," : "", path);
+    }
+  }
+  (void)snprintf(both, sizeof both, "--set data.forecast=[%s] --set data.truth=[%s]", text[0],
+                 text[1]);
+  return both;
+}
+
+/* A column of the only row of scores.csv. */
+static double only_score(const char *dir, int column)
+{
+  char *const text = contents(in_scratch("%s/scores.csv", dir));
+  const char *at = strchr(text, '\n') + 1;
+
+  for (int k = 0; k < column; k++) {
+    at = strchr(at, ',') + 1;
+  }
+  const double value = strtod(at, NULL);
+
+  free(text);
+  return value;
+}
+
+/* Fitted, written, and IMPROVER's own coefficients read: the CRPS that is known of them, and a
+ * provenance that says what was read and scored. */
+static void coefficients_of_improver(void **state)
+{
+  enum { CRPS = 5 };
+  static const double known[] = {42.934, 0.85146, 0.13356, 1.19004};
+  static const char *const greek[] = {"alpha", "beta", "gamma", "delta"};
+  const char *const load = in_scratch("theirs");
+  char path[PATH];
+
+  (void)state;
+  assert_int_equal(program("eval %s --set eval.part=train --set eval.score.patch=0 --set "
+                           "'eval.models=[{use: {emos: {first: 0, save: %s}}}]' --out %s",
+                           improver(), in_scratch("."), in_scratch("ours")),
+                   0);
+  assert_near(only_score("ours", CRPS), 0.23229211, 1e-7);
+  weir_netcdf *nc = NULL;
+
+  assert_ok(weir_netcdf_open(in_scratch("emos_2t_12h.nc"), &nc));
+  for (int k = 0; k < 4; k++) {
+    char name[64];
+    float value = 0;
+    weir_netcdf_shape shape;
+    int var = 0;
+
+    (void)snprintf(name, sizeof name, "emos_coefficient_%s", greek[k]);
+    assert_ok(weir_netcdf_find(nc, name, &var, &shape));
+    assert_ok(weir_netcdf_read(nc, var, NULL, NULL, &value));
+    assert_near((double)value / known[k], 1, k == 1 ? 1e-3 : 1e-2);
+  }
+  weir_netcdf_close(&nc);
+  weir_check_shared(path, sizeof path, "weather/netcdf/emos_grid/kgo_coefficients.nc");
+  assert_int_equal(mkdir(load, 0777), 0);
+  assert_int_equal(symlink(path, in_scratch("theirs/emos_2t_12h.nc")), 0);
+  assert_int_equal(program("eval %s --set eval.part=all --set eval.score.patch=0 --set "
+                           "'eval.models=[{use: {emos: {first: 0, load: %s}}}]' --out %s",
+                           improver(), load, in_scratch("known")),
+                   0);
+  assert_near(only_score("known", CRPS), 0.23229211, 1e-7);
+  char *const origin = contents(in_scratch("known/provenance.json"));
+
+  assert_non_null(strstr(origin, "theirs/emos_2t_12h.nc"));
+  assert_non_null(strstr(origin, "\"scored\": \"all starts\""));
+  free(origin);
+  char *const fitted = contents(in_scratch("ours/provenance.json"));
+
+  assert_non_null(strstr(fitted, "\"scored\": \"train\""));
+  assert_non_null(strstr(fitted, "\"train\": \"2017-06-02 03:00 to 2017-06-04 15:00, 3 samples\""));
+  free(fitted);
+}
+
+/* The truth as its own forecast: one member, and nothing is set for it. */
+static void a_deterministic_archive_is_scored(void **state)
+{
+  (void)state;
+  assert_int_equal(
+      program("eval %s --set eval.part=all --out %s", files(assim, assim), in_scratch("one")), 0);
+  assert_near(only_score("one", 5), 0, 0);
+  assert_true(weir_file_exists(in_scratch("one/report.html")));
+}
+
 static void threads_change_no_number(void **state)
 {
   static const char *const compared[] = {"all_scores.csv", "skill.csv", "rank.csv"};
@@ -108,6 +211,8 @@ static void refusals_say_what_to_do(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {TEST(decades_have_their_known_scores),
+                                     TEST(coefficients_of_improver),
+                                     TEST(a_deterministic_archive_is_scored),
                                      TEST(threads_change_no_number), TEST(refusals_say_what_to_do)};
 
   if (!weir_netcdf_available()) {

@@ -75,7 +75,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
 
   WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));
   a = m->own;
-  WEIR_TRY(wx_model_members(s, o->first, o->members, &a->of.at, &a->of.n));
+  WEIR_TRY(wx_model_members(s, "eval.models", o->first, o->members, &a->of.at, &a->of.n));
   m->used = a->of.n;
   m->gives = o->output == OUTPUT_MEMBERS ? m->used : 0;
   if (m->name[0] == 0) {
@@ -156,7 +156,7 @@ static wx_emos_about about(const wx_model *m, const wx_scene *s)
                          .last = n > 0 ? a->data.time[n - 1] : 0};
 }
 
-static weir_status load(const wx_model *m, const wx_scene *s)
+static weir_status load(wx_model *m, const wx_scene *s)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -164,10 +164,12 @@ static weir_status load(const wx_model *m, const wx_scene *s)
   char path[PATH];
 
   WEIR_TRY(wx_emos_path(o->load, &of, path, sizeof path));
-  return wx_emos_read(path, s->cells, &a->set, &a->n_sets);
+  WEIR_TRY(wx_emos_read(path, s->cells, &a->set, &a->n_sets));
+  return wx_model_reads(m, path);
 }
 
-/* Of anomalies, each point has an alpha of its own for the mean as it is. */
+/* Of anomalies, each point has an alpha of its own for the mean as it is, and none where the
+ * truth's mean is not known: its forecasts are missing too. */
 static weir_status save(const wx_model *m, const wx_scene *s)
 {
   const emos_opts *const o = m->opts;
@@ -182,6 +184,10 @@ static weir_status save(const wx_model *m, const wx_scene *s)
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *set, (void **)&set), done);
   for (int64_t i = 0; i < n; i++) {
     set[i] = a->set[a->n_sets > 1 ? i : 0];
+    if (isnan(a->usual[i])) {
+      set[i] = (wx_emos){NAN, NAN, NAN, NAN};
+      continue;
+    }
     set[i].alpha += (double)a->usual[i] * (1 - set[i].beta);
   }
   WEIR_TRY_GOTO(wx_emos_write(path, &of, set, n), done);

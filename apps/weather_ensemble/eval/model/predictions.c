@@ -58,6 +58,9 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   p = m->own;
   WEIR_TRY(wx_archive_open(o->files.items, (int)o->files.count, &p->archive));
   p->facts = wx_archive_get(p->archive);
+  for (int64_t k = 0; k < o->files.count; k++) {
+    WEIR_TRY(wx_model_reads(m, o->files.items[k]));
+  }
   const char *const reason = wx_grid_differs(&s->facts->grid, &p->facts->grid);
 
   if (reason != NULL) {

@@ -1,4 +1,4 @@
-/* model_raw.c - members of the ensemble as they are: all, or some that follow one another. */
+/* raw.c - members of the ensemble as they are: all, or some that follow one another. */
 #include <stdio.h>
 #include "eval/forecast_model.h"
 
@@ -10,35 +10,17 @@ static const weir_opt options[] = {
     WEIR_OPT_INT(raw_opts, members, 0, 0, 1e6, "1", "how many members; 0: all from the first on"),
     WEIR_OPT_INT(raw_opts, first, 1, 0, 1e6, "1",
                  "number of the first; 0 is the control, which is not exchangeable with the "
-                 "others: scores of ensembles take it for one of them"),
+                 "others: scores of ensembles take it for one of them. An archive of the control "
+                 "alone is scored as it is"),
     WEIR_OPT_END,
 };
-
-weir_status wx_model_members(const wx_scene *s, int64_t first, int64_t wanted, int64_t *at,
-                             int64_t *n)
-{
-  const wx_archive_facts *const f = s->facts;
-
-  *at = 0;
-  while (*at < f->n_members && f->member[*at] < first) {
-    (*at)++;
-  }
-  *n = wanted > 0 ? wanted : f->n_members - *at;
-  if (*n < 1 || *n > f->n_members - *at) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.models: %lld members from number %lld on are asked for and %s has %lld",
-                     (long long)(*n < 1 ? 1 : *n), (long long)first, f->name,
-                     (long long)(f->n_members - *at));
-  }
-  return WEIR_OK;
-}
 
 static weir_status open_model(wx_model *m, wx_scene *s)
 {
   const raw_opts *const o = m->opts;
   int64_t at;
 
-  WEIR_TRY(wx_model_members(s, o->first, o->members, &at, &m->gives));
+  WEIR_TRY(wx_model_members(s, "eval.models", o->first, o->members, &at, &m->gives));
   m->used = m->gives;
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "raw %lld", (long long)m->used);
@@ -52,7 +34,7 @@ static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
   const float *all;
   int64_t at, n;
 
-  WEIR_TRY(wx_model_members(s, o->first, o->members, &at, &n));
+  WEIR_TRY(wx_model_members(s, "eval.models", o->first, o->members, &at, &n));
   WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
   *out = (wx_given){.members = n, .member = all + at * s->cells};
   return WEIR_OK;
