@@ -8,6 +8,7 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/date.h"
+#include "data/las.h"
 #include "eval/efi.h"
 
 const weir_opt wx_climate_options[] = {
@@ -25,7 +26,7 @@ const weir_opt wx_climate_options[] = {
     WEIR_OPT_END,
 };
 
-enum { SUMS = 3, ROOM = 12 };   /* fields of doubles */
+enum { SUMS = 3, ROOM = 9 };    /* fields of doubles */
 enum { MOST_VALUES = 1 << 26 }; /* that quantiles hold at once */
 
 /* What a pass over the starts works with. */
@@ -38,7 +39,6 @@ typedef struct work {
   int64_t *year; /* [n] */
   float *x;      /* [members, cells] */
   double *room;  /* [ROOM, cells] */
-  double *table; /* [SUMS, n_lat + 1, n_lon + 1] */
   float *block;  /* values of some cells, for quantiles */
   double *sorted;
   int64_t block_cells, all_members;
@@ -65,7 +65,12 @@ static double pivot_of(const float *x, int64_t n)
   return seen > 0 ? sum / (double)seen : NAN;
 }
 
-static void add(const wx_las_sums *s, const float *x, double pivot, int64_t members, int64_t cells)
+/* Of one year, or of all: counts, sums and squares beyond a pivot, [cells]. */
+typedef struct sums {
+  double *n, *sum, *square;
+} sums;
+
+static void add(const sums *s, const float *x, double pivot, int64_t members, int64_t cells)
 {
   for (int64_t m = 0; m < members; m++) {
     for (int64_t i = 0; i < cells; i++) {
@@ -80,7 +85,7 @@ static void add(const wx_las_sums *s, const float *x, double pivot, int64_t memb
   }
 }
 
-static void merge(const wx_las_sums *into, const wx_las_sums *s, int64_t cells)
+static void merge(const sums *into, const sums *s, int64_t cells)
 {
   for (int64_t i = 0; i < cells; i++) {
     into->n[i] += s->n[i];
@@ -90,7 +95,7 @@ static void merge(const wx_las_sums *into, const wx_las_sums *s, int64_t cells)
 }
 
 /* The mean and standard deviation of the cells, and of the grid by area. */
-static void take_cells(const work *w, const wx_las_sums *s, double pivot, wx_climate *c, int64_t at)
+static void take_cells(const work *w, const sums *s, double pivot, wx_climate *c, int64_t at)
 {
   const double *area = w->facts->grid.weight;
   double n = 0, sum = 0, square = 0;
@@ -109,39 +114,23 @@ static void take_cells(const work *w, const wx_las_sums *s, double pivot, wx_cli
   c->sd[at] = n > 0 ? sqrt(fmax(0, square / n - sum / n * (sum / n))) : NAN;
 }
 
-/* Adds the windows of a year's sums (or of all) that have values: mean, standard deviation and 1 to
- * total[3, cells]. */
-static void take_windows(const work *w, const wx_las_sums *s, double *total)
+static wx_map_shape shape_of(const work *w)
 {
   const wx_grid *g = &w->facts->grid;
-  double *const mean = w->room + 9 * w->cells, *const variance = w->room + 10 * w->cells;
 
-  wx_las_windows(s, g->n_lat, g->n_lon, w->opts->window, w->table, mean, variance);
-  for (int64_t i = 0; i < w->cells; i++) {
-    total[i] += isnan(mean[i]) ? 0 : mean[i];
-    total[w->cells + i] += isnan(mean[i]) ? 0 : sqrt(variance[i]);
-    total[2 * w->cells + i] += isnan(mean[i]) ? 0 : 1;
-  }
+  return (wx_map_shape){g->n_lat, g->n_lon, g->wraps};
 }
 
-static void finish_las(const work *w, double pivot, double *total, wx_climate *c, int64_t at)
+static weir_status finish_las(const work *w, const wx_las_total *total, wx_climate *c, int64_t at)
 {
-  const wx_grid *g = &w->facts->grid;
-  const double *const years = total + 2 * w->cells;
-  double *const room = w->room + 11 * w->cells;
+  const wx_map_shape shape = shape_of(w);
 
-  for (int k = 0; k < 2; k++) {
-    float *const out = (k == 0 ? c->las_mean : c->las_sd) + at * w->cells;
-    double *const x = total + k * w->cells;
-
-    for (int64_t i = 0; i < w->cells; i++) {
-      x[i] = years[i] > 0 ? (k == 0 ? pivot : 0) + x[i] / years[i] : NAN;
-    }
-    wx_las_smooth(x, g->n_lat, g->n_lon, g->wraps, w->opts->smoothing, room);
-    for (int64_t i = 0; i < w->cells; i++) {
-      out[i] = (float)x[i];
-    }
+  WEIR_TRY(wx_las_finish(&shape, w->opts->smoothing, total));
+  for (int64_t i = 0; i < w->cells; i++) {
+    c->las_mean[at * w->cells + i] = (float)total->mean[i];
+    c->las_sd[at * w->cells + i] = (float)total->sd[i];
   }
+  return WEIR_OK;
 }
 
 static weir_status check_stop(int64_t i, int64_t n)
@@ -159,9 +148,10 @@ static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, w
 {
   const int64_t cells = w->cells;
   double *const r = w->room;
-  const wx_las_sums all = {r, r + cells, r + 2 * cells};
-  const wx_las_sums year = {r + 3 * cells, r + 4 * cells, r + 5 * cells};
-  double *const total = r + 6 * cells;
+  const sums all = {r, r + cells, r + 2 * cells};
+  const sums year = {r + 3 * cells, r + 4 * cells, r + 5 * cells};
+  const wx_las_total total = {r + 6 * cells, r + 7 * cells, r + 8 * cells};
+  const wx_map_shape shape = shape_of(w);
   double pivot = NAN;
 
   memset(r, 0, (size_t)(9 * cells) * sizeof *r);
@@ -173,18 +163,21 @@ static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, w
     if (i == w->n - 1 || w->year[i + 1] != w->year[i]) {
       merge(&all, &year, cells);
       if (w->opts->sd == WX_LAS_YEARLY) {
-        take_windows(w, &year, total);
+        const wx_las_sums of = {year.n, year.sum, year.square, isnan(pivot) ? 0 : pivot};
+
+        WEIR_TRY(wx_las_add(&shape, w->opts->window, &of, &total));
       }
       memset(year.n, 0, (size_t)(SUMS * cells) * sizeof *r);
     }
   }
   pivot = isnan(pivot) ? 0 : pivot;
   if (w->opts->sd == WX_LAS_POOLED) {
-    take_windows(w, &all, total);
+    const wx_las_sums of = {all.n, all.sum, all.square, pivot};
+
+    WEIR_TRY(wx_las_add(&shape, w->opts->window, &of, &total));
   }
   take_cells(w, &all, pivot, c, at);
-  finish_las(w, pivot, total, c, at);
-  return WEIR_OK;
+  return finish_las(w, &total, c, at);
 }
 
 static int by_value(const void *one, const void *other)
@@ -280,7 +273,6 @@ static weir_status take_arrays(wx_climate *c)
 
 static weir_status take_work(work *w, const wx_climate *c)
 {
-  const wx_archive_facts *f = w->facts;
   const int64_t values = w->n * w->all_members;
 
   WEIR_TRY(weir_alloc(w->n, sizeof *w->year, (void **)&w->year));
@@ -288,10 +280,7 @@ static weir_status take_work(work *w, const wx_climate *c)
     w->year[i] = year_of(c->start[i]);
   }
   WEIR_TRY(weir_alloc(w->all_members * w->cells, sizeof *w->x, (void **)&w->x));
-  WEIR_TRY(weir_alloc(ROOM * w->cells + wx_las_reach(w->opts->smoothing) + 1, sizeof *w->room,
-                      (void **)&w->room));
-  WEIR_TRY(weir_alloc(SUMS * (f->grid.n_lat + 1) * (f->grid.n_lon + 1), sizeof *w->table,
-                      (void **)&w->table));
+  WEIR_TRY(weir_alloc(ROOM * w->cells, sizeof *w->room, (void **)&w->room));
   if (c->n_quantiles == 0) {
     return WEIR_OK;
   }
@@ -350,7 +339,6 @@ weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, const int
   weir_free(&w.year);
   weir_free(&w.x);
   weir_free(&w.room);
-  weir_free(&w.table);
   weir_free(&w.block);
   weir_free(&w.sorted);
   if (status != WEIR_OK) {

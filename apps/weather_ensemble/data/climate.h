@@ -47,20 +47,4 @@ weir_status wx_climate_read(const char *path, wx_climate *out) WEIR_CHECKED;
 /* Number of a quantity of that name at that lead, -1: none; arrays [lead, quantity, ...] have it at
  * this place. */
 int64_t wx_climate_find(const wx_climate *c, const char *name, double lead);
-
-/* climate_las.c: what wx_climate_fit is made of; for tests. Sums of one year, or of all: */
-typedef struct wx_las_sums {
-  double *n, *sum, *square; /* [cells] */
-} wx_las_sums;
-/* Mean and variance of windows of the odd width, [n_lat, n_lon], with summed-area tables: windows
- * that fit, those of the border are the nearest that does. A width that does not fit is made less.
- * table: [3, n_lat + 1, n_lon + 1]. NaN where there is no value. */
-void wx_las_windows(const wx_las_sums *s, int64_t n_lat, int64_t n_lon, int64_t width,
-                    double *table, double *mean, double *variance);
-/* Gaussian of standard deviation sigma, to 4 sigma; columns go round where `wraps`, else the
- * nearest is taken beyond an edge. NaN is left out. room: [cells + wx_las_reach + 1]. In place. */
-void wx_las_smooth(double *field, int64_t n_lat, int64_t n_lon, bool wraps, double sigma,
-                   double *room);
-/* Cells to each side that the Gaussian takes in. */
-int64_t wx_las_reach(double sigma);
 #endif

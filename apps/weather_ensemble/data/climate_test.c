@@ -194,41 +194,6 @@ static void the_grid_counts_by_area(void **state)
   wx_archive_close(&a);
 }
 
-/* A plane comes through untouched but at the edges, a ring goes round; weights sum to 1. */
-static void smoothing_goes_round_in_longitude(void **state)
-{
-  static double field[CELLS], room[CELLS + 64], once[CELLS];
-
-  (void)state;
-  for (int64_t cell = 0; cell < CELLS; cell++) {
-    field[cell] = cell == 4 * COLUMNS ? 1 : 0;
-  }
-  wx_las_smooth(field, ROWS, COLUMNS, true, 1, room);
-  double norm = 0, total = 0;
-
-  for (int k = -4; k <= 4; k++) {
-    norm += exp(-0.5 * k * k);
-  }
-  for (int64_t cell = 0; cell < CELLS; cell++) {
-    const int64_t j = cell / COLUMNS - 4, i = (cell % COLUMNS + 6) % COLUMNS - 6;
-    const double expected = llabs(i) > 4 ? 0 : exp(-0.5 * (double)(i * i + j * j)) / (norm * norm);
-
-    total += field[cell];
-    assert_near(field[cell], expected, 1e-15);
-  }
-  assert_near(total, 1, 1e-14);
-  for (int64_t cell = 0; cell < CELLS; cell++) {
-    field[cell] = cell % 5 == 0 ? NAN : 3;
-  }
-  wx_las_smooth(field, ROWS, COLUMNS, false, 2, room);
-  for (int64_t cell = 0; cell < CELLS; cell++) {
-    assert_near(field[cell], 3, 1e-14);
-    once[cell] = field[cell];
-  }
-  wx_las_smooth(once, ROWS, COLUMNS, true, 0, room);
-  assert_memory_equal(once, field, sizeof field);
-}
-
 static void quantiles_are_those_of_sorted_values(void **state)
 {
   static const int64_t list[] = {1, 2, 6};
@@ -323,7 +288,6 @@ int main(void)
       cmocka_unit_test(windows_are_what_loops_say),
       cmocka_unit_test(a_year_without_values_does_not_count),
       cmocka_unit_test(the_grid_counts_by_area),
-      cmocka_unit_test(smoothing_goes_round_in_longitude),
       cmocka_unit_test(quantiles_are_those_of_sorted_values),
       cmocka_unit_test(a_climate_comes_back),
       cmocka_unit_test(memory_that_runs_out_leaves_nothing),

@@ -1,6 +1,4 @@
-/* maps.h - sums over windows of a map and smoothed maps, in time that does not depend on their
- * width. Rows are ends, columns may go round (wraps). In place; room: [max(n_lat, n_lon) + 1] and
- * more as said. */
+/* maps.h - smoothed maps. Rows are ends, columns may go round. */
 #ifndef WX_MAPS_H
 #define WX_MAPS_H
 #include <stdbool.h>
@@ -13,11 +11,9 @@ typedef struct wx_map_shape {
   bool wraps;
 } wx_map_shape;
 
-/* Every value becomes the sum over the window x window cells around it, of those that exist (all,
- * once each, along a circle that is no longer than the window). window: odd. Fails:
- * WEIR_ERR_MEMORY. */
-weir_status wx_map_window(const wx_map_shape *shape, int64_t window, double *map) WEIR_CHECKED;
-/* Convolution with a Gaussian of standard deviation `sigma` cells, cut at 4 sigma; beyond an edge
- * lies the value of the edge. sigma 0: nothing happens. Fails: WEIR_ERR_MEMORY. */
+/* Convolution with a Gaussian of standard deviation `sigma` cells, cut where SciPy's is, at 4 sigma
+ * to the nearest cell; columns go round where the map does, beyond another edge lies the value of
+ * the edge. NaN is left out: what is there counts for more. In place. sigma 0: nothing happens.
+ * Fails: WEIR_ERR_MEMORY. */
 weir_status wx_map_smooth(const wx_map_shape *shape, double sigma, double *map) WEIR_CHECKED;
 #endif

@@ -1,64 +1,27 @@
-/* maps_test.c - windows against double loops, smoothing against what it keeps. */
+/* maps_test.c - smoothing against the Gaussian and against what it keeps. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/weir_check.h"
-#include "base/weir_random.h"
 #include "data/maps.h"
 
-enum { LAT = 7, LON = 9, CELLS = LAT * LON };
+enum { LAT = 9, LON = 12, CELLS = LAT * LON };
 
-static void draw(double *map, uint32_t purpose)
-{
-  for (uint64_t i = 0; i < CELLS; i++) {
-    map[i] = weir_random_uniform(5, purpose, 0, i) - 0.5;
-  }
-}
-
-static double by_loop(const double *map, int64_t window, bool wraps, int64_t j, int64_t i)
-{
-  const int64_t half = window / 2;
-  double sum = 0;
-
-  for (int64_t a = 0; a < LAT; a++) {
-    for (int64_t b = 0; b < LON; b++) {
-      const int64_t apart = b > i ? b - i : i - b;
-      const int64_t near = wraps && LON - apart < apart ? LON - apart : apart;
-
-      sum += (a > j ? a - j : j - a) <= half && near <= half ? map[a * LON + b] : 0;
-    }
-  }
-  return sum;
-}
-
-static void windows_are_sums(void **state)
-{
-  for (int64_t window = 1; window <= 11; window += 2) {
-    for (int wraps = 0; wraps < 2; wraps++) {
-      const wx_map_shape shape = {LAT, LON, wraps};
-      double map[CELLS], sum[CELLS];
-
-      draw(map, (uint32_t)window);
-      memcpy(sum, map, sizeof sum);
-      assert_ok(wx_map_window(&shape, window, sum));
-      for (int64_t i = 0; i < CELLS; i++) {
-        assert_near(sum[i], by_loop(map, window, wraps, i / LON, i % LON), 1e-12);
-      }
-    }
-  }
-}
-
-/* A constant stays; along a circle so does the sum; a peak becomes a Gaussian. */
+/* A constant stays, also where some of it is missing; along a circle so does the sum. */
 static void smoothing_keeps_what_it_has_to(void **state)
 {
   const wx_map_shape circle = {1, 64, true};
   double row[64] = {0}, map[CELLS], sum = 0;
 
-  for (int i = 0; i < CELLS; i++) {
-    map[i] = 3;
+  for (int wraps = 0; wraps < 2; wraps++) {
+    for (int i = 0; i < CELLS; i++) {
+      map[i] = wraps && i % 5 == 0 ? NAN : 3;
+    }
+    assert_ok(wx_map_smooth(&(wx_map_shape){LAT, LON, wraps}, 2.5, map));
+    for (int i = 0; i < CELLS; i++) {
+      assert_near(map[i], 3, 1e-14);
+    }
   }
-  assert_ok(wx_map_smooth(&(wx_map_shape){LAT, LON, false}, 2.5, map));
-  assert_near(map[0], 3, 1e-12);
-  assert_near(map[CELLS / 2], 3, 1e-12);
   row[62] = 1;
   assert_ok(wx_map_smooth(&circle, 2, row));
   for (int i = 0; i < 64; i++) {
@@ -66,13 +29,50 @@ static void smoothing_keeps_what_it_has_to(void **state)
   }
   assert_near(sum, 1, 1e-12);
   assert_near(row[1] / row[62], exp(-9.0 / 8), 1e-12); /* 3 cells on, over the seam */
+  assert_true(row[7] == 0 && row[6] > 0);              /* 4 sigma, as SciPy cuts it */
+}
+
+/* A peak becomes the product of two Gaussians. */
+static void a_peak_becomes_a_gaussian(void **state)
+{
+  double map[CELLS] = {0}, norm = 0;
+
+  map[4 * LON] = 1;
+  assert_ok(wx_map_smooth(&(wx_map_shape){LAT, LON, true}, 1, map));
+  for (int k = -4; k <= 4; k++) {
+    norm += exp(-0.5 * k * k);
+  }
+  for (int c = 0; c < CELLS; c++) {
+    const int j = c / LON - 4, i = (c % LON + 6) % LON - 6;
+    const double expected = abs(i) > 4 ? 0 : exp(-0.5 * (i * i + j * j)) / (norm * norm);
+
+    assert_near(map[c], expected, 1e-15);
+  }
+}
+
+static void nothing_happens_without_width(void **state)
+{
+  double map[CELLS], same[CELLS];
+
+  for (int i = 0; i < CELLS; i++) {
+    map[i] = i % 7 == 0 ? NAN : sin(i);
+  }
+  memcpy(same, map, sizeof map);
+  assert_ok(wx_map_smooth(&(wx_map_shape){LAT, LON, true}, 0, map));
+  assert_memory_equal(map, same, sizeof map);
+  for (int i = 0; i < CELLS; i++) {
+    map[i] = NAN;
+  }
+  assert_ok(wx_map_smooth(&(wx_map_shape){LAT, LON, false}, 1, map));
+  assert_true(isnan(map[0]) && isnan(map[CELLS - 1]));
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(windows_are_sums),
       cmocka_unit_test(smoothing_keeps_what_it_has_to),
+      cmocka_unit_test(a_peak_becomes_a_gaussian),
+      cmocka_unit_test(nothing_happens_without_width),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/date.h"
+#include "data/las.h"
 #include "data/standard.h"
 
 /* Per value of a sample: how many were seen, their mean and the sum of squares around it (Welford
@@ -16,10 +17,9 @@ typedef struct moments {
 
 typedef struct fit {
   wx_standard *s;
-  moments x, y;   /* of the channels of x, and of y less m */
-  double *sum[2]; /* [x channel, places] of the years' means and standard deviations */
-  int64_t years;
-  double *map[3]; /* room, [cells] */
+  moments x, y;     /* of the channels of x, and of y less m */
+  double *total[3]; /* [x channel, places] of the years: means, standard deviations, how many */
+  double *map[3];   /* room, [cells] */
 } fit;
 
 static weir_status take_moments(moments *m, int64_t count)
@@ -73,12 +73,18 @@ static double deviation(double n, double mean, double m2)
   return sd > 1e-12 * fabs(mean) && sd > 0 ? sd : 1;
 }
 
-/* The maps of a channel at a depth over windows: mean and standard deviation into map[1], map[2].
- */
-static weir_status window_maps(fit *f, int64_t first)
+/* The totals of a plane of places. */
+static wx_las_total total_of(const fit *f, int64_t first)
+{
+  return (wx_las_total){f->total[0] + first, f->total[1] + first, f->total[2] + first};
+}
+
+/* The windows of a channel at a depth go into its totals. */
+static weir_status add_windows(fit *f, int64_t first)
 {
   const wx_map_shape *shape = &f->s->map;
   const int64_t plane = shape->n_lat * shape->n_lon;
+  const wx_las_total total = total_of(f, first);
   double n, middle, m2;
 
   together(&f->x, first, plane, &n, &middle, &m2); /* so that squares do not cancel */
@@ -89,17 +95,8 @@ static weir_status window_maps(fit *f, int64_t first)
     f->map[1][i] = f->x.n[first + i] * d;
     f->map[2][i] = f->x.m2[first + i] + f->x.n[first + i] * d * d;
   }
-  for (int k = 0; k < 3; k++) {
-    WEIR_TRY(wx_map_window(shape, f->s->opts->window, f->map[k]));
-  }
-  for (int64_t i = 0; i < plane; i++) {
-    const double all = f->map[0][i] > 0 ? f->map[0][i] : 1, mean = f->map[1][i] / all;
-    const double square = f->map[2][i] / all - mean * mean;
-
-    f->map[1][i] = middle + mean;
-    f->map[2][i] = sqrt(square > 0 ? square : 0);
-  }
-  return WEIR_OK;
+  return wx_las_add(shape, f->s->opts->window,
+                    &(wx_las_sums){f->map[0], f->map[1], f->map[2], middle}, &total);
 }
 
 /* What was gathered of a year, or of all dates, goes into the sums; then all is 0 again. */
@@ -114,49 +111,58 @@ static weir_status close_year(fit *f)
       double n, mean, m2;
 
       together(&f->x, first, plane, &n, &mean, &m2);
-      f->sum[0][first / plane] += mean;
-      f->sum[1][first / plane] += deviation(n, mean, m2);
-      continue;
-    }
-    WEIR_TRY(window_maps(f, first));
-    for (int64_t i = 0; i < plane; i++) {
-      f->sum[0][first + i] += f->map[1][i];
-      f->sum[1][first + i] += f->map[2][i];
+      f->total[0][first / plane] += mean;
+      f->total[1][first / plane] += deviation(n, mean, m2);
+      f->total[2][first / plane]++;
+    } else {
+      WEIR_TRY(add_windows(f, first));
     }
   }
   for (int64_t i = 0; i < all; i++) {
     f->x.n[i] = f->x.mean[i] = f->x.m2[i] = 0;
   }
-  f->years++;
   return WEIR_OK;
 }
 
-/* Means and standard deviations of x of the sums: smoothed, not too small. */
+/* Of a plane: standard deviations are not too small, and a place that is never known does not
+ * change: it is met as missing. */
+static void finish_plane(const wx_standard *s, int64_t first)
+{
+  const int64_t plane = s->map.n_lat * s->map.n_lon;
+  double sum = 0, n = 0;
+
+  for (int64_t i = first; i < first + plane; i++) {
+    sum += isnan(s->x_sd[i]) ? 0 : s->x_sd[i];
+    n += !isnan(s->x_sd[i]);
+  }
+  const double least = n > 0 ? s->opts->floor * sum / n : 0;
+
+  for (int64_t i = first; i < first + plane; i++) {
+    const double sd = s->x_sd[i] > least ? s->x_sd[i] : least;
+
+    s->x_mean[i] = isnan(s->x_mean[i]) ? 0 : s->x_mean[i];
+    s->x_sd[i] = sd > 1e-12 * fabs(s->x_mean[i]) && sd > 0 ? sd : 1;
+  }
+}
+
+/* Means and standard deviations of x of the totals. */
 static weir_status finish_x(fit *f)
 {
   wx_standard *s = f->s;
   const int64_t plane = s->map.n_lat * s->map.n_lon, n = s->facts->n_channels[WX_X] * s->places;
   const bool local = s->opts->x == WX_WHERE_LOCAL;
 
+  for (int64_t first = 0; first < n && local; first += plane) {
+    const wx_las_total total = total_of(f, first);
+
+    WEIR_TRY(wx_las_finish(&s->map, s->opts->smooth, &total));
+  }
   for (int64_t i = 0; i < n; i++) {
-    s->x_mean[i] = f->sum[0][i] / (double)f->years;
-    s->x_sd[i] = f->sum[1][i] / (double)f->years;
+    s->x_mean[i] = f->total[0][i] / (local ? 1 : f->total[2][i]);
+    s->x_sd[i] = f->total[1][i] / (local ? 1 : f->total[2][i]);
   }
   for (int64_t first = 0; first < n && local; first += plane) {
-    double mean = 0;
-
-    WEIR_TRY(wx_map_smooth(&s->map, s->opts->smooth, s->x_mean + first));
-    WEIR_TRY(wx_map_smooth(&s->map, s->opts->smooth, s->x_sd + first));
-    for (int64_t i = 0; i < plane; i++) {
-      mean += s->x_sd[first + i] / (double)plane;
-    }
-    const double least = s->opts->floor * mean;
-
-    for (int64_t i = 0; i < plane; i++) {
-      const double sd = s->x_sd[first + i] > least ? s->x_sd[first + i] : least;
-
-      s->x_sd[first + i] = sd > 1e-12 * fabs(s->x_mean[first + i]) && sd > 0 ? sd : 1;
-    }
+    finish_plane(s, first);
   }
   return WEIR_OK;
 }
@@ -243,10 +249,9 @@ static weir_status open_fit(fit *f, wx_standard *s)
 
   WEIR_TRY(take_moments(&f->x, facts->n_channels[WX_X] * facts->cells));
   WEIR_TRY(take_moments(&f->y, facts->n_channels[WX_Y] * facts->cells));
-  for (int k = 0; k < 2; k++) {
-    WEIR_TRY(weir_alloc(facts->n_channels[WX_X] * s->places, sizeof **f->sum, (void **)&f->sum[k]));
-  }
   for (int k = 0; k < 3; k++) {
+    WEIR_TRY(
+        weir_alloc(facts->n_channels[WX_X] * s->places, sizeof(double), (void **)&f->total[k]));
     WEIR_TRY(weir_alloc(facts->cells, sizeof **f->map, (void **)&f->map[k]));
   }
   return WEIR_OK;
@@ -267,9 +272,8 @@ weir_status wx_standard_fit(wx_standard *s, wx_samples *samples, const int64_t *
 done:
   free_moments(&f.x);
   free_moments(&f.y);
-  weir_free(&f.sum[0]);
-  weir_free(&f.sum[1]);
   for (int k = 0; k < 3; k++) {
+    weir_free(&f.total[k]);
     weir_free(&f.map[k]);
   }
   return status;
