@@ -1,6 +1,9 @@
 /* native.c - tier 2: loops as C, compiled by the system's compiler once and kept. */
 #include "exec/native_priv.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/weir_alloc.h"
 
 _Static_assert(NATIVE_RANK == WEIR_MAX_RANK && NATIVE_DIMS == WEIR_MAX_DIMS &&
@@ -48,31 +51,65 @@ failed:
   return status;
 }
 
-/* Emits, compiles and hands every context its share of the object. */
+/* A loop's kernel, for sorting. */
+typedef struct need {
+  native_kernel kernel;
+  context *c;
+} need;
+
+static int by_key(const void *a, const void *b)
+{
+  return strcmp(((const need *)a)->kernel.key, ((const need *)b)->kernel.key);
+}
+
+/* Hands every context the code of its kernel; loops that have the same kernel share it. */
+static weir_status share_code(const native_maker *m, const weir_engine_opts *opts, need *needs,
+                              int32_t n, native_kernel *kernels)
+{
+  int32_t distinct = 0;
+
+  qsort(needs, (size_t)n, sizeof *needs, by_key);
+  for (int32_t k = 0; k < n; k++) {
+    if (distinct == 0 || strcmp(kernels[distinct - 1].key, needs[k].kernel.key) != 0) {
+      kernels[distinct++] = needs[k].kernel;
+    }
+  }
+  WEIR_TRY(native_kernels_get(m, opts, kernels, distinct));
+  for (int32_t k = 0, at = 0; k < n; k++) {
+    at += strcmp(kernels[at].key, needs[k].kernel.key) != 0;
+    needs[k].c->object = kernels[at].object;
+    needs[k].c->kernels = kernels[at].code;
+    atomic_fetch_add(&kernels[at].object->users, 1);
+  }
+  for (int32_t k = 0; k < distinct; k++) {
+    native_object_release(kernels[k].object);
+  }
+  return WEIR_OK;
+}
+
 static weir_status compile(int32_t n, const weir_engine_opts *opts, void *const *contexts)
 {
-  native_text source = {0};
-  native_form *forms = NULL;
-  native_object *object = NULL;
+  native_text text = {0};
+  native_maker maker;
+  need *needs = NULL;
+  native_kernel *kernels = NULL;
   weir_status status;
   void *memory;
 
-  WEIR_TRY(weir_alloc(n, sizeof *forms, &memory));
-  forms = memory;
+  WEIR_TRY(weir_alloc(n, sizeof *needs, &memory));
+  needs = memory;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *kernels, &memory), done);
+  kernels = memory;
+  WEIR_TRY_GOTO(native_maker_init(&maker, opts->compiler, &text), done);
   for (int32_t k = 0; k < n; k++) {
-    forms[k] = ((const context *)contexts[k])->form;
+    needs[k].c = contexts[k];
+    WEIR_TRY_GOTO(native_kernel_of(&maker, &needs[k].c->form, &text, &needs[k].kernel), done);
   }
-  WEIR_TRY_GOTO(native_emit(forms, n, &source), done);
-  WEIR_TRY_GOTO(native_object_get(&source, n, opts, &object), done);
-  atomic_store(&object->users, n);
-  for (int32_t k = 0; k < n; k++) {
-    context *c = contexts[k];
-    c->object = object;
-    c->kernels = &object->kernels[k];
-  }
+  WEIR_TRY_GOTO(share_code(&maker, opts, needs, n, kernels), done);
 done:
-  weir_free(&forms);
-  weir_free(&source.text);
+  weir_free(&needs);
+  weir_free(&kernels);
+  weir_free(&text.text);
   return status;
 }
 

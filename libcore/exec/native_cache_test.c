@@ -13,24 +13,29 @@
 #include "base/weir_log.h"
 #include "exec/native_priv.h"
 
-enum { COUNT = 100 };
+enum { COUNT = 100, MANY = 40 };
 
-/* y = x * factor, the factor part of the source. */
-static weir_loop scale_loop(double factor)
+/* y = x * factor for n elements, the factor part of the source, their number not. */
+static weir_loop scale_loop_of(double factor, int64_t n)
 {
   weir_loop l;
   weir_access *a = &l.access;
 
   memset(&l, 0, sizeof l);
   a->n_dims = a->n_in = a->n_out = a->n_values = 1;
-  a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, COUNT, false};
-  a->in[0] = (weir_operand){.dtype = WEIR_F32, .rank = 1, .extent = {COUNT}};
+  a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, n, false};
+  a->in[0] = (weir_operand){.dtype = WEIR_F32, .rank = 1, .extent = {n}};
   a->in[0].index[0].coef[0] = 1;
   a->out[0] = a->in[0];
   const int32_t x = weir_body_load(&a->body, 0, WEIR_F32);
   a->value[0] =
       weir_body_binary(&a->body, WEIR_CODE_MUL, x, weir_body_real(&a->body, WEIR_F32, factor));
   return l;
+}
+
+static weir_loop scale_loop(double factor)
+{
+  return scale_loop_of(factor, COUNT);
 }
 
 static weir_status prepare(double factor, const char *folder, const char *compiler, void **context)
@@ -110,6 +115,63 @@ static void find_object(const char *folder, char path[512])
   }
   closedir(dir);
   assert_int_equal(found, 1);
+}
+
+/* Loops of these factors and lengths prepared together: the events that it makes, which the caller
+ * frees. */
+static char *events_of(const double *factors, const int64_t *counts, int n, const char *folder,
+                       int threads)
+{
+  weir_loop loops[MANY];
+  const weir_loop *list[MANY];
+  void *contexts[MANY];
+  char dir[256], path[300], *text = NULL;
+  int64_t size;
+  const weir_engine_opts opts = {"", folder, threads};
+
+  for (int k = 0; k < n; k++) {
+    loops[k] = scale_loop_of(factors[k], counts[k]);
+    list[k] = &loops[k];
+  }
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/run.jsonl", dir);
+  assert_ok(weir_events_open(path));
+  assert_ok(weir_engine_native.prepare(list, n, &opts, contexts));
+  weir_events_close();
+  for (int k = 0; k < n; k++) {
+    assert_true(counts[k] < COUNT || is_right(contexts[k], factors[k]));
+    weir_engine_native.release(contexts[k]);
+    weir_access_fini(&loops[k].access);
+  }
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  weir_check_rmdir(dir);
+  return text;
+}
+
+static void expect_text(char *text, const char *part, bool there)
+{
+  if ((strstr(text, part) != NULL) != there) {
+    fail_msg("%s '%s' in: %s", there ? "no" : "there is", part, text);
+  }
+}
+
+/* Path of some file of the folder whose name ends so. */
+static void find_file(const char *folder, const char *end, char path[512])
+{
+  DIR *dir = opendir(folder);
+  const struct dirent *entry;
+
+  assert_non_null(dir);
+  path[0] = 0;
+  while ((entry = readdir(dir)) != NULL) {
+    const size_t n = strlen(entry->d_name), m = strlen(end);
+
+    if (n > m && strcmp(entry->d_name + n - m, end) == 0) {
+      snprintf(path, 512, "%.200s/%.250s", folder, entry->d_name);
+    }
+  }
+  closedir(dir);
+  assert_int_not_equal(path[0], 0);
 }
 
 static const char *const hit[] = {"cache_hit", NULL};
@@ -277,6 +339,96 @@ static void an_object_under_another_key_is_rebuilt(void **state)
   expect_events(5, second, rebuilt);
 }
 
+static void one_kernel_serves_all_loops_that_have_it(void **state)
+{
+  const double factors[] = {3, 5, 3, 3, 5, 7};
+  const int64_t counts[] = {COUNT, COUNT, COUNT, COUNT - 1, COUNT - 50, COUNT};
+  char *text = events_of(factors, counts, 5, *state, 1);
+
+  expect_text(text, "\"cache_compiled\"", true);
+  expect_text(text, "\"kernels\": 2, \"objects\": 1", true);
+  weir_free(&text);
+  text = events_of(factors, counts, 6, *state, 1); /* another set: what is new alone is compiled */
+  expect_text(text, "\"kernels\": 2, \"of\": 3", true);
+  expect_text(text, "\"kernels\": 1, \"objects\": 1", true);
+  weir_free(&text);
+  text = events_of(factors + 4, counts + 4, 2, *state, 1); /* of two objects */
+  expect_text(text, "\"kernels\": 2, \"of\": 2", true);
+  expect_text(text, "cache_compiled", false);
+  weir_free(&text);
+}
+
+static void pieces_are_compiled_side_by_side(void **state)
+{
+  double factors[MANY];
+  int64_t counts[MANY];
+
+  for (int k = 0; k < MANY; k++) {
+    factors[k] = 2 + k;
+    counts[k] = COUNT;
+  }
+  char *text = events_of(factors, counts, MANY, *state, 3);
+  expect_text(text, "\"kernels\": 40, \"objects\": 3", true);
+  weir_free(&text);
+  text = events_of(factors, counts, MANY, *state, 1);
+  expect_text(text, "\"kernels\": 40, \"of\": 40", true);
+  weir_free(&text);
+}
+
+/* Kernels that lie in ever so many objects come together again. */
+static void scattered_kernels_are_gathered(void **state)
+{
+  double factors[MANY];
+  int64_t counts[MANY];
+
+  for (int k = 0; k < MANY; k++) {
+    factors[k] = 2 + k;
+    counts[k] = COUNT;
+    expect_right(factors[k], *state);
+  }
+  char *text = events_of(factors, counts, MANY, *state, 1);
+  expect_text(text, "\"kernels\": 32, \"of\": 40", true);
+  expect_text(text, "\"kernels\": 8, \"objects\": 1", true);
+  weir_free(&text);
+  text = events_of(factors + 32, counts + 32, MANY - 32, *state, 1);
+  expect_text(text, "cache_compiled", false);
+  weir_free(&text);
+}
+
+static void notes_that_say_something_else_are_rebuilt(void **state)
+{
+  const char *const texts[] = {"", "../../../../etc/passwd\n", "0123"};
+  char path[512], other[512], name[66];
+  int64_t size;
+  char *text = NULL;
+
+  expect_right(3, *state);
+  find_file(*state, ".in", path);
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(texts[i], f);
+    fclose(f);
+    expect_events(3, *state, rebuilt);
+    expect_events(3, *state, hit);
+  }
+  /* The name of an object that holds another kernel. */
+  assert_ok(weir_file_read(path, 100, &text, &size));
+  assert_int_equal(size, 65);
+  memcpy(name, text, sizeof name);
+  weir_free(&text);
+  snprintf(other, sizeof other, "%s/other", (const char *)*state);
+  expect_right(5, other);
+  find_file(other, ".in", other);
+  snprintf(path, sizeof path, "%s/%s", (const char *)*state, strrchr(other, '/') + 1);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(name, f);
+  fclose(f);
+  expect_events(5, *state, rebuilt);
+  expect_events(5, *state, hit);
+}
+
 /* The loader knows objects by the number of their descriptor; numbers come back. */
 static void objects_in_turn_do_not_stand_for_each_other(void **state)
 {
@@ -383,6 +535,10 @@ int main(void)
       TEST(another_owner_is_refused),
       TEST(folders_that_others_could_write_are_not_used),
       TEST(an_object_under_another_key_is_rebuilt),
+      TEST(one_kernel_serves_all_loops_that_have_it),
+      TEST(pieces_are_compiled_side_by_side),
+      TEST(scattered_kernels_are_gathered),
+      TEST(notes_that_say_something_else_are_rebuilt),
       TEST(objects_in_turn_do_not_stand_for_each_other),
       TEST(processes_at_once_all_get_it_right),
       TEST(without_a_compiler_the_reason_is_said),

@@ -153,21 +153,21 @@ static bool write_file(const char *path, const native_text *text)
   return fd >= 0 && close(fd) == 0 && written;
 }
 
-/* What one start of the compiler reads and writes. */
+/* One start of the compiler. */
 typedef struct job {
-  const char *compiler, *source, *object, *errors;
-  int first_flag, code; /* code: wait status */
+  char source[PATH_ROOM], object[PATH_ROOM], errors[PATH_ROOM];
+  pid_t child;
+  int first_flag, code; /* code: wait status  */
+  int failed;           /* to start, an errno */
 } job;
 
-/* Runs the compiler and waits. Returns 0 or an errno. */
-static int spawn(job *j)
+static void start(const char *compiler, job *j)
 {
   const char *args[N_FLAGS + 5];
   posix_spawn_file_actions_t actions;
-  pid_t child;
   int n = 0;
 
-  args[n++] = j->compiler;
+  args[n++] = compiler;
   for (int i = j->first_flag; i < N_FLAGS; i++) {
     args[n++] = flags[i];
   }
@@ -175,29 +175,48 @@ static int spawn(job *j)
   args[n++] = j->object;
   args[n++] = j->source;
   args[n] = NULL;
-  int failed = posix_spawn_file_actions_init(&actions);
-  if (failed != 0) {
-    return failed;
+  j->failed = posix_spawn_file_actions_init(&actions);
+  if (j->failed != 0) {
+    return;
   }
-  failed = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  int failed = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   failed = failed != 0 ? failed
                        : posix_spawn_file_actions_addopen(&actions, 1, j->errors,
                                                           O_WRONLY | O_CREAT | O_TRUNC, 0600);
   failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, 1, 2);
   if (failed == 0) {
-    failed = posix_spawn(&child, j->compiler, &actions, NULL, (char *const *)(const void *)args,
+    failed = posix_spawn(&j->child, compiler, &actions, NULL, (char *const *)(const void *)args,
                          environ);
   }
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) {
-    return failed;
-  }
-  while (waitpid(child, &j->code, 0) < 0) {
+  j->failed = failed;
+}
+
+static void await(job *j)
+{
+  while (j->failed == 0 && waitpid(j->child, &j->code, 0) < 0) {
     if (errno != EINTR) {
-      return errno;
+      j->failed = errno;
     }
   }
-  return 0;
+}
+
+/* Starts all jobs that have not ended well, and waits for them. */
+static void run_jobs(const char *compiler, job *jobs, int n)
+{
+  bool again[NATIVE_PIECES];
+
+  for (int k = 0; k < n; k++) {
+    again[k] = jobs[k].failed == 0 && jobs[k].code != 0;
+    if (again[k]) {
+      start(compiler, &jobs[k]);
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    if (again[k]) {
+      await(&jobs[k]);
+    }
+  }
 }
 
 /* First kilobyte of what the compiler said, in one line. */
@@ -215,6 +234,23 @@ static void read_errors(const char *path, char *text, size_t size)
   }
 }
 
+static weir_status judge(const char *compiler, const job *j)
+{
+  char text[1024];
+
+  if (j->failed != 0) {
+    errno = j->failed;
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s does not start: %m", compiler);
+  }
+  if (j->code != 0) {
+    read_errors(j->errors, text, sizeof text);
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s ended with %s %d: %s", compiler,
+                     WIFEXITED(j->code) ? "status" : "signal",
+                     WIFEXITED(j->code) ? WEXITSTATUS(j->code) : WTERMSIG(j->code), text);
+  }
+  return WEIR_OK;
+}
+
 static weir_status make_folder(char folder[4096])
 {
   const char *parent = weir_env("TMPDIR");
@@ -230,49 +266,66 @@ static weir_status make_folder(char folder[4096])
   return WEIR_OK;
 }
 
-weir_status native_compile(const char *compiler, const native_text *source, char folder[4096],
-                           char object[4096])
+static void path_of(const char *folder, const char *name, int k, const char *suffix,
+                    char path[4096])
 {
-  char file[PATH_ROOM], errors[PATH_ROOM], text[1024];
-  job j = {compiler, file, object, errors, 0, 0};
-
-  folder[0] = 0;
-  WEIR_TRY(make_folder(folder));
-  snprintf(file, sizeof file, "%.*s/loops.c", PATH_ROOM - 32, folder);
-  snprintf(errors, sizeof errors, "%.*s/errors", PATH_ROOM - 32, folder);
-  snprintf(object, PATH_ROOM, "%.*s/loops.so", PATH_ROOM - 32, folder);
-  if (!write_file(file, source)) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot write: %m", file);
-  }
-  int failed = spawn(&j);
-  if (failed == 0 && j.code != 0) {
-    j.first_flag = N_TUNING;
-    failed = spawn(&j);
-  }
-  if (failed != 0) {
-    errno = failed;
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s does not start: %m", compiler);
-  }
-  if (j.code != 0) {
-    read_errors(errors, text, sizeof text);
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s ended with %s %d: %s", compiler,
-                     WIFEXITED(j.code) ? "status" : "signal",
-                     WIFEXITED(j.code) ? WEXITSTATUS(j.code) : WTERMSIG(j.code), text);
-  }
-  return WEIR_OK;
+  snprintf(path, PATH_ROOM, "%.*s/%s%d%s", PATH_ROOM - 32, folder, name, k, suffix);
 }
 
-void native_folder_remove(const char *folder)
+void native_compiled_path(const char *folder, int k, char path[4096])
 {
-  static const char *const names[] = {"loops.c", "loops.so", "errors"};
+  path_of(folder, "loops", k, ".so", path);
+}
+
+weir_status native_compile(const char *compiler, const native_text *sources, int n,
+                           char folder[4096])
+{
+  weir_status status = WEIR_OK;
+  job *jobs = NULL;
+  void *memory;
+
+  folder[0] = 0;
+  WEIR_TRY(weir_alloc(n, sizeof *jobs, &memory));
+  jobs = memory;
+  WEIR_TRY_GOTO(make_folder(folder), done);
+  for (int k = 0; k < n; k++) {
+    job *j = &jobs[k];
+
+    path_of(folder, "loops", k, ".c", j->source);
+    path_of(folder, "errors", k, "", j->errors);
+    native_compiled_path(folder, k, j->object);
+    j->code = -1; /* not run */
+    if (!write_file(j->source, &sources[k])) {
+      status = weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot write: %m", j->source);
+      goto done;
+    }
+  }
+  run_jobs(compiler, jobs, n);
+  for (int k = 0; k < n; k++) {
+    jobs[k].first_flag = N_TUNING;
+  }
+  run_jobs(compiler, jobs, n);
+  for (int k = 0; k < n; k++) {
+    WEIR_TRY_GOTO(judge(compiler, &jobs[k]), done);
+  }
+done:
+  weir_free(&jobs);
+  return status;
+}
+
+void native_folder_remove(const char *folder, int n)
+{
+  static const char *const names[][2] = {{"loops", ".c"}, {"loops", ".so"}, {"errors", ""}};
   char path[PATH_ROOM];
 
   if (folder[0] == 0) {
     return;
   }
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    snprintf(path, sizeof path, "%.*s/%s", PATH_ROOM - 32, folder, names[i]);
-    unlink(path);
+  for (int k = 0; k < n; k++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+      path_of(folder, names[i][0], k, names[i][1], path);
+      unlink(path);
+    }
   }
   rmdir(folder);
 }

@@ -1,4 +1,4 @@
-/* native_emit.c - the kernels of every loop as one file of freestanding C. */
+/* native_emit.c - the kernels of a loop as freestanding C. */
 #include "exec/native_priv.h"
 
 #include <stdarg.h>
@@ -16,16 +16,19 @@ void native_put(native_text *t, const char *format, ...)
   if (t->status != WEIR_OK) {
     return;
   }
+  const int64_t room = t->capacity - t->n;
   va_start(args, format);
-  const int need = vsnprintf(NULL, 0, format, args);
+  const int need = vsnprintf(room > 0 ? t->text + t->n : NULL, (size_t)room, format, args);
   va_end(args);
-  t->status = weir_reserve(&t->text, &t->capacity, t->n + need + 1, 1);
-  if (t->status != WEIR_OK) {
-    return;
+  if (need >= room) {
+    t->status = weir_reserve(&t->text, &t->capacity, t->n + need + 1, 1);
+    if (t->status != WEIR_OK) {
+      return;
+    }
+    va_start(args, format);
+    vsnprintf(t->text + t->n, (size_t)need + 1, format, args);
+    va_end(args);
   }
-  va_start(args, format);
-  vsnprintf(t->text + t->n, (size_t)need + 1, format, args);
-  va_end(args);
   t->n += need;
 }
 
@@ -181,15 +184,32 @@ void native_put_merge(const native_form *f, native_text *t, const char *left, co
   put_keep(f, t, left);
 }
 
-/* neutral and merge of a reduction. */
-static void put_monoid(const native_form *f, int32_t k, native_text *t)
+/* "add_f32": what a reduction's neutral and merge are called. */
+static void put_monoid_name(const native_form *f, native_text *t)
 {
-  native_put(t, "static void neutral_%d(char *const *acc, int64_t n)\n{\n", k);
+  native_put(t, "%s_%s", merge_name(f->access->combine), name(f->access->accumulator));
+}
+
+bool native_same_monoid(const native_form *a, const native_form *b)
+{
+  return a->access->combine == b->access->combine &&
+         a->access->accumulator == b->access->accumulator;
+}
+
+void native_put_monoid(const native_form *f, native_text *t)
+{
+  if (f->components == 0) {
+    return;
+  }
+  native_put(t, "static void neutral_");
+  put_monoid_name(f, t);
+  native_put(t, "(char *const *acc, int64_t n)\n{\n");
   put_accumulators(f, t, "acc", "a");
   native_put(t, "  for (int64_t j = 0; j < n; j++) {\n");
   put_neutral(f, t, "j");
-  native_put(t, "  }\n}\n");
-  native_put(t, "static void merge_%d(char *const *acc, char *const *with, int64_t n)\n{\n", k);
+  native_put(t, "  }\n}\nstatic void merge_");
+  put_monoid_name(f, t);
+  native_put(t, "(char *const *acc, char *const *with, int64_t n)\n{\n");
   put_accumulators(f, t, "acc", "a");
   put_accumulators(f, t, "with", "b");
   native_put(t, "  NATIVE_INDEPENDENT\n  for (int64_t j = 0; j < n; j++) {\n");
@@ -462,7 +482,7 @@ static void put_variant(native_text *t, const char *variant, int32_t k, const ch
              variant, k, k, args);
 }
 
-static void put_loop(const native_form *f, int32_t k, native_text *t)
+void native_put_kernel(const native_form *f, int32_t k, native_text *t)
 {
   const native_writer inside = {.t = t, .form = f};
   const native_writer border = {.t = t, .form = f, .border = true};
@@ -497,19 +517,25 @@ static void put_loop(const native_form *f, int32_t k, native_text *t)
   }
 }
 
-/* First loop with the same monoid: its functions serve all of them. */
-static int32_t monoid_of(const native_form *forms, int32_t k)
+void native_put_entry(const native_form *f, int32_t k, native_text *t)
 {
-  for (int32_t j = 0; j < k; j++) {
-    if (forms[j].access->combine == forms[k].access->combine &&
-        forms[j].access->accumulator == forms[k].access->accumulator) {
-      return j;
-    }
+  native_put(t, "  {unit_%d, %s_%d, ", k, f->strides ? "strided" : "border", k);
+  native_put(t, f->holds ? "even_%d, " : "0, ", k);
+  native_put(t, "border_%d, ", k);
+  if (f->components > 0) {
+    native_put(t, "neutral_");
+    put_monoid_name(f, t);
+    native_put(t, ", merge_");
+    put_monoid_name(f, t);
+    native_put(t, ", finish_%d, ", k);
+  } else {
+    native_put(t, "0, 0, 0, ");
   }
-  return k;
+  native_put(t, f->small > 0 ? "small_%d, " : "0, ", k);
+  native_put(t, f->nest ? "nest_%d},\n" : "0},\n", k);
 }
 
-weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
+void native_put_prelude(native_text *t)
 {
   native_put(t, "#define WEIR_SCALAR_FREESTANDING\n");
   for (int i = 0; native_prelude[i] != NULL; i++) {
@@ -526,35 +552,4 @@ weir_status native_emit(const native_form *forms, int32_t n, native_text *t)
                 "#define NATIVE_SHORT _Pragma(\"omp simd\")\n" /* whatever gcc thinks it costs */
                 "#define NATIVE_INDEPENDENT _Pragma(\"GCC ivdep\")\n"
                 "#endif\n");
-  for (int32_t k = 0; k < n; k++) {
-    put_loop(&forms[k], k, t);
-    if (forms[k].components > 0 && monoid_of(forms, k) == k) {
-      put_monoid(&forms[k], k, t);
-    }
-  }
-  native_put(t,
-             "const int weir_native_abi = NATIVE_ABI;\n"
-             "const int weir_native_count = %d;\n"
-             "const native_kernels weir_native_kernels[] = {\n",
-             (int)n);
-  for (int32_t k = 0; k < n; k++) {
-    native_put(t, "  {unit_%d, %s_%d, ", k, forms[k].strides ? "strided" : "border", k);
-    if (forms[k].holds) {
-      native_put(t, "even_%d, ", k);
-    } else {
-      native_put(t, "0, ");
-    }
-    native_put(t, "border_%d, ", k);
-    if (forms[k].components > 0) {
-      const int32_t m = monoid_of(forms, k);
-      native_put(t, "neutral_%d, merge_%d, finish_%d, ", m, m, k);
-    } else {
-      native_put(t, "0, 0, 0, ");
-    }
-    native_put(t, forms[k].small > 0 ? "small_%d, " : "0, ", k);
-    native_put(t, forms[k].nest ? "nest_%d},\n" : "0},\n", k);
-  }
-  native_put(t, "};\n");
-  WEIR_TRY(t->status);
-  return WEIR_OK;
 }

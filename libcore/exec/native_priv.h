@@ -77,8 +77,14 @@ typedef struct native_text {
 } native_text;
 void native_put(native_text *t, const char *format, ...) WEIR_PRINTF(2, 3);
 
-/* The C of all loops: WEIR_ERR_MEMORY alone. Caller frees t->text. */
-weir_status native_emit(const native_form *forms, int32_t n, native_text *t) WEIR_CHECKED;
+/* native_emit.c: what stands in front of all kernels; the functions of kernel number k; neutral and
+ * merge of its reduction, once for all of the same monoid (nothing where there is none); its entry
+ * in the table of kernels. */
+void native_put_prelude(native_text *t);
+void native_put_kernel(const native_form *f, int32_t k, native_text *t);
+void native_put_monoid(const native_form *f, native_text *t);
+bool native_same_monoid(const native_form *a, const native_form *b);
+void native_put_entry(const native_form *f, int32_t k, native_text *t);
 /* What of an iteration is written: all, what is the same along the row, or the rest. Compilers may
  * not tell, since outputs could lie where inputs do. */
 typedef enum native_part { NATIVE_ALL, NATIVE_SAME, NATIVE_MOVING } native_part;
@@ -116,34 +122,73 @@ void native_put_results(const native_writer *w, const char *j);
 /* native_nest.c */
 void native_put_nest(const native_form *f, int32_t k, native_text *t);
 
-/* A loaded object, shared by the loops in it. */
+/* A loaded object, shared by the loops whose kernels are in it. */
 typedef struct native_object {
   void *handle;
   int fd; /* open as long as the handle: glibc knows objects by name, /proc/self/fd/N */
   atomic_int users;
+  int n;
   const native_kernels *kernels;
+  const char (*keys)[65]; /* of its kernels */
 } native_object;
-/* Compiled code of `source` (which is signed at its end), from the cache or new. Fails:
- * WEIR_ERR_UNSUPPORTED (no compiler, it failed, the object cannot be loaded), WEIR_ERR_MEMORY. */
-weir_status native_object_get(native_text *source, int32_t n, const weir_engine_opts *opts,
-                              native_object **out) WEIR_CHECKED;
+
+/* A kernel that loops need, once for all loops that have the same. */
+typedef struct native_kernel {
+  const native_form *form;
+  int64_t size;          /* bytes of its C                                                       */
+  char key[65];          /* digest of all that its machine code depends on                       */
+  native_object *object; /* where it is: one user; NULL until it is found or compiled            */
+  const native_kernels *code;
+} native_kernel;
+
+/* native_object.c: the compiler and all else that code depends on beside its own text; `text` is
+ * room for texts. Fails: WEIR_ERR_UNSUPPORTED (no compiler), WEIR_ERR_MEMORY. */
+typedef struct native_maker {
+  char compiler[4096];
+  char base[65];
+} native_maker;
+weir_status native_maker_init(native_maker *m, const char *compiler,
+                              native_text *text) WEIR_CHECKED;
+/* Key and size of what a loop needs. */
+weir_status native_kernel_of(const native_maker *m, const native_form *f, native_text *text,
+                             native_kernel *kernel) WEIR_CHECKED;
+/* Finds the code of n different kernels in objects of the cache, compiles the rest, opts->threads
+ * pieces at a time, and keeps it. Fails, with no object held: WEIR_ERR_UNSUPPORTED (the compiler
+ * failed, an object cannot be loaded), WEIR_ERR_MEMORY. */
+weir_status native_kernels_get(const native_maker *m, const weir_engine_opts *opts,
+                               native_kernel *kernels, int32_t n) WEIR_CHECKED;
 void native_object_release(native_object *object);
+
+/* native_cache.c: the user's folder of objects (-1: none that may be trusted). */
+int native_cache_open(const weir_engine_opts *opts);
+/* Name of the object that is said to hold a kernel. */
+bool native_cache_find(int folder, const char *key, char name[65]);
+/* Opens an object when every byte of it is right; *fd is -1 when it is not there, or refused. */
+weir_status native_cache_object(int folder, const char *name, int *fd) WEIR_CHECKED;
+/* Bytes of what was compiled into `fd`, which are kept under this name, and that n kernels are
+ * there. Fails: WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY; not where it cannot be kept. */
+weir_status native_cache_keep(int folder, int fd, const char *name,
+                              const native_kernel *const *held, int n, int64_t *bytes) WEIR_CHECKED;
+void native_cache_refuse(const char *what, const char *reason);
 
 /* native_compile.c: absolute path of the command, and text that changes when the program does. */
 weir_status native_compiler_find(const char *command, char path[4096],
                                  char identity[256]) WEIR_CHECKED;
 /* Its flags. */
 const char *const *native_compiler_flags(int *n);
-/* Compiles source into a new private folder (mode 0700); object receives the path of the result
- * and folder that of the folder, which the caller removes with native_folder_remove in any case
- * where folder[0] != 0. Fails: WEIR_ERR_UNSUPPORTED with the first lines of the compiler. */
-weir_status native_compile(const char *compiler, const native_text *source, char folder[4096],
-                           char object[4096]) WEIR_CHECKED;
+/* Compiles n sources at once into a new private folder (mode 0700), which the caller removes with
+ * native_folder_remove in any case where folder[0] != 0. Fails: WEIR_ERR_UNSUPPORTED with the first
+ * lines of the compiler. */
+weir_status native_compile(const char *compiler, const native_text *sources, int n,
+                           char folder[4096]) WEIR_CHECKED;
+/* The object of source k there. */
+void native_compiled_path(const char *folder, int k, char path[4096]);
+void native_folder_remove(const char *folder, int n);
 /* All n bytes, or false with errno. */
 bool native_write(int fd, const char *bytes, int64_t n);
-void native_folder_remove(const char *folder);
 /* Kind of processor and its instruction sets. */
 void native_cpu_identity(char *text, size_t size);
+#define NATIVE_PIECES 64 /* most compilers at one time */
 
 /* native_run.c */
 void native_run(const native_form *form, const native_kernels *kernels, const weir_loop_run *run);
