@@ -35,7 +35,8 @@ static weir_status open_archives(wx_experiment *e, wx_source source)
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
   }
   WEIR_TRY(open_files(&cfg->data, &cfg->data.forecast, &e->forecast));
-  const bool needs = source != WX_SOURCE_APPLY || cfg->data.analysis;
+  const bool analysis = cfg->data.analysis || (cfg->bias.use && cfg->bias.data.analysis);
+  const bool needs = source != WX_SOURCE_APPLY || analysis;
 
   return needs && cfg->data.truth.count > 0 ? open_files(&cfg->data, &cfg->data.truth, &e->truth)
                                             : WEIR_OK;
@@ -53,6 +54,26 @@ static weir_status refuse_split(const wx_facts *f)
                    f->name, first, last);
 }
 
+/* The same starts and leads as e->samples: targets and members are. */
+static weir_status open_bias_samples(wx_experiment *e, wx_source source)
+{
+  e->bias_data = wx_data_with(&e->cfg->data, &e->cfg->bias.data);
+  if (!e->cfg->bias.use || wx_data_same_inputs(&e->bias_data, &e->cfg->data)) {
+    return WEIR_OK;
+  }
+  const weir_status status = wx_samples_open(&e->bias_data, e->forecast, e->truth,
+                                             source != WX_SOURCE_APPLY, &e->bias_samples);
+
+  if (status != WEIR_OK) {
+    char reason[1024];
+
+    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+    return weir_fail(status, "bias.data: %s", reason);
+  }
+  WEIR_ASSERT(wx_samples_get(e->bias_samples)->n == e->facts->n);
+  return WEIR_OK;
+}
+
 static weir_status open_all(wx_experiment *e, wx_source source)
 {
   const wx_cfg *cfg = e->cfg;
@@ -61,6 +82,7 @@ static weir_status open_all(wx_experiment *e, wx_source source)
   WEIR_TRY(
       wx_samples_open(&cfg->data, e->forecast, e->truth, source != WX_SOURCE_APPLY, &e->samples));
   e->facts = wx_samples_get(e->samples);
+  WEIR_TRY(open_bias_samples(e, source));
   e->times = (wx_times){e->facts->name, e->facts->n, e->facts->start, e->facts->time};
   if (source == WX_SOURCE_APPLY && cfg->predict.part == WX_PREDICT_ALL) {
     return WEIR_OK;
@@ -79,7 +101,6 @@ weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source, wx_experimen
   out->bias_model.loss = cfg->bias.loss;
   out->train.seed += cfg->seed;
   out->bias_train.seed += cfg->seed;
-  out->bias_train.checkpoint.format = out->train.checkpoint.format;
   const weir_status status = open_all(out, source);
 
   if (status != WEIR_OK) {
@@ -93,6 +114,7 @@ void wx_experiment_close(wx_experiment *e)
   wx_split_fini(&e->split);
   weir_free(&e->corrected);
   wx_samples_close(&e->samples);
+  wx_samples_close(&e->bias_samples);
   if (e->sketch == NULL) {
     wx_archive_close(&e->forecast);
     wx_archive_close(&e->truth);
@@ -114,6 +136,10 @@ wx_stage_spec wx_experiment_bias(const wx_experiment *e, const wx_split *split)
 {
   wx_stage_spec s = spec_of(e, "bias", split);
 
+  if (e->bias_samples != NULL) {
+    s.data = &e->bias_data;
+    s.samples = e->bias_samples;
+  }
   s.model = &e->bias_model;
   s.standard = &e->cfg->bias.standard;
   s.train = &e->bias_train;
@@ -188,12 +214,12 @@ weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir, const we
     e->corrected[i] = NAN; /* of tests: nobody may read it */
   }
   WEIR_TRY(weir_path_join(dir, "bias", path, sizeof path));
-  for (int64_t k = 0; k < folds; k++) {
+  for (int64_t k = 0; k < folds && folds > 1; k++) {
     WEIR_TRY(train_fold(e, k, path, exec));
   }
   weir_event("stage", WEIR_TEXT("name", "bias"));
   weir_info("run", "bias network, all training samples");
-  return train_part(e, &e->split, folds > 0 ? WX_VALID : WX_TRAIN, WX_VALID, path, exec,
+  return train_part(e, &e->split, folds > 1 ? WX_VALID : WX_TRAIN, WX_VALID, path, exec,
                     e->bias_digest);
 }
 

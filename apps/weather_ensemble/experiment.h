@@ -20,6 +20,8 @@ typedef struct wx_experiment {
   wx_archive *forecast, *truth;
   wx_samples *samples;
   const wx_facts *facts;
+  wx_data_opts bias_data;
+  wx_samples *bias_samples; /* of the bias network; NULL: its inputs are those of `samples` */
   wx_times times;
   wx_split split;
   wx_model_opts bias_model;

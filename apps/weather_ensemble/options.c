@@ -6,10 +6,12 @@ static const weir_opt bias_options[] = {
                   "two stages (arXiv:2005.08748): a network corrects the mean first, and that of "
                   "the section model sees what is left"),
     WEIR_OPT_INT(
-        wx_bias_cfg, folds, 5, 0, 100, "1",
+        wx_bias_cfg, folds, 5, 1, 100, "1",
         "the training samples of each of so many ranges of time are corrected by a network "
-        "that was not trained on them; 0: by one that was, whose errors are too small"),
+        "that was not trained on them; 1: by one that was, whose errors are too small"),
     WEIR_OPT_ENUM(wx_bias_cfg, loss, WX_LOSS_MSE, "mse|mae", "mean squared or absolute error"),
+    WEIR_OPT_TABLE(wx_bias_cfg, data, wx_input_options,
+                   "its inputs; everything else is as the section data says"),
     WEIR_OPT_TABLE(wx_bias_cfg, model, wx_model_options,
                    "the network; its head is mean, its loss that of bias.loss"),
     WEIR_OPT_TABLE(wx_bias_cfg, standard, wx_standard_options, "what it sees, and counts from"),
@@ -34,6 +36,9 @@ const weir_opt wx_options[] = {
     WEIR_OPT_TABLE(wx_cfg, bias, bias_options, "a network before it"),
     WEIR_OPT_TABLE(wx_cfg, check, weir_train_check_opts,
                    "the comparison of the gradient with differences"),
+    WEIR_OPT_REAL(wx_cfg, describe.rate, 0.1, 1e-6, 1e6, "TFLOP/s",
+                  "what the machine computes in a second: describe divides the cost of the "
+                  "trainings by it"),
     WEIR_OPT_PATH(wx_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; those of a bias network are "
                   "looked for in the folder bias beside it"),

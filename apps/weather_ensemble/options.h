@@ -19,6 +19,7 @@ typedef struct wx_bias_cfg {
   bool use;
   int64_t folds;
   int loss; /* wx_loss: mse or mae */
+  wx_input_opts data;
   wx_model_opts model;
   wx_standard_opts standard;
   weir_train_cfg train;
@@ -36,6 +37,9 @@ typedef struct wx_cfg {
   weir_train_cfg train;
   wx_bias_cfg bias;
   weir_train_check_cfg check;
+  struct {
+    double rate; /* TFLOP/s */
+  } describe;
   struct {
     const char *weights;
     int part; /* wx_part or WX_PREDICT_ALL */

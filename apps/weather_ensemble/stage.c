@@ -250,9 +250,11 @@ weir_status wx_stage_fit(wx_stage *s)
 
 weir_status wx_stage_weights(const weir_train_cfg *train, const char *dir, char *path, size_t size)
 {
-  return weir_path_join(
-      dir, train->checkpoint.format == WEIR_CHECKPOINT_RAW ? "weights.weir" : "weights.nc", path,
-      size);
+  const int format = train->checkpoint.format;
+  const bool raw =
+      format == WEIR_CHECKPOINT_RAW || (format == WEIR_CHECKPOINT_AUTO && !weir_netcdf_available());
+
+  return weir_path_join(dir, raw ? "weights.weir" : "weights.nc", path, size);
 }
 
 /* The newest checkpoint, whatever its format. */

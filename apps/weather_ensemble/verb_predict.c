@@ -101,7 +101,12 @@ static weir_status predict_one(work *w, int64_t sample)
   t = weir_clock();
   wx_predictor_put(&w->last, 0, &v);
   if (w->e->cfg->bias.use) {
-    wx_predictor_put(&w->first, 0, &v);
+    wx_sample own = v;
+
+    if (w->e->bias_samples != NULL) {
+      WEIR_TRY(wx_samples_read(w->e->bias_samples, sample, &own));
+    }
+    wx_predictor_put(&w->first, 0, &own);
     WEIR_TRY(wx_predictor_run(&w->first));
     memcpy(w->last.m, w->first.mean, (size_t)w->last.of_y * sizeof *w->last.m);
   }

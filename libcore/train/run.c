@@ -278,8 +278,20 @@ weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cf
   return status;
 }
 
+/* A plan that runs `times` in an update: printed, and its cost added. */
+static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_cost *cost)
+{
+  const int64_t bytes = weir_plan_memory_bytes(plan);
+
+  weir_plan_print(plan, out);
+  for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
+    cost->flops += times * weir_plan_group(plan, i).flops;
+  }
+  cost->plan_bytes = bytes > cost->plan_bytes ? bytes : cost->plan_bytes;
+}
+
 /* The plans that make one update. */
-static weir_status describe(train_run *r, FILE *out)
+static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
 {
   const bool parts = r->cfg->accumulate > 1;
   weir_plan *plan = NULL;
@@ -287,17 +299,23 @@ static weir_status describe(train_run *r, FILE *out)
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_state_open(r));
   WEIR_TRY(train_find_plan(r, parts ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
-  weir_plan_print(plan, out);
+  add_plan(plan, (double)r->cfg->accumulate, out, cost);
   if (parts) {
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
-    weir_plan_print(plan, out);
+    add_plan(plan, 1, out, cost);
+  }
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const weir_tensor *t = weir_store_get(r->store, weir_store_name(r->store, i));
+
+    cost->stored_bytes += weir_tensor_count(t) * (int64_t)weir_dtype_size(t->dtype);
   }
   return WEIR_OK;
 }
 
 weir_status weir_train_describe(const weir_train_task *task, const weir_train_cfg *cfg,
-                                const weir_plan_opts *exec, FILE *out)
+                                const weir_plan_opts *exec, FILE *out, weir_train_cost *cost)
 {
+  weir_train_cost own = {.flops = 0};
   weir_params *params = NULL;
   weir_store *store = NULL;
   weir_status status;
@@ -307,8 +325,11 @@ weir_status weir_train_describe(const weir_train_task *task, const weir_train_cf
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
   train_run r = run_of(task, cfg, exec, params, store);
 
-  status = describe(&r, out);
+  status = describe(&r, out, &own);
   close_run(&r);
+  if (cost != NULL) {
+    *cost = own;
+  }
 done:
   weir_params_destroy(&params);
   weir_store_destroy(&store);

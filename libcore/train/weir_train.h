@@ -116,10 +116,18 @@ weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cf
 weir_status weir_train_weights(const weir_params *params, weir_store *store,
                                const char *path) WEIR_CHECKED;
 
-/* Prints the plan of a step of cfg->batch samples, as weir_plan_print does; fetches none. Fails: as
- * weir_train_run. */
+/* What an update of batch times accumulate samples takes. */
+typedef struct weir_train_cost {
+  double flops;         /* forward, backward and update       */
+  int64_t plan_bytes;   /* of temporaries, of the larger plan */
+  int64_t stored_bytes; /* weights, their copies, the state of the update rule */
+} weir_train_cost;
+
+/* Prints the plan of a step of cfg->batch samples, as weir_plan_print does; fetches none. cost:
+ * NULL, or what the step takes. Fails: as weir_train_run. */
 weir_status weir_train_describe(const weir_train_task *task, const weir_train_cfg *cfg,
-                                const weir_plan_opts *exec, FILE *out) WEIR_CHECKED;
+                                const weir_plan_opts *exec, FILE *out,
+                                weir_train_cost *cost) WEIR_CHECKED;
 
 /* Rows in weir_train_check_opts. */
 typedef struct weir_train_check_cfg {

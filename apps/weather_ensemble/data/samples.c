@@ -7,10 +7,36 @@
 #include "data/samples_priv.h"
 
 static const weir_opt early_options[] = {
-    WEIR_OPT_INT(struct wx_early, members, 0, 0, 100000, "1",
-                 "members of inputs at leads up to `until`, where more of them exist than run to "
-                 "the end; 0: as data.members"),
-    WEIR_OPT_REAL(struct wx_early, until, 0, 0, 1e6, "h", "last lead that these members reach"),
+    WEIR_OPT_INT(wx_early, members, 0, 0, 100000, "1",
+                 "members of inputs at leads of input_lead up to `until`, where more of them exist "
+                 "than run to the end; 0: as data.members"),
+    WEIR_OPT_REAL(wx_early, until, 0, 0, 1e6, "h", "last lead that these members reach"),
+    WEIR_OPT_END,
+};
+
+/* What a network sees: the same rows in the section data and in that of a network of its own. */
+// clang-format off
+#define INPUT_ROWS(type)                                                                         \
+    WEIR_OPT_STRING_LIST(type, inputs, "",                                                       \
+                         "quantities that the network sees; none: all of the forecast"),         \
+    WEIR_OPT_REAL_LIST(type, input_lead, "", 0, 1e6, "h",                                        \
+                       "leads of the inputs, the same for all samples (arXiv:2005.08748: 0, 24, "\
+                       "48); none: that of the sample"),                                         \
+    WEIR_OPT_TABLE(type, early, early_options,                                                   \
+                   "more members for the first leads than for the last"),                        \
+    WEIR_OPT_BOOL(type, mean, true, "x has the mean of the members of every input"),             \
+    WEIR_OPT_BOOL(type, spread, true, "x has their standard deviation"),                         \
+    WEIR_OPT_BOOL(type, trajectory, false,                                                       \
+                  "x has the first of the members by itself (arXiv:2005.08748: spread network)"),\
+    WEIR_OPT_BOOL(type, analysis, false,                                                         \
+                  "x has the truth at the start, so that the network forecasts in part "         \
+                  "(arXiv:2005.08748: bias network)"),                                           \
+    WEIR_OPT_BOOL(type, position, false, "x has three channels that say where a cell is"),       \
+    WEIR_OPT_BOOL(type, lead_time, false, "x has the lead / 240 h as a channel")
+// clang-format on
+
+const weir_opt wx_input_options[] = {
+    INPUT_ROWS(wx_input_opts),
     WEIR_OPT_END,
 };
 
@@ -24,33 +50,18 @@ const weir_opt wx_data_options[] = {
     WEIR_OPT_STRING_LIST(wx_data_opts, target, "z500",
                          "quantities that are corrected, as z500; with a depth of levels "
                          "variables, as t"),
-    WEIR_OPT_STRING_LIST(wx_data_opts, inputs, "",
-                         "quantities that the network sees; none: all of the forecast"),
     WEIR_OPT_REAL_LIST(wx_data_opts, lead, "", 0, 1e6, "h",
                        "leads that are corrected; none: all above 0"),
-    WEIR_OPT_REAL_LIST(wx_data_opts, input_lead, "", 0, 1e6, "h",
-                       "leads of the inputs, the same for all samples (arXiv:2005.08748: 0, 24, "
-                       "48); none: that of the sample"),
+    INPUT_ROWS(wx_data_opts),
     WEIR_OPT_REAL_LIST(wx_data_opts, levels, "", 0, 2000, "hPa", "depth level: the levels"),
     WEIR_OPT_INT(wx_data_opts, members, 0, 0, 100000, "1",
                  "members that are used, the first ones; 0: all"),
     WEIR_OPT_INT(wx_data_opts, skip, 0, 0, 100000, "1",
                  "members left out before them: 1 leaves out a control, which is no equal of the "
                  "others"),
-    WEIR_OPT_TABLE(wx_data_opts, early, early_options,
-                   "more members for the first leads than for the last"),
     WEIR_OPT_INT(wx_data_opts, ddof, 1, 0, 1, "1",
                  "the variance of members is divided by their number less this (arXiv:2005.08748 "
                  "and 2206.14786: 0)"),
-    WEIR_OPT_BOOL(wx_data_opts, mean, true, "x has the mean of the members of every input"),
-    WEIR_OPT_BOOL(wx_data_opts, spread, true, "x has their standard deviation"),
-    WEIR_OPT_BOOL(wx_data_opts, trajectory, false,
-                  "x has the first of the members by itself (arXiv:2005.08748: spread network)"),
-    WEIR_OPT_BOOL(wx_data_opts, analysis, false,
-                  "x has the truth at the start, so that the network forecasts in part "
-                  "(arXiv:2005.08748: bias network)"),
-    WEIR_OPT_BOOL(wx_data_opts, position, false, "x has three channels that say where a cell is"),
-    WEIR_OPT_BOOL(wx_data_opts, lead_time, false, "x has the lead / 240 h as a channel"),
     WEIR_OPT_ENUM(wx_data_opts, depth, WX_DEPTH_NONE, WX_DEPTH_CHOICES,
                   "a third dimension before latitude and longitude: data.levels, or data.lead (all "
                   "leads of a start are one sample then)"),
@@ -63,10 +74,44 @@ const weir_opt wx_data_options[] = {
                   "inputs without a value: refused; or taken as the mean, and a channel for every "
                   "input says where (truth without a value has weight 0 in either case)"),
     WEIR_OPT_REAL(wx_data_opts, cache, 1024, 0, 1e9, "MiB",
-                  "samples that were put together are kept in so much memory"),
+                  "samples that were put together are kept in so much memory; a bias network with "
+                  "other inputs keeps its own in as much again"),
     WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options, "parts of the samples, by start"),
     WEIR_OPT_END,
 };
+
+wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own)
+{
+  wx_data_opts o = *data;
+
+  o.inputs = own->inputs;
+  o.input_lead = own->input_lead;
+  o.early = own->early;
+  o.mean = own->mean;
+  o.spread = own->spread;
+  o.trajectory = own->trajectory;
+  o.analysis = own->analysis;
+  o.position = own->position;
+  o.lead_time = own->lead_time;
+  return o;
+}
+
+bool wx_data_same_inputs(const wx_data_opts *a, const wx_data_opts *b)
+{
+  bool same = a->inputs.count == b->inputs.count && a->input_lead.count == b->input_lead.count &&
+              a->early.members == b->early.members && a->early.until == b->early.until &&
+              a->mean == b->mean && a->spread == b->spread && a->trajectory == b->trajectory &&
+              a->analysis == b->analysis && a->position == b->position &&
+              a->lead_time == b->lead_time;
+
+  for (int64_t i = 0; same && i < a->inputs.count; i++) {
+    same = strcmp(a->inputs.items[i], b->inputs.items[i]) == 0;
+  }
+  for (int64_t i = 0; same && i < a->input_lead.count; i++) {
+    same = a->input_lead.items[i] == b->input_lead.items[i];
+  }
+  return same;
+}
 
 static weir_status take_room(wx_samples *s)
 {

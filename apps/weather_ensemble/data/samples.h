@@ -25,22 +25,38 @@ typedef enum wx_label {
 typedef enum wx_missing { WX_MISSING_REFUSE, WX_MISSING_MASK } wx_missing;
 #define WX_MISSING_CHOICES "refuse|mask"
 
+/* More members for inputs at leads up to `until` (hours) than run to the end. */
+typedef struct wx_early {
+  int64_t members;
+  double until;
+} wx_early;
+
 typedef struct wx_data_opts {
   weir_string_list forecast, truth; /* files of the archives */
   wx_archive_in grib;               /* how they are read */
   weir_string_list target, inputs;
   weir_real_list lead, input_lead, levels;
   int64_t members, skip, ddof, label_members;
-  struct wx_early {
-    int64_t members;
-    double until;
-  } early;
+  wx_early early;
   bool mean, spread, trajectory, analysis, position, lead_time;
   int depth, label, missing;
   double cache; /* MiB */
   wx_split_opts split;
 } wx_data_opts;
 extern const weir_opt wx_data_options[];
+
+/* What of it a network sees: those rows alone, for a network with inputs of its own. */
+typedef struct wx_input_opts {
+  weir_string_list inputs;
+  weir_real_list input_lead;
+  wx_early early;
+  bool mean, spread, trajectory, analysis, position, lead_time;
+} wx_input_opts;
+extern const weir_opt wx_input_options[];
+/* `data` with the inputs of `own` in place of its own; lists are borrowed. */
+wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own);
+/* Whether both make the same channels of x. */
+bool wx_data_same_inputs(const wx_data_opts *a, const wx_data_opts *b);
 
 /* A coordinate of the grid; value NULL: there is none. */
 typedef struct wx_axis {

@@ -268,6 +268,29 @@ static weir_status find_leads(const wx_samples *s, const char *key, const weir_r
   return WEIR_OK;
 }
 
+/* Early members are of inputs at leads of their own: where none of those is early, or nothing says
+ * how many there are, the options would do nothing. */
+static weir_status check_early(const wx_samples *s)
+{
+  const wx_early *e = &s->opts->early;
+  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  bool any = false;
+
+  for (int64_t l = 0; l < s->opts->input_lead.count; l++) {
+    any = any || f->lead[s->input_lead[l]] <= e->until;
+  }
+  if (e->members > 0 && !any) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "early.members: no lead of input_lead is up to early.until, %g h: give such "
+                     "leads, or leave early.members at 0",
+                     e->until);
+  }
+  return e->members > 0 || e->until == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "early.until: early.members does not say how many "
+                                          "members reach that lead");
+}
+
 static weir_status plan_leads(wx_samples *s)
 {
   const wx_data_opts *o = s->opts;
@@ -290,6 +313,7 @@ static weir_status plan_leads(wx_samples *s)
     s->n_input_leads = 1;
     s->input_lead[0] = WX_OF_SAMPLE;
   }
+  WEIR_TRY(check_early(s));
   return s->n_leads > 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG, "data.lead: %s has no lead above 0 h: give one", f->name);

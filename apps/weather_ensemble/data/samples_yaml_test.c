@@ -219,7 +219,78 @@ static void what_the_archive_lacks_is_refused(void **state)
   refused("{lead: [36]}", "data.lead: scene has no lead of 36 h");
   refused("{members: 5}", "data.members: 5 members");
   refused("{skip: 2, label: spread, label_members: 3}", "data.label_members: 3 members");
+  refused("{early: {members: 4, until: 24}}", "no lead of input_lead is up to early.until, 24 h");
+  refused("{early: {members: 4, until: 24}, lead: [48], input_lead: [48]}", "early.members");
+  refused("{early: {until: 24}, input_lead: [0]}", "does not say how many");
   refused("{depth: level, levels: [300], target: [t], inputs: [t]}", "'t on 300 hPa'");
+}
+
+/* The inputs of a bias network (arXiv:2005.08748) beside those of a spread network: everything but
+ * x is the same. */
+static void a_network_may_have_inputs_of_its_own(void **state)
+{
+  weir_config *config[2] = {NULL, NULL};
+  const wx_data_opts data = scene_options(
+      "{target: [t850], inputs: [t850, z500], lead: [48], input_lead: [0, 48], members: 3, "
+      "ddof: 0, trajectory: true, mean: false}",
+      &config[0]);
+  wx_input_opts own;
+
+  assert_ok(weir_opts_parse(wx_input_options, sizeof own,
+                            "{inputs: [t850, z500], spread: false, analysis: true}", &own,
+                            &config[1]));
+  const wx_data_opts other = wx_data_with(&data, &own), again = wx_data_with(&other, &own);
+  wx_samples *samples[2] = {NULL, NULL};
+  wx_sample a, b;
+
+  assert_false(wx_data_same_inputs(&data, &other));
+  assert_true(wx_data_same_inputs(&other, &again));
+  assert_ok(wx_samples_open(&data, s.of_forecast, s.of_truth, true, &samples[0]));
+  assert_ok(wx_samples_open(&other, s.of_forecast, s.of_truth, true, &samples[1]));
+  const wx_facts *f = wx_samples_get(samples[0]), *g = wx_samples_get(samples[1]);
+
+  assert_int_equal(f->n_channels[WX_X], 8);
+  assert_int_equal(g->n_channels[WX_X], 4);
+  assert_string_equal(g->channel[WX_X][1].name, "z500 mean");
+  assert_string_equal(g->channel[WX_X][2].name, "t850 analysis");
+  assert_int_equal(f->n, g->n);
+  for (int64_t k = 0; k < f->n; k++) {
+    assert_int_equal(f->of_start[k], g->of_start[k]);
+    assert_int_equal(f->of_lead[k], g->of_lead[k]);
+    assert_ok(wx_samples_read(samples[0], k, &a));
+    assert_ok(wx_samples_read(samples[1], k, &b));
+    assert_memory_equal(a.y, b.y, 3 * S_P * sizeof *a.y); /* y, m, s */
+    assert_memory_equal(b.x, b.m, S_P * sizeof *b.x);     /* the mean of the target's lead */
+  }
+  for (int k = 0; k < 2; k++) {
+    wx_samples_close(&samples[k]);
+    weir_config_destroy(&config[k]);
+  }
+}
+
+/* Every row of wx_input_opts counts. */
+static void other_inputs_are_told_apart(void **state)
+{
+  static const char *const text[] = {"inputs: [z500]",    "input_lead: [24]", "early: {members: 4}",
+                                     "early: {until: 4}", "mean: false",      "spread: false",
+                                     "trajectory: true",  "analysis: true",   "position: true",
+                                     "lead_time: true",   "inputs: [z850]",   "input_lead: [0]"};
+  enum { TEXTS = sizeof text / sizeof text[0] };
+  weir_config *config[TEXTS] = {NULL};
+  wx_data_opts o[TEXTS];
+
+  for (int k = 0; k < TEXTS; k++) {
+    wx_input_opts own;
+
+    assert_ok(weir_opts_parse(wx_input_options, sizeof own, text[k], &own, &config[k]));
+    o[k] = wx_data_with(&(wx_data_opts){.members = 3}, &own);
+    for (int i = 0; i <= k; i++) {
+      assert_int_equal(wx_data_same_inputs(&o[i], &o[k]), i == k);
+    }
+  }
+  for (int k = 0; k < TEXTS; k++) {
+    weir_config_destroy(&config[k]);
+  }
 }
 
 int main(void)
@@ -230,6 +301,8 @@ int main(void)
       cmocka_unit_test(levels_and_leads_are_depths),
       cmocka_unit_test(holes_are_told),
       cmocka_unit_test(kept_samples_are_the_same),
+      cmocka_unit_test(a_network_may_have_inputs_of_its_own),
+      cmocka_unit_test(other_inputs_are_told_apart),
       cmocka_unit_test(what_the_archive_lacks_is_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "data/archive.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
 
@@ -20,7 +22,7 @@
   "--set train.epochs=2 --set exec.tier=vector "
 #define STAGES                                                                \
   "--set bias.use=true --set bias.folds=2 --set bias.model.unet.preset=tiny " \
-  "--set bias.train.epochs=1 --set model.head=spread "
+  "--set bias.data.position=true --set bias.train.epochs=1 --set model.head=spread "
 /* Numbers that are made up. */
 #define SKETCH \
   NETWORK "--set sketch.quantities=[t500] --set sketch.every=12 --set sketch.starts=60 "
@@ -41,6 +43,36 @@ static inline void prepare(int starts)
     skip();
   }
   assert_int_equal(status, 0);
+}
+
+/* The archive s/NAME with other numbers in all that starts (an analysis: is of) at `from`, days
+ * since 1970, or later, as TO/NAME. */
+static inline void disturb(const char *name, double from, const char *to)
+{
+  const char *const path[] = {in_scratch("s/%s", name)};
+  wx_archive *a = NULL;
+  wx_archive_writer *w = NULL;
+  float *x = NULL;
+
+  assert_ok(weir_dir_create(in_scratch("%s", to)));
+  assert_ok(wx_archive_open(path, 1, &a));
+  const wx_archive_facts *f = wx_archive_get(a);
+  const int64_t cells = f->grid.n_lat * f->grid.n_lon;
+
+  assert_ok(weir_alloc(f->n_members * cells, sizeof *x, (void **)&x));
+  assert_ok(wx_archive_create(in_scratch("%s/%s", to, name), f, &w));
+  for (int64_t i = 0; i < f->n_starts * f->n_leads * f->n_quantities; i++) {
+    const int64_t start = i / f->n_quantities / f->n_leads, lead = i / f->n_quantities % f->n_leads;
+
+    assert_ok(wx_archive_read(a, start, lead, i % f->n_quantities, 0, f->n_members, x));
+    for (int64_t k = 0; k < f->n_members * cells && (double)f->start[start] / 86400 >= from; k++) {
+      x[k] = 3 * x[k] + (float)(k % 7);
+    }
+    assert_ok(wx_archive_write(w, start, lead, i % f->n_quantities, 0, f->n_members, x));
+  }
+  assert_ok(wx_archive_commit(&w));
+  wx_archive_close(&a);
+  weir_free(&x);
 }
 
 static inline const char *weights(const char *dir)

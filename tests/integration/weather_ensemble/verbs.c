@@ -26,15 +26,27 @@ static void a_run_leaves_what_it_made(void **state)
   assert_true(weir_file_exists(in_scratch("a/resolved.yaml")));
 }
 
-/* No leakage: what is trained on, chosen by and kept for tests lies apart by lead and gap, as the
- * events, the provenance and the weights say. */
+/* The attribute `dates` of a file of weights; the caller frees it. */
+static char *dates_of(const char *dir)
+{
+  weir_netcdf *nc = NULL;
+  char *dates = NULL;
+
+  assert_ok(weir_netcdf_open(weights(dir), &nc));
+  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "dates", &dates));
+  weir_netcdf_close(&nc);
+  return dates;
+}
+
+/* What is trained on, chosen by and kept for tests lies apart by lead and gap, as the events, the
+ * provenance and the weights say: those of a fold, of the bias network, of the forecast. */
 static void parts_keep_their_distance(void **state)
 {
   const char *dir = in_scratch("r");
 
   prepare(60);
-  assert_int_equal(program("run " NETWORK ARCHIVES "--set data.split.gap=2 --set train.steps=1 "
-                           "--out %s",
+  assert_int_equal(program("run " NETWORK STAGES ARCHIVES "--set data.split.gap=2 "
+                           "--set train.steps=1 --set bias.train.steps=1 --out %s",
                            FILES, dir),
                    0);
   assert_true(event_number(dir, "samples", "train_last") + 2 <=
@@ -45,20 +57,82 @@ static void parts_keep_their_distance(void **state)
   assert_true(event_number(dir, "samples", "test") > 0);
   assert_int_equal((int)event_number(dir, "train_begin", "samples"),
                    (int)event_number(dir, "samples", "train"));
-  char *text = contents(in_scratch("r/provenance.json")), *dates = NULL;
-  weir_netcdf *nc = NULL;
+  char *text = contents(in_scratch("r/provenance.json"));
 
   assert_non_null(strstr(text, "\"train\": \"2000-01-01 00:00 to 2000-01-18 00:00, 33 samples\""));
   assert_non_null(strstr(text, "\"test\": \"2000-01-26 00:00 to "));
   assert_non_null(strstr(text, "\"gap\": \"2 d\""));
   assert_non_null(strstr(text, "truth.nc"));
   free(text);
-  assert_ok(weir_netcdf_open(weights("r"), &nc));
-  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "dates", &dates));
-  assert_non_null(strstr(dates, "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20"));
-  assert_null(strstr(dates, "test"));
-  weir_free(&dates);
-  weir_netcdf_close(&nc);
+  static const struct {
+    const char *dir, *train;
+  } made[] = {
+      {"r", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
+      {"r/bias", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
+      /* It corrects starts up to 01-08 12:00, valid a day later, fold 2 those behind. */
+      {"r/bias/fold1", "train: 2000-01-11 12:00 to 2000-01-18 00:00; valid: 2000-01-20"},
+      {"r/bias/fold2", "train: 2000-01-01 00:00 to 2000-01-07 00:00; valid: 2000-01-20"}};
+
+  for (int k = 0; k < 4; k++) {
+    char *dates = dates_of(made[k].dir);
+
+    assert_non_null(strstr(dates, made[k].train));
+    assert_null(strstr(dates, "test"));
+    weir_free(&dates);
+  }
+}
+
+/* No leakage: forecasts and truth of the tests may be any numbers, training and selection make the
+ * same bits of all networks; with other numbers one sample earlier, among those that choose the
+ * weights, they know of it. */
+static void nothing_sees_the_tests(void **state)
+{
+  static const char *const name[] = {"t", "v"};
+  static const double test = 10982, valid = 10976; /* 2000-01-26, 2000-01-20 */
+
+  prepare(60);
+#define TWO_STAGES               \
+  "run " NETWORK STAGES ARCHIVES \
+  "--set bias.data.analysis=true --set train.epochs=3 --set train.optim.schedule.lr=0.3 --out %s"
+  assert_int_equal(program(TWO_STAGES, FILES, in_scratch("r")), 0);
+  for (int k = 0; k < 2; k++) {
+    disturb("forecast.nc", k == 0 ? test : valid, name[k]);
+    disturb("truth.nc", k == 0 ? test : valid, name[k]);
+    assert_int_equal(program(TWO_STAGES, in_scratch("%s/forecast.nc", name[k]),
+                             in_scratch("%s/truth.nc", name[k]), in_scratch("r%s", name[k])),
+                     0);
+  }
+  assert_true(same_weights("r", "rt"));
+  assert_true(same_weights("r/bias", "rt/bias"));
+  assert_true(same_weights("r/bias/fold1", "rt/bias/fold1"));
+  assert_true(same_weights("r/bias/fold2", "rt/bias/fold2"));
+  assert_true(same_contents(in_scratch("r/validation.csv"), in_scratch("rt/validation.csv")));
+  assert_false(same_contents(in_scratch("r/validation.csv"), in_scratch("rv/validation.csv")));
+  assert_true(event_number(in_scratch("r"), "stop", "best_loss") ==
+              event_number(in_scratch("rt"), "stop", "best_loss"));
+  assert_true(event_number(in_scratch("r"), "stop", "best_loss") !=
+              event_number(in_scratch("rv"), "stop", "best_loss"));
+}
+
+/* One range of training samples is none left out; checkpoints of either stage have a format. */
+static void the_bias_network_obeys_its_options(void **state)
+{
+  prepare(60);
+  assert_int_equal(
+      program("run " NETWORK STAGES ARCHIVES "--set bias.folds=0 --out %s", FILES, in_scratch("q")),
+      2);
+  assert_non_null(strstr(printed(), "bias.folds: 0 is outside [1, 100]"));
+  assert_int_equal(program("run " NETWORK STAGES ARCHIVES "--set bias.folds=1 --set train.steps=1 "
+                           "--set bias.train.checkpoint.format=raw --out %s",
+                           FILES, in_scratch("r")),
+                   0);
+  assert_true(weir_file_exists(in_scratch("r/bias/weights.weir")));
+  assert_true(weir_file_exists(in_scratch("r/weights.nc")));
+  assert_false(weir_file_exists(in_scratch("r/bias/fold1")));
+  assert_int_equal(program("run " NETWORK STAGES ARCHIVES "--set bias.data.inputs=[q500] --out %s",
+                           FILES, in_scratch("s2")),
+                   2);
+  assert_non_null(strstr(printed(), "bias.data: "));
 }
 
 /* A signal ends a run with status 9, and the command goes on; so does one with more epochs. */
@@ -130,6 +204,16 @@ static void describe_prints_the_plan(void **state)
   assert_non_null(strstr(printed(), "# a training step of 8 samples"));
   assert_non_null(strstr(printed(), "group "));
   assert_non_null(strstr(printed(), "GFLOP a sample"));
+  assert_null(strstr(printed(), "network bias"));
+  assert_int_equal(program("describe " SKETCH STAGES "--set bias.data.spread=false "
+                           "--set bias.data.analysis=true --set describe.rate=2"),
+                   0);
+  assert_non_null(
+      strstr(printed(), "# 5 channels of x: t500 mean (1), t500 analysis (1), sin lat"));
+  assert_non_null(strstr(printed(), "# 2 channels of x: t500 mean (1), t500 spread (1)"));
+  assert_non_null(strstr(printed(), "# at most 1 epochs of 3 networks: "));
+  assert_non_null(strstr(printed(), "hours at 2 TFLOP/s"));
+  assert_non_null(strstr(printed(), "# in all "));
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -177,6 +261,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(a_run_leaves_what_it_made),    TEST(parts_keep_their_distance),
+      TEST(nothing_sees_the_tests),       TEST(the_bias_network_obeys_its_options),
       TEST(a_stopped_run_goes_on),        TEST(predictions_refuse_what_does_not_fit),
       TEST(gradients_are_checked),        TEST(describe_prints_the_plan),
       TEST(what_does_not_fit_is_refused), TEST(another_run_is_refused),
