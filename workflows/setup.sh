@@ -40,6 +40,7 @@ core_packages=(
   'libfftw3-dev fftw'
   'libnetcdf-mpi-dev netcdf_parallel'
   'libflac-dev pkg flac'
+  'zlib1g-dev pkg zlib'
   'libeccodes-dev header eccodes.h gcc'
 )
 scipy() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import scipy.signal' >/dev/null 2>&1; }

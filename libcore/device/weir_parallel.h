@@ -22,7 +22,7 @@ int weir_threads_get(void);
 typedef struct weir_cpu {
   char model[64];
   int cores;
-  int avx2, fma, avx512; /* avx512: F, DQ, BW and VL */
+  int sse42, avx2, fma, avx512; /* avx512: F, DQ, BW and VL */
   int64_t l1_bytes, l2_bytes, l3_bytes;
   int64_t memory_bytes; /* 0: not known */
 } weir_cpu;

@@ -91,6 +91,7 @@ static const struct library {
 } libraries[] = {
     {"yaml.h", {"libcore/conf/"}},
     {"FLAC/", {"libcore/io/wfdb/"}},
+    {"zlib.h", {"libcore/io/tfrecord/"}},
     {"edflib.h", {"libcore/io/edf/"}},
     {"omp.h", {"libcore/device/"}},
     {"cuda_runtime", {"libcore/device/"}},

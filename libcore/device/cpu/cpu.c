@@ -56,6 +56,7 @@ static void detect(void)
   cpu->cores = online > 0 ? (int)online : 1;
 #if defined(__x86_64__)
   __builtin_cpu_init();
+  cpu->sse42 = __builtin_cpu_supports("sse4.2") != 0;
   cpu->avx2 = __builtin_cpu_supports("avx2") != 0;
   cpu->fma = __builtin_cpu_supports("fma") != 0;
   cpu->avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

@@ -1,0 +1,286 @@
+/* example.c - the wire format of protobuf (developers.google.com/protocol-buffers/docs/encoding) as
+ * far as tf.train.Example needs it. Every length is compared with the bytes that are there before
+ * it is followed; fields that are not known are passed over. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include "io/tfrecord/example_priv.h"
+
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
+
+typedef struct field {
+  int64_t number;
+  int wire;
+  const uint8_t *tag; /* where it begins */
+  weir_tf_span body;  /* of LENGTH, FIXED32, FIXED64 */
+} field;
+
+void weir_tf_example_init(weir_tf_example *e, const uint8_t *message, int64_t size)
+{
+  *e = (weir_tf_example){.begin = message, .message = {message, message + size}};
+}
+
+/* Notes what is wrong, the first time. */
+static bool wrong(weir_tf_example *e, const uint8_t *at, const char *why)
+{
+  if (!e->why[0]) {
+    e->at = at - e->begin;
+    (void)snprintf(e->why, sizeof e->why, "%s", why);
+  }
+  return false;
+}
+
+static bool varint(weir_tf_span *s, uint64_t *value)
+{
+  uint64_t made = 0;
+
+  for (int shift = 0; shift < 64 && s->at < s->end; shift += 7) {
+    const uint8_t byte = *s->at++;
+
+    if (shift == 63 && byte > 1) {
+      return false;
+    }
+    made |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *value = made;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Takes the next field; false at the end of the span, and where it is wrong. */
+static bool take(weir_tf_example *e, weir_tf_span *s, field *f)
+{
+  uint64_t tag = 0, length = 0;
+
+  f->tag = s->at;
+  if (s->at == s->end) {
+    return false;
+  }
+  if (!varint(s, &tag) || tag >> 3 == 0 || tag >> 32 != 0) {
+    return wrong(e, f->tag, "no field of protobuf begins here");
+  }
+  f->number = (int64_t)(tag >> 3);
+  f->wire = (int)(tag & 7);
+  if (f->wire == VARINT) {
+    f->body.at = s->at;
+    if (!varint(s, &length)) {
+      return wrong(e, f->tag, "a number does not end");
+    }
+    f->body.end = s->at;
+    return true;
+  }
+  if (f->wire == LENGTH) {
+    if (!varint(s, &length)) {
+      return wrong(e, f->tag, "a length does not end");
+    }
+  } else if (f->wire == FIXED64 || f->wire == FIXED32) {
+    length = f->wire == FIXED64 ? 8 : 4;
+  } else {
+    return wrong(e, f->tag, "groups of protobuf and wire types over 5 are not read");
+  }
+  if (length > (uint64_t)(s->end - s->at)) {
+    char why[96];
+
+    (void)snprintf(why, sizeof why, "a field claims %llu bytes where %lld are left",
+                   (unsigned long long)length, (long long)(s->end - s->at));
+    return wrong(e, f->tag, why);
+  }
+  f->body = (weir_tf_span){s->at, s->at + length};
+  s->at += length;
+  return true;
+}
+
+/* Adds the values of a field of a list. */
+typedef bool counter(weir_tf_example *e, const field *v, weir_tf_feature *f);
+
+static bool count_floats(weir_tf_example *e, const field *v, weir_tf_feature *f)
+{
+  if (v->wire == FIXED32) {
+    f->count++;
+    return true;
+  }
+  const int64_t bytes = v->body.end - v->body.at;
+
+  if (v->wire != LENGTH || bytes % 4 != 0) {
+    return wrong(e, v->tag, "a list of floats is no multiple of 4 bytes");
+  }
+  f->count += bytes / 4;
+  return true;
+}
+
+static bool count_ints(weir_tf_example *e, const field *v, weir_tf_feature *f)
+{
+  weir_tf_span s = v->body;
+
+  if (v->wire != VARINT && v->wire != LENGTH) {
+    return wrong(e, v->tag, "a list of integers holds something else");
+  }
+  while (s.at < s.end) {
+    uint64_t value = 0;
+
+    if (!varint(&s, &value)) {
+      return wrong(e, v->tag, "a list of integers ends within a number");
+    }
+    f->count++;
+  }
+  return true;
+}
+
+static bool count_bytes(weir_tf_example *e, const field *v, weir_tf_feature *f)
+{
+  if (v->wire != LENGTH) {
+    return wrong(e, v->tag, "a list of bytes holds something else");
+  }
+  if (f->count++ == 0) {
+    f->bytes = v->body.at;
+    f->size = v->body.end - v->body.at;
+  }
+  return true;
+}
+
+/* The list of a feature: field 1 of a message whose number is its kind. */
+static bool take_list(weir_tf_example *e, const field *list, weir_tf_feature *f)
+{
+  static counter *const count[] = {
+      [WEIR_TF_BYTES] = count_bytes, [WEIR_TF_FLOATS] = count_floats, [WEIR_TF_INTS] = count_ints};
+  weir_tf_span s = list->body;
+
+  if (list->wire != LENGTH) {
+    return wrong(e, list->tag, "a list is no message");
+  }
+  if (f->kind != WEIR_TF_EMPTY) {
+    return wrong(e, list->tag, "a feature has two lists");
+  }
+  f->kind = (weir_tf_kind)list->number;
+  f->list = s.at;
+  f->list_size = s.end - s.at;
+  for (field v; take(e, &s, &v);) {
+    if (v.number == 1 && !count[f->kind](e, &v, f)) {
+      return false;
+    }
+  }
+  return !e->why[0];
+}
+
+/* An entry of the map: 1 is the key, 2 the feature, in any order. */
+static bool take_entry(weir_tf_example *e, weir_tf_span entry, weir_tf_feature *f)
+{
+  weir_tf_span feature = {0};
+
+  for (field v; take(e, &entry, &v);) {
+    if (v.number > 2) {
+      continue;
+    }
+    if (v.wire != LENGTH) {
+      return wrong(e, v.tag, "key and feature have to be messages");
+    }
+    if (v.number == 1) {
+      f->key = (const char *)v.body.at;
+      f->key_size = v.body.end - v.body.at;
+    } else if (feature.at) {
+      return wrong(e, v.tag, "a key has two features");
+    } else {
+      feature = v.body;
+    }
+  }
+  for (field v; !e->why[0] && feature.at && take(e, &feature, &v);) {
+    if (v.number <= WEIR_TF_INTS && !take_list(e, &v, f)) {
+      return false;
+    }
+  }
+  return !e->why[0];
+}
+
+/* Letters of a key that can be printed; the others as '?'. */
+static void note_key(weir_tf_example *e, const weir_tf_feature *f)
+{
+  const int64_t most = (int64_t)sizeof e->key - 1, n = f->key_size < most ? f->key_size : most;
+
+  for (int64_t i = 0; i < n; i++) {
+    e->key[i] = isprint((unsigned char)f->key[i]) ? f->key[i] : '?';
+  }
+  e->key[n] = 0;
+}
+
+/* Begins the next Features of the Example; protobuf lets a message come in parts. */
+static bool take_features(weir_tf_example *e)
+{
+  for (field v; take(e, &e->message, &v);) {
+    if (v.number == 1) {
+      e->features = v.body;
+      return v.wire == LENGTH || wrong(e, v.tag, "the features are no message");
+    }
+  }
+  return false;
+}
+
+bool weir_tf_example_next(weir_tf_example *e, weir_tf_feature *f)
+{
+  field v;
+
+  while (!e->why[0]) {
+    if (!take(e, &e->features, &v)) {
+      if (e->why[0] || !take_features(e)) {
+        return false;
+      }
+      continue;
+    }
+    if (v.number != 1) {
+      continue;
+    }
+    *f = (weir_tf_feature){.key = ""};
+    if (v.wire != LENGTH) {
+      return wrong(e, v.tag, "an entry of the features is no message");
+    }
+    if (!take_entry(e, v.body, f)) {
+      note_key(e, f);
+      return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+bool weir_tf_is(const weir_tf_feature *f, const char *key)
+{
+  return f->key_size == (int64_t)strlen(key) && memcmp(f->key, key, strlen(key)) == 0;
+}
+
+/* The spans of the list of a feature that was found to be sound, one after the other. */
+static bool next_part(weir_tf_span *s, field *v)
+{
+  weir_tf_example none = {.begin = s->at};
+
+  while (take(&none, s, v)) {
+    if (v->number == 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void weir_tf_floats(const weir_tf_feature *f, float *out)
+{
+  weir_tf_span s = {f->list, f->list + f->list_size};
+
+  for (field v; next_part(&s, &v);) {
+    for (const uint8_t *at = v.body.at; at < v.body.end; at += 4) {
+      const uint32_t bits = weir_tf_u32(at);
+
+      memcpy(out++, &bits, sizeof bits);
+    }
+  }
+}
+
+void weir_tf_ints(const weir_tf_feature *f, int64_t *out)
+{
+  weir_tf_span s = {f->list, f->list + f->list_size};
+
+  for (field v; next_part(&s, &v);) {
+    for (uint64_t value = 0; v.body.at < v.body.end && varint(&v.body, &value);) {
+      *out++ = (int64_t)value;
+    }
+  }
+}
