@@ -151,8 +151,8 @@ static weir_status write_climate(work *w)
 
   WEIR_TRY(weir_path_join(w->cli->out, "climate.nc", path, sizeof path));
   WEIR_TRY_GOTO(wx_split_starts(&w->cfg->data.split, f, &split), done);
-  WEIR_TRY_GOTO(wx_climate_fit(&w->cfg->climate, w->archive[FORECAST], split.sample[WX_TRAIN],
-                               split.n[WX_TRAIN], &c),
+  WEIR_TRY_GOTO(wx_climate_fit(&w->cfg->climate, w->archive[FORECAST], w->archive[TRUTH],
+                               split.sample[WX_TRAIN], split.n[WX_TRAIN], &c),
                 done);
   WEIR_TRY_GOTO(wx_climate_write(&c, path), done);
   weir_info("prepare", "wrote %s: of %lld training starts", path, (long long)split.n[WX_TRAIN]);

@@ -131,18 +131,21 @@ static weir_status score(work *w)
   return WEIR_OK;
 }
 
-/* With every file that a model read: predictions, coefficients. */
+/* With every file that was read: a climate, and of models predictions and coefficients. */
 static weir_status write_provenance(const work *w)
 {
   const wx_verify *const v = &w->verify;
   const char **read = NULL;
-  int64_t n = 0;
+  int64_t n = w->scene.climate != NULL;
 
   for (int64_t k = 0; k < v->n_models; k++) {
     n += v->model[k].n_files;
   }
   WEIR_TRY(weir_alloc(n, sizeof *read, (void **)&read));
   n = 0;
+  if (w->scene.climate != NULL) {
+    read[n++] = w->scene.climate;
+  }
   for (int64_t k = 0; k < v->n_models; k++) {
     for (int64_t i = 0; i < v->model[k].n_files; i++) {
       read[n++] = v->model[k].file[i];

@@ -9,6 +9,7 @@
 #include "base/weir_signal.h"
 #include "data/date.h"
 #include "data/las.h"
+#include "data/members.h"
 #include "eval/efi.h"
 
 const weir_opt wx_climate_options[] = {
@@ -21,8 +22,13 @@ const weir_opt wx_climate_options[] = {
                   "standard deviation of the Gaussian that smooths them; 0: none"),
     WEIR_OPT_ENUM(wx_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
                   "their standard deviation: of each year and averaged, or of all starts"),
-    WEIR_OPT_INT(wx_climate_opts, quantiles, 20, 0, 1000, "1",
-                 "intervals of probability of the quantiles for the EFI; 0: none"),
+    WEIR_OPT_INT(
+        wx_climate_opts, quantiles, 100, 0, 1000, "1",
+        "intervals of probability of the quantiles for the EFI (eval: 100, ENS-10: 20) and "
+        "of the truth's for events; 0: none"),
+    WEIR_OPT_INT(wx_climate_opts, first, 1, 0, 1e6, "1",
+                 "first member that the quantiles are of; 0 takes the control in, and so does an "
+                 "archive of nothing else"),
     WEIR_OPT_END,
 };
 
@@ -32,7 +38,7 @@ enum { MOST_VALUES = 1 << 26 }; /* that quantiles hold at once */
 /* What a pass over the starts works with. */
 typedef struct work {
   const wx_climate_opts *opts;
-  wx_archive *a;
+  wx_archive *a, *truth; /* truth: NULL, not given */
   const wx_archive_facts *facts;
   const int64_t *start;
   int64_t n, members, cells;
@@ -41,7 +47,7 @@ typedef struct work {
   double *room;  /* [ROOM, cells] */
   float *block;  /* values of some cells, for quantiles */
   double *sorted;
-  int64_t block_cells, all_members;
+  int64_t block_cells, from, ranked; /* members of quantiles: so many from a place on */
 } work;
 
 static int64_t year_of(int64_t seconds)
@@ -189,22 +195,68 @@ static int by_value(const void *one, const void *other)
   return (a > b) - (a < b);
 }
 
-/* Quantiles of the cells [from, from + n): every start is read once for them. */
-static weir_status take_block(const work *w, int64_t lead, int64_t quantity, int64_t from,
-                              int64_t n, float *x, wx_climate *c, int64_t at)
+/* Members that are ranked, or the truth, NaN where there is none. */
+static weir_status read_start(const work *w, bool truth, int64_t i, int64_t lead, int64_t quantity)
 {
-  const int64_t q = c->n_quantiles, m = w->all_members;
+  if (!truth) {
+    return wx_archive_read(w->a, w->start[i], lead, quantity, w->from, w->ranked, w->x);
+  }
+  const wx_archive_facts *const t = wx_archive_get(w->truth);
+  const int64_t k = wx_archive_find_quantity(t, w->facts->quantity[quantity].name);
+  const int64_t time = k < 0 ? -1 : wx_archive_find_truth(t, w->facts, w->start[i], lead);
+
+  if (time >= 0 && wx_archive_has(w->truth, time, 0, k, 0)) {
+    return wx_archive_read(w->truth, time, 0, k, 0, 1, w->x);
+  }
+  for (int64_t e = 0; e < w->cells; e++) {
+    w->x[e] = NAN;
+  }
+  return WEIR_OK;
+}
+
+/* Of x[n] ascending: into place `cell` of the arrays of a quantity and lead. */
+static void put_quantiles(const work *w, const wx_climate *c, int64_t n, float *to, int64_t cell)
+{
+  double *const quantile = w->sorted + w->n * w->ranked;
+
+  if (n > 0) {
+    wx_climate_quantiles(w->sorted, n, c->n_quantiles, quantile);
+  }
+  for (int64_t k = 0; k <= c->n_quantiles; k++) {
+    to[k * w->cells + cell] = n > 0 ? (float)quantile[k] : NAN;
+  }
+}
+
+static void put_truth(const work *w, wx_climate *c, int64_t n, int64_t at)
+{
+  double mean = 0, square = 0;
+
+  for (int64_t k = 0; k < n; k++) {
+    mean += w->sorted[k] / (double)n;
+  }
+  for (int64_t k = 0; k < n; k++) {
+    square += (w->sorted[k] - mean) * (w->sorted[k] - mean);
+  }
+  c->truth_mean[at] = n > 0 ? (float)mean : NAN;
+  c->truth_sd[at] = n > 0 ? (float)sqrt(square / (double)n) : NAN;
+}
+
+/* Quantiles of the cells [from, from + n): every start is read once for them. */
+static weir_status take_block(const work *w, bool truth, int64_t lead, int64_t quantity,
+                              int64_t from, int64_t n, wx_climate *c, int64_t at)
+{
+  const int64_t m = truth ? 1 : w->ranked;
+  float *const of = truth ? c->truth_quantile : c->quantile;
 
   for (int64_t i = 0; i < w->n; i++) {
     WEIR_TRY(check_stop(i, w->n));
-    WEIR_TRY(wx_archive_read(w->a, w->start[i], lead, quantity, 0, m, x));
+    WEIR_TRY(read_start(w, truth, i, lead, quantity));
     for (int64_t k = 0; k < m; k++) {
-      memcpy(w->block + (i * m + k) * n, x + k * w->cells + from, (size_t)n * sizeof *x);
+      memcpy(w->block + (i * m + k) * n, w->x + k * w->cells + from, (size_t)n * sizeof *w->x);
     }
   }
   for (int64_t e = 0; e < n; e++) {
     int64_t seen = 0;
-    double *const quantile = w->sorted + w->n * m;
 
     for (int64_t i = 0; i < w->n * m; i++) {
       const float value = w->block[i * n + e];
@@ -214,33 +266,38 @@ static weir_status take_block(const work *w, int64_t lead, int64_t quantity, int
       }
     }
     qsort(w->sorted, (size_t)seen, sizeof *w->sorted, by_value);
-    if (seen > 0) {
-      wx_climate_quantiles(w->sorted, seen, q, quantile);
+    if (of != NULL) {
+      put_quantiles(w, c, seen, of + at * (c->n_quantiles + 1) * w->cells, from + e);
     }
-    for (int64_t k = 0; k <= q; k++) {
-      c->quantile[(at * (q + 1) + k) * w->cells + from + e] = seen > 0 ? (float)quantile[k] : NAN;
+    if (truth) {
+      put_truth(w, c, seen, at * w->cells + from + e);
     }
   }
   return WEIR_OK;
 }
 
-static weir_status take_quantiles(const work *w, int64_t lead, int64_t quantity, wx_climate *c,
-                                  int64_t at)
+static weir_status take_quantiles(const work *w, bool truth, int64_t lead, int64_t quantity,
+                                  wx_climate *c, int64_t at)
 {
   for (int64_t from = 0; from < w->cells; from += w->block_cells) {
     const int64_t n = w->cells - from < w->block_cells ? w->cells - from : w->block_cells;
 
-    WEIR_TRY(take_block(w, lead, quantity, from, n, w->x, c, at));
+    WEIR_TRY(take_block(w, truth, lead, quantity, from, n, c, at));
   }
   return WEIR_OK;
 }
 
-static weir_status take_names(const wx_archive_facts *f, const int64_t *start, int64_t n,
-                              wx_climate *c)
+static weir_status take_names(const work *w, wx_climate *c)
 {
+  const wx_archive_facts *const f = w->facts;
+  const int64_t n = w->n, *const start = w->start;
+
   WEIR_TRY(weir_alloc(f->n_leads, sizeof *c->lead, (void **)&c->lead));
   WEIR_TRY(weir_alloc(f->n_quantities * WX_SHORT, 1, (void **)&c->name));
   WEIR_TRY(weir_alloc(n, sizeof *c->start, (void **)&c->start));
+  WEIR_TRY(weir_alloc(w->ranked, sizeof *c->member, (void **)&c->member));
+  memcpy(c->member, f->member + w->from, (size_t)w->ranked * sizeof *c->member);
+  c->n_members = w->ranked;
   memcpy(c->lead, f->lead, (size_t)f->n_leads * sizeof *c->lead);
   for (int64_t k = 0; k < f->n_quantities; k++) {
     memcpy(c->name + k * WX_SHORT, f->quantity[k].name, WX_SHORT);
@@ -251,10 +308,13 @@ static weir_status take_names(const wx_archive_facts *f, const int64_t *start, i
   return WEIR_OK;
 }
 
-static weir_status take_arrays(wx_climate *c)
+static weir_status take_arrays(wx_climate *c, bool truth)
 {
+  enum { OWN = 4, FIELDS = 6 };
   const int64_t kinds = c->n_leads * c->n_quantities, cells = c->n_lat * c->n_lon;
-  float **const fields[] = {&c->cell_mean, &c->cell_sd, &c->las_mean, &c->las_sd};
+  float **const fields[FIELDS] = {&c->cell_mean, &c->cell_sd,    &c->las_mean,
+                                  &c->las_sd,    &c->truth_mean, &c->truth_sd};
+  float **const quantiles[] = {&c->quantile, &c->truth_quantile};
   int64_t n = 0;
 
   if (!weir_mul_ok(kinds, cells, &n) || !weir_mul_ok(n, c->n_quantiles + 1, &n)) {
@@ -265,23 +325,27 @@ static weir_status take_arrays(wx_climate *c)
   }
   WEIR_TRY(weir_alloc(kinds, sizeof *c->mean, (void **)&c->mean));
   WEIR_TRY(weir_alloc(kinds, sizeof *c->sd, (void **)&c->sd));
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < (truth ? FIELDS : OWN); k++) {
     WEIR_TRY(weir_alloc(kinds * cells, sizeof(float), (void **)fields[k]));
   }
-  return c->n_quantiles > 0 ? weir_alloc(n, sizeof *c->quantile, (void **)&c->quantile) : WEIR_OK;
+  for (int k = 0; k < (truth ? 2 : 1) && c->n_quantiles > 0; k++) {
+    WEIR_TRY(weir_alloc(n, sizeof(float), (void **)quantiles[k]));
+  }
+  return WEIR_OK;
 }
 
 static weir_status take_work(work *w, const wx_climate *c)
 {
-  const int64_t values = w->n * w->all_members;
+  const int64_t values = w->n * w->ranked;
+  const int64_t most = w->members > w->ranked ? w->members : w->ranked;
 
   WEIR_TRY(weir_alloc(w->n, sizeof *w->year, (void **)&w->year));
   for (int64_t i = 0; i < w->n; i++) {
     w->year[i] = year_of(c->start[i]);
   }
-  WEIR_TRY(weir_alloc(w->all_members * w->cells, sizeof *w->x, (void **)&w->x));
+  WEIR_TRY(weir_alloc(most * w->cells, sizeof *w->x, (void **)&w->x));
   WEIR_TRY(weir_alloc(ROOM * w->cells, sizeof *w->room, (void **)&w->room));
-  if (c->n_quantiles == 0) {
+  if (c->n_quantiles == 0 && w->truth == NULL) {
     return WEIR_OK;
   }
   w->block_cells = MOST_VALUES / values > w->cells ? w->cells : MOST_VALUES / values;
@@ -294,33 +358,39 @@ static weir_status fit(work *w, wx_climate *c)
 {
   const int64_t kinds = c->n_leads * c->n_quantities;
 
-  WEIR_TRY(take_names(w->facts, w->start, w->n, c));
-  WEIR_TRY(take_arrays(c));
+  WEIR_TRY(wx_members_choose(w->facts, "climate.first", w->opts->first, 0, &w->from, &w->ranked));
+  WEIR_TRY(take_names(w, c));
+  WEIR_TRY(take_arrays(c, w->truth != NULL));
   WEIR_TRY(take_work(w, c));
   for (int64_t at = 0; at < kinds; at++) {
-    WEIR_TRY(take_moments(w, at / c->n_quantities, at % c->n_quantities, c, at));
+    const int64_t lead = at / c->n_quantities, quantity = at % c->n_quantities;
+
+    WEIR_TRY(take_moments(w, lead, quantity, c, at));
     if (c->n_quantiles > 0) {
-      WEIR_TRY(take_quantiles(w, at / c->n_quantities, at % c->n_quantities, c, at));
+      WEIR_TRY(take_quantiles(w, false, lead, quantity, c, at));
+    }
+    if (w->truth != NULL) {
+      WEIR_TRY(take_quantiles(w, true, lead, quantity, c, at));
     }
     weir_progress("climate", at + 1, kinds, "quantities and leads");
   }
   return WEIR_OK;
 }
 
-weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, const int64_t *start,
-                           int64_t n, wx_climate *out)
+weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archive *truth,
+                           const int64_t *start, int64_t n, wx_climate *out)
 {
   const wx_archive_facts *f = wx_archive_get(a);
   const int64_t members =
       opts->members == 0 || opts->members > f->n_members ? f->n_members : opts->members;
   work w = {.opts = opts,
             .a = a,
+            .truth = truth,
             .facts = f,
             .start = start,
             .n = n,
             .members = members,
-            .cells = wx_grid_cells(&f->grid),
-            .all_members = f->n_members};
+            .cells = wx_grid_cells(&f->grid)};
 
   if (opts->window % 2 == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "climate.window: %lld is even: a window has a middle",
@@ -358,7 +428,11 @@ void wx_climate_fini(wx_climate *c)
   weir_free(&c->cell_sd);
   weir_free(&c->las_mean);
   weir_free(&c->las_sd);
+  weir_free(&c->member);
   weir_free(&c->quantile);
+  weir_free(&c->truth_mean);
+  weir_free(&c->truth_sd);
+  weir_free(&c->truth_quantile);
 }
 
 int64_t wx_climate_find(const wx_climate *c, const char *name, double lead)

@@ -20,6 +20,7 @@ typedef struct wx_climate_opts {
   double smoothing;  /* cells */
   int sd;            /* wx_las_sd */
   int64_t quantiles; /* intervals of probability; 0: no quantiles */
+  int64_t first;     /* number of the first member that quantiles are of */
 } wx_climate_opts;
 extern const weir_opt wx_climate_options[];
 
@@ -32,18 +33,25 @@ typedef struct wx_climate {
   double *mean, *sd;   /* [lead, quantity], cells by area */
   /* [lead, quantity, lat, lon]; NaN where no value was there. sd: divisor n. */
   float *cell_mean, *cell_sd, *las_mean, *las_sd;
-  float *quantile; /* [lead, quantity, n_quantiles + 1, lat, lon], of all members */
+  int64_t n_members, *member; /* numbers of those that the quantiles are of */
+  float *quantile;            /* [lead, quantity, n_quantiles + 1, lat, lon] */
+  /* Of the truth that came at the lead, NULL: it was not given. sd: divisor n. */
+  float *truth_mean, *truth_sd; /* [lead, quantity, lat, lon] */
+  float *truth_quantile;        /* as quantile */
 } wx_climate;
 
-/* Of the starts start[n] (numbers, ascending) of an archive. Missing values are left out. Fails:
- * WEIR_ERR_CONFIG (an even window), as wx_archive_read, WEIR_ERR_STOPPED. */
-weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, const int64_t *start,
-                           int64_t n, wx_climate *out) WEIR_CHECKED;
+/* Of the starts start[n] (numbers, ascending) of an archive, and of what came true (NULL: not
+ * known). Missing values are left out. Fails: WEIR_ERR_CONFIG (an even window; no such members), as
+ * wx_archive_read, WEIR_ERR_STOPPED. */
+weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archive *truth,
+                           const int64_t *start, int64_t n, wx_climate *out) WEIR_CHECKED;
 void wx_climate_fini(wx_climate *c);
-/* As a file, and back. Fails: as the NetCDF interface; WEIR_ERR_DATA for a file that is no climate,
- * naming what it lacks. */
+/* As a file. Fails: as the NetCDF interface. */
 weir_status wx_climate_write(const wx_climate *c, const char *path) WEIR_CHECKED;
-weir_status wx_climate_read(const char *path, wx_climate *out) WEIR_CHECKED;
+/* And back: of one quantity at one lead (the arrays have these alone), or of all where name is
+ * NULL. Fails: WEIR_ERR_DATA for a file that is no climate, naming what it lacks. */
+weir_status wx_climate_read(const char *path, const char *name, double lead,
+                            wx_climate *out) WEIR_CHECKED;
 /* Number of a quantity of that name at that lead, -1: none; arrays [lead, quantity, ...] have it at
  * this place. */
 int64_t wx_climate_find(const wx_climate *c, const char *name, double lead);

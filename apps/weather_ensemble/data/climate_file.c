@@ -7,66 +7,49 @@
 enum { LEVEL = 1, /* of compression */ MOST_DIMS = 5, MOST = 1 << 24 };
 
 /* Dimensions of the file. */
-enum { D_LEAD, D_QUANTITY, D_ROW, D_COLUMN, D_START, D_PROBABILITY, D_NAME, DIMS };
-static const char *const dim_names[DIMS] = {"forecast_period", "quantity",    "row", "column",
-                                            "start",           "probability", "name"};
+enum { D_LEAD, D_QUANTITY, D_ROW, D_COLUMN, D_START, D_MEMBER, D_PROBABILITY, D_NAME, DIMS };
+static const char *const dim_names[DIMS] = {"forecast_period", "quantity", "row",         "column",
+                                            "start",           "member",   "probability", "name"};
 
-/* An array of a climate: where it is, and over what. */
+/* An array of a climate: where it is, and over what. Some need not be there. */
 typedef struct array {
   const char *name, *long_name;
   size_t offset; /* in wx_climate */
   weir_dtype dtype;
   int n_dims, dims[MOST_DIMS];
+  bool optional;
 } array;
 
+/* Maps of cells, and of their quantiles. */
+#define MAP(field, text, may_lack)                          \
+  {                                                         \
+#field, text, offsetof(wx_climate, field), WEIR_F32, 4, \
+        {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN }, may_lack    \
+  }
+#define MAPS(field, text)                                           \
+  {                                                                 \
+#field, text, offsetof(wx_climate, field), WEIR_F32, 5,         \
+        {D_LEAD, D_QUANTITY, D_PROBABILITY, D_ROW, D_COLUMN }, true \
+  }
+// clang-format off
 static const array arrays[] = {
-    {"forecast_period", "lead, hours", offsetof(wx_climate, lead), WEIR_F64, 1, {D_LEAD}},
-    {"quantity_name", "names", offsetof(wx_climate, name), WEIR_U8, 2, {D_QUANTITY, D_NAME}},
-    {"start", "starts that the climate is of", offsetof(wx_climate, start), WEIR_I64, 1, {D_START}},
-    {"mean",
-     "mean of the grid by area",
-     offsetof(wx_climate, mean),
-     WEIR_F64,
-     2,
-     {D_LEAD, D_QUANTITY}},
-    {"sd",
-     "standard deviation of the grid by area",
-     offsetof(wx_climate, sd),
-     WEIR_F64,
-     2,
-     {D_LEAD, D_QUANTITY}},
-    {"cell_mean",
-     "mean of a cell",
-     offsetof(wx_climate, cell_mean),
-     WEIR_F32,
-     4,
-     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
-    {"cell_sd",
-     "standard deviation of a cell",
-     offsetof(wx_climate, cell_sd),
-     WEIR_F32,
-     4,
-     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
-    {"las_mean",
-     "mean of the surroundings",
-     offsetof(wx_climate, las_mean),
-     WEIR_F32,
-     4,
-     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
-    {"las_sd",
-     "standard deviation of the surroundings",
-     offsetof(wx_climate, las_sd),
-     WEIR_F32,
-     4,
-     {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN}},
-    {"quantile",
-     "quantiles of a cell",
-     offsetof(wx_climate, quantile),
-     WEIR_F32,
-     5,
-     {D_LEAD, D_QUANTITY, D_PROBABILITY, D_ROW, D_COLUMN}},
+  {"forecast_period", "lead, hours", offsetof(wx_climate, lead), WEIR_F64, 1, {D_LEAD}, false},
+  {"quantity_name", "names", offsetof(wx_climate, name), WEIR_U8, 2, {D_QUANTITY, D_NAME}, false},
+  {"start", "starts that the climate is of", offsetof(wx_climate, start), WEIR_I64, 1, {D_START}, false},
+  {"member", "members that the quantiles are of", offsetof(wx_climate, member), WEIR_I64, 1, {D_MEMBER}, false},
+  {"mean", "mean of the grid by area", offsetof(wx_climate, mean), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},
+  {"sd", "standard deviation of the grid by area", offsetof(wx_climate, sd), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},
+  MAP(cell_mean, "mean of a cell", false),
+  MAP(cell_sd, "standard deviation of a cell", false),
+  MAP(las_mean, "mean of the surroundings", false),
+  MAP(las_sd, "standard deviation of the surroundings", false),
+  MAP(truth_mean, "mean of the truth of a cell", true),
+  MAP(truth_sd, "standard deviation of the truth of a cell", true),
+  MAPS(quantile, "quantiles of a cell"),
+  MAPS(truth_quantile, "quantiles of the truth of a cell"),
 };
-enum { ARRAYS = sizeof arrays / sizeof arrays[0], QUANTILE = ARRAYS - 1 };
+// clang-format on
+enum { ARRAYS = sizeof arrays / sizeof arrays[0], LISTS = 4 }; /* lists: what numbers are of */
 
 static void *get(const wx_climate *c, const array *a)
 {
@@ -83,6 +66,7 @@ static void lengths_of(const wx_climate *c, int64_t *length)
   length[D_ROW] = c->n_lat;
   length[D_COLUMN] = c->n_lon;
   length[D_START] = c->n_starts;
+  length[D_MEMBER] = c->n_members;
   length[D_PROBABILITY] = c->n_quantiles + 1;
   length[D_NAME] = WX_SHORT;
 }
@@ -107,7 +91,6 @@ static weir_status define(weir_netcdf *nc, const array *a, const int64_t *length
 
 static weir_status write_all(const wx_climate *c, weir_netcdf *nc)
 {
-  const int n = c->n_quantiles > 0 ? ARRAYS : QUANTILE;
   const int64_t zero[MOST_DIMS] = {0};
   int64_t length[DIMS];
   int dim[DIMS], var[ARRAYS];
@@ -117,12 +100,17 @@ static weir_status write_all(const wx_climate *c, weir_netcdf *nc)
   for (int d = 0; d < DIMS; d++) {
     WEIR_TRY(weir_netcdf_dim(nc, dim_names[d], length[d], &dim[d]));
   }
-  for (int k = 0; k < n; k++) {
-    WEIR_TRY(define(nc, &arrays[k], length, dim, &var[k]));
+  for (int k = 0; k < ARRAYS; k++) {
+    if (get(c, &arrays[k]) != NULL) {
+      WEIR_TRY(define(nc, &arrays[k], length, dim, &var[k]));
+    }
   }
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < ARRAYS; k++) {
     int64_t count[MOST_DIMS];
 
+    if (get(c, &arrays[k]) == NULL) {
+      continue;
+    }
     for (int d = 0; d < arrays[k].n_dims; d++) {
       count[d] = length[arrays[k].dims[d]];
     }
@@ -144,20 +132,21 @@ done:
   return status;
 }
 
-/* Counts of a climate, from the shapes of two of its arrays. */
+/* Counts of a climate, from the shapes of its arrays. */
 static weir_status take_counts(weir_netcdf *nc, const char *path, wx_climate *c)
 {
-  weir_netcdf_shape fields = {0}, starts = {0}, quantiles = {0};
+  weir_netcdf_shape fields = {0}, starts = {0}, members = {0}, quantiles = {0};
   int var = 0;
   const bool good = weir_netcdf_find(nc, "cell_mean", &var, &fields) == WEIR_OK &&
-                    weir_netcdf_find(nc, "start", &var, &starts) == WEIR_OK && fields.n_dims == 4 &&
-                    starts.n_dims == 1;
+                    weir_netcdf_find(nc, "start", &var, &starts) == WEIR_OK &&
+                    weir_netcdf_find(nc, "member", &var, &members) == WEIR_OK &&
+                    fields.n_dims == 4 && starts.n_dims == 1 && members.n_dims == 1;
   const bool has = weir_netcdf_find(nc, "quantile", &var, &quantiles) == WEIR_OK;
 
   if (!good || (has && (quantiles.n_dims != 5 || quantiles.lengths[2] < 2))) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: no climate: it lacks cell_mean [lead, quantity, row, column] or start: "
-                     "make it with prepare",
+                     "%s: no climate: it lacks cell_mean [lead, quantity, row, column], start or "
+                     "member: make it with prepare",
                      path);
   }
   c->n_leads = fields.lengths[0];
@@ -165,25 +154,34 @@ static weir_status take_counts(weir_netcdf *nc, const char *path, wx_climate *c)
   c->n_lat = fields.lengths[2];
   c->n_lon = fields.lengths[3];
   c->n_starts = starts.lengths[0];
+  c->n_members = members.lengths[0];
   c->n_quantiles = has ? quantiles.lengths[2] - 1 : 0;
   return WEIR_OK;
 }
 
+/* An array, of one lead and quantity where `only` says which, [2]; else of all. */
 static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
-                              const int64_t *length, wx_climate *c)
+                              const int64_t *length, const int64_t *only, wx_climate *c)
 {
-  const int64_t zero[MOST_DIMS] = {0};
+  int64_t from[MOST_DIMS] = {0}, count[MOST_DIMS] = {0};
   weir_netcdf_shape shape = {0};
   void *memory = NULL;
   int64_t n = 1;
   int var = 0;
 
-  WEIR_TRY(weir_netcdf_find(nc, a->name, &var, &shape));
+  if (weir_netcdf_find(nc, a->name, &var, &shape) != WEIR_OK) {
+    return a->optional ? WEIR_OK
+                       : weir_fail(WEIR_ERR_DATA, "%s: no climate: it lacks %s", path, a->name);
+  }
   bool good = !shape.text && shape.dtype == a->dtype && shape.n_dims == a->n_dims;
 
   for (int d = 0; good && d < a->n_dims; d++) {
+    const bool one = only != NULL && a->dims[d] <= D_QUANTITY;
+
+    from[d] = one ? only[a->dims[d]] : 0;
+    count[d] = one ? 1 : shape.lengths[d];
     good = shape.lengths[d] == length[a->dims[d]] && shape.lengths[d] > 0 &&
-           shape.lengths[d] <= MOST && weir_mul_ok(n, shape.lengths[d], &n);
+           shape.lengths[d] <= MOST && weir_mul_ok(n, count[d], &n);
   }
   if (!good) {
     return weir_fail(WEIR_ERR_DATA,
@@ -193,28 +191,54 @@ static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
   }
   WEIR_TRY(weir_alloc(n, weir_dtype_size(a->dtype), &memory));
   memcpy((char *)c + a->offset, &memory, sizeof memory);
-  if (weir_netcdf_read(nc, var, zero, shape.lengths, memory) != WEIR_OK) {
+  if (weir_netcdf_read(nc, var, from, count, memory) != WEIR_OK) {
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s cannot be read: the file is cut or damaged",
                      path, a->name);
   }
   return WEIR_OK;
 }
 
-weir_status wx_climate_read(const char *path, wx_climate *out)
+/* Where a quantity at a lead is: its numbers. The lists become those of it alone. */
+static weir_status choose(const char *path, const char *name, double lead, wx_climate *c,
+                          int64_t *only)
+{
+  const int64_t at = wx_climate_find(c, name, lead);
+
+  if (at < 0) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: it has no climate of %s at %g h: make one of these forecasts with prepare", path, name,
+        lead);
+  }
+  only[D_LEAD] = at / c->n_quantities;
+  only[D_QUANTITY] = at % c->n_quantities;
+  c->lead[0] = c->lead[only[D_LEAD]];
+  memmove(c->name, c->name + only[D_QUANTITY] * WX_SHORT, WX_SHORT);
+  c->n_leads = c->n_quantities = 1;
+  return WEIR_OK;
+}
+
+weir_status wx_climate_read(const char *path, const char *name, double lead, wx_climate *out)
 {
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
-  int64_t length[DIMS];
+  int64_t length[DIMS], only[2] = {0};
 
   *out = (wx_climate){.n_leads = 0};
   WEIR_TRY(weir_netcdf_open(path, &nc));
   WEIR_TRY_GOTO(take_counts(nc, path, out), done);
   lengths_of(out, length);
-  for (int k = 0; k < (out->n_quantiles > 0 ? ARRAYS : QUANTILE); k++) {
-    WEIR_TRY_GOTO(read_array(nc, path, &arrays[k], length, out), done);
+  for (int k = 0; k < LISTS; k++) {
+    WEIR_TRY_GOTO(read_array(nc, path, &arrays[k], length, NULL, out), done);
   }
   for (int64_t k = 0; k < out->n_quantities; k++) {
     out->name[(k + 1) * WX_SHORT - 1] = 0;
+  }
+  if (name != NULL) {
+    WEIR_TRY_GOTO(choose(path, name, lead, out, only), done);
+  }
+  for (int k = LISTS; k < ARRAYS; k++) {
+    WEIR_TRY_GOTO(read_array(nc, path, &arrays[k], length, name != NULL ? only : NULL, out), done);
   }
 done:
   weir_netcdf_close(&nc);

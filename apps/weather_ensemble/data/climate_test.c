@@ -106,7 +106,7 @@ static void check_las(int sd_of, int64_t members)
   wx_archive *a = cube();
   wx_climate c;
 
-  assert_ok(wx_climate_fit(&opts, a, list, 5, &c));
+  assert_ok(wx_climate_fit(&opts, a, NULL, list, 5, &c));
   const int64_t place = wx_climate_find(&c, "z850", 48);
 
   assert_int_equal(place, 3);
@@ -155,8 +155,8 @@ static void a_year_without_values_does_not_count(void **state)
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
     values[i] = i / (FIELDS * CELLS / STARTS) == 4 ? NAN : values[i];
   }
-  assert_ok(wx_climate_fit(&opts, a, both, 3, &c[0]));
-  assert_ok(wx_climate_fit(&opts, a, first, 2, &c[1]));
+  assert_ok(wx_climate_fit(&opts, a, NULL, both, 3, &c[0]));
+  assert_ok(wx_climate_fit(&opts, a, NULL, first, 2, &c[1]));
   assert_memory_equal(c[0].las_mean, c[1].las_mean, 4 * CELLS * sizeof(float));
   assert_memory_equal(c[0].las_sd, c[1].las_sd, 4 * CELLS * sizeof(float));
   wx_climate_fini(&c[0]);
@@ -177,7 +177,7 @@ static void the_grid_counts_by_area(void **state)
   for (int i = 0; i < STARTS; i++) {
     list[i] = i;
   }
-  assert_ok(wx_climate_fit(&opts, a, list, STARTS, &c));
+  assert_ok(wx_climate_fit(&opts, a, NULL, list, STARTS, &c));
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t i = 0; i < STARTS * MEMBERS * CELLS; i++) {
       const double x = at(i / (MEMBERS * CELLS), 1, 1, i / CELLS % MEMBERS, i % CELLS);
@@ -202,7 +202,7 @@ static void quantiles_are_those_of_sorted_values(void **state)
   wx_climate c;
 
   (void)state;
-  assert_ok(wx_climate_fit(&opts, a, list, 3, &c));
+  assert_ok(wx_climate_fit(&opts, a, NULL, list, 3, &c));
   for (int64_t cell = 0; cell < CELLS; cell += 7) {
     int64_t below = 0, seen = 0;
     const double median = (double)c.quantile[(3 * 5 + 2) * CELLS + cell];
@@ -221,6 +221,57 @@ static void quantiles_are_those_of_sorted_values(void **state)
   wx_archive_close(&a);
 }
 
+/* The truth of a start is the first member of its first lead, which the archive of truth has at the
+ * time when the other lead is valid. */
+static void truth_is_that_of_the_valid_time(void **state)
+{
+  static const int64_t list[] = {0, 1, 2};
+  const wx_climate_opts opts = {.members = 1, .window = 3, .quantiles = 4, .first = 1};
+  static float y[STARTS * QUANTITIES * CELLS];
+  wx_archive *a = cube(), *truth = NULL;
+  wx_archive_facts f = *wx_archive_get(a);
+  const double now = 0;
+  wx_climate c;
+
+  (void)state;
+  for (int64_t i = 0; i < STARTS * QUANTITIES * CELLS; i++) {
+    y[i] = i % CELLS == 5 ? NAN : (float)random_in(2, (uint64_t)i, 50000, 60000);
+  }
+  f.n_leads = f.n_members = 1;
+  f.lead = &now;
+  assert_ok(wx_archive_of_memory(&f, y, &truth));
+  assert_ok(wx_climate_fit(&opts, a, truth, list, 3, &c));
+  assert_int_equal(c.n_members, MEMBERS - 1);
+  assert_int_equal(c.member[0], 1);
+  for (int64_t at = 0; at < LEADS * QUANTITIES; at++) {
+    for (int64_t cell = 0; cell < CELLS; cell++) {
+      const int64_t ahead = at / QUANTITIES + 1, place = at * CELLS + cell;
+      double x[3], mean = 0, square = 0;
+      int n = 0;
+
+      for (int64_t i = 0; i < 3; i++) { /* a start a day, none on days 4 to 403 */
+        if (list[i] + ahead < 4 && cell != 5) {
+          x[n] = (double)y[((list[i] + ahead) * QUANTITIES + at % QUANTITIES) * CELLS + cell];
+          mean += x[n++];
+        }
+      }
+      for (int i = 0; i < n; i++) {
+        square += (x[i] - mean / n) * (x[i] - mean / n);
+      }
+      assert_int_equal(isnan(c.truth_mean[place]), n == 0);
+      assert_true(n == 0 || fabs((double)c.truth_mean[place] - mean / n) < 0.01);
+      assert_true(n == 0 || fabs((double)c.truth_sd[place] - sqrt(square / n)) < 0.01);
+      const float *const q = c.truth_quantile + at * 5 * CELLS + cell;
+
+      assert_true(n == 0 || ((double)q[0] <= (double)c.truth_mean[place] && q[4 * CELLS] >= q[0]));
+      assert_int_equal(isnan(q[2 * CELLS]), n == 0);
+    }
+  }
+  wx_climate_fini(&c);
+  wx_archive_close(&truth);
+  wx_archive_close(&a);
+}
+
 static void a_climate_comes_back(void **state)
 {
   static const int64_t list[] = {0, 2, 5};
@@ -233,18 +284,30 @@ static void a_climate_comes_back(void **state)
   NEEDS_NETCDF();
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(path, sizeof path, "%s/climate.nc", dir);
-  assert_ok(wx_climate_fit(&opts, a, list, 3, &c));
+  assert_ok(wx_climate_fit(&opts, a, NULL, list, 3, &c));
   assert_ok(wx_climate_write(&c, path));
-  assert_ok(wx_climate_read(path, &back));
+  assert_ok(wx_climate_read(path, NULL, 0, &back));
   assert_int_equal(back.n_starts, 3);
   assert_int_equal(back.start[2], start[5]);
   assert_memory_equal(back.name, c.name, QUANTITIES * WX_SHORT);
   assert_memory_equal(back.mean, c.mean, 4 * sizeof(double));
   assert_memory_equal(back.las_sd, c.las_sd, 4 * CELLS * sizeof(float));
   assert_memory_equal(back.quantile, c.quantile, 16 * CELLS * sizeof(float));
+  assert_int_equal(back.member[0], c.member[0]);
+  assert_null(back.truth_mean);
   wx_climate_fini(&back);
+  assert_ok(wx_climate_read(path, "z850", 48, &back)); /* one of four */
+  assert_int_equal(back.n_leads * back.n_quantities, 1);
+  assert_string_equal(back.name, "z850");
+  assert_near(back.lead[0], 48, 0);
+  assert_near(back.mean[0], c.mean[3], 0);
+  assert_memory_equal(back.las_sd, c.las_sd + 3 * CELLS, CELLS * sizeof(float));
+  assert_memory_equal(back.quantile, c.quantile + 12 * CELLS, 4 * CELLS * sizeof(float));
+  wx_climate_fini(&back);
+  assert_int_equal(wx_climate_read(path, "z850", 72, &back), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "no climate of z850 at 72 h"));
   write_text(path, "no climate");
-  assert_int_equal(wx_climate_read(path, &back), WEIR_ERR_DATA);
+  assert_int_equal(wx_climate_read(path, NULL, 0, &back), WEIR_ERR_DATA);
   wx_climate_fini(&c);
   wx_archive_close(&a);
   weir_check_rmdir(dir);
@@ -256,7 +319,7 @@ static weir_status fit_once(void *context)
   const wx_climate_opts opts = {.members = 1, .window = 3, .quantiles = 2};
   wx_climate c;
 
-  WEIR_TRY(wx_climate_fit(&opts, context, list, 2, &c));
+  WEIR_TRY(wx_climate_fit(&opts, context, NULL, list, 2, &c));
   wx_climate_fini(&c);
   return WEIR_OK;
 }
@@ -277,8 +340,8 @@ static void what_cannot_be_is_refused(void **state)
   wx_climate c;
 
   (void)state;
-  assert_int_equal(wx_climate_fit(&even, a, member, 1, &c), WEIR_ERR_CONFIG);
-  assert_int_equal(wx_climate_fit(&odd, a, member, 0, &c), WEIR_ERR_CONFIG);
+  assert_int_equal(wx_climate_fit(&even, a, NULL, member, 1, &c), WEIR_ERR_CONFIG);
+  assert_int_equal(wx_climate_fit(&odd, a, NULL, member, 0, &c), WEIR_ERR_CONFIG);
   wx_archive_close(&a);
 }
 
@@ -289,6 +352,7 @@ int main(void)
       cmocka_unit_test(a_year_without_values_does_not_count),
       cmocka_unit_test(the_grid_counts_by_area),
       cmocka_unit_test(quantiles_are_those_of_sorted_values),
+      cmocka_unit_test(truth_is_that_of_the_valid_time),
       cmocka_unit_test(a_climate_comes_back),
       cmocka_unit_test(memory_that_runs_out_leaves_nothing),
       cmocka_unit_test(what_cannot_be_is_refused),

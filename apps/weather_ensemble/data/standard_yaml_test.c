@@ -195,7 +195,7 @@ static void a_climate_has_the_same_windows(void **state)
   assert_ok(wx_standard_open(&o, wx_samples_get(members), wx_archive_get(s.of_forecast)->grid.wraps,
                              false, store, &t));
   assert_ok(wx_standard_fit(&t, members, sample, 5, NULL));
-  assert_ok(wx_climate_fit(&how, s.of_forecast, sample, 5, &c));
+  assert_ok(wx_climate_fit(&how, s.of_forecast, NULL, sample, 5, &c));
   const int64_t at = wx_climate_find(&c, "z500", 24);
 
   for (int64_t i = 0; i < S_P; i++) {

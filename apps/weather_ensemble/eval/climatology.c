@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/members.h"
 #include "device/weir_parallel.h"
 #include "eval/crps.h"
 #include "eval/efi.h"
-#include "eval/forecast_model.h"
 
 enum { EXACT_STEPS = 100, ENS10_STEPS = 20, DAY = 86400, MIB = 1 << 20, SLAB = 256 };
 #define YEAR 365.2425
@@ -15,8 +15,10 @@ const weir_opt wx_climatology_options[] = {
     WEIR_OPT_REAL(wx_climatology_opts, window, 0, 0, 183, "d",
                   "starts of the climate lie so near in the day of the year; 0: all of them, for "
                   "weather without seasons"),
-    WEIR_OPT_INT(wx_climatology_opts, memory, 512, 1, 1e6, "MiB",
-                 "for the values that are sorted at a time; with less, fields are read more often"),
+    WEIR_OPT_INT(
+        wx_climatology_opts, memory, 512, 1, 1e6, "MiB",
+        "for the values that are sorted at a time, and with a window as much again for the "
+        "fields of the training starts; with less, fields are read more often"),
     WEIR_OPT_ENUM(wx_climatology_opts, efi, WX_EFI_EXACT, "exact|ens10",
                   "the Extreme Forecast Index as the integral over 101 quantiles, or as the sum of "
                   "21 that ENS-10 takes, which ends at +-0.791"),
@@ -24,11 +26,16 @@ const weir_opt wx_climatology_options[] = {
         wx_climatology_opts, first, 1, 0, 1e6, "1",
         "first raw member of the index and its climate; 0 takes the control in, and so does an "
         "archive of nothing else"),
+    WEIR_OPT_PATH(
+        wx_climatology_opts, file, "",
+        "climate.nc of prepare (import.climate), of the same starts of training, in place "
+        "of reading them; also for the model climatology. Empty: they are read"),
     WEIR_OPT_END,
 };
 
 weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
-                                  int64_t n_events, const wx_scene *s, wx_climatology *out)
+                                  int64_t n_events, const wx_scene *s, const int64_t *scored,
+                                  int64_t n, wx_climatology *out)
 {
   weir_status status = WEIR_OK;
 
@@ -36,14 +43,22 @@ weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_even
                           .event = event,
                           .n_events = n_events,
                           .steps = opts->efi == WX_EFI_ENS10 ? ENS10_STEPS : EXACT_STEPS,
-                          .n_known = -1};
+                          .n_known = -1,
+                          .scored = scored,
+                          .n_scored = n,
+                          .kept_lead = -1};
+  if (opts->file[0] != 0 && opts->window > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.climate.file: it is of all its starts, and eval.climate.window asks for "
+                     "those near in the year: set one of them");
+  }
   WEIR_TRY_GOTO(weir_alloc(s->cells, sizeof(float), (void **)&out->mean), done);
   WEIR_TRY_GOTO(weir_alloc(n_events * s->cells, sizeof(float), (void **)&out->threshold), done);
   WEIR_TRY_GOTO(weir_alloc((out->steps + 1) * s->cells, sizeof(float), (void **)&out->quantile),
                 done);
   WEIR_TRY_GOTO(weir_alloc(out->steps + 2, sizeof(double), (void **)&out->efi_weight), done);
   wx_efi_weights(out->steps, out->efi_weight);
-  WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->start), done);
+  WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->row), done);
   WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->known), done);
 done:
   if (status != WEIR_OK) {
@@ -58,8 +73,10 @@ void wx_climatology_fini(wx_climatology *c)
   weir_free(&c->threshold);
   weir_free(&c->quantile);
   weir_free(&c->efi_weight);
-  weir_free(&c->start);
+  weir_free(&c->row);
   weir_free(&c->known);
+  weir_free(&c->kept[0]);
+  weir_free(&c->kept[1]);
 }
 
 /* Days between the days of the year of two times. */
@@ -77,7 +94,7 @@ static void choose(wx_climatology *c, const wx_scene *s, int64_t start)
     const double apart = season_apart(s->facts->start[s->fit[i]], s->facts->start[start]);
 
     if (c->opts->window == 0 || apart <= c->opts->window) {
-      c->start[c->n++] = s->fit[i];
+      c->row[c->n++] = i;
     }
   }
 }
@@ -104,12 +121,10 @@ static void put(tile *t, const float *field)
   }
 }
 
-/* Of an event at a point whose truths are x[n] ascending; NaN: it is of another quantity, or there
- * is no climate. */
-static double threshold(const tile *t, const wx_event *event, const double *x, int64_t n)
+/* Of an event of a quantity at a point whose truths (or quantiles at equal distances) are x[n]
+ * ascending; NaN: it is of another quantity, or there is no climate. */
+static double threshold(const char *name, const wx_event *event, const double *x, int64_t n)
 {
-  const char *const name = t->s->facts->quantity[t->c->quantity].name;
-
   if (event->quantity[0] != 0 && strcmp(event->quantity, name) != 0) {
     return NAN;
   }
@@ -146,7 +161,8 @@ static void finish_point(const tile *t, int64_t k, int thread)
   }
   c->mean[i] = n > 0 ? (float)mean : NAN;
   for (int64_t e = 0; e < c->n_events; e++) {
-    c->threshold[e * t->s->cells + i] = (float)threshold(t, &c->event[e], x, n);
+    c->threshold[e * t->s->cells + i] =
+        (float)threshold(t->s->facts->quantity[c->quantity].name, &c->event[e], x, n);
   }
 }
 
@@ -160,25 +176,76 @@ static void finish_slab(void *context, int64_t slab, int thread)
   }
 }
 
+/* The truth of a start of the fit, or its members from `from` on; NULL: there is no truth. */
+static weir_status read_row(wx_climatology *c, wx_scene *s, bool truth, int64_t row, int64_t from,
+                            const float **field)
+{
+  const int64_t of_row = truth ? 1 : s->facts->n_members - from;
+
+  if (c->kept[truth] != NULL) {
+    *field = c->kept[truth] + row * of_row * s->cells;
+    return WEIR_OK;
+  }
+  if (truth) {
+    return wx_scene_truth(s, s->fit[row], c->lead, c->quantity, field);
+  }
+  WEIR_TRY(wx_scene_members(s, s->fit[row], c->lead, c->quantity, field));
+  *field += from * s->cells;
+  return WEIR_OK;
+}
+
 static weir_status fill(tile *t, wx_scene *s, int64_t from)
 {
-  const wx_climatology *const c = t->c;
+  wx_climatology *const c = t->c;
+  const int64_t of_row = t->truth ? 1 : s->facts->n_members - from;
 
   for (int64_t i = 0; i < c->n; i++) {
     const float *field;
 
-    if (t->truth) {
-      WEIR_TRY(wx_scene_truth(s, c->start[i], c->lead, c->quantity, &field));
-      if (field != NULL) {
-        put(t, field);
-      }
-      continue;
-    }
-    WEIR_TRY(wx_scene_members(s, c->start[i], c->lead, c->quantity, &field));
-    for (int64_t m = from; m < s->facts->n_members; m++) {
+    WEIR_TRY(read_row(c, s, t->truth, c->row[i], from, &field));
+    for (int64_t m = 0; m < of_row && field != NULL; m++) {
       put(t, field + m * s->cells);
     }
   }
+  return WEIR_OK;
+}
+
+/* Where every start has starts of its own, the fields of all of them are read once, if they fit. */
+static weir_status keep(wx_climatology *c, wx_scene *s, int64_t from)
+{
+  const int64_t members = s->facts->n_members - from, most = c->opts->memory * MIB;
+  int64_t size[2], bytes;
+
+  if (c->opts->window == 0 || !weir_mul_ok(s->n_fit, members * s->cells, &size[0]) ||
+      !weir_mul_ok(size[0] + s->n_fit * s->cells, (int64_t)sizeof(float), &bytes) || bytes > most ||
+      (c->kept_lead == c->lead && c->kept_quantity == c->quantity)) {
+    return WEIR_OK;
+  }
+  size[1] = s->n_fit * s->cells;
+  c->kept_lead = -1;
+  for (int truth = 0; truth < 2; truth++) {
+    const int64_t of_row = size[truth] / s->n_fit;
+    float *all = c->kept[truth];
+
+    c->kept[truth] = NULL; /* so that rows are read */
+    if (all == NULL) {
+      WEIR_TRY(weir_alloc(size[truth], sizeof *all, (void **)&all));
+    }
+    weir_status status = WEIR_OK;
+
+    for (int64_t i = 0; i < s->n_fit && status == WEIR_OK; i++) {
+      const float *field = NULL;
+
+      status = read_row(c, s, truth, i, from, &field);
+      for (int64_t k = 0; k < of_row && status == WEIR_OK; k++) {
+        all[i * of_row + k] = field != NULL ? field[k] : NAN;
+      }
+    }
+    c->kept[truth] = all;
+    WEIR_TRY(status);
+  }
+  c->kept_lead = c->lead;
+  c->kept_quantity = c->quantity;
   return WEIR_OK;
 }
 
@@ -208,26 +275,107 @@ done:
   return status;
 }
 
+/* Refuses a file of what is scored, or that the index cannot be made of. */
+static weir_status check_file(const wx_climatology *c, const wx_scene *s, const wx_climate *f)
+{
+  int64_t at, n;
+
+  for (int64_t k = 0; k < f->n_starts; k++) {
+    for (int64_t i = 0; i < c->n_scored; i++) {
+      if (s->facts->start[c->scored[i]] == f->start[k]) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "eval.climate.file: %s is made of starts that are scored: take the "
+                         "data.split that it was prepared with, and another eval.part",
+                         s->climate);
+      }
+    }
+  }
+  if (f->n_quantiles == 0 || f->n_quantiles % c->steps != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.climate.file: %s has quantiles of %lld intervals and eval.climate.efi "
+                     "takes %lld: prepare it with climate.quantiles=%lld",
+                     s->climate, (long long)f->n_quantiles, (long long)c->steps,
+                     (long long)c->steps);
+  }
+  WEIR_TRY(wx_climatology_members(c, s, &at, &n));
+  return f->member[0] == s->facts->member[at]
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "eval.climate.file: the quantiles of %s are of members from number %lld "
+                         "on, and the index of those from %lld: set climate.first for prepare or "
+                         "eval.climate.first here",
+                         s->climate, (long long)f->member[0], (long long)s->facts->member[at]);
+}
+
+/* Thresholds of a point from the quantiles of its truth. room: [n_quantiles + 1]. */
+static void take_thresholds(wx_climatology *c, const wx_scene *s, const wx_climate *f, int64_t i,
+                            double *room)
+{
+  const char *const name = s->facts->quantity[c->quantity].name;
+  int64_t n = 0;
+
+  for (int64_t k = 0; k <= f->n_quantiles && f->truth_quantile != NULL; k++) {
+    room[k] = (double)f->truth_quantile[k * s->cells + i];
+    n += isfinite(room[k]) != 0;
+  }
+  n = n > f->n_quantiles ? n : 0;
+  for (int64_t e = 0; e < c->n_events; e++) {
+    c->threshold[e * s->cells + i] = (float)threshold(name, &c->event[e], room, n);
+  }
+}
+
+static weir_status take_file(wx_climatology *c, const wx_scene *s)
+{
+  double *room = NULL;
+  wx_climate f;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_scene_climate(s, c->lead, c->quantity, &f));
+  WEIR_TRY_GOTO(check_file(c, s, &f), done);
+  WEIR_TRY_GOTO(weir_alloc(f.n_quantiles + 1, sizeof *room, (void **)&room), done);
+  for (int64_t i = 0; i < s->cells; i++) {
+    for (int64_t k = 0; k <= c->steps; k++) {
+      c->quantile[k * s->cells + i] = f.quantile[k * (f.n_quantiles / c->steps) * s->cells + i];
+    }
+    c->mean[i] = f.truth_mean != NULL ? f.truth_mean[i] : NAN;
+    take_thresholds(c, s, &f, i, room);
+  }
+  c->n = c->n_known = f.n_starts;
+done:
+  weir_free(&room);
+  wx_climate_fini(&f);
+  return status;
+}
+
 weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start, int64_t lead,
                                   int64_t quantity)
 {
+  const bool same = c->n_known >= 0 && c->lead == lead && c->quantity == quantity;
+  const bool file = c->opts->file[0] != 0;
   int64_t from = 0, n;
 
-  choose(c, s, start);
-  if (c->n == c->n_known && c->lead == lead && c->quantity == quantity &&
-      (c->n == 0 || memcmp(c->start, c->known, (size_t)c->n * sizeof *c->start) == 0)) {
+  if (!file) {
+    choose(c, s, start);
+  }
+  if (same &&
+      (file || (c->n == c->n_known &&
+                (c->n == 0 || memcmp(c->row, c->known, (size_t)c->n * sizeof *c->row) == 0)))) {
     return WEIR_OK;
   }
   c->n_known = -1;
   c->lead = lead;
   c->quantity = quantity;
+  if (file) {
+    return take_file(c, s);
+  }
   if (c->n > 0) {
     WEIR_TRY(wx_climatology_members(c, s, &from, &n));
+    WEIR_TRY(keep(c, s, from));
   }
   WEIR_TRY(take_source(c, s, true, 0));
   WEIR_TRY(take_source(c, s, false, from));
   if (c->n > 0) {
-    memcpy(c->known, c->start, (size_t)c->n * sizeof *c->start);
+    memcpy(c->known, c->row, (size_t)c->n * sizeof *c->row);
   }
   c->n_known = c->n;
   return WEIR_OK;
@@ -279,7 +427,7 @@ static void index_slab(void *context, int64_t slab, int thread)
 weir_status wx_climatology_members(const wx_climatology *c, const wx_scene *s, int64_t *at,
                                    int64_t *n)
 {
-  return wx_model_members(s, "eval.climate.first", c->opts->first, 0, at, n);
+  return wx_members_choose(s->facts, "eval.climate.first", c->opts->first, 0, at, n);
 }
 
 weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const float *members,

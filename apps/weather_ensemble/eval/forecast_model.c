@@ -97,25 +97,3 @@ weir_status wx_model_reads(wx_model *m, const char *path)
   m->n_files++;
   return WEIR_OK;
 }
-
-weir_status wx_model_members(const wx_scene *s, const char *key, int64_t first, int64_t wanted,
-                             int64_t *at, int64_t *n)
-{
-  const wx_archive_facts *const f = s->facts;
-  const bool control_alone = f->n_members == 1 && f->member[0] == 0 && first == 1;
-  int64_t from = 0;
-
-  while (from < f->n_members && f->member[from] < first && !control_alone) {
-    from++;
-  }
-  const int64_t there = f->n_members - from, count = wanted > 0 ? wanted : there;
-
-  if (count < 1 || count > there) {
-    return weir_fail(
-        WEIR_ERR_CONFIG, "%s: %lld members from number %lld on are asked for and %s has %lld", key,
-        (long long)(count < 1 ? 1 : count), (long long)first, f->name, (long long)there);
-  }
-  *at = from;
-  *n = count;
-  return WEIR_OK;
-}

@@ -64,10 +64,4 @@ void wx_model_close(wx_model *m);
 /* Keeps the name of a file that a model reads, where it is not there yet: every model calls it.
  * Fails: WEIR_ERR_MEMORY. */
 weir_status wx_model_reads(wx_model *m, const char *path) WEIR_CHECKED;
-
-/* Where `wanted` raw members (0: all) from number `first` on stand among those of the scene. first
- * 1, all but the control, takes the control where there is nothing else: a deterministic forecast.
- * Fails: WEIR_ERR_CONFIG, naming the key, where there are fewer. */
-weir_status wx_model_members(const wx_scene *s, const char *key, int64_t first, int64_t wanted,
-                             int64_t *at, int64_t *n) WEIR_CHECKED;
 #endif

@@ -113,3 +113,21 @@ weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t qua
   *out = f->values;
   return WEIR_OK;
 }
+
+weir_status wx_scene_climate(const wx_scene *s, int64_t lead, int64_t quantity, wx_climate *out)
+{
+  const wx_grid *const g = &s->facts->grid;
+
+  WEIR_TRY(
+      wx_climate_read(s->climate, s->facts->quantity[quantity].name, s->facts->lead[lead], out));
+  if (out->n_lat == g->n_lat && out->n_lon == g->n_lon) {
+    return WEIR_OK;
+  }
+  const weir_status status =
+      weir_fail(WEIR_ERR_SHAPE, "%s: a climate of %lld x %lld cells, and %s has %lld x %lld",
+                s->climate, (long long)out->n_lat, (long long)out->n_lon, s->facts->name,
+                (long long)g->n_lat, (long long)g->n_lon);
+
+  wx_climate_fini(out);
+  return status;
+}

@@ -2,7 +2,7 @@
  * may be fitted on. Fields are read once while they are asked for again. */
 #ifndef WX_SCENE_H
 #define WX_SCENE_H
-#include "data/archive.h"
+#include "data/climate.h"
 
 typedef struct wx_scene {
   wx_archive *forecast, *truth; /* borrowed */
@@ -11,6 +11,7 @@ typedef struct wx_scene {
   const int64_t *fit; /* [n_fit] starts of the forecast archive that models may be fitted on */
   int64_t n_fit;
   uint64_t seed;
+  const char *climate; /* file of a climate that was made before; NULL: there is none */
   /* Private: the fields that were read last. */
   struct wx_scene_field {
     int64_t start, lead, quantity;
@@ -25,6 +26,10 @@ void wx_scene_fini(wx_scene *s);
 /* All raw members, [n_members, cells]; borrowed until the next call. Fails: as wx_archive_read. */
 weir_status wx_scene_members(wx_scene *s, int64_t start, int64_t lead, int64_t quantity,
                              const float **out) WEIR_CHECKED;
+/* What is usual for a quantity at a lead, of the file s->climate. Fails: as wx_climate_read;
+ * WEIR_ERR_SHAPE (it is of another grid). */
+weir_status wx_scene_climate(const wx_scene *s, int64_t lead, int64_t quantity,
+                             wx_climate *out) WEIR_CHECKED;
 /* The number of the truth's field at start + lead; -1: there is none. */
 int64_t wx_scene_valid(const wx_scene *s, int64_t start, int64_t lead, int64_t quantity);
 /* The truth of start + lead, [cells], borrowed until the next call; NULL: there is none. */

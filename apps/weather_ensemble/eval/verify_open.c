@@ -201,7 +201,8 @@ static weir_status make_room(wx_verify *v)
 {
   const int64_t cells = v->scene->cells, n = v->n_candidates;
 
-  WEIR_TRY(wx_climatology_create(&v->opts->climate, v->event, v->n_events, v->scene, &v->climate));
+  WEIR_TRY(wx_climatology_create(&v->opts->climate, v->event, v->n_events, v->scene, v->candidate,
+                                 n, &v->climate));
   for (int64_t k = 0; k < v->n_models; k++) {
     wx_pair_map *const p = &v->pair[k];
     double **const at[] = {&p->sum, &p->square, &p->lagged, &p->count};
@@ -232,6 +233,7 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_scene *s, uint64_t see
   out->seed = seed;
   out->candidate = candidate;
   out->n_candidates = n;
+  s->climate = opts->climate.file[0] != 0 ? opts->climate.file : NULL;
   if (n == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "eval.part: no start of %s is in it: choose another, or change data.split",

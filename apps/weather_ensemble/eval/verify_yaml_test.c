@@ -34,6 +34,19 @@ static weir_status open_verify(trial *t, const char *yaml)
   return wx_verify_open(&t->opts, &t->scene, 5, t->all, t->scene.facts->n_starts, &t->verify);
 }
 
+/* The same, of the later half of the starts. */
+static weir_status open_later(trial *t, const char *yaml)
+{
+  const int64_t half = t->scene.facts->n_starts / 2;
+
+  weir_config_destroy(&t->config);
+  assert_ok(weir_opts_parse(wx_verify_options, sizeof t->opts, yaml, &t->opts, &t->config));
+  for (int64_t i = 0; i < half; i++) {
+    t->all[i] = half + i;
+  }
+  return wx_verify_open(&t->opts, &t->scene, 5, t->all, half, &t->verify);
+}
+
 static void close_trial(trial *t)
 {
   wx_verify_close(&t->verify);
@@ -348,6 +361,112 @@ static void check_unweighted(const weir_cells *c)
   assert_int_equal(found, 2 * 2 * LEADS); /* models, regions */
 }
 
+/* A day's climate is of the starts near it in the year. Other days' are made of the same fields,
+ * which are not read again: what the archive holds by then does not matter. */
+static void fields_of_windows_are_read_once(void **state)
+{
+  static trial t;
+  float mean[CELLS], low[CELLS], *quantile = NULL;
+  const size_t bytes = 101 * CELLS * sizeof *quantile;
+
+  for (int memory = 0; memory < 2; memory++) {
+    open_memory(&t);
+    assert_ok(open_verify(&t, "climate: {window: 3}"));
+    wx_climatology *const c = &t.verify.climate;
+
+    if (memory == 1) {
+      assert_ok(wx_climatology_update(c, &t.scene, 2, 1, 0));
+      for (int i = 0; i < FIT * LEADS * MEMBERS * CELLS; i++) {
+        values[i] = 999;
+      }
+      for (int i = 0; i < (FIT + 1) * CELLS; i++) {
+        truth[i] = 999;
+      }
+    }
+    assert_ok(wx_climatology_update(c, &t.scene, 8, 1, 0));
+    assert_int_equal(c->n, 7); /* 5 to 11 */
+    if (memory == 0) {
+      quantile = malloc(bytes);
+      assert_non_null(quantile);
+      memcpy(mean, c->mean, sizeof mean);
+      memcpy(low, c->threshold, sizeof low);
+      memcpy(quantile, c->quantile, bytes);
+    } else {
+      assert_memory_equal(mean, c->mean, sizeof mean);
+      assert_memory_equal(low, c->threshold, sizeof low);
+      assert_memory_equal(quantile, c->quantile, bytes);
+    }
+    close_trial(&t);
+  }
+  free(quantile);
+}
+
+/* The file of prepare has the same climate as the starts that it is made of; of starts that are
+ * scored it is refused, and so is one of other quantiles or members. */
+static void a_climate_may_come_from_a_file(void **state)
+{
+  static const char *const models =
+      "models: [{use: raw}, {use: climatology}], quantiles: [0.1, 0.55, 0.9]";
+  wx_climate_opts how = {.members = 1, .window = 3, .quantiles = 100, .first = 1};
+  char dir[PATH], yaml[3 * PATH];
+  double score[2][4];
+  float mean[CELLS];
+  wx_climate made;
+  static trial t;
+
+  if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
+    skip();
+  }
+  weir_check_mkdir(dir, sizeof dir);
+  open_memory(&t);
+  for (int k = 0; k < 4; k++) { /* good; of 20 quantiles; with the control; of scored starts */
+    const int64_t list[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    char path[2 * PATH];
+
+    how.quantiles = k == 1 ? 30 : 100;
+    how.first = k != 2;
+    (void)snprintf(path, sizeof path, "%s/climate%d.nc", dir, k);
+    assert_ok(wx_climate_fit(&how, t.forecast, t.truth, list, k == 3 ? FIT + 1 : FIT, &made));
+    assert_ok(wx_climate_write(&made, path));
+    wx_climate_fini(&made);
+  }
+  for (int from_file = 0; from_file < 2; from_file++) {
+    (void)snprintf(yaml, sizeof yaml, "{%s, score: {patch: 0}%s%s%s}", models,
+                   from_file ? ", climate: {file: " : "", from_file ? dir : "",
+                   from_file ? "/climate0.nc}" : "");
+    assert_ok(open_later(&t, yaml));
+    t.scene.n_fit = from_file ? 0 : FIT;
+    assert_ok(wx_verify_lead(&t.verify, 0, 1));
+    const wx_tally *const raw = &t.verify.tally[0];
+
+    score[from_file][0] = wx_score_get(raw, 0, WX_BY_AREA, WX_EECRPS);
+    score[from_file][1] = wx_score_get(raw, 0, WX_BY_AREA, WX_ACC);
+    score[from_file][2] = wx_tally_total(raw, 0, WX_BY_AREA)[wx_tally_event(0, WX_EVENT_BRIER)];
+    score[from_file][3] = wx_score_get(&t.verify.tally[1], 0, WX_BY_AREA, WX_CRPS);
+    for (int i = 0; i < CELLS && from_file; i++) {
+      assert_near((double)t.verify.climate.mean[i], (double)mean[i], 1e-6);
+    }
+    memcpy(mean, t.verify.climate.mean, sizeof mean);
+    wx_verify_close(&t.verify);
+  }
+  for (int k = 0; k < 4; k++) {
+    assert_near(score[1][k], score[0][k], 1e-5);
+  }
+  static const char *const said[] = {"", "quantiles of 30 intervals", "from number 0 on",
+                                     "starts that are scored"};
+
+  for (int k = 1; k < 4; k++) {
+    (void)snprintf(yaml, sizeof yaml, "climate: {file: %s/climate%d.nc}", dir, k);
+    assert_ok(open_later(&t, yaml));
+    assert_int_equal(wx_verify_lead(&t.verify, 0, 1), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), said[k]));
+    wx_verify_close(&t.verify);
+  }
+  close_trial(&t);
+  weir_check_rmdir(dir);
+}
+
 static void tables_are_whole_and_repeat(void **state)
 {
   static const char *const yaml =
@@ -481,6 +600,8 @@ int main(void)
       cmocka_unit_test(a_right_ensemble_is_found_right),
       cmocka_unit_test(all_models_have_the_same_points),
       cmocka_unit_test(the_climate_is_of_the_fitted_starts),
+      cmocka_unit_test(fields_of_windows_are_read_once),
+      cmocka_unit_test(a_climate_may_come_from_a_file),
       cmocka_unit_test(tables_are_whole_and_repeat),
       cmocka_unit_test(memory_may_end_anywhere),
       cmocka_unit_test(the_case_is_the_most_extreme_start),

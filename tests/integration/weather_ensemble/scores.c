@@ -158,6 +158,42 @@ static void coefficients_of_improver(void **state)
   free(fitted);
 }
 
+/* The climate that prepare writes gives eval the scores of the one that it makes itself. */
+static void prepare_makes_the_climate_of_eval(void **state)
+{
+  static const char *const parts =
+      "--set data.split.train.to=1990-01-01 --set data.split.test.from=1992-01-01 "
+      "--set data.split.gap=0";
+  enum { CRPS = 5 };
+  char *const names = strdup(files(hind, assim)), *origin;
+
+  (void)state;
+  assert_int_equal(program("prepare %s %s --set import.climate=true --set import.convert=false "
+                           "--set import.incomplete=keep --out %s",
+                           names, parts, in_scratch("made")),
+                   0);
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(program("eval %s %s --set eval.part=test --set eval.leads=[8766] --set "
+                             "'eval.models=[{use: climatology}]' --set eval.climate.file=%s "
+                             "--out %s",
+                             names, parts, k == 0 ? "'\"\"'" : in_scratch("made/climate.nc"),
+                             in_scratch("climate%d", k)),
+                     0);
+  }
+  assert_true(only_score("climate0", CRPS) > 0.01);
+  assert_near(only_score("climate1", CRPS) / only_score("climate0", CRPS), 1, 1e-5);
+  origin = contents(in_scratch("climate1/provenance.json"));
+  assert_non_null(strstr(origin, "made/climate.nc"));
+  assert_non_null(strstr(origin, "\"scored\": \"test\""));
+  free(origin);
+  assert_int_equal(program("eval %s --set eval.part=all --set eval.leads=[8766] --set "
+                           "eval.climate.file=%s --out %s",
+                           names, in_scratch("made/climate.nc"), in_scratch("leak")),
+                   2);
+  assert_non_null(strstr(printed(), "is made of starts that are scored"));
+  free(names);
+}
+
 /* The truth as its own forecast: one member, and nothing is set for it. */
 static void a_deterministic_archive_is_scored(void **state)
 {
@@ -210,10 +246,10 @@ static void refusals_say_what_to_do(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {TEST(decades_have_their_known_scores),
-                                     TEST(coefficients_of_improver),
-                                     TEST(a_deterministic_archive_is_scored),
-                                     TEST(threads_change_no_number), TEST(refusals_say_what_to_do)};
+  const struct CMUnitTest tests[] = {
+      TEST(decades_have_their_known_scores),   TEST(coefficients_of_improver),
+      TEST(prepare_makes_the_climate_of_eval), TEST(a_deterministic_archive_is_scored),
+      TEST(threads_change_no_number),          TEST(refusals_say_what_to_do)};
 
   if (!weir_netcdf_available()) {
     printf("skipped: this build has no NetCDF\n");

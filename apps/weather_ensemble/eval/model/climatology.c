@@ -46,11 +46,44 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   return weir_alloc(all, sizeof *a->truth, (void **)&a->truth);
 }
 
+/* Of all starts of a climate that was made before. */
+static weir_status take_climate(const wx_model *m, const wx_scene *s)
+{
+  own *const a = m->own;
+  wx_climate c;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_scene_climate(s, m->lead, m->quantity, &c));
+  const double n = (double)c.n_starts, own_mean = sqrt(n / (n - 1)); /* is taken from them, too */
+
+  if (c.truth_mean == NULL) {
+    status =
+        weir_fail(WEIR_ERR_CONFIG, "%s: it has no climate of the truth: prepare it with data.truth",
+                  s->climate);
+  }
+  for (int64_t i = 0; i < s->cells && status == WEIR_OK; i++) {
+    a->mean[i] = c.truth_mean[i];
+    a->sd[i] = c.n_starts > 1 ? (float)(own_mean * (double)c.truth_sd[i]) : NAN;
+  }
+  wx_climate_fini(&c);
+  return status;
+}
+
+static bool is_of_file(const wx_model *m, const wx_scene *s)
+{
+  const climatology_opts *const o = m->opts;
+
+  return s->climate != NULL && o->dates.kind == WX_DATES_ALL;
+}
+
 static weir_status fit(wx_model *m, wx_scene *s)
 {
   own *const a = m->own;
 
   a->n = a->n_rows = 0;
+  if (is_of_file(m, s)) {
+    return take_climate(m, s);
+  }
   for (int64_t i = 0; i < s->n_fit; i++) {
     const float *truth = NULL;
 
@@ -91,6 +124,11 @@ static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
 {
   const climatology_opts *const o = m->opts;
   own *const a = m->own;
+
+  *out = (wx_given){.mean = a->mean, .sd = a->sd};
+  if (is_of_file(m, s)) {
+    return WEIR_OK;
+  }
   const int64_t n = wx_dates_choose(&o->dates, a->time, a->n, s->facts->start[start],
                                     s->facts->lead[m->lead], a->chosen);
   const size_t bytes = (size_t)n * sizeof *a->row;
@@ -102,7 +140,6 @@ static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
       take_point(a, s->cells, c);
     }
   }
-  *out = (wx_given){.mean = a->mean, .sd = a->sd};
   return WEIR_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "baseline/emos_file.h"
 #include "baseline/eof.h"
 #include "baseline/training.h"
+#include "data/members.h"
 #include "eval/forecast_model.h"
 
 enum { PATH = 4096 };
@@ -75,7 +76,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
 
   WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));
   a = m->own;
-  WEIR_TRY(wx_model_members(s, "eval.models", o->first, o->members, &a->of.at, &a->of.n));
+  WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &a->of.at, &a->of.n));
   m->used = a->of.n;
   m->gives = o->output == OUTPUT_MEMBERS ? m->used : 0;
   if (m->name[0] == 0) {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "baseline/training.h"
+#include "data/members.h"
 #include "eval/forecast_model.h"
 
 typedef struct quantile_opts {
@@ -32,7 +33,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
 
   WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));
   a = m->own;
-  WEIR_TRY(wx_model_members(s, "eval.models", o->first, o->members, &a->of.at, &a->of.n));
+  WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &a->of.at, &a->of.n));
   m->used = m->gives = a->of.n;
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "quantile %lld", (long long)m->used);

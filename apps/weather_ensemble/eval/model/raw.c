@@ -1,5 +1,6 @@
 /* raw.c - members of the ensemble as they are: all, or some that follow one another. */
 #include <stdio.h>
+#include "data/members.h"
 #include "eval/forecast_model.h"
 
 typedef struct raw_opts {
@@ -20,7 +21,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   const raw_opts *const o = m->opts;
   int64_t at;
 
-  WEIR_TRY(wx_model_members(s, "eval.models", o->first, o->members, &at, &m->gives));
+  WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &at, &m->gives));
   m->used = m->gives;
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "raw %lld", (long long)m->used);
@@ -34,7 +35,7 @@ static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
   const float *all;
   int64_t at, n;
 
-  WEIR_TRY(wx_model_members(s, "eval.models", o->first, o->members, &at, &n));
+  WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &at, &n));
   WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
   *out = (wx_given){.members = n, .member = all + at * s->cells};
   return WEIR_OK;
