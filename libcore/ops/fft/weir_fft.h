@@ -43,8 +43,9 @@ bool weir_fft_available(void);
  * a measurement: the same bits in every run on the same processor with the same library.
  * Fails: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no library); *out is then NULL. */
 weir_status weir_fft_create(const weir_fft_spec *spec, weir_fft **out) WEIR_CHECKED;
-/* Transforms `in` to `out`, both 64-byte aligned as weir_alloc gives them; any number of threads
- * with arrays of their own at the same time. Complex input of its own array is left as it is. */
+/* Transforms `in` to `out`, both 16-byte aligned (what FFTW's vector code asks for); any number of
+ * threads with arrays of their own at the same time. Complex input of its own array is left as it
+ * is. */
 void weir_fft_run(const weir_fft *plan, void *in, void *out);
 void weir_fft_destroy(weir_fft **plan);
 

@@ -1,0 +1,48 @@
+/* mesh.h - periodic fields on n^3 points and their Fourier coefficients, in the same memory; f32.
+ *
+ * A field is [n, n, pitch] over x, y, z: the first n numbers of a row are values. Coefficients are
+ * [n, n, pitch / 2] complex, of which the first n / 2 + 1 of a row count, with
+ *
+ *   f(x) = sum over waves w of c(w) exp(2 pi i w x / n),   w = i for i <= n / 2, else i - n
+ *
+ * Planes (y, z) are transformed one by one, then all lines along x: weir_parallel shares both out,
+ * and bits do not depend on how. */
+#ifndef CF_MESH_H
+#define CF_MESH_H
+#include <stdint.h>
+#include "base/weir_status.h"
+
+/* Plans: const once made, for any number of threads. */
+typedef struct cf_mesh cf_mesh;
+
+enum { CF_MESH_LEAST = 2, CF_MESH_MOST = 4096 };
+
+/* Fails: WEIR_ERR_CONFIG (n outside [CF_MESH_LEAST, CF_MESH_MOST]), WEIR_ERR_MEMORY,
+ * WEIR_ERR_UNSUPPORTED (no FFTW). */
+weir_status cf_mesh_create(int64_t n, cf_mesh **out) WEIR_CHECKED;
+void cf_mesh_destroy(cf_mesh **m);
+int64_t cf_mesh_side(const cf_mesh *m);
+/* Floats from a row to the next: even, and a multiple of 4. */
+int64_t cf_mesh_pitch(const cf_mesh *m);
+/* A field of zeros, for weir_free. */
+weir_status cf_mesh_field(const cf_mesh *m, float **out) WEIR_CHECKED;
+/* Values to coefficients, and back; what stands between rows does not count. */
+void cf_mesh_forward(const cf_mesh *m, float *f);
+void cf_mesh_backward(const cf_mesh *m, float *f);
+
+/* The wave of an index, and the same as a factor of a first derivative, which a real field's wave
+ * of n / 2 does not have. */
+static inline int64_t cf_wave(int64_t i, int64_t n)
+{
+  return i <= n / 2 ? i : i - n;
+}
+static inline int64_t cf_slope(int64_t i, int64_t n)
+{
+  return 2 * i == n ? 0 : cf_wave(i, n);
+}
+/* How many values |w|^2 of a mesh may have, 0 counted. */
+static inline int64_t cf_mesh_squares(int64_t n)
+{
+  return 3 * (n / 2) * (n / 2) + 1;
+}
+#endif

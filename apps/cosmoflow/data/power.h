@@ -1,0 +1,29 @@
+/* power.h - power spectra of fields on a mesh, in bins of one fundamental wave: bin b has the waves
+ * with b - 1/2 <= |w| < b + 1/2, b = 1 .. n / 2, of a box of a given side. */
+#ifndef CF_POWER_H
+#define CF_POWER_H
+#include "data/linear.h"
+#include "data/mesh.h"
+
+/* Arrays [n_bins], and what bins are made of. */
+typedef struct cf_power {
+  double box; /* Mpc/h */
+  int64_t n_bins;
+  double *k;     /* mean wave number, h/Mpc                                     */
+  double *modes; /* waves, +w and -w both counted: sigma(P) = P sqrt(2 / modes) */
+  double *p;     /* (Mpc/h)^3, of the last measurement                          */
+  double *part;  /* [n, n_bins] sums of planes */
+  int32_t *bin;  /* [cf_mesh_squares] of |w|^2, -1: none */
+  double *seen;  /* [n]: 1 / sinc^2 of a wave along one axis */
+} cf_power;
+
+/* Fails: WEIR_ERR_MEMORY. */
+weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box) WEIR_CHECKED;
+void cf_power_fini(cf_power *s);
+/* Sets p to the mean of |c|^2 V / mean^2 over the waves of each bin, from coefficients c of a field
+ * with that mean; order 0: as it is, else taken through prod sinc(w_i / n)^(2 order), as particles
+ * make it (particles.h). */
+void cf_power_measure(cf_power *s, const cf_mesh *m, const float *c, double mean, int order);
+/* Means of the linear P(k) today over the same waves: out [n_bins]. */
+void cf_power_expected(const cf_power *s, const cf_mesh *m, const cf_linear *l, double *out);
+#endif
