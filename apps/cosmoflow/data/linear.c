@@ -120,6 +120,20 @@ double cf_linear_sigma(const cf_linear *l, double radius)
   return sqrt(sum * (hi - lo) / n / (2 * PI * PI));
 }
 
+double cf_linear_displacement(const cf_linear *l, double most)
+{
+  const double lo = log(1e-7 * most), hi = log(most);
+  const int n = 2000;
+  double sum = 0;
+
+  for (int i = 0; i <= n; i++) {
+    const double k = exp(lo + (hi - lo) * i / n);
+
+    sum += (i == n ? 0.5 : 1) * cf_linear_power(l, k) * k;
+  }
+  return sqrt(sum * (hi - lo) / n / (6 * PI * PI));
+}
+
 double cf_linear_expansion(const cf_linear *l, double a)
 {
   return sqrt(l->c.omega_m / (a * a * a) + 1 - l->c.omega_m);

@@ -139,6 +139,33 @@ static void skewness_tells_the_orders_apart(void **state)
   check_close(&b);
 }
 
+/* The mean square of first-order displacements is the integral of linear theory, but for the waves
+ * longer than the box. */
+static void displacements_are_as_long_as_they_should_be(void **state)
+{
+  NEEDS_FFTW();
+  check_box b = check_open(64, 2000);
+  double square = 0;
+
+  assert_ok(cf_field_draw(b.m, &b.l, b.box, 1, true, b.delta));
+  cf_lpt_displace(b.m, b.delta, NULL, 1, 0, b.p.d);
+  for (int a = 0; a < 3; a++) {
+    for (int64_t row = 0; row < b.n * b.n; row++) {
+      for (int64_t z = 0; z < b.n; z++) {
+        square += pow((double)b.p.d[a][row * b.pitch + z] * b.box / 64, 2) / 3 / pow(64, 3);
+      }
+    }
+  }
+  const double most = PI * 64 / b.box, least = 2 * PI / b.box; /* Nyquist's wave; the first */
+  const double all = cf_linear_displacement(&b.l, most);
+
+  printf("displacement %.3f of %.3f Mpc/h\n", sqrt(square), all);
+  /* Corners of the mesh go beyond Nyquist's wave, the box lacks what is below half its first. */
+  assert_true(square < pow(cf_linear_displacement(&b.l, sqrt(3) * most), 2));
+  assert_true(square > all * all - pow(cf_linear_displacement(&b.l, least), 2));
+  check_close(&b);
+}
+
 /* Sums over the waves below k. */
 static double below(const cf_power *s, double k)
 {
@@ -214,6 +241,7 @@ int main(void)
       cmocka_unit_test(crossed_waves_have_a_known_source),
       cmocka_unit_test(zeldovich_is_exact_in_one_dimension),
       cmocka_unit_test(skewness_tells_the_orders_apart),
+      cmocka_unit_test(displacements_are_as_long_as_they_should_be),
       cmocka_unit_test(large_waves_grow_as_linear_theory_says),
       cmocka_unit_test(threads_make_no_difference),
   };

@@ -1,0 +1,77 @@
+/* universe.h - the built-in data source: boxes of dark matter with random cosmological parameters,
+ * counted in cells at several redshifts (docs/science/cosmoflow.md).
+ *
+ * A universe is a function of options, seed and its number: any one may be made at any time, in any
+ * order and on any number of threads, and has the same bits. */
+#ifndef CF_UNIVERSE_H
+#define CF_UNIVERSE_H
+#include "base/weir_dtype.h"
+#include "conf/weir_opt.h"
+#include "data/linear.h"
+
+/* What is drawn: labels are those that are, in this order. */
+typedef enum cf_parameter { CF_OMEGA_M, CF_SIGMA_8, CF_N_S, CF_H, CF_PARAMETERS } cf_parameter;
+/* As namePar has them. */
+extern const char *const cf_parameter_name[CF_PARAMETERS];
+
+typedef enum cf_universe_preset {
+  CF_PRESET_SC18,
+  CF_PRESET_WIDE2,
+  CF_PRESET_OWN
+} cf_universe_preset;
+typedef enum cf_universe_method { CF_METHOD_1LPT, CF_METHOD_2LPT, CF_METHOD_PM } cf_universe_method;
+
+typedef struct cf_universe_opts {
+  int64_t universes, first, file;
+  int64_t side, particles, block, steps, deflate;
+  double box, start, baryons; /* Mpc/h, a, Omega_b h^2 */
+  weir_real_list redshifts;
+  int preset, draw, method, transfer, counts, values; /* draw 0: uniform, 1: sobol; counts 0: NGP,
+                                                         1: CIC; values 0: i16, 1: f32 */
+  bool fixed;
+  struct {
+    weir_real_list omega_m, sigma_8, n_s, h; /* least and most */
+  } range;
+} cf_universe_opts;
+extern const weir_opt cf_universe_options[];
+
+/* What a generator makes. A universe is cut into `samples` cubes of `side` cells, numbered along z,
+ * then y, then x. */
+typedef struct cf_universe_facts {
+  int64_t side, channels, samples, n_labels;
+  weir_dtype dtype;
+  int label[CF_PARAMETERS];                    /* [n_labels] cf_parameter */
+  double lo[CF_PARAMETERS], hi[CF_PARAMETERS]; /* of every parameter      */
+  int64_t bytes;                               /* of all samples of a universe */
+  int64_t room_bytes;
+} cf_universe_facts;
+
+typedef struct cf_generator cf_generator;
+/* What one universe at a time is made in. */
+typedef struct cf_generator_room cf_generator_room;
+
+/* Opts and its lists are borrowed until the end. Fails: WEIR_ERR_CONFIG, naming the key;
+ * WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no FFTW). */
+weir_status cf_generator_create(const cf_universe_opts *opts, uint64_t seed,
+                                cf_generator **out) WEIR_CHECKED;
+void cf_generator_destroy(cf_generator **g);
+/* The facts alone, which need no FFTW. Fails: WEIR_ERR_CONFIG. */
+weir_status cf_universe_check(const cf_universe_opts *opts, cf_universe_facts *out) WEIR_CHECKED;
+const cf_universe_facts *cf_generator_facts(const cf_generator *g);
+weir_status cf_generator_room_create(const cf_generator *g, cf_generator_room **out) WEIR_CHECKED;
+void cf_generator_room_destroy(cf_generator_room **r);
+
+/* Parameters of a universe; unit [n_labels]: 2 (p - lo) / (hi - lo) - 1 of its labels. */
+void cf_generator_draw(const cf_generator *g, int64_t universe, cf_cosmology *c, double *unit);
+/* Counts [samples, side, side, side, channels] over x, y, z and the redshifts of the options, in
+ * facts->dtype. Fails: WEIR_ERR_CONFIG (a cosmology that cannot be), WEIR_ERR_MEMORY,
+ * WEIR_ERR_NUMERIC (a count that the dtype does not hold), WEIR_ERR_STOPPED. */
+weir_status cf_generator_make(const cf_generator *g, cf_generator_room *r, int64_t universe,
+                              void *out) WEIR_CHECKED;
+/* What the samples depend on, as a line of text: options and seed, not how many nor how stored. */
+void cf_generator_text(const cf_generator *g, char *text, size_t size);
+
+/* Number `index` of a Sobol sequence of CF_PARAMETERS dimensions (direction numbers of Joe and Kuo,
+ * ACM TOMS 29 (2003) 49), as 32 bits behind the point. */
+uint32_t cf_sobol(int dimension, uint32_t index);
+#endif

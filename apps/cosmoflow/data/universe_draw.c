@@ -1,0 +1,202 @@
+/* universe_draw.c - what options ask for, and the parameters of each universe. */
+#include <math.h>
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "data/universe_priv.h"
+
+enum { LABELS = 1 /* purpose of draws */, BITS = 32, LEAST_SIDE = 4 };
+
+const char *const cf_parameter_name[CF_PARAMETERS] = {"omega_m", "sigma_8", "n_s", "h"};
+
+/* Least and most of sc18 and wide2. */
+static const double known_range[2][CF_PARAMETERS][2] = {
+    {{0.25, 0.35}, {0.78, 0.95}, {0.90, 1.00}, {0.60, 0.80}},
+    {{0.1, 0.5}, {0.5, 1.1}, {0.9667, 0.9667}, {0.6774, 0.6774}},
+};
+
+int64_t cf_universe_particles(const cf_universe_opts *o)
+{
+  return o->particles > 0 ? o->particles : o->side;
+}
+
+static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
+{
+  const weir_real_list *const own[CF_PARAMETERS] = {&o->range.omega_m, &o->range.sigma_8,
+                                                    &o->range.n_s, &o->range.h};
+
+  for (int i = 0; i < CF_PARAMETERS; i++) {
+    if (o->preset != CF_PRESET_OWN) {
+      f->lo[i] = known_range[o->preset][i][0];
+      f->hi[i] = known_range[o->preset][i][1];
+    } else if (own[i]->count != 2 || !(own[i]->items[0] <= own[i]->items[1])) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "simulate.range.%s: has to be two numbers, the least and the most",
+                       cf_parameter_name[i]);
+    } else {
+      f->lo[i] = own[i]->items[0];
+      f->hi[i] = own[i]->items[1];
+    }
+    if (f->lo[i] < f->hi[i]) {
+      f->label[f->n_labels++] = i;
+    }
+  }
+  if (f->n_labels == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "simulate.range: all parameters are fixed, there is no label");
+  }
+  const double h = f->lo[CF_H], omega_b = o->baryons / (h * h);
+
+  if (!(omega_b < f->lo[CF_OMEGA_M])) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "simulate.baryons: %g makes %g baryons of %g matter where h is %g", o->baryons,
+                     omega_b, f->lo[CF_OMEGA_M], h);
+  }
+  return WEIR_OK;
+}
+
+static weir_status check_redshifts(const cf_universe_opts *o)
+{
+  if (o->redshifts.count < 1) {
+    return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: there is none");
+  }
+  for (int64_t c = 0; c < o->redshifts.count; c++) {
+    const double z = o->redshifts.items[c];
+
+    if (o->method == CF_METHOD_PM && 1 / (1 + z) < o->start) {
+      return weir_fail(
+          WEIR_ERR_CONFIG,
+          "simulate.redshifts: %g is before simulate.start=%g, z = %g, where pm begins", z,
+          o->start, 1 / o->start - 1);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Bytes of samples and of a room. */
+static weir_status count_bytes(const cf_universe_opts *o, cf_universe_facts *f)
+{
+  const int64_t n = cf_universe_particles(o), m = o->side;
+  const int64_t fields = o->method == CF_METHOD_PM ? 9 : 6;
+  const int64_t size = (int64_t)weir_dtype_size(f->dtype);
+
+  f->room_bytes = fields * n * n * (n + 4) * 4 + (n != m ? m * m * (m + 4) * 4 : 0);
+  if (!weir_mul_ok(m * m * m, f->channels * size, &f->bytes)) {
+    return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: %lld of %lld^3 cells are too many",
+                     (long long)f->channels, (long long)m);
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
+{
+  cf_universe_facts f = {.side = o->block > 0 ? o->block : o->side,
+                         .channels = o->redshifts.count,
+                         .dtype = o->values == 0 ? WEIR_I16 : WEIR_F32};
+
+  if (cf_universe_particles(o) < LEAST_SIDE) {
+    return weir_fail(WEIR_ERR_CONFIG, "simulate.particles: %lld along a side; at least %d",
+                     (long long)o->particles, LEAST_SIDE);
+  }
+  if (o->side % f.side != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "simulate.block: %lld does not divide simulate.side=%lld into whole samples",
+                     (long long)o->block, (long long)o->side);
+  }
+  if (o->counts != 0 && f.dtype != WEIR_F32) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "simulate.counts: cic gives no whole numbers; set simulate.values=f32");
+  }
+  WEIR_TRY(check_redshifts(o));
+  WEIR_TRY(set_ranges(o, &f));
+  WEIR_TRY(count_bytes(o, &f));
+  const int64_t along = o->side / f.side;
+
+  f.samples = along * along * along;
+  *out = f;
+  return WEIR_OK;
+}
+
+uint32_t cf_sobol(int dimension, uint32_t index)
+{
+  /* Degree and inner coefficients of a primitive polynomial, and first odd numbers. */
+  static const struct {
+    int degree;
+    uint32_t inner, first[3];
+  } table[CF_PARAMETERS] = {{0, 0, {0}}, {1, 0, {1}}, {2, 1, {1, 3}}, {3, 1, {1, 3, 1}}};
+  const int degree = table[dimension].degree;
+  uint32_t v[BITS], x = 0;
+
+  for (int i = 0; i < BITS; i++) {
+    if (degree == 0) {
+      v[i] = UINT32_C(1) << (BITS - 1 - i);
+    } else if (i < degree) {
+      v[i] = table[dimension].first[i] << (BITS - 1 - i);
+    } else {
+      v[i] = v[i - degree] ^ (v[i - degree] >> degree);
+      for (int k = 1; k < degree; k++) {
+        v[i] ^= (table[dimension].inner >> (degree - 1 - k) & 1u) * v[i - k];
+      }
+    }
+    x ^= (index >> i & 1u) * v[i];
+  }
+  return x;
+}
+
+void cf_generator_draw(const cf_generator *g, int64_t universe, cf_cosmology *c, double *unit)
+{
+  const cf_universe_facts *const f = &g->facts;
+  double p[CF_PARAMETERS];
+
+  for (int i = 0; i < CF_PARAMETERS; i++) {
+    p[i] = f->lo[i];
+  }
+  for (int k = 0; k < f->n_labels; k++) {
+    const int i = f->label[k];
+    double u = weir_random_uniform(g->seed, LABELS, (uint32_t)k, (uint64_t)universe);
+
+    if (g->opts->draw == 1) { /* moved by the bits of the seed: another set for each */
+      const uint32_t shift = (uint32_t)weir_random_bits(g->seed, LABELS, (uint32_t)k, UINT64_MAX);
+
+      u = ((double)(cf_sobol(k, (uint32_t)universe) ^ shift) + 0.5) * 0x1p-32;
+    }
+    p[i] = f->lo[i] + (f->hi[i] - f->lo[i]) * u;
+    unit[k] = 2 * u - 1;
+  }
+  *c = (cf_cosmology){.omega_m = p[CF_OMEGA_M],
+                      .omega_b = g->opts->baryons / (p[CF_H] * p[CF_H]),
+                      .h = p[CF_H],
+                      .n_s = p[CF_N_S],
+                      .sigma_8 = p[CF_SIGMA_8]};
+}
+
+void cf_generator_text(const cf_generator *g, char *text, size_t size)
+{
+  const cf_universe_opts *const o = g->opts;
+  static const char *const method[] = {"1lpt", "2lpt", "pm"};
+  size_t at = 0;
+
+#define SAY(...)                                                              \
+  do {                                                                        \
+    const int said = snprintf(text + at, size - at, __VA_ARGS__);             \
+    at = said > 0 && (size_t)said < size - at ? at + (size_t)said : size - 1; \
+  } while (0)
+  SAY("seed %llu; %s of %lld^3 particles", (unsigned long long)g->seed, method[o->method],
+      (long long)g->particles);
+  if (o->method == CF_METHOD_PM) {
+    SAY(", %lld steps from a = %.17g", (long long)o->steps, o->start);
+  }
+  SAY("; %s on %lld^3 cells of %.17g Mpc/h, %s, samples of %lld^3; z",
+      o->counts == 0 ? "ngp" : "cic", (long long)o->side, o->box, weir_dtype_name(g->facts.dtype),
+      (long long)g->facts.side);
+  for (int64_t c = 0; c < o->redshifts.count; c++) {
+    SAY(" %.17g", o->redshifts.items[c]);
+  }
+  for (int i = 0; i < CF_PARAMETERS; i++) {
+    SAY("; %s %.17g to %.17g", cf_parameter_name[i], g->facts.lo[i], g->facts.hi[i]);
+  }
+  SAY("; omega_b h^2 %.17g; %s draws; transfer %s; %s moduli", o->baryons,
+      o->draw == 0 ? "uniform" : "sobol", o->transfer == CF_TRANSFER_FULL ? "full" : "smooth",
+      o->fixed ? "fixed" : "free");
+#undef SAY
+}
