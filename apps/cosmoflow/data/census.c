@@ -1,0 +1,70 @@
+/* census.c - sums and a histogram of voxels. */
+#include "data/census.h"
+#include <math.h>
+#include <stdio.h>
+
+static int bin_of(double value)
+{
+  const double size = fabs(value);
+
+  if (size < 1) {
+    return 0;
+  }
+  const int exponent = ilogb(size) + 1;
+
+  return exponent < CF_CENSUS_BINS ? exponent : CF_CENSUS_BINS - 1;
+}
+
+void cf_census_add(cf_census *c, weir_dtype dtype, const void *voxels, int64_t n)
+{
+  const int16_t *const counts = voxels;
+
+  for (int64_t i = 0; i < n; i++) {
+    const double value = weir_dtype_load_real(dtype, voxels, i);
+
+    c->least = c->n == 0 || value < c->least ? value : c->least;
+    c->most = c->n == 0 || value > c->most ? value : c->most;
+    c->n++;
+    c->negative += value < 0;
+    c->whole += value == floor(value);
+    c->sum += value;
+    c->bin[bin_of(value)]++;
+    if (dtype == WEIR_I16) {
+      const uint16_t bits = (uint16_t)counts[i];
+
+      c->swapped += fabs((double)(int16_t)(uint16_t)(bits << 8 | bits >> 8));
+    }
+  }
+}
+
+const char *cf_census_remark(const cf_census *c, weir_dtype dtype)
+{
+  if (dtype == WEIR_I16 && c->most > 255 && c->swapped * 16 < fabs(c->sum) + c->most) {
+    return "the bytes look exchanged: written on a machine of the other byte order?";
+  }
+  if (c->negative > 0) {
+    return "counts below 0: another type or byte order than was taken (files.dtype)?";
+  }
+  if (dtype == WEIR_F32 && c->whole == c->n) {
+    return "whole numbers stored as floats: counts, which convert.dtype=i16 halves";
+  }
+  if (dtype == WEIR_F32 && c->most < 20 && c->whole < c->n / 2) {
+    return "fractions: a density or a logarithm, no counts; the network takes log(1 + count) "
+           "itself";
+  }
+  if (c->most == c->least) {
+    return "all voxels are the same";
+  }
+  return "";
+}
+
+void cf_census_bin(int bin, char *text, size_t size)
+{
+  if (bin < 2) {
+    (void)snprintf(text, size, "%d", bin);
+  } else if (bin == CF_CENSUS_BINS - 1) {
+    (void)snprintf(text, size, "%d-", 1 << (bin - 1));
+  } else {
+    (void)snprintf(text, size, "%d-%d", 1 << (bin - 1), (1 << bin) - 1);
+  }
+}

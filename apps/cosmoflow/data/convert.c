@@ -1,0 +1,150 @@
+/* convert.c - samples from file to file, a layer of cubes at a time. */
+#include "data/convert.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "data/volume_format.h"
+
+const weir_opt cf_convert_options[] = {
+    WEIR_OPT_STRING_LIST(cf_convert_opts, input, "",
+                         "files of samples, folders of them, or lists (.lst) of their paths"),
+    WEIR_OPT_STRING(cf_convert_opts, format, "tfrecord",
+                    "what is written: tfrecord (of MLPerf HPC), npy (pairs), netcdf"),
+    WEIR_OPT_INT(cf_convert_opts, per_file, 1, 1, 1e9, "1",
+                 "samples of each file; MLPerf HPC has one, and so have NumPy pairs"),
+    WEIR_OPT_INT(cf_convert_opts, side, 0, 0, 1 << 14, "voxels",
+                 "cut samples into cubes of this side, as MLPerf HPC cuts 512 into 128; 0: whole"),
+    WEIR_OPT_INT(cf_convert_opts, level, 6, 0, 9, "1",
+                 "compression of TFRecord (gzip as a whole) and NetCDF; 0: none"),
+    WEIR_OPT_ENUM(cf_convert_opts, dtype, 0, "stored|i16|f32",
+                  "type of the voxels; i16 is refused where it is not exact; stored: i16 for "
+                  "integers, else f32"),
+    WEIR_OPT_END,
+};
+
+typedef struct conversion {
+  cf_volumes *v;
+  const cf_convert_opts *opts;
+  const char *folder;
+  cf_volume_info in, out; /* of a sample that is read, that is written */
+  int64_t cuts[3], total; /* cubes along each axis; of all samples */
+  char *layer;            /* [out.lengths[0], in.lengths[1], in.lengths[2], channels] */
+  char *cube;             /* one sample that is written */
+  cf_volume_writer *w;
+  cf_converted *done;
+} conversion;
+
+static weir_status prepare(conversion *c)
+{
+  const int64_t side = c->opts->side;
+
+  c->in = *cf_volumes_info(c->v);
+  c->in.dtype = c->opts->dtype == 1                                       ? WEIR_I16
+                : c->opts->dtype == 2 || weir_dtype_is_float(c->in.dtype) ? WEIR_F32
+                                                                          : WEIR_I16;
+  c->out = c->in;
+  c->total = cf_volumes_count(c->v);
+  for (int d = 0; d < 3; d++) {
+    if (side > 0 && c->in.lengths[d] % side != 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "convert.side: %lld does not divide samples of %lld x %lld x %lld",
+                       (long long)side, (long long)c->in.lengths[0], (long long)c->in.lengths[1],
+                       (long long)c->in.lengths[2]);
+    }
+    c->out.lengths[d] = side > 0 ? side : c->in.lengths[d];
+    c->cuts[d] = c->in.lengths[d] / c->out.lengths[d];
+    c->total *= c->cuts[d];
+  }
+  const size_t size = weir_dtype_size(c->in.dtype);
+
+  WEIR_TRY(weir_alloc(c->out.lengths[0] * cf_volume_plane(&c->in), size, (void **)&c->layer));
+  return weir_alloc(cf_volume_elements(&c->out), size, (void **)&c->cube);
+}
+
+/* The cube at (j, k) of a layer. */
+static void cut(conversion *c, int64_t j, int64_t k)
+{
+  const size_t voxel = (size_t)c->in.lengths[3] * weir_dtype_size(c->in.dtype);
+  const size_t row = (size_t)c->out.lengths[2] * voxel;
+  char *to = c->cube;
+
+  for (int64_t d = 0; d < c->out.lengths[0]; d++) {
+    for (int64_t h = 0; h < c->out.lengths[1]; h++, to += row) {
+      const int64_t at = (d * c->in.lengths[1] + j * c->out.lengths[1] + h) * c->in.lengths[2] +
+                         k * c->out.lengths[2];
+
+      memcpy(to, c->layer + (size_t)at * voxel, row);
+    }
+  }
+}
+
+/* Appends the cube; opens and completes files on the way. */
+static weir_status write_cube(conversion *c, const cf_volume_about *about)
+{
+  const int64_t in_file = c->done->samples % c->opts->per_file;
+  char name[64], path[CF_PLACE_MOST];
+
+  if (in_file == 0) {
+    const int64_t left = c->total - c->done->samples;
+
+    (void)snprintf(name, sizeof name, "samples-%08lld", (long long)c->done->samples);
+    WEIR_TRY(weir_path_join(c->folder, name, path, sizeof path));
+    WEIR_TRY(cf_volume_create(c->opts->format, path, &c->out,
+                              left < c->opts->per_file ? left : c->opts->per_file,
+                              (int)c->opts->level, &c->w));
+  }
+  WEIR_TRY(cf_volume_append(c->w, c->cube, about));
+  c->done->samples++;
+  if (in_file + 1 == c->opts->per_file || c->done->samples == c->total) {
+    WEIR_TRY(cf_volume_commit(&c->w));
+    c->done->files++;
+  }
+  c->done->bytes += (double)cf_volume_elements(&c->out) * (double)weir_dtype_size(c->out.dtype);
+  weir_progress("convert", c->done->samples, c->total, "samples");
+  return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED, "stopped; files that are whole stay")
+                               : WEIR_OK;
+}
+
+static weir_status convert_sample(conversion *c, int64_t sample)
+{
+  const int64_t planes = c->out.lengths[0];
+  float labels[CF_LABELS_MOST] = {0};
+  cf_volume_about about = {labels, -1};
+
+  WEIR_TRY(cf_volumes_labels(c->v, sample, labels));
+  WEIR_TRY(cf_volumes_universe(c->v, sample, &about.universe));
+  if (c->opts->side > 0 && about.universe < 0) {
+    about.universe = sample;
+  }
+  for (int64_t i = 0; i < c->cuts[0]; i++) {
+    WEIR_TRY(cf_volumes_read(c->v, sample, i * planes, (i + 1) * planes, c->in.dtype, c->layer));
+    for (int64_t j = 0; j < c->cuts[1]; j++) {
+      for (int64_t k = 0; k < c->cuts[2]; k++) {
+        cut(c, j, k);
+        WEIR_TRY(write_cube(c, &about));
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_convert(cf_volumes *v, const cf_convert_opts *opts, const char *folder,
+                       cf_converted *done)
+{
+  conversion c = {.v = v, .opts = opts, .folder = folder, .done = done};
+  weir_status status = WEIR_OK;
+
+  *done = (cf_converted){0};
+  WEIR_TRY_GOTO(prepare(&c), out);
+  for (int64_t i = 0; i < cf_volumes_count(v); i++) {
+    WEIR_TRY_GOTO(convert_sample(&c, i), out);
+  }
+out:
+  cf_volume_destroy(&c.w);
+  weir_free(&c.layer);
+  weir_free(&c.cube);
+  return status;
+}

@@ -1,0 +1,455 @@
+/* netcdf.c - samples in NetCDF-4, and in HDF5 (full, unitPar, namePar, redshifts of the ExaLearn
+ * universes; x, y of MLPerf's preparation), which the NetCDF library reads as well. A variable of
+ * cubes: (sample, ) depth, height, width (, channel), or the channel before the cube. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/volume_format.h"
+#include "io/weir_netcdf.h"
+
+enum { CHUNK = 1 << 20 }; /* bytes that are compressed together, about */
+
+typedef struct held {
+  weir_netcdf *nc;
+  int volume, labels, universe; /* variables; -1: none */
+  weir_dtype raw;               /* of the variable of voxels */
+  weir_dtype label_dtype, universe_dtype;
+  int sample, channel; /* dimensions of it; -1: none */
+  int cube;            /* the first of the three of the cube */
+  int n_dims;          /* of it */
+  int label_dims, universe_dims;
+  bool packed; /* scale_factor, add_offset or _FillValue count */
+  double scale, offset, fill;
+} held;
+
+static bool knows(const uint8_t *head, int64_t n)
+{
+  return (n >= 8 && memcmp(head, "\x89HDF\r\n\x1a\n", 8) == 0) ||
+         (n >= 3 && memcmp(head, "CDF", 3) == 0);
+}
+
+static void close_file(cf_volume_file *f)
+{
+  held *const h = f->held;
+
+  if (h) {
+    weir_netcdf_close(&h->nc);
+  }
+  weir_free(&f->held);
+}
+
+/* A variable by name; -1: there is none that can be read. */
+static weir_status seek(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape,
+                        int *dims)
+{
+  char found[260];
+  bool can = false;
+  int n = 0;
+
+  *var = -1;
+  WEIR_TRY(weir_netcdf_count(nc, &n));
+  for (int i = 0; i < n; i++) {
+    WEIR_TRY(weir_netcdf_name(nc, i, found, sizeof found));
+    if (strcmp(found, name) == 0) {
+      WEIR_TRY(weir_netcdf_look(nc, i, shape, dims, &can));
+      *var = can ? i : -1;
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Whether a variable can be cubes: numbers over three equal lengths above 1 in a row. */
+static bool is_cubes(const weir_netcdf_shape *s)
+{
+  for (int d = 0; !s->text && !s->chars && d + 2 < s->n_dims && d < 2; d++) {
+    if (s->lengths[d] > 1 && s->lengths[d] == s->lengths[d + 1] &&
+        s->lengths[d] == s->lengths[d + 2]) {
+      return s->n_dims <= 5;
+    }
+  }
+  return false;
+}
+
+/* The variable of voxels: as asked for, by the names in use, or the only one of cubes. */
+static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_shape *s, int *dims)
+{
+  static const char *const names[] = {"full", "x", NULL};
+  weir_netcdf_shape shape;
+  int ids[WEIR_NETCDF_MAX_DIMS], n = 0, found = 0;
+  bool can = false;
+
+  h->volume = -1;
+  if (f->opts->volume[0]) {
+    WEIR_TRY(seek(h->nc, f->opts->volume, &h->volume, s, dims));
+  }
+  for (int i = 0; !f->opts->volume[0] && h->volume < 0 && names[i]; i++) {
+    WEIR_TRY(seek(h->nc, names[i], &h->volume, s, dims));
+  }
+  WEIR_TRY(weir_netcdf_count(h->nc, &n));
+  for (int i = 0; !f->opts->volume[0] && h->volume < 0 && i < n; i++) {
+    WEIR_TRY(weir_netcdf_look(h->nc, i, &shape, ids, &can));
+    if (can && is_cubes(&shape) && found++ == 0) {
+      *s = shape;
+      memcpy(dims, ids, sizeof ids);
+      h->volume = i;
+    }
+  }
+  if (h->volume < 0 || found > 1 || s->text || s->chars || s->n_dims < 3 || s->n_dims > 5) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: %s; files.volume names the variable of depth, height, width and channel",
+                     f->path,
+                     f->opts->volume[0] ? "files.volume is no variable of 3 to 5 dimensions in it"
+                     : found > 1        ? "has several variables of cubes"
+                                        : "has no variable of cubes");
+  }
+  return WEIR_OK;
+}
+
+/* Which dimension is what. */
+static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape *s,
+                             const int *dims)
+{
+  char name[260] = "";
+
+  WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[0], name, sizeof name));
+  h->n_dims = s->n_dims;
+  h->raw = s->dtype;
+  h->sample = s->n_dims == 5 || (s->n_dims == 4 && strcmp(name, "sample") == 0) ? 0 : -1;
+  h->channel = -1;
+  h->cube = h->sample + 1;
+  if (s->n_dims - h->cube == 4) {
+    const int64_t *const l = s->lengths + h->cube;
+    const bool first = l[1] == l[2] && l[2] == l[3] && l[0] != l[1];
+
+    h->channel = first ? h->cube : h->cube + 3;
+    h->cube += first;
+  }
+  for (int d = 0; d < 3; d++) {
+    f->info.lengths[d] = s->lengths[h->cube + d];
+  }
+  f->info.lengths[3] = h->channel < 0 ? 1 : s->lengths[h->channel];
+  f->count = h->sample < 0 ? 1 : s->lengths[0];
+  int64_t all = 1;
+
+  for (int d = 0; d < 4; d++) {
+    if (f->info.lengths[d] < 1 || __builtin_mul_overflow(all, f->info.lengths[d], &all) ||
+        all > INT64_MAX / 16) {
+      return weir_fail(WEIR_ERR_DATA, "%s: claims a sample of %lld x %lld x %lld x %lld", f->path,
+                       (long long)f->info.lengths[0], (long long)f->info.lengths[1],
+                       (long long)f->info.lengths[2], (long long)f->info.lengths[3]);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Attributes of packed numbers (CF conventions, section 8.1). */
+static weir_status take_packing(cf_volume_file *f, held *h)
+{
+  const struct {
+    const char *name;
+    double *value, none;
+  } known[] = {
+      {"scale_factor", &h->scale, 1}, {"add_offset", &h->offset, 0}, {"_FillValue", &h->fill, NAN}};
+
+  for (int i = 0; i < 3; i++) {
+    *known[i].value = known[i].none;
+    if (weir_netcdf_has(h->nc, h->volume, known[i].name)) {
+      WEIR_TRY(weir_netcdf_get_numbers(h->nc, h->volume, known[i].name, known[i].value, 1));
+      h->packed = true;
+    }
+  }
+  f->info.dtype = h->packed ? WEIR_F32 : h->raw;
+  return WEIR_OK;
+}
+
+static weir_status take_labels(cf_volume_file *f, held *h)
+{
+  static const char *const names[] = {"unitPar", "y", "label_raw", NULL};
+  weir_netcdf_shape s = {0};
+  int dims[WEIR_NETCDF_MAX_DIMS];
+
+  h->labels = -1;
+  if (f->opts->labels[0]) {
+    WEIR_TRY(seek(h->nc, f->opts->labels, &h->labels, &s, dims));
+  }
+  for (int i = 0; !f->opts->labels[0] && h->labels < 0 && names[i]; i++) {
+    WEIR_TRY(seek(h->nc, names[i], &h->labels, &s, dims));
+  }
+  if (h->labels < 0) {
+    return f->opts->labels[0] ? weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.labels)",
+                                          f->path, f->opts->labels)
+                              : WEIR_OK;
+  }
+  h->label_dims = s.n_dims;
+  h->label_dtype = s.dtype;
+  f->info.n_labels = s.n_dims > 0 ? s.lengths[s.n_dims - 1] : 0;
+  if (s.text || s.chars || !weir_dtype_is_float(s.dtype) || s.n_dims < 1 || s.n_dims > 2 ||
+      (s.n_dims == 2 && s.lengths[0] != f->count) || (s.n_dims == 1 && f->count != 1) ||
+      f->info.n_labels > CF_LABELS_MOST) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: its labels are not at most %d floats for each of %lld samples", f->path,
+                     CF_LABELS_MOST, (long long)f->count);
+  }
+  return WEIR_OK;
+}
+
+/* What a file says beside: which universe, names of the labels, redshifts of the channels. */
+static weir_status take_rest(cf_volume_file *f, held *h)
+{
+  weir_netcdf_shape s = {0};
+  int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
+
+  WEIR_TRY(seek(h->nc, "universe", &h->universe, &s, dims));
+  if (h->universe >= 0 && (s.text || s.chars || s.n_dims > 1 || weir_dtype_is_float(s.dtype) ||
+                           (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
+    h->universe = -1;
+  }
+  h->universe_dims = s.n_dims;
+  h->universe_dtype = s.dtype;
+  WEIR_TRY(seek(h->nc, "redshifts", &var, &s, dims));
+  if (var >= 0 && s.n_dims == 1 && s.lengths[0] == f->info.lengths[3] &&
+      s.lengths[0] <= CF_LABELS_MOST && weir_dtype_is_float(s.dtype) && !s.text) {
+    double raw[CF_LABELS_MOST];
+
+    WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){0}, s.lengths, raw));
+    f->info.n_redshifts = s.lengths[0];
+    for (int64_t i = 0; i < s.lengths[0]; i++) {
+      f->info.redshift[i] = weir_dtype_load_real(s.dtype, raw, i);
+    }
+  }
+  WEIR_TRY(seek(h->nc, "namePar", &var, &s, dims));
+  if (var >= 0 && s.n_dims == 2 && s.chars && s.lengths[0] == f->info.n_labels &&
+      s.lengths[1] < CF_NAME_MOST) {
+    for (int64_t i = 0; i < s.lengths[0]; i++) {
+      WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){i, 0}, (int64_t[]){1, s.lengths[1]},
+                                f->info.label[i]));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_file(cf_volume_file *f)
+{
+  weir_netcdf_shape s = {0};
+  int dims[WEIR_NETCDF_MAX_DIMS];
+  char name[260] = "";
+  held *h = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
+  h = f->held;
+  WEIR_TRY_GOTO(weir_netcdf_open(f->path, &h->nc), done);
+  WEIR_TRY_GOTO(find_volume(f, h, &s, dims), done);
+  WEIR_TRY_GOTO(take_dims(f, h, &s, dims), done);
+  WEIR_TRY_GOTO(take_packing(f, h), done);
+  WEIR_TRY_GOTO(take_labels(f, h), done);
+  WEIR_TRY_GOTO(take_rest(f, h), done);
+  WEIR_TRY_GOTO(weir_netcdf_name(h->nc, h->volume, name, sizeof name), done);
+  (void)snprintf(f->info.layout, sizeof f->info.layout, "NetCDF or HDF5, variable %.32s%s%s", name,
+                 h->channel == h->cube - 1 && h->channel >= 0 ? ", channels first" : "",
+                 h->packed ? ", packed" : "");
+done:
+  if (status != WEIR_OK) {
+    close_file(f);
+  }
+  return status;
+}
+
+/* From the order and the type of the file to channels last and numbers. */
+static void unpack(const cf_volume_file *f, const void *raw, int64_t n, bool first, void *out)
+{
+  const held *const h = f->held;
+  const size_t size = weir_dtype_size(h->raw);
+  const int64_t channels = f->info.lengths[3], voxels = n / channels;
+
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t at = first ? i % channels * voxels + i / channels : i;
+
+    if (h->packed) {
+      const double value = weir_dtype_load_real(h->raw, raw, at);
+
+      ((float *)out)[i] = value == h->fill ? NAN : (float)(value * h->scale + h->offset);
+    } else {
+      memcpy((char *)out + (size_t)i * size, (const char *)raw + (size_t)at * size, size);
+    }
+  }
+}
+
+static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
+{
+  const held *const h = f->held;
+  const bool first = h->channel >= 0 && h->channel < h->cube;
+  const int64_t n = (d1 - d0) * cf_volume_plane(&f->info);
+  int64_t start[WEIR_NETCDF_MAX_DIMS] = {0}, count[WEIR_NETCDF_MAX_DIMS] = {0};
+  void *raw = NULL;
+
+  if (h->sample >= 0) {
+    start[h->sample] = sample;
+    count[h->sample] = 1;
+  }
+  if (h->channel >= 0) {
+    count[h->channel] = f->info.lengths[3];
+  }
+  for (int d = 0; d < 3; d++) {
+    count[h->cube + d] = f->info.lengths[d];
+  }
+  start[h->cube] = d0;
+  count[h->cube] = d1 - d0;
+  if (!first && !h->packed) {
+    return weir_netcdf_read(h->nc, h->volume, start, count, out);
+  }
+  WEIR_TRY(weir_alloc(n, weir_dtype_size(h->raw), &raw));
+  const weir_status status = weir_netcdf_read(h->nc, h->volume, start, count, raw);
+
+  if (status == WEIR_OK) {
+    unpack(f, raw, n, first, out);
+  }
+  weir_free(&raw);
+  return status;
+}
+
+static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
+{
+  const held *const h = f->held;
+  const int64_t n = f->info.n_labels;
+  const int64_t start[2] = {h->label_dims == 2 ? sample : 0, 0};
+  const int64_t count[2] = {h->label_dims == 2 ? 1 : n, n};
+  double raw[CF_LABELS_MOST];
+
+  WEIR_TRY(weir_netcdf_read(h->nc, h->labels, start, count, raw));
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = (float)weir_dtype_load_real(h->label_dtype, raw, i);
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
+{
+  const held *const h = f->held;
+  int64_t raw = 0;
+
+  *out = -1;
+  if (h->universe >= 0) {
+    WEIR_TRY(weir_netcdf_read(h->nc, h->universe, (int64_t[]){sample}, (int64_t[]){1}, &raw));
+    *out = weir_dtype_load_int(h->universe_dtype, &raw, 0);
+  }
+  return WEIR_OK;
+}
+
+typedef struct made {
+  weir_netcdf *nc;
+  int volume, labels, universe;
+} made;
+
+static void destroy(cf_volume_out *o)
+{
+  made *const m = o->held;
+
+  if (m) {
+    weir_netcdf_close(&m->nc);
+  }
+  weir_free(&o->held);
+}
+
+/* Names of the labels, as letters. */
+static weir_status put_names(const made *m, const cf_volume_info *info, int label_dim)
+{
+  int dims[2] = {label_dim, 0}, var = 0;
+  char text[CF_LABELS_MOST * CF_NAME_MOST];
+  const int64_t width = CF_NAME_MOST - 1;
+
+  if (!info->label[0][0]) {
+    return WEIR_OK;
+  }
+  for (int64_t i = 0; i < info->n_labels; i++) {
+    memcpy(text + i * width, info->label[i], (size_t)width);
+  }
+  WEIR_TRY(weir_netcdf_dim(m->nc, "letter", width, &dims[1]));
+  WEIR_TRY(weir_netcdf_char_var(m->nc, "namePar", 2, dims, &var));
+  return weir_netcdf_write(m->nc, var, (int64_t[]){0, 0}, (int64_t[]){info->n_labels, width}, text);
+}
+
+static weir_status define(made *m, const cf_volume_out *o)
+{
+  static const char *const names[] = {"depth", "height", "width", "channel"};
+  const cf_volume_info *const info = &o->info;
+  const int64_t plane = cf_volume_plane(info) * (int64_t)weir_dtype_size(info->dtype);
+  const int64_t planes = CHUNK / plane < 1 ? 1 : CHUNK / plane;
+  const int64_t chunks[5] = {1, planes < info->lengths[0] ? planes : info->lengths[0],
+                             info->lengths[1], info->lengths[2], info->lengths[3]};
+  int dims[5] = {0}, pair[2], var = 0;
+
+  WEIR_TRY(weir_netcdf_dim(m->nc, "sample", o->count, &dims[0]));
+  for (int d = 0; d < 4; d++) {
+    WEIR_TRY(weir_netcdf_dim(m->nc, names[d], info->lengths[d], &dims[d + 1]));
+  }
+  WEIR_TRY(weir_netcdf_var(m->nc, "full", info->dtype, 5, dims, &m->volume));
+  WEIR_TRY(weir_netcdf_chunk(m->nc, m->volume, chunks, o->level));
+  WEIR_TRY(weir_netcdf_var(m->nc, "universe", WEIR_I64, 1, dims, &m->universe));
+  if (info->n_redshifts > 0) {
+    WEIR_TRY(weir_netcdf_var(m->nc, "redshifts", WEIR_F64, 1, &dims[4], &var));
+    WEIR_TRY(weir_netcdf_write(m->nc, var, (int64_t[]){0}, &info->n_redshifts, info->redshift));
+  }
+  if (info->n_labels > 0) {
+    pair[0] = dims[0];
+    WEIR_TRY(weir_netcdf_dim(m->nc, "parameter", info->n_labels, &pair[1]));
+    WEIR_TRY(weir_netcdf_var(m->nc, "unitPar", WEIR_F32, 2, pair, &m->labels));
+    WEIR_TRY(put_names(m, info, pair[1]));
+  }
+  return WEIR_OK;
+}
+
+static weir_status create(cf_volume_out *o)
+{
+  made *m = NULL;
+
+  WEIR_TRY(weir_alloc(1, sizeof *m, (void **)&m));
+  o->held = m;
+  weir_status status = weir_netcdf_create(o->path, &m->nc);
+
+  status = status == WEIR_OK ? define(m, o) : status;
+  if (status != WEIR_OK) {
+    destroy(o);
+  }
+  return status;
+}
+
+static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
+{
+  const made *const m = o->held;
+  const int64_t *const l = o->info.lengths;
+  const int64_t start[5] = {o->done}, count[5] = {1, l[0], l[1], l[2], l[3]};
+
+  WEIR_TRY(weir_netcdf_write(m->nc, m->volume, start, count, voxels));
+  WEIR_TRY(weir_netcdf_write(m->nc, m->universe, start, count, &about->universe));
+  if (o->info.n_labels > 0) {
+    WEIR_TRY(weir_netcdf_write(m->nc, m->labels, start, (int64_t[]){1, o->info.n_labels},
+                               about->labels));
+  }
+  return WEIR_OK;
+}
+
+static weir_status commit(cf_volume_out *o)
+{
+  made *const m = o->held;
+
+  return weir_netcdf_commit(&m->nc);
+}
+
+const cf_volume_format cf_volume_format_netcdf = {
+    .name = "netcdf",
+    .help = "NetCDF-4, and HDF5 of the ExaLearn universes (full, unitPar) and of MLPerf (x, y)",
+    .suffix = ".nc",
+    .endings = ".nc|.nc4|.h5|.hdf5",
+    .knows = knows,
+    .open = open_file,
+    .close = close_file,
+    .read = read_planes,
+    .labels = read_labels,
+    .universe = read_universe,
+    .create = create,
+    .append = append,
+    .commit = commit,
+    .destroy = destroy,
+};

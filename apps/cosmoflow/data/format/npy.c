@@ -1,0 +1,173 @@
+/* npy.c - samples as pairs of NumPy arrays, NAME_data.npy and NAME_label.npy, one sample a pair:
+ * [depth, height, width(, channel)] and [labels], or several with a dimension in front. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "data/volume_format.h"
+#include "io/weir_npy.h"
+
+#define DATA "_data.npy"
+#define LABEL "_label.npy"
+
+typedef struct held {
+  weir_npy *data, *label; /* label NULL: there is none */
+} held;
+
+static bool knows(const uint8_t *head, int64_t n)
+{
+  return n >= 6 && memcmp(head, "\x93NUMPY", 6) == 0;
+}
+
+static void close_file(cf_volume_file *f)
+{
+  held *const h = f->held;
+
+  if (h) {
+    weir_npy_close(&h->data);
+    weir_npy_close(&h->label);
+  }
+  weir_free(&f->held);
+}
+
+/* NAME_data.npy to NAME_label.npy; false for another name. */
+static bool label_path(const char *path, char *text, size_t size)
+{
+  const size_t n = strlen(path), end = strlen(DATA);
+
+  return n > end && strcmp(path + n - end, DATA) == 0 &&
+         snprintf(text, size, "%.*s" LABEL, (int)(n - end), path) < (int)size;
+}
+
+static weir_status take_volume(cf_volume_file *f, const weir_npy_shape *s)
+{
+  const int64_t asked = f->opts->channels;
+  const int several = s->n_dims == 5 || (s->n_dims == 4 && asked == 1 && s->lengths[3] != 1);
+
+  if (s->n_dims < 3 || s->n_dims > 5 || s->dtype == WEIR_BOOL) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: an array of %d dimensions of %s is no sample: depth, height, width, and a "
+        "channel, are 4",
+        f->path, s->n_dims, weir_dtype_name(s->dtype));
+  }
+  f->count = several ? s->lengths[0] : 1;
+  for (int d = 0; d < 4; d++) {
+    f->info.lengths[d] = d + several < s->n_dims ? s->lengths[d + several] : 1;
+  }
+  f->info.dtype = s->dtype;
+  return WEIR_OK;
+}
+
+static weir_status take_labels(cf_volume_file *f, const char *path, const weir_npy_shape *s)
+{
+  const int64_t samples = s->n_dims == 2 ? s->lengths[0] : 1;
+
+  f->info.n_labels = s->n_dims > 0 ? s->lengths[s->n_dims - 1] : 0;
+  if (s->n_dims < 1 || s->n_dims > 2 || samples != f->count || f->info.n_labels > CF_LABELS_MOST ||
+      !weir_dtype_is_float(s->dtype)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: is no array of at most %d labels, floats, for each of the %lld samples "
+                     "in %s",
+                     path, CF_LABELS_MOST, (long long)f->count, f->path);
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_file(cf_volume_file *f)
+{
+  char path[CF_PLACE_MOST];
+  held *h = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
+  h = f->held;
+  WEIR_TRY_GOTO(weir_npy_open(f->path, &h->data), done);
+  WEIR_TRY_GOTO(take_volume(f, weir_npy_get(h->data)), done);
+  if (label_path(f->path, path, sizeof path) && weir_file_exists(path)) {
+    WEIR_TRY_GOTO(weir_npy_open(path, &h->label), done);
+    WEIR_TRY_GOTO(take_labels(f, path, weir_npy_get(h->label)), done);
+  }
+  (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s",
+                 h->label ? "pairs" : "no labels");
+done:
+  if (status != WEIR_OK) {
+    close_file(f);
+  }
+  return status;
+}
+
+static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
+{
+  const held *const h = f->held;
+  const int64_t plane = cf_volume_plane(&f->info);
+
+  return weir_npy_read(h->data, sample * cf_volume_elements(&f->info) + d0 * plane,
+                       (d1 - d0) * plane, out);
+}
+
+static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
+{
+  const held *const h = f->held;
+  const weir_dtype dtype = weir_npy_get(h->label)->dtype;
+  double values[CF_LABELS_MOST]; /* room for either */
+
+  WEIR_TRY(weir_npy_read(h->label, sample * f->info.n_labels, f->info.n_labels, values));
+  for (int64_t i = 0; i < f->info.n_labels; i++) {
+    out[i] = (float)weir_dtype_load_real(dtype, values, i);
+  }
+  return WEIR_OK;
+}
+
+static weir_status create(cf_volume_out *o)
+{
+  if (o->count != 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: a NumPy pair holds one sample; give convert.per_file=1, not %lld",
+                     o->path, (long long)o->count);
+  }
+  return weir_alloc(1, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype),
+                    &o->held);
+}
+
+static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
+{
+  char path[CF_PLACE_MOST];
+  const weir_npy_shape labels = {WEIR_F32, 1, {o->info.n_labels}};
+
+  memcpy(o->held, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));
+  if (!label_path(o->path, path, sizeof path)) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: its name is too long", o->path);
+  }
+  return weir_npy_write(path, &labels,
+                        about->labels); /* before the data, by which pairs are found */
+}
+
+static weir_status commit(cf_volume_out *o)
+{
+  const int64_t *const l = o->info.lengths;
+  const weir_npy_shape shape = {o->info.dtype, 4, {l[0], l[1], l[2], l[3]}};
+
+  return weir_npy_write(o->path, &shape, o->held);
+}
+
+static void destroy(cf_volume_out *o)
+{
+  weir_free(&o->held);
+}
+
+const cf_volume_format cf_volume_format_npy = {
+    .name = "npy",
+    .help = "pairs of NumPy arrays, NAME" DATA " and NAME" LABEL ", one sample a pair",
+    .suffix = DATA,
+    .endings = DATA,
+    .knows = knows,
+    .open = open_file,
+    .close = close_file,
+    .read = read_planes,
+    .labels = read_labels,
+    .create = create,
+    .append = append,
+    .commit = commit,
+    .destroy = destroy,
+};

@@ -1,0 +1,312 @@
+/* tfrecord.c - samples as records of tf.train.Example: those of MLPerf HPC (x: bytes of int16, y: 4
+ * floats; one a file), of SC'18 (data_raw, label_raw: bytes of f64) and of v0.5 (x: floats). A
+ * record has no shape: it is a cube of few channels, which its length tells. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/volume_format.h"
+#include "io/weir_tfrecord.h"
+
+enum { CHANNELS_MOST = 7 }; /* 8 channels of side s are as long as one of side 2 s */
+
+typedef struct held {
+  weir_tfrecord *file;
+  weir_tf_feature volume, labels; /* of the record read last */
+  float *floats;                  /* voxels of a list of floats; NULL: they are bytes */
+} held;
+
+/* The first of the names in use that the record has, or the one that was asked for. */
+static weir_status find(const held *h, const char *asked, const char *const *names,
+                        weir_tf_feature *out)
+{
+  if (asked[0]) {
+    return weir_tfrecord_find(h->file, asked, out);
+  }
+  for (; *names; names++) {
+    WEIR_TRY(weir_tfrecord_find(h->file, *names, out));
+    if (out->kind != WEIR_TF_EMPTY) {
+      return WEIR_OK;
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status refuse(const held *h, const weir_tf_feature *f, const char *key, const char *why)
+{
+  char place[CF_PLACE_MOST];
+
+  weir_tfrecord_place(h->file, place, sizeof place);
+  return weir_fail(WEIR_ERR_DATA, "%s: key '%.*s': %s", place,
+                   f->key_size ? (int)f->key_size : (int)strlen(key), f->key_size ? f->key : key,
+                   why);
+}
+
+/* Side of a cube of n / channels voxels; 0 where it is none. */
+static int64_t side_of(int64_t n, int64_t channels)
+{
+  const int64_t side = (int64_t)llround(cbrt((double)n / (double)channels));
+
+  return side > 0 && side * side * side * channels == n ? side : 0;
+}
+
+static weir_dtype dtype_of(const cf_volume_opts *opts, const weir_tf_feature *f)
+{
+  static const weir_dtype asked[] = {WEIR_I16, WEIR_I16, WEIR_F32, WEIR_F64};
+  const bool raw = f->key_size == 8 && memcmp(f->key, "data_raw", 8) == 0;
+
+  if (f->kind == WEIR_TF_FLOATS) {
+    return WEIR_F32;
+  }
+  return opts->dtype == CF_RAW_AUTO && raw ? WEIR_F64 : asked[opts->dtype];
+}
+
+/* The cube that so many bytes are. */
+static weir_status measure(const cf_volume_file *f, const held *h, cf_volume_info *info)
+{
+  const int64_t size = (int64_t)weir_dtype_size(info->dtype);
+  const int64_t bytes = h->volume.kind == WEIR_TF_FLOATS ? size * h->volume.count : h->volume.size;
+  const int64_t asked = f->opts->channels, most = asked > 0 ? asked : CHANNELS_MOST;
+  char why[160];
+
+  for (int64_t c = asked > 0 ? asked : 1; c <= most; c++) {
+    const int64_t side = bytes % size == 0 ? side_of(bytes / size, c) : 0;
+
+    if (side > 0) {
+      info->lengths[0] = info->lengths[1] = info->lengths[2] = side;
+      info->lengths[3] = c;
+      return WEIR_OK;
+    }
+  }
+  (void)snprintf(why, sizeof why,
+                 "%lld bytes are no cube of %lld%s channels of %s; files.dtype and files.channels "
+                 "say what else they are",
+                 (long long)bytes, (long long)most, asked > 0 ? "" : " or fewer",
+                 weir_dtype_name(info->dtype));
+  return refuse(h, &h->volume, "x", why);
+}
+
+/* Shape, dtype and number of labels of the record read last. */
+static weir_status look(const cf_volume_file *f, held *h, cf_volume_info *info)
+{
+  static const char *const volumes[] = {"x", "data_raw", NULL}, *const labels[] = {"y", "label_raw",
+                                                                                   NULL};
+  const weir_tf_feature *const y = &h->labels;
+
+  WEIR_TRY(find(h, f->opts->volume, volumes, &h->volume));
+  WEIR_TRY(find(h, f->opts->labels, labels, &h->labels));
+  if (h->volume.kind != WEIR_TF_FLOATS &&
+      (h->volume.kind != WEIR_TF_BYTES || h->volume.count != 1)) {
+    return refuse(h, &h->volume, f->opts->volume[0] ? f->opts->volume : "x",
+                  h->volume.kind == WEIR_TF_EMPTY ? "is not there; files.volume names another"
+                                                  : "holds no voxels");
+  }
+  info->dtype = dtype_of(f->opts, &h->volume);
+  WEIR_TRY(measure(f, h, info));
+  info->n_labels = y->kind == WEIR_TF_BYTES ? y->size / 8 : y->count;
+  if (y->kind == WEIR_TF_INTS || info->n_labels > CF_LABELS_MOST ||
+      (y->kind == WEIR_TF_BYTES && (y->count != 1 || y->size % 8 != 0))) {
+    return refuse(h, y, "y", "holds no labels: floats, or bytes of f64, at most 16");
+  }
+  return WEIR_OK;
+}
+
+static void close_file(cf_volume_file *f)
+{
+  held *h = f->held;
+
+  if (h) {
+    weir_tfrecord_close(&h->file);
+    weir_free(&h->floats);
+  }
+  weir_free(&f->held);
+}
+
+/* Samples of a file: each header is read, and nothing is held. */
+static weir_status count(cf_volume_file *f, held *h)
+{
+  bool found = true;
+
+  f->count = f->opts->per_file;
+  if (f->count > 0) {
+    return WEIR_OK;
+  }
+  for (f->count = 1; found; f->count += found) {
+    WEIR_TRY(weir_tfrecord_skip(h->file, &found));
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_file(cf_volume_file *f)
+{
+  held *h = NULL;
+  bool found = false;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
+  h = f->held;
+  WEIR_TRY_GOTO(weir_tfrecord_open(f->path, f->opts->max_bytes, &h->file), done);
+  WEIR_TRY_GOTO(weir_tfrecord_next(h->file, &found), done);
+  if (!found) {
+    status = weir_fail(WEIR_ERR_DATA, "%s: is empty", f->path);
+    goto done;
+  }
+  WEIR_TRY_GOTO(look(f, h, &f->info), done);
+  (void)snprintf(f->info.layout, sizeof f->info.layout, "TFRecord, %s, keys %.*s and %.*s",
+                 weir_tfrecord_compressed(h->file) ? "gzip" : "plain",
+                 h->volume.key_size < 20 ? (int)h->volume.key_size : 20, h->volume.key,
+                 h->labels.key_size < 20 ? (int)h->labels.key_size : 20,
+                 h->labels.key_size > 0 ? h->labels.key : "");
+  WEIR_TRY_GOTO(count(f, h), done);
+done:
+  if (status != WEIR_OK) {
+    close_file(f);
+  }
+  return status;
+}
+
+/* Has a sample as the record read last. */
+static weir_status go_to(cf_volume_file *f, int64_t sample)
+{
+  held *const h = f->held;
+  cf_volume_info info = {.n_labels = 0};
+  int64_t size = 0;
+  bool found = true;
+
+  (void)weir_tfrecord_payload(h->file, &size);
+  if (weir_tfrecord_number(h->file) == sample + 1 && size >= 0 && h->volume.key) {
+    return WEIR_OK;
+  }
+  h->volume = (weir_tf_feature){0};
+  if (weir_tfrecord_number(h->file) > sample) {
+    WEIR_TRY(weir_tfrecord_rewind(h->file));
+  }
+  while (found && weir_tfrecord_number(h->file) < sample) {
+    WEIR_TRY(weir_tfrecord_skip(h->file, &found));
+  }
+  if (found) {
+    WEIR_TRY(weir_tfrecord_next(h->file, &found));
+  }
+  if (!found) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has %lld records, and files.per_file says %lld", f->path,
+                     (long long)weir_tfrecord_number(h->file), (long long)f->opts->per_file);
+  }
+  WEIR_TRY(look(f, h, &info));
+  if (memcmp(info.lengths, f->info.lengths, sizeof info.lengths) != 0 ||
+      info.dtype != f->info.dtype || info.n_labels != f->info.n_labels) {
+    char why[160];
+
+    (void)snprintf(why, sizeof why,
+                   "is %lld^3 voxels of %lld channels of %s with %lld labels, the first record is "
+                   "%lld^3 of %lld of %s with %lld",
+                   (long long)info.lengths[0], (long long)info.lengths[3],
+                   weir_dtype_name(info.dtype), (long long)info.n_labels,
+                   (long long)f->info.lengths[0], (long long)f->info.lengths[3],
+                   weir_dtype_name(f->info.dtype), (long long)f->info.n_labels);
+    return refuse(h, &h->volume, "x", why);
+  }
+  weir_free(&h->floats);
+  return WEIR_OK;
+}
+
+static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
+{
+  held *const h = f->held;
+
+  WEIR_TRY(go_to(f, sample));
+  if (h->volume.kind == WEIR_TF_FLOATS && !h->floats) {
+    WEIR_TRY(weir_alloc(h->volume.count, sizeof(float), (void **)&h->floats));
+    weir_tf_floats(&h->volume, h->floats);
+  }
+  const size_t plane = (size_t)cf_volume_plane(&f->info) * weir_dtype_size(f->info.dtype);
+  const uint8_t *const from = h->floats ? (const uint8_t *)h->floats : h->volume.bytes;
+
+  memcpy(out, from + (size_t)d0 * plane, (size_t)(d1 - d0) * plane);
+  return WEIR_OK;
+}
+
+static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
+{
+  const held *const h = f->held;
+
+  WEIR_TRY(go_to(f, sample));
+  if (h->labels.kind == WEIR_TF_FLOATS) {
+    weir_tf_floats(&h->labels, out);
+  }
+  for (int64_t i = 0; h->labels.kind == WEIR_TF_BYTES && i < f->info.n_labels; i++) {
+    double value = 0;
+
+    memcpy(&value, h->labels.bytes + 8 * i, sizeof value);
+    out[i] = (float)value;
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
+{
+  const held *const h = f->held;
+  weir_tf_feature universe;
+
+  *out = -1;
+  WEIR_TRY(go_to(f, sample));
+  WEIR_TRY(weir_tfrecord_find(h->file, "universe", &universe));
+  if (universe.kind == WEIR_TF_INTS && universe.count == 1) {
+    weir_tf_ints(&universe, out);
+  }
+  return WEIR_OK;
+}
+
+static weir_status create(cf_volume_out *o)
+{
+  weir_tfrecord_writer *w = NULL;
+
+  WEIR_TRY(weir_tfrecord_create(o->path, o->level, &w));
+  o->held = w;
+  return WEIR_OK;
+}
+
+/* As MLPerf has it; other readers pass `universe` over. Floats are told from counts by their kind.
+ */
+static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
+{
+  const int64_t n = cf_volume_elements(&o->info);
+  const bool floats = o->info.dtype == WEIR_F32;
+  const weir_tf_out out[] = {{"x", floats ? WEIR_TF_FLOATS : WEIR_TF_BYTES, voxels,
+                              floats ? n : n * (int64_t)weir_dtype_size(o->info.dtype)},
+                             {"y", WEIR_TF_FLOATS, about->labels, o->info.n_labels},
+                             {"universe", WEIR_TF_INTS, &about->universe, 1}};
+
+  return weir_tfrecord_write(o->held, out, about->universe < 0 ? 2 : 3);
+}
+
+static weir_status commit(cf_volume_out *o)
+{
+  weir_tfrecord_writer *w = o->held;
+
+  o->held = NULL;
+  return weir_tfrecord_commit(&w);
+}
+
+static void destroy(cf_volume_out *o)
+{
+  weir_tfrecord_writer *w = o->held;
+
+  weir_tfrecord_destroy(&w);
+  o->held = NULL;
+}
+
+const cf_volume_format cf_volume_format_tfrecord = {
+    .name = "tfrecord",
+    .help = "TFRecord of MLPerf HPC (keys x, y) and SC'18 (data_raw, label_raw), plain or gzip",
+    .suffix = ".tfrecord",
+    .endings = ".tfrecord|.tfrecords|.tfrecord.gz|.tfrecords.gz",
+    .open = open_file,
+    .close = close_file,
+    .read = read_planes,
+    .labels = read_labels,
+    .universe = read_universe,
+    .create = create,
+    .append = append,
+    .commit = commit,
+    .destroy = destroy,
+};

@@ -1,0 +1,409 @@
+/* volume.c - sets of files of samples; what is the same for all formats. */
+#include "data/volume.h"
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "data/volume_format.h"
+
+const weir_opt cf_volume_options[] = {
+    WEIR_OPT_STRING(
+        cf_volume_opts, volume, "",
+        "key or variable of the voxels; empty: x, data_raw or full, or the only variable "
+        "of cubes"),
+    WEIR_OPT_STRING(cf_volume_opts, labels, "",
+                    "key or variable of the labels; empty: y, label_raw or unitPar"),
+    WEIR_OPT_INT(cf_volume_opts, channels, 0, 0, CF_LABELS_MOST, "1",
+                 "channels of files that do not say; 0: what makes a cube of their length"),
+    WEIR_OPT_ENUM(cf_volume_opts, dtype, CF_RAW_AUTO, "auto|i16|f32|f64",
+                  "type of voxels given as mere bytes; auto: i16, and f64 for data_raw"),
+    WEIR_OPT_INT(cf_volume_opts, per_file, 0, 0, 1e9, "1",
+                 "samples of each file; 0: every file is opened and looked through, which for "
+                 "compressed TFRecords means to unpack it"),
+    WEIR_OPT_INT(cf_volume_opts, max_bytes, 2147483647, 1, 2147483647, "B",
+                 "the longest record that is read: a compressed file cannot fill more memory"),
+    WEIR_OPT_END,
+};
+
+enum { HEAD = 16, LIST_MOST = 1 << 28, BLOCK = 1 << 16 };
+
+typedef struct entry {
+  char *path;
+  const cf_volume_format *format;
+  int64_t first; /* number of its first sample in the set */
+} entry;
+
+struct cf_volumes {
+  cf_volume_opts opts;
+  cf_volume_info info;
+  entry *entries; /* [n], and room */
+  int64_t n, capacity, count;
+  cf_volume_file file; /* the one that is open */
+  int64_t open;        /* its number; -1: none */
+  void *raw;           /* stored voxels before they are converted */
+  int64_t raw_bytes;
+};
+
+static bool ends(const char *path, const char *ending, size_t n)
+{
+  const size_t length = strlen(path);
+
+  return length > n && strncmp(path + length - n, ending, n) == 0;
+}
+
+static const cf_volume_format *by_name(const char *path)
+{
+  for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
+    for (const char *at = (*f)->endings; *at;) {
+      const size_t n = strcspn(at, "|");
+
+      if (ends(path, at, n)) {
+        return *f;
+      }
+      at += n + (at[n] == '|');
+    }
+  }
+  return NULL;
+}
+
+/* The format of a file, by its first bytes, else by its name. */
+static const cf_volume_format *format_of(const char *path)
+{
+  uint8_t head[HEAD];
+  FILE *const in = fopen(path, "rb");
+  const int64_t n = in ? (int64_t)fread(head, 1, sizeof head, in) : 0;
+
+  if (in) {
+    (void)fclose(in);
+  }
+  for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
+    if ((*f)->knows && (*f)->knows(head, n)) {
+      return *f;
+    }
+  }
+  return by_name(path);
+}
+
+static weir_status add(cf_volumes *v, const char *path, const cf_volume_format *format)
+{
+  WEIR_TRY(weir_reserve(&v->entries, &v->capacity, v->n + 1, sizeof *v->entries));
+  WEIR_TRY(weir_strdup(path, &v->entries[v->n].path));
+  v->entries[v->n++].format = format;
+  return WEIR_OK;
+}
+
+static weir_status add_file(cf_volumes *v, const char *path)
+{
+  const cf_volume_format *const format = format_of(path);
+  char names[512] = "";
+
+  if (format) {
+    return add(v, path, format);
+  }
+  for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
+    const size_t n = strlen(names);
+
+    (void)snprintf(names + n, sizeof names - n, "%s%s (%s)", n > 0 ? ", " : "", (*f)->name,
+                   (*f)->endings);
+  }
+  return weir_fail(WEIR_ERR_DATA, "%s: is %s; formats and their names: %s", path,
+                   weir_file_exists(path) ? "of no format that is read" : "not there", names);
+}
+
+static int compare(const void *a, const void *b)
+{
+  return strcmp(((const entry *)a)->path, ((const entry *)b)->path);
+}
+
+static weir_status add_folder(cf_volumes *v, const char *path)
+{
+  const int64_t first = v->n;
+  DIR *const folder = opendir(path);
+  weir_status status = WEIR_OK;
+  char file[CF_PLACE_MOST];
+
+  if (!folder) {
+    return weir_fail(WEIR_ERR_DATA, "%s: the folder cannot be read", path);
+  }
+  for (const struct dirent *e = readdir(folder); e && status == WEIR_OK; e = readdir(folder)) {
+    const cf_volume_format *const format = by_name(e->d_name);
+
+    if (format) {
+      status = weir_path_join(path, e->d_name, file, sizeof file);
+      status = status == WEIR_OK ? add(v, file, format) : status;
+    }
+  }
+  (void)closedir(folder);
+  if (status == WEIR_OK && v->n == first) {
+    return weir_fail(WEIR_ERR_DATA, "%s: the folder has no file of samples", path);
+  }
+  qsort(v->entries + first, (size_t)(v->n - first), sizeof *v->entries, compare);
+  return status;
+}
+
+/* A path a line, relative to the folder of the list. */
+static weir_status add_list(cf_volumes *v, const char *path)
+{
+  char *text = NULL, *rest = NULL, file[CF_PLACE_MOST];
+  int64_t size = 0;
+  const char *const slash = strrchr(path, '/');
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_file_read(path, LIST_MOST, &text, &size));
+  for (char *line = strtok_r(text, "\r\n", &rest); line && status == WEIR_OK;
+       line = strtok_r(NULL, "\r\n", &rest)) {
+    const int folder = slash && line[0] != '/' ? (int)(slash - path) + 1 : 0;
+
+    if (snprintf(file, sizeof file, "%.*s%s", folder, path, line) >= (int)sizeof file) {
+      status = weir_fail(WEIR_ERR_DATA, "%s: a line is longer than a path", path);
+    } else {
+      status = add_file(v, file);
+    }
+  }
+  weir_free(&text);
+  return status;
+}
+
+static weir_status add_path(cf_volumes *v, const char *path)
+{
+  struct stat info;
+
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    return add_folder(v, path);
+  }
+  return ends(path, ".lst", 4) ? add_list(v, path) : add_file(v, path);
+}
+
+/* Has a file of the set open. */
+static weir_status go_to(cf_volumes *v, int64_t i)
+{
+  if (v->open == i) {
+    return WEIR_OK;
+  }
+  if (v->open >= 0) {
+    v->entries[v->open].format->close(&v->file);
+  }
+  v->open = -1;
+  v->file = (cf_volume_file){.path = v->entries[i].path, .opts = &v->opts};
+  WEIR_TRY(v->entries[i].format->open(&v->file));
+  v->open = i;
+  const cf_volume_info *const has = &v->file.info, *const first = &v->info;
+
+  if (first->layout[0] && (memcmp(has->lengths, first->lengths, sizeof has->lengths) != 0 ||
+                           has->n_labels != first->n_labels)) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: holds %lld x %lld x %lld voxels of %lld channels with %lld labels; %s, the "
+        "first file, holds %lld x %lld x %lld of %lld with %lld",
+        v->file.path, (long long)has->lengths[0], (long long)has->lengths[1],
+        (long long)has->lengths[2], (long long)has->lengths[3], (long long)has->n_labels,
+        v->entries[0].path, (long long)first->lengths[0], (long long)first->lengths[1],
+        (long long)first->lengths[2], (long long)first->lengths[3], (long long)first->n_labels);
+  }
+  return WEIR_OK;
+}
+
+/* Counts the samples; files that are known to hold so many each are not opened. */
+static weir_status survey(cf_volumes *v)
+{
+  for (int64_t i = 0; i < v->n; i++) {
+    if (i == 0 || v->opts.per_file == 0) {
+      WEIR_TRY(go_to(v, i));
+      if (i == 0) {
+        v->info = v->file.info;
+      }
+    }
+    v->entries[i].first = v->count;
+    v->count += v->opts.per_file > 0 ? v->opts.per_file : v->file.count;
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume_opts *opts,
+                            cf_volumes **out)
+{
+  cf_volumes *v = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *v, (void **)&v));
+  v->opts = *opts;
+  v->open = -1;
+  for (int64_t i = 0; i < n; i++) {
+    WEIR_TRY_GOTO(add_path(v, paths[i]), done);
+  }
+  if (v->n == 0) {
+    status = weir_fail(WEIR_ERR_DATA, "there is no file of samples: name files or folders");
+    goto done;
+  }
+  WEIR_TRY_GOTO(survey(v), done);
+  *out = v;
+  v = NULL;
+done:
+  cf_volumes_close(&v);
+  return status;
+}
+
+void cf_volumes_close(cf_volumes **v)
+{
+  cf_volumes *const s = *v;
+
+  if (s && s->open >= 0) {
+    s->entries[s->open].format->close(&s->file);
+  }
+  for (int64_t i = 0; s && i < s->n; i++) {
+    weir_free(&s->entries[i].path);
+  }
+  if (s) {
+    weir_free(&s->entries);
+    weir_free(&s->raw);
+  }
+  weir_free(v);
+}
+
+int64_t cf_volumes_count(const cf_volumes *v)
+{
+  return v->count;
+}
+
+int64_t cf_volumes_files(const cf_volumes *v)
+{
+  return v->n;
+}
+
+const cf_volume_info *cf_volumes_info(const cf_volumes *v)
+{
+  return &v->info;
+}
+
+/* The file that a sample is in. */
+static int64_t file_of(const cf_volumes *v, int64_t sample)
+{
+  int64_t lo = 0, hi = v->n;
+
+  WEIR_ASSERT(sample >= 0 && sample < v->count);
+  while (hi - lo > 1) {
+    const int64_t mid = lo + (hi - lo) / 2;
+
+    if (v->entries[mid].first <= sample) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size)
+{
+  const entry *const e = &v->entries[file_of(v, sample)];
+
+  (void)snprintf(text, size, "%s: sample %lld", e->path, (long long)(sample - e->first + 1));
+}
+
+/* Opens the file of a sample; *in is its number there. */
+static weir_status find(cf_volumes *v, int64_t sample, const cf_volume_format **format, int64_t *in)
+{
+  const int64_t i = file_of(v, sample);
+
+  WEIR_TRY(go_to(v, i));
+  *format = v->entries[i].format;
+  *in = sample - v->entries[i].first;
+  return WEIR_OK;
+}
+
+/* The first element that is no number, or that i16 does not hold; -1: none. */
+static int64_t convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    const double value = weir_dtype_load_real(from, raw, i);
+
+    if (to == WEIR_F32) {
+      ((float *)out)[i] = (float)value;
+      if (!isfinite(((float *)out)[i])) {
+        return i;
+      }
+    } else if (value >= INT16_MIN && value <= INT16_MAX && value == (double)(int16_t)value) {
+      ((int16_t *)out)[i] = (int16_t)value;
+    } else {
+      return i;
+    }
+  }
+  return -1;
+}
+
+weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
+                            void *out)
+{
+  const cf_volume_format *format = NULL;
+  int64_t in = 0;
+
+  WEIR_ASSERT(0 <= d0 && d0 <= d1 && d1 <= v->info.lengths[0] &&
+              (dtype == WEIR_I16 || dtype == WEIR_F32));
+  if (d0 == d1) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(find(v, sample, &format, &in));
+  const weir_dtype stored = v->file.info.dtype;
+  const int64_t n = (d1 - d0) * cf_volume_plane(&v->info);
+  const int64_t bytes = n * (int64_t)weir_dtype_size(stored);
+
+  if (stored == dtype && dtype == WEIR_I16) {
+    return format->read(&v->file, in, d0, d1, out);
+  }
+  if (bytes > v->raw_bytes) {
+    weir_free(&v->raw);
+    v->raw_bytes = 0;
+    WEIR_TRY(weir_alloc(bytes, 1, &v->raw));
+    v->raw_bytes = bytes;
+  }
+  WEIR_TRY(format->read(&v->file, in, d0, d1, v->raw));
+  const int64_t bad = convert(stored, v->raw, n, dtype, out);
+
+  if (bad >= 0) {
+    char place[CF_PLACE_MOST];
+
+    cf_volumes_place(v, sample, place, sizeof place);
+    return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", place,
+                     (long long)(bad + d0 * cf_volume_plane(&v->info)),
+                     weir_dtype_load_real(stored, v->raw, bad),
+                     dtype == WEIR_I16 ? "is no count of 16 bits" : "is no finite number");
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels)
+{
+  const cf_volume_format *format = NULL;
+  int64_t in = 0;
+
+  if (v->info.n_labels == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(find(v, sample, &format, &in));
+  WEIR_TRY(format->labels(&v->file, in, labels));
+  for (int64_t i = 0; i < v->info.n_labels; i++) {
+    if (!isfinite(labels[i])) {
+      char place[CF_PLACE_MOST];
+
+      cf_volumes_place(v, sample, place, sizeof place);
+      return weir_fail(WEIR_ERR_DATA, "%s: label %lld is %g, which is no finite number", place,
+                       (long long)(i + 1), (double)labels[i]);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe)
+{
+  const cf_volume_format *format = NULL;
+  int64_t in = 0;
+
+  *universe = -1;
+  WEIR_TRY(find(v, sample, &format, &in));
+  return format->universe ? format->universe(&v->file, in, universe) : WEIR_OK;
+}

@@ -1,0 +1,83 @@
+/* volume.h - samples: cubes of matter and the parameters of their universe, from files of any
+ * format that there is a folder entry for (data/format/).
+ *
+ * A sample is [depth, height, width, channel], channels last, and `n_labels` parameters mapped to
+ * [-1, 1]. All samples of a set have one shape. A set is used by one thread at a time. What a file
+ * holds is refused with WEIR_ERR_DATA, naming file, sample and reason: other shapes, labels that
+ * are no numbers, voxels that are none. */
+#ifndef CF_VOLUME_H
+#define CF_VOLUME_H
+#include <stdbool.h>
+#include "base/weir_dtype.h"
+#include "conf/weir_opt.h"
+
+enum { CF_LABELS_MOST = 16, CF_NAME_MOST = 32, CF_PLACE_MOST = 4300 };
+
+/* How files are read; the defaults suit files that say all. */
+typedef struct cf_volume_opts {
+  const char *volume, *labels; /* key or variable; "": the names in use */
+  int64_t channels;            /* of files without a shape; 0: from the length */
+  int dtype;                   /* cf_raw, of bytes without a type */
+  int64_t per_file;            /* samples of each file; 0: looked up in each */
+  int64_t max_bytes;           /* of a sample as it stands in a file */
+} cf_volume_opts;
+extern const weir_opt cf_volume_options[];
+
+typedef enum cf_raw { CF_RAW_AUTO, CF_RAW_I16, CF_RAW_F32, CF_RAW_F64 } cf_raw;
+
+/* What the samples of a set have in common. */
+typedef struct cf_volume_info {
+  int64_t lengths[4];                       /* depth, height, width, channels */
+  weir_dtype dtype;                         /* as stored */
+  int64_t n_labels;                         /* 0: there are none */
+  char label[CF_LABELS_MOST][CF_NAME_MOST]; /* names, "" where the file has none */
+  int64_t n_redshifts;                      /* 0, or one a channel */
+  double redshift[CF_LABELS_MOST];
+  char layout[128]; /* how the file holds them, for people */
+} cf_volume_info;
+
+typedef struct cf_volumes cf_volumes;
+
+/* Opens files, folders of files (sorted by name) and lists of files (.lst, a path a line, relative
+ * to the list). Fails: WEIR_ERR_DATA, naming the file; also where there is none. */
+weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume_opts *opts,
+                            cf_volumes **out) WEIR_CHECKED;
+/* Accepts NULL. */
+void cf_volumes_close(cf_volumes **v);
+int64_t cf_volumes_count(const cf_volumes *v);
+int64_t cf_volumes_files(const cf_volumes *v);
+/* Borrowed. */
+const cf_volume_info *cf_volumes_info(const cf_volumes *v);
+/* Voxels of planes [d0, d1) of a sample, [d1 - d0, height, width, channel], as WEIR_I16 or
+ * WEIR_F32. Fails also for what WEIR_I16 does not hold exactly. */
+weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
+                            void *out) WEIR_CHECKED;
+/* labels[n_labels], finite. */
+weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels) WEIR_CHECKED;
+/* Which universe a sample was cut from: what sets are split by. -1: the file does not say. */
+weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe) WEIR_CHECKED;
+/* "FILE: sample 3", for messages. Always terminated. */
+void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size);
+
+/* Files that are written: samples in order, all of one shape. */
+typedef struct cf_volume_writer cf_volume_writer;
+
+/* What a sample has besides its voxels. */
+typedef struct cf_volume_about {
+  const float *labels; /* [n_labels] */
+  int64_t universe;    /* -1: not known */
+} cf_volume_about;
+
+/* Starts a file for `count` samples of info->dtype (WEIR_I16 or WEIR_F32); the path goes without
+ * the suffix, which the format has. Fails: WEIR_ERR_CONFIG, naming the formats that exist;
+ * WEIR_ERR_UNSUPPORTED for one that this build cannot write; WEIR_ERR_DATA. */
+weir_status cf_volume_create(const char *format, const char *path, const cf_volume_info *info,
+                             int64_t count, int level, cf_volume_writer **out) WEIR_CHECKED;
+/* Appends a sample: voxels [depth, height, width, channel] of info->dtype. */
+weir_status cf_volume_append(cf_volume_writer *w, const void *voxels,
+                             const cf_volume_about *about) WEIR_CHECKED;
+/* Completes the file and renames it into place; *w is destroyed either way. */
+weir_status cf_volume_commit(cf_volume_writer **w) WEIR_CHECKED;
+/* Removes what is not committed; accepts NULL. */
+void cf_volume_destroy(cf_volume_writer **w);
+#endif

@@ -1,0 +1,56 @@
+/* volume_format.h - what a format of samples is: one file of data/format/ defines one descriptor
+ * cf_volume_format_NAME, and the build lists them. */
+#ifndef CF_VOLUME_FORMAT_H
+#define CF_VOLUME_FORMAT_H
+#include "data/volume.h"
+
+/* A file that is read. */
+typedef struct cf_volume_file {
+  const char *path;           /* the set's */
+  const cf_volume_opts *opts; /* the caller's */
+  cf_volume_info info;        /* filled by open */
+  int64_t count;              /* samples, filled by open */
+  void *held;                 /* the format's own */
+} cf_volume_file;
+
+/* A file that is written; `held` is the format's own. */
+typedef struct cf_volume_out {
+  cf_volume_info info;
+  const char *path; /* with the suffix */
+  int64_t count;    /* samples that will come */
+  int64_t done;     /* that came */
+  int level;        /* of compression, 0 to 9 */
+  void *held;
+} cf_volume_out;
+
+typedef struct cf_volume_format {
+  const char *name, *help;
+  const char *suffix; /* of files that are written */
+  const char
+      *endings; /* of names that are read: ".a|.b"; those of folders are looked for by them */
+  bool (*knows)(const uint8_t *head, int64_t n); /* by the first bytes, at most 16; or NULL */
+  weir_status (*open)(cf_volume_file *f);        /* on failure, close is not called */
+  void (*close)(cf_volume_file *f);
+  /* Planes [d0, d1) in the stored dtype, channels last. */
+  weir_status (*read)(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out);
+  weir_status (*labels)(cf_volume_file *f, int64_t sample, float *out);
+  weir_status (*universe)(cf_volume_file *f, int64_t sample, int64_t *out); /* NULL: never known */
+  weir_status (*create)(cf_volume_out *o);
+  weir_status (*append)(cf_volume_out *o, const void *voxels, const cf_volume_about *about);
+  weir_status (*commit)(cf_volume_out *o); /* destroy is called after it, too */
+  void (*destroy)(cf_volume_out *o);
+} cf_volume_format;
+
+/* Ended by NULL. */
+extern const cf_volume_format *const cf_volume_format_table[];
+
+/* Elements of a sample, of a plane. */
+static inline int64_t cf_volume_plane(const cf_volume_info *info)
+{
+  return info->lengths[1] * info->lengths[2] * info->lengths[3];
+}
+static inline int64_t cf_volume_elements(const cf_volume_info *info)
+{
+  return info->lengths[0] * cf_volume_plane(info);
+}
+#endif
