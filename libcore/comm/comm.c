@@ -1,51 +1,89 @@
 /* comm.c - see weir_comm.h. Whether there are other ranks is read from what the launcher sets, so
  * that a program that was started alone does not start MPI. */
-#include <limits.h>
-#include <stdlib.h>
-#include "comm/comm_priv.h"
+#include <string.h>
 #include "base/weir_alloc.h"
-#include "conf/weir_opt.h"
+#include "base/weir_log.h"
+#include "comm/comm_priv.h"
 
-static int number_of(const char *variable)
+/* The kind that serves so many ranks, or NULL. */
+static const weir_comm_kind *kind_for(int ranks)
 {
-  const char *text = weir_env(variable);
-  const long n = text == NULL ? 1 : strtol(text, NULL, 10);
+  const weir_comm_kind *const *kind = weir_comm_kind_table;
 
-  return n > 1 && n <= INT_MAX ? (int)n : 1;
+  while (*kind != NULL && (*kind)->several != (ranks > 1)) {
+    kind++;
+  }
+  return *kind;
 }
 
-/* Ranks that Open MPI, MPICH or srun started. A batch script of Slurm has SLURM_NTASKS too, but no
- * rank of its own. */
-static int launched(void)
+/* Starts the library and compares its ranks with those of the launcher. */
+static weir_status start(weir_comm *c, int ranks)
 {
-  const bool of_slurm = weir_env("PMI_RANK") != NULL || weir_env("PMIX_RANK") != NULL;
-  const int ompi = number_of("OMPI_COMM_WORLD_SIZE"), pmi = number_of("PMI_SIZE");
+  WEIR_TRY(c->kind->open(c));
+  if (c->size != ranks) {
+    const int found = c->size;
 
-  return ompi > 1 ? ompi : pmi > 1 ? pmi : of_slurm ? number_of("SLURM_NTASKS") : 1;
+    c->kind->close(c);
+    return weir_fail(WEIR_ERR_EXTERNAL,
+                     "the launcher tells of %d ranks, MPI finds %d: it was built for another "
+                     "launcher (with srun, --mpi=pmix or --mpi=pmi2 chooses)",
+                     ranks, found);
+  }
+  return WEIR_OK;
 }
 
 weir_status weir_comm_open(weir_comm **out)
 {
-  const int ranks = launched();
-  const weir_comm_kind *const *kind = weir_comm_kind_table;
+  const int ranks = comm_launched();
+  const weir_comm_kind *kind = kind_for(ranks);
   weir_status status = WEIR_OK;
+  comm_engine *engine = NULL;
 
   *out = NULL;
-  while (*kind != NULL && (*kind)->several != (ranks > 1)) {
-    kind++;
-  }
-  if (*kind == NULL) {
+  if (kind == NULL) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "one of %d ranks: this build has no MPI, so that each would do the whole "
                      "work; start the program alone or build it with MPI",
                      ranks);
   }
-  WEIR_TRY(weir_alloc(1, sizeof **out, (void **)out));
-  (*out)->kind = *kind;
-  WEIR_TRY_GOTO((*kind)->open(*out), fail);
+  WEIR_TRY(weir_alloc(1, sizeof *engine, (void **)&engine));
+  weir_opts_default(weir_comm_opts, sizeof engine->cfg, &engine->cfg);
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof **out, (void **)out), fail);
+  (*out)->kind = kind;
+  (*out)->engine = engine;
+  (*out)->owns = true;
+  WEIR_TRY_GOTO(start(*out, ranks), fail);
   return WEIR_OK;
 fail:
   weir_free(out);
+  weir_free(&engine);
+  return status;
+}
+
+void weir_comm_configure(weir_comm *c, const weir_comm_cfg *cfg)
+{
+  c->engine->cfg = *cfg;
+}
+
+weir_status weir_comm_split(weir_comm *c, int colour, weir_comm **out)
+{
+  weir_comm *part = NULL;
+  weir_status status = weir_alloc(1, sizeof *part, (void **)&part);
+
+  *out = NULL;
+  WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
+  part->kind = c->kind;
+  part->engine = c->engine;
+  WEIR_TRY_GOTO(weir_comm_agree(c, c->kind->split(c, colour, part)), done);
+  if (part->size > 0) {
+    *out = part;
+    return WEIR_OK;
+  }
+done:
+  if (part != NULL && part->size > 0) { /* another rank failed */
+    part->kind->close(part);
+  }
+  weir_free(&part);
   return status;
 }
 
@@ -53,6 +91,9 @@ void weir_comm_close(weir_comm **c)
 {
   if (*c != NULL) {
     (*c)->kind->close(*c);
+    if ((*c)->owns) {
+      weir_free(&(*c)->engine);
+    }
     weir_free(c);
   }
 }
@@ -70,13 +111,51 @@ int weir_comm_size(const weir_comm *c)
 weir_status weir_comm_agree(weir_comm *c, weir_status status)
 {
   int worst = (int)status, rank = 0;
+  char text[COMM_TEXT] = "";
 
   WEIR_TRY(c->kind->worst(c, (int)status, &worst, &rank));
+  if (worst == (int)WEIR_OK) {
+    return WEIR_OK;
+  }
+  if (rank == c->rank) {
+    (void)snprintf(text, sizeof text, "%s", weir_last_message());
+  }
+  WEIR_TRY(c->kind->tell(c, rank, text));
   if (worst > (int)status) {
     return weir_fail((weir_status)worst, "rank %d of %d failed: %s", rank, c->size,
-                     weir_status_text((weir_status)worst));
+                     text[0] != 0 ? text : weir_status_text((weir_status)worst));
   }
   return status;
+}
+
+weir_status weir_comm_abort(weir_comm *c, weir_status status)
+{
+  if (c->size > 1) {
+    weir_error("comm", "rank %d of %d ends the run: %s", c->rank, c->size, weir_last_message());
+    c->kind->end(c, (int)status);
+  }
+  return status;
+}
+
+weir_comm_count weir_comm_counted(const weir_comm *c, weir_comm_use use)
+{
+  return c->engine->count[use];
+}
+
+void weir_comm_print(const weir_comm *c, FILE *out)
+{
+  static const char *const names[WEIR_COMM_USES] = {"setup", "exchange", "reduce", "gather"};
+
+  for (int u = 0; u < WEIR_COMM_USES; u++) {
+    const weir_comm_count *n = &c->engine->count[u];
+
+    if (n->sent + n->received > 0) {
+      (void)fprintf(
+          out, "%-8s sent %lld messages, %lld bytes; received %lld, %lld bytes; waited %.6g s\n",
+          names[u], (long long)n->sent, (long long)n->sent_bytes, (long long)n->received,
+          (long long)n->received_bytes, n->waited_s);
+    }
+  }
 }
 
 weir_status weir_comm_barrier(weir_comm *c)

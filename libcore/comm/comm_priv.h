@@ -1,30 +1,111 @@
-/* comm_priv.h - a way to reach other ranks, one a folder; the build lists them. */
+/* comm_priv.h - a way to reach other ranks, one a folder; the build lists them. Requests are made
+ * of its messages. */
 #ifndef COMM_PRIV_H
 #define COMM_PRIV_H
 #include <stdbool.h>
-#include "comm/weir_comm.h"
+#include "comm/weir_request.h"
+
+enum { COMM_TEXT = 512 }; /* bytes of a message of failure that other ranks are told */
+
+/* One message, at most INT_MAX bytes. */
+typedef struct comm_message {
+  int round, peer;
+  bool receive;
+  void *data;
+  int64_t bytes;
+} comm_message;
 
 typedef struct weir_comm_kind {
   bool several; /* it serves more than one rank */
   /* Sets rank, size and state of *c. */
   weir_status (*open)(weir_comm *c);
-  void (*close)(weir_comm *c);
+  /* Likewise of a group of c; colour below 0: size 0 and no state. */
+  weir_status (*split)(const weir_comm *c, int colour, weir_comm *part);
+  void (*close)(weir_comm *c); /* of all, and of a group */
+  void (*end)(weir_comm *c, int status);
   /* The worst status of all and the first rank that has it. */
   weir_status (*worst)(weir_comm *c, int status, int *worst, int *rank);
+  /* The text of one rank becomes that of all. */
+  weir_status (*tell)(weir_comm *c, int rank, char text[COMM_TEXT]);
   weir_status (*barrier)(weir_comm *c);
   /* Bytes of all ranks, on rank 0. */
   weir_status (*sizes)(weir_comm *c, int64_t n, int64_t *sizes);
   /* What the ranks give, into `all` of rank 0 at its place by sizes[]. */
   weir_status (*collect)(weir_comm *c, const void *bytes, int64_t n, void *all,
                          const int64_t *sizes);
+  /* Messages that may be started again and again. A message matches that of its peer which has the
+   * same tag and was started as often before. release: also those that are under way. */
+  int (*tags)(const weir_comm *c); /* how many there are */
+  weir_status (*prepare)(weir_comm *c, const comm_message *list, int64_t n, int tag,
+                         void **messages);
+  weir_status (*start)(void *messages, int64_t first, int64_t n);
+  weir_status (*finished)(void *messages, int64_t first, int64_t n, bool *all);
+  void (*release)(void **messages, const comm_message *list, int64_t n);
 } weir_comm_kind;
+
+/* What all groups of a run share. */
+typedef struct comm_engine {
+  weir_comm_cfg cfg;
+  weir_comm_count count[WEIR_COMM_USES];
+  weir_request *active;
+} comm_engine;
 
 struct weir_comm {
   const weir_comm_kind *kind;
-  int rank, size;
+  comm_engine *engine;
+  bool owns; /* the engine: it is the run, not a group of it */
+  int rank, size, next_tag;
   void *state;
 };
 
 /* All kinds of this build, NULL at the end: generated. */
 extern const weir_comm_kind *const weir_comm_kind_table[];
+
+/* launch.c: ranks that the launcher of this process says there are, at least 1. */
+int comm_launched(void);
+
+/* Work that needs no other rank: of a round, before its messages start. */
+typedef enum comm_task { COMM_PACK, COMM_UNPACK, COMM_MERGE, COMM_COPY } comm_task;
+typedef struct comm_work {
+  comm_task task;
+  int round;
+  weir_block block;            /* pack: from it; unpack: into it        */
+  const weir_reducer *reducer; /* merge                                 */
+  void *bytes;                 /* pack: into; unpack, merge, copy: from */
+  void *into;                  /* merge, copy                           */
+  int64_t count;               /* merge: elements; copy: bytes          */
+} comm_work;
+
+struct weir_request {
+  weir_comm *comm;
+  const char *name;
+  weir_comm_use use;
+  comm_message *messages; /* rounds ascending */
+  comm_work *works;       /* likewise         */
+  int64_t n_messages, n_works, message_capacity, work_capacity;
+  char *scratch;
+  void *prepared;
+  bool active;
+  int round; /* that is under way, with its messages and the works that come next */
+  int64_t first, count, next_work;
+  weir_request *next; /* in the list of those under way */
+};
+
+/* request.c: a request in the making. Messages and works are added round by round; messages longer
+ * than comm.piece are cut. An empty one is none. */
+weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use,
+                             weir_request **out) WEIR_CHECKED;
+weir_status comm_request_message(weir_request *r, const comm_message *m) WEIR_CHECKED;
+weir_status comm_request_work(weir_request *r, const comm_work *w) WEIR_CHECKED;
+/* Ends the making, on all ranks alike: status is this rank's so far. *r becomes *out, or where a
+ * rank failed is destroyed. Collective. */
+weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r,
+                              weir_request **out) WEIR_CHECKED;
+
+/* block.c: bytes of a box, and its elements row-major into bytes or out of them. Fails:
+ * WEIR_ERR_SHAPE. */
+weir_status comm_block_bytes(const weir_block *b, int64_t *bytes) WEIR_CHECKED;
+bool comm_block_is_dense(const weir_block *b);
+void comm_block_pack(const weir_block *b, void *bytes);
+void comm_block_unpack(const weir_block *b, const void *bytes);
 #endif

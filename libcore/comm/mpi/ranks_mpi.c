@@ -1,10 +1,11 @@
 /* ranks_mpi.c - ranks that MPI connects. */
+#include <limits.h>
 #include <mpi.h>
 #include <string.h>
 #include "comm/comm_priv.h"
 #include "base/weir_alloc.h"
 
-enum { TAG = 1, PIECE = 1 << 30 }; /* counts of MPI are int */
+enum { TAG = 1, FIRST_TAG = 2, PIECE = 1 << 30 }; /* counts of MPI are int */
 
 static weir_status check(int code, const char *call)
 {
@@ -52,11 +53,47 @@ static weir_status open(weir_comm *c)
   return status;
 }
 
+static weir_status part_of(const weir_comm *c, int colour, weir_comm *part)
+{
+  WEIR_MPI(MPI_Comm_split(comm_of(c), colour < 0 ? MPI_UNDEFINED : colour, c->rank, part->state));
+  if (comm_of(part) == MPI_COMM_NULL) {
+    return WEIR_OK;
+  }
+  WEIR_MPI(MPI_Comm_set_errhandler(comm_of(part), MPI_ERRORS_RETURN));
+  WEIR_MPI(MPI_Comm_rank(comm_of(part), &part->rank));
+  WEIR_MPI(MPI_Comm_size(comm_of(part), &part->size));
+  return WEIR_OK;
+}
+
+/* Memory is had before all ranks split together; the caller agrees on what it lacks. */
+static weir_status split(const weir_comm *c, int colour, weir_comm *part)
+{
+  MPI_Comm none = MPI_COMM_NULL;
+  weir_status status = weir_alloc(1, sizeof(MPI_Comm), &part->state);
+
+  if (status != WEIR_OK) {
+    (void)MPI_Comm_split(comm_of(c), MPI_UNDEFINED, c->rank, &none);
+    return status;
+  }
+  status = part_of(c, colour, part);
+  if (status != WEIR_OK || part->size == 0) {
+    weir_free(&part->state);
+  }
+  return status;
+}
+
 static void close(weir_comm *c)
 {
   (void)MPI_Comm_free(c->state);
-  (void)MPI_Finalize();
+  if (c->owns) {
+    (void)MPI_Finalize();
+  }
   weir_free(&c->state);
+}
+
+static void end(weir_comm *c, int status)
+{
+  (void)MPI_Abort(comm_of(c), status);
 }
 
 static weir_status worst(weir_comm *c, int status, int *most, int *rank)
@@ -71,6 +108,12 @@ static weir_status worst(weir_comm *c, int status, int *most, int *rank)
   WEIR_MPI(MPI_Allreduce(&mine, &all, 1, MPI_2INT, MPI_MAXLOC, comm_of(c)));
   *most = all.value;
   *rank = all.rank;
+  return WEIR_OK;
+}
+
+static weir_status tell(weir_comm *c, int rank, char text[COMM_TEXT])
+{
+  WEIR_MPI(MPI_Bcast(text, COMM_TEXT, MPI_CHAR, rank, comm_of(c)));
   return WEIR_OK;
 }
 
@@ -115,10 +158,95 @@ static weir_status collect(weir_comm *c, const void *bytes, int64_t n, void *all
   return WEIR_OK;
 }
 
+/* The standard promises 32767 tags. */
+static int tags(const weir_comm *c)
+{
+  int *most = NULL, given = 0;
+
+  if (MPI_Comm_get_attr(comm_of(c), MPI_TAG_UB, &most, &given) != MPI_SUCCESS || !given) {
+    return 32767 - FIRST_TAG;
+  }
+  return *most - FIRST_TAG;
+}
+
+static weir_status make(const weir_comm *c, const comm_message *m, int tag, MPI_Request *out)
+{
+  if (m->receive) {
+    WEIR_MPI(MPI_Recv_init(m->data, (int)m->bytes, MPI_BYTE, m->peer, tag, comm_of(c), out));
+  } else {
+    WEIR_MPI(MPI_Send_init(m->data, (int)m->bytes, MPI_BYTE, m->peer, tag, comm_of(c), out));
+  }
+  return WEIR_OK;
+}
+
+static void release(void **messages, const comm_message *list, int64_t n)
+{
+  MPI_Request *r = *messages;
+
+  for (int64_t i = 0; i < n; i++) {
+    int done = 1;
+
+    if (r[i] == MPI_REQUEST_NULL) {
+      continue;
+    }
+    if (list[i].receive && MPI_Test(&r[i], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+      (void)MPI_Cancel(&r[i]);
+    }
+    (void)MPI_Request_free(&r[i]);
+  }
+  weir_free(messages);
+}
+
+static weir_status prepare(weir_comm *c, const comm_message *list, int64_t n, int tag,
+                           void **messages)
+{
+  weir_status status = WEIR_OK;
+  MPI_Request *made = NULL;
+
+  if (n > INT_MAX) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "%lld messages at once", (long long)n);
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *made, (void **)&made));
+  for (int64_t i = 0; i < n; i++) {
+    made[i] = MPI_REQUEST_NULL;
+  }
+  *messages = made;
+  for (int64_t i = 0; i < n; i++) {
+    WEIR_TRY_GOTO(make(c, &list[i], FIRST_TAG + tag, &made[i]), fail);
+  }
+  return WEIR_OK;
+fail:
+  release(messages, list, n);
+  return status;
+}
+
+static weir_status begin(void *messages, int64_t first, int64_t n)
+{
+  WEIR_MPI(MPI_Startall((int)n, (MPI_Request *)messages + first));
+  return WEIR_OK;
+}
+
+static weir_status finished(void *messages, int64_t first, int64_t n, bool *all)
+{
+  int done = 0;
+
+  WEIR_MPI(MPI_Testall((int)n, (MPI_Request *)messages + first, &done, MPI_STATUSES_IGNORE));
+  *all = done != 0;
+  return WEIR_OK;
+}
+
 const weir_comm_kind weir_comm_kind_ranks_mpi = {.several = true,
                                                  .open = open,
+                                                 .split = split,
                                                  .close = close,
+                                                 .end = end,
                                                  .worst = worst,
+                                                 .tell = tell,
                                                  .barrier = barrier,
                                                  .sizes = sizes,
-                                                 .collect = collect};
+                                                 .collect = collect,
+                                                 .tags = tags,
+                                                 .prepare = prepare,
+                                                 .start = begin,
+                                                 .finished = finished,
+                                                 .release = release};

@@ -1,0 +1,237 @@
+/* collect.c - reductions over ranks and what gathers their results.
+ *
+ * Merges follow one tree of the rank numbers (weir_request.h), whichever way the elements take: up
+ * the tree to rank 0 and down again, or each block straight to the rank that merges it and back to
+ * all. The first sends 2 (P - 1) messages of everything, the second 2 P (P - 1) of a P-th. */
+#include "base/weir_alloc.h"
+#include "comm/comm_priv.h"
+
+/* Blocks of all ranks, one behind the other: that of rank r is [at[r], at[r + 1]) elements. */
+typedef struct blocks {
+  weir_request *r;
+  char *data;
+  int64_t size, *at;
+} blocks;
+
+static int64_t elements_of(const blocks *b, int rank)
+{
+  return b->at[rank + 1] - b->at[rank];
+}
+
+static char *block_of(const blocks *b, int rank)
+{
+  return b->data + b->at[rank] * b->size;
+}
+
+/* Fails: WEIR_ERR_SHAPE. */
+static weir_status place(blocks *b, int ranks, const int64_t *counts)
+{
+  int64_t bytes = 0;
+
+  for (int r = 0; r < ranks; r++) {
+    if (counts[r] < 0 || !weir_add_ok(b->at[r], counts[r], &b->at[r + 1]) ||
+        !weir_mul_ok(b->at[r + 1], b->size, &bytes)) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "'%s': %lld elements of rank %d are no number, or too many in all",
+                       b->r->name, (long long)counts[r], r);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Begins a request over blocks. counts NULL: `count` elements in all, shared evenly. */
+static weir_status begin(blocks *b, const int64_t *counts, int64_t count)
+{
+  const int ranks = b->r->comm->size;
+
+  WEIR_TRY(weir_alloc(ranks + 1, sizeof *b->at, (void **)&b->at));
+  if (counts != NULL) {
+    WEIR_TRY(place(b, ranks, counts));
+    return WEIR_OK;
+  }
+  int64_t bytes;
+
+  if (count < 0 || !weir_mul_ok(count, b->size, &bytes)) {
+    return weir_fail(WEIR_ERR_SHAPE, "'%s': %lld elements of %lld bytes", b->r->name,
+                     (long long)count, (long long)b->size);
+  }
+  for (int r = 0; r <= ranks; r++) {
+    b->at[r] = count / ranks * r + (r < count % ranks ? r : count % ranks);
+  }
+  return WEIR_OK;
+}
+
+/* A message; those of no bytes are left out. */
+static weir_status say(blocks *b, int round, int peer, bool receive, char *data, int64_t elements)
+{
+  const comm_message m = {round, peer, receive, data, elements * b->size};
+
+  WEIR_TRY(comm_request_message(b->r, &m));
+  return WEIR_OK;
+}
+
+/* Every rank's own block goes to all, in one round. */
+static weir_status gather(blocks *b, int round)
+{
+  const weir_comm *c = b->r->comm;
+
+  for (int k = 1; k < c->size; k++) {
+    const int peer = (c->rank + c->size - k) % c->size;
+
+    WEIR_TRY(say(b, round, peer, true, block_of(b, peer), elements_of(b, peer)));
+  }
+  for (int k = 1; k < c->size; k++) {
+    const int peer = (c->rank + k) % c->size;
+
+    WEIR_TRY(say(b, round, peer, false, block_of(b, c->rank), elements_of(b, c->rank)));
+  }
+  return WEIR_OK;
+}
+
+/* What a rank gave of the block that this one merges. */
+static char *part(const blocks *b, int rank)
+{
+  const int own = b->r->comm->rank;
+
+  return rank == own ? block_of(b, own) : b->r->scratch + rank * elements_of(b, own) * b->size;
+}
+
+/* Merges the parts by the tree; the result, that of part 0, is copied to this rank's block. */
+static weir_status merge_tree(blocks *b, const weir_reducer *reducer, int round)
+{
+  const weir_comm *c = b->r->comm;
+  const int64_t count = elements_of(b, c->rank);
+  comm_work w = {.task = COMM_MERGE, .round = round, .reducer = reducer, .count = count};
+
+  for (int step = 1; step < c->size; step *= 2) {
+    for (int lo = 0; lo + step < c->size; lo += 2 * step) {
+      w.into = part(b, lo);
+      w.bytes = part(b, lo + step);
+      WEIR_TRY(comm_request_work(b->r, &w));
+    }
+  }
+  if (c->rank != 0) {
+    w = (comm_work){.task = COMM_COPY, .round = round, .bytes = part(b, 0)};
+    w.count = count * b->size;
+    w.into = part(b, c->rank);
+    WEIR_TRY(comm_request_work(b->r, &w));
+  }
+  return WEIR_OK;
+}
+
+/* Every block goes to its rank, which merges: round 0, and works of round 1. */
+static weir_status scatter(blocks *b, const weir_reducer *reducer)
+{
+  const weir_comm *c = b->r->comm;
+  const int64_t count = elements_of(b, c->rank), bytes = count * b->size;
+
+  if (bytes > INT64_MAX / c->size) {
+    return weir_fail(WEIR_ERR_MEMORY, "'%s': more bytes than 64 bits count", b->r->name);
+  }
+  WEIR_TRY(weir_alloc(c->size > 1 ? bytes * c->size : 0, 1, (void **)&b->r->scratch));
+  for (int k = 1; k < c->size; k++) {
+    const int peer = (c->rank + c->size - k) % c->size;
+
+    if (count > 0) {
+      WEIR_TRY(say(b, 0, peer, true, b->r->scratch + peer * bytes, count));
+    }
+  }
+  for (int k = 1; k < c->size; k++) {
+    const int peer = (c->rank + k) % c->size;
+
+    WEIR_TRY(say(b, 0, peer, false, block_of(b, peer), elements_of(b, peer)));
+  }
+  if (count > 0 && c->size > 1) {
+    WEIR_TRY(merge_tree(b, reducer, 1));
+  }
+  return WEIR_OK;
+}
+
+/* Everything goes up the tree to rank 0, merged on its way, and down again. */
+static weir_status climb(blocks *b, const weir_reducer *reducer)
+{
+  const weir_comm *c = b->r->comm;
+  const int64_t count = b->at[c->size];
+  int round = 0, step = 1;
+  bool above = true; /* not yet handed on */
+
+  WEIR_TRY(weir_alloc(c->size > 1 ? count : 0, (size_t)b->size, (void **)&b->r->scratch));
+  for (; step < c->size; step *= 2, round++) {
+    if (c->rank % (2 * step) == step) {
+      WEIR_TRY(say(b, round, c->rank - step, false, b->data, count));
+      above = false;
+      break;
+    }
+    if (c->rank + step < c->size) {
+      const comm_work w = {.task = COMM_MERGE,
+                           .round = round + 1,
+                           .reducer = reducer,
+                           .bytes = b->r->scratch,
+                           .into = b->data,
+                           .count = count};
+
+      WEIR_TRY(say(b, round, c->rank + step, true, b->r->scratch, count));
+      WEIR_TRY(comm_request_work(b->r, &w));
+    }
+  }
+  if (!above) {
+    WEIR_TRY(say(b, ++round, c->rank - step, true, b->data, count));
+    round++;
+  }
+  for (step /= 2; step > 0; step /= 2) {
+    if (c->rank + step < c->size) {
+      WEIR_TRY(say(b, round, c->rank + step, false, b->data, count));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_reducer *reducer,
+                                  void *data, int64_t count, weir_request **out)
+{
+  blocks b = {.data = data, .size = (int64_t)reducer->size};
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_REDUCE, &b.r), done);
+  WEIR_TRY_GOTO(begin(&b, NULL, count), done);
+  if (count > 0 && count <= c->engine->cfg.tree / b.size) {
+    WEIR_TRY_GOTO(climb(&b, reducer), done);
+  } else if (count > 0) {
+    WEIR_TRY_GOTO(scatter(&b, reducer), done);
+    WEIR_TRY_GOTO(gather(&b, 1), done);
+  }
+done:
+  weir_free(&b.at);
+  return comm_request_seal(c, status, &b.r, out);
+}
+
+weir_status weir_reduce_scatter_create(weir_comm *c, const char *name, const weir_reducer *reducer,
+                                       void *data, const int64_t *counts, weir_request **out)
+{
+  blocks b = {.data = data, .size = (int64_t)reducer->size};
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_REDUCE, &b.r), done);
+  WEIR_TRY_GOTO(begin(&b, counts, 0), done);
+  WEIR_TRY_GOTO(scatter(&b, reducer), done);
+done:
+  weir_free(&b.at);
+  return comm_request_seal(c, status, &b.r, out);
+}
+
+weir_status weir_allgather_create(weir_comm *c, const char *name, size_t size, void *data,
+                                  const int64_t *counts, weir_request **out)
+{
+  blocks b = {.data = data, .size = (int64_t)size};
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_GATHER, &b.r), done);
+  WEIR_TRY_GOTO(begin(&b, counts, 0), done);
+  WEIR_TRY_GOTO(gather(&b, 0), done);
+done:
+  weir_free(&b.at);
+  return comm_request_seal(c, status, &b.r, out);
+}

@@ -1,0 +1,73 @@
+/* grid.c - see weir_grid.h. */
+#include "comm/weir_grid.h"
+#include <limits.h>
+
+weir_status weir_grid_check(const weir_grid *g, int ranks)
+{
+  int64_t product = 1;
+
+  if (g->dims < 0 || g->dims > WEIR_GRID_DIMS) {
+    return weir_fail(WEIR_ERR_CONFIG, "a grid of ranks has 0 to %d dimensions, not %d",
+                     WEIR_GRID_DIMS, g->dims);
+  }
+  for (int d = 0; d < g->dims; d++) {
+    if (g->extent[d] < 1) {
+      return weir_fail(WEIR_ERR_CONFIG, "dimension %d of the grid of ranks has %d of them", d,
+                       g->extent[d]);
+    }
+    product = product > INT_MAX ? product : product * g->extent[d];
+  }
+  return product == ranks
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "a grid of %lld ranks does not fit the %d that there are",
+                         (long long)product, ranks);
+}
+
+int weir_grid_size(const weir_grid *g)
+{
+  int size = 1;
+
+  for (int d = 0; d < g->dims; d++) {
+    size *= g->extent[d];
+  }
+  return size;
+}
+
+void weir_grid_place(const weir_grid *g, int rank, int place[WEIR_GRID_DIMS])
+{
+  for (int d = WEIR_GRID_DIMS - 1; d >= 0; d--) {
+    const int extent = d < g->dims ? g->extent[d] : 1;
+
+    place[d] = rank % extent;
+    rank /= extent;
+  }
+}
+
+int weir_grid_rank(const weir_grid *g, const int place[WEIR_GRID_DIMS])
+{
+  int rank = 0;
+
+  for (int d = 0; d < g->dims; d++) {
+    rank = rank * g->extent[d] + place[d];
+  }
+  return rank;
+}
+
+int weir_grid_group(const weir_grid *g, int rank, unsigned dims)
+{
+  int place[WEIR_GRID_DIMS];
+
+  weir_grid_place(g, rank, place);
+  for (int d = 0; d < WEIR_GRID_DIMS; d++) {
+    place[d] = (dims >> d & 1) != 0 ? 0 : place[d];
+  }
+  return weir_grid_rank(g, place);
+}
+
+weir_status weir_grid_split(const weir_grid *g, weir_comm *c, unsigned dims, weir_comm **out)
+{
+  *out = NULL;
+  WEIR_TRY(weir_grid_check(g, weir_comm_size(c)));
+  WEIR_TRY(weir_comm_split(c, weir_grid_group(g, weir_comm_rank(c), dims), out));
+  return WEIR_OK;
+}

@@ -1,0 +1,29 @@
+/* launch.c - what the launcher of this process tells in the environment:
+ *
+ *   mpiexec of Open MPI                 OMPI_COMM_WORLD_SIZE
+ *   mpiexec of MPICH, srun --mpi=pmi2   PMI_SIZE
+ *   srun --mpi=pmix                     PMIX_RANK; the number of tasks is Slurm's, of the step
+ *
+ * A batch script of Slurm has SLURM_NTASKS as well, but is no rank. */
+#include <limits.h>
+#include <stdlib.h>
+#include "comm/comm_priv.h"
+#include "conf/weir_opt.h"
+
+static int number_of(const char *variable)
+{
+  const char *text = weir_env(variable);
+  const long n = text == NULL ? 1 : strtol(text, NULL, 10);
+
+  return n > 1 && n <= INT_MAX ? (int)n : 1;
+}
+
+int comm_launched(void)
+{
+  const bool by_slurm = weir_env("PMI_RANK") != NULL || weir_env("PMIX_RANK") != NULL;
+  const char *const tasks =
+      weir_env("SLURM_STEP_NUM_TASKS") != NULL ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
+  const int ompi = number_of("OMPI_COMM_WORLD_SIZE"), pmi = number_of("PMI_SIZE");
+
+  return ompi > 1 ? ompi : pmi > 1 ? pmi : by_slurm ? number_of(tasks) : 1;
+}

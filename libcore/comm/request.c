@@ -1,0 +1,243 @@
+/* request.c - see weir_request.h: rounds of messages, moved on by whoever asks. */
+#include <sched.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "comm/comm_priv.h"
+
+weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use, weir_request **out)
+{
+  WEIR_TRY(weir_alloc(1, sizeof **out, (void **)out));
+  (*out)->comm = c;
+  (*out)->name = name;
+  (*out)->use = use;
+  return WEIR_OK;
+}
+
+weir_status comm_request_message(weir_request *r, const comm_message *m)
+{
+  const int64_t piece = r->comm->engine->cfg.piece;
+
+  WEIR_ASSERT(r->n_messages == 0 || r->messages[r->n_messages - 1].round <= m->round);
+  for (int64_t at = 0; at < m->bytes; at += piece) {
+    WEIR_TRY(
+        weir_reserve(&r->messages, &r->message_capacity, r->n_messages + 1, sizeof *r->messages));
+    comm_message *const one = &r->messages[r->n_messages++];
+
+    *one = *m;
+    one->data = (char *)m->data + at;
+    one->bytes = m->bytes - at < piece ? m->bytes - at : piece;
+  }
+  return WEIR_OK;
+}
+
+weir_status comm_request_work(weir_request *r, const comm_work *w)
+{
+  WEIR_ASSERT(r->n_works == 0 || r->works[r->n_works - 1].round <= w->round);
+  WEIR_TRY(weir_reserve(&r->works, &r->work_capacity, r->n_works + 1, sizeof *r->works));
+  r->works[r->n_works++] = *w;
+  return WEIR_OK;
+}
+
+weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r,
+                              weir_request **out)
+{
+  const int tag = c->next_tag;
+
+  if (status == WEIR_OK && (*r)->n_messages > 0) {
+    status = c->kind->prepare(c, (*r)->messages, (*r)->n_messages, tag, &(*r)->prepared);
+  }
+  c->next_tag = (tag + 1) % c->kind->tags(c);
+  status = weir_comm_agree(c, status);
+  if (status != WEIR_OK) {
+    weir_request_destroy(r);
+    return status;
+  }
+  *out = *r;
+  *r = NULL;
+  return WEIR_OK;
+}
+
+static void unlink_active(weir_request *r)
+{
+  weir_request **at = &r->comm->engine->active;
+
+  while (*at != NULL && *at != r) {
+    at = &(*at)->next;
+  }
+  if (*at == r) {
+    *at = r->next;
+  }
+  r->active = false;
+}
+
+void weir_request_destroy(weir_request **r)
+{
+  if (*r == NULL) {
+    return;
+  }
+  unlink_active(*r);
+  if ((*r)->prepared != NULL) {
+    (*r)->comm->kind->release(&(*r)->prepared, (*r)->messages, (*r)->n_messages);
+  }
+  weir_free(&(*r)->messages);
+  weir_free(&(*r)->works);
+  weir_free(&(*r)->scratch);
+  weir_free(r);
+}
+
+static void run_work(const comm_work *w)
+{
+  switch (w->task) {
+  case COMM_PACK:
+    comm_block_pack(&w->block, w->bytes);
+    break;
+  case COMM_UNPACK:
+    comm_block_unpack(&w->block, w->bytes);
+    break;
+  case COMM_MERGE:
+    w->reducer->merge(w->into, w->bytes, w->count);
+    break;
+  case COMM_COPY:
+    memcpy(w->into, w->bytes, (size_t)w->count);
+    break;
+  }
+}
+
+/* Does the work of a round and starts its messages. */
+static weir_status enter(weir_request *r)
+{
+  weir_comm_count *const sum = &r->comm->engine->count[r->use];
+
+  while (r->next_work < r->n_works && r->works[r->next_work].round <= r->round) {
+    run_work(&r->works[r->next_work++]);
+  }
+  r->first += r->count;
+  r->count = 0;
+  while (r->first + r->count < r->n_messages &&
+         r->messages[r->first + r->count].round <= r->round) {
+    const comm_message *m = &r->messages[r->first + r->count++];
+
+    *(m->receive ? &sum->received : &sum->sent) += 1;
+    *(m->receive ? &sum->received_bytes : &sum->sent_bytes) += m->bytes;
+  }
+  if (r->count > 0) {
+    WEIR_TRY(r->comm->kind->start(r->prepared, r->first, r->count));
+  }
+  return WEIR_OK;
+}
+
+/* *moved: it got at least one round further. */
+static weir_status advance(weir_request *r, bool *moved)
+{
+  while (r->active) {
+    bool all = true;
+
+    if (r->count > 0) {
+      WEIR_TRY(r->comm->kind->finished(r->prepared, r->first, r->count, &all));
+    }
+    if (!all) {
+      return WEIR_OK;
+    }
+    *moved = true;
+    if (r->next_work == r->n_works && r->first + r->count == r->n_messages) {
+      unlink_active(r);
+      return WEIR_OK;
+    }
+    r->round++;
+    WEIR_TRY(enter(r));
+  }
+  return WEIR_OK;
+}
+
+static weir_status advance_all(comm_engine *e, bool *moved)
+{
+  for (weir_request *r = e->active, *next; r != NULL; r = next) {
+    next = r->next;
+    WEIR_TRY(advance(r, moved));
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_request_start(weir_request *r)
+{
+  bool moved = false;
+
+  WEIR_ASSERT(!r->active);
+  r->round = 0;
+  r->first = r->count = r->next_work = 0;
+  r->active = true;
+  r->next = r->comm->engine->active;
+  r->comm->engine->active = r;
+  WEIR_TRY(enter(r));
+  WEIR_TRY(advance(r, &moved)); /* without messages it is done */
+  return WEIR_OK;
+}
+
+weir_status weir_requests_progress(weir_comm *c)
+{
+  bool moved = false;
+
+  WEIR_TRY(advance_all(c->engine, &moved));
+  return WEIR_OK;
+}
+
+weir_status weir_request_test(weir_request *r, bool *done)
+{
+  WEIR_TRY(weir_requests_progress(r->comm));
+  *done = !r->active;
+  return WEIR_OK;
+}
+
+/* "rank 3 (4096 bytes to come), ..." of the messages that are under way, as far as there is room.
+ */
+static void tell_missing(const weir_request *r, char *text, size_t size)
+{
+  size_t at = 0;
+
+  text[0] = 0;
+  for (int64_t i = r->first; i < r->first + r->count && at + 1 < size; i++) {
+    const comm_message *m = &r->messages[i];
+    bool done = false;
+
+    if (r->comm->kind->finished(r->prepared, i, 1, &done) == WEIR_OK && !done) {
+      const int n =
+          snprintf(text + at, size - at, "%srank %d (%lld bytes to %s)", at > 0 ? ", " : "",
+                   m->peer, (long long)m->bytes, m->receive ? "come" : "go");
+      at += n > 0 ? (size_t)n : 0;
+    }
+  }
+}
+
+static weir_status give_up(const weir_request *r, double patience)
+{
+  char missing[COMM_TEXT / 2];
+
+  tell_missing(r, missing, sizeof missing);
+  return weir_fail(WEIR_ERR_EXTERNAL,
+                   "rank %d of %d: '%s' has waited %g s in vain, in round %d, for %s "
+                   "(comm.patience)",
+                   r->comm->rank, r->comm->size, r->name, patience, r->round, missing);
+}
+
+weir_status weir_request_wait(weir_request *r)
+{
+  comm_engine *const e = r->comm->engine;
+  const double begin = weir_clock();
+  double last = begin;
+
+  while (r->active) {
+    bool moved = false;
+
+    WEIR_TRY(advance_all(e, &moved));
+    if (moved || !r->active) {
+      last = weir_clock();
+    } else if (e->cfg.patience > 0 && weir_clock() - last > e->cfg.patience) {
+      return give_up(r, e->cfg.patience);
+    } else {
+      (void)sched_yield(); /* there may be more ranks than cores */
+    }
+  }
+  e->count[r->use].waited_s += last - begin;
+  return WEIR_OK;
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# silent.sh PROGRAM RANKS_SH: where a rank fails, falls silent or is killed, all end, with a message and a status.
+set -u
+program=$1
+ranks=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  cat "$work/log"
+  echo "failed: $*"
+  exit 1
+}
+
+for how in agree silent killed; do
+  status=0
+  timeout 60 bash "$ranks" 3 "$program" $how >"$work/log" 2>&1 || status=$?
+  [ $status != 77 ] || { cat "$work/log"; exit 77; }
+  [ $status != 124 ] || fail "$how: the ranks hang"
+  [ $status != 0 ] || fail "$how: no status"
+  case $how in
+    agree)
+      [ $status = 6 ] || fail "$how: status $status"
+      [ "$(grep -c 'rank 2 of 3 failed: loss of step 7 is no number' "$work/log")" = 2 ] || fail "$how: not both others say so"
+      ;;
+    silent)
+      grep -q "'sum of a step' has waited 1 s in vain.*for.*rank 2 (8 bytes to come)" "$work/log" || fail "$how: what is missing is not told"
+      ;;
+  esac
+done
+echo "three ways to fail"
