@@ -17,9 +17,9 @@ static int64_t chunk_slots(const weir_plan *p)
   return slots;
 }
 
-weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g)
+/* The graph as the pass left it, behind what the passes before left. */
+static weir_status keep_dump(weir_plan *p, const weir_pass *pass, const weir_graph *g)
 {
-  weir_plan *p = plan;
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -42,7 +42,23 @@ weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g)
   /* Memory of open_memstream is libc's own. */
   free(text);
   WEIR_TRY(status);
-  return p->cfg.verify != 0 ? exec_verify(p, pass, g) : WEIR_OK;
+  return WEIR_OK;
+}
+
+weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g)
+{
+  weir_plan *p = plan;
+
+  exec_lap_end(p, pass->name);
+  if (!p->terse) {
+    WEIR_TRY(keep_dump(p, pass, g));
+    exec_lap_end(p, "dump");
+  }
+  if (p->cfg.verify != 0) {
+    WEIR_TRY(exec_verify(p, pass, g));
+    exec_lap_end(p, "verify");
+  }
+  return WEIR_OK;
 }
 
 /* The list of saved arrays as text. */
@@ -187,5 +203,6 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   weir_schedule_print(&p->schedule, p->g, out);
   fprintf(out, "scratch: %lld bytes a thread; workspace of kernels: %lld bytes\n",
           (long long)p->scratch_bytes, (long long)p->workspace_bytes);
+  exec_laps_print(p, out);
   fprintf(out, "%s%s", p->saved, p->dump != NULL ? p->dump : "");
 }

@@ -395,14 +395,17 @@ weir_status exec_plan_passes(weir_plan *p)
                                .kernel = p->cfg.kernel,
                                .kernels = weir_kernel_table};
 
+  exec_lap_end(p, "copy");
   WEIR_TRY(weir_passes_run(p->g, &opts, exec_watch, p));
   return WEIR_OK;
 }
 
 weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
 {
+  exec_lap_end(p, "budget");
   WEIR_TRY(init_arrays(p));
   WEIR_TRY(make_groups(p));
+  exec_lap_end(p, "lower");
   for (int i = 0; i < opts->n_bounds; i++) {
     for (int32_t a = 0; a < p->n_arrays; a++) {
       const weir_array *array = weir_graph_get_array(p->g, a);
@@ -413,10 +416,13 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
     }
   }
   WEIR_TRY(prepare_kernels(p));
+  exec_lap_end(p, "kernels");
   WEIR_TRY(exec_memory_make(p));
   WEIR_TRY(exec_budget_check(p));
   order_groups(p);
+  exec_lap_end(p, "schedule");
   WEIR_TRY(choose_engine(p));
+  exec_lap_end(p, "compile");
   WEIR_TRY(place_kernels(p));
   return WEIR_OK;
 }
@@ -436,10 +442,14 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
   p = memory;
   p->store = store;
   p->built = g;
+  p->terse = opts->terse;
+  exec_laps_begin(p);
   WEIR_TRY_GOTO(read_options(p, opts), fail);
   WEIR_TRY_GOTO(exec_budget_keep(p), fail);
   WEIR_TRY_GOTO(exec_plan_finish(p, opts), fail);
   WEIR_TRY_GOTO(exec_summarise(p), fail);
+  exec_lap_end(p, "summary");
+  exec_laps_tell(p);
   p->built = NULL;
   *out = p;
   return WEIR_OK;

@@ -89,6 +89,14 @@ typedef struct exec_memory {
   char refused[WEIR_MICROBATCH_TEXT]; /* why there are no parts */
 } exec_memory;
 
+/* Seconds that one pass took, all its runs together, or one of the other steps of making a plan. */
+typedef struct exec_lap {
+  const char *name;
+  double seconds;
+  int64_t runs;
+} exec_lap;
+#define EXEC_MAX_LAPS 32
+
 struct weir_plan {
   weir_graph *g;
   const weir_graph *built; /* the caller's graph, while the plan is made */
@@ -110,9 +118,12 @@ struct weir_plan {
   exec_rate *rates;        /* [n_arrays] */
   bool streaming, ended;
   double bandwidth, flop_rate;
-  bool measured_peaks;
+  bool measured_peaks, terse;
   char *dump;  /* the graph after each pass */
   char *saved; /* what the derivative keeps */
+  exec_lap laps[EXEC_MAX_LAPS];
+  int n_laps;
+  double began, lap; /* clock: at the beginning, and at the end of the last lap */
 };
 
 /* compose.c: iteration box of every loop of the group for one box of the anchor, backwards by
@@ -161,6 +172,13 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
 /* Keeps what descriptions say of the graph, whose nodes are then let go. */
 weir_status exec_summarise(weir_plan *p);
+/* laps.c: what was done since the last lap took that long; begin: the first one. What is not named
+ * within EXEC_MAX_LAPS is left out. */
+void exec_laps_begin(weir_plan *p);
+void exec_lap_end(weir_plan *p, const char *name);
+/* The event `plan_made`, and the table of weir_plan_print. */
+void exec_laps_tell(const weir_plan *p);
+void exec_laps_print(const weir_plan *p, FILE *out);
 /* verify.c: oracle on the graph after `pass` against the graph as built, or as the last pass that
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */

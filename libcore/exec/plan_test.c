@@ -5,6 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "exec/weir_engine.h"
 #include "exec/weir_plan.h"
@@ -356,12 +357,67 @@ static void peaks_and_times_are_told_apart(void **state)
     weir_plan_print(p, out);
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, k == 0 || !files ? "built-in peaks" : "measured peaks"));
+    assert_non_null(strstr(text, "== time that making the plan took"));
     assert_ptr_equal(strstr(text, "== groups"), text); /* before what passes did, which is long */
     free(text);
     weir_plan_destroy(&p);
   }
   weir_check_rmdir(folder);
   weir_graph_destroy(&g);
+}
+
+/* The number behind `"key": ` of a line of run.jsonl, where there is one. */
+static double number_of(const char *text, const char *key)
+{
+  char quoted[64];
+
+  snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+  const char *at = strstr(text, quoted);
+
+  if (at == NULL) {
+    fail_msg("no %s in: %s", key, text);
+  }
+  return strtod(at + strlen(quoted), NULL);
+}
+
+static void the_parts_of_making_a_plan_are_told(void **state)
+{
+  const char *const parts[] = {"copy",     "simplify", "group", "format",  "lower",
+                               "schedule", "compile",  "dump",  "kernels", "summary"};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {64}};
+  const weir_exec_cfg cfg = config(2);
+  char folder[256], path[300], *text = NULL;
+  int64_t size;
+
+  weir_check_mkdir(folder, sizeof folder);
+  snprintf(path, sizeof path, "%s/run.jsonl", folder);
+  for (int terse = 0; terse < 2; terse++) {
+    weir_graph *g = NULL;
+    weir_plan *p = NULL;
+    double sum = 0;
+
+    assert_ok(weir_graph_create(&g));
+    weir_output(g, "y", weir_exp(g, weir_input(g, "x", &d)));
+    assert_ok(weir_events_open(path));
+    assert_ok(weir_plan_create(
+        g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .terse = terse == 1}, &p));
+    weir_events_close();
+    assert_ok(weir_file_read(path, 1 << 16, &text, &size));
+    const char *event = strstr(text, "\"plan_made\"");
+    assert_non_null(event);
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+      if (terse == 0 || strcmp(parts[k], "dump") != 0) {
+        sum += number_of(event, parts[k]);
+      }
+    }
+    assert_true(sum > 0 && sum <= number_of(event, "seconds") * (1 + 1e-9));
+    assert_true(number_of(event, "loops") == 1 && number_of(event, "tier") == 1);
+    assert_true((strstr(event, "\"dump\"") == NULL) == (terse == 1));
+    weir_free(&text);
+    weir_plan_destroy(&p);
+    weir_graph_destroy(&g);
+  }
+  weir_check_rmdir(folder);
 }
 
 /* y = x at the indices i: of an input, or, made: of the input doubled inside the graph. */
@@ -481,6 +537,7 @@ int main(void)
       cmocka_unit_test(failed_allocations_neither_crash_nor_leak),
       cmocka_unit_test(passes_keep_the_results),
       cmocka_unit_test(peaks_and_times_are_told_apart),
+      cmocka_unit_test(the_parts_of_making_a_plan_are_told),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

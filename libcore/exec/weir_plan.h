@@ -42,6 +42,8 @@ typedef struct weir_plan_opts {
   int threads;               /* 0: weir_threads_get() */
   const weir_chunk_bound *bounds;
   int n_bounds;
+  bool
+      terse; /* the graph after each pass is not kept for weir_plan_print: it takes time and room */
 } weir_plan_opts;
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
@@ -134,7 +136,8 @@ int64_t weir_plan_arena_bound(const weir_plan *p);
 /* Micro-batches that exec.memory made of a run; 1: none. */
 int64_t weir_plan_parts(const weir_plan *p);
 int weir_plan_tier(const weir_plan *p);
-/* Graph after each pass, groups, memory plan, predicted flops, bytes and time. */
+/* Groups, memory plan, predicted flops, bytes and time, the seconds that every part of making the
+ * plan took (the event `plan_made` has them too), and the graph after each pass. */
 void weir_plan_print(const weir_plan *p, FILE *out);
 
 #ifdef __cplusplus

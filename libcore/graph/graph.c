@@ -346,13 +346,27 @@ void weir_graph_clear_groups(weir_graph *g)
   g->n_groups = 0;
 }
 
+/* False when no member writes the array or none reads it, as of most arrays of a graph. */
+static bool is_inside(const weir_graph *g, const weir_group *group, int32_t array)
+{
+  bool written = false, read = false;
+
+  for (int64_t i = 0; i < group->n_nodes && !(written && read); i++) {
+    const weir_node *node = g->nodes[group->nodes[i]];
+
+    written = written || among(array, node->out, node->n_out);
+    read = read || among(array, node->in, node->n_in);
+  }
+  return written && read;
+}
+
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array)
 {
   const weir_array *a = weir_graph_get_array(g, array);
   int32_t writers = 0;
   bool read = false;
 
-  if (a->kind != WEIR_ARRAY_TEMPORARY || a->output != NULL) {
+  if (a->kind != WEIR_ARRAY_TEMPORARY || a->output != NULL || !is_inside(g, group, array)) {
     return false;
   }
   for (int32_t i = 0; i < g->n_arrays; i++) {

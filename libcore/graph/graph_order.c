@@ -16,17 +16,22 @@ void weir_node_describe(const weir_graph *g, int32_t node, char *text, size_t si
            n->where != NULL ? n->where : "place unknown");
 }
 
-/* Live operators that write each array, as lists linked through (node, output) slots. */
-struct writers {
-  int32_t *first; /* [arrays] slot of the last writer found, or -1                     */
-  int32_t *next;  /* [nodes * WEIR_MAX_OUTPUTS]                                          */
-  int32_t *wait;  /* [nodes] writer slots this node still waits for; -1: not to be placed */
+/* Live operators that write and read each array, as lists linked through (node, output) and (node,
+ * operand) slots. */
+struct links {
+  int32_t *first;  /* [arrays] slot of the last writer found, or -1                     */
+  int32_t *next;   /* [nodes * WEIR_MAX_OUTPUTS]                                          */
+  int32_t *reader; /* [arrays] slot of the last reader found, or -1                     */
+  int32_t *more;   /* [nodes * WEIR_MAX_OPERANDS]                                         */
+  int32_t *wait;   /* [nodes] writer slots this node still waits for; -1: not to be placed */
 };
 
-static void fini(struct writers *w)
+static void fini(struct links *w)
 {
   weir_free(&w->first);
   weir_free(&w->next);
+  weir_free(&w->reader);
+  weir_free(&w->more);
   weir_free(&w->wait);
 }
 
@@ -44,16 +49,18 @@ static weir_status numbers(int64_t count, int32_t **out)
   return WEIR_OK;
 }
 
-static weir_status init(const weir_graph *g, struct writers *w)
+static weir_status init(const weir_graph *g, struct links *w)
 {
   weir_status status;
 
-  *w = (struct writers){0};
+  *w = (struct links){0};
   WEIR_TRY_GOTO(numbers(g->n_arrays, &w->first), failed);
   WEIR_TRY_GOTO(numbers((int64_t)g->n_nodes * WEIR_MAX_OUTPUTS, &w->next), failed);
+  WEIR_TRY_GOTO(numbers(g->n_arrays, &w->reader), failed);
+  WEIR_TRY_GOTO(numbers((int64_t)g->n_nodes * WEIR_MAX_OPERANDS, &w->more), failed);
   WEIR_TRY_GOTO(numbers(g->n_nodes, &w->wait), failed);
   for (int32_t i = 0; i < g->n_arrays; i++) {
-    w->first[i] = -1;
+    w->first[i] = w->reader[i] = -1;
   }
   for (int32_t i = 0; i < g->n_nodes; i++) {
     const weir_node *node = g->nodes[i];
@@ -67,6 +74,9 @@ static weir_status init(const weir_graph *g, struct writers *w)
     const weir_node *node = g->nodes[i];
     w->wait[i] = placed(node) ? 0 : -1;
     for (int k = 0; placed(node) && k < node->n_in; k++) {
+      const int32_t slot = i * WEIR_MAX_OPERANDS + k;
+      w->more[slot] = w->reader[node->in[k]];
+      w->reader[node->in[k]] = slot;
       for (int32_t s = w->first[node->in[k]]; s >= 0; s = w->next[s]) {
         w->wait[i]++;
       }
@@ -80,22 +90,17 @@ failed:
 
 /* Takes what `done` wrote off the counts of its readers, and returns the lowest node that became
  * ready, or `lowest`. */
-static int32_t release(const weir_graph *g, struct writers *w, int32_t done, int32_t lowest)
+static int32_t release(const weir_graph *g, struct links *w, int32_t done, int32_t lowest)
 {
   const weir_node *from = g->nodes[done];
 
-  for (int32_t i = 0; i < g->n_nodes; i++) {
-    const weir_node *node = g->nodes[i];
-    if (w->wait[i] <= 0) {
-      continue;
-    }
-    for (int k = 0; k < node->n_in; k++) {
-      for (int o = 0; o < from->n_out; o++) {
-        w->wait[i] -= node->in[k] == from->out[o];
+  for (int o = 0; o < from->n_out; o++) {
+    for (int32_t slot = w->reader[from->out[o]]; slot >= 0; slot = w->more[slot]) {
+      const int32_t i = slot / WEIR_MAX_OPERANDS;
+
+      if (w->wait[i] > 0 && --w->wait[i] == 0 && i < lowest) {
+        lowest = i;
       }
-    }
-    if (w->wait[i] == 0 && i < lowest) {
-      lowest = i;
     }
   }
   return lowest;
@@ -103,7 +108,7 @@ static int32_t release(const weir_graph *g, struct writers *w, int32_t done, int
 
 weir_status weir_graph_order(const weir_graph *g, int32_t *order, int32_t *n)
 {
-  struct writers w;
+  struct links w;
   char text[256];
   int32_t count = 0;
 

@@ -272,6 +272,7 @@ weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cf
   train_run r = run_of(task, cfg, exec, params, store);
 
   r.dir = dir;
+  r.exec.terse = true;
   const weir_status status = run(&r, result);
 
   close_run(&r);

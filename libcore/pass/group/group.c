@@ -69,10 +69,10 @@ static bool unite(const grouping *s, int32_t a, int32_t b, candidate *c)
  */
 static bool is_held(const grouping *s, int32_t array, int32_t group)
 {
-  for (int32_t i = 0; i < s->n; i++) {
-    const weir_node *node = weir_graph_node(s->g, s->order[i]);
+  for (int32_t i = s->users.first_reader[array]; i < s->users.first_reader[array + 1]; i++) {
+    const weir_node *node = weir_graph_node(s->g, s->users.readers[i]);
 
-    for (int k = 0; k < node->n_in && s->group[s->order[i]] == group; k++) {
+    for (int k = 0; k < node->n_in && s->group[s->users.readers[i]] == group; k++) {
       const weir_operand *o = &node->access.in[k];
 
       for (int d = 0; d < o->rank && node->in[k] == array; d++) {
@@ -94,15 +94,15 @@ static bool is_held(const grouping *s, int32_t array, int32_t group)
  * when it did. */
 static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer, bool *merged)
 {
-  int32_t writer = -1;
+  const int32_t *writer = &s->users.first_writer[array];
   candidate c;
   bool fits;
 
   if (weir_graph_get_array(s->g, array)->kind != WEIR_ARRAY_TEMPORARY ||
-      weir_graph_writers(s->g, array, &writer, 1) != 1) {
+      writer[1] - writer[0] != 1) {
     return WEIR_OK;
   }
-  const int32_t a = s->group[writer], b = s->group[consumer];
+  const int32_t a = s->group[s->users.writers[*writer]], b = s->group[consumer];
 
   /* Parts of a batch stay apart: one is finished before the next begins. */
   if (a == b || weir_graph_node(s->g, a)->part != weir_graph_node(s->g, b)->part ||
@@ -232,6 +232,14 @@ static weir_status form(grouping *s)
 {
   WEIR_TRY(weir_graph_order(s->g, s->order, &s->n));
   WEIR_TRY(weir_depend_make(s->g, &s->depend));
+  WEIR_TRY(weir_users_make(s->g, &s->users));
+  for (int32_t a = 0; a < weir_graph_arrays(s->g); a++) {
+    const int32_t updated = weir_graph_get_array(s->g, a)->update;
+
+    if (updated >= 0) {
+      s->updates[updated] = true;
+    }
+  }
   group_ends(s);
   for (int32_t i = 0; i < s->n; i++) {
     s->group[s->order[i]] = s->order[i];
@@ -249,7 +257,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   weir_status status = WEIR_OK;
   grouping s = {.g = g, .opts = opts};
   const int64_t n = weir_graph_nodes(g);
-  void *memory[7] = {NULL};
+  void *memory[8] = {NULL};
 
   weir_graph_clear_groups(g);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(int32_t), &memory[0]), out);
@@ -259,6 +267,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(void *), &memory[4]), out);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(weir_boxes), &memory[5]), out);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &memory[6]), out);
+  WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(bool), &memory[7]), out);
   s.order = memory[0];
   s.group = memory[1];
   s.mark = memory[2];
@@ -266,13 +275,15 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   s.kernel = memory[4];
   s.boxes = memory[5];
   s.boxed = memory[6];
+  s.updates = memory[7];
   for (int64_t i = 0; i < n; i++) {
     s.group[i] = -1;
   }
   WEIR_TRY_GOTO(form(&s), out);
 out:
   weir_depend_fini(&s.depend);
-  for (int i = 0; i < 7; i++) {
+  weir_users_fini(&s.users);
+  for (int i = 0; i < 8; i++) {
     weir_free(&memory[i]);
   }
   return status;

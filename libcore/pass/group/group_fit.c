@@ -77,20 +77,14 @@ static bool is_member(const candidate *c, int32_t node)
 /* True when somebody outside the candidate sees the array. */
 static bool is_visible(const grouping *s, const candidate *c, int32_t array)
 {
-  int32_t readers[GROUP_MAX_NODES], writer;
-  const int32_t n = weir_graph_readers(s->g, array, readers, GROUP_MAX_NODES);
+  const weir_users *u = &s->users;
 
-  if (weir_graph_get_array(s->g, array)->output != NULL || n > GROUP_MAX_NODES ||
-      weir_graph_writers(s->g, array, &writer, 1) != 1) {
+  if (weir_graph_get_array(s->g, array)->output != NULL || s->updates[array] ||
+      u->first_writer[array + 1] - u->first_writer[array] != 1) {
     return true;
   }
-  for (int32_t i = 0; i < weir_graph_arrays(s->g); i++) {
-    if (weir_graph_get_array(s->g, i)->update == array) {
-      return true;
-    }
-  }
-  for (int32_t i = 0; i < n; i++) {
-    if (!is_member(c, readers[i])) {
+  for (int32_t i = u->first_reader[array]; i < u->first_reader[array + 1]; i++) {
+    if (!is_member(c, u->readers[i])) {
       return true;
     }
   }

@@ -13,6 +13,8 @@ typedef struct grouping {
   weir_graph *g;
   const weir_pass_opts *opts;
   weir_depend depend;
+  weir_users users;
+  bool *updates;              /* by array: it is the new value of a stored one     */
   int32_t *order, n;          /* live nodes, topological                           */
   int32_t *group;             /* by node: the anchor of its group; -1: no operator */
   bool *mark;                 /* by node, for searches                             */
