@@ -42,7 +42,8 @@ weir_status weir_tfrecord_skip(weir_tfrecord *r, bool *found) WEIR_CHECKED;
 weir_status weir_tfrecord_rewind(weir_tfrecord *r) WEIR_CHECKED;
 /* Records read or passed over so far: the number of the current one. */
 int64_t weir_tfrecord_number(const weir_tfrecord *r);
-/* Payload of the record read last. Borrowed until the next call. */
+/* Payload of the record read last, also behind the end of the file; size -1 where it was passed
+ * over or there is none. Borrowed until the next call. */
 const uint8_t *weir_tfrecord_payload(const weir_tfrecord *r, int64_t *size);
 /* "FILE: record 3 (byte 8640)", for messages about the current record. Always terminated. */
 void weir_tfrecord_place(const weir_tfrecord *r, char *text, size_t size);
@@ -54,7 +55,7 @@ typedef enum weir_tf_kind {
   WEIR_TF_INTS,
 } weir_tf_kind;
 
-/* A feature of the record read last; all pointers are borrowed until the next call. */
+/* A feature of the record read last; all pointers are borrowed until another is read. */
 typedef struct weir_tf_feature {
   const char *key; /* [key_size], not terminated */
   int64_t key_size;

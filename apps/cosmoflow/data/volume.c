@@ -104,14 +104,17 @@ static weir_status add_file(cf_volumes *v, const char *path)
   if (format) {
     return add(v, path, format);
   }
+  if (!weir_file_exists(path)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: is not there", path);
+  }
   for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
     const size_t n = strlen(names);
 
     (void)snprintf(names + n, sizeof names - n, "%s%s (%s)", n > 0 ? ", " : "", (*f)->name,
                    (*f)->endings);
   }
-  return weir_fail(WEIR_ERR_DATA, "%s: is %s; formats and their names: %s", path,
-                   weir_file_exists(path) ? "of no format that is read" : "not there", names);
+  return weir_fail(WEIR_ERR_DATA, "%s: is of no format that is read; formats and their names: %s",
+                   path, names);
 }
 
 static int compare(const void *a, const void *b)

@@ -189,6 +189,25 @@ static void what_is_wrong_is_named(void **state)
   assert_refused(&wide, 0, "are not at most 16 floats for each of 1 samples");
 }
 
+/* Names as texts of any length, as in HDF5 of others. */
+static void names_may_be_texts(void **state)
+{
+  const layout l = {"full", "unitPar", "d", WEIR_I16, 3, {2, 2, 2}, 2};
+  const char *const names[] = {"sigma_8", "a name that is much longer than there is room for"};
+  int volume = 0, labels = 0, dim = 0, var = 0;
+  weir_netcdf *const nc = define(&l, &volume, &labels);
+
+  assert_ok(weir_netcdf_dim(nc, "names", 2, &dim));
+  assert_ok(weir_netcdf_text_var(nc, "namePar", 1, &dim, &var));
+  assert_ok(weir_netcdf_write_texts(nc, var, (int64_t[]){0}, (int64_t[]){2}, names));
+  fill(nc, &l, volume, labels, 0);
+  cf_volumes *v = open_set();
+
+  assert_string_equal(cf_volumes_info(v)->label[0], "sigma_8");
+  assert_int_equal(strlen(cf_volumes_info(v)->label[1]), CF_NAME_MOST - 1);
+  cf_volumes_close(&v);
+}
+
 /* What the file says beside goes through. */
 static void names_and_redshifts_are_kept(void **state)
 {
@@ -219,6 +238,7 @@ int main(void)
       cmocka_unit_test(names_do_not_matter_where_one_variable_is_cubes),
       cmocka_unit_test(packed_numbers_are_unpacked),
       cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(names_may_be_texts),
       cmocka_unit_test(names_and_redshifts_are_kept),
   };
 

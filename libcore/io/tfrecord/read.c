@@ -104,14 +104,16 @@ static weir_status read_head(weir_tfrecord *r, int64_t *size, bool *found)
   int64_t got = 0;
   char why[160];
 
+  const int64_t start = r->source.position;
+
   *found = false;
-  r->size = -1;
-  r->start = r->source.position;
   WEIR_TRY(weir_tf_source_read(&r->source, head, sizeof head, &got));
   if (got == 0) {
-    return WEIR_OK;
+    return WEIR_OK; /* the record read last stays */
   }
   r->number++;
+  r->start = start;
+  r->size = -1;
   if (got < WEIR_TF_HEAD) {
     (void)snprintf(why, sizeof why, "the file ends after %lld of the %d bytes before its payload",
                    (long long)got, WEIR_TF_HEAD);

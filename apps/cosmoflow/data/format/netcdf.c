@@ -194,6 +194,31 @@ static weir_status take_labels(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
+/* Names of the labels: letters, or texts as HDF5 has them. */
+static weir_status take_names(cf_volume_file *f, held *h)
+{
+  weir_netcdf_shape s = {0};
+  int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
+
+  WEIR_TRY(seek(h->nc, "namePar", &var, &s, dims));
+  if (var < 0 || s.n_dims < 1 || s.lengths[0] != f->info.n_labels) {
+    return WEIR_OK;
+  }
+  for (int64_t i = 0; i < s.lengths[0]; i++) {
+    if (s.text && s.n_dims == 1) {
+      char *text = NULL;
+
+      WEIR_TRY(weir_netcdf_read_text(h->nc, var, &i, &text));
+      (void)snprintf(f->info.label[i], CF_NAME_MOST, "%s", text);
+      weir_free(&text);
+    } else if (s.chars && s.n_dims == 2 && s.lengths[1] < CF_NAME_MOST) {
+      WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){i, 0}, (int64_t[]){1, s.lengths[1]},
+                                f->info.label[i]));
+    }
+  }
+  return WEIR_OK;
+}
+
 /* What a file says beside: which universe, names of the labels, redshifts of the channels. */
 static weir_status take_rest(cf_volume_file *f, held *h)
 {
@@ -218,15 +243,7 @@ static weir_status take_rest(cf_volume_file *f, held *h)
       f->info.redshift[i] = weir_dtype_load_real(s.dtype, raw, i);
     }
   }
-  WEIR_TRY(seek(h->nc, "namePar", &var, &s, dims));
-  if (var >= 0 && s.n_dims == 2 && s.chars && s.lengths[0] == f->info.n_labels &&
-      s.lengths[1] < CF_NAME_MOST) {
-    for (int64_t i = 0; i < s.lengths[0]; i++) {
-      WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){i, 0}, (int64_t[]){1, s.lengths[1]},
-                                f->info.label[i]));
-    }
-  }
-  return WEIR_OK;
+  return take_names(f, h);
 }
 
 static weir_status open_file(cf_volume_file *f)
