@@ -1,4 +1,4 @@
-/* weir_parallel.h - the one place where threads are. */
+/* weir_parallel.h - the one place where threads compute. */
 #ifndef WEIR_PARALLEL_H
 #define WEIR_PARALLEL_H
 #include <stddef.h>
