@@ -84,9 +84,6 @@ static weir_status open_all(wx_experiment *e, wx_source source)
   e->facts = wx_samples_get(e->samples);
   WEIR_TRY(open_bias_samples(e, source));
   e->times = (wx_times){e->facts->name, e->facts->n, e->facts->start, e->facts->time};
-  if (source == WX_SOURCE_APPLY && cfg->predict.part == WX_PREDICT_ALL) {
-    return WEIR_OK;
-  }
   WEIR_TRY(wx_split_create(&cfg->data.split, &e->times, &e->split));
   return e->split.n[WX_TRAIN] == 0 && source != WX_SOURCE_APPLY ? refuse_split(e->facts) : WEIR_OK;
 }

@@ -47,6 +47,12 @@ const weir_opt wx_options[] = {
     WEIR_OPT_BOOL(wx_cfg, predict.members, false,
                   "also the members, moved and stretched to the corrected mean and standard "
                   "deviation, place by place"),
+    WEIR_OPT_ENUM(wx_cfg, predict.format, WX_PREDICT_NETCDF, "netcdf|grib|both",
+                  "what they are written as: predictions.nc and members.nc; GRIB edition 2 made of "
+                  "the messages of the input (predictions.grib, members.grib); or both"),
+    WEIR_OPT_BOOL(wx_cfg, predict.overlap, true,
+                  "samples are read and written while the network computes, in two threads "
+                  "beside, three samples being in memory (not with --threads 1)"),
     WEIR_OPT_TABLE(wx_cfg, eval, wx_verify_options, "scores against the truth"),
     WEIR_OPT_TABLE(wx_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,

@@ -13,6 +13,8 @@
 
 /* The samples that predict takes: those of a part, or all. */
 enum { WX_PREDICT_ALL = WX_PARTS };
+/* What predict writes. */
+enum { WX_PREDICT_NETCDF, WX_PREDICT_GRIB, WX_PREDICT_BOTH };
 
 /* The first of two stages. */
 typedef struct wx_bias_cfg {
@@ -42,8 +44,9 @@ typedef struct wx_cfg {
   } describe;
   struct {
     const char *weights;
-    int part; /* wx_part or WX_PREDICT_ALL */
-    bool members;
+    int part;   /* wx_part or WX_PREDICT_ALL */
+    int format; /* WX_PREDICT_NETCDF ... */
+    bool members, overlap;
   } predict;
   wx_verify_opts eval;
   weir_exec_cfg exec;

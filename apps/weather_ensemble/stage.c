@@ -365,6 +365,22 @@ static weir_status read_notes(const char *path, char *text[WX_NOTES])
   return status;
 }
 
+weir_status wx_stage_trained(const char *path, char **dates)
+{
+  char *text[WX_NOTES] = {NULL};
+  const weir_status status = read_notes(path, text);
+
+  *dates = NULL;
+  for (int k = 0; k < WX_NOTES; k++) {
+    if (k == DATES && status == WEIR_OK) {
+      *dates = text[k];
+    } else {
+      weir_free(&text[k]);
+    }
+  }
+  return status;
+}
+
 static weir_status compare_notes(const wx_stage *s, const char *path, char *const text[WX_NOTES])
 {
   for (int k = 0; k < DATES; k++) {

@@ -71,35 +71,40 @@ static void part_text(const wx_split *s, int p, char *text, size_t size)
 }
 
 /* With the digests of the archives and of the other files that were read, and where the parts of
- * the split lie; scored: the part that scores are of, or NULL. */
-static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
-                               const char *scored, const char *const *others, int64_t n_others)
+ * the samples lie; scored: the part that scores are of, or NULL. */
+static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const char *scored,
+                               const wx_lineage *of)
 {
   const weir_string_list *const lists[] = {&cfg->data.forecast, &cfg->data.truth};
-  char text[WX_PARTS][128], gap[32];
-  weir_provenance_line line[WX_PARTS + 2];
+  char text[WX_PARTS][128], none[64], gap[32];
+  weir_provenance_line line[WX_PARTS + 4];
   const char **inputs = NULL;
   int n = 0, lines = 0;
 
-  WEIR_TRY(
-      weir_alloc(lists[0]->count + lists[1]->count + n_others, sizeof *inputs, (void **)&inputs));
+  WEIR_TRY(weir_alloc(lists[0]->count + lists[1]->count + of->n_others, sizeof *inputs,
+                      (void **)&inputs));
   for (int k = 0; k < 2; k++) {
     for (int64_t i = 0; i < lists[k]->count; i++) {
       inputs[n++] = lists[k]->items[i];
     }
   }
-  for (int64_t i = 0; i < n_others; i++) {
-    inputs[n++] = others[i];
+  for (int64_t i = 0; i < of->n_others; i++) {
+    inputs[n++] = of->others[i];
   }
   if (scored != NULL) {
     line[lines++] = (weir_provenance_line){"scored", scored};
   }
   for (int p = 0; p < WX_PARTS; p++) {
-    part_text(split, p, text[p], sizeof text[p]);
+    part_text(of->parts, p, text[p], sizeof text[p]);
     line[lines++] = (weir_provenance_line){wx_part_name[p], text[p]};
   }
+  (void)snprintf(none, sizeof none, "%lld samples", (long long)of->parts->left_out);
+  line[lines++] = (weir_provenance_line){"no_part", none};
   (void)snprintf(gap, sizeof gap, "%g d", cfg->data.split.gap);
   line[lines++] = (weir_provenance_line){"gap", gap};
+  if (of->trained != NULL) {
+    line[lines++] = (weir_provenance_line){"weights_dates", of->trained};
+  }
   const weir_status status = write_provenance(
       cli, cfg,
       &(weir_provenance){.inputs = inputs, .n_inputs = n, .lines = line, .n_lines = lines});
@@ -108,10 +113,9 @@ static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const wx_
   return status;
 }
 
-weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const char *const *weights,
-                            int n_weights)
+weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e, const wx_lineage *of)
 {
-  return write_parts(cli, e->cfg, &e->split, NULL, weights, n_weights);
+  return write_parts(cli, e->cfg, NULL, of);
 }
 
 weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
@@ -119,6 +123,6 @@ weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_spl
 {
   const int part = cfg->eval.part;
 
-  return write_parts(cli, cfg, split, part == WX_PARTS ? "all starts" : wx_part_name[part], read,
-                     n);
+  return write_parts(cli, cfg, part == WX_PARTS ? "all starts" : wx_part_name[part],
+                     &(wx_lineage){.parts = split, .others = read, .n_others = n});
 }

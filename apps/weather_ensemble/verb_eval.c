@@ -80,9 +80,10 @@ static weir_status open_work(work *w)
 
   WEIR_TRY(open_archives(w));
   WEIR_TRY(split_starts(w));
-  return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed,
-                        part == WX_PARTS ? w->all : w->split.sample[part],
-                        part == WX_PARTS ? w->scene.facts->n_starts : w->split.n[part], &w->verify);
+  w->scene.scored = part == WX_PARTS ? w->all : w->split.sample[part];
+  w->scene.n_scored = part == WX_PARTS ? w->scene.facts->n_starts : w->split.n[part];
+  return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed, w->scene.scored,
+                        w->scene.n_scored, &w->verify);
 }
 
 /* The rows that were added last. */

@@ -1,6 +1,5 @@
 /* verb_predict.c - corrected forecasts of an archive: mean, standard deviation, members. */
 #include <libgen.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -8,21 +7,25 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
-#include "base/weir_signal.h"
-#include "data/predictions.h"
-#include "predictor.h"
+#include "data/trained.h"
+#include "device/weir_parallel.h"
+#include "predict_samples.h"
 #include "verbs.h"
 
-/* What a prediction needs, and where its time went. */
+enum { DIGEST = 65 };
+
+/* What a prediction needs. */
 typedef struct work {
   wx_experiment *e;
   wx_stage bias, forecast; /* bias: where bias.use */
   wx_predictor first, last;
-  wx_predictions *fields, *members;
-  float *room; /* [members, plane] */
+  wx_predict_files files;
   char weights[2][WX_PATH];
   int n_weights;
-  double read_s, network_s, write_s;
+  int64_t *sample, n; /* that predict.part asks for */
+  char *trained;      /* dates that the weights say they were trained on and chosen by */
+  char *parts;        /* of the starts of the samples, as text */
+  wx_split split;     /* the samples by these parts            */
 } work;
 
 /* The weights of the forecast, and of the bias network in the folder beside them. */
@@ -61,180 +64,145 @@ static weir_status load(work *w, const weir_plan_opts *exec)
   return wx_predictor_create(&w->forecast, 1, exec, &w->last);
 }
 
-/* Members keep their places among one another: each is moved by the mean and its distance from the
- * raw mean stretched by the ratio of standard deviations. */
-static weir_status write_members(work *w, int64_t sample, const wx_sample *v)
-{
-  const wx_facts *f = w->e->facts;
-  const int64_t plane = f->cells / f->depth, n = f->members;
-  const float *mean = w->last.mean, *sigma = w->last.sigma;
-
-  for (int64_t k = 0; k < f->n_channels[WX_Y]; k++) {
-    for (int64_t d = 0; d < f->depth; d++) {
-      const bool leads = strcmp(f->axis[0].name, "lead") == 0;
-      const int64_t lead = leads ? f->lead[d] : f->of_lead[sample];
-
-      WEIR_TRY(wx_archive_read(w->e->forecast, f->of_start[sample], lead,
-                               f->target[k * f->depth + d], w->e->cfg->data.skip, n, w->room));
-      for (int64_t i = 0; i < plane; i++) {
-        const int64_t at = k * f->cells + d * plane + i;
-        const bool stretch = sigma != NULL && v->s[at] > 0;
-        const float ratio = stretch ? sigma[at] / v->s[at] : 1;
-
-        for (int64_t m = 0; m < n; m++) {
-          w->room[m * plane + i] = mean[at] + ratio * (w->room[m * plane + i] - v->m[at]);
-        }
-      }
-      WEIR_TRY(wx_predictions_write_members(w->members, sample, k, d, w->room));
-    }
-  }
-  return WEIR_OK;
-}
-
-static weir_status predict_one(work *w, int64_t sample)
-{
-  wx_sample v;
-  double t = weir_clock();
-
-  WEIR_TRY(wx_samples_read(w->e->samples, sample, &v));
-  w->read_s += weir_clock() - t;
-  t = weir_clock();
-  wx_predictor_put(&w->last, 0, &v);
-  if (w->e->cfg->bias.use) {
-    wx_sample own = v;
-
-    if (w->e->bias_samples != NULL) {
-      WEIR_TRY(wx_samples_read(w->e->bias_samples, sample, &own));
-    }
-    wx_predictor_put(&w->first, 0, &own);
-    WEIR_TRY(wx_predictor_run(&w->first));
-    memcpy(w->last.m, w->first.mean, (size_t)w->last.of_y * sizeof *w->last.m);
-  }
-  WEIR_TRY(wx_predictor_run(&w->last));
-  if (w->e->cfg->data.label == WX_LABEL_SPREAD) { /* the network says nothing of the mean */
-    memcpy(w->last.mean, v.m, (size_t)w->last.of_y * sizeof *v.m);
-  }
-  w->network_s += weir_clock() - t;
-  t = weir_clock();
-  WEIR_TRY(wx_predictions_write(w->fields, sample, w->last.mean, w->last.sigma));
-  if (w->members != NULL) {
-    WEIR_TRY(write_members(w, sample, &v));
-  }
-  w->write_s += weir_clock() - t;
-  return WEIR_OK;
-}
-
-/* What made the file, in the file. */
-static weir_status put_origin(const work *w, wx_predictions *p)
-{
-  static const char *const name[] = {"weights_sha256", "bias_weights_sha256"};
-  char text[80];
-  int64_t bytes = 0;
-
-  WEIR_TRY(wx_predictions_put_text(p, "source", "weather_ensemble predict"));
-  WEIR_TRY(wx_predictions_put_text(p, "weir_version", weir_version()));
-  WEIR_TRY(wx_predictions_put_text(p, "forecast", w->e->facts->name));
-  for (int k = 0; k < w->n_weights; k++) {
-    if (weir_file_sha256(w->weights[k], text, &bytes)) {
-      WEIR_TRY(wx_predictions_put_text(p, name[k], text));
-    }
-  }
-  weir_clock_utc(text, sizeof text);
-  return wx_predictions_put_text(p, "created", text);
-}
-
-static weir_status create_files(const weir_cli *cli, work *w, const int64_t *sample, int64_t n)
-{
-  const wx_facts *f = w->e->facts;
-  const wx_archive_facts *a = wx_archive_get(w->e->forecast);
-  const wx_data_opts *d = &w->e->cfg->data;
-  char path[WX_PATH];
-
-  WEIR_TRY(weir_path_join(cli->out, "predictions.nc", path, sizeof path));
-  WEIR_TRY(
-      wx_predictions_create(path, f, a, sample, n, w->last.makes_sigma, d->skip, 0, &w->fields));
-  WEIR_TRY(put_origin(w, w->fields));
-  if (!w->e->cfg->predict.members) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_alloc(f->members * (f->cells / f->depth), sizeof *w->room, (void **)&w->room));
-  WEIR_TRY(weir_path_join(cli->out, "members.nc", path, sizeof path));
-  WEIR_TRY(wx_predictions_create(path, f, a, sample, n, false, d->skip, f->members, &w->members));
-  return put_origin(w, w->members);
-}
-
-static weir_status write_all(const weir_cli *cli, work *w, const int64_t *sample, int64_t n)
-{
-  WEIR_TRY(create_files(cli, w, sample, n));
-  for (int64_t i = 0; i < n; i++) {
-    if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "predict: stopped at sample %lld of %lld", (long long)i,
-                       (long long)n);
-    }
-    WEIR_TRY(predict_one(w, sample[i]));
-    weir_progress("predict", i + 1, n, "samples");
-  }
-  const double t = weir_clock();
-
-  WEIR_TRY(wx_predictions_commit(&w->fields));
-  if (w->members != NULL) {
-    WEIR_TRY(wx_predictions_commit(&w->members));
-  }
-  w->write_s += weir_clock() - t;
-  weir_event("predict_end", WEIR_INT("samples", n), WEIR_REAL("read_s", w->read_s),
-             WEIR_REAL("network_s", w->network_s), WEIR_REAL("write_s", w->write_s),
-             WEIR_INT("peak_bytes", weir_alloc_peak()));
-  weir_info("predict", "%lld samples into %s: reading %.2f s, network %.2f s, writing %.2f s",
-            (long long)n, cli->out, w->read_s, w->network_s, w->write_s);
-  return WEIR_OK;
-}
-
 /* The samples that predict.part asks for. */
-static weir_status choose(const wx_experiment *e, int64_t **sample, int64_t *n)
+static weir_status choose(work *w)
 {
+  const wx_experiment *e = w->e;
   const int part = e->cfg->predict.part;
 
-  *n = part == WX_PREDICT_ALL ? e->facts->n : e->split.n[part];
-  if (*n == 0) {
+  w->n = part == WX_PREDICT_ALL ? e->facts->n : e->split.n[part];
+  if (w->n == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "predict.part: no sample of %s is of the part %s",
                      e->facts->name, wx_part_name[part]);
   }
-  WEIR_TRY(weir_alloc(*n, sizeof **sample, (void **)sample));
-  for (int64_t i = 0; i < *n; i++) {
-    (*sample)[i] = part == WX_PREDICT_ALL ? i : e->split.sample[part][i];
+  WEIR_TRY(weir_alloc(w->n, sizeof *w->sample, (void **)&w->sample));
+  for (int64_t i = 0; i < w->n; i++) {
+    w->sample[i] = part == WX_PREDICT_ALL ? i : e->split.sample[part][i];
   }
+  return WEIR_OK;
+}
+
+/* Parts of the chosen samples alone; all: [samples]. */
+static weir_status keep_chosen(work *w, int *all)
+{
+  const int asked = w->e->cfg->predict.part;
+  bool *chosen = NULL;
+  int64_t other = 0;
+
+  WEIR_TRY(wx_trained_text(&w->e->times, all, w->sample, w->n, &w->parts));
+  WEIR_TRY(weir_alloc(w->e->facts->n, sizeof *chosen, (void **)&chosen));
+  for (int64_t i = 0; i < w->n; i++) {
+    chosen[w->sample[i]] = true;
+    other += asked != WX_PREDICT_ALL && all[w->sample[i]] != asked;
+  }
+  for (int64_t i = 0; i < w->e->facts->n; i++) {
+    all[i] = chosen[i] ? all[i] : WX_PARTS;
+  }
+  weir_free(&chosen);
+  if (other > 0) {
+    weir_warn("predict",
+              "data.split calls %lld samples %s, and the weights were trained on (%s) and count "
+              "them otherwise: is it the split of their run?",
+              (long long)other, wx_part_name[asked], w->trained);
+  }
+  WEIR_TRY(wx_split_of_parts(&w->e->times, all, &w->split));
+  w->split.left_out -= w->e->facts->n - w->n;
+  return WEIR_OK;
+}
+
+/* What the weights have seen of the samples. */
+static weir_status take_parts(work *w)
+{
+  int *part = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_stage_trained(w->e->cfg->predict.weights, &w->trained));
+  WEIR_TRY_GOTO(weir_alloc(w->e->facts->n, sizeof *part, (void **)&part), done);
+  WEIR_TRY_GOTO(wx_trained_parts(&w->e->split, &w->e->times, w->trained, part), done);
+  WEIR_TRY_GOTO(keep_chosen(w, part), done);
+done:
+  weir_free(&part);
+  return status;
+}
+
+/* The files, each with what made it. */
+static weir_status create_files(const weir_cli *cli, work *w)
+{
+  char digest[2][DIGEST], now[80];
+  int64_t bytes = 0;
+  wx_origin origin[8] = {{"source", "weather_ensemble predict"}, {"weir_version", weir_version()},
+                         {"forecast", w->e->facts->name},        {"created", now},
+                         {"weights_dates", w->trained},          {WX_TRAINED_NOTE, w->parts}};
+  int64_t n = 6;
+
+  weir_clock_utc(now, sizeof now);
+  for (int k = 0; k < w->n_weights; k++) {
+    if (weir_file_sha256(w->weights[k], digest[k], &bytes)) {
+      origin[n++] = (wx_origin){k == 0 ? "weights_sha256" : "bias_weights_sha256", digest[k]};
+    }
+  }
+  return wx_predict_files_create(w->e, cli->out, w->sample, w->n, w->last.makes_sigma, origin, n,
+                                 &w->files);
+}
+
+static void tell(const weir_cli *cli, const work *w, const wx_predict_times *t, bool overlap)
+{
+  weir_event("predict_end", WEIR_INT("samples", w->n), WEIR_INT("overlap", overlap),
+             WEIR_REAL("read_s", t->read), WEIR_REAL("network_s", t->network),
+             WEIR_REAL("write_s", t->write), WEIR_REAL("read_waited_s", t->read_waited),
+             WEIR_REAL("write_waited_s", t->write_waited), WEIR_REAL("total_s", t->total),
+             WEIR_INT("peak_bytes", weir_alloc_peak()));
+  weir_info("predict",
+            "%lld samples into %s in %.2f s: reading %.2f s, network %.2f s, writing %.2f s; "
+            "waited for: reading %.2f s, writing %.2f s; at most %.0f MiB of memory",
+            (long long)w->n, cli->out, t->total, t->read, t->network, t->write, t->read_waited,
+            t->write_waited, (double)weir_alloc_peak() / 1048576);
+}
+
+static weir_status write_all(const weir_cli *cli, work *w)
+{
+  const bool overlap = w->e->cfg->predict.overlap && weir_threads_get() > 1;
+  wx_predict_times times;
+
+  WEIR_TRY(create_files(cli, w));
+  WEIR_TRY(wx_predict_samples(w->e, w->e->cfg->bias.use ? &w->first : NULL, &w->last, &w->files,
+                              w->sample, w->n, overlap, &times));
+  tell(cli, w, &times, overlap);
   return WEIR_OK;
 }
 
 static void finish(work *w)
 {
-  wx_predictions_abandon(&w->fields);
-  wx_predictions_abandon(&w->members);
+  wx_predict_files_abandon(&w->files);
   wx_predictor_fini(&w->first);
   wx_predictor_fini(&w->last);
   wx_stage_close(&w->bias);
   wx_stage_close(&w->forecast);
-  weir_free(&w->room);
+  wx_split_fini(&w->split);
+  weir_free(&w->sample);
+  weir_free(&w->trained);
+  weir_free(&w->parts);
 }
 
 /* Input and weights are read before anything of an earlier prediction goes. */
 static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
 {
   const weir_plan_opts exec = wx_experiment_exec(e, cli);
-  int64_t *sample = NULL, n = 0;
   work w = {.e = e};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(load(&w, &exec), done);
-  WEIR_TRY_GOTO(choose(e, &sample, &n), done);
+  WEIR_TRY_GOTO(choose(&w), done);
+  WEIR_TRY_GOTO(take_parts(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
-  WEIR_TRY_GOTO(write_all(cli, &w, sample, n), done);
+  WEIR_TRY_GOTO(write_all(cli, &w), done);
   const char *const weights[] = {w.weights[0], w.weights[1]};
+  const wx_lineage of = {
+      .parts = &w.split, .others = weights, .n_others = w.n_weights, .trained = w.trained};
 
-  WEIR_TRY_GOTO(wx_write_origin(cli, e, weights, w.n_weights), done);
+  WEIR_TRY_GOTO(wx_write_origin(cli, e, &of), done);
 done:
   finish(&w);
-  weir_free(&sample);
   return status;
 }
 
@@ -247,6 +215,7 @@ weir_status wx_verb_predict(const weir_cli *cli)
   wx_cfg cfg;
 
   WEIR_TRY(wx_configure(cli, &cfg, &config));
+  cfg.data.cache = 0; /* each sample is read once */
   WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "predict", &dir), done);
   wx_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_APPLY, &e), done);

@@ -20,7 +20,7 @@ static weir_status begin(const weir_cli *cli, const wx_cfg *cfg, const weir_conf
 static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_dir *dir)
 {
   WEIR_TRY(weir_run_dir_accept(dir));
-  return wx_write_origin(cli, e, NULL, 0);
+  return wx_write_origin(cli, e, &(wx_lineage){.parts = &e->split});
 }
 
 /* A run that goes on is the trainer's to refuse: until then its folder stays as it is. */

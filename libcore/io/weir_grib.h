@@ -109,6 +109,8 @@ typedef struct weir_grib_out {
   double level;               /* hPa on pressure levels */
   int bits;                   /* a value, 1..32; 16 for members and 24 for spreads will do */
   const char *packing;        /* "grid_simple" (also for NULL), "grid_ccsds" */
+  int process;                /* typeOfGeneratingProcess (table 4.3): 4 ensemble forecast, 11
+                               * bias-corrected ensemble forecast; 0: as it is */
 } weir_grib_out;
 
 typedef struct weir_grib_writer weir_grib_writer;

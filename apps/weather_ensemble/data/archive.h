@@ -78,6 +78,8 @@ typedef struct wx_archive_out {
                 quantity and member there, or one as near; NULL: of paramId and level */
   int bits;  /* of a value; 0: 16 for members, 24 for means and spreads. The error is half the range
                 of a field divided by 2^bits */
+  int64_t n_members; /* of means and spreads: how many members they are of; 0: those of `like` */
+  bool corrected;    /* the messages say that they are of a bias-corrected ensemble */
 } wx_archive_out;
 /* Starts a file; facts (and like) are borrowed until the end. Fails: as the NetCDF or GRIB
  * interface; WEIR_ERR_UNSUPPORTED for a grid that is no lat-lon one in GRIB. */

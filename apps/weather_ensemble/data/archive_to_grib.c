@@ -7,7 +7,7 @@
 #include "data/archive_priv.h"
 #include "io/weir_grib.h"
 
-enum { MEMBER_BITS = 16, STATISTIC_BITS = 24 };
+enum { MEMBER_BITS = 16, STATISTIC_BITS = 24, CORRECTED = 11 /* table 4.3 */ };
 
 typedef struct writer {
   weir_grib_writer *out;
@@ -155,9 +155,11 @@ static weir_status write_one(writer *w, int64_t start, int64_t lead, int64_t qua
       .start = f->start[start],
       .step_seconds = {step, step},
       .number = f->member[member],
-      .n_members = members               ? f->n_members
-                   : w->how.like != NULL ? wx_archive_get(w->how.like)->n_members
-                                         : 0,
+      .n_members = members                ? f->n_members
+                   : w->how.n_members > 0 ? w->how.n_members
+                   : w->how.like != NULL  ? wx_archive_get(w->how.like)->n_members
+                                          : 0,
+      .process = w->how.corrected ? CORRECTED : 0,
       .param = q->param,
       .level_type = level_type(q),
       .level = q->level,

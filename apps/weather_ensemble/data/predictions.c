@@ -86,9 +86,10 @@ static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t 
   return WEIR_OK;
 }
 
-static weir_status create(wx_predictions *p, const char *path, const int64_t *sample, int64_t n,
-                          int64_t skip, int64_t members)
+static weir_status create(wx_predictions *p, const char *path, const wx_archive *like,
+                          const int64_t *sample, int64_t n, int64_t skip, int64_t members)
 {
+  const wx_archive_out how = {.like = like, .n_members = p->samples->members, .corrected = true};
   wx_archive_facts *f = &p->facts;
 
   f->name = path;
@@ -106,13 +107,12 @@ static weir_status create(wx_predictions *p, const char *path, const int64_t *sa
   f->member = p->member;
   f->quantity = p->quantity;
   f->n_quantities = p->n_targets * (1 + p->spread);
-  return wx_archive_create(path, f, &p->writer);
+  return wx_archive_create_as(path, f, &how, &p->writer);
 }
 
 weir_status wx_predictions_create(const char *path, const wx_facts *samples,
-                                  const wx_archive_facts *forecast, const int64_t *sample,
-                                  int64_t n, bool spread, int64_t skip, int64_t members,
-                                  wx_predictions **out)
+                                  const wx_archive *forecast, const int64_t *sample, int64_t n,
+                                  bool spread, int64_t skip, int64_t members, wx_predictions **out)
 {
   void *memory = NULL;
 
@@ -121,9 +121,9 @@ weir_status wx_predictions_create(const char *path, const wx_facts *samples,
   wx_predictions *p = memory;
 
   p->samples = samples;
-  p->forecast = forecast;
+  p->forecast = wx_archive_get(forecast);
   p->spread = spread && members == 0;
-  const weir_status status = create(p, path, sample, n, skip, members);
+  const weir_status status = create(p, path, forecast, sample, n, skip, members);
 
   if (status != WEIR_OK) {
     wx_predictions_abandon(&p);

@@ -151,6 +151,17 @@ static weir_status fill(const wx_times *t, const int *part, wx_split *s)
   return WEIR_OK;
 }
 
+weir_status wx_split_of_parts(const wx_times *times, const int *part, wx_split *out)
+{
+  *out = (wx_split){.left_out = 0};
+  const weir_status status = fill(times, part, out);
+
+  if (status != WEIR_OK) {
+    wx_split_fini(out);
+  }
+  return status;
+}
+
 static weir_status check_apart(const double *lo, const double *hi)
 {
   for (int p = 0; p < WX_PARTS; p++) {

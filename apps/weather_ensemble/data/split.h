@@ -50,6 +50,8 @@ weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_facts *f
  * start is never cut. Fails: WEIR_ERR_CONFIG where nothing is left to train or to test. */
 weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, const wx_split *s,
                           int64_t k, int64_t n, wx_split *out) WEIR_CHECKED;
+/* Parts that are known: part[times->n], WX_PARTS: none. Fails: WEIR_ERR_MEMORY. */
+weir_status wx_split_of_parts(const wx_times *times, const int *part, wx_split *out) WEIR_CHECKED;
 void wx_split_fini(wx_split *s);
 /* The event `samples`, and a line a part for readers. */
 void wx_split_report(const wx_split *s);

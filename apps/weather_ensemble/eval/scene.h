@@ -10,6 +10,8 @@ typedef struct wx_scene {
   int64_t cells;
   const int64_t *fit; /* [n_fit] starts of the forecast archive that models may be fitted on */
   int64_t n_fit;
+  const int64_t *scored; /* [n_scored] starts of the forecast archive that will be scored */
+  int64_t n_scored;
   uint64_t seed;
   const char *climate; /* file of a climate that was made before; NULL: there is none */
   /* Private: the fields that were read last. */

@@ -128,6 +128,9 @@ static weir_status set_product(const making *m, const char *step)
     WEIR_TRY(set(m, "derivedForecast", o->product == WEIR_GRIB_MEAN ? MEAN : SPREAD));
   }
   WEIR_TRY(set(m, "numberOfForecastsInEnsemble", o->n_members));
+  if (o->process > 0) {
+    WEIR_TRY(set(m, "typeOfGeneratingProcess", o->process));
+  }
   return interval ? set_process(m, step) : WEIR_OK;
 }
 

@@ -3,12 +3,17 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "data/date.h"
 #include "data/quantity.h"
+#include "data/trained.h"
 #include "eval/forecast_model.h"
+#include "io/weir_netcdf.h"
 
 typedef struct predictions_opts {
   weir_string_list files;
   int64_t members;
+  bool trained;
 } predictions_opts;
 
 static const weir_opt options[] = {
@@ -16,6 +21,9 @@ static const weir_opt options[] = {
                          "archives: of mean and spread, as predict writes them, or of members"),
     WEIR_OPT_INT(predictions_opts, members, 0, 0, 1e6, "1",
                  "raw members that they were made of, for tables; 0: not known"),
+    WEIR_OPT_BOOL(predictions_opts, trained, false,
+                  "also starts that their weights were trained on, as the files of predict say: "
+                  "scores of these are too good; otherwise they are refused"),
     WEIR_OPT_END,
 };
 
@@ -45,6 +53,72 @@ static bool has_spread(const wx_archive_facts *f)
   return false;
 }
 
+/* What a file says of its starts, freed by the caller; NULL: nothing. GRIB has no place for it. */
+static weir_status read_parts(const char *path, char **text)
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+
+  *text = NULL;
+  if (weir_netcdf_open(path, &nc) != WEIR_OK) { /* the archive read it as something else */
+    weir_clear_failure();
+    return WEIR_OK;
+  }
+  if (weir_netcdf_has(nc, WEIR_NETCDF_FILE, WX_TRAINED_NOTE)) {
+    status = weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, WX_TRAINED_NOTE, text);
+  }
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+/* The starts that will be scored and that weights of this file were trained on. */
+static weir_status check_file(const char *path, const char *text, const wx_scene *s)
+{
+  char first[32] = "";
+  int64_t n = 0;
+
+  for (int64_t i = 0; i < s->n_scored; i++) {
+    const double start = (double)s->facts->start[s->scored[i]] / 86400;
+    int part = WX_PARTS;
+
+    if (wx_trained_find(text, start, &part) != WEIR_OK) {
+      return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s is no list of parts", path,
+                       WX_TRAINED_NOTE);
+    }
+    if (part == WX_TRAIN && n++ == 0) {
+      wx_date_text(start, first, sizeof first);
+    }
+  }
+  return n == 0 ? WEIR_OK
+                : weir_fail(WEIR_ERR_CONFIG,
+                            "%s: its weights were trained on %lld of the %lld starts that would be "
+                            "scored, %s the first: choose others with eval.part and data.split, or "
+                            "set trained: true of this model to score them all the same",
+                            path, (long long)n, (long long)s->n_scored, first);
+}
+
+/* What a network was trained on says nothing about it. */
+static weir_status refuse_trained(const wx_model *m, const wx_scene *s)
+{
+  const predictions_opts *const o = m->opts;
+
+  for (int64_t i = 0; i < o->files.count && !o->trained; i++) {
+    const char *const path = o->files.items[i];
+    char *text = NULL;
+
+    WEIR_TRY(read_parts(path, &text));
+    const weir_status status = text != NULL ? check_file(path, text, s) : WEIR_OK;
+
+    if (text == NULL) {
+      weir_info("eval", "%s: does not say what was trained on: nothing is refused", path);
+    }
+
+    weir_free(&text);
+    WEIR_TRY(status);
+  }
+  return WEIR_OK;
+}
+
 static weir_status open_model(wx_model *m, wx_scene *s)
 {
   const predictions_opts *const o = m->opts;
@@ -72,6 +146,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "predictions");
   }
+  WEIR_TRY(refuse_trained(m, s));
   return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->room, (void **)&p->room);
 }
 

@@ -1,0 +1,35 @@
+/* predict_files.h - the files that predict leaves: mean and standard deviation, and members, each
+ * as NetCDF, GRIB or both. */
+#ifndef WX_PREDICT_FILES_H
+#define WX_PREDICT_FILES_H
+#include "data/predictions.h"
+#include "experiment.h"
+
+enum { WX_PREDICT_FORMATS = 2 };
+
+/* A text attribute of every file. */
+typedef struct wx_origin {
+  const char *name, *text;
+} wx_origin;
+
+typedef struct wx_predict_files {
+  const wx_experiment *e;
+  wx_predictions *fields[WX_PREDICT_FORMATS],
+      *members[WX_PREDICT_FORMATS]; /* NULL: not asked for */
+} wx_predict_files;
+
+/* Starts the files of predict.format and predict.members in a folder, for n samples; `spread`:
+ * there are standard deviations. All is borrowed. Nothing stands under its name before the commit.
+ * Fails: as wx_predictions_create. */
+weir_status wx_predict_files_create(const wx_experiment *e, const char *dir, const int64_t *sample,
+                                    int64_t n, bool spread, const wx_origin *origin,
+                                    int64_t n_origin, wx_predict_files *out) WEIR_CHECKED;
+/* Of a sample: mean and standard deviation (NULL where there is none), [y channel, cells]; members,
+ * [y channel, depth, member, plane], where predict.members asks for them. */
+weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,
+                                   const float *sigma, const float *members) WEIR_CHECKED;
+/* All files, one after another; what is left after a failure is for wx_predict_files_abandon. */
+weir_status wx_predict_files_commit(wx_predict_files *f) WEIR_CHECKED;
+/* Removes what is not committed. */
+void wx_predict_files_abandon(wx_predict_files *f);
+#endif

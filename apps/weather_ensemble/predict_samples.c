@@ -1,0 +1,268 @@
+/* predict_samples.c - see predict_samples.h. */
+#include "predict_samples.h"
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "device/weir_lane.h"
+
+/* One is read, one computed, one written. */
+enum { SLOTS = 3 };
+/* What the networks see; both the same where the bias network has no samples of its own. */
+enum { LAST, FIRST, STAGES };
+
+struct work;
+/* A sample on its way. */
+typedef struct slot {
+  const struct work *w;
+  int64_t sample;
+  float *x[STAGES];             /* [x channel, cells] */
+  float *m[STAGES], *s[STAGES]; /* [y channel, cells] raw moments */
+  float *mean, *sigma;          /* [y channel, cells] corrected */
+  float *members;               /* [y channel, depth, member, plane]; NULL: not asked for */
+  double read_s, write_s;       /* of the last job; of its thread until it is waited for */
+} slot;
+
+typedef struct work {
+  const wx_experiment *e;
+  wx_predictor *net[STAGES];   /* [FIRST] NULL: one stage */
+  wx_samples *samples[STAGES]; /* [FIRST] NULL: those of the last stage */
+  wx_predict_files *files;
+  const int64_t *sample;
+  int64_t n, of_y;
+  slot slot[SLOTS];
+  weir_lane *reader, *writer;
+  wx_predict_times *times;
+} work;
+
+static weir_status take_room(work *w)
+{
+  const wx_facts *f = w->e->facts;
+  const bool members = w->e->cfg->predict.members;
+  int64_t of_members = 0;
+
+  if (members && !weir_mul_ok(w->of_y, f->members, &of_members)) {
+    return weir_fail(WEIR_ERR_MEMORY, "the members of a sample are too many");
+  }
+  for (int k = 0; k < SLOTS; k++) {
+    slot *const s = &w->slot[k];
+
+    s->w = w;
+    for (int i = 0; i < STAGES && w->samples[i] != NULL; i++) {
+      WEIR_TRY(weir_alloc(w->net[i]->of_x, sizeof *s->x[i], (void **)&s->x[i]));
+      WEIR_TRY(weir_alloc(w->of_y, sizeof *s->m[i], (void **)&s->m[i]));
+      WEIR_TRY(weir_alloc(w->of_y, sizeof *s->s[i], (void **)&s->s[i]));
+    }
+    WEIR_TRY(weir_alloc(w->of_y, sizeof *s->mean, (void **)&s->mean));
+    WEIR_TRY(weir_alloc(w->of_y, sizeof *s->sigma, (void **)&s->sigma));
+    WEIR_TRY(weir_alloc(of_members, sizeof *s->members, (void **)&s->members));
+  }
+  return WEIR_OK;
+}
+
+/* ---- Reading ---- */
+
+static weir_status read_members(slot *s)
+{
+  const wx_experiment *e = s->w->e;
+  const wx_facts *f = e->facts;
+  const int64_t each = f->members * (f->cells / f->depth);
+  const bool leads = strcmp(f->axis[0].name, "lead") == 0;
+
+  for (int64_t i = 0; i < f->n_channels[WX_Y] * f->depth; i++) {
+    const int64_t lead = leads ? f->lead[i % f->depth] : f->of_lead[s->sample];
+
+    WEIR_TRY(wx_archive_read(e->forecast, f->of_start[s->sample], lead, f->target[i],
+                             e->cfg->data.skip, f->members, s->members + i * each));
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_slot(void *context)
+{
+  slot *const s = context;
+  const double start = weir_clock();
+
+  for (int i = 0; i < STAGES && s->w->samples[i] != NULL; i++) {
+    wx_sample v;
+
+    WEIR_TRY(wx_samples_read(s->w->samples[i], s->sample, &v));
+    memcpy(s->x[i], v.x, (size_t)s->w->net[i]->of_x * sizeof *v.x);
+    memcpy(s->m[i], v.m, (size_t)s->w->of_y * sizeof *v.m);
+    memcpy(s->s[i], v.s, (size_t)s->w->of_y * sizeof *v.s);
+  }
+  if (s->members != NULL) {
+    WEIR_TRY(read_members(s));
+  }
+  s->read_s = weir_clock() - start;
+  return WEIR_OK;
+}
+
+/* ---- The network ---- */
+
+static weir_status compute(work *w, slot *s)
+{
+  wx_predictor *const first = w->net[FIRST], *const last = w->net[LAST];
+  const int own = w->samples[FIRST] != NULL ? FIRST : LAST;
+  const size_t bytes = (size_t)w->of_y * sizeof *s->mean;
+
+  wx_predictor_put(last, 0, &(wx_sample){.x = s->x[LAST], .m = s->m[LAST], .s = s->s[LAST]});
+  if (first != NULL) {
+    wx_predictor_put(first, 0, &(wx_sample){.x = s->x[own], .m = s->m[own], .s = s->s[own]});
+    WEIR_TRY(wx_predictor_run(first));
+    memcpy(last->m, first->mean, bytes);
+  }
+  WEIR_TRY(wx_predictor_run(last));
+  /* A network of the spread says nothing of the mean. */
+  memcpy(s->mean, w->e->cfg->data.label == WX_LABEL_SPREAD ? s->m[LAST] : last->mean, bytes);
+  if (last->sigma != NULL) {
+    memcpy(s->sigma, last->sigma, bytes);
+  }
+  return WEIR_OK;
+}
+
+/* ---- Writing ---- */
+
+/* Members keep their places among one another: each is moved by the mean and its distance from the
+ * raw mean stretched by the ratio of standard deviations. */
+static void move_members(slot *s)
+{
+  const wx_facts *f = s->w->e->facts;
+  const int64_t plane = f->cells / f->depth, n = f->members;
+  const bool stretches = s->w->net[LAST]->sigma != NULL;
+  const float *const raw = s->m[LAST], *const spread = s->s[LAST];
+
+  for (int64_t at = 0; at < s->w->of_y; at++) {
+    const float ratio = stretches && spread[at] > 0 ? s->sigma[at] / spread[at] : 1;
+    float *const member = s->members + at / plane * n * plane + at % plane;
+
+    for (int64_t m = 0; m < n; m++) {
+      member[m * plane] = s->mean[at] + ratio * (member[m * plane] - raw[at]);
+    }
+  }
+}
+
+static weir_status write_slot(void *context)
+{
+  slot *const s = context;
+  const double start = weir_clock();
+
+  if (s->members != NULL) {
+    move_members(s);
+  }
+  WEIR_TRY(wx_predict_files_write(s->w->files, s->sample, s->mean,
+                                  s->w->net[LAST]->sigma != NULL ? s->sigma : NULL, s->members));
+  s->write_s = weir_clock() - start;
+  return WEIR_OK;
+}
+
+/* ---- One after another ---- */
+
+static void start_reading(work *w, int64_t i)
+{
+  slot *const s = &w->slot[i % SLOTS];
+
+  s->sample = w->sample[i];
+  weir_lane_start(w->reader, read_slot, s);
+}
+
+/* Reading of i is under way. When it is over, that of i + 1 begins in the slot that i - 2 left: its
+ * writing was waited for before that of i - 1 began. */
+static weir_status step(work *w, int64_t i)
+{
+  wx_predict_times *const t = w->times;
+  slot *const s = &w->slot[i % SLOTS];
+  double before = weir_clock();
+
+  WEIR_TRY(weir_lane_wait(w->reader));
+  t->read += s->read_s;
+  if (i + 1 < w->n) {
+    start_reading(w, i + 1);
+  }
+  double now = weir_clock();
+
+  t->read_waited += now - before;
+  before = now;
+  WEIR_TRY(compute(w, s));
+  now = weir_clock();
+  t->network += now - before;
+  before = now;
+  WEIR_TRY(weir_lane_wait(w->writer));
+  t->write += i > 0 ? w->slot[(i - 1) % SLOTS].write_s : 0;
+  weir_lane_start(w->writer, write_slot, s);
+  t->write_waited += weir_clock() - before;
+  return WEIR_OK;
+}
+
+static weir_status finish(work *w)
+{
+  wx_predict_times *const t = w->times;
+  const double before = weir_clock();
+
+  WEIR_TRY(weir_lane_wait(w->writer));
+  t->write += w->slot[(w->n - 1) % SLOTS].write_s;
+  const double written = weir_clock();
+
+  WEIR_TRY(wx_predict_files_commit(w->files));
+  const double now = weir_clock();
+
+  t->write += now - written;
+  t->write_waited += now - before;
+  return WEIR_OK;
+}
+
+static weir_status run(work *w)
+{
+  const double start = weir_clock();
+
+  if (w->n > 0) {
+    start_reading(w, 0);
+    w->times->read_waited += weir_clock() - start;
+  }
+  for (int64_t i = 0; i < w->n; i++) {
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED, "predict: stopped at sample %lld of %lld", (long long)i,
+                       (long long)w->n);
+    }
+    WEIR_TRY(step(w, i));
+    weir_progress("predict", i + 1, w->n, "samples");
+  }
+  WEIR_TRY(finish(w));
+  w->times->total = weir_clock() - start;
+  return WEIR_OK;
+}
+
+weir_status wx_predict_samples(const wx_experiment *e, wx_predictor *first, wx_predictor *last,
+                               wx_predict_files *files, const int64_t *sample, int64_t n,
+                               bool overlap, wx_predict_times *out)
+{
+  work w = {.e = e,
+            .net = {[LAST] = last, [FIRST] = first},
+            .samples = {[LAST] = e->samples, [FIRST] = first != NULL ? e->bias_samples : NULL},
+            .files = files,
+            .sample = sample,
+            .n = n,
+            .of_y = last->of_y,
+            .times = out};
+  weir_status status = WEIR_OK;
+
+  *out = (wx_predict_times){.total = 0};
+  WEIR_TRY_GOTO(take_room(&w), done);
+  WEIR_TRY_GOTO(weir_lane_create(overlap, &w.reader), done);
+  WEIR_TRY_GOTO(weir_lane_create(overlap, &w.writer), done);
+  WEIR_TRY_GOTO(run(&w), done);
+done:
+  weir_lane_destroy(&w.reader); /* before what they use */
+  weir_lane_destroy(&w.writer);
+  for (int k = 0; k < SLOTS; k++) {
+    slot *const s = &w.slot[k];
+    float **const all[] = {&s->x[0], &s->x[1], &s->m[0],  &s->m[1],   &s->s[0],
+                           &s->s[1], &s->mean, &s->sigma, &s->members};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+      weir_free(all[i]);
+    }
+  }
+  return status;
+}
