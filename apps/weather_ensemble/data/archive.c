@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/weir_alloc.h"
 #include "data/archive_cube.h"
 
 static const wx_format *const formats[] = {&wx_format_netcdf, &wx_format_grib};
-enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_BYTES = 16 };
+enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_BYTES = 128 };
 
 /* Files that are open at once: systems allow 1024 by default. */
 enum { MOST_AWAKE = 128 };
@@ -49,10 +50,16 @@ void wx_archive_keep_awake(wx_archive *a, int64_t n)
 
 static weir_status first_bytes(const char *path, unsigned char *bytes, int64_t *n)
 {
+  struct stat info;
+
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a pipe would be waited for */
+    return weir_fail(WEIR_ERR_DATA, "%s: is no regular file: name the files, not their folder",
+                     path);
+  }
   FILE *f = fopen(path, "rb");
 
   if (f == NULL) {
-    return weir_fail(WEIR_ERR_DATA, "%s: cannot be opened: is it there, and may it be read?", path);
+    return weir_fail(WEIR_ERR_DATA, "%s: cannot be opened: %m", path);
   }
   *n = (int64_t)fread(bytes, 1, FIRST_BYTES, f);
   (void)fclose(f);
@@ -83,8 +90,9 @@ static weir_status open_file(wx_index *index, const char *path)
                  : weir_fail(WEIR_ERR_DATA, "%s: there are no fields in it", path);
     }
   }
-  return weir_fail(WEIR_ERR_DATA, "%s: begins like no file of %s: is it the right file, and whole?",
-                   path, names);
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: begins like no file of %s: is it the right file, whole and unpacked?", path,
+                   names);
 }
 
 static weir_status open_all(wx_archive *a, wx_index *index, const char *const *paths)

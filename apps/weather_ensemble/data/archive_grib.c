@@ -34,7 +34,7 @@ typedef struct gb {
 
 static bool claims(const unsigned char *bytes, int64_t n)
 {
-  return n >= 4 && memmem(bytes, (size_t)n, "GRIB", 4) != NULL; /* bulletins have a line before */
+  return memmem(bytes, (size_t)n, "GRIB", 4) != NULL; /* bulletins have lines before it */
 }
 
 static bool is_one_of(const char *text, const char *const *list)
@@ -162,6 +162,9 @@ static weir_status take_fields(gb *f, const char *path, wx_index *index)
   char place[PLACE];
   int64_t derived = 0, left_out = 0;
 
+  if (n == 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: all its messages are damaged: repair the file", path);
+  }
   for (int64_t i = 0; i < n; i++) {
     derived += is_derived(weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind));
   }
@@ -172,7 +175,7 @@ static weir_status take_fields(gb *f, const char *path, wx_index *index)
       left_out++;
     } else if (weir_grib_field_get(f->g, i)->grid < 0) {
       weir_grib_place(f->g, i, place, sizeof place);
-      return weir_fail(WEIR_ERR_DATA, "%s: %s", place, kind->refused);
+      return weir_fail(WEIR_ERR_DATA, "%s: %s; or leave such messages out", place, kind->refused);
     } else {
       WEIR_TRY(take_field(f, index, i));
     }
@@ -216,7 +219,10 @@ static weir_status index_path(const char *folder, const char *path, char *text, 
   }
   weir_sha256(whole, strlen(whole), sum);
   (void)snprintf(name, sizeof name, "%.200s-%.16s.index", slash != NULL ? slash + 1 : path, sum);
-  WEIR_TRY(weir_dir_create(folder));
+  if (weir_dir_create(folder) != WEIR_OK) {
+    return weir_fail(WEIR_ERR_DATA, "data.grib.index: %s: no such folder, and none can be made",
+                     folder);
+  }
   return weir_path_join(folder, name, text, size);
 }
 

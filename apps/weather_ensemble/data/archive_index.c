@@ -71,6 +71,20 @@ weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what
   return WEIR_OK;
 }
 
+/* Quantities of one name in files, that units or their absence keep apart: "t2m" in degC is not the
+ * "2t" of another file. */
+static weir_status refuse_alike(const wx_index *index, const wx_quantity *q, int64_t other)
+{
+  const wx_archive *a = index->a;
+  const wx_quantity *const known = &a->quantity[other];
+
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: %s is in '%s', %s of %s in '%s': they have one name in files and are not "
+                   "the same: give both the same units, or rename one",
+                   a->files[index->now].path, q->name, q->units, known->name,
+                   a->files[index->of_quantity[other]].path, known->units);
+}
+
 weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *number)
 {
   wx_archive *a = index->a;
@@ -81,6 +95,9 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *nu
     wx_quantity *const known = &a->quantity[k];
 
     if (strcmp(known->name, q->name) != 0) {
+      if (wx_quantity_confused(known, q)) {
+        return refuse_alike(index, q, k);
+      }
       continue;
     }
     if (!wx_quantity_same_units(known->units, q->units)) {

@@ -301,6 +301,80 @@ static void what_is_not_understood_is_refused(void **state)
   assert_refused("no time is known of it");
 }
 
+/* A file with one more attribute of its variable. */
+static int with_fields(void)
+{
+  static const double values[24] = {0};
+
+  base(NULL, "hours since 2018-01-02 00:00:00", "q");
+  const int id = var("t2m", WEIR_F32, "tyx");
+
+  say(id, "units", "K");
+  put(id, WEIR_F32, "tyx", values);
+  return id;
+}
+
+/* What says how numbers become values is heeded or refused, never passed over. */
+static void attributes_are_not_passed_over(void **state)
+{
+  static const char *const single[] = {"scale_factor", "add_offset", "valid_min", "valid_max"};
+  static const double three[] = {300, 200, 100};
+  wx_archive *a = NULL;
+  float x[12];
+
+  (void)state;
+  for (size_t k = 0; k < sizeof single / sizeof single[0]; k++) {
+    say(with_fields(), single[k], "0.1");
+    assert_refused(single[k]);
+    assert_ok(weir_netcdf_put_numbers(nc, with_fields(), single[k], WEIR_F64, three, 2));
+    assert_refused("has 2 numbers, not 1");
+  }
+  say(with_fields(), "missing_value", "none");
+  assert_refused("'missing_value' has 0 numbers");
+  assert_ok(weir_netcdf_put_numbers(nc, with_fields(), "valid_range", WEIR_F64, three, 1));
+  assert_refused("'valid_range' has 1 numbers, not 2");
+  assert_ok(weir_netcdf_put_numbers(nc, with_fields(), "valid_range", WEIR_F64, three, 2));
+  assert_refused("leave no value: 300 to 200");
+  const int id = with_fields(); /* 0 throughout: either code is of a missing value */
+
+  assert_ok(weir_netcdf_put_numbers(nc, id, "missing_value", WEIR_F32, (float[]){9, 0}, 2));
+  a = opened();
+  assert_ok(wx_archive_read(a, 0, 0, 0, 0, 1, x));
+  assert_true(isnan(x[0]) && isnan(x[11]));
+  wx_archive_close(&a);
+}
+
+/* Areas are not made up where a name promises degrees. */
+static void rows_of_the_globe_need_degrees(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    begin();
+    dim('t', "time", 2);
+    dim('y', "lat", 3);
+    dim('x', "lon", 4);
+    line("time", "t", "hours since 2018-01-02 00:00:00", NULL, steps);
+    line("lon", "x", "degrees_east", NULL, greenwich);
+    if (k == 1) {
+      line("lat", "y", "m", NULL, south);
+    }
+    fields("t", WEIR_F32, "tyx");
+    assert_refused(k == 0 ? "its dimension lat has no values" : "variable lat: its units are 'm'");
+  }
+}
+
+/* "t2m" in K is "2t"; in another unit it would be called the same in a file. */
+static void units_keep_variables_apart(void **state)
+{
+  (void)state;
+  (void)with_fields();
+  const int id = var("T2M_C", WEIR_F32, "tyx");
+
+  say(id, "units", "degC");
+  say(id, "GRIB_shortName", "t2m");
+  assert_refused("t2m is in 'degC', 2t of");
+}
+
 /* A small file that says it is large: nothing is allocated for what it cannot hold. */
 static void claims_are_not_believed(void **state)
 {
@@ -399,6 +473,9 @@ int main(void)
       cmocka_unit_test(leads_are_the_rest_of_two_times),
       cmocka_unit_test(times_may_share_a_dimension),
       cmocka_unit_test(what_is_not_understood_is_refused),
+      cmocka_unit_test(attributes_are_not_passed_over),
+      cmocka_unit_test(rows_of_the_globe_need_degrees),
+      cmocka_unit_test(units_keep_variables_apart),
       cmocka_unit_test(claims_are_not_believed),
       cmocka_unit_test(damaged_files_are_survived),
       cmocka_unit_test(memory_that_runs_out_leaves_nothing),

@@ -95,6 +95,14 @@ static weir_status take_parts(wx_nc *f)
       }
     }
   }
+  for (int v = 0; f->n_parts == 0 && v < f->n_seen; v++) {
+    if (!f->seen[v].held) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: variable %s is of a type or rank that is not read, and no other has "
+                       "fields: make it one of numbers with a sign",
+                       f->path, f->seen[v].name);
+    }
+  }
   if (f->n_parts == 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: no variable has fields: dimensions named latitude and longitude (or y "

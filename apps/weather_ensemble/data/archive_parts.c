@@ -21,25 +21,61 @@ typedef struct labels {
   int64_t *quantity; /* [level.n], or one */
 } labels;
 
+/* Numbers of an attribute into out[most], *n of them; 0 where it is not there. Another kind or
+ * number of values would be a field read wrong: refused. */
+static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, int most,
+                                double *out, int *n)
+{
+  const int64_t found = weir_netcdf_count_numbers(f->nc, var, name);
+
+  *n = 0;
+  if (!weir_netcdf_has(f->nc, var, name)) {
+    return WEIR_OK;
+  }
+  if (found < least || found > most) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: its attribute '%s' has %lld numbers, not %d: set it, or "
+                     "take it out",
+                     f->path, f->seen[var].name, name, (long long)found, least);
+  }
+  *n = (int)found;
+  return weir_netcdf_get_numbers(f->nc, var, name, out, found);
+}
+
+static weir_status take_range(wx_nc *f, int var, wx_part *p)
+{
+  double range[2];
+  int n = 0;
+
+  WEIR_TRY(take_numbers(f, var, "valid_range", 2, 2, range, &n));
+  if (n == 2) {
+    p->lo = range[0];
+    p->hi = range[1];
+  }
+  WEIR_TRY(take_numbers(f, var, "valid_min", 1, 1, &p->lo, &n));
+  WEIR_TRY(take_numbers(f, var, "valid_max", 1, 1, &p->hi, &n));
+  if (!(p->lo <= p->hi)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: valid_min, valid_max or valid_range leave no value: %g to "
+                     "%g: set them, or take them out",
+                     f->path, f->seen[var].name, p->lo, p->hi);
+  }
+  return WEIR_OK;
+}
+
 static weir_status take_missing(wx_nc *f, int var, wx_part *p)
 {
-  static const char *const names[] = {"_FillValue", "missing_value"};
-  double range[2];
+  int n = 0;
 
   p->scale = 1;
   p->lo = -INFINITY;
   p->hi = INFINITY;
-  if (weir_netcdf_count_numbers(f->nc, var, "scale_factor") == 1) {
-    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "scale_factor", &p->scale, 1));
-  }
-  if (weir_netcdf_count_numbers(f->nc, var, "add_offset") == 1) {
-    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "add_offset", &p->offset, 1));
-  }
-  for (int i = 0; i < 2; i++) {
-    if (weir_netcdf_count_numbers(f->nc, var, names[i]) == 1) {
-      WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, names[i], &p->missing[p->n_missing++], 1));
-    }
-  }
+  WEIR_TRY(take_numbers(f, var, "scale_factor", 1, 1, &p->scale, &n));
+  WEIR_TRY(take_numbers(f, var, "add_offset", 1, 1, &p->offset, &n));
+  WEIR_TRY(take_numbers(f, var, "_FillValue", 1, 1, p->missing, &p->n_missing));
+  WEIR_TRY(take_numbers(f, var, "missing_value", 1, WX_NC_MISSING - 1 - p->n_missing,
+                        p->missing + p->n_missing, &n));
+  p->n_missing += n;
   if (!weir_netcdf_has(f->nc, var, "_FillValue")) {
     p->missing[p->n_missing++] = p->dtype == WEIR_I16   ? -32767
                                  : p->dtype == WEIR_I32 ? -2147483647.0
@@ -49,17 +85,7 @@ static weir_status take_missing(wx_nc *f, int var, wx_part *p)
   for (int i = 0; i < p->n_missing && p->dtype == WEIR_F32; i++) {
     p->missing[i] = (double)(float)p->missing[i];
   }
-  if (weir_netcdf_count_numbers(f->nc, var, "valid_range") == 2) {
-    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "valid_range", range, 2));
-    p->lo = range[0];
-    p->hi = range[1];
-  }
-  if (weir_netcdf_count_numbers(f->nc, var, "valid_min") == 1) {
-    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "valid_min", &p->lo, 1));
-  }
-  if (weir_netcdf_count_numbers(f->nc, var, "valid_max") == 1) {
-    WEIR_TRY(weir_netcdf_get_numbers(f->nc, var, "valid_max", &p->hi, 1));
-  }
+  WEIR_TRY(take_range(f, var, p));
   if (!isfinite(p->scale) || p->scale == 0 || !isfinite(p->offset)) {
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: scale_factor or add_offset is no number",
                      f->path, f->seen[var].name);

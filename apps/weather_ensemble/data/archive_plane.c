@@ -57,6 +57,12 @@ static bool is_degrees(const char *units, const char *name, char compass)
          (strcasecmp(units, compass == 'N' ? "degrees_north" : "degrees_east") == 0);
 }
 
+/* Whether a name promises degrees: lat, latitude, lon, longitude. */
+static bool is_compass(const char *name, wx_role role)
+{
+  return strncasecmp(name, role == WX_ROLE_ROW ? "lat" : "lon", 3) == 0;
+}
+
 /* Values of a dimension of v: of its variable of coordinates, or its numbers 0, 1, ... */
 static weir_status take_line(wx_nc *f, int v, int d, wx_role role, double **out, char *units,
                              bool *degrees)
@@ -65,11 +71,20 @@ static weir_status take_line(wx_nc *f, int v, int d, wx_role role, double **out,
   const int var = along(f, s->dims[d], role);
   int64_t n = s->shape.lengths[d];
 
+  char name[WX_NC_NAME];
+
   *degrees = false;
   (void)snprintf(units, WX_SHORT, "1");
+  WEIR_TRY(weir_netcdf_dim_name(f->nc, s->dims[d], name, sizeof name));
   if (n < 1 || n > WX_MOST_LINE) {
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %lld rows or columns; 1 to %d are handled",
                      f->path, s->name, (long long)n, WX_MOST_LINE);
+  }
+  if (var < 0 && is_compass(name, role)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: its dimension %s has no values: add a variable of that name "
+                     "in degrees, or name the dimension %s where it is none of the globe",
+                     f->path, s->name, name, role == WX_ROLE_ROW ? "y" : "x");
   }
   if (var < 0) {
     WEIR_TRY(weir_alloc(n, sizeof **out, (void **)out));
@@ -80,6 +95,13 @@ static weir_status take_line(wx_nc *f, int v, int d, wx_role role, double **out,
   }
   WEIR_TRY(wx_nc_text(f, var, "units", units, WX_SHORT));
   *degrees = is_degrees(units, f->seen[var].name, role == WX_ROLE_ROW ? 'N' : 'E');
+  if (!*degrees && is_compass(f->seen[var].name, role)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: its units are '%.64s': set its attribute 'units' to "
+                     "degrees_%s, or name it %s where it is none of the globe",
+                     f->path, f->seen[var].name, units, role == WX_ROLE_ROW ? "north" : "east",
+                     role == WX_ROLE_ROW ? "y" : "x");
+  }
   return wx_nc_values(f, var, out, &n);
 }
 

@@ -206,3 +206,15 @@ void wx_quantity_file_name(const wx_quantity *q, char *name, size_t size)
     (void)snprintf(name + n, size - n, "%s", q->variable + base_length(q->variable));
   }
 }
+
+bool wx_quantity_confused(const wx_quantity *a, const wx_quantity *b)
+{
+  char one[2 * WX_SHORT], other[2 * WX_SHORT];
+
+  if (strcmp(a->variable, b->variable) == 0) {
+    return false;
+  }
+  wx_quantity_file_name(a, one, sizeof one);
+  wx_quantity_file_name(b, other, sizeof other);
+  return strcmp(one, other) == 0;
+}

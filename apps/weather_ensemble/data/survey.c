@@ -139,6 +139,8 @@ weir_status wx_survey_take(wx_archive *a, wx_archive_writer *copy, wx_survey *ou
 
     l->sd = l->values > 0 ? sqrt(m2[i] / (double)l->values) : NAN;
     l->mean = l->values > 0 ? l->mean : NAN;
+    l->least = l->values > 0 ? l->least : NAN;
+    l->greatest = l->values > 0 ? l->greatest : NAN;
   }
   count_absent(a, out);
 done:
@@ -219,6 +221,16 @@ static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_
       return weir_fail(WEIR_ERR_DATA, "%s is in '%s' in %s, in '%s' in the truth %s: convert one",
                        f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[at].units,
                        t->name);
+    }
+  }
+  for (int64_t k = 0; common == 0 && k < f->n_quantities; k++) {
+    for (int64_t i = 0; i < t->n_quantities; i++) {
+      if (wx_quantity_confused(&f->quantity[k], &t->quantity[i])) {
+        return weir_fail(WEIR_ERR_DATA,
+                         "%s is in '%s' in %s, %s in '%s' in the truth %s: convert one",
+                         f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[i].name,
+                         t->quantity[i].units, t->name);
+      }
     }
   }
   return common > 0 ? WEIR_OK

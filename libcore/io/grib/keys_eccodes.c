@@ -5,6 +5,8 @@
 #include "io/grib/eccodes_priv.h"
 
 enum { SECONDS = 13, SHIFTED_ROWS = 0x0f, ALL_FLAGS = 0xf0, FLAGS_ONE = 0xe0, MOST_ROWS = 1 << 13 };
+/* What is believed: a grid of 1 km has 40000 columns. */
+enum { MOST_LINE = 1 << 20, MOST_POINTS = 1 << 30 };
 
 typedef struct message {
   codes_handle *h;
@@ -45,7 +47,7 @@ static bool need(const message *m, const char *key, int64_t *out)
     return refuse(m, key, "", weir_grib_reason(code, reason));
   }
   *out = value;
-  return true;
+  return value != CODES_MISSING_LONG || refuse(m, key, "", "is missing");
 }
 
 static bool need_real(const message *m, const char *key, double *out)
@@ -229,8 +231,12 @@ static bool take_shape(const message *m, int32_t edition, struct weir_grib_shape
       (s->type[8] == 'g' && !need(m, "N", &s->gaussian)) || !take_corners(m, s)) {
     return false;
   }
-  if (s->n_lon < 1 || s->n_lat < 1 || s->n_lon > INT32_MAX || s->n_lat > INT32_MAX ||
-      s->n_lon * s->n_lat != s->points) {
+  if (s->n_lon < 1 || s->n_lat < 1 || s->n_lon > MOST_LINE || s->n_lat > MOST_LINE ||
+      s->points > MOST_POINTS) {
+    snprintf(text, sizeof text, "%lld, Nj=%lld", (long long)s->n_lon, (long long)s->n_lat);
+    return refuse(m, "Ni", text, "no grid that is read has so many points, or none");
+  }
+  if (s->n_lon * s->n_lat != s->points) {
     snprintf(text, sizeof text, "%lld", (long long)s->points);
     return refuse(m, "numberOfDataPoints", text, "is not Ni * Nj");
   }

@@ -1,4 +1,6 @@
-/* attribute_netcdf_test.c - attributes of strings, which weir_netcdf.h reads and does not write. */
+/* attribute_netcdf_test.c - what weir_netcdf.h reads and does not write: attributes of strings,
+ * files of the classic formats. */
+#include <unistd.h>
 #include "io/io_test.h"
 #include "io/netcdf/netcdf_priv.h"
 
@@ -34,9 +36,58 @@ static void one_string_is_a_text(void **state)
   weir_check_rmdir(dir);
 }
 
+/* Classic files of random dimensions, with and without records: whole ones are read, none that
+ * lacks a value is, which the library would give as zeros. */
+static void cut_classic_files_are_refused(void **state)
+{
+  static const int formats[] = {NC_CLOBBER, NC_64BIT_OFFSET, NC_64BIT_DATA};
+  char dir[256], path[300];
+  weir_netcdf *nc = NULL;
+  int64_t size = 0;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/x.nc", dir);
+  for (uint64_t k = 0; k < 30; k++) {
+    const int64_t rows = random_in(11, k, 1, 9), columns = random_in(12, k, 1, 9);
+    const int64_t records = random_in(13, k, 0, 4);
+    int id = 0, dims[3], var[2];
+    double x[4 * 9 * 9];
+
+    for (size_t i = 0; i < sizeof x / sizeof x[0]; i++) {
+      x[i] = 1;
+    }
+    assert_int_equal(nc_create(path, formats[k % 3], &id), NC_NOERR);
+    assert_int_equal(nc_def_dim(id, "time", NC_UNLIMITED, &dims[0]), NC_NOERR);
+    assert_int_equal(nc_def_dim(id, "y", (size_t)rows, &dims[1]), NC_NOERR);
+    assert_int_equal(nc_def_dim(id, "x", (size_t)columns, &dims[2]), NC_NOERR);
+    assert_int_equal(nc_def_var(id, "fixed", NC_DOUBLE, 2, dims + 1, &var[0]), NC_NOERR);
+    assert_int_equal(nc_def_var(id, "moving", k % 2 ? NC_SHORT : NC_DOUBLE, 3, dims, &var[1]),
+                     NC_NOERR);
+    assert_int_equal(nc_put_att_text(id, var[1], "units", 5, "m s-1"), NC_NOERR);
+    assert_int_equal(nc_enddef(id), NC_NOERR);
+    assert_int_equal(nc_put_var_double(id, var[0], x), NC_NOERR);
+    assert_int_equal(nc_put_vara_double(id, var[1], (size_t[]){0, 0, 0},
+                                        (size_t[]){(size_t)records, (size_t)rows, (size_t)columns},
+                                        x),
+                     NC_NOERR);
+    assert_int_equal(nc_close(id), NC_NOERR);
+    assert_ok(weir_netcdf_open(path, &nc));
+    weir_netcdf_close(&nc);
+    assert_ok(weir_file_size(path, &size));
+    /* at most 3 bytes of padding a record, then a value */
+    assert_int_equal(truncate(path, size - 3 * (records + 1) - 8), 0);
+    assert_int_equal(weir_netcdf_open(path, &nc), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "the file is cut"));
+    assert_null(nc);
+  }
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_string_is_a_text)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_string_is_a_text),
+                                     cmocka_unit_test(cut_classic_files_are_refused)};
 
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,10 @@ struct weir_netcdf {
   weir_writer *writer; /* NULL for a file that is read */
 };
 
+/* Whether a file of the classic formats is as long as its header needs; others are. Fails:
+ * WEIR_ERR_DATA, naming both lengths. */
+weir_status weir_netcdf_check_length(const char *path, int64_t size) WEIR_CHECKED;
+
 /* One call of the library, while no other thread is in it: it and HDF5 have global state. */
 #define WEIR_NC_ALONE(call) (weir_netcdf_enter(), weir_netcdf_leave(call))
 void weir_netcdf_enter(void);

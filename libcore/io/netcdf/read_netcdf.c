@@ -35,6 +35,7 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   *out = NULL;
   WEIR_TRY(
       weir_file_size(path, &size)); /* also keeps names that the library takes for addresses out */
+  WEIR_TRY(weir_netcdf_check_length(path, size));
   WEIR_TRY(weir_alloc(1, sizeof *nc, &memory));
   nc = memory;
   nc->id = -1;
@@ -42,8 +43,8 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   code = WEIR_NC_ALONE(nc_open(path, NC_NOWRITE, &nc->id));
   if (code != NC_NOERR) {
     nc->id = -1;
-    status = weir_fail(weir_netcdf_status(code, WEIR_ERR_DATA), "%s: no NetCDF file: %s", path,
-                       nc_strerror(code));
+    status = weir_fail(weir_netcdf_status(code, WEIR_ERR_DATA),
+                       "%s: no NetCDF file, or one that is cut: %s", path, nc_strerror(code));
     goto fail;
   }
   int n = 0;
