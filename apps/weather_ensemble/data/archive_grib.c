@@ -87,7 +87,11 @@ static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_
   wx_quantity q = {.param = kind->param, .product = product_of(kind)};
 
   WEIR_TRY(take_level(f, i, kind, &q));
-  (void)snprintf(q.variable, sizeof q.variable, "%s", kind->short_name);
+  if (kind->short_name[0] != 0) {
+    (void)snprintf(q.variable, sizeof q.variable, "%s", kind->short_name);
+  } else { /* the library has numbers without names; a file needs one */
+    (void)snprintf(q.variable, sizeof q.variable, "p%lld", (long long)kind->param);
+  }
   (void)snprintf(q.units, sizeof q.units, "%s", kind->units);
   (void)snprintf(q.standard_name, sizeof q.standard_name, "%s", kind->standard_name);
   wx_quantity_complete(&q);
@@ -145,9 +149,9 @@ static weir_status take_field(gb *f, wx_index *index, int64_t i)
                    .place = i};
   char step[32];
 
-  if (field->step_seconds[1] < 0) {
+  if (field->step_seconds[1] < 0 || told.lead > WX_MOST_LEAD) {
     (void)snprintf(step, sizeof step, "%g h", told.lead);
-    return refuse(f, i, "endStep", step, "before its start");
+    return refuse(f, i, "endStep", step, "before its start, or beyond what is handled");
   }
   told.member = is_derived(weir_grib_kind_get(f->g, field->kind)) ? 0 : told.member;
   WEIR_TRY(take_grid(f, index, i));

@@ -310,7 +310,7 @@ static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index,
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: member %g: a member's number is 0, 1, ...",
                      f->path, f->seen[v].name, member);
   }
-  if (!(field->lead >= 0) || field->lead > 1e7) {
+  if (!(field->lead >= 0) || field->lead > WX_MOST_LEAD) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: a lead of %g h: before its start, or beyond "
                      "what is handled",

@@ -1,5 +1,6 @@
-/* classic_netcdf.c - how long a file of the classic formats has to be: the library reads what is
- * cut off as zeros. Layout: "File Format Specifications", NetCDF Users Guide (CDF-1, 2 and 5). */
+/* classic_netcdf.c - the header of a file of the classic formats, before the library sees it: what
+ * is cut off it reads as zeros, and numbers that are damaged it believes (34 GB, for ever). Layout:
+ * "File Format Specifications", NetCDF Users Guide (CDF-1, 2 and 5). */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -32,6 +33,18 @@ static int64_t number(header *h, int n)
   }
   h->sound = h->sound && value <= INT64_MAX;
   return h->sound ? (int64_t)value : 0;
+}
+
+/* All ones, of a file that was streamed: as many as there are, 0 here. */
+static int64_t records(header *h)
+{
+  const int64_t high = h->count_bytes == 8 ? number(h, 4) : 0, low = number(h, 4);
+
+  if (low == UINT32_MAX && (high == 0 || high == UINT32_MAX)) {
+    return 0;
+  }
+  h->sound = h->sound && high <= INT32_MAX;
+  return h->sound ? high << 32 | low : 0;
 }
 
 static int64_t padded(int64_t bytes)
@@ -124,8 +137,7 @@ static void take_variable(header *h)
   }
 }
 
-/* Bytes of the file; 0 where the header does not say: whatever is wrong with it, the library tells.
- */
+/* Bytes that the file has to have, as far as the header is sound. */
 static weir_status read_header(header *h, int64_t *bytes)
 {
   const int version = (int)number(h, 4) & 0xff;
@@ -133,22 +145,21 @@ static weir_status read_header(header *h, int64_t *bytes)
 
   h->count_bytes = version == 5 ? 8 : 4;
   h->offset_bytes = version == 1 ? 4 : 8;
-  h->records = number(h, h->count_bytes);
+  h->records = records(h);
   WEIR_TRY(take_dims(h));
   skip_attributes(h);
   n = list(h, VARIABLE);
   for (int64_t v = 0; h->sound && v < n; v++) {
     take_variable(h);
   }
-  const bool streamed = h->records == UINT32_MAX; /* of version 5: no number that is read */
-
-  *bytes = h->sound ? h->end : 0;
-  if (h->sound && h->n_record_vars > 0 && h->records > 0 && !streamed &&
-      weir_mul_ok(h->records - 1, h->record_bytes, &rest) && weir_add_ok(h->last, rest, &rest)) {
+  *bytes = h->end;
+  if (h->n_record_vars > 0 && h->records > 0) {
     /* a single variable of records has no padding between them */
-    const int64_t loose = h->n_record_vars == 1 ? (h->records - 1) * (PAD - 1) : 0;
+    const int64_t loose = h->n_record_vars == 1 ? PAD - 1 : 0;
 
-    *bytes = rest - loose > *bytes ? rest - loose : *bytes;
+    h->sound = h->sound && weir_mul_ok(h->records - 1, h->record_bytes - loose, &rest) &&
+               weir_add_ok(h->last, rest, &rest);
+    *bytes = rest > *bytes ? rest : *bytes;
   }
   return WEIR_OK;
 }
@@ -172,10 +183,16 @@ weir_status weir_netcdf_check_length(const char *path, int64_t size)
   }
   (void)fclose(h.file);
   weir_free(&h.length);
+  if (status == WEIR_OK && !h.sound) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: its header ends early, or says what cannot be: the file is cut or "
+                     "damaged, copy or make it again",
+                     path);
+  }
   if (status == WEIR_OK && wanted > size) {
     status = weir_fail(WEIR_ERR_DATA,
-                       "%s: has %lld bytes, its variables need %lld: the file is cut, copy or make "
-                       "it again",
+                       "%s: has %lld bytes, its variables need %lld: the file is cut or damaged, "
+                       "copy or make it again",
                        path, (long long)size, (long long)wanted);
   }
   return status;

@@ -12,8 +12,8 @@ struct weir_netcdf {
   weir_writer *writer; /* NULL for a file that is read */
 };
 
-/* Whether a file of the classic formats is as long as its header needs; others are. Fails:
- * WEIR_ERR_DATA, naming both lengths. */
+/* Whether the header of a file of the classic formats is sound, and the file as long as it needs;
+ * other formats are. Fails: WEIR_ERR_DATA. */
 weir_status weir_netcdf_check_length(const char *path, int64_t size) WEIR_CHECKED;
 
 /* One call of the library, while no other thread is in it: it and HDF5 have global state. */

@@ -205,6 +205,7 @@ static void messages_that_are_damaged_are_refused(void **state)
       {7, "\3", 1, "edition=3"},
       {ONE, "\xff\xff\xff", 3, "section1Length=16777215"},
       {ONE + 13, "\15", 1, "dataDate=201313"},
+      {ONE + 17, "\6\xff", 2, "startStep: "},
       {TWO + 5, "\4", 1, "N=10000: there are no such"},
       {TWO + 5, "\62", 1, "gridType=unknown"},
       {TWO + 6, "\xff\xff", 2, "Ni: is missing"},
