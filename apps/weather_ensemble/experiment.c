@@ -78,6 +78,10 @@ static weir_status open_all(wx_experiment *e, wx_source source)
 {
   const wx_cfg *cfg = e->cfg;
 
+  if (cfg->eecrps.weight > 0 && cfg->model.loss != WX_LOSS_CRPS) {
+    return weir_fail(WEIR_ERR_CONFIG, "eecrps.weight: it is the CRPS that is weighted: set "
+                                      "model.loss to crps, or leave eecrps.weight at 0");
+  }
   WEIR_TRY(open_archives(e, source));
   WEIR_TRY(
       wx_samples_open(&cfg->data, e->forecast, e->truth, source != WX_SOURCE_APPLY, &e->samples));
@@ -110,6 +114,7 @@ void wx_experiment_close(wx_experiment *e)
 {
   wx_split_fini(&e->split);
   weir_free(&e->corrected);
+  wx_extremes_fini(&e->extremes);
   wx_samples_close(&e->samples);
   wx_samples_close(&e->bias_samples);
   if (e->sketch == NULL) {
@@ -152,6 +157,7 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e)
   s.train = &e->train;
   s.mean = e->corrected;
   s.before = e->bias_digest;
+  s.extremes = e->extremes.factor != NULL ? &e->extremes : NULL;
   return s;
 }
 
@@ -218,6 +224,19 @@ weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir, const we
   weir_info("run", "bias network, all training samples");
   return train_part(e, &e->split, folds > 1 ? WX_VALID : WX_TRAIN, WX_VALID, path, exec,
                     e->bias_digest);
+}
+
+weir_status wx_experiment_weigh(wx_experiment *e)
+{
+  const wx_extremes *x = &e->extremes;
+
+  WEIR_TRY(wx_extremes_fit(&e->cfg->eecrps, e->forecast, e->facts, e->cfg->data.skip, &e->split,
+                           &e->extremes));
+  if (x->factor != NULL) {
+    weir_event("climate", WEIR_INT("starts", x->n), WEIR_REAL("first", x->first),
+               WEIR_REAL("last", x->last));
+  }
+  return WEIR_OK;
 }
 
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli)

@@ -26,6 +26,7 @@ typedef struct wx_experiment {
   wx_split split;
   wx_model_opts bias_model;
   weir_train_cfg train, bias_train; /* with the program's seed */
+  wx_extremes extremes;             /* factor NULL: places count by area alone */
   float *corrected;     /* [all samples, y channel, cells] of the bias network; or NULL */
   char bias_digest[65]; /* of its weights; "": none */
 } wx_experiment;
@@ -43,6 +44,9 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e);
  * wx_stage_train, wx_predict_means. */
 weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir,
                                      const weir_plan_opts *exec) WEIR_CHECKED;
+/* Takes the climate of the training starts and the weights of the EECRPS, where its weight is not
+ * 0; before the stage of the forecast is opened. Event `climate`. Fails: as wx_extremes_fit. */
+weir_status wx_experiment_weigh(wx_experiment *e) WEIR_CHECKED;
 /* How graphs are computed. */
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli);
 #endif

@@ -33,6 +33,8 @@ const weir_opt wx_options[] = {
                    "an archive that is not there: for describe and check without data.forecast"),
     WEIR_OPT_TABLE(wx_cfg, model, wx_model_options, "network and loss"),
     WEIR_OPT_TABLE(wx_cfg, train, weir_train_opts, "how it is trained"),
+    WEIR_OPT_TABLE(wx_cfg, eecrps, wx_eecrps_options,
+                   "extremes: places count in the CRPS by their |EFI| too (model.loss: crps)"),
     WEIR_OPT_TABLE(wx_cfg, bias, bias_options, "a network before it"),
     WEIR_OPT_TABLE(wx_cfg, check, weir_train_check_opts,
                    "the comparison of the gradient with differences"),

@@ -2,6 +2,7 @@
 #ifndef WX_OPTIONS_H
 #define WX_OPTIONS_H
 #include "data/climate.h"
+#include "data/extremes.h"
 #include "data/qg_ensemble.h"
 #include "data/samples.h"
 #include "data/sketch.h"
@@ -37,6 +38,7 @@ typedef struct wx_cfg {
   wx_sketch_opts sketch;
   wx_model_opts model;
   weir_train_cfg train;
+  wx_eecrps_opts eecrps;
   wx_bias_cfg bias;
   weir_train_check_cfg check;
   struct {

@@ -128,7 +128,8 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
            "samples chose the weights; scores of the tests are made by eval."));
   }
   WEIR_TRY(weir_report_heading(r, "Loss"));
-  return add_curve(r, dir, losses[stage->model.loss]);
+  return add_curve(r, dir,
+                   stage->is.extremes != NULL ? "CRPS by |EFI|" : losses[stage->model.loss]);
 }
 
 weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage *stage,

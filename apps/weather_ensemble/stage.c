@@ -15,17 +15,21 @@ static const char *const note_name[WX_NOTES] = {
 
 /* ---- Samples as inputs ---- */
 
-/* Cells count by area; what is missing counts nothing. */
-static void fill_weights(const wx_stage *s, const wx_sample *v, const float *m, float *w)
+/* Cells count by area and as extremes say; what is missing counts nothing. */
+static void fill_weights(const wx_stage *s, int64_t sample, const wx_sample *v, const float *m,
+                         float *w)
 {
   const int64_t n = s->facts.n_channels[WX_Y], cells = s->facts.cells;
+  const wx_extremes *const x = s->is.extremes;
 
   for (int64_t c = 0; c < n; c++) {
     for (int64_t i = 0; i < cells; i++) {
       const int64_t at = c * cells + i;
-      const bool there = isfinite(v->y[at]) && isfinite(m[at]) && isfinite(v->s[at]);
+      const double factor = x != NULL ? (double)x->factor[sample * n * cells + at] : 1;
+      const bool there =
+          isfinite(v->y[at]) && isfinite(m[at]) && isfinite(v->s[at]) && isfinite(factor);
 
-      w[i * n + c] = there ? (float)s->facts.weight[i] : 0;
+      w[i * n + c] = there ? (float)(s->facts.weight[i] * factor) : 0;
     }
   }
 }
@@ -51,7 +55,7 @@ static weir_status fetch(void *context, weir_train_split split, const int64_t *s
 
     wx_standard_x(&s->standard, v.x, at[WX_IN_X] + i * of_x);
     wx_standard_y(&s->standard, v.y, m, v.s, at[WX_IN_Y] + i * of_y, at[WX_IN_S] + i * of_y);
-    fill_weights(s, &v, m, at[WX_IN_W] + i * of_y);
+    fill_weights(s, own, &v, m, at[WX_IN_W] + i * of_y);
   }
   return WEIR_OK;
 }
@@ -142,6 +146,16 @@ static void describe_dates(const wx_stage *s, char *text)
   }
 }
 
+static void describe_extremes(const wx_extremes *x, char *text)
+{
+  char first[32], last[32];
+
+  wx_date_text(x->first, first, sizeof first);
+  wx_date_text(x->last, last, sizeof last);
+  (void)snprintf(text, WX_LIST, "%s; climate of %lld starts, %s to %s", x->name, (long long)x->n,
+                 first, last);
+}
+
 static weir_status take_notes(wx_stage *s)
 {
   for (int k = 0; k < WX_NOTES; k++) {
@@ -157,6 +171,15 @@ static weir_status take_notes(wx_stage *s)
   }
   (void)snprintf(s->text[BEFORE], WX_LIST, "%s", s->is.before[0] != 0 ? s->is.before : "none");
   describe_dates(s, s->text[DATES]);
+  if (s->is.extremes != NULL) {
+    void *memory = NULL;
+
+    WEIR_TRY(weir_alloc(WX_LIST, 1, &memory));
+    s->text[WX_NOTES] = memory;
+    s->note[WX_NOTES] = (weir_note){"loss_weights", s->text[WX_NOTES]};
+    describe_extremes(s->is.extremes, s->text[WX_NOTES]);
+    s->task.n_notes = WX_NOTES + 1;
+  }
   return describe_model(s);
 }
 
@@ -171,6 +194,9 @@ static void name_inputs(wx_stage *s)
       s->input[k].shape[d] = f->axis[d].length;
     }
     s->input[k].shape[f->rank] = f->n_channels[k == WX_IN_X ? WX_X : WX_Y];
+  }
+  if (s->is.extremes != NULL) { /* another name is another loss to checkpoints */
+    s->input[WX_IN_W].name = s->is.extremes->name;
   }
 }
 
@@ -228,7 +254,7 @@ void wx_stage_close(wx_stage *s)
 {
   weir_params_destroy(&s->params);
   weir_store_destroy(&s->store);
-  for (int k = 0; k < WX_NOTES; k++) {
+  for (int k = 0; k < WX_NOTES + 1; k++) {
     weir_free(&s->text[k]);
   }
 }

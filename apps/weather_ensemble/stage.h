@@ -2,6 +2,7 @@
  * parameters. */
 #ifndef WX_STAGE_H
 #define WX_STAGE_H
+#include "data/extremes.h"
 #include "data/samples.h"
 #include "data/standard.h"
 #include "exec/weir_plan.h"
@@ -22,6 +23,7 @@ typedef struct wx_stage_spec {
   bool wraps;         /* columns go round the globe */
   const float *mean;  /* [all samples, y channel, cells] for the raw mean; NULL: the raw mean */
   const char *before; /* SHA-256 of the weights that made `mean`; "": none */
+  const wx_extremes *extremes; /* how much a place counts beside its area; NULL: 1 */
 } wx_stage_spec;
 
 /* Stays where it is: the task points into it. */
@@ -34,8 +36,8 @@ typedef struct wx_stage {
   weir_params *params;
   weir_store *store;
   weir_train_input input[WX_INPUTS];
-  weir_note note[WX_NOTES];
-  char *text[WX_NOTES];
+  weir_note note[WX_NOTES + 1]; /* the last: of `extremes` */
+  char *text[WX_NOTES + 1];
   weir_train_task task;
 } wx_stage;
 

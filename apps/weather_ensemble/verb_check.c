@@ -31,6 +31,7 @@ weir_status wx_verb_check(const weir_cli *cli)
 
   WEIR_TRY(wx_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_NUMBERS, &e), done);
+  WEIR_TRY_GOTO(wx_experiment_weigh(&e), done);
   const wx_stage_spec bias = wx_experiment_bias(&e, &e.split), last = wx_experiment_forecast(&e);
 
   if (cfg.bias.use) {

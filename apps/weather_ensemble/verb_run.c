@@ -57,6 +57,7 @@ static weir_status run(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
   if (e->cfg->bias.use) {
     WEIR_TRY(wx_experiment_train_bias(e, cli->out, &exec));
   }
+  WEIR_TRY(wx_experiment_weigh(e));
   const wx_stage_spec spec = wx_experiment_forecast(e);
 
   WEIR_TRY(wx_stage_open(&spec, &stage));

@@ -91,9 +91,9 @@ static void nothing_sees_the_tests(void **state)
   static const double test = 10982, valid = 10976; /* 2000-01-26, 2000-01-20 */
 
   prepare(60);
-#define TWO_STAGES               \
-  "run " NETWORK STAGES ARCHIVES \
-  "--set bias.data.analysis=true --set train.epochs=3 --set train.optim.schedule.lr=0.3 --out %s"
+#define TWO_STAGES                                                                              \
+  "run " NETWORK STAGES ARCHIVES "--set bias.data.analysis=true --set eecrps.weight=0.5 --set " \
+  "train.epochs=3 --set train.optim.schedule.lr=0.3 --out %s"
   assert_int_equal(program(TWO_STAGES, FILES, in_scratch("r")), 0);
   for (int k = 0; k < 2; k++) {
     disturb("forecast.nc", k == 0 ? test : valid, name[k]);
@@ -133,6 +133,45 @@ static void the_bias_network_obeys_its_options(void **state)
                            FILES, in_scratch("s2")),
                    2);
   assert_non_null(strstr(printed(), "bias.data: "));
+}
+
+/* Extremes that count more make other weights; the climate is of training starts, as event and
+ * weights say; a run does not go on with another loss. */
+static void extremes_count_more(void **state)
+{
+  prepare(60);
+#define LOSS "run " NETWORK ARCHIVES "--out %s --set train.epochs=1 --set eecrps.weight="
+  assert_int_equal(program(LOSS "0", FILES, in_scratch("a")), 0);
+  assert_int_equal(event_count(in_scratch("a"), "climate"), 0);
+  assert_int_equal(program(LOSS "1", FILES, in_scratch("b")), 0);
+  assert_false(same_weights("a", "b"));
+  const char *dir = in_scratch("b");
+
+  assert_int_equal((int)event_number(dir, "climate", "starts"),
+                   (int)event_number(dir, "samples", "train"));
+  assert_true(event_number(dir, "climate", "first") == event_number(dir, "samples", "train_first"));
+  assert_true(event_number(dir, "climate", "last") + 1 == /* the lead */
+              event_number(dir, "samples", "train_last"));
+  weir_netcdf *nc = NULL;
+  char *text = NULL;
+
+  assert_ok(weir_netcdf_open(weights("b"), &nc));
+  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "loss_weights", &text));
+  assert_non_null(strstr(text, "w EECRPS 1 exact 0 d; climate of 35 starts, 2000-01-01 00:00 to "));
+  weir_free(&text);
+  weir_netcdf_close(&nc);
+  assert_int_equal(program(LOSS "0.5 --set train.steps=99", FILES, in_scratch("b")), 2);
+  assert_non_null(strstr(printed(), "another network or loss"));
+  assert_int_equal(program(LOSS "0 --set train.steps=99", FILES, in_scratch("b")), 2);
+  assert_int_equal(program("predict " NETWORK ARCHIVES "--set eecrps.weight=1 "
+                           "--set predict.weights=%s --out %s",
+                           FILES, weights("b"), in_scratch("p")),
+                   0);
+  assert_int_equal(program("run " NETWORK STAGES ARCHIVES "--set data.label=spread "
+                           "--set model.loss=mse --set eecrps.weight=1 --out %s",
+                           FILES, in_scratch("c")),
+                   2);
+  assert_non_null(strstr(printed(), "it is the CRPS that is weighted"));
 }
 
 /* A signal ends a run with status 9, and the command goes on; so does one with more epochs. */
@@ -185,7 +224,7 @@ static void predictions_refuse_what_does_not_fit(void **state)
 
 static void gradients_are_checked(void **state)
 {
-  assert_int_equal(program("check " SKETCH STAGES "--set check.probes=1"), 0);
+  assert_int_equal(program("check " SKETCH STAGES "--set check.probes=1 --set eecrps.weight=1"), 0);
   assert_non_null(strstr(printed(), "network bias"));
   assert_non_null(strstr(printed(), "largest relative difference"));
   assert_non_null(strstr(printed(), "head/weight"));
@@ -260,11 +299,17 @@ static void another_run_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(a_run_leaves_what_it_made),    TEST(parts_keep_their_distance),
-      TEST(nothing_sees_the_tests),       TEST(the_bias_network_obeys_its_options),
-      TEST(a_stopped_run_goes_on),        TEST(predictions_refuse_what_does_not_fit),
-      TEST(gradients_are_checked),        TEST(describe_prints_the_plan),
-      TEST(what_does_not_fit_is_refused), TEST(another_run_is_refused),
+      TEST(a_run_leaves_what_it_made),
+      TEST(parts_keep_their_distance),
+      TEST(nothing_sees_the_tests),
+      TEST(the_bias_network_obeys_its_options),
+      TEST(extremes_count_more),
+      TEST(a_stopped_run_goes_on),
+      TEST(predictions_refuse_what_does_not_fit),
+      TEST(gradients_are_checked),
+      TEST(describe_prints_the_plan),
+      TEST(what_does_not_fit_is_refused),
+      TEST(another_run_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,352 @@
+/* extremes.c - see extremes.h: one target at one depth and lead at a time, a climate as long as its
+ * starts stay the same. */
+#include "data/extremes.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "device/weir_parallel.h"
+#include "eval/climatology.h"
+#include "eval/crps.h"
+#include "eval/efi.h"
+
+enum { EXACT_STEPS = 100, ENS10_STEPS = 20, DAY = 86400, MIB = 1 << 20, SLAB = 256 };
+#define YEAR 365.2425
+
+const weir_opt wx_eecrps_options[] = {
+    WEIR_OPT_REAL(wx_eecrps_opts, weight, 0, 0, 1, "1",
+                  "share of |EFI| in the weight of a place, beside 1: 1 is the EECRPS of "
+                  "arXiv:2206.14786, 0 the CRPS"),
+    WEIR_OPT_ENUM(wx_eecrps_opts, efi, WX_EFI_EXACT, "exact|ens10",
+                  "the index as the integral over 101 quantiles, or as the sum of 21 that ENS-10 "
+                  "takes, which ends at +-0.791"),
+    WEIR_OPT_REAL(wx_eecrps_opts, window, 0, 0, 183, "d",
+                  "training starts of the climate lie so near in the day of the year; 0: all of "
+                  "them, for weather without seasons"),
+    WEIR_OPT_INT(wx_eecrps_opts, memory, 512, 1, 1e6, "MiB",
+                 "for the values that are sorted at a time; with less, fields are read more often"),
+    WEIR_OPT_END,
+};
+
+/* A sample, and its day of the year. */
+typedef struct dated {
+  double season;
+  int64_t sample;
+} dated;
+
+typedef struct work {
+  const wx_eecrps_opts *opts;
+  wx_archive *a;
+  const wx_archive_facts *of;
+  const wx_facts *facts;
+  int64_t skip, all, plane, steps;
+  dated *order; /* [n_order] samples of training and validation */
+  int64_t n_order;
+  int64_t *start, n_start;   /* of training, ascending, once each     */
+  int64_t *chosen, n_chosen; /* those that the climate at hand is of; n_chosen < 0: none */
+  int64_t *wanted, n_wanted; /* those that a sample asks for          */
+  float *x;                  /* [all, plane] the members of a start   */
+  int64_t wide, room;        /* points sorted at a time, values of a point */
+  float *value;              /* [wide, room]                          */
+  int64_t *count;            /* [wide] values that are there          */
+  double *sorted;            /* [threads, room]                       */
+  float *quantile;           /* [steps + 1, plane]; NaN: no value     */
+  double *efi_weight;        /* [steps + 2]                           */
+  wx_extremes *out;
+} work;
+
+double wx_eecrps_factor(double weight, double efi)
+{
+  return weight == 0 ? 1 : 1 - weight + weight * fabs(efi);
+}
+
+void wx_extremes_fini(wx_extremes *x)
+{
+  weir_free(&x->factor);
+}
+
+/* ---- Starts and samples ---- */
+
+static int by_season(const void *a, const void *b)
+{
+  const dated *x = a, *y = b;
+
+  return x->season != y->season ? (x->season > y->season) - (x->season < y->season)
+                                : (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* The starts of training, once each: samples lie in the order of their starts. */
+static void list_starts(work *w, const wx_split *split)
+{
+  for (int64_t i = 0; i < split->n[WX_TRAIN]; i++) {
+    const int64_t start = w->facts->of_start[split->sample[WX_TRAIN][i]];
+
+    if (w->n_start == 0 || start > w->start[w->n_start - 1]) {
+      w->start[w->n_start++] = start;
+    }
+  }
+}
+
+/* Samples of one day of the year behind one another, so that they share a climate. */
+static void list_samples(work *w, const wx_split *split)
+{
+  for (int p = WX_TRAIN; p <= WX_VALID; p++) {
+    for (int64_t i = 0; i < split->n[p]; i++) {
+      const int64_t sample = split->sample[p][i];
+      const double season = w->opts->window > 0 ? fmod(w->facts->start[sample], YEAR) : 0;
+
+      w->order[w->n_order++] = (dated){season, sample};
+    }
+  }
+  qsort(w->order, (size_t)w->n_order, sizeof *w->order, by_season);
+}
+
+static void want(work *w, int64_t sample)
+{
+  w->n_wanted = 0;
+  for (int64_t i = 0; i < w->n_start; i++) {
+    const double days = (double)w->of->start[w->start[i]] / DAY - w->facts->start[sample];
+    const double apart = fmod(fabs(days), YEAR);
+
+    if (w->opts->window == 0 || fmin(apart, YEAR - apart) <= w->opts->window) {
+      w->wanted[w->n_wanted++] = w->start[i];
+    }
+  }
+}
+
+/* ---- Climate ---- */
+
+/* The points [lo, lo + n) of the plane. */
+typedef struct tile {
+  const work *w;
+  int64_t lo, n;
+} tile;
+
+static void sort_slab(void *context, int64_t slab, int thread)
+{
+  const tile *const t = context;
+  const work *const w = t->w;
+  double *const x = w->sorted + thread * w->room;
+  const int64_t end = (slab + 1) * SLAB < t->n ? (slab + 1) * SLAB : t->n;
+
+  for (int64_t k = slab * SLAB; k < end; k++) {
+    double q[EXACT_STEPS + 1];
+
+    for (int64_t j = 0; j < w->count[k]; j++) {
+      x[j] = (double)w->value[k * w->room + j];
+    }
+    if (w->count[k] > 0) {
+      wx_sort(x, w->count[k]);
+      wx_climate_quantiles(x, w->count[k], w->steps, q);
+    }
+    for (int64_t j = 0; j <= w->steps; j++) {
+      w->quantile[j * w->plane + t->lo + k] = w->count[k] > 0 ? (float)q[j] : NAN;
+    }
+  }
+}
+
+static weir_status take_tile(work *w, tile *t, int64_t lead, int64_t quantity)
+{
+  memset(w->count, 0, (size_t)w->wide * sizeof *w->count);
+  for (int64_t i = 0; i < w->n_chosen; i++) {
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED, "stopped at the climate of the EECRPS");
+    }
+    WEIR_TRY(wx_archive_read(w->a, w->chosen[i], lead, quantity, w->skip, w->all, w->x));
+    for (int64_t m = 0; m < w->all; m++) {
+      for (int64_t k = 0; k < t->n; k++) {
+        const float value = w->x[m * w->plane + t->lo + k];
+
+        if (isfinite(value)) {
+          w->value[k * w->room + w->count[k]++] = value;
+        }
+      }
+    }
+  }
+  weir_parallel((t->n + SLAB - 1) / SLAB, 0, sort_slab, t);
+  return WEIR_OK;
+}
+
+/* The climate of the starts that are wanted, where it is not that at hand. */
+static weir_status take_climate(work *w, int64_t lead, int64_t quantity)
+{
+  const size_t bytes = (size_t)w->n_wanted * sizeof *w->wanted;
+
+  if (w->n_chosen == w->n_wanted && (bytes == 0 || memcmp(w->chosen, w->wanted, bytes) == 0)) {
+    return WEIR_OK;
+  }
+  w->n_chosen = w->n_wanted;
+  if (bytes > 0) {
+    memcpy(w->chosen, w->wanted, bytes);
+  }
+  for (int64_t lo = 0; lo < w->plane; lo += w->wide) {
+    tile t = {w, lo, lo + w->wide < w->plane ? w->wide : w->plane - lo};
+
+    WEIR_TRY(take_tile(w, &t, lead, quantity));
+  }
+  return WEIR_OK;
+}
+
+/* ---- Factors ---- */
+
+/* The factors of a plane, in w->x the members that the network sees. */
+typedef struct field {
+  const work *w;
+  float *factor;
+} field;
+
+static double factor_of(const work *w, int64_t i, double *x)
+{
+  const int64_t m = w->facts->members;
+  double q[EXACT_STEPS + 1], below[EXACT_STEPS + 1];
+  bool whole = true;
+
+  for (int64_t k = 0; k < m; k++) {
+    x[k] = (double)w->x[k * w->plane + i];
+    whole = whole && isfinite(x[k]);
+  }
+  for (int64_t k = 0; k <= w->steps; k++) {
+    q[k] = (double)w->quantile[k * w->plane + i];
+    whole = whole && isfinite(q[k]);
+  }
+  if (!whole) {
+    return NAN;
+  }
+  wx_sort(x, m);
+  wx_efi_shares(x, m, q, w->steps, below);
+  return wx_eecrps_factor(w->opts->weight, w->opts->efi == WX_EFI_ENS10
+                                               ? wx_efi_ens10(below, w->steps)
+                                               : wx_efi_weighted(below, w->steps, w->efi_weight));
+}
+
+static void factor_slab(void *context, int64_t slab, int thread)
+{
+  const field *const f = context;
+  const work *const w = f->w;
+  const int64_t end = (slab + 1) * SLAB < w->plane ? (slab + 1) * SLAB : w->plane;
+
+  for (int64_t i = slab * SLAB; i < end; i++) {
+    f->factor[i] = (float)factor_of(w, i, w->sorted + thread * w->room);
+  }
+}
+
+/* Target k at depth d of all samples at that lead. */
+static weir_status take_lead(work *w, int64_t k, int64_t d, int64_t lead, bool any)
+{
+  const wx_facts *f = w->facts;
+  const int64_t quantity = f->target[k * f->depth + d];
+
+  w->n_chosen = -1;
+  for (int64_t i = 0; i < w->n_order; i++) {
+    const int64_t sample = w->order[i].sample;
+    field own = {w, w->out->factor + (sample * f->n_channels[WX_Y] + k) * f->cells + d * w->plane};
+
+    if (!any && f->of_lead[sample] != lead) {
+      continue;
+    }
+    want(w, sample);
+    WEIR_TRY(take_climate(w, lead, quantity));
+    WEIR_TRY(wx_archive_read(w->a, f->of_start[sample], lead, quantity, w->skip, f->members, w->x));
+    weir_parallel((w->plane + SLAB - 1) / SLAB, 0, factor_slab, &own);
+    weir_progress("EECRPS", i + 1, w->n_order, "samples");
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_all(work *w)
+{
+  const wx_facts *f = w->facts;
+  const bool together = f->rank == 3 && strcmp(f->axis[0].name, "lead") == 0;
+
+  for (int64_t at = 0; at < f->n_channels[WX_Y] * f->depth; at++) {
+    const int64_t k = at / f->depth, d = at % f->depth;
+
+    for (int64_t l = 0; l < (together ? 1 : f->n_leads); l++) {
+      WEIR_TRY(take_lead(w, k, d, f->lead[together ? d : l], together));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* ---- All of it ---- */
+
+static weir_status take_room(work *w, const wx_split *split)
+{
+  const wx_facts *f = w->facts;
+  const int64_t samples = split->n[WX_TRAIN] + split->n[WX_VALID];
+  int64_t values = 0;
+
+  if (!weir_mul_ok(f->n, f->n_channels[WX_Y] * f->cells, &values)) {
+    return weir_fail(WEIR_ERR_MEMORY, "weights of %lld samples are too many", (long long)f->n);
+  }
+  WEIR_TRY(weir_alloc(values, sizeof(float), (void **)&w->out->factor));
+  for (int64_t i = 0; i < values; i++) {
+    w->out->factor[i] = NAN;
+  }
+  WEIR_TRY(weir_alloc(samples, sizeof *w->order, (void **)&w->order));
+  WEIR_TRY(weir_alloc(split->n[WX_TRAIN], sizeof *w->start, (void **)&w->start));
+  list_samples(w, split);
+  list_starts(w, split);
+  WEIR_TRY(weir_alloc(w->n_start, sizeof *w->chosen, (void **)&w->chosen));
+  WEIR_TRY(weir_alloc(w->n_start, sizeof *w->wanted, (void **)&w->wanted));
+  w->room = w->n_start * w->all > w->all ? w->n_start * w->all : w->all;
+  const int64_t fit = w->opts->memory * MIB / (w->room * (int64_t)sizeof *w->value);
+
+  w->wide = fit < 1 ? 1 : fit < w->plane ? fit : w->plane;
+  WEIR_TRY(weir_alloc(w->all * w->plane, sizeof *w->x, (void **)&w->x));
+  WEIR_TRY(weir_alloc(w->wide * w->room, sizeof *w->value, (void **)&w->value));
+  WEIR_TRY(weir_alloc(w->wide, sizeof *w->count, (void **)&w->count));
+  WEIR_TRY(weir_alloc(weir_threads_get() * w->room, sizeof *w->sorted, (void **)&w->sorted));
+  WEIR_TRY(weir_alloc((w->steps + 1) * w->plane, sizeof *w->quantile, (void **)&w->quantile));
+  return weir_alloc(w->steps + 2, sizeof *w->efi_weight, (void **)&w->efi_weight);
+}
+
+static weir_status fit(work *w, const wx_split *split)
+{
+  WEIR_TRY(take_room(w, split));
+  wx_efi_weights(w->steps, w->efi_weight);
+  w->out->n = w->n_start;
+  w->out->first = w->n_start > 0 ? (double)w->of->start[w->start[0]] / DAY : NAN;
+  w->out->last = w->n_start > 0 ? (double)w->of->start[w->start[w->n_start - 1]] / DAY : NAN;
+  (void)snprintf(w->out->name, sizeof w->out->name, "w EECRPS %g %s %g d", w->opts->weight,
+                 w->opts->efi == WX_EFI_ENS10 ? "ens10" : "exact", w->opts->window);
+  return take_all(w);
+}
+
+weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, const wx_facts *facts,
+                            int64_t skip, const wx_split *split, wx_extremes *out)
+{
+  work w = {.opts = opts,
+            .a = forecast,
+            .of = wx_archive_get(forecast),
+            .facts = facts,
+            .skip = skip,
+            .plane = facts->cells / facts->depth,
+            .steps = opts->efi == WX_EFI_ENS10 ? ENS10_STEPS : EXACT_STEPS,
+            .out = out};
+
+  *out = (wx_extremes){.first = NAN, .last = NAN};
+  if (opts->weight == 0) {
+    return WEIR_OK;
+  }
+  w.all = w.of->n_members - skip;
+  const weir_status status = fit(&w, split);
+
+  weir_free(&w.order);
+  weir_free(&w.start);
+  weir_free(&w.chosen);
+  weir_free(&w.wanted);
+  weir_free(&w.x);
+  weir_free(&w.value);
+  weir_free(&w.count);
+  weir_free(&w.sorted);
+  weir_free(&w.quantile);
+  weir_free(&w.efi_weight);
+  if (status != WEIR_OK) {
+    wx_extremes_fini(out);
+  }
+  return status;
+}
