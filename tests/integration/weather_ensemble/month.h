@@ -45,8 +45,8 @@ static inline void prepare(int starts)
   assert_int_equal(status, 0);
 }
 
-/* The archive s/NAME with other numbers in all that starts (an analysis: is of) at `from`, days
- * since 1970, or later, as TO/NAME. */
+/* TO/NAME: the archive s/NAME with other numbers in all that starts at `from`, days since 1970, or
+ * later (of analyses: that they are of). */
 static inline void disturb(const char *name, double from, const char *to)
 {
   const char *const path[] = {in_scratch("s/%s", name)};
