@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "data/archive_check.h"
 #include "data/date.h"
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
@@ -16,8 +17,7 @@ enum { CELLS = ROWS * COLUMNS, FIELDS = STARTS * LEADS * QUANTITIES * MEMBERS };
 static const int64_t start[STARTS] = {86400, 5 * 86400, 365 * 86400 + 43200};
 static const double lead[LEADS] = {24, 48.5};
 static const int64_t member[MEMBERS] = {0, 1, 7};
-static const double lat[ROWS] = {90, 45, 0, -45, -90};
-static const double lon[COLUMNS] = {0, 45, 90, 135, 180, 225, 270, 315};
+static double lat[ROWS], lon[COLUMNS];
 static wx_quantity quantity[QUANTITIES];
 static float values[FIELDS * CELLS], room[MEMBERS * CELLS];
 
@@ -35,10 +35,7 @@ static wx_archive_facts cube(void)
                      {"eddies", "", 0, WX_LEVEL_SURFACE, 0}};
 
   for (int k = 0; k < QUANTITIES; k++) {
-    quantity[k] = (wx_quantity){.param = q[k].param, .kind = q[k].kind, .level = q[k].level};
-    (void)snprintf(quantity[k].variable, WX_SHORT, "%s", q[k].variable);
-    (void)snprintf(quantity[k].units, WX_SHORT, "%s", q[k].units);
-    wx_quantity_complete(&quantity[k]);
+    quantity[k] = check_quantity(q[k].variable, q[k].units, q[k].param, q[k].kind, q[k].level);
   }
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
     values[i] = i % 97 == 5 ? NAN : (float)random_in(4, (uint64_t)i, -1000000, 1000000) / 7;
@@ -51,13 +48,7 @@ static wx_archive_facts cube(void)
                             .lead = lead,
                             .member = member,
                             .quantity = quantity,
-                            .grid = {.kind = WX_GRID_LATLON,
-                                     .n_lat = ROWS,
-                                     .n_lon = COLUMNS,
-                                     .lat = lat,
-                                     .lon = lon,
-                                     .wraps = true,
-                                     .units = {"degrees_north", "degrees_east"}}};
+                            .grid = check_globe(90, ROWS, COLUMNS, lat, lon)};
 }
 
 static const float *field_of(int64_t s, int64_t l, int64_t q, int64_t m)

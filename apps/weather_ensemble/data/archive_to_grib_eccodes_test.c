@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/archive.h"
+#include "data/archive_check.h"
 #include "io/io_test.h"
 #include "io/weir_grib.h"
 #include "io/weir_netcdf.h"
@@ -108,17 +109,12 @@ static void fields_go_both_ways(void **state)
 enum { ROWS = 5, COLUMNS = 8, CELLS = ROWS * COLUMNS };
 
 static const int64_t start[1] = {86400}, member[1] = {0};
-static const double lead[1] = {48}, lat[ROWS] = {60, 30, 0, -30, -60};
-static const double lon[COLUMNS] = {0, 45, 90, 135, 180, 225, 270, 315};
+static const double lead[1] = {48};
+static double lat[ROWS], lon[COLUMNS];
 
 static wx_archive_facts predictions(wx_quantity *q)
 {
-  const wx_quantity z = {.variable = "z",
-                         .units = "m2 s-2",
-                         .standard_name = "geopotential",
-                         .param = 129,
-                         .kind = WX_LEVEL_PRESSURE,
-                         .level = 500};
+  const wx_quantity z = check_quantity("z", "m2 s-2", 129, WX_LEVEL_PRESSURE, 500);
 
   wx_quantity_derive(&z, WX_PRODUCT_MEAN, &q[0]);
   wx_quantity_derive(&z, WX_PRODUCT_SPREAD, &q[1]);
@@ -130,13 +126,7 @@ static wx_archive_facts predictions(wx_quantity *q)
                             .lead = lead,
                             .member = member,
                             .quantity = q,
-                            .grid = {.kind = WX_GRID_LATLON,
-                                     .n_lat = ROWS,
-                                     .n_lon = COLUMNS,
-                                     .lat = lat,
-                                     .lon = lon,
-                                     .wraps = true,
-                                     .units = {"degrees_north", "degrees_east"}}};
+                            .grid = check_globe(60, ROWS, COLUMNS, lat, lon)};
 }
 
 /* Without a message to be like: of paramId and level. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_file.h"
+#include "data/archive_check.h"
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
 
@@ -29,26 +30,13 @@ static wx_archive *cube(void)
                               .lead = lead,
                               .member = member,
                               .quantity = quantity,
-                              .grid = {.kind = WX_GRID_LATLON,
-                                       .n_lat = ROWS,
-                                       .n_lon = COLUMNS,
-                                       .lat = lat,
-                                       .lon = lon,
-                                       .wraps = true}};
+                              .grid = check_globe(80, ROWS, COLUMNS, lat, lon)};
 
   for (int i = 0; i < STARTS; i++) { /* four of 1970, three of 1971 */
     start[i] = (int64_t)(i * 86400 + (i >= 4 ? 400 * 86400 : 0));
   }
-  for (int j = 0; j < ROWS; j++) {
-    lat[j] = 80 - 20 * j;
-  }
-  for (int i = 0; i < COLUMNS; i++) {
-    lon[i] = 30 * i;
-  }
   for (int k = 0; k < QUANTITIES; k++) {
-    quantity[k] = (wx_quantity){.kind = WX_LEVEL_PRESSURE, .level = 500 + 350 * k};
-    (void)snprintf(quantity[k].variable, WX_SHORT, "z");
-    wx_quantity_complete(&quantity[k]);
+    quantity[k] = check_quantity("z", "", 0, WX_LEVEL_PRESSURE, 500 + 350 * k);
   }
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
     values[i] =

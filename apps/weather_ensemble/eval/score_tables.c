@@ -100,6 +100,19 @@ static double cases(const wx_tally *t, int64_t region)
   return wx_tally_total(t, region, WX_BY_POINT)[WX_SUM_CELLS];
 }
 
+static void put_score(const place *p, const char *weights, const char *name, const wx_estimate *e)
+{
+  weir_cells *const c = begin(p, WX_TABLE_ALL, true);
+
+  weir_cells_add(c, "%s", weights);
+  weir_cells_add(c, "%s", name);
+  put(c, e->value);
+  put(c, e->lo);
+  put(c, e->hi);
+  weir_cells_add(c, "%lld", (long long)p->resamples->n);
+  weir_cells_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
+}
+
 /* All scores of a region; row: that of the whole grid, or NULL. */
 static weir_status add_scores(const place *p, wx_score_row *row)
 {
@@ -114,16 +127,11 @@ static weir_status add_scores(const place *p, wx_score_row *row)
       if (w == WX_BY_AREA && row != NULL) {
         row->score[s] = e;
       }
-      weir_cells *const c = begin(p, WX_TABLE_ALL, true);
-
-      weir_cells_add(c, "%s", weights[w]);
-      weir_cells_add(c, "%s", wx_scores[s].name);
-      put(c, e.value);
-      put(c, e.lo);
-      put(c, e.hi);
-      weir_cells_add(c, "%lld", (long long)p->resamples->n);
-      weir_cells_add(c, "%.0f", cases(t, p->region));
+      put_score(p, weights[w], wx_scores[s].name, &e);
     }
+    /* No sum over starts, so that resamples of them say nothing about it. */
+    put_score(p, weights[w], "bias_local",
+              &(wx_estimate){wx_tally_local_bias(t, p->region, w), NAN, NAN});
   }
   return WEIR_OK;
 }

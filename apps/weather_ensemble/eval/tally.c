@@ -441,6 +441,23 @@ wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t 
                     : (wx_spread_bin){NAN, NAN, 0};
 }
 
+double wx_tally_local_bias(const wx_tally *t, int64_t region, int weighting)
+{
+  const double *const count = t->map + WX_MAP_COUNT * t->cells;
+  const double *const error = t->map + WX_MAP_ERROR * t->cells;
+  double sum = 0, all = 0;
+
+  for (int64_t i = 0; i < t->cells; i++) {
+    const double w = weighting == WX_BY_AREA && t->grid->weight != NULL ? t->grid->weight[i] : 1;
+
+    if (count[i] > 0 && t->regions->mask[i] >> region & 1) {
+      sum += w * (error[i] / count[i]) * (error[i] / count[i]);
+      all += w;
+    }
+  }
+  return all > 0 ? sqrt(sum / all) : NAN;
+}
+
 double wx_spread_correlation(const double *block)
 {
   const double n = block[WX_SUM_WEIGHT], sd = block[WX_SUM_SD] / n;

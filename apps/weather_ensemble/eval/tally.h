@@ -110,6 +110,9 @@ typedef struct wx_spread_bin {
   double spread, rmse, share; /* roots of means; share of all weight. NaN, NaN, 0: none */
 } wx_spread_bin;
 wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t k);
+/* Root mean square over the points of a region of each point's mean error: the part of the error
+ * that is the same every day, with what few starts leave of the rest. NaN: nothing was counted. */
+double wx_tally_local_bias(const wx_tally *t, int64_t region, int weighting);
 /* Correlation of spread and |error| over points and starts. */
 double wx_spread_correlation(const double *block);
 /* The rows of series of a bin of an event: its weight; the event in it follows. */

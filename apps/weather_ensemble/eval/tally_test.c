@@ -107,6 +107,29 @@ static void add_plain(plain *p, int s, int i, double w)
   p->extreme_crps += w * fabs((double)efi[i]) * crps;
 }
 
+/* Root mean square of the points' mean errors. */
+static double local_bias(int region, int by)
+{
+  double sum = 0, all = 0;
+
+  for (int i = 0; i < CELLS; i++) {
+    const double w = by == WX_BY_AREA ? weight[i] : 1;
+    double error = 0, n = 0;
+
+    for (int s = 0; s < STARTS; s++) {
+      for (int m = 0; m < M && use[s][i]; m++) {
+        error += ((double)member[s][m * CELLS + i] - (double)truth[s][i]) / M;
+      }
+      n += use[s][i] ? 1 : 0;
+    }
+    if (n > 0 && (region == 0 || lat[i / COLUMNS] > 10)) {
+      sum += w * error * error / (n * n);
+      all += w;
+    }
+  }
+  return sqrt(sum / all);
+}
+
 static void sums_equal_plain_loops(void **state)
 {
   const wx_tally_opts o = options();
@@ -136,11 +159,83 @@ static void sums_equal_plain_loops(void **state)
       assert_near(wx_score_get(&t, region, by, WX_MSE_UNBIASED),
                   (p.square - p.variance / M) / p.weight, 1e-12);
       assert_near(wx_score_get(&t, region, by, WX_BIAS), p.mean_error / p.weight, 1e-12);
+      assert_near(wx_tally_local_bias(&t, region, by), local_bias(region, by), 1e-12);
       assert_near(wx_score_get(&t, region, by, WX_EECRPS), p.extreme_crps / p.weight, 1e-12);
       assert_near(wx_score_get(&t, region, by, WX_EECRPS_NORMALISED), p.extreme_crps / p.extreme,
                   1e-12);
       assert_near(e[WX_EVENT_BRIER] / e[WX_EVENT_WEIGHT], p.brier / p.weight, 1e-12);
     }
+  }
+  wx_tally_fini(&t);
+}
+
+/* Sums of the other scores of a point, from their formulas. */
+typedef struct others {
+  double weight, absolute, gauss, almost, log, covered, width, interval;
+  double product, forecast, came; /* of anomalies of a start */
+} others;
+
+static void add_others(others *p, int s, int i, double w)
+{
+  double x[M], middle = 0, variance = 0, skill = 0, pairs = 0, least = INFINITY, most = -INFINITY;
+  const double y = (double)truth[s][i], pi = acos(-1);
+
+  for (int m = 0; m < M; m++) {
+    x[m] = (double)member[s][m * CELLS + i];
+    middle += x[m] / M;
+    skill += fabs(x[m] - y) / M;
+    least = fmin(least, x[m]);
+    most = fmax(most, x[m]);
+  }
+  for (int m = 0; m < M * M; m++) {
+    variance += m < M ? (x[m] - middle) * (x[m] - middle) / (M - 1) : 0;
+    pairs += fabs(x[m / M] - x[m % M]);
+  }
+  const double spread = sqrt(variance), z = (y - middle) / spread;
+
+  p->weight += w;
+  p->absolute += w * fabs(middle - y);
+  p->gauss += w * spread * (z * erf(z / sqrt(2)) + sqrt(2 / pi) * exp(-z * z / 2) - 1 / sqrt(pi));
+  p->almost += w * (skill - pairs / 2 * (0.95 / (M * (M - 1)) + 0.05 / (M * M)));
+  p->log += w * (log(spread) + z * z / 2 + log(2 * pi) / 2);
+  /* 80 % is more than five members reach: from the least to the greatest, 4 in 6. */
+  p->covered += y >= least && y <= most ? w : 0;
+  p->width += w * (most - least);
+  p->interval += w * (most - least + 6 * fmax(0, fmax(least - y, y - most)));
+  p->product += w * (middle - (double)usual[i]) * (y - (double)usual[i]);
+  p->forecast += w * pow(middle - (double)usual[i], 2);
+  p->came += w * pow(y - (double)usual[i], 2);
+}
+
+static void other_scores_equal_their_formulas(void **state)
+{
+  const wx_tally_opts o = options();
+  wx_tally t;
+
+  assert_ok(wx_tally_create(&o, &grid, &regions, M, 1, STARTS, &t));
+  take_all(&t);
+  for (int by = 0; by < WX_WEIGHTINGS; by++) {
+    others p = {.weight = 0};
+    double correlation = 0;
+
+    for (int s = 0; s < STARTS; s++) {
+      p.product = p.forecast = p.came = 0;
+      for (int i = 0; i < CELLS; i++) {
+        if (use[s][i]) {
+          add_others(&p, s, i, by == WX_BY_AREA ? weight[i] : 1);
+        }
+      }
+      correlation += p.product / sqrt(p.forecast * p.came) / STARTS;
+    }
+    assert_near(wx_score_get(&t, 0, by, WX_MAE), p.absolute / p.weight, 1e-12);
+    assert_near(wx_score_get(&t, 0, by, WX_CRPS_GAUSS), p.gauss / p.weight, 1e-12);
+    assert_near(wx_score_get(&t, 0, by, WX_CRPS_ALMOST_FAIR), p.almost / p.weight, 1e-12);
+    assert_near(wx_score_get(&t, 0, by, WX_LOG), p.log / p.weight, 1e-12);
+    assert_near(wx_score_get(&t, 0, by, WX_COVERAGE), p.covered / p.weight, 1e-12);
+    assert_near(wx_score_get(&t, 0, by, WX_COVERAGE_NOMINAL), 4.0 / 6, 1e-12);
+    assert_near(wx_score_get(&t, 0, by, WX_WIDTH), p.width / p.weight, 1e-12);
+    assert_near(wx_score_get(&t, 0, by, WX_INTERVAL_SCORE), p.interval / p.weight, 1e-11);
+    assert_near(wx_score_get(&t, 0, by, WX_ACC), correlation, 1e-12);
   }
   wx_tally_fini(&t);
 }
@@ -366,6 +461,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums_equal_plain_loops),
+      cmocka_unit_test(other_scores_equal_their_formulas),
       cmocka_unit_test(histograms_and_parts_hold_every_case),
       cmocka_unit_test(distributions_have_one_crps),
       cmocka_unit_test(missing_members_are_not_counted),
