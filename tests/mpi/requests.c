@@ -246,7 +246,7 @@ static void other_merges(void **state)
   for (int i = 0; i < N; i++) {
     most[i] = least[i] = (float)((i + rank) % ranks);
     product[i] = rank + 1;
-    sum[i] = INT32_MAX - i + rank;
+    sum[i] = (int32_t)((uint32_t)INT32_MAX - (uint32_t)i + (uint32_t)rank); /* sums wrap */
   }
   most[7] = least[8] = rank == ranks - 1 ? NAN : 1;
   assert_ok(weir_allreduce_create(comm, "max", weir_reducer_of(WEIR_MERGE_MAX, WEIR_F32), most, N,
@@ -274,7 +274,7 @@ static void other_merges(void **state)
 
     for (int k = 0; k < ranks; k++) {
       factorial *= k + 1;
-      total += (uint32_t)(INT32_MAX - i + k);
+      total += (uint32_t)INT32_MAX - (uint32_t)i + (uint32_t)k;
     }
     assert_true(i == 7 ? isnan(most[i]) : i == 8 || most[i] == (float)(ranks - 1));
     assert_true(i == 8 ? isnan(least[i]) : i == 7 || least[i] == 0);
