@@ -1,0 +1,200 @@
+/* partition_cut.c - which iterations of a node belong to the owners of what it reads. */
+#include "base/weir_alloc.h"
+#include "pass/partition/partition_priv.h"
+
+weir_status partition_room(weir_partition *p, int along, int32_t *first)
+{
+  const int64_t more = p->grid.extent[along] + 1;
+
+  if (p->n_bounds + more > INT32_MAX) {
+    return weir_fail(WEIR_ERR_MEMORY, "partition: too many cuts");
+  }
+  WEIR_TRY(weir_reserve(&p->bounds, &p->capacity, p->n_bounds + more, sizeof *p->bounds));
+  *first = (int32_t)p->n_bounds;
+  p->n_bounds += more;
+  return WEIR_OK;
+}
+
+/* One iteration dimension that could be cut with array dimension d of operand `in`. */
+typedef struct choice {
+  int in, d, k, rank; /* rank: 3 the index is the iteration, 2 of that dimension alone, 1 of others
+                         too, 0 none */
+} choice;
+
+/* The middle of what the iterations read whose dimension k is i. */
+static int64_t middle(const weir_access *a, const weir_index *x, int k, int64_t i)
+{
+  weir_box box = weir_iterations(a);
+  int64_t least, most;
+
+  box.lo[k] = i;
+  box.hi[k] = i + 1;
+  weir_index_range(x, &box, &least, &most);
+  return weir_floor_div(least + most, 2);
+}
+
+/* True when the index grows with its iteration dimensions and stays there at the borders. */
+static bool is_monotone(const weir_access *a, const weir_index *x, int64_t extent)
+{
+  const weir_box whole = weir_iterations(a);
+  int64_t least, most;
+
+  if (x->gather > 0 || weir_box_empty(&whole)) {
+    return false;
+  }
+  weir_index_range(x, &whole, &least, &most);
+  return (least >= 0 && most < extent) ||
+         (x->border != WEIR_BORDER_WRAP && x->border != WEIR_BORDER_REFLECT);
+}
+
+static bool may_cut(const weir_access *a, int k)
+{
+  const weir_dim *dim = &a->dim[k];
+
+  return !dim->time && (dim->kind == WEIR_PARALLEL ||
+                        (dim->kind == WEIR_REDUCED && !a->opaque && a->n_states == 0));
+}
+
+/* How well dimension k follows the index: where several do, parallel and long ones. */
+static int rank_of(const weir_access *a, const weir_index *x, int k)
+{
+  int terms = 0;
+
+  for (int j = 0; j < a->n_dims; j++) {
+    terms += x->coef[j] != 0;
+  }
+  if (x->coef[k] <= 0 || !may_cut(a, k)) {
+    return 0;
+  }
+  return weir_index_follows(x, a->n_dims) == k ? 3 : terms == 1 ? 2 : 1;
+}
+
+static bool is_better(const weir_access *a, const choice *c, const choice *than)
+{
+  if (c->rank != than->rank || c->rank == 0) {
+    return c->rank > than->rank;
+  }
+  const weir_dim *x = &a->dim[c->k], *y = &a->dim[than->k];
+
+  if (x->kind != y->kind) {
+    return x->kind == WEIR_PARALLEL;
+  }
+  return x->hi - x->lo > y->hi - y->lo;
+}
+
+/* True when an output is cut so by the caller: its owners then need every reduced iteration. */
+static bool output_is_cut(const weir_partition *p, const weir_node *node, int along)
+{
+  for (int o = 0; o < node->n_out; o++) {
+    for (int d = 0; d < node->access.out[o].rank; d++) {
+      if (p->known[node->out[o]] && p->array[node->out[o]].along[d] == along + 1) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* The best way in which the node goes with what is cut along a dimension of the grid. */
+static choice choose(const weir_partition *p, int32_t number, int along)
+{
+  const weir_node *node = weir_graph_node(p->g, number);
+  const weir_access *a = &node->access;
+  const bool whole = output_is_cut(p, node, along);
+  choice best = {.rank = 0};
+
+  for (int in = 0; in < node->n_in; in++) {
+    const weir_operand *x = &a->in[in];
+
+    for (int d = 0; d < x->rank && x->role == WEIR_ROLE_DATA; d++) {
+      if (p->array[node->in[in]].along[d] != along + 1 ||
+          !is_monotone(a, &x->index[d], x->extent[d])) {
+        continue;
+      }
+      for (int k = 0; k < a->n_dims; k++) {
+        const choice c = {in, d, k, rank_of(a, &x->index[d], k)};
+
+        if (p->node[number].along[k] == 0 && !(whole && a->dim[k].kind == WEIR_REDUCED) &&
+            is_better(a, &c, &best)) {
+          best = c;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+/* First iteration whose middle is not below the bound. */
+static int64_t first_from(const weir_access *a, const weir_index *x, int k, int64_t bound)
+{
+  int64_t lo = a->dim[k].lo, hi = a->dim[k].hi;
+
+  while (lo < hi) {
+    const int64_t i = lo + (hi - lo) / 2;
+
+    if (middle(a, x, k, i) < bound) {
+      lo = i + 1;
+    } else {
+      hi = i;
+    }
+  }
+  return lo;
+}
+
+/* Cuts iterations along one dimension of the grid. */
+static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
+{
+  const weir_node *node = weir_graph_node(p->g, number);
+  const choice c = choose(p, number, along);
+  const weir_access *a = &node->access;
+  int32_t first = 0;
+
+  if (c.rank == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(partition_room(p, along, &first));
+  const int64_t *from = &p->bounds[p->array[node->in[c.in]].first[c.d]];
+  int64_t *to = &p->bounds[first];
+  const int last = p->grid.extent[along];
+
+  for (int q = 1; q < last; q++) {
+    to[q] = first_from(a, &a->in[c.in].index[c.d], c.k, from[q]);
+  }
+  to[0] = a->dim[c.k].lo;
+  to[last] = a->dim[c.k].hi;
+  p->node[number].along[c.k] = (int8_t)(along + 1);
+  p->node[number].first[c.k] = first;
+  return WEIR_OK;
+}
+
+/* An output takes the cuts of the iterations that its indices are. */
+static void cut_output(weir_partition *p, int32_t number, int output)
+{
+  const weir_node *node = weir_graph_node(p->g, number);
+  const weir_operand *x = &node->access.out[output];
+  partition_cuts *to = &p->array[node->out[output]];
+
+  if (p->known[node->out[output]] || x->role != WEIR_ROLE_DATA ||
+      weir_graph_writers(p->g, node->out[output], NULL, 0) != 1) {
+    return;
+  }
+  for (int d = 0; d < x->rank; d++) {
+    const int k = weir_index_follows(&x->index[d], node->access.n_dims);
+
+    if (k >= 0 && node->access.dim[k].lo == 0 && node->access.dim[k].hi == x->extent[d]) {
+      to->along[d] = p->node[number].along[k];
+      to->first[d] = p->node[number].first[k];
+    }
+  }
+}
+
+weir_status partition_cut_node(weir_partition *p, int32_t node)
+{
+  for (int along = 0; along < p->grid.dims; along++) {
+    WEIR_TRY(cut_iterations(p, node, along));
+  }
+  for (int o = 0; o < weir_graph_node(p->g, node)->n_out; o++) {
+    cut_output(p, node, o);
+  }
+  return WEIR_OK;
+}

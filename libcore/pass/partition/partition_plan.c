@@ -1,0 +1,458 @@
+/* partition_plan.c - see weir_partition.h: boxes from the table of cuts and the accesses. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "pass/partition/partition_priv.h"
+
+static const weir_node *node_of(const weir_partition *p, int32_t node)
+{
+  return weir_graph_node(p->g, node);
+}
+
+weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
+{
+  const weir_array_desc *desc = &weir_graph_get_array(p->g, array)->desc;
+  const partition_cuts *c = &p->array[array];
+  weir_box box = {.rank = desc->rank};
+  int place[WEIR_GRID_DIMS];
+
+  weir_grid_place(&p->grid, rank, place);
+  for (int d = 0; d < desc->rank; d++) {
+    const int64_t *at = c->along[d] > 0 ? &p->bounds[c->first[d] + place[c->along[d] - 1]] : NULL;
+
+    box.lo[d] = at != NULL ? at[0] : 0;
+    box.hi[d] = at != NULL ? at[1] : desc->shape[d];
+  }
+  return box;
+}
+
+weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank)
+{
+  const weir_access *a = &node_of(p, node)->access;
+  const weir_box owned = weir_partition_owned(p, node_of(p, node)->out[0], rank);
+  const partition_cuts *c = &p->node[node];
+  weir_box box = {.rank = a->n_dims};
+  int place[WEIR_GRID_DIMS];
+
+  if (weir_box_empty(&owned)) {
+    return box;
+  }
+  weir_grid_place(&p->grid, rank, place);
+  box = weir_iterations_of(a, 0, &owned);
+  for (int k = 0; k < a->n_dims; k++) {
+    if (a->dim[k].kind == WEIR_REDUCED && c->along[k] > 0) {
+      const int64_t *at = &p->bounds[c->first[k] + place[c->along[k] - 1]];
+
+      box.lo[k] = at[0];
+      box.hi[k] = at[1];
+    }
+  }
+  return box;
+}
+
+unsigned weir_partition_partial(const weir_partition *p, int32_t node)
+{
+  const weir_access *a = &node_of(p, node)->access;
+  unsigned dims = 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    const int along = p->node[node].along[k];
+
+    if (a->dim[k].kind == WEIR_REDUCED && along > 0 && p->grid.extent[along - 1] > 1) {
+      dims |= 1u << (along - 1);
+    }
+  }
+  return dims;
+}
+
+/* Ranks that hold parts of one copy of the array: they differ where it is cut alone. */
+static bool share_copy(const weir_partition *p, int32_t array, int one, int other)
+{
+  unsigned cut = 0;
+
+  for (int d = 0; d < weir_graph_get_array(p->g, array)->desc.rank; d++) {
+    cut |= p->array[array].along[d] > 0 ? 1u << (p->array[array].along[d] - 1) : 0;
+  }
+  return weir_grid_group(&p->grid, one, cut) == weir_grid_group(&p->grid, other, cut);
+}
+
+/* Box number `which` of a region (bit d: the second interval of dimension d), false: there is none.
+ */
+static bool part_of(const weir_region *r, unsigned which, weir_box *box)
+{
+  *box = (weir_box){.rank = r->rank};
+  for (int d = 0; d < r->rank; d++) {
+    const int part = (int)(which >> d & 1);
+
+    if (part >= r->n[d]) {
+      return false;
+    }
+    box->lo[d] = r->part[d][part].lo;
+    box->hi[d] = r->part[d][part].hi;
+  }
+  return true;
+}
+
+static weir_region needed(const weir_partition *p, int32_t node, int operand, int rank)
+{
+  const weir_box box = weir_partition_iterations(p, node, rank);
+
+  return weir_needed(&node_of(p, node)->access, operand, &box);
+}
+
+int weir_partition_halo(const weir_partition *p, int32_t node, int operand, int from, int to,
+                        weir_box boxes[WEIR_PARTITION_BOXES])
+{
+  const int32_t array = node_of(p, node)->in[operand];
+  weir_region need;
+  weir_box one;
+  int n = 0, wraps = 0;
+
+  if (from == to || !share_copy(p, array, from, to)) {
+    return 0;
+  }
+  const weir_box owned = weir_partition_owned(p, array, from);
+
+  need = needed(p, node, operand, to);
+  for (int d = 0; d < need.rank; d++) {
+    wraps += need.n[d] > 1;
+  }
+  if (weir_region_empty(&need) || wraps > 4) { /* more pieces than there is room for: their hull */
+    const weir_box hull = weir_region_hull(&need);
+
+    boxes[0] = weir_box_intersect(&hull, &owned);
+    return weir_region_empty(&need) || weir_box_empty(&boxes[0]) ? 0 : 1;
+  }
+  for (unsigned which = 0; which < 1u << need.rank; which++) {
+    if (part_of(&need, which, &one)) {
+      boxes[n] = weir_box_intersect(&one, &owned);
+      n += !weir_box_empty(&boxes[n]);
+    }
+  }
+  return n;
+}
+
+static int64_t element_bytes(const weir_partition *p, int32_t array)
+{
+  return (int64_t)weir_dtype_size(weir_graph_get_array(p->g, array)->desc.dtype);
+}
+
+static int64_t scaled(int64_t count, int64_t size)
+{
+  int64_t bytes;
+
+  return weir_mul_ok(count, size, &bytes) ? bytes : INT64_MAX;
+}
+
+int32_t weir_partition_resident(const weir_partition *p, int32_t node, int operand)
+{
+  return p->resident[(int64_t)node * WEIR_MAX_OPERANDS + operand];
+}
+
+int64_t weir_partition_halo_bytes(const weir_partition *p, int32_t node, int operand, int from,
+                                  int to)
+{
+  weir_box boxes[WEIR_PARTITION_BOXES];
+  const bool here = weir_partition_resident(p, node, operand) >= 0;
+  const int n = here ? 0 : weir_partition_halo(p, node, operand, from, to, boxes);
+  int64_t sum = 0;
+
+  for (int i = 0; i < n; i++) {
+    const int64_t bytes =
+        scaled(weir_box_volume(&boxes[i]), element_bytes(p, node_of(p, node)->in[operand]));
+
+    sum = weir_add_ok(sum, bytes, &sum) ? sum : INT64_MAX;
+  }
+  return sum;
+}
+
+int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int rank)
+{
+  int64_t sum = 0;
+
+  for (int o = 0; o < node_of(p, node)->n_out && weir_partition_partial(p, node) != 0; o++) {
+    const int32_t array = node_of(p, node)->out[o];
+    const weir_box owned = weir_partition_owned(p, array, rank);
+    const int64_t bytes = scaled(weir_box_volume(&owned), element_bytes(p, array));
+
+    sum = weir_add_ok(sum, bytes, &sum) ? sum : INT64_MAX;
+  }
+  return sum;
+}
+
+/* Takes from `box` the least that leaves nothing of `bad`, along dimensions whose parts are results
+ * of their own: taps stay together. */
+static void avoid(const weir_partition *p, int32_t node, weir_box *box, const weir_box *bad)
+{
+  const weir_access *a = &node_of(p, node)->access;
+  const weir_box common = weir_box_intersect(box, bad);
+  weir_box best = {.rank = box->rank}; /* where no dimension may: nothing */
+  int64_t most = -1;
+
+  if (weir_box_empty(&common)) {
+    return;
+  }
+  for (int k = 0; k < box->rank; k++) {
+    const bool may = a->dim[k].kind == WEIR_PARALLEL || p->node[node].along[k] > 0;
+
+    for (int side = 0; side < 2 && may; side++) {
+      weir_box rest = *box;
+
+      *(side == 0 ? &rest.lo[k] : &rest.hi[k]) = side == 0 ? common.hi[k] : common.lo[k];
+      if (weir_box_volume(&rest) > most) {
+        most = weir_box_volume(&rest);
+        best = rest;
+      }
+    }
+  }
+  *box = best;
+}
+
+weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank)
+{
+  const weir_node *n = node_of(p, node);
+  weir_box box = weir_partition_iterations(p, node, rank);
+
+  for (int in = 0; in < n->n_in; in++) { /* of what others own: below and above */
+    const weir_box owned = weir_partition_owned(p, n->in[in], rank);
+    const weir_array_desc *desc = &weir_graph_get_array(p->g, n->in[in])->desc;
+
+    for (int d = 0; d < desc->rank; d++) {
+      for (int side = 0; side < 2 && p->array[n->in[in]].along[d] > 0; side++) {
+        weir_box others = {.rank = desc->rank}, bad;
+
+        memcpy(others.hi, desc->shape, sizeof desc->shape);
+        *(side == 0 ? &others.hi[d] : &others.lo[d]) = side == 0 ? owned.lo[d] : owned.hi[d];
+        if (!weir_box_empty(&others)) {
+          bad = weir_affected(&n->access, in, &others);
+          avoid(p, node, &box, &bad);
+        }
+      }
+    }
+  }
+  return box;
+}
+
+/* True when every rank that needs something for the operand has it from the other node's. */
+static bool covers(const weir_partition *p, int32_t other, int with, int32_t node, int operand)
+{
+  for (int rank = 0; rank < weir_grid_size(&p->grid); rank++) {
+    const weir_region have = needed(p, other, with, rank), need = needed(p, node, operand, rank);
+
+    for (int d = 0; d < need.rank && !weir_region_empty(&need); d++) {
+      for (int i = 0; i < need.n[d]; i++) {
+        bool inside = false;
+
+        for (int j = 0; j < have.n[d]; j++) {
+          inside = inside || (have.part[d][j].lo <= need.part[d][i].lo &&
+                              need.part[d][i].hi <= have.part[d][j].hi);
+        }
+        if (!inside) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+/* What earlier operands of the same array have brought. */
+static void find_resident(weir_partition *p, int32_t at, int operand)
+{
+  const int32_t node = p->order[at], array = node_of(p, node)->in[operand];
+  int32_t *found = &p->resident[(int64_t)node * WEIR_MAX_OPERANDS + operand];
+
+  *found = -1;
+  for (int32_t i = 0; i <= at && *found < 0; i++) {
+    const weir_node *other = node_of(p, p->order[i]);
+    const int end = i == at ? operand : other->n_in;
+
+    for (int k = 0; k < end && *found < 0; k++) {
+      if (other->in[k] == array && covers(p, p->order[i], k, node, operand)) {
+        *found = p->order[i];
+      }
+    }
+  }
+}
+
+static weir_status take_cut(weir_partition *p, const weir_cut *c)
+{
+  if (c->array < 0 || c->array >= p->n_arrays) {
+    return weir_fail(WEIR_ERR_CONFIG, "partition: there is no array %d", (int)c->array);
+  }
+  const weir_array_desc *desc = &weir_graph_get_array(p->g, c->array)->desc;
+  partition_cuts *to = &p->array[c->array];
+
+  p->known[c->array] = true;
+  if (c->dim < 0) {
+    return WEIR_OK;
+  }
+  if (c->dim >= desc->rank || c->along < 0 || c->along >= p->grid.dims ||
+      desc->time == c->dim + 1 || to->along[c->dim] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "partition: dimension %d of array %d, of %d, cannot be cut along dimension %d "
+                     "of a grid of %d",
+                     c->dim, (int)c->array, desc->rank, c->along, p->grid.dims);
+  }
+  const int last = p->grid.extent[c->along];
+  bool good = c->bounds[0] == 0 && c->bounds[last] == desc->shape[c->dim];
+
+  for (int q = 0; q < last; q++) {
+    good = good && c->bounds[q] <= c->bounds[q + 1];
+  }
+  for (int d = 0; d < desc->rank; d++) {
+    good = good && to->along[d] != c->along + 1;
+  }
+  if (!good) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "partition: cuts of dimension %d of array %d do not ascend from 0 to %lld, or "
+                     "two dimensions share one of the grid",
+                     c->dim, (int)c->array, (long long)desc->shape[c->dim]);
+  }
+  WEIR_TRY(partition_room(p, c->along, &to->first[c->dim]));
+  memcpy(&p->bounds[to->first[c->dim]], c->bounds, ((size_t)last + 1) * sizeof *c->bounds);
+  to->along[c->dim] = (int8_t)(c->along + 1);
+  return WEIR_OK;
+}
+
+/* Outputs of one node are made by the same iterations. */
+static weir_status check_outputs(const weir_partition *p, int32_t number)
+{
+  const weir_node *node = node_of(p, number);
+  const int ranks = weir_grid_size(&p->grid);
+
+  for (int o = 1; o < node->n_out; o++) {
+    for (int rank = 0; rank < ranks; rank++) {
+      const weir_box first = weir_partition_owned(p, node->out[0], rank);
+      const weir_box other = weir_partition_owned(p, node->out[o], rank);
+      const weir_box a = weir_iterations_of(&node->access, 0, &first);
+      const weir_box b = weir_iterations_of(&node->access, o, &other);
+
+      if (!weir_box_empty(&first) && memcmp(a.lo, b.lo, (size_t)a.rank * sizeof *a.lo) +
+                                             memcmp(a.hi, b.hi, (size_t)a.rank * sizeof *a.hi) !=
+                                         0) {
+        return weir_fail(WEIR_ERR_UNSUPPORTED,
+                         "partition: outputs 0 and %d of node %d (%s) are cut in different ways", o,
+                         (int)number, node->op->name);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status fill(weir_partition *p, const weir_cut *cuts, int n)
+{
+  WEIR_TRY(weir_grid_check(&p->grid, weir_grid_size(&p->grid)));
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->array, (void **)&p->array));
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->known, (void **)&p->known));
+  WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->node, (void **)&p->node));
+  WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->order, (void **)&p->order));
+  WEIR_TRY(weir_alloc((int64_t)p->n_nodes * WEIR_MAX_OPERANDS, sizeof *p->resident,
+                      (void **)&p->resident));
+  for (int i = 0; i < n; i++) {
+    WEIR_TRY(take_cut(p, &cuts[i]));
+  }
+  WEIR_TRY(weir_graph_order(p->g, p->order, &p->n_order));
+  for (int32_t i = 0; i < p->n_order; i++) {
+    WEIR_TRY(partition_cut_node(p, p->order[i]));
+    WEIR_TRY(check_outputs(p, p->order[i]));
+  }
+  for (int32_t i = 0; i < p->n_order; i++) {
+    for (int k = 0; k < node_of(p, p->order[i])->n_in; k++) {
+      find_resident(p, i, k);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, const weir_cut *cuts,
+                                  int n, weir_partition **out)
+{
+  weir_partition *p = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
+  p->g = g;
+  p->grid = *grid;
+  p->n_arrays = weir_graph_arrays(g);
+  p->n_nodes = weir_graph_nodes(g);
+  WEIR_TRY_GOTO(fill(p, cuts, n), fail);
+  *out = p;
+  return WEIR_OK;
+fail:
+  weir_partition_destroy(&p);
+  return status;
+}
+
+void weir_partition_destroy(weir_partition **p)
+{
+  if (*p != NULL) {
+    weir_free(&(*p)->array);
+    weir_free(&(*p)->known);
+    weir_free(&(*p)->node);
+    weir_free(&(*p)->order);
+    weir_free(&(*p)->resident);
+    weir_free(&(*p)->bounds);
+    weir_free(p);
+  }
+}
+
+static void print_box(const weir_box *b, FILE *out)
+{
+  for (int k = 0; k < b->rank; k++) {
+    (void)fprintf(out, "%s%lld:%lld", k > 0 ? ", " : "[", (long long)b->lo[k], (long long)b->hi[k]);
+  }
+  (void)fprintf(out, "%s", b->rank > 0 ? "]" : "[]");
+}
+
+/* Halos of one operand, a line for each rank that has some of it. */
+static void print_halos(const weir_partition *p, int32_t node, int operand, int rank, FILE *out)
+{
+  weir_box boxes[WEIR_PARTITION_BOXES];
+
+  for (int from = 0; from < weir_grid_size(&p->grid); from++) {
+    const int n = weir_partition_halo(p, node, operand, from, rank, boxes);
+
+    for (int i = 0; i < n; i++) {
+      (void)fprintf(out, "    operand %d: ", operand);
+      print_box(&boxes[i], out);
+      (void)fprintf(out, " of rank %d", from);
+      if (weir_partition_resident(p, node, operand) >= 0) {
+        (void)fprintf(out, ", here since node %d\n",
+                      (int)weir_partition_resident(p, node, operand));
+      } else {
+        (void)fprintf(out, ", %lld bytes\n",
+                      (long long)scaled(weir_box_volume(&boxes[i]),
+                                        element_bytes(p, node_of(p, node)->in[operand])));
+      }
+    }
+  }
+}
+
+void weir_partition_print(const weir_partition *p, int rank, FILE *out)
+{
+  (void)fprintf(out, "rank %d of %d\n", rank, weir_grid_size(&p->grid));
+  for (int32_t i = 0; i < p->n_order; i++) {
+    const int32_t node = p->order[i];
+    const weir_box box = weir_partition_iterations(p, node, rank);
+    const weir_box inside = weir_partition_interior(p, node, rank);
+    const bool alone = weir_box_volume(&box) == weir_box_volume(&inside);
+
+    if (alone && weir_partition_partial(p, node) == 0) {
+      continue;
+    }
+    (void)fprintf(out, "  node %d %s: iterations ", (int)node, node_of(p, node)->op->name);
+    print_box(&box, out);
+    (void)fprintf(out, ", interior ");
+    print_box(&inside, out);
+    (void)fprintf(out, "\n");
+    for (int k = 0; k < node_of(p, node)->n_in; k++) {
+      print_halos(p, node, k, rank, out);
+    }
+    if (weir_partition_partial(p, node) != 0) {
+      (void)fprintf(out, "    partial over dimensions %#x of the grid: %lld bytes\n",
+                    weir_partition_partial(p, node),
+                    (long long)weir_partition_partial_bytes(p, node, rank));
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/* weir_partition.h - what a graph means on a grid of ranks whose arrays are cut: who makes which
+ * box, who sends what to whom, what is partial. A plan: nothing is moved here.
+ *
+ * It follows from the accesses and the cuts alone. An array that is cut along a dimension of the
+ * grid belongs in part to each rank there, and whole to ranks that differ elsewhere. A node runs on
+ * each rank the iterations that its own box of the output needs (owner computes); a reduced
+ * dimension that an input is cut along is cut too, and the output is then partial over those ranks
+ * until its monoid has merged it. What a box of iterations needs and its rank does not own comes
+ * from the owners: the halo. Sides are worked out from the one table of cuts, never from each
+ * other. */
+#ifndef WEIR_PARTITION_H
+#define WEIR_PARTITION_H
+#include "comm/weir_grid.h"
+#include "graph/weir_graph.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_PARTITION_BOXES 16 /* that one rank has of another for one operand */
+
+/* Array dimension `dim` is cut along dimension `along` of the grid: rank q there owns [bounds[q],
+ * bounds[q + 1]). bounds: [grid.extent[along] + 1], from 0 to the extent, equal ones leave a rank
+ * without any; read while the partition is made. dim -1: the array is whole on every rank. */
+typedef struct weir_cut {
+  int32_t array;
+  int dim, along;
+  const int64_t *bounds;
+} weir_cut;
+
+typedef struct weir_partition weir_partition;
+
+/* Arrays that no cut names are cut as the iterations are that make them: where an input is cut, an
+ * output belongs to the rank that owns the middle of what it reads. Sources, and arrays with
+ * several writers, are whole unless a cut names them. The graph outlives the partition. Fails:
+ * WEIR_ERR_CONFIG (an array, dimension or bounds that cannot be), WEIR_ERR_UNSUPPORTED (outputs of
+ * one node cut in different ways), WEIR_ERR_MEMORY. */
+weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, const weir_cut *cuts,
+                                  int n, weir_partition **out) WEIR_CHECKED;
+/* Accepts NULL and nulls. */
+void weir_partition_destroy(weir_partition **p);
+
+/* Elements that a rank owns. */
+weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank);
+/* Iterations of a live operator that a rank runs; those of them, in one box, that need nothing of
+ * other ranks (empty: none, or a border that wraps). */
+weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);
+weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank);
+/* Dimensions of the grid (bit d) over which the outputs of the node are partial: the ranks of one
+ * group of weir_grid_group merge them by the node's monoid. 0: complete. */
+unsigned weir_partition_partial(const weir_partition *p, int32_t node);
+/* Boxes of input `operand` that rank `to` needs of rank `from`, which sends them: how many. */
+int weir_partition_halo(const weir_partition *p, int32_t node, int operand, int from, int to,
+                        weir_box boxes[WEIR_PARTITION_BOXES]);
+/* A node that runs before this one and has brought all that its operand needs to every rank, -1:
+ * none. */
+int32_t weir_partition_resident(const weir_partition *p, int32_t node, int operand);
+/* Bytes of those boxes; what is resident moves nothing. */
+int64_t weir_partition_halo_bytes(const weir_partition *p, int32_t node, int operand, int from,
+                                  int to);
+/* Bytes of the outputs that a rank gives to the merge; 0 where nothing is partial. */
+int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int rank);
+/* Nodes that need other ranks: boxes of iterations, halos and merges of one rank, for `describe`.
+ */
+void weir_partition_print(const weir_partition *p, int rank, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
