@@ -10,9 +10,11 @@ trap 'rm -rf "$scratch"' EXIT
 failed=0
 
 "$program" options --yaml >"$scratch/complete.yaml"
+tier=() # of programs that compile loops
+grep -q '^exec:' "$scratch/complete.yaml" && tier=(--set exec.tier=vector)
 for config in configs/"$app"/*.yaml "$scratch/complete.yaml"; do
   # A query may name signals that only real recordings have: it has been read then. No loops are compiled.
-  "$program" describe --config "$config" --set exec.tier=vector >"$scratch/log" 2>&1 ||
+  "$program" describe --config "$config" "${tier[@]}" >"$scratch/log" 2>&1 ||
     grep -q "stream '.*': there is no signal .* in the built-in recording" "$scratch/log" || {
     echo "$config does not load:"
     tail -n 5 "$scratch/log"

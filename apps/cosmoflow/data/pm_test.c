@@ -32,7 +32,7 @@ static void a_plane_wave_follows_zeldovich(void **state)
   }
   cf_mesh_forward(b.m, b.delta);
   cf_lpt_source(b.m, b.delta, b.source, b.p.d);
-  go(&b, 1, 10);
+  go(&b, 1, 5);
   for (int64_t row = 0; row < b.n * b.n; row++) {
     const double exact = -0.6 * sin(2 * PI * (double)(row / b.n) / 32) * 32 / (2 * PI);
 
@@ -56,7 +56,7 @@ static void large_waves_do_not_depend_on_steps(void **state)
   double p[3], linear;
 
   NEEDS_FFTW();
-  check_box b = check_open(32, 256);
+  check_box b = check_open(24, 192);
 
   assert_ok(cf_field_draw(b.m, &b.l, b.box, 2, true, b.delta));
   cf_power_measure(&b.power, b.m, b.delta, 1, 0);
@@ -81,7 +81,7 @@ static void growth_is_that_of_linear_theory(void **state)
   double growth = 0;
 
   NEEDS_FFTW();
-  check_box b = check_open(32, 320);
+  check_box b = check_open(24, 240);
 
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     double p[2];
@@ -89,7 +89,7 @@ static void growth_is_that_of_linear_theory(void **state)
     assert_ok(cf_field_draw(b.m, &b.l, b.box, seed, true, b.delta));
     cf_lpt_source(b.m, b.delta, b.source, b.p.d);
     for (int i = 0; i < 2; i++) {
-      go(&b, i == 0 ? 1 : 0.4, i == 0 ? 10 : 4);
+      go(&b, i == 0 ? 1 : 0.4, i == 0 ? 5 : 2);
       check_power(&b);
       p[i] = b.power.p[0];
     }
@@ -103,11 +103,11 @@ static void growth_is_that_of_linear_theory(void **state)
 static void momentum_stays(void **state)
 {
   NEEDS_FFTW();
-  check_box b = check_open(32, 64);
+  check_box b = check_open(24, 48);
 
   assert_ok(cf_field_draw(b.m, &b.l, b.box, 3, false, b.delta));
   cf_lpt_source(b.m, b.delta, b.source, b.p.d);
-  go(&b, 1, 10);
+  go(&b, 1, 5);
   for (int a = 0; a < 3; a++) {
     double sum = 0, square = 0;
 

@@ -1,7 +1,6 @@
 /* universe.c - see universe.h. */
 #include "data/universe.h"
 #include <math.h>
-#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
@@ -167,7 +166,7 @@ static weir_status count(const course *c, int64_t universe, int64_t channel)
     return weir_fail(WEIR_ERR_NUMERIC, "simulate: universe %lld: a displacement is no number",
                      (long long)universe);
   }
-  cf_particles_deposit(&c->p, c->g->opts->counts == 0 ? CF_NGP : CF_CIC, m, density);
+  cf_particles_deposit(&c->p, c->g->opts->counts == CF_COUNTS_NGP ? CF_NGP : CF_CIC, m, density);
   for (int64_t row = 0; row < n * n; row++) {
     holds = store_row(c, row / n, row % n, channel, density + row * cf_mesh_pitch(m)) && holds;
   }
@@ -180,7 +179,7 @@ static weir_status count(const course *c, int64_t universe, int64_t channel)
   return WEIR_OK;
 }
 
-/* The channel with the highest redshift below `last`, or at it and behind `after`; -1: none. */
+/* The channel that comes after channel `after` in time (-1: the first of all); -1: none. */
 static int64_t next_channel(const weir_real_list *z, int64_t after)
 {
   int64_t next = -1;

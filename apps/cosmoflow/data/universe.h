@@ -21,13 +21,16 @@ typedef enum cf_universe_preset {
 } cf_universe_preset;
 typedef enum cf_universe_method { CF_METHOD_1LPT, CF_METHOD_2LPT, CF_METHOD_PM } cf_universe_method;
 
+typedef enum cf_universe_draws { CF_DRAW_UNIFORM, CF_DRAW_SOBOL } cf_universe_draws;
+typedef enum cf_universe_counts { CF_COUNTS_NGP, CF_COUNTS_CIC } cf_universe_counts;
+typedef enum cf_universe_values { CF_VALUES_I16, CF_VALUES_F32 } cf_universe_values;
+
 typedef struct cf_universe_opts {
   int64_t universes, first, file;
   int64_t side, particles, block, steps, deflate;
   double box, start, baryons; /* Mpc/h, a, Omega_b h^2 */
   weir_real_list redshifts;
-  int preset, draw, method, transfer, counts, values; /* draw 0: uniform, 1: sobol; counts 0: NGP,
-                                                         1: CIC; values 0: i16, 1: f32 */
+  int preset, draw, method, transfer, counts, values; /* of the enumerations above */
   bool fixed;
   struct {
     weir_real_list omega_m, sigma_8, n_s, h; /* least and most */
@@ -57,6 +60,15 @@ weir_status cf_generator_create(const cf_universe_opts *opts, uint64_t seed,
 void cf_generator_destroy(cf_generator **g);
 /* The facts alone, which need no FFTW. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_universe_check(const cf_universe_opts *opts, cf_universe_facts *out) WEIR_CHECKED;
+enum { CF_TEXT = 4096, CF_MOST_CHANNELS = 64 };
+/* What the samples depend on, as a line of text: options and seed, not how many nor how stored;
+ * less than CF_TEXT bytes. */
+void cf_universe_text(const cf_universe_opts *opts, const cf_universe_facts *f, uint64_t seed,
+                      char *text, size_t size);
+/* How far particles have moved along one axis at z, in sides of a cell of their lattice: the root
+ * of the mean square by linear theory, for the middle of the ranges. Fails: WEIR_ERR_CONFIG. */
+weir_status cf_universe_motion(const cf_universe_opts *opts, const cf_universe_facts *f, double z,
+                               double *cells) WEIR_CHECKED;
 const cf_universe_facts *cf_generator_facts(const cf_generator *g);
 weir_status cf_generator_room_create(const cf_generator *g, cf_generator_room **out) WEIR_CHECKED;
 void cf_generator_room_destroy(cf_generator_room **r);
@@ -68,8 +80,6 @@ void cf_generator_draw(const cf_generator *g, int64_t universe, cf_cosmology *c,
  * WEIR_ERR_NUMERIC (a count that the dtype does not hold), WEIR_ERR_STOPPED. */
 weir_status cf_generator_make(const cf_generator *g, cf_generator_room *r, int64_t universe,
                               void *out) WEIR_CHECKED;
-/* What the samples depend on, as a line of text: options and seed, not how many nor how stored. */
-void cf_generator_text(const cf_generator *g, char *text, size_t size);
 
 /* Number `index` of a Sobol sequence of CF_PARAMETERS dimensions (direction numbers of Joe and Kuo,
  * ACM TOMS 29 (2003) 49), as 32 bits behind the point. */

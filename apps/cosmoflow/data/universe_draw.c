@@ -5,6 +5,7 @@
 #include "base/weir_random.h"
 #include "data/universe_priv.h"
 
+#define PI 3.14159265358979323846
 enum { LABELS = 1 /* purpose of draws */, BITS = 32, LEAST_SIDE = 4 };
 
 const char *const cf_parameter_name[CF_PARAMETERS] = {"omega_m", "sigma_8", "n_s", "h"};
@@ -57,8 +58,9 @@ static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
 
 static weir_status check_redshifts(const cf_universe_opts *o)
 {
-  if (o->redshifts.count < 1) {
-    return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: there is none");
+  if (o->redshifts.count < 1 || o->redshifts.count > CF_MOST_CHANNELS) {
+    return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: %lld numbers; 1 to %d can be",
+                     (long long)o->redshifts.count, CF_MOST_CHANNELS);
   }
   for (int64_t c = 0; c < o->redshifts.count; c++) {
     const double z = o->redshifts.items[c];
@@ -92,7 +94,7 @@ weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
 {
   cf_universe_facts f = {.side = o->block > 0 ? o->block : o->side,
                          .channels = o->redshifts.count,
-                         .dtype = o->values == 0 ? WEIR_I16 : WEIR_F32};
+                         .dtype = o->values == CF_VALUES_I16 ? WEIR_I16 : WEIR_F32};
 
   if (cf_universe_particles(o) < LEAST_SIDE) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.particles: %lld along a side; at least %d",
@@ -103,7 +105,7 @@ weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
                      "simulate.block: %lld does not divide simulate.side=%lld into whole samples",
                      (long long)o->block, (long long)o->side);
   }
-  if (o->counts != 0 && f.dtype != WEIR_F32) {
+  if (o->counts == CF_COUNTS_CIC && f.dtype != WEIR_F32) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "simulate.counts: cic gives no whole numbers; set simulate.values=f32");
   }
@@ -155,7 +157,7 @@ void cf_generator_draw(const cf_generator *g, int64_t universe, cf_cosmology *c,
     const int i = f->label[k];
     double u = weir_random_uniform(g->seed, LABELS, (uint32_t)k, (uint64_t)universe);
 
-    if (g->opts->draw == 1) { /* moved by the bits of the seed: another set for each */
+    if (g->opts->draw == CF_DRAW_SOBOL) { /* moved by the bits of the seed: another set for each */
       const uint32_t shift = (uint32_t)weir_random_bits(g->seed, LABELS, (uint32_t)k, UINT64_MAX);
 
       u = ((double)(cf_sobol(k, (uint32_t)universe) ^ shift) + 0.5) * 0x1p-32;
@@ -170,9 +172,26 @@ void cf_generator_draw(const cf_generator *g, int64_t universe, cf_cosmology *c,
                       .sigma_8 = p[CF_SIGMA_8]};
 }
 
-void cf_generator_text(const cf_generator *g, char *text, size_t size)
+weir_status cf_universe_motion(const cf_universe_opts *o, const cf_universe_facts *f, double z,
+                               double *cells)
 {
-  const cf_universe_opts *const o = g->opts;
+  const double side = o->box / (double)cf_universe_particles(o);
+  const double h = (f->lo[CF_H] + f->hi[CF_H]) / 2;
+  cf_linear l;
+
+  WEIR_TRY(cf_linear_init(&(cf_cosmology){.omega_m = (f->lo[CF_OMEGA_M] + f->hi[CF_OMEGA_M]) / 2,
+                                          .omega_b = o->baryons / (h * h),
+                                          .h = h,
+                                          .n_s = (f->lo[CF_N_S] + f->hi[CF_N_S]) / 2,
+                                          .sigma_8 = (f->lo[CF_SIGMA_8] + f->hi[CF_SIGMA_8]) / 2},
+                          (cf_transfer)o->transfer, &l));
+  *cells = cf_linear_displacement(&l, PI / side) * cf_linear_growth(&l, 1 / (1 + z)) / side;
+  return WEIR_OK;
+}
+
+void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uint64_t seed,
+                      char *text, size_t size)
+{
   static const char *const method[] = {"1lpt", "2lpt", "pm"};
   size_t at = 0;
 
@@ -181,22 +200,22 @@ void cf_generator_text(const cf_generator *g, char *text, size_t size)
     const int said = snprintf(text + at, size - at, __VA_ARGS__);             \
     at = said > 0 && (size_t)said < size - at ? at + (size_t)said : size - 1; \
   } while (0)
-  SAY("seed %llu; %s of %lld^3 particles", (unsigned long long)g->seed, method[o->method],
-      (long long)g->particles);
+  SAY("seed %llu; %s of %lld^3 particles", (unsigned long long)seed, method[o->method],
+      (long long)cf_universe_particles(o));
   if (o->method == CF_METHOD_PM) {
-    SAY(", %lld steps from a = %.17g", (long long)o->steps, o->start);
+    SAY(", %lld steps from a = %.15g", (long long)o->steps, o->start);
   }
-  SAY("; %s on %lld^3 cells of %.17g Mpc/h, %s, samples of %lld^3; z",
-      o->counts == 0 ? "ngp" : "cic", (long long)o->side, o->box, weir_dtype_name(g->facts.dtype),
-      (long long)g->facts.side);
+  SAY("; %s on %lld^3 cells of %.15g Mpc/h, %s, samples of %lld^3; z",
+      o->counts == CF_COUNTS_NGP ? "ngp" : "cic", (long long)o->side, o->box,
+      weir_dtype_name(f->dtype), (long long)f->side);
   for (int64_t c = 0; c < o->redshifts.count; c++) {
-    SAY(" %.17g", o->redshifts.items[c]);
+    SAY(" %.15g", o->redshifts.items[c]);
   }
   for (int i = 0; i < CF_PARAMETERS; i++) {
-    SAY("; %s %.17g to %.17g", cf_parameter_name[i], g->facts.lo[i], g->facts.hi[i]);
+    SAY("; %s %.15g to %.15g", cf_parameter_name[i], f->lo[i], f->hi[i]);
   }
-  SAY("; omega_b h^2 %.17g; %s draws; transfer %s; %s moduli", o->baryons,
-      o->draw == 0 ? "uniform" : "sobol", o->transfer == CF_TRANSFER_FULL ? "full" : "smooth",
-      o->fixed ? "fixed" : "free");
+  SAY("; omega_b h^2 %.15g; %s draws; transfer %s; %s moduli", o->baryons,
+      o->draw == CF_DRAW_UNIFORM ? "uniform" : "sobol",
+      o->transfer == CF_TRANSFER_FULL ? "full" : "smooth", o->fixed ? "fixed" : "free");
 #undef SAY
 }

@@ -28,7 +28,7 @@ const weir_opt cf_universe_options[] = {
     WEIR_OPT_REAL_LIST(cf_universe_opts, range.h, "0.6, 0.8", 0.2, 2, "1",
                        "least and most H0 / (100 km/s/Mpc)"),
     WEIR_OPT_REAL(cf_universe_opts, baryons, 0.0224, 1e-4, 1, "1", "Omega_b h^2 of all"),
-    WEIR_OPT_ENUM(cf_universe_opts, draw, 0, "uniform|sobol",
+    WEIR_OPT_ENUM(cf_universe_opts, draw, CF_DRAW_UNIFORM, "uniform|sobol",
                   "independent draws, or points of a shifted Sobol sequence, which fill the ranges "
                   "more evenly"),
     WEIR_OPT_ENUM(cf_universe_opts, method, CF_METHOD_2LPT, "1lpt|2lpt|pm",
@@ -44,9 +44,9 @@ const weir_opt cf_universe_options[] = {
         cf_universe_opts, fixed, false,
         "every wave of the linear field has the modulus of the spectrum, its phase alone is "
         "random: for tests, no sample variance at first order"),
-    WEIR_OPT_ENUM(cf_universe_opts, counts, 0, "ngp|cic",
+    WEIR_OPT_ENUM(cf_universe_opts, counts, CF_COUNTS_NGP, "ngp|cic",
                   "a particle counts in the cell it is in, or in eight by linear weights"),
-    WEIR_OPT_ENUM(cf_universe_opts, values, 0, "i16|f32",
+    WEIR_OPT_ENUM(cf_universe_opts, values, CF_VALUES_I16, "i16|f32",
                   "what counts are stored as; cic needs f32"),
     WEIR_OPT_INT(cf_universe_opts, deflate, 1, 0, 9, "1", "compression of the files; 0: none"),
     WEIR_OPT_END,

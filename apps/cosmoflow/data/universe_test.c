@@ -49,7 +49,8 @@ static void every_particle_is_counted(void **state)
       o.particles = particles;
       int16_t *whole = make(&o, 1, 5);
 
-      o.counts = o.values = 1;
+      o.counts = CF_COUNTS_CIC;
+      o.values = CF_VALUES_F32;
       float *parts = make(&o, 1, 5);
 
       for (int64_t c = 0; c < MOST; c++) {
@@ -76,7 +77,8 @@ static void channels_are_redshifts(void **state)
   cf_universe_opts o = small(MOST);
   double variance[MOST] = {0};
 
-  o.values = o.counts = 1;
+  o.counts = CF_COUNTS_CIC;
+  o.values = CF_VALUES_F32;
   float *all = make(&o, 2, 0);
 
   for (int64_t c = 0; c < MOST; c++) {
@@ -320,7 +322,7 @@ static void what_cannot_be_is_refused(void **state)
   o.particles = 2;
   refuse(&o, "simulate.particles: 2");
   o = small(MOST);
-  o.counts = 1;
+  o.counts = CF_COUNTS_CIC;
   refuse(&o, "simulate.values=f32");
   o = small(0);
   refuse(&o, "simulate.redshifts");
@@ -387,10 +389,9 @@ static void the_text_tells_options_apart(void **state)
 {
   char text[16][1024];
   cf_universe_opts o[16];
-  cf_generator *g = NULL;
+  cf_universe_facts f;
   int n = 0;
 
-  NEEDS_FFTW();
   for (int i = 0; i < 16; i++) {
     o[i] = small(2);
   }
@@ -403,26 +404,43 @@ static void the_text_tells_options_apart(void **state)
   o[n++].fixed = true;
   o[n++].preset = CF_PRESET_WIDE2;
   o[n++].transfer = CF_TRANSFER_SMOOTH;
-  o[n++].draw = 1;
+  o[n++].draw = CF_DRAW_SOBOL;
   o[n++].baryons = 0.022;
-  o[n++].values = 1;
+  o[n++].values = CF_VALUES_F32;
   o[n++].redshifts.count = 1;
   o[n].method = CF_METHOD_PM;
   o[n++].steps = 11;
   n++; /* the small one itself */
   for (int i = 0; i < n; i++) {
-    assert_ok(cf_generator_create(&o[i], 0, &g));
-    cf_generator_text(g, text[i], sizeof text[i]);
-    cf_generator_destroy(&g);
+    assert_ok(cf_universe_check(&o[i], &f));
+    cf_universe_text(&o[i], &f, 0, text[i], sizeof text[i]);
     for (int k = 0; k < i; k++) {
       assert_string_not_equal(text[i], text[k]);
     }
   }
   o[n - 1].universes = o[n - 1].first = o[n - 1].file = o[n - 1].deflate = 2;
-  assert_ok(cf_generator_create(&o[n - 1], 0, &g));
-  cf_generator_text(g, text[n], sizeof text[n]);
+  assert_ok(cf_universe_check(&o[n - 1], &f));
+  cf_universe_text(&o[n - 1], &f, 0, text[n], sizeof text[n]);
   assert_string_equal(text[n], text[n - 1]);
-  cf_generator_destroy(&g);
+  cf_universe_text(&o[n - 1], &f, 1, text[n], sizeof text[n]);
+  assert_string_not_equal(text[n], text[n - 1]);
+}
+
+/* Twice as many particles along a side are twice as far from home, early ones nearer than late. */
+static void motion_is_counted_in_their_distance(void **state)
+{
+  cf_universe_opts o = small(1);
+  cf_universe_facts f;
+  double coarse, fine, early;
+
+  assert_ok(cf_universe_check(&o, &f));
+  assert_ok(cf_universe_motion(&o, &f, 0, &coarse));
+  assert_ok(cf_universe_motion(&o, &f, 3, &early));
+  o.particles = 2 * SIDE;
+  assert_ok(cf_universe_motion(&o, &f, 0, &fine));
+  assert_true(fine > 2 * coarse && fine < 3 * coarse); /* and shorter waves count */
+  assert_true(early < coarse / 2 && early > coarse / 5);
+  assert_true(coarse > 0.5 && coarse < 0.9); /* about 5 of 8.3 Mpc/h */
 }
 
 static weir_status make_all(void *context)
@@ -466,6 +484,7 @@ int main(void)
       cmocka_unit_test(too_many_particles_are_refused),
       cmocka_unit_test(a_request_to_stop_is_heard),
       cmocka_unit_test(the_text_tells_options_apart),
+      cmocka_unit_test(motion_is_counted_in_their_distance),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

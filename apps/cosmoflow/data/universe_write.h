@@ -1,0 +1,29 @@
+/* universe_write.h - universes as NetCDF-4 files, some in each (docs/science/cosmoflow.md lists
+ * what is in them). */
+#ifndef CF_UNIVERSE_WRITE_H
+#define CF_UNIVERSE_WRITE_H
+#include "data/universe.h"
+
+/* What was done. */
+typedef struct cf_written {
+  int64_t files, universes; /* written now          */
+  int64_t kept;             /* files that were there */
+  double seconds;           /* of making universes, of all threads together */
+} cf_written;
+
+/* Name of the file that universe `first` is the first of. */
+void cf_universe_file(int64_t first, char *name, size_t size);
+/* Whether every file of the folder that would be written holds what would be written: the same
+ * universes of the same options and seed. Fails: WEIR_ERR_CONFIG, naming the file that does not;
+ * WEIR_ERR_DATA for one that cannot be read. */
+weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_universe_facts *f,
+                                     uint64_t seed, const char *folder) WEIR_CHECKED;
+/* Writes opts->universes universes from opts->first on into the folder. A file that is there is
+ * kept (cf_universe_check_folder judges it); each appears whole or not at all. Fails:
+ * WEIR_ERR_DATA, WEIR_ERR_STOPPED (files that are whole stay), as cf_generator_create and _make. */
+weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const char *folder,
+                              cf_written *out) WEIR_CHECKED;
+/* Universes that threads make at the same time, and bytes that this takes. */
+int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_facts *f,
+                            int64_t *bytes);
+#endif

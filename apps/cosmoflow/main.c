@@ -1,0 +1,23 @@
+/* main.c - cosmoflow: the verbs. */
+#include "conf/weir_cli.h"
+#include "options.h"
+#include "verbs.h"
+
+static const weir_verb verbs[] = {
+    {"prepare", "write the built-in universes; the same command goes on with one that was stopped",
+     NULL, cf_verb_prepare},
+    {"describe", "print the resolved configuration and what prepare would write and take", NULL,
+     cf_verb_describe},
+    {NULL, NULL, NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+  const weir_app app = {.name = "cosmoflow",
+                        .summary = "cosmological parameters from the distribution of matter",
+                        .verbs = verbs,
+                        .opts = cf_options,
+                        .opts_size = sizeof(cf_cfg)};
+
+  return weir_cli_main(argc, argv, &app);
+}

@@ -1,0 +1,9 @@
+/* options.c - the option table of cosmoflow: keys, defaults, ranges, units and help. */
+#include "options.h"
+
+const weir_opt cf_options[] = {
+    WEIR_OPT_INT(cf_cfg, seed, 0, 0, 0x1p52, "1", "of the universes"),
+    WEIR_OPT_TABLE(cf_cfg, simulate, cf_universe_options,
+                   "the built-in universes, which prepare writes"),
+    WEIR_OPT_END,
+};

@@ -1,0 +1,52 @@
+/* start.c - what every verb begins and ends with. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_provenance.h"
+#include "device/weir_parallel.h"
+#include "verbs.h"
+
+weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
+{
+  if (strcmp(cli->device, "cuda") == 0) {
+    return weir_fail(
+        WEIR_ERR_UNSUPPORTED,
+        "--device cuda: cosmoflow computes on the cpu only; leave --device out or give "
+        "--device cpu");
+  }
+  if (cli->threads > 0) {
+    weir_threads_set(cli->threads);
+  }
+  return weir_cli_config(cli, cfg, config);
+}
+
+void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg)
+{
+  weir_event("start", WEIR_TEXT("program", "cosmoflow"), WEIR_TEXT("verb", cli->verb),
+             WEIR_INT("seed", cfg->seed));
+}
+
+void cf_abandon(weir_run_dir *dir)
+{
+  if (weir_run_dir_abandon(dir)) {
+    weir_info(dir->cli->verb, "the earlier results in %s stand as they were", dir->cli->out);
+  }
+}
+
+weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,
+                                const char *text)
+{
+  const weir_provenance_line line = {key, text};
+  char program[64], path[CF_PATH];
+
+  (void)snprintf(program, sizeof program, "cosmoflow %s", cli->verb);
+  WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
+  return weir_provenance_write(path, &(weir_provenance){.program = program,
+                                                        .argc = cli->argc,
+                                                        .argv = cli->argv,
+                                                        .seed = (uint64_t)cfg->seed,
+                                                        .threads = weir_threads_get(),
+                                                        .lines = &line,
+                                                        .n_lines = 1});
+}

@@ -1,0 +1,49 @@
+/* verb_describe.c - the resolved configuration, and what prepare would write and take; nothing is
+ * simulated. */
+#include <stdio.h>
+#include "data/universe_write.h"
+#include "verbs.h"
+
+static weir_status print_universes(const cf_universe_opts *o, const cf_universe_facts *f)
+{
+  const int64_t files = (o->universes + o->file - 1) / o->file;
+  int64_t memory = 0;
+  const int64_t workers = cf_universe_workers(o, f, &memory);
+
+  printf(
+      "# %lld universes in %lld files, %.4g MB before compression; %lld samples of %lld^3 cells, "
+      "%lld channels, %s\n",
+      (long long)o->universes, (long long)files, (double)o->universes * (double)f->bytes / 1e6,
+      (long long)(o->universes * f->samples), (long long)f->side, (long long)f->channels,
+      weir_dtype_name(f->dtype));
+  printf("# %lld at a time, in %.4g MB\n", (long long)workers, (double)memory / 1e6);
+  for (int k = 0; k < f->n_labels; k++) {
+    printf("# label %s: %g to %g\n", cf_parameter_name[f->label[k]], f->lo[f->label[k]],
+           f->hi[f->label[k]]);
+  }
+  for (int64_t c = 0; c < o->redshifts.count; c++) {
+    double moved = 0;
+
+    WEIR_TRY(cf_universe_motion(o, f, o->redshifts.items[c], &moved));
+    printf("# channel %lld: z = %g, particles moved by %.2f of their distance\n", (long long)c,
+           o->redshifts.items[c], moved);
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_verb_describe(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  cf_universe_facts facts;
+  weir_status status = WEIR_OK;
+  cf_cfg cfg;
+
+  WEIR_TRY(cf_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
+  WEIR_TRY_GOTO(print_universes(&cfg.simulate, &facts), done);
+  printf("\n");
+  WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
+done:
+  weir_config_destroy(&config);
+  return status;
+}

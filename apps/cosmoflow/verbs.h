@@ -1,0 +1,23 @@
+/* verbs.h - what the program does, one function a verb; and what the verbs share. */
+#ifndef CF_VERBS_H
+#define CF_VERBS_H
+#include "conf/weir_cli.h"
+#include "conf/weir_rundir.h"
+#include "options.h"
+
+enum { CF_PATH = 4096 };
+
+weir_status cf_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_verb_describe(const weir_cli *cli) WEIR_CHECKED;
+
+/* Loads the configuration, sets the threads. Fails: WEIR_ERR_CONFIG; WEIR_ERR_UNSUPPORTED for a
+ * device that this build does not have. *config is the caller's to destroy. */
+weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config) WEIR_CHECKED;
+/* The event of the start. */
+void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg);
+/* weir_run_dir_abandon after a failure, saying that the earlier results stand where they do. */
+void cf_abandon(weir_run_dir *dir);
+/* Writes provenance.json into --out, with a line of the program's own. */
+weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,
+                                const char *text) WEIR_CHECKED;
+#endif
