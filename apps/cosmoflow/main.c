@@ -6,6 +6,10 @@
 static const weir_verb verbs[] = {
     {"prepare", "write the built-in universes; the same command goes on with one that was stopped",
      NULL, cf_verb_prepare},
+    {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
+     cf_verb_convert},
+    {"inspect", "print what files of samples hold: shapes, labels, a histogram of the voxels",
+     "PATH ...", cf_verb_inspect},
     {"describe", "print the resolved configuration and what prepare would write and take", NULL,
      cf_verb_describe},
     {NULL, NULL, NULL, NULL},

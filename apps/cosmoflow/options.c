@@ -5,5 +5,9 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, seed, 0, 0, 0x1p52, "1", "of the universes"),
     WEIR_OPT_TABLE(cf_cfg, simulate, cf_universe_options,
                    "the built-in universes, which prepare writes"),
+    WEIR_OPT_TABLE(cf_cfg, files, cf_volume_options, "how files of samples are read"),
+    WEIR_OPT_TABLE(cf_cfg, convert, cf_convert_options, "what convert reads and writes"),
+    WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
+                 "samples whose labels and voxels inspect looks at"),
     WEIR_OPT_END,
 };

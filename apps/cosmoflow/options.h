@@ -1,11 +1,17 @@
 /* options.h - the configuration of cosmoflow: one struct, one table. */
 #ifndef CF_OPTIONS_H
 #define CF_OPTIONS_H
+#include "data/convert.h"
 #include "data/universe.h"
 
 typedef struct cf_cfg {
   int64_t seed;
   cf_universe_opts simulate;
+  cf_volume_opts files;
+  cf_convert_opts convert;
+  struct {
+    int64_t samples;
+  } inspect;
 } cf_cfg;
 
 extern const weir_opt cf_options[];

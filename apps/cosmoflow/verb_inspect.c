@@ -1,0 +1,106 @@
+/* verb_inspect.c - what files of samples hold: how it was understood, labels, and whether the
+ * voxels are what one thinks they are. */
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "data/census.h"
+#include "data/volume_format.h"
+#include "verbs.h"
+
+static void print_info(const cf_volumes *v)
+{
+  const cf_volume_info *const info = cf_volumes_info(v);
+  char place[CF_PLACE_MOST];
+
+  cf_volumes_place(v, 0, place, sizeof place);
+  printf("first:    %s\nlayout:   %s\n", place, info->layout);
+  printf("samples:  %lld in %lld files\n", (long long)cf_volumes_count(v),
+         (long long)cf_volumes_files(v));
+  printf("shape:    %lld x %lld x %lld voxels, %lld channels, %s\n", (long long)info->lengths[0],
+         (long long)info->lengths[1], (long long)info->lengths[2], (long long)info->lengths[3],
+         weir_dtype_name(info->dtype));
+  for (int64_t c = 0; c < info->n_redshifts; c++) {
+    printf("%s%g%s", c == 0 ? "redshift: " : " ", info->redshift[c],
+           c + 1 == info->n_redshifts ? "\n" : "");
+  }
+}
+
+static weir_status print_labels(cf_volumes *v, int64_t sample)
+{
+  const cf_volume_info *const info = cf_volumes_info(v);
+  float labels[CF_LABELS_MOST];
+  int64_t universe = -1;
+
+  WEIR_TRY(cf_volumes_labels(v, sample, labels));
+  WEIR_TRY(cf_volumes_universe(v, sample, &universe));
+  printf("sample %lld:", (long long)(sample + 1));
+  if (universe >= 0) {
+    printf(" universe %lld,", (long long)universe);
+  }
+  printf(info->n_labels > 0 ? " labels" : " no labels");
+  for (int64_t i = 0; i < info->n_labels; i++) {
+    printf(" %s%s%.7g", info->label[i], info->label[i][0] ? "=" : "", (double)labels[i]);
+  }
+  printf("\n");
+  return WEIR_OK;
+}
+
+static void print_census(const cf_census *c, weir_dtype dtype)
+{
+  const char *const remark = cf_census_remark(c, dtype);
+  char bin[32];
+
+  printf("values:   sum %.12g, mean %.6g, %g to %g\n", c->sum, c->sum / (double)c->n, c->least,
+         c->most);
+  printf("          %lld of %lld voxels below 0, %lld whole numbers\n", (long long)c->negative,
+         (long long)c->n, (long long)c->whole);
+  for (int i = 0; i < CF_CENSUS_BINS; i++) {
+    if (c->bin[i] > 0) {
+      cf_census_bin(i, bin, sizeof bin);
+      printf("%12s  %10lld  %8.4f %%\n", bin, (long long)c->bin[i],
+             100 * (double)c->bin[i] / (double)c->n);
+    }
+  }
+  if (remark[0]) {
+    printf("remark:   %s\n", remark);
+  }
+}
+
+/* The voxels of n samples, a plane at a time. */
+static weir_status inspect(cf_volumes *v, int64_t n)
+{
+  const cf_volume_info *const info = cf_volumes_info(v);
+  const weir_dtype dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16;
+  cf_census c = {0};
+  void *plane = NULL;
+  weir_status status = WEIR_OK;
+
+  print_info(v);
+  WEIR_TRY(weir_alloc(cf_volume_plane(info), weir_dtype_size(dtype), &plane));
+  for (int64_t k = 0; k < n && k < cf_volumes_count(v); k++) {
+    WEIR_TRY_GOTO(print_labels(v, k), done);
+    for (int64_t d = 0; d < info->lengths[0]; d++) {
+      WEIR_TRY_GOTO(cf_volumes_read(v, k, d, d + 1, dtype, plane), done);
+      cf_census_add(&c, dtype, plane, cf_volume_plane(info));
+    }
+  }
+  print_census(&c, dtype);
+done:
+  weir_free(&plane);
+  return status;
+}
+
+weir_status cf_verb_inspect(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  cf_volumes *v = NULL;
+  weir_status status = WEIR_OK;
+  cf_cfg cfg;
+
+  WEIR_TRY(cf_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &v), done);
+  WEIR_TRY_GOTO(inspect(v, cfg.inspect.samples), done);
+done:
+  cf_volumes_close(&v);
+  weir_config_destroy(&config);
+  return status;
+}
