@@ -83,7 +83,7 @@ static void measure_peers(void)
   static const struct {
     const char *function, *name;
     double tolerance, goal;
-  } peer[] = {{"nelder_mead", "scipy Nelder-Mead", 1e-3, 100}, {"bfgs", "scipy BFGS", 1e-4, 20}};
+  } peer[] = {{"nelder_mead", "scipy Nelder-Mead", 1e-3, 50}, {"bfgs", "scipy BFGS", 1e-4, 10}};
   float reached[POINTS];
   bench b;
 
