@@ -368,11 +368,10 @@ static void shipped_data_agrees_with_linear_theory(void **state)
 
 static void builds_without_libraries_say_so(void **state)
 {
-  if (weir_netcdf_available() && weir_fft_available()) {
-    skip();
-  }
-  assert_int_equal(program("prepare " SMALL "--out %s", in_scratch("a")), 7);
-  assert_non_null(strstr(printed(), "install"));
+  const bool whole = weir_netcdf_available() && weir_fft_available();
+
+  assert_int_equal(program("prepare " SMALL "--out %s", in_scratch("whole")), whole ? 0 : 7);
+  assert_true(whole || strstr(printed(), "install") != NULL);
 }
 
 int main(void)
