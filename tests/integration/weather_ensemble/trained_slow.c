@@ -1,5 +1,6 @@
 /* trained_slow.c - what trained networks do with a month of the built-in simulation: correct it,
- * end with the same bits however often they are killed, and write predictions that are archives. */
+ * see nothing of the tests, end with the same bits however often they are killed, have the
+ * gradients that they claim, and write predictions that are archives. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -134,12 +135,57 @@ static void predictions_are_archives(void **state)
   }
 }
 
+/* No leakage: forecasts and truth of the tests may be any numbers, training and selection make the
+ * same bits of all networks; with other numbers one sample earlier, among those that choose the
+ * weights, they know of it. */
+static void nothing_sees_the_tests(void **state)
+{
+  static const char *const name[] = {"t", "v"};
+  static const double test = 10982, valid = 10976; /* 2000-01-26, 2000-01-20 */
+
+  prepare(60);
+#define ALL_OF_IT                                            \
+  STAGES "--set bias.folds=1 --set bias.data.analysis=true " \
+         "--set eecrps.weight=0.5 --set train.optim.schedule.lr=0.3 "
+#define TWO_STAGES "run " NETWORK ARCHIVES ALL_OF_IT "--out %s"
+  assert_int_equal(program(TWO_STAGES, FILES, in_scratch("r")), 0);
+  for (int k = 0; k < 2; k++) {
+    disturb("forecast.nc", k == 0 ? test : valid, name[k]);
+    disturb("truth.nc", k == 0 ? test : valid, name[k]);
+    assert_int_equal(program(TWO_STAGES, in_scratch("%s/forecast.nc", name[k]),
+                             in_scratch("%s/truth.nc", name[k]), in_scratch("r%s", name[k])),
+                     0);
+  }
+  assert_true(same_weights("r", "rt"));
+  assert_true(same_weights("r/bias", "rt/bias"));
+  assert_true(same_contents(in_scratch("r/validation.csv"), in_scratch("rt/validation.csv")));
+  assert_false(same_contents(in_scratch("r/validation.csv"), in_scratch("rv/validation.csv")));
+  assert_true(event_number(in_scratch("r"), "stop", "best_loss") ==
+              event_number(in_scratch("rt"), "stop", "best_loss"));
+  assert_true(event_number(in_scratch("r"), "stop", "best_loss") !=
+              event_number(in_scratch("rv"), "stop", "best_loss"));
+}
+
+static void gradients_are_checked(void **state)
+{
+  assert_int_equal(program("check " SKETCH STAGES "--set check.probes=1 --set eecrps.weight=1"), 0);
+  assert_non_null(strstr(printed(), "network bias"));
+  assert_non_null(strstr(printed(), "largest relative difference"));
+  assert_non_null(strstr(printed(), "head/weight"));
+  assert_int_equal(program("check " SKETCH "--set model.net=incep --set model.incep.preset=tiny "
+                           "--set data.trajectory=true --set check.probes=1"),
+                   0);
+  assert_int_equal(program("check " SKETCH "--set check.probes=1 --set check.tolerance=0"), 6);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(the_network_corrects_the_forecast),
       TEST(a_killed_run_ends_with_the_same_bits),
       TEST(predictions_are_archives),
+      TEST(nothing_sees_the_tests),
+      TEST(gradients_are_checked),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

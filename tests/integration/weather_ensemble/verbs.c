@@ -82,37 +82,6 @@ static void parts_keep_their_distance(void **state)
   }
 }
 
-/* No leakage: forecasts and truth of the tests may be any numbers, training and selection make the
- * same bits of all networks; with other numbers one sample earlier, among those that choose the
- * weights, they know of it. */
-static void nothing_sees_the_tests(void **state)
-{
-  static const char *const name[] = {"t", "v"};
-  static const double test = 10982, valid = 10976; /* 2000-01-26, 2000-01-20 */
-
-  prepare(60);
-#define ALL_OF_IT                                            \
-  STAGES "--set bias.folds=1 --set bias.data.analysis=true " \
-         "--set eecrps.weight=0.5 --set train.optim.schedule.lr=0.3 "
-#define TWO_STAGES "run " NETWORK ARCHIVES ALL_OF_IT "--out %s"
-  assert_int_equal(program(TWO_STAGES, FILES, in_scratch("r")), 0);
-  for (int k = 0; k < 2; k++) {
-    disturb("forecast.nc", k == 0 ? test : valid, name[k]);
-    disturb("truth.nc", k == 0 ? test : valid, name[k]);
-    assert_int_equal(program(TWO_STAGES, in_scratch("%s/forecast.nc", name[k]),
-                             in_scratch("%s/truth.nc", name[k]), in_scratch("r%s", name[k])),
-                     0);
-  }
-  assert_true(same_weights("r", "rt"));
-  assert_true(same_weights("r/bias", "rt/bias"));
-  assert_true(same_contents(in_scratch("r/validation.csv"), in_scratch("rt/validation.csv")));
-  assert_false(same_contents(in_scratch("r/validation.csv"), in_scratch("rv/validation.csv")));
-  assert_true(event_number(in_scratch("r"), "stop", "best_loss") ==
-              event_number(in_scratch("rt"), "stop", "best_loss"));
-  assert_true(event_number(in_scratch("r"), "stop", "best_loss") !=
-              event_number(in_scratch("rv"), "stop", "best_loss"));
-}
-
 /* One range of training samples is none left out; checkpoints of either stage have a format. */
 static void the_bias_network_obeys_its_options(void **state)
 {
@@ -221,18 +190,6 @@ static void predictions_refuse_what_does_not_fit(void **state)
   assert_int_equal(program(PREDICT STAGES, FILES, weights("r"), in_scratch("t")), 3);
 }
 
-static void gradients_are_checked(void **state)
-{
-  assert_int_equal(program("check " SKETCH STAGES "--set check.probes=1 --set eecrps.weight=1"), 0);
-  assert_non_null(strstr(printed(), "network bias"));
-  assert_non_null(strstr(printed(), "largest relative difference"));
-  assert_non_null(strstr(printed(), "head/weight"));
-  assert_int_equal(program("check " SKETCH "--set model.net=incep --set model.incep.preset=tiny "
-                           "--set data.trajectory=true --set check.probes=1"),
-                   0);
-  assert_int_equal(program("check " SKETCH "--set check.probes=1 --set check.tolerance=0"), 6);
-}
-
 static void describe_prints_the_plan(void **state)
 {
   assert_int_equal(program("describe " SKETCH "--seed 5"), 0);
@@ -300,12 +257,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(a_run_leaves_what_it_made),
       TEST(parts_keep_their_distance),
-      TEST(nothing_sees_the_tests),
       TEST(the_bias_network_obeys_its_options),
       TEST(extremes_count_more),
       TEST(a_stopped_run_goes_on),
       TEST(predictions_refuse_what_does_not_fit),
-      TEST(gradients_are_checked),
       TEST(describe_prints_the_plan),
       TEST(what_does_not_fit_is_refused),
       TEST(another_run_is_refused),

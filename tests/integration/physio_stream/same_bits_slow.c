@@ -1,5 +1,5 @@
-/* same_bits.c - the shipped queries on signals with gaps: the same files for chunks of any length,
- * with gaps passed or left out, on one thread or two, interpreted or compiled. */
+/* same_bits_slow.c - the shipped queries on signals with gaps: the same files for chunks of any
+ * length, with gaps passed or left out, on one thread or two, interpreted or compiled. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
