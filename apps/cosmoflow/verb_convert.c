@@ -40,6 +40,19 @@ static weir_status convert(const weir_cli *cli, const cf_cfg *cfg, cf_volumes *v
   return cf_write_provenance(cli, cfg, "input", text);
 }
 
+/* A new run removes what an earlier one of its kind left, and files are written under equal names.
+ */
+static weir_status refuse_own_input(const weir_cli *cli, const cf_volumes *v)
+{
+  const char *const own = cli->out != NULL ? cf_volumes_within(v, cli->out) : NULL;
+
+  return own == NULL ? WEIR_OK
+                     : weir_fail(WEIR_ERR_CONFIG,
+                                 "--out %s: it holds the input %s, which would be lost: choose "
+                                 "another folder",
+                                 cli->out, own);
+}
+
 weir_status cf_verb_convert(const weir_cli *cli)
 {
   weir_config *config = NULL;
@@ -50,6 +63,7 @@ weir_status cf_verb_convert(const weir_cli *cli)
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &v), done);
+  WEIR_TRY_GOTO(refuse_own_input(cli, v), done);
   WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "convert", &dir), done);
   cf_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);

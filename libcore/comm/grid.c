@@ -17,7 +17,7 @@ weir_status weir_grid_check(const weir_grid *g, int ranks)
     }
     product = product > INT_MAX ? product : product * g->extent[d];
   }
-  return product == ranks
+  return product == ranks || (ranks < 0 && product <= INT_MAX)
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG, "a grid of %lld ranks does not fit the %d that there are",
                          (long long)product, ranks);

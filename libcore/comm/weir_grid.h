@@ -16,7 +16,7 @@ typedef struct weir_grid {
   int extent[WEIR_GRID_DIMS]; /* ranks along each dimension, at least 1 */
 } weir_grid;
 
-/* Fails: WEIR_ERR_CONFIG where the extents do not multiply to `ranks`. */
+/* Fails: WEIR_ERR_CONFIG where the extents do not multiply to `ranks`; below 0: to any number. */
 weir_status weir_grid_check(const weir_grid *g, int ranks) WEIR_CHECKED;
 /* Ranks of the grid; place of a rank, 0 beyond g->dims; rank of a place. */
 int weir_grid_size(const weir_grid *g);

@@ -302,7 +302,8 @@ weir_status native_compile(const char *compiler, const native_text *sources, int
   }
   run_jobs(compiler, jobs, n);
   for (int k = 0; k < n; k++) {
-    jobs[k].first_flag = N_TUNING;
+    /* One that was killed is asked for the same once more: the cache would keep slower code. */
+    jobs[k].first_flag = WIFEXITED(jobs[k].code) ? N_TUNING : 0;
   }
   run_jobs(compiler, jobs, n);
   for (int k = 0; k < n; k++) {

@@ -184,7 +184,14 @@ static weir_status look_up(int folder, found *all, native_kernel *kernel)
     all->n++;
     WEIR_TRY(native_cache_object(folder, name, &fd));
     if (fd >= 0) {
-      WEIR_TRY(load_object(fd, name, &all->object[k]));
+      const weir_status status = load_object(fd, name, &all->object[k]);
+
+      if (status != WEIR_ERR_UNSUPPORTED) {
+        WEIR_TRY(status);
+      } else { /* a folder without the right to execute, say: compiled anew */
+        native_cache_refuse(name, weir_last_message());
+        weir_clear_failure();
+      }
     }
   }
   if (all->object[k] != NULL && !take(kernel, all->object[k])) {

@@ -1,6 +1,7 @@
 /* volume.c - sets of files of samples; what is the same for all formats. */
 #include "data/volume.h"
 #include <dirent.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,7 +196,14 @@ static weir_status go_to(cf_volumes *v, int64_t i)
   WEIR_TRY(v->entries[i].format->open(&v->file));
   v->open = i;
   const cf_volume_info *const has = &v->file.info, *const first = &v->info;
+  int64_t bytes = sizeof(double);
 
+  for (int d = 0; d < 4; d++) {
+    if (has->lengths[d] < 1 || !weir_mul_ok(bytes, has->lengths[d], &bytes)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: a length of %lld of dimension %d is no sample",
+                       v->file.path, (long long)has->lengths[d], d);
+    }
+  }
   if (first->layout[0] && (memcmp(has->lengths, first->lengths, sizeof has->lengths) != 0 ||
                            has->n_labels != first->n_labels)) {
     return weir_fail(
@@ -299,6 +307,24 @@ static int64_t file_of(const cf_volumes *v, int64_t sample)
     }
   }
   return lo;
+}
+
+const char *cf_volumes_within(const cf_volumes *v, const char *folder)
+{
+  char above[PATH_MAX], file[PATH_MAX];
+
+  if (realpath(folder, above) == NULL) {
+    return NULL;
+  }
+  const size_t n = strlen(above);
+
+  for (int64_t i = 0; i < v->n; i++) {
+    if (realpath(v->entries[i].path, file) != NULL && strncmp(file, above, n) == 0 &&
+        (file[n] == '/' || n == 1)) {
+      return v->entries[i].path;
+    }
+  }
+  return NULL;
 }
 
 void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size)

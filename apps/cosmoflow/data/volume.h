@@ -56,6 +56,8 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
 weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels) WEIR_CHECKED;
 /* Which universe a sample was cut from: what sets are split by. -1: the file does not say. */
 weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe) WEIR_CHECKED;
+/* The first file that lies in a folder, or below it, by whatever name; NULL: none. Borrowed. */
+const char *cf_volumes_within(const cf_volumes *v, const char *folder);
 /* "FILE: sample 3", for messages. Always terminated. */
 void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size);
 

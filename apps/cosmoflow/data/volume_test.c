@@ -218,7 +218,7 @@ static void records_of_the_older_sets_are_read(void **state)
 static void pairs_and_formats_that_do_not_fit_are_refused(void **state)
 {
   const int16_t voxels[16] = {0};
-  const float y[4] = {0, 1, NAN, 0};
+  const float y[4] = {0, 1, NAN, 0}, fine[4] = {0};
   const weir_npy_shape cube = {WEIR_I16, 4, {2, 2, 2, 1}}, flat = {WEIR_I16, 2, {2, 2}},
                        four = {WEIR_F32, 1, {4}}, two = {WEIR_F32, 2, {2, 2}};
   char label[400];
@@ -232,6 +232,14 @@ static void pairs_and_formats_that_do_not_fit_are_refused(void **state)
   REFUSED("is no array of at most 16 labels, floats, for each of the 1 samples");
   assert_ok(weir_npy_write(path, &flat, voxels));
   REFUSED("an array of 2 dimensions of i16 is no sample");
+  const weir_npy_shape none = {WEIR_I16, 4, {0, 2, 2, 1}},
+                       huge = {WEIR_I16, 4, {0, INT64_C(1) << 32, INT64_C(1) << 32, 1}};
+
+  assert_ok(weir_npy_write(label, &four, fine));
+  assert_ok(weir_npy_write(path, &none, voxels));
+  REFUSED("a length of 0 of dimension 0 is no sample");
+  assert_ok(weir_npy_write(path, &huge, voxels));
+  REFUSED("is no sample");
   snprintf(path, sizeof path, "%s.bin", stem);
   REFUSED("is not there");
   weir_check_write(path, "abc", 3);

@@ -298,13 +298,18 @@ static weir_status check_file(const wx_climatology *c, const wx_scene *s, const 
                      (long long)c->steps);
   }
   WEIR_TRY(wx_climatology_members(c, s, &at, &n));
-  return f->member[0] == s->facts->member[at]
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "eval.climate.file: the quantiles of %s are of members from number %lld "
-                         "on, and the index of those from %lld: set climate.first for prepare or "
-                         "eval.climate.first here",
-                         s->climate, (long long)f->member[0], (long long)s->facts->member[at]);
+  bool same = f->n_members == n;
+
+  for (int64_t k = 0; k < n && same; k++) {
+    same = f->member[k] == s->facts->member[at + k];
+  }
+  return same ? WEIR_OK
+              : weir_fail(WEIR_ERR_CONFIG,
+                          "eval.climate.file: the quantiles of %s are of %lld members from number "
+                          "%lld on, and the index of %lld from %lld: set climate.first for prepare "
+                          "or eval.climate.first here, or prepare it with the same archive",
+                          s->climate, (long long)f->n_members, (long long)f->member[0],
+                          (long long)n, (long long)s->facts->member[at]);
 }
 
 /* Thresholds of a point from the quantiles of its truth. room: [n_quantiles + 1]. */

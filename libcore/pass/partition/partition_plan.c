@@ -327,9 +327,11 @@ static weir_status check_outputs(const weir_partition *p, int32_t number)
       const weir_box a = weir_iterations_of(&node->access, 0, &first);
       const weir_box b = weir_iterations_of(&node->access, o, &other);
 
-      if (!weir_box_empty(&first) && memcmp(a.lo, b.lo, (size_t)a.rank * sizeof *a.lo) +
-                                             memcmp(a.hi, b.hi, (size_t)a.rank * sizeof *a.hi) !=
-                                         0) {
+      const size_t size = (size_t)a.rank * sizeof *a.lo;
+      const bool none = weir_box_empty(&first);
+
+      if (none != weir_box_empty(&other) ||
+          (!none && (memcmp(a.lo, b.lo, size) != 0 || memcmp(a.hi, b.hi, size) != 0))) {
         return weir_fail(WEIR_ERR_UNSUPPORTED,
                          "partition: outputs 0 and %d of node %d (%s) are cut in different ways", o,
                          (int)number, node->op->name);
@@ -341,7 +343,7 @@ static weir_status check_outputs(const weir_partition *p, int32_t number)
 
 static weir_status fill(weir_partition *p, const weir_cut *cuts, int n)
 {
-  WEIR_TRY(weir_grid_check(&p->grid, weir_grid_size(&p->grid)));
+  WEIR_TRY(weir_grid_check(&p->grid, -1));
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->array, (void **)&p->array));
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->known, (void **)&p->known));
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->node, (void **)&p->node));

@@ -416,6 +416,34 @@ static weir_status allocate(void *context)
   return status;
 }
 
+/* A maximum and its place come from the same iterations. */
+static void outputs_of_a_node_are_cut_alike(void **state)
+{
+  static const int64_t cut[][4] = {{0, 0, 3, 3}, {0, 1, 2, 3}, {0, 1, 3, 3}};
+  const weir_array_desc desc = {WEIR_F64, 3, {1, 3, 1}, 0};
+  weir_graph *g = new_graph();
+  const weir_value x = weir_input(g, "x", &desc);
+  const weir_value top =
+      weir_pool(g, (&(weir_pool_spec){.combine = WEIR_COMBINE_ARGMAX, .taps = {1}}), x);
+  const weir_value place = {top.node, 1};
+  const weir_grid grid = {1, {3}};
+  weir_partition *p;
+
+  weir_output(g, "top", top);
+  weir_output(g, "place", place);
+  for (int a = 0; a < 3; a++) {
+    for (int b = 0; b < 3; b++) {
+      const weir_cut cuts[] = {{weir_value_array(g, top), 1, 0, cut[a]},
+                               {weir_value_array(g, place), 1, 0, cut[b]}};
+
+      assert_int_equal(weir_partition_create(g, &grid, cuts, 2, &p),
+                       a == b ? WEIR_OK : WEIR_ERR_UNSUPPORTED);
+      weir_partition_destroy(&p);
+    }
+  }
+  weir_graph_destroy(&g);
+}
+
 static void wrong_cuts_and_no_memory(void **state)
 {
   problem c = make(3, false);
@@ -434,6 +462,8 @@ static void wrong_cuts_and_no_memory(void **state)
       {&one, {{-1, 1, 0, good}}, 1},
       {&one, {{x, 1, 0, good}, {x, 1, 0, good}}, 2},
       {&(weir_grid){1, {0}}, {{x, 1, 0, good}}, 0},
+      {&(weir_grid){2, {1 << 20, 1 << 20}}, {{x, 1, 0, good}}, 0},
+      {&(weir_grid){WEIR_GRID_DIMS + 1, {1}}, {{x, 1, 0, good}}, 0},
   };
   weir_partition *p;
 
@@ -493,6 +523,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convolutions_as_counted_out),
       cmocka_unit_test(pools_as_counted_out),
+      cmocka_unit_test(outputs_of_a_node_are_cut_alike),
       cmocka_unit_test(wrong_cuts_and_no_memory),
       cmocka_unit_test(the_report_tells_boxes_and_bytes),
   };

@@ -120,6 +120,11 @@ for k in range(3):
     assert message(1, x[k].astype("<i2").tobytes()) in payload
     assert message(1, y[k].tobytes()) in payload
 
+# Into its own folder: nothing of it is lost.
+done = run("convert", f"{plain}.pairs", "--out", f"{plain}.pairs", "--overwrite", "--set", "convert.side=3")
+assert done.returncode != 0 and "holds the input" in done.stderr, done.stderr
+assert np.array_equal(np.load(f"{plain}.pairs/samples-00000002_data.npy"), x[2])
+
 # Floats in the other byte order, with a dimension in front.
 np.save(f"{scratch}/many_data.npy", rng.normal(size=(2, 4, 4, 4, 2)).astype(">f4"))
 np.save(f"{scratch}/many_label.npy", y[:2].astype("f8"))

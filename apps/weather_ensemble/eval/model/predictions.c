@@ -110,9 +110,11 @@ static weir_status refuse_trained(const wx_model *m, const wx_scene *s)
     const weir_status status = text != NULL ? check_file(path, text, s) : WEIR_OK;
 
     if (text == NULL) {
-      weir_info("eval", "%s: does not say what was trained on: nothing is refused", path);
+      weir_warn("eval",
+                "%s: does not say what its weights were trained on (GRIB cannot): scores of starts "
+                "that were are too good, and nothing refuses them",
+                path);
     }
-
     weir_free(&text);
     WEIR_TRY(status);
   }
