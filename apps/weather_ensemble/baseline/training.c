@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
+#include "data/date.h"
 
 const weir_opt wx_dates_options[] = {
     WEIR_OPT_ENUM(wx_dates_opts, kind, WX_DATES_ALL, WX_DATES_CHOICES,
@@ -16,7 +17,7 @@ const weir_opt wx_dates_options[] = {
     WEIR_OPT_END,
 };
 
-static const double year = 365.2425, day = 86400;
+static const double day = 86400;
 
 int64_t wx_dates_choose(const wx_dates_opts *opts, const int64_t *time, int64_t n, int64_t now,
                         double lead, int64_t *row)
@@ -25,9 +26,8 @@ int64_t wx_dates_choose(const wx_dates_opts *opts, const int64_t *time, int64_t 
 
   for (int64_t i = 0; i < n && opts->kind != WX_DATES_ALL; i++) {
     const double days = (double)(now - time[i]) / day;
-    const double apart = fabs(remainder(days, year));
 
-    if (opts->kind == WX_DATES_SEASON ? apart <= opts->window / 2
+    if (opts->kind == WX_DATES_SEASON ? wx_date_season(days) <= opts->window / 2
                                       : days * 24 >= lead && days <= opts->window) {
       row[count++] = i;
     }

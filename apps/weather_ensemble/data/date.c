@@ -129,3 +129,8 @@ bool wx_date_units(const char *text, double *unit, double *origin)
   }
   return false;
 }
+
+double wx_date_season(double days)
+{
+  return fabs(remainder(days, WX_DATE_YEAR));
+}

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define WX_DATE_YEAR 365.2425 /* days, on average */
+
 /* "2001-02-03", "2001-02-03 04:05", "2001-02-03T04:05:06" (also with Z behind it), UTC. False: no
  * such text or no such day. */
 bool wx_date_parse(const char *text, double *days);
@@ -11,4 +13,6 @@ bool wx_date_parse(const char *text, double *days);
 void wx_date_text(double days, char *text, size_t size);
 /* Units of time as CF has them, "hours since 2001-02-03 00:00:00": days a unit, and the origin. */
 bool wx_date_units(const char *text, double *unit, double *origin);
+/* Days between the days of the year of two times that are so many days apart: 0 to 183. */
+double wx_date_season(double days);
 #endif

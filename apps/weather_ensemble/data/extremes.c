@@ -8,13 +8,12 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "data/date.h"
 #include "device/weir_parallel.h"
-#include "eval/climatology.h"
 #include "eval/crps.h"
 #include "eval/efi.h"
 
-enum { EXACT_STEPS = 100, ENS10_STEPS = 20, DAY = 86400, MIB = 1 << 20, SLAB = 256 };
-#define YEAR 365.2425
+enum { DAY = 86400, MIB = 1 << 20, SLAB = 256 };
 
 const weir_opt wx_eecrps_options[] = {
     WEIR_OPT_REAL(wx_eecrps_opts, weight, 0, 0, 1, "1",
@@ -42,7 +41,8 @@ typedef struct work {
   wx_archive *a;
   const wx_archive_facts *of;
   const wx_facts *facts;
-  int64_t skip, all, plane, steps;
+  int64_t skip, all, plane;
+  wx_efi_rule efi;
   dated *order; /* [n_order] samples of training and validation */
   int64_t n_order;
   int64_t *start, n_start;   /* of training, ascending, once each     */
@@ -54,7 +54,6 @@ typedef struct work {
   int64_t *count;            /* [wide] values that are there          */
   double *sorted;            /* [threads, room]                       */
   float *quantile;           /* [steps + 1, plane]; NaN: no value     */
-  double *efi_weight;        /* [steps + 2]                           */
   wx_extremes *out;
 } work;
 
@@ -96,7 +95,7 @@ static void list_samples(work *w, const wx_split *split)
   for (int p = WX_TRAIN; p <= WX_VALID; p++) {
     for (int64_t i = 0; i < split->n[p]; i++) {
       const int64_t sample = split->sample[p][i];
-      const double season = w->opts->window > 0 ? fmod(w->facts->start[sample], YEAR) : 0;
+      const double season = w->opts->window > 0 ? fmod(w->facts->start[sample], WX_DATE_YEAR) : 0;
 
       w->order[w->n_order++] = (dated){season, sample};
     }
@@ -109,9 +108,8 @@ static void want(work *w, int64_t sample)
   w->n_wanted = 0;
   for (int64_t i = 0; i < w->n_start; i++) {
     const double days = (double)w->of->start[w->start[i]] / DAY - w->facts->start[sample];
-    const double apart = fmod(fabs(days), YEAR);
 
-    if (w->opts->window == 0 || fmin(apart, YEAR - apart) <= w->opts->window) {
+    if (w->opts->window == 0 || wx_date_season(days) <= w->opts->window) {
       w->wanted[w->n_wanted++] = w->start[i];
     }
   }
@@ -133,16 +131,16 @@ static void sort_slab(void *context, int64_t slab, int thread)
   const int64_t end = (slab + 1) * SLAB < t->n ? (slab + 1) * SLAB : t->n;
 
   for (int64_t k = slab * SLAB; k < end; k++) {
-    double q[EXACT_STEPS + 1];
+    double q[WX_EFI_STEPS + 1];
 
     for (int64_t j = 0; j < w->count[k]; j++) {
       x[j] = (double)w->value[k * w->room + j];
     }
     if (w->count[k] > 0) {
       wx_sort(x, w->count[k]);
-      wx_climate_quantiles(x, w->count[k], w->steps, q);
+      wx_climate_quantiles(x, w->count[k], w->efi.steps, q);
     }
-    for (int64_t j = 0; j <= w->steps; j++) {
+    for (int64_t j = 0; j <= w->efi.steps; j++) {
       w->quantile[j * w->plane + t->lo + k] = w->count[k] > 0 ? (float)q[j] : NAN;
     }
   }
@@ -198,30 +196,6 @@ typedef struct field {
   float *factor;
 } field;
 
-static double factor_of(const work *w, int64_t i, double *x)
-{
-  const int64_t m = w->facts->members;
-  double q[EXACT_STEPS + 1], below[EXACT_STEPS + 1];
-  bool whole = true;
-
-  for (int64_t k = 0; k < m; k++) {
-    x[k] = (double)w->x[k * w->plane + i];
-    whole = whole && isfinite(x[k]);
-  }
-  for (int64_t k = 0; k <= w->steps; k++) {
-    q[k] = (double)w->quantile[k * w->plane + i];
-    whole = whole && isfinite(q[k]);
-  }
-  if (!whole) {
-    return NAN;
-  }
-  wx_sort(x, m);
-  wx_efi_shares(x, m, q, w->steps, below);
-  return wx_eecrps_factor(w->opts->weight, w->opts->efi == WX_EFI_ENS10
-                                               ? wx_efi_ens10(below, w->steps)
-                                               : wx_efi_weighted(below, w->steps, w->efi_weight));
-}
-
 static void factor_slab(void *context, int64_t slab, int thread)
 {
   const field *const f = context;
@@ -229,7 +203,10 @@ static void factor_slab(void *context, int64_t slab, int thread)
   const int64_t end = (slab + 1) * SLAB < w->plane ? (slab + 1) * SLAB : w->plane;
 
   for (int64_t i = slab * SLAB; i < end; i++) {
-    f->factor[i] = (float)factor_of(w, i, w->sorted + thread * w->room);
+    const double efi = wx_efi_point(&w->efi, w->x + i, w->facts->members, w->quantile + i, w->plane,
+                                    w->sorted + thread * w->room);
+
+    f->factor[i] = (float)wx_eecrps_factor(w->opts->weight, efi);
   }
 }
 
@@ -300,14 +277,12 @@ static weir_status take_room(work *w, const wx_split *split)
   WEIR_TRY(weir_alloc(w->wide * w->room, sizeof *w->value, (void **)&w->value));
   WEIR_TRY(weir_alloc(w->wide, sizeof *w->count, (void **)&w->count));
   WEIR_TRY(weir_alloc(weir_threads_get() * w->room, sizeof *w->sorted, (void **)&w->sorted));
-  WEIR_TRY(weir_alloc((w->steps + 1) * w->plane, sizeof *w->quantile, (void **)&w->quantile));
-  return weir_alloc(w->steps + 2, sizeof *w->efi_weight, (void **)&w->efi_weight);
+  return weir_alloc((w->efi.steps + 1) * w->plane, sizeof *w->quantile, (void **)&w->quantile);
 }
 
 static weir_status fit(work *w, const wx_split *split)
 {
   WEIR_TRY(take_room(w, split));
-  wx_efi_weights(w->steps, w->efi_weight);
   w->out->n = w->n_start;
   w->out->first = w->n_start > 0 ? (double)w->of->start[w->start[0]] / DAY : NAN;
   w->out->last = w->n_start > 0 ? (double)w->of->start[w->start[w->n_start - 1]] / DAY : NAN;
@@ -325,7 +300,7 @@ weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, co
             .facts = facts,
             .skip = skip,
             .plane = facts->cells / facts->depth,
-            .steps = opts->efi == WX_EFI_ENS10 ? ENS10_STEPS : EXACT_STEPS,
+            .efi = wx_efi_rule_of(opts->efi),
             .out = out};
 
   *out = (wx_extremes){.first = NAN, .last = NAN};
@@ -344,7 +319,6 @@ weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, co
   weir_free(&w.count);
   weir_free(&w.sorted);
   weir_free(&w.quantile);
-  weir_free(&w.efi_weight);
   if (status != WEIR_OK) {
     wx_extremes_fini(out);
   }

@@ -95,7 +95,7 @@ static weir_status look_at_point(wx_verify *v, const float *members, wx_case_stu
     x[k] = (double)members[(at + k) * cells + c->point];
   }
   wx_sort(x, n);
-  if (climate->steps == 100) {
+  if (climate->efi.steps == 100) {
     const bool upper = c->point_efi >= 0;
     const float *const q = climate->quantile;
 

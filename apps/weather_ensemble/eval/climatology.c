@@ -3,13 +3,12 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/date.h"
 #include "data/members.h"
 #include "device/weir_parallel.h"
 #include "eval/crps.h"
-#include "eval/efi.h"
 
-enum { EXACT_STEPS = 100, ENS10_STEPS = 20, DAY = 86400, MIB = 1 << 20, SLAB = 256 };
-#define YEAR 365.2425
+enum { DAY = 86400, MIB = 1 << 20, SLAB = 256 };
 
 const weir_opt wx_climatology_options[] = {
     WEIR_OPT_REAL(wx_climatology_opts, window, 0, 0, 183, "d",
@@ -42,7 +41,7 @@ weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_even
   *out = (wx_climatology){.opts = opts,
                           .event = event,
                           .n_events = n_events,
-                          .steps = opts->efi == WX_EFI_ENS10 ? ENS10_STEPS : EXACT_STEPS,
+                          .efi = wx_efi_rule_of(opts->efi),
                           .n_known = -1,
                           .scored = scored,
                           .n_scored = n,
@@ -54,10 +53,8 @@ weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_even
   }
   WEIR_TRY_GOTO(weir_alloc(s->cells, sizeof(float), (void **)&out->mean), done);
   WEIR_TRY_GOTO(weir_alloc(n_events * s->cells, sizeof(float), (void **)&out->threshold), done);
-  WEIR_TRY_GOTO(weir_alloc((out->steps + 1) * s->cells, sizeof(float), (void **)&out->quantile),
+  WEIR_TRY_GOTO(weir_alloc((out->efi.steps + 1) * s->cells, sizeof(float), (void **)&out->quantile),
                 done);
-  WEIR_TRY_GOTO(weir_alloc(out->steps + 2, sizeof(double), (void **)&out->efi_weight), done);
-  wx_efi_weights(out->steps, out->efi_weight);
   WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->row), done);
   WEIR_TRY_GOTO(weir_alloc(s->n_fit, sizeof(int64_t), (void **)&out->known), done);
 done:
@@ -72,28 +69,19 @@ void wx_climatology_fini(wx_climatology *c)
   weir_free(&c->mean);
   weir_free(&c->threshold);
   weir_free(&c->quantile);
-  weir_free(&c->efi_weight);
   weir_free(&c->row);
   weir_free(&c->known);
   weir_free(&c->kept[0]);
   weir_free(&c->kept[1]);
 }
 
-/* Days between the days of the year of two times. */
-static double season_apart(int64_t a, int64_t b)
-{
-  const double apart = fmod(fabs((double)(a - b)) / DAY, YEAR);
-
-  return fmin(apart, YEAR - apart);
-}
-
 static void choose(wx_climatology *c, const wx_scene *s, int64_t start)
 {
   c->n = 0;
   for (int64_t i = 0; i < s->n_fit; i++) {
-    const double apart = season_apart(s->facts->start[s->fit[i]], s->facts->start[start]);
+    const int64_t apart = s->facts->start[s->fit[i]] - s->facts->start[start];
 
-    if (c->opts->window == 0 || apart <= c->opts->window) {
+    if (c->opts->window == 0 || wx_date_season((double)apart / DAY) <= c->opts->window) {
       c->row[c->n++] = i;
     }
   }
@@ -143,7 +131,7 @@ static void finish_point(const tile *t, int64_t k, int thread)
   wx_climatology *const c = t->c;
   double *const x = t->sorted + thread * t->room;
   const int64_t n = t->count[k], i = t->lo + k;
-  double mean = 0, q[EXACT_STEPS + 1];
+  double mean = 0, q[WX_EFI_STEPS + 1];
 
   for (int64_t j = 0; j < n; j++) {
     x[j] = (double)t->value[k * t->room + j];
@@ -152,9 +140,9 @@ static void finish_point(const tile *t, int64_t k, int thread)
   wx_sort(x, n);
   if (!t->truth) {
     if (n > 0) {
-      wx_climate_quantiles(x, n, c->steps, q);
+      wx_climate_quantiles(x, n, c->efi.steps, q);
     }
-    for (int64_t j = 0; j <= c->steps; j++) {
+    for (int64_t j = 0; j <= c->efi.steps; j++) {
       c->quantile[j * t->s->cells + i] = n > 0 ? (float)q[j] : NAN;
     }
     return;
@@ -290,12 +278,12 @@ static weir_status check_file(const wx_climatology *c, const wx_scene *s, const 
       }
     }
   }
-  if (f->n_quantiles == 0 || f->n_quantiles % c->steps != 0) {
+  if (f->n_quantiles == 0 || f->n_quantiles % c->efi.steps != 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "eval.climate.file: %s has quantiles of %lld intervals and eval.climate.efi "
                      "takes %lld: prepare it with climate.quantiles=%lld",
-                     s->climate, (long long)f->n_quantiles, (long long)c->steps,
-                     (long long)c->steps);
+                     s->climate, (long long)f->n_quantiles, (long long)c->efi.steps,
+                     (long long)c->efi.steps);
   }
   WEIR_TRY(wx_climatology_members(c, s, &at, &n));
   bool same = f->n_members == n;
@@ -339,8 +327,8 @@ static weir_status take_file(wx_climatology *c, const wx_scene *s)
   WEIR_TRY_GOTO(check_file(c, s, &f), done);
   WEIR_TRY_GOTO(weir_alloc(f.n_quantiles + 1, sizeof *room, (void **)&room), done);
   for (int64_t i = 0; i < s->cells; i++) {
-    for (int64_t k = 0; k <= c->steps; k++) {
-      c->quantile[k * s->cells + i] = f.quantile[k * (f.n_quantiles / c->steps) * s->cells + i];
+    for (int64_t k = 0; k <= c->efi.steps; k++) {
+      c->quantile[k * s->cells + i] = f.quantile[k * (f.n_quantiles / c->efi.steps) * s->cells + i];
     }
     c->mean[i] = f.truth_mean != NULL ? f.truth_mean[i] : NAN;
     take_thresholds(c, s, &f, i, room);
@@ -394,38 +382,14 @@ typedef struct index_job {
   float *efi;
 } index_job;
 
-static void index_point(const index_job *j, int64_t i, int thread)
-{
-  const wx_climatology *const c = j->c;
-  double *const x = j->room + thread * j->m, q[EXACT_STEPS + 1], below[EXACT_STEPS + 1];
-  bool whole = true;
-
-  for (int64_t k = 0; k < j->m; k++) {
-    x[k] = (double)j->member[k * j->cells + i];
-    whole = whole && isfinite(x[k]);
-  }
-  for (int64_t k = 0; k <= c->steps; k++) {
-    q[k] = (double)c->quantile[k * j->cells + i];
-    whole = whole && isfinite(q[k]);
-  }
-  if (!whole) {
-    j->efi[i] = NAN;
-    return;
-  }
-  wx_sort(x, j->m);
-  wx_efi_shares(x, j->m, q, c->steps, below);
-  j->efi[i] =
-      (float)(c->opts->efi == WX_EFI_ENS10 ? wx_efi_ens10(below, c->steps)
-                                           : wx_efi_weighted(below, c->steps, c->efi_weight));
-}
-
 static void index_slab(void *context, int64_t slab, int thread)
 {
   const index_job *const j = context;
   const int64_t end = (slab + 1) * SLAB < j->cells ? (slab + 1) * SLAB : j->cells;
 
   for (int64_t i = slab * SLAB; i < end; i++) {
-    index_point(j, i, thread);
+    j->efi[i] = (float)wx_efi_point(&j->c->efi, j->member + i, j->m, j->c->quantile + i, j->cells,
+                                    j->room + thread * j->m);
   }
 }
 

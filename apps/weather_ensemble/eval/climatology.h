@@ -4,6 +4,7 @@
 #ifndef WX_CLIMATOLOGY_H
 #define WX_CLIMATOLOGY_H
 #include "conf/weir_opt.h"
+#include "eval/efi.h"
 #include "eval/scene.h"
 
 enum { WX_EVENTS = 16 };
@@ -17,7 +18,6 @@ typedef struct wx_event {
   char quantity[WX_SHORT]; /* "": of all quantities */
 } wx_event;
 
-typedef enum wx_efi_form { WX_EFI_EXACT, WX_EFI_ENS10 } wx_efi_form;
 typedef struct wx_climatology_opts {
   double window;    /* days */
   int64_t memory;   /* MiB */
@@ -31,12 +31,11 @@ typedef struct wx_climatology {
   const wx_climatology_opts *opts;
   const wx_event *event;
   int64_t n_events;
-  double *efi_weight; /* [steps + 2] */
-  int64_t steps;      /* quantiles are k / steps, k = 0..steps */
-  float *mean;        /* [cells] of the truth; NaN: no start has it there */
-  float *threshold;   /* [n_events, cells] */
-  float *quantile;    /* [steps + 1, cells] of the raw members */
-  int64_t *row;       /* places in the scene's fit of the starts that it is made of */
+  wx_efi_rule efi;
+  float *mean;      /* [cells] of the truth; NaN: no start has it there */
+  float *threshold; /* [n_events, cells] */
+  float *quantile;  /* [steps + 1, cells] of the raw members */
+  int64_t *row;     /* places in the scene's fit of the starts that it is made of */
   int64_t n;
   int64_t *known; /* those of the arrays above, room for n_fit; n_known < 0: none yet */
   int64_t n_known, lead, quantity;

@@ -1,6 +1,7 @@
 /* efi.c - see efi.h. */
 #include "eval/efi.h"
 #include <math.h>
+#include "eval/crps.h"
 
 #define TWO_OVER_PI 0.63661977236758134308
 
@@ -99,4 +100,35 @@ double wx_sot(const double *x, int64_t m, double climate_90, double climate_99, 
   const double q = between(x, m, (upper ? 0.9 : 0.1) * (double)(m - 1));
 
   return width != 0 ? fmax(-most, fmin(most, (q - climate_99) / width)) : NAN;
+}
+
+wx_efi_rule wx_efi_rule_of(int form)
+{
+  wx_efi_rule r = {.form = form, .steps = form == WX_EFI_ENS10 ? 20 : WX_EFI_STEPS};
+
+  wx_efi_weights(r.steps, r.weight);
+  return r;
+}
+
+double wx_efi_point(const wx_efi_rule *r, const float *members, int64_t m, const float *quantiles,
+                    int64_t stride, double *room)
+{
+  double q[WX_EFI_STEPS + 1], below[WX_EFI_STEPS + 1];
+  int whole = 1;
+
+  for (int64_t k = 0; k < m; k++) {
+    room[k] = (double)members[k * stride];
+    whole = whole && isfinite(room[k]);
+  }
+  for (int64_t k = 0; k <= r->steps; k++) {
+    q[k] = (double)quantiles[k * stride];
+    whole = whole && isfinite(q[k]);
+  }
+  if (!whole) {
+    return NAN;
+  }
+  wx_sort(room, m);
+  wx_efi_shares(room, m, q, r->steps, below);
+  return r->form == WX_EFI_ENS10 ? wx_efi_ens10(below, r->steps)
+                                 : wx_efi_weighted(below, r->steps, r->weight);
 }

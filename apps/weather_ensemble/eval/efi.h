@@ -4,6 +4,20 @@
 #define WX_EFI_H
 #include <stdint.h>
 
+/* The index as configured: as the integral over 101 quantiles, or as the sum of 21 of ENS-10. */
+typedef enum wx_efi_form { WX_EFI_EXACT, WX_EFI_ENS10 } wx_efi_form;
+enum { WX_EFI_STEPS = 100 };
+typedef struct wx_efi_rule {
+  int form;
+  int64_t steps; /* quantiles of the climate are k / steps, k = 0..steps <= WX_EFI_STEPS */
+  double weight[WX_EFI_STEPS + 2];
+} wx_efi_rule;
+wx_efi_rule wx_efi_rule_of(int form);
+/* The index of members[m * stride] beside quantiles[(steps + 1) * stride] of one point; NaN where
+ * one of them is missing. room: [m]. */
+double wx_efi_point(const wx_efi_rule *r, const float *members, int64_t m, const float *quantiles,
+                    int64_t stride, double *room);
+
 /* 2/pi times the integral of (p - F(p)) / sqrt(p (1 - p)) over [0, 1], exactly, where F, the share
  * of members that are at or below the climate's quantile p, is a straight line between F[k] at p =
  * k / n, k = 0..n. In [-1, 1]. */
