@@ -1,0 +1,385 @@
+/* predictions.c - see predictions.h. */
+#include "data/predictions.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "io/weir_netcdf.h"
+
+const char *const cf_part_name[CF_PARTS] = {"train", "valid", "test"};
+
+enum { WIDTH = CF_NAME_MOST - 1 /* letters of a name in the file */ };
+
+weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **out)
+{
+  cf_predictions *p = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  if (n < 1 || n_labels < 1 || n_labels > CF_LABELS_MOST || n > INT64_MAX / CF_LABELS_MOST) {
+    return weir_fail(WEIR_ERR_SHAPE, "predictions: %lld rows of %lld labels; 1 to %d labels can be",
+                     (long long)n, (long long)n_labels, CF_LABELS_MOST);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
+  p->n = n;
+  p->n_labels = n_labels;
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->sample, (void **)&p->sample), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->universe, (void **)&p->universe), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->part, (void **)&p->part), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->known, (void **)&p->known), done);
+  WEIR_TRY_GOTO(weir_alloc(n * n_labels, sizeof *p->truth, (void **)&p->truth), done);
+  WEIR_TRY_GOTO(weir_alloc(n * n_labels, sizeof *p->predicted, (void **)&p->predicted), done);
+  (void)snprintf(p->model, sizeof p->model, "network");
+  for (int64_t k = 0; k < n_labels; k++) {
+    (void)snprintf(p->label[k], CF_NAME_MOST, "parameter_%lld", (long long)k + 1);
+    p->lo[k] = -1;
+    p->hi[k] = 1;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    p->sample[i] = i;
+    p->known[i] = 1;
+  }
+  for (int64_t i = 0; i < n * n_labels; i++) {
+    p->predicted[i] = NAN;
+  }
+  *out = p;
+done:
+  if (status != WEIR_OK) {
+    cf_predictions_destroy(&p);
+  }
+  return status;
+}
+
+void cf_predictions_destroy(cf_predictions **p)
+{
+  if (*p == NULL) {
+    return;
+  }
+  weir_free(&(*p)->sample);
+  weir_free(&(*p)->universe);
+  weir_free(&(*p)->part);
+  weir_free(&(*p)->known);
+  weir_free(&(*p)->truth);
+  weir_free(&(*p)->predicted);
+  weir_free(p);
+}
+
+double cf_predictions_physical(const cf_predictions *p, int64_t label, double unit)
+{
+  return p->lo[label] + 0.5 * (unit + 1) * (p->hi[label] - p->lo[label]);
+}
+
+/* ---- what cannot be ---- */
+
+static weir_status check_labels(const cf_predictions *p, const char *path)
+{
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    if (p->label[k][0] == 0 || !isfinite(p->lo[k]) || !isfinite(p->hi[k]) || p->lo[k] >= p->hi[k]) {
+      return weir_fail(WEIR_ERR_DATA, "%s: label %lld, '%s', has the range %g to %g", path,
+                       (long long)k + 1, p->label[k], p->lo[k], p->hi[k]);
+    }
+    for (int64_t j = 0; j < k; j++) {
+      if (strcmp(p->label[j], p->label[k]) == 0) {
+        return weir_fail(WEIR_ERR_DATA, "%s: two labels have the name '%s'", path, p->label[k]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status check_row(const cf_predictions *p, int64_t i, const char *path)
+{
+  const long long row = (long long)i + 1;
+
+  if (p->part[i] >= CF_PARTS || p->known[i] > 1 || p->universe[i] < 0 || p->sample[i] < 0) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: row %lld: sample %lld of universe %lld, part %d, predicted %d: parts are "
+                     "0 to 2, predicted 0 or 1, the others not negative",
+                     path, row, (long long)p->sample[i], (long long)p->universe[i], p->part[i],
+                     p->known[i]);
+  }
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    const double y = (double)p->truth[i * p->n_labels + k];
+    const double said = (double)p->predicted[i * p->n_labels + k];
+
+    if (!isfinite(y) || (p->known[i] && !isfinite(said))) {
+      return weir_fail(WEIR_ERR_NUMERIC, "%s: row %lld (sample %lld): %s is %g%s", path, row,
+                       (long long)p->sample[i], p->label[k], isfinite(y) ? said : y,
+                       isfinite(y) ? " by the prediction: it did not come from a sound network"
+                                   : " by its label");
+    }
+  }
+  return WEIR_OK;
+}
+
+typedef struct pair {
+  int64_t key, row;
+} pair;
+
+static int by_key(const void *a, const void *b)
+{
+  const pair *const x = a, *const y = b;
+
+  return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Samples come once, and a universe is of one part. */
+static weir_status check_together(const cf_predictions *p, const char *path)
+{
+  pair *order = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(p->n, sizeof *order, (void **)&order));
+  for (int which = 0; which < 2 && status == WEIR_OK; which++) {
+    for (int64_t i = 0; i < p->n; i++) {
+      order[i] = (pair){which == 0 ? p->sample[i] : p->universe[i], i};
+    }
+    qsort(order, (size_t)p->n, sizeof *order, by_key);
+    for (int64_t i = 1; i < p->n && status == WEIR_OK; i++) {
+      const int64_t a = order[i - 1].row, b = order[i].row;
+
+      if (order[i - 1].key == order[i].key && which == 0) {
+        status = weir_fail(WEIR_ERR_DATA, "%s: sample %lld stands in rows %lld and %lld", path,
+                           (long long)p->sample[a], (long long)a + 1, (long long)b + 1);
+      } else if (order[i - 1].key == order[i].key && p->part[a] != p->part[b]) {
+        status =
+            weir_fail(WEIR_ERR_DATA,
+                      "%s: universe %lld is of %s in row %lld and of %s in row %lld: its samples "
+                      "share their labels, and scores would be of what was learnt by heart",
+                      path, (long long)p->universe[a], cf_part_name[p->part[a]], (long long)a + 1,
+                      cf_part_name[p->part[b]], (long long)b + 1);
+      }
+    }
+  }
+  weir_free(&order);
+  return status;
+}
+
+static weir_status check(const cf_predictions *p, const char *path)
+{
+  WEIR_TRY(check_labels(p, path));
+  for (int64_t i = 0; i < p->n; i++) {
+    WEIR_TRY(check_row(p, i, path));
+  }
+  return check_together(p, path);
+}
+
+/* ---- the file ---- */
+
+typedef struct column {
+  const char *name, *long_name;
+  weir_dtype dtype;
+  int n_dims; /* 1: sample, 2: sample and parameter */
+} column;
+
+enum { SAMPLE, UNIVERSE, PART, KNOWN, TRUTH, SAID, TRUTH_PHYSICAL, SAID_PHYSICAL, COLUMNS };
+static const column columns[COLUMNS] = {
+    [SAMPLE] = {"sample_number", "number of the sample in the set of files, from 0", WEIR_I64, 1},
+    [UNIVERSE] = {"universe", "number of the universe the sample was cut from", WEIR_I64, 1},
+    [PART] = {"part", "part of the split that the universe is of", WEIR_U8, 1},
+    [KNOWN] = {"predicted", "1 where there is a prediction, 0 where the row is only listed",
+               WEIR_U8, 1},
+    [TRUTH] = {"unitPar", "labels in [-1, 1]", WEIR_F32, 2},
+    [SAID] = {"unitPredicted", "predictions in units of the labels", WEIR_F32, 2},
+    [TRUTH_PHYSICAL] = {"physPar", "labels as they are", WEIR_F64, 2},
+    [SAID_PHYSICAL] = {"physPredicted", "predictions as parameters are", WEIR_F64, 2},
+};
+
+/* Where a column that is stored as it is stands; NULL: it is computed. */
+static void *rows_of(const cf_predictions *p, int c)
+{
+  return c == SAMPLE     ? (void *)p->sample
+         : c == UNIVERSE ? (void *)p->universe
+         : c == PART     ? (void *)p->part
+         : c == KNOWN    ? (void *)p->known
+         : c == TRUTH    ? (void *)p->truth
+         : c == SAID     ? (void *)p->predicted
+                         : NULL;
+}
+
+static weir_status put_physical(weir_netcdf *nc, int var, const cf_predictions *p,
+                                const float *unit)
+{
+  const int64_t zero[2] = {0, 0}, count[2] = {p->n, p->n_labels};
+  double *value = NULL;
+
+  WEIR_TRY(weir_alloc(p->n * p->n_labels, sizeof *value, (void **)&value));
+  for (int64_t i = 0; i < p->n * p->n_labels; i++) {
+    value[i] = cf_predictions_physical(p, i % p->n_labels, (double)unit[i]);
+  }
+  const weir_status status = weir_netcdf_write(nc, var, zero, count, value);
+
+  weir_free(&value);
+  return status;
+}
+
+static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const int *dims)
+{
+  static const uint8_t flags[CF_PARTS] = {CF_TRAIN, CF_VALID, CF_TEST};
+  const int64_t zero[2] = {0, 0}, count[2] = {p->n, p->n_labels};
+  int var[COLUMNS];
+
+  for (int c = 0; c < COLUMNS; c++) {
+    WEIR_TRY(
+        weir_netcdf_var(nc, columns[c].name, columns[c].dtype, columns[c].n_dims, dims, &var[c]));
+    WEIR_TRY(weir_netcdf_put_text(nc, var[c], "long_name", columns[c].long_name));
+  }
+  WEIR_TRY(weir_netcdf_put_numbers(nc, var[PART], "flag_values", WEIR_U8, flags, CF_PARTS));
+  WEIR_TRY(weir_netcdf_put_text(nc, var[PART], "flag_meanings", "train valid test"));
+  for (int c = 0; c < COLUMNS; c++) {
+    const void *const rows = rows_of(p, c);
+
+    if (rows != NULL) {
+      WEIR_TRY(weir_netcdf_write(nc, var[c], zero, count, rows));
+    } else {
+      WEIR_TRY(put_physical(nc, var[c], p, c == TRUTH_PHYSICAL ? p->truth : p->predicted));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status put_labels(weir_netcdf *nc, const cf_predictions *p, int parameter)
+{
+  const int64_t zero[2] = {0, 0}, letters[2] = {p->n_labels, WIDTH}, ends[2] = {p->n_labels, 2};
+  char name[CF_LABELS_MOST * WIDTH] = {0};
+  double range[CF_LABELS_MOST][2];
+  int dims[2] = {parameter, 0}, var = 0;
+
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    memcpy(name + k * WIDTH, p->label[k], strnlen(p->label[k], WIDTH));
+    range[k][0] = p->lo[k];
+    range[k][1] = p->hi[k];
+  }
+  WEIR_TRY(weir_netcdf_dim(nc, "name", WIDTH, &dims[1]));
+  WEIR_TRY(weir_netcdf_char_var(nc, "namePar", 2, dims, &var));
+  WEIR_TRY(weir_netcdf_write(nc, var, zero, letters, name));
+  WEIR_TRY(weir_netcdf_dim(nc, "end", 2, &dims[1]));
+  WEIR_TRY(weir_netcdf_var(nc, "rangePar", WEIR_F64, 2, dims, &var));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name", "parameters at -1 and 1 of unitPar"));
+  return weir_netcdf_write(nc, var, zero, ends, range);
+}
+
+static weir_status put_all(weir_netcdf *nc, const cf_predictions *p)
+{
+  int dims[2];
+
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "cosmoflow: predictions"));
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "model", p->model));
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", p->source));
+  WEIR_TRY(weir_netcdf_dim(nc, "sample", p->n, &dims[0]));
+  WEIR_TRY(weir_netcdf_dim(nc, "parameter", p->n_labels, &dims[1]));
+  WEIR_TRY(put_labels(nc, p, dims[1]));
+  return put_columns(nc, p, dims);
+}
+
+weir_status cf_predictions_write(const cf_predictions *p, const char *path)
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(check(p, path));
+  WEIR_TRY(weir_netcdf_create(path, &nc));
+  WEIR_TRY_GOTO(put_all(nc, p), done);
+  status = weir_netcdf_commit(&nc);
+done:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+/* The variable, which has to be this; lengths < 0 are free. */
+static weir_status find(weir_netcdf *nc, const char *path, const char *name, weir_dtype dtype,
+                        bool chars, int n_dims, const int64_t *lengths, int *var,
+                        weir_netcdf_shape *s)
+{
+  WEIR_TRY(weir_netcdf_find(nc, name, var, s));
+  bool same = !s->text && s->chars == chars && (chars || s->dtype == dtype) && s->n_dims == n_dims;
+
+  for (int d = 0; same && d < n_dims; d++) {
+    same = s->lengths[d] > 0 && (lengths[d] < 0 || s->lengths[d] == lengths[d]);
+  }
+  return same ? WEIR_OK
+              : weir_fail(WEIR_ERR_DATA,
+                          "%s: variable %s is not what cosmoflow predict writes (%d dimensions of "
+                          "%s)",
+                          path, name, n_dims, chars ? "letters" : weir_dtype_name(dtype));
+}
+
+static weir_status take_text(weir_netcdf *nc, const char *name, char *text, size_t size)
+{
+  char *found = NULL;
+
+  if (weir_netcdf_has(nc, WEIR_NETCDF_FILE, name)) {
+    WEIR_TRY(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name, &found));
+    (void)snprintf(text, size, "%s", found);
+    weir_free(&found);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions *p)
+{
+  weir_netcdf_shape s;
+  double range[CF_LABELS_MOST][2];
+  int var = 0;
+
+  WEIR_TRY(find(nc, path, "namePar", WEIR_U8, true, 2, (int64_t[]){p->n_labels, -1}, &var, &s));
+  if (s.lengths[1] > WIDTH) {
+    return weir_fail(WEIR_ERR_DATA, "%s: names of labels of %lld letters; at most %d can be", path,
+                     (long long)s.lengths[1], WIDTH);
+  }
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    memset(p->label[k], 0, CF_NAME_MOST);
+    WEIR_TRY(
+        weir_netcdf_read(nc, var, (int64_t[]){k, 0}, (int64_t[]){1, s.lengths[1]}, p->label[k]));
+  }
+  WEIR_TRY(find(nc, path, "rangePar", WEIR_F64, false, 2, (int64_t[]){p->n_labels, 2}, &var, &s));
+  WEIR_TRY(weir_netcdf_read(nc, var, (int64_t[]){0, 0}, s.lengths, range));
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    p->lo[k] = range[k][0];
+    p->hi[k] = range[k][1];
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_all(weir_netcdf *nc, const char *path, cf_predictions **out)
+{
+  const int64_t zero[2] = {0, 0};
+  weir_netcdf_shape s;
+  int var = 0;
+
+  WEIR_TRY(find(nc, path, columns[TRUTH].name, WEIR_F32, false, 2, (int64_t[]){-1, -1}, &var, &s));
+  WEIR_TRY(cf_predictions_create(s.lengths[0], s.lengths[1], out));
+  cf_predictions *const p = *out;
+
+  WEIR_TRY(take_text(nc, "model", p->model, sizeof p->model));
+  WEIR_TRY(take_text(nc, "source", p->source, sizeof p->source));
+  WEIR_TRY(take_labels(nc, path, p));
+  for (int c = 0; c < COLUMNS; c++) {
+    void *const rows = rows_of(p, c);
+
+    if (rows != NULL) {
+      WEIR_TRY(find(nc, path, columns[c].name, columns[c].dtype, false, columns[c].n_dims,
+                    (int64_t[]){p->n, p->n_labels}, &var, &s));
+      WEIR_TRY(weir_netcdf_read(nc, var, zero, s.lengths, rows));
+    }
+  }
+  return check(p, path);
+}
+
+weir_status cf_predictions_read(const char *path, cf_predictions **out)
+{
+  weir_netcdf *nc = NULL;
+  cf_predictions *p = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY(weir_netcdf_open(path, &nc));
+  WEIR_TRY_GOTO(take_all(nc, path, &p), done);
+  *out = p;
+  p = NULL;
+done:
+  cf_predictions_destroy(&p);
+  weir_netcdf_close(&nc);
+  return status;
+}

@@ -1,0 +1,46 @@
+/* predictions.h - what a network says of samples, beside the truth: predictions.nc, which predict
+ * writes and eval reads (docs/science/cosmoflow.md lists what is in it).
+ *
+ * Labels are in units of their range, [-1, 1] from lo to hi. A row is a sample; all rows of a
+ * universe are of one part. Rows may be listed without a prediction, so that a file says which
+ * universes were trained on without the cost of predicting them. */
+#ifndef CF_PREDICTIONS_H
+#define CF_PREDICTIONS_H
+#include "data/volume.h"
+
+typedef enum cf_part { CF_TRAIN, CF_VALID, CF_TEST, CF_PARTS } cf_part;
+#define CF_PART_CHOICES "train|valid|test"
+extern const char *const cf_part_name[CF_PARTS];
+
+enum { CF_SOURCE_MOST = 1024 };
+
+typedef struct cf_predictions {
+  int64_t n, n_labels;
+  char model[CF_NAME_MOST];    /* its name in tables: "network" where nothing else is set */
+  char source[CF_SOURCE_MOST]; /* for people: weights, network, data; "" for none */
+  char label[CF_LABELS_MOST][CF_NAME_MOST];
+  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* of every label in its own unit */
+  int64_t *sample;                               /* [n] its number in the set of files */
+  int64_t *universe;                             /* [n] not negative */
+  uint8_t *part;                                 /* [n] cf_part */
+  uint8_t *known;                                /* [n] 1: there is a prediction, 0: none */
+  float *truth;                                  /* [n, n_labels] */
+  float *predicted;                              /* [n, n_labels], NaN where not known */
+} cf_predictions;
+
+/* Room for n rows: samples 0 .. n - 1, known, predicted NaN, the rest zero; labels named
+ * "parameter_1" and so on, with ranges -1 to 1, for sets of files that do not name theirs. Fails:
+ * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (no rows, no labels or more than CF_LABELS_MOST). */
+weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **out) WEIR_CHECKED;
+/* Accepts NULL. */
+void cf_predictions_destroy(cf_predictions **p);
+/* A label in its own unit, from [-1, 1]. */
+double cf_predictions_physical(const cf_predictions *p, int64_t label, double unit);
+/* Writes the file, whole or not at all. Fails: WEIR_ERR_DATA for rows that cannot be (a universe in
+ * two parts, a sample twice, ranges without width, labels of one name), WEIR_ERR_NUMERIC for labels
+ * or known predictions that are not finite, naming the row; WEIR_ERR_UNSUPPORTED, WEIR_ERR_EXTERNAL
+ * as weir_netcdf_create. */
+weir_status cf_predictions_write(const cf_predictions *p, const char *path) WEIR_CHECKED;
+/* Reads and judges a file in the same way. Fails also: WEIR_ERR_DATA, naming file and variable. */
+weir_status cf_predictions_read(const char *path, cf_predictions **out) WEIR_CHECKED;
+#endif
