@@ -52,7 +52,7 @@ static void open_subject(subject *s, const char *const *sets, int n_sets)
 static double step(subject *s, int64_t t, int64_t steps, double *grad)
 {
   const int64_t count = N;
-  double lr = weir_schedule_lr(&s->cfg.schedule, t, steps, 1), length = 0;
+  double lr = weir_schedule_lr(&s->cfg.schedule, &(weir_schedule_run){steps, 1, 1}, t), length = 0;
   weir_tensor in = weir_tensor_wrap(grad, WEIR_F64, 1, &count);
   weir_tensor rate = weir_tensor_wrap(&lr, WEIR_F64, 0, NULL);
   weir_tensor number = weir_tensor_wrap(&t, WEIR_I64, 0, NULL);

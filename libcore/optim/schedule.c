@@ -3,29 +3,40 @@
 
 #include <math.h>
 
-enum { CONSTANT, STEP, EXPONENTIAL, COSINE, POLYNOMIAL };
+enum { SCALE_NONE, SCALE_LINEAR, SCALE_SQRT };
 
 const weir_opt weir_schedule_opts[] = {
-    WEIR_OPT_ENUM(weir_schedule_cfg, shape, 0, "constant|step|exponential|cosine|polynomial",
-                  "how the learning rate falls after warm-up"),
+    WEIR_OPT_ENUM(weir_schedule_cfg, shape, 0, "constant|step|exponential|cosine|polynomial|mlperf",
+                  "how the learning rate falls after warm-up; mlperf: the rule of MLPerf HPC's "
+                  "CosmoFlow, one rate an epoch"),
     WEIR_OPT_REAL(weir_schedule_cfg, lr, 1e-3, 0.0, 1e6, "1",
                   "learning rate after warm-up (Kingma and Ba 2015: 0.001)"),
     WEIR_OPT_REAL(weir_schedule_cfg, lr_min, 0.0, 0.0, 1e6, "1",
                   "learning rate below which it does not fall; cosine and polynomial end there"),
     WEIR_OPT_ENUM(weir_schedule_cfg, unit, 0, "steps|epochs", "unit of warmup, every and at"),
     WEIR_OPT_REAL(weir_schedule_cfg, warmup, 0.0, 0.0, 1e12, "steps or epochs",
-                  "length of the linear rise at the start"),
+                  "length of the linear rise at the start; mlperf: from lr to its peak (scale)"),
     WEIR_OPT_REAL(weir_schedule_cfg, warmup_start, 0.0, 0.0, 1.0, "1",
-                  "share of the learning rate from which it rises"),
+                  "share of the learning rate from which it rises; mlperf: of no effect"),
     WEIR_OPT_REAL(weir_schedule_cfg, factor, 0.1, 1e-9, 1.0, "1",
-                  "step, exponential: what each change multiplies by"),
+                  "step, exponential, mlperf: what each change multiplies by"),
     WEIR_OPT_REAL(weir_schedule_cfg, every, 0.0, 0.0, 1e12, "steps or epochs",
                   "step: from one change to the next; exponential: time in which the learning rate "
                   "falls by factor"),
     WEIR_OPT_REAL(weir_schedule_cfg, power, 1.0, 0.01, 16.0, "1",
                   "polynomial: its exponent; 1 is a straight line"),
     WEIR_OPT_REAL_LIST(weir_schedule_cfg, at, "", 0.0, 1e12, "steps or epochs",
-                       "step: the changes, ascending, instead of every"),
+                       "step: the changes, ascending, instead of every; mlperf: epochs after "
+                       "which one acts, so that at: 32 acts from epoch 33 on, the first being 0"),
+    WEIR_OPT_REAL_LIST(weir_schedule_cfg, factors, "", 1e-9, 1.0, "1",
+                       "step, mlperf: what lr is multiplied by from each of `at` on; none: powers "
+                       "of factor"),
+    WEIR_OPT_ENUM(weir_schedule_cfg, scale, SCALE_NONE, "none|linear|sqrt",
+                  "how lr grows with the samples of an update (batch times accumulate): linear: "
+                  "by their ratio to batch; sqrt: by its root; mlperf warms up to that"),
+    WEIR_OPT_INT(weir_schedule_cfg, batch, 64, 1, 1e12, "1",
+                 "samples of an update that lr is meant for, where it is scaled (MLPerf HPC: 64 "
+                 "for linear, 32 for sqrt)"),
     WEIR_OPT_END,
 };
 
@@ -42,66 +53,110 @@ static weir_status check_changes(const weir_schedule_cfg *c)
                        c->at.items[i], c->at.items[i - 1]);
     }
   }
-  const bool needs = c->shape == EXPONENTIAL || (c->shape == STEP && c->at.count == 0);
+  if (c->factors.count > 0 && c->factors.count != c->at.count) {
+    return weir_fail(WEIR_ERR_CONFIG, "schedule: factors: %lld of them for %lld of at: one each",
+                     (long long)c->factors.count, (long long)c->at.count);
+  }
+  const bool needs =
+      c->shape == WEIR_SCHEDULE_EXPONENTIAL || (c->shape == WEIR_SCHEDULE_STEP && c->at.count == 0);
 
   if (needs && c->every <= 0) {
     return weir_fail(WEIR_ERR_CONFIG, "schedule: every: 0 would change the rate without end; %s",
-                     c->shape == STEP ? "give it, or at" : "exponential needs a time");
+                     c->shape == WEIR_SCHEDULE_STEP ? "give it, or at"
+                                                    : "exponential needs a time");
   }
   return WEIR_OK;
 }
 
-weir_status weir_schedule_check(const weir_schedule_cfg *c, int64_t steps, int64_t per_epoch)
+weir_status weir_schedule_check(const weir_schedule_cfg *c, const weir_schedule_run *run)
 {
+  const double warmup = in_steps(c, c->warmup, run->per_epoch);
+
   if (c->lr_min > c->lr) {
     return weir_fail(WEIR_ERR_CONFIG, "schedule: lr_min: %g is above lr, %g", c->lr_min, c->lr);
   }
-  if (c->unit != 0 && per_epoch < 1) {
+  if (c->unit != 0 && run->per_epoch < 1) {
     return weir_fail(WEIR_ERR_CONFIG, "schedule: unit: an epoch of %lld steps",
-                     (long long)per_epoch);
+                     (long long)run->per_epoch);
   }
-  if (in_steps(c, c->warmup, per_epoch) > (double)steps) {
-    return weir_fail(WEIR_ERR_CONFIG, "schedule: warmup: %g steps of a run of %lld",
-                     in_steps(c, c->warmup, per_epoch), (long long)steps);
+  if (c->unit == 0 && c->shape == WEIR_SCHEDULE_MLPERF) {
+    return weir_fail(WEIR_ERR_CONFIG, "schedule: unit: mlperf has one rate an epoch: set it to "
+                                      "epochs");
+  }
+  if (warmup > (double)run->steps && c->shape != WEIR_SCHEDULE_MLPERF) {
+    return weir_fail(WEIR_ERR_CONFIG, "schedule: warmup: %g steps of a run of %lld", warmup,
+                     (long long)run->steps);
   }
   return check_changes(c);
 }
 
-/* Changes that lie before step s. */
-static double changes(const weir_schedule_cfg *c, double s, int64_t per_epoch)
+double weir_schedule_peak(const weir_schedule_cfg *c, const weir_schedule_run *run)
+{
+  const double ratio = (double)run->samples / (double)c->batch;
+
+  return c->lr * (c->scale == SCALE_LINEAR ? ratio : c->scale == SCALE_SQRT ? sqrt(ratio) : 1);
+}
+
+/* What `done` changes multiply by. */
+static double factor_of(const weir_schedule_cfg *c, int64_t done)
+{
+  return c->factors.count == 0 ? pow(c->factor, (double)done)
+         : done > 0            ? c->factors.items[done - 1]
+                               : 1;
+}
+
+/* Of the changes that lie before step s. */
+static double factor_before(const weir_schedule_cfg *c, double s, int64_t per_epoch)
 {
   int64_t n = 0;
 
   if (c->at.count == 0) {
-    return floor((s - 1) / in_steps(c, c->every, per_epoch));
+    return pow(c->factor, floor((s - 1) / in_steps(c, c->every, per_epoch)));
   }
   while (n < c->at.count && in_steps(c, c->at.items[n], per_epoch) < s) {
     n++;
   }
-  return (double)n;
+  return factor_of(c, n);
 }
 
-double weir_schedule_lr(const weir_schedule_cfg *c, int64_t step, int64_t steps, int64_t per_epoch)
+/* mlcommons/hpc, cosmoflow/utils/optimizers.py: the rate of epoch e. */
+static double mlperf(const weir_schedule_cfg *c, double peak, double e)
 {
-  const double n = (double)steps, s = fmin((double)step, n);
-  const double w = in_steps(c, c->warmup, per_epoch);
+  int64_t n = 0;
+
+  if (e < c->warmup) {
+    return c->lr + e * (peak - c->lr) / c->warmup;
+  }
+  while (n < c->at.count && c->at.items[n] < e) {
+    n++;
+  }
+  return fmax(peak * factor_of(c, n), c->lr_min);
+}
+
+double weir_schedule_lr(const weir_schedule_cfg *c, const weir_schedule_run *run, int64_t step)
+{
+  const double n = (double)run->steps, s = fmin((double)step, n);
+  const double w = in_steps(c, c->warmup, run->per_epoch);
   const double after = fmax(s - w, 0), t = n > w ? after / (n - w) : s >= w;
   const double ramp = s < w ? c->warmup_start + (1 - c->warmup_start) * (s / w) : 1;
-  double lr = c->lr;
+  const double peak = weir_schedule_peak(c, run);
+  double lr = peak;
 
-  switch (c->shape) {
-  case STEP:
-    lr *= pow(c->factor, changes(c, s, per_epoch));
+  switch ((weir_schedule_shape)c->shape) {
+  case WEIR_SCHEDULE_STEP:
+    lr *= factor_before(c, s, run->per_epoch);
     break;
-  case EXPONENTIAL:
-    lr *= pow(c->factor, after / in_steps(c, c->every, per_epoch));
+  case WEIR_SCHEDULE_EXPONENTIAL:
+    lr *= pow(c->factor, after / in_steps(c, c->every, run->per_epoch));
     break;
-  case COSINE:
-    lr = c->lr_min + (c->lr - c->lr_min) * (0.5 + 0.5 * cos(3.14159265358979323846 * t));
+  case WEIR_SCHEDULE_COSINE:
+    lr = c->lr_min + (peak - c->lr_min) * (0.5 + 0.5 * cos(3.14159265358979323846 * t));
     break;
-  case POLYNOMIAL:
-    lr = c->lr_min + (c->lr - c->lr_min) * pow(1 - t, c->power);
+  case WEIR_SCHEDULE_POLYNOMIAL:
+    lr = c->lr_min + (peak - c->lr_min) * pow(1 - t, c->power);
     break;
+  case WEIR_SCHEDULE_MLPERF:
+    return mlperf(c, peak, floor((s - 1) / (double)run->per_epoch));
   default:
     break;
   }

@@ -8,7 +8,15 @@
  *   cosine        lr_min + (lr - lr_min) (1 + cos(pi t)) / 2      (Loshchilov and Hutter 2017)
  *   polynomial    lr_min + (lr - lr_min) (1 - t)^power
  * and never less than lr_min. In warm-up s - w and t count as 0, and the rate is multiplied by a
- * ramp that rises linearly from warmup_start to 1 at s = w. */
+ * ramp that rises linearly from warmup_start to 1 at s = w. `factors` takes the place of the powers
+ * of factor, one for each of `at`.
+ *
+ *   mlperf        the rule of MLPerf HPC's CosmoFlow: one rate an epoch. Epoch e = 0, 1, .. has
+ *                 lr + e (peak - lr) / warmup  while e < warmup, then peak times the factor of the
+ *                 last of `at` that is less than e: a change acts one epoch after the one it names
+ *
+ * `scale` says what more samples an update than `batch` are worth: the peak is lr times their ratio
+ * or its square root. mlperf rises from lr to it, the other shapes have it in place of lr. */
 #ifndef WEIR_SCHEDULE_H
 #define WEIR_SCHEDULE_H
 #include "conf/weir_opt.h"
@@ -16,25 +24,43 @@
 extern "C" {
 #endif
 
+typedef enum weir_schedule_shape {
+  WEIR_SCHEDULE_CONSTANT,
+  WEIR_SCHEDULE_STEP,
+  WEIR_SCHEDULE_EXPONENTIAL,
+  WEIR_SCHEDULE_COSINE,
+  WEIR_SCHEDULE_POLYNOMIAL,
+  WEIR_SCHEDULE_MLPERF
+} weir_schedule_shape;
+
 /* Rows in weir_schedule_opts. */
 typedef struct weir_schedule_cfg {
-  int shape; /* constant, step, exponential, cosine, polynomial */
+  int shape; /* weir_schedule_shape */
   double lr, lr_min;
   int unit; /* of warmup, every and at: steps, epochs */
   double warmup, warmup_start;
   double factor, every, power;
-  weir_real_list at;
+  weir_real_list at, factors;
+  int scale; /* none, linear, sqrt */
+  int64_t batch;
 } weir_schedule_cfg;
 extern const weir_opt weir_schedule_opts[];
 
-/* Whether the options fit each other and a run of `steps` steps, of which per_epoch make an epoch.
- * Local. Fails: WEIR_ERR_CONFIG, naming the option. */
-weir_status weir_schedule_check(const weir_schedule_cfg *cfg, int64_t steps,
-                                int64_t per_epoch) WEIR_CHECKED;
+/* The run that rates are of. */
+typedef struct weir_schedule_run {
+  int64_t steps, per_epoch; /* steps in all, and of an epoch */
+  int64_t samples;          /* of an update                  */
+} weir_schedule_run;
+
+/* Whether the options fit each other and the run. Local. Fails: WEIR_ERR_CONFIG, naming the option.
+ */
+weir_status weir_schedule_check(const weir_schedule_cfg *cfg,
+                                const weir_schedule_run *run) WEIR_CHECKED;
 /* The learning rate of step 1 .. steps (a later one has that of the last) of a run for which
  * weir_schedule_check succeeded. Local. */
-double weir_schedule_lr(const weir_schedule_cfg *cfg, int64_t step, int64_t steps,
-                        int64_t per_epoch);
+double weir_schedule_lr(const weir_schedule_cfg *cfg, const weir_schedule_run *run, int64_t step);
+/* What the rate rises to in warm-up. Local. */
+double weir_schedule_peak(const weir_schedule_cfg *cfg, const weir_schedule_run *run);
 
 #ifdef __cplusplus
 }

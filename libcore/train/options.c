@@ -109,6 +109,18 @@ weir_status train_check_task(const weir_train_task *t, bool samples)
   return check_names(t);
 }
 
+weir_schedule_run train_schedule(const train_run *r)
+{
+  return (weir_schedule_run){r->total, r->per_epoch, r->per_step};
+}
+
+double train_rate(const train_run *r, int64_t step)
+{
+  const weir_schedule_run run = train_schedule(r);
+
+  return weir_schedule_lr(&r->cfg->optim.schedule, &run, step);
+}
+
 weir_status train_check_options(train_run *r)
 {
   const weir_train_cfg *c = r->cfg;
@@ -134,5 +146,7 @@ weir_status train_check_options(train_run *r)
   } else if (!weir_mul_ok(c->epochs, r->per_epoch, &r->total)) {
     return weir_fail(WEIR_ERR_CONFIG, "train: the number of steps overflows");
   }
-  return weir_schedule_check(&c->optim.schedule, r->total, r->per_epoch);
+  const weir_schedule_run run = train_schedule(r);
+
+  return weir_schedule_check(&c->optim.schedule, &run);
 }

@@ -150,7 +150,7 @@ static weir_status advance(train_run *r, bool *saved)
 
   WEIR_TRY(train_step(r, &loss));
   *s->step += 1;
-  *s->rate = weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total, r->per_epoch);
+  *s->rate = train_rate(r, *s->step);
   *s->position += n;
   *s->loss_sum += loss * (double)n;
   if (r->cfg->log_every > 0 && *s->step % r->cfg->log_every == 0) {

@@ -201,7 +201,7 @@ static weir_status check_same(const train_run *r)
 static void tell_rate(const train_run *r)
 {
   const train_state *s = &r->state;
-  const double now = weir_schedule_lr(&r->cfg->optim.schedule, *s->step, r->total, r->per_epoch);
+  const double now = train_rate(r, *s->step);
 
   if (*s->step > 0 && *s->rate != now) {
     weir_warn("train",

@@ -31,7 +31,7 @@ train_numbers train_numbers_of(const train_run *r, int64_t batch)
   return (train_numbers){
       .draw = (step - 1) * r->cfg->accumulate + batch,
       .step = step,
-      .lr = weir_schedule_lr(&r->cfg->optim.schedule, step, r->total, r->per_epoch),
+      .lr = train_rate(r, step),
       .weight = (double)samples / (double)n,
   };
 }

@@ -106,6 +106,9 @@ typedef struct train_numbers {
  * without samples. Refuses what does not fit the task; the steps in all and of an epoch. */
 weir_status train_check_task(const weir_train_task *t, bool samples) WEIR_CHECKED;
 weir_status train_check_options(train_run *r) WEIR_CHECKED;
+/* options.c: the run as schedules see it; the learning rate of a step. */
+weir_schedule_run train_schedule(const train_run *r);
+double train_rate(const train_run *r, int64_t step);
 /* graph.c: the graph of a kind. The task's network appended to net's graph over fresh inputs of
  * `batch` samples. */
 weir_status train_build(const train_graph *t, train_kind kind, int64_t batch,

@@ -1,6 +1,9 @@
 /* momentum.c - heavy-ball momentum, Polyak 1964; Nesterov's as Sutskever et al. 2013 write it.
- *   u = g + wd p;   m <- mu m + u;   p <- p - lr m
- *   nesterov:                        p <- p - lr (u + mu m)          per element */
+ *   u = g + wd p;   m <- mu m + u;      p <- p - lr m
+ *   nesterov:                           p <- p - lr (u + mu m)          per element
+ *   keeps: steps    m <- mu m + lr u;   p <- p - m, or lr u + mu m
+ * Keras keeps steps, PyTorch gradients: the same where the learning rate does not change. Keras's
+ * penalty l2(x), x times the sum of squares, is a weight_decay of 2 x. */
 #include "optim/rule/momentum/momentum_priv.h"
 
 static const weir_opt options[] = {
@@ -10,17 +13,27 @@ static const weir_opt options[] = {
                   "pull of every weight towards zero, added to the gradient"),
     WEIR_OPT_BOOL(struct momentum_opts, nesterov, false,
                   "step as if the next share of momentum were taken already"),
+    WEIR_OPT_ENUM(struct momentum_opts, keeps, MOMENTUM_GRADIENTS, "gradients|steps",
+                  "what adds up: gradients, and the learning rate of now takes all of them "
+                  "(PyTorch), or steps, each by the learning rate of its time (Keras, MLPerf HPC)"),
     WEIR_OPT_END,
 };
 
 static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct momentum_opts *o = a->opts;
-  const weir_value u = weir_rule_pull(g, a, a->grad, o->weight_decay);
+  const bool steps = o->keeps == MOMENTUM_STEPS;
+  const weir_value pull = weir_rule_pull(g, a, a->grad, o->weight_decay);
+  const weir_value u = steps ? weir_mul(g, a->lr, pull) : pull;
   const weir_value m = weir_add(g, weir_scale(g, a->state[0], o->mu), u);
+  const weir_value way = o->nesterov ? weir_add(g, u, weir_scale(g, m, o->mu)) : m;
 
   weir_update(g, a->state[0], m);
-  weir_rule_move(g, a, a->lr, o->nesterov ? weir_add(g, u, weir_scale(g, m, o->mu)) : m);
+  if (steps) {
+    weir_update(g, a->param, weir_sub(g, a->param, way));
+  } else {
+    weir_rule_move(g, a, a->lr, way);
+  }
   return weir_graph_status(g);
 }
 
