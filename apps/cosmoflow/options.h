@@ -7,6 +7,7 @@
 typedef struct cf_cfg {
   int64_t seed;
   cf_universe_opts simulate;
+  cf_source_opts source;
   cf_volume_opts files;
   cf_convert_opts convert;
   struct {

@@ -4,35 +4,33 @@
 #include "data/convert.h"
 #include "verbs.h"
 
-weir_status cf_open_input(const weir_cli *cli, const cf_cfg *cfg, cf_volumes **out)
+weir_status cf_open_input(const weir_cli *cli, cf_cfg *cfg, cf_source **out)
 {
-  const char *const *const named = cli->n_args > 0 ? cli->args : cfg->convert.input.items;
-  const int64_t n = cli->n_args > 0 ? cli->n_args : cfg->convert.input.count;
-
   *out = NULL;
-  if (n == 0) {
+  if (cli->n_args > 0) {
+    cfg->source.input = (weir_string_list){(const char **)cli->args, cli->n_args};
+  }
+  if (cfg->source.input.count == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: name files, folders or lists of samples: cosmoflow %s PATH ..., or "
-                     "convert.input",
+                     "%s: name files, folders or lists of samples, or synth://: cosmoflow %s PATH "
+                     "..., or source.input",
                      cli->verb, cli->verb);
   }
-  return cf_volumes_open(named, n, &cfg->files, out);
+  return cf_source_open(&(cf_source_spec){.source = &cfg->source,
+                                          .files = &cfg->files,
+                                          .simulate = &cfg->simulate,
+                                          .seed = (uint64_t)cfg->seed},
+                        out);
 }
 
-static weir_status convert(const weir_cli *cli, const cf_cfg *cfg, cf_volumes *v)
+static weir_status convert(const weir_cli *cli, const cf_cfg *cfg, cf_source *s)
 {
-  const cf_volume_info *const info = cf_volumes_info(v);
   char text[512];
   cf_converted done;
 
-  (void)snprintf(text, sizeof text,
-                 "%lld samples of %lld x %lld x %lld x %lld %s with %lld labels in %lld files: %s",
-                 (long long)cf_volumes_count(v), (long long)info->lengths[0],
-                 (long long)info->lengths[1], (long long)info->lengths[2],
-                 (long long)info->lengths[3], weir_dtype_name(info->dtype),
-                 (long long)info->n_labels, (long long)cf_volumes_files(v), info->layout);
+  cf_source_describe(s, text, sizeof text);
   weir_info("convert", "%s", text);
-  WEIR_TRY(cf_convert(v, &cfg->convert, cli->out, &done));
+  WEIR_TRY(cf_convert(s, &cfg->convert, cli->out, &done));
   weir_event("convert_end", WEIR_INT("samples", done.samples), WEIR_INT("files", done.files),
              WEIR_REAL("bytes", done.bytes));
   weir_info("convert", "%lld samples in %lld files, %.4g MB before compression: %s",
@@ -42,9 +40,9 @@ static weir_status convert(const weir_cli *cli, const cf_cfg *cfg, cf_volumes *v
 
 /* A new run removes what an earlier one of its kind left, and files are written under equal names.
  */
-static weir_status refuse_own_input(const weir_cli *cli, const cf_volumes *v)
+static weir_status refuse_own_input(const weir_cli *cli, const cf_source *s)
 {
-  const char *const own = cli->out != NULL ? cf_volumes_within(v, cli->out) : NULL;
+  const char *const own = cli->out != NULL ? cf_source_within(s, cli->out) : NULL;
 
   return own == NULL ? WEIR_OK
                      : weir_fail(WEIR_ERR_CONFIG,
@@ -57,22 +55,22 @@ weir_status cf_verb_convert(const weir_cli *cli)
 {
   weir_config *config = NULL;
   weir_run_dir dir = {.cli = cli};
-  cf_volumes *v = NULL;
+  cf_source *s = NULL;
   weir_status status = WEIR_OK;
   cf_cfg cfg;
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &v), done);
-  WEIR_TRY_GOTO(refuse_own_input(cli, v), done);
+  WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &s), done);
+  WEIR_TRY_GOTO(refuse_own_input(cli, s), done);
   WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "convert", &dir), done);
   cf_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
-  WEIR_TRY_GOTO(convert(cli, &cfg, v), done);
+  WEIR_TRY_GOTO(convert(cli, &cfg, s), done);
 done:
   if (status != WEIR_OK) {
     cf_abandon(&dir);
   }
-  cf_volumes_close(&v);
+  cf_source_close(&s);
   weir_config_destroy(&config);
   return status;
 }

@@ -6,32 +6,29 @@
 #include "data/volume_format.h"
 #include "verbs.h"
 
-static void print_info(const cf_volumes *v)
+static void print_info(const cf_source *s)
 {
-  const cf_volume_info *const info = cf_volumes_info(v);
-  char place[CF_PLACE_MOST];
+  const cf_volume_info *const info = cf_source_info(s);
+  char text[CF_PLACE_MOST];
 
-  cf_volumes_place(v, 0, place, sizeof place);
-  printf("first:    %s\nlayout:   %s\n", place, info->layout);
-  printf("samples:  %lld in %lld files\n", (long long)cf_volumes_count(v),
-         (long long)cf_volumes_files(v));
-  printf("shape:    %lld x %lld x %lld voxels, %lld channels, %s\n", (long long)info->lengths[0],
-         (long long)info->lengths[1], (long long)info->lengths[2], (long long)info->lengths[3],
-         weir_dtype_name(info->dtype));
+  cf_source_place(s, 0, text, sizeof text);
+  printf("first:    %s\n", text);
+  cf_source_describe(s, text, sizeof text);
+  printf("all:      %s\n", text);
   for (int64_t c = 0; c < info->n_redshifts; c++) {
     printf("%s%g%s", c == 0 ? "redshift: " : " ", info->redshift[c],
            c + 1 == info->n_redshifts ? "\n" : "");
   }
 }
 
-static weir_status print_labels(cf_volumes *v, int64_t sample)
+static weir_status print_labels(cf_source *s, int64_t sample)
 {
-  const cf_volume_info *const info = cf_volumes_info(v);
+  const cf_volume_info *const info = cf_source_info(s);
   float labels[CF_LABELS_MOST];
   int64_t universe = -1;
 
-  WEIR_TRY(cf_volumes_labels(v, sample, labels));
-  WEIR_TRY(cf_volumes_universe(v, sample, &universe));
+  WEIR_TRY(cf_source_labels(s, sample, labels));
+  WEIR_TRY(cf_source_universe(s, sample, &universe));
   printf("sample %lld:", (long long)(sample + 1));
   if (universe >= 0) {
     printf(" universe %lld,", (long long)universe);
@@ -66,20 +63,20 @@ static void print_census(const cf_census *c, weir_dtype dtype)
 }
 
 /* The voxels of n samples, a plane at a time. */
-static weir_status inspect(cf_volumes *v, int64_t n)
+static weir_status inspect(cf_source *s, int64_t n)
 {
-  const cf_volume_info *const info = cf_volumes_info(v);
+  const cf_volume_info *const info = cf_source_info(s);
   const weir_dtype dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16;
   cf_census c = {0};
   void *plane = NULL;
   weir_status status = WEIR_OK;
 
-  print_info(v);
+  print_info(s);
   WEIR_TRY(weir_alloc(cf_volume_plane(info), weir_dtype_size(dtype), &plane));
-  for (int64_t k = 0; k < n && k < cf_volumes_count(v); k++) {
-    WEIR_TRY_GOTO(print_labels(v, k), done);
+  for (int64_t k = 0; k < n && k < cf_source_count(s); k++) {
+    WEIR_TRY_GOTO(print_labels(s, k), done);
     for (int64_t d = 0; d < info->lengths[0]; d++) {
-      WEIR_TRY_GOTO(cf_volumes_read(v, k, d, d + 1, dtype, plane), done);
+      WEIR_TRY_GOTO(cf_source_read(s, k, d, d + 1, dtype, plane), done);
       cf_census_add(&c, dtype, plane, cf_volume_plane(info));
     }
   }
@@ -92,15 +89,15 @@ done:
 weir_status cf_verb_inspect(const weir_cli *cli)
 {
   weir_config *config = NULL;
-  cf_volumes *v = NULL;
+  cf_source *s = NULL;
   weir_status status = WEIR_OK;
   cf_cfg cfg;
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &v), done);
-  WEIR_TRY_GOTO(inspect(v, cfg.inspect.samples), done);
+  WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &s), done);
+  WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples), done);
 done:
-  cf_volumes_close(&v);
+  cf_source_close(&s);
   weir_config_destroy(&config);
   return status;
 }

@@ -9,8 +9,6 @@
 #include "data/volume_format.h"
 
 const weir_opt cf_convert_options[] = {
-    WEIR_OPT_STRING_LIST(cf_convert_opts, input, "",
-                         "files of samples, folders of them, or lists (.lst) of their paths"),
     WEIR_OPT_STRING(cf_convert_opts, format, "tfrecord",
                     "what is written: tfrecord (of MLPerf HPC), npy (pairs), netcdf"),
     WEIR_OPT_INT(cf_convert_opts, per_file, 1, 1, 1e9, "1",
@@ -26,7 +24,7 @@ const weir_opt cf_convert_options[] = {
 };
 
 typedef struct conversion {
-  cf_volumes *v;
+  cf_source *s;
   const cf_convert_opts *opts;
   const char *folder;
   cf_volume_info in, out; /* of a sample that is read, that is written */
@@ -41,12 +39,12 @@ static weir_status prepare(conversion *c)
 {
   const int64_t side = c->opts->side;
 
-  c->in = *cf_volumes_info(c->v);
+  c->in = *cf_source_info(c->s);
   c->in.dtype = c->opts->dtype == 1                                       ? WEIR_I16
                 : c->opts->dtype == 2 || weir_dtype_is_float(c->in.dtype) ? WEIR_F32
                                                                           : WEIR_I16;
   c->out = c->in;
-  c->total = cf_volumes_count(c->v);
+  c->total = cf_source_count(c->s);
   for (int d = 0; d < 3; d++) {
     if (side > 0 && c->in.lengths[d] % side != 0) {
       return weir_fail(WEIR_ERR_CONFIG,
@@ -114,13 +112,13 @@ static weir_status convert_sample(conversion *c, int64_t sample)
   float labels[CF_LABELS_MOST] = {0};
   cf_volume_about about = {labels, -1};
 
-  WEIR_TRY(cf_volumes_labels(c->v, sample, labels));
-  WEIR_TRY(cf_volumes_universe(c->v, sample, &about.universe));
+  WEIR_TRY(cf_source_labels(c->s, sample, labels));
+  WEIR_TRY(cf_source_universe(c->s, sample, &about.universe));
   if (c->opts->side > 0 && about.universe < 0) {
     about.universe = sample;
   }
   for (int64_t i = 0; i < c->cuts[0]; i++) {
-    WEIR_TRY(cf_volumes_read(c->v, sample, i * planes, (i + 1) * planes, c->in.dtype, c->layer));
+    WEIR_TRY(cf_source_read(c->s, sample, i * planes, (i + 1) * planes, c->in.dtype, c->layer));
     for (int64_t j = 0; j < c->cuts[1]; j++) {
       for (int64_t k = 0; k < c->cuts[2]; k++) {
         cut(c, j, k);
@@ -131,15 +129,15 @@ static weir_status convert_sample(conversion *c, int64_t sample)
   return WEIR_OK;
 }
 
-weir_status cf_convert(cf_volumes *v, const cf_convert_opts *opts, const char *folder,
+weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *folder,
                        cf_converted *done)
 {
-  conversion c = {.v = v, .opts = opts, .folder = folder, .done = done};
+  conversion c = {.s = s, .opts = opts, .folder = folder, .done = done};
   weir_status status = WEIR_OK;
 
   *done = (cf_converted){0};
   WEIR_TRY_GOTO(prepare(&c), out);
-  for (int64_t i = 0; i < cf_volumes_count(v); i++) {
+  for (int64_t i = 0; i < cf_source_count(s); i++) {
     WEIR_TRY_GOTO(convert_sample(&c, i), out);
   }
 out:

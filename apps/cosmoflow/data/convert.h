@@ -1,10 +1,9 @@
 /* convert.h - samples of one format to files of another, whole or cut into smaller cubes. */
 #ifndef CF_CONVERT_H
 #define CF_CONVERT_H
-#include "data/volume.h"
+#include "data/source.h"
 
 typedef struct cf_convert_opts {
-  weir_string_list input;
   const char *format;
   int64_t per_file; /* samples of each file */
   int64_t side;     /* of the cubes; 0: whole samples */
@@ -18,11 +17,11 @@ typedef struct cf_converted {
   double bytes; /* of the voxels, before compression */
 } cf_converted;
 
-/* Writes all samples of v into files of a folder that is there, "samples-00000000" and so on after
+/* Writes all samples of s into files of a folder that is there, "samples-00000000" and so on after
  * the number of their first sample. Of samples that are cut, cubes come in the order of their
  * corners (depth, height, width), and share a universe: the one of the file, else the number of the
  * sample. Every file appears whole or not at all. Fails: WEIR_ERR_CONFIG (a side that does not
- * divide the samples'), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as cf_volume_create. */
-weir_status cf_convert(cf_volumes *v, const cf_convert_opts *opts, const char *folder,
+ * divide the samples'), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as cf_volume_create and cf_source_read. */
+weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *folder,
                        cf_converted *done) WEIR_CHECKED;
 #endif

@@ -6,23 +6,31 @@
 
 static char dir[256], in[300], out[300];
 
-/* Conversion of the folder `in` into the folder `out`, which is opened. */
-static cf_volumes *convert(const char *format, int64_t per_file, int64_t side, int64_t level,
-                           int dtype, cf_converted *done)
+static cf_source *open_set(const char *folder)
 {
   const cf_volume_opts opts = cf_test_opts();
+  const cf_source_opts source = {.input = {&folder, 1}};
+  cf_source *s = NULL;
+
+  assert_ok(cf_source_open(&(cf_source_spec){.source = &source, .files = &opts}, &s));
+  return s;
+}
+
+/* Conversion of the folder `in` into the folder `out`, which is opened. */
+static cf_source *convert(const char *format, int64_t per_file, int64_t side, int64_t level,
+                          int dtype, cf_converted *done)
+{
   const cf_convert_opts what = {
       .format = format, .per_file = per_file, .side = side, .level = level, .dtype = dtype};
-  const char *const from[] = {in}, *const to[] = {out};
-  cf_volumes *v = NULL, *made = NULL;
+  cf_source *from = open_set(in);
 
   weir_check_rmdir(out);
   assert_ok(weir_dir_create(out));
-  assert_ok(cf_volumes_open(from, 1, &opts, &v));
-  assert_ok(cf_convert(v, &what, out, done));
-  cf_volumes_close(&v);
-  assert_ok(cf_volumes_open(to, 1, &opts, &made));
-  assert_int_equal(cf_volumes_count(made), done->samples);
+  assert_ok(cf_convert(from, &what, out, done));
+  cf_source_close(&from);
+  cf_source *const made = open_set(out);
+
+  assert_int_equal(cf_source_count(made), done->samples);
   return made;
 }
 
@@ -45,13 +53,14 @@ static void nothing_is_lost_between_formats(void **state)
 
   put(&info, 5);
   for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
+    int64_t universe = -1;
     const bool netcdf = strcmp((*f)->name, "netcdf") == 0, npy = strcmp((*f)->name, "npy") == 0;
     cf_converted done;
 
     if (netcdf && !weir_netcdf_available()) {
       continue;
     }
-    cf_volumes *v = convert((*f)->name, npy ? 1 : 2, 0, level, 0, &done);
+    cf_source *v = convert((*f)->name, npy ? 1 : 2, 0, level, 0, &done);
 
     assert_int_equal(done.files, npy ? 5 : 3);
     assert_int_equal(done.samples, 5);
@@ -59,12 +68,14 @@ static void nothing_is_lost_between_formats(void **state)
     for (int64_t k = 0; k < 5; k++) {
       cf_test_voxels(&info, (uint64_t)k, expected);
       cf_test_labels(&info, (uint64_t)k, y);
-      assert_ok(cf_volumes_read(v, k, 0, 3, WEIR_I16, voxels));
+      assert_ok(cf_source_read(v, k, 0, 3, WEIR_I16, voxels));
       assert_memory_equal(voxels, expected, sizeof voxels);
-      assert_ok(cf_volumes_labels(v, k, has));
+      assert_ok(cf_source_labels(v, k, has));
       assert_memory_equal(has, y, sizeof has);
+      assert_ok(cf_source_universe(v, k, &universe));
+      assert_int_equal(universe, k);
     }
-    cf_volumes_close(&v);
+    cf_source_close(&v);
   }
 }
 
@@ -75,7 +86,7 @@ static void universes_are_cut_in_order(void **state)
   cf_converted done;
 
   put(&info, 2);
-  cf_volumes *v = convert("tfrecord", 27, 2, 0, 0, &done);
+  cf_source *v = convert("tfrecord", 27, 2, 0, 0, &done);
 
   assert_int_equal(done.samples, 54);
   assert_int_equal(done.files, 2);
@@ -85,36 +96,33 @@ static void universes_are_cut_in_order(void **state)
 
     cf_test_voxels(&info, (uint64_t)from, whole);
     cf_test_labels(&info, (uint64_t)from, y);
-    assert_ok(cf_volumes_read(v, k, 0, 2, WEIR_F32, cube));
+    assert_ok(cf_source_read(v, k, 0, 2, WEIR_F32, cube));
     for (int64_t i = 0; i < 16; i++) {
       assert_true(cube[i] ==
                   whole[(((d + i / 8) * 6 + h + i / 4 % 2) * 6 + w + i / 2 % 2) * 2 + i % 2]);
     }
-    assert_ok(cf_volumes_labels(v, k, has));
+    assert_ok(cf_source_labels(v, k, has));
     assert_true(has[0] == y[0]);
-    assert_ok(cf_volumes_universe(v, k, &universe));
+    assert_ok(cf_source_universe(v, k, &universe));
     assert_int_equal(universe, from);
   }
-  cf_volumes_close(&v);
+  cf_source_close(&v);
 }
 
 static void assert_refused(const char *format, int64_t per_file, int64_t side, int dtype,
                            weir_status expected, const char *said)
 {
-  const cf_volume_opts opts = cf_test_opts();
   const cf_convert_opts what = {
       .format = format, .per_file = per_file, .side = side, .dtype = dtype};
-  const char *const from[] = {in};
-  cf_volumes *v = NULL;
+  cf_source *v = open_set(in);
   cf_converted done;
 
   weir_check_rmdir(out);
   assert_ok(weir_dir_create(out));
-  assert_ok(cf_volumes_open(from, 1, &opts, &v));
   assert_int_equal(cf_convert(v, &what, out, &done), expected);
   assert_non_null(strstr(weir_last_message(), said));
   assert_int_equal(weir_dir_has_entries(out), done.files > 0);
-  cf_volumes_close(&v);
+  cf_source_close(&v);
 }
 
 static void what_cannot_be_is_refused_and_leaves_nothing(void **state)

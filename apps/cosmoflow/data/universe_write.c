@@ -1,6 +1,7 @@
 /* universe_write.c - see universe_write.h. While some universes are made, those before them are
  * written. */
 #include "data/universe_write.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -146,37 +147,33 @@ static weir_status open_file(output *o, const char *path, int64_t universes)
 
 /* ---- files that are there ---- */
 
-static weir_status check_file(const char *path, const char *text, int64_t begin, int64_t samples)
+/* What a file of universes says of itself. */
+typedef struct claim {
+  int64_t first, samples; /* number of its first universe, -1: it has none */
+  char *made_of;          /* the caller's to free */
+} claim;
+
+static weir_status read_claim(const char *path, claim *c)
 {
   const int64_t zero = 0, one = 1;
   weir_netcdf *nc = NULL;
   weir_netcdf_shape shape;
-  char *has = NULL;
-  int64_t first = -1;
   int var = 0;
   weir_status status = WEIR_OK;
 
+  *c = (claim){.first = -1};
   WEIR_TRY(weir_netcdf_open(path, &nc));
-  WEIR_TRY_GOTO(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, MADE_OF, &has), done);
+  WEIR_TRY_GOTO(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, MADE_OF, &c->made_of), done);
   WEIR_TRY_GOTO(weir_netcdf_find(nc, "universe", &var, &shape), done);
   if (shape.dtype != WEIR_I64 || shape.n_dims != 1) {
     status = weir_fail(WEIR_ERR_DATA, "%s: universe: is no line of numbers", path);
     goto done;
   }
-  if (shape.lengths[0] > 0) {
-    WEIR_TRY_GOTO(weir_netcdf_read(nc, var, &zero, &one, &first), done);
-  }
-  if (strcmp(text, has) != 0 || shape.lengths[0] != samples || first != begin) {
-    status =
-        weir_fail(WEIR_ERR_CONFIG,
-                  "%s: holds %lld samples from universe %lld on of \"%s\"; asked for are %lld "
-                  "from %lld on of \"%s\": choose another --out, or give --overwrite to replace "
-                  "what is there",
-                  path, (long long)shape.lengths[0], (long long)first, has, (long long)samples,
-                  (long long)begin, text);
+  c->samples = shape.lengths[0];
+  if (c->samples > 0) {
+    WEIR_TRY_GOTO(weir_netcdf_read(nc, var, &zero, &one, &c->first), done);
   }
 done:
-  weir_free(&has);
   weir_netcdf_close(&nc);
   return status;
 }
@@ -195,19 +192,68 @@ static weir_status path_of(const char *folder, int64_t first, char *path, size_t
   return weir_path_join(folder, name, path, size);
 }
 
+/* The number in a name of cf_universe_file; -1: it is another name. */
+static int64_t first_of(const char *name)
+{
+  char same[2 * NAME];
+  long long first = -1;
+
+  if (sscanf(name, "universes-%lld.nc", &first) != 1 || first < 0) {
+    return -1;
+  }
+  cf_universe_file(first, same, sizeof same);
+  return strcmp(name, same) == 0 ? first : -1;
+}
+
+/* A file that is there is one that would be written, or holds other universes of the same kind. */
+static weir_status check_file(const cf_universe_opts *o, const cf_universe_facts *f,
+                              const char *text, const char *path, int64_t begin)
+{
+  const int64_t u = begin - o->first, end = o->first + o->universes;
+  const bool ours = u >= 0 && u < o->universes && u % o->file == 0;
+  weir_status status = WEIR_OK;
+  claim c;
+
+  WEIR_TRY_GOTO(read_claim(path, &c), done);
+  const bool as_named = c.first == begin && c.samples % f->samples == 0;
+  const bool apart = begin + c.samples / f->samples <= o->first || begin >= end;
+  const bool fits = ours ? c.samples == in_file(o, u) * f->samples : apart;
+
+  if (strcmp(text, c.made_of) != 0 || !as_named || !fits) {
+    status =
+        weir_fail(WEIR_ERR_CONFIG,
+                  "%s: holds %lld samples from universe %lld on of \"%s\"; asked for are %lld "
+                  "universes from %lld on, %lld a file, of \"%s\": choose another --out, or give "
+                  "--overwrite to replace what is there",
+                  path, (long long)c.samples, (long long)c.first, c.made_of,
+                  (long long)o->universes, (long long)o->first, (long long)o->file, text);
+  }
+done:
+  weir_free(&c.made_of);
+  return status;
+}
+
 weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_universe_facts *f,
                                      uint64_t seed, const char *folder)
 {
   char text[CF_TEXT], path[PATH];
+  DIR *const dir = opendir(folder);
+  weir_status status = WEIR_OK;
 
+  if (dir == NULL) { /* there is nothing yet */
+    return WEIR_OK;
+  }
   cf_universe_text(opts, f, seed, text, sizeof text);
-  for (int64_t u = 0; u < opts->universes; u += opts->file) {
-    WEIR_TRY(path_of(folder, opts->first + u, path, sizeof path));
-    if (weir_file_exists(path)) {
-      WEIR_TRY(check_file(path, text, opts->first + u, in_file(opts, u) * f->samples));
+  for (const struct dirent *e = readdir(dir); e && status == WEIR_OK; e = readdir(dir)) {
+    const int64_t begin = first_of(e->d_name);
+
+    if (begin >= 0) {
+      status = weir_path_join(folder, e->d_name, path, sizeof path);
+      status = status == WEIR_OK ? check_file(opts, f, text, path, begin) : status;
     }
   }
-  return WEIR_OK;
+  (void)closedir(dir);
+  return status;
 }
 
 /* ---- universes ---- */

@@ -13,9 +13,9 @@ typedef struct cf_written {
 
 /* Name of the file that universe `first` is the first of. */
 void cf_universe_file(int64_t first, char *name, size_t size);
-/* Whether every file of the folder that would be written holds what would be written: the same
- * universes of the same options and seed. Fails: WEIR_ERR_CONFIG, naming the file that does not;
- * WEIR_ERR_DATA for one that cannot be read. */
+/* Whether the folder is one set: every file of universes in it is of the same options and seed, and
+ * is one that would be written or holds universes that would not. Fails: WEIR_ERR_CONFIG, naming a
+ * file that mixes; WEIR_ERR_DATA for one that cannot be read. */
 weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_universe_facts *f,
                                      uint64_t seed, const char *folder) WEIR_CHECKED;
 /* Writes opts->universes universes from opts->first on into the folder. A file that is there is

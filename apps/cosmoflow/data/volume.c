@@ -345,9 +345,12 @@ static weir_status find(cf_volumes *v, int64_t sample, const cf_volume_format **
   return WEIR_OK;
 }
 
-/* The first element that is no number, or that i16 does not hold; -1: none. */
-static int64_t convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out)
+int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out)
 {
+  if (from == WEIR_I16 && to == WEIR_I16) {
+    memcpy(out, raw, (size_t)n * sizeof(int16_t));
+    return -1;
+  }
   for (int64_t i = 0; i < n; i++) {
     const double value = weir_dtype_load_real(from, raw, i);
 
@@ -363,6 +366,12 @@ static int64_t convert(weir_dtype from, const void *raw, int64_t n, weir_dtype t
     }
   }
   return -1;
+}
+
+weir_status cf_volume_refuse(const char *place, int64_t voxel, double value, weir_dtype dtype)
+{
+  return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", place, (long long)voxel, value,
+                   dtype == WEIR_I16 ? "is no count of 16 bits" : "is no finite number");
 }
 
 weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
@@ -391,16 +400,14 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
     v->raw_bytes = bytes;
   }
   WEIR_TRY(format->read(&v->file, in, d0, d1, v->raw));
-  const int64_t bad = convert(stored, v->raw, n, dtype, out);
+  const int64_t bad = cf_volume_convert(stored, v->raw, n, dtype, out);
 
   if (bad >= 0) {
     char place[CF_PLACE_MOST];
 
     cf_volumes_place(v, sample, place, sizeof place);
-    return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", place,
-                     (long long)(bad + d0 * cf_volume_plane(&v->info)),
-                     weir_dtype_load_real(stored, v->raw, bad),
-                     dtype == WEIR_I16 ? "is no count of 16 bits" : "is no finite number");
+    return cf_volume_refuse(place, bad + d0 * cf_volume_plane(&v->info),
+                            weir_dtype_load_real(stored, v->raw, bad), dtype);
   }
   return WEIR_OK;
 }

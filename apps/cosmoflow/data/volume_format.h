@@ -44,6 +44,13 @@ typedef struct cf_volume_format {
 /* Ended by NULL. */
 extern const cf_volume_format *const cf_volume_format_table[];
 
+/* n voxels to WEIR_I16 or WEIR_F32. Returns the first that is no finite number, or that i16 does
+ * not hold exactly; -1: none. */
+int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out);
+/* WEIR_ERR_DATA for a voxel that is not of that type, of the sample at `place`. */
+weir_status cf_volume_refuse(const char *place, int64_t voxel, double value,
+                             weir_dtype dtype) WEIR_CHECKED;
+
 /* Elements of a sample, of a plane. */
 static inline int64_t cf_volume_plane(const cf_volume_info *info)
 {

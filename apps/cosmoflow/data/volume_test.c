@@ -221,7 +221,7 @@ static void pairs_and_formats_that_do_not_fit_are_refused(void **state)
   const float y[4] = {0, 1, NAN, 0}, fine[4] = {0};
   const weir_npy_shape cube = {WEIR_I16, 4, {2, 2, 2, 1}}, flat = {WEIR_I16, 2, {2, 2}},
                        four = {WEIR_F32, 1, {4}}, two = {WEIR_F32, 2, {2, 2}};
-  char label[400];
+  char label[400], universe[400];
 
   snprintf(path, sizeof path, "%s_data.npy", stem);
   snprintf(label, sizeof label, "%s_label.npy", stem);
@@ -232,6 +232,12 @@ static void pairs_and_formats_that_do_not_fit_are_refused(void **state)
   REFUSED("is no array of at most 16 labels, floats, for each of the 1 samples");
   assert_ok(weir_npy_write(path, &flat, voxels));
   REFUSED("an array of 2 dimensions of i16 is no sample");
+  assert_ok(weir_npy_write(label, &four, fine));
+  assert_ok(weir_npy_write(path, &cube, voxels));
+  snprintf(universe, sizeof universe, "%s_universe.npy", stem);
+  assert_ok(weir_npy_write(universe, &(weir_npy_shape){WEIR_I16, 1, {2}}, voxels));
+  REFUSED("a_universe.npy: is no array of an integer for each of the 1 samples");
+  (void)remove(universe);
   const weir_npy_shape none = {WEIR_I16, 4, {0, 2, 2, 1}},
                        huge = {WEIR_I16, 4, {0, INT64_C(1) << 32, INT64_C(1) << 32, 1}};
 

@@ -102,7 +102,7 @@ open(zipped, "wb").write(gzip.compress(b"".join(records)))
 # What it looks like.
 seen = run("inspect", plain)
 assert seen.returncode == 0, seen.stderr
-assert "9 x 9 x 9 voxels, 4 channels, i16" in seen.stdout, seen.stdout
+assert "9 x 9 x 9 x 4 i16" in seen.stdout, seen.stdout
 assert f"sum {int(x[0].sum())}," in seen.stdout, seen.stdout
 
 # To NumPy and back.

@@ -176,6 +176,30 @@ static void files_are_samples(void **state)
   cf_volumes_close(&v);
 }
 
+/* synth:// through the program is what the files hold. */
+static void samples_need_no_files(void **state)
+{
+  NEEDS_LIBRARIES();
+  assert_int_equal(program("prepare " SMALL "--set simulate.block=4 --out %s", in_scratch("a")), 0);
+  assert_int_equal(
+      program("convert %s --set convert.per_file=100 --out %s", in_scratch("a"), in_scratch("b")),
+      0);
+  assert_int_equal(program("convert synth:// " SMALL "--set simulate.block=4 "
+                           "--set convert.per_file=100 --out %s",
+                           in_scratch("c")),
+                   0);
+  assert_int_equal((int)event_number(in_scratch("c"), "convert_end", "samples"), 48);
+  char one[65], two[65];
+  int64_t bytes[2];
+
+  assert_true(weir_file_sha256(in_scratch("b/samples-00000000.tfrecord"), one, &bytes[0]));
+  assert_true(weir_file_sha256(in_scratch("c/samples-00000000.tfrecord"), two, &bytes[1]));
+  assert_string_equal(one, two);
+  assert_int_equal(program("inspect synth:// " SMALL), 0);
+  assert_non_null(strstr(printed(), "6 samples of 8 x 8 x 8 x 3 i16 with 2 labels in 6 universes"));
+  assert_int_equal(program("inspect synth:// %s " SMALL, in_scratch("a")), 2);
+}
+
 static void threads_and_files_make_no_difference(void **state)
 {
   NEEDS_LIBRARIES();
@@ -263,6 +287,29 @@ static void a_folder_of_others_stays_as_it_is(void **state)
   assert_int_equal(truncate(file_of("a", 4), 3000), 0);
   assert_int_equal(program("prepare " SMALL "--seed 3 --out %s", in_scratch("a")), 3);
   assert_non_null(strstr(printed(), "universes-00000004.nc"));
+}
+
+/* Files that this run would not write belong to the set as well. */
+static void a_folder_is_one_set(void **state)
+{
+  NEEDS_LIBRARIES();
+  assert_int_equal(program("prepare " SMALL "--out %s", in_scratch("a")), 0);
+#define MIXES(sets)                                                                   \
+  do {                                                                                \
+    assert_int_equal(program("prepare " SMALL sets " --out %s", in_scratch("a")), 2); \
+    assert_non_null(strstr(printed(), "holds "));                                     \
+  } while (0)
+  MIXES("--set simulate.first=6 --seed 1");                   /* another seed       */
+  MIXES("--set simulate.first=5");                            /* universe 5 twice   */
+  MIXES("--set simulate.first=2 --set simulate.universes=1"); /* universe 2 twice   */
+  MIXES("--set simulate.first=8 --set simulate.side=16");     /* other samples      */
+  assert_int_equal(program("prepare " SMALL "--set simulate.first=6 --out %s", in_scratch("a")), 0);
+  assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "universes"), 6);
+  assert_int_equal(program("prepare " SMALL "--out %s", in_scratch("a")), 0);
+  assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 2);
+  /* A file by another's name. */
+  assert_int_equal(rename(file_of("a", 6), file_of("a", 20)), 0);
+  MIXES("--set simulate.first=30");
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -377,11 +424,18 @@ static void builds_without_libraries_say_so(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(files_hold_what_was_asked_for),          TEST(files_are_samples),
-      TEST(threads_and_files_make_no_difference),   TEST(a_stopped_run_goes_on),
-      TEST(a_folder_of_others_stays_as_it_is),      TEST(what_cannot_be_is_refused),
-      TEST(describe_says_what_there_would_be),      TEST(too_coarse_a_lattice_is_told),
-      TEST(shipped_data_agrees_with_linear_theory), TEST(builds_without_libraries_say_so),
+      TEST(files_hold_what_was_asked_for),
+      TEST(files_are_samples),
+      TEST(samples_need_no_files),
+      TEST(threads_and_files_make_no_difference),
+      TEST(a_stopped_run_goes_on),
+      TEST(a_folder_of_others_stays_as_it_is),
+      TEST(a_folder_is_one_set),
+      TEST(what_cannot_be_is_refused),
+      TEST(describe_says_what_there_would_be),
+      TEST(too_coarse_a_lattice_is_told),
+      TEST(shipped_data_agrees_with_linear_theory),
+      TEST(builds_without_libraries_say_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

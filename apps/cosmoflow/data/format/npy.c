@@ -1,5 +1,6 @@
 /* npy.c - samples as pairs of NumPy arrays, NAME_data.npy and NAME_label.npy, one sample a pair:
- * [depth, height, width(, channel)] and [labels], or several with a dimension in front. */
+ * [depth, height, width(, channel)] and [labels], or several with a dimension in front. Beside them
+ * NAME_universe.npy may say which universe each was cut from: integers, [samples]. */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -9,9 +10,10 @@
 
 #define DATA "_data.npy"
 #define LABEL "_label.npy"
+#define UNIVERSE "_universe.npy"
 
 typedef struct held {
-  weir_npy *data, *label; /* label NULL: there is none */
+  weir_npy *data, *label, *universe; /* label, universe NULL: there is none */
 } held;
 
 static bool knows(const uint8_t *head, int64_t n)
@@ -26,17 +28,18 @@ static void close_file(cf_volume_file *f)
   if (h) {
     weir_npy_close(&h->data);
     weir_npy_close(&h->label);
+    weir_npy_close(&h->universe);
   }
   weir_free(&f->held);
 }
 
-/* NAME_data.npy to NAME_label.npy; false for another name. */
-static bool label_path(const char *path, char *text, size_t size)
+/* NAME_data.npy to NAME_label.npy, NAME_universe.npy; false for another name. */
+static bool path_beside(const char *path, const char *ending, char *text, size_t size)
 {
   const size_t n = strlen(path), end = strlen(DATA);
 
   return n > end && strcmp(path + n - end, DATA) == 0 &&
-         snprintf(text, size, "%.*s" LABEL, (int)(n - end), path) < (int)size;
+         snprintf(text, size, "%.*s%s", (int)(n - end), path, ending) < (int)size;
 }
 
 static weir_status take_volume(cf_volume_file *f, const weir_npy_shape *s)
@@ -74,6 +77,18 @@ static weir_status take_labels(cf_volume_file *f, const char *path, const weir_n
   return WEIR_OK;
 }
 
+static weir_status check_universe(const cf_volume_file *f, const char *path,
+                                  const weir_npy_shape *s)
+{
+  const int64_t samples = s->n_dims == 1 ? s->lengths[0] : s->n_dims == 0 ? 1 : -1;
+
+  return samples == f->count && !weir_dtype_is_float(s->dtype) && s->dtype != WEIR_BOOL
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: is no array of an integer for each of the %lld samples in %s", path,
+                         (long long)f->count, f->path);
+}
+
 static weir_status open_file(cf_volume_file *f)
 {
   char path[CF_PLACE_MOST];
@@ -84,9 +99,13 @@ static weir_status open_file(cf_volume_file *f)
   h = f->held;
   WEIR_TRY_GOTO(weir_npy_open(f->path, &h->data), done);
   WEIR_TRY_GOTO(take_volume(f, weir_npy_get(h->data)), done);
-  if (label_path(f->path, path, sizeof path) && weir_file_exists(path)) {
+  if (path_beside(f->path, LABEL, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(weir_npy_open(path, &h->label), done);
     WEIR_TRY_GOTO(take_labels(f, path, weir_npy_get(h->label)), done);
+  }
+  if (path_beside(f->path, UNIVERSE, path, sizeof path) && weir_file_exists(path)) {
+    WEIR_TRY_GOTO(weir_npy_open(path, &h->universe), done);
+    WEIR_TRY_GOTO(check_universe(f, path, weir_npy_get(h->universe)), done);
   }
   (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s",
                  h->label ? "pairs" : "no labels");
@@ -119,6 +138,20 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
   return WEIR_OK;
 }
 
+static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
+{
+  const held *const h = f->held;
+  int64_t raw = 0; /* room for any integer */
+
+  if (h->universe == NULL) {
+    *out = -1;
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_npy_read(h->universe, sample, 1, &raw));
+  *out = weir_dtype_load_int(weir_npy_get(h->universe)->dtype, &raw, 0);
+  return WEIR_OK;
+}
+
 static weir_status create(cf_volume_out *o)
 {
   if (o->count != 1) {
@@ -136,11 +169,16 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
   const weir_npy_shape labels = {WEIR_F32, 1, {o->info.n_labels}};
 
   memcpy(o->held, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));
-  if (!label_path(o->path, path, sizeof path)) {
+  if (!path_beside(o->path, UNIVERSE, path, sizeof path)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: its name is too long", o->path);
   }
-  return weir_npy_write(path, &labels,
-                        about->labels); /* before the data, by which pairs are found */
+  if (about->universe >= 0) { /* both before the data, by which pairs are found */
+    WEIR_TRY(weir_npy_write(path, &(weir_npy_shape){WEIR_I64, 1, {1}}, &about->universe));
+  } else {
+    (void)remove(path); /* of an earlier pair of the name */
+  }
+  (void)path_beside(o->path, LABEL, path, sizeof path); /* shorter */
+  return weir_npy_write(path, &labels, about->labels);
 }
 
 static weir_status commit(cf_volume_out *o)
@@ -158,7 +196,8 @@ static void destroy(cf_volume_out *o)
 
 const cf_volume_format cf_volume_format_npy = {
     .name = "npy",
-    .help = "pairs of NumPy arrays, NAME" DATA " and NAME" LABEL ", one sample a pair",
+    .help = "pairs of NumPy arrays, NAME" DATA " and NAME" LABEL
+            ", one sample a pair; NAME" UNIVERSE " where the universe is known",
     .suffix = DATA,
     .endings = DATA,
     .knows = knows,
@@ -166,6 +205,7 @@ const cf_volume_format cf_volume_format_npy = {
     .close = close_file,
     .read = read_planes,
     .labels = read_labels,
+    .universe = read_universe,
     .create = create,
     .append = append,
     .commit = commit,

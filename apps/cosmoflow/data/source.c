@@ -1,0 +1,242 @@
+/* source.c - see source.h. */
+#include "data/source.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/volume_format.h"
+
+const weir_opt cf_source_options[] = {
+    WEIR_OPT_STRING_LIST(cf_source_opts, input, "",
+                         "files of samples, folders of them, lists (.lst) of their paths; or "
+                         "synth://: universes of simulate, made when they are asked for"),
+    WEIR_OPT_INT(cf_source_opts, keep, 1 << 28, 0, 1e15, "B",
+                 "synth://: universes that stay in memory, those used last; one always does"),
+    WEIR_OPT_END,
+};
+
+/* A universe in memory. */
+typedef struct kept {
+  int64_t universe; /* -1: none */
+  int64_t used;     /* when, in reads */
+  void *voxels;     /* [samples, side, side, side, channels] */
+} kept;
+
+struct cf_source {
+  cf_volumes *files; /* NULL: synth */
+  const cf_universe_opts *simulate;
+  cf_generator *g;
+  cf_generator_room *room;
+  cf_volume_info info; /* of synth */
+  kept *kept;          /* [n_kept] */
+  int64_t n_kept, reads, made;
+};
+
+static cf_volume_info info_of(const cf_universe_opts *o, const cf_universe_facts *f)
+{
+  static const char *const method[] = {"1LPT", "2LPT", "particle-mesh"};
+  cf_volume_info info = {.lengths = {f->side, f->side, f->side, f->channels},
+                         .dtype = f->dtype,
+                         .n_labels = f->n_labels};
+
+  for (int64_t k = 0; k < f->n_labels; k++) {
+    (void)snprintf(info.label[k], CF_NAME_MOST, "%s", cf_parameter_name[f->label[k]]);
+  }
+  if (f->channels <= CF_LABELS_MOST) {
+    info.n_redshifts = f->channels;
+    memcpy(info.redshift, o->redshifts.items, (size_t)f->channels * sizeof(double));
+  }
+  (void)snprintf(info.layout, sizeof info.layout, "simulated when asked for, %s",
+                 method[o->method]);
+  return info;
+}
+
+static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
+{
+  s->simulate = spec->simulate;
+  WEIR_TRY(cf_generator_create(spec->simulate, spec->seed, &s->g));
+  WEIR_TRY(cf_generator_room_create(s->g, &s->room));
+  const cf_universe_facts *const f = cf_generator_facts(s->g);
+  const int64_t fit = spec->source->keep / f->bytes;
+
+  s->info = info_of(spec->simulate, f);
+  s->n_kept = fit < 1 ? 1 : fit < spec->simulate->universes ? fit : spec->simulate->universes;
+  WEIR_TRY(weir_alloc(s->n_kept, sizeof *s->kept, (void **)&s->kept));
+  for (int64_t i = 0; i < s->n_kept; i++) {
+    s->kept[i].universe = -1;
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_source_open(const cf_source_spec *spec, cf_source **out)
+{
+  const weir_string_list *const input = &spec->source->input;
+  cf_source *s = NULL;
+  int64_t synth = 0;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  for (int64_t i = 0; i < input->count; i++) {
+    synth += strcmp(input->items[i], CF_SOURCE_SYNTH) == 0;
+  }
+  if (synth > 0 && input->count > 1) {
+    return weir_fail(WEIR_ERR_CONFIG, "%s: is a whole source; name it alone, or files alone",
+                     CF_SOURCE_SYNTH);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *s, (void **)&s));
+  status = synth > 0 ? open_synth(s, spec)
+                     : cf_volumes_open(input->items, input->count, spec->files, &s->files);
+  if (status != WEIR_OK) {
+    cf_source_close(&s);
+    return status;
+  }
+  *out = s;
+  return WEIR_OK;
+}
+
+void cf_source_close(cf_source **s)
+{
+  if (*s == NULL) {
+    return;
+  }
+  cf_volumes_close(&(*s)->files);
+  for (int64_t i = 0; (*s)->kept != NULL && i < (*s)->n_kept; i++) {
+    weir_free(&(*s)->kept[i].voxels);
+  }
+  weir_free(&(*s)->kept);
+  cf_generator_room_destroy(&(*s)->room);
+  cf_generator_destroy(&(*s)->g);
+  weir_free(s);
+}
+
+static int64_t samples_of_one(const cf_source *s)
+{
+  return cf_generator_facts(s->g)->samples;
+}
+
+int64_t cf_source_count(const cf_source *s)
+{
+  return s->files ? cf_volumes_count(s->files) : s->simulate->universes * samples_of_one(s);
+}
+
+const cf_volume_info *cf_source_info(const cf_source *s)
+{
+  return s->files ? cf_volumes_info(s->files) : &s->info;
+}
+
+/* The universe of a sample of synth. */
+static int64_t universe_of(const cf_source *s, int64_t sample)
+{
+  WEIR_ASSERT(sample >= 0 && sample < cf_source_count(s));
+  return s->simulate->first + sample / samples_of_one(s);
+}
+
+/* Makes a universe, in the place of the one that was not used for longest. */
+static weir_status make(cf_source *s, int64_t universe, const kept **out)
+{
+  kept *k = &s->kept[0];
+
+  for (int64_t i = 0; i < s->n_kept; i++) {
+    if (s->kept[i].universe == universe) {
+      s->kept[i].used = s->reads;
+      *out = &s->kept[i];
+      return WEIR_OK;
+    }
+    k = s->kept[i].used < k->used ? &s->kept[i] : k;
+  }
+  k->universe = -1;
+  if (k->voxels == NULL) {
+    WEIR_TRY(weir_alloc(cf_generator_facts(s->g)->bytes, 1, &k->voxels));
+  }
+  WEIR_TRY(cf_generator_make(s->g, s->room, universe, k->voxels));
+  *k = (kept){universe, s->reads, k->voxels};
+  s->made++;
+  *out = k;
+  return WEIR_OK;
+}
+
+weir_status cf_source_read(cf_source *s, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
+                           void *out)
+{
+  const kept *k = NULL;
+
+  if (s->files) {
+    return cf_volumes_read(s->files, sample, d0, d1, dtype, out);
+  }
+  WEIR_ASSERT(0 <= d0 && d0 <= d1 && d1 <= s->info.lengths[0] &&
+              (dtype == WEIR_I16 || dtype == WEIR_F32));
+  s->reads++;
+  WEIR_TRY(make(s, universe_of(s, sample), &k));
+  const int64_t plane = cf_volume_plane(&s->info);
+  const int64_t at =
+      sample % samples_of_one(s) * cf_volume_elements(&s->info) + d0 * plane; /* in the universe */
+  const char *const from = (const char *)k->voxels + (size_t)at * weir_dtype_size(s->info.dtype);
+  const int64_t bad = cf_volume_convert(s->info.dtype, from, (d1 - d0) * plane, dtype, out);
+
+  if (bad >= 0) {
+    char place[CF_PLACE_MOST];
+
+    cf_source_place(s, sample, place, sizeof place);
+    return cf_volume_refuse(place, bad + d0 * plane, weir_dtype_load_real(s->info.dtype, from, bad),
+                            dtype);
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_source_labels(cf_source *s, int64_t sample, float *labels)
+{
+  double unit[CF_PARAMETERS];
+  cf_cosmology c;
+
+  if (s->files) {
+    return cf_volumes_labels(s->files, sample, labels);
+  }
+  cf_generator_draw(s->g, universe_of(s, sample), &c, unit);
+  for (int64_t k = 0; k < s->info.n_labels; k++) {
+    labels[k] = (float)unit[k];
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe)
+{
+  if (s->files) {
+    return cf_volumes_universe(s->files, sample, universe);
+  }
+  *universe = universe_of(s, sample);
+  return WEIR_OK;
+}
+
+void cf_source_place(const cf_source *s, int64_t sample, char *text, size_t size)
+{
+  if (s->files) {
+    cf_volumes_place(s->files, sample, text, size);
+    return;
+  }
+  const int64_t of = samples_of_one(s);
+
+  (void)snprintf(text, size, "universe %lld: sample %lld of %lld",
+                 (long long)universe_of(s, sample), (long long)(sample % of + 1), (long long)of);
+}
+
+void cf_source_describe(const cf_source *s, char *text, size_t size)
+{
+  const cf_volume_info *const i = cf_source_info(s);
+
+  (void)snprintf(text, size,
+                 "%lld samples of %lld x %lld x %lld x %lld %s with %lld labels in %lld %s: %s",
+                 (long long)cf_source_count(s), (long long)i->lengths[0], (long long)i->lengths[1],
+                 (long long)i->lengths[2], (long long)i->lengths[3], weir_dtype_name(i->dtype),
+                 (long long)i->n_labels,
+                 (long long)(s->files ? cf_volumes_files(s->files) : s->simulate->universes),
+                 s->files ? "files" : "universes", i->layout);
+}
+
+const char *cf_source_within(const cf_source *s, const char *folder)
+{
+  return s->files ? cf_volumes_within(s->files, folder) : NULL;
+}
+
+int64_t cf_source_made(const cf_source *s)
+{
+  return s->made;
+}
