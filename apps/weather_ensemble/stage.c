@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "data/date.h"
+#include "data/trained.h"
 #include "io/weir_netcdf.h"
 
 enum { MODEL = 4, BEFORE, DATES, PATH_SIZE = 4096 };
@@ -128,22 +129,12 @@ done:
   return status;
 }
 
-static void describe_dates(const wx_stage *s, char *text)
+static weir_status describe_dates(const wx_stage *s, char **text)
 {
-  const wx_split *split = s->is.split;
-  size_t at = 0;
+  const wx_times times = {s->facts.name, s->facts.n, s->facts.start, s->facts.time};
+  const wx_split none = {.n = {0}};
 
-  text[0] = 0;
-  for (int p = 0; p < WX_TEST && split != NULL; p++) {
-    char first[32] = "none", last[32] = "none";
-
-    if (split->n[p] > 0) {
-      wx_date_text(split->first[p], first, sizeof first);
-      wx_date_text(split->last[p], last, sizeof last);
-    }
-    at += (size_t)snprintf(text + at, WX_LIST - at, "%s%s: %s to %s", p > 0 ? "; " : "",
-                           wx_part_name[p], first, last);
-  }
+  return wx_trained_dates(s->is.split != NULL ? s->is.split : &none, &times, text);
 }
 
 static void describe_extremes(const wx_extremes *x, char *text)
@@ -162,15 +153,18 @@ static weir_status take_notes(wx_stage *s)
     const wx_side side = k < 2 ? WX_X : WX_Y;
     void *memory = NULL;
 
-    WEIR_TRY(weir_alloc(WX_LIST, 1, &memory));
-    s->text[k] = memory;
+    if (k == DATES) {
+      WEIR_TRY(describe_dates(s, &s->text[k]));
+    } else {
+      WEIR_TRY(weir_alloc(WX_LIST, 1, &memory));
+      s->text[k] = memory;
+    }
     s->note[k] = (weir_note){note_name[k], s->text[k]};
     if (k < MODEL) {
       wx_channels_text(s->facts.channel[side], s->facts.n_channels[side], k % 2 == 1, s->text[k]);
     }
   }
   (void)snprintf(s->text[BEFORE], WX_LIST, "%s", s->is.before[0] != 0 ? s->is.before : "none");
-  describe_dates(s, s->text[DATES]);
   if (s->is.extremes != NULL) {
     void *memory = NULL;
 

@@ -69,50 +69,9 @@ static weir_status refuse(const char *text)
                    text);
 }
 
-static bool same_date(double a, double b)
-{
-  return (isnan(a) && isnan(b)) || fabs(a - b) < 2 * slack;
-}
-
-weir_status wx_trained_parts(const wx_split *split, const wx_times *times, const char *dates,
-                             int *part)
-{
-  run seen[WX_TEST] = {{.from = NAN, .to = NAN}, {.from = NAN, .to = NAN}};
-  bool same = true;
-
-  for (const char *at = dates; *at != 0;) {
-    run r;
-
-    if (!next_run(&at, &r) || r.part >= WX_TEST) {
-      return refuse(dates);
-    }
-    seen[r.part] = r;
-  }
-  for (int64_t i = 0; i < times->n; i++) {
-    part[i] = WX_PARTS;
-  }
-  for (int p = 0; p < WX_PARTS; p++) {
-    same = same && (p == WX_TEST || (same_date(seen[p].from, split->first[p]) &&
-                                     same_date(seen[p].to, split->last[p])));
-    for (int64_t i = 0; i < split->n[p]; i++) {
-      part[split->sample[p][i]] = p;
-    }
-  }
-  for (int64_t i = 0; i < times->n && !same; i++) {
-    int p = 0;
-
-    while (p < WX_TEST &&
-           !(times->start[i] >= seen[p].from - slack && times->end[i] <= seen[p].to + slack)) {
-      p++;
-    }
-    part[i] = p < WX_TEST ? p : part[i] == WX_TEST ? WX_TEST : WX_PARTS;
-  }
-  return WEIR_OK;
-}
-
 /* A sample by its start, then by its part. */
 typedef struct known {
-  double start;
+  double start, end;
   int part;
 } known;
 
@@ -124,29 +83,133 @@ static int by_start(const void *a, const void *b)
                               : (x->part > y->part) - (x->part < y->part);
 }
 
-static void put_run(const known *first, const known *last, char *text, size_t size, size_t *at)
+/* Bytes of n runs as text. */
+static weir_status take_room(int64_t n, size_t *size, char **text)
 {
-  char from[DATE], to[DATE];
+  void *memory = NULL;
 
-  wx_date_text(first->start, from, sizeof from);
-  wx_date_text(last->start, to, sizeof to);
+  *size = (size_t)(n > 0 ? n : 1) * RUN;
+  WEIR_TRY(weir_alloc((int64_t)*size, 1, &memory));
+  *text = memory;
+  return WEIR_OK;
+}
+
+static void put_run(int part, double from, double to, char *text, size_t size, size_t *at)
+{
+  char first[DATE], last[DATE];
+
+  wx_date_text(from, first, sizeof first);
+  wx_date_text(to, last, sizeof last);
   *at += (size_t)snprintf(text + *at, size - *at, "%s%s: %s to %s", *at > 0 ? "; " : "",
-                          name_of(first->part), from, to);
+                          name_of(part), first, last);
+}
+
+/* All samples by start, each with its part. */
+static weir_status by_time(const wx_split *split, const wx_times *times, known **out)
+{
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(times->n, sizeof **out, &memory));
+  known *const k = memory;
+
+  for (int64_t i = 0; i < times->n; i++) {
+    k[i] = (known){times->start[i], times->end[i], WX_PARTS};
+  }
+  for (int p = 0; p < WX_PARTS; p++) {
+    for (int64_t i = 0; i < split->n[p]; i++) {
+      k[split->sample[p][i]].part = p;
+    }
+  }
+  qsort(k, (size_t)times->n, sizeof *k, by_start);
+  *out = k;
+  return WEIR_OK;
+}
+
+weir_status wx_trained_dates(const wx_split *split, const wx_times *times, char **text)
+{
+  known *k = NULL;
+  size_t size, at = 0;
+  int64_t runs = 1;
+  weir_status status = WEIR_OK;
+
+  *text = NULL;
+  WEIR_TRY(by_time(split, times, &k));
+  for (int64_t i = 1; i < times->n; i++) {
+    runs += k[i].part != k[i - 1].part;
+  }
+  WEIR_TRY_GOTO(take_room(runs, &size, text), done);
+  for (int64_t i = 0, end; i < times->n; i = end) {
+    double last = k[i].end;
+
+    for (end = i + 1; end < times->n && k[end].part == k[i].part; end++) {
+      last = fmax(last, k[end].end);
+    }
+    if (k[i].part < WX_TEST) {
+      put_run(k[i].part, k[i].start, last, *text, size, &at);
+    }
+  }
+done:
+  weir_free(&k);
+  return status;
+}
+
+/* Of a sample, from runs in a text that is known to be one: the first of training, validation. */
+static int part_in(const char *dates, double start, double end, int otherwise)
+{
+  int part = otherwise;
+  run r;
+
+  for (const char *at = dates; *at != 0 && next_run(&at, &r);) {
+    if (start < r.to - slack && end > r.from + slack && (part > r.part || part == otherwise)) {
+      part = r.part;
+    }
+  }
+  return part;
+}
+
+weir_status wx_trained_parts(const wx_split *split, const wx_times *times, const char *dates,
+                             int *part)
+{
+  char *own = NULL;
+
+  for (const char *at = dates; *at != 0;) {
+    run r;
+
+    if (!next_run(&at, &r) || r.part >= WX_TEST) {
+      return refuse(dates);
+    }
+  }
+  WEIR_TRY(wx_trained_dates(split, times, &own));
+  const bool same = strcmp(own, dates) == 0;
+
+  weir_free(&own);
+  for (int64_t i = 0; i < times->n; i++) {
+    part[i] = WX_PARTS;
+  }
+  for (int p = 0; p < WX_PARTS; p++) {
+    for (int64_t i = 0; i < split->n[p]; i++) {
+      part[split->sample[p][i]] = p;
+    }
+  }
+  for (int64_t i = 0; i < times->n && !same; i++) {
+    part[i] =
+        part_in(dates, times->start[i], times->end[i], part[i] == WX_TEST ? WX_TEST : WX_PARTS);
+  }
+  return WEIR_OK;
 }
 
 weir_status wx_trained_text(const wx_times *times, const int *part, const int64_t *sample,
                             int64_t n, char **text)
 {
   known *k = NULL;
-  void *memory = NULL;
   int64_t m = 0, runs = 1;
-  size_t at = 0;
+  size_t size, at = 0;
   weir_status status = WEIR_OK;
 
   *text = NULL;
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *k, (void **)&k), done);
   for (int64_t i = 0; i < n; i++) {
-    k[i] = (known){times->start[sample[i]], part[sample[i]]};
+    k[i] = (known){times->start[sample[i]], times->end[sample[i]], part[sample[i]]};
   }
   qsort(k, (size_t)n, sizeof *k, by_start);
   for (int64_t i = 0; i < n; i++) { /* each start once */
@@ -155,13 +218,10 @@ weir_status wx_trained_text(const wx_times *times, const int *part, const int64_
       runs += m > 1 && k[m - 1].part != k[m - 2].part;
     }
   }
-  const size_t size = (size_t)runs * RUN;
-
-  WEIR_TRY_GOTO(weir_alloc((int64_t)size, 1, &memory), done);
-  *text = memory;
+  WEIR_TRY_GOTO(take_room(runs, &size, text), done);
   for (int64_t i = 0, first = 0; i < m; i++) {
     if (i + 1 == m || k[i + 1].part != k[first].part) {
-      put_run(&k[first], &k[i], *text, size, &at);
+      put_run(k[first].part, k[first].start, k[i].start, *text, size, &at);
       first = i + 1;
     }
   }

@@ -8,11 +8,16 @@
 /* The attribute of predictions that wx_trained_text writes. */
 #define WX_TRAINED_NOTE "parts"
 
-/* part[times->n]: of each sample, WX_PARTS: none. `dates` is what the weights say of themselves
- * ("train: DATE to DATE; valid: DATE to DATE", first start and last valid time, or none). Where
- * that is so of `split` too, parts are those of the split, else every sample within the dates of
- * training counts as trained on: another archive or other ranges cannot tell. Fails:
- * WEIR_ERR_DATA where `dates` is no such text. */
+/* What weights say of themselves: "train: DATE to DATE; valid: DATE to DATE; ...", in the order of
+ * time the runs of starts of one part, first start and last valid time of each; starts of tests and
+ * of no part end a run. The caller frees the text. Fails: WEIR_ERR_MEMORY. */
+weir_status wx_trained_dates(const wx_split *split, const wx_times *times,
+                             char **text) WEIR_CHECKED;
+/* part[times->n]: of each sample, WX_PARTS: none. `dates` is such a text. Where it is that of
+ * `split` too, parts are those of the split, else every sample that shares a time with a run of
+ * training counts as trained on, and of the others every one that does with a run of validation as
+ * chosen by: another archive or other ranges cannot tell. Fails: WEIR_ERR_DATA where `dates` is no
+ * such text, WEIR_ERR_MEMORY. */
 weir_status wx_trained_parts(const wx_split *split, const wx_times *times, const char *dates,
                              int *part) WEIR_CHECKED;
 /* The starts of n samples, ascending, as runs of one part: "train: DATE to DATE; none: DATE to

@@ -23,22 +23,11 @@ static void fill_times(void)
   }
 }
 
-/* What stage.c writes of a split. */
-static const char *dates_of(const wx_split *s)
+static char *dates_of(const wx_split *s)
 {
-  static char text[256];
-  size_t at = 0;
+  char *text = NULL;
 
-  for (int p = 0; p < WX_TEST; p++) {
-    char first[32] = "none", last[32] = "none";
-
-    if (s->n[p] > 0) {
-      wx_date_text(s->first[p], first, sizeof first);
-      wx_date_text(s->last[p], last, sizeof last);
-    }
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s: %s to %s", p > 0 ? "; " : "",
-                           wx_part_name[p], first, last);
-  }
+  assert_ok(wx_trained_dates(s, &times, &text));
   return text;
 }
 
@@ -70,7 +59,10 @@ static void parts_are_those_of_the_split_of_training(void **state)
   (void)state;
   fill_times();
   assert_ok(wx_split_create(&in_the_middle, &times, &s));
-  assert_ok(wx_trained_parts(&s, &times, dates_of(&s), part));
+  char *dates = dates_of(&s);
+
+  assert_ok(wx_trained_parts(&s, &times, dates, part));
+  weir_free(&dates);
   of_split(&s, expected);
   for (int i = 0; i < N; i++) {
     assert_int_equal(part[i], expected[i]);
@@ -86,13 +78,15 @@ static void other_ranges_hide_no_training(void **state)
   const wx_split_opts hiding = {
       .train = {"", ""}, .valid = {"", ""}, .test = {"2000-01-01", "2000-03-01"}, .gap = 1};
   wx_split s, trained;
+  char *dates;
   int part[N];
 
   (void)state;
   fill_times();
   assert_ok(wx_split_create(&in_the_middle, &times, &trained));
   assert_ok(wx_split_create(&hiding, &times, &s));
-  assert_ok(wx_trained_parts(&s, &times, dates_of(&trained), part));
+  dates = dates_of(&trained);
+  assert_ok(wx_trained_parts(&s, &times, dates, part));
   for (int64_t i = 0; i < trained.n[WX_TRAIN]; i++) {
     assert_int_equal(part[trained.sample[WX_TRAIN][i]], WX_TRAIN);
   }
@@ -103,10 +97,43 @@ static void other_ranges_hide_no_training(void **state)
   wx_split_fini(&s);
   assert_ok(wx_split_create(&in_the_middle, &times, &s));
   assert_int_equal(s.n[WX_TRAIN], N);
-  assert_ok(wx_trained_parts(&s, &times, dates_of(&trained), part));
+  assert_ok(wx_trained_parts(&s, &times, dates, part));
   for (int i = 0; i < N; i++) {
     assert_int_equal(part[i], WX_PARTS);
   }
+  weir_free(&dates);
+  wx_split_fini(&s);
+  wx_split_fini(&trained);
+}
+
+/* Another test in the middle, with the same first and last dates of training: nothing that was
+ * trained on becomes a test, and what was tested on or left out is not called trained. */
+static void another_test_in_the_middle_is_seen(void **state)
+{
+  wx_split_opts moved = in_the_middle;
+  wx_split s, trained;
+  int part[N], was[N], tests = 0;
+
+  (void)state;
+  fill_times();
+  moved.test = (wx_range){"2000-01-22", "2000-01-28"};
+  assert_ok(wx_split_create(&in_the_middle, &times, &trained));
+  assert_ok(wx_split_create(&moved, &times, &s));
+  for (int p = 0; p < WX_TEST; p++) {
+    assert_true(s.first[p] == trained.first[p] && s.last[p] == trained.last[p]);
+  }
+  char *dates = dates_of(&trained);
+
+  assert_ok(wx_trained_parts(&s, &times, dates, part));
+  of_split(&trained, was);
+  for (int i = 0; i < N; i++) {
+    assert_true(was[i] != WX_TRAIN || part[i] == WX_TRAIN);
+    assert_true(was[i] != WX_VALID || part[i] <= WX_VALID);
+    assert_true(part[i] != WX_TEST || was[i] >= WX_TEST);
+    tests += part[i] == WX_TEST;
+  }
+  assert_true(tests > 3);
+  weir_free(&dates);
   wx_split_fini(&s);
   wx_split_fini(&trained);
 }
@@ -177,6 +204,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_are_those_of_the_split_of_training),
       cmocka_unit_test(other_ranges_hide_no_training),
+      cmocka_unit_test(another_test_in_the_middle_is_seen),
       cmocka_unit_test(texts_tell_every_start),
       cmocka_unit_test(what_is_no_text_of_parts_is_refused),
   };
