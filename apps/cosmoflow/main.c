@@ -10,8 +10,10 @@ static const weir_verb verbs[] = {
      cf_verb_convert},
     {"inspect", "print what files of samples hold: shapes, labels, a histogram of the voxels",
      "PATH ...", cf_verb_inspect},
-    {"describe", "print the resolved configuration and what prepare would write and take", NULL,
-     cf_verb_describe},
+    {"describe",
+     "print the resolved configuration, what prepare would write and take, and what the network "
+     "costs layer by layer",
+     NULL, cf_verb_describe},
     {NULL, NULL, NULL, NULL},
 };
 

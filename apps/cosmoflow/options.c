@@ -8,7 +8,15 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, source, cf_source_options, "samples that are read"),
     WEIR_OPT_TABLE(cf_cfg, files, cf_volume_options, "how files of samples are read"),
     WEIR_OPT_TABLE(cf_cfg, convert, cf_convert_options, "what convert writes"),
+    WEIR_OPT_TABLE(cf_cfg, model, cf_model_options, "what is trained"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
                  "samples whose labels and voxels inspect looks at"),
+    WEIR_OPT_INT(cf_cfg, describe.side, 0, 0, 4096, "1",
+                 "voxels along each side of the samples that the network is described for; 0: of "
+                 "those that prepare writes"),
+    WEIR_OPT_INT(cf_cfg, describe.channels, 0, 0, 64, "1", "their channels; 0: likewise"),
+    WEIR_OPT_INT(cf_cfg, describe.outputs, 0, 0, 64, "1",
+                 "parameters to be estimated, or classes of a voxel; 0: the labels that prepare "
+                 "writes"),
     WEIR_OPT_END,
 };

@@ -3,6 +3,7 @@
 #define CF_OPTIONS_H
 #include "data/convert.h"
 #include "data/universe.h"
+#include "model/network.h"
 
 typedef struct cf_cfg {
   int64_t seed;
@@ -10,9 +11,13 @@ typedef struct cf_cfg {
   cf_source_opts source;
   cf_volume_opts files;
   cf_convert_opts convert;
+  cf_model_opts model;
   struct {
     int64_t samples;
   } inspect;
+  struct {
+    int64_t side, channels, outputs;
+  } describe;
 } cf_cfg;
 
 extern const weir_opt cf_options[];

@@ -1,7 +1,8 @@
-/* verb_describe.c - the resolved configuration, and what prepare would write and take; nothing is
- * simulated. */
+/* verb_describe.c - the resolved configuration, what prepare would write and take, and what the
+ * network costs; nothing is simulated, nothing is trained. */
 #include <stdio.h>
 #include "data/universe_write.h"
+#include "model/sheet.h"
 #include "verbs.h"
 
 static weir_status print_universes(const cf_universe_opts *o, const cf_universe_facts *f)
@@ -31,6 +32,26 @@ static weir_status print_universes(const cf_universe_opts *o, const cf_universe_
   return WEIR_OK;
 }
 
+static int64_t or_else(int64_t given, int64_t usual)
+{
+  return given > 0 ? given : usual;
+}
+
+static weir_status print_network(const cf_cfg *cfg, const cf_universe_facts *f)
+{
+  const cf_shape shape = {or_else(cfg->describe.side, f->side),
+                          or_else(cfg->describe.channels, f->channels),
+                          or_else(cfg->describe.outputs, f->n_labels)};
+  cf_loss loss;
+  cf_sheet sheet;
+
+  WEIR_TRY(cf_model_loss_kind(&cfg->model, &loss));
+  WEIR_TRY(cf_sheet_make(&cfg->model, &shape, &sheet));
+  printf("# network %s (%s)\n", cf_model_net(&cfg->model)->name, cf_model_net(&cfg->model)->cite);
+  cf_sheet_print(&sheet, stdout);
+  return WEIR_OK;
+}
+
 weir_status cf_verb_describe(const weir_cli *cli)
 {
   weir_config *config = NULL;
@@ -41,6 +62,7 @@ weir_status cf_verb_describe(const weir_cli *cli)
   WEIR_TRY(cf_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
   WEIR_TRY_GOTO(print_universes(&cfg.simulate, &facts), done);
+  WEIR_TRY_GOTO(print_network(&cfg, &facts), done);
   printf("\n");
   WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
 done:

@@ -14,7 +14,7 @@
 #include <malloc.h>
 #include <string.h>
 #include "conf/weir_opt.h"
-#include "model/network.h"
+#include "model/nets.h"
 #include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
 #include "ops/conv/weir_conv.h"
@@ -33,6 +33,8 @@ enum {
   LONGEST = 512,
   UNET_CHANNELS = 14,
   UNET_OUTPUTS = 7,
+  COSMO_CHANNELS = 4,
+  COSMO_OUTPUTS = 4,
   LAYERS = 64
 };
 
@@ -306,7 +308,7 @@ static weir_value build_unet(weir_net *net, const void *opts, weir_value x)
 
 static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
 {
-  return cf_network(net, opts, x);
+  return cf_mlperf(net, opts, COSMO_OUTPUTS, x);
 }
 
 static void list_groups(const subject *s, const measured *m)
@@ -378,23 +380,22 @@ static void measure_cosmoflow(const request *r)
 {
   const int64_t side = r->side;
   char name[64];
-  cf_network_cfg cfg;
+  cf_mlperf_opts cfg;
   subject s = {.name = name, .function = "cosmoflow", .goal = 2.2};
 
-  weir_opts_default(cf_network_options, sizeof cfg, &cfg);
-  cfg.size = side;
+  weir_opts_default(cf_mlperf_options, sizeof cfg, &cfg);
   cfg.dropout = 0; /* whose random numbers are each program's own */
   (void)snprintf(name, sizeof name, "CosmoFlow %lld^3", (long long)side);
   (void)snprintf(s.arguments, sizeof s.arguments,
                  "batch=%d channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
                  "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
-                 BATCH, (int)cfg.channels, (int)cfg.outputs, (int)side, (int)cfg.kernel,
-                 (int)cf_network_blocks(&cfg), (int)cfg.base, (int)cfg.most, (int)cfg.hidden1,
+                 BATCH, COSMO_CHANNELS, COSMO_OUTPUTS, (int)side, (int)cfg.kernel,
+                 (int)cf_mlperf_blocks(&cfg, side), (int)cfg.base, (int)cfg.most, (int)cfg.hidden1,
                  (int)cfg.hidden2, RATE, MOMENTUM, THREADS);
   s.job = (learner_job){.build = build_cosmoflow,
                         .opts = &cfg,
-                        .x = {WEIR_F32, 5, {BATCH, side, side, side, cfg.channels}, 0},
-                        .y = {WEIR_F32, 2, {BATCH, cfg.outputs}, 0},
+                        .x = {WEIR_F32, 5, {BATCH, side, side, side, COSMO_CHANNELS}, 0},
+                        .y = {WEIR_F32, 2, {BATCH, COSMO_OUTPUTS}, 0},
                         .rate = RATE,
                         .seed = 1,
                         .threads = THREADS};

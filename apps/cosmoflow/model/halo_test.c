@@ -3,12 +3,12 @@
  * network and of its gradient. */
 #include <string.h>
 #include "base/weir_check.h"
-#include "model/network.h"
+#include "model/nets.h"
 #include "nn/weir_loss.h"
 #include "pass/derive/weir_derive.h"
 #include "pass/partition/weir_partition.h"
 
-enum { RANKS = 4, PARAMS = 16, BLOCKS = 5, KIB = 1024 };
+enum { RANKS = 4, PARAMS = 16, BLOCKS = 5, KIB = 1024, SIDE = 128, CHANNELS = 4, OUTPUTS = 4 };
 
 typedef struct step {
   weir_graph *g;
@@ -18,10 +18,10 @@ typedef struct step {
 } step;
 
 /* Loss and gradient of one sample. */
-static step make(const cf_network_cfg *cfg)
+static step make(const cf_mlperf_opts *cfg)
 {
-  const weir_array_desc x = {WEIR_F32, 5, {1, cfg->size, cfg->size, cfg->size, cfg->channels}, 0};
-  const weir_array_desc y = {WEIR_F32, 2, {1, cfg->outputs}, 0};
+  const weir_array_desc x = {WEIR_F32, 5, {1, SIDE, SIDE, SIDE, CHANNELS}, 0};
+  const weir_array_desc y = {WEIR_F32, 2, {1, OUTPUTS}, 0};
   weir_value wrt[PARAMS];
   weir_graph *thrown = NULL;
   weir_net net;
@@ -31,15 +31,15 @@ static step make(const cf_network_cfg *cfg)
   assert_ok(weir_store_create(&s.store));
   assert_ok(weir_graph_create(&thrown));
   weir_net_init(&net, thrown, s.params, true);
-  (void)cf_network(&net, cfg, weir_input(thrown, "x", &x));
+  (void)cf_mlperf(&net, cfg, OUTPUTS, weir_input(thrown, "x", &x));
   weir_net_fini(&net);
   weir_graph_destroy(&thrown);
   assert_ok(weir_params_seal(s.params, s.store));
   assert_ok(weir_graph_create(&s.g));
   weir_net_init(&net, s.g, s.params, true);
   s.x = weir_input(s.g, "x", &x);
-  const weir_value loss =
-      weir_loss_mse(s.g, cf_network(&net, cfg, s.x), weir_input(s.g, "y", &y), WEIR_NO_VALUE);
+  const weir_value loss = weir_loss_mse(s.g, cf_mlperf(&net, cfg, OUTPUTS, s.x),
+                                        weir_input(s.g, "y", &y), WEIR_NO_VALUE);
 
   assert_int_equal(weir_params_count(s.params), PARAMS);
   for (int i = 0; i < PARAMS; i++) {
@@ -85,11 +85,11 @@ static void halos_of_the_benchmark(void **state)
 {
   static const int64_t wanted[] = {256, 512, 256, 128, 64, 128, 256, 512, 1024};
   enum { HALOS = sizeof wanted / sizeof wanted[0] };
-  cf_network_cfg cfg;
+  cf_mlperf_opts cfg;
   int found = 0;
   int64_t total = 0;
 
-  weir_opts_default(cf_network_options, sizeof cfg, &cfg);
+  weir_opts_default(cf_mlperf_options, sizeof cfg, &cfg);
   step s = make(&cfg);
   weir_partition *p = cut_in_slabs(&s);
 
@@ -121,10 +121,10 @@ static void halos_of_the_benchmark(void **state)
  * those of dense layers are not: what they are made of is whole. */
 static void gradients_that_have_to_be_merged(void **state)
 {
-  cf_network_cfg cfg;
+  cf_mlperf_opts cfg;
   int64_t merged = 0, elements = 0;
 
-  weir_opts_default(cf_network_options, sizeof cfg, &cfg);
+  weir_opts_default(cf_mlperf_options, sizeof cfg, &cfg);
   step s = make(&cfg);
   weir_partition *p = cut_in_slabs(&s);
 

@@ -1,36 +1,58 @@
-/* network.h - the network of MLPerf HPC's CosmoFlow, v0.7 to v3.0: cosmological parameters from the
- * distribution of matter.
+/* network.h - the networks by name: what one is given, makes, and is trained to make small.
  *
- *   conv1 .. conv<blocks>   convolution of the same size, bias, leaky ReLU, maximum over 2 x 2 x 2
- *   dense1, dense2          of all that is left in (z, y, x, channel) order; leaky ReLU, dropout
- *   dense3                  outputs; tanh, times `scale`, so that -1 and 1 are within reach
- *
- * Block i has base 2^(i - 1) filters, at most `most`. An even kernel pads one more behind than
- * before. Weights begin as glorot_uniform, biases as 0; weight decay pulls dense1 and dense2 only.
- * Five blocks from 32 to 512 filters on 128^3 are the benchmark's network; as many blocks as leave
- * 4^3 carry it to other sizes (LBANN's rule). */
+ * All take samples [n, side, side, side, channels], values as the sources give them behind their
+ * preprocessing, and are compositions of layers of nn/. To add one: a file in model/net/ with one
+ * cf_net of the file's name, and its options in model/nets.h. */
 #ifndef CF_NETWORK_H
 #define CF_NETWORK_H
 #include "conf/weir_opt.h"
-#include "nn/weir_layer.h"
+#include "nn/weir_net.h"
 
-typedef struct cf_network_cfg {
-  int64_t size, channels;   /* of the input: [n, size, size, size, channels]  */
-  int64_t kernel, blocks;   /* blocks 0: log2(size) - 2, which leaves 4^3     */
-  int64_t base, most;       /* filters */
-  int64_t hidden1, hidden2; /* units of the dense layers */
-  int64_t outputs;
-  double slope, dropout, scale;
-} cf_network_cfg;
-extern const weir_opt cf_network_options[];
+typedef enum cf_target {
+  CF_ESTIMATE, /* a number for each parameter: [n, outputs]        */
+  CF_SEGMENT,  /* logits of each voxel's class: [n, side, side, side, outputs] */
+} cf_target;
 
-/* Blocks of the network: as configured, or from the size. */
-int64_t cf_network_blocks(const cf_network_cfg *cfg);
-/* Elements of all parameters, in closed form: what weir_params_elements gives once it is declared.
- */
-int64_t cf_network_elements(const cf_network_cfg *cfg);
-/* x: [n, size, size, size, channels], log(1 + count); returns [n, outputs]. Fails in the graph's
- * status: WEIR_ERR_SHAPE (another shape; more blocks than the size has halves). */
-weir_value cf_network(weir_net *net, const cf_network_cfg *cfg, weir_value x);
+typedef enum cf_loss {
+  CF_LOSS_OWN, /* what the network was published with */
+  CF_LOSS_MSE,
+  CF_LOSS_MAE,
+  CF_LOSS_ENTROPY, /* categorical, over the channels: segment only */
+} cf_loss;
+#define CF_LOSS_CHOICES "own|mse|mae|cross_entropy"
+
+/* One a file of model/net/; the build lists them. */
+typedef struct cf_net {
+  const char *name, *cite, *help;
+  const weir_opt *opts;
+  size_t opts_size;
+  cf_target target;
+  cf_loss loss;
+  /* Appends the network to the graph of `net`. Fails in the graph's status: WEIR_ERR_SHAPE (samples
+   * that it does not take). */
+  weir_value (*build)(weir_net *net, const void *opts, int64_t outputs, weir_value x);
+} cf_net;
+extern const cf_net *const cf_net_table[]; /* ends in NULL */
+
+/* The section `model`. */
+typedef struct cf_model_opts {
+  weir_one_of net;
+  int loss; /* cf_loss */
+} cf_model_opts;
+extern const weir_opt cf_model_options[];
+
+/* The network that was chosen; none: mlperf. */
+const cf_net *cf_model_net(const cf_model_opts *o);
+/* Its loss, never CF_LOSS_OWN. Fails: WEIR_ERR_CONFIG where loss and target do not go together. */
+weir_status cf_model_loss_kind(const cf_model_opts *o, cf_loss *out) WEIR_CHECKED;
+/* The network on x, [n, side, side, side, channels]; returns what its target says, invalid where
+ * the graph's status is an error: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+weir_value cf_model_apply(weir_net *net, const cf_model_opts *o, int64_t outputs, weir_value x);
+/* The loss of what the network made, rank 0. truth: of its shape, or for cross entropy the classes
+ * [n, side, side, side], integers. weights: as in nn/weir_loss.h, or WEIR_NO_VALUE. */
+weir_value cf_model_loss(weir_graph *g, const cf_model_opts *o, weir_value made, weir_value truth,
+                         weir_value weights);
+/* Entry i for WEIR_OPT_ONE_OF rows. */
+bool cf_net_list(int64_t i, weir_opt_choice *entry);
 
 #endif

@@ -1,65 +1,65 @@
-/* network_test.c - layers and parameter counts of the published networks; refusals; what comes out.
- */
+/* network_test.c - layers and parameter counts of the published networks, refusals, and how a
+ * network is chosen. */
 #include "model/network.h"
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_check.h"
-#include "exec/weir_plan.h"
+#include "model/nets.h"
 
-static cf_network_cfg usual(int64_t size)
+enum { BATCH = 2, NAME = 32 };
+
+typedef weir_value (*builder)(weir_net *, const void *, int64_t, weir_value);
+
+/* Declares a network on samples of side^3 x channels; the status of its graph. */
+static weir_status declare(builder build, const void *opts, int64_t side, int64_t channels,
+                           int64_t outputs, weir_params *params)
 {
-  cf_network_cfg cfg;
-
-  weir_opts_default(cf_network_options, sizeof cfg, &cfg);
-  cfg.size = size;
-  return cfg;
-}
-
-/* Declares the network on samples of `channels`; the status of its graph. */
-static weir_status declare(const cf_network_cfg *cfg, int64_t channels, weir_params *params)
-{
-  const weir_array_desc in = {WEIR_F32, 5, {2, cfg->size, cfg->size, cfg->size, channels}, 0};
+  const weir_array_desc in = {WEIR_F32, 5, {BATCH, side, side, side, channels}, 0};
   weir_graph *g;
   weir_net net;
 
   assert_ok(weir_graph_create(&g));
   weir_net_init(&net, g, params, true);
-  const weir_value y = cf_network(&net, cfg, weir_input(g, "x", &in));
+  const weir_value y = build(&net, opts, outputs, weir_input(g, "x", &in));
   const weir_status status = weir_graph_status(g);
 
   if (status == WEIR_OK) {
     const weir_array_desc *out = weir_value_desc(g, y);
 
     assert_int_equal(out->rank, 2);
-    assert_int_equal(out->shape[0], 2);
-    assert_int_equal(out->shape[1], cfg->outputs);
+    assert_int_equal(out->shape[0], BATCH);
+    assert_int_equal(out->shape[1], outputs);
   }
   weir_net_fini(&net);
   weir_graph_destroy(&g);
   return status;
 }
 
-static int64_t elements_of(const cf_network_cfg *cfg)
+/* A parameter as it has to be. */
+typedef struct wanted {
+  const char *name;
+  int rank;
+  int64_t shape[5];
+  bool decay;
+} wanted;
+
+static void same_rows(const weir_params *params, const wanted *rows, size_t n)
 {
-  weir_params *params;
+  assert_int_equal(weir_params_count(params), n);
+  for (size_t i = 0; i < n; i++) {
+    const weir_param_row *row = weir_params_get(params, (int64_t)i);
 
-  assert_ok(weir_params_create(WEIR_F32, &params));
-  assert_ok(declare(cfg, cfg->channels, params));
-  const int64_t n = weir_params_elements(params);
-
-  weir_params_destroy(&params);
-  return n;
+    assert_string_equal(row->name, rows[i].name);
+    assert_int_equal(row->rank, rows[i].rank);
+    assert_memory_equal(row->shape, rows[i].shape, (size_t)row->rank * sizeof(int64_t));
+    assert_int_equal(row->decay, rows[i].decay);
+  }
 }
 
 /* 128^3 with kernel 3: mlcommons/hpc, and NVIDIA's port. */
 static void layers_are_those_of_mlperf(void **state)
 {
-  static const struct {
-    const char *name;
-    int rank;
-    int64_t shape[5];
-    bool decay;
-  } rows[] = {
+  static const wanted rows[] = {
       {"conv1/weight", 5, {3, 3, 3, 4, 32}, false},
       {"conv1/bias", 1, {32}, false},
       {"conv2/weight", 5, {3, 3, 3, 32, 64}, false},
@@ -77,83 +77,243 @@ static void layers_are_those_of_mlperf(void **state)
       {"dense3/weight", 2, {64, 4}, false},
       {"dense3/bias", 1, {4}, false},
   };
-  const cf_network_cfg cfg = usual(128);
+  cf_mlperf_opts o;
   weir_params *params;
 
+  weir_opts_default(cf_mlperf_options, sizeof o, &o);
   assert_ok(weir_params_create(WEIR_F32, &params));
-  assert_ok(declare(&cfg, 4, params));
-  assert_int_equal(weir_params_count(params), sizeof rows / sizeof *rows);
-  for (int64_t i = 0; i < weir_params_count(params); i++) {
-    const weir_param_row *row = weir_params_get(params, i);
+  assert_ok(declare(cf_mlperf, &o, 128, 4, 4, params));
+  same_rows(params, rows, sizeof rows / sizeof *rows);
+  weir_params_destroy(&params);
+}
 
-    assert_string_equal(row->name, rows[i].name);
-    assert_int_equal(row->rank, rows[i].rank);
-    assert_memory_equal(row->shape, rows[i].shape, (size_t)row->rank * sizeof(int64_t));
-    assert_int_equal(row->decay, rows[i].decay);
+/* With norm = batch, and three outputs. */
+static void layers_are_those_of_oyama(void **state)
+{
+  static const int64_t filters[] = {4, 16, 32, 64, 128, 256, 256, 256};
+  static const wanted dense[] = {
+      {"dense1/weight", 2, {2048, 2048}, true}, {"dense1/bias", 1, {2048}, false},
+      {"dense2/weight", 2, {2048, 256}, true},  {"dense2/bias", 1, {256}, false},
+      {"dense3/weight", 2, {256, 3}, true},     {"dense3/bias", 1, {3}, false},
+  };
+  enum { CONVS = 7, EACH = 4, ROWS = CONVS * EACH + 6 };
+  char names[ROWS][NAME];
+  wanted rows[ROWS];
+  cf_oyama_opts o;
+  weir_params *params;
+
+  for (int i = 0; i < CONVS; i++) {
+    static const char *const parts[EACH][2] = {
+        {"conv", "weight"}, {"conv", "bias"}, {"norm", "scale"}, {"norm", "offset"}};
+
+    for (int k = 0; k < EACH; k++) {
+      (void)snprintf(names[EACH * i + k], NAME, "%s%d/%s", parts[k][0], i + 1, parts[k][1]);
+      rows[EACH * i + k] = (wanted){names[EACH * i + k], 1, {filters[i + 1]}, false};
+    }
+    rows[EACH * i] = (wanted){names[EACH * i], 5, {3, 3, 3, filters[i], filters[i + 1]}, true};
+  }
+  memcpy(rows + CONVS * EACH, dense, sizeof dense);
+  weir_opts_default(cf_oyama_options, sizeof o, &o);
+  o.norm = 1;
+  assert_ok(weir_params_create(WEIR_F32, &params));
+  assert_ok(declare(cf_oyama, &o, 128, 4, 3, params));
+  same_rows(params, rows, ROWS);
+  assert_int_equal(weir_params_get(params, 1)->init.kind, WEIR_INIT_ZEROS);
+  assert_int_equal(weir_params_get(params, 0)->init.kind, WEIR_INIT_GLOROT_UNIFORM);
+  for (int i = CONVS * EACH + 1; i < ROWS; i += 2) {
+    assert_int_equal(weir_params_get(params, i)->init.kind, WEIR_INIT_CONSTANT);
+    assert_true(weir_params_get(params, i)->init.value == 0.1);
   }
   weir_params_destroy(&params);
 }
 
-static void counts_are_the_published_ones(void **state)
+/* Without a bias where it normalises; the last layer begins as 0. */
+static void layers_are_those_of_lbann(void **state)
 {
-  static const struct {
-    int64_t size, kernel, elements;
-  } networks[] = {{128, 3, 8907556},  {128, 2, 5597604}, {256, 3, 15985956},
-                  {512, 3, 23064356}, {32, 3, 1337380},  {64, 3, 3270948}};
+  static const wanted rows[] = {
+      {"conv1/weight", 5, {3, 3, 3, 4, 16}, true},
+      {"norm1/scale", 1, {16}, false},
+      {"norm1/offset", 1, {16}, false},
+      {"conv2/weight", 5, {3, 3, 3, 16, 32}, true},
+      {"norm2/scale", 1, {32}, false},
+      {"norm2/offset", 1, {32}, false},
+      {"dense1/weight", 2, {2048, 2048}, true},
+      {"dense1/bias", 1, {2048}, false},
+      {"dense2/weight", 2, {2048, 256}, true},
+      {"dense2/bias", 1, {256}, false},
+      {"dense3/weight", 2, {256, 4}, true},
+      {"dense3/bias", 1, {4}, false},
+  };
+  enum { ROWS = sizeof rows / sizeof *rows };
+  cf_lbann_opts o;
+  weir_params *params;
 
-  for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
-    cf_network_cfg cfg = usual(networks[i].size);
-
-    cfg.kernel = networks[i].kernel;
-    assert_int_equal(cf_network_elements(&cfg), networks[i].elements);
-    assert_int_equal(elements_of(&cfg), networks[i].elements);
-  }
+  weir_opts_default(cf_lbann_options, sizeof o, &o);
+  o.norm = 1;
+  assert_ok(weir_params_create(WEIR_F32, &params));
+  assert_ok(declare(cf_lbann, &o, 16, 4, 4, params));
+  same_rows(params, rows, ROWS);
+  assert_int_equal(weir_params_get(params, 0)->init.kind, WEIR_INIT_HE_NORMAL);
+  assert_int_equal(weir_params_get(params, ROWS - 2)->init.kind, WEIR_INIT_ZEROS);
+  weir_params_destroy(&params);
 }
 
-static void other_sizes_follow_the_closed_form(void **state)
+/* Parameters of the benchmark's rule, counted by hand. */
+static int64_t by_hand(const cf_mlperf_opts *o, int64_t side, int64_t channels, int64_t outputs)
 {
-  for (int64_t size = 9; size < 40; size += 7) {
-    for (int64_t blocks = 0; blocks < 4; blocks++) {
-      cf_network_cfg cfg = usual(size);
+  const int64_t taps = o->kernel * o->kernel * o->kernel;
+  int64_t filters = o->base, sum = 0;
 
-      cfg.blocks = blocks;
-      cfg.channels = 1 + blocks;
-      cfg.base = 5;
-      cfg.most = 17;
-      cfg.kernel = 1 + blocks;
-      cfg.hidden1 = 11;
-      cfg.hidden2 = 3;
-      cfg.outputs = 2;
-      assert_int_equal(elements_of(&cfg), cf_network_elements(&cfg));
+  for (int64_t i = 0; i < cf_mlperf_blocks(o, side); i++) {
+    const int64_t now = filters < o->most ? filters : o->most;
+
+    sum += (taps * channels + 1) * now;
+    channels = now;
+    filters = 2 * now;
+  }
+  side >>= cf_mlperf_blocks(o, side);
+  sum += (side * side * side * channels + 1) * o->hidden1;
+  return sum + (o->hidden1 + 1) * o->hidden2 + (o->hidden2 + 1) * outputs;
+}
+
+static void other_sizes_have_as_many_parameters_as_counted_by_hand(void **state)
+{
+  for (int64_t side = 9; side < 40; side += 7) {
+    for (int64_t blocks = 0; blocks < 4; blocks++) {
+      const cf_mlperf_opts o = {.kernel = 1 + blocks,
+                                .blocks = blocks,
+                                .base = 5,
+                                .most = 17,
+                                .hidden1 = 11,
+                                .hidden2 = 3,
+                                .slope = 0.3,
+                                .scale = 1.2};
+      weir_params *params;
+
+      assert_ok(weir_params_create(WEIR_F32, &params));
+      assert_ok(declare(cf_mlperf, &o, side, 1 + blocks, 2, params));
+      assert_int_equal(weir_params_elements(params), by_hand(&o, side, 1 + blocks, 2));
+      weir_params_destroy(&params);
     }
   }
 }
 
-static void other_samples_are_refused(void **state)
+static void samples_that_do_not_fit_are_refused(void **state)
 {
-  cf_network_cfg cfg = usual(16);
+  const weir_array_desc flat = {WEIR_F32, 5, {1, 16, 16, 8, 4}, 0};
+  cf_mlperf_opts o;
   weir_params *params;
+  weir_graph *g;
+  weir_net net;
+
+  weir_opts_default(cf_mlperf_options, sizeof o, &o);
+  assert_ok(weir_params_create(WEIR_F32, &params));
+  o.blocks = 5;
+  assert_int_equal(declare(cf_mlperf, &o, 16, 4, 4, params), WEIR_ERR_SHAPE);
+  assert_non_null(strstr(weir_last_message(), "conv5"));
+  assert_non_null(strstr(weir_last_message(), "1 voxels a side that are left of 16"));
+  assert_ok(weir_graph_create(&g));
+  weir_net_init(&net, g, params, true);
+  (void)cf_mlperf(&net, &o, 4, weir_input(g, "x", &flat));
+  assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
+  assert_non_null(strstr(weir_last_message(), "16 x 16 x 8"));
+  weir_net_fini(&net);
+  weir_graph_destroy(&g);
+  weir_params_destroy(&params);
+}
+
+/* ---- By name ---- */
+
+typedef struct section {
+  cf_model_opts model;
+} section;
+static const weir_opt section_options[] = {
+    WEIR_OPT_TABLE(section, model, cf_model_options, "what is trained"),
+    WEIR_OPT_END,
+};
+
+static void choose(const char *set, section *s, weir_config **config)
+{
+  assert_ok(weir_config_load(section_options, sizeof *s, NULL, 0, &set, set != NULL, s, config));
+}
+
+static int64_t elements_of(const section *s, int64_t side)
+{
+  const weir_array_desc in = {WEIR_F32, 5, {1, side, side, side, 4}, 0};
+  weir_params *params;
+  weir_graph *g;
+  weir_net net;
 
   assert_ok(weir_params_create(WEIR_F32, &params));
-  assert_int_equal(declare(&cfg, 3, params), WEIR_ERR_SHAPE);
-  assert_non_null(strstr(weir_last_message(), "16"));
-  cfg.blocks = 5;
-  assert_int_equal(declare(&cfg, 4, params), WEIR_ERR_SHAPE);
+  assert_ok(weir_graph_create(&g));
+  weir_net_init(&net, g, params, true);
+  (void)cf_model_apply(&net, &s->model, 4, weir_input(g, "x", &in));
+  assert_ok(weir_graph_status(g));
+  const int64_t n = weir_params_elements(params);
+
+  weir_net_fini(&net);
+  weir_graph_destroy(&g);
   weir_params_destroy(&params);
+  return n;
+}
+
+static void a_network_is_chosen_by_name(void **state)
+{
+  static const struct {
+    const char *set, *name;
+    int64_t elements; /* on 32^3 x 4 */
+  } rows[] = {
+      {NULL, "mlperf", 1337380},
+      {"model.net=mlperf", "mlperf", 1337380},
+      {"model.net={mlperf: {kernel: 2}}", "mlperf", 1337380 - 19 * (4 * 32 + 32 * 64 + 64 * 128)},
+      {"model.net=oyama", "oyama", 9438644}};
+
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    weir_config *config;
+    section s;
+
+    choose(rows[i].set, &s, &config);
+    assert_string_equal(cf_model_net(&s.model)->name, rows[i].name);
+    assert_int_equal(elements_of(&s, 32), rows[i].elements);
+    weir_config_destroy(&config);
+  }
+}
+
+static void a_loss_that_does_not_suit_is_refused(void **state)
+{
+  weir_config *config;
+  cf_loss loss = CF_LOSS_OWN;
+  section s;
+
+  choose("model.loss=mae", &s, &config);
+  assert_ok(cf_model_loss_kind(&s.model, &loss));
+  assert_int_equal(loss, CF_LOSS_MAE);
+  weir_config_destroy(&config);
+  choose(NULL, &s, &config);
+  assert_ok(cf_model_loss_kind(&s.model, &loss));
+  assert_int_equal(loss, CF_LOSS_MSE);
+  weir_config_destroy(&config);
+  choose("model.loss=cross_entropy", &s, &config);
+  assert_int_equal(cf_model_loss_kind(&s.model, &loss), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "mlperf makes numbers"));
+  weir_config_destroy(&config);
 }
 
 static void options_are_complete(void **state)
 {
-  assert_int_equal(weir_opts_incomplete(cf_network_options), 0);
+  assert_int_equal(weir_opts_incomplete(section_options), 0);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(layers_are_those_of_mlperf),
-      cmocka_unit_test(counts_are_the_published_ones),
-      cmocka_unit_test(other_sizes_follow_the_closed_form),
-      cmocka_unit_test(other_samples_are_refused),
+      cmocka_unit_test(layers_are_those_of_oyama),
+      cmocka_unit_test(layers_are_those_of_lbann),
+      cmocka_unit_test(other_sizes_have_as_many_parameters_as_counted_by_hand),
+      cmocka_unit_test(samples_that_do_not_fit_are_refused),
+      cmocka_unit_test(a_network_is_chosen_by_name),
+      cmocka_unit_test(a_loss_that_does_not_suit_is_refused),
       cmocka_unit_test(options_are_complete),
   };
 

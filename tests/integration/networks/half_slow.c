@@ -5,11 +5,11 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "learner.h"
-#include "model/network.h"
+#include "model/nets.h"
 #include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
 
-enum { STEPS = 20, FEW = 3, BATCH = 2, OUTPUTS = 3 };
+enum { STEPS = 20, FEW = 3, BATCH = 2, OUTPUTS = 3, PARAMETERS = 4 };
 
 /* A loss is the mean square of y - prediction, so that its root moves by no more than the root mean
  * square by which the prediction does. Two operands rounded by 2^-9 move a product by 2^-8; a path
@@ -24,7 +24,7 @@ static weir_value build_unet(weir_net *net, const void *opts, weir_value x)
 
 static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
 {
-  return cf_network(net, opts, x);
+  return cf_mlperf(net, opts, PARAMETERS, x);
 }
 
 static bool has_half(const weir_plan *plan)
@@ -102,16 +102,15 @@ static void a_unet_follows(void **state)
 
 static void cosmoflow_follows(void **state)
 {
-  cf_network_cfg cfg;
+  cf_mlperf_opts cfg;
   learner_job job = {.build = build_cosmoflow,
                      .opts = &cfg,
                      .x = {WEIR_F32, 5, {BATCH, 8, 8, 8, 4}, 0},
-                     .y = {WEIR_F32, 2, {BATCH, 4}, 0},
+                     .y = {WEIR_F32, 2, {BATCH, PARAMETERS}, 0},
                      .rate = 0.01,
                      .seed = 4};
 
-  weir_opts_default(cf_network_options, sizeof cfg, &cfg);
-  cfg.size = 8;
+  weir_opts_default(cf_mlperf_options, sizeof cfg, &cfg);
   cfg.base = 16;
   cfg.dropout = 0;
   cfg.hidden1 = 16;

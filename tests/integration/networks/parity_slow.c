@@ -5,12 +5,12 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_log.h"
-#include "model/network.h"
+#include "model/nets.h"
 #include "nn/weir_unet.h"
 #include "peer.h"
 #include "learner.h"
 
-enum { STEPS = 20, BATCH = 2, THREADS = 2, OUTPUTS = 3 };
+enum { STEPS = 20, BATCH = 2, THREADS = 2, OUTPUTS = 3, PARAMETERS = 4 };
 
 /* Of losses, relative (the acceptance of the engine); of parameters, in parts of the largest one's
  * movement being of order 1. */
@@ -24,7 +24,7 @@ static weir_value unet(weir_net *net, const void *opts, weir_value x)
 
 static weir_value cosmoflow(weir_net *net, const void *opts, weir_value x)
 {
-  return cf_network(net, opts, x);
+  return cf_mlperf(net, opts, PARAMETERS, x);
 }
 
 /* Losses of all steps, and the bank before and after. */
@@ -130,18 +130,17 @@ static void unet_follows_pytorch(void **state)
 
 static void follow_cosmoflow(int kernel)
 {
-  cf_network_cfg cfg;
+  cf_mlperf_opts cfg;
   char arguments[256];
   learner_job job = {.build = cosmoflow,
                      .opts = &cfg,
                      .x = {WEIR_F32, 5, {BATCH, 16, 16, 16, 4}, 0},
-                     .y = {WEIR_F32, 2, {BATCH, 4}, 0},
+                     .y = {WEIR_F32, 2, {BATCH, PARAMETERS}, 0},
                      .rate = 0.005,
                      .seed = 4,
                      .threads = THREADS};
 
-  weir_opts_default(cf_network_options, sizeof cfg, &cfg);
-  cfg.size = 16;
+  weir_opts_default(cf_mlperf_options, sizeof cfg, &cfg);
   cfg.kernel = kernel;
   cfg.base = 8;
   cfg.dropout = 0;

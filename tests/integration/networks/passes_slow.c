@@ -5,18 +5,18 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "learner.h"
-#include "model/network.h"
+#include "model/nets.h"
 #include "nn/weir_incep.h"
 #include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
 
-enum { NETWORKS = 3, BATCH = 2, OUTPUTS = 2 };
+enum { NETWORKS = 3, BATCH = 2, OUTPUTS = 2, PARAMETERS = 4 };
 
 /* The networks' options, and the steps that train them. */
 typedef struct shipped {
   weir_unet_opts unet;
   weir_incep_opts incep;
-  cf_network_cfg cosmoflow;
+  cf_mlperf_opts cosmoflow;
   weir_exec_cfg exec;
   learner_job job[NETWORKS];
 } shipped;
@@ -33,14 +33,14 @@ static weir_value build_incep(weir_net *net, const void *opts, weir_value x)
 
 static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
 {
-  return cf_network(net, opts, x);
+  return cf_mlperf(net, opts, PARAMETERS, x);
 }
 
 static void ship(shipped *s)
 {
   weir_opts_default(weir_unet_options, sizeof s->unet, &s->unet);
   weir_opts_default(weir_incep_options, sizeof s->incep, &s->incep);
-  weir_opts_default(cf_network_options, sizeof s->cosmoflow, &s->cosmoflow);
+  weir_opts_default(cf_mlperf_options, sizeof s->cosmoflow, &s->cosmoflow);
   weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
   s->exec.tier = 2; /* the vector engine: every build has it, and no compiler is waited for */
   s->unet.preset = WEIR_UNET_TINY;
@@ -49,7 +49,6 @@ static void ship(shipped *s)
   s->unet.border.x = 1;
   s->incep.preset = WEIR_INCEP_TINY;
   s->incep.control = 2;
-  s->cosmoflow.size = 8;
   s->cosmoflow.base = 3;
   s->cosmoflow.hidden1 = 6;
   s->cosmoflow.hidden2 = 5;
@@ -69,7 +68,7 @@ static void ship(shipped *s)
   s->job[2].build = build_cosmoflow;
   s->job[2].opts = &s->cosmoflow;
   s->job[2].x = (weir_array_desc){WEIR_F32, 5, {BATCH, 8, 8, 8, 4}, 0};
-  s->job[2].y = (weir_array_desc){WEIR_F32, 2, {BATCH, 4}, 0};
+  s->job[2].y = (weir_array_desc){WEIR_F32, 2, {BATCH, PARAMETERS}, 0};
 }
 
 /* Loss and parameters after two steps. */

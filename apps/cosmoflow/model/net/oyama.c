@@ -1,0 +1,68 @@
+/* oyama.c - the network of arXiv:2007.12856, as LBANN had it until 2023-01. */
+#include "model/network.h"
+#include "model/nets.h"
+#include "model/tower.h"
+
+enum { CONVS = 7, STRIDED = 3 };
+
+const weir_opt cf_oyama_options[] = {
+    WEIR_OPT_INT(cf_oyama_opts, base, 16, 1, 1024, "1",
+                 "filters of the first convolution; the others have 2, 4, 8, 16, 16, 16 times as "
+                 "many (arXiv:2007.12856: 16)"),
+    WEIR_OPT_INT(cf_oyama_opts, pools, 0, 0, CONVS, "1",
+                 "convolutions that are pooled, from the first; 0: as many as leave 2 voxels a "
+                 "side (5 of 128, 6 of 256, 7 of 512)"),
+    WEIR_OPT_INT(cf_oyama_opts, hidden1, 2048, 1, 65536, "1", "units of the first dense layer"),
+    WEIR_OPT_INT(cf_oyama_opts, hidden2, 256, 1, 65536, "1", "units of the second dense layer"),
+    WEIR_OPT_ENUM(cf_oyama_opts, norm, 0, "none|batch",
+                  "normalisation between convolution and leaky ReLU"),
+    WEIR_OPT_REAL(cf_oyama_opts, momentum, 0.001, 1e-6, 1, "1",
+                  "share of the running statistics of norm = batch that a batch brings (LBANN: "
+                  "decay 0.999)"),
+    WEIR_OPT_BOOL(cf_oyama_opts, bias, true,
+                  "convolutions add a bias (LBANN: not where space is divided)"),
+    WEIR_OPT_REAL(cf_oyama_opts, slope, 0.01, 0, 1, "1",
+                  "of the leaky ReLU below 0 (LBANN's default: 0.01)"),
+    WEIR_OPT_REAL(cf_oyama_opts, dropout, 0.2, 0, 0.99, "1",
+                  "share of what comes into a dense layer that a training step leaves out"),
+    WEIR_OPT_END,
+};
+
+weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value x)
+{
+  const cf_oyama_opts *const o = opts;
+  /* The convolution of stride 2 halves once. */
+  const int64_t rule = cf_tower_halvings(cf_tower_side_of(net->graph, x), 2) - 1;
+  const int64_t pools = o->pools > 0 ? o->pools : rule;
+  cf_tower t = {
+      .name = "oyama",
+      .n_stages = CONVS,
+      .n_hidden = 2,
+      .hidden = {o->hidden1, o->hidden2},
+      .no_conv_bias = !o->bias,
+      .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
+      .slope = o->slope,
+      .dropout = o->dropout,
+      .drop_first = true,
+      .dense_bias = {.kind = WEIR_INIT_CONSTANT, .value = 0.1}};
+
+  for (int i = 0; i < CONVS; i++) {
+    t.stage[i] = (cf_stage){.filters = cf_tower_doubled(o->base, i, 16 * o->base),
+                            .taps = 3,
+                            .stride = i == STRIDED ? 2 : 1,
+                            .padding = WEIR_NN_GIVEN,
+                            .room = 1,
+                            .pool = i < pools ? CF_POOL_MEAN3 : CF_POOL_NONE};
+  }
+  return cf_tower_build(net, &t, outputs, x);
+}
+
+const cf_net cf_net_oyama = {
+    .name = "oyama",
+    .cite = "Oyama et al., arXiv:2007.12856",
+    .help = "the network of arXiv:2007.12856: seven convolutions, means over 3 x 3 x 3",
+    .opts = cf_oyama_options,
+    .opts_size = sizeof(cf_oyama_opts),
+    .loss = CF_LOSS_MSE,
+    .build = cf_oyama,
+};

@@ -1,0 +1,55 @@
+/* nets.h - the networks one by one, with their options: for who wants one without its name. All are
+ * cf_net.build of their file. */
+#ifndef CF_NETS_H
+#define CF_NETS_H
+#include "conf/weir_opt.h"
+#include "nn/weir_net.h"
+
+/* MLPerf HPC's CosmoFlow (mlcommons/hpc, cosmoflow/models/cosmoflow.py): v1.0 to v3.0, and with
+ * kernel 2 v0.7. Blocks of convolution of the same size, bias, leaky ReLU, maximum of each 2 x 2 x
+ * 2; three dense layers, dropout behind the first two; tanh, times `scale`, so that -1 and 1 are
+ * within reach. Block i has base 2^(i - 1) filters, at most `most`. An even kernel pads one more
+ * behind than before. Weights begin as glorot_uniform, biases as 0; weight decay pulls dense1 and
+ * dense2 only. Five blocks from 32 to 512 filters on 128^3 are the benchmark's; as many blocks as
+ * leave 4^3 carry it to other sizes (LBANN's rule). */
+typedef struct cf_mlperf_opts {
+  int64_t kernel, blocks;   /* blocks 0: log2(side) - 2, which leaves 4^3 */
+  int64_t base, most;       /* filters */
+  int64_t hidden1, hidden2; /* units of the dense layers */
+  double slope, dropout, scale;
+} cf_mlperf_opts;
+extern const weir_opt cf_mlperf_options[];
+weir_value cf_mlperf(weir_net *net, const void *opts, int64_t outputs, weir_value x);
+/* Blocks on samples of `side` voxels: as configured, or by the rule. */
+int64_t cf_mlperf_blocks(const cf_mlperf_opts *o, int64_t side);
+
+/* The network of arXiv:2007.12856 (Oyama et al., TPDS 2021), as LBANN had it until 2023-01: seven
+ * convolutions of 3 x 3 x 3 with 16, 32, 64, 128 (stride 2), 256, 256, 256 filters; means over 3 x
+ * 3 x 3 with stride 2 behind so many of the first that 2^3 voxels are left (5 of 128^3, 6 of 256^3,
+ * 7 of 512^3); dense layers of 2048 and 256 units, dropout before each; outputs as they are.
+ * Weights begin as glorot_uniform, biases of dense layers as 0.1. */
+typedef struct cf_oyama_opts {
+  int64_t base;             /* filters of the first convolution, the others in proportion */
+  int64_t pools;            /* 0: as many as leave 2^3 */
+  int64_t hidden1, hidden2; /* units */
+  int norm;                 /* none or batch */
+  double momentum;          /* of batch */
+  bool bias;                /* convolutions have one */
+  double slope, dropout;
+} cf_oyama_opts;
+extern const weir_opt cf_oyama_options[];
+weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value x);
+
+/* What LBANN has had since 2023-08 without its option mlperf: blocks as in mlperf with base 16,
+ * most 256, means over 3 x 3 x 3 with stride 2; dense layers of 2048 and 256 units, dropout behind
+ * each; tanh, times `scale`. Weights begin as he_normal, those of the last layer as 0. */
+typedef struct cf_lbann_opts {
+  int64_t blocks, base, most, hidden1, hidden2;
+  int norm; /* none or batch; a convolution has a bias where there is none */
+  double momentum;
+  double slope, dropout, scale;
+} cf_lbann_opts;
+extern const weir_opt cf_lbann_options[];
+weir_value cf_lbann(weir_net *net, const void *opts, int64_t outputs, weir_value x);
+
+#endif

@@ -1,0 +1,195 @@
+/* sheet.c - see sheet.h. */
+#include "model/sheet.h"
+#include <stdio.h>
+#include <string.h>
+#include "nn/weir_net.h"
+#include "ops/elementwise/weir_elementwise.h"
+
+/* ---- What a node is ---- */
+
+static bool is(const weir_node *node, const char *op)
+{
+  return strcmp(node->op->name, op) == 0;
+}
+
+static bool is_product(const weir_node *node)
+{
+  return is(node, "conv") || is(node, "conv_transposed") || is(node, "contract");
+}
+
+/* The last operation of an activation of nn/. */
+static bool is_activation(const weir_node *node)
+{
+  if (node->op != &weir_op_elementwise) {
+    return false;
+  }
+  const weir_code code = ((const weir_elementwise_spec *)node->spec)->code;
+
+  return code == WEIR_CODE_MAX || code == WEIR_CODE_TANH || code == WEIR_CODE_SELECT;
+}
+
+/* A multiply-add for every iteration: border taps in full, as the literature counts them. */
+static double flops_of(const weir_node *node)
+{
+  const weir_box all = weir_iterations(&node->access);
+  double n = 2;
+
+  for (int k = 0; k < all.rank; k++) {
+    n *= (double)(all.hi[k] - all.lo[k]);
+  }
+  return n;
+}
+
+static int64_t bytes_of(const weir_array_desc *d)
+{
+  int64_t n = (int64_t)weir_dtype_size(d->dtype);
+
+  for (int k = 0; k < d->rank; k++) {
+    n *= d->shape[k];
+  }
+  return n;
+}
+
+/* ---- Layers ---- */
+
+static bool below(const char *name, const char *scope)
+{
+  const size_t n = strlen(scope);
+
+  return strncmp(name, scope, n) == 0 && name[n] == '/';
+}
+
+/* Parameters of the scope, and whether they are those of a normalisation. */
+static int64_t count_params(const weir_params *p, const char *scope, bool *normalises)
+{
+  int64_t sum = 0;
+
+  for (int64_t i = 0; i < weir_params_count(p); i++) {
+    const weir_param_row *const row = weir_params_get(p, i);
+
+    if (below(row->name, scope)) {
+      sum += row->count;
+      *normalises = *normalises || strcmp(row->name + strlen(scope), "/scale") == 0;
+    }
+  }
+  return sum;
+}
+
+/* Adds a node to the layer that is open. */
+static void take(const weir_graph *g, const weir_node *node, cf_layer *l)
+{
+  const weir_array *const out = weir_graph_get_array(g, node->out[0]);
+  const bool product = is_product(node);
+
+  if (product) {
+    l->flops += flops_of(node);
+    l->first = l->first || weir_graph_get_array(g, node->in[0])->kind == WEIR_ARRAY_INPUT;
+  }
+  if (product || is_activation(node) || is(node, "pool") || is(node, "concat")) {
+    l->outputs++;
+    l->bytes += bytes_of(&out->desc);
+  }
+  l->rank = out->desc.rank;
+  memcpy(l->shape, out->desc.shape, sizeof l->shape);
+}
+
+static void end(const weir_params *p, const char *label, cf_layer *l)
+{
+  bool normalises = false;
+
+  (void)snprintf(l->name, sizeof l->name, "%s", label);
+  l->params = count_params(p, label, &normalises);
+  if (normalises) { /* of the size of the activation behind it */
+    l->outputs *= 2;
+    l->bytes *= 2;
+  }
+}
+
+static weir_status list(const weir_graph *g, const weir_params *p, cf_sheet *s)
+{
+  cf_layer open = {.rank = 0};
+
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *const node = weir_graph_node(g, i);
+
+    if (node->op == NULL || node->dead) {
+      continue;
+    }
+    take(g, node, &open);
+    if (node->label == NULL) {
+      continue;
+    }
+    if (s->n == CF_LAYERS) {
+      return weir_fail(WEIR_ERR_SHAPE, "the network has more than %d layers", CF_LAYERS);
+    }
+    end(p, node->label, &open);
+    s->layer[s->n++] = open;
+    open = (cf_layer){.rank = 0};
+  }
+  return WEIR_OK;
+}
+
+static void add_up(const weir_params *p, const weir_array_desc *x, cf_sheet *s)
+{
+  s->params = weir_params_elements(p);
+  s->bytes = bytes_of(x);
+  for (int i = 0; i < s->n; i++) {
+    s->forward += s->layer[i].flops;
+    s->training += s->layer[i].flops * (s->layer[i].first ? 2 : 3);
+    s->bytes += s->layer[i].bytes;
+  }
+}
+
+weir_status cf_sheet_make(const cf_model_opts *o, const cf_shape *shape, cf_sheet *out)
+{
+  const weir_array_desc x = {
+      WEIR_F32, 5, {1, shape->side, shape->side, shape->side, shape->channels}, 0};
+  weir_params *params = NULL;
+  weir_graph *g = NULL;
+  weir_status status = WEIR_OK;
+  weir_net net;
+
+  *out = (cf_sheet){.shape = *shape};
+  WEIR_TRY_GOTO(weir_params_create(WEIR_F32, &params), done);
+  WEIR_TRY_GOTO(weir_graph_create(&g), done);
+  weir_net_init(&net, g, params, false);
+  (void)cf_model_apply(&net, o, shape->outputs, weir_input(g, "x", &x));
+  status = weir_graph_status(g);
+  weir_net_fini(&net);
+  if (status == WEIR_OK) {
+    status = list(g, params, out);
+  }
+  if (status == WEIR_OK) {
+    add_up(params, &x, out);
+  }
+done:
+  weir_graph_destroy(&g);
+  weir_params_destroy(&params);
+  return status;
+}
+
+void cf_sheet_print(const cf_sheet *s, FILE *out)
+{
+  const double mib = 1048576, gib = 1073741824;
+
+  fprintf(out, "# %-16s %-28s %12s %14s %12s\n", "layer", "makes", "parameters", "forward GFLOP",
+          "keeps MiB");
+  for (int i = 0; i < s->n; i++) {
+    const cf_layer *const l = &s->layer[i];
+    char shape[96] = "";
+    size_t at = 0;
+
+    for (int d = 1; d < l->rank; d++) {
+      at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d > 1 ? " x " : "",
+                             (long long)l->shape[d]);
+    }
+    fprintf(out, "# %-16s %-28s %12lld %14.4g %12.4g\n", l->name, shape, (long long)l->params,
+            l->flops / 1e9, (double)l->bytes / mib);
+  }
+  fprintf(out,
+          "# of a sample of %lld^3 x %lld: %lld parameters; products forward %.4g GFLOP, with the "
+          "gradients %.4g GFLOP where all are dense; layer by layer %.4g GiB are kept, with "
+          "their gradients %.4g GiB\n",
+          (long long)s->shape.side, (long long)s->shape.channels, (long long)s->params,
+          s->forward / 1e9, s->training / 1e9, (double)s->bytes / gib, 2 * (double)s->bytes / gib);
+}

@@ -1,0 +1,204 @@
+/* tower.c - see tower.h. */
+#include "model/tower.h"
+#include <stdio.h>
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/pool/weir_pool.h"
+#include "ops/reshape/weir_reshape.h"
+
+enum { NAME = 32, DIMS = 3 };
+
+static const struct {
+  int64_t taps, stride, room;
+} pools[] = {{1, 1, 0}, {2, 2, 0}, {2, 2, 0}, {3, 2, 1}};
+
+int64_t cf_tower_halvings(int64_t side, int64_t last)
+{
+  int64_t n = 0;
+
+  for (; side > last && n < CF_STAGES; side /= 2) {
+    n++;
+  }
+  return n;
+}
+
+int64_t cf_tower_doubled(int64_t base, int64_t i, int64_t most)
+{
+  int64_t n = base;
+
+  while (i-- > 0 && n < most) {
+    n *= 2;
+  }
+  return n < most ? n : most;
+}
+
+int64_t cf_tower_side_of(const weir_graph *g, weir_value x)
+{
+  const weir_array_desc *const d = weir_value_desc(g, x);
+
+  return d != NULL && d->rank > 1 ? d->shape[1] : 0;
+}
+
+static int64_t stride_of(const cf_stage *s)
+{
+  return s->stride > 0 ? s->stride : 1;
+}
+
+/* Windows of so many taps along `side` voxels with room on both sides. */
+static int64_t windows(int64_t side, int64_t taps, int64_t stride, int64_t room)
+{
+  const int64_t reach = side + 2 * room - taps;
+
+  return reach < 0 ? 0 : reach / stride + 1;
+}
+
+static int64_t side_behind(const cf_stage *s, int64_t side)
+{
+  const int64_t stride = stride_of(s);
+  const int64_t mid =
+      s->padding == WEIR_NN_SAME
+          ? (side + stride - 1) / stride
+          : windows(side, s->taps, stride, s->padding == WEIR_NN_GIVEN ? s->room : 0);
+
+  return mid == 0 ? 0
+                  : windows(mid, pools[s->pool].taps, pools[s->pool].stride, pools[s->pool].room);
+}
+
+int64_t cf_tower_side(const cf_tower *t, int n, int64_t side)
+{
+  for (int i = 0; i < n && side > 0; i++) {
+    side = side_behind(&t->stage[i], side);
+  }
+  return side;
+}
+
+static weir_activation leaky(const cf_tower *t)
+{
+  return t->slope > 0 ? (weir_activation){WEIR_ACTIVATION_LEAKY_RELU, t->slope}
+                      : (weir_activation){WEIR_ACTIVATION_RELU, 0};
+}
+
+static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value v)
+{
+  weir_pool_spec s = {.combine = WEIR_COMBINE_MAX};
+
+  if (kind == CF_POOL_NONE) {
+    return v;
+  }
+  for (int d = 0; d < DIMS; d++) {
+    s.taps[d] = pools[kind].taps;
+    s.stride[d] = pools[kind].stride;
+    s.lo[d] = s.hi[d] = pools[kind].room;
+  }
+  return weir_label(net->graph,
+                    kind == CF_POOL_MAX2 ? weir_pool_max(net->graph, &s, v)
+                                         : weir_pool_mean(net->graph, &s, v),
+                    name);
+}
+
+/* Convolution, normalisation, leaky ReLU, pooling. */
+static weir_value stage(weir_net *net, const cf_tower *t, int i, weir_value v)
+{
+  const cf_stage *const s = &t->stage[i];
+  const bool normal = t->norm.kind != WEIR_NORM_NONE;
+  weir_nn_conv_spec spec = {.filters = s->filters,
+                            .padding = s->padding,
+                            .no_bias = t->no_conv_bias,
+                            .no_decay = t->conv_no_decay,
+                            .weight = t->weight};
+  weir_nn_norm_spec norm = t->norm;
+  char name[NAME];
+
+  norm.activation = leaky(t);
+  if (!normal) {
+    spec.activation = norm.activation;
+  }
+  for (int d = 0; d < DIMS; d++) {
+    spec.taps[d] = s->taps;
+    spec.conv.stride[d] = s->stride;
+    spec.conv.lo[d] = spec.conv.hi[d] = s->padding == WEIR_NN_GIVEN ? s->room : 0;
+  }
+  (void)snprintf(name, sizeof name, "conv%d", i + 1);
+  v = weir_nn_conv(net, name, &spec, v);
+  if (normal) {
+    (void)snprintf(name, sizeof name, "norm%d", i + 1);
+    v = weir_nn_norm(net, name, &norm, v);
+  }
+  (void)snprintf(name, sizeof name, "pool%d", i + 1);
+  return pool(net, s->pool, name, v);
+}
+
+static weir_value drop(weir_net *net, const cf_tower *t, int number, weir_value v)
+{
+  char name[NAME];
+
+  (void)snprintf(name, sizeof name, "dropout%d", number);
+  return weir_nn_dropout(net, name, &(weir_nn_dropout_spec){.rate = t->dropout}, v);
+}
+
+static weir_value dense(weir_net *net, const cf_tower *t, int number, int64_t outputs, weir_value v)
+{
+  const bool last = number > t->n_hidden;
+  weir_nn_dense_spec spec = {.units = last ? outputs : t->hidden[number - 1],
+                             .no_decay = last && t->last_no_decay,
+                             .weight = last ? t->last : t->weight,
+                             .bias = t->dense_bias};
+  char name[NAME];
+
+  if (!last) {
+    spec.activation = leaky(t);
+  } else if (t->scale > 0) {
+    spec.activation.kind = WEIR_ACTIVATION_TANH;
+  }
+  (void)snprintf(name, sizeof name, "dense%d", number);
+  return weir_nn_dense(net, name, &spec, v);
+}
+
+/* What of x or of the stages is impossible. */
+static weir_status check(const cf_tower *t, const weir_array_desc *in)
+{
+  if (in->rank != DIMS + 2 || in->shape[1] != in->shape[2] || in->shape[1] != in->shape[3]) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "%s: samples are cubes, [n, side, side, side, channels]; these have rank %d "
+                     "and %lld x %lld x %lld voxels",
+                     t->name, in->rank, (long long)(in->rank > 1 ? in->shape[1] : 0),
+                     (long long)(in->rank > 2 ? in->shape[2] : 0),
+                     (long long)(in->rank > 3 ? in->shape[3] : 0));
+  }
+  for (int i = 0; i < t->n_stages; i++) {
+    if (cf_tower_side(t, i + 1, in->shape[1]) == 0) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "%s: conv%d and what pools it do not fit the %lld voxels a side that "
+                       "are left of %lld: larger samples, or fewer of them",
+                       t->name, i + 1, (long long)cf_tower_side(t, i, in->shape[1]),
+                       (long long)in->shape[1]);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_value cf_tower_build(weir_net *net, const cf_tower *t, int64_t outputs, weir_value x)
+{
+  const weir_array_desc *const in = weir_value_desc(net->graph, x);
+
+  if (in == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  const weir_status status = check(t, in);
+  const int64_t n = in->shape[0];
+
+  if (status != WEIR_OK) {
+    return weir_graph_fail(net->graph, status);
+  }
+  for (int i = 0; i < t->n_stages; i++) {
+    x = stage(net, t, i, x);
+  }
+  x = weir_reshape(net->graph, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
+  if (t->drop_first) {
+    x = drop(net, t, 0, x);
+  }
+  for (int k = 1; k <= t->n_hidden; k++) {
+    x = drop(net, t, k, dense(net, t, k, outputs, x));
+  }
+  x = dense(net, t, t->n_hidden + 1, outputs, x);
+  return t->scale > 0 ? weir_scale(net->graph, x, t->scale) : x;
+}

@@ -1,0 +1,58 @@
+/* tower.h - a network that estimates parameters, as rows: convolutions with what follows each, then
+ * dense layers.
+ *
+ *   conv<i>, norm<i>   convolution; normalisation where there is any; leaky ReLU
+ *   pool<i>            where the row has one
+ *   dense<i>           of all that is left in (z, y, x, channel) order; leaky ReLU, dropout<i>
+ *   the last dense     outputs; tanh times `scale`, or as they are */
+#ifndef CF_TOWER_H
+#define CF_TOWER_H
+#include "nn/weir_layer.h"
+#include "nn/weir_norm.h"
+
+enum { CF_STAGES = 16, CF_DENSE = 4 };
+
+typedef enum cf_pool {
+  CF_POOL_NONE,
+  CF_POOL_MAX2,  /* of each 2 x 2 x 2                                                     */
+  CF_POOL_MEAN2, /* the same, mean                                                        */
+  CF_POOL_MEAN3, /* 3 x 3 x 3, stride 2, room 1 before and behind that counts as 0: over 27 */
+} cf_pool;
+
+typedef struct cf_stage {
+  int64_t filters, taps;
+  int64_t stride; /* 0: 1 */
+  weir_nn_padding padding;
+  int64_t room; /* padding given: voxels on every side */
+  cf_pool pool;
+} cf_stage;
+
+typedef struct cf_tower {
+  const char *name; /* for messages */
+  int n_stages, n_hidden;
+  cf_stage stage[CF_STAGES];
+  int64_t hidden[CF_DENSE]; /* units */
+  bool no_conv_bias, conv_no_decay, last_no_decay;
+  weir_nn_norm_spec norm; /* its activation is not read */
+  double slope;           /* of the leaky ReLU; 0: a ReLU */
+  double dropout;         /* share that is left out */
+  bool drop_first;        /* dropout0: of what comes into dense1, too */
+  weir_init weight, dense_bias, last;
+  double scale; /* of tanh; 0: the outputs are what the last layer makes */
+} cf_tower;
+
+/* How often `side` voxels are halved until no more than `last` are left, odd ones rounded down; at
+ * most CF_STAGES. */
+int64_t cf_tower_halvings(int64_t side, int64_t last);
+/* base 2^i, at most `most`. */
+int64_t cf_tower_doubled(int64_t base, int64_t i, int64_t most);
+/* Voxels a side of samples x; 0: they have none, which cf_tower_build refuses. */
+int64_t cf_tower_side_of(const weir_graph *g, weir_value x);
+/* Voxels a side behind the first n stages. 0: they do not fit. */
+int64_t cf_tower_side(const cf_tower *t, int n, int64_t side);
+/* x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the graph's status:
+ * WEIR_ERR_SHAPE (another rank, samples that are no cubes; a stage that does not fit what comes
+ * into it). */
+weir_value cf_tower_build(weir_net *net, const cf_tower *t, int64_t outputs, weir_value x);
+
+#endif
