@@ -157,8 +157,8 @@ static weir_status advance(train_run *r, bool *saved)
     weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
                WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate));
   }
-  const int64_t left = r->task->n_train - *s->position;
-  const bool end = left == 0 || (r->cfg->drop_last && left < r->per_step);
+  const weir_order o = weir_train_order(r->cfg, r->task->n_train);
+  const bool end = *s->position == weir_order_epoch(&o);
 
   if (end) {
     WEIR_TRY(end_epoch(r));

@@ -4,15 +4,12 @@
 #include <string.h>
 
 #include "train/train_priv.h"
-#include "train/weir_shuffle.h"
 
 void train_choose(train_run *r, int64_t at, int64_t n)
 {
-  const weir_shuffle s = weir_shuffle_of(r->task->n_train, (uint64_t)r->cfg->seed, *r->state.epoch);
+  const weir_order o = weir_train_order(r->cfg, r->task->n_train);
 
-  for (int64_t i = 0; i < n; i++) {
-    r->sample[i] = r->cfg->shuffle ? weir_shuffle_at(&s, at + i) : at + i;
-  }
+  weir_order_take(&o, *r->state.epoch, at, n, r->sample);
 }
 
 int64_t train_step_samples(const train_run *r)

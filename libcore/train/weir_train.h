@@ -7,6 +7,7 @@
 #define WEIR_TRAIN_H
 #include "conf/weir_opt.h"
 #include "exec/weir_plan.h"
+#include "load/weir_order.h"
 #include "nn/weir_net.h"
 #include "optim/weir_optim.h"
 #include "train/weir_checkpoint.h"
@@ -85,6 +86,9 @@ typedef struct weir_train_result {
   double best_loss;          /* of the best one */
   int64_t best_epoch, first; /* epoch after which it was; step that this call began after */
 } weir_train_result;
+
+/* The order in which a run visits n_train samples. */
+weir_order weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
 
 /* Declares the task's network, adds its arrays to the store and gives them their first values.
  * params: fresh. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions; names of training's own:

@@ -1,7 +1,7 @@
 /* shuffle.c - a permutation as a Feistel network over Philox bits (Luby and Rackoff, SIAM J.
  * Comput. 17 (1988) 373), walked along its cycles until it is back in range (Black and Rogaway,
  * CT-RSA 2002, section 3): each step leaves with probability 3/4 at most. */
-#include "train/weir_shuffle.h"
+#include "load/weir_shuffle.h"
 
 #include "base/weir_random.h"
 

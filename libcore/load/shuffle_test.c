@@ -1,5 +1,5 @@
 /* shuffle_test.c - every sample once, all orders, epochs and seeds that differ. */
-#include "train/weir_shuffle.h"
+#include "load/weir_shuffle.h"
 
 #include <stdlib.h>
 #include <string.h>
