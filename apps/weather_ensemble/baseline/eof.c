@@ -2,8 +2,8 @@
 #include "baseline/eof.h"
 #include <math.h>
 #include "base/weir_alloc.h"
-#include "baseline/eigen.h"
 #include "device/weir_parallel.h"
+#include "ops/eigen/weir_eigen.h"
 
 const weir_opt wx_eof_options[] = {
     WEIR_OPT_INT(
@@ -166,7 +166,7 @@ static weir_status find_eofs(fit *f)
   double all = 0;
 
   if (out->count > 0) {
-    WEIR_TRY(wx_eigen_leading(f->gram, n, out->count, f->value, f->u));
+    WEIR_TRY(weir_eigen_leading(f->gram, n, out->count, f->value, f->u));
   }
   for (int64_t t = 0; t < n; t++) {
     all += f->gram[t * (n + 1)];

@@ -1,5 +1,5 @@
-/* eigen.c - see eigen.h. */
-#include "baseline/eigen.h"
+/* leading.c - see weir_eigen.h. */
+#include "ops/eigen/weir_eigen.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -211,8 +211,8 @@ static weir_status iterate(subspace *s, int64_t k, int64_t *order, double *value
   return WEIR_OK;
 }
 
-weir_status wx_eigen_leading(const double *matrix, int64_t n, int64_t k, double *value,
-                             double *vector)
+weir_status weir_eigen_leading(const double *matrix, int64_t n, int64_t k, double *value,
+                               double *vector)
 {
   subspace s = {.matrix = matrix, .n = n, .m = k + SPARE < n ? k + SPARE : n};
   int64_t *order = NULL;

@@ -1,4 +1,5 @@
-/* eigen_test.c - eigenvalues that are known, vectors that are orthogonal, matrices that lack rank.
+/* leading_test.c - eigenvalues that are known, vectors that are orthogonal, matrices that lack
+ * rank.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "baseline/eigen.h"
+#include "ops/eigen/weir_eigen.h"
 
 enum { MOST = 64 };
 
@@ -45,7 +46,7 @@ static void differences_have_their_values(void **state)
       g[i * n + j] = i == j ? 2 : llabs(i - j) == 1 ? -1 : 0;
     }
   }
-  assert_ok(wx_eigen_leading(g, n, k, value, v));
+  assert_ok(weir_eigen_leading(g, n, k, value, v));
   check(g, n, k, value, v);
   for (int64_t a = 0; a < k; a++) {
     assert_near(value[a], 2 - 2 * cos(acos(-1.0) * (double)(n - a) / (double)(n + 1)), 1e-9);
@@ -69,7 +70,7 @@ static void lack_of_rank_is_no_harm(void **state)
                   weir_random_normal(5, 0, (uint32_t)a, (uint64_t)(i % n));
         }
       }
-      assert_ok(wx_eigen_leading(g, n, k, value, v));
+      assert_ok(weir_eigen_leading(g, n, k, value, v));
       check(g, n, k, value, v);
       for (int64_t a = r; a < k; a++) {
         assert_near(value[a], 0, 1e-9);
@@ -89,7 +90,7 @@ static void equal_values_have_some_vectors(void **state)
   for (int64_t i = 0; i < n; i++) {
     g[i * n + i] = 3;
   }
-  assert_ok(wx_eigen_leading(g, n, 4, value, v));
+  assert_ok(weir_eigen_leading(g, n, 4, value, v));
   check(g, n, 4, value, v);
 }
 
@@ -98,7 +99,7 @@ static void what_is_not_finite_is_refused(void **state)
   const double g[] = {1, NAN, NAN, 1};
   double value[2], v[4];
 
-  assert_int_equal(wx_eigen_leading(g, 2, 2, value, v), WEIR_ERR_NUMERIC);
+  assert_int_equal(weir_eigen_leading(g, 2, 2, value, v), WEIR_ERR_NUMERIC);
 }
 
 int main(void)

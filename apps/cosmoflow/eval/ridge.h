@@ -1,0 +1,48 @@
+/* ridge.h - linear regression with a penalty on the square of its weights (Hoerl and Kennard,
+ * Technometrics 12 (1970) 55), chosen by cross-validation over universes.
+ *
+ * Of standardised features z and centred targets y over n training rows, the weights of a target
+ * minimise  mean (y - w z)^2 + penalty |w|^2:  w = (R + penalty)^-1 r,  R = mean z z', r = mean z
+ * y, through the eigenvectors of R, so that all penalties cost one decomposition. Features that do
+ * not vary get no weight. */
+#ifndef CF_RIDGE_H
+#define CF_RIDGE_H
+#include "conf/weir_opt.h"
+#include "data/volume.h"
+
+typedef struct cf_ridge_opts {
+  int64_t folds;
+  weir_real_list penalties;
+} cf_ridge_opts;
+extern const weir_opt cf_ridge_options[];
+
+/* What is fitted on, borrowed; only the rows that are listed are looked at. */
+typedef struct cf_ridge_rows {
+  int64_t n;
+  const int64_t *row;   /* [n] */
+  const int64_t *group; /* [of every row] universe: all rows of one are in one fold */
+  int64_t n_features, stride;
+  const double *x; /* row i has n_features at x + i * stride */
+  int64_t n_targets;
+  const double *y; /* [rows, n_targets] */
+} cf_ridge_rows;
+
+typedef struct cf_ridge {
+  int64_t n_features, n_targets, folds, groups; /* folds that were used, universes fitted on */
+  double *mean, *scale;                         /* [n_features]; scale 0: does not vary */
+  double *weight;                               /* [n_targets, n_features] of standardised ones */
+  double offset[CF_LABELS_MOST];
+  double penalty[CF_LABELS_MOST]; /* chosen for each target */
+  double error[CF_LABELS_MOST];   /* mean square error of the folds with it */
+} cf_ridge;
+
+/* Fold k holds every folds-th universe of an order that the seed shuffles; with fewer universes
+ * than opts->folds each is a fold. Standardisation, too, is of what a fold trains on. Fails:
+ * WEIR_ERR_CONFIG (no penalty, a negative one), WEIR_ERR_DATA (fewer than two universes),
+ * WEIR_ERR_NUMERIC (features or targets that are not finite), WEIR_ERR_MEMORY. */
+weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridge_rows *rows,
+                         cf_ridge *out) WEIR_CHECKED;
+void cf_ridge_fini(cf_ridge *r);
+/* out[n_targets] of x[n_features]. */
+void cf_ridge_predict(const cf_ridge *r, const double *x, double *out);
+#endif
