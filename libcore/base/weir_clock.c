@@ -11,6 +11,14 @@ double weir_clock(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+int64_t weir_clock_wall_ms(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 void weir_clock_utc(char *text, size_t size)
 {
   const time_t now = time(NULL);

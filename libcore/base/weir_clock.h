@@ -2,12 +2,15 @@
 #ifndef WEIR_CLOCK_H
 #define WEIR_CLOCK_H
 #include <stddef.h>
+#include <stdint.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Monotonic seconds since an arbitrary start. */
 double weir_clock(void);
+/* Milliseconds since 1970 began, UTC: for logs that others read. */
+int64_t weir_clock_wall_ms(void);
 /* UTC now as "2026-01-31T12:00:00Z". */
 void weir_clock_utc(char *text, size_t size);
 

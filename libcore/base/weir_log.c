@@ -17,6 +17,8 @@ static struct {
   atomic_int level;
   weir_log_sink sink;
   void *context;
+  weir_event_watcher watcher;
+  void *watched;
   FILE *events;
   double events_start;
   char events_folder[PATH_MAX]; /* with its last slash; "": the working folder */
@@ -173,10 +175,19 @@ static void write_field(FILE *out, const weir_field *field)
   }
 }
 
+void weir_events_watch(weir_event_watcher watcher, void *context)
+{
+  log_state.watched = context;
+  log_state.watcher = watcher;
+}
+
 void weir_event_fields(const char *name, const weir_field *fields, int n)
 {
   FILE *out = log_state.events;
 
+  if (log_state.watcher != NULL) {
+    log_state.watcher(log_state.watched, name, fields, n);
+  }
   if (out == NULL) {
     return;
   }

@@ -268,6 +268,33 @@ static void any_bytes_and_reals_give_json(void **state)
   events_of(write_random_bytes, 200, text, sizeof text);
 }
 
+static void add_up(void *context, const char *name, const weir_field *fields, int n)
+{
+  for (int i = 0; i < n && strcmp(name, "seen") == 0; i++) {
+    *(int64_t *)context += fields[i].integer;
+  }
+}
+
+/* A watcher has every event until it goes, with and without a file. */
+static void events_are_watched(void **state)
+{
+  char dir[256], path[512];
+  int64_t sum = 0;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_path_join(dir, "run.jsonl", path, sizeof path));
+  weir_events_watch(add_up, &sum);
+  weir_event("seen", WEIR_INT("a", 1), WEIR_INT("b", 2));
+  weir_event("other", WEIR_INT("a", 100));
+  assert_ok(weir_events_open(path));
+  weir_event("seen", WEIR_INT("a", 4));
+  weir_events_close();
+  weir_events_watch(NULL, NULL);
+  weir_event("seen", WEIR_INT("a", 8));
+  assert_int_equal(sum, 7);
+  weir_check_rmdir(dir);
+}
+
 static void events_without_a_file_are_dropped_and_bad_places_refused(void **state)
 {
   write_kinds();
@@ -313,6 +340,7 @@ int main(void)
       cmocka_unit_test(a_log_is_gone_on_with_behind_its_last_whole_line),
       cmocka_unit_test(utf8_passes_and_other_bytes_are_replaced),
       cmocka_unit_test(any_bytes_and_reals_give_json),
+      cmocka_unit_test(events_are_watched),
       cmocka_unit_test(events_without_a_file_are_dropped_and_bad_places_refused),
       cmocka_unit_test(progress_is_quiet_without_a_terminal),
   };

@@ -1,5 +1,6 @@
 /* options.c - what may be chosen about a training, and what of it fits a task. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -28,6 +29,11 @@ const weir_opt weir_train_opts[] = {
                  "stop after so many validations without a better one; 0: never"),
     WEIR_OPT_REAL(weir_train_cfg, min_change, 0, 0, 1e30, "loss",
                   "a validation is better if its loss is smaller by more than this"),
+    WEIR_OPT_STRING(weir_train_cfg, target.metric, "",
+                    "stop at the first validation with this metric at target.value or below; none: "
+                    "never"),
+    WEIR_OPT_REAL(weir_train_cfg, target.value, 0, -1e30, 1e30, "the metric's",
+                  "what the metric has to reach"),
     WEIR_OPT_BOOL(weir_train_cfg, keep_best, true,
                   "end with the weights of the best validation; false: with the last ones"),
     WEIR_OPT_BOOL(weir_train_cfg, check_nan, true,
@@ -109,6 +115,37 @@ weir_status train_check_task(const weir_train_task *t, bool samples)
   return check_names(t);
 }
 
+/* The metric that the target names; -1: there is no target. */
+int train_target(const weir_train_task *t, const weir_train_cfg *c)
+{
+  int k = c->target.metric == NULL || c->target.metric[0] == 0 ? -1 : 0;
+
+  while (k >= 0 && k < t->n_metrics && strcmp(t->metric[k], c->target.metric) != 0) {
+    k++;
+  }
+  return k;
+}
+
+static weir_status check_target(const weir_train_task *t, const weir_train_cfg *c)
+{
+  const int k = train_target(t, c);
+  char names[256] = "";
+
+  for (int i = 0; i < t->n_metrics; i++) {
+    const size_t n = strlen(names);
+
+    (void)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "", t->metric[i]);
+  }
+  if (k >= t->n_metrics) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: target.metric: '%s' has none such; its metrics: %s",
+                     t->name, names[0] != 0 ? names : "none");
+  }
+  return k < 0 || t->n_valid > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "train: target.metric needs samples to validate on, and there are none");
+}
+
 weir_schedule_run train_schedule(const train_run *r)
 {
   return (weir_schedule_run){r->total, r->per_epoch, r->per_step};
@@ -142,6 +179,7 @@ weir_status train_check_options(train_run *r)
                      "train: patience %" PRId64 " needs samples to validate on, and there are none",
                      c->patience);
   }
+  WEIR_TRY(check_target(r->task, c));
   if (!weir_mul_ok(c->batch, c->accumulate, &r->per_step)) {
     return weir_fail(WEIR_ERR_CONFIG, "train: batch times accumulate overflows");
   }

@@ -67,6 +67,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   if (r->task->n_valid < 1 || *s->valid_step == *s->step) {
     return WEIR_OK;
   }
+  weir_event("validation_begin", WEIR_INT("epoch", *s->epoch), WEIR_INT("step", *s->step));
   train_swap_average(r); /* what the model predicts with */
   const weir_status status = train_validate(r, &loss, metric);
 
@@ -75,6 +76,9 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   }
   *s->valid_step = *s->step;
   *s->valid_loss = loss;
+  const int target = train_target(r->task, r->cfg);
+
+  *s->target = target >= 0 ? metric[target] : INFINITY;
   *best = loss < *s->best_loss - r->cfg->min_change;
   if (*best) {
     *s->best_loss = loss;
@@ -114,6 +118,34 @@ static void tell_epoch(const train_run *r, const double *metric, bool valid, boo
             *s->epoch, *s->step, r->total, *s->loss, validation, seconds);
 }
 
+/* The epoch that comes, or that goes on. */
+static void begin_epoch(train_run *r)
+{
+  const train_state *s = &r->state;
+
+  r->epoch_began = weir_clock();
+  weir_event("epoch_begin", WEIR_INT("epoch", *s->epoch + 1), WEIR_INT("step", *s->step));
+  if (r->task->epoch != NULL) {
+    r->task->epoch(r->task->context, *s->epoch);
+  }
+}
+
+static bool impatient(const train_run *r)
+{
+  return r->cfg->patience > 0 && *r->state.waited >= r->cfg->patience;
+}
+
+static bool reached(const train_run *r)
+{
+  return train_target(r->task, r->cfg) >= 0 && *r->state.target <= r->cfg->target.value;
+}
+
+/* Whether steps follow. */
+static bool goes_on(const train_run *r)
+{
+  return *r->state.step < r->total && !impatient(r) && !reached(r);
+}
+
 static weir_status end_epoch(train_run *r)
 {
   const train_state *s = &r->state;
@@ -130,16 +162,13 @@ static weir_status end_epoch(train_run *r)
     WEIR_TRY(validate(r, metric, &best));
   }
   tell_epoch(r, metric, due && r->task->n_valid > 0, best);
-  r->epoch_began = weir_clock();
+  if (goes_on(r)) {
+    begin_epoch(r);
+  }
   return WEIR_OK;
 }
 
 /* ---- The loop ---- */
-
-static bool impatient(const train_run *r)
-{
-  return r->cfg->patience > 0 && *r->state.waited >= r->cfg->patience;
-}
 
 /* One update and what is due behind it; *saved: a checkpoint was. */
 static weir_status advance(train_run *r, bool *saved)
@@ -185,8 +214,10 @@ static weir_status loop(train_run *r, int64_t first)
   const train_state *s = &r->state;
   bool saved = true;
 
-  r->epoch_began = weir_clock();
-  while (*s->step < r->total && !impatient(r)) {
+  if (goes_on(r)) {
+    begin_epoch(r);
+  }
+  while (goes_on(r)) {
     WEIR_TRY(advance(r, &saved));
     weir_progress("train", *s->step - first, r->total - first, "steps");
     if (weir_stop_requested() && *s->step < r->total) {
@@ -222,7 +253,12 @@ static weir_status run(train_run *r, weir_train_result *result)
              WEIR_INT("steps", r->total), WEIR_INT("step", first), WEIR_TEXT("rule", r->rule));
   WEIR_TRY(loop(r, first));
   WEIR_TRY(train_finish(r));
-  *result = (weir_train_result){.end = impatient(r) ? WEIR_TRAIN_PATIENCE : WEIR_TRAIN_DONE,
+  const weir_train_end end = reached(r)     ? WEIR_TRAIN_TARGET
+                             : impatient(r) ? WEIR_TRAIN_PATIENCE
+                                            : WEIR_TRAIN_DONE;
+  static const char *const reason[] = {"done", "patience", "target"};
+
+  *result = (weir_train_result){.end = end,
                                 .step = *s->step,
                                 .epoch = *s->epoch,
                                 .loss = *s->loss,
@@ -230,9 +266,9 @@ static weir_status run(train_run *r, weir_train_result *result)
                                 .best_loss = isfinite(*s->best_loss) ? *s->best_loss : NAN,
                                 .best_epoch = *s->best_epoch,
                                 .first = first};
-  weir_event("stop", WEIR_TEXT("reason", impatient(r) ? "patience" : "done"),
-             WEIR_INT("step", *s->step), WEIR_INT("epoch", *s->epoch),
-             WEIR_REAL("best_loss", result->best_loss), WEIR_INT("best_epoch", *s->best_epoch));
+  weir_event("stop", WEIR_TEXT("reason", reason[end]), WEIR_INT("step", *s->step),
+             WEIR_INT("epoch", *s->epoch), WEIR_REAL("best_loss", result->best_loss),
+             WEIR_INT("best_epoch", *s->best_epoch));
   return WEIR_OK;
 }
 

@@ -78,6 +78,7 @@ static weir_status open_numbers(train_run *r)
   *s->loss = *s->valid_loss = NAN;
   *s->valid_step = -1;
   *s->best_loss = INFINITY;
+  *s->target = INFINITY;
   *s->best_epoch = *s->waited = 0;
   return WEIR_OK;
 }

@@ -19,15 +19,16 @@
 
 /* What differs between tests. 0: the plain task. */
 typedef struct toy {
-  int64_t hidden;     /* units; 0: 12                                                  */
-  bool noise;         /* numbers drawn per step, and a running mean kept               */
-  const char *scope;  /* of the first layer, in place of its name                      */
-  bool weighted;      /* the loss is a mean by weights that differ between samples     */
-  bool contradict;    /* validation wants -y                                           */
-  int64_t bad_sample; /* this training sample and its input ..                         */
-  double bad_input;   /* .. are replaced by this number; 0: none                       */
-  int64_t stop_at;    /* fetch number after which a stop is asked for; 0: never        */
-  int64_t fetched;    /* calls for training samples                                    */
+  int64_t hidden;      /* units; 0: 12                                                  */
+  bool noise;          /* numbers drawn per step, and a running mean kept               */
+  const char *scope;   /* of the first layer, in place of its name                      */
+  bool weighted;       /* the loss is a mean by weights that differ between samples     */
+  bool contradict;     /* validation wants -y                                           */
+  int64_t bad_sample;  /* this training sample and its input ..                         */
+  double bad_input;    /* .. are replaced by this number; 0: none                       */
+  int64_t stop_at;     /* fetch number after which a stop is asked for; 0: never        */
+  int64_t fetched;     /* calls for training samples                                    */
+  int64_t epoch, told; /* the last one that was told; how often */
   weir_value (*tail)(weir_graph *g, weir_value loss); /* what becomes of the loss, or NULL */
 } toy;
 
@@ -112,6 +113,14 @@ static inline weir_status toy_fetch(void *context, weir_train_split split, const
   return WEIR_OK;
 }
 
+static inline void toy_epoch(void *context, int64_t epoch)
+{
+  toy *t = context;
+
+  t->epoch = epoch;
+  t->told++;
+}
+
 static const char *const toy_metrics[] = {"mae"};
 
 static inline weir_train_task toy_task(toy *t, int64_t n_train, int64_t n_valid)
@@ -128,7 +137,8 @@ static inline weir_train_task toy_task(toy *t, int64_t n_train, int64_t n_valid)
                            .n_metrics = t->weighted ? 0 : 1,
                            .weight = t->weighted ? "weights" : NULL,
                            .fetch = toy_fetch,
-                           .context = t};
+                           .context = t,
+                           .epoch = toy_epoch};
 }
 
 /* Defaults, and what the text says. Destroy *config after the last use. */

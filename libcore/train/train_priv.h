@@ -52,7 +52,8 @@ typedef struct train_graph {
   X(valid_loss,   double,  WEIR_F64)                                    \
   X(best_loss,    double,  WEIR_F64)                                    \
   X(best_epoch,   int64_t, WEIR_I64)                                    \
-  X(waited,       int64_t, WEIR_I64) /* validations without a better */
+  X(waited,       int64_t, WEIR_I64) /* validations without a better */ \
+  X(target,       double,  WEIR_F64) /* what is to be reached, as of the last validation */
 // clang-format on
 typedef struct train_state {
 #define X(name, type, dtype) type *name;
@@ -106,7 +107,9 @@ typedef struct train_numbers {
  * without samples. Refuses what does not fit the task; the steps in all and of an epoch. */
 weir_status train_check_task(const weir_train_task *t, bool samples) WEIR_CHECKED;
 weir_status train_check_options(train_run *r) WEIR_CHECKED;
-/* options.c: the run as schedules see it; the learning rate of a step. */
+/* options.c: number of the metric that the target names, -1: none; the run as schedules see it; the
+ * learning rate of a step. */
+int train_target(const weir_train_task *t, const weir_train_cfg *c);
 weir_schedule_run train_schedule(const train_run *r);
 double train_rate(const train_run *r, int64_t step);
 /* graph.c: the graph of a kind. The task's network appended to net's graph over fresh inputs of

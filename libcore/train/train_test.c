@@ -161,6 +161,57 @@ static void patience_ends_with_the_best_weights(void **state)
   close_session(&again);
 }
 
+/* The first validation at the target or below is the last; going on, nothing is left to do. */
+static void a_target_ends_the_run(void **state)
+{
+  toy t = {.hidden = 0};
+  const char *const *sets = SETS("epochs=60", "target.metric=mae", "target.value=0.2",
+                                 "optim.schedule.lr=0.01", "keep_best=false");
+  session s = train_in(NULL, &t, 64, 32, 1, sets);
+
+  assert_ok(s.status);
+  assert_int_equal(s.result.end, WEIR_TRAIN_TARGET);
+  assert_true(s.result.epoch > 1 && s.result.epoch < 60);
+  char epochs[32];
+
+  snprintf(epochs, sizeof epochs, "epochs=%d", (int)s.result.epoch - 1);
+  session before = train_in(NULL, &t, 64, 32, 1,
+                            SETS(epochs, "target.metric=mae", "target.value=0.2",
+                                 "optim.schedule.lr=0.01", "keep_best=false"));
+
+  assert_ok(before.status);
+  assert_int_equal(before.result.end, WEIR_TRAIN_DONE);
+  session again = train_in(s.dir, &t, 64, 32, 1, sets);
+
+  assert_ok(again.status);
+  assert_int_equal(again.result.end, WEIR_TRAIN_TARGET);
+  assert_int_equal(t.fetched, 0);
+  assert_same(&s, &again);
+  close_session(&s);
+  close_session(&before);
+  close_session(&again);
+}
+
+/* Each epoch is told once, from 0, and once more where a run goes on within it. */
+static void epochs_are_told(void **state)
+{
+  toy t = {.stop_at = 7};
+  session s = train_in(NULL, &t, 40, 0, 1, SETS("epochs=3"));
+
+  assert_int_equal(s.status, WEIR_ERR_STOPPED);
+  assert_int_equal(t.told, 2);
+  assert_int_equal(t.epoch, 1); /* 7 of 5 batches an epoch */
+  close_session(&s);
+  weir_stop_request(0);
+  t = (toy){.hidden = 0};
+  s = train_in(s.dir, &t, 40, 0, 1, SETS("epochs=3"));
+  assert_ok(s.status);
+  assert_int_equal(s.result.first, 7);
+  assert_int_equal(t.told, 2);
+  assert_int_equal(t.epoch, 2);
+  close_session(&s);
+}
+
 /* The network alone, into a store that never saw a training. */
 static void weights_are_read_back(void **state)
 {
@@ -227,6 +278,10 @@ static void what_does_not_fit_is_refused(void **state)
           "another network or training");
   refused(train_in(NULL, &t, 10, 0, 1, SETS("patience=2")), WEIR_ERR_CONFIG,
           "needs samples to validate on");
+  refused(train_in(NULL, &t, 10, 10, 1, SETS("target.metric=mse")), WEIR_ERR_CONFIG,
+          "target.metric: 'toy' has none such; its metrics: mae");
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("target.metric=mae")), WEIR_ERR_CONFIG,
+          "target.metric needs samples to validate on");
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=11", "drop_last=true")), WEIR_ERR_CONFIG,
           "10 samples fill no update of 11");
   refused(train_in(NULL, &t, 0, 0, 1, SETS("batch=1")), WEIR_ERR_CONFIG, "no samples");
@@ -497,6 +552,8 @@ static int all_tests(void)
       cmocka_unit_test(accumulated_gradients_are_those_of_the_whole),
       cmocka_unit_test(weighted_ones_too),
       cmocka_unit_test(patience_ends_with_the_best_weights),
+      cmocka_unit_test(a_target_ends_the_run),
+      cmocka_unit_test(epochs_are_told),
       cmocka_unit_test(weights_are_read_back),
       cmocka_unit_test(what_does_not_fit_is_refused),
       cmocka_unit_test(names_of_its_own_are_refused),

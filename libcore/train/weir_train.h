@@ -24,6 +24,10 @@ typedef struct weir_train_cfg {
   weir_optim_cfg optim;
   int64_t validate_every, patience;
   double min_change;
+  struct {
+    const char *metric; /* of the task; "": none */
+    double value;
+  } target;
   bool keep_best, check_nan;
   int64_t log_every;
   struct {
@@ -68,13 +72,18 @@ typedef struct weir_train_task {
   weir_status (*fetch)(void *context, weir_train_split split, const int64_t *sample, int64_t n,
                        weir_tensor *const *tensor);
   void *context;
+  /* Told the number of each epoch, from 0, before its samples are fetched, and so when a run goes
+   * on: what of fetch depends on it, such as the side that samples are seen from. Samples are then
+   * the same bits at every call of one epoch. NULL: they are so in all of them. */
+  void (*epoch)(void *context, int64_t epoch);
   const weir_note *note; /* attributes of checkpoints, beside those that train writes */
   int n_notes;
 } weir_train_task;
 
 typedef enum weir_train_end {
-  WEIR_TRAIN_DONE,    /* all steps                        */
-  WEIR_TRAIN_PATIENCE /* validation did not improve again */
+  WEIR_TRAIN_DONE,     /* all steps                        */
+  WEIR_TRAIN_PATIENCE, /* validation did not improve again */
+  WEIR_TRAIN_TARGET    /* it reached what was asked for    */
 } weir_train_end;
 
 /* Losses are NaN where there was none. */
@@ -103,7 +112,8 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
  * file "weights.nc" or "weights.weir" of the folder; after a failure what it has is not defined.
  * exec, threads: as in weir_plan_opts.
  *
- * Events: train_begin, step (log_every), epoch_end, checkpoint, stop.
+ * Events: train_begin, epoch_begin, step (log_every), validation_begin, epoch_end, checkpoint,
+ * stop.
  *
  * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
  * resume, or of another seed, other samples, another network or other updates; another schedule
