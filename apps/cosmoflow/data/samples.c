@@ -1,0 +1,235 @@
+/* samples.c - see samples.h. */
+#include "data/samples.h"
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "data/volume_format.h"
+
+enum { SYMMETRY = 0x73796d6d, SHIFT = 0x73686966 };
+
+const char *const cf_scale_name[] = {"log1p", "mean", "raw"};
+
+const weir_opt cf_data_options[] = {
+    WEIR_OPT_ENUM(
+        cf_data_opts, scale, CF_SCALE_LOG, CF_SCALE_CHOICES,
+        "what the network is given of a count n: log(1 + n) (MLPerf HPC), n over the mean "
+        "of its sample, or n"),
+    WEIR_OPT_ENUM(cf_data_opts, augment.turn, CF_TURN_NONE, "none|flips|all",
+                  "training samples are seen from another side in every epoch: 8 mirror images, or "
+                  "all 48 symmetries of a cube (MLPerf HPC: open division)"),
+    WEIR_OPT_BOOL(cf_data_opts, augment.shift, false,
+                  "training samples are moved by whole voxels, around the box: for whole periodic "
+                  "boxes (MLPerf HPC: open division)"),
+    WEIR_OPT_INT(cf_data_opts, keep, (int64_t)1 << 31, 0, 1e15, "B",
+                 "samples that stay in memory once they are read; the others are read each time"),
+    WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options, "the parts of the universes"),
+    WEIR_OPT_END,
+};
+
+/* ---- Views ---- */
+
+cf_view cf_view_symmetry(int g)
+{
+  static const int axes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  cf_view v = {.axis = {axes[g / 8][0], axes[g / 8][1], axes[g / 8][2]}};
+
+  for (int d = 0; d < 3; d++) {
+    v.flip[d] = (g >> d & 1) != 0;
+  }
+  return v;
+}
+
+cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed, int64_t epoch,
+                   int64_t sample)
+{
+  const uint64_t sides = o->augment.turn == CF_TURN_ALL     ? 48
+                         : o->augment.turn == CF_TURN_FLIPS ? 8
+                                                            : 1;
+  const uint32_t when = (uint32_t)epoch;
+  cf_view v = cf_view_symmetry(
+      (int)(weir_random_bits((uint64_t)seed, SYMMETRY, when, (uint64_t)sample) % sides));
+
+  for (uint32_t d = 0; d < 3 && o->augment.shift; d++) {
+    v.shift[d] = (int64_t)(weir_random_bits((uint64_t)seed, SHIFT + d, when, (uint64_t)sample) %
+                           (uint64_t)lengths[v.axis[d]]);
+  }
+  return v;
+}
+
+/* Where element i of dimension d lies in the sample, in voxels. */
+static int64_t place(const cf_view *v, const int64_t lengths[4], int d, int64_t i)
+{
+  const int64_t n = lengths[v->axis[d]], j = (i + v->shift[d]) % n;
+  const int64_t step[3] = {lengths[1] * lengths[2], lengths[2], 1};
+
+  return (v->flip[d] ? n - 1 - j : j) * step[v->axis[d]];
+}
+
+void cf_view_take(const cf_view *v, const int64_t lengths[4], size_t bytes, const void *in,
+                  void *out)
+{
+  const char *const from = in;
+  char *to = out;
+
+  for (int64_t i = 0; i < lengths[v->axis[0]]; i++) {
+    for (int64_t j = 0; j < lengths[v->axis[1]]; j++) {
+      const int64_t at = place(v, lengths, 0, i) + place(v, lengths, 1, j);
+
+      for (int64_t k = 0; k < lengths[v->axis[2]]; k++, to += bytes) {
+        memcpy(to, from + (size_t)(at + place(v, lengths, 2, k)) * bytes, bytes);
+      }
+    }
+  }
+}
+
+/* ---- Samples ---- */
+
+/* A sample as it is. */
+typedef struct kept {
+  float labels[CF_LABELS_MOST];
+  char voxels[];
+} kept;
+
+struct cf_samples {
+  const cf_data_opts *opts;
+  cf_source *source;
+  cf_volume_info info;
+  weir_dtype dtype;
+  int64_t bytes; /* of a sample */
+  int64_t room;  /* samples that may yet be kept */
+  kept **kept;   /* [count] or NULL each */
+  kept *scratch;
+};
+
+static weir_status take_room(const cf_samples *s, kept **out)
+{
+  return weir_alloc((int64_t)sizeof **out + s->bytes, 1, (void **)out);
+}
+
+weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_samples **out)
+{
+  const cf_volume_info *const info = cf_source_info(source);
+  const int64_t *const n = info->lengths;
+  cf_samples *s = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  if (info->n_labels == 0) {
+    return weir_fail(WEIR_ERR_DATA, "the samples have no labels: there is nothing to learn, and "
+                                    "nothing to compare with");
+  }
+  if (opts->augment.turn == CF_TURN_ALL && (n[0] != n[1] || n[1] != n[2])) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.augment.turn: all are those of a cube, and samples are %lld x %lld x "
+                     "%lld: flips are left",
+                     (long long)n[0], (long long)n[1], (long long)n[2]);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *s, (void **)&s));
+  *s = (cf_samples){.opts = opts,
+                    .source = source,
+                    .info = *info,
+                    .dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16};
+  s->bytes = cf_volume_elements(info) * (int64_t)weir_dtype_size(s->dtype);
+  s->room = opts->keep / (s->bytes + (int64_t)sizeof(kept));
+  WEIR_TRY_GOTO(weir_alloc(cf_source_count(source), sizeof *s->kept, (void **)&s->kept), done);
+  WEIR_TRY_GOTO(take_room(s, &s->scratch), done);
+  *out = s;
+  s = NULL;
+done:
+  cf_samples_destroy(&s);
+  return status;
+}
+
+void cf_samples_destroy(cf_samples **s)
+{
+  if (*s == NULL) {
+    return;
+  }
+  for (int64_t i = 0; (*s)->kept != NULL && i < cf_source_count((*s)->source); i++) {
+    weir_free(&(*s)->kept[i]);
+  }
+  weir_free(&(*s)->kept);
+  weir_free(&(*s)->scratch);
+  weir_free(s);
+}
+
+weir_dtype cf_samples_dtype(const cf_samples *s)
+{
+  return s->dtype;
+}
+
+/* That the network's preprocessing makes numbers of the voxels. */
+static weir_status check(const cf_samples *s, int64_t sample, const void *voxels)
+{
+  const int64_t n = cf_volume_elements(&s->info);
+  char where[CF_PLACE_MOST];
+  double sum = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    const double x = s->dtype == WEIR_I16 ? (double)((const int16_t *)voxels)[i]
+                                          : (double)((const float *)voxels)[i];
+
+    sum += x;
+    if (s->opts->scale == CF_SCALE_LOG && !(x > -1)) {
+      cf_source_place(s->source, sample, where, sizeof where);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s: voxel %lld is %g, of which there is no log(1 + x): these are no counts; "
+          "data.scale=raw takes any number",
+          where, (long long)i, x);
+    }
+  }
+  if (s->opts->scale == CF_SCALE_MEAN && !(sum > 0)) {
+    cf_source_place(s->source, sample, where, sizeof where);
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: the mean of its voxels is %g, which nothing can be divided by "
+                     "(data.scale=mean)",
+                     where, sum / (double)n);
+  }
+  return WEIR_OK;
+}
+
+/* The sample as it is; borrowed until the next call. */
+static weir_status get(cf_samples *s, int64_t sample, const kept **out)
+{
+  const bool keep = s->room > 0;
+  kept *to = s->scratch;
+
+  if (s->kept[sample] != NULL) {
+    *out = s->kept[sample];
+    return WEIR_OK;
+  }
+  if (keep) {
+    WEIR_TRY(take_room(s, &to));
+    s->kept[sample] = to;
+  }
+  weir_status status =
+      cf_source_read(s->source, sample, 0, s->info.lengths[0], s->dtype, to->voxels);
+
+  status = status == WEIR_OK ? check(s, sample, to->voxels) : status;
+  status = status == WEIR_OK ? cf_source_labels(s->source, sample, to->labels) : status;
+  if (keep && status == WEIR_OK) {
+    s->room--;
+  } else if (keep) {
+    weir_free(&s->kept[sample]);
+  }
+  *out = to;
+  return status;
+}
+
+weir_status cf_samples_read(cf_samples *s, int64_t sample, const cf_view *view, void *voxels,
+                            float *labels)
+{
+  const kept *own = NULL;
+
+  WEIR_TRY(get(s, sample, &own));
+  if (view == NULL) {
+    memcpy(voxels, own->voxels, (size_t)s->bytes);
+  } else {
+    const size_t voxel = (size_t)s->info.lengths[3] * weir_dtype_size(s->dtype);
+
+    cf_view_take(view, s->info.lengths, voxel, own->voxels, voxels);
+  }
+  memcpy(labels, own->labels, (size_t)s->info.n_labels * sizeof *labels);
+  return WEIR_OK;
+}

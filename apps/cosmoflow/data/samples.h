@@ -1,0 +1,60 @@
+/* samples.h - samples as a network is given them: kept in memory as far as there is room, and, for
+ * training, seen from other sides.
+ *
+ * A box of the universe has no direction: its 48 turns and mirror images are as good as itself, and
+ * so is a periodic box that is moved, what leaves it coming in on the other side. Which of them a
+ * training sample is in an epoch is a function of seed, epoch and its number. */
+#ifndef CF_SAMPLES_H
+#define CF_SAMPLES_H
+#include "data/source.h"
+#include "data/split.h"
+
+typedef enum cf_scale { CF_SCALE_LOG, CF_SCALE_MEAN, CF_SCALE_RAW } cf_scale;
+#define CF_SCALE_CHOICES "log1p|mean|raw"
+extern const char *const cf_scale_name[];
+
+typedef enum cf_turn { CF_TURN_NONE, CF_TURN_FLIPS, CF_TURN_ALL } cf_turn;
+
+typedef struct cf_data_opts {
+  int scale; /* cf_scale */
+  struct {
+    int turn; /* cf_turn */
+    bool shift;
+  } augment;
+  int64_t keep; /* bytes */
+  cf_split_opts split;
+} cf_data_opts;
+extern const weir_opt cf_data_options[];
+
+/* Another view of a cube: element [i] of it is element [j] of the sample, j[axis[d]] being i[d] +
+ * shift[d], wrapped, counted from the end where flip[d]. */
+typedef struct cf_view {
+  int axis[3];
+  bool flip[3];
+  int64_t shift[3];
+} cf_view;
+
+/* That of a training sample. */
+cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed, int64_t epoch,
+                   int64_t sample);
+/* Number g of the 48 symmetries; 0: none. */
+cf_view cf_view_symmetry(int g);
+/* out: the sample [lengths] of voxels of `bytes` bytes each, seen so. */
+void cf_view_take(const cf_view *v, const int64_t lengths[4], size_t bytes, const void *in,
+                  void *out);
+
+typedef struct cf_samples cf_samples;
+
+/* Both are borrowed. Fails: WEIR_ERR_CONFIG (turns of what is no cube), WEIR_ERR_DATA (no labels),
+ * WEIR_ERR_MEMORY. */
+weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source,
+                              cf_samples **out) WEIR_CHECKED;
+/* Accepts NULL. */
+void cf_samples_destroy(cf_samples **s);
+/* What a sample is read as: WEIR_I16 for integers, else WEIR_F32. */
+weir_dtype cf_samples_dtype(const cf_samples *s);
+/* Voxels and labels of a sample; view NULL: as it is. Fails: as cf_source_read; WEIR_ERR_DATA for
+ * voxels that `scale` has no number for. */
+weir_status cf_samples_read(cf_samples *s, int64_t sample, const cf_view *view, void *voxels,
+                            float *labels) WEIR_CHECKED;
+#endif

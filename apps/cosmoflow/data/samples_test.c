@@ -1,0 +1,233 @@
+/* samples_test.c - 48 different views that lose nothing, against the formula; what is kept is what
+ * was read; refusals. */
+#include "data/samples.h"
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/volume_test.h"
+
+enum { SIDE = 5, CHANNELS = 2, VOXELS = SIDE * SIDE * SIDE };
+
+static const int64_t cube[4] = {SIDE, SIDE, SIDE, CHANNELS};
+
+/* Element i of the view of numbers 0, 1, .. by the header's words. */
+static int32_t wanted(const cf_view *v, const int64_t n[4], const int64_t i[3])
+{
+  int64_t j[3] = {0, 0, 0};
+
+  for (int d = 0; d < 3; d++) {
+    const int64_t length = n[v->axis[d]], at = (i[d] + v->shift[d]) % length;
+
+    j[v->axis[d]] = v->flip[d] ? length - 1 - at : at;
+  }
+  return (int32_t)((j[0] * n[1] + j[1]) * n[2] + j[2]);
+}
+
+static void views_are_what_the_header_says(void **state)
+{
+  static int32_t in[VOXELS], seen[48][VOXELS];
+
+  for (int32_t i = 0; i < VOXELS; i++) {
+    in[i] = i;
+  }
+  for (int g = 0; g < 48; g++) {
+    cf_view v = cf_view_symmetry(g);
+    int64_t at = 0;
+
+    for (int d = 0; d < 3; d++) {
+      v.shift[d] = (g + d) % SIDE;
+    }
+    cf_view_take(&v, cube, sizeof *in, in, seen[g]);
+    for (int64_t i = 0; i < SIDE; i++) {
+      for (int64_t j = 0; j < SIDE; j++) {
+        for (int64_t k = 0; k < SIDE; k++, at++) {
+          assert_int_equal(seen[g][at], wanted(&v, cube, (int64_t[]){i, j, k}));
+        }
+      }
+    }
+  }
+}
+
+/* No two are the same; each has every voxel once. */
+static void there_are_48(void **state)
+{
+  static int32_t in[VOXELS], seen[48][VOXELS];
+
+  for (int32_t i = 0; i < VOXELS; i++) {
+    in[i] = i;
+  }
+  for (int g = 0; g < 48; g++) {
+    const cf_view v = cf_view_symmetry(g);
+    bool found[VOXELS] = {false};
+
+    cf_view_take(&v, cube, sizeof *in, in, seen[g]);
+    for (int i = 0; i < VOXELS; i++) {
+      assert_false(found[seen[g][i]]);
+      found[seen[g][i]] = true;
+    }
+    for (int h = 0; h < g; h++) {
+      assert_true(memcmp(seen[g], seen[h], sizeof seen[g]) != 0);
+    }
+  }
+  assert_memory_equal(seen[0], in, sizeof in);
+}
+
+/* Of boxes with unlike sides: mirror images alone, in bounds and whole. */
+static void boxes_are_mirrored(void **state)
+{
+  const int64_t n[4] = {2, 3, 4, 1};
+  const cf_data_opts o = {.augment = {CF_TURN_FLIPS, true}};
+  int32_t in[24], out[24];
+
+  for (int32_t i = 0; i < 24; i++) {
+    in[i] = i;
+  }
+  for (int64_t s = 0; s < 50; s++) {
+    const cf_view v = cf_view_of(&o, n, 7, 3, s);
+    int32_t sum = 0;
+
+    cf_view_take(&v, n, sizeof *in, in, out);
+    for (int64_t at = 0; at < 24; at++) {
+      assert_int_equal(out[at], wanted(&v, n, (int64_t[]){at / 12, at / 4 % 3, at % 4}));
+      sum += out[at];
+    }
+    assert_int_equal(sum, 23 * 24 / 2);
+  }
+}
+
+/* The same for the same seed, epoch and sample; all 48 are drawn, and none where none is asked for.
+ */
+static void views_are_functions_of_their_keys(void **state)
+{
+  const cf_data_opts all = {.augment = {CF_TURN_ALL, true}}, none = {.scale = CF_SCALE_LOG};
+  int found[48] = {0};
+  int64_t moved = 0;
+
+  for (int64_t i = 0; i < 2000; i++) {
+    const cf_view v = cf_view_of(&all, cube, 1, i / 100, i),
+                  w = cf_view_of(&all, cube, 1, i / 100, i);
+    const cf_view plain = cf_view_of(&none, cube, 1, i / 100, i), zero = cf_view_symmetry(0);
+
+    assert_memory_equal(&v, &w, sizeof v);
+    assert_memory_equal(&plain, &zero, sizeof zero);
+    for (int g = 0; g < 48; g++) {
+      const cf_view s = cf_view_symmetry(g);
+
+      found[g] +=
+          memcmp(s.axis, v.axis, sizeof s.axis) == 0 && memcmp(s.flip, v.flip, sizeof s.flip) == 0;
+    }
+    moved += v.shift[0] + v.shift[1] + v.shift[2];
+  }
+  for (int g = 0; g < 48; g++) {
+    assert_true(found[g] > 10 && found[g] < 90); /* 42 +- 6.4 */
+  }
+  assert_true(moved > 11000 && moved < 13000); /* 2000 x 3 x 2 */
+}
+
+/* ---- Of files ---- */
+
+static cf_source *open_file(const char *path)
+{
+  static const char *paths[1];
+  static cf_volume_opts files;
+  static cf_source_opts opts;
+  cf_source *s = NULL;
+
+  paths[0] = path;
+  files = cf_test_opts();
+  opts = (cf_source_opts){.input = {paths, 1}};
+  assert_ok(cf_source_open(&(cf_source_spec){.source = &opts, .files = &files}, &s));
+  return s;
+}
+
+static void write_file(char *folder, size_t size, char *path, int labels)
+{
+  const cf_volume_info info = {
+      .lengths = {SIDE, SIDE, SIDE, CHANNELS}, .dtype = WEIR_F32, .n_labels = labels};
+
+  weir_check_mkdir(folder, size);
+  (void)snprintf(path, 4096, "%s/a", folder);
+  cf_test_write("npy", path, &info, 0, 1, 0);
+  (void)snprintf(path, 4096, "%s", folder);
+}
+
+/* Whether samples stay in memory makes no difference. */
+static void what_is_kept_is_what_was_read(void **state)
+{
+  char folder[256], path[4096];
+  float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST], truth[CF_LABELS_MOST];
+  const cf_volume_info info = {.n_labels = 3};
+
+  write_file(folder, sizeof folder, path, 3);
+  cf_test_labels(&info, 0, truth);
+  for (int keep = 0; keep < 2; keep++) {
+    const cf_data_opts o = {.scale = CF_SCALE_RAW, .keep = keep == 1 ? 1 << 20 : 0};
+    cf_source *source = open_file(path);
+    cf_samples *s = NULL;
+
+    assert_ok(cf_samples_create(&o, source, &s));
+    assert_int_equal(cf_samples_dtype(s), WEIR_F32);
+    for (int again = 0; again < 2; again++) {
+      const cf_view v = cf_view_symmetry(13);
+
+      assert_ok(cf_samples_read(s, 0, &v, voxels[keep], labels[keep]));
+    }
+    assert_memory_equal(labels[keep], truth, 3 * sizeof(float));
+    cf_samples_destroy(&s);
+    cf_source_close(&source);
+  }
+  assert_memory_equal(voxels[0], voxels[1], sizeof voxels[0]);
+  weir_check_rmdir(folder);
+}
+
+/* Normal numbers are no counts. */
+static void what_has_no_logarithm_is_refused(void **state)
+{
+  char folder[256], path[4096];
+  float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  cf_data_opts o = {.scale = CF_SCALE_LOG, .keep = 1 << 20};
+  cf_samples *s = NULL;
+
+  write_file(folder, sizeof folder, path, 1);
+  cf_source *source = open_file(path);
+
+  assert_ok(cf_samples_create(&o, source, &s));
+  assert_int_equal(cf_samples_read(s, 0, NULL, voxels, labels), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "no log(1 + x)"));
+  cf_samples_destroy(&s);
+  cf_source_close(&source);
+  weir_check_rmdir(folder);
+}
+
+static void turns_of_what_is_no_cube_are_refused(void **state)
+{
+  const cf_volume_info flat = {.lengths = {4, 4, 2, 1}, .dtype = WEIR_F32, .n_labels = 1};
+  const cf_data_opts o = {.augment = {CF_TURN_ALL, false}};
+  char folder[256], path[4096];
+  cf_samples *s = NULL;
+
+  weir_check_mkdir(folder, sizeof folder);
+  (void)snprintf(path, sizeof path, "%s/a", folder);
+  cf_test_write("npy", path, &flat, 0, 1, 0);
+  cf_source *source = open_file(folder);
+
+  assert_int_equal(cf_samples_create(&o, source, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "data.augment.turn"));
+  assert_null(s);
+  cf_source_close(&source);
+  weir_check_rmdir(folder);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(views_are_what_the_header_says),
+      cmocka_unit_test(there_are_48),
+      cmocka_unit_test(boxes_are_mirrored),
+      cmocka_unit_test(views_are_functions_of_their_keys),
+      cmocka_unit_test(what_is_kept_is_what_was_read),
+      cmocka_unit_test(what_has_no_logarithm_is_refused),
+      cmocka_unit_test(turns_of_what_is_no_cube_are_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

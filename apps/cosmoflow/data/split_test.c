@@ -1,0 +1,181 @@
+/* split_test.c - whole universes on one side, whatever the set; lists; refusals. */
+#include "data/split.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+
+static cf_split_opts shares(double valid, double test)
+{
+  return (cf_split_opts){.valid = valid, .test = test, .seed = 3};
+}
+
+/* Every sample is in the list of its part, once and in order; universes are of one part. */
+static void assert_sound(const cf_split *s)
+{
+  int64_t found = 0;
+
+  for (int p = 0; p < CF_PARTS; p++) {
+    for (int64_t i = 0; i < s->n[p]; i++) {
+      assert_int_equal(s->part[s->sample[p][i]], p);
+      assert_true(i == 0 || s->sample[p][i - 1] < s->sample[p][i]);
+    }
+    found += s->n[p];
+  }
+  assert_int_equal(found, s->count);
+  for (int64_t i = 0; i < s->count; i++) {
+    for (int64_t j = 0; j < i; j++) {
+      assert_true(s->universe[i] != s->universe[j] || s->part[i] == s->part[j]);
+    }
+  }
+}
+
+static void universes_stay_whole(void **state)
+{
+  for (uint64_t round = 0; round < 40; round++) {
+    const int64_t count = 3 + (int64_t)(weir_random_bits(1, 1, 0, round) % 90);
+    const uint64_t of = 4 + weir_random_bits(2, 1, 0, round) % 20;
+    int64_t universe[93];
+    const cf_split_opts o = shares(0.2, 1);
+    cf_split s;
+
+    for (int64_t i = 0; i < count; i++) {
+      universe[i] = (int64_t)(weir_random_bits(3, (uint32_t)round, 0, (uint64_t)i) % of) * 7;
+    }
+    universe[0] = 0;
+    universe[1] = 7;
+    universe[2] = 14;
+    assert_ok(cf_split_create(&o, universe, count, &s));
+    assert_sound(&s);
+    assert_int_equal(s.universes[CF_TEST], 1);
+    assert_true(s.universes[CF_VALID] >= 1 && s.universes[CF_TRAIN] >= 1);
+    cf_split_fini(&s);
+  }
+}
+
+/* Of 100 universes: exact counts, by share or number; another seed draws others. */
+static void parts_have_the_size_that_is_asked_for(void **state)
+{
+  int64_t universe[200];
+  cf_split_opts o = shares(0.25, 10);
+  cf_split a, b;
+  int same = 0;
+
+  for (int64_t i = 0; i < 200; i++) {
+    universe[i] = i / 2;
+  }
+  assert_ok(cf_split_create(&o, universe, 200, &a));
+  assert_sound(&a);
+  assert_int_equal(a.universes[CF_TRAIN], 65);
+  assert_int_equal(a.universes[CF_VALID], 25);
+  assert_int_equal(a.n[CF_TEST], 20);
+  o.seed = 4;
+  assert_ok(cf_split_create(&o, universe, 200, &b));
+  for (int64_t i = 0; i < 200; i += 2) {
+    same += a.part[i] == b.part[i];
+  }
+  assert_true(same < 80);
+  cf_split_fini(&b);
+  o = shares(0, 0);
+  assert_ok(cf_split_create(&o, universe, 200, &b));
+  assert_int_equal(b.n[CF_TRAIN], 200);
+  assert_int_equal(b.n[CF_VALID] + b.n[CF_TEST], 0);
+  cf_split_fini(&b);
+  cf_split_fini(&a);
+}
+
+/* Samples in a row where files say nothing; the last ones of the set, by its order. */
+static void the_last_universes_of_a_set(void **state)
+{
+  int64_t universe[24];
+  cf_split_opts o = shares(2, 1);
+  cf_split s;
+
+  o.order = CF_SPLIT_LAST;
+  o.siblings = 4;
+  for (int64_t i = 0; i < 24; i++) {
+    universe[i] = -1;
+  }
+  assert_ok(cf_split_create(&o, universe, 24, &s));
+  assert_sound(&s);
+  for (int64_t i = 0; i < 24; i++) {
+    assert_int_equal(s.universe[i], i / 4);
+    assert_int_equal(s.part[i], i < 12 ? CF_TRAIN : i < 20 ? CF_VALID : CF_TEST);
+  }
+  cf_split_fini(&s);
+  for (int64_t i = 0; i < 24; i++) {
+    universe[i] = 23 - i;
+  }
+  assert_ok(cf_split_create(&o, universe, 24, &s));
+  assert_int_equal(s.part[23], CF_TEST);
+  assert_int_equal(s.part[0], CF_TRAIN);
+  cf_split_fini(&s);
+}
+
+/* What the lists of a split say makes the same split, of a part of the set too. */
+static void lists_carry_a_split(void **state)
+{
+  int64_t universe[60];
+  const cf_split_opts o = shares(0.3, 0.3);
+  char *train = NULL, *valid = NULL, *test = NULL;
+  cf_split a, b;
+
+  for (int64_t i = 0; i < 60; i++) {
+    universe[i] = 1000 + i / 2 + (i > 40 ? 100 : 0);
+  }
+  assert_ok(cf_split_create(&o, universe, 60, &a));
+  assert_ok(cf_split_text(&a, CF_TRAIN, &train));
+  assert_ok(cf_split_text(&a, CF_VALID, &valid));
+  assert_ok(cf_split_text(&a, CF_TEST, &test));
+  assert_ok(cf_split_of_lists(train, valid, 0, universe + 7, 53, &b));
+  assert_memory_equal(a.part + 7, b.part, 53);
+  cf_split_fini(&b);
+  assert_ok(cf_split_of_lists(train, test, 0, universe, 60, &b));
+  assert_int_equal(b.n[CF_TEST], a.n[CF_VALID]);
+  cf_split_fini(&b);
+  cf_split_fini(&a);
+  weir_free(&train);
+  weir_free(&valid);
+  weir_free(&test);
+  assert_ok(cf_split_of_lists("1000-1003,1100", "", 0, universe, 60, &b));
+  assert_int_equal(b.universes[CF_TRAIN], 4);
+  assert_ok(cf_split_text(&b, CF_TRAIN, &train));
+  assert_string_equal(train, "1000-1003");
+  assert_ok(cf_split_text(&b, CF_VALID, &valid));
+  assert_string_equal(valid, "");
+  weir_free(&train);
+  weir_free(&valid);
+  cf_split_fini(&b);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+  static const char *const bad[] = {"x", "1,", "3-2", "1-", "5,4", "1,,2", "-3", "1 2", "3-3"};
+  const int64_t one[3] = {5, 5, 5}, unknown[2] = {-1, 4};
+  cf_split_opts o = shares(0.1, 0);
+  cf_split s;
+
+  assert_int_equal(cf_split_create(&o, one, 3, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "1 universes"));
+  assert_null(s.universe);
+  assert_int_equal(cf_split_create(&o, unknown, 2, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "data.split.siblings"));
+  for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+    assert_int_equal(cf_split_of_lists(bad[k], "", 0, one, 3, &s), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "no list of universes"));
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(universes_stay_whole),
+      cmocka_unit_test(parts_have_the_size_that_is_asked_for),
+      cmocka_unit_test(the_last_universes_of_a_set),
+      cmocka_unit_test(lists_carry_a_split),
+      cmocka_unit_test(what_cannot_be_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
