@@ -1,0 +1,255 @@
+/* features.c - see features.h. Samples are read one after the other, and looked at by as many
+ * threads as there are. */
+#include "eval/features.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_signal.h"
+#include "data/power.h"
+#include "data/volume_format.h"
+#include "device/weir_parallel.h"
+#include "ops/fft/weir_fft.h"
+
+const weir_opt cf_feature_options[] = {
+    WEIR_OPT_INT(cf_feature_opts, bins, 64, 0, 2048, "1",
+                 "bins of log P(k) of each redshift, at most: neighbours are averaged; 0: all"),
+    WEIR_OPT_INT(cf_feature_opts, moments, 4, 0, CF_MOMENTS_MOST, "1",
+                 "moments of log(1 + counts) up to this order, for a second regression; 0: none"),
+    WEIR_OPT_END,
+};
+
+/* What one sample at a time is looked at in. */
+typedef struct room {
+  float *voxels; /* a sample as it is read */
+  float *field;
+  cf_power power;
+  double *features;
+  double lowest; /* voxel */
+} room;
+
+typedef struct work {
+  const cf_feature_opts *opts;
+  const cf_volume_info *info;
+  cf_mesh *mesh;
+  int64_t bins, each; /* of a channel; fundamental bins that one is made of */
+  int64_t n_rooms;
+  room *rooms;
+} work;
+
+weir_status cf_features_check(const cf_volume_info *info)
+{
+  const int64_t *const l = info->lengths;
+
+  if (!weir_fft_available()) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "power spectra: this build has no FFTW");
+  }
+  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MESH_LEAST || l[0] > CF_MESH_MOST) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "power spectra: samples are %lld x %lld x %lld; they have to be cubes of %d to "
+        "%d cells",
+        (long long)l[0], (long long)l[1], (long long)l[2], CF_MESH_LEAST, CF_MESH_MOST);
+  }
+  return WEIR_OK;
+}
+
+void cf_features_fini(cf_features *f)
+{
+  weir_free(&f->x);
+}
+
+/* ---- a sample ---- */
+
+/* Channel c as a field; returns its lowest value. */
+static double take_channel(const work *w, const room *r, int64_t c)
+{
+  const int64_t n = w->info->lengths[0], channels = w->info->lengths[3];
+  const int64_t pitch = cf_mesh_pitch(w->mesh);
+  float lowest = INFINITY;
+
+  for (int64_t line = 0; line < n * n; line++) {
+    for (int64_t z = 0; z < n; z++) {
+      const float value = r->voxels[(line * n + z) * channels + c];
+
+      r->field[line * pitch + z] = value;
+      lowest = value < lowest ? value : lowest;
+    }
+  }
+  return (double)lowest;
+}
+
+/* Mean, standard deviation and standardised moments of log(1 + n), in two passes. */
+static void take_moments(const work *w, const room *r, double *out)
+{
+  const int64_t n = w->info->lengths[0], pitch = cf_mesh_pitch(w->mesh);
+  const double cells = (double)(n * n * n);
+  double mean = 0, sum[CF_MOMENTS_MOST + 1] = {0};
+
+  for (int64_t line = 0; line < n * n; line++) {
+    for (int64_t z = 0; z < n; z++) {
+      mean += log1p((double)r->field[line * pitch + z]) / cells;
+    }
+  }
+  for (int64_t line = 0; line < n * n; line++) {
+    for (int64_t z = 0; z < n; z++) {
+      const double d = log1p((double)r->field[line * pitch + z]) - mean;
+      double power = d;
+
+      for (int64_t k = 2; k <= w->opts->moments; k++) {
+        power *= d;
+        sum[k] += power / cells;
+      }
+    }
+  }
+  const double sigma = sqrt(sum[2]);
+
+  for (int64_t k = 1; k <= w->opts->moments; k++) {
+    out[k - 1] = k == 1 ? mean : k == 2 ? sigma : sigma > 0 ? sum[k] / pow(sigma, (double)k) : 0;
+  }
+}
+
+/* Waves without any power stand at a floor that no particle is below. */
+static void take_power(const work *w, room *r, double *out)
+{
+  const double floor = 1e-20;
+
+  cf_mesh_forward(w->mesh, r->field);
+  cf_power_measure(&r->power, w->mesh, r->field, 1, 0);
+  for (int64_t b = 0; b < w->bins; b++) {
+    double sum = 0, waves = 0;
+
+    for (int64_t k = b * w->each; k < (b + 1) * w->each && k < r->power.n_bins; k++) {
+      sum += r->power.modes[k] * r->power.p[k];
+      waves += r->power.modes[k];
+    }
+    out[b] = log10(fmax(sum / waves, floor));
+  }
+}
+
+static void look(void *context, int64_t item, int thread)
+{
+  const work *const w = context;
+  room *const r = &w->rooms[item];
+  const int64_t channels = w->info->lengths[3];
+
+  (void)thread;
+  r->lowest = INFINITY;
+  for (int64_t c = 0; c < channels; c++) {
+    r->lowest = fmin(r->lowest, take_channel(w, r, c));
+    if (w->opts->moments > 0) {
+      take_moments(w, r, r->features + channels * w->bins + c * w->opts->moments);
+    }
+    take_power(w, r, r->features + c * w->bins);
+  }
+}
+
+/* ---- all of them ---- */
+
+static void close_work(work *w)
+{
+  for (int64_t k = 0; w->rooms != NULL && k < w->n_rooms; k++) {
+    weir_free(&w->rooms[k].voxels);
+    weir_free(&w->rooms[k].field);
+    cf_power_fini(&w->rooms[k].power);
+  }
+  weir_free(&w->rooms);
+  cf_mesh_destroy(&w->mesh);
+}
+
+static weir_status open_work(work *w, int64_t samples)
+{
+  const int64_t n = w->info->lengths[0], elements = cf_volume_elements(w->info);
+  const int64_t memory = weir_cpu_get()->memory_bytes;
+  const int64_t each = elements * 4 + n * n * (n + 4) * 4 + n * n * 4;
+  const int64_t fit = memory > 0 ? memory / 2 / each : INT64_MAX; /* half: others have work */
+  const int64_t threads = weir_threads_get();
+
+  WEIR_TRY(cf_mesh_create(n, &w->mesh));
+  w->n_rooms = threads < samples ? threads : samples;
+  w->n_rooms = w->n_rooms > fit ? fit : w->n_rooms;
+  w->n_rooms = w->n_rooms < 1 ? 1 : w->n_rooms;
+  w->each = w->opts->bins == 0 ? 1 : (n / 2 + w->opts->bins - 1) / w->opts->bins;
+  w->bins = (n / 2 + w->each - 1) / w->each;
+  WEIR_TRY(weir_alloc(w->n_rooms, sizeof *w->rooms, (void **)&w->rooms));
+  for (int64_t k = 0; k < w->n_rooms; k++) {
+    room *const r = &w->rooms[k];
+
+    WEIR_TRY(weir_alloc(elements, sizeof *r->voxels, (void **)&r->voxels));
+    WEIR_TRY(cf_mesh_field(w->mesh, &r->field));
+    WEIR_TRY(cf_power_init(&r->power, w->mesh, 1));
+  }
+  return WEIR_OK;
+}
+
+static weir_status judge(const work *w, const room *r, const cf_source *s, int64_t sample)
+{
+  char place[CF_PLACE_MOST];
+
+  if (w->opts->moments == 0 || r->lowest > -1) {
+    return WEIR_OK;
+  }
+  cf_source_place(s, sample, place, sizeof place);
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: has a voxel of %g, and log(1 + n) is of counts: without moments "
+                   "(moments: 0) its power spectrum alone is used",
+                   place, r->lowest);
+}
+
+/* One sample alone is shared by all threads. */
+static void look_at(work *w, int64_t n)
+{
+  if (w->n_rooms == 1) {
+    look(w, 0, 0);
+  } else {
+    weir_parallel(n, 0, look, w);
+  }
+}
+
+static weir_status make_all(work *w, cf_source *s, const int64_t *sample, int64_t n,
+                            cf_feature_visit visit, void *context, cf_features *out)
+{
+  for (int64_t first = 0; first < n; first += w->n_rooms) {
+    const int64_t count = n - first < w->n_rooms ? n - first : w->n_rooms;
+
+    for (int64_t k = 0; k < count; k++) {
+      const int64_t at = sample[first + k];
+
+      if (visit != NULL) {
+        WEIR_TRY(visit(context, first + k));
+      }
+      WEIR_TRY(cf_source_read(s, at, 0, w->info->lengths[0], WEIR_F32, w->rooms[k].voxels));
+      w->rooms[k].features = out->x + (first + k) * out->n_features;
+    }
+    look_at(w, count);
+    for (int64_t k = 0; k < count; k++) {
+      WEIR_TRY(judge(w, &w->rooms[k], s, sample[first + k]));
+    }
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld samples",
+                       (long long)(first + count), (long long)n);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_features_make(const cf_feature_opts *opts, cf_source *s, const int64_t *sample,
+                             int64_t n, cf_feature_visit visit, void *context, cf_features *out)
+{
+  work w = {.opts = opts, .info = cf_source_info(s)};
+  weir_status status = WEIR_OK;
+
+  *out = (cf_features){0};
+  WEIR_TRY(cf_features_check(w.info));
+  WEIR_TRY_GOTO(open_work(&w, n), done);
+  out->n_power = w.info->lengths[3] * w.bins;
+  out->n_features = out->n_power + w.info->lengths[3] * opts->moments;
+  WEIR_TRY_GOTO(weir_alloc(n * out->n_features, sizeof *out->x, (void **)&out->x), done);
+  WEIR_TRY_GOTO(make_all(&w, s, sample, n, visit, context, out), done);
+done:
+  close_work(&w);
+  if (status != WEIR_OK) {
+    cf_features_fini(out);
+  }
+  return status;
+}

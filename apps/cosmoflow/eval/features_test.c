@@ -1,0 +1,277 @@
+/* features_test.c - spectra and moments of fields that are known; order, threads, refusals. */
+#include "eval/features.h"
+#include <math.h>
+#include <string.h>
+#include "data/mesh_check.h"
+#include "data/volume_test.h"
+#include "device/weir_parallel.h"
+
+enum { N = 12, CHANNELS = 2, CELLS = N * N * N };
+static char dir[256], path[512];
+static const char *paths[] = {dir};
+static float voxels[CELLS * CHANNELS];
+
+static int make_dir(void **state)
+{
+  weir_check_mkdir(dir, sizeof dir);
+  return 0;
+}
+
+static int drop_dir(void **state)
+{
+  weir_check_rmdir(dir);
+  return 0;
+}
+
+/* A file of one sample. */
+static void write_sample(int k, int64_t width)
+{
+  const cf_volume_info info = {
+      .lengths = {N, N, width, CHANNELS}, .dtype = WEIR_F32, .n_labels = 1};
+  const float label = 0;
+  cf_volume_writer *w = NULL;
+
+  snprintf(path, sizeof path, "%s/s%02d", dir, k);
+  assert_ok(cf_volume_create("npy", path, &info, 1, 0, &w));
+  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){&label, k}));
+  assert_ok(cf_volume_commit(&w));
+}
+
+static cf_source *open_set(void)
+{
+  static cf_source_opts from;
+  static cf_volume_opts files;
+  const cf_source_spec spec = {.source = &from, .files = &files};
+  cf_source *s = NULL;
+
+  from = (cf_source_opts){.input = {paths, 1}, .keep = 1 << 20};
+  files = cf_test_opts();
+  assert_ok(cf_source_open(&spec, &s));
+  return s;
+}
+
+static cf_features features_of(int64_t bins, int64_t moments, const int64_t *sample, int64_t n)
+{
+  const cf_feature_opts o = {bins, moments};
+  cf_source *s = open_set();
+  cf_features f;
+
+  assert_ok(cf_features_make(&o, s, sample, n, NULL, NULL, &f));
+  cf_source_close(&s);
+  return f;
+}
+
+/* 1 + a cos(2 pi 3 x / n): the bin of 3 waves has 2 (a / 2)^2 over its waves, the others nothing.
+ */
+static void a_wave_is_in_its_bin(void **state)
+{
+  const int64_t first = 0;
+  const double a = 0.5;
+  cf_mesh *m = NULL;
+  cf_power power;
+
+  NEEDS_FFTW();
+  for (int64_t i = 0; i < CELLS; i++) {
+    voxels[i * 2] = (float)(1 + a * cos(2 * PI * 3 * (double)(i / (N * N)) / N));
+    voxels[i * 2 + 1] = 2;
+  }
+  write_sample(0, N);
+  cf_features f = features_of(0, 2, &first, 1);
+
+  assert_ok(cf_mesh_create(N, &m));
+  assert_ok(cf_power_init(&power, m, 1));
+  assert_int_equal(f.n_power, N / 2 * CHANNELS);
+  assert_int_equal(f.n_features, (N / 2 + 2) * CHANNELS);
+  for (int b = 0; b < N / 2; b++) {
+    if (b == 2) {
+      assert_near(f.x[b], log10(a * a / 2 / power.modes[b]), 1e-5);
+    } else {
+      assert_true(f.x[b] < -12);
+    }
+    assert_true(f.x[N / 2 + b] < -12 && isfinite(f.x[N / 2 + b])); /* a field without waves */
+  }
+  assert_near(f.x[f.n_power + 2], log(3), 1e-6); /* mean and deviation of the second channel */
+  assert_near(f.x[f.n_power + 3], 0, 1e-6);
+  cf_features_fini(&f);
+  cf_power_fini(&power);
+  cf_mesh_destroy(&m);
+}
+
+/* log(1 + n) is 0 or 1: mean p, variance p (1 - p), skewness (1 - 2 p) / root, and so on. */
+static void moments_of_two_values(void **state)
+{
+  const int64_t first = 0;
+  const double p = 0.25, sigma = sqrt(p * (1 - p));
+
+  NEEDS_FFTW();
+  for (int64_t i = 0; i < CELLS; i++) {
+    voxels[i * 2] = i % 4 == 0 ? (float)(exp(1) - 1) : 0;
+    voxels[i * 2 + 1] = 0;
+  }
+  write_sample(0, N);
+  cf_features f = features_of(0, 4, &first, 1);
+  const double *const u = f.x + f.n_power;
+
+  assert_near(u[0], p, 1e-6);
+  assert_near(u[1], sigma, 1e-6);
+  assert_near(u[2], (1 - 2 * p) / sigma, 1e-5);
+  assert_near(u[3], (1 - 3 * p * (1 - p)) / (sigma * sigma), 1e-5);
+  for (int k = 4; k < 8; k++) {
+    assert_true(u[k] == 0); /* nothing there: no NaN */
+  }
+  cf_features_fini(&f);
+}
+
+static void random_samples(int n)
+{
+  for (int k = 0; k < n; k++) {
+    for (uint64_t i = 0; i < CELLS * CHANNELS; i++) {
+      voxels[i] = (float)floor(4 * weir_random_uniform(3, 1, (uint32_t)k, i));
+    }
+    write_sample(k, N);
+  }
+}
+
+/* Bins that are joined are the mean over the waves of both. */
+static void neighbouring_bins_are_averaged(void **state)
+{
+  const int64_t first = 0;
+  cf_mesh *m = NULL;
+  cf_power power;
+
+  NEEDS_FFTW();
+  random_samples(1);
+  cf_features fine = features_of(0, 0, &first, 1), coarse = features_of(4, 0, &first, 1);
+
+  assert_ok(cf_mesh_create(N, &m));
+  assert_ok(cf_power_init(&power, m, 1));
+  assert_int_equal(coarse.n_power, 3 * CHANNELS); /* 6 in pairs */
+  assert_int_equal(coarse.n_features, coarse.n_power);
+  for (int b = 0; b < 3; b++) {
+    const double one = power.modes[2 * b], two = power.modes[2 * b + 1];
+
+    assert_near(
+        coarse.x[b],
+        log10((one * pow(10, fine.x[2 * b]) + two * pow(10, fine.x[2 * b + 1])) / (one + two)),
+        1e-9);
+  }
+  cf_features_fini(&fine);
+  cf_features_fini(&coarse);
+  cf_power_fini(&power);
+  cf_mesh_destroy(&m);
+}
+
+static weir_status count_visit(void *context, int64_t i)
+{
+  int64_t *const seen = context;
+
+  return i == (*seen)++ ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "out of order");
+}
+
+static void order_and_threads_make_no_difference(void **state)
+{
+  static const int64_t some[] = {6, 0, 3, 3, 2};
+  const cf_feature_opts o = {0, 3};
+  const int threads = weir_threads_get();
+  int64_t all[7], seen = 0;
+
+  NEEDS_FFTW();
+  random_samples(7);
+  for (int64_t k = 0; k < 7; k++) {
+    all[k] = k;
+  }
+  weir_threads_set(1);
+  cf_features one = features_of(0, 3, all, 7);
+
+  weir_threads_set(3);
+  cf_source *s = open_set();
+  cf_features f;
+
+  assert_ok(cf_features_make(&o, s, some, 5, count_visit, &seen, &f));
+  assert_int_equal(seen, 5);
+  for (int k = 0; k < 5; k++) {
+    assert_memory_equal(f.x + k * f.n_features, one.x + some[k] * f.n_features,
+                        sizeof(double) * (size_t)f.n_features);
+  }
+  weir_threads_set(threads);
+  cf_features_fini(&f);
+  cf_features_fini(&one);
+  cf_source_close(&s);
+}
+
+static weir_status refuse(void *context, int64_t i)
+{
+  (void)context;
+  return i == 1 ? weir_fail(WEIR_ERR_DATA, "not this one") : WEIR_OK;
+}
+
+static void what_is_no_cube_of_counts_is_refused(void **state)
+{
+  static const int64_t both[] = {0, 1};
+  const cf_feature_opts with = {0, 2}, without = {0, 0};
+  cf_source *s = NULL;
+  cf_features f;
+
+  NEEDS_FFTW();
+  random_samples(2);
+  voxels[7] = -1.5f;
+  write_sample(1, N);
+  s = open_set();
+  assert_int_equal(cf_features_make(&with, s, both, 2, NULL, NULL, &f), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "s01_data.npy"));
+  assert_non_null(strstr(weir_last_message(), "a voxel of -1.5"));
+  assert_ok(cf_features_make(&without, s, both, 2, NULL, NULL, &f));
+  cf_features_fini(&f);
+  assert_int_equal(cf_features_make(&without, s, both, 2, refuse, NULL, &f), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "not this one"));
+  cf_source_close(&s);
+  drop_dir(state);
+  make_dir(state);
+  write_sample(0, N / 2);
+  s = open_set();
+  assert_int_equal(cf_features_make(&without, s, both, 1, NULL, NULL, &f), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "12 x 12 x 6"));
+  cf_source_close(&s);
+}
+
+static weir_status make(void *context)
+{
+  static const int64_t both[] = {0, 1};
+  const cf_feature_opts o = {0, 2};
+  const cf_source_opts from = {.input = {paths, 1}, .keep = 1 << 20};
+  const cf_volume_opts files = cf_test_opts();
+  const cf_source_spec spec = {.source = &from, .files = &files};
+  cf_source *s = NULL;
+  cf_features f;
+
+  (void)context;
+  WEIR_TRY(cf_source_open(&spec, &s));
+  const weir_status status = cf_features_make(&o, s, both, 2, NULL, NULL, &f);
+
+  if (status == WEIR_OK) {
+    cf_features_fini(&f);
+  }
+  cf_source_close(&s);
+  return status;
+}
+
+static void memory_that_is_missing_is_no_leak(void **state)
+{
+  NEEDS_FFTW();
+  random_samples(2);
+  assert_true(weir_check_faults(make, NULL) >= 20);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, make_dir, drop_dir)
+  const struct CMUnitTest tests[] = {
+      CASE(a_wave_is_in_its_bin),
+      CASE(moments_of_two_values),
+      CASE(neighbouring_bins_are_averaged),
+      CASE(order_and_threads_make_no_difference),
+      CASE(what_is_no_cube_of_counts_is_refused),
+      CASE(memory_that_is_missing_is_no_leak),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

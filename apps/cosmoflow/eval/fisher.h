@@ -1,0 +1,33 @@
+/* fisher.h - how well any unbiased use of the linear power spectrum could know the parameters: the
+ * bound of Fisher information for Gaussian waves (Tegmark, Taylor and Heavens, ApJ 480 (1997) 22).
+ *
+ *   F_ij = sum over bins of modes / 2 dlnP/dp_i dlnP/dp_j + 1 / prior variance of p_i (i = j)
+ *
+ * over the waves of a periodic cube of n^3 cells up to n / 2 fundamental ones, without noise. A
+ * uniform range counts as a prior with its variance, width^2 / 12, so that a parameter of which the
+ * spectrum knows nothing has the deviation of its range. Redshifts of one box show the same waves:
+ * one counts. */
+#ifndef CF_FISHER_H
+#define CF_FISHER_H
+#include "conf/weir_opt.h"
+#include "data/predictions.h"
+
+typedef struct cf_fisher_opts {
+  double box;             /* side of a sample, Mpc/h; 0: no bound is wanted */
+  double n_s, h, baryons; /* of those that are no labels; Omega_b h^2 */
+} cf_fisher_opts;
+extern const weir_opt cf_fisher_options[];
+
+typedef struct cf_fisher cf_fisher;
+
+/* For samples of side^3 cells with the labels and ranges of p, borrowed. Fails: WEIR_ERR_CONFIG (a
+ * label that is none of omega_m, sigma_8, n_s and h), WEIR_ERR_UNSUPPORTED (no FFTW),
+ * WEIR_ERR_MEMORY. */
+weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p, int64_t side,
+                             cf_fisher **out) WEIR_CHECKED;
+/* Accepts NULL. */
+void cf_fisher_destroy(cf_fisher **f);
+/* Standard deviations sigma[n_labels] where the truth is value[n_labels], both in the labels' own
+ * units. Fails: WEIR_ERR_CONFIG (a cosmology that cannot be), WEIR_ERR_MEMORY. */
+weir_status cf_fisher_bound(cf_fisher *f, const double *value, double *sigma) WEIR_CHECKED;
+#endif
