@@ -35,11 +35,11 @@ static void fill_weights(const wx_stage *s, int64_t sample, const wx_sample *v, 
   }
 }
 
-static weir_status fetch(void *context, weir_train_split split, const int64_t *sample, int64_t n,
-                         weir_tensor *const *tensor)
+static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
 {
   const wx_stage *s = context;
-  const int64_t *number = s->is.split->sample[split == WEIR_VALID_SAMPLES ? WX_VALID : WX_TRAIN];
+  const int64_t *number =
+      s->is.split->sample[want->split == WEIR_VALID_SAMPLES ? WX_VALID : WX_TRAIN];
   const int64_t of_x = s->facts.n_channels[WX_X] * s->facts.cells;
   const int64_t of_y = s->facts.n_channels[WX_Y] * s->facts.cells;
   float *at[WX_INPUTS];
@@ -47,8 +47,8 @@ static weir_status fetch(void *context, weir_train_split split, const int64_t *s
   for (int k = 0; k < WX_INPUTS; k++) {
     at[k] = tensor[k]->data;
   }
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t own = number[sample[i]];
+  for (int64_t i = 0; i < want->n; i++) {
+    const int64_t own = number[want->sample[i]];
     wx_sample v;
 
     WEIR_TRY(wx_samples_read(s->is.samples, own, &v));

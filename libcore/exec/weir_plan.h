@@ -5,8 +5,10 @@
  * chunk by chunk (weir_plan_feed); one without is run whole (weir_plan_run). */
 #ifndef WEIR_PLAN_H
 #define WEIR_PLAN_H
+#include "comm/weir_grid.h"
 #include "conf/weir_opt.h"
 #include "graph/weir_graph.h"
+#include "pass/partition/weir_partition.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -37,6 +39,16 @@ typedef struct weir_chunk_bound {
   int64_t slots;
 } weir_chunk_bound;
 
+/* A graph run by all ranks of comm together, each its own boxes. comm outlives the plan; grid: of
+ * all its ranks; cuts: which arrays are cut and where, by their numbers in the graph, the same on
+ * all ranks (weir_partition.h says what follows for the others). */
+typedef struct weir_spread {
+  weir_comm *comm;
+  weir_grid grid;
+  const weir_cut *cuts;
+  int n_cuts;
+} weir_spread;
+
 typedef struct weir_plan_opts {
   const weir_exec_cfg *exec; /* NULL: defaults */
   int threads;               /* 0: weir_threads_get() */
@@ -44,6 +56,7 @@ typedef struct weir_plan_opts {
   int n_bounds;
   bool
       terse; /* the graph after each pass is not kept for weir_plan_print: it takes time and room */
+  const weir_spread *spread; /* NULL: this rank runs the graph alone */
 } weir_plan_opts;
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first

@@ -25,6 +25,7 @@ typedef struct checking {
 static weir_status fetch(checking *c)
 {
   weir_tensor raw[TRAIN_INPUTS] = {{.data = NULL}}, *pointer[TRAIN_INPUTS];
+  weir_box box[TRAIN_INPUTS];
   const int64_t n = c->cfg->batch;
   int64_t shape[WEIR_MAX_RANK] = {n};
   void *memory = NULL;
@@ -45,8 +46,11 @@ static weir_status fetch(checking *c)
     WEIR_TRY_GOTO(weir_tensor_init(&raw[k], x->dtype, 1 + x->rank, shape), done);
     WEIR_TRY_GOTO(weir_tensor_init(&c->input[k], dtype, 1 + x->rank, shape), done);
     pointer[k] = &raw[k];
+    box[k] = train_whole(x);
   }
-  WEIR_TRY_GOTO(c->task->fetch(c->task->context, WEIR_TRAIN_SAMPLES, sample, n, pointer), done);
+  const weir_train_batch want = {WEIR_TRAIN_SAMPLES, sample, n, box};
+
+  WEIR_TRY_GOTO(c->task->fetch(c->task->context, &want, pointer), done);
   for (int k = 0; k < c->task->n_inputs; k++) {
     WEIR_TRY_GOTO(weir_tensor_copy(&raw[k], &c->input[k]), done);
   }

@@ -22,6 +22,7 @@ typedef struct look {
   finding *found;  /* [arrays] */
   int32_t *writer; /* [arrays]: last node that writes it, -1: a source */
   int32_t *order, n_order;
+  int64_t at; /* when what was found comes about: the rank that had it first tells */
 } look;
 
 /* Makes a result of every float that a node writes and that has no name yet. */
@@ -186,18 +187,31 @@ static int32_t bad_source(const look *l, int32_t node)
   return -1;
 }
 
+/* How many nodes run before this one; -1: all do. */
+static int64_t place_of(const look *l, int32_t node)
+{
+  int64_t place = 0;
+
+  while (place < l->n_order && l->order[place] != node) {
+    place++;
+  }
+  return place;
+}
+
 /* Where it comes from: a node that makes it of numbers; the infinite array that such a node reads;
  * where no node makes it, an array that has it. Not before: missing truth is NaN and harmless. */
-static bool find(const look *l, char *text, size_t size)
+static bool find(look *l, char *text, size_t size)
 {
   char made[512];
   const int32_t nan = first_bad(l, true);
   const int32_t from = nan >= 0 ? trace_back(l, nan) : first_bad(l, false);
   const int32_t source = bad_source(l, from);
 
+  l->at = 2 * place_of(l, from) + 1;
   if (source >= 0) {
     const weir_array *array = weir_graph_get_array(l->g, source);
 
+    l->at -= 1;
     (void)snprintf(text, size, "the %s '%s' has %g as element %" PRId64,
                    array->kind == WEIR_ARRAY_INPUT ? "input" : "stored array", array->name,
                    l->found[source].value, l->found[source].at);
@@ -229,7 +243,7 @@ static weir_status open_look(look *l, train_run *r, int64_t n)
   exec.tier = 2; /* no compiler is waited for; the bits are the same */
   exec.fusion = false;
   opts.exec = &exec;
-  WEIR_TRY(weir_plan_create(l->g, r->store, &opts, &l->plan));
+  WEIR_TRY(train_create_plan(r, l->g, n, &opts, &l->plan));
   WEIR_TRY(weir_alloc(weir_graph_arrays(l->g), sizeof(finding), &memory));
   l->found = memory;
   WEIR_TRY(weir_alloc(weir_graph_arrays(l->g), sizeof(int32_t), &memory));
@@ -248,18 +262,27 @@ static weir_status open_look(look *l, train_run *r, int64_t n)
   return WEIR_OK;
 }
 
+/* *found: on any rank; *mine: here, and on no rank before it. */
 static weir_status look_at(look *l, train_run *r, int64_t n, const train_numbers *x, bool *found,
-                           char *text, size_t size)
+                           bool *mine, char *text, size_t size)
 {
   train_bindings b;
+  int64_t lo, hi;
 
-  WEIR_TRY(open_look(l, r, n));
-  const int count = train_bind(r->task, r->input, r->cfg->seed, TRAIN_LOOK, n, x, &b);
+  WEIR_TRY(train_agree(r, open_look(l, r, n)));
+  train_own_samples(r, n, &lo, &hi);
+  const int count = train_bind(r->task, r->input, r->cfg->seed, TRAIN_LOOK, hi - lo, x, &b);
 
   WEIR_TRY(weir_plan_run(l->plan, b.binding, count));
   train_take_before(r); /* statistics were updated */
-  scan_all(l, r, n);
-  *found = find(l, text, size);
+  scan_all(l, r, hi - lo);
+  int64_t first = INT64_MAX;
+
+  *mine = find(l, text, size);
+  first = *mine ? l->at : first;
+  WEIR_TRY(train_least(r, &first));
+  *found = first < INT64_MAX;
+  *mine = *mine && l->at == first;
   return WEIR_OK;
 }
 
@@ -276,7 +299,7 @@ weir_status train_explain(train_run *r)
 {
   const int64_t step = *r->state.step + 1, n = train_step_samples(r);
   char text[1024] = "";
-  bool found = false;
+  bool found = false, mine = false;
 
   for (int64_t k = 0; k * r->cfg->batch < n && !found; k++) {
     const int64_t at = k * r->cfg->batch;
@@ -286,7 +309,7 @@ weir_status train_explain(train_run *r)
 
     train_choose(r, *r->state.position + at, m);
     WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, m));
-    const weir_status status = look_at(&l, r, m, &x, &found, text, sizeof text);
+    const weir_status status = look_at(&l, r, m, &x, &found, &mine, text, sizeof text);
 
     close_look(&l);
     if (status != WEIR_OK) {
@@ -297,8 +320,12 @@ weir_status train_explain(train_run *r)
   if (!found) {
     (void)snprintf(text, sizeof text, "every value is finite, their sums are not");
   }
-  return weir_fail(WEIR_ERR_NUMERIC,
-                   "step %" PRId64 ": loss or gradient is no number: %s; the newest checkpoint is "
-                   "from before it",
-                   step, text);
+  if (found && !mine) {
+    return train_agree(r, WEIR_OK); /* fails with the message of the rank that has it */
+  }
+  return train_agree(r,
+                     weir_fail(WEIR_ERR_NUMERIC,
+                               "step %" PRId64 ": loss or gradient is no number: %s%s; the newest "
+                               "checkpoint is from before it",
+                               step, text, r->ranks.spread.comm != NULL ? " of this rank" : ""));
 }

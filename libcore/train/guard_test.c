@@ -168,10 +168,10 @@ static weir_status masked(weir_net *net, const void *opts, const weir_value *in,
   return weir_graph_status(g);
 }
 
-static weir_status fetch_with_gaps(void *context, weir_train_split split, const int64_t *sample,
-                                   int64_t n, weir_tensor *const *tensor)
+static weir_status fetch_with_gaps(void *context, const weir_train_batch *want,
+                                   weir_tensor *const *tensor)
 {
-  WEIR_TRY(toy_fetch(context, split, sample, n, tensor));
+  WEIR_TRY(toy_fetch(context, want, tensor));
   ((float *)tensor[1]->data)[0] = NAN;
   return WEIR_OK;
 }

@@ -7,16 +7,20 @@
 weir_status train_room(train_run *r)
 {
   int64_t shape[WEIR_MAX_RANK];
+  const weir_grid *grid = &r->ranks.spread.grid;
+  const int64_t groups = grid->dims > 0 ? grid->extent[WEIR_ALONG_SAMPLES] : 1;
   void *memory = NULL;
 
   WEIR_TRY(weir_alloc(r->cfg->batch, sizeof *r->sample, &memory));
   r->sample = memory;
   for (int k = 0; k < r->task->n_inputs; k++) {
-    const weir_train_input *x = &r->task->input[k];
+    const weir_box *box = &r->ranks.box[k];
 
-    shape[0] = r->cfg->batch;
-    memcpy(shape + 1, x->shape, (size_t)x->rank * sizeof *shape);
-    WEIR_TRY(weir_tensor_init(&r->input[k], x->dtype, 1 + x->rank, shape));
+    shape[0] = (r->cfg->batch + groups - 1) / groups;
+    for (int d = 0; d < box->rank; d++) {
+      shape[1 + d] = box->hi[d] - box->lo[d];
+    }
+    WEIR_TRY(weir_tensor_init(&r->input[k], r->task->input[k].dtype, 1 + box->rank, shape));
   }
   return WEIR_OK;
 }
@@ -33,12 +37,20 @@ static weir_tensor first(const weir_tensor *t, int64_t n)
 weir_status train_fetch(train_run *r, weir_train_split split, int64_t n)
 {
   weir_tensor view[TRAIN_INPUTS], *pointer[TRAIN_INPUTS];
+  weir_status status = WEIR_OK;
+  int64_t lo, hi;
 
+  train_own_samples(r, n, &lo, &hi);
   for (int k = 0; k < r->task->n_inputs; k++) {
-    view[k] = first(&r->input[k], n);
+    view[k] = first(&r->input[k], hi - lo);
     pointer[k] = &view[k];
   }
-  return r->task->fetch(r->task->context, split, r->sample, n, pointer);
+  if (lo < hi) {
+    const weir_train_batch want = {split, r->sample + lo, hi - lo, r->ranks.box};
+
+    status = r->task->fetch(r->task->context, &want, pointer);
+  }
+  return train_agree(r, status);
 }
 
 int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t seed, train_kind kind,
@@ -79,6 +91,20 @@ int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t se
   return count;
 }
 
+weir_status train_create_plan(train_run *r, const weir_graph *g, int64_t n,
+                              const weir_plan_opts *opts, weir_plan **out)
+{
+  weir_plan_opts exec = *opts;
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread spread;
+
+  if (r->ranks.spread.comm != NULL) {
+    train_spread_of(&r->ranks, r->task, g, n, cuts, &spread);
+    exec.spread = &spread;
+  }
+  return weir_plan_create(g, r->store, &exec, out);
+}
+
 static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
 {
   weir_graph *g = NULL;
@@ -86,7 +112,7 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
 
   *out = NULL;
   WEIR_TRY(train_build(&r->graph, kind, n, &g));
-  status = weir_plan_create(g, r->store, &r->exec, out);
+  status = train_create_plan(r, g, n, &r->exec, out);
   weir_graph_destroy(&g);
   return status;
 }
@@ -109,9 +135,11 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
                            weir_plan **plan)
 {
   train_bindings b;
+  int64_t lo, hi;
 
   WEIR_TRY(train_find_plan(r, kind, n, plan));
-  const int count = train_bind(r->task, r->input, r->cfg->seed, kind, n, x, &b);
+  train_own_samples(r, n, &lo, &hi);
+  const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
 
   return weir_plan_run(*plan, b.binding, count);
 }

@@ -186,6 +186,9 @@ static weir_status advance(train_run *r, bool *saved)
     weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
                WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate));
   }
+  if (r->cfg->compare_every > 0 && *s->step % r->cfg->compare_every == 0) {
+    WEIR_TRY(train_compare(r));
+  }
   const weir_order o = weir_train_order(r->cfg, r->task->n_train);
   const bool end = *s->position == weir_order_epoch(&o);
 
@@ -196,6 +199,16 @@ static weir_status advance(train_run *r, bool *saved)
   return *saved ? train_save(r) : WEIR_OK;
 }
 
+/* Whether any rank was asked to. */
+static weir_status stop_requested(train_run *r, bool *stop)
+{
+  int64_t none = weir_stop_requested() ? 0 : 1;
+
+  WEIR_TRY(train_least(r, &none));
+  *stop = none == 0;
+  return WEIR_OK;
+}
+
 static weir_status stop_here(train_run *r, bool saved)
 {
   if (!saved) {
@@ -204,23 +217,27 @@ static weir_status stop_here(train_run *r, bool saved)
   weir_event("stop", WEIR_TEXT("reason", "signal"), WEIR_INT("step", *r->state.step),
              WEIR_INT("epoch", *r->state.epoch));
   return weir_fail(WEIR_ERR_STOPPED,
-                   "stopped by signal %d after step %" PRId64 " of %" PRId64
+                   "stopped by signal %d%s after step %" PRId64 " of %" PRId64
                    "; the same command goes on from the checkpoint in %s",
-                   weir_stop_signal(), *r->state.step, r->total, r->dir);
+                   weir_stop_signal(), weir_stop_requested() ? "" : " (another rank's)",
+                   *r->state.step, r->total, r->dir);
 }
 
 static weir_status loop(train_run *r, int64_t first)
 {
   const train_state *s = &r->state;
-  bool saved = true;
+  bool saved = true, stop = false;
 
   if (goes_on(r)) {
     begin_epoch(r);
   }
   while (goes_on(r)) {
     WEIR_TRY(advance(r, &saved));
-    weir_progress("train", *s->step - first, r->total - first, "steps");
-    if (weir_stop_requested() && *s->step < r->total) {
+    if (train_leads(r)) {
+      weir_progress("train", *s->step - first, r->total - first, "steps");
+    }
+    WEIR_TRY(stop_requested(r, &stop));
+    if (stop && *s->step < r->total) {
       return stop_here(r, saved);
     }
   }
@@ -237,13 +254,19 @@ static weir_status loop(train_run *r, int64_t first)
   return saved ? WEIR_OK : train_save(r);
 }
 
+static weir_status open_run(train_run *r)
+{
+  WEIR_TRY(train_state_open(r));
+  return train_room(r);
+}
+
 static weir_status run(train_run *r, weir_train_result *result)
 {
   const train_state *s = &r->state;
 
   WEIR_TRY(train_check_options(r));
-  WEIR_TRY(train_state_open(r));
-  WEIR_TRY(train_room(r));
+  WEIR_TRY(train_ranks_open(r));
+  WEIR_TRY(train_agree(r, open_run(r)));
   WEIR_TRY(train_resume(r));
   const int64_t first = *s->step;
 
@@ -298,6 +321,7 @@ static void close_run(train_run *r)
   }
   weir_free(&r->plan);
   weir_free(&r->sample);
+  train_ranks_close(&r->ranks);
   train_state_close(r);
 }
 
@@ -334,7 +358,8 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
   weir_plan *plan = NULL;
 
   WEIR_TRY(train_check_options(r));
-  WEIR_TRY(train_state_open(r));
+  WEIR_TRY(train_ranks_open(r));
+  WEIR_TRY(train_agree(r, train_state_open(r)));
   WEIR_TRY(train_find_plan(r, parts ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
   if (parts) {

@@ -116,7 +116,7 @@ static weir_status check_finite(const train_run *r)
   return WEIR_OK;
 }
 
-weir_status train_save(train_run *r)
+static weir_status save(const train_run *r)
 {
   const double start = weir_clock();
   char path[TRAIN_PATH];
@@ -130,6 +130,11 @@ weir_status train_save(train_run *r)
   weir_event("checkpoint", WEIR_INT("step", *r->state.step), WEIR_TEXT("file", path),
              WEIR_REAL("seconds", weir_clock() - start));
   return WEIR_OK;
+}
+
+weir_status train_save(train_run *r)
+{
+  return train_agree(r, train_leads(r) ? save(r) : WEIR_OK);
 }
 
 /* That a run can go on from the numbers of the checkpoint, whoever wrote it. */
@@ -213,7 +218,7 @@ static void tell_rate(const train_run *r)
   }
 }
 
-weir_status train_resume(train_run *r)
+static weir_status resume(const train_run *r)
 {
   int64_t step = -1;
   content k;
@@ -240,13 +245,25 @@ done:
   return status;
 }
 
-weir_status train_finish(train_run *r)
+weir_status train_resume(train_run *r)
+{
+  WEIR_TRY(train_agree(r, train_leads(r) ? resume(r) : WEIR_OK));
+  return train_receive(r);
+}
+
+static weir_status write_weights(const train_run *r)
 {
   const int format = r->cfg->checkpoint.format;
   const bool raw =
       format == WEIR_CHECKPOINT_RAW || (format == WEIR_CHECKPOINT_AUTO && !weir_netcdf_available());
   char path[TRAIN_PATH];
 
+  WEIR_TRY(weir_path_join(r->dir, raw ? "weights.weir" : "weights.nc", path, sizeof path));
+  return write(r, true, "weights", path);
+}
+
+weir_status train_finish(train_run *r)
+{
   if (r->average != NULL) {
     memcpy(r->bank->data, r->average->data, bytes_of(r->bank));
   }
@@ -257,8 +274,7 @@ weir_status train_finish(train_run *r)
       memcpy(r->array[i].tensor->data, best->data, bytes_of(best));
     }
   }
-  WEIR_TRY(weir_path_join(r->dir, raw ? "weights.weir" : "weights.nc", path, sizeof path));
-  return write(r, true, "weights", path);
+  return train_agree(r, train_leads(r) ? write_weights(r) : WEIR_OK);
 }
 
 weir_status weir_train_weights(const weir_params *params, weir_store *store, const char *path)

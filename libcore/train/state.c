@@ -109,7 +109,7 @@ static weir_status open_arrays(train_run *r)
     WEIR_TRY(weir_reserve(&r->array, &r->array_capacity, r->n_arrays + 1, sizeof *r->array));
     train_array *a = &r->array[r->n_arrays++];
 
-    *a = (train_array){.tensor = weir_store_get(r->store, name)};
+    *a = (train_array){.name = name, .tensor = weir_store_get(r->store, name)};
     if (best) {
       WEIR_TRY(add_best(r, a, name));
     }

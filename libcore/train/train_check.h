@@ -32,7 +32,10 @@ typedef struct toy {
   weir_value (*tail)(weir_graph *g, weir_value loss); /* what becomes of the loss, or NULL */
 } toy;
 
-static const weir_train_input toy_inputs[] = {{"x", WEIR_F32, 1, {2}}, {"y", WEIR_F32, 1, {1}}};
+static const weir_train_input toy_inputs[] = {
+    {.name = "x", .dtype = WEIR_F32, .rank = 1, .shape = {2}},
+    {.name = "y", .dtype = WEIR_F32, .rank = 1, .shape = {1}},
+};
 
 /* A part of the hidden values is taken away, and their mean is kept. */
 static inline weir_value toy_noise(weir_net *net, weir_value x)
@@ -89,24 +92,24 @@ static inline weir_status toy_build(weir_net *net, const void *opts, const weir_
   return weir_graph_status(g);
 }
 
-static inline weir_status toy_fetch(void *context, weir_train_split split, const int64_t *sample,
-                                    int64_t n, weir_tensor *const *tensor)
+static inline weir_status toy_fetch(void *context, const weir_train_batch *want,
+                                    weir_tensor *const *tensor)
 {
   toy *t = context;
-  const bool valid = split == WEIR_VALID_SAMPLES;
+  const bool valid = want->split == WEIR_VALID_SAMPLES;
   float *x = tensor[0]->data, *y = tensor[1]->data;
 
   t->fetched += !valid;
   if (t->stop_at > 0 && t->fetched == t->stop_at) {
     weir_stop_request(15);
   }
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < want->n; i++) {
     for (uint64_t k = 0; k < 2; k++) {
       x[2 * i + (int64_t)k] =
-          (float)(2 * weir_random_uniform(99, valid, 0, 2 * (uint64_t)sample[i] + k) - 1);
+          (float)(2 * weir_random_uniform(99, valid, 0, 2 * (uint64_t)want->sample[i] + k) - 1);
     }
     y[i] = sinf(3 * x[2 * i]) * x[2 * i + 1] * (valid && t->contradict ? -1 : 1);
-    if (!valid && t->bad_input != 0 && sample[i] == t->bad_sample) {
+    if (!valid && t->bad_input != 0 && want->sample[i] == t->bad_sample) {
       x[2 * i] = (float)t->bad_input;
     }
   }

@@ -1,9 +1,11 @@
 /* train_priv.h - the inside of a run: its plans, its state in the store, its batches. */
 #ifndef WEIR_TRAIN_PRIV_H
 #define WEIR_TRAIN_PRIV_H
+#include "comm/weir_request.h"
 #include "train/weir_train.h"
 
 enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096 };
+enum { TRAIN_CUTS = TRAIN_INPUTS * WEIR_ALONG_DIMS };
 
 /* What a plan does with a batch. */
 typedef enum train_kind {
@@ -65,8 +67,20 @@ typedef struct train_state {
  * have too: arrays "train.<name>" of u8. */
 enum { TRAIN_NETWORK, TRAIN_UPDATE, TRAIN_GRAPHS, TRAIN_HEX = 64 };
 
+/* The ranks of a run: what each has of an input, and what graphs are cut by. */
+typedef struct train_ranks {
+  weir_spread spread; /* comm NULL: alone, and nothing is cut                  */
+  int rank, place[WEIR_GRID_DIMS];
+  int64_t *bounds[TRAIN_INPUTS][WEIR_MAX_RANK - 1]; /* of an input's dimension, NULL: whole */
+  int64_t *share;                                   /* of the samples of a batch            */
+  weir_box box[TRAIN_INPUTS];                       /* of this rank, of one sample          */
+  weir_request *least;                              /* of `number` over all ranks           */
+  int64_t number;
+} train_ranks;
+
 /* An array of the network (the bank, a statistic) and its copies. */
 typedef struct train_array {
+  const char *name;
   weir_tensor *tensor, *best; /* best: NULL, not kept */
   void *before;               /* what it was before this step; NULL: not kept */
 } train_array;
@@ -75,6 +89,7 @@ typedef struct train_run {
   const weir_train_task *task;
   const weir_train_cfg *cfg;
   weir_plan_opts exec;
+  train_ranks ranks;
   weir_params *params;
   weir_store *store;
   const char *dir, *rule; /* rule: its name */
@@ -118,11 +133,36 @@ weir_status train_build(const train_graph *t, train_kind kind, int64_t batch,
                         weir_graph **out) WEIR_CHECKED;
 weir_status train_append(const train_graph *t, weir_net *net, int64_t batch,
                          weir_value *loss) WEIR_CHECKED;
-/* plan.c: room for the samples of a batch. n samples, chosen in r->sample, into it. The plan of a
- * kind for n samples, made at the first call; and a run of it on those samples. Names and tensors
- * of all that such a plan reads; returns how many. A result of rank 0. */
+/* ranks.c: the box of a whole input. Where inputs are cut on the grid k->spread.grid; the box of an
+ * input at a place there; what a graph for n samples is cut by, into *s, cuts: [TRAIN_CUTS]. */
+weir_box train_whole(const weir_train_input *x);
+weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
+weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
+                   const int place[WEIR_GRID_DIMS]);
+void train_spread_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                     int64_t n, weir_cut *cuts, weir_spread *s);
+/* The ranks of a run, alone where exec.spread is NULL or of one; freed by close. Collective, like
+ * agree to compare. Whether this one writes files and tells of the run; its samples [*lo, *hi) of n
+ * that are computed at once. */
+weir_status train_ranks_open(train_run *r) WEIR_CHECKED;
+void train_ranks_close(train_ranks *k);
+bool train_leads(const train_run *r);
+void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi);
+/* As weir_comm_agree. The least of the numbers of all ranks. */
+weir_status train_agree(const train_run *r, weir_status status) WEIR_CHECKED;
+weir_status train_least(train_run *r, int64_t *x) WEIR_CHECKED;
+/* Gives all ranks what rank 0 has in the arrays that a checkpoint holds. */
+weir_status train_receive(train_run *r) WEIR_CHECKED;
+/* That all ranks have the same weights. */
+weir_status train_compare(train_run *r) WEIR_CHECKED;
+/* plan.c: room for the samples of a batch, those of this rank. n samples, chosen in r->sample, into
+ * it. The plan of a graph for n samples on these ranks; that of a kind, made at the first call; and
+ * a run of it on those samples. Names and tensors of all that such a plan reads, where this rank
+ * has n of the samples; returns how many. A result of rank 0. */
 weir_status train_room(train_run *r) WEIR_CHECKED;
 weir_status train_fetch(train_run *r, weir_train_split split, int64_t n) WEIR_CHECKED;
+weir_status train_create_plan(train_run *r, const weir_graph *g, int64_t n,
+                              const weir_plan_opts *opts, weir_plan **out) WEIR_CHECKED;
 weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out) WEIR_CHECKED;
 weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,
                            weir_plan **plan) WEIR_CHECKED;

@@ -298,7 +298,10 @@ static void names_of_its_own_are_refused(void **state)
   weir_store *store;
 
   for (int i = 0; i < 9; i++) {
-    const weir_train_input input[] = {{i < 6 ? names[i] : "x", WEIR_F32, 1, {2}}, toy_inputs[1]};
+    const weir_train_input input[] = {
+        {.name = i < 6 ? names[i] : "x", .dtype = WEIR_F32, .rank = 1, .shape = {2}},
+        toy_inputs[1],
+    };
 
     t.scope = i < 6 ? NULL : scopes[i - 6];
     weir_train_task task = toy_task(&t, 10, 0);
@@ -540,6 +543,7 @@ static void tables_are_complete(void **state)
 {
   assert_int_equal(weir_opts_incomplete(weir_train_opts), 0);
   assert_int_equal(weir_opts_incomplete(weir_train_check_opts), 0);
+  assert_int_equal(weir_opts_incomplete(weir_train_grid_opts), 0);
 }
 
 static int all_tests(void)

@@ -2,7 +2,14 @@
  *
  * A run is a function of configuration and samples alone: it may be stopped (SIGINT, SIGTERM) or
  * killed at any moment and goes on from its newest checkpoint to the same bits, for any number of
- * threads. */
+ * threads.
+ *
+ * On a grid of ranks (weir_plan_opts.spread) the ranks share the samples of a batch and the space
+ * of a sample; batch sizes, samples and graphs stay those of the whole, and so do first weights,
+ * order of samples and dropout: a run is the same on every grid but for the rounding of sums over
+ * ranks, and goes on from a checkpoint on any other grid. Calls are collective there: the same on
+ * all ranks, failures too. Rank 0 alone reads and writes files; the caller opens the event file,
+ * and lets through more than warnings, there alone. */
 #ifndef WEIR_TRAIN_H
 #define WEIR_TRAIN_H
 #include "conf/weir_opt.h"
@@ -29,7 +36,7 @@ typedef struct weir_train_cfg {
     double value;
   } target;
   bool keep_best, check_nan;
-  int64_t log_every;
+  int64_t log_every, compare_every;
   struct {
     int64_t every, keep;
     int format; /* weir_checkpoint_format */
@@ -38,6 +45,25 @@ typedef struct weir_train_cfg {
 } weir_train_cfg;
 extern const weir_opt weir_train_opts[];
 
+/* Dimensions of a grid of ranks, in its order: a spatial group is neighbours. */
+typedef enum weir_along {
+  WEIR_ALONG_SAMPLES,
+  WEIR_ALONG_DEPTH,
+  WEIR_ALONG_HEIGHT,
+  WEIR_ALONG_WIDTH,
+  WEIR_ALONG_DIMS
+} weir_along;
+
+/* The section `grid:` of a configuration; rows in weir_train_grid_opts. */
+typedef struct weir_train_grid_cfg {
+  int64_t samples, depth, height, width; /* ranks along each; 0: those that the others leave */
+} weir_train_grid_cfg;
+extern const weir_opt weir_train_grid_opts[];
+
+/* The grid of so many ranks. Fails: WEIR_ERR_CONFIG (it has another number of ranks, or two
+ * dimensions are left open). */
+weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out) WEIR_CHECKED;
+
 /* One array that the network reads, of every sample. Names of training's own (seed, draw, step, lr,
  * weight, loss, norm, gradient) are refused here, as metrics and as weight. */
 typedef struct weir_train_input {
@@ -45,9 +71,23 @@ typedef struct weir_train_input {
   weir_dtype dtype;
   int rank;                         /* without the batch */
   int64_t shape[WEIR_MAX_RANK - 1]; /* without the batch */
+  /* Dimension of the grid that each one is cut along; 0: it is whole. Cuts fall where the coarsest
+   * map of the network has its own, so that pooling needs nothing of other ranks, as long as that
+   * leaves the largest share within a quarter of the mean. */
+  weir_along along[WEIR_MAX_RANK - 1];
 } weir_train_input;
 
 typedef enum weir_train_split { WEIR_TRAIN_SAMPLES, WEIR_VALID_SAMPLES } weir_train_split;
+
+/* What is read at once: n samples of the split, and of input k the elements box[k] of each (without
+ * the batch). One rank has the whole of every input; ranks of a grid ask for the samples of their
+ * group (weir_order_share) and for boxes of their own, the same at every call. */
+typedef struct weir_train_batch {
+  weir_train_split split;
+  const int64_t *sample;
+  int64_t n;
+  const weir_box *box;
+} weir_train_batch;
 
 /* What is trained on what. All borrowed. */
 typedef struct weir_train_task {
@@ -67,10 +107,9 @@ typedef struct weir_train_task {
    * this name, rank 0, is how much the batch counts beside others (weir_loss_weight), so that
    * accumulated batches and validation make the means of the whole. NULL: its samples count. */
   const char *weight;
-  /* Fills tensor k, [n, shape...], with input k of n samples of the split. The same sample is the
-   * same bits at every call. */
-  weir_status (*fetch)(void *context, weir_train_split split, const int64_t *sample, int64_t n,
-                       weir_tensor *const *tensor);
+  /* Fills tensor k with what is wanted of input k: [n, extents of box[k]...]. The same element of a
+   * sample is the same bits at every call. Local; a failure ends all ranks. */
+  weir_status (*fetch)(void *context, const weir_train_batch *want, weir_tensor *const *tensor);
   void *context;
   /* Told the number of each epoch, from 0, before its samples are fetched, and so when a run goes
    * on: what of fetch depends on it, such as the side that samples are seen from. Samples are then
@@ -110,7 +149,11 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
  * checkpoint.resume goes on from its newest one that is whole. At the end the store has the best
  * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the
  * file "weights.nc" or "weights.weir" of the folder; after a failure what it has is not defined.
- * exec, threads: as in weir_plan_opts.
+ * exec: as in weir_plan_opts; of exec->spread, communicator and grid (dimensions in the order of
+ * weir_along, missing ones 1), cuts are made here. There, the ranks agree after every step
+ * on how reading went and on signals, and compare digests of their weights every
+ * cfg->compare_every steps. A rank that is gone ends the others as comm.patience and the launcher
+ * have it.
  *
  * Events: train_begin, epoch_begin, step (log_every), validation_begin, epoch_end, checkpoint,
  * stop.

@@ -1,0 +1,436 @@
+/* ranks.c - a run on a grid of ranks: how inputs are cut, and what the ranks agree on. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "load/weir_order.h"
+#include "train/train_priv.h"
+
+/* ---- The grid ---- */
+
+const weir_opt weir_train_grid_opts[] = {
+    WEIR_OPT_INT(weir_train_grid_cfg, samples, 0, 0, 1000000, "ranks",
+                 "along the samples of a batch; 0: those that the other dimensions leave"),
+    WEIR_OPT_INT(weir_train_grid_cfg, depth, 1, 0, 1000000, "ranks",
+                 "along the depth of a sample: the first to cut, its slabs lie together in files"),
+    WEIR_OPT_INT(weir_train_grid_cfg, height, 1, 0, 1000000, "ranks", "along its height"),
+    WEIR_OPT_INT(weir_train_grid_cfg, width, 1, 0, 1000000, "ranks", "along its width"),
+    WEIR_OPT_END,
+};
+
+static const char *const along_name[WEIR_ALONG_DIMS] = {"samples", "depth", "height", "width"};
+
+weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out)
+{
+  const int64_t asked[WEIR_ALONG_DIMS] = {cfg->samples, cfg->depth, cfg->height, cfg->width};
+  int64_t product = 1;
+  int open = -1;
+
+  for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
+    if (asked[d] == 0 && open >= 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "grid: %s and %s are both left open; give one of them as a number of ranks",
+                       along_name[open], along_name[d]);
+    }
+    open = asked[d] == 0 ? d : open;
+    product = asked[d] == 0 || product > ranks ? product : product * asked[d];
+  }
+  if (open >= 0 ? product > ranks || ranks % product != 0 : product != ranks) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "grid: %" PRId64 " x %" PRId64 " x %" PRId64 " x %" PRId64
+        " (samples, depth, height, width; 0: what is left) cannot be made of %d rank%s",
+        asked[0], asked[1], asked[2], asked[3], ranks, ranks == 1 ? "" : "s");
+  }
+  *out = (weir_grid){.dims = WEIR_ALONG_DIMS};
+  for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
+    out->extent[d] = (int)(d == open ? ranks / product : asked[d]);
+  }
+  return WEIR_OK;
+}
+
+static int extent_of(const train_ranks *k, int along)
+{
+  return along < k->spread.grid.dims ? k->spread.grid.extent[along] : 1;
+}
+
+weir_box train_whole(const weir_train_input *x)
+{
+  weir_box box = {.rank = x->rank};
+
+  memcpy(box.hi, x->shape, (size_t)x->rank * sizeof *box.hi);
+  return box;
+}
+
+bool train_leads(const train_run *r)
+{
+  return r->ranks.rank == 0;
+}
+
+void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi)
+{
+  weir_order_share(n, r->ranks.place[WEIR_ALONG_SAMPLES], extent_of(&r->ranks, WEIR_ALONG_SAMPLES),
+                   lo, hi);
+}
+
+/* ---- Cuts ---- */
+
+/* That the grid is one of the ranks, and that a task has something to cut along all of it. */
+static weir_status check_grid(const weir_train_task *task, const weir_grid *grid)
+{
+  bool used[WEIR_ALONG_DIMS] = {[WEIR_ALONG_SAMPLES] = true};
+
+  if (grid->dims > WEIR_ALONG_DIMS) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: a grid has up to %d dimensions, not %d",
+                     WEIR_ALONG_DIMS, grid->dims);
+  }
+  for (int k = 0; k < task->n_inputs; k++) {
+    const weir_train_input *x = &task->input[k];
+    bool twice[WEIR_ALONG_DIMS] = {false};
+
+    for (int d = 0; d < x->rank; d++) {
+      const int along = (int)x->along[d];
+
+      if (along < 0 || along >= WEIR_ALONG_DIMS || twice[along]) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "train: dimension %d of the input '%s' goes along no dimension of the "
+                         "grid, or along that of another one",
+                         d, x->name);
+      }
+      twice[along] = along > 0;
+      used[along] = true;
+    }
+  }
+  for (int d = 0; d < grid->dims; d++) {
+    if (grid->extent[d] > 1 && !used[d]) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "train: the grid has %d ranks along the %s, and no input of '%s' has one",
+                       grid->extent[d], along_name[d], task->name);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Bounds at multiples of the grain, as even as can be. */
+static void cut_evenly(int64_t extent, int64_t grain, int n, int64_t *bounds)
+{
+  const int64_t blocks = extent / grain + (extent % grain > 0);
+  int64_t lo, hi;
+
+  for (int q = 0; q < n; q++) {
+    weir_order_share(blocks, q, n, &lo, &hi);
+    bounds[q] = lo * grain;
+    bounds[q + 1] = hi * grain < extent ? hi * grain : extent;
+  }
+}
+
+/* Whether the largest share is more than a quarter above the mean. */
+static bool is_uneven(int64_t extent, int64_t grain, int n)
+{
+  const int64_t blocks = extent / grain + (extent % grain > 0);
+
+  return 4 * n * (blocks / n + (blocks % n > 0)) * grain > 5 * extent;
+}
+
+/* How many elements of `extent` one of the coarsest array is that is cut along the same dimension
+ * of the grid. */
+static int64_t coarsest(const weir_graph *g, const weir_partition *p, const weir_grid *grid,
+                        int along, int64_t extent)
+{
+  int place[WEIR_GRID_DIMS] = {0};
+  int64_t most = 1;
+
+  place[along] = grid->extent[along] - 1;
+  const int last = weir_grid_rank(grid, place);
+
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array_desc *desc = &weir_graph_get_array(g, a)->desc;
+    const weir_box one = weir_partition_owned(p, a, 0), other = weir_partition_owned(p, a, last);
+
+    for (int d = 0; d < desc->rank; d++) {
+      const int64_t e = desc->shape[d];
+
+      if (one.lo[d] != other.lo[d] && e > 0 && extent % e == 0 && extent / e > most) {
+        most = extent / e;
+      }
+    }
+  }
+  return most;
+}
+
+void train_spread_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                     int64_t n, weir_cut *cuts, weir_spread *s)
+{
+  *s = k->spread;
+  s->cuts = cuts;
+  for (int q = 0; q < extent_of(k, WEIR_ALONG_SAMPLES); q++) {
+    weir_order_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &k->share[q], &k->share[q + 1]);
+  }
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    for (int i = 0; array->kind == WEIR_ARRAY_INPUT && i < task->n_inputs; i++) {
+      const weir_train_input *x = &task->input[i];
+
+      if (strcmp(array->name, x->name) != 0) {
+        continue;
+      }
+      cuts[s->n_cuts++] = (weir_cut){a, 0, WEIR_ALONG_SAMPLES, k->share};
+      for (int d = 0; d < x->rank; d++) {
+        if (k->bounds[i][d] != NULL) {
+          cuts[s->n_cuts++] = (weir_cut){a, d + 1, (int)x->along[d], k->bounds[i][d]};
+        }
+      }
+    }
+  }
+}
+
+/* The first input that is cut along a dimension of the grid says where; another one of another
+ * extent has its cuts in proportion. */
+static void align(train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                  const weir_partition *p, int along)
+{
+  const int n = extent_of(k, along);
+  const int64_t *first = NULL;
+
+  for (int i = 0; i < task->n_inputs; i++) {
+    for (int d = 0; d < task->input[i].rank; d++) {
+      const int64_t extent = task->input[i].shape[d];
+      int64_t *bounds = k->bounds[i][d];
+
+      if ((int)task->input[i].along[d] != along || bounds == NULL) {
+        continue;
+      }
+      if (first == NULL) {
+        int64_t grain = coarsest(g, p, &k->spread.grid, along, extent);
+
+        while (grain > 1 && is_uneven(extent, grain, n)) {
+          grain = grain % 2 == 0 ? grain / 2 : 1;
+        }
+        cut_evenly(extent, grain, n, bounds);
+        first = bounds;
+      } else {
+        for (int q = 1; q <= n; q++) {
+          bounds[q] = first[n] > 0 ? first[q] * extent / first[n] : extent;
+        }
+      }
+    }
+  }
+}
+
+/* Even cuts first, to see which arrays are cut with the inputs and how coarse they become. */
+static weir_status find_bounds(train_ranks *k, const train_graph *t, int64_t batch)
+{
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread s;
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  weir_status status;
+
+  WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
+  train_spread_of(k, t->task, g, batch, cuts, &s);
+  WEIR_TRY_GOTO(weir_partition_create(g, &s.grid, s.cuts, s.n_cuts, &p), done);
+  for (int along = WEIR_ALONG_DEPTH; along < WEIR_ALONG_DIMS; along++) {
+    align(k, t->task, g, p, along);
+  }
+done:
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+  return status;
+}
+
+weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch)
+{
+  bool space = false;
+
+  WEIR_TRY(check_grid(t->task, &k->spread.grid));
+  WEIR_TRY(weir_alloc(extent_of(k, WEIR_ALONG_SAMPLES) + 1, sizeof *k->share, (void **)&k->share));
+  for (int i = 0; i < t->task->n_inputs; i++) {
+    const weir_train_input *x = &t->task->input[i];
+
+    for (int d = 0; d < x->rank; d++) {
+      const int n = extent_of(k, (int)x->along[d]);
+
+      if ((int)x->along[d] > 0 && n > 1) {
+        WEIR_TRY(weir_alloc(n + 1, sizeof(int64_t), (void **)&k->bounds[i][d]));
+        cut_evenly(x->shape[d], 1, n, k->bounds[i][d]);
+        space = true;
+      }
+    }
+  }
+  return space ? find_bounds(k, t, batch) : WEIR_OK;
+}
+
+weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
+                   const int place[WEIR_GRID_DIMS])
+{
+  const weir_train_input *x = &task->input[input];
+  weir_box box = train_whole(x);
+
+  for (int d = 0; d < x->rank; d++) {
+    const int64_t *bounds = k->bounds[input][d];
+
+    box.lo[d] = bounds != NULL ? bounds[place[x->along[d]]] : 0;
+    box.hi[d] = bounds != NULL ? bounds[place[x->along[d]] + 1] : x->shape[d];
+  }
+  return box;
+}
+
+/* ---- A run on it ---- */
+
+static weir_status open_ranks(train_run *r)
+{
+  train_ranks *k = &r->ranks;
+
+  WEIR_TRY(weir_grid_check(&k->spread.grid, weir_comm_size(k->spread.comm)));
+  WEIR_TRY(train_cut_inputs(k, &r->graph, r->cfg->batch));
+  k->rank = weir_comm_rank(k->spread.comm);
+  weir_grid_place(&k->spread.grid, k->rank, k->place);
+  return WEIR_OK;
+}
+
+weir_status train_ranks_open(train_run *r)
+{
+  const weir_spread *asked = r->exec.spread;
+  train_ranks *k = &r->ranks;
+
+  r->exec.spread = NULL;
+  if (asked != NULL && weir_comm_size(asked->comm) > 1) {
+    k->spread = (weir_spread){.comm = asked->comm, .grid = asked->grid};
+    WEIR_TRY(train_agree(r, open_ranks(r)));
+    WEIR_TRY(weir_allreduce_create(k->spread.comm, "least of a step",
+                                   weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), &k->number, 1,
+                                   &k->least));
+  }
+  for (int i = 0; i < r->task->n_inputs; i++) {
+    k->box[i] = train_box(k, r->task, i, k->place);
+  }
+  return WEIR_OK;
+}
+
+void train_ranks_close(train_ranks *k)
+{
+  weir_request_destroy(&k->least);
+  weir_free(&k->share);
+  for (int i = 0; i < TRAIN_INPUTS; i++) {
+    for (int d = 0; d < WEIR_MAX_RANK - 1; d++) {
+      weir_free(&k->bounds[i][d]);
+    }
+  }
+}
+
+weir_status train_agree(const train_run *r, weir_status status)
+{
+  return r->ranks.spread.comm != NULL ? weir_comm_agree(r->ranks.spread.comm, status) : status;
+}
+
+weir_status train_least(train_run *r, int64_t *x)
+{
+  if (r->ranks.least != NULL) {
+    r->ranks.number = *x;
+    WEIR_TRY(weir_request_start(r->ranks.least));
+    WEIR_TRY(weir_request_wait(r->ranks.least));
+    *x = r->ranks.number;
+  }
+  return WEIR_OK;
+}
+
+/* ---- Arrays of all ranks ---- */
+
+static weir_status receive(weir_comm *c, const weir_tensor *t, int64_t *counts)
+{
+  weir_request *request = NULL;
+  weir_status status;
+
+  counts[0] = weir_tensor_count(t);
+  WEIR_TRY(weir_allgather_create(c, "arrays of rank 0", weir_dtype_size(t->dtype), t->data, counts,
+                                 &request));
+  WEIR_TRY_GOTO(weir_request_start(request), done);
+  WEIR_TRY_GOTO(weir_request_wait(request), done);
+done:
+  weir_request_destroy(&request);
+  return status;
+}
+
+weir_status train_receive(train_run *r)
+{
+  weir_comm *c = r->ranks.spread.comm;
+  void *counts = NULL;
+  weir_status status = WEIR_OK;
+
+  if (c == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY_GOTO(train_agree(r, weir_alloc(weir_comm_size(c), sizeof(int64_t), &counts)), done);
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const char *name = weir_store_name(r->store, i);
+
+    if (train_is_network(name) || train_is_own(r, name)) {
+      WEIR_TRY_GOTO(receive(c, weir_store_get(r->store, name), counts), done);
+    }
+  }
+done:
+  weir_free(&counts);
+  return status;
+}
+
+/* Of every array of the network, one behind the other. */
+static void digest_arrays(const train_run *r, char *hex)
+{
+  char one[TRAIN_HEX + 1];
+
+  for (int64_t i = 0; i < r->n_arrays; i++) {
+    const weir_tensor *t = r->array[i].tensor;
+
+    weir_sha256(t->data, (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype), one);
+    memcpy(hex + i * TRAIN_HEX, one, TRAIN_HEX);
+  }
+}
+
+/* all: the digests of every rank. */
+static weir_status find_other(const train_run *r, const char *all)
+{
+  const int64_t bytes = r->n_arrays * TRAIN_HEX;
+  const int ranks = weir_comm_size(r->ranks.spread.comm);
+  char list[256] = "";
+  size_t n = 0;
+
+  for (int64_t i = 0; i < r->n_arrays && n == 0; i++) {
+    for (int q = 1; q < ranks && n < sizeof list; q++) {
+      if (memcmp(all + i * TRAIN_HEX, all + q * bytes + i * TRAIN_HEX, TRAIN_HEX) != 0) {
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%d", n > 0 ? ", " : "", q);
+      }
+    }
+    if (n > 0) {
+      return weir_fail(WEIR_ERR_NUMERIC,
+                       "step %" PRId64 ": '%s' of rank%s %s is not that of rank 0: their memory is "
+                       "damaged, their programs differ, or a sum over ranks is missing; the newest "
+                       "checkpoint is from before it",
+                       *r->state.step, r->array[i].name, strchr(list, ',') != NULL ? "s" : "",
+                       list);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status train_compare(train_run *r)
+{
+  weir_comm *c = r->ranks.spread.comm;
+  void *mine = NULL, *all = NULL;
+  int64_t bytes = 0;
+  weir_status status;
+
+  if (c == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY_GOTO(train_agree(r, weir_alloc(r->n_arrays, TRAIN_HEX, &mine)), done);
+  digest_arrays(r, mine);
+  WEIR_TRY_GOTO(weir_comm_gather(c, mine, r->n_arrays * TRAIN_HEX, &all, &bytes), done);
+  WEIR_TRY_GOTO(train_agree(r, all != NULL ? find_other(r, all) : WEIR_OK), done);
+done:
+  weir_free(&mine);
+  weir_free(&all);
+  return status;
+}

@@ -1,0 +1,211 @@
+/* ranks_test.c - how samples and volumes are shared by the ranks of a grid; what cannot be. The
+ * runs themselves are in tests/mpi. */
+#include "train/ranks_check.h"
+
+#include "train/train_priv.h"
+
+static void an_open_dimension_takes_what_is_left(void **state)
+{
+  weir_train_grid_cfg cfg;
+  weir_grid grid;
+
+  weir_opts_default(weir_train_grid_opts, sizeof cfg, &cfg);
+  assert_ok(weir_train_grid(&cfg, 6, &grid));
+  assert_int_equal(grid.dims, WEIR_ALONG_DIMS);
+  assert_int_equal(grid.extent[WEIR_ALONG_SAMPLES], 6);
+  cfg = (weir_train_grid_cfg){3, 0, 1, 2};
+  assert_ok(weir_train_grid(&cfg, 12, &grid));
+  assert_int_equal(grid.extent[WEIR_ALONG_DEPTH], 2);
+  assert_int_equal(weir_grid_size(&grid), 12);
+  cfg = (weir_train_grid_cfg){1, 1, 1, 1};
+  assert_ok(weir_train_grid(&cfg, 1, &grid));
+}
+
+static void grids_that_do_not_fit_are_refused(void **state)
+{
+  static const struct {
+    weir_train_grid_cfg cfg;
+    int ranks;
+    const char *message;
+  } bad[] = {
+      {{0, 0, 1, 1}, 4, "samples and depth are both left open"},
+      {{2, 2, 1, 1}, 3, "cannot be made of 3 ranks"},
+      {{2, 2, 1, 1}, 8, "2 x 2 x 1 x 1"},
+      {{0, 3, 1, 1}, 4, "cannot be made of 4 ranks"},
+      {{0, 8, 1, 1}, 4, "cannot be made of 4 ranks"},
+      {{1000000, 1000000, 1000000, 1000000}, 1, "cannot be made of 1 rank"},
+  };
+  weir_grid grid;
+
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    assert_int_equal(weir_train_grid(&bad[i].cfg, bad[i].ranks, &grid), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), bad[i].message));
+  }
+}
+
+/* A task, declared, and its inputs cut on a grid. */
+typedef struct cutting {
+  volume v;
+  weir_train_task task;
+  weir_params *params;
+  weir_store *store;
+  train_ranks ranks;
+  weir_status status;
+} cutting;
+
+static void cut(cutting *c, const int64_t size[3], int blocks, weir_grid grid)
+{
+  c->v = (volume){.dtype = WEIR_F32, .blocks = blocks};
+  memcpy(c->v.size, size, sizeof c->v.size);
+  c->task = volume_task(&c->v, 8, 0);
+  assert_ok(weir_params_create(WEIR_F32, &c->params));
+  assert_ok(weir_store_create(&c->store));
+  assert_ok(weir_train_prepare(&c->task, 1, c->params, c->store));
+  const train_graph t = {
+      .task = &c->task, .params = c->params, .store = c->store, .dtype = WEIR_DTYPE_COUNT};
+
+  c->ranks = (train_ranks){.spread = {.grid = grid}};
+  c->status = train_cut_inputs(&c->ranks, &t, 2);
+}
+
+static void drop(cutting *c)
+{
+  train_ranks_close(&c->ranks);
+  weir_params_destroy(&c->params);
+  weir_store_destroy(&c->store);
+}
+
+static void cuts_fall_where_those_of_the_coarsest_map_do(void **state)
+{
+  static const struct {
+    int64_t depth;
+    int blocks, ranks;
+    int64_t bounds[6];
+  } wanted[] = {
+      {16, 2, 2, {0, 8, 16}},
+      {16, 2, 3, {0, 4, 10, 16}}, /* blocks of 4 would leave 4, 4, 8: of 2 then */
+      {16, 3, 4, {0, 4, 8, 12, 16}},
+      {24, 2, 2, {0, 12, 24}},
+      {24, 3, 2, {0, 12, 24}}, /* blocks of 8: 8 and 16 */
+      {24, 2, 3, {0, 8, 16, 24}},
+      {20, 2, 2, {0, 8, 20}}, /* blocks of 4: 8 and 12 are within a quarter of 10 */
+      {12, 2, 5, {0, 2, 4, 7, 9, 12}},
+  };
+
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    const int64_t size[3] = {wanted[i].depth, 8, 8};
+    cutting c;
+
+    cut(&c, size, wanted[i].blocks, (weir_grid){4, {1, wanted[i].ranks, 1, 1}});
+    assert_ok(c.status);
+    assert_non_null(c.ranks.bounds[0][0]);
+    assert_null(c.ranks.bounds[0][1]);
+    for (int q = 0; q <= wanted[i].ranks; q++) {
+      assert_int_equal(c.ranks.bounds[0][0][q], wanted[i].bounds[q]);
+    }
+    drop(&c);
+  }
+}
+
+/* Where all maps are cut with the coarsest one, pooling moves nothing and convolution does. */
+static void pooling_needs_no_halo(void **state)
+{
+  const weir_grid grid = {4, {2, 2, 2, 1}};
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread spread;
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  cutting c;
+  int64_t bytes[2] = {0};
+
+  cut(&c, (int64_t[]){16, 8, 8}, 2, grid);
+  assert_ok(c.status);
+  const train_graph t = {
+      .task = &c.task, .params = c.params, .store = c.store, .dtype = WEIR_DTYPE_COUNT};
+
+  assert_ok(train_build(&t, TRAIN_LOOK, 5, &g));
+  train_spread_of(&c.ranks, &c.task, g, 5, cuts, &spread);
+  assert_int_equal(spread.n_cuts, 1 + 2 + 1); /* samples, depth, height; samples of the labels */
+  assert_ok(weir_partition_create(g, &grid, spread.cuts, spread.n_cuts, &p));
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+    const char *op = node->op != NULL && !node->dead ? node->op->name : "";
+    const bool pool = strstr(op, "pool") != NULL;
+
+    for (int k = 0; (pool || strcmp(op, "conv") == 0) && k < node->n_in; k++) {
+      for (int from = 0; from < 8; from++) {
+        for (int to = 0; to < 8; to++) {
+          bytes[pool] += weir_partition_halo_bytes(p, i, k, from, to);
+        }
+      }
+    }
+  }
+  assert_true(bytes[false] > 0);
+  assert_int_equal(bytes[true], 0);
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+  drop(&c);
+}
+
+/* Boxes of all ranks are disjoint and cover the volume; labels are whole everywhere. */
+static void boxes_cover_the_samples(void **state)
+{
+  const weir_grid grid = {4, {1, 3, 2, 2}};
+  int64_t volume_of_all = 0;
+  cutting c;
+
+  cut(&c, (int64_t[]){17, 10, 8}, 2, grid);
+  assert_ok(c.status);
+  for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
+    int place[WEIR_GRID_DIMS];
+
+    weir_grid_place(&grid, rank, place);
+    const weir_box x = train_box(&c.ranks, &c.task, 0, place);
+    const weir_box y = train_box(&c.ranks, &c.task, 1, place);
+
+    volume_of_all += weir_box_volume(&x);
+    assert_int_equal(x.hi[3] - x.lo[3], VOLUME_CHANNELS);
+    assert_int_equal(weir_box_volume(&y), VOLUME_OUTPUTS);
+  }
+  assert_int_equal(volume_of_all, 17 * 10 * 8 * VOLUME_CHANNELS);
+  drop(&c);
+}
+
+static void what_cannot_be_cut_is_refused(void **state)
+{
+  cutting c = {.status = WEIR_OK};
+  train_graph t = {.task = &c.task};
+  const struct {
+    weir_along along[3];
+    const char *message;
+  } bad[] = {
+      {{WEIR_ALONG_DEPTH, WEIR_ALONG_DEPTH, WEIR_ALONG_WIDTH}, "dimension 1 of the input 'x'"},
+      {{WEIR_ALONG_DIMS, WEIR_ALONG_HEIGHT, WEIR_ALONG_WIDTH}, "dimension 0 of the input 'x'"},
+      {{WEIR_ALONG_SAMPLES, WEIR_ALONG_HEIGHT, WEIR_ALONG_WIDTH},
+       "has 2 ranks along the depth, and no input of 'volume' has one"},
+  };
+
+  c.v = (volume){.dtype = WEIR_F32, .size = {8, 8, 8}, .blocks = 1};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    c.task = volume_task(&c.v, 8, 0);
+    memcpy(c.v.input[0].along, bad[i].along, sizeof bad[i].along);
+    c.ranks = (train_ranks){.spread = {.grid = {4, {1, 2, 1, 1}}}};
+    assert_int_equal(train_cut_inputs(&c.ranks, &t, 2), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), bad[i].message));
+    train_ranks_close(&c.ranks);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_open_dimension_takes_what_is_left),
+      cmocka_unit_test(grids_that_do_not_fit_are_refused),
+      cmocka_unit_test(cuts_fall_where_those_of_the_coarsest_map_do),
+      cmocka_unit_test(pooling_needs_no_halo),
+      cmocka_unit_test(boxes_cover_the_samples),
+      cmocka_unit_test(what_cannot_be_cut_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
