@@ -20,6 +20,15 @@ typedef struct derive_site {
   const char *where, *name; /* of the node */
 } derive_site;
 
+/* derive_maxima.c: maxima over windows are taken before functions that rise, where nothing but them
+ * reads what is between; what `wrt` names stays. */
+weir_status derive_maxima(weir_graph *g, const weir_value *wrt, int n) WEIR_CHECKED;
+/* Places of maxima that a byte holds once more as bytes, part of the graph that is derived: one is
+ * kept until the derivative reads it, not eight. -1, no place, becomes 255. byte_of: the array of
+ * bytes, or -1. */
+weir_status derive_bytes(weir_graph *g) WEIR_CHECKED;
+int32_t derive_byte_of(const weir_graph *g, int32_t places);
+
 /* derive_walk.c: adds to an array's adjoint; a node of an access, whose inputs are those arrays;
  * what input `operand` gets from a node without states. */
 void derive_contribute(derive_walk *w, int32_t array, weir_value v);
@@ -78,12 +87,15 @@ int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed);
 typedef struct derive_beside_arrays {
   const int32_t *made, *adjoint; /* [n_out]: arrays of the outputs and of their adjoints */
   int32_t best;                  /* array of the positions that the results come from, or -1 */
+  weir_dtype place;              /* of that array: u8 where the positions fit              */
   int32_t zeros, others;         /* PROD: arrays of the numbers of zeros, products of the rest */
   int32_t *array;                /* [WEIR_MAX_OPERANDS] of the operands of `to`          */
 } derive_beside_arrays;
 /* Turns a copy of the node's access into that of the positions that its results come from (output
  * *output); false where the rule of its monoid does not ask for them. */
 bool derive_find_best(weir_access *a, int *output);
+/* Places that a result of the access may come from, INT64_MAX: more than fit. */
+int64_t derive_places(const weir_access *a);
 /* Likewise for PROD: the number of zeros among the values, or the product of the others. */
 bool derive_find_product(weir_access *a, bool zeros);
 /* Adjoints of the outputs become those of the values that the monoid merges: seed[], as above.

@@ -118,8 +118,7 @@ bool derive_find_product(weir_access *a, bool zeros)
   return true;
 }
 
-/* How many there are, or more than fit. */
-static int64_t positions(const weir_access *a)
+int64_t derive_places(const weir_access *a)
 {
   int64_t n = 1;
 
@@ -137,15 +136,15 @@ static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays, co
   const weir_access *a = d->from;
   weir_body *b = &d->to->body;
   const bool present = a->combine == WEIR_COMBINE_FIRST || a->combine == WEIR_COMBINE_LAST;
-  const int k = derive_beside(d, 0, WEIR_I64);
+  const int k = derive_beside(d, 0, arrays->place);
 
   if (k < 0) {
     return -1;
   }
-  arrays->array[k] = a->combine == WEIR_COMBINE_ARGMAX ? arrays->made[1] : arrays->best;
-  int32_t at = weir_body_load(b, k, WEIR_I64), here = position(a, b, index_there, d);
+  arrays->array[k] = arrays->best;
+  int32_t at = weir_body_load(b, k, arrays->place), here = position(a, b, index_there, d);
 
-  if (positions(a) <= INT32_MAX) { /* vectors hold twice as many, as many as of f32 */
+  if (derive_places(a) <= INT32_MAX) { /* vectors hold twice as many, as many as of f32 */
     at = weir_body_cast(b, WEIR_I32, at);
     here = weir_body_cast(b, WEIR_I32, here);
   }

@@ -11,6 +11,7 @@
 #include "exec/weir_plan.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
+#include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/resample/weir_resize_op.h"
 
@@ -211,6 +212,101 @@ static void an_enlargement_tries_only_rests_that_occur(void **state)
   assert_int_equal(tried_by_resize(8, 12, WEIR_BORDER_NEVER), 2 * 3);
 }
 
+enum { ROWS = 5, COLUMNS = 7, CHANNELS = 3, WINDOWS = 2 * 3 * CHANNELS };
+
+/* Element (2 y + t, 2 x + u, c) of [1, 5, 7, 3]. */
+static int element_of(int y, int x, int t, int c)
+{
+  return ((2 * y + t / 2) * COLUMNS + 2 * x + t % 2) * CHANNELS + c;
+}
+
+/* d sum(w max over 2 x 2 of f(x + b)) / d x and b, f with slope 0.3 below 0: the greatest x + b of
+ * a window, the first of equal ones; NaN is none. */
+static void expect_maxima(const double *x, const double *b, const double *w, double *gx, double *gb)
+{
+  for (int o = 0; o < WINDOWS; o++) {
+    const int c = o % CHANNELS, at = o / CHANNELS;
+    int best = -1;
+
+    for (int t = 0; t < 4; t++) {
+      const int e = element_of(at / 3, at % 3, t, c);
+
+      best = x[e] > (best < 0 ? -(double)INFINITY : x[best]) ? e : best;
+    }
+    if (best >= 0) {
+      gx[best] = w[o] * (x[best] + b[c] > 0 ? 1 : 0.3);
+      gb[c] += gx[best];
+    }
+  }
+}
+
+static int64_t most_saved(const weir_graph *g)
+{
+  weir_saved *saved;
+  int64_t bytes = 0;
+  int32_t n;
+
+  assert_ok(weir_saved_find(g, &saved, &n));
+  for (int32_t i = 0; i < n; i++) {
+    bytes = saved[i].bytes > bytes ? saved[i].bytes : bytes;
+  }
+  weir_free(&saved);
+  return bytes;
+}
+
+static void maxima_pass_what_rises(void **state)
+{
+  const weir_pool_spec halves = {.taps = {2, 2}};
+  weir_graph *g = new_graph();
+  const weir_value in[3] = {GIVEN(g, "x", WEIR_F64, 1, ROWS, COLUMNS, CHANNELS),
+                            GIVEN(g, "b", WEIR_F64, CHANNELS),
+                            GIVEN(g, "w", WEIR_F64, 1, 2, 3, CHANNELS)};
+  double x[ROWS * COLUMNS * CHANNELS], b[CHANNELS] = {-1, 0.5, 0}, w[WINDOWS];
+  double gx[ROWS * COLUMNS * CHANNELS], gb[CHANNELS], wanted[ROWS * COLUMNS * CHANNELS];
+  weir_tensor t[] = {weir_tensor_wrap(x, WEIR_F64, 4, (int64_t[]){1, ROWS, COLUMNS, CHANNELS}),
+                     weir_tensor_wrap(b, WEIR_F64, 1, (int64_t[]){CHANNELS}),
+                     weir_tensor_wrap(w, WEIR_F64, 4, (int64_t[]){1, 2, 3, CHANNELS}),
+                     weir_tensor_wrap(gx, WEIR_F64, 4, (int64_t[]){1, ROWS, COLUMNS, CHANNELS}),
+                     weir_tensor_wrap(gb, WEIR_F64, 1, (int64_t[]){CHANNELS})};
+  const weir_value z = weir_add(g, in[0], in[1]), f = weir_max(g, z, weir_scale(g, z, 0.3));
+  const weir_value loss = weir_sum(g, weir_mul(g, in[2], weir_pool_max(g, &halves, f)), -1);
+  weir_value grads[2];
+  weir_plan *p = NULL;
+  weir_exec_cfg cfg;
+
+  assert_ok(weir_derive(g, loss, in, 2, grads));
+  weir_output(g, "gx", grads[0]);
+  weir_output(g, "gb", grads[1]);
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
+  assert_true(most_saved(g) <= WINDOWS * (int64_t)sizeof *x);
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    double sum[CHANNELS] = {0};
+
+    fill(&t[0], -2, 2, 1, seed);
+    fill(&t[2], 1, 2, 2, seed);
+    memset(wanted, 0, sizeof wanted);
+    for (int e = 0; e < ROWS * COLUMNS * CHANNELS; e++) {
+      x[e] = seed % 3 == 0 ? 1 : floor(2 * x[e]) / 2; /* many are equal */
+    }
+    for (int tap = 0; tap < 4 && seed % 2 == 1; tap++) {
+      x[element_of(1, 0, tap, 0)] = x[element_of(0, 1, tap / 2, 1)] = NAN;
+    }
+    expect_maxima(x, b, w, wanted, sum);
+    assert_ok(weir_plan_run(
+        p, (weir_binding[]){{"x", &t[0]}, {"b", &t[1]}, {"w", &t[2]}, {"gx", &t[3]}, {"gb", &t[4]}},
+        5));
+    for (int e = 0; e < ROWS * COLUMNS * CHANNELS; e++) {
+      assert_near(gx[e], wanted[e], 1e-15);
+    }
+    for (int c = 0; c < CHANNELS && seed % 2 == 0; c++) { /* NaN: no window, but its w counts */
+      assert_near(gb[c], sum[c], 1e-13);
+    }
+  }
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
 static void a_loss_is_one_float(void **state)
 {
   weir_graph *g = new_graph();
@@ -231,6 +327,7 @@ int main(void)
       cmocka_unit_test(what_the_derivative_reads_is_told),
       cmocka_unit_test(the_derivative_of_a_cast_is_a_cast),
       cmocka_unit_test(an_enlargement_tries_only_rests_that_occur),
+      cmocka_unit_test(maxima_pass_what_rises),
       cmocka_unit_test(a_loss_is_one_float),
   };
 

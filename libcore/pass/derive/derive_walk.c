@@ -103,6 +103,13 @@ static weir_status find_beside(derive_walk *w, const derive_site *site,
     }
     weir_access_fini(&a);
   }
+  beside->place = WEIR_I64;
+  if (site->access->combine == WEIR_COMBINE_ARGMAX) {
+    const int32_t byte = derive_byte_of(w->g, site->made[1]);
+
+    beside->place = byte >= 0 ? WEIR_U8 : WEIR_I64;
+    beside->best = byte >= 0 ? byte : site->made[1];
+  }
   return status;
 }
 
@@ -389,8 +396,8 @@ static void mark_derived(weir_graph *g, int32_t first)
 weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
                         weir_value *grads)
 {
-  derive_walk w = {.g = g, .n_arrays = weir_graph_arrays(g)};
-  const int32_t nodes = weir_graph_nodes(g);
+  derive_walk w = {.g = g};
+  int32_t nodes = 0;
   weir_status status = WEIR_OK;
   void *adjoint = NULL, *wanted = NULL, *order = NULL;
 
@@ -399,6 +406,10 @@ weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, i
   }
   WEIR_TRY(weir_graph_status(g));
   WEIR_TRY_GOTO(check(g, loss, wrt, n), out);
+  WEIR_TRY_GOTO(derive_maxima(g, wrt, n), out);
+  WEIR_TRY_GOTO(derive_bytes(g), out);
+  w.n_arrays = weir_graph_arrays(g);
+  nodes = weir_graph_nodes(g);
   WEIR_TRY_GOTO(weir_alloc(w.n_arrays, sizeof(weir_value), &adjoint), out);
   WEIR_TRY_GOTO(weir_alloc(w.n_arrays, sizeof(bool), &wanted), out);
   WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof(int32_t), &order), out);

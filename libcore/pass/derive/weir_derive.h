@@ -15,6 +15,11 @@ extern "C" {
  * maxima the first one takes the derivative, as argmax does; that of min, max, abs at a tie is that
  * of the side which the value comes from.
  *
+ * A maximum over windows of what a bias and an activation that rises make of z becomes the maximum
+ * of z with those behind it, where `wrt`, results and other readers do not ask for what lies
+ * between: the same numbers (0 may be -0), and the derivative goes where z is greatest. Values
+ * that were between, and the maximum as it was built, stay valid, at the cost of making them.
+ *
  * Fails, in the graph's status and in grads[i].node < 0: WEIR_ERR_SHAPE (a loss of another kind),
  * WEIR_ERR_UNSUPPORTED for a node without a rule (calls; scans along time), naming the node
  * and the line that built it. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "group_priv.h"
+#include "pass/weir_reach.h"
 
 #define HELD 16 /* iterations over which an element is held that make its array a small one */
 
@@ -90,6 +91,18 @@ static bool is_held(const grouping *s, int32_t array, int32_t group)
   return false;
 }
 
+/* True when the node was there before the derivative that the consumer is part of, and makes fewer
+ * bytes of each element than it reads: what is kept from the one to the other is its result. */
+static bool is_saved(const grouping *s, int32_t writer, int32_t consumer)
+{
+  const weir_node *node = weir_graph_node(s->g, writer);
+  const weir_access *a = &node->access;
+
+  return node->derived < weir_graph_node(s->g, consumer)->derived && a->n_in == 1 &&
+         a->combine == WEIR_COMBINE_NONE && weir_reach_is_identity(&a->in[0], a) &&
+         weir_dtype_size(a->out[0].dtype) < weir_dtype_size(a->in[0].dtype);
+}
+
 /* Merges the group of the writer of `array` into that of `consumer` when it fits; *merged is set
  * when it did. */
 static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer, bool *merged)
@@ -106,8 +119,8 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer,
 
   /* Parts of a batch stay apart: one is finished before the next begins. */
   if (a == b || weir_graph_node(s->g, a)->part != weir_graph_node(s->g, b)->part ||
-      is_held(s, array, b) || !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) ||
-      closes_cycle(s, a, b)) {
+      is_held(s, array, b) || is_saved(s, s->users.writers[*writer], consumer) || !fusable(s, a) ||
+      !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
     return WEIR_OK;
   }
   WEIR_TRY(group_fits(s, &c, &fits));
