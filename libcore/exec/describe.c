@@ -198,6 +198,9 @@ void weir_plan_print(const weir_plan *p, FILE *out)
     fprintf(out, "%-4d %-18s %12.4g %12.4g %10.3g %12.3g %12.4g  %s\n", i, r.kernel, r.flops,
             r.bytes, r.bytes > 0 ? r.flops / r.bytes : 0, r.predicted_s, r.saved_bytes, r.members);
   }
+  if (p->spread != NULL) {
+    exec_ranks_print(p->spread, out);
+  }
   fprintf(out, "== memory\n");
   exec_budget_print(p, out);
   weir_schedule_print(&p->schedule, p->g, out);

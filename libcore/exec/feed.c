@@ -156,6 +156,9 @@ out:
       p->arrays[a].bound = false;
     }
   }
+  if (status != WEIR_OK && p->spread != NULL) { /* others wait for what this rank does not send */
+    status = weir_comm_abort(p->spread->comm, status);
+  }
   return status;
 }
 

@@ -358,6 +358,21 @@ out:
   return status;
 }
 
+/* Over ranks the store has this rank's box. */
+static weir_status check_stored(const weir_array *array, const weir_tensor *t)
+{
+  bool same = t->dtype == array->desc.dtype && t->rank == array->desc.rank;
+
+  for (int d = 0; d < t->rank && same; d++) {
+    same = t->shape[d] == array->desc.shape[d];
+  }
+  return same ? WEIR_OK
+              : weir_fail(WEIR_ERR_SHAPE,
+                          "plan: '%s' of the store has another dtype or shape than the plan's part "
+                          "of it",
+                          array->name);
+}
+
 /* Inputs with time keep windows of their own; stored and constant arrays are where they are. */
 static weir_status bind_sources(weir_plan *p)
 {
@@ -373,6 +388,7 @@ static weir_status bind_sources(weir_plan *p)
       if (t == NULL) {
         return weir_fail(WEIR_ERR_CONFIG, "plan: the store has no array '%s'", array->name);
       }
+      WEIR_TRY(check_stored(array, t));
       p->arrays[a].view = weir_view_of(t);
     } else if (array->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0) {
       WEIR_TRY(weir_alloc(p->arrays[a].bytes, 1, &memory));

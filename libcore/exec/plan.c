@@ -382,18 +382,23 @@ static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
   return WEIR_OK;
 }
 
+weir_pass_opts exec_pass_opts(const weir_plan *p)
+{
+  return (weir_pass_opts){.cache_bytes = p->cfg.cache_bytes,
+                          .bandwidth = p->bandwidth,
+                          .flop_rate = p->flop_rate,
+                          .parts = p->memory.parts,
+                          .least_format = p->cfg.least_format,
+                          .no_fusion = !p->cfg.fusion,
+                          .skip = p->cfg.skip,
+                          .precision = (weir_precision)p->cfg.precision,
+                          .kernel = p->cfg.kernel,
+                          .kernels = weir_kernel_table};
+}
+
 weir_status exec_plan_passes(weir_plan *p)
 {
-  const weir_pass_opts opts = {.cache_bytes = p->cfg.cache_bytes,
-                               .bandwidth = p->bandwidth,
-                               .flop_rate = p->flop_rate,
-                               .parts = p->memory.parts,
-                               .least_format = p->cfg.least_format,
-                               .no_fusion = !p->cfg.fusion,
-                               .skip = p->cfg.skip,
-                               .precision = (weir_precision)p->cfg.precision,
-                               .kernel = p->cfg.kernel,
-                               .kernels = weir_kernel_table};
+  const weir_pass_opts opts = exec_pass_opts(p);
 
   exec_lap_end(p, "copy");
   WEIR_TRY(weir_passes_run(p->g, &opts, exec_watch, p));
@@ -427,28 +432,54 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   return WEIR_OK;
 }
 
+/* The rank's own graph takes the place of the whole one. */
+static weir_status spread_out(weir_plan *p, const weir_spread *spread)
+{
+  const weir_pass_opts opts = exec_pass_opts(p);
+
+  WEIR_TRY(exec_ranks_open(p->built, spread, &opts, &p->spread));
+  p->built = p->spread->local.g;
+  exec_lap_end(p, "partition");
+  return WEIR_OK;
+}
+
+static weir_status make(weir_plan *p, const weir_plan_opts *opts)
+{
+  WEIR_TRY(exec_budget_keep(p));
+  WEIR_TRY(exec_plan_finish(p, opts));
+  WEIR_TRY(exec_summarise(p));
+  exec_lap_end(p, "summary");
+  return WEIR_OK;
+}
+
 weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
                              weir_plan **out)
 {
   static const weir_plan_opts none;
   weir_status status = WEIR_OK;
   weir_plan *p = NULL;
-  void *memory = NULL;
 
   *out = NULL;
   opts = opts != NULL ? opts : &none;
-  WEIR_TRY(weir_graph_status(g));
-  WEIR_TRY(weir_alloc(1, sizeof(*p), &memory));
-  p = memory;
-  p->store = store;
-  p->built = g;
-  p->terse = opts->terse;
-  exec_laps_begin(p);
-  WEIR_TRY_GOTO(read_options(p, opts), fail);
-  WEIR_TRY_GOTO(exec_budget_keep(p), fail);
-  WEIR_TRY_GOTO(exec_plan_finish(p, opts), fail);
-  WEIR_TRY_GOTO(exec_summarise(p), fail);
-  exec_lap_end(p, "summary");
+  weir_comm *const comm = opts->spread != NULL ? opts->spread->comm : NULL;
+
+  status = weir_graph_status(g);
+  if (status == WEIR_OK) {
+    status = weir_alloc(1, sizeof(*p), (void **)&p);
+  }
+  if (status == WEIR_OK) {
+    p->store = store;
+    p->built = g;
+    p->terse = opts->terse;
+    exec_laps_begin(p);
+    status = read_options(p, opts);
+  }
+  WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
+  if (comm != NULL) {
+    WEIR_TRY_GOTO(spread_out(p, opts->spread), fail);
+  }
+  status = make(p, opts);
+  WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   exec_laps_tell(p);
   p->built = NULL;
   *out = p;
@@ -505,5 +536,6 @@ void weir_plan_destroy(weir_plan **out)
   weir_free(&p->saved);
   weir_graph_destroy(&p->rounded);
   weir_graph_destroy(&p->g);
+  exec_ranks_close(&p->spread);
   weir_free(out);
 }

@@ -2,8 +2,8 @@
  */
 #ifndef WEIR_PLAN_PRIV_H
 #define WEIR_PLAN_PRIV_H
+#include "exec/ranks_priv.h"
 #include "exec/weir_engine.h"
-#include "exec/weir_plan.h"
 #include "pass/microbatch/weir_microbatch.h"
 #include "pass/schedule/weir_schedule.h"
 #include "pass/weir_pass.h"
@@ -102,6 +102,7 @@ struct weir_plan {
   const weir_graph *built; /* the caller's graph, while the plan is made */
   weir_graph *rounded;     /* likewise, after a pass that rounds results; NULL: none did */
   weir_store *store;
+  exec_ranks *spread; /* NULL: not over ranks */
   weir_exec_cfg cfg;
   int threads, tier;
   exec_memory memory;
@@ -164,7 +165,8 @@ void exec_windows_slide(weir_plan *p);
 weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front);
 /* run.c: the anchor's iterations of `box`, tile by tile. */
 weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last);
-/* plan.c: the passes on p->g; what follows them. */
+/* plan.c: what the passes are told; the passes on p->g; what follows them. */
+weir_pass_opts exec_pass_opts(const weir_plan *p);
 weir_status exec_plan_passes(weir_plan *p);
 weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 /* describe.c: keeps the dump of the graph after a pass, and verifies it when asked (context: the

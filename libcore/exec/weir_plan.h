@@ -61,7 +61,13 @@ typedef struct weir_plan_opts {
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
  * builder error; WEIR_ERR_UNSUPPORTED when exec.tier forces a tier that cannot be had (no
- * compiler). */
+ * compiler).
+ *
+ * Spread over ranks, create, run and destroy are collective, and create fails on all ranks alike:
+ * also WEIR_ERR_CONFIG (a grid or cuts that cannot be) and WEIR_ERR_UNSUPPORTED (what cannot be
+ * cut; time). The graph is the whole one; what is bound, results and stored arrays are this rank's
+ * own box of them (weir_plan_owned). What no cut divides is the same bits on all ranks, and all
+ * results are in every run. A run that fails on one rank ends them all (weir_comm_abort). */
 weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
                              weir_plan **out) WEIR_CHECKED;
 void weir_plan_destroy(weir_plan **p);
@@ -131,6 +137,10 @@ int64_t weir_plan_own_bytes(const weir_plan *p);
 /* Puts every stream back to its start (windows, frontiers); stored arrays are the caller's. */
 void weir_plan_rewind(weir_plan *p);
 
+/* Elements that this rank has of the input, stored array or result of that name, in the indices of
+ * the whole array: all of them in a plan that is not spread. rank -1: there is none. */
+weir_box weir_plan_owned(const weir_plan *p, const char *name);
+
 /* Facts for reports. */
 typedef struct weir_group_report {
   const char *members;            /* "mul, add, clamp" */
@@ -149,8 +159,9 @@ int64_t weir_plan_arena_bound(const weir_plan *p);
 /* Micro-batches that exec.memory made of a run; 1: none. */
 int64_t weir_plan_parts(const weir_plan *p);
 int weir_plan_tier(const weir_plan *p);
-/* Groups, memory plan, predicted flops, bytes and time, the seconds that every part of making the
- * plan took (the event `plan_made` has them too), and the graph after each pass. */
+/* Groups, what moves between ranks, memory plan, predicted flops, bytes and time, the seconds that
+ * every part of making the plan took (the event `plan_made` has them too), and the graph after each
+ * pass. */
 void weir_plan_print(const weir_plan *p, FILE *out);
 
 #ifdef __cplusplus

@@ -30,6 +30,45 @@ weir_status weir_access_copy(const weir_access *from, weir_access *to)
   return WEIR_OK;
 }
 
+weir_status weir_access_shift_index(weir_access *a, int k, int64_t by)
+{
+  weir_body to = {.n = 0};
+  void *memory;
+
+  WEIR_TRY(weir_alloc(a->body.n + 1, sizeof(int32_t), &memory));
+  int32_t *at = memory;
+
+  for (int32_t i = 0; i < a->body.n; i++) {
+    weir_expr e = a->body.exprs[i];
+
+    e.a = e.a >= 0 ? at[e.a] : e.a;
+    e.b = e.b >= 0 ? at[e.b] : e.b;
+    e.c = e.c >= 0 ? at[e.c] : e.c;
+    at[i] = weir_body_push(&to, e);
+    if (e.code == WEIR_CODE_INDEX && e.integer == k) {
+      at[i] = weir_body_binary(&to, WEIR_CODE_ADD, at[i], weir_body_int(&to, WEIR_I64, by));
+    }
+  }
+  const weir_status status = to.failed;
+
+  if (status == WEIR_OK) {
+    for (int i = 0; i < a->n_values; i++) {
+      a->value[i] = at[a->value[i]];
+    }
+    for (int s = 0; s < a->n_states; s++) {
+      a->state[s].next = at[a->state[s].next];
+    }
+    const weir_body old = a->body;
+
+    a->body = to;
+    to = old;
+  }
+  weir_free(&memory);
+  weir_body_fini(&to);
+  WEIR_TRY(status);
+  return WEIR_OK;
+}
+
 weir_box weir_iterations(const weir_access *a)
 {
   weir_box b = {.rank = a->n_dims};

@@ -160,6 +160,9 @@ void weir_access_fini(weir_access *a);
  * those that `from` has are left as they were.
  * Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;
+/* For an iteration dimension that is counted from another place: bodies read `by` more of it, and
+ * so what they did. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_access_shift_index(weir_access *a, int k, int64_t by) WEIR_CHECKED;
 /* Refuses what cannot be right: ranks, divisors, expressions and states out of range, dtypes that
  * do not agree, a NEVER border that an iteration leaves, overflow. Fails: WEIR_ERR_SHAPE, naming
  * operand and dimension. */

@@ -76,6 +76,17 @@ weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass
   return WEIR_OK;
 }
 
+weir_status weir_pass_run(weir_graph *g, const char *name, const weir_pass_opts *opts)
+{
+  for (int i = 0; weir_pass_table[i] != NULL; i++) {
+    if (strcmp(weir_pass_table[i]->name, name) == 0) {
+      WEIR_TRY(lists(opts->skip, name) ? WEIR_OK : weir_pass_table[i]->run(g, opts));
+      return WEIR_OK;
+    }
+  }
+  return weir_fail(WEIR_ERR_CONFIG, "there is no pass '%s'", name);
+}
+
 const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
                                     const weir_pass_opts *opts, double *seconds)
 {

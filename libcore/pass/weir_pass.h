@@ -45,6 +45,9 @@ extern const weir_pass *const weir_pass_table[];
 const weir_kernel *weir_kernel_best(const weir_graph *g, const weir_group *group,
                                     const weir_pass_opts *opts, double *seconds);
 
+/* One pass alone, unless opts leaves it out. Fails: WEIR_ERR_CONFIG where there is none of that
+ * name; what it fails with. */
+weir_status weir_pass_run(weir_graph *g, const char *name, const weir_pass_opts *opts) WEIR_CHECKED;
 /* Called after each pass with its name; may be NULL. A failure stops the sequence. */
 typedef weir_status (*weir_pass_watch)(void *context, const weir_pass *pass, const weir_graph *g);
 /* Runs every pass in order but those that opts leaves out, validating the graph after each. Fails:

@@ -155,35 +155,6 @@ static weir_status merge(const building *b, int32_t array, const weir_node *like
   return WEIR_OK;
 }
 
-/* Indices of the cut dimension count from the part's first sample. */
-static weir_status shift_indices(weir_body *body, weir_access *a, int k, int64_t lo)
-{
-  weir_body to = {.n = 0};
-  void *memory;
-
-  WEIR_TRY(weir_alloc(body->n + 1, sizeof(int32_t), &memory));
-  int32_t *at = memory;
-
-  for (int32_t i = 0; i < body->n; i++) {
-    weir_expr e = body->exprs[i];
-
-    e.a = e.a >= 0 ? at[e.a] : e.a;
-    e.b = e.b >= 0 ? at[e.b] : e.b;
-    e.c = e.c >= 0 ? at[e.c] : e.c;
-    at[i] = weir_body_push(&to, e);
-    if (e.code == WEIR_CODE_INDEX && e.integer == k) {
-      at[i] = weir_body_binary(&to, WEIR_CODE_ADD, at[i], weir_body_int(&to, WEIR_I64, lo));
-    }
-  }
-  for (int i = 0; i < a->n_values; i++) {
-    a->value[i] = at[a->value[i]];
-  }
-  weir_free(&memory);
-  weir_body_fini(body);
-  *body = to;
-  return WEIR_OK;
-}
-
 /* The node's access for this part alone. */
 static weir_status narrow(const building *b, int32_t number, weir_access *a)
 {
@@ -200,7 +171,7 @@ static weir_status narrow(const building *b, int32_t number, weir_access *a)
     }
   }
   if (b->part->lo > 0) {
-    const weir_status status = shift_indices(&a->body, a, k, b->part->lo);
+    const weir_status status = weir_access_shift_index(a, k, b->part->lo);
 
     if (status != WEIR_OK) {
       weir_access_fini(a);

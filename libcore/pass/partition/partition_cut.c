@@ -47,12 +47,41 @@ static bool is_monotone(const weir_access *a, const weir_index *x, int64_t exten
          (x->border != WEIR_BORDER_WRAP && x->border != WEIR_BORDER_REFLECT);
 }
 
+/* Whether partial results of ranks can be merged whatever iterations each had. */
+static bool merges(const weir_access *a)
+{
+  switch (a->combine) {
+  case WEIR_COMBINE_SUM:
+  case WEIR_COMBINE_PROD:
+  case WEIR_COMBINE_MAX:
+  case WEIR_COMBINE_MIN:
+    return a->out[0].dtype != WEIR_BF16 && a->out[0].dtype != WEIR_BOOL;
+  case WEIR_COMBINE_MOMENTS:
+  case WEIR_COMBINE_SOFTMAX:
+    return a->out[0].dtype == WEIR_F64 || a->out[0].dtype == WEIR_F32;
+  default: /* positions, and what comes first, go by the order of all iterations */
+    return false;
+  }
+}
+
+/* Random numbers are counted over all iterations. */
+static bool draws(const weir_access *a)
+{
+  for (int32_t i = 0; i < a->body.n; i++) {
+    if (a->body.exprs[i].code == WEIR_CODE_RANDOM) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool may_cut(const weir_access *a, int k)
 {
   const weir_dim *dim = &a->dim[k];
 
-  return !dim->time && (dim->kind == WEIR_PARALLEL ||
-                        (dim->kind == WEIR_REDUCED && !a->opaque && a->n_states == 0));
+  return !dim->time && !a->opaque && !draws(a) &&
+         (dim->kind == WEIR_PARALLEL ||
+          (dim->kind == WEIR_REDUCED && a->n_states == 0 && merges(a)));
 }
 
 /* How well dimension k follows the index: where several do, parallel and long ones. */
@@ -82,10 +111,14 @@ static bool is_better(const weir_access *a, const choice *c, const choice *than)
   return x->hi - x->lo > y->hi - y->lo;
 }
 
-/* True when an output is cut so by the caller: its owners then need every reduced iteration. */
+/* True when an output is cut so by the caller, or others write it too: its owners then need every
+ * reduced iteration. */
 static bool output_is_cut(const weir_partition *p, const weir_node *node, int along)
 {
   for (int o = 0; o < node->n_out; o++) {
+    if (weir_graph_writers(p->g, node->out[o], NULL, 0) != 1) {
+      return true;
+    }
     for (int d = 0; d < node->access.out[o].rank; d++) {
       if (p->known[node->out[o]] && p->array[node->out[o]].along[d] == along + 1) {
         return true;
@@ -167,21 +200,58 @@ static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
   return WEIR_OK;
 }
 
-/* An output takes the cuts of the iterations that its indices are. */
+/* The iteration dimension of the node that is dimension d of its output, all of it, or -1. */
+static int follows_all(const weir_node *node, int output, int d)
+{
+  const weir_operand *x = &node->access.out[output];
+  const int k = weir_index_follows(&x->index[d], node->access.n_dims);
+
+  return k >= 0 && node->access.dim[k].lo == 0 && node->access.dim[k].hi == x->extent[d] ? k : -1;
+}
+
+/* Whether every writer of the array follows its dimension d: then any cut of it serves them all. */
+static bool all_follow(const weir_partition *p, int32_t array, int d)
+{
+  bool yes = true;
+
+  for (int32_t i = 0; i < p->n_nodes && yes; i++) {
+    const weir_node *node = weir_graph_node(p->g, i);
+
+    for (int o = 0; o < node->n_out && node->op != NULL && !node->dead; o++) {
+      yes = yes && (node->out[o] != array || follows_all(node, o, d) >= 0);
+    }
+  }
+  return yes;
+}
+
+/* Whether a dimension of the array is cut along that one of the grid. */
+static bool cut_along(const partition_cuts *c, int rank, int along)
+{
+  for (int d = 0; d < rank; d++) {
+    if (c->along[d] == along) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* An output takes the cuts of the iterations that its indices are; of several writers, those of the
+ * first that is cut. */
 static void cut_output(weir_partition *p, int32_t number, int output)
 {
   const weir_node *node = weir_graph_node(p->g, number);
   const weir_operand *x = &node->access.out[output];
   partition_cuts *to = &p->array[node->out[output]];
+  const bool shared = weir_graph_writers(p->g, node->out[output], NULL, 0) != 1;
 
-  if (p->known[node->out[output]] || x->role != WEIR_ROLE_DATA ||
-      weir_graph_writers(p->g, node->out[output], NULL, 0) != 1) {
+  if (p->known[node->out[output]] || x->role != WEIR_ROLE_DATA) {
     return;
   }
   for (int d = 0; d < x->rank; d++) {
-    const int k = weir_index_follows(&x->index[d], node->access.n_dims);
+    const int k = follows_all(node, output, d);
 
-    if (k >= 0 && node->access.dim[k].lo == 0 && node->access.dim[k].hi == x->extent[d]) {
+    if (k >= 0 && to->along[d] == 0 && !cut_along(to, x->rank, p->node[number].along[k]) &&
+        (!shared || all_follow(p, node->out[output], d))) {
       to->along[d] = p->node[number].along[k];
       to->first[d] = p->node[number].first[k];
     }

@@ -28,16 +28,24 @@ weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank)
 {
   const weir_access *a = &node_of(p, node)->access;
-  const weir_box owned = weir_partition_owned(p, node_of(p, node)->out[0], rank);
+  const weir_operand *x = &a->out[0];
+  weir_box owned = weir_partition_owned(p, node_of(p, node)->out[0], rank);
   const partition_cuts *c = &p->node[node];
-  weir_box box = {.rank = a->n_dims};
+  bool none[WEIR_MAX_DIMS] = {false};
   int place[WEIR_GRID_DIMS];
 
-  if (weir_box_empty(&owned)) {
-    return box;
+  for (int d = 0; d < owned.rank; d++) { /* none along d: as one element, then without it */
+    const bool empty = owned.lo[d] >= owned.hi[d];
+
+    owned.lo[d] -= empty && owned.lo[d] > 0;
+    owned.hi[d] = empty ? owned.lo[d] + 1 : owned.hi[d];
+    for (int k = 0; k < a->n_dims && empty; k++) {
+      none[k] = none[k] || x->index[d].coef[k] != 0;
+    }
   }
   weir_grid_place(&p->grid, rank, place);
-  box = weir_iterations_of(a, 0, &owned);
+  weir_box box = weir_iterations_of(a, 0, &owned);
+
   for (int k = 0; k < a->n_dims; k++) {
     if (a->dim[k].kind == WEIR_REDUCED && c->along[k] > 0) {
       const int64_t *at = &p->bounds[c->first[k] + place[c->along[k] - 1]];
@@ -45,6 +53,7 @@ weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int ra
       box.lo[k] = at[0];
       box.hi[k] = at[1];
     }
+    box.hi[k] = none[k] || box.hi[k] < box.lo[k] ? box.lo[k] : box.hi[k];
   }
   return box;
 }
@@ -64,8 +73,7 @@ unsigned weir_partition_partial(const weir_partition *p, int32_t node)
   return dims;
 }
 
-/* Ranks that hold parts of one copy of the array: they differ where it is cut alone. */
-static bool share_copy(const weir_partition *p, int32_t array, int one, int other)
+bool partition_share_copy(const weir_partition *p, int32_t array, int one, int other)
 {
   unsigned cut = 0;
 
@@ -107,7 +115,7 @@ int weir_partition_halo(const weir_partition *p, int32_t node, int operand, int 
   weir_box one;
   int n = 0, wraps = 0;
 
-  if (from == to || !share_copy(p, array, from, to)) {
+  if (from == to || !partition_share_copy(p, array, from, to)) {
     return 0;
   }
   const weir_box owned = weir_partition_owned(p, array, from);

@@ -23,6 +23,8 @@ struct weir_partition {
   int64_t n_bounds, capacity;
 };
 
+/* partition_plan.c: ranks that hold parts of one copy of the array: they differ where it is cut. */
+bool partition_share_copy(const weir_partition *p, int32_t array, int one, int other);
 /* partition_cut.c: cuts of iterations and outputs of one node. Fails: WEIR_ERR_MEMORY. */
 weir_status partition_cut_node(weir_partition *p, int32_t node) WEIR_CHECKED;
 /* Appends room for the bounds of a cut along dimension `along` of the grid. */

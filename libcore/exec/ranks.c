@@ -1,0 +1,328 @@
+/* ranks.c - the moves of a plan over ranks: buffers and requests made once, filled and emptied in
+ * each run. */
+#include <string.h>
+#include "exec/plan_priv.h"
+#include "base/weir_alloc.h"
+
+/* A window on part of an array: the view's element 0 is element lo of the whole array. */
+typedef struct window {
+  weir_view view;
+  int64_t lo[WEIR_MAX_RANK];
+} window;
+
+static window window_of(const weir_view *v, const weir_box *box)
+{
+  window w = {.view = *v};
+
+  memcpy(w.lo, box->lo, (size_t)box->rank * sizeof w.lo[0]);
+  return w;
+}
+
+/* Elements of the box, one behind the other. */
+static window dense(void *data, weir_dtype dtype, const weir_box *box)
+{
+  window w = {.view = {.data = data, .dtype = dtype, .rank = box->rank}};
+  int64_t stride = 1;
+
+  for (int d = box->rank - 1; d >= 0; d--) {
+    w.lo[d] = box->lo[d];
+    w.view.stride[d] = stride;
+    stride *= box->hi[d] - box->lo[d];
+  }
+  return w;
+}
+
+static char *address(const window *w, const int64_t *at)
+{
+  int64_t here[WEIR_MAX_RANK];
+
+  for (int d = 0; d < w->view.rank; d++) {
+    here[d] = at[d] - w->lo[d] + w->view.origin[d];
+  }
+  return weir_view_at(&w->view, here);
+}
+
+/* Copies a box of the whole array, which both windows hold, in pieces that lie together in both. */
+static void copy_box(const weir_box *box, const window *from, const window *to)
+{
+  int64_t run = 1, at[WEIR_MAX_RANK];
+  int inner = box->rank;
+
+  if (box->rank > 0 && weir_box_empty(box)) {
+    return;
+  }
+  while (inner > 0 && from->view.stride[inner - 1] == run && to->view.stride[inner - 1] == run) {
+    inner--;
+    run *= box->hi[inner] - box->lo[inner];
+  }
+  memcpy(at, box->lo, sizeof at);
+  for (int d = inner; d >= 0;) {
+    memcpy(address(to, at), address(from, at), (size_t)run * weir_dtype_size(from->view.dtype));
+    for (d = inner - 1; d >= 0 && ++at[d] == box->hi[d]; d--) {
+      at[d] = box->lo[d];
+    }
+  }
+}
+
+/* Parts that go from the array into the room, or come from there. */
+static void copy_parts(const weir_move *m, const window *w, char *room, bool receive)
+{
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    const weir_box *box = &m->parts[i].box;
+    const window part = dense(room, m->dtype, box);
+
+    if (m->parts[i].receive == receive) {
+      copy_box(box, receive ? &part : w, receive ? w : &part);
+    }
+    room += weir_box_volume(box) * (int64_t)weir_dtype_size(m->dtype);
+  }
+}
+
+static weir_status start_exchange(weir_move *m, const weir_op_run *run)
+{
+  const exec_carrier *c = m->context;
+  const window from = window_of(&run->in[0], &m->from);
+
+  copy_parts(m, &from, c->room, false);
+  WEIR_TRY(weir_request_start(c->request));
+  return WEIR_OK;
+}
+
+static weir_status finish_exchange(weir_move *m, const weir_op_run *run)
+{
+  const exec_carrier *c = m->context;
+  const window from = window_of(&run->in[0], &m->from), to = window_of(&run->out[0], &m->to);
+  const weir_box own = weir_box_intersect(&m->from, &m->to);
+
+  copy_box(&own, &from, &to);
+  WEIR_TRY(weir_request_wait(c->request));
+  copy_parts(m, &to, c->room, true);
+  return WEIR_OK;
+}
+
+/* Elements of all arrays that are merged, those of one place together: as they are where there is
+ * one array, else as doubles. */
+static void copy_elements(const weir_move *m, const weir_view *arrays, bool in)
+{
+  const exec_carrier *c = m->context;
+  double *const tuple = (double *)(void *)c->room;
+
+  if (m->n == 1 && c->count > 0) {
+    const size_t bytes = (size_t)c->count * weir_dtype_size(arrays[0].dtype);
+
+    memcpy(in ? c->room : arrays[0].data, in ? arrays[0].data : c->room, bytes);
+    return;
+  }
+  for (int o = 0; o < m->n && m->n > 1; o++) {
+    for (int64_t i = 0; i < c->count; i++) {
+      if (in) {
+        tuple[i * m->n + o] = weir_dtype_load_real(arrays[o].dtype, arrays[o].data, i);
+      } else {
+        weir_dtype_store_real(arrays[o].dtype, arrays[o].data, i, tuple[i * m->n + o]);
+      }
+    }
+  }
+}
+
+static weir_status start_merge(weir_move *m, const weir_op_run *run)
+{
+  const exec_carrier *c = m->context;
+
+  copy_elements(m, run->in, true);
+  WEIR_TRY(weir_request_start(c->request));
+  return WEIR_OK;
+}
+
+static weir_status finish_merge(weir_move *m, const weir_op_run *run)
+{
+  const exec_carrier *c = m->context;
+
+  WEIR_TRY(weir_request_wait(c->request));
+  copy_elements(m, run->out, false);
+  return WEIR_OK;
+}
+
+static weir_status make_exchange(exec_ranks *s, weir_move *m, exec_carrier *c)
+{
+  const size_t size = weir_dtype_size(m->dtype);
+  weir_status status = WEIR_OK;
+  weir_transfer *list = NULL;
+  int64_t elements = 0;
+
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    elements += weir_box_volume(&m->parts[i].box);
+  }
+  WEIR_TRY_GOTO(weir_alloc(elements, size, (void **)&c->room), out);
+  WEIR_TRY_GOTO(weir_alloc(m->n_parts, sizeof *list, (void **)&list), out);
+  elements = 0;
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    const int64_t n = weir_box_volume(&m->parts[i].box);
+
+    list[i] = (weir_transfer){m->parts[i].peer,
+                              m->parts[i].receive,
+                              {c->room + elements * (int64_t)size, size, 1, {n}, {1}}};
+    elements += n;
+  }
+out:
+  status = weir_comm_agree(s->comm, status);
+  if (status == WEIR_OK) {
+    status = weir_exchange_create(s->comm, m->name, list, m->n_parts, &c->request);
+  }
+  weir_free(&list);
+  m->start = start_exchange;
+  m->finish = finish_exchange;
+  return status;
+}
+
+/* The group of ranks that differ in these dimensions of the grid. Collective. */
+static weir_status find_group(exec_ranks *s, unsigned dims, weir_comm **out)
+{
+  if (s->group[dims] == NULL) {
+    WEIR_TRY(weir_grid_split(&s->grid, s->comm, dims, &s->group[dims]));
+  }
+  *out = s->group[dims];
+  return WEIR_OK;
+}
+
+static weir_status make_merge(exec_ranks *s, weir_move *m, exec_carrier *c)
+{
+  const weir_reducer *reducer = exec_reducer_of(m->monoid, m->dtype);
+  weir_comm *group = NULL;
+  weir_status status = WEIR_OK;
+  const int64_t elements = m->bytes / (int64_t)weir_dtype_size(m->dtype);
+
+  c->count = elements / m->n;
+  if (reducer == NULL) {
+    status =
+        weir_fail(WEIR_ERR_UNSUPPORTED, "plan: partial results of '%s' cannot be merged", m->name);
+  } else {
+    status = weir_alloc(c->count, reducer->size, (void **)&c->room);
+  }
+  WEIR_TRY(weir_comm_agree(s->comm, status));
+  WEIR_TRY(find_group(s, m->dims, &group));
+  WEIR_TRY(weir_allreduce_create(group, m->name, reducer, c->room, c->count, &c->request));
+  m->start = start_merge;
+  m->finish = finish_merge;
+  return WEIR_OK;
+}
+
+/* The rank's graph; what fails here fails on this rank alone. */
+static weir_status localise(exec_ranks *s, const weir_graph *g, const weir_spread *spread,
+                            const weir_pass_opts *opts)
+{
+  const int ranks = weir_comm_size(s->comm);
+
+  WEIR_TRY(weir_graph_status(g));
+  WEIR_TRY(weir_grid_check(&s->grid, ranks));
+  WEIR_TRY(weir_graph_copy(g, &s->whole));
+  WEIR_TRY(weir_pass_run(s->whole, "simplify", opts));
+  WEIR_TRY(weir_partition_create(s->whole, &s->grid, spread->cuts, spread->n_cuts, &s->partition));
+  WEIR_TRY(weir_localise(s->partition, weir_comm_rank(s->comm), &s->local));
+  WEIR_TRY(weir_alloc(s->local.n, sizeof *s->carriers, (void **)&s->carriers));
+  return WEIR_OK;
+}
+
+weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
+                            const weir_pass_opts *opts, exec_ranks **out)
+{
+  exec_ranks *s = NULL;
+  weir_status status = weir_alloc(1, sizeof *s, (void **)&s);
+
+  *out = NULL;
+  if (status == WEIR_OK) {
+    s->comm = spread->comm;
+    s->grid = spread->grid;
+    status = localise(s, g, spread, opts);
+  }
+  WEIR_TRY_GOTO(weir_comm_agree(spread->comm, status), failed);
+  for (int32_t i = 0; i < s->local.n; i++) {
+    weir_move *m = s->local.moves[i];
+
+    m->context = &s->carriers[i];
+    WEIR_TRY_GOTO(m->kind == WEIR_MOVE_EXCHANGE ? make_exchange(s, m, &s->carriers[i])
+                                                : make_merge(s, m, &s->carriers[i]),
+                  failed);
+  }
+  *out = s;
+  return WEIR_OK;
+failed:
+  exec_ranks_close(&s);
+  return status;
+}
+
+void exec_ranks_close(exec_ranks **out)
+{
+  exec_ranks *s = *out;
+
+  if (s == NULL) {
+    return;
+  }
+  for (int32_t i = 0; i < s->local.n && s->carriers != NULL; i++) {
+    weir_request_destroy(&s->carriers[i].request);
+    weir_free(&s->carriers[i].room);
+  }
+  for (int i = 0; i < 1 << WEIR_GRID_DIMS; i++) {
+    weir_comm_close(&s->group[i]);
+  }
+  weir_free(&s->carriers);
+  weir_local_fini(&s->local);
+  weir_partition_destroy(&s->partition);
+  weir_graph_destroy(&s->whole);
+  weir_free(out);
+}
+
+void exec_ranks_print(const exec_ranks *s, FILE *out)
+{
+  fprintf(out, "== ranks\n");
+  for (int32_t i = 0; i < s->local.n; i++) {
+    const weir_move *m = s->local.moves[i];
+
+    fprintf(out, "%-8s %-24s %12lld bytes", m->kind == WEIR_MOVE_MERGE ? "merge" : "exchange",
+            m->name, (long long)m->bytes);
+    for (int64_t k = 0; k < m->n_parts; k++) {
+      if (!m->parts[k].receive) {
+        fprintf(out, "%s%d", k == 0 || m->parts[k - 1].receive ? " to " : ", ", m->parts[k].peer);
+      }
+    }
+    fprintf(out, "\n");
+  }
+  weir_partition_print(s->partition, weir_comm_rank(s->comm), out);
+}
+
+/* Array of that name as an input, a stored array or a result, -1: none. */
+static int32_t find_named(const weir_graph *g, const char *name)
+{
+  int32_t found = -1;
+
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+    const bool source = array->name != NULL && strcmp(array->name, name) == 0;
+
+    if (source || (found < 0 && array->output != NULL && strcmp(array->output, name) == 0)) {
+      found = a;
+    }
+    if (source) {
+      return a;
+    }
+  }
+  return found;
+}
+
+weir_box weir_plan_owned(const weir_plan *p, const char *name)
+{
+  const weir_graph *g = p->spread != NULL ? p->spread->whole : p->g;
+  const int32_t array = find_named(g, name);
+  weir_box box = {.rank = -1};
+
+  if (array < 0) {
+    return box;
+  }
+  if (p->spread != NULL) {
+    return weir_partition_owned(p->spread->partition, array, weir_comm_rank(p->spread->comm));
+  }
+  const weir_array_desc *d = &weir_graph_get_array(g, array)->desc;
+
+  box.rank = d->rank;
+  memcpy(box.hi, d->shape, (size_t)d->rank * sizeof box.hi[0]);
+  return box;
+}

@@ -1,0 +1,57 @@
+/* ranks_merge.c - monoids of several numbers, merged over ranks as within a loop. */
+#include <math.h>
+#include "exec/ranks_priv.h"
+
+/* (n, mean, M2), Chan, Golub and LeVeque 1983. */
+static void merge_moments(void *into, const void *from, int64_t count)
+{
+  double *a = into;
+  const double *b = from;
+
+  for (int64_t i = 0; i < count; i++, a += 3, b += 3) {
+    const double n = a[0] + b[0], d = b[1] - a[1];
+
+    if (b[0] > 0) {
+      a[1] += d * (b[0] / n);
+      a[2] += b[2] + d * d * (a[0] * (b[0] / n));
+      a[0] = n;
+    }
+  }
+}
+
+/* (maximum, sum of exp(x - maximum)); of nothing: (-inf, 0). */
+static void merge_softmax(void *into, const void *from, int64_t count)
+{
+  double *a = into;
+  const double *b = from;
+
+  for (int64_t i = 0; i < count; i++, a += 2, b += 2) {
+    const double most = b[0] > a[0] || isnan(b[0]) ? b[0] : a[0];
+
+    a[1] = a[1] * exp(a[0] == most ? 0 : a[0] - most) + b[1] * exp(b[0] == most ? 0 : b[0] - most);
+    a[0] = most;
+  }
+}
+
+const weir_reducer *exec_reducer_of(weir_monoid monoid, weir_dtype dtype)
+{
+  static const weir_reducer moments = {"moments", 3 * sizeof(double), merge_moments};
+  static const weir_reducer softmax = {"softmax", 2 * sizeof(double), merge_softmax};
+
+  switch (monoid) {
+  case WEIR_COMBINE_SUM:
+    return weir_reducer_of(WEIR_MERGE_SUM, dtype);
+  case WEIR_COMBINE_PROD:
+    return weir_reducer_of(WEIR_MERGE_PROD, dtype);
+  case WEIR_COMBINE_MAX:
+    return weir_reducer_of(WEIR_MERGE_MAX, dtype);
+  case WEIR_COMBINE_MIN:
+    return weir_reducer_of(WEIR_MERGE_MIN, dtype);
+  case WEIR_COMBINE_MOMENTS:
+    return &moments;
+  case WEIR_COMBINE_SOFTMAX:
+    return &softmax;
+  default:
+    return NULL;
+  }
+}

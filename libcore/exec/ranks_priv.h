@@ -1,0 +1,36 @@
+/* ranks_priv.h - a plan's part of a graph that is spread over ranks. */
+#ifndef RANKS_PRIV_H
+#define RANKS_PRIV_H
+#include "comm/weir_request.h"
+#include "exec/weir_plan.h"
+#include "pass/partition/weir_localise.h"
+#include "pass/weir_pass.h"
+
+/* What one move has at run time. */
+typedef struct exec_carrier {
+  weir_request *request;
+  char *room;    /* exchange: its parts, one behind the other; merge: its elements */
+  int64_t count; /* merge: elements */
+} exec_carrier;
+
+typedef struct exec_ranks {
+  weir_comm *comm;
+  weir_grid grid;
+  weir_graph *whole; /* simplified; numbers are the caller's */
+  weir_partition *partition;
+  weir_local local;
+  exec_carrier *carriers;                /* [local.n] */
+  weir_comm *group[1 << WEIR_GRID_DIMS]; /* of ranks that differ in these dimensions, as needed */
+} exec_ranks;
+
+/* Collective; fails on all ranks alike: what weir_localise and requests fail with. */
+weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
+                            const weir_pass_opts *opts, exec_ranks **out) WEIR_CHECKED;
+/* Accepts NULL and nulls. Collective. */
+void exec_ranks_close(exec_ranks **s);
+/* What moves, with the bytes that this rank sends or gives to a merge; and why. */
+void exec_ranks_print(const exec_ranks *s, FILE *out);
+/* ranks_merge.c: how partial results become one; NULL: they cannot. Of one array its elements, of
+ * several one double of each. */
+const weir_reducer *exec_reducer_of(weir_monoid monoid, weir_dtype dtype);
+#endif

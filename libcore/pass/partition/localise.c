@@ -1,0 +1,254 @@
+/* localise.c - see weir_localise.h: what is needed from elsewhere, then node by node. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "ops/call/weir_call.h"
+#include "pass/partition/localise_priv.h"
+
+static weir_status started(void *context, const weir_op_run *run)
+{
+  weir_move *m = context;
+
+  return m->start(m, run);
+}
+
+static weir_status finished(void *context, const weir_op_run *run)
+{
+  weir_move *m = context;
+
+  return m->finish(m, run);
+}
+
+static weir_array_desc shaped(weir_dtype dtype, const weir_box *box)
+{
+  weir_array_desc d = {.dtype = dtype, .rank = box->rank};
+
+  for (int k = 0; k < box->rank; k++) {
+    d.shape[k] = box->hi[k] - box->lo[k];
+  }
+  return d;
+}
+
+/* The call that starts the move (made: 0 outputs) or finishes it; both hand the token on. */
+static weir_status add_call(localising *l, localise_move *x, bool finish, weir_value *made)
+{
+  weir_call_spec spec = {.name = x->move->name, .context = x->move};
+  weir_value in[WEIR_MAX_OUTPUTS + 1];
+  const int n = x->move->n;
+
+  spec.function = finish ? finished : started;
+  for (int o = 0; o < n; o++) {
+    const int32_t array =
+        x->move->kind == WEIR_MOVE_EXCHANGE ? x->array : weir_graph_node(l->p->g, x->node)->out[o];
+
+    in[o] = weir_array_value(l->g, l->now[array]);
+    if (finish) {
+      spec.out[spec.n_out++] = x->move->kind == WEIR_MOVE_EXCHANGE
+                                   ? shaped(x->move->dtype, &x->move->to)
+                                   : *weir_value_desc(l->g, in[o]);
+    }
+  }
+  spec.out[spec.n_out++] = (weir_array_desc){.dtype = WEIR_I64};
+  in[n] = l->token;
+  *made = weir_call(l->g, &spec, in, n + 1);
+  (void)weir_label(l->g, *made,
+                   x->move->kind == WEIR_MOVE_MERGE ? finish ? "merged" : "merge"
+                   : finish                         ? "exchanged"
+                                                    : "exchange");
+  l->token = (weir_value){made->node, spec.n_out - 1};
+  return weir_graph_status(l->g);
+}
+
+weir_status localise_start(localising *l, localise_move *x)
+{
+  weir_value made;
+
+  if (x->started) {
+    return WEIR_OK;
+  }
+  if (x->move->kind == WEIR_MOVE_EXCHANGE && l->merge[x->array] >= 0) {
+    WEIR_TRY(localise_finish(l, &l->moves[l->merge[x->array]]));
+  }
+  WEIR_TRY(add_call(l, x, false, &made));
+  x->started = true;
+  l->out->moves[l->out->n++] = x->move;
+  x->owned = false;
+  return WEIR_OK;
+}
+
+weir_status localise_finish(localising *l, localise_move *x)
+{
+  weir_value made;
+
+  if (x->finished) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(localise_start(l, x));
+  WEIR_TRY(add_call(l, x, true, &made));
+  x->finished = true;
+  for (int o = 0; o < x->move->n; o++) {
+    const int32_t to = weir_value_array(l->g, (weir_value){made.node, o});
+
+    if (x->move->kind == WEIR_MOVE_EXCHANGE) {
+      x->local = to;
+    } else {
+      l->now[weir_graph_node(l->p->g, x->node)->out[o]] = to;
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Iterations and indices of the node as this rank counts them. */
+static weir_status narrow(const localising *l, int32_t number, const weir_box *const *held)
+{
+  weir_node *node = weir_graph_node_mut(l->g, number);
+  const weir_box run = weir_partition_iterations(l->p, number, l->rank);
+  weir_access *a = &node->access;
+  int64_t shift[WEIR_MAX_DIMS];
+
+  for (int k = 0; k < a->n_dims; k++) {
+    shift[k] = run.lo[k] - a->dim[k].lo;
+    a->dim[k].hi = a->dim[k].lo + (run.hi[k] - run.lo[k]);
+  }
+  for (int i = 0; i < a->n_in + a->n_out; i++) {
+    weir_operand *x = i < a->n_in ? &a->in[i] : &a->out[i - a->n_in];
+
+    for (int d = 0; d < x->rank; d++) {
+      weir_index *at = &x->index[d];
+
+      x->extent[d] = held[i]->hi[d] - held[i]->lo[d];
+      for (int k = 0; k < a->n_dims && (x->role == WEIR_ROLE_DATA || d > 0); k++) {
+        at->offset += at->coef[k] * shift[k];
+      }
+      at->offset -= held[i]->lo[d] * weir_index_divisor(at);
+    }
+  }
+  for (int k = 0; k < a->n_dims; k++) {
+    if (shift[k] != 0) {
+      WEIR_TRY(weir_access_shift_index(a, k, shift[k]));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* The node with what it reads in place. place: in the order of nodes. */
+static weir_status localise_node(localising *l, int32_t place)
+{
+  const int32_t number = l->p->order[place];
+  const weir_node *global = weir_graph_node(l->p->g, number);
+  const weir_box *held[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+  weir_box owned[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+
+  for (int k = 0; k < global->n_in; k++) {
+    const int32_t choice = l->choice[(int64_t)number * WEIR_MAX_OPERANDS + k];
+    const int32_t array = global->in[k];
+
+    if (choice >= 0) {
+      WEIR_TRY(localise_finish(l, &l->moves[choice]));
+    } else if (l->merge[array] >= 0) {
+      WEIR_TRY(localise_finish(l, &l->moves[l->merge[array]]));
+    }
+    owned[k] =
+        choice >= 0 ? l->moves[choice].get[l->rank] : weir_partition_owned(l->p, array, l->rank);
+    held[k] = &owned[k];
+    weir_graph_node_mut(l->g, number)->in[k] = choice >= 0 ? l->moves[choice].local : l->now[array];
+  }
+  for (int o = 0; o < global->n_out; o++) {
+    owned[global->n_in + o] = weir_partition_owned(l->p, global->out[o], l->rank);
+    held[global->n_in + o] = &owned[global->n_in + o];
+  }
+  WEIR_TRY(narrow(l, number, held));
+  for (int32_t m = 0; m < l->n_moves; m++) { /* merges stand before exchanges of what they make */
+    if (l->moves[m].after == place) {
+      WEIR_TRY(localise_start(l, &l->moves[m]));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Results and new values of stored arrays are the merged ones, in the boxes that these have. */
+static weir_status close_arrays(localising *l)
+{
+  for (int32_t m = 0; m < l->n_moves; m++) {
+    WEIR_TRY(localise_finish(l, &l->moves[m]));
+  }
+  for (int32_t a = 0; a < l->p->n_arrays; a++) {
+    weir_array *array = weir_graph_array_mut(l->g, a);
+
+    if (l->now[a] != a) {
+      weir_graph_array_mut(l->g, l->now[a])->output = array->output;
+      array->output = NULL;
+    }
+    if (array->update >= 0) {
+      array->update = l->updated[a] >= 0 ? l->moves[l->updated[a]].local : l->now[array->update];
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status build(localising *l)
+{
+  for (int32_t a = 0; a < l->p->n_arrays; a++) {
+    const weir_box owned = weir_partition_owned(l->p, a, l->rank);
+    weir_array_desc *d = &weir_graph_array_mut(l->g, a)->desc;
+
+    *d = shaped(d->dtype, &owned);
+    l->now[a] = a;
+  }
+  l->token = weir_scalar(l->g, WEIR_I64, 0);
+  for (int32_t m = 0; m < l->n_moves; m++) {
+    if (l->moves[m].after < 0) {
+      WEIR_TRY(localise_start(l, &l->moves[m]));
+    }
+  }
+  for (int32_t i = 0; i < l->p->n_order; i++) {
+    WEIR_TRY(localise_node(l, i));
+  }
+  return close_arrays(l);
+}
+
+static void drop_moves(localising *l)
+{
+  for (int32_t m = 0; m < l->n_moves; m++) {
+    weir_free(&l->moves[m].get);
+    if (l->moves[m].owned && l->moves[m].move != NULL) {
+      weir_free(&l->moves[m].move->parts);
+      weir_free(&l->moves[m].move);
+    }
+  }
+  weir_free(&l->moves);
+  weir_free(&l->choice);
+  weir_free(&l->merge);
+  weir_free(&l->now);
+  weir_free(&l->updated);
+}
+
+weir_status weir_localise(const weir_partition *p, int rank, weir_local *out)
+{
+  localising l = {.p = p, .rank = rank, .ranks = weir_grid_size(&p->grid), .out = out};
+  weir_status status = WEIR_OK;
+
+  memset(out, 0, sizeof *out);
+  WEIR_TRY_GOTO(localise_find_moves(&l), out);
+  WEIR_TRY_GOTO(weir_alloc(l.n_moves, sizeof *out->moves, (void **)&out->moves), out);
+  WEIR_TRY_GOTO(weir_graph_copy(p->g, &out->g), out);
+  l.g = out->g;
+  WEIR_TRY_GOTO(build(&l), out);
+  WEIR_TRY_GOTO(weir_graph_validate(l.g), out);
+out:
+  drop_moves(&l);
+  if (status != WEIR_OK) {
+    weir_local_fini(out);
+  }
+  return status;
+}
+
+void weir_local_fini(weir_local *l)
+{
+  for (int32_t m = 0; m < l->n && l->moves != NULL; m++) {
+    weir_free(&l->moves[m]->parts);
+    weir_free(&l->moves[m]);
+  }
+  weir_free(&l->moves);
+  weir_graph_destroy(&l->g);
+  l->n = 0;
+}

@@ -1,0 +1,40 @@
+/* localise_priv.h - the moves of a graph, while its local part is built. */
+#ifndef LOCALISE_PRIV_H
+#define LOCALISE_PRIV_H
+#include "pass/partition/partition_priv.h"
+#include "pass/partition/weir_localise.h"
+
+/* One move as it is planned, the same on all ranks but for `move`. */
+typedef struct localise_move {
+  int32_t array;   /* whose elements move, or output 0 of the node */
+  int32_t node;    /* merge: who makes it; exchange: the first reader, -1: an update */
+  int operand;     /* exchange: of that reader */
+  int32_t after;   /* place of the last node that writes it, -1: a source */
+  weir_box *get;   /* [ranks] exchange: what each rank has afterwards */
+  weir_move *move; /* of this rank */
+  bool owned;      /* here, and not yet by the result */
+  bool started, finished;
+  int32_t local; /* exchange: the array of the local graph */
+} localise_move;
+
+typedef struct localising {
+  const weir_partition *p;
+  int rank, ranks;
+  weir_local *out;
+  weir_graph *g; /* out->g */
+  localise_move *moves;
+  int32_t n_moves;
+  int64_t capacity;
+  int32_t *choice;  /* [nodes * WEIR_MAX_OPERANDS] exchange that an operand reads from, -1: none */
+  int32_t *merge;   /* [arrays] merge that makes it, -1: none */
+  int32_t *now;     /* [arrays] local array that holds what the rank owns of it */
+  int32_t *updated; /* [arrays] stored: exchange that brings its new value, -1: none */
+  weir_value token;
+} localising;
+
+/* localise_moves.c: fills moves, choice, merge and updated, and makes room for now. */
+weir_status localise_find_moves(localising *l) WEIR_CHECKED;
+/* localise.c: adds the call that starts or finishes a move, unless it is there. */
+weir_status localise_start(localising *l, localise_move *x) WEIR_CHECKED;
+weir_status localise_finish(localising *l, localise_move *x) WEIR_CHECKED;
+#endif

@@ -1,0 +1,66 @@
+/* weir_localise.h - what one rank runs of a partitioned graph: its own boxes of all arrays, its own
+ * iterations of all nodes, and between them what moves.
+ *
+ * Indices are shifted so that local element 0 is the first one that the rank holds; what bodies
+ * read of an index stays global. Halos lie in arrays of their own, as large as the readers need; a
+ * border rule acts where such an array ends with the whole one, and nowhere else. Nodes and arrays
+ * of the partitioned graph keep their numbers; moves come behind them and are the same ones, in the
+ * same order, on every rank, those included that have nothing to send. */
+#ifndef WEIR_LOCALISE_H
+#define WEIR_LOCALISE_H
+#include "pass/partition/weir_partition.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weir_move_kind {
+  WEIR_MOVE_EXCHANGE, /* boxes that a rank needs of an array, from those who own them */
+  WEIR_MOVE_MERGE     /* partial outputs of a node, by its monoid, within a group of ranks */
+} weir_move_kind;
+
+/* A box of the array, in its global indices, that goes to a rank of the grid or comes from it. */
+typedef struct weir_move_part {
+  int peer;
+  bool receive;
+  weir_box box;
+} weir_move_part;
+
+/* What happens at one place of the local graph: a node starts it, another finishes it. Both are
+ * calls (weir_call.h), chained so that all ranks start and finish in one order. */
+typedef struct weir_move weir_move;
+struct weir_move {
+  weir_move_kind kind;
+  const char *name;  /* of the node that makes what moves, or of the source */
+  int32_t array;     /* of the partitioned graph: exchange; merge: output 0 */
+  weir_dtype dtype;  /* of that array */
+  weir_box from, to; /* exchange: elements that this rank has before, and after */
+  weir_move_part
+      *parts; /* exchange: of this rank, pairs of ranks in the same order on both sides */
+  int64_t n_parts;
+  int64_t bytes;      /* that this rank sends, or gives to the merge */
+  int n;              /* merge: outputs that are merged together */
+  weir_monoid monoid; /* merge */
+  unsigned dims;      /* merge: of the grid, as weir_partition_partial */
+  /* Who runs the graph sets these before; both run->in begin with the arrays before, finish's
+   * run->out with those after. */
+  weir_status (*start)(weir_move *m, const weir_op_run *run);
+  weir_status (*finish)(weir_move *m, const weir_op_run *run);
+  void *context;
+};
+
+typedef struct weir_local {
+  weir_graph *g;
+  weir_move **moves; /* [n] in the order in which they start */
+  int32_t n;
+} weir_local;
+
+/* fini frees; p outlives it. Local. Fails: WEIR_ERR_UNSUPPORTED, naming the node or array and the
+ * reason (a constant or what is written in place is cut, time, random numbers counted over what is
+ * cut), WEIR_ERR_MEMORY. */
+weir_status weir_localise(const weir_partition *p, int rank, weir_local *out) WEIR_CHECKED;
+void weir_local_fini(weir_local *l);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,222 @@
+/* spread.c - layers over a grid of ranks against one rank: forward, gradients and updated weights.
+ * The argument is how many ranks were started. */
+#include "spread_nets.h"
+
+#include "ops/conv/weir_conv.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/pool/weir_pool.h"
+#include "ops/reduce/weir_reduce.h"
+#include "pass/derive/weir_derive.h"
+
+static int ranks;
+
+static double within(weir_dtype dtype)
+{
+  return dtype == WEIR_F64 ? 1e-12 : dtype == WEIR_F32 ? 1e-5 : 0;
+}
+
+static int64_t draw(uint64_t seed, uint32_t what, int64_t least, int64_t most)
+{
+  return least + (int64_t)(weir_random_bits(seed, what, 3, 0) % (uint64_t)(most - least + 1));
+}
+
+/* A grid of d dimensions, random where the ranks can be divided. */
+static weir_grid draw_grid(uint64_t seed, int d)
+{
+  weir_grid g = {.dims = d};
+  int left = ranks;
+
+  for (int k = 0; k < d; k++) {
+    g.extent[k] = 1;
+  }
+  for (int f = 2; left > 1; f++) {
+    for (; left % f == 0; left /= f) {
+      g.extent[draw(seed, 100 + (uint32_t)left, 0, d - 1)] *= f;
+    }
+  }
+  return g;
+}
+
+static weir_value parameter(spread_case *c, const char *name, int rank, const int64_t *shape)
+{
+  assert_ok(weir_store_add(c->store, name, c->dtype, rank, shape));
+  spread_fill(name, weir_store_get(c->store, name));
+  return weir_stored(c->g, c->store, name);
+}
+
+/* y and what its weighted sum has as gradients by x and the parameters, which take a step. */
+static void finish(spread_case *c, weir_value x, weir_value y, const weir_value *param, int n)
+{
+  weir_value wrt[8] = {x}, grad[8];
+  char name[16];
+
+  weir_output(c->g, "y", y);
+  memcpy(wrt + 1, param, (size_t)n * sizeof *param);
+  const weir_value loss = weir_sum(c->g, weir_mul(c->g, y, y), -1);
+
+  weir_output(c->g, "loss", loss);
+  assert_ok(weir_derive(c->g, loss, wrt, n + 1, grad));
+  for (int k = 0; k <= n; k++) {
+    (void)snprintf(name, sizeof name, "g%d", k);
+    weir_output(c->g, name, grad[k]);
+    if (k > 0) {
+      weir_update(c->g, param[k - 1],
+                  weir_sub(c->g, param[k - 1], weir_scale(c->g, grad[k], 0.125)));
+    }
+  }
+}
+
+static uint64_t seed_of(const spread_case *c)
+{
+  return (uint64_t)c->shrink;
+}
+
+/* Samples and up to three dimensions, each of 1 to 4 ranks, even or not. */
+static weir_value build_input(spread_case *c, int d, const int64_t *extent, int64_t channels)
+{
+  const uint64_t seed = seed_of(c);
+  weir_array_desc desc = {c->dtype, d + 2, {draw(seed, 1, 1, 5)}, 0};
+
+  memcpy(desc.shape + 1, extent, (size_t)d * sizeof *extent);
+  desc.shape[d + 1] = channels;
+  const weir_value x = weir_input(c->g, "x", &desc);
+
+  c->grid = draw_grid(seed, d + 1);
+  for (int k = 0; k <= d; k++) {
+    spread_cut(c, x, k, k, draw(seed, 2, 0, 1) == 0 ? 0 : seed);
+  }
+  return x;
+}
+
+static void build_conv(spread_case *c)
+{
+  static const int64_t taps[] = {1, 2, 3, 5};
+  const uint64_t seed = seed_of(c);
+  const int d = (int)draw(seed, 4, 1, 3);
+  weir_conv_spec s = {.groups = 1};
+  int64_t extent[3], shape[5];
+
+  for (int k = 0; k < d; k++) {
+    const uint32_t here = 10 * (uint32_t)(k + 1);
+
+    shape[k] = taps[draw(seed, here, 0, 3)];
+    s.stride[k] = draw(seed, here + 1, 1, 2);
+    s.lo[k] = draw(seed, here + 2, 0, 1) * (shape[k] - 1) / 2;
+    s.hi[k] = s.lo[k] > 0 ? shape[k] - 1 - s.lo[k] : 0;
+    extent[k] = shape[k] + draw(seed, here + 3, 0, 9);
+  }
+  shape[d] = draw(seed, 5, 1, 4);
+  shape[d + 1] = draw(seed, 6, 1, 4);
+  const weir_value x = build_input(c, d, extent, shape[d]);
+  const weir_value w[] = {parameter(c, "w", d + 2, shape), parameter(c, "b", 1, shape + d + 1)};
+
+  finish(c, x, weir_tanh(c->g, weir_add(c->g, weir_conv(c->g, &s, x, w[0]), w[1])), w, 2);
+}
+
+static void build_pool(spread_case *c)
+{
+  const uint64_t seed = seed_of(c);
+  const int d = (int)draw(seed, 4, 1, 3);
+  weir_pool_spec s = {.inside = draw(seed, 7, 0, 1) == 1};
+  int64_t extent[3];
+
+  for (int k = 0; k < d; k++) {
+    const uint32_t here = 10 * (uint32_t)(k + 1);
+
+    s.taps[k] = draw(seed, here, 1, 3);
+    s.stride[k] = draw(seed, here + 1, 1, 2);
+    s.lo[k] = draw(seed, here + 2, 0, s.taps[k] - 1);
+    s.hi[k] = draw(seed, here + 4, 0, s.taps[k] - 1);
+    extent[k] = s.taps[k] + draw(seed, here + 3, 0, 9);
+  }
+  const weir_value x = build_input(c, d, extent, draw(seed, 5, 1, 4));
+
+  finish(c, x, draw(seed, 8, 0, 1) == 0 ? weir_pool_max(c->g, &s, x) : weir_pool_mean(c->g, &s, x),
+         NULL, 0);
+}
+
+static void check(const char *name, void (*build)(spread_case *), int cases)
+{
+  for (int i = 0; i < cases; i++) {
+    spread_case c = {.name = name, .build = build, .shrink = i};
+
+    c.dtype = i % 2 == 0 ? WEIR_F64 : WEIR_F32;
+    c.within = within(c.dtype);
+    spread_check(&c);
+  }
+}
+
+/* Grids of the ranks there are: samples, then depth, height, width; and uneven ones. */
+static const struct {
+  int ranks, extent[4];
+  uint64_t uneven;
+} grids[] = {
+    {1, {1, 1, 1, 1}, 0}, {2, {1, 2, 1, 1}, 0}, {2, {2, 1, 1, 1}, 0}, {2, {1, 1, 1, 2}, 5},
+    {3, {1, 1, 1, 3}, 9}, {3, {3, 1, 1, 1}, 0}, {4, {1, 1, 2, 2}, 0}, {4, {1, 2, 2, 1}, 0},
+    {4, {2, 2, 1, 1}, 0}, {4, {1, 4, 1, 1}, 3},
+};
+
+static void build_cosmo(spread_case *c)
+{
+  spread_build(c, spread_cosmo, 3, (int64_t[]){12, 8, 14}, (uint64_t)c->shrink);
+}
+
+static void build_unet(spread_case *c)
+{
+  spread_build(c, spread_unet, 2, (int64_t[]){12, 8, 8}, (uint64_t)c->shrink);
+}
+
+static void check_nets(const char *name, void (*build)(spread_case *))
+{
+  for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++) {
+    for (int half = 0; half < 2 && grids[i].ranks == ranks; half++) {
+      spread_case c = {.name = name, .build = build, .shrink = (int)grids[i].uneven};
+
+      c.dtype = half == 0 ? WEIR_F64 : WEIR_F32;
+      c.within = within(c.dtype);
+      c.grid.dims = 4;
+      memcpy(c.grid.extent, grids[i].extent, sizeof grids[i].extent);
+      spread_check(&c);
+    }
+  }
+}
+
+static void a_network_as_cosmoflow(void **state)
+{
+  check_nets("cosmo", build_cosmo);
+}
+
+static void a_network_as_a_unet(void **state)
+{
+  check_nets("unet", build_unet);
+}
+
+static void convolutions(void **state)
+{
+  check("conv", build_conv, 16);
+}
+
+static void pools(void **state)
+{
+  check("pool", build_pool, 16);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(convolutions),
+      cmocka_unit_test(pools),
+      cmocka_unit_test(a_network_as_cosmoflow),
+      cmocka_unit_test(a_network_as_a_unet),
+  };
+
+  ranks = argc > 1 ? atoi(argv[1]) : 1;
+  if (weir_comm_open(&spread_comm) != WEIR_OK) {
+    weir_print_trace(stderr);
+    return 1;
+  }
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_comm_close(&spread_comm);
+  return failed;
+}

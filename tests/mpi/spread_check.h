@@ -1,0 +1,307 @@
+/* spread_check.h - a graph on all ranks together against the same graph on each rank alone: every
+ * result and every stored array, box by box. Tests only. */
+#ifndef SPREAD_CHECK_H
+#define SPREAD_CHECK_H
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "exec/weir_plan.h"
+#include "graph/weir_store.h"
+
+enum { SPREAD_NAMES = 64, SPREAD_CUTS = 24, SPREAD_BOUNDS = 8 };
+
+/* What is compared. build makes g and fills the store, the same on every rank. */
+typedef struct spread_case {
+  const char *name;
+  weir_dtype dtype;
+  double within; /* of the largest element of an array */
+  int shrink;    /* the case's own use */
+  void (*build)(struct spread_case *c);
+  weir_graph *g;
+  weir_store *store;
+  weir_cut cuts[SPREAD_CUTS];
+  int64_t bounds[SPREAD_CUTS][SPREAD_BOUNDS];
+  int n_cuts;
+  weir_grid grid;
+} spread_case;
+
+static weir_comm *spread_comm;
+
+/* Cuts dimension dim of v along a dimension of the grid: evenly, or (uneven) as the number says. */
+static inline void spread_cut(spread_case *c, weir_value v, int dim, int along, uint64_t uneven)
+{
+  const int n = c->grid.extent[along];
+  const int64_t extent = weir_value_desc(c->g, v)->shape[dim];
+  int64_t *at = c->bounds[c->n_cuts];
+
+  at[0] = 0;
+  at[n] = extent;
+  for (int q = 1; q < n; q++) {
+    const uint64_t bits = weir_random_bits(uneven, (uint32_t)along, (uint32_t)q, 0);
+
+    at[q] = uneven == 0 ? extent * q / n
+                        : at[q - 1] + (int64_t)(bits % (uint64_t)(extent - at[q - 1] + 1));
+  }
+  c->cuts[c->n_cuts] = (weir_cut){weir_value_array(c->g, v), dim, along, at};
+  c->n_cuts++;
+}
+
+/* Elements by their place in the whole array: numbers of [-1, 1), small integers for integers. */
+static inline void spread_fill(const char *name, weir_tensor *t)
+{
+  uint32_t key = 7;
+
+  for (const char *at = name; *at != 0; at++) {
+    key = key * 31 + (uint8_t)*at;
+  }
+  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+    const double u = weir_random_uniform(11, key, 0, (uint64_t)i);
+
+    weir_dtype_store_real(t->dtype, t->data, i,
+                          weir_dtype_is_float(t->dtype) ? 2 * u - 1 : floor(19 * u) - 9);
+  }
+}
+
+/* The elements of a box of a whole array. */
+static inline weir_tensor spread_part(const weir_tensor *whole, const weir_box *box)
+{
+  weir_tensor part;
+  int64_t shape[WEIR_MAX_RANK], at[WEIR_MAX_RANK];
+  const size_t size = weir_dtype_size(whole->dtype);
+
+  for (int d = 0; d < box->rank; d++) {
+    shape[d] = box->hi[d] - box->lo[d];
+  }
+  assert_ok(weir_tensor_init(&part, whole->dtype, whole->rank, shape));
+  for (int64_t i = 0; i < weir_tensor_count(&part); i++) {
+    int64_t left = i, from = 0;
+
+    for (int d = box->rank - 1; d >= 0; d--) {
+      at[d] = box->lo[d] + left % shape[d];
+      left /= shape[d];
+    }
+    for (int d = 0; d < box->rank; d++) {
+      from = from * whole->shape[d] + at[d];
+    }
+    memcpy((char *)part.data + (size_t)i * size, (const char *)whole->data + (size_t)from * size,
+           size);
+  }
+  return part;
+}
+
+/* What a run left: tensors by name. */
+typedef struct spread_outcome {
+  int n;
+  const char *name[SPREAD_NAMES];
+  weir_tensor tensor[SPREAD_NAMES];
+  weir_box box[SPREAD_NAMES];
+} spread_outcome;
+
+static inline void spread_keep(spread_outcome *o, const weir_plan *p, const char *name,
+                               const weir_view *v)
+{
+  const weir_box box = weir_plan_owned(p, name);
+  int64_t shape[WEIR_MAX_RANK];
+
+  assert_true(o->n < SPREAD_NAMES && box.rank == v->rank);
+  for (int d = 0; d < box.rank; d++) {
+    shape[d] = box.hi[d] - box.lo[d];
+    assert_int_equal(shape[d], v->extent[d]);
+  }
+  weir_tensor *t = &o->tensor[o->n];
+
+  assert_ok(weir_tensor_init(t, v->dtype, v->rank, shape));
+  if (weir_tensor_count(t) > 0) {
+    memcpy(t->data, v->data, (size_t)weir_tensor_count(t) * weir_dtype_size(v->dtype));
+  }
+  o->name[o->n] = name;
+  o->box[o->n++] = box;
+}
+
+static inline void spread_drop(spread_outcome *o)
+{
+  for (int i = 0; i < o->n; i++) {
+    weir_tensor_fini(&o->tensor[i]);
+  }
+  o->n = 0;
+}
+
+/* A store with this rank's boxes of what the case's own holds. */
+static inline weir_store *spread_store(const spread_case *c)
+{
+  weir_partition *p;
+  weir_store *own;
+
+  assert_ok(weir_partition_create(c->g, &c->grid, c->cuts, c->n_cuts, &p));
+  assert_ok(weir_store_create(&own));
+  for (int32_t a = 0; a < weir_graph_arrays(c->g); a++) {
+    const weir_array *array = weir_graph_get_array(c->g, a);
+
+    if (array->kind == WEIR_ARRAY_STORED) {
+      const weir_box box = weir_partition_owned(p, a, weir_comm_rank(spread_comm));
+      weir_tensor part = spread_part(weir_store_get(c->store, array->name), &box);
+
+      assert_ok(weir_store_add(own, array->name, part.dtype, part.rank, part.shape));
+      assert_ok(weir_tensor_copy(&part, weir_store_get(own, array->name)));
+      weir_tensor_fini(&part);
+    }
+  }
+  weir_partition_destroy(&p);
+  return own;
+}
+
+/* Runs the plan on this rank's parts of the inputs and keeps results and stored arrays. */
+static inline void spread_run(const spread_case *c, weir_plan *p, const weir_store *store,
+                              spread_outcome *out)
+{
+  weir_tensor part[SPREAD_NAMES];
+  weir_binding binding[SPREAD_NAMES];
+  int n = 0;
+
+  for (int32_t a = 0; a < weir_graph_arrays(c->g); a++) {
+    const weir_array *array = weir_graph_get_array(c->g, a);
+    weir_tensor whole;
+
+    if (array->kind == WEIR_ARRAY_INPUT) {
+      const weir_box box = weir_plan_owned(p, array->name);
+
+      assert_ok(weir_tensor_init(&whole, array->desc.dtype, array->desc.rank, array->desc.shape));
+      spread_fill(array->name, &whole);
+      part[n] = spread_part(&whole, &box);
+      weir_tensor_fini(&whole);
+      binding[n] = (weir_binding){array->name, &part[n]};
+      n++;
+    }
+  }
+  assert_ok(weir_plan_run(p, binding, n));
+  for (int32_t a = 0; a < weir_graph_arrays(c->g); a++) {
+    const weir_array *array = weir_graph_get_array(c->g, a);
+    weir_view v;
+    int64_t lo, hi;
+
+    if (array->output != NULL) {
+      assert_ok(weir_plan_result(p, array->output, &v, &lo, &hi));
+      spread_keep(out, p, array->output, &v);
+    }
+    if (array->kind == WEIR_ARRAY_STORED) {
+      v = weir_view_of(weir_store_get(store, array->name));
+      spread_keep(out, p, array->name, &v);
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    weir_tensor_fini(&part[k]);
+  }
+}
+
+static inline double spread_largest(const weir_tensor *t)
+{
+  double most = 0;
+
+  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+    most = fmax(most, fabs(weir_dtype_load_real(t->dtype, t->data, i)));
+  }
+  return most;
+}
+
+/* The boxes of `got` against the same elements of `whole`. */
+static inline void spread_compare(const spread_case *c, const spread_outcome *got,
+                                  const spread_outcome *whole)
+{
+  assert_int_equal(got->n, whole->n);
+  for (int k = 0; k < got->n; k++) {
+    weir_tensor expected = spread_part(&whole->tensor[k], &got->box[k]);
+    const double scale = spread_largest(&whole->tensor[k]);
+    double worst = 0;
+
+    for (int64_t i = 0; i < weir_tensor_count(&expected); i++) {
+      const double x = weir_dtype_load_real(expected.dtype, got->tensor[k].data, i);
+      const double off = fabs(x - weir_dtype_load_real(expected.dtype, expected.data, i));
+
+      worst = off <= worst ? worst : off; /* and NaN */
+    }
+    if (!(worst <= c->within * scale)) {
+      print_error("%s, rank %d: '%s' is %g away, its largest element is %g\n", c->name,
+                  weir_comm_rank(spread_comm), got->name[k], worst, scale);
+    }
+    assert_true(worst <= c->within * scale);
+    weir_tensor_fini(&expected);
+  }
+}
+
+/* To the bit. */
+static inline void spread_same(const spread_outcome *a, const spread_outcome *b)
+{
+  assert_int_equal(a->n, b->n);
+  for (int k = 0; k < a->n; k++) {
+    const int64_t count = weir_tensor_count(&a->tensor[k]);
+
+    if (count > 0) {
+      assert_memory_equal(a->tensor[k].data, b->tensor[k].data,
+                          (size_t)count * weir_dtype_size(a->tensor[k].dtype));
+    }
+  }
+}
+
+/* What is whole on all ranks has the same bits there. */
+static inline void spread_agree(const spread_outcome *o, const spread_outcome *whole)
+{
+  for (int k = 0; k < o->n; k++) {
+    const int64_t count = weir_tensor_count(&o->tensor[k]);
+    const int64_t bytes = count * (int64_t)weir_dtype_size(o->tensor[k].dtype);
+    const bool mine = count == weir_tensor_count(&whole->tensor[k]);
+    char *all = NULL, flag = (char)mine, *flags = NULL;
+    int64_t total = 0;
+
+    assert_ok(weir_comm_gather(spread_comm, &flag, 1, (void **)&flags, &total));
+    assert_ok(
+        weir_comm_gather(spread_comm, o->tensor[k].data, mine ? bytes : 0, (void **)&all, &total));
+    for (int r = 1; r < weir_comm_size(spread_comm) && flags != NULL; r++) {
+      const int64_t at = total / weir_comm_size(spread_comm) * r;
+
+      assert_true(memchr(flags, 0, (size_t)weir_comm_size(spread_comm)) != NULL || bytes == 0 ||
+                  memcmp(all, all + at, (size_t)bytes) == 0);
+    }
+    weir_free(&all);
+    weir_free(&flags);
+  }
+}
+
+/* Alone, then on all ranks, twice over: within the tolerance, and the same bits again. */
+static inline void spread_check(spread_case *c)
+{
+  spread_outcome whole = {.n = 0}, first = {.n = 0}, again = {.n = 0};
+  weir_plan *p;
+
+  c->n_cuts = 0;
+  assert_ok(weir_graph_create(&c->g));
+  assert_ok(weir_store_create(&c->store));
+  c->build(c);
+  const weir_spread spread = {spread_comm, c->grid, c->cuts, c->n_cuts};
+  weir_plan_opts opts = {.threads = 1, .terse = true, .spread = &spread};
+
+  for (int turn = 0; turn < 2; turn++) {
+    weir_store *own = spread_store(c);
+
+    assert_ok(weir_plan_create(c->g, own, &opts, &p));
+    spread_run(c, p, own, turn == 0 ? &first : &again);
+    weir_plan_destroy(&p);
+    weir_store_destroy(&own);
+  }
+  opts.spread = NULL;
+  assert_ok(weir_plan_create(c->g, c->store, &opts, &p));
+  spread_run(c, p, c->store, &whole);
+  weir_plan_destroy(&p);
+  spread_compare(c, &first, &whole);
+  spread_same(&first, &again);
+  spread_agree(&first, &whole);
+  spread_drop(&whole);
+  spread_drop(&first);
+  spread_drop(&again);
+  weir_graph_destroy(&c->g);
+  weir_store_destroy(&c->store);
+}
+#endif
