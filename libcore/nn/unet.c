@@ -140,6 +140,15 @@ static weir_value block_up(const unet *u, int64_t l, weir_value v)
   return v;
 }
 
+/* Labels what has no parameters. */
+static weir_value named(const unet *u, const char *name, weir_value v)
+{
+  char scoped[WEIR_NET_NAME];
+
+  return v.node >= 0 && weir_net_name(u->net, name, scoped) ? weir_label(u->net->graph, v, scoped)
+                                                            : v;
+}
+
 static weir_value shrink(const unet *u, weir_value v)
 {
   weir_pool_spec s = {.combine = WEIR_COMBINE_MAX};
@@ -147,7 +156,7 @@ static weir_value shrink(const unet *u, weir_value v)
   for (int d = 0; d < u->dims; d++) {
     s.taps[d] = u->axis[d].pool;
   }
-  return weir_pool_max(u->net->graph, &s, v);
+  return named(u, "pool", weir_pool_max(u->net->graph, &s, v));
 }
 
 /* Interpolated or repeated to the extents of `to`; a longitude has no ends. */
@@ -224,7 +233,7 @@ static weir_value rise(const unet *u, int64_t l, weir_value v, weir_value skip)
   } else {
     const weir_value parts[] = {skip, v};
 
-    v = weir_concat(u->net->graph, parts, 2, u->dims + 1);
+    v = named(u, "join", weir_concat(u->net->graph, parts, 2, u->dims + 1));
   }
   return block_up(u, l, v);
 }

@@ -67,7 +67,8 @@ static weir_status build(const learner_job *job, weir_net *net, learner *t)
 
   t->forward_nodes = weir_graph_nodes(g);
   const weir_value y = weir_input(g, "y", &job->y);
-  const weir_value loss = weir_loss_mse(g, made, y, WEIR_NO_VALUE);
+  const weir_value loss =
+      job->loss != NULL ? job->loss(g, made, y) : weir_loss_mse(g, made, y, WEIR_NO_VALUE);
 
   WEIR_TRY(gradient_of(net, loss, &gradient));
   WEIR_TRY(weir_rule_find(RULE, &rule));

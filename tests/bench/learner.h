@@ -10,6 +10,8 @@
 typedef struct learner_job {
   weir_value (*build)(weir_net *net, const void *opts, weir_value x); /* the network */
   const void *opts;
+  /* Its loss; NULL: the mean squared error. */
+  weir_value (*loss)(weir_graph *g, weir_value made, weir_value y);
   weir_array_desc x, y; /* of one batch, f32                */
   double rate;
   uint64_t seed; /* of parameters and data */

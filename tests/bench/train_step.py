@@ -149,6 +149,104 @@ def make_cosmoflow(bank, o):
     return forward
 
 
+def make_unet3d(bank, o):
+    """apps/cosmoflow/model/net/unet.c: batch norm, no bias, transposed convolutions of 2 x 2 x 2."""
+    layers, n = {}, o["base"]
+
+    def block(name, *wide):
+        layers[name] = [
+            (bank.conv((3,) * 3, ci, co, False)[0], bank.take([co], [0]), bank.take([co], [0]))
+            for ci, co in zip(wide, wide[1:])
+        ]
+
+    def run(name, x):
+        for w, scale, shift in layers[name]:
+            x = F.relu(F.batch_norm(F.conv3d(x, w, padding=1), None, None, scale, shift, training=True))
+        return x
+
+    width = [2 * n * 2**i for i in range(o["levels"] + 1)]
+    wide = o["channels"]
+    for i, s in enumerate(width):
+        block("enc%d" % i, wide, s // 2, s)
+        wide = s
+    for i in reversed(range(o["levels"])):
+        layers["up%d" % i] = bank.take([2, 2, 2, wide, wide], [3, 4, 0, 1, 2])
+        block("dec%d" % i, wide + width[i], width[i], width[i])
+        wide = width[i]
+    layers["head"] = bank.conv((1, 1, 1), wide, o["outputs"], False)[0]
+
+    def forward(x):
+        skips = []
+        for i in range(o["levels"] + 1):
+            x = run("enc%d" % i, x if i == 0 else F.max_pool3d(x, 2))
+            skips.append(x)
+        for i in reversed(range(o["levels"])):
+            x = F.conv_transpose3d(x, layers["up%d" % i], stride=2)
+            x = run("dec%d" % i, torch.cat([skips[i], x], 1))
+        return F.conv3d(x, layers["head"])
+
+    return forward
+
+
+def make_tower(bank, o, stages, hidden, slope, valid=False, scale=0.0):
+    """apps/cosmoflow/model/tower.c without dropout. A stage: filters, taps, stride, pooling ("mean2", "mean3", None);
+    zeros on both sides keep the size at stride 1 unless `valid`; o: norm, epsilon, bias."""
+    wide, side, layers, dense = o["channels"], o["size"], [], []
+    for co, taps, stride, pool in stages:
+        conv = bank.conv((taps,) * 3, wide, co, bool(o["bias"]))
+        norm = (bank.take([co], [0]), bank.take([co], [0])) if o["norm"] else None
+        layers.append((conv, norm, stride, 0 if valid else taps // 2, pool))
+        wide = co
+        side = (side + (0 if valid else 2 * (taps // 2)) - taps) // stride + 1
+        side = side if pool is None else side // 2 if pool == "mean2" else (side - 1) // 2 + 1
+    features = wide * side**3
+    for n in (*hidden, o["outputs"]):
+        dense.append(bank.dense(features, n))
+        features = n
+
+    def forward(x):
+        for (w, b), norm, stride, pad, pool in layers:
+            x = F.conv3d(x, w, b, stride=stride, padding=pad)
+            if norm:
+                x = F.batch_norm(x, None, None, *norm, training=True, eps=o["epsilon"])
+            x = F.leaky_relu(x, slope)
+            if pool:
+                x = F.avg_pool3d(x, 2) if pool == "mean2" else F.avg_pool3d(x, 3, 2, 1)
+        x = x.permute(0, 2, 3, 4, 1).flatten(1)
+        for w, b in dense[:-1]:
+            x = F.leaky_relu(F.linear(x, w, b), slope)
+        x = F.linear(x, *dense[-1])
+        return scale * torch.tanh(x) if scale else x
+
+    return forward
+
+
+def make_oyama(bank, o):
+    """The seven convolutions of LBANN's revision of 2023-01, the first of them pooled."""
+    times = (1, 2, 4, 8, 16, 16, 16)
+    stages = [
+        (o["base"] * t, 3, 2 if i == 3 else 1, "mean3" if i < o["pools"] else None) for i, t in enumerate(times)
+    ]
+    return make_tower(bank, o, stages, (o["hidden1"], o["hidden2"]), 0.01)
+
+
+def make_lbann(bank, o):
+    stages = [(min(o["base"] << i, o["most"]), 3, 1, "mean3") for i in range(o["blocks"])]
+    return make_tower(bank, o, stages, (o["hidden1"], o["hidden2"]), 0.3, scale=1.2)
+
+
+def make_sc18(bank, o):
+    """side: of the layout, 64 or 128."""
+    n = o["base"]
+    stages = {
+        64: [(n, 3, 1), (2 * n, 4, 1), (4 * n, 4, 2), (4 * n, 3, 1), (8 * n, 2, 1), (8 * n, 2, 1)],
+        128: [(n, 3, 1), (2 * n, 4, 1), (4 * n, 4, 1), (8 * n, 3, 2), (16 * n, 3, 1), (16 * n, 2, 1), (16 * n, 2, 1)],
+    }[o["layout"]]
+    pools = {64: 2, 128: 3}[o["layout"]]
+    stages = [(*s, "mean2" if i < pools else None) for i, s in enumerate(stages)]
+    return make_tower(bank, o, stages, [o["hidden1"], o["hidden2"]], 0.01, valid=True)
+
+
 def train(name, make, bank, x, y, o):
     """A call is o["steps"] steps of momentum; afterwards all losses, the bank, growth of memory."""
     if name not in KEPT:
@@ -156,8 +254,11 @@ def train(name, make, bank, x, y, o):
         forget_peak()
         before = memory("VmRSS")
         x = to_first(x.reshape(o["batch"], *o["shape"], o["channels"]))
-        y = y.reshape(o["batch"], *(o["shape"] if name == "unet" else ()), o["outputs"])
-        y = to_first(y) if name == "unet" else torch.from_numpy(y)
+        if name == "unet3d":  # numbers in [-1, 1] stand for classes
+            y = torch.from_numpy((1.5 * (y + 1)).astype(np.int64).reshape(o["batch"], *o["shape"]))
+        else:
+            y = y.reshape(o["batch"], *(o["shape"] if name == "unet" else ()), o["outputs"])
+            y = to_first(y) if name == "unet" else torch.from_numpy(y)
         cut = Bank(bank)
         forward = make(cut, o)
         assert cut.at == len(bank), "%d parameters, not %d" % (cut.at, len(bank))
@@ -166,7 +267,7 @@ def train(name, make, bank, x, y, o):
     cut, forward, rule, x, y, losses, before = KEPT[name]
     for _ in range(o["steps"]):
         rule.zero_grad(set_to_none=True)
-        loss = F.mse_loss(forward(x), y)
+        loss = (F.cross_entropy if name == "unet3d" else F.mse_loss)(forward(x), y)
         loss.backward()
         rule.step()
         losses.append(loss.item())
@@ -180,6 +281,27 @@ def unet(bank, x, y, depth, height, width, **o):
     return train("unet", make_unet, bank, x, y, o)
 
 
-def cosmoflow(bank, x, y, size, **o):
+def unet3d(bank, x, y, depth, height, width, **o):
+    o["shape"] = (depth, height, width)
+    return train("unet3d", make_unet3d, bank, x, y, o)
+
+
+def of_cubes(name, make, bank, x, y, size, o):
     o["size"], o["shape"] = size, (size,) * 3
-    return train("cosmoflow", make_cosmoflow, bank, x, y, o)
+    return train(name, make, bank, x, y, o)
+
+
+def cosmoflow(bank, x, y, size, **o):
+    return of_cubes("cosmoflow", make_cosmoflow, bank, x, y, size, o)
+
+
+def oyama(bank, x, y, size, **o):
+    return of_cubes("oyama", make_oyama, bank, x, y, size, o)
+
+
+def lbann(bank, x, y, size, **o):
+    return of_cubes("lbann", make_lbann, bank, x, y, size, o)
+
+
+def sc18(bank, x, y, size, **o):
+    return of_cubes("sc18", make_sc18, bank, x, y, size, o)

@@ -52,4 +52,37 @@ typedef struct cf_lbann_opts {
 extern const weir_opt cf_lbann_options[];
 weir_value cf_lbann(weir_net *net, const void *opts, int64_t outputs, weir_value x);
 
+/* The original network (arXiv:1808.04728, SC'18), trained for the mean absolute error: convolutions
+ * without padding, leaky ReLU, means over 2 x 2 x 2 behind the first of them, dense layers with
+ * dropout before each, outputs as they are. Weights begin as glorot_uniform, all biases as 0.1. The
+ * paper's own list of layers is not at hand: these are two of its authors' repository.
+ *   side64    3, 4, 4 (stride 2), 3, 2, 2 taps; 16, 32, 64, 64, 128, 128 filters; pooled twice;
+ *             normalised by batch; 1024, 512, 256 units
+ *   side128   3, 4, 4, 3 (stride 2), 3, 2, 2 taps; 16, 32, 64, 128, 256, 256, 256 filters; pooled
+ *             three times; 2048, 256 units; the seven convolutions and 7.0 M parameters of the
+ * paper */
+typedef struct cf_sc18_opts {
+  int layout; /* 0: by the samples, 1: side64, 2: side128 */
+  int64_t base;
+  weir_int_list hidden; /* units; empty: of the layout */
+  int norm;             /* 0: of the layout, 1: none, 2: batch */
+  double epsilon, momentum, slope, dropout;
+} cf_sc18_opts;
+extern const weir_opt cf_sc18_options[];
+weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value x);
+
+/* The second network of arXiv:2007.12856, a 3D U-Net (nn/weir_unet.h): two convolutions a block, of
+ * 3 x 3 x 3 without bias, each normalised, ReLU; 32 and 64 filters, twice as many a level; maxima
+ * of 2 x 2 x 2; transposed convolutions of 2 x 2 x 2 that keep the channels, joined with what the
+ * level gave on the way down; a last convolution of one tap makes the logits of the classes. The
+ * side of samples is divided by 2^levels. */
+typedef struct cf_unet_opts {
+  int64_t levels, base;
+  int norm; /* weir_norm_kind */
+  int64_t groups;
+  double momentum;
+} cf_unet_opts;
+extern const weir_opt cf_unet_options[];
+weir_value cf_unet(weir_net *net, const void *opts, int64_t outputs, weir_value x);
+
 #endif

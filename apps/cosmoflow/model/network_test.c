@@ -299,6 +299,29 @@ static void a_loss_that_does_not_suit_is_refused(void **state)
   weir_config_destroy(&config);
 }
 
+static void the_original_is_trained_for_absolute_errors(void **state)
+{
+  weir_config *config;
+  cf_loss loss = CF_LOSS_OWN;
+  section s;
+
+  choose("model.net={sc18: {hidden: [6, 5], base: 1}}", &s, &config);
+  assert_ok(cf_model_loss_kind(&s.model, &loss));
+  assert_int_equal(loss, CF_LOSS_MAE);
+  assert_int_equal(elements_of(&s, 64), 4 * 27 + 64 * 2 + 2 * 64 * 4 + 4 * 27 * 4 + 4 * 8 * 8 +
+                                            8 * 8 * 8 + 3 * (1 + 2 + 4 + 4 + 8 + 8) + 65 * 6 +
+                                            7 * 5 + 6 * 4);
+  weir_config_destroy(&config);
+  choose("model.net={sc18: {hidden: [5, 5, 5, 5, 5]}}", &s, &config);
+  weir_params *params;
+
+  assert_ok(weir_params_create(WEIR_F32, &params));
+  assert_int_equal(declare(cf_sc18, s.model.net.opts, 64, 4, 4, params), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "hidden has 5 layers"));
+  weir_params_destroy(&params);
+  weir_config_destroy(&config);
+}
+
 static void options_are_complete(void **state)
 {
   assert_int_equal(weir_opts_incomplete(section_options), 0);
@@ -314,6 +337,7 @@ int main(void)
       cmocka_unit_test(samples_that_do_not_fit_are_refused),
       cmocka_unit_test(a_network_is_chosen_by_name),
       cmocka_unit_test(a_loss_that_does_not_suit_is_refused),
+      cmocka_unit_test(the_original_is_trained_for_absolute_errors),
       cmocka_unit_test(options_are_complete),
   };
 

@@ -28,12 +28,29 @@ static bool is_activation(const weir_node *node)
   return code == WEIR_CODE_MAX || code == WEIR_CODE_TANH || code == WEIR_CODE_SELECT;
 }
 
-/* A multiply-add for every iteration: border taps in full, as the literature counts them. */
-static double flops_of(const weir_node *node)
+static double count_of(const weir_array_desc *d)
+{
+  double n = 1;
+
+  for (int k = 0; k < d->rank; k++) {
+    n *= (double)d->shape[k];
+  }
+  return n;
+}
+
+/* A multiply-add for every iteration, border taps in full, as the literature counts them; of a
+ * transposed convolution for every element that comes in and weight that it meets. */
+static double flops_of(const weir_graph *g, const weir_node *node)
 {
   const weir_box all = weir_iterations(&node->access);
   double n = 2;
 
+  if (is(node, "conv_transposed")) {
+    const weir_array_desc *const x = &weir_graph_get_array(g, node->in[0])->desc;
+    const weir_array_desc *const w = &weir_graph_get_array(g, node->in[1])->desc;
+
+    return n * count_of(x) * count_of(w) / (double)x->shape[x->rank - 1];
+  }
   for (int k = 0; k < all.rank; k++) {
     n *= (double)(all.hi[k] - all.lo[k]);
   }
@@ -42,12 +59,7 @@ static double flops_of(const weir_node *node)
 
 static int64_t bytes_of(const weir_array_desc *d)
 {
-  int64_t n = (int64_t)weir_dtype_size(d->dtype);
-
-  for (int k = 0; k < d->rank; k++) {
-    n *= d->shape[k];
-  }
-  return n;
+  return (int64_t)count_of(d) * (int64_t)weir_dtype_size(d->dtype);
 }
 
 /* ---- Layers ---- */
@@ -75,17 +87,26 @@ static int64_t count_params(const weir_params *p, const char *scope, bool *norma
   return sum;
 }
 
+/* An array is kept once, whoever else writes into it. */
+static bool is_kept(const weir_graph *g, const weir_node *node)
+{
+  int32_t first = -1;
+
+  (void)weir_graph_writers(g, node->out[0], &first, 1);
+  return (is_product(node) || is_activation(node) || is(node, "pool") || is(node, "concat")) &&
+         weir_graph_node(g, first) == node;
+}
+
 /* Adds a node to the layer that is open. */
 static void take(const weir_graph *g, const weir_node *node, cf_layer *l)
 {
   const weir_array *const out = weir_graph_get_array(g, node->out[0]);
-  const bool product = is_product(node);
 
-  if (product) {
-    l->flops += flops_of(node);
+  if (is_product(node)) {
+    l->flops += flops_of(g, node);
     l->first = l->first || weir_graph_get_array(g, node->in[0])->kind == WEIR_ARRAY_INPUT;
   }
-  if (product || is_activation(node) || is(node, "pool") || is(node, "concat")) {
+  if (is_kept(g, node)) {
     l->outputs++;
     l->bytes += bytes_of(&out->desc);
   }

@@ -2,6 +2,7 @@
  * sizes (docs/science/cosmoflow.md, Networks). */
 #include "model/sheet.h"
 #include <math.h>
+#include <string.h>
 #include "base/weir_check.h"
 #include "model/nets.h"
 
@@ -13,10 +14,12 @@ typedef struct printed {
   double gib, gib_unit;
 } printed;
 
+/* U of arXiv:2007.12856 has one channel and three classes, the others four channels and outputs. */
 static cf_sheet sheet_of(const char *name, void *opts, int64_t side)
 {
   const cf_model_opts o = {.net = {.name = name, .opts = opts}};
-  const cf_shape shape = {side, 4, 4};
+  const bool unet = strcmp(name, "unet") == 0;
+  const cf_shape shape = {side, unet ? 1 : 4, unet ? 3 : 4};
   cf_sheet s;
 
   assert_ok(cf_sheet_make(&o, &shape, &s));
@@ -112,6 +115,70 @@ static void the_network_of_lbann_is_as_published(void **state)
   }
 }
 
+/* Forward of 64^3: an eighth of that of 128^3, 3,908. What is kept has the softmax of the three
+ * classes with it, which here is of the loss. */
+static void the_unet_is_as_published(void **state)
+{
+  static const struct {
+    int64_t side;
+    double forward, unit, gib, gib_unit;
+  } rows[] = {{64, 488.5, 0.1, 1.29, 0.01}, {128, 3908, 1, 10.3, 0.1}, {256, 31264, 1, 82.8, 0.1}};
+
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const int64_t side = rows[i].side;
+    const cf_sheet s = sheet_of("unet", NULL, side);
+    const double softmax = 3 * sizeof(float) * pow((double)side, 3);
+
+    assert_int_equal(s.params, 19070560);
+    same("forward GFLOP", side, s.forward / 1e9, rows[i].forward, rows[i].unit);
+    same("stored GiB", side, ((double)s.bytes + softmax) / 0x1p30, rows[i].gib, rows[i].gib_unit);
+    assert_near(s.training, 3 * s.forward - s.layer[0].flops, 1);
+  }
+}
+
+/* Of one channel and three outputs, as its repository has it: layers by hand. */
+static void the_network_of_sc18_is_that_of_its_repository(void **state)
+{
+  static const struct {
+    int64_t side;
+    int n;
+    int64_t kernel[8], filters[8], made[8];
+  } lists[] = {
+      {64, 6, {3, 4, 4, 3, 2, 2}, {1, 16, 32, 64, 64, 128, 128}, {62, 28, 6, 4, 3, 2}},
+      {128,
+       7,
+       {3, 4, 4, 3, 3, 2, 2},
+       {1, 16, 32, 64, 128, 256, 256, 256},
+       {126, 60, 27, 6, 4, 3, 2}},
+  };
+
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    const cf_model_opts o = {.net = {.name = "sc18"}};
+    const cf_shape shape = {lists[k].side, 1, 3};
+    int64_t params = 0;
+    double forward = 0;
+    cf_sheet s;
+
+    assert_ok(cf_sheet_make(&o, &shape, &s));
+    for (int i = 0; i < lists[k].n; i++) {
+      const int64_t co = lists[k].filters[i + 1], kernel = lists[k].kernel[i];
+      const int64_t weights = kernel * kernel * kernel * lists[k].filters[i] * co;
+      const int64_t norm = k == 0 ? 2 * co : 0;
+
+      params += weights + co + norm;
+      forward += 2 * (double)weights * pow((double)lists[k].made[i], 3);
+    }
+    const int64_t dense = k == 0 ? 1024 * 1025 + 512 * 1025 + 256 * 513 + 3 * 257
+                                 : 2048 * 2049 + 256 * 2049 + 3 * 257;
+
+    params += dense;
+    forward += 2 * (double)(dense - (k == 0 ? 1024 + 512 : 2048) - 256 - 3);
+    assert_int_equal(s.params, params);
+    assert_near(s.forward, forward, 1);
+    assert_true(k == 0 || s.params == 7041443); /* 7.0 M */
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -119,6 +186,8 @@ int main(void)
       cmocka_unit_test(the_benchmark_with_kernel_2_is_as_published),
       cmocka_unit_test(the_network_of_oyama_is_as_published),
       cmocka_unit_test(the_network_of_lbann_is_as_published),
+      cmocka_unit_test(the_unet_is_as_published),
+      cmocka_unit_test(the_network_of_sc18_is_that_of_its_repository),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

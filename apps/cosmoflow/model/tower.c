@@ -104,7 +104,8 @@ static weir_value stage(weir_net *net, const cf_tower *t, int i, weir_value v)
                             .padding = s->padding,
                             .no_bias = t->no_conv_bias,
                             .no_decay = t->conv_no_decay,
-                            .weight = t->weight};
+                            .weight = t->weight,
+                            .bias = t->conv_bias};
   weir_nn_norm_spec norm = t->norm;
   char name[NAME];
 

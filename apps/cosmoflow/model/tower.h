@@ -37,7 +37,7 @@ typedef struct cf_tower {
   double slope;           /* of the leaky ReLU; 0: a ReLU */
   double dropout;         /* share that is left out */
   bool drop_first;        /* dropout0: of what comes into dense1, too */
-  weir_init weight, dense_bias, last;
+  weir_init weight, conv_bias, dense_bias, last;
   double scale; /* of tanh; 0: the outputs are what the last layer makes */
 } cf_tower;
 

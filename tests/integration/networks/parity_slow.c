@@ -1,4 +1,4 @@
-/* parity_slow.c - twenty steps of a U-Net and of CosmoFlow's network, by Weir and by PyTorch, from
+/* parity_slow.c - twenty steps of a U-Net and of CosmoFlow's networks, by Weir and by PyTorch, from
  * the same parameters and data: every loss, and the parameters afterwards. */
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,9 @@
 #include "base/weir_check.h"
 #include "base/weir_log.h"
 #include "model/nets.h"
+#include "nn/weir_loss.h"
 #include "nn/weir_unet.h"
+#include "ops/elementwise/weir_elementwise.h"
 #include "peer.h"
 #include "learner.h"
 
@@ -162,12 +164,132 @@ static void cosmoflow_with_kernel_2_follows_pytorch(void **state)
   follow_cosmoflow(2);
 }
 
+static weir_value oyama(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_oyama(net, opts, PARAMETERS, x);
+}
+
+static weir_value lbann(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_lbann(net, opts, PARAMETERS, x);
+}
+
+static weir_value sc18(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_sc18(net, opts, PARAMETERS, x);
+}
+
+/* The vector engine, so that no compiler is waited for. */
+static void follow_fast(learner_job job, const char *function, const char *arguments)
+{
+  weir_exec_cfg exec;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = 2;
+  job.exec = &exec;
+  job.threads = THREADS;
+  same_course(&job, function, arguments);
+}
+
+/* A network of cubes; what PyTorch is told beside the sizes that all have. */
+static void follow_cubes(const char *function, learner_job job, int side, const char *options)
+{
+  char arguments[256];
+
+  job.x = (weir_array_desc){WEIR_F32, 5, {BATCH, side, side, side, 2}, 0};
+  job.y = (weir_array_desc){WEIR_F32, 2, {BATCH, PARAMETERS}, 0};
+  (void)snprintf(arguments, sizeof arguments,
+                 "batch=2 channels=2 outputs=4 size=%d rate=%g momentum=0.9 threads=2 steps=20 %s",
+                 side, job.rate, options);
+  follow_fast(job, function, arguments);
+}
+
+/* Odd extents too: 22, 11, 6, 3. */
+static void oyama_follows_pytorch(void **state)
+{
+  cf_oyama_opts o;
+
+  weir_opts_default(cf_oyama_options, sizeof o, &o);
+  o.base = 3;
+  o.pools = 2;
+  o.hidden1 = 16;
+  o.hidden2 = 8;
+  o.dropout = 0;
+  follow_cubes("oyama", (learner_job){.build = oyama, .opts = &o, .rate = 0.005, .seed = 5}, 22,
+               "base=3 pools=2 hidden1=16 hidden2=8 norm=0 bias=1 epsilon=1e-5");
+}
+
+static void lbann_with_norm_follows_pytorch(void **state)
+{
+  cf_lbann_opts o;
+
+  weir_opts_default(cf_lbann_options, sizeof o, &o);
+  o.base = 4;
+  o.hidden1 = 16;
+  o.hidden2 = 8;
+  o.dropout = 0;
+  o.norm = 1;
+  follow_cubes("lbann", (learner_job){.build = lbann, .opts = &o, .rate = 0.01, .seed = 6}, 16,
+               "base=4 most=256 blocks=2 hidden1=16 hidden2=8 norm=1 bias=0 epsilon=1e-5");
+}
+
+static void sc18_follows_pytorch(void **state)
+{
+  int64_t units[] = {16, 8};
+  cf_sc18_opts o;
+
+  weir_opts_default(cf_sc18_options, sizeof o, &o);
+  o.base = 2;
+  o.hidden = (weir_int_list){units, 2};
+  o.dropout = 0;
+  follow_cubes("sc18", (learner_job){.build = sc18, .opts = &o, .rate = 0.005, .seed = 7}, 64,
+               "layout=64 base=2 hidden1=16 hidden2=8 norm=1 bias=1 epsilon=1e-4");
+}
+
+static weir_value unet3d(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_unet(net, opts, OUTPUTS, x);
+}
+
+/* Classes 0, 1, 2 from numbers in [-1, 1]. */
+static weir_value entropy(weir_graph *g, weir_value made, weir_value y)
+{
+  const weir_value third = weir_scale(g, weir_add_scalar(g, y, 1), 1.5);
+
+  return weir_loss_categorical(g, &(weir_categorical_spec){.smoothing = 0}, made,
+                               weir_cast(g, WEIR_I32, third), WEIR_NO_VALUE);
+}
+
+/* U of arXiv:2007.12856 with its cross entropy over the classes of every voxel. */
+static void segmentation_follows_pytorch(void **state)
+{
+  cf_unet_opts o;
+  learner_job job = {.build = unet3d,
+                     .opts = &o,
+                     .loss = entropy,
+                     .x = {WEIR_F32, 5, {BATCH, 8, 12, 16, 2}, 0},
+                     .y = {WEIR_F32, 4, {BATCH, 8, 12, 16}, 0},
+                     .rate = 0.05,
+                     .seed = 8};
+
+  weir_opts_default(cf_unet_options, sizeof o, &o);
+  o.levels = 2;
+  o.base = 4;
+  follow_fast(job, "unet3d",
+              "batch=2 channels=2 outputs=3 depth=8 height=12 width=16 base=4 levels=2 rate=0.05 "
+              "momentum=0.9 threads=2 steps=20");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unet_follows_pytorch),
       cmocka_unit_test(cosmoflow_follows_pytorch),
       cmocka_unit_test(cosmoflow_with_kernel_2_follows_pytorch),
+      cmocka_unit_test(oyama_follows_pytorch),
+      cmocka_unit_test(lbann_with_norm_follows_pytorch),
+      cmocka_unit_test(sc18_follows_pytorch),
+      cmocka_unit_test(segmentation_follows_pytorch),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
