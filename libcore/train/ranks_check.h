@@ -19,7 +19,7 @@ typedef struct volume {
   int64_t size[3]; /* voxels of a sample along depth, height and width */
   int blocks;      /* convolutions, each with pooling                  */
   double dropout;
-  int64_t fetched;    /* calls                                            */
+  int64_t fetched;    /* calls for training samples                       */
   int64_t bad_sample; /* a voxel of this training sample is ..            */
   double bad_voxel;   /* .. this number; 0: none                          */
   /* Called before training samples are read: for what goes wrong on one rank. */
@@ -76,7 +76,7 @@ static inline weir_status volume_fetch(void *context, const weir_train_batch *wa
   const weir_box *box = want->box;
   int64_t at = 0;
 
-  v->fetched++;
+  v->fetched += purpose == 0;
   if (v->before != NULL && want->split == WEIR_TRAIN_SAMPLES) {
     WEIR_TRY(v->before(v));
   }

@@ -1,0 +1,490 @@
+/* train.c - a training on a grid of ranks against the same training on each rank alone: losses of
+ * every step, weights and all that a checkpoint holds; what goes wrong on one rank; checkpoints of
+ * one grid on another.
+ *
+ *   mpi_train RANKS FOLDER         the tests; FOLDER is empty and that of all ranks
+ *   mpi_train RANKS FOLDER killed  a run that its last rank does not live to see the end of
+ *   mpi_train RANKS FOLDER again   the same without that; prints the losses that it ends with */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "train/ranks_check.h"
+
+enum { STEPS = 20, PATH = 512, GRIDS = 4 };
+
+static weir_comm *comm;
+static const char *folder;
+static int runs; /* the same on all ranks: names of folders */
+
+/* One training, and how it went. */
+typedef struct session {
+  weir_params *params;
+  weir_store *store;
+  weir_train_result result;
+  weir_status status;
+  char dir[PATH];
+} session;
+
+static void close_session(session *s)
+{
+  weir_params_destroy(&s->params);
+  weir_store_destroy(&s->store);
+}
+
+/* A folder that no run has had: of all ranks together, or of one alone. */
+static void new_dir(char *dir, bool alone)
+{
+  if (alone) {
+    (void)snprintf(dir, PATH, "%s/run%d-rank%d", folder, runs, weir_comm_rank(comm));
+  } else {
+    (void)snprintf(dir, PATH, "%s/run%d", folder, runs);
+  }
+  runs++;
+}
+
+/* Trains on the grid of c (NULL: alone) in `dir`. */
+static session train(weir_comm *c, const weir_grid *grid, const char *dir, volume *v, int64_t n,
+                     const char *const *sets)
+{
+  const weir_train_task task = volume_task(v, n, 5);
+  const weir_spread spread = {.comm = c, .grid = grid != NULL ? *grid : (weir_grid){.dims = 0}};
+  session s = {.status = WEIR_OK};
+  weir_exec_cfg exec;
+  weir_config *config = NULL;
+  weir_train_cfg cfg;
+  char events[PATH + 16];
+  int n_sets = 0;
+
+  while (sets[n_sets] != NULL) {
+    n_sets++;
+  }
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = 2; /* no compiler */
+  const weir_plan_opts opts = {.exec = &exec, .threads = 1, .spread = c != NULL ? &spread : NULL};
+
+  assert_ok(weir_config_load(weir_train_opts, sizeof cfg, NULL, 0, sets, n_sets, &cfg, &config));
+  (void)snprintf(s.dir, sizeof s.dir, "%s", dir);
+  (void)snprintf(events, sizeof events, "%s.jsonl", dir);
+  if (c == NULL || weir_comm_rank(c) == 0) {
+    assert_ok(weir_events_open(events));
+  }
+  v->fetched = 0;
+  assert_ok(weir_params_create(task.dtype, &s.params));
+  assert_ok(weir_store_create(&s.store));
+  assert_ok(weir_train_prepare(&task, cfg.seed, s.params, s.store));
+  v->context = s.store;
+  s.status = weir_train_run(&task, &cfg, &opts, s.params, s.store, dir, &s.result);
+  weir_events_close();
+  weir_config_destroy(&config);
+  return s;
+}
+#define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static session train_alone(volume *v, int64_t n, const char *const *sets)
+{
+  char dir[PATH];
+
+  new_dir(dir, true);
+  return train(NULL, NULL, dir, v, n, sets);
+}
+
+static session train_on(const weir_grid *grid, volume *v, int64_t n, const char *const *sets)
+{
+  char dir[PATH];
+
+  new_dir(dir, false);
+  return train(comm, grid, dir, v, n, sets);
+}
+
+/* Losses of the steps of a run, from its events. */
+static int losses(const session *s, double *loss)
+{
+  char path[PATH + 16], line[4096];
+  int n = 0;
+
+  (void)snprintf(path, sizeof path, "%s.jsonl", s->dir);
+  FILE *f = fopen(path, "r");
+
+  assert_non_null(f);
+  while (fgets(line, sizeof line, f) != NULL) {
+    const char *at = strstr(line, "\"loss\": ");
+
+    if (strstr(line, "\"event\": \"step\"") != NULL && at != NULL && n < STEPS) {
+      loss[n++] = strtod(at + strlen("\"loss\": "), NULL);
+    }
+  }
+  fclose(f);
+  return n;
+}
+
+/* Every array of floats that the training keeps. */
+static void compare(const char *what, const session *a, const session *b, double within)
+{
+  const weir_tolerance t = {within, within};
+
+  for (int64_t i = 0; i < weir_store_count(a->store); i++) {
+    const char *name = weir_store_name(a->store, i);
+    const weir_tensor *x = weir_store_get(a->store, name), *y = weir_store_get(b->store, name);
+
+    assert_non_null(y);
+    if (weir_dtype_is_float(x->dtype) &&
+        weir_compare(name, x->dtype, y->data, x->data, weir_tensor_count(x), t) != 0) {
+      fail_msg("%s: '%s' differs", what, name);
+    }
+  }
+}
+
+static const char *grid_text(const weir_grid *g, char *text, size_t size)
+{
+  (void)snprintf(text, size, "grid %d x %d x %d x %d", g->extent[0], g->extent[1], g->extent[2],
+                 g->extent[3]);
+  return text;
+}
+
+static const struct {
+  int ranks;
+  weir_grid grid[GRIDS];
+} grids[] = {
+    {1, {{4, {1, 1, 1, 1}}}},
+    {2, {{4, {2, 1, 1, 1}}, {4, {1, 2, 1, 1}}, {4, {1, 1, 2, 1}}, {4, {1, 1, 1, 2}}}},
+    {3, {{4, {3, 1, 1, 1}}, {4, {1, 3, 1, 1}}, {4, {1, 1, 1, 3}}}},
+    {4, {{4, {4, 1, 1, 1}}, {4, {2, 2, 1, 1}}, {4, {1, 2, 2, 1}}, {4, {1, 4, 1, 1}}}},
+};
+
+/* Grids of so many ranks, the first along the samples. */
+static const weir_grid *grids_of(int ranks, int *n)
+{
+  const size_t count = sizeof grids / sizeof grids[0];
+  size_t i = 0;
+
+  while (i < count && grids[i].ranks != ranks) {
+    i++;
+  }
+  assert_true(i < count);
+  *n = 0;
+  while (*n < GRIDS && grids[i].grid[*n].dims > 0) {
+    (*n)++;
+  }
+  return grids[i].grid;
+}
+
+static volume usual(weir_dtype dtype)
+{
+  return (volume){.dtype = dtype, .size = {8, 6, 8}, .blocks = 2, .dropout = 0.2};
+}
+
+/* 13 samples in batches of 4: the fourth has one, and most ranks none. On every step-th grid. */
+static void as_one_rank(weir_dtype dtype, double within, int step, const char *const *sets)
+{
+  double alone_loss[STEPS] = {0}, loss[STEPS] = {0};
+  volume v = usual(dtype);
+  session alone = train_alone(&v, 13, sets);
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+
+  assert_ok(alone.status);
+  assert_int_equal(losses(&alone, alone_loss), STEPS);
+  for (int i = 0; i < n; i += step) {
+    char what[64];
+    session s = train_on(&grid[i], &v, 13, sets);
+
+    grid_text(&grid[i], what, sizeof what);
+    assert_ok(s.status);
+    assert_int_equal(s.result.step, alone.result.step);
+    assert_int_equal(s.result.best_epoch, alone.result.best_epoch);
+    if (weir_comm_rank(comm) == 0) {
+      assert_int_equal(losses(&s, loss), STEPS);
+    }
+    for (int k = 0; k < STEPS && weir_comm_rank(comm) == 0; k++) {
+      if (!(fabs(loss[k] - alone_loss[k]) <= within * fmax(1, fabs(alone_loss[k])))) {
+        fail_msg("%s, step %d: loss %.17g, alone %.17g", what, k + 1, loss[k], alone_loss[k]);
+      }
+    }
+    compare(what, &alone, &s, within);
+    close_session(&s);
+  }
+  close_session(&alone);
+}
+
+#define COMMON                                                                 \
+  "steps=20", "batch=4", "log_every=1", "compare_every=3", "validate_every=2", \
+      "optim.schedule.lr=0.01"
+
+static void momentum_in_f32(void **state)
+{
+  as_one_rank(WEIR_F32, 1e-5, 2, SETS(COMMON, "optim.rule=momentum"));
+}
+
+static void adam_in_f64(void **state)
+{
+  as_one_rank(WEIR_F64, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+}
+
+/* Norms of every parameter; batches that are cut again. */
+static void lars_in_f64_and_parts(void **state)
+{
+  as_one_rank(WEIR_F64, 1e-12, 3,
+              SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.01",
+                   "optim.rule=lars"));
+}
+
+static weir_grid first_grid(int which)
+{
+  int n = 0;
+  const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
+
+  return grid[which < n ? which : n - 1];
+}
+
+/* Alone for 6 steps, on all ranks up to 13, on the first half of them to the end. */
+static void a_run_goes_on_on_other_grids(void **state)
+{
+  const bool first = weir_comm_rank(comm) == 0;
+  const int half = (weir_comm_size(comm) + 1) / 2;
+  const weir_grid all = first_grid(1), few = {4, {half, 1, 1, 1}};
+  volume v = usual(WEIR_F64);
+  weir_comm *part = NULL;
+  char dir[PATH];
+  session whole = train_alone(&v, 13, SETS("steps=20", "batch=4"));
+
+  assert_ok(whole.status);
+  new_dir(dir, false);
+  if (first) {
+    session s = train(NULL, NULL, dir, &v, 13, SETS("steps=6", "batch=4"));
+
+    assert_ok(s.status);
+    close_session(&s);
+  }
+  assert_ok(weir_comm_barrier(comm));
+  session s = train(comm, &all, dir, &v, 13, SETS("steps=13", "batch=4"));
+
+  assert_ok(s.status);
+  assert_int_equal(s.result.first, 6);
+  close_session(&s);
+  assert_ok(weir_comm_split(comm, weir_comm_rank(comm) < half ? 0 : -1, &part));
+  if (part != NULL) {
+    s = train(part, &few, dir, &v, 13, SETS("steps=20", "batch=4"));
+    assert_ok(s.status);
+    assert_int_equal(s.result.first, 13);
+    assert_near(s.result.valid_loss, whole.result.valid_loss, 1e-10);
+    compare("on three grids", &whole, &s, 1e-10);
+    close_session(&s);
+    weir_comm_close(&part);
+  }
+  close_session(&whole);
+}
+
+/* The last rank is asked to stop when it reads its fifth batch. */
+static weir_status stop_at_five(volume *v)
+{
+  if (v->fetched >= 5 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
+    weir_stop_request(SIGTERM);
+  }
+  return WEIR_OK;
+}
+
+static void a_signal_to_one_rank_stops_all(void **state)
+{
+  const weir_grid grid = first_grid(0);
+  volume v = usual(WEIR_F32);
+  char dir[PATH];
+  session whole = train_on(&grid, &v, 12, SETS("steps=9", "batch=4"));
+
+  assert_ok(whole.status);
+  new_dir(dir, false);
+  v.before = stop_at_five;
+  session s = train(comm, &grid, dir, &v, 12, SETS("steps=9", "batch=4"));
+
+  weir_stop_request(0);
+  assert_int_equal(s.status, WEIR_ERR_STOPPED);
+  assert_non_null(strstr(weir_last_message(), "goes on from the checkpoint"));
+  close_session(&s);
+  v.before = NULL;
+  s = train(comm, &grid, dir, &v, 12, SETS("steps=9", "batch=4"));
+  assert_ok(s.status);
+  assert_true(s.result.first > 0 && s.result.first < 9);
+  compare("the same grid", &whole, &s, 0); /* the same bits */
+  close_session(&s);
+  close_session(&whole);
+}
+
+static void refused(const session *s, weir_status status, const char *message)
+{
+  if (s->status != status || strstr(weir_last_message(), message) == NULL) {
+    fail_msg("status %d: '%s' is not in '%s'", (int)s->status, message, weir_last_message());
+  }
+}
+
+/* The last rank cannot read its third batch. */
+static weir_status fail_at_three(volume *v)
+{
+  return v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1
+             ? weir_fail(WEIR_ERR_DATA, "sample 7 is not there")
+             : WEIR_OK;
+}
+
+static void a_sample_that_one_rank_cannot_read_ends_all(void **state)
+{
+  const weir_grid grid = first_grid(0);
+  volume v = usual(WEIR_F32);
+
+  v.before = fail_at_three;
+  session s = train_on(&grid, &v, 12, SETS("steps=9", "batch=4"));
+
+  refused(&s, WEIR_ERR_DATA, "sample 7 is not there");
+  close_session(&s);
+}
+
+/* One voxel of the last plane: of the last rank along the depth where there are several. */
+static void an_infinite_voxel_is_told(void **state)
+{
+  const weir_grid grid = first_grid(1);
+  volume v = usual(WEIR_F32);
+  char rank[64];
+
+  v.bad_sample = 6;
+  v.bad_voxel = INFINITY;
+  session s = train_on(&grid, &v, 12, SETS("steps=9", "batch=4"));
+
+  refused(&s, WEIR_ERR_NUMERIC, "the input 'x' has inf as element");
+  (void)snprintf(rank, sizeof rank, "rank %d of", weir_comm_size(comm) - 1);
+  if (grid.extent[WEIR_ALONG_DEPTH] > 1 && grid.extent[WEIR_ALONG_SAMPLES] == 1 &&
+      weir_comm_rank(comm) == 0) {
+    refused(&s, WEIR_ERR_NUMERIC, rank);
+  }
+  close_session(&s);
+}
+
+/* One bit of the weights of the last rank turns over. */
+static weir_status damage(volume *v)
+{
+  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_BANK);
+
+  if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
+    ((uint8_t *)bank->data)[17] ^= 1;
+  }
+  return WEIR_OK;
+}
+
+static void other_weights_are_found(void **state)
+{
+  const weir_grid grid = first_grid(0);
+  const int ranks = weir_comm_size(comm);
+  volume v = usual(WEIR_F32);
+  char text[64];
+
+  v.before = damage;
+  session s = train_on(&grid, &v, 12, SETS("steps=9", "batch=4", "compare_every=2"));
+
+  if (ranks == 1) { /* whom to compare with? */
+    assert_ok(s.status);
+  } else {
+    (void)snprintf(text, sizeof text, "'params' of rank %d is not that of rank 0", ranks - 1);
+    refused(&s, WEIR_ERR_NUMERIC, text);
+    refused(&s, WEIR_ERR_NUMERIC, "step 4");
+  }
+  close_session(&s);
+}
+
+static void a_checkpoint_that_cannot_be_written_ends_all(void **state)
+{
+  const weir_grid grid = first_grid(0);
+  volume v = usual(WEIR_F32);
+  char dir[PATH], blocked[PATH + 64];
+
+  new_dir(dir, false);
+  (void)snprintf(blocked, sizeof blocked, "%s/checkpoint-000000003.weir", dir);
+  if (weir_comm_rank(comm) == 0) {
+    assert_int_equal(mkdir(dir, 0777), 0);
+    assert_int_equal(mkdir(blocked, 0777), 0);
+    (void)strcat(blocked, "/x");
+    assert_int_equal(mkdir(blocked, 0777), 0);
+  }
+  assert_ok(weir_comm_barrier(comm));
+  session s = train(comm, &grid, dir, &v, 12,
+                    SETS("steps=9", "batch=4", "checkpoint.every=3", "checkpoint.format=raw"));
+
+  assert_int_not_equal(s.status, WEIR_OK);
+  assert_non_null(strstr(weir_last_message(), "checkpoint-000000003"));
+  close_session(&s);
+}
+
+static void a_grid_of_other_ranks_is_refused(void **state)
+{
+  const weir_grid grid = {4, {weir_comm_size(comm) + 1, 1, 1, 1}};
+  volume v = usual(WEIR_F32);
+  session s = train_on(&grid, &v, 12, SETS("steps=9", "batch=4"));
+
+  if (weir_comm_size(comm) > 1) {
+    refused(&s, WEIR_ERR_CONFIG, "does not fit the");
+  }
+  close_session(&s);
+}
+
+/* ---- A rank that is gone ---- */
+
+static weir_status die(volume *v)
+{
+  if (v->fetched == 7 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
+    (void)raise(SIGKILL);
+  }
+  return WEIR_OK;
+}
+
+static int run_of_script(bool killed)
+{
+  const weir_grid grid = {4, {weir_comm_size(comm), 1, 1, 1}};
+  volume v = usual(WEIR_F64);
+  char dir[PATH];
+
+  (void)snprintf(dir, sizeof dir, "%s/run", folder);
+  v.before = killed ? die : NULL;
+  session s = train(comm, &grid, dir, &v, 16, SETS("steps=12", "batch=4", "checkpoint.every=1"));
+
+  if (s.status != WEIR_OK) {
+    weir_print_trace(stderr);
+  } else if (weir_comm_rank(comm) == 0) {
+    printf("after step %d: %.12g\n", (int)s.result.first, s.result.valid_loss);
+  }
+  close_session(&s);
+  return (int)s.status;
+}
+
+static int all_tests(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(momentum_in_f32),
+      cmocka_unit_test(adam_in_f64),
+      cmocka_unit_test(lars_in_f64_and_parts),
+      cmocka_unit_test(a_run_goes_on_on_other_grids),
+      cmocka_unit_test(a_signal_to_one_rank_stops_all),
+      cmocka_unit_test(a_sample_that_one_rank_cannot_read_ends_all),
+      cmocka_unit_test(an_infinite_voxel_is_told),
+      cmocka_unit_test(other_weights_are_found),
+      cmocka_unit_test(a_checkpoint_that_cannot_be_written_ends_all),
+      cmocka_unit_test(a_grid_of_other_ranks_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc < 3) {
+    fprintf(stderr, "mpi_train RANKS FOLDER [killed|again]\n");
+    return 2;
+  }
+  folder = argv[2];
+  weir_log_set_level(WEIR_LOG_WARN);
+  if (weir_comm_open(&comm) != WEIR_OK) {
+    weir_print_trace(stderr);
+    return 1;
+  }
+  const int failed = argc > 3 ? run_of_script(strcmp(argv[3], "killed") == 0) : all_tests();
+
+  weir_comm_close(&comm);
+  return failed;
+}
