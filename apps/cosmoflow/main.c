@@ -10,6 +10,7 @@ static const weir_verb verbs[] = {
      cf_verb_convert},
     {"inspect", "print what files of samples hold: shapes, labels, a histogram of the voxels",
      "PATH ...", cf_verb_inspect},
+    {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_verb_eval},
     {"describe",
      "print the resolved configuration, what prepare would write and take, and what the network "
      "costs layer by layer",

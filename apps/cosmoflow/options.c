@@ -9,6 +9,7 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, files, cf_volume_options, "how files of samples are read"),
     WEIR_OPT_TABLE(cf_cfg, convert, cf_convert_options, "what convert writes"),
     WEIR_OPT_TABLE(cf_cfg, model, cf_model_options, "what is trained"),
+    WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and beside what"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
                  "samples whose labels and voxels inspect looks at"),
     WEIR_OPT_INT(cf_cfg, describe.side, 0, 0, 4096, "1",

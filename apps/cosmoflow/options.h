@@ -3,6 +3,7 @@
 #define CF_OPTIONS_H
 #include "data/convert.h"
 #include "data/universe.h"
+#include "eval/evaluation.h"
 #include "model/network.h"
 
 typedef struct cf_cfg {
@@ -12,6 +13,7 @@ typedef struct cf_cfg {
   cf_volume_opts files;
   cf_convert_opts convert;
   cf_model_opts model;
+  cf_eval_opts eval;
   struct {
     int64_t samples;
   } inspect;

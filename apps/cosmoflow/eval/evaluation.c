@@ -1,0 +1,384 @@
+/* evaluation.c - see evaluation.h. */
+#include "eval/evaluation.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "ops/fft/weir_fft.h"
+
+const weir_opt cf_eval_options[] = {
+    WEIR_OPT_LIST(cf_eval_opts, sets, cf_trial_opts, cf_trial_options, 64,
+                  "predictions that are scored; baselines are fitted on the training universes of "
+                  "the first, and say what they say of the others, such as those of another "
+                  "simulation"),
+    WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_PART_CHOICES, "of the samples, that is scored"),
+    WEIR_OPT_INT(cf_eval_opts, bins, 10, 1, 1000, "1",
+                 "parts of the range of each label, for bias and slope by the truth"),
+    WEIR_OPT_INT(cf_eval_opts, points, 2000, 10, 1e6, "1",
+                 "of a figure at most: of more samples every second or third is drawn"),
+    WEIR_OPT_TABLE(cf_eval_opts, features, cf_feature_options,
+                   "what the regressions know of samples"),
+    WEIR_OPT_TABLE(cf_eval_opts, ridge, cf_ridge_options, "the regressions"),
+    WEIR_OPT_TABLE(cf_eval_opts, bootstrap, cf_bootstrap_options,
+                   "intervals, by universes that are drawn again"),
+    WEIR_OPT_TABLE(cf_eval_opts, fisher, cf_fisher_options, "the bound of linear theory"),
+    WEIR_OPT_END,
+};
+
+/* ---- sets ---- */
+
+/* Sets that are compared have the same labels in the same units. */
+static weir_status judge_sets(const cf_evaluation *e)
+{
+  const cf_predictions *const first = e->trial[0].p;
+
+  for (int64_t i = 1; i < e->n_trials; i++) {
+    const cf_predictions *const p = e->trial[i].p;
+    const char *const file = e->trial[i].opts->predictions;
+
+    if (p->n_labels != first->n_labels) {
+      return weir_fail(WEIR_ERR_DATA, "%s: has %lld labels, %s has %lld", file,
+                       (long long)p->n_labels, e->trial[0].opts->predictions,
+                       (long long)first->n_labels);
+    }
+    for (int64_t k = 0; k < p->n_labels; k++) {
+      const double width = first->hi[k] - first->lo[k];
+
+      if (strcmp(p->label[k], first->label[k]) != 0 ||
+          fabs(p->lo[k] - first->lo[k]) > 1e-9 * width ||
+          fabs(p->hi[k] - first->hi[k]) > 1e-9 * width) {
+        return weir_fail(WEIR_ERR_DATA,
+                         "%s: label %lld is %s from %g to %g, in %s it is %s from %g to %g: "
+                         "predictions of one network have one range",
+                         file, (long long)k + 1, p->label[k], p->lo[k], p->hi[k],
+                         e->trial[0].opts->predictions, first->label[k], first->lo[k],
+                         first->hi[k]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status judge_names(const weir_struct_list *sets)
+{
+  const cf_trial_opts *const set = sets->items;
+
+  if (sets->count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.sets: there is none: name predictions and their truth, such as "
+                     "eval.sets=[{name: test, predictions: predictions.nc, truth: [universes]}]");
+  }
+  for (int64_t i = 0; i < sets->count; i++) {
+    for (int64_t j = 0; j < i; j++) {
+      if (strcmp(set[i].name, set[j].name) == 0) {
+        return weir_fail(WEIR_ERR_CONFIG, "eval.sets: two sets have the name '%s'", set[i].name);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+/* The same universes again are no test, whatever else is new about them. */
+static weir_status warn_of_known(const cf_evaluation *e)
+{
+  for (int64_t i = 0; i < e->n_trials && e->opts->part != CF_TRAIN; i++) {
+    const cf_trial *const t = &e->trial[i];
+    int64_t n = 0;
+
+    WEIR_TRY(cf_trial_known(&e->trial[0], t, &n));
+    if (n > 0) {
+      weir_warn("eval",
+                "set %s: %lld of its %lld universes have number and labels of universes that %s "
+                "trains on: make them with another seed, or split both sets alike",
+                t->opts->name, (long long)n, (long long)t->groups, e->trial[0].opts->name);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint64_t seed)
+{
+  const weir_struct_list *const sets = &e->opts->sets;
+  const cf_trial_opts *const set = sets->items;
+
+  WEIR_TRY(judge_names(sets));
+  WEIR_TRY(weir_alloc(sets->count, sizeof *e->trial, (void **)&e->trial));
+  WEIR_TRY(weir_alloc(sets->count, sizeof *e->resamples, (void **)&e->resamples));
+  for (; e->n_trials < sets->count; e->n_trials++) {
+    WEIR_TRY(
+        cf_trial_open(&set[e->n_trials], spec, (cf_part)e->opts->part, &e->trial[e->n_trials]));
+  }
+  e->n_labels = e->trial[0].p->n_labels;
+  WEIR_TRY(judge_sets(e));
+  WEIR_TRY(warn_of_known(e));
+  for (int64_t i = 0; i < e->n_trials; i++) {
+    WEIR_TRY(cf_resamples_create(&e->opts->bootstrap, seed, e->trial[i].groups, &e->resamples[i]));
+  }
+  return WEIR_OK;
+}
+
+/* ---- the mean ---- */
+
+/* Of the labels of the training samples, said of everything. */
+static weir_status say_mean(cf_evaluation *e)
+{
+  const cf_trial *const first = &e->trial[0];
+  double mean[CF_LABELS_MOST] = {0};
+
+  for (int64_t i = 0; i < first->n_train; i++) {
+    for (int64_t k = 0; k < e->n_labels; k++) {
+      mean[k] +=
+          (double)first->p->truth[first->train[i] * e->n_labels + k] / (double)first->n_train;
+    }
+  }
+  for (int64_t i = 0; i < e->n_trials && first->n_train > 0; i++) {
+    const int64_t n = e->trial[i].level[CF_BY_SAMPLE].n;
+    double *unit = NULL;
+
+    WEIR_TRY(weir_alloc(n * e->n_labels, sizeof *unit, (void **)&unit));
+    for (int64_t k = 0; k < n * e->n_labels; k++) {
+      unit[k] = mean[k % e->n_labels];
+    }
+    const weir_status status = cf_trial_say(&e->trial[i], CF_BY_MEAN, unit);
+
+    weir_free(&unit);
+    WEIR_TRY(status);
+  }
+  return WEIR_OK;
+}
+
+/* ---- the regressions ---- */
+
+typedef struct visit {
+  const cf_trial *trial;
+  const int64_t *row;
+} visit;
+
+static weir_status check_row(void *context, int64_t i)
+{
+  const visit *const v = context;
+
+  return cf_trial_check(v->trial, v->row[i]);
+}
+
+/* Features of rows of a trial. */
+static weir_status features_of(const cf_evaluation *e, const cf_trial *t, const int64_t *row,
+                               int64_t n, cf_features *out)
+{
+  visit v = {t, row};
+  int64_t *sample = NULL;
+
+  WEIR_TRY(weir_alloc(n, sizeof *sample, (void **)&sample));
+  for (int64_t i = 0; i < n; i++) {
+    sample[i] = t->p->sample[row[i]];
+  }
+  weir_info("eval", "%s: P(k) of %lld samples", t->opts->name, (long long)n);
+  const weir_status status =
+      cf_features_make(&e->opts->features, t->source, sample, n, check_row, &v, out);
+
+  weir_free(&sample);
+  return status;
+}
+
+/* Both regressions, on features of the training rows in their order. */
+static weir_status fit(cf_evaluation *e, const cf_features *f, uint64_t seed)
+{
+  const cf_trial *const t = &e->trial[0];
+  const int64_t n = t->n_train, labels = e->n_labels;
+  int64_t *row = NULL, *group = NULL;
+  double *y = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *row, (void **)&row), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *group, (void **)&group), done);
+  WEIR_TRY_GOTO(weir_alloc(n * labels, sizeof *y, (void **)&y), done);
+  for (int64_t i = 0; i < n; i++) {
+    row[i] = i;
+    group[i] = t->p->universe[t->train[i]];
+    for (int64_t k = 0; k < labels; k++) {
+      y[i * labels + k] = (double)t->p->truth[t->train[i] * labels + k];
+    }
+  }
+  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS; by++) {
+    const int64_t features = by == CF_BY_RIDGE ? f->n_power : f->n_features;
+    const cf_ridge_rows rows = {n, row, group, features, f->n_features, f->x, labels, y};
+
+    if (by == CF_BY_RIDGE || f->n_features > f->n_power) {
+      e->n_features[by] = features;
+      WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, seed, &rows, &e->ridge[by]), done);
+    }
+  }
+done:
+  weir_free(&row);
+  weir_free(&group);
+  weir_free(&y);
+  return status;
+}
+
+static weir_status say_regressions(cf_evaluation *e, cf_trial *t)
+{
+  const int64_t n = t->level[CF_BY_SAMPLE].n;
+  cf_features f;
+  double *unit = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(features_of(e, t, t->row, n, &f));
+  WEIR_TRY_GOTO(weir_alloc(n * e->n_labels, sizeof *unit, (void **)&unit), done);
+  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS && status == WEIR_OK; by++) {
+    for (int64_t i = 0; i < n && e->n_features[by] > 0; i++) {
+      cf_ridge_predict(&e->ridge[by], f.x + i * f.n_features, unit + i * e->n_labels);
+    }
+    status = e->n_features[by] > 0 ? cf_trial_say(t, (cf_sayer)by, unit) : WEIR_OK;
+  }
+done:
+  weir_free(&unit);
+  cf_features_fini(&f);
+  return status;
+}
+
+/* Why there can be no regressions, or NULL. */
+static const char *why_without(const cf_evaluation *e)
+{
+  return e->trial[0].source == NULL ? "eval.sets[0].truth names no samples"
+         : e->trial[0].n_train == 0 ? "the predictions of the first set list no training sample"
+         : !weir_fft_available()    ? "this build has no FFTW"
+                                    : NULL;
+}
+
+static weir_status judge_shape(const cf_evaluation *e, const cf_trial *t)
+{
+  const int64_t *const a = cf_source_info(e->trial[0].source)->lengths;
+  const int64_t *const b = cf_source_info(t->source)->lengths;
+
+  return memcmp(a, b, 4 * sizeof *a) == 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: samples are %lld^3 with %lld channels, those of set %s %lld^3 with "
+                         "%lld: what was fitted there says nothing of these",
+                         t->opts->truth.items[0], (long long)b[0], (long long)b[3],
+                         e->trial[0].opts->name, (long long)a[0], (long long)a[3]);
+}
+
+/* What is not read for its spectrum is looked at all the same. */
+static weir_status check_alone(const cf_evaluation *e)
+{
+  for (int64_t i = 0; i < e->n_trials; i++) {
+    const cf_trial *const t = &e->trial[i];
+
+    for (int64_t k = 0; k < t->level[CF_BY_SAMPLE].n && t->source != NULL; k++) {
+      WEIR_TRY(cf_trial_check(t, t->row[k]));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
+{
+  const cf_trial *const first = &e->trial[0];
+  cf_features f;
+
+  e->without = why_without(e);
+  if (e->without != NULL) {
+    weir_info("eval", "no regression on P(k): %s", e->without);
+    return check_alone(e);
+  }
+  WEIR_TRY(features_of(e, first, first->train, first->n_train, &f));
+  const weir_status status = fit(e, &f, seed);
+
+  cf_features_fini(&f);
+  WEIR_TRY(status);
+  for (int64_t i = 0; i < e->n_trials; i++) {
+    if (e->trial[i].source != NULL) {
+      WEIR_TRY(judge_shape(e, &e->trial[i]));
+      WEIR_TRY(say_regressions(e, &e->trial[i]));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* ---- the bound ---- */
+
+static weir_status add_bound(cf_evaluation *e)
+{
+  const cf_trial *const t = &e->trial[0];
+  const double *const truth = t->level[CF_BY_UNIVERSE].truth;
+  double value[CF_LABELS_MOST], sigma[CF_LABELS_MOST];
+  cf_fisher *f = NULL;
+  weir_status status = WEIR_OK;
+
+  if (e->opts->fisher.box <= 0) {
+    return WEIR_OK;
+  }
+  if (t->source == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.fisher.box: how many cells a sample has is said by eval.sets[0].truth, "
+                     "which names none");
+  }
+  WEIR_TRY(cf_fisher_create(&e->opts->fisher, t->p, cf_source_info(t->source)->lengths[0], &f));
+  WEIR_TRY_GOTO(weir_alloc(e->n_labels * t->groups, sizeof *e->sigma, (void **)&e->sigma), done);
+  for (int64_t g = 0; g < t->groups; g++) {
+    for (int64_t k = 0; k < e->n_labels; k++) {
+      value[k] = truth[k * t->groups + g];
+    }
+    WEIR_TRY_GOTO(cf_fisher_bound(f, value, sigma), done);
+    for (int64_t k = 0; k < e->n_labels; k++) {
+      e->sigma[k * t->groups + g] = sigma[k];
+    }
+  }
+done:
+  cf_fisher_destroy(&f);
+  return status;
+}
+
+weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *spec, uint64_t seed,
+                               cf_evaluation *out)
+{
+  weir_status status = WEIR_OK;
+
+  *out = (cf_evaluation){.opts = opts};
+  WEIR_TRY_GOTO(open_sets(out, spec, seed), done);
+  WEIR_TRY_GOTO(say_mean(out), done);
+  WEIR_TRY_GOTO(add_regressions(out, seed), done);
+  WEIR_TRY_GOTO(add_bound(out), done);
+done:
+  if (status != WEIR_OK) {
+    cf_evaluation_close(out);
+  }
+  return status;
+}
+
+void cf_evaluation_close(cf_evaluation *e)
+{
+  for (int64_t i = 0; i < e->n_trials; i++) {
+    cf_trial_close(&e->trial[i]);
+    cf_resamples_fini(&e->resamples[i]);
+  }
+  for (int by = 0; by < CF_SAYERS; by++) {
+    cf_ridge_fini(&e->ridge[by]);
+  }
+  weir_free(&e->trial);
+  weir_free(&e->resamples);
+  weir_free(&e->sigma);
+  e->n_trials = 0;
+}
+
+bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_sayer by, cf_level level,
+                         int64_t label, cf_cases *out)
+{
+  const cf_trial *const t = &e->trial[trial];
+  const cf_said *const s = &t->level[level];
+
+  if (s->said[by] == NULL || (level == CF_BY_UNIVERSE && t->level[CF_BY_SAMPLE].n == t->groups)) {
+    return false;
+  }
+  *out = (cf_cases){s->n, t->groups, s->group, s->truth + label * s->n, s->said[by] + label * s->n};
+  return true;
+}
+
+const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_sayer by)
+{
+  return by == CF_BY_NETWORK   ? e->trial[trial].p->model
+         : by == CF_BY_RIDGE   ? "ridge"
+         : by == CF_BY_MOMENTS ? "ridge+moments"
+                               : "mean";
+}

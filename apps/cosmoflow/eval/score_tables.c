@@ -1,0 +1,433 @@
+/* score_tables.c - see score_tables.h. */
+#include "eval/score_tables.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+
+const char *const cf_table_file[CF_TABLES] = {
+    [CF_TABLE_SCORES] = "scores.csv",
+    [CF_TABLE_BINS] = "bins.csv",
+    [CF_TABLE_AVERAGES] = "averages.csv",
+    [CF_TABLE_RIDGE] = "ridge.csv",
+};
+
+enum { COLUMNS = 16 };
+static const char *const head[CF_TABLES][COLUMNS] = {
+    [CF_TABLE_SCORES] = {"set", "model", "of", "parameter", "score", "unit", "value", "lo", "hi",
+                         "samples", "universes"},
+    [CF_TABLE_BINS] = {"set", "model", "parameter", "from", "to", "samples", "bias", "bias_lo",
+                       "bias_hi", "rmse", "rmse_lo", "rmse_hi", "slope"},
+    [CF_TABLE_AVERAGES] = {"set", "model", "parameter", "averaged", "means", "rmse",
+                           "rmse_if_independent", "within", "shared"},
+    [CF_TABLE_RIDGE] = {"model", "parameter", "features", "universes", "folds", "penalty",
+                        "rmse_of_folds"},
+};
+
+static int columns_of(int t)
+{
+  int n = 0;
+
+  while (n < COLUMNS && head[t][n] != NULL) {
+    n++;
+  }
+  return n;
+}
+
+static void put(weir_cells *c, double value)
+{
+  if (isnan(value)) {
+    weir_cells_add(c, "nan");
+  } else {
+    weir_cells_add(c, "%.9g", value);
+  }
+}
+
+static void put_estimate(weir_cells *c, const cf_estimate *e, double scale)
+{
+  put(c, e->value * scale);
+  put(c, e->lo * scale);
+  put(c, e->hi * scale);
+}
+
+static double half_of(const cf_evaluation *e, int64_t label)
+{
+  return 0.5 * (e->trial[0].p->hi[label] - e->trial[0].p->lo[label]);
+}
+
+/* ---- scores ---- */
+
+static const char *label_of(const cf_evaluation *e, int64_t label)
+{
+  return label == CF_ALL_LABELS ? "all" : e->trial[0].p->label[label];
+}
+
+static weir_cells *begin(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r,
+                         const char *score, const char *unit)
+{
+  weir_cells *const c = &t->cells[CF_TABLE_SCORES];
+
+  weir_cells_add(c, "%s", e->trial[r->trial].opts->name);
+  weir_cells_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
+  weir_cells_add(c, "%s", cf_level_name[r->level]);
+  weir_cells_add(c, "%s", label_of(e, r->label));
+  weir_cells_add(c, "%s", score);
+  weir_cells_add(c, "%s", unit);
+  return c;
+}
+
+static void end(weir_cells *c, const cf_score_row *r)
+{
+  weir_cells_add(c, "%lld", (long long)r->samples);
+  weir_cells_add(c, "%lld", (long long)r->universes);
+}
+
+/* Errors in units of the ranges and in the label's own; what has no unit once. */
+static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r)
+{
+  for (int s = 0; s < CF_SCORES; s++) {
+    const bool error = s == CF_MAE || s == CF_RMSE || s == CF_BIAS;
+
+    if (r->label == CF_ALL_LABELS && s != CF_MAE && s != CF_RMSE) {
+      continue;
+    }
+    weir_cells *c = begin(t, e, r, cf_score_name[s], error ? "range" : "1");
+
+    put_estimate(c, &r->score[s], error ? 1 / r->half : 1);
+    end(c, r);
+    if (error && r->label != CF_ALL_LABELS) {
+      c = begin(t, e, r, cf_score_name[s], "own");
+      put_estimate(c, &r->score[s], 1);
+      end(c, r);
+    }
+  }
+  if (!isnan(r->gain.value)) {
+    char name[64];
+
+    (void)snprintf(name, sizeof name, "gain_over_%s", cf_evaluation_name(e, r->trial, r->over));
+    weir_cells *const c = begin(t, e, r, name, "1");
+
+    put_estimate(c, &r->gain, 1);
+    end(c, r);
+  }
+}
+
+/* What a model is compared with: a network with the better regression, all else with the mean. */
+static cf_sayer rival_of(const cf_evaluation *e, int64_t trial, cf_sayer by)
+{
+  const cf_said *const s = &e->trial[trial].level[CF_BY_SAMPLE];
+
+  return by != CF_BY_NETWORK              ? CF_BY_MEAN
+         : s->said[CF_BY_MOMENTS] != NULL ? CF_BY_MOMENTS
+         : s->said[CF_BY_RIDGE] != NULL   ? CF_BY_RIDGE
+                                          : CF_BY_MEAN;
+}
+
+static weir_status score_cases(const cf_evaluation *e, const cf_cases *c, const cf_cases *rival,
+                               cf_score_row *r)
+{
+  const cf_resamples *const draws = &e->resamples[r->trial];
+
+  r->samples = c->n;
+  r->universes = c->groups;
+  r->gain = (cf_estimate){NAN, NAN, NAN};
+  WEIR_TRY(cf_metrics(c, draws, r->score));
+  return rival != NULL ? cf_metrics_gain(c, rival, CF_MAE, draws, &r->gain) : WEIR_OK;
+}
+
+/* All labels in a row, in units of their ranges; the caller frees memory. */
+static weir_status join_labels(const cf_evaluation *e, int64_t trial, cf_sayer by, cf_level level,
+                               double **memory, int64_t **group, cf_cases *out)
+{
+  cf_cases one;
+
+  *memory = NULL;
+  *group = NULL;
+  *out = (cf_cases){0};
+  for (int64_t k = 0; k < e->n_labels && cf_evaluation_cases(e, trial, by, level, k, &one); k++) {
+    const double lo = e->trial[0].p->lo[k], half = half_of(e, k);
+
+    if (k == 0) {
+      const int64_t all = one.n * e->n_labels;
+
+      WEIR_TRY(weir_alloc(2 * all, sizeof **memory, (void **)memory));
+      WEIR_TRY(weir_alloc(all, sizeof **group, (void **)group));
+      *out = (cf_cases){all, one.groups, *group, *memory, *memory + all};
+    }
+    for (int64_t i = 0; i < one.n; i++) {
+      const int64_t at = k * one.n + i;
+
+      (*group)[at] = one.group[i];
+      (*memory)[at] = (one.truth[i] - lo) / half - 1;
+      (*memory)[out->n + at] = (one.said[i] - lo) / half - 1;
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status score_all_labels(const cf_evaluation *e, cf_score_row *r)
+{
+  double *memory[2] = {NULL, NULL};
+  int64_t *group[2] = {NULL, NULL};
+  cf_cases own, rival;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(join_labels(e, r->trial, r->by, r->level, &memory[0], &group[0], &own), done);
+  WEIR_TRY_GOTO(join_labels(e, r->trial, r->over, r->level, &memory[1], &group[1], &rival), done);
+  r->half = 1;
+  WEIR_TRY_GOTO(score_cases(e, &own, rival.n > 0 && r->over != r->by ? &rival : NULL, r), done);
+  r->samples /= e->n_labels;
+done:
+  for (int i = 0; i < 2; i++) {
+    weir_free(&memory[i]);
+    weir_free(&group[i]);
+  }
+  return status;
+}
+
+static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_t trial,
+                              cf_level level, cf_sayer by)
+{
+  cf_cases own, rival;
+
+  for (int64_t k = CF_ALL_LABELS; k < e->n_labels; k++) {
+    cf_score_row r = {.trial = trial, .label = k, .by = by, .level = level};
+
+    if (!cf_evaluation_cases(e, trial, by, level, k < 0 ? 0 : k, &own)) {
+      return WEIR_OK;
+    }
+    r.over = rival_of(e, trial, by);
+    if (k == CF_ALL_LABELS) {
+      WEIR_TRY(score_all_labels(e, &r));
+    } else {
+      const bool beside = r.over != by && cf_evaluation_cases(e, trial, r.over, level, k, &rival);
+
+      r.half = half_of(e, k);
+      WEIR_TRY(score_cases(e, &own, beside ? &rival : NULL, &r));
+    }
+    WEIR_TRY(weir_reserve(&t->row, &t->room, t->n_rows + 1, sizeof *t->row));
+    t->row[t->n_rows++] = r;
+    put_row(t, e, &r);
+  }
+  return WEIR_OK;
+}
+
+void cf_score_bound(const cf_evaluation *e, int64_t label, double *mae, double *rmse)
+{
+  const int64_t n = e->trial[0].groups;
+  const double of_normal = 0.79788456080286536; /* mean |x|, sqrt(2 / pi) */
+  double sum = 0, square = 0;
+
+  for (int64_t g = 0; g < n; g++) {
+    const double sigma = e->sigma[label * n + g];
+
+    sum += sigma / (double)n;
+    square += sigma * sigma / (double)n;
+  }
+  *mae = of_normal * sum;
+  *rmse = sqrt(square);
+}
+
+static void add_bound(cf_score_tables *t, const cf_evaluation *e)
+{
+  static const char *const name[] = {"mae", "rmse"};
+  double value[2];
+
+  for (int64_t k = 0; k < e->n_labels && e->sigma != NULL; k++) {
+    cf_score_bound(e, k, &value[0], &value[1]);
+    for (int i = 0; i < 4; i++) { /* both scores in both units */
+      weir_cells *const c = &t->cells[CF_TABLE_SCORES];
+      const double scale = i / 2 == 0 ? 1 / half_of(e, k) : 1;
+
+      weir_cells_add(c, "%s", e->trial[0].opts->name);
+      weir_cells_add(c, "fisher");
+      weir_cells_add(c, "%s", cf_level_name[CF_BY_SAMPLE]);
+      weir_cells_add(c, "%s", label_of(e, k));
+      weir_cells_add(c, "%s", name[i % 2]);
+      weir_cells_add(c, i / 2 == 0 ? "range" : "own");
+      put_estimate(c, &(cf_estimate){value[i % 2], NAN, NAN}, scale);
+      weir_cells_add(c, "0");
+      weir_cells_add(c, "%lld", (long long)e->trial[0].groups);
+    }
+  }
+}
+
+/* ---- by the truth ---- */
+
+void cf_score_bin(const cf_evaluation *e, int64_t label, int64_t b, double *lo, double *hi)
+{
+  const cf_predictions *const p = e->trial[0].p;
+  const double width = (p->hi[label] - p->lo[label]) / (double)e->opts->bins;
+
+  *lo = p->lo[label] + width * (double)b;
+  *hi = b + 1 == e->opts->bins ? p->hi[label] : p->lo[label] + width * (double)(b + 1);
+}
+
+weir_status cf_score_in_bin(const cf_evaluation *e, int64_t trial, const cf_cases *c, int64_t label,
+                            int64_t b, cf_estimate score[CF_SCORES], int64_t *n)
+{
+  const bool last = b + 1 == e->opts->bins;
+  double lo, hi, *memory = NULL;
+  int64_t *group = NULL;
+  weir_status status = WEIR_OK;
+
+  cf_score_bin(e, label, b, &lo, &hi);
+  *n = 0;
+  WEIR_TRY_GOTO(weir_alloc(2 * c->n, sizeof *memory, (void **)&memory), done);
+  WEIR_TRY_GOTO(weir_alloc(c->n, sizeof *group, (void **)&group), done);
+  for (int64_t i = 0; i < c->n; i++) { /* labels at the very ends may be rounded beyond them */
+    if ((c->truth[i] >= lo || b == 0) && (c->truth[i] < hi || last)) {
+      memory[*n] = c->truth[i];
+      memory[c->n + *n] = c->said[i];
+      group[(*n)++] = c->group[i];
+    }
+  }
+  const cf_cases of = {*n, c->groups, group, memory, memory + c->n};
+
+  WEIR_TRY_GOTO(cf_metrics(&of, &e->resamples[trial], score), done);
+done:
+  weir_free(&memory);
+  weir_free(&group);
+  return status;
+}
+
+static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_sayer by)
+{
+  weir_cells *const cells = &t->cells[CF_TABLE_BINS];
+  cf_estimate score[CF_SCORES];
+  cf_cases c;
+
+  for (int64_t k = 0; k < e->n_labels; k++) {
+    for (int64_t b = 0; b < e->opts->bins; b++) {
+      double lo, hi;
+      int64_t n = 0;
+
+      if (!cf_evaluation_cases(e, trial, by, CF_BY_SAMPLE, k, &c)) {
+        return WEIR_OK;
+      }
+      WEIR_TRY(cf_score_in_bin(e, trial, &c, k, b, score, &n));
+      cf_score_bin(e, k, b, &lo, &hi);
+      weir_cells_add(cells, "%s", e->trial[trial].opts->name);
+      weir_cells_add(cells, "%s", cf_evaluation_name(e, trial, by));
+      weir_cells_add(cells, "%s", label_of(e, k));
+      put(cells, lo);
+      put(cells, hi);
+      weir_cells_add(cells, "%lld", (long long)n);
+      put_estimate(cells, &score[CF_BIAS], 1);
+      put_estimate(cells, &score[CF_RMSE], 1);
+      put(cells, score[CF_SLOPE].value);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* ---- averages ---- */
+
+static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_sayer by)
+{
+  weir_cells *const cells = &t->cells[CF_TABLE_AVERAGES];
+  cf_cases c, mean;
+
+  for (int64_t k = 0; k < e->n_labels; k++) {
+    int64_t means = 1;
+
+    if (!cf_evaluation_cases(e, trial, by, CF_BY_SAMPLE, k, &c) ||
+        !cf_evaluation_cases(e, trial, by, CF_BY_UNIVERSE, k, &mean)) {
+      return;
+    }
+    const cf_sharing s = cf_metrics_sharing(&c);
+    const double alone = cf_metrics_blocks(&c, 1, &means);
+
+    for (int64_t m = 1; means > 0; m *= 2) {
+      const double rmse = cf_metrics_blocks(&c, m, &means);
+
+      if (means > 0) {
+        weir_cells_add(cells, "%s", e->trial[trial].opts->name);
+        weir_cells_add(cells, "%s", cf_evaluation_name(e, trial, by));
+        weir_cells_add(cells, "%s", label_of(e, k));
+        weir_cells_add(cells, "%lld", (long long)m);
+        weir_cells_add(cells, "%lld", (long long)means);
+        put(cells, rmse);
+        put(cells, alone / sqrt((double)m));
+        put(cells, s.within);
+        put(cells, s.shared);
+      }
+    }
+  }
+}
+
+/* ---- all ---- */
+
+static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
+{
+  weir_cells *const c = &t->cells[CF_TABLE_RIDGE];
+
+  for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS; by++) {
+    const cf_ridge *const r = &e->ridge[by];
+
+    for (int64_t k = 0; k < e->n_labels && e->n_features[by] > 0; k++) {
+      weir_cells_add(c, "%s", cf_evaluation_name(e, 0, (cf_sayer)by));
+      weir_cells_add(c, "%s", label_of(e, k));
+      weir_cells_add(c, "%lld", (long long)r->n_features);
+      weir_cells_add(c, "%lld", (long long)r->groups);
+      weir_cells_add(c, "%lld", (long long)r->folds);
+      put(c, r->penalty[k]);
+      put(c, sqrt(r->error[k]) * half_of(e, k));
+    }
+  }
+}
+
+weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
+{
+  weir_status status = WEIR_OK;
+
+  *out = (cf_score_tables){0};
+  for (int64_t i = 0; i < e->n_trials; i++) {
+    for (int level = 0; level < CF_LEVELS; level++) {
+      for (int by = 0; by < CF_SAYERS; by++) {
+        WEIR_TRY_GOTO(add_scores(out, e, i, (cf_level)level, (cf_sayer)by), done);
+      }
+    }
+    for (int by = 0; by < CF_BY_MEAN; by++) {
+      WEIR_TRY_GOTO(add_bins(out, e, i, (cf_sayer)by), done);
+      add_averages(out, e, i, (cf_sayer)by);
+    }
+  }
+  add_bound(out, e);
+  add_ridge(out, e);
+done:
+  if (status != WEIR_OK) {
+    cf_score_tables_fini(out);
+  }
+  return status;
+}
+
+weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir)
+{
+  for (int k = 0; k < CF_TABLES; k++) {
+    if (t->cells[k].count > 0 || t->cells[k].status != WEIR_OK) {
+      WEIR_TRY(weir_cells_write_csv(&t->cells[k], dir, cf_table_file[k], columns_of(k), head[k]));
+    }
+  }
+  return WEIR_OK;
+}
+
+void cf_score_tables_fini(cf_score_tables *t)
+{
+  for (int k = 0; k < CF_TABLES; k++) {
+    weir_cells_fini(&t->cells[k]);
+  }
+  weir_free(&t->row);
+}
+
+const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_sayer by,
+                                         cf_level level, int64_t label)
+{
+  for (int64_t k = 0; k < t->n_rows; k++) {
+    const cf_score_row *const r = &t->row[k];
+
+    if (r->trial == trial && r->by == by && r->level == level && r->label == label) {
+      return r;
+    }
+  }
+  return NULL;
+}

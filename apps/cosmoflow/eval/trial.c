@@ -1,0 +1,337 @@
+/* trial.c - see trial.h. */
+#include "eval/trial.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+
+const char *const cf_level_name[CF_LEVELS] = {"sample", "universe"};
+
+const weir_opt cf_trial_options[] = {
+    WEIR_OPT_STRING(cf_trial_opts, name, "", "of the set in tables and figures, such as 2lpt"),
+    WEIR_OPT_PATH(cf_trial_opts, predictions, "", "predictions.nc of cosmoflow predict"),
+    WEIR_OPT_STRING_LIST(cf_trial_opts, truth, "",
+                         "the samples that were predicted: files, folders, lists or synth://, for "
+                         "the regressions on P(k); none: the network and the mean alone"),
+    WEIR_OPT_END,
+};
+
+/* ---- rows ---- */
+
+typedef struct place {
+  int64_t universe, sample, row;
+} place;
+
+static int by_place(const void *a, const void *b)
+{
+  const place *const x = a, *const y = b;
+
+  return x->universe != y->universe ? (x->universe > y->universe) - (x->universe < y->universe)
+                                    : (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* Rows of a part, ordered by universe and sample, into order[]. */
+static int64_t take_part(const cf_predictions *p, cf_part part, place *order)
+{
+  int64_t n = 0;
+
+  for (int64_t i = 0; i < p->n; i++) {
+    if (p->part[i] == part) {
+      order[n++] = (place){p->universe[i], p->sample[i], i};
+    }
+  }
+  qsort(order, (size_t)n, sizeof *order, by_place);
+  return n;
+}
+
+static weir_status take_train(cf_trial *t, place *order)
+{
+  t->n_train = take_part(t->p, CF_TRAIN, order);
+  WEIR_TRY(weir_alloc(t->n_train, sizeof *t->train, (void **)&t->train));
+  for (int64_t i = 0; i < t->n_train; i++) {
+    t->train[i] = order[i].row;
+  }
+  return WEIR_OK;
+}
+
+static weir_status judge_part(const cf_trial *t, cf_part part, const place *order, int64_t n)
+{
+  const char *const file = t->opts->predictions, *const name = cf_part_name[part];
+
+  if (n == 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)", file, name);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    if (!t->p->known[order[i].row]) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: row %lld (sample %lld) of the part %s has no prediction: predict that "
+                       "part, or set eval.part",
+                       file, (long long)order[i].row + 1, (long long)order[i].sample, name);
+    }
+  }
+  if (order[0].universe == order[n - 1].universe) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: all %lld rows of the part %s are of universe %lld: one universe says "
+                     "nothing of how scores vary, two are the least",
+                     file, (long long)n, name, (long long)order[0].universe);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_room(cf_said *s, int64_t n, int64_t n_labels)
+{
+  s->n = n;
+  WEIR_TRY(weir_alloc(n, sizeof *s->group, (void **)&s->group));
+  return weir_alloc(n * n_labels, sizeof *s->truth, (void **)&s->truth);
+}
+
+static weir_status take_scored(cf_trial *t, cf_part part, place *order)
+{
+  const cf_predictions *const p = t->p;
+  const int64_t n = take_part(p, part, order);
+  cf_said *const all = &t->level[CF_BY_SAMPLE];
+
+  WEIR_TRY(judge_part(t, part, order, n));
+  WEIR_TRY(weir_alloc(n, sizeof *t->row, (void **)&t->row));
+  WEIR_TRY(weir_alloc(n, sizeof *t->sample, (void **)&t->sample));
+  WEIR_TRY(take_room(all, n, p->n_labels));
+  for (int64_t i = 0; i < n; i++) {
+    t->row[i] = order[i].row;
+    t->sample[i] = order[i].sample;
+    t->groups += i == 0 || order[i].universe != order[i - 1].universe;
+    all->group[i] = t->groups - 1;
+    for (int64_t k = 0; k < p->n_labels; k++) {
+      all->truth[k * n + i] =
+          cf_predictions_physical(p, k, (double)p->truth[t->row[i] * p->n_labels + k]);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Means of [n_labels, n] over the samples of each universe, [n_labels, groups]. */
+static void average(const cf_trial *t, const double *from, double *to)
+{
+  const cf_said *const all = &t->level[CF_BY_SAMPLE];
+
+  for (int64_t k = 0; k < t->p->n_labels; k++) {
+    for (int64_t first = 0, end = 0; first < all->n; first = end) {
+      double sum = 0;
+
+      for (end = first; end < all->n && all->group[end] == all->group[first]; end++) {
+        sum += from[k * all->n + end];
+      }
+      to[k * t->groups + all->group[first]] = sum / (double)(end - first);
+    }
+  }
+}
+
+/* Siblings share their labels: their mean is the label of each. */
+static weir_status judge_labels(const cf_trial *t)
+{
+  const cf_said *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
+
+  for (int64_t k = 0; k < t->p->n_labels; k++) {
+    for (int64_t i = 0; i < all->n; i++) {
+      const double apart = all->truth[k * all->n + i] - mean->truth[k * t->groups + all->group[i]];
+
+      if (fabs(apart) > 1e-5 * (t->p->hi[k] - t->p->lo[k])) {
+        return weir_fail(WEIR_ERR_DATA,
+                         "%s: row %lld: %s is %g, other samples of universe %lld have %g on "
+                         "average: it is not one universe",
+                         t->opts->predictions, (long long)t->row[i] + 1, t->p->label[k],
+                         all->truth[k * all->n + i], (long long)t->p->universe[t->row[i]],
+                         mean->truth[k * t->groups + all->group[i]]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_network(cf_trial *t)
+{
+  const int64_t n = t->level[CF_BY_SAMPLE].n, labels = t->p->n_labels;
+  double *unit = NULL;
+
+  WEIR_TRY(weir_alloc(n * labels, sizeof *unit, (void **)&unit));
+  for (int64_t i = 0; i < n * labels; i++) {
+    unit[i] = (double)t->p->predicted[t->row[i / labels] * labels + i % labels];
+  }
+  const weir_status status = cf_trial_say(t, CF_BY_NETWORK, unit);
+
+  weir_free(&unit);
+  return status;
+}
+
+/* ---- truth ---- */
+
+static weir_status judge_source(const cf_trial *t)
+{
+  const cf_volume_info *const info = cf_source_info(t->source);
+  const cf_predictions *const p = t->p;
+  const char *const file = t->opts->predictions, *const truth = t->opts->truth.items[0];
+
+  if (info->n_labels != p->n_labels) {
+    return weir_fail(WEIR_ERR_DATA, "%s: samples have %lld labels, %s has %lld", truth,
+                     (long long)info->n_labels, file, (long long)p->n_labels);
+  }
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    if (info->label[k][0] != 0 && strcmp(info->label[k], p->label[k]) != 0) {
+      return weir_fail(WEIR_ERR_DATA, "%s: label %lld is '%s', in %s it is '%s'", truth,
+                       (long long)k + 1, info->label[k], file, p->label[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status open_source(cf_trial *t, const cf_source_spec *spec)
+{
+  cf_source_spec own = *spec;
+
+  if (t->opts->truth.count == 0) {
+    return WEIR_OK;
+  }
+  t->from = *spec->source;
+  t->from.input = t->opts->truth;
+  own.source = &t->from;
+  WEIR_TRY(cf_source_open(&own, &t->source));
+  return judge_source(t);
+}
+
+weir_status cf_trial_check(const cf_trial *t, int64_t row)
+{
+  const cf_predictions *const p = t->p;
+  const int64_t sample = p->sample[row], count = cf_source_count(t->source);
+  const char *const file = t->opts->predictions;
+  char where[CF_PLACE_MOST];
+  float label[CF_LABELS_MOST];
+  int64_t universe = -1;
+
+  if (sample >= count) {
+    return weir_fail(WEIR_ERR_DATA, "%s: row %lld is of sample %lld, %s has %lld", file,
+                     (long long)row + 1, (long long)sample, t->opts->truth.items[0],
+                     (long long)count);
+  }
+  WEIR_TRY(cf_source_universe(t->source, sample, &universe));
+  WEIR_TRY(cf_source_labels(t->source, sample, label));
+  cf_source_place(t->source, sample, where, sizeof where);
+  if (universe >= 0 && universe != p->universe[row]) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: row %lld is of universe %lld, %s is of universe %lld: these are not the "
+                     "samples that were predicted, or they are in another order",
+                     file, (long long)row + 1, (long long)p->universe[row], where,
+                     (long long)universe);
+  }
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    const double apart = (double)label[k] - (double)p->truth[row * p->n_labels + k];
+
+    if (!(fabs(apart) <= 1e-5)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: row %lld has the label %s = %g, %s has %g (in [-1, 1]): these are not "
+                       "the samples that were predicted, or they are in another order",
+                       file, (long long)row + 1, p->label[k],
+                       (double)p->truth[row * p->n_labels + k], where, (double)label[k]);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* ---- all of it ---- */
+
+weir_status cf_trial_open(const cf_trial_opts *opts, const cf_source_spec *spec, cf_part part,
+                          cf_trial *out)
+{
+  place *order = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = (cf_trial){.opts = opts};
+  if (opts->name[0] == 0 || opts->predictions[0] == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.sets: a set needs name and predictions; this one has "
+                     "name '%s' and predictions '%s'",
+                     opts->name, opts->predictions);
+  }
+  WEIR_TRY_GOTO(cf_predictions_read(opts->predictions, &out->p), done);
+  WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
+  WEIR_TRY_GOTO(take_train(out, order), done);
+  WEIR_TRY_GOTO(take_scored(out, part, order), done);
+  WEIR_TRY_GOTO(take_room(&out->level[CF_BY_UNIVERSE], out->groups, out->p->n_labels), done);
+  for (int64_t g = 0; g < out->groups; g++) {
+    out->level[CF_BY_UNIVERSE].group[g] = g;
+  }
+  average(out, out->level[CF_BY_SAMPLE].truth, out->level[CF_BY_UNIVERSE].truth);
+  WEIR_TRY_GOTO(judge_labels(out), done);
+  WEIR_TRY_GOTO(take_network(out), done);
+  WEIR_TRY_GOTO(open_source(out, spec), done);
+done:
+  weir_free(&order);
+  if (status != WEIR_OK) {
+    cf_trial_close(out);
+  }
+  return status;
+}
+
+void cf_trial_close(cf_trial *t)
+{
+  for (int l = 0; l < CF_LEVELS; l++) {
+    weir_free(&t->level[l].group);
+    weir_free(&t->level[l].truth);
+    for (int by = 0; by < CF_SAYERS; by++) {
+      weir_free(&t->level[l].said[by]);
+    }
+  }
+  weir_free(&t->row);
+  weir_free(&t->sample);
+  weir_free(&t->train);
+  cf_source_close(&t->source);
+  cf_predictions_destroy(&t->p);
+}
+
+weir_status cf_trial_say(cf_trial *t, cf_sayer by, const double *unit)
+{
+  cf_said *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
+  const int64_t labels = t->p->n_labels;
+
+  WEIR_ASSERT(all->said[by] == NULL && mean->said[by] == NULL);
+  WEIR_TRY(weir_alloc(all->n * labels, sizeof(double), (void **)&all->said[by]));
+  WEIR_TRY(weir_alloc(mean->n * labels, sizeof(double), (void **)&mean->said[by]));
+  for (int64_t i = 0; i < all->n; i++) {
+    for (int64_t k = 0; k < labels; k++) {
+      all->said[by][k * all->n + i] = cf_predictions_physical(t->p, k, unit[i * labels + k]);
+    }
+  }
+  average(t, all->said[by], mean->said[by]);
+  return WEIR_OK;
+}
+
+weir_status cf_trial_known(const cf_trial *a, const cf_trial *b, int64_t *n)
+{
+  const int64_t labels = a->p->n_labels;
+  place *order = NULL;
+  int64_t seen = -1;
+
+  *n = 0;
+  WEIR_TRY(weir_alloc(a->p->n, sizeof *order, (void **)&order));
+  const int64_t count = take_part(a->p, CF_TRAIN, order);
+
+  for (int64_t i = 0; i < b->level[CF_BY_SAMPLE].n; i++) {
+    const int64_t row = b->row[i], universe = b->p->universe[row];
+    int64_t lo = 0, hi = count;
+    bool same = universe != seen;
+
+    seen = universe;
+    while (lo < hi) { /* the first of that universe */
+      const int64_t middle = (lo + hi) / 2;
+
+      *(order[middle].universe < universe ? &lo : &hi) =
+          order[middle].universe < universe ? middle + 1 : middle;
+    }
+    same = same && lo < count && order[lo].universe == universe;
+    for (int64_t k = 0; same && k < labels; k++) {
+      same = fabs((double)a->p->truth[order[lo].row * labels + k] -
+                  (double)b->p->truth[row * labels + k]) <= 1e-5;
+    }
+    *n += same;
+  }
+  weir_free(&order);
+  return WEIR_OK;
+}

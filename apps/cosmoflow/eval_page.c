@@ -1,0 +1,176 @@
+/* eval_page.c - see eval_page.h. */
+#include "eval_page.h"
+#include <math.h>
+#include <stdio.h>
+#include "eval_page_priv.h"
+
+static void put_estimate(weir_cells *c, const cf_estimate *e, double scale)
+{
+  if (isnan(e->lo)) {
+    weir_cells_add_real(c, scale * e->value);
+  } else {
+    weir_cells_add(c, "%.4g (%.3g to %.3g)", scale * e->value, scale * e->lo, scale * e->hi);
+  }
+}
+
+enum { SCORE_COLUMNS = 12, SET_COLUMNS = 6 };
+static const char *const score_head[SCORE_COLUMNS] = {
+    "set",  "parameter",          "model",     "of", "MAE (range)", "MAE",
+    "RMSE", "relative error (%)", "mean bias", "R2", "slope",       "gain of MAE (%)"};
+
+/* Rows of a label, models side by side, then the bound. */
+static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
+                        weir_cells *c)
+{
+  for (int64_t k = 0; k < t->n_rows; k++) {
+    const cf_score_row *const r = &t->row[k];
+    const bool one = label != CF_ALL_LABELS;
+
+    if (r->label != label) {
+      continue;
+    }
+    weir_cells_add(c, "%s", e->trial[r->trial].opts->name);
+    weir_cells_add(c, "%s", one ? e->trial[0].p->label[label] : "all");
+    weir_cells_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
+    weir_cells_add(c, r->level == CF_BY_SAMPLE ? "samples" : "their means");
+    put_estimate(c, &r->score[CF_MAE], 1 / r->half);
+    weir_cells_add_real(c, one ? r->score[CF_MAE].value : NAN);
+    weir_cells_add_real(c, one ? r->score[CF_RMSE].value : NAN);
+    weir_cells_add_real(c, one ? 100 * r->score[CF_RELATIVE].value : NAN);
+    weir_cells_add_real(c, one ? r->score[CF_BIAS].value : NAN);
+    weir_cells_add_real(c, one ? r->score[CF_R2].value : NAN);
+    weir_cells_add_real(c, one ? r->score[CF_SLOPE].value : NAN);
+    put_estimate(c, &r->gain, 100);
+  }
+  if (label != CF_ALL_LABELS && e->sigma != NULL) {
+    const double half = 0.5 * (e->trial[0].p->hi[label] - e->trial[0].p->lo[label]);
+    double mae, rmse;
+
+    cf_score_bound(e, label, &mae, &rmse);
+    weir_cells_add(c, "%s", e->trial[0].opts->name);
+    weir_cells_add(c, "%s", e->trial[0].p->label[label]);
+    weir_cells_add(c, "limit of linear P(k)");
+    weir_cells_add(c, "samples");
+    weir_cells_add_real(c, mae / half);
+    weir_cells_add_real(c, mae);
+    weir_cells_add_real(c, rmse);
+    for (int i = 7; i < SCORE_COLUMNS; i++) {
+      weir_cells_add(c, "-");
+    }
+  }
+}
+
+static weir_status add_scores(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
+                              weir_report *r)
+{
+  weir_cells c = {0};
+  char name[64];
+
+  score_cells(e, t, label, &c);
+  (void)snprintf(name, sizeof name, label == CF_ALL_LABELS ? "scores_all" : "scores_%lld",
+                 (long long)label + 1);
+  const weir_status status = weir_cells_report(&c, r, name, SCORE_COLUMNS, score_head);
+
+  printf("\n%s\n", label == CF_ALL_LABELS ? "all parameters" : e->trial[0].p->label[label]);
+  weir_cells_print(&c, SCORE_COLUMNS, score_head, stdout);
+  weir_cells_fini(&c);
+  return status;
+}
+
+/* What each model loses on the other sets. */
+static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
+{
+  static const char *const columns[SET_COLUMNS] = {"set",
+                                                   "model",
+                                                   "parameter",
+                                                   "MAE (range)",
+                                                   "times that of the first set",
+                                                   "mean bias (range)"};
+  weir_cells c = {0};
+
+  if (e->n_trials < 2) {
+    return WEIR_OK;
+  }
+  for (int64_t k = 0; k < t->n_rows; k++) {
+    const cf_score_row *const row = &t->row[k];
+    const cf_score_row *const first = cf_score_tables_find(t, 0, row->by, CF_BY_SAMPLE, row->label);
+
+    if (row->level != CF_BY_SAMPLE || row->by == CF_BY_MEAN || first == NULL) {
+      continue;
+    }
+    weir_cells_add(&c, "%s", e->trial[row->trial].opts->name);
+    weir_cells_add(&c, "%s", cf_evaluation_name(e, row->trial, row->by));
+    weir_cells_add(&c, "%s", row->label < 0 ? "all" : e->trial[0].p->label[row->label]);
+    put_estimate(&c, &row->score[CF_MAE], 1 / row->half);
+    weir_cells_add_real(&c, row->score[CF_MAE].value / first->score[CF_MAE].value);
+    weir_cells_add_real(&c, row->score[CF_BIAS].value / row->half);
+  }
+  weir_status status = weir_report_heading(r, "Other sets");
+
+  status = status == WEIR_OK
+               ? weir_report_text(r,
+                                  "Nothing was fitted on these: what was learnt of %s is asked "
+                                  "of them as it is.",
+                                  e->trial[0].opts->name)
+               : status;
+  status = status == WEIR_OK ? weir_cells_report(&c, r, "sets", SET_COLUMNS, columns) : status;
+  weir_cells_fini(&c);
+  return status;
+}
+
+static weir_status add_summary(const cf_evaluation *e, weir_report *r)
+{
+  const cf_bootstrap_opts *const o = &e->opts->bootstrap;
+
+  for (int64_t i = 0; i < e->n_trials; i++) {
+    const cf_trial *const t = &e->trial[i];
+
+    WEIR_TRY(weir_report_text(r,
+                              "%s: %lld samples of %lld universes of the part %s, predicted by "
+                              "%s: %s%s%s",
+                              t->opts->name, (long long)t->level[CF_BY_SAMPLE].n,
+                              (long long)t->groups, cf_part_name[e->opts->part], t->p->model,
+                              t->opts->predictions, t->p->source[0] != 0 ? "; " : "",
+                              t->p->source));
+  }
+  WEIR_TRY(weir_report_text(
+      r,
+      "Errors are predicted minus true, in the parameters' own units or, where it says so, in "
+      "units of their ranges, [-1, 1]: guessing the middle then has a mean absolute error of 0.5 "
+      "and a mean square error of 1/3. Slope: of the line of predictions over the truth, 1 is "
+      "right, 0 knows nothing. Intervals hold %g %% of %lld resamples of universes; samples of one "
+      "universe are not independent. Gains are of the mean absolute error, beside the better "
+      "regression for a network, beside the mean for the regressions.",
+      100 * o->confidence, (long long)o->resamples));
+  if (e->without != NULL) {
+    return weir_report_text(r, "There is no regression on P(k): %s.", e->without);
+  }
+  return weir_report_text(
+      r,
+      "Ridge: linear in log P(k) of %lld training universes (%lld features; with moments of log(1 "
+      "+ n) %lld), the penalty of each label chosen by %lld folds of these universes. Mean: of the "
+      "labels of the training universes.",
+      (long long)e->ridge[CF_BY_RIDGE].groups, (long long)e->n_features[CF_BY_RIDGE],
+      (long long)e->n_features[CF_BY_MOMENTS], (long long)e->ridge[CF_BY_RIDGE].folds);
+}
+
+weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t, const char *dir)
+{
+  weir_report *r = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: predictions scored", &r), done);
+  WEIR_TRY_GOTO(add_summary(e, r), done);
+  WEIR_TRY_GOTO(weir_report_heading(r, "All parameters"), done);
+  WEIR_TRY_GOTO(add_scores(e, t, CF_ALL_LABELS, r), done);
+  for (int64_t k = 0; k < e->n_labels; k++) {
+    WEIR_TRY_GOTO(weir_report_heading(r, e->trial[0].p->label[k]), done);
+    WEIR_TRY_GOTO(add_scores(e, t, k, r), done);
+    WEIR_TRY_GOTO(cf_eval_figures(e, k, r), done);
+  }
+  WEIR_TRY_GOTO(add_sets(e, t, r), done);
+  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+done:
+  weir_report_destroy(&r);
+  return status;
+}

@@ -1,0 +1,243 @@
+/* eval_page_figures.c - the figures of a label. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "eval_page_priv.h"
+
+enum { NAME = 160, TITLE = 256, MOST_MEANS = 32 };
+
+/* what_label_set, of the letters that a file name may have. */
+static void name_figure(char *text, const char *what, const char *label, const char *set)
+{
+  (void)snprintf(text, NAME, "%s_%s%s%s", what, label, set[0] != 0 ? "_" : "", set);
+  for (char *c = text; *c != 0; c++) {
+    *c = (char)(isalnum((unsigned char)*c) || *c == '_' ? *c : '-');
+  }
+}
+
+/* Every step-th of n values: at most so many. */
+static int64_t thin(int64_t n, int64_t most, int64_t *step)
+{
+  *step = (n + most - 1) / most;
+  return (n + *step - 1) / *step;
+}
+
+/* Points of one model over the truth of `axis`, its predictions or (error) what is wrong with them;
+ * room: [2 n]. */
+static weir_figure_series points_of(const cf_cases *c, const double *axis, bool error,
+                                    const char *name, int64_t step, int64_t n, double *room)
+{
+  for (int64_t i = 0; i < n; i++) {
+    room[i] = axis[i * step];
+    room[n + i] = c->said[i * step] - (error ? c->truth[i * step] : 0);
+  }
+  return (weir_figure_series){
+      .kind = WEIR_FIGURE_POINTS, .name = name, .n = n, .x = room, .y = room + n};
+}
+
+/* Predictions over the truth, of the network and of the better regression. */
+static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t label, weir_report *r)
+{
+  const cf_predictions *const p = e->trial[0].p;
+  const char *const set = e->trial[trial].opts->name;
+  const double ends[] = {p->lo[label], p->hi[label]};
+  weir_figure_series s[CF_SAYERS + 1];
+  char name[NAME], title[TITLE], x_label[64], y_label[64];
+  double *room = NULL;
+  cf_cases c;
+  int64_t step = 1;
+  int n_series = 0;
+
+  const int64_t n = thin(e->trial[trial].level[CF_BY_SAMPLE].n, e->opts->points, &step);
+
+  WEIR_TRY(weir_alloc(2 * n * CF_SAYERS, sizeof *room, (void **)&room));
+  for (int by = CF_BY_MOMENTS; by >= CF_BY_NETWORK; by--) { /* the network is drawn above */
+    if (cf_evaluation_cases(e, trial, (cf_sayer)by, CF_BY_SAMPLE, label, &c) &&
+        !(by == CF_BY_RIDGE && n_series > 0)) {
+      s[n_series] = points_of(&c, c.truth, false, cf_evaluation_name(e, trial, (cf_sayer)by), step,
+                              n, room + 2 * n * n_series);
+      n_series++;
+    }
+  }
+  s[n_series++] =
+      (weir_figure_series){.kind = WEIR_FIGURE_LINE, .name = "right", .n = 2, .x = ends, .y = ends};
+  name_figure(name, "scatter", p->label[label], set);
+  (void)snprintf(title, sizeof title, "%s: predicted over true %s", set, p->label[label]);
+  (void)snprintf(x_label, sizeof x_label, "true %s", p->label[label]);
+  (void)snprintf(y_label, sizeof y_label, "predicted %s", p->label[label]);
+  const weir_status status = weir_report_figure(r, name,
+                                                &(weir_figure){.title = title,
+                                                               .x_label = x_label,
+                                                               .y_label = y_label,
+                                                               .series = s,
+                                                               .n_series = n_series,
+                                                               .equal_axes = true});
+
+  weir_free(&room);
+  return status;
+}
+
+/* Errors over another parameter, of the network. */
+static weir_status add_residual(const cf_evaluation *e, int64_t label, int64_t other,
+                                weir_report *r)
+{
+  const cf_predictions *const p = e->trial[0].p;
+  const double ends[] = {p->lo[other], p->hi[other]}, zero[] = {0, 0};
+  char what[64], name[NAME], title[TITLE], x_label[64], y_label[64];
+  double *room = NULL;
+  cf_cases c, axis;
+  int64_t step = 1;
+
+  if (!cf_evaluation_cases(e, 0, CF_BY_NETWORK, CF_BY_SAMPLE, label, &c) ||
+      !cf_evaluation_cases(e, 0, CF_BY_NETWORK, CF_BY_SAMPLE, other, &axis)) {
+    return WEIR_OK;
+  }
+  const int64_t n = thin(c.n, e->opts->points, &step);
+
+  WEIR_TRY(weir_alloc(2 * n, sizeof *room, (void **)&room));
+  const weir_figure_series s[] = {
+      points_of(&c, axis.truth, true, p->model, step, n, room),
+      {.kind = WEIR_FIGURE_LINE, .name = "right", .n = 2, .x = ends, .y = zero},
+  };
+
+  (void)snprintf(what, sizeof what, "residual_%s", p->label[label]);
+  name_figure(name, what, p->label[other], "");
+  (void)snprintf(title, sizeof title, "Error of %s over true %s", p->label[label], p->label[other]);
+  (void)snprintf(x_label, sizeof x_label, "true %s", p->label[other]);
+  (void)snprintf(y_label, sizeof y_label, "predicted - true %s", p->label[label]);
+  const weir_status status = weir_report_figure(
+      r, name,
+      &(weir_figure){
+          .title = title, .x_label = x_label, .y_label = y_label, .series = s, .n_series = 2});
+
+  weir_free(&room);
+  return status;
+}
+
+/* Bias by bins of the truth with its interval; room: [4 bins]. */
+static weir_status bias_line(const cf_evaluation *e, cf_sayer by, int64_t label, double *room,
+                             weir_figure_series *out)
+{
+  const int64_t bins = e->opts->bins;
+  cf_estimate score[CF_SCORES];
+  cf_cases c;
+
+  *out = (weir_figure_series){0};
+  if (!cf_evaluation_cases(e, 0, by, CF_BY_SAMPLE, label, &c)) {
+    return WEIR_OK;
+  }
+  for (int64_t b = 0; b < bins; b++) {
+    double lo, hi;
+    int64_t n = 0;
+
+    WEIR_TRY(cf_score_in_bin(e, 0, &c, label, b, score, &n));
+    cf_score_bin(e, label, b, &lo, &hi);
+    room[b] = 0.5 * (lo + hi);
+    room[bins + b] = score[CF_BIAS].value;
+    room[2 * bins + b] = score[CF_BIAS].lo;
+    room[3 * bins + b] = score[CF_BIAS].hi;
+  }
+  *out = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                              .name = cf_evaluation_name(e, 0, by),
+                              .n = bins,
+                              .x = room,
+                              .y = room + bins,
+                              .lo = room + 2 * bins,
+                              .hi = room + 3 * bins};
+  return WEIR_OK;
+}
+
+static weir_status add_bias(const cf_evaluation *e, int64_t label, weir_report *r)
+{
+  const cf_predictions *const p = e->trial[0].p;
+  const double ends[] = {p->lo[label], p->hi[label]}, zero[] = {0, 0};
+  const int64_t bins = e->opts->bins;
+  weir_figure_series s[CF_SAYERS + 1];
+  char name[NAME], title[TITLE], x_label[64], y_label[64];
+  double *room = NULL;
+  int n_series = 0;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(4 * bins * CF_SAYERS, sizeof *room, (void **)&room));
+  for (int by = 0; by < CF_BY_MEAN; by++) {
+    WEIR_TRY_GOTO(bias_line(e, (cf_sayer)by, label, room + 4 * bins * by, &s[n_series]), done);
+    n_series += s[n_series].n > 0;
+  }
+  s[n_series++] =
+      (weir_figure_series){.kind = WEIR_FIGURE_LINE, .name = "right", .n = 2, .x = ends, .y = zero};
+  name_figure(name, "bias", p->label[label], "");
+  (void)snprintf(title, sizeof title, "Mean bias of %s by its truth", p->label[label]);
+  (void)snprintf(x_label, sizeof x_label, "true %s", p->label[label]);
+  (void)snprintf(y_label, sizeof y_label, "mean of predicted - true");
+  status = weir_report_figure(r, name,
+                              &(weir_figure){.title = title,
+                                             .x_label = x_label,
+                                             .y_label = y_label,
+                                             .series = s,
+                                             .n_series = n_series,
+                                             .empty = "no predictions"});
+done:
+  weir_free(&room);
+  return status;
+}
+
+/* RMSE of means of 1, 2, 4 ... samples of a universe, beside what independent errors would have. */
+static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_report *r)
+{
+  const cf_predictions *const p = e->trial[0].p;
+  double x[MOST_MEANS], y[MOST_MEANS], alone[MOST_MEANS];
+  char name[NAME], title[TITLE], y_label[64];
+  cf_cases c, mean;
+  int64_t n = 0, means = 1;
+
+  if (!cf_evaluation_cases(e, 0, CF_BY_NETWORK, CF_BY_SAMPLE, label, &c) ||
+      !cf_evaluation_cases(e, 0, CF_BY_NETWORK, CF_BY_UNIVERSE, label, &mean)) {
+    return WEIR_OK;
+  }
+  while (n < MOST_MEANS) {
+    const double rmse = cf_metrics_blocks(&c, (int64_t)1 << n, &means);
+
+    if (means == 0) {
+      break;
+    }
+    x[n] = (double)((int64_t)1 << n);
+    y[n] = rmse;
+    alone[n] = y[0] / sqrt(x[n]);
+    n++;
+  }
+  const weir_figure_series s[] = {
+      {.kind = WEIR_FIGURE_LINE, .name = p->model, .n = n, .x = x, .y = y},
+      {.kind = WEIR_FIGURE_LINE, .name = "if errors were independent", .n = n, .x = x, .y = alone},
+  };
+  const cf_sharing shared = cf_metrics_sharing(&c);
+
+  name_figure(name, "averages", p->label[label], "");
+  (void)snprintf(title, sizeof title, "Error of %s averaged over samples of a universe",
+                 p->label[label]);
+  (void)snprintf(y_label, sizeof y_label, "root mean square error of %s", p->label[label]);
+  WEIR_TRY(weir_report_figure(r, name,
+                              &(weir_figure){.title = title,
+                                             .x_label = "samples that are averaged",
+                                             .y_label = y_label,
+                                             .series = s,
+                                             .n_series = 2}));
+  return weir_report_text(r,
+                          "Samples of one universe scatter by %.3g; what they have wrong in common "
+                          "is %.3g, and no average takes it away.",
+                          shared.within, shared.shared);
+}
+
+weir_status cf_eval_figures(const cf_evaluation *e, int64_t label, weir_report *r)
+{
+  for (int64_t i = 0; i < e->n_trials; i++) {
+    WEIR_TRY(add_scatter(e, i, label, r));
+  }
+  WEIR_TRY(add_bias(e, label, r));
+  for (int64_t k = 0; k < e->n_labels; k++) {
+    if (k != label) {
+      WEIR_TRY(add_residual(e, label, k, r));
+    }
+  }
+  return add_averages(e, label, r);
+}
