@@ -1,5 +1,5 @@
 /* weir_lock.h - what threads must not do at the same time: short updates of tables, calls of a
- * library with global state. */
+ * library with global state; and waiting for what another thread changes. */
 #ifndef WEIR_LOCK_H
 #define WEIR_LOCK_H
 #include <pthread.h>
@@ -24,6 +24,27 @@ static inline void weir_lock_take(weir_lock *lock)
 static inline void weir_lock_give(weir_lock *lock)
 {
   (void)pthread_mutex_unlock(&lock->mutex);
+}
+
+/* What is rung when something under a lock has changed. */
+typedef struct weir_bell {
+  pthread_cond_t changed;
+} weir_bell;
+#define WEIR_BELL_INIT                   \
+  {                                      \
+    .changed = PTHREAD_COND_INITIALIZER, \
+  }
+
+/* Gives the lock, which this thread has, until the bell rings, and has it again; it may return
+ * without a ring: call it in a loop that looks. */
+static inline void weir_bell_wait(weir_bell *bell, weir_lock *lock)
+{
+  (void)pthread_cond_wait(&bell->changed, &lock->mutex);
+}
+/* Wakes all that wait. */
+static inline void weir_bell_ring(weir_bell *bell)
+{
+  (void)pthread_cond_broadcast(&bell->changed);
 }
 
 #ifdef __cplusplus

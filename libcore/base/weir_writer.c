@@ -172,7 +172,8 @@ static void sync_parent(char *path)
   }
 }
 
-weir_status weir_writer_commit(weir_writer **writer)
+/* lasting: an output of the run, which stands through a failure of the machine. */
+static weir_status commit(weir_writer **writer, bool lasting)
 {
   weir_writer *w = *writer;
   weir_status status = WEIR_OK;
@@ -182,18 +183,30 @@ weir_status weir_writer_commit(weir_writer **writer)
     status = write_failed(w);
   } else if (failed_before) {
     status = weir_fail(WEIR_ERR_DATA, "%s: an earlier write to this file failed", w->path);
-  } else if (!sync_path(w->unfinished, 0)) {
+  } else if (lasting && !sync_path(w->unfinished, 0)) {
     status = write_failed(w);
   } else {
-    base_event_file(w->path); /* first: a file that stands is always noted */
+    if (lasting) {
+      base_event_file(w->path); /* first: a file that stands is always noted */
+    }
     status = rename(w->unfinished, w->path) == 0 ? WEIR_OK : write_failed(w);
   }
   w->stream = NULL;
-  if (status == WEIR_OK) {
+  if (status == WEIR_OK && lasting) {
     sync_parent(w->path);
   }
   weir_writer_destroy(writer);
   return status;
+}
+
+weir_status weir_writer_commit(weir_writer **writer)
+{
+  return commit(writer, true);
+}
+
+weir_status weir_writer_commit_passing(weir_writer **writer)
+{
+  return commit(writer, false);
 }
 
 void weir_writer_destroy(weir_writer **writer)

@@ -48,7 +48,7 @@ static weir_status fetch(checking *c)
     pointer[k] = &raw[k];
     box[k] = train_whole(x);
   }
-  const weir_train_batch want = {WEIR_TRAIN_SAMPLES, sample, n, box};
+  const weir_train_batch want = {WEIR_TRAIN_SAMPLES, sample, n, box, -1, -1};
 
   WEIR_TRY_GOTO(c->task->fetch(c->task->context, &want, pointer), done);
   for (int k = 0; k < c->task->n_inputs; k++) {

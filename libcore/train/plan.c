@@ -46,7 +46,13 @@ weir_status train_fetch(train_run *r, weir_train_split split, int64_t n)
     pointer[k] = &view[k];
   }
   if (lo < hi) {
-    const weir_train_batch want = {split, r->sample + lo, hi - lo, r->ranks.box};
+    const bool ordered = split == WEIR_TRAIN_SAMPLES;
+    const weir_train_batch want = {split,
+                                   r->sample + lo,
+                                   hi - lo,
+                                   r->ranks.box,
+                                   ordered ? *r->state.epoch : -1,
+                                   ordered ? r->chosen : -1};
 
     status = r->task->fetch(r->task->context, &want, pointer);
   }

@@ -107,6 +107,7 @@ typedef struct train_run {
   int64_t n_plans, plan_capacity;
   weir_tensor input[TRAIN_INPUTS];    /* memory of a batch */
   int64_t *sample;                    /* [batch] */
+  int64_t chosen;                     /* position that they begin at */
   int64_t per_step, per_epoch, total; /* samples of a step; steps */
   double norm;                        /* of the last step's gradient, NaN: not known */
   double epoch_began;

@@ -87,6 +87,8 @@ typedef struct weir_train_batch {
   const int64_t *sample;
   int64_t n;
   const weir_box *box;
+  int64_t epoch, position; /* where the batch of all ranks begins in the order (weir_order.h), of
+                              which a loader foresees the rest; -1: it is no part of it */
 } weir_train_batch;
 
 /* What is trained on what. All borrowed. */

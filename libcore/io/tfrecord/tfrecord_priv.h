@@ -2,12 +2,9 @@
 #ifndef WEIR_TFRECORD_PRIV_H
 #define WEIR_TFRECORD_PRIV_H
 #include "base/weir_file.h"
+#include "io/weir_crc32c.h"
 #include "io/weir_tfrecord.h"
 
-/* Continues a CRC-32C (Castagnoli, RFC 3720 B.4) of 0 or of what came before over size bytes. */
-uint32_t weir_crc32c(uint32_t crc, const void *data, int64_t size);
-/* The same by table, whatever the processor has. */
-uint32_t weir_crc32c_table(uint32_t crc, const void *data, int64_t size);
 /* As it stands in a file: sums of bytes that hold sums are weak, so they are turned and shifted. */
 static inline uint32_t weir_crc32c_mask(uint32_t crc)
 {

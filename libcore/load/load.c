@@ -1,0 +1,371 @@
+/* load.c - a loader from its opening to its end, and its consumer. */
+#include "load/weir_load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "load/load_priv.h"
+
+enum { ALIGN = 64, SMALL_HEX = 16 };
+
+static const char *const place_name[WEIR_LOAD_PLACES] = {"memory", "directory", "source"};
+
+/* ---- opening ---- */
+
+/* Parts one behind the other, each on a cache line. */
+static weir_status lay_out(weir_load *l)
+{
+  for (int k = 0; k < l->source.n_parts; k++) {
+    const int64_t size = (int64_t)weir_dtype_size(l->part[k].dtype);
+    int64_t end = 0;
+
+    l->offset[k] = l->bytes;
+    if (!weir_mul_ok(weir_box_volume(&l->part[k].box), size, &l->size[k]) ||
+        !weir_add_ok(l->bytes + ALIGN, l->size[k], &end)) {
+      return weir_fail(WEIR_ERR_SHAPE, "load: a sample has too many bytes");
+    }
+    l->bytes = (end - 1) / ALIGN * ALIGN;
+  }
+  return l->bytes > 0 ? WEIR_OK : weir_fail(WEIR_ERR_SHAPE, "load: a sample has no element");
+}
+
+/* What files of this rank hold: another source, other parts or boxes have another key. */
+static uint64_t key_of(const weir_load *l)
+{
+  char text[8192], hex[65];
+  size_t at = 0;
+
+  weir_sha256(l->source.key, strlen(l->source.key), text);
+  at = strlen(text);
+  for (int k = 0; k < l->source.n_parts; k++) {
+    const weir_load_part *const p = &l->part[k];
+
+    at += (size_t)snprintf(text + at, sizeof text - at, " %s", weir_dtype_name(p->dtype));
+    for (int d = 0; d < p->box.rank; d++) {
+      at += (size_t)snprintf(text + at, sizeof text - at, " %" PRId64 ":%" PRId64, p->box.lo[d],
+                             p->box.hi[d]);
+    }
+  }
+  weir_sha256(text, at, hex);
+  hex[SMALL_HEX] = '\0';
+  return strtoull(hex, NULL, 16);
+}
+
+/* A class whose table says that it is slower than the source is not used (SC'21, section 4: the
+ * speed of a thread, and of a reader among all). */
+static bool pays(const weir_load *l, const weir_real_list *speed)
+{
+  const double threads = l->cfg.staging.threads > 0 ? (double)l->cfg.staging.threads : 1;
+  const double readers = (double)l->visits.of;
+  const double here = load_speed(speed, threads) / threads;
+  const double there = load_speed(&l->cfg.source.speed, readers) / readers;
+
+  return here == 0 || here >= there;
+}
+
+static weir_status prepare(weir_load *l)
+{
+  WEIR_TRY(lay_out(l));
+  WEIR_TRY(load_check_cfg(&l->cfg, l->bytes));
+  l->used[WEIR_LOAD_MEMORY] = l->cfg.memory.bytes > 0 && pays(l, &l->cfg.memory.speed);
+  l->used[WEIR_LOAD_DIRECTORY] = l->cfg.directory.bytes > 0 && pays(l, &l->cfg.directory.speed);
+  if (!l->used[WEIR_LOAD_DIRECTORY]) {
+    return WEIR_OK;
+  }
+  l->folder.bytes = l->bytes;
+  l->folder.keep = l->cfg.directory.keep;
+  return load_folder_open(&l->folder, l->cfg.directory.path, key_of(l), l->visits.at);
+}
+
+weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *source,
+                           const weir_visits *v, int64_t end, weir_load **out)
+{
+  weir_load *l = NULL;
+
+  *out = NULL;
+  if (source->n_parts < 1 || source->n_parts > WEIR_LOAD_PARTS) {
+    return weir_fail(WEIR_ERR_CONFIG, "load: a sample has 1 to %d parts, not %d", WEIR_LOAD_PARTS,
+                     source->n_parts);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof *l, (void **)&l));
+  l->cfg = *cfg;
+  l->source = *source;
+  memcpy(l->part, source->part, (size_t)source->n_parts * sizeof *l->part);
+  l->visits = *v;
+  l->end = end;
+  l->lock = l->one = (weir_lock)WEIR_LOCK_INIT;
+  l->changed = (weir_bell)WEIR_BELL_INIT;
+  const weir_status status = prepare(l);
+
+  if (status != WEIR_OK) {
+    weir_load_close(&l);
+    return status;
+  }
+  *out = l;
+  return WEIR_OK;
+}
+
+static void remove_files(weir_load *l)
+{
+  const load_plan *const p = &l->plan;
+
+  for (int64_t i = 0; l->state && !l->folder.keep && i < p->n[WEIR_LOAD_DIRECTORY]; i++) {
+    load_folder_remove(&l->folder, p->order[WEIR_LOAD_DIRECTORY][i]);
+  }
+}
+
+void weir_load_close(weir_load **load)
+{
+  weir_load *const l = *load;
+
+  if (l == NULL) {
+    return;
+  }
+  load_end_threads(l);
+  remove_files(l);
+  for (int64_t i = 0; l->slot && i < l->n_slots; i++) {
+    weir_free(&l->slot[i].room);
+  }
+  weir_free(&l->slot);
+  weir_free(&l->state);
+  weir_free(&l->memory);
+  load_plan_fini(&l->plan);
+  weir_free(load);
+}
+
+static weir_status make_slots(weir_load *l)
+{
+  const int64_t left = l->end - l->release, fit = l->cfg.staging.bytes / l->bytes;
+
+  l->n_slots = fit < left ? fit : left > 0 ? left : 1;
+  WEIR_TRY(weir_alloc(l->n_slots, sizeof *l->slot, (void **)&l->slot));
+  for (int64_t i = 0; i < l->n_slots; i++) {
+    l->slot[i].ready = -1;
+    WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&l->slot[i].room));
+  }
+  return WEIR_OK;
+}
+
+/* Files that an earlier run kept are as good as read. */
+static weir_status take_files(weir_load *l)
+{
+  bool *found = NULL;
+
+  WEIR_TRY(weir_alloc(l->plan.samples, sizeof *found, (void **)&found));
+  load_folder_look(&l->folder, &l->plan, WEIR_LOAD_DIRECTORY, found);
+  for (int64_t i = 0; i < l->plan.samples; i++) {
+    l->state[i] = found[i] ? LOAD_HELD : LOAD_ABSENT;
+  }
+  weir_free(&found);
+  return WEIR_OK;
+}
+
+weir_status weir_load_start(weir_load *l, int64_t first)
+{
+  const int64_t bytes[LOAD_CLASSES] = {l->cfg.memory.bytes, l->cfg.directory.bytes};
+  int64_t room[LOAD_CLASSES];
+
+  WEIR_ASSERT(!l->started && first >= 0);
+  l->fill = l->lend = l->release = first;
+  for (int c = 0; c < LOAD_CLASSES; c++) {
+    room[c] = l->used[c] ? bytes[c] / l->bytes : 0;
+  }
+  WEIR_TRY(load_plan_make(&l->visits, first, l->end, room, &l->plan));
+  WEIR_TRY(weir_alloc(l->plan.samples, 1, (void **)&l->state));
+  if (l->used[WEIR_LOAD_DIRECTORY]) {
+    WEIR_TRY(take_files(l));
+  }
+  WEIR_TRY(weir_alloc(l->plan.n[WEIR_LOAD_MEMORY], (size_t)l->bytes, (void **)&l->memory));
+  WEIR_TRY(make_slots(l));
+  l->started = true;
+  l->epoch_began = weir_clock();
+  return load_begin_threads(l);
+}
+
+/* ---- consuming ---- */
+
+/* The figures of an epoch, behind its last visit. */
+static void tell_epoch(weir_load *l, int64_t visit)
+{
+  weir_lock_take(&l->lock);
+  const weir_load_count c = l->epoch;
+
+  l->epoch = (weir_load_count){.visits = 0};
+  weir_lock_give(&l->lock);
+  const double now = weir_clock();
+
+  weir_event("load_epoch", WEIR_INT("epoch", visit / l->visits.each + 1),
+             WEIR_INT("visits", c.visits), WEIR_INT("memory", c.from[WEIR_LOAD_MEMORY]),
+             WEIR_INT("directory", c.from[WEIR_LOAD_DIRECTORY]),
+             WEIR_INT("source", c.from[WEIR_LOAD_SOURCE]), WEIR_INT("reads", c.reads),
+             WEIR_INT("ahead", c.ahead), WEIR_INT("beside", c.beside),
+             WEIR_REAL("bytes", (double)c.visits * (double)l->bytes), WEIR_INT("waits", c.waits),
+             WEIR_REAL("waited_s", c.waited_s), WEIR_REAL("seconds", now - l->epoch_began),
+             WEIR_INT("damaged", c.damaged), WEIR_INT("lost", c.lost));
+  l->epoch_began = now;
+}
+
+static void count_visit(weir_load_count *c, weir_load_place from, double waited)
+{
+  c->visits++;
+  c->from[from]++;
+  c->waits += waited > 0;
+  c->waited_s += waited;
+}
+
+/* Until visit v is in its slot; the seconds that this took, 0 where it was there. */
+static double wait_for(weir_load *l, int64_t v)
+{
+  const load_slot *const s = &l->slot[v % l->n_slots];
+  const double begin = weir_clock();
+
+  if (l->cfg.staging.threads == 0) {
+    if (s->ready == v) {
+      return 0; /* it failed before */
+    }
+    load_fill(l, v);
+    return weir_clock() - begin;
+  }
+  weir_lock_take(&l->lock);
+  const bool there = s->ready == v;
+
+  while (s->ready != v) {
+    weir_bell_wait(&l->changed, &l->lock);
+  }
+  weir_lock_give(&l->lock);
+  return there ? 0 : weir_clock() - begin;
+}
+
+weir_status weir_load_next(weir_load *l, weir_load_view *out)
+{
+  const int64_t v = l->lend;
+
+  WEIR_ASSERT(l->started);
+  if (v >= l->end || v - l->release >= l->n_slots) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     v >= l->end ? "load: all %lld visits are over"
+                                 : "load.staging.bytes: have room for %lld samples, and more are "
+                                   "asked for before one is given back",
+                     (long long)(v >= l->end ? l->end : l->n_slots));
+  }
+  const load_slot *const s = &l->slot[v % l->n_slots];
+  const double waited = wait_for(l, v);
+
+  if (s->status != WEIR_OK) {
+    return weir_fail(s->status, "%s", s->message);
+  }
+  out->visit = v;
+  out->sample = s->sample;
+  for (int k = 0; k < l->source.n_parts; k++) {
+    out->part[k] = s->data + l->offset[k];
+  }
+  weir_lock_take(&l->lock);
+  count_visit(&l->all, s->from, waited);
+  count_visit(&l->epoch, s->from, waited);
+  l->lend++;
+  weir_lock_give(&l->lock);
+  if ((v + 1) % l->visits.each == 0 || v + 1 == l->end) {
+    tell_epoch(l, v);
+  }
+  return WEIR_OK;
+}
+
+void weir_load_release(weir_load *l)
+{
+  weir_lock_take(&l->lock);
+  WEIR_ASSERT(l->release < l->lend);
+  l->release++;
+  weir_bell_ring(&l->changed);
+  weir_lock_give(&l->lock);
+}
+
+weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out)
+{
+  if (!l->source.parallel) {
+    weir_lock_take(&l->one);
+  }
+  const weir_status status = l->source.read(l->source.context, sample, l->part, out);
+
+  if (!l->source.parallel) {
+    weir_lock_give(&l->one);
+  }
+  weir_lock_take(&l->lock);
+  l->all.beside++;
+  l->epoch.beside++;
+  weir_lock_give(&l->lock);
+  return status;
+}
+
+/* One sample of the order, copied to the caller. */
+static weir_status take_next(weir_load *l, int64_t sample, void *const *to)
+{
+  weir_load_view view;
+
+  WEIR_TRY(weir_load_next(l, &view));
+  if (view.sample != sample) {
+    weir_load_release(l);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "load: sample %lld is asked for at visit %lld, which has sample %lld: the "
+                     "order of training is another one",
+                     (long long)sample, (long long)view.visit, (long long)view.sample);
+  }
+  for (int k = 0; k < l->source.n_parts; k++) {
+    memcpy(to[k], view.part[k], (size_t)l->size[k]);
+  }
+  weir_load_release(l);
+  return WEIR_OK;
+}
+
+weir_status weir_load_take(weir_load *l, int64_t epoch, int64_t position, const int64_t *sample,
+                           int64_t n, void *const *out)
+{
+  const int64_t at = weir_visits_from(&l->visits, epoch, position);
+
+  if (!l->started) {
+    WEIR_TRY(weir_load_start(l, at));
+  }
+  for (int64_t i = 0; i < n; i++) {
+    void *to[WEIR_LOAD_PARTS];
+
+    for (int k = 0; k < l->source.n_parts; k++) {
+      to[k] = (char *)out[k] + i * l->size[k];
+    }
+    WEIR_TRY(at + i == l->lend && at + i < l->end ? take_next(l, sample[i], to)
+                                                  : weir_load_beside(l, sample[i], to));
+  }
+  return WEIR_OK;
+}
+
+/* ---- figures ---- */
+
+weir_load_count weir_load_counted(weir_load *l)
+{
+  weir_lock_take(&l->lock);
+  const weir_load_count c = l->all;
+
+  weir_lock_give(&l->lock);
+  return c;
+}
+
+int64_t weir_load_placed(const weir_load *l, weir_load_place place)
+{
+  return place < WEIR_LOAD_SOURCE ? l->plan.n[place] : 0;
+}
+
+void weir_load_print(const weir_load *l, FILE *out)
+{
+  (void)fprintf(out,
+                "load: visits %" PRId64 " to %" PRId64 " of %" PRId64 " bytes; %" PRId64
+                " are read ahead by %" PRId64 " threads",
+                l->release, l->end, l->bytes, l->n_slots, l->cfg.staging.threads);
+  for (int c = 0; c < LOAD_CLASSES; c++) {
+    (void)fprintf(out, "; %" PRId64 " samples stay in %s", l->plan.n[c], place_name[c]);
+  }
+  (void)fprintf(out, "\n");
+}

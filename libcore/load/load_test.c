@@ -1,0 +1,433 @@
+/* load_test.c - what is handed over and in which order, how often it is read, and what happens when
+ * it cannot be: for one thread and several, with every class and none. */
+#include "load/load_check.h"
+
+static char dir[256];
+
+static const weir_order order23 = {
+    .samples = 23, .batch = 4, .step = 4, .shuffle = true, .seed = 4};
+
+/* Consumes visits [first, end) and compares them with the order. */
+static void consume(weir_load *l, const check_source *s, const weir_visits *v, int64_t first,
+                    int64_t end)
+{
+  for (int64_t k = first; k < end; k++) {
+    weir_load_view view;
+
+    assert_ok(weir_load_next(l, &view));
+    assert_int_equal(view.visit, k);
+    assert_int_equal(view.sample, weir_visits_sample(v, k));
+    assert_sample(s, view.sample, view.part[0], view.part[1]);
+    weir_load_release(l);
+  }
+}
+
+static int most_reads(const check_source *s)
+{
+  int most = 0;
+
+  for (int i = 0; i < CHECK_SAMPLES; i++) {
+    most = s->reads[i] > most ? s->reads[i] : most;
+  }
+  return most;
+}
+
+/* Every number of threads and slots, sources that are parallel and not, every class. */
+static void samples_come_in_order_whatever_the_options(void **state)
+{
+  enum { EPOCHS = 6 };
+
+  for (int i = 0; i < 3 * 3 * 2 * 4; i++) {
+    const int threads = i % 3 * 2, slots = i / 3 % 3 * 3 + 1, kind = i / 18;
+    weir_load_cfg cfg = check_cfg(slots, threads);
+    const weir_visits v = weir_visits_of(&order23, i % 2, 2);
+    const int64_t end = EPOCHS * v.each;
+    check_source s;
+    weir_load *l = NULL;
+
+    check_source_init(&s, 1, 3, i / 9 % 2 == 1);
+    cfg.memory.bytes = kind % 2 == 1 ? 5 * CHECK_BYTES + 17 : 0;
+    cfg.memory.threads = i % 2;
+    cfg.directory.bytes = kind / 2 == 1 ? 6 * CHECK_BYTES : 0;
+    cfg.directory.path = dir;
+    cfg.directory.threads = i / 2 % 2;
+    assert_ok(weir_load_open(&cfg, &s.source, &v, end, &l));
+    assert_ok(weir_load_start(l, 0));
+    assert_int_equal(weir_load_placed(l, WEIR_LOAD_MEMORY), kind % 2 == 1 ? 5 : 0);
+    assert_int_equal(weir_load_placed(l, WEIR_LOAD_DIRECTORY), kind / 2 == 1 ? 6 : 0);
+    consume(l, &s, &v, 0, end);
+    const weir_load_count c = weir_load_counted(l);
+
+    assert_int_equal(c.visits, end);
+    assert_int_equal(c.from[0] + c.from[1] + c.from[2], end);
+    assert_int_equal(c.reads, c.from[WEIR_LOAD_SOURCE] + c.ahead);
+    assert_true(s.source.parallel || s.most == 1);
+    assert_int_equal(c.damaged + c.lost + c.beside, 0);
+    weir_load_view view;
+
+    assert_int_equal(weir_load_next(l, &view), WEIR_ERR_CONFIG);
+    weir_load_close(&l);
+    assert_false(weir_dir_has_entries(dir));
+  }
+}
+
+/* Samples that have a place are read once in the whole run, the others at each visit. */
+static void what_is_kept_is_read_once(void **state)
+{
+  enum { EPOCHS = 5 };
+
+  for (int i = 0; i < 8; i++) {
+    weir_load_cfg cfg = check_cfg(4, 1 + i % 2);
+    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    check_source s;
+    weir_load *l = NULL;
+
+    check_source_init(&s, 0, 4, i % 2 == 1);
+    cfg.memory.bytes = 7 * CHECK_BYTES;
+    cfg.memory.threads = i / 2 % 2;
+    cfg.directory.bytes = 9 * CHECK_BYTES;
+    cfg.directory.path = dir;
+    cfg.directory.threads = i / 4;
+    assert_ok(weir_load_open(&cfg, &s.source, &v, EPOCHS * v.each, &l));
+    assert_ok(weir_load_start(l, 0));
+    consume(l, &s, &v, 0, EPOCHS * v.each);
+    int once = 0, always = 0;
+
+    for (int k = 0; k < 23; k++) {
+      once += s.reads[k] == 1;
+      always += s.reads[k] == EPOCHS;
+    }
+    assert_int_equal(once, 16);
+    assert_int_equal(always, 7);
+    assert_int_equal(weir_load_counted(l).reads, 16 + 7 * EPOCHS);
+    weir_load_close(&l);
+  }
+}
+
+/* Without a class, or where none has room for one sample, each visit is one call. */
+static void no_class_and_small_ones_work(void **state)
+{
+  for (int i = 0; i < 2; i++) {
+    weir_load_cfg cfg = check_cfg(2, 1);
+    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    check_source s;
+    weir_load *l = NULL;
+
+    check_source_init(&s, 0, 4, false);
+    cfg.memory.bytes = i * (CHECK_BYTES - 1);
+    cfg.directory.bytes = i * (CHECK_BYTES - 1);
+    cfg.directory.path = dir;
+    assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
+    assert_ok(weir_load_start(l, 0));
+    consume(l, &s, &v, 0, 2 * v.each);
+    assert_int_equal(most_reads(&s), 2);
+    weir_load_close(&l);
+  }
+}
+
+/* More groups than a batch has samples, and fewer samples than a batch. */
+static void groups_may_have_nothing(void **state)
+{
+  const weir_order o = {.samples = 3, .batch = 8, .step = 8, .shuffle = true, .seed = 1};
+  int64_t visits = 0;
+
+  for (int at = 0; at < 5; at++) {
+    const weir_load_cfg cfg = check_cfg(3, 1);
+    const weir_visits v = weir_visits_of(&o, at, 5);
+    check_source s;
+    weir_load *l = NULL;
+
+    check_source_init(&s, 0, 4, false);
+    assert_ok(weir_load_open(&cfg, &s.source, &v, 4 * v.each, &l));
+    assert_ok(weir_load_start(l, 0));
+    consume(l, &s, &v, 0, 4 * v.each);
+    visits += weir_load_counted(l).visits;
+    weir_load_close(&l);
+  }
+  assert_int_equal(visits, 4 * 3);
+}
+
+/* Members of a spatial group have slabs that make up the sample. */
+static void slabs_are_parts_of_the_whole(void **state)
+{
+  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  const weir_load_cfg cfg = check_cfg(4, 1);
+  weir_load *l[3] = {NULL};
+  check_source s[3];
+
+  for (int i = 0; i < 3; i++) {
+    check_source_init(&s[i], i == 2 ? 0 : 2 * i, i == 2 ? 4 : 2 * i + 2, false);
+    assert_ok(weir_load_open(&cfg, &s[i].source, &v, v.each, &l[i]));
+    assert_ok(weir_load_start(l[i], 0));
+  }
+  for (int64_t k = 0; k < v.each; k++) {
+    weir_load_view view[3];
+
+    for (int i = 0; i < 3; i++) {
+      assert_ok(weir_load_next(l[i], &view[i]));
+    }
+    assert_memory_equal(view[0].part[0], view[2].part[0], 28);
+    assert_memory_equal(view[1].part[0], (const char *)view[2].part[0] + 28, 28);
+    for (int i = 0; i < 3; i++) {
+      weir_load_release(l[i]);
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    weir_load_close(&l[i]);
+  }
+}
+
+/* Batches as training asks for them: from any position on, steps that are looked at again, samples
+ * of validation in between. */
+static void batches_are_taken_from_any_position_on(void **state)
+{
+  enum { EPOCHS = 3 };
+
+  for (int64_t start = 0; start < 24; start += 4) {
+    const weir_visits v = weir_visits_of(&order23, 1, 2);
+    weir_load_cfg cfg = check_cfg(3, 2);
+    int16_t voxels[4][28];
+    float labels[4][CHECK_LABELS];
+    void *const out[2] = {voxels, labels};
+    check_source s;
+    weir_load *l = NULL;
+    int64_t beside = 0;
+
+    check_source_init(&s, 0, 4, true);
+    cfg.memory.bytes = 4 * CHECK_BYTES;
+    assert_ok(weir_load_open(&cfg, &s.source, &v, EPOCHS * v.each, &l));
+    for (int64_t e = 1; e < EPOCHS; e++) {
+      for (int64_t p = e == 1 ? start : 0; p < 23; p += 4) {
+        int64_t sample[4], lo, hi, n = 23 - p < 4 ? 23 - p : 4;
+
+        weir_order_take(&order23, e, p, n, sample);
+        weir_order_share(n, 1, 2, &lo, &hi);
+        for (int again = 0; again < (p % 8 == 0 ? 2 : 1); again++) {
+          assert_ok(weir_load_take(l, e, p, sample + lo, hi - lo, out));
+          beside += again * (hi - lo);
+          for (int64_t i = 0; i < hi - lo; i++) {
+            assert_sample(&s, sample[lo + i], voxels[i], labels[i]);
+          }
+        }
+        void *const valid[2] = {voxels[3], labels[3]};
+
+        assert_ok(weir_load_beside(l, 50, valid));
+        assert_sample(&s, 50, voxels[3], labels[3]);
+        beside++;
+      }
+    }
+    const weir_load_count c = weir_load_counted(l);
+
+    assert_int_equal(c.beside, beside);
+    assert_int_equal(c.visits, EPOCHS * v.each - weir_visits_from(&v, 1, start));
+    weir_load_close(&l);
+  }
+}
+
+static void another_order_is_told(void **state)
+{
+  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  const weir_load_cfg cfg = check_cfg(3, 1);
+  const int64_t sample = (weir_visits_sample(&v, 0) + 1) % 23;
+  int16_t voxels[28];
+  float labels[CHECK_LABELS];
+  void *const out[2] = {voxels, labels};
+  check_source s;
+  weir_load *l = NULL;
+
+  check_source_init(&s, 0, 4, true);
+  assert_ok(weir_load_open(&cfg, &s.source, &v, v.each, &l));
+  assert_int_equal(weir_load_take(l, 0, 0, &sample, 1, out), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "the order of training is another one"));
+  weir_load_close(&l);
+}
+
+/* The failure comes at its sample's turn, with its text, as often as it is asked for; what comes
+ * before is whole. */
+static void failures_reach_the_consumer_in_turn(void **state)
+{
+  for (int i = 0; i < 12; i++) {
+    weir_load_cfg cfg = check_cfg(5, i % 3);
+    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    check_source s;
+    weir_load *l = NULL;
+    weir_load_view view;
+
+    check_source_init(&s, 0, 4, i % 2 == 0);
+    cfg.memory.bytes = i / 3 % 2 * 100 * CHECK_BYTES;
+    cfg.directory.bytes = i / 6 * 100 * CHECK_BYTES;
+    cfg.directory.path = dir;
+    cfg.memory.threads = cfg.directory.threads = i % 2;
+    s.fail = (int)weir_visits_sample(&v, 7);
+    assert_ok(weir_load_open(&cfg, &s.source, &v, 3 * v.each, &l));
+    assert_ok(weir_load_start(l, 0));
+    consume(l, &s, &v, 0, 7);
+    for (int again = 0; again < 2; again++) {
+      assert_int_equal(weir_load_next(l, &view), WEIR_ERR_DATA);
+      assert_non_null(strstr(weir_last_message(), "cubes.nc: sample "));
+    }
+    weir_load_close(&l);
+  }
+}
+
+/* Lent samples keep their bits while others are read. */
+static void lent_samples_stay(void **state)
+{
+  weir_load_cfg cfg = check_cfg(4, 2);
+  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  check_source s;
+  weir_load *l = NULL;
+  weir_load_view view[5];
+
+  check_source_init(&s, 0, 4, true);
+  cfg.memory.bytes = 6 * CHECK_BYTES;
+  assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
+  assert_ok(weir_load_start(l, 0));
+  for (int64_t k = 0; k < 2 * v.each - 4; k += 4) {
+    for (int i = 0; i < 4; i++) {
+      assert_ok(weir_load_next(l, &view[i]));
+    }
+    assert_int_equal(weir_load_next(l, &view[4]), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "load.staging.bytes: have room for 4 samples"));
+    for (int i = 0; i < 4; i++) {
+      assert_sample(&s, weir_visits_sample(&v, k + i), view[i].part[0], view[i].part[1]);
+      weir_load_release(l);
+    }
+  }
+  weir_load_close(&l);
+}
+
+/* A class that its table calls slower than the source is not used. */
+static void slow_classes_are_left_out(void **state)
+{
+  double slow[] = {1, 80, 4, 160}, fast[] = {1, 100, 8, 1600}, wrong[] = {2, 100, 1, 50};
+  weir_load_cfg cfg = check_cfg(4, 2);
+  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  check_source s;
+  weir_load *l = NULL;
+
+  assert_near(load_speed(&(weir_real_list){slow, 4}, 2), 80 + 80.0 / 3, 1e-12);
+  assert_near(load_speed(&(weir_real_list){slow, 4}, 0.5), 40, 1e-12);
+  assert_near(load_speed(&(weir_real_list){slow, 4}, 9), 160, 1e-12);
+  check_source_init(&s, 0, 4, true);
+  cfg.memory.bytes = 100 * CHECK_BYTES;
+  for (int i = 0; i < 2; i++) {
+    cfg.memory.speed = (weir_real_list){i == 0 ? slow : fast, 4}; /* 53 or 157 MB/s a thread */
+    cfg.source.speed = (weir_real_list){fast, 4};                 /* 100 to the one reader */
+    assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
+    assert_ok(weir_load_start(l, 0));
+    assert_int_equal(weir_load_placed(l, WEIR_LOAD_MEMORY), i == 0 ? 0 : 23);
+    weir_load_close(&l);
+  }
+  cfg.memory.speed = (weir_real_list){wrong, 4};
+  assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "load.memory.speed: is no list of pairs"));
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+  weir_load_cfg cfg = check_cfg(1, 1);
+  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  check_source s;
+  weir_load *l = NULL;
+
+  check_source_init(&s, 0, 4, true);
+  cfg.staging.bytes = CHECK_BYTES - 1;
+  assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "load.staging.bytes: 127 hold no sample of 128"));
+  cfg = check_cfg(1, 1);
+  cfg.remote = 1;
+  assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "load.remote"));
+  cfg = check_cfg(1, 1);
+  cfg.directory.bytes = 1;
+  assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "load.directory.path is empty"));
+  cfg.directory.path = "/dev/null/there";
+  cfg.directory.bytes = 1000;
+  assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_DATA);
+  assert_null(l);
+}
+
+/* A slow source and a slower consumer: nothing is waited for but the first; and a loader that is
+ * closed in the middle of it all. */
+static void reading_hides_behind_work(void **state)
+{
+  const weir_order o = {.samples = 20, .batch = 1, .step = 1, .shuffle = true, .seed = 8};
+  const weir_load_cfg cfg = check_cfg(8, 1);
+  const weir_visits v = weir_visits_of(&o, 0, 1);
+  check_source s;
+  weir_load *l = NULL;
+  weir_load_view view;
+
+  check_source_init(&s, 0, 4, false);
+  s.delay = 0.002;
+  assert_ok(weir_load_open(&cfg, &s.source, &v, 20, &l));
+  assert_ok(weir_load_start(l, 0));
+  check_sleep(0.05);
+  for (int k = 0; k < 5; k++) {
+    assert_ok(weir_load_next(l, &view));
+    weir_load_release(l);
+  }
+  const weir_load_count c = weir_load_counted(l);
+
+  assert_true(c.waits <= 1); /* a machine that is busy may be late */
+  weir_load_close(&l);
+}
+
+typedef struct faults {
+  check_source s;
+  weir_load_cfg cfg;
+  weir_visits v;
+} faults;
+
+static weir_status one_epoch(void *context)
+{
+  faults *const f = context;
+  weir_load *l = NULL;
+  weir_load_view view;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_load_open(&f->cfg, &f->s.source, &f->v, 2 * f->v.each, &l));
+  WEIR_TRY_GOTO(weir_load_start(l, 0), done);
+  WEIR_TRY_GOTO(weir_load_next(l, &view), done);
+done:
+  weir_load_close(&l);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+  const weir_order o = {.samples = 5, .batch = 1, .step = 1};
+  faults f = {.cfg = check_cfg(3, 2), .v = weir_visits_of(&o, 0, 1)};
+
+  check_source_init(&f.s, 0, 4, true);
+  f.cfg.memory.bytes = 100 * CHECK_BYTES;
+  f.cfg.memory.threads = 1;
+  assert_true(weir_check_faults(one_epoch, &f) > 9);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(samples_come_in_order_whatever_the_options),
+      cmocka_unit_test(what_is_kept_is_read_once),
+      cmocka_unit_test(no_class_and_small_ones_work),
+      cmocka_unit_test(groups_may_have_nothing),
+      cmocka_unit_test(slabs_are_parts_of_the_whole),
+      cmocka_unit_test(batches_are_taken_from_any_position_on),
+      cmocka_unit_test(another_order_is_told),
+      cmocka_unit_test(failures_reach_the_consumer_in_turn),
+      cmocka_unit_test(lent_samples_stay),
+      cmocka_unit_test(slow_classes_are_left_out),
+      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(reading_hides_behind_work),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+
+  weir_check_mkdir(dir, sizeof dir);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_check_rmdir(dir);
+  return failed;
+}

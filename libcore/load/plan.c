@@ -1,0 +1,98 @@
+/* plan.c - which samples stay where: the most frequent first, in the fastest class that has room;
+ * within a class they are wanted in the order of their first visit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "load/load_priv.h"
+
+/* How often a sample comes, and when first. */
+typedef struct use {
+  int64_t sample, times, first;
+} use;
+
+static int by_times(const void *a, const void *b)
+{
+  const use *const x = a, *const y = b;
+
+  return x->times != y->times    ? (x->times < y->times ? 1 : -1)
+         : x->sample < y->sample ? -1
+                                 : x->sample > y->sample;
+}
+
+static int by_first(const void *a, const void *b)
+{
+  const use *const x = a, *const y = b;
+
+  return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void count(const weir_visits *v, int64_t first, int64_t end, use *uses)
+{
+  for (int64_t i = 0; i < v->order.samples; i++) {
+    uses[i] = (use){i, 0, -1};
+  }
+  for (int64_t k = first; k < end; k++) {
+    use *const u = &uses[weir_visits_sample(v, k)];
+
+    u->first = u->times == 0 ? k : u->first;
+    u->times++;
+  }
+}
+
+/* Of samples that are sorted by times, n from `at` on belong to class c. */
+static weir_status give(load_plan *p, int c, use *uses, int64_t n)
+{
+  qsort(uses, (size_t)n, sizeof *uses, by_first);
+  WEIR_TRY(weir_alloc(n, sizeof(int64_t), (void **)&p->order[c]));
+  p->n[c] = n;
+  for (int64_t i = 0; i < n; i++) {
+    p->order[c][i] = uses[i].sample;
+    p->where[uses[i].sample] = (uint8_t)c;
+    p->slot[uses[i].sample] = i;
+  }
+  return WEIR_OK;
+}
+
+weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, const int64_t *room,
+                           load_plan *out)
+{
+  const int64_t n = v->order.samples;
+  load_plan p = {.samples = n};
+  use *uses = NULL;
+  int64_t again = 0, at = 0;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p.where, (void **)&p.where), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p.slot, (void **)&p.slot), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *uses, (void **)&uses), done);
+  memset(p.where, LOAD_CLASSES, (size_t)n);
+  count(v, first, end, uses);
+  qsort(uses, (size_t)n, sizeof *uses, by_times);
+  while (again < n && uses[again].times > 1) { /* what comes once more is not kept */
+    again++;
+  }
+  for (int c = 0; c < LOAD_CLASSES; c++) {
+    const int64_t take = again - at < room[c] ? again - at : room[c];
+
+    WEIR_TRY_GOTO(give(&p, c, uses + at, take), done);
+    at += take;
+  }
+done:
+  weir_free(&uses);
+  if (status != WEIR_OK) {
+    load_plan_fini(&p);
+    return status;
+  }
+  *out = p;
+  return WEIR_OK;
+}
+
+void load_plan_fini(load_plan *p)
+{
+  for (int c = 0; c < LOAD_CLASSES; c++) {
+    weir_free(&p->order[c]);
+  }
+  weir_free(&p->where);
+  weir_free(&p->slot);
+}

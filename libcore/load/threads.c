@@ -1,0 +1,262 @@
+/* threads.c - what threads of a loader do: read visits into the staging buffer in their order, and
+ * samples into their class in the order of first use. A sample that has a place is read from the
+ * source by one thread only; others that need it wait for that one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "load/load_priv.h"
+
+weir_status load_read(weir_load *l, int64_t sample, char *block)
+{
+  void *out[WEIR_LOAD_PARTS];
+
+  for (int k = 0; k < l->source.n_parts; k++) {
+    out[k] = block + l->offset[k];
+  }
+  if (!l->source.parallel) {
+    weir_lock_take(&l->one);
+  }
+  const weir_status status = l->source.read(l->source.context, sample, l->part, out);
+
+  if (!l->source.parallel) {
+    weir_lock_give(&l->one);
+  }
+  weir_lock_take(&l->lock);
+  l->all.reads++;
+  l->epoch.reads++;
+  weir_lock_give(&l->lock);
+  return status;
+}
+
+/* Keeps what was read; the sample goes on without a place where that fails. */
+static void keep(weir_load *l, int64_t sample, const char *block)
+{
+  const bool folder = l->plan.where[sample] == WEIR_LOAD_DIRECTORY;
+  const weir_status status = folder ? load_folder_put(&l->folder, sample, block) : WEIR_OK;
+
+  weir_lock_take(&l->lock);
+  const bool told = l->told;
+
+  if (status != WEIR_OK) {
+    l->plan.where[sample] = LOAD_CLASSES;
+    l->told = true;
+    l->all.lost++;
+    l->epoch.lost++;
+  }
+  l->state[sample] = status == WEIR_OK ? LOAD_HELD : LOAD_ABSENT;
+  weir_bell_ring(&l->changed);
+  weir_lock_give(&l->lock);
+  if (status != WEIR_OK && !told) {
+    weir_warn("load", "samples are read again instead of kept in %s: %s", l->cfg.directory.path,
+              weir_last_message());
+  }
+}
+
+static void give_up(weir_load *l, int64_t sample)
+{
+  weir_lock_take(&l->lock);
+  l->state[sample] = LOAD_ABSENT;
+  weir_bell_ring(&l->changed);
+  weir_lock_give(&l->lock);
+}
+
+/* Where a sample of a class is read to. */
+static char *target_of(const weir_load *l, int64_t sample, char *room)
+{
+  return l->plan.where[sample] == WEIR_LOAD_MEMORY ? l->memory + l->plan.slot[sample] * l->bytes
+                                                   : room;
+}
+
+/* Reads a sample that this thread has claimed (LOAD_COMING) and keeps it. */
+static weir_status fetch(weir_load *l, int64_t sample, char *target)
+{
+  const weir_status status = load_read(l, sample, target);
+
+  if (status == WEIR_OK) {
+    keep(l, sample, target);
+  } else {
+    give_up(l, sample);
+  }
+  return status;
+}
+
+/* Waits while another thread reads the sample; then what it is. An absent one is this thread's to
+ * bring. */
+static weir_load_place claim(weir_load *l, int64_t sample, bool *held)
+{
+  weir_lock_take(&l->lock);
+  while (l->state[sample] == LOAD_COMING) {
+    weir_bell_wait(&l->changed, &l->lock);
+  }
+  const weir_load_place where = (weir_load_place)l->plan.where[sample];
+
+  *held = l->state[sample] == LOAD_HELD;
+  if (!*held && where < WEIR_LOAD_SOURCE) {
+    l->state[sample] = LOAD_COMING;
+  }
+  weir_lock_give(&l->lock);
+  return where;
+}
+
+/* A file that was refused: whether this thread reads the sample for it. */
+static bool claim_damaged(weir_load *l, int64_t sample)
+{
+  weir_lock_take(&l->lock);
+  const bool mine = l->state[sample] == LOAD_HELD;
+
+  if (mine) {
+    l->state[sample] = LOAD_COMING;
+    l->all.damaged++;
+    l->epoch.damaged++;
+  }
+  weir_lock_give(&l->lock);
+  return mine;
+}
+
+/* A sample into a slot. */
+static weir_status bring(weir_load *l, int64_t sample, load_slot *s)
+{
+  bool held = false;
+  const weir_load_place where = claim(l, sample, &held);
+
+  s->data = s->room;
+  s->from = WEIR_LOAD_SOURCE;
+  if (where == WEIR_LOAD_SOURCE) {
+    return load_read(l, sample, s->room);
+  }
+  if (held && (where == WEIR_LOAD_MEMORY || load_folder_get(&l->folder, sample, s->room))) {
+    s->data = target_of(l, sample, s->room);
+    s->from = where;
+    return WEIR_OK;
+  }
+  if (held && !claim_damaged(l, sample)) {
+    return load_read(l, sample, s->room);
+  }
+  s->data = target_of(l, sample, s->room);
+  return fetch(l, sample, (char *)s->data);
+}
+
+void load_fill(weir_load *l, int64_t v)
+{
+  load_slot *const s = &l->slot[v % l->n_slots];
+
+  s->sample = weir_visits_sample(&l->visits, v);
+  s->status = bring(l, s->sample, s);
+  if (s->status != WEIR_OK) { /* the record of a failure is its thread's own */
+    (void)snprintf(s->message, sizeof s->message, "%s", weir_last_message());
+  }
+  weir_lock_take(&l->lock);
+  s->ready = v;
+  weir_bell_ring(&l->changed);
+  weir_lock_give(&l->lock);
+}
+
+/* Whether the staging buffer has room for a visit that is to come. */
+static bool hungry(const weir_load *l)
+{
+  return l->fill < l->end && l->fill < l->release + l->n_slots;
+}
+
+static weir_status serve_staging(void *worker)
+{
+  weir_load *const l = ((load_worker *)worker)->l;
+
+  for (;;) {
+    weir_lock_take(&l->lock);
+    while (!l->leave && l->fill < l->end && !hungry(l)) {
+      weir_bell_wait(&l->changed, &l->lock);
+    }
+    const bool go = !l->leave && l->fill < l->end;
+    const int64_t v = go ? l->fill++ : -1;
+
+    weir_lock_give(&l->lock);
+    if (!go) {
+      return WEIR_OK;
+    }
+    load_fill(l, v);
+  }
+}
+
+/* The next sample of a class that nobody has read, claimed; -1: there is none, or it is time to
+ * leave. Where read runs on one thread at a time, the staging buffer goes first. */
+static int64_t claim_next(weir_load *l, int class)
+{
+  const load_plan *const p = &l->plan;
+  int64_t *const at = &l->ahead[class], sample = -1;
+
+  weir_lock_take(&l->lock);
+  while (!l->leave && *at < p->n[class] && sample < 0) {
+    const int64_t next = p->order[class][*at];
+
+    if (l->state[next] != LOAD_ABSENT || p->where[next] != class) {
+      *at += 1;
+    } else if (!l->source.parallel && hungry(l)) {
+      weir_bell_wait(&l->changed, &l->lock);
+    } else {
+      sample = next;
+      *at += 1;
+      l->state[sample] = LOAD_COMING;
+      l->all.ahead++;
+      l->epoch.ahead++;
+    }
+  }
+  weir_lock_give(&l->lock);
+  return sample;
+}
+
+/* A failure is left to the visit that meets it. */
+static weir_status serve_class(void *worker)
+{
+  load_worker *const w = worker;
+
+  for (int64_t s = claim_next(w->l, w->class); s >= 0; s = claim_next(w->l, w->class)) {
+    if (fetch(w->l, s, target_of(w->l, s, w->room)) != WEIR_OK) {
+      weir_debug("load", "%s", weir_last_message());
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status load_begin_threads(weir_load *l)
+{
+  const int64_t threads[LOAD_CLASSES + 1] = {
+      l->plan.n[WEIR_LOAD_MEMORY] > 0 ? l->cfg.memory.threads : 0,
+      l->plan.n[WEIR_LOAD_DIRECTORY] > 0 ? l->cfg.directory.threads : 0, l->cfg.staging.threads};
+
+  WEIR_TRY(
+      weir_alloc(threads[0] + threads[1] + threads[2], sizeof *l->worker, (void **)&l->worker));
+  for (int class = LOAD_CLASSES; class >= 0; class --) {
+    for (int64_t t = 0; t < threads[class]; t++) {
+      load_worker *const w = &l->worker[l->n_workers];
+
+      *w = (load_worker){.l = l, .class = class};
+      if (class == WEIR_LOAD_DIRECTORY) {
+        WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&w->room));
+      }
+      l->n_workers++;
+      WEIR_TRY(weir_lane_create(true, &w->lane));
+    }
+  }
+  for (int64_t i = 0; i < l->n_workers; i++) {
+    load_worker *const w = &l->worker[i];
+
+    weir_lane_start(w->lane, w->class == LOAD_CLASSES ? serve_staging : serve_class, w);
+  }
+  return WEIR_OK;
+}
+
+void load_end_threads(weir_load *l)
+{
+  weir_lock_take(&l->lock);
+  l->leave = true;
+  weir_bell_ring(&l->changed);
+  weir_lock_give(&l->lock);
+  for (int64_t i = 0; i < l->n_workers; i++) {
+    weir_lane_destroy(&l->worker[i].lane);
+    weir_free(&l->worker[i].room);
+  }
+  weir_free(&l->worker);
+  l->n_workers = 0;
+}

@@ -1,0 +1,127 @@
+/* weir_load.h - samples that are there when they are asked for: which one comes next is known from
+ * the order (weir_order.h), so threads read ahead, and what will come again is kept near (Dryden et
+ * al., SC'21; docs/decisions/0017-loading.md).
+ *
+ * A staging buffer is filled in the order of the visits, by staging.threads lanes. Samples that
+ * come more than once have a place in memory or in a local directory, the most frequent first, the
+ * fastest first; each is read from its source once, by whoever needs it first or by threads of its
+ * class in the order of first use. Samples that come once more only have no place. All samples take
+ * the same number of bytes: of each part the box that this rank needs.
+ *
+ * What is handed over is the same bits whatever the options. One thread consumes. */
+#ifndef WEIR_LOAD_H
+#define WEIR_LOAD_H
+#include <stdio.h>
+#include "conf/weir_opt.h"
+#include "graph/weir_access.h"
+#include "load/weir_order.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WEIR_LOAD_PARTS = 16 };
+
+/* Where a sample was read from. */
+typedef enum weir_load_place {
+  WEIR_LOAD_MEMORY,
+  WEIR_LOAD_DIRECTORY,
+  WEIR_LOAD_SOURCE,
+  WEIR_LOAD_PLACES
+} weir_load_place;
+
+/* The section `load:` of a configuration; rows in weir_load_opts. Speeds are pairs: a number of
+ * threads or readers, and the MB/s of all of them together; between two it is interpolated. */
+typedef struct weir_load_cfg {
+  struct {
+    int64_t bytes, threads;
+  } staging;
+  struct {
+    int64_t bytes, threads;
+    weir_real_list speed;
+  } memory;
+  struct {
+    const char *path;
+    int64_t bytes, threads;
+    weir_real_list speed;
+    bool keep;
+  } directory;
+  struct {
+    weir_real_list speed;
+  } source;
+  int remote;
+} weir_load_cfg;
+extern const weir_opt weir_load_opts[];
+
+/* One array of every sample: the elements of `box` are read. */
+typedef struct weir_load_part {
+  weir_dtype dtype;
+  weir_box box;
+} weir_load_part;
+
+/* All borrowed until the loader is closed, but for `part`. */
+typedef struct weir_load_source {
+  const weir_load_part *part;
+  int n_parts;
+  /* Fills out[k], dense, with the box of part k. The same sample is the same bits at every call. A
+   * failure names file and record; it reaches the consumer at that sample's turn. */
+  weir_status (*read)(void *context, int64_t sample, const weir_load_part *part, void *const *out);
+  void *context;
+  bool parallel;   /* read may run on several threads at once; else it never does */
+  const char *key; /* what the samples are (files, options, seed): files of a directory that were
+                      kept for another key are not believed */
+} weir_load_source;
+
+typedef struct weir_load weir_load;
+
+/* Prepares to load visits [., end) of v; lists and path of cfg are borrowed. Local, as all calls.
+ * Fails: WEIR_ERR_CONFIG (a staging buffer below one sample, speeds that are none, a capacity
+ * without a directory), WEIR_ERR_UNSUPPORTED (remote), WEIR_ERR_DATA (the directory),
+ * WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (threads). */
+weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *source,
+                           const weir_visits *v, int64_t end, weir_load **out) WEIR_CHECKED;
+/* Ends the threads, waiting for calls of read under way, and removes what is not kept; accepts
+ * NULL. */
+void weir_load_close(weir_load **l);
+/* Makes the plan for visits [first, end) and starts to read; once. Fails: as weir_load_open. */
+weir_status weir_load_start(weir_load *l, int64_t first) WEIR_CHECKED;
+
+/* Sample of the next visit: waits until it is there and lends its parts until it is released. Fails
+ * as read did for this sample, again at every call; WEIR_ERR_CONFIG where no visit is left or more
+ * are lent than the staging buffer has room for. */
+typedef struct weir_load_view {
+  int64_t visit, sample;
+  const void *part[WEIR_LOAD_PARTS];
+} weir_load_view;
+weir_status weir_load_next(weir_load *l, weir_load_view *out) WEIR_CHECKED;
+/* The one that was lent first. */
+void weir_load_release(weir_load *l);
+
+/* Parts of n samples of an epoch from a position on where a batch begins, into [n, box...] arrays:
+ * the share of the batch that these visits have of it. The first call starts the loader where it is
+ * not started. Samples that are not those of the next visits are read from the source: a step that
+ * is looked at again. Fails as weir_load_next. */
+weir_status weir_load_take(weir_load *l, int64_t epoch, int64_t position, const int64_t *sample,
+                           int64_t n, void *const *out) WEIR_CHECKED;
+/* Parts of any sample that read knows, beside the order and kept nowhere. Fails as read. */
+weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
+
+/* What happened since the start. Every epoch ends with an event `load_epoch` of its own figures. */
+typedef struct weir_load_count {
+  int64_t visits;
+  int64_t from[WEIR_LOAD_PLACES]; /* visits, by where their sample was read */
+  int64_t waits;                  /* visits that the consumer waited for */
+  double waited_s;                /* in all */
+  int64_t reads, ahead, beside;   /* calls of read; by threads of a class; of weir_load_beside */
+  int64_t damaged;                /* files of the directory that were refused, and read again */
+  int64_t lost;                   /* samples that could not be kept */
+} weir_load_count;
+weir_load_count weir_load_counted(weir_load *l);
+/* Samples that have a place in memory, in the directory; 0 before the start. */
+int64_t weir_load_placed(const weir_load *l, weir_load_place place);
+/* The plan, for people. */
+void weir_load_print(const weir_load *l, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
