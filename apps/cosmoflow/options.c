@@ -15,9 +15,10 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, describe.side, 0, 0, 4096, "1",
                  "voxels along each side of the samples that the network is described for; 0: of "
                  "those that prepare writes"),
-    WEIR_OPT_INT(cf_cfg, describe.channels, 0, 0, 64, "1", "their channels; 0: likewise"),
+    WEIR_OPT_INT(cf_cfg, describe.channels, 0, 0, 64, "1",
+                 "channels that it sees; 0: likewise, less the one that model.segment classifies"),
     WEIR_OPT_INT(cf_cfg, describe.outputs, 0, 0, 64, "1",
                  "parameters to be estimated, or classes of a voxel; 0: the labels that prepare "
-                 "writes"),
+                 "writes, or the 3 of model.segment"),
     WEIR_OPT_END,
 };

@@ -39,12 +39,19 @@ static int64_t or_else(int64_t given, int64_t usual)
 
 static weir_status print_network(const cf_cfg *cfg, const cf_universe_facts *f)
 {
+  const bool segments = cf_model_net(&cfg->model)->target == CF_SEGMENT;
   const cf_shape shape = {or_else(cfg->describe.side, f->side),
-                          or_else(cfg->describe.channels, f->channels),
-                          or_else(cfg->describe.outputs, f->n_labels)};
+                          or_else(cfg->describe.channels, segments ? f->channels - 1 : f->channels),
+                          or_else(cfg->describe.outputs, segments ? CF_CLASSES : f->n_labels)};
   cf_loss loss;
   cf_sheet sheet;
 
+  if (shape.channels == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "model.net: %s sees other channels than the one that it classifies: name a "
+                     "second redshift in simulate.redshifts, or describe.channels",
+                     cf_model_net(&cfg->model)->name);
+  }
   WEIR_TRY(cf_model_loss_kind(&cfg->model, &loss));
   WEIR_TRY(cf_sheet_make(&cfg->model, &shape, &sheet));
   printf("# network %s (%s)\n", cf_model_net(&cfg->model)->name, cf_model_net(&cfg->model)->cite);

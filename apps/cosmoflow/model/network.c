@@ -11,6 +11,8 @@ const weir_opt cf_model_options[] = {
     WEIR_OPT_ENUM(cf_model_opts, loss, CF_LOSS_OWN, CF_LOSS_CHOICES,
                   "what training makes small; own: what the network was published with, mean "
                   "squared error for mlperf"),
+    WEIR_OPT_TABLE(cf_model_opts, segment, cf_segment_options,
+                   "the classes of voxels that a network which segments learns"),
     WEIR_OPT_END,
 };
 

@@ -6,6 +6,7 @@
 #ifndef CF_NETWORK_H
 #define CF_NETWORK_H
 #include "conf/weir_opt.h"
+#include "model/segment.h"
 #include "nn/weir_net.h"
 
 typedef enum cf_target {
@@ -37,7 +38,8 @@ extern const cf_net *const cf_net_table[]; /* ends in NULL */
 /* The section `model`. */
 typedef struct cf_model_opts {
   weir_one_of net;
-  int loss; /* cf_loss */
+  int loss;                /* cf_loss */
+  cf_segment_opts segment; /* of networks that segment */
 } cf_model_opts;
 extern const weir_opt cf_model_options[];
 

@@ -1,0 +1,34 @@
+/* segment.h - voxels and their classes from the samples themselves: where the matter of one channel
+ * is void, filament or halo, seen in the other channels. For networks that segment.
+ *
+ *   density    mean count of the (2 reach + 1)^3 cells around a voxel, as far as they are inside
+ * the sample, over the mean of the sample's channel class      0 up to low, 2 above high, between 1
+ *
+ * All of it is graph: a sample that is divided among ranks is classified like a whole one. */
+#ifndef CF_SEGMENT_H
+#define CF_SEGMENT_H
+#include "conf/weir_opt.h"
+#include "graph/weir_graph.h"
+
+enum { CF_CLASSES = 3 };
+
+typedef struct cf_segment_opts {
+  int64_t channel, reach;
+  double low, high;
+} cf_segment_opts;
+extern const weir_opt cf_segment_options[];
+
+/* counts: [n, depth, height, width, channels] of any real dtype. Both fail in the graph's status:
+ * WEIR_ERR_SHAPE (no such channel, or no other). */
+/* Classes, i32 [n, depth, height, width]. low above high: WEIR_ERR_CONFIG. */
+weir_value cf_segment_truth(weir_graph *g, const cf_segment_opts *o, weir_value counts);
+/* The other channels, f32 (f64 of f64), [n, depth, height, width, channels - 1]. */
+weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value counts);
+
+/* Of logits [.., CF_CLASSES] and truth [..], f32 of rank 0: share of the voxels whose most likely
+ * class is true; and mean over the classes of voxels that are said and true, in parts of those that
+ * are either (1 where there are none). */
+weir_value cf_segment_accuracy(weir_graph *g, weir_value logits, weir_value truth);
+weir_value cf_segment_overlap(weir_graph *g, weir_value logits, weir_value truth);
+
+#endif
