@@ -1,0 +1,20 @@
+/* conv_picked.h - gradients of a convolution that only maxima over windows saw, read from the
+ * access: y is read at floor(e / window) in each dimension, and counts where a byte beside it is
+ * the position of e in its window, row-major. Taking that apart leaves a convolution's gradient.
+ */
+#ifndef CONV_PICKED_H
+#define CONV_PICKED_H
+#include "ops/conv/conv_form.h"
+
+typedef struct conv_picked {
+  conv_form form; /* of whole windows: y_extent is window times the number of maxima */
+  int64_t window[CONV_FORM_DIMS];
+  int place; /* input operand: the bytes, [n, maxima, channels] as y */
+} conv_picked;
+
+/* True, and *p filled, when the access is one. */
+bool conv_picked_of(const weir_access *a, conv_picked *p);
+/* Likewise of the one node of a group. */
+bool conv_picked_of_group(const weir_graph *g, const weir_group *group, conv_picked *p);
+
+#endif

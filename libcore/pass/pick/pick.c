@@ -1,0 +1,306 @@
+/* pick.c - sums of products with the gradient of a maximum over windows.
+ *
+ * That gradient, z[e] = (place[o] is e's position in window o) ? dy[o] : 0 with o = floor(e /
+ * window), is 0 but for an element of every window. A sum that reads z is written over dy and place
+ * themselves, products elsewhere being left out (0 times an infinity too, as in a derivative's
+ * conditions); where a kernel takes that sooner than the sum over z, it stays so, and where nobody
+ * is left to read z, z is not made. */
+#include "base/weir_alloc.h"
+#include "pass/weir_pass.h"
+#include "pass/weir_reach.h"
+#include "pass/weir_sweep.h"
+
+/* z: node, and its operands. */
+typedef struct choice {
+  const weir_node *node;
+  int dy, place;
+  int64_t window[WEIR_MAX_RANK];
+} choice;
+
+static bool is_integer(const weir_body *b, int32_t number, int64_t value)
+{
+  const weir_expr *e = &b->exprs[number];
+
+  return e->code == WEIR_CODE_CONST && !weir_dtype_is_float(e->dtype) && e->integer == value;
+}
+
+/* i - i / m * m, i an index; returns its dimension, or -1. */
+static int rest_of_division(const weir_body *b, int32_t number, int64_t *m)
+{
+  const weir_expr *e = &b->exprs[number];
+
+  if (e->code != WEIR_CODE_SUB || b->exprs[e->a].code != WEIR_CODE_INDEX ||
+      b->exprs[e->b].code != WEIR_CODE_MUL) {
+    return -1;
+  }
+  const weir_expr *product = &b->exprs[e->b], *quotient = &b->exprs[product->a];
+  const weir_expr *divided = quotient->a >= 0 ? &b->exprs[quotient->a] : NULL;
+
+  if (quotient->code != WEIR_CODE_DIV || divided->code != WEIR_CODE_INDEX ||
+      divided->integer != b->exprs[e->a].integer || b->exprs[quotient->b].code != WEIR_CODE_CONST) {
+    return -1;
+  }
+  *m = b->exprs[quotient->b].integer;
+  return *m > 0 && is_integer(b, product->b, *m) ? (int)divided->integer : -1;
+}
+
+/* The same, above 0: r < 0 ? r + m : r. */
+static int position_of(const weir_body *b, int32_t number, int64_t *m)
+{
+  const weir_expr *e = &b->exprs[number];
+  int64_t other;
+
+  if (e->code != WEIR_CODE_SELECT || b->exprs[e->a].code != WEIR_CODE_LT ||
+      b->exprs[e->b].code != WEIR_CODE_ADD || !is_integer(b, b->exprs[e->a].b, 0)) {
+    return -1;
+  }
+  const int dim = rest_of_division(b, e->c, m);
+
+  return dim >= 0 && rest_of_division(b, b->exprs[e->a].a, &other) == dim && other == *m &&
+                 rest_of_division(b, b->exprs[e->b].a, &other) == dim && other == *m &&
+                 is_integer(b, b->exprs[e->b].b, *m)
+             ? dim
+             : -1;
+}
+
+/* Adds factor times the expression, a sum of positions in windows: weight and window of each
+ * dimension. */
+static bool add_positions(const weir_body *b, int32_t number, int64_t factor, int64_t *weight,
+                          int64_t *window)
+{
+  const weir_expr *e = &b->exprs[number];
+  int64_t m;
+  int dim;
+
+  switch (e->code) {
+  case WEIR_CODE_CAST:
+    return add_positions(b, e->a, factor, weight, window);
+  case WEIR_CODE_CONST:
+    return is_integer(b, number, 0);
+  case WEIR_CODE_ADD:
+    return add_positions(b, e->a, factor, weight, window) &&
+           add_positions(b, e->b, factor, weight, window);
+  case WEIR_CODE_MUL:
+    return b->exprs[e->b].code == WEIR_CODE_CONST && b->exprs[e->b].integer > 0 &&
+           b->exprs[e->b].integer <= UINT8_MAX && factor <= UINT8_MAX &&
+           add_positions(b, e->a, factor * b->exprs[e->b].integer, weight, window);
+  default:
+    dim = position_of(b, number, &m);
+    if (dim < 0 || dim >= WEIR_MAX_RANK || weight[dim] != 0) {
+      return false;
+    }
+    weight[dim] = factor;
+    window[dim] = m;
+    return true;
+  }
+}
+
+/* Operands are read at floor(e / window), and e's position there is what the expression says. */
+static bool reads_windows(choice *c, int32_t position)
+{
+  const weir_access *a = &c->node->access;
+  const weir_operand *dy = &a->in[c->dy], *place = &a->in[c->place];
+  int64_t weight[WEIR_MAX_RANK] = {0}, wanted = 1;
+
+  for (int d = 0; d < WEIR_MAX_RANK; d++) {
+    c->window[d] = 1;
+  }
+  if (dy->rank != a->n_dims || place->rank != a->n_dims ||
+      !add_positions(&a->body, position, 1, weight, c->window)) {
+    return false;
+  }
+  for (int d = dy->rank - 1; d >= 0; d--) {
+    const weir_index *x = &dy->index[d];
+    weir_index undivided = *x;
+
+    undivided.div = 1;
+    if (weight[d] != (c->window[d] > 1 ? wanted : 0) || weir_index_divisor(x) != c->window[d] ||
+        weir_index_follows(&undivided, a->n_dims) != d || dy->extent[d] != place->extent[d] ||
+        !weir_index_same(x, &place->index[d], a->n_dims) ||
+        (x->border != WEIR_BORDER_NEVER && x->border != WEIR_BORDER_ABSENT)) {
+      return false;
+    }
+    wanted *= c->window[d];
+  }
+  return wanted > 1;
+}
+
+/* Reads a node as the gradient of a maximum. */
+static bool read_choice(const weir_node *node, choice *c)
+{
+  const weir_access *a = &node->access;
+  const weir_expr *all = a->body.exprs;
+
+  *c = (choice){.node = node};
+  if (node->op == NULL || a->opaque || a->n_in != 2 || a->n_out != 1 || a->n_values != 1 ||
+      a->n_states != 0 || a->combine != WEIR_COMBINE_NONE ||
+      !weir_reach_is_identity(&a->out[0], a)) {
+    return false;
+  }
+  c->place = a->in[0].dtype == WEIR_U8 ? 0 : 1;
+  c->dy = 1 - c->place;
+  const weir_expr *value = &all[a->value[0]];
+
+  if (a->in[c->place].dtype != WEIR_U8 || a->in[c->dy].dtype != a->out[0].dtype ||
+      value->code != WEIR_CODE_SELECT || all[value->a].code != WEIR_CODE_EQ ||
+      all[value->b].code != WEIR_CODE_LOAD || all[value->b].integer != c->dy ||
+      all[value->c].code != WEIR_CODE_CONST || all[value->c].real != 0) {
+    return false;
+  }
+  const weir_expr *place = &all[all[value->a].a];
+
+  place = place->code == WEIR_CODE_CAST ? &all[place->a] : place;
+  return place->code == WEIR_CODE_LOAD && place->integer == c->place &&
+         reads_windows(c, all[value->a].b);
+}
+
+/* Where place says so, the sum's value; 0 elsewhere. */
+static void choose_value(weir_access *a, int place, const choice *c)
+{
+  weir_body *b = &a->body;
+  int32_t position = weir_body_int(b, WEIR_I64, 0);
+  int64_t weight = 1;
+
+  for (int d = a->in[place].rank - 1; d >= 0; d--) {
+    if (c->window[d] > 1) {
+      const int32_t rest = weir_body_push(b, (weir_expr){.code = WEIR_CODE_REMAINDER,
+                                                         .dtype = WEIR_I64,
+                                                         .a = -1,
+                                                         .b = -1,
+                                                         .c = -1,
+                                                         .integer = place * 16 + d});
+      const int32_t term =
+          weir_body_binary(b, WEIR_CODE_MUL, rest, weir_body_int(b, WEIR_I64, weight));
+
+      position = weir_body_binary(b, WEIR_CODE_ADD, position, term);
+      weight *= c->window[d];
+    }
+  }
+  const int32_t load = weir_body_cast(b, WEIR_I64, weir_body_load(b, place, WEIR_U8));
+  const weir_dtype dtype = b->exprs[a->value[0]].dtype;
+
+  a->value[0] = weir_body_select(b, weir_body_binary(b, WEIR_CODE_EQ, load, position), a->value[0],
+                                 weir_body_real(b, dtype, 0));
+}
+
+/* The access, a copy, with operand k read out of z's own. False: it reads z in another way. */
+static bool write_over(weir_access *a, int k, const choice *c)
+{
+  const weir_operand *dy = &c->node->access.in[c->dy], *place = &c->node->access.in[c->place];
+  const int at = a->n_in;
+
+  for (int d = 0; d < a->in[k].rank; d++) {
+    weir_index *x = &a->in[k].index[d];
+
+    if (weir_index_divisor(x) != 1 || x->gather != 0 ||
+        (x->border != WEIR_BORDER_NEVER && x->border != WEIR_BORDER_ABSENT)) {
+      return false;
+    }
+    /* What no window holds is read by no iteration of its own. */
+    const int dim = weir_index_follows(x, a->n_dims);
+
+    if (dim >= 0 && a->dim[dim].kind == WEIR_REDUCED && a->dim[dim].lo == 0 &&
+        a->dim[dim].hi > c->window[d] * dy->extent[d]) {
+      a->dim[dim].hi = c->window[d] * dy->extent[d];
+    }
+    x->div = c->window[d];
+    x->border = WEIR_BORDER_ABSENT;
+    a->in[k].extent[d] = dy->extent[d];
+  }
+  a->in[at] = a->in[k];
+  a->in[at].dtype = place->dtype;
+  a->n_in++;
+  choose_value(a, at, c);
+  return !a->body.failed && weir_sweep(a) == WEIR_OK && weir_access_check(a) == WEIR_OK;
+}
+
+/* Predicted seconds of the best kernel, below 0: none. */
+static double offered(const weir_graph *g, int32_t node, const weir_pass_opts *opts)
+{
+  const weir_group alone = {.nodes = &node, .n_nodes = 1};
+  double seconds;
+
+  (void)weir_kernel_best(g, &alone, opts, &seconds);
+  return seconds;
+}
+
+/* Tries the sum with operand k over what z is made of. */
+static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c,
+                           const weir_pass_opts *opts)
+{
+  weir_node *node = weir_graph_node_mut(g, number);
+  const double before = offered(g, number, opts);
+  const int32_t z = node->in[k];
+  weir_status status = WEIR_OK;
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(2, sizeof(weir_access), &memory));
+  weir_access *const old = memory, *const now = old + 1;
+
+  WEIR_TRY_GOTO(weir_access_copy(&node->access, now), out);
+  if (write_over(now, k, c)) {
+    *old = node->access;
+    node->access = *now;
+    node->in[node->n_in] = c->node->in[c->place];
+    node->in[k] = c->node->in[c->dy];
+    node->n_in++;
+    const double after = offered(g, number, opts);
+
+    if (after >= 0 && (before < 0 || after < before)) {
+      *now = *old;
+    } else {
+      node->access = *old;
+      node->in[k] = z;
+      node->n_in--;
+    }
+  }
+  weir_access_fini(now);
+out:
+  weir_free(&memory);
+  return status;
+}
+
+static bool is_wanted(const weir_graph *g, int32_t array)
+{
+  bool wanted =
+      weir_graph_get_array(g, array)->output != NULL || weir_graph_readers(g, array, NULL, 0) > 0;
+
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    wanted = wanted || weir_graph_get_array(g, a)->update == array;
+  }
+  return wanted;
+}
+
+static weir_status run(weir_graph *g, const weir_pass_opts *opts)
+{
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    if (node->op == NULL || node->dead || node->access.opaque || node->access.n_in != 2 ||
+        node->access.combine != WEIR_COMBINE_SUM || node->access.n_values != 1) {
+      continue;
+    }
+    for (int k = 0; k < 2 && node->access.n_in == 2; k++) {
+      const weir_array *z = weir_graph_get_array(g, node->in[k]);
+      int32_t maker;
+      choice c;
+
+      if (z->kind == WEIR_ARRAY_TEMPORARY && weir_graph_writers(g, node->in[k], &maker, 1) == 1 &&
+          read_choice(weir_graph_node(g, maker), &c)) {
+        WEIR_TRY(try_sum(g, i, k, &c, opts));
+        if (!is_wanted(g, c.node->out[0])) {
+          weir_graph_node_mut(g, maker)->dead = true;
+        }
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+const weir_pass weir_pass_pick = {
+    .name = "pick",
+    .cite = "of a window one element has a gradient: an eighth of the products for 2 x 2 x 2",
+    .order = 11,
+    .rounding = 1e-6, /* sums of fewer terms */
+    .run = run,
+};
