@@ -13,6 +13,7 @@ typedef enum flag {
   FLAG_OUT,
   FLAG_INPUT,
   FLAG_SEED,
+  FLAG_GRID,
   FLAG_DEVICE,
   FLAG_THREADS,
   FLAG_LOG,
@@ -36,6 +37,7 @@ static const flag_row flags[] = {
   {{"input", required_argument, NULL, FLAG_INPUT}, "WHAT", "what is read: a file, or - and addresses of live input"},
   {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "folder of the results"},
   {{"seed", required_argument, NULL, FLAG_SEED}, "N", "seed of every random number"},
+  {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..", "ranks along each dimension, in the order of the section grid; 0: what is left"},
   {{"device", required_argument, NULL, FLAG_DEVICE}, "cpu|cuda", "where the graph runs (default cpu)"},
   {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "threads (default: all processors)"},
   {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "error, warn, info or debug (default info)"},
@@ -143,6 +145,34 @@ static weir_status read_count(const weir_app *app, const char *name, const char 
   return WEIR_OK;
 }
 
+/* Numbers with an x between them, no more than the section has rows. */
+static weir_status check_grid(const weir_app *app, const char *text)
+{
+  const weir_opt *section = weir_conf_grid(app);
+  int64_t rows = 0, numbers = 0;
+
+  while (section != NULL && section[rows].key != NULL) {
+    rows++;
+  }
+  if (rows == 0) {
+    return usage_error(app, "--grid", text, "this program shares no work in space");
+  }
+  for (const char *at = text; numbers >= 0; at++) {
+    const size_t digits = strspn(at, "0123456789");
+
+    numbers = digits > 0 && numbers < rows ? numbers + 1 : -1;
+    at += digits;
+    if (*at == 0) {
+      break;
+    }
+    numbers = *at == 'x' ? numbers : -1;
+  }
+  return numbers > 0 ? WEIR_OK
+                     : usage_error(app, "--grid", text,
+                                   "is no grid: numbers of ranks with an x between them, such as "
+                                   "2x4, at most one for each row of the section grid");
+}
+
 /* All flags with a value but --config and --set count once: the one before would be lost unsaid. */
 static weir_status refuse_second(const weir_app *app, int which, const char *name,
                                  const char *value)
@@ -180,6 +210,9 @@ static weir_status take_value(const weir_app *app, parsed *p, int which, const c
   case FLAG_SEED:
     cli->has_seed = true;
     return read_count(app, "--seed", value, INT64_MAX, &cli->seed);
+  case FLAG_GRID:
+    cli->grid = value;
+    return check_grid(app, value);
   case FLAG_DEVICE:
     cli->device = value;
     if (strcmp(value, "cpu") != 0 && strcmp(value, "cuda") != 0) {
@@ -470,74 +503,4 @@ done:
 int weir_cli_main(int argc, char **argv, const weir_app *app)
 {
   return weir_cli_run(argc, argv, app, stdout, stderr);
-}
-
-/* True when the table has an integer row `seed` at the top. */
-static bool has_seed_row(const weir_opt *opts)
-{
-  const weir_opt *row = NULL;
-  bool by_alias = false;
-
-  return weir_conf_find(opts, "seed", &row, &by_alias) == WEIR_CONF_ROW && !by_alias &&
-         row->kind == WEIR_OPT_KIND_INT;
-}
-
-/* "key='value'" of the flag --input, or "key=['value']", quotes of the value doubled as YAML has
- * it.
- */
-static weir_status input_set(const weir_cli *cli, char **out)
-{
-  const char *key = cli->app->input_key(cli->input);
-  const size_t n = strlen(key);
-  const bool list = n > 2 && strcmp(key + n - 2, "[]") == 0;
-  char *to = NULL;
-
-  WEIR_TRY(weir_alloc((int64_t)(n + 2 * strlen(cli->input)) + 6, 1, (void **)&to));
-  *out = to;
-  to += sprintf(to, "%.*s=%s'", (int)(list ? n - 2 : n), key, list ? "[" : "");
-  for (const char *c = cli->input; *c != 0; c++) {
-    *to++ = *c;
-    if (*c == '\'') {
-      *to++ = *c;
-    }
-  }
-  *to++ = '\'';
-  *to = list ? ']' : 0;
-  return WEIR_OK;
-}
-
-weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config)
-{
-  const weir_app *app = cli->app;
-  char seed[40], *input = NULL;
-  void *memory = NULL;
-
-  *config = NULL;
-  if (cli->input != NULL) {
-    WEIR_TRY(input_set(cli, &input));
-  }
-  const weir_status room = weir_alloc((int64_t)cli->n_sets + 2, sizeof(const char *), &memory);
-
-  if (room != WEIR_OK) {
-    weir_free(&input);
-    return room;
-  }
-  const char **sets = memory;
-  int n_sets = cli->n_sets;
-  for (int i = 0; i < n_sets; i++) {
-    sets[i] = cli->sets[i];
-  }
-  if (cli->has_seed && has_seed_row(app->opts)) {
-    (void)snprintf(seed, sizeof seed, "seed=%lld", (long long)cli->seed);
-    sets[n_sets++] = seed;
-  }
-  if (input != NULL) {
-    sets[n_sets++] = input;
-  }
-  const weir_status status = weir_config_load(app->opts, app->opts_size, cli->configs,
-                                              cli->n_configs, sets, n_sets, options, config);
-  weir_free(&sets);
-  weir_free(&input);
-  WEIR_TRY(status);
-  return WEIR_OK;
 }

@@ -10,14 +10,26 @@
 #include "conf/weir_cli.h"
 #include "conf/weir_rundir.h"
 
+struct grid {
+  int64_t across, along;
+};
+
 struct options {
   int64_t seed;
   double rate;
+  struct grid grid;
+};
+
+static const weir_opt grid_rows[] = {
+    WEIR_OPT_INT(struct grid, across, 0, 0, 8, "ranks", "the first"),
+    WEIR_OPT_INT(struct grid, along, 5, 0, 8, "ranks", "the second"),
+    WEIR_OPT_END,
 };
 
 static const weir_opt rows[] = {
     WEIR_OPT_INT(struct options, seed, 1, 0, 0x1p63, "1", "seed of the run"),
     WEIR_OPT_REAL(struct options, rate, 0.5, 0, 1, "1", "rate"),
+    WEIR_OPT_TABLE(struct options, grid, grid_rows, "ranks"),
     WEIR_OPT_END,
 };
 
@@ -54,6 +66,18 @@ static weir_status seeded(const weir_cli *cli)
   return WEIR_OK;
 }
 
+static weir_status gridded(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  struct options options;
+
+  WEIR_TRY(weir_cli_config(cli, &options, &config));
+  assert_int_equal(options.grid.across, 3);
+  assert_int_equal(options.grid.along, strcmp(cli->grid, "3") == 0 ? 5 : 2);
+  weir_config_destroy(&config);
+  return WEIR_OK;
+}
+
 static weir_status bench(const weir_cli *cli)
 {
   return cli->n_args == 1 && strcmp(cli->args[0], "peaks") == 0
@@ -81,6 +105,7 @@ static weir_status stop(const weir_cli *cli)
 static const weir_verb verbs[] = {
     {.name = "run", .help = "runs", .run = run},
     {.name = "seeded", .help = "seeds", .run = seeded},
+    {.name = "gridded", .help = "ranks", .run = gridded},
     {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
     {.name = "part", .help = "does a part", .args = "one|two|three", .run = part},
     {.name = "stop", .help = "stops", .run = stop},
@@ -148,6 +173,8 @@ static void flags_reach_the_verb(void **state)
   expect("demo part two", 0, "");
   expect("demo seeded --set seed=3", 0, "");
   expect("demo seeded --seed 7 --set seed=3", 0, "");
+  expect("demo gridded --grid 3x2 --set grid.across=1", 0, "");
+  expect("demo gridded --grid 3", 0, "");
 }
 
 static void wrong_command_lines_are_refused(void **state)
@@ -169,6 +196,12 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run --out a --overwrite --out=b", "--out: b: is given twice"},
       {"demo run --seed 1x", "--seed: 1x: has characters after the number"},
       {"demo run --seed -1", "--seed: -1: is outside [0, 9223372036854775807]"},
+      {"demo run --grid 2x", "--grid: 2x: is no grid"},
+      {"demo run --grid x2", "--grid: x2: is no grid"},
+      {"demo run --grid 2x2x2", "--grid: 2x2x2: is no grid"},
+      {"demo run --grid 2y2", "--grid: 2y2: is no grid"},
+      {"demo run --grid=", "--grid: : is no grid"},
+      {"demo gridded --grid 9x1", "grid={across: 9, along: 1}"},
       {"demo run --threads 5000", "--threads: 5000: is outside [0, 4096]"},
       {"demo run --threads two", "--threads: two: is not a whole number"},
       {"demo run --device gpu", "--device: gpu: is neither cpu nor cuda"},

@@ -181,4 +181,11 @@ void weir_conf_range_text(const weir_opt *row, char *out, size_t size);
 const char *weir_conf_kind_name(weir_opt_kind kind);
 /* Writes the text to `out`, frees it. Fails: the buffer's status, or WEIR_ERR_DATA. */
 weir_status weir_conf_flush(weir_conf_buffer *buffer, FILE *out) WEIR_CHECKED;
+
+/* ---- Command lines ---- */
+
+/* cli_sets.c: rows of the program's section `grid`, NULL: it has none. */
+struct weir_app;
+const weir_opt *weir_conf_grid(const struct weir_app *app);
+
 #endif

@@ -49,6 +49,7 @@ struct weir_cli {
   const char *out; /* --out DIR, NULL when not given */
   int64_t seed;    /* --seed N, at least 0 */
   bool has_seed;
+  const char *grid;   /* --grid NxM.., NULL when not given */
   const char *input;  /* --input VALUE, NULL when not given */
   const char *device; /* "cpu" or "cuda" */
   int threads;        /* --threads N; 0: all that the machine offers */
@@ -67,9 +68,9 @@ int weir_cli_main(int argc, char **argv, const weir_app *app);
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err);
 
 /* weir_config_load with the table, files and sets of the command line; --seed counts as
- * `--set seed=N` after them when the table has a key `seed`, and --input as one for the key that
- * app->input_key gives. `options` is the struct to fill,
- * app->opts_size bytes. Fails: as weir_config_load. */
+ * `--set seed=N` after them when the table has a key `seed`, --input as one for the key that
+ * app->input_key gives, and --grid as one for the first rows of the section `grid`. `options` is
+ * the struct to fill, app->opts_size bytes. Fails: as weir_config_load. */
 weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config) WEIR_CHECKED;
 
 #ifdef __cplusplus

@@ -2,6 +2,8 @@
  * runs themselves are in tests/mpi. */
 #include "train/ranks_check.h"
 
+#include <stdlib.h>
+
 #include "train/train_priv.h"
 
 static void an_open_dimension_takes_what_is_left(void **state)
@@ -196,6 +198,39 @@ static void what_cannot_be_cut_is_refused(void **state)
   }
 }
 
+/* Samples and boxes of every rank; shares of the work that add up to one and a little. */
+static void a_grid_is_described(void **state)
+{
+  volume v = {.dtype = WEIR_F32, .size = {16, 8, 8}, .blocks = 2};
+  const weir_train_task task = volume_task(&v, 8, 0);
+  const weir_train_cfg cfg = {.batch = 3, .seed = 1};
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  assert_non_null(out);
+  assert_ok(weir_train_describe_grid(&task, &cfg, &(weir_grid){4, {2, 2, 1, 1}}, out));
+  assert_int_equal(fclose(out), 0);
+  assert_non_null(strstr(text, "grid 2 x 2 x 1 x 1"));
+  assert_non_null(strstr(text, "rank 1    samples 0:1 x [8:16, 0:8, 0:8, 0:2] y [0:2]"));
+  assert_non_null(strstr(text, "rank 2    samples 1:3 x [0:8, 0:8, 0:8, 0:2] y [0:2]"));
+  double sum = 0;
+
+  for (const char *at = text; (at = strstr(at, " % of the iterations")) != NULL; at++) {
+    const char *begin = at;
+
+    while (begin > text && strchr("0123456789.", begin[-1]) != NULL) {
+      begin--;
+    }
+    sum += strtod(begin, NULL);
+  }
+  assert_true(sum > 99 && sum < 115); /* dense layers are computed by all of a spatial group */
+  assert_null(strstr(text, "  0 MB of halos"));
+  free(text);
+  assert_int_equal(weir_train_describe_grid(&task, &cfg, &(weir_grid){5, {2, 2, 1, 1, 1}}, stdout),
+                   WEIR_ERR_CONFIG);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -205,6 +240,7 @@ int main(void)
       cmocka_unit_test(pooling_needs_no_halo),
       cmocka_unit_test(boxes_cover_the_samples),
       cmocka_unit_test(what_cannot_be_cut_is_refused),
+      cmocka_unit_test(a_grid_is_described),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

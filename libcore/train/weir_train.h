@@ -188,6 +188,13 @@ weir_status weir_train_describe(const weir_train_task *task, const weir_train_cf
                                 const weir_plan_opts *exec, FILE *out,
                                 weir_train_cost *cost) WEIR_CHECKED;
 
+/* Prints what each rank of a grid of four dimensions, in the order of weir_along, has of a batch:
+ * samples, boxes of the inputs, its share of the iterations, bytes that come from other ranks and
+ * that go into sums over ranks. Needs none of the ranks. Fails: WEIR_ERR_CONFIG, as weir_train_run
+ * does; builders' first error; WEIR_ERR_MEMORY. */
+weir_status weir_train_describe_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+                                     const weir_grid *grid, FILE *out) WEIR_CHECKED;
+
 /* Rows in weir_train_check_opts. */
 typedef struct weir_train_check_cfg {
   int64_t probes, seed, batch;

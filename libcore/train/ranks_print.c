@@ -1,0 +1,153 @@
+/* ranks_print.c - what a step is on a grid of ranks: samples, boxes, work and bytes of each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "load/weir_order.h"
+#include "train/train_priv.h"
+
+enum { ROWS = 16, TEXT = 160 };
+
+/* The step of a batch, cut. */
+typedef struct cut_step {
+  const weir_train_task *task;
+  const weir_grid *grid;
+  weir_graph *g;
+  weir_partition *p;
+  train_ranks ranks;
+  int64_t batch;
+} cut_step;
+
+/* What one rank has of a step. */
+typedef struct load {
+  double iterations; /* of all operators      */
+  int64_t halo;      /* bytes that it receives */
+  int64_t merged;    /* bytes that it gives to sums over ranks */
+} load;
+
+static load load_of(const cut_step *s, int rank)
+{
+  load l = {.iterations = 0};
+
+  for (int32_t i = 0; i < weir_graph_nodes(s->g); i++) {
+    const weir_node *node = weir_graph_node(s->g, i);
+
+    if (node->op == NULL || node->dead) {
+      continue;
+    }
+    const weir_box box = weir_partition_iterations(s->p, i, rank);
+
+    l.iterations += (double)weir_box_volume(&box);
+    l.merged += weir_partition_partial_bytes(s->p, i, rank);
+    for (int k = 0; k < node->n_in; k++) {
+      for (int from = 0; from < weir_grid_size(s->grid); from++) {
+        l.halo += weir_partition_halo_bytes(s->p, i, k, from, rank);
+      }
+    }
+  }
+  return l;
+}
+
+static double all_iterations(const weir_graph *g)
+{
+  double sum = 0;
+
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    if (node->op != NULL && !node->dead) {
+      const weir_box box = weir_iterations(&node->access);
+
+      sum += (double)weir_box_volume(&box);
+    }
+  }
+  return sum;
+}
+
+static void print_rank(const cut_step *s, int rank, double whole, FILE *out)
+{
+  const load l = load_of(s, rank);
+  int place[WEIR_GRID_DIMS];
+  int64_t lo, hi;
+  char text[TEXT];
+  size_t n = 0;
+
+  weir_grid_place(s->grid, rank, place);
+  weir_order_share(s->batch, place[WEIR_ALONG_SAMPLES], s->grid->extent[WEIR_ALONG_SAMPLES], &lo,
+                   &hi);
+  for (int i = 0; i < s->task->n_inputs; i++) {
+    const weir_box box = train_box(&s->ranks, s->task, i, place);
+
+    n += n < sizeof text
+             ? (size_t)snprintf(text + n, sizeof text - n, " %s [", s->task->input[i].name)
+             : 0;
+    for (int d = 0; d < box.rank && n < sizeof text; d++) {
+      n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRId64 ":%" PRId64, d > 0 ? ", " : "",
+                            box.lo[d], box.hi[d]);
+    }
+    n += n < sizeof text ? (size_t)snprintf(text + n, sizeof text - n, "]") : 0;
+  }
+  fprintf(out, "  rank %-4d samples %" PRId64 ":%" PRId64 "%s\n", rank, lo, hi, text);
+  fprintf(out, "            %5.1f %% of the iterations, %.4g MB of halos in, %.4g MB into sums\n",
+          whole > 0 ? 100 * l.iterations / whole : 0, (double)l.halo / 1e6, (double)l.merged / 1e6);
+}
+
+/* The graph of a step of the batch, and its partition. */
+static weir_status cut(cut_step *s, const train_graph *t)
+{
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread spread;
+
+  s->ranks.spread.grid = *s->grid;
+  WEIR_TRY(train_cut_inputs(&s->ranks, t, s->batch));
+  WEIR_TRY(train_build(t, TRAIN_LOOK, s->batch, &s->g));
+  train_spread_of(&s->ranks, s->task, s->g, s->batch, cuts, &spread);
+  return weir_partition_create(s->g, s->grid, spread.cuts, spread.n_cuts, &s->p);
+}
+
+static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const weir_grid *grid,
+                         FILE *out)
+{
+  const int ranks = weir_grid_size(grid);
+  cut_step s = {.task = t->task, .grid = grid, .batch = cfg->batch};
+  weir_status status;
+
+  WEIR_TRY_GOTO(cut(&s, t), done);
+  const double whole = all_iterations(s.g);
+
+  fprintf(out,
+          "grid %d x %d x %d x %d (samples, depth, height, width), %d ranks: loss and gradient "
+          "of %" PRId64 " samples\n",
+          grid->extent[0], grid->extent[1], grid->extent[2], grid->extent[3], ranks, s.batch);
+  for (int rank = 0; rank < ranks && rank < ROWS; rank++) {
+    print_rank(&s, rank, whole, out);
+  }
+  if (ranks > ROWS) {
+    fprintf(out, "  and %d more\n", ranks - ROWS);
+  }
+done:
+  weir_partition_destroy(&s.p);
+  weir_graph_destroy(&s.g);
+  train_ranks_close(&s.ranks);
+  return status;
+}
+
+weir_status weir_train_describe_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+                                     const weir_grid *grid, FILE *out)
+{
+  weir_params *params = NULL;
+  weir_store *store = NULL;
+  weir_status status;
+
+  WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
+  WEIR_TRY_GOTO(weir_store_create(&store), done);
+  WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
+  const train_graph t = {.task = task, .params = params, .store = store, .dtype = WEIR_DTYPE_COUNT};
+
+  WEIR_TRY_GOTO(print(&t, cfg, grid, out), done);
+done:
+  weir_params_destroy(&params);
+  weir_store_destroy(&store);
+  return status;
+}
