@@ -17,8 +17,8 @@
 #include "model/nets.h"
 #include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
-#include "ops/conv/weir_conv.h"
 #include "peer.h"
+#include "layers.h"
 #include "layers_dnnl.h"
 #include "group_times.h"
 #include "learner.h"
@@ -127,42 +127,10 @@ static double predict(const learner *t)
   return sum;
 }
 
-static layer_conv layer_of(const weir_graph *g, const weir_node *node)
-{
-  const weir_conv_spec *spec = node->spec;
-  const weir_array *x = weir_graph_get_array(g, node->in[0]);
-  const weir_array_desc *w = &weir_graph_get_array(g, node->in[1])->desc;
-  const weir_array_desc *y = &weir_graph_get_array(g, node->out[0])->desc;
-  const int dims = x->desc.rank - 2, unused = LAYER_DIMS - dims;
-  layer_conv c = {.batch = x->desc.shape[0],
-                  .ci = x->desc.shape[dims + 1],
-                  .co = y->shape[dims + 1],
-                  .first = x->kind == WEIR_ARRAY_INPUT};
-
-  for (int d = 0; d < LAYER_DIMS; d++) {
-    const int at = d - unused;
-
-    c.in[d] = at < 0 ? 1 : x->desc.shape[1 + at];
-    c.out[d] = at < 0 ? 1 : y->shape[1 + at];
-    c.taps[d] = at < 0 ? 1 : w->shape[at];
-    c.lo[d] = at < 0 ? 0 : spec->lo[at];
-    c.hi[d] = at < 0 ? 0 : spec->hi[at];
-  }
-  return c;
-}
-
 /* Lists the convolutions, and lets go of the graph, which a plan does not need. */
 static void keep_layers(measured *m)
 {
-  const weir_graph *g = m->net.graph;
-
-  for (int32_t i = 0; i < m->net.forward_nodes; i++) {
-    const weir_node *node = weir_graph_node(g, i);
-
-    if (node->op == &weir_op_conv && m->n_layers < LAYERS) {
-      m->layer[m->n_layers++] = layer_of(g, node);
-    }
-  }
+  m->n_layers = layers_of(m->net.graph, m->net.forward_nodes, m->layer, LAYERS);
   weir_graph_destroy(&m->net.graph);
 }
 

@@ -1,0 +1,224 @@
+/* cosmo_step.c - a training step of the CosmoFlow network (kernel 3) on one sample of 128^3 x 4,
+ * f32, two threads: against the sum of what oneDNN's dense primitives take for its convolutions,
+ * channels last, in the same run. Behind each of its maxima one voxel in eight has a gradient
+ * (pass/pick); losses and parameters are compared with those of the step that makes all of them,
+ * before anything is timed. PyTorch's step with two samples stands beside, and what is kept from
+ * the forward pass to the derivative.
+ *
+ *   cosmo_step [SIDE] [groups]
+ *
+ * groups: every group of either step is listed with its time. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "conf/weir_opt.h"
+#include "group_times.h"
+#include "layers.h"
+#include "layers_dnnl.h"
+#include "learner.h"
+#include "model/nets.h"
+#include "pass/derive/weir_derive.h"
+#include "pass/weir_pass.h"
+#include "peer.h"
+#include "weir_bench.h"
+
+enum { THREADS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 5, PEER_RUNS = 2, LAYERS = 16 };
+
+#define RATE 0.001
+#define MOMENTUM 0.9
+#define TOLERANCE 1e-4 /* sums in another order */
+#define GIB 0x1p-30
+
+/* A step of the network on `batch` samples. */
+typedef struct subject {
+  learner net;
+  weir_exec_cfg exec;
+  cf_mlperf_opts cfg;
+  group_times groups;
+  double losses[PEER_RUNS + 1];
+  int n;
+} subject;
+
+static weir_value network(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_mlperf(net, opts, OUTPUTS, x);
+}
+
+static void begin(subject *s, int64_t side, int64_t batch, const char *skip, bool explain)
+{
+  *s = (subject){.n = 0};
+  weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
+  weir_opts_default(cf_mlperf_options, sizeof s->cfg, &s->cfg);
+  s->exec.skip = skip != NULL ? skip : s->exec.skip;
+  s->exec.explain = explain;
+  s->cfg.dropout = 0; /* whose random numbers are each program's own */
+  const learner_job job = {.build = network,
+                           .opts = &s->cfg,
+                           .x = {WEIR_F32, 5, {batch, side, side, side, CHANNELS}, 0},
+                           .y = {WEIR_F32, 2, {batch, OUTPUTS}, 0},
+                           .rate = RATE,
+                           .seed = 1,
+                           .exec = &s->exec,
+                           .threads = THREADS};
+
+  bench_must(learner_open(&job, &s->net));
+}
+
+static void step(void *context)
+{
+  subject *s = context;
+
+  bench_must(learner_step(&s->net, &s->losses[s->n % (PEER_RUNS + 1)]));
+  group_times_take(&s->groups, s->net.plan);
+  s->n++;
+}
+
+static void row(int64_t side, const char *what, const char *peer, double theirs, double own,
+                const char *unit, double goal)
+{
+  char work[256];
+
+  (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: %s", (long long)side, what);
+  bench_row(work, peer, theirs, own, unit, 0, goal);
+}
+
+static void differ(const char *what, int i, double own, double theirs)
+{
+  if (!(fabs(own - theirs) <= TOLERANCE * fabs(theirs))) {
+    fprintf(stderr, "cosmo_step: loss %d is %.9g, %s %.9g\n", i, own, what, theirs);
+    exit(6);
+  }
+}
+
+/* Losses of a few steps and the parameters after them. */
+static void compare(subject *picked, subject *dense)
+{
+  for (int i = 0; i < CHECKED; i++) {
+    step(picked);
+    step(dense);
+    differ("of the dense gradients", i, picked->losses[i], dense->losses[i]);
+  }
+  if (weir_compare("parameters", WEIR_F32, picked->net.bank.data, dense->net.bank.data,
+                   weir_tensor_count(&picked->net.bank),
+                   (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
+    exit(6);
+  }
+}
+
+/* GiB that the derivative finds from the forward pass, once the passes have run. */
+static double kept(const weir_graph *built)
+{
+  const weir_pass_opts opts = {.kernels = weir_kernel_table};
+  weir_graph *g;
+  weir_saved *list;
+  int32_t n;
+  double bytes = 0;
+
+  bench_must(weir_graph_copy(built, &g));
+  bench_must(weir_passes_run(g, &opts, NULL, NULL));
+  bench_must(weir_saved_find(g, &list, &n));
+  for (int32_t i = 0; i < n; i++) {
+    bytes += (double)list[i].bytes;
+  }
+  weir_free(&list);
+  weir_graph_destroy(&g);
+  return bytes * GIB;
+}
+
+/* GiB of the results of all convolutions, activations and maxima. */
+static double results(const layer_conv *layer, int n)
+{
+  double bytes = 0;
+
+  for (int i = 0; i < n; i++) {
+    const layer_conv *c = &layer[i];
+
+    bytes += 4 * (2 + 1 / 8.) * (double)(c->batch * c->co * c->out[0] * c->out[1] * c->out[2]);
+  }
+  return bytes * GIB;
+}
+
+static double primitives(const layer_conv *layer, int n)
+{
+  double sum = 0;
+
+#ifdef BENCH_WITH_DNNL
+  for (int i = 0; i < n; i++) {
+    sum += layer_dnnl_seconds(&layer[i], RUNS);
+  }
+#endif
+  return sum;
+}
+
+static void one_sample(int64_t side, bool list)
+{
+  layer_conv layer[LAYERS];
+  subject picked, dense;
+  double seconds[2];
+
+  begin(&picked, side, 1, NULL, list);
+  begin(&dense, side, 1, "pick", list);
+  const int n = layers_of(picked.net.graph, picked.net.forward_nodes, layer, LAYERS);
+
+  compare(&picked, &dense);
+  bench_best_pair(RUNS, step, &dense, step, &picked, seconds);
+  if (list) {
+    group_times_print(&dense.groups, dense.net.plan, false);
+    group_times_print(&picked.groups, picked.net.plan, false);
+  }
+  learner_close(&dense.net);
+  const double sum = primitives(layer, n);
+  const double again = bench_best(RUNS, step, &picked), own = fmin(again, seconds[1]);
+
+  if (sum > 0) {
+    row(side, "a step", "dense convolutions of oneDNN alone", sum, own, "s", 1 / 0.7);
+  }
+  row(side, "a step", "with dense gradients", seconds[0], own, "s", 0);
+  row(side, "kept for the derivative", "limit", 0.2, kept(picked.net.graph), "GiB", 1);
+  row(side, "kept for the derivative", "results of all layers", results(layer, n),
+      kept(picked.net.graph), "GiB", 0);
+  learner_close(&picked.net);
+}
+
+static void against_torch(int64_t side)
+{
+  char arguments[512];
+  subject s;
+
+  begin(&s, side, 2, NULL, false);
+  (void)snprintf(arguments, sizeof arguments,
+                 "batch=2 channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
+                 "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
+                 CHANNELS, OUTPUTS, (int)side, (int)s.cfg.kernel,
+                 (int)cf_mlperf_blocks(&s.cfg, side), (int)s.cfg.base, (int)s.cfg.most,
+                 (int)s.cfg.hidden1, (int)s.cfg.hidden2, RATE, MOMENTUM, THREADS);
+  const peer_input in[] = {{"bank", "f4", s.net.bank.data, weir_tensor_count(&s.net.bank)},
+                           {"x", "f4", s.net.x.data, weir_tensor_count(&s.net.x)},
+                           {"y", "f4", s.net.y.data, weir_tensor_count(&s.net.y)}};
+  peer_result r = peer_run("train_step.py", "cosmoflow", arguments, PEER_RUNS, THREADS, in, 3);
+  const double own = bench_best(PEER_RUNS, step, &s), *theirs = r.data[0];
+
+  for (int i = 0; i <= PEER_RUNS; i++) {
+    differ("PyTorch's", i, s.losses[i], theirs[i]);
+  }
+  peer_same_f32("parameters", &r, 1, s.net.bank.data, weir_tensor_count(&s.net.bank), TOLERANCE);
+  row(side, "a step of two samples", "PyTorch", r.seconds, own, "s", 0);
+  peer_free(&r);
+  learner_close(&s.net);
+}
+
+int main(int argc, char **argv)
+{
+  const int64_t side = argc > 1 ? strtoll(argv[1], NULL, 10) : 128;
+  const bool list = argc > 2 && strcmp(argv[2], "groups") == 0;
+
+  if (side < 8 || side > 512 || argc > 3 || (argc == 3 && !list)) {
+    fprintf(stderr, "cosmo_step: a side from 8 to 512, then groups or nothing\n");
+    return 2;
+  }
+  one_sample(side, list);
+  if (!list && peer_ready("torch", "python3-torch")) {
+    against_torch(side);
+  }
+  return 0;
+}
