@@ -6,6 +6,9 @@
 static const weir_verb verbs[] = {
     {"prepare", "write the built-in universes; the same command goes on with one that was stopped",
      NULL, cf_verb_prepare},
+    {"run", "train the network, or go on with a training that was stopped", NULL, cf_verb_run},
+    {"predict", "write what trained weights say of samples (predictions.nc, predictions.csv)",
+     "[PATH ...]", cf_verb_predict},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
      cf_verb_convert},
     {"inspect", "print what files of samples hold: shapes, labels, a histogram of the voxels",

@@ -2,13 +2,17 @@
 #include "options.h"
 
 const weir_opt cf_options[] = {
-    WEIR_OPT_INT(cf_cfg, seed, 0, 0, 0x1p52, "1", "of the universes"),
+    WEIR_OPT_INT(cf_cfg, seed, 0, 0, 0x1p52, "1", "of the universes; added to that of train"),
     WEIR_OPT_TABLE(cf_cfg, simulate, cf_universe_options,
                    "the built-in universes, which prepare writes"),
     WEIR_OPT_TABLE(cf_cfg, source, cf_source_options, "samples that are read"),
     WEIR_OPT_TABLE(cf_cfg, files, cf_volume_options, "how files of samples are read"),
     WEIR_OPT_TABLE(cf_cfg, convert, cf_convert_options, "what convert writes"),
+    WEIR_OPT_TABLE(cf_cfg, data, cf_data_options, "what of the samples the network is given"),
     WEIR_OPT_TABLE(cf_cfg, model, cf_model_options, "what is trained"),
+    WEIR_OPT_TABLE(cf_cfg, train, weir_train_opts,
+                   "the training (MLPerf HPC: optim.rule {momentum: {keeps: steps}}, "
+                   "optim.schedule.shape mlperf; the metric is mae)"),
     WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and beside what"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
                  "samples whose labels and voxels inspect looks at"),
@@ -20,5 +24,16 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, describe.outputs, 0, 0, 64, "1",
                  "parameters to be estimated, or classes of a voxel; 0: the labels that prepare "
                  "writes, or the 3 of model.segment"),
+    WEIR_OPT_PATH(cf_cfg, predict.weights, "",
+                  "weights.nc of a run, or one of its checkpoints; they carry their network"),
+    WEIR_OPT_INT(cf_cfg, predict.batch, 8, 1, 1000000, "1", "samples that are computed at once"),
+    WEIR_OPT_ENUM(cf_cfg, predict.part, CF_PREDICT_ALL, CF_PART_CHOICES "|all",
+                  "samples to predict: those of a part, as the weights know their universes, or "
+                  "all; the others are listed without a prediction"),
+    WEIR_OPT_BOOL(cf_cfg, predict.strangers, false,
+                  "the universes are others than those of the training, whatever their numbers: "
+                  "all are tests"),
+    WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options, "the log of MLPerf HPC, beside run.jsonl"),
+    WEIR_OPT_TABLE(cf_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,
 };

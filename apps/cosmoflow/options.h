@@ -4,15 +4,23 @@
 #include "data/convert.h"
 #include "data/universe.h"
 #include "eval/evaluation.h"
+#include "data/samples.h"
+#include "exec/weir_plan.h"
+#include "log/mllog.h"
 #include "model/network.h"
+#include "train/weir_train.h"
+
+enum { CF_PREDICT_ALL = CF_PARTS };
 
 typedef struct cf_cfg {
-  int64_t seed;
+  int64_t seed; /* of the universes; added to that of train */
   cf_universe_opts simulate;
   cf_source_opts source;
   cf_volume_opts files;
   cf_convert_opts convert;
+  cf_data_opts data;
   cf_model_opts model;
+  weir_train_cfg train;
   cf_eval_opts eval;
   struct {
     int64_t samples;
@@ -20,6 +28,14 @@ typedef struct cf_cfg {
   struct {
     int64_t side, channels, outputs;
   } describe;
+  struct {
+    const char *weights;
+    int64_t batch;
+    int part;       /* cf_part, or CF_PREDICT_ALL */
+    bool strangers; /* the universes are others than those of the training */
+  } predict;
+  cf_mllog_opts mllog;
+  weir_exec_cfg exec;
 } cf_cfg;
 
 extern const weir_opt cf_options[];

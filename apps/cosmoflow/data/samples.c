@@ -65,17 +65,17 @@ static int64_t place(const cf_view *v, const int64_t lengths[4], int d, int64_t 
   return (v->flip[d] ? n - 1 - j : j) * step[v->axis[d]];
 }
 
-void cf_view_take(const cf_view *v, const int64_t lengths[4], size_t bytes, const void *in,
-                  void *out)
+void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3],
+                  const int64_t hi[3], size_t bytes, const void *in, void *out)
 {
   const char *const from = in;
   char *to = out;
 
-  for (int64_t i = 0; i < lengths[v->axis[0]]; i++) {
-    for (int64_t j = 0; j < lengths[v->axis[1]]; j++) {
+  for (int64_t i = lo[0]; i < hi[0]; i++) {
+    for (int64_t j = lo[1]; j < hi[1]; j++) {
       const int64_t at = place(v, lengths, 0, i) + place(v, lengths, 1, j);
 
-      for (int64_t k = 0; k < lengths[v->axis[2]]; k++, to += bytes) {
+      for (int64_t k = lo[2]; k < hi[2]; k++, to += bytes) {
         memcpy(to, from + (size_t)(at + place(v, lengths, 2, k)) * bytes, bytes);
       }
     }
@@ -95,15 +95,24 @@ struct cf_samples {
   cf_source *source;
   cf_volume_info info;
   weir_dtype dtype;
-  int64_t bytes; /* of a sample */
-  int64_t room;  /* samples that may yet be kept */
-  kept **kept;   /* [count] or NULL each */
+  int64_t d0, d1; /* planes of the depth that are read */
+  int64_t bytes;  /* of them   */
+  int64_t room;   /* samples that may yet be kept */
+  kept **kept;    /* [count] or NULL each */
   kept *scratch;
 };
 
 static weir_status take_room(const cf_samples *s, kept **out)
 {
   return weir_alloc((int64_t)sizeof **out + s->bytes, 1, (void **)out);
+}
+
+void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1)
+{
+  s->d0 = d0;
+  s->d1 = d1;
+  s->bytes = (d1 - d0) * cf_volume_plane(&s->info) * (int64_t)weir_dtype_size(s->dtype);
+  s->room = s->opts->keep / (s->bytes + (int64_t)sizeof(kept));
 }
 
 weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_samples **out)
@@ -129,8 +138,7 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_sa
                     .source = source,
                     .info = *info,
                     .dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16};
-  s->bytes = cf_volume_elements(info) * (int64_t)weir_dtype_size(s->dtype);
-  s->room = opts->keep / (s->bytes + (int64_t)sizeof(kept));
+  cf_samples_planes(s, 0, n[0]);
   WEIR_TRY_GOTO(weir_alloc(cf_source_count(source), sizeof *s->kept, (void **)&s->kept), done);
   WEIR_TRY_GOTO(take_room(s, &s->scratch), done);
   *out = s;
@@ -161,7 +169,7 @@ weir_dtype cf_samples_dtype(const cf_samples *s)
 /* That the network's preprocessing makes numbers of the voxels. */
 static weir_status check(const cf_samples *s, int64_t sample, const void *voxels)
 {
-  const int64_t n = cf_volume_elements(&s->info);
+  const int64_t plane = cf_volume_plane(&s->info), n = (s->d1 - s->d0) * plane;
   char where[CF_PLACE_MOST];
   double sum = 0;
 
@@ -176,7 +184,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
           WEIR_ERR_DATA,
           "%s: voxel %lld is %g, of which there is no log(1 + x): these are no counts; "
           "data.scale=raw takes any number",
-          where, (long long)i, x);
+          where, (long long)(i + s->d0 * plane), x);
     }
   }
   if (s->opts->scale == CF_SCALE_MEAN && !(sum > 0)) {
@@ -203,8 +211,7 @@ static weir_status get(cf_samples *s, int64_t sample, const kept **out)
     WEIR_TRY(take_room(s, &to));
     s->kept[sample] = to;
   }
-  weir_status status =
-      cf_source_read(s->source, sample, 0, s->info.lengths[0], s->dtype, to->voxels);
+  weir_status status = cf_source_read(s->source, sample, s->d0, s->d1, s->dtype, to->voxels);
 
   status = status == WEIR_OK ? check(s, sample, to->voxels) : status;
   status = status == WEIR_OK ? cf_source_labels(s->source, sample, to->labels) : status;
@@ -217,19 +224,19 @@ static weir_status get(cf_samples *s, int64_t sample, const kept **out)
   return status;
 }
 
-weir_status cf_samples_read(cf_samples *s, int64_t sample, const cf_view *view, void *voxels,
-                            float *labels)
+weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, float *labels)
 {
+  const cf_view whole = cf_view_symmetry(0), *const view = want->view != NULL ? want->view : &whole;
+  const size_t voxel = (size_t)s->info.lengths[3] * weir_dtype_size(s->dtype);
+  const int64_t held[4] = {s->d1 - s->d0, s->info.lengths[1], s->info.lengths[2],
+                           s->info.lengths[3]};
+  const int64_t lo[3] = {want->lo[0] - s->d0, want->lo[1], want->lo[2]};
+  const int64_t hi[3] = {want->hi[0] - s->d0, want->hi[1], want->hi[2]};
   const kept *own = NULL;
 
-  WEIR_TRY(get(s, sample, &own));
-  if (view == NULL) {
-    memcpy(voxels, own->voxels, (size_t)s->bytes);
-  } else {
-    const size_t voxel = (size_t)s->info.lengths[3] * weir_dtype_size(s->dtype);
-
-    cf_view_take(view, s->info.lengths, voxel, own->voxels, voxels);
-  }
+  WEIR_ASSERT(lo[0] >= 0 && hi[0] <= held[0] && (want->view == NULL || s->d0 == 0));
+  WEIR_TRY(get(s, want->sample, &own));
+  cf_view_take(view, held, lo, hi, voxel, own->voxels, voxels);
   memcpy(labels, own->labels, (size_t)s->info.n_labels * sizeof *labels);
   return WEIR_OK;
 }

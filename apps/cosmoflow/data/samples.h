@@ -39,9 +39,10 @@ cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed
                    int64_t sample);
 /* Number g of the 48 symmetries; 0: none. */
 cf_view cf_view_symmetry(int g);
-/* out: the sample [lengths] of voxels of `bytes` bytes each, seen so. */
-void cf_view_take(const cf_view *v, const int64_t lengths[4], size_t bytes, const void *in,
-                  void *out);
+/* out: elements [lo, hi) along each axis of the sample [lengths], seen so, of voxels of `bytes`
+ * bytes each; a voxel is all its channels. */
+void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3],
+                  const int64_t hi[3], size_t bytes, const void *in, void *out);
 
 typedef struct cf_samples cf_samples;
 
@@ -53,8 +54,18 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source,
 void cf_samples_destroy(cf_samples **s);
 /* What a sample is read as: WEIR_I16 for integers, else WEIR_F32. */
 weir_dtype cf_samples_dtype(const cf_samples *s);
-/* Voxels and labels of a sample; view NULL: as it is. Fails: as cf_source_read; WEIR_ERR_DATA for
- * voxels that `scale` has no number for. */
-weir_status cf_samples_read(cf_samples *s, int64_t sample, const cf_view *view, void *voxels,
+/* What is read of a sample: a box of it, as it is or seen otherwise. */
+typedef struct cf_wanted {
+  int64_t sample;
+  const cf_view *view;  /* NULL: as it is */
+  int64_t lo[3], hi[3]; /* along depth, height, width of what is seen */
+} cf_wanted;
+/* Voxels [hi - lo, channels] and labels. Samples that stay in memory are whole, unless all that is
+ * ever asked for are the same planes of samples as they are: call cf_samples_planes before. Fails:
+ * as cf_source_read; WEIR_ERR_DATA for voxels that `scale` has no number for. */
+weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels,
                             float *labels) WEIR_CHECKED;
+/* Only planes [d0, d1) of the depth are read from now on, and no views are taken. Nothing may have
+ * been read. data.scale mean needs whole samples. */
+void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1);
 #endif

@@ -7,7 +7,7 @@
 
 enum { SIDE = 5, CHANNELS = 2, VOXELS = SIDE * SIDE * SIDE };
 
-static const int64_t cube[4] = {SIDE, SIDE, SIDE, CHANNELS};
+static const int64_t cube[4] = {SIDE, SIDE, SIDE, CHANNELS}, origin[3] = {0, 0, 0};
 
 /* Element i of the view of numbers 0, 1, .. by the header's words. */
 static int32_t wanted(const cf_view *v, const int64_t n[4], const int64_t i[3])
@@ -36,11 +36,36 @@ static void views_are_what_the_header_says(void **state)
     for (int d = 0; d < 3; d++) {
       v.shift[d] = (g + d) % SIDE;
     }
-    cf_view_take(&v, cube, sizeof *in, in, seen[g]);
+    cf_view_take(&v, cube, origin, cube, sizeof *in, in, seen[g]);
     for (int64_t i = 0; i < SIDE; i++) {
       for (int64_t j = 0; j < SIDE; j++) {
         for (int64_t k = 0; k < SIDE; k++, at++) {
           assert_int_equal(seen[g][at], wanted(&v, cube, (int64_t[]){i, j, k}));
+        }
+      }
+    }
+  }
+}
+
+/* A box of a view is that part of the whole one. */
+static void boxes_are_parts_of_views(void **state)
+{
+  static int32_t in[VOXELS], whole[VOXELS], part[VOXELS];
+
+  for (int32_t i = 0; i < VOXELS; i++) {
+    in[i] = i;
+  }
+  for (int g = 0; g < 48; g++) {
+    const cf_view v = cf_view_symmetry(g);
+    const int64_t lo[3] = {g % 3, 1, 0}, hi[3] = {SIDE - g % 2, 3, g % SIDE + 1};
+    int64_t at = 0;
+
+    cf_view_take(&v, cube, origin, cube, sizeof *in, in, whole);
+    cf_view_take(&v, cube, lo, hi, sizeof *in, in, part);
+    for (int64_t i = lo[0]; i < hi[0]; i++) {
+      for (int64_t j = lo[1]; j < hi[1]; j++) {
+        for (int64_t k = lo[2]; k < hi[2]; k++, at++) {
+          assert_int_equal(part[at], whole[(i * SIDE + j) * SIDE + k]);
         }
       }
     }
@@ -59,7 +84,7 @@ static void there_are_48(void **state)
     const cf_view v = cf_view_symmetry(g);
     bool found[VOXELS] = {false};
 
-    cf_view_take(&v, cube, sizeof *in, in, seen[g]);
+    cf_view_take(&v, cube, origin, cube, sizeof *in, in, seen[g]);
     for (int i = 0; i < VOXELS; i++) {
       assert_false(found[seen[g][i]]);
       found[seen[g][i]] = true;
@@ -85,7 +110,7 @@ static void boxes_are_mirrored(void **state)
     const cf_view v = cf_view_of(&o, n, 7, 3, s);
     int32_t sum = 0;
 
-    cf_view_take(&v, n, sizeof *in, in, out);
+    cf_view_take(&v, n, origin, n, sizeof *in, in, out);
     for (int64_t at = 0; at < 24; at++) {
       assert_int_equal(out[at], wanted(&v, n, (int64_t[]){at / 12, at / 4 % 3, at % 4}));
       sum += out[at];
@@ -169,13 +194,45 @@ static void what_is_kept_is_what_was_read(void **state)
     for (int again = 0; again < 2; again++) {
       const cf_view v = cf_view_symmetry(13);
 
-      assert_ok(cf_samples_read(s, 0, &v, voxels[keep], labels[keep]));
+      const cf_wanted all = {.view = &v, .hi = {SIDE, SIDE, SIDE}};
+
+      assert_ok(cf_samples_read(s, &all, voxels[keep], labels[keep]));
     }
     assert_memory_equal(labels[keep], truth, 3 * sizeof(float));
     cf_samples_destroy(&s);
     cf_source_close(&source);
   }
   assert_memory_equal(voxels[0], voxels[1], sizeof voxels[0]);
+  weir_check_rmdir(folder);
+}
+
+/* Planes alone, kept or not, are those of the whole. */
+static void planes_are_those_of_the_sample(void **state)
+{
+  char folder[256], path[4096];
+  float whole[VOXELS * CHANNELS], part[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  const int64_t row = SIDE * CHANNELS;
+
+  write_file(folder, sizeof folder, path, 2);
+  for (int keep = 0; keep < 2; keep++) {
+    const cf_data_opts o = {.scale = CF_SCALE_RAW, .keep = keep == 1 ? 1 << 20 : 0};
+    const cf_wanted slab = {.lo = {2, 0, 1}, .hi = {4, SIDE, SIDE}};
+    cf_source *source = open_file(path);
+    cf_samples *s = NULL;
+
+    assert_ok(cf_source_read(source, 0, 0, SIDE, WEIR_F32, whole));
+    assert_ok(cf_samples_create(&o, source, &s));
+    cf_samples_planes(s, 2, 4);
+    for (int again = 0; again < 2; again++) {
+      assert_ok(cf_samples_read(s, &slab, part, labels));
+      for (int64_t i = 0; i < 2 * SIDE; i++) {
+        assert_memory_equal(part + i * (row - CHANNELS), whole + (2 * SIDE + i) * row + CHANNELS,
+                            (size_t)(row - CHANNELS) * sizeof *part);
+      }
+    }
+    cf_samples_destroy(&s);
+    cf_source_close(&source);
+  }
   weir_check_rmdir(folder);
 }
 
@@ -191,7 +248,8 @@ static void what_has_no_logarithm_is_refused(void **state)
   cf_source *source = open_file(path);
 
   assert_ok(cf_samples_create(&o, source, &s));
-  assert_int_equal(cf_samples_read(s, 0, NULL, voxels, labels), WEIR_ERR_DATA);
+  assert_int_equal(cf_samples_read(s, &(cf_wanted){.hi = {SIDE, SIDE, SIDE}}, voxels, labels),
+                   WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "no log(1 + x)"));
   cf_samples_destroy(&s);
   cf_source_close(&source);
@@ -221,10 +279,12 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(views_are_what_the_header_says),
+      cmocka_unit_test(boxes_are_parts_of_views),
       cmocka_unit_test(there_are_48),
       cmocka_unit_test(boxes_are_mirrored),
       cmocka_unit_test(views_are_functions_of_their_keys),
       cmocka_unit_test(what_is_kept_is_what_was_read),
+      cmocka_unit_test(planes_are_those_of_the_sample),
       cmocka_unit_test(what_has_no_logarithm_is_refused),
       cmocka_unit_test(turns_of_what_is_no_cube_are_refused),
   };

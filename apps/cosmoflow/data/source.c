@@ -40,6 +40,8 @@ static cf_volume_info info_of(const cf_universe_opts *o, const cf_universe_facts
 
   for (int64_t k = 0; k < f->n_labels; k++) {
     (void)snprintf(info.label[k], CF_NAME_MOST, "%s", cf_parameter_name[f->label[k]]);
+    info.lo[k] = f->lo[f->label[k]];
+    info.hi[k] = f->hi[f->label[k]];
   }
   if (f->channels <= CF_LABELS_MOST) {
     info.n_redshifts = f->channels;

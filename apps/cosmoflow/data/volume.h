@@ -27,11 +27,12 @@ typedef enum cf_raw { CF_RAW_AUTO, CF_RAW_I16, CF_RAW_F32, CF_RAW_F64 } cf_raw;
 
 /* What the samples of a set have in common. */
 typedef struct cf_volume_info {
-  int64_t lengths[4];                       /* depth, height, width, channels */
-  weir_dtype dtype;                         /* as stored */
-  int64_t n_labels;                         /* 0: there are none */
-  char label[CF_LABELS_MOST][CF_NAME_MOST]; /* names, "" where the file has none */
-  int64_t n_redshifts;                      /* 0, or one a channel */
+  int64_t lengths[4];                            /* depth, height, width, channels */
+  weir_dtype dtype;                              /* as stored */
+  int64_t n_labels;                              /* 0: there are none */
+  char label[CF_LABELS_MOST][CF_NAME_MOST];      /* names, "" where the file has none */
+  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* the parameters at -1 and 1; equal: not known */
+  int64_t n_redshifts;                           /* 0, or one a channel */
   double redshift[CF_LABELS_MOST];
   char layout[128]; /* how the file holds them, for people */
 } cf_volume_info;

@@ -219,6 +219,29 @@ static weir_status take_names(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
+/* The parameters themselves at labels of -1 and 1. */
+static weir_status take_ranges(cf_volume_file *f, held *h)
+{
+  double range[2 * CF_LABELS_MOST];
+  weir_netcdf_shape s = {0};
+  int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
+
+  WEIR_TRY(seek(h->nc, "rangePar", &var, &s, dims));
+  if (var < 0 || s.text || s.chars || s.dtype != WEIR_F64 || s.n_dims != 2 ||
+      s.lengths[0] != f->info.n_labels || s.lengths[1] != 2) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){0, 0}, s.lengths, range));
+  for (int64_t i = 0; i < f->info.n_labels; i++) {
+    const bool good =
+        isfinite(range[2 * i]) && range[2 * i] < range[2 * i + 1] && isfinite(range[2 * i + 1]);
+
+    f->info.lo[i] = good ? range[2 * i] : 0;
+    f->info.hi[i] = good ? range[2 * i + 1] : 0;
+  }
+  return WEIR_OK;
+}
+
 /* What a file says beside: which universe, names of the labels, redshifts of the channels. */
 static weir_status take_rest(cf_volume_file *f, held *h)
 {
@@ -243,6 +266,7 @@ static weir_status take_rest(cf_volume_file *f, held *h)
       f->info.redshift[i] = weir_dtype_load_real(s.dtype, raw, i);
     }
   }
+  WEIR_TRY(take_ranges(f, h));
   return take_names(f, h);
 }
 

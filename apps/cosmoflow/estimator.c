@@ -1,0 +1,126 @@
+/* estimator.c - see estimator.h. */
+#include "estimator.h"
+#include <math.h>
+#include <string.h>
+#include "nn/weir_loss.h"
+#include "ops/elementwise/weir_elementwise.h"
+#include "ops/reduce/weir_reduce.h"
+
+const char *const cf_metric[CF_METRICS] = {"mae", "mse"};
+
+/* Counts as the network is given them, [n, depth, height, width, channels], f32 (f64 where the
+ * gradient is checked). */
+static weir_value scaled(weir_graph *g, int scale, weir_value x)
+{
+  const weir_array_desc *const d = weir_value_desc(g, x);
+  const weir_reduce_spec sample = {
+      .combine = WEIR_COMBINE_SUM, .n_dims = 4, .dim = {1, 2, 3, 4}, .keep = true};
+
+  if (d == NULL) {
+    return WEIR_NO_VALUE;
+  }
+  const double n = (double)(d->shape[1] * d->shape[2] * d->shape[3] * d->shape[4]);
+
+  x = weir_dtype_is_float(d->dtype) ? x : weir_cast(g, WEIR_F32, x);
+  switch ((cf_scale)scale) {
+  case CF_SCALE_LOG:
+    return weir_log(g, weir_add_scalar(g, x, 1));
+  case CF_SCALE_MEAN:
+    return weir_div(g, x, weir_scale(g, weir_reduce(g, &sample, x), 1 / n));
+  default:
+    return x;
+  }
+}
+
+static weir_value estimate(weir_net *net, const cf_estimator_spec *is, weir_value x)
+{
+  return cf_model_apply(net, is->model, is->info->n_labels, scaled(net->graph, is->scale, x));
+}
+
+static weir_status build(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
+{
+  const cf_estimator_spec *is = opts;
+  weir_graph *g = net->graph;
+  const weir_value y = estimate(net, is, in[0]);
+
+  weir_output(g, cf_metric[0], weir_loss_mae(g, y, in[1], WEIR_NO_VALUE));
+  weir_output(g, cf_metric[1], weir_loss_mse(g, y, in[1], WEIR_NO_VALUE));
+  *loss = cf_model_loss(g, is->model, y, in[1], WEIR_NO_VALUE);
+  return weir_graph_status(g);
+}
+
+static weir_status set_up(cf_estimator *e, int64_t seed)
+{
+  static const char *const name[] = {
+#define X(name) #name,
+      CF_NOTE_LIST(X)
+#undef X
+  };
+  const cf_net *const net = cf_model_net(e->is.model);
+  const cf_volume_info *const info = e->is.info;
+  cf_loss loss;
+
+  if (net->target != CF_ESTIMATE) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "model.net: %s makes a class of every voxel, and samples of universes have "
+                     "labels: choose a network that estimates",
+                     net->name);
+  }
+  WEIR_TRY(cf_model_loss_kind(e->is.model, &loss));
+  e->input[0] = (weir_train_input){.name = "x", .dtype = e->is.dtype, .rank = 4};
+  memcpy(e->input[0].shape, info->lengths, sizeof info->lengths);
+  for (int d = 0; d < 3; d++) {
+    e->input[0].along[d] = (weir_along)(WEIR_ALONG_DEPTH + d);
+  }
+  e->input[1] =
+      (weir_train_input){.name = "y", .dtype = WEIR_F32, .rank = 1, .shape = {info->n_labels}};
+  for (int k = 0; k < CF_NOTES; k++) {
+    e->note[k] = (weir_note){name[k], e->is.note[k]};
+  }
+  e->task = (weir_train_task){.name = net->name,
+                              .dtype = WEIR_F32,
+                              .input = e->input,
+                              .n_inputs = 2,
+                              .opts = &e->is,
+                              .build = build,
+                              .metric = cf_metric,
+                              .n_metrics = CF_METRICS,
+                              .note = e->note,
+                              .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};
+  WEIR_TRY(weir_params_create(WEIR_F32, &e->params));
+  WEIR_TRY(weir_store_create(&e->store));
+  return weir_train_prepare(&e->task, seed, e->params, e->store);
+}
+
+weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed, cf_estimator *out)
+{
+  *out = (cf_estimator){.is = *spec};
+  const weir_status status = set_up(out, seed);
+
+  if (status != WEIR_OK) {
+    cf_estimator_close(out);
+  }
+  return status;
+}
+
+void cf_estimator_close(cf_estimator *e)
+{
+  weir_params_destroy(&e->params);
+  weir_store_destroy(&e->store);
+}
+
+weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g)
+{
+  weir_array_desc d = {.dtype = e->is.dtype, .rank = 5, .shape = {batch}};
+  weir_net net;
+
+  memcpy(d.shape + 1, e->is.info->lengths, sizeof e->is.info->lengths);
+  weir_net_init(&net, g, e->params, false);
+  const weir_value y = estimate(&net, &e->is, weir_input(g, "x", &d));
+
+  if (y.node >= 0) {
+    weir_output(g, "y", y);
+  }
+  weir_net_fini(&net);
+  return weir_graph_status(g);
+}

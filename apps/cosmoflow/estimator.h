@@ -1,0 +1,82 @@
+/* estimator.h - a network as a task of the trainer: what it reads and makes, its parameters, and
+ * what its weights say of themselves, so that they need no configuration where they are used. */
+#ifndef CF_ESTIMATOR_H
+#define CF_ESTIMATOR_H
+#include "data/samples.h"
+#include "exec/weir_plan.h"
+#include "model/network.h"
+#include "train/weir_train.h"
+
+enum { CF_METRICS = 2, CF_NOTE_LINE = 512 };
+extern const char *const cf_metric[CF_METRICS]; /* "mae", "mse": in units of the labels, [-1, 1] */
+
+/* The attributes of a file of weights. */
+// clang-format off
+#define CF_NOTE_LIST(X)                                                        \
+  X(network)         /* the section `model` of the configuration, YAML      */ \
+  X(scale)           /* data.scale                                          */ \
+  X(sample_shape)    /* "32 32 32 2"                                        */ \
+  X(labels)          /* names: "omega_m sigma_8"                            */ \
+  X(label_lo)        /* the parameters at -1: "0.1 0.5"; "-" not known      */ \
+  X(label_hi)        /* at 1                                                */ \
+  X(redshifts)       /* of the channels: "0 0.5"; "" not known              */ \
+  X(universes_train) /* lists as of cf_split_text                           */ \
+  X(universes_valid)                                                           \
+  X(samples)         /* what they were, for people                          */
+// clang-format on
+typedef enum cf_note {
+#define X(name) CF_NOTE_##name,
+  CF_NOTE_LIST(X)
+#undef X
+      CF_NOTES
+} cf_note;
+
+/* What a network is made for. All borrowed, while the estimator is used. */
+typedef struct cf_estimator_spec {
+  const cf_model_opts *model;
+  int scale;                  /* cf_scale */
+  const cf_volume_info *info; /* of the samples */
+  weir_dtype dtype;           /* of what is read: WEIR_I16, WEIR_F32 */
+  const char *note[CF_NOTES]; /* NULL: not to be trained */
+} cf_estimator_spec;
+
+/* Stays where it is: the task points into it. */
+typedef struct cf_estimator {
+  cf_estimator_spec is;
+  weir_params *params;
+  weir_store *store;
+  weir_train_input input[2]; /* x [depth, height, width, channels]; y [labels] */
+  weir_note note[CF_NOTES];
+  weir_train_task task; /* samples and fetch are the caller's */
+} cf_estimator;
+
+/* Declares the network and gives it first weights. Fails: WEIR_ERR_CONFIG (a network that makes no
+ * numbers), as weir_train_prepare. */
+weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,
+                              cf_estimator *out) WEIR_CHECKED;
+void cf_estimator_close(cf_estimator *e);
+/* The network on `batch` samples, input x, result y [batch, labels]. Fails: as builders. */
+weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g) WEIR_CHECKED;
+
+/* What a file of weights says. */
+typedef struct cf_weights {
+  char *text[CF_NOTES];
+  cf_model_opts model;
+  weir_config *config; /* owns what model refers to */
+  int scale;
+  cf_volume_info info; /* lengths, labels with their ranges, redshifts */
+} cf_weights;
+
+/* Fails: WEIR_ERR_DATA (no file of weights, or of another program's; naming what does not fit),
+ * WEIR_ERR_UNSUPPORTED (no NetCDF, no libyaml). */
+weir_status cf_weights_read(const char *path, cf_weights *out) WEIR_CHECKED;
+void cf_weights_fini(cf_weights *w);
+/* That samples are like those that the weights were trained on. Fails: WEIR_ERR_DATA. */
+weir_status cf_weights_fit(const cf_weights *w, const char *path,
+                           const cf_volume_info *info) WEIR_CHECKED;
+
+/* Texts of notes, which the caller frees with weir_free. */
+weir_status cf_note_model(const weir_config *config, char **text) WEIR_CHECKED;
+/* The lines of `info` into text[CF_NOTE_LINE] each, those of CF_NOTE_sample_shape to _redshifts. */
+void cf_note_info(const cf_volume_info *info, char text[CF_NOTES][CF_NOTE_LINE]);
+#endif

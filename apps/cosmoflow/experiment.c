@@ -1,0 +1,277 @@
+/* experiment.c - see experiment.h. */
+#include "experiment.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+
+enum { NETWORK, TRAINED, VALIDATED, DIGEST = 64, PATH = 4096 };
+#define SAMPLES_ARRAY "samples" /* stored: the digest of what was trained on */
+
+/* ---- Samples ---- */
+
+weir_status cf_universes_of(cf_source *s, int64_t siblings, int64_t **out)
+{
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(cf_source_count(s), sizeof **out, (void **)out));
+  for (int64_t i = 0; i < cf_source_count(s) && status == WEIR_OK; i++) {
+    (*out)[i] = -1;
+    status = siblings > 0 ? WEIR_OK : cf_source_universe(s, i, &(*out)[i]);
+  }
+  if (status != WEIR_OK) {
+    weir_free(out);
+  }
+  return status;
+}
+
+/* What leaves one side of a box comes in on the other, where the sample is the box. */
+static weir_status check_whole(const cf_split *s)
+{
+  const int64_t universes = s->universes[CF_TRAIN] + s->universes[CF_VALID] + s->universes[CF_TEST];
+
+  return s->count == universes
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "data.augment.shift: only whole periodic boxes can be moved, and %lld "
+                         "samples are cut from %lld universes",
+                         (long long)s->count, (long long)universes);
+}
+
+static weir_status open_all(cf_experiment *e)
+{
+  const cf_source_spec spec = {.source = &e->input,
+                               .files = &e->cfg->files,
+                               .simulate = &e->cfg->simulate,
+                               .seed = (uint64_t)e->cfg->seed};
+  int64_t *universe = NULL;
+
+  if (e->input.input.count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "source.input: names no samples; prepare writes some, then --set "
+                     "source.input=[DIR], or synth:// makes them as they are needed");
+  }
+  WEIR_TRY(cf_source_open(&spec, &e->source));
+  WEIR_TRY(cf_samples_create(&e->cfg->data, e->source, &e->samples));
+  WEIR_TRY(cf_universes_of(e->source, e->cfg->data.split.siblings, &universe));
+  const weir_status status =
+      cf_split_create(&e->cfg->data.split, universe, cf_source_count(e->source), &e->split);
+
+  weir_free(&universe);
+  WEIR_TRY(status);
+  return e->cfg->data.augment.shift ? check_whole(&e->split) : WEIR_OK;
+}
+
+weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, cf_experiment *out)
+{
+  *out = (cf_experiment){.cfg = cfg, .input = cfg->source, .folder = {folder}, .train = cfg->train};
+  out->train.seed += cfg->seed;
+  if (out->input.input.count == 0 && folder != NULL) {
+    out->input.input = (weir_string_list){out->folder, 1};
+  }
+  const weir_status status = open_all(out);
+
+  if (status != WEIR_OK) {
+    cf_experiment_close(out);
+  }
+  return status;
+}
+
+void cf_experiment_close(cf_experiment *e)
+{
+  cf_estimator_close(&e->estimator);
+  for (int k = 0; k < 3; k++) {
+    weir_free(&e->text[k]);
+  }
+  cf_split_fini(&e->split);
+  cf_samples_destroy(&e->samples);
+  cf_source_close(&e->source);
+}
+
+void cf_experiment_tell(const cf_experiment *e)
+{
+  const cf_split *const s = &e->split;
+  char text[512];
+
+  cf_source_describe(e->source, text, sizeof text);
+  weir_event("samples", WEIR_TEXT("of", text), WEIR_INT("train", s->n[CF_TRAIN]),
+             WEIR_INT("valid", s->n[CF_VALID]), WEIR_INT("test", s->n[CF_TEST]),
+             WEIR_INT("universes_train", s->universes[CF_TRAIN]),
+             WEIR_INT("universes_valid", s->universes[CF_VALID]),
+             WEIR_INT("universes_test", s->universes[CF_TEST]));
+  weir_info("samples", "%s", text);
+  weir_info("samples",
+            "trained on %lld of %lld universes, validated on %lld of %lld, kept for tests: %lld of "
+            "%lld",
+            (long long)s->n[CF_TRAIN], (long long)s->universes[CF_TRAIN], (long long)s->n[CF_VALID],
+            (long long)s->universes[CF_VALID], (long long)s->n[CF_TEST],
+            (long long)s->universes[CF_TEST]);
+}
+
+/* ---- As inputs ---- */
+
+static void begin_epoch(void *context, int64_t epoch)
+{
+  cf_experiment *e = context;
+
+  e->epoch = epoch;
+}
+
+static bool is_turned(const cf_data_opts *o)
+{
+  return o->augment.turn != CF_TURN_NONE || o->augment.shift;
+}
+
+/* A rank reads the planes of its box alone where nothing else is ever asked for. */
+static void take_planes(cf_experiment *e, const weir_box *box)
+{
+  if (!e->begun && !is_turned(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
+    cf_samples_planes(e->samples, box->lo[0], box->hi[0]);
+  }
+  e->begun = true;
+}
+
+static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
+{
+  cf_experiment *e = context;
+  const bool train = want->split == WEIR_TRAIN_SAMPLES && is_turned(&e->cfg->data);
+  const int64_t *const lengths = e->estimator.is.info->lengths;
+  const int64_t *const of =
+      e->split.sample[want->split == WEIR_VALID_SAMPLES ? CF_VALID : CF_TRAIN];
+  const int64_t labels = e->estimator.is.info->n_labels;
+  const weir_box *const box = &want->box[0];
+  cf_wanted w = {.sample = 0};
+  int64_t voxels = lengths[3];
+
+  WEIR_ASSERT(box->lo[3] == 0 && box->hi[3] == lengths[3]);
+  for (int d = 0; d < 3; d++) {
+    w.lo[d] = box->lo[d];
+    w.hi[d] = box->hi[d];
+    voxels *= box->hi[d] - box->lo[d];
+  }
+  take_planes(e, box);
+  for (int64_t i = 0; i < want->n; i++) {
+    w.sample = of[want->sample[i]];
+    const cf_view view = cf_view_of(&e->cfg->data, lengths, e->train.seed, e->epoch, w.sample);
+    char *const to = tensor[0]->data;
+
+    w.view = train ? &view : NULL;
+    WEIR_TRY(cf_samples_read(e->samples, &w,
+                             to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
+                             (float *)tensor[1]->data + i * labels));
+  }
+  return WEIR_OK;
+}
+
+/* ---- The network ---- */
+
+/* What the training depends on besides network and updates, for the checkpoint. */
+static weir_status digest(const cf_experiment *e, char *hex)
+{
+  const cf_data_opts *const o = &e->cfg->data;
+  char *text = NULL;
+  weir_status status;
+  size_t size = 0;
+  FILE *const out = open_memstream(&text, &size);
+
+  if (out == NULL) {
+    return weir_fail(WEIR_ERR_MEMORY, "no memory for the digest of the samples");
+  }
+  for (int k = CF_NOTE_scale; k <= CF_NOTE_redshifts; k++) {
+    (void)fprintf(out, "%s\n", e->line[k]);
+  }
+  (void)fprintf(out, "%s\n%s\n%d %d\n%s\n", e->text[TRAINED], e->text[VALIDATED], o->augment.turn,
+                o->augment.shift, e->line[CF_NOTE_samples]);
+  status = fclose(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_MEMORY, "no memory for a digest");
+  if (status == WEIR_OK) {
+    weir_sha256(text, size, hex);
+  }
+  free(text);
+  return status;
+}
+
+static weir_status take_notes(cf_experiment *e, const weir_config *config,
+                              const char *note[CF_NOTES])
+{
+  char described[CF_NOTE_LINE];
+  const cf_volume_info *const info = cf_source_info(e->source);
+
+  WEIR_TRY(cf_note_model(config, &e->text[NETWORK]));
+  WEIR_TRY(cf_split_text(&e->split, CF_TRAIN, &e->text[TRAINED]));
+  WEIR_TRY(cf_split_text(&e->split, CF_VALID, &e->text[VALIDATED]));
+  cf_note_info(info, e->line);
+  cf_source_describe(e->source, described, sizeof described);
+  (void)snprintf(e->line[CF_NOTE_scale], CF_NOTE_LINE, "%s", cf_scale_name[e->cfg->data.scale]);
+  (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
+  for (int k = 0; k < CF_NOTES; k++) {
+    note[k] = e->line[k];
+  }
+  note[CF_NOTE_network] = e->text[NETWORK];
+  note[CF_NOTE_universes_train] = e->text[TRAINED];
+  note[CF_NOTE_universes_valid] = e->text[VALIDATED];
+  return WEIR_OK;
+}
+
+weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
+{
+  cf_estimator_spec spec = {.model = &e->cfg->model,
+                            .scale = e->cfg->data.scale,
+                            .info = cf_source_info(e->source),
+                            .dtype = cf_samples_dtype(e->samples)};
+  weir_train_task *const task = &e->estimator.task;
+  char hex[DIGEST + 1];
+
+  WEIR_TRY(take_notes(e, config, spec.note));
+  WEIR_TRY(cf_estimator_open(&spec, e->train.seed, &e->estimator));
+  task->n_train = e->split.n[CF_TRAIN];
+  task->n_valid = e->split.n[CF_VALID];
+  task->fetch = fetch;
+  task->epoch = begin_epoch;
+  task->context = e;
+  WEIR_TRY(digest(e, hex));
+  WEIR_TRY(weir_store_add(e->estimator.store, SAMPLES_ARRAY, WEIR_U8, 1, (int64_t[]){DIGEST}));
+  memcpy(weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data, hex, DIGEST);
+  return WEIR_OK;
+}
+
+/* A checkpoint is of the samples whose digest it has; a damaged one is the trainer's to judge. */
+static weir_status check_same_samples(cf_experiment *e, const char *dir)
+{
+  cf_estimator *const n = &e->estimator;
+  char own[DIGEST], *const kept = weir_store_get(n->store, SAMPLES_ARRAY)->data;
+  char path[PATH];
+  int64_t step = -1;
+
+  WEIR_TRY(weir_checkpoint_newest(dir, &step));
+  if (step < 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_NETCDF, path, sizeof path));
+  if (!weir_file_exists(path)) {
+    WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, sizeof path));
+  }
+  memcpy(own, kept, DIGEST);
+  const weir_status read = weir_train_weights(n->params, n->store, path);
+
+  if (read == WEIR_ERR_SHAPE || read == WEIR_ERR_MEMORY) {
+    return weir_trace_at(read, __FILE__, __LINE__, __func__);
+  }
+  if (read == WEIR_OK && memcmp(own, kept, DIGEST) != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: was trained on other samples, other parts of them or seen from other "
+                     "sides: take the source, data and seed of that run, or another --out",
+                     path);
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_plan_opts *exec,
+                                weir_train_result *result)
+{
+  cf_estimator *const n = &e->estimator;
+
+  WEIR_TRY(check_same_samples(e, dir));
+  return weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result);
+}

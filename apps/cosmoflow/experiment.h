@@ -1,0 +1,39 @@
+/* experiment.h - the samples of a configuration with their parts, and the network on them. */
+#ifndef CF_EXPERIMENT_H
+#define CF_EXPERIMENT_H
+#include "conf/weir_cli.h"
+#include "estimator.h"
+#include "options.h"
+
+/* Stays where it is: the estimator points into it. */
+typedef struct cf_experiment {
+  cf_cfg *cfg;
+  cf_source_opts input; /* that of the configuration, or what was written for it */
+  const char *folder[1];
+  cf_source *source;
+  cf_samples *samples;
+  cf_split split;
+  int64_t epoch;        /* of the training */
+  bool begun;           /* samples were read */
+  weir_train_cfg train; /* with the program's seed */
+  cf_estimator estimator;
+  char line[CF_NOTES][CF_NOTE_LINE]; /* notes of the weights .. */
+  char *text[3];                     /* .. and the long ones */
+} cf_experiment;
+
+/* Samples and parts of source.input; folder: what is read where that names nothing, or NULL. Fails:
+ * WEIR_ERR_CONFIG (there is neither), as cf_source_open, cf_split_create, cf_samples_create. */
+weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, cf_experiment *out) WEIR_CHECKED;
+void cf_experiment_close(cf_experiment *e);
+/* Numbers of universes of all samples, [count]: -1 where data.split.siblings says it. The caller
+ * frees them. Fails: as cf_source_universe. */
+weir_status cf_universes_of(cf_source *s, int64_t siblings, int64_t **out) WEIR_CHECKED;
+/* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open. */
+weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;
+/* Trains it in the folder, going on from what is there, with the events of weir_train_run. Fails:
+ * WEIR_ERR_CONFIG where a checkpoint there is of other samples; as weir_train_run. */
+weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_plan_opts *exec,
+                                weir_train_result *result) WEIR_CHECKED;
+/* Event `samples`, and a line for people. */
+void cf_experiment_tell(const cf_experiment *e);
+#endif

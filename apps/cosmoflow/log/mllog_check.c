@@ -1,0 +1,328 @@
+/* mllog_check.c - the rules of MLPerf HPC's compliance checker for CosmoFlow (mlcommons/logging,
+ * hpc_3.0.0), on a log that is read line by line. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "log/mllog.h"
+
+enum { FILE_MOST = 1 << 28, DEPTH = 16, INIT_MS = 30 * 60 * 1000 };
+
+/* ---- JSON ---- */
+
+/* A stretch of text; at NULL: none. */
+typedef struct span {
+  const char *at, *end;
+} span;
+
+static const char *skip_space(const char *at)
+{
+  return at + strspn(at, " \t");
+}
+
+/* Behind a string; NULL: it is none. */
+static const char *skip_string(const char *at)
+{
+  if (*at != '"') {
+    return NULL;
+  }
+  for (at++; *at != '"'; at++) {
+    if (*at == 0 || (*at == '\\' && *++at == 0)) {
+      return NULL;
+    }
+  }
+  return at + 1;
+}
+
+static const char *skip_value(const char *at, int depth);
+
+/* Members of an object, elements of an array. */
+static const char *skip_inside(const char *at, char close, int depth)
+{
+  at = skip_space(at + 1);
+  if (*at == close) {
+    return at + 1;
+  }
+  for (;;) {
+    if (close == '}') {
+      at = skip_string(at);
+      at = at != NULL ? skip_space(at) : NULL;
+      if (at == NULL || *at != ':') {
+        return NULL;
+      }
+      at++;
+    }
+    at = skip_value(skip_space(at), depth + 1);
+    if (at == NULL) {
+      return NULL;
+    }
+    at = skip_space(at);
+    if (*at == close) {
+      return at + 1;
+    }
+    if (*at != ',') {
+      return NULL;
+    }
+    at = skip_space(at + 1);
+  }
+}
+
+/* Behind a value; NULL: it is none. */
+static const char *skip_value(const char *at, int depth)
+{
+  static const char *const words[] = {"true", "false", "null"};
+  char *end = NULL;
+
+  if (*at == '"') {
+    return skip_string(at);
+  }
+  if (*at == '{' || *at == '[') {
+    return depth < DEPTH ? skip_inside(at, *at == '{' ? '}' : ']', depth) : NULL;
+  }
+  for (int k = 0; k < 3; k++) {
+    if (strncmp(at, words[k], strlen(words[k])) == 0) {
+      return at + strlen(words[k]);
+    }
+  }
+  if (*at != '-' && (*at < '0' || *at > '9')) {
+    return NULL;
+  }
+  (void)strtod(at, &end);
+  return end;
+}
+
+/* The value of a member of an object that was checked whole. */
+static span member(const char *object, const char *key)
+{
+  const size_t n = strlen(key);
+  const char *at = skip_space(object + 1);
+
+  while (*at == '"') {
+    const char *const name = at + 1, *const behind = skip_string(at);
+    const char *const value = skip_space(skip_space(behind) + 1);
+    const char *const end = skip_value(value, 0);
+
+    if ((size_t)(behind - 1 - name) == n && memcmp(name, key, n) == 0) {
+      return (span){value, end};
+    }
+    at = skip_space(end);
+    at = *at == ',' ? skip_space(at + 1) : at;
+  }
+  return (span){NULL, NULL};
+}
+
+static bool is_text(span s, const char *text)
+{
+  const size_t n = strlen(text);
+
+  return s.at != NULL && (size_t)(s.end - s.at) == n + 2 && s.at[0] == '"' &&
+         memcmp(s.at + 1, text, n) == 0;
+}
+
+/* NaN: no number. */
+static double number_of(span s)
+{
+  return s.at != NULL && (*s.at == '-' || (*s.at >= '0' && *s.at <= '9')) ? strtod(s.at, NULL)
+                                                                          : NAN;
+}
+
+/* ---- Rules ---- */
+
+typedef struct entry {
+  int64_t line;
+  double time;
+  span key, value, epoch, status;
+} entry;
+
+typedef struct rule {
+  const char *key;
+  int least, most;   /* how often; most 0: any number */
+  bool in_epoch;     /* has metadata.epoch_num, and lies between run_start and run_stop */
+  double lo;         /* the least value; NaN: any */
+  const char *texts; /* "a|b": one of these; NULL: any */
+} rule;
+
+static const rule rules[] = {
+    {"submission_org", 1, 1, false, NAN, NULL},
+    {"submission_platform", 1, 1, false, NAN, NULL},
+    {"submission_division", 1, 1, false, NAN, "closed|open"},
+    {"submission_status", 1, 1, false, NAN, "cloud|onprem|preview|research"},
+    {"submission_benchmark", 1, 1, false, NAN, "cosmoflow"},
+    {"cache_clear", 1, 0, false, NAN, NULL},
+    {"init_start", 1, 0, false, NAN, NULL},
+    {"init_stop", 1, 1, false, NAN, NULL},
+    {"run_start", 1, 1, false, NAN, NULL},
+    {"run_stop", 1, 1, false, NAN, NULL},
+    {"train_samples", 1, 1, false, 1, NULL},
+    {"eval_samples", 1, 1, false, 1, NULL},
+    {"number_of_nodes", 1, 1, false, 1, NULL},
+    {"accelerators_per_node", 1, 1, false, 0, NULL},
+    {"global_batch_size", 1, 1, false, 1, NULL},
+    {"opt_name", 1, 1, false, NAN, "sgd|SGD"},
+    {"opt_base_learning_rate", 1, 1, false, 0, NULL},
+    {"opt_learning_rate_warmup_epochs", 1, 1, false, 0, NULL},
+    {"opt_learning_rate_warmup_factor", 1, 1, false, 0, NULL},
+    {"opt_learning_rate_decay_boundary_epochs", 1, 1, false, NAN, NULL},
+    {"opt_learning_rate_decay_factor", 1, 1, false, NAN, NULL},
+    {"epoch_start", 1, 0, true, NAN, NULL},
+    {"epoch_stop", 1, 0, true, NAN, NULL},
+    {"eval_start", 1, 0, true, NAN, NULL},
+    {"eval_stop", 1, 0, true, NAN, NULL},
+    {"eval_error", 1, 0, true, 0, NULL},
+};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+typedef struct judge {
+  const char *path;
+  double target;
+  int found[RULES];
+  entry first[RULES], last[RULES];
+  int64_t line;
+  double time; /* of the line before */
+  bool reached;
+} judge;
+
+static int rule_of(const char *key)
+{
+  for (int k = 0; k < RULES; k++) {
+    if (strcmp(rules[k].key, key) == 0) {
+      return k;
+    }
+  }
+  WEIR_ASSERT(false);
+  return 0;
+}
+
+static weir_status fault(const judge *j, const char *key, const char *what)
+{
+  return weir_fail(WEIR_ERR_DATA, "%s: line %lld: %s: %s", j->path, (long long)j->line, key, what);
+}
+
+static weir_status check_entry(judge *j, int k, const entry *e)
+{
+  const rule *const r = &rules[k];
+  const bool running = j->found[rule_of("run_start")] > 0 && j->found[rule_of("run_stop")] == 0;
+  const double value = number_of(e->value);
+  bool known = r->texts == NULL;
+
+  if (r->most > 0 && j->found[k] == r->most) {
+    return fault(j, r->key, "a second one");
+  }
+  for (const char *at = r->texts; at != NULL && *at != 0; at += *at == '|') {
+    char text[32];
+    const size_t n = strcspn(at, "|");
+
+    (void)snprintf(text, sizeof text, "%.*s", (int)n, at);
+    known = known || is_text(e->value, text);
+    at += n;
+  }
+  if (!known) {
+    return fault(j, r->key, r->texts);
+  }
+  if (!isnan(r->lo) && !(value >= r->lo)) {
+    return fault(j, r->key, "its value is no number, or too small");
+  }
+  if (r->in_epoch && isnan(number_of(e->epoch))) {
+    return fault(j, r->key, "without metadata.epoch_num");
+  }
+  if (r->in_epoch && !running) {
+    return fault(j, r->key, "not between run_start and run_stop");
+  }
+  j->reached = j->reached || (strcmp(r->key, "eval_error") == 0 && value > 0 && value <= j->target);
+  return WEIR_OK;
+}
+
+static weir_status take_line(judge *j, const char *text)
+{
+  static const char *const parts[] = {"namespace", "time_ms", "event_type",
+                                      "key",       "value",   "metadata"};
+  static const char tag[] = ":::MLLOG ";
+  const char *const object = skip_space(text + sizeof tag - 1);
+  const char *const end = *object == '{' ? skip_value(object, 0) : NULL;
+
+  if (end == NULL || *skip_space(end) != 0) {
+    return fault(j, "no object", "the line is no JSON");
+  }
+  for (int k = 0; k < 6; k++) {
+    if (member(object, parts[k]).at == NULL) {
+      return fault(j, parts[k], "is not there");
+    }
+  }
+  const span meta = member(object, "metadata"), kind = member(object, "event_type");
+  entry e = {.line = j->line,
+             .time = number_of(member(object, "time_ms")),
+             .key = member(object, "key"),
+             .value = member(object, "value")};
+
+  if (*meta.at != '{' || !(e.time >= j->time) ||
+      (!is_text(kind, "POINT_IN_TIME") && !is_text(kind, "INTERVAL_START") &&
+       !is_text(kind, "INTERVAL_END"))) {
+    return fault(j, "metadata, time_ms, event_type",
+                 "an object, a time that does not go back, and one of the three kinds");
+  }
+  j->time = e.time;
+  e.epoch = member(meta.at, "epoch_num");
+  e.status = member(meta.at, "status");
+  for (int k = 0; k < RULES; k++) {
+    if (is_text(e.key, rules[k].key)) {
+      WEIR_TRY(check_entry(j, k, &e));
+      j->first[k] = j->found[k] == 0 ? e : j->first[k];
+      j->last[k] = e;
+      j->found[k]++;
+    }
+  }
+  return WEIR_OK;
+}
+
+/* What is told by the whole log. */
+static weir_status check_all(judge *j)
+{
+  static const char *const order[] = {"init_start", "init_stop", "run_start", "run_stop"};
+
+  for (int k = 0; k < RULES; k++) {
+    if (j->found[k] < rules[k].least) {
+      return weir_fail(WEIR_ERR_DATA, "%s: %s is not there", j->path, rules[k].key);
+    }
+  }
+  for (int k = 1; k < 4; k++) {
+    const entry *const a = &j->first[rule_of(order[k - 1])], *const b =
+                                                                 &j->first[rule_of(order[k])];
+
+    if (a->line > b->line) {
+      return weir_fail(WEIR_ERR_DATA, "%s: %s is in line %lld, behind %s in line %lld", j->path,
+                       order[k - 1], (long long)a->line, order[k], (long long)b->line);
+    }
+  }
+  if (j->first[rule_of("init_stop")].time - j->first[rule_of("init_start")].time >= INIT_MS) {
+    return weir_fail(WEIR_ERR_DATA, "%s: from init_start to init_stop it took over 30 minutes",
+                     j->path);
+  }
+  if (!is_text(j->first[rule_of("run_stop")].status, "success")) {
+    return weir_fail(WEIR_ERR_DATA, "%s: run_stop: metadata.status is not \"success\"", j->path);
+  }
+  return j->reached
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA, "%s: no eval_error is in (0, %g]", j->path, j->target);
+}
+
+weir_status cf_mllog_check(const char *path, double target)
+{
+  judge j = {.path = path, .target = target};
+  char *text = NULL, *rest = NULL;
+  int64_t size = 0;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_file_read(path, FILE_MOST, &text, &size));
+  for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    j.line++;
+    if (strncmp(line, ":::MLLOG ", 9) == 0) {
+      WEIR_TRY_GOTO(take_line(&j, line), done);
+    }
+  }
+  WEIR_TRY_GOTO(check_all(&j), done);
+done:
+  weir_free(&text);
+  return status;
+}

@@ -1,0 +1,258 @@
+/* mllog_test.c - what the checker refuses: a log without a key, with one twice, in another order,
+ * with another value; and what it takes. */
+#include "log/mllog.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+
+/* A log by its lines: key, value, metadata beside file and line, event type. */
+typedef struct row {
+  const char *key, *value, *more;
+} row;
+
+static const row good[] = {
+    {"submission_benchmark", "\"cosmoflow\"", ""},
+    {"submission_org", "\"o\"", ""},
+    {"submission_platform", "\"p \\\"q\\\" {,}\"", ""},
+    {"submission_division", "\"open\"", ""},
+    {"submission_status", "\"research\"", ""},
+    {"number_of_nodes", "1", ""},
+    {"accelerators_per_node", "0", ""},
+    {"cache_clear", "true", ""},
+    {"init_start", "null", ""},
+    {"train_samples", "64", ""},
+    {"eval_samples", "8", ""},
+    {"global_batch_size", "4", ""},
+    {"opt_name", "\"sgd\"", ""},
+    {"opt_base_learning_rate", "1e-3", ""},
+    {"opt_learning_rate_warmup_epochs", "4", ""},
+    {"opt_learning_rate_warmup_factor", "1", ""},
+    {"opt_learning_rate_decay_boundary_epochs", "[32, 64]", ""},
+    {"opt_learning_rate_decay_factor", "[0.25, 0.125]", ""},
+    {"init_stop", "null", ""},
+    {"run_start", "null", ""},
+    {"epoch_start", "null", ", \"epoch_num\": 1"},
+    {"eval_start", "null", ", \"epoch_num\": 1"},
+    {"eval_error", "0.12", ", \"epoch_num\": 1"},
+    {"eval_stop", "null", ", \"epoch_num\": 1"},
+    {"epoch_stop", "null", ", \"epoch_num\": 1"},
+    {"run_stop", "null", ", \"status\": \"success\""},
+};
+enum { ROWS = sizeof good / sizeof good[0] };
+
+static char folder[256], path[300];
+
+static int begin(void **state)
+{
+  weir_check_mkdir(folder, sizeof folder);
+  (void)snprintf(path, sizeof path, "%s/log", folder);
+  return 0;
+}
+
+static int end(void **state)
+{
+  weir_check_rmdir(folder);
+  return 0;
+}
+
+static void put(FILE *out, int64_t time, const row *r)
+{
+  (void)fprintf(out,
+                ":::MLLOG {\"namespace\": \"\", \"time_ms\": %lld, \"event_type\": "
+                "\"POINT_IN_TIME\", \"key\": \"%s\", \"value\": %s, \"metadata\": {\"file\": "
+                "\"a.c\", \"lineno\": 7%s}}\n",
+                (long long)time, r->key, r->value, r->more);
+}
+
+static weir_status check(const row *rows, int n)
+{
+  FILE *out = fopen(path, "w");
+
+  assert_non_null(out);
+  (void)fputs("other programs write here, too\n", out);
+  for (int i = 0; i < n; i++) {
+    put(out, 1000 + 10 * i, &rows[i]);
+  }
+  assert_int_equal(fclose(out), 0);
+  return cf_mllog_check(path, CF_MLLOG_TARGET);
+}
+
+static void a_whole_log_passes(void **state)
+{
+  assert_ok(check(good, ROWS));
+}
+
+/* Each line matters: without it, with it twice (where it has to be once), somewhere else. */
+static void every_line_matters(void **state)
+{
+  for (int gone = 0; gone < ROWS; gone++) {
+    row rows[ROWS + 1];
+    const char *const key = good[gone].key;
+    const bool several = strncmp(key, "epoch_", 6) == 0 || strcmp(key, "eval_start") == 0 ||
+                         strcmp(key, "eval_stop") == 0 || strcmp(key, "eval_error") == 0 ||
+                         strcmp(key, "cache_clear") == 0 || strcmp(key, "init_start") == 0;
+
+    memcpy(rows, good, sizeof(row) * (size_t)gone);
+    memcpy(rows + gone, good + gone + 1, sizeof(row) * (size_t)(ROWS - gone - 1));
+    assert_int_equal(check(rows, ROWS - 1), WEIR_ERR_DATA);
+    assert_true(strstr(weir_last_message(), key) != NULL || strcmp(key, "run_start") == 0);
+    memcpy(rows, good, sizeof good);
+    memmove(rows + gone + 1, rows + gone, sizeof(row) * (size_t)(ROWS - gone));
+    assert_int_equal(check(rows, ROWS + 1), several ? WEIR_OK : WEIR_ERR_DATA);
+  }
+}
+
+static void order_matters(void **state)
+{
+  static const int pairs[][2] = {{8, 18}, {18, 19}, {19, 20}, {22, 25}, {19, 25}};
+
+  for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
+    row rows[ROWS];
+
+    memcpy(rows, good, sizeof good);
+    rows[pairs[k][0]] = good[pairs[k][1]];
+    rows[pairs[k][1]] = good[pairs[k][0]];
+    assert_int_equal(check(rows, ROWS), WEIR_ERR_DATA);
+  }
+}
+
+static void values_matter(void **state)
+{
+  static const struct {
+    int row;
+    const char *value, *more;
+  } bad[] = {
+      {0, "\"deepcam\"", ""},
+      {3, "\"ajar\"", ""},
+      {4, "\"done\"", ""},
+      {5, "0", ""},
+      {6, "-1", ""},
+      {9, "\"64\"", ""},
+      {11, "0", ""},
+      {12, "\"adam\"", ""},
+      {13, "null", ""},
+      {22, "0.13", ", \"epoch_num\": 1"},
+      {22, "0", ", \"epoch_num\": 1"},
+      {22, "\"low\"", ", \"epoch_num\": 1"},
+      {22, "0.12", ""},
+      {20, "null", ""},
+      {25, "null", ", \"status\": \"aborted\""},
+      {25, "null", ""},
+  };
+
+  for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+    row rows[ROWS];
+
+    memcpy(rows, good, sizeof good);
+    rows[bad[k].row].value = bad[k].value;
+    rows[bad[k].row].more = bad[k].more;
+    assert_int_equal(check(rows, ROWS), WEIR_ERR_DATA);
+  }
+}
+
+/* Initialisation takes less than 30 minutes; time does not go back. */
+static void times_matter(void **state)
+{
+  for (int k = 0; k < 3; k++) {
+    FILE *out = fopen(path, "w");
+
+    assert_non_null(out);
+    for (int i = 0; i < ROWS; i++) {
+      const int64_t late = i >= 18 ? (k == 0 ? 1800000 : k == 1 ? 1799000 : -100) : 0;
+
+      put(out, 1000 + late, &good[i]);
+    }
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(cf_mllog_check(path, 0.124), k == 1 ? WEIR_OK : WEIR_ERR_DATA);
+  }
+}
+
+/* Cut anywhere, a log is no log. */
+static void cut_lines_are_refused(void **state)
+{
+  char *text = NULL;
+  int64_t size = 0;
+
+  assert_ok(check(good, ROWS));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  for (int64_t n = 0; n < size - 1; n += 7) {
+    weir_check_write(path, text, (size_t)n);
+    assert_int_equal(cf_mllog_check(path, 0.124), WEIR_ERR_DATA);
+  }
+  weir_free(&text);
+}
+
+/* The writer on events of a training. */
+static void events_make_a_log(void **state)
+{
+  const cf_mllog_opts opts = {
+      .write = true, .org = "a\"b\\c", .platform = "p", .nodes = 1, .division = 1, .status = 3};
+  double at[] = {2};
+  weir_train_cfg train = {.epochs = 3,
+                          .batch = 2,
+                          .accumulate = 2,
+                          .optim = {.rule = {.name = "momentum"},
+                                    .schedule = {.shape = WEIR_SCHEDULE_MLPERF,
+                                                 .lr = 0.001,
+                                                 .factor = 0.5,
+                                                 .unit = 1,
+                                                 .warmup = 1,
+                                                 .scale = 1,
+                                                 .batch = 1,
+                                                 .at = {at, 1}}}};
+  const cf_model_opts model = {.loss = 0};
+  cf_mllog *log = NULL;
+  char *text = NULL;
+  int64_t size = 0;
+
+  assert_ok(cf_mllog_open(&opts, folder, false, &log));
+  weir_event("train_begin", WEIR_INT("samples", 1)); /* of another training: not described */
+  cf_mllog_describe(log, &(cf_mllog_run){&train, &model, 10, 4});
+  weir_event("train_begin", WEIR_INT("samples", 10));
+  weir_event("epoch_begin", WEIR_INT("epoch", 1), WEIR_INT("step", 0));
+  weir_event("validation_begin", WEIR_INT("epoch", 1), WEIR_INT("step", 3));
+  weir_event("epoch_end", WEIR_INT("epoch", 1), WEIR_REAL("mae", 0.1));
+  weir_event("stop", WEIR_TEXT("reason", "done"), WEIR_INT("epoch", 1));
+  cf_mllog_close(&log);
+  weir_event("epoch_begin", WEIR_INT("epoch", 2), WEIR_INT("step", 3));
+  (void)snprintf(path, sizeof path, "%s/%s", folder, CF_MLLOG_NAME);
+  assert_ok(cf_mllog_check(path, 0.124));
+  assert_int_equal(cf_mllog_check(path, 0.05), WEIR_ERR_DATA);
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_non_null(strstr(text, "\"global_batch_size\", \"value\": 4,"));
+  assert_non_null(strstr(text, "\"opt_base_learning_rate\", \"value\": 0.004,"));
+  assert_non_null(strstr(text, "\"opt_learning_rate_warmup_factor\", \"value\": 4,"));
+  assert_non_null(strstr(text, "\"opt_learning_rate_decay_factor\", \"value\": [0.5],"));
+  assert_non_null(strstr(text, "\"submission_org\", \"value\": \"a?b?c\","));
+  weir_free(&text);
+}
+
+static void a_log_that_is_not_asked_for_is_not_written(void **state)
+{
+  const cf_mllog_opts opts = {.write = false};
+  cf_mllog *log = NULL;
+
+  assert_ok(cf_mllog_open(&opts, folder, false, &log));
+  assert_null(log);
+  cf_mllog_describe(log, &(cf_mllog_run){NULL, NULL, 0, 0});
+  cf_mllog_close(&log);
+  (void)snprintf(path, sizeof path, "%s/%s", folder, CF_MLLOG_NAME);
+  assert_false(weir_file_exists(path));
+}
+
+#define LOG_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      LOG_TEST(a_whole_log_passes), LOG_TEST(every_line_matters),
+      LOG_TEST(order_matters),      LOG_TEST(values_matter),
+      LOG_TEST(times_matter),       LOG_TEST(cut_lines_are_refused),
+      LOG_TEST(events_make_a_log),  LOG_TEST(a_log_that_is_not_asked_for_is_not_written),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

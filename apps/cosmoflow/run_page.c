@@ -1,0 +1,194 @@
+/* run_page.c - see run_page.h. */
+#include "run_page.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "report/weir_report.h"
+#include "report/weir_run_log.h"
+
+enum { PATH_SIZE = 4096 };
+
+/* What the curves show, by epoch. */
+typedef enum column { EPOCH, LOSS, VALID, MAE, RATE, COLUMNS } column;
+static const char *const key[COLUMNS] = {"epoch", "loss", "valid_loss", "mae", "lr"};
+
+/* [n] each; an epoch that was run again after a kill counts once. */
+typedef struct curves {
+  int64_t n;
+  double *at[COLUMNS];
+} curves;
+
+static weir_status read_curves(const char *dir, curves *c)
+{
+  char path[PATH_SIZE];
+  weir_run_log log = {0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_path_join(dir, "run.jsonl", path, sizeof path));
+  WEIR_TRY(weir_run_log_read(path, &log));
+  for (int k = 0; k < COLUMNS; k++) {
+    WEIR_TRY_GOTO(weir_alloc(log.count, sizeof *c->at[k], (void **)&c->at[k]), done);
+  }
+  for (int64_t i = 0; i < log.count; i++) {
+    const weir_run_event *const e = &log.events[i];
+
+    if (strcmp(e->name, "epoch_end") != 0) {
+      continue;
+    }
+    while (c->n > 0 && !(c->at[EPOCH][c->n - 1] < weir_run_event_real(e, "epoch", NAN))) {
+      c->n--;
+    }
+    for (int k = 0; k < COLUMNS; k++) {
+      c->at[k][c->n] = weir_run_event_real(e, key[k], NAN);
+    }
+    c->n++;
+  }
+done:
+  weir_run_log_fini(&log);
+  return status;
+}
+
+/* One or two columns over the epochs. */
+typedef struct plot {
+  const char *name, *title, *y;
+  column column[2]; /* the second EPOCH: none */
+  const char *series[2];
+} plot;
+
+static weir_status add_plot(weir_report *r, const curves *c, const plot *p)
+{
+  weir_figure_series series[2];
+  int n = 0;
+
+  for (int k = 0; k < 2 && (k == 0 || p->column[k] != EPOCH); k++) {
+    series[n++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                       .name = p->series[k],
+                                       .n = c->n,
+                                       .x = c->at[EPOCH],
+                                       .y = c->at[p->column[k]]};
+  }
+  return weir_report_figure(r, p->name,
+                            &(weir_figure){.title = p->title,
+                                           .x_label = "epoch",
+                                           .y_label = p->y,
+                                           .series = series,
+                                           .n_series = n,
+                                           .empty = "no epoch was finished"});
+}
+
+static weir_status add_curves(weir_report *r, const curves *c)
+{
+  static const plot plots[] = {
+      {"loss", "Loss", "mean over the samples", {LOSS, VALID}, {"training", "validation"}},
+      {"mae",
+       "Error of the parameters",
+       "mean absolute error, units of [-1, 1]",
+       {MAE, EPOCH},
+       {"validation", NULL}},
+      {"rate", "Learning rate", "of the epoch's last step", {RATE, EPOCH}, {"rate", NULL}},
+  };
+
+  for (size_t k = 0; k < sizeof plots / sizeof plots[0]; k++) {
+    WEIR_TRY(add_plot(r, c, &plots[k]));
+  }
+  return WEIR_OK;
+}
+
+static void put_text(weir_cells *c, const char *what, const char *text)
+{
+  weir_cells_add(c, "%s", what);
+  weir_cells_add(c, "%s", text);
+}
+
+static void put_part(weir_cells *c, const char *what, const cf_split *s, cf_part p)
+{
+  weir_cells_add(c, "%s", what);
+  weir_cells_add(c, "%lld samples of %lld universes", (long long)s->n[p],
+                 (long long)s->universes[p]);
+}
+
+static void put_real(weir_cells *c, const char *what, double x)
+{
+  weir_cells_add(c, "%s", what);
+  weir_cells_add_real(c, x);
+}
+
+/* Of the validation that chose the weights: its mae. */
+static double best_mae(const curves *c, int64_t epoch)
+{
+  for (int64_t i = 0; i < c->n; i++) {
+    if (c->at[EPOCH][i] == (double)epoch) {
+      return c->at[MAE][i];
+    }
+  }
+  return NAN;
+}
+
+static weir_status add_summary(weir_report *r, const cf_experiment *e,
+                               const weir_train_result *result, double mae)
+{
+  static const char *const head[] = {"quantity", "value"};
+  static const char *const end[] = {"all steps", "patience", "the target was reached"};
+  const cf_net *const net = cf_model_net(&e->cfg->model);
+  char samples[CF_NOTE_LINE];
+  weir_cells c = {0};
+
+  cf_source_describe(e->source, samples, sizeof samples);
+  put_text(&c, "samples", samples);
+  put_text(&c, "labels", e->line[CF_NOTE_labels]);
+  put_part(&c, "trained on", &e->split, CF_TRAIN);
+  put_part(&c, "validated on", &e->split, CF_VALID);
+  put_part(&c, "kept for tests", &e->split, CF_TEST);
+  put_text(&c, "network", net->name);
+  put_text(&c, "from", net->cite);
+  put_real(&c, "parameters", (double)weir_params_elements(e->estimator.params));
+  put_text(&c, "ended by", end[result->end]);
+  put_real(&c, "steps", (double)result->step);
+  put_real(&c, "epochs", (double)result->epoch);
+  put_real(&c, "loss of the last epoch", result->loss);
+  put_real(&c, "best validation loss", result->best_loss);
+  put_real(&c, "its mean absolute error", mae);
+  put_real(&c, "after epoch", (double)result->best_epoch);
+  const weir_status status = weir_cells_report(&c, r, "summary", 2, head);
+
+  weir_cells_fini(&c);
+  return status;
+}
+
+static weir_status write_page(weir_report *r, const cf_experiment *e,
+                              const weir_train_result *result, const curves *c, double mae)
+{
+  WEIR_TRY(add_summary(r, e, result, mae));
+  WEIR_TRY(weir_report_text(
+      r, "Errors are of labels in [-1, 1]: guessing the middle of uniform ones has a mean absolute "
+         "error of 0.5 and a mean squared one of 1/3. The validation chose the weights; scores of "
+         "the tests are made by predict and eval."));
+  WEIR_TRY(weir_report_heading(r, "Curves"));
+  return add_curves(r, c);
+}
+
+weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_train_result *result)
+{
+  weir_report *r = NULL;
+  curves c = {.n = 0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(read_curves(dir, &c), done);
+  const double mae = best_mae(&c, result->best_epoch);
+
+  weir_event("run_end", WEIR_INT("steps", result->step), WEIR_INT("epochs", result->epoch),
+             WEIR_INT("first", result->first), WEIR_REAL("loss", result->loss),
+             WEIR_REAL("best_loss", result->best_loss), WEIR_REAL("best_mae", mae),
+             WEIR_INT("parameters", weir_params_elements(e->estimator.params)));
+  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: training", &r), done);
+  WEIR_TRY_GOTO(write_page(r, e, result, &c, mae), done);
+  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+done:
+  weir_report_destroy(&r);
+  for (int k = 0; k < COLUMNS; k++) {
+    weir_free(&c.at[k]);
+  }
+  return status;
+}

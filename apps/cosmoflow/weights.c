@@ -1,0 +1,260 @@
+/* weights.c - what files of weights say of themselves, written and read. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "estimator.h"
+#include "io/weir_netcdf.h"
+
+/* ---- Written ---- */
+
+/* The section of the configuration, each line without the origin of its value. */
+weir_status cf_note_model(const weir_config *config, char **text)
+{
+  char *all = NULL, *rest = NULL;
+  size_t size = 0, at = 0;
+  bool inside = false;
+  weir_status status = WEIR_OK;
+  FILE *const out = open_memstream(&all, &size);
+
+  *text = NULL;
+  if (out == NULL) {
+    return weir_fail(WEIR_ERR_MEMORY, "no memory for the text of the configuration");
+  }
+  status = weir_config_print(config, out);
+  (void)fclose(out);
+  WEIR_TRY_GOTO(status, done);
+  WEIR_TRY_GOTO(weir_alloc((int64_t)size + 1, 1, (void **)text), done);
+  for (char *line = strtok_r(all, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    inside = line[0] == ' ' ? inside : strncmp(line, "model:", 6) == 0;
+    char *const origin = strstr(line, "  # ");
+
+    if (origin != NULL) {
+      *origin = 0;
+    }
+    if (inside) {
+      at += (size_t)snprintf(*text + at, size + 1 - at, "%s\n", line);
+    }
+  }
+done:
+  free(all);
+  return status;
+}
+
+static void put(char *line, const char *format, double x)
+{
+  const size_t n = strlen(line);
+
+  (void)snprintf(line + n, CF_NOTE_LINE - n, n > 0 ? " " : "");
+  (void)snprintf(line + strlen(line), CF_NOTE_LINE - strlen(line), format, x);
+}
+
+void cf_note_info(const cf_volume_info *info, char text[CF_NOTES][CF_NOTE_LINE])
+{
+  for (int k = CF_NOTE_sample_shape; k <= CF_NOTE_redshifts; k++) {
+    text[k][0] = 0;
+  }
+  for (int d = 0; d < 4; d++) {
+    put(text[CF_NOTE_sample_shape], "%.0f", (double)info->lengths[d]);
+  }
+  for (int64_t k = 0; k < info->n_labels; k++) {
+    char *const names = text[CF_NOTE_labels];
+    const size_t n = strlen(names);
+    const bool known = info->lo[k] < info->hi[k];
+
+    if (info->label[k][0] != 0) {
+      (void)snprintf(names + n, CF_NOTE_LINE - n, "%s%s", n > 0 ? " " : "", info->label[k]);
+    } else {
+      (void)snprintf(names + n, CF_NOTE_LINE - n, "%sparameter_%lld", n > 0 ? " " : "",
+                     (long long)k + 1);
+    }
+    put(text[CF_NOTE_label_lo], known ? "%.17g" : "-", info->lo[k]);
+    put(text[CF_NOTE_label_hi], known ? "%.17g" : "-", info->hi[k]);
+  }
+  for (int64_t c = 0; c < info->n_redshifts; c++) {
+    put(text[CF_NOTE_redshifts], "%.17g", info->redshift[c]);
+  }
+}
+
+/* ---- Read ---- */
+
+static const char *const note_name[] = {
+#define X(name) #name,
+    CF_NOTE_LIST(X)
+#undef X
+};
+
+static weir_status read_notes(const char *path, char *text[CF_NOTES])
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_netcdf_open(path, &nc));
+  for (int k = 0; k < CF_NOTES && status == WEIR_OK; k++) {
+    if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
+        weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
+      status =
+          weir_fail(WEIR_ERR_DATA, "%s: no weights of cosmoflow: there is no text attribute %s",
+                    path, note_name[k]);
+    }
+  }
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+/* The next word, behind spaces; false: there is none that fits. */
+static bool next_word(const char **at, char *word, size_t size)
+{
+  const char *const begin = *at + strspn(*at, " ");
+  const size_t n = strcspn(begin, " ");
+
+  *at = begin + n;
+  if (n == 0 || n >= size) {
+    return false;
+  }
+  memcpy(word, begin, n);
+  word[n] = 0;
+  return true;
+}
+
+static bool next_number(const char **at, double *x)
+{
+  char word[64], *end = NULL;
+
+  if (!next_word(at, word, sizeof word)) {
+    return false;
+  }
+  *x = strtod(word, &end);
+  return *end == 0 && isfinite(*x);
+}
+
+/* Names and ranges of the labels; false: they are none. */
+static bool read_labels(cf_weights *w)
+{
+  const char *name = w->text[CF_NOTE_labels], *lo = w->text[CF_NOTE_label_lo],
+             *hi = w->text[CF_NOTE_label_hi];
+  cf_volume_info *const i = &w->info;
+
+  while (i->n_labels < CF_LABELS_MOST && next_word(&name, i->label[i->n_labels], CF_NAME_MOST)) {
+    double *const a = &i->lo[i->n_labels], *const b = &i->hi[i->n_labels];
+    char word[2];
+    const char *const before = lo;
+
+    if (next_word(&lo, word, sizeof word) && strcmp(word, "-") == 0) {
+      *a = *b = 0;
+      if (!next_word(&hi, word, sizeof word)) {
+        return false;
+      }
+    } else {
+      lo = before;
+      if (!next_number(&lo, a) || !next_number(&hi, b) || !(*a < *b)) {
+        return false;
+      }
+    }
+    i->n_labels++;
+  }
+  return i->n_labels > 0 && name[strspn(name, " ")] == 0;
+}
+
+static bool read_shape(cf_weights *w)
+{
+  const char *at = w->text[CF_NOTE_sample_shape], *z = w->text[CF_NOTE_redshifts];
+  cf_volume_info *const i = &w->info;
+  double x = 0;
+
+  for (int d = 0; d < 4; d++) {
+    if (!next_number(&at, &x) || !(x >= 1 && x <= 1 << 20)) {
+      return false;
+    }
+    i->lengths[d] = (int64_t)x;
+  }
+  while (i->n_redshifts < CF_LABELS_MOST && next_number(&z, &i->redshift[i->n_redshifts])) {
+    i->n_redshifts++;
+  }
+  return true;
+}
+
+static bool read_scale(cf_weights *w)
+{
+  for (w->scale = 0; w->scale <= CF_SCALE_RAW; w->scale++) {
+    if (strcmp(cf_scale_name[w->scale], w->text[CF_NOTE_scale]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static weir_status read_model(cf_weights *w, const char *path)
+{
+  typedef struct holder {
+    cf_model_opts model;
+  } holder;
+  static const weir_opt rows[] = {
+      WEIR_OPT_TABLE(holder, model, cf_model_options, "the network"),
+      WEIR_OPT_END,
+  };
+  holder h;
+  const weir_status status =
+      weir_opts_parse(rows, sizeof h, w->text[CF_NOTE_network], &h, &w->config);
+
+  if (status == WEIR_ERR_CONFIG) {
+    return weir_fail(WEIR_ERR_DATA, "%s: its attribute network is no section of a configuration",
+                     path);
+  }
+  w->model = h.model;
+  return status;
+}
+
+static weir_status read_all(const char *path, cf_weights *w)
+{
+  WEIR_TRY(read_notes(path, w->text));
+  if (!read_labels(w) || !read_shape(w) || !read_scale(w)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
+                     "label_hi, and scale (%.20s) are not those of weights",
+                     path, w->text[CF_NOTE_sample_shape], w->text[CF_NOTE_labels],
+                     w->text[CF_NOTE_scale]);
+  }
+  return read_model(w, path);
+}
+
+weir_status cf_weights_read(const char *path, cf_weights *out)
+{
+  *out = (cf_weights){.config = NULL};
+  const weir_status status = read_all(path, out);
+
+  if (status != WEIR_OK) {
+    cf_weights_fini(out);
+  }
+  return status;
+}
+
+void cf_weights_fini(cf_weights *w)
+{
+  weir_config_destroy(&w->config);
+  for (int k = 0; k < CF_NOTES; k++) {
+    weir_free(&w->text[k]);
+  }
+}
+
+weir_status cf_weights_fit(const cf_weights *w, const char *path, const cf_volume_info *info)
+{
+  char text[CF_NOTES][CF_NOTE_LINE];
+
+  cf_note_info(info, text);
+  for (int k = CF_NOTE_sample_shape; k <= CF_NOTE_redshifts; k++) {
+    const bool said =
+        text[k][0] != 0 && w->text[k][0] != 0 && text[k][0] != '-' && w->text[k][0] != '-';
+    const bool named = k != CF_NOTE_labels || info->label[0][0] != 0;
+    const bool has_to = k == CF_NOTE_sample_shape || (k == CF_NOTE_labels && info->n_labels > 0);
+
+    if (strcmp(text[k], w->text[k]) != 0 && (has_to || said) && named) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: was trained on samples whose %s is \"%s\"; these have \"%s\"", path,
+                       note_name[k], w->text[k], text[k]);
+    }
+  }
+  return WEIR_OK;
+}

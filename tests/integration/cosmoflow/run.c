@@ -1,0 +1,392 @@
+/* run.c - the network trained through the program: what a run leaves, the same bits however it is
+ * run, stopped runs, the log of MLPerf, predictions, and samples that are refused. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/weir_file.h"
+#include "data/predictions.h"
+#include "data/volume_test.h"
+#include "log/mllog.h"
+#include "ops/fft/weir_fft.h"
+#include "program.h"
+
+/* What configs/cosmoflow/tiny.yaml says, smaller, without the need of a YAML reader. */
+#define UNIVERSES                                                                        \
+  "--set simulate.universes=10 --set simulate.file=4 --set simulate.side=8 "             \
+  "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,0.5] " \
+  "--set simulate.preset=wide2 "
+#define NETWORK                                                                             \
+  "--set data.split.valid=2 --set data.split.test=2 --set data.augment.turn=all "           \
+  "--set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' " \
+  "--set train.epochs=3 --set train.batch=2 "                                               \
+  "--set 'train.optim.rule={momentum: {keeps: steps}}' --set train.optim.schedule.lr=0.01 " \
+  "--set exec.tier=vector "
+#define RUN "run " UNIVERSES NETWORK
+
+#define NEEDS_LIBRARIES()                                                                     \
+  do {                                                                                        \
+    if (!weir_netcdf_available() || !weir_fft_available()) {                                  \
+      printf("skipped: this build has no %s\n", weir_netcdf_available() ? "FFTW" : "NetCDF"); \
+      skip();                                                                                 \
+    }                                                                                         \
+  } while (0)
+
+/* Of a file of weights: the digest of its variables, and an attribute; the caller frees it. */
+static char *attribute(const char *dir, const char *name)
+{
+  weir_netcdf *nc = NULL;
+  char *text = NULL;
+
+  assert_ok(weir_netcdf_open(in_scratch("%s/weights.nc", dir), &nc));
+  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name, &text));
+  weir_netcdf_close(&nc);
+  return text;
+}
+
+static bool same_weights(const char *a, const char *b)
+{
+  char *x = attribute(a, "variables_sha256"), *y = attribute(b, "variables_sha256");
+  const bool same = strcmp(x, y) == 0;
+
+  weir_free(&x);
+  weir_free(&y);
+  return same;
+}
+
+static void a_run_leaves_what_it_made(void **state)
+{
+  NEEDS_LIBRARIES();
+  assert_int_equal(program(RUN "--threads 1 --out %s", in_scratch("a")), 0);
+  assert_int_equal(program(RUN "--threads 2 --set source.input=[%s] --out %s",
+                           in_scratch("a/universes"), in_scratch("b")),
+                   0);
+  assert_true(same_weights("a", "b"));
+  assert_true(weir_file_exists(in_scratch("a/report.html")));
+  assert_true(weir_file_exists(in_scratch("a/figures/loss.svg")));
+  assert_true(weir_file_exists(in_scratch("a/figures/mae.svg")));
+  assert_true(weir_file_exists(in_scratch("a/provenance.json")));
+  assert_false(weir_file_exists(in_scratch("a/mllog.txt")));
+  assert_false(weir_file_exists(in_scratch("b/universes")));
+  assert_int_equal((int)event_number(in_scratch("a"), "samples", "train"), 6);
+  assert_int_equal((int)event_number(in_scratch("a"), "train_begin", "validation"), 2);
+  assert_int_equal(event_count(in_scratch("a"), "epoch_begin"), 3);
+  assert_true(event_number(in_scratch("a"), "epoch_end", "mae") > 0);
+  assert_true(event_number(in_scratch("a"), "run_end", "best_loss") > 0);
+  assert_string_equal(cell_after(in_scratch("a"), "summary", "network"), "mlperf");
+  /* Universes made as they are needed are those of the files; their description is another. */
+  assert_int_equal(
+      program(RUN "--threads 2 --set source.input=[synth://] --out %s", in_scratch("c")), 0);
+  assert_true(event_number(in_scratch("a"), "run_end", "loss") ==
+              event_number(in_scratch("c"), "run_end", "loss"));
+}
+
+/* Sides are drawn anew in every epoch: another training than without them. */
+static void views_make_another_training(void **state)
+{
+  NEEDS_LIBRARIES();
+#define TURNED(turn, shift, dir)                                                             \
+  assert_int_equal(program(RUN "--set source.input=[synth://] --set data.augment.turn=" turn \
+                               " --set data.augment.shift=" shift " --out %s",               \
+                           in_scratch(dir)),                                                 \
+                   0)
+  TURNED("none", "false", "a");
+  TURNED("flips", "false", "b");
+  TURNED("none", "true", "c");
+  assert_false(same_weights("a", "b"));
+  assert_false(same_weights("a", "c"));
+  assert_int_equal(program(RUN "--set source.input=[synth://] --set simulate.block=4 "
+                               "--set data.augment.shift=true --out %s",
+                           in_scratch("d")),
+                   2);
+  assert_non_null(strstr(printed(), "data.augment.shift"));
+}
+
+/* A signal ends a run with status 9; the command goes on to the bits of a run of one piece. */
+static void a_stopped_run_goes_on(void **state)
+{
+  int status = 0;
+
+  NEEDS_LIBRARIES();
+#define LONG RUN "--set train.epochs=150 --set mllog.write=true --out %s"
+  const pid_t child = program_start(LONG, in_scratch("a"));
+
+  for (int k = 0; k < 600; k++) {
+    usleep(20000);
+    if (weir_file_exists(in_scratch("a/run.jsonl")) &&
+        event_count(in_scratch("a"), "checkpoint") > 0) {
+      break;
+    }
+  }
+  assert_int_equal(kill(child, SIGTERM), 0);
+  assert_true(waitpid(child, &status, 0) == child);
+  assert_int_equal(WEXITSTATUS(status), 9);
+  assert_non_null(strstr(printed(), "the same command goes on from the checkpoint"));
+  const int steps = (int)event_number(in_scratch("a"), "stop", "step");
+
+  assert_true(steps > 0 && steps < 450);
+  assert_int_equal(program(LONG, in_scratch("a")), 0);
+  assert_int_equal((int)event_number(in_scratch("a"), "run_end", "first"), steps);
+  assert_int_equal(program(LONG, in_scratch("b")), 0);
+  assert_true(same_weights("a", "b"));
+  assert_true(event_number(in_scratch("a"), "run_end", "best_mae") ==
+              event_number(in_scratch("b"), "run_end", "best_mae"));
+  /* The log goes on, too: what it begins with is there once. */
+  char *log = contents(in_scratch("a/mllog.txt"));
+  char *const first = strstr(log, "\"key\": \"run_start\"");
+
+  assert_non_null(first);
+  assert_null(strstr(first + 1, "\"key\": \"run_start\""));
+  free(log);
+}
+
+/* A folder goes on only with what it was begun with, and stays as it is where that is refused. */
+static void another_run_is_refused(void **state)
+{
+  NEEDS_LIBRARIES();
+  assert_int_equal(program(RUN "--set train.epochs=1 --out %s", in_scratch("r")), 0);
+  char *before = contents(in_scratch("r/resolved.yaml"));
+
+  assert_int_equal(program(RUN "--set data.split.seed=5 --out %s", in_scratch("r")), 2);
+  assert_non_null(strstr(printed(), "was trained on other samples"));
+  assert_int_equal(program(RUN "--set data.augment.turn=none --out %s", in_scratch("r")), 2);
+  assert_int_equal(program(RUN "--set train.seed=7 --out %s", in_scratch("r")), 2);
+  assert_int_equal(program(RUN "--set simulate.box=100 --out %s", in_scratch("r")), 2);
+  assert_non_null(strstr(printed(), ": holds 2 samples from universe 8 on"));
+  char *after = contents(in_scratch("r/resolved.yaml"));
+
+  assert_string_equal(before, after);
+  free(before);
+  free(after);
+}
+
+/* ---- The log of MLPerf ---- */
+
+static void the_log_passes_the_checker(void **state)
+{
+  NEEDS_LIBRARIES();
+  assert_int_equal(program(RUN "--set mllog.write=true --set train.target.metric=mae "
+                               "--set train.target.value=0.9 --set train.optim.schedule.at=[2] "
+                               "--set train.optim.schedule.shape=mlperf "
+                               "--set train.optim.schedule.unit=epochs --out %s",
+                           in_scratch("a")),
+                   0);
+  assert_int_equal((int)event_number(in_scratch("a"), "stop", "epoch"), 1); /* the target */
+  assert_ok(cf_mllog_check(in_scratch("a/mllog.txt"), 0.9));
+  assert_int_equal(cf_mllog_check(in_scratch("a/mllog.txt"), 1e-4), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "no eval_error is in (0, 0.0001]"));
+  /* A run that does not reach its target is no success. */
+  assert_int_equal(program(RUN "--set mllog.write=true --out %s", in_scratch("b")), 0);
+  assert_int_equal(cf_mllog_check(in_scratch("b/mllog.txt"), 2), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "run_stop"));
+}
+
+/* ---- Predictions ---- */
+
+/* Trains in `a`; skips where weights do not say their network. */
+static void train_some(void)
+{
+  assert_int_equal(program(RUN "--set source.input=[synth://] --out %s", in_scratch("a")), 0);
+  assert_int_equal(program("prepare " UNIVERSES "--out %s", in_scratch("u")), 0);
+}
+#define PREDICT "predict %s --set exec.tier=vector --set predict.weights=%s --out %s "
+#define NEEDS_YAML(status)                            \
+  do {                                                \
+    if ((status) == 7) {                              \
+      printf("skipped: this build has no libyaml\n"); \
+      skip();                                         \
+    }                                                 \
+  } while (0)
+
+static void predictions_are_of_their_parts(void **state)
+{
+  cf_predictions *p = NULL;
+  int part[CF_PARTS] = {0};
+
+  NEEDS_LIBRARIES();
+  train_some();
+  const int status = program(PREDICT, in_scratch("u"), in_scratch("a/weights.nc"), in_scratch("p"));
+
+  NEEDS_YAML(status);
+  assert_int_equal(status, 0);
+  assert_ok(cf_predictions_read(in_scratch("p/predictions.nc"), &p));
+  assert_int_equal(p->n, 10);
+  assert_string_equal(p->label[1], "sigma_8");
+  assert_near(p->lo[1], 0.5, 0);
+  assert_near(p->hi[0], 0.5, 0);
+  double sum = 0;
+
+  for (int64_t i = 0; i < p->n; i++) {
+    assert_int_equal(p->universe[i], i);
+    assert_true(p->known[i]);
+    part[p->part[i]]++;
+    sum += p->part[i] != CF_VALID
+               ? 0
+               : fabs((double)p->predicted[2 * i] - (double)p->truth[2 * i]) +
+                     fabs((double)p->predicted[2 * i + 1] - (double)p->truth[2 * i + 1]);
+  }
+  assert_int_equal(part[CF_TRAIN], 6);
+  assert_int_equal(part[CF_VALID], 2);
+  assert_int_equal(part[CF_TEST], 2);
+  /* What the training said of the weights that it chose. */
+  assert_near(sum / 4, event_number(in_scratch("a"), "run_end", "best_mae"), 1e-6);
+  cf_predictions_destroy(&p);
+  char *csv = contents(in_scratch("p/predictions.csv"));
+
+  assert_true(
+      strncmp(csv, "sample,universe,part,omega_m,omega_m_predicted,sigma_8,sigma_8_pr", 60) == 0);
+  free(csv);
+}
+
+/* One part alone, others listed; a batch of any size gives the same numbers; strangers are tests.
+ */
+static void parts_and_batches_are_chosen(void **state)
+{
+  cf_predictions *all = NULL, *some = NULL;
+
+  NEEDS_LIBRARIES();
+  train_some();
+  const int status = program(PREDICT, in_scratch("u"), in_scratch("a/weights.nc"), in_scratch("p"));
+
+  NEEDS_YAML(status);
+  assert_int_equal(program(PREDICT "--set predict.part=test --set predict.batch=3", in_scratch("u"),
+                           in_scratch("a/weights.nc"), in_scratch("q")),
+                   0);
+  assert_ok(cf_predictions_read(in_scratch("p/predictions.nc"), &all));
+  assert_ok(cf_predictions_read(in_scratch("q/predictions.nc"), &some));
+  for (int64_t i = 0; i < 10; i++) {
+    assert_int_equal(some->known[i], some->part[i] == CF_TEST);
+    for (int64_t k = 2 * i; k < 2 * i + 2 && some->known[i]; k++) {
+      assert_near((double)some->predicted[k], (double)all->predicted[k], 1e-6);
+    }
+  }
+  cf_predictions_destroy(&some);
+  assert_int_equal(program(PREDICT "--set predict.strangers=true", in_scratch("u"),
+                           in_scratch("a/weights.nc"), in_scratch("s")),
+                   0);
+  assert_ok(cf_predictions_read(in_scratch("s/predictions.nc"), &some));
+  for (int64_t i = 0; i < 10; i++) {
+    assert_int_equal(some->part[i], CF_TEST);
+  }
+  cf_predictions_destroy(&some);
+  cf_predictions_destroy(&all);
+}
+
+static void weights_that_do_not_fit_are_refused(void **state)
+{
+  NEEDS_LIBRARIES();
+  train_some();
+  const int status = program(PREDICT, in_scratch("u"), in_scratch("a/weights.nc"), in_scratch("p"));
+
+  NEEDS_YAML(status);
+  assert_int_equal(program("predict %s --out %s", in_scratch("u"), in_scratch("q")), 2);
+  assert_non_null(strstr(printed(), "predict.weights names no file"));
+  assert_int_equal(program(PREDICT, in_scratch("u"), in_scratch("none.nc"), in_scratch("q")), 3);
+  assert_int_equal(program("predict --set predict.weights=%s --out %s", in_scratch("a/weights.nc"),
+                           in_scratch("q")),
+                   2);
+  assert_non_null(strstr(printed(), "source.input"));
+  assert_int_equal(
+      program(PREDICT, in_scratch("u"), in_scratch("u/universes-00000000.nc"), in_scratch("q")), 3);
+  assert_non_null(strstr(printed(), "no weights of cosmoflow"));
+  assert_int_equal(program("prepare " UNIVERSES "--set simulate.side=16 --out %s", in_scratch("v")),
+                   0);
+  assert_int_equal(program(PREDICT, in_scratch("v"), in_scratch("a/weights.nc"), in_scratch("q")),
+                   3);
+  assert_non_null(strstr(printed(), "\"8 8 8 2\"; these have \"16 16 16 2\""));
+  assert_int_equal(
+      program("prepare " UNIVERSES "--set simulate.preset=sc18 --out %s", in_scratch("w")), 0);
+  assert_int_equal(program(PREDICT, in_scratch("w"), in_scratch("a/weights.nc"), in_scratch("q")),
+                   3);
+  assert_non_null(strstr(printed(), "whose labels is"));
+}
+
+/* ---- Samples that are refused ---- */
+
+static const cf_volume_info small = {.lengths = {8, 8, 8, 1}, .dtype = WEIR_F32, .n_labels = 2};
+#define TRAIN "run " NETWORK "--set data.scale=raw --set source.input=[%s] --out %s "
+
+static void put_sample(const char *dir, const char *name, const cf_volume_info *info)
+{
+  assert_ok(weir_dir_create(in_scratch("%s", dir)));
+  cf_test_write("npy", in_scratch("%s/%s", dir, name), info, 0, 1, 0);
+}
+
+static void wrong_samples_are_refused(void **state)
+{
+  cf_volume_info other = small;
+  const float nan_label = NAN;
+  FILE *f = NULL;
+
+  assert_int_equal(program(TRAIN, in_scratch("none"), in_scratch("o")), 3);
+  for (int k = 0; k < 6; k++) {
+    char name[8];
+
+    (void)snprintf(name, sizeof name, "s%d", k);
+    put_sample("m", name, &small);
+  }
+  /* All of one universe. */
+  assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
+  assert_non_null(strstr(printed(), "1 universes"));
+  assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("m"), in_scratch("p")),
+                   0);
+  /* Files that do not say their universes. */
+  for (int k = 0; k < 6; k++) {
+    assert_int_equal(remove(in_scratch("m/s%d_universe.npy", k)), 0);
+  }
+  assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
+  assert_non_null(strstr(printed(), "data.split.siblings"));
+  /* Numbers that are no counts have no logarithm. */
+  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.scale=log1p",
+                           in_scratch("m"), in_scratch("o")),
+                   3);
+  assert_non_null(strstr(printed(), "no log(1 + x)"));
+  /* A label that is none. */
+  f = fopen(in_scratch("m/s3_label.npy"), "r+b");
+  assert_non_null(f);
+  assert_int_equal(fseek(f, -4, SEEK_END), 0);
+  assert_int_equal(fwrite(&nan_label, sizeof nan_label, 1, f), 1);
+  assert_int_equal(fclose(f), 0);
+  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.split.test=0",
+                           in_scratch("m"), in_scratch("o")),
+                   3);
+  assert_non_null(strstr(printed(), "s3_data.npy"));
+  /* Samples of two shapes. */
+  other.lengths[0] = other.lengths[1] = other.lengths[2] = 4;
+  put_sample("m", "t", &other);
+  assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("m"), in_scratch("o")),
+                   3);
+  assert_non_null(strstr(printed(), "4 x 4 x 4"));
+  assert_true(only_log(in_scratch("o")));
+}
+
+static void options_that_do_not_fit_are_refused(void **state)
+{
+  NEEDS_LIBRARIES();
+#define WRONG(sets, text)                                                                    \
+  do {                                                                                       \
+    assert_int_equal(                                                                        \
+        program(RUN "--set source.input=[synth://] " sets " --out %s", in_scratch("o")), 2); \
+    assert_non_null(strstr(printed(), text));                                                \
+  } while (0)
+  WRONG("--set data.split.test=9", "none is left to train on");
+  WRONG("--set train.target.metric=loss", "its metrics: mae, mse");
+  WRONG("--set train.optim.schedule.shape=mlperf", "unit: mlperf has one rate an epoch");
+  WRONG("--set model.loss=cross_entropy", "model.loss");
+  WRONG("--set data.augment.turn=most", "data.augment.turn");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(a_run_leaves_what_it_made),    TEST(views_make_another_training),
+      TEST(a_stopped_run_goes_on),        TEST(another_run_is_refused),
+      TEST(the_log_passes_the_checker),   TEST(predictions_are_of_their_parts),
+      TEST(parts_and_batches_are_chosen), TEST(weights_that_do_not_fit_are_refused),
+      TEST(wrong_samples_are_refused),    TEST(options_that_do_not_fit_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
