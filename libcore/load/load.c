@@ -135,6 +135,7 @@ void weir_load_close(weir_load **load)
   weir_free(&l->slot);
   weir_free(&l->state);
   weir_free(&l->memory);
+  weir_free(&l->aside);
   load_plan_fini(&l->plan);
   weir_free(load);
 }
@@ -302,44 +303,45 @@ weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out)
   return status;
 }
 
-/* One sample of the order, copied to the caller. */
-static weir_status take_next(weir_load *l, int64_t sample, void *const *to)
+static weir_status get_next(weir_load *l, int64_t sample, weir_load_view *out)
 {
-  weir_load_view view;
-
-  WEIR_TRY(weir_load_next(l, &view));
-  if (view.sample != sample) {
-    weir_load_release(l);
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "load: sample %lld is asked for at visit %lld, which has sample %lld: the "
-                     "order of training is another one",
-                     (long long)sample, (long long)view.visit, (long long)view.sample);
-  }
-  for (int k = 0; k < l->source.n_parts; k++) {
-    memcpy(to[k], view.part[k], (size_t)l->size[k]);
-  }
-  weir_load_release(l);
-  return WEIR_OK;
+  WEIR_TRY(weir_load_next(l, out));
+  l->lent = true;
+  return out->sample == sample
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "load: sample %lld is asked for at visit %lld, which has sample %lld: the "
+                         "order of training is another one",
+                         (long long)sample, (long long)out->visit, (long long)out->sample);
 }
 
-weir_status weir_load_take(weir_load *l, int64_t epoch, int64_t position, const int64_t *sample,
-                           int64_t n, void *const *out)
+static weir_status get_aside(weir_load *l, int64_t sample, weir_load_view *out)
 {
-  const int64_t at = weir_visits_from(&l->visits, epoch, position);
+  void *to[WEIR_LOAD_PARTS];
+
+  if (l->aside == NULL) {
+    WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&l->aside));
+  }
+  *out = (weir_load_view){.visit = -1, .sample = sample};
+  for (int k = 0; k < l->source.n_parts; k++) {
+    out->part[k] = to[k] = l->aside + l->offset[k];
+  }
+  return weir_load_beside(l, sample, to);
+}
+
+weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t i, int64_t sample,
+                          weir_load_view *out)
+{
+  const int64_t visit = weir_visits_from(&l->visits, epoch, position) + i;
 
   if (!l->started) {
-    WEIR_TRY(weir_load_start(l, at));
+    WEIR_TRY(weir_load_start(l, visit));
   }
-  for (int64_t i = 0; i < n; i++) {
-    void *to[WEIR_LOAD_PARTS];
-
-    for (int k = 0; k < l->source.n_parts; k++) {
-      to[k] = (char *)out[k] + i * l->size[k];
-    }
-    WEIR_TRY(at + i == l->lend && at + i < l->end ? take_next(l, sample[i], to)
-                                                  : weir_load_beside(l, sample[i], to));
+  if (l->lent) {
+    l->lent = false;
+    weir_load_release(l);
   }
-  return WEIR_OK;
+  return visit == l->lend && visit < l->end ? get_next(l, sample, out) : get_aside(l, sample, out);
 }
 
 /* ---- figures ---- */

@@ -90,6 +90,8 @@ struct weir_load {
   load_folder folder;
   load_slot *slot;
   int64_t n_slots;
+  char *aside;                 /* [bytes] of a sample that is not the next; or NULL */
+  bool lent;                   /* by weir_load_get, out of a slot */
   int64_t fill, lend, release; /* visits: the next to be read, handed over, given back */
   int64_t ahead[LOAD_CLASSES]; /* next of plan.order that threads of the class look at */
   weir_lock lock;              /* of all that follows state, and of what is counted */

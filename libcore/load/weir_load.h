@@ -96,12 +96,12 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out) WEIR_CHECKED;
 /* The one that was lent first. */
 void weir_load_release(weir_load *l);
 
-/* Parts of n samples of an epoch from a position on where a batch begins, into [n, box...] arrays:
- * the share of the batch that these visits have of it. The first call starts the loader where it is
- * not started. Samples that are not those of the next visits are read from the source: a step that
- * is looked at again. Fails as weir_load_next. */
-weir_status weir_load_take(weir_load *l, int64_t epoch, int64_t position, const int64_t *sample,
-                           int64_t n, void *const *out) WEIR_CHECKED;
+/* Sample i of this group's share of the batch that begins at a position of an epoch, as training
+ * asks for it: lent until the next call of weir_load_get. The first call starts the loader where it
+ * is not started. What is not the next visit (a step that is looked at again) is read from the
+ * source. Fails as weir_load_next; WEIR_ERR_CONFIG where the next visit has another sample. */
+weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t i, int64_t sample,
+                          weir_load_view *out) WEIR_CHECKED;
 /* Parts of any sample that read knows, beside the order and kept nowhere. Fails as read. */
 weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
 

@@ -170,14 +170,33 @@ static weir_status end_epoch(train_run *r)
 
 /* ---- The loop ---- */
 
-/* One update and what is due behind it; *saved: a checkpoint was. */
+static weir_status stop_here(train_run *r, bool saved)
+{
+  if (!saved) {
+    WEIR_TRY(train_save(r));
+  }
+  weir_event("stop", WEIR_TEXT("reason", "signal"), WEIR_INT("step", *r->state.step),
+             WEIR_INT("epoch", *r->state.epoch));
+  return weir_fail(WEIR_ERR_STOPPED,
+                   "stopped by signal %d%s after step %" PRId64 " of %" PRId64
+                   "; the same command goes on from the checkpoint in %s",
+                   weir_stop_signal(), weir_stop_requested() ? "" : " (another rank's)",
+                   *r->state.step, r->total, r->dir);
+}
+
+/* One update and what is due behind it; *saved: whether the last state has a checkpoint. */
 static weir_status advance(train_run *r, bool *saved)
 {
   const train_state *s = &r->state;
   const int64_t n = train_step_samples(r);
   double loss = NAN;
 
-  WEIR_TRY(train_step(r, &loss));
+  const weir_status status = train_step(r, &loss);
+
+  if (status == WEIR_ERR_STOPPED) { /* while samples were made: nothing of the step is done */
+    return stop_here(r, *saved);
+  }
+  WEIR_TRY(status);
   *s->step += 1;
   *s->rate = train_rate(r, *s->step);
   *s->position += n;
@@ -207,20 +226,6 @@ static weir_status stop_requested(train_run *r, bool *stop)
   WEIR_TRY(train_least(r, &none));
   *stop = none == 0;
   return WEIR_OK;
-}
-
-static weir_status stop_here(train_run *r, bool saved)
-{
-  if (!saved) {
-    WEIR_TRY(train_save(r));
-  }
-  weir_event("stop", WEIR_TEXT("reason", "signal"), WEIR_INT("step", *r->state.step),
-             WEIR_INT("epoch", *r->state.epoch));
-  return weir_fail(WEIR_ERR_STOPPED,
-                   "stopped by signal %d%s after step %" PRId64 " of %" PRId64
-                   "; the same command goes on from the checkpoint in %s",
-                   weir_stop_signal(), weir_stop_requested() ? "" : " (another rank's)",
-                   *r->state.step, r->total, r->dir);
 }
 
 static weir_status loop(train_run *r, int64_t first)

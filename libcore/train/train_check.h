@@ -27,6 +27,7 @@ typedef struct toy {
   int64_t bad_sample;  /* this training sample and its input ..                         */
   double bad_input;    /* .. are replaced by this number; 0: none                       */
   int64_t stop_at;     /* fetch number after which a stop is asked for; 0: never        */
+  bool refuse;         /* .. and fetch fails as it is, too                               */
   int64_t fetched;     /* calls for training samples                                    */
   int64_t epoch, told; /* the last one that was told; how often */
   weir_value (*tail)(weir_graph *g, weir_value loss); /* what becomes of the loss, or NULL */
@@ -102,6 +103,9 @@ static inline weir_status toy_fetch(void *context, const weir_train_batch *want,
   t->fetched += !valid;
   if (t->stop_at > 0 && t->fetched == t->stop_at) {
     weir_stop_request(15);
+    if (t->refuse) {
+      return weir_fail(WEIR_ERR_STOPPED, "stopped within a sample");
+    }
   }
   for (int64_t i = 0; i < want->n; i++) {
     for (uint64_t k = 0; k < 2; k++) {

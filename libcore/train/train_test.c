@@ -28,7 +28,7 @@ static void a_function_is_learnt(void **state)
 static session interrupted(int64_t at, int64_t per_step, toy *t, const char *const *sets)
 {
   toy stopping = *t;
-  stopping.stop_at = at * per_step;
+  stopping.stop_at = at * per_step - (t->refuse ? per_step - 1 : 0);
   session first = train_in(NULL, &stopping, 21, 10, 1, sets);
 
   weir_stop_request(0);
@@ -37,7 +37,7 @@ static session interrupted(int64_t at, int64_t per_step, toy *t, const char *con
   session second = train_in(first.dir, t, 21, 10, 1, sets);
 
   assert_ok(second.status);
-  assert_int_equal(second.result.first, at);
+  assert_int_equal(second.result.first, t->refuse ? at - 1 : at);
   close_session(&first);
   return second;
 }
@@ -65,6 +65,14 @@ static void resumed_runs_have_the_same_bits(void **state)
   every_step_is_gone_on_from(&t, 1,
                              SETS("steps=11", "batch=5", "optim.schedule.shape=cosine",
                                   "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+}
+
+/* A sample that is made when it is asked for may fail because of the signal. */
+static void so_have_runs_that_stop_within_a_sample(void **state)
+{
+  toy t = {.noise = true, .refuse = true};
+
+  every_step_is_gone_on_from(&t, 1, SETS("steps=11", "batch=5", "checkpoint.every=3"));
 }
 
 /* 6 samples a step, in batches of 3: each step fetches twice, the fourth of an epoch once. */
@@ -551,6 +559,7 @@ static int all_tests(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_function_is_learnt),
       cmocka_unit_test(resumed_runs_have_the_same_bits),
+      cmocka_unit_test(so_have_runs_that_stop_within_a_sample),
       cmocka_unit_test(so_have_runs_that_accumulate),
       cmocka_unit_test(threads_do_not_change_bits),
       cmocka_unit_test(accumulated_gradients_are_those_of_the_whole),
