@@ -166,8 +166,11 @@ static void build_unet(spread_case *c)
   spread_build(c, spread_unet, 2, (int64_t[]){12, 8, 8}, (uint64_t)c->shrink);
 }
 
-static void check_nets(const char *name, void (*build)(spread_case *))
+/* How many there were. */
+static int check_nets(const char *name, void (*build)(spread_case *))
 {
+  int n = 0;
+
   for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++) {
     for (int half = 0; half < 2 && grids[i].ranks == ranks; half++) {
       spread_case c = {.name = name, .build = build, .shrink = (int)grids[i].uneven};
@@ -177,18 +180,20 @@ static void check_nets(const char *name, void (*build)(spread_case *))
       c.grid.dims = 4;
       memcpy(c.grid.extent, grids[i].extent, sizeof grids[i].extent);
       spread_check(&c);
+      n++;
     }
   }
+  return n;
 }
 
 static void a_network_as_cosmoflow(void **state)
 {
-  check_nets("cosmo", build_cosmo);
+  assert_true(check_nets("cosmo", build_cosmo) > 0);
 }
 
 static void a_network_as_a_unet(void **state)
 {
-  check_nets("unet", build_unet);
+  assert_true(check_nets("unet", build_unet) > 0);
 }
 
 static void convolutions(void **state)

@@ -4,19 +4,16 @@
 #include "base/weir_alloc.h"
 #include "pass/partition/localise_priv.h"
 
-static bool is_empty(const weir_box *b)
-{
-  return b->rank > 0 && weir_box_empty(b);
-}
-
+/* Dimension by dimension: where nothing is needed along one, indices stay inside the others. */
 static bool is_within(const weir_box *inner, const weir_box *outer)
 {
   bool yes = true;
 
   for (int d = 0; d < inner->rank && yes; d++) {
-    yes = outer->lo[d] <= inner->lo[d] && inner->hi[d] <= outer->hi[d];
+    yes = inner->lo[d] >= inner->hi[d] ||
+          (outer->lo[d] <= inner->lo[d] && inner->hi[d] <= outer->hi[d]);
   }
-  return yes || is_empty(inner);
+  return yes;
 }
 
 /* What a rank needs of an operand, in one box; all along dimensions whose ends meet, and as usual
@@ -30,11 +27,14 @@ static weir_box needed(const localising *l, int32_t node, int operand, int rank)
   weir_box box = {.rank = x->rank};
   int64_t least, most;
 
-  for (int d = 0; d < x->rank && !weir_box_empty(&run); d++) {
+  for (int d = 0; d < x->rank; d++) {
     const weir_index *at = &x->index[d];
     const bool slot = x->role == WEIR_ROLE_STATE && d == 0;
     const bool turns = at->border == WEIR_BORDER_WRAP || at->border == WEIR_BORDER_REFLECT;
 
+    if (weir_box_empty(&run) && !slot) {
+      continue;
+    }
     if (!slot) {
       weir_index_range(at, &run, &least, &most);
     }
@@ -105,34 +105,23 @@ static weir_status add_part(localise_move *x, int64_t *capacity, int peer, bool 
   return WEIR_OK;
 }
 
-/* Boxes that one rank sends another. */
-static int pieces(const localising *l, const localise_move *x, int from, int to,
-                  weir_box boxes[WEIR_PARTITION_BOXES])
-{
-  if (x->node >= 0) {
-    return weir_partition_halo(l->p, x->node, x->operand, from, to, boxes);
-  }
-  const weir_box owned = weir_partition_owned(l->p, x->array, from);
-
-  boxes[0] = weir_box_intersect(&owned, &x->get[to]);
-  return partition_share_copy(l->p, x->array, from, to) && !is_empty(&boxes[0]);
-}
-
-/* What this rank sends and receives, pair by pair in the order of all. */
+/* What this rank sends and receives, pair by pair: of what another gets, what it owns of the same
+ * copy. */
 static weir_status fill_exchange(const localising *l, localise_move *x)
 {
-  weir_box boxes[WEIR_PARTITION_BOXES];
   int64_t capacity = 0;
 
   x->move->from = weir_partition_owned(l->p, x->array, l->rank);
   x->move->to = x->get[l->rank];
   for (int other = 0; other < l->ranks; other++) {
-    for (int turn = 0; turn < 2 && other != l->rank; turn++) {
-      const int from = turn == 0 ? l->rank : other, to = turn == 0 ? other : l->rank;
-      const int n = pieces(l, x, from, to, boxes);
+    const weir_box theirs = weir_partition_owned(l->p, x->array, other);
+    const weir_box boxes[] = {weir_box_intersect(&x->move->from, &x->get[other]),
+                              weir_box_intersect(&theirs, &x->move->to)};
 
-      for (int i = 0; i < n; i++) {
-        WEIR_TRY(add_part(x, &capacity, other, turn == 1, &boxes[i]));
+    for (int turn = 0; turn < 2; turn++) {
+      if (other != l->rank && !weir_box_empty(&boxes[turn]) &&
+          partition_share_copy(l->p, x->array, l->rank, other)) {
+        WEIR_TRY(add_part(x, &capacity, other, turn == 1, &boxes[turn]));
       }
     }
   }
@@ -140,14 +129,11 @@ static weir_status fill_exchange(const localising *l, localise_move *x)
 }
 
 /* An exchange that gives rank r what get[r] says, which it takes. */
-static weir_status add_exchange(localising *l, int32_t array, int32_t node, int operand,
-                                weir_box **get, int32_t *number)
+static weir_status add_exchange(localising *l, int32_t array, weir_box **get, int32_t *number)
 {
   localise_move *x;
 
   WEIR_TRY(push(l, array, WEIR_MOVE_EXCHANGE, &x));
-  x->node = node;
-  x->operand = operand;
   x->get = *get;
   *get = NULL;
   *number = l->n_moves - 1;
@@ -171,10 +157,10 @@ static int32_t find_exchange(const localising *l, int32_t array, const weir_box 
   return -1;
 }
 
-/* Whether every rank owns all of that. */
-static bool is_local(const localising *l, int32_t array, const weir_box *get)
+/* Whether every rank owns all of what an operand needs; slots of states are never apart. */
+static bool is_local(const localising *l, const weir_operand *x, int32_t array, const weir_box *get)
 {
-  bool yes = true;
+  bool yes = x->role == WEIR_ROLE_DATA || l->p->array[array].along[0] == 0;
 
   for (int r = 0; r < l->ranks && yes; r++) {
     const weir_box owned = weir_partition_owned(l->p, array, r);
@@ -200,10 +186,10 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
     for (int r = 0; r < l->ranks; r++) {
       get[r] = needed(l, node, k, r);
     }
-    if (!is_local(l, array, get)) {
+    if (!is_local(l, &weir_graph_node(l->p->g, node)->access.in[k], array, get)) {
       *choice = find_exchange(l, array, get);
       if (*choice < 0) {
-        WEIR_TRY_GOTO(add_exchange(l, array, node, k, &get, choice), out);
+        WEIR_TRY_GOTO(add_exchange(l, array, &get, choice), out);
       }
     }
   }
@@ -252,7 +238,7 @@ static weir_status find_update_of(localising *l, int32_t stored)
     same = same && is_within(&get[r], &owned) && is_within(&owned, &get[r]);
   }
   if (!same) {
-    WEIR_TRY_GOTO(add_exchange(l, from, -1, 0, &get, &l->updated[stored]), out);
+    WEIR_TRY_GOTO(add_exchange(l, from, &get, &l->updated[stored]), out);
   }
 out:
   weir_free(&get);
@@ -280,22 +266,70 @@ static bool is_cut(const localising *l, int32_t array)
   return false;
 }
 
-/* Nodes that go by all their iterations run them all; the partition cuts them only when told to. */
+/* Whether the iterations of each rank write into its own box alone. */
+static bool writes_own(const localising *l, int32_t number)
+{
+  const weir_node *node = weir_graph_node(l->p->g, number);
+  bool yes = true;
+
+  for (int r = 0; r < l->ranks; r++) {
+    const weir_box run = weir_partition_iterations(l->p, number, r);
+
+    for (int o = 0; o < node->n_out && yes; o++) {
+      const weir_region made = weir_written(&node->access, o, &run);
+      const weir_box box = weir_region_hull(&made);
+      const weir_box owned = weir_partition_owned(l->p, node->out[o], r);
+
+      yes = weir_region_empty(&made) || is_within(&box, &owned);
+    }
+  }
+  return yes;
+}
+
+/* Why the iterations of a node stay together, NULL: they need not. The partition cuts such nodes
+ * only where the caller has cut what they make. */
+static const char *whole_reason(const localising *l, int32_t number)
+{
+  const weir_node *node = weir_graph_node(l->p->g, number);
+  const weir_access *a = &node->access;
+  const char *why = a->opaque  ? "is a call"
+                    : draws(a) ? "counts random numbers over all of it"
+                               : NULL;
+  bool cut = false;
+
+  for (int o = 0; o < a->n_out; o++) {
+    cut = cut || is_cut(l, node->out[o]);
+    if (a->out[o].role == WEIR_ROLE_STATE && l->p->array[node->out[o]].along[0] > 0) {
+      return "has states there, which cannot be cut one from the other";
+    }
+  }
+  for (int r = 0; r < l->ranks; r++) {
+    const weir_box run = weir_partition_iterations(l->p, number, r);
+
+    for (int k = 0; k < a->n_dims; k++) {
+      if ((a->dim[k].kind == WEIR_FORWARD || a->dim[k].kind == WEIR_BACKWARD) &&
+          (run.lo[k] != a->dim[k].lo || run.hi[k] != a->dim[k].hi)) {
+        return "is a recurrence along that dimension";
+      }
+    }
+  }
+  return !cut                    ? NULL
+         : why != NULL           ? why
+         : writes_own(l, number) ? NULL
+                                 : "makes elements of several ranks in one iteration";
+}
+
 static weir_status check_node(const localising *l, int32_t number)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
+  const char *why = whole_reason(l, number);
 
-  for (int o = 0; o < node->n_out; o++) {
-    if (is_cut(l, node->out[o]) && (node->access.opaque || draws(&node->access))) {
-      return weir_fail(
-          WEIR_ERR_UNSUPPORTED,
-          "partition: node %d '%s' %s, and its output %d is cut: leave it whole and cut "
-          "what reads it",
-          (int)number, node->label != NULL ? node->label : node->op->name,
-          node->access.opaque ? "is a call" : "counts random numbers over all of it", o);
-    }
-  }
-  return WEIR_OK;
+  return why == NULL
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_UNSUPPORTED,
+                         "partition: what node %d '%s' makes is cut, but the node %s: leave "
+                         "it whole and cut what reads it",
+                         (int)number, node->label != NULL ? node->label : node->op->name, why);
 }
 
 static weir_status check_array(const localising *l, int32_t array)

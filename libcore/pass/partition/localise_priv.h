@@ -7,8 +7,7 @@
 /* One move as it is planned, the same on all ranks but for `move`. */
 typedef struct localise_move {
   int32_t array;   /* whose elements move, or output 0 of the node */
-  int32_t node;    /* merge: who makes it; exchange: the first reader, -1: an update */
-  int operand;     /* exchange: of that reader */
+  int32_t node;    /* merge: who makes it */
   int32_t after;   /* place of the last node that writes it, -1: a source */
   weir_box *get;   /* [ranks] exchange: what each rank has afterwards */
   weir_move *move; /* of this rank */
