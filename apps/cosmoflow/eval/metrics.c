@@ -206,7 +206,7 @@ weir_status cf_metrics_gain(const cf_cases *a, const cf_cases *b, cf_score score
     for (int i = 0; i < 2; i++) {
       total_of(sum[i], r->groups, k < 0 ? NULL : r->count + k * r->groups, total[i]);
     }
-    *(k < 0 ? &out->value : &value[k]) = gain_of(total[0], total[1], score);
+    *(k < 0 ? &out->value : &value[k]) = gain_of(total[0], total[1], (int)score);
   }
   take_interval(value, r, with_cases(sum[0], r->groups), out);
 done:
