@@ -300,7 +300,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 const weir_pass weir_pass_pick = {
     .name = "pick",
     .cite = "of a window one element has a gradient: an eighth of the products for 2 x 2 x 2",
-    .order = 11,
+    .order = 4,
     .rounding = 1e-6, /* sums of fewer terms */
     .run = run,
 };

@@ -58,6 +58,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 const weir_pass weir_pass_simplify = {
     .name = "simplify",
     .cite = "constant folding, common subexpressions, dead code",
-    .order = 10,
+    .order = 2,
+    .again = 10,
     .run = run,
 };
