@@ -8,6 +8,7 @@
 #include "base/weir_random.h"
 #include "nn/weir_layer.h"
 #include "nn/weir_loss.h"
+#include "nn/weir_norm.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reshape/weir_reshape.h"
 #include "train/weir_train.h"
@@ -18,6 +19,7 @@ typedef struct volume {
   weir_dtype dtype;
   int64_t size[3]; /* voxels of a sample along depth, height and width */
   int blocks;      /* convolutions, each with pooling                  */
+  bool norm;       /* over the batch in the first, over samples in the others */
   double dropout;
   int64_t fetched;    /* calls for training samples                       */
   int64_t bad_sample; /* a voxel of this training sample is ..            */
@@ -35,17 +37,24 @@ static inline weir_status volume_build(weir_net *net, const void *opts, const we
   weir_graph *g = net->graph;
   const int64_t n = weir_value_desc(g, in[0])->shape[0];
   weir_value x = in[0];
-  char name[16];
+  char name[32];
 
   for (int i = 0; i < v->blocks; i++) {
-    (void)snprintf(name, sizeof name, "conv%d", i + 1);
-    x = weir_nn_conv(net, name,
+    (void)snprintf(name, sizeof name, "block%d", i + 1);
+    weir_net_push(net, name);
+    x = weir_nn_conv(net, "conv",
                      (&(weir_nn_conv_spec){.filters = 3 + i,
                                            .taps = {3, 3, 3},
                                            .activation = {WEIR_ACTIVATION_LEAKY_RELU, 0.3},
                                            .no_decay = true}),
                      x);
+    x = v->norm
+            ? weir_nn_norm(
+                  net, "norm",
+                  (&(weir_nn_norm_spec){.kind = i == 0 ? WEIR_NORM_BATCH : WEIR_NORM_INSTANCE}), x)
+            : x;
     x = weir_pool_max(g, &((weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {2, 2, 2}}), x);
+    weir_net_pop(net);
   }
   x = weir_reshape(g, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
   x = weir_nn_dense(

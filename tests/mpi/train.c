@@ -177,10 +177,9 @@ static volume usual(weir_dtype dtype)
 }
 
 /* 13 samples in batches of 4: the fourth has one, and most ranks none. On every step-th grid. */
-static void as_one_rank(weir_dtype dtype, double within, int step, const char *const *sets)
+static void as_one_rank(volume v, double within, int step, const char *const *sets)
 {
   double alone_loss[STEPS] = {0}, loss[STEPS] = {0};
-  volume v = usual(dtype);
   session alone = train_alone(&v, 13, sets);
   int n = 0;
   const weir_grid *grid = grids_of(weir_comm_size(comm), &n);
@@ -215,20 +214,24 @@ static void as_one_rank(weir_dtype dtype, double within, int step, const char *c
 
 static void momentum_in_f32(void **state)
 {
-  as_one_rank(WEIR_F32, 1e-5, 2, SETS(COMMON, "optim.rule=momentum"));
+  as_one_rank(usual(WEIR_F32), 1e-5, 3, SETS(COMMON, "optim.rule=momentum"));
 }
 
+/* Moments over the batch and over space are merged, and statistics kept of them. */
 static void adam_in_f64(void **state)
 {
-  as_one_rank(WEIR_F64, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+  volume v = usual(WEIR_F64);
+
+  v.norm = true;
+  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.norm=0.5"));
 }
 
 /* Norms of every parameter; batches that are cut again. */
 static void lars_in_f64_and_parts(void **state)
 {
-  as_one_rank(WEIR_F64, 1e-12, 3,
-              SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.01",
-                   "optim.rule=lars"));
+  as_one_rank(usual(WEIR_F64), 1e-12, 3,
+              SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.002",
+                   "validate_every=2", "optim.rule={lars: {trust: 1}}"));
 }
 
 static weir_grid first_grid(int which)
