@@ -58,11 +58,21 @@ static weir_status take_room(cf_power *s, int64_t n)
   return weir_alloc(n, sizeof *s->seen, (void **)&s->seen);
 }
 
+int64_t cf_power_most(const cf_mesh *m)
+{
+  return llround(sqrt((double)(cf_mesh_squares(cf_mesh_side(m)) - 1)));
+}
+
 weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box)
+{
+  return cf_power_init_to(s, m, box, cf_mesh_side(m) / 2);
+}
+
+weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box, int64_t n_bins)
 {
   const int64_t n = cf_mesh_side(m);
 
-  *s = (cf_power){.box = box, .n_bins = n / 2};
+  *s = (cf_power){.box = box, .n_bins = n_bins};
   const weir_status status = take_room(s, n);
 
   if (status != WEIR_OK) {

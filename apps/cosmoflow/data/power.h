@@ -1,5 +1,6 @@
 /* power.h - power spectra of fields on a mesh, in bins of one fundamental wave: bin b has the waves
- * with b - 1/2 <= |w| < b + 1/2, b = 1 .. n / 2, of a box of a given side. */
+ * with b - 1/2 <= |w| < b + 1/2, of a box of a given side: b = 1 .. n / 2, to Nyquist's wave along
+ * an axis, or as far as is asked for. */
 #ifndef CF_POWER_H
 #define CF_POWER_H
 #include "data/linear.h"
@@ -19,6 +20,10 @@ typedef struct cf_power {
 
 /* Fails: WEIR_ERR_MEMORY. */
 weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box) WEIR_CHECKED;
+/* The same with n_bins bins, 1 to cf_power_most: of the last the corners of the mesh are a part. */
+weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box,
+                             int64_t n_bins) WEIR_CHECKED;
+int64_t cf_power_most(const cf_mesh *m);
 void cf_power_fini(cf_power *s);
 /* Sets p to the mean of |c|^2 V / mean^2 over the waves of each bin, from coefficients c of a field
  * with that mean; order 0: as it is, else taken through prod sinc(w_i / n)^(2 order), as particles

@@ -12,6 +12,9 @@
 #include "ops/fft/weir_fft.h"
 
 const weir_opt cf_feature_options[] = {
+    WEIR_OPT_REAL(cf_feature_opts, reach, 1.7321, 0.1, 1.7321, "Nyquist",
+                  "largest waves of P(k): 1, that of Nyquist along an axis; 1.7321, the root of 3, "
+                  "all that the mesh has"),
     WEIR_OPT_INT(cf_feature_opts, bins, 64, 0, 2048, "1",
                  "bins of log P(k) of each redshift, at most: neighbours are averaged; 0: all"),
     WEIR_OPT_INT(cf_feature_opts, moments, 4, 0, CF_MOMENTS_MOST, "1",
@@ -32,7 +35,7 @@ typedef struct work {
   const cf_feature_opts *opts;
   const cf_volume_info *info;
   cf_mesh *mesh;
-  int64_t bins, each; /* of a channel; fundamental bins that one is made of */
+  int64_t waves, bins, each; /* fundamental bins; bins of a channel, and what one is made of */
   int64_t n_rooms;
   room *rooms;
 } work;
@@ -169,15 +172,19 @@ static weir_status open_work(work *w, int64_t samples)
   w->n_rooms = threads < samples ? threads : samples;
   w->n_rooms = w->n_rooms > fit ? fit : w->n_rooms;
   w->n_rooms = w->n_rooms < 1 ? 1 : w->n_rooms;
-  w->each = w->opts->bins == 0 ? 1 : (n / 2 + w->opts->bins - 1) / w->opts->bins;
-  w->bins = (n / 2 + w->each - 1) / w->each;
+  w->waves = llround(w->opts->reach * (double)n / 2);
+  w->waves = w->waves < 1                        ? 1
+             : w->waves > cf_power_most(w->mesh) ? cf_power_most(w->mesh)
+                                                 : w->waves;
+  w->each = w->opts->bins == 0 ? 1 : (w->waves + w->opts->bins - 1) / w->opts->bins;
+  w->bins = (w->waves + w->each - 1) / w->each;
   WEIR_TRY(weir_alloc(w->n_rooms, sizeof *w->rooms, (void **)&w->rooms));
   for (int64_t k = 0; k < w->n_rooms; k++) {
     room *const r = &w->rooms[k];
 
     WEIR_TRY(weir_alloc(elements, sizeof *r->voxels, (void **)&r->voxels));
     WEIR_TRY(cf_mesh_field(w->mesh, &r->field));
-    WEIR_TRY(cf_power_init(&r->power, w->mesh, 1));
+    WEIR_TRY(cf_power_init_to(&r->power, w->mesh, 1, w->waves));
   }
   return WEIR_OK;
 }

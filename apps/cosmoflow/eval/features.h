@@ -9,6 +9,7 @@
 #include "data/source.h"
 
 typedef struct cf_feature_opts {
+  double reach;    /* waves up to so many times Nyquist's along an axis */
   int64_t bins;    /* at most so many of each channel: neighbours are averaged; 0: all */
   int64_t moments; /* up to this order; 0: none */
 } cf_feature_opts;

@@ -52,7 +52,7 @@ static cf_source *open_set(void)
 
 static cf_features features_of(int64_t bins, int64_t moments, const int64_t *sample, int64_t n)
 {
-  const cf_feature_opts o = {bins, moments};
+  const cf_feature_opts o = {1, bins, moments};
   cf_source *s = open_set();
   cf_features f;
 
@@ -161,6 +161,60 @@ static void neighbouring_bins_are_averaged(void **state)
   cf_mesh_destroy(&m);
 }
 
+/* Bins beyond Nyquist's wave hold the corners: with all of them no wave is left out, so that their
+ * sum is the variance (Parseval). */
+static void all_waves_are_the_variance(void **state)
+{
+  const int64_t first = 0;
+  cf_mesh *m = NULL;
+  cf_power power;
+  double mean = 0, square = 0, sum = 0;
+
+  NEEDS_FFTW();
+  random_samples(1);
+  for (int64_t i = 0; i < CELLS; i++) {
+    mean += (double)voxels[i * 2] / CELLS;
+    square += (double)(voxels[i * 2] * voxels[i * 2]) / CELLS;
+  }
+  const cf_feature_opts o = {1.7321, 0, 0};
+  cf_source *s = open_set();
+  cf_features f;
+
+  assert_ok(cf_features_make(&o, s, &first, 1, NULL, NULL, &f));
+  assert_ok(cf_mesh_create(N, &m));
+  assert_ok(cf_power_init_to(&power, m, 1, cf_power_most(m)));
+  assert_int_equal(f.n_power, cf_power_most(m) * CHANNELS);
+  for (int64_t b = 0; b < power.n_bins; b++) {
+    sum += power.modes[b] * pow(10, f.x[b]);
+  }
+  assert_near(sum, square - mean * mean, 1e-5);
+  cf_features_fini(&f);
+  cf_power_fini(&power);
+  cf_mesh_destroy(&m);
+  cf_source_close(&s);
+}
+
+/* On any mesh: every wave but that of the mean is in a bin, and no bin is empty. */
+static void bins_hold_every_wave_of_a_mesh(void **state)
+{
+  NEEDS_FFTW();
+  for (int64_t n = CF_MESH_LEAST; n <= 17; n++) {
+    cf_mesh *m = NULL;
+    cf_power power;
+    double waves = 0;
+
+    assert_ok(cf_mesh_create(n, &m));
+    assert_ok(cf_power_init_to(&power, m, 1, cf_power_most(m)));
+    for (int64_t b = 0; b < power.n_bins; b++) {
+      assert_true(power.modes[b] > 0);
+      waves += power.modes[b];
+    }
+    assert_near(waves, (double)(n * n * n - 1), 0);
+    cf_power_fini(&power);
+    cf_mesh_destroy(&m);
+  }
+}
+
 static weir_status count_visit(void *context, int64_t i)
 {
   int64_t *const seen = context;
@@ -171,7 +225,7 @@ static weir_status count_visit(void *context, int64_t i)
 static void order_and_threads_make_no_difference(void **state)
 {
   static const int64_t some[] = {6, 0, 3, 3, 2};
-  const cf_feature_opts o = {0, 3};
+  const cf_feature_opts o = {1, 0, 3};
   const int threads = weir_threads_get();
   int64_t all[7], seen = 0;
 
@@ -208,7 +262,7 @@ static weir_status refuse(void *context, int64_t i)
 static void what_is_no_cube_of_counts_is_refused(void **state)
 {
   static const int64_t both[] = {0, 1};
-  const cf_feature_opts with = {0, 2}, without = {0, 0};
+  const cf_feature_opts with = {1, 0, 2}, without = {1, 0, 0};
   cf_source *s = NULL;
   cf_features f;
 
@@ -237,7 +291,7 @@ static void what_is_no_cube_of_counts_is_refused(void **state)
 static weir_status make(void *context)
 {
   static const int64_t both[] = {0, 1};
-  const cf_feature_opts o = {0, 2};
+  const cf_feature_opts o = {1, 0, 2};
   const cf_source_opts from = {.input = {paths, 1}, .keep = 1 << 20};
   const cf_volume_opts files = cf_test_opts();
   const cf_source_spec spec = {.source = &from, .files = &files};
@@ -269,6 +323,8 @@ int main(void)
       CASE(a_wave_is_in_its_bin),
       CASE(moments_of_two_values),
       CASE(neighbouring_bins_are_averaged),
+      CASE(all_waves_are_the_variance),
+      CASE(bins_hold_every_wave_of_a_mesh),
       CASE(order_and_threads_make_no_difference),
       CASE(what_is_no_cube_of_counts_is_refused),
       CASE(memory_that_is_missing_is_no_leak),

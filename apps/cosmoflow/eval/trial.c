@@ -179,6 +179,15 @@ static weir_status judge_source(const cf_trial *t)
       return weir_fail(WEIR_ERR_DATA, "%s: label %lld is '%s', in %s it is '%s'", truth,
                        (long long)k + 1, info->label[k], file, p->label[k]);
     }
+    const double width = 1e-6 * (info->hi[k] - info->lo[k]);
+
+    if (info->lo[k] < info->hi[k] &&
+        (fabs(info->lo[k] - p->lo[k]) > width || fabs(info->hi[k] - p->hi[k]) > width)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: %s goes from %g to %g, in %s from %g to %g: labels in [-1, 1] do not "
+                       "mean the same",
+                       truth, p->label[k], info->lo[k], info->hi[k], file, p->lo[k], p->hi[k]);
+    }
   }
   return WEIR_OK;
 }

@@ -322,6 +322,10 @@ static void what_does_not_fit_together_is_refused(void **state)
   write_predictions("names.nc", p);
   refused(3, "names.nc", "a", "it is 'omega_b'");
   p = predict("a", 0);
+  p->hi[0] = 0.6;
+  write_predictions("ranges.nc", p);
+  refused(3, "ranges.nc", "a", "omega_m goes from 0.1 to 0.5, in");
+  p = predict("a", 0);
   for (int64_t i = 0; i < p->n; i++) {
     p->known[i] = 0;
   }
