@@ -1,6 +1,7 @@
 /* verb_run.c - trains the network of the configuration, or goes on with what an earlier run of the
  * folder left. */
 #include <string.h>
+#include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/universe_write.h"
@@ -50,59 +51,64 @@ static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_
   return cf_write_provenance(cli, e->cfg, "samples", text);
 }
 
-static weir_status train(const weir_cli *cli, cf_experiment *e, cf_mllog *log, weir_run_dir *dir)
+static weir_status train(const weir_cli *cli, cf_experiment *e, weir_run_dir *dir,
+                         weir_train_result *result, int64_t began)
 {
   const weir_plan_opts exec = {.exec = &e->cfg->exec, .threads = cli->threads};
-  weir_train_result result;
+  cf_mllog *log = NULL;
 
+  WEIR_TRY(cf_mllog_open(&e->cfg->mllog, cli->out, began, dir->continues, &log));
+  cf_mllog_describe(log, &(cf_mllog_run){.train = &e->train,
+                                         .model = &e->cfg->model,
+                                         .train_samples = e->split.n[CF_TRAIN],
+                                         .eval_samples = e->split.n[CF_VALID]});
+  const weir_status status = cf_experiment_train(e, cli->out, &exec, result);
+
+  cf_mllog_close(&log);
+  return status;
+}
+
+/* Universes of its own are results: what an earlier run left goes before they are written. */
+static weir_status run(const weir_cli *cli, cf_experiment *e, cf_cfg *cfg, weir_run_dir *dir)
+{
+  const int64_t began = weir_clock_wall_ms();
+  weir_train_result result;
+  char folder[CF_PATH];
+
+  if (!dir->continues && cfg->source.input.count == 0) {
+    WEIR_TRY(weir_run_dir_accept(dir));
+  }
+  WEIR_TRY(prepare(cli, cfg, folder));
+  WEIR_TRY(cf_experiment_open(cfg, folder, e));
   cf_experiment_tell(e);
   WEIR_TRY(cf_experiment_network(e, dir->config));
   if (!dir->continues) {
     WEIR_TRY(accept(cli, e, dir));
   }
-  cf_mllog_describe(log, &(cf_mllog_run){.train = &e->train,
-                                         .model = &e->cfg->model,
-                                         .train_samples = e->split.n[CF_TRAIN],
-                                         .eval_samples = e->split.n[CF_VALID]});
-  WEIR_TRY(cf_experiment_train(e, cli->out, &exec, &result));
+  WEIR_TRY(train(cli, e, dir, &result, began));
   if (dir->continues) {
     WEIR_TRY(accept(cli, e, dir));
   }
   return cf_run_page(cli->out, e, &result);
 }
 
-static weir_status run(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
-{
-  cf_experiment e = {.cfg = cfg};
-  cf_mllog *log = NULL;
-  char folder[CF_PATH];
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY_GOTO(cf_mllog_open(&cfg->mllog, cli->out, dir->continues, &log), done);
-  WEIR_TRY_GOTO(prepare(cli, cfg, folder), done);
-  WEIR_TRY_GOTO(cf_experiment_open(cfg, folder, &e), done);
-  WEIR_TRY_GOTO(train(cli, &e, log, dir), done);
-done:
-  cf_mllog_close(&log);
-  cf_experiment_close(&e);
-  return status;
-}
-
 weir_status cf_verb_run(const weir_cli *cli)
 {
   weir_config *config = NULL;
   weir_run_dir dir = {.cli = cli};
+  cf_experiment e = {.cfg = NULL};
   weir_status status = WEIR_OK;
   cf_cfg cfg;
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(begin(cli, &cfg, config, &dir), done);
   cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(run(cli, &cfg, &dir), done);
+  WEIR_TRY_GOTO(run(cli, &e, &cfg, &dir), done);
 done:
   if (status != WEIR_OK) {
     cf_abandon(&dir);
   }
+  cf_experiment_close(&e);
   weir_config_destroy(&config);
   return status;
 }

@@ -31,6 +31,7 @@ struct cf_mllog {
   FILE *out;
   const cf_mllog_opts *opts;
   cf_mllog_run run;
+  int64_t time; /* of the lines; 0: now */
   bool described, goes_on, reached;
 };
 
@@ -46,7 +47,8 @@ static void put_line(cf_mllog *log, int line, kind what, const char *key, const 
                 ":::MLLOG {\"namespace\": \"\", \"time_ms\": %lld, \"event_type\": \"%s\", "
                 "\"key\": \"%s\", \"value\": %s, \"metadata\": {\"file\": \"mllog.c\", "
                 "\"lineno\": %d%s}}\n",
-                (long long)weir_clock_wall_ms(), name[what], key, value, line, more);
+                (long long)(log->time > 0 ? log->time : weir_clock_wall_ms()), name[what], key,
+                value, line, more);
   (void)fflush(log->out);
 }
 #define PUT(log, what, key, value) put_line(log, __LINE__, what, key, value, "")
@@ -247,7 +249,8 @@ static void watch(void *context, const char *name, const weir_field *fields, int
 
 /* ---- The file ---- */
 
-weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, bool goes_on, cf_mllog **out)
+weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t began, bool goes_on,
+                          cf_mllog **out)
 {
   cf_mllog *log = NULL;
   char path[PATH];
@@ -269,7 +272,9 @@ weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, bool goes_
   }
   weir_event("file", WEIR_TEXT("name", CF_MLLOG_NAME));
   if (!log->goes_on) {
+    log->time = began;
     put_submission(log);
+    log->time = 0;
   }
   weir_events_watch(watch, log);
   *out = log;

@@ -30,10 +30,10 @@ typedef struct cf_mllog_run {
 
 typedef struct cf_mllog cf_mllog;
 
-/* Begins DIR/mllog.txt with what is known before anything is read, and takes the events from now
- * on; goes_on: appends. opts->write false: *out is NULL, which the others accept. Fails:
- * WEIR_ERR_DATA. */
-weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, bool goes_on,
+/* Begins DIR/mllog.txt with what is known before anything is read, as of `began` (of
+ * weir_clock_wall_ms), and takes the events from now on; goes_on: appends. opts->write false: *out
+ * is NULL, which the others accept. Fails: WEIR_ERR_DATA. */
+weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t began, bool goes_on,
                           cf_mllog **out) WEIR_CHECKED;
 /* Says what the training that follows is. */
 void cf_mllog_describe(cf_mllog *log, const cf_mllog_run *run);

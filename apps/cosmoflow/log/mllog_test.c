@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 
@@ -208,7 +209,7 @@ static void events_make_a_log(void **state)
   char *text = NULL;
   int64_t size = 0;
 
-  assert_ok(cf_mllog_open(&opts, folder, false, &log));
+  assert_ok(cf_mllog_open(&opts, folder, weir_clock_wall_ms() - 5, false, &log));
   weir_event("train_begin", WEIR_INT("samples", 1)); /* of another training: not described */
   cf_mllog_describe(log, &(cf_mllog_run){&train, &model, 10, 4});
   weir_event("train_begin", WEIR_INT("samples", 10));
@@ -235,7 +236,7 @@ static void a_log_that_is_not_asked_for_is_not_written(void **state)
   const cf_mllog_opts opts = {.write = false};
   cf_mllog *log = NULL;
 
-  assert_ok(cf_mllog_open(&opts, folder, false, &log));
+  assert_ok(cf_mllog_open(&opts, folder, 1000, false, &log));
   assert_null(log);
   cf_mllog_describe(log, &(cf_mllog_run){NULL, NULL, 0, 0});
   cf_mllog_close(&log);

@@ -84,6 +84,20 @@ static void a_run_leaves_what_it_made(void **state)
               event_number(in_scratch("c"), "run_end", "loss"));
 }
 
+/* What an earlier run made goes, and what this one makes stays. */
+static void a_run_replaces_another(void **state)
+{
+  NEEDS_LIBRARIES();
+#define TWICE RUN "--set mllog.write=true --overwrite --out %s "
+  assert_int_equal(program(TWICE, in_scratch("a")), 0);
+  assert_int_equal(program(TWICE "--set simulate.box=100 --set simulate.file=5", in_scratch("a")),
+                   0);
+  assert_true(weir_file_exists(in_scratch("a/universes/universes-00000005.nc")));
+  assert_false(weir_file_exists(in_scratch("a/universes/universes-00000004.nc")));
+  assert_true(weir_file_exists(in_scratch("a/mllog.txt")));
+  assert_true(weir_file_exists(in_scratch("a/weights.nc")));
+}
+
 /* Sides are drawn anew in every epoch: another training than without them. */
 static void views_make_another_training(void **state)
 {
@@ -360,6 +374,12 @@ static void wrong_samples_are_refused(void **state)
   assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "4 x 4 x 4"));
+  /* Samples without labels. */
+  put_sample("n", "a", &small);
+  assert_int_equal(remove(in_scratch("n/a_label.npy")), 0);
+  assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("n"), in_scratch("o")),
+                   3);
+  assert_non_null(strstr(printed(), "have no labels"));
   assert_true(only_log(in_scratch("o")));
 }
 
@@ -382,11 +402,17 @@ static void options_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(a_run_leaves_what_it_made),    TEST(views_make_another_training),
-      TEST(a_stopped_run_goes_on),        TEST(another_run_is_refused),
-      TEST(the_log_passes_the_checker),   TEST(predictions_are_of_their_parts),
-      TEST(parts_and_batches_are_chosen), TEST(weights_that_do_not_fit_are_refused),
-      TEST(wrong_samples_are_refused),    TEST(options_that_do_not_fit_are_refused),
+      TEST(a_run_leaves_what_it_made),
+      TEST(a_run_replaces_another),
+      TEST(views_make_another_training),
+      TEST(a_stopped_run_goes_on),
+      TEST(another_run_is_refused),
+      TEST(the_log_passes_the_checker),
+      TEST(predictions_are_of_their_parts),
+      TEST(parts_and_batches_are_chosen),
+      TEST(weights_that_do_not_fit_are_refused),
+      TEST(wrong_samples_are_refused),
+      TEST(options_that_do_not_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
