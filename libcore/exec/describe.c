@@ -199,7 +199,7 @@ void weir_plan_print(const weir_plan *p, FILE *out)
             r.bytes, r.bytes > 0 ? r.flops / r.bytes : 0, r.predicted_s, r.saved_bytes, r.members);
   }
   if (p->spread != NULL) {
-    exec_ranks_print(p->spread, out);
+    exec_ranks_print(p, out);
   }
   fprintf(out, "== memory\n");
   exec_budget_print(p, out);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "exec/plan_priv.h"
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 
 /* A window on part of an array: the view's element 0 is element lo of the whole array. */
 typedef struct window {
@@ -78,6 +79,17 @@ static void copy_parts(const weir_move *m, const window *w, char *room, bool rec
   }
 }
 
+/* What is left to wait for when the result is needed. */
+static weir_status wait_for(exec_carrier *c)
+{
+  const double start = weir_clock();
+
+  WEIR_TRY(weir_request_wait(c->request));
+  c->waited_s += weir_clock() - start;
+  c->runs++;
+  return WEIR_OK;
+}
+
 static weir_status start_exchange(weir_move *m, const weir_op_run *run)
 {
   const exec_carrier *c = m->context;
@@ -90,12 +102,12 @@ static weir_status start_exchange(weir_move *m, const weir_op_run *run)
 
 static weir_status finish_exchange(weir_move *m, const weir_op_run *run)
 {
-  const exec_carrier *c = m->context;
+  exec_carrier *c = m->context;
   const window from = window_of(&run->in[0], &m->from), to = window_of(&run->out[0], &m->to);
   const weir_box own = weir_box_intersect(&m->from, &m->to);
 
   copy_box(&own, &from, &to);
-  WEIR_TRY(weir_request_wait(c->request));
+  WEIR_TRY(wait_for(c));
   copy_parts(m, &to, c->room, true);
   return WEIR_OK;
 }
@@ -135,9 +147,7 @@ static weir_status start_merge(weir_move *m, const weir_op_run *run)
 
 static weir_status finish_merge(weir_move *m, const weir_op_run *run)
 {
-  const exec_carrier *c = m->context;
-
-  WEIR_TRY(weir_request_wait(c->request));
+  WEIR_TRY(wait_for(m->context));
   copy_elements(m, run->out, false);
   return WEIR_OK;
 }
@@ -271,21 +281,47 @@ void exec_ranks_close(exec_ranks **out)
   weir_free(out);
 }
 
-void exec_ranks_print(const exec_ranks *s, FILE *out)
+int32_t weir_plan_moves(const weir_plan *p)
 {
+  return p->spread != NULL ? p->spread->local.n : 0;
+}
+
+weir_move_report weir_plan_move(const weir_plan *p, int32_t number)
+{
+  const weir_move *m = p->spread->local.moves[number];
+  const exec_carrier *c = &p->spread->carriers[number];
+
+  return (weir_move_report){.name = m->name,
+                            .merge = m->kind == WEIR_MOVE_MERGE,
+                            .bytes = m->bytes,
+                            .waited_s = c->waited_s,
+                            .runs = c->runs};
+}
+
+void exec_ranks_print(const weir_plan *p, FILE *out)
+{
+  const exec_ranks *s = p->spread;
+  double waited = 0;
+
   fprintf(out, "== ranks\n");
   for (int32_t i = 0; i < s->local.n; i++) {
+    const weir_move_report r = weir_plan_move(p, i);
     const weir_move *m = s->local.moves[i];
 
-    fprintf(out, "%-8s %-24s %12lld bytes", m->kind == WEIR_MOVE_MERGE ? "merge" : "exchange",
-            m->name, (long long)m->bytes);
-    for (int64_t k = 0; k < m->n_parts; k++) {
+    waited += r.waited_s;
+    fprintf(out, "%-8s %-24s %12lld bytes", r.merge ? "merge" : "exchange", r.name,
+            (long long)r.bytes);
+    if (r.runs > 0) {
+      fprintf(out, ", waited %.3g s a run", r.waited_s / (double)r.runs);
+    }
+    for (int64_t k = 0, n = 0; k < m->n_parts; k++) {
       if (!m->parts[k].receive) {
-        fprintf(out, "%s%d", k == 0 || m->parts[k - 1].receive ? " to " : ", ", m->parts[k].peer);
+        fprintf(out, "%s%d", n++ == 0 ? ", to " : " ", m->parts[k].peer);
       }
     }
     fprintf(out, "\n");
   }
+  fprintf(out, "waited for other ranks: %.3g s in all\n", waited);
   weir_partition_print(s->partition, weir_comm_rank(s->comm), out);
 }
 

@@ -11,6 +11,8 @@ typedef struct exec_carrier {
   weir_request *request;
   char *room;    /* exchange: its parts, one behind the other; merge: its elements */
   int64_t count; /* merge: elements */
+  int64_t runs;
+  double waited_s; /* in all runs */
 } exec_carrier;
 
 typedef struct exec_ranks {
@@ -29,7 +31,7 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
 /* Accepts NULL and nulls. Collective. */
 void exec_ranks_close(exec_ranks **s);
 /* What moves, with the bytes that this rank sends or gives to a merge; and why. */
-void exec_ranks_print(const exec_ranks *s, FILE *out);
+void exec_ranks_print(const weir_plan *p, FILE *out);
 /* ranks_merge.c: how partial results become one; NULL: they cannot. Of one array its elements, of
  * several one double of each. */
 const weir_reducer *exec_reducer_of(weir_monoid monoid, weir_dtype dtype);

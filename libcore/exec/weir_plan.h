@@ -150,6 +150,17 @@ typedef struct weir_group_report {
   int64_t calls;
   double saved_bytes;
 } weir_group_report;
+/* What goes to other ranks in a run, or is merged with what they have; none in a plan that is not
+ * spread. bytes: that this rank sends, or gives to the merge. waited_s: in all runs so far, when
+ * the result was needed and not there yet: what nothing was computed behind. */
+typedef struct weir_move_report {
+  const char *name; /* of what it is: borrowed */
+  bool merge;
+  int64_t bytes, runs;
+  double waited_s;
+} weir_move_report;
+int32_t weir_plan_moves(const weir_plan *p);
+weir_move_report weir_plan_move(const weir_plan *p, int32_t move);
 /* Groups in the order in which they run; the report of one, whose text is borrowed; bytes of the
  * one arena and the lower bound that liveness allows; the engine: 1 or 2. */
 int32_t weir_plan_groups(const weir_plan *p);

@@ -129,6 +129,7 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
   node->random_id = from->random_id;
   node->derived = from->derived;
   node->part = from->part;
+  node->turn = from->turn;
   node->dead = from->dead;
   return WEIR_OK;
 }

@@ -186,8 +186,9 @@ static void pack(const world *w, const int32_t *arrays, int n, int64_t i, double
   }
 }
 
+/* start: the node that took the partial results. */
 static void merge(const world *w, const weir_local *l, const weir_grid *grid, int me, int32_t m,
-                  int32_t number)
+                  int32_t start, int32_t number)
 {
   const weir_move *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
@@ -203,7 +204,7 @@ static void merge(const world *w, const weir_local *l, const weir_grid *grid, in
       if (weir_grid_group(grid, peer, mine->dims) != weir_grid_group(grid, me, mine->dims)) {
         continue;
       }
-      pack(&w[peer], weir_graph_node(l[peer].g, number)->in, mine->n, i, any ? more : sum);
+      pack(&w[peer], weir_graph_node(l[peer].g, start)->in, mine->n, i, any ? more : sum);
       if (any) {
         r->merge(sum, more, 1);
       }
@@ -226,7 +227,8 @@ static void merge(const world *w, const weir_local *l, const weir_grid *grid, in
 static void run_all(const world *w, const weir_local *l, const weir_grid *grid)
 {
   const int ranks = weir_grid_size(grid);
-  int32_t n = 0, *order = calloc((size_t)weir_graph_nodes(w[0].g), sizeof *order);
+  const int32_t nodes = weir_graph_nodes(w[0].g);
+  int32_t n = 0, *order = calloc(2 * (size_t)nodes, sizeof *order), *starts = order + nodes;
 
   assert_non_null(order);
   assert_ok(weir_graph_order(w[0].g, order, &n));
@@ -241,7 +243,9 @@ static void run_all(const world *w, const weir_local *l, const weir_grid *grid)
       } else if (finish && l[me].moves[m]->kind == WEIR_MOVE_EXCHANGE) {
         exchange(w, l, ranks, me, m, order[i]);
       } else if (finish) {
-        merge(w, l, grid, me, m, order[i]);
+        merge(w, l, grid, me, m, starts[m], order[i]);
+      } else {
+        starts[m] = order[i];
       }
     }
   }

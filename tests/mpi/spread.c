@@ -206,13 +206,82 @@ static void pools(void **state)
   check("pool", build_pool, 16);
 }
 
+/* Halos of a convolution of 3 taps and its gradient by slabs of depth: one plane of x and one of
+ * the gradient of y for each neighbour, and x once for both passes. */
+static void bytes_of_slabs(void **state)
+{
+  enum { N = 2, D = 12, H = 5, W = 4, IN = 3, OUT = 2 };
+  const weir_array_desc in = {WEIR_F32, 5, {N, D, H, W, IN}, 0};
+  const weir_conv_spec same = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  spread_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
+  const int rank = weir_comm_rank(spread_comm), sides = (rank > 0) + (rank < ranks - 1);
+  int64_t x_bytes = 0, y_bytes = 0;
+  char *text = NULL;
+  size_t size = 0;
+  weir_plan *p;
+
+  assert_ok(weir_graph_create(&c.g));
+  assert_ok(weir_store_create(&c.store));
+  const weir_value x = weir_input(c.g, "x", &in);
+  const weir_value w = parameter(&c, "w", 5, (int64_t[]){3, 3, 3, IN, OUT});
+
+  spread_cut(&c, x, 1, 0, 0);
+  finish(&c, x, weir_label(c.g, weir_conv(c.g, &same, x, w), "y"), &w, 1);
+  const weir_spread spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+
+  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
+  for (int32_t m = 0; m < weir_plan_moves(p); m++) {
+    const weir_move_report r = weir_plan_move(p, m);
+
+    x_bytes += !r.merge && strcmp(r.name, "x") == 0 ? r.bytes : 0;
+    y_bytes += !r.merge && strcmp(r.name, "x") != 0 ? r.bytes : 0;
+  }
+  assert_int_equal(x_bytes, sides * N * H * W * IN * 4);
+  assert_int_equal(y_bytes, sides * N * H * W * OUT * 4);
+  FILE *out = open_memstream(&text, &size);
+
+  assert_non_null(out);
+  weir_plan_print(p, out);
+  assert_int_equal(fclose(out), 0);
+  assert_true(ranks == 1 || strstr(text, "exchange x") != NULL);
+  free(text);
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&c.g);
+  weir_store_destroy(&c.store);
+}
+
+/* What cannot be is refused on every rank, with the reason, and the ranks go on together. */
+static void refusals(void **state)
+{
+  const weir_array_desc in = {WEIR_F64, 2, {6, 4}, 0};
+  const int64_t bounds[] = {0, 6, 6, 6, 6, 6};
+  weir_graph *g;
+  weir_plan *p;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = weir_input(g, "x", &in);
+  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds};
+  weir_spread spread = {spread_comm, {1, {ranks + 1}}, &cut, 1};
+
+  weir_output(g, "y", weir_neg(g, x));
+  assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.spread = &spread}, &p),
+                   WEIR_ERR_CONFIG);
+  assert_null(p);
+  spread.grid.extent[0] = ranks;
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.spread = &spread}, &p));
+  assert_int_equal(weir_plan_owned(p, "y").hi[1], 4);
+  assert_int_equal(weir_plan_owned(p, "z").rank, -1);
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+  weir_clear_failure();
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(convolutions),
-      cmocka_unit_test(pools),
-      cmocka_unit_test(a_network_as_cosmoflow),
-      cmocka_unit_test(a_network_as_a_unet),
+      cmocka_unit_test(convolutions),           cmocka_unit_test(pools),
+      cmocka_unit_test(bytes_of_slabs),         cmocka_unit_test(refusals),
+      cmocka_unit_test(a_network_as_cosmoflow), cmocka_unit_test(a_network_as_a_unet),
   };
 
   ranks = argc > 1 ? atoi(argv[1]) : 1;

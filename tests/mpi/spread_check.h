@@ -177,7 +177,19 @@ static inline void spread_run(const spread_case *c, weir_plan *p, const weir_sto
       n++;
     }
   }
+  const weir_comm_count before = weir_comm_counted(spread_comm, WEIR_COMM_EXCHANGE);
+  int64_t bytes = 0;
+
   assert_ok(weir_plan_run(p, binding, n));
+  const weir_comm_count after = weir_comm_counted(spread_comm, WEIR_COMM_EXCHANGE);
+
+  for (int32_t m = 0; m < weir_plan_moves(p); m++) {
+    const weir_move_report r = weir_plan_move(p, m);
+
+    bytes += r.merge ? 0 : r.bytes;
+    assert_true(r.runs == 1 && r.waited_s >= 0);
+  }
+  assert_int_equal(after.sent_bytes - before.sent_bytes, bytes);
   for (int32_t a = 0; a < weir_graph_arrays(c->g); a++) {
     const weir_array *array = weir_graph_get_array(c->g, a);
     weir_view v;

@@ -28,34 +28,39 @@ static weir_array_desc shaped(weir_dtype dtype, const weir_box *box)
   return d;
 }
 
-/* The call that starts the move (made: 0 outputs) or finishes it; both hand the token on. */
+/* The call that starts the move (made: 0 outputs) or finishes it; both hand the token on. What is
+ * merged has been taken when the merge has started, an exchange reads its array to the end. */
 static weir_status add_call(localising *l, localise_move *x, bool finish, weir_value *made)
 {
+  const bool merges = x->move->kind == WEIR_MOVE_MERGE;
   weir_call_spec spec = {.name = x->move->name, .context = x->move};
   weir_value in[WEIR_MAX_OUTPUTS + 1];
-  const int n = x->move->n;
+  int n = 0;
 
   spec.function = finish ? finished : started;
-  for (int o = 0; o < n; o++) {
-    const int32_t array =
-        x->move->kind == WEIR_MOVE_EXCHANGE ? x->array : weir_graph_node(l->p->g, x->node)->out[o];
+  for (int o = 0; o < x->move->n; o++) {
+    const int32_t array = merges ? weir_graph_node(l->p->g, x->node)->out[o] : x->array;
+    const weir_value before = weir_array_value(l->g, l->now[array]);
 
-    in[o] = weir_array_value(l->g, l->now[array]);
+    if (!finish || !merges) {
+      in[n++] = before;
+    }
     if (finish) {
-      spec.out[spec.n_out++] = x->move->kind == WEIR_MOVE_EXCHANGE
-                                   ? shaped(x->move->dtype, &x->move->to)
-                                   : *weir_value_desc(l->g, in[o]);
+      spec.out[spec.n_out++] =
+          merges ? *weir_value_desc(l->g, before) : shaped(x->move->dtype, &x->move->to);
     }
   }
   spec.out[spec.n_out++] = (weir_array_desc){.dtype = WEIR_I64};
-  in[n] = l->token;
-  *made = weir_call(l->g, &spec, in, n + 1);
+  in[n++] = l->token;
+  *made = weir_call(l->g, &spec, in, n);
   (void)weir_label(l->g, *made,
-                   x->move->kind == WEIR_MOVE_MERGE ? finish ? "merged" : "merge"
-                   : finish                         ? "exchanged"
-                                                    : "exchange");
+                   merges   ? finish ? "merged" : "merge"
+                   : finish ? "exchanged"
+                            : "exchange");
   l->token = (weir_value){made->node, spec.n_out - 1};
-  return weir_graph_status(l->g);
+  WEIR_TRY(weir_graph_status(l->g));
+  weir_graph_node_mut(l->g, made->node)->turn = finish ? 1 : -1;
+  return WEIR_OK;
 }
 
 weir_status localise_start(localising *l, localise_move *x)

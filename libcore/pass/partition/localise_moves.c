@@ -140,15 +140,23 @@ static weir_status add_exchange(localising *l, int32_t array, weir_box **get, in
   return fill_exchange(l, x);
 }
 
+/* Whether an array of box `have` serves an operand that needs `get`; states are read from the first
+ * element to the last. */
+static bool serves(const weir_operand *x, const weir_box *get, const weir_box *have)
+{
+  return is_within(get, have) && (x->role == WEIR_ROLE_DATA || is_within(have, get));
+}
+
 /* An earlier exchange of the array that leaves all that is needed on every rank, -1: none. */
-static int32_t find_exchange(const localising *l, int32_t array, const weir_box *get)
+static int32_t find_exchange(const localising *l, const weir_operand *x, int32_t array,
+                             const weir_box *get)
 {
   for (int32_t m = 0; m < l->n_moves; m++) {
-    const localise_move *x = &l->moves[m];
-    bool covers = x->move->kind == WEIR_MOVE_EXCHANGE && x->array == array;
+    const localise_move *move = &l->moves[m];
+    bool covers = move->move->kind == WEIR_MOVE_EXCHANGE && move->array == array;
 
     for (int r = 0; r < l->ranks && covers; r++) {
-      covers = is_within(&get[r], &x->get[r]);
+      covers = serves(x, &get[r], &move->get[r]);
     }
     if (covers) {
       return m;
@@ -157,15 +165,15 @@ static int32_t find_exchange(const localising *l, int32_t array, const weir_box 
   return -1;
 }
 
-/* Whether every rank owns all of what an operand needs; slots of states are never apart. */
+/* Whether every rank owns all of what an operand needs. */
 static bool is_local(const localising *l, const weir_operand *x, int32_t array, const weir_box *get)
 {
-  bool yes = x->role == WEIR_ROLE_DATA || l->p->array[array].along[0] == 0;
+  bool yes = true;
 
   for (int r = 0; r < l->ranks && yes; r++) {
     const weir_box owned = weir_partition_owned(l->p, array, r);
 
-    yes = is_within(&get[r], &owned);
+    yes = serves(x, &get[r], &owned);
   }
   return yes;
 }
@@ -177,6 +185,7 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
 
   for (int k = 0; k < weir_graph_node(l->p->g, node)->n_in; k++) {
     const int32_t array = weir_graph_node(l->p->g, node)->in[k];
+    const weir_operand *x = &weir_graph_node(l->p->g, node)->access.in[k];
     int32_t *choice = &l->choice[(int64_t)node * WEIR_MAX_OPERANDS + k];
 
     *choice = -1;
@@ -186,8 +195,8 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
     for (int r = 0; r < l->ranks; r++) {
       get[r] = needed(l, node, k, r);
     }
-    if (!is_local(l, &weir_graph_node(l->p->g, node)->access.in[k], array, get)) {
-      *choice = find_exchange(l, array, get);
+    if (!is_local(l, x, array, get)) {
+      *choice = find_exchange(l, x, array, get);
       if (*choice < 0) {
         WEIR_TRY_GOTO(add_exchange(l, array, &get, choice), out);
       }

@@ -41,8 +41,8 @@ struct weir_move {
   int n;              /* merge: outputs that are merged together */
   weir_monoid monoid; /* merge */
   unsigned dims;      /* merge: of the grid, as weir_partition_partial */
-  /* Who runs the graph sets these before; both run->in begin with the arrays before, finish's
-   * run->out with those after. */
+  /* Who runs the graph sets these before. start's run->in begins with the arrays before, and so
+   * does that of an exchange's finish; finish's run->out with those after. */
   weir_status (*start)(weir_move *m, const weir_op_run *run);
   weir_status (*finish)(weir_move *m, const weir_op_run *run);
   void *context;

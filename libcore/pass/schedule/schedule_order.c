@@ -69,6 +69,12 @@ static int32_t part_of(const ordering *s, int32_t group)
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->part;
 }
 
+/* As weir_node.turn. */
+static int turn_of(const ordering *s, int32_t group)
+{
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->turn;
+}
+
 static weir_status place_groups(const ordering *s, int32_t *order)
 {
   for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
@@ -77,14 +83,18 @@ static weir_status place_groups(const ordering *s, int32_t *order)
   for (int32_t t = 0; t < s->n; t++) {
     int32_t best = -1, first = 0;
     int64_t least = 0;
+    int next = 0;
 
     for (int32_t i = 0; i < s->n; i++) {
       if (!s->done[i] && is_ready(s, i)) {
         const int64_t here = change(s, i);
         const int32_t part = part_of(s, i);
+        const int turn = turn_of(s, i);
 
-        if (best < 0 || part < first || (part == first && here < least)) {
+        if (best < 0 || turn < next ||
+            (turn == next && (part < first || (part == first && here < least)))) {
           best = i;
+          next = turn;
           first = part;
           least = here;
         }
@@ -196,7 +206,8 @@ static void swap_neighbours(const ordering *s, int32_t *order)
     for (int32_t t = 0; t + 1 < s->n; t++) {
       int64_t after[2];
 
-      if (waits_for(s, order[t + 1], order[t])) {
+      if (waits_for(s, order[t + 1], order[t]) || turn_of(s, order[t]) != 0 ||
+          turn_of(s, order[t + 1]) != 0) {
         continue;
       }
       bytes_of_swap(s, order, t, after);
