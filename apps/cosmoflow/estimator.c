@@ -6,7 +6,10 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 
-const char *const cf_metric[CF_METRICS] = {"mae", "mse"};
+const char *const cf_metric[][CF_METRICS] = {
+    [CF_ESTIMATE] = {"mae", "mse"},
+    [CF_SEGMENT] = {"accuracy", "overlap"},
+};
 
 /* Counts as the network is given them, [n, depth, height, width, channels], f32 (f64 where the
  * gradient is checked). */
@@ -32,20 +35,39 @@ static weir_value scaled(weir_graph *g, int scale, weir_value x)
   }
 }
 
-static weir_value estimate(weir_net *net, const cf_estimator_spec *is, weir_value x)
+static bool segments(const cf_estimator_spec *is)
 {
-  return cf_model_apply(net, is->model, is->info->n_labels, scaled(net->graph, is->scale, x));
+  return cf_model_net(is->model)->target == CF_SEGMENT;
+}
+
+/* What the network makes of samples. */
+static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
+{
+  int64_t outputs = is->info->n_labels;
+
+  if (segments(is)) {
+    x = cf_segment_seen(net->graph, &is->model->segment, x);
+    outputs = CF_CLASSES;
+  }
+  return cf_model_apply(net, is->model, outputs, scaled(net->graph, is->scale, x));
 }
 
 static weir_status build(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
 {
   const cf_estimator_spec *is = opts;
   weir_graph *g = net->graph;
-  const weir_value y = estimate(net, is, in[0]);
+  const bool s = segments(is);
+  const char *const *const metric = cf_metric[cf_model_net(is->model)->target];
+  const weir_value made = make(net, is, in[0]);
+  const weir_value truth = s ? cf_segment_truth(g, &is->model->segment, in[0]) : in[1];
 
-  weir_output(g, cf_metric[0], weir_loss_mae(g, y, in[1], WEIR_NO_VALUE));
-  weir_output(g, cf_metric[1], weir_loss_mse(g, y, in[1], WEIR_NO_VALUE));
-  *loss = cf_model_loss(g, is->model, y, in[1], WEIR_NO_VALUE);
+  weir_output(g, metric[0],
+              s ? cf_segment_accuracy(g, made, truth)
+                : weir_loss_mae(g, made, truth, WEIR_NO_VALUE));
+  weir_output(g, metric[1],
+              s ? cf_segment_overlap(g, made, truth)
+                : weir_loss_mse(g, made, truth, WEIR_NO_VALUE));
+  *loss = cf_model_loss(g, is->model, made, truth, WEIR_NO_VALUE);
   return weir_graph_status(g);
 }
 
@@ -60,12 +82,6 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
   const cf_volume_info *const info = e->is.info;
   cf_loss loss;
 
-  if (net->target != CF_ESTIMATE) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "model.net: %s makes a class of every voxel, and samples of universes have "
-                     "labels: choose a network that estimates",
-                     net->name);
-  }
   WEIR_TRY(cf_model_loss_kind(e->is.model, &loss));
   e->input[0] = (weir_train_input){.name = "x", .dtype = e->is.dtype, .rank = 4};
   memcpy(e->input[0].shape, info->lengths, sizeof info->lengths);
@@ -80,10 +96,10 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
   e->task = (weir_train_task){.name = net->name,
                               .dtype = WEIR_F32,
                               .input = e->input,
-                              .n_inputs = 2,
+                              .n_inputs = segments(&e->is) ? 1 : 2,
                               .opts = &e->is,
                               .build = build,
-                              .metric = cf_metric,
+                              .metric = cf_metric[net->target],
                               .n_metrics = CF_METRICS,
                               .note = e->note,
                               .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};
@@ -116,7 +132,7 @@ weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph
 
   memcpy(d.shape + 1, e->is.info->lengths, sizeof e->is.info->lengths);
   weir_net_init(&net, g, e->params, false);
-  const weir_value y = estimate(&net, &e->is, weir_input(g, "x", &d));
+  const weir_value y = make(&net, &e->is, weir_input(g, "x", &d));
 
   if (y.node >= 0) {
     weir_output(g, "y", y);

@@ -8,7 +8,9 @@
 #include "train/weir_train.h"
 
 enum { CF_METRICS = 2, CF_NOTE_LINE = 512 };
-extern const char *const cf_metric[CF_METRICS]; /* "mae", "mse": in units of the labels, [-1, 1] */
+/* By the network's target: "mae", "mse" in units of the labels, [-1, 1]; or "accuracy", "overlap"
+ * of model/segment.h, means over the batches. */
+extern const char *const cf_metric[][CF_METRICS];
 
 /* The attributes of a file of weights. */
 // clang-format off
@@ -45,17 +47,18 @@ typedef struct cf_estimator {
   cf_estimator_spec is;
   weir_params *params;
   weir_store *store;
-  weir_train_input input[2]; /* x [depth, height, width, channels]; y [labels] */
+  weir_train_input input[2]; /* x [depth, height, width, channels]; y [labels], to estimate */
   weir_note note[CF_NOTES];
   weir_train_task task; /* samples and fetch are the caller's */
 } cf_estimator;
 
-/* Declares the network and gives it first weights. Fails: WEIR_ERR_CONFIG (a network that makes no
- * numbers), as weir_train_prepare. */
+/* Declares the network and gives it first weights. Fails: WEIR_ERR_CONFIG (a loss that does not
+ * suit the network), as weir_train_prepare. */
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,
                               cf_estimator *out) WEIR_CHECKED;
 void cf_estimator_close(cf_estimator *e);
-/* The network on `batch` samples, input x, result y [batch, labels]. Fails: as builders. */
+/* The network on `batch` samples, input x, result y [batch, labels], or logits of the classes
+ * [batch, depth, height, width, CF_CLASSES]. Fails: as builders. */
 weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g) WEIR_CHECKED;
 
 /* What a file of weights says. */

@@ -156,11 +156,12 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     w.sample = of[want->sample[i]];
     const cf_view view = cf_view_of(&e->cfg->data, lengths, e->train.seed, e->epoch, w.sample);
     char *const to = tensor[0]->data;
+    float unused[CF_LABELS_MOST]; /* of networks that segment */
 
     w.view = train ? &view : NULL;
-    WEIR_TRY(cf_samples_read(e->samples, &w,
-                             to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
-                             (float *)tensor[1]->data + i * labels));
+    WEIR_TRY(cf_samples_read(
+        e->samples, &w, to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
+        e->estimator.task.n_inputs > 1 ? (float *)tensor[1]->data + i * labels : unused));
   }
   return WEIR_OK;
 }

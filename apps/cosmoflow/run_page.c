@@ -1,6 +1,7 @@
 /* run_page.c - see run_page.h. */
 #include "run_page.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -11,8 +12,21 @@
 enum { PATH_SIZE = 4096 };
 
 /* What the curves show, by epoch. */
-typedef enum column { EPOCH, LOSS, VALID, MAE, RATE, COLUMNS } column;
-static const char *const key[COLUMNS] = {"epoch", "loss", "valid_loss", "mae", "lr"};
+typedef enum column { EPOCH, LOSS, VALID, METRIC, RATE, COLUMNS } column;
+
+/* The first metric of the network: a plot of it, and a line of the summary. */
+static const struct metric {
+  const char *title, *y, *line, *about;
+} metrics[] = {
+    [CF_ESTIMATE] = {"Error of the parameters", "mean absolute error, units of [-1, 1]",
+                     "its mean absolute error",
+                     "Errors are of labels in [-1, 1]: guessing the middle of uniform ones has a "
+                     "mean absolute error of 0.5 and a mean squared one of 1/3. The validation "
+                     "chose the weights; scores of the tests are made by predict and eval."},
+    [CF_SEGMENT] = {"Classes of voxels", "share of voxels that are right", "its accuracy",
+                    "A voxel is void, filament or halo by the matter of model.segment.channel; the "
+                    "network sees the other channels. The validation chose the weights."},
+};
 
 /* [n] each; an epoch that was run again after a kill counts once. */
 typedef struct curves {
@@ -20,8 +34,9 @@ typedef struct curves {
   double *at[COLUMNS];
 } curves;
 
-static weir_status read_curves(const char *dir, curves *c)
+static weir_status read_curves(const char *dir, cf_target target, curves *c)
 {
+  const char *const key[COLUMNS] = {"epoch", "loss", "valid_loss", cf_metric[target][0], "lr"};
   char path[PATH_SIZE];
   weir_run_log log = {0};
   weir_status status = WEIR_OK;
@@ -78,14 +93,14 @@ static weir_status add_plot(weir_report *r, const curves *c, const plot *p)
                                            .empty = "no epoch was finished"});
 }
 
-static weir_status add_curves(weir_report *r, const curves *c)
+static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
 {
-  static const plot plots[] = {
+  const plot plots[] = {
       {"loss", "Loss", "mean over the samples", {LOSS, VALID}, {"training", "validation"}},
-      {"mae",
-       "Error of the parameters",
-       "mean absolute error, units of [-1, 1]",
-       {MAE, EPOCH},
+      {cf_metric[target][0],
+       metrics[target].title,
+       metrics[target].y,
+       {METRIC, EPOCH},
        {"validation", NULL}},
       {"rate", "Learning rate", "of the epoch's last step", {RATE, EPOCH}, {"rate", NULL}},
   };
@@ -115,19 +130,19 @@ static void put_real(weir_cells *c, const char *what, double x)
   weir_cells_add_real(c, x);
 }
 
-/* Of the validation that chose the weights: its mae. */
-static double best_mae(const curves *c, int64_t epoch)
+/* Of the validation that chose the weights: its first metric. */
+static double best_metric(const curves *c, int64_t epoch)
 {
   for (int64_t i = 0; i < c->n; i++) {
     if (c->at[EPOCH][i] == (double)epoch) {
-      return c->at[MAE][i];
+      return c->at[METRIC][i];
     }
   }
   return NAN;
 }
 
 static weir_status add_summary(weir_report *r, const cf_experiment *e,
-                               const weir_train_result *result, double mae)
+                               const weir_train_result *result, double metric)
 {
   static const char *const head[] = {"quantity", "value"};
   static const char *const end[] = {"all steps", "patience", "the target was reached"};
@@ -149,7 +164,7 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   put_real(&c, "epochs", (double)result->epoch);
   put_real(&c, "loss of the last epoch", result->loss);
   put_real(&c, "best validation loss", result->best_loss);
-  put_real(&c, "its mean absolute error", mae);
+  put_real(&c, metrics[net->target].line, metric);
   put_real(&c, "after epoch", (double)result->best_epoch);
   const weir_status status = weir_cells_report(&c, r, "summary", 2, head);
 
@@ -158,32 +173,34 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
 }
 
 static weir_status write_page(weir_report *r, const cf_experiment *e,
-                              const weir_train_result *result, const curves *c, double mae)
+                              const weir_train_result *result, const curves *c, double metric)
 {
-  WEIR_TRY(add_summary(r, e, result, mae));
-  WEIR_TRY(weir_report_text(
-      r, "Errors are of labels in [-1, 1]: guessing the middle of uniform ones has a mean absolute "
-         "error of 0.5 and a mean squared one of 1/3. The validation chose the weights; scores of "
-         "the tests are made by predict and eval."));
+  const cf_target target = cf_model_net(&e->cfg->model)->target;
+
+  WEIR_TRY(add_summary(r, e, result, metric));
+  WEIR_TRY(weir_report_text(r, metrics[target].about));
   WEIR_TRY(weir_report_heading(r, "Curves"));
-  return add_curves(r, c);
+  return add_curves(r, target, c);
 }
 
 weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_train_result *result)
 {
+  const cf_target target = cf_model_net(&e->cfg->model)->target;
   weir_report *r = NULL;
   curves c = {.n = 0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(read_curves(dir, &c), done);
-  const double mae = best_mae(&c, result->best_epoch);
+  WEIR_TRY_GOTO(read_curves(dir, target, &c), done);
+  const double metric = best_metric(&c, result->best_epoch);
+  char best[32];
 
+  (void)snprintf(best, sizeof best, "best_%s", cf_metric[target][0]);
   weir_event("run_end", WEIR_INT("steps", result->step), WEIR_INT("epochs", result->epoch),
              WEIR_INT("first", result->first), WEIR_REAL("loss", result->loss),
-             WEIR_REAL("best_loss", result->best_loss), WEIR_REAL("best_mae", mae),
+             WEIR_REAL("best_loss", result->best_loss), WEIR_REAL(best, metric),
              WEIR_INT("parameters", weir_params_elements(e->estimator.params)));
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: training", &r), done);
-  WEIR_TRY_GOTO(write_page(r, e, result, &c, mae), done);
+  WEIR_TRY_GOTO(write_page(r, e, result, &c, metric), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
 done:
   weir_report_destroy(&r);

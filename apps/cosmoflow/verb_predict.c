@@ -57,6 +57,13 @@ static weir_status open_all(work *w)
   WEIR_TRY(cf_weights_read(cfg->predict.weights, &w->weights));
   WEIR_TRY(cf_open_input(w->cli, cfg, &w->source));
   WEIR_TRY(cf_weights_fit(&w->weights, cfg->predict.weights, cf_source_info(w->source)));
+  if (cf_model_net(&w->weights.model)->target != CF_ESTIMATE) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "predict.weights: %s: %s makes a class of every voxel; predict writes estimates "
+        "of parameters",
+        cfg->predict.weights, cf_model_net(&w->weights.model)->name);
+  }
   cfg->data.scale = w->weights.scale;
   cfg->data.keep = 0; /* each sample is read once */
   WEIR_TRY(cf_samples_create(&cfg->data, w->source, &w->samples));
