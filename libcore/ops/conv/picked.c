@@ -92,7 +92,8 @@ bool picked_takes(const picked_conv *s)
 /* The most windows whose patch fits. */
 static void choose_patch(const picked_conv *s, layout *l)
 {
-  const int64_t planes = s->window[0] + (l->chunk <= LINE / 2 ? s->taps[0] - 1 : 0);
+  const bool narrow = l->chunk <= LINE / 2; /* all taps at a time, from the second cache */
+  const int64_t planes = s->window[0] + (narrow ? s->taps[0] - 1 : 0);
   int64_t best = 0;
 
   for (int64_t rows = 1; rows < 2 * s->y[1] && rows <= 16; rows *= 2) {
@@ -100,7 +101,7 @@ static void choose_patch(const picked_conv *s, layout *l)
       const int64_t bytes = planes * (s->window[1] * rows + s->taps[1] - 1) *
                             (s->window[2] * wide + s->taps[2] - 1) * l->chunk * 4;
 
-      if (best == 0 || (bytes <= PATCH && rows * wide >= best)) {
+      if (best == 0 || (bytes <= (narrow ? 2 : 1) * PATCH && rows * wide >= best)) {
         best = rows * wide;
         l->windows[0] = rows;
         l->windows[1] = wide;
@@ -109,9 +110,10 @@ static void choose_patch(const picked_conv *s, layout *l)
   }
 }
 
-static layout layout_of(const picked_kernels *k, const picked_conv *s)
+/* data: a chunk is whole vectors, so that none holds two columns. */
+static layout layout_of(const picked_kernels *k, const picked_conv *s, bool data)
 {
-  layout l = {.chunk = least(s->in, CHUNK),
+  layout l = {.chunk = least(data ? lines_of(s->in) : s->in, CHUNK),
               .runs = s->taps[0] * s->taps[1],
               .positions = s->window[0] * s->window[1] * s->window[2],
               .blocks = ceil_div(s->out, BLOCK)};
@@ -423,38 +425,6 @@ static void sort_row(const picked_sum *p, const layout *l, const data_parts *d, 
   }
 }
 
-/* What one position of a window adds to the columns from `to` on. */
-static void add_data(const picked_sum *p, const layout *l, const data_parts *d, int64_t window,
-                     int64_t position, const float *weights, float *to)
-{
-  static const int64_t none[PICKED_ROWS] = {0};
-  const int32_t *begin = d->begin + window * (l->positions + 1) + position;
-  const int64_t first = window * p->s->out + begin[0], vectors = l->row / p->k->lanes;
-  _Alignas(64) float rest[CHUNK * MOST_TAPS + LINE];
-  const bool whole = l->row == l->length;
-  picked_add a = {.sums = whole ? to : rest,
-                  .from = weights,
-                  .run = none,
-                  .at = d->at + first,
-                  .by = d->by + first,
-                  .count = begin[1] - begin[0]};
-
-  if (a.count == 0) {
-    return;
-  }
-  if (!whole) {
-    clear(rest, l->row);
-  }
-  for (int64_t v = 0; v < vectors; v += p->k->vectors) {
-    p->k->add[(least(p->k->vectors, vectors - v) - 1) * PICKED_ROWS](&a);
-    a.sums += p->k->vectors * p->k->lanes;
-    a.from += p->k->vectors * p->k->lanes;
-  }
-  for (int64_t i = 0; !whole && i < l->length; i++) {
-    to[i] += rest[i];
-  }
-}
-
 /* Window and position of dimension d that element e meets by a tap; false: none does. */
 static bool meets(const picked_conv *s, int d, int64_t e, int64_t tap, int64_t *window,
                   int64_t *position)
@@ -480,10 +450,22 @@ static void add_row(const picked_sum *p, const layout *l, const data_parts *d, c
   const int64_t first = ((at[0] * s->y[0] + window[0]) * s->y[1] + window[1]) * s->y[2];
   const int64_t from = (position[0] * s->window[1] + position[1]) * s->window[2];
 
-  for (int64_t w = 0; w < s->y[2]; w++) {
-    for (int64_t g = 0; g < s->window[2]; g++) {
-      add_data(p, l, d, first + w, from + g, weights, to + (s->window[2] * w + g) * l->chunk);
-    }
+  const int64_t vectors = l->row / p->k->lanes;
+  picked_row r = {.to = to,
+                  .from = weights,
+                  .by = d->by + first * s->out,
+                  .at = d->at + first * s->out,
+                  .begin = d->begin + first * (l->positions + 1) + from,
+                  .windows = s->y[2],
+                  .wide = s->window[2],
+                  .step = l->chunk,
+                  .channels = s->out,
+                  .begin_step = l->positions + 1};
+
+  for (int64_t v = 0; v < vectors; v += p->k->vectors) {
+    p->k->row[least(p->k->vectors, vectors - v) - 1](&r);
+    r.to += p->k->vectors * p->k->lanes;
+    r.from += p->k->vectors * p->k->lanes;
   }
 }
 
@@ -533,7 +515,7 @@ static void data_block(const picked_sum *p, const layout *l, int64_t n, const in
 
 void picked_rows(const picked_sum *p, const int64_t lo[3], const int64_t hi[3])
 {
-  const layout l = layout_of(p->k, p->s);
+  const layout l = layout_of(p->k, p->s, p->data);
 
   for (int64_t n = lo[0]; n < hi[0]; n++) {
     for (int64_t i = lo[1]; i < hi[1]; i += PLANES) {
@@ -549,7 +531,7 @@ void picked_rows(const picked_sum *p, const int64_t lo[3], const int64_t hi[3])
 
 int64_t picked_workspace(const picked_kernels *k, const picked_conv *s, bool data)
 {
-  const layout l = layout_of(k, s);
+  const layout l = layout_of(k, s, data);
   const int64_t lists = lines_of(windows_of(s) * s->out);
 
   return 4 *
@@ -559,7 +541,7 @@ int64_t picked_workspace(const picked_kernels *k, const picked_conv *s, bool dat
 
 int64_t picked_scratch(const picked_kernels *k, const picked_conv *s, bool data)
 {
-  const layout l = layout_of(k, s);
+  const layout l = layout_of(k, s, data);
 
   return 4 *
          (data ? l.made_size : l.patch_size + 2 * lines_of(BLOCK * l.windows[0] * l.windows[1]));
@@ -567,7 +549,7 @@ int64_t picked_scratch(const picked_kernels *k, const picked_conv *s, bool data)
 
 int64_t picked_pieces(const picked_conv *s, bool data, int stage)
 {
-  const layout l = layout_of(picked_kernels_get(), s);
+  const layout l = layout_of(picked_kernels_get(), s, data);
 
   if (stage == 0) {
     return data ? l.chunks * l.runs + s->n * s->y[0] * s->y[1] : l.blocks * l.slabs;
@@ -589,7 +571,7 @@ static void data_piece(const picked_sum *p, int64_t piece)
 
 void picked_piece(const picked_sum *p, int stage, int64_t piece)
 {
-  const layout l = layout_of(p->k, p->s);
+  const layout l = layout_of(p->k, p->s, p->data);
 
   if (!p->data && stage == 0) {
     weights_piece(p, &l, piece);

@@ -11,6 +11,7 @@ typedef __m256 V;
 #define V_LOAD(p) _mm256_loadu_ps(p)
 #define V_STORE(p, v) _mm256_storeu_ps(p, v)
 // clang-format off
+#define ALL_ROW ROW(1) ROW(2) ROW(3) ROW(4)
 #define V_MOST_ROWS {9, 3, 3, 3}
 #define ALL_ADD                                                                                  \
   ADD(1, 1) ADD(1, 2) ADD(1, 3) ADD(1, 4) ADD(1, 5) ADD(1, 6) ADD(1, 7) ADD(1, 8) ADD(1, 9)      \

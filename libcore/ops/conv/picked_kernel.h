@@ -1,7 +1,8 @@
 /* picked_kernel.h - the vector code of picked_priv.h for one instruction set. Before it, a source
  * defines V_LANES, V_VECTORS, the type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE of a
  * vector, ALL_ADD (calls ADD(vectors, rows) for every pair, all PICKED_ROWS of 1 vector first, NONE
- * where there is none), V_MOST_ROWS (the most rows of 1, 2, .. vectors), and TABLE. */
+ * where there is none), ALL_ROW (calls ROW(vectors) for every number), V_MOST_ROWS (the most rows
+ * of 1, 2, .. vectors), and TABLE. */
 #include "ops/conv/picked_priv.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -55,7 +56,53 @@ ALL_ADD
 #define NONE(vectors, rows) NULL,
 #define ADD(vectors, rows) add_##vectors##_##rows,
 static picked_add_run *const add_table[] = {ALL_ADD};
+
+INLINE void add_windows(const picked_row *r, const int vectors)
+{
+  const int32_t *begin = r->begin, *at = r->at;
+  const float *by = r->by;
+  float *to = r->to;
+
+  for (int64_t i = 0; i < r->windows; i++) {
+    for (int64_t g = 0; g < r->wide; g++, to += r->step) {
+      const int32_t end = begin[g + 1];
+      V sum[6];
+
+#pragma GCC unroll 6
+      for (int v = 0; v < vectors; v++) {
+        sum[v] = V_ZERO;
+      }
+      for (int32_t k = begin[g]; k < end; k++) {
+        const float *from = r->from + at[k];
+        const V one = V_SET(by[k]);
+
+#pragma GCC unroll 6
+        for (int v = 0; v < vectors; v++) {
+          sum[v] = V_FMA(one, V_LOAD(from + V_LANES * v), sum[v]);
+        }
+      }
+#pragma GCC unroll 6
+      for (int v = 0; v < vectors; v++) {
+        V_STORE(to + V_LANES * v, V_ADD(V_LOAD(to + V_LANES * v), sum[v]));
+      }
+    }
+    begin += r->begin_step;
+    at += r->channels;
+    by += r->channels;
+  }
+}
+
+#define ROW(vectors)                             \
+  static void row_##vectors(const picked_row *r) \
+  {                                              \
+    add_windows(r, vectors);                     \
+  }
+ALL_ROW
+#undef ROW
+
+#define ROW(vectors) row_##vectors,
+static picked_row_run *const row_table[] = {ALL_ROW};
 static const int64_t most_rows[] = V_MOST_ROWS;
 
 const picked_kernels TABLE = {
-    .lanes = V_LANES, .vectors = V_VECTORS, .rows = most_rows, .add = add_table};
+    .lanes = V_LANES, .vectors = V_VECTORS, .rows = most_rows, .row = row_table, .add = add_table};

@@ -38,9 +38,23 @@ typedef struct picked_add {
 
 typedef void picked_add_run(const picked_add *a);
 
+/* A row of windows. Position g of window i adds to the vectors of `to` from step (wide i + g) on,
+ * g < wide, what its channels have: those of [begin[g], begin[g + 1]) of by and at, which are
+ * places in `from`. */
+typedef struct picked_row {
+  float *to;
+  const float *from, *by;
+  const int32_t *at, *begin;
+  int64_t windows, wide, step;
+  int64_t channels, begin_step; /* of by and at, and of begin, from one window to the next */
+} picked_row;
+
+typedef void picked_row_run(const picked_row *r);
+
 typedef struct picked_kernels {
   int64_t lanes, vectors;     /* most vectors of a row                                  */
   const int64_t *rows;        /* [vectors]: most rows of 1, 2, .. vectors               */
+  picked_row_run *const *row; /* [vectors] */
   picked_add_run *const *add; /* [vectors][PICKED_ROWS]: of 1, 2, .. rows; NULL beyond  */
 } picked_kernels;
 

@@ -124,12 +124,16 @@ static int64_t scratch(const void *context)
   return picked_scratch(c->k, &c->s, makes_data(c));
 }
 
+/* Bytes of x below which it stays in cache anyway, and boxes would be too few for the threads. */
+#define SMALL (INT64_C(1) << 20)
+
 /* Samples and rows of x may be made by themselves. */
 static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
 {
   kept c;
 
-  if (!find(g, group, &c) || !makes_data(&c)) {
+  if (!find(g, group, &c) || !makes_data(&c) ||
+      4 * c.s.n * c.s.x[0] * c.s.x[1] * c.s.x[2] * c.s.in < SMALL) {
     return false;
   }
   *b = (weir_boxes){.stage = PICKED_STAGES - 1};
