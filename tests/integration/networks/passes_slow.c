@@ -10,13 +10,15 @@
 #include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
 
-enum { NETWORKS = 3, BATCH = 2, OUTPUTS = 2, PARAMETERS = 4 };
+enum { NETWORKS = 5, BATCH = 2, OUTPUTS = 2, PARAMETERS = 4 };
 
 /* The networks' options, and the steps that train them. */
 typedef struct shipped {
   weir_unet_opts unet;
   weir_incep_opts incep;
   cf_mlperf_opts cosmoflow;
+  cf_oyama_opts oyama;
+  cf_unet_opts segment;
   weir_exec_cfg exec;
   learner_job job[NETWORKS];
 } shipped;
@@ -34,6 +36,38 @@ static weir_value build_incep(weir_net *net, const void *opts, weir_value x)
 static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
 {
   return cf_mlperf(net, opts, PARAMETERS, x);
+}
+
+/* Means over windows that overlap, a convolution of stride 2. */
+static weir_value build_oyama(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_oyama(net, opts, PARAMETERS, x);
+}
+
+/* Moments of the batch, transposed convolutions. */
+static weir_value build_segment(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_unet(net, opts, OUTPUTS, x);
+}
+
+static void ship_cubes(shipped *s)
+{
+  weir_opts_default(cf_oyama_options, sizeof s->oyama, &s->oyama);
+  weir_opts_default(cf_unet_options, sizeof s->segment, &s->segment);
+  s->oyama.base = 2;
+  s->oyama.pools = 1;
+  s->oyama.hidden1 = 6;
+  s->oyama.hidden2 = 5;
+  s->segment.levels = 1;
+  s->segment.base = 2;
+  s->job[3].build = build_oyama;
+  s->job[3].opts = &s->oyama;
+  s->job[3].x = (weir_array_desc){WEIR_F32, 5, {BATCH, 7, 7, 7, 2}, 0};
+  s->job[3].y = (weir_array_desc){WEIR_F32, 2, {BATCH, PARAMETERS}, 0};
+  s->job[4].build = build_segment;
+  s->job[4].opts = &s->segment;
+  s->job[4].x = (weir_array_desc){WEIR_F32, 5, {BATCH, 4, 6, 4, 2}, 0};
+  s->job[4].y = (weir_array_desc){WEIR_F32, 5, {BATCH, 4, 6, 4, OUTPUTS}, 0};
 }
 
 static void ship(shipped *s)
@@ -69,6 +103,7 @@ static void ship(shipped *s)
   s->job[2].opts = &s->cosmoflow;
   s->job[2].x = (weir_array_desc){WEIR_F32, 5, {BATCH, 8, 8, 8, 4}, 0};
   s->job[2].y = (weir_array_desc){WEIR_F32, 2, {BATCH, PARAMETERS}, 0};
+  ship_cubes(s);
 }
 
 /* Loss and parameters after two steps. */
