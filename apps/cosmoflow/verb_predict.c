@@ -35,6 +35,13 @@ static weir_status take_parts(work *w)
   const bool strangers = w->cfg->predict.strangers;
   int64_t *universe = NULL;
 
+  if (siblings > 0 && !strangers) {
+    weir_warn(
+        "predict",
+        "data.split.siblings numbers universes by their place in the set: what is called train "
+        "or test is so for the set that was trained on, as a whole; for another one set "
+        "predict.strangers=true");
+  }
   WEIR_TRY(cf_universes_of(w->source, siblings, &universe));
   const weir_status status =
       cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],

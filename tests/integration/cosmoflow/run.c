@@ -337,7 +337,7 @@ static void wrong_samples_are_refused(void **state)
 
   assert_int_equal(program(TRAIN, in_scratch("none"), in_scratch("o")), 3);
   for (int k = 0; k < 6; k++) {
-    char name[8];
+    char name[16];
 
     (void)snprintf(name, sizeof name, "s%d", k);
     put_sample("m", name, &small);
@@ -347,6 +347,10 @@ static void wrong_samples_are_refused(void **state)
   assert_non_null(strstr(printed(), "1 universes"));
   assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("m"), in_scratch("p")),
                    0);
+  const int status = program(PREDICT "--set data.split.siblings=1", in_scratch("m"),
+                             in_scratch("p/weights.nc"), in_scratch("q"));
+
+  assert_true(status == 7 || strstr(printed(), "predict.strangers=true") != NULL);
   /* Files that do not say their universes. */
   for (int k = 0; k < 6; k++) {
     assert_int_equal(remove(in_scratch("m/s%d_universe.npy", k)), 0);
