@@ -85,8 +85,8 @@ void cf_experiment_close(cf_experiment *e)
   for (int k = 0; k < 3; k++) {
     weir_free(&e->text[k]);
   }
+  cf_samples_destroy(&e->samples); /* may be reading ahead, by the parts */
   cf_split_fini(&e->split);
-  cf_samples_destroy(&e->samples);
   cf_source_close(&e->source);
 }
 
@@ -124,22 +124,31 @@ static bool is_turned(const cf_data_opts *o)
   return o->augment.turn != CF_TURN_NONE || o->augment.shift;
 }
 
-/* A rank reads the planes of its box alone where nothing else is ever asked for. */
-static void take_planes(cf_experiment *e, const weir_box *box)
+/* Before the first sample. A rank reads the planes of its box alone where nothing else is ever
+ * asked for. */
+static weir_status begin(cf_experiment *e, const weir_box *box)
 {
-  if (!e->begun && !is_turned(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
+  if (e->begun) {
+    return WEIR_OK;
+  }
+  if (!is_turned(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
     cf_samples_planes(e->samples, box->lo[0], box->hi[0]);
   }
   e->begun = true;
+  return e->end == 0
+             ? WEIR_OK
+             : cf_samples_foresee(e->samples, &(cf_foresight){.load = &e->cfg->load,
+                                                              .visits = e->visits,
+                                                              .end = e->end,
+                                                              .of = e->split.sample[CF_TRAIN]});
 }
 
 static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
 {
   cf_experiment *e = context;
-  const bool train = want->split == WEIR_TRAIN_SAMPLES && is_turned(&e->cfg->data);
+  const bool train = want->split == WEIR_TRAIN_SAMPLES, turned = train && is_turned(&e->cfg->data);
   const int64_t *const lengths = e->estimator.is.info->lengths;
-  const int64_t *const of =
-      e->split.sample[want->split == WEIR_VALID_SAMPLES ? CF_VALID : CF_TRAIN];
+  const int64_t *const of = e->split.sample[train ? CF_TRAIN : CF_VALID];
   const int64_t labels = e->estimator.is.info->n_labels;
   const weir_box *const box = &want->box[0];
   cf_wanted w = {.sample = 0};
@@ -151,14 +160,17 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     w.hi[d] = box->hi[d];
     voxels *= box->hi[d] - box->lo[d];
   }
-  take_planes(e, box);
+  WEIR_TRY(begin(e, box));
   for (int64_t i = 0; i < want->n; i++) {
+    const cf_place place = {want->epoch, want->position, i, want->sample[i]};
+
     w.sample = of[want->sample[i]];
+    w.place = train && want->position >= 0 ? &place : NULL;
     const cf_view view = cf_view_of(&e->cfg->data, lengths, e->train.seed, e->epoch, w.sample);
     char *const to = tensor[0]->data;
     float unused[CF_LABELS_MOST]; /* of networks that segment */
 
-    w.view = train ? &view : NULL;
+    w.view = turned ? &view : NULL;
     WEIR_TRY(cf_samples_read(
         e->samples, &w, to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
         e->estimator.task.n_inputs > 1 ? (float *)tensor[1]->data + i * labels : unused));
@@ -268,11 +280,32 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
   return WEIR_OK;
 }
 
+/* What this rank will visit: which groups there are says the grid. */
+static void foresee(cf_experiment *e, const weir_spread *spread)
+{
+  const weir_order o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
+  const int64_t epoch = weir_order_epoch(&o), steps = e->train.steps;
+  const int64_t each = epoch / o.step + (epoch % o.step > 0);
+  int place[WEIR_GRID_DIMS] = {0}, groups = 1;
+
+  if (each == 0) { /* the trainer refuses it */
+    return;
+  }
+  if (spread != NULL && spread->comm != NULL && spread->grid.dims > 0) {
+    weir_grid_place(&spread->grid, weir_comm_rank(spread->comm), place);
+    groups = spread->grid.extent[WEIR_ALONG_SAMPLES];
+  }
+  e->visits = weir_visits_of(&o, place[WEIR_ALONG_SAMPLES], groups);
+  e->end = steps > 0 ? weir_visits_from(&e->visits, steps / each, steps % each * o.step)
+                     : e->train.epochs * e->visits.each;
+}
+
 weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_plan_opts *exec,
                                 weir_train_result *result)
 {
   cf_estimator *const n = &e->estimator;
 
+  foresee(e, exec->spread);
   WEIR_TRY(check_same_samples(e, dir));
   return weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result);
 }

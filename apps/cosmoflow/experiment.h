@@ -15,6 +15,8 @@ typedef struct cf_experiment {
   cf_split split;
   int64_t epoch;        /* of the training */
   bool begun;           /* samples were read */
+  weir_visits visits;   /* of this rank's group, in the training .. */
+  int64_t end;          /* .. and how many of them there are; 0: none are foreseen */
   weir_train_cfg train; /* with the program's seed */
   cf_estimator estimator;
   char line[CF_NOTES][CF_NOTE_LINE]; /* notes of the weights .. */

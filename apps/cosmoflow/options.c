@@ -9,6 +9,7 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, files, cf_volume_options, "how files of samples are read"),
     WEIR_OPT_TABLE(cf_cfg, convert, cf_convert_options, "what convert writes"),
     WEIR_OPT_TABLE(cf_cfg, data, cf_data_options, "what of the samples the network is given"),
+    WEIR_OPT_TABLE(cf_cfg, load, weir_load_opts, "how the samples of a training are read ahead"),
     WEIR_OPT_TABLE(cf_cfg, model, cf_model_options, "what is trained"),
     WEIR_OPT_TABLE(cf_cfg, train, weir_train_opts,
                    "the training (MLPerf HPC: optim.rule {momentum: {keeps: steps}}, "

@@ -19,6 +19,7 @@ typedef struct cf_cfg {
   cf_volume_opts files;
   cf_convert_opts convert;
   cf_data_opts data;
+  weir_load_cfg load;
   cf_model_opts model;
   weir_train_cfg train;
   cf_eval_opts eval;

@@ -111,6 +111,19 @@ weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *sou
   return WEIR_OK;
 }
 
+/* Figures as an event; epoch 0: of all. */
+static void tell(const weir_load *l, int64_t epoch, const weir_load_count *c, double seconds)
+{
+  weir_event(epoch > 0 ? "load_epoch" : "load_end", WEIR_INT("epoch", epoch),
+             WEIR_INT("visits", c->visits), WEIR_INT("memory", c->from[WEIR_LOAD_MEMORY]),
+             WEIR_INT("directory", c->from[WEIR_LOAD_DIRECTORY]),
+             WEIR_INT("source", c->from[WEIR_LOAD_SOURCE]), WEIR_INT("reads", c->reads),
+             WEIR_INT("ahead", c->ahead), WEIR_INT("beside", c->beside),
+             WEIR_REAL("bytes", (double)c->visits * (double)l->bytes), WEIR_INT("waits", c->waits),
+             WEIR_REAL("waited_s", c->waited_s), WEIR_REAL("seconds", seconds),
+             WEIR_INT("damaged", c->damaged), WEIR_INT("lost", c->lost));
+}
+
 static void remove_files(weir_load *l)
 {
   const load_plan *const p = &l->plan;
@@ -128,6 +141,9 @@ void weir_load_close(weir_load **load)
     return;
   }
   load_end_threads(l);
+  if (l->all.visits > 0) {
+    tell(l, 0, &l->all, weir_clock() - l->began);
+  }
   remove_files(l);
   for (int64_t i = 0; l->slot && i < l->n_slots; i++) {
     weir_free(&l->slot[i].room);
@@ -185,14 +201,14 @@ weir_status weir_load_start(weir_load *l, int64_t first)
   WEIR_TRY(weir_alloc(l->plan.n[WEIR_LOAD_MEMORY], (size_t)l->bytes, (void **)&l->memory));
   WEIR_TRY(make_slots(l));
   l->started = true;
-  l->epoch_began = weir_clock();
+  l->began = l->epoch_began = weir_clock();
   return load_begin_threads(l);
 }
 
 /* ---- consuming ---- */
 
-/* The figures of an epoch, behind its last visit. */
-static void tell_epoch(weir_load *l, int64_t visit)
+/* Behind the last visit of an epoch. */
+static void end_epoch(weir_load *l, int64_t visit)
 {
   weir_lock_take(&l->lock);
   const weir_load_count c = l->epoch;
@@ -201,14 +217,7 @@ static void tell_epoch(weir_load *l, int64_t visit)
   weir_lock_give(&l->lock);
   const double now = weir_clock();
 
-  weir_event("load_epoch", WEIR_INT("epoch", visit / l->visits.each + 1),
-             WEIR_INT("visits", c.visits), WEIR_INT("memory", c.from[WEIR_LOAD_MEMORY]),
-             WEIR_INT("directory", c.from[WEIR_LOAD_DIRECTORY]),
-             WEIR_INT("source", c.from[WEIR_LOAD_SOURCE]), WEIR_INT("reads", c.reads),
-             WEIR_INT("ahead", c.ahead), WEIR_INT("beside", c.beside),
-             WEIR_REAL("bytes", (double)c.visits * (double)l->bytes), WEIR_INT("waits", c.waits),
-             WEIR_REAL("waited_s", c.waited_s), WEIR_REAL("seconds", now - l->epoch_began),
-             WEIR_INT("damaged", c.damaged), WEIR_INT("lost", c.lost));
+  tell(l, visit / l->visits.each + 1, &c, now - l->epoch_began);
   l->epoch_began = now;
 }
 
@@ -272,7 +281,7 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
   l->lend++;
   weir_lock_give(&l->lock);
   if ((v + 1) % l->visits.each == 0 || v + 1 == l->end) {
-    tell_epoch(l, v);
+    end_epoch(l, v);
   }
   return WEIR_OK;
 }

@@ -95,7 +95,7 @@ static inline void assert_sample(const check_source *s, int64_t sample, const vo
 /* Bytes that a sample takes in a loader: 4 x 7 voxels and the labels, on cache lines each. */
 enum { CHECK_BYTES = 64 + 64 };
 
-/* As the options have it when nothing is given, with a small staging buffer. */
+/* As the options have it when nothing is given, with a small staging buffer and no memory. */
 static inline weir_load_cfg check_cfg(int64_t slots, int64_t threads)
 {
   weir_load_cfg cfg;
@@ -103,6 +103,7 @@ static inline weir_load_cfg check_cfg(int64_t slots, int64_t threads)
   weir_opts_default(weir_load_opts, sizeof cfg, &cfg);
   cfg.staging.bytes = slots * CHECK_BYTES;
   cfg.staging.threads = threads;
+  cfg.memory.bytes = 0;
   return cfg;
 }
 #endif

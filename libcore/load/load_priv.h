@@ -101,7 +101,7 @@ struct weir_load {
   load_worker *worker;
   int64_t n_workers;
   weir_load_count all, epoch; /* of all visits; of this epoch */
-  double epoch_began;
+  double began, epoch_began;
 };
 
 /* ---- threads.c ---- */

@@ -8,7 +8,7 @@ const weir_opt weir_load_opts[] = {
                  "samples that are read ahead of the step, in the order of the steps"),
     WEIR_OPT_INT(weir_load_cfg, staging.threads, 1, 0, 64, "1",
                  "threads that read ahead; 0: none, a step waits for its samples"),
-    WEIR_OPT_INT(weir_load_cfg, memory.bytes, 0, 0, 1e15, "B",
+    WEIR_OPT_INT(weir_load_cfg, memory.bytes, INT64_C(1) << 31, 0, 1e15, "B",
                  "samples that come again and stay in memory: first the most frequent"),
     WEIR_OPT_INT(weir_load_cfg, memory.threads, 0, 0, 64, "1",
                  "threads that fill it beyond what is read ahead; 0: each sample when it is due"),

@@ -105,7 +105,8 @@ weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t
 /* Parts of any sample that read knows, beside the order and kept nowhere. Fails as read. */
 weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
 
-/* What happened since the start. Every epoch ends with an event `load_epoch` of its own figures. */
+/* What happened since the start. Every epoch ends with an event `load_epoch` of its own figures,
+ * the loader with `load_end`. */
 typedef struct weir_load_count {
   int64_t visits;
   int64_t from[WEIR_LOAD_PLACES]; /* visits, by where their sample was read */

@@ -112,6 +112,7 @@ int main(void)
   bench_must(weir_alloc(bytes, 1, (void **)&s.cube));
   weir_opts_default(weir_load_opts, sizeof cfg, &cfg);
   cfg.staging.bytes = 16 * (bytes + 64);
+  cfg.memory.bytes = 0;
 
   /* The mean rate allows it: a read takes 0.8 of a step. */
   s.delay = 0.8 * step_s;

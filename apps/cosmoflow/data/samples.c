@@ -2,6 +2,7 @@
 #include "data/samples.h"
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "base/weir_random.h"
 #include "data/volume_format.h"
 
@@ -21,7 +22,8 @@ const weir_opt cf_data_options[] = {
                   "training samples are moved by whole voxels, around the box: for whole periodic "
                   "boxes (MLPerf HPC: open division)"),
     WEIR_OPT_INT(cf_data_opts, keep, (int64_t)1 << 31, 0, 1e15, "B",
-                 "samples that stay in memory once they are read; the others are read each time"),
+                 "samples that stay in memory once they are read, besides those of a training, "
+                 "which load.memory keeps; the others are read each time"),
     WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options, "the parts of the universes"),
     WEIR_OPT_END,
 };
@@ -100,6 +102,9 @@ struct cf_samples {
   int64_t room;   /* samples that may yet be kept */
   kept **kept;    /* [count] or NULL each */
   kept *scratch;
+  weir_load *load; /* NULL: nothing is foreseen */
+  cf_foresight foresight;
+  char key[65]; /* of the source and of the samples of the training */
 };
 
 static weir_status take_room(const cf_samples *s, kept **out)
@@ -156,6 +161,7 @@ void cf_samples_destroy(cf_samples **s)
   for (int64_t i = 0; (*s)->kept != NULL && i < cf_source_count((*s)->source); i++) {
     weir_free(&(*s)->kept[i]);
   }
+  weir_load_close(&(*s)->load);
   weir_free(&(*s)->kept);
   weir_free(&(*s)->scratch);
   weir_free(s);
@@ -197,8 +203,52 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
   return WEIR_OK;
 }
 
-/* The sample as it is; borrowed until the next call. */
-static weir_status get(cf_samples *s, int64_t sample, const kept **out)
+static weir_status read_one(cf_samples *s, int64_t sample, void *voxels, float *labels)
+{
+  WEIR_TRY(cf_source_read(s->source, sample, s->d0, s->d1, s->dtype, voxels));
+  WEIR_TRY(check(s, sample, voxels));
+  return cf_source_labels(s->source, sample, labels);
+}
+
+/* ---- Reading ahead ---- */
+
+/* Numbers of the training's samples come first, then all samples of the source. */
+static weir_status read_ahead(void *context, int64_t number, const weir_load_part *part,
+                              void *const *out)
+{
+  cf_samples *const s = context;
+  const int64_t n = s->foresight.visits.order.samples;
+
+  (void)part;
+  return read_one(s, number < n ? s->foresight.of[number] : number - n, out[0], out[1]);
+}
+
+weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f)
+{
+  const weir_load_part parts[2] = {
+      {s->dtype,
+       {.rank = 4,
+        .lo = {s->d0},
+        .hi = {s->d1, s->info.lengths[1], s->info.lengths[2], s->info.lengths[3]}}},
+      {WEIR_F32, {.rank = 1, .hi = {s->info.n_labels}}}};
+  char text[2 * sizeof s->key];
+
+  WEIR_ASSERT(s->load == NULL);
+  s->foresight = *f;
+  cf_source_key(s->source, text);
+  weir_sha256(f->of, (size_t)f->visits.order.samples * sizeof *f->of, text + strlen(text));
+  weir_sha256(text, strlen(text), s->key);
+  return weir_load_open(
+      f->load,
+      &(weir_load_source){
+          .part = parts, .n_parts = 2, .read = read_ahead, .context = s, .key = s->key},
+      &f->visits, f->end, &s->load);
+}
+
+/* ---- A sample ---- */
+
+/* Beside the order: from memory, or read. */
+static weir_status get_kept(cf_samples *s, int64_t sample, const kept **out)
 {
   const bool keep = s->room > 0;
   kept *to = s->scratch;
@@ -211,10 +261,11 @@ static weir_status get(cf_samples *s, int64_t sample, const kept **out)
     WEIR_TRY(take_room(s, &to));
     s->kept[sample] = to;
   }
-  weir_status status = cf_source_read(s->source, sample, s->d0, s->d1, s->dtype, to->voxels);
+  const weir_status status =
+      s->load != NULL ? weir_load_beside(s->load, s->foresight.visits.order.samples + sample,
+                                         (void *const[]){to->voxels, to->labels})
+                      : read_one(s, sample, to->voxels, to->labels);
 
-  status = status == WEIR_OK ? check(s, sample, to->voxels) : status;
-  status = status == WEIR_OK ? cf_source_labels(s->source, sample, to->labels) : status;
   if (keep && status == WEIR_OK) {
     s->room--;
   } else if (keep) {
@@ -222,6 +273,26 @@ static weir_status get(cf_samples *s, int64_t sample, const kept **out)
   }
   *out = to;
   return status;
+}
+
+/* The sample as it is; borrowed until the next call. */
+static weir_status get(cf_samples *s, const cf_wanted *want, const void **voxels,
+                       const float **labels)
+{
+  const cf_place *const p = want->place;
+  const kept *own = NULL;
+  weir_load_view view;
+
+  if (s->load != NULL && p != NULL) {
+    WEIR_TRY(weir_load_get(s->load, p->epoch, p->position, p->i, p->number, &view));
+    *voxels = view.part[0];
+    *labels = view.part[1];
+    return WEIR_OK;
+  }
+  WEIR_TRY(get_kept(s, want->sample, &own));
+  *voxels = own->voxels;
+  *labels = own->labels;
+  return WEIR_OK;
 }
 
 weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, float *labels)
@@ -232,11 +303,12 @@ weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, 
                            s->info.lengths[3]};
   const int64_t lo[3] = {want->lo[0] - s->d0, want->lo[1], want->lo[2]};
   const int64_t hi[3] = {want->hi[0] - s->d0, want->hi[1], want->hi[2]};
-  const kept *own = NULL;
+  const void *own = NULL;
+  const float *own_labels = NULL;
 
   WEIR_ASSERT(lo[0] >= 0 && hi[0] <= held[0] && (want->view == NULL || s->d0 == 0));
-  WEIR_TRY(get(s, want->sample, &own));
-  cf_view_take(view, held, lo, hi, voxel, own->voxels, voxels);
-  memcpy(labels, own->labels, (size_t)s->info.n_labels * sizeof *labels);
+  WEIR_TRY(get(s, want, &own, &own_labels));
+  cf_view_take(view, held, lo, hi, voxel, own, voxels);
+  memcpy(labels, own_labels, (size_t)s->info.n_labels * sizeof *labels);
   return WEIR_OK;
 }

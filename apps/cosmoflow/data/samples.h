@@ -1,5 +1,6 @@
-/* samples.h - samples as a network is given them: kept in memory as far as there is room, and, for
- * training, seen from other sides.
+/* samples.h - samples as a network is given them: read ahead of a training that says in which order
+ * they come (weir_load.h), else kept in memory as far as there is room; and, for training, seen
+ * from other sides.
  *
  * A box of the universe has no direction: its 48 turns and mirror images are as good as itself, and
  * so is a periodic box that is moved, what leaves it coming in on the other side. Which of them a
@@ -8,6 +9,7 @@
 #define CF_SAMPLES_H
 #include "data/source.h"
 #include "data/split.h"
+#include "load/weir_load.h"
 
 typedef enum cf_scale { CF_SCALE_LOG, CF_SCALE_MEAN, CF_SCALE_RAW } cf_scale;
 #define CF_SCALE_CHOICES "log1p|mean|raw"
@@ -54,11 +56,17 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source,
 void cf_samples_destroy(cf_samples **s);
 /* What a sample is read as: WEIR_I16 for integers, else WEIR_F32. */
 weir_dtype cf_samples_dtype(const cf_samples *s);
+/* Where a sample stands in the order of a training. */
+typedef struct cf_place {
+  int64_t epoch, position; /* at which its batch begins */
+  int64_t i, number;       /* which one of the batch's; of the training's samples */
+} cf_place;
 /* What is read of a sample: a box of it, as it is or seen otherwise. */
 typedef struct cf_wanted {
   int64_t sample;
-  const cf_view *view;  /* NULL: as it is */
-  int64_t lo[3], hi[3]; /* along depth, height, width of what is seen */
+  const cf_place *place; /* NULL: nowhere, or nothing is foreseen */
+  const cf_view *view;   /* NULL: as it is */
+  int64_t lo[3], hi[3];  /* along depth, height, width of what is seen */
 } cf_wanted;
 /* Voxels [hi - lo, channels] and labels. Samples that stay in memory are whole, unless all that is
  * ever asked for are the same planes of samples as they are: call cf_samples_planes before. Fails:
@@ -68,4 +76,14 @@ weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels,
 /* Only planes [d0, d1) of the depth are read from now on, and no views are taken. Nothing may have
  * been read. data.scale mean needs whole samples. */
 void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1);
+/* The training whose samples are read ahead from now on: number k of its order is sample of[k]. All
+ * borrowed. Once. */
+typedef struct cf_foresight {
+  const weir_load_cfg *load;
+  weir_visits visits;
+  int64_t end; /* of the visits */
+  const int64_t *of;
+} cf_foresight;
+/* Fails: as weir_load_open. */
+weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f) WEIR_CHECKED;
 #endif

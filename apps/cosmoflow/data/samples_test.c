@@ -236,6 +236,59 @@ static void planes_are_those_of_the_sample(void **state)
   weir_check_rmdir(folder);
 }
 
+/* Samples of a training that says in which order they come, whole and turned, beside others. */
+static void foreseen_samples_are_those_that_are_read(void **state)
+{
+  enum { MANY = 5 };
+  const cf_volume_info info = {
+      .lengths = {SIDE, SIDE, SIDE, CHANNELS}, .dtype = WEIR_F32, .n_labels = 3};
+  const int64_t of[] = {4, 1, 3};
+  const weir_order o = {.samples = 3, .batch = 2, .step = 2, .shuffle = true, .seed = 3};
+  const cf_data_opts opts = {.scale = CF_SCALE_RAW, .keep = 1 << 20};
+  char folder[256], stem[300];
+  float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST];
+  weir_load_cfg load;
+  cf_samples *s = NULL, *plain = NULL;
+
+  weir_check_mkdir(folder, sizeof folder);
+  for (int64_t k = 0; k < MANY; k++) {
+    (void)snprintf(stem, sizeof stem, "%s/%lld", folder, (long long)k);
+    cf_test_write("npy", stem, &info, k, 1, 0);
+  }
+  cf_source *source = open_file(folder), *other = open_file(folder);
+
+  weir_opts_default(weir_load_opts, sizeof load, &load);
+  assert_ok(cf_samples_create(&opts, source, &s));
+  assert_ok(cf_samples_create(&opts, other, &plain));
+  const weir_visits v = weir_visits_of(&o, 0, 1);
+
+  assert_ok(cf_samples_foresee(s, &(cf_foresight){&load, v, 4 * v.each, of}));
+  for (int64_t visit = 0; visit < 4 * v.each; visit++) {
+    const int64_t position = weir_visits_position(&v, visit),
+                  number = weir_visits_sample(&v, visit);
+    const cf_place place = {visit / v.each, position / 2 * 2, position % 2, number};
+    const cf_view view = cf_view_symmetry((int)visit);
+    cf_wanted want = {.sample = of[number],
+                      .place = &place,
+                      .view = visit % 2 == 0 ? &view : NULL,
+                      .hi = {SIDE, SIDE, SIDE}};
+
+    for (int beside = 0; beside < 2; beside++) { /* as validation comes in between */
+      assert_ok(cf_samples_read(s, &want, voxels[0], labels[0]));
+      want.place = NULL;
+      assert_ok(cf_samples_read(plain, &want, voxels[1], labels[1]));
+      assert_memory_equal(voxels[0], voxels[1], sizeof voxels[0]);
+      assert_memory_equal(labels[0], labels[1], 3 * sizeof(float));
+      want.sample = visit % MANY;
+    }
+  }
+  cf_samples_destroy(&s);
+  cf_samples_destroy(&plain);
+  cf_source_close(&source);
+  cf_source_close(&other);
+  weir_check_rmdir(folder);
+}
+
 /* Normal numbers are no counts. */
 static void what_has_no_logarithm_is_refused(void **state)
 {
@@ -285,6 +338,7 @@ int main(void)
       cmocka_unit_test(views_are_functions_of_their_keys),
       cmocka_unit_test(what_is_kept_is_what_was_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
+      cmocka_unit_test(foreseen_samples_are_those_that_are_read),
       cmocka_unit_test(what_has_no_logarithm_is_refused),
       cmocka_unit_test(turns_of_what_is_no_cube_are_refused),
   };

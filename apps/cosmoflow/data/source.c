@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "data/volume_format.h"
 
 const weir_opt cf_source_options[] = {
@@ -24,6 +25,7 @@ typedef struct kept {
 struct cf_source {
   cf_volumes *files; /* NULL: synth */
   const cf_universe_opts *simulate;
+  uint64_t seed;
   cf_generator *g;
   cf_generator_room *room;
   cf_volume_info info; /* of synth */
@@ -55,6 +57,7 @@ static cf_volume_info info_of(const cf_universe_opts *o, const cf_universe_facts
 static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
 {
   s->simulate = spec->simulate;
+  s->seed = spec->seed;
   WEIR_TRY(cf_generator_create(spec->simulate, spec->seed, &s->g));
   WEIR_TRY(cf_generator_room_create(s->g, &s->room));
   const cf_universe_facts *const f = cf_generator_facts(s->g);
@@ -231,6 +234,22 @@ void cf_source_describe(const cf_source *s, char *text, size_t size)
                  (long long)i->n_labels,
                  (long long)(s->files ? cf_volumes_files(s->files) : s->simulate->universes),
                  s->files ? "files" : "universes", i->layout);
+}
+
+void cf_source_key(const cf_source *s, char hex[65])
+{
+  char text[CF_TEXT + 64];
+
+  if (s->files) {
+    cf_volumes_key(s->files, hex);
+    return;
+  }
+  cf_universe_text(s->simulate, cf_generator_facts(s->g), s->seed, text, CF_TEXT);
+  const size_t n = strlen(text);
+
+  (void)snprintf(text + n, sizeof text - n, "; universes %lld from %lld",
+                 (long long)s->simulate->universes, (long long)s->simulate->first);
+  weir_sha256(text, strlen(text), hex);
 }
 
 const char *cf_source_within(const cf_source *s, const char *folder)

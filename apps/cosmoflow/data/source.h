@@ -45,6 +45,9 @@ weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe) 
 void cf_source_place(const cf_source *s, int64_t sample, char *text, size_t size);
 /* What there is, for people: samples, shape, layout, files. Always terminated. */
 void cf_source_describe(const cf_source *s, char *text, size_t size);
+/* What the samples are, as 64 hex digits: paths, sizes and times of files and how they are read, or
+ * options, seed and numbers of universes. */
+void cf_source_key(const cf_source *s, char hex[65]);
 /* As cf_volumes_within; NULL for synth://. Borrowed. */
 const char *cf_source_within(const cf_source *s, const char *folder);
 /* Universes made so far. */

@@ -144,6 +144,43 @@ static void places_are_told(void **state)
   cf_source_close(&s);
 }
 
+/* What is made of other options, seeds or numbers, or of files that were written again, is other.
+ */
+static void keys_tell_sources_apart(void **state)
+{
+  NEEDS(weir_fft_available(), "FFTW");
+  cf_universe_opts o[4] = {small(4), small(4), small(4), small(4)};
+  const char *paths[] = {dir};
+  const cf_volume_info info = {.lengths = {2, 2, 2, 1}, .dtype = WEIR_I16, .n_labels = 1};
+  char key[6][65], stem[300];
+  cf_source *s = NULL;
+
+  o[1].box = 101;
+  o[2].first = 4;
+  o[3].universes = 6;
+  snprintf(stem, sizeof stem, "%s/a", dir);
+  weir_check_rmdir(dir);
+  assert_ok(weir_dir_create(dir));
+  for (int i = 0; i < 6; i++) {
+    if (i > 3) {
+      cf_test_write("npy", stem, &info, i, 1, 0);
+    }
+    assert_ok(try_source(i < 4 ? synth : paths, 1, &o[i % 4], 0, &s));
+    cf_source_key(s, key[i]);
+    cf_source_close(&s);
+    assert_int_equal(strlen(key[i]), 64);
+    for (int k = 0; k < i; k++) {
+      assert_string_not_equal(key[i], key[k]);
+    }
+  }
+  char again[65];
+
+  assert_ok(try_source(synth, 1, &o[0], 0, &s));
+  cf_source_key(s, again);
+  assert_string_equal(again, key[0]);
+  cf_source_close(&s);
+}
+
 static void assert_refused(const char **paths, int64_t n, const cf_universe_opts *o,
                            weir_status expected, const char *said)
 {
@@ -214,6 +251,7 @@ int main(void)
       cmocka_unit_test(order_and_memory_make_no_difference),
       cmocka_unit_test(the_same_as_files),
       cmocka_unit_test(places_are_told),
+      cmocka_unit_test(keys_tell_sources_apart),
       cmocka_unit_test(what_cannot_be_is_refused),
       cmocka_unit_test(a_request_to_stop_is_heard),
       cmocka_unit_test(every_allocation_may_fail),

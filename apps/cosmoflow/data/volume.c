@@ -327,6 +327,24 @@ const char *cf_volumes_within(const cf_volumes *v, const char *folder)
   return NULL;
 }
 
+void cf_volumes_key(const cf_volumes *v, char hex[65])
+{
+  char text[PATH_MAX + 256], file[PATH_MAX];
+
+  (void)snprintf(text, sizeof text, "%.64s %.64s %lld %d %lld", v->opts.volume, v->opts.labels,
+                 (long long)v->opts.channels, v->opts.dtype, (long long)v->opts.per_file);
+  weir_sha256(text, strlen(text), hex);
+  for (int64_t i = 0; i < v->n; i++) {
+    struct stat info = {.st_size = -1};
+    const char *const path = realpath(v->entries[i].path, file) ? file : v->entries[i].path;
+
+    (void)stat(path, &info);
+    (void)snprintf(text, sizeof text, "%s %lld %lld.%09ld %s", hex, (long long)info.st_size,
+                   (long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec, path);
+    weir_sha256(text, strlen(text), hex);
+  }
+}
+
 void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size)
 {
   const entry *const e = &v->entries[file_of(v, sample)];

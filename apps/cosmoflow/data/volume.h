@@ -59,6 +59,9 @@ weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels) WEIR
 weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe) WEIR_CHECKED;
 /* The first file that lies in a folder, or below it, by whatever name; NULL: none. Borrowed. */
 const char *cf_volumes_within(const cf_volumes *v, const char *folder);
+/* Paths, sizes and times of the files and how they are read, as 64 hex digits: another set, or one
+ * that was written again, has others. */
+void cf_volumes_key(const cf_volumes *v, char hex[65]);
 /* "FILE: sample 3", for messages. Always terminated. */
 void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size);
 

@@ -119,6 +119,34 @@ static void views_make_another_training(void **state)
   assert_non_null(strstr(printed(), "data.augment.shift"));
 }
 
+/* Where samples wait does not matter; each that has a place is read once, and files of a directory
+ * serve the run that comes after. */
+static void reading_ahead_makes_no_difference(void **state)
+{
+  NEEDS_LIBRARIES();
+#define READ(sets, dir) \
+  assert_int_equal(     \
+      program(RUN "--set source.input=[synth://] " sets " --out %s", in_scratch(dir)), 0)
+  READ("", "a");
+  READ("--set load.staging.threads=0 --set load.memory.bytes=0 --set data.keep=0", "b");
+  assert_true(same_weights("a", "b"));
+  assert_int_equal((int)event_number(in_scratch("a"), "load_epoch", "memory"), 6);
+  assert_int_equal((int)event_number(in_scratch("a"), "load_end", "reads"), 6);
+  assert_int_equal((int)event_number(in_scratch("b"), "load_end", "reads"), 18);
+  for (int again = 0; again < 2; again++) {
+    assert_int_equal(
+        program(RUN "--set source.input=[synth://] --set load.staging.threads=3 "
+                    "--set load.memory.bytes=5000 --set load.directory.bytes=1000000 "
+                    "--set load.directory.path=%s --set load.directory.keep=true --overwrite "
+                    "--out %s",
+                in_scratch("near"), in_scratch("c")),
+        0);
+    assert_true(same_weights("a", "c"));
+    assert_int_equal((int)event_number(in_scratch("c"), "load_epoch", "directory"), 4);
+    assert_int_equal((int)event_number(in_scratch("c"), "load_end", "reads"), again == 0 ? 6 : 2);
+  }
+}
+
 /* A signal ends a run with status 9; the command goes on to the bits of a run of one piece. */
 static void a_stopped_run_goes_on(void **state)
 {
@@ -406,17 +434,12 @@ static void options_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(a_run_leaves_what_it_made),
-      TEST(a_run_replaces_another),
-      TEST(views_make_another_training),
-      TEST(a_stopped_run_goes_on),
-      TEST(another_run_is_refused),
-      TEST(the_log_passes_the_checker),
-      TEST(predictions_are_of_their_parts),
-      TEST(parts_and_batches_are_chosen),
-      TEST(weights_that_do_not_fit_are_refused),
-      TEST(wrong_samples_are_refused),
-      TEST(options_that_do_not_fit_are_refused),
+      TEST(a_run_leaves_what_it_made),    TEST(a_run_replaces_another),
+      TEST(views_make_another_training),  TEST(reading_ahead_makes_no_difference),
+      TEST(a_stopped_run_goes_on),        TEST(another_run_is_refused),
+      TEST(the_log_passes_the_checker),   TEST(predictions_are_of_their_parts),
+      TEST(parts_and_batches_are_chosen), TEST(weights_that_do_not_fit_are_refused),
+      TEST(wrong_samples_are_refused),    TEST(options_that_do_not_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
