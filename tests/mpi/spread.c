@@ -196,6 +196,21 @@ static void a_network_as_a_unet(void **state)
   assert_true(check_nets("unet", build_unet) > 0);
 }
 
+/* The oracle runs after every pass, on all ranks together. */
+static void passes_are_verified(void **state)
+{
+  weir_exec_cfg exec;
+  spread_case c = {.name = "verified", .build = build_cosmo, .dtype = WEIR_F64, .within = 1e-12};
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.verify = 1;
+  exec.tier = 2;
+  c.exec = &exec;
+  c.grid = (weir_grid){4, {1, ranks, 1, 1}};
+  spread_check(&c);
+  assert_int_equal(c.n_cuts, 5);
+}
+
 static void convolutions(void **state)
 {
   check("conv", build_conv, 16);
@@ -282,6 +297,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(convolutions),           cmocka_unit_test(pools),
       cmocka_unit_test(bytes_of_slabs),         cmocka_unit_test(refusals),
       cmocka_unit_test(a_network_as_cosmoflow), cmocka_unit_test(a_network_as_a_unet),
+      cmocka_unit_test(passes_are_verified),
   };
 
   ranks = argc > 1 ? atoi(argv[1]) : 1;

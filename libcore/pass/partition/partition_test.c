@@ -1,6 +1,6 @@
 /* partition_test.c - halos, owners and merges of random convolutions and pools, forward and
  * backward, against indices that are counted out one by one. */
-#include "pass/partition/weir_partition.h"
+#include "pass/partition/weir_localise.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,8 +410,13 @@ static weir_status allocate(void *context)
   const problem *c = context;
   const weir_cut cut = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds};
   weir_partition *p = NULL;
-  const weir_status status = weir_partition_create(c->g, &c->grid, &cut, 1, &p);
+  weir_local local = {.g = NULL};
+  weir_status status = weir_partition_create(c->g, &c->grid, &cut, 1, &p);
 
+  if (status == WEIR_OK) {
+    status = weir_localise(p, 0, &local);
+  }
+  weir_local_fini(&local);
   weir_partition_destroy(&p);
   return status;
 }
@@ -487,6 +492,40 @@ static void wrong_cuts_and_no_memory(void **state)
   drop(&c);
 }
 
+/* The local graph has the rank's own boxes; what cannot be cut is refused by name. */
+static void the_local_graph_and_refusals(void **state)
+{
+  problem c = make(8, false);
+  const int32_t x = weir_value_array(c.g, c.x);
+  weir_partition *p;
+  weir_local local;
+
+  for (int rank = 0; rank < weir_grid_size(&c.grid); rank++) {
+    const weir_box own = weir_partition_owned(c.p, x, rank);
+
+    assert_ok(weir_localise(c.p, rank, &local));
+    for (int d = 0; d < own.rank; d++) {
+      assert_int_equal(weir_graph_get_array(local.g, x)->desc.shape[d], own.hi[d] - own.lo[d]);
+    }
+    assert_ok(weir_graph_validate(local.g));
+    weir_local_fini(&local);
+  }
+  drop(&c);
+  weir_graph *g = new_graph();
+  const weir_tensor two = weir_tensor_wrap((double[]){1, 2}, WEIR_F64, 1, (int64_t[]){2});
+  const weir_value fixed = weir_constant(g, &two);
+  const int64_t bounds[] = {0, 1, 2};
+  const weir_cut cut = {weir_value_array(g, fixed), 0, 0, bounds};
+
+  weir_output(g, "y", weir_neg(g, fixed));
+  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
+  assert_int_equal(weir_localise(p, 0, &local), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "'constant' is a constant"));
+  assert_null(local.g);
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
 /* Three taps over 8 elements, rank 1 owns the last 3: one plane of 4 samples, 2 channels and 8
  * bytes comes from below, forward and backward; by weights it is here, and 3 x 2 x 2 sums are
  * partial. */
@@ -525,6 +564,7 @@ int main(void)
       cmocka_unit_test(pools_as_counted_out),
       cmocka_unit_test(outputs_of_a_node_are_cut_alike),
       cmocka_unit_test(wrong_cuts_and_no_memory),
+      cmocka_unit_test(the_local_graph_and_refusals),
       cmocka_unit_test(the_report_tells_boxes_and_bytes),
   };
 
