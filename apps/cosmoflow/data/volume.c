@@ -145,7 +145,9 @@ static weir_status add_folder(cf_volumes *v, const char *path)
   if (status == WEIR_OK && v->n == first) {
     return weir_fail(WEIR_ERR_DATA, "%s: the folder has no file of samples", path);
   }
-  qsort(v->entries + first, (size_t)(v->n - first), sizeof *v->entries, compare);
+  if (v->n > first) {
+    qsort(v->entries + first, (size_t)(v->n - first), sizeof *v->entries, compare);
+  }
   return status;
 }
 

@@ -64,12 +64,22 @@ static int by_bits(const void *a, const void *b)
   return x->bits != y->bits ? (x->bits > y->bits) - (x->bits < y->bits) : by_group(a, b);
 }
 
+static weir_status too_few(int64_t n)
+{
+  return weir_fail(WEIR_ERR_DATA,
+                   "ridge: there are %lld universes to train on; cross-validation needs two",
+                   (long long)n);
+}
+
 static weir_status make_folds(fit *f, uint64_t seed)
 {
   const cf_ridge_rows *const rows = f->rows;
   universe *u = NULL;
   int64_t n = 0;
 
+  if (rows->n == 0) {
+    return too_few(0);
+  }
   WEIR_TRY(weir_alloc(rows->n, sizeof *u, (void **)&u));
   for (int64_t i = 0; i < rows->n; i++) {
     u[i].group = rows->group[rows->row[i]];
@@ -95,11 +105,7 @@ static weir_status make_folds(fit *f, uint64_t seed)
     f->fold[i] = found->fold;
   }
   weir_free(&u);
-  return n >= 2 ? WEIR_OK
-                : weir_fail(WEIR_ERR_DATA,
-                            "ridge: there are %lld universes to train on; cross-validation needs "
-                            "two",
-                            (long long)n);
+  return n >= 2 ? WEIR_OK : too_few(n);
 }
 
 /* ---- sums ---- */

@@ -277,6 +277,53 @@ static void without_truth_the_network_and_the_mean_stand_alone(void **state)
   assert_true(isnan(score("s", "boxes,ridge,sample,sigma_8,mae,range,")));
 }
 
+/* A network from its training to its scores; a particle-mesh of another seed as the second set. */
+static void a_trained_network_is_scored(void **state)
+{
+#define UNIVERSES                                                             \
+  "--set simulate.universes=20 --set simulate.file=20 --set simulate.side=8 " \
+  "--set simulate.particles=16 --set simulate.box=128 --set simulate.preset=wide2 "
+  NEEDS_LIBRARIES();
+  assert_int_equal(
+      program("run " UNIVERSES "--set data.split.valid=3 --set data.split.test=5 "
+              "--set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4}}' "
+              "--set train.epochs=1 --set train.batch=4 --set exec.tier=vector --out %s",
+              in_scratch("run")),
+      0);
+  assert_int_equal(program("prepare " UNIVERSES "--seed 4 --set simulate.method=pm "
+                           "--set simulate.steps=3 --out %s",
+                           in_scratch("pm")),
+                   0);
+  const int status =
+      program("predict %s --set exec.tier=vector --set predict.weights=%s --out %s",
+              in_scratch("run/universes"), in_scratch("run/weights.nc"), in_scratch("p"));
+
+  if (status == 7) {
+    printf("skipped: this build has no libyaml\n");
+    skip();
+  }
+  assert_int_equal(status, 0);
+  assert_int_equal(program("predict %s --set exec.tier=vector --set predict.weights=%s "
+                           "--set predict.strangers=true --out %s",
+                           in_scratch("pm"), in_scratch("run/weights.nc"), in_scratch("q")),
+                   0);
+  assert_int_equal(program("eval --set 'eval.sets=[{name: 2lpt, predictions: %s, truth: [%s]}, "
+                           "{name: pm, predictions: %s, truth: [%s]}]' --out %s",
+                           in_scratch("p/predictions.nc"), in_scratch("run/universes"),
+                           in_scratch("q/predictions.nc"), in_scratch("pm"), in_scratch("s")),
+                   0);
+  assert_null(strstr(printed(), "trains on"));
+  static const char *const models[] = {"network", "ridge", "ridge+moments", "mean"};
+
+  for (int i = 0; i < 8; i++) {
+    char row[128];
+
+    (void)snprintf(row, sizeof row, "%s,%s,sample,all,mae,range,", i < 4 ? "2lpt" : "pm",
+                   models[i % 4]);
+    assert_true(score("s", row) > 0);
+  }
+}
+
 static void threads_make_no_difference(void **state)
 {
   static const char *const files[] = {"scores.csv", "bins.csv", "averages.csv", "ridge.csv",
@@ -402,6 +449,7 @@ int main(void)
       TEST(a_second_set_is_scored_by_what_the_first_learnt),
       TEST(tests_are_never_fitted_on),
       TEST(without_truth_the_network_and_the_mean_stand_alone),
+      TEST(a_trained_network_is_scored),
       TEST(threads_make_no_difference),
       TEST(what_does_not_fit_together_is_refused),
       TEST(predictions_that_are_no_numbers_are_refused),
