@@ -121,10 +121,10 @@ int main(void)
   must_read("staging", &r, 1, MANY);
   const double ahead = r.seconds;
 
-  wait_row("loader: wait of a step, reads of 0.8 steps", &r);
+  wait_row("loader: wait of a step at 0.8 steps a read", &r);
   cfg.staging.threads = 0;
   r = run(&s, &cfg, MANY, 0, 1);
-  bench_row("loader: step with reads of 0.8 steps", "each when it is due", r.seconds * 1e3,
+  bench_row("loader: a step at 0.8 steps a read", "each when it is due", r.seconds * 1e3,
             ahead * 1e3, "ms", 0, 1.5);
 
   /* It does not, but samples stay: each is read once, and nothing is waited for from the second
@@ -134,7 +134,7 @@ int main(void)
   cfg.memory.bytes = SAMPLES * (bytes + 64);
   r = run(&s, &cfg, SAMPLES, 1, 5);
   must_read("memory", &r, 1, SAMPLES);
-  wait_row("loader: wait of a step, reads of 3 steps, kept", &r);
+  wait_row("loader: wait of a step at 3 steps a read (kept)", &r);
   weir_free(&s.cube);
   return 0;
 }
