@@ -24,24 +24,39 @@ static bool is_integer(const weir_body *b, int32_t number, int64_t value)
   return e->code == WEIR_CODE_CONST && !weir_dtype_is_float(e->dtype) && e->integer == value;
 }
 
-/* i - i / m * m, i an index; returns its dimension, or -1. */
-static int rest_of_division(const weir_body *b, int32_t number, int64_t *m)
+/* Dimension of an index, or of one that a rank counts from *from on; -1: it is none. */
+static int index_of(const weir_body *b, int32_t number, int64_t *from)
 {
   const weir_expr *e = &b->exprs[number];
 
-  if (e->code != WEIR_CODE_SUB || b->exprs[e->a].code != WEIR_CODE_INDEX ||
-      b->exprs[e->b].code != WEIR_CODE_MUL) {
+  *from = 0;
+  if (e->code == WEIR_CODE_ADD && b->exprs[e->b].code == WEIR_CODE_CONST) {
+    *from = b->exprs[e->b].integer;
+    e = &b->exprs[e->a];
+  }
+  return e->code == WEIR_CODE_INDEX ? (int)e->integer : -1;
+}
+
+/* i - i / m * m, i an index, counted from the beginning of a window on; returns its dimension, or
+ * -1. */
+static int rest_of_division(const weir_body *b, int32_t number, int64_t *m)
+{
+  const weir_expr *e = &b->exprs[number];
+  int64_t from, divided_from;
+
+  if (e->code != WEIR_CODE_SUB || b->exprs[e->b].code != WEIR_CODE_MUL) {
     return -1;
   }
   const weir_expr *product = &b->exprs[e->b], *quotient = &b->exprs[product->a];
-  const weir_expr *divided = quotient->a >= 0 ? &b->exprs[quotient->a] : NULL;
+  const int dim = index_of(b, e->a, &from);
 
-  if (quotient->code != WEIR_CODE_DIV || divided->code != WEIR_CODE_INDEX ||
-      divided->integer != b->exprs[e->a].integer || b->exprs[quotient->b].code != WEIR_CODE_CONST) {
+  if (dim < 0 || quotient->code != WEIR_CODE_DIV ||
+      index_of(b, quotient->a, &divided_from) != dim || divided_from != from ||
+      b->exprs[quotient->b].code != WEIR_CODE_CONST) {
     return -1;
   }
   *m = b->exprs[quotient->b].integer;
-  return *m > 0 && is_integer(b, product->b, *m) ? (int)divided->integer : -1;
+  return *m > 0 && from % *m == 0 && is_integer(b, product->b, *m) ? dim : -1;
 }
 
 /* The same, above 0: r < 0 ? r + m : r. */

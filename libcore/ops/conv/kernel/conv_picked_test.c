@@ -12,6 +12,8 @@
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/derive/weir_derive.h"
+#include "pass/partition/weir_localise.h"
+#include "pass/weir_pass.h"
 
 enum { X, W, T, READ, DX = READ, DW, ALL };
 
@@ -360,13 +362,62 @@ static void others_are_left(void **state)
   }
 }
 
+static int32_t array_of(const weir_graph *g, const char *name)
+{
+  int32_t found = -1;
+
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    found = array->name != NULL && strcmp(array->name, name) == 0 ? a : found;
+  }
+  return found;
+}
+
+/* Cut in two along a dimension where a window begins, each rank has the gradient by weights. */
+static void ranks_pick_as_well(void **state)
+{
+  const weir_grid grid = {.dims = 1, .extent = {2}};
+  const int64_t of_x[] = {0, 8, 16}, of_t[] = {0, 4, 8};
+  const weir_pass_opts opts = {.kernels = weir_kernel_table};
+  trial t = {
+      .conv = {.lo = {1, 1}, .hi = {1, 1}},
+      .pool = {.taps = {2, 2}},
+      .desc = {{.dtype = WEIR_F32, .rank = 4, .shape = {1, 16, 12, 32}},
+               {.dtype = WEIR_F32, .rank = 4, .shape = {3, 3, 32, 64}}},
+  };
+
+  needs_vectors();
+  make(&t, 1, false);
+  assert_ok(weir_pass_run(t.g, "simplify", &opts));
+  for (int rank = 0; rank < 2; rank++) {
+    const weir_cut cuts[] = {{array_of(t.g, names[X]), 1, 0, of_x},
+                             {array_of(t.g, names[T]), 1, 0, of_t}};
+    weir_partition *p;
+    weir_local local;
+    int claimed = 0;
+
+    assert_ok(weir_partition_create(t.g, &grid, cuts, 2, &p));
+    assert_ok(weir_localise(p, rank, &local));
+    assert_ok(weir_passes_run(local.g, &opts, NULL, NULL));
+    for (int32_t i = 0; i < weir_graph_groups(local.g); i++) {
+      const weir_kernel *k = weir_graph_group(local.g, i)->kernel;
+
+      claimed += k != NULL && strcmp(k->name, "conv.picked") == 0;
+    }
+    assert_int_equal(claimed, 1);
+    weir_local_fini(&local);
+    weir_partition_destroy(&p);
+  }
+  end(&t);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(whole_numbers_as_defined),
-      cmocka_unit_test(of_equal_ones_the_first),
-      cmocka_unit_test(numbers_as_loops_make_them),
-      cmocka_unit_test(others_are_left),
+      cmocka_unit_test(whole_numbers_as_defined),   cmocka_unit_test(of_equal_ones_the_first),
+      cmocka_unit_test(numbers_as_loops_make_them), cmocka_unit_test(others_are_left),
+      cmocka_unit_test(ranks_pick_as_well),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
