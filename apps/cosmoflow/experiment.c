@@ -304,8 +304,9 @@ weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_pl
                                 weir_train_result *result)
 {
   cf_estimator *const n = &e->estimator;
+  weir_comm *const c = exec->spread->comm;
 
   foresee(e, exec->spread);
-  WEIR_TRY(check_same_samples(e, dir));
+  WEIR_TRY(weir_comm_agree(c, weir_comm_rank(c) == 0 ? check_same_samples(e, dir) : WEIR_OK));
   return weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result);
 }

@@ -32,8 +32,9 @@ void cf_experiment_close(cf_experiment *e);
 weir_status cf_universes_of(cf_source *s, int64_t siblings, int64_t **out) WEIR_CHECKED;
 /* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open. */
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;
-/* Trains it in the folder, going on from what is there, with the events of weir_train_run. Fails:
- * WEIR_ERR_CONFIG where a checkpoint there is of other samples; as weir_train_run. */
+/* Trains it on the ranks of exec->spread in the folder, going on from what is there, with the
+ * events of weir_train_run. Collective. Fails: WEIR_ERR_CONFIG where a checkpoint there is of other
+ * samples; as weir_train_run. */
 weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_plan_opts *exec,
                                 weir_train_result *result) WEIR_CHECKED;
 /* Event `samples`, and a line for people. */

@@ -35,6 +35,9 @@ const weir_opt cf_options[] = {
                   "the universes are others than those of the training, whatever their numbers: "
                   "all are tests"),
     WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options, "the log of MLPerf HPC, beside run.jsonl"),
+    WEIR_OPT_TABLE(cf_cfg, grid, weir_train_grid_opts,
+                   "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW)"),
+    WEIR_OPT_TABLE(cf_cfg, comm, weir_comm_opts, "messages between them"),
     WEIR_OPT_TABLE(cf_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,
 };

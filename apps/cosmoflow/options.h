@@ -36,6 +36,8 @@ typedef struct cf_cfg {
     bool strangers; /* the universes are others than those of the training */
   } predict;
   cf_mllog_opts mllog;
+  weir_train_grid_cfg grid;
+  weir_comm_cfg comm;
   weir_exec_cfg exec;
 } cf_cfg;
 

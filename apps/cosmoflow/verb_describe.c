@@ -2,7 +2,9 @@
  * network costs; nothing is simulated, nothing is trained. */
 #include <stdio.h>
 #include "data/universe_write.h"
+#include "estimator.h"
 #include "model/sheet.h"
+#include "ranks.h"
 #include "verbs.h"
 
 static weir_status print_universes(const cf_universe_opts *o, const cf_universe_facts *f)
@@ -59,6 +61,25 @@ static weir_status print_network(const cf_cfg *cfg, const cf_universe_facts *f)
   return WEIR_OK;
 }
 
+/* What each rank of the grid would have of a step, for the same samples as the network. */
+static weir_status print_grid(const cf_cfg *cfg, const cf_universe_facts *f)
+{
+  const int64_t side = or_else(cfg->describe.side, f->side);
+  const cf_volume_info info = {
+      .lengths = {side, side, side, or_else(cfg->describe.channels, f->channels)},
+      .n_labels = (int)or_else(cfg->describe.outputs, f->n_labels)};
+  const cf_estimator_spec spec = {
+      .model = &cfg->model, .scale = cfg->data.scale, .info = &info, .dtype = f->dtype};
+  cf_estimator e = {.params = NULL};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
+  WEIR_TRY_GOTO(cf_grid_print(cfg, &e.task, stdout), done);
+done:
+  cf_estimator_close(&e);
+  return status;
+}
+
 weir_status cf_verb_describe(const weir_cli *cli)
 {
   weir_config *config = NULL;
@@ -70,6 +91,7 @@ weir_status cf_verb_describe(const weir_cli *cli)
   WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
   WEIR_TRY_GOTO(print_universes(&cfg.simulate, &facts), done);
   WEIR_TRY_GOTO(print_network(&cfg, &facts), done);
+  WEIR_TRY_GOTO(print_grid(&cfg, &facts), done);
   printf("\n");
   WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
 done:

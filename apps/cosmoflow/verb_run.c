@@ -5,6 +5,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/universe_write.h"
+#include "ranks.h"
 #include "run_page.h"
 #include "verbs.h"
 
@@ -19,13 +20,12 @@ static weir_status begin(const weir_cli *cli, const cf_cfg *cfg, const weir_conf
                  : weir_run_dir_begin(cli, config, "run", dir);
 }
 
-/* The built-in universes in DIR/universes, where no samples are named. */
-static weir_status prepare(const weir_cli *cli, const cf_cfg *cfg, char *folder)
+/* The built-in universes in the folder, where no samples are named. */
+static weir_status prepare(const cf_cfg *cfg, const char *folder)
 {
   cf_universe_facts facts;
   cf_written done;
 
-  WEIR_TRY(weir_path_join(cli->out, "universes", folder, CF_PATH));
   if (cfg->source.input.count > 0) {
     return WEIR_OK;
   }
@@ -51,45 +51,79 @@ static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_
   return cf_write_provenance(cli, e->cfg, "samples", text);
 }
 
-static weir_status train(const weir_cli *cli, cf_experiment *e, weir_run_dir *dir,
-                         weir_train_result *result, int64_t began)
-{
-  const weir_plan_opts exec = {.exec = &e->cfg->exec, .threads = cli->threads};
-  cf_mllog *log = NULL;
+/* What a run has. All borrowed. */
+typedef struct job {
+  const weir_cli *cli;
+  const weir_config *config;
+  const cf_ranks *ranks;
+  weir_run_dir *dir; /* of the rank that leads */
+  cf_experiment *e;
+} job;
 
-  WEIR_TRY(cf_mllog_open(&e->cfg->mllog, cli->out, began, dir->continues, &log));
+/* ---- What the rank that leads does alone ---- */
+
+/* Universes of its own are results: what an earlier run left goes before they are written. */
+static weir_status make_samples(const job *j, const cf_cfg *cfg, const char *folder)
+{
+  if (!j->dir->continues && cfg->source.input.count == 0) {
+    WEIR_TRY(weir_run_dir_accept(j->dir));
+  }
+  return prepare(cfg, folder);
+}
+
+static weir_status announce(const job *j)
+{
+  WEIR_TRY(cf_grid_print(j->e->cfg, &j->e->estimator.task, stderr));
+  return j->dir->continues ? WEIR_OK : accept(j->cli, j->e, j->dir);
+}
+
+static weir_status finish(const job *j, const weir_train_result *result)
+{
+  if (j->dir->continues) {
+    WEIR_TRY(accept(j->cli, j->e, j->dir));
+  }
+  return cf_run_page(j->cli->out, j->e, result);
+}
+
+/* ---- What all do ---- */
+
+static weir_status train(const job *j, weir_train_result *result, int64_t began)
+{
+  cf_experiment *e = j->e;
+  const weir_plan_opts exec = {
+      .exec = &e->cfg->exec, .threads = j->cli->threads, .spread = &j->ranks->spread};
+  cf_mllog *log = NULL;
+  weir_status status = WEIR_OK;
+
+  if (j->ranks->leads) {
+    status = cf_mllog_open(&e->cfg->mllog, j->cli->out, began, j->dir->continues, &log);
+  }
+  WEIR_TRY_GOTO(cf_agree(j->ranks, status), done);
   cf_mllog_describe(log, &(cf_mllog_run){.train = &e->train,
                                          .model = &e->cfg->model,
                                          .train_samples = e->split.n[CF_TRAIN],
                                          .eval_samples = e->split.n[CF_VALID]});
-  const weir_status status = cf_experiment_train(e, cli->out, &exec, result);
-
+  status = cf_experiment_train(e, j->cli->out, &exec, result);
+done:
   cf_mllog_close(&log);
   return status;
 }
 
-/* Universes of its own are results: what an earlier run left goes before they are written. */
-static weir_status run(const weir_cli *cli, cf_experiment *e, cf_cfg *cfg, weir_run_dir *dir)
+static weir_status run(const job *j, cf_cfg *cfg)
 {
+  const cf_ranks *r = j->ranks;
   const int64_t began = weir_clock_wall_ms();
   weir_train_result result;
   char folder[CF_PATH];
 
-  if (!dir->continues && cfg->source.input.count == 0) {
-    WEIR_TRY(weir_run_dir_accept(dir));
-  }
-  WEIR_TRY(prepare(cli, cfg, folder));
-  WEIR_TRY(cf_experiment_open(cfg, folder, e));
-  cf_experiment_tell(e);
-  WEIR_TRY(cf_experiment_network(e, dir->config));
-  if (!dir->continues) {
-    WEIR_TRY(accept(cli, e, dir));
-  }
-  WEIR_TRY(train(cli, e, dir, &result, began));
-  if (dir->continues) {
-    WEIR_TRY(accept(cli, e, dir));
-  }
-  return cf_run_page(cli->out, e, &result);
+  WEIR_TRY(weir_path_join(j->cli->out, "universes", folder, sizeof folder));
+  WEIR_TRY(cf_agree(r, r->leads ? make_samples(j, cfg, folder) : WEIR_OK));
+  WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, j->e)));
+  cf_experiment_tell(j->e);
+  WEIR_TRY(cf_agree(r, cf_experiment_network(j->e, j->config)));
+  WEIR_TRY(cf_agree(r, r->leads ? announce(j) : WEIR_OK));
+  WEIR_TRY(train(j, &result, began));
+  return cf_agree(r, r->leads ? finish(j, &result) : WEIR_OK);
 }
 
 weir_status cf_verb_run(const weir_cli *cli)
@@ -97,18 +131,23 @@ weir_status cf_verb_run(const weir_cli *cli)
   weir_config *config = NULL;
   weir_run_dir dir = {.cli = cli};
   cf_experiment e = {.cfg = NULL};
+  cf_ranks ranks = {.leads = false};
   weir_status status = WEIR_OK;
   cf_cfg cfg;
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(begin(cli, &cfg, config, &dir), done);
+  const job j = {.cli = cli, .config = config, .ranks = &ranks, .dir = &dir, .e = &e};
+
+  WEIR_TRY_GOTO(cf_ranks_open(cli, &cfg, &ranks), done);
+  WEIR_TRY_GOTO(cf_agree(&ranks, ranks.leads ? begin(cli, &cfg, config, &dir) : WEIR_OK), done);
   cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(run(cli, &e, &cfg, &dir), done);
+  WEIR_TRY_GOTO(run(&j, &cfg), done);
 done:
-  if (status != WEIR_OK) {
+  if (status != WEIR_OK && ranks.leads) {
     cf_abandon(&dir);
   }
   cf_experiment_close(&e);
+  cf_ranks_close(&ranks);
   weir_config_destroy(&config);
   return status;
 }

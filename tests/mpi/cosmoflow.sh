@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# cosmoflow.sh COSMOFLOW RANKS_SH: a network trained on 2 ranks, cut along samples or depth, has the losses of one rank; a run
+# goes on from one rank on two and then on four; a grid of other ranks is refused.
+set -u
+program=$1
+ranks=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  cat "$work/log"
+  echo "failed: $*"
+  exit 1
+}
+
+status=0
+"$program" prepare --set simulate.universes=10 --set simulate.side=8 --set simulate.particles=16 --set simulate.box=128 \
+  --set simulate.redshifts=[0,0.5] --set simulate.preset=wide2 --out "$work/universes" >"$work/log" 2>&1 || status=$?
+[ $status != 7 ] || { echo "skipped: this build has no FFTW or no NetCDF"; exit 77; }
+[ $status = 0 ] || fail "prepare: status $status"
+
+# run RANKS FOLDER EPOCHS FLAGS...
+run() {
+  local n=$1 out=$2 epochs=$3
+  shift 3
+  bash "$ranks" "$n" "$program" run --set source.input="[$work/universes]" --set data.split.valid=2 --set data.split.test=2 \
+    --set data.augment.turn=all --set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' \
+    --set train.epochs="$epochs" --set train.batch=2 --set train.optim.schedule.lr=0.01 --set train.compare_every=1 \
+    --set exec.tier=vector --threads 1 --out "$work/$out" "$@" >"$work/log" 2>&1
+}
+losses() { grep '"epoch_end"' "$work/$1/run.jsonl" | sed 's/.*"valid_loss": \([^,]*\),.*/\1/'; }
+# same FOLDER: the validation losses of three epochs are those of one rank.
+same() {
+  paste <(losses one) <(losses "$1") >"$work/log"
+  awk '{ d = $1 - $2; n++; if (!(NF == 2 && (d < 0 ? -d : d) <= 1e-5 * $1)) bad = 1 } END { exit bad || n != 3 }' "$work/log" ||
+    fail "$1: other losses than one rank has"
+}
+
+status=0
+run 1 one 3 || status=$?
+[ $status != 77 ] || { cat "$work/log"; exit 77; }
+[ $status = 0 ] || fail "one rank: status $status"
+for grid in 2x1 1x2; do
+  run 2 "$grid" 3 --grid $grid || fail "grid $grid"
+  grep -q "grid ${grid%x*} x ${grid#*x} x 1 x 1" "$work/log" || fail "the grid is not told"
+  [ "$(grep -c 'train: epoch' "$work/log")" = 3 ] || fail "not one rank alone tells of the run"
+  [ "$(find "$work/$grid" -name 'run*.jsonl' | wc -l)" = 1 ] || fail "not one log"
+  same "$grid"
+done
+run 1 on 1 || fail "the first epoch"
+run 2 on 2 --grid 1x2 || fail "the second epoch, on 2 ranks"
+run 4 on 3 --grid 2x2 || fail "the third epoch, on 4 ranks"
+grep -q 'goes on after step 6' "$work/log" || fail "it does not go on"
+same on
+
+status=0
+run 2 other 3 --grid 3 || status=$?
+[ $status = 2 ] || fail "a grid of 3 on 2 ranks: status $status"
+grep -q 'cannot be made of 2 ranks' "$work/log" || fail "a grid of 3 on 2 ranks: no reason"
+[ ! -e "$work/other" ] || fail "a grid of 3 on 2 ranks: a folder is made"
+echo "losses of one rank on 2x1, 1x2 and from 1 over 1x2 to 2x2: $(losses on | tr '\n' ' ')"
