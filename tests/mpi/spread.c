@@ -51,7 +51,9 @@ static void finish(spread_case *c, weir_value x, weir_value y, const weir_value 
   char name[16];
 
   weir_output(c->g, "y", y);
-  memcpy(wrt + 1, param, (size_t)n * sizeof *param);
+  for (int k = 0; k < n; k++) {
+    wrt[k + 1] = param[k];
+  }
   const weir_value loss = weir_sum(c->g, weir_mul(c->g, y, y), -1);
 
   weir_output(c->g, "loss", loss);
