@@ -24,6 +24,8 @@ extern const char *const cf_metric[][CF_METRICS];
   X(redshifts)       /* of the channels: "0 0.5"; "" not known              */ \
   X(universes_train) /* lists as of cf_split_text                           */ \
   X(universes_valid)                                                           \
+  X(siblings)        /* samples in a row of one universe, 0: files say      */ \
+  X(sample_count)    /* of the whole set, by whose places siblings count    */ \
   X(samples)         /* what they were, for people                          */
 // clang-format on
 typedef enum cf_note {
@@ -68,6 +70,8 @@ typedef struct cf_weights {
   weir_config *config; /* owns what model refers to */
   int scale;
   cf_volume_info info; /* lengths, labels with their ranges, redshifts */
+  int64_t siblings;    /* by which the universes of the lists are numbered in .. */
+  int64_t count;       /* .. a set of so many samples; 0: files say their numbers */
 } cf_weights;
 
 /* Fails: WEIR_ERR_DATA (no file of weights, or of another program's; naming what does not fit),

@@ -7,19 +7,23 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 
-enum { NETWORK, TRAINED, VALIDATED, DIGEST = 64, PATH = 4096 };
+enum { NETWORK, TRAINED, VALIDATED, PATH = 4096 };
 #define SAMPLES_ARRAY "samples" /* stored: the digest of what was trained on */
 
 /* ---- Samples ---- */
 
-weir_status cf_universes_of(cf_source *s, int64_t siblings, int64_t **out)
+weir_status cf_universes_of(cf_source *s, const cf_cfg *cfg, int64_t **out)
 {
+  const bool alike = cfg->data.split.siblings > 0 && cfg->files.per_file > 0;
+  const int64_t n = cf_source_count(s);
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(cf_source_count(s), sizeof **out, (void **)out));
-  for (int64_t i = 0; i < cf_source_count(s) && status == WEIR_OK; i++) {
+  WEIR_TRY(weir_alloc(n, sizeof **out, (void **)out));
+  for (int64_t i = 0; i < n && status == WEIR_OK; i++) {
     (*out)[i] = -1;
-    status = siblings > 0 ? WEIR_OK : cf_source_universe(s, i, &(*out)[i]);
+    if (i == 0 || !alike || (*out)[0] >= 0) {
+      status = cf_source_universe(s, i, &(*out)[i]);
+    }
   }
   if (status != WEIR_OK) {
     weir_free(out);
@@ -55,7 +59,7 @@ static weir_status open_all(cf_experiment *e)
   }
   WEIR_TRY(cf_source_open(&spec, &e->source));
   WEIR_TRY(cf_samples_create(&e->cfg->data, e->source, &e->samples));
-  WEIR_TRY(cf_universes_of(e->source, e->cfg->data.split.siblings, &universe));
+  WEIR_TRY(cf_universes_of(e->source, e->cfg, &universe));
   const weir_status status =
       cf_split_create(&e->cfg->data.split, universe, cf_source_count(e->source), &e->split);
 
@@ -124,6 +128,23 @@ static bool is_turned(const cf_data_opts *o)
   return o->augment.turn != CF_TURN_NONE || o->augment.shift;
 }
 
+static weir_status refuse_samples(const char *of)
+{
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "%s: was trained on other samples, other parts of them or seen from other "
+                   "sides: take the source, data, simulate and seed of that run, or another --out",
+                   of);
+}
+
+/* That what the trainer goes on from, which may be an older checkpoint than the newest, is of these
+ * samples. */
+static weir_status check_taken(cf_experiment *e)
+{
+  const char *const taken = weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data;
+
+  return memcmp(taken, e->digest, CF_DIGEST) == 0 ? WEIR_OK : refuse_samples("the checkpoint");
+}
+
 /* Before the first sample. A rank reads the planes of its box alone where nothing else is ever
  * asked for. */
 static weir_status begin(cf_experiment *e, const weir_box *box)
@@ -131,6 +152,7 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
   if (e->begun) {
     return WEIR_OK;
   }
+  WEIR_TRY(check_taken(e));
   if (!is_turned(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
     cf_samples_planes(e->samples, box->lo[0], box->hi[0]);
   }
@@ -181,10 +203,10 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
 /* ---- The network ---- */
 
 /* What the training depends on besides network and updates, for the checkpoint. */
-static weir_status digest(const cf_experiment *e, char *hex)
+static weir_status digest(cf_experiment *e)
 {
   const cf_data_opts *const o = &e->cfg->data;
-  char *text = NULL;
+  char *text = NULL, hex[CF_DIGEST + 1] = "";
   weir_status status;
   size_t size = 0;
   FILE *const out = open_memstream(&text, &size);
@@ -195,11 +217,16 @@ static weir_status digest(const cf_experiment *e, char *hex)
   for (int k = CF_NOTE_scale; k <= CF_NOTE_redshifts; k++) {
     (void)fprintf(out, "%s\n", e->line[k]);
   }
-  (void)fprintf(out, "%s\n%s\n%d %d\n%s\n", e->text[TRAINED], e->text[VALIDATED], o->augment.turn,
-                o->augment.shift, e->line[CF_NOTE_samples]);
+  if (cf_source_simulates(e->source)) { /* a copy of files has another key */
+    cf_source_key(e->source, hex);
+  }
+  (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
+                o->augment.turn, o->augment.shift, e->line[CF_NOTE_samples],
+                e->line[CF_NOTE_siblings], hex);
   status = fclose(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_MEMORY, "no memory for a digest");
   if (status == WEIR_OK) {
     weir_sha256(text, size, hex);
+    memcpy(e->digest, hex, CF_DIGEST);
   }
   free(text);
   return status;
@@ -217,6 +244,8 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   cf_note_info(info, e->line);
   cf_source_describe(e->source, described, sizeof described);
   (void)snprintf(e->line[CF_NOTE_scale], CF_NOTE_LINE, "%s", cf_scale_name[e->cfg->data.scale]);
+  (void)snprintf(e->line[CF_NOTE_siblings], CF_NOTE_LINE, "%lld", (long long)e->split.siblings);
+  (void)snprintf(e->line[CF_NOTE_sample_count], CF_NOTE_LINE, "%lld", (long long)e->split.count);
   (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
   for (int k = 0; k < CF_NOTES; k++) {
     note[k] = e->line[k];
@@ -227,6 +256,23 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   return WEIR_OK;
 }
 
+/* A target is at its value or below. */
+static weir_status check_target(const cf_cfg *cfg)
+{
+  const char *const metric = cfg->train.target.metric;
+
+  for (int k = 0; k < CF_METRICS && metric != NULL; k++) {
+    if (strcmp(metric, cf_metric[CF_SEGMENT][k]) == 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "train.target.metric: %s grows as the network learns, and a target ends the "
+                       "training at train.target.value or below: leave it out; train.patience ends "
+                       "a training, too",
+                       metric);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
 {
   cf_estimator_spec spec = {.model = &e->cfg->model,
@@ -234,8 +280,8 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
                             .info = cf_source_info(e->source),
                             .dtype = cf_samples_dtype(e->samples)};
   weir_train_task *const task = &e->estimator.task;
-  char hex[DIGEST + 1];
 
+  WEIR_TRY(check_target(e->cfg));
   WEIR_TRY(take_notes(e, config, spec.note));
   WEIR_TRY(cf_estimator_open(&spec, e->train.seed, &e->estimator));
   task->n_train = e->split.n[CF_TRAIN];
@@ -243,17 +289,18 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   task->fetch = fetch;
   task->epoch = begin_epoch;
   task->context = e;
-  WEIR_TRY(digest(e, hex));
-  WEIR_TRY(weir_store_add(e->estimator.store, SAMPLES_ARRAY, WEIR_U8, 1, (int64_t[]){DIGEST}));
-  memcpy(weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data, hex, DIGEST);
+  WEIR_TRY(digest(e));
+  WEIR_TRY(weir_store_add(e->estimator.store, SAMPLES_ARRAY, WEIR_U8, 1, (int64_t[]){CF_DIGEST}));
+  memcpy(weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data, e->digest, CF_DIGEST);
   return WEIR_OK;
 }
 
-/* A checkpoint is of the samples whose digest it has; a damaged one is the trainer's to judge. */
+/* A checkpoint is of the samples whose digest it has. Before anything of the folder is changed; a
+ * damaged one is the trainer's to judge, and what it takes instead is compared in check_taken. */
 static weir_status check_same_samples(cf_experiment *e, const char *dir)
 {
   cf_estimator *const n = &e->estimator;
-  char own[DIGEST], *const kept = weir_store_get(n->store, SAMPLES_ARRAY)->data;
+  char *const kept = weir_store_get(n->store, SAMPLES_ARRAY)->data;
   char path[PATH];
   int64_t step = -1;
 
@@ -265,19 +312,14 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
   if (!weir_file_exists(path)) {
     WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, sizeof path));
   }
-  memcpy(own, kept, DIGEST);
   const weir_status read = weir_train_weights(n->params, n->store, path);
+  const bool same = memcmp(kept, e->digest, CF_DIGEST) == 0;
 
+  memcpy(kept, e->digest, CF_DIGEST);
   if (read == WEIR_ERR_SHAPE || read == WEIR_ERR_MEMORY) {
     return weir_trace_at(read, __FILE__, __LINE__, __func__);
   }
-  if (read == WEIR_OK && memcmp(own, kept, DIGEST) != 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: was trained on other samples, other parts of them or seen from other "
-                     "sides: take the source, data and seed of that run, or another --out",
-                     path);
-  }
-  return WEIR_OK;
+  return same ? WEIR_OK : refuse_samples(path);
 }
 
 /* What this rank will visit: which groups there are says the grid. */
@@ -308,5 +350,6 @@ weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_pl
 
   foresee(e, exec->spread);
   WEIR_TRY(weir_comm_agree(c, weir_comm_rank(c) == 0 ? check_same_samples(e, dir) : WEIR_OK));
-  return weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result);
+  WEIR_TRY(weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result));
+  return check_taken(e); /* where nothing was left to do, no sample was asked for */
 }

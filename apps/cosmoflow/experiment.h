@@ -5,6 +5,8 @@
 #include "estimator.h"
 #include "options.h"
 
+enum { CF_DIGEST = 64 };
+
 /* Stays where it is: the estimator points into it. */
 typedef struct cf_experiment {
   cf_cfg *cfg;
@@ -21,16 +23,19 @@ typedef struct cf_experiment {
   cf_estimator estimator;
   char line[CF_NOTES][CF_NOTE_LINE]; /* notes of the weights .. */
   char *text[3];                     /* .. and the long ones */
+  char digest[CF_DIGEST];            /* of what is trained on */
 } cf_experiment;
 
 /* Samples and parts of source.input; folder: what is read where that names nothing, or NULL. Fails:
  * WEIR_ERR_CONFIG (there is neither), as cf_source_open, cf_split_create, cf_samples_create. */
 weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, cf_experiment *out) WEIR_CHECKED;
 void cf_experiment_close(cf_experiment *e);
-/* Numbers of universes of all samples, [count]: -1 where data.split.siblings says it. The caller
- * frees them. Fails: as cf_source_universe. */
-weir_status cf_universes_of(cf_source *s, int64_t siblings, int64_t **out) WEIR_CHECKED;
-/* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open. */
+/* Numbers of universes of all samples, [count]: -1 where the source does not say it. Files that are
+ * not opened to be counted (files.per_file) are not asked either where the first one is silent and
+ * data.split.siblings is given. The caller frees them. Fails: as cf_source_universe. */
+weir_status cf_universes_of(cf_source *s, const cf_cfg *cfg, int64_t **out) WEIR_CHECKED;
+/* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open;
+ * WEIR_ERR_CONFIG for a train.target that networks which segment begin above. */
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;
 /* Trains it on the ranks of exec->spread in the folder, going on from what is there, with the
  * events of weir_train_run. Collective. Fails: WEIR_ERR_CONFIG where a checkpoint there is of other

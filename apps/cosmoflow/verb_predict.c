@@ -28,28 +28,46 @@ typedef struct work {
 
 /* ---- What is read ---- */
 
+/* Numbers by places are those of the training in its own set alone, as a whole. */
+static weir_status check_numbering(const work *w)
+{
+  const cf_weights *const t = &w->weights;
+  const cf_split *const s = &w->split;
+  char there[96], here[96];
+
+  if (s->siblings == t->siblings && (s->siblings == 0 || s->count == t->count)) {
+    return WEIR_OK;
+  }
+  (void)snprintf(there, sizeof there, "%s (siblings %lld of %lld samples)",
+                 t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,
+                 (long long)t->count);
+  (void)snprintf(here, sizeof here, "%s (siblings %lld of %lld samples)",
+                 s->siblings > 0 ? "their place" : "what files say", (long long)s->siblings,
+                 (long long)s->count);
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "data.split.siblings: %s was trained on universes that are numbered by %s, and "
+                   "these are by %s: which of them it has seen is not known; take the set of the "
+                   "training as a whole, or predict.strangers=true where it has seen none",
+                   w->cfg->predict.weights, there, here);
+}
+
 static weir_status take_parts(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
-  const int64_t siblings = w->cfg->data.split.siblings;
+  int64_t *const siblings = &w->cfg->data.split.siblings;
   const bool strangers = w->cfg->predict.strangers;
   int64_t *universe = NULL;
 
-  if (siblings > 0 && !strangers) {
-    weir_warn(
-        "predict",
-        "data.split.siblings numbers universes by their place in the set: what is called train "
-        "or test is so for the set that was trained on, as a whole; for another one set "
-        "predict.strangers=true");
-  }
-  WEIR_TRY(cf_universes_of(w->source, siblings, &universe));
+  *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
+  WEIR_TRY(cf_universes_of(w->source, w->cfg, &universe));
   const weir_status status =
       cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],
-                        strangers ? "" : text[CF_NOTE_universes_valid], siblings, universe,
+                        strangers ? "" : text[CF_NOTE_universes_valid], *siblings, universe,
                         cf_source_count(w->source), &w->split);
 
   weir_free(&universe);
-  return status;
+  WEIR_TRY(status);
+  return strangers ? WEIR_OK : check_numbering(w);
 }
 
 static weir_status open_all(work *w)

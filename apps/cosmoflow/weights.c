@@ -176,6 +176,20 @@ static bool read_shape(cf_weights *w)
   return true;
 }
 
+static bool read_numbering(cf_weights *w)
+{
+  const char *siblings = w->text[CF_NOTE_siblings], *count = w->text[CF_NOTE_sample_count];
+  double x = 0, y = 0;
+
+  if (!next_number(&siblings, &x) || !next_number(&count, &y) || !(x >= 0 && x <= 0x1p52) ||
+      !(y >= 1 && y <= 0x1p52)) {
+    return false;
+  }
+  w->siblings = (int64_t)x;
+  w->count = (int64_t)y;
+  return true;
+}
+
 static bool read_scale(cf_weights *w)
 {
   for (w->scale = 0; w->scale <= CF_SCALE_RAW; w->scale++) {
@@ -210,12 +224,14 @@ static weir_status read_model(cf_weights *w, const char *path)
 static weir_status read_all(const char *path, cf_weights *w)
 {
   WEIR_TRY(read_notes(path, w->text));
-  if (!read_labels(w) || !read_shape(w) || !read_scale(w)) {
+  if (!read_labels(w) || !read_shape(w) || !read_scale(w) || !read_numbering(w)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
-                     "label_hi, and scale (%.20s) are not those of weights",
+                     "label_hi, scale (%.20s), siblings (%.20s) and sample_count (%.20s) are not "
+                     "those of weights",
                      path, w->text[CF_NOTE_sample_shape], w->text[CF_NOTE_labels],
-                     w->text[CF_NOTE_scale]);
+                     w->text[CF_NOTE_scale], w->text[CF_NOTE_siblings],
+                     w->text[CF_NOTE_sample_count]);
   }
   return read_model(w, path);
 }
@@ -239,18 +255,40 @@ void cf_weights_fini(cf_weights *w)
   }
 }
 
+/* Whether two lines of words agree where both know: "-" is not known, nor is a line without words.
+ */
+static bool agree(const char *a, const char *b)
+{
+  char x[CF_NOTE_LINE], y[CF_NOTE_LINE];
+
+  if (*a == 0 || *b == 0) {
+    return true;
+  }
+  for (;;) {
+    const bool more = next_word(&a, x, sizeof x);
+
+    if (next_word(&b, y, sizeof y) != more) {
+      return false;
+    }
+    if (!more) {
+      return true;
+    }
+    if (strcmp(x, y) != 0 && strcmp(x, "-") != 0 && strcmp(y, "-") != 0) {
+      return false;
+    }
+  }
+}
+
 weir_status cf_weights_fit(const cf_weights *w, const char *path, const cf_volume_info *info)
 {
   char text[CF_NOTES][CF_NOTE_LINE];
 
   cf_note_info(info, text);
   for (int k = CF_NOTE_sample_shape; k <= CF_NOTE_redshifts; k++) {
-    const bool said =
-        text[k][0] != 0 && w->text[k][0] != 0 && text[k][0] != '-' && w->text[k][0] != '-';
     const bool named = k != CF_NOTE_labels || info->label[0][0] != 0;
     const bool has_to = k == CF_NOTE_sample_shape || (k == CF_NOTE_labels && info->n_labels > 0);
 
-    if (strcmp(text[k], w->text[k]) != 0 && (has_to || said) && named) {
+    if (named && (has_to ? strcmp(text[k], w->text[k]) != 0 : !agree(text[k], w->text[k]))) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: was trained on samples whose %s is \"%s\"; these have \"%s\"", path,
                        note_name[k], w->text[k], text[k]);

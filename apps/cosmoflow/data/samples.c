@@ -231,12 +231,13 @@ weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f)
         .lo = {s->d0},
         .hi = {s->d1, s->info.lengths[1], s->info.lengths[2], s->info.lengths[3]}}},
       {WEIR_F32, {.rank = 1, .hi = {s->info.n_labels}}}};
-  char text[2 * sizeof s->key];
+  char text[2 * sizeof s->key + 16];
 
   WEIR_ASSERT(s->load == NULL);
   s->foresight = *f;
   cf_source_key(s->source, text);
   weir_sha256(f->of, (size_t)f->visits.order.samples * sizeof *f->of, text + strlen(text));
+  (void)strcat(text, cf_scale_name[s->opts->scale]); /* what check looks for, which others do not */
   weir_sha256(text, strlen(text), s->key);
   return weir_load_open(
       f->load,

@@ -289,6 +289,53 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   weir_check_rmdir(folder);
 }
 
+/* Files of a directory that were kept as raw numbers are not believed to be counts. */
+static void kept_files_are_of_one_scale(void **state)
+{
+  const cf_volume_info info = {
+      .lengths = {SIDE, SIDE, SIDE, CHANNELS}, .dtype = WEIR_F32, .n_labels = 3};
+  const int64_t of[] = {0, 1};
+  const weir_order o = {.samples = 2, .batch = 1, .step = 1};
+  const weir_visits v = weir_visits_of(&o, 0, 1);
+  char folder[256], near[300], path[300];
+  float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  weir_load_cfg load;
+
+  weir_check_mkdir(folder, sizeof folder);
+  (void)snprintf(near, sizeof near, "%s/near", folder);
+  (void)snprintf(path, sizeof path, "%s/of", folder);
+  assert_ok(weir_dir_create(path));
+  (void)snprintf(path, sizeof path, "%s/of/a", folder);
+  cf_test_write("npy", path, &info, 0, 1, 0);
+  (void)snprintf(path, sizeof path, "%s/of/b", folder);
+  cf_test_write("npy", path, &info, 1, 1, 0);
+  weir_opts_default(weir_load_opts, sizeof load, &load);
+  load.memory.bytes = 0;
+  load.directory.path = near;
+  load.directory.bytes = 1 << 20;
+  load.directory.keep = true;
+  (void)snprintf(path, sizeof path, "%s/of", folder);
+  for (int scale = CF_SCALE_RAW; scale >= CF_SCALE_LOG; scale -= CF_SCALE_RAW) {
+    const cf_data_opts opts = {.scale = scale};
+    const weir_status expected = scale == CF_SCALE_RAW ? WEIR_OK : WEIR_ERR_DATA;
+    cf_source *source = open_file(path);
+    cf_samples *s = NULL;
+
+    assert_ok(cf_samples_create(&opts, source, &s));
+    assert_ok(cf_samples_foresee(s, &(cf_foresight){&load, v, 3 * v.each, of}));
+    for (int64_t visit = 0; visit < 3 * v.each && (visit == 0 || expected == WEIR_OK); visit++) {
+      const int64_t number = weir_visits_sample(&v, visit);
+      const cf_place place = {visit / v.each, visit % v.each, 0, number};
+      const cf_wanted want = {.sample = number, .place = &place, .hi = {SIDE, SIDE, SIDE}};
+
+      assert_int_equal(cf_samples_read(s, &want, voxels, labels), expected);
+    }
+    cf_samples_destroy(&s);
+    cf_source_close(&source);
+  }
+  weir_check_rmdir(folder);
+}
+
 /* Normal numbers are no counts. */
 static void what_has_no_logarithm_is_refused(void **state)
 {
@@ -339,6 +386,7 @@ int main(void)
       cmocka_unit_test(what_is_kept_is_what_was_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
       cmocka_unit_test(foreseen_samples_are_those_that_are_read),
+      cmocka_unit_test(kept_files_are_of_one_scale),
       cmocka_unit_test(what_has_no_logarithm_is_refused),
       cmocka_unit_test(turns_of_what_is_no_cube_are_refused),
   };

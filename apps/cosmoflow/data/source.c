@@ -257,6 +257,11 @@ const char *cf_source_within(const cf_source *s, const char *folder)
   return s->files ? cf_volumes_within(s->files, folder) : NULL;
 }
 
+bool cf_source_simulates(const cf_source *s)
+{
+  return s->files == NULL;
+}
+
 int64_t cf_source_made(const cf_source *s)
 {
   return s->made;

@@ -3,8 +3,8 @@
  *
  * Samples of synth:// are those that `prepare` writes with the same options and seed, in the same
  * order, bit for bit: simulate.universes of them from simulate.first on, each cut into its samples.
- * Universes that were used last stay in memory. A source is used by one thread at a time; making a
- * universe takes all threads. */
+ * Universes that were used last stay in memory. A source is used by one thread at a time; a
+ * universe is made by all threads, or, read ahead by a lane of load/, on that lane alone. */
 #ifndef CF_SOURCE_H
 #define CF_SOURCE_H
 #include "data/universe.h"
@@ -50,6 +50,8 @@ void cf_source_describe(const cf_source *s, char *text, size_t size);
 void cf_source_key(const cf_source *s, char hex[65]);
 /* As cf_volumes_within; NULL for synth://. Borrowed. */
 const char *cf_source_within(const cf_source *s, const char *folder);
+/* Whether it is synth://. */
+bool cf_source_simulates(const cf_source *s);
 /* Universes made so far. */
 int64_t cf_source_made(const cf_source *s);
 #endif

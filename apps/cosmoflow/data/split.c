@@ -57,20 +57,28 @@ static int by_first(const void *a, const void *b)
 /* The number of every sample's universe. */
 static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
 {
-  bool known = true;
+  int64_t known = 0;
 
   for (int64_t i = 0; i < s->count; i++) {
-    known = known && given[i] >= 0;
+    known += given[i] >= 0;
   }
-  if (!known && siblings == 0) {
+  if (known > 0 && known < s->count) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.split: %" PRId64 " of %" PRId64 " samples say which universe they are "
+                     "of, the others do not, and numbers by their place (data.split.siblings) "
+                     "would meet those: read the two kinds of files apart",
+                     known, s->count);
+  }
+  if (known < s->count && siblings == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "data.split.siblings: the files do not say which universes their samples are "
                      "of, and those of one universe belong on one side: give how many in a row are "
                      "of one (MLPerf HPC: 64)");
   }
   for (int64_t i = 0; i < s->count; i++) {
-    s->universe[i] = known ? given[i] : i / siblings;
+    s->universe[i] = known > 0 ? given[i] : i / siblings;
   }
+  s->siblings = known > 0 ? 0 : siblings;
   return WEIR_OK;
 }
 

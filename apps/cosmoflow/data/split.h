@@ -20,6 +20,7 @@ extern const weir_opt cf_split_options[];
 typedef struct cf_split {
   int64_t count;               /* samples of the set */
   int64_t *universe;           /* [count] of every sample, not negative */
+  int64_t siblings;            /* by which places number universes; 0: files say their own */
   uint8_t *part;               /* [count] cf_part */
   int64_t universes[CF_PARTS]; /* of each part */
   int64_t n[CF_PARTS];         /* samples of each part */
@@ -27,7 +28,8 @@ typedef struct cf_split {
 } cf_split;
 
 /* universe: [count], -1 where it is not known. Fails: WEIR_ERR_CONFIG (nothing is left to train on;
- * universes that are not known, without opts->siblings), WEIR_ERR_MEMORY. */
+ * universes that are not known, without opts->siblings; some that are beside some that are not),
+ * WEIR_ERR_MEMORY. */
 weir_status cf_split_create(const cf_split_opts *opts, const int64_t *universe, int64_t count,
                             cf_split *out) WEIR_CHECKED;
 /* The parts by lists of universes, as cf_split_text makes them: those of `train` and `valid` are of

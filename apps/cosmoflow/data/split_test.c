@@ -100,6 +100,7 @@ static void the_last_universes_of_a_set(void **state)
   assert_ok(cf_split_create(&o, universe, 24, &s));
   assert_sound(&s);
   for (int64_t i = 0; i < 24; i++) {
+    assert_int_equal(s.siblings, 4);
     assert_int_equal(s.universe[i], i / 4);
     assert_int_equal(s.part[i], i < 12 ? CF_TRAIN : i < 20 ? CF_VALID : CF_TEST);
   }
@@ -107,7 +108,10 @@ static void the_last_universes_of_a_set(void **state)
   for (int64_t i = 0; i < 24; i++) {
     universe[i] = 23 - i;
   }
-  assert_ok(cf_split_create(&o, universe, 24, &s));
+  assert_ok(
+      cf_split_create(&o, universe, 24, &s)); /* files say their own: siblings do not matter */
+  assert_int_equal(s.siblings, 0);
+  assert_int_equal(s.universe[5], 18);
   assert_int_equal(s.part[23], CF_TEST);
   assert_int_equal(s.part[0], CF_TRAIN);
   cf_split_fini(&s);
@@ -161,6 +165,9 @@ static void what_cannot_be_is_refused(void **state)
   assert_null(s.universe);
   assert_int_equal(cf_split_create(&o, unknown, 2, &s), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "data.split.siblings"));
+  o.siblings = 1;
+  assert_int_equal(cf_split_create(&o, unknown, 2, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "1 of 2 samples say which universe"));
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
     assert_int_equal(cf_split_of_lists(bad[k], "", 0, one, 3, &s), WEIR_ERR_DATA);
     assert_non_null(strstr(weir_last_message(), "no list of universes"));

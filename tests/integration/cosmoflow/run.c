@@ -205,6 +205,25 @@ static void another_run_is_refused(void **state)
   free(after);
 }
 
+/* Universes that no file tells apart, and a checkpoint behind a damaged one. */
+static void another_simulation_is_refused(void **state)
+{
+  NEEDS_LIBRARIES();
+#define AGAIN(sets)                                                                            \
+  program(RUN "--set source.input=[synth://] --set train.checkpoint.every=1 " sets "--out %s", \
+          in_scratch("r"))
+  assert_int_equal(AGAIN("--set train.epochs=1 "), 0);
+  assert_int_equal(AGAIN("--set simulate.box=100 "), 2);
+  assert_non_null(strstr(printed(), "was trained on other samples"));
+  assert_int_equal(AGAIN("--set simulate.method=1lpt "), 2);
+  assert_int_equal(AGAIN("--seed 4 --set train.seed=-4 "), 2);
+  weir_check_write(in_scratch("r/checkpoint-000000003.nc"), "cut", 3);
+  assert_int_equal(AGAIN("--set train.epochs=1 --set simulate.box=100 "), 2);
+  assert_non_null(strstr(printed(), "was trained on other samples"));
+  assert_int_equal(AGAIN("--set train.epochs=1 "), 0);
+  assert_int_equal((int)event_number(in_scratch("r"), "run_end", "first"), 2);
+}
+
 /* ---- The log of MLPerf ---- */
 
 static void the_log_passes_the_checker(void **state)
@@ -346,15 +365,129 @@ static void weights_that_do_not_fit_are_refused(void **state)
   assert_non_null(strstr(printed(), "whose labels is"));
 }
 
+/* Six samples of universes 0 to 5 in a file that says the ranges of its labels; no number: not
+ * known. */
+static void put_ranges(const char *dir, double lo0, double lo1)
+{
+  enum { N = 6, SIDE = 8 };
+  const cf_volume_info info = {.lengths = {SIDE, SIDE, SIDE, 1}, .dtype = WEIR_F32, .n_labels = 2};
+  const double range[] = {lo0, 1, lo1, 1};
+  const int64_t zero[5] = {0}, full[5] = {N, SIDE, SIDE, SIDE, 1}, two[2] = {2, 2};
+  int64_t universe[N];
+  float voxels[N][SIDE * SIDE * SIDE], labels[N][2];
+  int dim[7], var[4];
+  weir_netcdf *nc = NULL;
+
+  for (int k = 0; k < N; k++) {
+    universe[k] = k;
+    cf_test_voxels(&info, (uint64_t)k, voxels[k]);
+    cf_test_labels(&info, (uint64_t)k, labels[k]);
+  }
+  assert_ok(weir_dir_create(in_scratch("%s", dir)));
+  assert_ok(weir_netcdf_create(in_scratch("%s/s.nc", dir), &nc));
+  for (int d = 0; d < 7; d++) {
+    static const char *const name[] = {"sample", "x", "y", "z", "redshift", "parameter", "end"};
+
+    assert_ok(weir_netcdf_dim(nc, name[d], d < 5 ? full[d] : 2, &dim[d]));
+  }
+  assert_ok(weir_netcdf_var(nc, "full", WEIR_F32, 5, dim, &var[0]));
+  assert_ok(weir_netcdf_var(nc, "unitPar", WEIR_F32, 2, (int[]){dim[0], dim[5]}, &var[1]));
+  assert_ok(weir_netcdf_var(nc, "rangePar", WEIR_F64, 2, dim + 5, &var[2]));
+  assert_ok(weir_netcdf_var(nc, "universe", WEIR_I64, 1, dim, &var[3]));
+  assert_ok(weir_netcdf_write(nc, var[0], zero, full, voxels));
+  assert_ok(weir_netcdf_write(nc, var[1], zero, (int64_t[]){N, 2}, labels));
+  assert_ok(weir_netcdf_write(nc, var[2], zero, two, range));
+  assert_ok(weir_netcdf_write(nc, var[3], zero, full, universe));
+  assert_ok(weir_netcdf_commit(&nc));
+}
+#define TRAIN "run " NETWORK "--set data.scale=raw --set source.input=[%s] --out %s "
+
+/* Below zero, too; where one label's is not known, the other's is compared. */
+static void ranges_are_compared_label_by_label(void **state)
+{
+  NEEDS_LIBRARIES();
+  put_ranges("a", -1.2, 0.25);
+  put_ranges("b", -1.1, 0.25);
+  put_ranges("c", NAN, 0.25);
+  put_ranges("d", NAN, 0.5);
+  assert_int_equal(program(TRAIN, in_scratch("a"), in_scratch("t")), 0);
+  const int status = program(PREDICT, in_scratch("a"), in_scratch("t/weights.nc"), in_scratch("p"));
+
+  NEEDS_YAML(status);
+  assert_int_equal(status, 0);
+  assert_int_equal(program(PREDICT, in_scratch("b"), in_scratch("t/weights.nc"), in_scratch("q")),
+                   3);
+  assert_non_null(strstr(printed(), "label_lo"));
+  assert_int_equal(program(PREDICT, in_scratch("c"), in_scratch("t/weights.nc"), in_scratch("r")),
+                   0);
+  assert_int_equal(program(PREDICT, in_scratch("d"), in_scratch("t/weights.nc"), in_scratch("q")),
+                   3);
+  assert_non_null(strstr(printed(), "label_lo"));
+}
+
 /* ---- Samples that are refused ---- */
 
 static const cf_volume_info small = {.lengths = {8, 8, 8, 1}, .dtype = WEIR_F32, .n_labels = 2};
-#define TRAIN "run " NETWORK "--set data.scale=raw --set source.input=[%s] --out %s "
 
 static void put_sample(const char *dir, const char *name, const cf_volume_info *info)
 {
   assert_ok(weir_dir_create(in_scratch("%s", dir)));
   cf_test_write("npy", in_scratch("%s/%s", dir, name), info, 0, 1, 0);
+}
+
+/* Samples s0, s1 .. that are all of universe 0. */
+static void put_samples(const char *dir, int n)
+{
+  for (int k = 0; k < n; k++) {
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "s%d", k);
+    put_sample(dir, name, &small);
+  }
+}
+
+static void forget_universes(const char *dir, int from, int to)
+{
+  for (int k = from; k < to; k++) {
+    assert_int_equal(remove(in_scratch("%s/s%d_universe.npy", dir, k)), 0);
+  }
+}
+
+/* What files say of their universes stands; numbers by places hold in the set of the training
+ * alone.
+ */
+static void universes_are_numbered_by_one_alone(void **state)
+{
+#define ROW1 "--set data.split.siblings=1 "
+  put_samples("m", 6);
+  put_samples("fewer", 5);
+  assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
+  assert_non_null(strstr(printed(), "1 universes"));
+  assert_int_equal(program(TRAIN ROW1, in_scratch("m"), in_scratch("o")), 2);
+  assert_non_null(strstr(printed(), "1 universes"));
+  forget_universes("m", 0, 1);
+  assert_int_equal(program(TRAIN ROW1, in_scratch("m"), in_scratch("o")), 2);
+  assert_non_null(strstr(printed(), "5 of 6 samples say which universe"));
+  forget_universes("m", 1, 6);
+  forget_universes("fewer", 0, 5);
+  assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
+  assert_non_null(strstr(printed(), "data.split.siblings"));
+  assert_int_equal(program(TRAIN ROW1, in_scratch("m"), in_scratch("p")), 0);
+  const int status = program(PREDICT, in_scratch("m"), in_scratch("p/weights.nc"), in_scratch("q"));
+
+  NEEDS_YAML(status);
+  assert_int_equal(status, 0); /* siblings are those of the weights */
+  assert_int_equal((int)event_number(in_scratch("q"), "predict_end", "samples"), 6);
+  assert_int_equal(program(PREDICT "--set data.split.siblings=2", in_scratch("m"),
+                           in_scratch("p/weights.nc"), in_scratch("s")),
+                   2);
+  assert_non_null(strstr(printed(), "predict.strangers=true"));
+  assert_int_equal(
+      program(PREDICT, in_scratch("fewer"), in_scratch("p/weights.nc"), in_scratch("s")), 2);
+  assert_non_null(strstr(printed(), "of 5 samples"));
+  assert_int_equal(program(PREDICT "--set predict.strangers=true", in_scratch("fewer"),
+                           in_scratch("p/weights.nc"), in_scratch("s")),
+                   0);
 }
 
 static void wrong_samples_are_refused(void **state)
@@ -364,27 +497,8 @@ static void wrong_samples_are_refused(void **state)
   FILE *f = NULL;
 
   assert_int_equal(program(TRAIN, in_scratch("none"), in_scratch("o")), 3);
-  for (int k = 0; k < 6; k++) {
-    char name[16];
-
-    (void)snprintf(name, sizeof name, "s%d", k);
-    put_sample("m", name, &small);
-  }
-  /* All of one universe. */
-  assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
-  assert_non_null(strstr(printed(), "1 universes"));
-  assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("m"), in_scratch("p")),
-                   0);
-  const int status = program(PREDICT "--set data.split.siblings=1", in_scratch("m"),
-                             in_scratch("p/weights.nc"), in_scratch("q"));
-
-  assert_true(status == 7 || strstr(printed(), "predict.strangers=true") != NULL);
-  /* Files that do not say their universes. */
-  for (int k = 0; k < 6; k++) {
-    assert_int_equal(remove(in_scratch("m/s%d_universe.npy", k)), 0);
-  }
-  assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
-  assert_non_null(strstr(printed(), "data.split.siblings"));
+  put_samples("m", 6);
+  forget_universes("m", 0, 6);
   /* Numbers that are no counts have no logarithm. */
   assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.scale=log1p",
                            in_scratch("m"), in_scratch("o")),
@@ -434,12 +548,21 @@ static void options_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(a_run_leaves_what_it_made),    TEST(a_run_replaces_another),
-      TEST(views_make_another_training),  TEST(reading_ahead_makes_no_difference),
-      TEST(a_stopped_run_goes_on),        TEST(another_run_is_refused),
-      TEST(the_log_passes_the_checker),   TEST(predictions_are_of_their_parts),
-      TEST(parts_and_batches_are_chosen), TEST(weights_that_do_not_fit_are_refused),
-      TEST(wrong_samples_are_refused),    TEST(options_that_do_not_fit_are_refused),
+      TEST(a_run_leaves_what_it_made),
+      TEST(a_run_replaces_another),
+      TEST(views_make_another_training),
+      TEST(reading_ahead_makes_no_difference),
+      TEST(a_stopped_run_goes_on),
+      TEST(another_run_is_refused),
+      TEST(the_log_passes_the_checker),
+      TEST(predictions_are_of_their_parts),
+      TEST(parts_and_batches_are_chosen),
+      TEST(weights_that_do_not_fit_are_refused),
+      TEST(another_simulation_is_refused),
+      TEST(ranges_are_compared_label_by_label),
+      TEST(universes_are_numbered_by_one_alone),
+      TEST(wrong_samples_are_refused),
+      TEST(options_that_do_not_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
