@@ -261,7 +261,10 @@ static weir_status check_target(const cf_cfg *cfg)
 {
   const char *const metric = cfg->train.target.metric;
 
-  for (int k = 0; k < CF_METRICS && metric != NULL; k++) {
+  if (metric == NULL || cf_model_net(&cfg->model)->target != CF_SEGMENT) {
+    return WEIR_OK;
+  }
+  for (int k = 0; k < CF_METRICS; k++) {
     if (strcmp(metric, cf_metric[CF_SEGMENT][k]) == 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "train.target.metric: %s grows as the network learns, and a target ends the "

@@ -109,6 +109,19 @@ done:
   return status;
 }
 
+/* What the log tells of is an error. */
+static weir_status check_log(const cf_cfg *cfg)
+{
+  const cf_net *const net = cf_model_net(&cfg->model);
+
+  return cfg->mllog.write && net->target == CF_SEGMENT
+             ? weir_fail(WEIR_ERR_CONFIG,
+                         "mllog.write: the log of MLPerf HPC has the error of estimates, and %s "
+                         "makes classes of voxels: leave it out; run.jsonl has the scores",
+                         net->name)
+             : WEIR_OK;
+}
+
 static weir_status run(const job *j, cf_cfg *cfg)
 {
   const cf_ranks *r = j->ranks;
@@ -116,6 +129,7 @@ static weir_status run(const job *j, cf_cfg *cfg)
   weir_train_result result;
   char folder[CF_PATH];
 
+  WEIR_TRY(check_log(cfg));
   WEIR_TRY(weir_path_join(j->cli->out, "universes", folder, sizeof folder));
   WEIR_TRY(cf_agree(r, r->leads ? make_samples(j, cfg, folder) : WEIR_OK));
   WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, j->e)));

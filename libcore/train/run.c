@@ -92,6 +92,19 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   return WEIR_OK;
 }
 
+static void tell_validation(const train_run *r, const double *metric, bool best)
+{
+  const train_state *s = &r->state;
+  weir_field field[3 + TRAIN_METRICS] = {WEIR_INT("step", *s->step),
+                                         WEIR_REAL("valid_loss", *s->valid_loss),
+                                         WEIR_BOOLEAN("best", best)};
+
+  for (int k = 0; k < r->task->n_metrics; k++) {
+    field[3 + k] = WEIR_REAL(r->task->metric[k], metric[k]);
+  }
+  weir_event_fields("validation", field, 3 + r->task->n_metrics);
+}
+
 static void tell_epoch(const train_run *r, const double *metric, bool valid, bool best)
 {
   const train_state *s = &r->state;
@@ -252,8 +265,7 @@ static weir_status loop(train_run *r, int64_t first)
     bool best = false;
 
     WEIR_TRY(validate(r, metric, &best));
-    weir_event("validation", WEIR_INT("step", *s->step), WEIR_REAL("valid_loss", *s->valid_loss),
-               WEIR_BOOLEAN("best", best));
+    tell_validation(r, metric, best);
     saved = false;
   }
   return saved ? WEIR_OK : train_save(r);

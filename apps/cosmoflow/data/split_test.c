@@ -153,6 +153,25 @@ static void lists_carry_a_split(void **state)
   cf_split_fini(&b);
 }
 
+/* The share of configs/cosmoflow/mlperf.yaml: of the benchmark's universes and of a stand-in's. */
+static void a_share_fits_any_set(void **state)
+{
+  static const int64_t count[] = {9216, 64}, expected[] = {1024, 7};
+  cf_split_opts o = shares(0.1111111, 0);
+  int64_t universe[9216];
+  cf_split s;
+
+  o.order = CF_SPLIT_LAST;
+  for (int64_t i = 0; i < 9216; i++) {
+    universe[i] = i;
+  }
+  for (int k = 0; k < 2; k++) {
+    assert_ok(cf_split_create(&o, universe, count[k], &s));
+    assert_int_equal(s.universes[CF_VALID], expected[k]);
+    cf_split_fini(&s);
+  }
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
   static const char *const bad[] = {"x", "1,", "3-2", "1-", "5,4", "1,,2", "-3", "1 2", "3-3"};
@@ -181,6 +200,7 @@ int main(void)
       cmocka_unit_test(parts_have_the_size_that_is_asked_for),
       cmocka_unit_test(the_last_universes_of_a_set),
       cmocka_unit_test(lists_carry_a_split),
+      cmocka_unit_test(a_share_fits_any_set),
       cmocka_unit_test(what_cannot_be_is_refused),
   };
 

@@ -31,7 +31,8 @@ struct cf_mllog {
   FILE *out;
   const cf_mllog_opts *opts;
   cf_mllog_run run;
-  int64_t time; /* of the lines; 0: now */
+  int64_t time;        /* of the lines; 0: now */
+  int64_t epoch, eval; /* that began and have not ended; 0: none */
   bool described, goes_on, reached;
 };
 
@@ -204,16 +205,25 @@ static double target_of(const cf_mllog *log)
   return own ? t->target.value : CF_MLLOG_TARGET;
 }
 
-static void put_epoch_end(cf_mllog *log, const weir_field *fields, int n, int64_t epoch)
+/* Event epoch_end, or validation where a run ends within an epoch. */
+static void put_eval_stop(cf_mllog *log, const weir_field *fields, int n)
 {
   const weir_field *const error = field_of(fields, n, "mae");
 
-  if (error != NULL) {
-    put_epoch(log, __LINE__, POINT, "eval_error", &error->real, epoch);
-    put_epoch(log, __LINE__, END, "eval_stop", NULL, epoch);
+  if (error != NULL && log->eval > 0) {
+    put_epoch(log, __LINE__, POINT, "eval_error", &error->real, log->eval);
+    put_epoch(log, __LINE__, END, "eval_stop", NULL, log->eval);
     log->reached = log->reached || error->real <= target_of(log);
+    log->eval = 0;
   }
-  put_epoch(log, __LINE__, END, "epoch_stop", NULL, epoch);
+}
+
+static void put_epoch_stop(cf_mllog *log)
+{
+  if (log->epoch > 0) {
+    put_epoch(log, __LINE__, END, "epoch_stop", NULL, log->epoch);
+    log->epoch = 0;
+  }
 }
 
 static void put_stop(cf_mllog *log, const weir_field *fields, int n)
@@ -237,12 +247,18 @@ static void watch(void *context, const char *name, const weir_field *fields, int
   if (strcmp(name, "train_begin") == 0 && !log->goes_on) {
     put_run(log);
   } else if (strcmp(name, "epoch_begin") == 0) {
+    log->epoch = epoch;
     put_epoch(log, __LINE__, START, "epoch_start", NULL, epoch);
   } else if (strcmp(name, "validation_begin") == 0) {
-    put_epoch(log, __LINE__, START, "eval_start", NULL, epoch);
+    log->eval = log->epoch > 0 ? log->epoch : epoch;
+    put_epoch(log, __LINE__, START, "eval_start", NULL, log->eval);
   } else if (strcmp(name, "epoch_end") == 0) {
-    put_epoch_end(log, fields, n, epoch);
+    put_eval_stop(log, fields, n);
+    put_epoch_stop(log);
+  } else if (strcmp(name, "validation") == 0) {
+    put_eval_stop(log, fields, n);
   } else if (strcmp(name, "stop") == 0) {
+    put_epoch_stop(log);
     put_stop(log, fields, n);
   }
 }

@@ -40,6 +40,7 @@ void cf_mllog_describe(cf_mllog *log, const cf_mllog_run *run);
 void cf_mllog_close(cf_mllog **log);
 
 /* Judges a log by the rules of the checker: which keys there have to be, how often, in which order,
- * with which values; an eval_error in (0, target]. Fails: WEIR_ERR_DATA, naming line or key. */
+ * with which values; an eval_error in (0, target]; beyond them, that epochs and evaluations end
+ * before others begin and before the run does. Fails: WEIR_ERR_DATA, naming line or key. */
 weir_status cf_mllog_check(const char *path, double target) WEIR_CHECKED;
 #endif

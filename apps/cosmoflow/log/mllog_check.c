@@ -182,7 +182,13 @@ typedef struct judge {
   int64_t line;
   double time; /* of the line before */
   bool reached;
+  struct {
+    bool is;
+    double epoch;
+  } open[2]; /* of pairs */
 } judge;
+
+static const char *const pairs[][2] = {{"epoch_start", "epoch_stop"}, {"eval_start", "eval_stop"}};
 
 static int rule_of(const char *key)
 {
@@ -198,6 +204,29 @@ static int rule_of(const char *key)
 static weir_status fault(const judge *j, const char *key, const char *what)
 {
   return weir_fail(WEIR_ERR_DATA, "%s: line %lld: %s: %s", j->path, (long long)j->line, key, what);
+}
+
+/* What begins ends before the next of its kind begins, and before the run does. */
+static weir_status check_pair(judge *j, const char *key, double epoch)
+{
+  for (int p = 0; p < 2; p++) {
+    const char *const start = pairs[p][0], *const stop = pairs[p][1];
+    const bool open = j->open[p].is, starts = strcmp(key, start) == 0;
+
+    if (open && (starts || strcmp(key, "run_stop") == 0)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: line %lld: %s: the %s of epoch %g has no %s", j->path,
+                       (long long)j->line, key, start, j->open[p].epoch, stop);
+    }
+    if (strcmp(key, stop) == 0 && !(open && j->open[p].epoch == epoch)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: line %lld: the %s of epoch %g has no %s", j->path,
+                       (long long)j->line, stop, epoch, start);
+    }
+    if (starts || strcmp(key, stop) == 0) {
+      j->open[p].is = starts;
+      j->open[p].epoch = epoch;
+    }
+  }
+  return WEIR_OK;
 }
 
 static weir_status check_entry(judge *j, int k, const entry *e)
@@ -230,6 +259,7 @@ static weir_status check_entry(judge *j, int k, const entry *e)
   if (r->in_epoch && !running) {
     return fault(j, r->key, "not between run_start and run_stop");
   }
+  WEIR_TRY(check_pair(j, r->key, number_of(e->epoch)));
   j->reached = j->reached || (strcmp(r->key, "eval_error") == 0 && value > 0 && value <= j->target);
   return WEIR_OK;
 }

@@ -239,6 +239,16 @@ static void the_log_passes_the_checker(void **state)
   assert_ok(cf_mllog_check(in_scratch("a/mllog.txt"), 0.9));
   assert_int_equal(cf_mllog_check(in_scratch("a/mllog.txt"), 1e-4), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "no eval_error is in (0, 0.0001]"));
+  /* One that ends within an epoch. */
+  assert_int_equal(program(RUN "--set mllog.write=true --set train.steps=2 "
+                               "--set train.target.metric=mae --set train.target.value=0.9 "
+                               "--set train.optim.schedule.at=[2] "
+                               "--set train.optim.schedule.shape=mlperf "
+                               "--set train.optim.schedule.unit=epochs --out %s",
+                           in_scratch("c")),
+                   0);
+  assert_true(event_number(in_scratch("c"), "validation", "mae") > 0);
+  assert_ok(cf_mllog_check(in_scratch("c/mllog.txt"), 0.9));
   /* A run that does not reach its target is no success. */
   assert_int_equal(program(RUN "--set mllog.write=true --out %s", in_scratch("b")), 0);
   assert_int_equal(cf_mllog_check(in_scratch("b/mllog.txt"), 2), WEIR_ERR_DATA);
@@ -540,6 +550,9 @@ static void options_that_do_not_fit_are_refused(void **state)
   } while (0)
   WRONG("--set data.split.test=9", "none is left to train on");
   WRONG("--set train.target.metric=loss", "its metrics: mae, mse");
+#define UNET "--set 'model.net={unet: {levels: 1, base: 4}}' "
+  WRONG(UNET "--set train.target.metric=overlap", "overlap grows as the network learns");
+  WRONG(UNET "--set mllog.write=true", "mllog.write");
   WRONG("--set train.optim.schedule.shape=mlperf", "unit: mlperf has one rate an epoch");
   WRONG("--set model.loss=cross_entropy", "model.loss");
   WRONG("--set data.augment.turn=most", "data.augment.turn");
