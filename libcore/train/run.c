@@ -55,9 +55,25 @@ done:
   return status;
 }
 
+/* The state as it is has a checkpoint, and the run ends. */
+static weir_status stop_here(train_run *r, bool saved)
+{
+  if (!saved) {
+    WEIR_TRY(train_save(r));
+  }
+  weir_event("stop", WEIR_TEXT("reason", "signal"), WEIR_INT("step", *r->state.step),
+             WEIR_INT("epoch", *r->state.epoch));
+  return weir_fail(WEIR_ERR_STOPPED,
+                   "stopped by signal %d%s after step %" PRId64 " of %" PRId64
+                   "; the same command goes on from the checkpoint in %s",
+                   weir_stop_signal(), weir_stop_requested() ? "" : " (another rank's)",
+                   *r->state.step, r->total, r->dir);
+}
+
 /* ---- Validation and epochs ---- */
 
-/* Validates what is not validated yet; whether it was the best one. */
+/* Validates what is not validated yet; whether it was the best one. A signal that comes meanwhile
+ * leaves it to the run that goes on. */
 static weir_status validate(train_run *r, double *metric, bool *best)
 {
   const train_state *s = &r->state;
@@ -72,7 +88,9 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   const weir_status status = train_validate(r, &loss, metric);
 
   if (status != WEIR_OK) {
-    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+    train_swap_average(r);
+    return status == WEIR_ERR_STOPPED ? stop_here(r, false)
+                                      : weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   *s->valid_step = *s->step;
   *s->valid_loss = loss;
@@ -131,6 +149,13 @@ static void tell_epoch(const train_run *r, const double *metric, bool valid, boo
             *s->epoch, *s->step, r->total, *s->loss, validation, seconds);
 }
 
+static void tell_task(const train_run *r, int64_t epoch)
+{
+  if (r->task->epoch != NULL) {
+    r->task->epoch(r->task->context, epoch);
+  }
+}
+
 /* The epoch that comes, or that goes on. */
 static void begin_epoch(train_run *r)
 {
@@ -138,9 +163,7 @@ static void begin_epoch(train_run *r)
 
   r->epoch_began = weir_clock();
   weir_event("epoch_begin", WEIR_INT("epoch", *s->epoch + 1), WEIR_INT("step", *s->step));
-  if (r->task->epoch != NULL) {
-    r->task->epoch(r->task->context, *s->epoch);
-  }
+  tell_task(r, *s->epoch);
 }
 
 static bool impatient(const train_run *r)
@@ -159,17 +182,18 @@ static bool goes_on(const train_run *r)
   return *r->state.step < r->total && !impatient(r) && !reached(r);
 }
 
-static weir_status end_epoch(train_run *r)
+/* Whether the epoch that has just ended is one to validate. */
+static bool is_due(const train_run *r)
 {
-  const train_state *s = &r->state;
-  double metric[TRAIN_METRICS] = {0};
-  bool best = false;
+  return *r->state.epoch % r->cfg->validate_every == 0 || *r->state.step == r->total;
+}
 
-  *s->loss = *s->loss_sum / (double)*s->position;
-  *s->loss_sum = 0;
-  *s->position = 0;
-  *s->epoch += 1;
-  const bool due = *s->epoch % r->cfg->validate_every == 0 || *s->step == r->total;
+/* What follows the last step of an epoch. */
+static weir_status turn_epoch(train_run *r)
+{
+  double metric[TRAIN_METRICS] = {0};
+  const bool due = is_due(r);
+  bool best = false;
 
   if (due) {
     WEIR_TRY(validate(r, metric, &best));
@@ -181,21 +205,37 @@ static weir_status end_epoch(train_run *r)
   return WEIR_OK;
 }
 
-/* ---- The loop ---- */
-
-static weir_status stop_here(train_run *r, bool saved)
+static weir_status end_epoch(train_run *r)
 {
-  if (!saved) {
-    WEIR_TRY(train_save(r));
-  }
-  weir_event("stop", WEIR_TEXT("reason", "signal"), WEIR_INT("step", *r->state.step),
-             WEIR_INT("epoch", *r->state.epoch));
-  return weir_fail(WEIR_ERR_STOPPED,
-                   "stopped by signal %d%s after step %" PRId64 " of %" PRId64
-                   "; the same command goes on from the checkpoint in %s",
-                   weir_stop_signal(), weir_stop_requested() ? "" : " (another rank's)",
-                   *r->state.step, r->total, r->dir);
+  const train_state *s = &r->state;
+
+  *s->loss = *s->loss_sum / (double)*s->position;
+  *s->loss_sum = 0;
+  *s->position = 0;
+  *s->epoch += 1;
+  return turn_epoch(r);
 }
+
+/* A run that goes on: the epoch whose validation was stopped is brought to its end. */
+static weir_status resume_epoch(train_run *r, bool *saved)
+{
+  const train_state *s = &r->state;
+  const bool owed = *s->step > 0 && *s->position == 0 && r->task->n_valid > 0 && is_due(r) &&
+                    *s->valid_step != *s->step;
+
+  if (owed) {
+    r->epoch_began = weir_clock();
+    tell_task(r, *s->epoch - 1);
+    *saved = false;
+    return turn_epoch(r);
+  }
+  if (goes_on(r)) {
+    begin_epoch(r);
+  }
+  return WEIR_OK;
+}
+
+/* ---- The loop ---- */
 
 /* One update and what is due behind it; *saved: whether the last state has a checkpoint. */
 static weir_status advance(train_run *r, bool *saved)
@@ -206,7 +246,7 @@ static weir_status advance(train_run *r, bool *saved)
 
   const weir_status status = train_step(r, &loss);
 
-  if (status == WEIR_ERR_STOPPED) { /* while samples were made: nothing of the step is done */
+  if (status == WEIR_ERR_STOPPED) { /* while samples were made */
     return stop_here(r, *saved);
   }
   WEIR_TRY(status);
@@ -246,9 +286,7 @@ static weir_status loop(train_run *r, int64_t first)
   const train_state *s = &r->state;
   bool saved = true, stop = false;
 
-  if (goes_on(r)) {
-    begin_epoch(r);
-  }
+  WEIR_TRY(resume_epoch(r, &saved));
   while (goes_on(r)) {
     WEIR_TRY(advance(r, &saved));
     if (train_leads(r)) {

@@ -113,7 +113,7 @@ static weir_status open_arrays(train_run *r)
     if (best) {
       WEIR_TRY(add_best(r, a, name));
     }
-    if (r->cfg->check_nan) {
+    if (r->cfg->check_nan || r->cfg->accumulate > 1) {
       WEIR_TRY(weir_alloc((int64_t)bytes_of(a->tensor), 1, &a->before));
     }
   }

@@ -94,10 +94,12 @@ weir_status train_step(train_run *r, double *loss)
   double norm = 0;
 
   train_keep_before(r);
-  if (r->cfg->accumulate > 1) {
-    WEIR_TRY(step_in_parts(r, n, loss, &norm));
-  } else {
-    WEIR_TRY(step_at_once(r, n, loss, &norm));
+  const weir_status status =
+      r->cfg->accumulate > 1 ? step_in_parts(r, n, loss, &norm) : step_at_once(r, n, loss, &norm);
+
+  if (status != WEIR_OK) { /* statistics of the parts that were done, too */
+    train_take_before(r);
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
   r->norm = norm;
   if (isfinite(*loss) && (isfinite(norm) || !r->cfg->check_nan)) {

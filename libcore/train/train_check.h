@@ -27,7 +27,9 @@ typedef struct toy {
   int64_t bad_sample;  /* this training sample and its input ..                         */
   double bad_input;    /* .. are replaced by this number; 0: none                       */
   int64_t stop_at;     /* fetch number after which a stop is asked for; 0: never        */
-  bool refuse;         /* .. and fetch fails as it is, too                               */
+  int64_t refuse;      /* .. and fetch fails as it is, too: in this part of a step from 1  */
+  int64_t stop_valid;  /* fetch of validation samples that does both; 0: none            */
+  int64_t validated;   /* calls for them                                                 */
   int64_t fetched;     /* calls for training samples                                    */
   int64_t epoch, told; /* the last one that was told; how often */
   weir_value (*tail)(weir_graph *g, weir_value loss); /* what becomes of the loss, or NULL */
@@ -101,9 +103,12 @@ static inline weir_status toy_fetch(void *context, const weir_train_batch *want,
   float *x = tensor[0]->data, *y = tensor[1]->data;
 
   t->fetched += !valid;
-  if (t->stop_at > 0 && t->fetched == t->stop_at) {
+  t->validated += valid;
+  const bool here = valid && t->stop_valid > 0 && t->validated == t->stop_valid;
+
+  if (here || (!valid && t->stop_at > 0 && t->fetched == t->stop_at)) {
     weir_stop_request(15);
-    if (t->refuse) {
+    if (here || t->refuse > 0) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped within a sample");
     }
   }
@@ -220,7 +225,7 @@ static inline void train_on(session *s, const char *dir, toy *t, int64_t n_train
   } else {
     snprintf(s->dir, sizeof s->dir, "%s", dir);
   }
-  t->fetched = 0;
+  t->fetched = t->validated = 0;
   if (s->store == NULL) {
     assert_ok(weir_params_create(task.dtype, &s->params));
     assert_ok(weir_store_create(&s->store));

@@ -176,7 +176,8 @@ typedef struct train_bindings {
 int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t seed, train_kind kind,
                int64_t n, const train_numbers *x, train_bindings *b);
 weir_status train_number(const weir_plan *plan, const char *name, double *x) WEIR_CHECKED;
-/* step.c: one update: *loss, its mean over the samples. Those at the positions [at, at + n) of the
+/* step.c: one update: *loss, its mean over the samples; after a failure the network is what it was.
+ * Those at the positions [at, at + n) of the
  * epoch into r->sample. Numbers of a batch of the step that comes. Means over the validation
  * samples. */
 weir_status train_step(train_run *r, double *loss) WEIR_CHECKED;

@@ -1,5 +1,5 @@
-/* train_test.c - a small network is trained: it learns, goes on from any step to the same bits,
- * stops when it gets no better, and says where a NaN comes from. */
+/* train_test.c - a small network is trained: it learns, stops when it gets no better, and says
+ * where a NaN comes from. Runs that are stopped: stop_test.c. */
 #include "train/train_check.h"
 
 #include <stdio.h>
@@ -22,67 +22,6 @@ static void a_function_is_learnt(void **state)
   assert_true(s.result.loss < 0.005 && s.result.best_loss < 0.005);
   assert_true(s.result.best_loss <= s.result.valid_loss);
   close_session(&s);
-}
-
-/* Stops once behind step `at`, then goes on; else as the run that `whole` is of. */
-static session interrupted(int64_t at, int64_t per_step, toy *t, const char *const *sets)
-{
-  toy stopping = *t;
-  stopping.stop_at = at * per_step - (t->refuse ? per_step - 1 : 0);
-  session first = train_in(NULL, &stopping, 21, 10, 1, sets);
-
-  weir_stop_request(0);
-  assert_int_equal(first.status, WEIR_ERR_STOPPED);
-  assert_non_null(strstr(weir_last_message(), "goes on from the checkpoint"));
-  session second = train_in(first.dir, t, 21, 10, 1, sets);
-
-  assert_ok(second.status);
-  assert_int_equal(second.result.first, t->refuse ? at - 1 : at);
-  close_session(&first);
-  return second;
-}
-
-static void every_step_is_gone_on_from(toy *t, int64_t fetches, const char *const *sets)
-{
-  session whole = train_in(NULL, t, 21, 10, 1, sets);
-
-  assert_ok(whole.status);
-  assert_int_equal(whole.result.step, 11);
-  for (int64_t at = 1; at < 11; at++) {
-    session s = interrupted(at, fetches, t, sets);
-
-    assert_same(&whole, &s);
-    close_session(&s);
-  }
-  close_session(&whole);
-}
-
-/* 21 samples in batches of 5: 4 steps and a partial one an epoch; 11 steps end within the third. */
-static void resumed_runs_have_the_same_bits(void **state)
-{
-  toy t = {.noise = true};
-
-  every_step_is_gone_on_from(&t, 1,
-                             SETS("steps=11", "batch=5", "optim.schedule.shape=cosine",
-                                  "optim.average.decay=0.9", "optim.clip.norm=0.5"));
-}
-
-/* A sample that is made when it is asked for may fail because of the signal. */
-static void so_have_runs_that_stop_within_a_sample(void **state)
-{
-  toy t = {.noise = true, .refuse = true};
-
-  every_step_is_gone_on_from(&t, 1, SETS("steps=11", "batch=5", "checkpoint.every=3"));
-}
-
-/* 6 samples a step, in batches of 3: each step fetches twice, the fourth of an epoch once. */
-static void so_have_runs_that_accumulate(void **state)
-{
-  toy t = {.noise = true};
-
-  every_step_is_gone_on_from(&t, 2,
-                             SETS("steps=11", "batch=3", "accumulate=2", "drop_last=true",
-                                  "optim.rule=momentum", "checkpoint.format=raw"));
 }
 
 static void threads_do_not_change_bits(void **state)
@@ -558,9 +497,6 @@ static int all_tests(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_function_is_learnt),
-      cmocka_unit_test(resumed_runs_have_the_same_bits),
-      cmocka_unit_test(so_have_runs_that_stop_within_a_sample),
-      cmocka_unit_test(so_have_runs_that_accumulate),
       cmocka_unit_test(threads_do_not_change_bits),
       cmocka_unit_test(accumulated_gradients_are_those_of_the_whole),
       cmocka_unit_test(weighted_ones_too),
