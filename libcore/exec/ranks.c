@@ -210,7 +210,9 @@ static weir_status make_merge(exec_ranks *s, weir_move *m, exec_carrier *c)
   }
   WEIR_TRY(weir_comm_agree(s->comm, status));
   WEIR_TRY(find_group(s, m->dims, &group));
-  WEIR_TRY(weir_allreduce_create(group, m->name, reducer, c->room, c->count, &c->request));
+  /* Ranks of one group agree in there; the other groups would wait for them at the next move. */
+  status = weir_allreduce_create(group, m->name, reducer, c->room, c->count, &c->request);
+  WEIR_TRY(weir_comm_agree(s->comm, status));
   m->start = start_merge;
   m->finish = finish_merge;
   return WEIR_OK;

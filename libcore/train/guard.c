@@ -230,15 +230,19 @@ static bool find(look *l, char *text, size_t size)
   return true;
 }
 
+static weir_status build_look(look *l, const train_run *r, int64_t n)
+{
+  WEIR_TRY(train_build(&r->graph, TRAIN_LOOK, n, &l->g));
+  show_all(l->g);
+  return weir_graph_status(l->g);
+}
+
 static weir_status open_look(look *l, train_run *r, int64_t n)
 {
   weir_exec_cfg exec;
   weir_plan_opts opts = r->exec;
   void *memory = NULL;
 
-  WEIR_TRY(train_build(&r->graph, TRAIN_LOOK, n, &l->g));
-  show_all(l->g);
-  WEIR_TRY(weir_graph_status(l->g));
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.tier = 2; /* no compiler is waited for; the bits are the same */
   exec.fusion = false;
@@ -269,6 +273,7 @@ static weir_status look_at(look *l, train_run *r, int64_t n, const train_numbers
   train_bindings b;
   int64_t lo, hi;
 
+  WEIR_TRY(train_agree(r, build_look(l, r, n)));
   WEIR_TRY(train_agree(r, open_look(l, r, n)));
   train_own_samples(r, n, &lo, &hi);
   const int count = train_bind(r->task, r->input, r->cfg->seed, TRAIN_LOOK, hi - lo, x, &b);
@@ -298,7 +303,7 @@ static void close_look(look *l)
 weir_status train_explain(train_run *r)
 {
   const int64_t step = *r->state.step + 1, n = train_step_samples(r);
-  char text[1024] = "";
+  char text[1024] = "every value is finite, their sums are not";
   bool found = false, mine = false;
 
   for (int64_t k = 0; k * r->cfg->batch < n && !found; k++) {
@@ -314,18 +319,16 @@ weir_status train_explain(train_run *r)
     close_look(&l);
     if (status != WEIR_OK) {
       weir_warn("train", "where it comes from is not known: %s", weir_last_message());
+      (void)snprintf(text, sizeof text, "where it comes from is not known");
       break;
     }
-  }
-  if (!found) {
-    (void)snprintf(text, sizeof text, "every value is finite, their sums are not");
   }
   if (found && !mine) {
     return train_agree(r, WEIR_OK); /* fails with the message of the rank that has it */
   }
-  return train_agree(r,
-                     weir_fail(WEIR_ERR_NUMERIC,
-                               "step %" PRId64 ": loss or gradient is no number: %s%s; the newest "
-                               "checkpoint is from before it",
-                               step, text, r->ranks.spread.comm != NULL ? " of this rank" : ""));
+  return train_agree(
+      r, weir_fail(WEIR_ERR_NUMERIC,
+                   "step %" PRId64 ": loss or gradient is no number: %s%s; the newest "
+                   "checkpoint is from before it",
+                   step, text, mine && r->ranks.spread.comm != NULL ? " of this rank" : ""));
 }

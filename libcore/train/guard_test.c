@@ -225,6 +225,25 @@ static void an_infinite_input_is(void **state)
   assert_int_equal(t.fetched, 2); /* for the step, and to look at it */
 }
 
+static const toy *looked_at;
+
+/* Its graph cannot be made again once samples are fetched to be looked at. */
+static weir_value log_once(weir_graph *g, weir_value loss)
+{
+  return looked_at->fetched < 2 ? log_of_less(g, loss)
+                                : weir_add(g, loss, weir_cast(g, WEIR_F64, loss));
+}
+
+static void what_cannot_be_looked_at_is_not_known(void **state)
+{
+  toy t = {.hidden = 3, .tail = log_once};
+
+  looked_at = &t;
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=2")), WEIR_ERR_NUMERIC,
+          "no number: where it comes from is not known; the newest");
+  assert_int_equal(t.fetched, 2);
+}
+
 static weir_value steep(weir_graph *g, weir_value loss)
 {
   return weir_scale(g, loss, 1e34);
@@ -259,6 +278,7 @@ static int all_tests(void)
       cmocka_unit_test(a_second_run_begins_anew),
       cmocka_unit_test(missing_truth_is_not_blamed),
       cmocka_unit_test(an_infinite_input_is),
+      cmocka_unit_test(what_cannot_be_looked_at_is_not_known),
       cmocka_unit_test(an_update_that_overflows_is_not_saved),
   };
 

@@ -42,8 +42,8 @@ const weir_opt weir_train_opts[] = {
     WEIR_OPT_INT(weir_train_cfg, log_every, 0, 0, 1000000000, "steps",
                  "steps between two `step` events of run.jsonl; 0: none"),
     WEIR_OPT_INT(weir_train_cfg, compare_every, 100, 0, 1000000000, "steps",
-                 "steps between two comparisons of the weights of all ranks; 0: none; a rank alone "
-                 "has none"),
+                 "steps between two comparisons of the weights of all ranks, which are compared "
+                 "before each checkpoint, too; 0: none; a rank alone has none"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.every, 0, 0, 1000000000, "steps",
                  "steps between two checkpoints; 0: one after every epoch"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.keep, 2, 1, 1000000, "1",

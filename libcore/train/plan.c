@@ -117,8 +117,13 @@ static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan
   weir_status status;
 
   *out = NULL;
-  WEIR_TRY(train_build(&r->graph, kind, n, &g));
-  status = train_create_plan(r, g, n, &r->exec, out);
+  WEIR_TRY_GOTO(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan), made);
+  WEIR_TRY_GOTO(train_build(&r->graph, kind, n, &g), made);
+made:
+  WEIR_TRY_GOTO(train_agree(r, status), done);
+  WEIR_TRY_GOTO(train_create_plan(r, g, n, &r->exec, out), done);
+  r->plan[r->n_plans++] = (train_plan){kind, n, *out};
+done:
   weir_graph_destroy(&g);
   return status;
 }
@@ -131,10 +136,7 @@ weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan 
       return WEIR_OK;
     }
   }
-  WEIR_TRY(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan));
-  WEIR_TRY(make_plan(r, kind, n, out));
-  r->plan[r->n_plans++] = (train_plan){kind, n, *out};
-  return WEIR_OK;
+  return make_plan(r, kind, n, out);
 }
 
 weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,

@@ -134,6 +134,9 @@ static weir_status save(const train_run *r)
 
 weir_status train_save(train_run *r)
 {
+  if (r->cfg->compare_every > 0) {
+    WEIR_TRY(train_compare(r));
+  }
   return train_agree(r, train_leads(r) ? save(r) : WEIR_OK);
 }
 

@@ -154,8 +154,8 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
  * exec: as in weir_plan_opts; of exec->spread, communicator and grid (dimensions in the order of
  * weir_along, missing ones 1), cuts are made here. There, the ranks agree after every step
  * on how reading went and on signals, and compare digests of their weights every
- * cfg->compare_every steps. A rank that is gone ends the others as comm.patience and the launcher
- * have it.
+ * cfg->compare_every steps and before each checkpoint. A rank that is gone ends the others as
+ * comm.patience and the launcher have it.
  *
  * Events: train_begin, epoch_begin, step (log_every), validation_begin, epoch_end, checkpoint,
  * stop.

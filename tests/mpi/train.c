@@ -13,7 +13,7 @@
 #include "base/weir_signal.h"
 #include "train/ranks_check.h"
 
-enum { STEPS = 20, PATH = 512, GRIDS = 4 };
+enum { STEPS = 20, PATH = 512, GRIDS = 5 };
 
 static weir_comm *comm;
 static const char *folder;
@@ -151,7 +151,12 @@ static const struct {
     {1, {{4, {1, 1, 1, 1}}}},
     {2, {{4, {2, 1, 1, 1}}, {4, {1, 2, 1, 1}}, {4, {1, 1, 2, 1}}, {4, {1, 1, 1, 2}}}},
     {3, {{4, {3, 1, 1, 1}}, {4, {1, 3, 1, 1}}, {4, {1, 1, 1, 3}}}},
-    {4, {{4, {4, 1, 1, 1}}, {4, {2, 2, 1, 1}}, {4, {1, 2, 2, 1}}, {4, {1, 4, 1, 1}}}},
+    {4,
+     {{4, {4, 1, 1, 1}},
+      {4, {2, 2, 1, 1}},
+      {4, {1, 2, 2, 1}},
+      {4, {1, 4, 1, 1}},
+      {4, {1, 1, 2, 2}}}},
 };
 
 /* Grids of so many ranks, the first along the samples. */
@@ -214,7 +219,7 @@ static void as_one_rank(volume v, double within, int step, const char *const *se
 
 static void momentum_in_f32(void **state)
 {
-  as_one_rank(usual(WEIR_F32), 1e-5, 3, SETS(COMMON, "optim.rule=momentum"));
+  as_one_rank(usual(WEIR_F32), 1e-5, 1, SETS(COMMON, "optim.rule=momentum"));
 }
 
 /* Moments over the batch and over space are merged, and statistics kept of them. */
@@ -380,7 +385,8 @@ static void other_weights_are_found(void **state)
   char text[64];
 
   v.before = damage;
-  session s = train_on(&grid, &v, 12, SETS("steps=9", "batch=4", "compare_every=2"));
+  session s =
+      train_on(&grid, &v, 12, SETS("steps=9", "batch=4", "compare_every=2", "checkpoint.every=9"));
 
   if (ranks == 1) { /* whom to compare with? */
     assert_ok(s.status);
@@ -388,6 +394,26 @@ static void other_weights_are_found(void **state)
     (void)snprintf(text, sizeof text, "'params' of rank %d is not that of rank 0", ranks - 1);
     refused(&s, WEIR_ERR_NUMERIC, text);
     refused(&s, WEIR_ERR_NUMERIC, "step 4");
+  }
+  close_session(&s);
+}
+
+/* Where comparisons are rarer than checkpoints, too, no checkpoint has them. */
+static void other_weights_are_not_saved(void **state)
+{
+  const weir_grid grid = first_grid(0);
+  volume v = usual(WEIR_F32);
+  int64_t newest = -1;
+
+  v.before = damage;
+  session s = train_on(&grid, &v, 12,
+                       SETS("steps=9", "batch=4", "compare_every=100", "checkpoint.every=1"));
+
+  if (weir_comm_size(comm) > 1) {
+    refused(&s, WEIR_ERR_NUMERIC, "is not that of rank 0");
+    refused(&s, WEIR_ERR_NUMERIC, "step 3");
+    assert_ok(weir_checkpoint_newest(s.dir, &newest));
+    assert_int_equal(newest, 2);
   }
   close_session(&s);
 }
@@ -467,6 +493,7 @@ static int all_tests(void)
       cmocka_unit_test(a_sample_that_one_rank_cannot_read_ends_all),
       cmocka_unit_test(an_infinite_voxel_is_told),
       cmocka_unit_test(other_weights_are_found),
+      cmocka_unit_test(other_weights_are_not_saved),
       cmocka_unit_test(a_checkpoint_that_cannot_be_written_ends_all),
       cmocka_unit_test(a_grid_of_other_ranks_is_refused),
   };
