@@ -16,7 +16,7 @@ enum {
 
 typedef struct load_plan {
   int64_t samples;
-  uint8_t *where;               /* [samples] class, LOAD_CLASSES: none  */
+  uint8_t *where;               /* [samples] class, LOAD_CLASSES: none; changes with state */
   int64_t *slot;                /* [samples] number within its class    */
   int64_t *order[LOAD_CLASSES]; /* [n]: samples by their first visit    */
   int64_t n[LOAD_CLASSES];

@@ -104,6 +104,34 @@ static void what_is_kept_is_read_once(void **state)
   }
 }
 
+/* Threads of a class have the source to themselves where none reads ahead: they fill it before
+ * anything is asked for. */
+static void classes_are_filled_where_nothing_is_staged(void **state)
+{
+  for (int i = 0; i < 4; i++) {
+    const bool folder = i % 2 == 1;
+    weir_load_cfg cfg = check_cfg(4, 0);
+    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    check_source s;
+    weir_load *l = NULL;
+
+    check_source_init(&s, 0, 4, i / 2 == 1);
+    cfg.memory.bytes = folder ? 0 : 7 * CHECK_BYTES;
+    cfg.memory.threads = 1;
+    cfg.directory.bytes = folder ? 7 * CHECK_BYTES : 0;
+    cfg.directory.path = dir;
+    cfg.directory.threads = 1;
+    assert_ok(weir_load_open(&cfg, &s.source, &v, 3 * v.each, &l));
+    assert_ok(weir_load_start(l, 0));
+    for (int wait = 0; wait < 10000 && weir_load_counted(l).ahead < 7; wait++) {
+      check_sleep(1e-3);
+    }
+    assert_int_equal(weir_load_counted(l).ahead, 7);
+    consume(l, &s, &v, 0, 3 * v.each);
+    weir_load_close(&l);
+  }
+}
+
 /* Without a class, or where none has room for one sample, each visit is one call. */
 static void no_class_and_small_ones_work(void **state)
 {
@@ -408,6 +436,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(samples_come_in_order_whatever_the_options),
       cmocka_unit_test(what_is_kept_is_read_once),
+      cmocka_unit_test(classes_are_filled_where_nothing_is_staged),
       cmocka_unit_test(no_class_and_small_ones_work),
       cmocka_unit_test(groups_may_have_nothing),
       cmocka_unit_test(slabs_are_parts_of_the_whole),

@@ -22,8 +22,9 @@ const weir_opt weir_load_opts[] = {
     WEIR_OPT_BOOL(weir_load_cfg, directory.keep, false,
                   "its files stay at the end, for a run that goes on"),
     WEIR_OPT_REAL_LIST(weir_load_cfg, source.speed, "", 0, 1e9, "MB/s",
-                       "of the shared file system, pairs: number of ranks that read, MB/s of all "
-                       "together; a class that is slower by its table is not used"),
+                       "of the shared file system, pairs: number of ranks that read, one of each "
+                       "group with samples of its own, MB/s of all together; a class that is "
+                       "slower by its table is not used"),
     WEIR_OPT_ENUM(weir_load_cfg, remote, 0, "off|on",
                   "samples from the memory of other ranks; there is no such class yet: on is "
                   "refused"),

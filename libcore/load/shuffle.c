@@ -4,6 +4,7 @@
 #include "load/weir_shuffle.h"
 
 #include "base/weir_random.h"
+#include "base/weir_status.h"
 
 /* ROUNDS: 8 leave the orders of eight samples 4 times as uneven as chance would, 12 as chance. */
 enum { PURPOSE = 0x73687566, ROUNDS = 12 };
@@ -37,6 +38,7 @@ int64_t weir_shuffle_at(const weir_shuffle *s, int64_t position)
 {
   uint64_t x = (uint64_t)position;
 
+  WEIR_ASSERT(position >= 0 && position < s->n); /* the walk from elsewhere need not end */
   /* A network makes even permutations only: in every other epoch the first two positions change
    * places. */
   if (position < 2 && s->n > 1) {

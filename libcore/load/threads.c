@@ -31,9 +31,9 @@ weir_status load_read(weir_load *l, int64_t sample, char *block)
 }
 
 /* Keeps what was read; the sample goes on without a place where that fails. */
-static void keep(weir_load *l, int64_t sample, const char *block)
+static void keep(weir_load *l, int64_t sample, weir_load_place where, const char *block)
 {
-  const bool folder = l->plan.where[sample] == WEIR_LOAD_DIRECTORY;
+  const bool folder = where == WEIR_LOAD_DIRECTORY;
   const weir_status status = folder ? load_folder_put(&l->folder, sample, block) : WEIR_OK;
 
   weir_lock_take(&l->lock);
@@ -63,19 +63,18 @@ static void give_up(weir_load *l, int64_t sample)
 }
 
 /* Where a sample of a class is read to. */
-static char *target_of(const weir_load *l, int64_t sample, char *room)
+static char *target_of(const weir_load *l, int64_t sample, weir_load_place where, char *room)
 {
-  return l->plan.where[sample] == WEIR_LOAD_MEMORY ? l->memory + l->plan.slot[sample] * l->bytes
-                                                   : room;
+  return where == WEIR_LOAD_MEMORY ? l->memory + l->plan.slot[sample] * l->bytes : room;
 }
 
 /* Reads a sample that this thread has claimed (LOAD_COMING) and keeps it. */
-static weir_status fetch(weir_load *l, int64_t sample, char *target)
+static weir_status fetch(weir_load *l, int64_t sample, weir_load_place where, char *target)
 {
   const weir_status status = load_read(l, sample, target);
 
   if (status == WEIR_OK) {
-    keep(l, sample, target);
+    keep(l, sample, where, target);
   } else {
     give_up(l, sample);
   }
@@ -127,15 +126,15 @@ static weir_status bring(weir_load *l, int64_t sample, load_slot *s)
     return load_read(l, sample, s->room);
   }
   if (held && (where == WEIR_LOAD_MEMORY || load_folder_get(&l->folder, sample, s->room))) {
-    s->data = target_of(l, sample, s->room);
+    s->data = target_of(l, sample, where, s->room);
     s->from = where;
     return WEIR_OK;
   }
   if (held && !claim_damaged(l, sample)) {
     return load_read(l, sample, s->room);
   }
-  s->data = target_of(l, sample, s->room);
-  return fetch(l, sample, (char *)s->data);
+  s->data = target_of(l, sample, where, s->room);
+  return fetch(l, sample, where, (char *)s->data);
 }
 
 void load_fill(weir_load *l, int64_t v)
@@ -153,10 +152,10 @@ void load_fill(weir_load *l, int64_t v)
   weir_lock_give(&l->lock);
 }
 
-/* Whether the staging buffer has room for a visit that is to come. */
+/* Whether threads have room in the staging buffer for a visit that is to come. */
 static bool hungry(const weir_load *l)
 {
-  return l->fill < l->end && l->fill < l->release + l->n_slots;
+  return l->cfg.staging.threads > 0 && l->fill < l->end && l->fill < l->release + l->n_slots;
 }
 
 static weir_status serve_staging(void *worker)
@@ -210,9 +209,10 @@ static int64_t claim_next(weir_load *l, int class)
 static weir_status serve_class(void *worker)
 {
   load_worker *const w = worker;
+  const weir_load_place where = (weir_load_place)w->class;
 
   for (int64_t s = claim_next(w->l, w->class); s >= 0; s = claim_next(w->l, w->class)) {
-    if (fetch(w->l, s, target_of(w->l, s, w->room)) != WEIR_OK) {
+    if (fetch(w->l, s, where, target_of(w->l, s, where, w->room)) != WEIR_OK) {
       weir_debug("load", "%s", weir_last_message());
     }
   }

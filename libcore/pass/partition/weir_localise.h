@@ -55,8 +55,10 @@ typedef struct weir_local {
 } weir_local;
 
 /* fini frees; p outlives it. Local. Fails: WEIR_ERR_UNSUPPORTED, naming the node or array and the
- * reason (a constant or what is written in place is cut, time, random numbers counted over what is
- * cut), WEIR_ERR_MEMORY. */
+ * reason: an array that has time; a cut of a constant, of what is written in place, of what a call
+ * makes, of random numbers that are counted over all of it, of states along what makes each from
+ * the one before, of the dimension of a recurrence; iterations that make elements of several ranks
+ * (WEIR_ERR_UNSUPPORTED in all of them). WEIR_ERR_MEMORY. */
 weir_status weir_localise(const weir_partition *p, int rank, weir_local *out) WEIR_CHECKED;
 void weir_local_fini(weir_local *l);
 

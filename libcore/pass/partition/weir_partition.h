@@ -30,10 +30,11 @@ typedef struct weir_cut {
 typedef struct weir_partition weir_partition;
 
 /* Arrays that no cut names are cut as the iterations are that make them: where an input is cut, an
- * output belongs to the rank that owns the middle of what it reads. Sources, and arrays with
- * several writers, are whole unless a cut names them. The graph outlives the partition. Fails:
- * WEIR_ERR_CONFIG (an array, dimension or bounds that cannot be), WEIR_ERR_UNSUPPORTED (outputs of
- * one node cut in different ways), WEIR_ERR_MEMORY. */
+ * output belongs to the rank that owns the middle of what it reads. An array with several writers
+ * is cut like the first of them that is cut, along dimensions that every writer goes along from end
+ * to end, and whole along the others. Sources are whole unless a cut names them. The graph outlives
+ * the partition. Fails: WEIR_ERR_CONFIG (an array, dimension or bounds that cannot be),
+ * WEIR_ERR_UNSUPPORTED (outputs of one node cut in different ways), WEIR_ERR_MEMORY. */
 weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, const weir_cut *cuts,
                                   int n, weir_partition **out) WEIR_CHECKED;
 /* Accepts NULL and nulls. */
