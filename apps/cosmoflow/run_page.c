@@ -178,7 +178,7 @@ static weir_status write_page(weir_report *r, const cf_experiment *e,
   const cf_target target = cf_model_net(&e->cfg->model)->target;
 
   WEIR_TRY(add_summary(r, e, result, metric));
-  WEIR_TRY(weir_report_text(r, metrics[target].about));
+  WEIR_TRY(weir_report_text(r, "%s", metrics[target].about));
   WEIR_TRY(weir_report_heading(r, "Curves"));
   return add_curves(r, target, c);
 }
