@@ -92,7 +92,7 @@ static weir_value build_input(spread_case *c, int d, const int64_t *extent, int6
 
 static void build_conv(spread_case *c)
 {
-  static const int64_t taps[] = {1, 2, 3, 5};
+  static const int64_t taps[] = {1, 2, 3, 5}, channels[] = {1, 3, 4, 33};
   const uint64_t seed = seed_of(c);
   const int d = (int)draw(seed, 4, 1, 3);
   weir_conv_spec s = {.groups = 1};
@@ -107,8 +107,8 @@ static void build_conv(spread_case *c)
     s.hi[k] = s.lo[k] > 0 ? shape[k] - 1 - s.lo[k] : 0;
     extent[k] = shape[k] + draw(seed, here + 3, 0, 9);
   }
-  shape[d] = draw(seed, 5, 1, 4);
-  shape[d + 1] = draw(seed, 6, 1, 4);
+  shape[d] = channels[draw(seed, 5, 0, 3)];
+  shape[d + 1] = shape[d] < 33 ? draw(seed, 6, 1, 4) : 1; /* time */
   const weir_value x = build_input(c, d, extent, shape[d]);
   const weir_value w[] = {parameter(c, "w", d + 2, shape), parameter(c, "b", 1, shape + d + 1)};
 

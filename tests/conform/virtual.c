@@ -1,0 +1,359 @@
+/* virtual.c - memories of several ranks in one process, what each computes by the definition of the
+ * accesses, communication as copies. */
+#include "virtual.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_check.h"
+#include "exec/ranks_priv.h"
+#include "ops/call/weir_call.h"
+#include "oracle.h"
+#include "pass/partition/weir_localise.h"
+
+/* A graph and memory of its own for every array. */
+typedef struct world {
+  weir_graph *g;
+  weir_tensor *array; /* [arrays] */
+  int32_t n;
+} world;
+
+/* Memory begins with bytes that mean nothing, so that who reads what nobody made is seen: no
+ * numbers, or large ones, which a maximum does not swallow. */
+static world world_of(weir_graph *g, bool large)
+{
+  world w = {.g = g, .n = weir_graph_arrays(g)};
+
+  w.array = calloc((size_t)w.n + 1, sizeof *w.array);
+  assert_non_null(w.array);
+  for (int32_t a = 0; a < w.n; a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+
+    assert_ok(
+        weir_tensor_init(&w.array[a], array->desc.dtype, array->desc.rank, array->desc.shape));
+    if (array->kind == WEIR_ARRAY_CONSTANT) {
+      assert_ok(weir_tensor_copy(&array->constant, &w.array[a]));
+    } else if (weir_tensor_count(&w.array[a]) > 0) {
+      memset(w.array[a].data, large ? 0x4b : 0xff,
+             (size_t)weir_tensor_count(&w.array[a]) * weir_dtype_size(array->desc.dtype));
+    }
+  }
+  return w;
+}
+
+static void leave(world *w)
+{
+  for (int32_t a = 0; a < w->n; a++) {
+    weir_tensor_fini(&w->array[a]);
+  }
+  free(w->array);
+}
+
+/* Copies the elements of a box, in indices of the whole array, of which the tensors begin at lo. */
+static void copy_box(const weir_box *box, const weir_tensor *from, const int64_t *from_lo,
+                     weir_tensor *to, const int64_t *to_lo)
+{
+  const int64_t n = box->rank == 0 ? 1 : weir_box_volume(box);
+  const size_t size = weir_dtype_size(from->dtype);
+
+  for (int64_t i = 0; i < n; i++) {
+    int64_t at[WEIR_MAX_RANK], left = i, source = 0, target = 0;
+
+    for (int d = box->rank - 1; d >= 0; d--) {
+      at[d] = box->lo[d] + left % (box->hi[d] - box->lo[d]);
+      left /= box->hi[d] - box->lo[d];
+    }
+    for (int d = 0; d < box->rank; d++) {
+      assert_true(at[d] >= from_lo[d] && at[d] < from_lo[d] + from->shape[d]);
+      assert_true(at[d] >= to_lo[d] && at[d] < to_lo[d] + to->shape[d]);
+      source = source * from->shape[d] + at[d] - from_lo[d];
+      target = target * to->shape[d] + at[d] - to_lo[d];
+    }
+    memcpy((char *)to->data + (size_t)target * size, (char *)from->data + (size_t)source * size,
+           size);
+  }
+}
+
+/* A node that moves nothing. */
+static void evaluate(const world *w, int32_t number)
+{
+  const weir_node *node = weir_graph_node(w->g, number);
+  weir_tensor in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+  weir_view in_view[WEIR_MAX_OPERANDS], out_view[WEIR_MAX_OUTPUTS];
+
+  for (int k = 0; k < node->n_in; k++) {
+    in[k] = w->array[node->in[k]];
+    in_view[k] = weir_view_of(&in[k]);
+  }
+  for (int o = 0; o < node->n_out; o++) {
+    out[o] = w->array[node->out[o]];
+    out_view[o] = weir_view_of(&out[o]);
+  }
+  const weir_box box = weir_iterations(&node->access);
+
+  if (node->access.opaque) {
+    const weir_op_run run = {.spec = node->spec,
+                             .box = box,
+                             .n_in = node->n_in,
+                             .n_out = node->n_out,
+                             .in = in_view,
+                             .out = out_view,
+                             .last = true};
+
+    assert_ok(node->op->run(&run));
+    return;
+  }
+  const oracle_run run = {.access = &node->access, .box = box, .in = in, .out = out};
+
+  oracle_evaluate(&run);
+}
+
+/* The move that a call stands for, -1: none; *finish: its end. */
+static int32_t move_of(const weir_local *l, const weir_node *node, bool *finish)
+{
+  const weir_call_spec *s = node->spec;
+
+  for (int32_t m = 0; m < l->n && node->op == &weir_op_call; m++) {
+    if (s->context == l->moves[m]) {
+      *finish = s->n_out > 1;
+      return m;
+    }
+  }
+  return -1;
+}
+
+/* Both sides list the same boxes in the same order; this one's end is filled. */
+static void exchange(const world *w, const weir_local *l, int ranks, int me, int32_t m,
+                     int32_t number)
+{
+  const weir_move *mine = l[me].moves[m];
+  const weir_node *node = weir_graph_node(l[me].g, number);
+  weir_tensor *to = &w[me].array[node->out[0]];
+  const weir_box own = weir_box_intersect(&mine->from, &mine->to);
+
+  if (own.rank == 0 || !weir_box_empty(&own)) {
+    copy_box(&own, &w[me].array[node->in[0]], mine->from.lo, to, mine->to.lo);
+  }
+  for (int peer = 0; peer < ranks; peer++) {
+    const weir_move *theirs = l[peer].moves[m];
+    const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, number)->in[0]];
+    int64_t j = 0;
+
+    for (int64_t i = 0; i < mine->n_parts; i++) {
+      if (mine->parts[i].peer != peer || !mine->parts[i].receive) {
+        continue;
+      }
+      while (j < theirs->n_parts && (theirs->parts[j].peer != me || theirs->parts[j].receive)) {
+        j++;
+      }
+      assert_true(j < theirs->n_parts);
+      assert_memory_equal(&theirs->parts[j].box, &mine->parts[i].box, sizeof own);
+      copy_box(&mine->parts[i].box, from, theirs->from.lo, to, mine->to.lo);
+      j++;
+    }
+  }
+}
+
+/* Elements of the arrays of a merge, as reducers take them. */
+static void pack(const world *w, const int32_t *arrays, int n, int64_t i, double *tuple)
+{
+  for (int o = 0; o < n; o++) {
+    const weir_tensor *t = &w->array[arrays[o]];
+    const size_t size = weir_dtype_size(t->dtype);
+
+    if (n == 1) {
+      memcpy(tuple, (char *)t->data + (size_t)i * size, size);
+    } else {
+      tuple[o] = weir_dtype_load_real(t->dtype, t->data, i);
+    }
+  }
+}
+
+/* start: the node that took the partial results. */
+static void merge(const world *w, const weir_local *l, const weir_grid *grid, int me, int32_t m,
+                  int32_t start, int32_t number)
+{
+  const weir_move *mine = l[me].moves[m];
+  const weir_node *node = weir_graph_node(l[me].g, number);
+  const weir_reducer *r = exec_reducer_of(mine->monoid, mine->dtype);
+  const int64_t count = weir_tensor_count(&w[me].array[node->out[0]]);
+  double sum[3], more[3];
+
+  assert_non_null(r);
+  for (int64_t i = 0; i < count; i++) {
+    bool any = false;
+
+    for (int peer = 0; peer < weir_grid_size(grid); peer++) {
+      if (weir_grid_group(grid, peer, mine->dims) != weir_grid_group(grid, me, mine->dims)) {
+        continue;
+      }
+      pack(&w[peer], weir_graph_node(l[peer].g, start)->in, mine->n, i, any ? more : sum);
+      if (any) {
+        r->merge(sum, more, 1);
+      }
+      any = true;
+    }
+    for (int o = 0; o < mine->n; o++) {
+      weir_tensor *t = &w[me].array[node->out[o]];
+      const size_t size = weir_dtype_size(t->dtype);
+
+      if (mine->n == 1) {
+        memcpy((char *)t->data + (size_t)i * size, sum, size);
+      } else {
+        weir_dtype_store_real(t->dtype, t->data, i, sum[o]);
+      }
+    }
+  }
+}
+
+/* All ranks, node by node. */
+static void run_all(const world *w, const weir_local *l, const weir_grid *grid)
+{
+  const int ranks = weir_grid_size(grid);
+  const int32_t nodes = weir_graph_nodes(w[0].g);
+  int32_t n = 0, *order = calloc(2 * (size_t)nodes, sizeof *order), *starts = order + nodes;
+
+  assert_non_null(order);
+  assert_ok(weir_graph_order(w[0].g, order, &n));
+  for (int32_t i = 0; i < n; i++) {
+    for (int me = 0; me < ranks; me++) {
+      bool finish = false;
+      const int32_t m =
+          l == NULL ? -1 : move_of(&l[me], weir_graph_node(w[me].g, order[i]), &finish);
+
+      if (m < 0) {
+        evaluate(&w[me], order[i]);
+      } else if (finish && l[me].moves[m]->kind == WEIR_MOVE_EXCHANGE) {
+        exchange(w, l, ranks, me, m, order[i]);
+      } else if (finish) {
+        merge(w, l, grid, me, m, starts[m], order[i]);
+      } else {
+        starts[m] = order[i];
+      }
+    }
+  }
+  free(order);
+}
+
+/* Of the largest element, rounding of sums that are made in another order. */
+static double within(weir_dtype dtype)
+{
+  return dtype == WEIR_F64 ? 1e-12 : dtype == WEIR_F32 ? 1e-5 : 2e-2;
+}
+
+static bool agree(const weir_tensor *part, const weir_box *box, const weir_tensor *whole,
+                  bool exact)
+{
+  const double off = exact ? 0 : within(part->dtype);
+  const int64_t origin[WEIR_MAX_RANK] = {0};
+  weir_tensor expected;
+  double scale = 0;
+  bool good = true;
+
+  assert_ok(weir_tensor_init(&expected, part->dtype, part->rank, part->shape));
+  if (box->rank == 0 || !weir_box_empty(box)) {
+    copy_box(box, whole, origin, &expected, box->lo);
+  }
+  for (int64_t i = 0; i < weir_tensor_count(whole); i++) {
+    const double x = fabs(weir_dtype_load_real(whole->dtype, whole->data, i));
+
+    scale = isfinite(x) && x > scale ? x : scale;
+  }
+  for (int64_t i = 0; i < weir_tensor_count(&expected) && good; i++) {
+    const double x = weir_dtype_load_real(part->dtype, part->data, i);
+    const double y = weir_dtype_load_real(part->dtype, expected.data, i);
+
+    good = weir_dtype_is_float(part->dtype)
+               ? x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= off * scale
+               : weir_dtype_load_int(part->dtype, part->data, i) ==
+                     weir_dtype_load_int(part->dtype, expected.data, i);
+    if (!good) {
+      fprintf(stderr, "element %lld is %g, whole %g, largest %g\n", (long long)i, x, y, scale);
+    }
+  }
+  weir_tensor_fini(&expected);
+  return good;
+}
+
+/* Inputs of the whole world in the boxes of a rank's. */
+static void hand_out(const problem *p, const world *whole, world *w, const weir_partition *part,
+                     int rank)
+{
+  const int64_t origin[WEIR_MAX_RANK] = {0};
+
+  for (int k = 0; k < p->n; k++) {
+    const int32_t a = weir_value_array(p->g, p->in[k]);
+    const weir_box box = weir_partition_owned(part, a, rank);
+
+    if (!p->constant[k] && (box.rank == 0 || !weir_box_empty(&box))) {
+      copy_box(&box, &whole->array[a], origin, &w->array[a], box.lo);
+    }
+  }
+}
+
+static bool compare(const world *whole, const world *w, const weir_partition *part, int rank,
+                    bool exact)
+{
+  bool good = true;
+
+  for (int32_t a = 0; a < w->n && good; a++) {
+    const char *name = weir_graph_get_array(w->g, a)->output;
+
+    for (int32_t b = 0; b < whole->n && name != NULL; b++) {
+      const char *other = weir_graph_get_array(whole->g, b)->output;
+      const weir_box box = weir_partition_owned(part, b, rank);
+
+      if (other != NULL && strcmp(other, name) == 0 &&
+          !agree(&w->array[a], &box, &whole->array[b], exact)) {
+        fprintf(stderr, "rank %d: '%s' differs\n", rank, name);
+        good = false;
+      }
+    }
+  }
+  return good;
+}
+
+weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact, virtual_result *r)
+{
+  const int ranks = weir_grid_size(&c->grid);
+  const bool large = p->seed / 2 % 2 == 1;
+  weir_local local[VIRTUAL_RANKS];
+  world w[VIRTUAL_RANKS], whole;
+  weir_partition *part = NULL;
+  weir_status status;
+
+  assert_true(ranks <= VIRTUAL_RANKS);
+  memset(local, 0, sizeof local);
+  *r = (virtual_result){.moves = 0};
+  status = weir_partition_create(p->g, &c->grid, c->cut, c->n, &part);
+  for (int k = 0; k < ranks && status == WEIR_OK; k++) {
+    status = weir_localise(part, k, &local[k]);
+  }
+  if (status != WEIR_OK) {
+    goto done;
+  }
+  whole = world_of(p->g, large);
+  for (int k = 0; k < p->n; k++) {
+    assert_ok(weir_tensor_copy(&p->from[k], &whole.array[weir_value_array(p->g, p->in[k])]));
+  }
+  run_all(&whole, NULL, &(weir_grid){1, {1}});
+  for (int k = 0; k < ranks; k++) {
+    w[k] = world_of(local[k].g, large);
+    hand_out(p, &whole, &w[k], part, k);
+  }
+  run_all(w, local, &c->grid);
+  r->moves = local[0].n;
+  for (int k = 0; k < ranks; k++) {
+    r->wrong += !compare(&whole, &w[k], part, k, exact);
+    leave(&w[k]);
+  }
+  leave(&whole);
+done:
+  for (int k = 0; k < ranks; k++) {
+    weir_local_fini(&local[k]);
+  }
+  weir_partition_destroy(&part);
+  return status;
+}
