@@ -218,16 +218,63 @@ static weir_status make_merge(exec_ranks *s, weir_move *m, exec_carrier *c)
   return WEIR_OK;
 }
 
-/* The rank's graph; what fails here fails on this rank alone. */
-static weir_status localise(exec_ranks *s, const weir_graph *g, const weir_spread *spread,
-                            const weir_pass_opts *opts)
+/* A number of what the nodes read, from 0 to 2^62. */
+static int64_t digest(const weir_graph *g)
 {
-  const int ranks = weir_comm_size(s->comm);
+  uint64_t d = 1;
 
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_node *node = weir_graph_node(g, i);
+
+    for (int k = 0; k < node->n_in && !node->dead; k++) {
+      d = d * UINT64_C(6364136223846793005) + (uint64_t)node->in[k] + 1;
+    }
+  }
+  return (int64_t)(d >> 2);
+}
+
+/* The simplified graph, and one in which maxima and their places are read where a kernel of this
+ * processor takes them. What fails here fails on this rank alone. */
+static weir_status prepare(exec_ranks *s, const weir_graph *g, const weir_pass_opts *opts,
+                           weir_graph **picked)
+{
   WEIR_TRY(weir_graph_status(g));
-  WEIR_TRY(weir_grid_check(&s->grid, ranks));
+  WEIR_TRY(weir_grid_check(&s->grid, weir_comm_size(s->comm)));
   WEIR_TRY(weir_graph_copy(g, &s->whole));
   WEIR_TRY(weir_pass_run(s->whole, "simplify", opts));
+  WEIR_TRY(weir_graph_copy(s->whole, picked));
+  WEIR_TRY(weir_pass_run(*picked, "pick", opts));
+  return WEIR_OK;
+}
+
+/* What is picked moves instead of all that maxima saw; processors of several kinds, which would
+ * pick in several ways, leave it. Takes the graph. Collective. */
+static weir_status agree_on_picked(exec_ranks *s, weir_graph **picked)
+{
+  int64_t bounds[2] = {digest(*picked)}; /* least, and greatest as what is below 0 */
+  weir_request *r = NULL;
+  weir_status status;
+
+  bounds[1] = -bounds[0];
+  WEIR_TRY(weir_allreduce_create(s->comm, "what is picked",
+                                 weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), bounds, 2, &r));
+  status = weir_request_start(r);
+  if (status == WEIR_OK) {
+    status = weir_request_wait(r);
+  }
+  weir_request_destroy(&r);
+  WEIR_TRY(status);
+  if (bounds[0] == -bounds[1]) {
+    weir_graph_destroy(&s->whole);
+    s->whole = *picked;
+    *picked = NULL;
+  }
+  return WEIR_OK;
+}
+
+/* The rank's graph; what fails here fails on this rank alone. */
+static weir_status localise(exec_ranks *s, const weir_spread *spread)
+{
   WEIR_TRY(weir_partition_create(s->whole, &s->grid, spread->cuts, spread->n_cuts, &s->partition));
   WEIR_TRY(weir_localise(s->partition, weir_comm_rank(s->comm), &s->local));
   WEIR_TRY(weir_alloc(s->local.n, sizeof *s->carriers, (void **)&s->carriers));
@@ -238,15 +285,18 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
                             const weir_pass_opts *opts, exec_ranks **out)
 {
   exec_ranks *s = NULL;
+  weir_graph *picked = NULL;
   weir_status status = weir_alloc(1, sizeof *s, (void **)&s);
 
   *out = NULL;
   if (status == WEIR_OK) {
     s->comm = spread->comm;
     s->grid = spread->grid;
-    status = localise(s, g, spread, opts);
+    status = prepare(s, g, opts, &picked);
   }
   WEIR_TRY_GOTO(weir_comm_agree(spread->comm, status), failed);
+  WEIR_TRY_GOTO(agree_on_picked(s, &picked), failed);
+  WEIR_TRY_GOTO(weir_comm_agree(spread->comm, localise(s, spread)), failed);
   for (int32_t i = 0; i < s->local.n; i++) {
     weir_move *m = s->local.moves[i];
 
@@ -255,9 +305,11 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
                                                 : make_merge(s, m, &s->carriers[i]),
                   failed);
   }
+  weir_graph_destroy(&picked);
   *out = s;
   return WEIR_OK;
 failed:
+  weir_graph_destroy(&picked);
   exec_ranks_close(&s);
   return status;
 }

@@ -18,7 +18,7 @@ typedef struct exec_carrier {
 typedef struct exec_ranks {
   weir_comm *comm;
   weir_grid grid;
-  weir_graph *whole; /* simplified; numbers are the caller's */
+  weir_graph *whole; /* simplified, picked; numbers are the caller's */
   weir_partition *partition;
   weir_local local;
   exec_carrier *carriers;                /* [local.n] */

@@ -2,6 +2,7 @@
  * The argument is how many ranks were started. */
 #include "spread_nets.h"
 
+#include "ops/conv/picked_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
@@ -223,6 +224,73 @@ static void pools(void **state)
   check("pool", build_pool, 16);
 }
 
+/* Enough channels for the kernel of what maxima picked: gradients by data and by weights. */
+static void build_picked(spread_case *c)
+{
+  enum { IN = 16, OUT = 32 };
+  const uint64_t seed = seed_of(c);
+  const weir_conv_spec same = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_pool_spec pairs = {.taps = {2, 2, 2}};
+  const int64_t extent[] = {draw(seed, 11, 6, 11), draw(seed, 12, 4, 7), draw(seed, 13, 4, 7)};
+  const weir_value x = build_input(c, 3, extent, IN);
+  const weir_value w[] = {parameter(c, "w", 5, (int64_t[]){3, 3, 3, IN, OUT}),
+                          parameter(c, "b", 1, (int64_t[]){OUT})};
+  const weir_value y = weir_add(c->g, weir_conv(c->g, &same, x, w[0]), w[1]);
+
+  finish(c, x, weir_pool_max(c->g, &pairs, y), w, 2);
+}
+
+static void gradients_of_what_was_picked(void **state)
+{
+  for (int i = 0; i < 6; i++) {
+    spread_case c = {.name = "picked", .build = build_picked, .shrink = i, .dtype = WEIR_F32};
+
+    c.within = within(c.dtype);
+    spread_check(&c);
+  }
+}
+
+/* Behind maxima over 2 x 2 x 2, a plane of them and one of their places move for each neighbour,
+ * where the kernel is there that takes them. */
+static void bytes_of_maxima(void **state)
+{
+  enum { D = 24, H = 8, W = 16, IN = 16, OUT = 32, PLANE = H / 2 * (W / 2) * OUT };
+  const weir_array_desc in = {WEIR_F32, 5, {1, D, H, W, IN}, 0};
+  const weir_conv_spec same = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_pool_spec pairs = {.taps = {2, 2, 2}};
+  spread_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
+  const int rank = weir_comm_rank(spread_comm), sides = (rank > 0) + (rank < ranks - 1);
+  int64_t bytes = 0, planes = 0;
+  int picked = 0;
+  weir_plan *p;
+
+  assert_ok(weir_graph_create(&c.g));
+  assert_ok(weir_store_create(&c.store));
+  const weir_value x = weir_input(c.g, "x", &in);
+  const weir_value w = parameter(&c, "w", 5, (int64_t[]){3, 3, 3, IN, OUT});
+
+  spread_cut(&c, x, 1, 0, 0);
+  finish(&c, x, weir_pool_max(c.g, &pairs, weir_conv(c.g, &same, x, w)), &w, 1);
+  const weir_spread spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+
+  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
+  for (int32_t i = 0; i < weir_plan_groups(p); i++) {
+    picked += strcmp(weir_plan_group(p, i).kernel, "conv.picked") == 0;
+  }
+  for (int32_t m = 0; m < weir_plan_moves(p); m++) {
+    const weir_move_report r = weir_plan_move(p, m);
+
+    planes += !r.merge && strcmp(r.name, "x") == 0 ? r.bytes : 0;
+    bytes += r.merge ? 0 : r.bytes;
+  }
+  assert_int_equal(planes, sides * H * W * IN * 4);
+  assert_int_equal(picked, picked_kernels_get() != NULL ? 2 : 0);
+  assert_int_equal(bytes - planes, sides * (picked == 0 ? H * W * OUT * 4 : PLANE * (4 + 1)));
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&c.g);
+  weir_store_destroy(&c.store);
+}
+
 /* Halos of a convolution of 3 taps and its gradient by slabs of depth: one plane of x and one of
  * the gradient of y for each neighbour, and x once for both passes. */
 static void bytes_of_slabs(void **state)
@@ -296,9 +364,14 @@ static void refusals(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(convolutions),           cmocka_unit_test(pools),
-      cmocka_unit_test(bytes_of_slabs),         cmocka_unit_test(refusals),
-      cmocka_unit_test(a_network_as_cosmoflow), cmocka_unit_test(a_network_as_a_unet),
+      cmocka_unit_test(convolutions),
+      cmocka_unit_test(pools),
+      cmocka_unit_test(bytes_of_slabs),
+      cmocka_unit_test(refusals),
+      cmocka_unit_test(gradients_of_what_was_picked),
+      cmocka_unit_test(bytes_of_maxima),
+      cmocka_unit_test(a_network_as_cosmoflow),
+      cmocka_unit_test(a_network_as_a_unet),
       cmocka_unit_test(passes_are_verified),
   };
 

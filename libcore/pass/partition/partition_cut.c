@@ -21,16 +21,19 @@ typedef struct choice {
                          too, 0 none */
 } choice;
 
-/* The middle of what the iterations read whose dimension k is i. */
+/* The middle of what the iterations read whose dimension k is i: divided last, so that with
+ * windows it is that of the middle of the elements that they lie over. */
 static int64_t middle(const weir_access *a, const weir_index *x, int k, int64_t i)
 {
   weir_box box = weir_iterations(a);
+  weir_index undivided = *x;
   int64_t least, most;
 
   box.lo[k] = i;
   box.hi[k] = i + 1;
-  weir_index_range(x, &box, &least, &most);
-  return weir_floor_div(least + most, 2);
+  undivided.div = 1;
+  weir_index_range(&undivided, &box, &least, &most);
+  return weir_floor_div(weir_floor_div(least + most, 2), weir_index_divisor(x));
 }
 
 /* True when the index grows with its iteration dimensions and stays there at the borders. */

@@ -1,0 +1,314 @@
+/* cosmo_split.c - a training step of the CosmoFlow network (kernel 3) on one sample of 128^3 x 4,
+ * f32: its depth cut over two ranks of one thread each, against one rank of two threads. The
+ * program starts itself by mpiexec. Rank 0 runs either step in turn; the other one sleeps in the
+ * kernel, and does not poll, while the step of two threads runs. Losses and parameters are compared
+ * before anything is timed.
+ *
+ *   cosmo_split [SIDE] [groups]
+ *
+ * groups: every group of either step with its time, and what moves. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "comm/weir_comm.h"
+#include "conf/weir_opt.h"
+#include "group_times.h"
+#include "learner.h"
+#include "model/nets.h"
+#include "peer.h"
+#include "weir_bench.h"
+
+enum { RANKS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 5 };
+
+#define RATE 0.001
+#define TOLERANCE 1e-4 /* sums in another order */
+#define KIB 0x1p-10
+
+/* One of the two steps. */
+typedef struct subject {
+  learner net;
+  weir_exec_cfg exec;
+  cf_mlperf_opts cfg;
+  group_times groups;
+  double loss, seconds; /* of the last step, of the best */
+  double busy;          /* of the processor, in all steps that are timed */
+} subject;
+
+typedef struct pair {
+  weir_comm *comm;
+  int lock; /* a file that rank 0 locks while it runs alone */
+  int64_t side;
+  subject alone, split; /* alone: on rank 0 */
+} pair;
+
+static weir_value network(weir_net *net, const void *opts, weir_value x)
+{
+  return cf_mlperf(net, opts, OUTPUTS, x);
+}
+
+static void begin(subject *s, int64_t side, weir_comm *comm, int threads, bool explain)
+{
+  *s = (subject){.seconds = INFINITY};
+  weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
+  weir_opts_default(cf_mlperf_options, sizeof s->cfg, &s->cfg);
+  s->exec.explain = explain;
+  s->cfg.dropout = 0;
+  const learner_job job = {.build = network,
+                           .opts = &s->cfg,
+                           .x = {WEIR_F32, 5, {1, side, side, side, CHANNELS}, 0},
+                           .y = {WEIR_F32, 2, {1, OUTPUTS}, 0},
+                           .rate = RATE,
+                           .seed = 1,
+                           .exec = &s->exec,
+                           .threads = threads,
+                           .comm = comm};
+
+  bench_must(learner_open(&job, &s->net));
+}
+
+/* Seconds of the processor that this process has had. */
+static double busy_so_far(void)
+{
+  struct rusage u;
+
+  (void)getrusage(RUSAGE_SELF, &u);
+  return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+         1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static void step(subject *s, weir_comm *until)
+{
+  const double start = weir_clock(), busy = busy_so_far();
+
+  bench_must(learner_step(&s->net, &s->loss));
+  if (until != NULL) {
+    bench_must(weir_comm_barrier(until));
+  }
+  s->seconds = fmin(s->seconds, weir_clock() - start);
+  s->busy += busy_so_far() - busy;
+  group_times_take(&s->groups, s->net.plan);
+}
+
+/* A step of either kind. */
+static void both(pair *p)
+{
+  const bool first = weir_comm_rank(p->comm) == 0;
+
+  if (first) {
+    (void)flock(p->lock, LOCK_EX);
+  }
+  bench_must(weir_comm_barrier(p->comm));
+  if (first) {
+    step(&p->alone, NULL);
+  } else {
+    (void)flock(p->lock, LOCK_EX);
+  }
+  (void)flock(p->lock, LOCK_UN);
+  bench_must(weir_comm_barrier(p->comm));
+  step(&p->split, p->comm);
+}
+
+/* Losses of a few steps and the parameters after them. */
+static weir_status compare(pair *p)
+{
+  const subject *a = &p->alone, *s = &p->split;
+  const bool first = weir_comm_rank(p->comm) == 0;
+
+  for (int i = 0; i < CHECKED; i++) {
+    both(p);
+    if (first && !(fabs(s->loss - a->loss) <= TOLERANCE * fabs(a->loss))) {
+      return weir_fail(WEIR_ERR_NUMERIC, "loss %d is %.9g over ranks, %.9g on one", i, s->loss,
+                       a->loss);
+    }
+  }
+  if (first &&
+      weir_compare("parameters", WEIR_F32, s->net.bank.data, a->net.bank.data,
+                   weir_tensor_count(&a->net.bank), (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
+    return weir_fail(WEIR_ERR_NUMERIC, "parameters are others over ranks");
+  }
+  return WEIR_OK;
+}
+
+/* Bytes that a rank sends to its neighbour: a plane of what every convolution reads and, but for
+ * the first, of the gradient of what it makes; picked: of the maxima's, with their places, a byte
+ * each. */
+static double planes(const pair *p, bool picked)
+{
+  const cf_mlperf_opts *c = &p->split.cfg;
+  const int64_t blocks = cf_mlperf_blocks(c, p->side);
+  int64_t side = p->side, in = CHANNELS, out = c->base;
+  double bytes = 0;
+
+  for (int64_t l = 0; l < blocks; l++) {
+    const double plane = (double)(side * side), maxima = (double)(side / 2 * (side / 2));
+
+    bytes += 4 * plane * (double)in;
+    bytes += l == 0 ? 0 : (picked ? 5 * maxima : 4 * plane) * (double)out;
+    in = out;
+    out = 2 * out < c->most ? 2 * out : c->most;
+    side /= 2;
+  }
+  return bytes;
+}
+
+/* Of all exchanges; halos: of elements beside the cut alone, and not of weights. */
+static double sent(const weir_plan *plan, bool halos)
+{
+  double bytes = 0;
+
+  for (int32_t m = 0; m < weir_plan_moves(plan); m++) {
+    const weir_move_report r = weir_plan_move(plan, m);
+
+    bytes += r.merge || (halos && strcmp(r.name, "reshape") == 0) ? 0 : (double)r.bytes;
+  }
+  return bytes;
+}
+
+static bool is_picked(const weir_plan *plan)
+{
+  bool yes = false;
+
+  for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
+    yes = yes || strcmp(weir_plan_group(plan, i).kernel, "conv.picked") == 0;
+  }
+  return yes;
+}
+
+static void row(const pair *p, const char *what, const char *peer, double theirs, double own,
+                const char *unit, double goal)
+{
+  char work[256];
+
+  (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: %s", (long long)p->side, what);
+  bench_row(work, peer, theirs, own, unit, 0, goal);
+}
+
+static weir_status rows(const pair *p, const double *told)
+{
+  const weir_plan *plan = p->split.net.plan;
+  const double form = planes(p, is_picked(plan)), halos = sent(plan, true);
+  double both_s = 0, most = 0;
+
+  if (halos != form) {
+    return weir_fail(WEIR_ERR_NUMERIC, "halos are %g bytes, the closed form says %g", halos, form);
+  }
+  for (int r = 0; r < RANKS; r++) {
+    both_s += told[2 * r + 1];
+    most = fmax(most, told[2 * r]);
+  }
+  row(p, "a step on 2 ranks", "1 rank of 2 threads", p->alone.seconds, p->split.seconds, "s", 0.95);
+  row(p, "processor time of a step on 2 ranks", "1 rank of 2 threads", p->alone.busy / RUNS, both_s,
+      "s", 0);
+  row(p, "halos of a step", "planes of what is not pooled", KIB * planes(p, false), KIB * halos,
+      "KiB", 1);
+  row(p, "sent by a rank in a step", "halos", KIB * halos, KIB * sent(plan, false), "KiB", 0);
+  row(p, "waited in a step", "the step", p->split.seconds, most, "s", 0);
+  return WEIR_OK;
+}
+
+static double waited_so_far(const subject *s)
+{
+  double sum = 0;
+
+  for (int32_t m = 0; m < weir_plan_moves(s->net.plan); m++) {
+    sum += weir_plan_move(s->net.plan, m).waited_s;
+  }
+  return sum;
+}
+
+static void list(const pair *p)
+{
+  group_times_print(&p->alone.groups, p->alone.net.plan, false);
+  group_times_print(&p->split.groups, p->split.net.plan, false);
+  weir_plan_print(p->split.net.plan, stderr);
+}
+
+static weir_status run(pair *p, bool groups)
+{
+  const bool first = weir_comm_rank(p->comm) == 0;
+  void *all = NULL;
+  int64_t bytes;
+
+  if (first) {
+    begin(&p->alone, p->side, NULL, RANKS, groups);
+  }
+  begin(&p->split, p->side, p->comm, 1, groups);
+  WEIR_TRY(weir_comm_agree(p->comm, compare(p)));
+  const double before = waited_so_far(&p->split);
+
+  p->alone.busy = p->split.busy = 0;
+  p->alone.seconds = p->split.seconds = INFINITY;
+  for (int i = 0; i < RUNS; i++) {
+    both(p);
+  }
+  const double own[] = {(waited_so_far(&p->split) - before) / RUNS, p->split.busy / RUNS};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_comm_gather(p->comm, own, sizeof own, &all, &bytes));
+  if (first && groups) {
+    list(p);
+  }
+  if (first) {
+    status = rows(p, all);
+    learner_close(&p->alone.net);
+  }
+  weir_free(&all);
+  learner_close(&p->split.net);
+  return status;
+}
+
+/* This program again, as ranks. Returns where that cannot be. */
+static int start(char **argv)
+{
+  const char *const side = argv[1] != NULL ? argv[1] : "128";
+  const char *const groups = argv[1] != NULL ? argv[2] : NULL;
+
+  /* Of Open MPI; others know no such names. */
+  (void)setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  (void)setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  (void)setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
+  (void)setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+  (void)setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 1);
+  (void)execlp("mpiexec", "mpiexec", "-n", "2", argv[0], "ranks", side, groups, (char *)NULL);
+  fprintf(stderr, "cosmo_split: there is no mpiexec\n");
+  return PEER_SKIP;
+}
+
+int main(int argc, char **argv)
+{
+  const bool ranks = argc > 1 && strcmp(argv[1], "ranks") == 0;
+  char **const args = ranks ? argv + 1 : argv;
+  const int n = ranks ? argc - 1 : argc;
+  const bool groups = n > 2 && strcmp(args[2], "groups") == 0;
+  pair p = {.side = n > 1 ? strtoll(args[1], NULL, 10) : 128};
+
+  if (p.side < 8 || p.side > 512 || n > 3 || (n == 3 && !groups)) {
+    fprintf(stderr, "cosmo_split: a side from 8 to 512, then groups or nothing\n");
+    return 2;
+  }
+  if (!ranks) {
+    return start(argv);
+  }
+  weir_status status = weir_comm_open(&p.comm);
+
+  if (status == WEIR_ERR_UNSUPPORTED) {
+    fprintf(stderr, "cosmo_split: this build has no MPI\n");
+    return PEER_SKIP;
+  }
+  bench_must(status);
+  p.lock = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  if (weir_comm_size(p.comm) != RANKS || p.lock < 0) {
+    fprintf(stderr, "cosmo_split: mpiexec started no two ranks\n");
+    return PEER_SKIP;
+  }
+  status = run(&p, groups);
+  if (status != WEIR_OK) {
+    weir_print_failure(stderr);
+  }
+  (void)close(p.lock);
+  weir_comm_close(&p.comm);
+  return (int)status;
+}
