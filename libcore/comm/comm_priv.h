@@ -97,6 +97,8 @@ weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use,
                              weir_request **out) WEIR_CHECKED;
 weir_status comm_request_message(weir_request *r, const comm_message *m) WEIR_CHECKED;
 weir_status comm_request_work(weir_request *r, const comm_work *w) WEIR_CHECKED;
+/* Makes its messages ready to start, under a tag of their own. Local, but the same on all ranks. */
+weir_status comm_request_prepare(weir_request *r) WEIR_CHECKED;
 /* Ends the making, on all ranks alike: status is this rank's so far. *r becomes *out, or where a
  * rank failed is destroyed. Collective. */
 weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r,

@@ -1,4 +1,5 @@
-/* exchange.c - boxes between ranks: one message a peer and direction. */
+/* exchange.c - boxes between ranks: one message a peer and direction; and messages that both ends
+ * know of. */
 #include "base/weir_alloc.h"
 #include "comm/comm_priv.h"
 
@@ -232,5 +233,31 @@ weir_status weir_exchange_create(weir_comm *c, const char *name, const weir_tran
 done:
   weir_free(&bytes);
   weir_request_destroy(&m.r);
+  return status;
+}
+
+weir_status weir_messages_create(weir_comm *c, const char *name, const weir_message *list,
+                                 int64_t n, weir_request **out)
+{
+  weir_status status = WEIR_OK;
+  weir_request *r = NULL;
+
+  *out = NULL;
+  WEIR_TRY(comm_request_new(c, name, WEIR_COMM_EXCHANGE, &r));
+  for (int64_t i = 0; i < n; i++) {
+    const weir_message *m = &list[i];
+
+    WEIR_ASSERT(m->peer >= 0 && m->peer < c->size && m->peer != c->rank);
+    WEIR_TRY_GOTO(comm_request_message(r, &(comm_message){.peer = m->peer,
+                                                          .receive = m->receive,
+                                                          .data = m->data,
+                                                          .bytes = m->bytes}),
+                  done);
+  }
+  WEIR_TRY_GOTO(comm_request_prepare(r), done);
+  *out = r;
+  r = NULL;
+done:
+  weir_request_destroy(&r);
   return status;
 }

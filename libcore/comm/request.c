@@ -39,15 +39,35 @@ weir_status comm_request_work(weir_request *r, const comm_work *w)
   return WEIR_OK;
 }
 
-weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r,
-                              weir_request **out)
+static int take_tag(weir_comm *c)
 {
   const int tag = c->next_tag;
 
-  if (status == WEIR_OK && (*r)->n_messages > 0) {
-    status = c->kind->prepare(c, (*r)->messages, (*r)->n_messages, tag, &(*r)->prepared);
-  }
   c->next_tag = (tag + 1) % c->kind->tags(c);
+  return tag;
+}
+
+static weir_status prepare(weir_request *r, int tag)
+{
+  return r->n_messages == 0
+             ? WEIR_OK
+             : r->comm->kind->prepare(r->comm, r->messages, r->n_messages, tag, &r->prepared);
+}
+
+weir_status comm_request_prepare(weir_request *r)
+{
+  WEIR_TRY(prepare(r, take_tag(r->comm)));
+  return WEIR_OK;
+}
+
+weir_status comm_request_seal(weir_comm *c, weir_status status, weir_request **r,
+                              weir_request **out)
+{
+  const int tag = take_tag(c);
+
+  if (status == WEIR_OK) {
+    status = prepare(*r, tag);
+  }
   status = weir_comm_agree(c, status);
   if (status != WEIR_OK) {
     weir_request_destroy(r);

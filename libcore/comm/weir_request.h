@@ -47,6 +47,22 @@ typedef struct weir_transfer {
 weir_status weir_exchange_create(weir_comm *c, const char *name, const weir_transfer *list,
                                  int64_t n, weir_request **out) WEIR_CHECKED;
 
+/* A dense piece of memory for a rank of the group, another one than this, or from it. */
+typedef struct weir_message {
+  int peer;
+  bool receive;
+  void *data;
+  int64_t bytes;
+} weir_message;
+
+/* Sends and receives what both ends know to come, such as what they worked out from the same plan:
+ * nothing is asked or compared before. Between two ranks, the lists of both have the same messages
+ * in the same order; else one waits in vain. Local, but a request as any other: all ranks of the
+ * group create one, be it empty. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL; the others do not
+ * learn of it. */
+weir_status weir_messages_create(weir_comm *c, const char *name, const weir_message *list,
+                                 int64_t n, weir_request **out) WEIR_CHECKED;
+
 /* How elements of ranks are merged. `into` holds what lower ranks gave, `from` higher ones. */
 typedef struct weir_reducer {
   const char *name;
