@@ -45,15 +45,18 @@ weir_status train_fetch(train_run *r, weir_train_split split, int64_t n)
     view[k] = first(&r->input[k], hi - lo);
     pointer[k] = &view[k];
   }
-  if (lo < hi) {
-    const bool ordered = split == WEIR_TRAIN_SAMPLES;
-    const weir_train_batch want = {split,
-                                   r->sample + lo,
-                                   hi - lo,
-                                   r->ranks.box,
-                                   ordered ? *r->state.epoch : -1,
-                                   ordered ? r->chosen : -1};
+  const bool ordered = split == WEIR_TRAIN_SAMPLES;
+  const weir_train_batch want = {split,
+                                 r->sample + lo,
+                                 hi - lo,
+                                 r->ranks.box,
+                                 ordered ? *r->state.epoch : -1,
+                                 ordered ? r->chosen : -1};
 
+  if (ordered && r->task->batch != NULL) {
+    status = r->task->batch(r->task->context, &want);
+  }
+  if (status == WEIR_OK && lo < hi) {
     status = r->task->fetch(r->task->context, &want, pointer);
   }
   return train_agree(r, status);

@@ -112,6 +112,11 @@ typedef struct weir_train_task {
   /* Fills tensor k with what is wanted of input k: [n, extents of box[k]...]. The same element of a
    * sample is the same bits at every call. Local; a failure ends all ranks. */
   weir_status (*fetch)(void *context, const weir_train_batch *want, weir_tensor *const *tensor);
+  /* Told of each batch of training samples before it is fetched, every rank in the same order, also
+   * one that has no sample of it (n is 0) and is asked for none: here ranks may exchange what they
+   * have read. Called again for a batch that is looked at again. Collective; a failure ends all
+   * ranks. NULL: nothing is to be done. */
+  weir_status (*batch)(void *context, const weir_train_batch *want);
   void *context;
   /* Told the number of each epoch, from 0, before its samples are fetched, and so when a run goes
    * on: what of fetch depends on it, such as the side that samples are seen from. Samples are then
