@@ -90,6 +90,7 @@ void cf_experiment_close(cf_experiment *e)
     weir_free(&e->text[k]);
   }
   cf_samples_destroy(&e->samples); /* may be reading ahead, by the parts */
+  weir_comm_close(&e->peers.comm);
   cf_split_fini(&e->split);
   cf_source_close(&e->source);
 }
@@ -157,12 +158,30 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
     cf_samples_planes(e->samples, box->lo[0], box->hi[0]);
   }
   e->begun = true;
-  return e->end == 0
+  return e->end == 0 && e->peers.comm == NULL
              ? WEIR_OK
-             : cf_samples_foresee(e->samples, &(cf_foresight){.load = &e->cfg->load,
-                                                              .visits = e->visits,
-                                                              .end = e->end,
-                                                              .of = e->split.sample[CF_TRAIN]});
+             : cf_samples_foresee(e->samples,
+                                  &(cf_foresight){.load = &e->cfg->load,
+                                                  .visits = e->visits,
+                                                  .end = e->end,
+                                                  .readers = e->readers,
+                                                  .peers = e->peers.comm != NULL ? &e->peers : NULL,
+                                                  .of = e->split.sample[CF_TRAIN]});
+}
+
+/* All ranks in the same order: what they read of a batch, they may have from each other. */
+static weir_status meet(void *context, const weir_train_batch *want)
+{
+  cf_experiment *const e = context;
+  weir_status status = begin(e, &want->box[0]);
+
+  if (!e->met && e->peers.comm != NULL) { /* from here on messages are waited for */
+    status = weir_comm_agree(e->peers.comm, status);
+  }
+  e->met = true;
+  WEIR_TRY(status);
+  WEIR_TRY(cf_samples_batch(e->samples, want->epoch, want->position));
+  return WEIR_OK;
 }
 
 static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
@@ -289,6 +308,7 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   WEIR_TRY(cf_estimator_open(&spec, e->train.seed, &e->estimator));
   task->n_train = e->split.n[CF_TRAIN];
   task->n_valid = e->split.n[CF_VALID];
+  task->batch = meet;
   task->fetch = fetch;
   task->epoch = begin_epoch;
   task->context = e;
@@ -325,8 +345,9 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
   return same ? WEIR_OK : refuse_samples(path);
 }
 
-/* What this rank will visit: which groups there are says the grid. */
-static void foresee(cf_experiment *e, const weir_spread *spread)
+/* What this rank will visit, and who has the same box of other samples: which groups there are says
+ * the grid. Collective. */
+static weir_status foresee(cf_experiment *e, const weir_spread *spread)
 {
   const weir_order o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
   const int64_t epoch = weir_order_epoch(&o), steps = e->train.steps;
@@ -334,15 +355,22 @@ static void foresee(cf_experiment *e, const weir_spread *spread)
   int place[WEIR_GRID_DIMS] = {0}, groups = 1;
 
   if (each == 0) { /* the trainer refuses it */
-    return;
+    return WEIR_OK;
   }
+  e->peers.epoch = steps > 0 ? steps / each : e->train.epochs;
+  e->peers.position = steps > 0 ? steps % each * o.step : 0;
   if (spread != NULL && spread->comm != NULL && spread->grid.dims > 0) {
     weir_grid_place(&spread->grid, weir_comm_rank(spread->comm), place);
     groups = spread->grid.extent[WEIR_ALONG_SAMPLES];
+    e->readers = weir_comm_size(spread->comm);
+  }
+  if (groups > 1 && e->cfg->load.remote != WEIR_LOAD_OFF) {
+    WEIR_TRY(
+        weir_grid_split(&spread->grid, spread->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
   }
   e->visits = weir_visits_of(&o, place[WEIR_ALONG_SAMPLES], groups);
-  e->end = steps > 0 ? weir_visits_from(&e->visits, steps / each, steps % each * o.step)
-                     : e->train.epochs * e->visits.each;
+  e->end = weir_visits_from(&e->visits, e->peers.epoch, e->peers.position);
+  return WEIR_OK;
 }
 
 weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_plan_opts *exec,
@@ -351,7 +379,7 @@ weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_pl
   cf_estimator *const n = &e->estimator;
   weir_comm *const c = exec->spread->comm;
 
-  foresee(e, exec->spread);
+  WEIR_TRY(foresee(e, exec->spread));
   WEIR_TRY(weir_comm_agree(c, weir_comm_rank(c) == 0 ? check_same_samples(e, dir) : WEIR_OK));
   WEIR_TRY(weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result));
   return check_taken(e); /* where nothing was left to do, no sample was asked for */

@@ -14,8 +14,6 @@
 
 enum { ALIGN = 64, SMALL_HEX = 16 };
 
-static const char *const place_name[WEIR_LOAD_PLACES] = {"memory", "directory", "source"};
-
 /* ---- opening ---- */
 
 /* Parts one behind the other, each on a cache line. */
@@ -62,7 +60,7 @@ static uint64_t key_of(const weir_load *l)
 static bool pays(const weir_load *l, const weir_real_list *speed)
 {
   const double threads = l->cfg.staging.threads > 0 ? (double)l->cfg.staging.threads : 1;
-  const double readers = (double)l->visits.of;
+  const double readers = (double)(l->source.readers > 0 ? l->source.readers : l->visits.of);
   const double here = load_speed(speed, threads) / threads;
   const double there = load_speed(&l->cfg.source.speed, readers) / readers;
 
@@ -72,9 +70,14 @@ static bool pays(const weir_load *l, const weir_real_list *speed)
 static weir_status prepare(weir_load *l)
 {
   WEIR_TRY(lay_out(l));
-  WEIR_TRY(load_check_cfg(&l->cfg, l->bytes));
+  WEIR_TRY(load_check_cfg(&l->cfg, l->source.peers, l->bytes));
   l->used[WEIR_LOAD_MEMORY] = l->cfg.memory.bytes > 0 && pays(l, &l->cfg.memory.speed);
   l->used[WEIR_LOAD_DIRECTORY] = l->cfg.directory.bytes > 0 && pays(l, &l->cfg.directory.speed);
+  l->remote.used = l->source.peers != NULL && l->cfg.remote != WEIR_LOAD_OFF &&
+                   l->used[WEIR_LOAD_MEMORY] && l->cfg.memory.bytes >= l->bytes;
+  if (l->remote.used) {
+    l->remote.peers = *l->source.peers;
+  }
   if (!l->used[WEIR_LOAD_DIRECTORY]) {
     return WEIR_OK;
   }
@@ -111,15 +114,36 @@ weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *sou
   return WEIR_OK;
 }
 
+static void tell_plan(const weir_load *l, int64_t first)
+{
+  int64_t kept = 0;
+
+  for (int64_t i = 0; l->remote.used && i < l->plan.samples; i++) {
+    kept += l->remote.keepers.by[i] >= 0;
+  }
+  weir_event("load_begin", WEIR_INT("visit", first), WEIR_INT("end", l->end),
+             WEIR_INT("sample_bytes", l->bytes), WEIR_INT("staged", l->n_slots),
+             WEIR_INT("memory", l->plan.n[WEIR_LOAD_MEMORY]),
+             WEIR_INT("directory", l->plan.n[WEIR_LOAD_DIRECTORY]),
+             WEIR_INT("memory_of_all", l->remote.used ? kept : l->plan.n[WEIR_LOAD_MEMORY]));
+}
+
 /* Figures as an event; epoch 0: of all. */
 static void tell(const weir_load *l, int64_t epoch, const weir_load_count *c, double seconds)
 {
+  const double each = (double)l->bytes;
+
   weir_event(epoch > 0 ? "load_epoch" : "load_end", WEIR_INT("epoch", epoch),
              WEIR_INT("visits", c->visits), WEIR_INT("memory", c->from[WEIR_LOAD_MEMORY]),
              WEIR_INT("directory", c->from[WEIR_LOAD_DIRECTORY]),
+             WEIR_INT("remote", c->from[WEIR_LOAD_REMOTE]),
              WEIR_INT("source", c->from[WEIR_LOAD_SOURCE]), WEIR_INT("reads", c->reads),
-             WEIR_INT("ahead", c->ahead), WEIR_INT("beside", c->beside),
-             WEIR_REAL("bytes", (double)c->visits * (double)l->bytes), WEIR_INT("waits", c->waits),
+             WEIR_INT("ahead", c->ahead), WEIR_INT("beside", c->beside), WEIR_INT("sent", c->sent),
+             WEIR_REAL("bytes", (double)c->visits * each),
+             WEIR_REAL("memory_bytes", (double)c->from[WEIR_LOAD_MEMORY] * each),
+             WEIR_REAL("directory_bytes", (double)c->from[WEIR_LOAD_DIRECTORY] * each),
+             WEIR_REAL("remote_bytes", (double)c->from[WEIR_LOAD_REMOTE] * each),
+             WEIR_REAL("source_bytes", (double)c->reads * each), WEIR_INT("waits", c->waits),
              WEIR_REAL("waited_s", c->waited_s), WEIR_REAL("seconds", seconds),
              WEIR_INT("damaged", c->damaged), WEIR_INT("lost", c->lost));
 }
@@ -141,6 +165,7 @@ void weir_load_close(weir_load **load)
     return;
   }
   load_end_threads(l);
+  load_remote_close(l);
   if (l->all.visits > 0) {
     tell(l, 0, &l->all, weir_clock() - l->began);
   }
@@ -183,7 +208,7 @@ static weir_status take_files(weir_load *l)
   return WEIR_OK;
 }
 
-weir_status weir_load_start(weir_load *l, int64_t first)
+weir_status load_begin(weir_load *l, int64_t first)
 {
   const int64_t bytes[LOAD_CLASSES] = {l->cfg.memory.bytes, l->cfg.directory.bytes};
   int64_t room[LOAD_CLASSES];
@@ -193,7 +218,8 @@ weir_status weir_load_start(weir_load *l, int64_t first)
   for (int c = 0; c < LOAD_CLASSES; c++) {
     room[c] = l->used[c] ? bytes[c] / l->bytes : 0;
   }
-  WEIR_TRY(load_plan_make(&l->visits, first, l->end, room, &l->plan));
+  WEIR_TRY(load_plan_make(&l->visits, first, l->end, room,
+                          l->remote.used ? &l->remote.keepers : NULL, &l->plan));
   WEIR_TRY(weir_alloc(l->plan.samples, 1, (void **)&l->state));
   if (l->used[WEIR_LOAD_DIRECTORY]) {
     WEIR_TRY(take_files(l));
@@ -202,7 +228,15 @@ weir_status weir_load_start(weir_load *l, int64_t first)
   WEIR_TRY(make_slots(l));
   l->started = true;
   l->began = l->epoch_began = weir_clock();
+  tell_plan(l, first);
   return load_begin_threads(l);
+}
+
+weir_status weir_load_start(weir_load *l, int64_t first)
+{
+  WEIR_ASSERT(!l->remote.used);
+  WEIR_TRY(load_begin(l, first));
+  return WEIR_OK;
 }
 
 /* ---- consuming ---- */
@@ -270,14 +304,23 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
   if (s->status != WEIR_OK) {
     return weir_fail(s->status, "%s", s->message);
   }
+  const bool comes = s->from == WEIR_LOAD_REMOTE;
+  const char *const data = comes ? load_arrived(l, v) : s->data;
+
+  if (data == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "load: visit %lld has its sample from another rank, and its batch has not "
+                     "been asked for",
+                     (long long)v);
+  }
   out->visit = v;
   out->sample = s->sample;
   for (int k = 0; k < l->source.n_parts; k++) {
-    out->part[k] = s->data + l->offset[k];
+    out->part[k] = data + l->offset[k];
   }
   weir_lock_take(&l->lock);
-  count_visit(&l->all, s->from, waited);
-  count_visit(&l->epoch, s->from, waited);
+  count_visit(&l->all, s->from, comes ? 0 : waited);
+  count_visit(&l->epoch, s->from, comes ? 0 : waited);
   l->lend++;
   weir_lock_give(&l->lock);
   if ((v + 1) % l->visits.each == 0 || v + 1 == l->end) {
@@ -343,6 +386,9 @@ weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t
 {
   const int64_t visit = weir_visits_from(&l->visits, epoch, position) + i;
 
+  if (!l->started && l->remote.used) {
+    return weir_fail(WEIR_ERR_CONFIG, "load: a sample is asked for before any batch is");
+  }
   if (!l->started) {
     WEIR_TRY(weir_load_start(l, visit));
   }
@@ -367,16 +413,4 @@ weir_load_count weir_load_counted(weir_load *l)
 int64_t weir_load_placed(const weir_load *l, weir_load_place place)
 {
   return place < WEIR_LOAD_SOURCE ? l->plan.n[place] : 0;
-}
-
-void weir_load_print(const weir_load *l, FILE *out)
-{
-  (void)fprintf(out,
-                "load: visits %" PRId64 " to %" PRId64 " of %" PRId64 " bytes; %" PRId64
-                " are read ahead by %" PRId64 " threads",
-                l->release, l->end, l->bytes, l->n_slots, l->cfg.staging.threads);
-  for (int c = 0; c < LOAD_CLASSES; c++) {
-    (void)fprintf(out, "; %" PRId64 " samples stay in %s", l->plan.n[c], place_name[c]);
-  }
-  (void)fprintf(out, "\n");
 }

@@ -2,6 +2,7 @@
 #ifndef LOAD_PRIV_H
 #define LOAD_PRIV_H
 #include "base/weir_lock.h"
+#include "comm/weir_request.h"
 #include "device/weir_lane.h"
 #include "load/weir_load.h"
 
@@ -11,6 +12,32 @@ enum {
   LOAD_PREFIX = LOAD_PATH - 512,
   LOAD_MESSAGE = 512
 };
+
+/* ---- keepers.c: which group keeps which sample for all of them ---- */
+
+/* Batches are numbered over all epochs, load_batches of each. */
+typedef struct load_batch {
+  int64_t epoch, at, n; /* positions [at, at + n) of an epoch */
+} load_batch;
+int64_t load_batches(const weir_order *o);
+load_batch load_batch_of(const weir_order *o, int64_t number);
+
+typedef struct load_keepers {
+  int32_t *by;    /* [samples] group, -1: none */
+  int64_t *since; /* [samples] batch in which it reads the sample: the others have it behind that */
+} load_keepers;
+
+/* For batches [first, end) of `of` groups with room for as many samples each. A sample that comes
+ * again goes to the group that visits it first, unless that has no room left: then to the next that
+ * visits it and has. The same on all ranks. */
+weir_status load_keepers_make(const weir_order *o, int64_t of, int64_t first, int64_t end,
+                              int64_t room, load_keepers *out) WEIR_CHECKED;
+void load_keepers_fini(load_keepers *k);
+/* Whether group `at`, which visits a sample in a batch, has it from its keeper. */
+static inline bool load_comes(const load_keepers *k, int64_t at, int64_t batch, int64_t sample)
+{
+  return k->by[sample] >= 0 && k->by[sample] != at && batch > k->since[sample];
+}
 
 /* ---- plan.c: which samples have a place, by how often they come (SC'21, section 5) ---- */
 
@@ -22,9 +49,10 @@ typedef struct load_plan {
   int64_t n[LOAD_CLASSES];
 } load_plan;
 
-/* For visits [first, end); room[c]: samples that class c has room for. */
+/* For visits [first, end); room[c]: samples that class c has room for. k: memory is for what this
+ * group keeps for all, other classes for what nobody does; NULL: for what comes most often. */
 weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, const int64_t *room,
-                           load_plan *out) WEIR_CHECKED;
+                           const load_keepers *k, load_plan *out) WEIR_CHECKED;
 void load_plan_fini(load_plan *p);
 
 /* ---- folder.c: samples as files, each with its sum ---- */
@@ -52,7 +80,8 @@ void load_folder_remove(const load_folder *f, int64_t sample);
 
 /* MB/s of n threads or readers by a table, 0 for an empty one. */
 double load_speed(const weir_real_list *table, double n);
-weir_status load_check_cfg(const weir_load_cfg *cfg, int64_t bytes) WEIR_CHECKED;
+weir_status load_check_cfg(const weir_load_cfg *cfg, const weir_load_peers *peers,
+                           int64_t bytes) WEIR_CHECKED;
 
 /* ---- load.c ---- */
 
@@ -76,6 +105,29 @@ typedef struct load_worker {
   char *room; /* [bytes] for a class that is no memory */
 } load_worker;
 
+/* ---- remote.c: messages of batches, by the thread that consumes ---- */
+
+typedef struct load_remote {
+  weir_load_peers peers;
+  bool used;
+  load_keepers keepers;
+  int64_t end, next;     /* batches: of the training; that is to be asked for next */
+  int64_t share;         /* most visits of this group in a batch */
+  int64_t *sample;       /* [batch] room */
+  weir_message *message; /* [batch] room */
+  char *room;            /* [2, share, bytes]: of a batch, and of the one that is on its way */
+  bool *there;           /* [2, share]: what of it has come */
+  weir_request *request; /* for batch `next`; or NULL */
+} load_remote;
+
+/* Plan and room from a batch on. */
+weir_status load_remote_open(weir_load *l, int64_t batch) WEIR_CHECKED;
+void load_remote_close(weir_load *l);
+/* Whether a visit has its sample from another rank. */
+bool load_visit_comes(const weir_load *l, int64_t visit, int64_t sample);
+/* What has come for a visit; NULL: nothing. */
+const char *load_arrived(const weir_load *l, int64_t visit);
+
 struct weir_load {
   weir_load_cfg cfg;
   weir_load_source source;
@@ -84,6 +136,7 @@ struct weir_load {
   weir_visits visits;
   int64_t end;
   bool started, used[LOAD_CLASSES];
+  load_remote remote;
   load_plan plan;
   uint8_t *state; /* [samples] load_state */
   char *memory;   /* [plan.n[WEIR_LOAD_MEMORY], bytes] */
@@ -104,8 +157,15 @@ struct weir_load {
   double began, epoch_began;
 };
 
+/* ---- load.c ---- */
+
+/* weir_load_start, whether samples come from other ranks or not. */
+weir_status load_begin(weir_load *l, int64_t first) WEIR_CHECKED;
+
 /* ---- threads.c ---- */
 
+/* Returns when a sample is in its place in memory, which this thread may have to read. */
+weir_status load_hold(weir_load *l, int64_t sample) WEIR_CHECKED;
 /* Reads what visit v needs into its slot. */
 void load_fill(weir_load *l, int64_t v);
 /* One call of the source's read, into a block. */

@@ -360,8 +360,8 @@ static void what_cannot_be_is_refused(void **state)
   assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "load.staging.bytes: 127 hold no sample of 128"));
   cfg = check_cfg(1, 1);
-  cfg.remote = 1;
-  assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_UNSUPPORTED);
+  cfg.remote = WEIR_LOAD_ON;
+  assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "load.remote"));
   cfg = check_cfg(1, 1);
   cfg.directory.bytes = 1;

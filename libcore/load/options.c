@@ -22,12 +22,13 @@ const weir_opt weir_load_opts[] = {
     WEIR_OPT_BOOL(weir_load_cfg, directory.keep, false,
                   "its files stay at the end, for a run that goes on"),
     WEIR_OPT_REAL_LIST(weir_load_cfg, source.speed, "", 0, 1e9, "MB/s",
-                       "of the shared file system, pairs: number of ranks that read, one of each "
-                       "group with samples of its own, MB/s of all together; a class that is "
-                       "slower by its table is not used"),
-    WEIR_OPT_ENUM(weir_load_cfg, remote, 0, "off|on",
-                  "samples from the memory of other ranks; there is no such class yet: on is "
-                  "refused"),
+                       "of the shared file system, pairs: number of ranks that read, which all of "
+                       "the grid do, MB/s of all together; a class that is slower by its table is "
+                       "not used"),
+    WEIR_OPT_ENUM(weir_load_cfg, remote, WEIR_LOAD_AUTO, "auto|on|off",
+                  "a sample is read by one of the ranks along the samples of the grid, which keeps "
+                  "it in memory and sends it to the others; auto: where there are several and "
+                  "memory.bytes has room; off: each reads for itself"),
     WEIR_OPT_END,
 };
 
@@ -60,15 +61,19 @@ static weir_status check_speed(const char *key, const weir_real_list *table)
                           key);
 }
 
-weir_status load_check_cfg(const weir_load_cfg *cfg, int64_t bytes)
+weir_status load_check_cfg(const weir_load_cfg *cfg, const weir_load_peers *peers, int64_t bytes)
 {
   WEIR_TRY(check_speed("memory", &cfg->memory.speed));
   WEIR_TRY(check_speed("directory", &cfg->directory.speed));
   WEIR_TRY(check_speed("source", &cfg->source.speed));
-  if (cfg->remote != 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "load.remote: messages between ranks are prepared by all of them together, "
-                     "and no second thread may ask for one: leave it off");
+  if (cfg->remote == WEIR_LOAD_ON && peers == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG, "load.remote: is on, and there is one rank only along the "
+                                      "samples of the grid: no other one has any; auto sees that");
+  }
+  if (cfg->remote == WEIR_LOAD_ON && cfg->memory.bytes < bytes) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "load.remote: is on, and load.memory.bytes: %lld hold no sample of %lld bytes",
+                     (long long)cfg->memory.bytes, (long long)bytes);
   }
   if (cfg->staging.bytes < bytes) {
     return weir_fail(WEIR_ERR_CONFIG, "load.staging.bytes: %lld hold no sample of %lld bytes",

@@ -54,13 +54,27 @@ static weir_status give(load_plan *p, int c, use *uses, int64_t n)
   return WEIR_OK;
 }
 
+/* What a group keeps for all goes before everything, and what another one keeps has no place. */
+static int64_t put_kept_first(const load_keepers *k, int64_t at, int64_t n, use *uses)
+{
+  int64_t own = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    if (k->by[i] >= 0) {
+      uses[i].times = k->by[i] == at ? INT64_MAX : 0;
+      own += k->by[i] == at;
+    }
+  }
+  return own;
+}
+
 weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, const int64_t *room,
-                           load_plan *out)
+                           const load_keepers *k, load_plan *out)
 {
   const int64_t n = v->order.samples;
   load_plan p = {.samples = n};
   use *uses = NULL;
-  int64_t again = 0, at = 0;
+  int64_t again = 0, at = 0, own = 0;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *p.where, (void **)&p.where), done);
@@ -68,12 +82,16 @@ weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, con
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *uses, (void **)&uses), done);
   memset(p.where, LOAD_CLASSES, (size_t)n);
   count(v, first, end, uses);
+  if (k != NULL) {
+    own = put_kept_first(k, v->at, n, uses);
+  }
   qsort(uses, (size_t)n, sizeof *uses, by_times);
   while (again < n && uses[again].times > 1) { /* what comes once more is not kept */
     again++;
   }
   for (int c = 0; c < LOAD_CLASSES; c++) {
-    const int64_t take = again - at < room[c] ? again - at : room[c];
+    const int64_t most = k != NULL && c == WEIR_LOAD_MEMORY ? own : room[c];
+    const int64_t take = again - at < most ? again - at : most;
 
     WEIR_TRY_GOTO(give(&p, c, uses + at, take), done);
     at += take;

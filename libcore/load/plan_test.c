@@ -20,7 +20,7 @@ static void places_follow_how_often_samples_come(void **state)
       when[weir_visits_sample(&v, k)] = k;
       times[weir_visits_sample(&v, k)]++;
     }
-    assert_ok(load_plan_make(&v, first, end, room, &p));
+    assert_ok(load_plan_make(&v, first, end, room, NULL, &p));
     for (int64_t a = 0; a < o.samples; a++) {
       n[p.where[a]]++;
       again += times[a] > 1;
@@ -48,7 +48,7 @@ static weir_status make(void *context)
   const int64_t room[LOAD_CLASSES] = {5, 5};
   load_plan p;
 
-  WEIR_TRY(load_plan_make(context, 0, 60, room, &p));
+  WEIR_TRY(load_plan_make(context, 0, 60, room, NULL, &p));
   load_plan_fini(&p);
   return WEIR_OK;
 }

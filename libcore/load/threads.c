@@ -137,12 +137,38 @@ static weir_status bring(weir_load *l, int64_t sample, load_slot *s)
   return fetch(l, sample, where, (char *)s->data);
 }
 
+weir_status load_hold(weir_load *l, int64_t sample)
+{
+  bool held = false;
+  const weir_load_place where = claim(l, sample, &held);
+
+  if (held) {
+    return WEIR_OK;
+  }
+  weir_lock_take(&l->lock);
+  l->all.ahead++;
+  l->epoch.ahead++;
+  weir_lock_give(&l->lock);
+  return fetch(l, sample, where, target_of(l, sample, where, NULL));
+}
+
+/* Of what comes from another rank, a slot says just that. */
+static weir_status fill(weir_load *l, int64_t v, load_slot *s)
+{
+  if (!load_visit_comes(l, v, s->sample)) {
+    return bring(l, s->sample, s);
+  }
+  s->data = NULL;
+  s->from = WEIR_LOAD_REMOTE;
+  return WEIR_OK;
+}
+
 void load_fill(weir_load *l, int64_t v)
 {
   load_slot *const s = &l->slot[v % l->n_slots];
 
   s->sample = weir_visits_sample(&l->visits, v);
-  s->status = bring(l, s->sample, s);
+  s->status = fill(l, v, s);
   if (s->status != WEIR_OK) { /* the record of a failure is its thread's own */
     (void)snprintf(s->message, sizeof s->message, "%s", weir_last_message());
   }

@@ -8,10 +8,16 @@
  * class in the order of first use. Samples that come once more only have no place. All samples take
  * the same number of bytes: of each part the box that this rank needs.
  *
+ * Where there are several groups of ranks, a sample has one place in the memory of all of them
+ * (remote): that of the group which visits it first while it has room. That group reads it from the
+ * source, and the others have it from there: who sends what, and for which batch, every rank works
+ * out from the order, so that nothing is asked and no message is in vain. Messages of a batch are
+ * under way while the batch before it is computed.
+ *
  * What is handed over is the same bits whatever the options. One thread consumes. */
 #ifndef WEIR_LOAD_H
 #define WEIR_LOAD_H
-#include <stdio.h>
+#include "comm/weir_comm.h"
 #include "conf/weir_opt.h"
 #include "graph/weir_access.h"
 #include "load/weir_order.h"
@@ -26,6 +32,7 @@ typedef enum weir_load_place {
   WEIR_LOAD_MEMORY,
   WEIR_LOAD_DIRECTORY,
   WEIR_LOAD_SOURCE,
+  WEIR_LOAD_REMOTE, /* the memory of another rank */
   WEIR_LOAD_PLACES
 } weir_load_place;
 
@@ -48,8 +55,9 @@ typedef struct weir_load_cfg {
   struct {
     weir_real_list speed;
   } source;
-  int remote;
+  int remote; /* weir_load_remote */
 } weir_load_cfg;
+typedef enum weir_load_remote { WEIR_LOAD_AUTO, WEIR_LOAD_ON, WEIR_LOAD_OFF } weir_load_remote;
 extern const weir_opt weir_load_opts[];
 
 /* One array of every sample: the elements of `box` are read. */
@@ -58,7 +66,14 @@ typedef struct weir_load_part {
   weir_box box;
 } weir_load_part;
 
-/* All borrowed until the loader is closed, but for `part`. */
+/* The ranks that have the same box of other samples: rank g of comm is that of group g. A request
+ * is made for every batch: nothing else uses comm. */
+typedef struct weir_load_peers {
+  weir_comm *comm;
+  int64_t epoch, position; /* where the training ends: of no batch behind it is anything sent */
+} weir_load_peers;
+
+/* All borrowed until the loader is closed, but for `part` and `peers`. */
 typedef struct weir_load_source {
   const weir_load_part *part;
   int n_parts;
@@ -69,25 +84,40 @@ typedef struct weir_load_source {
   bool parallel;   /* read may run on several threads at once; else it never does */
   const char *key; /* what the samples are (files, options, seed): files of a directory that were
                       kept for another key are not believed */
+  int64_t readers; /* ranks that read from the same shared files at once; 0: one of each group */
+  const weir_load_peers *peers; /* NULL: samples of other ranks are out of reach */
 } weir_load_source;
 
 typedef struct weir_load weir_load;
 
-/* Prepares to load visits [., end) of v; lists and path of cfg are borrowed. Local, as all calls.
- * Fails: WEIR_ERR_CONFIG (a staging buffer below one sample, speeds that are none, a capacity
- * without a directory), WEIR_ERR_UNSUPPORTED (remote), WEIR_ERR_DATA (the directory),
- * WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (threads). */
+/* Prepares to load visits [., end) of v; lists and path of cfg are borrowed. Local, as all calls
+ * but weir_load_batch. Fails: WEIR_ERR_CONFIG (a staging buffer below one sample, speeds that are
+ * none, a capacity without a directory, remote without peers or memory), WEIR_ERR_DATA (the
+ * directory), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (threads). */
 weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *source,
                            const weir_visits *v, int64_t end, weir_load **out) WEIR_CHECKED;
-/* Ends the threads, waiting for calls of read under way, and removes what is not kept; accepts
- * NULL. */
+/* Ends the threads, waiting for calls of read and messages under way, and removes what is not kept;
+ * accepts NULL. */
 void weir_load_close(weir_load **l);
-/* Makes the plan for visits [first, end) and starts to read; once. Fails: as weir_load_open. */
+/* Makes the plan for visits [first, end) and starts to read; once, and not where samples come from
+ * other ranks: weir_load_batch starts there. Fails: as weir_load_open. */
 weir_status weir_load_start(weir_load *l, int64_t first) WEIR_CHECKED;
 
-/* Sample of the next visit: waits until it is there and lends its parts until it is released. Fails
- * as read did for this sample, again at every call; WEIR_ERR_CONFIG where no visit is left or more
- * are lent than the staging buffer has room for. */
+/* Whether samples come from other ranks. The same on all of them. */
+bool weir_load_is_remote(const weir_load *l);
+/* To be called before the visits of the batch that begins at a position of an epoch, by all ranks
+ * of peers, also by those that have none of them: what other ranks have of it is there then, and
+ * what is sent for the batch behind it is on its way. The first call starts the loader; without
+ * peers it does nothing else, and a batch that is looked at again is let pass. A rank that fails
+ * here or before the next call ends the training of all: its messages are sent, but may be of no
+ * sample. Collective over peers. Fails: as weir_load_open and read; WEIR_ERR_CONFIG for a batch
+ * that is not the next; WEIR_ERR_EXTERNAL. */
+weir_status weir_load_batch(weir_load *l, int64_t epoch, int64_t position) WEIR_CHECKED;
+
+/* Sample of the next visit: waits until it is there and lends its parts until it is released; one
+ * of another rank at most until the next call of weir_load_batch. Fails as read did for this
+ * sample, again at every call; WEIR_ERR_CONFIG where no visit is left or more are lent than the
+ * staging buffer has room for. */
 typedef struct weir_load_view {
   int64_t visit, sample;
   const void *part[WEIR_LOAD_PARTS];
@@ -105,22 +135,21 @@ weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t
 /* Parts of any sample that read knows, beside the order and kept nowhere. Fails as read. */
 weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
 
-/* What happened since the start. Every epoch ends with an event `load_epoch` of its own figures,
- * the loader with `load_end`. */
+/* What happened since the start. A loader begins with an event `load_begin` of its plan, every
+ * epoch ends with `load_epoch` of its own figures, the loader with `load_end`. */
 typedef struct weir_load_count {
   int64_t visits;
   int64_t from[WEIR_LOAD_PLACES]; /* visits, by where their sample was read */
   int64_t waits;                  /* visits that the consumer waited for */
   double waited_s;                /* in all */
-  int64_t reads, ahead, beside;   /* calls of read; by threads of a class; of weir_load_beside */
+  int64_t reads, ahead, beside;   /* calls of read; before the visit; of weir_load_beside */
+  int64_t sent;                   /* samples, to other ranks */
   int64_t damaged;                /* files of the directory that were refused, and read again */
   int64_t lost;                   /* samples that could not be kept */
 } weir_load_count;
 weir_load_count weir_load_counted(weir_load *l);
 /* Samples that have a place in memory, in the directory; 0 before the start. */
 int64_t weir_load_placed(const weir_load *l, weir_load_place place);
-/* The plan, for people. */
-void weir_load_print(const weir_load *l, FILE *out);
 
 #ifdef __cplusplus
 }

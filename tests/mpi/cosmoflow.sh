@@ -46,6 +46,11 @@ for grid in 2x1 1x2; do
   [ "$(find "$work/$grid" -name 'run*.jsonl' | wc -l)" = 1 ] || fail "not one log"
   same "$grid"
 done
+# Along the samples, what one rank has read the other has from it; cut along the depth, both need all of a turned sample.
+grep -q '"load_end".*"remote": [1-9]' "$work/2x1/run.jsonl" || fail "2x1: no sample came from the other rank"
+grep -q '"load_end".*"remote": 0,' "$work/1x2/run.jsonl" || fail "1x2: samples came from another rank"
+run 2 own 3 --grid 2x1 --set load.remote=off || fail "each rank reads for itself"
+[ "$(losses own)" = "$(losses 2x1)" ] || fail "other losses where each rank reads for itself"
 run 1 on 1 || fail "the first epoch"
 run 2 on 2 --grid 1x2 || fail "the second epoch, on 2 ranks"
 run 4 on 3 --grid 2x2 || fail "the third epoch, on 4 ranks"

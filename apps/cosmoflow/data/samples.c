@@ -239,11 +239,20 @@ weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f)
   weir_sha256(f->of, (size_t)f->visits.order.samples * sizeof *f->of, text + strlen(text));
   (void)strcat(text, cf_scale_name[s->opts->scale]); /* what check looks for, which others do not */
   weir_sha256(text, strlen(text), s->key);
-  return weir_load_open(
-      f->load,
-      &(weir_load_source){
-          .part = parts, .n_parts = 2, .read = read_ahead, .context = s, .key = s->key},
-      &f->visits, f->end, &s->load);
+  return weir_load_open(f->load,
+                        &(weir_load_source){.part = parts,
+                                            .n_parts = 2,
+                                            .read = read_ahead,
+                                            .context = s,
+                                            .key = s->key,
+                                            .readers = f->readers,
+                                            .peers = f->peers},
+                        &f->visits, f->end, &s->load);
+}
+
+weir_status cf_samples_batch(cf_samples *s, int64_t epoch, int64_t position)
+{
+  return s->load != NULL ? weir_load_batch(s->load, epoch, position) : WEIR_OK;
 }
 
 /* ---- A sample ---- */

@@ -81,9 +81,13 @@ void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1);
 typedef struct cf_foresight {
   const weir_load_cfg *load;
   weir_visits visits;
-  int64_t end; /* of the visits */
+  int64_t end;                  /* of the visits */
+  int64_t readers;              /* ranks that read the same files */
+  const weir_load_peers *peers; /* NULL: none */
   const int64_t *of;
 } cf_foresight;
 /* Fails: as weir_load_open. */
 weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f) WEIR_CHECKED;
+/* As weir_load_batch, before the samples of a batch are read; nothing where nothing is foreseen. */
+weir_status cf_samples_batch(cf_samples *s, int64_t epoch, int64_t position) WEIR_CHECKED;
 #endif

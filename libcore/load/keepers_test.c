@@ -1,0 +1,191 @@
+/* keepers_test.c - who keeps what, against a walk through all visits of all groups: every sample
+ * that comes again is with the first group that has room when it visits it, and what is read from
+ * the source follows. */
+#include "load/load_check.h"
+
+enum { MOST_GROUPS = 5, MOST_VISITS = 4096 };
+
+/* A visit of any group. */
+typedef struct one_visit {
+  int64_t batch, group, sample;
+} one_visit;
+
+/* All visits of batches [first, end), batch by batch; a group's own order says which are its. */
+static int64_t list_all(const weir_order *o, int64_t of, int64_t first, int64_t end, one_visit *all)
+{
+  const int64_t each = load_batches(o);
+  int64_t n = 0;
+
+  for (int64_t t = first; t < end; t++) {
+    for (int64_t g = 0; g < of; g++) {
+      const weir_visits v = weir_visits_of(o, g, of);
+      const int64_t next = t + 1 < (t / each + 1) * each ? t % each + 1 : each;
+      const int64_t lo = weir_visits_from(&v, t / each, t % each * o->batch);
+      const int64_t hi = weir_visits_from(&v, t / each, next * o->batch);
+
+      for (int64_t k = lo; k < hi; k++) {
+        assert_true(n < MOST_VISITS);
+        all[n++] = (one_visit){t, g, weir_visits_sample(&v, k)};
+      }
+    }
+  }
+  return n;
+}
+
+static bool comes_again(const one_visit *all, int64_t n, int64_t i)
+{
+  for (int64_t k = i + 1; k < n; k++) {
+    if (all[k].sample == all[i].sample) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Calls of read of a sample; none once somebody has it. */
+static int64_t reads_of(const load_keepers *k, const one_visit *all, int64_t n, int64_t sample)
+{
+  int64_t reads = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    const one_visit *const x = &all[i];
+    const bool later = k->by[sample] >= 0 && x->batch > k->since[sample];
+
+    if (x->sample == sample && !load_comes(k, x->group, x->batch, sample)) {
+      assert_true(!later || x->group == k->by[sample]);
+      reads += !later;
+    }
+  }
+  return reads;
+}
+
+static weir_order order_of(int i)
+{
+  return (weir_order){.samples = 20 + i % 7,
+                      .batch = 3 + i % 6,
+                      .step = (3 + i % 6) * (1 + i % 2),
+                      .shuffle = i % 5 > 0,
+                      .drop_last = i % 3 == 1,
+                      .seed = (uint64_t)i};
+}
+
+static void a_sample_stays_where_it_is_met_first(void **state)
+{
+  static one_visit all[MOST_VISITS];
+
+  for (int i = 0; i < 80; i++) {
+    const weir_order o = order_of(i);
+    const int64_t of = 1 + i % MOST_GROUPS, room = i % 4 == 0 ? 100 : i % 11;
+    const int64_t first = i * 3 % 10, end = first + 4 * load_batches(&o) - i % 3;
+    const int64_t n = list_all(&o, of, first, end, all);
+    int64_t by[64], since[64], used[MOST_GROUPS] = {0}, kept = 0, reads = 0, none = 0;
+    load_keepers k;
+
+    memset(by, -1, sizeof by);
+    for (int64_t v = 0; v < n; v++) {
+      const one_visit *const x = &all[v];
+
+      if (by[x->sample] < 0 && used[x->group] < room && comes_again(all, n, v)) {
+        by[x->sample] = x->group;
+        since[x->sample] = x->batch;
+        used[x->group]++;
+      }
+    }
+    assert_ok(load_keepers_make(&o, of, first, end, room, &k));
+    for (int64_t s = 0; s < o.samples; s++) {
+      assert_int_equal(k.by[s], by[s]);
+      assert_true(by[s] < 0 || k.since[s] == since[s]);
+      kept += by[s] >= 0;
+      reads += reads_of(&k, all, n, s);
+      none += reads_of(&k, all, n, s) == 0;
+    }
+    if (room == 100 && !o.drop_last) {
+      assert_int_equal(reads, o.samples - none); /* each is read once */
+    }
+    assert_true(kept <= of * room);
+    load_keepers_fini(&k);
+  }
+}
+
+/* Of even groups with too little room, all rooms are filled by the first visits, and each of the
+ * others is read at every visit. */
+static void even_groups_fill_their_rooms(void **state)
+{
+  const weir_order o = {.samples = 48, .batch = 8, .step = 8, .shuffle = true, .seed = 3};
+  static one_visit all[MOST_VISITS];
+  const int64_t n = list_all(&o, 4, 0, 5 * 6, all);
+  int64_t reads = 0, kept[4] = {0};
+  load_keepers k;
+
+  assert_ok(load_keepers_make(&o, 4, 0, 5 * 6, 7, &k));
+  for (int64_t s = 0; s < o.samples; s++) {
+    reads += reads_of(&k, all, n, s);
+    if (k.by[s] >= 0) {
+      kept[k.by[s]]++;
+      assert_true(k.since[s] < 6);
+    }
+  }
+  for (int g = 0; g < 4; g++) {
+    assert_int_equal(kept[g], 7);
+  }
+  assert_int_equal(reads, 4 * 7 + 5 * (48 - 4 * 7));
+  load_keepers_fini(&k);
+}
+
+/* The plan of a group: its memory is what it keeps, in the order of first use; the directory is for
+ * what nobody keeps. */
+static void places_follow_keepers(void **state)
+{
+  const weir_order o = {.samples = 40, .batch = 6, .step = 6, .shuffle = true, .seed = 9};
+  const int64_t room[LOAD_CLASSES] = {6, 9};
+
+  for (int64_t g = 0; g < 3; g++) {
+    const weir_visits v = weir_visits_of(&o, g, 3);
+    int64_t mine = 0;
+    load_keepers k;
+    load_plan p;
+
+    assert_ok(load_keepers_make(&o, 3, 0, 5 * load_batches(&o), room[0], &k));
+    assert_ok(load_plan_make(&v, 0, 5 * v.each, room, &k, &p));
+    for (int64_t s = 0; s < o.samples; s++) {
+      mine += k.by[s] == g;
+      assert_true((p.where[s] == WEIR_LOAD_MEMORY) == (k.by[s] == g));
+      assert_true(p.where[s] != WEIR_LOAD_DIRECTORY || k.by[s] < 0);
+    }
+    assert_int_equal(p.n[WEIR_LOAD_MEMORY], mine);
+    assert_int_equal(mine, 6);
+    for (int64_t i = 1; i < mine; i++) {
+      assert_true(k.since[p.order[0][i]] >= k.since[p.order[0][i - 1]]);
+    }
+    load_plan_fini(&p);
+    load_keepers_fini(&k);
+  }
+}
+
+static weir_status make(void *context)
+{
+  load_keepers k;
+
+  WEIR_TRY(load_keepers_make(context, 3, 0, 20, 5, &k));
+  load_keepers_fini(&k);
+  return WEIR_OK;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+  weir_order o = {.samples = 20, .batch = 4, .step = 4, .shuffle = true};
+
+  assert_int_equal(weir_check_faults(make, &o), 5);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_sample_stays_where_it_is_met_first),
+      cmocka_unit_test(even_groups_fill_their_rooms),
+      cmocka_unit_test(places_follow_keepers),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
