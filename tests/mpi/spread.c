@@ -250,6 +250,18 @@ static void gradients_of_what_was_picked(void **state)
   }
 }
 
+/* Where one rank would pick nothing, none does before the cut, and results are the same. */
+static void ranks_that_would_pick_otherwise(void **state)
+{
+  weir_exec_cfg exec;
+  spread_case c = {.name = "otherwise", .build = build_picked, .dtype = WEIR_F32, .exec = &exec};
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.skip = weir_comm_rank(spread_comm) == ranks - 1 ? "pick" : exec.skip;
+  c.within = within(c.dtype);
+  spread_check(&c);
+}
+
 /* Behind maxima over 2 x 2 x 2, a plane of them and one of their places move for each neighbour,
  * where the kernel is there that takes them. */
 static void bytes_of_maxima(void **state)
@@ -369,6 +381,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(bytes_of_slabs),
       cmocka_unit_test(refusals),
       cmocka_unit_test(gradients_of_what_was_picked),
+      cmocka_unit_test(ranks_that_would_pick_otherwise),
       cmocka_unit_test(bytes_of_maxima),
       cmocka_unit_test(a_network_as_cosmoflow),
       cmocka_unit_test(a_network_as_a_unet),
