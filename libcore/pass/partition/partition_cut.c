@@ -87,7 +87,8 @@ static bool may_cut(const weir_access *a, int k)
           (dim->kind == WEIR_REDUCED && a->n_states == 0 && merges(a)));
 }
 
-/* How well dimension k follows the index: where several do, parallel and long ones. */
+/* How well dimension k follows the index: where several do, parallel ones and those that it goes
+ * far along. */
 static int rank_of(const weir_access *a, const weir_index *x, int k)
 {
   int terms = 0;
@@ -101,6 +102,12 @@ static int rank_of(const weir_access *a, const weir_index *x, int k)
   return weir_index_follows(x, a->n_dims) == k ? 3 : terms == 1 ? 2 : 1;
 }
 
+/* How far the index goes along the dimension: of a position in an array, that of its rows. */
+static double reach(const weir_access *a, const choice *c)
+{
+  return (double)(a->dim[c->k].hi - a->dim[c->k].lo) * (double)a->in[c->in].index[c->d].coef[c->k];
+}
+
 static bool is_better(const weir_access *a, const choice *c, const choice *than)
 {
   if (c->rank != than->rank || c->rank == 0) {
@@ -111,7 +118,7 @@ static bool is_better(const weir_access *a, const choice *c, const choice *than)
   if (x->kind != y->kind) {
     return x->kind == WEIR_PARALLEL;
   }
-  return x->hi - x->lo > y->hi - y->lo;
+  return reach(a, c) > reach(a, than);
 }
 
 /* True when an output is cut so by the caller, or others write it too: its owners then need every

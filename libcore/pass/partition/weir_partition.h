@@ -55,7 +55,15 @@ int weir_partition_halo(const weir_partition *p, int32_t node, int operand, int 
 /* A node that runs before this one and has brought all that its operand needs to every rank, -1:
  * none. */
 int32_t weir_partition_resident(const weir_partition *p, int32_t node, int operand);
-/* Bytes of those boxes; what is resident moves nothing. */
+/* Hull of what the nodes of a rank read of an array. */
+weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank);
+/* The cut of dimension `dim` of a source under which ranks along a dimension of the grid own just
+ * what they read: whether those at one place there read the same piece, and pieces of neighbours
+ * follow one another. bounds: [grid.extent[along] + 1], filled where they do. An array that nobody
+ * reads has none. */
+bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int along,
+                          int64_t *bounds);
+/* Bytes of the boxes of a halo; what is resident moves nothing. */
 int64_t weir_partition_halo_bytes(const weir_partition *p, int32_t node, int operand, int from,
                                   int to);
 /* Bytes of the outputs that a rank gives to the merge; 0 where nothing is partial. */

@@ -1,0 +1,70 @@
+/* partition_slabs.c - how an array without cuts is read: in slabs that ranks could own. */
+#include "pass/partition/partition_priv.h"
+
+static void grow(weir_box *hull, const weir_box *box)
+{
+  const bool first = weir_box_empty(hull);
+
+  for (int d = 0; d < box->rank; d++) {
+    hull->lo[d] = first || box->lo[d] < hull->lo[d] ? box->lo[d] : hull->lo[d];
+    hull->hi[d] = first || box->hi[d] > hull->hi[d] ? box->hi[d] : hull->hi[d];
+  }
+}
+
+weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank)
+{
+  weir_box hull = {.rank = weir_graph_get_array(p->g, array)->desc.rank};
+
+  for (int32_t i = 0; i < p->n_order; i++) {
+    const weir_node *node = weir_graph_node(p->g, p->order[i]);
+
+    for (int k = 0; k < node->n_in; k++) {
+      if (node->in[k] == array) {
+        const weir_box run = weir_partition_iterations(p, p->order[i], rank);
+        const weir_region need = weir_needed(&node->access, k, &run);
+        const weir_box box = weir_region_hull(&need);
+
+        if (!weir_region_empty(&need)) {
+          grow(&hull, &box);
+        }
+      }
+    }
+  }
+  return hull;
+}
+
+bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int along,
+                          int64_t *bounds)
+{
+  const int64_t extent = weir_graph_get_array(p->g, array)->desc.shape[dim];
+  const int n = p->grid.extent[along], ranks = weir_grid_size(&p->grid);
+  int64_t end = 0;
+
+  for (int q = 0; q < n; q++) {
+    int64_t lo = -1, hi = -1; /* nobody there reads any */
+
+    for (int rank = 0; rank < ranks; rank++) {
+      int place[WEIR_GRID_DIMS];
+
+      weir_grid_place(&p->grid, rank, place);
+      const weir_box read =
+          place[along] == q ? weir_partition_read(p, array, rank) : (weir_box){.rank = 1};
+
+      if (weir_box_empty(&read)) {
+        continue;
+      }
+      if (lo >= 0 && (read.lo[dim] != lo || read.hi[dim] != hi)) {
+        return false;
+      }
+      lo = read.lo[dim];
+      hi = read.hi[dim];
+    }
+    if (lo >= 0 && lo != end) {
+      return false;
+    }
+    bounds[q] = end;
+    end = lo >= 0 ? hi : end;
+  }
+  bounds[n] = end;
+  return n > 1 && end == extent && extent > 0;
+}
