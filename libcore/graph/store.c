@@ -48,13 +48,8 @@ void weir_store_destroy(weir_store **s)
   weir_free(s);
 }
 
-weir_status weir_store_add(weir_store *s, const char *name, weir_dtype dtype, int rank,
-                           const int64_t *shape)
+static weir_status check_new(const weir_store *s, const char *name, weir_dtype dtype)
 {
-  void *memory;
-  struct entry *e;
-  weir_status status;
-
   if (name == NULL || name[0] == 0 || strlen(name) > NAME_MAX_BYTES) {
     return weir_fail(WEIR_ERR_CONFIG, "a stored array needs a name of 1 to %d bytes",
                      NAME_MAX_BYTES);
@@ -69,16 +64,57 @@ weir_status weir_store_add(weir_store *s, const char *name, weir_dtype dtype, in
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "stored '%s': what is kept is kept in f32; files have no bf16", name);
   }
+  return WEIR_OK;
+}
+
+/* An entry of that name, of no array yet, that is not the store's yet. */
+static weir_status new_entry(weir_store *s, const char *name, struct entry **out)
+{
+  void *memory;
+  struct entry *e;
+  weir_status status;
+
   WEIR_TRY(weir_reserve(&s->entries, &s->capacity, s->n + 1, sizeof *s->entries));
   WEIR_TRY(weir_alloc(1, sizeof *e, &memory));
   e = memory;
   WEIR_TRY_GOTO(weir_strdup(name, &e->name), failed);
-  WEIR_TRY_GOTO(weir_tensor_init(&e->tensor, dtype, rank, shape), failed);
-  s->entries[s->n++] = e;
+  *out = e;
   return WEIR_OK;
 failed:
   destroy_entry(&e);
   return status;
+}
+
+weir_status weir_store_add(weir_store *s, const char *name, weir_dtype dtype, int rank,
+                           const int64_t *shape)
+{
+  struct entry *e;
+
+  WEIR_TRY(check_new(s, name, dtype));
+  WEIR_TRY(new_entry(s, name, &e));
+  const weir_status status = weir_tensor_init(&e->tensor, dtype, rank, shape);
+
+  if (status != WEIR_OK) {
+    destroy_entry(&e);
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  s->entries[s->n++] = e;
+  return WEIR_OK;
+}
+
+weir_status weir_store_add_view(weir_store *s, const char *name, const weir_tensor *t)
+{
+  struct entry *e;
+
+  WEIR_TRY(check_new(s, name, t->dtype));
+  if (!weir_tensor_is_contiguous(t)) {
+    return weir_fail(WEIR_ERR_SHAPE, "stored '%s': its elements do not lie one behind the other",
+                     name);
+  }
+  WEIR_TRY(new_entry(s, name, &e));
+  e->tensor = weir_tensor_wrap(t->data, t->dtype, t->rank, t->shape);
+  s->entries[s->n++] = e;
+  return WEIR_OK;
 }
 
 weir_tensor *weir_store_get(const weir_store *s, const char *name)

@@ -57,6 +57,26 @@ static void names_are_unique_and_shapes_checked(void **state)
   assert_null(s);
 }
 
+/* What is in the store is the caller's memory; the name and the shape are the store's own. */
+static void a_view_is_memory_of_the_caller(void **state)
+{
+  double memory[6] = {1, 2, 3, 4, 5, 6};
+  weir_tensor all = weir_tensor_wrap(memory, WEIR_F64, 2, (int64_t[]){3, 2}), column;
+  weir_store *s = sample(false);
+
+  assert_ok(weir_store_add_view(s, "view", &all));
+  all.shape[0] = 0;
+  assert_ptr_equal(weir_store_get(s, "view")->data, memory);
+  assert_int_equal(weir_store_get(s, "view")->shape[0], 3);
+  all.shape[0] = 3;
+  assert_ok(weir_tensor_slice(&all, 1, 0, 1, 1, &column));
+  assert_int_equal(weir_store_add_view(s, "column", &column), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_store_add_view(s, "step", &all), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_store_count(s), 4);
+  weir_store_destroy(&s);
+  assert_true(memory[5] == 6);
+}
+
 static void file_gives_back_what_was_saved(void **state)
 {
   char dir[64], path[96];
@@ -197,6 +217,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_are_unique_and_shapes_checked),
+      cmocka_unit_test(a_view_is_memory_of_the_caller),
       cmocka_unit_test(file_gives_back_what_was_saved),
       cmocka_unit_test(every_truncation_and_flip_is_refused),
       cmocka_unit_test(lying_headers_with_right_digests_are_refused),

@@ -18,6 +18,9 @@ void weir_store_destroy(weir_store **s);
 /* A new zeroed array. Fails: WEIR_ERR_CONFIG (the name exists), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
 weir_status weir_store_add(weir_store *s, const char *name, weir_dtype dtype, int rank,
                            const int64_t *shape) WEIR_CHECKED;
+/* An array in memory of the caller's, which outlives the store: t is a contiguous tensor. Fails as
+ * weir_store_add. */
+weir_status weir_store_add_view(weir_store *s, const char *name, const weir_tensor *t) WEIR_CHECKED;
 /* Borrowed; NULL when there is none of that name. */
 weir_tensor *weir_store_get(const weir_store *s, const char *name);
 int64_t weir_store_count(const weir_store *s);

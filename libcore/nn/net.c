@@ -160,12 +160,34 @@ static weir_status unknown(const char *name)
                    name);
 }
 
+static const weir_store *store_of(const weir_net *net)
+{
+  return net->store != NULL ? net->store : net->params->store;
+}
+
+/* The stored array that the row lies in; *first: the element of the bank that it begins with. */
+static weir_value bank_of(weir_net *net, const weir_param_row *row, int64_t *first)
+{
+  char name[64];
+  int64_t k = 0;
+
+  while (k < net->n_parts && net->part[k].first + net->part[k].count <= row->first) {
+    k++;
+  }
+  *first = k < net->n_parts ? net->part[k].first : 0;
+  (void)snprintf(name, sizeof name, "%s%s", WEIR_PARAMS_BANK,
+                 k < net->n_parts ? net->part[k].name : "");
+  return weir_stored(net->graph, store_of(net), name);
+}
+
 /* The part of the bank, as an array of its shape. */
 static weir_value part_of(weir_net *net, const weir_param_row *row, const char *where)
 {
   weir_graph *g = net->graph;
-  const weir_value bank = weir_stored(g, net->params->store, WEIR_PARAMS_BANK);
-  const weir_slice_spec slice = {.start = row->first, .stop = row->first + row->count};
+  int64_t first = 0;
+  const weir_value bank = bank_of(net, row, &first);
+  const weir_slice_spec slice = {.start = row->first - first,
+                                 .stop = row->first - first + row->count};
   weir_reshape_spec shape = {.rank = row->rank};
 
   memcpy(shape.shape, row->shape, sizeof shape.shape);
@@ -246,7 +268,7 @@ static weir_status take_statistic(weir_net *net, const char *name, const nn_stat
   if (!same_shape(wanted->rank, wanted->shape, s->rank, s->shape)) {
     return wrong_shape(name, wanted->rank, wanted->shape, s->rank, s->shape);
   }
-  *out = weir_stored(net->graph, net->params->store, name);
+  *out = weir_stored(net->graph, store_of(net), name);
   return WEIR_OK;
 }
 

@@ -64,6 +64,13 @@ void weir_params_print(const weir_params *p, FILE *out);
 
 /* ---- A graph over them ---- */
 
+/* Rows that a graph reads from a stored array of their own, "params" with `name` behind it: these
+ * elements of the bank. Where ranks have less than all of it (train/README.md). */
+typedef struct weir_bank_part {
+  const char *name; /* ".2" */
+  int64_t first, count;
+} weir_bank_part;
+
 typedef struct weir_net {
   weir_graph *graph;
   weir_params *params;
@@ -74,6 +81,11 @@ typedef struct weir_net {
   char scope[WEIR_NET_NAME];
   weir_value *value; /* [n_values] of the rows so far, node < 0: not used */
   int64_t n_values, capacity;
+  /* Set by who builds, where it is not the sealed store and its one bank that the graph reads;
+   * borrowed. part: [n_parts] whole rows each, all of the bank together, 0: it is one array. */
+  const weir_store *store;
+  const weir_bank_part *part;
+  int64_t n_parts;
 } weir_net;
 
 /* A net of `graph` over `params`, in no scope; fini frees what it keeps, graph and params stay.

@@ -1,6 +1,8 @@
 /* optim.c - from gradients to updated parameters, as the configuration says. */
 #include "optim/weir_optim.h"
 
+#include <stdio.h>
+
 #include "base/weir_alloc.h"
 
 const weir_opt weir_optim_opts[] = {
@@ -48,21 +50,46 @@ static weir_status build_rule(weir_graph *g, const weir_rule_desc *rule, weir_ru
   return status;
 }
 
+/* The rule and the average of the parameters in one array. */
+static weir_status build_part(weir_graph *g, const weir_optim_cfg *cfg, const weir_rule_desc *rule,
+                              const weir_store *store, weir_rule_args *a)
+{
+  weir_value state[WEIR_RULE_STATES];
+  char name[64];
+
+  weir_rule_get_state(rule, g, store, a->part, state);
+  a->state = state;
+  WEIR_TRY(build_rule(g, rule, a, cfg->rule.opts));
+  if (cfg->average.decay > 0) {
+    (void)snprintf(name, sizeof name, "%s%s", WEIR_OPTIM_AVERAGE, a->part != NULL ? a->part : "");
+    WEIR_TRY(weir_average(g, &cfg->average, a->param, weir_stored(g, store, name), a->step));
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_optim_build(weir_graph *g, const weir_optim_cfg *cfg, const weir_store *store,
-                             const weir_rule_args *args, weir_value *length)
+                             const weir_rule_args *args, int64_t n, weir_value *length)
 {
   const weir_rule_desc *rule = NULL;
-  weir_value state[WEIR_RULE_STATES];
-  weir_rule_args a = *args;
+  weir_status status;
+  void *memory = NULL;
 
   WEIR_TRY(weir_optim_rule(cfg, &rule));
-  weir_rule_get_state(rule, g, store, state);
-  a.state = state;
-  a.grad = weir_clip(g, &cfg->clip, a.grad, length);
-  WEIR_TRY(build_rule(g, rule, &a, cfg->rule.opts));
-  if (cfg->average.decay > 0) {
-    WEIR_TRY(
-        weir_average(g, &cfg->average, a.param, weir_stored(g, store, WEIR_OPTIM_AVERAGE), a.step));
+  WEIR_TRY(weir_alloc(n, sizeof(weir_value), &memory));
+  weir_value *grad = memory;
+
+  for (int64_t k = 0; k < n; k++) {
+    grad[k] = args[k].grad;
   }
-  return weir_graph_status(g);
+  weir_clip(g, &cfg->clip, grad, n, length);
+  for (int64_t k = 0; k < n; k++) {
+    weir_rule_args a = args[k];
+
+    a.grad = grad[k];
+    WEIR_TRY_GOTO(build_part(g, cfg, rule, store, &a), done);
+  }
+  status = weir_graph_status(g);
+done:
+  weir_free(&memory);
+  return status;
 }

@@ -3,21 +3,46 @@
 #include "optim/weir_optim.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_check.h"
 #include "exec/weir_plan.h"
+#include "ops/slice/weir_slice.h"
 
 enum { N = 3 };
 
 typedef struct subject {
   weir_config *config;
   weir_optim_cfg cfg;
-  weir_store *store;
+  weir_store *store, *plans; /* plans: where the plan's arrays are */
   weir_plan *plan;
 } subject;
 
-static void open_subject(subject *s, const char *const *sets, int n_sets)
+/* The banks of the store as two arrays each, of one and two elements, named behind by ".0", ".1".
+ */
+static weir_store *halves(const weir_store *whole)
+{
+  static const int64_t count[] = {1, 2};
+  weir_store *s;
+  char name[64];
+
+  assert_ok(weir_store_create(&s));
+  for (int64_t i = 0; i < weir_store_count(whole); i++) {
+    double *data = weir_store_get(whole, weir_store_name(whole, i))->data;
+
+    for (int k = 0; k < 2; k++) {
+      const weir_tensor part = weir_tensor_wrap(data + k, WEIR_F64, 1, &count[k]);
+
+      (void)snprintf(name, sizeof name, "%s.%d", weir_store_name(whole, i), k);
+      assert_ok(weir_store_add_view(s, name, &part));
+    }
+  }
+  return s;
+}
+
+/* parts: 1, or 2 with their gradients side by side in one input. */
+static void open_subject(subject *s, int parts, const char *const *sets, int n_sets)
 {
   const weir_array_desc bank = {.dtype = WEIR_F64, .rank = 1, .shape = {N}};
   const weir_array_desc real = {.dtype = WEIR_F64}, number = {.dtype = WEIR_I64};
@@ -33,18 +58,27 @@ static void open_subject(subject *s, const char *const *sets, int n_sets)
   assert_ok(weir_store_add(s->store, "param", WEIR_F64, 1, &count));
   assert_ok(weir_optim_add_state(&s->cfg, s->store, WEIR_F64, N));
   assert_ok(weir_graph_create(&g));
-  const weir_rule_args a = {.lr = weir_input(g, "lr", &real),
-                            .step = weir_input(g, "step", &number),
-                            .grad = weir_input(g, "grad", &bank),
-                            .param = weir_stored(g, s->store, "param"),
-                            .decay = WEIR_NO_VALUE};
+  s->plans = parts == 1 ? s->store : halves(s->store);
+  weir_rule_args a[2] = {{.lr = weir_input(g, "lr", &real),
+                          .step = weir_input(g, "step", &number),
+                          .grad = weir_input(g, "grad", &bank),
+                          .decay = WEIR_NO_VALUE}};
+  const weir_value grad = a[0].grad;
 
-  assert_ok(weir_optim_build(g, &s->cfg, s->store, &a, &length));
+  a[1] = a[0];
+  for (int k = 0; k < parts; k++) {
+    const weir_slice_spec piece = {.start = k, .stop = k == 0 ? 1 : N};
+
+    a[k].part = parts == 1 ? NULL : k == 0 ? ".0" : ".1";
+    a[k].param = weir_stored(g, s->plans, parts == 1 ? "param" : k == 0 ? "param.0" : "param.1");
+    a[k].grad = parts == 1 ? grad : weir_slice_at(g, grad, &piece, WEIR_WHERE);
+  }
+  assert_ok(weir_optim_build(g, &s->cfg, s->plans, a, parts, &length));
   weir_output(g, "length", length);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.tier = 2;
   assert_ok(
-      weir_plan_create(g, s->store, &(weir_plan_opts){.exec = &exec, .threads = 1}, &s->plan));
+      weir_plan_create(g, s->plans, &(weir_plan_opts){.exec = &exec, .threads = 1}, &s->plan));
   weir_graph_destroy(&g);
 }
 
@@ -75,11 +109,14 @@ static const double *bank(const subject *s, const char *name)
 static void close_subject(subject *s)
 {
   weir_plan_destroy(&s->plan);
+  if (s->plans != s->store) {
+    weir_store_destroy(&s->plans);
+  }
   weir_store_destroy(&s->store);
   weir_config_destroy(&s->config);
 }
 
-static void a_step_is_clipped_applied_and_averaged(void **state)
+static void three_steps(int parts)
 {
   const char *const sets[] = {
       "rule={momentum: {mu: 0.5}}", "clip.norm=6.5",   "average.decay=0.75",
@@ -88,7 +125,7 @@ static void a_step_is_clipped_applied_and_averaged(void **state)
   double p[N] = {0}, m[N] = {0}, sum[N] = {0}, weights = 0;
   subject s;
 
-  open_subject(&s, sets, 6);
+  open_subject(&s, parts, sets, 6);
   for (int t = 1; t <= 3; t++) {
     const double *g = grad[t - 1];
     const double norm = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
@@ -107,6 +144,17 @@ static void a_step_is_clipped_applied_and_averaged(void **state)
   close_subject(&s);
 }
 
+static void a_step_is_clipped_applied_and_averaged(void **state)
+{
+  three_steps(1);
+}
+
+/* One norm for all of them. */
+static void parameters_may_lie_in_several_arrays(void **state)
+{
+  three_steps(2);
+}
+
 static void nothing_said_is_adam(void **state)
 {
   double grad[N] = {5, -0.25, 1e3};
@@ -114,7 +162,7 @@ static void nothing_said_is_adam(void **state)
   subject s;
 
   assert_int_equal(weir_opts_incomplete(weir_optim_opts), 0);
-  open_subject(&s, NULL, 0);
+  open_subject(&s, 1, NULL, 0);
   assert_ok(weir_optim_rule(&s.cfg, &rule));
   assert_string_equal(rule->name, "adam");
   assert_null(weir_store_get(s.store, WEIR_OPTIM_AVERAGE));
@@ -147,6 +195,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_step_is_clipped_applied_and_averaged),
+      cmocka_unit_test(parameters_may_lie_in_several_arrays),
       cmocka_unit_test(nothing_said_is_adam),
       cmocka_unit_test(an_unknown_rule_is_refused),
   };

@@ -37,9 +37,9 @@ bool weir_rule_choice(int64_t i, weir_opt_choice *entry)
   return true;
 }
 
-static void name_state(const weir_rule_desc *rule, int k, char *name, size_t size)
+static void name_state(const weir_rule_desc *rule, int k, const char *part, char *name, size_t size)
 {
-  snprintf(name, size, "optim.%s", rule->state[k]);
+  snprintf(name, size, "optim.%s%s", rule->state[k], part != NULL ? part : "");
 }
 
 weir_status weir_rule_add_state(const weir_rule_desc *rule, weir_store *store, weir_dtype dtype,
@@ -48,21 +48,21 @@ weir_status weir_rule_add_state(const weir_rule_desc *rule, weir_store *store, w
   for (int k = 0; k < rule->n_state; k++) {
     char name[64];
 
-    name_state(rule, k, name, sizeof name);
+    name_state(rule, k, NULL, name, sizeof name);
     WEIR_TRY(weir_store_add(store, name, dtype, 1, &count));
   }
   return WEIR_OK;
 }
 
 void weir_rule_get_state(const weir_rule_desc *rule, weir_graph *g, const weir_store *store,
-                         weir_value state[WEIR_RULE_STATES])
+                         const char *part, weir_value state[WEIR_RULE_STATES])
 {
   for (int k = 0; k < WEIR_RULE_STATES; k++) {
     char name[64];
 
     state[k] = WEIR_NO_VALUE;
     if (k < rule->n_state) {
-      name_state(rule, k, name, sizeof name);
+      name_state(rule, k, part, name, sizeof name);
       state[k] = weir_stored(g, store, name);
     }
   }

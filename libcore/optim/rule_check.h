@@ -73,7 +73,7 @@ static inline weir_status rule_graph(const rule_case *c, const weir_store *store
 
   assert_true(c->rule->opts_size <= sizeof opts);
   weir_opts_default(c->rule->opts, c->rule->opts_size, &opts);
-  weir_rule_get_state(c->rule, g, store, state);
+  weir_rule_get_state(c->rule, g, store, NULL, state);
   const weir_rule_args a = {
       .opts = c->opts ? c->opts : &opts,
       .lr = weir_input(g, "lr", &rate),

@@ -27,11 +27,13 @@ weir_status weir_optim_rule(const weir_optim_cfg *cfg, const weir_rule_desc **ou
  * store. Fails: WEIR_ERR_CONFIG (a name exists), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
 weir_status weir_optim_add_state(const weir_optim_cfg *cfg, weir_store *store, weir_dtype dtype,
                                  int64_t count) WEIR_CHECKED;
-/* Appends all of it to a graph, whose step then updates the parameters and these banks. args: opts
- * and state are not read, they are those of cfg and store. *length, if not NULL: the norm of the
- * gradient before it is clipped, f64, rank 0. Fails as weir_rule_build. */
+/* Appends all of it to a graph, whose step then updates the parameters and these banks. args: [n],
+ * one for each array that parameters lie in, which only the norm of the gradient has in common;
+ * opts and state are not read, they are those of cfg and store. *length, if not NULL: that norm
+ * before the gradient is clipped, f64, rank 0. Fails as weir_rule_build. */
 weir_status weir_optim_build(weir_graph *g, const weir_optim_cfg *cfg, const weir_store *store,
-                             const weir_rule_args *args, weir_value *length) WEIR_CHECKED;
+                             const weir_rule_args *args, int64_t n,
+                             weir_value *length) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

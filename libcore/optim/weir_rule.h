@@ -32,6 +32,8 @@ typedef struct weir_rule_args {
                         1; WEIR_NO_VALUE: 1                                                */
   const weir_segment *segments; /* ascending, disjoint; none: the bank is one              */
   int64_t n_segments;
+  const char *part; /* weir_optim_build: behind the names of stored banks, where the parameters lie
+                       in several: "optim.m.2" for ".2"; NULL: none */
 } weir_rule_args;
 
 /* One per folder under optim/rule/. Const; the build lists the folders. */
@@ -61,9 +63,10 @@ bool weir_rule_choice(int64_t i, weir_opt_choice *entry);
  * (a name exists), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
 weir_status weir_rule_add_state(const weir_rule_desc *rule, weir_store *store, weir_dtype dtype,
                                 int64_t count) WEIR_CHECKED;
-/* Those banks as stored values of the graph, which keeps the error of one that is not there. */
+/* Those banks as stored values of the graph, which keeps the error of one that is not there. part:
+ * behind their names, NULL: none. */
 void weir_rule_get_state(const weir_rule_desc *rule, weir_graph *g, const weir_store *store,
-                         weir_value state[WEIR_RULE_STATES]);
+                         const char *part, weir_value state[WEIR_RULE_STATES]);
 /* Checks the arguments and appends the rule to the graph. Fails: WEIR_ERR_SHAPE, naming what does
  * not fit; the first error of the graph. */
 weir_status weir_rule_build(weir_graph *g, const weir_rule_desc *rule,

@@ -1,5 +1,6 @@
 /* graph.c - the graphs of a training: the task's network and loss, its gradients side by side in
- * one bank, the update rule behind them. */
+ * one bank, or in parts of it that ranks hold in different ways, the update rule behind them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -13,6 +14,41 @@ static weir_value number(weir_graph *g, const char *name, weir_dtype dtype)
 {
   return weir_input(g, name, &(weir_array_desc){.dtype = dtype});
 }
+
+/* ---- Parts of the bank ---- */
+
+static int parts_of(const train_graph *t)
+{
+  return t->slabs != NULL ? t->slabs->n : 1;
+}
+
+/* Rows [*lo, *hi) of part k. */
+static weir_bank_part part_of(const train_graph *t, int k, int64_t *lo, int64_t *hi)
+{
+  const weir_bank_part whole = {"", 0, weir_params_elements(t->params)};
+  const weir_bank_part part = t->slabs != NULL ? t->slabs->part[k] : whole;
+  const int64_t n = weir_params_count(t->params);
+
+  *lo = 0;
+  while (*lo < n && weir_params_get(t->params, *lo)->first < part.first) {
+    ++*lo;
+  }
+  *hi = *lo;
+  while (*hi < n && weir_params_get(t->params, *hi)->first < part.first + part.count) {
+    ++*hi;
+  }
+  return part;
+}
+
+static weir_value stored(const train_graph *t, weir_graph *g, const char *bank, const char *part)
+{
+  char name[80];
+
+  (void)snprintf(name, sizeof name, "%s%s", bank, part);
+  return weir_stored(g, t->slabs != NULL ? t->slabs->whole : t->store, name);
+}
+
+/* ---- Gradients and updates ---- */
 
 weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, weir_value *loss)
 {
@@ -42,9 +78,9 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, wei
   return WEIR_OK;
 }
 
-/* Gradients of all parameters, flat and one after the other: [elements]. */
+/* Gradients of the parameters of each part, flat and one after the other: [elements] of it. */
 static weir_status gradient(const train_graph *t, const weir_net *net, weir_value loss,
-                            weir_value *out)
+                            weir_value out[TRAIN_PARTS])
 {
   const int64_t n = weir_params_count(t->params);
   void *memory = NULL;
@@ -67,53 +103,89 @@ static weir_status gradient(const train_graph *t, const weir_net *net, weir_valu
 
     grad[i] = weir_reshape(net->graph, grad[i], &flat);
   }
-  *out = n == 1 ? grad[0] : weir_concat(net->graph, grad, (int)n, 0);
+  for (int k = 0; k < parts_of(t); k++) {
+    int64_t lo, hi;
+
+    (void)part_of(t, k, &lo, &hi);
+    out[k] = hi - lo == 1 ? grad[lo] : weir_concat(net->graph, grad + lo, (int)(hi - lo), 0);
+  }
   status = weir_graph_status(net->graph);
 done:
   weir_free(&memory);
   return status;
 }
 
-/* 1 where weight decay acts, 0 elsewhere; no value: everywhere. */
-static weir_status decay_of(const train_graph *t, weir_graph *g, weir_value *out)
+/* 1 where weight decay acts in part k, 0 elsewhere; no value: everywhere. */
+static weir_status decay_of(const train_graph *t, weir_graph *g, int k, weir_value *out)
 {
+  int64_t lo, hi;
+  const weir_bank_part part = part_of(t, k, &lo, &hi);
   weir_tensor share;
   bool all = true;
 
   *out = WEIR_NO_VALUE;
-  for (int64_t i = 0; i < weir_params_count(t->params); i++) {
+  for (int64_t i = lo; i < hi; i++) {
     all = all && weir_params_get(t->params, i)->decay;
   }
   if (all) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_tensor_init(&share, WEIR_U8, 1, (int64_t[]){weir_params_elements(t->params)}));
-  for (int64_t i = 0; i < weir_params_count(t->params); i++) {
+  WEIR_TRY(weir_tensor_init(&share, WEIR_U8, 1, &part.count));
+  for (int64_t i = lo; i < hi; i++) {
     const weir_param_row *row = weir_params_get(t->params, i);
 
-    memset((uint8_t *)share.data + row->first, row->decay ? 1 : 0, (size_t)row->count);
+    memset((uint8_t *)share.data + row->first - part.first, row->decay ? 1 : 0, (size_t)row->count);
   }
   *out = weir_constant(g, &share);
   weir_tensor_fini(&share);
   return WEIR_OK;
 }
 
-/* The rule behind the gradient; the gradient's norm is a result. */
-static weir_status update(const train_graph *t, weir_graph *g, weir_value grad)
+/* What the rule reads in part k; room for its segments: [rows of it]. */
+static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_value grad,
+                           const weir_rule_args *common, weir_segment *room, weir_rule_args *out)
 {
-  weir_rule_args args = {.lr = number(g, "lr", WEIR_F64),
-                         .step = number(g, "step", WEIR_I64),
-                         .grad = grad,
-                         .param = weir_stored(g, t->store, WEIR_PARAMS_BANK),
-                         .segments = t->segments,
-                         .n_segments = weir_params_count(t->params)};
-  weir_value length = WEIR_NO_VALUE;
+  int64_t lo, hi;
+  const weir_bank_part part = part_of(t, k, &lo, &hi);
 
+  for (int64_t i = lo; i < hi; i++) {
+    const weir_param_row *row = weir_params_get(t->params, i);
+
+    room[i - lo] = (weir_segment){row->first - part.first, row->count};
+  }
+  *out = *common;
+  out->grad = grad;
+  out->param = stored(t, g, WEIR_PARAMS_BANK, part.name);
+  out->segments = room;
+  out->n_segments = hi - lo;
+  out->part = part.name;
   WEIR_TRY(weir_graph_status(g));
-  WEIR_TRY(decay_of(t, g, &args.decay));
-  WEIR_TRY(weir_optim_build(g, t->optim, t->store, &args, &length));
+  return decay_of(t, g, k, &out->decay);
+}
+
+/* The rule behind the gradient; the gradient's norm is a result. */
+static weir_status update(const train_graph *t, weir_graph *g, const weir_value *grad)
+{
+  weir_rule_args common = {.lr = number(g, "lr", WEIR_F64)}, args[TRAIN_PARTS];
+  weir_value length = WEIR_NO_VALUE;
+  weir_status status;
+  void *memory = NULL;
+  int64_t lo, hi;
+
+  common.step = number(g, "step", WEIR_I64);
+  WEIR_TRY(weir_alloc(weir_params_count(t->params), sizeof(weir_segment), &memory));
+  for (int k = 0; k < parts_of(t); k++) {
+    (void)part_of(t, k, &lo, &hi);
+    WEIR_TRY_GOTO(args_of(t, g, k, grad[k], &common, (weir_segment *)memory + lo, &args[k]), done);
+  }
+  WEIR_TRY_GOTO(weir_optim_build(g, t->optim, t->slabs != NULL ? t->slabs->whole : t->store, args,
+                                 parts_of(t), &length),
+                done);
   weir_output(g, "norm", length);
-  return weir_graph_status(g);
+  status = weir_graph_status(g);
+done:
+  weir_free(&memory);
+  return status;
 }
 
 /* How much the batch counts: as its task says. */
@@ -135,42 +207,73 @@ static weir_value weight_of(const train_graph *t, weir_graph *g)
 }
 
 /* bank += weight gradient. */
-static void accumulate(const train_graph *t, weir_graph *g, weir_value grad)
+static void accumulate(const train_graph *t, weir_graph *g, const weir_value *grad)
 {
-  const weir_value bank = weir_stored(g, t->store, TRAIN_BANK);
   const weir_value weight = weir_cast(g, weir_params_dtype(t->params), weight_of(t, g));
+  int64_t lo, hi;
 
-  weir_update(g, bank, weir_add(g, bank, weir_mul(g, grad, weight)));
+  for (int k = 0; k < parts_of(t); k++) {
+    const weir_value bank = stored(t, g, TRAIN_BANK, part_of(t, k, &lo, &hi).name);
+
+    weir_update(g, bank, weir_add(g, bank, weir_mul(g, grad[k], weight)));
+  }
 }
 
 /* What was accumulated, divided by the weights of all batches where those were not known before. */
-static weir_value accumulated(const train_graph *t, weir_graph *g)
+static void accumulated(const train_graph *t, weir_graph *g, weir_value out[TRAIN_PARTS])
 {
-  const weir_value bank = weir_stored(g, t->store, TRAIN_BANK);
+  weir_value weight = WEIR_NO_VALUE;
+  int64_t lo, hi;
 
-  return t->task->weight == NULL
-             ? bank
-             : weir_mul(g, bank,
-                        weir_cast(g, weir_params_dtype(t->params), number(g, "weight", WEIR_F64)));
+  for (int k = 0; k < parts_of(t); k++) {
+    const weir_value bank = stored(t, g, TRAIN_BANK, part_of(t, k, &lo, &hi).name);
+
+    if (k == 0 && t->task->weight != NULL) {
+      weight = weir_cast(g, weir_params_dtype(t->params), number(g, "weight", WEIR_F64));
+    }
+    out[k] = weight.node < 0 ? bank : weir_mul(g, bank, weight);
+  }
 }
 
-static weir_status build_net(const train_graph *t, train_kind kind, int64_t batch, weir_graph *g)
+/* The gradient as results "gradient", one for each part. */
+static void show(const train_graph *t, weir_graph *g, const weir_value *grad)
 {
+  char name[32];
+  int64_t lo, hi;
+
+  for (int k = 0; k < parts_of(t); k++) {
+    (void)snprintf(name, sizeof name, "gradient%s", part_of(t, k, &lo, &hi).name);
+    weir_output(g, name, weir_scale(g, grad[k], 1));
+  }
+}
+
+/* row: NULL, or the arrays of the parameters that the network reads. */
+static weir_status build_net(const train_graph *t, train_kind kind, int64_t batch, weir_graph *g,
+                             int32_t *row)
+{
+  weir_value loss = WEIR_NO_VALUE, grad[TRAIN_PARTS];
   weir_net net;
-  weir_value loss = WEIR_NO_VALUE, grad = WEIR_NO_VALUE;
   weir_status status;
 
   weir_net_init(&net, g, t->params, kind != TRAIN_VALID);
+  if (t->slabs != NULL) {
+    net.store = t->slabs->whole;
+    net.part = t->slabs->part;
+    net.n_parts = t->slabs->n;
+  }
   WEIR_TRY_GOTO(train_append(t, &net, batch, &loss), done);
+  for (int64_t i = 0; row != NULL && i < weir_params_count(t->params); i++) {
+    row[i] = weir_value_array(g, weir_net_param_value(&net, i));
+  }
   /* What the task marked keeps its own name: a copy has none. */
   weir_output(g, "loss", weir_scale(g, loss, 1));
   if (kind != TRAIN_VALID && kind != TRAIN_LOSS) {
-    WEIR_TRY_GOTO(gradient(t, &net, loss, &grad), done);
+    WEIR_TRY_GOTO(gradient(t, &net, loss, grad), done);
   }
   if (kind == TRAIN_GRADIENT) {
     accumulate(t, g, grad);
   } else if (kind == TRAIN_LOOK) {
-    weir_output(g, "gradient", weir_scale(g, grad, 1));
+    show(t, g, grad);
   } else if (kind == TRAIN_STEP) {
     WEIR_TRY_GOTO(update(t, g, grad), done);
   }
@@ -180,18 +283,23 @@ done:
   return status;
 }
 
-weir_status train_build(const train_graph *t, train_kind kind, int64_t batch, weir_graph **out)
+static weir_status build_apply(const train_graph *t, weir_graph *g)
+{
+  weir_value grad[TRAIN_PARTS];
+
+  accumulated(t, g, grad);
+  return update(t, g, grad);
+}
+
+weir_status train_build_rows(const train_graph *t, train_kind kind, int64_t batch, int32_t *row,
+                             weir_graph **out)
 {
   weir_graph *g = NULL;
   weir_status status;
 
   *out = NULL;
   WEIR_TRY(weir_graph_create(&g));
-  if (kind == TRAIN_APPLY) {
-    status = update(t, g, accumulated(t, g));
-  } else {
-    status = build_net(t, kind, batch, g);
-  }
+  status = kind == TRAIN_APPLY ? build_apply(t, g) : build_net(t, kind, batch, g, row);
   status = status == WEIR_OK ? weir_graph_status(g) : status;
   if (status != WEIR_OK) {
     weir_graph_destroy(&g);
@@ -199,4 +307,9 @@ weir_status train_build(const train_graph *t, train_kind kind, int64_t batch, we
   }
   *out = g;
   return WEIR_OK;
+}
+
+weir_status train_build(const train_graph *t, train_kind kind, int64_t batch, weir_graph **out)
+{
+  return train_build_rows(t, kind, batch, NULL, out);
 }

@@ -247,7 +247,7 @@ static weir_status open_look(look *l, train_run *r, int64_t n)
   exec.tier = 2; /* no compiler is waited for; the bits are the same */
   exec.fusion = false;
   opts.exec = &exec;
-  WEIR_TRY(train_create_plan(r, l->g, n, &opts, &l->plan));
+  WEIR_TRY(train_create_plan(r, l->g, r->store, n, &opts, &l->plan));
   WEIR_TRY(weir_alloc(weir_graph_arrays(l->g), sizeof(finding), &memory));
   l->found = memory;
   WEIR_TRY(weir_alloc(weir_graph_arrays(l->g), sizeof(int32_t), &memory));
@@ -306,6 +306,7 @@ weir_status train_explain(train_run *r)
   char text[1024] = "every value is finite, their sums are not";
   bool found = false, mine = false;
 
+  WEIR_TRY(train_gather(r)); /* it reads the bank as one array */
   for (int64_t k = 0; k * r->cfg->batch < n && !found; k++) {
     const int64_t at = k * r->cfg->batch;
     const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;

@@ -100,7 +100,7 @@ int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t se
   return count;
 }
 
-weir_status train_create_plan(train_run *r, const weir_graph *g, int64_t n,
+weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
                               const weir_plan_opts *opts, weir_plan **out)
 {
   weir_plan_opts exec = *opts;
@@ -111,20 +111,24 @@ weir_status train_create_plan(train_run *r, const weir_graph *g, int64_t n,
     train_spread_of(&r->ranks, r->task, g, n, cuts, &spread);
     exec.spread = &spread;
   }
-  return weir_plan_create(g, r->store, &exec, out);
+  return weir_plan_create(g, store, &exec, out);
 }
 
 static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
 {
+  const train_slabs *slabs = &r->ranks.slabs;
+  train_graph t = r->graph;
   weir_graph *g = NULL;
   weir_status status;
 
   *out = NULL;
+  t.slabs = slabs->n > 0 ? slabs : NULL;
   WEIR_TRY_GOTO(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan), made);
-  WEIR_TRY_GOTO(train_build(&r->graph, kind, n, &g), made);
+  WEIR_TRY_GOTO(train_build(&t, kind, n, &g), made);
 made:
   WEIR_TRY_GOTO(train_agree(r, status), done);
-  WEIR_TRY_GOTO(train_create_plan(r, g, n, &r->exec, out), done);
+  WEIR_TRY_GOTO(train_create_plan(r, g, slabs->n > 0 ? slabs->own : r->store, n, &r->exec, out),
+                done);
   r->plan[r->n_plans++] = (train_plan){kind, n, *out};
 done:
   weir_graph_destroy(&g);

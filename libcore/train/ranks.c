@@ -185,6 +185,7 @@ void train_spread_of(const train_ranks *k, const weir_train_task *task, const we
       }
     }
   }
+  train_cut_slabs(&k->slabs, g, cuts, &s->n_cuts);
 }
 
 /* The first input that is cut along a dimension of the grid says where; another one of another
@@ -260,7 +261,11 @@ weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch
       }
     }
   }
-  return space ? find_bounds(k, t, batch) : WEIR_OK;
+  if (!space) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(find_bounds(k, t, batch));
+  return train_find_slabs(k, t, batch);
 }
 
 weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
@@ -313,6 +318,7 @@ weir_status train_ranks_open(train_run *r)
 void train_ranks_close(train_ranks *k)
 {
   weir_request_destroy(&k->least);
+  train_slabs_close(&k->slabs);
   weir_free(&k->share);
   for (int i = 0; i < TRAIN_INPUTS; i++) {
     for (int d = 0; d < WEIR_MAX_RANK - 1; d++) {
@@ -376,40 +382,77 @@ done:
   return status;
 }
 
-/* Of every array of the network, one behind the other. */
-static void digest_arrays(const train_run *r, char *hex)
+/* Memory that ranks have in common: an array of the network, or this rank's part of one. */
+typedef struct shared {
+  const char *name;
+  const void *data;
+  size_t bytes;
+  int along; /* of the grid, that a slab of it is cut along; 0: all of it is on every rank */
+} shared;
+
+/* Fills `out`, which has room for all arrays and parts; returns how many. */
+static int64_t list_shared(const train_run *r, shared *out)
 {
-  char one[TRAIN_HEX + 1];
+  const train_slabs *s = &r->ranks.slabs;
+  int64_t n = 0;
 
   for (int64_t i = 0; i < r->n_arrays; i++) {
     const weir_tensor *t = r->array[i].tensor;
+    const size_t size = weir_dtype_size(t->dtype);
+    const bool whole = t != r->bank || s->n == 0;
 
-    weir_sha256(t->data, (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype), one);
-    memcpy(hex + i * TRAIN_HEX, one, TRAIN_HEX);
+    if (whole) {
+      out[n++] = (shared){r->array[i].name, t->data, (size_t)weir_tensor_count(t) * size, 0};
+    }
+    for (int k = 0; k < s->n && !whole; k++) {
+      int64_t lo, hi;
+
+      train_own_slab(&r->ranks, k, &lo, &hi);
+      out[n++] =
+          (shared){r->array[i].name, (char *)t->data + (size_t)(s->part[k].first + lo) * size,
+                   (size_t)(hi - lo) * size, s->along[k]};
+    }
   }
+  return n;
 }
 
-/* all: the digests of every rank. */
-static weir_status find_other(const train_run *r, const char *all)
+/* The first rank that has the same slab as rank q. */
+static int twin(const train_run *r, int q, int along)
 {
-  const int64_t bytes = r->n_arrays * TRAIN_HEX;
+  const weir_grid *grid = &r->ranks.spread.grid;
+  int place[WEIR_GRID_DIMS];
+
+  weir_grid_place(grid, q, place);
+  for (int d = 0; d < grid->dims; d++) {
+    place[d] = d == along && along > 0 ? place[d] : 0;
+  }
+  return weir_grid_rank(grid, place);
+}
+
+/* all: the digests of every rank, of n arrays and parts each. */
+static weir_status find_other(const train_run *r, const shared *list, int64_t n_list,
+                              const char *all)
+{
+  const int64_t bytes = n_list * TRAIN_HEX;
   const int ranks = weir_comm_size(r->ranks.spread.comm);
-  char list[256] = "";
+  char text[256] = "";
   size_t n = 0;
 
-  for (int64_t i = 0; i < r->n_arrays && n == 0; i++) {
-    for (int q = 1; q < ranks && n < sizeof list; q++) {
-      if (memcmp(all + i * TRAIN_HEX, all + q * bytes + i * TRAIN_HEX, TRAIN_HEX) != 0) {
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%d", n > 0 ? ", " : "", q);
+  for (int64_t i = 0; i < n_list && n == 0; i++) {
+    for (int q = 1; q < ranks && n < sizeof text; q++) {
+      const char *theirs = all + twin(r, q, list[i].along) * bytes + i * TRAIN_HEX;
+
+      if (memcmp(theirs, all + q * bytes + i * TRAIN_HEX, TRAIN_HEX) != 0) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%d", n > 0 ? ", " : "", q);
       }
     }
     if (n > 0) {
       return weir_fail(WEIR_ERR_NUMERIC,
-                       "step %" PRId64 ": '%s' of rank%s %s is not that of rank 0: their memory is "
+                       "step %" PRId64 ": '%s' of rank%s %s is not that of %s: their memory is "
                        "damaged, their programs differ, or a sum over ranks is missing; the newest "
                        "checkpoint is from before it",
-                       *r->state.step, r->array[i].name, strchr(list, ',') != NULL ? "s" : "",
-                       list);
+                       *r->state.step, list[i].name, strchr(text, ',') != NULL ? "s" : "", text,
+                       list[i].along > 0 ? "others that have the same slab" : "rank 0");
     }
   }
   return WEIR_OK;
@@ -418,18 +461,29 @@ static weir_status find_other(const train_run *r, const char *all)
 weir_status train_compare(train_run *r)
 {
   weir_comm *c = r->ranks.spread.comm;
-  void *mine = NULL, *all = NULL;
+  const int64_t most = r->n_arrays + r->ranks.slabs.n;
+  char one[TRAIN_HEX + 1];
+  void *mine = NULL, *all = NULL, *memory = NULL;
   int64_t bytes = 0;
   weir_status status;
 
   if (c == NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY_GOTO(train_agree(r, weir_alloc(r->n_arrays, TRAIN_HEX, &mine)), done);
-  digest_arrays(r, mine);
-  WEIR_TRY_GOTO(weir_comm_gather(c, mine, r->n_arrays * TRAIN_HEX, &all, &bytes), done);
-  WEIR_TRY_GOTO(train_agree(r, all != NULL ? find_other(r, all) : WEIR_OK), done);
+  status = weir_alloc(most, TRAIN_HEX, &mine);
+  status = status == WEIR_OK ? weir_alloc(most, sizeof(shared), &memory) : status;
+  WEIR_TRY_GOTO(train_agree(r, status), done);
+  shared *list = memory;
+  const int64_t n = list_shared(r, list);
+
+  for (int64_t i = 0; i < n; i++) {
+    weir_sha256(list[i].bytes > 0 ? list[i].data : "", list[i].bytes, one);
+    memcpy((char *)mine + i * TRAIN_HEX, one, TRAIN_HEX);
+  }
+  WEIR_TRY_GOTO(weir_comm_gather(c, mine, n * TRAIN_HEX, &all, &bytes), done);
+  WEIR_TRY_GOTO(train_agree(r, all != NULL ? find_other(r, list, n, all) : WEIR_OK), done);
 done:
+  weir_free(&memory);
   weir_free(&mine);
   weir_free(&all);
   return status;

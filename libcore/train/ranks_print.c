@@ -96,12 +96,15 @@ static void print_rank(const cut_step *s, int rank, double whole, FILE *out)
 /* The graph of a step of the batch, and its partition. */
 static weir_status cut(cut_step *s, const train_graph *t)
 {
+  train_graph cut_graph = *t;
   weir_cut cuts[TRAIN_CUTS];
   weir_spread spread;
 
   s->ranks.spread.grid = *s->grid;
   WEIR_TRY(train_cut_inputs(&s->ranks, t, s->batch));
-  WEIR_TRY(train_build(t, TRAIN_LOOK, s->batch, &s->g));
+  WEIR_TRY(train_slabs_view(&s->ranks, t->store, t->params));
+  cut_graph.slabs = s->ranks.slabs.n > 0 ? &s->ranks.slabs : NULL;
+  WEIR_TRY(train_build(&cut_graph, TRAIN_LOOK, s->batch, &s->g));
   train_spread_of(&s->ranks, s->task, s->g, s->batch, cuts, &spread);
   return weir_partition_create(s->g, s->grid, spread.cuts, spread.n_cuts, &s->p);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "load/weir_order.h"
 #include "train/train_priv.h"
 
 static void an_open_dimension_takes_what_is_left(void **state)
@@ -149,6 +150,82 @@ static void pooling_needs_no_halo(void **state)
   drop(&c);
 }
 
+/* Behind the flattening reshape every rank has the rows of the dense layer that belong to its own
+ * slab: nothing of weights or gradients moves but in sums. */
+static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
+{
+  enum { SAMPLES = 5, UNITS = 6 };
+  const weir_grid grid = {4, {2, 2, 1, 1}};
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread spread;
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  cutting c;
+
+  cut(&c, (int64_t[]){16, 8, 8}, 2, grid);
+  assert_ok(c.status);
+  const weir_param_row *row =
+      weir_params_get(c.params, weir_params_find(c.params, "dense1/weight"));
+  const train_slabs *s = &c.ranks.slabs;
+
+  assert_int_equal(s->n, 3);
+  assert_true(s->along[0] == 0 && s->along[2] == 0);
+  assert_int_equal(s->along[1], WEIR_ALONG_DEPTH);
+  assert_int_equal(s->part[1].first, row->first);
+  assert_int_equal(s->part[1].count, row->count);
+  assert_int_equal(s->part[2].first + s->part[2].count, weir_params_elements(c.params));
+  assert_true(s->at[1][0] == 0 && s->at[1][1] == row->count / 2 && s->at[1][2] == row->count);
+  assert_ok(train_slabs_view(&c.ranks, c.store, c.params));
+  const train_graph t = {
+      .task = &c.task, .params = c.params, .store = c.store, .slabs = s, .dtype = WEIR_DTYPE_COUNT};
+
+  assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
+  train_spread_of(&c.ranks, &c.task, g, SAMPLES, cuts, &spread);
+  assert_ok(weir_partition_create(g, &grid, spread.cuts, spread.n_cuts, &p));
+  for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
+    int64_t merged = 0, lo, hi;
+
+    weir_order_share(SAMPLES, rank / 2, 2, &lo, &hi);
+    for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+      const weir_node *node = weir_graph_node(g, i);
+      const bool live = node->op != NULL && !node->dead;
+
+      const bool halo = live && (strcmp(node->op->name, "conv") == 0 ||
+                                 (node->label != NULL && strcmp(node->label, "conv'") == 0));
+
+      merged += live ? weir_partition_partial_bytes(p, i, rank) : 0;
+      for (int k = 0; live && !halo && k < node->n_in; k++) {
+        for (int from = 0; from < weir_grid_size(&grid); from++) {
+          assert_int_equal(weir_partition_halo_bytes(p, i, k, from, rank), 0);
+        }
+      }
+    }
+    /* Gradients, half of one of them; units of the rank's samples; loss and metric. */
+    assert_int_equal(merged,
+                     4 * (weir_params_elements(c.params) - row->count / 2 + UNITS * (hi - lo) + 2));
+  }
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+  drop(&c);
+}
+
+/* Rows of the flattened map follow the depth: where it is cut along others, it is gathered along
+ * those. */
+static void slabs_follow_the_depth_alone(void **state)
+{
+  cutting c;
+
+  cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 2, 1}});
+  assert_ok(c.status);
+  assert_int_equal(c.ranks.slabs.n, 3);
+  assert_int_equal(c.ranks.slabs.along[1], WEIR_ALONG_DEPTH);
+  drop(&c);
+  cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 1, 2, 1}});
+  assert_ok(c.status);
+  assert_int_equal(c.ranks.slabs.n, 0);
+  drop(&c);
+}
+
 /* Boxes of all ranks are disjoint and cover the volume; labels are whole everywhere. */
 static void boxes_cover_the_samples(void **state)
 {
@@ -238,6 +315,8 @@ int main(void)
       cmocka_unit_test(grids_that_do_not_fit_are_refused),
       cmocka_unit_test(cuts_fall_where_those_of_the_coarsest_map_do),
       cmocka_unit_test(pooling_needs_no_halo),
+      cmocka_unit_test(the_dense_layer_behind_a_volume_is_in_slabs),
+      cmocka_unit_test(slabs_follow_the_depth_alone),
       cmocka_unit_test(boxes_cover_the_samples),
       cmocka_unit_test(what_cannot_be_cut_is_refused),
       cmocka_unit_test(a_grid_is_described),

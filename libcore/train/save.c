@@ -137,6 +137,7 @@ weir_status train_save(train_run *r)
   if (r->cfg->compare_every > 0) {
     WEIR_TRY(train_compare(r));
   }
+  WEIR_TRY(train_gather(r));
   return train_agree(r, train_leads(r) ? save(r) : WEIR_OK);
 }
 
@@ -267,6 +268,7 @@ static weir_status write_weights(const train_run *r)
 
 weir_status train_finish(train_run *r)
 {
+  WEIR_TRY(train_gather(r));
   if (r->average != NULL) {
     memcpy(r->bank->data, r->average->data, bytes_of(r->bank));
   }

@@ -244,21 +244,6 @@ void train_swap_average(train_run *r)
   }
 }
 
-static weir_status open_segments(train_run *r)
-{
-  void *memory = NULL;
-
-  WEIR_TRY(weir_alloc(weir_params_count(r->params), sizeof *r->segments, &memory));
-  r->segments = memory;
-  for (int64_t i = 0; i < weir_params_count(r->params); i++) {
-    const weir_param_row *row = weir_params_get(r->params, i);
-
-    r->segments[i] = (weir_segment){row->first, row->count};
-  }
-  r->graph.segments = r->segments;
-  return WEIR_OK;
-}
-
 /* Digests of the network with its loss, and of all of an update: rule, options, clipping. */
 static weir_status open_digests(train_run *r)
 {
@@ -280,11 +265,11 @@ static weir_status open_digests(train_run *r)
 
 weir_status train_state_open(train_run *r)
 {
-  WEIR_TRY(open_segments(r));
   WEIR_TRY(open_arrays(r));
   WEIR_TRY(open_banks(r));
   WEIR_TRY(open_digests(r));
-  return open_numbers(r);
+  WEIR_TRY(open_numbers(r));
+  return train_slabs_view(&r->ranks, r->store, r->params);
 }
 
 void train_state_close(train_run *r)
@@ -296,7 +281,6 @@ void train_state_close(train_run *r)
     weir_free(&r->part_name[i]);
   }
   weir_free(&r->array);
-  weir_free(&r->segments);
   weir_free(&r->part);
   weir_free(&r->part_name);
 }

@@ -5,7 +5,8 @@
 #include "train/weir_train.h"
 
 enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096 };
-enum { TRAIN_CUTS = TRAIN_INPUTS * WEIR_ALONG_DIMS };
+enum { TRAIN_SLABS = 8, TRAIN_PARTS = 2 * TRAIN_SLABS + 1 };
+enum { TRAIN_CUTS = TRAIN_INPUTS * WEIR_ALONG_DIMS + TRAIN_SLABS * (WEIR_RULE_STATES + 3) };
 
 /* What a plan does with a batch. */
 typedef enum train_kind {
@@ -23,14 +24,26 @@ typedef struct train_plan {
   weir_plan *plan;
 } train_plan;
 
+/* The bank in parts: rows of which every rank reads a slab of its own, whose weights, gradients and
+ * state of the update it alone has then, and those between them, which are whole on every rank. */
+typedef struct train_slabs {
+  int n; /* 0: the bank is one array */
+  weir_bank_part part[TRAIN_PARTS];
+  int along[TRAIN_PARTS];   /* of the grid, 0: whole on every rank         */
+  int64_t *at[TRAIN_PARTS]; /* elements of the part where slabs begin, and its end */
+  char name[TRAIN_PARTS][8];
+  weir_store *whole, *own; /* views of the run's arrays: what graphs are built of, what this rank's
+                              plans read and write */
+} train_slabs;
+
 /* What a graph is built for. */
 typedef struct train_graph {
   const weir_train_task *task;
   weir_params *params;
   const weir_store *store;
-  const weir_optim_cfg *optim;  /* STEP, APPLY */
-  const weir_segment *segments; /* [rows of params] */
-  weir_dtype dtype;             /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */
+  const weir_optim_cfg *optim; /* STEP, APPLY */
+  const train_slabs *slabs;    /* NULL: the bank is one array */
+  weir_dtype dtype;            /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */
 } train_graph;
 
 #define TRAIN_BANK "train.gradient" /* sum of gradients; not in checkpoints */
@@ -74,7 +87,8 @@ typedef struct train_ranks {
   int64_t *bounds[TRAIN_INPUTS][WEIR_MAX_RANK - 1]; /* of an input's dimension, NULL: whole */
   int64_t *share;                                   /* of the samples of a batch            */
   weir_box box[TRAIN_INPUTS];                       /* of this rank, of one sample          */
-  weir_request *least;                              /* of `number` over all ranks           */
+  train_slabs slabs;
+  weir_request *least; /* of `number` over all ranks           */
   int64_t number;
 } train_ranks;
 
@@ -99,7 +113,6 @@ typedef struct train_run {
   train_array *array;
   weir_tensor *bank, *average; /* the parameters; their running average, or NULL */
   int64_t n_arrays, array_capacity;
-  weir_segment *segments;
   weir_part *part;
   char **part_name; /* owned names of parts */
   int64_t n_parts, part_capacity, name_capacity;
@@ -128,10 +141,12 @@ weir_status train_check_options(train_run *r) WEIR_CHECKED;
 int train_target(const weir_train_task *t, const weir_train_cfg *c);
 weir_schedule_run train_schedule(const train_run *r);
 double train_rate(const train_run *r, int64_t step);
-/* graph.c: the graph of a kind. The task's network appended to net's graph over fresh inputs of
- * `batch` samples. */
+/* graph.c: the graph of a kind; and row: the arrays of the parameters that the network reads. The
+ * task's network appended to net's graph over fresh inputs of `batch` samples. */
 weir_status train_build(const train_graph *t, train_kind kind, int64_t batch,
                         weir_graph **out) WEIR_CHECKED;
+weir_status train_build_rows(const train_graph *t, train_kind kind, int64_t batch, int32_t *row,
+                             weir_graph **out) WEIR_CHECKED;
 weir_status train_append(const train_graph *t, weir_net *net, int64_t batch,
                          weir_value *loss) WEIR_CHECKED;
 /* ranks.c: the box of a whole input. Where inputs are cut on the grid k->spread.grid; the box of an
@@ -156,13 +171,25 @@ weir_status train_least(train_run *r, int64_t *x) WEIR_CHECKED;
 weir_status train_receive(train_run *r) WEIR_CHECKED;
 /* That all ranks have the same weights. */
 weir_status train_compare(train_run *r) WEIR_CHECKED;
+/* slabs.c: which rows ranks can have in slabs, by what the nodes of a step read of them where
+ * inputs are cut; freed by close. This rank's
+ * elements [*lo, *hi) of a part. Views of the arrays of a store, where there are such rows. Cuts
+ * of the arrays of a graph, behind the n that are there. All slabs to all ranks, so that every
+ * array of the run is whole on each; collective. */
+weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
+void train_slabs_close(train_slabs *s);
+void train_own_slab(const train_ranks *k, int part, int64_t *lo, int64_t *hi);
+weir_status train_slabs_view(train_ranks *k, const weir_store *store,
+                             const weir_params *params) WEIR_CHECKED;
+void train_cut_slabs(const train_slabs *s, const weir_graph *g, weir_cut *cuts, int *n);
+weir_status train_gather(const train_run *r) WEIR_CHECKED;
 /* plan.c: room for the samples of a batch, those of this rank. n samples, chosen in r->sample, into
- * it. The plan of a graph for n samples on these ranks; that of a kind, made at the first call; and
- * a run of it on those samples. Names and tensors of all that such a plan reads, where this rank
- * has n of the samples; returns how many. A result of rank 0. */
+ * it. The plan of a graph over a store for n samples on these ranks; that of a kind, made at the
+ * first call; and a run of it on those samples. Names and tensors of all that such a plan reads,
+ * where this rank has n of the samples; returns how many. A result of rank 0. */
 weir_status train_room(train_run *r) WEIR_CHECKED;
 weir_status train_fetch(train_run *r, weir_train_split split, int64_t n) WEIR_CHECKED;
-weir_status train_create_plan(train_run *r, const weir_graph *g, int64_t n,
+weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
                               const weir_plan_opts *opts, weir_plan **out) WEIR_CHECKED;
 weir_status train_find_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out) WEIR_CHECKED;
 weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train_numbers *x,

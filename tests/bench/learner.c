@@ -79,7 +79,7 @@ static weir_status build(const learner_job *job, weir_net *net, int32_t *x, lear
   WEIR_TRY(gradient_of(net, loss, &gradient));
   WEIR_TRY(weir_rule_find(RULE, &rule));
   weir_opts_default(rule->opts, rule->opts_size, opts);
-  weir_rule_get_state(rule, g, t->store, state);
+  weir_rule_get_state(rule, g, t->store, NULL, state);
   WEIR_TRY(weir_rule_build(
       g, rule,
       &(weir_rule_args){.opts = opts,

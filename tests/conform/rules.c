@@ -393,7 +393,7 @@ static void expect_refusal(const weir_rule_desc *rule, int change, const char *m
   assert_ok(weir_store_add(store, "param", WEIR_F32, 1, &count));
   assert_ok(weir_rule_add_state(rule, store, change == 5 ? WEIR_F64 : WEIR_F32, N));
   assert_ok(weir_graph_create(&g));
-  weir_rule_get_state(rule, g, store, banks);
+  weir_rule_get_state(rule, g, store, NULL, banks);
   const weir_rule_args a = {
       .opts = &opts,
       .lr = weir_input(g, "lr", change == 1 ? &bank : &number),

@@ -398,6 +398,68 @@ static void other_weights_are_found(void **state)
   close_session(&s);
 }
 
+/* One bit of the rows of the first dense layer that the last rank has: its last ones, before that
+ * layer's biases and the last layer. */
+static weir_status damage_slab(volume *v)
+{
+  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_BANK);
+  const int64_t behind = 6 + 6 * VOLUME_OUTPUTS + VOLUME_OUTPUTS;
+
+  if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
+    ((uint8_t *)bank->data)[4 * (weir_tensor_count(bank) - behind - 1)] ^= 1;
+  }
+  return WEIR_OK;
+}
+
+/* Ranks of other samples have the same slab. */
+static void another_slab_is_found(void **state)
+{
+  const weir_grid grid = {4, {2, 2, 1, 1}};
+  volume v = usual(WEIR_F32);
+
+  if (weir_comm_size(comm) != 4) {
+    skip();
+  }
+  v.before = damage_slab;
+  session s =
+      train_on(&grid, &v, 12, SETS("steps=9", "batch=4", "compare_every=2", "checkpoint.every=9"));
+
+  refused(&s, WEIR_ERR_NUMERIC, "'params' of rank 3 is not that of others that have the same slab");
+  refused(&s, WEIR_ERR_NUMERIC, "step 4");
+  close_session(&s);
+}
+
+/* Bytes that a rank sends to others within the steps of a training without validation. */
+static int64_t exchanged(const weir_grid *grid, const char *steps)
+{
+  const weir_comm_count before = weir_comm_counted(comm, WEIR_COMM_EXCHANGE);
+  volume v = usual(WEIR_F32);
+  session s = train_on(grid, &v, 12,
+                       SETS(steps, "batch=4", "validate_every=100", "keep_best=false",
+                            "compare_every=0", "checkpoint.every=100"));
+
+  assert_ok(s.status);
+  close_session(&s);
+  return weir_comm_counted(comm, WEIR_COMM_EXCHANGE).sent_bytes - before.sent_bytes;
+}
+
+/* A rank at one end of the depth: planes of 6 x 8 voxels of the input, of 3 x 4 of what the first
+ * block makes, and of its gradient, of each sample; nothing of the weights of the dense layers. */
+static void a_step_sends_planes_alone(void **state)
+{
+  const int ranks = weir_comm_size(comm);
+  const weir_grid grid = {4, {ranks > 2 ? ranks / 2 : 1, ranks > 1 ? 2 : 1, 1, 1}};
+
+  if (ranks == 3) {
+    skip();
+  }
+  const int64_t samples = 4 / grid.extent[0];
+  const int64_t planes = 6 * 8 * VOLUME_CHANNELS + 3 * 4 * 3 + 3 * 4 * 4;
+  const int64_t two = exchanged(&grid, "steps=2"), five = exchanged(&grid, "steps=5");
+
+  assert_int_equal(five - two, 3 * (ranks > 1 ? 4 * samples * planes : 0));
+}
+
 /* Where comparisons are rarer than checkpoints, too, no checkpoint has them. */
 static void other_weights_are_not_saved(void **state)
 {
@@ -494,6 +556,8 @@ static int all_tests(void)
       cmocka_unit_test(an_infinite_voxel_is_told),
       cmocka_unit_test(other_weights_are_found),
       cmocka_unit_test(other_weights_are_not_saved),
+      cmocka_unit_test(another_slab_is_found),
+      cmocka_unit_test(a_step_sends_planes_alone),
       cmocka_unit_test(a_checkpoint_that_cannot_be_written_ends_all),
       cmocka_unit_test(a_grid_of_other_ranks_is_refused),
   };

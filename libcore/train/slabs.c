@@ -1,0 +1,253 @@
+/* slabs.c - weights of which every rank reads a piece of its own, such as those of the dense layer
+ * behind a volume that is cut: the piece is all that it updates, and its gradient is summed over
+ * the samples alone. The arrays of a run stay whole in its store; plans see the parts that are
+ * theirs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "train/train_priv.h"
+
+/* ---- Which rows ---- */
+
+static int extent_of(const train_ranks *k, int along)
+{
+  return along < k->spread.grid.dims ? k->spread.grid.extent[along] : 1;
+}
+
+/* The part behind the last one, up to row `hi`; none where that is no row more. */
+static void add_part(train_slabs *s, const weir_params *params, int64_t lo, int64_t hi)
+{
+  if (lo < hi) {
+    const weir_param_row *first = weir_params_get(params, lo),
+                         *last = weir_params_get(params, hi - 1);
+
+    (void)snprintf(s->name[s->n], sizeof s->name[s->n], ".%d", s->n);
+    s->part[s->n] =
+        (weir_bank_part){s->name[s->n], first->first, last->first + last->count - first->first};
+    s->n++;
+  }
+}
+
+/* The dimension of the grid along which the first dimension of a row is read in slabs, 0: none;
+ * at: where those begin. */
+static int slabs_of(const train_ranks *k, const weir_partition *p, const weir_param_row *row,
+                    int32_t array, int64_t *at)
+{
+  for (int along = WEIR_ALONG_DEPTH; along < WEIR_ALONG_DIMS && row->rank > 0; along++) {
+    if (extent_of(k, along) > 1 && weir_partition_slabs(p, array, 0, along, at)) {
+      return along;
+    }
+  }
+  return 0;
+}
+
+static weir_status find_parts(train_ranks *k, const weir_params *params, const weir_partition *p,
+                              const int32_t *array)
+{
+  const int64_t rows = weir_params_count(params);
+  train_slabs *s = &k->slabs;
+  int64_t from = 0;
+  int64_t *at = NULL;
+
+  for (int64_t i = 0; i < rows && s->n + 3 <= TRAIN_PARTS; i++) {
+    const weir_param_row *row = weir_params_get(params, i);
+
+    if (at == NULL) {
+      WEIR_TRY(weir_alloc(weir_grid_size(&k->spread.grid) + 1, sizeof *at, (void **)&at));
+    }
+    const int along = slabs_of(k, p, row, array[i], at);
+
+    if (along > 0) {
+      add_part(s, params, from, i);
+      s->along[s->n] = along;
+      s->at[s->n] = at;
+      for (int q = 0; q <= extent_of(k, along); q++) {
+        at[q] *= row->count / row->shape[0];
+      }
+      add_part(s, params, i, i + 1);
+      at = NULL;
+      from = i + 1;
+    }
+  }
+  weir_free(&at);
+  if (from > 0) {
+    add_part(s, params, from, rows);
+  }
+  return WEIR_OK;
+}
+
+weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch)
+{
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread spread;
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  void *rows = NULL;
+  weir_status status;
+
+  WEIR_TRY_GOTO(weir_alloc(weir_params_count(t->params), sizeof(int32_t), &rows), done);
+  WEIR_TRY_GOTO(train_build_rows(t, TRAIN_LOSS, batch, rows, &g), done);
+  train_spread_of(k, t->task, g, batch, cuts, &spread);
+  WEIR_TRY_GOTO(weir_partition_create(g, &spread.grid, spread.cuts, spread.n_cuts, &p), done);
+  WEIR_TRY_GOTO(find_parts(k, t->params, p, rows), done);
+done:
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+  weir_free(&rows);
+  return status;
+}
+
+void train_slabs_close(train_slabs *s)
+{
+  for (int k = 0; k < TRAIN_PARTS; k++) {
+    weir_free(&s->at[k]);
+  }
+  weir_store_destroy(&s->whole);
+  weir_store_destroy(&s->own);
+  s->n = 0;
+}
+
+/* ---- The arrays ---- */
+
+/* Whether an array has an element for every parameter. */
+static bool is_bank(const char *name)
+{
+  return strcmp(name, WEIR_PARAMS_BANK) == 0 || strcmp(name, TRAIN_BANK) == 0 ||
+         strcmp(name, TRAIN_BEST WEIR_PARAMS_BANK) == 0 || strncmp(name, "optim.", 6) == 0;
+}
+
+void train_own_slab(const train_ranks *r, int k, int64_t *lo, int64_t *hi)
+{
+  const train_slabs *s = &r->slabs;
+  const int q = r->place[s->along[k]];
+
+  *lo = s->along[k] > 0 ? s->at[k][q] : 0;
+  *hi = s->along[k] > 0 ? s->at[k][q + 1] : s->part[k].count;
+}
+
+/* Elements [lo, hi) of part k of a bank. */
+static weir_tensor window(const weir_tensor *bank, const weir_bank_part *part, int64_t lo,
+                          int64_t hi)
+{
+  const int64_t count = hi - lo;
+  char *at = (char *)bank->data + (size_t)(part->first + lo) * weir_dtype_size(bank->dtype);
+
+  return weir_tensor_wrap(at, bank->dtype, 1, &count);
+}
+
+static weir_status view_bank(train_ranks *r, const char *bank, const weir_tensor *t)
+{
+  train_slabs *s = &r->slabs;
+
+  for (int k = 0; k < s->n; k++) {
+    char name[256];
+    int64_t lo, hi;
+
+    train_own_slab(r, k, &lo, &hi);
+    const weir_tensor own = window(t, &s->part[k], lo, hi);
+    const weir_tensor whole = window(t, &s->part[k], 0, s->part[k].count);
+
+    (void)snprintf(name, sizeof name, "%s%s", bank, s->name[k]);
+    WEIR_TRY(weir_store_add_view(s->own, name, &own));
+    WEIR_TRY(weir_store_add_view(s->whole, name, &whole));
+  }
+  return WEIR_OK;
+}
+
+weir_status train_slabs_view(train_ranks *r, const weir_store *store, const weir_params *params)
+{
+  train_slabs *s = &r->slabs;
+
+  if (s->n == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_store_create(&s->whole));
+  WEIR_TRY(weir_store_create(&s->own));
+  for (int64_t i = 0; i < weir_store_count(store); i++) {
+    const char *name = weir_store_name(store, i);
+    const weir_tensor *t = weir_store_get(store, name);
+
+    if (is_bank(name) && weir_tensor_count(t) == weir_params_elements(params)) {
+      WEIR_TRY(view_bank(r, name, t));
+    } else {
+      WEIR_TRY(weir_store_add_view(s->own, name, t));
+      WEIR_TRY(weir_store_add_view(s->whole, name, t));
+    }
+  }
+  return WEIR_OK;
+}
+
+void train_cut_slabs(const train_slabs *s, const weir_graph *g, weir_cut *cuts, int *n)
+{
+  for (int32_t a = 0; a < weir_graph_arrays(g) && s->n > 0; a++) {
+    const weir_array *array = weir_graph_get_array(g, a);
+    const char *part = array->kind == WEIR_ARRAY_STORED ? strrchr(array->name, '.') : NULL;
+
+    for (int k = 0; part != NULL && k < s->n; k++) {
+      if (s->along[k] > 0 && strcmp(part, s->name[k]) == 0) {
+        cuts[(*n)++] = (weir_cut){a, 0, s->along[k], s->at[k]};
+      }
+    }
+  }
+}
+
+/* ---- All of them on every rank ---- */
+
+static weir_status gather(const train_run *r, int k, weir_comm *group, const int64_t *counts)
+{
+  const train_slabs *s = &r->ranks.slabs;
+  weir_status status = WEIR_OK;
+  weir_request *request = NULL;
+
+  for (int64_t i = 0; i < weir_store_count(r->store); i++) {
+    const char *name = weir_store_name(r->store, i);
+    const weir_tensor *t = weir_store_get(r->store, name);
+    const bool used =
+        train_is_network(name) || train_is_own(r, name) || strcmp(name, TRAIN_BANK) == 0;
+
+    if (!used || !is_bank(name) || weir_tensor_count(t) != weir_params_elements(r->params)) {
+      continue;
+    }
+    const weir_tensor part = window(t, &s->part[k], 0, s->part[k].count);
+
+    WEIR_TRY_GOTO(weir_allgather_create(group, "slabs of weights", weir_dtype_size(t->dtype),
+                                        part.data, counts, &request),
+                  done);
+    WEIR_TRY_GOTO(weir_request_start(request), done);
+    WEIR_TRY_GOTO(weir_request_wait(request), done);
+    weir_request_destroy(&request);
+  }
+done:
+  weir_request_destroy(&request);
+  return status;
+}
+
+weir_status train_gather(const train_run *r)
+{
+  const train_slabs *s = &r->ranks.slabs;
+  const weir_spread *spread = &r->ranks.spread;
+  weir_comm *group = NULL;
+  int64_t *counts = NULL;
+  weir_status status = WEIR_OK;
+
+  for (int k = 0; k < s->n; k++) {
+    if (s->along[k] == 0) {
+      continue;
+    }
+    WEIR_TRY_GOTO(weir_grid_split(&spread->grid, spread->comm, 1u << s->along[k], &group), done);
+    const int n = weir_comm_size(group);
+
+    WEIR_TRY_GOTO(train_agree(r, weir_alloc(n, sizeof *counts, (void **)&counts)), done);
+    for (int q = 0; q < n; q++) {
+      counts[q] = s->at[k][q + 1] - s->at[k][q];
+    }
+    WEIR_TRY_GOTO(gather(r, k, group, counts), done);
+    weir_free(&counts);
+    weir_comm_close(&group);
+  }
+done:
+  weir_free(&counts);
+  weir_comm_close(&group);
+  return status;
+}
