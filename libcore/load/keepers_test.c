@@ -162,20 +162,60 @@ static void places_follow_keepers(void **state)
   }
 }
 
+/* The rest of a memory: samples of others by how often they come, each sent once. */
+static void what_comes_most_often_stays(void **state)
+{
+  const weir_order o = {.samples = 30, .batch = 6, .step = 6, .shuffle = true, .seed = 2};
+  const int64_t end = 6 * load_batches(&o);
+
+  for (int64_t room = 8; room < 30; room += 7) {
+    const weir_visits v = weir_visits_of(&o, 1, 3);
+    int64_t times[64] = {0}, mine = 0, again = 0;
+    load_copies c = {.n = 0};
+    load_keepers k;
+
+    assert_ok(load_keepers_make(&o, 3, 0, end, room, &k));
+    assert_ok(load_copies_choose(&v, 0, &k, 6 * v.each, room, &c));
+    for (int64_t n = 0; n < 6 * v.each; n++) {
+      const int64_t s = weir_visits_sample(&v, n);
+
+      times[s] += load_comes(&k, 1, n / (6 * v.each / end), s); /* batches are whole */
+    }
+    for (int64_t s = 0; s < o.samples; s++) {
+      mine += k.by[s] == 1;
+      again += times[s] > 1;
+      for (int64_t other = 0; other < o.samples; other++) {
+        assert_true(c.place[s] < 0 || c.place[other] >= 0 || times[s] >= times[other]);
+      }
+      for (int visit = 0; visit < 3; visit++) {
+        assert_int_equal(load_copies_send(&c, 1, s), c.place[s] < 0 || visit == 0);
+      }
+    }
+    assert_int_equal(c.n, again < room - mine ? again : room - mine);
+    load_copies_fini(&c);
+    load_keepers_fini(&k);
+  }
+}
+
 static weir_status make(void *context)
 {
+  const weir_visits v = weir_visits_of(context, 0, 3);
+  load_copies c = {.n = 0};
   load_keepers k;
 
-  WEIR_TRY(load_keepers_make(context, 3, 0, 20, 5, &k));
+  WEIR_TRY(load_keepers_make(context, 3, 0, 20, 9, &k));
+  const weir_status status = load_copies_choose(&v, 0, &k, 4 * v.each, 9, &c);
+
+  load_copies_fini(&c);
   load_keepers_fini(&k);
-  return WEIR_OK;
+  return status;
 }
 
 static void every_allocation_may_fail(void **state)
 {
   weir_order o = {.samples = 20, .batch = 4, .step = 4, .shuffle = true};
 
-  assert_int_equal(weir_check_faults(make, &o), 5);
+  assert_int_equal(weir_check_faults(make, &o), 9);
 }
 
 int main(void)
@@ -184,6 +224,7 @@ int main(void)
       cmocka_unit_test(a_sample_stays_where_it_is_met_first),
       cmocka_unit_test(even_groups_fill_their_rooms),
       cmocka_unit_test(places_follow_keepers),
+      cmocka_unit_test(what_comes_most_often_stays),
       cmocka_unit_test(every_allocation_may_fail),
   };
 

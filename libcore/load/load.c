@@ -125,6 +125,7 @@ static void tell_plan(const weir_load *l, int64_t first)
              WEIR_INT("sample_bytes", l->bytes), WEIR_INT("staged", l->n_slots),
              WEIR_INT("memory", l->plan.n[WEIR_LOAD_MEMORY]),
              WEIR_INT("directory", l->plan.n[WEIR_LOAD_DIRECTORY]),
+             WEIR_INT("copies", l->remote.copies.n),
              WEIR_INT("memory_of_all", l->remote.used ? kept : l->plan.n[WEIR_LOAD_MEMORY]));
 }
 
@@ -305,7 +306,8 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
     return weir_fail(s->status, "%s", s->message);
   }
   const bool comes = s->from == WEIR_LOAD_REMOTE;
-  const char *const data = comes ? load_arrived(l, v) : s->data;
+  weir_load_place from = s->from;
+  const char *const data = comes ? load_arrived(l, v, s->sample, &from) : s->data;
 
   if (data == NULL) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -319,8 +321,8 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
     out->part[k] = data + l->offset[k];
   }
   weir_lock_take(&l->lock);
-  count_visit(&l->all, s->from, comes ? 0 : waited);
-  count_visit(&l->epoch, s->from, comes ? 0 : waited);
+  count_visit(&l->all, from, comes ? 0 : waited);
+  count_visit(&l->epoch, from, comes ? 0 : waited);
   l->lend++;
   weir_lock_give(&l->lock);
   if ((v + 1) % l->visits.each == 0 || v + 1 == l->end) {

@@ -107,12 +107,29 @@ typedef struct load_worker {
 
 /* ---- remote.c: messages of batches, by the thread that consumes ---- */
 
+/* What a group keeps of others where its memory has room left: it has that sent once. */
+typedef struct load_copies {
+  int64_t n, bytes; /* copies of this group; of the bits of a group */
+  int32_t *place;   /* [samples] number of this group's copy, -1: none */
+  char *data;       /* [n, bytes of a sample] */
+  uint8_t *wanted,
+      *sent; /* [of, bytes]: a bit a sample; of messages that this rank has a part in */
+} load_copies;
+
+/* Those of this group: the most frequent samples of others, as many as there is room for. */
+weir_status load_copies_choose(const weir_visits *v, int64_t first, const load_keepers *k,
+                               int64_t end, int64_t room, load_copies *c) WEIR_CHECKED;
+void load_copies_fini(load_copies *c);
+/* Whether a sample that group g has from its keeper is to be sent to it; asked once a visit. */
+bool load_copies_send(load_copies *c, int64_t g, int64_t sample);
+
 typedef struct load_remote {
   weir_load_peers peers;
   bool used;
   load_keepers keepers;
-  int64_t end, next;     /* batches: of the training; that is to be asked for next */
-  int64_t share;         /* most visits of this group in a batch */
+  int64_t end, next; /* batches: of the training; that is to be asked for next */
+  int64_t share;     /* most visits of this group in a batch */
+  load_copies copies;
   int64_t *sample;       /* [batch] room */
   weir_message *message; /* [batch] room */
   char *room;            /* [2, share, bytes]: of a batch, and of the one that is on its way */
@@ -120,13 +137,15 @@ typedef struct load_remote {
   weir_request *request; /* for batch `next`; or NULL */
 } load_remote;
 
-/* Plan and room from a batch on. */
-weir_status load_remote_open(weir_load *l, int64_t batch) WEIR_CHECKED;
+/* Plan and room from a batch on, where this group's visit is `first`. */
+weir_status load_remote_open(weir_load *l, int64_t batch, int64_t first) WEIR_CHECKED;
 void load_remote_close(weir_load *l);
 /* Whether a visit has its sample from another rank. */
 bool load_visit_comes(const weir_load *l, int64_t visit, int64_t sample);
-/* What has come for a visit; NULL: nothing. */
-const char *load_arrived(const weir_load *l, int64_t visit);
+/* What has come for a visit, with it or before; NULL: nothing. */
+const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir_load_place *from);
+/* Batch of a visit, and which of the group's visits in it. */
+int64_t load_visit_batch(const weir_visits *v, int64_t visit, int64_t *i);
 
 struct weir_load {
   weir_load_cfg cfg;

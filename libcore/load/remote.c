@@ -7,7 +7,29 @@
 #include "base/weir_log.h"
 #include "load/load_priv.h"
 
-weir_status load_remote_open(weir_load *l, int64_t batch)
+/* All groups learn which copies there will be. */
+static weir_status tell_copies(load_remote *r, int64_t groups)
+{
+  int64_t *counts = NULL;
+  weir_request *request = NULL;
+  weir_status status = weir_alloc(groups, sizeof *counts, (void **)&counts);
+
+  for (int64_t g = 0; counts != NULL && g < groups; g++) {
+    counts[g] = r->copies.bytes;
+  }
+  WEIR_TRY_GOTO(weir_comm_agree(r->peers.comm, status), done);
+  WEIR_TRY_GOTO(weir_allgather_create(r->peers.comm, "samples of other ranks that stay", 1,
+                                      r->copies.wanted, counts, &request),
+                done);
+  WEIR_TRY_GOTO(weir_request_start(request), done);
+  WEIR_TRY_GOTO(weir_request_wait(request), done);
+done:
+  weir_request_destroy(&request);
+  weir_free(&counts);
+  return status;
+}
+
+weir_status load_remote_open(weir_load *l, int64_t batch, int64_t first)
 {
   load_remote *const r = &l->remote;
   const weir_visits *const v = &l->visits;
@@ -16,7 +38,11 @@ weir_status load_remote_open(weir_load *l, int64_t batch)
   r->end = r->peers.epoch * load_batches(o) + r->peers.position / o->batch;
   r->next = batch;
   r->share = v->whole > v->tail ? v->whole : v->tail;
-  WEIR_TRY(load_keepers_make(o, v->of, batch, r->end, l->cfg.memory.bytes / l->bytes, &r->keepers));
+  const int64_t room = l->cfg.memory.bytes / l->bytes;
+
+  WEIR_TRY(load_keepers_make(o, v->of, batch, r->end, room, &r->keepers));
+  WEIR_TRY(load_copies_choose(v, first, &r->keepers, l->end, room, &r->copies));
+  WEIR_TRY(weir_alloc(r->copies.n, (size_t)l->bytes, (void **)&r->copies.data));
   WEIR_TRY(weir_alloc(o->batch, sizeof *r->sample, (void **)&r->sample));
   WEIR_TRY(weir_alloc(o->batch, sizeof *r->message, (void **)&r->message));
   WEIR_TRY(weir_alloc(2 * r->share, (size_t)l->bytes, (void **)&r->room));
@@ -33,6 +59,7 @@ void load_remote_close(weir_load *l)
     weir_debug("load", "%s", weir_last_message());
   }
   weir_request_destroy(&r->request);
+  load_copies_fini(&r->copies);
   load_keepers_fini(&r->keepers);
   weir_free(&r->sample);
   weir_free(&r->message);
@@ -40,8 +67,7 @@ void load_remote_close(weir_load *l)
   weir_free(&r->there);
 }
 
-/* Batch of a visit, and which of the group's visits in it. */
-static int64_t batch_of(const weir_visits *v, int64_t visit, int64_t *i)
+int64_t load_visit_batch(const weir_visits *v, int64_t visit, int64_t *i)
 {
   const int64_t k = visit % v->each, in_batches = v->batches * v->whole;
 
@@ -53,17 +79,22 @@ bool load_visit_comes(const weir_load *l, int64_t visit, int64_t sample)
 {
   int64_t i;
 
-  return l->remote.used &&
-         load_comes(&l->remote.keepers, l->visits.at, batch_of(&l->visits, visit, &i), sample);
+  return l->remote.used && load_comes(&l->remote.keepers, l->visits.at,
+                                      load_visit_batch(&l->visits, visit, &i), sample);
 }
 
-const char *load_arrived(const weir_load *l, int64_t visit)
+const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir_load_place *from)
 {
   const load_remote *const r = &l->remote;
   int64_t i;
-  const int64_t batch = batch_of(&l->visits, visit, &i), at = batch % 2 * r->share + i;
+  const int64_t batch = load_visit_batch(&l->visits, visit, &i), at = batch % 2 * r->share + i;
+  const int32_t place = r->copies.place[sample];
 
-  return batch == r->next - 1 && r->there[at] ? r->room + at * l->bytes : NULL;
+  if (batch != r->next - 1) {
+    return NULL;
+  }
+  *from = r->there[at] ? WEIR_LOAD_REMOTE : WEIR_LOAD_MEMORY;
+  return place >= 0 ? r->copies.data + place * l->bytes : r->room + at * l->bytes;
 }
 
 /* Messages of this rank for a batch, in the order of its positions; what it sends is held. *status:
@@ -83,14 +114,20 @@ static int64_t list(weir_load *l, int64_t number, weir_status *status)
     for (int64_t i = lo; i < hi; i++) {
       const int64_t sample = r->sample[i];
       const int keeper = r->keepers.by[sample];
-      const bool comes = load_comes(&r->keepers, g, number, sample);
+      const bool mine = g == v->at || keeper == v->at;
+      const bool comes = mine && load_comes(&r->keepers, g, number, sample) &&
+                         load_copies_send(&r->copies, g, sample);
 
       if (g == v->at) {
         there[i - lo] = comes;
       }
       if (comes && g == v->at) {
-        r->message[n++] = (weir_message){keeper, true, room + (i - lo) * l->bytes, l->bytes};
-      } else if (comes && keeper == v->at) {
+        const int32_t place = r->copies.place[sample];
+        char *const to = place >= 0 ? r->copies.data : room;
+
+        r->message[n++] =
+            (weir_message){keeper, true, to + (place >= 0 ? place : i - lo) * l->bytes, l->bytes};
+      } else if (comes) {
         char *const data = l->memory + l->plan.slot[sample] * l->bytes;
         const weir_status held = load_hold(l, sample);
 
@@ -167,12 +204,13 @@ static weir_status begin(weir_load *l, int64_t batch, int64_t visit)
   if (!l->remote.used) {
     return load_begin(l, visit);
   }
-  weir_status status = load_remote_open(l, batch);
+  weir_status status = load_remote_open(l, batch, visit);
 
   if (status == WEIR_OK) {
     status = load_begin(l, visit);
   }
   WEIR_TRY(weir_comm_agree(l->remote.peers.comm, status));
+  WEIR_TRY(tell_copies(&l->remote, l->visits.of));
   return WEIR_OK;
 }
 

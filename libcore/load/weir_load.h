@@ -12,7 +12,8 @@
  * (remote): that of the group which visits it first while it has room. That group reads it from the
  * source, and the others have it from there: who sends what, and for which batch, every rank works
  * out from the order, so that nothing is asked and no message is in vain. Messages of a batch are
- * under way while the batch before it is computed.
+ * under way while the batch before it is computed. Room that a group has left is for what it has
+ * from others most often, which is sent to it once.
  *
  * What is handed over is the same bits whatever the options. One thread consumes. */
 #ifndef WEIR_LOAD_H
