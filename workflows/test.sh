@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [PRESET...] - sets up, then builds and tests each preset (default: release dev minimal).
-# Tests labelled `slow` and `style` run in release only, `conform` in release and dev, and bare runs the unit
-# tests but for those of numbers (minimal has run them and the others without the libraries); `study` is for hand: minutes of science. The last line counts single tests, summed over presets. Exit status 1 when one
-# fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder beside
+# Tests labelled `slow` and `style` run in release only, `conform` in release and dev, and bare has the unit
+# tests alone, but for those of numbers (minimal has run them and the others without the libraries); `study` is
+# for hand: minutes of science. The last line counts single tests, summed over presets. Exit status 1 when one fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder beside
 # the checkout); only CUDA tests may always be skipped, and in the presets that leave libraries out
 # (minimal, bare) what says that `this build` lacks one.
 set -euo pipefail
@@ -44,7 +44,7 @@ test_preset() {
   local preset=$1 folder=build/$1 select=()
   case $preset in
   release) select=(-LE '^study$') ;;
-  bare) select=(-L '^unit$' -LE '^slow$' -E '^(ops|nn|optim|pass|exec)_') ;;
+  bare) select=(-L '^unit$' -LE '^slow$') ;;
   minimal) select=(-LE '^(slow|style|conform|study)$') ;;
   *) select=(-LE '^(slow|style|study)$') ;;
   esac
