@@ -1,6 +1,7 @@
 /* estimator.c - see estimator.h. */
 #include "estimator.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "nn/weir_loss.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -35,9 +36,21 @@ static weir_value scaled(weir_graph *g, int scale, weir_value x)
   }
 }
 
-static bool segments(const cf_estimator_spec *is)
+cf_truth cf_truth_of(const cf_model_opts *model, const cf_volume_info *info)
 {
-  return cf_model_net(is->model)->target == CF_SEGMENT;
+  return cf_model_net(model)->target != CF_SEGMENT ? CF_TRUTH_LABELS
+         : info->n_classes > 0                     ? CF_TRUTH_CLASSES
+                                                   : CF_TRUTH_NONE;
+}
+
+static cf_truth truth_of(const cf_estimator_spec *is)
+{
+  return cf_truth_of(is->model, is->info);
+}
+
+int64_t cf_estimator_classes(const cf_estimator_spec *is)
+{
+  return truth_of(is) == CF_TRUTH_CLASSES ? is->info->n_classes : CF_CLASSES;
 }
 
 /* What the network makes of samples. */
@@ -45,30 +58,89 @@ static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
 {
   int64_t outputs = is->info->n_labels;
 
-  if (segments(is)) {
+  if (truth_of(is) != CF_TRUTH_LABELS) {
+    outputs = cf_estimator_classes(is);
+  }
+  if (truth_of(is) == CF_TRUTH_NONE) {
     x = cf_segment_seen(net->graph, &is->model->segment, x);
-    outputs = CF_CLASSES;
   }
   return cf_model_apply(net, is->model, outputs, scaled(net->graph, is->scale, x));
 }
 
+/* Metrics of classes: [0] accuracy, [1] the mean overlap, then those of the classes. */
+static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made, weir_value truth)
+{
+  const int classes = (int)cf_estimator_classes(&e->is);
+  const weir_value said = cf_segment_said(g, made);
+  weir_value sum = weir_scalar(g, WEIR_F32, 0);
+
+  weir_output(g, e->metric[0], cf_segment_accuracy(g, said, truth));
+  for (int k = 0; k < classes; k++) {
+    const weir_value overlap = cf_segment_overlap(g, said, truth, k);
+
+    if (CF_METRICS + k < CF_METRICS_MOST) {
+      weir_output(g, e->metric[CF_METRICS + k], overlap);
+    }
+    sum = weir_add(g, sum, overlap);
+  }
+  weir_output(g, e->metric[1], weir_scale(g, sum, 1.0 / classes));
+}
+
 static weir_status build(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
 {
-  const cf_estimator_spec *is = opts;
+  const cf_estimator *const e = opts;
+  const cf_estimator_spec *const is = &e->is;
   weir_graph *g = net->graph;
-  const bool s = segments(is);
-  const char *const *const metric = cf_metric[cf_model_net(is->model)->target];
   const weir_value made = make(net, is, in[0]);
-  const weir_value truth = s ? cf_segment_truth(g, &is->model->segment, in[0]) : in[1];
+  weir_value truth = in[1];
 
-  weir_output(g, metric[0],
-              s ? cf_segment_accuracy(g, made, truth)
-                : weir_loss_mae(g, made, truth, WEIR_NO_VALUE));
-  weir_output(g, metric[1],
-              s ? cf_segment_overlap(g, made, truth)
-                : weir_loss_mse(g, made, truth, WEIR_NO_VALUE));
+  switch (truth_of(is)) {
+  case CF_TRUTH_LABELS:
+    weir_output(g, e->metric[0], weir_loss_mae(g, made, truth, WEIR_NO_VALUE));
+    weir_output(g, e->metric[1], weir_loss_mse(g, made, truth, WEIR_NO_VALUE));
+    break;
+  case CF_TRUTH_CLASSES:
+    truth = weir_cast(g, WEIR_I32, truth);
+    score_classes(g, e, made, truth);
+    break;
+  default:
+    truth = cf_segment_truth(g, &is->model->segment, in[0]);
+    score_classes(g, e, made, truth);
+  }
   *loss = cf_model_loss(g, is->model, made, truth, WEIR_NO_VALUE);
   return weir_graph_status(g);
+}
+
+static void set_inputs(cf_estimator *e)
+{
+  const cf_volume_info *const info = e->is.info;
+  weir_train_input *const x = &e->input[0], *const y = &e->input[1];
+
+  *x = (weir_train_input){.name = "x", .dtype = e->is.dtype, .rank = 4};
+  memcpy(x->shape, info->lengths, sizeof info->lengths);
+  for (int d = 0; d < 3; d++) {
+    x->along[d] = (weir_along)(WEIR_ALONG_DEPTH + d);
+  }
+  *y = (weir_train_input){.name = "y", .dtype = WEIR_F32, .rank = 1, .shape = {info->n_labels}};
+  if (truth_of(&e->is) == CF_TRUTH_CLASSES) {
+    *y = *x;
+    y->name = "y";
+    y->dtype = WEIR_U8;
+    y->rank = 3;
+  }
+}
+
+static int set_metrics(cf_estimator *e)
+{
+  const int64_t classes = truth_of(&e->is) == CF_TRUTH_LABELS ? 0 : cf_estimator_classes(&e->is);
+  int n = CF_METRICS;
+
+  memcpy(e->metric, cf_metric[cf_model_net(e->is.model)->target], sizeof cf_metric[0]);
+  for (; n < CF_METRICS_MOST && n < CF_METRICS + classes; n++) {
+    (void)snprintf(e->metric_name[n], CF_METRIC_NAME, "overlap_%d", n - CF_METRICS);
+    e->metric[n] = e->metric_name[n];
+  }
+  return n;
 }
 
 static weir_status set_up(cf_estimator *e, int64_t seed)
@@ -79,28 +151,21 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
 #undef X
   };
   const cf_net *const net = cf_model_net(e->is.model);
-  const cf_volume_info *const info = e->is.info;
   cf_loss loss;
 
   WEIR_TRY(cf_model_loss_kind(e->is.model, &loss));
-  e->input[0] = (weir_train_input){.name = "x", .dtype = e->is.dtype, .rank = 4};
-  memcpy(e->input[0].shape, info->lengths, sizeof info->lengths);
-  for (int d = 0; d < 3; d++) {
-    e->input[0].along[d] = (weir_along)(WEIR_ALONG_DEPTH + d);
-  }
-  e->input[1] =
-      (weir_train_input){.name = "y", .dtype = WEIR_F32, .rank = 1, .shape = {info->n_labels}};
+  set_inputs(e);
   for (int k = 0; k < CF_NOTES; k++) {
     e->note[k] = (weir_note){name[k], e->is.note[k]};
   }
   e->task = (weir_train_task){.name = net->name,
                               .dtype = WEIR_F32,
                               .input = e->input,
-                              .n_inputs = segments(&e->is) ? 1 : 2,
-                              .opts = &e->is,
+                              .n_inputs = truth_of(&e->is) == CF_TRUTH_NONE ? 1 : 2,
+                              .opts = e,
                               .build = build,
-                              .metric = cf_metric[net->target],
-                              .n_metrics = CF_METRICS,
+                              .metric = e->metric,
+                              .n_metrics = set_metrics(e),
                               .note = e->note,
                               .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};
   WEIR_TRY(weir_params_create(WEIR_F32, &e->params));
@@ -125,18 +190,70 @@ void cf_estimator_close(cf_estimator *e)
   weir_store_destroy(&e->store);
 }
 
-weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g)
+/* The network on the input x, which *x becomes. */
+static weir_value append(const cf_estimator *e, int64_t batch, weir_graph *g, weir_value *x)
 {
   weir_array_desc d = {.dtype = e->is.dtype, .rank = 5, .shape = {batch}};
   weir_net net;
 
   memcpy(d.shape + 1, e->is.info->lengths, sizeof e->is.info->lengths);
   weir_net_init(&net, g, e->params, false);
-  const weir_value y = make(&net, &e->is, weir_input(g, "x", &d));
+  *x = weir_input(g, "x", &d);
+  const weir_value y = make(&net, &e->is, *x);
+
+  weir_net_fini(&net);
+  return y;
+}
+
+weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g)
+{
+  weir_value x;
+  const weir_value y = append(e, batch, g, &x);
 
   if (y.node >= 0) {
     weir_output(g, "y", y);
   }
-  weir_net_fini(&net);
+  return weir_graph_status(g);
+}
+
+/* Numbers of classes as they are written. */
+static void put_classes(weir_graph *g, const char *name, weir_value classes)
+{
+  if (weir_value_desc(g, classes) != NULL) {
+    weir_output(g, name, weir_cast(g, WEIR_U8, classes));
+  }
+}
+
+static void put_probability(weir_graph *g, weir_value logits)
+{
+  weir_reduce_spec over = {.combine = WEIR_COMBINE_MAX, .n_dims = 1, .dim = {4}, .keep = true};
+  const weir_value most = weir_reduce(g, &over, logits);
+  const weir_value part = weir_exp(g, weir_sub(g, logits, most));
+
+  over.combine = WEIR_COMBINE_SUM;
+  weir_output(g, "probability", weir_div(g, part, weir_reduce(g, &over, part)));
+}
+
+weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool probabilities,
+                                     weir_graph *g)
+{
+  const cf_segment_opts *const o = &e->is.model->segment;
+  weir_value x;
+  const weir_value y = append(e, batch, g, &x);
+
+  if (y.node < 0) {
+    return weir_graph_status(g);
+  }
+  put_classes(g, "classes", cf_segment_said(g, y));
+  if (truth_of(&e->is) == CF_TRUTH_NONE) {
+    cf_segment_opts beside = *o;
+
+    beside.channel += o->channel + 1 < e->is.info->lengths[3] ? 1 : -1;
+    put_classes(g, "truth", cf_segment_truth(g, o, x));
+    put_classes(g, "before", cf_segment_truth(g, &beside, x));
+  }
+  if (probabilities) {
+    put_probability(g, y);
+  }
   return weir_graph_status(g);
 }

@@ -7,9 +7,10 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { CF_METRICS = 2, CF_NOTE_LINE = 512 };
+enum { CF_METRICS = 2, CF_METRICS_MOST = 16, CF_METRIC_NAME = 16, CF_NOTE_LINE = 512 };
 /* By the network's target: "mae", "mse" in units of the labels, [-1, 1]; or "accuracy", "overlap"
- * of model/segment.h, means over the batches. */
+ * of model/segment.h, means over the batches, the overlap over the classes, too: those of the first
+ * CF_METRICS_MOST - CF_METRICS classes, "overlap_0" and so on, are beside it. */
 extern const char *const cf_metric[][CF_METRICS];
 
 /* The attributes of a file of weights. */
@@ -26,7 +27,9 @@ extern const char *const cf_metric[][CF_METRICS];
   X(universes_valid)                                                           \
   X(siblings)        /* samples in a row of one universe, 0: files say      */ \
   X(sample_count)    /* of the whole set, by whose places siblings count    */ \
-  X(samples)         /* what they were, for people                          */
+  X(samples)         /* what they were, for people                          */ \
+  X(classes)         /* that files have of voxels; 0: none, or made         */ \
+  X(truth_digest)    /* of labels or classes, as cf_survey makes it         */
 // clang-format on
 typedef enum cf_note {
 #define X(name) CF_NOTE_##name,
@@ -49,19 +52,32 @@ typedef struct cf_estimator {
   cf_estimator_spec is;
   weir_params *params;
   weir_store *store;
-  weir_train_input input[2]; /* x [depth, height, width, channels]; y [labels], to estimate */
+  weir_train_input input[2]; /* x [depth, height, width, channels]; y [labels], to estimate, or
+                                the classes [depth, height, width] that files have */
+  char metric_name[CF_METRICS_MOST][CF_METRIC_NAME];
+  const char *metric[CF_METRICS_MOST];
   weir_note note[CF_NOTES];
   weir_train_task task; /* samples and fetch are the caller's */
 } cf_estimator;
 
+/* What a network learns from samples: their labels, the classes of voxels that their files have, or
+ * nothing else than the samples, of whose matter classes are made (model/segment.h). */
+cf_truth cf_truth_of(const cf_model_opts *model, const cf_volume_info *info);
 /* Declares the network and gives it first weights. Fails: WEIR_ERR_CONFIG (a loss that does not
  * suit the network), as weir_train_prepare. */
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,
                               cf_estimator *out) WEIR_CHECKED;
 void cf_estimator_close(cf_estimator *e);
-/* The network on `batch` samples, input x, result y [batch, labels], or logits of the classes
- * [batch, depth, height, width, CF_CLASSES]. Fails: as builders. */
+/* The network on `batch` samples, input x, result y [batch, labels]. Fails: as builders. */
 weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g) WEIR_CHECKED;
+/* A network that segments on `batch` samples, input x, results u8 [batch, depth, height, width]:
+ * `classes`, and where they are made of the matter of a channel also `truth` and `before`, the
+ * classes of the channel beside it. probabilities: also `probability`, f32 [.., classes]. Fails: as
+ * builders. */
+weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool probabilities,
+                                     weir_graph *g) WEIR_CHECKED;
+/* How many classes it has. */
+int64_t cf_estimator_classes(const cf_estimator_spec *is);
 
 /* What a file of weights says. */
 typedef struct cf_weights {
@@ -69,7 +85,7 @@ typedef struct cf_weights {
   cf_model_opts model;
   weir_config *config; /* owns what model refers to */
   int scale;
-  cf_volume_info info; /* lengths, labels with their ranges, redshifts */
+  cf_volume_info info; /* lengths, labels with their ranges, redshifts, classes */
   int64_t siblings;    /* by which the universes of the lists are numbered in .. */
   int64_t count;       /* .. a set of so many samples; 0: files say their numbers */
 } cf_weights;

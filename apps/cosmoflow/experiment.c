@@ -12,21 +12,63 @@ enum { NETWORK, TRAINED, VALIDATED, PATH = 4096 };
 
 /* ---- Samples ---- */
 
-weir_status cf_universes_of(cf_source *s, const cf_cfg *cfg, int64_t **out)
+/* The digest goes on over what is true of a sample. plane: room for the classes of one. */
+static weir_status add_truth(cf_source *s, cf_truth truth, int64_t sample, uint8_t *plane,
+                             char digest[CF_DIGEST + 1])
+{
+  const cf_volume_info *const info = cf_source_info(s);
+  const int64_t d = info->lengths[0] / 2;
+  char text[2 * CF_DIGEST + 1], labels[CF_LABELS_MOST * sizeof(float)];
+  const bool classes = truth == CF_TRUTH_CLASSES;
+
+  WEIR_TRY(classes ? cf_source_classes(s, sample, d, d + 1, plane)
+                   : cf_source_labels(s, sample, (float *)(void *)labels));
+  memcpy(text, digest, CF_DIGEST);
+  weir_sha256(classes ? (const void *)plane : labels,
+              classes ? (size_t)(info->lengths[1] * info->lengths[2])
+                      : (size_t)info->n_labels * sizeof(float),
+              text + CF_DIGEST);
+  weir_sha256(text, sizeof text - 1, digest);
+  return WEIR_OK;
+}
+
+static weir_status survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, uint8_t *plane,
+                          cf_surveyed *out)
 {
   const bool alike = cfg->data.split.siblings > 0 && cfg->files.per_file > 0;
-  const int64_t n = cf_source_count(s);
-  weir_status status = WEIR_OK;
+  char digest[CF_DIGEST + 1];
 
-  WEIR_TRY(weir_alloc(n, sizeof **out, (void **)out));
-  for (int64_t i = 0; i < n && status == WEIR_OK; i++) {
-    (*out)[i] = -1;
-    if (i == 0 || !alike || (*out)[0] >= 0) {
-      status = cf_source_universe(s, i, &(*out)[i]);
+  weir_sha256("", 0, digest);
+  for (int64_t i = 0; i < cf_source_count(s); i++) {
+    out->universe[i] = -1;
+    if (i > 0 && alike && out->universe[0] < 0) {
+      digest[0] = 0;
+      continue;
+    }
+    WEIR_TRY(cf_source_universe(s, i, &out->universe[i]));
+    if (truth != CF_TRUTH_NONE) {
+      WEIR_TRY(add_truth(s, truth, i, plane, digest));
     }
   }
+  (void)snprintf(out->truth, sizeof out->truth, "%s", truth != CF_TRUTH_NONE ? digest : "");
+  return WEIR_OK;
+}
+
+weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, cf_surveyed *out)
+{
+  const int64_t *const l = cf_source_info(s)->lengths;
+  uint8_t *plane = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = (cf_surveyed){.universe = NULL};
+  WEIR_TRY_GOTO(weir_alloc(cf_source_count(s), sizeof *out->universe, (void **)&out->universe),
+                done);
+  WEIR_TRY_GOTO(weir_alloc(l[1] * l[2], 1, (void **)&plane), done);
+  WEIR_TRY_GOTO(survey(s, cfg, truth, plane, out), done);
+done:
+  weir_free(&plane);
   if (status != WEIR_OK) {
-    weir_free(out);
+    weir_free(&out->universe);
   }
   return status;
 }
@@ -50,7 +92,7 @@ static weir_status open_all(cf_experiment *e)
                                .files = &e->cfg->files,
                                .simulate = &e->cfg->simulate,
                                .seed = (uint64_t)e->cfg->seed};
-  int64_t *universe = NULL;
+  cf_surveyed has;
 
   if (e->input.input.count == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -58,12 +100,15 @@ static weir_status open_all(cf_experiment *e)
                      "source.input=[DIR], or synth:// makes them as they are needed");
   }
   WEIR_TRY(cf_source_open(&spec, &e->source));
-  WEIR_TRY(cf_samples_create(&e->cfg->data, e->source, &e->samples));
-  WEIR_TRY(cf_universes_of(e->source, e->cfg, &universe));
-  const weir_status status =
-      cf_split_create(&e->cfg->data.split, universe, cf_source_count(e->source), &e->split);
+  const cf_truth truth = cf_truth_of(&e->cfg->model, cf_source_info(e->source));
 
-  weir_free(&universe);
+  WEIR_TRY(cf_samples_create(&e->cfg->data, e->source, truth, &e->samples));
+  WEIR_TRY(cf_survey(e->source, e->cfg, truth, &has));
+  const weir_status status =
+      cf_split_create(&e->cfg->data.split, has.universe, cf_source_count(e->source), &e->split);
+
+  weir_free(&has.universe);
+  memcpy(e->truth, has.truth, sizeof e->truth);
   WEIR_TRY(status);
   return e->cfg->data.augment.shift ? check_whole(&e->split) : WEIR_OK;
 }
@@ -190,16 +235,23 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
   const bool train = want->split == WEIR_TRAIN_SAMPLES, turned = train && is_turned(&e->cfg->data);
   const int64_t *const lengths = e->estimator.is.info->lengths;
   const int64_t *const of = e->split.sample[train ? CF_TRAIN : CF_VALID];
-  const int64_t labels = e->estimator.is.info->n_labels;
-  const weir_box *const box = &want->box[0];
+  const weir_box *const box = &want->box[0], *const truth = &want->box[1];
+  const bool alone = e->estimator.task.n_inputs == 1;
   cf_wanted w = {.sample = 0};
-  int64_t voxels = lengths[3];
+  int64_t voxels = lengths[3], bytes = 0;
 
   WEIR_ASSERT(box->lo[3] == 0 && box->hi[3] == lengths[3]);
   for (int d = 0; d < 3; d++) {
     w.lo[d] = box->lo[d];
     w.hi[d] = box->hi[d];
     voxels *= box->hi[d] - box->lo[d];
+  }
+  if (!alone) {
+    bytes = (int64_t)weir_dtype_size(tensor[1]->dtype);
+    for (int d = 0; d < truth->rank; d++) { /* classes are cut as the voxels are */
+      WEIR_ASSERT(truth->rank == 1 || (truth->lo[d] == box->lo[d] && truth->hi[d] == box->hi[d]));
+      bytes *= truth->hi[d] - truth->lo[d];
+    }
   }
   WEIR_TRY(begin(e, box));
   for (int64_t i = 0; i < want->n; i++) {
@@ -209,12 +261,11 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     w.place = train && want->position >= 0 ? &place : NULL;
     const cf_view view = cf_view_of(&e->cfg->data, lengths, e->train.seed, e->epoch, w.sample);
     char *const to = tensor[0]->data;
-    float unused[CF_LABELS_MOST]; /* of networks that segment */
 
     w.view = turned ? &view : NULL;
-    WEIR_TRY(cf_samples_read(
-        e->samples, &w, to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
-        e->estimator.task.n_inputs > 1 ? (float *)tensor[1]->data + i * labels : unused));
+    WEIR_TRY(cf_samples_read(e->samples, &w,
+                             to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
+                             alone ? NULL : (char *)tensor[1]->data + i * bytes));
   }
   return WEIR_OK;
 }
@@ -239,9 +290,9 @@ static weir_status digest(cf_experiment *e)
   if (cf_source_simulates(e->source)) { /* a copy of files has another key */
     cf_source_key(e->source, hex);
   }
-  (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
+  (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
                 o->augment.turn, o->augment.shift, e->line[CF_NOTE_samples],
-                e->line[CF_NOTE_siblings], hex);
+                e->line[CF_NOTE_siblings], hex, e->truth);
   status = fclose(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_MEMORY, "no memory for a digest");
   if (status == WEIR_OK) {
     weir_sha256(text, size, hex);
@@ -266,6 +317,7 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   (void)snprintf(e->line[CF_NOTE_siblings], CF_NOTE_LINE, "%lld", (long long)e->split.siblings);
   (void)snprintf(e->line[CF_NOTE_sample_count], CF_NOTE_LINE, "%lld", (long long)e->split.count);
   (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
+  (void)snprintf(e->line[CF_NOTE_truth_digest], CF_NOTE_LINE, "%s", e->truth);
   for (int k = 0; k < CF_NOTES; k++) {
     note[k] = e->line[k];
   }
@@ -284,7 +336,9 @@ static weir_status check_target(const cf_cfg *cfg)
     return WEIR_OK;
   }
   for (int k = 0; k < CF_METRICS; k++) {
-    if (strcmp(metric, cf_metric[CF_SEGMENT][k]) == 0) {
+    const char *const grows = cf_metric[CF_SEGMENT][k]; /* and those of the classes, overlap_0 .. */
+
+    if (strncmp(metric, grows, strlen(grows)) == 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "train.target.metric: %s grows as the network learns, and a target ends the "
                        "training at train.target.value or below: leave it out; train.patience ends "

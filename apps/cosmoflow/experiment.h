@@ -26,6 +26,7 @@ typedef struct cf_experiment {
   cf_estimator estimator;
   char line[CF_NOTES][CF_NOTE_LINE]; /* notes of the weights .. */
   char *text[3];                     /* .. and the long ones */
+  char truth[CF_DIGEST + 1];         /* as cf_survey makes it */
   char digest[CF_DIGEST];            /* of what is trained on */
 } cf_experiment;
 
@@ -33,10 +34,18 @@ typedef struct cf_experiment {
  * WEIR_ERR_CONFIG (there is neither), as cf_source_open, cf_split_create, cf_samples_create. */
 weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, cf_experiment *out) WEIR_CHECKED;
 void cf_experiment_close(cf_experiment *e);
-/* Numbers of universes of all samples, [count]: -1 where the source does not say it. Files that are
- * not opened to be counted (files.per_file) are not asked either where the first one is silent and
- * data.split.siblings is given. The caller frees them. Fails: as cf_source_universe. */
-weir_status cf_universes_of(cf_source *s, const cf_cfg *cfg, int64_t **out) WEIR_CHECKED;
+/* What is asked of all samples before any is used. The universes: -1 where the source does not say
+ * them; the caller frees them. The digest of the truth: 64 hex digits of the labels of all samples,
+ * or of the classes of the middle plane of each; "" where there are none. Files that are not opened
+ * to be counted (files.per_file) are not asked for either where the first one is silent of its
+ * universe and data.split.siblings is given. Fails: as cf_source_universe, and as cf_source_labels
+ * or _classes, so that what is wrong with a sample of the tests is known before a training. */
+typedef struct cf_surveyed {
+  int64_t *universe; /* [count] */
+  char truth[CF_DIGEST + 1];
+} cf_surveyed;
+weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth,
+                      cf_surveyed *out) WEIR_CHECKED;
 /* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open;
  * WEIR_ERR_CONFIG for a train.target that networks which segment begin above. */
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;

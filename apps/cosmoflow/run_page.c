@@ -24,8 +24,10 @@ static const struct metric {
                      "mean absolute error of 0.5 and a mean squared one of 1/3. The validation "
                      "chose the weights; scores of the tests are made by predict and eval."},
     [CF_SEGMENT] = {"Classes of voxels", "share of voxels that are right", "its accuracy",
-                    "A voxel is void, filament or halo by the matter of model.segment.channel; the "
-                    "network sees the other channels. The validation chose the weights."},
+                    "Classes of voxels are those of the files (segmentation); where they have "
+                    "none, a voxel is void, filament or halo by the matter of "
+                    "model.segment.channel, and the network sees the other channels. The "
+                    "validation chose the weights."},
 };
 
 /* [n] each; an epoch that was run again after a kill counts once. */

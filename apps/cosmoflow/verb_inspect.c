@@ -62,12 +62,48 @@ static void print_census(const cf_census *c, weir_dtype dtype)
   }
 }
 
+/* How many voxels of each class there are, and whether that is what files.classes says. */
+static void print_classes(const int64_t count[CF_CLASSES_MOST], int64_t classes)
+{
+  int64_t all = 0, last = 0;
+
+  for (int k = 0; k < CF_CLASSES_MOST; k++) {
+    all += count[k];
+    last = count[k] > 0 ? k : last;
+  }
+  printf("classes:\n");
+  for (int k = 0; k <= last; k++) {
+    if (count[k] > 0 || k < classes) {
+      printf("%12d  %10lld  %8.4f %%\n", k, (long long)count[k],
+             100 * (double)count[k] / (double)all);
+    }
+  }
+  if (last >= classes) {
+    printf("remark:   classes up to %lld, and files.classes is %lld: a training refuses them\n",
+           (long long)last, (long long)classes);
+  }
+}
+
+/* Adds the classes of a plane. */
+static weir_status count_classes(cf_source *s, int64_t sample, int64_t d, uint8_t *plane,
+                                 int64_t count[CF_CLASSES_MOST])
+{
+  const cf_volume_info *const info = cf_source_info(s);
+
+  WEIR_TRY(cf_source_classes(s, sample, d, d + 1, plane));
+  for (int64_t i = 0; i < info->lengths[1] * info->lengths[2]; i++) {
+    count[plane[i]]++;
+  }
+  return WEIR_OK;
+}
+
 /* The voxels of n samples, a plane at a time. */
-static weir_status inspect(cf_source *s, int64_t n)
+static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
 {
   const cf_volume_info *const info = cf_source_info(s);
   const weir_dtype dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16;
   cf_census c = {0};
+  int64_t count[CF_CLASSES_MOST] = {0};
   void *plane = NULL;
   weir_status status = WEIR_OK;
 
@@ -78,9 +114,15 @@ static weir_status inspect(cf_source *s, int64_t n)
     for (int64_t d = 0; d < info->lengths[0]; d++) {
       WEIR_TRY_GOTO(cf_source_read(s, k, d, d + 1, dtype, plane), done);
       cf_census_add(&c, dtype, plane, cf_volume_plane(info));
+      if (info->n_classes > 0) { /* fewer bytes than voxels have */
+        WEIR_TRY_GOTO(count_classes(s, k, d, plane, count), done);
+      }
     }
   }
   print_census(&c, dtype);
+  if (info->n_classes > 0) {
+    print_classes(count, classes);
+  }
 done:
   weir_free(&plane);
   return status;
@@ -94,8 +136,11 @@ weir_status cf_verb_inspect(const weir_cli *cli)
   cf_cfg cfg;
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
+  const int64_t classes = cfg.files.classes;
+
+  cfg.files.classes = CF_CLASSES_MOST; /* what there is, to be looked at */
   WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &s), done);
-  WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples), done);
+  WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples, classes), done);
 done:
   cf_source_close(&s);
   weir_config_destroy(&config);

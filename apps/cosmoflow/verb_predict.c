@@ -56,16 +56,16 @@ static weir_status take_parts(work *w)
   const char *const *text = (const char *const *)w->weights.text;
   int64_t *const siblings = &w->cfg->data.split.siblings;
   const bool strangers = w->cfg->predict.strangers;
-  int64_t *universe = NULL;
+  cf_surveyed has;
 
   *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
-  WEIR_TRY(cf_universes_of(w->source, w->cfg, &universe));
+  WEIR_TRY(cf_survey(w->source, w->cfg, CF_TRUTH_LABELS, &has));
   const weir_status status =
       cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],
-                        strangers ? "" : text[CF_NOTE_universes_valid], *siblings, universe,
+                        strangers ? "" : text[CF_NOTE_universes_valid], *siblings, has.universe,
                         cf_source_count(w->source), &w->split);
 
-  weir_free(&universe);
+  weir_free(&has.universe);
   WEIR_TRY(status);
   return strangers ? WEIR_OK : check_numbering(w);
 }
@@ -91,7 +91,7 @@ static weir_status open_all(work *w)
   }
   cfg->data.scale = w->weights.scale;
   cfg->data.keep = 0; /* each sample is read once */
-  WEIR_TRY(cf_samples_create(&cfg->data, w->source, &w->samples));
+  WEIR_TRY(cf_samples_create(&cfg->data, w->source, CF_TRUTH_LABELS, &w->samples));
   WEIR_TRY(take_parts(w));
   const cf_estimator_spec spec = {.model = &w->weights.model,
                                   .scale = w->weights.scale,

@@ -73,6 +73,7 @@ void cf_note_info(const cf_volume_info *info, char text[CF_NOTES][CF_NOTE_LINE])
     put(text[CF_NOTE_label_lo], known ? "%.17g" : "-", info->lo[k]);
     put(text[CF_NOTE_label_hi], known ? "%.17g" : "-", info->hi[k]);
   }
+  (void)snprintf(text[CF_NOTE_classes], CF_NOTE_LINE, "%lld", (long long)info->n_classes);
   for (int64_t c = 0; c < info->n_redshifts; c++) {
     put(text[CF_NOTE_redshifts], "%.17g", info->redshift[c]);
   }
@@ -93,8 +94,12 @@ static weir_status read_notes(const char *path, char *text[CF_NOTES])
 
   WEIR_TRY(weir_netcdf_open(path, &nc));
   for (int k = 0; k < CF_NOTES && status == WEIR_OK; k++) {
-    if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
-        weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
+    const bool later = k == CF_NOTE_classes || k == CF_NOTE_truth_digest;
+
+    if (later && !weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k])) {
+      status = weir_strdup(k == CF_NOTE_classes ? "0" : "", &text[k]); /* weights of before */
+    } else if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
+               weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
       status =
           weir_fail(WEIR_ERR_DATA, "%s: no weights of cosmoflow: there is no text attribute %s",
                     path, note_name[k]);
@@ -155,7 +160,7 @@ static bool read_labels(cf_weights *w)
     }
     i->n_labels++;
   }
-  return i->n_labels > 0 && name[strspn(name, " ")] == 0;
+  return name[strspn(name, " ")] == 0;
 }
 
 static bool read_shape(cf_weights *w)
@@ -190,6 +195,18 @@ static bool read_numbering(cf_weights *w)
   return true;
 }
 
+static bool read_classes(cf_weights *w)
+{
+  const char *classes = w->text[CF_NOTE_classes];
+  double x = 0;
+
+  if (!next_number(&classes, &x) || !(x >= 0 && x <= CF_CLASSES_MOST) || x == 1) {
+    return false;
+  }
+  w->info.n_classes = (int64_t)x;
+  return true;
+}
+
 static bool read_scale(cf_weights *w)
 {
   for (w->scale = 0; w->scale <= CF_SCALE_RAW; w->scale++) {
@@ -218,20 +235,26 @@ static weir_status read_model(cf_weights *w, const char *path)
                      path);
   }
   w->model = h.model;
+  if (status == WEIR_OK && cf_model_net(&w->model)->target == CF_ESTIMATE &&
+      w->info.n_labels == 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: its attribute labels names none, and %s estimates them",
+                     path, cf_model_net(&w->model)->name);
+  }
   return status;
 }
 
 static weir_status read_all(const char *path, cf_weights *w)
 {
   WEIR_TRY(read_notes(path, w->text));
-  if (!read_labels(w) || !read_shape(w) || !read_scale(w) || !read_numbering(w)) {
+  if (!read_labels(w) || !read_shape(w) || !read_scale(w) || !read_numbering(w) ||
+      !read_classes(w)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
-                     "label_hi, scale (%.20s), siblings (%.20s) and sample_count (%.20s) are not "
-                     "those of weights",
+                     "label_hi, scale (%.20s), siblings (%.20s), sample_count (%.20s) and "
+                     "classes (%.20s) are not those of weights",
                      path, w->text[CF_NOTE_sample_shape], w->text[CF_NOTE_labels],
                      w->text[CF_NOTE_scale], w->text[CF_NOTE_siblings],
-                     w->text[CF_NOTE_sample_count]);
+                     w->text[CF_NOTE_sample_count], w->text[CF_NOTE_classes]);
   }
   return read_model(w, path);
 }
@@ -281,10 +304,14 @@ static bool agree(const char *a, const char *b)
 
 weir_status cf_weights_fit(const cf_weights *w, const char *path, const cf_volume_info *info)
 {
+  const bool estimates = cf_model_net(&w->model)->target == CF_ESTIMATE;
   char text[CF_NOTES][CF_NOTE_LINE];
 
   cf_note_info(info, text);
   for (int k = CF_NOTE_sample_shape; k <= CF_NOTE_redshifts; k++) {
+    if (!estimates && k >= CF_NOTE_labels && k <= CF_NOTE_label_hi) {
+      continue; /* classes of voxels have nothing to do with them */
+    }
     const bool named = k != CF_NOTE_labels || info->label[0][0] != 0;
     const bool has_to = k == CF_NOTE_sample_shape || (k == CF_NOTE_labels && info->n_labels > 0);
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# cosmoflow.sh COSMOFLOW RANKS_SH: a network trained on 2 ranks, cut along samples or depth, has the losses of one rank; a run
-# goes on from one rank on two and then on four; a grid of other ranks is refused.
+# cosmoflow.sh COSMOFLOW RANKS_SH SPHERES: a network trained on 2 ranks, cut along samples or depth, has the losses of one rank; a
+# run goes on from one rank on two and then on four; a grid of other ranks is refused. Classes of voxels are cut like the voxels.
 set -u
 program=$1
 ranks=$2
+spheres=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() {
@@ -62,4 +63,21 @@ run 2 other 3 --grid 3 || status=$?
 [ $status = 2 ] || fail "a grid of 3 on 2 ranks: status $status"
 grep -q 'cannot be made of 2 ranks' "$work/log" || fail "a grid of 3 on 2 ranks: no reason"
 [ ! -e "$work/other" ] || fail "a grid of 3 on 2 ranks: a folder is made"
+
+# segment RANKS FOLDER FLAGS...: the U-Net on volumes with classes.
+segment() {
+  local n=$1 out=$2
+  shift 2
+  bash "$ranks" "$n" "$program" run --set source.input="[$work/volumes.nc]" --set data.scale=raw --set data.split.valid=2 \
+    --set data.split.test=0 --set data.augment.turn=all --set 'model.net={unet: {levels: 1, base: 2}}' --set train.epochs=2 \
+    --set train.batch=2 --set train.optim.schedule.lr=0.01 --set train.compare_every=1 --set exec.tier=vector --threads 1 \
+    --out "$work/$out" "$@" >"$work/log" 2>&1
+}
+scores() { grep '"epoch_end"' "$work/$1/run.jsonl" | sed 's/.*"valid_loss": \([^,]*\),.*"overlap_1": \([^,}]*\).*/\1 \2/'; }
+"$spheres" "$work/volumes" || fail "volumes are not written"
+segment 1 classes || fail "classes on one rank"
+segment 2 cut --grid 1x2 || fail "classes on grid 1x2"
+paste <(scores classes) <(scores cut) >"$work/log"
+awk '{ d = $1 - $3; e = $2 - $4; n++; if (!(NF == 4 && d * d <= 1e-10 * $1 * $1 && e * e <= 1e-4)) bad = 1 }
+  END { exit bad || n != 2 }' "$work/log" || fail "classes on grid 1x2: other losses than one rank has"
 echo "losses of one rank on 2x1, 1x2 and from 1 over 1x2 to 2x2: $(losses on | tr '\n' ' ')"

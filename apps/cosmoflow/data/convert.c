@@ -27,10 +27,11 @@ typedef struct conversion {
   cf_source *s;
   const cf_convert_opts *opts;
   const char *folder;
-  cf_volume_info in, out; /* of a sample that is read, that is written */
-  int64_t cuts[3], total; /* cubes along each axis; of all samples */
-  char *layer;            /* [out.lengths[0], in.lengths[1], in.lengths[2], channels] */
-  char *cube;             /* one sample that is written */
+  cf_volume_info in, out;         /* of a sample that is read, that is written */
+  int64_t cuts[3], total;         /* cubes along each axis; of all samples */
+  char *layer;                    /* [out.lengths[0], in.lengths[1], in.lengths[2], channels] */
+  char *cube;                     /* one sample that is written */
+  char *class_layer, *class_cube; /* their classes, where there are; a byte each */
   cf_volume_writer *w;
   cf_converted *done;
 } conversion;
@@ -59,22 +60,27 @@ static weir_status prepare(conversion *c)
   const size_t size = weir_dtype_size(c->in.dtype);
 
   WEIR_TRY(weir_alloc(c->out.lengths[0] * cf_volume_plane(&c->in), size, (void **)&c->layer));
-  return weir_alloc(cf_volume_elements(&c->out), size, (void **)&c->cube);
+  WEIR_TRY(weir_alloc(cf_volume_elements(&c->out), size, (void **)&c->cube));
+  if (c->in.n_classes == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(c->out.lengths[0] * c->in.lengths[1] * c->in.lengths[2], 1,
+                      (void **)&c->class_layer));
+  return weir_alloc(cf_volume_cells(&c->out), 1, (void **)&c->class_cube);
 }
 
-/* The cube at (j, k) of a layer. */
-static void cut(conversion *c, int64_t j, int64_t k)
+/* The cube at (j, k) of a layer of voxels of so many bytes. */
+static void cut(const conversion *c, int64_t j, int64_t k, size_t voxel, const char *layer,
+                char *to)
 {
-  const size_t voxel = (size_t)c->in.lengths[3] * weir_dtype_size(c->in.dtype);
   const size_t row = (size_t)c->out.lengths[2] * voxel;
-  char *to = c->cube;
 
   for (int64_t d = 0; d < c->out.lengths[0]; d++) {
     for (int64_t h = 0; h < c->out.lengths[1]; h++, to += row) {
       const int64_t at = (d * c->in.lengths[1] + j * c->out.lengths[1] + h) * c->in.lengths[2] +
                          k * c->out.lengths[2];
 
-      memcpy(to, c->layer + (size_t)at * voxel, row);
+      memcpy(to, layer + (size_t)at * voxel, row);
     }
   }
 }
@@ -108,9 +114,10 @@ static weir_status write_cube(conversion *c, const cf_volume_about *about)
 
 static weir_status convert_sample(conversion *c, int64_t sample)
 {
+  const size_t voxel = (size_t)c->in.lengths[3] * weir_dtype_size(c->in.dtype);
   const int64_t planes = c->out.lengths[0];
   float labels[CF_LABELS_MOST] = {0};
-  cf_volume_about about = {labels, -1};
+  cf_volume_about about = {labels, -1, (const uint8_t *)c->class_cube};
 
   WEIR_TRY(cf_source_labels(c->s, sample, labels));
   WEIR_TRY(cf_source_universe(c->s, sample, &about.universe));
@@ -119,9 +126,16 @@ static weir_status convert_sample(conversion *c, int64_t sample)
   }
   for (int64_t i = 0; i < c->cuts[0]; i++) {
     WEIR_TRY(cf_source_read(c->s, sample, i * planes, (i + 1) * planes, c->in.dtype, c->layer));
+    if (c->in.n_classes > 0) {
+      WEIR_TRY(
+          cf_source_classes(c->s, sample, i * planes, (i + 1) * planes, (uint8_t *)c->class_layer));
+    }
     for (int64_t j = 0; j < c->cuts[1]; j++) {
       for (int64_t k = 0; k < c->cuts[2]; k++) {
-        cut(c, j, k);
+        cut(c, j, k, voxel, c->layer, c->cube);
+        if (c->in.n_classes > 0) {
+          cut(c, j, k, 1, c->class_layer, c->class_cube);
+        }
         WEIR_TRY(write_cube(c, &about));
       }
     }
@@ -144,5 +158,7 @@ out:
   cf_volume_destroy(&c.w);
   weir_free(&c.layer);
   weir_free(&c.cube);
+  weir_free(&c.class_layer);
+  weir_free(&c.class_cube);
   return status;
 }

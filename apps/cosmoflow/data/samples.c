@@ -86,7 +86,7 @@ void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3
 
 /* ---- Samples ---- */
 
-/* A sample as it is. */
+/* A sample as it is, its classes behind the voxels. */
 typedef struct kept {
   float labels[CF_LABELS_MOST];
   char voxels[];
@@ -97,8 +97,10 @@ struct cf_samples {
   cf_source *source;
   cf_volume_info info;
   weir_dtype dtype;
+  cf_truth truth;
   int64_t d0, d1; /* planes of the depth that are read */
   int64_t bytes;  /* of them   */
+  int64_t cells;  /* bytes of their classes */
   int64_t room;   /* samples that may yet be kept */
   kept **kept;    /* [count] or NULL each */
   kept *scratch;
@@ -109,7 +111,12 @@ struct cf_samples {
 
 static weir_status take_room(const cf_samples *s, kept **out)
 {
-  return weir_alloc((int64_t)sizeof **out + s->bytes, 1, (void **)out);
+  return weir_alloc((int64_t)sizeof **out + s->bytes + s->cells, 1, (void **)out);
+}
+
+static void *truth_of(const cf_samples *s, kept *k)
+{
+  return s->truth == CF_TRUTH_CLASSES ? (void *)(k->voxels + s->bytes) : k->labels;
 }
 
 void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1)
@@ -117,10 +124,12 @@ void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1)
   s->d0 = d0;
   s->d1 = d1;
   s->bytes = (d1 - d0) * cf_volume_plane(&s->info) * (int64_t)weir_dtype_size(s->dtype);
-  s->room = s->opts->keep / (s->bytes + (int64_t)sizeof(kept));
+  s->cells = s->truth == CF_TRUTH_CLASSES ? (d1 - d0) * s->info.lengths[1] * s->info.lengths[2] : 0;
+  s->room = s->opts->keep / (s->bytes + s->cells + (int64_t)sizeof(kept));
 }
 
-weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_samples **out)
+weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_truth truth,
+                              cf_samples **out)
 {
   const cf_volume_info *const info = cf_source_info(source);
   const int64_t *const n = info->lengths;
@@ -128,9 +137,15 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_sa
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  if (info->n_labels == 0) {
-    return weir_fail(WEIR_ERR_DATA, "the samples have no labels: there is nothing to learn, and "
-                                    "nothing to compare with");
+  if (truth == CF_TRUTH_LABELS ? info->n_labels == 0
+                               : truth == CF_TRUTH_CLASSES && info->n_classes == 0) {
+    char where[CF_PLACE_MOST];
+
+    cf_source_place(source, 0, where, sizeof where);
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: the samples have no %s: there is nothing to learn, and nothing to "
+                     "compare with",
+                     where, truth == CF_TRUTH_LABELS ? "labels" : "classes of their voxels");
   }
   if (opts->augment.turn == CF_TURN_ALL && (n[0] != n[1] || n[1] != n[2])) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -142,6 +157,7 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_sa
   *s = (cf_samples){.opts = opts,
                     .source = source,
                     .info = *info,
+                    .truth = truth,
                     .dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16};
   cf_samples_planes(s, 0, n[0]);
   WEIR_TRY_GOTO(weir_alloc(cf_source_count(source), sizeof *s->kept, (void **)&s->kept), done);
@@ -203,11 +219,18 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
   return WEIR_OK;
 }
 
-static weir_status read_one(cf_samples *s, int64_t sample, void *voxels, float *labels)
+static weir_status read_one(cf_samples *s, int64_t sample, void *voxels, void *truth)
 {
   WEIR_TRY(cf_source_read(s->source, sample, s->d0, s->d1, s->dtype, voxels));
   WEIR_TRY(check(s, sample, voxels));
-  return cf_source_labels(s->source, sample, labels);
+  switch (s->truth) {
+  case CF_TRUTH_LABELS:
+    return cf_source_labels(s->source, sample, truth);
+  case CF_TRUTH_CLASSES:
+    return cf_source_classes(s->source, sample, s->d0, s->d1, truth);
+  default:
+    return WEIR_OK;
+  }
 }
 
 /* ---- Reading ahead ---- */
@@ -220,19 +243,22 @@ static weir_status read_ahead(void *context, int64_t number, const weir_load_par
   const int64_t n = s->foresight.visits.order.samples;
 
   (void)part;
-  return read_one(s, number < n ? s->foresight.of[number] : number - n, out[0], out[1]);
+  return read_one(s, number < n ? s->foresight.of[number] : number - n, out[0],
+                  s->truth == CF_TRUTH_NONE ? NULL : out[1]);
 }
 
 weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f)
 {
-  const weir_load_part parts[2] = {
-      {s->dtype,
-       {.rank = 4,
-        .lo = {s->d0},
-        .hi = {s->d1, s->info.lengths[1], s->info.lengths[2], s->info.lengths[3]}}},
-      {WEIR_F32, {.rank = 1, .hi = {s->info.n_labels}}}};
+  const weir_box box = {.rank = 4,
+                        .lo = {s->d0},
+                        .hi = {s->d1, s->info.lengths[1], s->info.lengths[2], s->info.lengths[3]}};
+  weir_load_part parts[2] = {{s->dtype, box}, {WEIR_F32, {.rank = 1, .hi = {s->info.n_labels}}}};
   char text[2 * sizeof s->key + 16];
 
+  if (s->truth == CF_TRUTH_CLASSES) {
+    parts[1] = (weir_load_part){WEIR_U8, box};
+    parts[1].box.rank = 3;
+  }
   WEIR_ASSERT(s->load == NULL);
   s->foresight = *f;
   cf_source_key(s->source, text);
@@ -241,7 +267,7 @@ weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f)
   weir_sha256(text, strlen(text), s->key);
   return weir_load_open(f->load,
                         &(weir_load_source){.part = parts,
-                                            .n_parts = 2,
+                                            .n_parts = s->truth == CF_TRUTH_NONE ? 1 : 2,
                                             .read = read_ahead,
                                             .context = s,
                                             .key = s->key,
@@ -258,7 +284,7 @@ weir_status cf_samples_batch(cf_samples *s, int64_t epoch, int64_t position)
 /* ---- A sample ---- */
 
 /* Beside the order: from memory, or read. */
-static weir_status get_kept(cf_samples *s, int64_t sample, const kept **out)
+static weir_status get_kept(cf_samples *s, int64_t sample, kept **out)
 {
   const bool keep = s->room > 0;
   kept *to = s->scratch;
@@ -273,8 +299,8 @@ static weir_status get_kept(cf_samples *s, int64_t sample, const kept **out)
   }
   const weir_status status =
       s->load != NULL ? weir_load_beside(s->load, s->foresight.visits.order.samples + sample,
-                                         (void *const[]){to->voxels, to->labels})
-                      : read_one(s, sample, to->voxels, to->labels);
+                                         (void *const[]){to->voxels, truth_of(s, to)})
+                      : read_one(s, sample, to->voxels, truth_of(s, to));
 
   if (keep && status == WEIR_OK) {
     s->room--;
@@ -287,25 +313,25 @@ static weir_status get_kept(cf_samples *s, int64_t sample, const kept **out)
 
 /* The sample as it is; borrowed until the next call. */
 static weir_status get(cf_samples *s, const cf_wanted *want, const void **voxels,
-                       const float **labels)
+                       const void **truth)
 {
   const cf_place *const p = want->place;
-  const kept *own = NULL;
+  kept *own = NULL;
   weir_load_view view;
 
   if (s->load != NULL && p != NULL) {
     WEIR_TRY(weir_load_get(s->load, p->epoch, p->position, p->i, p->number, &view));
     *voxels = view.part[0];
-    *labels = view.part[1];
+    *truth = s->truth == CF_TRUTH_NONE ? NULL : view.part[1];
     return WEIR_OK;
   }
   WEIR_TRY(get_kept(s, want->sample, &own));
   *voxels = own->voxels;
-  *labels = own->labels;
+  *truth = truth_of(s, own);
   return WEIR_OK;
 }
 
-weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, float *labels)
+weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, void *truth)
 {
   const cf_view whole = cf_view_symmetry(0), *const view = want->view != NULL ? want->view : &whole;
   const size_t voxel = (size_t)s->info.lengths[3] * weir_dtype_size(s->dtype);
@@ -313,12 +339,15 @@ weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, 
                            s->info.lengths[3]};
   const int64_t lo[3] = {want->lo[0] - s->d0, want->lo[1], want->lo[2]};
   const int64_t hi[3] = {want->hi[0] - s->d0, want->hi[1], want->hi[2]};
-  const void *own = NULL;
-  const float *own_labels = NULL;
+  const void *own = NULL, *own_truth = NULL;
 
   WEIR_ASSERT(lo[0] >= 0 && hi[0] <= held[0] && (want->view == NULL || s->d0 == 0));
-  WEIR_TRY(get(s, want, &own, &own_labels));
+  WEIR_TRY(get(s, want, &own, &own_truth));
   cf_view_take(view, held, lo, hi, voxel, own, voxels);
-  memcpy(labels, own_labels, (size_t)s->info.n_labels * sizeof *labels);
+  if (s->truth == CF_TRUTH_CLASSES) {
+    cf_view_take(view, held, lo, hi, 1, own_truth, truth);
+  } else if (s->truth == CF_TRUTH_LABELS) {
+    memcpy(truth, own_truth, (size_t)s->info.n_labels * sizeof(float));
+  }
   return WEIR_OK;
 }

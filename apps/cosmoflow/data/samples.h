@@ -48,9 +48,11 @@ void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3
 
 typedef struct cf_samples cf_samples;
 
-/* Both are borrowed. Fails: WEIR_ERR_CONFIG (turns of what is no cube), WEIR_ERR_DATA (no labels),
- * WEIR_ERR_MEMORY. */
-weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source,
+/* What a sample is read with: f32 [labels]; u8 [depth, height, width]; nothing. */
+typedef enum cf_truth { CF_TRUTH_LABELS, CF_TRUTH_CLASSES, CF_TRUTH_NONE } cf_truth;
+/* Both are borrowed. Fails: WEIR_ERR_CONFIG (turns of what is no cube), WEIR_ERR_DATA (no labels,
+ * or no classes), WEIR_ERR_MEMORY. */
+weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_truth truth,
                               cf_samples **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_samples_destroy(cf_samples **s);
@@ -68,11 +70,12 @@ typedef struct cf_wanted {
   const cf_view *view;   /* NULL: as it is */
   int64_t lo[3], hi[3];  /* along depth, height, width of what is seen */
 } cf_wanted;
-/* Voxels [hi - lo, channels] and labels. Samples that stay in memory are whole, unless all that is
- * ever asked for are the same planes of samples as they are: call cf_samples_planes before. Fails:
- * as cf_source_read; WEIR_ERR_DATA for voxels that `scale` has no number for. */
+/* Voxels [hi - lo, channels] and the truth: float [labels], or uint8_t [hi - lo]. Samples that stay
+ * in memory are whole, unless all that is ever asked for are the same planes of samples as they
+ * are: call cf_samples_planes before. Fails: as cf_source_read; WEIR_ERR_DATA for voxels that
+ * `scale` has no number for. */
 weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels,
-                            float *labels) WEIR_CHECKED;
+                            void *truth) WEIR_CHECKED;
 /* Only planes [d0, d1) of the depth are read from now on, and no views are taken. Nothing may have
  * been read. data.scale mean needs whole samples. */
 void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1);

@@ -189,7 +189,7 @@ static void what_is_kept_is_what_was_read(void **state)
     cf_source *source = open_file(path);
     cf_samples *s = NULL;
 
-    assert_ok(cf_samples_create(&o, source, &s));
+    assert_ok(cf_samples_create(&o, source, CF_TRUTH_LABELS, &s));
     assert_int_equal(cf_samples_dtype(s), WEIR_F32);
     for (int again = 0; again < 2; again++) {
       const cf_view v = cf_view_symmetry(13);
@@ -221,7 +221,7 @@ static void planes_are_those_of_the_sample(void **state)
     cf_samples *s = NULL;
 
     assert_ok(cf_source_read(source, 0, 0, SIDE, WEIR_F32, whole));
-    assert_ok(cf_samples_create(&o, source, &s));
+    assert_ok(cf_samples_create(&o, source, CF_TRUTH_LABELS, &s));
     cf_samples_planes(s, 2, 4);
     for (int again = 0; again < 2; again++) {
       assert_ok(cf_samples_read(s, &slab, part, labels));
@@ -258,8 +258,8 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   cf_source *source = open_file(folder), *other = open_file(folder);
 
   weir_opts_default(weir_load_opts, sizeof load, &load);
-  assert_ok(cf_samples_create(&opts, source, &s));
-  assert_ok(cf_samples_create(&opts, other, &plain));
+  assert_ok(cf_samples_create(&opts, source, CF_TRUTH_LABELS, &s));
+  assert_ok(cf_samples_create(&opts, other, CF_TRUTH_LABELS, &plain));
   const weir_visits v = weir_visits_of(&o, 0, 1);
 
   assert_ok(cf_samples_foresee(
@@ -322,7 +322,7 @@ static void kept_files_are_of_one_scale(void **state)
     cf_source *source = open_file(path);
     cf_samples *s = NULL;
 
-    assert_ok(cf_samples_create(&opts, source, &s));
+    assert_ok(cf_samples_create(&opts, source, CF_TRUTH_LABELS, &s));
     assert_ok(cf_samples_foresee(
         s, &(cf_foresight){.load = &load, .visits = v, .end = 3 * v.each, .of = of}));
     for (int64_t visit = 0; visit < 3 * v.each && (visit == 0 || expected == WEIR_OK); visit++) {
@@ -349,7 +349,7 @@ static void what_has_no_logarithm_is_refused(void **state)
   write_file(folder, sizeof folder, path, 1);
   cf_source *source = open_file(path);
 
-  assert_ok(cf_samples_create(&o, source, &s));
+  assert_ok(cf_samples_create(&o, source, CF_TRUTH_LABELS, &s));
   assert_int_equal(cf_samples_read(s, &(cf_wanted){.hi = {SIDE, SIDE, SIDE}}, voxels, labels),
                    WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "no log(1 + x)"));
@@ -370,7 +370,7 @@ static void turns_of_what_is_no_cube_are_refused(void **state)
   cf_test_write("npy", path, &flat, 0, 1, 0);
   cf_source *source = open_file(folder);
 
-  assert_int_equal(cf_samples_create(&o, source, &s), WEIR_ERR_CONFIG);
+  assert_int_equal(cf_samples_create(&o, source, CF_TRUTH_LABELS, &s), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "data.augment.turn"));
   assert_null(s);
   cf_source_close(&source);

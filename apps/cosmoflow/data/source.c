@@ -202,6 +202,12 @@ weir_status cf_source_labels(cf_source *s, int64_t sample, float *labels)
   return WEIR_OK;
 }
 
+weir_status cf_source_classes(cf_source *s, int64_t sample, int64_t d0, int64_t d1, uint8_t *out)
+{
+  WEIR_ASSERT(s->files); /* universes have none */
+  return cf_volumes_classes(s->files, sample, d0, d1, out);
+}
+
 weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe)
 {
   if (s->files) {
@@ -228,10 +234,10 @@ void cf_source_describe(const cf_source *s, char *text, size_t size)
   const cf_volume_info *const i = cf_source_info(s);
 
   (void)snprintf(text, size,
-                 "%lld samples of %lld x %lld x %lld x %lld %s with %lld labels in %lld %s: %s",
+                 "%lld samples of %lld x %lld x %lld x %lld %s with %lld labels%s in %lld %s: %s",
                  (long long)cf_source_count(s), (long long)i->lengths[0], (long long)i->lengths[1],
                  (long long)i->lengths[2], (long long)i->lengths[3], weir_dtype_name(i->dtype),
-                 (long long)i->n_labels,
+                 (long long)i->n_labels, i->n_classes > 0 ? ", classes of voxels" : "",
                  (long long)(s->files ? cf_volumes_files(s->files) : s->simulate->universes),
                  s->files ? "files" : "universes", i->layout);
 }

@@ -36,10 +36,12 @@ void cf_source_close(cf_source **s);
 int64_t cf_source_count(const cf_source *s);
 /* Borrowed. */
 const cf_volume_info *cf_source_info(const cf_source *s);
-/* As cf_volumes_read, _labels, _universe; and as cf_generator_make. */
+/* As cf_volumes_read, _labels, _classes, _universe; and as cf_generator_make. */
 weir_status cf_source_read(cf_source *s, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                            void *out) WEIR_CHECKED;
 weir_status cf_source_labels(cf_source *s, int64_t sample, float *labels) WEIR_CHECKED;
+weir_status cf_source_classes(cf_source *s, int64_t sample, int64_t d0, int64_t d1,
+                              uint8_t *out) WEIR_CHECKED;
 weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe) WEIR_CHECKED;
 /* "FILE: sample 3", or "universe 5: sample 3 of 8". Always terminated. */
 void cf_source_place(const cf_source *s, int64_t sample, char *text, size_t size);

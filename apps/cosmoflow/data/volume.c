@@ -14,7 +14,7 @@
 const weir_opt cf_volume_options[] = {
     WEIR_OPT_STRING(
         cf_volume_opts, volume, "",
-        "key or variable of the voxels; empty: x, data_raw or full, or the only variable "
+        "key or variable of the voxels; empty: x, data_raw, full or volume, or the only variable "
         "of cubes"),
     WEIR_OPT_STRING(cf_volume_opts, labels, "",
                     "key or variable of the labels; empty: y, label_raw or unitPar"),
@@ -27,6 +27,17 @@ const weir_opt cf_volume_options[] = {
                  "compressed TFRecords means to unpack it"),
     WEIR_OPT_INT(cf_volume_opts, max_bytes, 2147483647, 1, 2147483647, "B",
                  "the longest record that is read: a compressed file cannot fill more memory"),
+    WEIR_OPT_STRING(
+        cf_volume_opts, segmentation, "",
+        "variable of NetCDF or HDF5 with the class of every voxel; empty: segmentation, "
+        "where there is one"),
+    WEIR_OPT_STRING(cf_volume_opts, axes, "",
+                    "what the dimensions of the variable of voxels are, a letter each: zyx in a "
+                    "row, n of samples, c of channels, such as nczyx; empty: by names, lengths and "
+                    "the classes beside"),
+    WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_CLASSES_MOST, "1",
+                 "classes that files have of their voxels, numbered from 0 (LiTS: background, "
+                 "liver, tumour)"),
     WEIR_OPT_END,
 };
 
@@ -206,6 +217,13 @@ static weir_status go_to(cf_volumes *v, int64_t i)
                        v->file.path, (long long)has->lengths[d], d);
     }
   }
+  if (first->layout[0] && (has->n_classes > 0) != (first->n_classes > 0)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: has %s variable of classes of voxels (segmentation), and %s, the first "
+                     "file, has %s",
+                     v->file.path, has->n_classes > 0 ? "a" : "no", v->entries[0].path,
+                     first->n_classes > 0 ? "one" : "none");
+  }
   if (first->layout[0] && (memcmp(has->lengths, first->lengths, sizeof has->lengths) != 0 ||
                            has->n_labels != first->n_labels)) {
     return weir_fail(
@@ -245,6 +263,8 @@ weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume
   *out = NULL;
   WEIR_TRY(weir_alloc(1, sizeof *v, (void **)&v));
   v->opts = *opts;
+  v->opts.segmentation = opts->segmentation ? opts->segmentation : "";
+  v->opts.axes = opts->axes ? opts->axes : "";
   v->open = -1;
   for (int64_t i = 0; i < n; i++) {
     WEIR_TRY_GOTO(add_path(v, paths[i]), done);
@@ -333,8 +353,10 @@ void cf_volumes_key(const cf_volumes *v, char hex[65])
 {
   char text[PATH_MAX + 256], file[PATH_MAX];
 
-  (void)snprintf(text, sizeof text, "%.64s %.64s %lld %d %lld", v->opts.volume, v->opts.labels,
-                 (long long)v->opts.channels, v->opts.dtype, (long long)v->opts.per_file);
+  (void)snprintf(text, sizeof text, "%.64s %.64s %lld %d %lld %.64s %.16s %lld", v->opts.volume,
+                 v->opts.labels, (long long)v->opts.channels, v->opts.dtype,
+                 (long long)v->opts.per_file, v->opts.segmentation, v->opts.axes,
+                 (long long)v->opts.classes);
   weir_sha256(text, strlen(text), hex);
   for (int64_t i = 0; i < v->n; i++) {
     struct stat info = {.st_size = -1};
@@ -394,6 +416,18 @@ weir_status cf_volume_refuse(const char *place, int64_t voxel, double value, wei
                    dtype == WEIR_I16 ? "is no count of 16 bits" : "is no finite number");
 }
 
+/* Room for what is read before it is converted. */
+static weir_status take_raw(cf_volumes *v, int64_t bytes)
+{
+  if (bytes > v->raw_bytes) {
+    weir_free(&v->raw);
+    v->raw_bytes = 0;
+    WEIR_TRY(weir_alloc(bytes, 1, &v->raw));
+    v->raw_bytes = bytes;
+  }
+  return WEIR_OK;
+}
+
 weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                             void *out)
 {
@@ -408,17 +442,11 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
   WEIR_TRY(find(v, sample, &format, &in));
   const weir_dtype stored = v->file.info.dtype;
   const int64_t n = (d1 - d0) * cf_volume_plane(&v->info);
-  const int64_t bytes = n * (int64_t)weir_dtype_size(stored);
 
   if (stored == dtype && dtype == WEIR_I16) {
     return format->read(&v->file, in, d0, d1, out);
   }
-  if (bytes > v->raw_bytes) {
-    weir_free(&v->raw);
-    v->raw_bytes = 0;
-    WEIR_TRY(weir_alloc(bytes, 1, &v->raw));
-    v->raw_bytes = bytes;
-  }
+  WEIR_TRY(take_raw(v, n * (int64_t)weir_dtype_size(stored)));
   WEIR_TRY(format->read(&v->file, in, d0, d1, v->raw));
   const int64_t bad = cf_volume_convert(stored, v->raw, n, dtype, out);
 
@@ -450,6 +478,47 @@ weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels)
       return weir_fail(WEIR_ERR_DATA, "%s: label %lld is %g, which is no finite number", place,
                        (long long)(i + 1), (double)labels[i]);
     }
+  }
+  return WEIR_OK;
+}
+
+static weir_status refuse_class(const cf_volumes *v, int64_t sample, int64_t voxel, double is)
+{
+  char place[CF_PLACE_MOST];
+
+  cf_volumes_place(v, sample, place, sizeof place);
+  if (!(is == floor(is))) {
+    return weir_fail(WEIR_ERR_DATA, "%s: the class of voxel %lld is %g, which is no integer", place,
+                     (long long)voxel, is);
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: the class of voxel %lld is %g, and there are %lld, numbered from 0 "
+                   "(files.classes)",
+                   place, (long long)voxel, is, (long long)v->info.n_classes);
+}
+
+weir_status cf_volumes_classes(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, uint8_t *out)
+{
+  const int64_t plane = v->info.lengths[1] * v->info.lengths[2], n = (d1 - d0) * plane;
+  const cf_volume_format *format = NULL;
+  int64_t in = 0;
+
+  WEIR_ASSERT(0 <= d0 && d0 <= d1 && d1 <= v->info.lengths[0] && v->info.n_classes > 0);
+  if (d0 == d1) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(find(v, sample, &format, &in));
+  const weir_dtype stored = v->file.info.class_dtype;
+
+  WEIR_TRY(take_raw(v, n * (int64_t)weir_dtype_size(stored)));
+  WEIR_TRY(format->classes(&v->file, in, d0, d1, v->raw));
+  for (int64_t i = 0; i < n; i++) {
+    const double is = weir_dtype_load_real(stored, v->raw, i);
+
+    if (!(is >= 0 && is < (double)v->info.n_classes && is == floor(is))) {
+      return refuse_class(v, sample, i + d0 * plane, is);
+    }
+    out[i] = (uint8_t)is;
   }
   return WEIR_OK;
 }

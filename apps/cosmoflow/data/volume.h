@@ -2,16 +2,17 @@
  * format that there is a folder entry for (data/format/).
  *
  * A sample is [depth, height, width, channel], channels last, and `n_labels` parameters mapped to
- * [-1, 1]. All samples of a set have one shape. A set is used by one thread at a time. What a file
- * holds is refused with WEIR_ERR_DATA, naming file, sample and reason: other shapes, labels that
- * are no numbers, voxels that are none. */
+ * [-1, 1], or a class of every voxel, [depth, height, width], or both. All samples of a set have
+ * one shape. A set is used by one thread at a time. What a file holds is refused with
+ * WEIR_ERR_DATA, naming file, sample and reason: other shapes, labels that are no numbers, voxels
+ * that are none, classes that are not there or none of those that there are. */
 #ifndef CF_VOLUME_H
 #define CF_VOLUME_H
 #include <stdbool.h>
 #include "base/weir_dtype.h"
 #include "conf/weir_opt.h"
 
-enum { CF_LABELS_MOST = 16, CF_NAME_MOST = 32, CF_PLACE_MOST = 4300 };
+enum { CF_LABELS_MOST = 16, CF_NAME_MOST = 32, CF_PLACE_MOST = 4300, CF_CLASSES_MOST = 255 };
 
 /* How files are read; the defaults suit files that say all. */
 typedef struct cf_volume_opts {
@@ -20,6 +21,9 @@ typedef struct cf_volume_opts {
   int dtype;                   /* cf_raw, of bytes without a type */
   int64_t per_file;            /* samples of each file; 0: looked up in each */
   int64_t max_bytes;           /* of a sample as it stands in a file */
+  const char *segmentation;    /* variable of the classes of voxels; "" or NULL: segmentation */
+  const char *axes;            /* letters of "nzyxc", one a dimension; "" or NULL: recognised */
+  int64_t classes;             /* how many there are, numbered from 0 */
 } cf_volume_opts;
 extern const weir_opt cf_volume_options[];
 
@@ -34,7 +38,9 @@ typedef struct cf_volume_info {
   double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* the parameters at -1 and 1; equal: not known */
   int64_t n_redshifts;                           /* 0, or one a channel */
   double redshift[CF_LABELS_MOST];
-  char layout[128]; /* how the file holds them, for people */
+  char layout[128];       /* how the file holds them, for people */
+  int64_t n_classes;      /* of the voxels; 0: the files have none */
+  weir_dtype class_dtype; /* as stored */
 } cf_volume_info;
 
 typedef struct cf_volumes cf_volumes;
@@ -55,6 +61,9 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
                             void *out) WEIR_CHECKED;
 /* labels[n_labels], finite. */
 weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels) WEIR_CHECKED;
+/* Classes of planes [d0, d1), [d1 - d0, height, width], each below n_classes, which is not 0. */
+weir_status cf_volumes_classes(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1,
+                               uint8_t *out) WEIR_CHECKED;
 /* Which universe a sample was cut from: what sets are split by. -1: the file does not say. */
 weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe) WEIR_CHECKED;
 /* The first file that lies in a folder, or below it, by whatever name; NULL: none. Borrowed. */
@@ -70,13 +79,15 @@ typedef struct cf_volume_writer cf_volume_writer;
 
 /* What a sample has besides its voxels. */
 typedef struct cf_volume_about {
-  const float *labels; /* [n_labels] */
-  int64_t universe;    /* -1: not known */
+  const float *labels;    /* [n_labels] */
+  int64_t universe;       /* -1: not known */
+  const uint8_t *classes; /* [depth, height, width]; of info->n_classes above 0 */
 } cf_volume_about;
 
 /* Starts a file for `count` samples of info->dtype (WEIR_I16 or WEIR_F32); the path goes without
  * the suffix, which the format has. Fails: WEIR_ERR_CONFIG, naming the formats that exist;
- * WEIR_ERR_UNSUPPORTED for one that this build cannot write; WEIR_ERR_DATA. */
+ * and for one that has no place for classes of voxels; WEIR_ERR_UNSUPPORTED for one that this build
+ * cannot write; WEIR_ERR_DATA. */
 weir_status cf_volume_create(const char *format, const char *path, const cf_volume_info *info,
                              int64_t count, int level, cf_volume_writer **out) WEIR_CHECKED;
 /* Appends a sample: voxels [depth, height, width, channel] of info->dtype. */

@@ -35,10 +35,13 @@ typedef struct cf_volume_format {
   weir_status (*read)(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out);
   weir_status (*labels)(cf_volume_file *f, int64_t sample, float *out);
   weir_status (*universe)(cf_volume_file *f, int64_t sample, int64_t *out); /* NULL: never known */
+  /* Planes [d0, d1) of the classes in info.class_dtype; NULL: has none. */
+  weir_status (*classes)(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out);
   weir_status (*create)(cf_volume_out *o);
   weir_status (*append)(cf_volume_out *o, const void *voxels, const cf_volume_about *about);
   weir_status (*commit)(cf_volume_out *o); /* destroy is called after it, too */
   void (*destroy)(cf_volume_out *o);
+  bool holds_classes; /* files that are written may have classes of voxels */
 } cf_volume_format;
 
 /* Ended by NULL. */
@@ -51,10 +54,14 @@ int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtyp
 weir_status cf_volume_refuse(const char *place, int64_t voxel, double value,
                              weir_dtype dtype) WEIR_CHECKED;
 
-/* Elements of a sample, of a plane. */
+/* Elements of a plane; voxels, elements of a sample. */
 static inline int64_t cf_volume_plane(const cf_volume_info *info)
 {
   return info->lengths[1] * info->lengths[2] * info->lengths[3];
+}
+static inline int64_t cf_volume_cells(const cf_volume_info *info)
+{
+  return info->lengths[0] * info->lengths[1] * info->lengths[2];
 }
 static inline int64_t cf_volume_elements(const cf_volume_info *info)
 {

@@ -45,6 +45,12 @@ weir_status cf_volume_create(const char *format, const char *path, const cf_volu
   if (!f) {
     return no_format(format);
   }
+  if (info->n_classes > 0 && !f->holds_classes) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "the samples have classes of voxels, which files of format %s have no place "
+                     "for: convert.format=netcdf",
+                     format);
+  }
   WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
   w->format = f;
   w->out = (cf_volume_out){.info = *info, .count = count, .level = level};

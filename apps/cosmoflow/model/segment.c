@@ -30,11 +30,10 @@ static bool is_possible(weir_graph *g, const cf_segment_opts *o, weir_value coun
   }
   if (d->rank != RANK || d->shape[LAST] < 2 || o->channel >= d->shape[LAST]) {
     (void)weir_graph_fail(
-        g,
-        weir_fail(WEIR_ERR_SHAPE,
-                  "model.segment.channel: classes are those of channel %lld, counted from 0, and "
-                  "seen in others; samples have %lld",
-                  (long long)o->channel, (long long)(d->rank == RANK ? d->shape[LAST] : 0)));
+        g, weir_fail(WEIR_ERR_SHAPE,
+                     "model.segment.channel: without classes in the files (segmentation) they are "
+                     "those of channel %lld, counted from 0, and seen in others; samples have %lld",
+                     (long long)o->channel, (long long)(d->rank == RANK ? d->shape[LAST] : 0)));
     return false;
   }
   if (o->low > o->high) {
@@ -102,9 +101,11 @@ weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value c
 
 /* ---- Scores ---- */
 
-/* Number of the largest of the last dimension. */
-static weir_value most_likely(weir_graph *g, weir_value logits)
+weir_value cf_segment_said(weir_graph *g, weir_value logits)
 {
+  if (weir_value_desc(g, logits) == NULL) {
+    return WEIR_NO_VALUE;
+  }
   const weir_value largest = weir_argmax(g, logits, weir_value_desc(g, logits)->rank - 1);
 
   return weir_cast(g, WEIR_I32, ((weir_value){largest.node, 1}));
@@ -116,36 +117,29 @@ static weir_value count(weir_graph *g, weir_value is)
   return weir_sum(g, weir_cast(g, WEIR_F32, is), -1);
 }
 
-weir_value cf_segment_accuracy(weir_graph *g, weir_value logits, weir_value truth)
+weir_value cf_segment_accuracy(weir_graph *g, weir_value said, weir_value truth)
 {
   const weir_array_desc *const d = weir_value_desc(g, truth);
   double n = 1;
 
-  if (d == NULL || weir_value_desc(g, logits) == NULL) {
+  if (d == NULL || weir_value_desc(g, said) == NULL) {
     return WEIR_NO_VALUE;
   }
   for (int k = 0; k < d->rank; k++) {
     n *= (double)d->shape[k];
   }
-  return weir_scale(g, count(g, weir_eq(g, most_likely(g, logits), truth)), 1 / n);
+  return weir_scale(g, count(g, weir_eq(g, said, truth)), 1 / n);
 }
 
-weir_value cf_segment_overlap(weir_graph *g, weir_value logits, weir_value truth)
+weir_value cf_segment_overlap(weir_graph *g, weir_value said, weir_value truth, int k)
 {
-  weir_value sum = weir_scalar(g, WEIR_F32, 0);
-
-  if (weir_value_desc(g, truth) == NULL || weir_value_desc(g, logits) == NULL) {
+  if (weir_value_desc(g, truth) == NULL || weir_value_desc(g, said) == NULL) {
     return WEIR_NO_VALUE;
   }
-  const weir_value said = most_likely(g, logits);
+  const weir_value a = weir_eq_scalar(g, said, k), b = weir_eq_scalar(g, truth, k);
+  const weir_value both = count(g, weir_and(g, a, b)), either = count(g, weir_or(g, a, b));
+  const weir_value none = weir_eq_scalar(g, either, 0), one = weir_scalar(g, WEIR_F32, 1);
+  const weir_value share = weir_div(g, both, weir_select(g, none, one, either));
 
-  for (int k = 0; k < CF_CLASSES; k++) {
-    const weir_value a = weir_eq_scalar(g, said, k), b = weir_eq_scalar(g, truth, k);
-    const weir_value both = count(g, weir_and(g, a, b)), either = count(g, weir_or(g, a, b));
-    const weir_value none = weir_eq_scalar(g, either, 0), one = weir_scalar(g, WEIR_F32, 1);
-    const weir_value share = weir_div(g, both, weir_select(g, none, one, either));
-
-    sum = weir_add(g, sum, weir_select(g, none, one, share));
-  }
-  return weir_scale(g, sum, 1.0 / CF_CLASSES);
+  return weir_select(g, none, one, share);
 }

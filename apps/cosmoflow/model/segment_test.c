@@ -118,12 +118,12 @@ static void scores_are_those_of_a_table(void **state)
   static const int32_t truths[2][6] = {{0, 0, 1, 1, 0, 0}, {0, 0, 1, 1, 0, 2}};
   static const float accuracy[] = {4.0f / 6, 3.0f / 6};
   /* 0: 3 of 5, then 2 of 5; 1: 1 of 3; 2: none at all, then none of 1. */
-  static const float overlap[] = {(3.0f / 5 + 1.0f / 3 + 1) / 3, (2.0f / 5 + 1.0f / 3 + 0) / 3};
+  static const float overlap[][3] = {{3.0f / 5, 1.0f / 3, 1}, {2.0f / 5, 1.0f / 3, 0}};
   const int64_t shape[] = {6, 3};
   const weir_array_desc d = {WEIR_F32, 2, {6, 3}, 0};
 
   for (int k = 0; k < 2; k++) {
-    for (int what = 0; what < 2; what++) {
+    for (int what = 0; what < 4; what++) {
       const int64_t six = 6;
       float in[18], made = -1;
       int32_t classes[6];
@@ -136,11 +136,14 @@ static void scores_are_those_of_a_table(void **state)
       weir_tensor y = weir_tensor_wrap(&made, WEIR_F32, 0, NULL);
 
       assert_ok(weir_graph_create(&g));
-      const weir_value l = weir_input(g, "x", &d), truth = weir_constant(g, &t);
+      const weir_value said = cf_segment_said(g, weir_input(g, "x", &d));
+      const weir_value truth = weir_constant(g, &t);
 
-      run(g, &x, what == 0 ? cf_segment_accuracy(g, l, truth) : cf_segment_overlap(g, l, truth),
+      run(g, &x,
+          what == 0 ? cf_segment_accuracy(g, said, truth)
+                    : cf_segment_overlap(g, said, truth, what - 1),
           &y);
-      assert_near(made, what == 0 ? accuracy[k] : overlap[k], 1e-6);
+      assert_near(made, what == 0 ? accuracy[k] : overlap[k][what - 1], 1e-6);
       weir_graph_destroy(&g);
     }
   }

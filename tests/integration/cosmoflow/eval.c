@@ -252,8 +252,8 @@ static void tests_are_never_fitted_on(void **state)
     for (int64_t k = 0; k < 1024 && universe[i] % 3 == 0; k++) {
       full[i * 1024 + k] = (int16_t)(k % 7);
     }
-    assert_ok(
-        cf_volume_append(w, full + i * 1024, &(cf_volume_about){unit + i * LABELS, universe[i]}));
+    assert_ok(cf_volume_append(w, full + i * 1024,
+                               &(cf_volume_about){unit + i * LABELS, universe[i], NULL}));
   }
   assert_ok(cf_volume_commit(&w));
   assert_int_equal(program("eval " ONE_SET "--out %s", in_scratch("a.nc"), in_scratch("b.nc"),

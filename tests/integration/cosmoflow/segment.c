@@ -107,10 +107,14 @@ static quality score_persistence(void)
   assert_ok(weir_graph_create(&g));
   assert_ok(weir_store_create(&store));
   const weir_value in = weir_input(g, "x", &d), truth = cf_segment_truth(g, &o, in);
-  const weir_value same = persistence(g, &o, in);
+  const weir_value same = cf_segment_said(g, persistence(g, &o, in));
+  weir_value overlap = weir_scalar(g, WEIR_F32, 0);
 
+  for (int k = 0; k < CF_CLASSES; k++) {
+    overlap = weir_add(g, overlap, cf_segment_overlap(g, same, truth, k));
+  }
   weir_output(g, "a", cf_segment_accuracy(g, same, truth));
-  weir_output(g, "b", cf_segment_overlap(g, same, truth));
+  weir_output(g, "b", weir_scale(g, overlap, 1.0 / CF_CLASSES));
   assert_ok(weir_plan_create(g, store, NULL, &plan));
   assert_non_null(counts);
   read_valid(counts);

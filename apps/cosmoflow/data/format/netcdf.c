@@ -1,23 +1,26 @@
 /* netcdf.c - samples in NetCDF-4, and in HDF5 (full, unitPar, namePar, redshifts of the ExaLearn
- * universes; x, y of MLPerf's preparation), which the NetCDF library reads as well. A variable of
- * cubes: (sample, ) depth, height, width (, channel), or the channel before the cube. */
+ * universes; x, y of MLPerf's preparation; volume, segmentation of a U-Net), which the NetCDF
+ * library reads as well. A variable of cubes: (sample, ) depth, height, width (, channel), or the
+ * channel before the cube; and one of classes, a number for each of its voxels. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/axes.h"
 #include "data/volume_format.h"
 #include "io/weir_netcdf.h"
 
 enum { CHUNK = 1 << 20 }; /* bytes that are compressed together, about */
+#define SEGMENTATION "segmentation"
 
 typedef struct held {
   weir_netcdf *nc;
   int volume, labels, universe; /* variables; -1: none */
   weir_dtype raw;               /* of the variable of voxels */
   weir_dtype label_dtype, universe_dtype;
-  int sample, channel; /* dimensions of it; -1: none */
-  int cube;            /* the first of the three of the cube */
-  int n_dims;          /* of it */
+  cf_axes is;    /* its dimensions */
+  int classes;   /* variable; -1: none */
+  int class_one; /* its dimension of 1 where the voxels have channels; -1: none */
   int label_dims, universe_dims;
   bool packed; /* scale_factor, add_offset or _FillValue count */
   double scale, offset, fill;
@@ -74,7 +77,7 @@ static bool is_cubes(const weir_netcdf_shape *s)
 /* The variable of voxels: as asked for, by the names in use, or the only one of cubes. */
 static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_shape *s, int *dims)
 {
-  static const char *const names[] = {"full", "x", NULL};
+  static const char *const names[] = {"full", "volume", "x", NULL};
   weir_netcdf_shape shape;
   int ids[WEIR_NETCDF_MAX_DIMS], n = 0, found = 0;
   bool can = false;
@@ -89,7 +92,7 @@ static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_sha
   WEIR_TRY(weir_netcdf_count(h->nc, &n));
   for (int i = 0; !f->opts->volume[0] && h->volume < 0 && i < n; i++) {
     WEIR_TRY(weir_netcdf_look(h->nc, i, &shape, ids, &can));
-    if (can && is_cubes(&shape) && found++ == 0) {
+    if (can && i != h->classes && is_cubes(&shape) && found++ == 0) {
       *s = shape;
       memcpy(dims, ids, sizeof ids);
       h->volume = i;
@@ -106,30 +109,59 @@ static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_sha
   return WEIR_OK;
 }
 
-/* Which dimension is what. */
-static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape *s,
-                             const int *dims)
+/* The variable of classes, a number for each voxel. */
+static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_shape *s)
 {
+  const bool named = f->opts->segmentation[0] != 0;
+  const char *const name = named ? f->opts->segmentation : SEGMENTATION;
+  int dims[WEIR_NETCDF_MAX_DIMS];
+
+  WEIR_TRY(seek(h->nc, name, &h->classes, s, dims));
+  if (h->classes < 0 && named) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.segmentation)", f->path, name);
+  }
+  if (h->classes >= 0 && (s->text || s->chars || s->n_dims < 3 || s->n_dims > CF_AXES_MOST)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: its variable %s is not a number for each voxel", f->path,
+                     name);
+  }
+  return WEIR_OK;
+}
+
+static cf_extents extents_of(const weir_netcdf_shape *s)
+{
+  cf_extents e = {.n = s->n_dims};
+
+  memcpy(e.length, s->lengths, (size_t)s->n_dims * sizeof *e.length);
+  return e;
+}
+
+/* Which dimension is what. classes: NULL where there are none. */
+static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape *s,
+                             const int *dims, const weir_netcdf_shape *classes)
+{
+  const cf_extents beside = classes ? extents_of(classes) : (cf_extents){0};
   char name[260] = "";
 
   WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[0], name, sizeof name));
-  h->n_dims = s->n_dims;
+  WEIR_TRY(cf_axes_find(&(cf_axes_known){.path = f->path,
+                                         .letters = f->opts->axes,
+                                         .first = name,
+                                         .volume = extents_of(s),
+                                         .classes = classes ? &beside : NULL},
+                        &h->is));
   h->raw = s->dtype;
-  h->sample = s->n_dims == 5 || (s->n_dims == 4 && strcmp(name, "sample") == 0) ? 0 : -1;
-  h->channel = -1;
-  h->cube = h->sample + 1;
-  if (s->n_dims - h->cube == 4) {
-    const int64_t *const l = s->lengths + h->cube;
-    const bool first = l[1] == l[2] && l[2] == l[3] && l[0] != l[1];
-
-    h->channel = first ? h->cube : h->cube + 3;
-    h->cube += first;
-  }
   for (int d = 0; d < 3; d++) {
-    f->info.lengths[d] = s->lengths[h->cube + d];
+    f->info.lengths[d] = s->lengths[h->is.cube + d];
   }
-  f->info.lengths[3] = h->channel < 0 ? 1 : s->lengths[h->channel];
-  f->count = h->sample < 0 ? 1 : s->lengths[0];
+  f->info.lengths[3] = h->is.channel < 0 ? 1 : s->lengths[h->is.channel];
+  f->count = h->is.sample < 0 ? 1 : s->lengths[h->is.sample];
+  if (classes) {
+    const int n = 3 + (h->is.sample >= 0);
+
+    f->info.n_classes = f->opts->classes;
+    f->info.class_dtype = classes->dtype;
+    h->class_one = classes->n_dims == n ? -1 : classes->lengths[n] == 1 ? n : h->is.channel;
+  }
   int64_t all = 1;
 
   for (int d = 0; d < 4; d++) {
@@ -273,6 +305,7 @@ static weir_status take_rest(cf_volume_file *f, held *h)
 static weir_status open_file(cf_volume_file *f)
 {
   weir_netcdf_shape s = {0};
+  weir_netcdf_shape classes = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
   char name[260] = "";
   held *h = NULL;
@@ -281,15 +314,16 @@ static weir_status open_file(cf_volume_file *f)
   WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
   h = f->held;
   WEIR_TRY_GOTO(weir_netcdf_open(f->path, &h->nc), done);
+  WEIR_TRY_GOTO(find_classes(f, h, &classes), done);
   WEIR_TRY_GOTO(find_volume(f, h, &s, dims), done);
-  WEIR_TRY_GOTO(take_dims(f, h, &s, dims), done);
+  WEIR_TRY_GOTO(take_dims(f, h, &s, dims, h->classes >= 0 ? &classes : NULL), done);
   WEIR_TRY_GOTO(take_packing(f, h), done);
   WEIR_TRY_GOTO(take_labels(f, h), done);
   WEIR_TRY_GOTO(take_rest(f, h), done);
   WEIR_TRY_GOTO(weir_netcdf_name(h->nc, h->volume, name, sizeof name), done);
-  (void)snprintf(f->info.layout, sizeof f->info.layout, "NetCDF or HDF5, variable %.32s%s%s", name,
-                 h->channel == h->cube - 1 && h->channel >= 0 ? ", channels first" : "",
-                 h->packed ? ", packed" : "");
+  (void)snprintf(f->info.layout, sizeof f->info.layout, "NetCDF or HDF5, variable %.32s%s%s%s",
+                 name, h->is.channel >= 0 && h->is.channel < h->is.cube ? ", channels first" : "",
+                 h->packed ? ", packed" : "", h->classes >= 0 ? ", classes of voxels" : "");
 done:
   if (status != WEIR_OK) {
     close_file(f);
@@ -317,37 +351,72 @@ static void unpack(const cf_volume_file *f, const void *raw, int64_t n, bool fir
   }
 }
 
+/* A box of planes [d0, d1) of a sample, in the order of a variable's dimensions. */
+typedef struct slab {
+  int64_t start[WEIR_NETCDF_MAX_DIMS], count[WEIR_NETCDF_MAX_DIMS];
+} slab;
+
+static slab slab_of(const cf_volume_file *f, const cf_axes *a, int64_t sample, int64_t d0,
+                    int64_t d1)
+{
+  slab p = {.start = {0}};
+
+  if (a->sample >= 0) {
+    p.start[a->sample] = sample;
+    p.count[a->sample] = 1;
+  }
+  for (int d = 0; d < 3; d++) {
+    p.count[a->cube + d] = f->info.lengths[d];
+  }
+  p.start[a->cube] = d0;
+  p.count[a->cube] = d1 - d0;
+  return p;
+}
+
 static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
 {
   const held *const h = f->held;
-  const bool first = h->channel >= 0 && h->channel < h->cube;
+  const bool first = h->is.channel >= 0 && h->is.channel < h->is.cube;
   const int64_t n = (d1 - d0) * cf_volume_plane(&f->info);
-  int64_t start[WEIR_NETCDF_MAX_DIMS] = {0}, count[WEIR_NETCDF_MAX_DIMS] = {0};
+  slab p = slab_of(f, &h->is, sample, d0, d1);
   void *raw = NULL;
 
-  if (h->sample >= 0) {
-    start[h->sample] = sample;
-    count[h->sample] = 1;
+  if (h->is.channel >= 0) {
+    p.count[h->is.channel] = f->info.lengths[3];
   }
-  if (h->channel >= 0) {
-    count[h->channel] = f->info.lengths[3];
-  }
-  for (int d = 0; d < 3; d++) {
-    count[h->cube + d] = f->info.lengths[d];
-  }
-  start[h->cube] = d0;
-  count[h->cube] = d1 - d0;
   if (!first && !h->packed) {
-    return weir_netcdf_read(h->nc, h->volume, start, count, out);
+    return weir_netcdf_read(h->nc, h->volume, p.start, p.count, out);
   }
   WEIR_TRY(weir_alloc(n, weir_dtype_size(h->raw), &raw));
-  const weir_status status = weir_netcdf_read(h->nc, h->volume, start, count, raw);
+  const weir_status status = weir_netcdf_read(h->nc, h->volume, p.start, p.count, raw);
 
   if (status == WEIR_OK) {
     unpack(f, raw, n, first, out);
   }
   weir_free(&raw);
   return status;
+}
+
+/* Where a dimension of the voxels is among those of the classes. */
+static int class_dim(const held *h, int d)
+{
+  const int bare = d - (h->is.channel >= 0 && h->is.channel < d);
+
+  return bare + (h->class_one >= 0 && h->class_one <= bare);
+}
+
+static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1,
+                                void *out)
+{
+  const held *const h = f->held;
+  const cf_axes is = {h->is.sample < 0 ? -1 : class_dim(h, h->is.sample), h->class_one,
+                      class_dim(h, h->is.cube)};
+  slab p = slab_of(f, &is, sample, d0, d1);
+
+  if (is.channel >= 0) {
+    p.count[is.channel] = 1;
+  }
+  return weir_netcdf_read(h->nc, h->classes, p.start, p.count, out);
 }
 
 static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
@@ -380,7 +449,7 @@ static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out
 
 typedef struct made {
   weir_netcdf *nc;
-  int volume, labels, universe;
+  int volume, labels, universe, classes;
 } made;
 
 static void destroy(cf_volume_out *o)
@@ -425,8 +494,13 @@ static weir_status define(made *m, const cf_volume_out *o)
   for (int d = 0; d < 4; d++) {
     WEIR_TRY(weir_netcdf_dim(m->nc, names[d], info->lengths[d], &dims[d + 1]));
   }
-  WEIR_TRY(weir_netcdf_var(m->nc, "full", info->dtype, 5, dims, &m->volume));
+  WEIR_TRY(weir_netcdf_var(m->nc, info->n_classes > 0 ? "volume" : "full", info->dtype, 5, dims,
+                           &m->volume));
   WEIR_TRY(weir_netcdf_chunk(m->nc, m->volume, chunks, o->level));
+  if (info->n_classes > 0) {
+    WEIR_TRY(weir_netcdf_var(m->nc, SEGMENTATION, WEIR_U8, 4, dims, &m->classes));
+    WEIR_TRY(weir_netcdf_chunk(m->nc, m->classes, chunks, o->level));
+  }
   WEIR_TRY(weir_netcdf_var(m->nc, "universe", WEIR_I64, 1, dims, &m->universe));
   if (info->n_redshifts > 0) {
     WEIR_TRY(weir_netcdf_var(m->nc, "redshifts", WEIR_F64, 1, &dims[4], &var));
@@ -464,6 +538,9 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
 
   WEIR_TRY(weir_netcdf_write(m->nc, m->volume, start, count, voxels));
   WEIR_TRY(weir_netcdf_write(m->nc, m->universe, start, count, &about->universe));
+  if (o->info.n_classes > 0) {
+    WEIR_TRY(weir_netcdf_write(m->nc, m->classes, start, count, about->classes));
+  }
   if (o->info.n_labels > 0) {
     WEIR_TRY(weir_netcdf_write(m->nc, m->labels, start, (int64_t[]){1, o->info.n_labels},
                                about->labels));
@@ -480,7 +557,8 @@ static weir_status commit(cf_volume_out *o)
 
 const cf_volume_format cf_volume_format_netcdf = {
     .name = "netcdf",
-    .help = "NetCDF-4, and HDF5 of the ExaLearn universes (full, unitPar) and of MLPerf (x, y)",
+    .help = "NetCDF-4, and HDF5 of the ExaLearn universes (full, unitPar), of MLPerf (x, y) and of "
+            "a U-Net (volume, segmentation)",
     .suffix = ".nc",
     .endings = ".nc|.nc4|.h5|.hdf5",
     .knows = knows,
@@ -488,9 +566,11 @@ const cf_volume_format cf_volume_format_netcdf = {
     .close = close_file,
     .read = read_planes,
     .labels = read_labels,
+    .classes = read_classes,
     .universe = read_universe,
     .create = create,
     .append = append,
     .commit = commit,
     .destroy = destroy,
+    .holds_classes = true,
 };
