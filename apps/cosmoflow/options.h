@@ -34,6 +34,8 @@ typedef struct cf_cfg {
     int64_t batch;
     int part;       /* cf_part, or CF_PREDICT_ALL */
     bool strangers; /* the universes are others than those of the training */
+    bool probabilities;
+    int64_t memory; /* bytes */
   } predict;
   cf_mllog_opts mllog;
   weir_train_grid_cfg grid;

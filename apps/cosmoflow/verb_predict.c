@@ -1,4 +1,5 @@
-/* verb_predict.c - what trained weights say of samples: predictions.nc and predictions.csv. */
+/* verb_predict.c - what trained weights say of samples: predictions.nc and predictions.csv; the
+ * classes of voxels are predict_maps.c's. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,36 +8,32 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
-#include "data/predictions.h"
-#include "experiment.h"
+#include "predict.h"
 #include "report/weir_report.h"
 #include "verbs.h"
 
-typedef struct work {
-  const weir_cli *cli;
-  cf_cfg *cfg;
-  cf_weights weights;
-  cf_source *source;
-  cf_samples *samples;
-  cf_split split;
-  cf_estimator estimator;
-  cf_predictions *out;
-  weir_plan *plan;
-  int64_t batch;
-  weir_tensor x, y;
-} work;
+typedef cf_predict work;
 
 /* ---- What is read ---- */
 
 /* Numbers by places are those of the training in its own set alone, as a whole. */
-static weir_status check_numbering(const work *w)
+static weir_status check_numbering(const work *w, const char *truth)
 {
   const cf_weights *const t = &w->weights;
   const cf_split *const s = &w->split;
+  const char *const trained = t->text[CF_NOTE_truth_digest];
   char there[96], here[96];
 
   if (s->siblings == t->siblings && (s->siblings == 0 || s->count == t->count)) {
-    return WEIR_OK;
+    const bool other =
+        s->siblings > 0 && truth[0] != 0 && trained[0] != 0 && strcmp(truth, trained) != 0;
+
+    return !other ? WEIR_OK
+                  : weir_fail(WEIR_ERR_CONFIG,
+                              "%s was trained on another set of %lld samples: their labels are "
+                              "others than these; which of these it has seen is not known: "
+                              "predict.strangers=true where it has seen none",
+                              w->cfg->predict.weights, (long long)s->count);
   }
   (void)snprintf(there, sizeof there, "%s (siblings %lld of %lld samples)",
                  t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,
@@ -59,7 +56,7 @@ static weir_status take_parts(work *w)
   cf_surveyed has;
 
   *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
-  WEIR_TRY(cf_survey(w->source, w->cfg, CF_TRUTH_LABELS, &has));
+  WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, &has));
   const weir_status status =
       cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],
                         strangers ? "" : text[CF_NOTE_universes_valid], *siblings, has.universe,
@@ -67,7 +64,12 @@ static weir_status take_parts(work *w)
 
   weir_free(&has.universe);
   WEIR_TRY(status);
-  return strangers ? WEIR_OK : check_numbering(w);
+  return strangers ? WEIR_OK : check_numbering(w, has.truth);
+}
+
+static bool segments(const work *w)
+{
+  return cf_model_net(&w->weights.model)->target == CF_SEGMENT;
 }
 
 static weir_status open_all(work *w)
@@ -80,26 +82,33 @@ static weir_status open_all(work *w)
                      "predict.weights=RUN/weights.nc; it says which network it is of");
   }
   WEIR_TRY(cf_weights_read(cfg->predict.weights, &w->weights));
+  if (w->weights.info.n_classes > 0) {
+    cfg->files.classes = w->weights.info.n_classes;
+  }
   WEIR_TRY(cf_open_input(w->cli, cfg, &w->source));
   WEIR_TRY(cf_weights_fit(&w->weights, cfg->predict.weights, cf_source_info(w->source)));
-  if (cf_model_net(&w->weights.model)->target != CF_ESTIMATE) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "predict.weights: %s: %s makes a class of every voxel; predict writes estimates "
-        "of parameters",
-        cfg->predict.weights, cf_model_net(&w->weights.model)->name);
-  }
+  w->info = *cf_source_info(w->source);
+  w->truth = !segments(w)                                             ? CF_TRUTH_LABELS
+             : w->info.n_classes > 0 && w->weights.info.n_classes > 0 ? CF_TRUTH_CLASSES
+                                                                      : CF_TRUTH_NONE;
+  w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* what it has learnt */
   cfg->data.scale = w->weights.scale;
   cfg->data.keep = 0; /* each sample is read once */
-  WEIR_TRY(cf_samples_create(&cfg->data, w->source, CF_TRUTH_LABELS, &w->samples));
+  WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));
   WEIR_TRY(take_parts(w));
   const cf_estimator_spec spec = {.model = &w->weights.model,
                                   .scale = w->weights.scale,
-                                  .info = cf_source_info(w->source),
+                                  .info = &w->info,
                                   .dtype = cf_samples_dtype(w->samples)};
 
   WEIR_TRY(cf_estimator_open(&spec, 0, &w->estimator));
   return weir_train_weights(w->estimator.params, w->estimator.store, cfg->predict.weights);
+}
+
+void cf_predict_source(const cf_predict *p, char *text, size_t size)
+{
+  (void)snprintf(text, size, "%s; weights %s", p->weights.text[CF_NOTE_samples],
+                 p->cfg->predict.weights);
 }
 
 /* ---- Rows ---- */
@@ -113,8 +122,7 @@ static void name_labels(const work *w, cf_predictions *p)
     p->lo[k] = i->lo[k] < i->hi[k] ? i->lo[k] : -1;
     p->hi[k] = i->lo[k] < i->hi[k] ? i->hi[k] : 1;
   }
-  (void)snprintf(p->source, sizeof p->source, "%s; weights %s", w->weights.text[CF_NOTE_samples],
-                 w->cfg->predict.weights);
+  cf_predict_source(w, p->source, sizeof p->source);
 }
 
 static weir_status make_rows(work *w)
@@ -302,12 +310,21 @@ static void finish(work *w)
   cf_weights_fini(&w->weights);
 }
 
+static weir_status accept(void *dir)
+{
+  return weir_run_dir_accept(dir);
+}
+
 /* Input and weights are read before anything of an earlier prediction goes. */
 static weir_status predict(work *w, weir_run_dir *dir)
 {
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(open_all(w), done);
+  if (segments(w)) {
+    WEIR_TRY_GOTO(cf_predict_maps(w, accept, dir), done);
+    goto done;
+  }
   WEIR_TRY_GOTO(make_rows(w), done);
   WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
   WEIR_TRY_GOTO(write_all(w), done);

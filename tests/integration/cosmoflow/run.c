@@ -456,6 +456,17 @@ static void put_samples(const char *dir, int n)
   }
 }
 
+/* The last label of a file becomes another. */
+static void change_label(const char *name, float label)
+{
+  FILE *const f = fopen(in_scratch("%s", name), "r+b");
+
+  assert_non_null(f);
+  assert_int_equal(fseek(f, -4, SEEK_END), 0);
+  assert_int_equal(fwrite(&label, sizeof label, 1, f), 1);
+  assert_int_equal(fclose(f), 0);
+}
+
 static void forget_universes(const char *dir, int from, int to)
 {
   for (int k = from; k < to; k++) {
@@ -495,6 +506,10 @@ static void universes_are_numbered_by_one_alone(void **state)
   assert_int_equal(
       program(PREDICT, in_scratch("fewer"), in_scratch("p/weights.nc"), in_scratch("s")), 2);
   assert_non_null(strstr(printed(), "of 5 samples"));
+  change_label("m/s5_label.npy", 0.25f);
+  assert_int_equal(program(PREDICT, in_scratch("m"), in_scratch("p/weights.nc"), in_scratch("s")),
+                   2);
+  assert_non_null(strstr(printed(), "another set of 6 samples"));
   assert_int_equal(program(PREDICT "--set predict.strangers=true", in_scratch("fewer"),
                            in_scratch("p/weights.nc"), in_scratch("s")),
                    0);
@@ -503,8 +518,6 @@ static void universes_are_numbered_by_one_alone(void **state)
 static void wrong_samples_are_refused(void **state)
 {
   cf_volume_info other = small;
-  const float nan_label = NAN;
-  FILE *f = NULL;
 
   assert_int_equal(program(TRAIN, in_scratch("none"), in_scratch("o")), 3);
   put_samples("m", 6);
@@ -514,13 +527,9 @@ static void wrong_samples_are_refused(void **state)
                            in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "no log(1 + x)"));
-  /* A label that is none. */
-  f = fopen(in_scratch("m/s3_label.npy"), "r+b");
-  assert_non_null(f);
-  assert_int_equal(fseek(f, -4, SEEK_END), 0);
-  assert_int_equal(fwrite(&nan_label, sizeof nan_label, 1, f), 1);
-  assert_int_equal(fclose(f), 0);
-  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.split.test=0",
+  /* A label that is none, of whatever part. */
+  change_label("m/s3_label.npy", NAN);
+  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.split.test=5",
                            in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "s3_data.npy"));

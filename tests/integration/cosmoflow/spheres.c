@@ -41,6 +41,79 @@ static double background(int64_t n)
     }                                                \
   } while (0)
 
+/* Rows of classes.nc against the truth, and what the program says of them. */
+static void assert_maps(const char *dir, int64_t rows, int part)
+{
+  uint8_t said[CELLS], parts[VOLUMES];
+  float probability[CELLS * SPHERES_CLASSES];
+  int64_t number[VOLUMES], right = 0;
+  weir_netcdf_shape shape;
+  weir_netcdf *nc = NULL;
+  int var = 0, wide = 0;
+
+  assert_ok(weir_netcdf_open(in_scratch("%s/classes.nc", dir), &nc));
+  assert_ok(weir_netcdf_find(nc, "sample_number", &var, &shape));
+  assert_int_equal(shape.lengths[0], rows);
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, number));
+  assert_ok(weir_netcdf_find(nc, "part", &var, &shape));
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, parts));
+  assert_ok(weir_netcdf_find(nc, "probability", &wide, &shape));
+  assert_ok(weir_netcdf_find(nc, "classes", &var, &shape));
+  for (int64_t r = 0; r < rows; r++) {
+    const int64_t start[5] = {r}, count[5] = {1, SIDE, SIDE, SIDE, SPHERES_CLASSES};
+
+    assert_int_equal(parts[r], part);
+    assert_ok(weir_netcdf_read(nc, var, start, count, said));
+    assert_ok(weir_netcdf_read(nc, wide, start, count, probability));
+    for (int64_t i = 0; i < CELLS; i++) {
+      const int64_t at[3] = {i / SIDE / SIDE, i / SIDE % SIDE, i % SIDE};
+      const float *const p = probability + i * SPHERES_CLASSES;
+
+      assert_near(p[0] + p[1] + p[2], 1, 1e-5);
+      assert_true(p[said[i]] >= p[0] && p[said[i]] >= p[1] && p[said[i]] >= p[2]);
+      right += said[i] == spheres_class((uint64_t)number[r], SIDE, at);
+    }
+  }
+  weir_netcdf_close(&nc);
+  assert_near((double)right / (double)(rows * CELLS),
+              event_number(in_scratch("%s", dir), "predicted", "accuracy"), 1e-6);
+}
+
+#define PREDICT                                                                           \
+  "predict --set predict.weights=%s --set predict.part=test --set predict.batch=3 --set " \
+  "predict.probabilities=true "
+
+/* After the training in SCRATCH/run: its tests, then volumes without classes, in other memory. */
+static void assert_predicted(const char *file)
+{
+  const char *const weights = in_scratch("run/weights.nc");
+
+  const int status = program(PREDICT "%s --out %s", weights, file, in_scratch("said"));
+
+  if (status == 7) {
+    printf("not predicted: this build has no libyaml\n");
+    return;
+  }
+  assert_int_equal(status, 0);
+  assert_maps("said", 4, 2);
+  const double accuracy = event_number(in_scratch("said"), "predicted", "accuracy");
+  const double majority = event_number(in_scratch("said"), "predicted", "accuracy_majority");
+
+  print_message("tests: accuracy %.3f, majority %.3f\n", accuracy, majority);
+  assert_true(accuracy > majority + 0.5 * (1 - majority));
+  char *const table = contents(in_scratch("said/classes.csv"));
+
+  assert_non_null(strstr(table, "test,network,overlap,2,"));
+  assert_non_null(strstr(table, "test,majority,accuracy,all,"));
+  free(table);
+  assert_int_equal(program(PREDICT "--set predict.memory=1 %s --out %s", weights,
+                           volumes("a", 0, VOLUMES, false, -1), in_scratch("bare")),
+                   0);
+  assert_non_null(strstr(printed(), "nothing is scored"));
+  assert_int_equal((int)event_number(in_scratch("bare"), "predict_plan", "batch"), 1);
+  assert_int_equal(event_count(in_scratch("bare"), "predicted"), 0);
+}
+
 static void the_unet_learns_the_classes_of_files(void **state)
 {
   NEEDS_NETCDF();
@@ -58,6 +131,7 @@ static void the_unet_learns_the_classes_of_files(void **state)
   assert_true(accuracy > least + 0.5 * (1 - least)); /* half of what a constant gets wrong */
   assert_true(event_number(in_scratch("run"), "epoch_end", "overlap_1") > 0.5);
   assert_true(event_number(in_scratch("run"), "epoch_end", "overlap_2") > 0.4);
+  assert_predicted(file);
 }
 
 static void inspect_counts_the_classes(void **state)

@@ -1,0 +1,30 @@
+/* predict.h - what the verb predict has: weights, samples and their parts. Private to its files. */
+#ifndef CF_PREDICT_H
+#define CF_PREDICT_H
+#include "conf/weir_cli.h"
+#include "experiment.h"
+
+typedef struct cf_predict {
+  const weir_cli *cli;
+  cf_cfg *cfg;
+  cf_weights weights;
+  cf_source *source;
+  cf_volume_info info; /* of the samples; classes as the weights have them */
+  cf_truth truth;      /* that samples come with */
+  cf_samples *samples;
+  cf_split split;
+  cf_estimator estimator;
+  cf_predictions *out; /* of networks that estimate */
+  weir_plan *plan;
+  int64_t batch;
+  weir_tensor x, y;
+} cf_predict;
+
+/* Classes of the voxels of all samples of predict.part: classes.nc, and their scores in classes.csv
+ * where the truth is known. What is in --out before goes with accept. Fails: WEIR_ERR_CONFIG (no
+ * sample is of the part), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as builders and plans. */
+weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
+                            void *context) WEIR_CHECKED;
+/* One line for people: what predicted, of what. */
+void cf_predict_source(const cf_predict *p, char *text, size_t size);
+#endif

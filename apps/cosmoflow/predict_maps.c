@@ -1,0 +1,332 @@
+/* predict_maps.c - what trained weights say of every voxel: classes.nc and classes.csv, a batch of
+ * samples in memory at a time. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "data/class_maps.h"
+#include "data/volume_format.h"
+#include "eval/confusion.h"
+#include "predict.h"
+#include "report/weir_report.h"
+#include "verbs.h"
+
+typedef enum sayer { NETWORK, MAJORITY, PERSISTENCE, SAYERS } sayer;
+static const char *const sayer_name[SAYERS] = {"network", "majority", "persistence"};
+
+typedef struct maps {
+  cf_predict *p;
+  int64_t classes, cells; /* voxels of a sample */
+  int64_t n, done;        /* samples that are predicted */
+  weir_tensor said, probability, truth, before;
+  bool known, seen;                 /* there is a truth; a class of the channel beside */
+  int64_t *count[SAYERS][CF_PARTS]; /* [classes, classes] each */
+  cf_class_maps *file;
+} maps;
+
+/* ---- Plans ---- */
+
+static bool is_wanted(const cf_predict *p, int64_t sample)
+{
+  const int part = p->cfg->predict.part;
+
+  return part == CF_PREDICT_ALL || p->split.part[sample] == part;
+}
+
+static void drop_plan(maps *m)
+{
+  weir_plan_destroy(&m->p->plan);
+  weir_tensor_fini(&m->p->x);
+  weir_tensor_fini(&m->said);
+  weir_tensor_fini(&m->probability);
+  weir_tensor_fini(&m->truth);
+  weir_tensor_fini(&m->before);
+}
+
+static weir_status make_plan(maps *m, int64_t batch)
+{
+  cf_predict *const p = m->p;
+  const weir_plan_opts exec = {.exec = &p->cfg->exec, .threads = p->cli->threads, .terse = true};
+  const int64_t *const l = p->info.lengths;
+  const int64_t shape[5] = {batch, l[0], l[1], l[2], l[3]};
+  const int64_t wide[5] = {batch, l[0], l[1], l[2], m->classes};
+  const bool probabilities = p->cfg->predict.probabilities;
+  weir_graph *g = NULL;
+  weir_status status = WEIR_OK;
+
+  drop_plan(m);
+  p->batch = batch;
+  WEIR_TRY(weir_tensor_init(&p->x, p->estimator.is.dtype, 5, shape));
+  WEIR_TRY(weir_tensor_init(&m->said, WEIR_U8, 4, shape));
+  if (probabilities) {
+    WEIR_TRY(weir_tensor_init(&m->probability, WEIR_F32, 5, wide));
+  }
+  if (m->known) {
+    WEIR_TRY(weir_tensor_init(&m->truth, WEIR_U8, 4, shape));
+  }
+  if (m->seen) {
+    WEIR_TRY(weir_tensor_init(&m->before, WEIR_U8, 4, shape));
+  }
+  WEIR_TRY(weir_graph_create(&g));
+  WEIR_TRY_GOTO(cf_estimator_append_maps(&p->estimator, batch, probabilities, g), done);
+  WEIR_TRY_GOTO(weir_plan_create(g, p->estimator.store, &exec, &p->plan), done);
+done:
+  weir_graph_destroy(&g);
+  return status;
+}
+
+/* As many samples at once as are asked for, or as predict.memory has room for. */
+static weir_status choose_batch(maps *m)
+{
+  int64_t batch = m->p->cfg->predict.batch < m->n ? m->p->cfg->predict.batch : m->n;
+
+  WEIR_TRY(make_plan(m, batch));
+  while (batch > 1 && weir_plan_memory_bytes(m->p->plan) > m->p->cfg->predict.memory) {
+    batch /= 2;
+    WEIR_TRY(make_plan(m, batch));
+  }
+  weir_event("predict_plan", WEIR_INT("batch", batch),
+             WEIR_INT("bytes", weir_plan_memory_bytes(m->p->plan)));
+  return WEIR_OK;
+}
+
+/* ---- Samples ---- */
+
+/* What was said of sample i of the batch. */
+static weir_status keep(maps *m, int64_t sample, int64_t i)
+{
+  const cf_predict *const p = m->p;
+  const int part = p->split.part[sample];
+  const uint8_t *const said = (const uint8_t *)m->said.data + i * m->cells;
+  const float *const probability = m->probability.data;
+  const cf_class_map row = {.sample = sample,
+                            .universe = p->split.universe[sample],
+                            .part = (cf_part)part,
+                            .classes = said,
+                            .probability =
+                                probability ? probability + i * m->cells * m->classes : NULL};
+
+  if (m->known) {
+    const uint8_t *const truth = (const uint8_t *)m->truth.data + i * m->cells;
+
+    cf_confusion_add(m->classes, truth, said, m->cells, m->count[NETWORK][part]);
+    if (m->seen) {
+      cf_confusion_add(m->classes, truth, (const uint8_t *)m->before.data + i * m->cells, m->cells,
+                       m->count[PERSISTENCE][part]);
+    }
+  }
+  return cf_class_maps_add(m->file, &row);
+}
+
+static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
+{
+  cf_predict *const p = m->p;
+  const int64_t *const l = p->info.lengths;
+  weir_binding binding[5];
+  int bound = 0;
+
+  if (n != p->batch) {
+    WEIR_TRY(make_plan(m, n));
+  }
+  const size_t bytes =
+      (size_t)cf_volume_elements(&p->info) * weir_dtype_size(p->estimator.is.dtype);
+
+  for (int64_t i = 0; i < n; i++) {
+    const cf_wanted all = {.sample = row[i], .hi = {l[0], l[1], l[2]}};
+    char *const truth = p->truth == CF_TRUTH_CLASSES ? (char *)m->truth.data + i * m->cells : NULL;
+
+    WEIR_TRY(cf_samples_read(p->samples, &all, (char *)p->x.data + (size_t)i * bytes, truth));
+  }
+  binding[bound++] = (weir_binding){"x", &p->x};
+  binding[bound++] = (weir_binding){"classes", &m->said};
+  if (p->cfg->predict.probabilities) {
+    binding[bound++] = (weir_binding){"probability", &m->probability};
+  }
+  if (m->seen) { /* the graph makes both of the matter */
+    binding[bound++] = (weir_binding){"truth", &m->truth};
+    binding[bound++] = (weir_binding){"before", &m->before};
+  }
+  WEIR_TRY(weir_plan_run(p->plan, binding, bound));
+  for (int64_t i = 0; i < n; i++) {
+    WEIR_TRY(keep(m, row[i], i));
+  }
+  m->done += n;
+  weir_progress("predict", m->done, m->n, "samples");
+  return weir_stop_requested()
+             ? weir_fail(WEIR_ERR_STOPPED, "stopped after %lld samples", (long long)m->done)
+             : WEIR_OK;
+}
+
+static weir_status predict_all(maps *m)
+{
+  const int64_t most = m->p->batch;
+  int64_t *row = NULL, n = 0;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(most, sizeof *row, (void **)&row));
+  for (int64_t i = 0; i < m->p->split.count && status == WEIR_OK; i++) {
+    if (is_wanted(m->p, i)) {
+      row[n++] = i;
+    }
+    if (n == most || (i + 1 == m->p->split.count && n > 0)) {
+      status = predict_batch(m, row, n);
+      n = 0;
+    }
+  }
+  weir_free(&row);
+  return status;
+}
+
+/* ---- Scores ---- */
+
+static void put_score(weir_cells *c, int part, sayer by, const char *score, int64_t class,
+                      double value)
+{
+  weir_cells_add(c, "%s", cf_part_name[part]);
+  weir_cells_add(c, "%s", sayer_name[by]);
+  weir_cells_add(c, "%s", score);
+  if (class >= 0) {
+    weir_cells_add(c, "%lld", (long long)class);
+  } else {
+    weir_cells_add(c, "all");
+  }
+  weir_cells_add_real(c, value);
+}
+
+static void put_scores(const maps *m, weir_cells *c, int part, sayer by)
+{
+  const int64_t *const count = m->count[by][part];
+
+  put_score(c, part, by, "accuracy", -1, cf_confusion_accuracy(m->classes, count));
+  weir_cells_add(c, "%lld", (long long)cf_confusion_voxels(m->classes, count));
+  for (int64_t k = -1; k < m->classes; k++) {
+    int64_t voxels = 0;
+
+    for (int64_t i = 0; i < m->classes; i++) {
+      voxels += k < 0 ? 0 : count[k * m->classes + i];
+    }
+    put_score(c, part, by, "overlap", k, cf_confusion_overlap(m->classes, count, k));
+    weir_cells_add(c, "%lld", (long long)(k < 0 ? cf_confusion_voxels(m->classes, count) : voxels));
+  }
+}
+
+static void tell_scores(const maps *m, int part)
+{
+  const int64_t n = m->classes, *const count = m->count[NETWORK][part];
+  const int64_t *const constant = m->count[MAJORITY][part];
+
+  weir_event("predicted", WEIR_TEXT("part", cf_part_name[part]),
+             WEIR_INT("samples", cf_confusion_voxels(n, count) / m->cells),
+             WEIR_REAL("accuracy", cf_confusion_accuracy(n, count)),
+             WEIR_REAL("overlap", cf_confusion_overlap(n, count, -1)),
+             WEIR_REAL("accuracy_majority", cf_confusion_accuracy(n, constant)),
+             WEIR_REAL("overlap_majority", cf_confusion_overlap(n, constant, -1)));
+  weir_info("predict",
+            "%s: %lld samples, accuracy %.4f, mean overlap %.4f of the classes; of class %lld "
+            "everywhere: %.4f, %.4f",
+            cf_part_name[part], (long long)(cf_confusion_voxels(n, count) / m->cells),
+            cf_confusion_accuracy(n, count), cf_confusion_overlap(n, count, -1),
+            (long long)cf_confusion_majority(n, count), cf_confusion_accuracy(n, constant),
+            cf_confusion_overlap(n, constant, -1));
+}
+
+/* A row a score, of the parts that were predicted. */
+static weir_status write_scores(maps *m)
+{
+  static const char *const head[] = {"part", "model", "score", "class", "value", "voxels"};
+  weir_cells c = {0};
+
+  for (int part = 0; part < CF_PARTS; part++) {
+    const int64_t *const count = m->count[NETWORK][part];
+
+    if (cf_confusion_voxels(m->classes, count) == 0) {
+      continue;
+    }
+    cf_confusion_constant(m->classes, count, cf_confusion_majority(m->classes, count),
+                          m->count[MAJORITY][part]);
+    for (int by = 0; by < (m->seen ? SAYERS : PERSISTENCE); by++) {
+      put_scores(m, &c, part, (sayer)by);
+    }
+    tell_scores(m, part);
+  }
+  const weir_status status = weir_cells_write_csv(&c, m->p->cli->out, "classes.csv", 6, head);
+
+  weir_cells_fini(&c);
+  return status;
+}
+
+/* ---- All of it ---- */
+
+static weir_status set_up(maps *m)
+{
+  const cf_predict *const p = m->p;
+
+  m->classes = cf_estimator_classes(&p->estimator.is);
+  m->cells = cf_volume_cells(&p->info);
+  m->seen = p->info.n_classes == 0;
+  m->known = m->seen || p->truth == CF_TRUTH_CLASSES;
+  for (int64_t i = 0; i < p->split.count; i++) {
+    m->n += is_wanted(p, i);
+  }
+  if (m->n == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.part: none of these universes is of the part %s, by the lists of %s",
+                     cf_part_name[p->cfg->predict.part], p->cfg->predict.weights);
+  }
+  for (int i = 0; i < SAYERS * CF_PARTS; i++) {
+    WEIR_TRY(weir_alloc(m->classes * m->classes, sizeof(int64_t),
+                        (void **)&m->count[i / CF_PARTS][i % CF_PARTS]));
+  }
+  return choose_batch(m);
+}
+
+static weir_status write_all(maps *m)
+{
+  const cf_predict *const p = m->p;
+  const double began = weir_clock();
+  char path[CF_PATH], source[CF_SOURCE_MOST];
+
+  cf_predict_source(p, source, sizeof source);
+  const cf_class_maps_spec spec = {
+      .n = m->n,
+      .lengths = {p->info.lengths[0], p->info.lengths[1], p->info.lengths[2]},
+      .classes = m->classes,
+      .probabilities = p->cfg->predict.probabilities,
+      .source = source};
+
+  WEIR_TRY(weir_path_join(p->cli->out, "classes.nc", path, sizeof path));
+  WEIR_TRY(cf_class_maps_create(path, &spec, &m->file));
+  WEIR_TRY(predict_all(m));
+  WEIR_TRY(cf_class_maps_commit(&m->file));
+  WEIR_TRY(cf_write_provenance(p->cli, p->cfg, "weights", source));
+  if (m->known) {
+    WEIR_TRY(write_scores(m));
+  } else {
+    weir_info("predict", "the samples have no classes of their own (segmentation): nothing is "
+                         "scored");
+  }
+  weir_event("predict_end", WEIR_INT("samples", m->done),
+             WEIR_REAL("seconds", weir_clock() - began));
+  return WEIR_OK;
+}
+
+weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context), void *context)
+{
+  maps m = {.p = p};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(set_up(&m), done);
+  WEIR_TRY_GOTO(accept(context), done);
+  WEIR_TRY_GOTO(write_all(&m), done);
+done:
+  cf_class_maps_destroy(&m.file);
+  drop_plan(&m);
+  for (int i = 0; i < SAYERS * CF_PARTS; i++) {
+    weir_free(&m.count[i / CF_PARTS][i % CF_PARTS]);
+  }
+  return status;
+}
