@@ -10,20 +10,13 @@
 #include "data/predictions.h"
 #include "data/source.h"
 #include "io/weir_netcdf.h"
-#include "ops/fft/weir_fft.h"
+#include "needs.h"
 #include "program.h"
 
 #define SMALL                                                                          \
   "--set simulate.universes=60 --set simulate.file=60 --set simulate.side=8 "          \
   "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,1] " \
   "--set simulate.preset=wide2 "
-#define NEEDS_LIBRARIES()                                                                     \
-  do {                                                                                        \
-    if (!weir_netcdf_available() || !weir_fft_available()) {                                  \
-      printf("skipped: this build has no %s\n", weir_netcdf_available() ? "FFTW" : "NetCDF"); \
-      skip();                                                                                 \
-    }                                                                                         \
-  } while (0)
 
 enum { LABELS = 2, SLOPE = 0, BIAS = 1 };
 
@@ -298,10 +291,7 @@ static void a_trained_network_is_scored(void **state)
       program("predict %s --set exec.tier=vector --set predict.weights=%s --out %s",
               in_scratch("run/universes"), in_scratch("run/weights.nc"), in_scratch("p"));
 
-  if (status == 7) {
-    printf("skipped: this build has no libyaml\n");
-    skip();
-  }
+  NEEDS_YAML(status);
   assert_int_equal(status, 0);
   assert_int_equal(program("predict %s --set exec.tier=vector --set predict.weights=%s "
                            "--set predict.strangers=true --out %s",

@@ -16,6 +16,7 @@
 #include "data/volume.h"
 #include "io/weir_netcdf.h"
 #include "ops/fft/weir_fft.h"
+#include "needs.h"
 #include "program.h"
 
 /* What configs/cosmoflow/tiny.yaml says, smaller, without the need of a YAML reader. */
@@ -23,13 +24,6 @@
   "--set simulate.universes=6 --set simulate.file=4 --set simulate.side=8 "                \
   "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,0.5,3] " \
   "--set simulate.preset=wide2 "
-#define NEEDS_LIBRARIES()                                                                     \
-  do {                                                                                        \
-    if (!weir_netcdf_available() || !weir_fft_available()) {                                  \
-      printf("skipped: this build has no %s\n", weir_netcdf_available() ? "FFTW" : "NetCDF"); \
-      skip();                                                                                 \
-    }                                                                                         \
-  } while (0)
 
 static const char *file_of(const char *dir, int64_t first)
 {

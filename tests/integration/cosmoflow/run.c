@@ -11,7 +11,7 @@
 #include "data/predictions.h"
 #include "data/volume_test.h"
 #include "log/mllog.h"
-#include "ops/fft/weir_fft.h"
+#include "needs.h"
 #include "program.h"
 
 /* What configs/cosmoflow/tiny.yaml says, smaller, without the need of a YAML reader. */
@@ -26,14 +26,6 @@
   "--set 'train.optim.rule={momentum: {keeps: steps}}' --set train.optim.schedule.lr=0.01 " \
   "--set exec.tier=vector "
 #define RUN "run " UNIVERSES NETWORK
-
-#define NEEDS_LIBRARIES()                                                                     \
-  do {                                                                                        \
-    if (!weir_netcdf_available() || !weir_fft_available()) {                                  \
-      printf("skipped: this build has no %s\n", weir_netcdf_available() ? "FFTW" : "NetCDF"); \
-      skip();                                                                                 \
-    }                                                                                         \
-  } while (0)
 
 /* Of a file of weights: the digest of its variables, and an attribute; the caller frees it. */
 static char *attribute(const char *dir, const char *name)
@@ -264,14 +256,6 @@ static void train_some(void)
   assert_int_equal(program("prepare " UNIVERSES "--out %s", in_scratch("u")), 0);
 }
 #define PREDICT "predict %s --set exec.tier=vector --set predict.weights=%s --out %s "
-#define NEEDS_YAML(status)                            \
-  do {                                                \
-    if ((status) == 7) {                              \
-      printf("skipped: this build has no libyaml\n"); \
-      skip();                                         \
-    }                                                 \
-  } while (0)
-
 static void predictions_are_of_their_parts(void **state)
 {
   cf_predictions *p = NULL;

@@ -8,11 +8,10 @@
 #include "data/source.h"
 #include "data/split.h"
 #include "exec/weir_plan.h"
-#include "io/weir_netcdf.h"
 #include "model/segment.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/fft/weir_fft.h"
 #include "ops/reshape/weir_reshape.h"
+#include "needs.h"
 #include "program.h"
 
 enum { SIDE = 16, CHANNELS = 2, UNIVERSES = 32, VOXELS = SIDE * SIDE * SIDE * CHANNELS };
@@ -134,10 +133,7 @@ static quality score_persistence(void)
 
 static void the_unet_sees_what_will_be(void **state)
 {
-  if (!weir_fft_available() || !weir_netcdf_available()) {
-    printf("skipped: this build has no %s\n", weir_fft_available() ? "NetCDF" : "FFTW");
-    skip();
-  }
+  NEEDS_LIBRARIES();
   const quality same = score_persistence();
 
   assert_int_equal(program("run " SAMPLES NETWORK "--out %s", in_scratch("a")), 0);
