@@ -1,11 +1,13 @@
 /* cosmo_loader.c - a training step that is given samples of a slow source: how long it waits for
  * them, with a loader and without. The step computes for a fixed time on its processor; the source
- * sleeps for a fixed time and copies. Calls of read are counted before a row is printed. */
+ * sleeps for a fixed time and copies. Calls of read are counted before a row is printed. Started on
+ * several ranks, by mpiexec, it shows what they save by having samples from each other. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "comm/weir_request.h"
 #include "load/weir_load.h"
 #include "weir_bench.h"
 
@@ -34,11 +36,15 @@ static weir_status read_slowly(void *context, int64_t sample, const weir_load_pa
   return WEIR_OK;
 }
 
-static void compute(void)
+/* c: ranks whose messages move on meanwhile, as those of a step's pieces do; or NULL. */
+static void compute(weir_comm *c)
 {
   const double begin = weir_clock();
 
   while (weir_clock() - begin < step_s) {
+    if (c != NULL) {
+      bench_must(weir_requests_progress(c));
+    }
   }
 }
 
@@ -79,7 +85,7 @@ static outcome run(slow_source *s, const weir_load_cfg *cfg, int64_t samples, in
       fprintf(stderr, "visit %lld has another sample\n", (long long)k);
       exit(1);
     }
-    compute();
+    compute(NULL);
     weir_load_release(l);
   }
   const double steps = (double)((epochs - warm) * v.each);
@@ -103,8 +109,87 @@ static void must_read(const char *what, const outcome *r, int most, int all)
   }
 }
 
+/* Reads of this rank, and seconds of a sample and of waiting for it, in epochs from the
+ * second on. Each rank visits a share of every batch of 2 samples a rank. */
+static outcome run_ranks(slow_source *s, const weir_load_cfg *cfg, weir_comm *c, int64_t epochs)
+{
+  const int ranks = weir_comm_size(c);
+  const weir_order o = {
+      .samples = SAMPLES, .batch = 2 * ranks, .step = 2 * ranks, .shuffle = true, .seed = 5};
+  const weir_visits v = weir_visits_of(&o, weir_comm_rank(c), ranks);
+  const weir_load_peers peers = {.comm = c, .epoch = epochs};
+  const weir_load_source source = {.part = &s->part,
+                                   .n_parts = 1,
+                                   .read = read_slowly,
+                                   .context = s,
+                                   .key = "slow",
+                                   .peers = &peers};
+  outcome r = {.most = 0};
+  double before = 0, begin = 0;
+  weir_load *l = NULL;
+  weir_load_view view;
+
+  bench_must(weir_load_open(cfg, &source, &v, epochs * v.each, &l));
+  for (int64_t e = 0; e < epochs; e++) {
+    before = e == 1 ? weir_load_counted(l).waited_s : before;
+    begin = e == 1 ? weir_clock() : begin;
+    for (int64_t at = 0; at < o.samples; at += o.batch) {
+      int64_t sample[MANY], lo, hi;
+
+      bench_must(weir_load_batch(l, e, at));
+      weir_order_take(&o, e, at, o.samples - at < o.batch ? o.samples - at : o.batch, sample);
+      weir_order_share(o.samples - at < o.batch ? o.samples - at : o.batch, v.at, ranks, &lo, &hi);
+      for (int64_t i = 0; i < hi - lo; i++) {
+        bench_must(weir_load_get(l, e, at, i, sample[lo + i], &view));
+        compute(c);
+      }
+      bench_must(weir_comm_barrier(c)); /* as gradients are summed */
+    }
+  }
+  r.waited = (weir_load_counted(l).waited_s - before) / (double)((epochs - 1) * v.each);
+  r.seconds = (weir_clock() - begin) / (double)((epochs - 1) * v.each);
+  r.all = (int)weir_load_counted(l).reads;
+  weir_load_close(&l);
+  return r;
+}
+
+static void sum_of_ranks(weir_comm *c, outcome *r)
+{
+  void *all = NULL;
+  int64_t given = 0;
+
+  bench_must(weir_comm_gather(c, r, sizeof *r, &all, &given));
+  for (int k = 1; all != NULL && k < weir_comm_size(c); k++) {
+    r->all += ((const outcome *)all)[k].all;
+    r->seconds = fmax(r->seconds, ((const outcome *)all)[k].seconds);
+    r->waited = fmax(r->waited, ((const outcome *)all)[k].waited);
+  }
+  weir_free(&all);
+}
+
+static void on_ranks(slow_source *s, weir_load_cfg *cfg, weir_comm *c)
+{
+  outcome r[2];
+
+  s->delay = 3 * step_s;
+  cfg->memory.bytes = SAMPLES * (bytes + 64);
+  for (int on = 0; on < 2; on++) {
+    cfg->remote = on ? WEIR_LOAD_ON : WEIR_LOAD_OFF;
+    r[on] = run_ranks(s, cfg, c, 4);
+    sum_of_ranks(c, &r[on]);
+  }
+  if (weir_comm_rank(c) == 0) {
+    bench_row("loader: reads of all ranks", "each for itself", r[0].all, r[1].all, "1", 0, 0);
+    bench_row("loader: wait of a sample (from other ranks)", "each for itself",
+              fmax(r[0].waited * 1e3, 1e-3), fmax(r[1].waited * 1e3, 1e-3), "ms", 0, 0);
+    bench_row("loader: a sample (from other ranks)", "each for itself", r[0].seconds * 1e3,
+              r[1].seconds * 1e3, "ms", 0, 1);
+  }
+}
+
 int main(void)
 {
+  weir_comm *c = NULL;
   slow_source s = {.part = {WEIR_I16, {.rank = 4, .hi = {SIDE, SIDE, SIDE, CHANNELS}}}};
   weir_load_cfg cfg;
 
@@ -113,6 +198,17 @@ int main(void)
   weir_opts_default(weir_load_opts, sizeof cfg, &cfg);
   cfg.staging.bytes = 16 * (bytes + 64);
   cfg.memory.bytes = 0;
+  bench_must(weir_comm_open(&c));
+  const bool alone = weir_comm_size(c) == 1;
+
+  if (!alone) {
+    on_ranks(&s, &cfg, c);
+  }
+  weir_comm_close(&c);
+  if (!alone) {
+    weir_free(&s.cube);
+    return 0;
+  }
 
   /* The mean rate allows it: a read takes 0.8 of a step. */
   s.delay = 0.8 * step_s;
