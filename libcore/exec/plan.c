@@ -23,6 +23,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_ENUM(weir_exec_cfg, precision, 0, "f32|bf16",
                   "bf16: products of f32 arrays that a kernel makes sooner from bf16 are, and what "
                   "they read is kept in it; sums, statistics, losses and updates stay f32"),
+    WEIR_OPT_ENUM(weir_exec_cfg, overlap, 1, "off|auto|on",
+                  "over ranks: what needs nothing of another rank is computed while halos travel, "
+                  "the rest after; auto: where the parts cost less than is hidden"),
     WEIR_OPT_STRING(weir_exec_cfg, skip, "",
                     "passes that are left out, comma-separated, to find the one at fault"),
     WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
@@ -398,8 +401,9 @@ weir_pass_opts exec_pass_opts(const weir_plan *p)
 
 weir_status exec_plan_passes(weir_plan *p)
 {
-  const weir_pass_opts opts = exec_pass_opts(p);
+  weir_pass_opts opts = exec_pass_opts(p);
 
+  opts.overlap = (weir_overlap)p->cfg.overlap;
   exec_lap_end(p, "copy");
   WEIR_TRY(weir_passes_run(p->g, &opts, exec_watch, p));
   return WEIR_OK;

@@ -79,11 +79,22 @@ static void copy_parts(const weir_move *m, const window *w, char *room, bool rec
   }
 }
 
+static weir_status start_request(exec_carrier *c)
+{
+  c->started = weir_clock();
+  WEIR_TRY(weir_request_start(c->request));
+  return WEIR_OK;
+}
+
 /* What is left to wait for when the result is needed. */
 static weir_status wait_for(exec_carrier *c)
 {
   const double start = weir_clock();
+  bool done = false;
 
+  c->behind_s += start - c->started;
+  WEIR_TRY(weir_request_test(c->request, &done));
+  c->ready += done;
   WEIR_TRY(weir_request_wait(c->request));
   c->waited_s += weir_clock() - start;
   c->runs++;
@@ -92,11 +103,11 @@ static weir_status wait_for(exec_carrier *c)
 
 static weir_status start_exchange(weir_move *m, const weir_op_run *run)
 {
-  const exec_carrier *c = m->context;
+  exec_carrier *c = m->context;
   const window from = window_of(&run->in[0], &m->from);
 
   copy_parts(m, &from, c->room, false);
-  WEIR_TRY(weir_request_start(c->request));
+  WEIR_TRY(start_request(c));
   return WEIR_OK;
 }
 
@@ -138,10 +149,8 @@ static void copy_elements(const weir_move *m, const weir_view *arrays, bool in)
 
 static weir_status start_merge(weir_move *m, const weir_op_run *run)
 {
-  const exec_carrier *c = m->context;
-
   copy_elements(m, run->in, true);
-  WEIR_TRY(weir_request_start(c->request));
+  WEIR_TRY(start_request(m->context));
   return WEIR_OK;
 }
 
@@ -349,13 +358,15 @@ weir_move_report weir_plan_move(const weir_plan *p, int32_t number)
                             .merge = m->kind == WEIR_MOVE_MERGE,
                             .bytes = m->bytes,
                             .waited_s = c->waited_s,
+                            .behind_s = c->behind_s,
+                            .ready = c->ready,
                             .runs = c->runs};
 }
 
 void exec_ranks_print(const weir_plan *p, FILE *out)
 {
   const exec_ranks *s = p->spread;
-  double waited = 0;
+  double waited = 0, hidden = 0, bytes = 0;
 
   fprintf(out, "== ranks\n");
   for (int32_t i = 0; i < s->local.n; i++) {
@@ -363,10 +374,15 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
     const weir_move *m = s->local.moves[i];
 
     waited += r.waited_s;
+    bytes += (double)r.bytes * (double)r.runs;
+    hidden += (double)r.bytes * (double)r.ready;
     fprintf(out, "%-8s %-24s %12lld bytes", r.merge ? "merge" : "exchange", r.name,
             (long long)r.bytes);
     if (r.runs > 0) {
-      fprintf(out, ", waited %.3g s a run", r.waited_s / (double)r.runs);
+      fprintf(out,
+              ", waited %.3g s a run, %.3g s computed behind it, there already in %lld of %lld",
+              r.waited_s / (double)r.runs, r.behind_s / (double)r.runs, (long long)r.ready,
+              (long long)r.runs);
     }
     for (int64_t k = 0, n = 0; k < m->n_parts; k++) {
       if (!m->parts[k].receive) {
@@ -375,7 +391,8 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
     }
     fprintf(out, "\n");
   }
-  fprintf(out, "waited for other ranks: %.3g s in all\n", waited);
+  fprintf(out, "waited for other ranks: %.3g s in all; %.4g of %.4g bytes were there already\n",
+          waited, hidden, bytes);
   weir_partition_print(s->partition, weir_comm_rank(s->comm), out);
 }
 

@@ -13,6 +13,9 @@ typedef struct exec_carrier {
   int64_t count; /* merge: elements */
   int64_t runs;
   double waited_s; /* in all runs */
+  double started;  /* when, of this run */
+  double behind_s; /* between start and wait, in all runs */
+  int64_t ready;   /* runs in which nothing was left to wait for */
 } exec_carrier;
 
 typedef struct exec_ranks {

@@ -22,6 +22,7 @@ typedef struct weir_exec_cfg {
   int verify;   /* off|pass: re-run the oracle after every pass */
   bool fusion;
   int precision;    /* f32|bf16 */
+  int overlap;      /* off|auto|on: weir_overlap */
   const char *skip; /* passes left out, comma-separated */
   const char *kernel;
   const char *compiler;
@@ -152,12 +153,13 @@ typedef struct weir_group_report {
 } weir_group_report;
 /* What goes to other ranks in a run, or is merged with what they have; none in a plan that is not
  * spread. bytes: that this rank sends, or gives to the merge. waited_s: in all runs so far, when
- * the result was needed and not there yet: what nothing was computed behind. */
+ * the result was needed and not there yet: what nothing was computed behind; behind_s: from the
+ * start to then, which was computed in; ready: runs in which all had come by then. */
 typedef struct weir_move_report {
   const char *name; /* of what it is: borrowed */
   bool merge;
-  int64_t bytes, runs;
-  double waited_s;
+  int64_t bytes, runs, ready;
+  double waited_s, behind_s;
 } weir_move_report;
 int32_t weir_plan_moves(const weir_plan *p);
 weir_move_report weir_plan_move(const weir_plan *p, int32_t move);

@@ -235,7 +235,7 @@ struct request {
   const void *spec;
   const weir_value *in;
   int n_in;
-  int32_t array;             /* written by the node, or -1: a new array per output */
+  const int32_t *into; /* [outputs] arrays that the node writes, -1: a new one; NULL: all new */
   const weir_access *access; /* given, or NULL: the operator states it */
 };
 
@@ -275,10 +275,10 @@ static weir_status infer(const weir_graph *g, const struct request *r, weir_op_a
       return weir_fail(status, "output %d: %s", k, weir_last_message());
     }
   }
-  if (r->array >= 0 &&
-      (args->n_out != 1 || !weir_desc_equal(&out[0], &g->arrays[r->array]->desc))) {
+  if (r->into != NULL &&
+      (args->n_out != 1 || !weir_desc_equal(&out[0], &g->arrays[*r->into]->desc))) {
     return weir_fail(WEIR_ERR_SHAPE, "the output has another dtype or shape than array %d",
-                     r->array);
+                     *r->into);
   }
   return WEIR_OK;
 }
@@ -344,8 +344,8 @@ static weir_status append(weir_graph *g, const struct request *r, weir_node **ma
   weir_node *node = *made;
 
   for (int k = 0; k < node->n_out; k++) {
-    if (r->array >= 0) {
-      node->out[k] = r->array;
+    if (r->into != NULL && r->into[k] >= 0) {
+      node->out[k] = r->into[k];
     } else {
       WEIR_TRY(weir_graph_push_array(g, &out[k], WEIR_ARRAY_TEMPORARY, &node->out[k]));
     }
@@ -388,20 +388,20 @@ static weir_value add(weir_graph *g, const struct request *r, const char *where)
 weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spec,
                           const weir_value *in, int n_in, const char *where)
 {
-  return add(g, &(struct request){op, spec, in, n_in, -1, NULL}, where);
+  return add(g, &(struct request){op, spec, in, n_in, NULL, NULL}, where);
 }
 
 weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
                                  const weir_value *in, int n_in, const char *where)
 {
-  return add(g, &(struct request){op, NULL, in, n_in, -1, access}, where);
+  return add(g, &(struct request){op, NULL, in, n_in, NULL, access}, where);
 }
 
 weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
                                       const weir_access *access, const weir_value *in, int n_in,
-                                      int32_t array, const char *where)
+                                      const int32_t *arrays, const char *where)
 {
-  return add(g, &(struct request){op, NULL, in, n_in, array, access}, where);
+  return add(g, &(struct request){op, NULL, in, n_in, arrays, access}, where);
 }
 
 int32_t weir_graph_array(weir_graph *g, const weir_array_desc *desc)
@@ -426,7 +426,7 @@ weir_value weir_graph_add_into(weir_graph *g, const weir_op_desc *op, const void
                                         "%s (%s): array %d is none that nodes may write", op->name,
                                         where != NULL ? where : "place unknown", array));
   }
-  return add(g, &(struct request){op, spec, in, n_in, array, NULL}, where);
+  return add(g, &(struct request){op, spec, in, n_in, &array, NULL}, where);
 }
 
 static weir_status try_output(weir_graph *g, const char *name, weir_value v)

@@ -44,10 +44,11 @@ weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spe
  * node. Its outputs are arrays of the access's extents. The access is copied; op: its name. */
 weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
                                  const weir_value *in, int n_in, const char *where);
-/* The same, written into an array with several writers or none so far, and of one output. */
+/* The same; output k is written into arrays[k], one with several writers or none so far, where that
+ * is not -1. */
 weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
                                       const weir_access *access, const weir_value *in, int n_in,
-                                      int32_t array, const char *where);
+                                      const int32_t *arrays, const char *where);
 /* An array with several writers: made first, then written by weir_graph_add_into nodes whose
  * written boxes the validator proves disjoint and covering. The value of the whole array is the
  * last writer's. */

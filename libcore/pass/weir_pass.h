@@ -10,6 +10,10 @@ extern "C" {
 
 typedef enum weir_precision { WEIR_PRECISION_F32, WEIR_PRECISION_BF16 } weir_precision;
 
+/* Interiors of nodes that read a halo are computed before it has come: never; where kernels say
+ * that the parts take less longer than the halo travels; wherever that is possible. */
+typedef enum weir_overlap { WEIR_OVERLAP_OFF, WEIR_OVERLAP_AUTO, WEIR_OVERLAP_ON } weir_overlap;
+
 /* What passes may need to know. 0 means the default stated here. */
 typedef struct weir_pass_opts {
   int64_t cache_bytes; /* memory that the tile-local buffers of a group may fill; default: quarter
@@ -23,7 +27,8 @@ typedef struct weir_pass_opts {
   bool no_fusion; /* every node its own group                                                     */
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
   weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */
-  const char *kernel;       /* "auto", "none", or the one kernel name that may claim groups */
+  weir_overlap overlap;
+  const char *kernel; /* "auto", "none", or the one kernel name that may claim groups */
   const weir_kernel *const *kernels; /* table offered to groups, NULL at the end; NULL: none */
 } weir_pass_opts;
 

@@ -15,7 +15,7 @@ enum { CASES = 40 };
 
 /* What was done to one operator. */
 typedef struct row {
-  int cases, refused, moves;
+  int cases, refused, moves, parts;
   int64_t wrong;
 } row;
 
@@ -80,6 +80,7 @@ static void check_spread(const problem *p, row *r)
   }
   r->cases++;
   r->moves += result.moves;
+  r->parts += result.parts;
   r->wrong += result.wrong;
 }
 
@@ -150,20 +151,23 @@ static row check_operator(const weir_op_desc *op)
 
 static void every_operator_on_virtual_ranks(void **state)
 {
-  int64_t wrong = 0;
+  int64_t wrong = 0, parts = 0;
 
-  print_message("%-18s %6s %8s %6s\n", "operator", "cases", "refused", "moves");
+  print_message("%-18s %6s %8s %6s %6s\n", "operator", "cases", "refused", "moves", "parts");
   for (int i = 0; weir_op_table[i] != NULL; i++) {
     if (weir_op_table[i]->sample != NULL &&
         (only == NULL || strcmp(only, weir_op_table[i]->name) == 0)) {
       const row r = check_operator(weir_op_table[i]);
 
-      print_message("%-18s %6d %8d %6d\n", weir_op_table[i]->name, r.cases, r.refused, r.moves);
+      print_message("%-18s %6d %8d %6d %6d\n", weir_op_table[i]->name, r.cases, r.refused, r.moves,
+                    r.parts);
+      parts += r.parts;
       wrong += r.wrong;
       assert_true(r.cases > r.refused || weir_op_table[i] == &weir_op_call);
     }
   }
   assert_int_equal(wrong, 0);
+  assert_true(only != NULL || parts > 0);
 }
 
 int main(int argc, char **argv)

@@ -18,6 +18,7 @@ typedef struct virtual_cuts {
 
 typedef struct virtual_result {
   int moves, wrong; /* of a rank; ranks of which an output is not that of the whole */
+  int parts;        /* nodes that run in parts, ahead of halos: half of the seeds force that */
 } virtual_result;
 
 /* Compares every output on every rank, within rounding of its dtype (exact: not even that), having

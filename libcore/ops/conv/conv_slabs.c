@@ -13,13 +13,23 @@ static int64_t rows_of(const conv_form *f)
   return f->kind == CONV_DATA ? f->x_extent[0] : f->y_extent[0];
 }
 
+/* Rows of what is read that no window reaches: part of an array, as where only the iterations next
+ * to other ranks are computed. Slabs of one sample leave them out. */
+static bool leaves_rows(const conv_form *f)
+{
+  const int64_t reach = f->dilation[0] * (f->taps[0] - 1);
+
+  return f->kind == CONV_DATA ? f->lo[0] > reach || f->hi[0] > reach
+                              : f->lo[0] < 0 || f->hi[0] <= -f->stride[0];
+}
+
 conv_cut conv_cut_make(const conv_form *f, int64_t wanted)
 {
   const int64_t rows = rows_of(f);
   conv_cut c = {.samples = 1, .rows = rows};
 
   if (wanted <= f->n) {
-    c.samples = ceil_div(f->n, wanted > 1 ? wanted : 1);
+    c.samples = leaves_rows(f) ? 1 : ceil_div(f->n, wanted > 1 ? wanted : 1);
   } else {
     const int64_t parts = ceil_div(wanted, f->n);
 

@@ -68,7 +68,7 @@ static weir_status add(const building *b, const weir_op_desc *op, weir_access *a
   }
   const weir_value v =
       array < 0 ? weir_graph_add_access(b->g, op, a, values, a->n_in, like->where)
-                : weir_graph_add_access_into(b->g, op, a, values, a->n_in, array, like->where);
+                : weir_graph_add_access_into(b->g, op, a, values, a->n_in, &array, like->where);
 
   weir_access_fini(a);
   WEIR_TRY(weir_graph_status(b->g));

@@ -257,3 +257,11 @@ void weir_local_fini(weir_local *l)
   weir_graph_destroy(&l->g);
   l->n = 0;
 }
+
+const weir_move *weir_local_finishes(const weir_graph *g, int32_t node)
+{
+  const weir_node *n = weir_graph_node(g, node);
+  const weir_call_spec *spec = n->spec;
+
+  return n->op == &weir_op_call && !n->dead && spec->function == finished ? spec->context : NULL;
+}

@@ -61,6 +61,8 @@ typedef struct weir_local {
  * (WEIR_ERR_UNSUPPORTED in all of them). WEIR_ERR_MEMORY. */
 weir_status weir_localise(const weir_partition *p, int rank, weir_local *out) WEIR_CHECKED;
 void weir_local_fini(weir_local *l);
+/* The move that the node of a local graph finishes, NULL: none. */
+const weir_move *weir_local_finishes(const weir_graph *g, int32_t node);
 
 #ifdef __cplusplus
 }

@@ -53,8 +53,8 @@ static bool takes_turns(const boxing *b, int32_t k, int o, int d, int *dim, int6
   return *dim >= 0 && *step > 0;
 }
 
-/* True when all tiles together make whole grains of the kernel's result, and all that is visible.
- */
+/* True when all tiles together make whole grains of the kernel's result, and all that a member
+ * writes of what is visible: others may write the rest of the array. */
 static bool is_covered(const boxing *b)
 {
   const int32_t made = b->claim->made;
@@ -65,12 +65,15 @@ static bool is_covered(const boxing *b)
 
     for (int o = 0; o < a->n_out && (k == made || b->claim->visible[k]); o++) {
       const weir_reach all = elements_at(b, k, o, 0, 0);
+      const weir_box run = weir_iterations(a);
+      const weir_region r = weir_written(a, o, &run);
+      const weir_box written = weir_region_hull(&r);
 
       for (int e = 0; e < a->out[o].rank; e++) {
         const int64_t extent = a->out[o].extent[e];
         const int64_t grain = b->claim->visible[k] ? 0 : b->claim->boxes->grain[e];
-        const bool low = all.lo[e] <= 0 || (grain > 0 && all.lo[e] % grain == 0);
-        const bool high = all.hi[e] >= extent || (grain > 0 && all.hi[e] % grain == 0);
+        const bool low = all.lo[e] <= written.lo[e] || (grain > 0 && all.lo[e] % grain == 0);
+        const bool high = all.hi[e] >= written.hi[e] || (grain > 0 && all.hi[e] % grain == 0);
 
         covered = covered && extent < WEIR_UNBOUNDED && (all.whole[e] || (low && high));
       }

@@ -1,0 +1,176 @@
+/* overlap.c - interiors that are computed while halos travel.
+ *
+ * A node that reads what an exchange makes is run in parts: those iterations that read own elements
+ * alone, from the rank's own array, before the wait; then those next to other ranks. What follows
+ * it element by element, and pools between whose windows the cuts can be laid, goes on part by
+ * part, so that the kernels that claim such chains claim their parts. What others read is written
+ * by all parts, each its own box. */
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "pass/overlap/overlap_priv.h"
+#include "pass/partition/weir_localise.h"
+#include "pass/weir_pass.h"
+
+/* What a halo takes to come, until machines say it of themselves: see docs/decisions/0018. */
+#define LATENCY 20e-6 /* s */
+#define RATE 2e9      /* bytes/s */
+
+/* Own elements are wherever the halo is not; its dimensions are those along which there is some. */
+static bool find_halo(overlap_split *s, const weir_move *m, const weir_node *finish)
+{
+  s->made = finish->out[0];
+  s->own = finish->in[0];
+  s->owned = weir_box_intersect(&m->from, &m->to);
+  s->n_cuts = 0;
+  for (int d = 0; d < m->to.rank; d++) {
+    s->owned.lo[d] -= m->to.lo[d];
+    s->owned.hi[d] -= m->to.lo[d];
+    s->shift[d] = m->to.lo[d] - m->from.lo[d];
+    if (s->owned.lo[d] > 0 || s->owned.hi[d] < m->to.hi[d] - m->to.lo[d]) {
+      if (s->n_cuts == OVERLAP_CUTS) {
+        return false;
+      }
+      s->axis[s->n_cuts++] = d;
+    }
+  }
+  return s->n_cuts > 0 && m->n_parts > 0 && !weir_box_empty(&s->owned);
+}
+
+/* Seconds that a kernel says the node takes by itself, -1: none claims it. */
+static double seconds_of(const weir_graph *g, const weir_pass_opts *opts, int32_t node)
+{
+  const weir_group alone = {.nodes = &node, .n_nodes = 1};
+  double seconds = -1;
+
+  return opts->kernels != NULL && weir_kernel_best(g, &alone, opts, &seconds) != NULL ? seconds
+                                                                                      : -1;
+}
+
+static double received_bytes(const weir_move *m)
+{
+  double bytes = 0;
+
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    bytes += m->parts[i].receive ? (double)weir_box_volume(&m->parts[i].box) : 0;
+  }
+  return bytes * (double)weir_dtype_size(m->dtype);
+}
+
+/* Whether it pays: the node was there before any derivative (gradients by data wait behind those by
+ * weights as it is), a kernel claims it and every part, and what the parts take longer than the
+ * whole is less than half of what they hide. */
+static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_move *m, int32_t node,
+                 const int32_t first[OVERLAP_PARTS])
+{
+  const double whole = seconds_of(g, opts, node), inside = seconds_of(g, opts, first[0]);
+  const double travel = LATENCY + received_bytes(m) / RATE;
+  bool claimed = whole >= 0;
+  double all = 0;
+
+  for (int part = 0; part < OVERLAP_PARTS && claimed; part++) {
+    const double here = first[part] >= 0 ? seconds_of(g, opts, first[part]) : 0;
+
+    claimed = here >= 0;
+    all += here;
+  }
+  return claimed && weir_graph_node(g, node)->derived == 0 &&
+         all - whole < 0.5 * (travel < inside ? travel : inside);
+}
+
+/* Runs the node and what follows it in parts, where that is possible and pays. */
+static weir_status split(weir_graph *g, const weir_pass_opts *opts, overlap_split *s,
+                         const weir_move *m, int32_t node)
+{
+  const int32_t before = weir_graph_nodes(g);
+  int32_t first[OVERLAP_PARTS];
+
+  if (!overlap_find(s, node)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(overlap_build(g, s, first));
+  const bool keep =
+      first[0] >= 0 && (opts->overlap == WEIR_OVERLAP_ON || pays(g, opts, m, node, first));
+
+  for (int32_t i = before; i < weir_graph_nodes(g); i++) {
+    weir_graph_node_mut(g, i)->dead = !keep;
+  }
+  for (int i = 0; i < s->n; i++) {
+    weir_graph_node_mut(g, s->member[i].node)->dead = keep;
+  }
+  return WEIR_OK;
+}
+
+/* place: [nodes] room. */
+static weir_status order_nodes(const weir_graph *g, int32_t *order, int32_t *place)
+{
+  int32_t n = 0;
+
+  WEIR_TRY(weir_graph_order(g, order, &n));
+  for (int32_t i = 0; i < n; i++) {
+    place[order[i]] = i;
+  }
+  return WEIR_OK;
+}
+
+/* All readers of what one exchange makes, one after the other. */
+static weir_status split_readers(weir_graph *g, const weir_pass_opts *opts, int32_t finish,
+                                 const weir_move *m)
+{
+  weir_status status = WEIR_OK;
+  const int32_t nodes = weir_graph_nodes(g); /* as they are now */
+  void *memory[2] = {NULL};
+  weir_users users = {.readers = NULL};
+  overlap_split s = {.g = g};
+
+  if (!find_halo(&s, m, weir_graph_node(g, finish))) {
+    return WEIR_OK;
+  }
+  for (int32_t i = 0; i < nodes; i++) {
+    const weir_node *node = weir_graph_node(g, i);
+    bool reads = false;
+
+    for (int k = 0; k < node->n_in && node->op != NULL && !node->dead; k++) {
+      reads = reads || node->in[k] == s.made;
+    }
+    if (!reads) {
+      continue;
+    }
+    WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof(int32_t), &memory[0]), out);
+    WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof(int32_t), &memory[1]), out);
+    WEIR_TRY_GOTO(order_nodes(g, memory[0], memory[1]), out);
+    WEIR_TRY_GOTO(weir_users_make(g, &users), out);
+    s.place = memory[1];
+    s.users = &users;
+    WEIR_TRY_GOTO(split(g, opts, &s, m, i), out);
+    weir_users_fini(&users);
+    weir_free(&memory[0]);
+    weir_free(&memory[1]);
+  }
+out:
+  weir_users_fini(&users);
+  weir_free(&memory[0]);
+  weir_free(&memory[1]);
+  return status;
+}
+
+static weir_status run(weir_graph *g, const weir_pass_opts *opts)
+{
+  const int32_t nodes = weir_graph_nodes(g);
+
+  for (int32_t i = 0; i < nodes && opts->overlap != WEIR_OVERLAP_OFF; i++) {
+    const weir_move *m = weir_local_finishes(g, i);
+
+    if (m != NULL && m->kind == WEIR_MOVE_EXCHANGE) {
+      WEIR_TRY(split_readers(g, opts, i, m));
+    }
+  }
+  return WEIR_OK;
+}
+
+const weir_pass weir_pass_overlap = {
+    .name = "overlap",
+    .cite = "Dryden et al., Improving strong-scaling of CNN training by exploiting finer-grained "
+            "parallelism, IPDPS 2019 (arXiv:1903.06681), section III",
+    .order = 17,
+    .run = run,
+};
