@@ -25,6 +25,8 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, describe.outputs, 0, 0, 64, "1",
                  "parameters to be estimated, or classes of a voxel; 0: the labels that prepare "
                  "writes, or the 3 of model.segment"),
+    WEIR_OPT_INT(cf_cfg, describe.ranks, 1, 1, 1000000, "ranks",
+                 "that --grid auto makes grids of, to predict a step on each"),
     WEIR_OPT_PATH(cf_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; they carry their network"),
     WEIR_OPT_INT(cf_cfg, predict.batch, 8, 1, 1000000, "1", "samples that are computed at once"),
@@ -41,7 +43,7 @@ const weir_opt cf_options[] = {
                  "where they need more; one always is"),
     WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options, "the log of MLPerf HPC, beside run.jsonl"),
     WEIR_OPT_TABLE(cf_cfg, grid, weir_train_grid_opts,
-                   "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW)"),
+                   "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW or auto)"),
     WEIR_OPT_TABLE(cf_cfg, comm, weir_comm_opts, "messages between them"),
     WEIR_OPT_TABLE(cf_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,

@@ -27,7 +27,7 @@ typedef struct cf_cfg {
     int64_t samples;
   } inspect;
   struct {
-    int64_t side, channels, outputs;
+    int64_t side, channels, outputs, ranks;
   } describe;
   struct {
     const char *weights;

@@ -1,6 +1,7 @@
 /* ranks.c - see ranks.h. */
 #include "ranks.h"
 #include "base/weir_log.h"
+#include "train/weir_place.h"
 
 weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
 {
@@ -14,7 +15,9 @@ weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
   if (!out->leads && cli->log > WEIR_LOG_WARN) {
     weir_log_set_level(WEIR_LOG_WARN);
   }
-  const weir_status status = weir_train_grid(&cfg->grid, weir_comm_size(comm), &out->spread.grid);
+  const weir_train_grid_cfg samples = {.depth = 1, .height = 1, .width = 1};
+  const weir_train_grid_cfg *grid = cfg->grid.by == WEIR_GRID_BY_AUTO ? &samples : &cfg->grid;
+  const weir_status status = weir_train_grid(grid, weir_comm_size(comm), &out->spread.grid);
 
   if (status != WEIR_OK) {
     cf_ranks_close(out);
@@ -31,6 +34,74 @@ void cf_ranks_close(cf_ranks *r)
 weir_status cf_agree(const cf_ranks *r, weir_status status)
 {
   return weir_comm_agree(r->spread.comm, status);
+}
+
+/* ---- A grid by prediction ---- */
+
+static void tell_placement(const weir_placement *p, const weir_machine *m)
+{
+  const weir_place_row *const row = &p->row[p->best];
+  const int *const n = row->grid.extent;
+
+  weir_event("placement", WEIR_INT("samples", n[0]), WEIR_INT("depth", n[1]),
+             WEIR_INT("height", n[2]), WEIR_INT("width", n[3]), WEIR_INT("candidates", p->n),
+             WEIR_REAL("predicted_s", row->cost.seconds),
+             WEIR_REAL("computes_s", row->cost.compute_s), WEIR_REAL("waits_s", row->cost.waited_s),
+             WEIR_INT("halo_bytes", row->cost.halo_bytes),
+             WEIR_INT("sum_bytes", row->cost.sum_bytes), WEIR_INT("arena_bytes", row->cost.arena),
+             WEIR_REAL("kernels", m->kernels), WEIR_REAL("flops", m->flops),
+             WEIR_REAL("bandwidth", m->bandwidth), WEIR_REAL("latency", m->latency),
+             WEIR_REAL("message", m->message), WEIR_REAL("merge", m->merge),
+             WEIR_REAL("hidden", m->hidden));
+  weir_info("grid", "%dx%dx%dx%d of %lld: %.3g s a step are predicted", n[0], n[1], n[2], n[3],
+            (long long)p->n, row->cost.seconds);
+}
+
+weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
+                           weir_train_task *task)
+{
+  const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
+  weir_comm *const comm = r->spread.comm;
+  weir_machine m = cfg->grid.machine;
+  weir_placement p;
+
+  if (cfg->grid.by != WEIR_GRID_BY_AUTO) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_machine_measure(comm, &cfg->comm, &exec, &m));
+  WEIR_TRY(weir_train_place(task, train, &exec, &m, comm, weir_comm_size(comm), &p));
+  const weir_place_row *const row = &p.row[p.best];
+
+  r->spread.grid = row->grid;
+  cfg->grid.samples = row->grid.extent[WEIR_ALONG_SAMPLES];
+  cfg->grid.depth = row->grid.extent[WEIR_ALONG_DEPTH];
+  cfg->grid.height = row->grid.extent[WEIR_ALONG_HEIGHT];
+  cfg->grid.width = row->grid.extent[WEIR_ALONG_WIDTH];
+  task->predicted_s = row->cost.seconds;
+  if (r->leads) {
+    weir_machine_print(&m, stderr);
+    weir_placement_print(&p, stderr);
+    tell_placement(&p, &m);
+  }
+  weir_placement_fini(&p);
+  return WEIR_OK;
+}
+
+weir_status cf_placement_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
+                               int ranks, FILE *out)
+{
+  const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
+  weir_machine m = cfg->grid.machine;
+  weir_placement p;
+
+  WEIR_TRY(weir_machine_measure(NULL, &cfg->comm, &exec, &m));
+  WEIR_TRY(weir_train_place(task, &cfg->train, &exec, &m, NULL, ranks, &p));
+  (void)fprintf(out, "grids of %d ranks, a step of %lld samples\n", ranks,
+                (long long)(cfg->train.batch * cfg->train.accumulate));
+  weir_machine_print(&m, out);
+  weir_placement_print(&p, out);
+  weir_placement_fini(&p);
+  return WEIR_OK;
 }
 
 weir_status cf_grid_print(const cf_cfg *cfg, const weir_train_task *task, FILE *out)

@@ -163,6 +163,10 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   put_real(&c, "parameters", (double)weir_params_elements(e->estimator.params));
   put_text(&c, "ended by", end[result->end]);
   put_real(&c, "steps", (double)result->step);
+  put_real(&c, "seconds of a step, without its samples", result->step_s);
+  if (e->estimator.task.predicted_s > 0) {
+    put_real(&c, "predicted for this grid", e->estimator.task.predicted_s);
+  }
   put_real(&c, "epochs", (double)result->epoch);
   put_real(&c, "loss of the last epoch", result->loss);
   put_real(&c, "best validation loss", result->best_loss);

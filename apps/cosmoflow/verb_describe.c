@@ -61,8 +61,9 @@ static weir_status print_network(const cf_cfg *cfg, const cf_universe_facts *f)
   return WEIR_OK;
 }
 
-/* What each rank of the grid would have of a step, for the same samples as the network. */
-static weir_status print_grid(const cf_cfg *cfg, const cf_universe_facts *f)
+/* What each rank of the grid would have of a step, or what each grid would take, for the same
+ * samples as the network. */
+static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const cf_universe_facts *f)
 {
   const int64_t side = or_else(cfg->describe.side, f->side);
   const cf_volume_info info = {
@@ -74,7 +75,12 @@ static weir_status print_grid(const cf_cfg *cfg, const cf_universe_facts *f)
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
-  WEIR_TRY_GOTO(cf_grid_print(cfg, &e.task, stdout), done);
+  if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
+    WEIR_TRY_GOTO(cf_placement_print(cfg, cli->threads, &e.task, (int)cfg->describe.ranks, stdout),
+                  done);
+  } else {
+    WEIR_TRY_GOTO(cf_grid_print(cfg, &e.task, stdout), done);
+  }
 done:
   cf_estimator_close(&e);
   return status;
@@ -91,7 +97,7 @@ weir_status cf_verb_describe(const weir_cli *cli)
   WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
   WEIR_TRY_GOTO(print_universes(&cfg.simulate, &facts), done);
   WEIR_TRY_GOTO(print_network(&cfg, &facts), done);
-  WEIR_TRY_GOTO(print_grid(&cfg, &facts), done);
+  WEIR_TRY_GOTO(print_grid(cli, &cfg, &facts), done);
   printf("\n");
   WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
 done:

@@ -55,7 +55,7 @@ static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_
 typedef struct job {
   const weir_cli *cli;
   const weir_config *config;
-  const cf_ranks *ranks;
+  cf_ranks *ranks;
   weir_run_dir *dir; /* of the rank that leads */
   cf_experiment *e;
 } job;
@@ -124,7 +124,7 @@ static weir_status check_log(const cf_cfg *cfg)
 
 static weir_status run(const job *j, cf_cfg *cfg)
 {
-  const cf_ranks *r = j->ranks;
+  cf_ranks *r = j->ranks;
   const int64_t began = weir_clock_wall_ms();
   weir_train_result result;
   char folder[CF_PATH];
@@ -135,6 +135,7 @@ static weir_status run(const job *j, cf_cfg *cfg)
   WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, j->e)));
   cf_experiment_tell(j->e);
   WEIR_TRY(cf_agree(r, cf_experiment_network(j->e, j->config)));
+  WEIR_TRY(cf_ranks_place(r, cfg, j->cli->threads, &j->e->train, &j->e->estimator.task));
   WEIR_TRY(cf_agree(r, r->leads ? announce(j) : WEIR_OK));
   WEIR_TRY(train(j, &result, began));
   return cf_agree(r, r->leads ? finish(j, &result) : WEIR_OK);

@@ -37,7 +37,7 @@ static const flag_row flags[] = {
   {{"input", required_argument, NULL, FLAG_INPUT}, "WHAT", "what is read: a file, or - and addresses of live input"},
   {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "folder of the results"},
   {{"seed", required_argument, NULL, FLAG_SEED}, "N", "seed of every random number"},
-  {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..", "ranks along each dimension, in the order of the section grid; 0: what is left"},
+  {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..|auto", "ranks along each dimension, in the order of the section grid; 0: what is left"},
   {{"device", required_argument, NULL, FLAG_DEVICE}, "cpu|cuda", "where the graph runs (default cpu)"},
   {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "threads (default: all processors)"},
   {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "error, warn, info or debug (default info)"},
@@ -145,17 +145,20 @@ static weir_status read_count(const weir_app *app, const char *name, const char 
   return WEIR_OK;
 }
 
-/* Numbers with an x between them, no more than the section has rows. */
+/* Numbers with an x between them, no more than the section begins with; or auto. */
 static weir_status check_grid(const weir_app *app, const char *text)
 {
   const weir_opt *section = weir_conf_grid(app);
   int64_t rows = 0, numbers = 0;
 
-  while (section != NULL && section[rows].key != NULL) {
+  while (section != NULL && section[rows].kind == WEIR_OPT_KIND_INT) {
     rows++;
   }
   if (rows == 0) {
     return usage_error(app, "--grid", text, "this program shares no work in space");
+  }
+  if (strcmp(text, "auto") == 0 && weir_conf_grid_chooses(section)) {
+    return WEIR_OK;
   }
   for (const char *at = text; numbers >= 0; at++) {
     const size_t digits = strspn(at, "0123456789");

@@ -51,20 +51,35 @@ static weir_status input_set(const weir_cli *cli, char **out)
   return WEIR_OK;
 }
 
-/* "grid={samples: 2, depth: 4}" of the flag --grid 2x4. */
+bool weir_conf_grid_chooses(const weir_opt *section)
+{
+  const weir_opt *row = NULL;
+  bool by_alias = false;
+
+  return weir_conf_find(section, "by", &row, &by_alias) == WEIR_CONF_ROW &&
+         row->kind == WEIR_OPT_KIND_ENUM && strcmp(row->choices, "numbers|auto") == 0;
+}
+
+/* "grid={samples: 2, depth: 4}" of the flag --grid 2x4, "grid={by: auto}" of --grid auto; where
+ * there is such a row, numbers say "by: numbers", too. */
 static weir_status grid_set(const weir_cli *cli, char **out)
 {
   const weir_opt *row = weir_conf_grid(cli->app);
   const char *at = cli->grid;
-  size_t room = sizeof "grid={}" + strlen(at);
+  const bool chooses = weir_conf_grid_chooses(row);
+  size_t room = sizeof "grid={by: numbers, }" + strlen(at);
   char *to = NULL;
+
+  if (strcmp(at, "auto") == 0) {
+    return weir_strdup("grid={by: auto}", out);
+  }
 
   for (int i = 0; row[i].key != NULL; i++) {
     room += strlen(row[i].key) + sizeof ": , ";
   }
   WEIR_TRY(weir_alloc((int64_t)room, 1, (void **)&to));
   *out = to;
-  to += sprintf(to, "grid={");
+  to += sprintf(to, "grid={%s", chooses ? "by: numbers, " : "");
   for (; *at != 0; row++) {
     const int digits = (int)strspn(at, "0123456789");
 

@@ -11,6 +11,7 @@
 #include "conf/weir_rundir.h"
 
 struct grid {
+  int by;
   int64_t across, along;
 };
 
@@ -23,6 +24,7 @@ struct options {
 static const weir_opt grid_rows[] = {
     WEIR_OPT_INT(struct grid, across, 0, 0, 8, "ranks", "the first"),
     WEIR_OPT_INT(struct grid, along, 5, 0, 8, "ranks", "the second"),
+    WEIR_OPT_ENUM(struct grid, by, 0, "numbers|auto", "what says it"),
     WEIR_OPT_END,
 };
 
@@ -78,6 +80,19 @@ static weir_status gridded(const weir_cli *cli)
   return WEIR_OK;
 }
 
+/* Where a file says auto, numbers of the flag win; and auto of the flag over numbers. */
+static weir_status chosen(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  struct options options;
+
+  WEIR_TRY(weir_cli_config(cli, &options, &config));
+  assert_int_equal(options.grid.by, strcmp(cli->grid, "auto") == 0);
+  assert_int_equal(options.grid.across, strcmp(cli->grid, "auto") == 0 ? 4 : 3);
+  weir_config_destroy(&config);
+  return WEIR_OK;
+}
+
 static weir_status bench(const weir_cli *cli)
 {
   return cli->n_args == 1 && strcmp(cli->args[0], "peaks") == 0
@@ -106,6 +121,7 @@ static const weir_verb verbs[] = {
     {.name = "run", .help = "runs", .run = run},
     {.name = "seeded", .help = "seeds", .run = seeded},
     {.name = "gridded", .help = "ranks", .run = gridded},
+    {.name = "chosen", .help = "ranks", .run = chosen},
     {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
     {.name = "part", .help = "does a part", .args = "one|two|three", .run = part},
     {.name = "stop", .help = "stops", .run = stop},
@@ -175,6 +191,8 @@ static void flags_reach_the_verb(void **state)
   expect("demo seeded --seed 7 --set seed=3", 0, "");
   expect("demo gridded --grid 3x2 --set grid.across=1", 0, "");
   expect("demo gridded --grid 3", 0, "");
+  expect("demo chosen --grid auto --set grid.across=4", 0, "");
+  expect("demo chosen --grid 3x1 --set grid.by=auto", 0, "");
 }
 
 static void wrong_command_lines_are_refused(void **state)
@@ -201,7 +219,8 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run --grid 2x2x2", "--grid: 2x2x2: is no grid"},
       {"demo run --grid 2y2", "--grid: 2y2: is no grid"},
       {"demo run --grid=", "--grid: : is no grid"},
-      {"demo gridded --grid 9x1", "grid={across: 9, along: 1}"},
+      {"demo run --grid autox2", "--grid: autox2: is no grid"},
+      {"demo gridded --grid 9x1", "grid={by: numbers, across: 9, along: 1}"},
       {"demo run --threads 5000", "--threads: 5000: is outside [0, 4096]"},
       {"demo run --threads two", "--threads: two: is not a whole number"},
       {"demo run --device gpu", "--device: gpu: is neither cpu nor cuda"},

@@ -49,7 +49,7 @@ struct weir_cli {
   const char *out; /* --out DIR, NULL when not given */
   int64_t seed;    /* --seed N, at least 0 */
   bool has_seed;
-  const char *grid;   /* --grid NxM.., NULL when not given */
+  const char *grid;   /* --grid NxM.. or auto, NULL when not given */
   const char *input;  /* --input VALUE, NULL when not given */
   const char *device; /* "cpu" or "cuda" */
   int threads;        /* --threads N; 0: all that the machine offers */

@@ -385,18 +385,33 @@ static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
   return WEIR_OK;
 }
 
+static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, double flop_rate)
+{
+  return (weir_pass_opts){.cache_bytes = cfg->cache_bytes,
+                          .bandwidth = bandwidth,
+                          .flop_rate = flop_rate,
+                          .least_format = cfg->least_format,
+                          .no_fusion = !cfg->fusion,
+                          .skip = cfg->skip,
+                          .precision = (weir_precision)cfg->precision,
+                          .kernel = cfg->kernel,
+                          .kernels = weir_kernel_table};
+}
+
+weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
+{
+  double bandwidth, flop_rate;
+
+  (void)exec_peaks_read(cfg->peaks, &bandwidth, &flop_rate);
+  return passes_of(cfg, bandwidth, flop_rate);
+}
+
 weir_pass_opts exec_pass_opts(const weir_plan *p)
 {
-  return (weir_pass_opts){.cache_bytes = p->cfg.cache_bytes,
-                          .bandwidth = p->bandwidth,
-                          .flop_rate = p->flop_rate,
-                          .parts = p->memory.parts,
-                          .least_format = p->cfg.least_format,
-                          .no_fusion = !p->cfg.fusion,
-                          .skip = p->cfg.skip,
-                          .precision = (weir_precision)p->cfg.precision,
-                          .kernel = p->cfg.kernel,
-                          .kernels = weir_kernel_table};
+  weir_pass_opts opts = passes_of(&p->cfg, p->bandwidth, p->flop_rate);
+
+  opts.parts = p->memory.parts;
+  return opts;
 }
 
 weir_status exec_plan_passes(weir_plan *p)

@@ -9,6 +9,7 @@
 #include "conf/weir_opt.h"
 #include "graph/weir_graph.h"
 #include "pass/partition/weir_partition.h"
+#include "pass/weir_pass.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +34,8 @@ typedef struct weir_exec_cfg {
   const char *peaks;    /* file written by `bench peaks`, "" for built-in values */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
+/* What the passes of a plan with that section are told, where memory makes no micro-batches. */
+weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg);
 
 /* Most new slots that one feed brings, per time input by name. */
 typedef struct weir_chunk_bound {

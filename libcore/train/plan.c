@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 #include "train/train_priv.h"
 
 weir_status train_room(train_run *r)
@@ -155,8 +156,11 @@ weir_status train_run_plan(train_run *r, train_kind kind, int64_t n, const train
   WEIR_TRY(train_find_plan(r, kind, n, plan));
   train_own_samples(r, n, &lo, &hi);
   const int count = train_bind(r->task, r->input, r->cfg->seed, kind, hi - lo, x, &b);
+  const double start = weir_clock();
+  const weir_status status = weir_plan_run(*plan, b.binding, count);
 
-  return weir_plan_run(*plan, b.binding, count);
+  r->spent_s += weir_clock() - start;
+  return status;
 }
 
 weir_status train_number(const weir_plan *plan, const char *name, double *x)

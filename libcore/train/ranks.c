@@ -17,6 +17,27 @@ const weir_opt weir_train_grid_opts[] = {
                  "along the depth of a sample: the first to cut, its slabs lie together in files"),
     WEIR_OPT_INT(weir_train_grid_cfg, height, 1, 0, 1000000, "ranks", "along its height"),
     WEIR_OPT_INT(weir_train_grid_cfg, width, 1, 0, 1000000, "ranks", "along its width"),
+    WEIR_OPT_ENUM(weir_train_grid_cfg, by, WEIR_GRID_BY_NUMBERS, "numbers|auto",
+                  "what says the grid: these numbers, or (auto) a prediction of a step's time on "
+                  "every grid that there can be; numbers are not read then"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.kernels, 0, 0, 1e6, "1",
+                  "for auto: speed of the kernels of a rank, with its threads, over what they "
+                  "predict of one; 0: measured"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.flops, 0, 0, 1e18, "flop/s",
+                  "for auto: what a rank computes without kernels; 0: measured"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.bandwidth, 0, 0, 1e18, "bytes/s",
+                  "for auto: memory of a rank, read plus written; 0: measured"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.latency, 0, 0, 1000, "s",
+                  "for auto: a message of no bytes; 0: measured between pairs of ranks, 5e-6 where "
+                  "there is one"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.message, 0, 0, 1e18, "bytes/s",
+                  "for auto: from one rank to another; 0: likewise, 5e9 where there is one"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.merge, 0, 0, 1e18, "bytes/s",
+                  "for auto: what comes in a sum over ranks and is added; 0: measured in sums of "
+                  "all ranks, a third of the bandwidth where there is one"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.hidden, -1, -1, 1, "1",
+                  "for auto: share of computing time in which messages move on; below 0: measured, "
+                  "1 where there is one rank"),
     WEIR_OPT_END,
 };
 

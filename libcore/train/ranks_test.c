@@ -16,18 +16,18 @@ static void an_open_dimension_takes_what_is_left(void **state)
   assert_ok(weir_train_grid(&cfg, 6, &grid));
   assert_int_equal(grid.dims, WEIR_ALONG_DIMS);
   assert_int_equal(grid.extent[WEIR_ALONG_SAMPLES], 6);
-  cfg = (weir_train_grid_cfg){3, 0, 1, 2};
+  cfg = (weir_train_grid_cfg){.samples = 3, .height = 1, .width = 2};
   assert_ok(weir_train_grid(&cfg, 12, &grid));
   assert_int_equal(grid.extent[WEIR_ALONG_DEPTH], 2);
   assert_int_equal(weir_grid_size(&grid), 12);
-  cfg = (weir_train_grid_cfg){1, 1, 1, 1};
+  cfg = (weir_train_grid_cfg){.samples = 1, .depth = 1, .height = 1, .width = 1};
   assert_ok(weir_train_grid(&cfg, 1, &grid));
 }
 
 static void grids_that_do_not_fit_are_refused(void **state)
 {
   static const struct {
-    weir_train_grid_cfg cfg;
+    int64_t numbers[WEIR_ALONG_DIMS];
     int ranks;
     const char *message;
   } bad[] = {
@@ -41,7 +41,10 @@ static void grids_that_do_not_fit_are_refused(void **state)
   weir_grid grid;
 
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    assert_int_equal(weir_train_grid(&bad[i].cfg, bad[i].ranks, &grid), WEIR_ERR_CONFIG);
+    const int64_t *n = bad[i].numbers;
+    const weir_train_grid_cfg cfg = {.samples = n[0], .depth = n[1], .height = n[2], .width = n[3]};
+
+    assert_int_equal(weir_train_grid(&cfg, bad[i].ranks, &grid), WEIR_ERR_CONFIG);
     assert_non_null(strstr(weir_last_message(), bad[i].message));
   }
 }

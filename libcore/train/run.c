@@ -238,12 +238,13 @@ static weir_status resume_epoch(train_run *r, bool *saved)
 /* ---- The loop ---- */
 
 /* One update and what is due behind it; *saved: whether the last state has a checkpoint. */
-static weir_status advance(train_run *r, bool *saved)
+static weir_status advance(train_run *r, int64_t first, bool *saved)
 {
   const train_state *s = &r->state;
   const int64_t n = train_step_samples(r);
   double loss = NAN;
 
+  r->spent_s = 0;
   const weir_status status = train_step(r, &loss);
 
   if (status == WEIR_ERR_STOPPED) { /* while samples were made */
@@ -254,6 +255,7 @@ static weir_status advance(train_run *r, bool *saved)
   *s->rate = train_rate(r, *s->step);
   *s->position += n;
   *s->loss_sum += loss * (double)n;
+  WEIR_TRY(train_time_step(r, n, *s->step - first));
   if (r->cfg->log_every > 0 && *s->step % r->cfg->log_every == 0) {
     weir_event("step", WEIR_INT("step", *s->step), WEIR_REAL("loss", loss),
                WEIR_REAL("gradient_norm", r->norm), WEIR_REAL("lr", *s->rate));
@@ -288,7 +290,7 @@ static weir_status loop(train_run *r, int64_t first)
 
   WEIR_TRY(resume_epoch(r, &saved));
   while (goes_on(r)) {
-    WEIR_TRY(advance(r, &saved));
+    WEIR_TRY(advance(r, first, &saved));
     if (train_leads(r)) {
       weir_progress("train", *s->step - first, r->total - first, "steps");
     }
@@ -330,6 +332,7 @@ static weir_status run(train_run *r, weir_train_result *result)
              WEIR_INT("samples", r->task->n_train), WEIR_INT("validation", r->task->n_valid),
              WEIR_INT("steps", r->total), WEIR_INT("step", first), WEIR_TEXT("rule", r->rule));
   WEIR_TRY(loop(r, first));
+  WEIR_TRY(train_tell_times(r));
   WEIR_TRY(train_finish(r));
   const weir_train_end end = reached(r)     ? WEIR_TRAIN_TARGET
                              : impatient(r) ? WEIR_TRAIN_PATIENCE
@@ -343,18 +346,20 @@ static weir_status run(train_run *r, weir_train_result *result)
                                 .valid_loss = *s->valid_loss,
                                 .best_loss = isfinite(*s->best_loss) ? *s->best_loss : NAN,
                                 .best_epoch = *s->best_epoch,
-                                .first = first};
+                                .first = first,
+                                .step_s = r->step_s};
   weir_event("stop", WEIR_TEXT("reason", reason[end]), WEIR_INT("step", *s->step),
              WEIR_INT("epoch", *s->epoch), WEIR_REAL("best_loss", result->best_loss),
              WEIR_INT("best_epoch", *s->best_epoch));
   return WEIR_OK;
 }
 
-static train_run run_of(const weir_train_task *task, const weir_train_cfg *cfg,
-                        const weir_plan_opts *exec, weir_params *params, weir_store *store)
+train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
+                       const weir_plan_opts *exec, weir_params *params, weir_store *store)
 {
   train_run r = {.task = task, .cfg = cfg, .params = params, .store = store, .norm = NAN};
 
+  r.step_s = NAN;
   if (exec != NULL) {
     r.exec = *exec;
   }
@@ -366,7 +371,7 @@ static train_run run_of(const weir_train_task *task, const weir_train_cfg *cfg,
   return r;
 }
 
-static void close_run(train_run *r)
+void train_run_close(train_run *r)
 {
   for (int64_t i = 0; i < r->n_plans; i++) {
     weir_plan_destroy(&r->plan[i].plan);
@@ -384,13 +389,13 @@ weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cf
                            const weir_plan_opts *exec, weir_params *params, weir_store *store,
                            const char *dir, weir_train_result *result)
 {
-  train_run r = run_of(task, cfg, exec, params, store);
+  train_run r = train_run_of(task, cfg, exec, params, store);
 
   r.dir = dir;
   r.exec.terse = true;
   const weir_status status = run(&r, result);
 
-  close_run(&r);
+  train_run_close(&r);
   return status;
 }
 
@@ -440,10 +445,10 @@ weir_status weir_train_describe(const weir_train_task *task, const weir_train_cf
   WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
   WEIR_TRY_GOTO(weir_store_create(&store), done);
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
-  train_run r = run_of(task, cfg, exec, params, store);
+  train_run r = train_run_of(task, cfg, exec, params, store);
 
   status = describe(&r, out, &own);
-  close_run(&r);
+  train_run_close(&r);
   if (cost != NULL) {
     *cost = own;
   }

@@ -4,7 +4,7 @@
 #include "comm/weir_request.h"
 #include "train/weir_train.h"
 
-enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096 };
+enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 5 };
 enum { TRAIN_SLABS = 8, TRAIN_PARTS = 2 * TRAIN_SLABS + 1 };
 enum { TRAIN_CUTS = TRAIN_INPUTS * WEIR_ALONG_DIMS + TRAIN_SLABS * (WEIR_RULE_STATES + 3) };
 
@@ -124,6 +124,9 @@ typedef struct train_run {
   int64_t per_step, per_epoch, total; /* samples of a step; steps */
   double norm;                        /* of the last step's gradient, NaN: not known */
   double epoch_began;
+  double spent_s, timed_s[TRAIN_TIMED]; /* by plans of this step; of those that are timed .. */
+  int n_timed;                          /* .. and how many there were                        */
+  double step_s;                        /* their median, NaN: not known                      */
 } train_run;
 
 /* What a run of a plan reads beside samples; each kind reads some. */
@@ -132,6 +135,10 @@ typedef struct train_numbers {
   double lr, weight;  /* of the gradient of this batch; where the task weighs, of the sum */
 } train_numbers;
 
+/* run.c: a run that is not begun, and its end, whatever of it was opened. */
+train_run train_run_of(const weir_train_task *task, const weir_train_cfg *cfg,
+                       const weir_plan_opts *exec, weir_params *params, weir_store *store);
+void train_run_close(train_run *r);
 /* options.c: refuses a task of too many inputs or dimensions, and where they are asked for one
  * without samples. Refuses what does not fit the task; the steps in all and of an epoch. */
 weir_status train_check_task(const weir_train_task *t, bool samples) WEIR_CHECKED;
@@ -212,6 +219,10 @@ void train_choose(train_run *r, int64_t at, int64_t n);
 train_numbers train_numbers_of(const train_run *r, int64_t batch);
 int64_t train_step_samples(const train_run *r);
 weir_status train_validate(train_run *r, double *loss, double *metric) WEIR_CHECKED;
+/* timing.c: a step of n samples, number `done` of this call, is over: kept, and told once there are
+ * enough. What is kept is told if it was not. Collective. */
+weir_status train_time_step(train_run *r, int64_t n, int64_t done) WEIR_CHECKED;
+weir_status train_tell_times(train_run *r) WEIR_CHECKED;
 /* guard.c: says which operator made the loss or the gradient of this step no number; always
  * fails. */
 weir_status train_explain(train_run *r) WEIR_CHECKED;

@@ -17,6 +17,7 @@
 #include "load/weir_order.h"
 #include "nn/weir_net.h"
 #include "optim/weir_optim.h"
+#include "pass/partition/weir_cost.h"
 #include "train/weir_checkpoint.h"
 #ifdef __cplusplus
 extern "C" {
@@ -54,14 +55,19 @@ typedef enum weir_along {
   WEIR_ALONG_DIMS
 } weir_along;
 
+/* Who says what the grid is: the numbers, or the caller by weir_train_place. */
+typedef enum weir_grid_by { WEIR_GRID_BY_NUMBERS, WEIR_GRID_BY_AUTO } weir_grid_by;
+
 /* The section `grid:` of a configuration; rows in weir_train_grid_opts. */
 typedef struct weir_train_grid_cfg {
   int64_t samples, depth, height, width; /* ranks along each; 0: those that the others leave */
+  int by;                                /* weir_grid_by */
+  weir_machine machine;                  /* as weir_machine_measure takes it */
 } weir_train_grid_cfg;
 extern const weir_opt weir_train_grid_opts[];
 
-/* The grid of so many ranks. Fails: WEIR_ERR_CONFIG (it has another number of ranks, or two
- * dimensions are left open). */
+/* The grid of so many ranks by the numbers. Fails: WEIR_ERR_CONFIG (it has another number of ranks,
+ * or two dimensions are left open). */
 weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out) WEIR_CHECKED;
 
 /* One array that the network reads, of every sample. Names of training's own (seed, draw, step, lr,
@@ -122,6 +128,7 @@ typedef struct weir_train_task {
    * on: what of fetch depends on it, such as the side that samples are seen from. Samples are then
    * the same bits at every call of one epoch. NULL: they are so in all of them. */
   void (*epoch)(void *context, int64_t epoch);
+  double predicted_s;    /* of a step without its samples, told beside what it takes; 0: none */
   const weir_note *note; /* attributes of checkpoints, beside those that train writes */
   int n_notes;
 } weir_train_task;
@@ -140,6 +147,8 @@ typedef struct weir_train_result {
   double valid_loss;         /* of the last validation */
   double best_loss;          /* of the best one */
   int64_t best_epoch, first; /* epoch after which it was; step that this call began after */
+  double step_s;             /* seconds of the plans of a step: median of the first whole ones but
+                                for the very first; of the slowest rank */
 } weir_train_result;
 
 /* The order in which a run visits n_train samples. */
@@ -162,8 +171,8 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
  * cfg->compare_every steps and before each checkpoint. A rank that is gone ends the others as
  * comm.patience and the launcher have it.
  *
- * Events: train_begin, epoch_begin, step (log_every), validation_begin, epoch_end, checkpoint,
- * stop.
+ * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
+ * validation_begin, epoch_end, checkpoint, stop.
  *
  * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
  * resume, or of another seed, other samples, another network or other updates; another schedule

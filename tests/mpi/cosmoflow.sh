@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cosmoflow.sh COSMOFLOW RANKS_SH SPHERES: a network trained on 2 ranks, cut along samples or depth, has the losses of one rank; a
-# run goes on from one rank on two and then on four; a grid of other ranks is refused. Classes of voxels are cut like the voxels.
+# cosmoflow.sh COSMOFLOW RANKS_SH SPHERES: a network trained on 2 ranks, cut along samples or depth or as chosen, has the losses of one
+# rank; a run goes on from one rank on two and then on four; a grid of other ranks is refused. Classes of voxels are cut like the voxels.
 set -u
 program=$1
 ranks=$2
@@ -52,6 +52,11 @@ grep -q '"load_end".*"remote": [1-9]' "$work/2x1/run.jsonl" || fail "2x1: no sam
 grep -q '"load_end".*"remote": 0,' "$work/1x2/run.jsonl" || fail "1x2: samples came from another rank"
 run 2 own 3 --grid 2x1 --set load.remote=off || fail "each rank reads for itself"
 [ "$(losses own)" = "$(losses 2x1)" ] || fail "other losses where each rank reads for itself"
+run 2 auto 3 --grid auto || fail "grid auto"
+grep -q '"placement"' "$work/auto/run.jsonl" || fail "the choice is not told"
+grep -q '"step_time".*"predicted_s": [0-9]' "$work/auto/run.jsonl" || fail "no prediction beside the measured step"
+[ "$(grep -c ' chosen$' "$work/log")" = 1 ] || fail "not one grid of the table is chosen"
+same auto
 run 1 on 1 || fail "the first epoch"
 run 2 on 2 --grid 1x2 || fail "the second epoch, on 2 ranks"
 run 4 on 3 --grid 2x2 || fail "the third epoch, on 4 ranks"
@@ -80,4 +85,4 @@ segment 2 cut --grid 1x2 || fail "classes on grid 1x2"
 paste <(scores classes) <(scores cut) >"$work/log"
 awk '{ d = $1 - $3; e = $2 - $4; n++; if (!(NF == 4 && d * d <= 1e-10 * $1 * $1 && e * e <= 1e-4)) bad = 1 }
   END { exit bad || n != 2 }' "$work/log" || fail "classes on grid 1x2: other losses than one rank has"
-echo "losses of one rank on 2x1, 1x2 and from 1 over 1x2 to 2x2: $(losses on | tr '\n' ' ')"
+echo "losses of one rank on 2x1, 1x2, a grid that was chosen and from 1 over 1x2 to 2x2: $(losses on | tr '\n' ' ')"

@@ -8,6 +8,11 @@ static const weir_node *node_of(const weir_partition *p, int32_t node)
   return weir_graph_node(p->g, node);
 }
 
+const weir_grid *weir_partition_grid(const weir_partition *p)
+{
+  return &p->grid;
+}
+
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
 {
   const weir_array_desc *desc = &weir_graph_get_array(p->g, array)->desc;

@@ -40,6 +40,8 @@ weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, co
 /* Accepts NULL and nulls. */
 void weir_partition_destroy(weir_partition **p);
 
+/* The grid that it was made for, borrowed. */
+const weir_grid *weir_partition_grid(const weir_partition *p);
 /* Elements that a rank owns. */
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank);
 /* Iterations of a live operator that a rank runs; those of them, in one box, that need nothing of

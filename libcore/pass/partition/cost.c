@@ -1,0 +1,317 @@
+/* cost.c - see weir_cost.h: one rank's schedule walked with a clock and a queue of messages. */
+#include "pass/partition/weir_cost.h"
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "ops/call/weir_call.h"
+#include "pass/partition/weir_localise.h"
+#include "pass/schedule/weir_schedule.h"
+
+enum { ALIGNMENT = 64, PLACES = 5 };
+
+/* ---- Formulas ---- */
+
+double weir_cost_message(const weir_machine *m, double bytes)
+{
+  return m->latency + bytes / m->message;
+}
+
+static int64_t log2_up(int64_t n)
+{
+  int64_t k = 0;
+
+  for (int64_t p = 1; p < n; p *= 2) {
+    k++;
+  }
+  return k;
+}
+
+double weir_cost_allreduce(const weir_machine *m, int ranks, double bytes)
+{
+  const double levels = (double)log2_up(ranks), others = ranks - 1;
+
+  if (ranks < 2 || bytes <= 0) {
+    return 0;
+  }
+  return bytes <= (double)m->tree
+             ? levels * (2 * weir_cost_message(m, bytes) + bytes / m->merge)
+             : others * (2 * weir_cost_message(m, bytes / ranks) + bytes / ranks / m->merge);
+}
+
+/* ---- The queue of messages ---- */
+
+/* A rank on its way through its schedule. Messages are sent one behind the other in the order in
+ * which they start; while the rank computes, they move on for a share of the time. */
+typedef struct walk {
+  const weir_local *local;
+  const weir_machine *machine;
+  const weir_grid *grid;
+  double *left;   /* [moves] seconds that each still takes */
+  int64_t *queue; /* [moves] started, in order             */
+  int64_t n, done;
+  weir_cost cost;
+} walk;
+
+/* Lets messages move on for so many seconds; returns those that they took of them. */
+static double drain(walk *w, double seconds)
+{
+  double used = 0;
+
+  while (w->done < w->n && (used < seconds || w->left[w->queue[w->done]] <= 0)) {
+    double *left = &w->left[w->queue[w->done]];
+    const double now = *left < seconds - used ? *left : seconds - used;
+
+    used += now;
+    *left = now < *left ? *left - now : 0;
+    w->done += *left <= 0;
+  }
+  return used;
+}
+
+static void compute(walk *w, double seconds)
+{
+  w->cost.compute_s += seconds;
+  (void)drain(w, seconds * w->machine->hidden);
+}
+
+static void wait_for(walk *w, int64_t move)
+{
+  while (w->left[move] > 0) {
+    w->cost.waited_s += drain(w, w->left[w->queue[w->done]]);
+  }
+}
+
+/* ---- Moves ---- */
+
+/* Bytes in both directions between this rank and the peer of part i, 0 where an earlier part has
+ * counted them; *received grows by what comes from there. */
+static double between(const weir_move *m, int64_t i, int64_t *sent, int64_t *received)
+{
+  const int64_t size = (int64_t)weir_dtype_size(m->dtype);
+  int64_t in = 0, out = 0;
+
+  for (int64_t k = 0; k < i; k++) {
+    if (m->parts[k].peer == m->parts[i].peer) {
+      return 0;
+    }
+  }
+  for (int64_t k = i; k < m->n_parts; k++) {
+    if (m->parts[k].peer == m->parts[i].peer) {
+      *(m->parts[k].receive ? &in : &out) += weir_box_volume(&m->parts[k].box) * size;
+    }
+  }
+  *sent += out;
+  *received += in;
+  return (double)(in > out ? in : out);
+}
+
+static int group_size(const weir_grid *g, unsigned dims)
+{
+  int size = 1;
+
+  for (int d = 0; d < g->dims; d++) {
+    size *= (dims >> d & 1) != 0 ? g->extent[d] : 1;
+  }
+  return size;
+}
+
+/* Messages that a rank sends at most in a merge. */
+static int64_t messages_of(const weir_machine *m, int ranks, int64_t bytes)
+{
+  return bytes <= 0 ? 0 : bytes <= m->tree ? 2 * log2_up(ranks) : 2 * (ranks - 1);
+}
+
+static void start(walk *w, int64_t number)
+{
+  const weir_move *m = w->local->moves[number];
+  int64_t sent = m->bytes, received = 0;
+  double seconds = 0;
+
+  if (m->kind == WEIR_MOVE_MERGE) {
+    const int ranks = group_size(w->grid, m->dims);
+
+    seconds = weir_cost_allreduce(w->machine, ranks, (double)m->bytes);
+    w->cost.sum_bytes += m->bytes;
+    w->cost.messages += messages_of(w->machine, ranks, m->bytes);
+  } else {
+    sent = 0;
+    for (int64_t i = 0; i < m->n_parts; i++) {
+      const double bytes = between(m, i, &sent, &received);
+
+      seconds += bytes > 0 ? weir_cost_message(w->machine, bytes) : 0;
+      w->cost.messages += bytes > 0;
+    }
+    w->cost.halo_bytes += received;
+  }
+  compute(w, 2 * (double)sent / w->machine->bandwidth);
+  w->left[number] = seconds;
+  w->queue[w->n++] = number;
+}
+
+/* What the rank has itself is copied beside what came. */
+static void finish(walk *w, int64_t number)
+{
+  const weir_move *m = w->local->moves[number];
+  double bytes = (double)m->bytes;
+
+  if (m->kind == WEIR_MOVE_EXCHANGE) {
+    bytes = (double)weir_box_volume(&m->to) * (double)weir_dtype_size(m->dtype);
+  }
+  wait_for(w, number);
+  compute(w, 2 * bytes / w->machine->bandwidth);
+}
+
+/* Number of the move that the group starts or finishes, -1: it computes. */
+static int64_t move_of(const walk *w, const weir_node *node)
+{
+  if (node->op != &weir_op_call) {
+    return -1;
+  }
+  for (int32_t i = 0; i < w->local->n; i++) {
+    if (((const weir_call_spec *)node->spec)->context == w->local->moves[i]) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* ---- The walk ---- */
+
+/* Of a loop what it reads and writes, or computes; of a kernel what it says of itself, unless the
+ * loops that joined it move more. */
+static double group_seconds(const walk *w, const weir_group *group, const weir_traffic *t)
+{
+  const double memory = (double)(t->read_bytes + t->write_bytes) / w->machine->bandwidth;
+  double seconds = t->flops / w->machine->flops;
+
+  if (group->kernel != NULL) {
+    int32_t claimed = group->n_nodes == 1 ? group->nodes[0] : group->claimed;
+    const weir_group alone = {.nodes = &claimed, .n_nodes = 1};
+    const double said = group->kernel->match(w->local->g, &alone);
+
+    seconds = said >= 0 ? said / w->machine->kernels : seconds;
+  }
+  return seconds > memory ? seconds : memory;
+}
+
+static void run_group(walk *w, const weir_group *group)
+{
+  const weir_node *node = weir_graph_node(w->local->g, group->nodes[0]);
+  const int64_t move = move_of(w, node);
+
+  if (move >= 0 && node->turn < 0) {
+    start(w, move);
+  } else if (move >= 0) {
+    finish(w, move);
+  } else {
+    const weir_traffic t = weir_group_traffic(w->local->g, group, 1);
+
+    w->cost.flops += t.flops;
+    compute(w, group_seconds(w, group, &t));
+  }
+}
+
+static weir_status make_schedule(const weir_graph *g, weir_schedule *out)
+{
+  const int32_t n = weir_graph_arrays(g);
+  weir_status status = WEIR_OK;
+  int64_t *bytes = NULL;
+  bool *keep = NULL;
+
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *bytes, (void **)&bytes), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *keep, (void **)&keep), done);
+  for (int32_t a = 0; a < n; a++) {
+    const weir_array_desc *d = &weir_graph_get_array(g, a)->desc;
+
+    bytes[a] = (int64_t)weir_dtype_size(d->dtype);
+    for (int k = 0; k < d->rank; k++) {
+      if (!weir_mul_ok(bytes[a], d->shape[k], &bytes[a]) || bytes[a] > INT64_MAX - ALIGNMENT) {
+        status = weir_fail(WEIR_ERR_SHAPE, "cost: an array of the graph overflows 64 bits");
+        goto done;
+      }
+    }
+    bytes[a] = (bytes[a] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+  WEIR_TRY_GOTO(weir_schedule_make(g, bytes, keep, out), done);
+done:
+  weir_free(&bytes);
+  weir_free(&keep);
+  return status;
+}
+
+weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_machine *m,
+                              const weir_pass_opts *passes, weir_cost *out)
+{
+  weir_local local = {.n = 0};
+  weir_schedule schedule = {.n_arrays = 0};
+  walk w = {.local = &local, .machine = m, .grid = weir_partition_grid(p)};
+  weir_status status;
+
+  WEIR_TRY(weir_localise(p, rank, &local));
+  WEIR_TRY_GOTO(weir_passes_run(local.g, passes, NULL, NULL), done);
+  WEIR_TRY_GOTO(make_schedule(local.g, &schedule), done);
+  WEIR_TRY_GOTO(weir_alloc(local.n, sizeof *w.left, (void **)&w.left), done);
+  WEIR_TRY_GOTO(weir_alloc(local.n, sizeof *w.queue, (void **)&w.queue), done);
+  for (int32_t i = 0; i < schedule.n_groups; i++) {
+    run_group(&w, weir_graph_group(local.g, schedule.order[i]));
+  }
+  w.cost.arena = schedule.arena_bytes;
+  w.cost.seconds = w.cost.compute_s + w.cost.waited_s;
+  *out = w.cost;
+done:
+  weir_free(&w.left);
+  weir_free(&w.queue);
+  weir_schedule_fini(&schedule);
+  weir_local_fini(&local);
+  return status;
+}
+
+/* ---- A grid ---- */
+
+/* Places along a dimension of n that are looked at, ascending: how many. */
+static int places_along(int n, int place[PLACES])
+{
+  const int some[PLACES] = {0, 1, n / 2, n - 2, n - 1};
+
+  for (int k = 0; k < PLACES; k++) {
+    place[k] = n > PLACES ? some[k] : k;
+  }
+  return n < PLACES ? n : PLACES;
+}
+
+static void take_larger(weir_cost *all, const weir_cost *one)
+{
+#define LARGER(field) all->field = one->field > all->field ? one->field : all->field
+  LARGER(seconds);
+  LARGER(compute_s);
+  LARGER(waited_s);
+  LARGER(flops);
+  LARGER(halo_bytes);
+  LARGER(sum_bytes);
+  LARGER(messages);
+  LARGER(arena);
+#undef LARGER
+}
+
+weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
+                              const weir_pass_opts *passes, weir_cost *out)
+{
+  const weir_grid *grid = weir_partition_grid(p);
+  int along[WEIR_GRID_DIMS][PLACES], n[WEIR_GRID_DIMS] = {0}, all = 1;
+
+  memset(out, 0, sizeof *out);
+  for (int d = 0; d < grid->dims; d++) {
+    n[d] = places_along(grid->extent[d], along[d]);
+    all *= n[d];
+  }
+  for (int i = 0; i < all; i++) {
+    int place[WEIR_GRID_DIMS] = {0};
+    weir_cost one;
+
+    for (int d = grid->dims - 1, rest = i; d >= 0; rest /= n[d], d--) {
+      place[d] = along[d][rest % n[d]];
+    }
+    WEIR_TRY(weir_cost_of_rank(p, weir_grid_rank(grid, place), m, passes, &one));
+    take_larger(out, &one);
+  }
+  return WEIR_OK;
+}

@@ -1,0 +1,60 @@
+/* weir_cost.h - how long a run of a partitioned graph is predicted to take, how many bytes it moves
+ * and how much memory it holds.
+ *
+ * Nothing is stated here of layers or halos: a rank's graph is made as it will be run
+ * (weir_localise, all passes, one schedule), its groups are timed by what they read, write and
+ * compute, or by what their kernel says (weir_kernel.match), and its moves by the bytes that the
+ * plan has for them. */
+#ifndef WEIR_COST_H
+#define WEIR_COST_H
+#include "pass/partition/weir_partition.h"
+#include "pass/weir_pass.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What one rank can do, with all its threads and all ranks of the machine at work. Rates may be
+ * infinite. */
+typedef struct weir_machine {
+  double kernels;   /* speed of kernels over what they predict of themselves on one thread   */
+  double flops;     /* flop/s of loops that no kernel claims                                 */
+  double bandwidth; /* bytes/s of memory, read plus written                                  */
+  double latency;   /* alpha: seconds of a message of no bytes                               */
+  double message;   /* 1 / beta: bytes/s that go from one rank to another                    */
+  double merge;     /* 1 / gamma: bytes/s of another rank that are merged with one's own     */
+  double hidden;    /* share of the time a rank computes in which its messages move on, 0..1 */
+  int64_t tree;     /* bytes up to which sums go along the tree of ranks (comm.tree)         */
+} weir_machine;
+
+/* SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the other.
+ */
+double weir_cost_message(const weir_machine *m, double bytes);
+/* AR(p, m): seconds until all of p ranks have the merge of what each has in m bytes, as `comm` does
+ * it. Along the tree, up and down: 2 ceil(log2 p) (alpha + m beta) + ceil(log2 p) m gamma; else
+ * each rank merges its share: 2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma. */
+double weir_cost_allreduce(const weir_machine *m, int ranks, double bytes);
+
+/* Of one rank; of a grid the largest of any rank, number by number. */
+typedef struct weir_cost {
+  double seconds;     /* of a run                                             */
+  double compute_s;   /* in which it computes, packs and unpacks              */
+  double waited_s;    /* in which it waits for messages: those are not hidden */
+  double flops;       /* of its operators                                     */
+  int64_t halo_bytes; /* that it receives in boxes                            */
+  int64_t sum_bytes;  /* that it gives to merges                              */
+  int64_t messages;   /* that it sends in exchanges and merges                */
+  int64_t arena;      /* bytes of temporaries, as a plan lays them out        */
+} weir_cost;
+
+/* passes: as the plan will have them. Local, needs no ranks. Fails: as weir_localise and passes. */
+weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_machine *m,
+                              const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
+/* Of a dimension of the grid with more than five ranks, the two at either end and the one in the
+ * middle stand for the others. */
+weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
+                              const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

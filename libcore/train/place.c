@@ -1,0 +1,351 @@
+/* place.c - see weir_place.h: candidates, their cost, the choice. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "train/train_priv.h"
+#include "train/weir_place.h"
+
+enum { NUMBERS = 9 }; /* of a row that ranks tell one another */
+
+/* ---- Candidates ---- */
+
+/* Most ranks along each dimension: samples of a batch, elements of the inputs that go along it. */
+static void find_limits(const weir_train_task *task, int64_t batch, int64_t most[WEIR_ALONG_DIMS])
+{
+  for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
+    most[d] = d == WEIR_ALONG_SAMPLES ? batch : 0;
+  }
+  for (int i = 0; i < task->n_inputs; i++) {
+    for (int d = 0; d < task->input[i].rank; d++) {
+      const int along = (int)task->input[i].along[d];
+      const int64_t extent = task->input[i].shape[d];
+
+      if (along > WEIR_ALONG_SAMPLES && along < WEIR_ALONG_DIMS &&
+          (most[along] == 0 || extent < most[along])) {
+        most[along] = extent;
+      }
+    }
+  }
+  for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
+    most[d] = most[d] > 0 ? most[d] : 1;
+  }
+}
+
+/* Appends all grids that `ranks` ranks make of the dimensions from d on, many along the first of
+ * them first. */
+static weir_status list_grids(const int64_t most[WEIR_ALONG_DIMS], weir_grid *grid, int d,
+                              int ranks, int64_t *room, weir_placement *out)
+{
+  if (d == WEIR_ALONG_DIMS) {
+    if (ranks == 1) {
+      WEIR_TRY(weir_reserve(&out->row, room, out->n + 1, sizeof *out->row));
+      out->row[out->n++] = (weir_place_row){.grid = *grid};
+    }
+    return WEIR_OK;
+  }
+  for (int k = ranks; k >= 1; k--) {
+    if (ranks % k == 0 && k <= most[d]) {
+      grid->extent[d] = k;
+      WEIR_TRY(list_grids(most, grid, d + 1, ranks / k, room, out));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* ---- Their cost ---- */
+
+static void add_cost(weir_cost *sum, const weir_cost *one, double times)
+{
+  sum->seconds += times * one->seconds;
+  sum->compute_s += times * one->compute_s;
+  sum->waited_s += times * one->waited_s;
+  sum->flops += times * one->flops;
+  sum->halo_bytes += (int64_t)times * one->halo_bytes;
+  sum->sum_bytes += (int64_t)times * one->sum_bytes;
+  sum->messages += (int64_t)times * one->messages;
+  sum->arena = one->arena > sum->arena ? one->arena : sum->arena;
+}
+
+/* What is predicted with. */
+typedef struct placing {
+  train_run *r;
+  const weir_machine *machine;
+  weir_pass_opts passes;
+} placing;
+
+/* A run of the graph of that kind on the grid of k. */
+static weir_status cost_of(const placing *s, const train_ranks *k, train_kind kind, weir_cost *out)
+{
+  const int64_t batch = s->r->cfg->batch;
+  train_graph t = s->r->graph;
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread spread;
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  weir_status status;
+
+  t.slabs = k->slabs.n > 0 ? &k->slabs : NULL;
+  WEIR_TRY(train_build(&t, kind, batch, &g));
+  WEIR_TRY_GOTO(weir_pass_run(g, "simplify", &s->passes), done);
+  train_spread_of(k, s->r->task, g, batch, cuts, &spread);
+  WEIR_TRY_GOTO(weir_partition_create(g, &spread.grid, spread.cuts, spread.n_cuts, &p), done);
+  WEIR_TRY_GOTO(weir_cost_of_grid(p, s->machine, &s->passes, out), done);
+done:
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+  return status;
+}
+
+/* All graphs of an update. */
+static weir_status cost_of_step(const placing *s, const train_ranks *k, weir_cost *sum)
+{
+  const int64_t parts = s->r->cfg->accumulate;
+  weir_cost one;
+
+  WEIR_TRY(cost_of(s, k, parts > 1 ? TRAIN_GRADIENT : TRAIN_STEP, &one));
+  add_cost(sum, &one, (double)parts);
+  if (parts > 1) {
+    WEIR_TRY(cost_of(s, k, TRAIN_APPLY, &one));
+    add_cost(sum, &one, 1);
+  }
+  return WEIR_OK;
+}
+
+static weir_status predict(const placing *s, weir_place_row *row)
+{
+  train_ranks k = {.spread = {.grid = row->grid}};
+  weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
+
+  if (status == WEIR_OK) {
+    status = train_slabs_view(&k, s->r->store, s->r->params);
+  }
+  if (status == WEIR_OK) {
+    status = cost_of_step(s, &k, &row->cost);
+  }
+  train_ranks_close(&k);
+  if (status == WEIR_ERR_CONFIG || status == WEIR_ERR_UNSUPPORTED) { /* others may do */
+    row->refused = true;
+    row->cost = (weir_cost){.seconds = 0};
+    weir_clear_failure();
+    return WEIR_OK;
+  }
+  return status;
+}
+
+/* ---- Among ranks ---- */
+
+static void to_numbers(const weir_place_row *row, double x[NUMBERS])
+{
+  const weir_cost *c = &row->cost;
+  const double all[NUMBERS] = {c->seconds,
+                               c->compute_s,
+                               c->waited_s,
+                               c->flops,
+                               (double)c->halo_bytes,
+                               (double)c->sum_bytes,
+                               (double)c->messages,
+                               (double)c->arena,
+                               row->refused};
+
+  memcpy(x, all, sizeof all);
+}
+
+static void from_numbers(const double x[NUMBERS], weir_place_row *row)
+{
+  row->cost = (weir_cost){.seconds = x[0],
+                          .compute_s = x[1],
+                          .waited_s = x[2],
+                          .flops = x[3],
+                          .halo_bytes = (int64_t)x[4],
+                          .sum_bytes = (int64_t)x[5],
+                          .messages = (int64_t)x[6],
+                          .arena = (int64_t)x[7]};
+  row->refused = x[8] != 0;
+}
+
+/* Every rank gets the rows of all: of each, one has more than zeros. */
+static weir_status share_rows(weir_comm *comm, weir_placement *p)
+{
+  weir_request *request = NULL;
+  double *x = NULL;
+  weir_status status = weir_alloc(p->n * NUMBERS, sizeof *x, (void **)&x);
+
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+  for (int64_t i = 0; i < p->n; i++) {
+    to_numbers(&p->row[i], x + i * NUMBERS);
+  }
+  WEIR_TRY_GOTO(weir_allreduce_create(comm, "predictions",
+                                      weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64), x, p->n * NUMBERS,
+                                      &request),
+                done);
+  WEIR_TRY_GOTO(weir_request_start(request), done);
+  WEIR_TRY_GOTO(weir_request_wait(request), done);
+  for (int64_t i = 0; i < p->n; i++) {
+    from_numbers(x + i * NUMBERS, &p->row[i]);
+  }
+done:
+  weir_request_destroy(&request);
+  weir_free(&x);
+  return status;
+}
+
+/* ---- The choice ---- */
+
+static void print_grid(const weir_grid *g, char *text, size_t size)
+{
+  (void)snprintf(text, size, "%dx%dx%dx%d", g->extent[0], g->extent[1], g->extent[2], g->extent[3]);
+}
+
+static weir_status choose(weir_placement *p, int ranks, int64_t memory)
+{
+  const weir_place_row *least = NULL;
+  char text[64];
+
+  p->best = -1;
+  for (int64_t i = 0; i < p->n; i++) {
+    weir_place_row *row = &p->row[i];
+
+    row->fits = !row->refused && (memory == 0 || row->cost.arena <= memory);
+    if (row->fits && (p->best < 0 || row->cost.seconds < p->row[p->best].cost.seconds)) {
+      p->best = i;
+    }
+    if (!row->refused && (least == NULL || row->cost.arena < least->cost.arena)) {
+      least = row;
+    }
+  }
+  if (p->best >= 0) {
+    return WEIR_OK;
+  }
+  if (least == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "grid: %d ranks cannot share this batch: there are more of them than samples "
+                     "times places to cut, or the network cannot be cut; take fewer ranks",
+                     ranks);
+  }
+  print_grid(&least->grid, text, sizeof text);
+  return weir_fail(WEIR_ERR_MEMORY,
+                   "grid: on no grid of %d ranks a step keeps within exec.memory, %" PRId64
+                   " bytes: %s needs least, %" PRId64
+                   " of each; take more ranks, a smaller train.batch or more memory, or name the "
+                   "grid: its plan may go through micro-batches",
+                   ranks, memory, text, least->cost.arena);
+}
+
+static weir_status predict_all(const placing *s, weir_comm *comm, weir_placement *out)
+{
+  const int64_t size = comm != NULL ? weir_comm_size(comm) : 1;
+  const int64_t own = comm != NULL ? weir_comm_rank(comm) : 0;
+
+  for (int64_t i = own; i < out->n; i += size) {
+    WEIR_TRY(predict(s, &out->row[i]));
+  }
+  return WEIR_OK;
+}
+
+/* What a rank does alone. */
+static weir_status prepare(const weir_train_task *task, const weir_train_cfg *cfg,
+                           const weir_plan_opts *exec, const weir_machine *machine, weir_comm *comm,
+                           int ranks, weir_placement *out)
+{
+  weir_grid grid = {.dims = WEIR_ALONG_DIMS};
+  int64_t most[WEIR_ALONG_DIMS], room = 0;
+  weir_params *params = NULL;
+  weir_store *store = NULL;
+  weir_status status;
+
+  find_limits(task, cfg->batch, most);
+  WEIR_TRY(list_grids(most, &grid, 0, ranks, &room, out));
+  WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
+  WEIR_TRY_GOTO(weir_store_create(&store), done);
+  WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
+  train_run r = train_run_of(task, cfg, exec, params, store);
+  const placing s = {.r = &r, .machine = machine, .passes = weir_exec_passes(exec->exec)};
+
+  status = train_state_open(&r);
+  if (status == WEIR_OK) {
+    status = predict_all(&s, comm, out);
+  }
+  train_run_close(&r);
+done:
+  weir_params_destroy(&params);
+  weir_store_destroy(&store);
+  return status;
+}
+
+weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *cfg,
+                             const weir_plan_opts *exec, const weir_machine *machine,
+                             weir_comm *comm, int ranks, weir_placement *out)
+{
+  weir_status status;
+
+  *out = (weir_placement){.n = 0};
+  status = prepare(task, cfg, exec, machine, comm, ranks, out);
+  if (comm != NULL && weir_comm_size(comm) > 1) {
+    WEIR_TRY_GOTO(weir_comm_agree(comm, status), failed);
+    WEIR_TRY_GOTO(share_rows(comm, out), failed);
+  }
+  WEIR_TRY_GOTO(status, failed);
+  WEIR_TRY_GOTO(choose(out, ranks, exec->exec->memory), failed);
+  return WEIR_OK;
+failed:
+  weir_placement_fini(out);
+  return status;
+}
+
+void weir_placement_fini(weir_placement *p)
+{
+  weir_free(&p->row);
+  p->n = 0;
+}
+
+/* ---- For people ---- */
+
+/* Whether row a stands before row b. */
+static bool is_before(const weir_placement *p, int64_t a, int64_t b)
+{
+  const weir_place_row *x = &p->row[a], *y = &p->row[b];
+
+  if (x->refused != y->refused || x->fits != y->fits) {
+    return x->refused == y->refused ? x->fits : y->refused;
+  }
+  return x->cost.seconds < y->cost.seconds || (!(y->cost.seconds < x->cost.seconds) && a < b);
+}
+
+static void print_row(const weir_placement *p, int64_t i, FILE *out)
+{
+  const weir_place_row *row = &p->row[i];
+  const weir_cost *c = &row->cost;
+  char text[64];
+
+  print_grid(&row->grid, text, sizeof text);
+  if (row->refused) {
+    (void)fprintf(out, "%-16s cannot be cut so\n", text);
+    return;
+  }
+  (void)fprintf(out, "%-16s %12.4g %12.4g %12.4g %12.4g %12.4g %9" PRId64 " %12.4g%s\n", text,
+                c->seconds, c->compute_s, c->waited_s, (double)c->halo_bytes / 1e6,
+                (double)c->sum_bytes / 1e6, c->messages, (double)c->arena / 1e6,
+                i == p->best ? "  chosen"
+                : row->fits  ? ""
+                             : "  beyond exec.memory");
+}
+
+void weir_placement_print(const weir_placement *p, FILE *out)
+{
+  (void)fprintf(out, "%-16s %12s %12s %12s %12s %12s %9s %12s\n", "grid", "predicted s",
+                "computes s", "waits s", "halos MB", "sums MB", "messages", "memory MB");
+  for (int64_t place = 0; place < p->n; place++) { /* few rows: the one with so many before it */
+    for (int64_t i = 0; i < p->n; i++) {
+      int64_t before = 0;
+
+      for (int64_t k = 0; k < p->n; k++) {
+        before += k != i && is_before(p, k, i);
+      }
+      if (before == place) {
+        print_row(p, i, out);
+      }
+    }
+  }
+}

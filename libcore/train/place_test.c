@@ -1,0 +1,165 @@
+/* place_test.c - which grid is chosen on machines where only one thing counts, and what is refused.
+ */
+#include "train/weir_place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/ranks_check.h"
+
+/* Messages and memory cost nothing. */
+static const weir_machine free_messages = {
+    .kernels = 1, .flops = 1e9, .bandwidth = INFINITY, .message = INFINITY, .merge = INFINITY};
+
+static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_t memory,
+                         const weir_machine *m, weir_placement *out)
+{
+  volume v = {.dtype = WEIR_F32, .blocks = 2};
+  weir_train_cfg cfg;
+  weir_exec_cfg exec;
+
+  memcpy(v.size, size, sizeof v.size);
+  weir_opts_default(weir_train_opts, sizeof cfg, &cfg);
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  cfg.batch = batch;
+  exec.memory = memory;
+  exec.kernel = "none";
+  const weir_train_task task = volume_task(&v, 8, 0);
+
+  return weir_train_place(&task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, m, NULL,
+                          ranks, out);
+}
+
+static const weir_place_row *find(const weir_placement *p, int samples, int depth, int height)
+{
+  for (int64_t i = 0; i < p->n; i++) {
+    const int *n = p->row[i].grid.extent;
+
+    if (n[0] == samples && n[1] == depth && n[2] == height) {
+      return &p->row[i];
+    }
+  }
+  return NULL;
+}
+
+/* 4 = 4, 2 x 2, 2 x 1 x 2, ..: ten ways, fewer where samples or elements end; sample first. */
+static void candidates_are_all_that_fit(void **state)
+{
+  weir_placement p;
+
+  assert_ok(place((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p));
+  assert_int_equal(p.n, 10);
+  assert_int_equal(p.row[0].grid.extent[WEIR_ALONG_SAMPLES], 4);
+  assert_int_equal(p.row[1].grid.extent[WEIR_ALONG_DEPTH], 2);
+  assert_int_equal(p.row[9].grid.extent[WEIR_ALONG_WIDTH], 4);
+  weir_placement_fini(&p);
+  assert_ok(place((int64_t[]){8, 8, 8}, 3, 4, 0, &free_messages, &p));
+  assert_int_equal(p.n, 9); /* not four of three samples */
+  assert_null(find(&p, 4, 1, 1));
+  weir_placement_fini(&p);
+}
+
+static void the_most_even_share_wins_where_messages_are_free(void **state)
+{
+  weir_placement p;
+
+  assert_ok(place((int64_t[]){8, 8, 8}, 3, 2, 0, &free_messages, &p)); /* samples: 1 and 2 */
+  assert_int_equal(p.row[p.best].grid.extent[WEIR_ALONG_SAMPLES], 1);
+  assert_true(find(&p, 2, 1, 1)->cost.seconds > 1.2 * p.row[p.best].cost.seconds);
+  weir_placement_fini(&p);
+}
+
+static void the_fewest_messages_win_where_they_are_dear(void **state)
+{
+  weir_machine m = free_messages;
+  weir_placement p;
+
+  m.latency = 10;
+  assert_ok(place((int64_t[]){8, 8, 8}, 4, 4, 0, &m, &p));
+  for (int64_t i = 0; i < p.n; i++) {
+    assert_true(p.row[p.best].cost.messages <= p.row[i].cost.messages);
+  }
+  assert_true(p.row[p.best].cost.messages < find(&p, 2, 2, 1)->cost.messages);
+  weir_placement_fini(&p);
+}
+
+static void memory_leaves_candidates_out(void **state)
+{
+  weir_placement p;
+  int64_t least = INT64_MAX, most = 0;
+
+  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
+  for (int64_t i = 0; i < p.n; i++) {
+    least = p.row[i].cost.arena < least ? p.row[i].cost.arena : least;
+    most = p.row[i].cost.arena > most ? p.row[i].cost.arena : most;
+  }
+  weir_placement_fini(&p);
+  assert_true(least > 0 && least < most);
+  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, least, &free_messages, &p));
+  assert_int_equal(p.row[p.best].cost.arena, least);
+  weir_placement_fini(&p);
+  assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 2, least - 1, &free_messages, &p),
+                   WEIR_ERR_MEMORY);
+  assert_non_null(strstr(weir_last_message(), "on no grid of 2 ranks"));
+  assert_null(p.row);
+}
+
+static void too_many_ranks_are_refused(void **state)
+{
+  weir_placement p;
+
+  assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 23, 0, &free_messages, &p), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "23 ranks cannot share"));
+}
+
+static void the_table_begins_with_the_choice(void **state)
+{
+  weir_placement p;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  assert_non_null(out);
+  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
+  weir_placement_print(&p, out);
+  weir_placement_fini(&p);
+  assert_int_equal(fclose(out), 0);
+  const char *second = strchr(text, '\n') + 1;
+
+  assert_non_null(strstr(second, "chosen"));
+  assert_true(strstr(second, "chosen") < strchr(second, '\n'));
+  free(text);
+}
+
+/* What is given stays; the rest is some positive number. */
+static void a_machine_is_measured(void **state)
+{
+  weir_machine m = {.latency = 3, .hidden = -1};
+  weir_exec_cfg exec;
+
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = 2; /* the vector interpreter compiles nothing */
+  assert_ok(weir_machine_measure(NULL, &(weir_comm_cfg){.tree = 5},
+                                 &(weir_plan_opts){.exec = &exec, .threads = 1}, &m));
+  assert_near(m.latency, 3, 0);
+  assert_int_equal(m.tree, 5);
+  assert_true(m.kernels > 0 && m.flops > 0 && m.bandwidth > 0 && m.message > 0 && m.merge > 0);
+  assert_true(isfinite(m.kernels) && isfinite(m.flops) && isfinite(m.bandwidth));
+  assert_true(m.hidden >= 0 && m.hidden <= 1);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(candidates_are_all_that_fit),
+      cmocka_unit_test(the_most_even_share_wins_where_messages_are_free),
+      cmocka_unit_test(the_fewest_messages_win_where_they_are_dear),
+      cmocka_unit_test(memory_leaves_candidates_out),
+      cmocka_unit_test(too_many_ranks_are_refused),
+      cmocka_unit_test(the_table_begins_with_the_choice),
+      cmocka_unit_test(a_machine_is_measured),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
