@@ -26,10 +26,13 @@ weir_status train_tell_times(train_run *r)
   WEIR_TRY(train_least(r, &least));
   r->step_s = (double)-least * 1e-9;
   weir_event("step_time", WEIR_INT("steps", r->n_timed), WEIR_REAL("measured_s", r->step_s),
+             WEIR_REAL("least_s", r->timed_s[0]),
              WEIR_REAL("predicted_s", predicted > 0 ? predicted : NAN));
   if (predicted > 0) {
-    weir_info("train", "a step takes %.3g s without its samples (median of %d), predicted %.3g s",
-              r->step_s, r->n_timed, predicted);
+    weir_info(
+        "train",
+        "a step takes %.3g s without its samples (median of %d, least %.3g), predicted %.3g s",
+        r->step_s, r->n_timed, r->timed_s[0], predicted);
   }
   return WEIR_OK;
 }
