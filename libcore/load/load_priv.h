@@ -72,7 +72,8 @@ weir_status load_folder_open(load_folder *f, const char *path, uint64_t key,
  * are removed. */
 void load_folder_look(const load_folder *f, const load_plan *p, weir_load_place class, bool *found);
 weir_status load_folder_put(const load_folder *f, int64_t sample, const void *data) WEIR_CHECKED;
-/* False where the file is not there, is another's or is damaged; it is removed then. */
+/* False where the file is not there, is another's or is damaged. It stays: by the time that is
+ * known, another thread may have put a good one in its place. */
 bool load_folder_get(const load_folder *f, int64_t sample, void *data);
 void load_folder_remove(const load_folder *f, int64_t sample);
 

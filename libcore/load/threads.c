@@ -82,8 +82,8 @@ static weir_status fetch(weir_load *l, int64_t sample, weir_load_place where, ch
 }
 
 /* Waits while another thread reads the sample; then what it is. An absent one is this thread's to
- * bring. */
-static weir_load_place claim(weir_load *l, int64_t sample, bool *held)
+ * bring. refused: how many files had been refused by then. */
+static weir_load_place claim(weir_load *l, int64_t sample, bool *held, int64_t *refused)
 {
   weir_lock_take(&l->lock);
   while (l->state[sample] == LOAD_COMING) {
@@ -92,6 +92,7 @@ static weir_load_place claim(weir_load *l, int64_t sample, bool *held)
   const weir_load_place where = (weir_load_place)l->plan.where[sample];
 
   *held = l->state[sample] == LOAD_HELD;
+  *refused = l->all.damaged;
   if (!*held && where < WEIR_LOAD_SOURCE) {
     l->state[sample] = LOAD_COMING;
   }
@@ -99,11 +100,12 @@ static weir_load_place claim(weir_load *l, int64_t sample, bool *held)
   return where;
 }
 
-/* A file that was refused: whether this thread reads the sample for it. */
-static bool claim_damaged(weir_load *l, int64_t sample)
+/* A file that this thread refuses: whether it is to read the sample for it. Not where a file was
+ * refused since it claimed the sample: it may have been this one, which another thread mends. */
+static bool claim_damaged(weir_load *l, int64_t sample, int64_t refused)
 {
   weir_lock_take(&l->lock);
-  const bool mine = l->state[sample] == LOAD_HELD;
+  const bool mine = l->state[sample] == LOAD_HELD && l->all.damaged == refused;
 
   if (mine) {
     l->state[sample] = LOAD_COMING;
@@ -117,30 +119,32 @@ static bool claim_damaged(weir_load *l, int64_t sample)
 /* A sample into a slot. */
 static weir_status bring(weir_load *l, int64_t sample, load_slot *s)
 {
-  bool held = false;
-  const weir_load_place where = claim(l, sample, &held);
+  for (;;) {
+    bool held = false;
+    int64_t refused = 0;
+    const weir_load_place where = claim(l, sample, &held, &refused);
 
-  s->data = s->room;
-  s->from = WEIR_LOAD_SOURCE;
-  if (where == WEIR_LOAD_SOURCE) {
-    return load_read(l, sample, s->room);
-  }
-  if (held && (where == WEIR_LOAD_MEMORY || load_folder_get(&l->folder, sample, s->room))) {
+    s->data = s->room;
+    s->from = WEIR_LOAD_SOURCE;
+    if (where == WEIR_LOAD_SOURCE) {
+      return load_read(l, sample, s->room);
+    }
     s->data = target_of(l, sample, where, s->room);
-    s->from = where;
-    return WEIR_OK;
+    if (held && (where == WEIR_LOAD_MEMORY || load_folder_get(&l->folder, sample, s->room))) {
+      s->from = where;
+      return WEIR_OK;
+    }
+    if (!held || claim_damaged(l, sample, refused)) {
+      return fetch(l, sample, where, (char *)s->data);
+    }
   }
-  if (held && !claim_damaged(l, sample)) {
-    return load_read(l, sample, s->room);
-  }
-  s->data = target_of(l, sample, where, s->room);
-  return fetch(l, sample, where, (char *)s->data);
 }
 
 weir_status load_hold(weir_load *l, int64_t sample)
 {
   bool held = false;
-  const weir_load_place where = claim(l, sample, &held);
+  int64_t refused = 0;
+  const weir_load_place where = claim(l, sample, &held, &refused);
 
   if (held) {
     return WEIR_OK;
