@@ -18,13 +18,14 @@ static weir_status add_truth(cf_source *s, cf_truth truth, int64_t sample, uint8
 {
   const cf_volume_info *const info = cf_source_info(s);
   const int64_t d = info->lengths[0] / 2;
-  char text[2 * CF_DIGEST + 1], labels[CF_LABELS_MOST * sizeof(float)];
+  char text[2 * CF_DIGEST + 1];
+  float labels[CF_LABELS_MOST];
   const bool classes = truth == CF_TRUTH_CLASSES;
 
   WEIR_TRY(classes ? cf_source_classes(s, sample, d, d + 1, plane)
-                   : cf_source_labels(s, sample, (float *)(void *)labels));
+                   : cf_source_labels(s, sample, labels));
   memcpy(text, digest, CF_DIGEST);
-  weir_sha256(classes ? (const void *)plane : labels,
+  weir_sha256(classes ? (const void *)plane : (const void *)labels,
               classes ? (size_t)(info->lengths[1] * info->lengths[2])
                       : (size_t)info->n_labels * sizeof(float),
               text + CF_DIGEST);

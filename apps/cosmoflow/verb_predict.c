@@ -29,11 +29,12 @@ static weir_status check_numbering(const work *w, const char *truth)
         s->siblings > 0 && truth[0] != 0 && trained[0] != 0 && strcmp(truth, trained) != 0;
 
     return !other ? WEIR_OK
-                  : weir_fail(WEIR_ERR_CONFIG,
-                              "%s was trained on another set of %lld samples: their labels are "
-                              "others than these; which of these it has seen is not known: "
-                              "predict.strangers=true where it has seen none",
-                              w->cfg->predict.weights, (long long)s->count);
+                  : weir_fail(
+                        WEIR_ERR_CONFIG,
+                        "%s was trained on another set of %lld samples: their labels or "
+                        "classes are others than these; which of these it has seen is not known: "
+                        "predict.strangers=true where it has seen none",
+                        w->cfg->predict.weights, (long long)s->count);
   }
   (void)snprintf(there, sizeof there, "%s (siblings %lld of %lld samples)",
                  t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,

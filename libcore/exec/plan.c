@@ -403,7 +403,10 @@ weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
   double bandwidth, flop_rate;
 
   (void)exec_peaks_read(cfg->peaks, &bandwidth, &flop_rate);
-  return passes_of(cfg, bandwidth, flop_rate);
+  weir_pass_opts opts = passes_of(cfg, bandwidth, flop_rate);
+
+  opts.overlap = (weir_overlap)cfg->overlap;
+  return opts;
 }
 
 weir_pass_opts exec_pass_opts(const weir_plan *p)

@@ -75,6 +75,12 @@ static weir_status prepare(weir_load *l)
   l->used[WEIR_LOAD_DIRECTORY] = l->cfg.directory.bytes > 0 && pays(l, &l->cfg.directory.speed);
   l->remote.used = l->source.peers != NULL && l->cfg.remote != WEIR_LOAD_OFF &&
                    l->used[WEIR_LOAD_MEMORY] && l->cfg.memory.bytes >= l->bytes;
+  if (l->cfg.remote == WEIR_LOAD_ON && !l->remote.used) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "load.remote: on, but no sample stays in memory: load.memory.bytes holds none, "
+        "or is slower by load.memory.speed than the source by load.source.speed");
+  }
   if (l->remote.used) {
     l->remote.peers = *l->source.peers;
   }

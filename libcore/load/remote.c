@@ -232,7 +232,11 @@ weir_status weir_load_batch(weir_load *l, int64_t epoch, int64_t position)
                      "training is another one",
                      (long long)batch, (long long)r->next, (long long)r->end);
   }
-  WEIR_TRY(receive(l));
+  const weir_status received = receive(l);
+
+  if (received != WEIR_OK) { /* others have begun messages that would never be answered */
+    return weir_comm_abort(r->peers.comm, received);
+  }
   r->next++;
   return r->next < r->end ? send_next(l) : WEIR_OK;
 }

@@ -89,6 +89,7 @@ static weir_status cost_of(const placing *s, const train_ranks *k, train_kind ki
   t.slabs = k->slabs.n > 0 ? &k->slabs : NULL;
   WEIR_TRY(train_build(&t, kind, batch, &g));
   WEIR_TRY_GOTO(weir_pass_run(g, "simplify", &s->passes), done);
+  WEIR_TRY_GOTO(weir_pass_run(g, "pick", &s->passes), done);
   train_spread_of(k, s->r->task, g, batch, cuts, &spread);
   WEIR_TRY_GOTO(weir_partition_create(g, &spread.grid, spread.cuts, spread.n_cuts, &p), done);
   WEIR_TRY_GOTO(weir_cost_of_grid(p, s->machine, &s->passes, out), done);

@@ -24,6 +24,7 @@ typedef struct layout {
   int64_t width;                       /* of the classes; W */
   int64_t at;                          /* of sample 1; -1: nothing is bad */
   double bad;
+  bool packed;
 } layout;
 
 static void make(const layout *l)
@@ -33,6 +34,7 @@ static void make(const layout *l)
   int dims[5], volume = 0, classes = 0;
   static float voxels[SAMPLES * CELLS];
   static double raw[SAMPLES * CELLS * 2];
+  const double scale = 2;
   weir_netcdf *nc = NULL;
 
   for (int64_t i = 0; i < SAMPLES * CELLS; i++) {
@@ -52,6 +54,9 @@ static void make(const layout *l)
   if (l->classes) {
     assert_ok(weir_netcdf_dim(nc, "e", l->width, &dims[3]));
     assert_ok(weir_netcdf_var(nc, l->classes, l->dtype, 4, dims, &classes));
+    if (l->packed) {
+      assert_ok(weir_netcdf_put_numbers(nc, classes, "scale_factor", WEIR_F64, &scale, 1));
+    }
     assert_ok(weir_netcdf_write(nc, classes, start, class_count, raw));
   }
   assert_ok(weir_netcdf_write(nc, volume, start, count, voxels));
@@ -102,7 +107,7 @@ static void classes_are_read_as_any_number(void **state)
   const weir_dtype dtypes[] = {WEIR_U8, WEIR_I8, WEIR_I16, WEIR_I64, WEIR_F32, WEIR_F64};
 
   for (int i = 0; i < 6; i++) {
-    const layout l = {"a.h5", "volume", "segmentation", dtypes[i], W, -1, 0};
+    const layout l = {"a.h5", "volume", "segmentation", dtypes[i], W, -1, 0, false};
     const cf_volume_opts o = usual();
 
     make(&l);
@@ -115,7 +120,7 @@ static void classes_are_read_as_any_number(void **state)
 
 static void names_may_be_given(void **state)
 {
-  const layout l = {"a.h5", "ct", "mask", WEIR_U8, W, -1, 0};
+  const layout l = {"a.h5", "ct", "mask", WEIR_U8, W, -1, 0, false};
   cf_volume_opts o = usual();
 
   make(&l);
@@ -130,7 +135,7 @@ static void names_may_be_given(void **state)
 
 static void the_converter_keeps_every_bit(void **state)
 {
-  const layout l = {"a.h5", "volume", "segmentation", WEIR_I16, W, -1, 0};
+  const layout l = {"a.h5", "volume", "segmentation", WEIR_I16, W, -1, 0, false};
   const cf_convert_opts what = {.format = "netcdf", .per_file = 1, .level = 1};
   const cf_convert_opts none = {.format = "npy", .per_file = 1};
   const cf_volume_opts o = usual();
@@ -200,7 +205,7 @@ static void cubes_are_cut_with_their_classes(void **state)
 /* A voxel's value says which one it is: its class has to come along. */
 static void views_take_classes_along(void **state)
 {
-  const layout l = {"a.h5", "volume", "segmentation", WEIR_U8, W, -1, 0};
+  const layout l = {"a.h5", "volume", "segmentation", WEIR_U8, W, -1, 0, false};
   const cf_volume_opts o = usual();
   const cf_data_opts data = {.scale = CF_SCALE_RAW, .augment = {CF_TURN_FLIPS, true}, .keep = 1e6};
   cf_samples *samples = NULL;
@@ -251,7 +256,7 @@ static void assert_refused(const layout *l, const char *segmentation, const char
 
 static void what_is_wrong_is_named(void **state)
 {
-  layout l = {"b.h5", "volume", "segmentation", WEIR_F32, W, 30, 1.5};
+  layout l = {"b.h5", "volume", "segmentation", WEIR_F32, W, 30, 1.5, false};
 
   assert_refused(&l, "", "sample 2: the class of voxel 30 is 1.5, which is no integer");
   l.bad = NAN;
@@ -262,6 +267,9 @@ static void what_is_wrong_is_named(void **state)
   assert_refused(&l, "", "is -1, and there are 3");
   l.at = -1;
   assert_refused(&l, "mask", "has no variable mask (files.segmentation)");
+  l.packed = true;
+  assert_refused(&l, "", "its variable segmentation is packed (scale_factor, add_offset)");
+  l.packed = false;
   l.width = W - 1;
   assert_refused(&l, "", "the classes of the voxels are 2 x 3 x 4 x 4, and the voxels 2 x 3 x 4 x");
 }
@@ -269,8 +277,8 @@ static void what_is_wrong_is_named(void **state)
 /* Classes in one file and none in another. */
 static void all_files_have_classes_or_none(void **state)
 {
-  const layout a = {"a.h5", "volume", "segmentation", WEIR_U8, W, -1, 0};
-  const layout b = {"b.h5", "volume", NULL, WEIR_U8, W, -1, 0};
+  const layout a = {"a.h5", "volume", "segmentation", WEIR_U8, W, -1, 0, false};
+  const layout b = {"b.h5", "volume", NULL, WEIR_U8, W, -1, 0, false};
   const cf_volume_opts o = usual();
   const cf_data_opts data = {.scale = CF_SCALE_RAW};
   char with[300], without[300];

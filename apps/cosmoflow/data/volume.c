@@ -206,6 +206,11 @@ static weir_status go_to(cf_volumes *v, int64_t i)
   }
   v->open = -1;
   v->file = (cf_volume_file){.path = v->entries[i].path, .opts = &v->opts};
+  if (v->entries[i].format->classes == NULL && (v->opts.segmentation[0] || v->opts.axes[0])) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: files.%s is for NetCDF and HDF5, which this file is not: leave it out",
+                     v->file.path, v->opts.axes[0] ? "axes" : "segmentation");
+  }
   WEIR_TRY(v->entries[i].format->open(&v->file));
   v->open = i;
   const cf_volume_info *const has = &v->file.info, *const first = &v->info;

@@ -238,6 +238,12 @@ static void pairs_and_formats_that_do_not_fit_are_refused(void **state)
   assert_ok(weir_npy_write(universe, &(weir_npy_shape){WEIR_I16, 1, {2}}, voxels));
   REFUSED("a_universe.npy: is no array of an integer for each of the 1 samples");
   (void)remove(universe);
+  cf_volume_opts named = cf_test_opts();
+  cf_volumes *v = NULL;
+
+  named.segmentation = "mask";
+  assert_int_equal(cf_volumes_open((const char *const[]){path}, 1, &named, &v), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "files.segmentation is for NetCDF and HDF5"));
   const weir_npy_shape none = {WEIR_I16, 4, {0, 2, 2, 1}},
                        huge = {WEIR_I16, 4, {0, INT64_C(1) << 32, INT64_C(1) << 32, 1}};
 

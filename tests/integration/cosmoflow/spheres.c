@@ -146,7 +146,7 @@ static void inspect_counts_the_classes(void **state)
   assert_null(strstr(printed(), "classes up to 7"));
 }
 
-/* All of them, also those of the tests, before the first step. */
+/* Of the middle plane, also of the tests, before the first step: others where they are read. */
 static void wrong_classes_are_refused_before_the_training(void **state)
 {
   NEEDS_NETCDF();

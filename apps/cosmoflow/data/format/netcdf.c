@@ -11,6 +11,7 @@
 #include "io/weir_netcdf.h"
 
 enum { CHUNK = 1 << 20 }; /* bytes that are compressed together, about */
+enum { NONE = -1, OTHER = -2 };
 #define SEGMENTATION "segmentation"
 
 typedef struct held {
@@ -42,7 +43,7 @@ static void close_file(cf_volume_file *f)
   weir_free(&f->held);
 }
 
-/* A variable by name; -1: there is none that can be read. */
+/* A variable by name; NONE: there is none, OTHER: it is there, of a type that cannot be read. */
 static weir_status seek(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape,
                         int *dims)
 {
@@ -50,13 +51,13 @@ static weir_status seek(weir_netcdf *nc, const char *name, int *var, weir_netcdf
   bool can = false;
   int n = 0;
 
-  *var = -1;
+  *var = NONE;
   WEIR_TRY(weir_netcdf_count(nc, &n));
   for (int i = 0; i < n; i++) {
     WEIR_TRY(weir_netcdf_name(nc, i, found, sizeof found));
     if (strcmp(found, name) == 0) {
       WEIR_TRY(weir_netcdf_look(nc, i, shape, dims, &can));
-      *var = can ? i : -1;
+      *var = can ? i : OTHER;
     }
   }
   return WEIR_OK;
@@ -117,6 +118,20 @@ static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_sh
   int dims[WEIR_NETCDF_MAX_DIMS];
 
   WEIR_TRY(seek(h->nc, name, &h->classes, s, dims));
+  if (h->classes == OTHER) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: its variable %s has a type that is not read: write its classes as bytes or "
+        "signed integers",
+        f->path, name);
+  }
+  if (h->classes >= 0 && (weir_netcdf_has(h->nc, h->classes, "scale_factor") ||
+                          weir_netcdf_has(h->nc, h->classes, "add_offset"))) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: its variable %s is packed (scale_factor, add_offset): write its classes "
+                     "as they are",
+                     f->path, name);
+  }
   if (h->classes < 0 && named) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.segmentation)", f->path, name);
   }
