@@ -394,6 +394,7 @@ static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, doub
                           .no_fusion = !cfg->fusion,
                           .skip = cfg->skip,
                           .precision = (weir_precision)cfg->precision,
+                          .overlap = (weir_overlap)cfg->overlap,
                           .kernel = cfg->kernel,
                           .kernels = weir_kernel_table};
 }
@@ -403,10 +404,7 @@ weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
   double bandwidth, flop_rate;
 
   (void)exec_peaks_read(cfg->peaks, &bandwidth, &flop_rate);
-  weir_pass_opts opts = passes_of(cfg, bandwidth, flop_rate);
-
-  opts.overlap = (weir_overlap)cfg->overlap;
-  return opts;
+  return passes_of(cfg, bandwidth, flop_rate);
 }
 
 weir_pass_opts exec_pass_opts(const weir_plan *p)
@@ -419,9 +417,8 @@ weir_pass_opts exec_pass_opts(const weir_plan *p)
 
 weir_status exec_plan_passes(weir_plan *p)
 {
-  weir_pass_opts opts = exec_pass_opts(p);
+  const weir_pass_opts opts = exec_pass_opts(p);
 
-  opts.overlap = (weir_overlap)p->cfg.overlap;
   exec_lap_end(p, "copy");
   WEIR_TRY(weir_passes_run(p->g, &opts, exec_watch, p));
   return WEIR_OK;
