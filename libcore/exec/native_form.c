@@ -283,8 +283,8 @@ static void find_second(native_form *f)
   const int around = map ? f->n_outer : strip ? f->n_around : 0;
 
   f->second = around > 0 && !f->holds ? (map ? f->outer : f->around)[around - 1] : -1;
-  for (int32_t i = 0; i < a->body.n; i++) { /* bits follow the position, which rows do not step */
-    f->second = a->body.exprs[i].code == WEIR_CODE_RANDOM ? -1 : f->second;
+  if (weir_body_uses(&a->body, WEIR_CODE_RANDOM)) { /* bits follow the position: rows do not step */
+    f->second = -1;
   }
   for (int i = 0; i < a->n_in; i++) {
     f->fold[i] = -1;

@@ -80,9 +80,7 @@ void native_nest_of(native_form *f)
   for (int k = 0; k < a->n_out && fits; k++) {
     fits = f->plain_out[k] && a->out[k].role == WEIR_ROLE_DATA;
   }
-  for (int32_t i = 0; i < a->body.n; i++) {
-    fits = fits && a->body.exprs[i].code != WEIR_CODE_RANDOM;
-  }
+  fits = fits && !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
   const bool serves = tables > 0 || (strip && f->positions);
 
   f->nest = fits && serves && tables <= NATIVE_TABLES &&

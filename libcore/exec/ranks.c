@@ -205,7 +205,7 @@ static weir_status find_group(exec_ranks *s, unsigned dims, weir_comm **out)
 
 static weir_status make_merge(exec_ranks *s, weir_move *m, exec_carrier *c)
 {
-  const weir_reducer *reducer = exec_reducer_of(m->monoid, m->dtype);
+  const weir_reducer *reducer = weir_partition_reducer(m->monoid, m->dtype);
   weir_comm *group = NULL;
   weir_status status = WEIR_OK;
   const int64_t elements = m->bytes / (int64_t)weir_dtype_size(m->dtype);

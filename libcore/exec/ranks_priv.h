@@ -35,7 +35,4 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
 void exec_ranks_close(exec_ranks **s);
 /* What moves, with the bytes that this rank sends or gives to a merge; and why. */
 void exec_ranks_print(const weir_plan *p, FILE *out);
-/* ranks_merge.c: how partial results become one; NULL: they cannot. Of one array its elements, of
- * several one double of each. */
-const weir_reducer *exec_reducer_of(weir_monoid monoid, weir_dtype dtype);
 #endif

@@ -53,6 +53,16 @@ weir_status weir_body_copy(const weir_body *from, weir_body *to)
   return WEIR_OK;
 }
 
+bool weir_body_uses(const weir_body *b, weir_code code)
+{
+  for (int32_t i = 0; i < b->n; i++) {
+    if (b->exprs[i].code == code) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static int32_t refuse(weir_body *b)
 {
   b->failed = b->failed == WEIR_OK ? WEIR_ERR_SHAPE : b->failed;

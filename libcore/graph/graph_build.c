@@ -283,16 +283,6 @@ static weir_status infer(const weir_graph *g, const struct request *r, weir_op_a
   return WEIR_OK;
 }
 
-static bool uses_random(const weir_body *b)
-{
-  for (int32_t i = 0; i < b->n; i++) {
-    if (b->exprs[i].code == WEIR_CODE_RANDOM) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Copies an access that is given; outputs have its extents. */
 static weir_status take_access(const struct request *r, weir_node *node, weir_array_desc *out)
 {
@@ -352,7 +342,7 @@ static weir_status append(weir_graph *g, const struct request *r, weir_node **ma
   }
   WEIR_TRY(weir_node_match(g, node));
   WEIR_TRY(weir_graph_take_node(g, made));
-  g->next_random += uses_random(&node->access.body);
+  g->next_random += weir_body_uses(&node->access.body, WEIR_CODE_RANDOM);
   return WEIR_OK;
 }
 

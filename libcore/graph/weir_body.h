@@ -91,6 +91,9 @@ void weir_body_fini(weir_body *b);
 /* Deep copy into uninitialised storage. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_body_copy(const weir_body *from, weir_body *to) WEIR_CHECKED;
 
+/* Whether one of the expressions has that code. */
+bool weir_body_uses(const weir_body *b, weir_code code);
+
 /* Append an expression and return its number, or -1 (and set `failed`). Unary, binary: dtype of the
  * first argument, bool for compares. */
 int32_t weir_body_push(weir_body *b, weir_expr e);

@@ -43,17 +43,6 @@ static bool merges(weir_monoid m)
          m == WEIR_COMBINE_MIN;
 }
 
-/* Random bits are numbered over all iterations of a node. */
-static bool draws(const weir_body *b)
-{
-  for (int32_t i = 0; i < b->n; i++) {
-    if (b->exprs[i].code == WEIR_CODE_RANDOM) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* True when the node may be repeated for pieces of its iteration dimension k. */
 static bool can_cut(const finding *f, int32_t number, int k)
 {
@@ -62,8 +51,9 @@ static bool can_cut(const finding *f, int32_t number, int k)
   const weir_dim *dim = &a->dim[k];
   const bool parallel = dim->kind == WEIR_PARALLEL;
   bool yes = !f->barred[number] && !a->opaque && a->n_states == 0 && !dim->time && dim->lo == 0 &&
-             dim->hi == f->s.extent && !draws(&a->body);
+             dim->hi == f->s.extent;
 
+  yes = yes && !weir_body_uses(&a->body, WEIR_CODE_RANDOM); /* numbered over all iterations */
   yes = yes && (parallel || (dim->kind == WEIR_REDUCED && a->n_out == 1 && merges(a->combine)));
   for (int i = 0; i < a->n_in && yes; i++) {
     yes = is_plain(&a->in[i], a, k);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/weir_check.h"
-#include "exec/ranks_priv.h"
 #include "ops/call/weir_call.h"
 #include "oracle.h"
 #include "pass/partition/weir_localise.h"
@@ -178,7 +177,7 @@ static void merge(const world *w, const weir_local *l, const weir_grid *grid, in
 {
   const weir_move *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
-  const weir_reducer *r = exec_reducer_of(mine->monoid, mine->dtype);
+  const weir_reducer *r = weir_partition_reducer(mine->monoid, mine->dtype);
   const int64_t count = weir_tensor_count(&w[me].array[node->out[0]]);
   double sum[3], more[3];
 

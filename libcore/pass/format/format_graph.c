@@ -158,12 +158,8 @@ static bool may_turn(const weir_access *a)
       return false;
     }
   }
-  for (int32_t i = 0; i < a->body.n; i++) {
-    if (a->body.exprs[i].code == WEIR_CODE_RANDOM) {
-      return false;
-    }
-  }
-  return !a->opaque && a->n_states == 0 && a->n_out > 0;
+  return !a->opaque && a->n_states == 0 && a->n_out > 0 &&
+         !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
 }
 
 static void turn_operand(weir_operand *x, int n_dims, const int *order)

@@ -28,16 +28,6 @@ static bool is_injective(const weir_operand *o, const weir_access *a, int *order
   return weir_reach_is_all(used, a);
 }
 
-static bool uses_code(const weir_access *a, weir_code code)
-{
-  for (int32_t i = 0; i < a->body.n; i++) {
-    if (a->body.exprs[i].code == code) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* True when every operand follows the iterations one to one, or not at all: it may then be read at
  * whatever place the value is asked for. */
 static bool is_movable(const weir_access *a)
@@ -55,7 +45,8 @@ static bool is_movable(const weir_access *a)
       }
     }
   }
-  return !uses_code(a, WEIR_CODE_INDEX) && !uses_code(a, WEIR_CODE_REMAINDER);
+  return !weir_body_uses(&a->body, WEIR_CODE_INDEX) &&
+         !weir_body_uses(&a->body, WEIR_CODE_REMAINDER);
 }
 
 /* True when the reduction reads what `early` makes once each, in windows side by side, and drops
@@ -76,7 +67,7 @@ bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_l
   const weir_access *e = &early->access, *r = &reduction->access;
   bool found = false;
 
-  if (!lower_is_pointwise(e) || !is_reduction(r) || uses_code(e, WEIR_CODE_RANDOM)) {
+  if (!lower_is_pointwise(e) || !is_reduction(r) || weir_body_uses(&e->body, WEIR_CODE_RANDOM)) {
     return false;
   }
   for (int j = 0; j < e->n_out; j++) {

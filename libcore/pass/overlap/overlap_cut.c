@@ -48,16 +48,6 @@ static bool is_seen(const overlap_split *s, int32_t array)
   return seen;
 }
 
-static bool draws(const weir_body *b)
-{
-  bool yes = false;
-
-  for (int32_t i = 0; i < b->n; i++) {
-    yes = yes || b->exprs[i].code == WEIR_CODE_RANDOM;
-  }
-  return yes;
-}
-
 /* Nodes that may be run in parts at all: of outputs that nobody else writes, and of the first
  * member's kind: what a derivative reads of it later does not follow it. */
 static bool is_eligible(const overlap_split *s, int32_t number)
@@ -66,7 +56,7 @@ static bool is_eligible(const overlap_split *s, int32_t number)
   const weir_access *a = &node->access;
   const weir_node *root = weir_graph_node(s->g, s->member[0].node);
   bool yes = node->derived == root->derived && node->part == root->part && !a->opaque &&
-             a->n_states == 0 && !draws(&a->body);
+             a->n_states == 0 && !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
 
   for (int k = 0; k < a->n_dims && yes; k++) {
     yes = !a->dim[k].time && (a->dim[k].kind == WEIR_PARALLEL || a->dim[k].kind == WEIR_REDUCED);

@@ -254,16 +254,6 @@ out:
   return status;
 }
 
-static bool draws(const weir_access *a)
-{
-  for (int32_t i = 0; i < a->body.n; i++) {
-    if (a->body.exprs[i].code == WEIR_CODE_RANDOM) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Whether some rank has less than all of it. */
 static bool is_cut(const localising *l, int32_t array)
 {
@@ -301,9 +291,8 @@ static const char *whole_reason(const localising *l, int32_t number)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
   const weir_access *a = &node->access;
-  const char *why = a->opaque  ? "is a call"
-                    : draws(a) ? "counts random numbers over all of it"
-                               : NULL;
+  const bool draws = weir_body_uses(&a->body, WEIR_CODE_RANDOM);
+  const char *why = a->opaque ? "is a call" : draws ? "counts random numbers over all of it" : NULL;
   bool cut = false;
 
   for (int o = 0; o < a->n_out; o++) {

@@ -50,41 +50,15 @@ static bool is_monotone(const weir_access *a, const weir_index *x, int64_t exten
          (x->border != WEIR_BORDER_WRAP && x->border != WEIR_BORDER_REFLECT);
 }
 
-/* Whether partial results of ranks can be merged whatever iterations each had. */
-static bool merges(const weir_access *a)
-{
-  switch (a->combine) {
-  case WEIR_COMBINE_SUM:
-  case WEIR_COMBINE_PROD:
-  case WEIR_COMBINE_MAX:
-  case WEIR_COMBINE_MIN:
-    return a->out[0].dtype != WEIR_BF16 && a->out[0].dtype != WEIR_BOOL;
-  case WEIR_COMBINE_MOMENTS:
-  case WEIR_COMBINE_SOFTMAX:
-    return a->out[0].dtype == WEIR_F64 || a->out[0].dtype == WEIR_F32;
-  default: /* positions, and what comes first, go by the order of all iterations */
-    return false;
-  }
-}
-
-/* Random numbers are counted over all iterations. */
-static bool draws(const weir_access *a)
-{
-  for (int32_t i = 0; i < a->body.n; i++) {
-    if (a->body.exprs[i].code == WEIR_CODE_RANDOM) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool may_cut(const weir_access *a, int k)
 {
   const weir_dim *dim = &a->dim[k];
 
-  return !dim->time && !a->opaque && !draws(a) &&
+  /* Random numbers are counted over all iterations. */
+  return !dim->time && !a->opaque && !weir_body_uses(&a->body, WEIR_CODE_RANDOM) &&
          (dim->kind == WEIR_PARALLEL ||
-          (dim->kind == WEIR_REDUCED && a->n_states == 0 && merges(a)));
+          (dim->kind == WEIR_REDUCED && a->n_states == 0 &&
+           weir_partition_reducer(a->combine, a->out[0].dtype) != NULL));
 }
 
 /* How well dimension k follows the index: where several do, parallel ones and those that it goes

@@ -11,6 +11,7 @@
 #ifndef WEIR_PARTITION_H
 #define WEIR_PARTITION_H
 #include "comm/weir_grid.h"
+#include "comm/weir_request.h"
 #include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +58,9 @@ int weir_partition_halo(const weir_partition *p, int32_t node, int operand, int 
 /* A node that runs before this one and has brought all that its operand needs to every rank, -1:
  * none. */
 int32_t weir_partition_resident(const weir_partition *p, int32_t node, int operand);
+/* How partial results become one, whatever iterations each rank had; NULL: they cannot. Of one
+ * output its elements, of several, of `dtype` too, one double of each. */
+const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype);
 /* Hull of what the nodes of a rank read of an array. */
 weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank);
 /* The cut of dimension `dim` of a source under which ranks along a dimension of the grid own just

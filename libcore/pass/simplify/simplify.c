@@ -3,15 +3,8 @@
 
 bool simplify_is_plain(const weir_node *node)
 {
-  if (node->op == NULL || node->dead || node->access.opaque) {
-    return false;
-  }
-  for (int32_t i = 0; i < node->access.body.n; i++) {
-    if (node->access.body.exprs[i].code == WEIR_CODE_RANDOM) {
-      return false;
-    }
-  }
-  return true;
+  return node->op != NULL && !node->dead && !node->access.opaque &&
+         !weir_body_uses(&node->access.body, WEIR_CODE_RANDOM);
 }
 
 bool simplify_is_inner(const weir_graph *g, const weir_node *node, int o)

@@ -1,6 +1,6 @@
-/* ranks_merge.c - monoids of several numbers, merged over ranks as within a loop. */
+/* partition_merge.c - monoids of several numbers, merged over ranks as within a loop. */
 #include <math.h>
-#include "exec/ranks_priv.h"
+#include "pass/partition/weir_partition.h"
 
 /* (n, mean, M2), Chan, Golub and LeVeque 1983. */
 static void merge_moments(void *into, const void *from, int64_t count)
@@ -33,10 +33,12 @@ static void merge_softmax(void *into, const void *from, int64_t count)
   }
 }
 
-const weir_reducer *exec_reducer_of(weir_monoid monoid, weir_dtype dtype)
+const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype)
 {
   static const weir_reducer moments = {"moments", 3 * sizeof(double), merge_moments};
   static const weir_reducer softmax = {"softmax", 2 * sizeof(double), merge_softmax};
+
+  const bool real = dtype == WEIR_F64 || dtype == WEIR_F32;
 
   switch (monoid) {
   case WEIR_COMBINE_SUM:
@@ -48,10 +50,10 @@ const weir_reducer *exec_reducer_of(weir_monoid monoid, weir_dtype dtype)
   case WEIR_COMBINE_MIN:
     return weir_reducer_of(WEIR_MERGE_MIN, dtype);
   case WEIR_COMBINE_MOMENTS:
-    return &moments;
+    return real ? &moments : NULL;
   case WEIR_COMBINE_SOFTMAX:
-    return &softmax;
-  default:
+    return real ? &softmax : NULL;
+  default: /* positions, and what comes first, go by the order of all iterations */
     return NULL;
   }
 }
