@@ -1,24 +1,8 @@
 /* copies.c - what a group keeps of the samples of others. Where all of them together have more room
  * than there are samples, each has its most frequent ones near (SC'21, section 5): they are sent to
  * it once. Which those are, groups tell each other at the start; what was sent, both ends note. */
-#include <stdlib.h>
-
 #include "base/weir_alloc.h"
 #include "load/load_priv.h"
-
-/* How often a sample comes from its keeper. */
-typedef struct use {
-  int64_t sample, times;
-} use;
-
-static int by_times(const void *a, const void *b)
-{
-  const use *const x = a, *const y = b;
-
-  return x->times != y->times    ? (x->times < y->times ? 1 : -1)
-         : x->sample < y->sample ? -1
-                                 : x->sample > y->sample;
-}
 
 static bool has_bit(const uint8_t *bits, int64_t i)
 {
@@ -32,7 +16,7 @@ static void set_bit(uint8_t *bits, int64_t i)
 
 /* Sorts the samples that come from others by how often they do. */
 static void count(const weir_visits *v, int64_t first, int64_t end, const load_keepers *k,
-                  use *uses)
+                  load_use *uses)
 {
   for (int64_t i = 0; i < v->order.samples; i++) {
     uses[i].sample = i;
@@ -43,7 +27,7 @@ static void count(const weir_visits *v, int64_t first, int64_t end, const load_k
 
     uses[sample].times += load_comes(k, v->at, load_visit_batch(v, n, &at), sample);
   }
-  qsort(uses, (size_t)v->order.samples, sizeof *uses, by_times);
+  load_uses_sort(uses, v->order.samples);
 }
 
 weir_status load_copies_choose(const weir_visits *v, int64_t first, const load_keepers *k,
@@ -51,7 +35,7 @@ weir_status load_copies_choose(const weir_visits *v, int64_t first, const load_k
 {
   const int64_t n = v->order.samples;
   uint8_t *own = NULL;
-  use *uses = NULL;
+  load_use *uses = NULL;
   weir_status status = WEIR_OK;
 
   c->bytes = (n + 7) / 8;

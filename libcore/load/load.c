@@ -348,14 +348,8 @@ void weir_load_release(weir_load *l)
 
 weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out)
 {
-  if (!l->source.parallel) {
-    weir_lock_take(&l->one);
-  }
-  const weir_status status = l->source.read(l->source.context, sample, l->part, out);
+  const weir_status status = load_call(l, sample, out);
 
-  if (!l->source.parallel) {
-    weir_lock_give(&l->one);
-  }
   weir_lock_take(&l->lock);
   l->all.beside++;
   l->epoch.beside++;

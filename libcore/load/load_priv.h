@@ -41,6 +41,13 @@ static inline bool load_comes(const load_keepers *k, int64_t at, int64_t batch, 
 
 /* ---- plan.c: which samples have a place, by how often they come (SC'21, section 5) ---- */
 
+/* How often a sample comes, and at which visit first. */
+typedef struct load_use {
+  int64_t sample, times, first;
+} load_use;
+/* The most frequent before others, the lower numbers before those that are as frequent. */
+void load_uses_sort(load_use *uses, int64_t n);
+
 typedef struct load_plan {
   int64_t samples;
   uint8_t *where;               /* [samples] class, LOAD_CLASSES: none; changes with state */
@@ -188,7 +195,9 @@ weir_status load_begin(weir_load *l, int64_t first) WEIR_CHECKED;
 weir_status load_hold(weir_load *l, int64_t sample) WEIR_CHECKED;
 /* Reads what visit v needs into its slot. */
 void load_fill(weir_load *l, int64_t v);
-/* One call of the source's read, into a block. */
+/* One call of the source's read, alone where the source is not parallel. */
+weir_status load_call(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
+/* The same into a block, counted as a read. */
 weir_status load_read(weir_load *l, int64_t sample, char *block) WEIR_CHECKED;
 weir_status load_begin_threads(weir_load *l) WEIR_CHECKED;
 void load_end_threads(weir_load *l);

@@ -6,34 +6,34 @@
 #include "base/weir_alloc.h"
 #include "load/load_priv.h"
 
-/* How often a sample comes, and when first. */
-typedef struct use {
-  int64_t sample, times, first;
-} use;
-
 static int by_times(const void *a, const void *b)
 {
-  const use *const x = a, *const y = b;
+  const load_use *const x = a, *const y = b;
 
   return x->times != y->times    ? (x->times < y->times ? 1 : -1)
          : x->sample < y->sample ? -1
                                  : x->sample > y->sample;
 }
 
+void load_uses_sort(load_use *uses, int64_t n)
+{
+  qsort(uses, (size_t)n, sizeof *uses, by_times);
+}
+
 static int by_first(const void *a, const void *b)
 {
-  const use *const x = a, *const y = b;
+  const load_use *const x = a, *const y = b;
 
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void count(const weir_visits *v, int64_t first, int64_t end, use *uses)
+static void count(const weir_visits *v, int64_t first, int64_t end, load_use *uses)
 {
   for (int64_t i = 0; i < v->order.samples; i++) {
-    uses[i] = (use){i, 0, -1};
+    uses[i] = (load_use){i, 0, -1};
   }
   for (int64_t k = first; k < end; k++) {
-    use *const u = &uses[weir_visits_sample(v, k)];
+    load_use *const u = &uses[weir_visits_sample(v, k)];
 
     u->first = u->times == 0 ? k : u->first;
     u->times++;
@@ -41,7 +41,7 @@ static void count(const weir_visits *v, int64_t first, int64_t end, use *uses)
 }
 
 /* Of samples that are sorted by times, n from `at` on belong to class c. */
-static weir_status give(load_plan *p, int c, use *uses, int64_t n)
+static weir_status give(load_plan *p, int c, load_use *uses, int64_t n)
 {
   qsort(uses, (size_t)n, sizeof *uses, by_first);
   WEIR_TRY(weir_alloc(n, sizeof(int64_t), (void **)&p->order[c]));
@@ -55,7 +55,7 @@ static weir_status give(load_plan *p, int c, use *uses, int64_t n)
 }
 
 /* What a group keeps for all goes before everything, and what another one keeps has no place. */
-static int64_t put_kept_first(const load_keepers *k, int64_t at, int64_t n, use *uses)
+static int64_t put_kept_first(const load_keepers *k, int64_t at, int64_t n, load_use *uses)
 {
   int64_t own = 0;
 
@@ -73,7 +73,7 @@ weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, con
 {
   const int64_t n = v->order.samples;
   load_plan p = {.samples = n};
-  use *uses = NULL;
+  load_use *uses = NULL;
   int64_t again = 0, at = 0, own = 0;
   weir_status status = WEIR_OK;
 
@@ -85,7 +85,7 @@ weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, con
   if (k != NULL) {
     own = put_kept_first(k, v->at, n, uses);
   }
-  qsort(uses, (size_t)n, sizeof *uses, by_times);
+  load_uses_sort(uses, n);
   while (again < n && uses[again].times > 1) { /* what comes once more is not kept */
     again++;
   }

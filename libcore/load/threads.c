@@ -8,13 +8,8 @@
 #include "base/weir_log.h"
 #include "load/load_priv.h"
 
-weir_status load_read(weir_load *l, int64_t sample, char *block)
+weir_status load_call(weir_load *l, int64_t sample, void *const *out)
 {
-  void *out[WEIR_LOAD_PARTS];
-
-  for (int k = 0; k < l->source.n_parts; k++) {
-    out[k] = block + l->offset[k];
-  }
   if (!l->source.parallel) {
     weir_lock_take(&l->one);
   }
@@ -23,6 +18,18 @@ weir_status load_read(weir_load *l, int64_t sample, char *block)
   if (!l->source.parallel) {
     weir_lock_give(&l->one);
   }
+  return status;
+}
+
+weir_status load_read(weir_load *l, int64_t sample, char *block)
+{
+  void *out[WEIR_LOAD_PARTS];
+
+  for (int k = 0; k < l->source.n_parts; k++) {
+    out[k] = block + l->offset[k];
+  }
+  const weir_status status = load_call(l, sample, out);
+
   weir_lock_take(&l->lock);
   l->all.reads++;
   l->epoch.reads++;

@@ -5,13 +5,7 @@ set -u
 program=$1
 ranks=$2
 spheres=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-  cat "$work/log"
-  echo "failed: $*"
-  exit 1
-}
+. "$(dirname "$0")/script.sh"
 
 status=0
 "$program" prepare --set simulate.universes=10 --set simulate.side=8 --set simulate.particles=16 --set simulate.box=128 \

@@ -6,11 +6,9 @@
 #include "base/weir_alloc.h"
 #include "comm/weir_grid.h"
 #include "load/load_check.h"
+#include "all_ranks.h"
 
 enum { MOST_RANKS = 4, EPOCHS = 4, EVEN = 24, ROOMY = 64 };
-
-static weir_comm *comm;
-static int rank, ranks;
 
 /* One training of a rank. */
 typedef struct training {
@@ -365,17 +363,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(slabs_stay_slabs),
   };
 
-  if (weir_comm_open(&comm) != WEIR_OK) {
-    weir_print_trace(stderr);
-    return 1;
-  }
-  rank = weir_comm_rank(comm);
-  ranks = weir_comm_size(comm);
-  weir_comm_configure(comm, &(weir_comm_cfg){.piece = 1 << 20, .tree = 256, .patience = 30});
-  if (ranks != (argc > 1 ? atoi(argv[1]) : 1) || ranks > MOST_RANKS) {
-    (void)fprintf(stderr, "%d ranks\n", ranks);
-    return 1;
-  }
+  open_all_ranks(argc, argv, MOST_RANKS,
+                 &(weir_comm_cfg){.piece = 1 << 20, .tree = 256, .patience = 30});
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
   weir_comm_close(&comm);

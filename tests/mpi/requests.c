@@ -8,11 +8,10 @@
 #include "base/weir_random.h"
 #include "comm/weir_grid.h"
 #include "comm/weir_request.h"
+#include "all_ranks.h"
 
 enum { MOST_RANKS = 8, DRAWS = 12 };
 
-static weir_comm *comm;
-static int rank, ranks;
 static const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
 
 /* The same on all ranks: a number of [0, most] that belongs to what a, b, c count. */
@@ -522,17 +521,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(groups_of_a_grid),
   };
 
-  if (weir_comm_open(&comm) != WEIR_OK) {
-    weir_print_trace(stderr);
-    return 1;
-  }
-  rank = weir_comm_rank(comm);
-  ranks = weir_comm_size(comm);
-  weir_comm_configure(comm, &usual);
-  if (ranks != (argc > 1 ? atoi(argv[1]) : 1) || ranks > MOST_RANKS) {
-    (void)fprintf(stderr, "%d ranks\n", ranks);
-    return 1;
-  }
+  open_all_ranks(argc, argv, MOST_RANKS, &usual);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
   weir_comm_close(&comm);

@@ -3,13 +3,7 @@
 set -u
 program=$1
 ranks=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-  cat "$work/log"
-  echo "failed: $*"
-  exit 1
-}
+. "$(dirname "$0")/script.sh"
 
 for how in agree silent killed; do
   status=0

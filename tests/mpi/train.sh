@@ -5,13 +5,7 @@ set -u
 program=$1
 ranks=$2
 n=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-  cat "$work/log"
-  echo "failed: $*"
-  exit 1
-}
+. "$(dirname "$0")/script.sh"
 
 mkdir "$work/tests"
 bash "$ranks" "$n" "$program" "$n" "$work/tests"
