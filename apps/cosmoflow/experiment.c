@@ -6,68 +6,105 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "base/weir_signal.h"
 
-enum { NETWORK, TRAINED, VALIDATED, PATH = 4096 };
+enum { NETWORK, TRAINED, VALIDATED, PATH = 4096, ROOM = 1 << 24 /* voxels */ };
 #define SAMPLES_ARRAY "samples" /* stored: the digest of what was trained on */
 
 /* ---- Samples ---- */
 
-/* The digest goes on over what is true of a sample. plane: room for the classes of one. */
-static weir_status add_truth(cf_source *s, cf_truth truth, int64_t sample, uint8_t *plane,
-                             char digest[CF_DIGEST + 1])
+/* What samples are asked of. */
+typedef struct look {
+  cf_source *s;
+  cf_truth truth;
+  int64_t at, of; /* this rank looks at the whole maps of samples at, at + of, .. */
+  int64_t planes; /* of a map that are read at once */
+  uint8_t *plane; /* [planes, height, width] */
+  char digest[CF_DIGEST + 1];
+} look;
+
+/* The digest goes on over what is true of a sample. */
+static weir_status add_truth(look *k, int64_t sample)
 {
-  const cf_volume_info *const info = cf_source_info(s);
+  const cf_volume_info *const info = cf_source_info(k->s);
   const int64_t d = info->lengths[0] / 2;
   char text[2 * CF_DIGEST + 1];
   float labels[CF_LABELS_MOST];
-  const bool classes = truth == CF_TRUTH_CLASSES;
+  const bool classes = k->truth == CF_TRUTH_CLASSES;
 
-  WEIR_TRY(classes ? cf_source_classes(s, sample, d, d + 1, plane)
-                   : cf_source_labels(s, sample, labels));
-  memcpy(text, digest, CF_DIGEST);
-  weir_sha256(classes ? (const void *)plane : (const void *)labels,
+  WEIR_TRY(classes ? cf_source_classes(k->s, sample, d, d + 1, k->plane)
+                   : cf_source_labels(k->s, sample, labels));
+  memcpy(text, k->digest, CF_DIGEST);
+  weir_sha256(classes ? (const void *)k->plane : (const void *)labels,
               classes ? (size_t)(info->lengths[1] * info->lengths[2])
                       : (size_t)info->n_labels * sizeof(float),
               text + CF_DIGEST);
-  weir_sha256(text, sizeof text - 1, digest);
+  weir_sha256(text, sizeof text - 1, k->digest);
   return WEIR_OK;
 }
 
-static weir_status survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, uint8_t *plane,
-                          cf_surveyed *out)
+/* Every class of a sample is one that there is. */
+static weir_status check_classes(const look *k, int64_t sample)
+{
+  const int64_t depth = cf_source_info(k->s)->lengths[0];
+
+  if (k->truth != CF_TRUTH_CLASSES || sample % k->of != k->at) {
+    return WEIR_OK;
+  }
+  for (int64_t d = 0; d < depth; d += k->planes) {
+    const int64_t end = d + k->planes < depth ? d + k->planes : depth;
+
+    WEIR_TRY(cf_source_classes(k->s, sample, d, end, k->plane));
+  }
+  weir_progress("classes", sample + 1, cf_source_count(k->s), "samples");
+  return weir_stop_requested()
+             ? weir_fail(WEIR_ERR_STOPPED, "stopped at the classes of sample %lld",
+                         (long long)(sample + 1))
+             : WEIR_OK;
+}
+
+static weir_status survey(look *k, const cf_cfg *cfg, cf_surveyed *out)
 {
   const bool alike = cfg->data.split.siblings > 0 && cfg->files.per_file > 0;
-  char digest[CF_DIGEST + 1];
 
-  weir_sha256("", 0, digest);
-  for (int64_t i = 0; i < cf_source_count(s); i++) {
+  weir_sha256("", 0, k->digest);
+  for (int64_t i = 0; i < cf_source_count(k->s); i++) {
     out->universe[i] = -1;
     if (i > 0 && alike && out->universe[0] < 0) {
-      digest[0] = 0;
+      k->digest[0] = 0;
       continue;
     }
-    WEIR_TRY(cf_source_universe(s, i, &out->universe[i]));
-    if (truth != CF_TRUTH_NONE) {
-      WEIR_TRY(add_truth(s, truth, i, plane, digest));
+    WEIR_TRY(cf_source_universe(k->s, i, &out->universe[i]));
+    if (k->truth != CF_TRUTH_NONE) {
+      WEIR_TRY(add_truth(k, i));
     }
+    WEIR_TRY(check_classes(k, i));
   }
-  (void)snprintf(out->truth, sizeof out->truth, "%s", truth != CF_TRUTH_NONE ? digest : "");
+  (void)snprintf(out->truth, sizeof out->truth, "%s", k->truth != CF_TRUTH_NONE ? k->digest : "");
   return WEIR_OK;
 }
 
-weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, cf_surveyed *out)
+weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const weir_comm *comm,
+                      cf_surveyed *out)
 {
   const int64_t *const l = cf_source_info(s)->lengths;
-  uint8_t *plane = NULL;
+  const int64_t fit = ROOM / (l[1] * l[2]);
+  look k = {.s = s,
+            .truth = truth,
+            .at = comm != NULL ? weir_comm_rank(comm) : 0,
+            .of = comm != NULL ? weir_comm_size(comm) : 1,
+            .planes = fit < 1      ? 1
+                      : fit < l[0] ? fit
+                                   : l[0]};
   weir_status status = WEIR_OK;
 
   *out = (cf_surveyed){.universe = NULL};
   WEIR_TRY_GOTO(weir_alloc(cf_source_count(s), sizeof *out->universe, (void **)&out->universe),
                 done);
-  WEIR_TRY_GOTO(weir_alloc(l[1] * l[2], 1, (void **)&plane), done);
-  WEIR_TRY_GOTO(survey(s, cfg, truth, plane, out), done);
+  WEIR_TRY_GOTO(weir_alloc(k.planes * l[1] * l[2], 1, (void **)&k.plane), done);
+  WEIR_TRY_GOTO(survey(&k, cfg, out), done);
 done:
-  weir_free(&plane);
+  weir_free(&k.plane);
   if (status != WEIR_OK) {
     weir_free(&out->universe);
   }
@@ -87,7 +124,7 @@ static weir_status check_whole(const cf_split *s)
                          (long long)s->count, (long long)universes);
 }
 
-static weir_status open_all(cf_experiment *e)
+static weir_status open_all(cf_experiment *e, const weir_comm *comm)
 {
   const cf_source_spec spec = {.source = &e->input,
                                .files = &e->cfg->files,
@@ -104,7 +141,7 @@ static weir_status open_all(cf_experiment *e)
   const cf_truth truth = cf_truth_of(&e->cfg->model, cf_source_info(e->source));
 
   WEIR_TRY(cf_samples_create(&e->cfg->data, e->source, truth, &e->samples));
-  WEIR_TRY(cf_survey(e->source, e->cfg, truth, &has));
+  WEIR_TRY(cf_survey(e->source, e->cfg, truth, comm, &has));
   const weir_status status =
       cf_split_create(&e->cfg->data.split, has.universe, cf_source_count(e->source), &e->split);
 
@@ -114,14 +151,15 @@ static weir_status open_all(cf_experiment *e)
   return e->cfg->data.augment.shift ? check_whole(&e->split) : WEIR_OK;
 }
 
-weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, cf_experiment *out)
+weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm *comm,
+                               cf_experiment *out)
 {
   *out = (cf_experiment){.cfg = cfg, .input = cfg->source, .folder = {folder}, .train = cfg->train};
   out->train.seed += cfg->seed;
   if (out->input.input.count == 0 && folder != NULL) {
     out->input.input = (weir_string_list){out->folder, 1};
   }
-  const weir_status status = open_all(out);
+  const weir_status status = open_all(out, comm);
 
   if (status != WEIR_OK) {
     cf_experiment_close(out);

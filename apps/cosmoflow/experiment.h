@@ -30,21 +30,25 @@ typedef struct cf_experiment {
   char digest[CF_DIGEST];            /* of what is trained on */
 } cf_experiment;
 
-/* Samples and parts of source.input; folder: what is read where that names nothing, or NULL. Fails:
- * WEIR_ERR_CONFIG (there is neither), as cf_source_open, cf_split_create, cf_samples_create. */
-weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, cf_experiment *out) WEIR_CHECKED;
+/* Samples and parts of source.input; folder: what is read where that names nothing, or NULL; comm:
+ * as for cf_survey. Fails: WEIR_ERR_CONFIG (there is neither), as cf_source_open, cf_split_create,
+ * cf_samples_create, cf_survey. */
+weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm *comm,
+                               cf_experiment *out) WEIR_CHECKED;
 void cf_experiment_close(cf_experiment *e);
 /* What is asked of all samples before any is used. The universes: -1 where the source does not say
  * them; the caller frees them. The digest of the truth: 64 hex digits of the labels of all samples,
- * or of the classes of the middle plane of each; "" where there are none. Files that are not opened
- * to be counted (files.per_file) are not asked for either where the first one is silent of its
- * universe and data.split.siblings is given. Fails: as cf_source_universe, and as cf_source_labels
- * or _classes, so that what is wrong with a sample of the tests is known before a training. */
+ * or of the classes of the middle plane of each; "" where there are none. All planes of classes are
+ * looked at, those of a sample by one rank of comm (NULL: by this one). Files that are not opened
+ * to be counted (files.per_file) are asked for nothing of this where the first one is silent of its
+ * universe and data.split.siblings is given. Local: one rank alone may fail. Fails: as
+ * cf_source_universe, and as cf_source_labels or _classes, so that what is wrong with a sample of
+ * the tests is known before a training; WEIR_ERR_STOPPED. */
 typedef struct cf_surveyed {
   int64_t *universe; /* [count] */
   char truth[CF_DIGEST + 1];
 } cf_surveyed;
-weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth,
+weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const weir_comm *comm,
                       cf_surveyed *out) WEIR_CHECKED;
 /* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open;
  * WEIR_ERR_CONFIG for a train.target that networks which segment begin above. */

@@ -57,7 +57,7 @@ static weir_status take_parts(work *w)
   cf_surveyed has;
 
   *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
-  WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, &has));
+  WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, NULL, &has));
   const weir_status status =
       cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],
                         strangers ? "" : text[CF_NOTE_universes_valid], *siblings, has.universe,

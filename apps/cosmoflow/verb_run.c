@@ -132,7 +132,7 @@ static weir_status run(const job *j, cf_cfg *cfg)
   WEIR_TRY(check_log(cfg));
   WEIR_TRY(weir_path_join(j->cli->out, "universes", folder, sizeof folder));
   WEIR_TRY(cf_agree(r, r->leads ? make_samples(j, cfg, folder) : WEIR_OK));
-  WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, j->e)));
+  WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, r->spread.comm, j->e)));
   cf_experiment_tell(j->e);
   WEIR_TRY(cf_agree(r, cf_experiment_network(j->e, j->config)));
   WEIR_TRY(cf_ranks_place(r, cfg, j->cli->threads, &j->e->train, &j->e->estimator.task));

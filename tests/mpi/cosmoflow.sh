@@ -79,4 +79,10 @@ segment 2 cut --grid 1x2 || fail "classes on grid 1x2"
 paste <(scores classes) <(scores cut) >"$work/log"
 awk '{ d = $1 - $3; e = $2 - $4; n++; if (!(NF == 4 && d * d <= 1e-10 * $1 * $1 && e * e <= 1e-4)) bad = 1 }
   END { exit bad || n != 2 }' "$work/log" || fail "classes on grid 1x2: other losses than one rank has"
+# The wrong class is one that rank 1 looks at: both end before the training.
+"$spheres" "$work/volumes" 5 || fail "volumes with a wrong class are not written"
+status=0
+segment 2 wrong --grid 2x1 || status=$?
+[ $status = 3 ] || fail "a wrong class: status $status"
+grep -q 'sample 6: the class of voxel 511 is 5, and there are 3' "$work/log" || fail "a wrong class is not named"
 echo "losses of one rank on 2x1, 1x2, a grid that was chosen and from 1 over 1x2 to 2x2: $(losses on | tr '\n' ' ')"

@@ -274,6 +274,107 @@ static void what_is_wrong_is_named(void **state)
   assert_refused(&l, "", "the classes of the voxels are 2 x 3 x 4 x 4, and the voxels 2 x 3 x 4 x");
 }
 
+/* ---- Bytes and unsigned integers of 16 bits, which no file of ours has ---- */
+
+enum { UBYTE = 7, USHORT = 8 };
+
+static void put_number(FILE *f, uint64_t value, int bytes)
+{
+  for (int k = bytes - 1; k >= 0; k--) {
+    (void)fputc((int)(value >> 8 * k & 255), f);
+  }
+}
+
+/* Length, letters, zeros up to a multiple of 4. */
+static void put_name(FILE *f, const char *name)
+{
+  const size_t n = strlen(name);
+
+  put_number(f, n, 8);
+  (void)fwrite(name, 1, n, f);
+  put_number(f, 0, (int)(3 - (n + 3) % 4));
+}
+
+static void put_var(FILE *f, const char *name, uint64_t type, uint64_t bytes, uint64_t begin)
+{
+  put_name(f, name);
+  put_number(f, 3, 8);
+  for (uint64_t d = 0; d < 3; d++) {
+    put_number(f, d, 8);
+  }
+  put_number(f, 0, 12); /* no attributes */
+  put_number(f, type, 4);
+  put_number(f, bytes, 8);
+  put_number(f, begin, 8);
+}
+
+/* DIR/b.h5: a file as CDF-5 has it ("File Format Specifications", NetCDF Users Guide), cells of
+ * zeros and their classes; `bad` is that of the last. */
+static void make_unsigned(int type, int bad)
+{
+  enum { VOXELS = 512 }; /* where they begin */
+  static const char *const names[] = {"z", "y", "x"};
+  const uint64_t lengths[] = {D, H, W};
+  FILE *f = NULL;
+
+  snprintf(path, sizeof path, "%s/b.h5", dir);
+  f = fopen(path, "wb");
+  assert_non_null(f);
+  (void)fwrite("CDF\005", 1, 4, f);
+  put_number(f, 0, 8);
+  put_number(f, 0x0a, 4);
+  put_number(f, 3, 8);
+  for (int d = 0; d < 3; d++) {
+    put_name(f, names[d]);
+    put_number(f, lengths[d], 8);
+  }
+  put_number(f, 0, 12);
+  put_number(f, 0x0b, 4);
+  put_number(f, 2, 8);
+  put_var(f, "volume", 5, 4 * CELLS, VOXELS);
+  put_var(f, "segmentation", (uint64_t)type, type == UBYTE ? CELLS : 2 * CELLS, VOXELS + 4 * CELLS);
+  assert_true(ftell(f) <= VOXELS);
+  while (ftell(f) < VOXELS + 4 * CELLS) {
+    (void)fputc(0, f);
+  }
+  for (int i = 0; i < CELLS; i++) {
+    put_number(f, (uint64_t)(i + 1 < CELLS ? i % CLASSES : bad), type == UBYTE ? 1 : 2);
+  }
+  assert_int_equal(fclose(f), 0);
+}
+
+/* The reading of the classes of a file of one sample, or already of its opening. */
+static weir_status read_unsigned(int type, int bad, int64_t classes, uint8_t *out)
+{
+  const char *const paths[] = {path};
+  cf_volume_opts o = usual();
+  cf_volumes *v = NULL;
+
+  make_unsigned(type, bad);
+  o.classes = classes;
+  WEIR_TRY(cf_volumes_open(paths, 1, &o, &v));
+  const weir_status status = cf_volumes_classes(v, 0, 0, D, out);
+
+  cf_volumes_close(&v);
+  return status;
+}
+
+static void unsigned_classes_are_bytes_or_refused(void **state)
+{
+  uint8_t out[CELLS];
+
+  assert_ok(read_unsigned(UBYTE, 200, 201, out)); /* no sign in the eighth bit */
+  assert_int_equal(out[0], 0);
+  assert_int_equal(out[CELLS - 2], (CELLS - 2) % CLASSES);
+  assert_int_equal(out[CELLS - 1], 200);
+  assert_int_equal(read_unsigned(UBYTE, 200, 200, out), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "the class of voxel 59 is 200, and there are 200"));
+  assert_int_equal(read_unsigned(UBYTE, 255, 255, out), WEIR_ERR_DATA);
+  assert_int_equal(read_unsigned(USHORT, 1, CLASSES, out), WEIR_ERR_DATA);
+  assert_non_null(
+      strstr(weir_last_message(), "b.h5: its variable segmentation has a type that is"));
+}
+
 /* Classes in one file and none in another. */
 static void all_files_have_classes_or_none(void **state)
 {
@@ -307,6 +408,7 @@ int main(void)
       cmocka_unit_test(cubes_are_cut_with_their_classes),
       cmocka_unit_test(views_take_classes_along),
       cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(unsigned_classes_are_bytes_or_refused),
       cmocka_unit_test(all_files_have_classes_or_none),
   };
 

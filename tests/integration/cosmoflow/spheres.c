@@ -146,7 +146,7 @@ static void inspect_counts_the_classes(void **state)
   assert_null(strstr(printed(), "classes up to 7"));
 }
 
-/* Of the middle plane, also of the tests, before the first step: others where they are read. */
+/* Of any plane, also of the tests, before the first step. */
 static void wrong_classes_are_refused_before_the_training(void **state)
 {
   NEEDS_NETCDF();
@@ -157,7 +157,7 @@ static void wrong_classes_are_refused_before_the_training(void **state)
                            "--set source.input=[%s] --out %s",
                            wrong, in_scratch("b")),
                    3);
-  assert_non_null(strstr(printed(), "wrong.nc: sample 8: the class of voxel 2176 is 5, and there"));
+  assert_non_null(strstr(printed(), "wrong.nc: sample 8: the class of voxel 4095 is 5, and there"));
   assert_int_equal(program("run " DATA NETWORK
                            "--set data.split.valid=2 --set source.input=[%s] --out %s",
                            bare, in_scratch("c")),

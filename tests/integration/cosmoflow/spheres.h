@@ -30,14 +30,14 @@ static inline uint8_t spheres_class(uint64_t k, int64_t side, const int64_t at[3
 
 /* Volumes first to first + n - 1 of side^3 voxels, f32: twice the class and normal noise. The path
  * goes without its suffix. classes: with them, as segmentation. bad: a class of the last volume, at
- * its middle voxel, where it is not below 0. */
+ * its last voxel, where it is not below 0. */
 static inline void spheres_write(const char *stem, int64_t side, int64_t first, int64_t n,
                                  bool classes, int bad)
 {
   const cf_volume_info info = {.lengths = {side, side, side, 1},
                                .dtype = WEIR_F32,
                                .n_classes = classes ? SPHERES_CLASSES : 0};
-  const int64_t cells = side * side * side, middle = side / 2 * side * side + cells / side / 2;
+  const int64_t cells = side * side * side;
   float *const voxels = malloc((size_t)cells * sizeof *voxels);
   uint8_t *const class = malloc((size_t)cells);
   cf_volume_writer *w = NULL;
@@ -54,7 +54,7 @@ static inline void spheres_write(const char *stem, int64_t side, int64_t first, 
           2.0f * (float)class[i] + (float)weir_random_normal((uint64_t)k, 24, 0, (uint64_t)i);
     }
     if (bad >= 0 && k + 1 == first + n) {
-      class[middle] = (uint8_t)bad;
+      class[cells - 1] = (uint8_t)bad;
     }
     assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, k, class}));
   }
