@@ -11,7 +11,10 @@ static const weir_verb verbs[] = {
      "[PATH ...]", cf_verb_predict},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
      cf_verb_convert},
-    {"inspect", "print what files of samples hold: shapes, labels, a histogram of the voxels",
+    {"inspect",
+     "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
+     "of "
+     "MLPerf HPC keep to its rules",
      "PATH ...", cf_verb_inspect},
     {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_verb_eval},
     {"describe",

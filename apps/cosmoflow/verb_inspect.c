@@ -1,5 +1,5 @@
 /* verb_inspect.c - what files of samples hold: how it was understood, labels, and whether the
- * voxels are what one thinks they are. */
+ * voxels are what one thinks they are; and whether a log of MLPerf HPC keeps to its rules. */
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "data/census.h"
@@ -128,6 +128,17 @@ done:
   return status;
 }
 
+/* Each log by the rules, up to the first that breaks one. */
+static weir_status judge_logs(const weir_cli *cli, double target)
+{
+  for (int k = 0; k < cli->n_args; k++) {
+    WEIR_TRY(cf_mllog_check(cli->args[k], target));
+    printf("log:      %s keeps to the rules of MLPerf HPC, with an eval_error in (0, %g]\n",
+           cli->args[k], target);
+  }
+  return WEIR_OK;
+}
+
 weir_status cf_verb_inspect(const weir_cli *cli)
 {
   weir_config *config = NULL;
@@ -136,6 +147,10 @@ weir_status cf_verb_inspect(const weir_cli *cli)
   cf_cfg cfg;
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
+  if (cli->n_args > 0 && cf_mllog_is(cli->args[0])) {
+    status = judge_logs(cli, cf_mllog_target(&cfg.train));
+    goto done;
+  }
   const int64_t classes = cfg.files.classes;
 
   cfg.files.classes = CF_CLASSES_MOST; /* what there is, to be looked at */

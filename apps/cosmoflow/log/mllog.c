@@ -197,12 +197,11 @@ static const weir_field *field_of(const weir_field *fields, int n, const char *k
   return NULL;
 }
 
-static double target_of(const cf_mllog *log)
+double cf_mllog_target(const weir_train_cfg *train)
 {
-  const weir_train_cfg *const t = log->run.train;
-  const bool own = t->target.metric != NULL && strcmp(t->target.metric, "mae") == 0;
+  const char *const metric = train->target.metric;
 
-  return own ? t->target.value : CF_MLLOG_TARGET;
+  return metric != NULL && strcmp(metric, "mae") == 0 ? train->target.value : CF_MLLOG_TARGET;
 }
 
 /* Event epoch_end, or validation where a run ends within an epoch. */
@@ -213,7 +212,7 @@ static void put_eval_stop(cf_mllog *log, const weir_field *fields, int n)
   if (error != NULL && log->eval > 0) {
     put_epoch(log, __LINE__, POINT, "eval_error", &error->real, log->eval);
     put_epoch(log, __LINE__, END, "eval_stop", NULL, log->eval);
-    log->reached = log->reached || error->real <= target_of(log);
+    log->reached = log->reached || error->real <= cf_mllog_target(log->run.train);
     log->eval = 0;
   }
 }

@@ -39,6 +39,13 @@ weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t be
 void cf_mllog_describe(cf_mllog *log, const cf_mllog_run *run);
 void cf_mllog_close(cf_mllog **log);
 
+/* The error below which a training succeeds: train.target.value of the metric mae, else
+ * CF_MLLOG_TARGET. */
+double cf_mllog_target(const weir_train_cfg *train);
+
+/* Whether a file begins as such a log, ours or another program's: one of its first lines is of it.
+ */
+bool cf_mllog_is(const char *path);
 /* Judges a log by the rules of the checker: which keys there have to be, how often, in which order,
  * with which values; an eval_error in (0, target]; beyond them, that epochs and evaluations end
  * before others begin and before the run does. Fails: WEIR_ERR_DATA, naming line or key. */

@@ -8,7 +8,13 @@
 #include "base/weir_file.h"
 #include "log/mllog.h"
 
-enum { FILE_MOST = 1 << 28, DEPTH = 16, INIT_MS = 30 * 60 * 1000 };
+enum { FILE_MOST = 1 << 28, DEPTH = 16, INIT_MS = 30 * 60 * 1000, LINES = 100 };
+
+/* Others may stand between them. */
+static bool is_of_log(const char *line)
+{
+  return strncmp(line, ":::MLLOG ", 9) == 0;
+}
 
 /* ---- JSON ---- */
 
@@ -337,6 +343,21 @@ static weir_status check_all(judge *j)
              : weir_fail(WEIR_ERR_DATA, "%s: no eval_error is in (0, %g]", j->path, j->target);
 }
 
+bool cf_mllog_is(const char *path)
+{
+  char line[4096];
+  FILE *const f = fopen(path, "rb");
+  bool is = false;
+
+  for (int k = 0; f != NULL && k < LINES && !is && fgets(line, sizeof line, f) != NULL; k++) {
+    is = is_of_log(line);
+  }
+  if (f != NULL) {
+    (void)fclose(f);
+  }
+  return is;
+}
+
 weir_status cf_mllog_check(const char *path, double target)
 {
   judge j = {.path = path, .target = target};
@@ -347,7 +368,7 @@ weir_status cf_mllog_check(const char *path, double target)
   WEIR_TRY(weir_file_read(path, FILE_MOST, &text, &size));
   for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
     j.line++;
-    if (strncmp(line, ":::MLLOG ", 9) == 0) {
+    if (is_of_log(line)) {
       WEIR_TRY_GOTO(take_line(&j, line), done);
     }
   }

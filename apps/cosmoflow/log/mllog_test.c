@@ -84,6 +84,21 @@ static weir_status check(const row *rows, int n)
 static void a_whole_log_passes(void **state)
 {
   assert_ok(check(good, ROWS));
+  assert_true(cf_mllog_is(path));
+}
+
+static void other_files_are_no_logs(void **state)
+{
+  static const char bytes[] = "\x89HDF\0\n:::MLLO {}\n :::MLLOG {}\n";
+  FILE *out = fopen(path, "wb");
+
+  assert_non_null(out);
+  (void)fwrite(bytes, 1, sizeof bytes, out);
+  assert_int_equal(fclose(out), 0);
+  assert_false(cf_mllog_is(path));
+  assert_false(cf_mllog_is(folder));
+  assert_int_equal(remove(path), 0);
+  assert_false(cf_mllog_is(path));
 }
 
 /* Each line matters: without it, with it twice (where it has to be once), somewhere else. */
@@ -254,10 +269,16 @@ static void a_log_that_is_not_asked_for_is_not_written(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      LOG_TEST(a_whole_log_passes), LOG_TEST(every_line_matters),
-      LOG_TEST(order_matters),      LOG_TEST(values_matter),
-      LOG_TEST(times_matter),       LOG_TEST(cut_lines_are_refused),
-      LOG_TEST(events_make_a_log),  LOG_TEST(a_log_that_is_not_asked_for_is_not_written),
+      LOG_TEST(a_whole_log_passes),
+      LOG_TEST(every_line_matters),
+      LOG_TEST(other_files_are_no_logs),
+      LOG_TEST(every_line_matters),
+      LOG_TEST(order_matters),
+      LOG_TEST(values_matter),
+      LOG_TEST(times_matter),
+      LOG_TEST(cut_lines_are_refused),
+      LOG_TEST(events_make_a_log),
+      LOG_TEST(a_log_that_is_not_asked_for_is_not_written),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
