@@ -1,8 +1,8 @@
 /* cosmo_split.c - a training step of the CosmoFlow network (kernel 3) on one sample of 128^3 x 4,
- * f32: its depth cut over two ranks of one thread each, against one rank of two threads. The
- * program starts itself by mpiexec. Rank 0 runs either step in turn; the other one sleeps in the
- * kernel, and does not poll, while the step of two threads runs. Losses and parameters are compared
- * before anything is timed.
+ * f32, with momentum, as weir_train_run makes it: its depth cut over two ranks of one thread each,
+ * against one rank of two threads. The program starts itself by mpiexec. Rank 0 runs either step in
+ * turn; the other one sleeps in the kernel, and does not poll, while the step of two threads runs.
+ * Losses and parameters are compared before anything is timed.
  *
  *   cosmo_split [SIDE] [groups]
  *
@@ -13,12 +13,12 @@
 #include <unistd.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "comm/weir_comm.h"
-#include "conf/weir_opt.h"
+#include "base/weir_random.h"
 #include "group_times.h"
-#include "learner.h"
 #include "model/nets.h"
+#include "nn/weir_loss.h"
 #include "peer.h"
+#include "train/train_priv.h"
 #include "weir_bench.h"
 
 enum { RANKS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 5 };
@@ -27,11 +27,18 @@ enum { RANKS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 5 };
 #define TOLERANCE 1e-4 /* sums in another order */
 #define KIB 0x1p-10
 
-/* One of the two steps. */
+/* One of the two steps: a training that begins, of which it is the only plan. */
 typedef struct subject {
-  learner net;
+  weir_train_input input[2];
+  weir_train_task task;
+  weir_train_cfg cfg;
+  weir_config *config;
   weir_exec_cfg exec;
-  cf_mlperf_opts cfg;
+  cf_mlperf_opts net;
+  weir_params *params;
+  weir_store *store;
+  train_run run;
+  weir_plan *plan;
   group_times groups;
   double loss, seconds; /* of the last step, of the best */
   double busy;          /* of the processor, in all steps that are timed */
@@ -44,29 +51,93 @@ typedef struct pair {
   subject alone, split; /* alone: on rank 0 */
 } pair;
 
-static weir_value network(weir_net *net, const void *opts, weir_value x)
+static weir_status network(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
 {
-  return cf_mlperf(net, opts, OUTPUTS, x);
+  const weir_value made = cf_mlperf(net, opts, OUTPUTS, in[0]);
+
+  *loss = weir_loss_mse(net->graph, made, in[1], WEIR_NO_VALUE);
+  return weir_graph_status(net->graph);
 }
 
+/* Inputs are cut along their first dimension alone: numbers go by their place there. */
+static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
+{
+  (void)context;
+  for (int k = 0; k < 2; k++) {
+    const weir_box *box = &want->box[k];
+    const int64_t count = weir_tensor_count(tensor[k]);
+    const int64_t first = count / (box->hi[0] - box->lo[0]) * box->lo[0];
+    float *data = tensor[k]->data;
+
+    for (int64_t i = 0; i < count; i++) {
+      const uint64_t place = (uint64_t)(first + i);
+
+      data[i] = (float)(2 * weir_random_uniform(1, (uint32_t)k, 0, place) - 1);
+    }
+  }
+  return WEIR_OK;
+}
+
+static void choose(subject *s, int64_t side, bool explain)
+{
+  static const char *const sets[] = {"batch=1", "optim.rule=momentum", "check_nan=false"};
+
+  bench_must(
+      weir_config_load(weir_train_opts, sizeof s->cfg, NULL, 0, sets, 3, &s->cfg, &s->config));
+  weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
+  weir_opts_default(cf_mlperf_options, sizeof s->net, &s->net);
+  s->exec.explain = explain;
+  s->net.dropout = 0;
+  s->input[0] = (weir_train_input){.name = "x",
+                                   .dtype = WEIR_F32,
+                                   .rank = 4,
+                                   .shape = {side, side, side, CHANNELS},
+                                   .along = {WEIR_ALONG_DEPTH}};
+  s->input[1] = (weir_train_input){.name = "y", .dtype = WEIR_F32, .rank = 1, .shape = {OUTPUTS}};
+  s->task = (weir_train_task){.name = "CosmoFlow",
+                              .dtype = WEIR_F32,
+                              .input = s->input,
+                              .n_inputs = 2,
+                              .n_train = 1,
+                              .opts = &s->net,
+                              .build = network,
+                              .fetch = fetch};
+}
+
+static weir_status open_run(train_run *r)
+{
+  WEIR_TRY(train_check_options(r));
+  WEIR_TRY(train_ranks_open(r));
+  WEIR_TRY(train_state_open(r));
+  WEIR_TRY(train_room(r));
+  train_choose(r, 0, 1);
+  return train_fetch(r, WEIR_TRAIN_SAMPLES, 1);
+}
+
+/* comm NULL: alone. */
 static void begin(subject *s, int64_t side, weir_comm *comm, int threads, bool explain)
 {
-  *s = (subject){.seconds = INFINITY};
-  weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
-  weir_opts_default(cf_mlperf_options, sizeof s->cfg, &s->cfg);
-  s->exec.explain = explain;
-  s->cfg.dropout = 0;
-  const learner_job job = {.build = network,
-                           .opts = &s->cfg,
-                           .x = {WEIR_F32, 5, {1, side, side, side, CHANNELS}, 0},
-                           .y = {WEIR_F32, 2, {1, OUTPUTS}, 0},
-                           .rate = RATE,
-                           .seed = 1,
-                           .exec = &s->exec,
-                           .threads = threads,
-                           .comm = comm};
+  const weir_spread spread = {.comm = comm, .grid = {2, {1, RANKS}}};
 
-  bench_must(learner_open(&job, &s->net));
+  *s = (subject){.seconds = INFINITY};
+  choose(s, side, explain);
+  bench_must(weir_params_create(s->task.dtype, &s->params));
+  bench_must(weir_store_create(&s->store));
+  bench_must(weir_train_prepare(&s->task, s->cfg.seed, s->params, s->store));
+  const weir_plan_opts exec = {
+      .exec = &s->exec, .threads = threads, .spread = comm != NULL ? &spread : NULL};
+
+  s->run = train_run_of(&s->task, &s->cfg, &exec, s->params, s->store);
+  bench_must(open_run(&s->run));
+  bench_must(train_find_plan(&s->run, TRAIN_STEP, 1, &s->plan));
+}
+
+static void end(subject *s)
+{
+  train_run_close(&s->run);
+  weir_params_destroy(&s->params);
+  weir_store_destroy(&s->store);
+  weir_config_destroy(&s->config);
 }
 
 /* Seconds of the processor that this process has had. */
@@ -82,14 +153,16 @@ static double busy_so_far(void)
 static void step(subject *s, weir_comm *until)
 {
   const double start = weir_clock(), busy = busy_so_far();
+  const train_numbers numbers = {.draw = s->groups.runs, .step = s->groups.runs + 1, .lr = RATE};
 
-  bench_must(learner_step(&s->net, &s->loss));
+  bench_must(train_run_plan(&s->run, TRAIN_STEP, 1, &numbers, &s->plan));
+  bench_must(train_number(s->plan, "loss", &s->loss));
   if (until != NULL) {
     bench_must(weir_comm_barrier(until));
   }
   s->seconds = fmin(s->seconds, weir_clock() - start);
   s->busy += busy_so_far() - busy;
-  group_times_take(&s->groups, s->net.plan);
+  group_times_take(&s->groups, s->plan);
 }
 
 /* A step of either kind. */
@@ -124,9 +197,10 @@ static weir_status compare(pair *p)
                        a->loss);
     }
   }
+  WEIR_TRY(train_gather(&s->run));
   if (first &&
-      weir_compare("parameters", WEIR_F32, s->net.bank.data, a->net.bank.data,
-                   weir_tensor_count(&a->net.bank), (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
+      weir_compare("parameters", WEIR_F32, s->run.bank->data, a->run.bank->data,
+                   weir_tensor_count(a->run.bank), (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
     return weir_fail(WEIR_ERR_NUMERIC, "parameters are others over ranks");
   }
   return WEIR_OK;
@@ -137,7 +211,7 @@ static weir_status compare(pair *p)
  * each. */
 static double planes(const pair *p, bool picked)
 {
-  const cf_mlperf_opts *c = &p->split.cfg;
+  const cf_mlperf_opts *c = &p->split.net;
   const int64_t blocks = cf_mlperf_blocks(c, p->side);
   int64_t side = p->side, in = CHANNELS, out = c->base;
   double bytes = 0;
@@ -154,15 +228,15 @@ static double planes(const pair *p, bool picked)
   return bytes;
 }
 
-/* Of all exchanges; halos: of elements beside the cut alone, and not of weights. */
-static double sent(const weir_plan *plan, bool halos)
+/* Bytes of all exchanges, or that are given to merges. */
+static double sent(const weir_plan *plan, bool merged)
 {
   double bytes = 0;
 
   for (int32_t m = 0; m < weir_plan_moves(plan); m++) {
     const weir_move_report r = weir_plan_move(plan, m);
 
-    bytes += r.merge || (halos && strcmp(r.name, "reshape") == 0) ? 0 : (double)r.bytes;
+    bytes += r.merge == merged ? (double)r.bytes : 0;
   }
   return bytes;
 }
@@ -188,8 +262,8 @@ static void row(const pair *p, const char *what, const char *peer, double theirs
 
 static weir_status rows(const pair *p, const double *told)
 {
-  const weir_plan *plan = p->split.net.plan;
-  const double form = planes(p, is_picked(plan)), halos = sent(plan, true);
+  const weir_plan *plan = p->split.plan;
+  const double form = planes(p, is_picked(plan)), halos = sent(plan, false);
   double both_s = 0, most = 0;
 
   if (halos != form) {
@@ -204,7 +278,7 @@ static weir_status rows(const pair *p, const double *told)
       "s", 0);
   row(p, "halos of a step", "planes of what is not pooled", KIB * planes(p, false), KIB * halos,
       "KiB", 1);
-  row(p, "sent by a rank in a step", "halos", KIB * halos, KIB * sent(plan, false), "KiB", 0);
+  row(p, "sums of a step over ranks", "halos", KIB * halos, KIB * sent(plan, true), "KiB", 0);
   row(p, "waited in a step", "the step", p->split.seconds, most, "s", 0);
   return WEIR_OK;
 }
@@ -213,17 +287,17 @@ static double waited_so_far(const subject *s)
 {
   double sum = 0;
 
-  for (int32_t m = 0; m < weir_plan_moves(s->net.plan); m++) {
-    sum += weir_plan_move(s->net.plan, m).waited_s;
+  for (int32_t m = 0; m < weir_plan_moves(s->plan); m++) {
+    sum += weir_plan_move(s->plan, m).waited_s;
   }
   return sum;
 }
 
 static void list(const pair *p)
 {
-  group_times_print(&p->alone.groups, p->alone.net.plan, false);
-  group_times_print(&p->split.groups, p->split.net.plan, false);
-  weir_plan_print(p->split.net.plan, stderr);
+  group_times_print(&p->alone.groups, p->alone.plan, false);
+  group_times_print(&p->split.groups, p->split.plan, false);
+  weir_plan_print(p->split.plan, stderr);
 }
 
 static weir_status run(pair *p, bool groups)
@@ -253,10 +327,10 @@ static weir_status run(pair *p, bool groups)
   }
   if (first) {
     status = rows(p, all);
-    learner_close(&p->alone.net);
+    end(&p->alone);
   }
   weir_free(&all);
-  learner_close(&p->split.net);
+  end(&p->split);
   return status;
 }
 

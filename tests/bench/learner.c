@@ -10,8 +10,6 @@
 
 #define RULE "momentum"
 
-enum { LEARNER_RANKS = 64 };
-
 /* Gradients by all parameters, side by side as the bank is. */
 static weir_status gradient_of(const weir_net *net, weir_value loss, weir_value *bank)
 {
@@ -35,25 +33,21 @@ done:
   return status;
 }
 
-/* The network on the inputs, its parameters declared or taken; *x: its input. */
-static weir_value network(const learner_job *job, weir_net *net, int32_t *x)
+/* The network on the inputs, its parameters declared or taken. */
+static weir_value network(const learner_job *job, weir_net *net)
 {
-  const weir_value input = weir_input(net->graph, "x", &job->x);
-
-  *x = weir_value_array(net->graph, input);
-  return job->build(net, job->opts, input);
+  return job->build(net, job->opts, weir_input(net->graph, "x", &job->x));
 }
 
 static weir_status declare(const learner_job *job, learner *t)
 {
   weir_graph *g = NULL;
   weir_net net;
-  int32_t x;
 
   WEIR_TRY(weir_params_create(WEIR_F32, &t->params));
   WEIR_TRY(weir_graph_create(&g));
   weir_net_init(&net, g, t->params, true);
-  (void)network(job, &net, &x);
+  (void)network(job, &net);
   const weir_status status = weir_graph_status(g);
 
   weir_net_fini(&net);
@@ -63,13 +57,13 @@ static weir_status declare(const learner_job *job, learner *t)
   return weir_params_init(t->params, t->store, job->seed);
 }
 
-static weir_status build(const learner_job *job, weir_net *net, int32_t *x, learner *t)
+static weir_status build(const learner_job *job, weir_net *net, learner *t)
 {
   weir_graph *g = net->graph;
   const weir_rule_desc *rule;
   weir_value gradient = WEIR_NO_VALUE, state[WEIR_RULE_STATES];
   _Alignas(16) unsigned char opts[256] = {0};
-  const weir_value made = network(job, net, x);
+  const weir_value made = network(job, net);
 
   t->forward_nodes = weir_graph_nodes(g);
   const weir_value y = weir_input(g, "y", &job->y);
@@ -93,66 +87,21 @@ static weir_status build(const learner_job *job, weir_net *net, int32_t *x, lear
   return weir_graph_status(g);
 }
 
-/* A box of the whole array, which is cut along dimension 1 alone: numbers go by their place there.
- */
-static void fill(weir_tensor *t, const weir_array_desc *whole, const weir_box *box, uint64_t seed,
-                 uint32_t purpose)
+/* An input of the plan. */
+static weir_status make_input(const weir_array_desc *d, uint64_t seed, uint32_t purpose,
+                              weir_tensor *x)
 {
-  float *data = t->data;
-  int64_t inner = 1;
-
-  for (int d = 2; d < whole->rank; d++) {
-    inner *= whole->shape[d];
+  WEIR_TRY(weir_tensor_init(x, WEIR_F32, d->rank, d->shape));
+  for (int64_t i = 0; i < weir_tensor_count(x); i++) {
+    ((float *)x->data)[i] = (float)(2 * weir_random_uniform(seed, purpose, 0, (uint64_t)i) - 1);
   }
-  const int64_t all = inner * whole->shape[1], first = inner * box->lo[1];
-  const int64_t own = inner * (box->hi[1] - box->lo[1]);
-
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
-    const int64_t place = i / own * all + first + i % own;
-
-    data[i] = (float)(2 * weir_random_uniform(seed, purpose, 0, (uint64_t)place) - 1);
-  }
-}
-
-/* An input of the plan, this rank's part of it. */
-static weir_status make_input(const learner *t, const char *name, const weir_array_desc *whole,
-                              uint64_t seed, uint32_t purpose, weir_tensor *x)
-{
-  const weir_box box = weir_plan_owned(t->plan, name);
-  int64_t shape[WEIR_MAX_RANK];
-
-  for (int d = 0; d < box.rank; d++) {
-    shape[d] = box.hi[d] - box.lo[d];
-  }
-  WEIR_TRY(weir_tensor_init(x, WEIR_F32, box.rank, shape));
-  fill(x, whole, &box, seed, purpose);
   return WEIR_OK;
-}
-
-/* Where there are ranks, x is cut along its dimension 1. */
-static weir_status make_plan(const learner_job *job, int32_t x, learner *t)
-{
-  weir_plan_opts opts = {.exec = job->exec, .threads = job->threads};
-  int64_t bounds[LEARNER_RANKS + 1];
-  const int ranks = job->comm != NULL ? weir_comm_size(job->comm) : 1;
-  const weir_cut cut = {x, 1, 0, bounds};
-  const weir_spread spread = {job->comm, {1, {ranks}}, &cut, 1};
-
-  if (ranks > LEARNER_RANKS) {
-    return weir_fail(WEIR_ERR_CONFIG, "a learner runs on %d ranks at most", LEARNER_RANKS);
-  }
-  for (int q = 0; q <= ranks; q++) {
-    bounds[q] = job->x.shape[1] * q / ranks;
-  }
-  opts.spread = job->comm != NULL ? &spread : NULL;
-  return weir_plan_create(t->graph, t->store, &opts, &t->plan);
 }
 
 weir_status learner_open(const learner_job *job, learner *t)
 {
   const weir_rule_desc *rule;
   weir_net net;
-  int32_t x;
 
   *t = (learner){.graph = NULL, .seed = (int64_t)job->seed};
   WEIR_TRY(weir_store_create(&t->store));
@@ -163,14 +112,16 @@ weir_status learner_open(const learner_job *job, learner *t)
   WEIR_TRY(weir_rule_add_state(rule, t->store, WEIR_F32, elements));
   WEIR_TRY(weir_graph_create(&t->graph));
   weir_net_init(&net, t->graph, t->params, true);
-  const weir_status status = build(job, &net, &x, t);
+  const weir_status status = build(job, &net, t);
 
   t->draws = net.seed.node >= 0;
   weir_net_fini(&net);
   WEIR_TRY(status);
-  WEIR_TRY(make_plan(job, x, t));
-  WEIR_TRY(make_input(t, "x", &job->x, job->seed, 1, &t->x));
-  WEIR_TRY(make_input(t, "y", &job->y, job->seed, 2, &t->y));
+  const weir_plan_opts opts = {.exec = job->exec, .threads = job->threads};
+
+  WEIR_TRY(weir_plan_create(t->graph, t->store, &opts, &t->plan));
+  WEIR_TRY(make_input(&job->x, job->seed, 1, &t->x));
+  WEIR_TRY(make_input(&job->y, job->seed, 2, &t->y));
   WEIR_TRY(weir_tensor_init(&t->loss, WEIR_F32, 0, NULL));
   t->bank = *weir_store_get(t->store, WEIR_PARAMS_BANK);
   t->bank.owned = NULL;

@@ -17,7 +17,6 @@ typedef struct learner_job {
   uint64_t seed; /* of parameters and data */
   const weir_exec_cfg *exec;
   int threads;
-  weir_comm *comm; /* its ranks take the step together, dimension 1 of x cut evenly; NULL: alone */
 } learner_job;
 
 typedef struct learner {
@@ -26,7 +25,7 @@ typedef struct learner {
   weir_store *store;
   weir_params *params;
   weir_plan *plan;
-  weir_tensor x, y, loss, bank; /* x: this rank's part; bank: a view of the store's */
+  weir_tensor x, y, loss, bank; /* bank: a view of the store's */
   int64_t seed, step;           /* keys of random numbers, where */
   bool draws;                   /* the network draws any         */
 } learner;
