@@ -4,16 +4,34 @@
 #include "base/weir_clock.h"
 #include "device/weir_parallel.h"
 
+/* Seconds of computing after which messages under way are looked after once more: long ones travel
+ * in fragments that both ranks have to take from each other. */
+#define TEND_EVERY 100e-6
+
 /* What the tiles of one group run share. */
 typedef struct tiling {
   weir_plan *p;
   exec_group *group;
+  double tended; /* clock: when thread 0 last looked after messages */
   weir_box box;
   int64_t count[WEIR_MAX_DIMS]; /* tiles along each dimension of the anchor */
   int64_t total;
   bool last;
   weir_status status[64]; /* per thread: the first failure of a call node */
 } tiling;
+
+/* Moves messages on between the pieces of thread 0, the one that has started them. */
+static void tend(tiling *t, int thread)
+{
+  if (thread == 0 && t->p->spread != NULL && t->status[0] == WEIR_OK) {
+    const double now = weir_clock();
+
+    if (now - t->tended >= TEND_EVERY) {
+      t->status[0] = weir_requests_progress(t->p->spread->comm);
+      t->tended = now;
+    }
+  }
+}
 
 static weir_view local_view(const exec_local *local, const weir_loop *writer, int output,
                             const weir_box *box, char *scratch)
@@ -148,6 +166,7 @@ static weir_status check_gathers(const weir_plan *p, const exec_loop *loop, cons
 
 /* A stage of a kernel: its pieces are shared among threads. */
 typedef struct stage {
+  tiling *tiling;
   const weir_kernel *kernel;
   weir_kernel_run run;
   char *scratch;
@@ -162,15 +181,17 @@ static void kernel_item(void *context, int64_t item, int thread)
   run.piece = item;
   run.scratch = s->scratch + thread * s->scratch_bytes;
   s->kernel->run(&run);
+  tend(s->tiling, thread);
 }
 
 /* Stage after stage, those that are run over boxes left out. */
-static void run_kernel(const tiling *t, const weir_group *from)
+static void run_kernel(tiling *t, const weir_group *from)
 {
   const weir_plan *p = t->p;
   const weir_kernel *kernel = from->kernel;
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
-  stage s = {.kernel = kernel,
+  stage s = {.tiling = t,
+             .kernel = kernel,
              .run = kernel_run(t, NULL, views),
              .scratch = p->scratch,
              .scratch_bytes = p->scratch_bytes};
@@ -262,6 +283,7 @@ static void tile_item(void *context, int64_t item, int thread)
   if (t->status[thread] == WEIR_OK) {
     tile_box(t, item, &tile);
     t->status[thread] = run_tile(t, &tile, t->p->scratch + thread * t->p->scratch_bytes);
+    tend(t, thread);
   }
 }
 
