@@ -107,13 +107,14 @@ weir_status cf_placement_print(const cf_cfg *cfg, int threads, const weir_train_
 weir_status cf_grid_print(const cf_cfg *cfg, const weir_train_task *task, FILE *out)
 {
   const int64_t asked[] = {cfg->grid.samples, cfg->grid.depth, cfg->grid.height, cfg->grid.width};
+  const weir_plan_opts exec = {.exec = &cfg->exec};
   weir_grid grid = {.dims = WEIR_ALONG_DIMS};
 
   for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
     grid.extent[d] = asked[d] > 0 ? (int)asked[d] : 1;
   }
   if (weir_grid_size(&grid) > 1) {
-    WEIR_TRY(weir_train_describe_grid(task, &cfg->train, &grid, out));
+    WEIR_TRY(weir_train_describe_grid(task, &cfg->train, &exec, &grid, out));
   }
   return WEIR_OK;
 }

@@ -393,7 +393,7 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
   }
   fprintf(out, "waited for other ranks: %.3g s in all; %.4g of %.4g bytes were there already\n",
           waited, hidden, bytes);
-  weir_partition_print(s->partition, weir_comm_rank(s->comm), out);
+  weir_local_print(&s->local, out);
 }
 
 /* Array of that name as an input, a stored array or a result, -1: none. */

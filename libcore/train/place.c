@@ -75,23 +75,30 @@ typedef struct placing {
   weir_pass_opts passes;
 } placing;
 
+weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                            int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                            weir_partition **p)
+{
+  train_graph of = *t;
+  weir_cut cuts[TRAIN_CUTS];
+  weir_spread spread;
+
+  of.slabs = k->slabs.n > 0 ? &k->slabs : NULL;
+  WEIR_TRY(train_build(&of, kind, batch, g));
+  WEIR_TRY(weir_pass_run(*g, "simplify", passes));
+  WEIR_TRY(weir_pass_run(*g, "pick", passes));
+  train_spread_of(k, t->task, *g, batch, cuts, &spread);
+  return weir_partition_create(*g, &spread.grid, spread.cuts, spread.n_cuts, p);
+}
+
 /* A run of the graph of that kind on the grid of k. */
 static weir_status cost_of(const placing *s, const train_ranks *k, train_kind kind, weir_cost *out)
 {
-  const int64_t batch = s->r->cfg->batch;
-  train_graph t = s->r->graph;
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread spread;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_status status;
 
-  t.slabs = k->slabs.n > 0 ? &k->slabs : NULL;
-  WEIR_TRY(train_build(&t, kind, batch, &g));
-  WEIR_TRY_GOTO(weir_pass_run(g, "simplify", &s->passes), done);
-  WEIR_TRY_GOTO(weir_pass_run(g, "pick", &s->passes), done);
-  train_spread_of(k, s->r->task, g, batch, cuts, &spread);
-  WEIR_TRY_GOTO(weir_partition_create(g, &spread.grid, spread.cuts, spread.n_cuts, &p), done);
+  WEIR_TRY_GOTO(train_cut_graph(k, &s->r->graph, kind, s->r->cfg->batch, &s->passes, &g, &p), done);
   WEIR_TRY_GOTO(weir_cost_of_grid(p, s->machine, &s->passes, out), done);
 done:
   weir_partition_destroy(&p);

@@ -5,6 +5,7 @@
 
 #include "base/weir_alloc.h"
 #include "load/weir_order.h"
+#include "pass/partition/weir_localise.h"
 #include "train/train_priv.h"
 
 enum { ROWS = 16, TEXT = 160 };
@@ -26,27 +27,29 @@ typedef struct load {
   int64_t merged;    /* bytes that it gives to sums over ranks */
 } load;
 
-static load load_of(const cut_step *s, int rank)
+static weir_status load_of(const cut_step *s, int rank, load *l)
 {
-  load l = {.iterations = 0};
+  weir_local local;
 
+  *l = (load){.iterations = 0};
+  WEIR_TRY(weir_localise(s->p, rank, &local));
+  for (int32_t i = 0; i < local.n; i++) {
+    const weir_move *m = local.moves[i];
+
+    l->merged += m->kind == WEIR_MOVE_MERGE ? m->bytes : 0;
+    l->halo += weir_move_received(m, -1);
+  }
+  weir_local_fini(&local);
   for (int32_t i = 0; i < weir_graph_nodes(s->g); i++) {
     const weir_node *node = weir_graph_node(s->g, i);
 
-    if (node->op == NULL || node->dead) {
-      continue;
-    }
-    const weir_box box = weir_partition_iterations(s->p, i, rank);
+    if (node->op != NULL && !node->dead) {
+      const weir_box box = weir_partition_iterations(s->p, i, rank);
 
-    l.iterations += (double)weir_box_volume(&box);
-    l.merged += weir_partition_partial_bytes(s->p, i, rank);
-    for (int k = 0; k < node->n_in; k++) {
-      for (int from = 0; from < weir_grid_size(s->grid); from++) {
-        l.halo += weir_partition_halo_bytes(s->p, i, k, from, rank);
-      }
+      l->iterations += (double)weir_box_volume(&box);
     }
   }
-  return l;
+  return WEIR_OK;
 }
 
 static double all_iterations(const weir_graph *g)
@@ -65,14 +68,15 @@ static double all_iterations(const weir_graph *g)
   return sum;
 }
 
-static void print_rank(const cut_step *s, int rank, double whole, FILE *out)
+static weir_status print_rank(const cut_step *s, int rank, double whole, FILE *out)
 {
-  const load l = load_of(s, rank);
+  load l;
   int place[WEIR_GRID_DIMS];
   int64_t lo, hi;
   char text[TEXT];
   size_t n = 0;
 
+  WEIR_TRY(load_of(s, rank, &l));
   weir_grid_place(s->grid, rank, place);
   weir_order_share(s->batch, place[WEIR_ALONG_SAMPLES], s->grid->extent[WEIR_ALONG_SAMPLES], &lo,
                    &hi);
@@ -91,32 +95,28 @@ static void print_rank(const cut_step *s, int rank, double whole, FILE *out)
   fprintf(out, "  rank %-4d samples %" PRId64 ":%" PRId64 "%s\n", rank, lo, hi, text);
   fprintf(out, "            %5.1f %% of the iterations, %.4g MB of halos in, %.4g MB into sums\n",
           whole > 0 ? 100 * l.iterations / whole : 0, (double)l.halo / 1e6, (double)l.merged / 1e6);
+  return WEIR_OK;
 }
 
 /* The graph of a step of the batch, and its partition. */
-static weir_status cut(cut_step *s, const train_graph *t)
+static weir_status cut(cut_step *s, const train_graph *t, const weir_exec_cfg *exec)
 {
-  train_graph cut_graph = *t;
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread spread;
+  const weir_pass_opts passes = weir_exec_passes(exec);
 
   s->ranks.spread.grid = *s->grid;
   WEIR_TRY(train_cut_inputs(&s->ranks, t, s->batch));
   WEIR_TRY(train_slabs_view(&s->ranks, t->store, t->params));
-  cut_graph.slabs = s->ranks.slabs.n > 0 ? &s->ranks.slabs : NULL;
-  WEIR_TRY(train_build(&cut_graph, TRAIN_LOOK, s->batch, &s->g));
-  train_spread_of(&s->ranks, s->task, s->g, s->batch, cuts, &spread);
-  return weir_partition_create(s->g, s->grid, spread.cuts, spread.n_cuts, &s->p);
+  return train_cut_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
 }
 
-static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const weir_grid *grid,
-                         FILE *out)
+static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const weir_exec_cfg *exec,
+                         const weir_grid *grid, FILE *out)
 {
   const int ranks = weir_grid_size(grid);
   cut_step s = {.task = t->task, .grid = grid, .batch = cfg->batch};
   weir_status status;
 
-  WEIR_TRY_GOTO(cut(&s, t), done);
+  WEIR_TRY_GOTO(cut(&s, t, exec), done);
   const double whole = all_iterations(s.g);
 
   fprintf(out,
@@ -124,7 +124,7 @@ static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const 
           "of %" PRId64 " samples\n",
           grid->extent[0], grid->extent[1], grid->extent[2], grid->extent[3], ranks, s.batch);
   for (int rank = 0; rank < ranks && rank < ROWS; rank++) {
-    print_rank(&s, rank, whole, out);
+    WEIR_TRY_GOTO(print_rank(&s, rank, whole, out), done);
   }
   if (ranks > ROWS) {
     fprintf(out, "  and %d more\n", ranks - ROWS);
@@ -137,7 +137,7 @@ done:
 }
 
 weir_status weir_train_describe_grid(const weir_train_task *task, const weir_train_cfg *cfg,
-                                     const weir_grid *grid, FILE *out)
+                                     const weir_plan_opts *exec, const weir_grid *grid, FILE *out)
 {
   weir_params *params = NULL;
   weir_store *store = NULL;
@@ -148,7 +148,7 @@ weir_status weir_train_describe_grid(const weir_train_task *task, const weir_tra
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
   const train_graph t = {.task = task, .params = params, .store = store, .dtype = WEIR_DTYPE_COUNT};
 
-  WEIR_TRY_GOTO(print(&t, cfg, grid, out), done);
+  WEIR_TRY_GOTO(print(&t, cfg, exec->exec, grid, out), done);
 done:
   weir_params_destroy(&params);
   weir_store_destroy(&store);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "load/weir_order.h"
+#include "pass/partition/weir_localise.h"
 #include "train/train_priv.h"
 
 static void an_open_dimension_takes_what_is_left(void **state)
@@ -121,6 +122,7 @@ static void pooling_needs_no_halo(void **state)
   weir_spread spread;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
+  weir_local local;
   cutting c;
   int64_t bytes[2] = {0};
 
@@ -133,18 +135,20 @@ static void pooling_needs_no_halo(void **state)
   train_spread_of(&c.ranks, &c.task, g, 5, cuts, &spread);
   assert_int_equal(spread.n_cuts, 1 + 2 + 1); /* samples, depth, height; samples of the labels */
   assert_ok(weir_partition_create(g, &grid, spread.cuts, spread.n_cuts, &p));
-  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
-    const weir_node *node = weir_graph_node(g, i);
-    const char *op = node->op != NULL && !node->dead ? node->op->name : "";
-    const bool pool = strstr(op, "pool") != NULL;
+  for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
+    assert_ok(weir_localise(p, rank, &local));
+    for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+      const weir_node *node = weir_graph_node(g, i);
+      const char *op = node->op != NULL && !node->dead ? node->op->name : "";
+      const bool pool = strstr(op, "pool") != NULL;
 
-    for (int k = 0; (pool || strcmp(op, "conv") == 0) && k < node->n_in; k++) {
-      for (int from = 0; from < 8; from++) {
-        for (int to = 0; to < 8; to++) {
-          bytes[pool] += weir_partition_halo_bytes(p, i, k, from, to);
-        }
+      for (int k = 0; (pool || strcmp(op, "conv") == 0) && k < node->n_in; k++) {
+        const weir_move *m = weir_local_brings(local.g, i, k);
+
+        bytes[pool] += m != NULL ? weir_move_received(m, -1) : 0;
       }
     }
+    weir_local_fini(&local);
   }
   assert_true(bytes[false] > 0);
   assert_int_equal(bytes[true], 0);
@@ -163,6 +167,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
   weir_spread spread;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
+  weir_local local;
   cutting c;
 
   cut(&c, (int64_t[]){16, 8, 8}, 2, grid);
@@ -189,20 +194,15 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
     int64_t merged = 0, lo, hi;
 
     weir_order_share(SAMPLES, rank / 2, 2, &lo, &hi);
-    for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
-      const weir_node *node = weir_graph_node(g, i);
-      const bool live = node->op != NULL && !node->dead;
+    assert_ok(weir_localise(p, rank, &local));
+    for (int32_t i = 0; i < local.n; i++) {
+      const weir_move *m = local.moves[i];
 
-      const bool halo = live && (strcmp(node->op->name, "conv") == 0 ||
-                                 (node->label != NULL && strcmp(node->label, "conv'") == 0));
-
-      merged += live ? weir_partition_partial_bytes(p, i, rank) : 0;
-      for (int k = 0; live && !halo && k < node->n_in; k++) {
-        for (int from = 0; from < weir_grid_size(&grid); from++) {
-          assert_int_equal(weir_partition_halo_bytes(p, i, k, from, rank), 0);
-        }
-      }
+      merged += m->kind == WEIR_MOVE_MERGE ? m->bytes : 0;
+      /* [samples, depth, height, width, channels]: halos of convolutions */
+      assert_true(m->kind == WEIR_MOVE_MERGE || m->to.rank == 5);
     }
+    weir_local_fini(&local);
     /* Gradients, half of one of them; units of the rank's samples; loss and metric. */
     assert_int_equal(merged,
                      4 * (weir_params_elements(c.params) - row->count / 2 + UNITS * (hi - lo) + 2));
@@ -284,12 +284,15 @@ static void a_grid_is_described(void **state)
   volume v = {.dtype = WEIR_F32, .size = {16, 8, 8}, .blocks = 2};
   const weir_train_task task = volume_task(&v, 8, 0);
   const weir_train_cfg cfg = {.batch = 3, .seed = 1};
+  weir_exec_cfg section;
+  const weir_plan_opts exec = {.exec = &section};
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
 
   assert_non_null(out);
-  assert_ok(weir_train_describe_grid(&task, &cfg, &(weir_grid){4, {2, 2, 1, 1}}, out));
+  weir_opts_default(weir_exec_opts, sizeof section, &section);
+  assert_ok(weir_train_describe_grid(&task, &cfg, &exec, &(weir_grid){4, {2, 2, 1, 1}}, out));
   assert_int_equal(fclose(out), 0);
   assert_non_null(strstr(text, "grid 2 x 2 x 1 x 1"));
   assert_non_null(strstr(text, "rank 1    samples 0:1 x [8:16, 0:8, 0:8, 0:2] y [0:2]"));
@@ -307,8 +310,9 @@ static void a_grid_is_described(void **state)
   assert_true(sum > 99 && sum < 115); /* dense layers are computed by all of a spatial group */
   assert_null(strstr(text, "  0 MB of halos"));
   free(text);
-  assert_int_equal(weir_train_describe_grid(&task, &cfg, &(weir_grid){5, {2, 2, 1, 1, 1}}, stdout),
-                   WEIR_ERR_CONFIG);
+  assert_int_equal(
+      weir_train_describe_grid(&task, &cfg, &exec, &(weir_grid){5, {2, 2, 1, 1, 1}}, stdout),
+      WEIR_ERR_CONFIG);
 }
 
 int main(void)

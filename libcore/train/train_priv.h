@@ -164,6 +164,11 @@ weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
                    const int place[WEIR_GRID_DIMS]);
 void train_spread_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
                      int64_t n, weir_cut *cuts, weir_spread *s);
+/* place.c: the graph of a kind as plans on the grid of k have it before it is cut, and how it is
+ * cut; slabs have been viewed. What is not NULL is the caller's, also of a failure. */
+weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                            int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                            weir_partition **p) WEIR_CHECKED;
 /* The ranks of a run, alone where exec.spread is NULL or of one; freed by close. Collective, like
  * agree to compare. Whether this one writes files and tells of the run; its samples [*lo, *hi) of n
  * that are computed at once. */

@@ -204,10 +204,12 @@ weir_status weir_train_describe(const weir_train_task *task, const weir_train_cf
 
 /* Prints what each rank of a grid of four dimensions, in the order of weir_along, has of a batch:
  * samples, boxes of the inputs, its share of the iterations, bytes that come from other ranks and
- * that go into sums over ranks. Needs none of the ranks. Fails: WEIR_ERR_CONFIG, as weir_train_run
- * does; builders' first error; WEIR_ERR_MEMORY. */
+ * that go into sums over ranks, all of the graph that this processor's run would cut. Needs none of
+ * the ranks. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, as weir_train_run does; builders' first
+ * error; WEIR_ERR_MEMORY. */
 weir_status weir_train_describe_grid(const weir_train_task *task, const weir_train_cfg *cfg,
-                                     const weir_grid *grid, FILE *out) WEIR_CHECKED;
+                                     const weir_plan_opts *exec, const weir_grid *grid,
+                                     FILE *out) WEIR_CHECKED;
 
 /* Rows in weir_train_check_opts. */
 typedef struct weir_train_check_cfg {

@@ -6,7 +6,7 @@
 #include "model/nets.h"
 #include "nn/weir_loss.h"
 #include "pass/derive/weir_derive.h"
-#include "pass/partition/weir_partition.h"
+#include "pass/partition/weir_localise.h"
 
 enum { RANKS = 4, PARAMS = 16, BLOCKS = 5, KIB = 1024, SIDE = 128, CHANNELS = 4, OUTPUTS = 4 };
 
@@ -57,17 +57,6 @@ static void drop(step *s)
   weir_store_destroy(&s->store);
 }
 
-/* Bytes that cross from rank `from` to rank `to` for the node. */
-static int64_t bytes_of(const step *s, const weir_partition *p, int32_t node, int from, int to)
-{
-  int64_t sum = 0;
-
-  for (int k = 0; k < weir_graph_node(s->g, node)->n_in; k++) {
-    sum += weir_partition_halo_bytes(p, node, k, from, to);
-  }
-  return sum;
-}
-
 static weir_partition *cut_in_slabs(const step *s)
 {
   const int64_t bounds[RANKS + 1] = {0, 32, 64, 96, 128};
@@ -79,12 +68,13 @@ static weir_partition *cut_in_slabs(const step *s)
   return p;
 }
 
-/* Nodes over the volume, in the order of the graph: forward 256, 512, .. KiB a side, backward the
- * gradients by the results of conv5 to conv2; that of conv1 has no reader but the weights. */
+/* Exchanges of what lies over the volume: forward 256, 512, .. KiB a side, backward the gradients
+ * by the results of conv5 to conv2; that of conv1 has no reader but the weights. */
 static void halos_of_the_benchmark(void **state)
 {
   static const int64_t wanted[] = {256, 512, 256, 128, 64, 128, 256, 512, 1024};
   enum { HALOS = sizeof wanted / sizeof wanted[0] };
+  weir_local local[RANKS];
   cf_mlperf_opts cfg;
   int found = 0;
   int64_t total = 0;
@@ -93,26 +83,30 @@ static void halos_of_the_benchmark(void **state)
   step s = make(&cfg);
   weir_partition *p = cut_in_slabs(&s);
 
-  for (int32_t i = 0; i < weir_graph_nodes(s.g); i++) {
-    const weir_node *node = weir_graph_node(s.g, i);
+  for (int rank = 0; rank < RANKS; rank++) {
+    assert_ok(weir_localise(p, rank, &local[rank]));
+  }
+  for (int32_t i = 0; i < local[1].n; i++) {
+    const weir_move *m = local[1].moves[i];
 
-    if (node->op == NULL || node->dead || weir_graph_get_array(s.g, node->out[0])->desc.rank != 5) {
-      continue;
-    }
-    const int64_t below = bytes_of(&s, p, i, 0, 1), above = bytes_of(&s, p, i, 2, 1);
+    if (m->kind == WEIR_MOVE_EXCHANGE && m->from.hi[1] - m->from.lo[1] > 1) {
+      const int64_t below = weir_move_received(m, 0);
 
-    if (below + above > 0) {
       assert_true(found < HALOS);
       assert_int_equal(below, wanted[found] * KIB);
-      assert_int_equal(above, below);
-      assert_int_equal(bytes_of(&s, p, i, 1, 0), below); /* outer ranks have one side */
-      assert_int_equal(bytes_of(&s, p, i, 3, 1) + bytes_of(&s, p, i, 0, 3), 0);
-      total += below + above;
+      assert_int_equal(weir_move_received(m, 2), below);
+      assert_int_equal(weir_move_received(m, -1), 2 * below);
+      assert_int_equal(weir_move_received(local[0].moves[i], 1), below); /* outer ranks: one side */
+      assert_int_equal(weir_move_received(local[0].moves[i], -1), below);
+      total += 2 * below;
       found++;
     }
   }
   assert_int_equal(found, HALOS);
   assert_int_equal(total, 6272 * KIB); /* 6.1 MiB a step of an inner rank */
+  for (int rank = 0; rank < RANKS; rank++) {
+    weir_local_fini(&local[rank]);
+  }
   weir_partition_destroy(&p);
   drop(&s);
 }

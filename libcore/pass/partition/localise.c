@@ -232,7 +232,7 @@ weir_status weir_localise(const weir_partition *p, int rank, weir_local *out)
   localising l = {.p = p, .rank = rank, .ranks = weir_grid_size(&p->grid), .out = out};
   weir_status status = WEIR_OK;
 
-  memset(out, 0, sizeof *out);
+  *out = (weir_local){.p = p, .rank = rank};
   WEIR_TRY_GOTO(localise_find_moves(&l), out);
   WEIR_TRY_GOTO(weir_alloc(l.n_moves, sizeof *out->moves, (void **)&out->moves), out);
   WEIR_TRY_GOTO(weir_graph_copy(p->g, &out->g), out);

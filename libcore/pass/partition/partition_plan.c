@@ -88,96 +88,6 @@ bool partition_share_copy(const weir_partition *p, int32_t array, int one, int o
   return weir_grid_group(&p->grid, one, cut) == weir_grid_group(&p->grid, other, cut);
 }
 
-/* Box number `which` of a region (bit d: the second interval of dimension d), false: there is none.
- */
-static bool part_of(const weir_region *r, unsigned which, weir_box *box)
-{
-  *box = (weir_box){.rank = r->rank};
-  for (int d = 0; d < r->rank; d++) {
-    const int part = (int)(which >> d & 1);
-
-    if (part >= r->n[d]) {
-      return false;
-    }
-    box->lo[d] = r->part[d][part].lo;
-    box->hi[d] = r->part[d][part].hi;
-  }
-  return true;
-}
-
-static weir_region needed(const weir_partition *p, int32_t node, int operand, int rank)
-{
-  const weir_box box = weir_partition_iterations(p, node, rank);
-
-  return weir_needed(&node_of(p, node)->access, operand, &box);
-}
-
-int weir_partition_halo(const weir_partition *p, int32_t node, int operand, int from, int to,
-                        weir_box boxes[WEIR_PARTITION_BOXES])
-{
-  const int32_t array = node_of(p, node)->in[operand];
-  weir_region need;
-  weir_box one;
-  int n = 0, wraps = 0;
-
-  if (from == to || !partition_share_copy(p, array, from, to)) {
-    return 0;
-  }
-  const weir_box owned = weir_partition_owned(p, array, from);
-
-  need = needed(p, node, operand, to);
-  for (int d = 0; d < need.rank; d++) {
-    wraps += need.n[d] > 1;
-  }
-  if (weir_region_empty(&need) || wraps > 4) { /* more pieces than there is room for: their hull */
-    const weir_box hull = weir_region_hull(&need);
-
-    boxes[0] = weir_box_intersect(&hull, &owned);
-    return weir_region_empty(&need) || weir_box_empty(&boxes[0]) ? 0 : 1;
-  }
-  for (unsigned which = 0; which < 1u << need.rank; which++) {
-    if (part_of(&need, which, &one)) {
-      boxes[n] = weir_box_intersect(&one, &owned);
-      n += !weir_box_empty(&boxes[n]);
-    }
-  }
-  return n;
-}
-
-static int64_t element_bytes(const weir_partition *p, int32_t array)
-{
-  return (int64_t)weir_dtype_size(weir_graph_get_array(p->g, array)->desc.dtype);
-}
-
-static int64_t scaled(int64_t count, int64_t size)
-{
-  int64_t bytes;
-
-  return weir_mul_ok(count, size, &bytes) ? bytes : INT64_MAX;
-}
-
-int32_t weir_partition_resident(const weir_partition *p, int32_t node, int operand)
-{
-  return p->resident[(int64_t)node * WEIR_MAX_OPERANDS + operand];
-}
-
-int64_t weir_partition_halo_bytes(const weir_partition *p, int32_t node, int operand, int from,
-                                  int to)
-{
-  weir_box boxes[WEIR_PARTITION_BOXES];
-  const bool here = weir_partition_resident(p, node, operand) >= 0;
-  const int n = here ? 0 : weir_partition_halo(p, node, operand, from, to, boxes);
-  int64_t sum = 0;
-
-  for (int i = 0; i < n; i++) {
-    const int64_t bytes =
-        scaled(weir_box_volume(&boxes[i]), element_bytes(p, node_of(p, node)->in[operand]));
-
-    sum = weir_add_ok(sum, bytes, &sum) ? sum : INT64_MAX;
-  }
-  return sum;
-}
-
 int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int rank)
 {
   int64_t sum = 0;
@@ -185,9 +95,13 @@ int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int 
   for (int o = 0; o < node_of(p, node)->n_out && weir_partition_partial(p, node) != 0; o++) {
     const int32_t array = node_of(p, node)->out[o];
     const weir_box owned = weir_partition_owned(p, array, rank);
-    const int64_t bytes = scaled(weir_box_volume(&owned), element_bytes(p, array));
+    const weir_dtype dtype = weir_graph_get_array(p->g, array)->desc.dtype;
+    int64_t bytes;
 
-    sum = weir_add_ok(sum, bytes, &sum) ? sum : INT64_MAX;
+    if (!weir_mul_ok(weir_box_volume(&owned), (int64_t)weir_dtype_size(dtype), &bytes) ||
+        !weir_add_ok(sum, bytes, &sum)) {
+      return INT64_MAX;
+    }
   }
   return sum;
 }
@@ -243,48 +157,6 @@ weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank
     }
   }
   return box;
-}
-
-/* True when every rank that needs something for the operand has it from the other node's. */
-static bool covers(const weir_partition *p, int32_t other, int with, int32_t node, int operand)
-{
-  for (int rank = 0; rank < weir_grid_size(&p->grid); rank++) {
-    const weir_region have = needed(p, other, with, rank), need = needed(p, node, operand, rank);
-
-    for (int d = 0; d < need.rank && !weir_region_empty(&need); d++) {
-      for (int i = 0; i < need.n[d]; i++) {
-        bool inside = false;
-
-        for (int j = 0; j < have.n[d]; j++) {
-          inside = inside || (have.part[d][j].lo <= need.part[d][i].lo &&
-                              need.part[d][i].hi <= have.part[d][j].hi);
-        }
-        if (!inside) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
-}
-
-/* What earlier operands of the same array have brought. */
-static void find_resident(weir_partition *p, int32_t at, int operand)
-{
-  const int32_t node = p->order[at], array = node_of(p, node)->in[operand];
-  int32_t *found = &p->resident[(int64_t)node * WEIR_MAX_OPERANDS + operand];
-
-  *found = -1;
-  for (int32_t i = 0; i <= at && *found < 0; i++) {
-    const weir_node *other = node_of(p, p->order[i]);
-    const int end = i == at ? operand : other->n_in;
-
-    for (int k = 0; k < end && *found < 0; k++) {
-      if (other->in[k] == array && covers(p, p->order[i], k, node, operand)) {
-        *found = p->order[i];
-      }
-    }
-  }
 }
 
 static weir_status take_cut(weir_partition *p, const weir_cut *c)
@@ -361,8 +233,6 @@ static weir_status fill(weir_partition *p, const weir_cut *cuts, int n)
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->known, (void **)&p->known));
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->node, (void **)&p->node));
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->order, (void **)&p->order));
-  WEIR_TRY(weir_alloc((int64_t)p->n_nodes * WEIR_MAX_OPERANDS, sizeof *p->resident,
-                      (void **)&p->resident));
   for (int i = 0; i < n; i++) {
     WEIR_TRY(take_cut(p, &cuts[i]));
   }
@@ -370,11 +240,6 @@ static weir_status fill(weir_partition *p, const weir_cut *cuts, int n)
   for (int32_t i = 0; i < p->n_order; i++) {
     WEIR_TRY(partition_cut_node(p, p->order[i]));
     WEIR_TRY(check_outputs(p, p->order[i]));
-  }
-  for (int32_t i = 0; i < p->n_order; i++) {
-    for (int k = 0; k < node_of(p, p->order[i])->n_in; k++) {
-      find_resident(p, i, k);
-    }
   }
   return WEIR_OK;
 }
@@ -406,68 +271,7 @@ void weir_partition_destroy(weir_partition **p)
     weir_free(&(*p)->known);
     weir_free(&(*p)->node);
     weir_free(&(*p)->order);
-    weir_free(&(*p)->resident);
     weir_free(&(*p)->bounds);
     weir_free(p);
-  }
-}
-
-static void print_box(const weir_box *b, FILE *out)
-{
-  for (int k = 0; k < b->rank; k++) {
-    (void)fprintf(out, "%s%lld:%lld", k > 0 ? ", " : "[", (long long)b->lo[k], (long long)b->hi[k]);
-  }
-  (void)fprintf(out, "%s", b->rank > 0 ? "]" : "[]");
-}
-
-/* Halos of one operand, a line for each rank that has some of it. */
-static void print_halos(const weir_partition *p, int32_t node, int operand, int rank, FILE *out)
-{
-  weir_box boxes[WEIR_PARTITION_BOXES];
-
-  for (int from = 0; from < weir_grid_size(&p->grid); from++) {
-    const int n = weir_partition_halo(p, node, operand, from, rank, boxes);
-
-    for (int i = 0; i < n; i++) {
-      (void)fprintf(out, "    operand %d: ", operand);
-      print_box(&boxes[i], out);
-      (void)fprintf(out, " of rank %d", from);
-      if (weir_partition_resident(p, node, operand) >= 0) {
-        (void)fprintf(out, ", here since node %d\n",
-                      (int)weir_partition_resident(p, node, operand));
-      } else {
-        (void)fprintf(out, ", %lld bytes\n",
-                      (long long)scaled(weir_box_volume(&boxes[i]),
-                                        element_bytes(p, node_of(p, node)->in[operand])));
-      }
-    }
-  }
-}
-
-void weir_partition_print(const weir_partition *p, int rank, FILE *out)
-{
-  (void)fprintf(out, "rank %d of %d\n", rank, weir_grid_size(&p->grid));
-  for (int32_t i = 0; i < p->n_order; i++) {
-    const int32_t node = p->order[i];
-    const weir_box box = weir_partition_iterations(p, node, rank);
-    const weir_box inside = weir_partition_interior(p, node, rank);
-    const bool alone = weir_box_volume(&box) == weir_box_volume(&inside);
-
-    if (alone && weir_partition_partial(p, node) == 0) {
-      continue;
-    }
-    (void)fprintf(out, "  node %d %s: iterations ", (int)node, node_of(p, node)->op->name);
-    print_box(&box, out);
-    (void)fprintf(out, ", interior ");
-    print_box(&inside, out);
-    (void)fprintf(out, "\n");
-    for (int k = 0; k < node_of(p, node)->n_in; k++) {
-      print_halos(p, node, k, rank, out);
-    }
-    if (weir_partition_partial(p, node) != 0) {
-      (void)fprintf(out, "    partial over dimensions %#x of the grid: %lld bytes\n",
-                    weir_partition_partial(p, node),
-                    (long long)weir_partition_partial_bytes(p, node, rank));
-    }
   }
 }

@@ -18,7 +18,6 @@ struct weir_partition {
   partition_cuts *node;  /* [n_nodes] of the iterations; parallel ones only help to cut outputs */
   bool *known;           /* [n_arrays] named by the caller                   */
   int32_t *order;        /* live operators as they run                       */
-  int32_t *resident;     /* [n_nodes * WEIR_MAX_OPERANDS]                    */
   int64_t *bounds;
   int64_t n_bounds, capacity;
 };

@@ -32,6 +32,7 @@ typedef struct problem {
   weir_graph *g;
   weir_value x, y, grad[2];
   weir_partition *p;
+  weir_local *local; /* [ranks] */
 } problem;
 
 static int64_t draw(uint64_t seed, uint32_t what, int k, int64_t least, int64_t most)
@@ -110,6 +111,11 @@ static void build(problem *c)
     cuts[k] = (weir_cut){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds};
   }
   assert_ok(weir_partition_create(c->g, &c->grid, cuts, c->dims, &c->p));
+  c->local = calloc((size_t)weir_grid_size(&c->grid), sizeof *c->local);
+  assert_non_null(c->local);
+  for (int rank = 0; rank < weir_grid_size(&c->grid); rank++) {
+    assert_ok(weir_localise(c->p, rank, &c->local[rank]));
+  }
 }
 
 static problem make(uint64_t seed, bool pool)
@@ -125,6 +131,10 @@ static problem make(uint64_t seed, bool pool)
 
 static void drop(problem *c)
 {
+  for (int rank = 0; rank < weir_grid_size(&c->grid); rank++) {
+    weir_local_fini(&c->local[rank]);
+  }
+  free(c->local);
   weir_partition_destroy(&c->p);
   weir_graph_destroy(&c->g);
 }
@@ -134,12 +144,27 @@ typedef struct wanted {
   weir_interval at[3];
 } wanted;
 
+/* What comes from a rank, NULL: nothing; at most one box. */
+static const weir_box *box_from(const weir_move *m, int from)
+{
+  const weir_box *found = NULL;
+
+  for (int64_t i = 0; m != NULL && i < m->n_parts; i++) {
+    if (m->parts[i].receive && m->parts[i].peer == from) {
+      assert_null(found);
+      found = &m->parts[i].box;
+    }
+  }
+  return found;
+}
+
 /* Every element that a rank needs and does not own comes from its owner, once, and nothing else. */
 static void check_halo(const problem *c, int32_t node, int operand, int to, const wanted *need)
 {
   const int32_t array = weir_graph_node(c->g, node)->in[operand];
   const weir_array_desc *desc = &weir_graph_get_array(c->g, array)->desc;
-  weir_box boxes[WEIR_PARTITION_BOXES], box = {.rank = desc->rank};
+  const weir_move *m = weir_local_brings(c->local[to].g, node, operand);
+  weir_box box = {.rank = desc->rank};
   int64_t volume = 1, received = 0;
 
   memcpy(box.hi, desc->shape, sizeof desc->shape);
@@ -154,16 +179,16 @@ static void check_halo(const problem *c, int32_t node, int operand, int to, cons
   for (int from = 0; from < weir_grid_size(&c->grid); from++) {
     const weir_box theirs = weir_partition_owned(c->p, array, from);
     const weir_box wants = weir_box_intersect(&box, &theirs);
-    const int n = weir_partition_halo(c->p, node, operand, from, to, boxes);
+    const weir_box *comes = box_from(m, from);
 
     if (from == to || weir_box_empty(&wants)) {
-      assert_int_equal(n, 0);
+      assert_null(comes);
       continue;
     }
-    assert_int_equal(n, 1);
-    assert_memory_equal(boxes[0].lo, wants.lo, (size_t)box.rank * sizeof *box.lo);
-    assert_memory_equal(boxes[0].hi, wants.hi, (size_t)box.rank * sizeof *box.hi);
-    received += weir_box_volume(&boxes[0]);
+    assert_non_null(comes);
+    assert_memory_equal(comes->lo, wants.lo, (size_t)box.rank * sizeof *box.lo);
+    assert_memory_equal(comes->hi, wants.hi, (size_t)box.rank * sizeof *box.hi);
+    received += weir_box_volume(comes);
   }
   assert_int_equal(received, volume);
 }
@@ -351,11 +376,11 @@ static void check_data(const problem *c, int rank)
   check_halo(c, node, k_y, rank, &have);
 }
 
+/* The elements of x that the result has needed serve again; of dy each rank has its own. */
 static void check_weights(const problem *c)
 {
   const int32_t node = c->grad[1].node;
   const weir_node *n = weir_graph_node(c->g, node);
-  weir_box boxes[WEIR_PARTITION_BOXES];
   unsigned cut = 0;
 
   for (int k = 0; k < c->dims; k++) {
@@ -365,15 +390,12 @@ static void check_weights(const problem *c)
   for (int in = 0; in < n->n_in; in++) {
     const bool is_x = n->in[in] == weir_value_array(c->g, c->x);
 
-    for (int from = 0; from < weir_grid_size(&c->grid); from++) {
-      for (int to = 0; to < weir_grid_size(&c->grid); to++) {
-        if (!is_x) { /* each rank its own dy */
-          assert_int_equal(weir_partition_halo(c->p, node, in, from, to, boxes), 0);
-        }
-        assert_int_equal(weir_partition_halo_bytes(c->p, node, in, from, to), 0);
-      }
+    for (int rank = 0; rank < weir_grid_size(&c->grid); rank++) {
+      const weir_graph *g = c->local[rank].g;
+
+      assert_ptr_equal(weir_local_brings(g, node, in),
+                       is_x ? weir_local_brings(g, c->y.node, 0) : NULL);
     }
-    assert_int_equal(weir_partition_resident(c->p, node, in) == c->y.node, is_x);
   }
 }
 
@@ -527,16 +549,15 @@ static void the_local_graph_and_refusals(void **state)
 }
 
 /* Three taps over 8 elements, rank 1 owns the last 3: one plane of 4 samples, 2 channels and 8
- * bytes comes from below, forward and backward; by weights it is here, and 3 x 2 x 2 sums are
- * partial. */
+ * bytes comes from below, forward and backward; 3 x 2 x 2 sums by weights are partial. */
 static void the_report_tells_boxes_and_bytes(void **state)
 {
   static const char *const lines[] = {
       "rank 1 of 2\n",
       "conv: iterations [0:4, 5:8, 0:1, 0:2, 0:3, 0:2], interior [0:4, 6:8, 0:1, 0:2, 0:3, 0:2]\n",
-      "operand 0: [0:4, 4:5, 0:2] of rank 0, 64 bytes\n",
-      "operand 0: [0:4, 4:5, 0:2] of rank 0, here since node 2\n",
-      "partial over dimensions 0x1 of the grid: 96 bytes\n",
+      "  exchange of x: [0:4, 4:5, 0:2] of rank 0, 64 bytes\n",
+      "  exchange of elementwise: [0:4, 4:5, 0:2] of rank 0, 64 bytes\n",
+      "  merge of conv': partial over dimensions 0x1 of the grid, 96 bytes\n",
   };
   problem c = {.dims = 1, .at = {{8, 8, 3, 1, 1, 1, 1, {0, 5, 8}, 2}}};
   char *text = NULL;
@@ -545,7 +566,7 @@ static void the_report_tells_boxes_and_bytes(void **state)
 
   assert_non_null(out);
   build(&c);
-  weir_partition_print(c.p, 1, out);
+  weir_local_print(&c.local[1], out);
   assert_int_equal(fclose(out), 0);
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
     if (strstr(text, lines[i]) == NULL) {

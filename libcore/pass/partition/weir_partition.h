@@ -6,8 +6,7 @@
  * each rank the iterations that its own box of the output needs (owner computes); a reduced
  * dimension that an input is cut along is cut too, and the output is then partial over those ranks
  * until its monoid has merged it. What a box of iterations needs and its rank does not own comes
- * from the owners: the halo. Sides are worked out from the one table of cuts, never from each
- * other. */
+ * from the owners: weir_localise.h says in which moves. */
 #ifndef WEIR_PARTITION_H
 #define WEIR_PARTITION_H
 #include "comm/weir_grid.h"
@@ -16,8 +15,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define WEIR_PARTITION_BOXES 16 /* that one rank has of another for one operand */
 
 /* Array dimension `dim` is cut along dimension `along` of the grid: rank q there owns [bounds[q],
  * bounds[q + 1]). bounds: [grid.extent[along] + 1], from 0 to the extent, equal ones leave a rank
@@ -52,12 +49,6 @@ weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank
 /* Dimensions of the grid (bit d) over which the outputs of the node are partial: the ranks of one
  * group of weir_grid_group merge them by the node's monoid. 0: complete. */
 unsigned weir_partition_partial(const weir_partition *p, int32_t node);
-/* Boxes of input `operand` that rank `to` needs of rank `from`, which sends them: how many. */
-int weir_partition_halo(const weir_partition *p, int32_t node, int operand, int from, int to,
-                        weir_box boxes[WEIR_PARTITION_BOXES]);
-/* A node that runs before this one and has brought all that its operand needs to every rank, -1:
- * none. */
-int32_t weir_partition_resident(const weir_partition *p, int32_t node, int operand);
 /* How partial results become one, whatever iterations each rank had; NULL: they cannot. Of one
  * output its elements, of several, of `dtype` too, one double of each. */
 const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype);
@@ -69,14 +60,8 @@ weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank);
  * reads has none. */
 bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int along,
                           int64_t *bounds);
-/* Bytes of the boxes of a halo; what is resident moves nothing. */
-int64_t weir_partition_halo_bytes(const weir_partition *p, int32_t node, int operand, int from,
-                                  int to);
 /* Bytes of the outputs that a rank gives to the merge; 0 where nothing is partial. */
 int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int rank);
-/* Nodes that need other ranks: boxes of iterations, halos and merges of one rank, for `describe`.
- */
-void weir_partition_print(const weir_partition *p, int rank, FILE *out);
 
 #ifdef __cplusplus
 }

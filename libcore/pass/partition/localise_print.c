@@ -1,0 +1,75 @@
+/* localise_print.c - what moves, for people. */
+#include "pass/partition/localise_priv.h"
+
+const weir_move *weir_local_brings(const weir_graph *g, int32_t node, int operand)
+{
+  const int32_t from = weir_array_value(g, weir_graph_node(g, node)->in[operand]).node;
+  const weir_move *m = from >= 0 ? weir_local_finishes(g, from) : NULL;
+
+  return m != NULL && m->kind == WEIR_MOVE_EXCHANGE ? m : NULL;
+}
+
+static int64_t part_bytes(const weir_move *m, const weir_move_part *part)
+{
+  return weir_box_volume(&part->box) * (int64_t)weir_dtype_size(m->dtype);
+}
+
+int64_t weir_move_received(const weir_move *m, int from)
+{
+  int64_t sum = 0;
+
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    if (m->parts[i].receive && (from < 0 || m->parts[i].peer == from)) {
+      sum += part_bytes(m, &m->parts[i]);
+    }
+  }
+  return sum;
+}
+
+static void print_box(const weir_box *b, FILE *out)
+{
+  for (int k = 0; k < b->rank; k++) {
+    (void)fprintf(out, "%s%lld:%lld", k > 0 ? ", " : "[", (long long)b->lo[k], (long long)b->hi[k]);
+  }
+  (void)fprintf(out, "%s", b->rank > 0 ? "]" : "[]");
+}
+
+static void print_move(const weir_move *m, FILE *out)
+{
+  if (m->kind == WEIR_MOVE_MERGE) {
+    (void)fprintf(out, "  merge of %s: partial over dimensions %#x of the grid, %lld bytes\n",
+                  m->name, m->dims, (long long)m->bytes);
+  }
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    if (m->parts[i].receive) {
+      (void)fprintf(out, "  exchange of %s: ", m->name);
+      print_box(&m->parts[i].box, out);
+      (void)fprintf(out, " of rank %d, %lld bytes\n", m->parts[i].peer,
+                    (long long)part_bytes(m, &m->parts[i]));
+    }
+  }
+}
+
+void weir_local_print(const weir_local *l, FILE *out)
+{
+  const weir_partition *p = l->p;
+
+  (void)fprintf(out, "rank %d of %d\n", l->rank, weir_grid_size(&p->grid));
+  for (int32_t i = 0; i < p->n_order; i++) {
+    const int32_t node = p->order[i];
+    const weir_box box = weir_partition_iterations(p, node, l->rank);
+    const weir_box inside = weir_partition_interior(p, node, l->rank);
+
+    if (weir_box_volume(&box) != weir_box_volume(&inside) || weir_partition_partial(p, node) != 0) {
+      (void)fprintf(out, "  node %d %s: iterations ", (int)node,
+                    weir_graph_node(p->g, node)->op->name);
+      print_box(&box, out);
+      (void)fprintf(out, ", interior ");
+      print_box(&inside, out);
+      (void)fprintf(out, "\n");
+    }
+  }
+  for (int32_t i = 0; i < l->n; i++) {
+    print_move(l->moves[i], out);
+  }
+}
