@@ -21,7 +21,6 @@ enum {
   PIECES = 16,
   PLANES = 2,
   ROWS = 16,
-  WRITTEN = 16,
   MOST_WINDOW = 64,
   MOST_TAPS = 16,
   LINE = 16 /* floats */
@@ -154,6 +153,16 @@ typedef struct block {
 static void copy(float *to, const float *from, int64_t n)
 {
   memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* n: up to LINE. */
+static void copy_line(float *to, const float *from, int64_t n)
+{
+  if (n == LINE) {
+    copy(to, from, LINE);
+  } else {
+    copy(to, from, n);
+  }
 }
 
 static void clear(float *to, int64_t n)
@@ -315,34 +324,86 @@ static void weights_piece(const picked_sum *p, const layout *l, int64_t piece)
   }
 }
 
-/* Slabs in pairs, then pairs of pairs; then the weights' own order. */
-static void merge_weights(const picked_sum *p, const layout *l, int64_t piece)
+/* Copies n x m numbers, m up to LINE: number (i, c) lies at from[i + c * from_step] and goes to
+ * to[i * to_step[0] + c * to_step[1]], or the other way round. Line by line, so that each of them
+ * is met once: their distances are multiples of large powers of 2, and few such lines fit into a
+ * cache together. */
+static void unpack_lines(const float *from, int64_t from_step, float *to, const int64_t to_step[2],
+                         int64_t n, int64_t m)
 {
-  const picked_conv *s = p->s;
-  const int64_t first = piece * WRITTEN, n = least(WRITTEN, s->out - first);
-  const int64_t slab = s->out * l->sums;
-  float *all = (float *)p->workspace + first * l->sums;
+  float tile[LINE][LINE];
 
-  for (int64_t step = 1; step < l->slabs; step *= 2) {
-    for (int64_t i = 0; i + step < l->slabs; i += 2 * step) {
-      float *to = all + i * slab, *from = to + step * slab;
+  for (int64_t first = 0; first < n; first += LINE) {
+    const int64_t wide = least(LINE, n - first);
 
-      for (int64_t e = 0; e < n * l->sums; e++) {
-        to[e] += from[e];
+    for (int64_t c = 0; c < m; c++) {
+      copy_line(tile[c], from + first + c * from_step, wide);
+    }
+    for (int64_t i = 0; i < wide; i++) {
+      float *line = to + (first + i) * to_step[0];
+
+      for (int64_t c = 0; c < m; c++) {
+        line[c * to_step[1]] = tile[c][i];
       }
     }
   }
-  for (int64_t i = 0; i < s->in; i++) {
-    for (int64_t t = 0; t < l->runs * s->taps[2]; t++) {
-      const int64_t run = t / s->taps[2], tap = t % s->taps[2];
-      const float *from =
-          all + (i / l->chunk * l->runs + run) * l->row + tap * l->chunk + i % l->chunk;
-      float *to = p->made + run / s->taps[1] * s->w_step[0] + run % s->taps[1] * s->w_step[1] +
-                  tap * s->w_step[2] + i * s->w_step[3] + first * s->w_step[4];
+}
 
-      for (int64_t c = 0; c < n; c++) {
-        to[c * s->w_step[4]] = from[c * l->sums];
+static void pack_lines(const float *from, const int64_t from_step[2], float *to, int64_t to_step,
+                       int64_t n, int64_t m)
+{
+  float tile[LINE][LINE];
+
+  for (int64_t first = 0; first < n; first += LINE) {
+    const int64_t wide = least(LINE, n - first);
+
+    for (int64_t i = 0; i < wide; i++) {
+      const float *line = from + (first + i) * from_step[0];
+
+      for (int64_t c = 0; c < m; c++) {
+        tile[c][i] = line[c * from_step[1]];
       }
+    }
+    for (int64_t c = 0; c < m; c++) {
+      copy_line(to + first + c * to_step, tile[c], wide);
+    }
+  }
+}
+
+/* Slabs in pairs, then pairs of pairs: n channels of y of one chunk and run, from[c * l->sums]. */
+static void merge_slabs(const picked_conv *s, const layout *l, float *from, int64_t n)
+{
+  const int64_t slab = s->out * l->sums;
+
+  for (int64_t step = 1; step < l->slabs; step *= 2) {
+    for (int64_t i = 0; i + step < l->slabs; i += 2 * step) {
+      for (int64_t c = 0; c < n; c++) {
+        float *to = from + i * slab + c * l->sums;
+
+        for (int64_t e = 0; e < l->row; e++) {
+          to[e] += to[e + step * slab];
+        }
+      }
+    }
+  }
+}
+
+/* One chunk and run of all slabs, in the weights' own order. */
+static void merge_weights(const picked_sum *p, const layout *l, int64_t piece)
+{
+  const picked_conv *s = p->s;
+  const int64_t run = piece % l->runs, i = piece / l->runs * l->chunk;
+
+  for (int64_t c = 0; c < s->out; c += LINE) {
+    const int64_t n = least(LINE, s->out - c);
+    float *from = (float *)p->workspace + c * l->sums + piece * l->row;
+    float *to = p->made + run / s->taps[1] * s->w_step[0] + run % s->taps[1] * s->w_step[1] +
+                i * s->w_step[3] + c * s->w_step[4];
+
+    merge_slabs(s, l, from, n);
+    for (int64_t tap = 0; tap < s->taps[2]; tap++) {
+      unpack_lines(from + tap * l->chunk, l->sums, to + tap * s->w_step[2], &s->w_step[3],
+                   least(l->chunk, s->in - i), n);
     }
   }
 }
@@ -381,12 +442,10 @@ static void pack_weights(const picked_sum *p, const layout *l, float *packed, in
   float *to = packed + piece * s->out * l->row;
 
   clear(to, s->out * l->row);
-  for (int64_t tap = 0; tap < s->taps[2]; tap++) {
-    for (int64_t i = 0; i < width; i++) {
-      for (int64_t c = 0; c < s->out; c++) {
-        to[c * l->row + tap * l->chunk + i] =
-            from[tap * s->w_step[2] + i * s->w_step[3] + c * s->w_step[4]];
-      }
+  for (int64_t c = 0; c < s->out; c += LINE) {
+    for (int64_t tap = 0; tap < s->taps[2]; tap++) {
+      pack_lines(from + tap * s->w_step[2] + c * s->w_step[4], &s->w_step[3],
+                 to + c * l->row + tap * l->chunk, l->row, width, least(LINE, s->out - c));
     }
   }
 }
@@ -554,8 +613,7 @@ int64_t picked_pieces(const picked_conv *s, bool data, int stage)
   if (stage == 0) {
     return data ? l.chunks * l.runs + s->n * s->y[0] * s->y[1] : l.blocks * l.slabs;
   }
-  return data ? s->n * ceil_div(s->x[0], PLANES) * ceil_div(s->x[1], ROWS)
-              : ceil_div(s->out, WRITTEN);
+  return data ? s->n * ceil_div(s->x[0], PLANES) * ceil_div(s->x[1], ROWS) : l.chunks * l.runs;
 }
 
 static void data_piece(const picked_sum *p, int64_t piece)
