@@ -11,6 +11,7 @@
 #include "data/las.h"
 #include "data/members.h"
 #include "eval/efi.h"
+#include "eval/points.h"
 
 const weir_opt wx_climate_options[] = {
     WEIR_OPT_INT(wx_climate_opts, members, 1, 0, 1000, "1",
@@ -32,8 +33,8 @@ const weir_opt wx_climate_options[] = {
     WEIR_OPT_END,
 };
 
-enum { SUMS = 3, ROOM = 9 };    /* fields of doubles */
-enum { MOST_VALUES = 1 << 26 }; /* that quantiles hold at once */
+enum { SUMS = 3, ROOM = 9 };   /* fields of doubles */
+enum { MOST_BYTES = 1 << 28 }; /* of values that quantiles hold at once */
 
 /* What a pass over the starts works with. */
 typedef struct work {
@@ -45,9 +46,8 @@ typedef struct work {
   int64_t *year; /* [n] */
   float *x;      /* [members, cells] */
   double *room;  /* [ROOM, cells] */
-  float *block;  /* values of some cells, for quantiles */
-  double *sorted;
-  int64_t block_cells, from, ranked; /* members of quantiles: so many from a place on */
+  wx_points points;
+  int64_t from, ranked; /* members of quantiles: so many from a place on */
 } work;
 
 static int64_t year_of(int64_t seconds)
@@ -186,15 +186,6 @@ static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, w
   return finish_las(w, &total, c, at);
 }
 
-static int by_value(const void *one, const void *other)
-{
-  double a = 0, b = 0;
-
-  memcpy(&a, one, sizeof a);
-  memcpy(&b, other, sizeof b);
-  return (a > b) - (a < b);
-}
-
 /* Members that are ranked, or the truth, NaN where there is none. */
 static weir_status read_start(const work *w, bool truth, int64_t i, int64_t lead, int64_t quantity)
 {
@@ -214,75 +205,52 @@ static weir_status read_start(const work *w, bool truth, int64_t i, int64_t lead
   return WEIR_OK;
 }
 
-/* Of x[n] ascending: into place `cell` of the arrays of a quantity and lead. */
-static void put_quantiles(const work *w, const wx_climate *c, int64_t n, float *to, int64_t cell)
-{
-  double *const quantile = w->sorted + w->n * w->ranked;
+/* Where the quantiles of a quantity and lead go. */
+typedef struct ranking {
+  const wx_climate *c;
+  int64_t at, cells; /* quantity and lead */
+  bool truth;
+} ranking;
 
-  if (n > 0) {
-    wx_climate_quantiles(w->sorted, n, c->n_quantiles, quantile);
-  }
-  for (int64_t k = 0; k <= c->n_quantiles; k++) {
-    to[k * w->cells + cell] = n > 0 ? (float)quantile[k] : NAN;
-  }
-}
-
-static void put_truth(const work *w, wx_climate *c, int64_t n, int64_t at)
+static void take_point(void *context, int64_t i, const double *x, int64_t n)
 {
+  const ranking *const r = context;
+  const wx_climate *const c = r->c;
+  float *const of = r->truth ? c->truth_quantile : c->quantile;
   double mean = 0, square = 0;
 
-  for (int64_t k = 0; k < n; k++) {
-    mean += w->sorted[k] / (double)n;
+  if (of != NULL) {
+    wx_climate_quantiles(x, n, c->n_quantiles, of + r->at * (c->n_quantiles + 1) * r->cells + i,
+                         r->cells);
+  }
+  if (!r->truth) {
+    return;
   }
   for (int64_t k = 0; k < n; k++) {
-    square += (w->sorted[k] - mean) * (w->sorted[k] - mean);
+    mean += x[k] / (double)n;
   }
-  c->truth_mean[at] = n > 0 ? (float)mean : NAN;
-  c->truth_sd[at] = n > 0 ? (float)sqrt(square / (double)n) : NAN;
+  for (int64_t k = 0; k < n; k++) {
+    square += (x[k] - mean) * (x[k] - mean);
+  }
+  c->truth_mean[r->at * r->cells + i] = n > 0 ? (float)mean : NAN;
+  c->truth_sd[r->at * r->cells + i] = n > 0 ? (float)sqrt(square / (double)n) : NAN;
 }
 
-/* Quantiles of the cells [from, from + n): every start is read once for them. */
-static weir_status take_block(const work *w, bool truth, int64_t lead, int64_t quantity,
-                              int64_t from, int64_t n, wx_climate *c, int64_t at)
+/* Every start is read once for the points that are held at a time. */
+static weir_status take_quantiles(work *w, bool truth, int64_t lead, int64_t quantity,
+                                  const wx_climate *c, int64_t at)
 {
-  const int64_t m = truth ? 1 : w->ranked;
-  float *const of = truth ? c->truth_quantile : c->quantile;
+  ranking r = {c, at, w->cells, truth};
 
-  for (int64_t i = 0; i < w->n; i++) {
-    WEIR_TRY(check_stop(i, w->n));
-    WEIR_TRY(read_start(w, truth, i, lead, quantity));
-    for (int64_t k = 0; k < m; k++) {
-      memcpy(w->block + (i * m + k) * n, w->x + k * w->cells + from, (size_t)n * sizeof *w->x);
-    }
-  }
-  for (int64_t e = 0; e < n; e++) {
-    int64_t seen = 0;
-
-    for (int64_t i = 0; i < w->n * m; i++) {
-      const float value = w->block[i * n + e];
-
-      if (!isnan(value)) {
-        w->sorted[seen++] = (double)value;
+  while (wx_points_next(&w->points)) {
+    for (int64_t i = 0; i < w->n; i++) {
+      WEIR_TRY(check_stop(i, w->n));
+      WEIR_TRY(read_start(w, truth, i, lead, quantity));
+      for (int64_t k = 0; k < (truth ? 1 : w->ranked); k++) {
+        wx_points_put(&w->points, w->x + k * w->cells);
       }
     }
-    qsort(w->sorted, (size_t)seen, sizeof *w->sorted, by_value);
-    if (of != NULL) {
-      put_quantiles(w, c, seen, of + at * (c->n_quantiles + 1) * w->cells, from + e);
-    }
-    if (truth) {
-      put_truth(w, c, seen, at * w->cells + from + e);
-    }
-  }
-  return WEIR_OK;
-}
-
-static weir_status take_quantiles(const work *w, bool truth, int64_t lead, int64_t quantity,
-                                  wx_climate *c, int64_t at)
-{
-  for (int64_t from = 0; from < w->cells; from += w->block_cells) {
-    const int64_t n = w->cells - from < w->block_cells ? w->cells - from : w->block_cells;
-
-    WEIR_TRY(take_block(w, truth, lead, quantity, from, n, c, at));
+    wx_points_each(&w->points, take_point, &r);
   }
   return WEIR_OK;
 }
@@ -336,7 +304,6 @@ static weir_status take_arrays(wx_climate *c, bool truth)
 
 static weir_status take_work(work *w, const wx_climate *c)
 {
-  const int64_t values = w->n * w->ranked;
   const int64_t most = w->members > w->ranked ? w->members : w->ranked;
 
   WEIR_TRY(weir_alloc(w->n, sizeof *w->year, (void **)&w->year));
@@ -348,10 +315,7 @@ static weir_status take_work(work *w, const wx_climate *c)
   if (c->n_quantiles == 0 && w->truth == NULL) {
     return WEIR_OK;
   }
-  w->block_cells = MOST_VALUES / values > w->cells ? w->cells : MOST_VALUES / values;
-  w->block_cells = w->block_cells < 1 ? 1 : w->block_cells;
-  WEIR_TRY(weir_alloc(values * w->block_cells, sizeof *w->block, (void **)&w->block));
-  return weir_alloc(values + c->n_quantiles + 1, sizeof *w->sorted, (void **)&w->sorted);
+  return wx_points_init(w->cells, w->n * w->ranked, MOST_BYTES, &w->points);
 }
 
 static weir_status fit(work *w, wx_climate *c)
@@ -409,8 +373,7 @@ weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archiv
   weir_free(&w.year);
   weir_free(&w.x);
   weir_free(&w.room);
-  weir_free(&w.block);
-  weir_free(&w.sorted);
+  wx_points_fini(&w.points);
   if (status != WEIR_OK) {
     wx_climate_fini(out);
   }

@@ -134,3 +134,8 @@ double wx_date_season(double days)
 {
   return fabs(remainder(days, WX_DATE_YEAR));
 }
+
+bool wx_date_near(double days, double window)
+{
+  return window == 0 || wx_date_season(days) <= window;
+}

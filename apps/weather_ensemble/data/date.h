@@ -15,4 +15,6 @@ void wx_date_text(double days, char *text, size_t size);
 bool wx_date_units(const char *text, double *unit, double *origin);
 /* Days between the days of the year of two times that are so many days apart: 0 to 183. */
 double wx_date_season(double days);
+/* Whether they are `window` days apart at the most; window 0: whatever they are. */
+bool wx_date_near(double days, double window);
 #endif

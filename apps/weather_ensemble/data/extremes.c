@@ -9,11 +9,10 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/date.h"
-#include "device/weir_parallel.h"
-#include "eval/crps.h"
 #include "eval/efi.h"
+#include "eval/points.h"
 
-enum { DAY = 86400, MIB = 1 << 20, SLAB = 256 };
+enum { DAY = 86400, MIB = 1 << 20 };
 
 const weir_opt wx_eecrps_options[] = {
     WEIR_OPT_REAL(wx_eecrps_opts, weight, 0, 0, 1, "1",
@@ -49,11 +48,8 @@ typedef struct work {
   int64_t *chosen, n_chosen; /* those that the climate at hand is of; n_chosen < 0: none */
   int64_t *wanted, n_wanted; /* those that a sample asks for          */
   float *x;                  /* [all, plane] the members of a start   */
-  int64_t wide, room;        /* points sorted at a time, values of a point */
-  float *value;              /* [wide, room]                          */
-  int64_t *count;            /* [wide] values that are there          */
-  double *sorted;            /* [threads, room]                       */
-  float *quantile;           /* [steps + 1, plane]; NaN: no value     */
+  wx_points points;
+  float *quantile; /* [steps + 1, plane]; NaN: no value     */
   wx_extremes *out;
 } work;
 
@@ -109,7 +105,7 @@ static void want(work *w, int64_t sample)
   for (int64_t i = 0; i < w->n_start; i++) {
     const double days = (double)w->of->start[w->start[i]] / DAY - w->facts->start[sample];
 
-    if (w->opts->window == 0 || wx_date_season(days) <= w->opts->window) {
+    if (wx_date_near(days, w->opts->window)) {
       w->wanted[w->n_wanted++] = w->start[i];
     }
   }
@@ -117,54 +113,26 @@ static void want(work *w, int64_t sample)
 
 /* ---- Climate ---- */
 
-/* The points [lo, lo + n) of the plane. */
-typedef struct tile {
-  const work *w;
-  int64_t lo, n;
-} tile;
-
-static void sort_slab(void *context, int64_t slab, int thread)
+static void take_point(void *context, int64_t i, const double *x, int64_t n)
 {
-  const tile *const t = context;
-  const work *const w = t->w;
-  double *const x = w->sorted + thread * w->room;
-  const int64_t end = (slab + 1) * SLAB < t->n ? (slab + 1) * SLAB : t->n;
+  const work *const w = context;
 
-  for (int64_t k = slab * SLAB; k < end; k++) {
-    double q[WX_EFI_STEPS + 1];
-
-    for (int64_t j = 0; j < w->count[k]; j++) {
-      x[j] = (double)w->value[k * w->room + j];
-    }
-    if (w->count[k] > 0) {
-      wx_sort(x, w->count[k]);
-      wx_climate_quantiles(x, w->count[k], w->efi.steps, q);
-    }
-    for (int64_t j = 0; j <= w->efi.steps; j++) {
-      w->quantile[j * w->plane + t->lo + k] = w->count[k] > 0 ? (float)q[j] : NAN;
-    }
-  }
+  wx_climate_quantiles(x, n, w->efi.steps, w->quantile + i, w->plane);
 }
 
-static weir_status take_tile(work *w, tile *t, int64_t lead, int64_t quantity)
+/* The points at hand. */
+static weir_status take_points(work *w, int64_t lead, int64_t quantity)
 {
-  memset(w->count, 0, (size_t)w->wide * sizeof *w->count);
   for (int64_t i = 0; i < w->n_chosen; i++) {
     if (weir_stop_requested()) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped at the climate of the EECRPS");
     }
     WEIR_TRY(wx_archive_read(w->a, w->chosen[i], lead, quantity, w->skip, w->all, w->x));
     for (int64_t m = 0; m < w->all; m++) {
-      for (int64_t k = 0; k < t->n; k++) {
-        const float value = w->x[m * w->plane + t->lo + k];
-
-        if (isfinite(value)) {
-          w->value[k * w->room + w->count[k]++] = value;
-        }
-      }
+      wx_points_put(&w->points, w->x + m * w->plane);
     }
   }
-  weir_parallel((t->n + SLAB - 1) / SLAB, 0, sort_slab, t);
+  wx_points_each(&w->points, take_point, w);
   return WEIR_OK;
 }
 
@@ -180,35 +148,13 @@ static weir_status take_climate(work *w, int64_t lead, int64_t quantity)
   if (bytes > 0) {
     memcpy(w->chosen, w->wanted, bytes);
   }
-  for (int64_t lo = 0; lo < w->plane; lo += w->wide) {
-    tile t = {w, lo, lo + w->wide < w->plane ? w->wide : w->plane - lo};
-
-    WEIR_TRY(take_tile(w, &t, lead, quantity));
+  while (wx_points_next(&w->points)) {
+    WEIR_TRY(take_points(w, lead, quantity));
   }
   return WEIR_OK;
 }
 
 /* ---- Factors ---- */
-
-/* The factors of a plane, in w->x the members that the network sees. */
-typedef struct field {
-  const work *w;
-  float *factor;
-} field;
-
-static void factor_slab(void *context, int64_t slab, int thread)
-{
-  const field *const f = context;
-  const work *const w = f->w;
-  const int64_t end = (slab + 1) * SLAB < w->plane ? (slab + 1) * SLAB : w->plane;
-
-  for (int64_t i = slab * SLAB; i < end; i++) {
-    const double efi = wx_efi_point(&w->efi, w->x + i, w->facts->members, w->quantile + i, w->plane,
-                                    w->sorted + thread * w->room);
-
-    f->factor[i] = (float)wx_eecrps_factor(w->opts->weight, efi);
-  }
-}
 
 /* Target k at depth d of all samples at that lead. */
 static weir_status take_lead(work *w, int64_t k, int64_t d, int64_t lead, bool any)
@@ -219,7 +165,8 @@ static weir_status take_lead(work *w, int64_t k, int64_t d, int64_t lead, bool a
   w->n_chosen = -1;
   for (int64_t i = 0; i < w->n_order; i++) {
     const int64_t sample = w->order[i].sample;
-    field own = {w, w->out->factor + (sample * f->n_channels[WX_Y] + k) * f->cells + d * w->plane};
+    float *const own =
+        w->out->factor + (sample * f->n_channels[WX_Y] + k) * f->cells + d * w->plane;
 
     if (!any && f->of_lead[sample] != lead) {
       continue;
@@ -227,7 +174,10 @@ static weir_status take_lead(work *w, int64_t k, int64_t d, int64_t lead, bool a
     want(w, sample);
     WEIR_TRY(take_climate(w, lead, quantity));
     WEIR_TRY(wx_archive_read(w->a, f->of_start[sample], lead, quantity, w->skip, f->members, w->x));
-    weir_parallel((w->plane + SLAB - 1) / SLAB, 0, factor_slab, &own);
+    WEIR_TRY(wx_efi_field(&w->efi, w->x, f->members, w->quantile, w->plane, own));
+    for (int64_t e = 0; e < w->plane; e++) {
+      own[e] = (float)wx_eecrps_factor(w->opts->weight, (double)own[e]);
+    }
     weir_progress("EECRPS", i + 1, w->n_order, "samples");
   }
   return WEIR_OK;
@@ -269,14 +219,8 @@ static weir_status take_room(work *w, const wx_split *split)
   list_starts(w, split);
   WEIR_TRY(weir_alloc(w->n_start, sizeof *w->chosen, (void **)&w->chosen));
   WEIR_TRY(weir_alloc(w->n_start, sizeof *w->wanted, (void **)&w->wanted));
-  w->room = w->n_start * w->all > w->all ? w->n_start * w->all : w->all;
-  const int64_t fit = w->opts->memory * MIB / (w->room * (int64_t)sizeof *w->value);
-
-  w->wide = fit < 1 ? 1 : fit < w->plane ? fit : w->plane;
   WEIR_TRY(weir_alloc(w->all * w->plane, sizeof *w->x, (void **)&w->x));
-  WEIR_TRY(weir_alloc(w->wide * w->room, sizeof *w->value, (void **)&w->value));
-  WEIR_TRY(weir_alloc(w->wide, sizeof *w->count, (void **)&w->count));
-  WEIR_TRY(weir_alloc(weir_threads_get() * w->room, sizeof *w->sorted, (void **)&w->sorted));
+  WEIR_TRY(wx_points_init(w->plane, w->n_start * w->all, w->opts->memory * MIB, &w->points));
   return weir_alloc((w->efi.steps + 1) * w->plane, sizeof *w->quantile, (void **)&w->quantile);
 }
 
@@ -315,9 +259,7 @@ weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, co
   weir_free(&w.chosen);
   weir_free(&w.wanted);
   weir_free(&w.x);
-  weir_free(&w.value);
-  weir_free(&w.count);
-  weir_free(&w.sorted);
+  wx_points_fini(&w.points);
   weir_free(&w.quantile);
   if (status != WEIR_OK) {
     wx_extremes_fini(out);

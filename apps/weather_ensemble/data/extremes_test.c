@@ -84,7 +84,8 @@ static int ascending(const void *a, const void *b)
  * lie within `window` days (0: all). */
 static double index_of(int64_t start, int64_t lead, int64_t i, double window, bool ens10)
 {
-  double value[TRAIN_STARTS * 3], q[101], below[101];
+  double value[TRAIN_STARTS * 3], below[101];
+  float q[101];
   const int64_t steps = ens10 ? 20 : 100;
   int64_t n = 0;
 
@@ -94,10 +95,10 @@ static double index_of(int64_t start, int64_t lead, int64_t i, double window, bo
     }
   }
   qsort(value, (size_t)n, sizeof *value, ascending);
-  wx_climate_quantiles(value, n, steps, q);
+  wx_climate_quantiles(value, n, steps, q, 1);
   for (int64_t k = 0; k <= steps; k++) {
-    below[k] = (((double)*at(start, lead, 0, 1, i) <= (double)(float)q[k]) +
-                ((double)*at(start, lead, 0, 2, i) <= (double)(float)q[k])) /
+    below[k] = (((double)*at(start, lead, 0, 1, i) <= (double)q[k]) +
+                ((double)*at(start, lead, 0, 2, i) <= (double)q[k])) /
                2.0;
   }
   return fabs(ens10 ? wx_efi_ens10(below, steps) : wx_efi(below, steps));

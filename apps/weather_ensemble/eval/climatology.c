@@ -5,10 +5,9 @@
 #include "base/weir_alloc.h"
 #include "data/date.h"
 #include "data/members.h"
-#include "device/weir_parallel.h"
-#include "eval/crps.h"
+#include "eval/points.h"
 
-enum { DAY = 86400, MIB = 1 << 20, SLAB = 256 };
+enum { DAY = 86400, MIB = 1 << 20 };
 
 const weir_opt wx_climatology_options[] = {
     WEIR_OPT_REAL(wx_climatology_opts, window, 0, 0, 183, "d",
@@ -81,30 +80,8 @@ static void choose(wx_climatology *c, const wx_scene *s, int64_t start)
   for (int64_t i = 0; i < s->n_fit; i++) {
     const int64_t apart = s->facts->start[s->fit[i]] - s->facts->start[start];
 
-    if (c->opts->window == 0 || wx_date_season((double)apart / DAY) <= c->opts->window) {
+    if (wx_date_near((double)apart / DAY, c->opts->window)) {
       c->row[c->n++] = i;
-    }
-  }
-}
-
-/* Values of some points [cells, room], of one source after the other. */
-typedef struct tile {
-  wx_climatology *c;
-  const wx_scene *s;
-  int64_t lo, hi;       /* points */
-  int64_t room, *count; /* values that fit, and that are there, of a point */
-  float *value;
-  double *sorted; /* [threads, room] */
-  bool truth;
-} tile;
-
-static void put(tile *t, const float *field)
-{
-  for (int64_t i = t->lo; i < t->hi; i++) {
-    if (isfinite(field[i])) {
-      const int64_t k = i - t->lo;
-
-      t->value[k * t->room + t->count[k]++] = field[i];
     }
   }
 }
@@ -125,42 +102,33 @@ static double threshold(const char *name, const wx_event *event, const double *x
   return n == 0 ? NAN : j + 1 < n ? x[j] + (at - (double)j) * (x[j + 1] - x[j]) : x[n - 1];
 }
 
-/* Mean and thresholds, or quantiles, of a point. */
-static void finish_point(const tile *t, int64_t k, int thread)
-{
-  wx_climatology *const c = t->c;
-  double *const x = t->sorted + thread * t->room;
-  const int64_t n = t->count[k], i = t->lo + k;
-  double mean = 0, q[WX_EFI_STEPS + 1];
+/* A climate that is being made. */
+typedef struct making {
+  wx_climatology *c;
+  const wx_scene *s;
+} making;
 
-  for (int64_t j = 0; j < n; j++) {
-    x[j] = (double)t->value[k * t->room + j];
-    mean += x[j] / (double)n;
-  }
-  wx_sort(x, n);
-  if (!t->truth) {
-    if (n > 0) {
-      wx_climate_quantiles(x, n, c->efi.steps, q);
-    }
-    for (int64_t j = 0; j <= c->efi.steps; j++) {
-      c->quantile[j * t->s->cells + i] = n > 0 ? (float)q[j] : NAN;
-    }
-    return;
+static void take_members(void *context, int64_t i, const double *x, int64_t n)
+{
+  const making *const m = context;
+
+  wx_climate_quantiles(x, n, m->c->efi.steps, m->c->quantile + i, m->s->cells);
+}
+
+/* Mean and thresholds of a point. */
+static void take_truth(void *context, int64_t i, const double *x, int64_t n)
+{
+  const making *const m = context;
+  wx_climatology *const c = m->c;
+  double mean = 0;
+
+  for (int64_t k = 0; k < n; k++) {
+    mean += x[k] / (double)n;
   }
   c->mean[i] = n > 0 ? (float)mean : NAN;
   for (int64_t e = 0; e < c->n_events; e++) {
-    c->threshold[e * t->s->cells + i] =
-        (float)threshold(t->s->facts->quantity[c->quantity].name, &c->event[e], x, n);
-  }
-}
-
-static void finish_slab(void *context, int64_t slab, int thread)
-{
-  const tile *const t = context;
-  const int64_t n = t->hi - t->lo, end = (slab + 1) * SLAB < n ? (slab + 1) * SLAB : n;
-
-  for (int64_t k = slab * SLAB; k < end; k++) {
-    finish_point(t, k, thread);
+    c->threshold[e * m->s->cells + i] =
+        (float)threshold(m->s->facts->quantity[c->quantity].name, &c->event[e], x, n);
   }
 }
 
@@ -182,17 +150,16 @@ static weir_status read_row(wx_climatology *c, wx_scene *s, bool truth, int64_t 
   return WEIR_OK;
 }
 
-static weir_status fill(tile *t, wx_scene *s, int64_t from)
+static weir_status fill(wx_climatology *c, wx_scene *s, bool truth, int64_t from, wx_points *p)
 {
-  wx_climatology *const c = t->c;
-  const int64_t of_row = t->truth ? 1 : s->facts->n_members - from;
+  const int64_t of_row = truth ? 1 : s->facts->n_members - from;
 
   for (int64_t i = 0; i < c->n; i++) {
     const float *field;
 
-    WEIR_TRY(read_row(c, s, t->truth, c->row[i], from, &field));
+    WEIR_TRY(read_row(c, s, truth, c->row[i], from, &field));
     for (int64_t m = 0; m < of_row && field != NULL; m++) {
-      put(t, field + m * s->cells);
+      wx_points_put(p, field + m * s->cells);
     }
   }
   return WEIR_OK;
@@ -241,25 +208,17 @@ static weir_status keep(wx_climatology *c, wx_scene *s, int64_t from)
 static weir_status take_source(wx_climatology *c, wx_scene *s, bool truth, int64_t from)
 {
   const int64_t of_start = truth ? 1 : s->facts->n_members - from;
-  tile t = {.c = c, .s = s, .truth = truth, .room = c->n * of_start > 0 ? c->n * of_start : 1};
-  const int64_t fit = c->opts->memory * MIB / (t.room * (int64_t)sizeof(float));
-  const int64_t wide = fit < 1 ? 1 : fit < s->cells ? fit : s->cells;
+  making m = {c, s};
   weir_status status = WEIR_OK;
+  wx_points p;
 
-  WEIR_TRY_GOTO(weir_alloc(wide * t.room, sizeof *t.value, (void **)&t.value), done);
-  WEIR_TRY_GOTO(weir_alloc(wide, sizeof *t.count, (void **)&t.count), done);
-  WEIR_TRY_GOTO(weir_alloc(weir_threads_get() * t.room, sizeof *t.sorted, (void **)&t.sorted),
-                done);
-  for (t.lo = 0; t.lo < s->cells; t.lo = t.hi) {
-    t.hi = t.lo + wide < s->cells ? t.lo + wide : s->cells;
-    memset(t.count, 0, (size_t)wide * sizeof *t.count);
-    WEIR_TRY_GOTO(fill(&t, s, from), done);
-    weir_parallel((t.hi - t.lo + SLAB - 1) / SLAB, 0, finish_slab, &t);
+  WEIR_TRY_GOTO(wx_points_init(s->cells, c->n * of_start, c->opts->memory * MIB, &p), done);
+  while (wx_points_next(&p)) {
+    WEIR_TRY_GOTO(fill(c, s, truth, from, &p), done);
+    wx_points_each(&p, truth ? take_truth : take_members, &m);
   }
 done:
-  weir_free(&t.value);
-  weir_free(&t.count);
-  weir_free(&t.sorted);
+  wx_points_fini(&p);
   return status;
 }
 
@@ -374,25 +333,6 @@ weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start,
   return WEIR_OK;
 }
 
-typedef struct index_job {
-  const wx_climatology *c;
-  const float *member;
-  int64_t m, cells;
-  double *room; /* [threads, m] */
-  float *efi;
-} index_job;
-
-static void index_slab(void *context, int64_t slab, int thread)
-{
-  const index_job *const j = context;
-  const int64_t end = (slab + 1) * SLAB < j->cells ? (slab + 1) * SLAB : j->cells;
-
-  for (int64_t i = slab * SLAB; i < end; i++) {
-    j->efi[i] = (float)wx_efi_point(&j->c->efi, j->member + i, j->m, j->c->quantile + i, j->cells,
-                                    j->room + thread * j->m);
-  }
-}
-
 weir_status wx_climatology_members(const wx_climatology *c, const wx_scene *s, int64_t *at,
                                    int64_t *n)
 {
@@ -403,13 +343,7 @@ weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const
                                float *efi)
 {
   int64_t at, n;
-  index_job j = {.c = c, .cells = s->cells, .efi = efi};
 
   WEIR_TRY(wx_climatology_members(c, s, &at, &n));
-  j.member = members + at * s->cells;
-  j.m = n;
-  WEIR_TRY(weir_alloc(weir_threads_get() * n, sizeof *j.room, (void **)&j.room));
-  weir_parallel((s->cells + SLAB - 1) / SLAB, 0, index_slab, &j);
-  weir_free(&j.room);
-  return WEIR_OK;
+  return wx_efi_field(&c->efi, members + at * s->cells, n, c->quantile, s->cells, efi);
 }

@@ -1,7 +1,11 @@
 /* efi.c - see efi.h. */
 #include "eval/efi.h"
 #include <math.h>
+#include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "eval/crps.h"
+
+enum { SLAB = 256 };
 
 #define TWO_OVER_PI 0.63661977236758134308
 
@@ -87,10 +91,13 @@ static double between(const double *x, int64_t m, double at)
   return i + 1 < m ? x[i] + (at - (double)i) * (x[i + 1] - x[i]) : x[m - 1];
 }
 
-void wx_climate_quantiles(const double *values, int64_t count, int64_t n, double *quantile)
+void wx_climate_quantiles(const double *values, int64_t count, int64_t n, float *quantile,
+                          int64_t stride)
 {
   for (int64_t k = 0; k <= n; k++) {
-    quantile[k] = between(values, count, (double)k * (double)(count - 1) / (double)n);
+    const double at = (double)k * (double)(count - 1) / (double)n;
+
+    quantile[k * stride] = count > 0 ? (float)between(values, count, at) : NAN;
   }
 }
 
@@ -131,4 +138,34 @@ double wx_efi_point(const wx_efi_rule *r, const float *members, int64_t m, const
   wx_efi_shares(room, m, q, r->steps, below);
   return r->form == WX_EFI_ENS10 ? wx_efi_ens10(below, r->steps)
                                  : wx_efi_weighted(below, r->steps, r->weight);
+}
+
+typedef struct job {
+  const wx_efi_rule *r;
+  const float *members, *quantiles;
+  int64_t m, cells;
+  double *room; /* [threads, m] */
+  float *efi;
+} job;
+
+static void index_slab(void *context, int64_t slab, int thread)
+{
+  const job *const j = context;
+  const int64_t end = (slab + 1) * SLAB < j->cells ? (slab + 1) * SLAB : j->cells;
+
+  for (int64_t i = slab * SLAB; i < end; i++) {
+    j->efi[i] = (float)wx_efi_point(j->r, j->members + i, j->m, j->quantiles + i, j->cells,
+                                    j->room + thread * j->m);
+  }
+}
+
+weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,
+                         const float *quantiles, int64_t cells, float *efi)
+{
+  job j = {.r = r, .members = members, .quantiles = quantiles, .m = m, .cells = cells, .efi = efi};
+
+  WEIR_TRY(weir_alloc(weir_threads_get() * m, sizeof *j.room, (void **)&j.room));
+  weir_parallel((cells + SLAB - 1) / SLAB, 0, index_slab, &j);
+  weir_free(&j.room);
+  return WEIR_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef WX_EFI_H
 #define WX_EFI_H
 #include <stdint.h>
+#include "base/weir_status.h"
 
 /* The index as configured: as the integral over 101 quantiles, or as the sum of 21 of ENS-10. */
 typedef enum wx_efi_form { WX_EFI_EXACT, WX_EFI_ENS10 } wx_efi_form;
@@ -17,6 +18,10 @@ wx_efi_rule wx_efi_rule_of(int form);
  * one of them is missing. room: [m]. */
 double wx_efi_point(const wx_efi_rule *r, const float *members, int64_t m, const float *quantiles,
                     int64_t stride, double *room);
+/* The same at each of `cells` points, on all threads: of members[m, cells] beside quantiles[steps +
+ * 1, cells] into efi[cells]. Fails: WEIR_ERR_MEMORY. */
+weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,
+                         const float *quantiles, int64_t cells, float *efi) WEIR_CHECKED;
 
 /* 2/pi times the integral of (p - F(p)) / sqrt(p (1 - p)) over [0, 1], exactly, where F, the share
  * of members that are at or below the climate's quantile p, is a straight line between F[k] at p =
@@ -33,8 +38,10 @@ double wx_efi_ens10(const double *below, int64_t n);
 void wx_efi_shares(const double *x, int64_t m, const double *quantile, int64_t n, double *below);
 
 /* Quantiles k / n of values[count] ascending, k = 0..n, between neighbours in proportion (places k
- * (count - 1) / n: least and greatest value at the ends). */
-void wx_climate_quantiles(const double *values, int64_t count, int64_t n, double *quantile);
+ * (count - 1) / n: least and greatest value at the ends), into quantile[k * stride]; NaN where
+ * there are no values. */
+void wx_climate_quantiles(const double *values, int64_t count, int64_t n, float *quantile,
+                          int64_t stride);
 
 /* (q_f(90) - q_c(99)) / (q_c(99) - q_c(90)), in [-10, 10]; upper 0: the same of the lower tail,
  * with 10 and 1. x[m] ascending; NaN where the climate's tail has no width. */

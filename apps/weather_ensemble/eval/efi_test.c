@@ -55,19 +55,22 @@ static void the_form_of_ens10_saturates(void **state)
 static void shares_count_members_at_the_quantile(void **state)
 {
   const double climate[] = {0, 1, 2, 3, 4}, x[] = {1, 1, 2.5, 9};
-  double below[5], quantile[5];
+  double below[5];
+  float quantile[10];
 
   wx_efi_shares(x, 4, climate, 4, below);
   assert_true(below[0] == 0 && below[1] == 0.5 && below[2] == 0.5 && below[3] == 0.75 &&
               below[4] == 0.75);
   const double values[] = {0, 10, 20};
 
-  wx_climate_quantiles(values, 3, 4, quantile);
+  wx_climate_quantiles(values, 3, 4, quantile, 2);
   for (int k = 0; k < 5; k++) {
-    assert_near(quantile[k], 5.0 * k, 1e-12);
+    assert_near(quantile[2 * k], 5.0 * k, 1e-6);
   }
-  wx_climate_quantiles(values, 1, 4, quantile);
+  wx_climate_quantiles(values, 1, 4, quantile, 1);
   assert_true(quantile[0] == 0 && quantile[4] == 0);
+  wx_climate_quantiles(values, 0, 4, quantile, 1);
+  assert_true(isnan(quantile[0]) && isnan(quantile[4]));
 }
 
 static void tails_shift(void **state)
