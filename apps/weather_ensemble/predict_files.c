@@ -102,15 +102,21 @@ weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, co
 
 weir_status wx_predict_files_commit(wx_predict_files *f)
 {
-  for (int k = 0; k < WX_PREDICT_FORMATS; k++) {
-    if (f->fields[k] != NULL) {
-      WEIR_TRY(wx_predictions_commit(&f->fields[k]));
-    }
-    if (f->members[k] != NULL) {
-      WEIR_TRY(wx_predictions_commit(&f->members[k]));
-    }
+  wx_predictions **const all[] = {&f->fields[0], &f->members[0], &f->fields[1], &f->members[1]};
+  enum { N = sizeof all / sizeof all[0] };
+  weir_writer *file[N] = {NULL};
+  weir_status status = WEIR_OK;
+
+  for (int k = 0; k < N && status == WEIR_OK; k++) {
+    status = *all[k] != NULL ? wx_predictions_finish(all[k], &file[k]) : WEIR_OK;
   }
-  return WEIR_OK;
+  if (status == WEIR_OK) {
+    return weir_writer_commit_all(file, N);
+  }
+  for (int k = 0; k < N; k++) {
+    weir_writer_destroy(&file[k]);
+  }
+  return status;
 }
 
 void wx_predict_files_abandon(wx_predict_files *f)

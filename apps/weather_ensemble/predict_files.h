@@ -28,7 +28,8 @@ weir_status wx_predict_files_create(const wx_experiment *e, const char *dir, con
  * [y channel, depth, member, plane], where predict.members asks for them. */
 weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,
                                    const float *sigma, const float *members) WEIR_CHECKED;
-/* All files, one after another; what is left after a failure is for wx_predict_files_abandon. */
+/* All files or none, as weir_writer_commit_all; what is left after a failure is for
+ * wx_predict_files_abandon. */
 weir_status wx_predict_files_commit(wx_predict_files *f) WEIR_CHECKED;
 /* Removes what is not committed. */
 void wx_predict_files_abandon(wx_predict_files *f);

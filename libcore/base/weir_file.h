@@ -20,6 +20,9 @@ weir_status weir_writer_printf(weir_writer *w, const char *format, ...) WEIR_CHE
 /* Flushes, syncs and renames into place; *w is destroyed either way (on failure the file is
  * removed). */
 weir_status weir_writer_commit(weir_writer **w) WEIR_CHECKED;
+/* The same for n files that belong together, NULL among them skipped: none is renamed before all
+ * are synced, and where one fails, those that were renamed are removed again. */
+weir_status weir_writer_commit_all(weir_writer **w, int n) WEIR_CHECKED;
 /* The same for a copy of what stands elsewhere: not synced, and no output of the run. */
 weir_status weir_writer_commit_passing(weir_writer **w) WEIR_CHECKED;
 /* Removes the unfinished file; accepts NULL. */

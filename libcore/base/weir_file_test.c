@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
@@ -89,6 +90,46 @@ static void failed_commit_leaves_nothing_and_keeps_the_old(void **state)
   assert_null(w);
   assert_non_null(strstr(weir_last_message(), at->path));
   assert_false(weir_dir_has_entries(at->dir));
+}
+
+static void open_three(const struct place *at, char path[3][512], weir_writer *w[4])
+{
+  static const char *const name[] = {"a", "b", "c"};
+
+  w[3] = NULL;
+  for (int k = 0; k < 3; k++) {
+    assert_ok(weir_path_join(at->dir, name[k], path[k], sizeof path[k]));
+    assert_ok(weir_writer_open(path[k], &w[k]));
+    assert_ok(weir_writer_write(w[k], name[k], 1));
+  }
+}
+
+/* The k-th is refused at the end of its writing, or only when it is renamed. */
+static void files_appear_together_or_not_at_all(void **state)
+{
+  const struct place *at = *state;
+  char path[3][512];
+  weir_writer *w[4];
+
+  for (int k = 0; k < 3; k++) {
+    open_three(at, path, w);
+    assert_int_equal(unlink(weir_writer_path(w[k])), 0); /* nothing to sync */
+    assert_int_equal(weir_writer_commit_all(w, 4), WEIR_ERR_DATA);
+    assert_true(w[0] == NULL && w[1] == NULL && w[2] == NULL);
+    assert_non_null(strstr(weir_last_message(), path[k]));
+    assert_false(weir_dir_has_entries(at->dir));
+    open_three(at, path, w);
+    assert_int_equal(mkdir(path[k], 0777), 0); /* in the way of the name */
+    assert_int_equal(weir_writer_commit_all(w, 4), WEIR_ERR_DATA);
+    assert_int_equal(rmdir(path[k]), 0);
+    assert_false(weir_dir_has_entries(at->dir));
+  }
+  open_three(at, path, w);
+  assert_false(weir_file_exists(path[0]));
+  assert_ok(weir_writer_commit_all(w, 4));
+  assert_holds(path[0], "a");
+  assert_holds(path[2], "c");
+  assert_ok(weir_writer_commit_all(w, 0));
 }
 
 /* A size limit stands in for a disk without space: the write fails at the flush. */
@@ -282,6 +323,7 @@ int main(void)
       IN_PLACE(old_content_stays_until_commit),
       IN_PLACE(destroy_leaves_nothing),
       IN_PLACE(failed_commit_leaves_nothing_and_keeps_the_old),
+      IN_PLACE(files_appear_together_or_not_at_all),
       IN_PLACE(full_disk_leaves_nothing),
       IN_PLACE(places_that_cannot_be_written_are_refused),
       IN_PLACE(remove_all_removes_every_unfinished_file),

@@ -172,30 +172,62 @@ static void sync_parent(char *path)
   }
 }
 
-/* lasting: an output of the run, which stands through a failure of the machine. */
-static weir_status commit(weir_writer **writer, bool lasting)
+/* All that was written is in the unfinished file. lasting: an output of the run, which stands
+ * through a failure of the machine. */
+static weir_status settle(weir_writer *w, bool lasting)
 {
-  weir_writer *w = *writer;
-  weir_status status = WEIR_OK;
-
   const bool failed_before = ferror(w->stream) != 0;
-  if (fclose(w->stream) != 0) {
-    status = write_failed(w);
-  } else if (failed_before) {
-    status = weir_fail(WEIR_ERR_DATA, "%s: an earlier write to this file failed", w->path);
-  } else if (lasting && !sync_path(w->unfinished, 0)) {
-    status = write_failed(w);
-  } else {
-    if (lasting) {
-      base_event_file(w->path); /* first: a file that stands is always noted */
-    }
-    status = rename(w->unfinished, w->path) == 0 ? WEIR_OK : write_failed(w);
-  }
+  const bool closed = fclose(w->stream) == 0;
+
   w->stream = NULL;
-  if (status == WEIR_OK && lasting) {
+  if (closed && failed_before) {
+    return weir_fail(WEIR_ERR_DATA, "%s: an earlier write to this file failed", w->path);
+  }
+  return closed && (!lasting || sync_path(w->unfinished, 0)) ? WEIR_OK : write_failed(w);
+}
+
+static weir_status appear(weir_writer *w, bool lasting)
+{
+  if (lasting) {
+    base_event_file(w->path); /* first: a file that stands is always noted */
+  }
+  if (rename(w->unfinished, w->path) != 0) {
+    return write_failed(w);
+  }
+  if (lasting) {
     sync_parent(w->path);
   }
+  return WEIR_OK;
+}
+
+static weir_status commit(weir_writer **writer, bool lasting)
+{
+  weir_status status = settle(*writer, lasting);
+
+  if (status == WEIR_OK) {
+    status = appear(*writer, lasting);
+  }
   weir_writer_destroy(writer);
+  return status;
+}
+
+weir_status weir_writer_commit_all(weir_writer **w, int n)
+{
+  weir_status status = WEIR_OK;
+  int stand = 0;
+
+  for (int k = 0; k < n && status == WEIR_OK; k++) {
+    status = w[k] != NULL ? settle(w[k], true) : WEIR_OK;
+  }
+  for (; stand < n && status == WEIR_OK; stand++) {
+    status = w[stand] != NULL ? appear(w[stand], true) : WEIR_OK;
+  }
+  for (int k = 0; k < n; k++) {
+    if (status != WEIR_OK && k + 1 < stand && w[k] != NULL) {
+      unlink(w[k]->path);
+    }
+    weir_writer_destroy(&w[k]);
+  }
   return status;
 }
 

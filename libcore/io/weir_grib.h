@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/weir_file.h"
 #include "base/weir_status.h"
 #ifdef __cplusplus
 extern "C" {
@@ -124,6 +125,9 @@ weir_status weir_grib_write(weir_grib_writer *w, const weir_grib_out *what,
                             const float *values) WEIR_CHECKED;
 /* Completes the file and renames it into place; *w is destroyed either way. */
 weir_status weir_grib_commit(weir_grib_writer **w) WEIR_CHECKED;
+/* Completes the file, which *file, the caller's, renames into place (weir_writer_commit_all); *w is
+ * destroyed either way. *file is NULL on failure. */
+weir_status weir_grib_finish(weir_grib_writer **w, weir_writer **file) WEIR_CHECKED;
 /* Removes an unfinished file; accepts NULL. */
 void weir_grib_abandon(weir_grib_writer **w);
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_dtype.h"
+#include "base/weir_file.h"
 #include "base/weir_status.h"
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,9 @@ bool weir_netcdf_available(void);
 weir_status weir_netcdf_create(const char *path, weir_netcdf **out) WEIR_CHECKED;
 /* Completes a created file and renames it into place; *nc is destroyed either way. */
 weir_status weir_netcdf_commit(weir_netcdf **nc) WEIR_CHECKED;
+/* Completes a created file, which *file, the caller's, renames into place (weir_writer_commit_all);
+ * *nc is destroyed either way. *file is NULL on failure. */
+weir_status weir_netcdf_finish(weir_netcdf **nc, weir_writer **file) WEIR_CHECKED;
 /* Opens a file for reading. Fails: WEIR_ERR_DATA (missing, or no NetCDF file). */
 weir_status weir_netcdf_open(const char *path, weir_netcdf **out) WEIR_CHECKED;
 /* Closes; a created file that is not committed is removed. Accepts NULL. */

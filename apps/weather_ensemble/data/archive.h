@@ -5,6 +5,7 @@
 #define WX_ARCHIVE_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/weir_file.h"
 #include "conf/weir_opt.h"
 #include "data/grid.h"
 #include "data/quantity.h"
@@ -96,6 +97,9 @@ weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, 
                              int64_t member, int64_t n, const float *values) WEIR_CHECKED;
 /* Completes the file; *w is destroyed either way. */
 weir_status wx_archive_commit(wx_archive_writer **w) WEIR_CHECKED;
+/* Completes the file, which *file, the caller's, renames into place (weir_writer_commit_all); *w is
+ * destroyed either way. *file is NULL on failure. */
+weir_status wx_archive_finish(wx_archive_writer **w, weir_writer **file) WEIR_CHECKED;
 /* Removes what is not committed; accepts NULL. */
 void wx_archive_abandon(wx_archive_writer **w);
 #endif

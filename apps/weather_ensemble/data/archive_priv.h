@@ -42,7 +42,7 @@ typedef struct wx_sink {
   weir_status (*put_text)(void *state, const char *name, const char *text);
   weir_status (*write)(void *state, int64_t start, int64_t lead, int64_t quantity, int64_t member,
                        int64_t n, const float *values);
-  weir_status (*commit)(void **state);
+  weir_status (*finish)(void **state, weir_writer **file); /* file: NULL on failure */
   void (*abandon)(void **state);
 } wx_sink;
 extern const wx_sink wx_sink_netcdf, wx_sink_grib;

@@ -191,10 +191,10 @@ static weir_status write_members(void *state, int64_t start, int64_t lead, int64
   return WEIR_OK;
 }
 
-static weir_status commit(void **state)
+static weir_status finish(void **state, weir_writer **file)
 {
   writer *const w = *state;
-  const weir_status status = weir_grib_commit(&w->out);
+  const weir_status status = weir_grib_finish(&w->out, file);
 
   abandon(state);
   return status;
@@ -204,6 +204,6 @@ const wx_sink wx_sink_grib = {
     .create = create,
     .put_text = put_text,
     .write = write_members,
-    .commit = commit,
+    .finish = finish,
     .abandon = abandon,
 };

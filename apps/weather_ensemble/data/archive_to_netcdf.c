@@ -431,10 +431,10 @@ static weir_status write_members(void *state, int64_t start, int64_t lead, int64
   return weir_netcdf_write(w->nc, s->var, at, count, values);
 }
 
-static weir_status commit(void **state)
+static weir_status finish(void **state, weir_writer **file)
 {
   writer *const w = *state;
-  const weir_status status = weir_netcdf_commit(&w->nc);
+  const weir_status status = weir_netcdf_finish(&w->nc, file);
 
   abandon(state);
   return status;
@@ -444,6 +444,6 @@ const wx_sink wx_sink_netcdf = {
     .create = create,
     .put_text = put_text,
     .write = write_members,
-    .commit = commit,
+    .finish = finish,
     .abandon = abandon,
 };

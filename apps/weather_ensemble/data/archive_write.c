@@ -70,12 +70,20 @@ weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, 
   return w->sink->write(w->state, start, lead, quantity, member, n, values);
 }
 
-weir_status wx_archive_commit(wx_archive_writer **w)
+weir_status wx_archive_finish(wx_archive_writer **w, weir_writer **file)
 {
-  const weir_status status = (*w)->sink->commit(&(*w)->state);
+  const weir_status status = (*w)->sink->finish(&(*w)->state, file);
 
   wx_archive_abandon(w);
   return status;
+}
+
+weir_status wx_archive_commit(wx_archive_writer **w)
+{
+  weir_writer *file = NULL;
+
+  WEIR_TRY(wx_archive_finish(w, &file));
+  return weir_writer_commit(&file);
 }
 
 void wx_archive_abandon(wx_archive_writer **w)

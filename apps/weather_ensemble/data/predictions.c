@@ -192,9 +192,9 @@ weir_status wx_predictions_put_text(wx_predictions *p, const char *name, const c
   return wx_archive_put_text(p->writer, name, text);
 }
 
-weir_status wx_predictions_commit(wx_predictions **p)
+weir_status wx_predictions_finish(wx_predictions **p, weir_writer **file)
 {
-  const weir_status status = wx_archive_commit(&(*p)->writer);
+  const weir_status status = wx_archive_finish(&(*p)->writer, file);
 
   dispose(p);
   return status;

@@ -10,8 +10,8 @@ typedef struct wx_predictions wx_predictions;
 /* A file of the given samples of `forecast`. members 0: mean and, with `spread`, standard
  * deviation; else so many members, numbered as those of the forecast after data.skip. Messages of
  * GRIB are made of those of the forecast, where it has some, which one thread may read meanwhile.
- * Facts, archive and numbers are borrowed. Nothing is there before the commit. Fails: as
- * wx_archive_create_as. */
+ * Facts, archive and numbers are borrowed. Nothing is there before the file that
+ * wx_predictions_finish gives is committed. Fails: as wx_archive_create_as. */
 weir_status wx_predictions_create(const char *path, const wx_facts *samples,
                                   const wx_archive *forecast, const int64_t *sample, int64_t n,
                                   bool spread, int64_t skip, int64_t members,
@@ -25,7 +25,8 @@ weir_status wx_predictions_write_members(wx_predictions *p, int64_t sample, int6
 /* A text attribute of the file. */
 weir_status wx_predictions_put_text(wx_predictions *p, const char *name,
                                     const char *text) WEIR_CHECKED;
-weir_status wx_predictions_commit(wx_predictions **p) WEIR_CHECKED;
-/* Removes what is not committed; accepts NULL. */
+/* As wx_archive_finish. */
+weir_status wx_predictions_finish(wx_predictions **p, weir_writer **file) WEIR_CHECKED;
+/* Removes what is not finished; accepts NULL. */
 void wx_predictions_abandon(wx_predictions **p);
 #endif

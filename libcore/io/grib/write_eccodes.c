@@ -425,14 +425,27 @@ weir_status weir_grib_create(const char *path, weir_grib_writer **out)
   return status;
 }
 
-weir_status weir_grib_commit(weir_grib_writer **w)
+weir_status weir_grib_finish(weir_grib_writer **w, weir_writer **file)
 {
-  const weir_status status =
-      (*w)->message == 0 ? weir_fail(WEIR_ERR_SHAPE, "%s: no message was written to it", (*w)->path)
-                         : weir_writer_commit(&(*w)->file);
+  weir_status status = WEIR_OK;
 
+  *file = NULL;
+  if ((*w)->message == 0) {
+    status = weir_fail(WEIR_ERR_SHAPE, "%s: no message was written to it", (*w)->path);
+  } else {
+    *file = (*w)->file;
+    (*w)->file = NULL;
+  }
   weir_grib_abandon(w);
   return status;
+}
+
+weir_status weir_grib_commit(weir_grib_writer **w)
+{
+  weir_writer *file = NULL;
+
+  WEIR_TRY(weir_grib_finish(w, &file));
+  return weir_writer_commit(&file);
 }
 
 void weir_grib_abandon(weir_grib_writer **writer)

@@ -108,22 +108,35 @@ void weir_netcdf_close(weir_netcdf **nc)
   weir_free(nc);
 }
 
-static weir_status finish(weir_netcdf *nc)
+static weir_status complete(weir_netcdf *nc)
 {
   const char *const what = "end of the file";
   const int id = nc->id;
 
   nc->id = -1;
   WEIR_NC(nc_close(id));
-  return weir_writer_commit(&nc->writer);
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_finish(weir_netcdf **nc, weir_writer **file)
+{
+  const weir_status status = complete(*nc);
+
+  *file = NULL;
+  if (status == WEIR_OK) {
+    *file = (*nc)->writer;
+    (*nc)->writer = NULL;
+  }
+  weir_netcdf_close(nc);
+  return status;
 }
 
 weir_status weir_netcdf_commit(weir_netcdf **nc)
 {
-  const weir_status status = finish(*nc);
+  weir_writer *file = NULL;
 
-  weir_netcdf_close(nc);
-  return status;
+  WEIR_TRY(weir_netcdf_finish(nc, &file));
+  return weir_writer_commit(&file);
 }
 
 weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length, int *dim)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/weir_alloc.h"
@@ -216,6 +217,31 @@ static void a_signal_leaves_nothing(void **state)
   assert_true(met);
 }
 
+/* No file may grow as large as the larger of two: the system ends the program where it completes
+ * that one, and the other, which is whole by then, is not there either. */
+static void a_kill_at_the_end_leaves_nothing(void **state)
+{
+  const char *const forecast = in_scratch("s/forecast.nc");
+  int64_t small = 0, large = 0;
+  struct rlimit limit;
+
+  (void)state;
+  assert_int_equal(program(PREDICT, weights("r"), 1, forecast, in_scratch("w")), 0);
+  assert_ok(weir_file_size(in_scratch("w/predictions.nc"), &small));
+  assert_ok(weir_file_size(in_scratch("w/members.nc"), &large));
+  assert_true(small < large);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const struct rlimit low = {(rlim_t)((small + large) / 2), limit.rlim_max};
+
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+  const int status = program(PREDICT, weights("r"), 1, forecast, in_scratch("x"));
+
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  assert_true(status != 0);
+  assert_false(weir_file_exists(in_scratch("x/predictions.nc")));
+  assert_false(weir_file_exists(in_scratch("x/members.nc")));
+}
+
 /* Of every start what the weights have seen of it, whatever is asked for or configured; and eval
  * does not score what was trained on unless it is told. */
 static void parts_are_told_and_kept_apart(void **state)
@@ -293,6 +319,7 @@ int main(void)
       cmocka_unit_test(grib_becomes_corrected_grib),
       cmocka_unit_test(an_input_that_fails_leaves_nothing),
       cmocka_unit_test(a_signal_leaves_nothing),
+      cmocka_unit_test(a_kill_at_the_end_leaves_nothing),
       cmocka_unit_test(parts_are_told_and_kept_apart),
       cmocka_unit_test(its_own_results_are_no_input),
   };

@@ -53,6 +53,13 @@ weir_status weir_grib_commit(weir_grib_writer **w)
   return refuse();
 }
 
+weir_status weir_grib_finish(weir_grib_writer **w, weir_writer **file)
+{
+  *w = NULL;
+  *file = NULL;
+  return refuse();
+}
+
 void weir_grib_abandon(weir_grib_writer **w)
 {
   *w = NULL; /* there never is one */

@@ -27,6 +27,12 @@ weir_status weir_netcdf_commit(weir_netcdf **nc)
   return refuse(nc, nc, nc, 0);
 }
 
+weir_status weir_netcdf_finish(weir_netcdf **nc, weir_writer **file)
+{
+  *file = NULL;
+  return refuse(nc, nc, nc, 0);
+}
+
 weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
 {
   *out = NULL;
