@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "load/weir_order.h"
+#include "ops/elementwise/weir_elementwise.h"
 #include "pass/partition/weir_localise.h"
 #include "train/train_priv.h"
 
@@ -60,11 +61,15 @@ typedef struct cutting {
   weir_status status;
 } cutting;
 
-static void cut(cutting *c, const int64_t size[3], int blocks, weir_grid grid)
+typedef weir_status (*builder)(weir_net *net, const void *opts, const weir_value *in,
+                               weir_value *loss);
+
+static void cut_built(cutting *c, const int64_t size[3], int blocks, weir_grid grid, builder build)
 {
   c->v = (volume){.dtype = WEIR_F32, .blocks = blocks};
   memcpy(c->v.size, size, sizeof c->v.size);
   c->task = volume_task(&c->v, 8, 0);
+  c->task.build = build;
   assert_ok(weir_params_create(WEIR_F32, &c->params));
   assert_ok(weir_store_create(&c->store));
   assert_ok(weir_train_prepare(&c->task, 1, c->params, c->store));
@@ -73,6 +78,11 @@ static void cut(cutting *c, const int64_t size[3], int blocks, weir_grid grid)
 
   c->ranks = (train_ranks){.spread = {.grid = grid}};
   c->status = train_cut_inputs(&c->ranks, &t, 2);
+}
+
+static void cut(cutting *c, const int64_t size[3], int blocks, weir_grid grid)
+{
+  cut_built(c, size, blocks, grid, volume_build);
 }
 
 static void drop(cutting *c)
@@ -229,6 +239,74 @@ static void slabs_follow_the_depth_alone(void **state)
   drop(&c);
 }
 
+enum { HEADS = TRAIN_SLABS + 3 };
+
+/* The sum of dense layers without biases, all of the volume: their weights lie in a row. */
+static weir_status build_heads(weir_net *net, const void *opts, const weir_value *in,
+                               weir_value *loss)
+{
+  weir_graph *g = net->graph;
+  const int64_t n = weir_value_desc(g, in[0])->shape[0];
+  const weir_value x = weir_reshape(g, in[0], &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
+  weir_value sum = WEIR_NO_VALUE;
+  char name[32];
+
+  for (int i = 0; i < HEADS; i++) {
+    (void)snprintf(name, sizeof name, "head%d", i);
+    const weir_value y = weir_nn_dense(
+        net, name, (&(weir_nn_dense_spec){.units = VOLUME_OUTPUTS, .no_bias = true}), x);
+
+    sum = i == 0 ? y : weir_add(g, sum, y);
+  }
+  *loss = weir_loss_mse(g, sum, in[1], WEIR_NO_VALUE);
+  weir_output(g, "mae", weir_loss_mae(g, sum, in[1], WEIR_NO_VALUE));
+  return weir_graph_status(g);
+}
+
+/* No more slabs than there is room for; the other rows stay whole, in one part. */
+static void of_many_layers_some_are_in_slabs(void **state)
+{
+  cutting c;
+
+  cut_built(&c, (int64_t[]){16, 8, 8}, 0, (weir_grid){4, {1, 2, 1, 1}}, build_heads);
+  assert_ok(c.status);
+  const train_slabs *s = &c.ranks.slabs;
+
+  assert_int_equal(s->n_slabs, TRAIN_SLABS);
+  assert_int_equal(s->n, TRAIN_SLABS + 1);
+  for (int k = 0; k < s->n; k++) {
+    assert_int_equal(s->along[k], k < TRAIN_SLABS ? WEIR_ALONG_DEPTH : 0);
+  }
+  assert_int_equal(s->part[TRAIN_SLABS].count,
+                   (HEADS - TRAIN_SLABS) * (weir_params_elements(c.params) / HEADS));
+  drop(&c);
+}
+
+/* Arrays are cut that are parts of a bank, not those that are called like one. */
+static void arrays_of_others_are_not_cut(void **state)
+{
+  weir_cut cuts[TRAIN_CUTS];
+  weir_graph *g = NULL;
+  cutting c;
+  int n = 0;
+
+  cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 1, 1}});
+  assert_ok(c.status);
+  assert_ok(weir_store_add(c.store, "other.1", WEIR_F32, 1, (int64_t[]){4}));
+  assert_ok(train_slabs_view(&c.ranks, c.store, c.params));
+  assert_ok(weir_graph_create(&g));
+  (void)weir_stored(g, c.ranks.slabs.whole, "other.1");
+  (void)weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_BANK ".0");
+  const weir_value slab = weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_BANK ".1");
+
+  assert_ok(weir_graph_status(g));
+  train_cut_slabs(&c.ranks.slabs, g, cuts, &n);
+  assert_int_equal(n, 1);
+  assert_int_equal(cuts[0].array, weir_value_array(g, slab));
+  weir_graph_destroy(&g);
+  drop(&c);
+}
+
 /* Boxes of all ranks are disjoint and cover the volume; labels are whole everywhere. */
 static void boxes_cover_the_samples(void **state)
 {
@@ -324,6 +402,8 @@ int main(void)
       cmocka_unit_test(pooling_needs_no_halo),
       cmocka_unit_test(the_dense_layer_behind_a_volume_is_in_slabs),
       cmocka_unit_test(slabs_follow_the_depth_alone),
+      cmocka_unit_test(of_many_layers_some_are_in_slabs),
+      cmocka_unit_test(arrays_of_others_are_not_cut),
       cmocka_unit_test(boxes_cover_the_samples),
       cmocka_unit_test(what_cannot_be_cut_is_refused),
       cmocka_unit_test(a_grid_is_described),

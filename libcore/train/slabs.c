@@ -50,7 +50,7 @@ static weir_status find_parts(train_ranks *k, const weir_params *params, const w
   int64_t from = 0;
   int64_t *at = NULL;
 
-  for (int64_t i = 0; i < rows && s->n + 3 <= TRAIN_PARTS; i++) {
+  for (int64_t i = 0; i < rows && s->n_slabs < TRAIN_SLABS; i++) {
     const weir_param_row *row = weir_params_get(params, i);
 
     if (at == NULL) {
@@ -66,6 +66,7 @@ static weir_status find_parts(train_ranks *k, const weir_params *params, const w
         at[q] *= row->count / row->shape[0];
       }
       add_part(s, params, i, i + 1);
+      s->n_slabs++;
       at = NULL;
       from = i + 1;
     }
@@ -105,7 +106,9 @@ void train_slabs_close(train_slabs *s)
   }
   weir_store_destroy(&s->whole);
   weir_store_destroy(&s->own);
-  s->n = 0;
+  weir_free(&s->array);
+  s->n_arrays = s->capacity = 0;
+  s->n = s->n_slabs = 0;
 }
 
 /* ---- The arrays ---- */
@@ -151,6 +154,9 @@ static weir_status view_bank(train_ranks *r, const char *bank, const weir_tensor
     (void)snprintf(name, sizeof name, "%s%s", bank, s->name[k]);
     WEIR_TRY(weir_store_add_view(s->own, name, &own));
     WEIR_TRY(weir_store_add_view(s->whole, name, &whole));
+    WEIR_TRY(weir_reserve(&s->array, &s->capacity, s->n_arrays + 1, sizeof *s->array));
+    s->array[s->n_arrays++] =
+        (train_slab_array){weir_store_name(s->whole, weir_store_count(s->whole) - 1), k};
   }
   return WEIR_OK;
 }
@@ -178,16 +184,25 @@ weir_status train_slabs_view(train_ranks *r, const weir_store *store, const weir
   return WEIR_OK;
 }
 
+/* The part that a stored array is of, -1: it is of no bank. */
+static int part_of(const train_slabs *s, const char *name)
+{
+  for (int64_t i = 0; i < s->n_arrays; i++) {
+    if (strcmp(s->array[i].name, name) == 0) {
+      return s->array[i].part;
+    }
+  }
+  return -1;
+}
+
 void train_cut_slabs(const train_slabs *s, const weir_graph *g, weir_cut *cuts, int *n)
 {
-  for (int32_t a = 0; a < weir_graph_arrays(g) && s->n > 0; a++) {
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
-    const char *part = array->kind == WEIR_ARRAY_STORED ? strrchr(array->name, '.') : NULL;
+    const int k = array->kind == WEIR_ARRAY_STORED ? part_of(s, array->name) : -1;
 
-    for (int k = 0; part != NULL && k < s->n; k++) {
-      if (s->along[k] > 0 && strcmp(part, s->name[k]) == 0) {
-        cuts[(*n)++] = (weir_cut){a, 0, s->along[k], s->at[k]};
-      }
+    if (k >= 0 && s->along[k] > 0) {
+      cuts[(*n)++] = (weir_cut){a, 0, s->along[k], s->at[k]};
     }
   }
 }

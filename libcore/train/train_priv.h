@@ -24,16 +24,25 @@ typedef struct train_plan {
   weir_plan *plan;
 } train_plan;
 
+/* An array that the store of parts has for one of them: which. Its name is the store's. */
+typedef struct train_slab_array {
+  const char *name;
+  int part;
+} train_slab_array;
+
 /* The bank in parts: rows of which every rank reads a slab of its own, whose weights, gradients and
  * state of the update it alone has then, and those between them, which are whole on every rank. */
 typedef struct train_slabs {
-  int n; /* 0: the bank is one array */
+  int n;       /* parts, 0: the bank is one array            */
+  int n_slabs; /* of them those that ranks have in slabs     */
   weir_bank_part part[TRAIN_PARTS];
   int along[TRAIN_PARTS];   /* of the grid, 0: whole on every rank         */
   int64_t *at[TRAIN_PARTS]; /* elements of the part where slabs begin, and its end */
   char name[TRAIN_PARTS][8];
   weir_store *whole, *own; /* views of the run's arrays: what graphs are built of, what this rank's
                               plans read and write */
+  train_slab_array *array; /* of parts in `whole`, [n_arrays] */
+  int64_t n_arrays, capacity;
 } train_slabs;
 
 /* What a graph is built for. */
