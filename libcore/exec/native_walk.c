@@ -14,8 +14,7 @@ static int64_t limit_of(const weir_index *x, int64_t extent)
                                                                       : extent;
 }
 
-/* May index d of input k leave its array? Digits of one number do not. */
-static bool is_bordered(const native_walk *w, int k, int d)
+bool native_walk_is_bordered(const native_walk *w, int k, int d)
 {
   const weir_operand *o = &w->f->access->in[k];
   const unsigned carries = w->f->carries[k];
@@ -44,7 +43,7 @@ static bool stays_inside(const native_walk *w)
   for (int k = 0; k < a->n_in; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
       int64_t lo, hi;
-      if (!is_bordered(w, k, d)) {
+      if (!native_walk_is_bordered(w, k, d)) {
         continue;
       }
       weir_index_range(&a->in[k].index[d], &w->run->box, &lo, &hi);
@@ -56,9 +55,8 @@ static bool stays_inside(const native_walk *w)
   return true;
 }
 
-/* apart: array dimensions that are found by other means. */
-static void set_steps(const weir_operand *o, const weir_view *v, int n_dims, unsigned apart,
-                      unsigned carries, char **start, int64_t *step)
+void native_walk_set_steps(const weir_operand *o, const weir_view *v, int n_dims, unsigned apart,
+                           unsigned carries, char **start, int64_t *step)
 {
   int64_t at = 0;
 
@@ -120,8 +118,7 @@ static bool divides_along(const native_walk *w, int input, int k)
   return false;
 }
 
-/* Iterations of dimension d continue those of the inner one, so that both make one row. */
-static bool continues(const native_walk *w, int d)
+bool native_walk_continues(const native_walk *w, int d)
 {
   const weir_access *a = w->f->access;
   const int inner = w->f->inner;
@@ -148,7 +145,7 @@ static void join_rows(native_walk *w)
   if (!w->inside || w->f->positions || w->f->shape == NATIVE_SCAN || w->f->inner < 0) {
     return;
   }
-  while (*n > 0 && continues(w, list[*n - 1])) {
+  while (*n > 0 && native_walk_continues(w, list[*n - 1])) {
     --*n;
     w->n *= w->hi[list[*n]] - w->lo[list[*n]];
   }
@@ -220,13 +217,15 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
   for (int k = 0; k < a->n_in; k++) {
     w->size[k] = (int64_t)weir_dtype_size(a->in[k].dtype);
     if (is_data(&a->in[k], f->plain[k])) {
-      set_steps(&a->in[k], &run->in[k], a->n_dims, 0, f->carries[k], &w->start[k], w->step[k]);
+      native_walk_set_steps(&a->in[k], &run->in[k], a->n_dims, 0, f->carries[k], &w->start[k],
+                            w->step[k]);
     }
   }
   for (int k = 0; k < a->n_out; k++) {
     w->size_out[k] = (int64_t)weir_dtype_size(a->out[k].dtype);
     if (is_data(&a->out[k], f->plain_out[k])) {
-      set_steps(&a->out[k], &run->out[k], a->n_dims, 0, 0, &w->start_out[k], w->step_out[k]);
+      native_walk_set_steps(&a->out[k], &run->out[k], a->n_dims, 0, 0, &w->start_out[k],
+                            w->step_out[k]);
     }
   }
   memcpy(w->outer, f->outer, sizeof w->outer);
@@ -371,7 +370,7 @@ void native_walk_inside(const native_walk *w, int64_t n, int64_t range[2])
   for (int k = 0; k < a->n_in; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
       const weir_index *x = &a->in[k].index[d];
-      if (!is_bordered(w, k, d)) {
+      if (!native_walk_is_bordered(w, k, d)) {
         continue;
       }
       int64_t sum = x->offset;
@@ -475,118 +474,6 @@ int native_walk_second(native_walk *w)
     w->row.row_step_out[k] = is_data(&a->out[k], f->plain_out[k]) ? w->step_out[k][second] : 0;
   }
   return second;
-}
-
-/* Where every number that index d of input k divides in this box leads; false where a fill is
- * loaded, or there is no room. */
-static bool make_table(native_walk *w, int k, int d, int number, int64_t *used)
-{
-  weir_index x = w->f->access->in[k].index[d];
-  const weir_view *v = &w->run->in[k];
-  const int64_t div = weir_index_divisor(&x);
-  int64_t least, most, *to = w->tables + *used;
-
-  x.div = 1;
-  weir_index_range(&x, &w->run->box, &least, &most);
-  if (most - least >= NATIVE_TABLE_ROOM - *used) {
-    return false;
-  }
-  int64_t raw = weir_floor_div(least, div), rest = least - raw * div;
-
-  for (int64_t i = 0; i <= most - least; i++) {
-    bool inside = raw >= 0 && raw < v->extent[d];
-    const int64_t at = inside ? raw : weir_index_border(&x, raw, v->extent[d], &inside);
-
-    if (!inside && x.border != WEIR_BORDER_ABSENT) {
-      return false;
-    }
-    to[i] = inside ? (at - v->origin[d]) * v->stride[d] : NATIVE_ABSENT;
-    rest++;
-    raw += rest == div;
-    rest = rest == div ? 0 : rest;
-  }
-  *used += most - least + 1;
-  w->row.table[number] = to;
-  w->row.least[number] = least;
-  return true;
-}
-
-/* No input leaves its array along the row, and outputs lie densely there. */
-static bool has_plain_rows(const native_walk *w)
-{
-  const weir_access *a = w->f->access;
-  bool plain = w->unit;
-
-  for (int k = 0; k < a->n_in && plain; k++) {
-    for (int d = 0; d < a->in[k].rank; d++) {
-      if (is_bordered(w, k, d) && a->in[k].index[d].coef[w->f->inner] != 0) {
-        int64_t least, most;
-
-        weir_index_range(&a->in[k].index[d], &w->run->box, &least, &most);
-        plain = plain && least >= 0 && most < w->run->in[k].extent[d];
-      }
-    }
-  }
-  for (int k = 0; k < a->n_out; k++) {
-    plain = plain && w->row.t[k] == 1;
-  }
-  return plain;
-}
-
-/* Rows go on along dimensions that make no difference. */
-static void join_unasked(native_walk *w)
-{
-  while (w->n_outer > 0 && (w->f->asked >> w->f->inner & 1) == 0) {
-    const int d = w->outer[w->n_outer - 1];
-
-    if ((w->f->asked >> d & 1) != 0 || !continues(w, d)) {
-      return;
-    }
-    w->n *= w->hi[d] - w->lo[d];
-    w->n_outer--;
-  }
-}
-
-bool native_walk_nest(native_walk *w)
-{
-  const native_form *f = w->f;
-  const weir_access *a = f->access;
-  int64_t used = 0;
-  int n = 0;
-
-  if (!f->nest || w->scattered || !has_plain_rows(w)) {
-    return false;
-  }
-  for (int k = 0; k < a->n_in; k++) {
-    for (int d = 0; d < a->in[k].rank; d++) {
-      if (native_is_tabled(f, k, d) && !make_table(w, k, d, n++, &used)) {
-        return false;
-      }
-    }
-  }
-  for (int k = 0; k < a->n_in; k++) {
-    unsigned apart = 0;
-
-    for (int d = 0; d < a->in[k].rank; d++) {
-      apart |= (unsigned)native_is_tabled(f, k, d) << d;
-    }
-    set_steps(&a->in[k], &w->run->in[k], a->n_dims, apart, f->carries[k], &w->start[k], w->step[k]);
-  }
-  w->nest = true;
-  w->n = w->hi[f->inner] - w->lo[f->inner];
-  w->n_outer = 0;
-  for (int j = 0; j < f->n_outer; j++) {
-    if (f->outer[j] != f->line) {
-      w->outer[w->n_outer++] = f->outer[j];
-    }
-  }
-  join_unasked(w);
-  w->row.m = f->line >= 0 ? w->hi[f->line] - w->lo[f->line] : 1;
-  w->row.step = (const int64_t(*)[NATIVE_DIMS])w->step;
-  for (int k = 0; k < a->n_out; k++) {
-    w->row.row_step_out[k] = f->line >= 0 ? w->step_out[k][f->line] : 0;
-  }
-  return true;
 }
 
 void native_walk_row(native_walk *w, int64_t n)

@@ -48,4 +48,12 @@ bool native_walk_nest(native_walk *w);
 /* Runs the next n iterations of the placed row; leaves the row somewhere in them. */
 void native_walk_row(native_walk *w, int64_t n);
 
+/* For native_walk_nest.c. May index d of input k leave its array? Digits of one number do not. */
+bool native_walk_is_bordered(const native_walk *w, int k, int d);
+/* Iterations of dimension d continue those of the inner one, so that both make one row. */
+bool native_walk_continues(const native_walk *w, int d);
+/* apart: array dimensions that are found by other means. */
+void native_walk_set_steps(const weir_operand *o, const weir_view *v, int n_dims, unsigned apart,
+                           unsigned carries, char **start, int64_t *step);
+
 #endif
