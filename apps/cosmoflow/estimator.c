@@ -166,6 +166,7 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
                               .build = build,
                               .metric = e->metric,
                               .n_metrics = set_metrics(e),
+                              .metrics_grow = net->target == CF_SEGMENT,
                               .note = e->note,
                               .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};
   WEIR_TRY(weir_params_create(WEIR_F32, &e->params));

@@ -366,28 +366,6 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   return WEIR_OK;
 }
 
-/* A target is at its value or below. */
-static weir_status check_target(const cf_cfg *cfg)
-{
-  const char *const metric = cfg->train.target.metric;
-
-  if (metric == NULL || cf_model_net(&cfg->model)->target != CF_SEGMENT) {
-    return WEIR_OK;
-  }
-  for (int k = 0; k < CF_METRICS; k++) {
-    const char *const grows = cf_metric[CF_SEGMENT][k]; /* and those of the classes, overlap_0 .. */
-
-    if (strncmp(metric, grows, strlen(grows)) == 0) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "train.target.metric: %s grows as the network learns, and a target ends the "
-                       "training at train.target.value or below: leave it out; train.patience ends "
-                       "a training, too",
-                       metric);
-    }
-  }
-  return WEIR_OK;
-}
-
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
 {
   cf_estimator_spec spec = {.model = &e->cfg->model,
@@ -396,7 +374,6 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
                             .dtype = cf_samples_dtype(e->samples)};
   weir_train_task *const task = &e->estimator.task;
 
-  WEIR_TRY(check_target(e->cfg));
   WEIR_TRY(take_notes(e, config, spec.note));
   WEIR_TRY(cf_estimator_open(&spec, e->train.seed, &e->estimator));
   task->n_train = e->split.n[CF_TRAIN];

@@ -29,9 +29,11 @@ const weir_opt weir_train_opts[] = {
                  "stop after so many validations without a better one; 0: never"),
     WEIR_OPT_REAL(weir_train_cfg, min_change, 0, 0, 1e30, "loss",
                   "a validation is better if its loss is smaller by more than this"),
-    WEIR_OPT_STRING(weir_train_cfg, target.metric, "",
-                    "stop at the first validation with this metric at target.value or below; "
-                    "empty: all epochs are run"),
+    WEIR_OPT_STRING(
+        weir_train_cfg, target.metric, "",
+        "stop at the first validation with this metric at target.value or better: below "
+        "of errors, above of metrics that grow as the network learns; empty: all epochs "
+        "are run"),
     WEIR_OPT_REAL(weir_train_cfg, target.value, 0, -1e30, 1e30, "the metric's",
                   "what the metric has to reach"),
     WEIR_OPT_BOOL(weir_train_cfg, keep_best, true,

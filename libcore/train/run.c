@@ -173,7 +173,10 @@ static bool impatient(const train_run *r)
 
 static bool reached(const train_run *r)
 {
-  return train_target(r->task, r->cfg) >= 0 && *r->state.target <= r->cfg->target.value;
+  const double is = *r->state.target, wanted = r->cfg->target.value;
+
+  return train_target(r->task, r->cfg) >= 0 && isfinite(is) &&
+         (r->task->metrics_grow ? is >= wanted : is <= wanted);
 }
 
 /* Whether steps follow. */

@@ -22,6 +22,7 @@ typedef struct toy {
   int64_t hidden;      /* units; 0: 12                                                  */
   bool noise;          /* numbers drawn per step, and a running mean kept               */
   const char *scope;   /* of the first layer, in place of its name                      */
+  bool grow;           /* the metric is said to grow                                    */
   bool weighted;       /* the loss is a mean by weights that differ between samples     */
   bool contradict;     /* validation wants -y                                           */
   int64_t bad_sample;  /* this training sample and its input ..                         */
@@ -147,6 +148,7 @@ static inline weir_train_task toy_task(toy *t, int64_t n_train, int64_t n_valid)
                            .build = toy_build,
                            .metric = toy_metrics,
                            .n_metrics = t->weighted ? 0 : 1,
+                           .metrics_grow = t->grow,
                            .weight = t->weighted ? "weights" : NULL,
                            .fetch = toy_fetch,
                            .context = t,

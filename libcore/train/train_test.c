@@ -139,6 +139,22 @@ static void a_target_ends_the_run(void **state)
   close_session(&again);
 }
 
+/* A metric that grows ends a run at the target or above, not below. */
+static void a_target_from_below(void **state)
+{
+  toy t = {.grow = true};
+  session s = train_in(NULL, &t, 64, 32, 1, SETS("epochs=3", "target.metric=mae"));
+
+  assert_ok(s.status);
+  assert_int_equal(s.result.end, WEIR_TRAIN_TARGET);
+  assert_int_equal(s.result.epoch, 1);
+  close_session(&s);
+  s = train_in(NULL, &t, 64, 32, 1, SETS("epochs=3", "target.metric=mae", "target.value=1e9"));
+  assert_ok(s.status);
+  assert_int_equal(s.result.end, WEIR_TRAIN_DONE);
+  close_session(&s);
+}
+
 /* Each epoch is told once, from 0, and once more where a run goes on within it. */
 static void epochs_are_told(void **state)
 {
@@ -502,6 +518,7 @@ static int all_tests(void)
       cmocka_unit_test(weighted_ones_too),
       cmocka_unit_test(patience_ends_with_the_best_weights),
       cmocka_unit_test(a_target_ends_the_run),
+      cmocka_unit_test(a_target_from_below),
       cmocka_unit_test(epochs_are_told),
       cmocka_unit_test(weights_are_read_back),
       cmocka_unit_test(what_does_not_fit_is_refused),

@@ -111,6 +111,7 @@ typedef struct weir_train_task {
   weir_status (*build)(weir_net *net, const void *opts, const weir_value *in, weir_value *loss);
   const char *const *metric;
   int n_metrics;
+  bool metrics_grow; /* as the network learns, such as hits; false: they are errors */
   /* Where loss and metrics are means by weights: the value that build marks with weir_output under
    * this name, rank 0, is how much the batch counts beside others (weir_loss_weight), so that
    * accumulated batches and validation make the means of the whole. NULL: its samples count. */
