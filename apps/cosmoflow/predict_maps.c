@@ -183,37 +183,6 @@ static weir_status predict_all(maps *m)
 
 /* ---- Scores ---- */
 
-static void put_score(weir_cells *c, int part, sayer by, const char *score, int64_t class,
-                      double value)
-{
-  weir_cells_add(c, "%s", cf_part_name[part]);
-  weir_cells_add(c, "%s", sayer_name[by]);
-  weir_cells_add(c, "%s", score);
-  if (class >= 0) {
-    weir_cells_add(c, "%lld", (long long)class);
-  } else {
-    weir_cells_add(c, "all");
-  }
-  weir_cells_add_real(c, value);
-}
-
-static void put_scores(const maps *m, weir_cells *c, int part, sayer by)
-{
-  const int64_t *const count = m->count[by][part];
-
-  put_score(c, part, by, "accuracy", -1, cf_confusion_accuracy(m->classes, count));
-  weir_cells_add(c, "%lld", (long long)cf_confusion_voxels(m->classes, count));
-  for (int64_t k = -1; k < m->classes; k++) {
-    int64_t voxels = 0;
-
-    for (int64_t i = 0; i < m->classes; i++) {
-      voxels += k < 0 ? 0 : count[k * m->classes + i];
-    }
-    put_score(c, part, by, "overlap", k, cf_confusion_overlap(m->classes, count, k));
-    weir_cells_add(c, "%lld", (long long)(k < 0 ? cf_confusion_voxels(m->classes, count) : voxels));
-  }
-}
-
 static void tell_scores(const maps *m, int part)
 {
   const int64_t n = m->classes, *const count = m->count[NETWORK][part];
@@ -237,7 +206,8 @@ static void tell_scores(const maps *m, int part)
 /* A row a score, of the parts that were predicted. */
 static weir_status write_scores(maps *m)
 {
-  static const char *const head[] = {"part", "model", "score", "class", "value", "voxels"};
+  static const char *const head[CF_CONFUSION_COLUMNS] = {"part",  "model", "score",
+                                                         "class", "value", "voxels"};
   weir_cells c = {0};
 
   for (int part = 0; part < CF_PARTS; part++) {
@@ -249,11 +219,12 @@ static weir_status write_scores(maps *m)
     cf_confusion_constant(m->classes, count, cf_confusion_majority(m->classes, count),
                           m->count[MAJORITY][part]);
     for (int by = 0; by < (m->seen ? SAYERS : PERSISTENCE); by++) {
-      put_scores(m, &c, part, (sayer)by);
+      cf_confusion_cells(m->classes, m->count[by][part], cf_part_name[part], sayer_name[by], &c);
     }
     tell_scores(m, part);
   }
-  const weir_status status = weir_cells_write_csv(&c, m->p->cli->out, "classes.csv", 6, head);
+  const weir_status status =
+      weir_cells_write_csv(&c, m->p->cli->out, "classes.csv", CF_CONFUSION_COLUMNS, head);
 
   weir_cells_fini(&c);
   return status;

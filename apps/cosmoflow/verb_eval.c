@@ -1,9 +1,10 @@
 /* verb_eval.c - what networks predict scored against the truth, beside the regressions on P(k) and
- * the mean. */
+ * the mean; classes of voxels beside those of files. */
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "eval/score_tables.h"
+#include "eval_maps.h"
 #include "eval_page.h"
 #include "verbs.h"
 
@@ -52,11 +53,40 @@ done:
   return status;
 }
 
+static weir_status evaluate_all(const weir_cli *cli, const cf_cfg *cfg, const cf_source_spec *spec,
+                                weir_run_dir *dir)
+{
+  cf_evaluation e = {0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_evaluation_open(&cfg->eval, spec, (uint64_t)cfg->seed, &e));
+  WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
+  tell_sets(&e);
+  WEIR_TRY_GOTO(evaluate(cli, cfg, &e), done);
+done:
+  cf_evaluation_close(&e);
+  return status;
+}
+
+static weir_status evaluate_maps(const weir_cli *cli, const cf_cfg *cfg, const cf_source_spec *spec,
+                                 weir_run_dir *dir)
+{
+  cf_map_scores m;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, &m));
+  WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
+  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_part)cfg->eval.part, cli->out), done);
+  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", m.set[0].source), done);
+done:
+  cf_map_scores_fini(&m);
+  return status;
+}
+
 weir_status cf_verb_eval(const weir_cli *cli)
 {
   weir_config *config = NULL;
   weir_run_dir dir = {.cli = cli};
-  cf_evaluation e = {0};
   weir_status status = WEIR_OK;
   cf_cfg cfg;
 
@@ -68,15 +98,13 @@ weir_status cf_verb_eval(const weir_cli *cli)
                                .simulate = &cfg.simulate,
                                .seed = (uint64_t)cfg.seed};
 
-  WEIR_TRY_GOTO(cf_evaluation_open(&cfg.eval, &spec, (uint64_t)cfg.seed, &e), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
-  tell_sets(&e);
-  WEIR_TRY_GOTO(evaluate(cli, &cfg, &e), done);
+  WEIR_TRY_GOTO(cf_eval_is_of_maps(&cfg.eval) ? evaluate_maps(cli, &cfg, &spec, &dir)
+                                              : evaluate_all(cli, &cfg, &spec, &dir),
+                done);
 done:
   if (status != WEIR_OK) {
     cf_abandon(&dir);
   }
-  cf_evaluation_close(&e);
   weir_config_destroy(&config);
   return status;
 }

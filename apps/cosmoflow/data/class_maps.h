@@ -28,4 +28,24 @@ weir_status cf_class_maps_add(cf_class_maps *m, const cf_class_map *row) WEIR_CH
 weir_status cf_class_maps_commit(cf_class_maps **m) WEIR_CHECKED;
 /* Removes what is not committed; accepts NULL. */
 void cf_class_maps_destroy(cf_class_maps **m);
+
+/* A file that is read. */
+typedef struct cf_read_maps {
+  int64_t n, lengths[3];      /* rows; voxels of each */
+  int64_t *sample, *universe; /* [n] not negative; no sample twice */
+  uint8_t *part;              /* [n] cf_part */
+  char source[CF_SOURCE_MOST];
+  const char *path; /* borrowed */
+  weir_netcdf *nc;
+  int classes; /* variable */
+} cf_read_maps;
+
+/* Whether a file is of classes of voxels. */
+bool cf_class_maps_are(const char *path);
+/* Fails: WEIR_ERR_DATA, naming file and variable or row; as weir_netcdf_open. */
+weir_status cf_class_maps_open(const char *path, cf_read_maps *out) WEIR_CHECKED;
+/* Planes [d0, d1) of a row, [d1 - d0, height, width]: any bytes. */
+weir_status cf_class_maps_read(cf_read_maps *m, int64_t row, int64_t d0, int64_t d1,
+                               uint8_t *out) WEIR_CHECKED;
+void cf_class_maps_close(cf_read_maps *m);
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "io/weir_netcdf.h"
 
 const char *const cf_part_name[CF_PARTS] = {"train", "valid", "test"};
 
@@ -287,10 +286,9 @@ done:
   return status;
 }
 
-/* The variable, which has to be this; lengths < 0 are free. */
-static weir_status find(weir_netcdf *nc, const char *path, const char *name, weir_dtype dtype,
-                        bool chars, int n_dims, const int64_t *lengths, int *var,
-                        weir_netcdf_shape *s)
+weir_status cf_predicted_find(weir_netcdf *nc, const char *path, const char *name, weir_dtype dtype,
+                              bool chars, int n_dims, const int64_t *lengths, int *var,
+                              weir_netcdf_shape *s)
 {
   WEIR_TRY(weir_netcdf_find(nc, name, var, s));
   bool same = !s->text && s->chars == chars && (chars || s->dtype == dtype) && s->n_dims == n_dims;
@@ -305,7 +303,7 @@ static weir_status find(weir_netcdf *nc, const char *path, const char *name, wei
                           path, name, n_dims, chars ? "letters" : weir_dtype_name(dtype));
 }
 
-static weir_status take_text(weir_netcdf *nc, const char *name, char *text, size_t size)
+weir_status cf_predicted_text(weir_netcdf *nc, const char *name, char *text, size_t size)
 {
   char *found = NULL;
 
@@ -323,7 +321,8 @@ static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions
   double range[CF_LABELS_MOST][2];
   int var = 0;
 
-  WEIR_TRY(find(nc, path, "namePar", WEIR_U8, true, 2, (int64_t[]){p->n_labels, -1}, &var, &s));
+  WEIR_TRY(cf_predicted_find(nc, path, "namePar", WEIR_U8, true, 2, (int64_t[]){p->n_labels, -1},
+                             &var, &s));
   if (s.lengths[1] > WIDTH) {
     return weir_fail(WEIR_ERR_DATA, "%s: names of labels of %lld letters; at most %d can be", path,
                      (long long)s.lengths[1], WIDTH);
@@ -333,7 +332,8 @@ static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions
     WEIR_TRY(
         weir_netcdf_read(nc, var, (int64_t[]){k, 0}, (int64_t[]){1, s.lengths[1]}, p->label[k]));
   }
-  WEIR_TRY(find(nc, path, "rangePar", WEIR_F64, false, 2, (int64_t[]){p->n_labels, 2}, &var, &s));
+  WEIR_TRY(cf_predicted_find(nc, path, "rangePar", WEIR_F64, false, 2, (int64_t[]){p->n_labels, 2},
+                             &var, &s));
   WEIR_TRY(weir_netcdf_read(nc, var, (int64_t[]){0, 0}, s.lengths, range));
   for (int64_t k = 0; k < p->n_labels; k++) {
     p->lo[k] = range[k][0];
@@ -348,19 +348,20 @@ static weir_status take_all(weir_netcdf *nc, const char *path, cf_predictions **
   weir_netcdf_shape s;
   int var = 0;
 
-  WEIR_TRY(find(nc, path, columns[TRUTH].name, WEIR_F32, false, 2, (int64_t[]){-1, -1}, &var, &s));
+  WEIR_TRY(cf_predicted_find(nc, path, columns[TRUTH].name, WEIR_F32, false, 2, (int64_t[]){-1, -1},
+                             &var, &s));
   WEIR_TRY(cf_predictions_create(s.lengths[0], s.lengths[1], out));
   cf_predictions *const p = *out;
 
-  WEIR_TRY(take_text(nc, "model", p->model, sizeof p->model));
-  WEIR_TRY(take_text(nc, "source", p->source, sizeof p->source));
+  WEIR_TRY(cf_predicted_text(nc, "model", p->model, sizeof p->model));
+  WEIR_TRY(cf_predicted_text(nc, "source", p->source, sizeof p->source));
   WEIR_TRY(take_labels(nc, path, p));
   for (int c = 0; c < COLUMNS; c++) {
     void *const rows = rows_of(p, c);
 
     if (rows != NULL) {
-      WEIR_TRY(find(nc, path, columns[c].name, columns[c].dtype, false, columns[c].n_dims,
-                    (int64_t[]){p->n, p->n_labels}, &var, &s));
+      WEIR_TRY(cf_predicted_find(nc, path, columns[c].name, columns[c].dtype, false,
+                                 columns[c].n_dims, (int64_t[]){p->n, p->n_labels}, &var, &s));
       WEIR_TRY(weir_netcdf_read(nc, var, zero, s.lengths, rows));
     }
   }

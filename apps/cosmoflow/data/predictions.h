@@ -7,6 +7,7 @@
 #ifndef CF_PREDICTIONS_H
 #define CF_PREDICTIONS_H
 #include "data/volume.h"
+#include "io/weir_netcdf.h"
 
 typedef enum cf_part { CF_TRAIN, CF_VALID, CF_TEST, CF_PARTS } cf_part;
 #define CF_PART_CHOICES "train|valid|test"
@@ -41,6 +42,14 @@ double cf_predictions_physical(const cf_predictions *p, int64_t label, double un
  * or known predictions that are not finite, naming the row; WEIR_ERR_UNSUPPORTED, WEIR_ERR_EXTERNAL
  * as weir_netcdf_create. */
 weir_status cf_predictions_write(const cf_predictions *p, const char *path) WEIR_CHECKED;
+/* A variable of a file that predict wrote, dtype and lengths[n_dims] as given, below 0: any above
+ * 0; chars: of letters. Fails: WEIR_ERR_DATA, naming file and variable. */
+weir_status cf_predicted_find(weir_netcdf *nc, const char *path, const char *name, weir_dtype dtype,
+                              bool chars, int n_dims, const int64_t *lengths, int *var,
+                              weir_netcdf_shape *s) WEIR_CHECKED;
+/* Its text attribute; as it is where there is none. */
+weir_status cf_predicted_text(weir_netcdf *nc, const char *name, char *text,
+                              size_t size) WEIR_CHECKED;
 /* Reads and judges a file in the same way. Fails also: WEIR_ERR_DATA, naming file and variable. */
 weir_status cf_predictions_read(const char *path, cf_predictions **out) WEIR_CHECKED;
 #endif

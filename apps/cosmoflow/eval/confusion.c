@@ -87,3 +87,30 @@ void cf_confusion_constant(int64_t n, const int64_t *count, int64_t k, int64_t *
     }
   }
 }
+
+static void put(weir_cells *c, const char *a, const char *b, const char *score, int64_t k,
+                double value, int64_t voxels)
+{
+  weir_cells_add(c, "%s", a);
+  weir_cells_add(c, "%s", b);
+  weir_cells_add(c, "%s", score);
+  if (k >= 0) {
+    weir_cells_add(c, "%lld", (long long)k);
+  } else {
+    weir_cells_add(c, "all");
+  }
+  weir_cells_add_real(c, value);
+  weir_cells_add(c, "%lld", (long long)voxels);
+}
+
+void cf_confusion_cells(int64_t n, const int64_t *count, const char *a, const char *b,
+                        weir_cells *c)
+{
+  const int64_t all = cf_confusion_voxels(n, count);
+
+  put(c, a, b, "accuracy", -1, cf_confusion_accuracy(n, count), all);
+  for (int64_t k = -1; k < n; k++) {
+    put(c, a, b, "overlap", k, cf_confusion_overlap(n, count, k),
+        k < 0 ? all : of_class(n, count, k));
+  }
+}

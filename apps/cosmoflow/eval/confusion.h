@@ -4,6 +4,7 @@
 #ifndef CF_CONFUSION_H
 #define CF_CONFUSION_H
 #include <stdint.h>
+#include "report/weir_report.h"
 
 /* Adds voxels. truth, said: [voxels], below n. */
 void cf_confusion_add(int64_t n, const uint8_t *truth, const uint8_t *said, int64_t voxels,
@@ -18,4 +19,9 @@ double cf_confusion_overlap(int64_t n, const int64_t *count, int64_t k);
 int64_t cf_confusion_majority(int64_t n, const int64_t *count);
 /* out [n, n]: what it would be had class k been said of all. */
 void cf_confusion_constant(int64_t n, const int64_t *count, int64_t k, int64_t *out);
+/* Rows a, b, score, class, value, voxels of a table: the accuracy, the overlap of all classes and
+ * of each. */
+enum { CF_CONFUSION_COLUMNS = 6 };
+void cf_confusion_cells(int64_t n, const int64_t *count, const char *a, const char *b,
+                        weir_cells *c);
 #endif

@@ -59,7 +59,7 @@ static weir_status judge_sets(const cf_evaluation *e)
   return WEIR_OK;
 }
 
-static weir_status judge_names(const weir_struct_list *sets)
+weir_status cf_eval_judge_names(const weir_struct_list *sets)
 {
   const cf_trial_opts *const set = sets->items;
 
@@ -101,7 +101,7 @@ static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint6
   const weir_struct_list *const sets = &e->opts->sets;
   const cf_trial_opts *const set = sets->items;
 
-  WEIR_TRY(judge_names(sets));
+  WEIR_TRY(cf_eval_judge_names(sets));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->trial, (void **)&e->trial));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->resamples, (void **)&e->resamples));
   for (; e->n_trials < sets->count; e->n_trials++) {

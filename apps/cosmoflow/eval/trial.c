@@ -9,10 +9,12 @@ const char *const cf_level_name[CF_LEVELS] = {"sample", "universe"};
 
 const weir_opt cf_trial_options[] = {
     WEIR_OPT_STRING(cf_trial_opts, name, "", "of the set in tables and figures, such as 2lpt"),
-    WEIR_OPT_PATH(cf_trial_opts, predictions, "", "predictions.nc of cosmoflow predict"),
+    WEIR_OPT_PATH(cf_trial_opts, predictions, "",
+                  "predictions.nc of cosmoflow predict; or classes.nc, in all sets"),
     WEIR_OPT_STRING_LIST(cf_trial_opts, truth, "",
                          "the samples that were predicted: files, folders, lists or synth://, for "
-                         "the regressions on P(k); none: the network and the mean alone"),
+                         "the regressions on P(k); none: the network and the mean alone. Of "
+                         "classes.nc: volumes with classes of their voxels"),
     WEIR_OPT_END,
 };
 

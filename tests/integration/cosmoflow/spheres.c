@@ -2,6 +2,7 @@
  * are wrong. */
 #include "spheres.h"
 #include <string.h>
+#include "base/weir_file.h"
 #include "io/weir_netcdf.h"
 #include "program.h"
 
@@ -79,6 +80,36 @@ static void assert_maps(const char *dir, int64_t rows, int part)
               event_number(in_scratch("%s", dir), "predicted", "accuracy"), 1e-6);
 }
 
+/* What eval says of the maps is what predict said of them. */
+static void assert_scored(const char *file)
+{
+  assert_int_equal(program("eval --set 'eval.sets=[{name: balls, predictions: %s, truth: [%s]}]' "
+                           "--out %s",
+                           in_scratch("said/classes.nc"), file, in_scratch("scores")),
+                   0);
+  assert_int_equal(event_count(in_scratch("scores"), "scores"), 2); /* the last: majority */
+  char *const said = contents(in_scratch("said/classes.csv"));
+  char *const table = contents(in_scratch("scores/scores.csv"));
+  char *const confusion = contents(in_scratch("scores/confusion.csv"));
+  char *rest = NULL, row[256];
+
+  assert_non_null(strtok_r(said, "\n", &rest));
+  for (const char *line = strtok_r(NULL, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+    assert_true(strncmp(line, "test,", 5) == 0);
+    (void)snprintf(row, sizeof row, "\nballs,%s\n", line + 5);
+    assert_non_null(strstr(table, row));
+  }
+  assert_non_null(strstr(confusion, "balls,2,0,"));
+  assert_true(weir_file_exists(in_scratch("scores/report.html")));
+  free(said);
+  free(table);
+  free(confusion);
+  assert_int_equal(program("eval --set 'eval.sets=[{name: balls, predictions: %s}]' --out %s",
+                           in_scratch("said/classes.nc"), in_scratch("bad")),
+                   2);
+  assert_non_null(strstr(printed(), "has no truth"));
+}
+
 #define PREDICT                                                                           \
   "predict --set predict.weights=%s --set predict.part=test --set predict.batch=3 --set " \
   "predict.probabilities=true "
@@ -106,6 +137,7 @@ static void assert_predicted(const char *file)
   assert_non_null(strstr(table, "test,network,overlap,2,"));
   assert_non_null(strstr(table, "test,majority,accuracy,all,"));
   free(table);
+  assert_scored(file);
   assert_int_equal(program(PREDICT "--set predict.memory=1 %s --out %s", weights,
                            volumes("a", 0, VOLUMES, false, -1), in_scratch("bare")),
                    0);

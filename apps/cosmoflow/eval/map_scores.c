@@ -1,0 +1,182 @@
+/* map_scores.c - see map_scores.h. */
+#include "eval/map_scores.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "data/class_maps.h"
+#include "eval/confusion.h"
+
+enum { ROOM = 1 << 24 /* voxels */ };
+
+const char *const cf_map_sayer_name[CF_MAP_SAYERS] = {"network", "majority"};
+
+/* A set while it is read. */
+typedef struct pair {
+  const cf_map_set *set;
+  cf_read_maps said;
+  cf_source *truth;
+  int64_t classes, planes;
+  uint8_t *is, *was_said; /* [planes, height, width] */
+} pair;
+
+static weir_status open_truth(const cf_source_spec *spec, pair *p)
+{
+  const cf_trial_opts *const o = p->set->opts;
+  cf_source_opts from = *spec->source;
+  cf_source_spec own = *spec;
+
+  from.input = o->truth;
+  own.source = &from;
+  if (o->truth.count == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.sets: %s: has no truth: name the volumes that were predicted, such as "
+                     "truth: [volumes.nc]",
+                     o->name);
+  }
+  WEIR_TRY(cf_source_open(&own, &p->truth));
+  const cf_volume_info *const info = cf_source_info(p->truth);
+
+  if (info->n_classes == 0) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: has no classes of its voxels (segmentation); those that are made of a "
+                     "channel predict has scored (classes.csv)",
+                     o->truth.items[0]);
+  }
+  if (memcmp(info->lengths, p->said.lengths, sizeof p->said.lengths) != 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: is of %lld x %lld x %lld voxels, %s of %lld x %lld x %lld",
+                     o->predictions, (long long)p->said.lengths[0], (long long)p->said.lengths[1],
+                     (long long)p->said.lengths[2], o->truth.items[0], (long long)info->lengths[0],
+                     (long long)info->lengths[1], (long long)info->lengths[2]);
+  }
+  p->classes = info->n_classes;
+  return WEIR_OK;
+}
+
+/* The truth has the sample of a row. */
+static weir_status check_row(const pair *p, int64_t row)
+{
+  const int64_t sample = p->said.sample[row];
+  int64_t universe = -1;
+
+  if (sample >= cf_source_count(p->truth)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: row %lld is of sample %lld, %s has %lld",
+                     p->set->opts->predictions, (long long)row + 1, (long long)sample,
+                     p->set->opts->truth.items[0], (long long)cf_source_count(p->truth));
+  }
+  WEIR_TRY(cf_source_universe(p->truth, sample, &universe));
+  return universe < 0 || universe == p->said.universe[row]
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: row %lld is of universe %lld, the truth of universe %lld: these are "
+                         "not the samples that were predicted, or they are in another order",
+                         p->set->opts->predictions, (long long)row + 1,
+                         (long long)p->said.universe[row], (long long)universe);
+}
+
+static weir_status add_row(pair *p, int64_t row)
+{
+  const int64_t *const l = p->said.lengths;
+
+  WEIR_TRY(check_row(p, row));
+  for (int64_t d = 0; d < l[0]; d += p->planes) {
+    const int64_t end = d + p->planes < l[0] ? d + p->planes : l[0], n = (end - d) * l[1] * l[2];
+
+    WEIR_TRY(cf_source_classes(p->truth, p->said.sample[row], d, end, p->is));
+    WEIR_TRY(cf_class_maps_read(&p->said, row, d, end, p->was_said));
+    for (int64_t i = 0; i < n; i++) {
+      if (p->was_said[i] >= p->classes) {
+        return weir_fail(WEIR_ERR_DATA,
+                         "%s: row %lld: the class of voxel %lld is %d, and there are %lld "
+                         "(files.classes)",
+                         p->set->opts->predictions, (long long)row + 1,
+                         (long long)(d * l[1] * l[2] + i), p->was_said[i], (long long)p->classes);
+      }
+    }
+    cf_confusion_add(p->classes, p->is, p->was_said, n, p->set->count[CF_MAP_NETWORK]);
+  }
+  return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED, "stopped at row %lld of %s",
+                                           (long long)row + 1, p->set->opts->predictions)
+                               : WEIR_OK;
+}
+
+static weir_status take_room(pair *p, cf_map_set *set)
+{
+  const int64_t plane = p->said.lengths[1] * p->said.lengths[2], fit = ROOM / plane;
+
+  p->planes = fit < 1 ? 1 : fit < p->said.lengths[0] ? fit : p->said.lengths[0];
+  for (int k = 0; k < CF_MAP_SAYERS; k++) {
+    WEIR_TRY(weir_alloc(p->classes * p->classes, sizeof(int64_t), (void **)&set->count[k]));
+  }
+  WEIR_TRY(weir_alloc(p->planes * plane, 1, (void **)&p->is));
+  return weir_alloc(p->planes * plane, 1, (void **)&p->was_said);
+}
+
+static weir_status add_rows(pair *p, cf_map_set *set, int part)
+{
+  for (int64_t row = 0; row < p->said.n; row++) {
+    if (p->said.part[row] == part) {
+      WEIR_TRY(add_row(p, row));
+      set->samples++;
+    }
+    weir_progress(set->opts->name, row + 1, p->said.n, "samples");
+  }
+  if (set->samples == 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)",
+                     set->opts->predictions, cf_part_name[part]);
+  }
+  cf_confusion_constant(p->classes, set->count[CF_MAP_NETWORK],
+                        cf_confusion_majority(p->classes, set->count[CF_MAP_NETWORK]),
+                        set->count[CF_MAP_MAJORITY]);
+  return WEIR_OK;
+}
+
+static weir_status score(const cf_source_spec *spec, int part, cf_map_scores *out, cf_map_set *set)
+{
+  pair p = {.set = set};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_class_maps_open(set->opts->predictions, &p.said));
+  memcpy(set->source, p.said.source, sizeof set->source);
+  WEIR_TRY_GOTO(open_truth(spec, &p), done);
+  WEIR_TRY_GOTO(take_room(&p, set), done);
+  WEIR_TRY_GOTO(add_rows(&p, set, part), done);
+  out->classes = p.classes;
+done:
+  cf_class_maps_close(&p.said);
+  cf_source_close(&p.truth);
+  weir_free(&p.is);
+  weir_free(&p.was_said);
+  return status;
+}
+
+weir_status cf_map_scores_make(const cf_eval_opts *opts, const cf_source_spec *spec,
+                               cf_map_scores *out)
+{
+  const cf_trial_opts *const of = opts->sets.items;
+  weir_status status = WEIR_OK;
+
+  *out = (cf_map_scores){.classes = 0};
+  WEIR_TRY(cf_eval_judge_names(&opts->sets));
+  WEIR_TRY(weir_alloc(opts->sets.count, sizeof *out->set, (void **)&out->set));
+  out->n_sets = opts->sets.count;
+  for (int64_t i = 0; i < out->n_sets && status == WEIR_OK; i++) {
+    out->set[i].opts = &of[i];
+    status = score(spec, opts->part, out, &out->set[i]);
+  }
+  if (status != WEIR_OK) {
+    cf_map_scores_fini(out);
+  }
+  return status;
+}
+
+void cf_map_scores_fini(cf_map_scores *m)
+{
+  for (int64_t i = 0; m->set != NULL && i < m->n_sets; i++) {
+    for (int k = 0; k < CF_MAP_SAYERS; k++) {
+      weir_free(&m->set[i].count[k]);
+    }
+  }
+  weir_free(&m->set);
+}

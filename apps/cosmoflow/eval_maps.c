@@ -1,0 +1,119 @@
+/* eval_maps.c - see eval_maps.h. */
+#include "eval_maps.h"
+#include <stdio.h>
+#include "base/weir_log.h"
+#include "data/class_maps.h"
+#include "eval/confusion.h"
+#include "report/weir_report.h"
+
+bool cf_eval_is_of_maps(const cf_eval_opts *opts)
+{
+  const cf_trial_opts *const set = opts->sets.items;
+
+  return opts->sets.count > 0 && cf_class_maps_are(set[0].predictions);
+}
+
+static const char *const score_head[CF_CONFUSION_COLUMNS] = {"set",   "model", "score",
+                                                             "class", "value", "voxels"};
+
+static weir_status put_scores(const cf_map_scores *m, const char *dir, weir_report *r)
+{
+  weir_cells c = {0};
+
+  for (int64_t i = 0; i < m->n_sets; i++) {
+    for (int by = 0; by < CF_MAP_SAYERS; by++) {
+      cf_confusion_cells(m->classes, m->set[i].count[by], m->set[i].opts->name,
+                         cf_map_sayer_name[by], &c);
+    }
+  }
+  weir_status status =
+      weir_cells_write_csv(&c, dir, "scores.csv", CF_CONFUSION_COLUMNS, score_head);
+
+  status = status == WEIR_OK ? weir_cells_report(&c, r, "scores", CF_CONFUSION_COLUMNS, score_head)
+                             : status;
+  weir_cells_print(&c, CF_CONFUSION_COLUMNS, score_head, stdout);
+  weir_cells_fini(&c);
+  return status;
+}
+
+/* A row a pair of classes of every set; the share is of the voxels of the true class. */
+static weir_status put_confusion(const cf_map_scores *m, const char *dir, weir_report *r)
+{
+  enum { COLUMNS = 5 };
+  static const char *const head[COLUMNS] = {"set", "class", "said", "voxels", "share"};
+  weir_cells c = {0};
+
+  for (int64_t i = 0; i < m->n_sets; i++) {
+    for (int64_t k = 0; k < m->classes; k++) {
+      const int64_t *const row = m->set[i].count[CF_MAP_NETWORK] + k * m->classes;
+      int64_t all = 0;
+
+      for (int64_t j = 0; j < m->classes; j++) {
+        all += row[j];
+      }
+      for (int64_t j = 0; j < m->classes; j++) {
+        weir_cells_add(&c, "%s", m->set[i].opts->name);
+        weir_cells_add(&c, "%lld", (long long)k);
+        weir_cells_add(&c, "%lld", (long long)j);
+        weir_cells_add(&c, "%lld", (long long)row[j]);
+        weir_cells_add_real(&c, (double)row[j] / (double)all); /* NaN of no voxel */
+      }
+    }
+  }
+  weir_status status = weir_cells_write_csv(&c, dir, "confusion.csv", COLUMNS, head);
+
+  status = status == WEIR_OK ? weir_cells_report(&c, r, "confusion", COLUMNS, head) : status;
+  weir_cells_fini(&c);
+  return status;
+}
+
+static weir_status put_summary(const cf_map_scores *m, cf_part part, weir_report *r)
+{
+  for (int64_t i = 0; i < m->n_sets; i++) {
+    const cf_map_set *const s = &m->set[i];
+
+    WEIR_TRY(weir_report_text(r, "%s: %lld samples of the part %s: %s%s%s", s->opts->name,
+                              (long long)s->samples, cf_part_name[part], s->opts->predictions,
+                              s->source[0] != 0 ? "; " : "", s->source));
+  }
+  return weir_report_text(
+      r,
+      "Accuracy is the share of the voxels whose class was said; overlap of a class: voxels that "
+      "are and were said to be of it, in parts of those that are or were; of all: its mean over "
+      "the classes that have one. Majority: the class that most of these voxels have, said of "
+      "all.");
+}
+
+static void tell(const cf_map_scores *m)
+{
+  for (int64_t i = 0; i < m->n_sets; i++) {
+    for (int by = 0; by < CF_MAP_SAYERS; by++) {
+      const int64_t *const count = m->set[i].count[by];
+
+      weir_event("scores", WEIR_TEXT("set", m->set[i].opts->name),
+                 WEIR_TEXT("model", cf_map_sayer_name[by]),
+                 WEIR_REAL("accuracy", cf_confusion_accuracy(m->classes, count)),
+                 WEIR_REAL("overlap", cf_confusion_overlap(m->classes, count, -1)),
+                 WEIR_INT("samples", m->set[i].samples),
+                 WEIR_INT("voxels", cf_confusion_voxels(m->classes, count)));
+    }
+  }
+}
+
+weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, const char *dir)
+{
+  weir_report *r = NULL;
+  weir_status status = WEIR_OK;
+
+  tell(m);
+  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: classes of voxels scored", &r), done);
+  WEIR_TRY_GOTO(put_summary(m, part, r), done);
+  WEIR_TRY_GOTO(weir_report_heading(r, "Scores"), done);
+  WEIR_TRY_GOTO(put_scores(m, dir, r), done);
+  WEIR_TRY_GOTO(weir_report_heading(r, "What was said of the voxels of each class"), done);
+  WEIR_TRY_GOTO(put_confusion(m, dir, r), done);
+  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+done:
+  weir_report_destroy(&r);
+  return status;
+}
