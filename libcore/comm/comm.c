@@ -34,12 +34,19 @@ static weir_status start(weir_comm *c, int ranks)
 
 weir_status weir_comm_open(weir_comm **out)
 {
-  const int ranks = comm_launched();
+  const int ranks = comm_launched(), apart = comm_apart();
   const weir_comm_kind *kind = kind_for(ranks);
   weir_status status = WEIR_OK;
   comm_engine *engine = NULL;
 
   *out = NULL;
+  if (apart > 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "srun started this as one of %d tasks but not as a rank of MPI, so that each "
+                     "would do the whole work: give it --mpi=pmix (--mpi=list prints what this "
+                     "Slurm has), or one task",
+                     apart);
+  }
   if (kind == NULL) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "one of %d ranks: this build has no MPI, so that each would do the whole "

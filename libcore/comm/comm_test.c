@@ -2,6 +2,7 @@
  * places in a grid. Several ranks: tests/mpi. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -87,6 +88,62 @@ static void launchers_are_told_apart(void **state)
       unsetenv(rows[i].set[k][0]);
     }
   }
+}
+
+/* Tasks of srun that are no ranks would all do the whole work. What a shell in a step starts has
+ * the same variables, but is no task. */
+static void tasks_without_mpi_are_refused(void **state)
+{
+  static const struct {
+    const char *set[2];
+    bool task; /* this process is what srun started */
+    int apart;
+  } rows[] = {
+      {{NULL}, true, 4},
+      {{NULL}, false, 1},
+      {{"PMIX_RANK", "3"}, true, 1},
+      {{"PMI_RANK", "3"}, true, 1},
+      {{"OMPI_COMM_WORLD_SIZE", "1"}, true, 1},
+      {{"SLURM_STEP_NUM_TASKS", "1"}, true, 1},
+  };
+  weir_comm *c = NULL;
+  char pid[32];
+
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const bool refused = rows[i].apart > 1;
+
+    (void)snprintf(pid, sizeof pid, "%ld", (long)(rows[i].task ? getpid() : getppid()));
+    assert_int_equal(setenv("SLURM_TASK_PID", pid, 1), 0);
+    assert_int_equal(setenv("SLURM_STEP_NUM_TASKS", "4", 1), 0);
+    if (rows[i].set[0] != NULL) {
+      assert_int_equal(setenv(rows[i].set[0], rows[i].set[1], 1), 0);
+    }
+    assert_int_equal(comm_apart(), rows[i].apart);
+    if (refused) {
+      assert_int_equal(weir_comm_open(&c), WEIR_ERR_CONFIG);
+      assert_non_null(strstr(weir_last_message(), "one of 4 tasks"));
+      assert_non_null(strstr(weir_last_message(), "--mpi=pmix"));
+      assert_null(c);
+    }
+    if (rows[i].set[0] != NULL) {
+      unsetenv(rows[i].set[0]);
+    }
+    unsetenv("SLURM_STEP_NUM_TASKS");
+    unsetenv("SLURM_TASK_PID");
+  }
+}
+
+/* Rank 0 of a step of srun, and of nothing else. */
+static void pmi2_of_srun_is_known(void **state)
+{
+  assert_int_equal(setenv("PMI_RANK", "0", 1), 0);
+  assert_false(comm_leads_by_pmi2());
+  assert_int_equal(setenv("SLURM_STEP_ID", "0", 1), 0);
+  assert_true(comm_leads_by_pmi2());
+  assert_int_equal(setenv("PMI_RANK", "1", 1), 0);
+  assert_false(comm_leads_by_pmi2());
+  unsetenv("PMI_RANK");
+  unsetenv("SLURM_STEP_ID");
 }
 
 /* The only rank sends boxes to itself: [2, 3] of [4, 5] becomes a transposed [3, 2]. */
@@ -182,6 +239,8 @@ int main(void)
       cmocka_unit_test(alone_there_is_one_rank),
       cmocka_unit_test(what_needs_no_other_rank_starts_none),
       cmocka_unit_test(launchers_are_told_apart),
+      cmocka_unit_test(tasks_without_mpi_are_refused),
+      cmocka_unit_test(pmi2_of_srun_is_known),
       cmocka_unit_test(alone_an_exchange_is_a_copy),
       cmocka_unit_test(places_of_a_grid),
       cmocka_unit_test(options_are_complete),

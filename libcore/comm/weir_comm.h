@@ -22,9 +22,9 @@ typedef struct weir_comm_cfg {
 extern const weir_opt weir_comm_opts[];
 
 /* All ranks that mpiexec or srun started with this one; once in a process. Collective.
- * Fails: WEIR_ERR_UNSUPPORTED where there are several and this build has no MPI, WEIR_ERR_EXTERNAL
- * where MPI does not start or knows of another number of ranks than the launcher, WEIR_ERR_MEMORY.
- */
+ * Fails: WEIR_ERR_CONFIG where srun started several tasks that are no ranks, WEIR_ERR_UNSUPPORTED
+ * where there are several ranks and this build has no MPI, WEIR_ERR_EXTERNAL where MPI does not
+ * start or knows of another number of ranks than the launcher, WEIR_ERR_MEMORY. */
 weir_status weir_comm_open(weir_comm **out) WEIR_CHECKED;
 /* For requests made from now on, of this run and all its groups; before: the defaults. The same on
  * all ranks. Local. */

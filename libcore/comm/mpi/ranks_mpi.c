@@ -4,6 +4,7 @@
 #include <string.h>
 #include "comm/comm_priv.h"
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 
 enum { TAG = 1, FIRST_TAG = 2, PIECE = 1 << 30 }; /* counts of MPI are int */
 
@@ -31,6 +32,11 @@ static weir_status start(weir_comm *c)
 {
   int given = 0;
 
+#ifdef OPEN_MPI /* it may end the process itself, and does not say what to do instead */
+  if (comm_leads_by_pmi2()) {
+    weir_info("comm", "srun --mpi=pmi2 started this; an Open MPI that ends here needs --mpi=pmix");
+  }
+#endif
   WEIR_MPI(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given));
   if (given < MPI_THREAD_SERIALIZED) {
     return weir_fail(WEIR_ERR_EXTERNAL, "this MPI serves one thread only");
