@@ -50,6 +50,8 @@ bench_packages=(
   'python3-scipy scipy'
   'python3-torch torch'
 )
+system() { PATH=$PATH:/usr/sbin:/sbin have "$1"; }
+slurm() { have srun && have sbatch && system slurmctld && system slurmd; }
 test_packages=(
   'libedf-dev header edflib.h gcc'
   'libcmocka-dev header cmocka.h gcc'
@@ -58,6 +60,8 @@ test_packages=(
   'libclang-rt-14-dev fuzzer'
   'libomp-dev clang_openmp'
   'clang-format have clang-format'
+  'slurm-wlm slurm'
+  'munge system munged'
 )
 
 packages=("${core_packages[@]}")
