@@ -4,6 +4,7 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
+#include "exec/ranks_priv.h"
 #include "pass/derive/weir_derive.h"
 
 /* Slots that stand for one chunk in the figures: the largest bound. */
@@ -81,6 +82,19 @@ static weir_status keep_saved(weir_plan *p)
   return status;
 }
 
+/* What times of the group are kept by, and where its waits for other ranks are counted. */
+static weir_status digest_group(const weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  const weir_move *move = p->spread != NULL ? weir_local_finishes(p->g, from->nodes[0]) : NULL;
+
+  group->waited_s = move != NULL ? &((const exec_carrier *)move->context)->waited_s : NULL;
+  if (p->cfg.explain) {
+    WEIR_TRY(weir_local_digest(p->g, from, group->digest));
+  }
+  return WEIR_OK;
+}
+
 weir_status exec_summarise(weir_plan *p)
 {
   const int64_t slots = chunk_slots(p);
@@ -91,6 +105,7 @@ weir_status exec_summarise(weir_plan *p)
 
     p->groups[i].flops = t.flops;
     p->groups[i].bytes = (double)t.read_bytes + (double)t.write_bytes;
+    WEIR_TRY(digest_group(p, &p->groups[i]));
   }
   WEIR_TRY(keep_saved(p));
   weir_graph_shed(p->g);
@@ -108,6 +123,7 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
   const weir_group *from = weir_graph_group(p->g, group->number);
   const exec_loop *anchor = &group->loops[group->n_loops - 1];
   weir_group_report r = {.members = group->members,
+                         .digest = group->digest,
                          .flops = group->flops,
                          .bytes = group->bytes,
                          .calls = group->calls,
@@ -118,7 +134,10 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
                                       : "call";
   r.predicted_s = r.bytes / p->bandwidth > r.flops / p->flop_rate ? r.bytes / p->bandwidth
                                                                   : r.flops / p->flop_rate;
-  r.measured_s = group->calls > 0 && p->cfg.explain ? group->seconds / (double)group->calls : 0;
+  if (group->calls > 0 && p->cfg.explain) {
+    r.measured_s = group->seconds / (double)group->calls;
+    r.waited_s = group->waited_s != NULL ? *group->waited_s / (double)group->calls : 0;
+  }
   return r;
 }
 

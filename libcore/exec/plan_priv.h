@@ -78,8 +78,9 @@ typedef struct exec_group {
   int64_t front; /* time iterations of the anchor done so far */
   double flops, bytes;
   double seconds;
+  const double *waited_s; /* of them, for other ranks; NULL: it never waits */
   int64_t calls;
-  char members[160];
+  char members[160], digest[65];
 } exec_group;
 
 /* What became of exec.memory. whole: without micro-batches. */

@@ -148,9 +148,11 @@ weir_box weir_plan_owned(const weir_plan *p, const char *name);
 /* Facts for reports. */
 typedef struct weir_group_report {
   const char *members;            /* "mul, add, clamp" */
+  const char *digest;             /* weir_local_digest; "": a call, or not explain */
   const char *kernel;             /* kernel or engine  */
   double flops, bytes;            /* per chunk of the bounds, or per run */
   double predicted_s, measured_s; /* measured: per call, 0 before explain ran */
+  double waited_s;                /* of it, for other ranks */
   int64_t calls;
   double saved_bytes;
 } weir_group_report;

@@ -200,12 +200,40 @@ static void a_digest_is_of_every_bit_of_a_border(void **state)
   assert_string_not_equal(hex[0], hex[1]);
 }
 
+/* Additions in groups of their own; numbers and names of arrays do not count, what is read twice
+ * and tiles do. */
+static void a_group_is_known_wherever_it_stands(void **state)
+{
+  char hex[3][65];
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = weir_input(g, "x", &matrix), z = weir_input(g, "z", &matrix);
+  const weir_value y = toy_add(g, x, z, "here:1");
+  const weir_value twice = toy_add(g, y, y, "here:2");
+  const weir_value again = toy_add(g, twice, x, "here:3");
+
+  for (int k = 0; k < 3; k++) {
+    const int32_t node = k == 0 ? y.node : k == 1 ? twice.node : again.node;
+
+    assert_ok(weir_graph_add_group(g, &node, 1));
+    assert_ok(weir_group_digest(g, weir_graph_group(g, k), hex[k]));
+  }
+  assert_string_equal(hex[0], hex[2]);     /* of two arrays */
+  assert_string_not_equal(hex[0], hex[1]); /* of one array twice */
+  weir_graph_group_mut(g, 2)->tile[0] = 1;
+  assert_ok(weir_group_digest(g, weir_graph_group(g, 2), hex[2]));
+  assert_string_not_equal(hex[0], hex[2]);
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(graph_keeps_what_was_built),
       cmocka_unit_test(a_digest_is_of_what_is_computed),
       cmocka_unit_test(a_digest_is_of_every_bit_of_a_border),
+      cmocka_unit_test(a_group_is_known_wherever_it_stands),
       cmocka_unit_test(every_failed_allocation_is_reported),
       cmocka_unit_test(builder_error_names_operator_and_place),
       cmocka_unit_test(names_are_unique_in_their_kind),

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
 
 static const char *const border_names[] = {"never", "absent",    "zero",   "value",
@@ -23,12 +24,13 @@ static void print_extent(int64_t extent, FILE *out)
   }
 }
 
-static void print_array(const weir_graph *g, int32_t number, FILE *out)
+/* as: numbers of arrays where they have no names, or NULL. */
+static void print_array(const weir_graph *g, int32_t number, const int32_t *as, FILE *out)
 {
   const weir_array *a = g->arrays[number];
 
-  fprintf(out, "a%d", number);
-  if (a->name != NULL || a->output != NULL) {
+  fprintf(out, "a%d", as != NULL ? as[number] : number);
+  if (as == NULL && (a->name != NULL || a->output != NULL)) {
     fprintf(out, " '%s'", a->name != NULL ? a->name : a->output);
   }
   fprintf(out, " %s[", weir_dtype_name(a->desc.dtype));
@@ -80,12 +82,12 @@ static void print_index(const weir_index *x, int n_dims, FILE *out)
 }
 
 static void print_operand(const weir_graph *g, const weir_node *node, int number, bool input,
-                          FILE *out)
+                          const int32_t *as, FILE *out)
 {
   const weir_operand *x = input ? &node->access.in[number] : &node->access.out[number];
 
   fprintf(out, "    %s%d: ", input ? "in" : "out", number);
-  print_array(g, input ? node->in[number] : node->out[number], out);
+  print_array(g, input ? node->in[number] : node->out[number], as, out);
   fputs(x->role == WEIR_ROLE_STATE ? " state[" : " at [", out);
   for (int d = 0; d < x->rank; d++) {
     fputs(d > 0 ? ", " : "", out);
@@ -191,7 +193,7 @@ static void print_traffic(weir_traffic t, FILE *out)
 }
 
 /* What a node computes; of a source: what it is. */
-static void print_accesses(const weir_graph *g, const weir_node *node, FILE *out)
+static void print_accesses(const weir_graph *g, const weir_node *node, const int32_t *as, FILE *out)
 {
   const weir_access *a = &node->access;
 
@@ -203,10 +205,10 @@ static void print_accesses(const weir_graph *g, const weir_node *node, FILE *out
   }
   fputs("\n", out);
   for (int k = 0; k < node->n_in; k++) {
-    print_operand(g, node, k, true, out);
+    print_operand(g, node, k, true, as, out);
   }
   for (int k = 0; k < node->n_out; k++) {
-    print_operand(g, node, k, false, out);
+    print_operand(g, node, k, false, as, out);
   }
   print_body(a, out);
 }
@@ -214,7 +216,7 @@ static void print_accesses(const weir_graph *g, const weir_node *node, FILE *out
 static void print_source(const weir_graph *g, const weir_node *node, int32_t number, FILE *out)
 {
   fprintf(out, "node %d: %s ", number, kind_names[g->arrays[node->out[0]]->kind]);
-  print_array(g, node->out[0], out);
+  print_array(g, node->out[0], NULL, out);
   fputs("\n", out);
 }
 
@@ -231,7 +233,7 @@ static void print_node(const weir_graph *g, int32_t number, int64_t slots, FILE 
     fprintf(out, " '%s'", node->label);
   }
   fprintf(out, " (%s)\n", node->where != NULL ? node->where : "place unknown");
-  print_accesses(g, node, out);
+  print_accesses(g, node, NULL, out);
   print_traffic(weir_node_traffic(g, number, slots), out);
 }
 
@@ -346,6 +348,21 @@ static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
   fprintf(out, " random %d\n", node->random_id);
 }
 
+/* Of what was written to the stream of memory, NULL where there was none; closes it. */
+static weir_status digest_text(FILE *out, char **text, const size_t *size, char hex[65])
+{
+  const bool written = out != NULL && ferror(out) == 0;
+  weir_status status = WEIR_OK;
+
+  if (out == NULL || fclose(out) != 0 || !written) {
+    status = weir_fail(WEIR_ERR_MEMORY, "graph: no memory for its text");
+  } else {
+    weir_sha256(*text, *size, hex);
+  }
+  free(*text); /* libc's own memory */
+  return status;
+}
+
 weir_status weir_graph_digest(const weir_graph *g, char hex[65])
 {
   char *text = NULL;
@@ -359,7 +376,7 @@ weir_status weir_graph_digest(const weir_graph *g, char hex[65])
       print_source(g, node, i, out);
     } else if (!node->dead) {
       fprintf(out, "node %d: %s\n", i, node->op->name);
-      print_accesses(g, node, out);
+      print_accesses(g, node, NULL, out);
     }
     if (!node->dead) {
       print_bits(g, node, out);
@@ -368,13 +385,65 @@ weir_status weir_graph_digest(const weir_graph *g, char hex[65])
   if (out != NULL) {
     print_results(g, out);
   }
-  const bool written = out != NULL && ferror(out) == 0;
+  WEIR_TRY(digest_text(out, &text, &size, hex));
+  return WEIR_OK;
+}
 
-  if (out == NULL || fclose(out) != 0 || !written) {
-    free(text); /* libc's own memory */
-    return weir_fail(WEIR_ERR_MEMORY, "graph: no memory for its text");
+/* ---- What a group computes, wherever it stands ---- */
+
+/* Arrays in the order in which members name them. */
+static void number_arrays(const weir_graph *g, const weir_group *group, int32_t *as)
+{
+  int32_t n = 0;
+
+  for (int32_t a = 0; a < g->n_arrays; a++) {
+    as[a] = -1;
   }
-  weir_sha256(text, size, hex);
-  free(text);
+  for (int64_t m = 0; m < group->n_nodes; m++) {
+    const weir_node *node = g->nodes[group->nodes[m]];
+
+    for (int k = 0; k < node->n_in + node->n_out; k++) {
+      int32_t *at = &as[k < node->n_in ? node->in[k] : node->out[k - node->n_in]];
+
+      *at = *at < 0 ? n++ : *at;
+    }
+  }
+}
+
+static void print_members(const weir_graph *g, const weir_group *group, const int32_t *as,
+                          FILE *out)
+{
+  for (int64_t m = 0; m < group->n_nodes; m++) {
+    const weir_node *node = g->nodes[group->nodes[m]];
+
+    fprintf(out, "%s%s\n", node->op->name, group->nodes[m] == group->claimed ? ", claimed" : "");
+    print_accesses(g, node, as, out);
+    for (int k = 0; k < node->n_out; k++) {
+      fprintf(out, " %d", weir_group_is_local(g, group, node->out[k]));
+    }
+  }
+  const int dims = g->nodes[group->nodes[group->n_nodes - 1]]->access.n_dims;
+
+  for (int k = 0; k < dims; k++) {
+    fprintf(out, " %" PRId64, group->tile[k]);
+  }
+  fprintf(out, " %s\n", group->kernel != NULL ? group->kernel->name : "generated");
+}
+
+weir_status weir_group_digest(const weir_graph *g, const weir_group *group, char hex[65])
+{
+  char *text = NULL;
+  size_t size = 0;
+  void *as = NULL;
+
+  WEIR_TRY(weir_alloc(g->n_arrays, sizeof(int32_t), &as));
+  FILE *out = open_memstream(&text, &size);
+
+  if (out != NULL) {
+    number_arrays(g, group, as);
+    print_members(g, group, as, out);
+  }
+  weir_free(&as);
+  WEIR_TRY(digest_text(out, &text, &size, hex));
   return WEIR_OK;
 }

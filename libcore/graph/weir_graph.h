@@ -180,6 +180,10 @@ void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out);
 /* SHA-256 of what the graph computes: nodes, accesses, constants, names of inputs, stored arrays
  * and results; not of places in source code. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_digest(const weir_graph *g, char hex[65]) WEIR_CHECKED;
+/* SHA-256 of what a group takes its time for: operators, accesses, dtypes, shapes, tile and kernel;
+ * not of the numbers and names of its arrays. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_group_digest(const weir_graph *g, const weir_group *group,
+                              char hex[65]) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -82,6 +82,25 @@ static void wait_for(walk *w, int64_t move)
 
 /* ---- Moves ---- */
 
+/* What the group was measured to take, else `otherwise`. */
+static weir_status measured_or(walk *w, const weir_group *group, double otherwise, double *seconds)
+{
+  const weir_times *times = w->machine->times;
+  char digest[65] = "";
+
+  *seconds = otherwise;
+  if (times != NULL) {
+    WEIR_TRY(weir_local_digest(w->local->g, group, digest));
+  }
+  if (digest[0] != 0) {
+    const double known = weir_times_find(times, weir_times_key(times, digest));
+
+    w->cost.untimed += known < 0;
+    *seconds = known < 0 ? otherwise : known;
+  }
+  return WEIR_OK;
+}
+
 /* Bytes in both directions between this rank and the peer of part i, 0 where an earlier part has
  * counted them; *received grows by what comes from there. */
 static double between(const weir_move *m, int64_t i, int64_t *sent, int64_t *received)
@@ -120,11 +139,11 @@ static int64_t messages_of(const weir_machine *m, int ranks, int64_t bytes)
   return bytes <= 0 ? 0 : bytes <= m->tree ? 2 * log2_up(ranks) : 2 * (ranks - 1);
 }
 
-static void start(walk *w, int64_t number)
+static weir_status start(walk *w, int64_t number, const weir_group *group)
 {
   const weir_move *m = w->local->moves[number];
   int64_t sent = m->bytes, received = 0;
-  double seconds = 0;
+  double seconds = 0, pack;
 
   if (m->kind == WEIR_MOVE_MERGE) {
     const int ranks = group_size(w->grid, m->dims);
@@ -142,22 +161,27 @@ static void start(walk *w, int64_t number)
     }
     w->cost.halo_bytes += received;
   }
-  compute(w, 2 * (double)sent / w->machine->bandwidth);
+  WEIR_TRY(
+      measured_or(w, group, w->machine->launch + 2 * (double)sent / w->machine->bandwidth, &pack));
+  compute(w, pack);
   w->left[number] = seconds;
   w->queue[w->n++] = number;
+  return WEIR_OK;
 }
 
 /* What the rank has itself is copied beside what came. */
-static void finish(walk *w, int64_t number)
+static weir_status finish(walk *w, int64_t number, const weir_group *group)
 {
   const weir_move *m = w->local->moves[number];
-  double bytes = (double)m->bytes;
+  double bytes = (double)m->bytes, unpack;
 
   if (m->kind == WEIR_MOVE_EXCHANGE) {
     bytes = (double)weir_box_volume(&m->to) * (double)weir_dtype_size(m->dtype);
   }
   wait_for(w, number);
-  compute(w, 2 * bytes / w->machine->bandwidth);
+  WEIR_TRY(measured_or(w, group, w->machine->launch + 2 * bytes / w->machine->bandwidth, &unpack));
+  compute(w, unpack);
+  return WEIR_OK;
 }
 
 /* Number of the move that the group starts or finishes, -1: it computes. */
@@ -178,7 +202,7 @@ static int64_t move_of(const walk *w, const weir_node *node)
 
 /* Of a loop what it reads and writes, or computes; of a kernel what it says of itself, unless the
  * loops that joined it move more. */
-static double group_seconds(const walk *w, const weir_group *group, const weir_traffic *t)
+static double formula(const walk *w, const weir_group *group, const weir_traffic *t)
 {
   const double memory = (double)(t->read_bytes + t->write_bytes) / w->machine->bandwidth;
   double seconds = t->flops / w->machine->flops;
@@ -190,24 +214,25 @@ static double group_seconds(const walk *w, const weir_group *group, const weir_t
 
     seconds = said >= 0 ? said / w->machine->kernels : seconds;
   }
-  return seconds > memory ? seconds : memory;
+  return (seconds > memory ? seconds : memory) + w->machine->launch;
 }
 
-static void run_group(walk *w, const weir_group *group)
+static weir_status run_group(walk *w, const weir_group *group)
 {
   const weir_node *node = weir_graph_node(w->local->g, group->nodes[0]);
   const int64_t move = move_of(w, node);
 
-  if (move >= 0 && node->turn < 0) {
-    start(w, move);
-  } else if (move >= 0) {
-    finish(w, move);
+  if (move >= 0) {
+    WEIR_TRY(node->turn < 0 ? start(w, move, group) : finish(w, move, group));
   } else {
     const weir_traffic t = weir_group_traffic(w->local->g, group, 1);
+    double seconds;
 
+    WEIR_TRY(measured_or(w, group, formula(w, group, &t), &seconds));
     w->cost.flops += t.flops;
-    compute(w, group_seconds(w, group, &t));
+    compute(w, seconds);
   }
+  return WEIR_OK;
 }
 
 static weir_status make_schedule(const weir_graph *g, weir_schedule *out)
@@ -252,7 +277,7 @@ weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_mach
   WEIR_TRY_GOTO(weir_alloc(local.n, sizeof *w.left, (void **)&w.left), done);
   WEIR_TRY_GOTO(weir_alloc(local.n, sizeof *w.queue, (void **)&w.queue), done);
   for (int32_t i = 0; i < schedule.n_groups; i++) {
-    run_group(&w, weir_graph_group(local.g, schedule.order[i]));
+    WEIR_TRY_GOTO(run_group(&w, weir_graph_group(local.g, schedule.order[i])), done);
   }
   w.cost.arena = schedule.arena_bytes;
   w.cost.seconds = w.cost.compute_s + w.cost.waited_s;
@@ -289,6 +314,7 @@ static void take_larger(weir_cost *all, const weir_cost *one)
   LARGER(sum_bytes);
   LARGER(messages);
   LARGER(arena);
+  LARGER(untimed);
 #undef LARGER
 }
 

@@ -11,6 +11,7 @@
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/derive/weir_derive.h"
+#include "pass/partition/weir_localise.h"
 
 enum { SAMPLES = 4, LENGTH = 16, CHANNELS = 3, TAPS = 3 };
 
@@ -233,6 +234,63 @@ static void few_places_stand_for_many(void **state)
   drop(&c);
 }
 
+/* Nothing takes time but that there is a group, or an end of a move. */
+static void every_group_and_every_end_of_a_move_is_launched(void **state)
+{
+  const weir_machine m = {.kernels = 1,
+                          .flops = INFINITY,
+                          .bandwidth = INFINITY,
+                          .launch = 1,
+                          .message = INFINITY,
+                          .merge = INFINITY};
+
+  assert_near(cost_of(4, 1, false, &m).seconds, 1, 1e-15); /* the convolution */
+  assert_near(cost_of(1, 2, false, &m).seconds, 3, 1e-15); /* and its halo, sent and received */
+}
+
+/* Every group of every rank gets this time. */
+static void know_groups(const problem *c, int ranks, double seconds, weir_times *t)
+{
+  for (int rank = 0; rank < ranks; rank++) {
+    weir_local local;
+
+    assert_ok(weir_localise(c->p, rank, &local));
+    assert_ok(weir_passes_run(local.g, &(weir_pass_opts){.kernel = "none"}, NULL, NULL));
+    for (int32_t i = 0; i < weir_graph_groups(local.g); i++) {
+      char digest[65];
+
+      assert_ok(weir_local_digest(local.g, weir_graph_group(local.g, i), digest));
+      assert_int_equal(strlen(digest), 64); /* ends of moves have one, too */
+      assert_ok(weir_times_add(t, weir_times_key(t, digest), seconds));
+    }
+    weir_local_fini(&local);
+  }
+}
+
+/* What is measured takes the place of what is computed, group by group; the rest is counted. */
+static void measured_groups_take_what_was_measured(void **state)
+{
+  weir_times times = {.setting = "here"};
+  weir_machine m = usual;
+  problem c = make(1, 2, false);
+  weir_cost cost;
+
+  m.times = &times;
+  assert_ok(weir_cost_of_grid(c.p, &m, &(weir_pass_opts){.kernel = "none"}, &cost));
+  assert_int_equal(cost.untimed, 3);
+  assert_near(cost.seconds, cost_of(1, 2, false, &usual).seconds, 1e-15);
+  know_groups(&c, 2, 0.25, &times);
+  assert_ok(weir_cost_of_grid(c.p, &m, &(weir_pass_opts){.kernel = "none"}, &cost));
+  assert_int_equal(cost.untimed, 0);
+  assert_near(cost.compute_s, 0.75, 1e-12);
+  assert_near(cost.waited_s, weir_cost_message(&usual, SAMPLES * CHANNELS * 8), 1e-12);
+  (void)strcpy(times.setting, "elsewhere");
+  assert_ok(weir_cost_of_grid(c.p, &m, &(weir_pass_opts){.kernel = "none"}, &cost));
+  assert_int_equal(cost.untimed, 3);
+  drop(&c);
+  weir_times_fini(&times);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -245,6 +303,8 @@ int main(void)
       cmocka_unit_test(memory_is_that_of_the_share),
       cmocka_unit_test(numbers_of_ranks_do_not_matter),
       cmocka_unit_test(few_places_stand_for_many),
+      cmocka_unit_test(every_group_and_every_end_of_a_move_is_launched),
+      cmocka_unit_test(measured_groups_take_what_was_measured),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,10 @@
 /* localise.c - see weir_localise.h: what is needed from elsewhere, then node by node. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "ops/call/weir_call.h"
 #include "pass/partition/localise_priv.h"
 
@@ -264,4 +268,54 @@ const weir_move *weir_local_finishes(const weir_graph *g, int32_t node)
   const weir_call_spec *spec = n->spec;
 
   return n->op == &weir_op_call && !n->dead && spec->function == finished ? spec->context : NULL;
+}
+
+/* ---- What an end of a move takes its time for ---- */
+
+/* The box, its array beginning at the corner of `from`. */
+static void print_box(const weir_box *box, const weir_box *from, FILE *out)
+{
+  for (int d = 0; d < box->rank; d++) {
+    fprintf(out, " %" PRId64 "-%" PRId64, box->lo[d] - from->lo[d], box->hi[d] - from->lo[d]);
+  }
+}
+
+static void print_move(const weir_move *m, bool finish, FILE *out)
+{
+  fprintf(out, "%s of move %d, %s, %" PRId64 " bytes, %d by %d", finish ? "end" : "start",
+          (int)m->kind, weir_dtype_name(m->dtype), m->bytes, m->n, (int)m->monoid);
+  print_box(&m->from, &m->from, out);
+  print_box(&m->to, &m->from, out);
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    fputs(m->parts[i].receive ? " get" : " give", out);
+    print_box(&m->parts[i].box, &m->from, out);
+  }
+}
+
+weir_status weir_local_digest(const weir_graph *g, const weir_group *group, char hex[65])
+{
+  const weir_node *node = weir_graph_node(g, group->nodes[0]);
+  const weir_call_spec *spec = node->spec;
+  char *text = NULL;
+  size_t size = 0;
+
+  hex[0] = 0;
+  if (!node->access.opaque) {
+    return weir_group_digest(g, group, hex);
+  }
+  if (node->op != &weir_op_call || (spec->function != started && spec->function != finished)) {
+    return WEIR_OK;
+  }
+  FILE *out = open_memstream(&text, &size);
+
+  if (out != NULL) {
+    print_move(spec->context, spec->function == finished, out);
+  }
+  if (out == NULL || fclose(out) != 0) {
+    free(text); /* libc's own memory */
+    return weir_fail(WEIR_ERR_MEMORY, "localise: no memory for the text of a move");
+  }
+  weir_sha256(text, size, hex);
+  free(text);
+  return WEIR_OK;
 }

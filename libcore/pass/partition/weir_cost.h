@@ -2,12 +2,13 @@
  * and how much memory it holds.
  *
  * Nothing is stated here of layers or halos: a rank's graph is made as it will be run
- * (weir_localise, all passes, one schedule), its groups are timed by what they read, write and
- * compute, or by what their kernel says (weir_kernel.match), and its moves by the bytes that the
- * plan has for them. */
+ * (weir_localise, all passes, one schedule), its groups take what they were measured to
+ * (weir_times.h), else the time of what they read, write and compute, or of what their kernel says
+ * (weir_kernel.match), and its moves that of the bytes that the plan has for them. */
 #ifndef WEIR_COST_H
 #define WEIR_COST_H
 #include "pass/partition/weir_partition.h"
+#include "pass/partition/weir_times.h"
 #include "pass/weir_pass.h"
 #ifdef __cplusplus
 extern "C" {
@@ -16,14 +17,17 @@ extern "C" {
 /* What one rank can do, with all its threads and all ranks of the machine at work. Rates may be
  * infinite. */
 typedef struct weir_machine {
-  double kernels;   /* speed of kernels over what they predict of themselves on one thread   */
-  double flops;     /* flop/s of loops that no kernel claims                                 */
-  double bandwidth; /* bytes/s of memory, read plus written                                  */
-  double latency;   /* alpha: seconds of a message of no bytes                               */
-  double message;   /* 1 / beta: bytes/s that go from one rank to another                    */
-  double merge;     /* 1 / gamma: bytes/s of another rank that are merged with one's own     */
-  double hidden;    /* share of the time a rank computes in which its messages move on, 0..1 */
-  int64_t tree;     /* bytes up to which sums go along the tree of ranks (comm.tree)         */
+  double kernels;    /* speed of kernels over what they predict of themselves on one thread   */
+  double flops;      /* flop/s of loops that no kernel claims                                 */
+  double bandwidth;  /* bytes/s of memory, read plus written                                  */
+  double launch;     /* seconds of a group, or of an end of a move, beside what it does        */
+  double latency;    /* alpha: seconds of a message of no bytes                               */
+  double message;    /* 1 / beta: bytes/s that go from one rank to another                    */
+  double merge;      /* 1 / gamma: bytes/s of another rank that are merged with one's own     */
+  double hidden;     /* share of the time a rank computes in which its messages move on, 0..1 */
+  int64_t tree;      /* bytes up to which sums go along the tree of ranks (comm.tree)         */
+  const char *table; /* file of measured times, "" or NULL: none                */
+  const weir_times *times; /* measured times, NULL: none                              */
 } weir_machine;
 
 /* SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the other.
@@ -44,6 +48,7 @@ typedef struct weir_cost {
   int64_t sum_bytes;  /* that it gives to merges                              */
   int64_t messages;   /* that it sends in exchanges and merges                */
   int64_t arena;      /* bytes of temporaries, as a plan lays them out        */
+  int64_t untimed;    /* groups that machine.times, where there are any, has nothing of */
 } weir_cost;
 
 /* passes: as the plan will have them. Local, needs no ranks. Fails: as weir_localise and passes. */

@@ -72,6 +72,10 @@ int64_t weir_move_received(const weir_move *m, int from);
 /* Boxes of the iterations of nodes that need other ranks, and what comes and is merged, for
  * `describe`. */
 void weir_local_print(const weir_local *l, FILE *out);
+/* What a group of a local or an ordinary graph takes its time for: weir_group_digest, and of an end
+ * of a move its boxes as they lie in the array; "" of another call. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_local_digest(const weir_graph *g, const weir_group *group,
+                              char hex[65]) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }
