@@ -7,7 +7,7 @@
 #include "train/train_priv.h"
 #include "train/weir_place.h"
 
-enum { NUMBERS = 9 }; /* of a row that ranks tell one another */
+enum { NUMBERS = 10 }; /* of a row that ranks tell one another */
 
 /* ---- Candidates ---- */
 
@@ -66,6 +66,7 @@ static void add_cost(weir_cost *sum, const weir_cost *one, double times)
   sum->sum_bytes += (int64_t)times * one->sum_bytes;
   sum->messages += (int64_t)times * one->messages;
   sum->arena = one->arena > sum->arena ? one->arena : sum->arena;
+  sum->untimed += one->untimed;
 }
 
 /* What is predicted with. */
@@ -155,6 +156,7 @@ static void to_numbers(const weir_place_row *row, double x[NUMBERS])
                                (double)c->sum_bytes,
                                (double)c->messages,
                                (double)c->arena,
+                               (double)c->untimed,
                                row->refused};
 
   memcpy(x, all, sizeof all);
@@ -169,8 +171,9 @@ static void from_numbers(const double x[NUMBERS], weir_place_row *row)
                           .halo_bytes = (int64_t)x[4],
                           .sum_bytes = (int64_t)x[5],
                           .messages = (int64_t)x[6],
-                          .arena = (int64_t)x[7]};
-  row->refused = x[8] != 0;
+                          .arena = (int64_t)x[7],
+                          .untimed = (int64_t)x[8]};
+  row->refused = x[9] != 0;
 }
 
 /* Every rank gets the rows of all: of each, one has more than zeros. */
@@ -206,6 +209,11 @@ static void print_grid(const weir_grid *g, char *text, size_t size)
   (void)snprintf(text, size, "%dx%dx%dx%d", g->extent[0], g->extent[1], g->extent[2], g->extent[3]);
 }
 
+static bool within(const weir_place_row *row, int64_t memory)
+{
+  return !row->refused && (memory == 0 || row->cost.arena <= memory);
+}
+
 static weir_status choose(weir_placement *p, int ranks, int64_t memory)
 {
   const weir_place_row *least = NULL;
@@ -215,7 +223,7 @@ static weir_status choose(weir_placement *p, int ranks, int64_t memory)
   for (int64_t i = 0; i < p->n; i++) {
     weir_place_row *row = &p->row[i];
 
-    row->fits = !row->refused && (memory == 0 || row->cost.arena <= memory);
+    row->fits = within(row, memory);
     if (row->fits && (p->best < 0 || row->cost.seconds < p->row[p->best].cost.seconds)) {
       p->best = i;
     }
@@ -246,6 +254,9 @@ static weir_status predict_all(const placing *s, weir_comm *comm, weir_placement
   const int64_t size = comm != NULL ? weir_comm_size(comm) : 1;
   const int64_t own = comm != NULL ? weir_comm_rank(comm) : 0;
 
+  for (int64_t i = 0; i < out->n; i++) {
+    out->row[i] = (weir_place_row){.grid = out->row[i].grid};
+  }
   for (int64_t i = own; i < out->n; i += size) {
     WEIR_TRY(predict(s, &out->row[i]));
   }
@@ -255,16 +266,12 @@ static weir_status predict_all(const placing *s, weir_comm *comm, weir_placement
 /* What a rank does alone. */
 static weir_status prepare(const weir_train_task *task, const weir_train_cfg *cfg,
                            const weir_plan_opts *exec, const weir_machine *machine, weir_comm *comm,
-                           int ranks, weir_placement *out)
+                           weir_placement *out)
 {
-  weir_grid grid = {.dims = WEIR_ALONG_DIMS};
-  int64_t most[WEIR_ALONG_DIMS], room = 0;
   weir_params *params = NULL;
   weir_store *store = NULL;
   weir_status status;
 
-  find_limits(task, cfg->batch, most);
-  WEIR_TRY(list_grids(most, &grid, 0, ranks, &room, out));
   WEIR_TRY_GOTO(weir_params_create(task->dtype, &params), done);
   WEIR_TRY_GOTO(weir_store_create(&store), done);
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
@@ -282,19 +289,67 @@ done:
   return status;
 }
 
+/* Predictions of all rows on all ranks. Collective. */
+static weir_status predict_together(const weir_train_task *task, const weir_train_cfg *cfg,
+                                    const weir_plan_opts *exec, const weir_machine *machine,
+                                    weir_comm *comm, weir_placement *out)
+{
+  const weir_status status = prepare(task, cfg, exec, machine, comm, out);
+
+  if (comm != NULL && weir_comm_size(comm) > 1) {
+    WEIR_TRY(weir_comm_agree(comm, status));
+    WEIR_TRY(share_rows(comm, out));
+  }
+  WEIR_TRY(status);
+  return WEIR_OK;
+}
+
+/* What the table lacks of grids that the ranks of comm can be is measured, and all are predicted
+ * with it. Collective. */
+static weir_status predict_timed(const weir_train_task *task, const weir_train_cfg *cfg,
+                                 const weir_plan_opts *exec, const weir_machine *machine,
+                                 weir_comm *comm, int ranks, weir_placement *out)
+{
+  const bool here = ranks == (comm != NULL ? weir_comm_size(comm) : 1);
+  weir_machine m = *machine;
+  weir_times times = {.n = 0};
+  weir_status status;
+
+  m.times = &times;
+  WEIR_TRY_GOTO(train_read_times(comm, exec, ranks, m.table, &times), done);
+  WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
+  const int64_t before = times.n;
+
+  for (int64_t i = 0; i < out->n && here; i++) {
+    if (within(&out->row[i], exec->exec->memory) && out->row[i].cost.untimed > 0) {
+      WEIR_TRY_GOTO(train_try(task, cfg, exec, comm, &out->row[i].grid, &times), done);
+    }
+  }
+  if (times.n > before) {
+    WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
+    WEIR_TRY_GOTO(train_write_times(comm, m.table, &times), done);
+  }
+done:
+  weir_times_fini(&times);
+  return status;
+}
+
 weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *cfg,
                              const weir_plan_opts *exec, const weir_machine *machine,
                              weir_comm *comm, int ranks, weir_placement *out)
 {
+  weir_grid grid = {.dims = WEIR_ALONG_DIMS};
+  int64_t most[WEIR_ALONG_DIMS], room = 0;
   weir_status status;
 
   *out = (weir_placement){.n = 0};
-  status = prepare(task, cfg, exec, machine, comm, ranks, out);
-  if (comm != NULL && weir_comm_size(comm) > 1) {
-    WEIR_TRY_GOTO(weir_comm_agree(comm, status), failed);
-    WEIR_TRY_GOTO(share_rows(comm, out), failed);
+  find_limits(task, cfg->batch, most);
+  WEIR_TRY_GOTO(list_grids(most, &grid, 0, ranks, &room, out), failed);
+  if (machine->table != NULL && machine->table[0] != 0) {
+    WEIR_TRY_GOTO(predict_timed(task, cfg, exec, machine, comm, ranks, out), failed);
+  } else {
+    WEIR_TRY_GOTO(predict_together(task, cfg, exec, machine, comm, out), failed);
   }
-  WEIR_TRY_GOTO(status, failed);
   WEIR_TRY_GOTO(choose(out, ranks, exec->exec->memory), failed);
   return WEIR_OK;
 failed:

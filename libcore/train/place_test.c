@@ -5,17 +5,20 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "train/ranks_check.h"
 
 /* Messages and memory cost nothing. */
 static const weir_machine free_messages = {
     .kernels = 1, .flops = 1e9, .bandwidth = INFINITY, .message = INFINITY, .merge = INFINITY};
 
-static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_t memory,
-                         const weir_machine *m, weir_placement *out)
+static weir_status place_in_parts(const int64_t size[3], int64_t batch, int64_t parts, int ranks,
+                                  int64_t memory, const weir_machine *m, weir_placement *out)
 {
-  volume v = {.dtype = WEIR_F32, .blocks = 2};
+  volume v = {.dtype = WEIR_F32, .blocks = 1};
   weir_train_cfg cfg;
   weir_exec_cfg exec;
 
@@ -23,12 +26,20 @@ static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_
   weir_opts_default(weir_train_opts, sizeof cfg, &cfg);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   cfg.batch = batch;
+  cfg.accumulate = parts;
   exec.memory = memory;
   exec.kernel = "none";
+  exec.tier = 2; /* the vector interpreter compiles nothing */
   const weir_train_task task = volume_task(&v, 8, 0);
 
   return weir_train_place(&task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, m, NULL,
                           ranks, out);
+}
+
+static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_t memory,
+                         const weir_machine *m, weir_placement *out)
+{
+  return place_in_parts(size, batch, 1, ranks, memory, m, out);
 }
 
 static const weir_place_row *find(const weir_placement *p, int samples, int depth, int height)
@@ -54,9 +65,9 @@ static void candidates_are_all_that_fit(void **state)
   assert_int_equal(p.row[1].grid.extent[WEIR_ALONG_DEPTH], 2);
   assert_int_equal(p.row[9].grid.extent[WEIR_ALONG_WIDTH], 4);
   weir_placement_fini(&p);
-  assert_ok(place((int64_t[]){8, 8, 8}, 3, 4, 0, &free_messages, &p));
-  assert_int_equal(p.n, 9); /* not four of three samples */
-  assert_null(find(&p, 4, 1, 1));
+  assert_ok(place((int64_t[]){8, 8, 8}, 1, 2, 0, &free_messages, &p));
+  assert_int_equal(p.n, 3); /* not two of one sample */
+  assert_null(find(&p, 2, 1, 1));
   weir_placement_fini(&p);
 }
 
@@ -144,9 +155,52 @@ static void a_machine_is_measured(void **state)
                                  &(weir_plan_opts){.exec = &exec, .threads = 1}, &m));
   assert_near(m.latency, 3, 0);
   assert_int_equal(m.tree, 5);
-  assert_true(m.kernels > 0 && m.flops > 0 && m.bandwidth > 0 && m.message > 0 && m.merge > 0);
+  assert_true(m.launch > 0 && m.launch < 1 && m.kernels > 0 && m.flops > 0 && m.bandwidth > 0 &&
+              m.message > 0 && m.merge > 0);
   assert_true(isfinite(m.kernels) && isfinite(m.flops) && isfinite(m.bandwidth));
   assert_true(m.hidden >= 0 && m.hidden <= 1);
+}
+
+/* One rank: its groups are timed once, kept, and their times are the prediction. */
+static void a_table_is_filled_once(void **state)
+{
+  char path[] = "/tmp/weir_table_XXXXXX", *first = NULL, *second = NULL;
+  const int fd = mkstemp(path);
+  weir_machine m = free_messages;
+  int64_t n_first = 0, n_second = 0;
+  weir_placement p;
+
+  assert_true(fd >= 0);
+  assert_int_equal(close(fd), 0);
+  m.table = path;
+  m.launch = 1000; /* of a group that is not in the table */
+  for (int64_t parts = 1; parts <= 2; parts++) {
+    assert_int_equal(unlink(path), 0);
+    assert_ok(place_in_parts((int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
+    assert_int_equal(p.row[0].cost.untimed, 0);
+    assert_true(p.row[0].cost.seconds > 0 && p.row[0].cost.seconds < 100);
+    const double seconds = p.row[0].cost.seconds;
+
+    weir_placement_fini(&p);
+    assert_ok(weir_file_read(path, 1000000, &first, &n_first));
+    assert_ok(place_in_parts((int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
+    assert_near(p.row[0].cost.seconds, seconds, 0);
+    weir_placement_fini(&p);
+    assert_ok(weir_file_read(path, 1000000, &second, &n_second));
+    assert_int_equal(n_first, n_second);
+    assert_memory_equal(first, second, (size_t)n_first);
+    weir_free(&first);
+    weir_free(&second);
+  }
+  /* Ranks that are not here are not timed, and one of another number has none of these times. */
+  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &m, &p));
+  assert_true(p.row[p.best].cost.untimed > 0 && p.row[p.best].cost.seconds > 1000);
+  weir_placement_fini(&p);
+  assert_int_equal(truncate(path, n_first - 1), 0);
+  assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 1, 0, &m, &p), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "the table is cut short"));
+  assert_null(p.row);
+  assert_int_equal(unlink(path), 0);
 }
 
 int main(void)
@@ -159,6 +213,7 @@ int main(void)
       cmocka_unit_test(too_many_ranks_are_refused),
       cmocka_unit_test(the_table_begins_with_the_choice),
       cmocka_unit_test(a_machine_is_measured),
+      cmocka_unit_test(a_table_is_filled_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,8 @@ const weir_opt weir_train_grid_opts[] = {
                   "for auto: what a rank computes without kernels; 0: measured"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.bandwidth, 0, 0, 1e18, "bytes/s",
                   "for auto: memory of a rank, read plus written; 0: measured"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.launch, 0, 0, 1000, "s",
+                  "for auto: a group of operators, beside what it computes; 0: measured"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.latency, 0, 0, 1000, "s",
                   "for auto: a message of no bytes; 0: measured between pairs of ranks, 5e-6 where "
                   "there is one"),
@@ -38,6 +40,9 @@ const weir_opt weir_train_grid_opts[] = {
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.hidden, -1, -1, 1, "1",
                   "for auto: share of computing time in which messages move on; below 0: measured, "
                   "1 where there is one rank"),
+    WEIR_OPT_PATH(weir_train_grid_cfg, machine.table, "",
+                  "for auto: file of what groups of operators were measured to take; what it lacks "
+                  "is measured in a few steps on every grid and kept; empty: rates alone decide"),
     WEIR_OPT_END,
 };
 

@@ -4,7 +4,7 @@
 #include "comm/weir_request.h"
 #include "train/weir_train.h"
 
-enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 5 };
+enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 15 };
 enum { TRAIN_SLABS = 8, TRAIN_PARTS = 2 * TRAIN_SLABS + 1 };
 enum { TRAIN_CUTS = TRAIN_INPUTS * WEIR_ALONG_DIMS + TRAIN_SLABS * (WEIR_RULE_STATES + 3) };
 
@@ -260,5 +260,14 @@ weir_status train_finish(train_run *r) WEIR_CHECKED;
 weir_status train_add_parts(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
 bool train_is_network(const char *array);
 bool train_is_own(const train_run *r, const char *array);
+/* trial.c: measured times of this setting, those of the file at rank 0 on all ranks; and the whole
+ * of them into the file again. Steps on a grid, whose groups' times are added; the slowest rank
+ * counts. comm NULL: alone. Collective. */
+weir_status train_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
+                             const char *path, weir_times *t) WEIR_CHECKED;
+weir_status train_write_times(weir_comm *comm, const char *path, const weir_times *t) WEIR_CHECKED;
+weir_status train_try(const weir_train_task *task, const weir_train_cfg *cfg,
+                      const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
+                      weir_times *t) WEIR_CHECKED;
 extern const char *const train_digests[TRAIN_GRAPHS]; /* names of the arrays */
 #endif

@@ -2,7 +2,8 @@
  *
  * Candidates are all ways to make the number of ranks of samples, depth, height and width, as far
  * as the batch and the extents of the inputs go; each is timed on the graphs of a step, cut and
- * planned as they would be (pass/partition/weir_cost.h). */
+ * planned as they would be (pass/partition/weir_cost.h), where there is a table by what their
+ * groups were measured to take. */
 #ifndef WEIR_PLACE_H
 #define WEIR_PLACE_H
 #include "pass/partition/weir_cost.h"
@@ -12,7 +13,7 @@ extern "C" {
 #endif
 
 /* Fills what is 0 (hidden: below 0) by measuring it, with all ranks of comm at it at once, and
- * tree from the section comm: a convolution with its gradients, an addition, exchanges and sums of
+ * tree from the section comm: a convolution with its gradients, additions, exchanges and sums of
  * pairs and of all. comm NULL, or of one rank: its messages are taken to be those of one machine's
  * memory, 5 us and 5 GB/s. The same numbers on all ranks. Collective; takes about a second. Fails:
  * as plans and requests. */
@@ -35,9 +36,12 @@ typedef struct weir_placement {
 } weir_placement;
 
 /* comm: its ranks share the work of predicting, NULL: this one does all of it; the grid's ranks are
- * not needed. exec: the section and threads. The same on all ranks. Collective over comm. Fails:
- * WEIR_ERR_CONFIG (no grid of so many ranks is possible), WEIR_ERR_MEMORY (none keeps within
- * exec.memory, naming the one that needs least); as weir_train_run does before its first step. */
+ * not needed. exec: the section and threads. machine->table: where comm has so many ranks (NULL:
+ * one), they make steps on every grid of which the file lacks times and that fits, and rank 0
+ * writes the file anew; otherwise what it lacks is told by formula. The same on all ranks.
+ * Collective over comm. Fails: WEIR_ERR_CONFIG (no grid of so many ranks is possible),
+ * WEIR_ERR_MEMORY (none keeps within exec.memory, naming the one that needs least); WEIR_ERR_DATA
+ * (the table); as weir_train_run does before its first step. */
 weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *cfg,
                              const weir_plan_opts *exec, const weir_machine *machine,
                              weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;

@@ -51,6 +51,17 @@ grep -q '"placement"' "$work/auto/run.jsonl" || fail "the choice is not told"
 grep -q '"step_time".*"predicted_s": [0-9]' "$work/auto/run.jsonl" || fail "no prediction beside the measured step"
 [ "$(grep -c ' chosen$' "$work/log")" = 1 ] || fail "not one grid of the table is chosen"
 same auto
+# The same by measured times: what the first run measured the second reads, and a table that was cut short is refused by its line.
+run 2 timed 3 --grid auto --set grid.machine.table="$work/table" || fail "grid auto with a table"
+same timed
+cp "$work/table" "$work/before"
+run 2 known 1 --grid auto --set grid.machine.table="$work/table" || fail "grid auto with a table that is there"
+cmp -s "$work/table" "$work/before" || fail "groups that were measured are measured again"
+head -n 5 "$work/before" >"$work/table"
+status=0
+run 2 short 1 --grid auto --set grid.machine.table="$work/table" || status=$?
+[ $status = 3 ] || fail "a table that was cut short: status $status"
+grep -q "/table:6: the table is cut short" "$work/log" || fail "a table that was cut short: no line"
 run 1 on 1 || fail "the first epoch"
 run 2 on 2 --grid 1x2 || fail "the second epoch, on 2 ranks"
 run 4 on 3 --grid 2x2 || fail "the third epoch, on 4 ranks"

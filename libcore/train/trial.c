@@ -1,0 +1,287 @@
+/* trial.c - what groups take: steps on a grid with all its ranks at work, each group's time beside
+ * its digest. In the plan and not alone: what a group finds in caches, and what other ranks do
+ * meanwhile, is then what it will be. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_random.h"
+#include "comm/weir_request.h"
+#include "device/weir_parallel.h"
+#include "train/train_priv.h"
+
+enum { FEWEST = 5, MOST = 25 };
+/* Seconds that are spent on one plan, beyond the fewest runs. */
+static const double long_enough = 0.5;
+
+/* ---- Times of all ranks ---- */
+
+static weir_status gather(weir_comm *comm, size_t size, void *data, const int64_t *counts)
+{
+  weir_request *request = NULL;
+  weir_status status;
+
+  WEIR_TRY(weir_allgather_create(comm, "times of groups", size, data, counts, &request));
+  WEIR_TRY_GOTO(weir_request_start(request), done);
+  WEIR_TRY_GOTO(weir_request_wait(request), done);
+done:
+  weir_request_destroy(&request);
+  return status;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+  const double x = ((const weir_group_time *)a)->seconds, y = ((const weir_group_time *)b)->seconds;
+
+  return (x < y) - (x > y);
+}
+
+/* counts: [ranks] of rows, of which this rank has its own. */
+static weir_status add_gathered(weir_comm *comm, const weir_times *own, const int64_t *counts,
+                                weir_times *t)
+{
+  const int ranks = weir_comm_size(comm), rank = weir_comm_rank(comm);
+  int64_t before = 0, total = 0;
+  void *memory = NULL;
+  weir_status status;
+
+  for (int q = 0; q < ranks; q++) {
+    before += q < rank ? counts[q] : 0;
+    total += counts[q];
+  }
+  status = weir_alloc(total, sizeof *own->row, &memory);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+  weir_group_time *row = memory;
+
+  if (own->n > 0) {
+    memcpy(row + before, own->row, (size_t)own->n * sizeof *row);
+  }
+  WEIR_TRY_GOTO(gather(comm, sizeof *row, row, counts), done);
+  qsort(row, (size_t)total, sizeof *row, longest_first);
+  for (int64_t i = 0; i < total && status == WEIR_OK; i++) {
+    status = weir_times_add(t, row[i].key, row[i].seconds);
+  }
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+done:
+  weir_free(&memory);
+  return status;
+}
+
+/* Adds what any rank has; of one key the longest time. Collective. */
+static weir_status add_all(weir_comm *comm, const weir_times *own, weir_times *t)
+{
+  const int ranks = comm != NULL ? weir_comm_size(comm) : 1;
+  void *memory = NULL;
+  weir_status status;
+
+  if (ranks == 1) {
+    for (int64_t i = 0; i < own->n; i++) {
+      WEIR_TRY(weir_times_add(t, own->row[i].key, own->row[i].seconds));
+    }
+    return WEIR_OK;
+  }
+  status = weir_alloc(2 * (int64_t)ranks, sizeof(int64_t), &memory);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+  int64_t *const counts = memory, *const one = counts + ranks;
+
+  for (int q = 0; q < ranks; q++) {
+    one[q] = 1;
+  }
+  counts[weir_comm_rank(comm)] = own->n;
+  WEIR_TRY_GOTO(gather(comm, sizeof *counts, counts, one), done);
+  WEIR_TRY_GOTO(add_gathered(comm, own, counts, t), done);
+done:
+  weir_free(&memory);
+  return status;
+}
+
+weir_status train_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
+                             const char *path, weir_times *t)
+{
+  const int threads = exec->threads > 0 ? exec->threads : weir_threads_get();
+  weir_times file = {.n = 0};
+  weir_status status = WEIR_OK;
+
+  (void)snprintf(t->setting, sizeof t->setting, "%d ranks of %d threads, tier %d, %s", ranks,
+                 threads, exec->exec->tier, weir_cpu_get()->model);
+  if (comm == NULL || weir_comm_rank(comm) == 0) {
+    status = weir_times_read(&file, path);
+  }
+  WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, done);
+  WEIR_TRY_GOTO(add_all(comm, &file, t), done);
+done:
+  weir_times_fini(&file);
+  return status;
+}
+
+weir_status train_write_times(weir_comm *comm, const char *path, const weir_times *t)
+{
+  const bool leads = comm == NULL || weir_comm_rank(comm) == 0;
+  const weir_status status = leads ? weir_times_write(t, path) : WEIR_OK;
+
+  WEIR_TRY(comm != NULL ? weir_comm_agree(comm, status) : status);
+  return WEIR_OK;
+}
+
+/* ---- Steps ---- */
+
+/* Times of the groups of a plan, run by run. */
+typedef struct laps {
+  weir_plan *plan;
+  int32_t groups;
+  int64_t runs;
+  double *total; /* [groups] of all runs so far */
+  double *taken; /* [groups, MOST] of each run  */
+} laps;
+
+static void take(laps *l)
+{
+  for (int32_t i = 0; i < l->groups; i++) {
+    const weir_group_report r = weir_plan_group(l->plan, i);
+    const double total = (r.measured_s - r.waited_s) * (double)r.calls;
+
+    l->taken[i * MOST + l->runs] = total - l->total[i];
+    l->total[i] = total;
+  }
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* The median of each group's runs; of groups that are alike their mean. */
+static weir_status add_groups(laps *l, weir_times *t)
+{
+  double *const median = l->total;
+
+  for (int32_t i = 0; i < l->groups; i++) {
+    qsort(l->taken + i * MOST, (size_t)l->runs, sizeof *l->taken, ascending);
+    median[i] = l->taken[i * MOST + l->runs / 2];
+  }
+  for (int32_t i = 0; i < l->groups; i++) {
+    const char *digest = weir_plan_group(l->plan, i).digest;
+    double sum = 0, alike = 0;
+
+    for (int32_t k = 0; k < l->groups && digest[0] != 0; k++) {
+      const bool same = strcmp(weir_plan_group(l->plan, k).digest, digest) == 0;
+
+      sum += same ? median[k] : 0;
+      alike += same;
+    }
+    if (alike > 0) {
+      WEIR_TRY(weir_times_add(t, weir_times_key(t, digest), sum / alike));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status run_laps(train_run *r, train_kind kind, int64_t n, laps *l)
+{
+  const train_numbers x = {.draw = 0, .step = 1, .lr = 0, .weight = 1};
+  int64_t runs = FEWEST, slowest;
+
+  for (int64_t i = -2; i < runs; i++) { /* the first touches memory */
+    r->spent_s = 0;
+    WEIR_TRY(train_run_plan(r, kind, n, &x, &l->plan));
+    l->runs = i > 0 ? i : 0;
+    take(l);
+    if (i == -1) {
+      slowest = -(int64_t)(r->spent_s * 1e9);
+      WEIR_TRY(train_least(r, &slowest));
+      const double fit = long_enough / ((double)-slowest * 1e-9);
+
+      runs = fit > MOST ? MOST : fit > FEWEST ? (int64_t)fit : FEWEST;
+    }
+  }
+  l->runs = runs;
+  return WEIR_OK;
+}
+
+static weir_status time_plan(train_run *r, train_kind kind, int64_t n, weir_comm *comm,
+                             weir_times *t)
+{
+  laps l = {.runs = 0};
+  weir_times own = {.n = 0};
+  weir_status status;
+
+  memcpy(own.setting, t->setting, sizeof own.setting);
+  WEIR_TRY(train_find_plan(r, kind, n, &l.plan));
+  l.groups = weir_plan_groups(l.plan);
+  status = weir_alloc(l.groups, sizeof *l.total, (void **)&l.total);
+  status = status == WEIR_OK
+               ? weir_alloc((int64_t)l.groups * MOST, sizeof *l.taken, (void **)&l.taken)
+               : status;
+  WEIR_TRY_GOTO(train_agree(r, status), done);
+  WEIR_TRY_GOTO(run_laps(r, kind, n, &l), done);
+  WEIR_TRY_GOTO(train_agree(r, add_groups(&l, &own)), done);
+  WEIR_TRY_GOTO(add_all(comm, &own, t), done);
+done:
+  weir_times_fini(&own);
+  weir_free(&l.total);
+  weir_free(&l.taken);
+  return status;
+}
+
+/* Numbers for the network to read; whole ones stay 0, which is a class of every map. */
+static weir_status open_trial(train_run *r)
+{
+  WEIR_TRY(train_state_open(r));
+  WEIR_TRY(train_room(r));
+  for (int k = 0; k < r->task->n_inputs; k++) {
+    const weir_tensor *t = &r->input[k];
+
+    for (int64_t i = 0; i < weir_tensor_count(t) && weir_dtype_is_float(t->dtype); i++) {
+      const double x = (double)(weir_random_bits(1, 0, (uint32_t)k, (uint64_t)i) >> 11) * 0x1p-53;
+
+      weir_dtype_store_real(t->dtype, t->data, i, x);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status try_steps(train_run *r, weir_comm *comm, weir_times *t)
+{
+  const bool parts = r->cfg->accumulate > 1;
+
+  WEIR_TRY(train_ranks_open(r));
+  WEIR_TRY(train_agree(r, open_trial(r)));
+  WEIR_TRY(time_plan(r, parts ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, comm, t));
+  if (parts) {
+    WEIR_TRY(time_plan(r, TRAIN_APPLY, 0, comm, t));
+  }
+  return WEIR_OK;
+}
+
+weir_status train_try(const weir_train_task *task, const weir_train_cfg *cfg,
+                      const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
+                      weir_times *t)
+{
+  const bool spread = comm != NULL && weir_comm_size(comm) > 1;
+  const weir_spread on = {.comm = comm, .grid = *grid};
+  weir_exec_cfg timed = *exec->exec;
+  weir_plan_opts opts = {.exec = &timed, .threads = exec->threads, .terse = true};
+  weir_params *params = NULL;
+  weir_store *store = NULL;
+  weir_status status;
+
+  timed.explain = true;
+  timed.memory = 0;
+  timed.verify = 0;
+  opts.spread = spread ? &on : NULL;
+  status = weir_params_create(task->dtype, &params);
+  status = status == WEIR_OK ? weir_store_create(&store) : status;
+  status = status == WEIR_OK ? weir_train_prepare(task, cfg->seed, params, store) : status;
+  WEIR_TRY_GOTO(spread ? weir_comm_agree(comm, status) : status, done);
+  train_run r = train_run_of(task, cfg, &opts, params, store);
+
+  status = try_steps(&r, comm, t);
+  train_run_close(&r);
+done:
+  weir_params_destroy(&params);
+  weir_store_destroy(&store);
+  return status;
+}
