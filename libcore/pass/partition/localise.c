@@ -106,6 +106,15 @@ weir_status localise_finish(localising *l, localise_move *x)
   return WEIR_OK;
 }
 
+/* An index that wraps begins within the array, all of which the rank holds: as far as its offset
+ * was away, the same elements are met. */
+static void unwind(weir_index *at, int64_t extent)
+{
+  if (at->border == WEIR_BORDER_WRAP && weir_index_divisor(at) == 1 && extent > 0) {
+    at->offset = (at->offset % extent + extent) % extent;
+  }
+}
+
 /* Iterations and indices of the node as this rank counts them. */
 static weir_status narrow(const localising *l, int32_t number, const weir_box *const *held)
 {
@@ -123,12 +132,16 @@ static weir_status narrow(const localising *l, int32_t number, const weir_box *c
 
     for (int d = 0; d < x->rank; d++) {
       weir_index *at = &x->index[d];
+      const int64_t all = x->extent[d];
 
       x->extent[d] = held[i]->hi[d] - held[i]->lo[d];
       for (int k = 0; k < a->n_dims && (x->role == WEIR_ROLE_DATA || d > 0); k++) {
         at->offset += at->coef[k] * shift[k];
       }
       at->offset -= held[i]->lo[d] * weir_index_divisor(at);
+      if (x->extent[d] == all) {
+        unwind(at, all);
+      }
     }
   }
   for (int k = 0; k < a->n_dims; k++) {

@@ -14,6 +14,7 @@
 #include "ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
+#include "ops/reshape/weir_reshape.h"
 #include "pass/derive/weir_derive.h"
 
 enum { CASES = 150, MOST_CUTS = 5, CHANNELS = 2, SAMPLES = 4 };
@@ -548,6 +549,32 @@ static void the_local_graph_and_refusals(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Rows of a matrix, flat: wherever a rank's own begin, it reads its array from the first element
+ * on, and not from as many turns ahead. */
+static void indices_that_wrap_begin_within_the_array(void **state)
+{
+  const int64_t bounds[] = {0, 2, 6};
+  weir_graph *g = new_graph();
+  const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {6, 8}, 0});
+  const weir_value y = weir_reshape(g, x, &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
+  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds};
+  weir_partition *p;
+  weir_local local;
+
+  weir_output(g, "y", y);
+  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
+  for (int rank = 0; rank < 2; rank++) {
+    assert_ok(weir_localise(p, rank, &local));
+    const weir_index *at = weir_graph_node(local.g, y.node)->access.in[0].index;
+
+    assert_int_equal(at[1].border, WEIR_BORDER_WRAP);
+    assert_int_equal(at[1].offset, 0);
+    weir_local_fini(&local);
+  }
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
 /* Three taps over 8 elements, rank 1 owns the last 3: one plane of 4 samples, 2 channels and 8
  * bytes comes from below, forward and backward; 3 x 2 x 2 sums by weights are partial. */
 static void the_report_tells_boxes_and_bytes(void **state)
@@ -586,6 +613,7 @@ int main(void)
       cmocka_unit_test(outputs_of_a_node_are_cut_alike),
       cmocka_unit_test(wrong_cuts_and_no_memory),
       cmocka_unit_test(the_local_graph_and_refusals),
+      cmocka_unit_test(indices_that_wrap_begin_within_the_array),
       cmocka_unit_test(the_report_tells_boxes_and_bytes),
   };
 
