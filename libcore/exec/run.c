@@ -323,7 +323,12 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
 
 weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last)
 {
-  tiling t = {.p = p, .group = group, .box = *box, .total = 1, .last = last};
+  tiling t = {.p = p,
+              .group = group,
+              .tended = p->spread != NULL ? weir_clock() : 0,
+              .box = *box,
+              .total = 1,
+              .last = last};
   const weir_group *from = weir_graph_group(p->g, group->number);
   const bool tiled = from->kernel == NULL || group->boxed >= 0;
   const double start = p->cfg.explain ? weir_clock() : 0;
