@@ -21,7 +21,7 @@
 #include "train/train_priv.h"
 #include "weir_bench.h"
 
-enum { RANKS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 5 };
+enum { RANKS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 9 };
 
 #define RATE 0.001
 #define TOLERANCE 1e-4 /* sums in another order */
