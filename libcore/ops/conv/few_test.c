@@ -1,58 +1,12 @@
 /* few_test.c - the three sums against loops in double: random shapes, strides, borders, NaN,
  * threads. */
-#include <math.h>
 #include <string.h>
 
-#include "base/weir_alloc.h"
-#include "base/weir_check.h"
-#include "base/weir_random.h"
 #include "device/weir_parallel.h"
+#include "ops/conv/conv_check.h"
 #include "ops/conv/few_priv.h"
 
 enum { CASES = 16 };
-
-typedef struct draw {
-  uint64_t seed, at;
-} draw;
-
-static int64_t between(draw *r, int64_t lo, int64_t hi)
-{
-  return lo + (int64_t)(weir_random_bits(r->seed, 7, 0, r->at++) % (uint64_t)(hi - lo + 1));
-}
-
-/* A field [n, 3 dims, channels] with `spare` elements behind the channels, or w [3 taps, few,
- * many].
- */
-typedef struct field {
-  float *data;
-  int64_t count;
-} field;
-
-static field new_field(draw *r, int64_t count, bool nan)
-{
-  field f = {.count = count};
-  void *memory;
-
-  assert_ok(weir_alloc(count, sizeof(float), &memory));
-  f.data = memory;
-  for (int64_t i = 0; i < count; i++) {
-    f.data[i] = (float)(2 * weir_random_uniform(r->seed, 9, 0, r->at++) - 1);
-  }
-  if (nan) {
-    f.data[between(r, 0, count - 1)] = NAN;
-  }
-  return f;
-}
-
-/* Steps of a row-major field; returns how many elements it has. */
-static int64_t lay_out(int64_t batch, const int64_t extent[3], int64_t pixel, int64_t step[4])
-{
-  step[3] = pixel;
-  for (int d = 2; d >= 0; d--) {
-    step[d] = step[d + 1] * extent[d];
-  }
-  return step[0] * batch;
-}
 
 typedef struct problem {
   few_conv s;
@@ -60,34 +14,29 @@ typedef struct problem {
 } problem;
 
 /* few_in: the field with few channels is the one that is read at stride out + tap - lo. */
-static problem draw_problem(draw *r, bool few_in, bool dense)
+static problem draw_problem(weir_draw *r, bool few_in, bool dense)
 {
-  problem p = {.s = {.batch = between(r, 1, 2)}};
+  problem p = {.s = {.batch = weir_draw_int(r, 1, 2)}};
   few_conv *s = &p.s;
 
-  s->few = between(r, 1, FEW_MOST);
-  s->many = between(r, 1, 4) == 1 ? between(r, 1, 70) : 8 * between(r, 1, 5);
+  s->few = weir_draw_int(r, 1, FEW_MOST);
+  s->many = weir_draw_int(r, 1, 4) == 1 ? weir_draw_int(r, 1, 70) : 8 * weir_draw_int(r, 1, 5);
   for (int d = 0; d < 3; d++) {
     s->in[d] = 0;
     while (s->in[d] < 1) {
-      s->taps[d] = between(r, 1, between(r, 1, 3) == 1 ? 5 : 3);
-      s->stride[d] = between(r, 1, 3) == 1 ? 2 : 1;
-      s->lo[d] = between(r, -2, s->taps[d]);
-      s->out[d] = between(r, 1, d == 2 ? 45 : 4);
+      s->taps[d] = weir_draw_int(r, 1, weir_draw_int(r, 1, 3) == 1 ? 5 : 3);
+      s->stride[d] = weir_draw_int(r, 1, 3) == 1 ? 2 : 1;
+      s->lo[d] = weir_draw_int(r, -2, s->taps[d]);
+      s->out[d] = weir_draw_int(r, 1, d == 2 ? 45 : 4);
       s->in[d] = s->stride[d] * (s->out[d] - 1) + s->taps[d] - s->lo[d] -
-                 between(r, 0, s->taps[d]) + between(r, 0, s->stride[d] - 1);
+                 weir_draw_int(r, 0, s->taps[d]) + weir_draw_int(r, 0, s->stride[d] - 1);
     }
   }
-  const int64_t spare = dense ? 0 : between(r, 0, 3);
+  const int64_t spare = dense ? 0 : weir_draw_int(r, 0, 3);
 
   p.in_count = lay_out(s->batch, s->in, few_in ? s->few : s->many + spare, s->in_step);
   p.out_count = lay_out(s->batch, s->out, few_in ? s->many + spare : s->few + spare, s->out_step);
-  s->w_step[4] = between(r, 0, 1) ? 1 : s->few; /* [few, many] or [many, few] */
-  s->w_step[3] = s->w_step[4] == 1 ? s->many : 1;
-  s->w_step[2] = s->few * s->many;
-  s->w_step[1] = s->w_step[2] * s->taps[2];
-  s->w_step[0] = s->w_step[1] * s->taps[1];
-  p.w_count = s->w_step[0] * s->taps[0];
+  p.w_count = lay_out_weights(s->taps, s->few, s->many, weir_draw_int(r, 0, 1) == 0, s->w_step);
   return p;
 }
 
@@ -132,29 +81,6 @@ static void reference(const few_conv *s, bool few_in, const float *in, const flo
       }
     }
   }
-}
-
-/* Elements that are sums; what lies between pixels is not looked at. */
-static void compare(const float *actual, const double *expected, int64_t count, int64_t pixel,
-                    int64_t channels)
-{
-  for (int64_t k = 0; k < count; k++) {
-    const double e = expected[k], a = (double)actual[k];
-
-    if (k % pixel < channels && !(isnan(e) ? isnan(a) : fabs(a - e) <= 2e-5 * fmax(1, fabs(e)))) {
-      print_error("element %lld of %lld: %.9g, expected %.9g\n", (long long)k, (long long)count, a,
-                  e);
-      assert_true(0);
-    }
-  }
-}
-
-static double *zeros(int64_t count)
-{
-  void *memory;
-
-  assert_ok(weir_alloc(count, sizeof(double), &memory));
-  return memory;
 }
 
 /* The kernels that this processor runs. */
@@ -228,7 +154,7 @@ static void same_on_two(few_sum f, bool classes, int64_t count)
 /* One random problem; of the two arrays read, one may hold a NaN. */
 static void check_case(const operation *o, uint64_t seed)
 {
-  draw r = {.seed = seed};
+  weir_draw r = {.seed = seed};
   const bool dense = seed % 2 == 0 || (!o->few_in && o->what == OF_IN); /* few channels are read */
   const problem p = draw_problem(&r, o->few_in, dense);
   const int64_t count[] = {p.w_count, p.in_count, p.out_count};
@@ -237,7 +163,7 @@ static void check_case(const operation *o, uint64_t seed)
   const enum what first = o->what == OF_IN ? OF_OUT : OF_IN;
   const enum what second = o->what == OF_W ? OF_OUT : OF_W;
   const few_kernels *k[2];
-  field f[3];
+  float *f[3];
   double *sum = zeros(count[o->what]);
   float bias[70];
 
@@ -247,7 +173,7 @@ static void check_case(const operation *o, uint64_t seed)
   for (enum what n = OF_W; n <= OF_OUT; n++) {
     f[n] = new_field(&r, count[n], (n == first && seed % 3 == 1) || (n == second && seed % 3 == 2));
   }
-  reference(&p.s, o->few_in, f[OF_IN].data, f[OF_OUT].data, f[OF_W].data, o->what, sum);
+  reference(&p.s, o->few_in, f[OF_IN], f[OF_OUT], f[OF_W], o->what, sum);
   for (int64_t n = 0; o->kind == FEW_WIDEN && seed % 4 == 0 && n < count[o->what]; n++) {
     const int64_t m = n % pixel[o->what];
 
@@ -257,17 +183,17 @@ static void check_case(const operation *o, uint64_t seed)
     const few_sum sum_of = {.kind = o->kind,
                             .k = k[i],
                             .s = &p.s,
-                            .a = f[first].data,
-                            .b = f[second].data,
+                            .a = f[first],
+                            .b = f[second],
                             .bias = o->kind == FEW_WIDEN && seed % 4 == 0 ? bias : NULL,
-                            .out = f[o->what].data};
+                            .out = f[o->what]};
 
     same_on_two(sum_of, o->what == OF_IN, count[o->what]);
-    compare(f[o->what].data, sum, count[o->what], pixel[o->what], channels[o->what]);
+    compare(f[o->what], sum, count[o->what], pixel[o->what], channels[o->what]);
   }
   weir_free(&sum);
   for (enum what n = OF_W; n <= OF_OUT; n++) {
-    weir_free(&f[n].data);
+    weir_free(&f[n]);
   }
 }
 
@@ -309,7 +235,7 @@ static void long_sums_stay_exact(void **state)
                 .w_step = {1, 1, 1, 1, 1}};
   const few_kernels *k = few_kernels_get();
   const int64_t count = lay_out(1, s.in, 1, s.in_step);
-  draw r = {.seed = 3};
+  weir_draw r = {.seed = 3};
   double sum = 0;
   float w = 0;
   few_sum f = {.kind = FEW_WEIGHTS, .k = k, .s = &s, .out = &w};
@@ -319,22 +245,22 @@ static void long_sums_stay_exact(void **state)
     return;
   }
   memcpy(s.out_step, s.in_step, sizeof s.in_step);
-  field in = new_field(&r, count, false), out = new_field(&r, count, false);
+  float *in = new_field(&r, count, false), *out = new_field(&r, count, false);
 
   for (int64_t i = 0; i < count; i++) {
-    in.data[i] += 1;
-    out.data[i] = i % 2 == 0 ? 1.0F : -1.0F;
-    sum += (double)in.data[i] * (double)out.data[i];
+    in[i] += 1;
+    out[i] = i % 2 == 0 ? 1.0F : -1.0F;
+    sum += (double)in[i] * (double)out[i];
   }
-  f.a = in.data;
-  f.b = out.data;
+  f.a = in;
+  f.b = out;
   assert_ok(weir_alloc(few_workspace(f.kind, k, &s), 1, &f.workspace));
   few_run(&f, 0);
   print_message("2 M products: %.9g, exactly %.9g\n", (double)w, sum);
   assert_true(fabs((double)w - sum) <= 2e-5 * fabs(sum));
   weir_free(&f.workspace);
-  weir_free(&in.data);
-  weir_free(&out.data);
+  weir_free(&in);
+  weir_free(&out);
 }
 
 int main(void)

@@ -10,6 +10,10 @@ typedef __m256 V;
 #define V_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define V_LOAD(p) _mm256_loadu_ps(p)
 #define V_STORE(p, v) _mm256_storeu_ps(p, v)
+#define V_HALVES(a, b, which) \
+  _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), which)
+#define V_LOW(a, b) V_HALVES(a, b, 0x20)
+#define V_HIGH(a, b) V_HALVES(a, b, 0x31)
 // clang-format off
 #define ALL_ROW ROW(1) ROW(2) ROW(3) ROW(4)
 #define V_MOST_ROWS {9, 3, 3, 3}

@@ -1,14 +1,19 @@
 /* picked_kernel.h - the vector code of picked_priv.h for one instruction set. Before it, a source
  * defines V_LANES, V_VECTORS, the type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE of a
- * vector, ALL_ADD (calls ADD(vectors, rows) for every pair, all PICKED_ROWS of 1 vector first, NONE
- * where there is none), ALL_ROW (calls ROW(vectors) for every number), V_MOST_ROWS (the most rows
- * of 1, 2, .. vectors), and TABLE. */
+ * vector, V_LOW and V_HIGH (the first and the last lanes of two in turns), ALL_ADD (calls
+ * ADD(vectors, rows) for every pair, all PICKED_ROWS of 1 vector first, NONE where there is none),
+ * ALL_ROW (calls ROW(vectors) for every number), V_MOST_ROWS (the most rows of 1, 2, .. vectors),
+ * and TABLE. */
 #include "ops/conv/picked_priv.h"
 
+/* Pointers are summed where they stand: else every vector has one of its own, more than there are
+ * registers. */
+#define P_KEEP(p) __asm__("" : "+r"(p))
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void add_rows(const picked_add *a, const int vectors, const int rows)
 {
+  float *sums = a->sums;
   V sum[32];
   int64_t run[PICKED_ROWS];
 
@@ -24,19 +29,23 @@ INLINE void add_rows(const picked_add *a, const int vectors, const int rows)
     const float *from = a->from + a->at[k];
     const V by = V_SET(a->by[k]);
 
+    P_KEEP(from);
 #pragma GCC unroll 9
     for (int r = 0; r < rows; r++) {
+      const float *row = from + run[r];
+
+      P_KEEP(row);
 #pragma GCC unroll 6
       for (int v = 0; v < vectors; v++) {
-        sum[r * vectors + v] = V_FMA(by, V_LOAD(from + run[r] + V_LANES * v), sum[r * vectors + v]);
+        sum[r * vectors + v] = V_FMA(by, V_LOAD(row + V_LANES * v), sum[r * vectors + v]);
       }
     }
   }
 #pragma GCC unroll 9
-  for (int r = 0; r < rows; r++) {
+  for (int r = 0; r < rows; r++, sums += a->sum_step) {
 #pragma GCC unroll 6
     for (int v = 0; v < vectors; v++) {
-      float *at = a->sums + a->sum_step * r + V_LANES * v;
+      float *at = sums + V_LANES * v;
 
       V_STORE(at, V_ADD(V_LOAD(at), sum[r * vectors + v]));
     }
@@ -100,9 +109,40 @@ INLINE void add_windows(const picked_row *r, const int vectors)
 ALL_ROW
 #undef ROW
 
+/* Rows by halves: each round, the number of a lane in v takes a digit from that of its vector. */
+static void tile(const float *from, int64_t from_step, float *to, int64_t to_step)
+{
+  V v[V_LANES], w[V_LANES];
+
+#pragma GCC unroll 16
+  for (int i = 0; i < V_LANES; i++) {
+    v[i] = V_LOAD(from + i * from_step);
+  }
+#pragma GCC unroll 4
+  for (int round = 1; round < V_LANES; round *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < V_LANES / 2; i++) {
+      w[2 * i] = V_LOW(v[i], v[i + V_LANES / 2]);
+      w[2 * i + 1] = V_HIGH(v[i], v[i + V_LANES / 2]);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < V_LANES; i++) {
+      v[i] = w[i];
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < V_LANES; i++) {
+    V_STORE(to + i * to_step, v[i]);
+  }
+}
+
 #define ROW(vectors) row_##vectors,
 static picked_row_run *const row_table[] = {ALL_ROW};
 static const int64_t most_rows[] = V_MOST_ROWS;
 
-const picked_kernels TABLE = {
-    .lanes = V_LANES, .vectors = V_VECTORS, .rows = most_rows, .row = row_table, .add = add_table};
+const picked_kernels TABLE = {.lanes = V_LANES,
+                              .vectors = V_VECTORS,
+                              .rows = most_rows,
+                              .row = row_table,
+                              .add = add_table,
+                              .tile = tile};

@@ -51,11 +51,15 @@ typedef struct picked_row {
 
 typedef void picked_row_run(const picked_row *r);
 
+/* to[i to_step + j] = from[j from_step + i], i and j below lanes. */
+typedef void picked_tile_run(const float *from, int64_t from_step, float *to, int64_t to_step);
+
 typedef struct picked_kernels {
   int64_t lanes, vectors;     /* most vectors of a row                                  */
   const int64_t *rows;        /* [vectors]: most rows of 1, 2, .. vectors               */
   picked_row_run *const *row; /* [vectors] */
   picked_add_run *const *add; /* [vectors][PICKED_ROWS]: of 1, 2, .. rows; NULL beyond  */
+  picked_tile_run *tile;
 } picked_kernels;
 
 enum { PICKED_ROWS = 9 };
@@ -81,12 +85,14 @@ enum { PICKED_STAGES = 2 };
 
 /* True when the vector code takes the shape. */
 bool picked_takes(const picked_conv *s);
+/* True when x does not stay in cache anyway: rows of it may be made by themselves. */
+bool picked_large(const picked_conv *s);
 /* Bytes, of all and of one thread; pieces of a stage: they follow from the shape. */
 int64_t picked_workspace(const picked_kernels *k, const picked_conv *s, bool data);
 int64_t picked_scratch(const picked_kernels *k, const picked_conv *s, bool data);
-int64_t picked_pieces(const picked_conv *s, bool data, int stage);
+int64_t picked_pieces(const picked_kernels *k, const picked_conv *s, bool data, int stage);
 void picked_piece(const picked_sum *p, int stage, int64_t piece);
-/* data: the last stage for samples, planes and rows [lo, hi), rather than a piece. */
+/* data, large: the last stage for samples, planes and rows [lo, hi), rather than a piece. */
 void picked_rows(const picked_sum *p, const int64_t lo[3], const int64_t hi[3]);
 
 #endif

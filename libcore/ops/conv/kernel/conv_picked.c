@@ -12,6 +12,11 @@ typedef struct kept {
   picked_conv s; /* steps are those of a run */
 } kept;
 
+static bool makes_data(const kept *c)
+{
+  return c->p.form.kind == CONV_DATA;
+}
+
 static bool find(const weir_graph *g, const weir_group *group, kept *c)
 {
   const conv_form *f = &c->p.form;
@@ -44,7 +49,8 @@ static bool find(const weir_graph *g, const weir_group *group, kept *c)
   return picked_takes(&c->s);
 }
 
-/* Of the peak of a thread, as measured on Zen 4: a vector is loaded for every multiplication. */
+/* Of the peak of a thread, as measured on Zen 4: a vector is loaded for every multiplication.
+ * Weights pass by once, what lies between the stages twice. */
 static double match(const weir_graph *g, const weir_group *group)
 {
   const double bandwidth = 1e10, peak = 7e9, call = 2e-6;
@@ -53,8 +59,9 @@ static double match(const weir_graph *g, const weir_group *group)
   if (!find(g, group, &c)) {
     return -1;
   }
-  const double moved = 2 * (double)picked_workspace(c.k, &c.s, c.p.form.kind == CONV_DATA);
-  double share = 0.45, flops = conv_form_flops(&c.p.form);
+  const double weights = 4.0 * (double)(c.s.taps[0] * c.s.taps[1] * c.s.taps[2] * c.s.in * c.s.out);
+  const double moved = weights + 2 * (double)picked_workspace(c.k, &c.s, makes_data(&c));
+  double share = 0.5, flops = conv_form_flops(&c.p.form);
 
   for (int d = 0; d < 3; d++) {
     flops /= (double)c.s.window[d];
@@ -98,16 +105,11 @@ static void release(void *context)
   weir_free(&context);
 }
 
-static bool makes_data(const kept *c)
-{
-  return c->p.form.kind == CONV_DATA;
-}
-
 static int64_t pieces(const void *context, int stage)
 {
   const kept *c = context;
 
-  return stage < PICKED_STAGES ? picked_pieces(&c->s, makes_data(c), stage) : 0;
+  return stage < PICKED_STAGES ? picked_pieces(c->k, &c->s, makes_data(c), stage) : 0;
 }
 
 static int64_t workspace(const void *context)
@@ -124,16 +126,13 @@ static int64_t scratch(const void *context)
   return picked_scratch(c->k, &c->s, makes_data(c));
 }
 
-/* Bytes of x below which it stays in cache anyway, and boxes would be too few for the threads. */
-#define SMALL (INT64_C(1) << 20)
-
-/* Samples and rows of x may be made by themselves. */
+/* Samples and rows of x may be made by themselves; of a small one, boxes would be too few for the
+ * threads. */
 static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
 {
   kept c;
 
-  if (!find(g, group, &c) || !makes_data(&c) ||
-      4 * c.s.n * c.s.x[0] * c.s.x[1] * c.s.x[2] * c.s.in < SMALL) {
+  if (!find(g, group, &c) || !makes_data(&c) || !picked_large(&c.s)) {
     return false;
   }
   *b = (weir_boxes){.stage = PICKED_STAGES - 1};

@@ -1,0 +1,93 @@
+/* picked_layout.h - sizes of picked_priv.h that follow from the shape, and what both sums need of
+ * them. */
+#ifndef PICKED_LAYOUT_H
+#define PICKED_LAYOUT_H
+#include <string.h>
+
+#include "ops/conv/picked_priv.h"
+
+/* BLOCK: channels of y of a piece; WRITTEN: of a piece of the merge; PLANES, ROWS: of x, made at a
+ * time. */
+enum {
+  BLOCK = 64,
+  WRITTEN = 16,
+  PLANES = 2,
+  ROWS = 16,
+  MOST_WINDOW = 64,
+  MOST_ROWS = 16,
+  MOST_WIDE = 32,
+  MOST_WINDOWS = MOST_ROWS * MOST_WIDE,
+  MOST_TAPS = 16,
+  LINE = 16 /* floats */
+};
+
+/* Floats. */
+typedef struct picked_layout {
+  int64_t chunk, chunks; /* channels of x at a time */
+  int64_t runs, length,
+      row;           /* taps but for the last dimension's; floats of those, and as vectors */
+  int64_t sums;      /* rows of all runs */
+  int64_t positions; /* of a window */
+  /* Weights. */
+  int64_t blocks, slabs;        /* of channels of y; of planes of maxima */
+  int64_t windows[2];           /* of a patch: rows, and in a row */
+  int64_t patch[3], patch_size; /* extents */
+  /* Data. */
+  bool whole;                 /* a chunk at a time of all x, its weights packed as they are met */
+  int64_t columns, made_size; /* of a row of x in the making; of all rows of a block */
+} picked_layout;
+
+picked_layout picked_layout_of(const picked_kernels *k, const picked_conv *s, bool data);
+
+/* to[i, j] = from[i, j], i < n, j < m, the steps of both as given. */
+void picked_move(const picked_kernels *k, const float *from, const int64_t from_step[2], float *to,
+                 const int64_t to_step[2], int64_t n, int64_t m);
+
+/* Stages and their pieces; floats of all and of one thread (picked_weights.c, picked_data.c). */
+int64_t picked_weights_pieces(const picked_conv *s, const picked_layout *l, int stage);
+int64_t picked_weights_workspace(const picked_conv *s, const picked_layout *l);
+int64_t picked_weights_scratch(const picked_layout *l);
+void picked_weights_piece(const picked_sum *p, const picked_layout *l, int stage, int64_t piece);
+int64_t picked_data_pieces(const picked_conv *s, const picked_layout *l, int stage);
+int64_t picked_data_workspace(const picked_conv *s, const picked_layout *l);
+int64_t picked_data_scratch(const picked_conv *s, const picked_layout *l);
+void picked_data_piece(const picked_sum *p, const picked_layout *l, int stage, int64_t piece);
+
+static inline int64_t least(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static inline int64_t greatest(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+static inline int64_t lines_of(int64_t floats)
+{
+  return ceil_div(floats, LINE) * LINE;
+}
+
+/* Where the weights of tap t, row-major over three dimensions, lie. */
+static inline int64_t weight_at(const picked_conv *s, int64_t t)
+{
+  return t / s->taps[2] / s->taps[1] * s->w_step[0] + t / s->taps[2] % s->taps[1] * s->w_step[1] +
+         t % s->taps[2] * s->w_step[2];
+}
+
+static inline void copy(float *to, const float *from, int64_t n)
+{
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static inline void clear(float *to, int64_t n)
+{
+  memset(to, 0, (size_t)n * sizeof *to);
+}
+
+#endif
