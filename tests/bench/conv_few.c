@@ -2,10 +2,10 @@
  * core's multiply-adds that the products take (those with padding are not counted), and plans with
  * this kernel against plans with oneDNN's, where the build has it. Times are the processor's. */
 #include <string.h>
-#include <time.h>
 
 #include "base/weir_log.h"
 #include "exec/weir_plan.h"
+#include "fields.h"
 #include "multiply_add.h"
 #include "ops/conv/few_priv.h"
 #include "ops/conv/weir_conv.h"
@@ -14,29 +14,6 @@
 #include "pass/derive/weir_derive.h"
 
 enum { RUNS = 30 };
-
-static float *field(int64_t count)
-{
-  float *x = aligned_alloc(64, (size_t)(count * 4 + 63) / 64 * 64);
-
-  if (x == NULL) {
-    fprintf(stderr, "conv_few: no memory\n");
-    exit(5);
-  }
-  for (int64_t i = 0; i < count; i++) {
-    x[i] = (float)((uint64_t)i * 2654435761u % 65536) * 0x1p-15F - 1;
-  }
-  return x;
-}
-
-static int64_t lay_out(const int64_t extent[3], int64_t channels, int64_t step[4])
-{
-  step[3] = channels;
-  for (int d = 2; d >= 0; d--) {
-    step[d] = step[d + 1] * extent[d];
-  }
-  return step[0];
-}
 
 /* Multiplications and additions, those with padding left out. */
 static double work_of(const few_conv *s)
@@ -56,14 +33,6 @@ static double work_of(const few_conv *s)
   return n;
 }
 
-static double processor_seconds(void)
-{
-  struct timespec t;
-
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void row(const char *name, few_kind kind, int64_t few, int64_t many, const int64_t extent[3],
                 double peak, double goal)
 {
@@ -76,9 +45,9 @@ static void row(const char *name, few_kind kind, int64_t few, int64_t many, cons
     s.taps[d] = 3;
     s.lo[d] = s.stride[d] = 1;
   }
-  float *in = field(lay_out(s.in, kind == FEW_NARROW ? many : few, s.in_step));
-  float *out = field(lay_out(s.out, kind == FEW_NARROW ? few : many, s.out_step));
-  float *w = field(27 * few * many);
+  float *in = bench_field(bench_steps(s.in, kind == FEW_NARROW ? many : few, s.in_step));
+  float *out = bench_field(bench_steps(s.out, kind == FEW_NARROW ? few : many, s.out_step));
+  float *w = bench_field(27 * few * many);
 
   s.w_step[4] = 1;
   s.w_step[3] = many;
@@ -88,13 +57,13 @@ static void row(const char *name, few_kind kind, int64_t few, int64_t many, cons
   f.a = in;
   f.b = kind == FEW_WEIGHTS ? out : w;
   f.out = kind == FEW_WEIGHTS ? w : out;
-  f.workspace = field(few_workspace(kind, f.k, &s) / 4);
+  f.workspace = bench_field(few_workspace(kind, f.k, &s) / 4);
   few_run(&f, 1);
   for (int i = 0; i < RUNS; i++) {
-    const double start = processor_seconds();
+    const double start = bench_processor_seconds();
 
     few_run(&f, 1);
-    best = fmin(best, processor_seconds() - start);
+    best = fmin(best, bench_processor_seconds() - start);
   }
   bench_row(name, "limit", peak * 1e-9, work_of(&s) / best * 1e-9, "Gflop/s", 1, goal);
   free(in);
@@ -199,10 +168,10 @@ static double difference(const side *a, const side *b)
 
 static double seconds_of(side *s)
 {
-  const double start = processor_seconds();
+  const double start = bench_processor_seconds();
 
   run_side(s);
-  return processor_seconds() - start;
+  return bench_processor_seconds() - start;
 }
 
 static void against(const char *name, task part, int64_t in, int64_t out, const int64_t extent[3],
