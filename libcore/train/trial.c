@@ -50,6 +50,9 @@ static weir_status add_gathered(weir_comm *comm, const weir_times *own, const in
     before += q < rank ? counts[q] : 0;
     total += counts[q];
   }
+  if (total == 0) {
+    return WEIR_OK;
+  }
   status = weir_alloc(total, sizeof *own->row, &memory);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   weir_group_time *row = memory;
