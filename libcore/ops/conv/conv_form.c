@@ -528,3 +528,34 @@ int conv_form_arrays(const weir_graph *g, const weir_group *group, int32_t *arra
   arrays[2] = f.w < 0 ? node->out[0] : node->in[f.w];
   return 3;
 }
+
+void conv_form_steps(const weir_view *v, int d, int64_t step[4])
+{
+  step[0] = v->stride[0];
+  for (int k = 0; k < 3; k++) {
+    step[1 + k] = k < 3 - d ? 0 : v->stride[1 + k - (3 - d)];
+  }
+}
+
+void conv_form_grain(int d, weir_boxes *boxes)
+{
+  for (int k = 0; k < d; k++) {
+    boxes->grain[k] = 1;
+  }
+}
+
+void conv_form_box(const weir_kernel_run *r, const weir_view *made, int d, int64_t lo[3],
+                   int64_t hi[3], int64_t first[3])
+{
+  lo[0] = r->made.lo[0];
+  hi[0] = r->made.hi[0];
+  first[0] = made->origin[0];
+  for (int at = 1; at < 3; at++) {
+    const int k = at - (3 - d); /* dimension of the view */
+    const bool has = k >= 1;
+
+    lo[at] = has ? r->made.lo[k] : 0;
+    hi[at] = has ? r->made.hi[k] : 1;
+    first[at] = has ? made->origin[k] : 0;
+  }
+}

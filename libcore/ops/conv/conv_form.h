@@ -60,6 +60,14 @@ bool conv_form_is(const conv_form *f, weir_dtype dtype);
 double conv_form_flops(const conv_form *f);
 /* Where weight (t, g, i, c) lies in a view of the weights' array: data + base + sum of places. */
 conv_weight_places conv_form_weights(const conv_form *f, const weir_view *w);
+/* Steps of a view [n, extents, channels] along n and three dimensions: 0 along those in front that
+ * it has not. */
+void conv_form_steps(const weir_view *v, int d, int64_t step[4]);
+/* For kernels that make x or y by samples, planes and rows of three dimensions, whole to the last
+ * one and the channels: the grain of their boxes; the box of a run, and where its view begins. */
+void conv_form_grain(int d, weir_boxes *boxes);
+void conv_form_box(const weir_kernel_run *r, const weir_view *made, int d, int64_t lo[3],
+                   int64_t hi[3], int64_t first[3]);
 /* Arrays of x, w, y in this order, for weir_kernel.arrays: 3. */
 int conv_form_arrays(const weir_graph *g, const weir_group *group, int32_t *arrays, int n);
 

@@ -225,19 +225,8 @@ static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
     return false;
   }
   *b = (weir_boxes){.stage = FEW_STAGES - 1 + c.padded};
-  for (int k = 0; k < c.f.d; k++) {
-    b->grain[k] = 1; /* the sample, and every dimension but the last and the channels */
-  }
+  conv_form_grain(c.f.d, b);
   return true;
-}
-
-/* Steps of a view [n, extents, channels]. */
-static void steps_of(const weir_view *v, int d, int64_t step[4])
-{
-  step[0] = v->stride[0];
-  for (int k = 0; k < 3; k++) {
-    step[1 + k] = k < 3 - d ? 0 : v->stride[1 + k - (3 - d)];
-  }
 }
 
 /* Steps of x, y and w; returns where w begins. */
@@ -252,8 +241,8 @@ static int64_t bind_steps(const conv_few *c, const weir_view *views, few_conv *s
   for (int k = f->d; c->padded && k >= 0; k--) { /* as conv_pad_row lays it out */
     x.stride[k] = k == f->d ? f->in : x.stride[k + 1] * f->x_extent[k];
   }
-  steps_of(exchanged ? &views[1] : &x, f->d, s->in_step);
-  steps_of(exchanged ? &x : &views[1], f->d, s->out_step);
+  conv_form_steps(exchanged ? &views[1] : &x, f->d, s->in_step);
+  conv_form_steps(exchanged ? &x : &views[1], f->d, s->out_step);
   s->w_step[3] = c->few_x ? places.in : places.out;
   s->w_step[4] = c->few_x ? places.out : places.in;
   for (int k = 0; k < f->d; k++) {
@@ -261,23 +250,6 @@ static int64_t bind_steps(const conv_few *c, const weir_view *views, few_conv *s
     w_at += exchanged ? (f->taps[k] - 1) * places.tap[k] : 0;
   }
   return w_at;
-}
-
-/* Samples, planes and rows of a box of the result, counted as the sum counts them. */
-static void run_box(const conv_few *c, few_sum *sum, const weir_kernel_run *r)
-{
-  const weir_view *made = &r->views[c->f.kind == CONV_DATA ? 0 : 1];
-  int64_t lo[3] = {r->made.lo[0], 0, 0}, hi[3] = {r->made.hi[0], 1, 1};
-
-  sum->first[0] = made->origin[0];
-  for (int k = 0; k + 1 < c->f.d; k++) {
-    const int at = 1 + k + 3 - c->f.d; /* of the three; few.c runs along the last dimension */
-
-    lo[at] = r->made.lo[1 + k];
-    hi[at] = r->made.hi[1 + k];
-    sum->first[at] = made->origin[1 + k];
-  }
-  few_rows(sum, lo, hi);
 }
 
 static void run_sum(const conv_few *c, const weir_kernel_run *r, int stage)
@@ -312,7 +284,10 @@ static void run_sum(const conv_few *c, const weir_kernel_run *r, int stage)
     sum.out = w;
   }
   if (r->piece < 0) {
-    run_box(c, &sum, r);
+    int64_t lo[3], hi[3];
+
+    conv_form_box(r, &r->views[c->f.kind == CONV_DATA ? 0 : 1], c->f.d, lo, hi, sum.first);
+    few_rows(&sum, lo, hi);
   } else {
     few_piece(&sum, stage % FEW_STAGES, r->piece);
   }

@@ -136,36 +136,8 @@ static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
     return false;
   }
   *b = (weir_boxes){.stage = PICKED_STAGES - 1};
-  for (int k = 0; k < c.p.form.d; k++) {
-    b->grain[k] = 1; /* the sample, and every dimension but the last and the channels */
-  }
+  conv_form_grain(c.p.form.d, b);
   return true;
-}
-
-/* Steps of a view [n, extents, channels]. */
-static void steps_of(const weir_view *v, int d, int64_t step[4])
-{
-  step[0] = v->stride[0];
-  for (int k = 0; k < 3; k++) {
-    step[1 + k] = k < 3 - d ? 0 : v->stride[1 + k - (3 - d)];
-  }
-}
-
-/* Samples, planes and rows of a box of x. */
-static void run_box(const kept *c, picked_sum *sum, const weir_kernel_run *r)
-{
-  const weir_view *made = &r->views[0];
-  int64_t lo[3] = {r->made.lo[0], 0, 0}, hi[3] = {r->made.hi[0], 1, 1};
-
-  sum->first[0] = made->origin[0];
-  for (int k = 0; k + 1 < c->p.form.d; k++) {
-    const int at = 1 + k + 3 - c->p.form.d;
-
-    lo[at] = r->made.lo[1 + k];
-    hi[at] = r->made.hi[1 + k];
-    sum->first[at] = made->origin[1 + k];
-  }
-  picked_rows(sum, lo, hi);
 }
 
 static void run(const weir_kernel_run *r)
@@ -186,16 +158,19 @@ static void run(const weir_kernel_run *r)
                     .workspace = r->workspace,
                     .scratch = r->scratch};
 
-  steps_of(&r->views[0], f->d, s.x_step);
-  steps_of(&r->views[1], f->d, s.y_step);
-  steps_of(&r->views[3], f->d, s.place_step);
+  conv_form_steps(&r->views[0], f->d, s.x_step);
+  conv_form_steps(&r->views[1], f->d, s.y_step);
+  conv_form_steps(&r->views[3], f->d, s.place_step);
   for (int k = 0; k < f->d; k++) {
     s.w_step[3 - f->d + k] = places.tap[k];
   }
   s.w_step[3] = places.in;
   s.w_step[4] = places.out;
   if (r->piece < 0) {
-    run_box(c, &sum, r);
+    int64_t lo[3], hi[3];
+
+    conv_form_box(r, &r->views[0], f->d, lo, hi, sum.first);
+    picked_rows(&sum, lo, hi);
   } else {
     picked_piece(&sum, r->stage, r->piece);
   }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/weir_random.h"
-#include "exec/weir_plan.h"
+#include "exec/kernel_check.h"
 #include "ops/conv/picked_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -70,31 +70,10 @@ static void end(trial *t)
   weir_graph_destroy(&t->g);
 }
 
-/* Runs the graph into `made`, allocated here; returns how many groups the kernel has. */
+/* As run_kernel, into `made`. */
 static int run(trial *t, const char *kernel, int threads, weir_tensor made[ALL])
 {
-  weir_exec_cfg cfg;
-  weir_plan *plan;
-  weir_binding bindings[ALL];
-  int claimed = 0;
-
-  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.kernel = kernel;
-  cfg.tier = 2;
-  assert_ok(
-      weir_plan_create(t->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
-  for (int k = 0; k < ALL; k++) {
-    if (k >= READ) {
-      assert_ok(weir_tensor_init(&made[k], WEIR_F32, t->desc[k].rank, t->desc[k].shape));
-    }
-    bindings[k] = (weir_binding){names[k], k < READ ? &t->of[k] : &made[k]};
-  }
-  assert_ok(weir_plan_run(plan, bindings, ALL));
-  for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
-    claimed += strcmp(weir_plan_group(plan, i).kernel, kernel) == 0;
-  }
-  weir_plan_destroy(&plan);
-  return claimed;
+  return run_kernel(t->g, kernel, threads, names, t->of, READ, ALL, made);
 }
 
 /* Extents in three dimensions, those in front that there are not with one element. */
