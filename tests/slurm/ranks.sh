@@ -40,8 +40,8 @@ fi
 # Rank 2 is killed.
 export words
 words="$program $(run 1000000) --threads 1 --grid 2x2 --out killed"
-timeout 120 srun --mpi=pmix -N2 -n4 bash -c '[ "$SLURM_PROCID" != 2 ] || echo $$ >pid; exec $words' >log 2>&1 &
-within 60 grep -q '"epoch_end"' killed/run.jsonl || fail "the run to be killed does not start"
+timeout 200 srun --mpi=pmix -N2 -n4 bash -c '[ "$SLURM_PROCID" != 2 ] || echo $$ >pid; exec $words' >log 2>&1 &
+within 120 grep -q '"train_begin"' killed/run.jsonl || fail "the run to be killed does not start"
 kill -KILL "$(cat pid)"
 status=0
 wait $! || status=$?
