@@ -1,5 +1,6 @@
 /* ranks.c - see ranks.h. */
 #include "ranks.h"
+#include <string.h>
 #include "base/weir_log.h"
 #include "train/weir_place.h"
 
@@ -42,10 +43,12 @@ static void tell_placement(const weir_placement *p, const weir_machine *m)
 {
   const weir_place_row *const row = &p->row[p->best];
   const int *const n = row->grid.extent;
+  const int64_t *const end = row->gather;
 
   weir_event("placement", WEIR_INT("samples", n[0]), WEIR_INT("depth", n[1]),
-             WEIR_INT("height", n[2]), WEIR_INT("width", n[3]), WEIR_INT("candidates", p->n),
-             WEIR_REAL("predicted_s", row->cost.seconds),
+             WEIR_INT("height", n[2]), WEIR_INT("width", n[3]), WEIR_INT("gather_depth", end[1]),
+             WEIR_INT("gather_height", end[2]), WEIR_INT("gather_width", end[3]),
+             WEIR_INT("candidates", p->n), WEIR_REAL("predicted_s", row->cost.seconds),
              WEIR_REAL("computes_s", row->cost.compute_s), WEIR_REAL("waits_s", row->cost.waited_s),
              WEIR_INT("halo_bytes", row->cost.halo_bytes),
              WEIR_INT("sum_bytes", row->cost.sum_bytes), WEIR_INT("arena_bytes", row->cost.arena),
@@ -77,6 +80,10 @@ weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_tra
   cfg->grid.depth = row->grid.extent[WEIR_ALONG_DEPTH];
   cfg->grid.height = row->grid.extent[WEIR_ALONG_HEIGHT];
   cfg->grid.width = row->grid.extent[WEIR_ALONG_WIDTH];
+  cfg->grid.gather.depth = row->gather[WEIR_ALONG_DEPTH];
+  cfg->grid.gather.height = row->gather[WEIR_ALONG_HEIGHT];
+  cfg->grid.gather.width = row->gather[WEIR_ALONG_WIDTH];
+  memcpy(task->gather, row->gather, sizeof task->gather);
   task->predicted_s = row->cost.seconds;
   if (r->leads) {
     weir_machine_print(&m, stderr);

@@ -75,6 +75,7 @@ static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const cf_u
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
+  weir_train_gather(&cfg->grid, e.task.gather);
   if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
     WEIR_TRY_GOTO(cf_placement_print(cfg, cli->threads, &e.task, (int)cfg->describe.ranks, stdout),
                   done);

@@ -7,7 +7,7 @@
 #include "train/train_priv.h"
 #include "train/weir_place.h"
 
-enum { NUMBERS = 10 }; /* of a row that ranks tell one another */
+enum { NUMBERS = 12 + WEIR_ALONG_DIMS }; /* of a row that ranks tell one another */
 
 /* ---- Candidates ---- */
 
@@ -81,15 +81,18 @@ weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_ki
                             weir_partition **p)
 {
   train_graph of = *t;
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread spread;
+  train_cuts cuts = {.cut = NULL};
+  weir_status status;
 
   of.slabs = k->slabs.n > 0 ? &k->slabs : NULL;
   WEIR_TRY(train_build(&of, kind, batch, g));
-  WEIR_TRY(weir_pass_run(*g, "simplify", passes));
-  WEIR_TRY(weir_pass_run(*g, "pick", passes));
-  train_spread_of(k, t->task, *g, batch, cuts, &spread);
-  return weir_partition_create(*g, &spread.grid, spread.cuts, spread.n_cuts, p);
+  WEIR_TRY(train_cuts_of(k, t->task, *g, batch, &cuts)); /* as plans are told, before passes */
+  WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
+  WEIR_TRY_GOTO(weir_pass_run(*g, "pick", passes), done);
+  status = weir_partition_create(*g, &cuts.spread.grid, cuts.cut, cuts.spread.n_cuts, p);
+done:
+  train_cuts_close(&cuts);
+  return status;
 }
 
 /* A run of the graph of that kind on the grid of k. */
@@ -125,6 +128,9 @@ static weir_status cost_of_step(const placing *s, const train_ranks *k, weir_cos
 static weir_status predict(const placing *s, weir_place_row *row)
 {
   train_ranks k = {.spread = {.grid = row->grid}};
+
+  memcpy(k.gather, row->gather, sizeof k.gather);
+  row->cost = (weir_cost){.seconds = 0};
   weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
 
   if (status == WEIR_OK) {
@@ -136,11 +142,125 @@ static weir_status predict(const placing *s, weir_place_row *row)
   train_ranks_close(&k);
   if (status == WEIR_ERR_CONFIG || status == WEIR_ERR_UNSUPPORTED) { /* others may do */
     row->refused = true;
-    row->cost = (weir_cost){.seconds = 0};
     weir_clear_failure();
     return WEIR_OK;
   }
+  const int64_t memory = s->r->exec.exec->memory;
+
+  row->fits = memory == 0 || row->cost.arena <= memory;
   return status;
+}
+
+/* ---- Where its cuts end ---- */
+
+/* Whether row a is better than row b of the same grid. */
+static bool is_better(const weir_place_row *a, const weir_place_row *b)
+{
+  return a->refused != b->refused ? b->refused
+         : a->fits != b->fits     ? a->fits
+         : a->fits                ? a->cost.seconds < b->cost.seconds
+                                  : a->cost.arena < b->cost.arena;
+}
+
+/* Levels that one try ends at, along each dimension: how many of the coarsest ones are gathered. */
+typedef struct ends {
+  int n[WEIR_ALONG_DIMS];
+} ends;
+
+/* One level more along the dimensions of the set, where there are any: never that of the inputs. */
+static bool go_up(const train_levels *levels, unsigned along, ends *e)
+{
+  bool moved = false;
+
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    if ((along >> d & 1) != 0 && e->n[d] + 1 < levels->n[d]) {
+      e->n[d]++;
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+static weir_status try_ends(const placing *s, const train_levels *levels, const ends *e,
+                            weir_place_row *row)
+{
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    row->gather[d] = e->n[d] > 0 ? levels->extent[d][e->n[d] - 1] : 0;
+  }
+  row->tried++;
+  return predict(s, row);
+}
+
+/* The best of one level more along one dimension that has several ranks, and along all of them. */
+static weir_status try_next(const placing *s, const train_levels *levels, ends *e,
+                            weir_place_row *row)
+{
+  const ends from = *e;
+  weir_place_row best = {.refused = true};
+  unsigned all = 0;
+
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    all |= row->grid.extent[d] > 1 ? 1U << d : 0;
+  }
+  for (unsigned along = 1; along <= all; along++) {
+    const bool one = (along & (along - 1)) == 0;
+    weir_place_row next = *row;
+    ends to = from;
+
+    if ((along & ~all) == 0 && (one || along == all) && go_up(levels, along, &to)) {
+      WEIR_TRY(try_ends(s, levels, &to, &next));
+      row->tried = next.tried;
+      if (is_better(&next, &best)) {
+        best = next;
+        *e = to;
+      }
+    }
+  }
+  best.tried = row->tried;
+  *row = best;
+  return WEIR_OK;
+}
+
+/* From the coarsest maps on, as long as a step is not longer for it: behind the place where cuts
+ * end, a level more costs more than the one before and saves less, as maps grow from level to
+ * level. */
+static weir_status search(const placing *s, weir_place_row *best)
+{
+  train_ranks k = {.spread = {.grid = best->grid}};
+  weir_place_row row = *best;
+  train_levels levels;
+  ends e = {.n = {0}};
+  weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
+
+  if (status == WEIR_OK) {
+    status = train_find_levels(&k, &s->r->graph, s->r->cfg->batch, &levels);
+  }
+  train_ranks_close(&k);
+  WEIR_TRY(status);
+  for (bool goes_on = true; goes_on;) {
+    weir_place_row next = row;
+
+    WEIR_TRY(try_next(s, &levels, &e, &next));
+    goes_on = !next.refused && !is_better(&row, &next);
+    row = goes_on ? next : row;
+    if (goes_on && is_better(&next, best)) {
+      *best = next;
+    }
+    best->tried = next.tried;
+  }
+  return WEIR_OK;
+}
+
+/* A grid with the best ends of its cuts. */
+static weir_status place(const placing *s, weir_place_row *row)
+{
+  int space = 1;
+
+  WEIR_TRY(try_ends(s, &(train_levels){.n = {0}}, &(ends){.n = {0}}, row));
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    space *= row->grid.extent[d];
+  }
+  return row->refused || space == 1 ? WEIR_OK : search(s, row);
 }
 
 /* ---- Among ranks ---- */
@@ -157,9 +277,14 @@ static void to_numbers(const weir_place_row *row, double x[NUMBERS])
                                (double)c->messages,
                                (double)c->arena,
                                (double)c->untimed,
-                               row->refused};
+                               row->refused,
+                               row->fits,
+                               (double)row->tried};
 
   memcpy(x, all, sizeof all);
+  for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
+    x[NUMBERS - WEIR_ALONG_DIMS + d] = (double)row->gather[d];
+  }
 }
 
 static void from_numbers(const double x[NUMBERS], weir_place_row *row)
@@ -174,6 +299,11 @@ static void from_numbers(const double x[NUMBERS], weir_place_row *row)
                           .arena = (int64_t)x[7],
                           .untimed = (int64_t)x[8]};
   row->refused = x[9] != 0;
+  row->fits = x[10] != 0;
+  row->tried = (int64_t)x[11];
+  for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
+    row->gather[d] = (int64_t)x[NUMBERS - WEIR_ALONG_DIMS + d];
+  }
 }
 
 /* Every rank gets the rows of all: of each, one has more than zeros. */
@@ -209,9 +339,15 @@ static void print_grid(const weir_grid *g, char *text, size_t size)
   (void)snprintf(text, size, "%dx%dx%dx%d", g->extent[0], g->extent[1], g->extent[2], g->extent[3]);
 }
 
-static bool within(const weir_place_row *row, int64_t memory)
+static void print_gather(const int64_t gather[WEIR_ALONG_DIMS], char *text, size_t size)
 {
-  return !row->refused && (memory == 0 || row->cost.arena <= memory);
+  bool any = false;
+
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    any = any || gather[d] > 0;
+  }
+  (void)snprintf(text, size, any ? "%" PRId64 "x%" PRId64 "x%" PRId64 : "-", gather[1], gather[2],
+                 gather[3]);
 }
 
 static weir_status choose(weir_placement *p, int ranks, int64_t memory)
@@ -221,9 +357,8 @@ static weir_status choose(weir_placement *p, int ranks, int64_t memory)
 
   p->best = -1;
   for (int64_t i = 0; i < p->n; i++) {
-    weir_place_row *row = &p->row[i];
+    const weir_place_row *row = &p->row[i];
 
-    row->fits = within(row, memory);
     if (row->fits && (p->best < 0 || row->cost.seconds < p->row[p->best].cost.seconds)) {
       p->best = i;
     }
@@ -258,7 +393,7 @@ static weir_status predict_all(const placing *s, weir_comm *comm, weir_placement
     out->row[i] = (weir_place_row){.grid = out->row[i].grid};
   }
   for (int64_t i = own; i < out->n; i += size) {
-    WEIR_TRY(predict(s, &out->row[i]));
+    WEIR_TRY(place(s, &out->row[i]));
   }
   return WEIR_OK;
 }
@@ -304,6 +439,22 @@ static weir_status predict_together(const weir_train_task *task, const weir_trai
   return WEIR_OK;
 }
 
+/* Steps on the grids that fit and have groups which the table lacks. Collective. */
+static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg *cfg,
+                               const weir_plan_opts *exec, weir_comm *comm, const weir_placement *p,
+                               weir_times *times)
+{
+  weir_train_task ended = *task;
+
+  for (int64_t i = 0; i < p->n; i++) {
+    memcpy(ended.gather, p->row[i].gather, sizeof ended.gather);
+    if (p->row[i].fits && p->row[i].cost.untimed > 0) {
+      WEIR_TRY(train_try(&ended, cfg, exec, comm, &p->row[i].grid, times));
+    }
+  }
+  return WEIR_OK;
+}
+
 /* What the table lacks of grids that the ranks of comm can be is measured, and all are predicted
  * with it. Collective. */
 static weir_status predict_timed(const weir_train_task *task, const weir_train_cfg *cfg,
@@ -320,13 +471,14 @@ static weir_status predict_timed(const weir_train_task *task, const weir_train_c
   WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
   const int64_t before = times.n;
 
-  for (int64_t i = 0; i < out->n && here; i++) {
-    if (within(&out->row[i], exec->exec->memory) && out->row[i].cost.untimed > 0) {
-      WEIR_TRY_GOTO(train_try(task, cfg, exec, comm, &out->row[i].grid, &times), done);
+  for (int64_t known = -1; here && known < times.n;) { /* what is known may end cuts elsewhere */
+    known = times.n;
+    WEIR_TRY_GOTO(try_untimed(task, cfg, exec, comm, out, &times), done);
+    if (times.n > known) {
+      WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
     }
   }
   if (times.n > before) {
-    WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
     WEIR_TRY_GOTO(train_write_times(comm, m.table, &times), done);
   }
 done:
@@ -380,15 +532,16 @@ static void print_row(const weir_placement *p, int64_t i, FILE *out)
 {
   const weir_place_row *row = &p->row[i];
   const weir_cost *c = &row->cost;
-  char text[64];
+  char text[64], gathered[64];
 
   print_grid(&row->grid, text, sizeof text);
+  print_gather(row->gather, gathered, sizeof gathered);
   if (row->refused) {
     (void)fprintf(out, "%-16s cannot be cut so\n", text);
     return;
   }
-  (void)fprintf(out, "%-16s %12.4g %12.4g %12.4g %12.4g %12.4g %9" PRId64 " %12.4g%s\n", text,
-                c->seconds, c->compute_s, c->waited_s, (double)c->halo_bytes / 1e6,
+  (void)fprintf(out, "%-16s %-12s %12.4g %12.4g %12.4g %12.4g %12.4g %9" PRId64 " %12.4g%s\n", text,
+                gathered, c->seconds, c->compute_s, c->waited_s, (double)c->halo_bytes / 1e6,
                 (double)c->sum_bytes / 1e6, c->messages, (double)c->arena / 1e6,
                 i == p->best ? "  chosen"
                 : row->fits  ? ""
@@ -397,8 +550,9 @@ static void print_row(const weir_placement *p, int64_t i, FILE *out)
 
 void weir_placement_print(const weir_placement *p, FILE *out)
 {
-  (void)fprintf(out, "%-16s %12s %12s %12s %12s %12s %9s %12s\n", "grid", "predicted s",
-                "computes s", "waits s", "halos MB", "sums MB", "messages", "memory MB");
+  (void)fprintf(out, "%-16s %-12s %12s %12s %12s %12s %12s %9s %12s\n", "grid", "gathered",
+                "predicted s", "computes s", "waits s", "halos MB", "sums MB", "messages",
+                "memory MB");
   for (int64_t place = 0; place < p->n; place++) { /* few rows: the one with so many before it */
     for (int64_t i = 0; i < p->n; i++) {
       int64_t before = 0;

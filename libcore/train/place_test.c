@@ -15,10 +15,11 @@
 static const weir_machine free_messages = {
     .kernels = 1, .flops = 1e9, .bandwidth = INFINITY, .message = INFINITY, .merge = INFINITY};
 
-static weir_status place_in_parts(const int64_t size[3], int64_t batch, int64_t parts, int ranks,
-                                  int64_t memory, const weir_machine *m, weir_placement *out)
+static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t batch, int64_t parts,
+                                  int ranks, int64_t memory, const weir_machine *m,
+                                  weir_placement *out)
 {
-  volume v = {.dtype = WEIR_F32, .blocks = 1};
+  volume v = {.dtype = WEIR_F32, .blocks = blocks};
   weir_train_cfg cfg;
   weir_exec_cfg exec;
 
@@ -39,7 +40,7 @@ static weir_status place_in_parts(const int64_t size[3], int64_t batch, int64_t 
 static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_t memory,
                          const weir_machine *m, weir_placement *out)
 {
-  return place_in_parts(size, batch, 1, ranks, memory, m, out);
+  return place_in_parts(1, size, batch, 1, ranks, memory, m, out);
 }
 
 static const weir_place_row *find(const weir_placement *p, int samples, int depth, int height)
@@ -92,6 +93,38 @@ static void the_fewest_messages_win_where_they_are_dear(void **state)
     assert_true(p.row[p.best].cost.messages <= p.row[i].cost.messages);
   }
   assert_true(p.row[p.best].cost.messages < find(&p, 2, 2, 1)->cost.messages);
+  weir_placement_fini(&p);
+}
+
+/* Of maps of 16, 8 and 4 planes, those behind the first block are gathered, then nothing moves but
+ * the planes of the first and the sums of its gradients. */
+static void cuts_end_early_where_messages_are_dear(void **state)
+{
+  const int64_t size[] = {16, 16, 8};
+  weir_machine m = free_messages;
+  weir_placement p;
+
+  m.latency = 10;
+  assert_ok(place_in_parts(2, size, 1, 1, 2, 0, &m, &p));
+  const weir_place_row *row = find(&p, 1, 2, 1);
+
+  assert_int_equal(row->gather[WEIR_ALONG_DEPTH], 8);
+  assert_int_equal(row->gather[WEIR_ALONG_HEIGHT], 0);
+  assert_true(row->tried >= 3);
+  weir_placement_fini(&p);
+}
+
+/* What all ranks compute, none has for itself. */
+static void cuts_go_on_where_messages_are_free(void **state)
+{
+  weir_placement p;
+
+  assert_ok(place_in_parts(2, (int64_t[]){16, 8, 8}, 1, 1, 2, 0, &free_messages, &p));
+  for (int64_t i = 0; i < p.n; i++) {
+    for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
+      assert_int_equal(p.row[i].gather[d], 0);
+    }
+  }
   weir_placement_fini(&p);
 }
 
@@ -176,14 +209,14 @@ static void a_table_is_filled_once(void **state)
   m.launch = 1000; /* of a group that is not in the table */
   for (int64_t parts = 1; parts <= 2; parts++) {
     assert_int_equal(unlink(path), 0);
-    assert_ok(place_in_parts((int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
+    assert_ok(place_in_parts(1, (int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
     assert_int_equal(p.row[0].cost.untimed, 0);
     assert_true(p.row[0].cost.seconds > 0 && p.row[0].cost.seconds < 100);
     const double seconds = p.row[0].cost.seconds;
 
     weir_placement_fini(&p);
     assert_ok(weir_file_read(path, 1000000, &first, &n_first));
-    assert_ok(place_in_parts((int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
+    assert_ok(place_in_parts(1, (int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
     assert_near(p.row[0].cost.seconds, seconds, 0);
     weir_placement_fini(&p);
     assert_ok(weir_file_read(path, 1000000, &second, &n_second));
@@ -209,6 +242,8 @@ int main(void)
       cmocka_unit_test(candidates_are_all_that_fit),
       cmocka_unit_test(the_most_even_share_wins_where_messages_are_free),
       cmocka_unit_test(the_fewest_messages_win_where_they_are_dear),
+      cmocka_unit_test(cuts_end_early_where_messages_are_dear),
+      cmocka_unit_test(cuts_go_on_where_messages_are_free),
       cmocka_unit_test(memory_leaves_candidates_out),
       cmocka_unit_test(too_many_ranks_are_refused),
       cmocka_unit_test(the_table_begins_with_the_choice),

@@ -105,14 +105,16 @@ weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *sto
                               const weir_plan_opts *opts, weir_plan **out)
 {
   weir_plan_opts exec = *opts;
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread spread;
+  train_cuts cuts = {.cut = NULL};
 
   if (r->ranks.spread.comm != NULL) {
-    train_spread_of(&r->ranks, r->task, g, n, cuts, &spread);
-    exec.spread = &spread;
+    WEIR_TRY(train_agree(r, train_cuts_of(&r->ranks, r->task, g, n, &cuts)));
+    exec.spread = &cuts.spread;
   }
-  return weir_plan_create(g, store, &exec, out);
+  const weir_status status = weir_plan_create(g, store, &exec, out);
+
+  train_cuts_close(&cuts);
+  return status;
 }
 
 static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)

@@ -20,6 +20,14 @@ const weir_opt weir_train_grid_opts[] = {
     WEIR_OPT_ENUM(weir_train_grid_cfg, by, WEIR_GRID_BY_NUMBERS, "numbers|auto",
                   "what says the grid: these numbers, or (auto) a prediction of a step's time on "
                   "every grid that there can be; numbers are not read then"),
+    WEIR_OPT_INT(weir_train_grid_cfg, gather.depth, 0, 0, 1000000, "elements",
+                 "maps with no more along the depth are gathered: what is made of them is whole on "
+                 "all ranks along it, without halos and sums; 0: cuts go on to the last layer; "
+                 "auto chooses this, too"),
+    WEIR_OPT_INT(weir_train_grid_cfg, gather.height, 0, 0, 1000000, "elements",
+                 "likewise along the height"),
+    WEIR_OPT_INT(weir_train_grid_cfg, gather.width, 0, 0, 1000000, "elements",
+                 "likewise along the width"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.kernels, 0, 0, 1e6, "1",
                   "for auto: speed of the kernels of a rank, with its threads, over what they "
                   "predict of one; 0: measured"),
@@ -46,7 +54,7 @@ const weir_opt weir_train_grid_opts[] = {
     WEIR_OPT_END,
 };
 
-static const char *const along_name[WEIR_ALONG_DIMS] = {"samples", "depth", "height", "width"};
+const char *const train_along[WEIR_ALONG_DIMS] = {"samples", "depth", "height", "width"};
 
 weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out)
 {
@@ -58,7 +66,7 @@ weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid
     if (asked[d] == 0 && open >= 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "grid: %s and %s are both left open; give one of them as a number of ranks",
-                       along_name[open], along_name[d]);
+                       train_along[open], train_along[d]);
     }
     open = asked[d] == 0 ? d : open;
     product = asked[d] == 0 || product > ranks ? product : product * asked[d];
@@ -75,6 +83,14 @@ weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid
     out->extent[d] = (int)(d == open ? ranks / product : asked[d]);
   }
   return WEIR_OK;
+}
+
+void weir_train_gather(const weir_train_grid_cfg *cfg, int64_t gather[WEIR_ALONG_DIMS])
+{
+  gather[WEIR_ALONG_SAMPLES] = 0;
+  gather[WEIR_ALONG_DEPTH] = cfg->gather.depth;
+  gather[WEIR_ALONG_HEIGHT] = cfg->gather.height;
+  gather[WEIR_ALONG_WIDTH] = cfg->gather.width;
 }
 
 static int extent_of(const train_ranks *k, int along)
@@ -133,7 +149,7 @@ static weir_status check_grid(const weir_train_task *task, const weir_grid *grid
     if (grid->extent[d] > 1 && !used[d]) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "train: the grid has %d ranks along the %s, and no input of '%s' has one",
-                       grid->extent[d], along_name[d], task->name);
+                       grid->extent[d], train_along[d], task->name);
     }
   }
   return WEIR_OK;
@@ -162,23 +178,19 @@ static bool is_uneven(int64_t extent, int64_t grain, int n)
 
 /* How many elements of `extent` one of the coarsest array is that is cut along the same dimension
  * of the grid. */
-static int64_t coarsest(const weir_graph *g, const weir_partition *p, const weir_grid *grid,
-                        int along, int64_t extent)
+static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along, int64_t extent)
 {
-  int place[WEIR_GRID_DIMS] = {0};
   int64_t most = 1;
-
-  place[along] = grid->extent[along] - 1;
-  const int last = weir_grid_rank(grid, place);
+  int other;
 
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array_desc *desc = &weir_graph_get_array(g, a)->desc;
-    const weir_box one = weir_partition_owned(p, a, 0), other = weir_partition_owned(p, a, last);
 
     for (int d = 0; d < desc->rank; d++) {
       const int64_t e = desc->shape[d];
 
-      if (one.lo[d] != other.lo[d] && e > 0 && extent % e == 0 && extent / e > most) {
+      if (weir_partition_bounds(p, a, d, &other) != NULL && other == along && e > 0 &&
+          extent % e == 0 && extent / e > most) {
         most = extent / e;
       }
     }
@@ -186,14 +198,23 @@ static int64_t coarsest(const weir_graph *g, const weir_partition *p, const weir
   return most;
 }
 
-void train_spread_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
-                     int64_t n, weir_cut *cuts, weir_spread *s)
+void train_cuts_close(train_cuts *c)
 {
-  *s = k->spread;
-  s->cuts = cuts;
-  for (int q = 0; q < extent_of(k, WEIR_ALONG_SAMPLES); q++) {
-    weir_order_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &k->share[q], &k->share[q + 1]);
-  }
+  weir_partition_destroy(&c->whole);
+  weir_free(&c->cut);
+}
+
+weir_status train_add_cut(train_cuts *c, weir_cut cut)
+{
+  WEIR_TRY(weir_reserve(&c->cut, &c->room, c->spread.n_cuts + 1, sizeof *c->cut));
+  c->cut[c->spread.n_cuts++] = cut;
+  c->spread.cuts = c->cut;
+  return WEIR_OK;
+}
+
+static weir_status cut_inputs(const train_ranks *k, const weir_train_task *task,
+                              const weir_graph *g, train_cuts *c)
+{
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
 
@@ -203,15 +224,39 @@ void train_spread_of(const train_ranks *k, const weir_train_task *task, const we
       if (strcmp(array->name, x->name) != 0) {
         continue;
       }
-      cuts[s->n_cuts++] = (weir_cut){a, 0, WEIR_ALONG_SAMPLES, k->share};
+      WEIR_TRY(train_add_cut(c, (weir_cut){a, 0, WEIR_ALONG_SAMPLES, k->share}));
       for (int d = 0; d < x->rank; d++) {
         if (k->bounds[i][d] != NULL) {
-          cuts[s->n_cuts++] = (weir_cut){a, d + 1, (int)x->along[d], k->bounds[i][d]};
+          WEIR_TRY(train_add_cut(c, (weir_cut){a, d + 1, (int)x->along[d], k->bounds[i][d]}));
         }
       }
     }
   }
-  train_cut_slabs(&k->slabs, g, cuts, &s->n_cuts);
+  return WEIR_OK;
+}
+
+weir_status train_cuts_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                          int64_t n, train_cuts *out)
+{
+  bool end = false;
+  weir_status status;
+
+  *out = (train_cuts){.spread = k->spread};
+  for (int q = 0; q < extent_of(k, WEIR_ALONG_SAMPLES); q++) {
+    weir_order_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &k->share[q], &k->share[q + 1]);
+  }
+  WEIR_TRY_GOTO(cut_inputs(k, task, g, out), failed);
+  WEIR_TRY_GOTO(train_cut_slabs(&k->slabs, g, out), failed);
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    end = end || (k->gather[d] > 0 && extent_of(k, d) > 1);
+  }
+  if (end) {
+    WEIR_TRY_GOTO(train_end_cuts(k, task, g, out), failed);
+  }
+  return WEIR_OK;
+failed:
+  train_cuts_close(out);
+  return status;
 }
 
 /* The first input that is cut along a dimension of the grid says where; another one of another
@@ -231,7 +276,7 @@ static void align(train_ranks *k, const weir_train_task *task, const weir_graph 
         continue;
       }
       if (first == NULL) {
-        int64_t grain = coarsest(g, p, &k->spread.grid, along, extent);
+        int64_t grain = coarsest(g, p, along, extent);
 
         while (grain > 1 && is_uneven(extent, grain, n)) {
           grain = grain % 2 == 0 ? grain / 2 : 1;
@@ -250,20 +295,20 @@ static void align(train_ranks *k, const weir_train_task *task, const weir_graph 
 /* Even cuts first, to see which arrays are cut with the inputs and how coarse they become. */
 static weir_status find_bounds(train_ranks *k, const train_graph *t, int64_t batch)
 {
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread s;
+  train_cuts c = {.cut = NULL};
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_status status;
 
   WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
-  train_spread_of(k, t->task, g, batch, cuts, &s);
-  WEIR_TRY_GOTO(weir_partition_create(g, &s.grid, s.cuts, s.n_cuts, &p), done);
+  WEIR_TRY_GOTO(train_cuts_of(k, t->task, g, batch, &c), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &c.spread.grid, c.spread.cuts, c.spread.n_cuts, &p), done);
   for (int along = WEIR_ALONG_DEPTH; along < WEIR_ALONG_DIMS; along++) {
     align(k, t->task, g, p, along);
   }
 done:
   weir_partition_destroy(&p);
+  train_cuts_close(&c);
   weir_graph_destroy(&g);
   return status;
 }
@@ -330,6 +375,7 @@ weir_status train_ranks_open(train_run *r)
   r->exec.spread = NULL;
   if (asked != NULL && weir_comm_size(asked->comm) > 1) {
     k->spread = (weir_spread){.comm = asked->comm, .grid = asked->grid};
+    memcpy(k->gather, r->task->gather, sizeof k->gather);
     WEIR_TRY(train_agree(r, open_ranks(r)));
     WEIR_TRY(weir_allreduce_create(k->spread.comm, "least of a step",
                                    weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), &k->number, 1,

@@ -21,9 +21,10 @@ typedef struct volume {
   int blocks;      /* convolutions, each with pooling                  */
   bool norm;       /* over the batch in the first, over samples in the others */
   double dropout;
-  int64_t fetched;    /* calls for training samples                       */
-  int64_t bad_sample; /* a voxel of this training sample is ..            */
-  double bad_voxel;   /* .. this number; 0: none                          */
+  int64_t gather[WEIR_ALONG_DIMS]; /* as in weir_train_task */
+  int64_t fetched;                 /* calls for training samples                       */
+  int64_t bad_sample;              /* a voxel of this training sample is ..            */
+  double bad_voxel;                /* .. this number; 0: none                          */
   /* Called before training samples are read: for what goes wrong on one rank. */
   weir_status (*before)(struct volume *v);
   void *context;
@@ -135,17 +136,20 @@ static inline weir_train_task volume_task(volume *v, int64_t n_train, int64_t n_
   };
   v->input[1] =
       (weir_train_input){.name = "y", .dtype = v->dtype, .rank = 1, .shape = {VOLUME_OUTPUTS}};
-  return (weir_train_task){.name = "volume",
-                           .dtype = v->dtype,
-                           .input = v->input,
-                           .n_inputs = 2,
-                           .n_train = n_train,
-                           .n_valid = n_valid,
-                           .opts = v,
-                           .build = volume_build,
-                           .metric = metrics,
-                           .n_metrics = 1,
-                           .fetch = volume_fetch,
-                           .context = v};
+  weir_train_task task = {.name = "volume",
+                          .dtype = v->dtype,
+                          .input = v->input,
+                          .n_inputs = 2,
+                          .n_train = n_train,
+                          .n_valid = n_valid,
+                          .opts = v,
+                          .build = volume_build,
+                          .metric = metrics,
+                          .n_metrics = 1,
+                          .fetch = volume_fetch,
+                          .context = v};
+
+  memcpy(task.gather, v->gather, sizeof task.gather);
+  return task;
 }
 #endif

@@ -104,6 +104,7 @@ static weir_status cut(cut_step *s, const train_graph *t, const weir_exec_cfg *e
   const weir_pass_opts passes = weir_exec_passes(exec);
 
   s->ranks.spread.grid = *s->grid;
+  memcpy(s->ranks.gather, t->task->gather, sizeof s->ranks.gather);
   WEIR_TRY(train_cut_inputs(&s->ranks, t, s->batch));
   WEIR_TRY(train_slabs_view(&s->ranks, t->store, t->params));
   return train_cut_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
@@ -123,6 +124,12 @@ static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const 
           "grid %d x %d x %d x %d (samples, depth, height, width), %d ranks: loss and gradient "
           "of %" PRId64 " samples\n",
           grid->extent[0], grid->extent[1], grid->extent[2], grid->extent[3], ranks, s.batch);
+  for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
+    if (s.ranks.gather[d] > 0 && grid->extent[d] > 1) {
+      fprintf(out, "  maps with no more than %" PRId64 " elements along the %s are gathered\n",
+              s.ranks.gather[d], train_along[d]);
+    }
+  }
   for (int rank = 0; rank < ranks && rank < ROWS; rank++) {
     WEIR_TRY_GOTO(print_rank(&s, rank, whole, out), done);
   }

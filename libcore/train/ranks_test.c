@@ -64,7 +64,8 @@ typedef struct cutting {
 typedef weir_status (*builder)(weir_net *net, const void *opts, const weir_value *in,
                                weir_value *loss);
 
-static void cut_built(cutting *c, const int64_t size[3], int blocks, weir_grid grid, builder build)
+static void cut_built(cutting *c, const int64_t size[3], int blocks, weir_grid grid,
+                      const int64_t gather[WEIR_ALONG_DIMS], builder build)
 {
   c->v = (volume){.dtype = WEIR_F32, .blocks = blocks};
   memcpy(c->v.size, size, sizeof c->v.size);
@@ -77,12 +78,13 @@ static void cut_built(cutting *c, const int64_t size[3], int blocks, weir_grid g
       .task = &c->task, .params = c->params, .store = c->store, .dtype = WEIR_DTYPE_COUNT};
 
   c->ranks = (train_ranks){.spread = {.grid = grid}};
+  memcpy(c->ranks.gather, gather, sizeof c->ranks.gather);
   c->status = train_cut_inputs(&c->ranks, &t, 2);
 }
 
 static void cut(cutting *c, const int64_t size[3], int blocks, weir_grid grid)
 {
-  cut_built(c, size, blocks, grid, volume_build);
+  cut_built(c, size, blocks, grid, (int64_t[WEIR_ALONG_DIMS]){0}, volume_build);
 }
 
 static void drop(cutting *c)
@@ -128,8 +130,7 @@ static void cuts_fall_where_those_of_the_coarsest_map_do(void **state)
 static void pooling_needs_no_halo(void **state)
 {
   const weir_grid grid = {4, {2, 2, 2, 1}};
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread spread;
+  train_cuts cuts;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_local local;
@@ -142,9 +143,9 @@ static void pooling_needs_no_halo(void **state)
       .task = &c.task, .params = c.params, .store = c.store, .dtype = WEIR_DTYPE_COUNT};
 
   assert_ok(train_build(&t, TRAIN_LOOK, 5, &g));
-  train_spread_of(&c.ranks, &c.task, g, 5, cuts, &spread);
-  assert_int_equal(spread.n_cuts, 1 + 2 + 1); /* samples, depth, height; samples of the labels */
-  assert_ok(weir_partition_create(g, &grid, spread.cuts, spread.n_cuts, &p));
+  assert_ok(train_cuts_of(&c.ranks, &c.task, g, 5, &cuts));
+  assert_int_equal(cuts.spread.n_cuts, 4); /* samples, depth, height; samples of the labels */
+  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_cuts, &p));
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     assert_ok(weir_localise(p, rank, &local));
     for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
@@ -163,6 +164,7 @@ static void pooling_needs_no_halo(void **state)
   assert_true(bytes[false] > 0);
   assert_int_equal(bytes[true], 0);
   weir_partition_destroy(&p);
+  train_cuts_close(&cuts);
   weir_graph_destroy(&g);
   drop(&c);
 }
@@ -173,8 +175,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
 {
   enum { SAMPLES = 5, UNITS = 6 };
   const weir_grid grid = {4, {2, 2, 1, 1}};
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread spread;
+  train_cuts cuts;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_local local;
@@ -198,8 +199,8 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
       .task = &c.task, .params = c.params, .store = c.store, .slabs = s, .dtype = WEIR_DTYPE_COUNT};
 
   assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
-  train_spread_of(&c.ranks, &c.task, g, SAMPLES, cuts, &spread);
-  assert_ok(weir_partition_create(g, &grid, spread.cuts, spread.n_cuts, &p));
+  assert_ok(train_cuts_of(&c.ranks, &c.task, g, SAMPLES, &cuts));
+  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_cuts, &p));
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     int64_t merged = 0, lo, hi;
 
@@ -218,6 +219,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
                      4 * (weir_params_elements(c.params) - row->count / 2 + UNITS * (hi - lo) + 2));
   }
   weir_partition_destroy(&p);
+  train_cuts_close(&cuts);
   weir_graph_destroy(&g);
   drop(&c);
 }
@@ -268,7 +270,8 @@ static void of_many_layers_some_are_in_slabs(void **state)
 {
   cutting c;
 
-  cut_built(&c, (int64_t[]){16, 8, 8}, 0, (weir_grid){4, {1, 2, 1, 1}}, build_heads);
+  cut_built(&c, (int64_t[]){16, 8, 8}, 0, (weir_grid){4, {1, 2, 1, 1}},
+            (int64_t[WEIR_ALONG_DIMS]){0}, build_heads);
   assert_ok(c.status);
   const train_slabs *s = &c.ranks.slabs;
 
@@ -285,10 +288,9 @@ static void of_many_layers_some_are_in_slabs(void **state)
 /* Arrays are cut that are parts of a bank, not those that are called like one. */
 static void arrays_of_others_are_not_cut(void **state)
 {
-  weir_cut cuts[TRAIN_CUTS];
+  train_cuts cuts = {.cut = NULL};
   weir_graph *g = NULL;
   cutting c;
-  int n = 0;
 
   cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 1, 1}});
   assert_ok(c.status);
@@ -300,11 +302,73 @@ static void arrays_of_others_are_not_cut(void **state)
   const weir_value slab = weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_BANK ".1");
 
   assert_ok(weir_graph_status(g));
-  train_cut_slabs(&c.ranks.slabs, g, cuts, &n);
-  assert_int_equal(n, 1);
-  assert_int_equal(cuts[0].array, weir_value_array(g, slab));
+  assert_ok(train_cut_slabs(&c.ranks.slabs, g, &cuts));
+  assert_int_equal(cuts.spread.n_cuts, 1);
+  assert_int_equal(cuts.cut[0].array, weir_value_array(g, slab));
+  train_cuts_close(&cuts);
   weir_graph_destroy(&g);
   drop(&c);
+}
+
+/* What a rank of the graph receives in boxes, and gives to sums over the dimensions `over` of the
+ * grid. */
+static void count_bytes(const weir_partition *p, int rank, unsigned over, int64_t *received,
+                        int64_t *summed)
+{
+  weir_local local;
+
+  *received = *summed = 0;
+  assert_ok(weir_localise(p, rank, &local));
+  for (int32_t i = 0; i < local.n; i++) {
+    const weir_move *m = local.moves[i];
+
+    *summed += m->kind == WEIR_MOVE_MERGE && (m->dims & over) != 0 ? m->bytes : 0;
+    *received += m->kind == WEIR_MOVE_EXCHANGE ? weir_move_received(m, -1) : 0;
+  }
+  weir_local_fini(&local);
+}
+
+/* The map of 8 planes behind the first block is gathered: of the layers behind it every rank has
+ * all, gradients included, and only those of the first block are summed over the depth. */
+static void behind_a_gathered_map_nothing_moves(void **state)
+{
+  enum { SAMPLES = 6, FIRST = 27 * VOLUME_CHANNELS * 3 + 3 };
+  static const struct {
+    weir_grid grid;
+    int64_t gather[WEIR_ALONG_DIMS];
+    int64_t planes, rest; /* of the first convolution, and of the map; elements of one sample */
+  } wanted[] = {
+      {{4, {1, 2, 1, 1}}, {0, 8, 0, 0}, 8 * 8 * VOLUME_CHANNELS, 4 * 4 * 4 * 3},
+      {{4, {3, 2, 1, 1}}, {0, 15, 0, 0}, 8 * 8 * VOLUME_CHANNELS, 4 * 4 * 4 * 3},
+      {{4, {1, 4, 1, 1}}, {0, 8, 0, 0}, 8 * 8 * VOLUME_CHANNELS, 6 * 4 * 4 * 3},
+      {{4, {1, 1, 2, 1}}, {0, 0, 4, 0}, 16 * 8 * VOLUME_CHANNELS, 8 * 2 * 4 * 3},
+  };
+
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    const int64_t samples = SAMPLES / wanted[i].grid.extent[0];
+    int64_t received, summed;
+    weir_graph *g = NULL;
+    weir_partition *p = NULL;
+    train_cuts cuts;
+    cutting c;
+
+    cut_built(&c, (int64_t[]){16, 8, 8}, 3, wanted[i].grid, wanted[i].gather, volume_build);
+    assert_ok(c.status);
+    assert_int_equal(c.ranks.slabs.n, 0);
+    const train_graph t = {
+        .task = &c.task, .params = c.params, .store = c.store, .dtype = WEIR_DTYPE_COUNT};
+
+    assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
+    assert_ok(train_cuts_of(&c.ranks, &c.task, g, SAMPLES, &cuts));
+    assert_ok(weir_partition_create(g, &wanted[i].grid, cuts.cut, cuts.spread.n_cuts, &p));
+    count_bytes(p, 0, 1U << WEIR_ALONG_DEPTH | 1U << WEIR_ALONG_HEIGHT, &received, &summed);
+    assert_int_equal(received, 4 * samples * (wanted[i].planes + wanted[i].rest));
+    assert_int_equal(summed, 4 * FIRST);
+    weir_partition_destroy(&p);
+    train_cuts_close(&cuts);
+    weir_graph_destroy(&g);
+    drop(&c);
+  }
 }
 
 /* Boxes of all ranks are disjoint and cover the volume; labels are whole everywhere. */
@@ -404,6 +468,7 @@ int main(void)
       cmocka_unit_test(slabs_follow_the_depth_alone),
       cmocka_unit_test(of_many_layers_some_are_in_slabs),
       cmocka_unit_test(arrays_of_others_are_not_cut),
+      cmocka_unit_test(behind_a_gathered_map_nothing_moves),
       cmocka_unit_test(boxes_cover_the_samples),
       cmocka_unit_test(what_cannot_be_cut_is_refused),
       cmocka_unit_test(a_grid_is_described),

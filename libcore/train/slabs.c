@@ -80,8 +80,7 @@ static weir_status find_parts(train_ranks *k, const weir_params *params, const w
 
 weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch)
 {
-  weir_cut cuts[TRAIN_CUTS];
-  weir_spread spread;
+  train_cuts cuts = {.cut = NULL};
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   void *rows = NULL;
@@ -89,11 +88,13 @@ weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch
 
   WEIR_TRY_GOTO(weir_alloc(weir_params_count(t->params), sizeof(int32_t), &rows), done);
   WEIR_TRY_GOTO(train_build_rows(t, TRAIN_LOSS, batch, rows, &g), done);
-  train_spread_of(k, t->task, g, batch, cuts, &spread);
-  WEIR_TRY_GOTO(weir_partition_create(g, &spread.grid, spread.cuts, spread.n_cuts, &p), done);
+  WEIR_TRY_GOTO(train_cuts_of(k, t->task, g, batch, &cuts), done);
+  WEIR_TRY_GOTO(
+      weir_partition_create(g, &cuts.spread.grid, cuts.spread.cuts, cuts.spread.n_cuts, &p), done);
   WEIR_TRY_GOTO(find_parts(k, t->params, p, rows), done);
 done:
   weir_partition_destroy(&p);
+  train_cuts_close(&cuts);
   weir_graph_destroy(&g);
   weir_free(&rows);
   return status;
@@ -195,16 +196,17 @@ static int part_of(const train_slabs *s, const char *name)
   return -1;
 }
 
-void train_cut_slabs(const train_slabs *s, const weir_graph *g, weir_cut *cuts, int *n)
+weir_status train_cut_slabs(const train_slabs *s, const weir_graph *g, train_cuts *c)
 {
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
     const int k = array->kind == WEIR_ARRAY_STORED ? part_of(s, array->name) : -1;
 
     if (k >= 0 && s->along[k] > 0) {
-      cuts[(*n)++] = (weir_cut){a, 0, s->along[k], s->at[k]};
+      WEIR_TRY(train_add_cut(c, (weir_cut){a, 0, s->along[k], s->at[k]}));
     }
   }
+  return WEIR_OK;
 }
 
 /* ---- All of them on every rank ---- */

@@ -6,7 +6,6 @@
 
 enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 15 };
 enum { TRAIN_SLABS = 8, TRAIN_PARTS = 2 * TRAIN_SLABS + 1 };
-enum { TRAIN_CUTS = TRAIN_INPUTS * WEIR_ALONG_DIMS + TRAIN_SLABS * (WEIR_RULE_STATES + 3) };
 
 /* What a plan does with a batch. */
 typedef enum train_kind {
@@ -95,11 +94,28 @@ typedef struct train_ranks {
   int rank, place[WEIR_GRID_DIMS];
   int64_t *bounds[TRAIN_INPUTS][WEIR_MAX_RANK - 1]; /* of an input's dimension, NULL: whole */
   int64_t *share;                                   /* of the samples of a batch            */
+  int64_t gather[WEIR_ALONG_DIMS];                  /* as in weir_train_task                */
   weir_box box[TRAIN_INPUTS];                       /* of this rank, of one sample          */
   train_slabs slabs;
   weir_request *least; /* of `number` over all ranks           */
   int64_t number;
 } train_ranks;
+
+/* What a graph is cut by. */
+typedef struct train_cuts {
+  weir_spread spread; /* its cuts are these */
+  weir_cut *cut;
+  int64_t room;
+  weir_partition *whole; /* as cuts go on to the last layer, NULL: they do; cuts borrow of it */
+} train_cuts;
+
+/* Elements of the maps that are cut with the inputs, ascending, along each dimension of the grid
+ * that has several ranks; the last one is that of the inputs. */
+enum { TRAIN_LEVELS = 16 };
+typedef struct train_levels {
+  int n[WEIR_ALONG_DIMS];
+  int64_t extent[WEIR_ALONG_DIMS][TRAIN_LEVELS];
+} train_levels;
 
 /* An array of the network (the bank, a statistic) and its copies. */
 typedef struct train_array {
@@ -166,13 +182,21 @@ weir_status train_build_rows(const train_graph *t, train_kind kind, int64_t batc
 weir_status train_append(const train_graph *t, weir_net *net, int64_t batch,
                          weir_value *loss) WEIR_CHECKED;
 /* ranks.c: the box of a whole input. Where inputs are cut on the grid k->spread.grid; the box of an
- * input at a place there; what a graph for n samples is cut by, into *s, cuts: [TRAIN_CUTS]. */
+ * input at a place there; what a graph for n samples is cut by, freed by close; one cut more. */
+extern const char *const train_along[WEIR_ALONG_DIMS]; /* names of the dimensions of a grid */
 weir_box train_whole(const weir_train_input *x);
 weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
 weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
                    const int place[WEIR_GRID_DIMS]);
-void train_spread_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
-                     int64_t n, weir_cut *cuts, weir_spread *s);
+weir_status train_cuts_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                          int64_t n, train_cuts *out) WEIR_CHECKED;
+void train_cuts_close(train_cuts *c);
+weir_status train_add_cut(train_cuts *c, weir_cut cut) WEIR_CHECKED;
+/* gather.c: where those cuts end by k->gather, appended. Where they could end. */
+weir_status train_end_cuts(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                           train_cuts *c) WEIR_CHECKED;
+weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
+                              train_levels *out) WEIR_CHECKED;
 /* place.c: the graph of a kind as plans on the grid of k have it before it is cut, and how it is
  * cut; slabs have been viewed. What is not NULL is the caller's, also of a failure. */
 weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_kind kind,
@@ -195,14 +219,14 @@ weir_status train_compare(train_run *r) WEIR_CHECKED;
 /* slabs.c: which rows ranks can have in slabs, by what the nodes of a step read of them where
  * inputs are cut; freed by close. This rank's
  * elements [*lo, *hi) of a part. Views of the arrays of a store, where there are such rows. Cuts
- * of the arrays of a graph, behind the n that are there. All slabs to all ranks, so that every
+ * of the arrays of a graph, appended. All slabs to all ranks, so that every
  * array of the run is whole on each; collective. */
 weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
 void train_slabs_close(train_slabs *s);
 void train_own_slab(const train_ranks *k, int part, int64_t *lo, int64_t *hi);
 weir_status train_slabs_view(train_ranks *k, const weir_store *store,
                              const weir_params *params) WEIR_CHECKED;
-void train_cut_slabs(const train_slabs *s, const weir_graph *g, weir_cut *cuts, int *n);
+weir_status train_cut_slabs(const train_slabs *s, const weir_graph *g, train_cuts *c) WEIR_CHECKED;
 weir_status train_gather(const train_run *r) WEIR_CHECKED;
 /* plan.c: room for the samples of a batch, those of this rank. n samples, chosen in r->sample, into
  * it. The plan of a graph over a store for n samples on these ranks; that of a kind, made at the

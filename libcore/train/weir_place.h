@@ -1,8 +1,9 @@
 /* weir_place.h - which grid of ranks a training is predicted to be fastest on.
  *
  * Candidates are all ways to make the number of ranks of samples, depth, height and width, as far
- * as the batch and the extents of the inputs go; each is timed on the graphs of a step, cut and
- * planned as they would be (pass/partition/weir_cost.h), where there is a table by what their
+ * as the batch and the extents of the inputs go, each with the ends of its cuts
+ * (weir_train_task.gather) at which a step is fastest; each is timed on the graphs of a step, cut
+ * and planned as they would be (pass/partition/weir_cost.h), where there is a table by what their
  * groups were measured to take. */
 #ifndef WEIR_PLACE_H
 #define WEIR_PLACE_H
@@ -24,9 +25,12 @@ void weir_machine_print(const weir_machine *m, FILE *out);
 /* One candidate. */
 typedef struct weir_place_row {
   weir_grid grid;
-  weir_cost cost; /* of a step: its batches and the update */
-  bool refused;   /* it cannot be cut so                    */
-  bool fits;      /* cost.arena is within exec.memory       */
+  int64_t gather[WEIR_ALONG_DIMS]; /* as in weir_train_task, whose own are not read; 0 along what
+                                      has one rank                          */
+  int64_t tried;                   /* ends of cuts that were timed for it   */
+  weir_cost cost;                  /* of a step: its batches and the update */
+  bool refused;                    /* it cannot be cut so                    */
+  bool fits;                       /* cost.arena is within exec.memory       */
 } weir_place_row;
 
 typedef struct weir_placement {

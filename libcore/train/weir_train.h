@@ -62,10 +62,15 @@ typedef enum weir_grid_by { WEIR_GRID_BY_NUMBERS, WEIR_GRID_BY_AUTO } weir_grid_
 typedef struct weir_train_grid_cfg {
   int64_t samples, depth, height, width; /* ranks along each; 0: those that the others leave */
   int by;                                /* weir_grid_by */
-  weir_machine machine;                  /* as weir_machine_measure takes it */
+  struct {
+    int64_t depth, height, width;
+  } gather;             /* as in weir_train_task */
+  weir_machine machine; /* as weir_machine_measure takes it */
 } weir_train_grid_cfg;
 extern const weir_opt weir_train_grid_opts[];
 
+/* The ends of cuts by the numbers. */
+void weir_train_gather(const weir_train_grid_cfg *cfg, int64_t gather[WEIR_ALONG_DIMS]);
 /* The grid of so many ranks by the numbers. Fails: WEIR_ERR_CONFIG (it has another number of ranks,
  * or two dimensions are left open). */
 weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out) WEIR_CHECKED;
@@ -105,6 +110,11 @@ typedef struct weir_train_task {
   int n_inputs;
   int64_t n_train, n_valid; /* samples; n_valid 0: no validation */
   const void *opts;         /* of build */
+  /* On a grid of ranks, where cuts of space end: arrays with no more elements along a dimension of
+   * the grid are gathered along it, and what is made of such arrays alone is whole on all of its
+   * ranks, with gradients of weights that need no sum over these; where arrays have more again,
+   * they are cut again. 0: cuts go on to the last layer. */
+  int64_t gather[WEIR_ALONG_DIMS];
   /* Appends the network and its loss: in[k] is input k as [batch, shape...]; *loss is a float of
    * rank 0, the mean over the batch. Values that it marks with weir_output under the names of
    * `metric`, rank 0 and means likewise, are reported by validation. */

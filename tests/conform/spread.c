@@ -27,7 +27,7 @@ static int64_t draw(uint32_t what, int64_t least, int64_t most)
   return least + (int64_t)(weir_random_bits(seed, 900 + what, 0, 0) % (uint64_t)(most - least + 1));
 }
 
-/* Cuts of inputs, and now and then of another array. */
+/* Cuts of inputs, and now and then of another array; or it is whole. */
 static void draw_cuts(const problem *p, virtual_cuts *c)
 {
   for (int along = 0; along < c->grid.dims; along++) {
@@ -41,10 +41,17 @@ static void draw_cuts(const problem *p, virtual_cuts *c)
       const int d = good ? (int)draw(key + 2, 0, array->desc.rank - 1) : 0;
       int64_t *bounds = c->bounds[c->n];
 
+      const bool whole = inner && draw(key + 10, 0, 1) == 0;
+
       for (int i = 0; i < c->n; i++) {
-        good = good && (c->cut[i].array != a || (c->cut[i].dim != d && c->cut[i].along != along));
+        good = good && (c->cut[i].array != a || (!whole && c->cut[i].dim >= 0 &&
+                                                 c->cut[i].dim != d && c->cut[i].along != along));
       }
       if (!good) {
+        continue;
+      }
+      if (whole) {
+        c->cut[c->n++] = (weir_cut){.array = a, .dim = -1};
         continue;
       }
       bounds[0] = 0;

@@ -47,7 +47,7 @@ grep -q '"load_end".*"remote": 0,' "$work/1x2/run.jsonl" || fail "1x2: samples c
 run 2 own 3 --grid 2x1 --set load.remote=off || fail "each rank reads for itself"
 [ "$(losses own)" = "$(losses 2x1)" ] || fail "other losses where each rank reads for itself"
 run 2 auto 3 --grid auto || fail "grid auto"
-grep -q '"placement"' "$work/auto/run.jsonl" || fail "the choice is not told"
+grep -q '"placement".*"gather_depth": [0-9]' "$work/auto/run.jsonl" || fail "the choice is not told"
 grep -q '"step_time".*"predicted_s": [0-9]' "$work/auto/run.jsonl" || fail "no prediction beside the measured step"
 [ "$(grep -c ' chosen$' "$work/log")" = 1 ] || fail "not one grid of the table is chosen"
 same auto
@@ -62,8 +62,11 @@ status=0
 run 2 short 1 --grid auto --set grid.machine.table="$work/table" || status=$?
 [ $status = 3 ] || fail "a table that was cut short: status $status"
 grep -q "/table:6: the table is cut short" "$work/log" || fail "a table that was cut short: no line"
+run 2 gathered 3 --grid 1x2 --set grid.gather.depth=4 || fail "a map that is gathered"
+grep -q 'no more than 4 elements along the depth are gathered' "$work/log" || fail "where cuts end is not told"
+same gathered
 run 1 on 1 || fail "the first epoch"
-run 2 on 2 --grid 1x2 || fail "the second epoch, on 2 ranks"
+run 2 on 2 --grid 1x2 --set grid.gather.depth=4 || fail "the second epoch, on 2 ranks"
 run 4 on 3 --grid 2x2 || fail "the third epoch, on 4 ranks"
 grep -q 'goes on after step 6' "$work/log" || fail "it does not go on"
 same on

@@ -170,6 +170,30 @@ static void build_unet(spread_case *c)
   spread_build(c, spread_unet, 2, (int64_t[]){12, 8, 8}, (uint64_t)c->shrink);
 }
 
+/* From the second level on: whole on every rank; with the samples and the height cut as they were,
+ * or otherwise. */
+static void gather_middle(spread_case *c, bool all)
+{
+  if (all) {
+    c->cuts[c->n_cuts++] = (weir_cut){.array = weir_value_array(c->g, spread_middle), .dim = -1};
+    return;
+  }
+  spread_cut(c, spread_middle, 0, 0, (uint64_t)c->shrink);
+  spread_cut(c, spread_middle, 2, 2, (uint64_t)c->shrink);
+}
+
+static void build_gathered_cosmo(spread_case *c)
+{
+  build_cosmo(c);
+  gather_middle(c, c->dtype == WEIR_F64);
+}
+
+static void build_gathered_unet(spread_case *c)
+{
+  build_unet(c);
+  gather_middle(c, c->dtype == WEIR_F32);
+}
+
 /* How many there were. */
 static int check_nets(const char *name, void (*build)(spread_case *))
 {
@@ -198,6 +222,12 @@ static void a_network_as_cosmoflow(void **state)
 static void a_network_as_a_unet(void **state)
 {
   assert_true(check_nets("unet", build_unet) > 0);
+}
+
+static void a_map_that_is_gathered(void **state)
+{
+  assert_true(check_nets("gathered cosmo", build_gathered_cosmo) > 0);
+  assert_true(check_nets("gathered unet", build_gathered_unet) > 0);
 }
 
 /* The oracle runs after every pass, on all ranks together. */
@@ -386,6 +416,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(bytes_of_maxima),
       cmocka_unit_test(a_network_as_cosmoflow),
       cmocka_unit_test(a_network_as_a_unet),
+      cmocka_unit_test(a_map_that_is_gathered),
       cmocka_unit_test(passes_are_verified),
   };
 

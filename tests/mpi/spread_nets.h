@@ -16,6 +16,9 @@
 
 typedef weir_value (*spread_net)(weir_net *net, weir_value x);
 
+/* What the second level of the network that was built last begins with. */
+static weir_value spread_middle;
+
 static inline weir_value spread_pooled(weir_net *net, weir_value x)
 {
   return weir_pool_max(net->graph, (&(weir_pool_spec){.taps = {2, 2, 2}}), x);
@@ -39,8 +42,8 @@ static inline weir_value spread_cosmo(weir_net *net, weir_value x)
   const weir_nn_dense_spec last = {.units = 3, .activation = {WEIR_ACTIVATION_TANH, 0}};
 
   x = spread_pooled(net, spread_convolved(net, "conv1", 3, 4, x));
-  x = spread_pooled(net, spread_convolved(net, "conv2", 3, 6, x));
-  x = spread_convolved(net, "conv3", 2, 5, x);
+  spread_middle = spread_convolved(net, "conv2", 3, 6, x);
+  x = spread_convolved(net, "conv3", 2, 5, spread_pooled(net, spread_middle));
   x = weir_reshape(net->graph, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
   x = weir_nn_dropout(net, "drop", &(weir_nn_dropout_spec){.rate = 0.4},
                       weir_nn_dense(net, "dense1", &dense, x));
@@ -55,8 +58,9 @@ static inline weir_value spread_unet(weir_net *net, weir_value x)
   const weir_nn_conv_spec up = {.filters = 3, .taps = {2, 2, 2}, .conv = {.stride = {2, 2, 2}}};
   const weir_nn_resize_spec linear = {.method = WEIR_NN_LINEAR, .factor = {2, 2, 2}};
   const weir_value one = weir_nn_norm(net, "norm1", &batch, spread_convolved(net, "enc1", 3, 3, x));
-  const weir_value two = weir_nn_norm(net, "norm2", &each,
-                                      spread_convolved(net, "enc2", 3, 4, spread_pooled(net, one)));
+
+  spread_middle = spread_convolved(net, "enc2", 3, 4, spread_pooled(net, one));
+  const weir_value two = weir_nn_norm(net, "norm2", &each, spread_middle);
   const weir_value deep = spread_convolved(net, "deep", 3, 4, spread_pooled(net, two));
   const weir_value mid[] = {weir_nn_conv_transposed(net, "up", &up, deep), two};
   const weir_value half = spread_convolved(net, "dec2", 3, 3, weir_concat(net->graph, mid, 2, 4));

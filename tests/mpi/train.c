@@ -239,6 +239,30 @@ static void lars_in_f64_and_parts(void **state)
                    "validate_every=2", "optim.rule={lars: {trust: 1}}"));
 }
 
+/* The map behind the first block, of 4 x 3 x 4 voxels, is gathered: the second block, with its
+ * moments, and the dense layers are whole on every rank. */
+static void gathered_maps_in_f64(void **state)
+{
+  volume v = usual(WEIR_F64);
+
+  v.norm = true;
+  memcpy(v.gather, (int64_t[]){0, 4, 3, 4}, sizeof v.gather);
+  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+}
+
+/* Along the depth before the second block, along the width ahead of the dense layers. */
+static void gathered_maps_in_f32_and_parts(void **state)
+{
+  volume v = usual(WEIR_F32);
+
+  v.size[1] = 9; /* uneven, and the third level has 2 */
+  v.blocks = 3;
+  memcpy(v.gather, (int64_t[]){0, 4, 0, 1}, sizeof v.gather);
+  as_one_rank(v, 1e-5, 1,
+              SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.01",
+                   "optim.rule=momentum", "validate_every=2", "compare_every=3"));
+}
+
 static weir_grid first_grid(int which)
 {
   int n = 0;
@@ -247,7 +271,8 @@ static weir_grid first_grid(int which)
   return grid[which < n ? which : n - 1];
 }
 
-/* Alone for 6 steps, on all ranks up to 13, on the first half of them to the end. */
+/* Alone for 6 steps, on all ranks up to 13, with a map that is gathered up to 10, on the first half
+ * of them to the end. */
 static void a_run_goes_on_on_other_grids(void **state)
 {
   const bool first = weir_comm_rank(comm) == 0;
@@ -267,10 +292,16 @@ static void a_run_goes_on_on_other_grids(void **state)
     close_session(&s);
   }
   assert_ok(weir_comm_barrier(comm));
-  session s = train(comm, &all, dir, &v, 13, SETS("steps=13", "batch=4"));
+  v.gather[WEIR_ALONG_DEPTH] = 4;
+  session s = train(comm, &all, dir, &v, 13, SETS("steps=10", "batch=4"));
 
   assert_ok(s.status);
   assert_int_equal(s.result.first, 6);
+  close_session(&s);
+  v.gather[WEIR_ALONG_DEPTH] = 0;
+  s = train(comm, &all, dir, &v, 13, SETS("steps=13", "batch=4"));
+  assert_ok(s.status);
+  assert_int_equal(s.result.first, 10);
   close_session(&s);
   assert_ok(weir_comm_split(comm, weir_comm_rank(comm) < half ? 0 : -1, &part));
   if (part != NULL) {
@@ -550,6 +581,8 @@ static int all_tests(void)
       cmocka_unit_test(momentum_in_f32),
       cmocka_unit_test(adam_in_f64),
       cmocka_unit_test(lars_in_f64_and_parts),
+      cmocka_unit_test(gathered_maps_in_f64),
+      cmocka_unit_test(gathered_maps_in_f32_and_parts),
       cmocka_unit_test(a_run_goes_on_on_other_grids),
       cmocka_unit_test(a_signal_to_one_rank_stops_all),
       cmocka_unit_test(a_sample_that_one_rank_cannot_read_ends_all),

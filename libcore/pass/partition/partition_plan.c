@@ -13,6 +13,14 @@ const weir_grid *weir_partition_grid(const weir_partition *p)
   return &p->grid;
 }
 
+const int64_t *weir_partition_bounds(const weir_partition *p, int32_t array, int dim, int *along)
+{
+  const partition_cuts *c = &p->array[array];
+
+  *along = c->along[dim] - 1;
+  return *along >= 0 ? &p->bounds[c->first[dim]] : NULL;
+}
+
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
 {
   const weir_array_desc *desc = &weir_graph_get_array(p->g, array)->desc;

@@ -42,6 +42,9 @@ void weir_partition_destroy(weir_partition **p);
 const weir_grid *weir_partition_grid(const weir_partition *p);
 /* Elements that a rank owns. */
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank);
+/* Where dimension `dim` of an array is cut, and along which one of the grid: [grid.extent[*along] +
+ * 1], borrowed; NULL: it is whole. */
+const int64_t *weir_partition_bounds(const weir_partition *p, int32_t array, int dim, int *along);
 /* Iterations of a live operator that a rank runs; those of them, in one box, that need nothing of
  * other ranks (empty: none, or a border that wraps). */
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);

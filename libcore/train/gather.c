@@ -1,0 +1,278 @@
+/* gather.c - where cuts of space end: maps become coarser from layer to layer, and what is made of
+ * thin ones alone is whole on every rank along that dimension of the grid. The thin map is gathered
+ * then, and neither halos nor sums over those ranks follow behind it. Where maps become fine again,
+ * they are cut again. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "train/train_priv.h"
+
+/* The arrays of one graph. */
+typedef struct gathering {
+  const weir_train_task *task;
+  const weir_graph *g;
+  const weir_partition *p; /* as inputs and stored arrays are cut, to the last layer  */
+  const int64_t *least;    /* along each dimension: arrays with no more are thin      */
+  int32_t *order, n;       /* nodes as they run                                       */
+  unsigned *fine;          /* [nodes], bit d: it reads what is cut along d and not thin */
+  /* [arrays], bit d: a node that reads nothing cut along d but thin arrays made it, another one
+   * did; it is cut all the same. */
+  unsigned *thin, *thick, *again;
+} gathering;
+
+/* Elements of the array along its dimension that is cut along that one of the grid, 0: none. */
+static int64_t cut_extent(const weir_graph *g, const weir_partition *p, int32_t array, int along)
+{
+  const weir_array_desc *desc = &weir_graph_get_array(g, array)->desc;
+  int other;
+
+  for (int d = 0; d < desc->rank; d++) {
+    if (weir_partition_bounds(p, array, d, &other) != NULL && other == along) {
+      return desc->shape[d];
+    }
+  }
+  return 0;
+}
+
+/* Whether an array that is cut so has its dimensions as an input has: a map, not a flattened one.
+ */
+static bool is_map(const weir_train_task *task, const weir_graph *g, const weir_partition *p,
+                   int32_t array, int along)
+{
+  const weir_array_desc *desc = &weir_graph_get_array(g, array)->desc;
+  int other;
+
+  for (int i = 0; i < task->n_inputs; i++) {
+    const weir_train_input *x = &task->input[i];
+
+    for (int d = 0; d < x->rank && x->rank + 1 == desc->rank; d++) {
+      if ((int)x->along[d] == along && weir_partition_bounds(p, array, d + 1, &other) != NULL &&
+          other == along) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static unsigned whole(const gathering *x, int32_t array)
+{
+  return x->thin[array] & ~x->thick[array];
+}
+
+/* What the node makes, along one dimension of the grid: whole where all that is cut of what it
+ * reads is thin, but for maps that are fine again. */
+static void visit(gathering *x, int32_t number, int along)
+{
+  const weir_node *node = weir_graph_node(x->g, number);
+  const unsigned bit = 1u << along;
+  bool thick = false, thin = false;
+
+  for (int k = 0; k < node->n_in; k++) {
+    const int64_t e = cut_extent(x->g, x->p, node->in[k], along);
+    const bool cut = e > 0 && (whole(x, node->in[k]) & bit) == 0;
+
+    thick = thick || (cut && e > x->least[along]);
+    thin = thin || (cut && e <= x->least[along]);
+  }
+  x->fine[number] |= thick ? bit : 0;
+  for (int o = 0; o < node->n_out; o++) {
+    const int32_t a = node->out[o];
+    const int64_t e = cut_extent(x->g, x->p, a, along);
+
+    if (!thick && e > x->least[along] && is_map(x->task, x->g, x->p, a, along)) {
+      x->again[a] |= bit;
+    }
+    if (thick || (x->again[a] & bit) != 0) {
+      x->thick[a] |= bit;
+    } else if (thin || e > 0) {
+      x->thin[a] |= bit;
+    }
+  }
+}
+
+/* Whether each rank owns, along the dimension, what its iterations read. */
+static bool reads_own(const gathering *x, int32_t number, int in, int along)
+{
+  const weir_node *node = weir_graph_node(x->g, number);
+  const int rank = weir_graph_get_array(x->g, node->in[in])->desc.rank;
+  int other;
+
+  for (int q = 0; q < weir_grid_size(weir_partition_grid(x->p)); q++) {
+    const weir_box run = weir_partition_iterations(x->p, number, q);
+    const weir_region need = weir_needed(&node->access, in, &run);
+    const weir_box hull = weir_region_hull(&need),
+                   own = weir_partition_owned(x->p, node->in[in], q);
+
+    for (int d = 0; d < rank && !weir_region_empty(&need); d++) {
+      const bool cut = weir_partition_bounds(x->p, node->in[in], d, &other) != NULL;
+
+      if (cut && other == along && (hull.lo[d] < own.lo[d] || hull.hi[d] > own.hi[d])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* Whether the ranks' iterations differ along the dimension, as if cuts went on. */
+static bool is_shared(const gathering *x, int32_t number, int along)
+{
+  const weir_node *node = weir_graph_node(x->g, number);
+  bool yes = true;
+
+  for (int o = 0; o < node->n_out; o++) {
+    yes = yes && cut_extent(x->g, x->p, node->out[o], along) > 0 &&
+          (whole(x, node->out[o]) >> along & 1) == 0;
+  }
+  return yes || (x->fine[number] >> along & 1) != 0;
+}
+
+/* Whether nobody reads more of an array than its own slab: nodes that are shared, and sums beside
+ * them. */
+static bool read_in_slabs(const gathering *x, int32_t array, int along)
+{
+  bool own = true, sums = false, shared = false;
+
+  for (int32_t i = 0; i < x->n && own; i++) {
+    const int32_t number = x->order[i];
+    const weir_node *node = weir_graph_node(x->g, number);
+
+    for (int k = 0; k < node->n_in && own; k++) {
+      if (node->in[k] == array) {
+        const bool cut = is_shared(x, number, along);
+
+        shared = shared || cut;
+        sums = sums || !cut;
+        own = (cut || (weir_partition_partial(x->p, number) >> along & 1) != 0) &&
+              reads_own(x, number, k, along);
+      }
+    }
+  }
+  return own && (shared || !sums);
+}
+
+/* Of a map that would be whole, and of which each rank reads its own slab, it makes that slab
+ * alone: such is the gradient by the map that was gathered. Nothing moves for it but what sums
+ * over it, its bias, merge. */
+static void leave_slabs(gathering *x, const weir_node *node, int along)
+{
+  const unsigned bit = 1u << along;
+  bool may = true;
+
+  for (int o = 0; o < node->n_out && may; o++) {
+    may = (whole(x, node->out[o]) & bit) != 0 && is_map(x->task, x->g, x->p, node->out[o], along) &&
+          read_in_slabs(x, node->out[o], along);
+  }
+  for (int o = 0; o < node->n_out && may; o++) {
+    x->again[node->out[o]] |= bit;
+    x->thick[node->out[o]] |= bit;
+  }
+}
+
+/* An array in the cuts that are left to it. */
+static weir_status state(const gathering *x, int32_t array, train_cuts *c)
+{
+  const int before = c->spread.n_cuts;
+  int along;
+
+  for (int d = 0; d < weir_graph_get_array(x->g, array)->desc.rank; d++) {
+    const int64_t *bounds = weir_partition_bounds(x->p, array, d, &along);
+
+    if (bounds != NULL && (whole(x, array) >> along & 1) == 0) {
+      WEIR_TRY(train_add_cut(c, (weir_cut){array, d, along, bounds}));
+    }
+  }
+  return c->spread.n_cuts > before ? WEIR_OK
+                                   : train_add_cut(c, (weir_cut){.array = array, .dim = -1});
+}
+
+/* Forward through the nodes, and back. */
+static void walk(gathering *x, int along)
+{
+  for (int32_t i = 0; i < x->n; i++) {
+    visit(x, x->order[i], along);
+  }
+  for (int32_t i = x->n - 1; i >= 0; i--) {
+    leave_slabs(x, weir_graph_node(x->g, x->order[i]), along);
+  }
+}
+
+static weir_status find_ends(gathering *x, const weir_grid *grid, train_cuts *c)
+{
+  WEIR_TRY(weir_graph_order(x->g, x->order, &x->n));
+  for (int along = WEIR_ALONG_DEPTH; along < grid->dims; along++) {
+    if (x->least[along] > 0 && grid->extent[along] > 1) {
+      walk(x, along);
+    }
+  }
+  for (int32_t a = 0; a < weir_graph_arrays(x->g); a++) {
+    if (whole(x, a) != 0 || x->again[a] != 0) {
+      WEIR_TRY(state(x, a, c));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status train_end_cuts(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                           train_cuts *c)
+{
+  const int64_t arrays = weir_graph_arrays(g), nodes = weir_graph_nodes(g);
+  gathering x = {.task = task, .g = g, .least = k->gather};
+  weir_status status;
+
+  WEIR_TRY(weir_partition_create(g, &c->spread.grid, c->cut, c->spread.n_cuts, &c->whole));
+  x.p = c->whole;
+  WEIR_TRY_GOTO(weir_alloc(nodes, sizeof *x.order, (void **)&x.order), done);
+  WEIR_TRY_GOTO(weir_alloc(3 * arrays + nodes, sizeof *x.thin, (void **)&x.thin), done);
+  x.thick = x.thin + arrays;
+  x.again = x.thick + arrays;
+  x.fine = x.again + arrays;
+  WEIR_TRY_GOTO(find_ends(&x, &k->spread.grid, c), done);
+done:
+  weir_free(&x.thin);
+  weir_free(&x.order);
+  return status;
+}
+
+/* ---- Where they could end ---- */
+
+static void insert(int64_t *level, int *n, int64_t x)
+{
+  int at = 0;
+
+  while (at < *n && level[at] < x) {
+    at++;
+  }
+  if (*n < TRAIN_LEVELS && (at == *n || level[at] != x)) {
+    memmove(level + at + 1, level + at, (size_t)(*n - at) * sizeof *level);
+    level[at] = x;
+    ++*n;
+  }
+}
+
+weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
+                              train_levels *out)
+{
+  train_cuts c = {.cut = NULL};
+  weir_graph *g = NULL;
+  weir_partition *p = NULL;
+  weir_status status;
+
+  *out = (train_levels){.n = {0}};
+  WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
+  WEIR_TRY_GOTO(train_cuts_of(k, t->task, g, batch, &c), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &c.spread.grid, c.cut, c.spread.n_cuts, &p), done);
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    for (int along = WEIR_ALONG_DEPTH; along < k->spread.grid.dims; along++) {
+      if (k->spread.grid.extent[along] > 1 && is_map(t->task, g, p, a, along)) {
+        insert(out->extent[along], &out->n[along], cut_extent(g, p, a, along));
+      }
+    }
+  }
+done:
+  weir_partition_destroy(&p);
+  train_cuts_close(&c);
+  weir_graph_destroy(&g);
+  return status;
+}
