@@ -137,7 +137,9 @@ static void same_in_any_order(picked_sum p, int64_t count)
   memset(made, 0xff, (size_t)count * sizeof(float));
   memset(again, 0xff, (size_t)count * sizeof(float));
   for (int turned = 0; turned <= 1; turned++) {
-    memset(p.workspace, 0xff, (size_t)bytes);
+    if (bytes > 0) {
+      memset(p.workspace, 0xff, (size_t)bytes);
+    }
     memset(p.scratch, 0xff, (size_t)own);
     p.made = turned ? again : made;
     run_pieces(&p, turned);
