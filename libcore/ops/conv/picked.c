@@ -90,7 +90,7 @@ picked_layout picked_layout_of(const picked_kernels *k, const picked_conv *s, bo
   }
   l.patch_size = lines_of(l.patch[0] * l.patch[1] * l.patch[2] * l.chunk + l.row);
   l.columns = greatest(s->window[2] * s->y[2] + s->taps[2] - 1, s->x[2] + s->lo[2]);
-  l.whole = l.chunks >= LEAST_CHUNKS && !picked_large(s);
+  l.whole = l.chunks >= LEAST_CHUNKS && !picked_large(s) && picked_row_pieces(s) <= l.chunks;
   const int64_t rows = l.whole ? s->n * s->x[0] * s->x[1] : PLANES * ROWS;
 
   l.made_size = lines_of(rows * l.columns * l.chunk + l.row);

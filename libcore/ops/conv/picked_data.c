@@ -235,7 +235,7 @@ int64_t picked_data_pieces(const picked_conv *s, const picked_layout *l, int sta
 {
   return stage == 0 ? packs_of(l) + s->n * s->y[0] * s->y[1]
          : l->whole ? l->chunks
-                    : s->n * ceil_div(s->x[0], PLANES) * ceil_div(s->x[1], ROWS);
+                    : picked_row_pieces(s);
 }
 
 int64_t picked_data_workspace(const picked_conv *s, const picked_layout *l)

@@ -33,7 +33,8 @@ typedef struct picked_layout {
   int64_t windows[2];           /* of a patch: rows, and in a row */
   int64_t patch[3], patch_size; /* extents */
   /* Data. */
-  bool whole;                 /* a chunk at a time of all x, its weights packed as they are met */
+  bool whole; /* a chunk at a time of all x, its weights packed as they are met: where no
+                 fewer pieces than those of rows come of it */
   int64_t columns, made_size; /* of a row of x in the making; of all rows of a block */
 } picked_layout;
 
@@ -66,6 +67,12 @@ static inline int64_t greatest(int64_t a, int64_t b)
 static inline int64_t ceil_div(int64_t a, int64_t b)
 {
   return (a + b - 1) / b;
+}
+
+/* Pieces of x of PLANES and ROWS. */
+static inline int64_t picked_row_pieces(const picked_conv *s)
+{
+  return s->n * ceil_div(s->x[0], PLANES) * ceil_div(s->x[1], ROWS);
 }
 
 static inline int64_t lines_of(int64_t floats)

@@ -153,7 +153,10 @@ static void add_odd(const picked_conv *s, const picked_layout *l, const block *b
           lists->patch + at[k] +
           ((run / s->taps[1] * l->patch[1] + run % s->taps[1]) * l->patch[2] + tap) * l->chunk;
 
-      for (int64_t i = 0; i < l->chunk && is_inside(s, l, b, at[k], t); i++) {
+      if (!is_inside(s, l, b, at[k], t)) {
+        continue;
+      }
+      for (int64_t i = 0; i < l->chunk; i++) {
         sums[run * l->row + tap * l->chunk + i] += by[k] * from[i];
       }
     }
