@@ -69,6 +69,12 @@ weir_status cf_eval_judge_names(const weir_struct_list *sets)
                      "eval.sets=[{name: test, predictions: predictions.nc, truth: [universes]}]");
   }
   for (int64_t i = 0; i < sets->count; i++) {
+    if (set[i].name[0] == 0 || set[i].predictions[0] == 0) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "eval.sets: a set needs name and predictions; this one has "
+                       "name '%s' and predictions '%s'",
+                       set[i].name, set[i].predictions);
+    }
     for (int64_t j = 0; j < i; j++) {
       if (strcmp(set[i].name, set[j].name) == 0) {
         return weir_fail(WEIR_ERR_CONFIG, "eval.sets: two sets have the name '%s'", set[i].name);

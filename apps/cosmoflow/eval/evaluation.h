@@ -31,7 +31,7 @@ typedef struct cf_evaluation {
   double *sigma;             /* [n_labels, universes of the first] bound; NULL: none */
 } cf_evaluation;
 
-/* That there is a set, and none has the name of another. Fails: WEIR_ERR_CONFIG. */
+/* That there is a set, and each has predictions and a name of its own. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_eval_judge_names(const weir_struct_list *sets) WEIR_CHECKED;
 /* Opens all trials, fits and predicts. Only rows of the training part of the first trial are fitted
  * on: voxels of other parts are read after that, to be predicted. Opts and spec are borrowed.

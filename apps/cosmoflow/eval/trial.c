@@ -255,12 +255,6 @@ weir_status cf_trial_open(const cf_trial_opts *opts, const cf_source_spec *spec,
   weir_status status = WEIR_OK;
 
   *out = (cf_trial){.opts = opts};
-  if (opts->name[0] == 0 || opts->predictions[0] == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.sets: a set needs name and predictions; this one has "
-                     "name '%s' and predictions '%s'",
-                     opts->name, opts->predictions);
-  }
   WEIR_TRY_GOTO(cf_predictions_read(opts->predictions, &out->p), done);
   WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(take_train(out, order), done);

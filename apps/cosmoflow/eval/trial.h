@@ -44,9 +44,9 @@ typedef struct cf_trial {
 } cf_trial;
 
 /* Reads predictions, chooses the rows of a part and opens the truth, by a spec of which `source` is
- * the trial's own but for `keep`. Opts and spec are borrowed. Fails: WEIR_ERR_CONFIG (no name, no
- * predictions), WEIR_ERR_DATA (no row or one universe in the part, rows of it without prediction,
- * truth without labels, of other names or ranges), as cf_predictions_read and cf_source_open. */
+ * the trial's own but for `keep`. Opts and spec are borrowed. Fails: WEIR_ERR_DATA (no row or one
+ * universe in the part, rows of it without prediction, truth without labels, of other names or
+ * ranges), as cf_predictions_read and cf_source_open. */
 weir_status cf_trial_open(const cf_trial_opts *opts, const cf_source_spec *spec, cf_part part,
                           cf_trial *out) WEIR_CHECKED;
 void cf_trial_close(cf_trial *t);
