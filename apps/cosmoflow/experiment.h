@@ -50,8 +50,7 @@ typedef struct cf_surveyed {
 } cf_surveyed;
 weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const weir_comm *comm,
                       cf_surveyed *out) WEIR_CHECKED;
-/* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open;
- * WEIR_ERR_CONFIG for a train.target that networks which segment begin above. */
+/* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open. */
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;
 /* Trains it on the ranks of exec->spread in the folder, going on from what is there, with the
  * events of weir_train_run. Collective. Fails: WEIR_ERR_CONFIG where a checkpoint there is of other

@@ -272,7 +272,6 @@ int main(void)
       LOG_TEST(a_whole_log_passes),
       LOG_TEST(every_line_matters),
       LOG_TEST(other_files_are_no_logs),
-      LOG_TEST(every_line_matters),
       LOG_TEST(order_matters),
       LOG_TEST(values_matter),
       LOG_TEST(times_matter),
