@@ -11,7 +11,7 @@ for name in $(compgen -e | grep -E '^(SLURM|SBATCH|SALLOC|SRUN|PMI|OMPI_COMM)');
   unset "$name"
 done
 PATH=$PATH:/usr/sbin:/sbin
-run=$(mktemp -d /tmp/weir-slurm.XXXXXX) # short: sockets lie in it
+run=$(mktemp -d /tmp/weir-slurm.XXXXXX) || exit 1 # short: sockets lie in it
 export SLURM_CONF=$run/slurm.conf WEIR_TEST_CLUSTER=$run
 daemons=()
 

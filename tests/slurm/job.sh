@@ -46,7 +46,7 @@ gone() {
 # second piece.
 cat >stub.sh <<'TEXT'
 #!/usr/bin/env bash
-echo "$*" >>stub.words
+echo "$(printf '<%s>' "$@")" >>stub.words
 [ ! -e stub.asked ] || exit 3
 trap 'touch stub.asked; exit 9' TERM
 while :; do sleep 0.1; done
@@ -57,9 +57,9 @@ submit wall ./stub.sh run 'two words'
 wall=$job
 
 site two
-submit two "$program" $(run 12) --grid 2x1 --out whole
+submit two "$program" $(run 100) --grid 2x1 --out whole
 ends "$job" 0
-submit two "$program" $(run 12) --grid 2x1 --out cut
+submit two "$program" $(run 100) --grid 2x1 --out cut
 within 60 grep -q '"epoch_end"' cut/run.jsonl || fail "the run to be cut does not start"
 scancel --signal=TERM "$job"
 requeued "$job" 60
@@ -67,12 +67,12 @@ ends "$job" 0
 for word in 'piece 1 of' 'stopped by signal 15 after step' 'goes on in another piece' 'piece 2 of' 'train: goes on after step'; do
   grep -q "$word" "slurm-$job.out" || fail "the log of both pieces lacks '$word'"
 done
-[ "$(losses whole | wc -l)" = 12 ] || fail "not 12 epochs"
+[ "$(losses whole | wc -l)" = 100 ] || fail "not 100 epochs"
 [ "$(losses cut)" = "$(losses whole)" ] || fail "cut and gone on: other losses"
 
 requeued "$wall" 90
 ends "$wall" 3
-[ "$(sort stub.words | uniq -c | sed 's/^ *//')" = "2 run two words --threads 1" ] || fail "the words of the command: $(cat stub.words)"
+[ "$(sort stub.words | uniq -c | sed 's/^ *//')" = "2 <run><two words><--threads><1>" ] || fail "the words of the command: $(cat stub.words)"
 
 # What scancel ends stays away; a run that is cut too often ends with the status of one that was stopped.
 rm stub.asked
@@ -99,6 +99,7 @@ refused() {
 refused 'give a site file' two.env "$program"
 refused 'no site file' nowhere.env "$program" run
 refused 'no program' two.env ./nothing run
+refused 'does not share its work' two.env "$program" prepare
 refused 'overwrite would begin anew' two.env "$program" run --out whole --overwrite
 [ -z "$(squeue -h)" ] || fail "jobs are left"
 echo "cut by a signal and by the walltime: $(losses cut | tail -n 1)"
