@@ -67,6 +67,8 @@ chmod 600 "$run/munge/key"
 sed -e "s,@RUN@,$run,g; s,@USER@,$(id -un),g" -e "s,@CONTROL@,${ports[0]},; s,@N1@,${ports[1]},; s,@N2@,${ports[2]}," \
   "$here/slurm.conf.in" >"$SLURM_CONF"
 
+# Control groups are asked for even where nothing uses them; where none are mounted, only a version that is named will do.
+echo CgroupPlugin=cgroup/v1 >"$run/cgroup.conf"
 # absent: says why, from what the daemons said.
 absent() {
   echo "the cluster of this test does not start:"
