@@ -97,6 +97,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
   const int target = train_target(r->task, r->cfg);
 
   *s->target = target >= 0 ? metric[target] : INFINITY;
+  *s->target_of = target;
   *best = loss < *s->best_loss - r->cfg->min_change;
   if (*best) {
     *s->best_loss = loss;
@@ -176,6 +177,7 @@ static bool reached(const train_run *r)
   const double is = *r->state.target, wanted = r->cfg->target.value;
 
   return train_target(r->task, r->cfg) >= 0 && isfinite(is) &&
+         *r->state.target_of == train_target(r->task, r->cfg) &&
          (r->task->metrics_grow ? is >= wanted : is <= wanted);
 }
 

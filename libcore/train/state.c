@@ -79,6 +79,7 @@ static weir_status open_numbers(train_run *r)
   *s->valid_step = -1;
   *s->best_loss = INFINITY;
   *s->target = INFINITY;
+  *s->target_of = -1;
   *s->best_epoch = *s->waited = 0;
   return WEIR_OK;
 }

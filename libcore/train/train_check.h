@@ -92,6 +92,7 @@ static inline weir_status toy_build(weir_net *net, const void *opts, const weir_
   }
   mean = weir_label(g, mean, "mean square");
   weir_output(g, "mae", weir_scale(g, weir_sum(g, weir_abs(g, error), -1), share));
+  weir_output(g, "bias", weir_scale(g, weir_sum(g, error, -1), share));
   *loss = t->tail != NULL ? t->tail(g, mean) : mean;
   return weir_graph_status(g);
 }
@@ -134,7 +135,7 @@ static inline void toy_epoch(void *context, int64_t epoch)
   t->told++;
 }
 
-static const char *const toy_metrics[] = {"mae"};
+static const char *const toy_metrics[] = {"mae", "bias"};
 
 static inline weir_train_task toy_task(toy *t, int64_t n_train, int64_t n_valid)
 {
@@ -147,7 +148,7 @@ static inline weir_train_task toy_task(toy *t, int64_t n_train, int64_t n_valid)
                            .opts = t,
                            .build = toy_build,
                            .metric = toy_metrics,
-                           .n_metrics = t->weighted ? 0 : 1,
+                           .n_metrics = t->weighted ? 0 : 2,
                            .metrics_grow = t->grow,
                            .weight = t->weighted ? "weights" : NULL,
                            .fetch = toy_fetch,

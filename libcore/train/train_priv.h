@@ -76,7 +76,8 @@ typedef struct train_graph {
   X(best_loss,    double,  WEIR_F64)                                    \
   X(best_epoch,   int64_t, WEIR_I64)                                    \
   X(waited,       int64_t, WEIR_I64) /* validations without a better */ \
-  X(target,       double,  WEIR_F64) /* what is to be reached, as of the last validation */
+  X(target,       double,  WEIR_F64) /* what is to be reached, as of the last validation */ \
+  X(target_of,    int64_t, WEIR_I64) /* number of that metric, -1: none */
 // clang-format on
 typedef struct train_state {
 #define X(name, type, dtype) type *name;

@@ -134,9 +134,16 @@ static void a_target_ends_the_run(void **state)
   assert_int_equal(again.result.end, WEIR_TRAIN_TARGET);
   assert_int_equal(t.fetched, 0);
   assert_same(&s, &again);
+  session other = train_in(s.dir, &t, 64, 32, 1,
+                           SETS("epochs=60", "target.metric=bias", "target.value=0.2",
+                                "optim.schedule.lr=0.01", "keep_best=false"));
+
+  assert_ok(other.status);
+  assert_true(t.fetched > 0); /* the value that is known is another metric's */
   close_session(&s);
   close_session(&before);
   close_session(&again);
+  close_session(&other);
 }
 
 /* A metric that grows ends a run at the target or above, not below. */
