@@ -55,7 +55,8 @@ static void tell_placement(const weir_placement *p, const weir_machine *m)
              WEIR_REAL("kernels", m->kernels), WEIR_REAL("flops", m->flops),
              WEIR_REAL("bandwidth", m->bandwidth), WEIR_REAL("latency", m->latency),
              WEIR_REAL("message", m->message), WEIR_REAL("merge", m->merge),
-             WEIR_REAL("hidden", m->hidden));
+             WEIR_REAL("hidden", m->hidden), WEIR_REAL("launch", m->launch),
+             WEIR_INT("untimed", row->cost.untimed));
   weir_info("grid", "%dx%dx%dx%d of %lld: %.3g s a step are predicted", n[0], n[1], n[2], n[3],
             (long long)p->n, row->cost.seconds);
 }

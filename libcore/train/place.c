@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
 #include "train/train_priv.h"
 #include "train/weir_place.h"
 
@@ -439,16 +441,35 @@ static weir_status predict_together(const weir_train_task *task, const weir_trai
   return WEIR_OK;
 }
 
-/* Steps on the grids that fit and have groups which the table lacks. Collective. */
+/* Fails where a signal has come. */
+static weir_status go_on(weir_comm *comm)
+{
+  weir_status status = WEIR_OK;
+
+  if (weir_stop_requested()) {
+    status = weir_fail(WEIR_ERR_STOPPED,
+                       "stopped by signal %d while grids were timed; what is known is in the table",
+                       weir_stop_signal());
+  }
+  return comm != NULL ? weir_comm_agree(comm, status) : status;
+}
+
+/* Steps on the grids that fit and have groups which the table lacks; what is known is kept before
+ * each. Collective. */
 static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg *cfg,
                                const weir_plan_opts *exec, weir_comm *comm, const weir_placement *p,
-                               weir_times *times)
+                               const char *table, weir_times *times)
 {
   weir_train_task ended = *task;
+  char text[64];
 
   for (int64_t i = 0; i < p->n; i++) {
     memcpy(ended.gather, p->row[i].gather, sizeof ended.gather);
     if (p->row[i].fits && p->row[i].cost.untimed > 0) {
+      WEIR_TRY(train_write_times(comm, table, times));
+      WEIR_TRY(go_on(comm));
+      print_grid(&p->row[i].grid, text, sizeof text);
+      weir_info("grid", "steps on %s are timed", text);
       WEIR_TRY(train_try(&ended, cfg, exec, comm, &p->row[i].grid, times));
     }
   }
@@ -473,7 +494,7 @@ static weir_status predict_timed(const weir_train_task *task, const weir_train_c
 
   for (int64_t known = -1; here && known < times.n;) { /* what is known may end cuts elsewhere */
     known = times.n;
-    WEIR_TRY_GOTO(try_untimed(task, cfg, exec, comm, out, &times), done);
+    WEIR_TRY_GOTO(try_untimed(task, cfg, exec, comm, out, m.table, &times), done);
     if (times.n > known) {
       WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
     }

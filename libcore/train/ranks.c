@@ -48,9 +48,11 @@ const weir_opt weir_train_grid_opts[] = {
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.hidden, -1, -1, 1, "1",
                   "for auto: share of computing time in which messages move on; below 0: measured, "
                   "1 where there is one rank"),
-    WEIR_OPT_PATH(weir_train_grid_cfg, machine.table, "",
-                  "for auto: file of what groups of operators were measured to take; what it lacks "
-                  "is measured in a few steps on every grid and kept; empty: rates alone decide"),
+    WEIR_OPT_PATH(
+        weir_train_grid_cfg, machine.table, "",
+        "for auto: file of what groups of operators were measured to take; what it lacks "
+        "is measured in a few steps on every grid and kept, by describe too; empty: rates "
+        "alone decide"),
     WEIR_OPT_END,
 };
 

@@ -52,11 +52,21 @@ grep -q '"step_time".*"predicted_s": [0-9]' "$work/auto/run.jsonl" || fail "no p
 [ "$(grep -c ' chosen$' "$work/log")" = 1 ] || fail "not one grid of the table is chosen"
 same auto
 # The same by measured times: what the first run measured the second reads, and a table that was cut short is refused by its line.
-run 2 timed 3 --grid auto --set grid.machine.table="$work/table" || fail "grid auto with a table"
+table() {
+  local rates=()
+  for rate in kernels=1 flops=1e9 bandwidth=1e10 launch=1e-6 latency=1e-5 message=1e9 merge=1e9 hidden=0.5; do
+    rates+=(--set "grid.machine.$rate")
+  done
+  run 2 "$1" "$2" --grid auto --set grid.machine.table="$work/table" "${rates[@]}"
+}
+table timed 3 || fail "grid auto with a table"
+grep -q 'are timed' "$work/log" || fail "no grid is timed for a table"
 same timed
 cp "$work/table" "$work/before"
-run 2 known 1 --grid auto --set grid.machine.table="$work/table" || fail "grid auto with a table that is there"
-cmp -s "$work/table" "$work/before" || fail "groups that were measured are measured again"
+table known 1 || fail "grid auto with a table that is there"
+grep -q 'are timed' "$work/log" && fail "groups that were measured are measured again"
+grep -q '"placement".*"untimed": 0' "$work/known/run.jsonl" || fail "the table has not all groups"
+cmp -s "$work/table" "$work/before" || fail "a table that is complete is written anew"
 head -n 5 "$work/before" >"$work/table"
 status=0
 run 2 short 1 --grid auto --set grid.machine.table="$work/table" || status=$?

@@ -146,7 +146,7 @@ weir_status weir_times_write(const weir_times *t, const char *path)
     WEIR_TRY_GOTO(weir_writer_printf(w, "%016" PRIx64 " %s\n", t->row[i].key, seconds), failed);
   }
   WEIR_TRY_GOTO(weir_writer_printf(w, "%" PRId64 " rows\n", t->n), failed);
-  WEIR_TRY(weir_writer_commit_passing(&w));
+  WEIR_TRY(weir_writer_commit(&w));
   return WEIR_OK;
 failed:
   weir_writer_destroy(&w);
