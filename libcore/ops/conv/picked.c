@@ -36,7 +36,8 @@ bool picked_takes(const picked_conv *s)
 
   for (int d = 0; d < 3; d++) {
     takes = takes && s->x[d] > 0 && s->y[d] > 0 && s->taps[d] <= MOST_TAPS &&
-            s->window[d] <= MOST_WINDOW && s->lo[d] >= 0 && s->lo[d] < s->taps[d] + s->window[d];
+            s->window[d] <= MOST_WINDOW && s->lo[d] >= 0 &&
+            (d < 2 || s->lo[d] < s->taps[d] + s->window[d]);
     positions *= takes ? s->window[d] : 1;
   }
   return takes && positions > 1 && positions <= MOST_WINDOW;

@@ -26,7 +26,7 @@ static problem draw_problem(weir_draw *r, bool wide)
   for (int d = 0; d < 3; d++) {
     s->window[d] = d == 2 ? weir_draw_int(r, 2, 3) : weir_draw_int(r, 1, 3);
     s->taps[d] = weir_draw_int(r, 1, 3);
-    s->lo[d] = weir_draw_int(r, 0, s->taps[d] + s->window[d] - 1);
+    s->lo[d] = weir_draw_int(r, 0, (d < 2 ? 2 : 1) * (s->taps[d] + s->window[d]) - 1);
     s->y[d] = weir_draw_int(r, 1, d == 2 && !wide ? 12 : 3);
     s->x[d] = s->window[d] * s->y[d] + weir_draw_int(r, s->window[d] > 1 ? -1 : 0, s->taps[d]);
     p.positions *= s->window[d];
