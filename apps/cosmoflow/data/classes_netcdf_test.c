@@ -281,7 +281,7 @@ enum { UBYTE = 7, USHORT = 8 };
 static void put_number(FILE *f, uint64_t value, int bytes)
 {
   for (int k = bytes - 1; k >= 0; k--) {
-    (void)fputc((int)(value >> 8 * k & 255), f);
+    (void)fputc(k < 8 ? (int)(value >> 8 * k & 255) : 0, f);
   }
 }
 
