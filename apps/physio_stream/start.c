@@ -38,7 +38,8 @@ weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
     weir_threads_set(cli->threads);
   }
   WEIR_TRY(weir_cli_config(cli, cfg, config));
-  const weir_status status = check(cli, cfg);
+  weir_status status = check(cli, cfg);
+  status = status == WEIR_OK ? weir_cpu_load(cfg->exec.machine) : status;
   if (status != WEIR_OK) {
     weir_config_destroy(config);
   }

@@ -19,7 +19,12 @@ weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }
-  return weir_cli_config(cli, cfg, config);
+  WEIR_TRY(weir_cli_config(cli, cfg, config));
+  const weir_status status = weir_cpu_load(cfg->exec.machine);
+  if (status != WEIR_OK) {
+    weir_config_destroy(config);
+  }
+  return status;
 }
 
 void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg)

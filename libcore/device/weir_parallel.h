@@ -18,16 +18,33 @@ void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t i
 void weir_threads_set(int threads);
 int weir_threads_get(void);
 
-/* Facts of the processor and the memory beside it, read once. */
+/* Instruction sets that Weir's own kernels and compiled loops may use. */
+typedef enum weir_simd {
+  WEIR_SIMD_AUTO,   /* all that the processor has              */
+  WEIR_SIMD_BASE,   /* what every processor of this family has */
+  WEIR_SIMD_AVX2,   /* x86-64-v3                               */
+  WEIR_SIMD_AVX512, /* x86-64-v4                               */
+} weir_simd;
+
+/* Constants of the machine: those of a file where one was loaded, else detected. */
 typedef struct weir_cpu {
   char model[64];
   int cores;
-  int sse42, avx2, fma, avx512; /* avx512: F, DQ, BW and VL */
-  int64_t l1_bytes, l2_bytes, l3_bytes;
-  int64_t memory_bytes; /* 0: not known */
+  int sse42, avx2, fma, avx512; /* avx512: F, DQ, BW and VL; none beyond `simd` */
+  weir_simd simd;
+  int64_t l1_bytes, l2_bytes, l3_bytes; /* of one core; l3: as far as it is shared */
+  int64_t memory_bytes;                 /* 0: not known */
+  double bandwidth;                     /* bytes/s copied by one core; 0: not measured */
+  double flop_rate;                     /* f32 flop/s of one core; 0: not measured */
 } weir_cpu;
-/* Borrowed for the life of the program. */
+/* Borrowed for the life of the program. Where nothing was loaded, the first call reads the file
+ * that the environment variable WEIR_MACHINE names, and ends the program where it is malformed. */
 const weir_cpu *weir_cpu_get(void);
+/* Takes what the file `path` states of the machine, the rest as detected; "" or NULL: the file that
+ * WEIR_MACHINE names, or none. Call before plans are made and threads started. Fails, leaving the
+ * constants as they were: WEIR_ERR_CONFIG (no such file, a malformed row, an instruction set that
+ * the processor lacks), WEIR_ERR_UNSUPPORTED (a build without libyaml). */
+weir_status weir_cpu_load(const char *path) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

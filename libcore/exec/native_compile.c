@@ -15,34 +15,36 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "conf/weir_opt.h"
+#include "device/weir_parallel.h"
 
 extern char **environ;
 
 /* Contraction and the like would change bits. The first N_TUNING are gcc's names: compilers that
  * refuse them are asked again without. With them, gcc -O1 makes code as fast as -O2 in three
  * quarters of the time, and -O3 slower code: it unrolls blocks of lanes out of their registers. */
-static const char *const flags[] = {"-ftree-vectorize",
-                                    "-fvect-cost-model=dynamic",
-                                    "-fopenmp-simd",
-                                    "-O1",
-                                    "-std=gnu11",
-                                    "-march=native",
-                                    "-ffp-contract=off",
-                                    "-fno-math-errno",
-                                    "-fno-trapping-math",
-                                    "-fno-strict-aliasing",
-                                    "-fwrapv",
-                                    "-w",
-                                    "-fPIC",
-                                    "-shared",
-                                    "-nostdlib"};
-
-enum { N_FLAGS = sizeof flags / sizeof flags[0], N_TUNING = 3, PATH_ROOM = 4096 };
+#define FLAGS(march)                                                                              \
+  {                                                                                               \
+    "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fopenmp-simd", "-O1", "-std=gnu11", march, \
+        "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing",     \
+        "-fwrapv", "-w", "-fPIC", "-shared", "-nostdlib"                                          \
+  }
+enum { N_FLAGS = 15, N_TUNING = 3, PATH_ROOM = 4096 };
+#if defined(__x86_64__)
+#define BASE "-march=x86-64"
+#else
+#define BASE "-w"
+#endif
+static const char *const flags[][N_FLAGS] = {
+    [WEIR_SIMD_AUTO] = FLAGS("-march=native"),
+    [WEIR_SIMD_BASE] = FLAGS(BASE),
+    [WEIR_SIMD_AVX2] = FLAGS("-march=x86-64-v3"),
+    [WEIR_SIMD_AVX512] = FLAGS("-march=x86-64-v4"),
+};
 
 const char *const *native_compiler_flags(int *n)
 {
   *n = N_FLAGS;
-  return flags;
+  return flags[weir_cpu_get()->simd];
 }
 
 static bool is_program(const char *path)
@@ -165,11 +167,12 @@ static void start(const char *compiler, job *j)
 {
   const char *args[N_FLAGS + 5];
   posix_spawn_file_actions_t actions;
-  int n = 0;
+  int n = 0, n_flags = 0;
+  const char *const *chosen = native_compiler_flags(&n_flags);
 
   args[n++] = compiler;
-  for (int i = j->first_flag; i < N_FLAGS; i++) {
-    args[n++] = flags[i];
+  for (int i = j->first_flag; i < n_flags; i++) {
+    args[n++] = chosen[i];
   }
   args[n++] = "-o";
   args[n++] = j->object;

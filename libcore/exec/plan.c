@@ -45,9 +45,16 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_INT(weir_exec_cfg, least_format, 32768, 1, 1099511627776.0, "bytes",
                  "arrays as large as this may lie in another order of dimensions than they are "
                  "written down in; smaller ones stay in a near cache anyway"),
-    WEIR_OPT_PATH(weir_exec_cfg, peaks, "",
-                  "measured peaks of this machine, as build/release/bench/peaks FILE writes them; "
-                  "empty: built-in values"),
+    {.kind = WEIR_OPT_KIND_PATH,
+     .key = "machine",
+     .alias = "peaks",
+     .offset = WEIR_OPT_AT(weir_exec_cfg, machine, const char *),
+     .text = "",
+     .unit = "",
+     .help = "constants of the machine, a file of: l1_bytes, l2_bytes, l3_bytes, memory_bytes, "
+             "bandwidth and flop_rate (of one core; build/release/bench/peaks FILE measures them), "
+             "simd (auto, base, avx2 or avx512); what it leaves out, or empty: as detected, peaks "
+             "built in"},
     WEIR_OPT_END,
 };
 
@@ -381,7 +388,7 @@ static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
   }
   p->threads = opts->threads > 0 ? opts->threads : weir_threads_get();
   p->threads = p->threads < MAX_THREADS ? p->threads : MAX_THREADS;
-  p->measured_peaks = exec_peaks_read(p->cfg.peaks, &p->bandwidth, &p->flop_rate);
+  p->measured_peaks = exec_peaks(&p->bandwidth, &p->flop_rate);
   return WEIR_OK;
 }
 
@@ -403,7 +410,7 @@ weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg)
 {
   double bandwidth, flop_rate;
 
-  (void)exec_peaks_read(cfg->peaks, &bandwidth, &flop_rate);
+  (void)exec_peaks(&bandwidth, &flop_rate);
   return passes_of(cfg, bandwidth, flop_rate);
 }
 

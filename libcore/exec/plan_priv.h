@@ -186,7 +186,7 @@ void exec_laps_print(const weir_plan *p, FILE *out);
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */
 weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g);
-/* peaks.c: bytes/s and flop/s of one core, from the file or built in. */
-bool exec_peaks_read(const char *path, double *bandwidth, double *flop_rate);
+/* peaks.c: bytes/s and flop/s of one core; true: measured on this machine, false: built in. */
+bool exec_peaks(double *bandwidth, double *flop_rate);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct weir_exec_cfg {
   int64_t cache_bytes;  /* 0: a quarter of L2 */
   int64_t memory;       /* most bytes of the arena, 0: no limit */
   int64_t least_format; /* bytes of arrays whose order of dimensions may change */
-  const char *peaks;    /* file written by `bench peaks`, "" for built-in values */
+  const char *machine;  /* file of machine constants, for weir_cpu_load, "": as detected */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
 /* What the passes of a plan with that section are told, where memory makes no micro-batches. */

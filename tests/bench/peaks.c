@@ -1,5 +1,5 @@
 /* peaks.c - what one core of this machine can do: bytes copied and f32 multiply-adds a second.
- * With a file name it writes them as exec.peaks reads them. */
+ * With a file name it writes them as exec.machine reads them. */
 #include <string.h>
 #include "base/weir_file.h"
 #include "weir_bench.h"

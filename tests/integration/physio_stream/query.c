@@ -236,15 +236,28 @@ static void what_is_no_number_is_counted_and_told(void **state)
   assert_non_null(strstr(printed(), expected));
 }
 
-/* Before the first sample, whatever its operators would have kept. */
+/* Before the first sample, whatever its operators would have kept. What it needs depends on the
+ * length of a chunk, which follows from the caches; that it is enough must not. */
 static void a_query_beyond_its_memory_is_refused(void **state)
 {
-  refused(
-      MINUTE
+  static const char text[] = MINUTE
       "  steps: [{name: a, from: [ecg], do: {normalize: {window: 86400, causal: true}}}]\n" OUTPUT
-      "stream: {memory: 64}\n",
-      "stream.memory: the plan needs 507");
+      "stream: {memory: %d}\n";
+  static const char needs[] = "stream.memory: the plan needs ";
+  const double window = 86400 * 256 * sizeof(float); /* bytes of the longest look-back */
+  char query[sizeof text + 32];
+
+  (void)snprintf(query, sizeof query, text, 64);
+  refused(query, needs);
+  const double told = atof(strstr(printed(), needs) + strlen(needs)) * 1048576;
+
   assert_non_null(strstr(printed(), "stream.memory allows 64"));
+  assert_true(told > window && told < 8 * window);
+  (void)snprintf(query, sizeof query, text, (int)(told * 0.99 / 1048576));
+  refused(query, needs);
+  (void)snprintf(query, sizeof query, text, (int)(told * 1.01 / 1048576) + 1);
+  assert_int_equal(
+      program("run --overwrite --config %s --out %s", yaml(query), in_scratch("enough")), 0);
 }
 
 static void describe_tells_latency_buffers_and_clocks(void **state)
