@@ -11,12 +11,6 @@
 
 enum { PATH_SIZE = 4096 };
 
-static weir_status open_files(const wx_data_opts *data, const weir_string_list *files,
-                              wx_archive **out)
-{
-  return wx_archive_open_as(files->items, (int)files->count, &data->grib, out);
-}
-
 static weir_status open_archives(wx_experiment *e, wx_source source)
 {
   const wx_cfg *cfg = e->cfg;
@@ -34,12 +28,15 @@ static weir_status open_archives(wx_experiment *e, wx_source source)
                      "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
   }
-  WEIR_TRY(open_files(&cfg->data, &cfg->data.forecast, &e->forecast));
+  WEIR_TRY(wx_archive_open_as(cfg->data.forecast.items, (int)cfg->data.forecast.count,
+                              &cfg->data.grib, &e->forecast));
   const bool analysis = cfg->data.analysis || (cfg->bias.use && cfg->bias.data.analysis);
   const bool needs = source != WX_SOURCE_APPLY || analysis;
 
-  return needs && cfg->data.truth.count > 0 ? open_files(&cfg->data, &cfg->data.truth, &e->truth)
-                                            : WEIR_OK;
+  return needs && cfg->data.truth.count > 0
+             ? wx_archive_open_truth(cfg->data.truth.items, (int)cfg->data.truth.count,
+                                     &cfg->data.grib, &e->truth)
+             : WEIR_OK;
 }
 
 static weir_status refuse_split(const wx_facts *f)

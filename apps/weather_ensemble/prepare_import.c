@@ -186,8 +186,8 @@ static weir_status import(work *w, weir_run_dir *dir)
     const weir_string_list *paths = paths_of(w->cfg, side);
 
     if (paths->count > 0) {
-      WEIR_TRY(wx_archive_open_as(paths->items, (int)paths->count, &w->cfg->data.grib,
-                                  &w->archive[side]));
+      WEIR_TRY((side == TRUTH ? wx_archive_open_truth : wx_archive_open_as)(
+          paths->items, (int)paths->count, &w->cfg->data.grib, &w->archive[side]));
     }
   }
   if (w->archive[TRUTH] != NULL) {

@@ -35,7 +35,7 @@ static weir_status open_archives(work *w)
                      f->count == 0 ? "data.forecast" : "data.truth");
   }
   WEIR_TRY(wx_archive_open_as(f->items, (int)f->count, &w->cfg->data.grib, &w->forecast));
-  WEIR_TRY(wx_archive_open_as(t->items, (int)t->count, &w->cfg->data.grib, &w->truth));
+  WEIR_TRY(wx_archive_open_truth(t->items, (int)t->count, &w->cfg->data.grib, &w->truth));
   WEIR_TRY(wx_scene_open(w->forecast, w->truth, &w->scene));
   w->scene.seed = (uint64_t)w->cfg->seed;
   return WEIR_OK;

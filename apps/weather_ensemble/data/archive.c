@@ -102,11 +102,11 @@ static weir_status open_all(wx_archive *a, wx_index *index, const char *const *p
     WEIR_TRY(open_file(index, paths[i]));
   }
   a->facts.name = a->files[0].path;
-  return wx_archive_arrange(a);
+  return wx_archive_arrange(a, index->truth);
 }
 
-weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
-                               wx_archive **out)
+static weir_status open_archive(const char *const *paths, int n, const wx_archive_in *how,
+                                bool truth, wx_archive **out)
 {
   static const wx_archive_in usual = {.index = ""};
   wx_archive *a = NULL;
@@ -124,6 +124,7 @@ weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive
   a->most_awake = MOST_AWAKE;
   index->a = a;
   index->how = how != NULL ? how : &usual;
+  index->truth = truth;
   index->of_grid = -1;
   WEIR_TRY_GOTO(open_all(a, index, paths), done);
   *out = a;
@@ -132,6 +133,18 @@ done:
   weir_free(&index);
   wx_archive_close(&a);
   return status;
+}
+
+weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
+                               wx_archive **out)
+{
+  return open_archive(paths, n, how, false, out);
+}
+
+weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_archive_in *how,
+                                  wx_archive **out)
+{
+  return open_archive(paths, n, how, true, out);
 }
 
 weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out)

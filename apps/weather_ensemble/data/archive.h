@@ -47,6 +47,12 @@ weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) W
  * are not in order. */
 weir_status wx_archive_of_memory(const wx_archive_facts *facts, const float *values,
                                  wx_archive **out) WEIR_CHECKED;
+/* Opens files as a truth: the start of each field becomes the time that it is valid at (start plus
+ * lead) and the lead 0, so that analyses, and short forecasts of many starts and steps, are one
+ * series of times. Fails: as wx_archive_open_as; WEIR_ERR_DATA naming the files where two fields of
+ * a quantity are valid at the same time. */
+weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_archive_in *how,
+                                  wx_archive **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */
 void wx_archive_close(wx_archive **a);
 /* What is known without reading a field. */
@@ -63,8 +69,10 @@ weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t 
 int64_t wx_archive_find_quantity(const wx_archive_facts *f, const char *name);
 int64_t wx_archive_find_start(const wx_archive_facts *f, int64_t seconds);
 int64_t wx_archive_find_lead(const wx_archive_facts *f, double hours);
-/* Which start of `truth` is valid at (start, lead) of `forecast`, or -1. Times within the greater
- * of both tolerances are the same. */
+/* Which start of `truth`, an archive of one lead, is valid at that time, or -1. */
+int64_t wx_archive_find_valid(const wx_archive_facts *truth, int64_t seconds);
+/* The same for the time that (start, lead) of `forecast` is valid at. Times within the greater of
+ * both tolerances are the same. */
 int64_t wx_archive_find_truth(const wx_archive_facts *truth, const wx_archive_facts *forecast,
                               int64_t start, int64_t lead);
 

@@ -11,6 +11,7 @@ typedef struct wx_entry {
     wx_field field; /* while the files are opened */
     struct {
       int64_t key, place; /* key: [start, lead, quantity, member] */
+      double step;        /* hours from the start in the file: a truth's lead is 0 */
     } at;
   } u;
   int64_t file;
@@ -42,6 +43,7 @@ struct wx_archive {
 struct wx_index {
   wx_archive *a;
   const wx_archive_in *how;
+  bool truth; /* starts become times of validity */
   int64_t now, of_grid;
   int64_t of_quantity[WX_MOST_QUANTITIES]; /* the file of each */
 };
@@ -54,7 +56,7 @@ weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid) WEIR_CHECKE
 /* The number of a field among those of a full cube; false: beyond 64 bits. */
 bool wx_archive_key(const wx_archive_facts *f, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member, int64_t *key);
-/* Axes and order of the fields that all files told. Fails: WEIR_ERR_DATA for one that is there
- * twice. */
-weir_status wx_archive_arrange(wx_archive *a) WEIR_CHECKED;
+/* Axes and order of the fields that all files told; of a truth by the times that they are valid at.
+ * Fails: WEIR_ERR_DATA for one that is there twice. */
+weir_status wx_archive_arrange(wx_archive *a, bool truth) WEIR_CHECKED;
 #endif

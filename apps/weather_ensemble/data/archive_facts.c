@@ -63,11 +63,23 @@ int64_t wx_archive_find_lead(const wx_archive_facts *f, double hours)
   return nearest_real(f->lead, f->n_leads, hours, fmax(f->tolerance, 1e-6));
 }
 
+/* With several leads a start is valid at several times: see wx_archive_open_truth. */
+static int64_t find_valid(const wx_archive_facts *truth, int64_t seconds, double tolerance)
+{
+  return truth->n_leads != 1
+             ? -1
+             : nearest_int(truth->start, truth->n_starts, seconds - llround(truth->lead[0] * 3600),
+                           llround(tolerance * 3600));
+}
+
+int64_t wx_archive_find_valid(const wx_archive_facts *truth, int64_t seconds)
+{
+  return find_valid(truth, seconds, truth->tolerance);
+}
+
 int64_t wx_archive_find_truth(const wx_archive_facts *truth, const wx_archive_facts *forecast,
                               int64_t start, int64_t lead)
 {
-  const double tolerance = fmax(truth->tolerance, forecast->tolerance);
-  const int64_t valid = forecast->start[start] + llround(forecast->lead[lead] * 3600);
-
-  return nearest_int(truth->start, truth->n_starts, valid, llround(tolerance * 3600));
+  return find_valid(truth, forecast->start[start] + llround(forecast->lead[lead] * 3600),
+                    fmax(truth->tolerance, forecast->tolerance));
 }

@@ -197,8 +197,19 @@ static int64_t unique(void *values, int64_t n, size_t size,
   return kept;
 }
 
+/* Start and lead of a field in the archive: of a truth the time that it is valid at, and 0. */
+static int64_t start_of(const wx_field *field, bool truth)
+{
+  return truth ? field->start + llround(field->lead * 3600) : field->start;
+}
+
+static double lead_of(const wx_field *field, bool truth)
+{
+  return truth ? 0 : field->lead;
+}
+
 /* The axes of all files together. Leads that differ by rounding only are one. */
-static weir_status take_axes(wx_archive *a)
+static weir_status take_axes(wx_archive *a, bool truth)
 {
   wx_archive_facts *f = &a->facts;
   const int64_t n = a->n_entries;
@@ -210,8 +221,8 @@ static weir_status take_axes(wx_archive *a)
     wx_field *const field = &a->entries[i].u.field;
 
     field->lead = round(field->lead * 3600) / 3600;
-    a->start[i] = field->start;
-    a->lead[i] = field->lead;
+    a->start[i] = start_of(field, truth);
+    a->lead[i] = lead_of(field, truth);
     a->member[i] = field->member;
   }
   f->n_starts = unique(a->start, n, sizeof *a->start, by_int);
@@ -234,22 +245,31 @@ bool wx_archive_key(const wx_archive_facts *f, int64_t start, int64_t lead, int6
          weir_mul_ok(*key, f->n_members, key) && weir_add_ok(*key, member, key);
 }
 
-/* Two files, or one, that hold the same field. */
-static weir_status refuse_twice(const wx_archive *a, const wx_entry *one, const wx_entry *other)
+/* Two files, or one, that hold the same field; of a truth also by two starts and steps. */
+static weir_status refuse_twice(const wx_archive *a, bool truth, const wx_entry *one,
+                                const wx_entry *other)
 {
   const wx_archive_facts *f = &a->facts;
   int64_t rest = one->u.at.key;
   const int64_t member = rest % f->n_members;
   const int64_t quantity = (rest /= f->n_members) % f->n_quantities;
   const int64_t lead = (rest /= f->n_quantities) % f->n_leads, start = rest / f->n_leads;
+  const char *const path = a->files[one->file].path, *const also = a->files[other->file].path;
   char date[32];
 
   wx_date_text((double)f->start[start] / 86400, date, sizeof date);
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: %s of start %s, lead %g h, member %lld is there twice%s%s: leave one out",
-                   a->files[one->file].path, f->quantity[quantity].name, date, f->lead[lead],
-                   (long long)f->member[member], one->file != other->file ? ", also in " : "",
-                   one->file != other->file ? a->files[other->file].path : "");
+  if (truth && one->u.at.step != other->u.at.step) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: two fields of %s are valid at %s: one at a step of %g h, one%s%s at a "
+                     "step of %g h: leave one out, so that a time has one truth",
+                     path, f->quantity[quantity].name, date, one->u.at.step,
+                     one->file != other->file ? " of " : "", one->file != other->file ? also : "",
+                     other->u.at.step);
+  }
+  return weir_fail(
+      WEIR_ERR_DATA, "%s: %s of start %s, lead %g h, member %lld is there twice%s%s: leave one out",
+      path, f->quantity[quantity].name, date, f->lead[lead], (long long)f->member[member],
+      one->file != other->file ? ", also in " : "", one->file != other->file ? also : "");
 }
 
 /* Which of ascending values this one is; it is among them. */
@@ -267,7 +287,27 @@ static int64_t number_of_lead(const wx_archive_facts *f, double lead)
   return at - f->lead;
 }
 
-static weir_status take_keys(wx_archive *a)
+/* The first of two times that the tolerance makes one: which of them a forecast is compared with
+ * would be chance. */
+static weir_status check_times(const wx_archive *a)
+{
+  const wx_archive_facts *f = &a->facts;
+  char one[32], other[32];
+
+  for (int64_t i = 1; i < f->n_starts; i++) {
+    if (f->start[i] - f->start[i - 1] <= llround(f->tolerance * 3600)) {
+      wx_date_text((double)f->start[i - 1] / 86400, one, sizeof one);
+      wx_date_text((double)f->start[i] / 86400, other, sizeof other);
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: fields are valid at %s and at %s, which are the same time within %g h: "
+                       "leave one out, so that a time has one truth",
+                       f->name, one, other, f->tolerance);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_keys(wx_archive *a, bool truth)
 {
   const wx_archive_facts *f = &a->facts;
 
@@ -275,25 +315,27 @@ static weir_status take_keys(wx_archive *a)
     const wx_field field = a->entries[i].u.field;
     int64_t key = 0;
 
-    if (!wx_archive_key(f, number_of_int(f->start, f->n_starts, field.start),
-                        number_of_lead(f, field.lead), field.quantity,
+    if (!wx_archive_key(f, number_of_int(f->start, f->n_starts, start_of(&field, truth)),
+                        number_of_lead(f, lead_of(&field, truth)), field.quantity,
                         number_of_int(f->member, f->n_members, field.member), &key)) {
       return weir_fail(WEIR_ERR_DATA, "%s: too many starts, leads, variables and members", f->name);
     }
     a->entries[i].u.at.key = key;
     a->entries[i].u.at.place = field.place;
+    a->entries[i].u.at.step = field.lead;
   }
   qsort(a->entries, (size_t)a->n_entries, sizeof *a->entries, by_key);
   for (int64_t i = 1; i < a->n_entries; i++) {
     if (a->entries[i].u.at.key == a->entries[i - 1].u.at.key) {
-      return refuse_twice(a, &a->entries[i - 1], &a->entries[i]);
+      return refuse_twice(a, truth, &a->entries[i - 1], &a->entries[i]);
     }
   }
   return weir_alloc(f->n_members, sizeof *a->place, (void **)&a->place);
 }
 
-weir_status wx_archive_arrange(wx_archive *a)
+weir_status wx_archive_arrange(wx_archive *a, bool truth)
 {
-  WEIR_TRY(take_axes(a));
-  return take_keys(a);
+  WEIR_TRY(take_axes(a, truth));
+  WEIR_TRY(take_keys(a, truth));
+  return truth ? check_times(a) : WEIR_OK;
 }

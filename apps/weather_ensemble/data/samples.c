@@ -261,7 +261,7 @@ static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, 
   if (f->truth) {
     const wx_archive_facts *a = wx_archive_get(s->forecast);
 
-    start = wx_archive_find_start(wx_archive_get(s->truth), a->start[start]);
+    start = wx_archive_find_valid(wx_archive_get(s->truth), a->start[start]);
     lead = 0;
   }
   if (start < 0) { /* no analysis of that time */

@@ -43,7 +43,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
 static weir_status read_now(const wx_model *m, const wx_scene *s, int64_t start, bool *any)
 {
   const own *const a = m->own;
-  const int64_t time = wx_archive_find_start(s->truth_facts, s->facts->start[start]);
+  const int64_t time = wx_archive_find_valid(s->truth_facts, s->facts->start[start]);
   const int64_t k = wx_archive_find_quantity(s->truth_facts, s->facts->quantity[m->quantity].name);
 
   *any = time >= 0 && k >= 0 && wx_archive_has(s->truth, time, 0, k, 0);
