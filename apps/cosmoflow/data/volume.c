@@ -22,9 +22,10 @@ const weir_opt cf_volume_options[] = {
                  "channels of files that do not say; 0: what makes a cube of their length"),
     WEIR_OPT_ENUM(cf_volume_opts, dtype, CF_RAW_AUTO, "auto|i16|f32|f64",
                   "type of voxels given as mere bytes; auto: i16, and f64 for data_raw"),
-    WEIR_OPT_INT(cf_volume_opts, per_file, 0, 0, 1e9, "1",
-                 "samples of each file; 0: every file is opened and looked through, which for "
-                 "compressed TFRecords means to unpack it"),
+    WEIR_OPT_INT(
+        cf_volume_opts, per_file, 0, 0, 1e9, "1",
+        "samples of each TFRecord file, another number is refused; 0: every file is opened "
+        "and looked through, compressed ones unpacked. Files of other formats state theirs"),
     WEIR_OPT_INT(cf_volume_opts, max_bytes, 2147483647, 1, 2147483647, "B",
                  "the longest record that is read: a compressed file cannot fill more memory"),
     WEIR_OPT_STRING(
@@ -38,10 +39,25 @@ const weir_opt cf_volume_options[] = {
     WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_CLASSES_MOST, "1",
                  "classes that files have of their voxels, numbered from 0 (LiTS: background, "
                  "liver, tumour)"),
+    WEIR_OPT_ENUM(cf_volume_opts, label_scale, CF_LABELS_UNIT, "unit|physical",
+                  "how labels stand in files: in [-1, 1], or in the units of the parameters, which "
+                  "are mapped to [-1, 1] by their ranges"),
+    WEIR_OPT_REAL(cf_volume_opts, label_limit, 1, 1e-6, 1e30, "1",
+                  "largest magnitude of a label that is taken; labels in [-1, 1] have 1, other "
+                  "normalisations more"),
+    WEIR_OPT_STRING_LIST(cf_volume_opts, names, "",
+                         "names of the labels, in their order, of files that do not say them "
+                         "(TFRecord of MLPerf HPC, NumPy)"),
+    WEIR_OPT_REAL_LIST(
+        cf_volume_opts, range, "", 0, 2 * CF_LABELS_MOST, "1",
+        "the parameters at labels of -1 and 1, lo and hi of one after the other, of "
+        "files that do not say them: predictions are in the units of the parameters"),
+    WEIR_OPT_REAL_LIST(cf_volume_opts, redshifts, "", 0, CF_LABELS_MOST, "1",
+                       "of the channels, in their order, of files that do not say them"),
     WEIR_OPT_END,
 };
 
-enum { HEAD = 16, LIST_MOST = 1 << 28, BLOCK = 1 << 16 };
+enum { HEAD = 16, LIST_MOST = 1 << 28, PAIRS = 4096 /* of labels */ };
 
 typedef struct entry {
   char *path;
@@ -56,6 +72,7 @@ struct cf_volumes {
   int64_t n, capacity, count;
   cf_volume_file file; /* the one that is open */
   int64_t open;        /* its number; -1: none */
+  cf_order order;      /* of its labels and channels */
   void *raw;           /* stored voxels before they are converted */
   int64_t raw_bytes;
 };
@@ -211,8 +228,10 @@ static weir_status go_to(cf_volumes *v, int64_t i)
                      "%s: files.%s is for NetCDF and HDF5, which this file is not: leave it out",
                      v->file.path, v->opts.axes[0] ? "axes" : "segmentation");
   }
+  v->file.counted = v->count == 0;
   WEIR_TRY(v->entries[i].format->open(&v->file));
   v->open = i;
+  WEIR_TRY(cf_volume_state(&v->opts, v->file.path, &v->file.info));
   const cf_volume_info *const has = &v->file.info, *const first = &v->info;
   int64_t bytes = sizeof(double);
 
@@ -240,22 +259,97 @@ static weir_status go_to(cf_volumes *v, int64_t i)
         v->entries[0].path, (long long)first->lengths[0], (long long)first->lengths[1],
         (long long)first->lengths[2], (long long)first->lengths[3], (long long)first->n_labels);
   }
+  return cf_volume_agree(first->layout[0] ? first : has, v->entries[0].path, has, v->file.path,
+                         &v->order);
+}
+
+/* What the file that is open says of its sample `in`, in the order of the first file. */
+static weir_status read_facts(cf_volumes *v, const cf_volume_format *format, int64_t in,
+                              cf_facts *out)
+{
+  cf_facts own = {.has_physical = false};
+
+  if (format->facts) {
+    WEIR_TRY(format->facts(&v->file, in, &own));
+  }
+  *out = own;
+  for (int64_t k = 0; k < v->info.n_labels; k++) {
+    out->physical[k] = own.physical[v->order.label[k]];
+  }
   return WEIR_OK;
 }
 
-/* Counts the samples; files that are known to hold so many each are not opened. */
+static weir_status read_labels(cf_volumes *v, const cf_volume_format *format, int64_t in,
+                               float *unit)
+{
+  double own[CF_LABELS_MOST], stored[CF_LABELS_MOST];
+  char place[CF_PLACE_MOST];
+  cf_facts facts;
+
+  WEIR_TRY(format->labels(&v->file, in, own));
+  for (int64_t k = 0; k < v->info.n_labels; k++) {
+    stored[k] = own[v->order.label[k]];
+  }
+  (void)snprintf(place, sizeof place, "%s: sample %lld", v->file.path, (long long)in + 1);
+  WEIR_TRY(cf_volume_unit(&v->opts, &v->info, place, stored, unit));
+  if (!v->file.info.physical) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(read_facts(v, format, in, &facts));
+  return cf_volume_check_physical(&v->info, place, unit, &facts);
+}
+
+/* Pairs of labels and parameters in their own units of samples of the file that is open: of all, or
+ * of the first in a set of many. */
+static weir_status add_pairs(cf_volumes *v, cf_range_fit *fit)
+{
+  const cf_volume_format *const format = v->entries[v->open].format;
+  const int64_t n = !v->file.info.physical ? 0 : fit->n < PAIRS ? v->file.count : 1;
+  float unit[CF_LABELS_MOST];
+  cf_facts facts;
+
+  for (int64_t k = 0; k < n; k++) {
+    WEIR_TRY(read_labels(v, format, k, unit));
+    WEIR_TRY(read_facts(v, format, k, &facts));
+    cf_range_fit_add(fit, v->info.n_labels, unit, &facts);
+  }
+  return WEIR_OK;
+}
+
+/* Ranges that the first file does not say and the one that is open does. */
+static void take_ranges(cf_volumes *v)
+{
+  const cf_volume_info *const has = &v->file.info;
+
+  for (int64_t k = 0; k < v->info.n_labels; k++) {
+    const int j = v->order.label[k];
+
+    if (!(v->info.lo[k] < v->info.hi[k]) && has->lo[j] < has->hi[j]) {
+      v->info.lo[k] = has->lo[j];
+      v->info.hi[k] = has->hi[j];
+    }
+  }
+}
+
+/* Counts the samples; files that cost reading to be counted are not opened where their number is
+ * stated. */
 static weir_status survey(cf_volumes *v)
 {
+  cf_range_fit fit = {.n = 0};
+
   for (int64_t i = 0; i < v->n; i++) {
-    if (i == 0 || v->opts.per_file == 0) {
-      WEIR_TRY(go_to(v, i));
-      if (i == 0) {
-        v->info = v->file.info;
-      }
-    }
+    const bool stated = v->opts.per_file > 0 && v->entries[i].format->uncounted;
+
     v->entries[i].first = v->count;
-    v->count += v->opts.per_file > 0 ? v->opts.per_file : v->file.count;
+    if (i == 0 || !stated) {
+      WEIR_TRY(go_to(v, i));
+      v->info = i == 0 ? v->file.info : v->info;
+      take_ranges(v);
+      WEIR_TRY(add_pairs(v, &fit));
+    }
+    v->count += stated ? v->opts.per_file : v->file.count;
   }
+  cf_range_fit_set(&fit, &v->info);
   return WEIR_OK;
 }
 
@@ -433,6 +527,14 @@ static weir_status take_raw(cf_volumes *v, int64_t bytes)
   return WEIR_OK;
 }
 
+/* The channels of n elements in the order of the first file. */
+static void move_channels(const cf_volumes *v, int64_t n, size_t size, void *voxels)
+{
+  if (v->order.channels_moved) {
+    cf_volume_move(&v->order, v->info.lengths[3], n / v->info.lengths[3], size, voxels);
+  }
+}
+
 weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                             void *out)
 {
@@ -449,10 +551,13 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
   const int64_t n = (d1 - d0) * cf_volume_plane(&v->info);
 
   if (stored == dtype && dtype == WEIR_I16) {
-    return format->read(&v->file, in, d0, d1, out);
+    WEIR_TRY(format->read(&v->file, in, d0, d1, out));
+    move_channels(v, n, sizeof(int16_t), out);
+    return WEIR_OK;
   }
   WEIR_TRY(take_raw(v, n * (int64_t)weir_dtype_size(stored)));
   WEIR_TRY(format->read(&v->file, in, d0, d1, v->raw));
+  move_channels(v, n, weir_dtype_size(stored), v->raw);
   const int64_t bad = cf_volume_convert(stored, v->raw, n, dtype, out);
 
   if (bad >= 0) {
@@ -474,17 +579,16 @@ weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels)
     return WEIR_OK;
   }
   WEIR_TRY(find(v, sample, &format, &in));
-  WEIR_TRY(format->labels(&v->file, in, labels));
-  for (int64_t i = 0; i < v->info.n_labels; i++) {
-    if (!isfinite(labels[i])) {
-      char place[CF_PLACE_MOST];
+  return read_labels(v, format, in, labels);
+}
 
-      cf_volumes_place(v, sample, place, sizeof place);
-      return weir_fail(WEIR_ERR_DATA, "%s: label %lld is %g, which is no finite number", place,
-                       (long long)(i + 1), (double)labels[i]);
-    }
-  }
-  return WEIR_OK;
+weir_status cf_volumes_facts(cf_volumes *v, int64_t sample, cf_facts *out)
+{
+  const cf_volume_format *format = NULL;
+  int64_t in = 0;
+
+  WEIR_TRY(find(v, sample, &format, &in));
+  return read_facts(v, format, in, out);
 }
 
 static weir_status refuse_class(const cf_volumes *v, int64_t sample, int64_t voxel, double is)

@@ -3,9 +3,11 @@
  *
  * A sample is [depth, height, width, channel], channels last, and `n_labels` parameters mapped to
  * [-1, 1], or a class of every voxel, [depth, height, width], or both. All samples of a set have
- * one shape. A set is used by one thread at a time. What a file holds is refused with
- * WEIR_ERR_DATA, naming file, sample and reason: other shapes, labels that are no numbers, voxels
- * that are none, classes that are not there or none of those that there are. */
+ * one shape, and the labels and redshifts of the first file: where another file has the same names
+ * or redshifts in another order, its labels and channels are reordered. A set is used by one thread
+ * at a time. What a file holds is refused with WEIR_ERR_DATA, naming file, sample and reason: other
+ * shapes, labels that are no numbers, voxels that are none, classes that are not there or none of
+ * those that there are. */
 #ifndef CF_VOLUME_H
 #define CF_VOLUME_H
 #include <stdbool.h>
@@ -24,9 +26,16 @@ typedef struct cf_volume_opts {
   const char *segmentation;    /* variable of the classes of voxels; "" or NULL: segmentation */
   const char *axes;            /* letters of "nzyxc", one a dimension; "" or NULL: recognised */
   int64_t classes;             /* how many there are, numbered from 0 */
+  int label_scale;             /* cf_label_scale */
+  double label_limit;          /* largest magnitude of a label in [-1, 1]; 0: 1 */
+  weir_string_list names;      /* of the labels, of files without names */
+  weir_real_list range;        /* lo, hi of each label, of files without ranges */
+  weir_real_list redshifts;    /* of the channels, of files without redshifts */
 } cf_volume_opts;
 extern const weir_opt cf_volume_options[];
 
+/* How labels stand in files: in [-1, 1], or in the units of the parameters. */
+typedef enum cf_label_scale { CF_LABELS_UNIT, CF_LABELS_PHYSICAL } cf_label_scale;
 typedef enum cf_raw { CF_RAW_AUTO, CF_RAW_I16, CF_RAW_F32, CF_RAW_F64 } cf_raw;
 
 /* What the samples of a set have in common. */
@@ -41,7 +50,14 @@ typedef struct cf_volume_info {
   char layout[128];       /* how the file holds them, for people */
   int64_t n_classes;      /* of the voxels; 0: the files have none */
   weir_dtype class_dtype; /* as stored */
+  bool physical;          /* samples have their parameters in their own units (cf_facts) */
 } cf_volume_info;
+
+/* What a file says of a sample besides its labels; of what it does not say the flag is false. */
+typedef struct cf_facts {
+  bool has_physical;
+  double physical[CF_LABELS_MOST]; /* [n_labels] the parameters in their own units */
+} cf_facts;
 
 typedef struct cf_volumes cf_volumes;
 
@@ -59,11 +75,14 @@ const cf_volume_info *cf_volumes_info(const cf_volumes *v);
  * WEIR_F32. Fails also for what WEIR_I16 does not hold exactly. */
 weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                             void *out) WEIR_CHECKED;
-/* labels[n_labels], finite. */
+/* labels[n_labels] in [-1, 1] in the order of the first file. Fails also for labels beyond
+ * files.label_limit, and for parameters in their own units that are not these labels. */
 weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels) WEIR_CHECKED;
 /* Classes of planes [d0, d1), [d1 - d0, height, width], each below n_classes, which is not 0. */
 weir_status cf_volumes_classes(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1,
                                uint8_t *out) WEIR_CHECKED;
+/* What else the file says of a sample, labels in the order of the first file. */
+weir_status cf_volumes_facts(cf_volumes *v, int64_t sample, cf_facts *out) WEIR_CHECKED;
 /* Which universe a sample was cut from: what sets are split by. -1: the file does not say. */
 weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe) WEIR_CHECKED;
 /* The first file that lies in a folder, or below it, by whatever name; NULL: none. Borrowed. */

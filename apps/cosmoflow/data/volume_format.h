@@ -10,6 +10,7 @@ typedef struct cf_volume_file {
   const cf_volume_opts *opts; /* the caller's */
   cf_volume_info info;        /* filled by open */
   int64_t count;              /* samples, filled by open */
+  bool counted;               /* open counts them, whatever opts->per_file states */
   void *held;                 /* the format's own */
 } cf_volume_file;
 
@@ -33,7 +34,9 @@ typedef struct cf_volume_format {
   void (*close)(cf_volume_file *f);
   /* Planes [d0, d1) in the stored dtype, channels last. */
   weir_status (*read)(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out);
-  weir_status (*labels)(cf_volume_file *f, int64_t sample, float *out);
+  weir_status (*labels)(cf_volume_file *f, int64_t sample, double *out); /* as stored */
+  /* Sets what the file says; NULL: nothing. */
+  weir_status (*facts)(cf_volume_file *f, int64_t sample, cf_facts *out);
   weir_status (*universe)(cf_volume_file *f, int64_t sample, int64_t *out); /* NULL: never known */
   /* Planes [d0, d1) of the classes in info.class_dtype; NULL: has none. */
   weir_status (*classes)(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out);
@@ -42,10 +45,43 @@ typedef struct cf_volume_format {
   weir_status (*commit)(cf_volume_out *o); /* destroy is called after it, too */
   void (*destroy)(cf_volume_out *o);
   bool holds_classes; /* files that are written may have classes of voxels */
+  bool uncounted;     /* the number of samples costs reading the whole file (files.per_file) */
 } cf_volume_format;
 
 /* Ended by NULL. */
 extern const cf_volume_format *const cf_volume_format_table[];
+
+/* Where labels and channels of a file stand: those of the first file in its order. */
+typedef struct cf_order {
+  int label[CF_LABELS_MOST], channel[CF_LABELS_MOST];
+  bool labels_moved, channels_moved;
+} cf_order;
+/* Compares what a file says with the first file of the set, names and redshifts in any order.
+ * Fails: WEIR_ERR_DATA, naming file and both. */
+weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
+                            const cf_volume_info *has, const char *path,
+                            cf_order *out) WEIR_CHECKED;
+/* Fills in what the options state of files that do not say it: names, ranges, redshifts. Fails:
+ * WEIR_ERR_CONFIG for lists of other lengths. */
+weir_status cf_volume_state(const cf_volume_opts *opts, const char *path,
+                            cf_volume_info *info) WEIR_CHECKED;
+/* Moves the channels of n voxels in place. */
+void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t size, void *voxels);
+/* Labels as stored to [-1, 1]. Fails: WEIR_ERR_DATA, WEIR_ERR_CONFIG (no range to do so). */
+weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *info,
+                           const char *place, const double *stored, float *unit) WEIR_CHECKED;
+/* That labels and parameters in their own units belong together, where ranges are known. Fails:
+ * WEIR_ERR_DATA. */
+weir_status cf_volume_check_physical(const cf_volume_info *info, const char *place,
+                                     const float *unit, const cf_facts *facts) WEIR_CHECKED;
+/* Pairs of a label in [-1, 1] and the parameter in its own unit, from which ranges follow. */
+typedef struct cf_range_fit {
+  double u[CF_LABELS_MOST][2], p[CF_LABELS_MOST][2]; /* of the least and the largest label */
+  int64_t n;
+} cf_range_fit;
+void cf_range_fit_add(cf_range_fit *f, int64_t n_labels, const float *unit, const cf_facts *facts);
+/* Sets lo and hi of the labels that two different values determine; others stay. */
+void cf_range_fit_set(const cf_range_fit *f, cf_volume_info *info);
 
 /* n voxels to WEIR_I16 or WEIR_F32. Returns the first that is no finite number, or that i16 does
  * not hold exactly; -1: none. */

@@ -100,13 +100,14 @@ static void folders_and_lists_are_sets(void **state)
     assert_samples(v, &info, 6, true);
     cf_volumes_close(&v);
   }
-  opts.per_file = 3;
-  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
-  int16_t voxels[54];
+  for (opts.per_file = 1; opts.per_file <= 3; opts.per_file += 2) { /* neither less nor more */
+    char said[64];
 
-  assert_int_equal(cf_volumes_read(v, 2, 0, 3, WEIR_I16, voxels), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "has 2 records, and files.per_file says 3"));
-  cf_volumes_close(&v);
+    snprintf(said, sizeof said, "has 2 records, and files.per_file says %lld",
+             (long long)opts.per_file);
+    assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), said));
+  }
   opts.per_file = 0;
   snprintf(list, sizeof list, "%s/files.lst", dir);
   weir_check_write(list, "set/f0.tfrecord\nset/f2.tfrecord\r\n", 33);
@@ -114,6 +115,38 @@ static void folders_and_lists_are_sets(void **state)
   assert_ok(cf_volumes_open(paths, 2, &opts, &v));
   assert_samples(v, &info, 6, true);
   cf_volumes_close(&v);
+}
+
+/* Files that are not counted are refused by the number that is stated when they are read. */
+static void another_number_of_records_is_refused(void **state)
+{
+  const cf_volume_info info = {.lengths = {3, 3, 3, 2}, .dtype = WEIR_I16, .n_labels = 4};
+  cf_volume_opts opts = cf_test_opts();
+  char folder[400], one[440];
+  const char *const paths[] = {folder};
+  int16_t voxels[54];
+  float labels[4];
+
+  for (opts.per_file = 1; opts.per_file <= 2; opts.per_file++) {
+    cf_volumes *v = NULL;
+    const int64_t n = opts.per_file;
+
+    snprintf(folder, sizeof folder, "%s/stated%lld", dir, (long long)n);
+    assert_ok(weir_dir_create(folder));
+    for (int64_t k = 0; k < 3; k++) {
+      snprintf(one, sizeof one, "%s/f%lld", folder, (long long)k);
+      cf_test_write("tfrecord", one, &info, 4 * k, k == 1 ? n + 2 : n, 0);
+    }
+    assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+    assert_int_equal(cf_volumes_count(v), 3 * n);
+    assert_ok(cf_volumes_read(v, 2 * n, 0, 3, WEIR_I16, voxels));
+    assert_int_equal(cf_volumes_read(v, 2 * n - 1, 0, 3, WEIR_I16, voxels), WEIR_ERR_DATA);
+    snprintf(one, sizeof one, "f1.tfrecord: has %lld records, and files.per_file says %lld",
+             (long long)n + 2, (long long)n);
+    assert_non_null(strstr(weir_last_message(), one));
+    assert_int_equal(cf_volumes_labels(v, 2 * n - 1, labels), WEIR_ERR_DATA);
+    cf_volumes_close(&v);
+  }
 }
 
 /* Opens `path`, reads all of it; the message has to say all texts. */
@@ -292,6 +325,7 @@ static void memory_may_run_out_anywhere(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(another_number_of_records_is_refused),
       cmocka_unit_test(samples_come_back),
       cmocka_unit_test(folders_and_lists_are_sets),
       cmocka_unit_test(bad_records_are_named),

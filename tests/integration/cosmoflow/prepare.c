@@ -170,6 +170,22 @@ static void files_are_samples(void **state)
   cf_volumes_close(&v);
 }
 
+/* configs/cosmoflow/mlperf.yaml states the records of a TFRecord, and its stand-in has 64 samples a
+ * file: files that state their number are read whole. */
+static void a_stated_number_drops_no_samples(void **state)
+{
+  NEEDS_LIBRARIES();
+  assert_int_equal(program("prepare " SMALL "--set simulate.block=2 --set simulate.file=1 "
+                           "--set simulate.universes=2 --out %s",
+                           in_scratch("a")),
+                   0);
+  const int status = program("inspect %s --config " MLPERF, in_scratch("a"));
+
+  NEEDS_YAML(status);
+  assert_int_equal(status, 0);
+  assert_non_null(strstr(printed(), "128 samples of 2 x 2 x 2 x 3"));
+}
+
 /* synth:// through the program is what the files hold. */
 static void samples_need_no_files(void **state)
 {
@@ -420,6 +436,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(files_hold_what_was_asked_for),
       TEST(files_are_samples),
+      TEST(a_stated_number_drops_no_samples),
       TEST(samples_need_no_files),
       TEST(threads_and_files_make_no_difference),
       TEST(a_stopped_run_goes_on),

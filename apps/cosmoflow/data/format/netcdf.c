@@ -16,13 +16,13 @@ enum { NONE = -1, OTHER = -2 };
 
 typedef struct held {
   weir_netcdf *nc;
-  int volume, labels, universe; /* variables; -1: none */
-  weir_dtype raw;               /* of the variable of voxels */
-  weir_dtype label_dtype, universe_dtype;
+  int volume, labels, universe, physical; /* variables; -1: none */
+  weir_dtype raw;                         /* of the variable of voxels */
+  weir_dtype label_dtype, universe_dtype, physical_dtype;
   cf_axes is;    /* its dimensions */
   int classes;   /* variable; -1: none */
   int class_one; /* its dimension of 1 where the voxels have channels; -1: none */
-  int label_dims, universe_dims;
+  int label_dims, universe_dims, physical_dims;
   bool packed; /* scale_factor, add_offset or _FillValue count */
   double scale, offset, fill;
 } held;
@@ -241,6 +241,27 @@ static weir_status take_labels(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
+/* The parameters in their own units beside the labels. */
+static weir_status take_physical(cf_volume_file *f, held *h)
+{
+  weir_netcdf_shape s = {0};
+  int dims[WEIR_NETCDF_MAX_DIMS];
+
+  WEIR_TRY(seek(h->nc, "physPar", &h->physical, &s, dims));
+  if (h->physical < 0 || f->info.n_labels == 0) {
+    h->physical = NONE;
+    return WEIR_OK;
+  }
+  h->physical_dims = s.n_dims;
+  h->physical_dtype = s.dtype;
+  f->info.physical = true;
+  if (s.text || s.chars || !weir_dtype_is_float(s.dtype) || s.n_dims != h->label_dims ||
+      s.lengths[s.n_dims - 1] != f->info.n_labels || (s.n_dims == 2 && s.lengths[0] != f->count)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: physPar has not the shape of the labels", f->path);
+  }
+  return WEIR_OK;
+}
+
 /* Names of the labels: letters, or texts as HDF5 has them. */
 static weir_status take_names(cf_volume_file *f, held *h)
 {
@@ -248,17 +269,23 @@ static weir_status take_names(cf_volume_file *f, held *h)
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
   WEIR_TRY(seek(h->nc, "namePar", &var, &s, dims));
-  if (var < 0 || s.n_dims < 1 || s.lengths[0] != f->info.n_labels) {
+  if (var == NONE || f->info.n_labels == 0) {
     return WEIR_OK;
   }
+  if (var == OTHER || s.n_dims != (s.chars ? 2 : 1) || (!s.text && !s.chars) ||
+      s.lengths[0] != f->info.n_labels || (s.chars && s.lengths[1] >= CF_NAME_MOST)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: namePar is no text for each of %lld labels, of at most %d letters",
+                     f->path, (long long)f->info.n_labels, CF_NAME_MOST - 1);
+  }
   for (int64_t i = 0; i < s.lengths[0]; i++) {
-    if (s.text && s.n_dims == 1) {
+    if (s.text) {
       char *text = NULL;
 
       WEIR_TRY(weir_netcdf_read_text(h->nc, var, &i, &text));
       (void)snprintf(f->info.label[i], CF_NAME_MOST, "%s", text);
       weir_free(&text);
-    } else if (s.chars && s.n_dims == 2 && s.lengths[1] < CF_NAME_MOST) {
+    } else {
       WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){i, 0}, (int64_t[]){1, s.lengths[1]},
                                 f->info.label[i]));
     }
@@ -274,17 +301,28 @@ static weir_status take_ranges(cf_volume_file *f, held *h)
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
   WEIR_TRY(seek(h->nc, "rangePar", &var, &s, dims));
-  if (var < 0 || s.text || s.chars || s.dtype != WEIR_F64 || s.n_dims != 2 ||
-      s.lengths[0] != f->info.n_labels || s.lengths[1] != 2) {
+  if (var == NONE || f->info.n_labels == 0) {
     return WEIR_OK;
+  }
+  if (var == OTHER || s.text || s.chars || !weir_dtype_is_float(s.dtype) || s.n_dims != 2 ||
+      s.lengths[0] != f->info.n_labels || s.lengths[1] != 2) {
+    return weir_fail(WEIR_ERR_DATA, "%s: rangePar is not two floats for each of %lld labels",
+                     f->path, (long long)f->info.n_labels);
   }
   WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){0, 0}, s.lengths, range));
   for (int64_t i = 0; i < f->info.n_labels; i++) {
-    const bool good =
-        isfinite(range[2 * i]) && range[2 * i] < range[2 * i + 1] && isfinite(range[2 * i + 1]);
+    const double lo = weir_dtype_load_real(s.dtype, range, 2 * i);
+    const double hi = weir_dtype_load_real(s.dtype, range, 2 * i + 1);
 
-    f->info.lo[i] = good ? range[2 * i] : 0;
-    f->info.hi[i] = good ? range[2 * i + 1] : 0;
+    if (isnan(lo) || isnan(hi)) { /* not known */
+      continue;
+    }
+    if (!isfinite(lo) || !isfinite(hi) || lo >= hi) {
+      return weir_fail(WEIR_ERR_DATA, "%s: rangePar of label %lld goes from %g to %g", f->path,
+                       (long long)i + 1, lo, hi);
+    }
+    f->info.lo[i] = lo;
+    f->info.hi[i] = hi;
   }
   return WEIR_OK;
 }
@@ -296,15 +334,21 @@ static weir_status take_rest(cf_volume_file *f, held *h)
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
   WEIR_TRY(seek(h->nc, "universe", &h->universe, &s, dims));
-  if (h->universe >= 0 && (s.text || s.chars || s.n_dims > 1 || weir_dtype_is_float(s.dtype) ||
-                           (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
-    h->universe = -1;
+  if (h->universe != NONE &&
+      (h->universe == OTHER || s.text || s.chars || s.n_dims > 1 || weir_dtype_is_float(s.dtype) ||
+       (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: universe is no integer for each of %lld samples", f->path,
+                     (long long)f->count);
   }
   h->universe_dims = s.n_dims;
   h->universe_dtype = s.dtype;
   WEIR_TRY(seek(h->nc, "redshifts", &var, &s, dims));
-  if (var >= 0 && s.n_dims == 1 && s.lengths[0] == f->info.lengths[3] &&
-      s.lengths[0] <= CF_LABELS_MOST && weir_dtype_is_float(s.dtype) && !s.text) {
+  if (var != NONE && (var == OTHER || s.n_dims != 1 || s.lengths[0] != f->info.lengths[3] ||
+                      !weir_dtype_is_float(s.dtype) || s.text || s.chars)) {
+    return weir_fail(WEIR_ERR_DATA, "%s: redshifts is not a float for each of %lld channels",
+                     f->path, (long long)f->info.lengths[3]);
+  }
+  if (var >= 0 && s.lengths[0] <= CF_LABELS_MOST) {
     double raw[CF_LABELS_MOST];
 
     WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){0}, s.lengths, raw));
@@ -314,6 +358,7 @@ static weir_status take_rest(cf_volume_file *f, held *h)
     }
   }
   WEIR_TRY(take_ranges(f, h));
+  WEIR_TRY(take_physical(f, h));
   return take_names(f, h);
 }
 
@@ -434,17 +479,35 @@ static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, i
   return weir_netcdf_read(h->nc, h->classes, p.start, p.count, out);
 }
 
-static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
+/* The numbers of a sample in a variable of [n] or [sample, n] of them, n at most CF_LABELS_MOST. */
+static weir_status read_row(const held *h, int var, int dims, weir_dtype dtype, int64_t sample,
+                            int64_t n, double *out)
 {
-  const held *const h = f->held;
-  const int64_t n = f->info.n_labels;
-  const int64_t start[2] = {h->label_dims == 2 ? sample : 0, 0};
-  const int64_t count[2] = {h->label_dims == 2 ? 1 : n, n};
+  const int64_t start[2] = {dims == 2 ? sample : 0, 0}, count[2] = {dims == 2 ? 1 : n, n};
   double raw[CF_LABELS_MOST];
 
-  WEIR_TRY(weir_netcdf_read(h->nc, h->labels, start, count, raw));
+  WEIR_TRY(weir_netcdf_read(h->nc, var, start, count, raw));
   for (int64_t i = 0; i < n; i++) {
-    out[i] = (float)weir_dtype_load_real(h->label_dtype, raw, i);
+    out[i] = weir_dtype_load_real(dtype, raw, i);
+  }
+  return WEIR_OK;
+}
+
+static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
+{
+  const held *const h = f->held;
+
+  return read_row(h, h->labels, h->label_dims, h->label_dtype, sample, f->info.n_labels, out);
+}
+
+static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
+{
+  const held *const h = f->held;
+
+  if (h->physical >= 0) {
+    WEIR_TRY(read_row(h, h->physical, h->physical_dims, h->physical_dtype, sample, f->info.n_labels,
+                      out->physical));
+    out->has_physical = true;
   }
   return WEIR_OK;
 }
@@ -581,6 +644,7 @@ const cf_volume_format cf_volume_format_netcdf = {
     .close = close_file,
     .read = read_planes,
     .labels = read_labels,
+    .facts = read_facts,
     .classes = read_classes,
     .universe = read_universe,
     .create = create,

@@ -125,7 +125,7 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
                        (d1 - d0) * plane, out);
 }
 
-static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
+static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
   const held *const h = f->held;
   const weir_dtype dtype = weir_npy_get(h->label)->dtype;
@@ -133,7 +133,7 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
 
   WEIR_TRY(weir_npy_read(h->label, sample * f->info.n_labels, f->info.n_labels, values));
   for (int64_t i = 0; i < f->info.n_labels; i++) {
-    out[i] = (float)weir_dtype_load_real(dtype, values, i);
+    out[i] = weir_dtype_load_real(dtype, values, i);
   }
   return WEIR_OK;
 }

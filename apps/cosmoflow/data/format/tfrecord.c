@@ -122,19 +122,41 @@ static void close_file(cf_volume_file *f)
   weir_free(&f->held);
 }
 
+static weir_status refuse_number(const cf_volume_file *f, int64_t has)
+{
+  return weir_fail(WEIR_ERR_DATA, "%s: has %lld records, and files.per_file says %lld", f->path,
+                   (long long)has, (long long)f->opts->per_file);
+}
+
+/* Behind the last record that files.per_file promises there is none. The record read last stays. */
+static weir_status check_end(const cf_volume_file *f, held *h)
+{
+  const bool last = f->opts->per_file > 0 && weir_tfrecord_number(h->file) == f->count;
+  bool found = last;
+
+  for (int64_t more = 0; found; more++) {
+    WEIR_TRY(weir_tfrecord_skip(h->file, &found));
+    if (!found && more > 0) {
+      return refuse_number(f, f->count + more);
+    }
+  }
+  return WEIR_OK;
+}
+
 /* Samples of a file: each header is read, and nothing is held. */
 static weir_status count(cf_volume_file *f, held *h)
 {
   bool found = true;
 
   f->count = f->opts->per_file;
-  if (f->count > 0) {
-    return WEIR_OK;
+  if (f->count > 0 && !f->counted) {
+    return check_end(f, h);
   }
   for (f->count = 1; found; f->count += found) {
     WEIR_TRY(weir_tfrecord_skip(h->file, &found));
   }
-  return WEIR_OK;
+  return f->opts->per_file == 0 || f->count == f->opts->per_file ? WEIR_OK
+                                                                 : refuse_number(f, f->count);
 }
 
 static weir_status open_file(cf_volume_file *f)
@@ -188,9 +210,9 @@ static weir_status go_to(cf_volume_file *f, int64_t sample)
     WEIR_TRY(weir_tfrecord_next(h->file, &found));
   }
   if (!found) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has %lld records, and files.per_file says %lld", f->path,
-                     (long long)weir_tfrecord_number(h->file), (long long)f->opts->per_file);
+    return refuse_number(f, weir_tfrecord_number(h->file));
   }
+  WEIR_TRY(check_end(f, h));
   WEIR_TRY(look(f, h, &info));
   if (memcmp(info.lengths, f->info.lengths, sizeof info.lengths) != 0 ||
       info.dtype != f->info.dtype || info.n_labels != f->info.n_labels) {
@@ -225,19 +247,21 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
   return WEIR_OK;
 }
 
-static weir_status read_labels(cf_volume_file *f, int64_t sample, float *out)
+static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
   const held *const h = f->held;
+  float floats[CF_LABELS_MOST];
 
   WEIR_TRY(go_to(f, sample));
   if (h->labels.kind == WEIR_TF_FLOATS) {
-    weir_tf_floats(&h->labels, out);
+    weir_tf_floats(&h->labels, floats);
   }
-  for (int64_t i = 0; h->labels.kind == WEIR_TF_BYTES && i < f->info.n_labels; i++) {
-    double value = 0;
-
-    memcpy(&value, h->labels.bytes + 8 * i, sizeof value);
-    out[i] = (float)value;
+  for (int64_t i = 0; i < f->info.n_labels; i++) {
+    if (h->labels.kind == WEIR_TF_FLOATS) {
+      out[i] = (double)floats[i];
+    } else {
+      memcpy(&out[i], h->labels.bytes + 8 * i, sizeof *out);
+    }
   }
   return WEIR_OK;
 }
@@ -309,4 +333,5 @@ const cf_volume_format cf_volume_format_tfrecord = {
     .append = append,
     .commit = commit,
     .destroy = destroy,
+    .uncounted = true,
 };
