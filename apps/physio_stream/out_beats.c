@@ -20,7 +20,7 @@ weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out)
   *out = (ps_out_beats){.facts = facts};
   out->kept = tmpfile();
   if (out->kept == NULL) {
-    return weir_fail(WEIR_ERR_DATA, "beats: no temporary file can be made: %s", strerror(errno));
+    return weir_temporary_failed("beats", errno);
   }
   return WEIR_OK;
 }
@@ -76,8 +76,7 @@ static weir_status follow(const ps_out_beats *b, const ps_beat *beat)
 
   write_row(b, beat, beat->flags == 0 ? seconds(b, ps_beat_place(beat) - b->last) : NAN, text);
   if (fputs(text, b->follow) < 0) {
-    return weir_fail(WEIR_ERR_DATA, "beats: the standard output takes no more: %s",
-                     strerror(errno));
+    return weir_output_failed("beats", errno);
   }
   return WEIR_OK;
 }
@@ -89,7 +88,7 @@ static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t par
                         .flags = (b->n == 0 ? PS_BEAT_FIRST : 0) | (gap ? PS_BEAT_GAP : 0)};
 
   if (fwrite(&beat, sizeof beat, 1, b->kept) != 1) {
-    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file takes no more: %s", strerror(errno));
+    return weir_temporary_failed("beats", errno);
   }
   if (b->follow != NULL) {
     WEIR_TRY(follow(b, &beat));
@@ -113,8 +112,7 @@ weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64
     WEIR_TRY(add(b, sample[i], gap[i], part[i]));
   }
   if (n > 0 && b->follow != NULL && fflush(b->follow) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "beats: the standard output takes no more: %s",
-                     strerror(errno));
+    return weir_output_failed("beats", errno);
   }
   return WEIR_OK;
 }
@@ -123,7 +121,7 @@ weir_status ps_out_beats_follow(ps_out_beats *b, FILE *out)
 {
   b->follow = out;
   if (fputs(HEAD, out) < 0 || fflush(out) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "beats: nothing can be printed: %s", strerror(errno));
+    return weir_output_failed("beats", errno);
   }
   return WEIR_OK;
 }
@@ -279,7 +277,7 @@ static weir_status write_block(const ps_out_beats *b, const files *f, const ps_b
 static weir_status rewind_kept(const ps_out_beats *b)
 {
   if (fflush(b->kept) != 0 || fseek(b->kept, 0, SEEK_SET) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file is lost: %s", strerror(errno));
+    return weir_temporary_failed("beats", errno);
   }
   return WEIR_OK;
 }

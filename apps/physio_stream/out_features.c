@@ -24,8 +24,7 @@ static weir_status define(ps_out_features *f, const ps_input_facts *facts, int d
 
   v->kept = tmpfile();
   if (v->kept == NULL) {
-    return weir_fail(WEIR_ERR_DATA, "features.nc: no temporary file can be made: %s",
-                     strerror(errno));
+    return weir_temporary_failed("features.nc", errno);
   }
   v->size = weir_dtype_size(dtype[k]);
   WEIR_TRY(weir_netcdf_var(f->nc, ps_feature_names[k], dtype[k], 1, &dim, &v->var));
@@ -66,7 +65,9 @@ static weir_status write_all(ps_out_features *f)
   const int64_t end = f->feature[0].next;
 
   for (int k = 0; k < PS_FEATURES; k++) {
-    rewind(f->feature[k].kept);
+    if (fseek(f->feature[k].kept, 0, SEEK_SET) != 0) { /* writes what is left */
+      return weir_temporary_failed("features.nc", errno);
+    }
   }
   for (int64_t at = 0; at < end; at += BLOCK) {
     const int64_t n = end - at < BLOCK ? end - at : BLOCK;
@@ -108,7 +109,7 @@ weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts, p
 static weir_status keep(ps_feature *v, const void *values, int64_t n)
 {
   if (fwrite(values, v->size, (size_t)n, v->kept) != (size_t)n) {
-    return weir_fail(WEIR_ERR_DATA, "features.nc: cannot keep its values: %s", strerror(errno));
+    return weir_temporary_failed("features.nc", errno);
   }
   v->next += n;
   return WEIR_OK;

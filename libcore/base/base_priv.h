@@ -12,9 +12,6 @@ void base_json_text(FILE *out, const char *text);
 /* Shortest of %.15g, %.16g and %.17g that reads back as the same double; null when not finite. */
 void base_json_real(FILE *out, double value);
 
-/* Stream of an open writer. Borrowed. */
-FILE *base_writer_stream(weir_writer *w);
-
 /* Notes in the open event file that this program makes `path`, as an event "file" with its name
  * relative to the folder of the event file; nothing where it lies elsewhere. */
 void base_event_file(const char *path);

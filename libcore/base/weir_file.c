@@ -125,6 +125,9 @@ static weir_status make_one(const char *path)
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
     return WEIR_OK;
   }
+  if (weir_no_space(reason)) {
+    return weir_write_failed(path, reason, WEIR_ERR_DATA);
+  }
   return weir_fail(WEIR_ERR_DATA, "%s: cannot make the directory: %s", path,
                    reason == EEXIST ? "a file has this name" : strerror(reason));
 }

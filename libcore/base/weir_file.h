@@ -9,10 +9,22 @@
 extern "C" {
 #endif
 
-/* A file being written beside its final place. */
+/* A file being written beside its final place. Where there is no space for it (a full device, a
+ * quota, a limit on the size of a file) all calls fail with WEIR_ERR_SPACE, naming file and folder;
+ * otherwise with WEIR_ERR_DATA, naming path and reason. */
 typedef struct weir_writer weir_writer;
 
-/* Creates "<path>.tmp-<pid>" for writing. Fails: WEIR_ERR_DATA, naming path and reason. */
+/* Records why `path` could not be written, from the errno of the failed call: WEIR_ERR_SPACE with
+ * what to do for ENOSPC, EDQUOT and EFBIG, else `other`. Returns the code. */
+weir_status weir_write_failed(const char *path, int reason, weir_status other);
+/* The same of the standard output, for what `what` printed: WEIR_ERR_SPACE or WEIR_ERR_DATA. */
+weir_status weir_output_failed(const char *what, int reason);
+/* The same of a file that tmpfile() made, or could not make. */
+weir_status weir_temporary_failed(const char *what, int reason);
+/* True for the errno of a write that found no space. */
+bool weir_no_space(int reason);
+
+/* Creates "<path>.tmp-<pid>" for writing. */
 weir_status weir_writer_open(const char *path, weir_writer **out) WEIR_CHECKED;
 weir_status weir_writer_write(weir_writer *w, const void *data, size_t bytes) WEIR_CHECKED;
 weir_status weir_writer_printf(weir_writer *w, const char *format, ...) WEIR_CHECKED
@@ -40,7 +52,7 @@ weir_status weir_file_read(const char *path, int64_t limit, char **out, int64_t 
 bool weir_file_exists(const char *path);
 /* Size in bytes. Fails: WEIR_ERR_DATA. */
 weir_status weir_file_size(const char *path, int64_t *size) WEIR_CHECKED;
-/* Makes a directory and its parents. Fails: WEIR_ERR_DATA. */
+/* Makes a directory and its parents. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE. */
 weir_status weir_dir_create(const char *path) WEIR_CHECKED;
 /* True when the directory exists and holds at least one entry. */
 bool weir_dir_has_entries(const char *path);

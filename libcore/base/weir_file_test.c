@@ -1,4 +1,5 @@
 /* weir_file_test.c - reads are bounded; writes appear whole or not at all. */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -153,9 +154,40 @@ static void full_disk_leaves_nothing(void **state)
   }
   const weir_status commit = weir_writer_commit(&w);
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-  assert_int_equal(status, WEIR_ERR_DATA);
-  assert_int_equal(commit, WEIR_ERR_DATA);
+  assert_int_equal(status, WEIR_ERR_SPACE);
+  assert_int_equal(commit, WEIR_ERR_SPACE);
+  assert_non_null(strstr(weir_last_message(), at->path));
+  assert_non_null(strstr(weir_last_message(), "file too large"));
   assert_false(weir_dir_has_entries(at->dir));
+}
+
+/* Each reason is named with file, folder and remedy; what is no lack of space keeps its status. */
+static void reasons_of_failed_writes_are_told_apart(void **state)
+{
+  static const struct {
+    int reason;
+    weir_status status;
+    const char *cause, *remedy;
+  } row[] = {{ENOSPC, WEIR_ERR_SPACE, "no space left on device", "make room in /a/b"},
+             {EDQUOT, WEIR_ERR_SPACE, "disk quota exceeded", "the file system of /a/b"},
+             {EFBIG, WEIR_ERR_SPACE, "file too large", "ulimit -f"},
+             {EACCES, WEIR_ERR_DATA, "Permission denied", ""}};
+
+  (void)state;
+  for (size_t k = 0; k < sizeof row / sizeof row[0]; k++) {
+    assert_int_equal(weir_write_failed("/a/b/c.nc", row[k].reason, WEIR_ERR_DATA), row[k].status);
+    assert_int_equal(weir_no_space(row[k].reason), row[k].status == WEIR_ERR_SPACE);
+    assert_non_null(strstr(weir_last_message(), "/a/b/c.nc: "));
+    assert_non_null(strstr(weir_last_message(), row[k].cause));
+    assert_non_null(strstr(weir_last_message(), row[k].remedy));
+  }
+  assert_int_equal(weir_write_failed("c.nc", ENOSPC, WEIR_ERR_DATA), WEIR_ERR_SPACE);
+  assert_non_null(strstr(weir_last_message(), "make room in . or"));
+  assert_int_equal(weir_write_failed("/c.nc", ENOSPC, WEIR_ERR_DATA), WEIR_ERR_SPACE);
+  assert_non_null(strstr(weir_last_message(), "make room in / or"));
+  assert_int_equal(weir_output_failed("beats", ENOSPC), WEIR_ERR_SPACE);
+  assert_int_equal(weir_output_failed("beats", EBADF), WEIR_ERR_DATA);
+  assert_int_equal(weir_temporary_failed("beats", ENOSPC), WEIR_ERR_SPACE);
 }
 
 static void places_that_cannot_be_written_are_refused(void **state)
@@ -325,6 +357,7 @@ int main(void)
       IN_PLACE(failed_commit_leaves_nothing_and_keeps_the_old),
       IN_PLACE(files_appear_together_or_not_at_all),
       IN_PLACE(full_disk_leaves_nothing),
+      cmocka_unit_test(reasons_of_failed_writes_are_told_apart),
       IN_PLACE(places_that_cannot_be_written_are_refused),
       IN_PLACE(remove_all_removes_every_unfinished_file),
       IN_PLACE(library_may_reopen_the_file_by_name),

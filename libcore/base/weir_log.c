@@ -1,10 +1,13 @@
 /* weir_log.c - messages, events and the progress line. */
 #include "base/weir_log.h"
 
-#include <stdarg.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "base/base_priv.h"
@@ -21,6 +24,9 @@ static struct {
   void *watched;
   FILE *events;
   double events_start;
+  off_t events_end;             /* of the last whole line */
+  int events_reason;            /* errno of the first write that failed; 0: none */
+  char events_path[PATH_MAX];   /* cut where it is longer: for messages */
   char events_folder[PATH_MAX]; /* with its last slash; "": the working folder */
   atomic_bool progress_open;    /* a progress line without its line end stands on the terminal */
 } log_state = {.level = WEIR_LOG_INFO};
@@ -96,6 +102,9 @@ static void take_events(const char *path, FILE *file)
 
   (void)snprintf(log_state.events_folder, sizeof log_state.events_folder, "%.*s",
                  slash == NULL ? 0 : (int)(slash - path) + 1, path);
+  (void)snprintf(log_state.events_path, sizeof log_state.events_path, "%s", path);
+  log_state.events_end = ftello(file);
+  log_state.events_reason = 0;
   log_state.events = file;
   log_state.events_start = weir_clock();
 }
@@ -105,7 +114,7 @@ weir_status weir_events_open(const char *path)
   weir_events_close();
   FILE *file = fopen(path, "we");
   if (file == NULL) {
-    return weir_fail(WEIR_ERR_DATA, "%s: cannot create the event file: %m", path);
+    return weir_write_failed(path, errno, WEIR_ERR_DATA);
   }
   take_events(path, file);
   return WEIR_OK;
@@ -150,10 +159,16 @@ void weir_events_close(void)
     return;
   }
   log_state.events = NULL;
-  const int failed = ferror(file);
-  if (fclose(file) != 0 || failed) {
-    weir_warn("base", "the event file is incomplete: writing to it failed");
+  if (fclose(file) != 0) {
+    weir_warn("base", "%s: its last lines may be lost: %m", log_state.events_path);
   }
+}
+
+weir_status weir_events_status(void)
+{
+  return log_state.events_reason == 0
+             ? WEIR_OK
+             : weir_write_failed(log_state.events_path, log_state.events_reason, WEIR_ERR_DATA);
 }
 
 static void write_field(FILE *out, const weir_field *field)
@@ -175,6 +190,40 @@ static void write_field(FILE *out, const weir_field *field)
   }
 }
 
+static void write_line(FILE *out, const char *name, const weir_field *fields, int n)
+{
+  fputs("{\"event\": ", out);
+  base_json_text(out, name);
+  fprintf(out, ", \"time_s\": %.6f", weir_clock() - log_state.events_start);
+  for (int i = 0; i < n; i++) {
+    fputs(", ", out);
+    write_field(out, &fields[i]);
+  }
+  fputs("}\n", out);
+}
+
+/* The line reaches the file whole or not at all: a reader may parse what stands. NULL: there was no
+ * memory for it. */
+static void append(FILE *out, const char *text, size_t size)
+{
+  size_t done = 0;
+  int reason = text == NULL ? ENOMEM : 0;
+
+  while (done < size && reason == 0) {
+    const ssize_t put =
+        pwrite(fileno(out), text + done, size - done, log_state.events_end + (off_t)done);
+
+    reason = put >= 0 ? 0 : errno == EINTR ? 0 : errno;
+    done += put > 0 ? (size_t)put : 0;
+  }
+  if (reason == 0) {
+    log_state.events_end += (off_t)size;
+    return;
+  }
+  log_state.events_reason = log_state.events_reason == 0 ? reason : log_state.events_reason;
+  (void)!ftruncate(fileno(out), log_state.events_end);
+}
+
 void weir_events_watch(weir_event_watcher watcher, void *context)
 {
   log_state.watched = context;
@@ -184,6 +233,8 @@ void weir_events_watch(weir_event_watcher watcher, void *context)
 void weir_event_fields(const char *name, const weir_field *fields, int n)
 {
   FILE *out = log_state.events;
+  char *text = NULL;
+  size_t size = 0;
 
   if (log_state.watcher != NULL) {
     log_state.watcher(log_state.watched, name, fields, n);
@@ -191,17 +242,17 @@ void weir_event_fields(const char *name, const weir_field *fields, int n)
   if (out == NULL) {
     return;
   }
-  flockfile(out); /* one event is one line, whoever else writes */
-  fputs("{\"event\": ", out);
-  base_json_text(out, name);
-  fprintf(out, ", \"time_s\": %.6f", weir_clock() - log_state.events_start);
-  for (int i = 0; i < n; i++) {
-    fputs(", ", out);
-    write_field(out, &fields[i]);
+  FILE *line = open_memstream(&text, &size);
+
+  if (line != NULL) {
+    write_line(line, name, fields, n);
   }
-  fputs("}\n", out);
-  fflush(out);
+  const bool made = line != NULL && fclose(line) == 0;
+
+  flockfile(out);
+  append(out, made ? text : NULL, size);
   funlockfile(out);
+  free(text);
 }
 
 void base_event_file(const char *path)

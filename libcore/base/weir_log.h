@@ -43,11 +43,16 @@ typedef struct weir_field {
 #define WEIR_REAL(k, v) ((weir_field){.key = (k), .kind = 'r', .real = (v)})
 #define WEIR_BOOLEAN(k, v) ((weir_field){.key = (k), .kind = 'b', .integer = (v)})
 
-/* Opens the event file (created, appended a line at a time and flushed). Fails: WEIR_ERR_DATA. */
+/* Opens the event file (created, appended a line at a time and flushed). Fails: WEIR_ERR_DATA,
+ * WEIR_ERR_SPACE. */
 weir_status weir_events_open(const char *path) WEIR_CHECKED;
 /* The same behind what an earlier run wrote; a last line without its end, of a run that was killed,
  * goes. Fails: WEIR_ERR_DATA (it is not there, or cannot be written). */
 weir_status weir_events_append(const char *path) WEIR_CHECKED;
+/* Fails where an event could not be written since the file was opened: WEIR_ERR_SPACE,
+ * WEIR_ERR_DATA. The file holds whole lines all the same. */
+weir_status weir_events_status(void) WEIR_CHECKED;
+/* Closes the event file; a failure of the last write is logged as a warning. */
 void weir_events_close(void);
 /* Appends {"event": name, "time_s": seconds since weir_events_open, fields...} when a file is open;
  * a non-finite real is written as null. Thread-safe. */

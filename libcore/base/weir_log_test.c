@@ -1,7 +1,9 @@
 /* weir_log_test.c - messages reach the sink, events are JSON lines, progress stays quiet. */
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
@@ -304,6 +306,52 @@ static void events_without_a_file_are_dropped_and_bad_places_refused(void **stat
   weir_events_close();
 }
 
+static void limit_files(rlim_t bytes)
+{
+  struct rlimit limit;
+
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* A limit on its size stands in for a full disk: the line that does not fit leaves no part, what
+ * comes after is written again, and the failure is not forgotten. */
+static void an_event_file_without_space_holds_whole_lines(void **state)
+{
+  char dir[256], path[512], *data, *rest = NULL;
+  int64_t bytes;
+  int lines = 0;
+
+  (void)state;
+  (void)signal(SIGXFSZ, SIG_IGN);
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_path_join(dir, "run.jsonl", path, sizeof path));
+  assert_ok(weir_events_open(path));
+  weir_event("first", WEIR_INT("n", 1));
+  assert_ok(weir_events_status());
+  limit_files(100);
+  for (int i = 0; i < 20; i++) {
+    weir_event("lost", WEIR_TEXT("text", "of more than a hundred bytes, with the first line"));
+  }
+  limit_files(RLIM_INFINITY);
+  weir_event("last", WEIR_INT("n", 2));
+  assert_int_equal(weir_events_status(), WEIR_ERR_SPACE);
+  assert_non_null(strstr(weir_last_message(), path));
+  weir_events_close();
+  assert_ok(weir_file_read(path, 1 << 20, &data, &bytes));
+  for (char *line = strtok_r(data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    assert_true(is_json_object(line));
+    lines++;
+  }
+  assert_int_equal(lines, 2);
+  weir_free(&data);
+  assert_ok(weir_events_open(path));
+  assert_ok(weir_events_status());
+  weir_events_close();
+  weir_check_rmdir(dir);
+}
+
 /* What weir_progress and messages print while stderr is a file. */
 static void progress_is_quiet_without_a_terminal(void **state)
 {
@@ -342,6 +390,7 @@ int main(void)
       cmocka_unit_test(any_bytes_and_reals_give_json),
       cmocka_unit_test(events_are_watched),
       cmocka_unit_test(events_without_a_file_are_dropped_and_bad_places_refused),
+      cmocka_unit_test(an_event_file_without_space_holds_whole_lines),
       cmocka_unit_test(progress_is_quiet_without_a_terminal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -58,13 +59,10 @@ static void put_inputs(FILE *out, const weir_provenance *p)
   fputs(p->n_inputs > 0 ? "\n  ]\n" : "]\n", out);
 }
 
-weir_status weir_provenance_write(const char *path, const weir_provenance *p)
+static void put_all(FILE *out, const weir_provenance *p)
 {
-  weir_writer *w;
   char utc[32];
 
-  WEIR_TRY(weir_writer_open(path, &w));
-  FILE *out = base_writer_stream(w);
   weir_clock_utc(utc, sizeof utc);
   fputs("{\n", out);
   put_text(out, "program", p->program);
@@ -83,6 +81,28 @@ weir_status weir_provenance_write(const char *path, const weir_provenance *p)
   }
   put_inputs(out, p);
   fputs("}\n", out);
-  WEIR_TRY(weir_writer_commit(&w)); /* sees every write above that failed */
-  return WEIR_OK;
+}
+
+weir_status weir_provenance_write(const char *path, const weir_provenance *p)
+{
+  weir_status status = WEIR_OK;
+  weir_writer *w = NULL;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  if (out != NULL) {
+    put_all(out, p);
+  }
+  if (out == NULL || fclose(out) != 0) {
+    status = weir_fail(WEIR_ERR_MEMORY, "%s: no memory for its text", path);
+    goto done;
+  }
+  WEIR_TRY_GOTO(weir_writer_open(path, &w), done);
+  WEIR_TRY_GOTO(weir_writer_write(w, text, size), done);
+  WEIR_TRY_GOTO(weir_writer_commit(&w), done);
+done:
+  weir_writer_destroy(&w);
+  free(text);
+  return status;
 }

@@ -21,6 +21,8 @@ weir_status weir_signal_install(void)
    * still be ended. SA_RESTART: reads and writes of the step under way are not cut short. */
   action.sa_flags = (int)((unsigned)SA_RESETHAND | (unsigned)SA_RESTART);
   (void)sigemptyset(&action.sa_mask);
+  /* A limit on the size of files (ulimit -f) makes writes fail instead, which are checked. */
+  (void)signal(SIGXFSZ, SIG_IGN);
   if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) {
     return weir_fail(WEIR_ERR_EXTERNAL, "signal handlers cannot be installed: %s", strerror(errno));
   }

@@ -16,7 +16,8 @@ extern "C" {
   X(WEIR_ERR_NUMERIC,     6, "NaN, divergence or breakdown")                 \
   X(WEIR_ERR_UNSUPPORTED, 7, "not available in this build or device")        \
   X(WEIR_ERR_EXTERNAL,    8, "MPI, CUDA, PETSc, NetCDF or ecCodes failed")   \
-  X(WEIR_ERR_STOPPED,     9, "stopped by a signal")
+  X(WEIR_ERR_STOPPED,     9, "stopped by a signal")                          \
+  X(WEIR_ERR_SPACE,      10, "no space left: device, quota or file size limit")
 // clang-format on
 
 /* The value is also the exit status of the programs. */

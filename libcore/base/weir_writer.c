@@ -14,8 +14,56 @@
 struct weir_writer {
   char *path, *unfinished; /* final place, and "<path>.tmp-<pid>" */
   FILE *stream;
+  int reason;        /* errno of the first write that failed; 0: none */
   weir_writer *next; /* list of all open writers, for weir_writer_remove_all */
 };
+
+bool weir_no_space(int reason)
+{
+  return reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+}
+
+weir_status weir_write_failed(const char *path, int reason, weir_status other)
+{
+  const char *const slash = strrchr(path, '/');
+  const int n = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
+  const char *const folder = slash == NULL ? "." : path;
+
+  switch (reason) {
+  case ENOSPC:
+    return weir_fail(WEIR_ERR_SPACE,
+                     "%s: no space left on device: make room in %.*s or choose a folder on another "
+                     "file system, then repeat the command",
+                     path, n, folder);
+  case EDQUOT:
+    return weir_fail(WEIR_ERR_SPACE,
+                     "%s: disk quota exceeded: remove files of yours from the file system of %.*s "
+                     "or choose a folder on another one, then repeat the command",
+                     path, n, folder);
+  case EFBIG:
+    return weir_fail(WEIR_ERR_SPACE,
+                     "%s: file too large: raise the limit on the size of files (ulimit -f), or "
+                     "choose another file system than that of %.*s, then repeat the command",
+                     path, n, folder);
+  default:
+    return weir_fail(other, "%s: cannot be written: %s", path, strerror(reason));
+  }
+}
+
+weir_status weir_output_failed(const char *what, int reason)
+{
+  return weir_fail(weir_no_space(reason) ? WEIR_ERR_SPACE : WEIR_ERR_DATA,
+                   "%s: the standard output takes no more: %s", what,
+                   reason == 0 ? "it is closed or full" : strerror(reason));
+}
+
+weir_status weir_temporary_failed(const char *what, int reason)
+{
+  return weir_fail(weir_no_space(reason) ? WEIR_ERR_SPACE : WEIR_ERR_DATA,
+                   "%s: a temporary file in " P_tmpdir " cannot be written: %s%s", what,
+                   strerror(reason),
+                   weir_no_space(reason) ? ": make room there, then repeat the command" : "");
+}
 
 static struct {
   weir_lock lock;
@@ -73,7 +121,7 @@ static weir_status open_stream(weir_writer *w)
     w->stream = fdopen(fd, "w");
   }
   if (w->stream == NULL) {
-    const weir_status status = weir_fail(WEIR_ERR_DATA, "%s: cannot write: %m", w->path);
+    const weir_status status = weir_write_failed(w->path, errno, WEIR_ERR_DATA);
     if (fd >= 0) {
       close(fd);
       unlink(w->unfinished);
@@ -112,14 +160,11 @@ failed:
   return status;
 }
 
-FILE *base_writer_stream(weir_writer *w)
+/* Of the call that has just failed; the first reason stands: later ones may follow from it. */
+static weir_status write_failed(weir_writer *w)
 {
-  return w->stream;
-}
-
-static weir_status write_failed(const weir_writer *w)
-{
-  return weir_fail(WEIR_ERR_DATA, "%s: writing fails: %m", w->path);
+  w->reason = w->reason != 0 ? w->reason : errno;
+  return weir_write_failed(w->path, w->reason, WEIR_ERR_DATA);
 }
 
 weir_status weir_writer_write(weir_writer *w, const void *data, size_t bytes)
@@ -176,14 +221,11 @@ static void sync_parent(char *path)
  * through a failure of the machine. */
 static weir_status settle(weir_writer *w, bool lasting)
 {
-  const bool failed_before = ferror(w->stream) != 0;
   const bool closed = fclose(w->stream) == 0;
 
   w->stream = NULL;
-  if (closed && failed_before) {
-    return weir_fail(WEIR_ERR_DATA, "%s: an earlier write to this file failed", w->path);
-  }
-  return closed && (!lasting || sync_path(w->unfinished, 0)) ? WEIR_OK : write_failed(w);
+  return closed && w->reason == 0 && (!lasting || sync_path(w->unfinished, 0)) ? WEIR_OK
+                                                                               : write_failed(w);
 }
 
 static weir_status appear(weir_writer *w, bool lasting)
@@ -241,6 +283,13 @@ weir_status weir_writer_commit_passing(weir_writer **writer)
   return commit(writer, false);
 }
 
+/* Cut first: a library may keep the file open, and with it its space. */
+static void give_back(const weir_writer *w)
+{
+  (void)!truncate(w->unfinished, 0);
+  unlink(w->unfinished);
+}
+
 void weir_writer_destroy(weir_writer **writer)
 {
   weir_writer *w = writer == NULL ? NULL : *writer;
@@ -253,7 +302,7 @@ void weir_writer_destroy(weir_writer **writer)
   if (w->stream != NULL) {
     fclose(w->stream);
   }
-  unlink(w->unfinished);
+  give_back(w);
   release(w);
 }
 
@@ -266,7 +315,7 @@ void weir_writer_remove_all(void)
 {
   weir_lock_take(&writers.lock);
   for (const weir_writer *w = writers.first; w != NULL; w = w->next) {
-    unlink(w->unfinished);
+    give_back(w);
   }
   weir_lock_give(&writers.lock);
 }

@@ -4,6 +4,7 @@
 #include "base/weir_file.h"
 #include "base/weir_provenance.h"
 #include "conf/conf_priv.h"
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -421,7 +422,7 @@ static void print_help(const weir_app *app, FILE *out)
   }
   fprintf(out, "\nexit status: 0 success, 2 wrong configuration, 3 bad input, 5 out of memory,\n"
                "6 numbers that are not finite, 7 not in this build, 8 a library failed,\n"
-               "9 stopped by a signal\n");
+               "9 stopped by a signal, 10 no space left on device\n");
 }
 
 static weir_status print_options(const weir_app *app, const parsed *p, FILE *out)
@@ -439,10 +440,10 @@ static weir_status print_options(const weir_app *app, const parsed *p, FILE *out
 }
 
 /* A table that did not reach the disk or the pipe is a failure of the program. */
-static weir_status check_output(FILE *out)
+static weir_status check_output(const weir_app *app, FILE *out)
 {
   if (fflush(out) != 0 || ferror(out) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "the standard output is closed or full");
+    return weir_output_failed(app->name, errno);
   }
   return WEIR_OK;
 }
@@ -457,7 +458,7 @@ static weir_status perform(const parsed *p, FILE *out)
     } else {
       fprintf(out, "%s %s\n%s", app->name, weir_version(), weir_build_text());
     }
-    return check_output(out);
+    return check_output(app, out);
   }
   weir_log_set_level(p->cli.log);
   if (strcmp(p->cli.verb, "options") == 0 && find_verb(app, "options") == NULL) {
@@ -465,15 +466,15 @@ static weir_status perform(const parsed *p, FILE *out)
   }
   WEIR_TRY(weir_signal_install());
   WEIR_TRY(find_verb(app, p->cli.verb)->run(&p->cli));
-  return check_output(out);
+  return check_output(app, out);
 }
 
 /* Where the program stood says nothing to a person whose configuration or input is wrong, who asks
  * for what this build has not, or who stopped it, which is no failure. */
 static void print_failure(weir_status status, weir_log_level level, FILE *err)
 {
-  const bool plain =
-      status == WEIR_ERR_CONFIG || status == WEIR_ERR_DATA || status == WEIR_ERR_UNSUPPORTED;
+  const bool plain = status == WEIR_ERR_CONFIG || status == WEIR_ERR_DATA ||
+                     status == WEIR_ERR_UNSUPPORTED || status == WEIR_ERR_SPACE;
 
   if (status == WEIR_ERR_STOPPED && level != WEIR_LOG_DEBUG) {
     fprintf(err, "%s\n", weir_last_message());
@@ -492,11 +493,12 @@ int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *er
   weir_clear_failure();
   WEIR_TRY_GOTO(parse(argc, argv, app, &p), done);
   WEIR_TRY_GOTO(perform(&p, out), done);
+  WEIR_TRY_GOTO(weir_events_status(), done);
 done:
   if (status != WEIR_OK) {
+    weir_writer_remove_all(); /* first: room for the event */
     weir_event("failed", WEIR_INT("status", status), WEIR_TEXT("message", weir_last_message()));
     print_failure(status, p.cli.log, err);
-    weir_writer_remove_all();
   }
   weir_events_close();
   weir_free(&p.texts);

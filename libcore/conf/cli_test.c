@@ -302,8 +302,8 @@ static void full_output_is_a_failure(void **state)
   FILE *full = fopen("/dev/full", "w");
   assert_true(e != NULL);
   if (full != NULL) {
-    assert_int_equal(weir_cli_run(2, options, &app, full, e), WEIR_ERR_DATA);
-    assert_int_equal(weir_cli_run(2, help, &app, full, e), WEIR_ERR_DATA);
+    assert_int_equal(weir_cli_run(2, options, &app, full, e), WEIR_ERR_SPACE);
+    assert_int_equal(weir_cli_run(2, help, &app, full, e), WEIR_ERR_SPACE);
     fclose(full);
   }
   fclose(e);

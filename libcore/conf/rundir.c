@@ -272,7 +272,11 @@ static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
   }
   *taken = weir_dir_has_entries(path);
   *held = *taken && !holds_no_result(path);
-  if (!*taken && weir_dir_create(path) != WEIR_OK) {
+  const weir_status made = *taken ? WEIR_OK : weir_dir_create(path);
+  if (made == WEIR_ERR_SPACE) {
+    return weir_trace_at(made, __FILE__, __LINE__, __func__);
+  }
+  if (made != WEIR_OK) {
     char reason[512];
 
     (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
@@ -305,6 +309,12 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
   WEIR_TRY(weir_path_join(cli->out, dir->log, file, sizeof file));
   WEIR_TRY(weir_events_open(file));
   weir_event("outputs", WEIR_TEXT("of", dir->owner));
+  const weir_status logged = weir_events_status();
+  if (logged != WEIR_OK) {
+    weir_events_close();
+    (void)unlink(file);
+    return weir_trace_at(logged, __FILE__, __LINE__, __func__);
+  }
   dir->waits = true;
   dir->cleans = taken && holds(cli->out, "run.jsonl");
   return held ? WEIR_OK : weir_run_dir_accept(dir);
@@ -329,7 +339,7 @@ weir_status weir_run_dir_accept(weir_run_dir *dir)
   const weir_status removed = dir->cleans ? remove_earlier(out, dir->log, dir->owner) : WEIR_OK;
   /* Even then: what is left says why it is not whole. */
   if (rename(from, to) != 0 && removed == WEIR_OK) {
-    return weir_fail(WEIR_ERR_DATA, "%s: cannot be written: %s", to, strerror(errno));
+    return weir_write_failed(to, errno, WEIR_ERR_DATA);
   }
   WEIR_TRY(removed);
   WEIR_TRY(weir_path_join(out, "resolved.yaml", to, sizeof to));

@@ -1,6 +1,7 @@
 /* write.c - the resolved configuration and the commented template, as YAML that loads again. */
 #include "base/weir_file.h"
 #include "conf/conf_priv.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -452,8 +453,7 @@ weir_status weir_conf_flush(weir_conf_buffer *buffer, FILE *out)
 
   weir_free(&buffer->text);
   if (!written) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "the options could not be written: the output is closed or full");
+    return weir_output_failed("options", errno);
   }
   return status;
 }

@@ -100,7 +100,7 @@ static const struct library {
     {"mpi.h", {"libcore/comm/"}},
     {"nccl.h", {"libcore/comm/"}},
     {"netcdf", {"libcore/io/netcdf/"}},
-    {"hdf5", {"libcore/io/hdf5/"}},
+    {"hdf5", {"libcore/io/hdf5/", "libcore/io/netcdf/"}},
     {"eccodes", {"libcore/io/grib/"}},
     {"dnnl", {"libcore/ops/", "tests/bench/"}},
     {"cblas", {"libcore/ops/"}},

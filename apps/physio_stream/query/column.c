@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "io/weir_wire.h"
 
 /* What stands before the values of a run. */
@@ -32,8 +33,7 @@ weir_status ps_column_init(const weir_query_column *what, double start, double s
   out->kept = tmpfile();
   if (out->kept == NULL) {
     weir_free(&out->strip.value);
-    return weir_fail(WEIR_ERR_DATA, "%s: no temporary file can be made: %s", what->name,
-                     strerror(errno));
+    return weir_temporary_failed(what->name, errno);
   }
   return WEIR_OK;
 }
@@ -59,8 +59,7 @@ static weir_status keep(ps_column *c, int64_t slot, int64_t n, const float *x)
 
   if (fwrite(&head, sizeof head, 1, c->kept) != 1 ||
       fwrite(x, sizeof *x, (size_t)n, c->kept) != (size_t)n) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the temporary file takes no more: %s", c->what->name,
-                     strerror(errno));
+    return weir_temporary_failed(c->what->name, errno);
   }
   for (int64_t i = 0; i < n; i++) {
     const double value = (double)x[i];
@@ -92,8 +91,7 @@ static void draw(ps_column *c, int64_t slot, int64_t n, const float *x)
 
 static weir_status print_failed(const ps_column *c)
 {
-  return weir_fail(WEIR_ERR_DATA, "%s: the standard output takes no more: %s", c->what->name,
-                   strerror(errno));
+  return weir_output_failed(c->what->name, errno);
 }
 
 weir_status ps_column_follow(ps_column *c, FILE *out)
@@ -198,8 +196,7 @@ weir_status ps_column_open(const ps_column *c, ps_column_reader *r)
   r->n = r->at = 0;
   r->left = 0;
   if (fflush(c->kept) != 0 || fseek(c->kept, 0, SEEK_SET) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the temporary file is lost: %s", c->what->name,
-                     strerror(errno));
+    return weir_temporary_failed(c->what->name, errno);
   }
   return refill(r);
 }

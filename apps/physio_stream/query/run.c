@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 
 /* A signal that is not there is the query's fault: its place goes before the message. */
 static weir_status with_place(weir_status status, const weir_query_source *source)
@@ -54,7 +55,7 @@ static void close_unused(ps_query_run *r)
 static weir_status print_line(FILE *out, const char *line)
 {
   if (fputs(line, out) < 0 || fflush(out) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "the standard output takes no more: %s", strerror(errno));
+    return weir_output_failed("query", errno);
   }
   return WEIR_OK;
 }

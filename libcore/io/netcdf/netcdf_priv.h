@@ -1,6 +1,7 @@
 /* netcdf_priv.h - what writing and reading share. */
 #ifndef WEIR_NETCDF_PRIV_H
 #define WEIR_NETCDF_PRIV_H
+#include <errno.h>
 #include <netcdf.h>
 #include <stddef.h>
 #include "base/weir_file.h"
@@ -16,7 +17,8 @@ struct weir_netcdf {
  * other formats are. Fails: WEIR_ERR_DATA. */
 weir_status weir_netcdf_check_length(const char *path, int64_t size) WEIR_CHECKED;
 
-/* One call of the library, while no other thread is in it: it and HDF5 have global state. */
+/* One call of the library, while no other thread is in it: it and HDF5 have global state. Where the
+ * call fails for want of space, errno says so. */
 #define WEIR_NC_ALONE(call) (weir_netcdf_enter(), weir_netcdf_leave(call))
 void weir_netcdf_enter(void);
 /* Returns `code`. */
@@ -29,14 +31,18 @@ static inline weir_status weir_netcdf_status(int code, weir_status other)
 
 /* The same, and turns a failure of the library into a status that names file, object and reason.
  * `nc` and `what` must be in scope. */
-#define WEIR_NC(call)                                                                             \
-  do {                                                                                            \
-    const int nc_status_ = WEIR_NC_ALONE(call);                                                   \
-    if (nc_status_ != NC_NOERR) {                                                                 \
-      return weir_fail(weir_netcdf_status(nc_status_, WEIR_ERR_EXTERNAL), "%s: %s: %s", nc->path, \
-                       what, nc_strerror(nc_status_));                                            \
-    }                                                                                             \
+#define WEIR_NC(call)                                  \
+  do {                                                 \
+    const int nc_status_ = WEIR_NC_ALONE(call);        \
+    if (nc_status_ != NC_NOERR) {                      \
+      return weir_netcdf_failed(nc, nc_status_, what); \
+    }                                                  \
   } while (0)
+
+/* Records the failure of the library's last call, whose result is `code`: WEIR_ERR_SPACE for a file
+ * that is written and errno of a full disk, WEIR_ERR_MEMORY or
+ * WEIR_ERR_EXTERNAL. */
+weir_status weir_netcdf_failed(const weir_netcdf *nc, int code, const char *what);
 
 /* The file as NC_GLOBAL, a variable as itself. */
 static inline int weir_netcdf_target(int var)

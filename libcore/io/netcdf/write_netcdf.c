@@ -1,4 +1,5 @@
 /* write_netcdf.c - creating files, and what writing and reading share. */
+#include <hdf5.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_lock.h"
@@ -14,15 +15,30 @@ bool weir_netcdf_available(void)
 
 static weir_lock library = WEIR_LOCK_INIT;
 
+/* HDF5 would flush, when the program exits, what could not be written before, and crash. It must be
+ * told before its first call; telling it again does nothing. */
 void weir_netcdf_enter(void)
 {
   weir_lock_take(&library);
+  (void)H5dont_atexit();
+  errno = 0;
 }
 
 int weir_netcdf_leave(int code)
 {
   weir_lock_give(&library);
   return code;
+}
+
+weir_status weir_netcdf_failed(const weir_netcdf *nc, int code, const char *what)
+{
+  const int reason = errno;
+
+  if (nc->writer != NULL && weir_no_space(reason)) {
+    return weir_write_failed(nc->path, reason, WEIR_ERR_EXTERNAL);
+  }
+  return weir_fail(weir_netcdf_status(code, WEIR_ERR_EXTERNAL), "%s: %s: %s", nc->path, what,
+                   nc_strerror(code));
 }
 
 static nc_type type_of(weir_dtype dtype)
@@ -83,8 +99,9 @@ weir_status weir_netcdf_create(const char *path, weir_netcdf **out)
   code = WEIR_NC_ALONE(nc_create(weir_writer_path(nc->writer), NC_NETCDF4 | NC_CLOBBER, &nc->id));
   if (code != NC_NOERR) {
     nc->id = -1;
-    status = weir_fail(weir_netcdf_status(code, WEIR_ERR_DATA), "%s: cannot be created: %s", path,
-                       nc_strerror(code));
+    status = weir_no_space(errno) ? weir_write_failed(path, errno, WEIR_ERR_DATA)
+                                  : weir_fail(weir_netcdf_status(code, WEIR_ERR_DATA),
+                                              "%s: cannot be created: %s", path, nc_strerror(code));
     goto fail;
   }
   *out = nc;
