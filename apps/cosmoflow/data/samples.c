@@ -5,6 +5,7 @@
 #include "base/weir_file.h"
 #include "base/weir_random.h"
 #include "data/volume_format.h"
+#include "data/voxels.h"
 
 enum { SYMMETRY = 0x73796d6d, SHIFT = 0x73686966 };
 
@@ -188,12 +189,22 @@ weir_dtype cf_samples_dtype(const cf_samples *s)
   return s->dtype;
 }
 
-/* That the network's preprocessing makes numbers of the voxels. */
+/* That voxels can be what they are taken for, and the network's preprocessing makes numbers of
+ * them. */
 static weir_status check(const cf_samples *s, int64_t sample, const void *voxels)
 {
   const int64_t plane = cf_volume_plane(&s->info), n = (s->d1 - s->d0) * plane;
+  const cf_voxels all = {.dtype = s->dtype,
+                         .data = voxels,
+                         .n = n,
+                         .first = s->d0 * plane,
+                         .whole = s->d0 == 0 && s->d1 == s->info.lengths[0],
+                         .raw = s->opts->scale == CF_SCALE_RAW};
   char where[CF_PLACE_MOST];
   double sum = 0;
+
+  cf_source_place(s->source, sample, where, sizeof where);
+  WEIR_TRY(cf_voxels_check(&s->info, where, &all));
 
   for (int64_t i = 0; i < n; i++) {
     const double x = s->dtype == WEIR_I16 ? (double)((const int16_t *)voxels)[i]
@@ -201,7 +212,6 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
 
     sum += x;
     if (s->opts->scale == CF_SCALE_LOG && !(x > -1)) {
-      cf_source_place(s->source, sample, where, sizeof where);
       return weir_fail(
           WEIR_ERR_DATA,
           "%s: voxel %lld is %g, of which there is no log(1 + x): these are no counts; "
@@ -210,7 +220,6 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
     }
   }
   if (s->opts->scale == CF_SCALE_MEAN && !(sum > 0)) {
-    cf_source_place(s->source, sample, where, sizeof where);
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the mean of its voxels is %g, which nothing can be divided by "
                      "(data.scale=mean)",
@@ -264,6 +273,7 @@ weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f)
   cf_source_key(s->source, text);
   weir_sha256(f->of, (size_t)f->visits.order.samples * sizeof *f->of, text + strlen(text));
   (void)strcat(text, cf_scale_name[s->opts->scale]); /* what check looks for, which others do not */
+  (void)strcat(text, cf_quantity_name[s->info.quantity]);
   weir_sha256(text, strlen(text), s->key);
   return weir_load_open(f->load,
                         &(weir_load_source){.part = parts,

@@ -38,7 +38,9 @@ static cf_volume_info info_of(const cf_universe_opts *o, const cf_universe_facts
   static const char *const method[] = {"1LPT", "2LPT", "particle-mesh"};
   cf_volume_info info = {.lengths = {f->side, f->side, f->side, f->channels},
                          .dtype = f->dtype,
-                         .n_labels = f->n_labels};
+                         .n_labels = f->n_labels,
+                         .quantity =
+                             o->counts == CF_COUNTS_NGP ? CF_QUANTITY_COUNTS : CF_QUANTITY_DENSITY};
 
   for (int64_t k = 0; k < f->n_labels; k++) {
     (void)snprintf(info.label[k], CF_NAME_MOST, "%s", cf_parameter_name[f->label[k]]);

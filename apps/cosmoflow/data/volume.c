@@ -54,6 +54,10 @@ const weir_opt cf_volume_options[] = {
         "files that do not say them: predictions are in the units of the parameters"),
     WEIR_OPT_REAL_LIST(cf_volume_opts, redshifts, "", 0, CF_LABELS_MOST, "1",
                        "of the channels, in their order, of files that do not say them"),
+    WEIR_OPT_ENUM(cf_volume_opts, voxels, CF_QUANTITY_AUTO, CF_QUANTITY_CHOICES,
+                  "what voxels are that are trained on: whole counts; a density, not below 0; "
+                  "anything; auto: what the file declares (quantity), else counts, with "
+                  "data.scale=raw any plausible number; what cannot be is refused"),
     WEIR_OPT_END,
 };
 
@@ -497,7 +501,7 @@ int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtyp
 
     if (to == WEIR_F32) {
       ((float *)out)[i] = (float)value;
-      if (!isfinite(((float *)out)[i])) {
+      if (!isfinite(((float *)out)[i]) || (value != 0 && ((float *)out)[i] == 0)) {
         return i;
       }
     } else if (value >= INT16_MIN && value <= INT16_MAX && value == (double)(int16_t)value) {
@@ -512,7 +516,9 @@ int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtyp
 weir_status cf_volume_refuse(const char *place, int64_t voxel, double value, weir_dtype dtype)
 {
   return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", place, (long long)voxel, value,
-                   dtype == WEIR_I16 ? "is no count of 16 bits" : "is no finite number");
+                   dtype == WEIR_I16 ? "is no count of 16 bits"
+                   : isfinite(value) ? "f32 does not hold: another byte order or type?"
+                                     : "is no finite number");
 }
 
 /* Room for what is read before it is converted. */

@@ -31,12 +31,24 @@ typedef struct cf_volume_opts {
   weir_string_list names;      /* of the labels, of files without names */
   weir_real_list range;        /* lo, hi of each label, of files without ranges */
   weir_real_list redshifts;    /* of the channels, of files without redshifts */
+  int voxels;                  /* cf_quantity; CF_QUANTITY_AUTO: what the file declares */
 } cf_volume_opts;
 extern const weir_opt cf_volume_options[];
 
 /* How labels stand in files: in [-1, 1], or in the units of the parameters. */
 typedef enum cf_label_scale { CF_LABELS_UNIT, CF_LABELS_PHYSICAL } cf_label_scale;
 typedef enum cf_raw { CF_RAW_AUTO, CF_RAW_I16, CF_RAW_F32, CF_RAW_F64 } cf_raw;
+
+/* What voxels are: whole particles in a cell, their mass over the mean's or any number not below 0,
+ * anything. */
+typedef enum cf_quantity {
+  CF_QUANTITY_AUTO, /* not known */
+  CF_QUANTITY_COUNTS,
+  CF_QUANTITY_DENSITY,
+  CF_QUANTITY_ANY
+} cf_quantity;
+#define CF_QUANTITY_CHOICES "auto|counts|density|any"
+extern const char *const cf_quantity_name[];
 
 /* What the samples of a set have in common. */
 typedef struct cf_volume_info {
@@ -50,6 +62,7 @@ typedef struct cf_volume_info {
   char layout[128];       /* how the file holds them, for people */
   int64_t n_classes;      /* of the voxels; 0: the files have none */
   weir_dtype class_dtype; /* as stored */
+  cf_quantity quantity;   /* that the file declares or files.voxels states */
   bool physical;          /* samples have their parameters in their own units (cf_facts) */
 } cf_volume_info;
 

@@ -119,6 +119,18 @@ static weir_status agree_ranges(const cf_volume_info *first, const char *first_p
   return WEIR_OK;
 }
 
+static weir_status agree_quantity(const cf_volume_info *first, const char *first_path,
+                                  const cf_volume_info *has, const char *path)
+{
+  return first->quantity == has->quantity
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: its voxels are %s, those of %s, the first file, %s; files.voxels "
+                         "states what all are",
+                         path, cf_quantity_name[has->quantity], first_path,
+                         cf_quantity_name[first->quantity]);
+}
+
 weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                             const cf_volume_info *has, const char *path, cf_order *out)
 {
@@ -126,6 +138,7 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
   for (int k = 0; k < CF_LABELS_MOST; k++) {
     out->label[k] = out->channel[k] = k;
   }
+  WEIR_TRY(agree_quantity(first, first_path, has, path));
   WEIR_TRY(agree_names(first, first_path, has, path, out));
   WEIR_TRY(agree_ranges(first, first_path, has, path, out));
   return agree_redshifts(first, first_path, has, path, out);
@@ -148,6 +161,7 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
                        (long long)list[i].has);
     }
   }
+  info->quantity = opts->voxels != CF_QUANTITY_AUTO ? (cf_quantity)opts->voxels : info->quantity;
   const bool unnamed = !named(info) && opts->names.count > 0;
 
   for (int64_t k = 0; k < info->n_labels; k++) {

@@ -8,6 +8,7 @@
 #include "base/weir_signal.h"
 #include "data/power.h"
 #include "data/volume_format.h"
+#include "data/voxels.h"
 #include "device/weir_parallel.h"
 #include "ops/fft/weir_fft.h"
 
@@ -189,6 +190,20 @@ static weir_status open_work(work *w, int64_t samples)
   return WEIR_OK;
 }
 
+/* That the voxels can be what they are taken for. */
+static weir_status check(const work *w, const cf_source *s, int64_t sample, const float *voxels)
+{
+  const cf_voxels all = {.dtype = WEIR_F32,
+                         .data = voxels,
+                         .n = cf_volume_elements(w->info),
+                         .whole = true,
+                         .raw = w->opts->moments == 0};
+  char place[CF_PLACE_MOST];
+
+  cf_source_place(s, sample, place, sizeof place);
+  return cf_voxels_check(w->info, place, &all);
+}
+
 static weir_status judge(const work *w, const room *r, const cf_source *s, int64_t sample)
 {
   char place[CF_PLACE_MOST];
@@ -226,6 +241,7 @@ static weir_status make_all(work *w, cf_source *s, const int64_t *sample, int64_
         WEIR_TRY(visit(context, first + k));
       }
       WEIR_TRY(cf_source_read(s, at, 0, w->info->lengths[0], WEIR_F32, w->rooms[k].voxels));
+      WEIR_TRY(check(w, s, at, w->rooms[k].voxels));
       w->rooms[k].features = out->x + (first + k) * out->n_features;
     }
     look_at(w, count);

@@ -37,6 +37,8 @@ static void write_sample(int k, int64_t width)
   assert_ok(cf_volume_commit(&w));
 }
 
+static int voxels_are = CF_QUANTITY_ANY;
+
 static cf_source *open_set(void)
 {
   static cf_source_opts from;
@@ -46,6 +48,7 @@ static cf_source *open_set(void)
 
   from = (cf_source_opts){.input = {paths, 1}, .keep = 1 << 20};
   files = cf_test_opts();
+  files.voxels = voxels_are;
   assert_ok(cf_source_open(&spec, &s));
   return s;
 }
@@ -274,6 +277,12 @@ static void what_is_no_cube_of_counts_is_refused(void **state)
   assert_int_equal(cf_features_make(&with, s, both, 2, NULL, NULL, &f), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "s01_data.npy"));
   assert_non_null(strstr(weir_last_message(), "a voxel of -1.5"));
+  cf_source_close(&s);
+  voxels_are = CF_QUANTITY_AUTO;
+  s = open_set();
+  assert_int_equal(cf_features_make(&with, s, both, 2, NULL, NULL, &f), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "files.voxels"));
+  voxels_are = CF_QUANTITY_ANY;
   assert_ok(cf_features_make(&without, s, both, 2, NULL, NULL, &f));
   cf_features_fini(&f);
   assert_int_equal(cf_features_make(&without, s, both, 2, refuse, NULL, &f), WEIR_ERR_DATA);

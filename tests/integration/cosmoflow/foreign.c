@@ -85,6 +85,36 @@ static void what_means_something_else_is_refused(void **state)
                    0);
 }
 
+/* A training on one kind of file alone. */
+static int train_on(const char *name, const char *options)
+{
+  return program("run " NETWORK "--set data.split.valid=0 --set source.input=[" FOREIGN
+                 "/%s.h5] %s --overwrite --out %s",
+                 name, options, in_scratch("run"));
+}
+
+static void voxels_that_cannot_be_are_refused(void **state)
+{
+  NEEDS_LIBRARIES();
+#define VOXELS(name, options, status, said)            \
+  do {                                                 \
+    assert_int_equal(train_on(name, options), status); \
+    if (!strstr(printed(), said)) {                    \
+      fail_msg("'%s' is not in %s", said, printed());  \
+    }                                                  \
+  } while (0)
+  VOXELS("bytes", "", 3, "bytes.h5: sample 1: the two bytes of its voxels look exchanged");
+  VOXELS("bytes", "--set data.scale=raw", 3, "look exchanged");
+  VOXELS("log", "", 3, "log.h5: sample 1: voxel 0 is 1.94591, which is no whole number");
+  VOXELS("log", "--set data.scale=mean", 3, "files.voxels=density");
+  VOXELS("swapped", "", 3, "e-41, which is no whole number");
+  VOXELS("swapped", "--set data.scale=raw", 3, "another byte order");
+  VOXELS("a", "", 0, "");
+  VOXELS("log", "--set files.voxels=any", 0, "");
+  VOXELS("log", "--set data.scale=raw", 0, "");
+  VOXELS("bytes", "--set files.voxels=any", 0, "");
+}
+
 /* Labels in the units of the parameters are taken where that is said. */
 static void physical_labels_are_taken_where_stated(void **state)
 {
@@ -122,6 +152,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(other_orders_are_reordered),
       TEST(what_means_something_else_is_refused),
+      TEST(voxels_that_cannot_be_are_refused),
       TEST(physical_labels_are_taken_where_stated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -518,6 +518,11 @@ static void wrong_samples_are_refused(void **state)
   assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.scale=log1p",
                            in_scratch("m"), in_scratch("o")),
                    3);
+  assert_non_null(strstr(printed(), "files.voxels=any takes it as it is"));
+  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.scale=log1p "
+                                 "--set files.voxels=any",
+                           in_scratch("m"), in_scratch("o")),
+                   3);
   assert_non_null(strstr(printed(), "no log(1 + x)"));
   /* A label that is none, of whatever part. */
   change_label("m/s3_label.npy", NAN);

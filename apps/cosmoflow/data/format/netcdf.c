@@ -210,6 +210,22 @@ static weir_status take_packing(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
+/* What the voxels are, where the variable declares it. */
+static weir_status take_quantity(cf_volume_file *f, const held *h)
+{
+  char *text = NULL;
+
+  if (!weir_netcdf_has(h->nc, h->volume, "quantity")) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_get_text(h->nc, h->volume, "quantity", &text));
+  for (int k = CF_QUANTITY_COUNTS; k <= CF_QUANTITY_DENSITY; k++) {
+    f->info.quantity = strcmp(text, cf_quantity_name[k]) == 0 ? (cf_quantity)k : f->info.quantity;
+  }
+  weir_free(&text);
+  return WEIR_OK;
+}
+
 static weir_status take_labels(cf_volume_file *f, held *h)
 {
   static const char *const names[] = {"unitPar", "y", "label_raw", NULL};
@@ -378,6 +394,7 @@ static weir_status open_file(cf_volume_file *f)
   WEIR_TRY_GOTO(find_volume(f, h, &s, dims), done);
   WEIR_TRY_GOTO(take_dims(f, h, &s, dims, h->classes >= 0 ? &classes : NULL), done);
   WEIR_TRY_GOTO(take_packing(f, h), done);
+  WEIR_TRY_GOTO(take_quantity(f, h), done);
   WEIR_TRY_GOTO(take_labels(f, h), done);
   WEIR_TRY_GOTO(take_rest(f, h), done);
   WEIR_TRY_GOTO(weir_netcdf_name(h->nc, h->volume, name, sizeof name), done);
@@ -574,6 +591,9 @@ static weir_status define(made *m, const cf_volume_out *o)
   }
   WEIR_TRY(weir_netcdf_var(m->nc, info->n_classes > 0 ? "volume" : "full", info->dtype, 5, dims,
                            &m->volume));
+  if (info->quantity == CF_QUANTITY_COUNTS || info->quantity == CF_QUANTITY_DENSITY) {
+    WEIR_TRY(weir_netcdf_put_text(m->nc, m->volume, "quantity", cf_quantity_name[info->quantity]));
+  }
   WEIR_TRY(weir_netcdf_chunk(m->nc, m->volume, chunks, o->level));
   if (info->n_classes > 0) {
     WEIR_TRY(weir_netcdf_var(m->nc, SEGMENTATION, WEIR_U8, 4, dims, &m->classes));

@@ -6,7 +6,8 @@ b.h5        the same kind of universe, labels and redshifts in another order, bi
 names.h5    other names; redshifts.h5 another redshift
 raw.h5      labels in their own units where labels in [-1, 1] are meant
 phys.h5     physPar that does not belong to unitPar
-bytes.h5    counts written in the other byte order without saying so; log.h5 log(1 + count)
+bytes.h5    counts written in the other byte order without saying so; swapped.h5 the same as floats
+log.h5      log(1 + count)
 """
 import sys
 
@@ -51,3 +52,4 @@ write("raw", 4, A, unitPar=np.array([0.4, 65, 0.825], "f4"))
 write("phys", 4, A, physPar=np.array([0.4, 66, 0.825]))
 write("bytes", 4, A, full=counts(4).byteswap())
 write("log", 4, A, full=np.log1p(counts(4)).astype("f4"))
+write("swapped", 4, A, full=counts(4).astype("f4").byteswap())
