@@ -1,4 +1,7 @@
-/* check.c - the gradient of a task against central differences, everything in f64. */
+/* check.c - the gradient of a task against central differences, everything in f64. A loss of
+ * rectifiers has kinks, where differences say nothing about the derivative: such elements are found
+ * by the loss alone and left out. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +12,8 @@
 #include "train/train_priv.h"
 
 enum { PURPOSE = 0x63686563 };
+/* Elements that are tried for each that is compared. */
+enum { TRIES = 8 };
 
 typedef struct checking {
   const weir_train_task *task;
@@ -19,6 +24,8 @@ typedef struct checking {
   weir_tensor input[TRAIN_INPUTS];
   double *bank; /* the parameters */
   double *gradient;
+  double at_start; /* the loss of these parameters */
+  int64_t compared, left_out;
 } checking;
 
 /* The samples, as f64 where they are floats. */
@@ -118,6 +125,7 @@ static weir_status open(checking *c, const weir_plan_opts *exec)
   WEIR_TRY(make_plan(c, TRAIN_LOOK, exec, &c->look));
   WEIR_TRY(make_plan(c, TRAIN_LOSS, exec, &c->loss));
   WEIR_TRY(run_plan(c, TRAIN_LOOK, c->look, &loss));
+  WEIR_TRY(run_plan(c, TRAIN_LOSS, c->loss, &c->at_start));
   WEIR_TRY(weir_plan_result(c->look, "gradient", &v, &lo, &hi));
   WEIR_TRY(weir_alloc(count, sizeof(double), &memory));
   c->gradient = memory;
@@ -138,10 +146,20 @@ static weir_status loss_at(checking *c, int64_t at, double value, double *loss)
   return status;
 }
 
-/* Central differences of two steps, extrapolated: the error is of the fourth order. */
-static weir_status difference(checking *c, int64_t at, double *out)
+/* What five values of the loss around an element say. */
+typedef struct slope {
+  double numeric; /* central differences of two steps, extrapolated: of the fourth order */
+  double kink;    /* 0 but for terms of the second order where the loss is smooth, see below */
+  double noise;   /* what rounding of the loss does to either */
+} slope;
+
+/* A kink of jump J at distance a from the element, 0 <= a < 2h, changes the derivative by J beyond
+ * it. `kink` is the larger of |close - wide|, J a / 4h or J (2h - a) / 4h, and of the difference of
+ * second differences, J |3a - 2h| / 2h for a < h; the error of `numeric` is at most 1.2 times it.
+ */
+static weir_status difference(checking *c, int64_t at, slope *out)
 {
-  const double x = c->bank[at], h = c->cfg->step * fmax(1, fabs(x));
+  const double x = c->bank[at], h = c->cfg->step * fmax(1, fabs(x)), f = c->at_start;
   double value[4];
 
   for (int k = 0; k < 4; k++) {
@@ -150,47 +168,88 @@ static weir_status difference(checking *c, int64_t at, double *out)
     WEIR_TRY(loss_at(c, at, x + times[k] * h, &value[k]));
   }
   const double close = (value[2] - value[1]) / (2 * h), wide = (value[3] - value[0]) / (4 * h);
+  const double bend = (value[2] - 2 * f + value[1]) / h,
+               wide_bend = (value[3] - 2 * f + value[0]) / (2 * h);
 
-  *out = close + (close - wide) / 3;
+  out->numeric = close + (close - wide) / 3;
+  out->kink = fmax(fabs(close - wide), fabs(wide_bend - 2 * bend));
+  out->noise = 4 * DBL_EPSILON * fabs(f) / h;
   return WEIR_OK;
+}
+
+/* A parameter: its elements that were compared and left out, and the worst of the former. */
+typedef struct row_check {
+  int64_t compared, left_out, where;
+  double scale; /* no element is compared relative to less */
+  double worst, derived, numeric;
+} row_check;
+
+static weir_status check_element(checking *c, const weir_param_row *p, int64_t i, row_check *r)
+{
+  const double analytic = c->gradient[p->first + i];
+  slope s = {.numeric = 0};
+
+  WEIR_TRY(difference(c, p->first + i, &s));
+  /* What rounding makes is no difference. */
+  const double least = c->cfg->tolerance > 0 ? s.noise / c->cfg->tolerance : 0;
+  const double size = fmax(fmax(r->scale, least), fmax(fabs(analytic), fabs(s.numeric)));
+  const double apart = size > 0 ? fabs(analytic - s.numeric) / size : fabs(analytic - s.numeric);
+
+  if (s.kink > fmax(0.5 * c->cfg->tolerance * size, 4 * s.noise)) {
+    r->left_out++;
+    return WEIR_OK;
+  }
+  if (r->compared++ == 0 || (!isnan(r->worst) && !(apart <= r->worst))) {
+    r->worst = apart;
+    r->where = i;
+    r->derived = analytic;
+    r->numeric = s.numeric;
+  }
+  return WEIR_OK;
+}
+
+/* Element number `try` of those that are tried: all in turn where there are few, else drawn. */
+static int64_t element_of(const checking *c, int64_t row, int64_t count, int64_t try)
+{
+  const uint64_t bits =
+      weir_random_bits((uint64_t)c->cfg->seed, PURPOSE, (uint32_t)row + 1, (uint64_t)try);
+
+  return count <= TRIES * c->cfg->probes ?
+  try:
+    (int64_t)(bits % (uint64_t)count);
 }
 
 static weir_status check_row(checking *c, int64_t row, FILE *out, double *worst)
 {
   const weir_param_row *p = weir_params_get(c->params, row);
-  const int64_t probes = p->count < c->cfg->probes ? p->count : c->cfg->probes;
-  double most = 0, shown[3] = {0}, scale = 0;
-  int64_t where = 0;
+  const int64_t most = p->count < TRIES * c->cfg->probes ? p->count : TRIES * c->cfg->probes;
+  row_check r = {.where = -1};
 
   /* A bias before a normalisation has no effect: its differences are rounding of the loss. */
   for (int64_t i = 0; i < weir_params_elements(c->params); i++) {
-    scale = fmax(scale, 1e-5 * fabs(c->gradient[i]));
+    r.scale = fmax(r.scale, 1e-5 * fabs(c->gradient[i]));
   }
-
   for (int64_t i = 0; i < p->count; i++) {
-    scale = fmax(scale, 1e-3 * fabs(c->gradient[p->first + i]));
+    r.scale = fmax(r.scale, 1e-3 * fabs(c->gradient[p->first + i]));
   }
-  for (int64_t k = 0; k < probes; k++) {
-    const uint64_t bits =
-        weir_random_bits((uint64_t)c->cfg->seed, PURPOSE, (uint32_t)row + 1, (uint64_t)k);
-    const int64_t i = probes == p->count ? k : (int64_t)(bits % (uint64_t)p->count);
-    const double analytic = c->gradient[p->first + i];
-    double numeric = 0;
-
-    WEIR_TRY(difference(c, p->first + i, &numeric));
-    const double size = fmax(scale, fmax(fabs(analytic), fabs(numeric)));
-    const double apart = size > 0 ? fabs(analytic - numeric) / size : fabs(analytic - numeric);
-
-    if (k == 0 || (!isnan(most) && !(apart <= most))) {
-      most = apart;
-      where = i;
-      shown[0] = analytic;
-      shown[1] = numeric;
-    }
+  for (int64_t try = 0; try < most && r.compared < c->cfg->probes; try++) {
+    WEIR_TRY(check_element(c, p, element_of(c, row, p->count, try), &r));
   }
-  fprintf(out, "%-40s %10" PRId64 " %10" PRId64 " %14.6e %14.6e %9.2e%s\n", p->name, p->count,
-          where, shown[0], shown[1], most, most <= c->cfg->tolerance ? "" : "  differs");
-  *worst = most <= *worst || isnan(*worst) ? *worst : most;
+  c->compared += r.compared;
+  c->left_out += r.left_out;
+  if (r.compared == 0) {
+    fprintf(out, "%-40s %10" PRId64 " %10s %14s %14s %9s %8" PRId64 "\n", p->name, p->count, "-",
+            "-", "-", "-", r.left_out);
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "the loss of '%s' has a kink within the step of %g at each of the %" PRId64
+                     " elements of %s that were tried, so that its derivative cannot be compared: "
+                     "set another check.seed, more check.probes or a smaller check.step",
+                     c->task->name, c->cfg->step, r.left_out, p->name);
+  }
+  fprintf(out, "%-40s %10" PRId64 " %10" PRId64 " %14.6e %14.6e %9.2e %8" PRId64 "%s\n", p->name,
+          p->count, r.where, r.derived, r.numeric, r.worst, r.left_out,
+          r.worst <= c->cfg->tolerance ? "" : "  differs");
+  *worst = r.worst <= *worst || isnan(*worst) ? *worst : r.worst;
   return WEIR_OK;
 }
 
@@ -201,8 +260,8 @@ static weir_status check(checking *c, const weir_plan_opts *exec, FILE *out, dou
   WEIR_TRY(weir_store_create(&c->store));
   WEIR_TRY(declare(c));
   WEIR_TRY(open(c, exec));
-  fprintf(out, "%-40s %10s %10s %14s %14s %9s\n", "parameter", "elements", "worst at", "derived",
-          "differences", "relative");
+  fprintf(out, "%-40s %10s %10s %14s %14s %9s %8s\n", "parameter", "elements", "worst at",
+          "derived", "differences", "relative", "left out");
   for (int64_t row = 0; row < weir_params_count(c->params); row++) {
     WEIR_TRY(check_row(c, row, out, worst));
   }
@@ -210,6 +269,16 @@ static weir_status check(checking *c, const weir_plan_opts *exec, FILE *out, dou
     return weir_fail(WEIR_ERR_NUMERIC,
                      "the gradient of '%s' and differences are %.2e apart, more than %.2e",
                      c->task->name, *worst, c->cfg->tolerance);
+  }
+  fprintf(out,
+          "compared %" PRId64 " elements; %" PRId64
+          " others were left out: the loss has a kink within the step there\n",
+          c->compared, c->left_out);
+  if (c->left_out > c->compared) {
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "the loss of '%s' has a kink within the step of %g at %" PRId64 " of %" PRId64
+                     " elements: too few are left to compare: set a smaller check.step",
+                     c->task->name, c->cfg->step, c->left_out, c->left_out + c->compared);
   }
   return WEIR_OK;
 }

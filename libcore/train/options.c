@@ -60,7 +60,8 @@ const weir_opt weir_train_opts[] = {
 
 const weir_opt weir_train_check_opts[] = {
     WEIR_OPT_INT(weir_train_check_cfg, probes, 4, 1, 1000000, "1",
-                 "elements of each parameter that are looked at"),
+                 "elements of each parameter that are compared; those with a kink of the loss "
+                 "within the step are left out and counted, others are tried in their place"),
     WEIR_OPT_INT(weir_train_check_cfg, seed, 1, 0, 9007199254740992.0, "1",
                  "of the weights, the samples and the elements"),
     WEIR_OPT_INT(weir_train_check_cfg, batch, 2, 1, 1000000, "1", "samples of the loss"),

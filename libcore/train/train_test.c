@@ -400,45 +400,6 @@ static void events_tell_the_course(void **state)
   close_session(&s);
 }
 
-/* ---- The gradient ---- */
-
-static weir_status check_gradient(toy *t, double *worst, char *text, size_t size)
-{
-  const weir_train_task task = toy_task(t, 10, 0);
-  weir_exec_cfg tier;
-  const weir_plan_opts exec = on_threads(1, &tier);
-  weir_train_check_cfg cfg;
-  FILE *out = fmemopen(text, size, "w");
-
-  weir_opts_default(weir_train_check_opts, sizeof cfg, &cfg);
-  const weir_status status = weir_train_check(&task, &cfg, &exec, out, worst);
-
-  fclose(out);
-  return status;
-}
-
-/* Differences see steps that the derivative of floor does not. */
-static weir_value in_steps(weir_graph *g, weir_value loss)
-{
-  return weir_scale(g, weir_floor(g, weir_scale(g, loss, 1e8)), 1e-8);
-}
-
-static void a_gradient_is_checked(void **state)
-{
-  toy t = {.noise = true};
-  char text[4096] = "";
-  double worst = 1;
-
-  assert_ok(check_gradient(&t, &worst, text, sizeof text));
-  assert_true(worst < 1e-7);
-  assert_non_null(strstr(text, "enter/weight"));
-  assert_non_null(strstr(text, "leave/bias"));
-  t.tail = in_steps;
-  assert_int_equal(check_gradient(&t, &worst, text, sizeof text), WEIR_ERR_NUMERIC);
-  assert_true(worst > 0.9);
-  assert_non_null(strstr(text, "differs"));
-}
-
 /* ---- Memory ---- */
 
 /* One update of a network of one weight, with its checkpoint. */
@@ -534,7 +495,6 @@ static int all_tests(void)
       cmocka_unit_test(where_a_nan_comes_from_is_told),
       cmocka_unit_test(a_bad_sample_is_told),
       cmocka_unit_test(events_tell_the_course),
-      cmocka_unit_test(a_gradient_is_checked),
       cmocka_unit_test(no_memory_is_told),
       cmocka_unit_test(tables_are_complete),
   };

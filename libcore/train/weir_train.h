@@ -232,8 +232,11 @@ extern const weir_opt weir_train_check_opts[];
 /* Compares the gradient with central differences at some elements of every parameter, all in f64,
  * and prints a line for each parameter. The inputs that are floats are read as f64. *worst: largest
  * difference, relative to the larger of the two, of 1e-3 of the parameter's largest one and of 1e-5
- * of the largest of all. Fails: WEIR_ERR_NUMERIC where it is above the tolerance, WEIR_ERR_CONFIG
- * as weir_train_run. */
+ * of the largest of all; what rounding of the loss explains is none. Elements at which the loss has
+ * a kink within the step (rectifiers), which its values tell without the derivative, are left out,
+ * counted, and others taken for them. Fails: WEIR_ERR_NUMERIC where *worst is above the tolerance,
+ * where a parameter has no element without a kink, or more are left out than are compared;
+ * WEIR_ERR_CONFIG as weir_train_run. */
 weir_status weir_train_check(const weir_train_task *task, const weir_train_check_cfg *cfg,
                              const weir_plan_opts *exec, FILE *out, double *worst) WEIR_CHECKED;
 

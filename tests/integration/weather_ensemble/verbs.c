@@ -211,6 +211,23 @@ static void describe_prints_the_plan(void **state)
   assert_non_null(strstr(printed(), "# in all "));
 }
 
+/* The command of the shipped configuration: rectifiers of its network have kinks near some weights,
+ * which are counted and left out. With a step that reaches kinks everywhere nothing can be
+ * compared. */
+static void gradients_of_the_shipped_network_are_checked(void **state)
+{
+#ifndef HAVE_CONFIG_FILES
+  printf("skipped: this build reads no YAML\n");
+  skip();
+#endif
+#define CHECK "check --config " CONFIGS "/tiny.yaml --set exec.tier=vector "
+  assert_int_equal(program(CHECK), 0);
+  assert_non_null(strstr(printed(), "others were left out: the loss has a kink within the step"));
+  assert_non_null(strstr(printed(), "largest relative difference"));
+  assert_int_equal(program(CHECK "--set check.step=0.3"), 6);
+  assert_non_null(strstr(printed(), "has a kink within the step of 0.3"));
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
   prepare(60);
@@ -262,6 +279,7 @@ int main(void)
       TEST(a_stopped_run_goes_on),
       TEST(predictions_refuse_what_does_not_fit),
       TEST(describe_prints_the_plan),
+      TEST(gradients_of_the_shipped_network_are_checked),
       TEST(what_does_not_fit_is_refused),
       TEST(another_run_is_refused),
   };
