@@ -227,7 +227,7 @@ weir_status wx_experiment_weigh(wx_experiment *e)
 {
   const wx_extremes *x = &e->extremes;
 
-  WEIR_TRY(wx_extremes_fit(&e->cfg->eecrps, e->forecast, e->facts, e->cfg->data.skip, &e->split,
+  WEIR_TRY(wx_extremes_fit(&e->cfg->eecrps, e->forecast, e->facts, e->facts->first, &e->split,
                            &e->extremes));
   if (x->factor != NULL) {
     weir_event("climate", WEIR_INT("starts", x->n), WEIR_REAL("first", x->first),

@@ -32,7 +32,7 @@ static weir_status create(const wx_experiment *e, const request *r, int format,
   (void)snprintf(name, sizeof name, "%s.%s", r->name, suffix[format]);
   WEIR_TRY(weir_path_join(r->dir, name, path, sizeof path));
   WEIR_TRY(wx_predictions_create(path, e->facts, e->forecast, r->sample, r->n, r->spread,
-                                 e->cfg->data.skip, r->members, out));
+                                 e->facts->first, r->members, out));
   for (int64_t k = 0; k < r->n_origin; k++) {
     WEIR_TRY(wx_predictions_put_text(*out, r->origin[k].name, r->origin[k].text));
   }

@@ -73,8 +73,8 @@ static weir_status read_members(slot *s)
   for (int64_t i = 0; i < f->n_channels[WX_Y] * f->depth; i++) {
     const int64_t lead = leads ? f->lead[i % f->depth] : f->of_lead[s->sample];
 
-    WEIR_TRY(wx_archive_read(e->forecast, f->of_start[s->sample], lead, f->target[i],
-                             e->cfg->data.skip, f->members, s->members + i * each));
+    WEIR_TRY(wx_archive_read(e->forecast, f->of_start[s->sample], lead, f->target[i], f->first,
+                             f->members, s->members + i * each));
   }
   return WEIR_OK;
 }

@@ -272,8 +272,8 @@ static void nothing_is_learned_from_what_is_scored(void **state)
 static void names_tell_what_they_are(void **state)
 {
   static const char *const name[KINDS] = {
-      "emos 5",      "emos 3",      "emos 5",      "emos 5",     "scaled 5", "eof 5",
-      "emos 5",      "emos 5",      "emos 5",      "emos 5",     "emos 5",   "quantile 5",
+      "emos 6",      "emos 3",      "emos 6",      "emos 6",     "scaled 6", "eof 6",
+      "emos 6",      "emos 6",      "emos 6",      "emos 6",     "emos 6",   "quantile 6",
       "climatology", "climatology", "persistence", "persistence"};
   static world w;
 
@@ -331,7 +331,8 @@ static void what_does_not_go_together_is_refused(void **state)
   refuse(&w, "{emos: {eofs: {count: 3}, dates: {kind: past}}}", "neither with eofs");
   refuse(&w, "{emos: {eofs: {count: 3}, save: .}}", "load and save");
   refuse(&w, "{emos: {dates: {kind: season}, load: .}}", "neither with eofs");
-  refuse(&w, "{quantile: {members: 6}}", "6 members from number 1 on");
+  refuse(&w, "{quantile: {members: 7}}", "7 members from number 0 on");
+  refuse(&w, "{quantile: {members: 6, first: 1}}", "6 members from number 1 on");
   close_world(&w);
 }
 

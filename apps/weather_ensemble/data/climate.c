@@ -27,9 +27,8 @@ const weir_opt wx_climate_options[] = {
         wx_climate_opts, quantiles, 100, 0, 1000, "1",
         "intervals of probability of the quantiles for the EFI (eval: 100, ENS-10: 20) and "
         "of the truth's for events; 0: none"),
-    WEIR_OPT_INT(wx_climate_opts, first, 1, 0, 1e6, "1",
-                 "first member that the quantiles are of; 0 takes the control in, and so does an "
-                 "archive of nothing else"),
+    WEIR_OPT_INT(wx_climate_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1",
+                 "of the quantiles: " WX_FIRST_MEMBER_HELP),
     WEIR_OPT_END,
 };
 

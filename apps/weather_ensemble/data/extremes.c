@@ -40,7 +40,7 @@ typedef struct work {
   wx_archive *a;
   const wx_archive_facts *of;
   const wx_facts *facts;
-  int64_t skip, all, plane;
+  int64_t first, all, plane;
   wx_efi_rule efi;
   dated *order; /* [n_order] samples of training and validation */
   int64_t n_order;
@@ -127,7 +127,7 @@ static weir_status take_points(work *w, int64_t lead, int64_t quantity)
     if (weir_stop_requested()) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped at the climate of the EECRPS");
     }
-    WEIR_TRY(wx_archive_read(w->a, w->chosen[i], lead, quantity, w->skip, w->all, w->x));
+    WEIR_TRY(wx_archive_read(w->a, w->chosen[i], lead, quantity, w->first, w->all, w->x));
     for (int64_t m = 0; m < w->all; m++) {
       wx_points_put(&w->points, w->x + m * w->plane);
     }
@@ -173,7 +173,8 @@ static weir_status take_lead(work *w, int64_t k, int64_t d, int64_t lead, bool a
     }
     want(w, sample);
     WEIR_TRY(take_climate(w, lead, quantity));
-    WEIR_TRY(wx_archive_read(w->a, f->of_start[sample], lead, quantity, w->skip, f->members, w->x));
+    WEIR_TRY(
+        wx_archive_read(w->a, f->of_start[sample], lead, quantity, w->first, f->members, w->x));
     WEIR_TRY(wx_efi_field(&w->efi, w->x, f->members, w->quantile, w->plane, own));
     for (int64_t e = 0; e < w->plane; e++) {
       own[e] = (float)wx_eecrps_factor(w->opts->weight, (double)own[e]);
@@ -236,13 +237,13 @@ static weir_status fit(work *w, const wx_split *split)
 }
 
 weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, const wx_facts *facts,
-                            int64_t skip, const wx_split *split, wx_extremes *out)
+                            int64_t first, const wx_split *split, wx_extremes *out)
 {
   work w = {.opts = opts,
             .a = forecast,
             .of = wx_archive_get(forecast),
             .facts = facts,
-            .skip = skip,
+            .first = first,
             .plane = facts->cells / facts->depth,
             .efi = wx_efi_rule_of(opts->efi),
             .out = out};
@@ -251,7 +252,7 @@ weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, co
   if (opts->weight == 0) {
     return WEIR_OK;
   }
-  w.all = w.of->n_members - skip;
+  w.all = w.of->n_members - first;
   const weir_status status = fit(&w, split);
 
   weir_free(&w.order);

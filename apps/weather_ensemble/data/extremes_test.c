@@ -37,7 +37,7 @@ static void open_parts(parts *p, int depth)
 
   weir_opts_default(wx_data_options, sizeof p->data, &p->data);
   p->data.target = (weir_string_list){target, 1};
-  p->data.skip = 1;
+  p->data.first = 1;
   p->data.members = 2;
   p->data.depth = depth;
   assert_ok(wx_samples_open(&p->data, s.of_forecast, s.of_truth, true, &p->samples));
@@ -65,7 +65,7 @@ static wx_eecrps_opts with_weight(double weight)
 
 static void fit(const wx_eecrps_opts *o, const parts *p, wx_extremes *x)
 {
-  assert_ok(wx_extremes_fit(o, s.of_forecast, p->facts, p->data.skip, &p->split, x));
+  assert_ok(wx_extremes_fit(o, s.of_forecast, p->facts, p->facts->first, &p->split, x));
 }
 
 static float *at(int64_t start, int64_t lead, int64_t q, int64_t m, int64_t i)

@@ -21,3 +21,14 @@ weir_status wx_members_choose(const wx_archive_facts *f, const char *key, int64_
   *n = count;
   return WEIR_OK;
 }
+
+weir_status wx_members_check_truth(const wx_archive_facts *t, const char *key)
+{
+  return t->n_members == 1
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: %s: %lld members; a truth has one: select one of numbers %lld to "
+                         "%lld, for example with ncks -d realization,0 or grib_copy -w number=0",
+                         key, t->name, (long long)t->n_members, (long long)t->member[0],
+                         (long long)t->member[t->n_members - 1]);
+}

@@ -87,7 +87,7 @@ static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t 
 }
 
 static weir_status create(wx_predictions *p, const char *path, const wx_archive *like,
-                          const int64_t *sample, int64_t n, int64_t skip, int64_t members)
+                          const int64_t *sample, int64_t n, int64_t first, int64_t members)
 {
   const wx_archive_out how = {.like = like, .n_members = p->samples->members, .corrected = true};
   wx_archive_facts *f = &p->facts;
@@ -100,7 +100,7 @@ static weir_status create(wx_predictions *p, const char *path, const wx_archive 
   f->n_members = members > 0 ? members : 1;
   WEIR_TRY(weir_alloc(f->n_members, sizeof *p->member, (void **)&p->member));
   for (int64_t k = 0; k < members; k++) {
-    p->member[k] = p->forecast->member[skip + k];
+    p->member[k] = p->forecast->member[first + k];
   }
   f->start = p->start;
   f->lead = p->lead;
@@ -112,7 +112,7 @@ static weir_status create(wx_predictions *p, const char *path, const wx_archive 
 
 weir_status wx_predictions_create(const char *path, const wx_facts *samples,
                                   const wx_archive *forecast, const int64_t *sample, int64_t n,
-                                  bool spread, int64_t skip, int64_t members, wx_predictions **out)
+                                  bool spread, int64_t first, int64_t members, wx_predictions **out)
 {
   void *memory = NULL;
 
@@ -123,7 +123,7 @@ weir_status wx_predictions_create(const char *path, const wx_facts *samples,
   p->samples = samples;
   p->forecast = wx_archive_get(forecast);
   p->spread = spread && members == 0;
-  const weir_status status = create(p, path, forecast, sample, n, skip, members);
+  const weir_status status = create(p, path, forecast, sample, n, first, members);
 
   if (status != WEIR_OK) {
     wx_predictions_abandon(&p);

@@ -8,13 +8,13 @@
 typedef struct wx_predictions wx_predictions;
 
 /* A file of the given samples of `forecast`. members 0: mean and, with `spread`, standard
- * deviation; else so many members, numbered as those of the forecast after data.skip. Messages of
- * GRIB are made of those of the forecast, where it has some, which one thread may read meanwhile.
- * Facts, archive and numbers are borrowed. Nothing is there before the file that
+ * deviation; else so many members, numbered as those of the forecast from place `first` on.
+ * Messages of GRIB are made of those of the forecast, where it has some, which one thread may read
+ * meanwhile. Facts, archive and numbers are borrowed. Nothing is there before the file that
  * wx_predictions_finish gives is committed. Fails: as wx_archive_create_as. */
 weir_status wx_predictions_create(const char *path, const wx_facts *samples,
                                   const wx_archive *forecast, const int64_t *sample, int64_t n,
-                                  bool spread, int64_t skip, int64_t members,
+                                  bool spread, int64_t first, int64_t members,
                                   wx_predictions **out) WEIR_CHECKED;
 /* Mean and standard deviation (NULL where there is none) of a sample, [y channel, cells]. */
 weir_status wx_predictions_write(wx_predictions *p, int64_t sample, const float *mean,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/date.h"
+#include "data/members.h"
 #include "data/samples_priv.h"
 
 static const weir_opt early_options[] = {
@@ -55,10 +56,16 @@ const weir_opt wx_data_options[] = {
     INPUT_ROWS(wx_data_opts),
     WEIR_OPT_REAL_LIST(wx_data_opts, levels, "", 0, 2000, "hPa", "depth level: the levels"),
     WEIR_OPT_INT(wx_data_opts, members, 0, 0, 100000, "1",
-                 "members that are used, the first ones; 0: all"),
-    WEIR_OPT_INT(wx_data_opts, skip, 0, 0, 100000, "1",
-                 "members left out before them: 1 leaves out a control, which is no equal of the "
-                 "others"),
+                 "members that are used, from data.first on; 0: all"),
+    {.kind = WEIR_OPT_KIND_INT,
+     .key = "first",
+     .offset = WEIR_OPT_AT(wx_data_opts, first, int64_t),
+     .lo = 0,
+     .hi = 1e6,
+     .number = WX_FIRST_MEMBER,
+     .unit = "1",
+     .help = WX_FIRST_MEMBER_HELP,
+     .alias = "skip"},
     WEIR_OPT_INT(wx_data_opts, ddof, 1, 0, 1, "1",
                  "the variance of members is divided by their number less this (arXiv:2005.08748 "
                  "and 2206.14786: 0)"),
@@ -117,7 +124,7 @@ static weir_status take_room(wx_samples *s)
 {
   const wx_facts *f = &s->facts;
   const int64_t label = s->opts->label_members, all = wx_archive_get(s->forecast)->n_members;
-  int64_t most = label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->opts->skip;
+  int64_t most = label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->facts.first;
 
   most = most > s->members ? most : s->members;
   most = most > s->opts->early.members ? most : s->opts->early.members;
@@ -270,7 +277,7 @@ static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, 
     }
   } else {
     WEIR_TRY(wx_archive_read(f->truth ? s->truth : s->forecast, start, lead, f->quantity,
-                             f->truth ? 0 : s->opts->skip, f->members, s->room));
+                             f->truth ? 0 : s->facts.first, f->members, s->room));
   }
   WEIR_TRY(look_for_holes(s, sample, f, f->mask >= 0 ? x + f->mask * c->cells : NULL));
   if (f->one >= 0) {
@@ -297,10 +304,10 @@ static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t 
 
   if (s->y && s->opts->label == WX_LABEL_SPREAD) {
     const int64_t n =
-        s->opts->label_members > 0 ? s->opts->label_members : f->n_members - s->opts->skip;
+        s->opts->label_members > 0 ? s->opts->label_members : f->n_members - s->facts.first;
 
     WEIR_TRY(wx_archive_read(s->forecast, s->of_start[sample], lead, s->target[number],
-                             s->opts->skip, n, s->room));
+                             s->facts.first, n, s->room));
     take_moments(s->room, n, s->plane, s->opts->ddof, NULL, y);
     return WEIR_OK;
   }

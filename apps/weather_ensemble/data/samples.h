@@ -36,7 +36,7 @@ typedef struct wx_data_opts {
   wx_archive_in grib;               /* how they are read */
   weir_string_list target, inputs;
   weir_real_list lead, input_lead, levels;
-  int64_t members, skip, ddof, label_members;
+  int64_t members, first, ddof, label_members;
   wx_early early;
   bool mean, spread, trajectory, analysis, position, lead_time;
   int depth, label, missing;
@@ -82,7 +82,8 @@ typedef struct wx_facts {
   const int64_t *lead;        /* [n_leads] numbers of data.lead in the archive; of its depth */
   int64_t n_leads;
   const int64_t *target; /* [y channel * depth] quantities of the forecast                   */
-  int64_t members;       /* that are used, after the first data.skip                          */
+  int64_t first;         /* place in the archive of the first member that is used: data.first */
+  int64_t members;       /* that are used, from it on                                         */
   int64_t no_truth;      /* samples that were left out because truth has no such time */
 } wx_facts;
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/members.h"
 #include "data/samples_priv.h"
 
 #define LEAD_UNIT 240.0 /* hours: the channel of the lead time is lead / 240 */
@@ -344,7 +345,7 @@ static bool is_forecast(const wx_samples *s, int64_t start, int64_t lead)
   bool all = true;
 
   for (int64_t k = 0; k < s->facts.n_channels[WX_Y] * s->facts.depth && all; k++) {
-    all = wx_archive_has(s->forecast, start, lead, s->target[k], s->opts->skip);
+    all = wx_archive_has(s->forecast, start, lead, s->target[k], s->facts.first);
   }
   return all;
 }
@@ -407,6 +408,7 @@ static weir_status check_grid(const wx_samples *s)
   const wx_archive_facts *f = wx_archive_get(s->forecast), *t = wx_archive_get(s->truth);
   const char *const reason = wx_grid_differs(&f->grid, &t->grid);
 
+  WEIR_TRY(wx_members_check_truth(t, "data.truth"));
   return reason == NULL ? WEIR_OK
                         : weir_fail(WEIR_ERR_DATA,
                                     "%s is not on the grid of %s: %s; bring one to the other first",
@@ -450,20 +452,15 @@ static weir_status plan_members(wx_samples *s)
 {
   const wx_data_opts *o = s->opts;
   const wx_archive_facts *f = wx_archive_get(s->forecast);
-  const int64_t left = f->n_members - o->skip;
-  const int64_t wanted[] = {o->members, o->early.members, o->label_members};
-  static const char *const key[] = {"members", "early.members", "label_members"};
+  const int64_t wanted[] = {o->early.members, o->label_members};
+  static const char *const key[] = {"data.early.members", "data.label_members"};
+  int64_t n = 0;
 
-  for (int k = 0; k < 3; k++) {
-    if (left < 1 || wanted[k] > left) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "data.%s: %lld members after the first %lld (data.skip) are asked for, and "
-                       "%s has %lld in all",
-                       key[k], (long long)wanted[k], (long long)o->skip, f->name,
-                       (long long)f->n_members);
-    }
+  WEIR_TRY(
+      wx_members_choose(f, "data.members", o->first, o->members, &s->facts.first, &s->members));
+  for (int k = 0; k < 2; k++) {
+    WEIR_TRY(wx_members_choose(f, key[k], o->first, wanted[k], &s->facts.first, &n));
   }
-  s->members = o->members > 0 ? o->members : left;
   return WEIR_OK;
 }
 

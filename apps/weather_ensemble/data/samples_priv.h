@@ -11,7 +11,7 @@ typedef struct wx_field {
   bool truth;            /* of the truth archive, at the start: the analysis                  */
   int64_t quantity;      /* number in its archive                                            */
   int64_t lead;          /* number in the archive, or WX_OF_SAMPLE                           */
-  int64_t members;       /* the first so many, after data.skip                               */
+  int64_t members;       /* so many from data.first on                                       */
   int64_t depth;         /* where the field lies along the depth                             */
   int64_t mean, sd, one; /* channels of x: moments, the first member                         */
   int64_t mask;          /* channel of x: 1 where a member is missing                        */

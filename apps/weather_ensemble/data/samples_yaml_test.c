@@ -218,7 +218,7 @@ static void what_the_archive_lacks_is_refused(void **state)
   refused("{inputs: [tp]}", "data.inputs: scene has no quantity 'tp'");
   refused("{lead: [36]}", "data.lead: scene has no lead of 36 h");
   refused("{members: 5}", "data.members: 5 members");
-  refused("{skip: 2, label: spread, label_members: 3}", "data.label_members: 3 members");
+  refused("{first: 2, label: spread, label_members: 3}", "data.label_members: 3 members");
   refused("{early: {members: 4, until: 24}}", "no lead of input_lead is up to early.until, 24 h");
   refused("{early: {members: 4, until: 24}, lead: [48], input_lead: [48]}", "early.members");
   refused("{early: {until: 24}, input_lead: [0]}", "does not say how many");

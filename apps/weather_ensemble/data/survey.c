@@ -7,6 +7,7 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "data/date.h"
+#include "data/members.h"
 
 const weir_opt wx_import_options[] = {
     WEIR_OPT_INT(wx_import_opts, members, 0, 0, 100000, "1",
@@ -187,11 +188,7 @@ static weir_status check_truth(const wx_archive_facts *f, const wx_archive_facts
   char one[WX_LONG], other[WX_LONG];
   const char *const reason = wx_grid_differs(&f->grid, &t->grid);
 
-  if (t->n_members != 1) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "data.truth: %s: %lld members; a truth has one: leave the others out", t->name,
-                     (long long)t->n_members);
-  }
+  WEIR_TRY(wx_members_check_truth(t, "data.truth"));
   if (t->n_leads != 1) {
     return weir_fail(WEIR_ERR_DATA,
                      "data.truth: %s: leads %g h to %g h; a truth has one, the analysis or the "

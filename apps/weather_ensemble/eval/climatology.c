@@ -20,10 +20,8 @@ const weir_opt wx_climatology_options[] = {
     WEIR_OPT_ENUM(wx_climatology_opts, efi, WX_EFI_EXACT, "exact|ens10",
                   "the Extreme Forecast Index as the integral over 101 quantiles, or as the sum of "
                   "21 that ENS-10 takes, which ends at +-0.791"),
-    WEIR_OPT_INT(
-        wx_climatology_opts, first, 1, 0, 1e6, "1",
-        "first raw member of the index and its climate; 0 takes the control in, and so does an "
-        "archive of nothing else"),
+    WEIR_OPT_INT(wx_climatology_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1",
+                 "of the index and its climate: " WX_FIRST_MEMBER_HELP),
     WEIR_OPT_PATH(
         wx_climatology_opts, file, "",
         "climate.nc of prepare (import.climate), of the same starts of training, in place "

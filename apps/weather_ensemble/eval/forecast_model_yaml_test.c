@@ -91,8 +91,8 @@ static void raw_members_are_those_asked_for(void **state)
   pair p;
 
   open_pair(&p);
-  assert_ok(
-      weir_opts_parse(wx_model_row_options, sizeof row, "use: {raw: {members: 2}}", &row, &config));
+  assert_ok(weir_opts_parse(wx_model_row_options, sizeof row, "use: {raw: {members: 2, first: 1}}",
+                            &row, &config));
   assert_ok(wx_model_open(&row, &p.scene, &m));
   assert_string_equal(m.name, "raw 2");
   assert_true(m.used == 2 && m.gives == 2);
@@ -106,7 +106,7 @@ static void raw_members_are_those_asked_for(void **state)
 
   assert_ok(wx_model_open(&plain, &p.scene, &m));
   assert_string_equal(m.name, "all");
-  assert_int_equal(m.gives, 3);
+  assert_int_equal(m.gives, 4); /* the control among them */
   wx_model_close(&m);
   close_pair(&p);
 }
@@ -121,8 +121,8 @@ static void refusals_say_why(void **state)
   open_pair(&p);
   assert_int_equal(wx_model_open(&row, &p.scene, &m), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "{raw: {members: 5}}"));
-  assert_ok(
-      weir_opts_parse(wx_model_row_options, sizeof row, "use: {raw: {members: 4}}", &row, &config));
+  assert_ok(weir_opts_parse(wx_model_row_options, sizeof row, "use: {raw: {members: 4, first: 1}}",
+                            &row, &config));
   assert_int_equal(wx_model_open(&row, &p.scene, &m), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "4 members from number 1 on"));
   weir_config_destroy(&config);

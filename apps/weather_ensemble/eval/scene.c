@@ -1,6 +1,7 @@
 /* scene.c - see scene.h. */
 #include "eval/scene.h"
 #include "base/weir_alloc.h"
+#include "data/members.h"
 
 enum { NONE = -1 };
 
@@ -29,6 +30,7 @@ weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out
                     .cells = f->grid.n_lat * f->grid.n_lon,
                     .members = {.start = NONE},
                     .valid = {.start = NONE}};
+  WEIR_TRY(wx_members_check_truth(t, "data.truth"));
   WEIR_TRY(check_grid(f, t));
   for (int64_t q = 0; q < f->n_quantities; q++) {
     const int64_t k = wx_archive_find_quantity(t, f->quantity[q].name);

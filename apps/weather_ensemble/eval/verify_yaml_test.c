@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
@@ -148,9 +149,15 @@ static void moments_of_grib(void **state)
     printf("skipped: this build has no ecCodes\n");
     skip();
   }
-  assert_ok(wx_archive_open(paths, 1, &t.truth));
+  wx_archive_facts one = *wx_archive_get(t.forecast); /* the spread does not depend on the truth */
+  const int64_t fields = one.n_starts * one.n_leads * one.n_quantities;
+  float *analysis = NULL;
+
+  one.n_members = 1;
+  assert_ok(weir_alloc(fields * wx_grid_cells(&one.grid), sizeof *analysis, (void **)&analysis));
+  assert_ok(wx_archive_of_memory(&one, analysis, &t.truth));
   assert_ok(wx_scene_open(t.forecast, t.truth, &t.scene));
-  assert_ok(open_verify(&t, "{quantities: [z500], models: [{use: {raw: {first: 0}}}]}"));
+  assert_ok(open_verify(&t, "{quantities: [z500]}"));
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], 0));
   const double *const variance =
       wx_tally_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
@@ -159,6 +166,7 @@ static void moments_of_grib(void **state)
   /* The known number is weighted by cosines of latitude, not by areas. */
   assert_near(sqrt(variance[0] / weight[0]) / 14.3862, 1, 2e-4);
   close_trial(&t);
+  weir_free(&analysis);
 }
 
 enum { STARTS = 24, FIT = 12, LEADS = 2, MEMBERS = 6, ROWS = 4, COLUMNS = 5, DAY = 86400 };
@@ -393,7 +401,7 @@ static void a_climate_may_come_from_a_file(void **state)
 {
   static const char *const models =
       "models: [{use: raw}, {use: climatology}], quantiles: [0.1, 0.55, 0.9]";
-  wx_climate_opts how = {.members = 1, .window = 3, .quantiles = 100, .first = 1};
+  wx_climate_opts how = {.members = 1, .window = 3, .quantiles = 100, .first = 0};
   char dir[PATH], yaml[3 * PATH];
   double score[2][4];
   float mean[CELLS];
@@ -406,12 +414,12 @@ static void a_climate_may_come_from_a_file(void **state)
   }
   weir_check_mkdir(dir, sizeof dir);
   open_memory(&t);
-  for (int k = 0; k < 4; k++) { /* good; of 20 quantiles; with the control; of scored starts */
+  for (int k = 0; k < 4; k++) { /* good; of 30 quantiles; without the control; of scored starts */
     const int64_t list[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     char path[2 * PATH];
 
     how.quantiles = k == 1 ? 30 : 100;
-    how.first = k != 2;
+    how.first = k == 2;
     (void)snprintf(path, sizeof path, "%s/climate%d.nc", dir, k);
     assert_ok(wx_climate_fit(&how, t.forecast, t.truth, list, k == 3 ? FIT + 1 : FIT, &made));
     assert_ok(wx_climate_write(&made, path));
@@ -439,7 +447,7 @@ static void a_climate_may_come_from_a_file(void **state)
   for (int k = 0; k < 4; k++) {
     assert_near(score[1][k], score[0][k], 1e-5);
   }
-  static const char *const said[] = {"", "quantiles of 30 intervals", "from number 0 on",
+  static const char *const said[] = {"", "quantiles of 30 intervals", "from number 1 on",
                                      "starts that are scored"};
 
   for (int k = 1; k < 4; k++) {
@@ -557,11 +565,11 @@ static void refusals_name_the_key(void **state)
   static const struct {
     const char *yaml, *said;
   } wrong[] = {
-      {"models: [{use: {raw: {}}}, {use: {raw: {}}}]", "both called 'raw 5'"},
+      {"models: [{use: {raw: {}}}, {use: {raw: {}}}]", "both called 'raw 6'"},
       {"references: [best]", "eval.references: no model is called 'best'"},
       {"quantities: [z500]", "eval.quantities"},
       {"leads: [48]", "eval.leads"},
-      {"models: [{use: {raw: {members: 9}}}]", "9 members from number 1 on"},
+      {"models: [{use: {raw: {members: 9}}}]", "9 members from number 0 on"},
       {"regions: [{name: far, south: 80}]", "no point of the grid lies in far"},
       {"events: [{quantity: z500, value: 1}]", "eval.events[0].quantity"},
   };

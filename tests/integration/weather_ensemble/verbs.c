@@ -228,6 +228,64 @@ static void gradients_of_the_shipped_network_are_checked(void **state)
   assert_non_null(strstr(printed(), "has a kink within the step of 0.3"));
 }
 
+/* Every command that takes a truth, with an ensemble in its place. */
+static void a_truth_of_members_is_refused(void **state)
+{
+  static const char said[] =
+      "forecast.nc: 3 members; a truth has one: select one of numbers 0 to 2";
+#define TWICE in_scratch("s/forecast.nc"), in_scratch("s/forecast.nc")
+  prepare(60);
+  assert_int_equal(program("run " NETWORK ARCHIVES "--out %s", TWICE, in_scratch("a")), 3);
+  assert_non_null(strstr(printed(), said));
+  assert_int_equal(program("run " NETWORK ARCHIVES "--set train.steps=1 --set data.analysis=true "
+                           "--out %s",
+                           FILES, in_scratch("r")),
+                   0);
+  assert_int_equal(program("predict " NETWORK ARCHIVES "--set data.analysis=true "
+                           "--set predict.weights=%s --out %s",
+                           TWICE, weights("r"), in_scratch("p")),
+                   3);
+  assert_non_null(strstr(printed(), said));
+  assert_int_equal(program("eval " ARCHIVES "--set eval.part=all --out %s", TWICE, in_scratch("e")),
+                   3);
+  assert_non_null(strstr(printed(), said));
+  assert_int_equal(program("prepare " ARCHIVES "--out %s", TWICE, in_scratch("i")), 3);
+  assert_non_null(strstr(printed(), said));
+}
+
+/* Training, predictions, scores and the climate count the same members where nothing is said. */
+static void all_commands_take_the_same_members(void **state)
+{
+  prepare(60);
+  assert_int_equal(
+      program("run " NETWORK ARCHIVES "--set train.steps=1 --out %s", FILES, in_scratch("r")), 0);
+  assert_int_equal(program("predict " NETWORK ARCHIVES "--set predict.members=true "
+                           "--set predict.weights=%s --out %s",
+                           FILES, weights("r"), in_scratch("p")),
+                   0);
+  const char *const path[] = {in_scratch("p/members.nc")};
+  wx_archive *a = NULL;
+
+  assert_ok(wx_archive_open(path, 1, &a));
+  assert_true(wx_archive_get(a)->n_members == 3 && wx_archive_get(a)->member[0] == 0);
+  wx_archive_close(&a);
+  assert_int_equal(program("eval " ARCHIVES "--set eval.part=all --out %s", FILES, in_scratch("e")),
+                   0);
+  char *text = contents(in_scratch("e/scores.csv"));
+
+  assert_non_null(strstr(text, "raw 3"));
+  free(text);
+  assert_int_equal(program("predict " NETWORK ARCHIVES "--set predict.members=true --set "
+                           "data.first=1 --set predict.weights=%s --out %s",
+                           FILES, weights("r"), in_scratch("q")),
+                   0);
+  const char *const other[] = {in_scratch("q/members.nc")};
+
+  assert_ok(wx_archive_open(other, 1, &a));
+  assert_true(wx_archive_get(a)->n_members == 2 && wx_archive_get(a)->member[0] == 1);
+  wx_archive_close(&a);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
   prepare(60);
@@ -280,6 +338,8 @@ int main(void)
       TEST(predictions_refuse_what_does_not_fit),
       TEST(describe_prints_the_plan),
       TEST(gradients_of_the_shipped_network_are_checked),
+      TEST(a_truth_of_members_is_refused),
+      TEST(all_commands_take_the_same_members),
       TEST(what_does_not_fit_is_refused),
       TEST(another_run_is_refused),
   };

@@ -28,7 +28,7 @@ typedef struct emos_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_INT(emos_opts, members, 0, 0, 1e6, "1", "how many members; 0: all from the first on"),
-    WEIR_OPT_INT(emos_opts, first, 1, 0, 1e6, "1", "number of the first; 0 is the control"),
+    WEIR_OPT_INT(emos_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1", WX_FIRST_MEMBER_HELP),
     WEIR_OPT_TABLE(emos_opts, fit, wx_emos_options, "coefficients"),
     WEIR_OPT_TABLE(emos_opts, eofs, wx_eof_options,
                    "regression of the mean's error on the state of the field, before the "

@@ -60,7 +60,7 @@ static void write_file(const wx_archive_facts *f)
 }
 
 typedef struct trial {
-  wx_archive *archive;
+  wx_archive *archive, *truth;
   wx_scene scene;
   weir_config *config;
   wx_model_row row;
@@ -74,7 +74,10 @@ static weir_status open_trial(trial *t, const char *yaml)
 
   memset(t, 0, sizeof *t);
   assert_ok(wx_archive_of_memory(&f, values, &t->archive));
-  assert_ok(wx_scene_open(t->archive, t->archive, &t->scene));
+  const wx_archive_facts single = facts(STARTS, 2, 1, 1);
+
+  assert_ok(wx_archive_of_memory(&single, values, &t->truth));
+  assert_ok(wx_scene_open(t->archive, t->truth, &t->scene));
   (void)snprintf(text, sizeof text, yaml, path);
   assert_ok(weir_opts_parse(wx_model_row_options, sizeof t->row, text, &t->row, &t->config));
   return wx_model_open(&t->row, &t->scene, &t->model);
@@ -85,6 +88,7 @@ static void close_trial(trial *t)
   wx_model_close(&t->model);
   wx_scene_fini(&t->scene);
   wx_archive_close(&t->archive);
+  wx_archive_close(&t->truth);
   weir_config_destroy(&t->config);
 }
 

@@ -15,7 +15,7 @@ typedef struct quantile_opts {
 static const weir_opt options[] = {
     WEIR_OPT_INT(quantile_opts, members, 0, 0, 1e6, "1",
                  "how many members; 0: all from the first on"),
-    WEIR_OPT_INT(quantile_opts, first, 1, 0, 1e6, "1", "number of the first; 0 is the control"),
+    WEIR_OPT_INT(quantile_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1", WX_FIRST_MEMBER_HELP),
     WEIR_OPT_TABLE(quantile_opts, map, wx_quantile_options, "how quantiles are mapped"),
     WEIR_OPT_END,
 };

@@ -9,10 +9,7 @@ typedef struct raw_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_INT(raw_opts, members, 0, 0, 1e6, "1", "how many members; 0: all from the first on"),
-    WEIR_OPT_INT(raw_opts, first, 1, 0, 1e6, "1",
-                 "number of the first; 0 is the control, which is not exchangeable with the "
-                 "others: scores of ensembles take it for one of them. An archive of the control "
-                 "alone is scored as it is"),
+    WEIR_OPT_INT(raw_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1", WX_FIRST_MEMBER_HELP),
     WEIR_OPT_END,
 };
 
