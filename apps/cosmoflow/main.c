@@ -5,23 +5,25 @@
 
 static const weir_verb verbs[] = {
     {"prepare", "write the built-in universes; the same command goes on with one that was stopped",
-     NULL, cf_verb_prepare},
-    {"run", "train the network, or go on with a training that was stopped", NULL, cf_verb_run},
+     NULL, cf_verb_prepare, false},
+    {"run", "train the network, or go on with a training that was stopped", NULL, cf_verb_run,
+     true},
     {"predict", "write what trained weights say of samples (predictions.nc, predictions.csv)",
-     "[PATH ...]", cf_verb_predict},
+     "[PATH ...]", cf_verb_predict, false},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
-     cf_verb_convert},
+     cf_verb_convert, false},
     {"inspect",
      "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
      "of "
      "MLPerf HPC keep to its rules",
-     "PATH ...", cf_verb_inspect},
-    {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_verb_eval},
+     "PATH ...", cf_verb_inspect, false},
+    {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_verb_eval,
+     false},
     {"describe",
      "print the resolved configuration, what prepare would write and take, and what the network "
      "costs layer by layer",
-     NULL, cf_verb_describe},
-    {NULL, NULL, NULL, NULL},
+     NULL, cf_verb_describe, false},
+    {NULL, NULL, NULL, NULL, false},
 };
 
 int main(int argc, char **argv)

@@ -1,5 +1,4 @@
 /* verb_prepare.c - writes the built-in universes, or goes on where an earlier run was stopped. */
-#include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/universe_write.h"
 #include "io/weir_netcdf.h"
@@ -44,15 +43,6 @@ static weir_status simulate(const weir_cli *cli, const cf_cfg *cfg, const cf_uni
   return WEIR_OK;
 }
 
-/* A run that was stopped or killed goes on in its own folder. */
-static weir_status begin(const weir_cli *cli, const weir_config *config, weir_run_dir *dir)
-{
-  const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);
-
-  return goes_on ? weir_run_dir_continue(cli, config, "prepare", dir)
-                 : weir_run_dir_begin(cli, config, "prepare", dir);
-}
-
 weir_status cf_verb_prepare(const weir_cli *cli)
 {
   weir_config *config = NULL;
@@ -69,7 +59,7 @@ weir_status cf_verb_prepare(const weir_cli *cli)
     goto done;
   }
   WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
-  WEIR_TRY_GOTO(begin(cli, config, &dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_start(cli, config, "prepare", true, &dir), done);
   cf_tell_start(cli, &cfg);
   if (dir.continues) {
     WEIR_TRY_GOTO(cf_universe_check_folder(&cfg.simulate, &facts, (uint64_t)cfg.seed, cli->out),

@@ -9,17 +9,6 @@
 #include "run_page.h"
 #include "verbs.h"
 
-/* A run that was stopped or killed goes on in its own folder, with or without a checkpoint. */
-static weir_status begin(const weir_cli *cli, const cf_cfg *cfg, const weir_config *config,
-                         weir_run_dir *dir)
-{
-  const bool goes_on = cli->out != NULL && !cli->overwrite && cfg->train.checkpoint.resume &&
-                       weir_dir_has_entries(cli->out);
-
-  return goes_on ? weir_run_dir_continue(cli, config, "run", dir)
-                 : weir_run_dir_begin(cli, config, "run", dir);
-}
-
 /* The built-in universes in the folder, where no samples are named. */
 static weir_status prepare(const cf_cfg *cfg, const char *folder)
 {
@@ -154,7 +143,10 @@ weir_status cf_verb_run(const weir_cli *cli)
   const job j = {.cli = cli, .config = config, .ranks = &ranks, .dir = &dir, .e = &e};
 
   WEIR_TRY_GOTO(cf_ranks_open(cli, &cfg, &ranks), done);
-  WEIR_TRY_GOTO(cf_agree(&ranks, ranks.leads ? begin(cli, &cfg, config, &dir) : WEIR_OK), done);
+  WEIR_TRY_GOTO(cf_agree(&ranks, ranks.leads ? weir_run_dir_start(cli, config, "run",
+                                                                  cfg.train.checkpoint.resume, &dir)
+                                             : WEIR_OK),
+                done);
   cf_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(run(&j, &cfg), done);
 done:

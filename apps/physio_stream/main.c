@@ -6,19 +6,20 @@
 
 static const weir_verb verbs[] = {
     {"prepare", "write the built-in recording as a WFDB record with its true beats", NULL,
-     ps_verb_prepare},
-    {"run", "find the beats of a recording", NULL, ps_verb_run},
-    {"eval", "score beats against a reference", NULL, ps_verb_eval},
-    {"convert", "write a record in another format: NetCDF, WFDB or text", NULL, ps_verb_convert},
+     ps_verb_prepare, false},
+    {"run", "find the beats of a recording", NULL, ps_verb_run, true},
+    {"eval", "score beats against a reference", NULL, ps_verb_eval, false},
+    {"convert", "write a record in another format: NetCDF, WFDB or text", NULL, ps_verb_convert,
+     false},
     {"site", "a study over several hospitals: what one of them does, and the pool of all",
-     "prepare|check|stats|eval|merge", ps_verb_site},
+     "prepare|check|stats|eval|merge", ps_verb_site, false},
     {"bench", "time and data movement of the detection, from samples in memory", NULL,
-     ps_verb_bench},
+     ps_verb_bench, false},
     {"replay", "send a recording as live samples, with the disorder of a connection", NULL,
-     ps_verb_replay},
+     ps_verb_replay, false},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
-     ps_verb_describe},
-    {NULL, NULL, NULL, NULL},
+     ps_verb_describe, false},
+    {NULL, NULL, NULL, NULL, false},
 };
 
 /* An address of live input, a text file, or a record. */

@@ -5,15 +5,15 @@
 
 static const weir_verb verbs[] = {
     {"prepare", "write the built-in simulation as archives of forecasts and truth, or import files",
-     NULL, wx_verb_prepare},
+     NULL, wx_verb_prepare, false},
     {"run", "train networks; the same command goes on with a run that was stopped", NULL,
-     wx_verb_run},
-    {"predict", "apply weights to an archive of forecasts", NULL, wx_verb_predict},
-    {"eval", "score forecasts of models side by side against the truth", NULL, wx_verb_eval},
-    {"check", "compare the gradient of the network with differences", NULL, wx_verb_check},
+     wx_verb_run, false},
+    {"predict", "apply weights to an archive of forecasts", NULL, wx_verb_predict, false},
+    {"eval", "score forecasts of models side by side against the truth", NULL, wx_verb_eval, false},
+    {"check", "compare the gradient of the network with differences", NULL, wx_verb_check, false},
     {"describe", "print the resolved configuration, the network and the plan of a training step",
-     NULL, wx_verb_describe},
-    {NULL, NULL, NULL, NULL},
+     NULL, wx_verb_describe, false},
+    {NULL, NULL, NULL, NULL, false},
 };
 
 static const char *input_key(const char *value)

@@ -1,21 +1,9 @@
 /* verb_run.c - trains the networks of the configuration, or goes on with what an earlier run of the
  * folder left: the bias network of every fold, that of all, then the network of the forecast. */
 #include <string.h>
-#include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "run_page.h"
 #include "verbs.h"
-
-/* A run that was stopped or killed goes on in its own folder, with or without a checkpoint. */
-static weir_status begin(const weir_cli *cli, const wx_cfg *cfg, const weir_config *config,
-                         weir_run_dir *dir)
-{
-  const bool goes_on = cli->out != NULL && !cli->overwrite && cfg->train.checkpoint.resume &&
-                       weir_dir_has_entries(cli->out);
-
-  return goes_on ? weir_run_dir_continue(cli, config, "run", dir)
-                 : weir_run_dir_begin(cli, config, "run", dir);
-}
 
 static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_dir *dir)
 {
@@ -76,7 +64,7 @@ weir_status wx_verb_run(const weir_cli *cli)
   wx_cfg cfg;
 
   WEIR_TRY(wx_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(begin(cli, &cfg, config, &dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_start(cli, config, "run", cfg.train.checkpoint.resume, &dir), done);
   wx_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_FILES, &e), done);
   WEIR_TRY_GOTO(run(cli, &e, &dir), done);

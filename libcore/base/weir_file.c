@@ -11,6 +11,7 @@
 
 #include "base/base_priv.h"
 #include "base/weir_alloc.h"
+#include "base/weir_dir_lock.h"
 
 /* Opens for reading and refuses directories; *size is 0 for what has no size, such as a pipe. */
 static weir_status open_input(const char *path, int *fd, int64_t *size)
@@ -163,7 +164,8 @@ bool weir_dir_has_entries(const char *path)
     return false;
   }
   while (!found && (entry = readdir(dir)) != NULL) {
-    found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            strcmp(entry->d_name, WEIR_DIR_LOCK_NAME) != 0;
   }
   closedir(dir);
   return found;

@@ -54,7 +54,8 @@ bool weir_file_exists(const char *path);
 weir_status weir_file_size(const char *path, int64_t *size) WEIR_CHECKED;
 /* Makes a directory and its parents. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE. */
 weir_status weir_dir_create(const char *path) WEIR_CHECKED;
-/* True when the directory exists and holds at least one entry. */
+/* True when the directory exists and holds at least one entry, the lock of a run aside
+ * (weir_dir_lock.h). */
 bool weir_dir_has_entries(const char *path);
 /* dir + "/" + name into text. Fails: WEIR_ERR_CONFIG when it does not fit. */
 weir_status weir_path_join(const char *dir, const char *name, char *text, size_t size) WEIR_CHECKED;

@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "comm/comm_priv.h"
+#include "conf/weir_launch.h"
 
 /* The kind that serves so many ranks, or NULL. */
 static const weir_comm_kind *kind_for(int ranks)
@@ -34,7 +35,7 @@ static weir_status start(weir_comm *c, int ranks)
 
 weir_status weir_comm_open(weir_comm **out)
 {
-  const int ranks = comm_launched(), apart = comm_apart();
+  const int ranks = weir_launch_ranks(), apart = weir_launch_tasks();
   const weir_comm_kind *kind = kind_for(ranks);
   weir_status status = WEIR_OK;
   comm_engine *engine = NULL;

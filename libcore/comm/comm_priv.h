@@ -61,13 +61,6 @@ struct weir_comm {
 /* All kinds of this build, NULL at the end: generated. */
 extern const weir_comm_kind *const weir_comm_kind_table[];
 
-/* launch.c: ranks that the launcher of this process says there are, at least 1. */
-int comm_launched(void);
-/* launch.c: tasks that were started with this one and can reach no other, at least 1. */
-int comm_apart(void);
-/* launch.c: whether this is rank 0 of srun --mpi=pmi2. */
-bool comm_leads_by_pmi2(void);
-
 /* Work that needs no other rank: of a round, before its messages start. */
 typedef enum comm_task { COMM_PACK, COMM_UNPACK, COMM_MERGE, COMM_COPY } comm_task;
 typedef struct comm_work {

@@ -7,6 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "comm/comm_priv.h"
+#include "conf/weir_launch.h"
 #include "comm/weir_grid.h"
 
 static void alone_there_is_one_rank(void **state)
@@ -83,7 +84,7 @@ static void launchers_are_told_apart(void **state)
     for (int k = 0; k < 4 && rows[i].set[k][0] != NULL; k++) {
       assert_int_equal(setenv(rows[i].set[k][0], rows[i].set[k][1], 1), 0);
     }
-    assert_int_equal(comm_launched(), rows[i].ranks);
+    assert_int_equal(weir_launch_ranks(), rows[i].ranks);
     for (int k = 0; k < 4 && rows[i].set[k][0] != NULL; k++) {
       unsetenv(rows[i].set[k][0]);
     }
@@ -118,7 +119,7 @@ static void tasks_without_mpi_are_refused(void **state)
     if (rows[i].set[0] != NULL) {
       assert_int_equal(setenv(rows[i].set[0], rows[i].set[1], 1), 0);
     }
-    assert_int_equal(comm_apart(), rows[i].apart);
+    assert_int_equal(weir_launch_tasks(), rows[i].apart);
     if (refused) {
       assert_int_equal(weir_comm_open(&c), WEIR_ERR_CONFIG);
       assert_non_null(strstr(weir_last_message(), "one of 4 tasks"));
@@ -137,11 +138,11 @@ static void tasks_without_mpi_are_refused(void **state)
 static void pmi2_of_srun_is_known(void **state)
 {
   assert_int_equal(setenv("PMI_RANK", "0", 1), 0);
-  assert_false(comm_leads_by_pmi2());
+  assert_false(weir_launch_leads_pmi2());
   assert_int_equal(setenv("SLURM_STEP_ID", "0", 1), 0);
-  assert_true(comm_leads_by_pmi2());
+  assert_true(weir_launch_leads_pmi2());
   assert_int_equal(setenv("PMI_RANK", "1", 1), 0);
-  assert_false(comm_leads_by_pmi2());
+  assert_false(weir_launch_leads_pmi2());
   unsetenv("PMI_RANK");
   unsetenv("SLURM_STEP_ID");
 }

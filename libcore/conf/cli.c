@@ -1,9 +1,11 @@
 /* cli.c - verbs and common flags, by getopt_long. */
 #include "conf/weir_cli.h"
 #include "base/weir_alloc.h"
+#include "base/weir_dir_lock.h"
 #include "base/weir_file.h"
 #include "base/weir_provenance.h"
 #include "conf/conf_priv.h"
+#include "conf/weir_launch.h"
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -448,6 +450,29 @@ static weir_status check_output(const weir_app *app, FILE *out)
   return WEIR_OK;
 }
 
+/* What is not made for ranks would be done by each of them, in the same folder. */
+static weir_status refuse_ranks(const weir_app *app, const weir_verb *verb)
+{
+  const int ranks = weir_launch_ranks(), tasks = weir_launch_tasks();
+  char names[256] = "";
+  size_t used = 0;
+
+  if (verb->on_ranks || (ranks == 1 && tasks == 1)) {
+    return WEIR_OK;
+  }
+  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+    if (v->on_ranks && used < sizeof names) {
+      used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
+                               v->name);
+    }
+  }
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "%s %s: started as %d processes, each of which would do the whole work: start "
+                   "it as one, without mpiexec or srun (made for several ranks: %s)",
+                   app->name, verb->name, ranks > 1 ? ranks : tasks,
+                   used > 0 ? names : "no command of this program");
+}
+
 static weir_status perform(const parsed *p, FILE *out)
 {
   const weir_app *app = p->cli.app;
@@ -464,8 +489,11 @@ static weir_status perform(const parsed *p, FILE *out)
   if (strcmp(p->cli.verb, "options") == 0 && find_verb(app, "options") == NULL) {
     return print_options(app, p, out);
   }
+  const weir_verb *const verb = find_verb(app, p->cli.verb);
+
+  WEIR_TRY(refuse_ranks(app, verb));
   WEIR_TRY(weir_signal_install());
-  WEIR_TRY(find_verb(app, p->cli.verb)->run(&p->cli));
+  WEIR_TRY(verb->run(&p->cli));
   return check_output(app, out);
 }
 
@@ -501,6 +529,7 @@ done:
     print_failure(status, p.cli.log, err);
   }
   weir_events_close();
+  weir_dir_lock_release();
   weir_free(&p.texts);
   return (int)status;
 }

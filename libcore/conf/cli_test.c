@@ -120,7 +120,7 @@ static weir_status stop(const weir_cli *cli)
 static const weir_verb verbs[] = {
     {.name = "run", .help = "runs", .run = run},
     {.name = "seeded", .help = "seeds", .run = seeded},
-    {.name = "gridded", .help = "ranks", .run = gridded},
+    {.name = "gridded", .help = "ranks", .run = gridded, .on_ranks = true},
     {.name = "chosen", .help = "ranks", .run = chosen},
     {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
     {.name = "part", .help = "does a part", .args = "one|two|three", .run = part},
@@ -265,6 +265,25 @@ static void status_of_the_verb_is_the_exit_status(void **state)
 
 /* The command line, the printers and the run folder, with the k-th allocation failing, for all k.
  */
+/* mpiexec and srun would start the work once a rank. */
+static void commands_for_one_process_are_refused_on_ranks(void **state)
+{
+  static const char *const launchers[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(setenv(launchers[i], "3", 1), 0);
+    expect("demo seeded --set seed=3", WEIR_ERR_CONFIG,
+           "demo seeded: started as 3 processes, each of which would do the whole work: start it "
+           "as one, without mpiexec or srun (made for several ranks: gridded)");
+    expect("demo gridded --grid 3", 0, "");
+    expect("demo options", 0, "");
+    assert_int_equal(setenv(launchers[i], "1", 1), 0);
+    expect("demo seeded --set seed=3", 0, "");
+    assert_int_equal(unsetenv(launchers[i]), 0);
+  }
+}
+
 static void every_allocation_may_fail(void **state)
 {
   static const char *const lines[] = {"demo seeded --set seed=3", "demo options",
@@ -328,6 +347,7 @@ int main(void)
       cmocka_unit_test(wrong_command_lines_are_refused),
       cmocka_unit_test(questions_are_answered),
       cmocka_unit_test(status_of_the_verb_is_the_exit_status),
+      cmocka_unit_test(commands_for_one_process_are_refused_on_ranks),
       cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(full_output_is_a_failure),
       cmocka_unit_test(environment_is_read_here),

@@ -1,5 +1,6 @@
 /* rundir.c - preparing the folder of a run. */
 #include "conf/weir_rundir.h"
+#include "base/weir_dir_lock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "conf/conf_priv.h"
@@ -9,6 +10,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -242,8 +244,8 @@ static bool log_ends_in_failure(const char *path)
   return found;
 }
 
-/* Nothing but what a failed run leaves: there is no result that a new run could replace. */
-static bool holds_no_result(const char *path)
+/* Nothing but logs and configuration. */
+static bool holds_logs_only(const char *path)
 {
   DIR *dir = opendir(path);
   const struct dirent *entry;
@@ -253,12 +255,24 @@ static bool holds_no_result(const char *path)
     const char *const name = entry->d_name;
 
     none = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_log(name) ||
-           strcmp(name, "resolved.yaml") == 0;
+           strcmp(name, "resolved.yaml") == 0 || strcmp(name, WEIR_DIR_LOCK_NAME) == 0;
   }
   if (dir != NULL) {
     closedir(dir);
   }
-  return none && log_ends_in_failure(path);
+  return none;
+}
+
+/* Killed before its first result was due: it left the log that it had begun, at most. */
+static bool holds_a_beginning(const char *path)
+{
+  return holds_logs_only(path) && !holds(path, "run.jsonl");
+}
+
+/* Nothing but what a failed run leaves: there is no result that a new run could replace. */
+static bool holds_no_result(const char *path)
+{
+  return holds_a_beginning(path) || (holds_logs_only(path) && log_ends_in_failure(path));
 }
 
 /* The folder may be used; *taken: it holds files already, *held: perhaps results too. */
@@ -292,6 +306,24 @@ static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
   return WEIR_OK;
 }
 
+/* Locks the folder for this process; one that is not locked and may not be used stays as it is. */
+static weir_status lock(const weir_cli *cli, bool create)
+{
+  char who[128];
+
+  (void)snprintf(who, sizeof who, "%s %s", cli->app->name, cli->verb);
+  return weir_dir_lock_take(cli->out, who, create);
+}
+
+/* As prepare, with the folder locked: another run may have written into it meanwhile. */
+static weir_status prepare_locked(const weir_cli *cli, bool *taken, bool *held)
+{
+  WEIR_TRY(lock(cli, false));
+  WEIR_TRY(prepare(cli, taken, held));
+  WEIR_TRY(lock(cli, true));
+  return prepare(cli, taken, held);
+}
+
 weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, const char *owner,
                                weir_run_dir *dir)
 {
@@ -303,7 +335,7 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
     return weir_fail(WEIR_ERR_CONFIG, "%s %s: give the folder of the results with --out DIR",
                      cli->app->name, cli->verb);
   }
-  WEIR_TRY(prepare(cli, &taken, &held));
+  WEIR_TRY(prepare_locked(cli, &taken, &held));
   WEIR_TRY(held ? refuse_own_inputs(dir) : WEIR_OK);
   (void)snprintf(dir->log, sizeof dir->log, "run.jsonl.tmp-%ld", (long)getpid());
   WEIR_TRY(weir_path_join(cli->out, dir->log, file, sizeof file));
@@ -316,8 +348,59 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
     return weir_trace_at(logged, __FILE__, __LINE__, __func__);
   }
   dir->waits = true;
-  dir->cleans = taken && holds(cli->out, "run.jsonl");
+  dir->cleans = taken && (!held || holds(cli->out, "run.jsonl"));
   return held ? WEIR_OK : weir_run_dir_accept(dir);
+}
+
+/* Whether the name is that of an unfinished file ("NAME.tmp-PID") of another process. */
+static bool is_unfinished(const char *name)
+{
+  const char *const mark = strstr(name, ".tmp-");
+  const char *const pid = mark == NULL ? NULL : mark + strlen(".tmp-");
+
+  return pid != NULL && pid[0] != 0 && pid[strspn(pid, "0123456789")] == 0 &&
+         strtol(pid, NULL, 10) != (long)getpid();
+}
+
+/* Removes what a killed run has left unfinished, in the folder and in those within, `below` deep.
+ */
+static void sweep(int fd, int below)
+{
+  DIR *const dir = fdopendir(fd);
+  const struct dirent *entry;
+  struct stat info;
+
+  if (dir == NULL) {
+    close(fd);
+    return;
+  }
+  while ((entry = readdir(dir)) != NULL) {
+    const char *const name = entry->d_name;
+
+    if (name[0] == '.' || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+      continue;
+    }
+    if (S_ISREG(info.st_mode) && is_unfinished(name)) {
+      (void)unlinkat(fd, name, 0);
+    }
+    const int inner = S_ISDIR(info.st_mode) && below > 0
+                          ? openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                          : -1;
+    if (inner >= 0) {
+      sweep(inner, below - 1);
+    }
+  }
+  closedir(dir);
+}
+
+/* Whoever wrote unfinished files into a folder that this process has locked is gone. */
+static void remove_unfinished(const char *path)
+{
+  const int fd = weir_dir_lock_held(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+  if (fd >= 0) {
+    sweep(fd, 1);
+  }
 }
 
 weir_status weir_run_dir_accept(weir_run_dir *dir)
@@ -330,6 +413,7 @@ weir_status weir_run_dir_accept(weir_run_dir *dir)
   dir->waits = false;
   const char *out = dir->cli->out;
   if (dir->continues) {
+    remove_unfinished(out);
     WEIR_TRY(weir_path_join(out, "resolved.yaml", to, sizeof to));
     WEIR_TRY(weir_config_write(dir->config, to));
     return WEIR_OK;
@@ -337,6 +421,9 @@ weir_status weir_run_dir_accept(weir_run_dir *dir)
   WEIR_TRY(weir_path_join(out, dir->log, from, sizeof from));
   WEIR_TRY(weir_path_join(out, "run.jsonl", to, sizeof to));
   const weir_status removed = dir->cleans ? remove_earlier(out, dir->log, dir->owner) : WEIR_OK;
+  if (dir->cleans) {
+    remove_unfinished(out);
+  }
   /* Even then: what is left says why it is not whole. */
   if (rename(from, to) != 0 && removed == WEIR_OK) {
     return weir_write_failed(to, errno, WEIR_ERR_DATA);
@@ -364,23 +451,28 @@ bool weir_run_dir_abandon(weir_run_dir *dir)
   return true;
 }
 
-/* Whether the log begins as that of a run of `owner` does. */
+/* Whether the log is one of runs of `owner`: as its event "outputs" says; where that line is
+ * damaged, as its first event "start" does. Lines that are no events are passed over. */
 static bool log_is_of(const char *path, const char *owner)
 {
-  static const char outputs[] = "{\"event\": \"outputs\"";
-  char line[256];
+  static const char outputs[] = "{\"event\": \"outputs\"", start[] = "{\"event\": \"start\"";
+  char line[PATH_MAX + 256];
+  bool known = false, ours = false;
   FILE *log = fopen(path, "r");
 
-  if (log == NULL) {
-    return false;
+  while (log != NULL && !known && fgets(line, sizeof line, log) != NULL) {
+    const bool owned = strncmp(line, outputs, sizeof outputs - 1) == 0;
+    const char *of = owned                                         ? text_of(line, "\"of\": \"")
+                     : strncmp(line, start, sizeof start - 1) == 0 ? text_of(line, "\"verb\": \"")
+                                                                   : NULL;
+
+    known = of != NULL;
+    ours = known && strcmp(of, owner) == 0;
   }
-  const bool read = fgets(line, sizeof line, log) != NULL;
-
-  (void)fclose(log);
-  const char *of =
-      read && strncmp(line, outputs, sizeof outputs - 1) == 0 ? text_of(line, "\"of\": \"") : NULL;
-
-  return of != NULL && strcmp(of, owner) == 0;
+  if (log != NULL) {
+    (void)fclose(log);
+  }
+  return ours;
 }
 
 weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config, const char *owner,
@@ -390,15 +482,27 @@ weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config
 
   *dir = (weir_run_dir){.cli = cli, .config = config, .owner = owner, .continues = true};
   WEIR_TRY(weir_path_join(cli->out, "run.jsonl", file, sizeof file));
+  WEIR_TRY(lock(cli, false));
   if (!log_is_of(file, owner)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: no log of an earlier '%s' that could be gone on with; choose another "
                      "--out, or give --overwrite to replace what it holds",
                      cli->out, owner);
   }
+  WEIR_TRY(lock(cli, true));
   WEIR_TRY(weir_events_append(file));
   dir->waits = true;
   return WEIR_OK;
+}
+
+weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, const char *owner,
+                               bool resume, weir_run_dir *dir)
+{
+  const bool goes_on = resume && cli->out != NULL && !cli->overwrite &&
+                       weir_dir_has_entries(cli->out) && !holds_a_beginning(cli->out);
+
+  return goes_on ? weir_run_dir_continue(cli, config, owner, dir)
+                 : weir_run_dir_begin(cli, config, owner, dir);
 }
 
 weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config, const char *owner)

@@ -1,10 +1,13 @@
 /* rundir_test.c - the folder of a run: what is refused, what goes and what stays. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
+#include "base/weir_dir_lock.h"
 #include "base/weir_file.h"
 #include "conf/weir_cli.h"
 #include "conf/weir_rundir.h"
@@ -338,10 +341,147 @@ static void open_writes_events_and_configuration(void **state)
   weir_check_rmdir(dir);
 }
 
+/* A process that holds the folder until it is killed; *text: what it is told to be. */
+static pid_t hold(const char *dir, const char *who)
+{
+  int ready[2];
+  char byte;
+
+  assert_int_equal(pipe(ready), 0);
+  const pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    if (weir_dir_lock_take(dir, who, true) == WEIR_OK) {
+      (void)!write(ready[1], "x", 1);
+    }
+    for (;;) {
+      pause();
+    }
+  }
+  assert_int_equal(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  return pid;
+}
+
+static void end(pid_t pid)
+{
+  assert_int_equal(kill(pid, SIGKILL), 0);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Whoever is second is refused, with the name of the first; a killed one is no obstacle. */
+static void a_folder_has_one_run_at_a_time(void **state)
+{
+  char dir[512], expected[64];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  const pid_t first = hold(dir, "demo run");
+
+  (void)snprintf(expected, sizeof expected, "demo run, pid %ld on ", (long)first);
+  for (int overwrite = 0; overwrite < 2; overwrite++) {
+    assert_int_equal(begin(dir, overwrite != 0, "run", &d), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "another run writes into this folder: "));
+    assert_non_null(strstr(weir_last_message(), expected));
+    assert_false(weir_dir_has_entries(dir));
+  }
+  end(first);
+  assert_true(exists(dir, WEIR_DIR_LOCK_NAME)); /* left behind, and of no effect */
+  assert_ok(begin(dir, false, "run", &d));
+  assert_true(weir_dir_lock_held(dir));
+  assert_ok(begin(dir, true, "run", &d)); /* the same process */
+  weir_events_close();
+  weir_dir_lock_release();
+  assert_false(exists(dir, WEIR_DIR_LOCK_NAME));
+  weir_check_rmdir(dir);
+}
+
+static weir_status start(const char *out, weir_run_dir *dir)
+{
+  static struct options options;
+  static weir_config *config;
+  static weir_cli cli;
+
+  cli = (weir_cli){.app = &app, .verb = "run", .out = out};
+  weir_config_destroy(&config);
+  assert_ok(weir_cli_config(&cli, &options, &config));
+  const weir_status status = weir_run_dir_start(&cli, config, "run", true, dir);
+
+  if (status == WEIR_OK) {
+    assert_ok(weir_run_dir_accept(dir));
+    weir_event("next", WEIR_INT("n", 1));
+  }
+  weir_events_close();
+  weir_dir_lock_release();
+  weir_config_destroy(&config);
+  return status;
+}
+
+/* Lines that are no events, at the beginning, within and at the end of the log. */
+static void a_damaged_log_goes_on(void **state)
+{
+  static const char *const logs[] = {
+      "{\"event\": \"outputs\", \"time_s\": 0, \"of\": \"run\"}\nnoise\n{\"event\": \"ha",
+      "\1\2\n{\"event\": \"outputs\", \"time_s\": 0, \"of\": \"run\"}\n",
+      "{\"event\": \"outp\n{\"event\": \"start\", \"time_s\": 0, \"verb\": \"run\"}\n{\"event\"",
+  };
+  static const char *const others[] = {
+      "{\"event\": \"outputs\", \"time_s\": 0, \"of\": \"eval\"}\n"
+      "{\"event\": \"start\", \"time_s\": 0, \"verb\": \"run\"}\n",
+      "noise\n",
+  };
+  char dir[512], path[600], *text = NULL;
+  int64_t size = 0;
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(path, sizeof path, "%s/run.jsonl", dir);
+  touch(dir, "weights.nc");
+  for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
+    write_log(dir, logs[i]);
+    touch(dir, "weights.nc.tmp-1"); /* of a process that is gone */
+    assert_ok(start(dir, &d));
+    assert_false(exists(dir, "weights.nc.tmp-1"));
+    assert_ok(weir_file_read(path, 4096, &text, &size));
+    const char *const next = strstr(text, "{\"event\": \"next\"");
+    assert_true(next != NULL && next[-1] == '\n');
+    weir_free(&text);
+  }
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    write_log(dir, others[i]);
+    assert_int_equal(start(dir, &d), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "no log of an earlier 'run'"));
+  }
+  assert_true(exists(dir, "weights.nc"));
+  weir_check_rmdir(dir);
+}
+
+/* Killed before it had more than the beginning of a log: there is nothing to go on with. */
+static void a_beginning_is_begun_anew(void **state)
+{
+  char dir[512];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  touch(dir, WEIR_DIR_LOCK_NAME);
+  touch(dir, "run.jsonl.tmp-1");
+  assert_ok(start(dir, &d));
+  assert_true(exists(dir, "run.jsonl"));
+  assert_false(exists(dir, "run.jsonl.tmp-1"));
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(folder_with_entries_is_refused),
+      cmocka_unit_test(a_folder_has_one_run_at_a_time),
+      cmocka_unit_test(a_damaged_log_goes_on),
+      cmocka_unit_test(a_beginning_is_begun_anew),
       cmocka_unit_test(folder_of_a_failed_run_is_taken_again),
       cmocka_unit_test(overwrite_removes_what_the_earlier_run_noted),
       cmocka_unit_test(overwrite_refuses_inputs_that_would_go),

@@ -22,6 +22,7 @@ typedef struct weir_verb {
   /* What may follow the verb, such as "[peaks]"; "a|b|c": one of these words; NULL: nothing. */
   const char *args;
   weir_status (*run)(const weir_cli *cli);
+  bool on_ranks; /* may be started by mpiexec or srun; others are refused on several ranks */
 } weir_verb;
 
 /* A program. The verb `options` and the flags --help and --version need no row. */

@@ -21,8 +21,9 @@ typedef struct weir_run_dir {
   bool continues;     /* an earlier run's files and log stay                  */
 } weir_run_dir;
 
-/* Makes the folder cli->out and its parents and opens the event file. A folder with entries is
- * refused unless --overwrite is given or it holds only logs and configuration of a run that failed.
+/* Makes the folder cli->out and its parents, locks it for this process (weir_dir_lock.h; a second
+ * one is refused, and changes nothing) and opens the event file. A folder with entries is refused
+ * unless --overwrite is given or it holds only logs and configuration of a run that failed.
  * `owner` names what kind of results these are ("run", "site stats"; NULL: none are ever replaced):
  * --overwrite removes what the log of an earlier run of the same owner notes as its files, then
  * folders that are empty, and nothing else: files of other verbs may be the input of this one. A
@@ -38,11 +39,16 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
 weir_status weir_run_dir_accept(weir_run_dir *dir) WEIR_CHECKED;
 /* The run failed: true where it was not accepted, and the earlier results stand as they were. */
 bool weir_run_dir_abandon(weir_run_dir *dir);
-/* Goes on in the folder of an earlier run of the same owner that was stopped or killed: its log
- * grows, and accept replaces resolved.yaml; every file stays. Fails: WEIR_ERR_CONFIG where the
- * folder's log is of no such run; WEIR_ERR_DATA. */
+/* Goes on in the folder of an earlier run of the same owner that was stopped or killed, and locks
+ * it: its log grows behind its last whole line, lines that are no events do no harm, and accept
+ * replaces resolved.yaml; every file stays. Fails: WEIR_ERR_CONFIG where another process has the
+ * folder, or its log is of no such run; WEIR_ERR_DATA. */
 weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config, const char *owner,
                                   weir_run_dir *dir) WEIR_CHECKED;
+/* Continues where `resume` is true, --overwrite is not given and a run has left files; begins
+ * otherwise, as behind a run that was killed before it had more than the beginning of a log. */
+weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, const char *owner,
+                               bool resume, weir_run_dir *dir) WEIR_CHECKED;
 /* Begin and accept at once, for verbs that have read their input before, or write at once. */
 weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config,
                               const char *owner) WEIR_CHECKED;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "conf/weir_number.h"
 
 enum { MOST_FIELDS = 256, LINE_NOTE = 256 };
@@ -256,6 +257,28 @@ static void free_memory(memory **m)
   }
 }
 
+/* Appends the event of a line, or notes that it is none: a run that was killed, or two in one
+ * folder, may leave such a line, and the others count. */
+static weir_status take_line(reader *r, memory *m, weir_run_log *log)
+{
+  const int64_t first = m->n_fields;
+  const weir_status status = read_line(r, m, &log->events[log->count]);
+
+  if (status == WEIR_OK) {
+    log->count++;
+    return WEIR_OK;
+  }
+  m->n_fields = first;
+  if (status != WEIR_ERR_DATA) {
+    return weir_trace_at(status, __FILE__, __LINE__, __func__);
+  }
+  if (log->skipped++ == 0) {
+    (void)snprintf(log->why, sizeof log->why, "%s", weir_last_message());
+  }
+  weir_clear_failure();
+  return WEIR_OK;
+}
+
 /* All lines; `fields` of the events are set when the array no longer moves. */
 static weir_status read_lines(memory *m, int64_t size, const char *where, weir_run_log *log)
 {
@@ -273,8 +296,10 @@ static weir_status read_lines(memory *m, int64_t size, const char *where, weir_r
     r.end = end;
     from = end - m->text + 1;
     WEIR_TRY(weir_reserve(&log->events, &capacity, log->count + 1, sizeof *log->events));
-    WEIR_TRY(read_line(&r, m, &log->events[log->count]));
-    log->count++;
+    WEIR_TRY(take_line(&r, m, log));
+  }
+  if (log->count == 0 && log->skipped > 0) {
+    return weir_fail(WEIR_ERR_DATA, "%s", log->why);
   }
   for (int64_t i = 0; i < log->count; i++) {
     log->events[i].fields = m->fields + first;
@@ -312,7 +337,12 @@ weir_status weir_run_log_read(const char *path, weir_run_log *out)
   int64_t size = 0;
 
   WEIR_TRY(weir_file_read(path, (int64_t)64 << 20, &text, &size));
-  return parse_taken(text, size, path, out);
+  WEIR_TRY(parse_taken(text, size, path, out));
+  if (out->skipped > 0) {
+    weir_warn("report", "%s: no event; %lld such lines are skipped, %lld events are read", out->why,
+              (long long)out->skipped, (long long)out->count);
+  }
+  return WEIR_OK;
 }
 
 weir_status weir_run_log_parse(const char *text, int64_t size, const char *where, weir_run_log *out)

@@ -1,4 +1,4 @@
-/* run_log_test.c - what weir_event writes is read back; what is no event is refused with its line.
+/* run_log_test.c - what weir_event writes is read back; what is no event is skipped, with its line.
  */
 #include "report/weir_run_log.h"
 #include <string.h>
@@ -63,7 +63,7 @@ static void an_unfinished_last_line_is_left_out(void **state)
   weir_run_log_fini(&log);
 }
 
-static void wrong_lines_are_refused_with_their_number(void **state)
+static void wrong_lines_are_skipped_with_their_number(void **state)
 {
   static const char *const wrong[] = {
       "",
@@ -95,10 +95,20 @@ static void wrong_lines_are_refused_with_their_number(void **state)
     char text[256];
     weir_run_log log = {0};
 
-    (void)snprintf(text, sizeof text, "{\"event\":\"good\"}\n%s\n", wrong[i]);
+    (void)snprintf(text, sizeof text, "\n%s\n", wrong[i]);
     assert_int_equal(parse(text, &log), WEIR_ERR_DATA);
-    assert_non_null(strstr(weir_last_message(), "t.jsonl:2: "));
+    assert_non_null(strstr(weir_last_message(), "t.jsonl:1: "));
     assert_null(log.memory);
+    (void)snprintf(text, sizeof text,
+                   "{\"event\":\"good\",\"n\":1}\n%s\n{\"event\":\"after\",\"n\":3}\n%s\n",
+                   wrong[i], wrong[i]);
+    assert_ok(parse(text, &log));
+    assert_int_equal(log.count, 2);
+    assert_int_equal(log.skipped, 2);
+    assert_non_null(strstr(log.why, "t.jsonl:2: "));
+    assert_true(weir_run_event_real(weir_run_log_last(&log, "good"), "n", 0) == 1);
+    assert_true(weir_run_event_real(weir_run_log_last(&log, "after"), "n", 0) == 3);
+    weir_run_log_fini(&log);
   }
 }
 
@@ -145,7 +155,7 @@ int main(void)
       cmocka_unit_test(written_events_come_back),
       cmocka_unit_test(escapes_are_decoded),
       cmocka_unit_test(an_unfinished_last_line_is_left_out),
-      cmocka_unit_test(wrong_lines_are_refused_with_their_number),
+      cmocka_unit_test(wrong_lines_are_skipped_with_their_number),
       cmocka_unit_test(random_damage_is_survived),
       cmocka_unit_test(every_fault_of_memory_is_reported),
   };

@@ -20,14 +20,18 @@ typedef struct weir_run_event {
 typedef struct weir_run_log {
   weir_run_event *events;
   int64_t count;
-  void *memory; /* owns texts and fields */
+  int64_t skipped; /* lines that are no events                          */
+  char why[256];   /* the first of them: where, its number, the reason  */
+  void *memory;    /* owns texts and fields                             */
 } weir_run_log;
 
 /* Reads a file of at most 64 MiB. A last line without its end (the run was killed while writing it)
- * is left out. Fails: WEIR_ERR_DATA, naming path, line and reason (no flat object, a key twice, bad
- * escape or number, no `event`), WEIR_ERR_MEMORY; *out needs no fini then. */
+ * is left out; any other that is no event (no flat object, a key twice, bad escape or number, no
+ * `event`) is skipped, counted, and warned of once with its number. Fails: WEIR_ERR_DATA (no file,
+ * or lines of which none is an event, naming path, line and reason), WEIR_ERR_MEMORY; *out needs no
+ * fini then. */
 weir_status weir_run_log_read(const char *path, weir_run_log *out) WEIR_CHECKED;
-/* The same from memory; `where` is for messages. */
+/* The same from memory, without the warning; `where` is for messages. */
 weir_status weir_run_log_parse(const char *text, int64_t size, const char *where,
                                weir_run_log *out) WEIR_CHECKED;
 /* Frees everything and empties *log. */

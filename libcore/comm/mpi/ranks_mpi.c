@@ -5,6 +5,7 @@
 #include "comm/comm_priv.h"
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "conf/weir_launch.h"
 
 enum { TAG = 1, FIRST_TAG = 2, PIECE = 1 << 30 }; /* counts of MPI are int */
 
@@ -33,7 +34,7 @@ static weir_status start(weir_comm *c)
   int given = 0;
 
 #ifdef OPEN_MPI /* it may end the process itself, and does not say what to do instead */
-  if (comm_leads_by_pmi2()) {
+  if (weir_launch_leads_pmi2()) {
     weir_info("comm", "srun --mpi=pmi2 started this; an Open MPI that ends here needs --mpi=pmix");
   }
 #endif

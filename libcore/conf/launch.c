@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "comm/comm_priv.h"
+#include "conf/weir_launch.h"
 #include "conf/weir_opt.h"
 
 static int number_of(const char *variable)
@@ -21,7 +21,7 @@ static int number_of(const char *variable)
   return n > 1 && n <= INT_MAX ? (int)n : 1;
 }
 
-int comm_launched(void)
+int weir_launch_ranks(void)
 {
   const bool by_slurm = weir_env("PMI_RANK") != NULL || weir_env("PMIX_RANK") != NULL;
   const char *const tasks =
@@ -33,7 +33,7 @@ int comm_launched(void)
 
 /* Of a program that srun started itself: what stands in a shell that srun started, or in a job that
  * was submitted from a step, has the variables of that step as well. */
-int comm_apart(void)
+int weir_launch_tasks(void)
 {
   static const char *const ranks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK"};
   const char *const task = weir_env("SLURM_TASK_PID");
@@ -46,7 +46,7 @@ int comm_apart(void)
   return task != NULL && strtol(task, NULL, 10) == getpid() ? number_of("SLURM_STEP_NUM_TASKS") : 1;
 }
 
-bool comm_leads_by_pmi2(void)
+bool weir_launch_leads_pmi2(void)
 {
   const char *const rank = weir_env("PMI_RANK");
 

@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# twice.sh PROGRAM SOURCE: starts every command that writes a folder twice in one folder. The first is stopped (SIGSTOP) while it
+# holds the folder, so that nothing but the second can change it: that one is refused at once, names the first and changes no byte.
+# Then the first goes on, and gives what one that nobody disturbed gives. Also: what a killed process leaves locks nothing.
+set -u
+program=$1
+source=$2
+app=${program##*/}
+work=$(mktemp -d)
+first=
+trap '[ -z "$first" ] || kill -KILL "$first" 2>/dev/null; rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+failed=0 cases=0
+/usr/bin/python3 -c 'import netCDF4' 2>/dev/null || { echo "skipped: /usr/bin/python3 has no netCDF4"; exit 77; }
+cat >"$work/digest.py" <<'END'
+import hashlib, re, sys, netCDF4, numpy
+def undated(text): return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", str(text))
+with netCDF4.Dataset(sys.argv[1]) as file:
+    file.set_auto_maskandscale(False)
+    for name in file.ncattrs(): print(name, undated(file.getncattr(name)))
+    for name, v in file.variables.items():
+        print(name, v.dimensions, v.dtype, hashlib.sha256(repr(v[...]).encode() if v.dtype is str else numpy.asarray(v[...]).tobytes()).hexdigest())
+        for note in v.ncattrs(): print(" ", note, undated(v.getncattr(note)))
+END
+fail() {
+  echo "failed: $*"
+  failed=1
+}
+
+# Names, sizes, times of change and digests of all that is in a folder.
+contents() {
+  (cd "$1" && find . -exec stat -c '%n %s %y' {} + | sort && find . -type f ! -name .weir.lock -exec sha256sum {} + | sort -k 2)
+}
+
+# Results without what tells of the run: its times, its command line, its pages.
+results() {
+  (cd "$1" && find . -type f ! -name 'run*.jsonl' ! -name '*.html' ! -name provenance.json ! -name resolved.yaml \
+    ! -name bench.csv ! -name 'checkpoint-*' ! -name mllog.txt | sort)
+}
+
+# A file of results; of NetCDF, whose notes tell when it was written, the arrays and other notes.
+content() {
+  case $1 in
+    *.nc) /usr/bin/python3 "$work/digest.py" "$1" ;;
+    *) cat "$1" ;;
+  esac
+}
+
+compare() {
+  [ "$(results "$1")" = "$(results "$2")" ] || { diff <(results "$1") <(results "$2"); return 1; }
+  results "$1" | while read -r file; do
+    content "$1/$file" >"$work/one" && content "$2/$file" >"$work/other" && cmp -s "$work/one" "$work/other" ||
+      { echo "$file"; exit 1; }
+  done
+}
+
+# Starts "$@" --out $work/busy and stops it while it holds the folder. 1: it had ended before.
+start_and_stop() {
+  "$program" "$@" --out "$work/busy" >"$work/first" 2>&1 &
+  first=$!
+  for ((i = 0; i < 20000; i++)); do
+    if [ -s "$work/busy/.weir.lock" ] || [ -e "$work/busy/run.jsonl" ]; then
+      kill -STOP "$first" 2>/dev/null && return 0
+    fi
+    kill -0 "$first" 2>/dev/null || return 1
+    [ $((i % 50)) != 49 ] || sleep 0.01
+  done
+  return 1
+}
+
+# NAME ARGUMENTS...
+twice() {
+  local name=$1 status
+  shift
+  cases=$((cases + 1))
+  rm -rf "$work/busy" "$work/alone"
+  start_and_stop "$@" || { wait "$first"; first=; cat "$work/first"; fail "$name: the first could not be stopped in time"; return; }
+  for more in "" --overwrite; do
+    contents "$work/busy" >"$work/before"
+    status=0
+    timeout 60 "$program" "$@" $more --out "$work/busy" >"$work/second" 2>&1 || status=$?
+    contents "$work/busy" >"$work/after"
+    [ $status = 2 ] || { cat "$work/second"; fail "$name $more: the second ends with $status"; }
+    grep -q "another run writes into this folder: $app.*pid $first on $(uname -n)" "$work/second" ||
+      { cat "$work/second"; fail "$name $more: the holder is not named"; }
+    cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "$name $more: the second changed the folder"; }
+  done
+  kill -CONT "$first"
+  status=0
+  wait "$first" || status=$?
+  first=
+  [ $status = 0 ] || { cat "$work/first"; fail "$name: the first ends with $status"; return; }
+  [ ! -e "$work/busy/.weir.lock" ] || fail "$name: the lock is left behind"
+  "$program" "$@" --out "$work/alone" >"$work/second" 2>&1 || { cat "$work/second"; fail "$name: alone it fails"; }
+  compare "$work/busy" "$work/alone" || fail "$name: another result than alone"
+}
+
+# NAME ARGUMENTS...: killed while it holds the folder, with lines in its log that are no events, the same command goes on, or
+# replaces what is left, with the same result.
+killed() {
+  local name=$1 status
+  shift
+  cases=$((cases + 1))
+  rm -rf "$work/busy"
+  start_and_stop "$@" || { wait "$first"; first=; fail "$name: it could not be stopped in time"; return; }
+  kill -KILL "$first"
+  wait "$first" 2>/dev/null
+  first=
+  status=0
+  printf '{"event": "epoch_end", "ti{"event": "step"}\n\n\1\2\3\n{"event": "half", "x": 1' >>"$work/busy/run.jsonl"
+  "$program" "$@" --out "$work/busy" >"$work/second" 2>&1 || status=$?
+  if [ $status = 2 ] && grep -q 'not empty' "$work/second"; then
+    status=0
+    "$program" "$@" --overwrite --out "$work/busy" >"$work/second" 2>&1 || status=$?
+  fi
+  [ $status = 0 ] || { cat "$work/second"; fail "$name, killed: the next ends with $status"; }
+  ! grep -q 'half' "$work/busy/run.jsonl" || fail "$name, killed: an event is glued to half a line"
+  compare "$work/busy" "$work/alone" || fail "$name, killed: another result than alone"
+}
+
+quiet() {
+  "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "$*"; exit 1; }
+}
+
+case $app in
+  cosmoflow)
+    tiny="--config $source/configs/cosmoflow/tiny.yaml --threads 1"
+    twice prepare prepare $tiny
+    killed prepare prepare $tiny
+    quiet "$program" prepare $tiny --out "$work/u"
+    twice run run $tiny --set "source.input=[$work/u]"
+    killed run run $tiny --set "source.input=[$work/u]"
+    quiet "$program" run $tiny --set "source.input=[$work/u]" --out "$work/r"
+    predict="$tiny --set predict.weights=$work/r/weights.nc"
+    twice predict predict $predict "$work/u"
+    quiet "$program" predict $predict "$work/u" --out "$work/p"
+    twice convert convert $tiny "$work/u"
+    twice eval eval $tiny --set "eval.sets=[{name: a, predictions: $work/p/predictions.nc, truth: [$work/u]}]"
+    ;;
+  weather_ensemble)
+    tiny="--config $source/configs/weather_ensemble/tiny.yaml --threads 1"
+    twice prepare prepare $tiny
+    killed prepare prepare $tiny
+    quiet "$program" prepare $tiny --out "$work/a"
+    data="$tiny --set data.forecast=[$work/a/forecast.nc] --set data.truth=[$work/a/truth.nc]"
+    twice run run $data
+    killed run run $data
+    quiet "$program" run $data --out "$work/r"
+    twice predict predict $data --set "predict.weights=$work/r/weights.nc"
+    twice import prepare $data
+    twice eval eval $data --set "eval.models=[{use: raw}, {use: {emos: {}}}]"
+    ;;
+  physio_stream)
+    tiny="--config $source/configs/physio_stream/tiny.yaml --threads 1"
+    long="$tiny --set ecgsyn.duration=3600"
+    twice prepare prepare $long
+    killed prepare prepare $long
+    quiet "$program" prepare $long --out "$work/rec"
+    record="$tiny --set input.record=$work/rec/ecgsyn"
+    twice run run $record
+    killed run run $record
+    quiet "$program" run $record --out "$work/r"
+    twice records run $tiny --set "input.records=[$work/rec/ecgsyn]" --set output.features=false
+    twice query run $record --set output.features=false --set 'query={streams: [{name: ecg}], steps: [{name: r, from: [ecg], do: {detect: {}}}, {name: hr, from: [r.rr], do: {hr: {beats: 8}}}], outputs: [{stream: hr}]}'
+    twice convert convert $record
+    twice bench bench $tiny --set bench.duration=600
+    twice eval eval $tiny --set "eval.reference=$work/rec/ecgsyn.atr" --set "eval.test=$work/r/ecgsyn.qrs" --set eval.start=0
+    twice prepare_site site prepare $tiny --set "site.records=[$work/rec/ecgsyn]"
+    quiet "$program" site prepare $tiny --set "site.records=[$work/rec/ecgsyn]" --out "$work/site"
+    twice check_site site check $tiny --set "site.dataset=$work/site"
+    twice stats_site site stats $tiny --set "site.dataset=$work/site"
+    ;;
+esac
+[ $failed = 0 ] || exit 1
+echo "$cases commands twice in one folder"
