@@ -166,7 +166,7 @@ static weir_status take(const char *dir, const char *path, const char *who, bool
     locks.warned = true;
     return WEIR_OK;
   default:
-    return create ? weir_fail(WEIR_ERR_DATA, "%s: cannot be created: %s", path, strerror(errno))
+    return create ? weir_write_failed(path, errno, WEIR_ERR_DATA)
                   : WEIR_OK; /* said when something is written */
   }
 }

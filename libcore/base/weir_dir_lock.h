@@ -16,7 +16,7 @@ extern "C" {
  * "cosmoflow run". A folder that this process holds already is fine. `create`: makes the file where
  * there is none; otherwise such a folder stays as it is, unlocked. A file system without locks is
  * warned of once, and not locked. Local. Fails: WEIR_ERR_CONFIG where another process holds it,
- * naming it; WEIR_ERR_DATA where the file cannot be made. */
+ * naming it; WEIR_ERR_DATA, WEIR_ERR_SPACE where the file cannot be made. */
 weir_status weir_dir_lock_take(const char *dir, const char *who, bool create) WEIR_CHECKED;
 /* Whether this process holds the folder. */
 bool weir_dir_lock_held(const char *dir);
