@@ -111,7 +111,7 @@ static void agree(const uint8_t *bits, int64_t n, double rate, int64_t match, ps
   q->rate = a > 1 ? 60.0 * rate * (double)(a - 1) / (double)(last - first) : 0;
 }
 
-/* y: x without its mean, 0 where absent. Returns the kurtosis. */
+/* y: x without its mean, 0 where absent. Returns the kurtosis E[y^4] / E[y^2]^2. */
 static double center(const float *x, const uint8_t *bits, int64_t n, double *y)
 {
   double sum = 0, m2 = 0, m4 = 0;
@@ -138,7 +138,7 @@ static double center(const float *x, const uint8_t *bits, int64_t n, double *y)
   for (int64_t i = 0; flat && i < n; i++) {
     y[i] = 0;
   }
-  return flat ? 0 : (double)count * m4 / (m2 * m2) - 3;
+  return flat ? 0 : (double)count * m4 / (m2 * m2);
 }
 
 ps_quality ps_quality_of(const float *x, const uint8_t *bits, int64_t n, double rate, int64_t match,
@@ -163,6 +163,8 @@ static ps_quality_class class_of(bool good, bool bad)
   return good ? PS_QUALITY_GOOD : bad ? PS_QUALITY_BAD : PS_QUALITY_DOUBTFUL;
 }
 
+/* kSQI > 5: kurtosis of which a normal distribution has 3, as in Li et al. (2008), whom ZZ2018 cites.
+ * Programs that compare the excess kurtosis with 5 ask for 8. */
 ps_quality_class ps_quality_verdict(const ps_quality *q)
 {
   const double low = q->rate >= 130 ? 0.4 : 0.5, high = q->rate >= 130 ? 0.7 : 0.8;

@@ -9,7 +9,7 @@
 typedef struct ps_quality {
   double q;    /* share of beats that two detectors agree on, 0 without beats     */
   double p;    /* power of 5-15 Hz of that of 5-40 Hz, 0 without any              */
-  double k;    /* kurtosis, 0 of a normal distribution; 0 of a line that is flat  */
+  double k;    /* kurtosis: 3 of a normal distribution, at least 1; 0 of a flat line */
   double bas;  /* 1 - power of 0-1 Hz of that of 0-40 Hz, 0 without any           */
   double rate; /* beats a minute of the first detector, 0 for less than two beats */
 } ps_quality;

@@ -247,7 +247,8 @@ const weir_series_op ps_step_sqi = {
     .cite = "Zhao and Zhang, Front. Physiol. 9 (2018) 727",
     .help =
         "quality of an ECG, of it and its beats by two detectors: qsqi (they agree), psqi (5-15 "
-        "of 5-40 Hz), ksqi (kurtosis), bassqi (baseline), verdict (0 good, 1 doubtful, 2 bad)",
+        "of 5-40 Hz), ksqi (kurtosis, 3 of a "
+        "normal distribution), bassqi (baseline), verdict (0 good, 1 doubtful, 2 bad)",
     .opts = options,
     .opts_size = sizeof(options_),
     .least_in = 3,
