@@ -84,11 +84,20 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
   WEIR_TRY_GOTO(weir_cells_report(rhythm->cells, r, "hrv", rhythm->columns, rhythm->head), done);
   WEIR_TRY_GOTO(
-      weir_report_text(r, "Of the intervals between two normal beats (code N): rmssd "
-                          "and pnn50 of those that meet in a beat, the latter compared "
-                          "in samples; vlf 0.003 to 0.04, lf to 0.15, hf to 0.4 Hz. Drawn for the "
-                          "first 8 records; more than 2000 intervals as means of "
-                          "neighbours with their range, and every k-th pair."),
+      weir_report_text(
+          r,
+          "nn: intervals between two consecutive normal beats. beat_types says what tells beats "
+          "apart: annotated (the file has codes other than N), reference (each beat has the "
+          "type of the reference's beat that it matches, and an interval counts where no beat "
+          "of the reference lies between), unknown (all beats are of code N, as a detector "
+          "writes them: the measures are of RR, not NN intervals, without those more than %g "
+          "of the median away from it). No interval crosses a gap; gaps says what tells of "
+          "them, and where that is unknown, intervals across a gap are counted. rmssd and pnn50 "
+          "of intervals that meet in a beat, the latter compared in samples; vlf 0.003 to 0.04, "
+          "lf to 0.15, hf to 0.4 Hz; segments: those of SDANN. " PS_HRV_LIMITS
+          " Drawn for the first 8 records; more than 2000 intervals as means of neighbours with "
+          "their range, and every k-th pair.",
+          cfg->eval.nn.exclude >= 0 ? cfg->eval.nn.exclude : cfg->output.nn.exclude),
       done);
   WEIR_TRY_GOTO(ps_eval_rhythm(r, cfg, s, n), done);
   if (n == 1) {

@@ -2,6 +2,7 @@
  * has. */
 #ifndef PS_EVAL_PAGE_H
 #define PS_EVAL_PAGE_H
+#include "eval/beats.h"
 #include "report/weir_report.h"
 #include "verbs.h"
 
@@ -15,6 +16,8 @@ typedef struct ps_scored {
   int64_t fs_num, fs_den; /* of the times                            */
   ps_score score;
   ps_score_error *errors; /* [score.fn + score.fp], owned            */
+  ps_breaks gaps;         /* where the record has no signal, owned   */
+  bool has_signal;        /* the record tells of gaps                */
 } ps_scored;
 
 /* Behind the last folder of a path. Borrowed. */

@@ -5,7 +5,8 @@
 #include "base/weir_alloc.h"
 
 enum { BANDS = 3, NAME = 64 };
-static const char *const band_names[BANDS] = {"VLF to 0.04 Hz", "LF to 0.15 Hz", "HF to 0.4 Hz"};
+static const char *const band_names[BANDS] = {"below LF (0.04 Hz)", "LF to 0.15 Hz",
+                                              "HF to 0.4 Hz"};
 static const double band_ends[BANDS] = {0.04, 0.15, 0.4};
 
 /* Values of one series; owned. */
@@ -203,7 +204,7 @@ static weir_status add_spectrum(weir_report *r, const char *title, const char *s
   }
   (void)snprintf(text, sizeof text, "%s: spectrum of NN intervals (Welch)", title);
   weir_figure figure = {.title = text,
-                        .x_label = "frequency (Hz); VLF ends at 0.04, LF at 0.15, HF at 0.4",
+                        .x_label = "frequency (Hz); LF begins at 0.04, HF at 0.15 and ends at 0.4",
                         .y_label = "density (ms²/Hz)",
                         .series = series,
                         .n_series = count,

@@ -39,13 +39,14 @@ const weir_opt ps_options[] = {
     WEIR_OPT_INT(ps_cfg, eval.strips, 8, 0, 1000, "1",
                  "missed or false beats around which the report draws the signal (input.signal, "
                  "else the first in mV) beside the reference; 0: none"),
-    WEIR_OPT_REAL(ps_cfg, eval.nn.exclude, 0, 0, 1, "1",
-                  "an interval further from the median than this share of it does not count in "
-                  "hrv.csv; 0: all between two normal beats do"),
+    WEIR_OPT_REAL(ps_cfg, eval.nn.exclude, -1, -1, 1, "1",
+                  "maximum distance from the median, as a share of it, of intervals that count in "
+                  "hrv.csv; 0: all between two normal beats; -1: 0 where beat types are known, "
+                  "else output.nn.exclude"),
     WEIR_OPT_REAL(ps_cfg, eval.nn.bridge, 5, 0, 60, "s",
                   "longest stretch without normal beats that the spectrum interpolates"),
     WEIR_OPT_ENUM(ps_cfg, eval.nn.spectrum, PS_HRV_WELCH, "welch|lomb",
-                  "of the intervals at 4 Hz by a cubic spline, or as they are"),
+                  "of the intervals at 4 Hz by a cubic spline, or as they are (with VLF)"),
     WEIR_OPT_REAL(ps_cfg, eval.start, 300.0, 0.0, 1e9, "s",
                   "start of the scored part; the first five minutes are learning time (EC57)"),
     WEIR_OPT_REAL(ps_cfg, eval.window, 0.15, 0.001, 1.0, "s",

@@ -17,9 +17,10 @@ enum { PATH_SIZE = 4096, BLOCK = 4096, ROW = 128 };
 
 weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out)
 {
-  *out = (ps_out_beats){.facts = facts};
+  *out = (ps_out_beats){.facts = facts, .absent = -1};
   out->kept = tmpfile();
-  if (out->kept == NULL) {
+  out->gaps = tmpfile();
+  if (out->kept == NULL || out->gaps == NULL) {
     return weir_temporary_failed("beats", errno);
   }
   return WEIR_OK;
@@ -29,6 +30,9 @@ void ps_out_beats_fini(ps_out_beats *b)
 {
   if (b->kept != NULL) {
     (void)fclose(b->kept);
+  }
+  if (b->gaps != NULL) {
+    (void)fclose(b->gaps);
   }
   weir_free(&b->strip);
   *b = (ps_out_beats){0};
@@ -117,6 +121,57 @@ weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64
   return WEIR_OK;
 }
 
+/* The open gap, if there is one, ends before slot `end`. */
+static weir_status end_gap(ps_out_beats *b, int64_t end)
+{
+  const int64_t span[2] = {b->absent, end};
+
+  b->absent = -1;
+  if (span[0] < 0) {
+    return WEIR_OK;
+  }
+  if (fwrite(span, sizeof span, 1, b->gaps) != 1) {
+    return weir_temporary_failed("beats", errno);
+  }
+  b->n_gaps++;
+  return WEIR_OK;
+}
+
+/* Slots up to `at` that did not come are absent. */
+static void skip_to(ps_out_beats *b, int64_t at)
+{
+  if (at > b->seen && b->absent < 0) {
+    b->absent = b->seen;
+  }
+  b->seen = at > b->seen ? at : b->seen;
+}
+
+weir_status ps_out_beats_present(ps_out_beats *b, int64_t lo, int64_t hi, const uint8_t *present)
+{
+  skip_to(b, lo);
+  for (int64_t t = b->seen; t < hi;) {
+    const uint8_t *edge = memchr(present + (t - lo), b->absent < 0 ? 0 : 1, (size_t)(hi - t));
+
+    if (edge == NULL) {
+      break;
+    }
+    t = lo + (edge - present);
+    if (b->absent < 0) {
+      b->absent = t;
+    } else {
+      WEIR_TRY(end_gap(b, t));
+    }
+  }
+  b->seen = hi > b->seen ? hi : b->seen;
+  return WEIR_OK;
+}
+
+weir_status ps_out_beats_end(ps_out_beats *b, int64_t slots)
+{
+  skip_to(b, slots);
+  return end_gap(b, slots);
+}
+
 weir_status ps_out_beats_follow(ps_out_beats *b, FILE *out)
 {
   b->follow = out;
@@ -161,6 +216,8 @@ typedef struct files {
   weir_writer *csv;
   weir_netcdf *nc; /* NULL without NetCDF */
   int sample, time, rr, flags;
+  int64_t gap[2], gaps_left; /* the next gap, of so many after it */
+  int gap_side;              /* of it to mark next: 0, 1; 2: none */
 } files;
 
 static weir_status open_qrs(const ps_out_beats *b, const char *dir, files *f)
@@ -238,19 +295,51 @@ static weir_status open_netcdf(const ps_out_beats *b, const char *dir, files *f)
   return describe_file(b, f->nc);
 }
 
-static weir_status write_text(const ps_out_beats *b, const files *f, const ps_beat *beat, double rr)
+/* Reads the next gap that is to be marked. */
+static weir_status next_gap(const ps_out_beats *b, files *f)
+{
+  f->gap_side = 2;
+  if (f->gaps_left == 0) {
+    return WEIR_OK;
+  }
+  if (fread(f->gap, sizeof f->gap, 1, b->gaps) != 1) {
+    return weir_fail(WEIR_ERR_DATA, "beats: the temporary file ends early");
+  }
+  f->gaps_left--;
+  f->gap_side = 0;
+  return WEIR_OK;
+}
+
+/* Ends of gaps up to slot `until`, as WFDB marks unreadable stretches: NOISE, and a subtype whose
+ * bits 16 and 32 are set where one begins. None ends at the end of the signal. */
+static weir_status mark_gaps(const ps_out_beats *b, files *f, int64_t until)
+{
+  while (f->gap_side < 2 && f->gap[f->gap_side] <= until && f->gap[f->gap_side] < b->seen) {
+    const weir_annotation mark = {
+        .time = f->gap[f->gap_side], .code = WEIR_ANN_NOISE, .subtype = f->gap_side == 0 ? -1 : 0};
+
+    WEIR_TRY(weir_annotation_writer_append(f->qrs, &mark));
+    if (++f->gap_side == 2) {
+      WEIR_TRY(next_gap(b, f));
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status write_text(const ps_out_beats *b, files *f, const ps_beat *beat, double rr)
 {
   const weir_annotation mark = {.time = beat->sample, .code = WEIR_ANN_NORMAL};
   char text[ROW];
 
+  WEIR_TRY(mark_gaps(b, f, beat->sample));
   WEIR_TRY(weir_annotation_writer_append(f->qrs, &mark));
   write_row(b, beat, rr, text);
   return weir_writer_printf(f->csv, "%s", text);
 }
 
 /* n beats, the first of which is number `first`; `before` is the place of the beat before them. */
-static weir_status write_block(const ps_out_beats *b, const files *f, const ps_beat *beat,
-                               int64_t first, int64_t n, double before)
+static weir_status write_block(const ps_out_beats *b, files *f, const ps_beat *beat, int64_t first,
+                               int64_t n, double before)
 {
   int64_t sample[BLOCK], time[BLOCK];
   double rr[BLOCK];
@@ -276,7 +365,8 @@ static weir_status write_block(const ps_out_beats *b, const files *f, const ps_b
 
 static weir_status rewind_kept(const ps_out_beats *b)
 {
-  if (fflush(b->kept) != 0 || fseek(b->kept, 0, SEEK_SET) != 0) {
+  if (fflush(b->kept) != 0 || fseek(b->kept, 0, SEEK_SET) != 0 || fflush(b->gaps) != 0 ||
+      fseek(b->gaps, 0, SEEK_SET) != 0) {
     return weir_temporary_failed("beats", errno);
   }
   return WEIR_OK;
@@ -300,12 +390,14 @@ weir_status ps_out_beats_read(const ps_out_beats *b, int64_t n, ps_beat *beat)
   return read_kept(b, n, beat);
 }
 
-static weir_status write_all(ps_out_beats *b, const files *f)
+static weir_status write_all(ps_out_beats *b, files *f)
 {
   ps_beat beat[BLOCK];
   double before = 0;
 
   WEIR_TRY(rewind_kept(b));
+  f->gaps_left = b->n_gaps;
+  WEIR_TRY(next_gap(b, f));
   for (int64_t first = 0; first < b->n; first += BLOCK) {
     const int64_t n = b->n - first < BLOCK ? b->n - first : BLOCK;
 
@@ -313,7 +405,7 @@ static weir_status write_all(ps_out_beats *b, const files *f)
     WEIR_TRY(write_block(b, f, beat, first, n, before));
     before = ps_beat_place(&beat[n - 1]);
   }
-  return WEIR_OK;
+  return mark_gaps(b, f, b->seen);
 }
 
 weir_status ps_out_beats_write(ps_out_beats *b, const char *dir)

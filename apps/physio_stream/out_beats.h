@@ -23,6 +23,9 @@ enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
 typedef struct ps_out_beats {
   const ps_input_facts *facts;
   FILE *kept;                  /* ps_beat records                                  */
+  FILE *gaps;                  /* begin and end of each gap, int64_t               */
+  int64_t n_gaps, seen;        /* slots whose presence is known                    */
+  int64_t absent;              /* where the open gap began, -1 for none            */
   int64_t n;                   /* beats                                            */
   double last;                 /* samples from the first to the last one           */
   int64_t n_rr;                /* intervals                                        */
@@ -47,7 +50,14 @@ double ps_beat_place(const ps_beat *beat);
  * Fails: WEIR_ERR_DATA when the disk is full. */
 weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
                              const int64_t *part, int64_t n) WEIR_CHECKED;
-/* Writes DIR/NAME.qrs, DIR/beats.csv and, where this build has NetCDF, DIR/beats.nc. Nothing
+/* Presence of slots [lo, hi) of the signal; calls ascend, and slots may come again. What is left
+ * out is absent. Fails: WEIR_ERR_DATA when the disk is full. */
+weir_status ps_out_beats_present(ps_out_beats *b, int64_t lo, int64_t hi,
+                                 const uint8_t *present) WEIR_CHECKED;
+/* The signal has `slots` slots. Fails: as above. */
+weir_status ps_out_beats_end(ps_out_beats *b, int64_t slots) WEIR_CHECKED;
+/* Writes DIR/NAME.qrs (with NOISE annotations of subtype -1 where a gap begins and 0 where the
+ * signal comes back), DIR/beats.csv and, where this build has NetCDF, DIR/beats.nc. Nothing
  * appears unless all can be written. */
 weir_status ps_out_beats_write(ps_out_beats *b, const char *dir) WEIR_CHECKED;
 

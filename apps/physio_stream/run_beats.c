@@ -30,6 +30,7 @@ static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, u
   WEIR_TRY(ps_input_read(r->input, lo, hi - lo, x, present));
   ps_strip_take(&r->strip, lo, hi, x, present);
   ps_quality_take(&r->quality, lo, hi, x, present);
+  WEIR_TRY(ps_out_beats_present(&r->beats, lo, hi, present));
   /* It may have begun only now; beats come after their samples. */
   r->beats.strip_lo = r->strip.lo;
   r->beats.strip_hi = r->strip.hi;
@@ -175,6 +176,7 @@ static weir_status perform(run *r)
   }
   WEIR_TRY(ps_input_verify(r->input));
   ps_quality_end(&r->quality, r->facts->count);
+  WEIR_TRY(ps_out_beats_end(&r->beats, r->facts->count));
   weir_debug("run", "chunks of %.4g s: a beat is known at most %.4g s + %.4g s after its time",
              r->report.window_s, r->report.latency_s, ps_graph_latency(&r->pipeline.graph));
   WEIR_TRY(write_outputs(r));

@@ -38,9 +38,11 @@ static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_r
   const ps_hrv_bands b = ps_hrv_spectrum(opts, rhythm->v, rhythm->n, rhythm->rate, scratch);
   weir_cells c = {0};
 
-  weir_cells_add(&c, "NN intervals");
+  weir_cells_add(&c, "beat types");
+  weir_cells_add(&c, "unknown: RR intervals, not NN");
+  weir_cells_add(&c, "RR intervals that count");
   weir_cells_add(&c, "%lld", (long long)t.n);
-  put(&c, "mean NN (ms)", t.mean);
+  put(&c, "mean RR (ms)", t.mean);
   put(&c, "SDNN (ms)", t.sd);
   put(&c, "SDANN (ms)", t.sdann);
   put(&c, "RMSSD (ms)", t.rmssd);
@@ -87,17 +89,16 @@ weir_status ps_run_rhythm(weir_report *r, const ps_hrv_opts *opts, const ps_out_
   WEIR_TRY_GOTO(ps_out_beats_read(beats, most, beat), done);
   n = intervals_of(beat, most, PS_RHYTHM_SECONDS * rate, v);
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
-  WEIR_TRY_GOTO(
-      weir_report_text(
-          r,
-          "Of %lld intervals between beats, of the first two days at most; those more "
-          "than %g of the median away from it do not count as NN (output.nn). Beats are "
-          "not told apart here: ectopic ones distort all of this. SDANN is of five minutes that "
-          "intervals span by half, two at least. More than %d "
-          "intervals are drawn as means of neighbours with their range, and every k-th "
-          "pair.",
-          (long long)n, opts->exclude, (int)PS_RHYTHM_POINTS),
-      done);
+  WEIR_TRY_GOTO(weir_report_text(
+                    r,
+                    "Of %lld intervals between beats, of the first two days at most; those more "
+                    "than %g of the median away from it do not count (output.nn). Beats are "
+                    "not told apart here: ectopic ones distort all of this. " PS_HRV_LIMITS
+                    " More than %d "
+                    "intervals are drawn as means of neighbours with their range, and every k-th "
+                    "pair.",
+                    (long long)n, opts->exclude, (int)PS_RHYTHM_POINTS),
+                done);
   WEIR_TRY_GOTO(add_all(r, opts, v, n, beats), done);
 done:
   weir_free(&beat);

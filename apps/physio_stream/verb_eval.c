@@ -6,6 +6,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "eval/beats.h"
+#include "eval_intervals.h"
 #include "eval_page.h"
 #include "io/weir_record.h"
 
@@ -69,48 +70,64 @@ static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
 static void add_number(weir_cells *cells, double value)
 {
   if (isnan(value)) {
-    weir_cells_add(cells, "nan");
+    weir_cells_add(cells, "%s", "");
   } else {
     weir_cells_add(cells, "%.4f", value);
   }
 }
 
-enum { HRV_COLUMNS = 12 };
+enum { HRV_COLUMNS = 15 };
 static const char *const hrv_head[HRV_COLUMNS] = {
     "annotations", "beats",         "nn",      "mean_nn_ms", "sdnn_ms", "sdann_ms",
-    "rmssd_ms",    "pnn50_percent", "vlf_ms2", "lf_ms2",     "hf_ms2",  "lf_hf"};
+    "rmssd_ms",    "pnn50_percent", "vlf_ms2", "lf_ms2",     "hf_ms2",  "lf_hf",
+    "segments",    "beat_types",    "gaps"};
 
-/* One row: the rhythm of an annotation file. */
-static weir_status add_rhythm(const ps_cfg *cfg, const char *file, const ps_beats *beats,
-                              double rate, weir_cells *cells)
+/* What is measured of the intervals of a side. */
+static weir_status add_measures(const ps_side *side, double rate, weir_cells *cells)
 {
-  const double seconds = (double)end_of(beats) / rate;
-  ps_interval *v = NULL;
+  const double seconds = ps_hrv_span(side->v, side->n, rate);
   double *scratch = NULL;
-  weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(beats->n, sizeof *v, (void **)&v));
-  WEIR_TRY_GOTO(weir_alloc((int64_t)ps_hrv_scratch(&cfg->eval.nn, beats->n, seconds),
-                           sizeof *scratch, (void **)&scratch),
-                done);
-  const int64_t n = ps_beats_intervals(beats, v);
-
-  ps_hrv_exclude(cfg->eval.nn.exclude, v, n, scratch);
-  const ps_hrv_times t = ps_hrv_time_domain(v, n, rate);
-  const ps_hrv_bands b = ps_hrv_spectrum(&cfg->eval.nn, v, n, rate, scratch);
+  WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(&side->nn, side->n, seconds), sizeof *scratch,
+                      (void **)&scratch));
+  const ps_hrv_times t = ps_hrv_time_domain(side->v, side->n, rate);
+  const ps_hrv_bands b = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch);
   const double figures[] = {
       t.mean, t.sd, t.sdann, t.rmssd, t.pnn50, b.vlf, b.lf, b.hf, b.hf > 0 ? b.lf / b.hf : NAN};
 
-  weir_cells_add(cells, "%s", ps_base_name(file));
-  weir_cells_add(cells, "%lld", (long long)beats->n);
   weir_cells_add(cells, "%lld", (long long)t.n);
   for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
     add_number(cells, figures[k]);
   }
+  weir_cells_add(cells, "%lld", (long long)t.segments);
+  weir_free(&scratch);
+  return cells->status;
+}
+
+/* One row: the rhythm of an annotation file. */
+static weir_status add_rhythm(const ps_cfg *cfg, const ps_scored *s, bool test, weir_cells *cells)
+{
+  const char *file = ps_base_name(test ? s->files.test : s->files.reference);
+  ps_side side = {0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(ps_side_read(cfg, s, test, &side));
+  if (strcmp(side.gaps, PS_GAPS_UNKNOWN) == 0) {
+    weir_warn(
+        "eval",
+        "%s: gaps of the recording are unknown, so intervals across one count as rhythm in "
+        "hrv.csv: put the signal of %s beside its annotations, or mark gaps in the file (code "
+        "~, subtype -1 where one begins, 0 where it ends)",
+        file, ps_base_name(s->record));
+  }
+  weir_cells_add(cells, "%s", file);
+  weir_cells_add(cells, "%lld", (long long)side.beats);
+  WEIR_TRY_GOTO(add_measures(&side, (double)s->fs_num / (double)s->fs_den, cells), done);
+  weir_cells_add(cells, "%s", side.types);
+  weir_cells_add(cells, "%s", side.gaps);
   status = cells->status;
 done:
-  weir_free(&v);
-  weir_free(&scratch);
+  ps_side_fini(&side);
   return status;
 }
 
@@ -136,14 +153,14 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s, weir_cells *rhythm)
   WEIR_TRY(read_clock(cfg, s->record, &clock));
   s->fs_num = clock.fs_num;
   s->fs_den = clock.fs_den;
-  const double rate = (double)clock.fs_num / (double)clock.fs_den;
   const int64_t end = clock.frames > 0 ? clock.frames : PS_FAR;
 
   WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, end, &reference));
   WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, end, &test), done);
   WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
-  WEIR_TRY_GOTO(add_rhythm(cfg, s->files.reference, &reference, rate, rhythm), done);
-  WEIR_TRY_GOTO(add_rhythm(cfg, s->files.test, &test, rate, rhythm), done);
+  WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
+  WEIR_TRY_GOTO(add_rhythm(cfg, s, false, rhythm), done);
+  WEIR_TRY_GOTO(add_rhythm(cfg, s, true, rhythm), done);
 done:
   ps_beats_fini(&reference);
   ps_beats_fini(&test);
@@ -332,6 +349,7 @@ done:
   weir_cells_fini(&e.rhythm);
   for (int64_t i = 0; e.s != NULL && i < e.n; i++) {
     weir_free(&e.s[i].errors);
+    weir_free(&e.s[i].gaps.v);
   }
   weir_free(&e.files);
   weir_free(&e.s);

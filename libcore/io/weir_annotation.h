@@ -57,7 +57,9 @@ enum {
 #define X(id, code, mnemonic, beat, aami, text) id = code,
   WEIR_ANNOTATION_LIST(X)
 #undef X
-      WEIR_ANNOTATION_MAX = 49,
+      WEIR_ANN_UNREADABLE =
+          0x30, /* bits of a NOISE annotation's subtype (-1 has both): no signal */
+  WEIR_ANNOTATION_MAX = 49,
   WEIR_ANNOTATION_MAX_AUX = 255
 };
 

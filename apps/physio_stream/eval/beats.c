@@ -4,52 +4,130 @@
 #include "base/weir_alloc.h"
 #include "io/weir_annotation.h"
 
-/* Time of an annotation in samples: time * (samples per second) / (units per second). */
-static int64_t to_samples(const weir_annotations *a, int64_t time, int64_t fs_num, int64_t fs_den)
+weir_status ps_breaks_add(ps_breaks *b, double begin, double end)
+{
+  WEIR_TRY(weir_reserve(&b->v, &b->capacity, b->n + 1, sizeof *b->v));
+  b->v[b->n++] = (ps_break){begin, end};
+  return WEIR_OK;
+}
+
+/* Samples of the record for each unit of time of the file: 1 where it states none of its own. */
+static double samples_per_unit(const weir_annotations *a, int64_t fs_num, int64_t fs_den)
 {
   if (a->fs_num <= 0 || (a->fs_num * fs_den == fs_num * a->fs_den)) {
-    return time;
+    return 1;
   }
-  const double ratio = ((double)fs_num * (double)a->fs_den) / ((double)fs_den * (double)a->fs_num);
+  return ((double)fs_num * (double)a->fs_den) / ((double)fs_den * (double)a->fs_num);
+}
 
-  return (int64_t)floor((double)time * ratio + 0.5);
+/* What is read of a file so far. */
+typedef struct reader {
+  ps_beats beats;
+  int64_t flutter;   /* where the open stretch began, -1 for none */
+  double unreadable; /* the same, NAN for none                    */
+  double next_beat;  /* the first behind that, NAN until it comes */
+} reader;
+
+/* An unreadable stretch that ends at `end`, or where nothing ends it, at the next beat. */
+static weir_status end_unreadable(reader *r, double end)
+{
+  const double begin = r->unreadable, last = isnan(end) ? r->next_beat : end;
+
+  r->unreadable = NAN;
+  return isnan(begin) || isnan(last) ? WEIR_OK : ps_breaks_add(&r->beats.unreadable, begin, last);
+}
+
+static weir_status take_quality(reader *r, const weir_annotation *a, double place)
+{
+  if ((a->subtype & WEIR_ANN_UNREADABLE) != WEIR_ANN_UNREADABLE) {
+    return end_unreadable(r, place);
+  }
+  WEIR_TRY(end_unreadable(r, NAN));
+  r->unreadable = place;
+  r->next_beat = NAN;
+  return WEIR_OK;
+}
+
+static weir_status take(reader *r, const weir_annotation *a, double ratio)
+{
+  ps_beats *b = &r->beats;
+  const double place = (double)a->time * ratio;
+  const int64_t at = ratio == 1 ? a->time : (int64_t)floor(place + 0.5);
+
+  if (weir_annotation_is_beat(a->code)) {
+    b->typed = b->typed || a->code != WEIR_ANN_NORMAL;
+    b->normal[b->n] = a->code == WEIR_ANN_NORMAL;
+    b->place[b->n] = place;
+    b->times[b->n++] = at;
+    r->next_beat = isnan(r->next_beat) ? place : r->next_beat;
+  } else if (a->code == WEIR_ANN_NOISE) {
+    WEIR_TRY(take_quality(r, a, place));
+  } else if (a->code == WEIR_ANN_VFON && r->flutter < 0) {
+    r->flutter = at;
+  } else if (a->code == WEIR_ANN_VFOFF && r->flutter >= 0) {
+    b->excluded[b->n_excluded++] = (ps_span){r->flutter, at};
+    r->flutter = -1;
+  }
+  return WEIR_OK;
 }
 
 weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
                           ps_beats *out)
 {
   weir_annotations a = {0};
-  ps_beats beats = {0};
-  int64_t flutter = -1; /* where the open stretch began */
+  reader r = {.flutter = -1, .unreadable = NAN, .next_beat = NAN};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_annotations_read(path, &a));
-  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *beats.times, (void **)&beats.times), done);
-  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *beats.normal, (void **)&beats.normal), done);
-  WEIR_TRY_GOTO(weir_alloc(a.count + 1, sizeof *beats.excluded, (void **)&beats.excluded), done);
-  for (int64_t i = 0; i < a.count; i++) {
-    const int64_t at = to_samples(&a, a.items[i].time, fs_num, fs_den);
+  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.times, (void **)&r.beats.times), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.place, (void **)&r.beats.place), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count, sizeof *r.beats.normal, (void **)&r.beats.normal), done);
+  WEIR_TRY_GOTO(weir_alloc(a.count + 1, sizeof *r.beats.excluded, (void **)&r.beats.excluded),
+                done);
+  const double ratio = samples_per_unit(&a, fs_num, fs_den);
 
-    if (weir_annotation_is_beat(a.items[i].code)) {
-      beats.normal[beats.n] = a.items[i].code == WEIR_ANN_NORMAL;
-      beats.times[beats.n++] = at;
-    } else if (a.items[i].code == WEIR_ANN_VFON && flutter < 0) {
-      flutter = at;
-    } else if (a.items[i].code == WEIR_ANN_VFOFF && flutter >= 0) {
-      beats.excluded[beats.n_excluded++] = (ps_span){flutter, at};
-      flutter = -1;
-    }
+  for (int64_t i = 0; i < a.count; i++) {
+    WEIR_TRY_GOTO(take(&r, &a.items[i], ratio), done);
   }
-  if (flutter >= 0 && length > flutter) {
-    beats.excluded[beats.n_excluded++] = (ps_span){flutter, length};
+  WEIR_TRY_GOTO(end_unreadable(&r, NAN), done);
+  if (r.flutter >= 0 && length > r.flutter) {
+    r.beats.excluded[r.beats.n_excluded++] = (ps_span){r.flutter, length};
   }
-  *out = beats;
+  *out = r.beats;
 done:
   weir_annotations_fini(&a);
   if (status != WEIR_OK) {
-    ps_beats_fini(&beats);
+    ps_beats_fini(&r.beats);
   }
   return status;
+}
+
+weir_status ps_beats_match(ps_beats *beats, const ps_beats *reference, double window)
+{
+  int64_t j = 0;
+
+  if (beats->typed || !reference->typed) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(beats->n, sizeof *beats->match, (void **)&beats->match));
+  for (int64_t i = 0; i < beats->n; i++) {
+    const double at = beats->place[i];
+
+    while (j + 1 < reference->n &&
+           fabs(reference->place[j + 1] - at) <= fabs(reference->place[j] - at)) {
+      j++;
+    }
+    const double off = reference->n > 0 ? fabs(reference->place[j] - at) : INFINITY;
+    const bool taken = i > 0 && beats->match[i - 1] == j;
+    const bool nearer = !taken || off < fabs(reference->place[j] - beats->place[i - 1]);
+
+    beats->match[i] = off <= window && nearer ? j : -1;
+    if (taken && nearer && off <= window) {
+      beats->match[i - 1] = -1;
+    }
+    beats->normal[i] = beats->match[i] >= 0 && reference->normal[j];
+  }
+  return WEIR_OK;
 }
 
 /* Whether an excluded stretch lies between two beats; `from` is the first that may. */
@@ -61,23 +139,38 @@ static bool is_apart(const ps_beats *b, int64_t first, int64_t second, int64_t *
   return *from < b->n_excluded && b->excluded[*from].begin < second;
 }
 
-int64_t ps_beats_intervals(const ps_beats *beats, ps_interval *out)
+/* The same of breaks. */
+static bool is_broken(const ps_breaks *b, double first, double second, int64_t *from)
 {
-  int64_t n = 0, from = 0;
+  while (b != NULL && *from < b->n && b->v[*from].end <= first) {
+    (*from)++;
+  }
+  return b != NULL && *from < b->n && b->v[*from].begin < second;
+}
+
+static bool counts(const ps_beats *b, int64_t i)
+{
+  return b->normal[i - 1] && b->normal[i] &&
+         (b->match == NULL || (b->match[i - 1] >= 0 && b->match[i] == b->match[i - 1] + 1));
+}
+
+int64_t ps_beats_intervals(const ps_beats *beats, const ps_breaks *breaks, ps_interval *out)
+{
+  int64_t n = 0, flutter = 0, unreadable = 0, broken = 0;
   bool joined = false;
 
   for (int64_t i = 1; i < beats->n; i++) {
-    const int64_t first = beats->times[i - 1], second = beats->times[i];
+    const double first = beats->place[i - 1], second = beats->place[i];
+    bool apart = is_apart(beats, beats->times[i - 1], beats->times[i], &flutter);
 
-    if (second <= first || is_apart(beats, first, second, &from)) {
+    apart = is_broken(&beats->unreadable, first, second, &unreadable) || apart;
+    apart = is_broken(breaks, first, second, &broken) || apart;
+    if (second <= first || apart) {
       joined = false;
       continue;
     }
-    out[n++] =
-        (ps_interval){.end = (double)second,
-                      .length = (double)(second - first),
-                      .counts = beats->normal == NULL || (beats->normal[i - 1] && beats->normal[i]),
-                      .joined = joined};
+    out[n++] = (ps_interval){
+        .end = second, .length = second - first, .counts = counts(beats, i), .joined = joined};
     joined = true;
   }
   return n;
@@ -86,7 +179,10 @@ int64_t ps_beats_intervals(const ps_beats *beats, ps_interval *out)
 void ps_beats_fini(ps_beats *beats)
 {
   weir_free(&beats->normal);
+  weir_free(&beats->match);
   weir_free(&beats->times);
+  weir_free(&beats->place);
+  weir_free(&beats->unreadable.v);
   weir_free(&beats->excluded);
   *beats = (ps_beats){0};
 }

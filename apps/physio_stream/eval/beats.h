@@ -4,25 +4,49 @@
 #include "eval/score.h"
 #include "model/hrv.h"
 
+/* Stretches that no interval may cross, ascending; times in samples with fractions. */
+typedef struct ps_break {
+  double begin, end; /* the first sample that is missing, and the first after it */
+} ps_break;
+typedef struct ps_breaks {
+  ps_break *v; /* [n], owned */
+  int64_t n, capacity;
+} ps_breaks;
+
+/* Appends one. Fails: WEIR_ERR_MEMORY. */
+weir_status ps_breaks_add(ps_breaks *b, double begin, double end) WEIR_CHECKED;
+
 typedef struct ps_beats {
-  int64_t *times;  /* [n], in file order */
-  uint8_t *normal; /* [n]: 1 for a normal beat (code N); NULL: not known */
+  int64_t *times;  /* [n], in file order, to the nearest sample */
+  double *place;   /* [n]: the same as exact as the file has it */
+  uint8_t *normal; /* [n]: 1 for a normal beat (code N)         */
+  int64_t *match; /* [n]: number of the reference's beat, -1 for none; NULL: types are the file's */
   int64_t n;
+  bool typed;        /* some beat is of another code than N: the file tells beats apart */
   ps_span *excluded; /* [n_excluded]: fluttering, ascending and disjoint */
   int64_t n_excluded;
+  ps_breaks unreadable; /* stretches that the file marks so */
 } ps_beats;
 
 /* Reads the beats of an MIT annotation file whose record has fs_num/fs_den samples per second and
  * `length` samples. The file's own time resolution, where it states one, is converted to the
  * record's (to the nearest sample). Excluded are
  * stretches between `[` and `]` (ventricular flutter, which has no beats). Stretches marked
- * unreadable are not: bxb's counts hold the beats found there as false ones.
+ * unreadable are not: bxb's counts hold the beats found there as false ones. Such a stretch begins
+ * at a NOISE annotation whose subtype has bits 16 and 32 (-1 has), and ends at the next one whose
+ * subtype lacks one of them; without such an end, at the next beat (bxb; ecgcodes(5) of WFDB).
  * Fails: WEIR_ERR_DATA (as weir_annotations_read), WEIR_ERR_MEMORY; *out needs no fini then. */
 weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
                           ps_beats *out) WEIR_CHECKED;
-/* The n - 1 intervals between the beats, of which those between two normal beats count; one that
- * holds an excluded stretch is no interval. out: [n]. Returns how many there are. */
-int64_t ps_beats_intervals(const ps_beats *beats, ps_interval *out);
+/* Takes the types of the reference's beats, where it has some, for beats of which none is known:
+ * each beat is that of the reference within `window` samples that is nearest to it, and nearer to
+ * no other one. Both ascend. Fails: WEIR_ERR_MEMORY. */
+weir_status ps_beats_match(ps_beats *beats, const ps_beats *reference, double window) WEIR_CHECKED;
+/* The n - 1 intervals between the beats, of which those between two normal beats count, and of
+ * matched ones those between neighbours of the reference (no beat was missed). One that holds a
+ * stretch that is excluded, unreadable or one of `breaks` (may be NULL) is no interval. out: [n].
+ * Returns how many there are. */
+int64_t ps_beats_intervals(const ps_beats *beats, const ps_breaks *breaks, ps_interval *out);
 /* Frees and empties. */
 void ps_beats_fini(ps_beats *beats);
 #endif

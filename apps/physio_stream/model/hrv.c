@@ -5,10 +5,13 @@
 #include <string.h>
 #include "model/hrv_priv.h"
 
-/* s of a segment whose mean enters SDANN, and the share of it that its NN intervals must span: the
- * last seconds of a record are no five minutes. */
+/* s of a segment whose mean enters SDANN, and the share of it that its NN intervals must cover:
+ * Vest et al., Physiol. Meas. 39 (2018) 105004, analyse no window of which over 20 % is rejected.
+ */
 #define SEGMENT 300.0
-#define SPANNED 0.5
+#define COVERED 0.8
+/* s of NN intervals up to which VLF is not given: "dubious" from 5 minutes or less (Task Force). */
+#define LEAST_VLF 300.0
 
 const weir_opt ps_hrv_options[] = {
     WEIR_OPT_REAL(ps_hrv_opts, exclude, 0.25, 0, 1, "1",
@@ -17,9 +20,10 @@ const weir_opt ps_hrv_options[] = {
     WEIR_OPT_REAL(ps_hrv_opts, bridge, 5, 0, 60, "s",
                   "longest stretch of intervals that do not count across which the spectrum "
                   "interpolates; gaps are never bridged"),
-    WEIR_OPT_ENUM(ps_hrv_opts, spectrum, PS_HRV_WELCH, "welch|lomb",
-                  "welch: intervals at 4 Hz by a cubic spline, 256 points, half overlapping; lomb: "
-                  "intervals as they are"),
+    WEIR_OPT_ENUM(
+        ps_hrv_opts, spectrum, PS_HRV_WELCH, "welch|lomb",
+        "welch: intervals at 4 Hz by a cubic spline, 256 points, half overlapping, no VLF; "
+        "lomb: intervals as they are"),
     WEIR_OPT_END,
 };
 
@@ -85,24 +89,21 @@ static moments lengths(const ps_interval *v, int64_t n, double around)
   return m;
 }
 
-/* Means of the lengths in each segment of time that they span. */
+/* Means of the lengths in each segment of time that they cover. */
 static moments segment_means(const ps_interval *v, int64_t n, double samples, double around)
 {
   moments all = {0};
 
   for (int64_t i = 0; i < n;) {
     const double segment = floor(v[i].end / samples);
-    double begin = INFINITY, end = 0;
     moments one = {0};
 
     for (; i < n && floor(v[i].end / samples) == segment; i++) {
       if (v[i].counts) {
         add(&one, v[i].length, 0);
-        begin = fmin(begin, v[i].end - v[i].length);
-        end = v[i].end;
       }
     }
-    if (end - begin >= SPANNED * samples) {
+    if (one.sum >= COVERED * samples) {
       add(&all, mean_of(&one), around);
     }
   }
@@ -133,6 +134,7 @@ ps_hrv_times ps_hrv_time_domain(const ps_interval *v, int64_t n, double rate)
       .sd = ms * deviation(&all),
       .rmssd = pairs > 0 ? ms * sqrt(square / (double)pairs) : NAN,
       .pnn50 = pairs > 0 ? 100.0 * (double)far / (double)pairs : NAN,
+      .segments = segments.n,
       .sdann = ms * deviation(&segments),
   };
 }
@@ -198,10 +200,16 @@ ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int6
         p.y[p.n++] = 1000.0 * v[i].length / rate;
       }
     }
-    return hrv_lomb(&p, scratch + 2 * n);
+    ps_hrv_bands bands = hrv_lomb(&p, scratch + 2 * n);
+
+    bands.vlf = lengths(v, n, 0).sum > LEAST_VLF * rate ? bands.vlf : NAN;
+    return bands;
   }
   sum_pieces(opts, v, n, rate, scratch, &density);
-  return hrv_bands_of(&density);
+  ps_hrv_bands bands = hrv_bands_of(&density);
+
+  bands.vlf = NAN; /* two bins of 1/64 Hz, none of them below 0.0156 Hz */
+  return bands;
 }
 
 bool ps_hrv_density(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,

@@ -19,11 +19,13 @@ typedef struct ps_hrv_times {
   int64_t n;           /* NN intervals                                         */
   double mean, sd;     /* ms; sd with n - 1                                    */
   double rmssd, pnn50; /* ms and %, over NN intervals that meet                */
-  double sdann;        /* ms, sd of the means of five minutes, of which NN intervals span half */
+  int64_t segments;    /* of five minutes, of which NN intervals cover 80 %    */
+  double sdann;        /* ms, sd of the means of these; two at least           */
 } ps_hrv_times;
 
 typedef struct ps_hrv_bands {
-  double vlf, lf, hf; /* ms^2: 0.003 to 0.04, 0.04 to 0.15, 0.15 to 0.4 Hz */
+  double vlf, lf, hf; /* ms^2: 0.003 to 0.04, 0.04 to 0.15, 0.15 to 0.4 Hz; vlf is NaN of Welch,
+                         whose pieces are too short, and of 5 minutes of NN intervals or less */
 } ps_hrv_bands;
 
 typedef struct ps_hrv_opts {
@@ -33,6 +35,13 @@ typedef struct ps_hrv_opts {
 } ps_hrv_opts;
 
 enum { PS_HRV_WELCH, PS_HRV_LOMB };
+
+/* Why a measure may be missing, for a page. */
+#define PS_HRV_LIMITS                                                                          \
+  "SDANN is of five-minute segments of which the intervals cover 80 %%, two at least; VLF is " \
+  "given "                                                                                     \
+  "by nn.spectrum=lomb alone, of more than 5 minutes of intervals (Task Force 1996): Welch's " \
+  "pieces of 64 s have two bins there. What lacks that is left out."
 
 extern const weir_opt ps_hrv_options[];
 
@@ -57,7 +66,7 @@ ps_hrv_bands ps_hrv_spectrum(const ps_hrv_opts *opts, const ps_interval *v, int6
 /* Bins below 0.4 Hz: bin k stands for (k + 1) * PS_HRV_STEP Hz. */
 enum { PS_HRV_BINS = 25 };
 #define PS_HRV_STEP (1 / 64.0)
-/* The one-sided density of Welch, ms^2/Hz, whose bins times PS_HRV_STEP sum to the bands that
+/* The one-sided density of Welch, ms^2/Hz, whose bins times PS_HRV_STEP sum to the LF and HF that
  * ps_hrv_spectrum gives for PS_HRV_WELCH. scratch: as there, for PS_HRV_WELCH. False, and nothing
  * written, without one piece. */
 bool ps_hrv_density(const ps_hrv_opts *opts, const ps_interval *v, int64_t n, double rate,

@@ -154,8 +154,8 @@ static void several_records_are_scored_together(void **state)
 {
   static const char *const rhythm[] = {
       "\n100.atr,2273,2204,795.0116,35.9609,16.4644,27.4805,5.3481,",
-      "\n119.atr,1987,1098,900.9411,41.3959,7.6496,34.4715,15.1883,",
-      "\n208.atr,2955,694,582.7930,55.0812,29.1640,23.8178,2.8926,",
+      "\n119.atr,1987,1098,900.9411,41.3959,,34.4715,15.1883,",
+      "\n208.atr,2955,694,582.7930,55.0812,,23.8178,2.8926,",
   };
 
   assert_int_equal(program("eval --set eval.reference=%s --set eval.test=%s --set "

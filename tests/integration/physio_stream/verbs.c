@@ -148,6 +148,13 @@ static void beats_stand_in_three_files_alike(void **state)
 
   assert_int_equal(program("run " TINY "--out %s", in_scratch("b")), 0);
   assert_ok(weir_annotations_read(in_scratch("b/ecgsyn.qrs"), &a));
+  for (int64_t i = 0; i < a.count; i++) { /* gaps are marked between the beats */
+    if (a.items[i].code != WEIR_ANN_NOISE) {
+      a.items[n++] = a.items[i];
+    }
+  }
+  a.count = n;
+  n = 0;
   char *csv = contents(in_scratch("b/beats.csv"));
   const char *line = strchr(csv, '\n') + 1;
   for (; *line != 0; line = strchr(line, '\n') + 1, n++) {

@@ -118,7 +118,7 @@ static void evaluate(const search *p, state *s, int64_t end, int64_t at, ps_even
   }
   if (p->spectrum) {
     const ps_hrv_bands b = ps_hrv_spectrum(&p->nn, v, s->n, p->rate, scratch);
-    const float values[BANDS] = {(float)b.vlf, (float)b.lf, (float)b.hf};
+    const float values[BANDS] = {isnan(b.vlf) ? -1 : (float)b.vlf, (float)b.lf, (float)b.hf};
 
     if (!isnan(b.hf)) {
       ps_events_put(found, at, values);
@@ -220,10 +220,12 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   WEIR_TRY(ps_events_need_intervals(use));
   WEIR_TRY(add(use, false, out->out));
   WEIR_TRY(add(use, true, out->out + TIMES));
-  weir_series *sdann = &out->out[SDANN];
+  weir_series *const sparse[] = {&out->out[SDANN], &out->out[TIMES + VLF]};
 
-  sdann->present = weir_and(g, sdann->present, weir_ge_scalar(g, sdann->value, 0));
-  *sdann = weir_series_mask(g, *sdann);
+  for (int k = 0; k < 2; k++) { /* -1 stands for none */
+    sparse[k]->present = weir_and(g, sparse[k]->present, weir_ge_scalar(g, sparse[k]->value, 0));
+    *sparse[k] = weir_series_mask(g, *sparse[k]);
+  }
   const weir_series *lf = &out->out[TIMES + LF], *hf = &out->out[TIMES + HF];
   weir_series *ratio = &out->out[TIMES + BANDS];
 
@@ -243,8 +245,9 @@ const weir_series_op ps_step_hrv = {
     .cite = "Task Force, Circulation 93 (1996) 1043",
     .help =
         "heart rate variability in windows of a stream of intervals (detect.rr): n, mean_nn, "
-        "sdnn, rmssd (ms), pnn50 (%), sdann (ms, in windows that hold two five minutes), vlf, lf, "
-        "hf (ms2), lf_hf, a value each hop",
+        "sdnn, rmssd (ms), pnn50 (%), sdann (ms, in windows that hold two five minutes), vlf (of "
+        "lomb, in windows of more than five minutes), lf, hf (ms2), lf_hf, a value each hop; of a "
+        "detector's beats, which have no types, these are measures of RR intervals, not of NN",
     .opts = options,
     .opts_size = sizeof(options_),
     .least_in = 1,

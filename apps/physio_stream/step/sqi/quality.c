@@ -163,8 +163,8 @@ static ps_quality_class class_of(bool good, bool bad)
   return good ? PS_QUALITY_GOOD : bad ? PS_QUALITY_BAD : PS_QUALITY_DOUBTFUL;
 }
 
-/* kSQI > 5: kurtosis of which a normal distribution has 3, as in Li et al. (2008), whom ZZ2018 cites.
- * Programs that compare the excess kurtosis with 5 ask for 8. */
+/* kSQI > 5: kurtosis of which a normal distribution has 3, as in Li et al. (2008), whom ZZ2018
+ * cites. Programs that compare the excess kurtosis with 5 ask for 8. */
 ps_quality_class ps_quality_verdict(const ps_quality *q)
 {
   const double low = q->rate >= 130 ? 0.4 : 0.5, high = q->rate >= 130 ? 0.7 : 0.8;
