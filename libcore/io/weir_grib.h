@@ -104,14 +104,16 @@ typedef struct weir_grib_out {
   const weir_grib_grid *grid; /* of the values; with `like` NULL means its grid */
   int64_t start;              /* seconds since 1970 */
   int64_t step_seconds[2];    /* first and last; equal for an instant */
-  int64_t number, n_members;  /* number counts for members only: 0 is the control; at most 254 */
-  int64_t param;              /* paramId; this and the level count without `like` only */
-  const char *level_type;     /* typeOfLevel */
-  double level;               /* hPa on pressure levels */
-  int bits;                   /* a value, 1..32; 16 for members and 24 for spreads will do */
-  const char *packing;        /* "grid_simple" (also for NULL), "grid_ccsds" */
-  int process;                /* typeOfGeneratingProcess (table 4.3): 4 ensemble forecast, 11
-                               * bias-corrected ensemble forecast; 0: as it is */
+  const char *step_type;     /* of an interval: "accum", "avg", "max" ..., as weir_grib_kind has it;
+                                NULL and "instant": that of `like` */
+  int64_t number, n_members; /* number counts for members only: 0 is the control; at most 254 */
+  int64_t param;             /* paramId; this and the level count without `like` only */
+  const char *level_type;    /* typeOfLevel */
+  double level;              /* hPa on pressure levels */
+  int bits;                  /* a value, 1..32; 16 for members and 24 for spreads will do */
+  const char *packing;       /* "grid_simple" (also for NULL), "grid_ccsds" */
+  int process;               /* typeOfGeneratingProcess (table 4.3): 4 ensemble forecast, 11
+                              * bias-corrected ensemble forecast; 0: as it is */
 } weir_grib_out;
 
 typedef struct weir_grib_writer weir_grib_writer;

@@ -182,6 +182,8 @@ static weir_status take_facts(wx_archive *a, const wx_archive_facts *f)
   WEIR_TRY(wx_archive_copy(&a->lead, f->lead, f->n_leads, sizeof *a->lead));
   WEIR_TRY(wx_archive_copy(&a->member, f->member, f->n_members, sizeof *a->member));
   WEIR_TRY(wx_archive_copy(&a->quantity, f->quantity, f->n_quantities, sizeof *a->quantity));
+  WEIR_TRY(wx_archive_copy(&a->period, f->period, f->n_quantities * f->n_leads, sizeof *a->period));
+  a->facts.period = a->period;
   WEIR_TRY(wx_archive_take_grid(a, &f->grid));
   WEIR_TRY(wx_archive_copy(&a->notes, f->notes, 1, sizeof *a->notes));
   a->facts.notes = a->notes;
@@ -233,6 +235,7 @@ void wx_archive_close(wx_archive **a)
   weir_free(&(*a)->lead);
   weir_free(&(*a)->member);
   weir_free(&(*a)->quantity);
+  weir_free(&(*a)->period);
   weir_free(&(*a)->lat);
   weir_free(&(*a)->lon);
   weir_free(&(*a)->weight);

@@ -18,6 +18,9 @@ typedef struct wx_archive_facts {
   const double *lead;          /* [n_leads] ascending, hours                                    */
   const int64_t *member;       /* [n_members] ascending; 0 is the control                       */
   const wx_quantity *quantity; /* [n_quantities], as they come in the files                     */
+  const double *period;        /* [n_quantities, n_leads] hours that values cover, up to the time
+                                  that they are valid at; 0: an instant; NaN: the files do not say;
+                                  NULL: all are of instants                                     */
   wx_grid grid;
   double tolerance; /* hours: times that differ by no more are the same; 24 where files count years
                        (a year of leads is 8766 h), else 0 */
@@ -65,6 +68,16 @@ bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t qu
  * WEIR_ERR_SHAPE for numbers that the archive does not have. */
 weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                             int64_t member, int64_t n, float *out) WEIR_CHECKED;
+/* Hours that a quantity covers at a lead, as facts.period. */
+double wx_archive_period(const wx_archive_facts *f, int64_t quantity, int64_t lead);
+/* Whether quantity `of` of a truth, or of other forecasts at of_lead, is that of the forecast at
+ * the lead: one method over one period, which files state. */
+bool wx_archive_same_period(const wx_archive_facts *forecast, int64_t quantity, int64_t lead,
+                            const wx_archive_facts *other, int64_t of, int64_t of_lead);
+/* The same. Fails: WEIR_ERR_DATA naming both, and what to do. */
+weir_status wx_archive_check_period(const wx_archive_facts *forecast, int64_t quantity,
+                                    int64_t lead, const wx_archive_facts *other, int64_t of,
+                                    int64_t of_lead) WEIR_CHECKED;
 /* Numbers, or -1. Times within facts.tolerance are found: the nearest. */
 int64_t wx_archive_find_quantity(const wx_archive_facts *f, const char *name);
 int64_t wx_archive_find_start(const wx_archive_facts *f, int64_t seconds);

@@ -95,6 +95,13 @@ static weir_status is_named(wx_nc *f, int v, const char *name, bool *named)
   return WEIR_OK;
 }
 
+weir_status wx_nc_coordinate_of(wx_nc *f, int v, int k, wx_coordinate *out, bool *found)
+{
+  *out = (wx_coordinate){.of = &f->seen[k], .var = k};
+  *found = placed(f, &f->seen[v], &f->seen[k], out);
+  return *found ? wx_nc_values(f, k, &out->value, &out->n) : WEIR_OK;
+}
+
 /* The surest first: that of a dimension of its own name, one that `coordinates` names, any. */
 weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out)
 {

@@ -27,7 +27,7 @@ typedef struct wx_file {
 struct wx_archive {
   wx_archive_facts facts;
   int64_t *start, *member;
-  double *lead, *lat, *lon, *weight;
+  double *lead, *lat, *lon, *weight, *period;
   wx_notes *mapping, *notes;
   wx_quantity *quantity;
   int64_t quantity_capacity;
@@ -56,6 +56,12 @@ weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid) WEIR_CHECKE
 /* The number of a field among those of a full cube; false: beyond 64 bits. */
 bool wx_archive_key(const wx_archive_facts *f, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member, int64_t *key);
+/* archive_period.c */
+/* facts.period of the fields that all files told. Fails: WEIR_ERR_DATA naming both, where fields of
+ * a quantity and lead (of a truth: of a quantity) cover different times. */
+weir_status wx_archive_take_periods(wx_archive *a, bool truth) WEIR_CHECKED;
+/* The number of a field's lead. */
+int64_t wx_archive_lead_number(const wx_archive_facts *f, double lead);
 /* Axes and order of the fields that all files told; of a truth by the times that they are valid at.
  * Fails: WEIR_ERR_DATA for one that is there twice. */
 weir_status wx_archive_arrange(wx_archive *a, bool truth) WEIR_CHECKED;

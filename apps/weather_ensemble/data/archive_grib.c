@@ -81,6 +81,41 @@ static wx_product product_of(const weir_grib_kind *kind)
                                                                : WX_PRODUCT_MEMBER;
 }
 
+/* A parameter that is a sum or extreme is that whatever edition 1 calls it, which has one code for
+ * both extremes. */
+static void take_method(const weir_grib_kind *kind, wx_quantity *q)
+{
+  static const char *const loose[] = {"instant", "accum", "max", "min", "", NULL};
+  double hours = 0;
+  const char *const own = wx_quantity_method(q, &hours);
+
+  (void)snprintf(q->method, sizeof q->method, "%s",
+                 own != NULL && is_one_of(kind->step_type, loose)
+                     ? own
+                     : wx_quantity_step_method(kind->step_type));
+}
+
+/* Seconds that a field covers. Edition 1 has accumulations without a range of steps, and means of
+ * months that cover none: these do not say. */
+static int64_t period_of(const weir_grib_kind *kind, const weir_grib_field *field)
+{
+  const int64_t range = field->step_seconds[1] - field->step_seconds[0];
+  const wx_quantity q = {.param = kind->param};
+  double hours = 0;
+  const char *const own = wx_quantity_method(&q, &hours);
+  const bool instant = strcmp(kind->step_type, "instant") == 0 || kind->step_type[0] == 0;
+
+  if (instant && own == NULL) {
+    return 0;
+  }
+  if (!instant && range > 0) {
+    return range;
+  }
+  return field->step_seconds[1] == 0 && strncmp(kind->step_type, "avg", 3) != 0 ? 0
+         : hours > 0 ? (int64_t)(hours * 3600)
+                     : WX_PERIOD_UNKNOWN;
+}
+
 static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_t *number)
 {
   const weir_grib_kind *const kind = weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind);
@@ -95,6 +130,7 @@ static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_
   (void)snprintf(q.units, sizeof q.units, "%s", kind->units);
   (void)snprintf(q.standard_name, sizeof q.standard_name, "%s", kind->standard_name);
   wx_quantity_complete(&q);
+  take_method(kind, &q);
   return wx_index_quantity(index, &q, number);
 }
 
@@ -148,6 +184,8 @@ static weir_status take_field(gb *f, wx_index *index, int64_t i)
                    .member = field->number < 0 ? 0 : field->number,
                    .place = i};
   char step[32];
+
+  told.period = period_of(weir_grib_kind_get(f->g, field->kind), field);
 
   if (field->step_seconds[1] < 0 || told.lead > WX_MOST_LEAD) {
     (void)snprintf(step, sizeof step, "%g h", told.lead);

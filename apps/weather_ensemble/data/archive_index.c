@@ -85,6 +85,24 @@ static weir_status refuse_alike(const wx_index *index, const wx_quantity *q, int
                    a->files[index->of_quantity[other]].path, known->units);
 }
 
+/* An instant and a mean, say, of one name. */
+static weir_status refuse_methods(const wx_index *index, const wx_quantity *q, int64_t other)
+{
+  const wx_archive *a = index->a;
+  const wx_quantity *const known = &a->quantity[other];
+  const char *const now = a->files[index->now].path;
+  const char *const before = a->files[index->of_quantity[other]].path;
+
+  return weir_fail(
+      WEIR_ERR_DATA, "%s: %s is %s here and %s in %s: these are two quantities: leave one out%s",
+      now, q->name, q->method[0] != 0 ? q->method : "of an instant",
+      known->method[0] != 0 ? known->method : "of an instant",
+      index->of_quantity[other] == index->now ? "another variable" : before,
+      strcmp(q->method, WX_METHOD_UNKNOWN) == 0 || strcmp(known->method, WX_METHOD_UNKNOWN) == 0
+          ? ", or state its cell_methods"
+          : "");
+}
+
 weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *number)
 {
   wx_archive *a = index->a;
@@ -104,6 +122,9 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *nu
       return weir_fail(WEIR_ERR_DATA,
                        "%s: %s is in '%s', that of %s in '%s': convert one of the files", path,
                        q->name, q->units, a->files[index->of_quantity[k]].path, known->units);
+    }
+    if (strcmp(known->method, q->method) != 0) {
+      return refuse_methods(index, q, k);
     }
     *number = k;
     return WEIR_OK;
@@ -280,7 +301,7 @@ static int64_t number_of_int(const int64_t *x, int64_t n, int64_t value)
   return at - x;
 }
 
-static int64_t number_of_lead(const wx_archive_facts *f, double lead)
+int64_t wx_archive_lead_number(const wx_archive_facts *f, double lead)
 {
   const double *const at = bsearch(&lead, f->lead, (size_t)f->n_leads, sizeof lead, by_real);
 
@@ -316,7 +337,7 @@ static weir_status take_keys(wx_archive *a, bool truth)
     int64_t key = 0;
 
     if (!wx_archive_key(f, number_of_int(f->start, f->n_starts, start_of(&field, truth)),
-                        number_of_lead(f, lead_of(&field, truth)), field.quantity,
+                        wx_archive_lead_number(f, lead_of(&field, truth)), field.quantity,
                         number_of_int(f->member, f->n_members, field.member), &key)) {
       return weir_fail(WEIR_ERR_DATA, "%s: too many starts, leads, variables and members", f->name);
     }
@@ -336,6 +357,7 @@ static weir_status take_keys(wx_archive *a, bool truth)
 weir_status wx_archive_arrange(wx_archive *a, bool truth)
 {
   WEIR_TRY(take_axes(a, truth));
+  WEIR_TRY(wx_archive_take_periods(a, truth));
   WEIR_TRY(take_keys(a, truth));
   return truth ? check_times(a) : WEIR_OK;
 }

@@ -86,6 +86,8 @@ static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_
 weir_status wx_nc_role(wx_nc *f, int var, wx_role *role) WEIR_CHECKED;
 /* What a dimension counts; *var: its variable of coordinates, -1: none. */
 weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var) WEIR_CHECKED;
+/* Whether a name, of a dimension, a coordinate or CF's table, is one of times, leads or starts. */
+bool wx_nc_is_time(const wx_nc *f, const char *name);
 /* Sets `aside` of the variables that others name. */
 weir_status wx_nc_set_aside(wx_nc *f) WEIR_CHECKED;
 /* A text attribute into text[size], "" where there is none; cut where it is too long. */
@@ -104,6 +106,25 @@ weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c) WEIR_CHECKED;
 weir_status wx_nc_to_hours(wx_nc *f, wx_coordinate *c, bool years) WEIR_CHECKED;
 /* Levels in hPa or m. */
 weir_status wx_nc_to_levels(wx_nc *f, wx_coordinate *c, wx_level *kind) WEIR_CHECKED;
+
+/* As wx_nc_coordinate, of variable k alone; false in *found: its dimensions are not those of v. */
+weir_status wx_nc_coordinate_of(wx_nc *f, int v, int k, wx_coordinate *out,
+                                bool *found) WEIR_CHECKED;
+
+/* archive_bounds.c */
+/* The first and last time that values cover: seconds since 1970, or hours of a lead. lo.value and
+ * hi.value NULL: the file does not state them; the caller frees both. */
+typedef struct wx_bounds {
+  wx_coordinate lo, hi;
+  bool of_lead;
+} wx_bounds;
+/* Bounds of a coordinate of times or leads, whose values are converted, into *out where it has
+ * them; years as of wx_nc_to_hours. */
+weir_status wx_nc_bounds(wx_nc *f, const wx_coordinate *c, bool of_lead, bool years,
+                         wx_bounds *out) WEIR_CHECKED;
+/* What its cell_methods, or what GRIB tools left, say that variable v is of the values in time:
+ * "sum", "point" ...; "": nothing. */
+weir_status wx_nc_method(wx_nc *f, int v, char *method, size_t size) WEIR_CHECKED;
 
 /* archive_plane.c: rows and columns of variable v: positions of their dimensions, -1: none (a
  * single site). The grid is told to the index. */

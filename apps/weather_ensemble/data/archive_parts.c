@@ -19,6 +19,9 @@ typedef struct labels {
   int member_dim, level_dim;
   wx_level kind;
   int64_t *quantity; /* [level.n], or one */
+  bool covers;       /* values are of a time, not of an instant: */
+  wx_bounds bounds;  /* this one; */
+  int64_t period;    /* where there are none: seconds, or WX_PERIOD_UNKNOWN */
 } labels;
 
 /* Numbers of an attribute into out[most], *n of them; 0 where it is not there. Another kind or
@@ -218,6 +221,30 @@ static weir_status take_tolerance(wx_nc *f, const labels *l)
   return WEIR_OK;
 }
 
+/* The bounds of times of validity, else of leads. */
+static weir_status take_bounds(wx_nc *f, int v, labels *l)
+{
+  const bool years = l->start.years || l->time.years;
+  wx_coordinate valid = {.of = NULL};
+  bool found = false;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_nc_bounds(f, &l->time, false, years, &l->bounds));
+  for (int k = 0; k < f->n_seen && l->time.value == NULL && l->bounds.lo.value == NULL; k++) {
+    if (l->start.of != &f->seen[k] && strcmp(f->seen[k].name, "valid_time") == 0 &&
+        f->seen[k].role == WX_ROLE_TIME) {
+      WEIR_TRY(wx_nc_coordinate_of(f, v, k, &valid, &found));
+      status = wx_nc_to_seconds(f, found ? &valid : &(wx_coordinate){.of = NULL});
+      if (status == WEIR_OK) {
+        status = wx_nc_bounds(f, &valid, false, years, &l->bounds);
+      }
+      weir_free(&valid.value);
+      WEIR_TRY(status);
+    }
+  }
+  return l->bounds.lo.value != NULL ? WEIR_OK : wx_nc_bounds(f, &l->lead, true, years, &l->bounds);
+}
+
 static weir_status take_labels(wx_nc *f, int v, const wx_part *p, labels *l)
 {
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_START, &l->start));
@@ -231,6 +258,7 @@ static weir_status take_labels(wx_nc *f, int v, const wx_part *p, labels *l)
   WEIR_TRY(wx_nc_to_seconds(f, &l->time));
   WEIR_TRY(wx_nc_to_hours(f, &l->lead, l->start.years || l->time.years));
   WEIR_TRY(take_tolerance(f, l));
+  WEIR_TRY(take_bounds(f, v, l));
   return wx_nc_to_levels(f, &l->level, &l->kind);
 }
 
@@ -250,7 +278,38 @@ static weir_status take_names(wx_nc *f, int v, int64_t level, wx_quantity *q)
   return WEIR_OK;
 }
 
-static weir_status take_quantity(wx_nc *f, int v, const labels *l, int64_t level, int64_t *number)
+static bool has_width(const wx_bounds *b)
+{
+  bool has = false;
+
+  for (int64_t i = 0; b->lo.value != NULL && i < b->lo.n; i++) {
+    has = has || b->hi.value[i] > b->lo.value[i];
+  }
+  return has;
+}
+
+/* What was made of the values in time: as it is stated; by what the quantity is; else a value of an
+ * instant, unless bounds say that it covers a time. */
+static weir_status take_method(wx_nc *f, int v, labels *l, wx_quantity *q)
+{
+  char stated[WX_NC_NAME];
+  double hours = 0;
+  const char *const own = wx_quantity_method(q, &hours);
+
+  WEIR_TRY(wx_nc_method(f, v, stated, sizeof stated));
+  if (stated[0] != 0 && strcmp(stated, "point") != 0) {
+    (void)snprintf(q->method, sizeof q->method, "%.*s", WX_SHORT - 1, stated);
+  } else if (own != NULL) {
+    (void)snprintf(q->method, sizeof q->method, "%s", own);
+  } else if (stated[0] == 0 && has_width(&l->bounds)) {
+    (void)snprintf(q->method, sizeof q->method, WX_METHOD_UNKNOWN);
+  }
+  l->covers = q->method[0] != 0;
+  l->period = hours > 0 ? (int64_t)(hours * 3600) : WX_PERIOD_UNKNOWN;
+  return WEIR_OK;
+}
+
+static weir_status take_quantity(wx_nc *f, int v, labels *l, int64_t level, int64_t *number)
 {
   wx_quantity q = {.kind = l->kind};
   char methods[WX_NC_NAME];
@@ -272,6 +331,7 @@ static weir_status take_quantity(wx_nc *f, int v, const labels *l, int64_t level
                                                                          : WX_PRODUCT_MEMBER;
   q.level = l->level.value != NULL ? l->level.value[level] : 0;
   wx_quantity_complete(&q);
+  WEIR_TRY(take_method(f, v, l, &q));
   WEIR_TRY(take_names(f, v, level, &q));
   return wx_index_quantity(f->index, &q, number);
 }
@@ -287,6 +347,30 @@ static weir_status take_quantities(wx_nc *f, int v, labels *l)
   return WEIR_OK;
 }
 
+/* What the field covers. It is valid at the end, wherever the file has its time: in the middle, or
+ * at the beginning. */
+static void cover(const labels *l, const int64_t *index, wx_field *field)
+{
+  if (!l->covers) {
+    return;
+  }
+  field->period = l->period;
+  if (l->bounds.lo.value == NULL) {
+    return;
+  }
+  const double lo = wx_coordinate_at(&l->bounds.lo, index);
+  const double hi = wx_coordinate_at(&l->bounds.hi, index);
+
+  field->period = llround((hi - lo) * (l->bounds.of_lead ? 3600 : 1));
+  if (l->bounds.of_lead) {
+    field->lead = hi;
+  } else if (l->start.value == NULL && l->lead.value == NULL) {
+    field->start = llround(hi); /* a time of validity alone */
+  } else {
+    field->lead = (hi - (double)field->start) / 3600;
+  }
+}
+
 /* The labels of the field whose dimensions stand at index[]. */
 static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index, wx_field *field)
 {
@@ -299,6 +383,7 @@ static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index,
   field->start = llround(l->start_is_rest         ? time - lead * 3600
                          : l->start.value != NULL ? start
                                                   : time);
+  cover(l, index, field);
   field->quantity = l->quantity[l->level_dim >= 0 ? index[l->level_dim] : 0];
   if (l->member.value != NULL) {
     member = wx_coordinate_at(&l->member, index);
@@ -347,6 +432,8 @@ static void labels_fini(labels *l)
   weir_free(&l->lead.value);
   weir_free(&l->member.value);
   weir_free(&l->level.value);
+  weir_free(&l->bounds.lo.value);
+  weir_free(&l->bounds.hi.value);
   weir_free(&l->quantity);
 }
 

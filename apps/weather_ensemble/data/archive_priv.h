@@ -17,7 +17,11 @@ typedef struct wx_field {
   double lead;      /* hours */
   int64_t quantity; /* of wx_index_quantity */
   int64_t member, place;
+  int64_t period; /* seconds that it covers, up to its valid time; 0: an instant */
 } wx_field;
+
+/* The period of a field that is a sum, mean or extreme of a time that its file does not state. */
+enum { WX_PERIOD_UNKNOWN = -1 };
 
 /* A format: a row of the table in archive.c. */
 typedef struct wx_format {

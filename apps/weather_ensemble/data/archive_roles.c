@@ -153,6 +153,17 @@ weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var)
   return WEIR_OK;
 }
 
+bool wx_nc_is_time(const wx_nc *f, const char *name)
+{
+  wx_role role = look_up(standard_names, sizeof standard_names / sizeof standard_names[0], name);
+
+  role = role == WX_ROLE_NONE ? look_up(names, sizeof names / sizeof names[0], name) : role;
+  for (int v = 0; v < f->n_seen && role == WX_ROLE_NONE; v++) {
+    role = strcmp(f->seen[v].name, name) == 0 ? f->seen[v].role : role;
+  }
+  return role == WX_ROLE_TIME || role == WX_ROLE_LEAD || role == WX_ROLE_START;
+}
+
 /* Marks the variables that an attribute names: words between blanks; those that end in a colon
  * ("area: areacella") are no names. */
 static void mark(wx_nc *f, char *text)

@@ -142,6 +142,7 @@ static weir_status write_one(writer *w, int64_t start, int64_t lead, int64_t qua
   const wx_archive_facts *f = w->facts;
   const wx_quantity *q = &f->quantity[quantity];
   const int64_t step = llround(f->lead[lead] * 3600);
+  const double period = wx_archive_period(f, quantity, lead) * 3600;
   int64_t field = -1;
   const weir_grib *const like = find_like(w, start, lead, quantity, member, &field);
   const bool members = q->product == WX_PRODUCT_MEMBER;
@@ -153,7 +154,8 @@ static weir_status write_one(writer *w, int64_t start, int64_t lead, int64_t qua
       .like_field = field,
       .grid = like != NULL && same_grid(w, like, field) ? NULL : &w->grid,
       .start = f->start[start],
-      .step_seconds = {step, step},
+      .step_seconds = {isnan(period) ? step : step - llround(period), step},
+      .step_type = q->method[0] != 0 ? wx_quantity_step_type(q->method) : "instant",
       .number = f->member[member],
       .n_members = members                ? f->n_members
                    : w->how.n_members > 0 ? w->how.n_members
@@ -175,6 +177,11 @@ static weir_status write_one(writer *w, int64_t start, int64_t lead, int64_t qua
                      "%s: %s has no paramId and no message to be like: write NetCDF, to a name "
                      "that ends in .nc",
                      w->path, q->name);
+  } else if (q->method[0] != 0 && (isnan(period) || o.step_type == NULL || o.step_seconds[0] < 0)) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "%s: %s at lead %g h: its files do not say what time it covers, or no message "
+                     "can: write NetCDF, to a name that ends in .nc",
+                     w->path, q->name, f->lead[lead]);
   }
   return weir_grib_write(w->out, &o, values);
 }

@@ -14,6 +14,7 @@ enum { DEFLATE = 1, CHUNK = 1 << 20 /* values */, MOST_DIMS = 6 };
 typedef struct slot {
   int var, level_dim;
   int64_t level, first; /* first: the quantity that the variable was defined with */
+  int time;             /* number of its times with bounds; 0: those of instants */
 } slot;
 
 typedef struct writer {
@@ -21,14 +22,31 @@ typedef struct writer {
   const wx_archive_facts *facts;
   slot *slots;  /* [n_quantities] */
   int outer[3]; /* dimensions: start, lead, member */
+  int bound;    /* of length 2; where n_times > 0 */
   int plane[2]; /* row, column; a SITES grid has the column only */
+  int n_times;  /* times with bounds */
   bool areas;   /* cell_area is there */
 } writer;
 
-static bool together(const wx_quantity *a, const wx_quantity *b)
+/* Whether two quantities cover the same times at all leads; NaN is no time. */
+static bool same_periods(const wx_archive_facts *f, int64_t i, int64_t k)
 {
+  bool same = true;
+
+  for (int64_t l = 0; l < f->n_leads; l++) {
+    same = same && fabs(wx_archive_period(f, i, l) - wx_archive_period(f, k, l)) < 1e-9;
+  }
+  return same;
+}
+
+/* Whether two quantities are levels of one variable. */
+static bool together(const writer *w, int64_t i, int64_t k)
+{
+  const wx_quantity *const a = &w->facts->quantity[i], *const b = &w->facts->quantity[k];
+
   return strcmp(a->variable, b->variable) == 0 && a->kind == b->kind && a->product == b->product &&
-         strcmp(a->units, b->units) == 0 && a->kind != WX_LEVEL_SURFACE;
+         strcmp(a->units, b->units) == 0 && strcmp(a->method, b->method) == 0 &&
+         w->slots[i].time == w->slots[k].time && a->kind != WX_LEVEL_SURFACE;
 }
 
 static weir_status put_line(writer *w, const char *name, weir_dtype dtype, int dim,
@@ -48,28 +66,97 @@ static weir_status write_line(writer *w, int var, int64_t n, const void *values)
   return weir_netcdf_write(w->nc, var, &zero, &n, values);
 }
 
-/* Times of validity, [start, lead]. */
-static weir_status put_time(writer *w)
+/* "time" for instants, others by number. */
+static void time_name(int number, char *name, size_t size)
+{
+  if (number == 0) {
+    (void)snprintf(name, size, "time");
+  } else if (number == 1) {
+    (void)snprintf(name, size, "time_period");
+  } else {
+    (void)snprintf(name, size, "time_period_%d", number);
+  }
+}
+
+/* The first and last time of what quantity q covers, [start, lead, 2]. */
+static weir_status put_bounds(writer *w, const char *name, int64_t q, const int64_t *time)
+{
+  const wx_archive_facts *f = w->facts;
+  const int64_t start[3] = {0, 0, 0}, count[3] = {f->n_starts, f->n_leads, 2};
+  const int64_t n = f->n_starts * f->n_leads;
+  const int dims[3] = {w->outer[0], w->outer[1], w->bound};
+  int64_t *bounds = NULL;
+  int var = 0;
+
+  WEIR_TRY(weir_netcdf_var(w->nc, name, WEIR_I64, 3, dims, &var));
+  WEIR_TRY(weir_alloc(2 * n, sizeof *bounds, (void **)&bounds));
+  for (int64_t i = 0; i < n; i++) {
+    bounds[2 * i] = time[i] - llround(wx_archive_period(f, q, i % f->n_leads) * 3600);
+    bounds[2 * i + 1] = time[i];
+  }
+  const weir_status status = weir_netcdf_write(w->nc, var, start, count, bounds);
+
+  weir_free(&bounds);
+  return status;
+}
+
+/* Times of validity, [start, lead]; number > 0: with bounds of what quantity q covers. */
+static weir_status put_time(writer *w, int number, int64_t q)
 {
   const wx_archive_facts *f = w->facts;
   const int64_t start[2] = {0, 0}, count[2] = {f->n_starts, f->n_leads};
+  char name[WX_SHORT], bounds[WX_SHORT + 8];
   int64_t *time = NULL;
   int var = 0;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_netcdf_var(w->nc, "time", WEIR_I64, 2, w->outer, &var));
+  time_name(number, name, sizeof name);
+  (void)snprintf(bounds, sizeof bounds, "%s_bounds", name);
+  WEIR_TRY(weir_netcdf_var(w->nc, name, WEIR_I64, 2, w->outer, &var));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "standard_name", "time"));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", "seconds since 1970-01-01 00:00:00"));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "calendar", "standard"));
+  if (number > 0) {
+    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "bounds", bounds));
+  }
   WEIR_TRY(weir_alloc(f->n_starts * f->n_leads, sizeof *time, (void **)&time));
   for (int64_t s = 0; s < f->n_starts; s++) {
     for (int64_t l = 0; l < f->n_leads; l++) {
       time[s * f->n_leads + l] = f->start[s] + llround(f->lead[l] * 3600);
     }
   }
-  status = weir_netcdf_write(w->nc, var, start, count, time);
+  WEIR_TRY_GOTO(weir_netcdf_write(w->nc, var, start, count, time), done);
+  if (number > 0) {
+    WEIR_TRY_GOTO(put_bounds(w, bounds, q, time), done);
+  }
+done:
   weir_free(&time);
   return status;
+}
+
+/* Times with bounds, one for all quantities that cover the same; none for what is of instants, or
+ * covers what no file states. */
+static weir_status put_periods(writer *w)
+{
+  const wx_archive_facts *f = w->facts;
+
+  for (int64_t q = 0; q < f->n_quantities; q++) {
+    if (f->quantity[q].method[0] == 0 || !same_periods(f, q, q)) {
+      continue;
+    }
+    for (int64_t k = 0; k < q && w->slots[q].time == 0; k++) {
+      w->slots[q].time = w->slots[k].time > 0 && same_periods(f, k, q) ? w->slots[k].time : 0;
+    }
+    if (w->slots[q].time > 0) {
+      continue;
+    }
+    if (w->n_times == 0) {
+      WEIR_TRY(weir_netcdf_dim(w->nc, "bound", 2, &w->bound));
+    }
+    w->slots[q].time = ++w->n_times;
+    WEIR_TRY(put_time(w, w->n_times, q));
+  }
+  return WEIR_OK;
 }
 
 static weir_status put_course(writer *w)
@@ -92,7 +179,8 @@ static weir_status put_course(writer *w)
   WEIR_TRY(put_line(w, "realization", WEIR_I64, w->outer[2], "realization", "1", &var));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "axis", "E"));
   WEIR_TRY(write_line(w, var, f->n_members, f->member));
-  return put_time(w);
+  WEIR_TRY(put_time(w, 0, 0));
+  return put_periods(w);
 }
 
 static weir_status put_axis(writer *w, int k)
@@ -187,7 +275,7 @@ static int64_t gather_levels(writer *w, int64_t first, double *level)
   int64_t n = 0;
 
   for (int64_t k = first; k < w->facts->n_quantities; k++) {
-    if (k != first && !together(&q[k], &q[first])) {
+    if (k != first && !together(w, k, first)) {
       continue;
     }
     w->slots[k].first = first;
@@ -213,7 +301,7 @@ static weir_status level_dim(writer *w, int64_t first, const double *level, int6
     int64_t m = 0;
 
     for (int64_t i = 0; i < w->facts->n_quantities; i++) {
-      if (w->slots[i].first == k && (i == k || together(&q[i], &q[k]))) {
+      if (w->slots[i].first == k && (i == k || together(w, i, k))) {
         other[m++] = q[i].level;
       }
     }
@@ -253,10 +341,31 @@ static weir_status put_names(writer *w, int64_t first, int var)
   return status;
 }
 
+/* What values are of those in time, and of members. */
+static weir_status put_methods(writer *w, const wx_quantity *q, int var)
+{
+  const bool stated = q->method[0] != 0 && strcmp(q->method, WX_METHOD_UNKNOWN) != 0;
+  const char *const of_members = q->product == WX_PRODUCT_MEAN ? "realization: mean"
+                                 : q->product == WX_PRODUCT_SPREAD
+                                     ? "realization: standard_deviation"
+                                     : "";
+  char text[WX_LONG] = "";
+
+  if (stated) {
+    (void)snprintf(text, sizeof text, "time: %s%s", q->method, of_members[0] != 0 ? " " : "");
+  }
+  if (!stated && of_members[0] == 0) {
+    return WEIR_OK;
+  }
+  (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s", of_members);
+  return weir_netcdf_put_text(w->nc, var, "cell_methods", text);
+}
+
 static weir_status put_meaning(writer *w, int64_t first, int var)
 {
   const wx_quantity *q = &w->facts->quantity[first];
   const float fill = NAN;
+  char coordinates[WX_LONG];
 
   if (q->standard_name[0] != 0) {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "standard_name", q->standard_name));
@@ -264,11 +373,7 @@ static weir_status put_meaning(writer *w, int64_t first, int var)
   if (q->units[0] != 0) {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", q->units));
   }
-  if (q->product != WX_PRODUCT_MEMBER) {
-    WEIR_TRY(weir_netcdf_put_text(
-        w->nc, var, "cell_methods",
-        q->product == WX_PRODUCT_MEAN ? "realization: mean" : "realization: standard_deviation"));
-  }
+  WEIR_TRY(put_methods(w, q, var));
   if (w->facts->grid.mapping != NULL) {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "grid_mapping", w->facts->grid.mapping->name));
   }
@@ -276,11 +381,12 @@ static weir_status put_meaning(writer *w, int64_t first, int var)
   if (q->param != 0) {
     WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "GRIB_paramId", WEIR_I64, &q->param, 1));
   }
+  time_name(w->slots[first].time, coordinates, WX_SHORT);
   if (w->facts->grid.kind == WX_GRID_SITES && w->facts->grid.lat != NULL) {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", "time latitude longitude"));
-  } else {
-    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", "time"));
+    (void)snprintf(coordinates + strlen(coordinates), sizeof coordinates - strlen(coordinates),
+                   " latitude longitude");
   }
+  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "coordinates", coordinates));
   if (w->areas) {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "cell_measures", "area: cell_area"));
   }
@@ -356,9 +462,9 @@ static weir_status begin(writer *w)
   if (w->facts->notes != NULL) {
     WEIR_TRY(wx_notes_write(w->facts->notes, w->nc, WEIR_NETCDF_FILE));
   }
+  WEIR_TRY(weir_alloc(n, sizeof *w->slots, (void **)&w->slots));
   WEIR_TRY(put_course(w));
   WEIR_TRY(put_grid(w));
-  WEIR_TRY(weir_alloc(n, sizeof *w->slots, (void **)&w->slots));
   WEIR_TRY(weir_alloc(2 * n, sizeof *room, (void **)&room));
   for (int64_t k = 0; k < n; k++) {
     w->slots[k].first = -1;

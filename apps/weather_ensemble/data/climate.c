@@ -194,8 +194,9 @@ static weir_status read_start(const work *w, bool truth, int64_t i, int64_t lead
   const wx_archive_facts *const t = wx_archive_get(w->truth);
   const int64_t k = wx_archive_find_quantity(t, w->facts->quantity[quantity].name);
   const int64_t time = k < 0 ? -1 : wx_archive_find_truth(t, w->facts, w->start[i], lead);
+  const bool same = time >= 0 && wx_archive_same_period(w->facts, quantity, lead, t, k, 0);
 
-  if (time >= 0 && wx_archive_has(w->truth, time, 0, k, 0)) {
+  if (same && wx_archive_has(w->truth, time, 0, k, 0)) {
     return wx_archive_read(w->truth, time, 0, k, 0, 1, w->x);
   }
   for (int64_t e = 0; e < w->cells; e++) {

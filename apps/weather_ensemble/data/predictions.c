@@ -12,7 +12,7 @@ struct wx_predictions {
   wx_archive_writer *writer;
   int64_t *start, *number; /* [starts] seconds; number of the forecast's start */
   int64_t *member;
-  double *lead;
+  double *lead, *period;
   wx_quantity *quantity; /* targets (and depths), then their spreads */
   int64_t n_targets;
   bool spread;
@@ -86,6 +86,26 @@ static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t 
   return WEIR_OK;
 }
 
+/* What is corrected covers what the forecast covered. */
+static weir_status take_periods(wx_predictions *p)
+{
+  const wx_facts *s = p->samples;
+  wx_archive_facts *f = &p->facts;
+  const int64_t each = quantities_of(s);
+
+  WEIR_TRY(weir_alloc(f->n_quantities * f->n_leads, sizeof *p->period, (void **)&p->period));
+  for (int64_t q = 0; q < f->n_quantities; q++) {
+    const int64_t i = q % p->n_targets, of = s->target[i / each * s->depth + i % each];
+
+    for (int64_t l = 0; l < f->n_leads; l++) {
+      p->period[q * f->n_leads + l] =
+          wx_archive_period(p->forecast, of, wx_archive_find_lead(p->forecast, p->lead[l]));
+    }
+  }
+  f->period = p->period;
+  return WEIR_OK;
+}
+
 static weir_status create(wx_predictions *p, const char *path, const wx_archive *like,
                           const int64_t *sample, int64_t n, int64_t first, int64_t members)
 {
@@ -97,16 +117,17 @@ static weir_status create(wx_predictions *p, const char *path, const wx_archive 
   f->notes = p->forecast->notes;
   WEIR_TRY(take_times(p, sample, n));
   WEIR_TRY(take_quantities(p, members));
+  f->n_quantities = p->n_targets * (1 + p->spread);
   f->n_members = members > 0 ? members : 1;
   WEIR_TRY(weir_alloc(f->n_members, sizeof *p->member, (void **)&p->member));
   for (int64_t k = 0; k < members; k++) {
     p->member[k] = p->forecast->member[first + k];
   }
+  WEIR_TRY(take_periods(p));
   f->start = p->start;
   f->lead = p->lead;
   f->member = p->member;
   f->quantity = p->quantity;
-  f->n_quantities = p->n_targets * (1 + p->spread);
   return wx_archive_create_as(path, f, &how, &p->writer);
 }
 
@@ -183,6 +204,7 @@ static void dispose(wx_predictions **p)
   weir_free(&(*p)->number);
   weir_free(&(*p)->member);
   weir_free(&(*p)->lead);
+  weir_free(&(*p)->period);
   weir_free(&(*p)->quantity);
   weir_free(p);
 }

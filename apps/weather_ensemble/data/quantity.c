@@ -34,6 +34,18 @@ static const row known[] = {
     {"tcc", "tcc", "cloud_area_fraction", "1", 164, 0},
     {"lsm", "lsm", "land_binary_mask", "1", 172, 0},
     {"tp", "tp", "", "m", 228, 0},
+    {"sf", "sf", "", "m", 144, 0},
+    {"lsp", "lsp", "", "m", 142, 0},
+    {"e", "e", "", "m", 182, 0},
+    {"ro", "ro", "", "m", 205, 0},
+    {"ssrd", "ssrd", "", "J m-2", 169, 0},
+    {"strd", "strd", "", "J m-2", 175, 0},
+    {"ssr", "ssr", "", "J m-2", 176, 0},
+    {"str", "str", "", "J m-2", 177, 0},
+    {"tsr", "tsr", "", "J m-2", 178, 0},
+    {"ttr", "ttr", "", "J m-2", 179, 0},
+    {"sshf", "sshf", "", "J m-2", 146, 0},
+    {"slhf", "slhf", "", "J m-2", 147, 0},
     {"skt", "skt", "surface_temperature", "K", 235, 0},
     {"2t", "t2m", "air_temperature", "K", 167, 2},
     {"2d", "d2m", "dew_point_temperature", "K", 168, 2},
@@ -43,10 +55,99 @@ static const row known[] = {
     {"10fg", "fg10", "wind_speed_of_gust", "m s-1", 49, 10},
     {"10fg3", "fg310", "", "m s-1", 228028, 10},
     {"10fg6", "fg610", "", "m s-1", 123, 10},
+    {"mx2t", "mx2t", "", "K", 201, 2},
+    {"mn2t", "mn2t", "", "K", 202, 2},
+    {"mx2t6", "mx2t6", "", "K", 121, 2},
+    {"mn2t6", "mn2t6", "", "K", 122, 2},
+    {"mx2t3", "mx2t3", "", "K", 228026, 2},
+    {"mn2t3", "mn2t3", "", "K", 228027, 2},
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
 static const char suffix[] = "_spread";
+
+/* stepType of GRIB, cell_methods of CF. */
+static const char *const step_words[][2] = {
+    {"accum", "sum"},
+    {"avg", "mean"},
+    {"max", "maximum"},
+    {"min", "minimum"},
+    {"diff", "difference"},
+    {"rms", "root_mean_square"},
+    {"instant", ""},
+    {"", ""},
+    {"sd", "standard_deviation"},
+};
+enum { N_STEPS = sizeof step_words / sizeof step_words[0] };
+
+const char *wx_quantity_step_method(const char *step_type)
+{
+  for (int i = 0; i < N_STEPS; i++) {
+    if (strcmp(step_type, step_words[i][0]) == 0) {
+      return step_words[i][1];
+    }
+  }
+  return strncmp(step_type, "avg", 3) == 0 ? "mean" : step_type;
+}
+
+const char *wx_quantity_step_type(const char *method)
+{
+  for (int i = 0; i < N_STEPS; i++) {
+    if (strcmp(method, step_words[i][1]) == 0) {
+      return step_words[i][0];
+    }
+  }
+  return NULL;
+}
+
+/* Names of amounts that come together in a time; an amount of snow that lies is none. */
+static bool is_amount(const char *standard_name)
+{
+  static const char *const ends[] = {"fall_amount",        "precipitation_amount",
+                                     "evaporation_amount", "runoff_amount",
+                                     "wrt_time",           "duration_of_sunshine"};
+  const size_t n = strlen(standard_name);
+  bool is = false;
+
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    const size_t m = strlen(ends[i]);
+
+    is = is || (n >= m && strcmp(standard_name + n - m, ends[i]) == 0);
+  }
+  return is;
+}
+
+const char *wx_quantity_method(const wx_quantity *q, double *hours)
+{
+  static const struct {
+    int param;
+    const char *method;
+    double hours; /* 0: from the start, or since the last output: the files say */
+  } of[] = {
+      {8, "sum", 0},       {9, "sum", 0},          {44, "sum", 0},         {45, "sum", 0},
+      {49, "maximum", 0},  {50, "sum", 0},         {57, "sum", 0},         {58, "sum", 0},
+      {121, "maximum", 6}, {122, "minimum", 6},    {123, "maximum", 6},    {142, "sum", 0},
+      {143, "sum", 0},     {144, "sum", 0},        {145, "sum", 0},        {146, "sum", 0},
+      {147, "sum", 0},     {169, "sum", 0},        {175, "sum", 0},        {176, "sum", 0},
+      {177, "sum", 0},     {178, "sum", 0},        {179, "sum", 0},        {180, "sum", 0},
+      {181, "sum", 0},     {182, "sum", 0},        {189, "sum", 0},        {195, "sum", 0},
+      {196, "sum", 0},     {197, "sum", 0},        {201, "maximum", 0},    {202, "minimum", 0},
+      {205, "sum", 0},     {208, "sum", 0},        {209, "sum", 0},        {210, "sum", 0},
+      {211, "sum", 0},     {212, "sum", 0},        {213, "sum", 0},        {228, "sum", 0},
+      {239, "sum", 0},     {240, "sum", 0},        {228021, "sum", 0},     {228022, "sum", 0},
+      {228129, "sum", 0},  {228130, "sum", 0},     {228216, "sum", 0},     {228228, "sum", 0},
+      {228251, "sum", 0},  {228026, "maximum", 3}, {228027, "minimum", 3}, {228028, "maximum", 3},
+  };
+
+  for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+    if (of[i].param == q->param) {
+      *hours = of[i].hours;
+      return of[i].method;
+    }
+  }
+  *hours = 0;
+  return is_amount(q->standard_name) ? "sum" : NULL;
+}
 
 static void spell(char *units)
 {

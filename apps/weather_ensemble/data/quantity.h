@@ -30,13 +30,27 @@ typedef struct wx_quantity {
   wx_level kind;
   double level; /* hPa or m; 0 at the surface */
   wx_product product;
+  char method[WX_SHORT]; /* what it is of the values in its period, in words of CF's cell_methods:
+                            "sum", "mean", "maximum" ...; "": of an instant; WX_METHOD_UNKNOWN: a
+                            period is stated, and not what was made of it */
 } wx_quantity;
+
+#define WX_METHOD_UNKNOWN "unstated"
 
 /* Completes what a file says of a quantity: its variable, standard_name, units, param (each may be
  * empty), kind and level. Known by param, by short name, by standard name: then variable is
  * ECMWF's short name and param, standard_name, level ("2t": 2 m) are filled; else it keeps what it
  * has. Units are those of the file, in one spelling ("m**2 s**-2" as "m2 s-2"). Sets name. */
 void wx_quantity_complete(wx_quantity *q);
+/* What a quantity is over a period by its paramId or standard_name: "sum" of precipitation,
+ * "maximum" of gusts; NULL: they do not say. *hours: the length of the period where the number says
+ * it ("10fg3": 3), else 0. */
+const char *wx_quantity_method(const wx_quantity *q, double *hours);
+/* The word of CF's cell_methods for a stepType of GRIB: "accum" is "sum"; "": an instant; the type
+ * itself where CF has none. */
+const char *wx_quantity_step_method(const char *step_type);
+/* And back; NULL: GRIB has none. */
+const char *wx_quantity_step_type(const char *method);
 /* Mean ("z500") or standard deviation ("z_spread500") of a quantity. */
 void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *out);
 /* Only the name: from variable, kind and level. */

@@ -320,6 +320,26 @@ static weir_status plan_leads(wx_samples *s)
              : weir_fail(WEIR_ERR_CONFIG, "data.lead: %s has no lead above 0 h: give one", f->name);
 }
 
+/* Targets are the same thing in forecast and truth at every lead that is learnt. */
+static weir_status check_periods(const wx_samples *s)
+{
+  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const bool leads = s->opts->depth == WX_DEPTH_LEAD;
+
+  if (!s->y || s->opts->label == WX_LABEL_SPREAD || s->truth == NULL) {
+    return WEIR_OK;
+  }
+  for (int64_t k = 0; k < s->facts.n_channels[WX_Y] * s->facts.depth; k++) {
+    for (int64_t l = 0; l < s->n_leads; l++) {
+      if (!leads || l == k % s->facts.depth) {
+        WEIR_TRY(wx_archive_check_period(f, s->target[k], s->lead[l], wx_archive_get(s->truth),
+                                         s->truth_of[k], 0));
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 /* ---- Samples ---- */
 
 static bool is_there(const wx_samples *s, int64_t start, int64_t lead)
@@ -504,6 +524,7 @@ weir_status wx_samples_plan(wx_samples *s)
   for (int64_t k = 0; k < o->target.count; k++) {
     WEIR_TRY(add_target(s, k));
   }
+  WEIR_TRY(check_periods(s));
   return plan_samples(s);
 }
 

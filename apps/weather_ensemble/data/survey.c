@@ -206,6 +206,28 @@ static weir_status check_truth(const wx_archive_facts *f, const wx_archive_facts
   return WEIR_OK;
 }
 
+/* Some lead has to be what the truth is; of the others the truth cannot be used. */
+static weir_status check_period(const wx_archive_facts *f, int64_t k, const wx_archive_facts *t,
+                                int64_t of)
+{
+  char first[1024] = "";
+  int64_t other = 0;
+
+  for (int64_t l = 0; l < f->n_leads; l++) {
+    if (!wx_archive_same_period(f, k, l, t, of, 0) && other++ == 0 &&
+        wx_archive_check_period(f, k, l, t, of, 0) != WEIR_OK) {
+      (void)snprintf(first, sizeof first, "%s", weir_last_message());
+    }
+  }
+  if (other == f->n_leads) {
+    return weir_fail(WEIR_ERR_DATA, "%s", first);
+  }
+  if (other > 0) {
+    weir_warn("prepare", "%lld of %lld leads: %s", (long long)other, (long long)f->n_leads, first);
+  }
+  return WEIR_OK;
+}
+
 static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_facts *t)
 {
   int64_t common = 0;
@@ -218,6 +240,9 @@ static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_
       return weir_fail(WEIR_ERR_DATA, "%s is in '%s' in %s, in '%s' in the truth %s: convert one",
                        f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[at].units,
                        t->name);
+    }
+    if (at >= 0) {
+      WEIR_TRY(check_period(f, k, t, at));
     }
   }
   for (int64_t k = 0; common == 0 && k < f->n_quantities; k++) {

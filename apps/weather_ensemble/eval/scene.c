@@ -90,6 +90,13 @@ int64_t wx_scene_valid(const wx_scene *s, int64_t start, int64_t lead, int64_t q
   return time >= 0 && wx_archive_has(s->truth, time, 0, k, 0) ? time : NONE;
 }
 
+weir_status wx_scene_check_period(const wx_scene *s, int64_t lead, int64_t quantity)
+{
+  const int64_t k = wx_archive_find_quantity(s->truth_facts, s->facts->quantity[quantity].name);
+
+  return k < 0 ? WEIR_OK : wx_archive_check_period(s->facts, quantity, lead, s->truth_facts, k, 0);
+}
+
 weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t quantity,
                            const float **out)
 {
@@ -100,6 +107,7 @@ weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t qua
   if (time < 0) {
     return WEIR_OK;
   }
+  WEIR_TRY(wx_scene_check_period(s, lead, quantity));
   if (f->values == NULL) {
     WEIR_TRY(weir_alloc(s->cells, sizeof *f->values, (void **)&f->values));
   }

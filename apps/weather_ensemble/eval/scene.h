@@ -34,6 +34,8 @@ weir_status wx_scene_climate(const wx_scene *s, int64_t lead, int64_t quantity,
                              wx_climate *out) WEIR_CHECKED;
 /* The number of the truth's field at start + lead; -1: there is none. */
 int64_t wx_scene_valid(const wx_scene *s, int64_t start, int64_t lead, int64_t quantity);
+/* Whether the truth of a quantity is what the forecast has at the lead: wx_archive_check_period. */
+weir_status wx_scene_check_period(const wx_scene *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
 /* The truth of start + lead, [cells], borrowed until the next call; NULL: there is none. */
 weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t quantity,
                            const float **out) WEIR_CHECKED;

@@ -197,6 +197,19 @@ static weir_status choose_leads(wx_verify *v)
                          v->scene->truth_facts->name, (long long)v->n_candidates, f->name);
 }
 
+/* Before anything is computed: what is scored is the same in forecast and truth. */
+static weir_status check_periods(const wx_verify *v)
+{
+  for (int64_t k = 0; k < v->n_quantities; k++) {
+    for (int64_t l = 0; l < v->n_leads; l++) {
+      if (has_truth(v, v->quantity[k], v->lead[l])) {
+        WEIR_TRY(wx_scene_check_period(v->scene, v->lead[l], v->quantity[k]));
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status make_room(wx_verify *v)
 {
   const int64_t cells = v->scene->cells, n = v->n_candidates;
@@ -247,6 +260,7 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_scene *s, uint64_t see
   WEIR_TRY_GOTO(make_events(out), done);
   WEIR_TRY_GOTO(choose_quantities(out), done);
   WEIR_TRY_GOTO(choose_leads(out), done);
+  WEIR_TRY_GOTO(check_periods(out), done);
   WEIR_TRY_GOTO(make_room(out), done);
 done:
   if (status != WEIR_OK) {

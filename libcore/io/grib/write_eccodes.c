@@ -252,6 +252,9 @@ static weir_status set_all(const making *m)
     param = param_of(m);
     WEIR_TRY(set(m, "edition", 2));
   }
+  if (m->what->step_type != NULL && strcmp(m->what->step_type, "instant") != 0) {
+    snprintf(step, sizeof step, "%s", m->what->step_type);
+  }
   WEIR_TRY(set_product(m, step));
   if (!m->like.bytes) {
     WEIR_TRY(set_parameter(m));

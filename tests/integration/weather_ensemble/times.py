@@ -126,6 +126,142 @@ class Times(unittest.TestCase):
         for value in found.values():
             self.assertAlmostEqual(value, crps(made.members(24), made.truth(24)), places=4)
 
+    def expect(self, found, wanted):
+        """CRPS of every lead is that of members whose differences to the truth are those of `members`."""
+        self.assertEqual(sorted(found), wanted)
+        for value in found.values():
+            self.assertAlmostEqual(value, crps(made.members(24), made.truth(24)), places=3)
+
+    def test_sums_of_one_period_are_scored(self):
+        """Edition 2 against edition 1, each 0 to 24 h."""
+        self.expect(self.scored(grib("rain_ensemble.grib"), grib("rain_truth_24.grib"), "eval.leads=[24]"), [24])
+
+    def test_sums_of_two_periods_are_refused(self):
+        for command in ("eval", "run"):
+            options = ["eval.leads=[48]"] if command == "eval" else ["data.lead=[48]", "data.target=[tp]"]
+            status, text = run(command, f"data.forecast=[{grib('rain_ensemble.grib')}]",
+                               f"data.truth=[{grib('rain_truth_24.grib')}]", "eval.part=all", *options)
+            self.assertEqual(status, 3, text)
+            self.assertIn("tp at lead 48 h is the sum of 48 h in", text)
+            self.assertIn("rain_ensemble.grib and the sum of 24 h in", text)
+            self.assertIn("rain_truth_24.grib, which cannot be compared: choose leads", text)
+
+    def test_sums_of_an_hour_are_no_truth_of_sums_from_the_start(self):
+        """ERA5 against a forecast: neither summed nor compared, in any command."""
+        said = ("tp at lead 24 h is the sum of 24 h", "and the sum of 1 h in", "make the same sums")
+        self.refused(grib("rain_ensemble.grib"), grib("rain_truth_1.grib"), *said)
+        status, text = run("prepare", f"data.forecast=[{grib('rain_ensemble.grib')}]",
+                           f"data.truth=[{grib('rain_truth_1.grib')}]")
+        self.assertEqual(status, 3, text)
+        for word in said:
+            self.assertIn(word, text)
+
+    def test_a_truth_has_one_period(self):
+        self.refused(grib("rain_ensemble.grib"), grib("rain_truth_mixed.grib"), "step 24 h covers 24 h",
+                     "step 48 h of", "covers 48 h", "so that a truth has one period")
+
+    def test_a_sum_without_its_period_is_refused(self):
+        """Edition 1 has precipitation at a step, without a range: from the start, or of the last hours?"""
+        self.refused(grib("rain_ensemble.grib"), grib("rain_truth_unstated.grib"),
+                     "the sum of a time that is not stated in", "GRIB: a step range", options=["eval.leads=[24]"])
+
+    def test_a_mean_is_no_truth_of_an_instant(self):
+        """Newer versions of ecCodes call the mean another parameter: then there is none in common."""
+        text = self.refused(grib("warm_ensemble.grib"), grib("warm_truth_mean.grib"))
+        self.assertRegex(text, "2t at lead 24 h is the value of an instant|has no quantity")
+
+    def rain(self, name, starts, leads, members, attributes, point=1.0, cover=None):
+        """CF as many write it: starts, periods with bounds, members; times at a share of the period."""
+        shape = [len(starts), len(leads)]
+        last = np.add.outer(starts, leads).astype("f8")
+        first = last - (cover or np.asarray(leads, "f8"))
+        coords = {"forecast_reference_time": (("start",), np.array(starts, "f8"),
+                                              {"units": HOURS, "standard_name": "forecast_reference_time"}),
+                  "time": (("start", "lead"), first + point * (last - first),
+                           {"units": HOURS, "standard_name": "time", "bounds": "time_bnds"}),
+                  "time_bnds": (("start", "lead", "nv"), np.stack([first, last], -1), {})}
+        dims = dict(zip(("start", "lead"), shape)) | {"nv": 2}
+        over, values = ("start", "lead"), np.vectorize(made.truth)(last)
+        if members:
+            dims["realization"] = 3
+            coords["realization"] = (("realization",), np.array([1, 2, 3]), {"standard_name": "realization"})
+            over, values = ("start", "lead", "realization"), np.stack(made.members(last), -1)
+        attributes = {"units": "m", "coordinates": "forecast_reference_time time", **attributes}
+        return write(name, dims, coords, {"tp": (over + ("latitude", "longitude"), spread_out(values), attributes)})
+
+    def test_bounds_and_cell_methods_of_netcdf(self):
+        """Equal bounds are scored wherever the time stands in them; others are refused."""
+        total = {"cell_methods": "time: sum (interval: 1 hour) area: mean"}
+        forecast = self.rain("f.nc", [0, 24], [24, 48], True, total, point=0.5)
+        day = self.rain("t.nc", [24, 48, 72], [0], False, total, cover=24)
+        self.expect(self.scored(forecast, day, "eval.leads=[24]"), [24])
+        self.expect(self.scored(grib("rain_ensemble.grib"), day, "eval.leads=[24]"), [24])
+        self.refused(forecast, day, "tp at lead 48 h is the sum of 48 h", "the sum of 24 h")
+        mean = self.rain("m.nc", [24, 48, 72], [0], False, {"cell_methods": "time: mean"}, cover=24)
+        self.refused(forecast, mean, "is the sum of 24 h", "the mean of 24 h", options=["eval.leads=[24]"])
+        known = self.rain("k.nc", [24, 48, 72], [0], False, {}, cover=24)  # tp is a sum by its name
+        self.expect(self.scored(forecast, known, "eval.leads=[24]"), [24])
+
+    def test_bounds_that_are_missing_or_wrong(self):
+        total = {"cell_methods": "time: sum"}
+        forecast = self.rain("f.nc", [0, 24], [24, 48], True, total)
+        for edit, said in (
+                (lambda out: out["time"].delncattr("bounds"), "a time that is not stated"),
+                (lambda out: out["time"].setncattr("bounds", "gone"), "a time that is not stated"),
+                (lambda out: out["time_bnds"].setncattr("units", "hours since 2019-01-01"),
+                 "does not lie between its bounds"),
+                (lambda out: out["time"].setncattr("climatology", "time_bnds"), "those of a climatology"),
+        ):
+            truth = self.rain("t.nc", [24, 48, 72], [0], False, total, cover=24)
+            with netCDF4.Dataset(truth, "a") as out:
+                edit(out)
+            self.refused(forecast, truth, said, options=["eval.leads=[24]"])
+
+    def test_bounds_without_a_method_are_no_instants(self):
+        """Temperature with bounds of a day may be a mean, or an instant within them: it has to say."""
+        kelvin = {"units": "K", "GRIB_paramId": 167, "GRIB_shortName": "2t"}
+        forecast = cfgrib_layout("f.nc", "t2m", [0, 24], [24], [[[made.members(t + 24)[m]] for t in (0, 24)]
+                                                                for m in range(3)], kelvin, number=[1, 2, 3])
+
+        def truth(method):
+            bounds = np.array([[0.0, 24.0], [24.0, 48.0]])
+            return write("t.nc", {"time": 2, "nv": 2},
+                         {"time": (("time",), bounds[:, 1], {"units": HOURS, "bounds": "time_bnds"}),
+                          "time_bnds": (("time", "nv"), bounds, {})},
+                         {"t2m": (("time", "latitude", "longitude"), spread_out([made.truth(24), made.truth(48)]),
+                                  kelvin | method)})
+
+        self.refused(forecast, truth({}), "the value of an instant", "without cell_methods")
+        self.refused(forecast, truth({"cell_methods": "time: mean"}), "the value of an instant", "the mean of 24 h")
+        self.expect(self.scored(forecast, truth({"cell_methods": "time: point"})), [24])
+
+    def test_steps_of_cfgrib_do_not_state_a_period(self):
+        """GRIB_stepType says that it is a sum, and nothing of when it begins; bounds of the step do."""
+        total = {"units": "m", "GRIB_paramId": 228, "GRIB_shortName": "tp", "GRIB_stepType": "accum"}
+        values = [[[made.members(t + 24)[m]] for t in (0, 24)] for m in range(3)]
+        forecast = cfgrib_layout("f.nc", "tp", [0, 24], [24], values, total, number=[1, 2, 3])
+        self.refused(forecast, grib("rain_truth_24.grib"), "the sum of a time that is not stated in", "f.nc")
+        with netCDF4.Dataset(forecast, "a") as out:
+            out.createDimension("nv", 2)
+            out["step"].bounds = "step_bnds"
+            out.createVariable("step_bnds", "f8", ("step", "nv"))[:] = [[0, 24]]
+        self.expect(self.scored(forecast, grib("rain_truth_24.grib")), [24])
+
+    def test_periods_are_written(self):
+        """prepare: bounds of times that end when the values are valid, and cell_methods."""
+        status, text = run("prepare", f"data.forecast=[{grib('rain_ensemble.grib')}]",
+                           f"data.truth=[{grib('rain_truth_24.grib')}]", out="kept")
+        self.assertEqual(status, 0, text)
+        self.assertIn("1 of 2 leads: tp at lead 48 h is the sum of 48 h", text)
+        for name, periods in (("forecast.nc", [24, 48]), ("truth.nc", [24])):
+            with netCDF4.Dataset(os.path.join(scratch, "kept", name)) as found:
+                self.assertEqual(found["tp"].cell_methods, "time: sum")
+                times = found[found["tp"].coordinates]
+                bounds = found[times.bounds][:]
+                self.assertEqual(times.standard_name, "time")
+                self.assertTrue((bounds[..., 1] == times[:]).all())
+                self.assertTrue((bounds[..., 1] - bounds[..., 0] == 3600 * np.array(periods)).all())
+
     def test_two_truths_of_a_time_are_refused(self):
         self.refused(grib("gust_ensemble.grib"), grib("gust_truth_twice.grib"),
                      "two fields of 10fg are valid at 2020-01-01 19:00", "step of 13 h", "step of 1 h")

@@ -166,7 +166,9 @@ static weir_status fit(wx_model *m, wx_scene *s)
                      p->facts->name, q->name, p->facts->quantity[p->mean].units, q->units,
                      s->facts->name);
   }
-  return WEIR_OK;
+  return m->absent
+             ? WEIR_OK
+             : wx_archive_check_period(s->facts, m->quantity, m->lead, p->facts, p->mean, p->lead);
 }
 
 static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)

@@ -60,7 +60,50 @@ def gusts_of_ensemble():
             for hour in (0, 12) for step in (12, 18) for number, value in enumerate(members(hour + step))]
 
 
+def two(start, span, statistic, param, value, number=None):
+    """A message of edition 2 (templates 4.8 and 4.11; instants 4.0); span in hours, of table 4.10 `statistic`."""
+    interval = statistic is not None
+    keys = {"centre": 98, "dataDate": 20200101 + start // 24, "dataTime": 100 * (start % 24),
+            "productDefinitionTemplateNumber": (8 if interval else 0) if number is None else (11 if interval else 1)}
+    if interval:
+        keys["typeOfStatisticalProcessing"] = statistic
+    if number is not None:
+        keys |= {"perturbationNumber": number, "numberOfForecastsInEnsemble": 3}
+    keys |= {"paramId": param, "startStep": span[0], "endStep": span[1]}
+    return message(2, keys, value)
+
+
+MEAN, SUM = 0, 1
+TEMPERATURE, PRECIPITATION = 167, 228
+
+
+def sums_of_ensemble(spans):
+    """Precipitation of three members from two starts; valid when the span ends."""
+    return [two(start, span, SUM, PRECIPITATION, value, number + 1)
+            for start in (0, 24) for span in spans for number, value in enumerate(members(start + span[1]))]
+
+
+def sums(starts, spans, make=two):
+    return [make(start, span, SUM, PRECIPITATION, truth(start + span[1])) for start in starts for span in spans]
+
+
+def one_sum(start, span, statistic, param, value):
+    """Edition 1; 4 is its code for accumulations, 0 for what it has of no range."""
+    indicator = 4 if statistic == SUM else 0
+    return one(start % 24, span, param, indicator, value, day=20200101 + start // 24)
+
+
 FILES = {
+    "rain_ensemble.grib": lambda: sums_of_ensemble([(0, 24), (0, 48)]),
+    "rain_truth_24.grib": lambda: sums((0, 24, 48), [(0, 24)], one_sum),
+    "rain_truth_1.grib": lambda: sums((6, 18, 30, 42, 54, 66), [(5, 6)], one_sum),
+    "rain_truth_mixed.grib": lambda: sums((0,), [(0, 24), (0, 48)]),
+    "rain_truth_unstated.grib": lambda: [one(0, (24, 0), PRECIPITATION, 0, truth(24 + day * 24), day=20200101 + day)
+                                         for day in range(3)],
+    "warm_ensemble.grib": lambda: [two(start, (24, 24), None, TEMPERATURE, value, number + 1) for start in (0, 24)
+                                   for number, value in enumerate(members(start + 24))],
+    "warm_truth_mean.grib": lambda: [two(start, (0, 24), MEAN, TEMPERATURE, truth(start + 24))
+                                     for start in (0, 24)],
     "gust_truth.grib": lambda: gusts_of_era5((1, 6, 12)),
     "gust_truth_twice.grib": lambda: gusts_of_era5((12, 13)) + [one(18, (0, 1), 49, MAXIMUM, truth(19))],
     "gust_ensemble.grib": gusts_of_ensemble,
