@@ -32,9 +32,12 @@ static weir_status convert(const weir_cli *cli, const cf_cfg *cfg, cf_source *s)
   weir_info("convert", "%s", text);
   WEIR_TRY(cf_convert(s, &cfg->convert, cli->out, &done));
   weir_event("convert_end", WEIR_INT("samples", done.samples), WEIR_INT("files", done.files),
+             WEIR_INT("kept", done.kept), WEIR_INT("damaged", done.damaged),
              WEIR_REAL("bytes", done.bytes));
-  weir_info("convert", "%lld samples in %lld files, %.4g MB before compression: %s",
-            (long long)done.samples, (long long)done.files, done.bytes / 1e6, cli->out);
+  weir_info("convert",
+            "%lld samples in %lld files, %.4g MB before compression; %lld files were there: %s",
+            (long long)done.samples, (long long)done.files, done.bytes / 1e6, (long long)done.kept,
+            cli->out);
   return cf_write_provenance(cli, cfg, "input", text);
 }
 
@@ -51,6 +54,15 @@ static weir_status refuse_own_input(const weir_cli *cli, const cf_source *s)
                                  cli->out, own);
 }
 
+/* A conversion that was stopped or killed goes on in its own folder. */
+static weir_status begin(const weir_cli *cli, const weir_config *config, weir_run_dir *dir)
+{
+  const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);
+
+  return goes_on ? weir_run_dir_continue(cli, config, "convert", dir)
+                 : weir_run_dir_begin(cli, config, "convert", dir);
+}
+
 weir_status cf_verb_convert(const weir_cli *cli)
 {
   weir_config *config = NULL;
@@ -62,7 +74,7 @@ weir_status cf_verb_convert(const weir_cli *cli)
   WEIR_TRY(cf_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &s), done);
   WEIR_TRY_GOTO(refuse_own_input(cli, s), done);
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "convert", &dir), done);
+  WEIR_TRY_GOTO(begin(cli, config, &dir), done);
   cf_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
   WEIR_TRY_GOTO(convert(cli, &cfg, s), done);

@@ -35,7 +35,8 @@ static weir_status simulate(const weir_cli *cli, const cf_cfg *cfg, const cf_uni
   WEIR_TRY(cf_write_provenance(cli, cfg, "simulation", text));
   WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, cli->out, &done));
   weir_event("prepare_end", WEIR_INT("universes", done.universes), WEIR_INT("files", done.files),
-             WEIR_INT("kept", done.kept), WEIR_INT("samples", done.universes * f->samples),
+             WEIR_INT("kept", done.kept), WEIR_INT("again", done.again),
+             WEIR_INT("samples", done.universes * f->samples),
              WEIR_REAL("seconds_of_a_universe",
                        done.universes > 0 ? done.seconds / (double)done.universes : 0));
   weir_info("prepare", "%lld universes in %lld files; %lld files were there: %s",

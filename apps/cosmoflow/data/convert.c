@@ -6,6 +6,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "data/digests.h"
 #include "data/volume_format.h"
 
 const weir_opt cf_convert_options[] = {
@@ -32,9 +33,105 @@ typedef struct conversion {
   char *layer;                    /* [out.lengths[0], in.lengths[1], in.lengths[2], channels] */
   char *cube;                     /* one sample that is written */
   char *class_layer, *class_cube; /* their classes, where there are; a byte each */
+  int64_t next;                   /* sample that is written next */
+  bool *whole;                    /* [files] they are there */
+  cf_digests *digests;
   cf_volume_writer *w;
   cf_converted *done;
 } conversion;
+
+/* ---- Files that are there ---- */
+
+static int64_t files_of(const conversion *c)
+{
+  return (c->total + c->opts->per_file - 1) / c->opts->per_file;
+}
+
+/* Stem of the names of a file, by its first sample. */
+static void name_of(const conversion *c, int64_t file, char name[64])
+{
+  (void)snprintf(name, 64, "samples-%08lld", (long long)(file * c->opts->per_file));
+}
+
+/* Calls `each` for the files that one of the format is: endings "a|b", the first of which always
+ * is. */
+static weir_status for_endings(conversion *c, int64_t file,
+                               weir_status (*each)(conversion *c, const char *name, bool first))
+{
+  char stem[64], name[192], endings[128];
+  bool first = true;
+
+  name_of(c, file, stem);
+  cf_volume_endings(c->opts->format, endings, sizeof endings);
+  for (const char *at = endings; *at; first = false) {
+    const size_t n = strcspn(at, "|");
+
+    (void)snprintf(name, sizeof name, "%s%.*s", stem, (int)n, at);
+    WEIR_TRY(each(c, name, first));
+    at += n + (at[n] == '|');
+  }
+  return WEIR_OK;
+}
+
+/* The last file that was looked at is whole where all of its files are. */
+static weir_status look_at(conversion *c, const char *name, bool first)
+{
+  const cf_digested is = cf_digests_check(c->digests, name);
+  bool *const whole = &c->whole[c->next];
+
+  *whole = (first || *whole) && (is == CF_DIGEST_WHOLE || (!first && is == CF_DIGEST_NONE));
+  if (is == CF_DIGEST_DAMAGED) {
+    c->done->damaged++;
+    weir_warn("convert", "%s/%s: its bytes are not those that were written: it is written again",
+              c->folder, name);
+  }
+  return WEIR_OK;
+}
+
+static weir_status list(conversion *c, const char *name, bool first)
+{
+  char path[CF_PLACE_MOST];
+
+  WEIR_TRY(weir_path_join(c->folder, name, path, sizeof path));
+  return first || weir_file_exists(path) ? cf_digests_add(c->digests, name) : WEIR_OK;
+}
+
+static weir_status look_at_all(conversion *c)
+{
+  char key[65], text[512];
+
+  cf_source_key(c->s, key);
+  (void)snprintf(text, sizeof text, "%s %s %lld %lld %lld %d", key, c->opts->format,
+                 (long long)c->opts->per_file, (long long)c->opts->side, (long long)c->opts->level,
+                 c->opts->dtype);
+  weir_sha256(text, strlen(text), key);
+  WEIR_TRY(cf_digests_open(c->folder, key, "input or other options of convert", &c->digests));
+  WEIR_TRY(weir_alloc(files_of(c), sizeof *c->whole, (void **)&c->whole));
+  for (c->next = 0; c->next < files_of(c); c->next++) {
+    WEIR_TRY(for_endings(c, c->next, look_at));
+    c->done->kept += c->whole[c->next];
+    if (weir_stop_requested()) {
+      return WEIR_ERR_STOPPED;
+    }
+  }
+  c->next = 0;
+  return WEIR_OK;
+}
+
+/* Whether n samples from `next` on are all in files that are there. */
+static bool all_there(const conversion *c, int64_t n)
+{
+  const int64_t last = (c->next + n - 1) / c->opts->per_file;
+
+  for (int64_t file = c->next / c->opts->per_file; file <= last; file++) {
+    if (!c->whole[file]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* ---- Samples ---- */
 
 static weir_status prepare(conversion *c)
 {
@@ -85,31 +182,36 @@ static void cut(const conversion *c, int64_t j, int64_t k, size_t voxel, const c
   }
 }
 
-/* Appends the cube; opens and completes files on the way. */
+/* Appends the cube; opens and completes files on the way. Those that are there are passed over. */
 static weir_status write_cube(conversion *c, const cf_volume_about *about)
 {
-  const int64_t in_file = c->done->samples % c->opts->per_file;
+  const int64_t file = c->next / c->opts->per_file, in_file = c->next % c->opts->per_file;
   char name[64], path[CF_PLACE_MOST];
 
+  if (c->whole[file]) {
+    c->next++;
+    return WEIR_OK;
+  }
   if (in_file == 0) {
-    const int64_t left = c->total - c->done->samples;
+    const int64_t left = c->total - c->next;
 
-    (void)snprintf(name, sizeof name, "samples-%08lld", (long long)c->done->samples);
+    name_of(c, file, name);
     WEIR_TRY(weir_path_join(c->folder, name, path, sizeof path));
     WEIR_TRY(cf_volume_create(c->opts->format, path, &c->out,
                               left < c->opts->per_file ? left : c->opts->per_file,
                               (int)c->opts->level, &c->w));
   }
   WEIR_TRY(cf_volume_append(c->w, c->cube, about));
+  c->next++;
   c->done->samples++;
-  if (in_file + 1 == c->opts->per_file || c->done->samples == c->total) {
+  if (in_file + 1 == c->opts->per_file || c->next == c->total) {
     WEIR_TRY(cf_volume_commit(&c->w));
+    WEIR_TRY(for_endings(c, file, list));
     c->done->files++;
   }
   c->done->bytes += (double)cf_volume_elements(&c->out) * (double)weir_dtype_size(c->out.dtype);
-  weir_progress("convert", c->done->samples, c->total, "samples");
-  return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED, "stopped; files that are whole stay")
-                               : WEIR_OK;
+  weir_progress("convert", c->next, c->total, "samples");
+  return weir_stop_requested() && c->next < c->total ? WEIR_ERR_STOPPED : WEIR_OK;
 }
 
 static weir_status convert_sample(conversion *c, int64_t sample)
@@ -119,12 +221,20 @@ static weir_status convert_sample(conversion *c, int64_t sample)
   float labels[CF_LABELS_MOST] = {0};
   cf_volume_about about = {labels, -1, (const uint8_t *)c->class_cube};
 
+  if (all_there(c, c->cuts[0] * c->cuts[1] * c->cuts[2])) {
+    c->next += c->cuts[0] * c->cuts[1] * c->cuts[2];
+    return WEIR_OK;
+  }
   WEIR_TRY(cf_source_labels(c->s, sample, labels));
   WEIR_TRY(cf_source_universe(c->s, sample, &about.universe));
   if (c->opts->side > 0 && about.universe < 0) {
     about.universe = sample;
   }
   for (int64_t i = 0; i < c->cuts[0]; i++) {
+    if (all_there(c, c->cuts[1] * c->cuts[2])) {
+      c->next += c->cuts[1] * c->cuts[2];
+      continue;
+    }
     WEIR_TRY(cf_source_read(c->s, sample, i * planes, (i + 1) * planes, c->in.dtype, c->layer));
     if (c->in.n_classes > 0) {
       WEIR_TRY(
@@ -151,11 +261,21 @@ weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *fo
 
   *done = (cf_converted){0};
   WEIR_TRY_GOTO(prepare(&c), out);
+  WEIR_TRY_GOTO(look_at_all(&c), out);
   for (int64_t i = 0; i < cf_source_count(s); i++) {
     WEIR_TRY_GOTO(convert_sample(&c, i), out);
   }
 out:
+  if (status == WEIR_ERR_STOPPED) {
+    status =
+        weir_fail(WEIR_ERR_STOPPED,
+                  "convert: stopped after %lld of %lld samples; %lld files are whole, the "
+                  "same command goes on",
+                  (long long)c.next, (long long)c.total, (long long)(done->files + done->kept));
+  }
   cf_volume_destroy(&c.w);
+  cf_digests_close(&c.digests);
+  weir_free(&c.whole);
   weir_free(&c.layer);
   weir_free(&c.cube);
   weir_free(&c.class_layer);

@@ -13,15 +13,20 @@ typedef struct cf_convert_opts {
 extern const weir_opt cf_convert_options[];
 
 typedef struct cf_converted {
-  int64_t files, samples;
-  double bytes; /* of the voxels, before compression */
+  int64_t files, samples; /* written now .. */
+  double bytes;           /* .. of the voxels, before compression */
+  int64_t kept;           /* files that were there, whole */
+  int64_t damaged;        /* that were there and were written again */
 } cf_converted;
 
 /* Writes all samples of s into files of a folder that is there, "samples-00000000" and so on after
  * the number of their first sample. Of samples that are cut, cubes come in the order of their
  * corners (depth, height, width), and share a universe: the one of the file, else the number of the
- * sample. Every file appears whole or not at all. Fails: WEIR_ERR_CONFIG (a side that does not
- * divide the samples'), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as cf_volume_create and cf_source_read. */
+ * sample. Every file appears whole or not at all, and is listed with its digest (digests.h): the
+ * same conversion into the same folder keeps files whose bytes are those that were written, writes
+ * the others, and ends with the same bytes. Fails: WEIR_ERR_CONFIG (a side that does not divide the
+ * samples', a folder with a conversion of another input or with other options), WEIR_ERR_DATA,
+ * WEIR_ERR_STOPPED, as cf_volume_create and cf_source_read. */
 weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *folder,
                        cf_converted *done) WEIR_CHECKED;
 #endif

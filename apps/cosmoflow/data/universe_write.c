@@ -9,10 +9,12 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "data/digests.h"
 #include "device/weir_parallel.h"
 #include "io/weir_netcdf.h"
 
 enum { MESSAGE = 512, PATH = 4096, NAME = 16, CHUNK = 1 << 20 /* bytes */ };
+#define LISTED "list of files"
 #define MADE_OF "simulation" /* the attribute that says what a file's universes depend on */
 
 /* A universe that a thread makes: what failed, and how long it took. */
@@ -37,6 +39,7 @@ typedef struct output {
   weir_status status;        /* of writing */
   char message[MESSAGE];
   weir_netcdf *nc;
+  cf_digests *digests;
   int64_t begin; /* first universe of the file */
   int full, unit, phys, cosmology, universe, corner;
   cf_written *done;
@@ -207,12 +210,20 @@ static int64_t first_of(const char *name)
   return strcmp(name, same) == 0 ? first : -1;
 }
 
+/* Whether a file beginning with that universe is one that would be written. */
+static bool is_ours(const cf_universe_opts *o, int64_t begin)
+{
+  const int64_t u = begin - o->first;
+
+  return u >= 0 && u < o->universes && u % o->file == 0;
+}
+
 /* A file that is there is one that would be written, or holds other universes of the same kind. */
 static weir_status check_file(const cf_universe_opts *o, const cf_universe_facts *f,
                               const char *text, const char *path, int64_t begin)
 {
   const int64_t u = begin - o->first, end = o->first + o->universes;
-  const bool ours = u >= 0 && u < o->universes && u % o->file == 0;
+  const bool ours = is_ours(o, begin);
   weir_status status = WEIR_OK;
   claim c;
 
@@ -240,21 +251,25 @@ weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_univ
 {
   char text[CF_TEXT], path[PATH];
   DIR *const dir = opendir(folder);
+  cf_digests *digests = NULL;
   weir_status status = WEIR_OK;
 
   if (dir == NULL) { /* there is nothing yet */
     return WEIR_OK;
   }
   cf_universe_text(opts, f, seed, text, sizeof text);
+  status = cf_digests_open(folder, "", LISTED, &digests);
   for (const struct dirent *e = readdir(dir); e && status == WEIR_OK; e = readdir(dir)) {
     const int64_t begin = first_of(e->d_name);
 
-    if (begin >= 0) {
+    if (begin >= 0 &&
+        !(is_ours(opts, begin) && cf_digests_check(digests, e->d_name) == CF_DIGEST_DAMAGED)) {
       status = weir_path_join(folder, e->d_name, path, sizeof path);
       status = status == WEIR_OK ? check_file(opts, f, text, path, begin) : status;
     }
   }
   (void)closedir(dir);
+  cf_digests_close(&digests);
   return status;
 }
 
@@ -374,7 +389,28 @@ static weir_status make_file(output *o, const char *path, int64_t n)
   WEIR_TRY(write_ready(o));
   WEIR_TRY(weir_netcdf_commit(&o->nc));
   o->done->files++;
-  return WEIR_OK;
+  char name[2 * NAME];
+
+  cf_universe_file(o->begin, name, sizeof name);
+  return cf_digests_add(o->digests, name);
+}
+
+/* Whether the file is there with the bytes that were written; else it is told of. */
+static bool is_whole(output *o, const char *path)
+{
+  char name[2 * NAME];
+
+  cf_universe_file(o->begin, name, sizeof name);
+  const cf_digested is = cf_digests_check(o->digests, name);
+
+  if (is != CF_DIGEST_WHOLE && weir_file_exists(path)) {
+    o->done->again++;
+    weir_warn("simulate", "%s: %s: its universes are made again", path,
+              is == CF_DIGEST_DAMAGED ? "its bytes are not those that were written"
+                                      : "is not listed in " CF_DIGESTS_FILE
+                                        ", so that it is not known to be whole");
+  }
+  return is == CF_DIGEST_WHOLE;
 }
 
 static weir_status write_all(output *o)
@@ -384,7 +420,7 @@ static weir_status write_all(output *o)
   for (int64_t u = 0; u < o->opts->universes; u += o->opts->file) {
     o->begin = o->opts->first + u;
     WEIR_TRY(path_of(o->folder, o->begin, path, sizeof path));
-    if (weir_file_exists(path)) {
+    if (is_whole(o, path)) {
       o->done->kept++;
       continue;
     }
@@ -431,9 +467,11 @@ weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const
   o.f = cf_generator_facts(o.g);
   cf_universe_text(opts, o.f, seed, o.text, sizeof o.text);
   WEIR_TRY_GOTO(take_room(&o), done);
+  WEIR_TRY_GOTO(cf_digests_open(folder, "", LISTED, &o.digests), done);
   WEIR_TRY_GOTO(write_all(&o), done);
 done:
   weir_netcdf_close(&o.nc);
+  cf_digests_close(&o.digests);
   for (int64_t i = 0; o.rooms != NULL && i < o.workers; i++) {
     cf_generator_room_destroy(&o.rooms[i]);
   }

@@ -122,7 +122,10 @@ static weir_status agree_ranges(const cf_volume_info *first, const char *first_p
 static weir_status agree_quantity(const cf_volume_info *first, const char *first_path,
                                   const cf_volume_info *has, const char *path)
 {
-  return first->quantity == has->quantity
+  const bool one = first->quantity == CF_QUANTITY_DENSITY,
+             two = has->quantity == CF_QUANTITY_DENSITY;
+
+  return one == two /* what is not declared is taken for counts */
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
                          "%s: its voxels are %s, those of %s, the first file, %s; files.voxels "

@@ -33,6 +33,14 @@ static weir_status no_format(const char *name)
                    names);
 }
 
+void cf_volume_endings(const char *format, char *text, size_t size)
+{
+  const cf_volume_format *const f = find(format);
+
+  (void)snprintf(text, size, "%s%s%s", f ? f->suffix : "", f && f->beside ? "|" : "",
+                 f && f->beside ? f->beside : "");
+}
+
 weir_status cf_volume_create(const char *format, const char *path, const cf_volume_info *info,
                              int64_t count, int level, cf_volume_writer **out)
 {

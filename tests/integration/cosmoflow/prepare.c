@@ -293,10 +293,94 @@ static void a_folder_of_others_stays_as_it_is(void **state)
   free(after);
   assert_int_equal(program("prepare " SMALL "--seed 3 --overwrite --out %s", in_scratch("a")), 0);
   assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 0);
-  /* A file that lost its end is no file of universes. */
+  /* One that lost its end, and is none of those that would be written. */
   assert_int_equal(truncate(file_of("a", 4), 3000), 0);
-  assert_int_equal(program("prepare " SMALL "--seed 3 --out %s", in_scratch("a")), 3);
+  assert_int_equal(
+      program("prepare " SMALL "--seed 3 --set simulate.first=6 --out %s", in_scratch("a")), 3);
   assert_non_null(strstr(printed(), "universes-00000004.nc"));
+}
+
+/* Files whose bytes are not those that were written are made again, the others kept. */
+static void damaged_universes_are_made_again(void **state)
+{
+  int64_t size = 0;
+
+  NEEDS_LIBRARIES();
+  assert_int_equal(program("prepare " SMALL "--set simulate.file=1 --out %s", in_scratch("a")), 0);
+  assert_int_equal(program("prepare " SMALL "--set simulate.file=1 --out %s", in_scratch("b")), 0);
+  assert_ok(weir_file_size(file_of("a", 1), &size));
+  char *text = contents(file_of("a", 1)); /* in the compressed data, and the end is lost */
+  FILE *out = fopen(file_of("a", 1), "wb");
+
+  text[size * 3 / 4] ^= 0x10;
+  assert_true(fwrite(text, 1, (size_t)size, out) == (size_t)size && fclose(out) == 0);
+  free(text);
+  assert_int_equal(truncate(file_of("a", 3), 3000), 0);
+  assert_int_equal(remove(file_of("a", 4)), 0);
+  assert_int_equal(program("prepare " SMALL "--set simulate.file=1 --out %s", in_scratch("a")), 0);
+  assert_non_null(strstr(printed(), "universes-00000001.nc: its bytes are not those that were"));
+  assert_non_null(strstr(printed(), "universes-00000003.nc: its bytes are not those that were"));
+  assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 3);
+  assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "again"), 2);
+  for (int64_t u = 0; u < 6; u++) {
+    assert_true(same_contents(file_of("a", u), file_of("b", u)));
+  }
+  assert_int_equal(program("prepare " SMALL "--set simulate.file=1 --out %s", in_scratch("a")), 0);
+  assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 6);
+}
+
+/* A conversion that a signal ended goes on where it was, to the same bytes. */
+static void a_stopped_conversion_goes_on(void **state)
+{
+#define CONVERT "convert synth:// " SMALL "--set simulate.universes=60 "
+  int status = 0;
+
+  NEEDS_LIBRARIES();
+  for (int again = 0; again < 2; again++) {
+    const char *const format = again == 0 ? "netcdf" : "npy";
+    const char *const last = again == 0 ? "nc" : "_data.npy", *const dot = again == 0 ? "." : "";
+    const char *const each = again == 0 ? "7" : "1";
+    const pid_t child =
+        program_start(CONVERT "--set convert.per_file=%s --set convert.format=%s --out %s", each,
+                      format, in_scratch("a"));
+
+    for (int k = 0; k < 2000 && !weir_file_exists(in_scratch("a/samples-00000014%s%s", dot, last));
+         k++) {
+      usleep(1000);
+    }
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) != 0) { /* it may have been fast */
+      assert_int_equal(WEXITSTATUS(status), 9);
+      assert_non_null(strstr(printed(), "the same command goes on"));
+    }
+    assert_true(only_whole_files("a"));
+    /* One of those that are there is damaged, one is lost. */
+    assert_int_equal(truncate(in_scratch("a/samples-00000007%s%s", dot, last), 100), 0);
+    assert_int_equal(remove(in_scratch("a/samples-00000000%s%s", dot, last)), 0);
+    assert_int_equal(program(CONVERT "--set convert.per_file=%s --set convert.format=%s --out %s",
+                             each, format, in_scratch("a")),
+                     0);
+    assert_non_null(strstr(printed(), "its bytes are not those that were written"));
+    assert_true(event_number(in_scratch("a"), "convert_end", "kept") >= 1);
+    assert_true(event_number(in_scratch("a"), "convert_end", "files") >= 2);
+    assert_int_equal(program(CONVERT "--set convert.per_file=%s --set convert.format=%s --out %s",
+                             each, format, in_scratch("b")),
+                     0);
+    for (int64_t k = 0; k < 60; k += again == 0 ? 7 : 1) {
+      assert_true(same_contents(in_scratch("a/samples-%08lld%s%s", (long long)k, dot, last),
+                                in_scratch("b/samples-%08lld%s%s", (long long)k, dot, last)));
+    }
+    /* Another input or other options are another conversion. */
+    assert_int_equal(program(CONVERT "--set convert.per_file=%s --set convert.format=%s --seed 1 "
+                                     "--out %s",
+                             each, format, in_scratch("a")),
+                     2);
+    assert_non_null(strstr(printed(), "another input or other options of convert"));
+    weir_check_rmdir(in_scratch("a"));
+    weir_check_rmdir(in_scratch("b"));
+  }
 }
 
 /* Files that this run would not write belong to the set as well. */
@@ -441,6 +525,8 @@ int main(void)
       TEST(threads_and_files_make_no_difference),
       TEST(a_stopped_run_goes_on),
       TEST(a_folder_of_others_stays_as_it_is),
+      TEST(damaged_universes_are_made_again),
+      TEST(a_stopped_conversion_goes_on),
       TEST(a_folder_is_one_set),
       TEST(what_cannot_be_is_refused),
       TEST(describe_says_what_there_would_be),

@@ -199,6 +199,7 @@ const cf_volume_format cf_volume_format_npy = {
     .help = "pairs of NumPy arrays, NAME" DATA " and NAME" LABEL
             ", one sample a pair; NAME" UNIVERSE " where the universe is known",
     .suffix = DATA,
+    .beside = LABEL "|" UNIVERSE,
     .endings = DATA,
     .knows = knows,
     .open = open_file,
