@@ -278,7 +278,8 @@ static weir_status add_quantity(const wx_eval_page *p, int64_t quantity, weir_re
   const wx_quantity *const q = &p->v->scene->facts->quantity[quantity];
 
   WEIR_TRY(weir_report_heading(r, q->name));
-  WEIR_TRY(weir_report_text(r, "Units: %s. Weighted by area.", q->units));
+  WEIR_TRY(
+      weir_report_text(r, "Units: %s. %s", q->units, wx_grid_weighting(&p->v->scene->facts->grid)));
   WEIR_TRY(add_table(p, quantity, "scores", score_cells, SCORE_COLUMNS, score_head, r));
   WEIR_TRY(add_table(p, quantity, "skill", skill_cells, SKILL_COLUMNS, skill_head, r));
   for (int64_t m = 0; m < p->v->n_models; m++) {

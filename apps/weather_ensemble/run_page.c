@@ -123,9 +123,11 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
     WEIR_TRY(weir_report_heading(r, "Validation"));
     WEIR_TRY(weir_cells_report(cells, r, "validation", WX_VALIDATION_COLUMNS, wx_validation_head));
     WEIR_TRY(weir_report_text(
-        r, "Raw: mean and standard deviation of the members as a Gaussian. Ratio: of spread to "
-           "error, for the raw ensemble with the factor of its size. Cells count by area. These "
-           "samples chose the weights; scores of the tests are made by eval."));
+        r,
+        "Raw: mean and standard deviation of the members as a Gaussian. Ratio: of spread to "
+        "error, for the raw ensemble with the factor of its size. %s These samples chose the "
+        "weights; scores of the tests are made by eval.",
+        wx_grid_weighting(&wx_archive_get(e->forecast)->grid)));
   }
   WEIR_TRY(weir_report_heading(r, "Loss"));
   return add_curve(r, dir,

@@ -105,6 +105,8 @@ weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, s
                                   int64_t *count, bool *text) WEIR_CHECKED;
 /* How many numbers attribute `name` has; 0 where there is none, or a text. */
 int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *name);
+/* True when attribute `name` is of a floating-point type. */
+bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name);
 /* True when a variable (or the file) has an attribute of that name. */
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name);
 /* Reads a box in the variable's dtype; the caller has room for it. */

@@ -58,7 +58,7 @@ static weir_status reach(wx_nc *f, int v, bool *space, bool *course)
     *course = *course || role == WX_ROLE_START || role == WX_ROLE_TIME || role == WX_ROLE_LEAD ||
               role == WX_ROLE_MEMBER;
   }
-  return WEIR_OK;
+  return *space ? WEIR_OK : wx_nc_is_located(f, v, space);
 }
 
 /* Variables that may hold fields: numbers that no role, no other variable explains. */

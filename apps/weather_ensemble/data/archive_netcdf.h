@@ -126,6 +126,23 @@ weir_status wx_nc_bounds(wx_nc *f, const wx_coordinate *c, bool of_lead, bool ye
  * "sum", "point" ...; "": nothing. */
 weir_status wx_nc_method(wx_nc *f, int v, char *method, size_t size) WEIR_CHECKED;
 
+/* Dimensions of a variable that count rows, columns and sites: positions, -1: none; and the
+ * variables of one dimension, latitudes and longitudes, along them, -1: none. */
+typedef struct wx_nc_dims {
+  int row, column, site, line[2];
+} wx_nc_dims;
+
+/* archive_grid.c: refuse grids whose cells are not where, or not as large as, the file says by
+ * latitudes and longitudes, equal-area projections or areas. Fails: WEIR_ERR_DATA naming the grid
+ * and what to do. check_grid: of rows and columns; weight NULL: no areas. */
+weir_status wx_nc_check_dims(wx_nc *f, int v, const wx_nc_dims *d) WEIR_CHECKED;
+weir_status wx_nc_check_grid(wx_nc *f, int v, const wx_nc_dims *d, const wx_grid *g) WEIR_CHECKED;
+/* Whether latitudes and longitudes run along two of its dimensions together, or along one. */
+weir_status wx_nc_is_located(wx_nc *f, int v, bool *is) WEIR_CHECKED;
+/* The variable that the attribute grid_mapping of v names, and its grid_mapping_name, "": none;
+ * both of `size` bytes. */
+weir_status wx_nc_mapping_name(wx_nc *f, int v, char *var, char *name, size_t size) WEIR_CHECKED;
+
 /* archive_plane.c: rows and columns of variable v: positions of their dimensions, -1: none (a
  * single site). The grid is told to the index. */
 weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column) WEIR_CHECKED;

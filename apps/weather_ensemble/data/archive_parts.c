@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/weir_alloc.h"
 #include "data/archive_netcdf.h"
 
@@ -45,18 +46,53 @@ static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, 
   return weir_netcdf_get_numbers(f->nc, var, name, out, found);
 }
 
-static weir_status take_range(wx_nc *f, int var, wx_part *p)
+/* Attributes of packed integers are of what is stored where they are integers themselves, else of
+ * the unpacked values (NUG, attribute conventions). */
+static bool is_of_values(const wx_nc *f, int var, const wx_part *p, const char *name)
 {
-  double range[2];
+  return !weir_dtype_is_float(p->dtype) && (p->scale != 1 || p->offset != 0) &&
+         weir_netcdf_is_real(f->nc, var, name);
+}
+
+/* A bound, as stored; `side` -1 or 1: rounding leaves the value at the bound inside. */
+static double stored_bound(const wx_part *p, double value, int side)
+{
+  const double stored = (value - p->offset) / p->scale;
+
+  return stored + side * 1e-6 * fmax(1, fabs(stored));
+}
+
+static weir_status take_bound(wx_nc *f, int var, const char *name, int least, wx_part *p)
+{
+  double at[2];
   int n = 0;
 
-  WEIR_TRY(take_numbers(f, var, "valid_range", 2, 2, range, &n));
-  if (n == 2) {
-    p->lo = range[0];
-    p->hi = range[1];
+  WEIR_TRY(take_numbers(f, var, name, least, least, at, &n));
+  if (n == 0) {
+    return WEIR_OK;
   }
-  WEIR_TRY(take_numbers(f, var, "valid_min", 1, 1, &p->lo, &n));
-  WEIR_TRY(take_numbers(f, var, "valid_max", 1, 1, &p->hi, &n));
+  const bool low = n == 2 || strcmp(name, "valid_min") == 0,
+             high = n == 2 || strcmp(name, "valid_max") == 0;
+
+  if (!is_of_values(f, var, p, name)) {
+    p->lo = low ? at[0] : p->lo;
+    p->hi = high ? at[n - 1] : p->hi;
+    return WEIR_OK;
+  }
+  const bool turned = p->scale < 0; /* the least value is the greatest that is stored */
+  const double first = stored_bound(p, at[0], turned ? 1 : -1),
+               last = stored_bound(p, at[n - 1], turned ? -1 : 1);
+
+  p->lo = low && !turned ? first : high && turned ? last : p->lo;
+  p->hi = high && !turned ? last : low && turned ? first : p->hi;
+  return WEIR_OK;
+}
+
+static weir_status take_range(wx_nc *f, int var, wx_part *p)
+{
+  WEIR_TRY(take_bound(f, var, "valid_range", 2, p));
+  WEIR_TRY(take_bound(f, var, "valid_min", 1, p));
+  WEIR_TRY(take_bound(f, var, "valid_max", 1, p));
   if (!(p->lo <= p->hi)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: valid_min, valid_max or valid_range leave no value: %g to "
@@ -66,9 +102,26 @@ static weir_status take_range(wx_nc *f, int var, wx_part *p)
   return WEIR_OK;
 }
 
+/* Bytes that are meant without a sign would be read with one. */
+static weir_status refuse_unsigned(wx_nc *f, int var)
+{
+  char text[16];
+
+  WEIR_TRY(wx_nc_text(f, var, "_Unsigned", text, sizeof text));
+  return strcasecmp(text, "true") != 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: variable %s: its attribute _Unsigned says that its integers have no "
+                         "sign, which is not read: store it as an unsigned type or as numbers of "
+                         "32 bits",
+                         f->path, f->seen[var].name);
+}
+
 static weir_status take_missing(wx_nc *f, int var, wx_part *p)
 {
   int n = 0;
+
+  WEIR_TRY(refuse_unsigned(f, var));
 
   p->scale = 1;
   p->lo = -INFINITY;
@@ -78,6 +131,11 @@ static weir_status take_missing(wx_nc *f, int var, wx_part *p)
   WEIR_TRY(take_numbers(f, var, "_FillValue", 1, 1, p->missing, &p->n_missing));
   WEIR_TRY(take_numbers(f, var, "missing_value", 1, WX_NC_MISSING - 1 - p->n_missing,
                         p->missing + p->n_missing, &n));
+  for (int i = 0; i < n && is_of_values(f, var, p, "missing_value"); i++) {
+    double *const code = &p->missing[p->n_missing + i];
+
+    *code = round((*code - p->offset) / p->scale);
+  }
   p->n_missing += n;
   if (!weir_netcdf_has(f->nc, var, "_FillValue")) {
     p->missing[p->n_missing++] = p->dtype == WEIR_I16   ? -32767

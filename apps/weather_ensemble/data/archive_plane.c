@@ -20,12 +20,13 @@ static int along(const wx_nc *f, int dim, wx_role role)
   return -1;
 }
 
-/* Positions of the dimensions of v that count rows, columns and sites. */
-static weir_status find_dims(wx_nc *f, int v, int *row, int *column, int *site)
+/* The dimensions of v that count rows, columns and sites. */
+static weir_status find_dims(wx_nc *f, int v, wx_nc_dims *out)
 {
   const wx_seen *const s = &f->seen[v];
+  int *const row = &out->row, *const column = &out->column, *const site = &out->site;
 
-  *row = *column = *site = -1;
+  *out = (wx_nc_dims){.row = -1, .column = -1, .site = -1, .line = {-1, -1}};
   for (int d = 0; d < s->shape.n_dims; d++) {
     wx_role role = WX_ROLE_NONE;
     int var = -1;
@@ -45,6 +46,11 @@ static weir_status find_dims(wx_nc *f, int v, int *row, int *column, int *site)
                      "one of longitudes (lon, longitude, x), or one of sites, or none of them",
                      f->path, s->name);
   }
+  const int dim[2] = {*site >= 0 ? *site : *row, *site >= 0 ? *site : *column};
+
+  for (int k = 0; k < 2 && dim[k] >= 0; k++) {
+    out->line[k] = along(f, s->dims[dim[k]], k == 0 ? WX_ROLE_ROW : WX_ROLE_COLUMN);
+  }
   return WEIR_OK;
 }
 
@@ -63,12 +69,11 @@ static bool is_compass(const char *name, wx_role role)
   return strncasecmp(name, role == WX_ROLE_ROW ? "lat" : "lon", 3) == 0;
 }
 
-/* Values of a dimension of v: of its variable of coordinates, or its numbers 0, 1, ... */
-static weir_status take_line(wx_nc *f, int v, int d, wx_role role, double **out, char *units,
-                             bool *degrees)
+/* Values of a dimension of v: of its variable of coordinates `var`. */
+static weir_status take_line(wx_nc *f, int v, int d, int var, wx_role role, double **out,
+                             char *units, bool *degrees)
 {
   const wx_seen *const s = &f->seen[v];
-  const int var = along(f, s->dims[d], role);
   int64_t n = s->shape.lengths[d];
 
   char name[WX_NC_NAME];
@@ -80,18 +85,11 @@ static weir_status take_line(wx_nc *f, int v, int d, wx_role role, double **out,
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %lld rows or columns; 1 to %d are handled",
                      f->path, s->name, (long long)n, WX_MOST_LINE);
   }
-  if (var < 0 && is_compass(name, role)) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: variable %s: its dimension %s has no values: add a variable of that name "
-                     "in degrees, or name the dimension %s where it is none of the globe",
-                     f->path, s->name, name, role == WX_ROLE_ROW ? "y" : "x");
-  }
   if (var < 0) {
-    WEIR_TRY(weir_alloc(n, sizeof **out, (void **)out));
-    for (int64_t i = 0; i < n; i++) {
-      (*out)[i] = (double)i;
-    }
-    return WEIR_OK;
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: its dimension %s has no values, so that areas of cells are "
+                     "not known: add a variable of that name with units degrees_%s",
+                     f->path, s->name, name, role == WX_ROLE_ROW ? "north" : "east");
   }
   WEIR_TRY(wx_nc_text(f, var, "units", units, WX_SHORT));
   *degrees = is_degrees(units, f->seen[var].name, role == WX_ROLE_ROW ? 'N' : 'E');
@@ -128,10 +126,11 @@ static weir_status take_sites(wx_nc *f, int v, int site, wx_grid *g, double **la
   return WEIR_OK;
 }
 
-static weir_status take_grid(wx_nc *f, int v, int row, int column, wx_grid *g, double **lat,
+static weir_status take_grid(wx_nc *f, int v, const wx_nc_dims *at, wx_grid *g, double **lat,
                              double **lon, wx_grid_order *order)
 {
   const wx_seen *const s = &f->seen[v];
+  const int row = at->row, column = at->column;
   const char *reason = NULL;
   int64_t cells = 0;
   bool degrees[2] = {false, false};
@@ -145,8 +144,8 @@ static weir_status take_grid(wx_nc *f, int v, int row, int column, wx_grid *g, d
         "%s: variable %s: %lld x %lld cells: more than are handled, or than its bytes can hold",
         f->path, s->name, (long long)g->n_lat, (long long)g->n_lon);
   }
-  WEIR_TRY(take_line(f, v, row, WX_ROLE_ROW, lat, g->units[0], &degrees[0]));
-  WEIR_TRY(take_line(f, v, column, WX_ROLE_COLUMN, lon, g->units[1], &degrees[1]));
+  WEIR_TRY(take_line(f, v, row, at->line[0], WX_ROLE_ROW, lat, g->units[0], &degrees[0]));
+  WEIR_TRY(take_line(f, v, column, at->line[1], WX_ROLE_COLUMN, lon, g->units[1], &degrees[1]));
   g->kind = degrees[0] && degrees[1] ? WX_GRID_LATLON : WX_GRID_PLANE;
   if (g->kind == WX_GRID_LATLON) {
     (void)snprintf(g->units[0], WX_SHORT, "degrees_north");
@@ -257,10 +256,10 @@ static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double 
 /* The variable that says which projection a plane is of. */
 static weir_status take_mapping(wx_nc *f, int v, wx_notes *mapping)
 {
-  char name[WX_NOTE_NAME];
+  char name[WX_NOTE_NAME], of[WX_NOTE_NAME];
 
   mapping->n = 0;
-  WEIR_TRY(wx_nc_text(f, v, "grid_mapping", name, sizeof name));
+  WEIR_TRY(wx_nc_mapping_name(f, v, name, of, sizeof name));
   for (int k = 0; k < f->n_seen && name[0] != 0; k++) {
     if (strcmp(f->seen[k].name, name) == 0) {
       WEIR_TRY(wx_notes_read(f->nc, k, NULL, mapping));
@@ -277,14 +276,16 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   double *lat = NULL, *lon = NULL, *weight = NULL;
   wx_notes mapping = {.n = 0};
   weir_status status = WEIR_OK;
-  int site = -1;
+  wx_nc_dims at;
 
-  WEIR_TRY(find_dims(f, v, row, column, &site));
+  WEIR_TRY(find_dims(f, v, &at));
+  WEIR_TRY(wx_nc_check_dims(f, v, &at));
+  *row = at.row;
+  *column = at.row < 0 ? at.site : at.column;
   if (*row < 0) {
-    WEIR_TRY_GOTO(take_sites(f, v, site, &g, &lat, &lon), done);
-    *column = site;
+    WEIR_TRY_GOTO(take_sites(f, v, at.site, &g, &lat, &lon), done);
   } else {
-    WEIR_TRY_GOTO(take_grid(f, v, *row, *column, &g, &lat, &lon, &order), done);
+    WEIR_TRY_GOTO(take_grid(f, v, &at, &g, &lat, &lon, &order), done);
   }
   WEIR_TRY_GOTO(take_mapping(f, v, &mapping), done);
   g.mapping = mapping.n > 0 ? &mapping : NULL;
@@ -293,6 +294,7 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   if (*row >= 0 && !f->has_grid) {
     WEIR_TRY_GOTO(take_areas(f, v, *row, *column, &g, &order, &weight), done);
     g.weight = weight;
+    WEIR_TRY_GOTO(wx_nc_check_grid(f, v, &at, &g), done);
   }
   WEIR_TRY_GOTO(keep(f, v, &g, &lat, &lon, &order), done);
 done:

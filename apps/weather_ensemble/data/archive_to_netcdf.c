@@ -231,7 +231,7 @@ static weir_status put_areas(writer *w)
   WEIR_TRY(weir_alloc(n, sizeof *usual, (void **)&usual));
   wx_grid_weights(g, usual);
   for (int64_t e = 0; e < n; e++) {
-    w->areas = w->areas || fabs(usual[e] - g->weight[e]) > 1e-6;
+    w->areas = w->areas || g->kind == WX_GRID_PLANE || fabs(usual[e] - g->weight[e]) > 1e-6;
   }
   weir_free(&usual);
   if (!w->areas) {

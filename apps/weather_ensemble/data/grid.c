@@ -152,6 +152,13 @@ void wx_grid_weights(const wx_grid *g, double *weight)
   }
 }
 
+const char *wx_grid_weighting(const wx_grid *g)
+{
+  return g->kind != WX_GRID_SITES ? "Weighted by area."
+         : g->n_lon > 1           ? "Sites count equally."
+                                  : "A single series: no weights.";
+}
+
 static bool apart(const double *a, const double *b, int64_t n, double least)
 {
   const double spacing = n > 1 ? fabs(a[n - 1] - a[0]) / (double)(n - 1) : 0;

@@ -49,6 +49,8 @@ void wx_grid_reorder(const wx_grid *g, const wx_grid_order *order, const float *
 void wx_grid_weights(const wx_grid *g, double *weight);
 /* NULL where both are the same grid, to a hundredth of its spacing; else what differs. */
 const char *wx_grid_differs(const wx_grid *a, const wx_grid *b);
+/* How cells count in scores, a sentence: "Weighted by area." where areas are known. */
+const char *wx_grid_weighting(const wx_grid *g);
 /* "61 x 120 lat-lon, 90 to -90 N, 0 to 357 E" */
 void wx_grid_text(const wx_grid *g, char *text, size_t size);
 #endif

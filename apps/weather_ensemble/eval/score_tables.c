@@ -116,7 +116,8 @@ static void put_score(const place *p, const char *weights, const char *name, con
 /* All scores of a region; row: that of the whole grid, or NULL. */
 static weir_status add_scores(const place *p, wx_score_row *row)
 {
-  static const char *const weights[] = {"area", "none"};
+  const bool sites = p->v->scene->facts->grid.kind == WX_GRID_SITES;
+  const char *const weights[] = {sites ? "equal" : "area", "none"};
   const wx_tally *const t = &p->v->tally[p->model];
 
   for (int w = 0; w < WX_WEIGHTINGS; w++) {

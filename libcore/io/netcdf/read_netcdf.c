@@ -176,6 +176,15 @@ int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *na
   return code == NC_NOERR && type != NC_CHAR && type != NC_STRING ? (int64_t)n : 0;
 }
 
+bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name)
+{
+  nc_type type = NC_CHAR;
+  size_t n = 0;
+  const int code = WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &n));
+
+  return code == NC_NOERR && (type == NC_FLOAT || type == NC_DOUBLE);
+}
+
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)
 {
   return WEIR_NC_ALONE(nc_inq_attid(nc->id, weir_netcdf_target(var), name, NULL)) == NC_NOERR;

@@ -150,6 +150,14 @@ weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, s
   return refuse(nc, name, count, text != NULL);
 }
 
+bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name)
+{
+  (void)nc;
+  (void)var;
+  (void)name;
+  return false;
+}
+
 int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *name)
 {
   (void)nc;

@@ -1,0 +1,248 @@
+"""grids.py PROGRAM SCRATCH - grids, members, missing values and truth: files of ecCodes, cfgrib and xarray (grids/, written
+by make_grids.py) and of netCDF4 are refused by name, or scored; the scores are computed here.
+
+Exit 77: this Python has no netCDF4, or the program was built without NetCDF or ecCodes."""
+import csv
+import os
+import subprocess
+import sys
+import unittest
+
+try:
+    import netCDF4
+    import numpy as np
+except ImportError:
+    print("skipped: this Python has no netCDF4")
+    sys.exit(77)
+
+program, scratch = sys.argv[1:]
+stored = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grids")
+LAT, LON = [60.0, 30.0, 0.0], [0.0, 90.0, 180.0, 270.0]
+VALUES = np.add.outer(np.arange(3.0), 10 * np.arange(4.0)) + 280
+
+
+def run(command, *options, out="out"):
+    """The exit status and all that was printed."""
+    settings = [word for option in options for word in ("--set", option)]
+    done = subprocess.run([program, command, *settings, "--out", os.path.join(scratch, out), "--overwrite"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def write(name, dims, variables, members=None, starts=(0,), kind="NETCDF4", **attributes):
+    """A file with the field t2m over `dims`; variables: {name: (dimensions, values, attributes)}; the field is the
+    entry t2m, over time, member and dims."""
+    path = os.path.join(scratch, name)
+    with netCDF4.Dataset(path, "w", format=kind) as out:
+        out.setncatts(attributes)
+        for dim, n in {"time": len(starts), **({"member": members} if members else {}), **dims}.items():
+            out.createDimension(dim, n)
+        time = out.createVariable("time", "f8", ("time",))
+        time.setncatts({"units": "hours since 2020-01-01 00:00:00", "standard_name": "time"})
+        time[:] = starts
+        for variable, (over, values, notes) in variables.items():
+            values = np.asarray(values)
+            fill = notes.pop("_FillValue", None)
+            at = out.createVariable(variable, values.dtype, over, fill_value=fill)
+            at.set_auto_maskandscale(False)
+            at.setncatts(notes)
+            at[...] = values
+    return path
+
+
+def lines(lat=LAT, lon=LON):
+    return {"latitude": (("latitude",), np.array(lat), {"units": "degrees_north"}),
+            "longitude": (("longitude",), np.array(lon), {"units": "degrees_east"})}
+
+
+def field(values, dims=("latitude", "longitude"), member=False, dtype="f4", **notes):
+    over = ("time",) + (("member",) if member else ()) + tuple(dims)
+    return {"t2m": (over, np.asarray(values, dtype)[None], {"units": "K", **notes})}
+
+
+def regular(name, values, lat=LAT, lon=LON, member=False, dtype="f4", **notes):
+    n = np.shape(values)[0] if member else None
+    return write(name, {"latitude": len(lat), "longitude": len(lon)},
+                 {**lines(lat, lon), **field(values, member=member, dtype=dtype, **notes)}, members=n)
+
+
+class Grids(unittest.TestCase):
+    def refused(self, path, *words):
+        status, text = run("prepare", f"data.forecast=[{path}]")
+        self.assertEqual(status, 3, text)
+        for word in (os.path.basename(path), *words):
+            self.assertIn(word, text)
+
+    def scored(self, forecast, truth, *options):
+        """The first row of scores.csv, and all that was printed."""
+        status, text = run("eval", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all", *options)
+        self.assertEqual(status, 0, text)
+        with open(os.path.join(scratch, "out", "scores.csv"), encoding="utf-8") as table:
+            return next(csv.DictReader(table)), text
+
+    def report(self):
+        with open(os.path.join(scratch, "out", "report.html"), encoding="utf-8") as page:
+            return page.read()
+
+    def test_grids_of_grib_other_than_regular_are_refused_by_type(self):
+        for name in ("lambert", "rotated_ll", "polar_stereographic", "mercator"):
+            self.refused(os.path.join(stored, f"{name}.grib"), f"gridType={name}", "interpolate it")
+
+    def test_grids_that_cfgrib_unrolled_are_refused_by_type(self):
+        self.refused(os.path.join(stored, "lambert.nc"), "GRIB_gridType=lambert", "regrid it to a regular")
+        self.refused(os.path.join(stored, "rotated_ll.nc"), "GRIB_gridType=rotated_ll", "regrid")
+        self.refused(os.path.join(stored, "reduced_gg.nc"), "GRIB_gridType=reduced_gg", "regrid")
+
+    def test_a_rotated_pole_is_refused_by_name(self):
+        self.refused(os.path.join(stored, "rotated_pole.nc"), "rotated_latitude_longitude", "rlat and rlon", "regrid")
+
+    def test_curvilinear_grids_are_refused_by_their_coordinates(self):
+        lat, lon = np.meshgrid(np.linspace(50, 40, 3), np.linspace(0, 10, 4), indexing="ij")
+        for dims in (("y", "x"), ("j", "i"), ("nlat", "nlon")):
+            for name in ("lat", "nav_lat"):
+                other = name.replace("lat", "lon")
+                path = write("c.nc", dict(zip(dims, (3, 4))),
+                             {name: (dims, lat, {"units": "degrees_north"}),
+                              other: (dims, lon, {"units": "degrees_east"}),
+                              **field(VALUES, dims, coordinates=f"{name} {other}")})
+                self.refused(path, "curvilinear", f"{name} and {other}", "regrid")
+
+    def test_planes_without_coordinates_are_refused(self):
+        path = write("p.nc", {"y": 3, "x": 4}, field(VALUES, ("y", "x")))
+        self.refused(path, "its dimension y has no values", "t2m")
+
+    def plane(self, name, values, mapping, step=(2000.0, 2000.0), areas=None, member=False):
+        notes = {"grid_mapping": "crs"} if mapping else {}
+        extra = {"crs": ((), np.int32(0), {"grid_mapping_name": mapping})} if mapping else {}
+        if areas is not None:
+            notes["cell_measures"] = "area: cell_area"
+            extra["cell_area"] = (("y", "x"), np.asarray(areas), {"units": "m2", "standard_name": "cell_area"})
+        metres = {"y": "projection_y_coordinate", "x": "projection_x_coordinate"}
+        coords = {k: ((k,), np.cumsum([0.0] + list(np.resize(step, n - 1))), {"units": "m", "standard_name": metres[k]})
+                  for k, n in (("y", 3), ("x", 4))}
+        return write(name, {"y": 3, "x": 4}, {**coords, **extra, **field(values, ("y", "x"), member, **notes)},
+                     members=np.shape(values)[0] if member else None)
+
+    def test_projections_are_read_where_the_areas_of_cells_are_known(self):
+        for mapping in ("lambert_conformal_conic", "polar_stereographic", "mercator", "transverse_mercator"):
+            self.refused(self.plane("m.nc", VALUES, mapping), f"grid mapping {mapping} of variable crs", "cell_measures")
+        self.refused(self.plane("m.nc", VALUES, None), "without a grid mapping", "cell_measures")
+        equal = "lambert_azimuthal_equal_area"
+        self.refused(self.plane("m.nc", VALUES, equal, step=(1000.0, 2000.0)), equal)
+        areas = np.add.outer([1.0, 2.0, 4.0], [0.0, 1.0, 2.0, 3.0])
+        error = np.add.outer([3.0, 1.0, 0.5], [0.0, 1.0, 0.0, 2.0])
+        for mapping, weight in ((equal, None), ("lambert_conformal_conic", areas)):
+            forecast = self.plane("f.nc", [VALUES + error, VALUES + error], mapping, areas=weight, member=True)
+            truth = self.plane("t.nc", VALUES, mapping, areas=weight)
+            found, _ = self.scored(forecast, truth)
+            self.assertAlmostEqual(float(found["crps"]), np.average(error, weights=weight), places=4)
+            self.assertIn("Weighted by area.", self.report())
+            # What is written is read again, with the same areas.
+            status, text = run("prepare", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", out="again")
+            self.assertEqual(status, 0, text)
+            again = [os.path.join(scratch, "again", f"{side}.nc") for side in ("forecast", "truth")]
+            found, _ = self.scored(*again)
+            self.assertAlmostEqual(float(found["crps"]), np.average(error, weights=weight), places=4)
+
+    def sites(self, name, values, dim="station", units=("degrees_north", "degrees_east"), member=False, **notes):
+        n = np.shape(values)[-1]
+        lat, lon = np.linspace(10, 60, n), np.linspace(0, 5, n)
+        bounds = notes.pop("bounds", None)
+        extra = {"bounds": bounds} if bounds else {}
+        return write(name, {dim: n}, {"lat": ((dim,), lat, {"units": units[0], **extra}),
+                                      "lon": ((dim,), lon, {"units": units[1]}),
+                                      **field(values, (dim,), member, **notes)},
+                     members=np.shape(values)[0] if member else None)
+
+    def test_cells_of_unstructured_grids_are_no_sites(self):
+        values = np.arange(5.0)
+        self.refused(self.sites("u.nc", values, "ncells"), "its dimension ncells", "regrid", "site")
+        self.refused(self.sites("u.nc", values, "ncol"), "its dimension ncol")
+        self.refused(self.sites("u.nc", values, "values"), "its dimension values")
+        self.refused(self.sites("u.nc", values, "n", bounds="lat_bnds"), "unstructured or reduced grid")
+        self.refused(self.sites("u.nc", values, "n", CDI_grid_type="unstructured"), "CDI_grid_type=unstructured")
+        self.refused(self.sites("u.nc", values, "n", mesh="Mesh2", location="face"), "mesh=Mesh2")
+        self.refused(self.sites("u.nc", values, units=("radian", "radian")), "radian", "degrees_north")
+
+    def test_sites_count_equally_and_the_report_says_so(self):
+        error = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+        forecast = self.sites("f.nc", [280 + error, 280 + error], member=True)
+        found, _ = self.scored(forecast, self.sites("t.nc", np.full(5, 280.0)))
+        self.assertAlmostEqual(float(found["crps"]), error.mean(), places=4)
+        self.assertIn("Sites count equally.", self.report())
+        self.assertNotIn("by area", self.report())
+
+    def test_rows_and_columns_may_stand_in_any_order(self):
+        """A forecast from the north and from Greenwich on, a truth from the south and from -180 on."""
+        error = np.add.outer([1.0, 2.0, 4.0], [0.0, 1.0, 2.0, 3.0])
+        forecast = regular("f.nc", [VALUES + error, VALUES + error], member=True)
+        truth = regular("t.nc", np.roll(VALUES, 2, axis=1)[::-1], lat=LAT[::-1], lon=[-180.0, -90.0, 0.0, 90.0])
+        found, _ = self.scored(forecast, truth)
+        edges = np.radians([75.0, 45.0, 15.0, -15.0])
+        weight = np.sin(edges[:-1]) - np.sin(edges[1:])
+        self.assertAlmostEqual(float(found["crps"]), np.average(error.mean(axis=1), weights=weight), places=4)
+        self.assertIn("Weighted by area.", self.report())
+
+    def test_a_box_over_greenwich_is_the_same_on_both_sides(self):
+        error = np.add.outer([1.0, 2.0, 4.0], [0.0, 1.0, 2.0])
+        values = VALUES[:, :3]
+        forecast = regular("f.nc", [values + error] * 2, lon=[350.0, 0.0, 10.0], member=True)
+        found, _ = self.scored(forecast, regular("t.nc", values, lon=[-10.0, 0.0, 10.0]))
+        edges = np.radians([75.0, 45.0, 15.0, -15.0])
+        weight = np.sin(edges[:-1]) - np.sin(edges[1:])
+        self.assertAlmostEqual(float(found["crps"]), np.average(error.mean(axis=1), weights=weight), places=4)
+        self.refused_pair(forecast, regular("t.nc", values, lon=[0.0, 10.0, 20.0]), "columns are elsewhere")
+
+    def refused_pair(self, forecast, truth, *words):
+        for command in ("prepare", "eval"):
+            status, text = run(command, f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all")
+            self.assertNotEqual(status, 0, text)
+            for word in words:
+                self.assertIn(word, text)
+
+    def surveyed(self, path):
+        """Values, missing values, least and greatest of import.csv."""
+        status, text = run("prepare", f"data.forecast=[{path}]")
+        self.assertEqual(status, 0, text)
+        with open(os.path.join(scratch, "out", "import.csv"), encoding="utf-8") as table:
+            row = next(csv.DictReader(table))
+        return int(row["values"]), int(row["values_missing"]), float(row["least"]), float(row["greatest"])
+
+    def test_codes_for_missing_values_are_understood(self):
+        """The code in place of the first value, as writers state it; packed integers with scale and offset."""
+        for notes in ({"_FillValue": np.float32(9999)}, {"missing_value": np.float32(9999)},
+                      {"valid_max": np.float32(1000)}, {"valid_range": np.array([200, 400], "f4")}):
+            values = VALUES.copy()
+            values[0, 0] = 9999
+            self.assertEqual(self.surveyed(regular("v.nc", values, **notes))[1:], (1, 281, 312), notes)
+        packed = np.round((VALUES - 300) / 0.01)
+        packed[0, 0] = -32768
+        scale = {"scale_factor": 0.01, "add_offset": 300.0}
+        for notes in ({"_FillValue": np.int16(-32768)}, {"missing_value": np.int16(-32768)},
+                      {"valid_min": np.int16(-32767)}, {"valid_range": np.array([-32767, 32767], "i2")},
+                      {"valid_min": np.float32(100)}, {"valid_range": np.array([281.0, 312.0])},
+                      {"missing_value": 300 - 327.68}):
+            found = self.surveyed(regular("v.nc", packed, dtype="i2", **scale, **notes))
+            self.assertEqual(found[:2], (11, 1), notes)
+            self.assertAlmostEqual(found[2], 281, places=3)
+            self.assertAlmostEqual(found[3], 312, places=3)
+
+    def test_integers_without_a_sign_by_attribute_are_refused(self):
+        self.refused(regular("v.nc", VALUES - 280, dtype="i1", _Unsigned="true"), "_Unsigned", "t2m")
+
+    def test_a_range_that_leaves_nothing_is_refused(self):
+        self.refused(regular("v.nc", VALUES, valid_range=np.array([400, 200], "f4")), "leave no value")
+        self.refused(regular("v.nc", VALUES, missing_value="9999"), "missing_value")
+
+
+if not os.path.exists(stored):
+    sys.exit("the folder grids is not beside this file")
+code, said = run("prepare", f"data.forecast=[{os.path.join(stored, 'lambert.grib')}]")
+if code == 7 or "build" in said:
+    print("skipped: this program reads no GRIB")
+    sys.exit(77)
+code, said = run("prepare", f"data.forecast=[{os.path.join(stored, 'lambert.nc')}]")
+if code == 7:
+    print("skipped: this program reads no NetCDF")
+    sys.exit(77)
+unittest.main(argv=[sys.argv[0]])

@@ -1,0 +1,86 @@
+"""make_grids.py FOLDER - writes the files of this folder again: fields on grids that are no latitudes and longitudes
+of rows and columns, as other programs write them. Made with ecCodes 2.50 and its Python interface, cfgrib 0.9.15 and
+xarray 2026.9; every file is a forecast of 2 m temperature from 2020-01-01 00 UTC, 24 h."""
+import os
+import sys
+
+import eccodes as ec
+import numpy as np
+import xarray as xr
+
+FOLDER = sys.argv[1]
+SHAPE = {"Ni": 6, "Nj": 5}
+GRIDS = {
+    "lambert": {"gridType": "lambert", "Nx": 6, "Ny": 5, "LaD": 45000000, "LoV": 5000000, "Latin1": 45000000,
+                "Latin2": 45000000, "DxInMetres": 50000, "DyInMetres": 50000,
+                "latitudeOfFirstGridPoint": 44000000, "longitudeOfFirstGridPoint": 4000000},
+    "polar_stereographic": {"gridType": "polar_stereographic", "Nx": 6, "Ny": 5, "LaD": 60000000,
+                            "orientationOfTheGrid": 0, "DxInMetres": 50000, "DyInMetres": 50000,
+                            "latitudeOfFirstGridPoint": 60000000, "longitudeOfFirstGridPoint": 0},
+    "rotated_ll": {"gridType": "rotated_ll", **SHAPE, "latitudeOfFirstGridPointInDegrees": 4,
+                   "longitudeOfFirstGridPointInDegrees": 0, "latitudeOfLastGridPointInDegrees": 0,
+                   "longitudeOfLastGridPointInDegrees": 5, "iDirectionIncrementInDegrees": 1,
+                   "jDirectionIncrementInDegrees": 1, "latitudeOfSouthernPoleInDegrees": -40,
+                   "longitudeOfSouthernPoleInDegrees": 10},
+    "mercator": {"gridType": "mercator", **SHAPE, "LaD": 20000000, "DiInMetres": 50000, "DjInMetres": 50000,
+                 "latitudeOfFirstGridPoint": 20000000, "longitudeOfFirstGridPoint": 0,
+                 "latitudeOfLastGridPoint": 22000000, "longitudeOfLastGridPoint": 3000000},
+}
+
+
+def message(name, keys):
+    sample = "reduced_gg_pl_32_grib2" if name == "reduced_gg" else "regular_ll_sfc_grib2"
+    h = ec.codes_grib_new_from_samples(sample)
+    for key, value in keys.items():
+        ec.codes_set(h, key, value)
+    for key, value in {"dataDate": 20200101, "dataTime": 0, "step": 24, "shortName": "2t"}.items():
+        ec.codes_set(h, key, value)
+    n = ec.codes_get(h, "numberOfDataPoints") if name == "reduced_gg" else 30
+    ec.codes_set(h, "numberOfDataPoints", n)
+    ec.codes_set(h, "bitsPerValue", 1)
+    ec.codes_set_values(h, 280.0 + np.arange(n) % 2)
+    with open(os.path.join(FOLDER, f"{name}.grib"), "wb") as file:
+        ec.codes_write(h, file)
+    ec.codes_release(h)
+
+
+def by_cfgrib(name):
+    """What `xarray.open_dataset(..., engine='cfgrib').to_netcdf` makes of the GRIB file."""
+    path = os.path.join(FOLDER, f"{name}.grib")
+    data = xr.open_dataset(path, engine="cfgrib", backend_kwargs={"indexpath": ""})
+    if name == "reduced_gg":
+        data = data.isel(values=slice(0, 60))  # its first rows, of 20 points and more
+    data.to_netcdf(os.path.join(FOLDER, f"{name}.nc"), format="NETCDF3_64BIT")
+
+
+def by_xarray():
+    """A rotated pole as regional models write it: 1-D rlat and rlon, 2-D lat and lon."""
+    rlat, rlon = np.linspace(-2, 2, 5), np.linspace(-2, 3, 6)
+    lat = 50 + rlat[:, None] + 0.01 * rlon[None, :]
+    lon = 10 + rlon[None, :] / np.cos(np.radians(lat))
+    data = xr.Dataset(
+        {"t2m": (("time", "step", "rlat", "rlon"), np.full((1, 1, 5, 6), 280.0, "f4"),
+                 {"units": "K", "grid_mapping": "rotated_pole"}),
+         "rotated_pole": ((), 0, {"grid_mapping_name": "rotated_latitude_longitude",
+                                  "grid_north_pole_latitude": 39.25, "grid_north_pole_longitude": -162.0})},
+        coords={"time": ("time", [np.datetime64("2020-01-01", "ns")]),
+                "step": ("step", [24], {"units": "hours", "standard_name": "forecast_period"}),
+                "rlat": ("rlat", rlat, {"standard_name": "grid_latitude", "units": "degrees"}),
+                "rlon": ("rlon", rlon, {"standard_name": "grid_longitude", "units": "degrees"}),
+                "lat": (("rlat", "rlon"), lat, {"standard_name": "latitude", "units": "degrees_north"}),
+                "lon": (("rlat", "rlon"), lon, {"standard_name": "longitude", "units": "degrees_east"})})
+    data.to_netcdf(os.path.join(FOLDER, "rotated_pole.nc"), format="NETCDF3_64BIT")
+
+
+def main():
+    for name, keys in GRIDS.items():
+        message(name, keys)
+    message("reduced_gg", {})
+    for name in ("lambert", "rotated_ll", "reduced_gg"):
+        by_cfgrib(name)
+    by_xarray()
+    os.remove(os.path.join(FOLDER, "reduced_gg.grib"))  # the shared data have one
+
+
+if __name__ == "__main__":
+    main()
