@@ -56,8 +56,8 @@ void ps_pipeline_destroy(ps_pipeline *p)
 }
 
 const char *const ps_group_head[PS_GROUP_COLUMNS] = {
-    "stage",         "members",       "kernel",       "work (flop)", "moved (bytes)",
-    "saved (bytes)", "predicted (s)", "measured (s)", "calls"};
+    "stage",         "steps",         "kernel",          "work (flop)",  "moved (bytes)",
+    "saved (bytes)", "predicted (s)", "counted (bytes)", "measured (s)", "calls"};
 
 static void add_group(int stage, const weir_group_report *r, int columns, weir_cells *cells)
 {
@@ -65,9 +65,9 @@ static void add_group(int stage, const weir_group_report *r, int columns, weir_c
 
   weir_event("group", WEIR_INT("stage", stage), WEIR_TEXT("members", r->members),
              WEIR_TEXT("kernel", r->kernel), WEIR_REAL("flops", r->flops),
-             WEIR_REAL("bytes", r->bytes), WEIR_REAL("saved_bytes", r->saved_bytes),
-             WEIR_REAL("predicted_s", r->predicted_s), WEIR_REAL("measured_s", r->measured_s),
-             WEIR_INT("calls", r->calls));
+             WEIR_REAL("bytes", r->bytes), WEIR_REAL("counted_bytes", r->counted_bytes),
+             WEIR_REAL("saved_bytes", r->saved_bytes), WEIR_REAL("predicted_s", r->predicted_s),
+             WEIR_REAL("measured_s", r->measured_s), WEIR_INT("calls", r->calls));
   weir_cells_add(cells, "%d", stage);
   weir_cells_add(cells, (int)strlen(r->members) > most ? "%.*s..." : "%.*s", most, r->members);
   weir_cells_add(cells, "%s", r->kernel);
@@ -76,6 +76,7 @@ static void add_group(int stage, const weir_group_report *r, int columns, weir_c
   weir_cells_add(cells, "%.0f", r->saved_bytes);
   weir_cells_add(cells, "%.3g", r->predicted_s);
   if (columns > PS_GROUP_PLANNED) {
+    weir_cells_add_real(cells, r->measured_s > 0 ? r->counted_bytes : NAN);
     weir_cells_add_real(cells, r->measured_s > 0 ? r->measured_s : NAN);
     weir_cells_add(cells, "%lld", (long long)r->calls);
   }

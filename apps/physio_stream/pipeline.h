@@ -24,7 +24,7 @@ void ps_pipeline_destroy(ps_pipeline *p);
 /* One event `group` for each group of a stream's plans, and the same as a table: what each moves
  * and computes per chunk. `columns` of ps_group_head: all, or those that a plan knows, for a
  * terminal. */
-enum { PS_GROUP_COLUMNS = 9, PS_GROUP_PLANNED = 7 };
+enum { PS_GROUP_COLUMNS = 10, PS_GROUP_PLANNED = 7 };
 extern const char *const ps_group_head[PS_GROUP_COLUMNS];
 void ps_stream_groups(const weir_stream *stream, int columns, weir_cells *cells);
 /* The plans of all stages, long lines broken. Fails: WEIR_ERR_MEMORY. */

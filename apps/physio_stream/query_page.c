@@ -236,10 +236,12 @@ static weir_status fill(weir_report *page, const ps_query_run *r)
   WEIR_TRY(weir_report_heading(page, "Data movement"));
   WEIR_TRY(weir_report_text(
       page,
-      "Each group of operators runs at once over a chunk of %.4g s. All but calls is per chunk; "
-      "moved: distinct elements that it reads and writes outside itself; saved: traffic that "
-      "grouping removed; predicted from the peaks of the machine; measured with "
-      "exec.explain=true.",
+      "Steps of one row run together over a chunk of %.4g s. All but calls is the mean over "
+      "chunks; "
+      "moved: distinct elements read and written outside the row, predicted from the rates of the "
+      "streams; saved: traffic that running together removes; predicted time: from the peaks of "
+      "the "
+      "machine; counted and measured: in this run, with exec.explain=true.",
       r->report.window_s));
   WEIR_TRY(add_groups(page, r));
   WEIR_TRY(weir_report_heading(page, "Throughput"));

@@ -294,10 +294,12 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
   WEIR_TRY(weir_report_heading(r, "Data movement"));
   WEIR_TRY(weir_report_text(
       r,
-      "Each group of operators runs at once over a chunk of %.4g s. All but calls is per chunk; "
-      "moved: distinct elements that it reads and writes outside itself; saved: traffic that "
-      "grouping removed; predicted from the peaks of the machine; measured with "
-      "exec.explain=true.",
+      "Steps of one row run together over a chunk of %.4g s. All but calls is the mean over "
+      "chunks; "
+      "moved: distinct elements read and written outside the row, predicted from the rates of the "
+      "streams; saved: traffic that running together removes; predicted time: from the peaks of "
+      "the "
+      "machine; counted and measured: in this run, with exec.explain=true.",
       s->report->window_s));
   WEIR_TRY(add_groups(r, pipeline));
   WEIR_TRY(weir_report_heading(r, "Throughput"));

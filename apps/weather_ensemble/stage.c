@@ -104,7 +104,7 @@ weir_status wx_stage_flops(const wx_stage *s, double *flops)
   WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(weir_graph_order(g, order, &n), done);
   for (int32_t i = 0; i < n; i++) {
-    *flops += weir_node_traffic(g, order[i], 1).flops;
+    *flops += weir_node_traffic(g, order[i], 1, NULL).flops;
   }
 done:
   weir_free(&order);

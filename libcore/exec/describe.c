@@ -4,18 +4,38 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
+#include "base/weir_integer.h"
 #include "exec/ranks_priv.h"
 #include "pass/derive/weir_derive.h"
 
-/* Slots that stand for one chunk in the figures: the largest bound. */
-static int64_t chunk_slots(const weir_plan *p)
+/* Slots of one chunk in the figures of a node: of the fastest input that it goes together with;
+ * where no access relates it to one, of the longest input. */
+static int64_t chunk_slots(const weir_plan *p, const weir_node *node)
 {
+  const int32_t base = weir_node_rate(p->g, node, p->rates).base;
   int64_t slots = 1;
 
-  for (int32_t a = 0; a < p->n_arrays && p->bounds != NULL; a++) {
+  if (base >= 0 && p->feeds[base] > 0) {
+    return p->feeds[base];
+  }
+  for (int32_t a = 0; a < p->n_arrays; a++) {
     slots = p->bounds[a] > slots ? p->bounds[a] : slots;
   }
   return slots;
+}
+
+int64_t weir_plan_period(const weir_plan *p)
+{
+  int64_t period = 1;
+
+  for (int32_t a = 0; a < p->n_arrays; a++) {
+    const int64_t down = p->rates[a].base < 0 ? 1 : p->rates[a].down;
+
+    if (__builtin_mul_overflow(period, down / weir_common_divisor(period, down), &period)) {
+      return INT64_MAX;
+    }
+  }
+  return period;
 }
 
 /* The graph as the pass left it, behind what the passes before left. */
@@ -97,11 +117,10 @@ static weir_status digest_group(const weir_plan *p, exec_group *group)
 
 weir_status exec_summarise(weir_plan *p)
 {
-  const int64_t slots = chunk_slots(p);
-
   for (int32_t i = 0; i < p->n_groups; i++) {
-    const weir_traffic t =
-        weir_group_traffic(p->g, weir_graph_group(p->g, p->groups[i].number), slots);
+    const weir_group *group = weir_graph_group(p->g, p->groups[i].number);
+    const weir_node *anchor = weir_graph_node(p->g, group->nodes[group->n_nodes - 1]);
+    const weir_traffic t = weir_group_traffic(p->g, group, chunk_slots(p, anchor), p->rates);
 
     p->groups[i].flops = t.flops;
     p->groups[i].bytes = (double)t.read_bytes + (double)t.write_bytes;
@@ -134,9 +153,10 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
                                       : "call";
   r.predicted_s = r.bytes / p->bandwidth > r.flops / p->flop_rate ? r.bytes / p->bandwidth
                                                                   : r.flops / p->flop_rate;
-  if (group->calls > 0 && p->cfg.explain) {
-    r.measured_s = group->seconds / (double)group->calls;
-    r.waited_s = group->waited_s != NULL ? *group->waited_s / (double)group->calls : 0;
+  if (p->runs > 0 && p->cfg.explain) {
+    r.counted_bytes = group->counted_bytes / p->runs;
+    r.measured_s = group->seconds / p->runs;
+    r.waited_s = group->waited_s != NULL ? *group->waited_s / p->runs : 0;
   }
   return r;
 }

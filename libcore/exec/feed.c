@@ -1,4 +1,5 @@
 /* feed.c - running a plan: a bounded graph whole, a stream chunk by chunk. */
+#include <math.h>
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
@@ -148,6 +149,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
   }
   copy_sources(p, bindings, n);
   update_stored(p);
+  p->runs++;
 out:
   /* The caller's tensors may be gone at the next run. */
   for (int i = 0; i < n; i++) {
@@ -336,6 +338,19 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
   return WEIR_OK;
 }
 
+/* Share of a chunk as long as the bounds that the feeds bring. */
+static double chunks_of(const weir_plan *p, const weir_feed *feeds, int n)
+{
+  double most = 0;
+
+  for (int i = 0; i < n; i++) {
+    const int64_t bound = p->bounds[find_input(p, feeds[i].input)];
+
+    most = bound > 0 ? fmax(most, (double)(feeds[i].hi - feeds[i].lo) / (double)bound) : most;
+  }
+  return most;
+}
+
 weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last)
 {
   if (!p->streaming || p->ended) {
@@ -346,6 +361,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
     p->arrays[a].front = p->arrays[a].time >= 0 ? p->arrays[a].front : 0;
   }
   WEIR_TRY(take_feeds(p, feeds, n));
+  p->runs += chunks_of(p, feeds, n);
   for (int32_t a = 0; a < p->n_arrays && last; a++) {
     if (p->arrays[a].time >= 0 && weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT) {
       set_end(p, a, p->arrays[a].front);

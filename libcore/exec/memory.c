@@ -73,9 +73,9 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
 static void place_inputs(const weir_plan *p, int64_t n, bool fed, int64_t more, int64_t *input)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    const exec_rate *r = &p->rates[a];
+    const weir_rate *r = &p->rates[a];
     const __int128 at =
-        r->base < 0 ? 0 : (__int128)(n + (fed ? p->rates[r->base].feed + more : 0)) * r->up;
+        r->base < 0 ? 0 : (__int128)(n + (fed ? p->feeds[r->base] + more : 0)) * r->up;
 
     input[a] = r->base < 0 ? n : (int64_t)((at + (fed ? r->down - 1 : 0)) / r->down);
   }
@@ -84,15 +84,15 @@ static void place_inputs(const weir_plan *p, int64_t n, bool fed, int64_t more, 
 /* Slots of the fastest input that one feed of any input it goes with stands for. */
 static void find_feeds(weir_plan *p)
 {
-  exec_rates(p, p->rates);
+  weir_graph_rates(p->g, p->rates);
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    const exec_rate *r = &p->rates[a];
+    const weir_rate *r = &p->rates[a];
 
     if (r->base >= 0 && p->bounds[a] > 0) {
       const __int128 n = ((__int128)p->bounds[a] * r->down + r->up - 1) / r->up;
-      exec_rate *base = &p->rates[r->base];
+      int64_t *feed = &p->feeds[r->base];
 
-      base->feed = n > base->feed ? (int64_t)n : base->feed;
+      *feed = n > *feed ? (int64_t)n : *feed;
     }
   }
 }

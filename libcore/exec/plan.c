@@ -69,8 +69,10 @@ static weir_status init_arrays(weir_plan *p)
   p->slots = memory;
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof(int64_t), &memory));
   p->bounds = memory;
-  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(exec_rate), &memory));
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(weir_rate), &memory));
   p->rates = memory;
+  WEIR_TRY(weir_alloc(p->n_arrays, sizeof(int64_t), &memory));
+  p->feeds = memory;
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array_desc *d = &weir_graph_get_array(p->g, a)->desc;
 
@@ -94,7 +96,23 @@ static const char *member_name(const weir_plan *p, int32_t number)
   return node->label != NULL ? node->label : node->op->name;
 }
 
-/* Neighbours of one name are counted: "shift, elementwise x3". */
+/* A node with the label of an earlier member: part of a step that is named already. */
+static bool is_named(const weir_plan *p, const weir_group *group, int64_t i)
+{
+  const char *label = weir_graph_node(p->g, group->nodes[i])->label;
+
+  for (int64_t k = 0; k < i && label != NULL; k++) {
+    const char *other = weir_graph_node(p->g, group->nodes[k])->label;
+
+    if (other != NULL && strcmp(other, label) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Steps by their labels, each once; operators without one by name, neighbours counted: "pair,
+ * shift, elementwise x3". */
 static void name_members(const weir_plan *p, exec_group *group)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
@@ -102,12 +120,16 @@ static void name_members(const weir_plan *p, exec_group *group)
 
   for (int64_t i = 0, end; i < from->n_nodes && used + 4 < sizeof(group->members); i = end) {
     const char *name = member_name(p, from->nodes[i]);
+    const bool label = weir_graph_node(p->g, from->nodes[i])->label != NULL;
     char times[32] = "";
 
     for (end = i + 1; end < from->n_nodes && strcmp(member_name(p, from->nodes[end]), name) == 0;
          end++) {
     }
-    if (end - i > 1) {
+    if (is_named(p, from, i)) {
+      continue;
+    }
+    if (end - i > 1 && !label) {
       (void)snprintf(times, sizeof times, " x%lld", (long long)(end - i));
     }
     const int n = snprintf(group->members + used, sizeof(group->members) - used, "%s%s%s",
@@ -554,6 +576,7 @@ void weir_plan_destroy(weir_plan **out)
   weir_free(&p->slots);
   weir_free(&p->bounds);
   weir_free(&p->rates);
+  weir_free(&p->feeds);
   weir_free(&p->groups);
   weir_free(&p->arena);
   weir_free(&p->scratch);

@@ -30,14 +30,6 @@ typedef struct exec_array {
   bool outside;         /* its slots lie in the caller's memory, slot 0 first          */
 } exec_array;
 
-/* Slots of a stream per slot of the fastest input it goes together with: up / down. base: that
- * input's array, -1 where no access relates the two. */
-typedef struct exec_rate {
-  int32_t base;
-  int64_t up, down;
-  int64_t feed; /* of the fastest input: most of its slots that one feed stands for */
-} exec_rate;
-
 /* Tile-local memory of one array of a group: a row-major block of `shape` in the thread's scratch.
  */
 typedef struct exec_local {
@@ -75,8 +67,8 @@ typedef struct exec_group {
   void *kernel_context;
   int32_t kernel_arrays[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS]; /* in the order the kernel wants */
   int n_kernel_arrays;
-  int64_t front; /* time iterations of the anchor done so far */
-  double flops, bytes;
+  int64_t front;                      /* time iterations of the anchor done so far */
+  double flops, bytes, counted_bytes; /* counted: in all runs, where exec.explain asks for it */
   double seconds;
   const double *waited_s; /* of them, for other ranks; NULL: it never waits */
   int64_t calls;
@@ -117,7 +109,9 @@ struct weir_plan {
   int64_t workspace_bytes; /* most that a kernel wants: groups run one after the other */
   int64_t *slots;          /* [5 * n_arrays] room for slides and feeds */
   int64_t *bounds;         /* [n_arrays] most new slots of one feed */
-  exec_rate *rates;        /* [n_arrays] */
+  weir_rate *rates;        /* [n_arrays] */
+  int64_t *feeds;          /* [n_arrays] of a fastest input: most of its slots in one feed */
+  double runs; /* so far; of a stream: chunks of the bounds, by the slots that were fed */
   bool streaming, ended;
   double bandwidth, flop_rate;
   bool measured_peaks, terse;
@@ -150,8 +144,6 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
 /* First slot that the writers of an array have not made yet: of the one that lags behind, and of
  * the one ahead. */
 void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most);
-/* rate.c: [n_arrays] */
-void exec_rates(const weir_plan *p, exec_rate *rates);
 /* memory.c: capacities of windows, shapes of locals, arena, scratch. */
 weir_status exec_memory_make(weir_plan *p);
 /* Bytes of an array without time, rounded up as the arena wants them. Fails: WEIR_ERR_SHAPE. */
@@ -166,6 +158,9 @@ void exec_windows_slide(weir_plan *p);
 weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front);
 /* run.c: the anchor's iterations of `box`, tile by tile. */
 weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box, bool last);
+/* counted.c: distinct bytes that the group reads and writes outside itself for `box` of the anchor.
+ */
+double exec_counted_bytes(const weir_plan *p, const exec_group *group, const weir_box *box);
 /* plan.c: what the passes are told; the passes on p->g; what follows them. */
 weir_pass_opts exec_pass_opts(const weir_plan *p);
 weir_status exec_plan_passes(weir_plan *p);

@@ -363,6 +363,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
   }
   if (p->cfg.explain) {
     group->seconds += weir_clock() - start;
+    group->counted_bytes += exec_counted_bytes(p, group, box);
   }
   group->calls++;
   return status;

@@ -63,7 +63,7 @@ static weir_status keep_results(const weir_plan *p, outcome *o)
 /* Slots that an input has when the fastest one that it goes with has had n. */
 static int64_t slots_at(const weir_plan *p, int32_t a, int64_t n)
 {
-  const exec_rate *r = &p->rates[a];
+  const weir_rate *r = &p->rates[a];
 
   return r->base < 0 ? n : (int64_t)(((__int128)n * r->up + r->down - 1) / r->down);
 }

@@ -122,7 +122,7 @@ static void claimed_bytes_are_touched_bytes(void **state)
       assert_ok(weir_passes_run(d.g, &opts, NULL, NULL));
       for (int32_t i = 0; i < weir_graph_groups(d.g); i++) {
         const weir_group *group = weir_graph_group(d.g, i);
-        const weir_traffic t = weir_group_traffic(d.g, group, 1);
+        const weir_traffic t = weir_group_traffic(d.g, group, 1, NULL);
         bool exact = true;
         const int64_t bytes = counted_reads(d.g, group, &exact);
 

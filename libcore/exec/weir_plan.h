@@ -151,7 +151,8 @@ typedef struct weir_group_report {
   const char *digest;             /* weir_local_digest; "": a call, or not explain */
   const char *kernel;             /* kernel or engine  */
   double flops, bytes;            /* per chunk of the bounds, or per run */
-  double predicted_s, measured_s; /* measured: per call, 0 before explain ran */
+  double predicted_s, measured_s; /* measured: mean over chunks or runs; 0 without exec.explain */
+  double counted_bytes;           /* the same, of the boxes that were run     */
   double waited_s;                /* of it, for other ranks */
   int64_t calls;
   double saved_bytes;

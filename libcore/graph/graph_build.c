@@ -501,6 +501,18 @@ weir_value weir_label(weir_graph *g, weir_value v, const char *label)
   return v;
 }
 
+void weir_label_from(weir_graph *g, int32_t first, const char *label)
+{
+  const char *kept = NULL;
+
+  weir_graph_fail(g, weir_graph_intern(g, label, &kept));
+  for (int32_t i = first; i < g->n_nodes; i++) {
+    if (g->nodes[i]->label == NULL) {
+      g->nodes[i]->label = kept;
+    }
+  }
+}
+
 weir_status weir_graph_make_input(weir_graph *g, int32_t array, const char *name)
 {
   int32_t writer;

@@ -220,7 +220,8 @@ static void print_source(const weir_graph *g, const weir_node *node, int32_t num
   fputs("\n", out);
 }
 
-static void print_node(const weir_graph *g, int32_t number, int64_t slots, FILE *out)
+static void print_node(const weir_graph *g, int32_t number, int64_t slots, const weir_rate *rates,
+                       FILE *out)
 {
   const weir_node *node = g->nodes[number];
 
@@ -234,10 +235,11 @@ static void print_node(const weir_graph *g, int32_t number, int64_t slots, FILE 
   }
   fprintf(out, " (%s)\n", node->where != NULL ? node->where : "place unknown");
   print_accesses(g, node, NULL, out);
-  print_traffic(weir_node_traffic(g, number, slots), out);
+  print_traffic(weir_node_traffic(g, number, slots, rates), out);
 }
 
-static void print_group(const weir_graph *g, int32_t number, int64_t slots, FILE *out)
+static void print_group(const weir_graph *g, int32_t number, int64_t slots, const weir_rate *rates,
+                        FILE *out)
 {
   const weir_group *group = &g->groups[number];
   const weir_node *anchor = g->nodes[group->nodes[group->n_nodes - 1]];
@@ -257,7 +259,7 @@ static void print_group(const weir_graph *g, int32_t number, int64_t slots, FILE
   }
   fprintf(out, "], %s, saved %.6g B\n", group->kernel != NULL ? group->kernel->name : "generated",
           group->saved_bytes);
-  print_traffic(weir_group_traffic(g, group, slots), out);
+  print_traffic(weir_group_traffic(g, group, slots, rates), out);
 }
 
 static void print_results(const weir_graph *g, FILE *out)
@@ -278,18 +280,26 @@ static void print_results(const weir_graph *g, FILE *out)
 
 void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out)
 {
+  void *memory = NULL; /* without memory for rates, all streams count as equally fast */
+  const weir_rate *rates = NULL;
+
   if (g->status != WEIR_OK) {
     fprintf(out, "graph with an error: %s\n", g->message);
   }
+  if (weir_alloc(g->n_arrays, sizeof(weir_rate), &memory) == WEIR_OK) {
+    weir_graph_rates(g, memory);
+    rates = memory;
+  }
   for (int32_t i = 0; i < g->n_nodes; i++) {
     if (!g->nodes[i]->dead) {
-      print_node(g, i, slots, out);
+      print_node(g, i, slots, rates, out);
     }
   }
   print_results(g, out);
   for (int32_t k = 0; k < g->n_groups; k++) {
-    print_group(g, k, slots, out);
+    print_group(g, k, slots, rates, out);
   }
+  weir_free(&memory);
 }
 
 /* What print_operand rounds or leaves out: what stands for elements beyond the border, bounds of

@@ -1,6 +1,7 @@
 /* traffic.c - exact bytes and flops of nodes and groups. */
 #include "graph/graph_priv.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -19,6 +20,9 @@ static int64_t mul(int64_t a, int64_t b)
   return weir_mul_ok(a, b, &product) ? product : INT64_MAX;
 }
 
+/* A chunk stands for all of a stream, so it begins where no window reaches back to its start. */
+#define MIDDLE ((int64_t)1 << 32)
+
 /* The whole iteration box, unbounded dimensions `slots` long. */
 static weir_box clipped(const weir_access *a, int64_t slots)
 {
@@ -26,18 +30,21 @@ static weir_box clipped(const weir_access *a, int64_t slots)
 
   for (int k = 0; k < b.rank; k++) {
     if (b.hi[k] == WEIR_UNBOUNDED) {
+      b.lo[k] += MIDDLE;
       b.hi[k] = b.lo[k] + slots;
     }
   }
   return b;
 }
 
-/* Members of a group, or one node, and the iterations that each runs. */
+/* Members of a group, or one node, the iterations that each runs, and how fast each is. */
 struct members {
   const weir_graph *g;
   const int32_t *nodes;
   int64_t n;
-  const weir_box *boxes;
+  weir_box *boxes;
+  const weir_rate *rates; /* NULL: all streams are as fast as one another */
+  int64_t slots;          /* of the fastest input                         */
 };
 
 static const weir_node *member(const struct members *m, int64_t i)
@@ -144,16 +151,21 @@ static weir_traffic sum(const struct members *m, const weir_group *group)
   return t;
 }
 
-weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots)
+/* Iterations of member i along time in `slots` of the fastest input, rounded down; *rest: the share
+ * of one more. */
+static int64_t iterations_of(const struct members *m, int64_t i, double *rest)
 {
-  const weir_node *n = weir_graph_node(g, node);
+  const weir_rate none = {.base = -1};
+  const weir_rate r = m->rates == NULL ? none : weir_node_rate(m->g, member(m, i), m->rates);
 
-  if (n->op == NULL || n->dead) {
-    return (weir_traffic){0};
+  *rest = 0;
+  if (r.base < 0) {
+    return m->slots;
   }
-  const weir_box box = clipped(&n->access, slots);
-  const struct members m = {g, &node, 1, &box};
-  return sum(&m, NULL);
+  const weir_wide all = (weir_wide)m->slots * r.up;
+
+  *rest = (double)(all % r.down) / (double)r.down;
+  return (int64_t)(all / r.down);
 }
 
 static void join(weir_box *sum_box, bool *some, const weir_box *more)
@@ -171,13 +183,13 @@ static void join(weir_box *sum_box, bool *some, const weir_box *more)
 
 /* Iterations of member i that the later members, whose boxes are known, ask for. An output that
  * leaves the group is made whole, but for unbounded dimensions. */
-static weir_box member_box(const struct members *m, const weir_group *group, int64_t i,
-                           int64_t slots)
+static weir_box member_box(const struct members *m, const weir_group *group, int64_t i)
 {
   const weir_node *node = member(m, i);
   const weir_access *a = &node->access;
   weir_box box = {.rank = a->n_dims};
   bool some = false, leaves = false;
+  double rest;
 
   for (int o = 0; o < node->n_out; o++) {
     leaves = leaves || !weir_group_is_local(m->g, group, node->out[o]);
@@ -197,7 +209,8 @@ static weir_box member_box(const struct members *m, const weir_group *group, int
       }
     }
   }
-  const weir_box whole = clipped(a, slots);
+  const int64_t slots = iterations_of(m, i, &rest);
+  const weir_box whole = clipped(a, slots + (rest > 0));
   for (int k = 0; k < a->n_dims; k++) {
     const bool open = a->dim[k].hi == WEIR_UNBOUNDED;
     if (!some || (leaves && !open)) {
@@ -208,14 +221,64 @@ static weir_box member_box(const struct members *m, const weir_group *group, int
   return box;
 }
 
-weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots)
+/* Of the members when the last one, the anchor, runs `slots` iterations along time. */
+static weir_traffic run_of(const struct members *m, const weir_group *group, int64_t slots)
+{
+  const int64_t last = m->n - 1;
+
+  m->boxes[last] = clipped(&member(m, last)->access, slots);
+  for (int64_t i = last - 1; i >= 0; i--) {
+    m->boxes[i] = member_box(m, group, i);
+  }
+  return sum(m, group);
+}
+
+static int64_t mix(int64_t a, int64_t b, double share)
+{
+  return llround((double)a * (1 - share) + (double)b * share);
+}
+
+/* Mean over chunks: one that is no whole number of the anchor's slots long has one more now and
+ * then, and none where its slots are longer than the chunk. */
+static weir_traffic mean_of(const struct members *m, const weir_group *group)
+{
+  double share;
+  const int64_t slots = iterations_of(m, m->n - 1, &share);
+
+  if (share == 0) {
+    return run_of(m, group, slots);
+  }
+  const weir_traffic none = {0}, less = slots > 0 ? run_of(m, group, slots) : none;
+  const weir_traffic more = run_of(m, group, slots + 1);
+
+  return (weir_traffic){.read_bytes = mix(less.read_bytes, more.read_bytes, share),
+                        .write_bytes = mix(less.write_bytes, more.write_bytes, share),
+                        .volume_bytes = mix(less.volume_bytes, more.volume_bytes, share),
+                        .flops = less.flops * (1 - share) + more.flops * share};
+}
+
+weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots,
+                               const weir_rate *rates)
+{
+  const weir_node *n = weir_graph_node(g, node);
+  weir_box box;
+
+  if (n->op == NULL || n->dead) {
+    return (weir_traffic){0};
+  }
+  const struct members m = {g, &node, 1, &box, rates, slots};
+  return mean_of(&m, NULL);
+}
+
+weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots,
+                                const weir_rate *rates)
 {
   void *memory;
   weir_traffic t = {0};
 
   if (weir_alloc(group->n_nodes, sizeof(weir_box), &memory) != WEIR_OK) {
     for (int64_t i = 0; i < group->n_nodes; i++) { /* without fusion: an upper bound */
-      const weir_traffic one = weir_node_traffic(g, group->nodes[i], slots);
+      const weir_traffic one = weir_node_traffic(g, group->nodes[i], slots, rates);
       t.read_bytes = add(t.read_bytes, one.read_bytes);
       t.write_bytes = add(t.write_bytes, one.write_bytes);
       t.volume_bytes = add(t.volume_bytes, one.volume_bytes);
@@ -223,12 +286,8 @@ weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, in
     }
     return t;
   }
-  weir_box *const boxes = memory;
-  const struct members m = {g, group->nodes, group->n_nodes, boxes};
-  for (int64_t i = group->n_nodes - 1; i >= 0; i--) {
-    boxes[i] = member_box(&m, group, i, slots);
-  }
-  t = sum(&m, group);
+  const struct members m = {g, group->nodes, group->n_nodes, memory, rates, slots};
+  t = mean_of(&m, group);
   weir_free(&memory);
   return t;
 }

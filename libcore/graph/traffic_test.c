@@ -22,16 +22,16 @@ static void stencil_reads_each_element_once(void **state)
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &line);
   const weir_value y = window(g, x, (struct toy_window){3, 1, -1, 100, WEIR_BORDER_ZERO});
-  const weir_traffic t = weir_node_traffic(g, y.node, 1);
+  const weir_traffic t = weir_node_traffic(g, y.node, 1, NULL);
   assert_int_equal(t.read_bytes, 400);
   assert_int_equal(t.write_bytes, 400);
   assert_int_equal(t.volume_bytes, 3 * 400 + 400);
   assert_near(t.flops, 300, 0);
   const weir_value z = window(g, x, (struct toy_window){3, 1, -1, 100, WEIR_BORDER_ABSENT});
-  assert_near(weir_node_traffic(g, z.node, 1).flops, 298, 0);
+  assert_near(weir_node_traffic(g, z.node, 1, NULL).flops, 298, 0);
   const weir_value twice = toy_add(g, x, x, "s"); /* two operands on one array count once */
-  assert_int_equal(weir_node_traffic(g, twice.node, 1).read_bytes, 400);
-  assert_int_equal(weir_node_traffic(g, twice.node, 1).volume_bytes, 1200);
+  assert_int_equal(weir_node_traffic(g, twice.node, 1, NULL).read_bytes, 400);
+  assert_int_equal(weir_node_traffic(g, twice.node, 1, NULL).volume_bytes, 1200);
   weir_graph_destroy(&g);
 }
 
@@ -46,14 +46,14 @@ static void group_counts_external_elements_only(void **state)
   weir_output(g, "z", z);
   assert_ok(weir_graph_add_group(g, (int32_t[]){y.node, z.node}, 2));
   /* z needs y at 4 i + 1, 4 i + 2 for i < 24: iterations 1 .. 94 of y, x at 1 .. 96. */
-  const weir_traffic t = weir_group_traffic(g, weir_graph_group(g, 0), 1);
+  const weir_traffic t = weir_group_traffic(g, weir_graph_group(g, 0), 1, NULL);
   assert_true(weir_group_is_local(g, weir_graph_group(g, 0), weir_value_array(g, y)));
   assert_int_equal(t.read_bytes, 96 * 4);
   assert_int_equal(t.write_bytes, 24 * 4);
   assert_near(t.flops, 94 * 3 + 24 * 2, 0);
   /* As a result y leaves the group: written whole, and still not read back. */
   weir_output(g, "y", y);
-  const weir_traffic u = weir_group_traffic(g, weir_graph_group(g, 0), 1);
+  const weir_traffic u = weir_group_traffic(g, weir_graph_group(g, 0), 1, NULL);
   assert_false(weir_group_is_local(g, weir_graph_group(g, 0), weir_value_array(g, y)));
   assert_int_equal(u.read_bytes, 400);
   assert_int_equal(u.write_bytes, (24 + 98) * 4);
@@ -70,13 +70,45 @@ static void unbounded_dimension_counts_as_slots(void **state)
       window(g, x, (struct toy_window){5, 1, -2, WEIR_UNBOUNDED, WEIR_BORDER_REPLICATE});
   weir_output(g, "y", y);
   assert_ok(weir_graph_validate(g));
-  const weir_traffic t = weir_node_traffic(g, y.node, 1000);
-  assert_int_equal(t.read_bytes, 1002 * 8);
+  const weir_traffic t = weir_node_traffic(g, y.node, 1000, NULL);
+  assert_int_equal(t.read_bytes, 1004 * 8); /* two slots before the chunk, and two after */
   assert_int_equal(t.write_bytes, 1000 * 8);
   assert_near(t.flops, 5000, 0);
-  assert_int_equal(weir_node_traffic(g, y.node, INT64_C(1) << 58).read_bytes,
-                   8 * ((INT64_C(1) << 58) + 2));
-  assert_int_equal(weir_node_traffic(g, y.node, INT64_C(1) << 59).volume_bytes, INT64_MAX);
+  assert_int_equal(weir_node_traffic(g, y.node, INT64_C(1) << 58, NULL).read_bytes,
+                   8 * ((INT64_C(1) << 58) + 4));
+  assert_int_equal(weir_node_traffic(g, y.node, INT64_C(1) << 59, NULL).volume_bytes, INT64_MAX);
+  weir_graph_destroy(&g);
+}
+
+/* A window of 8 slots every 4th: a chunk of the stream holds a quarter as many results. */
+static void slower_streams_count_at_their_own_rate(void **state)
+{
+  weir_graph *g;
+  weir_rate rates[4];
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = weir_input(g, "x", &stream);
+  const weir_value y =
+      window(g, x, (struct toy_window){8, 4, 0, WEIR_UNBOUNDED, WEIR_BORDER_REPLICATE});
+  const weir_value z = toy_add(g, y, y, "here");
+  weir_output(g, "z", z);
+  assert_ok(weir_graph_validate(g));
+  assert_true(weir_graph_arrays(g) <= 4);
+  weir_graph_rates(g, rates);
+  const weir_rate r = weir_node_rate(g, weir_graph_node(g, z.node), rates);
+
+  assert_int_equal(r.base, weir_value_array(g, x));
+  assert_true(r.up == 1 && r.down == 4);
+  const weir_traffic t = weir_node_traffic(g, y.node, 1000, rates);
+
+  assert_int_equal(t.read_bytes, 1004 * 8);
+  assert_int_equal(t.write_bytes, 250 * 8);
+  assert_near(t.flops, 250 * 8, 0);
+  assert_int_equal(weir_node_traffic(g, z.node, 1000, rates).read_bytes, 250 * 8);
+  /* Chunks of 6 slots hold one result or two, those of 1 slot hold one in four. */
+  assert_int_equal(weir_node_traffic(g, y.node, 6, rates).write_bytes, 12);
+  assert_int_equal(weir_node_traffic(g, y.node, 6, rates).read_bytes, (8 + 12) * 8 / 2);
+  assert_int_equal(weir_node_traffic(g, y.node, 1, rates).read_bytes, 8 * 8 / 4);
   weir_graph_destroy(&g);
 }
 
@@ -123,6 +155,7 @@ int main(void)
       cmocka_unit_test(stencil_reads_each_element_once),
       cmocka_unit_test(group_counts_external_elements_only),
       cmocka_unit_test(unbounded_dimension_counts_as_slots),
+      cmocka_unit_test(slower_streams_count_at_their_own_rate),
       cmocka_unit_test(dump_shows_maps_bodies_and_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,7 +213,7 @@ static void random_nodes_of_every_operator_are_valid(void **state)
       const weir_value v = weir_graph_add(g, op, &c->spec, in, c->n_in, op->name);
       assert_ok(weir_graph_validate(g));
       weir_graph_print(g, 100, out);
-      const weir_traffic t = weir_node_traffic(g, v.node, 100);
+      const weir_traffic t = weir_node_traffic(g, v.node, 100, NULL);
       assert_true(t.read_bytes + t.write_bytes <= t.volume_bytes || op->run != NULL);
       weir_graph_destroy(&g);
     }

@@ -63,6 +63,8 @@ void weir_update(weir_graph *g, weir_value stored, weir_value v);
 void weir_in_place(weir_graph *g, weir_value stored);
 /* Names the node that made v, for dumps and reports; returns v. */
 weir_value weir_label(weir_graph *g, weir_value v, const char *label);
+/* Names every node from number `first` on that has no name yet: all that one step was made of. */
+void weir_label_from(weir_graph *g, int32_t first, const char *label);
 /* Description of a value; NULL when it is invalid. */
 const weir_array_desc *weir_value_desc(const weir_graph *g, weir_value v);
 
@@ -164,18 +166,33 @@ weir_status weir_graph_validate(const weir_graph *g) WEIR_CHECKED;
  * room for weir_graph_nodes(g). */
 weir_status weir_graph_order(const weir_graph *g, int32_t *order, int32_t *n) WEIR_CHECKED;
 
+/* Slots of a stream per slot of the fastest input that it goes together with: up / down, in lowest
+ * terms. base: that input's array, -1 where no access relates the two. */
+typedef struct weir_rate {
+  int32_t base;
+  int64_t up, down;
+} weir_rate;
+/* Of every array; rates: [weir_graph_arrays(g)]. */
+void weir_graph_rates(const weir_graph *g, weir_rate *rates);
+/* Of a node's iterations along time; base -1: it has no time, or no array that it reads or writes
+ * has a rate. */
+weir_rate weir_node_rate(const weir_graph *g, const weir_node *node, const weir_rate *rates);
+
 /* Distinct external elements x size, each array once per (node or group, read | write); volume:
- * bytes without a cache. Unbounded dimensions are taken as `slots` long. */
+ * bytes without a cache. Of a stream: the mean over chunks of `slots` slots of the fastest input;
+ * rates: of all arrays, NULL: every unbounded dimension is `slots` long. */
 typedef struct weir_traffic {
   int64_t read_bytes, write_bytes, volume_bytes;
   double flops;
 } weir_traffic;
 /* Traffic of one live operator alone; zero for sources and dead nodes. */
-weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots);
+weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots,
+                               const weir_rate *rates);
 /* Traffic of a group as a whole: members run the boxes that later members need, and what they hand
  * each other moves nothing. */
-weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots);
-/* Prints nodes, accesses, groups, bytes and flops, for `describe`. */
+weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots,
+                                const weir_rate *rates);
+/* Prints nodes, accesses, groups, bytes and flops, for `describe`; `slots` of the fastest input. */
 void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out);
 /* SHA-256 of what the graph computes: nodes, accesses, constants, names of inputs, stored arrays
  * and results; not of places in source code. Fails: WEIR_ERR_MEMORY. */

@@ -139,7 +139,10 @@ static weir_status add_step(builder *b, const weir_query_step *step)
                                .n_in = (int)step->n_from,
                                .keeper = &b->query->keeper,
                                .undefined = &undefined};
+  const int32_t first = weir_graph_nodes(b->query->graph);
   weir_status status = step->op->build(&use, &result);
+
+  weir_label_from(b->query->graph, first, step->name);
 
   status = status == WEIR_OK ? weir_graph_status(b->query->graph) : status;
   if (status != WEIR_OK) {
@@ -171,6 +174,7 @@ static weir_status add_column(builder *b, const query_stream *s, int *column)
   }
   weir_query_column *c = &q->columns[q->n_columns];
   const char *point = strchr(s->name, '.');
+  const int32_t first = weir_graph_nodes(g);
 
   *c = (weir_query_column){.rate_num = s->series.rate_num, .rate_den = s->series.rate_den};
   (void)snprintf(c->name, sizeof c->name, "%s", s->name);
@@ -178,6 +182,7 @@ static weir_status add_column(builder *b, const query_stream *s, int *column)
   c->part = c->name + (point == NULL ? 0 : point + 1 - s->name);
   weir_output(g, c->name,
               weir_select(g, s->series.present, s->series.value, weir_scalar(g, WEIR_F32, NAN)));
+  weir_label_from(g, first, c->name);
   if (s->undefined.node >= 0) {
     (void)snprintf(c->undefined, sizeof c->undefined, "%s?", c->name);
     weir_output(g, c->undefined, s->undefined);

@@ -103,7 +103,7 @@ static bool is_probed(const problem *p)
   for (int32_t i = 0; i < weir_graph_nodes(p->g); i++) {
     const weir_node *node = weir_graph_node(p->g, i);
 
-    flops += weir_node_traffic(p->g, i, 1).flops;
+    flops += weir_node_traffic(p->g, i, 1, NULL).flops;
 
     for (int32_t e = 0; node->op != NULL && e < node->access.body.n; e++) {
       const weir_dtype dtype = node->access.body.exprs[e].dtype;

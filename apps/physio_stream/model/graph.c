@@ -47,16 +47,19 @@ static weir_value decide(ps_graph *out, weir_series filtered, weir_series featur
 
 ps_graph_front ps_graph_add_front(weir_graph *g, const ps_front *front, weir_series x)
 {
+  int32_t first = weir_graph_nodes(g);
   ps_graph_front f = {.filtered = weir_stream_sos(g, x, front->sos, front->sections, 0)};
 
-  (void)weir_label(g, f.filtered.value, "band_pass");
+  weir_label_from(g, first, "band_pass");
+  first = weir_graph_nodes(g);
   const weir_series slope = weir_stream_derivative(g, f.filtered, ps_front_slope, PS_FRONT_TAPS);
   weir_series energy = slope; /* with the age that the slope needed */
 
-  (void)weir_label(g, slope.value, "slope");
+  weir_label_from(g, first, "slope");
   energy.value = weir_label(g, weir_square(g, slope.value), "energy"); /* still 0 where absent */
+  first = weir_graph_nodes(g);
   f.feature = weir_stream_moving_sum(g, energy, front->window);
-  (void)weir_label(g, f.feature.value, "moving_sum");
+  weir_label_from(g, first, "moving_sum");
   return f;
 }
 

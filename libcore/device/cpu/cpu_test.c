@@ -3,7 +3,6 @@
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_file.h"
-#include "conf/weir_opt.h"
 #include "device/weir_parallel.h"
 
 /* Loads a file of that text. */
@@ -78,8 +77,7 @@ static void malformed_files_are_refused_and_change_nothing(void **state)
 /* For programs without that option, such as tests. */
 static void the_environment_names_the_default_file(void **state)
 {
-  const char *before = weir_env("WEIR_MACHINE");
-  char folder[256], path[300], *kept = before == NULL ? NULL : strdup(before);
+  char folder[256], path[300];
 
   if (!reads_files()) {
     skip();
@@ -92,9 +90,8 @@ static void the_environment_names_the_default_file(void **state)
   assert_int_equal(weir_cpu_get()->l1_bytes, 4321);
   assert_ok(load("l2_bytes: 8765\n")); /* a file that is named wins */
   assert_true(weir_cpu_get()->l1_bytes != 4321 && weir_cpu_get()->l2_bytes == 8765);
-  assert_int_equal(kept != NULL ? setenv("WEIR_MACHINE", kept, 1) : unsetenv("WEIR_MACHINE"), 0);
+  assert_int_equal(unsetenv("WEIR_MACHINE"), 0);
   assert_ok(weir_cpu_load(NULL));
-  free(kept);
   weir_check_rmdir(folder);
 }
 
@@ -107,5 +104,6 @@ int main(void)
       cmocka_unit_test(the_environment_names_the_default_file),
   };
 
+  (void)unsetenv("WEIR_MACHINE"); /* whoever runs the tests may have set it */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,11 +168,11 @@ static void offer(const grouping *s, int32_t node)
 static double saved_bytes(const grouping *s, const weir_group *group)
 {
   const int64_t slots = s->opts->slots > 0 ? s->opts->slots : 4096;
-  const weir_traffic together = weir_group_traffic(s->g, group, slots);
+  const weir_traffic together = weir_group_traffic(s->g, group, slots, s->rates);
   double saved = -((double)together.read_bytes + (double)together.write_bytes);
 
   for (int64_t i = 0; i < group->n_nodes; i++) {
-    const weir_traffic alone = weir_node_traffic(s->g, group->nodes[i], slots);
+    const weir_traffic alone = weir_node_traffic(s->g, group->nodes[i], slots, s->rates);
 
     saved += ((double)alone.read_bytes + (double)alone.write_bytes);
   }
@@ -270,7 +270,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   weir_status status = WEIR_OK;
   grouping s = {.g = g, .opts = opts};
   const int64_t n = weir_graph_nodes(g);
-  void *memory[8] = {NULL};
+  void *memory[9] = {NULL};
 
   weir_graph_clear_groups(g);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(int32_t), &memory[0]), out);
@@ -281,6 +281,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(weir_boxes), &memory[5]), out);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &memory[6]), out);
   WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(bool), &memory[7]), out);
+  WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(weir_rate), &memory[8]), out);
   s.order = memory[0];
   s.group = memory[1];
   s.mark = memory[2];
@@ -289,6 +290,8 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   s.boxes = memory[5];
   s.boxed = memory[6];
   s.updates = memory[7];
+  s.rates = memory[8];
+  weir_graph_rates(g, s.rates);
   for (int64_t i = 0; i < n; i++) {
     s.group[i] = -1;
   }
@@ -296,7 +299,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 out:
   weir_depend_fini(&s.depend);
   weir_users_fini(&s.users);
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 9; i++) {
     weir_free(&memory[i]);
   }
   return status;

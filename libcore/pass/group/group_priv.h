@@ -21,6 +21,7 @@ typedef struct grouping {
   uint64_t *ends;             /* by array: what its length follows from, see group_ends */
   const weir_kernel **kernel; /* by node                                           */
   weir_boxes *boxes;          /* by node: of its kernel                            */
+  weir_rate *rates;           /* by array                                          */
   bool *boxed;                /* by node: its kernel has them                      */
 } grouping;
 

@@ -225,7 +225,7 @@ static weir_status run_group(walk *w, const weir_group *group)
   if (move >= 0) {
     WEIR_TRY(node->turn < 0 ? start(w, move, group) : finish(w, move, group));
   } else {
-    const weir_traffic t = weir_group_traffic(w->local->g, group, 1);
+    const weir_traffic t = weir_group_traffic(w->local->g, group, 1, NULL);
     double seconds;
 
     WEIR_TRY(measured_or(w, group, formula(w, group, &t), &seconds));

@@ -306,6 +306,46 @@ static void shipped_queries_run(void **state)
   shipped("query_alarms.yaml", "wfdb/mimic/03700181", 75000, 5000);
   shipped("query_cap.yaml", "wfdb/multiseg/041s/041s", 8000, 7990);
 }
+
+/* Bytes that each step was predicted to move, from the rates of the streams, against those of the
+ * boxes that it ran: over a chunk, whatever its length on this machine. */
+static void predicted_traffic_is_what_was_counted(void **state)
+{
+  static const char *const configs[] = {"query_lifestream.yaml", "query_vitals.yaml"};
+  int64_t groups = 0;
+
+  if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF, which the shipped queries write\n");
+    skip();
+  }
+  for (int i = 0; i < 2; i++) {
+    const char *dir = in_scratch("traffic");
+    char path[512], line[4096];
+
+    assert_int_equal(program("run --overwrite --config %s/%s --set input.record=%s --set "
+                             "exec.explain=true --out %s",
+                             CONFIGS, configs[i], in_data("wfdb/mimic/03700181"), dir),
+                     0);
+    (void)snprintf(path, sizeof path, "%s/run.jsonl", dir);
+    FILE *log = fopen(path, "r");
+
+    assert_non_null(log);
+    while (fgets(line, sizeof line, log) != NULL) {
+      if (strstr(line, "\"event\": \"group\"") == NULL) {
+        continue;
+      }
+      const double predicted = atof(strstr(line, "\"bytes\": ") + 9);
+      const double counted = atof(strstr(line, "\"counted_bytes\": ") + 17);
+
+      if (fabs(predicted - counted) > 0.1 * counted + 8) {
+        fail_msg("predicted %g bytes, counted %g: %s", predicted, counted, line);
+      }
+      groups++;
+    }
+    fclose(log);
+  }
+  assert_true(groups > 30);
+}
 #endif
 
 int main(void)
@@ -320,6 +360,7 @@ int main(void)
       TEST(describe_tells_latency_buffers_and_clocks),
 #ifdef HAVE_CONFIG_FILES
       TEST(shipped_queries_run),
+      TEST(predicted_traffic_is_what_was_counted),
 #endif
   };
 
