@@ -7,11 +7,18 @@
 #include "base/weir_file.h"
 #include "io/weir_netcdf.h"
 
+/* A file that is read: another process calls the library for it (reader_netcdf.c). */
+typedef struct weir_netcdf_source weir_netcdf_source;
+
 struct weir_netcdf {
-  int id; /* of the library; -1 when closed */
+  int id; /* of the library; -1 when closed, and for a file that is read */
   char *path;
-  weir_writer *writer; /* NULL for a file that is read */
+  weir_writer *writer;        /* NULL for a file that is read */
+  weir_netcdf_source *source; /* NULL for a file that is written */
 };
+
+/* Ends the reading of a file; accepts NULL. */
+void weir_netcdf_source_close(weir_netcdf_source **source);
 
 /* Whether the header of a file of the classic formats is sound, and the file as long as it needs;
  * other formats are. Fails: WEIR_ERR_DATA. */
@@ -56,6 +63,7 @@ weir_status weir_netcdf_box(const weir_netcdf *nc, int var, const int64_t *start
                             const int64_t *count, size_t *corner, size_t *edges) WEIR_CHECKED;
 
 /* Keeps two chunks of a variable in memory, and no more: the library's own limit is 16 MiB for
- * each, which reading and writing in order have no use for. A variable in one piece has none. */
-void weir_netcdf_limit_cache(const weir_netcdf *nc, int var);
+ * each, which reading and writing in order have no use for. A variable in one piece has none.
+ * While no other thread is in the library. */
+void weir_netcdf_limit_cache(int id, int var);
 #endif

@@ -1,27 +1,30 @@
-/* read_netcdf.c - reading files back. */
+/* read_netcdf.c - reading files back: each call is a request to weir_netcdf_reader, since the
+ * libraries below NetCDF crash in files that are damaged (docs/decisions/0023-reader-process.md).
+ */
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/weir_alloc.h"
-#include "io/netcdf/netcdf_priv.h"
+#include "io/netcdf/client_priv.h"
 
-/* False for a type that weir_dtype does not have. */
-static bool dtype_of(nc_type type, weir_netcdf_shape *shape)
+/* The path from the root on. */
+static weir_status whole_path(const char *path, char **out)
 {
-  static const struct {
-    nc_type type;
-    weir_dtype dtype;
-  } known[] = {{NC_FLOAT, WEIR_F32}, {NC_DOUBLE, WEIR_F64}, {NC_BYTE, WEIR_I8},
-               {NC_UBYTE, WEIR_U8},  {NC_CHAR, WEIR_U8},    {NC_SHORT, WEIR_I16},
-               {NC_INT, WEIR_I32},   {NC_INT64, WEIR_I64}};
+  char whole[WEIR_READER_NAME];
+  size_t n = 0;
 
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    if (known[i].type == type) {
-      shape->dtype = known[i].dtype;
-      shape->chars = type == NC_CHAR;
-      return true;
+  if (path[0] != '/') {
+    if (!getcwd(whole, PATH_MAX)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: the current folder cannot be found: %m", path);
     }
+    n = strlen(whole);
+    whole[n++] = '/';
   }
-  shape->text = type == NC_STRING;
-  return shape->text;
+  if (n + strlen(path) >= sizeof whole) {
+    return weir_fail(WEIR_ERR_DATA, "%.64s...: its path is too long", path);
+  }
+  strcpy(whole + n, path);
+  return weir_strdup(whole, out);
 }
 
 weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
@@ -29,7 +32,6 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   void *memory = NULL;
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
-  int code = NC_NOERR;
   int64_t size = 0;
 
   *out = NULL;
@@ -40,18 +42,9 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out)
   nc = memory;
   nc->id = -1;
   WEIR_TRY_GOTO(weir_strdup(path, &nc->path), fail);
-  code = WEIR_NC_ALONE(nc_open(path, NC_NOWRITE, &nc->id));
-  if (code != NC_NOERR) {
-    nc->id = -1;
-    status = weir_fail(weir_netcdf_status(code, WEIR_ERR_DATA),
-                       "%s: no NetCDF file, or one that is cut: %s", path, nc_strerror(code));
-    goto fail;
-  }
-  int n = 0;
-
-  for (int i = 0; WEIR_NC_ALONE(nc_inq_nvars(nc->id, &n)) == NC_NOERR && i < n; i++) {
-    weir_netcdf_limit_cache(nc, i);
-  }
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof *nc->source, (void **)&nc->source), fail);
+  WEIR_TRY_GOTO(whole_path(path, &nc->source->path), fail);
+  WEIR_TRY_GOTO(weir_reader_open(nc), fail);
   *out = nc;
   return WEIR_OK;
 fail:
@@ -59,55 +52,50 @@ fail:
   return status;
 }
 
+/* A request about `name`, which a file of the library cannot have where it is too long. */
+static weir_reader_request request(weir_reader_op op, int var, const char *name)
+{
+  weir_reader_request q = {.op = (int32_t)op, .var = var};
+
+  strncpy(q.name, name, sizeof q.name - 1);
+  return q;
+}
+
 weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
                              bool *held)
 {
-  const char *const what = "shape of a variable";
-  int ids[NC_MAX_VAR_DIMS];
-  nc_type type = 0;
-  weir_netcdf_shape s = {0};
+  weir_reader_request q = request(WEIR_READER_LOOK, var, "");
+  weir_reader_reply r;
 
-  WEIR_NC(nc_inq_vartype(nc->id, var, &type));
-  WEIR_NC(nc_inq_varndims(nc->id, var, &s.n_dims));
-  *held = dtype_of(type, &s) && s.n_dims <= WEIR_NETCDF_MAX_DIMS;
-  if (!*held) {
-    return WEIR_OK;
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  *held = r.held;
+  if (*held) {
+    *shape = r.shape;
+    memcpy(dims, r.dims, sizeof *dims * WEIR_NETCDF_MAX_DIMS);
   }
-  WEIR_NC(nc_inq_vardimid(nc->id, var, ids));
-  for (int i = 0; i < s.n_dims; i++) {
-    size_t length = 0;
-
-    WEIR_NC(nc_inq_dimlen(nc->id, ids[i], &length));
-    s.lengths[i] = (int64_t)length;
-    dims[i] = ids[i];
-  }
-  *shape = s;
   return WEIR_OK;
 }
 
 weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape)
 {
+  weir_reader_request q = request(WEIR_READER_FIND, 0, name);
+  weir_reader_reply r;
   int dims[WEIR_NETCDF_MAX_DIMS];
   bool held = false;
-  int id = 0;
 
-  if (WEIR_NC_ALONE(nc_inq_varid(nc->id, name, &id)) != NC_NOERR) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s", nc->path, name);
-  }
-  WEIR_TRY(weir_netcdf_look(nc, id, shape, dims, &held));
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  WEIR_TRY(weir_netcdf_look(nc, r.number, shape, dims, &held));
   if (!held) {
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s has a type or rank that is not handled",
                      nc->path, name);
   }
-  *var = id;
+  *var = r.number;
   return WEIR_OK;
 }
 
 weir_status weir_netcdf_count(weir_netcdf *nc, int *n)
 {
-  const char *const what = "number of variables";
-
-  WEIR_NC(nc_inq_nvars(nc->id, n));
+  *n = nc->source->n_vars;
   return WEIR_OK;
 }
 
@@ -124,56 +112,61 @@ static weir_status give_name(const weir_netcdf *nc, const char *text, const char
 
 weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size)
 {
-  const char *const what = "name of a variable";
-  char text[NC_MAX_NAME + 1];
+  weir_reader_request q = request(WEIR_READER_VAR_NAME, var, "");
+  weir_reader_reply r;
 
-  WEIR_NC(nc_inq_varname(nc->id, var, text));
-  return give_name(nc, text, "variable", name, size);
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  return give_name(nc, r.name, "variable", name, size);
 }
 
 weir_status weir_netcdf_dim_name(weir_netcdf *nc, int dim, char *name, size_t size)
 {
-  const char *const what = "name of a dimension";
-  char text[NC_MAX_NAME + 1];
+  weir_reader_request q = request(WEIR_READER_DIM_NAME, 0, "");
+  weir_reader_reply r;
 
-  WEIR_NC(nc_inq_dimname(nc->id, dim, text));
-  return give_name(nc, text, "dimension", name, size);
+  q.number = dim;
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  return give_name(nc, r.name, "dimension", name, size);
 }
 
 weir_status weir_netcdf_count_attributes(weir_netcdf *nc, int var, int *n)
 {
-  const char *const what = "number of attributes";
+  weir_reader_request q = request(WEIR_READER_COUNT_ATTRIBUTES, var, "");
+  weir_reader_reply r;
 
-  if (var == WEIR_NETCDF_FILE) {
-    WEIR_NC(nc_inq_natts(nc->id, n));
-  } else {
-    WEIR_NC(nc_inq_varnatts(nc->id, var, n));
-  }
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  *n = r.number;
   return WEIR_OK;
 }
 
 weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, size_t size,
                                   int64_t *count, bool *text)
 {
-  const char *const what = "attribute";
-  char found[NC_MAX_NAME + 1];
-  nc_type type = 0;
-  size_t n = 0;
+  weir_reader_request q = request(WEIR_READER_ATTRIBUTE, var, "");
+  weir_reader_reply r;
 
-  WEIR_NC(nc_inq_attname(nc->id, weir_netcdf_target(var), i, found));
-  WEIR_NC(nc_inq_att(nc->id, weir_netcdf_target(var), found, &type, &n));
-  *count = (int64_t)n;
-  *text = type == NC_CHAR || type == NC_STRING;
-  return give_name(nc, found, "attribute", name, size);
+  q.number = i;
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  *count = r.count;
+  *text = r.text;
+  return give_name(nc, r.name, "attribute", name, size);
+}
+
+/* What an attribute is; false where there is none, or none that can be read. */
+static bool find_attribute(const weir_netcdf *nc, int var, const char *name, weir_reader_reply *r)
+{
+  weir_reader_request q = request(WEIR_READER_FIND_ATTRIBUTE, var, name);
+
+  /* A reader may be started again for it; what is in the file does not change. */
+  return weir_reader_ask((weir_netcdf *)(uintptr_t)nc, &q, r, NULL, -1) == WEIR_OK &&
+         r->number == 1;
 }
 
 int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *name)
 {
-  nc_type type = NC_CHAR;
-  size_t n = 0;
-  const int code = WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &n));
+  weir_reader_reply r;
 
-  return code == NC_NOERR && type != NC_CHAR && type != NC_STRING ? (int64_t)n : 0;
+  return find_attribute(nc, var, name, &r) && !r.text ? r.count : 0;
 }
 
 bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name)
@@ -187,86 +180,78 @@ bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name)
 
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)
 {
-  return WEIR_NC_ALONE(nc_inq_attid(nc->id, weir_netcdf_target(var), name, NULL)) == NC_NOERR;
+  weir_reader_reply r;
+
+  return find_attribute(nc, var, name, &r);
+}
+
+/* Dimensions of a variable that the reader told of. */
+static weir_status dims_of(const weir_netcdf *nc, int var, int *n)
+{
+  const weir_netcdf_source *const s = nc->source;
+
+  if (var < 0 || var >= s->n_vars) {
+    return weir_fail(WEIR_ERR_EXTERNAL, "%s: has no variable of the number %d", nc->path, var);
+  }
+  *n = s->vars[var].n_dims;
+  if (*n < 0 || *n > WEIR_NETCDF_MAX_DIMS) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %d has more than %d dimensions, or the file is damaged: copy or "
+                     "make it again",
+                     nc->path, var, WEIR_NETCDF_MAX_DIMS);
+  }
+  return WEIR_OK;
 }
 
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                              void *data)
 {
-  const char *const what = "reading a variable";
-  size_t corner[WEIR_NETCDF_MAX_DIMS];
-  size_t edges[WEIR_NETCDF_MAX_DIMS];
+  weir_reader_request q = request(WEIR_READER_READ, var, "");
+  weir_reader_reply r;
+  int n = 0;
 
-  WEIR_TRY(weir_netcdf_box(nc, var, start, count, corner, edges));
-  WEIR_NC(nc_get_vara(nc->id, var, corner, edges, data));
-  return WEIR_OK;
+  WEIR_TRY(dims_of(nc, var, &n));
+  int64_t bytes = nc->source->vars[var].bytes;
+
+  for (int i = 0; i < n; i++) {
+    if (start[i] < 0 || count[i] < 0 || !weir_mul_ok(bytes, count[i], &bytes)) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: a box of %lld from %lld on", nc->path,
+                       (long long)count[i], (long long)start[i]);
+    }
+    q.start[i] = start[i];
+    q.count[i] = count[i];
+  }
+  return weir_reader_ask(nc, &q, &r, data, bytes);
 }
 
 weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index, char **text)
 {
-  const char *const what = "reading a text";
-  size_t corner[WEIR_NETCDF_MAX_DIMS];
-  size_t edges[WEIR_NETCDF_MAX_DIMS];
-  char *found = NULL;
+  weir_reader_request q = request(WEIR_READER_READ_TEXT, var, "");
+  int n = 0;
 
-  WEIR_TRY(weir_netcdf_box(nc, var, index, index, corner, edges));
-  WEIR_NC(nc_get_var1_string(nc->id, var, corner, &found));
-  const weir_status status = weir_strdup(found ? found : "", text);
-
-  (void)WEIR_NC_ALONE(nc_free_string(1, &found));
-  return status;
-}
-
-/* The one text of an attribute of texts. */
-static weir_status get_string(weir_netcdf *nc, int var, const char *name, char **text)
-{
-  const char *const what = name;
-  char *found = NULL;
-
-  WEIR_NC(nc_get_att_string(nc->id, weir_netcdf_target(var), name, &found));
-  const weir_status status = weir_strdup(found ? found : "", text);
-
-  (void)WEIR_NC_ALONE(nc_free_string(1, &found));
-  return status;
+  WEIR_TRY(dims_of(nc, var, &n));
+  for (int i = 0; i < n; i++) {
+    if (index[i] < 0) {
+      return weir_fail(WEIR_ERR_SHAPE, "%s: a text at %lld", nc->path, (long long)index[i]);
+    }
+    q.start[i] = index[i];
+  }
+  return weir_reader_ask_text(nc, &q, text);
 }
 
 weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name, char **text)
 {
-  const char *const what = name;
-  nc_type type = 0;
-  size_t size = 0;
-  void *memory = NULL;
+  weir_reader_request q = request(WEIR_READER_GET_TEXT, var, name);
 
-  if (WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size)) != NC_NOERR ||
-      (type != NC_CHAR && (type != NC_STRING || size != 1))) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no text attribute %s", nc->path, name);
-  }
-  if (type == NC_STRING) {
-    return get_string(nc, var, name, text);
-  }
-  WEIR_TRY(weir_alloc((int64_t)size + 1, 1, &memory));
-  *text = memory;
-  const int code = WEIR_NC_ALONE(nc_get_att_text(nc->id, weir_netcdf_target(var), name, *text));
-
-  if (code != NC_NOERR) {
-    weir_free(text);
-  }
-  WEIR_NC(code);
-  return WEIR_OK;
+  return weir_reader_ask_text(nc, &q, text);
 }
 
 weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, double *values,
                                     int64_t n)
 {
-  const char *const what = name;
-  nc_type type = 0;
-  size_t size = 0;
+  weir_reader_request q = request(WEIR_READER_GET_NUMBERS, var, name);
+  weir_reader_reply r;
 
-  if (WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &size)) != NC_NOERR ||
-      type == NC_CHAR || type == NC_STRING || (int64_t)size != n) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no attribute %s of %lld numbers", nc->path, name,
-                     (long long)n);
-  }
-  WEIR_NC(nc_get_att_double(nc->id, weir_netcdf_target(var), name, values));
-  return WEIR_OK;
+  q.count[0] = n;
+  return weir_reader_ask(nc, &q, &r, values, n * (int64_t)sizeof *values);
 }

@@ -5,9 +5,6 @@
 #include "base/weir_lock.h"
 #include "io/netcdf/netcdf_priv.h"
 
-/* Bytes: what a chunk may need is kept, whatever a file says of its size. */
-enum { MOST_CACHE = 8 << 20 };
-
 bool weir_netcdf_available(void)
 {
   return true;
@@ -117,9 +114,9 @@ void weir_netcdf_close(weir_netcdf **nc)
     return;
   }
   if ((*nc)->id >= 0) {
-    (void)WEIR_NC_ALONE(
-        nc_close((*nc)->id)); /* what is abandoned or only read has nothing to lose */
+    (void)WEIR_NC_ALONE(nc_close((*nc)->id)); /* what is abandoned has nothing to lose */
   }
+  weir_netcdf_source_close(&(*nc)->source);
   weir_writer_destroy(&(*nc)->writer);
   weir_free(&(*nc)->path);
   weir_free(nc);
@@ -199,27 +196,6 @@ weir_status weir_netcdf_char_var(weir_netcdf *nc, const char *name, int n_dims, 
   return define(nc, name, NC_CHAR, n_dims, dims, var);
 }
 
-void weir_netcdf_limit_cache(const weir_netcdf *nc, int var)
-{
-  size_t chunks[NC_MAX_VAR_DIMS];
-  size_t bytes = 0;
-  int n = 0;
-  int storage = NC_CONTIGUOUS;
-  nc_type type = NC_BYTE;
-
-  if (WEIR_NC_ALONE(nc_inq_var(nc->id, var, NULL, &type, &n, NULL, NULL)) != NC_NOERR || n < 1 ||
-      WEIR_NC_ALONE(nc_inq_var_chunking(nc->id, var, &storage, chunks)) != NC_NOERR ||
-      storage != NC_CHUNKED || WEIR_NC_ALONE(nc_inq_type(nc->id, type, NULL, &bytes)) != NC_NOERR) {
-    return;
-  }
-  for (int i = 0; i < n; i++) {
-    bytes = chunks[i] < MOST_CACHE ? bytes * chunks[i] : MOST_CACHE;
-    bytes = bytes < MOST_CACHE ? bytes : MOST_CACHE;
-  }
-  /* What fails keeps the default. */
-  (void)WEIR_NC_ALONE(nc_set_var_chunk_cache(nc->id, var, 2 * bytes, 7, 1.0f));
-}
-
 weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks, int level)
 {
   const char *const what = "chunks of a variable";
@@ -231,7 +207,9 @@ weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks, i
   if (level > 0) {
     WEIR_NC(nc_def_var_deflate(nc->id, var, 1, 1, level));
   }
-  weir_netcdf_limit_cache(nc, var);
+  weir_netcdf_enter();
+  weir_netcdf_limit_cache(nc->id, var);
+  (void)weir_netcdf_leave(NC_NOERR);
   return WEIR_OK;
 }
 
