@@ -57,15 +57,6 @@ static weir_status take_beats(void *context, const weir_view *view, int64_t lo, 
                           result + 2 * columns + 1, result[0]);
 }
 
-/* A signal in another unit may still be an ECG, but thresholds in mV do not fit it. */
-static void compare_unit(const ps_input_facts *facts)
-{
-  if (facts->units != NULL && facts->units[0] != 0 && strcmp(facts->units, "mV") != 0) {
-    weir_warn("run", "signal %s of %s is in %s: beats are sought as in an ECG in mV", facts->signal,
-              facts->name, facts->units);
-  }
-}
-
 static weir_status open_outputs(run *r)
 {
   WEIR_TRY(ps_out_beats_init(r->facts, &r->beats));
@@ -166,7 +157,7 @@ static weir_status perform(run *r)
   }
   WEIR_TRY(ps_input_open(&r->cfg->input, &r->cfg->ecgsyn, (uint64_t)r->cfg->seed, &r->input));
   r->facts = ps_input_get(r->input);
-  compare_unit(r->facts);
+  WEIR_TRY(ps_input_need_millivolts(r->input));
   WEIR_TRY(open_outputs(r));
   WEIR_TRY(plan(r));
   WEIR_TRY(weir_stream_run(r->pipeline.stream, &r->report));
@@ -186,9 +177,10 @@ static weir_status perform(run *r)
 weir_status ps_beats_check(const ps_one *one)
 {
   ps_input *input = NULL;
-  const weir_status status =
+  weir_status status =
       ps_input_open(&one->cfg->input, &one->cfg->ecgsyn, (uint64_t)one->cfg->seed, &input);
 
+  status = status == WEIR_OK ? ps_input_need_millivolts(input) : status;
   ps_input_close(&input);
   return status;
 }

@@ -83,8 +83,24 @@ void weir_series_set_unit(weir_series *s, const char *unit)
 weir_status weir_series_same_unit(const weir_series *a, const char *a_name, const weir_series *b,
                                   const char *b_name)
 {
-  if (a->unit[0] != 0 && b->unit[0] != 0 && strcmp(a->unit, b->unit) != 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s is in %s and %s in %s", a_name, a->unit, b_name, b->unit);
+  double factor = 1;
+
+  if (a->unit[0] == 0 || b->unit[0] == 0 || strcmp(a->unit, b->unit) == 0) {
+    return WEIR_OK;
   }
-  return WEIR_OK;
+  if (weir_unit_factor(a->unit, b->unit, &factor)) {
+    if (factor == 1) { /* two spellings */
+      return WEIR_OK;
+    }
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s is in %s and %s in %s: convert it by a step {select: {value: %s, unit: %s}}", a_name,
+        a->unit, b_name, b->unit, a_name, b->unit);
+  }
+  if (!weir_unit_is_stated(a->unit)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s has no known unit (%s) and %s is in %s: state it as the stream's `unit`",
+                     a_name, a->unit, b_name, b->unit);
+  }
+  return weir_fail(WEIR_ERR_CONFIG, "%s is in %s and %s in %s", a_name, a->unit, b_name, b->unit);
 }

@@ -97,9 +97,16 @@ weir_status weir_series_slots(const weir_series *s, const char *option, double s
 /* The same for windows that follow each other by so much: at most WEIR_LONGEST_STEP slots. */
 weir_status weir_series_hop(const weir_series *s, const char *option, double seconds,
                             int64_t *slots) WEIR_CHECKED;
+/* False for texts that say that a value has no known unit: "", "NU", "adu" and the like. */
+bool weir_unit_is_stated(const char *unit);
+/* Whether both units are of one quantity (mV and uV, mmHg and kPa, Hz and bpm, mmHg/s and Pa/s); a
+ * value in `from` times *factor is one in `to`. Symbols that are not known are quantities of their
+ * own; a unit that is not stated is of none, but the same text always agrees. */
+bool weir_unit_factor(const char *from, const char *to, double *factor);
 /* Sets the unit; cut to what fits. */
 void weir_series_set_unit(weir_series *s, const char *unit);
-/* Fails with WEIR_ERR_CONFIG unless the units agree; one that is not stated agrees with all. */
+/* Fails with WEIR_ERR_CONFIG unless the units agree, naming both and, where they are of one
+ * quantity, how to convert; one that is "" agrees with all. */
 weir_status weir_series_same_unit(const weir_series *a, const char *a_name, const weir_series *b,
                                   const char *b_name) WEIR_CHECKED;
 

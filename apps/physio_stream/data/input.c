@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "stream/weir_series.h"
 
 const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(
@@ -22,6 +23,11 @@ const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(ps_input_opts, csv, "", "text file, columns of samples (.csv or .txt)"),
     WEIR_OPT_STRING(ps_input_opts, signal, "",
                     "signal by name or index; empty: the first in mV, or the only one"),
+    WEIR_OPT_STRING(ps_input_opts, unit, "",
+                    "unit that the signal is read in: converted where its file states another of "
+                    "the same quantity (another quantity is refused), stated where the file has "
+                    "none; empty: the file's, for beats mV where it is a voltage; of a query: "
+                    "query.streams.unit"),
     WEIR_OPT_REAL(
         ps_input_opts, fs, 0, 0, 1e6, "Hz",
         "sampling rate of a text file without a time column, refused for other input; 0: the file "
@@ -60,6 +66,7 @@ struct ps_input {
   int signal;
   int64_t at; /* next sample of the built-in recording */
   ps_input_facts facts;
+  double scale; /* of a value as its source has it */
   char *files[2];
   int n_files;
 };
@@ -180,6 +187,53 @@ static weir_status open_synth(ps_input *in, const char *signal, const ps_synth_o
   return WEIR_OK;
 }
 
+/* How the message of a unit begins. */
+static weir_status refuse_unit(const ps_input *in, const char *unit)
+{
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "signal %s of %s is in %s, and %s is asked for, a unit of another quantity: choose "
+      "another signal (input.signal); where the file is wrong, mend its header, or write "
+      "a query with {select: {value: x / 1 [%s] * 1 [%s]}}",
+      in->facts.signal, in->facts.name, in->facts.units, unit, in->facts.units, unit);
+}
+
+/* Values in `unit`, "" for the file's; `unit` is borrowed. */
+static weir_status use_unit(ps_input *in, const char *unit)
+{
+  double factor = 1;
+
+  if (in->facts.units == NULL || in->facts.units[0] == 0) {
+    in->facts.units = "NU"; /* no units, as WFDB has it */
+  }
+  if (unit[0] == 0) {
+    return WEIR_OK;
+  }
+  if (weir_unit_is_stated(in->facts.units) && !weir_unit_factor(in->facts.units, unit, &factor)) {
+    return refuse_unit(in, unit);
+  }
+  if (factor != 1) {
+    weir_info("input", "signal %s of %s is converted from %s to %s", in->facts.signal,
+              in->facts.name, in->facts.units, unit);
+  }
+  in->facts.units = unit;
+  in->scale *= factor;
+  return WEIR_OK;
+}
+
+weir_status ps_input_need_millivolts(ps_input *in)
+{
+  if (!weir_unit_is_stated(in->facts.units)) {
+    weir_warn(
+        "input",
+        "signal %s of %s states no unit (%s): its beats are found, for levels are learnt from "
+        "the signal, but options in mV and the report's axis may be wrong: set input.unit",
+        in->facts.signal, in->facts.name, in->facts.units);
+    return WEIR_OK;
+  }
+  return use_unit(in, "mV");
+}
+
 static void end_live(void *user, int64_t end)
 {
   ps_input_facts *f = &((ps_input *)user)->facts;
@@ -228,21 +282,27 @@ static weir_status open_live(ps_input *in, const ps_input_opts *opts)
   return status;
 }
 
-weir_status ps_input_open_beside(const ps_input *other, const char *signal, ps_input **out)
+weir_status ps_input_open_beside(const ps_input *other, const char *signal, const char *unit,
+                                 ps_input **out)
 {
   ps_input *in = NULL;
 
   *out = NULL;
   WEIR_ASSERT(other->live != NULL);
   WEIR_TRY(weir_alloc(1, sizeof *in, (void **)&in));
-  const weir_status status = join_live(in, other->live, signal);
+  in->scale = 1;
+  weir_status status = join_live(in, other->live, signal);
 
   if (status != WEIR_OK) {
     weir_free(&in);
     return status;
   }
+  WEIR_TRY_GOTO(use_unit(in, unit), done);
   *out = in;
   return WEIR_OK;
+done:
+  ps_input_close(&in);
+  return status;
 }
 
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
@@ -269,6 +329,7 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
                           : "the rate of the built-in recording is ecgsyn.model.rate");
   }
   WEIR_TRY(weir_alloc(1, sizeof *in, (void **)&in));
+  in->scale = 1;
   if (live) {
     WEIR_TRY_GOTO(open_live(in, opts), done);
   } else if (record || csv) {
@@ -276,6 +337,7 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
   } else {
     WEIR_TRY_GOTO(open_synth(in, opts->signal, synth, seed), done);
   }
+  WEIR_TRY_GOTO(use_unit(in, opts->unit), done);
   *out = in;
   return WEIR_OK;
 done:
@@ -328,7 +390,7 @@ static void drop_infinite(int64_t n, float *x, uint8_t *present)
   }
 }
 
-weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint8_t *present)
+static weir_status read_source(ps_input *in, int64_t start, int64_t n, float *x, uint8_t *present)
 {
   if (in->record != NULL) {
     WEIR_TRY(weir_record_read(in->record, in->signal, start, n, x, present));
@@ -346,6 +408,15 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint
   in->at += own;
   memset(x + own, 0, (size_t)(n - own) * sizeof *x);
   memset(present + own, 0, (size_t)(n - own));
+  return WEIR_OK;
+}
+
+weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint8_t *present)
+{
+  WEIR_TRY(read_source(in, start, n, x, present));
+  for (int64_t i = 0; i < n && in->scale != 1; i++) {
+    x[i] = (float)((double)x[i] * in->scale);
+  }
   return WEIR_OK;
 }
 

@@ -12,6 +12,7 @@ typedef struct ps_input_opts {
   weir_string_list records; /* several, each run for itself: the caller's  */
   const char *live;         /* address of weir_wire_listen                  */
   const char *signal;       /* name or index, "" for the first in mV        */
+  const char *unit;         /* that values are read in, "" for the file's   */
   double fs;                /* of a text file without a time column, Hz     */
   bool allow_short;         /* a truncated file is read as far as it goes   */
   bool zero_gain;           /* a gain of 0 is read as 200 per unit          */
@@ -30,21 +31,25 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,
                                  weir_record **out) WEIR_CHECKED;
 /* Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create; WEIR_ERR_CONFIG
  * where more than one of record, text file and live address is named, for a rate where there is no
- * text file, and for a signal that the built-in recording does not have. *out is then NULL. */
+ * text file, for a signal that the built-in recording does not have, and for a unit of another
+ * quantity than the file states. *out is then NULL. */
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out) WEIR_CHECKED;
 /* Another signal of live input that is open, through the same connection; before the run.
- * Fails: as ps_live_find and weir_live_use. */
-weir_status ps_input_open_beside(const ps_input *other, const char *signal,
+ * Fails: as ps_live_find and weir_live_use; WEIR_ERR_CONFIG for a unit of another quantity. */
+weir_status ps_input_open_beside(const ps_input *other, const char *signal, const char *unit,
                                  ps_input **out) WEIR_CHECKED;
+/* From now on values are in mV: converted from another voltage; where the file states no unit that
+ * is warned of. Before the first reading. Fails: WEIR_ERR_CONFIG for another quantity. */
+weir_status ps_input_need_millivolts(ps_input *in) WEIR_CHECKED;
 /* Live input is closed by the last of those that share it. */
 void ps_input_close(ps_input **in);
 
 /* What is known of the signal. Texts are borrowed. */
 typedef struct ps_input_facts {
-  const char *name;   /* of the record: what outputs are called */
-  const char *signal; /* its name */
-  const char *units;
+  const char *name;       /* of the record: what outputs are called */
+  const char *signal;     /* its name */
+  const char *units;      /* "NU" where none is stated */
   int64_t fs_num, fs_den; /* samples per second, reduced     */
   int64_t per_frame; /* samples of this signal per frame of the record (annotations count frames) */
   int64_t count;     /* samples, absent ones included; WEIR_STREAM_OPEN until live input ends */

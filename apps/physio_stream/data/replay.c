@@ -256,6 +256,17 @@ static void make_name(const char *from, const char *otherwise, char to[WEIR_WIRE
   }
 }
 
+/* The same of a unit, whose micro sign is written u; NU where none is stated. */
+static void make_unit(const char *from, char to[WEIR_WIRE_TEXT])
+{
+  const char *const at = from == NULL ? "" : from;
+  const bool micro = strncmp(at, "\xC2\xB5", 2) == 0 || strncmp(at, "\xCE\xBC", 2) == 0;
+  char text[WEIR_WIRE_TEXT];
+
+  (void)snprintf(text, sizeof text, "%s%s", micro ? "u" : "", micro ? at + 2 : at);
+  make_name(text, "NU", to);
+}
+
 static void name_signals(replay *r)
 {
   for (int k = 0; k < r->n_signals; k++) {
@@ -282,7 +293,7 @@ static weir_status put_head(replay *r)
   for (int k = 0; k < r->n_signals; k++) {
     const weir_signal_info *s = weir_record_signal(r->record, r->signal[k]);
 
-    make_name(s->units, "1", unit);
+    make_unit(s->units, unit);
     (void)snprintf(line, sizeof line, "#stream %s fs=%lld/%lld unit=%s\n", r->name[k],
                    (long long)s->fs_num, (long long)s->fs_den, unit);
     WEIR_TRY(put(r, line));

@@ -27,6 +27,10 @@ static const weir_opt stream_rows[] = {
     WEIR_OPT_STRING(ps_query_stream, signal, "",
                     "signal of the recording by name or index; empty: the first in mV, or the "
                     "only one"),
+    WEIR_OPT_STRING(ps_query_stream, unit, "",
+                    "unit that it is read in: converted where its file states another of the same "
+                    "quantity (another quantity is refused), stated where the file has none; "
+                    "empty: the file's"),
     WEIR_OPT_END,
 };
 

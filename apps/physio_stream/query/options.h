@@ -7,6 +7,7 @@
 typedef struct ps_query_stream {
   const char *name;
   const char *signal; /* of the recording, as input.signal */
+  const char *unit;   /* as input.unit                     */
 } ps_query_stream;
 
 typedef struct ps_query_step {

@@ -25,9 +25,10 @@ static weir_status open_inputs(const ps_query_job *job, ps_query_run *r)
     ps_input_opts opts = *job->input;
 
     opts.signal = streams[i].signal;
+    opts.unit = streams[i].unit;
     const weir_status status =
         i > 0 && job->input->live[0] != 0
-            ? ps_input_open_beside(r->input[0], streams[i].signal, &r->input[i])
+            ? ps_input_open_beside(r->input[0], streams[i].signal, streams[i].unit, &r->input[i])
             : ps_input_open(&opts, job->synth, job->seed, &r->input[i]);
 
     WEIR_TRY(with_place(status, &r->text.sources[i]));

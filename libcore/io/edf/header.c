@@ -75,6 +75,11 @@ static weir_status take_text(const parser *p, int64_t byte, int64_t size, const 
     if (c == 0xC2 && i + 1 < f.size && (unsigned char)f.at[i + 1] == 0xB5) {
       continue;
     }
+    if (c == 0xCE && i + 1 < f.size && (unsigned char)f.at[i + 1] == 0xBC) { /* the Greek letter */
+      out[n++] = 'u';
+      i++;
+      continue;
+    }
     out[n++] = c == 0xB5 ? 'u' : c > 126 ? '?' : (char)c;
   }
   out[n] = 0;

@@ -58,7 +58,7 @@ typedef struct parts {
   const options_ *o;
   weir_series x; /* aged */
   double rate;
-  bool voltage, pressure;
+  double millivolt, mmhg; /* in the stream's unit; 0: it is no voltage, no pressure */
   weir_value bit[16];
 } parts;
 
@@ -87,7 +87,7 @@ static int64_t slots(const parts *p, double seconds, int64_t least)
 
 static double threshold(const parts *p, double given, double voltage, double pressure)
 {
-  return given > 0 ? given : p->voltage ? voltage : p->pressure ? pressure : 0;
+  return given > 0 ? given : p->millivolt > 0 ? voltage * p->millivolt : pressure * p->mmhg;
 }
 
 /* Slots of [t, t + n) in which `here` holds: any. */
@@ -153,7 +153,7 @@ static void lead_off(parts *p)
   const weir_value rail = p->bit[bit_of(WEIR_FLAG_SATURATED)];
   const weir_value dead = flat.node < 0 ? rail : rail.node < 0 ? flat : weir_or(p->g, flat, rail);
 
-  if (p->voltage && dead.node >= 0) {
+  if (p->millivolt > 0 && dead.node >= 0) {
     put(p, WEIR_FLAG_LEAD_OFF, runs(p, dead, slots(p, p->o->lead_off, 1)));
   }
 }
@@ -221,9 +221,9 @@ static void flush(parts *p)
   const weir_value x = p->x.value;
   const int64_t n = slots(p, p->o->flush_time, 1);
 
-  if (p->pressure) {
-    const weir_value above = inside(p, weir_gt_scalar(p->g, x, p->o->flush_high));
-    const weir_value below = inside(p, weir_lt_scalar(p->g, x, p->o->flush_low));
+  if (p->mmhg > 0) {
+    const weir_value above = inside(p, weir_gt_scalar(p->g, x, p->o->flush_high * p->mmhg));
+    const weir_value below = inside(p, weir_lt_scalar(p->g, x, p->o->flush_low * p->mmhg));
 
     put(p, WEIR_FLAG_FLUSH, weir_or(p->g, runs(p, above, n), runs(p, below, n)));
   }
@@ -286,6 +286,14 @@ static weir_status compose(parts *p)
   return WEIR_OK;
 }
 
+/* One `unit` in the unit of the stream, 0 where that is of another quantity. */
+static double in_unit(const weir_series *s, const char *unit)
+{
+  double factor = 1;
+
+  return weir_unit_factor(unit, s->unit, &factor) ? factor : 0;
+}
+
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   const options_ *o = use->opts;
@@ -305,8 +313,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
              .o = o,
              .x = weir_series_aged(g, x),
              .rate = (double)x.rate_num / (double)x.rate_den,
-             .voltage = strcmp(use->in[0].unit, "mV") == 0,
-             .pressure = strcmp(use->in[0].unit, "mmHg") == 0};
+             .millivolt = in_unit(&use->in[0], "mV"),
+             .mmhg = in_unit(&use->in[0], "mmHg")};
 
   for (size_t k = 0; k < sizeof p.bit / sizeof *p.bit; k++) {
     p.bit[k] = WEIR_NO_VALUE;

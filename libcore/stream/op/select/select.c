@@ -1,5 +1,6 @@
 /* select.c - LifeStream's Select (Jayarajan et al., ASPLOS 2021). */
 #include <string.h>
+#include "base/weir_log.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/select/weir_stream_select.h"
 #include "stream/weir_formula.h"
@@ -9,7 +10,8 @@ static const weir_opt options[] = {
                     "expression over the inputs, absent where one of them is or where the result "
                     "is no number; a truth gives 1 or 0"),
     WEIR_OPT_STRING(weir_stream_select_opts, unit, "",
-                    "unit of the result; empty: what the expression gives"),
+                    "unit of the result: converted from that of the expression, where it has one "
+                    "of the same quantity (another is refused); empty: what the expression gives"),
     WEIR_OPT_END,
 };
 
@@ -17,6 +19,27 @@ weir_series weir_stream_select(weir_graph *g, weir_series s, weir_value value)
 {
   s.value = value;
   return weir_series_mask(g, s);
+}
+
+/* The result in the unit that is asked for: stated where the expression has none, else computed. */
+static weir_status convert(weir_graph *g, const weir_stream_select_opts *o, weir_series *s)
+{
+  double factor = 1;
+
+  if (weir_unit_is_stated(s->unit) && !weir_unit_factor(s->unit, o->unit, &factor)) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "unit: %s is in %s, which is no %s: units of one quantity are converted; if %s "
+        "is wrong, write (%s) / 1 [%s] * 1 [%s]",
+        o->value, s->unit, o->unit, s->unit, o->value, s->unit, o->unit);
+  }
+  if (factor != 1) {
+    weir_info("query", "select: %s is multiplied by %.9g, from %s to %s", o->value, factor, s->unit,
+              o->unit);
+    s->value = weir_scale(g, s->value, factor);
+  }
+  weir_series_set_unit(s, o->unit);
+  return WEIR_OK;
 }
 
 static weir_status apply(const weir_series_use *use, weir_series *s)
@@ -36,10 +59,7 @@ static weir_status apply(const weir_series_use *use, weir_series *s)
   if (truth) {
     s->value = weir_cast(use->graph, WEIR_F32, s->value);
   }
-  if (o->unit[0] != 0) {
-    weir_series_set_unit(s, o->unit);
-  }
-  return WEIR_OK;
+  return o->unit[0] != 0 ? convert(use->graph, o, s) : WEIR_OK;
 }
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)

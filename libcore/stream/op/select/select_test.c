@@ -1,5 +1,6 @@
 /* select_test.c - the function where a sample is, 0 where none is. */
 #include "stream/op/select/weir_stream_select.h"
+#include <math.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/series_check.h"
 
@@ -36,7 +37,7 @@ static void refuse(const weir_stream_select_opts *o, const char *message)
 
 static void a_step_evaluates_its_expression(void **state)
 {
-  const weir_stream_select_opts log = {.value = "2 * x - if(x > 0.5, 1, nan)", .unit = "odd"};
+  const weir_stream_select_opts log = {.value = "2 * x - if(x > 0.5, 1, nan)", .unit = ""};
   weir_stream_select_opts plain;
 
   (void)state;
@@ -51,6 +52,65 @@ static void a_step_evaluates_its_expression(void **state)
   }
   run_step(&plain); /* as it came */
   assert_memory_equal(c.y_present, c.present, SERIES_COUNT);
+  assert_memory_equal(c.y, c.x, sizeof c.y);
+}
+
+/* The stream is in mV. */
+static void units_of_one_quantity_are_converted(void **state)
+{
+  static const struct {
+    const char *value, *unit;
+    double factor;
+  } cases[] = {{"x", "uV", 1000},
+               {"x", "\xC2\xB5V", 1000},
+               {"x", "V", 1e-3},
+               {"x", "mV", 1},
+               {"x * x", "uV2", 1e6},
+               {"x / 2 s", "V/min", 0.03},
+               {"x / 1 mV * 1 mmHg", "kPa", 0.133322387415},
+               {"x / 1 mV / 1 s", "bpm", 60},
+               {"x / 1 mV", "%", 100}};
+
+  (void)state;
+  series_draw(&c, 4, 0.4);
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    const weir_stream_select_opts o = {.value = cases[k].value, .unit = cases[k].unit};
+
+    series_run_step(&(series_step){&c, &weir_series_op_select, &o, "mV", o.unit, 0});
+    assert_memory_equal(c.y_present, c.present, SERIES_COUNT);
+    for (int64_t t = 0; t < SERIES_COUNT; t++) {
+      const double x = (double)c.x[t] * (k == 4 ? (double)c.x[t] : 1);
+      const double expected = c.present[t] ? cases[k].factor * x : 0;
+
+      assert_true(fabs((double)c.y[t] - expected) <= 1e-6 * fabs(expected));
+    }
+  }
+}
+
+static void a_unit_of_another_quantity_is_refused(void **state)
+{
+  (void)state;
+  refuse(&(weir_stream_select_opts){.value = "2 * x", .unit = "mmHg"},
+         "unit: 2 * x is in mV, which is no mmHg: units of one quantity are converted; if mV is "
+         "wrong, write (2 * x) / 1 [mV] * 1 [mmHg]");
+  refuse(&(weir_stream_select_opts){.value = "x / 1 mV", .unit = "mV"},
+         "unit: x / 1 mV is in 1, which is no mV: units of one quantity are converted; if 1 is "
+         "wrong, write (x / 1 mV) / 1 [1] * 1 [mV]");
+  refuse(&(weir_stream_select_opts){.value = "x", .unit = "odd"},
+         "unit: x is in mV, which is no odd: units of one quantity are converted; if mV is wrong, "
+         "write (x) / 1 [mV] * 1 [odd]");
+}
+
+/* Of a stream without a unit the option states it; "NU" is how WFDB writes that there is none. */
+static void a_unit_is_stated_where_there_is_none(void **state)
+{
+  const weir_stream_select_opts o = {.value = "x", .unit = "mV"};
+
+  (void)state;
+  series_draw(&c, 5, 0.4);
+  series_run_step(&(series_step){&c, &weir_series_op_select, &o, NULL, "mV", 0});
+  assert_memory_equal(c.y, c.x, sizeof c.y);
+  series_run_step(&(series_step){&c, &weir_series_op_select, &o, "NU", "mV", 0});
   assert_memory_equal(c.y, c.x, sizeof c.y);
 }
 
@@ -81,6 +141,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_function_is_applied_to_present_samples),
       cmocka_unit_test(a_step_evaluates_its_expression),
+      cmocka_unit_test(units_of_one_quantity_are_converted),
+      cmocka_unit_test(a_unit_of_another_quantity_is_refused),
+      cmocka_unit_test(a_unit_is_stated_where_there_is_none),
       cmocka_unit_test(a_truth_is_one_or_zero),
       cmocka_unit_test(wrong_options_are_refused),
   };
