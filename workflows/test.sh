@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# test.sh [PRESET...] - sets up, then builds and tests each preset (default: release dev minimal).
+# test.sh [PRESET[@MACHINE]...] - sets up, then builds and tests each preset (default: release dev minimal, and
+# release under each set of machine constants). PRESET@MACHINE runs the tests with the constants of
+# tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the processor at hand.
 # Tests labelled `slow` and `style` run in release only, `conform` in release and dev, and bare has the unit
 # tests alone, but for those of numbers (minimal has run them and the others without the libraries); `study` is
 # for hand: minutes of science. The last line counts single tests, summed over presets. Exit status 1 when one fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder beside
@@ -8,10 +10,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
-[ $# -gt 0 ] || presets=(release dev minimal)
+[ $# -gt 0 ] || presets=(release dev minimal release@small release@zen4 release@large release@x86-64-v3)
 
 passed=0 failed=0 skipped=0
-table=$(printf '%-10s %8s %8s %8s %8s' preset passed failed skipped seconds)
+table=$(printf '%-18s %8s %8s %8s %8s' preset passed failed skipped seconds)
 problems=()
 data=no
 [ -z "${WEIR_TEST_DATA:-}" ] && [ ! -d ../shared ] || data=yes
@@ -30,22 +32,40 @@ count() {
       s=$((s + 1))
       echo "skipped: $preset: $name: $why"
       if [ $data = yes ] && [[ ! $name =~ [Cc][Uu][Dd][Aa] ]] &&
-        [[ ! "$preset: $why" =~ ^(minimal|bare):.*\ this\ build\  ]]; then
+        [[ ! "$preset: $why" =~ ^(minimal|bare)(@[^:]*)?:.*\ this\ build\  ]]; then
         problems+=("skipped although the test data is there: $preset: $name: $why")
       fi
       ;;
     esac
   done
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  table+=$'\n'$(printf '%-10s %8d %8d %8d %8d' "$preset" $p $f $s $((SECONDS - start)))
+  table+=$'\n'$(printf '%-18s %8d %8d %8d %8d' "$preset" $p $f $s $((SECONDS - start)))
+}
+
+# Under a set of constants; the libraries are told the widest instructions, too.
+run_tests() {
+  local folder=$1 machine=$2
+  shift 2
+  if [ -n "$machine" ]; then
+    export WEIR_MACHINE=$PWD/tests/machines/$machine.yaml
+    [ "$machine" != x86-64-v3 ] || export DNNL_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell
+  fi
+  ctest --test-dir "$folder" -j "$(nproc)" "$@" --no-tests=error --output-junit junit.xml \
+    --test-output-size-passed 1000000 --test-output-size-failed 1000000 >"$folder/test.log" 2>&1 || true
 }
 
 test_preset() {
-  local preset=$1 folder=build/$1 select=()
-  case $preset in
-  release) select=(-LE '^study$') ;;
-  bare) select=(-L '^unit$' -LE '^slow$') ;;
-  minimal) select=(-LE '^(slow|style|conform|study)$') ;;
+  local preset=${1%@*} machine='' folder=build/${1%@*} select=()
+  [[ $1 != *@* ]] || machine=${1#*@}
+  if [ -n "$machine" ] && [ ! -f "tests/machines/$machine.yaml" ]; then
+    printf 'fail\tthere is no tests/machines/%s.yaml\n' "$machine"
+    return
+  fi
+  case $preset@$machine in
+  release@) select=(-LE '^study$') ;;
+  release@*) select=(-LE '^(slow|style|study|slurm)$') ;;
+  bare@*) select=(-L '^unit$' -LE '^slow$') ;;
+  minimal@*) select=(-LE '^(slow|style|conform|study)$') ;;
   *) select=(-LE '^(slow|style|study)$') ;;
   esac
   if ! workflows/build.sh "$preset"; then
@@ -53,8 +73,7 @@ test_preset() {
     return
   fi
   rm -f "$folder/junit.xml"
-  ctest --test-dir "$folder" -j "$(nproc)" "${select[@]}" --no-tests=error --output-junit junit.xml \
-    --test-output-size-passed 1000000 --test-output-size-failed 1000000 >"$folder/test.log" 2>&1 || true
+  (run_tests "$folder" "$machine" "${select[@]}")
   if [ -s "$folder/junit.xml" ]; then
     awk -f workflows/count_tests.awk "$folder/junit.xml"
   else
