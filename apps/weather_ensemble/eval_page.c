@@ -338,6 +338,12 @@ weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
 
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: forecasts scored", &r), done);
   WEIR_TRY_GOTO(add_summary(p, r), done);
+  if (p->v->n_notes > 0) {
+    WEIR_TRY_GOTO(weir_report_heading(r, "Coverage"), done);
+  }
+  for (int64_t k = 0; k < p->v->n_notes; k++) {
+    WEIR_TRY_GOTO(weir_report_text(r, "%s.", p->v->note[k]), done);
+  }
   for (int64_t q = 0; q < p->v->n_quantities; q++) {
     WEIR_TRY_GOTO(add_quantity(p, p->v->quantity[q], r), done);
   }

@@ -44,6 +44,11 @@ typedef struct wx_model_desc {
    * the members of this start only, which other models hold too; what else it needs it reads from
    * the archives into memory of its own. */
   weir_status (*give)(wx_model *m, wx_scene *s, int64_t start, wx_given *out);
+  /* Whether it has a forecast of a start at a lead and quantity of the scene, told without reading
+   * a field; true also where it has none of that lead or quantity at all (absent). NULL: it has one
+   * wherever the scene has forecast and truth. */
+  bool (*covers)(const wx_model *m, const wx_scene *s, int64_t start, int64_t lead,
+                 int64_t quantity);
   /* Frees own, also when it is NULL; NULL: there is nothing to free. */
   void (*close)(wx_model *m);
 } wx_model_desc;

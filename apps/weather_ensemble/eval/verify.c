@@ -1,10 +1,12 @@
 /* verify.c - see verify.h. */
 #include "eval/verify.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "data/date.h"
 #include "eval/normal.h"
 
 /* Whether the archives have forecast and truth of it. */
@@ -23,41 +25,136 @@ static bool is_there(const wx_verify *v, int64_t start, int64_t quantity, int64_
   return false;
 }
 
-static bool is_there_at_all(const wx_verify *v, int64_t start)
+/* The first model that has no forecast of a start, -1: all have. */
+static int64_t without_forecast(const wx_verify *v, int64_t start, int64_t quantity, int64_t lead)
 {
-  for (int64_t q = 0; q < v->n_quantities; q++) {
-    for (int64_t l = 0; l < v->n_leads; l++) {
-      if (!is_there(v, start, v->quantity[q], v->lead[l])) {
-        return false;
-      }
+  for (int64_t m = 0; m < v->n_models; m++) {
+    const wx_model *const model = &v->model[m];
+
+    if (model->desc->covers != NULL &&
+        !model->desc->covers(model, v->scene, start, lead, quantity)) {
+      return m;
     }
   }
-  return true;
+  return -1;
+}
+
+/* Why a start is not scored: NOTHING is missing, the archives lack it, or model `*which` does. */
+typedef enum lack { NOTHING, FORECAST_OR_TRUTH, MODEL } lack;
+
+static lack lack_at(const wx_verify *v, int64_t start, int64_t quantity, int64_t lead,
+                    int64_t *which)
+{
+  if (!is_there(v, start, quantity, lead)) {
+    return FORECAST_OR_TRUTH;
+  }
+  *which = without_forecast(v, start, quantity, lead);
+  return *which < 0 ? NOTHING : MODEL;
+}
+
+static lack lack_of(const wx_verify *v, int64_t start, int64_t *which)
+{
+  if (v->opts->starts != WX_STARTS_SAME) {
+    return lack_at(v, start, v->at_quantity, v->at_lead, which);
+  }
+  for (int64_t i = 0; i < v->n_quantities * v->n_leads; i++) {
+    const lack l = lack_at(v, start, v->quantity[i / v->n_leads], v->lead[i % v->n_leads], which);
+
+    if (l != NOTHING) {
+      return l;
+    }
+  }
+  return NOTHING;
+}
+
+/* Warns, and keeps the sentence for the report: once. */
+static weir_status note(wx_verify *v, const char *text)
+{
+  for (int64_t k = 0; k < v->n_notes; k++) {
+    if (strcmp(v->note[k], text) == 0) {
+      return WEIR_OK;
+    }
+  }
+  weir_warn("eval", "%s", text);
+  WEIR_TRY(weir_reserve(&v->note, &v->notes_room, v->n_notes + 1, sizeof *v->note));
+  WEIR_TRY(weir_strdup(text, &v->note[v->n_notes]));
+  v->n_notes++;
+  return WEIR_OK;
+}
+
+/* " (z500 at 48 h)", or nothing where all quantities and leads have the same starts. */
+static void where_text(const wx_verify *v, char *text, size_t size)
+{
+  const wx_archive_facts *const f = v->scene->facts;
+
+  (void)snprintf(text, size, " (%s at %g h)", f->quantity[v->at_quantity].name,
+                 f->lead[v->at_lead]);
+}
+
+/* Starts that are left out: missing[0] have no forecast or truth, missing[1 + m] none of model m;
+ * first[]: the first of each. */
+static weir_status note_missing(wx_verify *v, const int64_t *missing, const int64_t *first)
+{
+  char where[WX_LONG] = "", text[2 * WX_LONG], date[32];
+
+  if (v->opts->starts != WX_STARTS_SAME) {
+    where_text(v, where, sizeof where);
+  }
+  for (int64_t m = -1; m < v->n_models; m++) {
+    if (missing[1 + m] == 0) {
+      continue;
+    }
+    wx_date_text((double)v->scene->facts->start[first[1 + m]] / 86400, date, sizeof date);
+    (void)snprintf(text, sizeof text,
+                   "%lld of %lld starts are left out for all models%s: %s has no forecast%s of "
+                   "them, the first %s",
+                   (long long)missing[1 + m], (long long)v->n_candidates, where,
+                   m < 0 ? "the archive" : v->model[m].name, m < 0 ? " or no truth" : "", date);
+    WEIR_TRY(note(v, text));
+  }
+  return WEIR_OK;
 }
 
 static weir_status choose_starts(wx_verify *v)
 {
   const wx_archive_facts *const f = v->scene->facts;
+  int64_t missing[1 + WX_MODELS] = {0}, first[1 + WX_MODELS] = {0};
 
   v->n_starts = 0;
   for (int64_t i = 0; i < v->n_candidates; i++) {
     const int64_t start = v->candidate[i];
+    int64_t model = -1;
+    const lack l = lack_of(v, start, &model);
 
-    if (v->opts->starts == WX_STARTS_SAME ? is_there_at_all(v, start)
-                                          : is_there(v, start, v->at_quantity, v->at_lead)) {
+    if (l == NOTHING) {
       v->time[v->n_starts] = f->start[start];
       v->start[v->n_starts++] = start;
+    } else {
+      const int64_t at = l == MODEL ? 1 + model : 0;
+
+      first[at] = missing[at]++ == 0 ? start : first[at];
     }
   }
-  return v->n_starts > 0
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_DATA,
-                         "%s: none of %lld starts has forecast and truth of %s at %g h%s: take "
-                         "truth of the valid times, or choose eval.leads and eval.quantities",
-                         f->name, (long long)v->n_candidates, f->quantity[v->at_quantity].name,
-                         f->lead[v->at_lead],
-                         v->opts->starts == WX_STARTS_SAME ? " and all else (eval.starts: same)"
-                                                           : "");
+  if (v->n_starts > 0) {
+    return note_missing(v, missing, first);
+  }
+  for (int64_t m = 0; m < v->n_models; m++) {
+    if (missing[1 + m] > 0) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "eval.models: %s has no forecast of %lld of the %lld starts, and %lld have "
+                       "no forecast or truth: none is left to score %s at %g h: predict the "
+                       "starts of eval.part, or choose eval.part, eval.leads and eval.quantities",
+                       v->model[m].name, (long long)missing[1 + m], (long long)v->n_candidates,
+                       (long long)missing[0], f->quantity[v->at_quantity].name,
+                       f->lead[v->at_lead]);
+    }
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: none of %lld starts has forecast and truth of %s at %g h%s: take "
+                   "truth of the valid times, or choose eval.leads and eval.quantities",
+                   f->name, (long long)v->n_candidates, f->quantity[v->at_quantity].name,
+                   f->lead[v->at_lead],
+                   v->opts->starts == WX_STARTS_SAME ? " and all else (eval.starts: same)" : "");
 }
 
 weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *any)
@@ -140,7 +237,18 @@ static double mean_over(const wx_verify *v, const float *field)
   return all > 0 ? sum / all : NAN;
 }
 
-static weir_status take_start(wx_verify *v, int64_t k)
+static bool any_point(const wx_verify *v)
+{
+  for (int64_t i = 0; i < v->scene->cells; i++) {
+    if (v->use[i]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Start k of the list, counted as start `at`; *counted: it has a point to score. */
+static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted)
 {
   wx_given given[WX_MODELS];
   const int64_t start = v->start[k], reference = v->reference[0];
@@ -154,17 +262,19 @@ static weir_status take_start(wx_verify *v, int64_t k)
   bool any;
 
   WEIR_TRY(wx_climatology_update(&v->climate, v->scene, start, v->at_lead, v->at_quantity));
-  v->efi_mean[k] = NAN;
+  v->efi_mean[at] = NAN;
   if (v->climate.n > 0) {
     WEIR_TRY(wx_scene_members(v->scene, start, v->at_lead, v->at_quantity, &members));
     WEIR_TRY(wx_climatology_efi(&v->climate, v->scene, members, v->efi));
-    v->efi_mean[k] = mean_over(v, v->efi);
+    v->efi_mean[at] = mean_over(v, v->efi);
     c.efi = v->efi;
   }
   WEIR_TRY(wx_verify_start(v, start, given, &any));
+  any = any && any_point(v);
+  *counted = any;
   for (int64_t m = 0; m < v->n_models && any; m++) {
     if (!v->model[m].absent) {
-      wx_tally_take(&v->tally[m], &c, &given[m], k);
+      wx_tally_take(&v->tally[m], &c, &given[m], at);
     }
   }
   for (int64_t m = 0; m < v->n_models && any; m++) {
@@ -190,6 +300,55 @@ static void clear(wx_verify *v)
   }
 }
 
+/* Models that have nothing of this quantity and lead are left out of its tables. */
+static weir_status note_absent(wx_verify *v)
+{
+  char where[WX_LONG], text[2 * WX_LONG];
+  int64_t there = 0;
+
+  where_text(v, where, sizeof where);
+  for (int64_t m = 0; m < v->n_models; m++) {
+    there += !v->model[m].absent;
+  }
+  if (there == 0) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "eval.models: no model has a forecast%s: nothing to score: choose eval.leads "
+                     "and eval.quantities, or a part with training starts",
+                     where);
+  }
+  for (int64_t m = 0; m < v->n_models; m++) {
+    if (v->model[m].absent) {
+      (void)snprintf(text, sizeof text, "%s is not scored: it has no forecast%s", v->model[m].name,
+                     where);
+      WEIR_TRY(note(v, text));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Starts whose truth or forecasts are missing at every point. */
+static weir_status note_empty(wx_verify *v, int64_t empty)
+{
+  char where[WX_LONG], text[2 * WX_LONG];
+
+  where_text(v, where, sizeof where);
+  if (v->n_starts == 0) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: at none of %lld starts is there a point that the truth and all members "
+                     "of all models have%s: nothing to score: look for missing values with "
+                     "prepare, or set eval.missing to count",
+                     v->scene->facts->name, (long long)empty, where);
+  }
+  if (empty == 0) {
+    return WEIR_OK;
+  }
+  (void)snprintf(text, sizeof text,
+                 "%lld of %lld starts are left out for all models%s: they have no point that the "
+                 "truth and all members of all models have",
+                 (long long)empty, (long long)(v->n_starts + empty), where);
+  return note(v, text);
+}
+
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
 {
   const wx_archive_facts *const f = v->scene->facts;
@@ -202,14 +361,24 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
   for (int64_t m = 0; m < v->n_models; m++) {
     WEIR_TRY(wx_model_fit(&v->model[m], v->scene, lead, quantity));
   }
+  WEIR_TRY(note_absent(v));
   (void)snprintf(what, sizeof what, "%s %g h", f->quantity[quantity].name, f->lead[lead]);
-  for (int64_t k = 0; k < v->n_starts; k++) {
+  const int64_t n = v->n_starts;
+  int64_t kept = 0;
+
+  for (int64_t k = 0; k < n; k++) {
+    bool counted = false;
+
     if (weir_stop_requested()) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped at start %lld of %lld of %s", (long long)k,
-                       (long long)v->n_starts, what);
+                       (long long)n, what);
     }
-    WEIR_TRY(take_start(v, k));
-    weir_progress(what, k + 1, v->n_starts, "starts");
+    WEIR_TRY(take_start(v, k, kept, &counted));
+    v->start[kept] = v->start[k];
+    v->time[kept] = v->time[k];
+    kept += counted;
+    weir_progress(what, k + 1, n, "starts");
   }
-  return WEIR_OK;
+  v->n_starts = kept;
+  return note_empty(v, n - kept);
 }

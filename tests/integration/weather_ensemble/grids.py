@@ -235,6 +235,88 @@ class Grids(unittest.TestCase):
         self.refused(regular("v.nc", VALUES, missing_value="9999"), "missing_value")
 
 
+def series(name, values, member=False, starts=None):
+    """The field of several starts, a day apart: [start, (member,) latitude, longitude]."""
+    values = np.asarray(values, "f4")
+    hours = [24.0 * k for k in range(len(values))] if starts is None else starts
+    over = ("time",) + (("member",) if member else ()) + ("latitude", "longitude")
+    return write(name, {"latitude": 3, "longitude": 4}, {**lines(), "t2m": (over, values, {"units": "K"})},
+                 members=values.shape[1] if member else None, starts=hours)
+
+
+class Coverage(unittest.TestCase):
+    """Five starts, whose two members are k + 1 too high at start k."""
+
+    truth = np.broadcast_to(VALUES, (5, 3, 4)).copy()
+    forecast = np.stack([truth + np.arange(1.0, 6.0)[:, None, None]] * 2, axis=1)
+
+    def evaluate(self, forecast, truth, models="{use: raw}"):
+        status, text = run("eval", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all",
+                           f"eval.models=[{models}]", "eval.bootstrap.block=1")
+        return status, " ".join(text.split())
+
+    def scores(self):
+        with open(os.path.join(scratch, "out", "scores.csv"), encoding="utf-8") as table:
+            return {row["model"]: float(row["crps"]) for row in csv.DictReader(table)}
+
+    def report(self):
+        with open(os.path.join(scratch, "out", "report.html"), encoding="utf-8") as page:
+            return " ".join(page.read().split())
+
+    def with_predictions(self, values, starts):
+        made = series("p.nc", values, member=True, starts=starts)
+        return self.evaluate(series("f.nc", self.forecast, True), series("t.nc", self.truth),
+                             "{use: raw}, {use: {predictions: {files: [" + made + "]}}}")
+
+    def test_starts_that_predictions_lack_are_named_and_left_out_for_all_models(self):
+        status, text = self.with_predictions(self.forecast[1:4] + 10, [24.0, 48.0, 72.0])
+        self.assertEqual(status, 0, text)
+        said = "2 of 5 starts are left out for all models: predictions has no forecast of them, " \
+               "the first 2020-01-01 00:00"
+        self.assertIn(said, text)
+        self.assertIn(said, self.report())
+        self.assertIn("3 starts from 2020-01-02", self.report())
+        found = self.scores()
+        self.assertAlmostEqual(found["raw 2"], 3, places=4)
+        self.assertAlmostEqual(found["predictions"], 13, places=4)
+        with open(os.path.join(scratch, "out", "starts.csv"), encoding="utf-8") as table:
+            self.assertEqual(len(list(csv.DictReader(table))), 6)
+
+    def test_predictions_of_no_start_are_refused(self):
+        status, text = self.with_predictions(self.forecast, [2400.0 + 24 * k for k in range(5)])
+        self.assertEqual(status, 3, text)
+        self.assertIn("predictions has no forecast of 5 of the 5 starts", text)
+        self.assertIn("none is left to score 2t at 0 h", text)
+
+    def test_a_table_without_a_valid_case_is_refused(self):
+        for side in (0, 1):
+            values = [self.forecast.copy(), self.truth.copy()]
+            values[side][...] = np.nan
+            status, text = self.evaluate(series("f.nc", values[0], True), series("t.nc", values[1]))
+            self.assertEqual(status, 3, text)
+            self.assertIn("at none of 5 starts is there a point", text)
+
+    def test_starts_without_a_valid_point_are_left_out_and_counted(self):
+        truth = self.truth.copy()
+        truth[4] = np.nan
+        truth[0, 0] = np.nan  # some points of a start
+        status, text = self.evaluate(series("f.nc", self.forecast, True), series("t.nc", truth))
+        self.assertEqual(status, 0, text)
+        self.assertIn("1 of 5 starts are left out for all models (2t at 0 h): they have no point", text)
+        self.assertIn("4 starts from 2020-01-01", self.report())
+        edges = np.sin(np.radians([75.0, 45.0, 15.0, -15.0]))
+        weight = edges[:-1] - edges[1:]
+        first = weight[1:].sum() / weight.sum()
+        self.assertAlmostEqual(self.scores()["raw 2"], (first * 1 + 2 + 3 + 4) / (first + 3), places=4)
+
+    def test_starts_without_truth_are_counted(self):
+        status, text = self.evaluate(series("f.nc", self.forecast, True), series("t.nc", self.truth[:2]))
+        self.assertEqual(status, 0, text)
+        self.assertIn("3 of 5 starts are left out for all models: the archive has no forecast or no truth of them, "
+                      "the first 2020-01-03 00:00", text)
+        self.assertAlmostEqual(self.scores()["raw 2"], 1.5, places=4)
+
+
 if not os.path.exists(stored):
     sys.exit("the folder grids is not beside this file")
 code, said = run("prepare", f"data.forecast=[{os.path.join(stored, 'lambert.grib')}]")

@@ -171,6 +171,27 @@ static weir_status fit(wx_model *m, wx_scene *s)
              : wx_archive_check_period(s->facts, m->quantity, m->lead, p->facts, p->mean, p->lead);
 }
 
+static bool covers(const wx_model *m, const wx_scene *s, int64_t start, int64_t lead,
+                   int64_t quantity)
+{
+  const predictions *const p = m->own;
+  const wx_quantity *const q = &s->facts->quantity[quantity];
+  const int64_t mean = wx_archive_find_quantity(p->facts, q->name),
+                spread = find_spread(p->facts, q);
+  const int64_t at = wx_archive_find_start(p->facts, s->facts->start[start]);
+  const int64_t l = wx_archive_find_lead(p->facts, s->facts->lead[lead]);
+
+  if (mean < 0 || l < 0 || (m->gives == 0 && spread < 0)) {
+    return true;
+  }
+  bool any = false;
+
+  for (int64_t k = 0; at >= 0 && k < p->facts->n_members && !any; k++) {
+    any = wx_archive_has(p->archive, at, l, mean, k);
+  }
+  return any && (m->gives > 0 || wx_archive_has(p->archive, at, l, spread, 0));
+}
+
 static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
 {
   predictions *const p = m->own;
@@ -212,5 +233,6 @@ const wx_model_desc wx_model_predictions = {
     .open = open_model,
     .fit = fit,
     .give = give,
+    .covers = covers,
     .close = close_model,
 };
