@@ -159,7 +159,9 @@ static void what_is_in_a_file_is_listed(void **state)
   assert_ok(weir_netcdf_attribute(nc, 0, 1, name, sizeof name, &count, &text));
   assert_true(!text && count == 2 && strcmp(name, "valid_range") == 0);
   assert_int_equal(weir_netcdf_count_numbers(nc, 0, "valid_range"), 2);
+  assert_true(weir_netcdf_is_real(nc, 0, "valid_range"));
   assert_int_equal(weir_netcdf_count_numbers(nc, 0, "units"), 0);
+  assert_false(weir_netcdf_is_real(nc, 0, "units"));
   assert_ok(weir_netcdf_count_attributes(nc, WEIR_NETCDF_FILE, &n));
   assert_int_equal(n, 0);
   assert_int_equal(weir_netcdf_look(nc, 1, &shape, seen, &held), WEIR_ERR_EXTERNAL);

@@ -171,11 +171,9 @@ int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *na
 
 bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name)
 {
-  nc_type type = NC_CHAR;
-  size_t n = 0;
-  const int code = WEIR_NC_ALONE(nc_inq_att(nc->id, weir_netcdf_target(var), name, &type, &n));
+  weir_reader_reply r;
 
-  return code == NC_NOERR && (type == NC_FLOAT || type == NC_DOUBLE);
+  return find_attribute(nc, var, name, &r) && r.real;
 }
 
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name)

@@ -22,7 +22,7 @@ typedef enum weir_reader_op {
   WEIR_READER_DIM_NAME,         /* number -> name */
   WEIR_READER_COUNT_ATTRIBUTES, /* var -> number */
   WEIR_READER_ATTRIBUTE,        /* var, number -> name, count, text */
-  WEIR_READER_FIND_ATTRIBUTE,   /* var, name -> number (0: none), count, text */
+  WEIR_READER_FIND_ATTRIBUTE,   /* var, name -> number (0: none), count, text, real */
   WEIR_READER_GET_TEXT,         /* var, name -> in memory */
   WEIR_READER_GET_NUMBERS,      /* var, name -> in memory: doubles */
   WEIR_READER_READ,             /* var, start, count -> in memory, in pieces */
@@ -46,7 +46,7 @@ typedef struct weir_reader_request {
 typedef struct weir_reader_reply {
   int32_t status;   /* a weir_status */
   int32_t doubtful; /* the library failed: the reader is not used again */
-  int32_t file, number, held, text, last;
+  int32_t file, number, held, text, real, last;
   int64_t count;
   int64_t memory, offset, bytes; /* of the shared memory in all, of the piece */
   weir_netcdf_shape shape;

@@ -251,6 +251,7 @@ static bool take_attribute(const reader_state *s, const weir_reader_request *q, 
   }
   r->count = (int64_t)n;
   r->text = *type == NC_CHAR || *type == NC_STRING;
+  r->real = *type == NC_FLOAT || *type == NC_DOUBLE;
   return true;
 }
 
