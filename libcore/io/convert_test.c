@@ -420,6 +420,57 @@ static void make_netcdf(const char *path, const char *attribute, double number, 
   assert_ok(weir_netcdf_commit(&nc));
 }
 
+/* What CF says of absent values, as other programs write it: code 7 is one in turn, outside the
+ * valid numbers, or nothing is stated. Value k of ten is k. */
+static void absent_values_of_netcdf_are_gaps(void **state)
+{
+  static const struct {
+    const char *attribute;
+    double number[2];
+    int n;
+    uint8_t present[10];
+  } cases[] = {{"note", {0}, 1, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+               {"missing_value", {7}, 1, {1, 1, 1, 1, 1, 1, 1, 0, 1, 1}},
+               {"valid_max", {7}, 1, {1, 1, 1, 1, 1, 1, 1, 1, 0, 0}},
+               {"valid_min", {7}, 1, {0, 0, 0, 0, 0, 0, 0, 1, 1, 1}},
+               {"valid_range", {2, 7}, 2, {0, 0, 1, 1, 1, 1, 1, 1, 0, 0}},
+               {"valid_range", {7, 2}, 2, {0}}};
+
+  NEEDS_NETCDF();
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    static const float value[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const int64_t zero = 0, ten = 10;
+    const double rate = 250;
+    weir_netcdf *nc = NULL;
+    weir_record *r = NULL;
+    uint8_t present[12];
+    float x[12];
+    int dim = 0, var = 0;
+
+    assert_ok(weir_netcdf_create(in_dir("q.nc"), &nc));
+    assert_ok(weir_netcdf_dim(nc, "time", 12, &dim));
+    assert_ok(weir_netcdf_var(nc, "x", WEIR_F32, 1, &dim, &var));
+    assert_ok(weir_netcdf_put_numbers(nc, var, "sampling_rate", WEIR_F64, &rate, 1));
+    assert_ok(weir_netcdf_put_numbers(nc, var, cases[i].attribute, WEIR_F64, cases[i].number,
+                                      cases[i].n));
+    assert_ok(weir_netcdf_write(nc, var, &zero, &ten, value)); /* two are never written */
+    assert_ok(weir_netcdf_commit(&nc));
+    if (i == 5) {
+      assert_int_equal(weir_record_open(in_dir("q.nc"), NULL, &r), WEIR_ERR_DATA);
+      assert_non_null(strstr(weir_last_message(), "valid range 7 to 2 holds nothing"));
+      break;
+    }
+    assert_ok(weir_record_open(in_dir("q.nc"), NULL, &r));
+    assert_ok(weir_record_read(r, 0, 0, 12, x, present));
+    assert_memory_equal(present, cases[i].present, 10);
+    assert_int_equal(present[10] + present[11], 0);
+    for (int k = 0; k < 10; k++) {
+      assert_true(x[k] == (present[k] ? value[k] : 0.0f));
+    }
+    weir_record_close(&r);
+  }
+}
+
 /* A name that cannot be a file's is not taken: the file's own stands for it. */
 static void names_in_netcdf_files_lead_nowhere(void **state)
 {
@@ -552,6 +603,7 @@ int main(void)
       cmocka_unit_test(several_rates_become_several_texts),
       cmocka_unit_test(what_cannot_be_written_is_refused),
       cmocka_unit_test(names_in_netcdf_files_lead_nowhere),
+      cmocka_unit_test(absent_values_of_netcdf_are_gaps),
       cmocka_unit_test(strange_netcdf_files),
       cmocka_unit_test(truncated_netcdf_files_are_refused),
       cmocka_unit_test(failing_allocations_are_reported),

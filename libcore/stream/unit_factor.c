@@ -32,6 +32,7 @@ static const symbol whole[] = {
     {"mv", "V", 1e-3, 1},
     {"uv", "V", 1e-6, 1},
     {"UV", "V", 1e-6, 1},
+    {"AuV", "V", 1e-6, 1}, /* UTF-8 of the micro sign, flattened */
 };
 
 static const struct {

@@ -97,7 +97,8 @@ static void units_behind_a_blank(void **state)
       {"ECG [mV]\n1\n2\n", 1, "ECG", "mV"},
       {"ECG (raw units)\n1\n2\n", 1, "ECG", "raw units"},
       {"ECG [mV] ABP [mmHg]\n1 5\n2 5\n", 2, "ECG", "mV"},
-      {"ECG ABP\n[mV] [mmHg]\n1 5\n2 5\n", 2, "ECG", "[mV]"},
+      {"ECG ABP\n[mV] [mmHg]\n1 5\n2 5\n", 2, "ECG", "mV"},
+      {"ECG,ABP\n(mV),(mmHg)\n1,5\n2,5\n", 2, "ECG", "mV"},
   };
 
   (void)state;
@@ -143,6 +144,36 @@ static void rates_are_told_from_times(void **state)
   }
 }
 
+/* Four units of time a sample: the rate that comes of it. */
+static void units_of_time_are_understood(void **state)
+{
+  static const struct {
+    const char *text;
+    double fs;
+  } cases[] = {
+      {"time (msecs),a\n0,1\n4,2\n8,3\n", 250},
+      {"time_ms,a\n0,1\n4,2\n8,3\n", 250},
+      {"t,a\nmilliseconds,mV\n0,1\n4,2\n8,3\n", 250},
+      {"time (\xC2\xB5s),a\n0,1\n4000,2\n8000,3\n", 250},
+      {"timestamp (ms),a\n1700000000000,1\n1700000000004,2\n1700000000008,3\n", 250},
+      {"elapsed time,a\n(seconds),(mV)\n0,1\n0.004,2\n0.008,3\n", 250},
+      {"time (min),a\n0,1\n4,2\n8,3\n", 1 / 240.0},
+      {"time,a\n0,1\n4,2\n8,3\n", 0.25}, /* seconds, where nothing is stated */
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_record *r = NULL;
+
+    assert_ok(open_text(cases[i].text, 0, &r));
+    const weir_signal_info *s = weir_record_signal(r, 0);
+
+    assert_near((double)s->fs_num / (double)s->fs_den, cases[i].fs, 1e-9);
+    assert_int_equal(s->count, 3);
+    weir_record_close(&r);
+  }
+}
+
 static void what_is_wrong_is_refused_with_its_line(void **state)
 {
   static const struct {
@@ -168,6 +199,10 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
       {"time;ECG\n0;-1,25\n1;2\n", 9, WEIR_ERR_DATA, "x.csv:2: numbers with a decimal comma"},
       {"time,a\n0,1\nx,2\n", 0, WEIR_ERR_DATA, "x.csv:3: column 1 is 'x': no time"},
       {"time,a\n0,1\n,2\n", 0, WEIR_ERR_DATA, "x.csv:3"},
+      {"time (ticks),a\n0,1\n4,2\n", 0, WEIR_ERR_DATA, "the unit 'ticks' of the time column"},
+      {"time,a\nbeats,mV\n0,1\n4,2\n", 0, WEIR_ERR_DATA, "the unit 'beats' of the time column"},
+      {"timestamp,a\n1700000000000,1\n1700000000004,2\n", 0, WEIR_ERR_DATA,
+       "the first time is 1700000000000, too large for seconds"},
       {"time,a\n0,1\n1e30,2\n", 0, WEIR_ERR_DATA, "x.csv:3"},
       {"time,a\n0,1\n", 0, WEIR_ERR_CONFIG, "cannot be told from its times"},
       {"time,a\n0,1\n0.003,1\n0.006,2\n0.008,3\n", 0, WEIR_ERR_CONFIG, "cannot be told"},
@@ -459,6 +494,7 @@ int main(void)
       cmocka_unit_test(names_and_units),
       cmocka_unit_test(units_behind_a_blank),
       cmocka_unit_test(rates_are_told_from_times),
+      cmocka_unit_test(units_of_time_are_understood),
       cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
       cmocka_unit_test(odd_times_are_counted_out),
       cmocka_unit_test(pieces_equal_the_whole),

@@ -1,5 +1,6 @@
 /* head.c - what stands before the samples: '#' preamble, names, units. */
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 #include "base/weir_alloc.h"
@@ -161,6 +162,15 @@ static weir_csv_field cut_units(weir_csv_field *name)
   return units;
 }
 
+/* A unit in a row of its own: mV, (mV) or [mV]. */
+static weir_csv_field without_brackets(weir_csv_field f)
+{
+  const bool bracketed = f.size > 2 && ((f.at[0] == '(' && f.at[f.size - 1] == ')') ||
+                                        (f.at[0] == '[' && f.at[f.size - 1] == ']'));
+
+  return bracketed ? (weir_csv_field){f.at + 1, f.size - 2} : f;
+}
+
 static weir_status take_names(weir_csv_head *h, const weir_csv_field *fields, int n)
 {
   WEIR_TRY(weir_reserve(&h->names, &h->names_capacity, n, sizeof *h->names));
@@ -195,15 +205,34 @@ static int count_words(const weir_csv_field *fields, int n)
   return words;
 }
 
-/* Unit of a numeric time column, from "(ms)" or a suffix such as "_ms"; seconds otherwise. */
+/* Unit of a numeric time column, from "(ms)" or a suffix such as "_ms"; 0: `units` are not known;
+ * seconds where nothing is stated. */
 static int64_t unit_of(const char *name, const char *units)
 {
   static const struct {
     const char *text;
     int64_t ns;
-  } known[] = {
-      {"ms", 1000000},   {"us", 1000},  {"ns", 1}, {"s", 1000000000}, {"min", INT64_C(60000000000)},
-      {"msec", 1000000}, {"usec", 1000}};
+  } known[] = {{"ms", 1000000},
+               {"us", 1000},
+               {"ns", 1},
+               {"s", 1000000000},
+               {"min", INT64_C(60000000000)},
+               {"msec", 1000000},
+               {"usec", 1000},
+               {"sec", 1000000000},
+               {"secs", 1000000000},
+               {"second", 1000000000},
+               {"seconds", 1000000000},
+               {"msecs", 1000000},
+               {"millisecond", 1000000},
+               {"milliseconds", 1000000},
+               {"usecs", 1000},
+               {"microsecond", 1000},
+               {"microseconds", 1000},
+               {"\xC2\xB5s", 1000},
+               {"\xCE\xBCs", 1000},
+               {"minutes", INT64_C(60000000000)},
+               {"h", INT64_C(3600000000000)}};
   const char *const bar = name ? strrchr(name, '_') : NULL;
   const char *const unit = units ? units : bar ? bar + 1 : "s";
 
@@ -212,7 +241,32 @@ static int64_t unit_of(const char *name, const char *units)
       return known[i].ns;
     }
   }
-  return 1000000000;
+  return units ? 0 : 1000000000;
+}
+
+/* The unit of column 0, a number of time. Without one that is stated it is seconds, which a time of
+ * over 10^11 cannot be. */
+static weir_status take_unit(const weir_csv_lines *l, weir_csv_head *h, const char *name,
+                             weir_csv_field first)
+{
+  const char *const units = h->units ? h->units[0] : NULL;
+  double value = 0;
+
+  h->unit_ns = unit_of(name, units);
+  if (h->unit_ns == 0) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: the unit '%s' of the time column is not known: write s, ms, us, ns, min or h", l->path,
+        units);
+  }
+  if (h->unit_ns == 1000000000 && !units &&
+      weir_io_parse_real(first.at, (size_t)first.size, &value) && fabs(value) >= 1e11) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: the first time is %.*s, too large for seconds, and its column states no "
+                     "unit: state it in the name, as in 'time (ms)'",
+                     l->path, (int)(first.size < 40 ? first.size : 40), first.at);
+  }
+  return WEIR_OK;
 }
 
 static bool names_time(const char *name)
@@ -229,7 +283,8 @@ static bool names_time(const char *name)
 }
 
 /* What column 0 is, from its name and its first field. */
-static void judge_first(weir_csv_head *h, const weir_csv_field *fields, bool named, bool fs_known)
+static weir_status judge_first(const weir_csv_lines *l, weir_csv_head *h,
+                               const weir_csv_field *fields, bool named, bool fs_known)
 {
   const char *const name = named && h->names[0] ? h->names[0] : "";
   weir_csv_ns ns = 0;
@@ -238,7 +293,7 @@ static void judge_first(weir_csv_head *h, const weir_csv_field *fields, bool nam
                      strcasecmp(name, "index") == 0;
 
   if (h->n_columns < 2) {
-    return;
+    return WEIR_OK;
   }
   if (index && looks == WEIR_CSV_CLOCK_NUMBER) {
     h->index = true;
@@ -247,8 +302,9 @@ static void judge_first(weir_csv_head *h, const weir_csv_field *fields, bool nam
              (!named && !fs_known)) {
     h->clock = looks == WEIR_CSV_CLOCK_NONE ? WEIR_CSV_CLOCK_NUMBER : looks;
     h->first_value = 1;
-    h->unit_ns = unit_of(name, h->units ? h->units[0] : NULL);
+    return h->clock == WEIR_CSV_CLOCK_NUMBER ? take_unit(l, h, name, fields[0]) : WEIR_OK;
   }
+  return WEIR_OK;
 }
 
 weir_status weir_csv_head_read(weir_csv_lines *l, bool fs_known, weir_csv_head *h)
@@ -280,7 +336,7 @@ weir_status weir_csv_head_read(weir_csv_lines *l, bool fs_known, weir_csv_head *
       named = true;
     } else {
       for (int i = 0; i < h->n_columns; i++) {
-        WEIR_TRY(keep(&h->units[i], fields[i]));
+        WEIR_TRY(keep(&h->units[i], without_brackets(fields[i])));
       }
     }
     WEIR_TRY(next_row(l, h, &line, &found));
@@ -294,8 +350,7 @@ weir_status weir_csv_head_read(weir_csv_lines *l, bool fs_known, weir_csv_head *
   if (!found) {
     return weir_fail(WEIR_ERR_DATA, "%s: holds no samples", l->path);
   }
-  judge_first(h, fields, named, fs_known || h->fs_num > 0);
-  return WEIR_OK;
+  return judge_first(l, h, fields, named, fs_known || h->fs_num > 0);
 }
 
 void weir_csv_head_fini(weir_csv_head *h)

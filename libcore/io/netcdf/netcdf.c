@@ -20,8 +20,8 @@ typedef struct source {
   int var, flags;
   weir_dtype dtype;
   double gain, baseline;
-  bool has_fill;
-  double fill;
+  double fill, missing;           /* values that stand for none; NaN: not stated */
+  double valid_least, valid_most; /* others are absent */
   char *name, *units, *format;
   int64_t n_runs, run_capacity; /* 0: not stated */
   double *runs;                 /* [n_runs, 2] */
@@ -102,13 +102,39 @@ static weir_status take_rate(weir_netcdf *nc, int var, const char *name, int64_t
   return WEIR_OK;
 }
 
+/* What of the stored numbers stands for no value, as CF says: _FillValue, for floats else what the
+ * library fills with; missing_value; and what is outside valid_range, or valid_min and valid_max.
+ */
+static weir_status take_absent(file *f, source *s, const char *name)
+{
+  const double filled = weir_dtype_is_float(s->dtype) ? (double)0x1.ep+122f : (double)NAN;
+  double range[2] = {-INFINITY, INFINITY};
+
+  s->fill = number_or(f->nc, s->var, "_FillValue", filled);
+  s->missing = number_or(f->nc, s->var, "missing_value", NAN);
+  if (weir_netcdf_has(f->nc, s->var, "valid_range")) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, s->var, "valid_range", range, 2));
+  }
+  s->valid_least = number_or(f->nc, s->var, "valid_min", range[0]);
+  s->valid_most = number_or(f->nc, s->var, "valid_max", range[1]);
+  if (!(s->valid_least <= s->valid_most)) {
+    return weir_fail(WEIR_ERR_DATA, "variable %s: its valid range %g to %g holds nothing", name,
+                     s->valid_least, s->valid_most);
+  }
+  return WEIR_OK;
+}
+
+static bool is_absent(const source *s, double x)
+{
+  return x == s->fill || x == s->missing || !(x >= s->valid_least && x <= s->valid_most);
+}
+
 static weir_status take_scale(file *f, source *s, const char *name)
 {
   s->gain = number_or(f->nc, s->var, "gain", 1 / number_or(f->nc, s->var, "scale_factor", 1));
   s->baseline =
       number_or(f->nc, s->var, "baseline", -number_or(f->nc, s->var, "add_offset", 0) * s->gain);
-  s->has_fill = weir_netcdf_has(f->nc, s->var, "_FillValue");
-  s->fill = number_or(f->nc, s->var, "_FillValue", NAN);
+  WEIR_TRY(take_absent(f, s, name));
   if (!isfinite(s->gain) || s->gain == 0 || !isfinite(1 / s->gain) || !isfinite(s->baseline)) {
     return weir_fail(WEIR_ERR_DATA, "variable %s: its scale_factor, gain or offset is no number",
                      name);
@@ -367,7 +393,7 @@ static weir_status read_piece(file *f, const source *s, int64_t start, int64_t n
     WEIR_TRY(weir_netcdf_read(f->nc, s->flags, &start, &n, flags));
   }
   for (int64_t i = 0; i < n; i++) {
-    const bool flagged = s->flags >= 0 ? flags[i] != 0 : s->has_fill && x[i] == s->fill;
+    const bool flagged = s->flags >= 0 ? flags[i] != 0 : is_absent(s, x[i]);
     const bool present = !flagged && isfinite(x[i]);
 
     to->present[at + i] = present;
