@@ -45,6 +45,32 @@ static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
   }
 }
 
+weir_status wx_validation_look(const wx_experiment *e)
+{
+  const wx_facts *const f = e->facts;
+  const int64_t n = e->split.n[WX_VALID];
+
+  for (int64_t c = 0; c < f->n_channels[WX_Y] && n > 0; c++) {
+    bool found = false;
+
+    for (int64_t i = 0; i < n && !found; i++) {
+      wx_sample v;
+
+      WEIR_TRY(wx_samples_read(e->samples, e->split.sample[WX_VALID][i], &v));
+      for (int64_t k = 0; k < f->cells && !found; k++) {
+        found = isfinite(v.y[c * f->cells + k]) != 0;
+      }
+    }
+    if (!found) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: none of %lld validation samples has a value of %s, so that no weights "
+                       "can be chosen: give their truth, or change data.split.valid",
+                       f->name, (long long)n, f->channel[WX_Y][c].name);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const weir_plan_opts *exec,
                         wx_validation *out)
 {

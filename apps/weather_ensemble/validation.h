@@ -18,6 +18,10 @@ typedef struct wx_validation {
   const wx_experiment *e;    /* borrowed */
 } wx_validation;
 
+/* Looks for a value of every target in the samples of validation, as few of which are read as it
+ * takes: weights cannot be chosen by a loss of nothing. No such samples: nothing is looked for.
+ * Fails: WEIR_ERR_DATA naming the target; as wx_samples_read. */
+weir_status wx_validation_look(const wx_experiment *e) WEIR_CHECKED;
 /* Applies the stage to the samples of its validation. Fails: as wx_predictor_create. */
 weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const weir_plan_opts *exec,
                         wx_validation *out) WEIR_CHECKED;

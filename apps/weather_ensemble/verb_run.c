@@ -39,6 +39,7 @@ static weir_status run(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
   wx_stage stage;
 
   wx_split_report(&e->split);
+  WEIR_TRY(wx_validation_look(e));
   if (!dir->continues) {
     WEIR_TRY(accept(cli, e, dir));
   }

@@ -253,6 +253,46 @@ static void a_truth_of_members_is_refused(void **state)
   assert_non_null(strstr(printed(), said));
 }
 
+/* TO/truth.nc: the analyses of the scratch folder, all missing from `from` on, days since 1970. */
+static void without_truth(double from, const char *to)
+{
+  const char *const path[] = {in_scratch("s/truth.nc")};
+  wx_archive *a = NULL;
+  wx_archive_writer *w = NULL;
+  float *x = NULL;
+
+  assert_ok(weir_dir_create(in_scratch("%s", to)));
+  assert_ok(wx_archive_open(path, 1, &a));
+  const wx_archive_facts *f = wx_archive_get(a);
+  const int64_t cells = f->grid.n_lat * f->grid.n_lon;
+
+  assert_ok(weir_alloc(cells, sizeof *x, (void **)&x));
+  assert_ok(wx_archive_create(in_scratch("%s/truth.nc", to), f, &w));
+  for (int64_t s = 0; s < f->n_starts; s++) {
+    assert_ok(wx_archive_read(a, s, 0, 0, 0, 1, x));
+    for (int64_t k = 0; k < cells && (double)f->start[s] / 86400 >= from; k++) {
+      x[k] = NAN;
+    }
+    assert_ok(wx_archive_write(w, s, 0, 0, 0, 1, x));
+  }
+  assert_ok(wx_archive_commit(&w));
+  wx_archive_close(&a);
+  weir_free(&x);
+}
+
+/* Truth that ends before the samples of validation begin: the loss of nothing would be 0, the best.
+ */
+static void weights_are_not_chosen_by_nothing(void **state)
+{
+  prepare(60);
+  without_truth(10957 + 19, "cut"); /* 2000-01-20 */
+  assert_int_equal(program("run " NETWORK ARCHIVES "--out %s", in_scratch("s/forecast.nc"),
+                           in_scratch("cut/truth.nc"), in_scratch("r")),
+                   3);
+  assert_non_null(strstr(printed(), "none of 9 validation samples has a value of t500"));
+  assert_false(weir_file_exists(in_scratch("r/weights.nc")));
+}
+
 /* Training, predictions, scores and the climate count the same members where nothing is said. */
 static void all_commands_take_the_same_members(void **state)
 {
@@ -340,6 +380,7 @@ int main(void)
       TEST(gradients_of_the_shipped_network_are_checked),
       TEST(a_truth_of_members_is_refused),
       TEST(all_commands_take_the_same_members),
+      TEST(weights_are_not_chosen_by_nothing),
       TEST(what_does_not_fit_is_refused),
       TEST(another_run_is_refused),
   };
