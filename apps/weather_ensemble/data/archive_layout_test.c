@@ -208,7 +208,7 @@ static void leads_are_the_rest_of_two_times(void **state)
 /* Starts and leads as coordinates of one dimension of times; an analysis of a plane. */
 static void times_may_share_a_dimension(void **state)
 {
-  weir_netcdf_shape shape;
+  static const double values[24] = {0};
   wx_archive *a = NULL;
   int id = 0;
 
@@ -223,9 +223,9 @@ static void times_may_share_a_dimension(void **state)
   line("y", "y", "km", NULL, (const double[]){0, 100, 200});
   line("x", "x", "km", NULL, (const double[]){0, 100, 200, 300});
   line("cell_area", "yx", "km2", NULL, (const double[]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
-  fields("psi", WEIR_F64, "tyx");
-  assert_ok(weir_netcdf_find(nc, "psi", &id, &shape));
+  id = var("psi", WEIR_F64, "tyx");
   say(id, "cell_measures", "area: cell_area");
+  put(id, WEIR_F64, "tyx", values);
   assert_ok(weir_netcdf_char_var(nc, "remark", 2, (const int[]){dims['y'], dims['x']}, &id));
   a = opened();
   assert_true(wx_archive_get(a)->n_starts == 1 && wx_archive_get(a)->n_leads == 2);

@@ -9,6 +9,8 @@
 #include "data/date.h"
 #include "eval/normal.h"
 
+enum { NOTE = 8 * WX_LONG }; /* of a sentence */
+
 /* Whether the archives have forecast and truth of it. */
 static bool is_there(const wx_verify *v, int64_t start, int64_t quantity, int64_t lead)
 {
@@ -95,7 +97,7 @@ static void where_text(const wx_verify *v, char *text, size_t size)
  * first[]: the first of each. */
 static weir_status note_missing(wx_verify *v, const int64_t *missing, const int64_t *first)
 {
-  char where[WX_LONG] = "", text[2 * WX_LONG], date[32];
+  char where[WX_LONG] = "", text[NOTE], date[32];
 
   if (v->opts->starts != WX_STARTS_SAME) {
     where_text(v, where, sizeof where);
@@ -303,7 +305,7 @@ static void clear(wx_verify *v)
 /* Models that have nothing of this quantity and lead are left out of its tables. */
 static weir_status note_absent(wx_verify *v)
 {
-  char where[WX_LONG], text[2 * WX_LONG];
+  char where[WX_LONG], text[NOTE];
   int64_t there = 0;
 
   where_text(v, where, sizeof where);
@@ -329,7 +331,7 @@ static weir_status note_absent(wx_verify *v)
 /* Starts whose truth or forecasts are missing at every point. */
 static weir_status note_empty(wx_verify *v, int64_t empty)
 {
-  char where[WX_LONG], text[2 * WX_LONG];
+  char where[WX_LONG], text[NOTE];
 
   where_text(v, where, sizeof where);
   if (v->n_starts == 0) {
