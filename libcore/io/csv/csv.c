@@ -267,6 +267,12 @@ static weir_status learn_times(csv *c)
                      "%s: the sampling rate cannot be told from its times (too few, too coarse or "
                      "irregular): state it",
                      c->path);
+  } else if (c->head.unit_missing && c->fs_num < c->fs_den) {
+    weir_warn(
+        "io",
+        "%s: its time column states no unit and is read in seconds, which gives %.6g samples a "
+        "second; if these are no seconds, state the unit in the name, as in 'time (ms)'",
+        c->path, (double)c->fs_num / (double)c->fs_den);
   }
   return WEIR_OK;
 }

@@ -69,6 +69,7 @@ typedef struct weir_csv_head {
   bool index;           /* column 0 counts samples */
   weir_csv_clock clock; /* of column 0 */
   int64_t unit_ns;
+  bool unit_missing;      /* column 0 is a number of time, in seconds as nothing else is stated */
   int64_t fs_num, fs_den; /* 0/0 when the preamble does not say */
   char **names, **units;  /* [n_columns], NULL where not stated */
   int64_t names_capacity, units_capacity;

@@ -457,7 +457,8 @@ static void count_warnings(void *context, weir_log_level level, const char *room
   int *const n = context;
 
   (void)room;
-  *n += level == WEIR_LOG_WARN && strstr(text, " Hz as stated") != NULL;
+  *n += level == WEIR_LOG_WARN &&
+        (strstr(text, " Hz as stated") != NULL || strstr(text, "states no unit") != NULL);
 }
 
 static int contradictions(const char *text, double fs)
@@ -487,6 +488,17 @@ static void a_contradicted_rate_is_told(void **state)
   assert_int_equal(contradictions(preamble, 500), 1);
 }
 
+/* Milliseconds that are not said to be such give a rate that no sensor has. */
+static void a_time_without_a_unit_is_told_where_it_makes_a_slow_signal(void **state)
+{
+  (void)state;
+  assert_int_equal(contradictions("time,a\n0,1\n4,2\n8,3\n", 0), 1);
+  assert_int_equal(contradictions("time (s),a\n0,1\n4,2\n8,3\n", 0), 0);
+  assert_int_equal(contradictions("time_s,a\n0,1\n4,2\n8,3\n", 0), 0);
+  assert_int_equal(contradictions("seconds,a\n0,1\n4,2\n8,3\n", 0), 0);
+  assert_int_equal(contradictions("time,a\n0,1\n1,2\n2,3\n", 0), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -502,6 +514,7 @@ int main(void)
       cmocka_unit_test(failing_allocations_are_reported),
       cmocka_unit_test(a_long_line_is_refused),
       cmocka_unit_test(a_contradicted_rate_is_told),
+      cmocka_unit_test(a_time_without_a_unit_is_told_where_it_makes_a_slow_signal),
       cmocka_unit_test(the_locale_does_not_matter),
       cmocka_unit_test(biosppy_texts_are_read),
   };

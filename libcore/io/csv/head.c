@@ -253,14 +253,16 @@ static weir_status take_unit(const weir_csv_lines *l, weir_csv_head *h, const ch
   double value = 0;
 
   h->unit_ns = unit_of(name, units);
+  h->unit_missing =
+      h->unit_ns == 1000000000 && !units && !strchr(name, '_') && strncasecmp(name, "sec", 3) != 0;
   if (h->unit_ns == 0) {
     return weir_fail(
         WEIR_ERR_DATA,
         "%s: the unit '%s' of the time column is not known: write s, ms, us, ns, min or h", l->path,
         units);
   }
-  if (h->unit_ns == 1000000000 && !units &&
-      weir_io_parse_real(first.at, (size_t)first.size, &value) && fabs(value) >= 1e11) {
+  if (h->unit_missing && weir_io_parse_real(first.at, (size_t)first.size, &value) &&
+      fabs(value) >= 1e11) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the first time is %.*s, too large for seconds, and its column states no "
                      "unit: state it in the name, as in 'time (ms)'",
