@@ -227,6 +227,10 @@ class Grids(unittest.TestCase):
             self.assertAlmostEqual(found[2], 281, places=3)
             self.assertAlmostEqual(found[3], 312, places=3)
 
+    def test_the_bitmap_of_grib_says_what_is_missing(self):
+        """A value of 9999, which the library takes for its code of a missing one, is a value."""
+        self.assertEqual(self.surveyed(os.path.join(stored, "bitmap.grib")), (11, 1, 9991, 10001))
+
     def test_integers_without_a_sign_by_attribute_are_refused(self):
         self.refused(regular("v.nc", VALUES - 280, dtype="i1", _Unsigned="true"), "_Unsigned", "t2m")
 

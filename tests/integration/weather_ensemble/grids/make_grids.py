@@ -1,6 +1,7 @@
 """make_grids.py FOLDER - writes the files of this folder again: fields on grids that are no latitudes and longitudes
-of rows and columns, as other programs write them. Made with ecCodes 2.50 and its Python interface, cfgrib 0.9.15 and
-xarray 2026.9; every file is a forecast of 2 m temperature from 2020-01-01 00 UTC, 24 h."""
+of rows and columns, as other programs write them: forecasts of 2 m temperature from 2020-01-01 00 UTC, 24 h; and a
+field with a bitmap. Made with ecCodes 2.50 and its Python interface, cfgrib 0.9.15 and xarray 2026.9:
+python3 -m venv v && v/bin/pip install eccodes cfgrib xarray netCDF4 && v/bin/python make_grids.py ."""
 import os
 import sys
 
@@ -44,6 +45,24 @@ def message(name, keys):
     ec.codes_release(h)
 
 
+def bitmap():
+    """9991 .. 10001 on 3 x 4 points behind one that is missing: 9999, the code of the library, is a value."""
+    keys = {"Ni": 4, "Nj": 3, "latitudeOfFirstGridPointInDegrees": 60, "latitudeOfLastGridPointInDegrees": 0,
+            "longitudeOfFirstGridPointInDegrees": 0, "longitudeOfLastGridPointInDegrees": 270,
+            "iDirectionIncrementInDegrees": 90, "jDirectionIncrementInDegrees": 30, "dataDate": 20200101,
+            "shortName": "z", "typeOfLevel": "isobaricInhPa", "level": 850, "bitsPerValue": 16,
+            "bitmapPresent": 1, "missingValue": -5}
+    h = ec.codes_grib_new_from_samples("regular_ll_sfc_grib2")
+    for key, value in keys.items():
+        ec.codes_set(h, key, value)
+    values = 9990.0 + np.arange(12)
+    values[0] = -5
+    ec.codes_set_values(h, values)
+    with open(os.path.join(FOLDER, "bitmap.grib"), "wb") as file:
+        ec.codes_write(h, file)
+    ec.codes_release(h)
+
+
 def by_cfgrib(name):
     """What `xarray.open_dataset(..., engine='cfgrib').to_netcdf` makes of the GRIB file."""
     path = os.path.join(FOLDER, f"{name}.grib")
@@ -76,6 +95,7 @@ def main():
     for name, keys in GRIDS.items():
         message(name, keys)
     message("reduced_gg", {})
+    bitmap()
     for name in ("lambert", "rotated_ll", "reduced_gg"):
         by_cfgrib(name)
     by_xarray()
