@@ -324,6 +324,54 @@ static bool one_each(const struct weir_use *u, const struct part *p, int64_t *co
   return tries >= 0;
 }
 
+/* The dimension of the part, not in `used`, whose index is i / divisor for iteration dimension k;
+ * -1: none. */
+static int digit_of(const struct weir_use *u, const struct part *p, int k, int64_t divisor,
+                    uint32_t used)
+{
+  for (int d = 0; d < u->x->rank; d++) {
+    const weir_index *x = &u->x->index[d];
+
+    if (((p->elements & ~used) >> d & 1) != 0 && weir_index_divisor(x) == divisor &&
+        weir_use_dims(u, d) == 1u << k && x->coef[k] == 1 && x->gather == 0 &&
+        x->offset % divisor == 0) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+/* An array that is flattened, or made of a flat one: the indices are the digits of one iteration
+ * number, each wrapped into its extent but for the first. Every number has digits of its own. */
+static bool digits(const struct weir_use *u, const struct part *p, int64_t *count)
+{
+  uint32_t used = 0;
+  int64_t radix = 1;
+  weir_wide lo, hi;
+  int k = 0;
+
+  while (k < u->box.rank && (p->dims >> k & 1) == 0) {
+    k++;
+  }
+  if (p->dims != 1u << k || p->limits.n > 0) {
+    return false;
+  }
+  while (used != p->elements) {
+    const int d = digit_of(u, p, k, radix, used);
+
+    if (d < 0 || (used = used | 1u << d, !weir_mul_ok(radix, u->x->extent[d], &radix))) {
+      return false;
+    }
+    weir_index_span(&u->x->index[d], &u->box, &lo, &hi);
+    const bool inside = used == p->elements && lo >= 0 && hi < u->x->extent[d];
+    if (!inside && (u->x->index[d].border != WEIR_BORDER_WRAP || used == p->elements)) {
+      return false;
+    }
+  }
+  *count = u->box.hi[k] - u->box.lo[k];
+  return true;
+}
+
 /* Distinct elements of one part, by the first way that is exact; else an upper bound. */
 static int64_t count_part(const struct weir_use *u, const struct part *p, const weir_region *r)
 {
@@ -348,7 +396,7 @@ static int64_t count_part(const struct weir_use *u, const struct part *p, const 
   }
   const int64_t volume = weir_region_volume(&hull);
   bound = volume < bound ? volume : bound;
-  if (bound == 0 || (!gathers && one_each(u, p, &count))) {
+  if (bound == 0 || (!gathers && (one_each(u, p, &count) || digits(u, p, &count)))) {
     return bound == 0 ? 0 : count;
   }
   if (gathers || !weir_marks_init(&m, &window)) {

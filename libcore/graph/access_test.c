@@ -296,6 +296,40 @@ static void distinct_and_surviving_equal_enumeration(void **state)
   }
 }
 
+/* A flat array and its places in one of three dimensions, some of which do not fit: the count is
+ * that of the enumeration. */
+static void flattened_arrays_are_counted(void **state)
+{
+  for (uint32_t n = 0; n < 2000; n++) {
+    struct dice d = {n, 1000};
+    const int64_t e[] = {roll(&d, 1, 5), roll(&d, 1, 4), roll(&d, 1, 4)};
+    const int64_t div[] = {e[1] * e[2] + (roll(&d, 0, 9) == 0), e[2], 1};
+    const int64_t all = e[0] * e[1] * e[2];
+    const int64_t lo = roll(&d, 0, (int)all - 1), hi = roll(&d, (int)lo, (int)all);
+    weir_access a;
+
+    weir_access_init(&a);
+    a.n_dims = 1;
+    a.dim[0].hi = all;
+    a.in[0] = (weir_operand){.dtype = WEIR_F32, .rank = 3};
+    for (int k = 0; k < 3; k++) {
+      a.in[0].extent[k] = e[k];
+      a.in[0].index[k] = (weir_index){.coef = {1},
+                                      .div = div[k],
+                                      .offset = div[k] * roll(&d, 0, k == 0 ? 1 : 3),
+                                      .border = k == 0 ? WEIR_BORDER_ZERO : WEIR_BORDER_WRAP};
+    }
+    const weir_box box = {.rank = 1, .lo = {lo}, .hi = {hi}};
+    bool marks[CELLS] = {false};
+
+    touch(&a, 0, &box, marks);
+    if (weir_distinct(&a, 0, &box) != count(marks)) {
+      fail_case("digits", n);
+    }
+    weir_access_fini(&a);
+  }
+}
+
 static void planted_off_by_one_is_caught(void **state)
 {
   int caught = 0, tried = 0;
@@ -490,6 +524,7 @@ int main(void)
       cmocka_unit_test(distinct_and_surviving_equal_enumeration),
       cmocka_unit_test(union_of_uses_equals_enumeration),
       cmocka_unit_test(affected_and_iterations_of_hold_every_user),
+      cmocka_unit_test(flattened_arrays_are_counted),
       cmocka_unit_test(planted_off_by_one_is_caught),
   };
   run_seed = (uint64_t)time(NULL); /* fresh cases every run; a failure names seed and case */

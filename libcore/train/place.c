@@ -1,5 +1,6 @@
 /* place.c - see weir_place.h: candidates, their cost, the choice. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@
 #include "train/weir_place.h"
 
 enum { NUMBERS = 12 + WEIR_ALONG_DIMS }; /* of a row that ranks tell one another */
+
+/* Better ends of cuts have never saved half of a step. */
+#define HOPELESS 2.0
 
 /* ---- Candidates ---- */
 
@@ -69,6 +73,7 @@ static void add_cost(weir_cost *sum, const weir_cost *one, double times)
   sum->messages += (int64_t)times * one->messages;
   sum->arena = one->arena > sum->arena ? one->arena : sum->arena;
   sum->untimed += one->untimed;
+  sum->slowest = one->seconds * times >= sum->seconds / 2 ? one->slowest : sum->slowest;
 }
 
 /* What is predicted with. */
@@ -97,15 +102,17 @@ done:
   return status;
 }
 
-/* A run of the graph of that kind on the grid of k. */
-static weir_status cost_of(const placing *s, const train_ranks *k, train_kind kind, weir_cost *out)
+/* A run of the graph of that kind on the grid of k: of one rank, or of all (-1). */
+static weir_status cost_of(const placing *s, const train_ranks *k, train_kind kind, int rank,
+                           weir_cost *out)
 {
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_status status;
 
   WEIR_TRY_GOTO(train_cut_graph(k, &s->r->graph, kind, s->r->cfg->batch, &s->passes, &g, &p), done);
-  WEIR_TRY_GOTO(weir_cost_of_grid(p, s->machine, &s->passes, out), done);
+  status = rank < 0 ? weir_cost_of_grid(p, s->machine, &s->passes, out)
+                    : weir_cost_of_rank(p, rank, s->machine, &s->passes, out);
 done:
   weir_partition_destroy(&p);
   weir_graph_destroy(&g);
@@ -113,24 +120,29 @@ done:
 }
 
 /* All graphs of an update. */
-static weir_status cost_of_step(const placing *s, const train_ranks *k, weir_cost *sum)
+static weir_status cost_of_step(const placing *s, const train_ranks *k, int rank, weir_cost *sum)
 {
   const int64_t parts = s->r->cfg->accumulate;
   weir_cost one;
 
-  WEIR_TRY(cost_of(s, k, parts > 1 ? TRAIN_GRADIENT : TRAIN_STEP, &one));
+  WEIR_TRY(cost_of(s, k, parts > 1 ? TRAIN_GRADIENT : TRAIN_STEP, rank, &one));
   add_cost(sum, &one, (double)parts);
   if (parts > 1) {
-    WEIR_TRY(cost_of(s, k, TRAIN_APPLY, &one));
+    WEIR_TRY(cost_of(s, k, TRAIN_APPLY, rank, &one));
     add_cost(sum, &one, 1);
   }
   return WEIR_OK;
 }
 
-static weir_status predict(const placing *s, weir_place_row *row)
+/* rank: whose step it is, -1: that of the slowest of all. */
+static weir_status predict(const placing *s, int rank, weir_place_row *row)
 {
   train_ranks k = {.spread = {.grid = row->grid}};
 
+  if (weir_stop_requested()) {
+    return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d while grids were compared",
+                     weir_stop_signal());
+  }
   memcpy(k.gather, row->gather, sizeof k.gather);
   row->cost = (weir_cost){.seconds = 0};
   weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
@@ -139,7 +151,7 @@ static weir_status predict(const placing *s, weir_place_row *row)
     status = train_slabs_view(&k, s->r->store, s->r->params);
   }
   if (status == WEIR_OK) {
-    status = cost_of_step(s, &k, &row->cost);
+    status = cost_of_step(s, &k, rank, &row->cost);
   }
   train_ranks_close(&k);
   if (status == WEIR_ERR_CONFIG || status == WEIR_ERR_UNSUPPORTED) { /* others may do */
@@ -183,18 +195,18 @@ static bool go_up(const train_levels *levels, unsigned along, ends *e)
   return moved;
 }
 
-static weir_status try_ends(const placing *s, const train_levels *levels, const ends *e,
+static weir_status try_ends(const placing *s, const train_levels *levels, const ends *e, int rank,
                             weir_place_row *row)
 {
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
     row->gather[d] = e->n[d] > 0 ? levels->extent[d][e->n[d] - 1] : 0;
   }
   row->tried++;
-  return predict(s, row);
+  return predict(s, rank, row);
 }
 
 /* The best of one level more along one dimension that has several ranks, and along all of them. */
-static weir_status try_next(const placing *s, const train_levels *levels, ends *e,
+static weir_status try_next(const placing *s, const train_levels *levels, int rank, ends *e,
                             weir_place_row *row)
 {
   const ends from = *e;
@@ -210,7 +222,7 @@ static weir_status try_next(const placing *s, const train_levels *levels, ends *
     ends to = from;
 
     if ((along & ~all) == 0 && (one || along == all) && go_up(levels, along, &to)) {
-      WEIR_TRY(try_ends(s, levels, &to, &next));
+      WEIR_TRY(try_ends(s, levels, &to, rank, &next));
       row->tried = next.tried;
       if (is_better(&next, &best)) {
         best = next;
@@ -225,11 +237,13 @@ static weir_status try_next(const placing *s, const train_levels *levels, ends *
 
 /* From the coarsest maps on, as long as a step is not longer for it: behind the place where cuts
  * end, a level more costs more than the one before and saves less, as maps grow from level to
- * level. */
-static weir_status search(const placing *s, weir_place_row *best)
+ * level. The rank that was slowest stands for all; what is best for it is predicted for all, and
+ * stays where it is. */
+static weir_status search(const placing *s, weir_place_row *all)
 {
-  train_ranks k = {.spread = {.grid = best->grid}};
-  weir_place_row row = *best;
+  const int rank = all->cost.slowest;
+  train_ranks k = {.spread = {.grid = all->grid}};
+  weir_place_row row = *all, *const best = &(weir_place_row){.refused = true};
   train_levels levels;
   ends e = {.n = {0}};
   weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
@@ -239,10 +253,12 @@ static weir_status search(const placing *s, weir_place_row *best)
   }
   train_ranks_close(&k);
   WEIR_TRY(status);
+  WEIR_TRY(predict(s, rank, &row));
+  *best = row;
   for (bool goes_on = true; goes_on;) {
     weir_place_row next = row;
 
-    WEIR_TRY(try_next(s, &levels, &e, &next));
+    WEIR_TRY(try_next(s, &levels, rank, &e, &next));
     goes_on = !next.refused && !is_better(&row, &next);
     row = goes_on ? next : row;
     if (goes_on && is_better(&next, best)) {
@@ -250,15 +266,38 @@ static weir_status search(const placing *s, weir_place_row *best)
     }
     best->tried = next.tried;
   }
+  all->tried = best->tried;
+  if (memcmp(best->gather, all->gather, sizeof all->gather) != 0) {
+    WEIR_TRY(predict(s, -1, best));
+    *all = is_better(best, all) ? *best : *all;
+    all->tried = best->tried;
+  }
   return WEIR_OK;
 }
 
-/* A grid with the best ends of its cuts. */
-static weir_status place(const placing *s, weir_place_row *row)
+/* One rank in the middle, alone: its step is no longer than that of the slowest. */
+static int middle(const weir_grid *g)
 {
+  int place[WEIR_GRID_DIMS] = {0};
+
+  for (int d = 0; d < g->dims; d++) {
+    place[d] = g->extent[d] / 2;
+  }
+  return weir_grid_rank(g, place);
+}
+
+/* A grid with the best ends of its cuts. Where one rank alone takes HOPELESS times as long as the
+ * best step so far, it is left at that. */
+static weir_status place(const placing *s, double best_s, weir_place_row *row)
+{
+  const train_levels none = {.n = {0}};
   int space = 1;
 
-  WEIR_TRY(try_ends(s, &(train_levels){.n = {0}}, &(ends){.n = {0}}, row));
+  WEIR_TRY(try_ends(s, &none, &(ends){.n = {0}}, middle(&row->grid), row));
+  if (row->refused || (row->fits && row->cost.seconds > HOPELESS * best_s)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(predict(s, -1, row));
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
     space *= row->grid.extent[d];
   }
@@ -394,8 +433,16 @@ static weir_status predict_all(const placing *s, weir_comm *comm, weir_placement
   for (int64_t i = 0; i < out->n; i++) {
     out->row[i] = (weir_place_row){.grid = out->row[i].grid};
   }
+  double best_s = INFINITY;
+
   for (int64_t i = own; i < out->n; i += size) {
-    WEIR_TRY(place(s, &out->row[i]));
+    const weir_place_row *row = &out->row[i];
+
+    WEIR_TRY(place(s, best_s, &out->row[i]));
+    best_s = row->fits && row->cost.seconds < best_s ? row->cost.seconds : best_s;
+    if (own == 0) {
+      weir_progress("grids", i + 1, out->n, "compared");
+    }
   }
   return WEIR_OK;
 }

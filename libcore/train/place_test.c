@@ -3,12 +3,14 @@
 #include "train/weir_place.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_signal.h"
 #include "train/ranks_check.h"
 
 /* Messages and memory cost nothing. */
@@ -157,6 +159,18 @@ static void too_many_ranks_are_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "23 ranks cannot share"));
 }
 
+/* The comparison of many grids ends at the first signal. */
+static void a_signal_ends_the_comparison(void **state)
+{
+  weir_placement p;
+
+  weir_stop_request(SIGINT);
+  assert_int_equal(place((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p), WEIR_ERR_STOPPED);
+  weir_stop_request(0);
+  assert_non_null(strstr(weir_last_message(), "stopped by signal 2 while grids were compared"));
+  assert_null(p.row);
+}
+
 static void the_table_begins_with_the_choice(void **state)
 {
   weir_placement p;
@@ -246,6 +260,7 @@ int main(void)
       cmocka_unit_test(cuts_go_on_where_messages_are_free),
       cmocka_unit_test(memory_leaves_candidates_out),
       cmocka_unit_test(too_many_ranks_are_refused),
+      cmocka_unit_test(a_signal_ends_the_comparison),
       cmocka_unit_test(the_table_begins_with_the_choice),
       cmocka_unit_test(a_machine_is_measured),
       cmocka_unit_test(a_table_is_filled_once),

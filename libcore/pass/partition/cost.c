@@ -2,6 +2,7 @@
 #include "pass/partition/weir_cost.h"
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_signal.h"
 #include "ops/call/weir_call.h"
 #include "pass/partition/weir_localise.h"
 #include "pass/schedule/weir_schedule.h"
@@ -281,6 +282,7 @@ weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_mach
   }
   w.cost.arena = schedule.arena_bytes;
   w.cost.seconds = w.cost.compute_s + w.cost.waited_s;
+  w.cost.slowest = rank;
   *out = w.cost;
 done:
   weir_free(&w.left);
@@ -305,6 +307,7 @@ static int places_along(int n, int place[PLACES])
 
 static void take_larger(weir_cost *all, const weir_cost *one)
 {
+  all->slowest = one->seconds > all->seconds ? one->slowest : all->slowest;
 #define LARGER(field) all->field = one->field > all->field ? one->field : all->field
   LARGER(seconds);
   LARGER(compute_s);
@@ -335,6 +338,11 @@ weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
 
     for (int d = grid->dims - 1, rest = i; d >= 0; rest /= n[d], d--) {
       place[d] = along[d][rest % n[d]];
+    }
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED,
+                       "stopped by signal %d while the cost of grids was predicted",
+                       weir_stop_signal());
     }
     WEIR_TRY(weir_cost_of_rank(p, weir_grid_rank(grid, place), m, passes, &one));
     take_larger(out, &one);

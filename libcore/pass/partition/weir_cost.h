@@ -49,13 +49,14 @@ typedef struct weir_cost {
   int64_t messages;   /* that it sends in exchanges and merges                */
   int64_t arena;      /* bytes of temporaries, as a plan lays them out        */
   int64_t untimed;    /* groups that machine.times, where there are any, has nothing of */
+  int slowest;        /* the rank with the most seconds                       */
 } weir_cost;
 
 /* passes: as the plan will have them. Local, needs no ranks. Fails: as weir_localise and passes. */
 weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
 /* Of a dimension of the grid with more than five ranks, the two at either end and the one in the
- * middle stand for the others. */
+ * middle stand for the others. Fails also: WEIR_ERR_STOPPED behind a signal. */
 weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
 
