@@ -14,7 +14,7 @@ fail() {
 describe=("$program" describe --config "$source/configs/cosmoflow/mlperf.yaml" --grid auto --set describe.ranks=16)
 for signal in INT TERM; do
   status=0
-  timeout --preserve-status -s $signal -k 20 3 "${describe[@]}" >"$work/out" 2>"$work/err" || status=$?
+  timeout --preserve-status -s $signal -k 20 0.5 "${describe[@]}" >"$work/out" 2>"$work/err" || status=$?
   [ $status = 9 ] || fail "SIG$signal: status $status"
   grep -q 'stopped by signal' "$work/err" || fail "SIG$signal: it does not say so"
 done
