@@ -44,9 +44,6 @@ weir_status weir_reader_ask_text(weir_netcdf *nc, weir_reader_request *q, char *
 /* Opens nc->source, of which the path is set. */
 weir_status weir_reader_open(weir_netcdf *nc) WEIR_CHECKED;
 
-/* For tests: milliseconds of processor time a request (0: the default), and a reader that is new.
- */
-void weir_reader_reset(int64_t limit_ms);
 /* For tests: the running reader; 0 where none is. */
 pid_t weir_reader_pid(void);
 #endif

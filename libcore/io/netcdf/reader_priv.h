@@ -54,4 +54,8 @@ typedef struct weir_reader_reply {
   char name[1024]; /* or the reason of a failure */
 } weir_reader_reply;
 
+/* For tests: milliseconds of processor time a request (0: the default), and a reader that is new.
+ */
+void weir_reader_reset(int64_t limit_ms);
+
 #endif
