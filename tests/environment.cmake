@@ -2,7 +2,3 @@
 if("$ENV{ASAN_OPTIONS}" STREQUAL "")
   set(ENV{ASAN_OPTIONS} "allocator_may_return_null=1")
 endif()
-# Several tests run at a time: threads that wait must not keep a processor from the others.
-if("$ENV{OMP_WAIT_POLICY}" STREQUAL "")
-  set(ENV{OMP_WAIT_POLICY} "passive")
-endif()

@@ -11,12 +11,18 @@ extern "C" {
 /* Calls body(context, item, thread) once for each item of [0, n), on up to `threads` threads (0:
  * all that weir_threads_set allows); returns when all are done. Items must not depend on one
  * another's order. A nested call runs on the calling thread, and so does what a library shares out
- * by OpenMP inside an item. `thread` is in [0, threads). */
+ * by OpenMP inside an item, and a call made while another thread's is under way. `thread` is in
+ * [0, threads); the caller, which takes item 0 first, is thread 0. Items are taken by threads that
+ * run: a caller that gets no help does all of them, and waits for items under way only. */
 void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
                    void *context);
-/* Threads that weir_parallel may use; default: the processors this process may run on. */
+/* Threads that weir_parallel may use; default: the processors this process may run on, as its
+ * affinity mask and the limits of its control groups say. */
 void weir_threads_set(int threads);
 int weir_threads_get(void);
+/* How long a thread without work looks for some before it sleeps; default WEIR_THREADS_SPIN. */
+void weir_threads_spin_set(double seconds);
+#define WEIR_THREADS_SPIN 20e-6
 
 /* Instruction sets that Weir's own kernels and compiled loops may use. */
 typedef enum weir_simd {

@@ -45,6 +45,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_INT(weir_exec_cfg, least_format, 32768, 1, 1099511627776.0, "bytes",
                  "arrays as large as this may lie in another order of dimensions than they are "
                  "written down in; smaller ones stay in a near cache anyway"),
+    WEIR_OPT_REAL(
+        weir_exec_cfg, spin, WEIR_THREADS_SPIN, 0, 0.01, "s",
+        "how long a thread without work polls for some before it sleeps; 0: it does not poll"),
     {.kind = WEIR_OPT_KIND_PATH,
      .key = "machine",
      .alias = "peaks",
@@ -410,6 +413,7 @@ static weir_status read_options(weir_plan *p, const weir_plan_opts *opts)
   }
   p->threads = opts->threads > 0 ? opts->threads : weir_threads_get();
   p->threads = p->threads < MAX_THREADS ? p->threads : MAX_THREADS;
+  weir_threads_spin_set(p->cfg.spin);
   p->measured_peaks = exec_peaks(&p->bandwidth, &p->flop_rate);
   return WEIR_OK;
 }

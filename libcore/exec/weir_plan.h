@@ -31,6 +31,7 @@ typedef struct weir_exec_cfg {
   int64_t cache_bytes;  /* 0: a quarter of L2 */
   int64_t memory;       /* most bytes of the arena, 0: no limit */
   int64_t least_format; /* bytes of arrays whose order of dimensions may change */
+  double spin;          /* seconds: weir_threads_spin_set */
   const char *machine;  /* file of machine constants, for weir_cpu_load, "": as detected */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];

@@ -10,6 +10,8 @@ static const struct known {
     {"libcore/device/cpu/", "cpu", "facts of the processor, read once"},
     {"libcore/device/cpu/", "once", "guards that reading"},
     {"libcore/device/cpu/", "threads", "what weir_threads_set was told"},
+    {"libcore/device/cpu/", "limit", "what control groups allow, read once"},
+    {"libcore/device/cpu/", "workers", "the threads of weir_parallel"},
     {"libcore/device/cpu/", "value", "this thread runs inside weir_parallel"},
     {"libcore/ops/fft/", "planner", "the lock of a library with global state"},
     {"libcore/io/grib/", "library", "the lock of a library with global state, what it said"},

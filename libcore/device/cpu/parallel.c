@@ -1,27 +1,44 @@
-/* parallel.c - weir_parallel on OpenMP; serial where the compiler has none. */
+/* parallel.c - weir_parallel: alone or shared with workers, and with how many. */
 #include "device/weir_parallel.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <threads.h>
 #include <unistd.h>
 
+#include "pool.h"
+#include "quota.h"
+
 #ifdef _OPENMP
-#include <omp.h>
-enum { HAVE_THREADS = 1 };
-#else
-enum { HAVE_THREADS = 0 };
+#include <omp.h> /* for what libraries share out: nothing */
 #endif
+
+/* What control groups allow, read once. */
+static int *quota(void)
+{
+  static int limit;
+
+  return &limit;
+}
+
+static void read_quota(void)
+{
+  *quota() = quota_processors("");
+}
 
 static int processors(void)
 {
+  static once_flag once = ONCE_FLAG_INIT;
   cpu_set_t set;
+  long n = sysconf(_SC_NPROCESSORS_ONLN); /* for more processors than cpu_set_t holds */
 
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    return CPU_COUNT(&set);
+    n = CPU_COUNT(&set);
   }
-  const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than cpu_set_t holds */
-  return online > 0 ? (int)online : 1;
+  call_once(&once, read_quota);
+  n = *quota() > 0 && *quota() < n ? *quota() : n;
+  return n > 0 ? (int)n : 1;
 }
 
 /* What weir_threads_set asked for, 0 before that. */
@@ -41,10 +58,12 @@ int weir_threads_get(void)
 {
   const int threads = atomic_load(requested());
 
-  if (!HAVE_THREADS) {
-    return 1;
-  }
   return threads > 0 ? threads : processors();
+}
+
+void weir_threads_spin_set(double seconds)
+{
+  pool_spin_set(seconds > 0 ? seconds : 0);
 }
 
 /* True while this thread runs items of a weir_parallel call, also of one that was too small to be
@@ -74,49 +93,32 @@ static int set_library_threads(int threads)
 static void run_serial(int64_t n, void (*body)(void *context, int64_t item, int thread),
                        void *context)
 {
-  bool *const flag = inside();
-  const bool before = *flag;
-  const int library = set_library_threads(1);
-
-  *flag = true;
   for (int64_t item = 0; item < n; item++) {
     body(context, item, 0);
   }
-  *flag = before;
-  (void)set_library_threads(library);
+}
+
+/* A worker's whole life is inside. */
+static void enter_worker(void)
+{
+  *inside() = true;
+  (void)set_library_threads(1);
 }
 
 void weir_parallel(int64_t n, int threads, void (*body)(void *context, int64_t item, int thread),
                    void *context)
 {
-  const int limit = n <= 1 || threads == 1 ? 1 : weir_threads_get(); /* which asks the system */
+  bool *const flag = inside();
+  const bool before = *flag;
+  const int limit = n <= 1 || threads == 1 || before ? 1 : weir_threads_get(); /* asks the system */
   const int wanted = threads > 0 && threads < limit ? threads : limit;
   const int team = n < wanted ? (int)n : wanted;
+  const int library = set_library_threads(1);
 
-  if (team <= 1 || *inside()) {
+  *flag = true;
+  if (team <= 1 || !pool_run(n, team, body, context, enter_worker)) {
     run_serial(n, body, context);
-    return;
   }
-#ifdef _OPENMP
-#pragma omp parallel num_threads(team)
-  {
-    *inside() = true;
-    (void)set_library_threads(1);
-    const int thread = omp_get_thread_num();
-
-    if (n <= omp_get_num_threads()) {
-      /* An item each: stages of a pipeline stay on their threads, with their data in its cache. */
-      if (thread < n) {
-        body(context, thread, thread);
-      }
-    } else {
-      /* Dynamic: items such as tiles of a record with gaps differ in cost. */
-#pragma omp for schedule(dynamic, 1)
-      for (int64_t item = 0; item < n; item++) {
-        body(context, item, thread);
-      }
-    }
-    *inside() = false;
-  }
-#endif
+  *flag = before;
+  (void)set_library_threads(library);
 }

@@ -1,5 +1,9 @@
-/* parallel_test.c - every item once, nesting, results that do not depend on threads. */
+/* parallel_test.c - every item once, nesting, callers at once, forks, results that do not depend on
+ * threads. */
+#include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -115,6 +119,75 @@ static void results_do_not_depend_on_threads(void **state)
   weir_threads_set(0);
 }
 
+enum { CALLERS = 4, CALLS = 200, SHARED = 40 };
+
+static void *call_often(void *calls)
+{
+  for (int i = 0; i < CALLS; i++) {
+    struct count c = {.calls = calls, .threads = 1 + i % 4};
+
+    weir_parallel(SHARED, c.threads, count_item, &c);
+    if (atomic_load(&c.bad_thread) > 0) {
+      return calls;
+    }
+  }
+  return NULL;
+}
+
+static void callers_at_once_have_their_own_items(void **state)
+{
+  static atomic_int calls[CALLERS][SHARED];
+  pthread_t thread[CALLERS];
+
+  weir_threads_set(4);
+  for (int spin = 0; spin < 2; spin++) { /* workers sleep at once, or look for work first */
+    weir_threads_spin_set(spin * WEIR_THREADS_SPIN);
+    for (int k = 0; k < CALLERS; k++) {
+      for (int i = 0; i < SHARED; i++) {
+        atomic_store(&calls[k][i], 0);
+      }
+      assert_int_equal(pthread_create(&thread[k], NULL, call_often, calls[k]), 0);
+    }
+    for (int k = 0; k < CALLERS; k++) {
+      void *bad = NULL;
+
+      assert_int_equal(pthread_join(thread[k], &bad), 0);
+      assert_null(bad);
+      for (int i = 0; i < SHARED; i++) {
+        assert_int_equal(atomic_load(&calls[k][i]), CALLS);
+      }
+    }
+  }
+  weir_threads_set(0);
+}
+
+static void the_child_of_a_fork_shares_work_too(void **state)
+{
+  float here[SLABS], there[SLABS];
+  int ends[2], status = 1;
+
+  weir_threads_set(3);
+  weir_parallel(SLABS, 0, sum_slab, here);
+  assert_int_equal(pipe(ends), 0);
+  const pid_t child = fork();
+
+  if (child == 0) {
+    (void)alarm(60); /* a child that waits for threads which it has not got ends by this */
+    weir_parallel(SLABS, 0, sum_slab, there);
+    _exit(write(ends[1], there, sizeof there) == (ssize_t)sizeof there ? 0 : 1);
+  }
+  assert_true(child > 0);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  assert_int_equal(read(ends[0], there, sizeof there), (int)sizeof there);
+  assert_memory_equal(here, there, sizeof here);
+  (void)close(ends[0]);
+  (void)close(ends[1]);
+  weir_parallel(SLABS, 0, sum_slab, there);
+  assert_memory_equal(here, there, sizeof here);
+  weir_threads_set(0);
+}
+
 static void threads_are_set_and_default_to_the_processors(void **state)
 {
   const int all = weir_threads_get();
@@ -147,6 +220,8 @@ int main(void)
       cmocka_unit_test(every_item_runs_once),
       cmocka_unit_test(nested_calls_stay_on_their_thread),
       cmocka_unit_test(results_do_not_depend_on_threads),
+      cmocka_unit_test(callers_at_once_have_their_own_items),
+      cmocka_unit_test(the_child_of_a_fork_shares_work_too),
       cmocka_unit_test(threads_are_set_and_default_to_the_processors),
       cmocka_unit_test(processor_facts_are_plausible),
   };

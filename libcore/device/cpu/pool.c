@@ -1,0 +1,286 @@
+/* pool.c - see pool.h. The offer of a call is one word: how many threads may take part and how many
+ * items nobody has taken. Taking one is a compare-and-swap on that word, so that a worker is part
+ * of a call from the moment it has an item, and one that wakes late finds nothing and touches
+ * nothing of the call. */
+#include "pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/weir_clock.h"
+#include "device/weir_parallel.h"
+
+enum { MOST_WORKERS = 1023, LINE = 64, PAUSES = 16 };
+#define LEAST_REST 0.5e-3
+#define MOST_REST 64e-3
+#define ITEMS_BITS 48
+#define ITEMS_MASK ((UINT64_C(1) << ITEMS_BITS) - 1)
+
+/* A thread that may sleep, on cache lines of its own. */
+typedef struct sleeper {
+  _Alignas(LINE) atomic_uint asleep; /* 1: to be woken by who has something for it */
+  atomic_int cpu;                    /* where it ran last when it had something to do */
+  atomic_bool took;                  /* an item of the call under way */
+  double rest, until;                /* by the owner: not woken before the clock says so */
+} sleeper;
+
+typedef struct pool {
+  pthread_mutex_t owner; /* held by the caller whose call is under way */
+  /* team << ITEMS_BITS | items that nobody has taken */
+  _Alignas(LINE) _Atomic uint64_t offer;
+  _Alignas(LINE) _Atomic int64_t unfinished; /* items of the call that are not done */
+  /* The call: written by its caller while there is no offer, read by who has taken an item. */
+  _Alignas(LINE) int64_t n;
+  void (*body)(void *context, int64_t item, int thread);
+  void *context;
+  void (*enter)(void);
+  _Atomic double spin;
+  int workers; /* by the owner, as the next */
+  bool knows_forks;
+  sleeper thread[MOST_WORKERS + 1]; /* 0: the caller */
+} pool;
+
+static pool *the_pool(void)
+{
+  static pool workers = {.owner = PTHREAD_MUTEX_INITIALIZER, .spin = WEIR_THREADS_SPIN};
+
+  return &workers;
+}
+
+void pool_spin_set(double seconds)
+{
+  atomic_store(&the_pool()->spin, seconds);
+}
+
+static void pause_briefly(void)
+{
+  for (int i = 0; i < PAUSES; i++) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+#endif
+  }
+}
+
+/* Sleeps while nobody has woken the thread. */
+static void sleep_on(sleeper *s)
+{
+  while (atomic_load(&s->asleep) == 1) {
+    (void)syscall(SYS_futex, &s->asleep, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+  }
+}
+
+static void wake(sleeper *s)
+{
+  if (atomic_load(&s->asleep) == 1 && atomic_exchange(&s->asleep, 0) == 1) {
+    (void)syscall(SYS_futex, &s->asleep, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  }
+}
+
+static bool is_offered(const pool *p, int thread)
+{
+  const uint64_t offer = atomic_load(&p->offer);
+
+  return (offer & ITEMS_MASK) > 0 && (int)(offer >> ITEMS_BITS) > thread;
+}
+
+/* Takes an item; -1: there is none for this thread. */
+static int64_t take(pool *p, int thread)
+{
+  uint64_t offer = atomic_load(&p->offer);
+
+  do {
+    if ((offer & ITEMS_MASK) == 0 || (int)(offer >> ITEMS_BITS) <= thread) {
+      return -1;
+    }
+  } while (!atomic_compare_exchange_weak(&p->offer, &offer, offer - 1));
+  return p->n - (int64_t)(offer & ITEMS_MASK);
+}
+
+static void wait_for_offer(pool *p, int thread)
+{
+  sleeper *const me = &p->thread[thread];
+  const double until = weir_clock() + atomic_load(&p->spin);
+
+  while (!is_offered(p, thread)) {
+    /* The caller cannot offer anything while this thread has its processor. */
+    if (sched_getcpu() == atomic_load(&p->thread[0].cpu) || weir_clock() >= until) {
+      break;
+    }
+    pause_briefly();
+  }
+  atomic_store(&me->asleep, 1);
+  if (is_offered(p, thread)) {
+    atomic_store(&me->asleep, 0);
+    return;
+  }
+  sleep_on(me);
+}
+
+static void *serve(void *slot)
+{
+  pool *const p = the_pool();
+  const int thread = (int)((sleeper *)slot - p->thread);
+  bool entered = false;
+
+  for (;;) {
+    int64_t done = 0;
+
+    wait_for_offer(p, thread);
+    for (int64_t item; (item = take(p, thread)) >= 0; done++) {
+      if (!entered) {
+        p->enter();
+        entered = true;
+      }
+      if (done == 0) {
+        atomic_store(&p->thread[thread].cpu, sched_getcpu());
+        atomic_store(&p->thread[thread].took, true);
+      }
+      p->body(p->context, item, thread);
+    }
+    if (done > 0 && atomic_fetch_sub(&p->unfinished, done) == done) {
+      wake(&p->thread[0]);
+    }
+  }
+  return NULL;
+}
+
+/* In the child of a fork there are no workers, and no call is under way. */
+static void forget(void)
+{
+  pool *const p = the_pool();
+
+  (void)pthread_mutex_init(&p->owner, NULL);
+  atomic_store(&p->offer, 0);
+  atomic_store(&p->unfinished, 0);
+  for (int i = 0; i <= MOST_WORKERS; i++) {
+    atomic_store(&p->thread[i].asleep, 0);
+  }
+  p->workers = 0;
+}
+
+/* Workers take no signals but those of their own faults: handlers run in threads of the program. */
+static void block_signals(sigset_t *before)
+{
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+  sigset_t most;
+
+  (void)sigfillset(&most);
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    (void)sigdelset(&most, faults[i]);
+  }
+  (void)pthread_sigmask(SIG_SETMASK, &most, before);
+}
+
+/* Starts workers until there are `wanted`, or as many as the system gives. */
+static void start_workers(pool *p, int wanted)
+{
+  pthread_attr_t detached;
+  pthread_t id;
+  sigset_t before;
+
+  if (p->workers >= wanted || (!p->knows_forks && pthread_atfork(NULL, NULL, forget) != 0)) {
+    return;
+  }
+  p->knows_forks = true;
+  if (pthread_attr_init(&detached) != 0) {
+    return;
+  }
+  (void)pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  block_signals(&before);
+  while (p->workers < wanted &&
+         pthread_create(&id, &detached, serve, &p->thread[p->workers + 1]) == 0) {
+    p->workers++;
+  }
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  (void)pthread_attr_destroy(&detached);
+}
+
+static void wake_workers(pool *p, int team, int64_t n)
+{
+  const double now = weir_clock();
+
+  for (int i = 1; i < team && i < n; i++) {
+    if (p->thread[i].until <= now) {
+      wake(&p->thread[i]);
+    }
+  }
+}
+
+/* A worker that was put on the caller's own processor has only been in its way: the others are
+ * busy. It is let sleep for a while, longer each time. */
+static void judge_workers(pool *p, int team)
+{
+  const int cpu = atomic_load(&p->thread[0].cpu);
+
+  for (int i = 1; i < team; i++) {
+    sleeper *const w = &p->thread[i];
+
+    if (atomic_load(&w->took)) {
+      atomic_store(&w->took, false);
+      if (atomic_load(&w->cpu) == cpu) {
+        w->rest = w->rest < LEAST_REST ? LEAST_REST : w->rest < MOST_REST ? 2 * w->rest : w->rest;
+        w->until = weir_clock() + w->rest;
+      } else {
+        w->rest = 0;
+      }
+    }
+  }
+}
+
+static void wait_for_items(pool *p)
+{
+  sleeper *const me = &p->thread[0];
+  const double until = weir_clock() + atomic_load(&p->spin);
+
+  while (atomic_load(&p->unfinished) > 0) {
+    if (weir_clock() < until) {
+      pause_briefly();
+      continue;
+    }
+    atomic_store(&me->asleep, 1);
+    if (atomic_load(&p->unfinished) > 0) {
+      sleep_on(me);
+    }
+    atomic_store(&me->asleep, 0);
+  }
+}
+
+bool pool_run(int64_t n, int team, void (*body)(void *context, int64_t item, int thread),
+              void *context, void (*enter)(void))
+{
+  pool *const p = the_pool();
+  int64_t done = 0;
+
+  if (pthread_mutex_trylock(&p->owner) != 0) {
+    return false;
+  }
+  start_workers(p, team - 1 < MOST_WORKERS ? team - 1 : MOST_WORKERS);
+  team = team - 1 < p->workers ? team : p->workers + 1;
+  p->n = n;
+  p->body = body;
+  p->context = context;
+  p->enter = enter;
+  atomic_store(&p->unfinished, n);
+  atomic_store(&p->thread[0].cpu, sched_getcpu());
+  /* Item 0 is the caller's: stages of a pipeline stay on their threads where these are ready. */
+  atomic_store(&p->offer, (uint64_t)team << ITEMS_BITS | (uint64_t)(n - 1));
+  wake_workers(p, team, n);
+  for (int64_t item = 0; item >= 0; item = take(p, 0)) {
+    body(context, item, 0);
+    done++;
+  }
+  if (atomic_fetch_sub(&p->unfinished, done) != done) {
+    wait_for_items(p);
+  }
+  judge_workers(p, team);
+  (void)pthread_mutex_unlock(&p->owner);
+  return true;
+}
