@@ -29,7 +29,10 @@ extern const char *const cf_metric[][CF_METRICS];
   X(sample_count)    /* of the whole set, by whose places siblings count    */ \
   X(samples)         /* what they were, for people                          */ \
   X(classes)         /* that files have of voxels; 0: none, or made         */ \
-  X(truth_digest)    /* of labels or classes, as cf_survey makes it         */
+  X(truth_digest)    /* of labels or classes, as cf_survey makes it         */ \
+  X(voxels)          /* what they are: auto, counts, density, any           */ \
+  X(box_size_mpc_h)  /* of the simulated universes; "" not known            */ \
+  X(cell_size_mpc_h) /* of a voxel                                          */
 // clang-format on
 typedef enum cf_note {
 #define X(name) CF_NOTE_##name,
@@ -85,7 +88,7 @@ typedef struct cf_weights {
   cf_model_opts model;
   weir_config *config; /* owns what model refers to */
   int scale;
-  cf_volume_info info; /* lengths, labels with their ranges, redshifts, classes */
+  cf_volume_info info; /* lengths, labels with their ranges, redshifts, classes, voxels, sizes */
   int64_t siblings;    /* by which the universes of the lists are numbered in .. */
   int64_t count;       /* .. a set of so many samples; 0: files say their numbers */
 } cf_weights;

@@ -357,6 +357,13 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   (void)snprintf(e->line[CF_NOTE_sample_count], CF_NOTE_LINE, "%lld", (long long)e->split.count);
   (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
   (void)snprintf(e->line[CF_NOTE_truth_digest], CF_NOTE_LINE, "%s", e->truth);
+  (void)snprintf(e->line[CF_NOTE_voxels], CF_NOTE_LINE, "%s", cf_quantity_name[info->quantity]);
+  if (info->box > 0) {
+    (void)snprintf(e->line[CF_NOTE_box_size_mpc_h], CF_NOTE_LINE, "%.17g", info->box);
+  }
+  if (info->cell > 0) {
+    (void)snprintf(e->line[CF_NOTE_cell_size_mpc_h], CF_NOTE_LINE, "%.17g", info->cell);
+  }
   for (int k = 0; k < CF_NOTES; k++) {
     note[k] = e->line[k];
   }

@@ -86,6 +86,9 @@ static weir_status open_all(work *w)
   if (w->weights.info.n_classes > 0) {
     cfg->files.classes = w->weights.info.n_classes;
   }
+  if (cfg->files.voxels == CF_QUANTITY_AUTO && w->weights.info.quantity == CF_QUANTITY_ANY) {
+    cfg->files.voxels = CF_QUANTITY_ANY; /* as was stated for the training */
+  }
   WEIR_TRY(cf_open_input(w->cli, cfg, &w->source));
   WEIR_TRY(cf_weights_fit(&w->weights, cfg->predict.weights, cf_source_info(w->source)));
   w->info = *cf_source_info(w->source);

@@ -94,10 +94,10 @@ static weir_status read_notes(const char *path, char *text[CF_NOTES])
 
   WEIR_TRY(weir_netcdf_open(path, &nc));
   for (int k = 0; k < CF_NOTES && status == WEIR_OK; k++) {
-    const bool later = k == CF_NOTE_classes || k == CF_NOTE_truth_digest;
+    const bool later = k >= CF_NOTE_classes; /* weights of before have none */
 
     if (later && !weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k])) {
-      status = weir_strdup(k == CF_NOTE_classes ? "0" : "", &text[k]); /* weights of before */
+      status = weir_strdup(k == CF_NOTE_classes ? "0" : "", &text[k]);
     } else if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
                weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
       status =
@@ -207,6 +207,19 @@ static bool read_classes(cf_weights *w)
   return true;
 }
 
+/* What voxels are, and the sizes of box and voxel; older weights say nothing. */
+static bool read_voxels(cf_weights *w)
+{
+  const char *const is = w->text[CF_NOTE_voxels], *box = w->text[CF_NOTE_box_size_mpc_h],
+                    *cell = w->text[CF_NOTE_cell_size_mpc_h];
+
+  for (int k = 0; k <= CF_QUANTITY_ANY; k++) {
+    w->info.quantity = strcmp(is, cf_quantity_name[k]) == 0 ? (cf_quantity)k : w->info.quantity;
+  }
+  return (*box == 0 || (next_number(&box, &w->info.box) && w->info.box > 0)) &&
+         (*cell == 0 || (next_number(&cell, &w->info.cell) && w->info.cell > 0));
+}
+
 static bool read_scale(cf_weights *w)
 {
   for (w->scale = 0; w->scale <= CF_SCALE_RAW; w->scale++) {
@@ -247,7 +260,7 @@ static weir_status read_all(const char *path, cf_weights *w)
 {
   WEIR_TRY(read_notes(path, w->text));
   if (!read_labels(w) || !read_shape(w) || !read_scale(w) || !read_numbering(w) ||
-      !read_classes(w)) {
+      !read_classes(w) || !read_voxels(w)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
                      "label_hi, scale (%.20s), siblings (%.20s), sample_count (%.20s) and "
@@ -278,6 +291,16 @@ void cf_weights_fini(cf_weights *w)
   }
 }
 
+/* Numbers agree to six digits: ranges that follow from single precision are not exact. */
+static bool same_word(const char *x, const char *y)
+{
+  char *end[2] = {NULL, NULL};
+  const double a = strtod(x, &end[0]), b = strtod(y, &end[1]);
+
+  return strcmp(x, y) == 0 || (end[0] != x && end[1] != y && *end[0] == 0 && *end[1] == 0 &&
+                               fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)));
+}
+
 /* Whether two lines of words agree where both know: "-" is not known, nor is a line without words.
  */
 static bool agree(const char *a, const char *b)
@@ -296,10 +319,35 @@ static bool agree(const char *a, const char *b)
     if (!more) {
       return true;
     }
-    if (strcmp(x, y) != 0 && strcmp(x, "-") != 0 && strcmp(y, "-") != 0) {
+    if (!same_word(x, y) && strcmp(x, "-") != 0 && strcmp(y, "-") != 0) {
       return false;
     }
   }
+}
+
+/* Names of labels that a set has: those of cf_note_info, "parameter_1" and so on, are of none. */
+static bool trained_on_names(const cf_weights *w)
+{
+  return strncmp(w->text[CF_NOTE_labels], "parameter_1", 11) != 0;
+}
+
+static weir_status fit_scales(const cf_weights *w, const char *path, const cf_volume_info *info,
+                              bool estimates)
+{
+  const double cell = w->info.cell;
+
+  if (estimates && info->n_labels > 0 && info->label[0][0] == 0 && trained_on_names(w)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: was trained on labels \"%s\"; these samples do not name theirs: "
+                     "files.names states them in the order in which they stand",
+                     path, w->text[CF_NOTE_labels]);
+  }
+  if (cell > 0 && info->cell > 0 && !(fabs(info->cell - cell) <= 1e-6 * cell)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: was trained on voxels %g Mpc/h wide (cell_size_mpc_h); these are %g",
+                     path, cell, info->cell);
+  }
+  return WEIR_OK;
 }
 
 weir_status cf_weights_fit(const cf_weights *w, const char *path, const cf_volume_info *info)
@@ -321,5 +369,5 @@ weir_status cf_weights_fit(const cf_weights *w, const char *path, const cf_volum
                        note_name[k], w->text[k], text[k]);
     }
   }
-  return WEIR_OK;
+  return fit_scales(w, path, info, estimates);
 }

@@ -179,7 +179,7 @@ static void cubes_are_cut_with_their_classes(void **state)
   snprintf(path, sizeof path, "%s/long.nc", dir);
   snprintf(out, sizeof out, "%s/out", dir);
   assert_ok(cf_volume_create("netcdf", stem, &info, 1, 0, &w));
-  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, 7, classes}));
+  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, 7, classes, NULL}));
   assert_ok(cf_volume_commit(&w));
   assert_ok(weir_dir_create(out));
   cf_source *s = open_set(&o, path);

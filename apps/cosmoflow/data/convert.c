@@ -214,12 +214,28 @@ static weir_status write_cube(conversion *c, const cf_volume_about *about)
   return weir_stop_requested() && c->next < c->total ? WEIR_ERR_STOPPED : WEIR_OK;
 }
 
+/* The parameters in their own units, where ranges alone say them. */
+static void add_physical(const conversion *c, const float *labels, cf_facts *facts)
+{
+  bool known = c->in.n_labels > 0;
+
+  for (int64_t k = 0; k < c->in.n_labels; k++) {
+    known = known && c->in.lo[k] < c->in.hi[k];
+  }
+  for (int64_t k = 0; known && !facts->has_physical && k < c->in.n_labels; k++) {
+    facts->physical[k] = c->in.lo[k] + 0.5 * ((double)labels[k] + 1) * (c->in.hi[k] - c->in.lo[k]);
+  }
+  facts->has_physical = facts->has_physical || known;
+}
+
 static weir_status convert_sample(conversion *c, int64_t sample)
 {
   const size_t voxel = (size_t)c->in.lengths[3] * weir_dtype_size(c->in.dtype);
   const int64_t planes = c->out.lengths[0];
   float labels[CF_LABELS_MOST] = {0};
-  cf_volume_about about = {labels, -1, (const uint8_t *)c->class_cube};
+  cf_facts facts = {.has_physical = false};
+  int64_t corner[3] = {0};
+  cf_volume_about about = {labels, -1, (const uint8_t *)c->class_cube, &facts};
 
   if (all_there(c, c->cuts[0] * c->cuts[1] * c->cuts[2])) {
     c->next += c->cuts[0] * c->cuts[1] * c->cuts[2];
@@ -227,6 +243,9 @@ static weir_status convert_sample(conversion *c, int64_t sample)
   }
   WEIR_TRY(cf_source_labels(c->s, sample, labels));
   WEIR_TRY(cf_source_universe(c->s, sample, &about.universe));
+  WEIR_TRY(cf_source_facts(c->s, sample, &facts));
+  add_physical(c, labels, &facts);
+  memcpy(corner, facts.corner, sizeof corner);
   if (c->opts->side > 0 && about.universe < 0) {
     about.universe = sample;
   }
@@ -246,6 +265,9 @@ static weir_status convert_sample(conversion *c, int64_t sample)
         if (c->in.n_classes > 0) {
           cut(c, j, k, 1, c->class_layer, c->class_cube);
         }
+        facts.corner[0] = corner[0] + i * c->out.lengths[0];
+        facts.corner[1] = corner[1] + j * c->out.lengths[1];
+        facts.corner[2] = corner[2] + k * c->out.lengths[2];
         WEIR_TRY(write_cube(c, &about));
       }
     }

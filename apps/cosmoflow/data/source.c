@@ -39,6 +39,9 @@ static cf_volume_info info_of(const cf_universe_opts *o, const cf_universe_facts
   cf_volume_info info = {.lengths = {f->side, f->side, f->side, f->channels},
                          .dtype = f->dtype,
                          .n_labels = f->n_labels,
+                         .box = o->box,
+                         .cell = o->box / (double)o->side,
+                         .physical = true,
                          .quantity =
                              o->counts == CF_COUNTS_NGP ? CF_QUANTITY_COUNTS : CF_QUANTITY_DENSITY};
 
@@ -200,6 +203,31 @@ weir_status cf_source_labels(cf_source *s, int64_t sample, float *labels)
   cf_generator_draw(s->g, universe_of(s, sample), &c, unit);
   for (int64_t k = 0; k < s->info.n_labels; k++) {
     labels[k] = (float)unit[k];
+  }
+  return WEIR_OK;
+}
+
+weir_status cf_source_facts(cf_source *s, int64_t sample, cf_facts *out)
+{
+  double unit[CF_PARAMETERS];
+  cf_cosmology c;
+
+  if (s->files) {
+    return cf_volumes_facts(s->files, sample, out);
+  }
+  cf_generator_draw(s->g, universe_of(s, sample), &c, unit);
+  const cf_universe_facts *const f = cf_generator_facts(s->g);
+  const double all[CF_PARAMETERS] = {c.omega_m, c.sigma_8, c.n_s, c.h};
+  const int64_t along = s->simulate->side / f->side, cut = sample % f->samples;
+
+  *out = (cf_facts){.has_physical = true,
+                    .has_cosmology = true,
+                    .cosmology = {c.omega_m, c.omega_b, c.h, c.n_s, c.sigma_8},
+                    .has_corner = true,
+                    .corner = {cut / along / along * f->side, cut / along % along * f->side,
+                               cut % along * f->side}};
+  for (int64_t k = 0; k < f->n_labels; k++) {
+    out->physical[k] = all[f->label[k]];
   }
   return WEIR_OK;
 }

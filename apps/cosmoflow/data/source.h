@@ -36,10 +36,11 @@ void cf_source_close(cf_source **s);
 int64_t cf_source_count(const cf_source *s);
 /* Borrowed. */
 const cf_volume_info *cf_source_info(const cf_source *s);
-/* As cf_volumes_read, _labels, _classes, _universe; and as cf_generator_make. */
+/* As cf_volumes_read, _labels, _facts, _classes, _universe; and as cf_generator_make. */
 weir_status cf_source_read(cf_source *s, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                            void *out) WEIR_CHECKED;
 weir_status cf_source_labels(cf_source *s, int64_t sample, float *labels) WEIR_CHECKED;
+weir_status cf_source_facts(cf_source *s, int64_t sample, cf_facts *out) WEIR_CHECKED;
 weir_status cf_source_classes(cf_source *s, int64_t sample, int64_t d0, int64_t d1,
                               uint8_t *out) WEIR_CHECKED;
 weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe) WEIR_CHECKED;

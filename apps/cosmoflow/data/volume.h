@@ -14,7 +14,13 @@
 #include "base/weir_dtype.h"
 #include "conf/weir_opt.h"
 
-enum { CF_LABELS_MOST = 16, CF_NAME_MOST = 32, CF_PLACE_MOST = 4300, CF_CLASSES_MOST = 255 };
+enum {
+  CF_LABELS_MOST = 16,
+  CF_NAME_MOST = 32,
+  CF_PLACE_MOST = 4300,
+  CF_CLASSES_MOST = 255,
+  CF_COSMOLOGY = 5
+};
 
 /* How files are read; the defaults suit files that say all. */
 typedef struct cf_volume_opts {
@@ -62,6 +68,7 @@ typedef struct cf_volume_info {
   char layout[128];       /* how the file holds them, for people */
   int64_t n_classes;      /* of the voxels; 0: the files have none */
   weir_dtype class_dtype; /* as stored */
+  double box, cell;       /* sides of the simulated box and of a voxel in Mpc/h; 0: not known */
   cf_quantity quantity;   /* that the file declares or files.voxels states */
   bool physical;          /* samples have their parameters in their own units (cf_facts) */
 } cf_volume_info;
@@ -70,6 +77,10 @@ typedef struct cf_volume_info {
 typedef struct cf_facts {
   bool has_physical;
   double physical[CF_LABELS_MOST]; /* [n_labels] the parameters in their own units */
+  bool has_cosmology;
+  double cosmology[CF_COSMOLOGY]; /* omega_m omega_b h n_s sigma_8 */
+  bool has_corner;
+  int64_t corner[3]; /* its first voxel in the box */
 } cf_facts;
 
 typedef struct cf_volumes cf_volumes;
@@ -114,6 +125,7 @@ typedef struct cf_volume_about {
   const float *labels;    /* [n_labels] */
   int64_t universe;       /* -1: not known */
   const uint8_t *classes; /* [depth, height, width]; of info->n_classes above 0 */
+  const cf_facts *facts;  /* NULL: nothing is known; all samples of a file have the same flags */
 } cf_volume_about;
 
 /* Starts a file for `count` samples of info->dtype (WEIR_I16 or WEIR_F32); the path goes without

@@ -141,10 +141,26 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
   for (int k = 0; k < CF_LABELS_MOST; k++) {
     out->label[k] = out->channel[k] = k;
   }
+  if (first->cell > 0 && has->cell > 0 && !(fabs(has->cell - first->cell) <= 1e-6 * first->cell)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: a voxel is %g Mpc/h wide, in %s, the first file, %g (cell_size_mpc_h)",
+                     path, has->cell, first_path, first->cell);
+  }
   WEIR_TRY(agree_quantity(first, first_path, has, path));
   WEIR_TRY(agree_names(first, first_path, has, path, out));
   WEIR_TRY(agree_ranges(first, first_path, has, path, out));
   return agree_redshifts(first, first_path, has, path, out);
+}
+
+/* Names are words: what pads them goes, and a space between is '_'. */
+static void make_word(char name[CF_NAME_MOST])
+{
+  for (size_t n = strlen(name); n > 0 && (unsigned char)name[n - 1] <= ' '; n--) {
+    name[n - 1] = 0;
+  }
+  for (char *at = name; *at; at++) {
+    *at = (unsigned char)*at <= ' ' ? '_' : *at;
+  }
 }
 
 weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_volume_info *info)
@@ -171,6 +187,7 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
     if (unnamed) {
       (void)snprintf(info->label[k], CF_NAME_MOST, "%s", opts->names.items[k]);
     }
+    make_word(info->label[k]);
     if (opts->range.count > 0 && !(info->lo[k] < info->hi[k])) {
       info->lo[k] = opts->range.items[2 * k];
       info->hi[k] = opts->range.items[2 * k + 1];

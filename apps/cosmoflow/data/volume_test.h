@@ -55,7 +55,7 @@ static inline void cf_test_write(const char *format, const char *stem, const cf_
   for (int64_t k = first; k < first + n; k++) {
     cf_test_voxels(info, (uint64_t)k, voxels);
     cf_test_labels(info, (uint64_t)k, labels);
-    assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){labels, k, NULL}));
+    assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){labels, k, NULL, NULL}));
   }
   assert_ok(cf_volume_commit(&w));
   free(voxels);

@@ -33,7 +33,7 @@ static void write_sample(int k, int64_t width)
 
   snprintf(path, sizeof path, "%s/s%02d", dir, k);
   assert_ok(cf_volume_create("npy", path, &info, 1, 0, &w));
-  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){&label, k, NULL}));
+  assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){&label, k, NULL, NULL}));
   assert_ok(cf_volume_commit(&w));
 }
 

@@ -38,7 +38,7 @@ static void make_truth(int64_t depth, bool classes)
     for (int64_t i = 0; i < depth * H * W; i++) {
       class[i] = class_of(1, k, i);
     }
-    assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, 10 + k, class}));
+    assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, 10 + k, class, NULL}));
   }
   assert_ok(cf_volume_commit(&w));
 }

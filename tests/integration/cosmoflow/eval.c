@@ -246,7 +246,7 @@ static void tests_are_never_fitted_on(void **state)
       full[i * 1024 + k] = (int16_t)(k % 7);
     }
     assert_ok(cf_volume_append(w, full + i * 1024,
-                               &(cf_volume_about){unit + i * LABELS, universe[i], NULL}));
+                               &(cf_volume_about){unit + i * LABELS, universe[i], NULL, NULL}));
   }
   assert_ok(cf_volume_commit(&w));
   assert_int_equal(program("eval " ONE_SET "--out %s", in_scratch("a.nc"), in_scratch("b.nc"),

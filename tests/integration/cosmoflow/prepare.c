@@ -329,6 +329,58 @@ static void damaged_universes_are_made_again(void **state)
   assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 6);
 }
 
+/* Ranges, parameters in their own units, names, redshifts, cosmology, box and what voxels are come
+ * through every format, by way of files, and so do their cubes. */
+static void conversions_keep_what_universes_are(void **state)
+{
+  static const char *const formats[] = {"tfrecord", "npy", "netcdf"};
+  const char *dirs[] = {in_scratch("a"), in_scratch("tfrecord"), in_scratch("npy"),
+                        in_scratch("netcdf")};
+  const cf_volume_opts opts = {.volume = "", .labels = "", .max_bytes = 1 << 20};
+  cf_volumes *v[4] = {NULL};
+  cf_facts own, has;
+
+  NEEDS_LIBRARIES();
+  assert_int_equal(program("prepare " SMALL "--out %s", dirs[0]), 0);
+  for (int f = 0; f < 3; f++) { /* each from what the one before it wrote */
+    assert_int_equal(program("convert %s --set convert.format=%s --set convert.side=%d --out %s",
+                             dirs[f], formats[f], f == 0 ? 4 : 0, dirs[f + 1]),
+                     0);
+  }
+  for (int f = 0; f < 4; f++) {
+    assert_ok(cf_volumes_open(&dirs[f], 1, &opts, &v[f]));
+  }
+  const cf_volume_info *const first = cf_volumes_info(v[0]);
+
+  for (int f = 1; f < 4; f++) {
+    const cf_volume_info *const info = cf_volumes_info(v[f]);
+
+    assert_int_equal(cf_volumes_count(v[f]), 48);
+    assert_memory_equal(info->label, first->label, sizeof info->label);
+    assert_memory_equal(info->lo, first->lo, sizeof info->lo);
+    assert_memory_equal(info->hi, first->hi, sizeof info->hi);
+    assert_memory_equal(info->redshift, first->redshift, sizeof info->redshift);
+    assert_true(info->lo[0] == 0.1 && info->hi[0] == 0.5 && info->n_redshifts == 3);
+    assert_true(info->box == 128 && info->cell == 16);
+    assert_int_equal(info->quantity, CF_QUANTITY_COUNTS);
+    for (int64_t k = 0; k < 48; k++) {
+      float labels[CF_LABELS_MOST];
+
+      assert_ok(cf_volumes_labels(v[f], k, labels)); /* compared with physPar */
+      assert_ok(cf_volumes_facts(v[0], k / 8, &own));
+      assert_ok(cf_volumes_facts(v[f], k, &has));
+      assert_true(has.has_physical && has.has_cosmology && has.has_corner);
+      assert_memory_equal(has.physical, own.physical, sizeof own.physical);
+      assert_memory_equal(has.cosmology, own.cosmology, sizeof own.cosmology);
+      assert_true(has.corner[0] == k % 8 / 4 * 4 && has.corner[1] == k % 4 / 2 * 4 &&
+                  has.corner[2] == k % 2 * 4);
+    }
+  }
+  for (int f = 0; f < 4; f++) {
+    cf_volumes_close(&v[f]);
+  }
+}
+
 /* A conversion that a signal ended goes on where it was, to the same bytes. */
 static void a_stopped_conversion_goes_on(void **state)
 {
@@ -526,6 +578,7 @@ int main(void)
       TEST(a_stopped_run_goes_on),
       TEST(a_folder_of_others_stays_as_it_is),
       TEST(damaged_universes_are_made_again),
+      TEST(conversions_keep_what_universes_are),
       TEST(a_stopped_conversion_goes_on),
       TEST(a_folder_is_one_set),
       TEST(what_cannot_be_is_refused),

@@ -56,7 +56,7 @@ static inline void spheres_write(const char *stem, int64_t side, int64_t first, 
     if (bad >= 0 && k + 1 == first + n) {
       class[cells - 1] = (uint8_t)bad;
     }
-    assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, k, class}));
+    assert_ok(cf_volume_append(w, voxels, &(cf_volume_about){NULL, k, class, NULL}));
   }
   assert_ok(cf_volume_commit(&w));
   free(voxels);

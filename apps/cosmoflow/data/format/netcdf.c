@@ -17,6 +17,7 @@ enum { NONE = -1, OTHER = -2 };
 typedef struct held {
   weir_netcdf *nc;
   int volume, labels, universe, physical; /* variables; -1: none */
+  int cosmology, corner;                  /* of [sample, 5] f64, [sample, 3] i64; -1: none */
   weir_dtype raw;                         /* of the variable of voxels */
   weir_dtype label_dtype, universe_dtype, physical_dtype;
   cf_axes is;    /* its dimensions */
@@ -343,6 +344,39 @@ static weir_status take_ranges(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
+/* A variable of n numbers a sample, of that dtype; -1: there is none. */
+static weir_status seek_row(const cf_volume_file *f, const held *h, const char *name,
+                            weir_dtype dtype, int64_t n, int *var)
+{
+  weir_netcdf_shape s = {0};
+  int dims[WEIR_NETCDF_MAX_DIMS];
+
+  WEIR_TRY(seek(h->nc, name, var, &s, dims));
+  if (*var < 0 || s.text || s.chars || s.dtype != dtype || s.n_dims != 2 ||
+      s.lengths[0] != f->count || s.lengths[1] != n) {
+    *var = NONE; /* another program's */
+  }
+  return WEIR_OK;
+}
+
+/* Sides of box and voxel, and what the samples' universes are. */
+static weir_status take_box(cf_volume_file *f, held *h)
+{
+  static const char *const names[] = {"box_size_mpc_h", "cell_size_mpc_h"};
+  double *const at[] = {&f->info.box, &f->info.cell};
+
+  for (int k = 0; k < 2; k++) {
+    if (weir_netcdf_has(h->nc, WEIR_NETCDF_FILE, names[k])) {
+      WEIR_TRY(weir_netcdf_get_numbers(h->nc, WEIR_NETCDF_FILE, names[k], at[k], 1));
+      if (!isfinite(*at[k]) || *at[k] <= 0) {
+        return weir_fail(WEIR_ERR_DATA, "%s: %s is %g", f->path, names[k], *at[k]);
+      }
+    }
+  }
+  WEIR_TRY(seek_row(f, h, "cosmology", WEIR_F64, CF_COSMOLOGY, &h->cosmology));
+  return seek_row(f, h, "corner", WEIR_I64, 3, &h->corner);
+}
+
 /* What a file says beside: which universe, names of the labels, redshifts of the channels. */
 static weir_status take_rest(cf_volume_file *f, held *h)
 {
@@ -375,6 +409,7 @@ static weir_status take_rest(cf_volume_file *f, held *h)
   }
   WEIR_TRY(take_ranges(f, h));
   WEIR_TRY(take_physical(f, h));
+  WEIR_TRY(take_box(f, h));
   return take_names(f, h);
 }
 
@@ -526,6 +561,15 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
                       out->physical));
     out->has_physical = true;
   }
+  if (h->cosmology >= 0) {
+    WEIR_TRY(read_row(h, h->cosmology, 2, WEIR_F64, sample, CF_COSMOLOGY, out->cosmology));
+    out->has_cosmology = true;
+  }
+  if (h->corner >= 0) {
+    WEIR_TRY(
+        weir_netcdf_read(h->nc, h->corner, (int64_t[]){sample, 0}, (int64_t[]){1, 3}, out->corner));
+    out->has_corner = true;
+  }
   return WEIR_OK;
 }
 
@@ -545,6 +589,8 @@ static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out
 typedef struct made {
   weir_netcdf *nc;
   int volume, labels, universe, classes;
+  int sample, parameter;           /* dimensions */
+  int physical, cosmology, corner; /* defined with the first sample; -1: not known */
 } made;
 
 static void destroy(cf_volume_out *o)
@@ -573,6 +619,89 @@ static weir_status put_names(const made *m, const cf_volume_info *info, int labe
   WEIR_TRY(weir_netcdf_dim(m->nc, "letter", width, &dims[1]));
   WEIR_TRY(weir_netcdf_char_var(m->nc, "namePar", 2, dims, &var));
   return weir_netcdf_write(m->nc, var, (int64_t[]){0, 0}, (int64_t[]){info->n_labels, width}, text);
+}
+
+/* lo and hi of the labels; NaN where they are not known. */
+static weir_status put_ranges(const made *m, const cf_volume_info *info)
+{
+  double range[CF_LABELS_MOST][2];
+  int dims[2] = {m->parameter, 0}, var = 0;
+  bool any = false;
+
+  for (int64_t k = 0; k < info->n_labels; k++) {
+    const bool known = info->lo[k] < info->hi[k];
+
+    any = any || known;
+    range[k][0] = known ? info->lo[k] : NAN;
+    range[k][1] = known ? info->hi[k] : NAN;
+  }
+  if (!any) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_dim(m->nc, "end", 2, &dims[1]));
+  WEIR_TRY(weir_netcdf_var(m->nc, "rangePar", WEIR_F64, 2, dims, &var));
+  WEIR_TRY(weir_netcdf_put_text(m->nc, var, "long_name", "parameters at unitPar -1 and 1"));
+  return weir_netcdf_write(m->nc, var, (int64_t[]){0, 0}, (int64_t[]){info->n_labels, 2}, range);
+}
+
+static weir_status put_box(const made *m, const cf_volume_info *info)
+{
+  if (info->box > 0) {
+    WEIR_TRY(weir_netcdf_put_numbers(m->nc, WEIR_NETCDF_FILE, "box_size_mpc_h", WEIR_F64,
+                                     &info->box, 1));
+  }
+  return info->cell > 0 ? weir_netcdf_put_numbers(m->nc, WEIR_NETCDF_FILE, "cell_size_mpc_h",
+                                                  WEIR_F64, &info->cell, 1)
+                        : WEIR_OK;
+}
+
+/* Variables of what the first sample says, which all of the file do. */
+static weir_status define_facts(made *m, const cf_facts *facts)
+{
+  int dims[2] = {m->sample, m->parameter};
+
+  m->physical = m->cosmology = m->corner = -1;
+  if (facts != NULL && facts->has_physical) {
+    WEIR_TRY(weir_netcdf_var(m->nc, "physPar", WEIR_F64, 2, dims, &m->physical));
+    WEIR_TRY(weir_netcdf_put_text(m->nc, m->physical, "long_name", "labels as they are"));
+  }
+  if (facts != NULL && facts->has_cosmology) {
+    WEIR_TRY(weir_netcdf_dim(m->nc, "cosmology_number", CF_COSMOLOGY, &dims[1]));
+    WEIR_TRY(weir_netcdf_var(m->nc, "cosmology", WEIR_F64, 2, dims, &m->cosmology));
+    WEIR_TRY(
+        weir_netcdf_put_text(m->nc, m->cosmology, "long_name", "omega_m omega_b h n_s sigma_8"));
+  }
+  if (facts != NULL && facts->has_corner) {
+    WEIR_TRY(weir_netcdf_dim(m->nc, "axis", 3, &dims[1]));
+    WEIR_TRY(weir_netcdf_var(m->nc, "corner", WEIR_I64, 2, dims, &m->corner));
+    WEIR_TRY(
+        weir_netcdf_put_text(m->nc, m->corner, "long_name", "first cell of the sample in its box"));
+  }
+  return WEIR_OK;
+}
+
+static weir_status write_facts(const made *m, const cf_volume_out *o, const cf_facts *facts)
+{
+  const int64_t start[2] = {o->done, 0};
+
+  if (facts->has_physical != (m->physical >= 0) || facts->has_cosmology != (m->cosmology >= 0) ||
+      facts->has_corner != (m->corner >= 0)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: the sources of its samples do not all say physPar, cosmology and corner: "
+                     "convert them one by one, or with convert.per_file=1",
+                     o->path);
+  }
+  if (m->physical >= 0) {
+    WEIR_TRY(weir_netcdf_write(m->nc, m->physical, start, (int64_t[]){1, o->info.n_labels},
+                               facts->physical));
+  }
+  if (m->cosmology >= 0) {
+    WEIR_TRY(weir_netcdf_write(m->nc, m->cosmology, start, (int64_t[]){1, CF_COSMOLOGY},
+                               facts->cosmology));
+  }
+  return m->corner < 0
+             ? WEIR_OK
+             : weir_netcdf_write(m->nc, m->corner, start, (int64_t[]){1, 3}, facts->corner);
 }
 
 static weir_status define(made *m, const cf_volume_out *o)
@@ -609,8 +738,11 @@ static weir_status define(made *m, const cf_volume_out *o)
     WEIR_TRY(weir_netcdf_dim(m->nc, "parameter", info->n_labels, &pair[1]));
     WEIR_TRY(weir_netcdf_var(m->nc, "unitPar", WEIR_F32, 2, pair, &m->labels));
     WEIR_TRY(put_names(m, info, pair[1]));
+    m->parameter = pair[1];
+    WEIR_TRY(put_ranges(m, info));
   }
-  return WEIR_OK;
+  m->sample = dims[0];
+  return put_box(m, info);
 }
 
 static weir_status create(cf_volume_out *o)
@@ -630,10 +762,16 @@ static weir_status create(cf_volume_out *o)
 
 static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
-  const made *const m = o->held;
+  made *const m = o->held;
   const int64_t *const l = o->info.lengths;
   const int64_t start[5] = {o->done}, count[5] = {1, l[0], l[1], l[2], l[3]};
 
+  if (o->done == 0) {
+    WEIR_TRY(define_facts(m, about->facts));
+  }
+  if (about->facts) {
+    WEIR_TRY(write_facts(m, o, about->facts));
+  }
   WEIR_TRY(weir_netcdf_write(m->nc, m->volume, start, count, voxels));
   WEIR_TRY(weir_netcdf_write(m->nc, m->universe, start, count, &about->universe));
   if (o->info.n_classes > 0) {

@@ -1,19 +1,23 @@
 /* npy.c - samples as pairs of NumPy arrays, NAME_data.npy and NAME_label.npy, one sample a pair:
  * [depth, height, width(, channel)] and [labels], or several with a dimension in front. Beside them
- * NAME_universe.npy may say which universe each was cut from: integers, [samples]. */
+ * NAME_universe.npy may say which universe each was cut from: integers, [samples]; and of a pair of
+ * one sample NAME_about.txt the rest (about.h). */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "data/about.h"
 #include "data/volume_format.h"
 #include "io/weir_npy.h"
 
 #define DATA "_data.npy"
 #define LABEL "_label.npy"
 #define UNIVERSE "_universe.npy"
+#define ABOUT "_about.txt"
 
 typedef struct held {
   weir_npy *data, *label, *universe; /* label, universe NULL: there is none */
+  cf_facts facts;                    /* of a pair of one sample */
 } held;
 
 static bool knows(const uint8_t *head, int64_t n)
@@ -89,6 +93,22 @@ static weir_status check_universe(const cf_volume_file *f, const char *path,
                          (long long)f->count, f->path);
 }
 
+/* What stands beside a pair, in the words of about.h. */
+static weir_status take_about(cf_volume_file *f, const char *path)
+{
+  held *const h = f->held;
+  char *text = NULL;
+  int64_t size = 0;
+
+  WEIR_TRY(weir_file_read(path, CF_ABOUT_MOST, &text, &size));
+  const char *const key = cf_about_parse(text, &f->info, &h->facts);
+
+  weir_free(&text);
+  return key == NULL ? WEIR_OK
+                     : weir_fail(WEIR_ERR_DATA,
+                                 "%s: its line %s is not of these labels and channels", path, key);
+}
+
 static weir_status open_file(cf_volume_file *f)
 {
   char path[CF_PLACE_MOST];
@@ -106,6 +126,9 @@ static weir_status open_file(cf_volume_file *f)
   if (path_beside(f->path, UNIVERSE, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(weir_npy_open(path, &h->universe), done);
     WEIR_TRY_GOTO(check_universe(f, path, weir_npy_get(h->universe)), done);
+  }
+  if (f->count == 1 && path_beside(f->path, ABOUT, path, sizeof path) && weir_file_exists(path)) {
+    WEIR_TRY_GOTO(take_about(f, path), done);
   }
   (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s",
                  h->label ? "pairs" : "no labels");
@@ -138,6 +161,15 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
   return WEIR_OK;
 }
 
+static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
+{
+  const held *const h = f->held;
+
+  (void)sample;
+  *out = h->facts;
+  return WEIR_OK;
+}
+
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
   const held *const h = f->held;
@@ -163,6 +195,29 @@ static weir_status create(cf_volume_out *o)
                     &o->held);
 }
 
+static weir_status write_about(const cf_volume_out *o, const cf_volume_about *about)
+{
+  char path[CF_PLACE_MOST], text[CF_ABOUT_MOST] = "";
+  weir_writer *w = NULL;
+
+  if (about->facts) {
+    cf_about_print(&o->info, about->facts, text);
+  }
+  (void)path_beside(o->path, ABOUT, path, sizeof path); /* shorter */
+  if (text[0] == 0) {
+    (void)remove(path); /* of an earlier pair of the name */
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_writer_open(path, &w));
+  const weir_status status = weir_writer_write(w, text, strlen(text));
+
+  if (status != WEIR_OK) {
+    weir_writer_destroy(&w);
+    return status;
+  }
+  return weir_writer_commit(&w);
+}
+
 static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
   char path[CF_PLACE_MOST];
@@ -177,6 +232,7 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
   } else {
     (void)remove(path); /* of an earlier pair of the name */
   }
+  WEIR_TRY(write_about(o, about));
   (void)path_beside(o->path, LABEL, path, sizeof path); /* shorter */
   return weir_npy_write(path, &labels, about->labels);
 }
@@ -197,15 +253,16 @@ static void destroy(cf_volume_out *o)
 const cf_volume_format cf_volume_format_npy = {
     .name = "npy",
     .help = "pairs of NumPy arrays, NAME" DATA " and NAME" LABEL
-            ", one sample a pair; NAME" UNIVERSE " where the universe is known",
+            ", one sample a pair; NAME" UNIVERSE " and NAME" ABOUT " say the rest",
     .suffix = DATA,
-    .beside = LABEL "|" UNIVERSE,
+    .beside = LABEL "|" UNIVERSE "|" ABOUT,
     .endings = DATA,
     .knows = knows,
     .open = open_file,
     .close = close_file,
     .read = read_planes,
     .labels = read_labels,
+    .facts = read_facts,
     .universe = read_universe,
     .create = create,
     .append = append,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/about.h"
 #include "data/volume_format.h"
 #include "io/weir_tfrecord.h"
 
@@ -14,6 +15,7 @@ typedef struct held {
   weir_tfrecord *file;
   weir_tf_feature volume, labels; /* of the record read last */
   float *floats;                  /* voxels of a list of floats; NULL: they are bytes */
+  cf_facts facts;                 /* of that record */
 } held;
 
 /* The first of the names in use that the record has, or the one that was asked for. */
@@ -86,6 +88,28 @@ static weir_status measure(const cf_volume_file *f, const held *h, cf_volume_inf
   return refuse(h, &h->volume, "x", why);
 }
 
+/* What the record says besides, in the words of about.h. */
+static weir_status take_about(held *h, cf_volume_info *info)
+{
+  weir_tf_feature about;
+  char text[CF_ABOUT_MOST], why[80];
+
+  h->facts = (cf_facts){.has_physical = false};
+  WEIR_TRY(weir_tfrecord_find(h->file, "about", &about));
+  if (about.kind != WEIR_TF_BYTES || about.count != 1 || about.size >= CF_ABOUT_MOST) {
+    return WEIR_OK; /* another program's */
+  }
+  memcpy(text, about.bytes, (size_t)about.size);
+  text[about.size] = 0;
+  const char *const key = cf_about_parse(text, info, &h->facts);
+
+  if (key == NULL) {
+    return WEIR_OK;
+  }
+  (void)snprintf(why, sizeof why, "its line %s is not of these labels and channels", key);
+  return refuse(h, &about, "about", why);
+}
+
 /* Shape, dtype and number of labels of the record read last. */
 static weir_status look(const cf_volume_file *f, held *h, cf_volume_info *info)
 {
@@ -108,7 +132,7 @@ static weir_status look(const cf_volume_file *f, held *h, cf_volume_info *info)
       (y->kind == WEIR_TF_BYTES && (y->count != 1 || y->size % 8 != 0))) {
     return refuse(h, y, "y", "holds no labels: floats, or bytes of f64, at most 16");
   }
-  return WEIR_OK;
+  return take_about(h, info);
 }
 
 static void close_file(cf_volume_file *f)
@@ -227,6 +251,13 @@ static weir_status go_to(cf_volume_file *f, int64_t sample)
                    weir_dtype_name(f->info.dtype), (long long)f->info.n_labels);
     return refuse(h, &h->volume, "x", why);
   }
+  if (memcmp(info.label, f->info.label, sizeof info.label) != 0 ||
+      memcmp(info.redshift, f->info.redshift, sizeof info.redshift) != 0 ||
+      memcmp(info.lo, f->info.lo, sizeof info.lo) != 0 ||
+      memcmp(info.hi, f->info.hi, sizeof info.hi) != 0 || info.quantity != f->info.quantity) {
+    return refuse(h, &h->volume, "about",
+                  "its labels, ranges, redshifts or voxels are others than the first record's");
+  }
   weir_free(&h->floats);
   return WEIR_OK;
 }
@@ -266,6 +297,15 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
   return WEIR_OK;
 }
 
+static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
+{
+  const held *const h = f->held;
+
+  WEIR_TRY(go_to(f, sample));
+  *out = h->facts;
+  return WEIR_OK;
+}
+
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
   const held *const h = f->held;
@@ -289,18 +329,29 @@ static weir_status create(cf_volume_out *o)
   return WEIR_OK;
 }
 
-/* As MLPerf has it; other readers pass `universe` over. Floats are told from counts by their kind.
+/* As MLPerf has it; other readers pass `universe` and `about` over. Floats are told from counts by
+ * their kind.
  */
 static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
   const int64_t n = cf_volume_elements(&o->info);
   const bool floats = o->info.dtype == WEIR_F32;
-  const weir_tf_out out[] = {{"x", floats ? WEIR_TF_FLOATS : WEIR_TF_BYTES, voxels,
-                              floats ? n : n * (int64_t)weir_dtype_size(o->info.dtype)},
-                             {"y", WEIR_TF_FLOATS, about->labels, o->info.n_labels},
-                             {"universe", WEIR_TF_INTS, &about->universe, 1}};
+  weir_tf_out out[4] = {{"x", floats ? WEIR_TF_FLOATS : WEIR_TF_BYTES, voxels,
+                         floats ? n : n * (int64_t)weir_dtype_size(o->info.dtype)},
+                        {"y", WEIR_TF_FLOATS, about->labels, o->info.n_labels}};
+  char text[CF_ABOUT_MOST] = "";
+  int n_out = 2;
 
-  return weir_tfrecord_write(o->held, out, about->universe < 0 ? 2 : 3);
+  if (about->universe >= 0) {
+    out[n_out++] = (weir_tf_out){"universe", WEIR_TF_INTS, &about->universe, 1};
+  }
+  if (about->facts) {
+    cf_about_print(&o->info, about->facts, text);
+  }
+  if (text[0]) {
+    out[n_out++] = (weir_tf_out){"about", WEIR_TF_BYTES, text, (int64_t)strlen(text)};
+  }
+  return weir_tfrecord_write(o->held, out, n_out);
 }
 
 static weir_status commit(cf_volume_out *o)
@@ -328,6 +379,7 @@ const cf_volume_format cf_volume_format_tfrecord = {
     .close = close_file,
     .read = read_planes,
     .labels = read_labels,
+    .facts = read_facts,
     .universe = read_universe,
     .create = create,
     .append = append,
