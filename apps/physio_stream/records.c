@@ -157,11 +157,25 @@ static weir_status run_record(job *j, ps_record *r)
   cli.out = dir;
   cli.threads = 1;
   const weir_status status = j->run(&one);
-  if (status != WEIR_OK) {
-    (void)rmdir(dir); /* only where nothing was written: a failure leaves no result */
-    return status;
+  if (status == WEIR_OK) {
+    return weir_config_write(j->all->config, path);
   }
-  return weir_config_write(j->all->config, path);
+  return status;
+}
+
+/* A recording that fails leaves no folder, and for want of space no part of its results. */
+static weir_status try_record(job *j, ps_record *r)
+{
+  char dir[PS_PATH];
+  const weir_status status = run_record(j, r);
+
+  if (status != WEIR_OK && weir_path_join(j->all->cli->out, r->name, dir, sizeof dir) == WEIR_OK) {
+    if (status == WEIR_ERR_SPACE) {
+      weir_writer_undo(dir);
+    }
+    (void)rmdir(dir);
+  }
+  return status;
 }
 
 /* A failure's text is its thread's own, so it is kept. */
@@ -177,7 +191,7 @@ static void run_share(void *context, int64_t worker, int thread)
     if (share.rank != weir_comm_rank(j->all->comm) || share.worker != (int)worker) {
       continue;
     }
-    r->status = run_record(j, r);
+    r->status = try_record(j, r);
     if (r->status != WEIR_OK) {
       (void)snprintf(r->message, sizeof r->message, "%s", weir_last_message());
     }
@@ -246,6 +260,7 @@ static bool all_failed(const ps_records *list)
 static weir_status conclude(const job *j)
 {
   if (!all_failed(&j->records)) {
+    weir_run_dir_keep();
     WEIR_TRY(ps_records_pool_write(&j->records, j->all->cli->out));
   }
   WEIR_TRY(verdict(&j->records));
@@ -293,6 +308,7 @@ weir_status ps_records_run(const ps_one *all, ps_one_fn run)
   weir_status status = list_records(&all->cfg->input.records, &j.records);
 
   WEIR_TRY_GOTO(weir_comm_agree(all->comm, status), done);
+  weir_writer_remember(true); /* on every rank */
   const int64_t mine = (j.records.count + ranks - 1) / ranks;
 
   j.workers = (int)(mine < threads ? mine : threads);

@@ -16,6 +16,11 @@ void base_json_real(FILE *out, double value);
  * relative to the folder of the event file; nothing where it lies elsewhere. */
 void base_event_file(const char *path);
 
+/* Remembers `path`, a file about to be committed or a new folder, where that is asked for
+ * (weir_writer_remember).
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status base_undo_note(const char *path) WEIR_CHECKED;
+
 /* SHA-256 piece by piece, for files larger than memory. */
 typedef struct base_sha256 {
   uint32_t hash[8];

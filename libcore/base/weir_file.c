@@ -120,7 +120,7 @@ static weir_status make_one(const char *path)
   struct stat info;
 
   if (mkdir(path, 0777) == 0) {
-    return WEIR_OK;
+    return base_undo_note(path);
   }
   const int reason = errno;
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {

@@ -45,6 +45,17 @@ const char *weir_writer_path(const weir_writer *w);
 /* Removes every unfinished file of this process; async-signal-unsafe, for error exits of `main`. */
 void weir_writer_remove_all(void);
 
+/* While `on`, lasting files that this process commits, and folders that it makes, are remembered,
+ * and what they replace is kept under another name. false removes that, and folders that are empty
+ * then, and forgets. Off at the start. */
+void weir_writer_remember(bool on);
+/* Remembers that the file `path` of an earlier run is called `before` until then. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status weir_writer_replaces(const char *path, const char *before) WEIR_CHECKED;
+/* Removes all that is remembered below `folder` (folders where they are empty) and gives what was
+ * replaced its name back. Returns how many files that were. */
+int64_t weir_writer_undo(const char *folder);
+
 /* Whole file as bytes plus a terminating 0; refuses files over `limit` bytes. Caller frees *out
  * with weir_free. Fails: WEIR_ERR_DATA (missing, unreadable, a directory, too large), naming path
  * and reason. */

@@ -2,6 +2,7 @@
 #include "base/weir_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,7 +15,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_lock.h"
 
-enum { LINE_SIZE = 4096 };
+enum { LINE_SIZE = 4096, EVENT_RESERVE = 4096 };
 
 static struct {
   atomic_int level;
@@ -25,6 +26,7 @@ static struct {
   FILE *events;
   double events_start;
   off_t events_end;             /* of the last whole line */
+  off_t events_reserved;        /* room up to here, where the file system can promise it */
   int events_reason;            /* errno of the first write that failed; 0: none */
   char events_path[PATH_MAX];   /* cut where it is longer: for messages */
   char events_folder[PATH_MAX]; /* with its last slash; "": the working folder */
@@ -104,6 +106,7 @@ static void take_events(const char *path, FILE *file)
                  slash == NULL ? 0 : (int)(slash - path) + 1, path);
   (void)snprintf(log_state.events_path, sizeof log_state.events_path, "%s", path);
   log_state.events_end = ftello(file);
+  log_state.events_reserved = 0;
   log_state.events_reason = 0;
   log_state.events = file;
   log_state.events_start = weir_clock();
@@ -159,6 +162,7 @@ void weir_events_close(void)
     return;
   }
   log_state.events = NULL;
+  (void)!ftruncate(fileno(file), log_state.events_end); /* gives back what was reserved */
   if (fclose(file) != 0) {
     weir_warn("base", "%s: its last lines may be lost: %m", log_state.events_path);
   }
@@ -202,6 +206,16 @@ static void write_line(FILE *out, const char *name, const weir_field *fields, in
   fputs("}\n", out);
 }
 
+/* So that the event that tells of a full disk fits. A file system that cannot do this, and one that
+ * is full, is no failure. */
+static void reserve(int fd)
+{
+  if (log_state.events_end + EVENT_RESERVE > log_state.events_reserved) {
+    log_state.events_reserved = log_state.events_end + 2 * EVENT_RESERVE;
+    (void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, log_state.events_end, 2 * EVENT_RESERVE);
+  }
+}
+
 /* The line reaches the file whole or not at all: a reader may parse what stands. NULL: there was no
  * memory for it. */
 static void append(FILE *out, const char *text, size_t size)
@@ -218,6 +232,7 @@ static void append(FILE *out, const char *text, size_t size)
   }
   if (reason == 0) {
     log_state.events_end += (off_t)size;
+    reserve(fileno(out));
     return;
   }
   log_state.events_reason = log_state.events_reason == 0 ? reason : log_state.events_reason;

@@ -232,6 +232,7 @@ static weir_status appear(weir_writer *w, bool lasting)
 {
   if (lasting) {
     base_event_file(w->path); /* first: a file that stands is always noted */
+    WEIR_TRY(base_undo_note(w->path));
   }
   if (rename(w->unfinished, w->path) != 0) {
     return write_failed(w);

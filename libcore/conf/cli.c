@@ -513,6 +513,17 @@ static void print_failure(weir_status status, weir_log_level level, FILE *err)
   }
 }
 
+/* For want of space a run leaves nothing but its log, and that goes, too, where earlier results
+ * have their names again. */
+static void end_run(weir_status status, const weir_cli *cli)
+{
+  if (status == WEIR_ERR_SPACE && cli->out != NULL && weir_writer_undo(cli->out) > 0) {
+    weir_events_close();
+    weir_info("conf", "the earlier results in %s stand as they were", cli->out);
+  }
+  weir_writer_remember(false);
+}
+
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err)
 {
   weir_status status = WEIR_OK;
@@ -525,6 +536,9 @@ int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *er
 done:
   if (status != WEIR_OK) {
     weir_writer_remove_all(); /* first: room for the event */
+  }
+  end_run(status, &p.cli);
+  if (status != WEIR_OK) {
     weir_event("failed", WEIR_INT("status", status), WEIR_TEXT("message", weir_last_message()));
     print_failure(status, p.cli.log, err);
   }

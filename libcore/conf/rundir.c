@@ -4,6 +4,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "conf/conf_priv.h"
+#include "conf/rundir_priv.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +23,7 @@ static bool is_log(const char *name)
          fnmatch("run.jsonl.tmp-[0-9]*", name, 0) == 0;
 }
 
-/* Removes the file of the plain relative `name` below an open folder, then the folders on its way
- * that are empty. A link is neither followed nor removed. */
-static weir_status remove_below(int fd, const char *name)
+weir_status conf_remove_below(int fd, const char *name)
 {
   const char *slash = strchr(name, '/');
   char folder[NAME_MAX + 1];
@@ -46,7 +45,7 @@ static weir_status remove_below(int fd, const char *name)
   if (below < 0) { /* absent, or a link that leads elsewhere: nothing of ours lies there */
     return WEIR_OK;
   }
-  const weir_status status = remove_below(below, slash + 1);
+  const weir_status status = conf_remove_below(below, slash + 1);
 
   close(below);
   (void)unlinkat(fd, folder, AT_REMOVEDIR);
@@ -71,10 +70,12 @@ static char *text_of(char *line, const char *key)
 /* What is done with the names that a log notes: one below the open folder fd. */
 typedef weir_status (*deed)(int fd, const char *name, void *context);
 
+/* Results are removed when this run has ended well: until then they have other names. */
 static weir_status removal(int fd, const char *name, void *context)
 {
-  (void)context;
-  return remove_below(fd, name);
+  const weir_run_dir *const dir = context;
+
+  return dir->replaces ? conf_set_aside(fd, dir->cli->out, name) : conf_remove_below(fd, name);
 }
 
 /* Logs of an earlier run of `owner`, and what is done with the files that they note. */
@@ -142,18 +143,19 @@ static weir_status walk_logs(DIR *dir, earlier *e)
   return WEIR_OK;
 }
 
-static weir_status remove_earlier(const char *path, const char *kept, const char *owner)
+static weir_status remove_earlier(weir_run_dir *run)
 {
+  const char *const path = run->cli->out;
   DIR *dir = opendir(path);
-  earlier e = {.kept = kept, .owner = owner, .act = removal};
+  earlier e = {.kept = run->log, .owner = run->owner, .act = removal, .context = run};
 
   if (dir == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: the folder cannot be read: %s", path, strerror(errno));
   }
   weir_status status = WEIR_OK;
   WEIR_TRY_GOTO(walk_logs(dir, &e), done);
-  WEIR_TRY_GOTO(remove_below(dirfd(dir), "resolved.yaml"), done);
-  WEIR_TRY_GOTO(remove_below(dirfd(dir), "provenance.json"), done);
+  WEIR_TRY_GOTO(removal(dirfd(dir), "resolved.yaml", run), done);
+  WEIR_TRY_GOTO(removal(dirfd(dir), "provenance.json", run), done);
   if (!e.noted) {
     weir_warn("conf",
               "%s: the earlier run did not note its files: they stay, except where this run "
@@ -349,6 +351,7 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
   }
   dir->waits = true;
   dir->cleans = taken && (!held || holds(cli->out, "run.jsonl"));
+  dir->replaces = held;
   return held ? WEIR_OK : weir_run_dir_accept(dir);
 }
 
@@ -420,7 +423,7 @@ weir_status weir_run_dir_accept(weir_run_dir *dir)
   }
   WEIR_TRY(weir_path_join(out, dir->log, from, sizeof from));
   WEIR_TRY(weir_path_join(out, "run.jsonl", to, sizeof to));
-  const weir_status removed = dir->cleans ? remove_earlier(out, dir->log, dir->owner) : WEIR_OK;
+  const weir_status removed = dir->cleans ? remove_earlier(dir) : WEIR_OK;
   if (dir->cleans) {
     remove_unfinished(out);
   }
@@ -431,6 +434,7 @@ weir_status weir_run_dir_accept(weir_run_dir *dir)
   WEIR_TRY(removed);
   WEIR_TRY(weir_path_join(out, "resolved.yaml", to, sizeof to));
   WEIR_TRY(weir_config_write(dir->config, to));
+  weir_writer_remember(true); /* log and configuration of a run that fails stay */
   return WEIR_OK;
 }
 

@@ -1,4 +1,5 @@
 /* rundir_test.c - the folder of a run: what is refused, what goes and what stays. */
+#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,9 +193,121 @@ static void overwrite_removes_what_the_earlier_run_noted(void **state)
   assert_ok(begin(out, true, "run", &d));
   assert_ok(weir_run_dir_accept(&d));
   assert_false(weir_run_dir_abandon(&d));
+  weir_run_dir_keep();
   weir_events_close();
   assert_false(exists(out, "100.c") || exists(out, "figures"));
   assert_true(exists(out, "mine.c") && exists(out, "run.jsonl"));
+  weir_check_rmdir(dir);
+}
+
+/* Without the lock, which is hidden. */
+static int entries_of(const char *dir)
+{
+  DIR *const d = opendir(dir);
+  const struct dirent *entry;
+  int n = 0;
+
+  assert_non_null(d);
+  while ((entry = readdir(d)) != NULL) {
+    n += entry->d_name[0] != '.';
+  }
+  (void)closedir(d);
+  return n;
+}
+
+static char *content_of(const char *dir, const char *name)
+{
+  char path[1024], *text = NULL;
+  int64_t size = 0;
+
+  assert_ok(weir_path_join(dir, name, path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  return text;
+}
+
+/* For want of space: what the run wrote goes, what it would have replaced has its name again. */
+static void a_run_without_space_leaves_the_earlier_results(void **state)
+{
+  char dir[512], out[600], folder[700];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  run_once(out);
+  weir_run_dir_keep();
+  const int before = entries_of(out);
+  char *const log = content_of(out, "run.jsonl"), *const config = content_of(out, "resolved.yaml");
+
+  touch(out, "theirs"); /* noted by nobody, and written by this run */
+  assert_ok(begin_set("file=other", out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  assert_false(exists(out, "100.c"));
+  (void)snprintf(folder, sizeof folder, "%s/new/deep", out);
+  assert_ok(weir_dir_create(folder));
+  write_result(out, "new/deep/a.svg");
+  write_result(out, "100.c");
+  write_result(out, "theirs");
+  (void)weir_writer_undo(out);
+  weir_writer_remember(false);
+  char *const log_now = content_of(out, "run.jsonl"), *const config_now =
+                                                          content_of(out, "resolved.yaml");
+  char *const theirs = content_of(out, "theirs");
+
+  assert_string_equal(log_now, log);
+  assert_string_equal(config_now, config);
+  assert_string_equal(theirs, "");
+  assert_true(exists(out, "100.c") && exists(out, "figures/a.svg"));
+  assert_int_equal(entries_of(out), before + 1);
+  for (size_t k = 0; k < 5; k++) {
+    char *text = ((char *[]){log, config, log_now, config_now, theirs})[k];
+
+    weir_free(&text);
+  }
+  weir_check_rmdir(dir);
+}
+
+/* Where there was nothing before, log and configuration say what was tried. */
+static void a_first_run_without_space_leaves_its_log(void **state)
+{
+  char dir[512], out[600];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  assert_ok(begin(out, false, "run", &d));
+  write_result(out, "100.c");
+  (void)weir_writer_undo(out);
+  weir_writer_remember(false);
+  assert_false(exists(out, "100.c"));
+  assert_true(exists(out, "run.jsonl") && exists(out, "resolved.yaml"));
+  weir_events_close();
+  weir_check_rmdir(dir);
+}
+
+/* A checkpoint, say: the rest of the run may fail. */
+static void what_is_kept_stays(void **state)
+{
+  char dir[512], out[600];
+  weir_run_dir d;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(out, sizeof out, "%s/run", dir);
+  run_once(out);
+  weir_run_dir_keep();
+  assert_ok(begin(out, true, "run", &d));
+  assert_ok(weir_run_dir_accept(&d));
+  write_result(out, "checkpoint");
+  weir_run_dir_keep();
+  write_result(out, "more");
+  (void)weir_writer_undo(out);
+  weir_writer_remember(false);
+  assert_true(exists(out, "checkpoint") && exists(out, "more"));
+  assert_false(exists(out, "100.c") || exists(out, "figures"));
+  assert_int_equal(entries_of(out), 4);
+  weir_events_close();
   weir_check_rmdir(dir);
 }
 
@@ -485,6 +598,9 @@ int main(void)
       cmocka_unit_test(folder_of_a_failed_run_is_taken_again),
       cmocka_unit_test(overwrite_removes_what_the_earlier_run_noted),
       cmocka_unit_test(overwrite_refuses_inputs_that_would_go),
+      cmocka_unit_test(a_run_without_space_leaves_the_earlier_results),
+      cmocka_unit_test(a_first_run_without_space_leaves_its_log),
+      cmocka_unit_test(what_is_kept_stays),
       cmocka_unit_test(a_run_goes_on_in_its_folder),
       cmocka_unit_test(a_log_that_names_other_places_removes_nothing_there),
       cmocka_unit_test(open_writes_events_and_configuration),

@@ -18,6 +18,7 @@ typedef struct weir_run_dir {
   const char *owner;
   char log[48];       /* name of the event file while the run is not accepted */
   bool waits, cleans; /* not yet accepted; an earlier run's files are to go   */
+  bool replaces;      /* among them results, perhaps                          */
   bool continues;     /* an earlier run's files and log stay                  */
 } weir_run_dir;
 
@@ -37,6 +38,12 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
  * nothing the second time and for NULL. Fails: WEIR_ERR_CONFIG where a file cannot be removed;
  * WEIR_ERR_DATA. */
 weir_status weir_run_dir_accept(weir_run_dir *dir) WEIR_CHECKED;
+/* A run that fails for want of space (WEIR_ERR_SPACE) leaves nothing but its log and configuration,
+ * and the earlier results stand as they were: they are removed when weir_cli_main ends. From this
+ * call on they are gone, and what this run has committed, and will, stays whatever happens: for
+ * runs that are resumed, and for parts that are results by themselves. Nothing where no run is
+ * accepted. */
+void weir_run_dir_keep(void);
 /* The run failed: true where it was not accepted, and the earlier results stand as they were. */
 bool weir_run_dir_abandon(weir_run_dir *dir);
 /* Goes on in the folder of an earlier run of the same owner that was stopped or killed, and locks

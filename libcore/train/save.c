@@ -9,6 +9,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
+#include "conf/weir_rundir.h"
 #include "io/weir_netcdf.h"
 #include "train/train_priv.h"
 
@@ -88,7 +89,9 @@ static weir_status write(const train_run *r, bool network, const char *what, con
 
   WEIR_TRY_GOTO(begin(r, network, &k), done);
   describe(r, what, &k);
-  status = weir_checkpoint_save(&k.c, (weir_checkpoint_format)r->cfg->checkpoint.format, path);
+  WEIR_TRY_GOTO(weir_checkpoint_save(&k.c, (weir_checkpoint_format)r->cfg->checkpoint.format, path),
+                done);
+  weir_run_dir_keep(); /* hours of work: what fails later does not take them along */
 done:
   weir_free(&k.leave);
   return status;

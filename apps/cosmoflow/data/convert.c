@@ -6,6 +6,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "conf/weir_rundir.h"
 #include "data/digests.h"
 #include "data/volume_format.h"
 
@@ -208,6 +209,7 @@ static weir_status write_cube(conversion *c, const cf_volume_about *about)
     WEIR_TRY(cf_volume_commit(&c->w));
     WEIR_TRY(for_endings(c, file, list));
     c->done->files++;
+    weir_run_dir_keep(); /* the same command makes the others */
   }
   c->done->bytes += (double)cf_volume_elements(&c->out) * (double)weir_dtype_size(c->out.dtype);
   weir_progress("convert", c->next, c->total, "samples");

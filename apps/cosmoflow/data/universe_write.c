@@ -9,6 +9,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "conf/weir_rundir.h"
 #include "data/digests.h"
 #include "device/weir_parallel.h"
 #include "io/weir_netcdf.h"
@@ -433,6 +434,7 @@ static weir_status write_all(output *o)
           (long long)(o->done->files + o->done->kept));
     }
     WEIR_TRY(status);
+    weir_run_dir_keep(); /* the same command makes the others */
   }
   return WEIR_OK;
 }

@@ -1,0 +1,61 @@
+"""full_disk.py WORK - what full_disk.sh left: every file is whole, every log ends by saying what failed, and a run that was
+resumed has the weights of one that was not."""
+import json
+import os
+import sys
+
+import netCDF4
+import numpy
+
+bad = []
+
+
+def read(path):
+    name = os.path.basename(path)
+    if name.endswith(".nc"):
+        with netCDF4.Dataset(path) as f:
+            for v in f.variables.values():
+                v[...]
+    elif name.endswith(".jsonl"):
+        lines = open(path, encoding="utf-8").read()
+        if not lines.endswith("\n"):
+            raise ValueError("the last line has no end")
+        events = [json.loads(line) for line in lines.splitlines()]
+        if name == "run.jsonl" and (events[-1]["event"], events[-1]["status"]) != ("failed", 10):
+            raise ValueError("the last event is no failure for want of space")
+    elif name.endswith(".json"):
+        json.load(open(path, encoding="utf-8"))
+    elif name.endswith((".yaml", ".csv", ".log")):
+        if not open(path, encoding="utf-8").read().endswith("\n"):
+            raise ValueError("the last line has no end")
+    elif name.endswith((".html", ".svg")):
+        if not open(path, encoding="utf-8").read().rstrip().endswith((">")):
+            raise ValueError("cut")
+
+
+def weights(folder):
+    with netCDF4.Dataset(os.path.join(folder, "weights.nc")) as f:
+        return {name: v[...] for name, v in f.variables.items()}
+
+
+def main(work):
+    for folder, _, files in os.walk(os.path.join(work, "left")):
+        for name in files:
+            path = os.path.join(folder, name)
+            try:
+                read(path)
+            except Exception as why:  # whatever a reader of such files says
+                bad.append(f"{path}: {why!r}")
+    base = os.path.join(work, "base")
+    for name in os.listdir(base):
+        whole = os.path.join(base, name.split("-again-")[0])
+        if "-again-" not in name or not os.path.exists(os.path.join(whole, "weights.nc")):
+            continue
+        one, other = weights(whole), weights(os.path.join(base, name))
+        if one.keys() != other.keys() or any(not numpy.array_equal(one[k], other[k]) for k in one):
+            bad.append(f"{name}: other weights than those of {whole}")
+    print("\n".join(bad))
+    return 1 if bad else 0
+
+
+sys.exit(main(sys.argv[1]))
