@@ -61,9 +61,11 @@ static void assert_same(wx_archive *a, wx_archive *b, double share)
 
     assert_true(of_q >= 0 && fabs(f->lead[l] - g->lead[l]) < 1e-9);
     assert_string_equal(f->quantity[q].units, g->quantity[of_q].units);
+    assert_string_equal(f->quantity[q].method, g->quantity[of_q].method);
     if (!wx_archive_has(a, s, l, q, m)) {
       continue;
     }
+    assert_near(wx_archive_period(f, q, l), wx_archive_period(g, of_q, l), 1e-9);
     assert_ok(wx_archive_read(a, s, l, q, m, 1, x));
     assert_ok(wx_archive_read(b, s, l, of_q, m, 1, y));
     for (int64_t e = 0; e < cells; e++) {
@@ -202,6 +204,49 @@ static void statistics_are_like_the_members(void **state)
   free(x);
 }
 
+/* Without a message to be like, in both formats: precipitation from the start, extremes of
+ * six hours, beside an instant; means and spreads of them. */
+static void periods_are_kept(void **state)
+{
+  enum { KINDS = 4, HOURS = 2 };
+  static const double hours[HOURS] = {24, 48}, period[KINDS * HOURS] = {24, 48, 6, 6, 6, 6, 0, 0};
+  static const char *const methods[KINDS] = {"sum", "maximum", "minimum", ""};
+  static float values[HOURS * KINDS * CELLS];
+  wx_quantity q[KINDS];
+  wx_archive_facts f = predictions(q);
+  wx_archive *a = NULL, *b = NULL;
+
+  (void)state;
+  for (int k = 0; k < KINDS; k++) {
+    q[k] = k == 0   ? check_quantity("tp", "kg m-2", 228228, WX_LEVEL_SURFACE, 0)
+           : k == 1 ? check_quantity("mx2t6", "K", 121, WX_LEVEL_SURFACE, 0)
+           : k == 2 ? check_quantity("mn2t6", "K", 122, WX_LEVEL_SURFACE, 0)
+                    : check_quantity("2t", "K", 167, WX_LEVEL_SURFACE, 0);
+    (void)snprintf(q[k].method, sizeof q[k].method, "%s", methods[k]);
+    q[k].product = k == 1 ? WX_PRODUCT_MEAN : WX_PRODUCT_MEMBER;
+  }
+  f.n_quantities = KINDS;
+  f.n_leads = HOURS;
+  f.lead = hours;
+  f.period = period;
+  for (int i = 0; i < HOURS * KINDS * CELLS; i++) {
+    values[i] = 200 + (float)i;
+  }
+  assert_ok(wx_archive_of_memory(&f, values, &a));
+  if (weir_netcdf_available()) {
+    b = written(a, "p.nc", NULL);
+    assert_same(a, b, 0);
+    wx_archive_close(&b);
+  }
+  wx_archive_close(&a);
+  q[1].product = WX_PRODUCT_MEMBER; /* a GRIB file is read for members, or for statistics */
+  assert_ok(wx_archive_of_memory(&f, values, &a));
+  b = written(a, "p.grib", NULL);
+  assert_same(a, b, 0x1p-16);
+  wx_archive_close(&b);
+  wx_archive_close(&a);
+}
+
 static void what_has_no_place_in_grib_is_refused(void **state)
 {
   wx_quantity q[2];
@@ -216,6 +261,13 @@ static void what_has_no_place_in_grib_is_refused(void **state)
   assert_int_equal(wx_archive_write(w, 0, 0, 0, 0, 1, values), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "z500 has no paramId"));
   wx_archive_abandon(&w);
+  q[0].param = 228228;
+  (void)snprintf(q[0].method, sizeof q[0].method, "sum");
+  f.period = (const double[]){NAN, 0};
+  assert_ok(wx_archive_create(path, &f, &w));
+  assert_int_equal(wx_archive_write(w, 0, 0, 0, 0, 1, values), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "do not say what time it covers"));
+  wx_archive_abandon(&w);
   assert_false(weir_file_exists(path));
   f.grid.kind = WX_GRID_PLANE;
   assert_int_equal(wx_archive_create(path, &f, &w), WEIR_ERR_UNSUPPORTED);
@@ -229,6 +281,7 @@ int main(void)
       cmocka_unit_test(fields_go_both_ways),
       cmocka_unit_test(means_and_spreads_are_products),
       cmocka_unit_test(statistics_are_like_the_members),
+      cmocka_unit_test(periods_are_kept),
       cmocka_unit_test(what_has_no_place_in_grib_is_refused),
   };
 
