@@ -141,16 +141,26 @@ double wx_coordinate_at(const wx_coordinate *c, const int64_t *index)
   return c->value[at];
 }
 
-/* Dates are counted in the Gregorian calendar: a time of another one is refused. */
-static weir_status check_calendar(wx_nc *f, const wx_coordinate *c)
+/* Dates are counted in the Gregorian calendar: a time of another one is refused. The standard
+ * calendar is the Julian one before 1582-10-15: two days apart in the year 1, from which some
+ * count. origin: days since 1970. */
+static weir_status check_calendar(wx_nc *f, const wx_coordinate *c, double origin)
 {
-  static const char *const known[] = {"", "standard", "gregorian", "proleptic_gregorian"};
+  static const char *const known[] = {"proleptic_gregorian", "", "standard", "gregorian"};
+  static const double reform = -141427; /* 1582-10-15 */
   char text[WX_NC_NAME];
 
   WEIR_TRY(wx_nc_text(f, c->var, "calendar", text, sizeof text));
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    if (strcasecmp(text, known[i]) == 0) {
+    if (strcasecmp(text, known[i]) == 0 && (i == 0 || origin >= reform)) {
       return WEIR_OK;
+    }
+    if (strcasecmp(text, known[i]) == 0) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: variable %s: its units count from before 1582-10-15, when the calendar "
+                       "'%s' changed: count from a later date, or set its attribute 'calendar' to "
+                       "proleptic_gregorian where that is meant",
+                       f->path, c->of->name, text[0] != 0 ? text : "standard");
     }
   }
   return weir_fail(WEIR_ERR_DATA,
@@ -159,11 +169,11 @@ static weir_status check_calendar(wx_nc *f, const wx_coordinate *c)
                    f->path, c->of->name, text);
 }
 
-/* Whole numbers of four digits at most, each its own: years. */
+/* Whole numbers that are years of the Gregorian calendar; fields are not counted from there. */
 static bool to_years(wx_coordinate *c)
 {
   for (int64_t i = 0; i < c->n; i++) {
-    if (c->value[i] != floor(c->value[i]) || c->value[i] < 1 || c->value[i] > 9999) {
+    if (c->value[i] != floor(c->value[i]) || c->value[i] < 1583 || c->value[i] > 9999) {
       return false;
     }
   }
@@ -191,9 +201,9 @@ weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c)
   if (c->of == NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY(check_calendar(f, c));
   WEIR_TRY(wx_nc_text(f, c->var, "units", units, sizeof units));
   if (units[0] == 0) {
+    WEIR_TRY(check_calendar(f, c, 0));
     return to_years(c) ? WEIR_OK
                        : weir_fail(WEIR_ERR_DATA,
                                    "%s: variable %s has no units, and its values are no years: "
@@ -204,6 +214,7 @@ weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c)
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: its units '%.64s' are not %s", f->path,
                      c->of->name, units, wanted);
   }
+  WEIR_TRY(check_calendar(f, c, origin));
   for (int64_t i = 0; i < c->n; i++) {
     c->value[i] = round(c->value[i] * round(unit * 86400) + origin * 86400);
     if (!(fabs(c->value[i]) < FAR)) {
@@ -272,7 +283,7 @@ weir_status wx_nc_to_levels(wx_nc *f, wx_coordinate *c, wx_level *kind)
                {"m", WX_LEVEL_HEIGHT, 1},           {"metre", WX_LEVEL_HEIGHT, 1},
                {"meters", WX_LEVEL_HEIGHT, 1}};
   char units[WX_NC_NAME];
-  double factor = 0, greatest = 0;
+  double factor = 0;
 
   *kind = WX_LEVEL_SURFACE;
   if (c->of == NULL) {
@@ -285,12 +296,9 @@ weir_status wx_nc_to_levels(wx_nc *f, wx_coordinate *c, wx_level *kind)
       *kind = known[i].kind;
     }
   }
-  for (int64_t i = 0; i < c->n; i++) {
-    greatest = fmax(greatest, c->value[i]);
-  }
-  if (units[0] == 0 && strncasecmp(c->of->name, "height", 6) != 0) {
-    *kind = WX_LEVEL_PRESSURE; /* no pressure of the atmosphere is beyond 2000 hPa */
-    factor = greatest > 2000 || strcmp(c->of->name, "isobaricInPa") == 0 ? 0.01 : 1;
+  if (units[0] == 0 && strncmp(c->of->name, "isobaricIn", 10) == 0) { /* the name says it */
+    *kind = WX_LEVEL_PRESSURE;
+    factor = strcmp(c->of->name, "isobaricInPa") == 0 ? 0.01 : 1;
   }
   if (factor <= 0) {
     return weir_fail(WEIR_ERR_DATA,

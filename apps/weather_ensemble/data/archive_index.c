@@ -119,9 +119,10 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *nu
       continue;
     }
     if (!wx_quantity_same_units(known->units, q->units)) {
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s: %s is in '%s', that of %s in '%s': convert one of the files", path,
-                       q->name, q->units, a->files[index->of_quantity[k]].path, known->units);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s: %s is in '%s', that of %s in '%s': convert one of the files, or state its units",
+          path, q->name, q->units, a->files[index->of_quantity[k]].path, known->units);
     }
     if (strcmp(known->method, q->method) != 0) {
       return refuse_methods(index, q, k);

@@ -168,7 +168,7 @@ bool wx_quantity_same_units(const char *a, const char *b)
       {"K", "kelvin"},    {"K", "Kelvin"},      {"%", "percent"},     {"m2 s-2", "m2/s2"},
       {"Pa s-1", "Pa/s"}, {"hPa", "millibars"},
   };
-  bool is = a[0] == 0 || b[0] == 0 || strcmp(a, b) == 0;
+  bool is = strcmp(a, b) == 0;
 
   for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
     is = is || (strcmp(a, same[i][0]) == 0 && strcmp(b, same[i][1]) == 0) ||
@@ -196,7 +196,7 @@ static const row *find(const wx_quantity *q)
     const bool of_height = r->height > 0 && q->kind != WX_LEVEL_PRESSURE;
 
     if ((strcmp(r->variable, q->variable) == 0 || strcmp(r->alias, q->variable) == 0) &&
-        wx_quantity_same_units(r->units, q->units) &&
+        (q->units[0] == 0 || wx_quantity_same_units(r->units, q->units)) &&
         (q->units[0] != 0 || q->standard_name[0] != 0) &&
         (of_height || (r->height <= 0 && q->kind != WX_LEVEL_HEIGHT))) {
       return r;

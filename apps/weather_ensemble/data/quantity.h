@@ -59,6 +59,7 @@ void wx_quantity_set_name(wx_quantity *q);
 void wx_quantity_file_name(const wx_quantity *q, char *name, size_t size);
 /* Whether they are two variables that are called the same there: units keep them apart. */
 bool wx_quantity_confused(const wx_quantity *a, const wx_quantity *b);
-/* Whether two texts of units, spelt as above, mean the same; "" goes with anything. */
+/* Whether two texts of units, spelt as above, mean the same; "", none stated, is that of "" only.
+ */
 bool wx_quantity_same_units(const char *a, const char *b);
 #endif

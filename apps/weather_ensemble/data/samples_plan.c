@@ -241,8 +241,10 @@ static weir_status add_target(wx_samples *s, int64_t k)
       return no_quantity("target", name, t);
     }
     if (of >= 0 && !wx_quantity_same_units(t->quantity[of].units, f->quantity[q].units)) {
-      return weir_fail(WEIR_ERR_DATA, "%s: %s is in '%s', and in '%s' in %s: convert one of them",
-                       f->name, name, f->quantity[q].units, t->quantity[of].units, t->name);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s: %s is in '%s', and in '%s' in %s: convert one of them, or state its units", f->name,
+          name, f->quantity[q].units, t->quantity[of].units, t->name);
     }
   }
   return WEIR_OK;

@@ -237,9 +237,10 @@ static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_
 
     common += at >= 0;
     if (at >= 0 && !wx_quantity_same_units(f->quantity[k].units, t->quantity[at].units)) {
-      return weir_fail(WEIR_ERR_DATA, "%s is in '%s' in %s, in '%s' in the truth %s: convert one",
-                       f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[at].units,
-                       t->name);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s is in '%s' in %s, in '%s' in the truth %s: convert one, or state its units",
+          f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[at].units, t->name);
     }
     if (at >= 0) {
       WEIR_TRY(check_period(f, k, t, at));
@@ -248,10 +249,11 @@ static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_
   for (int64_t k = 0; common == 0 && k < f->n_quantities; k++) {
     for (int64_t i = 0; i < t->n_quantities; i++) {
       if (wx_quantity_confused(&f->quantity[k], &t->quantity[i])) {
-        return weir_fail(WEIR_ERR_DATA,
-                         "%s is in '%s' in %s, %s in '%s' in the truth %s: convert one",
-                         f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[i].name,
-                         t->quantity[i].units, t->name);
+        return weir_fail(
+            WEIR_ERR_DATA,
+            "%s is in '%s' in %s, %s in '%s' in the truth %s: convert one, or state its units",
+            f->quantity[k].name, f->quantity[k].units, f->name, t->quantity[i].name,
+            t->quantity[i].units, t->name);
       }
     }
   }

@@ -36,7 +36,8 @@ weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out
     const int64_t k = wx_archive_find_quantity(t, f->quantity[q].name);
 
     if (k >= 0 && !wx_quantity_same_units(f->quantity[q].units, t->quantity[k].units)) {
-      return weir_fail(WEIR_ERR_DATA, "%s: %s has units '%s' in %s and '%s' here: convert one",
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: %s has units '%s' in %s and '%s' here: convert one, or state its units",
                        t->name, f->quantity[q].name, f->quantity[q].units, f->name,
                        t->quantity[k].units);
     }

@@ -112,6 +112,24 @@ static void take_level(const message *m)
   k->level = strcmp(k->level_type, "isobaricInPa") == 0 ? level / 100 : level;
 }
 
+/* The library makes 720 h of a month: valid times would be days away. Table 4.4: 3 is a month, 4 to
+ * 7 are years, tens, normals and centuries of them. */
+static void refuse_months(const message *m, const weir_grib_field *f)
+{
+  static const char *const keys[] = {"indicatorOfUnitOfTimeRange", "indicatorOfUnitForTimeRange"};
+  const int64_t steps[] = {f->step_seconds[1], f->step_seconds[1] - f->step_seconds[0]};
+  int64_t unit = 0;
+  char text[32];
+
+  for (int i = 0; i < 2; i++) {
+    if (steps[i] != 0 && has(m, keys[i], &unit) && unit >= 3 && unit <= 7) {
+      snprintf(text, sizeof text, "%lld", (long long)unit);
+      (void)refuse(m, keys[i], text,
+                   "months and years differ in length: give the step in hours or days");
+    }
+  }
+}
+
 /* Start of the forecast and what it covers. A reforecast names its own start, hdate. */
 static void take_time(const message *m, weir_grib_field *f, bool *reforecast)
 {
@@ -137,6 +155,7 @@ static void take_time(const message *m, weir_grib_field *f, bool *reforecast)
     (void)refuse(m, "stepUnits", "s", weir_grib_reason(code, reason));
   } else if (need(m, "startStep", &f->step_seconds[0])) {
     (void)need(m, "endStep", &f->step_seconds[1]);
+    refuse_months(m, f);
   }
 }
 

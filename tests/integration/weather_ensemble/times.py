@@ -262,6 +262,114 @@ class Times(unittest.TestCase):
                 self.assertTrue((bounds[..., 1] == times[:]).all())
                 self.assertTrue((bounds[..., 1] - bounds[..., 0] == 3600 * np.array(periods)).all())
 
+    def refused_alone(self, name, *words):
+        """By prepare, without a truth."""
+        status, text = run("prepare", f"data.forecast=[{name}]")
+        self.assertEqual(status, 3, text)
+        for word in words:
+            self.assertIn(word, text)
+
+    def test_steps_and_levels_of_grib(self):
+        """Steps in minutes; an analysis at the surface is the truth of a forecast at 2 m, of edition 2."""
+        self.expect(self.scored(grib("warm_minutes.grib"), grib("warm_truth.grib")), [24])
+        self.refused_alone(grib("warm_months.grib"), "indicatorOfUnitOfTimeRange=3: months and years")
+        self.refused_alone(grib("warm_hybrid.grib"), "typeOfLevel=hybrid", "leave such messages out")
+        self.refused(grib("warm_80m.grib"), grib("warm_truth.grib"), "has no quantity of")
+
+    def temperature(self, name, edit=None, leads=(24,), lead=None, time=None, kelvin=None, level=None):
+        """Three members from two starts; attributes of its step, time, variable and a level can be others."""
+        attributes = {"units": "K", "standard_name": "air_temperature"} if kelvin is None else kelvin
+        starts = [0, 24]
+        values = [[[made.members(t + 24)[m]] * len(leads) for t in starts] for m in range(3)]
+        path = cfgrib_layout(name, "t" if level else "t2m", starts, leads, values, attributes, number=[1, 2, 3])
+        with netCDF4.Dataset(path, "a") as out:
+            for variable, to in (("step", lead), ("time", time)):
+                if to is not None:
+                    numbers, units = to
+                    out[variable][:] = numbers
+                    out[variable].delncattr("units")
+                    if units:
+                        out[variable].units = units
+            if edit:
+                edit(out)
+        return path
+
+    def test_steps_of_netcdf(self):
+        """A day is a day in every unit, also as a fraction; a step without units, or of months, is none."""
+        truth = grib("warm_truth.grib")
+        for hours, units in ((1440, "minutes"), (86400, "seconds"), (1, "days"), (24.0, "h"), (8.64e13, "nanoseconds")):
+            self.expect(self.scored(self.temperature("f.nc", lead=([hours], units)), truth), [24])
+        for hours, units in ((24, None), (1, "months"), (1, "D")):
+            refused = [f"its units '{units or ''}' are no units of a lead"]
+            if units != "D":
+                self.refused(self.temperature("f.nc", lead=([hours], units)), truth, *refused)
+        half = self.temperature("f.nc", leads=(0.5, 24), lead=([0.5 / 24, 1.0], "days"))
+        self.assertEqual(sorted(self.scored(half, truth)), [24])
+
+    def test_units_of_times(self):
+        truth = grib("warm_truth.grib")
+        for numbers, units in (([0, 86400], "seconds since 2020-01-01"), ([0, 1440], "minutes since 2020-1-1 00:00"),
+                               ([0, 1], "days since 2020-01-01T00:00:00Z"), ([-24, 0], "hours since 2020-01-02")):
+            self.expect(self.scored(self.temperature("f.nc", time=(numbers, units)), truth), [24])
+        for units in ("hours since 2020-01-01 00:00 +02:00", "months since 2020-01-01", "hours", "hours since yesterday"):
+            self.refused(self.temperature("f.nc", time=([0, 24], units)), truth, f"its units '{units}' are not")
+        self.refused(self.temperature("f.nc", time=([0, 24], None)), truth, "has no units, and its values are no years")
+
+    def test_calendars(self):
+        """Only days of the Gregorian calendar; the standard one is another before 1582."""
+        truth = grib("warm_truth.grib")
+
+        def calendar(name):
+            return lambda out: out["time"].setncattr("calendar", name)
+
+        for name in ("standard", "gregorian", "proleptic_gregorian"):
+            self.expect(self.scored(self.temperature("f.nc", calendar(name)), truth), [24])
+        for name in ("360_day", "noleap", "365_day", "julian", "all_leap", "none"):
+            self.refused(self.temperature("f.nc", calendar(name)), truth, f"'calendar' is '{name}'")
+        days = netCDF4.date2num(made.DAY, "days since 0001-01-01", "proleptic_gregorian")
+        old = ([days, days + 1], "days since 0001-01-01")
+        self.expect(self.scored(self.temperature("f.nc", calendar("proleptic_gregorian"), time=old), truth), [24])
+        self.refused(self.temperature("f.nc", calendar("standard"), time=old), truth, "before 1582-10-15")
+        self.refused(self.temperature("f.nc", lambda out: out["time"].delncattr("calendar"), time=old), truth,
+                     "before 1582-10-15")
+
+    def test_units_of_forecast_and_truth(self):
+        """None is converted, and none taken for granted, in any command that compares."""
+        truth = grib("warm_truth.grib")
+        for units in ("degC", "Celsius", ""):
+            kelvin = {"standard_name": "air_temperature", "GRIB_paramId": 167} | ({"units": units} if units else {})
+            forecast = self.temperature("f.nc", kelvin=kelvin)
+            self.refused(forecast, truth, f"'{units}'", "'K'", "convert one, or state its units")
+            for command, options in (("prepare", []), ("run", ["data.target=[2t]", "data.lead=[24]"])):
+                status, text = run(command, f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", *options)
+                self.assertEqual(status, 3, text)
+                self.assertIn(f"'{units}'", text)
+        self.expect(self.scored(self.temperature("f.nc", kelvin={"GRIB_paramId": 167, "units": "kelvin"}), truth), [24])
+
+    def level(self, name, attributes, value=85000.0, coordinate="plev"):
+        """A forecast on one level, which is a dimension."""
+        path = self.temperature("flat.nc")
+        with netCDF4.Dataset(path) as flat:
+            dims = {"number": 3, "time": 2, "step": 1, coordinate: 1}
+            coords = {key: ((key,), flat[key][:], dict(flat[key].__dict__)) for key in ("number", "time", "step")}
+            coords[coordinate] = ((coordinate,), np.array([value]), attributes)
+            fields = {"t": (tuple(dims) + ("latitude", "longitude"), flat["t2m"][:][:, :, :, None],
+                            {"units": "K", "standard_name": "air_temperature"})}
+            return write(name, dims, coords, fields)
+
+    def test_levels_of_netcdf(self):
+        """Pressure in Pa and hPa, height in m; a level without units may be anything."""
+        for attributes, value, coordinate, named in (
+                ({"units": "Pa"}, 85000.0, "plev", "t850"), ({"units": "millibars"}, 850.0, "level", "t850"),
+                ({}, 850.0, "isobaricInhPa", "t850"), ({}, 85000.0, "isobaricInPa", "t850"),
+                ({"units": "m"}, 80.0, "height", "t_80m"), ({"units": "m"}, 2.0, "height", "2t")):
+            status, text = run("prepare", f"data.forecast=[{self.level('f.nc', attributes, value, coordinate)}]")
+            self.assertEqual(status, 0, text)
+            self.assertRegex(text, f"(?m)^{named} ")
+        for attributes, coordinate in (({}, "level"), ({}, "plev"), ({"units": "1"}, "level"), ({}, "height")):
+            self.refused_alone(self.level("f.nc", attributes, 100.0, coordinate),
+                               "are none of a pressure or height: set its attribute 'units'")
+
     def test_two_truths_of_a_time_are_refused(self):
         self.refused(grib("gust_ensemble.grib"), grib("gust_truth_twice.grib"),
                      "two fields of 10fg are valid at 2020-01-01 19:00", "step of 13 h", "step of 1 h")

@@ -162,7 +162,8 @@ static weir_status fit(wx_model *m, wx_scene *s)
   p->lead = wx_archive_find_lead(p->facts, s->facts->lead[m->lead]);
   m->absent = p->mean < 0 || p->lead < 0 || (m->gives == 0 && p->spread < 0);
   if (!m->absent && !wx_quantity_same_units(q->units, p->facts->quantity[p->mean].units)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: %s has units '%s' there and '%s' in %s: convert one",
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: %s has units '%s' there and '%s' in %s: convert one, or state its units",
                      p->facts->name, q->name, p->facts->quantity[p->mean].units, q->units,
                      s->facts->name);
   }

@@ -93,7 +93,28 @@ def one_sum(start, span, statistic, param, value):
     return one(start % 24, span, param, indicator, value, day=20200101 + start // 24)
 
 
+MINUTES, HOURS, MONTHS = 0, 1, 3  # code table 4.4
+
+
+def warm(unit, steps, level=None):
+    """Temperature of three members from two starts, 24 h, which is so many steps of the unit."""
+    keys = {"centre": 98, "dataTime": 0, "productDefinitionTemplateNumber": 1, "numberOfForecastsInEnsemble": 3,
+            "indicatorOfUnitOfTimeRange": unit, "forecastTime": steps, **(level or {"paramId": TEMPERATURE})}
+    return [message(2, {"dataDate": 20200101 + start // 24, **keys, "perturbationNumber": number + 1}, value)
+            for start in (0, 24) for number, value in enumerate(members(start + 24))]
+
+
 FILES = {
+    "warm_minutes.grib": lambda: warm(MINUTES, 1440),
+    "warm_months.grib": lambda: warm(MONTHS, 1),
+    "warm_hybrid.grib": lambda: warm(HOURS, 24, {"shortName": "t", "typeOfFirstFixedSurface": 105,
+                                                 "scaleFactorOfFirstFixedSurface": 0,
+                                                 "scaledValueOfFirstFixedSurface": 100}),
+    "warm_80m.grib": lambda: warm(HOURS, 24, {"shortName": "t", "typeOfFirstFixedSurface": 103,
+                                              "scaleFactorOfFirstFixedSurface": 0,
+                                              "scaledValueOfFirstFixedSurface": 80}),
+    "warm_truth.grib": lambda: [one(0, (0, 0), TEMPERATURE, 0, truth(24 * day), day=20200101 + day)
+                                for day in (1, 2)],
     "rain_ensemble.grib": lambda: sums_of_ensemble([(0, 24), (0, 48)]),
     "rain_truth_24.grib": lambda: sums((0, 24, 48), [(0, 24)], one_sum),
     "rain_truth_1.grib": lambda: sums((6, 18, 30, 42, 54, 66), [(5, 6)], one_sum),
