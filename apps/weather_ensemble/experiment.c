@@ -118,6 +118,7 @@ void wx_experiment_close(wx_experiment *e)
     wx_archive_close(&e->forecast);
     wx_archive_close(&e->truth);
   }
+  e->forecast = e->truth = NULL; /* those of the sketch end with it */
   wx_sketch_destroy(&e->sketch);
 }
 

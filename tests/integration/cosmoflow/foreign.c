@@ -28,6 +28,7 @@ static void other_orders_are_reordered(void **state)
   cf_facts facts;
 
   if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
     skip();
   }
   assert_ok(cf_volumes_open(paths, 3, &opts, &v));
@@ -125,6 +126,7 @@ static void physical_labels_are_taken_where_stated(void **state)
   cf_volumes *v = NULL;
 
   if (!weir_netcdf_available()) {
+    printf("skipped: this build has no NetCDF\n");
     skip();
   }
   opts.label_scale = CF_LABELS_PHYSICAL;

@@ -325,10 +325,10 @@ if not os.path.exists(stored):
     sys.exit("the folder grids is not beside this file")
 code, said = run("prepare", f"data.forecast=[{os.path.join(stored, 'lambert.grib')}]")
 if code == 7 or "build" in said:
-    print("skipped: this program reads no GRIB")
+    print("skipped: this build has no ecCodes")
     sys.exit(77)
 code, said = run("prepare", f"data.forecast=[{os.path.join(stored, 'lambert.nc')}]")
 if code == 7:
-    print("skipped: this program reads no NetCDF")
+    print("skipped: this build has no NetCDF")
     sys.exit(77)
 unittest.main(argv=[sys.argv[0]])

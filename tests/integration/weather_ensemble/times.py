@@ -389,6 +389,6 @@ class Times(unittest.TestCase):
 if __name__ == "__main__":
     answer = evaluate(grib("gust_ensemble.grib"), grib("gust_truth.grib"))
     if answer[0] == 7 or "begins like no file" in answer[1]:
-        print("skipped: the program was built without NetCDF or ecCodes")
+        print("skipped: this build has no NetCDF or no ecCodes")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1], verbosity=2)

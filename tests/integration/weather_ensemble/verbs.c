@@ -214,6 +214,18 @@ static void describe_prints_the_plan(void **state)
 /* The command of the shipped configuration: rectifiers of its network have kinks near some weights,
  * which are counted and left out. With a step that reaches kinks everywhere nothing can be
  * compared. */
+/* Settings that no sample fits end with the status of a wrong configuration, not by a signal. */
+static void describe_refuses_what_run_would(void **state)
+{
+  static const char *const settings[] = {"data.split.train.to=1999-01-01", "data.target=[q850]",
+                                         "data.lead=[47]", "data.split.train.to=2000-13-45"};
+
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    assert_int_equal(program("describe " SKETCH "--set %s", settings[i]), 2);
+    assert_non_null(strstr(printed(), "data."));
+  }
+}
+
 static void gradients_of_the_shipped_network_are_checked(void **state)
 {
 #ifndef HAVE_CONFIG_FILES
@@ -377,6 +389,7 @@ int main(void)
       TEST(a_stopped_run_goes_on),
       TEST(predictions_refuse_what_does_not_fit),
       TEST(describe_prints_the_plan),
+      TEST(describe_refuses_what_run_would),
       TEST(gradients_of_the_shipped_network_are_checked),
       TEST(a_truth_of_members_is_refused),
       TEST(all_commands_take_the_same_members),
