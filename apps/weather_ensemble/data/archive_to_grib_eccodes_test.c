@@ -182,6 +182,7 @@ static void statistics_are_like_the_members(void **state)
   f.quantity = q;
   f.n_quantities = 2;
   f.n_members = 1;
+  f.period = NULL; /* that of the archive has one quantity */
   (void)snprintf(path, sizeof path, "%s/d.grib", dir);
   assert_ok(wx_archive_create_as(path, &f, &(wx_archive_out){.like = a}, &w));
   assert_ok(wx_archive_write(w, 0, 0, 0, 0, 1, x));
