@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh [PRESET[@MACHINE]...] - sets up, then builds and tests each preset (default: release, dev, minimal with the
-# constants of Zen 4, and three more runs of release). PRESET@MACHINE runs the tests with the constants of
+# constants of Zen 4, and two more runs of release). PRESET@MACHINE runs the tests with the constants of
 # tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the processor at hand.
 # Tests labelled `slow` and `style` run in release only, those on ranks not under constants, `conform` in release and dev,
 # and bare has the unit tests alone, but for those of numbers (minimal has run them and the others without the
@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
-[ $# -gt 0 ] || presets=(release dev minimal@zen4 release@small release@large release@x86-64-v3)
+[ $# -gt 0 ] || presets=(release dev minimal@zen4 release@small release@large)
 
 passed=0 failed=0 skipped=0
 table=$(printf '%-18s %8s %8s %8s %8s' preset passed failed skipped seconds)
