@@ -6,13 +6,21 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "data/date.h"
+#include "data/samples_text.h"
 #include "data/trained.h"
 #include "io/weir_netcdf.h"
 
-enum { MODEL = 4, BEFORE, DATES, PATH_SIZE = 4096 };
-/* What weights say of themselves; all but the dates have to be the same where they are used. */
-static const char *const note_name[WX_NOTES] = {
+enum { MODEL = 4, BEFORE, DATES, SENSES, PATH_SIZE = 4096 };
+_Static_assert(SENSES + WX_SENSES == WX_NOTES, "notes end with the senses");
+/* What weights say of themselves. Those before the dates have to be the same where they are used;
+ * of the senses behind them wx_samples_fit_text judges. */
+static const char *const note_name[SENSES] = {
     "x_channels", "x_units", "y_channels", "y_units", "model", "bias_weights_sha256", "dates"};
+
+static const char *name_of(int note)
+{
+  return note < SENSES ? note_name[note] : wx_sense_name[note - SENSES];
+}
 
 /* ---- Samples as inputs ---- */
 
@@ -155,11 +163,13 @@ static weir_status take_notes(wx_stage *s)
 
     if (k == DATES) {
       WEIR_TRY(describe_dates(s, &s->text[k]));
+    } else if (k >= SENSES) {
+      WEIR_TRY(wx_samples_text(s->is.samples, (wx_sense)(k - SENSES), &s->text[k]));
     } else {
       WEIR_TRY(weir_alloc(WX_LIST, 1, &memory));
       s->text[k] = memory;
     }
-    s->note[k] = (weir_note){note_name[k], s->text[k]};
+    s->note[k] = (weir_note){name_of(k), s->text[k]};
     if (k < MODEL) {
       wx_channels_text(s->facts.channel[side], s->facts.n_channels[side], k % 2 == 1, s->text[k]);
     }
@@ -366,7 +376,7 @@ weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *e
   return WEIR_OK;
 }
 
-/* The notes of a file of weights. */
+/* The notes of a file of weights; senses that weights of older versions do not have stay NULL. */
 static weir_status read_notes(const char *path, char *text[WX_NOTES])
 {
   weir_netcdf *nc = NULL;
@@ -374,11 +384,13 @@ static weir_status read_notes(const char *path, char *text[WX_NOTES])
 
   WEIR_TRY(weir_netcdf_open(path, &nc));
   for (int k = 0; k < WX_NOTES && status == WEIR_OK; k++) {
-    if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
-        weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
+    const bool there = weir_netcdf_has(nc, WEIR_NETCDF_FILE, name_of(k));
+
+    if ((there || k < SENSES) &&
+        (!there || weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name_of(k), &text[k]) != WEIR_OK)) {
       status = weir_fail(WEIR_ERR_DATA,
                          "%s: no weights of weather_ensemble: there is no text attribute %s", path,
-                         note_name[k]);
+                         name_of(k));
     }
   }
   weir_netcdf_close(&nc);
@@ -416,7 +428,7 @@ static weir_status compare_notes(const wx_stage *s, const char *path, char *cons
     return weir_fail(WEIR_ERR_CONFIG, "%s: its %s are \"%s\", and here they are \"%s\"", path,
                      note_name[k], text[k], s->text[k]);
   }
-  return WEIR_OK;
+  return wx_samples_fit_text(s->is.samples, path, (const char *const *)(text + SENSES));
 }
 
 weir_status wx_stage_load(wx_stage *s, const char *path)

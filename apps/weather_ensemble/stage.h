@@ -9,7 +9,7 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { WX_NOTES = 7 };
+enum { WX_NOTES = 10 };
 
 /* All borrowed; they stay while the stage is used. */
 typedef struct wx_stage_spec {
@@ -53,7 +53,7 @@ weir_status wx_stage_fit(wx_stage *s) WEIR_CHECKED;
 weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
                            weir_train_result *result, char digest[65]) WEIR_CHECKED;
 /* Weights of a file and the statistics with them. Fails: WEIR_ERR_CONFIG (weights of other channels
- * or of another network), as weir_train_weights. */
+ * or of another network), as wx_samples_fit_text, as weir_train_weights. */
 weir_status wx_stage_load(wx_stage *s, const char *path) WEIR_CHECKED;
 /* What weights say they were trained on and chosen by (wx_trained_dates). The caller frees it.
  * Fails: WEIR_ERR_DATA. */

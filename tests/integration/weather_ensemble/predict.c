@@ -1,5 +1,6 @@
 /* predict.c - what predict writes: the same with and without overlap, as NetCDF and GRIB; what it
- * says of the parts of its samples; and what a mistake, an error or a signal leaves. */
+ * says of the parts of its samples; which forecasts are none of its weights; and what a mistake, an
+ * error or a signal leaves. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -296,6 +297,58 @@ static void parts_are_told_and_kept_apart(void **state)
   assert_non_null(strstr(printed(), "trained on 18 of the 42 starts"));
 }
 
+/* TO: the archive s/NAME as precipitation over so many hours, at another lead. */
+static void copy_as_sums(const char *name, const char *to, double lead, double hours)
+{
+  wx_archive *a = opened(in_scratch("s/%s", name));
+  wx_archive_facts f = *wx_archive_get(a);
+  wx_quantity q = {.variable = "tp", .units = "m", .method = "sum", .param = 228};
+  wx_archive_writer *w = NULL;
+  float x[MEMBERS * CELLS];
+
+  assert_true(f.n_members <= MEMBERS && f.n_quantities == 1 && f.n_leads == 1);
+  wx_quantity_complete(&q);
+  f.quantity = &q;
+  f.lead = &lead;
+  f.period = &hours;
+  assert_ok(wx_archive_create(to, &f, &w));
+  for (int64_t i = 0; i < f.n_starts; i++) {
+    assert_ok(wx_archive_read(a, i, 0, 0, 0, f.n_members, x));
+    assert_ok(wx_archive_write(w, i, 0, 0, 0, f.n_members, x));
+  }
+  assert_ok(wx_archive_commit(&w));
+  wx_archive_close(&a);
+}
+
+/* Weights know of which sums they were made: those of two days at the same names, units and shapes
+ * are no input of them. */
+static void sums_of_another_period_are_no_input(void **state)
+{
+#define RAIN "--set data.target=[tp] --threads 1 "
+  const char *const day = in_scratch("day.nc");
+
+  (void)state;
+  copy_as_sums("forecast.nc", day, 24, 24);
+  copy_as_sums("truth.nc", in_scratch("true.nc"), 0, 24);
+  copy_as_sums("forecast.nc", in_scratch("two.nc"), 48, 48);
+  copy_as_sums("forecast.nc", in_scratch("later.nc"), 48, 24);
+  assert_int_equal(program("run " NETWORK ARCHIVES RAIN "--set train.steps=1 --out %s", day,
+                           in_scratch("true.nc"), in_scratch("wet")),
+                   0);
+  assert_int_equal(program("predict " NETWORK RAIN "--set predict.weights=%s --set "
+                           "data.forecast=[%s] --out %s",
+                           weights("wet"), in_scratch("two.nc"), in_scratch("wet2")),
+                   3);
+  assert_non_null(strstr(printed(), "wet/weights.nc: its weights were trained on \"tp: sum over 24 "
+                                    "h\", and in "));
+  assert_non_null(strstr(printed(), "two.nc is \"tp 48 h: sum over 48 h\": give the same sums"));
+  assert_true(only_log(in_scratch("wet2")));
+  assert_int_equal(program("predict " NETWORK RAIN "--set predict.weights=%s --set "
+                           "data.forecast=[%s] --out %s",
+                           weights("wet"), in_scratch("later.nc"), in_scratch("wet3")),
+                   0);
+}
+
 /* What it would remove is read while it goes. */
 static void its_own_results_are_no_input(void **state)
 {
@@ -321,6 +374,7 @@ int main(void)
       cmocka_unit_test(a_signal_leaves_nothing),
       cmocka_unit_test(a_kill_at_the_end_leaves_nothing),
       cmocka_unit_test(parts_are_told_and_kept_apart),
+      cmocka_unit_test(sums_of_another_period_are_no_input),
       cmocka_unit_test(its_own_results_are_no_input),
   };
 
