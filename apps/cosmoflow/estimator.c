@@ -111,6 +111,17 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
   return weir_graph_status(g);
 }
 
+weir_train_task cf_estimator_task(const cf_model_opts *model)
+{
+  const cf_net *const net = cf_model_net(model);
+
+  return (weir_train_task){.name = net->name,
+                           .metric = cf_metric[net->target],
+                           .n_metrics = CF_METRICS,
+                           .n_train = -1,
+                           .n_valid = -1};
+}
+
 static void set_inputs(cf_estimator *e)
 {
   const cf_volume_info *const info = e->is.info;

@@ -66,6 +66,9 @@ typedef struct cf_estimator {
 /* What a network learns from samples: their labels, the classes of voxels that their files have, or
  * nothing else than the samples, of whose matter classes are made (model/segment.h). */
 cf_truth cf_truth_of(const cf_model_opts *model, const cf_volume_info *info);
+/* The task as the model alone says it, for weir_train_suits: name and metrics; its samples are not
+ * counted. */
+weir_train_task cf_estimator_task(const cf_model_opts *model);
 /* Declares the network and gives it first weights. Fails: WEIR_ERR_CONFIG (a loss that does not
  * suit the network), as weir_train_prepare. */
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,

@@ -111,19 +111,6 @@ done:
   return status;
 }
 
-/* What leaves one side of a box comes in on the other, where the sample is the box. */
-static weir_status check_whole(const cf_split *s)
-{
-  const int64_t universes = s->universes[CF_TRAIN] + s->universes[CF_VALID] + s->universes[CF_TEST];
-
-  return s->count == universes
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "data.augment.shift: only whole periodic boxes can be moved, and %lld "
-                         "samples are cut from %lld universes",
-                         (long long)s->count, (long long)universes);
-}
-
 static weir_status open_all(cf_experiment *e, const weir_comm *comm)
 {
   const cf_source_spec spec = {.source = &e->input,
@@ -148,7 +135,9 @@ static weir_status open_all(cf_experiment *e, const weir_comm *comm)
   weir_free(&has.universe);
   memcpy(e->truth, has.truth, sizeof e->truth);
   WEIR_TRY(status);
-  return e->cfg->data.augment.shift ? check_whole(&e->split) : WEIR_OK;
+  const int64_t *const u = e->split.universes;
+
+  return cf_data_check(&e->cfg->data, e->split.count, u[CF_TRAIN] + u[CF_VALID] + u[CF_TEST]);
 }
 
 weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm *comm,

@@ -25,8 +25,9 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, describe.outputs, 0, 0, 64, "1",
                  "parameters to be estimated, or classes of a voxel; 0: the labels that prepare "
                  "writes, or the 3 of model.segment"),
-    WEIR_OPT_INT(cf_cfg, describe.ranks, 1, 1, 1000000, "ranks",
-                 "that --grid auto makes grids of, to predict a step on each"),
+    WEIR_OPT_INT(cf_cfg, describe.ranks, 0, 0, 1000000, "ranks",
+                 "that a run is to have: grid has to make that many, and --grid auto predicts a "
+                 "step on each grid of them; 0: as many as the numbers of grid make, or 1"),
     WEIR_OPT_PATH(cf_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; they carry their network"),
     WEIR_OPT_INT(cf_cfg, predict.batch, 8, 1, 1000000, "1", "samples that are computed at once"),

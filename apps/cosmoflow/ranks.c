@@ -2,6 +2,7 @@
 #include "ranks.h"
 #include <string.h>
 #include "base/weir_log.h"
+#include "check.h"
 #include "train/weir_place.h"
 
 weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
@@ -16,9 +17,7 @@ weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
   if (!out->leads && cli->log > WEIR_LOG_WARN) {
     weir_log_set_level(WEIR_LOG_WARN);
   }
-  const weir_train_grid_cfg samples = {.depth = 1, .height = 1, .width = 1};
-  const weir_train_grid_cfg *grid = cfg->grid.by == WEIR_GRID_BY_AUTO ? &samples : &cfg->grid;
-  const weir_status status = weir_train_grid(grid, weir_comm_size(comm), &out->spread.grid);
+  const weir_status status = cf_check_grid(cfg, weir_comm_size(comm), &out->spread.grid);
 
   if (status != WEIR_OK) {
     cf_ranks_close(out);
@@ -112,17 +111,11 @@ weir_status cf_placement_print(const cf_cfg *cfg, int threads, const weir_train_
   return WEIR_OK;
 }
 
-weir_status cf_grid_print(const cf_cfg *cfg, const weir_train_task *task, FILE *out)
+weir_status cf_grid_print(const cf_cfg *cfg, const weir_grid *grid, const weir_train_task *task,
+                          FILE *out)
 {
-  const int64_t asked[] = {cfg->grid.samples, cfg->grid.depth, cfg->grid.height, cfg->grid.width};
   const weir_plan_opts exec = {.exec = &cfg->exec};
-  weir_grid grid = {.dims = WEIR_ALONG_DIMS};
 
-  for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
-    grid.extent[d] = asked[d] > 0 ? (int)asked[d] : 1;
-  }
-  if (weir_grid_size(&grid) > 1) {
-    WEIR_TRY(weir_train_describe_grid(task, &cfg->train, &exec, &grid, out));
-  }
-  return WEIR_OK;
+  return weir_grid_size(grid) > 1 ? weir_train_describe_grid(task, &cfg->train, &exec, grid, out)
+                                  : WEIR_OK;
 }

@@ -28,5 +28,6 @@ void cf_ranks_close(cf_ranks *r);
 /* As weir_comm_agree: before it stands what may fail on one rank alone. */
 weir_status cf_agree(const cf_ranks *r, weir_status status) WEIR_CHECKED;
 /* Prints what each rank of the grid would have of a step. Fails: as weir_train_describe_grid. */
-weir_status cf_grid_print(const cf_cfg *cfg, const weir_train_task *task, FILE *out) WEIR_CHECKED;
+weir_status cf_grid_print(const cf_cfg *cfg, const weir_grid *grid, const weir_train_task *task,
+                          FILE *out) WEIR_CHECKED;
 #endif

@@ -4,6 +4,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
+#include "check.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
@@ -19,7 +20,12 @@ weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
     weir_threads_set(cli->threads);
   }
   WEIR_TRY(weir_cli_config(cli, cfg, config));
-  const weir_status status = weir_cpu_load(cfg->exec.machine);
+  if (cli->n_args > 0) {
+    cfg->source.input = (weir_string_list){(const char **)cli->args, cli->n_args};
+  }
+  weir_status status = cf_check(cli, cfg);
+
+  status = status == WEIR_OK ? weir_cpu_load(cfg->exec.machine) : status;
   if (status != WEIR_OK) {
     weir_config_destroy(config);
   }

@@ -4,18 +4,8 @@
 #include "data/convert.h"
 #include "verbs.h"
 
-weir_status cf_open_input(const weir_cli *cli, cf_cfg *cfg, cf_source **out)
+weir_status cf_open_input(cf_cfg *cfg, cf_source **out)
 {
-  *out = NULL;
-  if (cli->n_args > 0) {
-    cfg->source.input = (weir_string_list){(const char **)cli->args, cli->n_args};
-  }
-  if (cfg->source.input.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: name files, folders or lists of samples, or synth://: cosmoflow %s PATH "
-                     "..., or source.input",
-                     cli->verb, cli->verb);
-  }
   return cf_source_open(&(cf_source_spec){.source = &cfg->source,
                                           .files = &cfg->files,
                                           .simulate = &cfg->simulate,
@@ -72,7 +62,7 @@ weir_status cf_verb_convert(const weir_cli *cli)
   cf_cfg cfg;
 
   WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &s), done);
+  WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
   WEIR_TRY_GOTO(refuse_own_input(cli, s), done);
   WEIR_TRY_GOTO(begin(cli, config, &dir), done);
   cf_tell_start(cli, &cfg);

@@ -1,6 +1,7 @@
 /* verb_describe.c - the resolved configuration, what prepare would write and take, and what the
  * network costs; nothing is simulated, nothing is trained. */
 #include <stdio.h>
+#include "check.h"
 #include "data/universe_write.h"
 #include "estimator.h"
 #include "model/sheet.h"
@@ -48,12 +49,7 @@ static weir_status print_network(const cf_cfg *cfg, const cf_universe_facts *f)
   cf_loss loss;
   cf_sheet sheet;
 
-  if (shape.channels == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "model.net: %s sees other channels than the one that it classifies: name a "
-                     "second redshift in simulate.redshifts, or describe.channels",
-                     cf_model_net(&cfg->model)->name);
-  }
+  WEIR_TRY(cf_check_channels(&cfg->model, shape.channels));
   WEIR_TRY(cf_model_loss_kind(&cfg->model, &loss));
   WEIR_TRY(cf_sheet_make(&cfg->model, &shape, &sheet));
   printf("# network %s (%s)\n", cf_model_net(&cfg->model)->name, cf_model_net(&cfg->model)->cite);
@@ -71,16 +67,18 @@ static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const cf_u
       .n_labels = (int)or_else(cfg->describe.outputs, f->n_labels)};
   const cf_estimator_spec spec = {
       .model = &cfg->model, .scale = cfg->data.scale, .info = &info, .dtype = f->dtype};
+  const int ranks = (int)cf_check_ranks(cfg);
   cf_estimator e = {.params = NULL};
   weir_status status = WEIR_OK;
+  weir_grid grid;
 
   WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
   weir_train_gather(&cfg->grid, e.task.gather);
   if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
-    WEIR_TRY_GOTO(cf_placement_print(cfg, cli->threads, &e.task, (int)cfg->describe.ranks, stdout),
-                  done);
+    WEIR_TRY_GOTO(cf_placement_print(cfg, cli->threads, &e.task, ranks, stdout), done);
   } else {
-    WEIR_TRY_GOTO(cf_grid_print(cfg, &e.task, stdout), done);
+    WEIR_TRY_GOTO(cf_check_grid(cfg, ranks, &grid), done);
+    WEIR_TRY_GOTO(cf_grid_print(cfg, &grid, &e.task, stdout), done);
   }
 done:
   cf_estimator_close(&e);

@@ -154,7 +154,7 @@ weir_status cf_verb_inspect(const weir_cli *cli)
   const int64_t classes = cfg.files.classes;
 
   cfg.files.classes = CF_CLASSES_MOST; /* what there is, to be looked at */
-  WEIR_TRY_GOTO(cf_open_input(cli, &cfg, &s), done);
+  WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
   WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples, classes), done);
 done:
   cf_source_close(&s);

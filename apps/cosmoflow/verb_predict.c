@@ -77,11 +77,6 @@ static weir_status open_all(work *w)
 {
   cf_cfg *const cfg = w->cfg;
 
-  if (cfg->predict.weights[0] == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.weights names no file: give the weights.nc of a run with --set "
-                     "predict.weights=RUN/weights.nc; it says which network it is of");
-  }
   WEIR_TRY(cf_weights_read(cfg->predict.weights, &w->weights));
   if (w->weights.info.n_classes > 0) {
     cfg->files.classes = w->weights.info.n_classes;
@@ -89,7 +84,7 @@ static weir_status open_all(work *w)
   if (cfg->files.voxels == CF_QUANTITY_AUTO && w->weights.info.quantity == CF_QUANTITY_ANY) {
     cfg->files.voxels = CF_QUANTITY_ANY; /* as was stated for the training */
   }
-  WEIR_TRY(cf_open_input(w->cli, cfg, &w->source));
+  WEIR_TRY(cf_open_input(cfg, &w->source));
   WEIR_TRY(cf_weights_fit(&w->weights, cfg->predict.weights, cf_source_info(w->source)));
   w->info = *cf_source_info(w->source);
   w->truth = !segments(w)                                             ? CF_TRUTH_LABELS

@@ -62,7 +62,7 @@ static weir_status make_samples(const job *j, const cf_cfg *cfg, const char *fol
 
 static weir_status announce(const job *j)
 {
-  WEIR_TRY(cf_grid_print(j->e->cfg, &j->e->estimator.task, stderr));
+  WEIR_TRY(cf_grid_print(j->e->cfg, &j->ranks->spread.grid, &j->e->estimator.task, stderr));
   return j->dir->continues ? WEIR_OK : accept(j->cli, j->e, j->dir);
 }
 
@@ -98,19 +98,6 @@ done:
   return status;
 }
 
-/* What the log tells of is an error. */
-static weir_status check_log(const cf_cfg *cfg)
-{
-  const cf_net *const net = cf_model_net(&cfg->model);
-
-  return cfg->mllog.write && net->target == CF_SEGMENT
-             ? weir_fail(WEIR_ERR_CONFIG,
-                         "mllog.write: the log of MLPerf HPC has the error of estimates, and %s "
-                         "makes classes of voxels: leave it out; run.jsonl has the scores",
-                         net->name)
-             : WEIR_OK;
-}
-
 static weir_status run(const job *j, cf_cfg *cfg)
 {
   cf_ranks *r = j->ranks;
@@ -118,7 +105,6 @@ static weir_status run(const job *j, cf_cfg *cfg)
   weir_train_result result;
   char folder[CF_PATH];
 
-  WEIR_TRY(check_log(cfg));
   WEIR_TRY(weir_path_join(j->cli->out, "universes", folder, sizeof folder));
   WEIR_TRY(cf_agree(r, r->leads ? make_samples(j, cfg, folder) : WEIR_OK));
   WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, r->spread.comm, j->e)));

@@ -15,12 +15,13 @@ weir_status cf_verb_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_verb_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_verb_describe(const weir_cli *cli) WEIR_CHECKED;
 
-/* Loads the configuration, sets the threads. Fails: WEIR_ERR_CONFIG; WEIR_ERR_UNSUPPORTED for a
- * device that this build does not have. *config is the caller's to destroy. */
+/* Loads the configuration, with what follows the verb in the place of source.input where a verb
+ * reads samples, sets the threads, and judges it (check.h). Fails: WEIR_ERR_CONFIG;
+ * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
+ * destroy. */
 weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* Opens what follows the verb, else source.input; both are borrowed. Fails: WEIR_ERR_CONFIG where
- * there is neither; as cf_source_open. */
-weir_status cf_open_input(const weir_cli *cli, cf_cfg *cfg, cf_source **out) WEIR_CHECKED;
+/* Opens source.input, which is borrowed. Fails: as cf_source_open. */
+weir_status cf_open_input(cf_cfg *cfg, cf_source **out) WEIR_CHECKED;
 /* The event of the start. */
 void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg);
 /* weir_run_dir_abandon after a failure, saying that the earlier results stand where they do. */

@@ -70,7 +70,7 @@ static bool pays(const weir_load *l, const weir_real_list *speed)
 static weir_status prepare(weir_load *l)
 {
   WEIR_TRY(lay_out(l));
-  WEIR_TRY(load_check_cfg(&l->cfg, l->source.peers, l->bytes));
+  WEIR_TRY(weir_load_suits(&l->cfg, l->source.peers != NULL, l->bytes));
   l->used[WEIR_LOAD_MEMORY] = l->cfg.memory.bytes > 0 && pays(l, &l->cfg.memory.speed);
   l->used[WEIR_LOAD_DIRECTORY] = l->cfg.directory.bytes > 0 && pays(l, &l->cfg.directory.speed);
   l->remote.used = l->source.peers != NULL && l->cfg.remote != WEIR_LOAD_OFF &&

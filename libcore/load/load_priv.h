@@ -88,8 +88,6 @@ void load_folder_remove(const load_folder *f, int64_t sample);
 
 /* MB/s of n threads or readers by a table, 0 for an empty one. */
 double load_speed(const weir_real_list *table, double n);
-weir_status load_check_cfg(const weir_load_cfg *cfg, const weir_load_peers *peers,
-                           int64_t bytes) WEIR_CHECKED;
 
 /* ---- load.c ---- */
 

@@ -61,12 +61,12 @@ static weir_status check_speed(const char *key, const weir_real_list *table)
                           key);
 }
 
-weir_status load_check_cfg(const weir_load_cfg *cfg, const weir_load_peers *peers, int64_t bytes)
+weir_status weir_load_suits(const weir_load_cfg *cfg, bool several, int64_t bytes)
 {
   WEIR_TRY(check_speed("memory", &cfg->memory.speed));
   WEIR_TRY(check_speed("directory", &cfg->directory.speed));
   WEIR_TRY(check_speed("source", &cfg->source.speed));
-  if (cfg->remote == WEIR_LOAD_ON && peers == NULL) {
+  if (cfg->remote == WEIR_LOAD_ON && !several) {
     return weir_fail(WEIR_ERR_CONFIG, "load.remote: is on, and there is one rank only along the "
                                       "samples of the grid: no other one has any; auto sees that");
   }

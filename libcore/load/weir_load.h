@@ -91,6 +91,9 @@ typedef struct weir_load_source {
 
 typedef struct weir_load weir_load;
 
+/* Whether options go together, and with samples of so many bytes (0: not known yet) on several
+ * groups of ranks or one. Fails: WEIR_ERR_CONFIG, with the text of weir_load_open. */
+weir_status weir_load_suits(const weir_load_cfg *cfg, bool several, int64_t bytes) WEIR_CHECKED;
 /* Prepares to load visits [., end) of v; lists and path of cfg are borrowed. Local, as all calls
  * but weir_load_batch. Fails: WEIR_ERR_CONFIG (a staging buffer below one sample, speeds that are
  * none, a capacity without a directory, remote without peers or memory), WEIR_ERR_DATA (the

@@ -84,8 +84,10 @@ weir_status weir_schedule_check(const weir_schedule_cfg *c, const weir_schedule_
                                       "epochs");
   }
   if (warmup > (double)run->steps && c->shape != WEIR_SCHEDULE_MLPERF) {
-    return weir_fail(WEIR_ERR_CONFIG, "schedule: warmup: %g steps of a run of %lld", warmup,
-                     (long long)run->steps);
+    const double of = c->unit == 0 ? 1 : (double)run->per_epoch;
+
+    return weir_fail(WEIR_ERR_CONFIG, "schedule: warmup: %g %s of a run of %g", c->warmup,
+                     c->unit == 0 ? "steps" : "epochs", (double)run->steps / of);
   }
   return check_changes(c);
 }

@@ -146,7 +146,7 @@ static weir_status check_target(const weir_train_task *t, const weir_train_cfg *
     return weir_fail(WEIR_ERR_CONFIG, "train: target.metric: '%s' has none such; its metrics: %s",
                      t->name, names[0] != 0 ? names : "none");
   }
-  return k < 0 || t->n_valid > 0
+  return k < 0 || t->n_valid != 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
                          "train: target.metric needs samples to validate on, and there are none");
@@ -174,21 +174,9 @@ weir_order weir_train_order(const weir_train_cfg *cfg, int64_t n_train)
                       .seed = (uint64_t)cfg->seed};
 }
 
-weir_status train_check_options(train_run *r)
+/* Steps of an epoch and in all, of n samples. */
+static weir_status count_steps(const weir_train_cfg *c, int64_t n, train_run *r)
 {
-  const weir_train_cfg *c = r->cfg;
-  const int64_t n = r->task->n_train;
-
-  WEIR_TRY(train_check_task(r->task, true));
-  if (c->patience > 0 && r->task->n_valid < 1) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "train: patience %" PRId64 " needs samples to validate on, and there are none",
-                     c->patience);
-  }
-  WEIR_TRY(check_target(r->task, c));
-  if (!weir_mul_ok(c->batch, c->accumulate, &r->per_step)) {
-    return weir_fail(WEIR_ERR_CONFIG, "train: batch times accumulate overflows");
-  }
   r->per_epoch = c->drop_last ? n / r->per_step : n / r->per_step + (n % r->per_step > 0);
   if (r->per_epoch < 1) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -200,7 +188,53 @@ weir_status train_check_options(train_run *r)
   } else if (!weir_mul_ok(c->epochs, r->per_epoch, &r->total)) {
     return weir_fail(WEIR_ERR_CONFIG, "train: the number of steps overflows");
   }
+  return WEIR_OK;
+}
+
+/* What schedules are judged by where an epoch is not counted yet: it has one step where they count
+ * in epochs, and any number where they count in steps. */
+static void foresee_steps(const weir_train_cfg *c, train_run *r)
+{
+  const bool in_epochs = c->optim.schedule.unit != 0;
+
+  r->per_epoch = 1;
+  r->total = in_epochs && c->steps == 0   ? c->epochs
+             : !in_epochs && c->steps > 0 ? c->steps
+                                          : INT64_MAX;
+}
+
+static weir_status check_options(train_run *r)
+{
+  const weir_train_cfg *c = r->cfg;
+
+  if (c->patience > 0 && r->task->n_valid == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: patience %" PRId64 " needs samples to validate on, and there are none",
+                     c->patience);
+  }
+  WEIR_TRY(check_target(r->task, c));
+  if (!weir_mul_ok(c->batch, c->accumulate, &r->per_step)) {
+    return weir_fail(WEIR_ERR_CONFIG, "train: batch times accumulate overflows");
+  }
+  if (r->task->n_train < 0) {
+    foresee_steps(c, r);
+  } else {
+    WEIR_TRY(count_steps(c, r->task->n_train, r));
+  }
   const weir_schedule_run run = train_schedule(r);
 
   return weir_schedule_check(&c->optim.schedule, &run);
+}
+
+weir_status train_check_options(train_run *r)
+{
+  WEIR_TRY(train_check_task(r->task, true));
+  return check_options(r);
+}
+
+weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *cfg)
+{
+  train_run r = {.task = task, .cfg = cfg};
+
+  return check_options(&r);
 }

@@ -258,6 +258,39 @@ static void what_does_not_fit_is_refused(void **state)
   close_session(&s);
 }
 
+/* What needs no sample is refused before any is counted, what needs one is left to the run. */
+static void options_are_judged_before_samples_are_counted(void **state)
+{
+  const char *const metric[] = {"mae"};
+  weir_train_task t = {
+      .name = "toy", .metric = metric, .n_metrics = 1, .n_train = -1, .n_valid = -1};
+  weir_train_cfg c;
+
+  weir_opts_default(weir_train_opts, sizeof c, &c);
+  c.drop_last = true;
+  c.batch = 1000000;
+  c.patience = 1;
+  c.target.metric = "mae";
+  assert_ok(weir_train_suits(&t, &c));
+  t.n_valid = 0;
+  assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "patience 1 needs samples to validate on"));
+  t.n_valid = 5;
+  t.n_train = 10;
+  assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "10 samples fill no update of 1000000"));
+  t.n_train = -1;
+  c.optim.schedule.unit = 1;
+  c.optim.schedule.warmup = (double)c.epochs + 1;
+  assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "warmup: 11 epochs of a run of 10"));
+  c.optim.schedule.unit = 0; /* how many steps 10 epochs have is not known */
+  assert_ok(weir_train_suits(&t, &c));
+  c.target.metric = "mse";
+  assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "'toy' has none such; its metrics: mae"));
+}
+
 /* What training calls its own is not taken for the task's. */
 static void names_of_its_own_are_refused(void **state)
 {
@@ -490,6 +523,7 @@ static int all_tests(void)
       cmocka_unit_test(epochs_are_told),
       cmocka_unit_test(weights_are_read_back),
       cmocka_unit_test(what_does_not_fit_is_refused),
+      cmocka_unit_test(options_are_judged_before_samples_are_counted),
       cmocka_unit_test(names_of_its_own_are_refused),
       cmocka_unit_test(what_an_earlier_run_left_is_not_saved),
       cmocka_unit_test(where_a_nan_comes_from_is_told),

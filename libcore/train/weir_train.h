@@ -172,6 +172,12 @@ weir_order weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
 weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_params *params,
                                weir_store *store) WEIR_CHECKED;
 
+/* Whether options go together and with a task, of which name, metrics and numbers of samples are
+ * read alone; a number below 0 is not known yet, and what depends on it is not judged: for programs
+ * that refuse a configuration before they read anything. Fails: WEIR_ERR_CONFIG, with the text of
+ * weir_train_run. */
+weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *cfg) WEIR_CHECKED;
+
 /* Trains what weir_train_prepare made. dir: folder of the checkpoints, made where it is not there;
  * checkpoint.resume goes on from its newest one that is whole. At the end the store has the best
  * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the

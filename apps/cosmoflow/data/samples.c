@@ -29,6 +29,16 @@ const weir_opt cf_data_options[] = {
     WEIR_OPT_END,
 };
 
+weir_status cf_data_check(const cf_data_opts *o, int64_t samples, int64_t universes)
+{
+  return !o->augment.shift || samples == universes
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "data.augment.shift: only whole periodic boxes can be moved, and %lld "
+                         "samples are cut from %lld universes",
+                         (long long)samples, (long long)universes);
+}
+
 /* ---- Views ---- */
 
 cf_view cf_view_symmetry(int g)

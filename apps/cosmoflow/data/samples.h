@@ -27,6 +27,9 @@ typedef struct cf_data_opts {
   cf_split_opts split;
 } cf_data_opts;
 extern const weir_opt cf_data_options[];
+/* That so many samples of so many universes can be seen as `augment` says. Fails: WEIR_ERR_CONFIG.
+ */
+weir_status cf_data_check(const cf_data_opts *o, int64_t samples, int64_t universes) WEIR_CHECKED;
 
 /* Another view of a cube: element [i] of it is element [j] of the sample, j[axis[d]] being i[d] +
  * shift[d], wrapped, counted from the end where flip[d]. */

@@ -33,7 +33,7 @@ struct cf_source {
   int64_t n_kept, reads, made;
 };
 
-static cf_volume_info info_of(const cf_universe_opts *o, const cf_universe_facts *f)
+cf_volume_info cf_source_foresee(const cf_universe_opts *o, const cf_universe_facts *f)
 {
   static const char *const method[] = {"1LPT", "2LPT", "particle-mesh"};
   cf_volume_info info = {.lengths = {f->side, f->side, f->side, f->channels},
@@ -68,7 +68,7 @@ static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
   const cf_universe_facts *const f = cf_generator_facts(s->g);
   const int64_t fit = spec->source->keep / f->bytes;
 
-  s->info = info_of(spec->simulate, f);
+  s->info = cf_source_foresee(spec->simulate, f);
   s->n_kept = fit < 1 ? 1 : fit < spec->simulate->universes ? fit : spec->simulate->universes;
   WEIR_TRY(weir_alloc(s->n_kept, sizeof *s->kept, (void **)&s->kept));
   for (int64_t i = 0; i < s->n_kept; i++) {
@@ -77,24 +77,30 @@ static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
   return WEIR_OK;
 }
 
+weir_status cf_source_is_synth(const weir_string_list *input, bool *synth)
+{
+  *synth = false;
+  for (int64_t i = 0; i < input->count; i++) {
+    *synth = *synth || strcmp(input->items[i], CF_SOURCE_SYNTH) == 0;
+  }
+  return *synth && input->count > 1
+             ? weir_fail(WEIR_ERR_CONFIG, "%s: is a whole source; name it alone, or files alone",
+                         CF_SOURCE_SYNTH)
+             : WEIR_OK;
+}
+
 weir_status cf_source_open(const cf_source_spec *spec, cf_source **out)
 {
   const weir_string_list *const input = &spec->source->input;
   cf_source *s = NULL;
-  int64_t synth = 0;
+  bool synth = false;
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  for (int64_t i = 0; i < input->count; i++) {
-    synth += strcmp(input->items[i], CF_SOURCE_SYNTH) == 0;
-  }
-  if (synth > 0 && input->count > 1) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: is a whole source; name it alone, or files alone",
-                     CF_SOURCE_SYNTH);
-  }
+  WEIR_TRY(cf_source_is_synth(input, &synth));
   WEIR_TRY(weir_alloc(1, sizeof *s, (void **)&s));
-  status = synth > 0 ? open_synth(s, spec)
-                     : cf_volumes_open(input->items, input->count, spec->files, &s->files);
+  status = synth ? open_synth(s, spec)
+                 : cf_volumes_open(input->items, input->count, spec->files, &s->files);
   if (status != WEIR_OK) {
     cf_source_close(&s);
     return status;

@@ -109,7 +109,7 @@ static int64_t wanted(double given, int64_t n)
   return given > 0 && count < 1 ? 1 : (int64_t)llround(fmin(count, 1e15));
 }
 
-static weir_status choose(const cf_split_opts *o, universe *all, int64_t n)
+weir_status cf_split_count(const cf_split_opts *o, int64_t n, int64_t universes[CF_PARTS])
 {
   const int64_t valid = wanted(o->valid, n), test = wanted(o->test, n);
 
@@ -119,12 +119,23 @@ static weir_status choose(const cf_split_opts *o, universe *all, int64_t n)
                      "and %" PRId64 " for tests: none is left to train on",
                      n, valid, test);
   }
+  universes[CF_TRAIN] = n - valid - test;
+  universes[CF_VALID] = valid;
+  universes[CF_TEST] = test;
+  return WEIR_OK;
+}
+
+static weir_status choose(const cf_split_opts *o, universe *all, int64_t n)
+{
+  int64_t of[CF_PARTS];
+
+  WEIR_TRY(cf_split_count(o, n, of));
   for (int64_t i = 0; i < n; i++) {
     all[i].hash = weir_random_bits((uint64_t)o->seed, PURPOSE, 0, (uint64_t)all[i].number);
   }
   qsort(all, (size_t)n, sizeof *all, o->order == CF_SPLIT_LAST ? by_first : by_hash);
   for (int64_t i = 0; i < n; i++) {
-    all[i].part = i >= n - test ? CF_TEST : i >= n - test - valid ? CF_VALID : CF_TRAIN;
+    all[i].part = i >= n - of[CF_TEST] ? CF_TEST : i >= of[CF_TRAIN] ? CF_VALID : CF_TRAIN;
   }
   qsort(all, (size_t)n, sizeof *all, by_number);
   return WEIR_OK;

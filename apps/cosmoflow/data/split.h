@@ -27,6 +27,10 @@ typedef struct cf_split {
   int64_t *sample[CF_PARTS];   /* [n] their numbers, ascending */
 } cf_split;
 
+/* How many of n universes are of each part. Fails: WEIR_ERR_CONFIG (nothing is left to train on).
+ */
+weir_status cf_split_count(const cf_split_opts *opts, int64_t n,
+                           int64_t universes[CF_PARTS]) WEIR_CHECKED;
 /* universe: [count], -1 where it is not known. Fails: WEIR_ERR_CONFIG (nothing is left to train on;
  * universes that are not known, without opts->siblings; some that are beside some that are not),
  * WEIR_ERR_MEMORY. */

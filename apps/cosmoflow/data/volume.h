@@ -139,6 +139,8 @@ weir_status cf_volume_append(cf_volume_writer *w, const void *voxels,
                              const cf_volume_about *about) WEIR_CHECKED;
 /* Completes the file and renames it into place; *w is destroyed either way. */
 weir_status cf_volume_commit(cf_volume_writer **w) WEIR_CHECKED;
+/* That there is a format of this name. Fails: WEIR_ERR_CONFIG, naming those that there are. */
+weir_status cf_volume_format_check(const char *format) WEIR_CHECKED;
 /* Endings of the names of the files that one of a format is, "a|b", the first of which is always
  * there; "" for a format that there is not. */
 void cf_volume_endings(const char *format, char *text, size_t size);

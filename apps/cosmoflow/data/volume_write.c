@@ -33,6 +33,11 @@ static weir_status no_format(const char *name)
                    names);
 }
 
+weir_status cf_volume_format_check(const char *format)
+{
+  return find(format) != NULL ? WEIR_OK : no_format(format);
+}
+
 void cf_volume_endings(const char *format, char *text, size_t size)
 {
   const cf_volume_format *const f = find(format);
@@ -50,9 +55,7 @@ weir_status cf_volume_create(const char *format, const char *path, const cf_volu
 
   *out = NULL;
   WEIR_ASSERT(info->dtype == WEIR_I16 || info->dtype == WEIR_F32);
-  if (!f) {
-    return no_format(format);
-  }
+  WEIR_TRY(cf_volume_format_check(format));
   if (info->n_classes > 0 && !f->holds_classes) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "the samples have classes of voxels, which files of format %s have no place "

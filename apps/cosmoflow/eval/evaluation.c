@@ -84,6 +84,18 @@ weir_status cf_eval_judge_names(const weir_struct_list *sets)
   return WEIR_OK;
 }
 
+weir_status cf_eval_check(const cf_eval_opts *opts)
+{
+  const cf_trial_opts *const set = opts->sets.items;
+
+  WEIR_TRY(cf_eval_judge_names(&opts->sets));
+  WEIR_TRY(cf_ridge_check(&opts->ridge));
+  return opts->fisher.box <= 0 || set[0].truth.count > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "eval.fisher.box: how many cells a sample has is said by "
+                                          "eval.sets[0].truth, which names none");
+}
+
 /* The same universes again are no test, whatever else is new about them. */
 static weir_status warn_of_known(const cf_evaluation *e)
 {
@@ -107,7 +119,7 @@ static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint6
   const weir_struct_list *const sets = &e->opts->sets;
   const cf_trial_opts *const set = sets->items;
 
-  WEIR_TRY(cf_eval_judge_names(sets));
+  WEIR_TRY(cf_eval_check(e->opts));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->trial, (void **)&e->trial));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->resamples, (void **)&e->resamples));
   for (; e->n_trials < sets->count; e->n_trials++) {
@@ -315,11 +327,7 @@ static weir_status add_bound(cf_evaluation *e)
   if (e->opts->fisher.box <= 0) {
     return WEIR_OK;
   }
-  if (t->source == NULL) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.fisher.box: how many cells a sample has is said by eval.sets[0].truth, "
-                     "which names none");
-  }
+  WEIR_ASSERT(t->source != NULL); /* cf_eval_check */
   WEIR_TRY(cf_fisher_create(&e->opts->fisher, t->p, cf_source_info(t->source)->lengths[0], &f));
   WEIR_TRY_GOTO(weir_alloc(e->n_labels * t->groups, sizeof *e->sigma, (void **)&e->sigma), done);
   for (int64_t g = 0; g < t->groups; g++) {

@@ -33,6 +33,8 @@ typedef struct cf_evaluation {
 
 /* That there is a set, and each has predictions and a name of its own. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_eval_judge_names(const weir_struct_list *sets) WEIR_CHECKED;
+/* That, and that what is asked for can be told from what they name. Fails: likewise. */
+weir_status cf_eval_check(const cf_eval_opts *opts) WEIR_CHECKED;
 /* Opens all trials, fits and predicts. Only rows of the training part of the first trial are fitted
  * on: voxels of other parts are read after that, to be predicted. Opts and spec are borrowed.
  * Fails: WEIR_ERR_CONFIG (no set, names that come twice), WEIR_ERR_DATA (sets of other labels,

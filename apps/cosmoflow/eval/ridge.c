@@ -365,6 +365,13 @@ static void drop_room(fit *f)
   weir_free(&f->part);
 }
 
+weir_status cf_ridge_check(const cf_ridge_opts *opts)
+{
+  return opts->penalties.count > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "ridge: penalties: there is none to choose from");
+}
+
 weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridge_rows *rows,
                          cf_ridge *out)
 {
@@ -373,9 +380,7 @@ weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridg
 
   *out = (cf_ridge){.n_features = f.p, .n_targets = f.t};
   WEIR_ASSERT(f.t <= CF_LABELS_MOST);
-  if (opts->penalties.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "ridge: penalties: there is none to choose from");
-  }
+  WEIR_TRY(cf_ridge_check(opts));
   WEIR_TRY_GOTO(take_room(&f), done);
   WEIR_TRY_GOTO(work(&f, seed), done);
 done:

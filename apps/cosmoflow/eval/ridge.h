@@ -36,6 +36,8 @@ typedef struct cf_ridge {
   double error[CF_LABELS_MOST];   /* mean square error of the folds with it */
 } cf_ridge;
 
+/* That there is a penalty to choose. Fails: WEIR_ERR_CONFIG. */
+weir_status cf_ridge_check(const cf_ridge_opts *opts) WEIR_CHECKED;
 /* Fold k holds every folds-th universe of an order that the seed shuffles; with fewer universes
  * than opts->folds each is a fold. Standardisation, too, is of what a fold trains on. Fails:
  * WEIR_ERR_CONFIG (no penalty, a negative one), WEIR_ERR_DATA (fewer than two universes),

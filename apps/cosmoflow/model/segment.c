@@ -21,6 +21,14 @@ const weir_opt cf_segment_options[] = {
     WEIR_OPT_END,
 };
 
+weir_status cf_segment_check(const cf_segment_opts *o)
+{
+  return o->low <= o->high
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "model.segment.low: %g is above model.segment.high, %g",
+                         o->low, o->high);
+}
+
 static bool is_possible(weir_graph *g, const cf_segment_opts *o, weir_value counts)
 {
   const weir_array_desc *const d = weir_value_desc(g, counts);
@@ -36,13 +44,12 @@ static bool is_possible(weir_graph *g, const cf_segment_opts *o, weir_value coun
                      (long long)o->channel, (long long)(d->rank == RANK ? d->shape[LAST] : 0)));
     return false;
   }
-  if (o->low > o->high) {
-    (void)weir_graph_fail(g, weir_fail(WEIR_ERR_CONFIG,
-                                       "model.segment.low: %g is above model.segment.high, %g",
-                                       o->low, o->high));
-    return false;
+  const weir_status status = cf_segment_check(o);
+
+  if (status != WEIR_OK) {
+    (void)weir_graph_fail(g, status);
   }
-  return true;
+  return status == WEIR_OK;
 }
 
 static weir_value real(weir_graph *g, weir_value x)

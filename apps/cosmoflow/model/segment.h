@@ -17,6 +17,8 @@ typedef struct cf_segment_opts {
   double low, high;
 } cf_segment_opts;
 extern const weir_opt cf_segment_options[];
+/* Fails: WEIR_ERR_CONFIG (limits in the wrong order). */
+weir_status cf_segment_check(const cf_segment_opts *o) WEIR_CHECKED;
 
 /* counts: [n, depth, height, width, channels] of any real dtype. Both fail in the graph's status:
  * WEIR_ERR_SHAPE (no such channel, or no other). */
