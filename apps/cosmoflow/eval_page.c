@@ -121,6 +121,7 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
 static weir_status add_summary(const cf_evaluation *e, weir_report *r)
 {
   const cf_bootstrap_opts *const o = &e->opts->bootstrap;
+  char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
 
   for (int64_t i = 0; i < e->n_trials; i++) {
     const cf_trial *const t = &e->trial[i];
@@ -142,6 +143,15 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
       "universe are not independent. Gains are of the mean absolute error, beside the better "
       "regression for a network, beside the mean for the regressions.",
       100 * o->confidence, (long long)o->resamples));
+  cf_predictions_normalised(e->trial[0].p, normalised, sizeof normalised);
+  if (normalised[0] != 0) {
+    WEIR_TRY(weir_report_text(
+        r,
+        "%s: normalised, ranges unknown. Nothing says which parameters -1 and 1 are: all their "
+        "errors are in units of the labels, [-1, 1], none in units of the parameters, and there is "
+        "no relative error.",
+        normalised));
+  }
   if (e->without != NULL) {
     return weir_report_text(r, "There is no regression on P(k): %s.", e->without);
   }
@@ -164,7 +174,11 @@ weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t,
   WEIR_TRY_GOTO(weir_report_heading(r, "All parameters"), done);
   WEIR_TRY_GOTO(add_scores(e, t, CF_ALL_LABELS, r), done);
   for (int64_t k = 0; k < e->n_labels; k++) {
-    WEIR_TRY_GOTO(weir_report_heading(r, e->trial[0].p->label[k]), done);
+    char name[CF_NAME_MOST + 40];
+
+    (void)snprintf(name, sizeof name, "%s%s", e->trial[0].p->label[k],
+                   cf_predictions_ranged(e->trial[0].p, k) ? "" : " (normalised, range unknown)");
+    WEIR_TRY_GOTO(weir_report_heading(r, name), done);
     WEIR_TRY_GOTO(add_scores(e, t, k, r), done);
     WEIR_TRY_GOTO(cf_eval_figures(e, k, r), done);
   }

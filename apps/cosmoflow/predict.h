@@ -25,6 +25,9 @@ typedef struct cf_predict {
  * sample is of the part), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as builders and plans. */
 weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
                             void *context) WEIR_CHECKED;
+/* Digests of weights, of the resolved configuration in --out and of the samples; the caller ends
+ * *out. Fails: as weir_origin_file. */
+weir_status cf_predict_origin(const cf_predict *p, weir_origin *out) WEIR_CHECKED;
 /* One line for people: what predicted, of what. */
 void cf_predict_source(const cf_predict *p, char *text, size_t size);
 #endif

@@ -260,6 +260,7 @@ static weir_status write_all(maps *m)
   const cf_predict *const p = m->p;
   const double began = weir_clock();
   char path[CF_PATH], source[CF_SOURCE_MOST];
+  weir_origin origin = {.n = 0};
 
   cf_predict_source(p, source, sizeof source);
   const cf_class_maps_spec spec = {
@@ -267,10 +268,15 @@ static weir_status write_all(maps *m)
       .lengths = {p->info.lengths[0], p->info.lengths[1], p->info.lengths[2]},
       .classes = m->classes,
       .probabilities = p->cfg->predict.probabilities,
-      .source = source};
+      .source = source,
+      .origin = &origin};
 
   WEIR_TRY(weir_path_join(p->cli->out, "classes.nc", path, sizeof path));
-  WEIR_TRY(cf_class_maps_create(path, &spec, &m->file));
+  weir_status status = cf_predict_origin(p, &origin);
+
+  status = status == WEIR_OK ? cf_class_maps_create(path, &spec, &m->file) : status;
+  weir_origin_fini(&origin);
+  WEIR_TRY(status);
   WEIR_TRY(predict_all(m));
   WEIR_TRY(cf_class_maps_commit(&m->file));
   WEIR_TRY(cf_write_provenance(p->cli, p->cfg, "weights", source));

@@ -21,6 +21,19 @@ static void tell_sets(const cf_evaluation *e)
   }
 }
 
+static void tell_normalised(const cf_evaluation *e)
+{
+  char names[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+
+  cf_predictions_normalised(e->trial[0].p, names, sizeof names);
+  if (names[0] != 0) {
+    weir_warn("eval",
+              "%s: %s: normalised, ranges unknown: errors are in units of [-1, 1], not of the "
+              "parameters",
+              e->trial[0].opts->predictions, names);
+  }
+}
+
 static void tell_scores(const cf_evaluation *e, const cf_score_tables *t)
 {
   for (int64_t k = 0; k < t->n_rows; k++) {
@@ -62,6 +75,7 @@ static weir_status evaluate_all(const weir_cli *cli, const cf_cfg *cfg, const cf
   WEIR_TRY(cf_evaluation_open(&cfg->eval, spec, (uint64_t)cfg->seed, &e));
   WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
   tell_sets(&e);
+  tell_normalised(&e);
   WEIR_TRY_GOTO(evaluate(cli, cfg, &e), done);
 done:
   cf_evaluation_close(&e);

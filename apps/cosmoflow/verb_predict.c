@@ -110,6 +110,16 @@ void cf_predict_source(const cf_predict *p, char *text, size_t size)
                  p->cfg->predict.weights);
 }
 
+weir_status cf_predict_origin(const cf_predict *p, weir_origin *out)
+{
+  char config[CF_PATH];
+
+  WEIR_TRY(weir_path_join(p->cli->out, "resolved.yaml", config, sizeof config));
+  WEIR_TRY(weir_origin_file(out, CF_ORIGIN_WEIGHTS, p->cfg->predict.weights));
+  WEIR_TRY(weir_origin_file(out, CF_ORIGIN_CONFIG, config));
+  return cf_source_origin(p->source, out);
+}
+
 /* ---- Rows ---- */
 
 static void name_labels(const work *w, cf_predictions *p)
@@ -121,7 +131,22 @@ static void name_labels(const work *w, cf_predictions *p)
     p->lo[k] = i->lo[k] < i->hi[k] ? i->lo[k] : -1;
     p->hi[k] = i->lo[k] < i->hi[k] ? i->hi[k] : 1;
   }
+  p->box = w->info.box;
+  p->cell = w->info.cell;
   cf_predict_source(w, p->source, sizeof p->source);
+}
+
+/* Label and cosmology of a sample. */
+static weir_status take_truth(const work *w, int64_t i)
+{
+  cf_facts facts;
+
+  WEIR_TRY(cf_source_labels(w->source, i, w->out->truth + i * w->out->n_labels));
+  WEIR_TRY(cf_source_facts(w->source, i, &facts));
+  if (facts.has_cosmology) {
+    memcpy(w->out->cosmology + i * CF_COSMOLOGY, facts.cosmology, sizeof facts.cosmology);
+  }
+  return WEIR_OK;
 }
 
 static weir_status make_rows(work *w)
@@ -140,7 +165,7 @@ static weir_status make_rows(work *w)
     w->out->universe[i] = w->split.universe[i];
     w->out->part[i] = w->split.part[i];
     w->out->known[i] = part == CF_PREDICT_ALL || w->split.part[i] == part;
-    WEIR_TRY(cf_source_labels(w->source, i, w->out->truth + i * w->out->n_labels));
+    WEIR_TRY(take_truth(w, i));
   }
   return WEIR_OK;
 }
@@ -222,18 +247,21 @@ static weir_status predict_all(work *w, int64_t *done)
 
 /* ---- What is written ---- */
 
-/* A row a sample that was predicted, in the parameters' own units. */
+/* A row a sample that was predicted, in the parameters' own units, or normalised where the ranges
+ * are not known. */
 static weir_status write_csv(const work *w)
 {
   const cf_predictions *const p = w->out;
-  char name[2 * CF_LABELS_MOST][CF_NAME_MOST + 16];
+  char name[2 * CF_LABELS_MOST][CF_NAME_MOST + 32];
   const char *head[3 + 2 * CF_LABELS_MOST] = {"sample", "universe", "part"};
   const int columns = 3 + 2 * (int)p->n_labels;
   weir_cells c = {0};
 
   for (int64_t k = 0; k < p->n_labels; k++) {
-    (void)snprintf(name[2 * k], sizeof name[0], "%s", p->label[k]);
-    (void)snprintf(name[2 * k + 1], sizeof name[0], "%s_predicted", p->label[k]);
+    const char *const scale = cf_predictions_ranged(p, k) ? "" : "_normalised";
+
+    (void)snprintf(name[2 * k], sizeof name[0], "%s%s", p->label[k], scale);
+    (void)snprintf(name[2 * k + 1], sizeof name[0], "%s%s_predicted", p->label[k], scale);
     head[3 + 2 * k] = name[2 * k];
     head[4 + 2 * k] = name[2 * k + 1];
   }
@@ -278,12 +306,28 @@ static void tell_error(const cf_predictions *p, int part)
   }
 }
 
+static void tell_normalised(const cf_predictions *p)
+{
+  char names[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+
+  cf_predictions_normalised(p, names, sizeof names);
+  if (names[0] != 0) {
+    weir_warn(
+        "predict",
+        "%s: normalised to [-1, 1], ranges unknown: neither files nor weights say what -1 and "
+        "1 are; files.range in the training states it",
+        names);
+  }
+}
+
 static weir_status write_all(work *w)
 {
   const double began = weir_clock();
   char path[CF_PATH];
   int64_t done = 0;
 
+  WEIR_TRY(cf_predict_origin(w, &w->out->origin));
+  tell_normalised(w->out);
   WEIR_TRY(predict_all(w, &done));
   WEIR_TRY(weir_path_join(w->cli->out, "predictions.nc", path, sizeof path));
   WEIR_TRY(cf_predictions_write(w->out, path));

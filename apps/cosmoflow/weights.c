@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "estimator.h"
 #include "io/weir_netcdf.h"
 
@@ -331,6 +332,45 @@ static bool trained_on_names(const cf_weights *w)
   return strncmp(w->text[CF_NOTE_labels], "parameter_1", 11) != 0;
 }
 
+static bool is_matter(cf_quantity q)
+{
+  return q == CF_QUANTITY_COUNTS || q == CF_QUANTITY_DENSITY;
+}
+
+/* What weights know of their samples and these do not say is compared by nobody. */
+static void tell_unknown(const cf_weights *w, const char *path, const cf_volume_info *info)
+{
+  const struct {
+    const char *what;
+    bool there, here;
+  } of[] = {
+      {"redshifts", w->info.n_redshifts > 0, info->n_redshifts > 0},
+      {"cell_size_mpc_h", w->info.cell > 0, info->cell > 0},
+      {"quantity of voxels", is_matter(w->info.quantity), info->quantity != CF_QUANTITY_AUTO}};
+  char text[128] = "";
+
+  for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
+    const size_t n = strlen(text);
+
+    if (of[k].there && !of[k].here) {
+      (void)snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", of[k].what);
+    }
+  }
+  if (text[0] != 0) {
+    weir_warn("weights",
+              "%s: these samples do not say their %s, which it was trained with: that they are the "
+              "same is not checked",
+              path, text);
+  }
+  if (w->info.box > 0 && info->box > 0 && fabs(info->box - w->info.box) > 1e-6 * w->info.box) {
+    weir_warn(
+        "weights",
+        "%s: was trained on universes in boxes of %g Mpc/h, and these are of %g: waves longer "
+        "than the box are missing in each",
+        path, w->info.box, info->box);
+  }
+}
+
 static weir_status fit_scales(const cf_weights *w, const char *path, const cf_volume_info *info,
                               bool estimates)
 {
@@ -342,11 +382,19 @@ static weir_status fit_scales(const cf_weights *w, const char *path, const cf_vo
                      "files.names states them in the order in which they stand",
                      path, w->text[CF_NOTE_labels]);
   }
+  if (is_matter(w->info.quantity) && is_matter(info->quantity) &&
+      w->info.quantity != info->quantity) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: was trained on voxels that are %s (voxels); these are %s: convert them, "
+                     "or train on such",
+                     path, cf_quantity_name[w->info.quantity], cf_quantity_name[info->quantity]);
+  }
   if (cell > 0 && info->cell > 0 && !(fabs(info->cell - cell) <= 1e-6 * cell)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: was trained on voxels %g Mpc/h wide (cell_size_mpc_h); these are %g",
                      path, cell, info->cell);
   }
+  tell_unknown(w, path, info);
   return WEIR_OK;
 }
 

@@ -20,8 +20,7 @@ typedef struct request {
   const int64_t *sample;
   int64_t n, members;
   bool spread;
-  const wx_origin *origin;
-  int64_t n_origin;
+  const weir_origin *origin;
 } request;
 
 static weir_status create(const wx_experiment *e, const request *r, int format,
@@ -33,23 +32,22 @@ static weir_status create(const wx_experiment *e, const request *r, int format,
   WEIR_TRY(weir_path_join(r->dir, name, path, sizeof path));
   WEIR_TRY(wx_predictions_create(path, e->facts, e->forecast, r->sample, r->n, r->spread,
                                  e->facts->first, r->members, out));
-  for (int64_t k = 0; k < r->n_origin; k++) {
-    WEIR_TRY(wx_predictions_put_text(*out, r->origin[k].name, r->origin[k].text));
+  for (int k = 0; k < r->origin->n; k++) {
+    WEIR_TRY(wx_predictions_put_text(*out, r->origin->line[k].name, r->origin->line[k].text));
   }
   return WEIR_OK;
 }
 
 weir_status wx_predict_files_create(const wx_experiment *e, const char *dir, const int64_t *sample,
-                                    int64_t n, bool spread, const wx_origin *origin,
-                                    int64_t n_origin, wx_predict_files *out)
+                                    int64_t n, bool spread, const weir_origin *origin,
+                                    wx_predict_files *out)
 {
   request r = {.dir = dir,
                .name = "predictions",
                .sample = sample,
                .n = n,
                .spread = spread,
-               .origin = origin,
-               .n_origin = n_origin};
+               .origin = origin};
   weir_status status = WEIR_OK;
 
   *out = (wx_predict_files){.e = e};

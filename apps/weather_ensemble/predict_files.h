@@ -2,15 +2,11 @@
  * as NetCDF, GRIB or both. */
 #ifndef WX_PREDICT_FILES_H
 #define WX_PREDICT_FILES_H
+#include "base/weir_origin.h"
 #include "data/predictions.h"
 #include "experiment.h"
 
 enum { WX_PREDICT_FORMATS = 2 };
-
-/* A text attribute of every file. */
-typedef struct wx_origin {
-  const char *name, *text;
-} wx_origin;
 
 typedef struct wx_predict_files {
   const wx_experiment *e;
@@ -19,11 +15,11 @@ typedef struct wx_predict_files {
 } wx_predict_files;
 
 /* Starts the files of predict.format and predict.members in a folder, for n samples; `spread`:
- * there are standard deviations. All is borrowed. Nothing stands under its name before the commit.
- * Fails: as wx_predictions_create. */
+ * there are standard deviations; origin: text attributes of each. All is borrowed. Nothing stands
+ * under its name before the commit. Fails: as wx_predictions_create. */
 weir_status wx_predict_files_create(const wx_experiment *e, const char *dir, const int64_t *sample,
-                                    int64_t n, bool spread, const wx_origin *origin,
-                                    int64_t n_origin, wx_predict_files *out) WEIR_CHECKED;
+                                    int64_t n, bool spread, const weir_origin *origin,
+                                    wx_predict_files *out) WEIR_CHECKED;
 /* Of a sample: mean and standard deviation (NULL where there is none), [y channel, cells]; members,
  * [y channel, depth, member, plane], where predict.members asks for them. */
 weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,

@@ -12,8 +12,6 @@
 #include "predict_samples.h"
 #include "verbs.h"
 
-enum { DIGEST = 65 };
-
 /* What a prediction needs. */
 typedef struct work {
   wx_experiment *e;
@@ -125,24 +123,38 @@ done:
   return status;
 }
 
+/* What made the files: also the digests of weights and configuration. */
+static weir_status take_origin(const weir_cli *cli, const work *w, weir_origin *o)
+{
+  static const char *const of[] = {"weights", "bias_weights"};
+  char now[80], config[WX_PATH];
+
+  weir_clock_utc(now, sizeof now);
+  WEIR_TRY(weir_path_join(cli->out, "resolved.yaml", config, sizeof config));
+  WEIR_TRY(weir_origin_text(o, "source", "weather_ensemble predict"));
+  WEIR_TRY(weir_origin_text(o, "weir_version", weir_version()));
+  WEIR_TRY(weir_origin_text(o, "forecast", w->e->facts->name));
+  WEIR_TRY(weir_origin_text(o, "created", now));
+  WEIR_TRY(weir_origin_text(o, "weights_dates", w->trained));
+  WEIR_TRY(weir_origin_text(o, WX_TRAINED_NOTE, w->parts));
+  for (int k = 0; k < w->n_weights; k++) {
+    WEIR_TRY(weir_origin_file(o, of[k], w->weights[k]));
+  }
+  return weir_origin_file(o, "config", config);
+}
+
 /* The files, each with what made it. */
 static weir_status create_files(const weir_cli *cli, work *w)
 {
-  char digest[2][DIGEST], now[80];
-  int64_t bytes = 0;
-  wx_origin origin[8] = {{"source", "weather_ensemble predict"}, {"weir_version", weir_version()},
-                         {"forecast", w->e->facts->name},        {"created", now},
-                         {"weights_dates", w->trained},          {WX_TRAINED_NOTE, w->parts}};
-  int64_t n = 6;
+  weir_origin origin = {.n = 0};
+  weir_status status = take_origin(cli, w, &origin);
 
-  weir_clock_utc(now, sizeof now);
-  for (int k = 0; k < w->n_weights; k++) {
-    if (weir_file_sha256(w->weights[k], digest[k], &bytes)) {
-      origin[n++] = (wx_origin){k == 0 ? "weights_sha256" : "bias_weights_sha256", digest[k]};
-    }
+  if (status == WEIR_OK) {
+    status = wx_predict_files_create(w->e, cli->out, w->sample, w->n, w->last.makes_sigma, &origin,
+                                     &w->files);
   }
-  return wx_predict_files_create(w->e, cli->out, w->sample, w->n, w->last.makes_sigma, origin, n,
-                                 &w->files);
+  weir_origin_fini(&origin);
+  return status;
 }
 
 static void tell(const weir_cli *cli, const work *w, const wx_predict_times *t, bool overlap)

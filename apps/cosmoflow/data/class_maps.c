@@ -7,7 +7,7 @@
 enum { CHUNK = 1 << 20 /* bytes that are compressed together, about */, LEVEL = 1 };
 
 struct cf_class_maps {
-  cf_class_maps_spec is; /* source is not kept */
+  cf_class_maps_spec is; /* source and origin are not kept */
   weir_netcdf *nc;
   int number, universe, part, classes, probability; /* variables */
   int64_t done;
@@ -21,7 +21,7 @@ static int64_t planes_of(const cf_class_maps *m, int64_t bytes_of_voxel)
   return n < 1 ? 1 : n < l[0] ? n : l[0];
 }
 
-static weir_status define(cf_class_maps *m, const char *source)
+static weir_status define(cf_class_maps *m, const cf_class_maps_spec *spec)
 {
   static const char *const names[] = {"depth", "height", "width"};
   const int64_t *const l = m->is.lengths;
@@ -46,7 +46,8 @@ static weir_status define(cf_class_maps *m, const char *source)
     WEIR_TRY(weir_netcdf_chunk(m->nc, m->probability, wide, LEVEL));
   }
   WEIR_TRY(weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "model", "network"));
-  return weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "source", source);
+  WEIR_TRY(weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "source", spec->source));
+  return spec->origin != NULL ? cf_origin_put(m->nc, spec->origin) : WEIR_OK;
 }
 
 weir_status cf_class_maps_create(const char *path, const cf_class_maps_spec *spec,
@@ -59,8 +60,9 @@ weir_status cf_class_maps_create(const char *path, const cf_class_maps_spec *spe
   WEIR_TRY(weir_alloc(1, sizeof *m, (void **)&m));
   m->is = *spec;
   m->is.source = NULL;
+  m->is.origin = NULL;
   WEIR_TRY_GOTO(weir_netcdf_create(path, &m->nc), done);
-  WEIR_TRY_GOTO(define(m, spec->source), done);
+  WEIR_TRY_GOTO(define(m, spec), done);
   *out = m;
   m = NULL;
 done:

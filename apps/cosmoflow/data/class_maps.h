@@ -10,6 +10,7 @@ typedef struct cf_class_maps_spec {
   int64_t n, lengths[3], classes; /* samples; their voxels; at most CF_CLASSES_MOST */
   bool probabilities;
   const char *source; /* for people: weights, network, data */
+  const weir_origin *origin;
 } cf_class_maps_spec;
 
 /* A row: what was predicted of a sample. */
@@ -35,6 +36,7 @@ typedef struct cf_read_maps {
   int64_t *sample, *universe; /* [n] not negative; no sample twice */
   uint8_t *part;              /* [n] cf_part */
   char source[CF_SOURCE_MOST];
+  weir_origin origin;
   const char *path; /* borrowed */
   weir_netcdf *nc;
   int classes; /* variable */

@@ -83,6 +83,7 @@ static weir_status take_all(cf_read_maps *m)
   WEIR_TRY(take_rows(m, "universe", WEIR_I64, m->universe));
   WEIR_TRY(take_rows(m, "part", WEIR_U8, m->part));
   WEIR_TRY(cf_predicted_text(m->nc, "source", m->source, sizeof m->source));
+  WEIR_TRY(cf_origin_take(m->nc, &m->origin));
   return judge_rows(m);
 }
 
@@ -110,4 +111,5 @@ void cf_class_maps_close(cf_read_maps *m)
   weir_free(&m->sample);
   weir_free(&m->universe);
   weir_free(&m->part);
+  weir_origin_fini(&m->origin);
 }

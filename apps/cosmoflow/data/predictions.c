@@ -29,6 +29,7 @@ weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->known, (void **)&p->known), done);
   WEIR_TRY_GOTO(weir_alloc(n * n_labels, sizeof *p->truth, (void **)&p->truth), done);
   WEIR_TRY_GOTO(weir_alloc(n * n_labels, sizeof *p->predicted, (void **)&p->predicted), done);
+  WEIR_TRY_GOTO(weir_alloc(n * CF_COSMOLOGY, sizeof *p->cosmology, (void **)&p->cosmology), done);
   (void)snprintf(p->model, sizeof p->model, "network");
   for (int64_t k = 0; k < n_labels; k++) {
     (void)snprintf(p->label[k], CF_NAME_MOST, "parameter_%lld", (long long)k + 1);
@@ -41,6 +42,9 @@ weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **
   }
   for (int64_t i = 0; i < n * n_labels; i++) {
     p->predicted[i] = NAN;
+  }
+  for (int64_t i = 0; i < n * CF_COSMOLOGY; i++) {
+    p->cosmology[i] = NAN;
   }
   *out = p;
 done:
@@ -61,7 +65,26 @@ void cf_predictions_destroy(cf_predictions **p)
   weir_free(&(*p)->known);
   weir_free(&(*p)->truth);
   weir_free(&(*p)->predicted);
+  weir_free(&(*p)->cosmology);
+  weir_origin_fini(&(*p)->origin);
   weir_free(p);
+}
+
+bool cf_predictions_ranged(const cf_predictions *p, int64_t label)
+{
+  return !(p->lo[label] == -1 && p->hi[label] == 1);
+}
+
+void cf_predictions_normalised(const cf_predictions *p, char *text, size_t size)
+{
+  text[0] = 0;
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    const size_t n = strlen(text);
+
+    if (!cf_predictions_ranged(p, k)) {
+      (void)snprintf(text + n, size - n, "%s%s", n > 0 ? ", " : "", p->label[k]);
+    }
+  }
 }
 
 double cf_predictions_physical(const cf_predictions *p, int64_t label, double unit)
@@ -179,10 +202,13 @@ static const column columns[COLUMNS] = {
     [PART] = {"part", "part of the split that the universe is of", WEIR_U8, 1},
     [KNOWN] = {"predicted", "1 where there is a prediction, 0 where the row is only listed",
                WEIR_U8, 1},
-    [TRUTH] = {"unitPar", "labels in [-1, 1]", WEIR_F32, 2},
-    [SAID] = {"unitPredicted", "predictions in units of the labels", WEIR_F32, 2},
-    [TRUTH_PHYSICAL] = {"physPar", "labels as they are", WEIR_F64, 2},
-    [SAID_PHYSICAL] = {"physPredicted", "predictions as parameters are", WEIR_F64, 2},
+    [TRUTH] = {"unitPar", "labels, normalised to [-1, 1] of their ranges", WEIR_F32, 2},
+    [SAID] = {"unitPredicted", "predictions, normalised as the labels", WEIR_F32, 2},
+    [TRUTH_PHYSICAL] = {"physPar", "labels in their own units, NaN where rangeKnown is 0", WEIR_F64,
+                        2},
+    [SAID_PHYSICAL] = {"physPredicted",
+                       "predictions in the labels' own units, NaN where rangeKnown is 0", WEIR_F64,
+                       2},
 };
 
 /* Where a column that is stored as it is stands; NULL: it is computed. */
@@ -205,7 +231,10 @@ static weir_status put_physical(weir_netcdf *nc, int var, const cf_predictions *
 
   WEIR_TRY(weir_alloc(p->n * p->n_labels, sizeof *value, (void **)&value));
   for (int64_t i = 0; i < p->n * p->n_labels; i++) {
-    value[i] = cf_predictions_physical(p, i % p->n_labels, (double)unit[i]);
+    const int64_t k = i % p->n_labels;
+
+    value[i] =
+        cf_predictions_ranged(p, k) ? cf_predictions_physical(p, k, (double)unit[i]) : (double)NAN;
   }
   const weir_status status = weir_netcdf_write(nc, var, zero, count, value);
 
@@ -223,6 +252,9 @@ static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const i
     WEIR_TRY(
         weir_netcdf_var(nc, columns[c].name, columns[c].dtype, columns[c].n_dims, dims, &var[c]));
     WEIR_TRY(weir_netcdf_put_text(nc, var[c], "long_name", columns[c].long_name));
+    if (c == TRUTH || c == SAID) {
+      WEIR_TRY(weir_netcdf_put_text(nc, var[c], "units", "1"));
+    }
   }
   WEIR_TRY(weir_netcdf_put_numbers(nc, var[PART], "flag_values", WEIR_U8, flags, CF_PARTS));
   WEIR_TRY(weir_netcdf_put_text(nc, var[PART], "flag_meanings", "train valid test"));
@@ -240,15 +272,18 @@ static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const i
 
 static weir_status put_labels(weir_netcdf *nc, const cf_predictions *p, int parameter)
 {
+  static const uint8_t flags[] = {0, 1};
   const int64_t zero[2] = {0, 0}, letters[2] = {p->n_labels, WIDTH}, ends[2] = {p->n_labels, 2};
   char name[CF_LABELS_MOST * WIDTH] = {0};
   double range[CF_LABELS_MOST][2];
+  uint8_t known[CF_LABELS_MOST];
   int dims[2] = {parameter, 0}, var = 0;
 
   for (int64_t k = 0; k < p->n_labels; k++) {
     memcpy(name + k * WIDTH, p->label[k], strnlen(p->label[k], WIDTH));
-    range[k][0] = p->lo[k];
-    range[k][1] = p->hi[k];
+    known[k] = cf_predictions_ranged(p, k);
+    range[k][0] = known[k] ? p->lo[k] : (double)NAN;
+    range[k][1] = known[k] ? p->hi[k] : (double)NAN;
   }
   WEIR_TRY(weir_netcdf_dim(nc, "name", WIDTH, &dims[1]));
   WEIR_TRY(weir_netcdf_char_var(nc, "namePar", 2, dims, &var));
@@ -256,7 +291,37 @@ static weir_status put_labels(weir_netcdf *nc, const cf_predictions *p, int para
   WEIR_TRY(weir_netcdf_dim(nc, "end", 2, &dims[1]));
   WEIR_TRY(weir_netcdf_var(nc, "rangePar", WEIR_F64, 2, dims, &var));
   WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name", "parameters at -1 and 1 of unitPar"));
-  return weir_netcdf_write(nc, var, zero, ends, range);
+  WEIR_TRY(weir_netcdf_write(nc, var, zero, ends, range));
+  WEIR_TRY(weir_netcdf_var(nc, "rangeKnown", WEIR_U8, 1, dims, &var));
+  WEIR_TRY(weir_netcdf_put_numbers(nc, var, "flag_values", WEIR_U8, flags, 2));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "flag_meanings", "normalised_range_unknown physical"));
+  return weir_netcdf_write(nc, var, zero, ends, known);
+}
+
+/* Where the samples are from, as far as it is known. */
+static weir_status put_box(weir_netcdf *nc, const cf_predictions *p, int sample)
+{
+  const int64_t zero[2] = {0, 0}, count[2] = {p->n, CF_COSMOLOGY};
+  int dims[2] = {sample, 0}, var = 0;
+  bool any = false;
+
+  if (p->box > 0) {
+    WEIR_TRY(weir_netcdf_put_numbers(nc, WEIR_NETCDF_FILE, "box_size_mpc_h", WEIR_F64, &p->box, 1));
+  }
+  if (p->cell > 0) {
+    WEIR_TRY(
+        weir_netcdf_put_numbers(nc, WEIR_NETCDF_FILE, "cell_size_mpc_h", WEIR_F64, &p->cell, 1));
+  }
+  for (int64_t i = 0; i < p->n * CF_COSMOLOGY; i++) {
+    any = any || isfinite(p->cosmology[i]);
+  }
+  if (!any) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_dim(nc, "cosmology_number", CF_COSMOLOGY, &dims[1]));
+  WEIR_TRY(weir_netcdf_var(nc, "cosmology", WEIR_F64, 2, dims, &var));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name", CF_COSMOLOGY_NAMES));
+  return weir_netcdf_write(nc, var, zero, count, p->cosmology);
 }
 
 static weir_status put_all(weir_netcdf *nc, const cf_predictions *p)
@@ -266,9 +331,11 @@ static weir_status put_all(weir_netcdf *nc, const cf_predictions *p)
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "cosmoflow: predictions"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "model", p->model));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", p->source));
+  WEIR_TRY(cf_origin_put(nc, &p->origin));
   WEIR_TRY(weir_netcdf_dim(nc, "sample", p->n, &dims[0]));
   WEIR_TRY(weir_netcdf_dim(nc, "parameter", p->n_labels, &dims[1]));
   WEIR_TRY(put_labels(nc, p, dims[1]));
+  WEIR_TRY(put_box(nc, p, dims[0]));
   return put_columns(nc, p, dims);
 }
 
@@ -336,8 +403,10 @@ static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions
                              &var, &s));
   WEIR_TRY(weir_netcdf_read(nc, var, (int64_t[]){0, 0}, s.lengths, range));
   for (int64_t k = 0; k < p->n_labels; k++) {
-    p->lo[k] = range[k][0];
-    p->hi[k] = range[k][1];
+    const bool unknown = isnan(range[k][0]) && isnan(range[k][1]);
+
+    p->lo[k] = unknown ? -1 : range[k][0];
+    p->hi[k] = unknown ? 1 : range[k][1];
   }
   return WEIR_OK;
 }
@@ -355,6 +424,7 @@ static weir_status take_all(weir_netcdf *nc, const char *path, cf_predictions **
 
   WEIR_TRY(cf_predicted_text(nc, "model", p->model, sizeof p->model));
   WEIR_TRY(cf_predicted_text(nc, "source", p->source, sizeof p->source));
+  WEIR_TRY(cf_origin_take(nc, &p->origin));
   WEIR_TRY(take_labels(nc, path, p));
   for (int c = 0; c < COLUMNS; c++) {
     void *const rows = rows_of(p, c);

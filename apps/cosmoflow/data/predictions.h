@@ -6,8 +6,7 @@
  * universes were trained on without the cost of predicting them. */
 #ifndef CF_PREDICTIONS_H
 #define CF_PREDICTIONS_H
-#include "data/volume.h"
-#include "io/weir_netcdf.h"
+#include "data/origin.h"
 
 typedef enum cf_part { CF_TRAIN, CF_VALID, CF_TEST, CF_PARTS } cf_part;
 #define CF_PART_CHOICES "train|valid|test"
@@ -20,7 +19,11 @@ typedef struct cf_predictions {
   char model[CF_NAME_MOST];    /* its name in tables: "network" where nothing else is set */
   char source[CF_SOURCE_MOST]; /* for people: weights, network, data; "" for none */
   char label[CF_LABELS_MOST][CF_NAME_MOST];
-  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* of every label in its own unit */
+  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* of every label in its own unit; -1, 1: not
+                                                    known, it is normalised to them */
+  weir_origin origin;                            /* weights, configuration and samples */
+  double box, cell;                              /* sides in Mpc/h; 0: not known */
+  double *cosmology;                             /* [n, CF_COSMOLOGY], NaN where not known */
   int64_t *sample;                               /* [n] its number in the set of files */
   int64_t *universe;                             /* [n] not negative */
   uint8_t *part;                                 /* [n] cf_part */
@@ -35,7 +38,11 @@ typedef struct cf_predictions {
 weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_predictions_destroy(cf_predictions **p);
-/* A label in its own unit, from [-1, 1]. */
+/* Whether the range of a label is known; else it stays in [-1, 1], normalised. */
+bool cf_predictions_ranged(const cf_predictions *p, int64_t label);
+/* "omega_m, h" of the labels whose ranges are not known; "" for none. Always terminated. */
+void cf_predictions_normalised(const cf_predictions *p, char *text, size_t size);
+/* A label in its own unit, or normalised, from [-1, 1]. */
 double cf_predictions_physical(const cf_predictions *p, int64_t label, double unit);
 /* Writes the file, whole or not at all. Fails: WEIR_ERR_DATA for rows that cannot be (a universe in
  * two parts, a sample twice, ranges without width, labels of one name), WEIR_ERR_NUMERIC for labels

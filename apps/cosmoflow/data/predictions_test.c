@@ -125,6 +125,46 @@ static void physical_values_are_in_the_file(void **state)
   cf_predictions_destroy(&p);
 }
 
+/* -1 to 1 is no range of a parameter: the file says that it is not known, and gives none. */
+static void unknown_ranges_are_marked(void **state)
+{
+  const int64_t zero[2] = {0, 0};
+  cf_predictions *p = NULL, *q = NULL;
+  weir_netcdf *nc = NULL;
+  weir_netcdf_shape s;
+  char names[64];
+  double value[2][2];
+  uint8_t known[2];
+  int var = 0;
+
+  NEEDS_NETCDF();
+  assert_ok(cf_predictions_create(2, 2, &p));
+  p->lo[1] = 0.1;
+  p->hi[1] = 0.5;
+  memset(p->predicted, 0, 4 * sizeof *p->predicted);
+  cf_predictions_normalised(p, names, sizeof names);
+  assert_string_equal(names, "parameter_1");
+  assert_ok(cf_predictions_write(p, path));
+  assert_ok(weir_netcdf_open(path, &nc));
+  assert_ok(weir_netcdf_find(nc, "physPredicted", &var, &s));
+  assert_ok(weir_netcdf_read(nc, var, zero, s.lengths, value));
+  assert_true(isnan(value[0][0]) && isnan(value[1][0]));
+  assert_near(value[0][1], 0.3, 1e-15);
+  assert_ok(weir_netcdf_find(nc, "rangePar", &var, &s));
+  assert_ok(weir_netcdf_read(nc, var, zero, s.lengths, value));
+  assert_true(isnan(value[0][0]) && isnan(value[0][1]));
+  assert_ok(weir_netcdf_find(nc, "rangeKnown", &var, &s));
+  assert_ok(weir_netcdf_read(nc, var, zero, s.lengths, known));
+  assert_true(known[0] == 0 && known[1] == 1);
+  weir_netcdf_close(&nc);
+  assert_ok(cf_predictions_read(path, &q));
+  assert_false(cf_predictions_ranged(q, 0));
+  assert_true(cf_predictions_ranged(q, 1));
+  assert_near(q->lo[0], -1, 0);
+  cf_predictions_destroy(&p);
+  cf_predictions_destroy(&q);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
   cf_predictions *p = NULL, *none = NULL;
@@ -228,6 +268,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       CASE(the_same_comes_back),
       CASE(physical_values_are_in_the_file),
+      CASE(unknown_ranges_are_marked),
       CASE(what_cannot_be_is_refused),
       CASE(files_are_judged_when_they_are_read),
       CASE(memory_that_is_missing_is_no_leak),

@@ -294,6 +294,33 @@ void cf_source_key(const cf_source *s, char hex[65])
   weir_sha256(text, strlen(text), hex);
 }
 
+weir_status cf_source_origin(const cf_source *s, weir_origin *to)
+{
+  char hex[65];
+
+  if (s->files) {
+    return cf_volumes_origin(s->files, CF_ORIGIN_DATA, to);
+  }
+  cf_source_key(s, hex);
+  return weir_origin_text(to, CF_ORIGIN_SIMULATION, hex);
+}
+
+weir_status cf_source_belongs(const cf_source *s, const weir_origin *o, weir_belongs *out)
+{
+  const char *const was = weir_origin_find(o, CF_ORIGIN_SIMULATION);
+  char hex[65];
+
+  *out = WEIR_BELONGS_UNKNOWN;
+  if (s->files) {
+    return cf_volumes_belongs(s->files, CF_ORIGIN_DATA, o, out);
+  }
+  if (was != NULL) {
+    cf_source_key(s, hex);
+    *out = strcmp(hex, was) == 0 ? WEIR_BELONGS : WEIR_BELONGS_NOT;
+  }
+  return WEIR_OK;
+}
+
 const char *cf_source_within(const cf_source *s, const char *folder)
 {
   return s->files ? cf_volumes_within(s->files, folder) : NULL;

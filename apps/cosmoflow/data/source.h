@@ -11,6 +11,9 @@
 #include "data/volume.h"
 
 #define CF_SOURCE_SYNTH "synth://"
+/* What a result says that it came from: of files _sha256 follows. */
+#define CF_ORIGIN_DATA "data"
+#define CF_ORIGIN_SIMULATION "simulation_sha256"
 
 typedef struct cf_source_opts {
   weir_string_list input; /* files, folders, lists; or synth:// alone */
@@ -55,6 +58,13 @@ void cf_source_describe(const cf_source *s, char *text, size_t size);
 /* What the samples are, as 64 hex digits: paths, sizes and times of files and how they are read, or
  * options, seed and numbers of universes. */
 void cf_source_key(const cf_source *s, char hex[65]);
+/* Adds to what a result came from: data_sha256 of files, as cf_volumes_origin, or, of synth://,
+ * simulation_sha256, the key. Fails: as weir_origin_files. */
+weir_status cf_source_origin(const cf_source *s, weir_origin *to) WEIR_CHECKED;
+/* Whether a result came from these; not known where it came from files and these are synth://, or
+ * the other way round. Fails: as weir_origin_files. */
+weir_status cf_source_belongs(const cf_source *s, const weir_origin *o,
+                              weir_belongs *out) WEIR_CHECKED;
 /* As cf_volumes_within; NULL for synth://. Borrowed. */
 const char *cf_source_within(const cf_source *s, const char *folder);
 /* Whether it is synth://. */

@@ -1,15 +1,12 @@
 /* volume.c - sets of files of samples; what is the same for all formats. */
 #include "data/volume.h"
-#include <dirent.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "data/volume_format.h"
+#include "data/volume_priv.h"
 
 const weir_opt cf_volume_options[] = {
     WEIR_OPT_STRING(
@@ -61,160 +58,7 @@ const weir_opt cf_volume_options[] = {
     WEIR_OPT_END,
 };
 
-enum { HEAD = 16, LIST_MOST = 1 << 28, PAIRS = 4096 /* of labels */ };
-
-typedef struct entry {
-  char *path;
-  const cf_volume_format *format;
-  int64_t first; /* number of its first sample in the set */
-} entry;
-
-struct cf_volumes {
-  cf_volume_opts opts;
-  cf_volume_info info;
-  entry *entries; /* [n], and room */
-  int64_t n, capacity, count;
-  cf_volume_file file; /* the one that is open */
-  int64_t open;        /* its number; -1: none */
-  cf_order order;      /* of its labels and channels */
-  void *raw;           /* stored voxels before they are converted */
-  int64_t raw_bytes;
-};
-
-static bool ends(const char *path, const char *ending, size_t n)
-{
-  const size_t length = strlen(path);
-
-  return length > n && strncmp(path + length - n, ending, n) == 0;
-}
-
-static const cf_volume_format *by_name(const char *path)
-{
-  for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
-    for (const char *at = (*f)->endings; *at;) {
-      const size_t n = strcspn(at, "|");
-
-      if (ends(path, at, n)) {
-        return *f;
-      }
-      at += n + (at[n] == '|');
-    }
-  }
-  return NULL;
-}
-
-/* The format of a file, by its first bytes, else by its name. */
-static const cf_volume_format *format_of(const char *path)
-{
-  uint8_t head[HEAD];
-  FILE *const in = fopen(path, "rb");
-  const int64_t n = in ? (int64_t)fread(head, 1, sizeof head, in) : 0;
-
-  if (in) {
-    (void)fclose(in);
-  }
-  for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
-    if ((*f)->knows && (*f)->knows(head, n)) {
-      return *f;
-    }
-  }
-  return by_name(path);
-}
-
-static weir_status add(cf_volumes *v, const char *path, const cf_volume_format *format)
-{
-  WEIR_TRY(weir_reserve(&v->entries, &v->capacity, v->n + 1, sizeof *v->entries));
-  WEIR_TRY(weir_strdup(path, &v->entries[v->n].path));
-  v->entries[v->n++].format = format;
-  return WEIR_OK;
-}
-
-static weir_status add_file(cf_volumes *v, const char *path)
-{
-  const cf_volume_format *const format = format_of(path);
-  char names[512] = "";
-
-  if (format) {
-    return add(v, path, format);
-  }
-  if (!weir_file_exists(path)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: is not there", path);
-  }
-  for (const cf_volume_format *const *f = cf_volume_format_table; *f; f++) {
-    const size_t n = strlen(names);
-
-    (void)snprintf(names + n, sizeof names - n, "%s%s (%s)", n > 0 ? ", " : "", (*f)->name,
-                   (*f)->endings);
-  }
-  return weir_fail(WEIR_ERR_DATA, "%s: is of no format that is read; formats and their names: %s",
-                   path, names);
-}
-
-static int compare(const void *a, const void *b)
-{
-  return strcmp(((const entry *)a)->path, ((const entry *)b)->path);
-}
-
-static weir_status add_folder(cf_volumes *v, const char *path)
-{
-  const int64_t first = v->n;
-  DIR *const folder = opendir(path);
-  weir_status status = WEIR_OK;
-  char file[CF_PLACE_MOST];
-
-  if (!folder) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the folder cannot be read", path);
-  }
-  for (const struct dirent *e = readdir(folder); e && status == WEIR_OK; e = readdir(folder)) {
-    const cf_volume_format *const format = by_name(e->d_name);
-
-    if (format) {
-      status = weir_path_join(path, e->d_name, file, sizeof file);
-      status = status == WEIR_OK ? add(v, file, format) : status;
-    }
-  }
-  (void)closedir(folder);
-  if (status == WEIR_OK && v->n == first) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the folder has no file of samples", path);
-  }
-  if (v->n > first) {
-    qsort(v->entries + first, (size_t)(v->n - first), sizeof *v->entries, compare);
-  }
-  return status;
-}
-
-/* A path a line, relative to the folder of the list. */
-static weir_status add_list(cf_volumes *v, const char *path)
-{
-  char *text = NULL, *rest = NULL, file[CF_PLACE_MOST];
-  int64_t size = 0;
-  const char *const slash = strrchr(path, '/');
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_file_read(path, LIST_MOST, &text, &size));
-  for (char *line = strtok_r(text, "\r\n", &rest); line && status == WEIR_OK;
-       line = strtok_r(NULL, "\r\n", &rest)) {
-    const int folder = slash && line[0] != '/' ? (int)(slash - path) + 1 : 0;
-
-    if (snprintf(file, sizeof file, "%.*s%s", folder, path, line) >= (int)sizeof file) {
-      status = weir_fail(WEIR_ERR_DATA, "%s: a line is longer than a path", path);
-    } else {
-      status = add_file(v, file);
-    }
-  }
-  weir_free(&text);
-  return status;
-}
-
-static weir_status add_path(cf_volumes *v, const char *path)
-{
-  struct stat info;
-
-  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-    return add_folder(v, path);
-  }
-  return ends(path, ".lst", 4) ? add_list(v, path) : add_file(v, path);
-}
+enum { PAIRS = 4096 /* of labels */ };
 
 /* Has a file of the set open. */
 static weir_status go_to(cf_volumes *v, int64_t i)
@@ -370,7 +214,7 @@ weir_status cf_volumes_open(const char *const *paths, int64_t n, const cf_volume
   v->opts.axes = opts->axes ? opts->axes : "";
   v->open = -1;
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY_GOTO(add_path(v, paths[i]), done);
+    WEIR_TRY_GOTO(cf_volumes_add(v, paths[i]), done);
   }
   if (v->n == 0) {
     status = weir_fail(WEIR_ERR_DATA, "there is no file of samples: name files or folders");
@@ -434,47 +278,9 @@ static int64_t file_of(const cf_volumes *v, int64_t sample)
   return lo;
 }
 
-const char *cf_volumes_within(const cf_volumes *v, const char *folder)
-{
-  char above[PATH_MAX], file[PATH_MAX];
-
-  if (realpath(folder, above) == NULL) {
-    return NULL;
-  }
-  const size_t n = strlen(above);
-
-  for (int64_t i = 0; i < v->n; i++) {
-    if (realpath(v->entries[i].path, file) != NULL && strncmp(file, above, n) == 0 &&
-        (file[n] == '/' || n == 1)) {
-      return v->entries[i].path;
-    }
-  }
-  return NULL;
-}
-
-void cf_volumes_key(const cf_volumes *v, char hex[65])
-{
-  char text[PATH_MAX + 256], file[PATH_MAX];
-
-  (void)snprintf(text, sizeof text, "%.64s %.64s %lld %d %lld %.64s %.16s %lld", v->opts.volume,
-                 v->opts.labels, (long long)v->opts.channels, v->opts.dtype,
-                 (long long)v->opts.per_file, v->opts.segmentation, v->opts.axes,
-                 (long long)v->opts.classes);
-  weir_sha256(text, strlen(text), hex);
-  for (int64_t i = 0; i < v->n; i++) {
-    struct stat info = {.st_size = -1};
-    const char *const path = realpath(v->entries[i].path, file) ? file : v->entries[i].path;
-
-    (void)stat(path, &info);
-    (void)snprintf(text, sizeof text, "%s %lld %lld.%09ld %s", hex, (long long)info.st_size,
-                   (long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec, path);
-    weir_sha256(text, strlen(text), hex);
-  }
-}
-
 void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size)
 {
-  const entry *const e = &v->entries[file_of(v, sample)];
+  const cf_volume_entry *const e = &v->entries[file_of(v, sample)];
 
   (void)snprintf(text, size, "%s: sample %lld", e->path, (long long)(sample - e->first + 1));
 }

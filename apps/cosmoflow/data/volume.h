@@ -12,6 +12,7 @@
 #define CF_VOLUME_H
 #include <stdbool.h>
 #include "base/weir_dtype.h"
+#include "base/weir_origin.h"
 #include "conf/weir_opt.h"
 
 enum {
@@ -21,6 +22,8 @@ enum {
   CF_CLASSES_MOST = 255,
   CF_COSMOLOGY = 5
 };
+
+#define CF_COSMOLOGY_NAMES "omega_m omega_b h n_s sigma_8"
 
 /* How files are read; the defaults suit files that say all. */
 typedef struct cf_volume_opts {
@@ -78,7 +81,7 @@ typedef struct cf_facts {
   bool has_physical;
   double physical[CF_LABELS_MOST]; /* [n_labels] the parameters in their own units */
   bool has_cosmology;
-  double cosmology[CF_COSMOLOGY]; /* omega_m omega_b h n_s sigma_8 */
+  double cosmology[CF_COSMOLOGY]; /* CF_COSMOLOGY_NAMES */
   bool has_corner;
   int64_t corner[3]; /* its first voxel in the box */
 } cf_facts;
@@ -114,6 +117,11 @@ const char *cf_volumes_within(const cf_volumes *v, const char *folder);
 /* Paths, sizes and times of the files and how they are read, as 64 hex digits: another set, or one
  * that was written again, has others. */
 void cf_volumes_key(const cf_volumes *v, char hex[65]);
+/* Adds WHAT_sha256, of the bytes of the files in their order (of a pair of NumPy, the voxels), to
+ * what a result came from; compares it with them. Fails: as weir_origin_files. */
+weir_status cf_volumes_origin(const cf_volumes *v, const char *what, weir_origin *to) WEIR_CHECKED;
+weir_status cf_volumes_belongs(const cf_volumes *v, const char *what, const weir_origin *o,
+                               weir_belongs *out) WEIR_CHECKED;
 /* "FILE: sample 3", for messages. Always terminated. */
 void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size);
 

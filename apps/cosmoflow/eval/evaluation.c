@@ -321,6 +321,7 @@ static weir_status add_bound(cf_evaluation *e)
   const cf_trial *const t = &e->trial[0];
   const double *const truth = t->level[CF_BY_UNIVERSE].truth;
   double value[CF_LABELS_MOST], sigma[CF_LABELS_MOST];
+  char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
   cf_fisher *f = NULL;
   weir_status status = WEIR_OK;
 
@@ -328,6 +329,13 @@ static weir_status add_bound(cf_evaluation *e)
     return WEIR_OK;
   }
   WEIR_ASSERT(t->source != NULL); /* cf_eval_check */
+  cf_predictions_normalised(t->p, normalised, sizeof normalised);
+  if (normalised[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.fisher.box: the bound is of parameters, and the ranges of %s are not "
+                     "known to %s: leave it out, or state files.range in the training",
+                     normalised, t->opts->predictions);
+  }
   WEIR_TRY(cf_fisher_create(&e->opts->fisher, t->p, cf_source_info(t->source)->lengths[0], &f));
   WEIR_TRY_GOTO(weir_alloc(e->n_labels * t->groups, sizeof *e->sigma, (void **)&e->sigma), done);
   for (int64_t g = 0; g < t->groups; g++) {

@@ -51,7 +51,8 @@ static weir_status open_truth(const cf_source_spec *spec, pair *p)
                      (long long)info->lengths[1], (long long)info->lengths[2]);
   }
   p->classes = info->n_classes;
-  return WEIR_OK;
+  /* Volumes may be predicted from files without classes. */
+  return cf_origin_judge(&p->said.origin, o->predictions, p->truth, o->truth.items[0], false);
 }
 
 /* The truth has the sample of a row. */

@@ -95,7 +95,8 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
     put_estimate(c, &r->score[s], error ? 1 / r->half : 1);
     end(c, r);
     if (error && r->label != CF_ALL_LABELS) {
-      c = begin(t, e, r, cf_score_name[s], "own");
+      c = begin(t, e, r, cf_score_name[s],
+                cf_predictions_ranged(e->trial[0].p, r->label) ? "own" : "normalised");
       put_estimate(c, &r->score[s], 1);
       end(c, r);
     }
@@ -203,6 +204,9 @@ static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_
 
       r.half = half_of(e, k);
       WEIR_TRY(score_cases(e, &own, beside ? &rival : NULL, &r));
+      if (!cf_predictions_ranged(e->trial[0].p, k)) { /* 0 is the middle of a range, no nothing */
+        r.score[CF_RELATIVE] = (cf_estimate){NAN, NAN, NAN};
+      }
     }
     WEIR_TRY(weir_reserve(&t->row, &t->room, t->n_rows + 1, sizeof *t->row));
     t->row[t->n_rows++] = r;

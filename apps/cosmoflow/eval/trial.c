@@ -183,7 +183,7 @@ static weir_status judge_source(const cf_trial *t)
     }
     const double width = 1e-6 * (info->hi[k] - info->lo[k]);
 
-    if (info->lo[k] < info->hi[k] &&
+    if (info->lo[k] < info->hi[k] && cf_predictions_ranged(p, k) &&
         (fabs(info->lo[k] - p->lo[k]) > width || fabs(info->hi[k] - p->hi[k]) > width)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: %s goes from %g to %g, in %s from %g to %g: labels in [-1, 1] do not "
@@ -199,13 +199,15 @@ static weir_status open_source(cf_trial *t, const cf_source_spec *spec)
   cf_source_spec own = *spec;
 
   if (t->opts->truth.count == 0) {
-    return WEIR_OK;
+    return cf_origin_judge(&t->p->origin, t->opts->predictions, NULL, "", true);
   }
   t->from = *spec->source;
   t->from.input = t->opts->truth;
   own.source = &t->from;
   WEIR_TRY(cf_source_open(&own, &t->source));
-  return judge_source(t);
+  WEIR_TRY(judge_source(t));
+  return cf_origin_judge(&t->p->origin, t->opts->predictions, t->source, t->opts->truth.items[0],
+                         true);
 }
 
 weir_status cf_trial_check(const cf_trial *t, int64_t row)
