@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # test.sh [PRESET[@MACHINE]...] - sets up, then builds and tests each preset (default: release, dev, minimal with the
-# constants of Zen 4, and two more runs of release). PRESET@MACHINE runs the tests with the constants of
-# tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the processor at hand.
-# Tests labelled `slow` and `style` run in release only, those on ranks not under constants, `conform` in release and dev,
-# and bare has the unit tests alone, but for those of numbers (minimal has run them and the others without the
-# libraries); `study` is for hand: minutes of science. The last line counts single tests, summed over presets. Exit
-# status 1 when one fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder
-# beside the checkout); only CUDA tests may always be skipped, and in the presets that leave libraries out (minimal,
-# bare) what says that `this build` lacks one.
+# constants of Zen 4, release with small caches and AVX2, and release with large caches). PRESET@MACHINE runs the tests
+# with the constants of tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the
+# processor at hand. Tests labelled `slow` and `style` run in release only, those on ranks not under constants, `conform`
+# in release and dev, and bare has the unit tests alone, but for those of numbers (minimal has run them and the others
+# without the libraries); `study` is for hand: minutes of science. The last line counts single tests, summed over
+# presets. Exit status 1 when one fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the
+# data folder beside the checkout); only CUDA tests may always be skipped, and in the presets that leave libraries out
+# (minimal, bare) what says that `this build` lacks one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
@@ -43,13 +43,13 @@ count() {
   table+=$'\n'$(printf '%-18s %8d %8d %8d %8d' "$preset" $p $f $s $((SECONDS - start)))
 }
 
-# Under a set of constants; the libraries are told the widest instructions, too.
+# Under a set of constants; where it names the widest instructions, the libraries are told them, too.
 run_tests() {
   local folder=$1 machine=$2
   shift 2
   if [ -n "$machine" ]; then
     export WEIR_MACHINE=$PWD/tests/machines/$machine.yaml
-    [ "$machine" != x86-64-v3 ] || export DNNL_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell
+    ! grep -q '^simd: avx2' "$WEIR_MACHINE" || export DNNL_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell
   fi
   ctest --test-dir "$folder" -j "$(nproc)" "$@" --no-tests=error --output-junit junit.xml \
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 >"$folder/test.log" 2>&1 || true

