@@ -7,6 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/date.h"
+#include "check.h"
 #include "predictor.h"
 
 enum { PATH_SIZE = 4096 };
@@ -22,11 +23,6 @@ static weir_status open_archives(wx_experiment *e, wx_source source)
     e->forecast = wx_sketch_forecast(e->sketch);
     e->truth = wx_sketch_truth(e->sketch);
     return WEIR_OK;
-  }
-  if (cfg->data.forecast.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
-                     "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
   }
   WEIR_TRY(wx_archive_open_as(cfg->data.forecast.items, (int)cfg->data.forecast.count,
                               &cfg->data.grib, &e->forecast));
@@ -61,12 +57,7 @@ static weir_status open_bias_samples(wx_experiment *e, wx_source source)
   const weir_status status = wx_samples_open(&e->bias_data, e->forecast, e->truth,
                                              source != WX_SOURCE_APPLY, &e->bias_samples);
 
-  if (status != WEIR_OK) {
-    char reason[1024];
-
-    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
-    return weir_fail(status, "bias.data: %s", reason);
-  }
+  WEIR_TRY(wx_bias_data_failed(status));
   WEIR_ASSERT(wx_samples_get(e->bias_samples)->n == e->facts->n);
   return WEIR_OK;
 }
@@ -75,10 +66,6 @@ static weir_status open_all(wx_experiment *e, wx_source source)
 {
   const wx_cfg *cfg = e->cfg;
 
-  if (cfg->eecrps.weight > 0 && cfg->model.loss != WX_LOSS_CRPS) {
-    return weir_fail(WEIR_ERR_CONFIG, "eecrps.weight: it is the CRPS that is weighted: set "
-                                      "model.loss to crps, or leave eecrps.weight at 0");
-  }
   WEIR_TRY(open_archives(e, source));
   WEIR_TRY(
       wx_samples_open(&cfg->data, e->forecast, e->truth, source != WX_SOURCE_APPLY, &e->samples));
@@ -92,11 +79,9 @@ static weir_status open_all(wx_experiment *e, wx_source source)
 weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source, wx_experiment *out)
 {
   *out = (wx_experiment){.cfg = cfg,
-                         .bias_model = cfg->bias.model,
+                         .bias_model = wx_bias_model(&cfg->bias),
                          .train = cfg->train,
                          .bias_train = cfg->bias.train};
-  out->bias_model.head = WX_HEAD_MEAN;
-  out->bias_model.loss = cfg->bias.loss;
   out->train.seed += cfg->seed;
   out->bias_train.seed += cfg->seed;
   const weir_status status = open_all(out, source);

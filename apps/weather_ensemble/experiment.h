@@ -31,8 +31,8 @@ typedef struct wx_experiment {
   char bias_digest[65]; /* of its weights; "": none */
 } wx_experiment;
 
-/* Fails: WEIR_ERR_CONFIG (no files; nothing to train on), as wx_archive_open, wx_samples_open,
- * wx_split_create. */
+/* cfg: as wx_check leaves it. Fails: WEIR_ERR_CONFIG (nothing to train on), as wx_archive_open,
+ * wx_samples_open, wx_split_create. */
 weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source,
                                wx_experiment *out) WEIR_CHECKED;
 void wx_experiment_close(wx_experiment *e);

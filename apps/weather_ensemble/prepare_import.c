@@ -222,10 +222,6 @@ weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg, weir_run_d
 {
   work w = {.cli = cli, .cfg = cfg};
 
-  if (cfg->data.forecast.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.truth is given and data.forecast is not: prepare "
-                                      "imports forecasts, with or without their truth");
-  }
   const weir_status status = import(&w, dir);
 
   for (int side = 0; side < SIDES; side++) {

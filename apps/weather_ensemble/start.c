@@ -5,6 +5,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
+#include "check.h"
 #include "data/date.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
@@ -20,7 +21,9 @@ weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
     weir_threads_set(cli->threads);
   }
   WEIR_TRY(weir_cli_config(cli, cfg, config));
-  const weir_status status = weir_cpu_load(cfg->exec.machine);
+  weir_status status = wx_check(cli, cfg);
+
+  status = status == WEIR_OK ? weir_cpu_load(cfg->exec.machine) : status;
   if (status != WEIR_OK) {
     weir_config_destroy(config);
   }

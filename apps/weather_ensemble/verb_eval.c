@@ -28,12 +28,6 @@ static weir_status open_archives(work *w)
 {
   const weir_string_list *const f = &w->cfg->data.forecast, *const t = &w->cfg->data.truth;
 
-  if (f->count == 0 || t->count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: no file is named: eval needs data.forecast and data.truth, lists of GRIB "
-                     "or NetCDF files",
-                     f->count == 0 ? "data.forecast" : "data.truth");
-  }
   WEIR_TRY(wx_archive_open_as(f->items, (int)f->count, &w->cfg->data.grib, &w->forecast));
   WEIR_TRY(wx_archive_open_truth(t->items, (int)t->count, &w->cfg->data.grib, &w->truth));
   WEIR_TRY(wx_scene_open(w->forecast, w->truth, &w->scene));

@@ -34,12 +34,6 @@ static weir_status load(work *w, const weir_plan_opts *exec)
   char folder[WX_PATH], path[WX_PATH];
   int64_t bytes;
 
-  if (cfg->predict.weights[0] == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.weights names no file: give the weights.nc of a run with --set "
-                     "predict.weights=RUN/weights.nc, and the network with --config "
-                     "RUN/resolved.yaml");
-  }
   (void)snprintf(w->weights[w->n_weights++], WX_PATH, "%s", cfg->predict.weights);
   if (cfg->bias.use) {
     const wx_stage_spec spec = wx_experiment_bias(e, &e->split);

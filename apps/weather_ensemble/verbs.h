@@ -16,7 +16,7 @@ weir_status wx_verb_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_check(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_describe(const weir_cli *cli) WEIR_CHECKED;
 
-/* Loads the configuration, sets the threads. Fails: WEIR_ERR_CONFIG;
+/* Loads the configuration, sets the threads and judges it (check.h). Fails: WEIR_ERR_CONFIG;
  * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
  * destroy. */
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config) WEIR_CHECKED;

@@ -341,6 +341,14 @@ static weir_status fit(work *w, wx_climate *c)
   return WEIR_OK;
 }
 
+weir_status wx_climate_check(const wx_climate_opts *opts)
+{
+  return opts->window % 2 != 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "climate.window: %lld is even: a window has a middle",
+                         (long long)opts->window);
+}
+
 weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archive *truth,
                            const int64_t *start, int64_t n, wx_climate *out)
 {
@@ -356,10 +364,7 @@ weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archiv
             .members = members,
             .cells = wx_grid_cells(&f->grid)};
 
-  if (opts->window % 2 == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "climate.window: %lld is even: a window has a middle",
-                     (long long)opts->window);
-  }
+  WEIR_TRY(wx_climate_check(opts));
   *out = (wx_climate){.n_leads = f->n_leads,
                       .n_quantities = f->n_quantities,
                       .n_lat = f->grid.n_lat,

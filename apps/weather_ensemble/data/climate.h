@@ -40,6 +40,8 @@ typedef struct wx_climate {
   float *truth_quantile;        /* as quantile */
 } wx_climate;
 
+/* Fails: WEIR_ERR_CONFIG (an even window). */
+weir_status wx_climate_check(const wx_climate_opts *opts) WEIR_CHECKED;
 /* Of the starts start[n] (numbers, ascending) of an archive, and of what came true (NULL: not
  * known). Missing values are left out. Fails: WEIR_ERR_CONFIG (an even window; no such members), as
  * wx_archive_read, WEIR_ERR_STOPPED. */

@@ -158,7 +158,7 @@ static weir_status fill(wx_qg *m)
   return WEIR_OK;
 }
 
-static weir_status check(const wx_qg_params *p)
+weir_status wx_qg_check(const wx_qg_params *p)
 {
   if (p->nx < LEAST || p->ny < LEAST || p->nx > MOST || p->ny > MOST || p->nx % 2 != 0 ||
       p->ny % 2 != 0) {
@@ -177,7 +177,7 @@ weir_status wx_qg_create(const wx_qg_params *p, wx_qg **out)
   void *memory = NULL;
 
   *out = NULL;
-  WEIR_TRY(check(p));
+  WEIR_TRY(wx_qg_check(p));
   WEIR_TRY(weir_alloc(1, sizeof(wx_qg), &memory));
   wx_qg *m = memory;
 

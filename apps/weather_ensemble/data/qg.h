@@ -37,6 +37,8 @@ typedef struct wx_qg_room wx_qg_room;
 
 /* The mean of the jet, which is U1 where U2 = 0. */
 double wx_qg_mean_wind(const wx_qg_params *p);
+/* Fails: WEIR_ERR_CONFIG (a grid or lengths that cannot be). */
+weir_status wx_qg_check(const wx_qg_params *p) WEIR_CHECKED;
 /* Fails: WEIR_ERR_CONFIG (a grid that cannot be), WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no FFTW).
  */
 weir_status wx_qg_create(const wx_qg_params *p, wx_qg **out) WEIR_CHECKED;

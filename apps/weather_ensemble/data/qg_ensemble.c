@@ -117,14 +117,20 @@ static void step_truth(wx_qg_ensemble *e, int64_t n)
   wx_qg_steps(e->fine, e->fine_room, e->current, n * e->o->refine);
 }
 
+/* Steps of the spin-up, and between states of the library. */
+static weir_status count_steps(const wx_qg_ensemble *e, int64_t *before, int64_t *between)
+{
+  WEIR_TRY(qg_steps_of(e, e->o->spin_up * DAY, "simulate.spin_up", before));
+  return qg_steps_of(e, e->o->library.every * DAY, "simulate.library.every", between);
+}
+
 /* The truth before the first start: spin-up, then the library. */
 static weir_status spin_up(wx_qg_ensemble *e)
 {
   const wx_qg_opts *const o = e->o;
   int64_t before = 0, between = 0, day = llround(DAY / e->seconds);
 
-  WEIR_TRY(qg_steps_of(e, o->spin_up * DAY, "simulate.spin_up", &before));
-  WEIR_TRY(qg_steps_of(e, o->library.every * DAY, "simulate.library.every", &between));
+  WEIR_TRY(count_steps(e, &before, &between));
   day = day < 1 ? 1 : day;
   WEIR_TRY(stir(e));
   const int64_t total = before + o->library.states * between;
@@ -176,13 +182,20 @@ static weir_status take_room(wx_qg_ensemble *e)
   return weir_alloc(1, (size_t)wx_qg_state_bytes(e->fine), (void **)&e->current);
 }
 
+static wx_qg_params fine_params(const wx_qg_opts *o)
+{
+  wx_qg_params p = true_params(o);
+
+  p.nx *= o->refine;
+  p.ny *= o->refine;
+  p.dt /= (double)o->refine;
+  return p;
+}
+
 static weir_status make_fine(wx_qg_ensemble *e)
 {
-  wx_qg_params p = true_params(e->o);
+  const wx_qg_params p = fine_params(e->o);
 
-  p.nx *= e->o->refine;
-  p.ny *= e->o->refine;
-  p.dt /= (double)e->o->refine;
   e->fine = e->truth;
   if (e->o->refine > 1) {
     WEIR_TRY(wx_qg_create(&p, &e->fine));
@@ -190,15 +203,39 @@ static weir_status make_fine(wx_qg_ensemble *e)
   return wx_qg_room_create(e->fine, &e->fine_room);
 }
 
+/* What archives will hold: all that options alone say. */
+static weir_status foresee(wx_qg_ensemble *e)
+{
+  e->scale = (wx_qg_scale){e->o->scale.length * 1e3, e->o->scale.wind, e->o->scale.coriolis};
+  e->seconds = e->o->step * e->scale.length / e->scale.wind;
+  e->threads = weir_threads_get();
+  return qg_list_facts(e);
+}
+
+weir_status wx_qg_ensemble_check(const wx_qg_opts *opts)
+{
+  const wx_qg_params truth = true_params(opts), fine = fine_params(opts);
+  int64_t before = 0, between = 0;
+  wx_qg_ensemble *e = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(1, sizeof *e, (void **)&e));
+  e->o = opts;
+  WEIR_TRY_GOTO(foresee(e), done);
+  WEIR_TRY_GOTO(count_steps(e, &before, &between), done);
+  WEIR_TRY_GOTO(wx_qg_check(&truth), done);
+  WEIR_TRY_GOTO(wx_qg_check(&fine), done);
+done:
+  wx_qg_ensemble_destroy(&e);
+  return status;
+}
+
 static weir_status begin(wx_qg_ensemble *e)
 {
   const wx_qg_params truth = true_params(e->o);
   const wx_qg_params model = forecast_params(e->o, &e->perturbation);
 
-  e->scale = (wx_qg_scale){e->o->scale.length * 1e3, e->o->scale.wind, e->o->scale.coriolis};
-  e->seconds = e->o->step * e->scale.length / e->scale.wind;
-  e->threads = weir_threads_get();
-  WEIR_TRY(qg_list_facts(e));
+  WEIR_TRY(foresee(e));
   WEIR_TRY(wx_qg_create(&truth, &e->truth));
   WEIR_TRY(make_fine(e));
   WEIR_TRY(wx_qg_create(&model, &e->model));

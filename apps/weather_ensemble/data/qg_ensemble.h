@@ -38,6 +38,8 @@ extern const weir_opt wx_qg_options[];
 
 typedef struct wx_qg_ensemble wx_qg_ensemble;
 
+/* What options alone say of themselves. Fails: WEIR_ERR_CONFIG as wx_qg_ensemble_create. */
+weir_status wx_qg_ensemble_check(const wx_qg_opts *opts) WEIR_CHECKED;
 /* Spins the truth up and keeps the library of states. Fails: WEIR_ERR_CONFIG (leads, times or
  * quantities that cannot be), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, WEIR_ERR_NUMERIC
  * (the step is too long), WEIR_ERR_STOPPED. opts and its lists are borrowed until the end. */

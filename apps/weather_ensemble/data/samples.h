@@ -94,6 +94,10 @@ typedef struct wx_sample {
   const float *m, *s; /* [channel of y, cells] mean and standard deviation of the members */
 } wx_sample;
 
+/* Whether options go together, before any archive is open. truth: there is one; y: samples need
+ * what came true. Fails: WEIR_ERR_CONFIG. */
+weir_status wx_data_check(const wx_data_opts *opts, bool truth, bool y) WEIR_CHECKED;
+
 typedef struct wx_samples wx_samples;
 
 /* Samples of `forecast`; y: those that `truth` knows of, else all, without y. Archives are

@@ -263,35 +263,8 @@ static weir_status find_leads(const wx_samples *s, const char *key, const weir_r
                        "data.%s: %s has no lead of %g h; it has %lld from %g to %g", key, f->name,
                        list->items[i], (long long)f->n_leads, f->lead[0], f->lead[f->n_leads - 1]);
     }
-    if (i > 0 && number[i] <= number[i - 1]) {
-      return weir_fail(WEIR_ERR_CONFIG, "data.%s: %g h behind %g h: give them ascending", key,
-                       list->items[i], list->items[i - 1]);
-    }
   }
   return WEIR_OK;
-}
-
-/* Early members are of inputs at leads of their own: where none of those is early, or nothing says
- * how many there are, the options would do nothing. */
-static weir_status check_early(const wx_samples *s)
-{
-  const wx_early *e = &s->opts->early;
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
-  bool any = false;
-
-  for (int64_t l = 0; l < s->opts->input_lead.count; l++) {
-    any = any || f->lead[s->input_lead[l]] <= e->until;
-  }
-  if (e->members > 0 && !any) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "early.members: no lead of input_lead is up to early.until, %g h: give such "
-                     "leads, or leave early.members at 0",
-                     e->until);
-  }
-  return e->members > 0 || e->until == 0
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG, "early.until: early.members does not say how many "
-                                          "members reach that lead");
 }
 
 static weir_status plan_leads(wx_samples *s)
@@ -299,9 +272,8 @@ static weir_status plan_leads(wx_samples *s)
   const wx_data_opts *o = s->opts;
   const wx_archive_facts *f = wx_archive_get(s->forecast);
 
-  if (o->lead.count > WX_CHANNELS || o->input_lead.count > WX_CHANNELS ||
-      f->n_leads > WX_CHANNELS) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.lead: more than %d leads", WX_CHANNELS);
+  if (f->n_leads > WX_CHANNELS) {
+    return weir_fail(WEIR_ERR_CONFIG, "data.lead: %s has more than %d leads", f->name, WX_CHANNELS);
   }
   WEIR_TRY(find_leads(s, "lead", &o->lead, s->lead));
   WEIR_TRY(find_leads(s, "input_lead", &o->input_lead, s->input_lead));
@@ -316,7 +288,6 @@ static weir_status plan_leads(wx_samples *s)
     s->n_input_leads = 1;
     s->input_lead[0] = WX_OF_SAMPLE;
   }
-  WEIR_TRY(check_early(s));
   return s->n_leads > 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG, "data.lead: %s has no lead above 0 h: give one", f->name);
@@ -446,12 +417,6 @@ static weir_status plan_grid(wx_samples *s)
   f->depth = o->depth == WX_DEPTH_LEVEL  ? o->levels.count
              : o->depth == WX_DEPTH_LEAD ? s->n_leads
                                          : 1;
-  if (f->depth < 1) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.levels: a depth of levels needs some");
-  }
-  if (o->depth == WX_DEPTH_LEVEL && o->inputs.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.inputs: a depth of levels needs variables, as [t, z]");
-  }
   f->rank = o->depth == WX_DEPTH_NONE ? 2 : 3;
   if (f->rank == 3) {
     f->axis[0] = (wx_axis){o->depth == WX_DEPTH_LEVEL ? "level" : "lead", f->depth,
@@ -496,17 +461,7 @@ weir_status wx_samples_plan(wx_samples *s)
   s->facts.carry = -1;
   s->facts.channel[WX_X] = s->channel[WX_X];
   s->facts.channel[WX_Y] = s->channel[WX_Y];
-  if (o->target.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.target: names no quantity, such as [z500]");
-  }
-  if (o->analysis && s->truth == NULL) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.analysis: the analysis is the truth at the start, and data.truth names "
-                     "no file");
-  }
-  if (s->y && o->label == WX_LABEL_TRUTH && s->truth == NULL) {
-    return weir_fail(WEIR_ERR_CONFIG, "data.truth: names no file of what came true");
-  }
+  WEIR_TRY(wx_data_check(o, s->truth != NULL, s->y));
   WEIR_TRY(plan_members(s));
   WEIR_TRY(plan_leads(s));
   s->facts.lead = s->lead;

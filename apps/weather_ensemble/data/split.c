@@ -184,17 +184,33 @@ static weir_status take_parts(const wx_split_opts *opts, const wx_times *times, 
   return fill(times, part, out);
 }
 
-weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times, wx_split *out)
+/* Limits of all parts in days. */
+static weir_status ranges(const wx_split_opts *opts, double lo[WX_PARTS], double hi[WX_PARTS])
 {
   const wx_range *const range[WX_PARTS] = {&opts->train, &opts->valid, &opts->test};
+
+  for (int p = 0; p < WX_PARTS; p++) {
+    WEIR_TRY(limits(wx_part_name[p], range[p], &lo[p], &hi[p]));
+  }
+  return check_apart(lo, hi);
+}
+
+weir_status wx_split_check(const wx_split_opts *opts, bool *validates)
+{
+  double lo[WX_PARTS], hi[WX_PARTS];
+
+  WEIR_TRY(ranges(opts, lo, hi));
+  *validates = !is_open(lo[WX_VALID], hi[WX_VALID]);
+  return WEIR_OK;
+}
+
+weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times, wx_split *out)
+{
   double lo[WX_PARTS], hi[WX_PARTS];
   int *part = NULL;
 
   *out = (wx_split){.left_out = 0};
-  for (int p = 0; p < WX_PARTS; p++) {
-    WEIR_TRY(limits(wx_part_name[p], range[p], &lo[p], &hi[p]));
-  }
-  WEIR_TRY(check_apart(lo, hi));
+  WEIR_TRY(ranges(opts, lo, hi));
   WEIR_TRY(weir_alloc(times->n, sizeof *part, (void **)&part));
   for (int64_t i = 0; i < times->n; i++) {
     part[i] = part_of(times->start[i], lo, hi);

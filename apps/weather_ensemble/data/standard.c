@@ -23,6 +23,14 @@ const weir_opt wx_standard_options[] = {
     WEIR_OPT_END,
 };
 
+weir_status wx_standard_check(const wx_standard_opts *opts)
+{
+  return opts->window % 2 != 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "standard.window: %lld is even: a window has a middle",
+                         (long long)opts->window);
+}
+
 weir_status wx_standard_open(const wx_standard_opts *opts, const wx_facts *facts, bool wraps,
                              bool from_zero, weir_store *store, wx_standard *out)
 {
@@ -43,10 +51,7 @@ weir_status wx_standard_open(const wx_standard_opts *opts, const wx_facts *facts
                {"standard.bias", {n_y, facts->cells}, &out->bias},
                {"standard.unit", {n_y, 1}, &out->unit}};
 
-  if (opts->window % 2 == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "standard.window: %lld is even: a window has a middle",
-                     (long long)opts->window);
-  }
+  WEIR_TRY(wx_standard_check(opts));
   for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
     WEIR_TRY(weir_store_add(store, array[i].name, WEIR_F64, 2, array[i].shape));
     *array[i].at = weir_store_get(store, array[i].name)->data;

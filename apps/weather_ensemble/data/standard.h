@@ -37,6 +37,8 @@ typedef struct wx_standard {
   double *unit;          /* [y channel]                                     */
 } wx_standard;
 
+/* Fails: WEIR_ERR_CONFIG (an even window). */
+weir_status wx_standard_check(const wx_standard_opts *opts) WEIR_CHECKED;
 /* Adds the arrays to the store; options and facts are borrowed. Fails: as weir_store_add. */
 weir_status wx_standard_open(const wx_standard_opts *opts, const wx_facts *facts, bool wraps,
                              bool from_zero, weir_store *store, wx_standard *out) WEIR_CHECKED;

@@ -29,6 +29,15 @@ const weir_opt wx_climatology_options[] = {
     WEIR_OPT_END,
 };
 
+weir_status wx_climatology_check(const wx_climatology_opts *opts)
+{
+  return opts->file[0] == 0 || opts->window <= 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "eval.climate.file: it is of all its starts, and eval.climate.window asks "
+                         "for those near in the year: set one of them");
+}
+
 weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
                                   int64_t n_events, const wx_scene *s, const int64_t *scored,
                                   int64_t n, wx_climatology *out)
@@ -43,11 +52,7 @@ weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_even
                           .scored = scored,
                           .n_scored = n,
                           .kept_lead = -1};
-  if (opts->file[0] != 0 && opts->window > 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.climate.file: it is of all its starts, and eval.climate.window asks for "
-                     "those near in the year: set one of them");
-  }
+  WEIR_TRY(wx_climatology_check(opts));
   WEIR_TRY_GOTO(weir_alloc(s->cells, sizeof(float), (void **)&out->mean), done);
   WEIR_TRY_GOTO(weir_alloc(n_events * s->cells, sizeof(float), (void **)&out->threshold), done);
   WEIR_TRY_GOTO(weir_alloc((out->efi.steps + 1) * s->cells, sizeof(float), (void **)&out->quantile),

@@ -47,6 +47,8 @@ typedef struct wx_climatology {
   int64_t kept_lead, kept_quantity;
 } wx_climatology;
 
+/* Fails: WEIR_ERR_CONFIG (a file and a window). */
+weir_status wx_climatology_check(const wx_climatology_opts *opts) WEIR_CHECKED;
 /* scored[n]: starts that are scored; borrowed. Fails: WEIR_ERR_CONFIG (a file and a window),
  * WEIR_ERR_MEMORY. */
 weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,

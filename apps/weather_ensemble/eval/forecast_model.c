@@ -26,7 +26,8 @@ const weir_opt wx_model_row_options[] = {
     WEIR_OPT_END,
 };
 
-weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m)
+/* The model of a row with its options, not open. */
+static weir_status choose(const wx_model_row *row, wx_model *m)
 {
   *m = (wx_model){.opts = row->use.opts, .lead = -1, .quantity = -1};
   for (const wx_model_desc *const *d = wx_model_table; *d != NULL && row->use.name != NULL; d++) {
@@ -47,7 +48,23 @@ weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m)
     weir_opts_default(m->desc->opts, m->desc->opts_size, m->defaults);
     m->opts = m->defaults;
   }
-  const weir_status status = m->desc->open(m, s);
+  return m->desc->check != NULL ? m->desc->check(m) : WEIR_OK;
+}
+
+weir_status wx_model_check(const wx_model_row *row)
+{
+  wx_model m;
+  const weir_status status = choose(row, &m);
+
+  weir_free(&m.defaults);
+  return status;
+}
+
+weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m)
+{
+  weir_status status = choose(row, m);
+
+  status = status == WEIR_OK ? m->desc->open(m, s) : status;
 
   if (status != WEIR_OK) {
     wx_model_close(m);

@@ -34,6 +34,8 @@ typedef struct wx_model_desc {
   const char *name, *help, *cite;
   const weir_opt *opts;
   size_t opts_size;
+  /* What the options say of themselves; NULL: they always go together. Fails: WEIR_ERR_CONFIG. */
+  weir_status (*check)(const wx_model *m);
   /* Checks the options against the scene; sets used, gives, own and, where it is empty, name.
    * Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
   weir_status (*open)(wx_model *m, wx_scene *s);
@@ -60,6 +62,8 @@ typedef struct wx_model_row {
 } wx_model_row;
 extern const weir_opt wx_model_row_options[];
 
+/* What a row says of itself, before any archive is open. Fails: WEIR_ERR_CONFIG. */
+weir_status wx_model_check(const wx_model_row *row) WEIR_CHECKED;
 /* The model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then closed. */
 weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m) WEIR_CHECKED;
 /* Made ready for a lead and a quantity of the forecast archive. */

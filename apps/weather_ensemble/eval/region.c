@@ -39,14 +39,6 @@ static weir_status add(wx_regions *r, const wx_region *b, const wx_grid *g)
 {
   const int64_t k = r->n;
 
-  for (int64_t i = 0; i < k; i++) {
-    if (b->name[0] == 0 || strcmp(r->name[i], b->name) == 0) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "eval.regions: a region needs a name that no other has ('%s'; 'all' is the "
-                       "whole grid)",
-                       b->name);
-    }
-  }
   r->name[k] = b->name;
   for (int64_t j = 0; j < g->n_lat; j++) {
     for (int64_t i = 0; i < g->n_lon; i++) {
@@ -68,16 +60,35 @@ static weir_status add(wx_regions *r, const wx_region *b, const wx_grid *g)
   return WEIR_OK;
 }
 
+weir_status wx_regions_check(const wx_region *box, int64_t n)
+{
+  if (n >= WX_REGIONS) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.regions: %lld regions, at most %d fit", (long long)n,
+                     WX_REGIONS - 1);
+  }
+  for (int64_t k = 0; k < n; k++) {
+    bool own = box[k].name[0] != 0 && strcmp(box[k].name, "all") != 0;
+
+    for (int64_t i = 0; i < k; i++) {
+      own = own && strcmp(box[i].name, box[k].name) != 0;
+    }
+    if (!own) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "eval.regions: a region needs a name that no other has ('%s'; 'all' is the "
+                       "whole grid)",
+                       box[k].name);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status wx_regions_create(const wx_region *box, int64_t n, const wx_grid *grid, wx_regions *out)
 {
   const int64_t cells = grid->n_lat * grid->n_lon;
   weir_status status = WEIR_OK;
 
   *out = (wx_regions){.n = 1, .name = {"all"}, .points = {cells}};
-  if (n >= WX_REGIONS) {
-    return weir_fail(WEIR_ERR_CONFIG, "eval.regions: %lld regions, at most %d fit", (long long)n,
-                     WX_REGIONS - 1);
-  }
+  WEIR_TRY(wx_regions_check(box, n));
   WEIR_TRY(weir_alloc(cells, sizeof *out->mask, (void **)&out->mask));
   for (int64_t i = 0; i < cells; i++) {
     out->mask[i] = 1;

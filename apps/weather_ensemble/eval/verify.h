@@ -73,6 +73,9 @@ typedef struct wx_verify {
   unsigned char *use;
 } wx_verify;
 
+/* What the options say of themselves and of each other, before any archive is open. Fails:
+ * WEIR_ERR_CONFIG as wx_verify_open. */
+weir_status wx_verify_check(const wx_verify_opts *opts) WEIR_CHECKED;
 /* Models opened and room made; candidate[n]: starts of the forecast archive. Borrows all but opens
  * models. Fails: WEIR_ERR_CONFIG (no models; two of a name; a reference, quantity or lead that
  * there is not; no start), as the models. */

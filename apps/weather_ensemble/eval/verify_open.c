@@ -51,6 +51,34 @@ const weir_opt wx_verify_options[] = {
     WEIR_OPT_END,
 };
 
+static weir_status refuse_name(int64_t j, int64_t k, const char *name)
+{
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "eval.models: rows %lld and %lld are both called '%s': give one another name",
+                   (long long)j, (long long)k, name);
+}
+
+weir_status wx_verify_check(const wx_verify_opts *opts)
+{
+  const wx_model_row *const row = opts->models.items;
+
+  WEIR_TRY(wx_climatology_check(&opts->climate));
+  WEIR_TRY(wx_regions_check(opts->regions.items, opts->regions.count));
+  for (int64_t k = 0; k < opts->models.count; k++) {
+    WEIR_TRY(wx_model_check(&row[k]));
+    for (int64_t j = 0; j < k && row[k].name[0] != 0; j++) {
+      WEIR_TRY(strcmp(row[j].name, row[k].name) == 0 ? refuse_name(j, k, row[k].name) : WEIR_OK);
+    }
+  }
+  if (opts->references.count > WX_MODELS) {
+    return weir_fail(WEIR_ERR_CONFIG, "eval.references: more than %d names", WX_MODELS);
+  }
+  return opts->quantiles.count + opts->events.count <= WX_EVENTS
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "eval.quantiles and eval.events: more than %d events",
+                         WX_EVENTS);
+}
+
 static weir_status open_models(wx_verify *v)
 {
   static const wx_model_row all_raw = {.name = "", .use = {.name = "raw"}};
@@ -62,10 +90,7 @@ static weir_status open_models(wx_verify *v)
     v->n_models++;
     for (int64_t j = 0; j < k; j++) {
       if (strcmp(v->model[j].name, v->model[k].name) == 0) {
-        return weir_fail(WEIR_ERR_CONFIG,
-                         "eval.models: rows %lld and %lld are both called '%s': give one another "
-                         "name",
-                         (long long)j, (long long)k, v->model[k].name);
+        return refuse_name(j, k, v->model[k].name);
       }
     }
   }
@@ -76,9 +101,6 @@ static weir_status find_references(wx_verify *v)
 {
   const weir_string_list *const names = &v->opts->references;
 
-  if (names->count > WX_MODELS) {
-    return weir_fail(WEIR_ERR_CONFIG, "eval.references: more than %d names", WX_MODELS);
-  }
   v->n_references = names->count > 0 ? names->count : 1;
   for (int64_t r = 0; r < names->count; r++) {
     v->reference[r] = -1;
@@ -101,10 +123,6 @@ static weir_status make_events(wx_verify *v)
   const wx_event_row *const row = v->opts->events.items;
   const weir_real_list *const q = &v->opts->quantiles;
 
-  if (q->count + v->opts->events.count > WX_EVENTS) {
-    return weir_fail(WEIR_ERR_CONFIG, "eval.quantiles and eval.events: more than %d events",
-                     WX_EVENTS);
-  }
   for (int64_t k = 0; k < q->count; k++) {
     wx_event *const e = &v->event[v->n_events++];
 
@@ -252,6 +270,7 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_scene *s, uint64_t see
                      "eval.part: no start of %s is in it: choose another, or change data.split",
                      s->facts->name);
   }
+  WEIR_TRY_GOTO(wx_verify_check(opts), done);
   WEIR_TRY_GOTO(
       wx_regions_create(opts->regions.items, opts->regions.count, &s->facts->grid, &out->regions),
       done);

@@ -343,7 +343,12 @@ static void what_does_not_fit_is_refused(void **state)
   prepare(60);
   assert_int_equal(program("run " NETWORK "--out %s", in_scratch("a")), 2);
   assert_non_null(strstr(printed(), "data.forecast: names no file"));
-  assert_int_equal(program("run " NETWORK "--input /no/such/file.nc --out %s", in_scratch("a")), 3);
+  assert_int_equal(program("run " NETWORK "--input /no/such/file.nc --out %s", in_scratch("a")), 2);
+  assert_non_null(strstr(printed(), "data.truth: names no file of what came true"));
+  assert_int_equal(program("run " NETWORK "--input /no/such/file.nc --set "
+                           "data.truth=[/no/such/truth.nc] --out %s",
+                           in_scratch("a")),
+                   3);
   assert_int_equal(program("run " NETWORK ARCHIVES "--set model.unet.residual=true --out %s", FILES,
                            in_scratch("b")),
                    2);

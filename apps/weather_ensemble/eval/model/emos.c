@@ -64,13 +64,27 @@ static weir_status refuse(const wx_model *m, const char *with)
   return weir_fail(WEIR_ERR_CONFIG,
                    "eval.models: %s: %s: take one of them, or EOFs and windows in models of their "
                    "own",
-                   m->name, with);
+                   m->name[0] != 0 ? m->name : m->desc->name, with);
+}
+
+static weir_status check(const wx_model *m)
+{
+  const emos_opts *const o = m->opts;
+  const bool windows = o->dates.kind != WX_DATES_ALL, eofs = o->eofs.count > 0;
+
+  if (windows && (eofs || o->load[0] != 0 || o->save[0] != 0)) {
+    return refuse(m, "coefficients of windows of dates (dates.kind) go neither with eofs nor with "
+                     "load or save");
+  }
+  return eofs && (o->load[0] != 0 || o->save[0] != 0)
+             ? refuse(m, "load and save know coefficients alone, and not those of eofs")
+             : WEIR_OK;
 }
 
 static weir_status open_model(wx_model *m, wx_scene *s)
 {
   const emos_opts *const o = m->opts;
-  const bool windows = o->dates.kind != WX_DATES_ALL, eofs = o->eofs.count > 0;
+  const bool eofs = o->eofs.count > 0;
   own *a = NULL;
   const char *kind = eofs ? "eof" : o->fit.form == WX_EMOS_SCALE ? "scaled" : "emos";
 
@@ -81,13 +95,6 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   m->gives = o->output == OUTPUT_MEMBERS ? m->used : 0;
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "%s %lld", kind, (long long)m->used);
-  }
-  if (windows && (eofs || o->load[0] != 0 || o->save[0] != 0)) {
-    return refuse(m, "coefficients of windows of dates (dates.kind) go neither with eofs nor with "
-                     "load or save");
-  }
-  if (eofs && (o->load[0] != 0 || o->save[0] != 0)) {
-    return refuse(m, "load and save know coefficients alone, and not those of eofs");
   }
   WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->mean));
   WEIR_TRY(weir_alloc(s->cells, sizeof(float), (void **)&a->variance));
@@ -342,6 +349,7 @@ const wx_model_desc wx_model_emos = {
     .cite = "Gneiting et al., MWR 133 (2005) 1098",
     .opts = options,
     .opts_size = sizeof(emos_opts),
+    .check = check,
     .open = open_model,
     .fit = fit,
     .give = give,

@@ -121,15 +121,21 @@ static weir_status refuse_trained(const wx_model *m, const wx_scene *s)
   return WEIR_OK;
 }
 
+static weir_status check(const wx_model *m)
+{
+  const predictions_opts *const o = m->opts;
+
+  return o->files.count > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "eval.models: predictions name no file: set files, as in "
+                                          "{use: {predictions: {files: [fields/predictions.nc]}}}");
+}
+
 static weir_status open_model(wx_model *m, wx_scene *s)
 {
   const predictions_opts *const o = m->opts;
   predictions *p;
 
-  if (o->files.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "eval.models: predictions name no file: set files, as in "
-                                      "{use: {predictions: {files: [fields/predictions.nc]}}}");
-  }
   WEIR_TRY(weir_alloc(1, sizeof *p, &m->own));
   p = m->own;
   WEIR_TRY(wx_archive_open(o->files.items, (int)o->files.count, &p->archive));
@@ -231,6 +237,7 @@ const wx_model_desc wx_model_predictions = {
     .cite = "",
     .opts = options,
     .opts_size = sizeof(predictions_opts),
+    .check = check,
     .open = open_model,
     .fit = fit,
     .give = give,

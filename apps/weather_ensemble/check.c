@@ -1,0 +1,124 @@
+/* check.c - see check.h. */
+#include "check.h"
+#include <stdio.h>
+#include <string.h>
+
+static bool is(const weir_cli *cli, const char *verb)
+{
+  return strcmp(cli->verb, verb) == 0;
+}
+
+wx_model_opts wx_bias_model(const wx_bias_cfg *bias)
+{
+  wx_model_opts model = bias->model;
+
+  model.head = WX_HEAD_MEAN;
+  model.loss = bias->loss;
+  return model;
+}
+
+weir_status wx_bias_data_failed(weir_status status)
+{
+  char reason[1024];
+
+  if (status == WEIR_OK) {
+    return WEIR_OK;
+  }
+  (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+  return weir_fail(status, "bias.data: %s", reason);
+}
+
+/* ---- Networks on samples ---- */
+
+/* One of the stages. train: NULL where it is not trained; validates: samples may be of the part
+ * valid. */
+static weir_status check_stage(const char *name, const wx_model_opts *model, bool of_spread,
+                               const wx_standard_opts *standard, const weir_train_cfg *train,
+                               bool validates)
+{
+  const weir_train_task task = {.name = name,
+                                .metric = wx_metric,
+                                .n_metrics = WX_METRICS,
+                                .n_train = -1,
+                                .n_valid = validates ? -1 : 0};
+
+  WEIR_TRY(wx_network_check(name, model, of_spread));
+  WEIR_TRY(wx_standard_check(standard));
+  return train != NULL ? weir_train_suits(&task, train) : WEIR_OK;
+}
+
+/* The truth is a file, or made up with the forecast; y: samples need it. */
+static weir_status check_data(const wx_cfg *cfg, bool truth, bool y)
+{
+  const wx_data_opts own = wx_data_with(&cfg->data, &cfg->bias.data);
+
+  WEIR_TRY(wx_data_check(&cfg->data, truth, y));
+  return cfg->bias.use ? wx_bias_data_failed(wx_data_check(&own, truth, y)) : WEIR_OK;
+}
+
+static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool validates)
+{
+  const bool of_spread = cfg->data.label == WX_LABEL_SPREAD, files = cfg->data.forecast.count > 0;
+  const bool sketches = is(cli, "check") || is(cli, "describe");
+  const bool trains = is(cli, "run") || is(cli, "describe");
+  const wx_model_opts bias = wx_bias_model(&cfg->bias);
+
+  if (!files && !sketches) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
+                     "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
+  }
+  if (is(cli, "predict") && cfg->predict.weights[0] == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.weights names no file: give the weights.nc of a run with --set "
+                     "predict.weights=RUN/weights.nc, and the network with --config "
+                     "RUN/resolved.yaml");
+  }
+  if (cfg->eecrps.weight > 0 && cfg->model.loss != WX_LOSS_CRPS) {
+    return weir_fail(WEIR_ERR_CONFIG, "eecrps.weight: it is the CRPS that is weighted: set "
+                                      "model.loss to crps, or leave eecrps.weight at 0");
+  }
+  WEIR_TRY(check_data(cfg, !files || cfg->data.truth.count > 0, !is(cli, "predict")));
+  if (cfg->bias.use) {
+    WEIR_TRY(check_stage("bias", &bias, of_spread, &cfg->bias.standard,
+                         trains ? &cfg->bias.train : NULL, validates));
+  }
+  return check_stage("forecast", &cfg->model, of_spread, &cfg->standard,
+                     trains ? &cfg->train : NULL, validates);
+}
+
+/* ---- Other verbs ---- */
+
+static weir_status check_prepare(const wx_cfg *cfg)
+{
+  if (cfg->data.forecast.count == 0 && cfg->data.truth.count > 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "data.truth is given and data.forecast is not: prepare "
+                                      "imports forecasts, with or without their truth");
+  }
+  if (cfg->data.forecast.count == 0) {
+    return wx_qg_ensemble_check(&cfg->simulate);
+  }
+  return cfg->import.climate ? wx_climate_check(&cfg->climate) : WEIR_OK;
+}
+
+static weir_status check_eval(const wx_cfg *cfg)
+{
+  const bool forecast = cfg->data.forecast.count > 0;
+
+  return forecast && cfg->data.truth.count > 0
+             ? wx_verify_check(&cfg->eval)
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "%s: no file is named: eval needs data.forecast and data.truth, lists of "
+                         "GRIB or NetCDF files",
+                         forecast ? "data.truth" : "data.forecast");
+}
+
+weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg)
+{
+  bool validates = false;
+
+  WEIR_TRY(wx_split_check(&cfg->data.split, &validates));
+  return is(cli, "prepare") ? check_prepare(cfg)
+         : is(cli, "eval")  ? check_eval(cfg)
+                            : check_experiment(cli, cfg, validates);
+}
