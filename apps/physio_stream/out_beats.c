@@ -100,10 +100,6 @@ static weir_status add(ps_out_beats *b, int64_t sample, int64_t gap, int64_t par
   if (beat.flags == 0) {
     count_interval(b, seconds(b, ps_beat_place(&beat) - b->last));
   }
-  if (sample >= b->strip_lo && sample < b->strip_hi) {
-    WEIR_TRY(weir_reserve(&b->strip, &b->n_strip_capacity, b->n_strip + 1, sizeof *b->strip));
-    b->strip[b->n_strip++] = sample;
-  }
   b->last = ps_beat_place(&beat);
   b->n++;
   return WEIR_OK;
@@ -390,6 +386,17 @@ weir_status ps_out_beats_read(const ps_out_beats *b, int64_t n, ps_beat *beat)
   return read_kept(b, n, beat);
 }
 
+static weir_status remember_strip(ps_out_beats *b, const ps_beat *beat, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    if (beat[i].sample >= b->strip_lo && beat[i].sample < b->strip_hi) {
+      WEIR_TRY(weir_reserve(&b->strip, &b->n_strip_capacity, b->n_strip + 1, sizeof *b->strip));
+      b->strip[b->n_strip++] = beat[i].sample;
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status write_all(ps_out_beats *b, files *f)
 {
   ps_beat beat[BLOCK];
@@ -403,6 +410,7 @@ static weir_status write_all(ps_out_beats *b, files *f)
 
     WEIR_TRY(read_kept(b, n, beat));
     WEIR_TRY(write_block(b, f, beat, first, n, before));
+    WEIR_TRY(remember_strip(b, beat, n));
     before = ps_beat_place(&beat[n - 1]);
   }
   return mark_gaps(b, f, b->seen);

@@ -22,20 +22,20 @@ enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
 
 typedef struct ps_out_beats {
   const ps_input_facts *facts;
-  FILE *kept;                  /* ps_beat records                                  */
-  FILE *gaps;                  /* begin and end of each gap, int64_t               */
-  int64_t n_gaps, seen;        /* slots whose presence is known                    */
-  int64_t absent;              /* where the open gap began, -1 for none            */
-  int64_t n;                   /* beats                                            */
-  double last;                 /* samples from the first to the last one           */
-  int64_t n_rr;                /* intervals                                        */
-  double rr_sum, rr_square;    /* s, s^2                                           */
-  double rr_count[PS_RR_BINS]; /* histogram                                        */
-  int64_t rr_ms[PS_RR_MS + 1]; /* intervals of so many ms                          */
-  int64_t rr_odd;              /* intervals below 0.3 s or above 2 s               */
-  int64_t strip_lo, strip_hi;  /* samples of the strip; its beats are remembered   */
-  int64_t *strip, n_strip, n_strip_capacity;
-  FILE *follow; /* beats are printed here as they come, or NULL */
+  FILE *kept;                                /* ps_beat records                                  */
+  FILE *gaps;                                /* begin and end of each gap, int64_t               */
+  int64_t n_gaps, seen;                      /* slots whose presence is known                    */
+  int64_t absent;                            /* where the open gap began, -1 for none            */
+  int64_t n;                                 /* beats                                            */
+  double last;                               /* samples from the first to the last one           */
+  int64_t n_rr;                              /* intervals                                        */
+  double rr_sum, rr_square;                  /* s, s^2                                           */
+  double rr_count[PS_RR_BINS];               /* histogram                                        */
+  int64_t rr_ms[PS_RR_MS + 1];               /* intervals of so many ms                          */
+  int64_t rr_odd;                            /* intervals below 0.3 s or above 2 s               */
+  int64_t strip_lo, strip_hi;                /* samples of the strip: set before what is written */
+  int64_t *strip, n_strip, n_strip_capacity; /* beats in it, once they are written */
+  FILE *follow;                              /* beats are printed here as they come, or NULL */
 } ps_out_beats;
 
 /* `facts` is borrowed. Fails: WEIR_ERR_DATA when no nameless file can be made. */
@@ -46,7 +46,8 @@ void ps_out_beats_fini(ps_out_beats *b);
 weir_status ps_out_beats_follow(ps_out_beats *b, FILE *out) WEIR_CHECKED;
 /* Samples from the first one of the signal to the R wave. */
 double ps_beat_place(const ps_beat *beat);
-/* The next n beats, ascending, as rows of the result `beats` (model/graph.h).
+/* The next n beats, ascending, as rows of the result `beats` (model/graph.h). Possibly at the same
+ * time as ps_out_beats_present.
  * Fails: WEIR_ERR_DATA when the disk is full. */
 weir_status ps_out_beats_add(ps_out_beats *b, const int64_t *sample, const int64_t *gap,
                              const int64_t *part, int64_t n) WEIR_CHECKED;

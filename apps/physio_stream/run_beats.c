@@ -23,6 +23,7 @@ typedef struct run {
   weir_stream_report report;
 } run;
 
+/* Possibly while beats of chunks before are taken. */
 static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, uint8_t *present)
 {
   run *r = context;
@@ -30,11 +31,7 @@ static weir_status read_slots(void *context, int64_t lo, int64_t hi, float *x, u
   WEIR_TRY(ps_input_read(r->input, lo, hi - lo, x, present));
   ps_strip_take(&r->strip, lo, hi, x, present);
   ps_quality_take(&r->quality, lo, hi, x, present);
-  WEIR_TRY(ps_out_beats_present(&r->beats, lo, hi, present));
-  /* It may have begun only now; beats come after their samples. */
-  r->beats.strip_lo = r->strip.lo;
-  r->beats.strip_hi = r->strip.hi;
-  return WEIR_OK;
+  return ps_out_beats_present(&r->beats, lo, hi, present);
 }
 
 static weir_status next_run(void *context, int64_t at, int64_t *lo, int64_t *hi)
@@ -122,6 +119,8 @@ static weir_status write_outputs(run *r)
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_commit(&r->features));
   }
+  r->beats.strip_lo = r->strip.lo;
+  r->beats.strip_hi = r->strip.hi;
   WEIR_TRY(ps_out_beats_write(&r->beats, r->cli->out));
   WEIR_TRY(ps_write_provenance(r->cli, r->cfg, inputs, n_inputs));
   WEIR_TRY(ps_run_page_write(r->cli->out, r->cfg, &r->strip, &r->quality, &r->beats, &r->pipeline,

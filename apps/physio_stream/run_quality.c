@@ -1,25 +1,27 @@
 /* run_quality.c - see run_quality.h. */
 #include "run_quality.h"
+#include <string.h>
 
 weir_status ps_quality_init(const ps_input_facts *facts, ps_quality *q)
 {
+  const double rate = (double)facts->fs_num / (double)facts->fs_den;
+
   *q = (ps_quality){.from = -1};
-  return ps_timeline_init(PS_QUALITY_ROWS, (double)facts->fs_num / (double)facts->fs_den, &q->line);
+  WEIR_TRY(ps_timeline_init(PS_QUALITY_ROWS, rate, &q->line));
+  return ps_timeline_init(1, rate, &q->pauses);
 }
 
 void ps_quality_fini(ps_quality *q)
 {
   ps_timeline_fini(&q->line);
+  ps_timeline_fini(&q->pauses);
 }
 
 /* The run of one value ends before slot `at`. */
 static void end_run(ps_quality *q, int64_t at)
 {
-  if (q->from >= 0) {
-    ps_timeline_add(&q->line, PS_QUALITY_MISSING, q->from, at);
-    if ((double)(at - q->from) >= PS_QUALITY_FLAT * q->line.rate) {
-      ps_timeline_add(&q->line, PS_QUALITY_SAME, q->from, at);
-    }
+  if (q->from >= 0 && (double)(at - q->from) >= PS_QUALITY_FLAT * q->line.rate) {
+    ps_timeline_add(&q->line, PS_QUALITY_SAME, q->from, at);
   }
   q->from = -1;
 }
@@ -29,25 +31,30 @@ void ps_quality_take(ps_quality *q, int64_t lo, int64_t hi, const float *x, cons
   if (lo > q->next) {
     end_run(q, q->next);
   }
-  for (int64_t t = lo > q->next ? lo : q->next; t < hi; t++) {
+  int64_t since = lo > q->next ? lo : q->next; /* present slots that are not counted yet */
+
+  for (int64_t t = since; t < hi; t++) {
     const float value = x[t - lo];
 
     if (!present[t - lo]) {
       end_run(q, t);
+      ps_timeline_add(&q->line, PS_QUALITY_MISSING, since, t);
+      since = t + 1;
     } else if (q->from < 0 || value != q->value) {
       end_run(q, t);
       q->from = t;
       q->value = value;
     }
   }
+  ps_timeline_add(&q->line, PS_QUALITY_MISSING, since, hi);
   q->next = hi > q->next ? hi : q->next;
 }
 
 /* No beat from `last_beat` to `at`. */
 static void add_pause(ps_quality *q, int64_t at)
 {
-  if ((double)(at - q->last_beat) > PS_QUALITY_PAUSE * q->line.rate) {
-    ps_timeline_add(&q->line, PS_QUALITY_NO_BEAT, q->last_beat, at);
+  if ((double)(at - q->last_beat) > PS_QUALITY_PAUSE * q->pauses.rate) {
+    ps_timeline_add(&q->pauses, 0, q->last_beat, at);
   }
   q->last_beat = at;
 }
@@ -62,6 +69,9 @@ void ps_quality_end(ps_quality *q, int64_t slots)
   end_run(q, q->next < slots ? q->next : slots);
   add_pause(q, slots);
   ps_timeline_end(&q->line, slots);
+  ps_timeline_end(&q->pauses, slots);
+  memcpy(q->line.count + (int64_t)PS_QUALITY_NO_BEAT * PS_TIMELINE_WINDOWS, q->pauses.count,
+         PS_TIMELINE_WINDOWS * sizeof *q->pauses.count);
   int64_t *count = q->line.count + (int64_t)PS_QUALITY_MISSING * PS_TIMELINE_WINDOWS;
 
   for (int64_t i = 0; i < ps_timeline_windows(&q->line); i++) {

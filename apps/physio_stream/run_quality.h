@@ -11,12 +11,14 @@
 
 enum { PS_QUALITY_MISSING, PS_QUALITY_SAME, PS_QUALITY_NO_BEAT, PS_QUALITY_ROWS };
 
+/* Slots and beats may come at the same time from two threads: each has its own fields. */
 typedef struct ps_quality {
   ps_timeline line; /* row PS_QUALITY_MISSING counts present slots until the end */
   int64_t next;     /* slots before it have been taken                           */
   int64_t from;     /* the run of one value that goes on, -1 for none            */
   float value;
-  int64_t last_beat; /* 0 before the first */
+  ps_timeline pauses; /* between beats; a row of `line` in the end */
+  int64_t last_beat;  /* 0 before the first                        */
 } ps_quality;
 
 /* Fails: WEIR_ERR_MEMORY. */
