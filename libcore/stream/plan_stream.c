@@ -248,22 +248,37 @@ static weir_status extend_inputs(weir_stream *s)
   return WEIR_OK;
 }
 
+/* As many chunks as the planner's longest holds twice over: short ones are soon used up. */
+static int choose_depth(const weir_stream *s, const weir_stream_job *job)
+{
+  const double slots = (double)s->window_ns / NS * rate_of(fastest_source(job));
+  const double fit = 2 * MOST_SLOTS / fmax(slots, 1);
+
+  if (s->threads < 2 || s->live.wait != NULL) {
+    return 1;
+  }
+  return fit < STREAM_LEAST_DEPTH ? STREAM_LEAST_DEPTH
+         : fit < STREAM_DEPTH     ? (int)fit
+                                  : STREAM_DEPTH;
+}
+
 static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
 {
   for (int i = 0; i < job->n_sources; i++) {
     stream_input *in = &s->input[i];
-    void *memory = NULL;
 
     in->source = job->sources[i];
     const double slots = (double)s->window_ns / NS * rate_of(&in->source);
 
     in->bound = (int64_t)slots + 2;
     s->n_inputs++;
-    WEIR_TRY(weir_alloc(in->bound, sizeof(float), &memory));
-    in->values = memory;
-    WEIR_TRY(weir_alloc(in->bound, 1, &memory));
-    in->present = memory;
-    s->buffer_bytes += in->bound * 5;
+    for (int d = 0; d < s->depth; d++) {
+      stream_chunk *c = &s->chunk[d];
+
+      WEIR_TRY(weir_alloc(in->bound, sizeof(float), (void **)&c->values[i]));
+      WEIR_TRY(weir_alloc(in->bound, 1, (void **)&c->present[i]));
+      s->buffer_bytes += in->bound * 5;
+    }
   }
   WEIR_TRY(extend_inputs(s));
   return WEIR_OK;
@@ -325,12 +340,10 @@ static weir_status plan_back(weir_stream *s, const weir_stream_job *job, const w
   bound_crossing(s);
   for (int k = 0; k < s->cut.n; k++) {
     bounds[k] = (weir_chunk_bound){s->cut.name[k], s->cross_capacity[k]};
-    for (int i = 0; i < 2; i++) {
+    for (int d = 0; d < s->depth; d++) {
       const int64_t size = s->cut.rows[k] * (int64_t)weir_dtype_size(s->cut.dtype[k]);
-      void *memory = NULL;
 
-      WEIR_TRY(weir_alloc(s->cross_capacity[k], (size_t)size, &memory));
-      s->slot[i].data[k] = memory;
+      WEIR_TRY(weir_alloc(s->cross_capacity[k], (size_t)size, (void **)&s->chunk[d].data[k]));
       s->buffer_bytes += s->cross_capacity[k] * size;
     }
   }
@@ -461,7 +474,7 @@ static weir_status make_plans(weir_stream *s, const weir_stream_job *job)
   weir_graph *front = NULL, *back = NULL;
 
   s->n_stages = 1;
-  if (s->threads < 2) {
+  if (s->threads < 3 || s->live.wait != NULL) {
     WEIR_TRY(plan_front(s, job, job->graph));
     return WEIR_OK;
   }
@@ -499,6 +512,7 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
     WEIR_TRY_GOTO(check_source(&job->sources[i], job->live != NULL), fail);
   }
   WEIR_TRY_GOTO(choose_window(job, &s->window_ns, &s->granule_ns), fail);
+  s->depth = choose_depth(s, job);
   WEIR_TRY_GOTO(make_inputs(s, job), fail);
   WEIR_TRY_GOTO(make_plans(s, job), fail);
   WEIR_TRY_GOTO(place_sinks(s, job), fail);
@@ -539,13 +553,14 @@ void weir_stream_destroy(weir_stream **out)
   }
   weir_stream *s = *out;
 
-  for (int i = 0; i < s->n_inputs; i++) {
-    weir_free(&s->input[i].values);
-    weir_free(&s->input[i].present);
-  }
-  for (int k = 0; k < STREAM_MAX_CROSSING; k++) {
-    weir_free(&s->slot[0].data[k]);
-    weir_free(&s->slot[1].data[k]);
+  for (int d = 0; d < s->depth; d++) {
+    for (int i = 0; i < s->n_inputs; i++) {
+      weir_free(&s->chunk[d].values[i]);
+      weir_free(&s->chunk[d].present[i]);
+    }
+    for (int k = 0; k < s->cut.n; k++) {
+      weir_free(&s->chunk[d].data[k]);
+    }
   }
   weir_plan_destroy(&s->plan[0]);
   weir_plan_destroy(&s->plan[1]);

@@ -1,4 +1,5 @@
-/* run_stream.c - the run loop: chunks read, gaps left out, stages fed, results handed on. */
+/* run_stream.c - what the stages of a run do: a chunk is read, gaps are left out, plans are fed,
+ * results handed on. */
 #include <math.h>
 #include <string.h>
 #include "stream_priv.h"
@@ -6,7 +7,6 @@
 #include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
-#include "device/weir_parallel.h"
 #include "stream/weir_gap.h"
 
 #define NS 1000000000
@@ -27,15 +27,15 @@ static int64_t next_cut(weir_stream *s)
 
   if (s->cfg.cut_seed != 0) {
     step = 1 + (int64_t)(weir_random_bits((uint64_t)s->cfg.cut_seed, PURPOSE_CUTS, 0,
-                                          (uint64_t)s->chunk) %
+                                          (uint64_t)s->cuts) %
                          (uint64_t)s->window_ns);
   }
-  s->chunk++;
+  s->cuts++;
   return s->at_ns + step;
 }
 
 /* Live sources: waits for the chunk that ends at *to, and shortens it to what is final. */
-static weir_status wait_final(weir_stream *s, int64_t *to)
+static weir_status wait_final(weir_stream *s, int64_t *to, double *final_at)
 {
   int64_t final = s->at_ns;
   bool ended = false;
@@ -44,7 +44,7 @@ static weir_status wait_final(weir_stream *s, int64_t *to)
     return WEIR_OK;
   }
   WEIR_TRY(s->live.wait(s->live.context, s->at_ns, *to, &final, &ended));
-  s->final_at = weir_clock();
+  *final_at = weir_clock();
   if (final < s->at_ns || (!ended && final == s->at_ns)) {
     return weir_fail(WEIR_ERR_DATA, "stream: live input is final up to %lld ns, before %lld ns",
                      (long long) final, (long long)s->at_ns);
@@ -113,46 +113,46 @@ static weir_status is_known_gap(const weir_stream *s, const int64_t *hi, bool *g
   return WEIR_OK;
 }
 
-/* The slots up to hi, absent beyond the source's own end. */
-static weir_status read_input(stream_input *in, int64_t hi)
+/* The slots up to the chunk's end, absent beyond the source's own end. */
+static weir_status read_input(const stream_input *in, int i, stream_chunk *c)
 {
-  const int64_t end = hi < in->own ? hi : in->own, n = end > in->fed ? end - in->fed : 0;
+  const int64_t lo = c->lo[i], hi = c->hi[i];
+  const int64_t end = hi < in->own ? hi : in->own, n = end > lo ? end - lo : 0;
 
   if (n > 0 && in->source.read == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' is neither read nor in memory",
                      in->source.value);
   }
   if (n > 0) {
-    WEIR_TRY(in->source.read(in->source.context, in->fed, end, in->values, in->present));
+    WEIR_TRY(in->source.read(in->source.context, lo, end, c->values[i], c->present[i]));
   }
-  if (hi > in->fed + n) {
-    memset(in->values + n, 0, (size_t)(hi - in->fed - n) * sizeof *in->values);
-    memset(in->present + n, 0, (size_t)(hi - in->fed - n));
+  if (hi > lo + n) {
+    memset(c->values[i] + n, 0, (size_t)(hi - lo - n) * sizeof(float));
+    memset(c->present[i] + n, 0, (size_t)(hi - lo - n));
   }
   return WEIR_OK;
 }
 
 /* Presence of the chunk: read, or where it is. */
-static const uint8_t *chunk_flags(const stream_input *in)
+static const uint8_t *chunk_flags(const stream_input *in, int i, const stream_chunk *c)
 {
-  return in->in_place != NULL ? in->in_place + in->fed : in->present;
+  return in->in_place != NULL ? in->in_place + c->lo[i] : c->present[i];
 }
 
-static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
+static weir_status read_inputs(weir_stream *s, stream_chunk *c, bool *any)
 {
   *any = false;
   for (int i = 0; i < s->n_inputs; i++) {
     stream_input *in = &s->input[i];
-    const int64_t n = hi[i] - in->fed;
 
     if (in->in_place == NULL) {
-      WEIR_TRY(read_input(in, hi[i]));
+      WEIR_TRY(read_input(in, i, c));
     }
-    const uint8_t *present = chunk_flags(in);
+    const uint8_t *present = chunk_flags(in, i, c);
 
-    for (int64_t t = n - 1; t >= 0; t--) {
+    for (int64_t t = c->hi[i] - c->lo[i] - 1; t >= 0; t--) {
       if (present[t] != 0) {
-        in->last = in->fed + t + 1;
+        in->last = c->lo[i] + t + 1;
         *any = true;
         break;
       }
@@ -161,12 +161,10 @@ static weir_status read_chunk(weir_stream *s, const int64_t *hi, bool *any)
   return WEIR_OK;
 }
 
-static void count_present(weir_stream *s, const int64_t *hi)
+static void count_present(weir_stream *s, const stream_chunk *c)
 {
   for (int i = 0; i < s->n_inputs; i++) {
-    const stream_input *in = &s->input[i];
-
-    s->report->present += weir_gap_count(chunk_flags(in), hi[i] - in->fed);
+    s->report->present += weir_gap_count(chunk_flags(&s->input[i], i, c), c->hi[i] - c->lo[i]);
   }
 }
 
@@ -188,41 +186,24 @@ static weir_status hand_on(weir_stream *s, int stage, bool last)
 }
 
 /* Copies what crosses to the second stage out of the first one's windows. */
-static weir_status fill_slot(weir_stream *s, stream_slot *slot, bool last)
+static weir_status fill_crossing(weir_stream *s, stream_chunk *c)
 {
   for (int k = 0; k < s->cut.n; k++) {
     weir_view v;
     const size_t size = weir_dtype_size(s->cut.dtype[k]);
 
-    WEIR_TRY(weir_plan_result(s->plan[0], s->cut.result[k], &v, &slot->lo[k], &slot->hi[k]));
-    const int64_t n = slot->hi[k] - slot->lo[k];
+    WEIR_TRY(weir_plan_result(s->plan[0], s->cut.result[k], &v, &c->cross_lo[k], &c->cross_hi[k]));
+    const int64_t n = c->cross_hi[k] - c->cross_lo[k];
     const int64_t row = v.rank > 1 ? v.stride[v.rank - 2] : 0;
 
     WEIR_ASSERT(n <= s->cross_capacity[k]);
     for (int64_t r = 0; r < s->cut.rows[k] && n > 0; r++) {
       const char *from =
-          (const char *)v.data + (int64_t)size * (r * row + slot->lo[k] - v.origin[v.rank - 1]);
+          (const char *)v.data + (int64_t)size * (r * row + c->cross_lo[k] - v.origin[v.rank - 1]);
 
-      memcpy(slot->data[k] + (size_t)(r * n) * size, from, (size_t)n * size);
+      memcpy(c->data[k] + (size_t)(r * n) * size, from, (size_t)n * size);
     }
   }
-  slot->full = true;
-  slot->last = last;
-  slot->final_at = s->final_at;
-  return WEIR_OK;
-}
-
-static weir_status feed_front(weir_stream *s, const int64_t *hi, bool last)
-{
-  weir_feed feeds[STREAM_MAX_SOURCES * 2];
-
-  for (int i = 0; i < s->n_inputs; i++) {
-    const stream_input *in = &s->input[i];
-
-    feeds[2 * i] = (weir_feed){in->source.value, in->values, in->fed, hi[i]};
-    feeds[2 * i + 1] = (weir_feed){in->source.present, in->present, in->fed, hi[i]};
-  }
-  WEIR_TRY(weir_plan_feed(s->plan[0], feeds, s->n_inputs * 2, last));
   return WEIR_OK;
 }
 
@@ -247,122 +228,148 @@ static weir_status skip_idle(weir_stream *s)
   return WEIR_OK;
 }
 
-/* Reads up to the next chunk that has to be computed and computes it. */
-static weir_status run_front(weir_stream *s, stream_slot *slot)
+/* What is between two chunks: a stop is heeded, progress shown. Live sources end by themselves. */
+static weir_status look_around(const weir_stream *s)
 {
-  for (;;) {
+  const int64_t read = s->input[0].fed;
+
+  if (s->live.wait == NULL && s->cuts > 0 && weir_stop_requested()) {
+    return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d after %lld of %lld samples",
+                     weir_stop_signal(), (long long)read, (long long)s->input[0].source.count);
+  }
+  return WEIR_OK;
+}
+
+/* Cuts the next chunk and reads it. *gap: nothing would come of it. */
+static weir_status read_next(weir_stream *s, stream_chunk *c, bool *gap)
+{
+  int64_t to = next_cut(s);
+  bool any = false;
+
+  *gap = false;
+  c->last = true;
+  WEIR_TRY(stream_cut_gate(s, &to));
+  WEIR_TRY(wait_final(s, &to, &c->final_at));
+  for (int i = 0; i < s->n_inputs; i++) {
+    c->lo[i] = s->input[i].fed;
+    c->hi[i] = stream_slot_at(&s->input[i].source, to);
+    c->last = c->last && c->hi[i] == s->input[i].source.count;
+  }
+  const bool settled = is_settled(s) && !c->last;
+
+  if (settled) {
+    WEIR_TRY(is_known_gap(s, c->hi, gap));
+  }
+  if (!*gap) {
+    WEIR_TRY(read_inputs(s, c, &any));
+    *gap = settled && !any;
+  }
+  if (!*gap) {
+    count_present(s, c);
+  }
+  s->at_ns = to;
+  return WEIR_OK;
+}
+
+/* The first stage: reads up to the next chunk that has to be computed. */
+static weir_status read_chunk(weir_stream *s, stream_chunk *c)
+{
+  const int64_t total = s->live.wait != NULL ? -1 : s->input[0].source.count;
+
+  for (bool gap = true; gap;) {
+    WEIR_TRY(look_around(s));
     WEIR_TRY(skip_idle(s));
-    int64_t to = next_cut(s);
-    int64_t hi[STREAM_MAX_SOURCES];
-    bool last = true, gap = false, any = false;
-
-    WEIR_TRY(stream_cut_gate(s, &to));
-    WEIR_TRY(wait_final(s, &to));
-    for (int i = 0; i < s->n_inputs; i++) {
-      hi[i] = stream_slot_at(&s->input[i].source, to);
-      last = last && hi[i] == s->input[i].source.count;
-    }
-    if (is_settled(s) && !last) {
-      WEIR_TRY(is_known_gap(s, hi, &gap));
-    }
-    const bool settled = is_settled(s);
-
-    if (!gap) {
-      WEIR_TRY(read_chunk(s, hi, &any));
-      gap = settled && !any && !last;
-    }
-    if (!gap) {
-      count_present(s, hi);
-      WEIR_TRY(feed_front(s, hi, last));
-    }
+    WEIR_TRY(read_next(s, c, &gap));
     s->report->skipped += gap;
     s->report->computed += !gap;
     for (int i = 0; i < s->n_inputs; i++) {
-      s->report->slots += hi[i] - s->input[i].fed;
-      s->input[i].fed = hi[i];
+      s->report->slots += c->hi[i] - s->input[i].fed;
+      s->input[i].fed = c->hi[i];
     }
-    s->at_ns = to;
-    s->ended = last;
-    if (!gap) {
-      WEIR_TRY(hand_on(s, 0, last));
-      if (s->n_stages == 2) {
-        return fill_slot(s, slot, last);
-      }
-      count_latency(s, s->final_at);
-      return WEIR_OK;
-    }
-    if (weir_stop_requested() && s->live.wait == NULL) {
-      return WEIR_OK;
-    }
+    weir_progress("stream", s->input[0].fed, total, "samples");
   }
+  return WEIR_OK;
 }
 
-static weir_status run_back(weir_stream *s, stream_slot *slot)
+static weir_status run_front(weir_stream *s, stream_chunk *c)
+{
+  weir_feed feeds[STREAM_MAX_SOURCES * 2];
+
+  for (int i = 0; i < s->n_inputs; i++) {
+    const weir_stream_source *x = &s->input[i].source;
+
+    feeds[2 * i] = (weir_feed){x->value, c->values[i], c->lo[i], c->hi[i]};
+    feeds[2 * i + 1] = (weir_feed){x->present, c->present[i], c->lo[i], c->hi[i]};
+  }
+  WEIR_TRY(weir_plan_feed(s->plan[0], feeds, s->n_inputs * 2, c->last));
+  WEIR_TRY(hand_on(s, 0, c->last));
+  return s->n_stages == 2 ? fill_crossing(s, c) : WEIR_OK;
+}
+
+static weir_status run_back(weir_stream *s, const stream_chunk *c)
 {
   weir_feed feeds[STREAM_MAX_CROSSING];
 
   for (int k = 0; k < s->cut.n; k++) {
-    feeds[k] = (weir_feed){s->cut.name[k], slot->data[k], slot->lo[k], slot->hi[k]};
+    feeds[k] = (weir_feed){s->cut.name[k], c->data[k], c->cross_lo[k], c->cross_hi[k]};
   }
-  WEIR_TRY(weir_plan_feed(s->plan[1], feeds, s->cut.n, slot->last));
-  slot->full = false;
-  WEIR_TRY(hand_on(s, 1, slot->last));
-  count_latency(s, slot->final_at);
+  WEIR_TRY(weir_plan_feed(s->plan[1], feeds, s->cut.n, c->last));
+  return hand_on(s, 1, c->last);
+}
+
+/* Stage 0 reads, the others are those of the graph. */
+static weir_status run_stage(void *context, int stage, int64_t chunk, int thread, bool *ended)
+{
+  weir_stream *s = context;
+  stream_chunk *c = &s->chunk[chunk % s->depth];
+
+  s->report->per_thread[thread]++; /* threads count in cells of their own */
+  if (stage == 0) {
+    WEIR_TRY(read_chunk(s, c));
+    *ended = c->last;
+    return WEIR_OK;
+  }
+  WEIR_TRY(stage == 1 ? run_front(s, c) : run_back(s, c));
+  if (stage == s->n_stages) {
+    count_latency(s, c->final_at);
+  }
   return WEIR_OK;
 }
 
-/* One step of the pipeline: item 0 is the first stage on chunk k, item 1 the second on chunk k - 1.
- * A failure's text is this thread's own, so it is kept for the caller. */
-typedef struct step {
-  weir_stream *s;
-  int64_t number;
-  weir_status status[2];
-  char message[2][512];
-} step;
-
-static void run_item(void *context, int64_t item, int thread)
+/* Live input comes no faster for being waited for by another thread, which signals do not reach;
+ * and threads of a graph of one stage are better used inside it where nothing has to be read. */
+static bool goes_in_turn(const weir_stream *s)
 {
-  step *p = context;
-  weir_stream *s = p->s;
-  stream_slot *mine = &s->slot[(p->number + item) & 1];
+  bool in_memory = s->n_stages == 1;
 
-  if (item == 0 ? s->ended : !mine->full) {
-    return;
+  for (int i = 0; i < s->n_inputs; i++) {
+    in_memory = in_memory && s->input[i].in_place != NULL;
   }
-  p->status[item] = item == 0 ? run_front(s, mine) : run_back(s, mine);
-  if (p->status[item] != WEIR_OK) {
-    snprintf(p->message[item], sizeof(p->message[item]), "%s", weir_last_message());
-  }
-  /* Threads count in cells of their own. */
-  s->report->per_thread[thread]++;
+  return s->depth == 1 || s->live.wait != NULL || in_memory;
 }
 
-static weir_status run_steps(weir_stream *s)
+static weir_status run_in_turn(weir_stream *s)
 {
-  const bool live = s->live.wait != NULL;
-  const int64_t total = live ? -1 : s->input[0].source.count;
-  step p = {.s = s};
-  int64_t shown = 0;
+  bool ended = false;
 
-  while (!s->ended || s->slot[0].full || s->slot[1].full) {
-    p.status[0] = p.status[1] = WEIR_OK;
-    weir_parallel(s->n_stages, s->n_stages, run_item, &p);
-    for (int i = 0; i < 2; i++) {
-      if (p.status[i] != WEIR_OK) {
-        return weir_fail(p.status[i], "%s", p.message[i]);
-      }
-    }
-    p.number++;
-    if (weir_stop_requested() && !live) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d after %lld of %lld samples",
-                       weir_stop_signal(), (long long)s->input[0].fed, (long long)total);
-    }
-    if (s->input[0].fed != shown) { /* the last steps only drain the second stage */
-      shown = s->input[0].fed;
-      weir_progress("stream", shown, total, "samples");
+  for (int64_t chunk = 0; !ended; chunk++) {
+    for (int stage = 0; stage <= s->n_stages; stage++) {
+      WEIR_TRY(run_stage(s, stage, chunk, 0, &ended));
     }
   }
   return WEIR_OK;
+}
+
+static weir_status run_chunks(weir_stream *s)
+{
+  const stream_flow flow = {.stages = 1 + s->n_stages,
+                            .depth = s->depth,
+                            .threads = s->threads,
+                            .run = run_stage,
+                            .context = s};
+
+  WEIR_TRY(goes_in_turn(s) ? run_in_turn(s) : stream_flow_run(&flow));
+  return look_around(s);
 }
 
 static void write_events(const weir_stream *s, const weir_stream_report *r)
@@ -395,7 +402,7 @@ weir_status weir_stream_run(weir_stream *s, weir_stream_report *report)
              WEIR_REAL("latency_s", report->latency_s), WEIR_INT("buffer_bytes", s->buffer_bytes),
              WEIR_INT("tier", report->tier), WEIR_INT("stages", s->n_stages),
              WEIR_INT("settle_slots", s->input[0].settle));
-  WEIR_TRY(run_steps(s));
+  WEIR_TRY(run_chunks(s));
   report->seconds = weir_clock() - start;
   report->chunk_p50_s = latency_quantile(s, 0.5);
   report->chunk_p99_s = latency_quantile(s, 0.99);
@@ -412,7 +419,6 @@ void weir_stream_rewind(weir_stream *s)
     s->input[i].fed = s->input[i].last = 0;
     s->input[i].source.count = s->live.wait != NULL ? WEIR_STREAM_OPEN : s->input[i].source.count;
   }
-  s->slot[0].full = s->slot[1].full = false;
-  s->at_ns = s->since_ns = s->chunk = 0;
-  s->ended = s->live_ended = false;
+  s->at_ns = s->since_ns = s->cuts = 0;
+  s->live_ended = false;
 }

@@ -1,4 +1,4 @@
-/* stream_priv.h - the inside of a stream run: stages, the queue between them, where the sources
+/* stream_priv.h - the inside of a stream run: stages, the chunks between them, where the sources
  * are. */
 #ifndef WEIR_STREAM_PRIV_H
 #define WEIR_STREAM_PRIV_H
@@ -7,6 +7,10 @@
 #define STREAM_MAX_CROSSING 16
 #define STREAM_MAX_SOURCES 16
 #define STREAM_MAX_SINKS 64
+/* Chunks on their way at once where threads share the stages: a stage that waits for a processor
+ * holds nobody up before the stages around it are that far apart. */
+#define STREAM_LEAST_DEPTH 2
+#define STREAM_DEPTH 8
 /* Latencies are counted in bins a 20th of an octave wide, from a microsecond on. */
 #define STREAM_LATENCY_BINS 600
 
@@ -27,22 +31,23 @@ typedef struct stream_cut {
 weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **back,
                          stream_cut *cut);
 
-/* One chunk of the crossing arrays, or the news that slots were skipped or the stream has ended. */
-typedef struct stream_slot {
-  bool full, last;
-  int64_t lo[STREAM_MAX_CROSSING], hi[STREAM_MAX_CROSSING];
+/* A chunk on its way: what was read, then what crosses to the second stage of the graph. */
+typedef struct stream_chunk {
+  int64_t lo[STREAM_MAX_SOURCES], hi[STREAM_MAX_SOURCES]; /* slots of the sources */
+  float *values[STREAM_MAX_SOURCES];
+  uint8_t *present[STREAM_MAX_SOURCES];
+  int64_t cross_lo[STREAM_MAX_CROSSING], cross_hi[STREAM_MAX_CROSSING];
   char *data[STREAM_MAX_CROSSING];
+  bool last;
   double final_at; /* weir_clock when the chunk was final */
-} stream_slot;
+} stream_chunk;
 
 typedef struct stream_input {
   weir_stream_source source; /* count: to the end of the longest source */
   int64_t own;               /* slots that the source has; then absent  */
-  float *values;
-  uint8_t *present;
-  const uint8_t *in_place; /* presence of the whole stream, NULL: it is read */
-  int64_t fed;             /* end of the last feed                           */
-  int64_t last;            /* end of the last present slot                   */
+  const uint8_t *in_place;   /* presence of the whole stream, NULL: it is read */
+  int64_t fed;               /* end of the chunk read last                     */
+  int64_t last;              /* end of the last present slot                   */
   int64_t settle, bound;
   bool gates; /* where it is absent, nothing comes out */
 } stream_input;
@@ -51,7 +56,8 @@ struct weir_stream {
   weir_plan *plan[2];
   int n_stages, threads;
   stream_cut cut;
-  stream_slot slot[2];
+  stream_chunk chunk[STREAM_DEPTH];
+  int depth; /* chunks that have memory: 1 for one thread */
   int64_t cross_capacity[STREAM_MAX_CROSSING];
   stream_input input[STREAM_MAX_SOURCES];
   int n_inputs;
@@ -62,17 +68,30 @@ struct weir_stream {
   weir_stream_cfg cfg;
   int64_t window_ns, buffer_bytes;
   int64_t granule_ns; /* what all windows divide; 0: not known or longer than a chunk */
-  int64_t since_ns;   /* all slots since then were fed */
+  int64_t since_ns;   /* all slots since then were read */
   int64_t margin_ns;  /* no result or state depends on slots that far away */
   double latency_s;
   weir_stream_live live; /* wait is NULL where counts are known */
   /* one run */
-  int64_t at_ns, chunk;
-  bool ended, live_ended;
-  double final_at;
+  int64_t at_ns, cuts; /* where the next chunk begins; chunks cut */
+  bool live_ended;
   int64_t latency[STREAM_LATENCY_BINS], latencies;
   weir_stream_report *report;
 };
+
+/* flow.c: stages that work on numbered chunks at once. A stage works on one chunk at a time, in
+ * order, each after the stage before it, and the first is `depth` chunks ahead of the last at most.
+ * The caller runs what is oldest, of any stage; each worker a stage of its own. */
+typedef struct stream_flow {
+  int stages, depth, threads;
+  /* *ended: by the first stage, this is the last chunk. */
+  weir_status (*run)(void *context, int stage, int64_t chunk, int thread, bool *ended);
+  void *context;
+} stream_flow;
+#define STREAM_FLOW_STAGES 4
+/* Runs all chunks through all stages. Fails: what the earliest chunk failed with; those before it
+ * have gone through, none behind it has ended. */
+weir_status stream_flow_run(const stream_flow *flow) WEIR_CHECKED;
 
 /* gate.c: which sources keep everything idle where they are absent, and from how far away. */
 void stream_find_gates(weir_stream *s);

@@ -3,8 +3,10 @@
  *
  * A chunk is a time interval; the slots of a source in it follow from its rate, so no chunk has to
  * be a multiple of anything. Results are the same bits for any chunks, any number of threads, and
- * with gaps skipped or not. With two threads or more the graph is a pipeline: the operators before
- * its calls with a state run on one chunk while those run on the chunk before. */
+ * with gaps skipped or not. With two threads chunks are read ahead by one while the other computes;
+ * with three the graph is cut in two as well: the operators before its calls with a state run on
+ * one chunk while those run on a chunk before. Live sources, and what lies in memory, are one
+ * stage. */
 #ifndef WEIR_STREAM_H
 #define WEIR_STREAM_H
 #include "exec/weir_plan.h"
@@ -21,7 +23,8 @@ extern "C" {
 typedef struct weir_stream_source {
   const char *value, *present;
   int64_t rate_num, rate_den, count;
-  /* Slots [lo, hi): values[hi - lo], 0 where absent; present[hi - lo], 0 or 1. */
+  /* Slots [lo, hi): values[hi - lo], 0 where absent; present[hi - lo], 0 or 1. Chunks ahead of what
+   * sinks take, from another thread too, but never two calls of a stream's sources at once. */
   weir_status (*read)(void *context, int64_t lo, int64_t hi, float *values, uint8_t *present);
   /* The next run of slots at or after `at` that may hold samples, [*lo, *hi); *lo == count: none.
    * NULL: the source knows no gaps ahead of reading. */
@@ -71,7 +74,7 @@ extern const weir_opt weir_stream_opts[];
 
 #define WEIR_STREAM_THREADS 64
 
-/* What a run did. */
+/* What a run did. A stage: of the graph. */
 typedef struct weir_stream_report {
   double window_s, latency_s; /* chunk length; chunk length plus the longest look-ahead        */
   double seconds;             /* wall time                                                    */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # invariance.sh PROGRAM SOURCE - beats and features do not depend on how a record is run: chunks of 1 s,
-# the planner's choice and random cuts, one and two threads, gaps skipped and passed, tiers 1 and 2.
+# the planner's choice and random cuts, one to three threads, gaps skipped and passed, tiers 1 and 2.
 # Inputs: the built-in recording with half of it missing, and, where DATA is, a real record and one of
 # several segments with gaps. Every file is compared byte for byte; run.jsonl must count work.
 set -euo pipefail
@@ -29,11 +29,12 @@ compare() { # NAME THREADS SKIP
     cmp "$file" "$work/$name/${file##*/}" || { echo "invariance: $name differs" >&2; exit 1; }
   done
   [ "$(sum "$work/$name" stream_end computed)" -gt 0 ] || { echo "invariance: $name computed nothing" >&2; exit 1; }
-  [ "$(sum "$work/$name" stream_end stages)" = "$2" ] || { echo "invariance: $name has other stages" >&2; exit 1; }
-  for thread in $(seq 0 $(($2 - 1))); do
-    grep -q "\"event\": *\"stream_thread\".*\"thread\": *$thread,.*\"chunks\": *[1-9]" "$work/$name/run.jsonl" ||
-      { echo "invariance: $name: thread $thread did nothing" >&2; exit 1; }
-  done
+  # A graph is cut in two where there is a thread for each part and one for reading.
+  [ "$(sum "$work/$name" stream_end stages)" = "$((1 + $2 / 3))" ] || { echo "invariance: $name has other stages" >&2; exit 1; }
+  grep -q '"event": *"stream_thread".*"thread": *0,' "$work/$name/run.jsonl" ||
+    { echo "invariance: $name: the caller did nothing" >&2; exit 1; }
+  # On a busy machine a worker may come too late for a short run, but not for all of them.
+  helped=$((helped + $(grep -c '"event": *"stream_thread".*"thread": *[1-9]' "$work/$name/run.jsonl" || true)))
   skipped=$(sum "$work/$name" stream_end skipped)
   if [ "$3" = false ]; then
     [ "$skipped" = 0 ] || { echo "invariance: $name skipped $skipped" >&2; exit 1; }
@@ -46,13 +47,13 @@ compare() { # NAME THREADS SKIP
 vary() { # LABEL GAPS INPUT...
   local label=$1 gaps=$2
   shift 2
-  total_skipped=0
+  total_skipped=0 helped=0
   run reference "$@" --set stream.window=60 --set stream.skip=false --set exec.tier=vector --threads 1
   [ "$(wc -l <"$work/reference/beats.csv")" -gt 10 ] || { echo "invariance: $label: hardly a beat" >&2; exit 1; }
   local k=0
   for tier in vector native; do
     for cut in "window=1" "window=0" "window=20 cut_seed=2" "window=2 cut_seed=3"; do
-      for threads in 1 2; do
+      for threads in 1 2 3; do
         for skip in true false; do
           local sets=()
           for s in $cut; do sets+=(--set "stream.$s"); done
@@ -64,6 +65,7 @@ vary() { # LABEL GAPS INPUT...
     done
   done
   [ "$gaps" = no ] || [ "$total_skipped" -gt 0 ] || { echo "invariance: $label: nothing was ever skipped" >&2; exit 1; }
+  [ "$helped" -gt 0 ] || { echo "invariance: $label: no worker ever did anything" >&2; exit 1; }
   rm -rf "$work/reference"
   echo "$label: same beats and features in $k runs, $total_skipped chunks skipped"
 }

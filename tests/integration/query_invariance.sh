@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # query_invariance.sh PROGRAM SOURCE - what a query writes does not depend on how it is run: chunks of 1 s, 60 s, the
-# planner's choice and random cuts, one and two threads, gaps skipped and passed, tiers 1 and 2. Queries: one of many
+# planner's choice and random cuts, one to three threads, gaps skipped and passed, tiers 1 and 2. Queries: one of many
 # operators on the built-in recording with half of it missing, and, where DATA is, the shipped ones on real records.
 # Every file that is no report is compared byte for byte.
 set -euo pipefail
@@ -32,7 +32,7 @@ vary() { # LABEL GAPS ARGUMENTS...
     { echo "query_invariance: $label: a result holds nothing" >&2; exit 1; }
   for tier in vector native; do
     for cut in "window=1" "window=0" "window=20 cut_seed=2" "window=3 cut_seed=3"; do
-      for threads in 1 2; do
+      for threads in 1 2 3; do
         for skip in true false; do
           local sets=()
           for s in $cut; do sets+=(--set "stream.$s"); done

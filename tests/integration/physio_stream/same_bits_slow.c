@@ -1,5 +1,5 @@
 /* same_bits_slow.c - the shipped queries on signals with gaps: the same files for chunks of any
- * length, with gaps passed or left out, on one thread or two, interpreted or compiled. */
+ * length, with gaps passed or left out, on one to three threads, interpreted or compiled. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static void results_do_not_depend_on_how_they_are_computed(void **state)
       "--threads 1 --set exec.tier=vector --set stream.window=7 --set stream.skip=false",
       "--threads 1 --set exec.tier=vector --set stream.window=60 --set stream.cut_seed=3",
       "--threads 2 --set exec.tier=vector --set stream.window=0",
-      "--threads 2 --set exec.tier=auto --set stream.window=60",
+      "--threads 3 --set exec.tier=auto --set stream.window=60",
   };
 
   if (!weir_netcdf_available()) {
