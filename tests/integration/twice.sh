@@ -169,6 +169,7 @@ case $app in
     quiet "$program" site prepare $tiny --set "site.records=[$work/rec/ecgsyn]" --out "$work/site"
     twice check_site site check $tiny --set "site.dataset=$work/site"
     twice stats_site site stats $tiny --set "site.dataset=$work/site"
+    twice eval_site site eval $tiny --set "site.dataset=$work/site" --set site.approve=true
     ;;
 esac
 [ $failed = 0 ] || exit 1
