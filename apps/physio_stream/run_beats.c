@@ -184,6 +184,24 @@ weir_status ps_beats_check(const ps_one *one)
   return status;
 }
 
+weir_status ps_beats_foresee(const ps_one *one)
+{
+  run r = {.one = one, .cli = one->cli, .cfg = one->cfg};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(ps_input_open(&r.cfg->input, &r.cfg->ecgsyn, (uint64_t)r.cfg->seed, &r.input),
+                done);
+  r.facts = ps_input_get(r.input);
+  WEIR_TRY_GOTO(ps_input_need_millivolts(r.input), done);
+  WEIR_TRY_GOTO(ps_strip_init(r.cfg, r.facts, &r.strip), done);
+  WEIR_TRY_GOTO(plan(&r), done);
+done:
+  ps_pipeline_destroy(&r.pipeline);
+  ps_strip_fini(&r.strip);
+  ps_input_close(&r.input);
+  return status;
+}
+
 weir_status ps_beats_run(const ps_one *one)
 {
   run r = {.one = one, .cli = one->cli, .cfg = one->cfg};

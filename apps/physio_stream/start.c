@@ -2,30 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_provenance.h"
+#include "check.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
-
-/* What no single row can say. */
-static weir_status check(const weir_cli *cli, const ps_cfg *cfg)
-{
-  const bool some = cfg->eval.reference[0] != 0 || cfg->eval.test[0] != 0;
-
-  if (strcmp(cli->verb, "eval") == 0 && (some || cfg->eval.pairs.count == 0) &&
-      (cfg->eval.reference[0] == 0 || cfg->eval.test[0] == 0)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.%s names no annotation file: give one with its suffix (RECORD.atr)",
-                     cfg->eval.reference[0] == 0 ? "reference" : "test");
-  }
-  if (cfg->input.records.count > 0 &&
-      (cfg->input.record[0] != 0 || cfg->input.csv[0] != 0 || cfg->input.live[0] != 0)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "input.records lists recordings, and input names another one too: only one of "
-                     "them can be read");
-  }
-  return WEIR_OK;
-}
 
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
 {
@@ -38,7 +19,7 @@ weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
     weir_threads_set(cli->threads);
   }
   WEIR_TRY(weir_cli_config(cli, cfg, config));
-  weir_status status = check(cli, cfg);
+  weir_status status = ps_check(cli, cfg, *config);
   status = status == WEIR_OK ? weir_cpu_load(cfg->exec.machine) : status;
   if (status != WEIR_OK) {
     weir_config_destroy(config);

@@ -5,7 +5,10 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "io/weir_record_convert.h"
+#include "check.h"
 #include "verbs.h"
+
+enum { NAME_SIZE = 256 };
 
 const weir_opt ps_convert_options[] = {
     WEIR_OPT_ENUM(ps_convert_opts, format, PS_CONVERT_NETCDF, "netcdf|wfdb|csv",
@@ -91,13 +94,18 @@ static weir_status report(const weir_cli *cli, const ps_cfg *cfg, const char *so
 }
 
 /* Name of what is written: a part of a path, so never a path itself. */
-static weir_status choose_name(const ps_cfg *cfg, const weir_record *r, char *name, size_t size)
+weir_status ps_convert_name_check(const char *own)
+{
+  return own[0] != 0 && own[0] != '.' && strchr(own, '/') == NULL && strlen(own) < NAME_SIZE
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "'%.64s' cannot name a file: set convert.name", own);
+}
+
+static weir_status choose_name(const ps_cfg *cfg, const weir_record *r, char name[NAME_SIZE])
 {
   const char *own = cfg->convert.name[0] != 0 ? cfg->convert.name : weir_record_name(r);
 
-  if (own[0] == 0 || own[0] == '.' || strchr(own, '/') != NULL || strlen(own) >= size) {
-    return weir_fail(WEIR_ERR_CONFIG, "'%.64s' cannot name a file: set convert.name", own);
-  }
+  WEIR_TRY(ps_convert_name_check(own));
   strcpy(name, own);
   return WEIR_OK;
 }
@@ -107,9 +115,9 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
 {
   weir_record_events events = {0};
   weir_convert_facts facts = {0};
-  char path[PS_PATH], name[256];
+  char path[PS_PATH], name[NAME_SIZE];
 
-  WEIR_TRY(choose_name(cfg, r, name, sizeof name));
+  WEIR_TRY(choose_name(cfg, r, name));
   WEIR_TRY(weir_path_join(cli->out, name, path, sizeof path));
   WEIR_TRY(get_events(cfg, r, &events));
   const weir_status status = write_as(cfg, r, &events, path, &facts);
@@ -136,10 +144,6 @@ weir_status ps_verb_convert(const weir_cli *cli)
   const char *source = cfg.input.record[0] != 0 ? cfg.input.record : cfg.input.csv;
   weir_status status = WEIR_OK;
 
-  if (source[0] == 0) {
-    status = weir_fail(WEIR_ERR_CONFIG, "convert: set input.record or input.csv");
-    goto done;
-  }
   WEIR_TRY_GOTO(ps_input_open_record(&cfg.input, source, &r), done);
   WEIR_TRY_GOTO(convert(cli, &cfg, source, r), done);
 done:

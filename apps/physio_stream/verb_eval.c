@@ -282,10 +282,6 @@ static weir_status list_pairs(const ps_cfg *cfg, session *e)
     const ps_pair single_pair = {cfg->eval.reference, cfg->eval.test};
 
     e->s[i].files = i < single ? single_pair : more[i - single];
-    if (e->s[i].files.reference[0] == 0 || e->s[i].files.test[0] == 0) {
-      return weir_fail(WEIR_ERR_CONFIG, "eval.pairs[%lld]: reference and test are both needed",
-                       (long long)(i - single));
-    }
     e->files[2 * i] = e->s[i].files.reference;
     e->files[2 * i + 1] = e->s[i].files.test;
   }

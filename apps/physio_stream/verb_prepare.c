@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_integer.h"
 #include "prepare_files.h"
+#include "check.h"
 #include "verbs.h"
 
 /* Steps per mV of the record: noise of rounding 72 dB below an R wave of 1.2 mV. */
@@ -39,7 +40,7 @@ static weir_status divide_frames(files *f, weir_record_spec *spec)
   const int64_t a = weir_common_divisor(spec->fs_num, (int64_t)f->opts->abp.rate);
 
   f->per_frame = f->abp_per_frame = 1;
-  if (f->abp.gen == NULL) {
+  if (!f->opts->abp.on) {
     return WEIR_OK;
   }
   f->per_frame = spec->fs_num / a;
@@ -176,6 +177,27 @@ static weir_status write_all(files *f)
     weir_progress("prepare", t + block < count ? t + block : count, count, "samples");
   }
   return WEIR_OK;
+}
+
+weir_status ps_prepare_check(const ps_cfg *cfg)
+{
+  const ps_synth_opts *const o = &cfg->ecgsyn;
+  weir_record_channel channels[2];
+  weir_record_spec spec = {.n_channels = 1, .channels = channels};
+  files f = {.opts = o};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(ps_synth_create(o, (uint64_t)cfg->seed, &f.synth), done);
+  ps_synth_rate(f.synth, &spec.fs_num, &spec.fs_den);
+  if (o->abp.on) {
+    WEIR_TRY_GOTO(ps_abp_create(&o->abp, ps_synth_ecg(f.synth), &o->gaps, o->model.rate,
+                                (uint64_t)cfg->seed, &f.abp.gen),
+                  done);
+  }
+  WEIR_TRY_GOTO(divide_frames(&f, &spec), done);
+done:
+  close_files(&f);
+  return status;
 }
 
 static weir_status prepare(const weir_cli *cli, const ps_cfg *cfg, files *f)

@@ -31,10 +31,6 @@ static weir_status replay(const ps_cfg *cfg)
   const bool csv = cfg->input.csv[0] != 0;
   weir_record *record = NULL;
 
-  if (csv == (cfg->input.record[0] != 0)) {
-    return weir_fail(WEIR_ERR_CONFIG, "replay: input.record or input.csv has to name a recording "
-                                      "(prepare writes the built-in one)");
-  }
   WEIR_TRY(ps_input_open_record(&cfg->input, csv ? cfg->input.csv : cfg->input.record, &record));
   const weir_status status = send_record(cfg, record);
 

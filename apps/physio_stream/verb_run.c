@@ -37,9 +37,6 @@ static weir_status run_any(const ps_one *one)
   const ps_cfg *cfg = one->cfg;
   const bool query = ps_query_is_set(&cfg->query);
 
-  if (cfg->input.records.count > 0 && cfg->output.features && !query) {
-    return weir_fail(WEIR_ERR_CONFIG, "output.features is for one recording at a time");
-  }
   if (cfg->input.records.count == 0 && weir_comm_size(one->comm) > 1) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%d ranks divide the recordings of input.records, and this run has one",

@@ -287,7 +287,7 @@ weir_status weir_query_build(const weir_query_spec *spec, weir_query *out)
 
   *out = q;
   memset(used, true, sizeof used);
-  WEIR_TRY(query_check_names(spec));
+  WEIR_TRY(weir_query_check(spec));
   WEIR_TRY_GOTO(build(spec, used, &q), fail); /* all of it, so that errors anywhere are found */
   if (leave_out(spec, used)) {
     weir_query_fini(&q);

@@ -147,7 +147,7 @@ static weir_status check_step(const weir_query_spec *spec, int64_t i)
   return WEIR_OK;
 }
 
-weir_status query_check_names(const weir_query_spec *spec)
+weir_status weir_query_check(const weir_query_spec *spec)
 {
   WEIR_TRY(check_counts(spec));
   for (int64_t i = 0; i < spec->n_sources + spec->n_steps; i++) {

@@ -18,7 +18,6 @@ query_place query_at(const char *place);
 
 /* Names well formed, unique, defined before they are used; numbers within bounds. The same failures
  * as weir_query_build. */
-weir_status query_check_names(const weir_query_spec *spec) WEIR_CHECKED;
 /* Number of the source (below n_sources) or n_sources + step that defines `name`, or its part;
  * -1: none. */
 int64_t query_definer(const weir_query_spec *spec, const char *name);

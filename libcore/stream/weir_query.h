@@ -77,6 +77,9 @@ typedef struct weir_query {
   bool source_used[WEIR_QUERY_SOURCES]; /* the graph has inputs for these sources only */
 } weir_query;
 
+/* What names and lists alone say, before rates and units of the sources are known. Fails:
+ * WEIR_ERR_CONFIG, as weir_query_build. */
+weir_status weir_query_check(const weir_query_spec *spec) WEIR_CHECKED;
 /* Steps and sources that no output needs are checked and left out, with a warning each.
  * Fails: WEIR_ERR_CONFIG with the place and the step, for names that are malformed, taken, unknown
  * (with the nearest one) or used before they are defined, for a number of inputs that the operator

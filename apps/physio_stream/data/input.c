@@ -305,14 +305,10 @@ done:
   return status;
 }
 
-weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
-                          ps_input **out)
+weir_status ps_input_check(const ps_input_opts *opts)
 {
   const bool record = opts->record[0] != 0, csv = opts->csv[0] != 0, live = opts->live[0] != 0;
-  ps_input *in = NULL;
-  weir_status status = WEIR_OK;
 
-  *out = NULL;
   if (record && csv) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "input.record is %s and input.csv is %s: only one of them can be read",
@@ -328,6 +324,18 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
                      live ? "the #stream lines of live input say"
                           : "the rate of the built-in recording is ecgsyn.model.rate");
   }
+  return WEIR_OK;
+}
+
+weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
+                          ps_input **out)
+{
+  const bool record = opts->record[0] != 0, csv = opts->csv[0] != 0, live = opts->live[0] != 0;
+  ps_input *in = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  WEIR_TRY(ps_input_check(opts));
   WEIR_TRY(weir_alloc(1, sizeof *in, (void **)&in));
   in->scale = 1;
   if (live) {

@@ -29,6 +29,9 @@ typedef struct ps_input ps_input;
  * mend it. */
 weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,
                                  weir_record **out) WEIR_CHECKED;
+/* That options name one recording at most, and nothing that it does not take. Fails:
+ * WEIR_ERR_CONFIG. */
+weir_status ps_input_check(const ps_input_opts *opts) WEIR_CHECKED;
 /* Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create; WEIR_ERR_CONFIG
  * where more than one of record, text file and live address is named, for a rate where there is no
  * text file, for a signal that the built-in recording does not have, and for a unit of another

@@ -57,6 +57,17 @@ static double pulse_delay(const ps_front *front, double deviation)
   return x;
 }
 
+weir_status ps_front_check(const ps_front_opts *opts)
+{
+  return opts->lo < opts->hi
+             ? WEIR_OK
+             : weir_fail(
+                   WEIR_ERR_CONFIG,
+                   "detect.front.lo is %g Hz and detect.front.hi %g Hz: the lower edge of the band "
+                   "must be below the upper one",
+                   opts->lo, opts->hi);
+}
+
 weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *out)
 {
   const weir_design_spec spec = {.band = WEIR_DESIGN_BANDPASS,
@@ -66,13 +77,7 @@ weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *ou
                                  .rate = rate};
   ps_front f = {0};
 
-  if (!(opts->lo < opts->hi)) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "detect.front.lo is %g Hz and detect.front.hi %g Hz: the lower edge of the band "
-        "must be below the upper one",
-        opts->lo, opts->hi);
-  }
+  WEIR_TRY(ps_front_check(opts));
   WEIR_TRY(weir_design_butterworth(&spec, f.sos, &f.sections));
   const double window = floor(opts->window * rate + 0.5);
 

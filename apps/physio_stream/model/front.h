@@ -36,6 +36,8 @@ typedef struct ps_front {
   double feature_delay;  /* samples from filtered to feature                      */
 } ps_front;
 
+/* Fails: WEIR_ERR_CONFIG (edges of the band in the wrong order). */
+weir_status ps_front_check(const ps_front_opts *opts) WEIR_CHECKED;
 /* The chain for one sampling rate.
  * Fails: WEIR_ERR_CONFIG (band not below rate/2, window not within 2 samples and 1 s). */
 weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *out) WEIR_CHECKED;

@@ -1,0 +1,125 @@
+/* check.c - see check.h. */
+#include "check.h"
+#include <string.h>
+#include "base/weir_log.h"
+#include "model/graph.h"
+#include "query_verbs.h"
+#include "run_beats.h"
+
+static bool is(const weir_cli *cli, const char *verb)
+{
+  return strcmp(cli->verb, verb) == 0;
+}
+
+/* ---- What is read ---- */
+
+static weir_status check_input(const ps_input_opts *o)
+{
+  if (o->records.count > 0 && (o->record[0] != 0 || o->csv[0] != 0 || o->live[0] != 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.records lists recordings, and input names another one too: only one of "
+                     "them can be read");
+  }
+  return o->records.count > 0 ? WEIR_OK : ps_input_check(o);
+}
+
+static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
+{
+  const bool record = cfg->input.record[0] != 0, csv = cfg->input.csv[0] != 0;
+
+  if (is(cli, "replay") && csv == record) {
+    return weir_fail(WEIR_ERR_CONFIG, "replay: input.record or input.csv has to name a recording "
+                                      "(prepare writes the built-in one)");
+  }
+  if (is(cli, "convert") && !csv && !record) {
+    return weir_fail(WEIR_ERR_CONFIG, "convert: set input.record or input.csv");
+  }
+  return is(cli, "convert") && cfg->convert.name[0] != 0 ? ps_convert_name_check(cfg->convert.name)
+                                                         : WEIR_OK;
+}
+
+/* ---- What is computed ---- */
+
+/* The names of a query, whatever the rates of its streams. */
+static weir_status check_names(const ps_cfg *cfg, const weir_config *config)
+{
+  ps_query_text text;
+
+  WEIR_TRY(ps_query_read(&cfg->query, config, &text));
+  const weir_status status = weir_query_check(&text.spec);
+
+  ps_query_text_fini(&text);
+  return status;
+}
+
+static weir_status check_results(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
+{
+  const ps_one one = {.cli = cli, .cfg = cfg, .config = config};
+  const ps_input_opts *const in = &cfg->input;
+  const bool query = ps_query_is_set(&cfg->query);
+  const bool built_in =
+      in->records.count == 0 && in->record[0] == 0 && in->csv[0] == 0 && in->live[0] == 0;
+
+  if (in->records.count > 0 && cfg->output.features && !query) {
+    return weir_fail(WEIR_ERR_CONFIG, "output.features is for one recording at a time");
+  }
+  WEIR_TRY(query ? check_names(cfg, config) : ps_front_check(&cfg->detect.front));
+  if (!built_in) {
+    return WEIR_OK;
+  }
+  weir_log_set_level(WEIR_LOG_ERROR); /* what is warned of is told by the verb itself */
+  const weir_status status = query ? ps_query_check(&one) : ps_beats_foresee(&one);
+
+  weir_log_set_level(cli->log);
+  return status;
+}
+
+/* Of bench: the detector on the built-in recording. */
+static weir_status check_bench(const ps_cfg *cfg)
+{
+  int64_t num = 0, den = 1;
+  ps_synth *synth = NULL;
+  ps_graph g = {0};
+
+  WEIR_TRY(ps_synth_create(&cfg->ecgsyn, (uint64_t)cfg->seed, &synth));
+  ps_synth_rate(synth, &num, &den);
+  ps_synth_destroy(&synth);
+  const weir_status status = ps_graph_create(&cfg->detect, num, den, num / den, false, &g);
+
+  ps_graph_destroy(&g);
+  return status;
+}
+
+/* ---- What is scored ---- */
+
+static weir_status check_eval(const ps_cfg *cfg)
+{
+  const bool some = cfg->eval.reference[0] != 0 || cfg->eval.test[0] != 0;
+  const ps_pair *const pair = cfg->eval.pairs.items;
+
+  if ((some || cfg->eval.pairs.count == 0) &&
+      (cfg->eval.reference[0] == 0 || cfg->eval.test[0] == 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "eval.%s names no annotation file: give one with its suffix (RECORD.atr)",
+                     cfg->eval.reference[0] == 0 ? "reference" : "test");
+  }
+  for (int64_t i = 0; i < cfg->eval.pairs.count; i++) {
+    if (pair[i].reference[0] == 0 || pair[i].test[0] == 0) {
+      return weir_fail(WEIR_ERR_CONFIG, "eval.pairs[%lld]: reference and test are both needed",
+                       (long long)i);
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
+{
+  WEIR_TRY(check_input(&cfg->input));
+  if (is(cli, "run") || is(cli, "describe")) {
+    return check_results(cli, cfg, config);
+  }
+  return is(cli, "prepare") ? ps_prepare_check(cfg)
+         : is(cli, "bench") ? check_bench(cfg)
+         : is(cli, "eval")  ? check_eval(cfg)
+                            : check_file(cli, cfg);
+}
