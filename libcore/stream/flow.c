@@ -1,18 +1,27 @@
 /* flow.c - stages that work on numbered chunks at once. The caller can do everything and waits only
  * where a worker has begun what it needs; a worker that gets no processor is not waited for. */
 #include "stream_priv.h"
+#include "base/weir_clock.h"
 #include "base/weir_lock.h"
 #include "device/weir_parallel.h"
 
+/* s after which a call of weir_parallel in which a worker is missing is made again: workers are
+ * woken at its start, unless they are let rest just then. */
+#define ROUND 5e-3
+
 typedef struct state {
   const stream_flow *flow;
+  int team;
   weir_lock lock; /* of all that follows */
   weir_bell bell;
   int64_t done[STREAM_FLOW_STAGES]; /* chunks that a stage has ended */
   bool busy[STREAM_FLOW_STAGES];
   bool full; /* the first stage was as far ahead as it may be, and is more than half of that yet */
   bool waits[STREAM_FLOW_STAGES]; /* by item: it has nothing to do */
-  int64_t end; /* chunks from here on are not for the stages: there are none, or one failed */
+  int workers;                    /* that take part in the round   */
+  bool round_over;
+  double until; /* the caller ends a round without all workers then */
+  int64_t end;  /* chunks from here on are not for the stages: there are none, or one failed */
   weir_status status;
   char message[1024]; /* a failure's text is its thread's own */
 } state;
@@ -92,14 +101,22 @@ static void wake(state *f)
   }
 }
 
-/* What a thread does in the whole run. Item 0 is the caller's; it ends last, so that an item that
- * no worker took is nothing. */
+static bool goes_on(const state *f, int64_t item)
+{
+  const bool ends = item == 0 && f->workers < f->team - 1 && weir_clock() > f->until;
+
+  return !is_over(f) && !f->round_over && !ends;
+}
+
+/* What a thread does in a round. Item 0 is the caller's, with which the round ends: an item that no
+ * worker has taken by then is nothing. */
 static void work(void *context, int64_t item, int thread)
 {
   state *f = context;
 
   weir_lock_take(&f->lock);
-  while (!is_over(f)) {
+  f->workers += item > 0;
+  while (goes_on(f, item)) {
     const int stage = choose(f, item);
 
     if (stage < 0) {
@@ -119,15 +136,24 @@ static void work(void *context, int64_t item, int thread)
     conclude(f, stage, status, ended);
     wake(f);
   }
+  if (item == 0) {
+    f->round_over = true;
+    weir_bell_ring(&f->bell);
+  }
   weir_lock_give(&f->lock);
 }
 
 weir_status stream_flow_run(const stream_flow *flow)
 {
   state f = {.flow = flow, .lock = WEIR_LOCK_INIT, .bell = WEIR_BELL_INIT, .end = INT64_MAX};
-  const int team = flow->threads < flow->stages ? flow->threads : flow->stages;
 
   WEIR_ASSERT(flow->stages <= STREAM_FLOW_STAGES);
-  weir_parallel(team, team, work, &f);
+  f.team = flow->threads < flow->stages ? flow->threads : flow->stages;
+  while (!is_over(&f)) {
+    f.workers = 0;
+    f.round_over = false;
+    f.until = weir_clock() + ROUND;
+    weir_parallel(f.team, f.team, work, &f);
+  }
   return f.status == WEIR_OK ? WEIR_OK : weir_fail(f.status, "%s", f.message);
 }

@@ -54,7 +54,9 @@ static weir_status run(void *context, int stage, int64_t chunk, int thread, bool
     atomic_fetch_sub(&w->inside[stage], 1);
     return weir_fail(WEIR_ERR_DATA, "stage %d, chunk %lld", stage, (long long)chunk);
   }
-  w->sum += stage == last ? *value * (chunk + 1) : 0;
+  if (stage == last) {
+    w->sum += *value * (chunk + 1);
+  }
   *ended = stage == 0 && chunk == w->chunks - 1;
   atomic_fetch_sub(&w->inside[stage], 1);
   atomic_fetch_add(&w->done[stage], 1);

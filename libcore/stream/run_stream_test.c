@@ -1,10 +1,13 @@
 /* run_stream_test.c - the same bits for any chunks, threads and skipping; sources that fail; a
  * graph with a call. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_check.h"
+#include "base/weir_clock.h"
 #include "base/weir_random.h"
 #include "base/weir_signal.h"
+#include "device/weir_parallel.h"
 #include "ops/call/weir_call.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
@@ -277,6 +280,74 @@ static void latency_goes_through_both_stages(void **state)
   }
 }
 
+/* Where reading is, seen by a sink that waits for it to be ahead. */
+typedef struct overtaken {
+  recording *s;
+  atomic_llong read; /* slots */
+  bool ahead;
+} overtaken;
+
+static weir_status read_counted(void *context, int64_t lo, int64_t hi, float *values,
+                                uint8_t *present)
+{
+  overtaken *o = context;
+
+  atomic_store(&o->read, hi);
+  return read_signal(o->s, lo, hi, values, present);
+}
+
+static weir_status wait_for_reading(void *context, const weir_view *view, int64_t lo, int64_t hi,
+                                    bool last)
+{
+  overtaken *o = context;
+  const double until = weir_clock() + 0.25; /* longer than a worker rests */
+
+  (void)view;
+  (void)last;
+  while (!o->ahead && weir_clock() < until) {
+    o->ahead = atomic_load(&o->read) >= hi + 3 * (hi - lo);
+  }
+  return WEIR_OK;
+}
+
+/* Chunks are read while one is still taken: by no barrier is reading held up. */
+static void two_threads_read_ahead(void **state)
+{
+  static overtaken o;
+  const weir_stream_source source = {"x", "p", 250, 1, COUNT, read_counted, NULL, &o};
+  const weir_stream_sink sink = {"y", wait_for_reading, &o};
+  const weir_stream_cfg cfg = {.window = 1};
+  weir_exec_cfg exec;
+  weir_stream_report report;
+  weir_store *store = NULL;
+  weir_stream *s = NULL;
+
+  o.s = make_signal(1);
+  weir_opts_default(weir_exec_opts, sizeof exec, &exec);
+  exec.tier = 1;
+  assert_ok(weir_store_create(&store));
+  assert_ok(weir_store_add(store, "state", WEIR_F32, 0, NULL));
+  weir_graph *g = make_graph(store, PLAIN);
+  const weir_stream_job job = {.graph = g,
+                               .store = store,
+                               .sources = &source,
+                               .n_sources = 1,
+                               .sinks = &sink,
+                               .n_sinks = 1,
+                               .stream = &cfg,
+                               .exec = &exec,
+                               .threads = 2};
+
+  weir_threads_set(2); /* though there may be one processor */
+  assert_ok(weir_stream_create(&job, &s));
+  assert_ok(weir_stream_run(s, &report));
+  weir_threads_set(0);
+  assert_true(o.ahead);
+  weir_stream_destroy(&s);
+  weir_graph_destroy(&g);
+  weir_store_destroy(&store);
+}
+
 static weir_status copy(void *context, const weir_op_run *run)
 {
   (void)context;
@@ -465,6 +536,7 @@ int main(void)
       cmocka_unit_test(chunks_threads_and_skipping_change_nothing),
       cmocka_unit_test(what_cannot_be_cut_runs_in_one_stage),
       cmocka_unit_test(latency_goes_through_both_stages),
+      cmocka_unit_test(two_threads_read_ahead),
       cmocka_unit_test(a_call_without_state_needs_no_stage),
       cmocka_unit_test(a_source_that_fails_ends_the_run_with_its_status),
       cmocka_unit_test(a_stop_request_ends_after_the_chunk),
