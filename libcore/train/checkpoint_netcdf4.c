@@ -303,7 +303,7 @@ static weir_status read_piece(weir_netcdf *nc, const char *path, const char *nam
 
   if (status != WEIR_OK) {
     (void)snprintf(what, sizeof what, "variable '%s' cannot be read", name);
-    return status == WEIR_ERR_MEMORY ? status : damaged(path, what);
+    return status == WEIR_ERR_MEMORY || status == WEIR_ERR_SPACE ? status : damaged(path, what);
   }
   train_digest(t, made);
   if (memcmp(made, stated, TRAIN_DIGEST) != 0) {

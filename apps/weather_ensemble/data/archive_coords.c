@@ -38,13 +38,7 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
   }
   WEIR_TRY(weir_alloc(*n, weir_dtype_size(s->shape.dtype), &raw));
   WEIR_TRY_GOTO(weir_alloc(*n, sizeof **out, (void **)out), done);
-  if (weir_netcdf_read(f->nc, var, start, s->shape.lengths, raw) != WEIR_OK) {
-    status = weir_fail(WEIR_ERR_DATA,
-                       "%s: variable %s cannot be read: the file is cut or damaged, copy or make "
-                       "it again",
-                       f->path, s->name);
-    goto done;
-  }
+  WEIR_TRY_GOTO(weir_netcdf_read(f->nc, var, start, s->shape.lengths, raw), done);
   for (int64_t i = 0; i < *n; i++) {
     (*out)[i] = weir_dtype_load_real(s->shape.dtype, raw, i) * scale + offset;
     if (!isfinite((*out)[i])) {

@@ -201,15 +201,7 @@ static weir_status read_run(wx_nc *f, const wx_part *p, int64_t place, int64_t n
   WEIR_TRY(
       weir_reserve(&f->raw, &f->raw_capacity, n * cells * (int64_t)weir_dtype_size(p->dtype), 1));
   WEIR_TRY(weir_reserve(&f->stored, &f->stored_capacity, 2 * cells, sizeof *f->stored));
-  if (weir_netcdf_read(f->nc, p->var, start, count, f->raw) != WEIR_OK) {
-    char reason[512];
-
-    (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: variable %s cannot be read (%s): the file is cut or damaged, copy or "
-                     "make it again",
-                     f->path, f->seen[p->var].name, reason);
-  }
+  WEIR_TRY(weir_netcdf_read(f->nc, p->var, start, count, f->raw));
   if (in_order(&f->order) && !turned) {
     unpack(p, f->raw, n * cells, out);
     return WEIR_OK;

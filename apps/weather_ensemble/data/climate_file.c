@@ -191,11 +191,7 @@ static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
   }
   WEIR_TRY(weir_alloc(n, weir_dtype_size(a->dtype), &memory));
   memcpy((char *)c + a->offset, &memory, sizeof memory);
-  if (weir_netcdf_read(nc, var, from, count, memory) != WEIR_OK) {
-    return weir_fail(WEIR_ERR_DATA, "%s: variable %s cannot be read: the file is cut or damaged",
-                     path, a->name);
-  }
-  return WEIR_OK;
+  return weir_netcdf_read(nc, var, from, count, memory);
 }
 
 /* Where a quantity at a lead is: its numbers. The lists become those of it alone. */

@@ -112,10 +112,56 @@ static void no_space_is_named_at_every_size_and_the_program_ends_well(void **sta
   weir_check_rmdir(dir);
 }
 
+/* Memory that values are passed in counts as a file: the cause is the limit, not the file read. */
+static int read_under_a_limit(const char *path)
+{
+  static float row[WIDTH];
+  const int64_t zero = 0, width = WIDTH;
+  weir_netcdf *nc = NULL;
+  weir_netcdf_shape shape;
+  int var = 0;
+
+  if (write_one(path) != WEIR_OK) {
+    return 3;
+  }
+  limit_files(WIDTH);
+  if (weir_netcdf_open(path, &nc) != WEIR_OK ||
+      weir_netcdf_find(nc, "plain", &var, &shape) != WEIR_OK) {
+    return 4;
+  }
+  const weir_status status = weir_netcdf_read(nc, var, &zero, &width, row);
+  const bool named = strstr(weir_last_message(), "raise the limit on the size of files") != NULL;
+
+  weir_netcdf_close(&nc);
+  return status == WEIR_ERR_SPACE && named ? 0 : 5;
+}
+
+static void a_limit_is_named_where_values_are_read(void **state)
+{
+  char dir[256], path[300];
+  int code = -1;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(path, sizeof path, "%s/x.nc", dir);
+  const pid_t child = fork();
+
+  assert_true(child >= 0);
+  if (child == 0) {
+    (void)signal(SIGXFSZ, SIG_IGN);
+    exit(read_under_a_limit(path));
+  }
+  assert_true(waitpid(child, &code, 0) == child);
+  assert_true(WIFEXITED(code));
+  assert_int_equal(WEXITSTATUS(code), 0);
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_space_is_named_at_every_size_and_the_program_ends_well),
+      cmocka_unit_test(a_limit_is_named_where_values_are_read),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

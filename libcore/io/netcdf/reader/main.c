@@ -63,8 +63,15 @@ bool reader_share(reader_state *s, weir_reader_reply *r, int64_t bytes)
             : mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, WEIR_READER_MEMORY, 0);
     if (m->at == MAP_FAILED) {
       m->at = NULL;
-      reader_refuse(r, WEIR_ERR_MEMORY, "%lld bytes to pass values on: %s", (long long)bytes,
-                    strerror(errno));
+      /* It counts as a file where ulimit -f, or a control group, gives a limit. */
+      const bool space = errno == EFBIG || errno == ENOSPC;
+
+      reader_refuse(r, space ? WEIR_ERR_SPACE : WEIR_ERR_MEMORY,
+                    "%lld bytes of memory to pass values on: %s%s", (long long)bytes,
+                    strerror(errno),
+                    errno == EFBIG ? ": raise the limit on the size of files (ulimit -f), then "
+                                     "repeat the command"
+                                   : "");
       return false;
     }
     m->bytes = bytes;

@@ -99,7 +99,14 @@ static bool read_piece(const weir_reader_request *q, weir_reader_reply *r, const
   } else {
     r->bytes = p->row;
   }
-  return reader_good(r, nc_get_vara(q->file, q->var, start, count, out), "reading a variable");
+  const int code = nc_get_vara(q->file, q->var, start, count, out);
+  char name[NC_MAX_NAME + 1] = "", what[NC_MAX_NAME + 16];
+
+  if (code != NC_NOERR) {
+    (void)nc_inq_varname(q->file, q->var, name);
+  }
+  (void)snprintf(what, sizeof what, "variable %s", name);
+  return reader_good(r, code, what);
 }
 
 void reader_read(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
