@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "data/volume_netcdf.h"
 
 const char *const cf_part_name[CF_PARTS] = {"train", "valid", "test"};
 
@@ -305,13 +306,7 @@ static weir_status put_box(weir_netcdf *nc, const cf_predictions *p, int sample)
   int dims[2] = {sample, 0}, var = 0;
   bool any = false;
 
-  if (p->box > 0) {
-    WEIR_TRY(weir_netcdf_put_numbers(nc, WEIR_NETCDF_FILE, "box_size_mpc_h", WEIR_F64, &p->box, 1));
-  }
-  if (p->cell > 0) {
-    WEIR_TRY(
-        weir_netcdf_put_numbers(nc, WEIR_NETCDF_FILE, "cell_size_mpc_h", WEIR_F64, &p->cell, 1));
-  }
+  WEIR_TRY(cf_netcdf_put_box(nc, p->box, p->cell));
   for (int64_t i = 0; i < p->n * CF_COSMOLOGY; i++) {
     any = any || isfinite(p->cosmology[i]);
   }

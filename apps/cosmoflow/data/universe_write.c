@@ -12,6 +12,7 @@
 #include "conf/weir_rundir.h"
 #include "data/digests.h"
 #include "device/weir_parallel.h"
+#include "data/volume.h"
 #include "io/weir_netcdf.h"
 
 enum { MESSAGE = 512, PATH = 4096, NAME = 16, CHUNK = 1 << 20 /* bytes */ };
@@ -126,8 +127,7 @@ static weir_status put_variables(output *o, int64_t samples)
   WEIR_TRY(put_line(o->nc, "unitPar", WEIR_F32, 2, line, "labels in [-1, 1]", &o->unit));
   WEIR_TRY(put_line(o->nc, "physPar", WEIR_F64, 2, line, "labels as they are", &o->phys));
   line[1] = numbers;
-  WEIR_TRY(put_line(o->nc, "cosmology", WEIR_F64, 2, line, "omega_m omega_b h n_s sigma_8",
-                    &o->cosmology));
+  WEIR_TRY(put_line(o->nc, "cosmology", WEIR_F64, 2, line, CF_COSMOLOGY_NAMES, &o->cosmology));
   WEIR_TRY(put_line(o->nc, "universe", WEIR_I64, 1, line,
                     "number of the universe: samples of one belong on one side of a split",
                     &o->universe));

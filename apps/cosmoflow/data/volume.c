@@ -32,7 +32,7 @@ const weir_opt cf_volume_options[] = {
     WEIR_OPT_STRING(cf_volume_opts, axes, "",
                     "what the dimensions of the variable of voxels are, a letter each: zyx in a "
                     "row, n of samples, c of channels, such as nczyx; empty: by names, lengths and "
-                    "the classes beside"),
+                    "the classes beside, of NumPy channels last"),
     WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_CLASSES_MOST, "1",
                  "classes that files have of their voxels, numbered from 0 (LiTS: background, "
                  "liver, tumour)"),
@@ -60,6 +60,21 @@ const weir_opt cf_volume_options[] = {
 
 enum { PAIRS = 4096 /* of labels */ };
 
+/* Options that the format of a file has no use for would be passed over. */
+static weir_status check_options(const cf_volumes *v, int64_t i)
+{
+  const cf_volume_format *const format = v->entries[i].format;
+  const bool axes = v->opts.axes[0] && !format->axes;
+
+  return !axes && (format->classes != NULL || !v->opts.segmentation[0])
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "%s: files.%s is for NetCDF and HDF5%s, which this file is not: leave it "
+                         "out",
+                         v->entries[i].path, axes ? "axes" : "segmentation",
+                         axes ? ", and for NumPy" : "");
+}
+
 /* Has a file of the set open. */
 static weir_status go_to(cf_volumes *v, int64_t i)
 {
@@ -71,11 +86,7 @@ static weir_status go_to(cf_volumes *v, int64_t i)
   }
   v->open = -1;
   v->file = (cf_volume_file){.path = v->entries[i].path, .opts = &v->opts};
-  if (v->entries[i].format->classes == NULL && (v->opts.segmentation[0] || v->opts.axes[0])) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: files.%s is for NetCDF and HDF5, which this file is not: leave it out",
-                     v->file.path, v->opts.axes[0] ? "axes" : "segmentation");
-  }
+  WEIR_TRY(check_options(v, i));
   v->file.counted = v->count == 0;
   WEIR_TRY(v->entries[i].format->open(&v->file));
   v->open = i;

@@ -292,6 +292,58 @@ static void pairs_and_formats_that_do_not_fit_are_refused(void **state)
           "tfrecord (");
 }
 
+/* Channels in front of a cube are no depth: the order has to be stated, and is read then. */
+static void channels_first_of_numpy_are_stated(void **state)
+{
+  enum { C = 2, N = 3, CELLS = N * N * N };
+  const weir_npy_shape one = {WEIR_I16, 4, {C, N, N, N}}, two = {WEIR_I16, 5, {2, C, N, N, N}};
+  int16_t voxels[2 * C * CELLS], out[C * CELLS];
+  const char *const paths[] = {path};
+  cf_volume_opts opts = cf_test_opts();
+  cf_volumes *v = NULL;
+
+  for (int i = 0; i < 2 * C * CELLS; i++) {
+    voxels[i] = (int16_t)i;
+  }
+  snprintf(path, sizeof path, "%s/first_data.npy", dir);
+  assert_ok(weir_npy_write(path, &two, voxels));
+  REFUSED("first_data.npy",
+          "an array of 2 x 3 x 3 x 3 for each sample looks as if its channels "
+          "came first",
+          "files.axes states nczyx or nzyxc");
+  opts.axes = "nczyx";
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+  assert_int_equal(cf_volumes_count(v), 2);
+  assert_int_equal(cf_volumes_info(v)->lengths[3], C);
+  assert_ok(cf_volumes_read(v, 1, 1, 3, WEIR_I16, out));
+  for (int i = 0; i < 2 * N * N * C; i++) {
+    assert_int_equal(out[i], C * CELLS + i % C * CELLS + N * N + i / C);
+  }
+  cf_volumes_close(&v);
+  assert_ok(weir_npy_write(path, &one, voxels));
+  REFUSED("files.axes states czyx, zyxc or, of samples, nzyx");
+  static const char *const letters[] = {"czyx", "nzyx", "zyxc"};
+  static const int64_t count[] = {1, 2, 1}, depth[] = {N, N, C}, channels[] = {C, 1, N};
+
+  for (int k = 0; k < 3; k++) {
+    opts.axes = letters[k];
+    assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+    assert_int_equal(cf_volumes_count(v), count[k]);
+    assert_int_equal(cf_volumes_info(v)->lengths[0], depth[k]);
+    assert_int_equal(cf_volumes_info(v)->lengths[3], channels[k]);
+    assert_ok(cf_volumes_read(v, 0, 0, 1, WEIR_I16, out));
+    assert_int_equal(out[1], k == 0 ? CELLS : 1);
+    cf_volumes_close(&v);
+  }
+  opts.axes = "zyxn";
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "samples of NumPy arrays are the first dimension"));
+  opts.axes = "nczyx";
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "is not a letter for each of the 4 dimensions"));
+  (void)remove(path);
+}
+
 static weir_status there_and_back(void *context)
 {
   const cf_volume_opts opts = cf_test_opts();
@@ -331,6 +383,7 @@ int main(void)
       cmocka_unit_test(bad_records_are_named),
       cmocka_unit_test(records_of_the_older_sets_are_read),
       cmocka_unit_test(pairs_and_formats_that_do_not_fit_are_refused),
+      cmocka_unit_test(channels_first_of_numpy_are_stated),
       cmocka_unit_test(memory_may_run_out_anywhere),
   };
 

@@ -1,5 +1,6 @@
-/* foreign.c - universes that h5py wrote (foreign/make.py) through the program: what labels and
- * channels mean is read in every file, and what cannot be meant is refused before a training. */
+/* foreign.c - universes that h5py wrote (foreign/make.py), records that tfrecord did, through the
+ * program: what labels and channels mean is read in every file, and what cannot be meant is refused
+ * before a training. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,13 +150,40 @@ static void physical_labels_are_taken_where_stated(void **state)
   cf_volumes_close(&v);
 }
 
+/* Records that the package tfrecord wrote (foreign/make_tfrecord.py): bytes as MLPerf HPC has them,
+ * and lists of floats behind a key that is none of ours. */
+static void records_of_another_writer_are_read(void **state)
+{
+  static const float label[3][2] = {{0.5f, -0.25f}, {-0.5f, 0.75f}, {0.25f, -1}};
+  static const char *const files[] = {FOREIGN "/bytes.tfrecord", FOREIGN "/floats.tfrecord"};
+  const cf_volume_opts opts = cf_test_opts();
+
+  (void)state;
+  for (int f = 0; f < 2; f++) {
+    cf_volumes *v = NULL;
+    float voxels[128], labels[CF_LABELS_MOST];
+
+    assert_ok(cf_volumes_open(&files[f], 1, &opts, &v));
+    assert_int_equal(cf_volumes_count(v), f == 0 ? 3 : 1);
+    assert_int_equal(cf_volumes_info(v)->dtype, f == 0 ? WEIR_I16 : WEIR_F32);
+    for (int64_t k = 0; k < cf_volumes_count(v); k++) {
+      assert_ok(cf_volumes_labels(v, k, labels));
+      assert_memory_equal(labels, label[k], sizeof label[k]);
+      assert_ok(cf_volumes_read(v, k, 0, 4, WEIR_F32, voxels));
+      for (int64_t i = 0; i < 128; i++) {
+        assert_true(voxels[i] == (float)((7 * k + 3 * (i / 2) + 5 * (i % 2)) % 11));
+      }
+    }
+    cf_volumes_close(&v);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(other_orders_are_reordered),
-      TEST(what_means_something_else_is_refused),
-      TEST(voxels_that_cannot_be_are_refused),
-      TEST(physical_labels_are_taken_where_stated),
+      TEST(other_orders_are_reordered),         TEST(what_means_something_else_is_refused),
+      TEST(voxels_that_cannot_be_are_refused),  TEST(physical_labels_are_taken_where_stated),
+      TEST(records_of_another_writer_are_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

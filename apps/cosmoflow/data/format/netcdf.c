@@ -1,18 +1,14 @@
 /* netcdf.c - samples in NetCDF-4, and in HDF5 (full, unitPar, namePar, redshifts of the ExaLearn
  * universes; x, y of MLPerf's preparation; volume, segmentation of a U-Net), which the NetCDF
  * library reads as well. A variable of cubes: (sample, ) depth, height, width (, channel), or the
- * channel before the cube; and one of classes, a number for each of its voxels. */
+ * channel before the cube; and one of classes, a number for each of its voxels. What writes them
+ * is data/volume_netcdf_write.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "data/axes.h"
-#include "data/volume_format.h"
-#include "io/weir_netcdf.h"
-
-enum { CHUNK = 1 << 20 }; /* bytes that are compressed together, about */
-enum { NONE = -1, OTHER = -2 };
-#define SEGMENTATION "segmentation"
+#include "data/volume_netcdf.h"
 
 typedef struct held {
   weir_netcdf *nc;
@@ -44,38 +40,6 @@ static void close_file(cf_volume_file *f)
   weir_free(&f->held);
 }
 
-/* A variable by name; NONE: there is none, OTHER: it is there, of a type that cannot be read. */
-static weir_status seek(weir_netcdf *nc, const char *name, int *var, weir_netcdf_shape *shape,
-                        int *dims)
-{
-  char found[260];
-  bool can = false;
-  int n = 0;
-
-  *var = NONE;
-  WEIR_TRY(weir_netcdf_count(nc, &n));
-  for (int i = 0; i < n; i++) {
-    WEIR_TRY(weir_netcdf_name(nc, i, found, sizeof found));
-    if (strcmp(found, name) == 0) {
-      WEIR_TRY(weir_netcdf_look(nc, i, shape, dims, &can));
-      *var = can ? i : OTHER;
-    }
-  }
-  return WEIR_OK;
-}
-
-/* Whether a variable can be cubes: numbers over three equal lengths above 1 in a row. */
-static bool is_cubes(const weir_netcdf_shape *s)
-{
-  for (int d = 0; !s->text && !s->chars && d + 2 < s->n_dims && d < 2; d++) {
-    if (s->lengths[d] > 1 && s->lengths[d] == s->lengths[d + 1] &&
-        s->lengths[d] == s->lengths[d + 2]) {
-      return s->n_dims <= 5;
-    }
-  }
-  return false;
-}
-
 /* The variable of voxels: as asked for, by the names in use, or the only one of cubes. */
 static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_shape *s, int *dims)
 {
@@ -86,15 +50,15 @@ static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_sha
 
   h->volume = -1;
   if (f->opts->volume[0]) {
-    WEIR_TRY(seek(h->nc, f->opts->volume, &h->volume, s, dims));
+    WEIR_TRY(cf_netcdf_seek(h->nc, f->opts->volume, &h->volume, s, dims));
   }
   for (int i = 0; !f->opts->volume[0] && h->volume < 0 && names[i]; i++) {
-    WEIR_TRY(seek(h->nc, names[i], &h->volume, s, dims));
+    WEIR_TRY(cf_netcdf_seek(h->nc, names[i], &h->volume, s, dims));
   }
   WEIR_TRY(weir_netcdf_count(h->nc, &n));
   for (int i = 0; !f->opts->volume[0] && h->volume < 0 && i < n; i++) {
     WEIR_TRY(weir_netcdf_look(h->nc, i, &shape, ids, &can));
-    if (can && i != h->classes && is_cubes(&shape) && found++ == 0) {
+    if (can && i != h->classes && cf_netcdf_is_cubes(&shape) && found++ == 0) {
       *s = shape;
       memcpy(dims, ids, sizeof ids);
       h->volume = i;
@@ -115,11 +79,11 @@ static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_sha
 static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_shape *s)
 {
   const bool named = f->opts->segmentation[0] != 0;
-  const char *const name = named ? f->opts->segmentation : SEGMENTATION;
+  const char *const name = named ? f->opts->segmentation : CF_NETCDF_CLASSES;
   int dims[WEIR_NETCDF_MAX_DIMS];
 
-  WEIR_TRY(seek(h->nc, name, &h->classes, s, dims));
-  if (h->classes == OTHER) {
+  WEIR_TRY(cf_netcdf_seek(h->nc, name, &h->classes, s, dims));
+  if (h->classes == CF_NETCDF_OTHER) {
     return weir_fail(
         WEIR_ERR_DATA,
         "%s: its variable %s has a type that is not read: write its classes as bytes or "
@@ -235,10 +199,10 @@ static weir_status take_labels(cf_volume_file *f, held *h)
 
   h->labels = -1;
   if (f->opts->labels[0]) {
-    WEIR_TRY(seek(h->nc, f->opts->labels, &h->labels, &s, dims));
+    WEIR_TRY(cf_netcdf_seek(h->nc, f->opts->labels, &h->labels, &s, dims));
   }
   for (int i = 0; !f->opts->labels[0] && h->labels < 0 && names[i]; i++) {
-    WEIR_TRY(seek(h->nc, names[i], &h->labels, &s, dims));
+    WEIR_TRY(cf_netcdf_seek(h->nc, names[i], &h->labels, &s, dims));
   }
   if (h->labels < 0) {
     return f->opts->labels[0] ? weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.labels)",
@@ -264,9 +228,9 @@ static weir_status take_physical(cf_volume_file *f, held *h)
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
 
-  WEIR_TRY(seek(h->nc, "physPar", &h->physical, &s, dims));
+  WEIR_TRY(cf_netcdf_seek(h->nc, "physPar", &h->physical, &s, dims));
   if (h->physical < 0 || f->info.n_labels == 0) {
-    h->physical = NONE;
+    h->physical = CF_NETCDF_NONE;
     return WEIR_OK;
   }
   h->physical_dims = s.n_dims;
@@ -285,11 +249,11 @@ static weir_status take_names(cf_volume_file *f, held *h)
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
-  WEIR_TRY(seek(h->nc, "namePar", &var, &s, dims));
-  if (var == NONE || f->info.n_labels == 0) {
+  WEIR_TRY(cf_netcdf_seek(h->nc, "namePar", &var, &s, dims));
+  if (var == CF_NETCDF_NONE || f->info.n_labels == 0) {
     return WEIR_OK;
   }
-  if (var == OTHER || s.n_dims != (s.chars ? 2 : 1) || (!s.text && !s.chars) ||
+  if (var == CF_NETCDF_OTHER || s.n_dims != (s.chars ? 2 : 1) || (!s.text && !s.chars) ||
       s.lengths[0] != f->info.n_labels || (s.chars && s.lengths[1] >= CF_NAME_MOST)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: namePar is no text for each of %lld labels, of at most %d letters",
@@ -317,12 +281,12 @@ static weir_status take_ranges(cf_volume_file *f, held *h)
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
-  WEIR_TRY(seek(h->nc, "rangePar", &var, &s, dims));
-  if (var == NONE || f->info.n_labels == 0) {
+  WEIR_TRY(cf_netcdf_seek(h->nc, "rangePar", &var, &s, dims));
+  if (var == CF_NETCDF_NONE || f->info.n_labels == 0) {
     return WEIR_OK;
   }
-  if (var == OTHER || s.text || s.chars || !weir_dtype_is_float(s.dtype) || s.n_dims != 2 ||
-      s.lengths[0] != f->info.n_labels || s.lengths[1] != 2) {
+  if (var == CF_NETCDF_OTHER || s.text || s.chars || !weir_dtype_is_float(s.dtype) ||
+      s.n_dims != 2 || s.lengths[0] != f->info.n_labels || s.lengths[1] != 2) {
     return weir_fail(WEIR_ERR_DATA, "%s: rangePar is not two floats for each of %lld labels",
                      f->path, (long long)f->info.n_labels);
   }
@@ -351,10 +315,10 @@ static weir_status seek_row(const cf_volume_file *f, const held *h, const char *
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
 
-  WEIR_TRY(seek(h->nc, name, var, &s, dims));
+  WEIR_TRY(cf_netcdf_seek(h->nc, name, var, &s, dims));
   if (*var < 0 || s.text || s.chars || s.dtype != dtype || s.n_dims != 2 ||
       s.lengths[0] != f->count || s.lengths[1] != n) {
-    *var = NONE; /* another program's */
+    *var = CF_NETCDF_NONE; /* another program's */
   }
   return WEIR_OK;
 }
@@ -383,18 +347,19 @@ static weir_status take_rest(cf_volume_file *f, held *h)
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
-  WEIR_TRY(seek(h->nc, "universe", &h->universe, &s, dims));
-  if (h->universe != NONE &&
-      (h->universe == OTHER || s.text || s.chars || s.n_dims > 1 || weir_dtype_is_float(s.dtype) ||
-       (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
+  WEIR_TRY(cf_netcdf_seek(h->nc, "universe", &h->universe, &s, dims));
+  if (h->universe != CF_NETCDF_NONE &&
+      (h->universe == CF_NETCDF_OTHER || s.text || s.chars || s.n_dims > 1 ||
+       weir_dtype_is_float(s.dtype) || (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
     return weir_fail(WEIR_ERR_DATA, "%s: universe is no integer for each of %lld samples", f->path,
                      (long long)f->count);
   }
   h->universe_dims = s.n_dims;
   h->universe_dtype = s.dtype;
-  WEIR_TRY(seek(h->nc, "redshifts", &var, &s, dims));
-  if (var != NONE && (var == OTHER || s.n_dims != 1 || s.lengths[0] != f->info.lengths[3] ||
-                      !weir_dtype_is_float(s.dtype) || s.text || s.chars)) {
+  WEIR_TRY(cf_netcdf_seek(h->nc, "redshifts", &var, &s, dims));
+  if (var != CF_NETCDF_NONE &&
+      (var == CF_NETCDF_OTHER || s.n_dims != 1 || s.lengths[0] != f->info.lengths[3] ||
+       !weir_dtype_is_float(s.dtype) || s.text || s.chars)) {
     return weir_fail(WEIR_ERR_DATA, "%s: redshifts is not a float for each of %lld channels",
                      f->path, (long long)f->info.lengths[3]);
   }
@@ -586,211 +551,6 @@ static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out
   return WEIR_OK;
 }
 
-typedef struct made {
-  weir_netcdf *nc;
-  int volume, labels, universe, classes;
-  int sample, parameter;           /* dimensions */
-  int physical, cosmology, corner; /* defined with the first sample; -1: not known */
-} made;
-
-static void destroy(cf_volume_out *o)
-{
-  made *const m = o->held;
-
-  if (m) {
-    weir_netcdf_close(&m->nc);
-  }
-  weir_free(&o->held);
-}
-
-/* Names of the labels, as letters. */
-static weir_status put_names(const made *m, const cf_volume_info *info, int label_dim)
-{
-  int dims[2] = {label_dim, 0}, var = 0;
-  char text[CF_LABELS_MOST * CF_NAME_MOST];
-  const int64_t width = CF_NAME_MOST - 1;
-
-  if (!info->label[0][0]) {
-    return WEIR_OK;
-  }
-  for (int64_t i = 0; i < info->n_labels; i++) {
-    memcpy(text + i * width, info->label[i], (size_t)width);
-  }
-  WEIR_TRY(weir_netcdf_dim(m->nc, "letter", width, &dims[1]));
-  WEIR_TRY(weir_netcdf_char_var(m->nc, "namePar", 2, dims, &var));
-  return weir_netcdf_write(m->nc, var, (int64_t[]){0, 0}, (int64_t[]){info->n_labels, width}, text);
-}
-
-/* lo and hi of the labels; NaN where they are not known. */
-static weir_status put_ranges(const made *m, const cf_volume_info *info)
-{
-  double range[CF_LABELS_MOST][2];
-  int dims[2] = {m->parameter, 0}, var = 0;
-  bool any = false;
-
-  for (int64_t k = 0; k < info->n_labels; k++) {
-    const bool known = info->lo[k] < info->hi[k];
-
-    any = any || known;
-    range[k][0] = known ? info->lo[k] : NAN;
-    range[k][1] = known ? info->hi[k] : NAN;
-  }
-  if (!any) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_netcdf_dim(m->nc, "end", 2, &dims[1]));
-  WEIR_TRY(weir_netcdf_var(m->nc, "rangePar", WEIR_F64, 2, dims, &var));
-  WEIR_TRY(weir_netcdf_put_text(m->nc, var, "long_name", "parameters at unitPar -1 and 1"));
-  return weir_netcdf_write(m->nc, var, (int64_t[]){0, 0}, (int64_t[]){info->n_labels, 2}, range);
-}
-
-static weir_status put_box(const made *m, const cf_volume_info *info)
-{
-  if (info->box > 0) {
-    WEIR_TRY(weir_netcdf_put_numbers(m->nc, WEIR_NETCDF_FILE, "box_size_mpc_h", WEIR_F64,
-                                     &info->box, 1));
-  }
-  return info->cell > 0 ? weir_netcdf_put_numbers(m->nc, WEIR_NETCDF_FILE, "cell_size_mpc_h",
-                                                  WEIR_F64, &info->cell, 1)
-                        : WEIR_OK;
-}
-
-/* Variables of what the first sample says, which all of the file do. */
-static weir_status define_facts(made *m, const cf_facts *facts)
-{
-  int dims[2] = {m->sample, m->parameter};
-
-  m->physical = m->cosmology = m->corner = -1;
-  if (facts != NULL && facts->has_physical) {
-    WEIR_TRY(weir_netcdf_var(m->nc, "physPar", WEIR_F64, 2, dims, &m->physical));
-    WEIR_TRY(weir_netcdf_put_text(m->nc, m->physical, "long_name", "labels as they are"));
-  }
-  if (facts != NULL && facts->has_cosmology) {
-    WEIR_TRY(weir_netcdf_dim(m->nc, "cosmology_number", CF_COSMOLOGY, &dims[1]));
-    WEIR_TRY(weir_netcdf_var(m->nc, "cosmology", WEIR_F64, 2, dims, &m->cosmology));
-    WEIR_TRY(
-        weir_netcdf_put_text(m->nc, m->cosmology, "long_name", "omega_m omega_b h n_s sigma_8"));
-  }
-  if (facts != NULL && facts->has_corner) {
-    WEIR_TRY(weir_netcdf_dim(m->nc, "axis", 3, &dims[1]));
-    WEIR_TRY(weir_netcdf_var(m->nc, "corner", WEIR_I64, 2, dims, &m->corner));
-    WEIR_TRY(
-        weir_netcdf_put_text(m->nc, m->corner, "long_name", "first cell of the sample in its box"));
-  }
-  return WEIR_OK;
-}
-
-static weir_status write_facts(const made *m, const cf_volume_out *o, const cf_facts *facts)
-{
-  const int64_t start[2] = {o->done, 0};
-
-  if (facts->has_physical != (m->physical >= 0) || facts->has_cosmology != (m->cosmology >= 0) ||
-      facts->has_corner != (m->corner >= 0)) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: the sources of its samples do not all say physPar, cosmology and corner: "
-                     "convert them one by one, or with convert.per_file=1",
-                     o->path);
-  }
-  if (m->physical >= 0) {
-    WEIR_TRY(weir_netcdf_write(m->nc, m->physical, start, (int64_t[]){1, o->info.n_labels},
-                               facts->physical));
-  }
-  if (m->cosmology >= 0) {
-    WEIR_TRY(weir_netcdf_write(m->nc, m->cosmology, start, (int64_t[]){1, CF_COSMOLOGY},
-                               facts->cosmology));
-  }
-  return m->corner < 0
-             ? WEIR_OK
-             : weir_netcdf_write(m->nc, m->corner, start, (int64_t[]){1, 3}, facts->corner);
-}
-
-static weir_status define(made *m, const cf_volume_out *o)
-{
-  static const char *const names[] = {"depth", "height", "width", "channel"};
-  const cf_volume_info *const info = &o->info;
-  const int64_t plane = cf_volume_plane(info) * (int64_t)weir_dtype_size(info->dtype);
-  const int64_t planes = CHUNK / plane < 1 ? 1 : CHUNK / plane;
-  const int64_t chunks[5] = {1, planes < info->lengths[0] ? planes : info->lengths[0],
-                             info->lengths[1], info->lengths[2], info->lengths[3]};
-  int dims[5] = {0}, pair[2], var = 0;
-
-  WEIR_TRY(weir_netcdf_dim(m->nc, "sample", o->count, &dims[0]));
-  for (int d = 0; d < 4; d++) {
-    WEIR_TRY(weir_netcdf_dim(m->nc, names[d], info->lengths[d], &dims[d + 1]));
-  }
-  WEIR_TRY(weir_netcdf_var(m->nc, info->n_classes > 0 ? "volume" : "full", info->dtype, 5, dims,
-                           &m->volume));
-  if (info->quantity == CF_QUANTITY_COUNTS || info->quantity == CF_QUANTITY_DENSITY) {
-    WEIR_TRY(weir_netcdf_put_text(m->nc, m->volume, "quantity", cf_quantity_name[info->quantity]));
-  }
-  WEIR_TRY(weir_netcdf_chunk(m->nc, m->volume, chunks, o->level));
-  if (info->n_classes > 0) {
-    WEIR_TRY(weir_netcdf_var(m->nc, SEGMENTATION, WEIR_U8, 4, dims, &m->classes));
-    WEIR_TRY(weir_netcdf_chunk(m->nc, m->classes, chunks, o->level));
-  }
-  WEIR_TRY(weir_netcdf_var(m->nc, "universe", WEIR_I64, 1, dims, &m->universe));
-  if (info->n_redshifts > 0) {
-    WEIR_TRY(weir_netcdf_var(m->nc, "redshifts", WEIR_F64, 1, &dims[4], &var));
-    WEIR_TRY(weir_netcdf_write(m->nc, var, (int64_t[]){0}, &info->n_redshifts, info->redshift));
-  }
-  if (info->n_labels > 0) {
-    pair[0] = dims[0];
-    WEIR_TRY(weir_netcdf_dim(m->nc, "parameter", info->n_labels, &pair[1]));
-    WEIR_TRY(weir_netcdf_var(m->nc, "unitPar", WEIR_F32, 2, pair, &m->labels));
-    WEIR_TRY(put_names(m, info, pair[1]));
-    m->parameter = pair[1];
-    WEIR_TRY(put_ranges(m, info));
-  }
-  m->sample = dims[0];
-  return put_box(m, info);
-}
-
-static weir_status create(cf_volume_out *o)
-{
-  made *m = NULL;
-
-  WEIR_TRY(weir_alloc(1, sizeof *m, (void **)&m));
-  o->held = m;
-  weir_status status = weir_netcdf_create(o->path, &m->nc);
-
-  status = status == WEIR_OK ? define(m, o) : status;
-  if (status != WEIR_OK) {
-    destroy(o);
-  }
-  return status;
-}
-
-static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
-{
-  made *const m = o->held;
-  const int64_t *const l = o->info.lengths;
-  const int64_t start[5] = {o->done}, count[5] = {1, l[0], l[1], l[2], l[3]};
-
-  if (o->done == 0) {
-    WEIR_TRY(define_facts(m, about->facts));
-  }
-  if (about->facts) {
-    WEIR_TRY(write_facts(m, o, about->facts));
-  }
-  WEIR_TRY(weir_netcdf_write(m->nc, m->volume, start, count, voxels));
-  WEIR_TRY(weir_netcdf_write(m->nc, m->universe, start, count, &about->universe));
-  if (o->info.n_classes > 0) {
-    WEIR_TRY(weir_netcdf_write(m->nc, m->classes, start, count, about->classes));
-  }
-  if (o->info.n_labels > 0) {
-    WEIR_TRY(weir_netcdf_write(m->nc, m->labels, start, (int64_t[]){1, o->info.n_labels},
-                               about->labels));
-  }
-  return WEIR_OK;
-}
-
-static weir_status commit(cf_volume_out *o)
-{
-  made *const m = o->held;
-
-  return weir_netcdf_commit(&m->nc);
-}
-
 const cf_volume_format cf_volume_format_netcdf = {
     .name = "netcdf",
     .help = "NetCDF-4, and HDF5 of the ExaLearn universes (full, unitPar), of MLPerf (x, y) and of "
@@ -805,9 +565,10 @@ const cf_volume_format cf_volume_format_netcdf = {
     .facts = read_facts,
     .classes = read_classes,
     .universe = read_universe,
-    .create = create,
-    .append = append,
-    .commit = commit,
-    .destroy = destroy,
+    .create = cf_netcdf_create,
+    .append = cf_netcdf_append,
+    .commit = cf_netcdf_commit,
+    .destroy = cf_netcdf_destroy,
     .holds_classes = true,
+    .axes = true,
 };

@@ -1,5 +1,6 @@
 /* npy.c - samples as pairs of NumPy arrays, NAME_data.npy and NAME_label.npy, one sample a pair:
- * [depth, height, width(, channel)] and [labels], or several with a dimension in front. Beside them
+ * [depth, height, width(, channel)] and [labels], or several with a dimension in front; files.axes
+ * states other orders. Beside them
  * NAME_universe.npy may say which universe each was cut from: integers, [samples]; and of a pair of
  * one sample NAME_about.txt the rest (about.h). */
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "data/about.h"
+#include "data/axes.h"
 #include "data/volume_format.h"
 #include "io/weir_npy.h"
 
@@ -17,6 +19,7 @@
 
 typedef struct held {
   weir_npy *data, *label, *universe; /* label, universe NULL: there is none */
+  bool first;                        /* channels come before the cube */
   cf_facts facts;                    /* of a pair of one sample */
 } held;
 
@@ -46,6 +49,44 @@ static bool path_beside(const char *path, const char *ending, char *text, size_t
          snprintf(text, size, "%.*s%s", (int)(n - end), path, ending) < (int)size;
 }
 
+/* As files.axes has it. */
+static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
+{
+  cf_axes_known known = {.path = f->path, .letters = f->opts->axes, .first = ""};
+  held *const h = f->held;
+  cf_axes is;
+
+  known.volume.n = s->n_dims;
+  memcpy(known.volume.length, s->lengths, sizeof known.volume.length);
+  WEIR_TRY(cf_axes_find(&known, &is));
+  if (is.sample > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: files.axes: '%s': samples of NumPy arrays are the first dimension",
+                     f->path, f->opts->axes);
+  }
+  h->first = is.channel >= 0 && is.channel < is.cube;
+  f->count = is.sample == 0 ? s->lengths[0] : 1;
+  memcpy(f->info.lengths, s->lengths + is.cube, 3 * sizeof *s->lengths);
+  f->info.lengths[3] = is.channel >= 0 ? s->lengths[is.channel] : 1;
+  return WEIR_OK;
+}
+
+/* Equal lengths behind another one are a cube with the channels, or samples, before it as well. */
+static weir_status refuse_unclear(const cf_volume_file *f, const weir_npy_shape *s)
+{
+  const int64_t *const l = s->lengths + s->n_dims - 4;
+
+  if (s->n_dims < 4 || l[1] != l[2] || l[2] != l[3] || l[0] == l[1] || l[1] < 2) {
+    return WEIR_OK;
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "%s: an array of %lld x %lld x %lld x %lld%s looks as if its channels came "
+                   "first, and its format says last: files.axes states %s",
+                   f->path, (long long)l[0], (long long)l[1], (long long)l[2], (long long)l[3],
+                   s->n_dims == 5 ? " for each sample" : "",
+                   s->n_dims == 5 ? "nczyx or nzyxc" : "czyx, zyxc or, of samples, nzyx");
+}
+
 static weir_status take_volume(cf_volume_file *f, const weir_npy_shape *s)
 {
   const int64_t asked = f->opts->channels;
@@ -58,11 +99,17 @@ static weir_status take_volume(cf_volume_file *f, const weir_npy_shape *s)
         "channel, are 4",
         f->path, s->n_dims, weir_dtype_name(s->dtype));
   }
+  f->info.dtype = s->dtype;
+  if (f->opts->axes[0]) {
+    return take_stated(f, s);
+  }
+  if (!several || s->n_dims == 5) {
+    WEIR_TRY(refuse_unclear(f, s));
+  }
   f->count = several ? s->lengths[0] : 1;
   for (int d = 0; d < 4; d++) {
     f->info.lengths[d] = d + several < s->n_dims ? s->lengths[d + several] : 1;
   }
-  f->info.dtype = s->dtype;
   return WEIR_OK;
 }
 
@@ -130,12 +177,34 @@ static weir_status open_file(cf_volume_file *f)
   if (f->count == 1 && path_beside(f->path, ABOUT, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(take_about(f, path), done);
   }
-  (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s",
-                 h->label ? "pairs" : "no labels");
+  (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s%s",
+                 h->label ? "pairs" : "no labels", h->first ? ", channels first" : "");
 done:
   if (status != WEIR_OK) {
     close_file(f);
   }
+  return status;
+}
+
+/* Planes of each channel, brought to channels last. */
+static weir_status read_channels(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1,
+                                 void *out)
+{
+  const held *const h = f->held;
+  const int64_t channels = f->info.lengths[3], cells = cf_volume_cells(&f->info);
+  const int64_t plane = f->info.lengths[1] * f->info.lengths[2], n = (d1 - d0) * plane;
+  const size_t size = weir_dtype_size(f->info.dtype);
+  char *raw = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(n, size, (void **)&raw));
+  for (int64_t c = 0; c < channels && status == WEIR_OK; c++) {
+    status = weir_npy_read(h->data, (sample * channels + c) * cells + d0 * plane, n, raw);
+    for (int64_t i = 0; i < n && status == WEIR_OK; i++) {
+      memcpy((char *)out + (size_t)(i * channels + c) * size, raw + (size_t)i * size, size);
+    }
+  }
+  weir_free(&raw);
   return status;
 }
 
@@ -144,6 +213,9 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
   const held *const h = f->held;
   const int64_t plane = cf_volume_plane(&f->info);
 
+  if (h->first) {
+    return read_channels(f, sample, d0, d1, out);
+  }
   return weir_npy_read(h->data, sample * cf_volume_elements(&f->info) + d0 * plane,
                        (d1 - d0) * plane, out);
 }
@@ -264,6 +336,7 @@ const cf_volume_format cf_volume_format_npy = {
     .labels = read_labels,
     .facts = read_facts,
     .universe = read_universe,
+    .axes = true,
     .create = create,
     .append = append,
     .commit = commit,
