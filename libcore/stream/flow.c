@@ -75,6 +75,9 @@ static void conclude(state *f, int stage, weir_status status, bool ended)
   const int64_t chunk = f->done[stage];
 
   f->busy[stage] = false;
+  if (status != WEIR_OK && chunk >= f->end) { /* one before it has failed since this one began */
+    return;
+  }
   if (status != WEIR_OK) {
     f->end = chunk;
     f->status = status;

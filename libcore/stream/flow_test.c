@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_check.h"
+#include "base/weir_clock.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 #include "stream/stream_priv.h"
@@ -136,11 +137,66 @@ static void the_earliest_failure_is_told(void **state)
   weir_threads_set(0);
 }
 
+enum { FIRST_FAILS = 1, LATER_FAILS = 3, TRIES = 20 };
+
+/* Stage 0 is in a later chunk when stage 1 fails, and fails after that. */
+typedef struct late {
+  atomic_int reading, failures; /* stage 0 is in the later chunk; failures of stage 1 */
+} late;
+
+static void wait_for(atomic_int *that, double seconds)
+{
+  const double until = weir_clock() + seconds;
+
+  while (atomic_load(that) == 0 && weir_clock() < until) {
+  }
+}
+
+static weir_status fail_late(void *context, int stage, int64_t chunk, int thread, bool *ended)
+{
+  atomic_int never = 0;
+  late *l = context;
+
+  (void)thread;
+  *ended = stage == 0 && chunk == CHUNKS;
+  if (stage == 0 && chunk == LATER_FAILS) {
+    atomic_store(&l->reading, 1);
+    wait_for(&l->failures, 0.25);
+    wait_for(&never, 0.01); /* until the failure has been noted */
+    return weir_fail(WEIR_ERR_DATA, "the later one");
+  }
+  if (stage == 1 && chunk == FIRST_FAILS) {
+    wait_for(&l->reading, 0.05);
+    atomic_fetch_add(&l->failures, 1);
+    return weir_fail(WEIR_ERR_DATA, "the first one");
+  }
+  return WEIR_OK;
+}
+
+/* A chunk that failed is not run again, whatever fails behind it. */
+static void a_later_failure_changes_nothing(void **state)
+{
+  late l = {.reading = 0};
+  const stream_flow flow = {
+      .stages = 2, .depth = STREAM_DEPTH, .threads = 2, .run = fail_late, .context = &l};
+
+  weir_threads_set(2);
+  for (int i = 0; i < TRIES && atomic_load(&l.reading) == 0; i++) { /* a worker may rest */
+    atomic_store(&l.failures, 0);
+    assert_int_equal(stream_flow_run(&flow), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), "the first one"));
+    assert_int_equal(atomic_load(&l.failures), 1);
+  }
+  assert_int_equal(atomic_load(&l.reading), 1);
+  weir_threads_set(0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_chunk_goes_through_every_stage_in_order),
       cmocka_unit_test(the_earliest_failure_is_told),
+      cmocka_unit_test(a_later_failure_changes_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
