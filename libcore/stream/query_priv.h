@@ -16,8 +16,6 @@ typedef struct query_place {
 } query_place;
 query_place query_at(const char *place);
 
-/* Names well formed, unique, defined before they are used; numbers within bounds. The same failures
- * as weir_query_build. */
 /* Number of the source (below n_sources) or n_sources + step that defines `name`, or its part;
  * -1: none. */
 int64_t query_definer(const weir_query_spec *spec, const char *name);

@@ -5,8 +5,8 @@
  * be a multiple of anything. Results are the same bits for any chunks, any number of threads, and
  * with gaps skipped or not. With two threads chunks are read ahead by one while the other computes;
  * with three the graph is cut in two as well: the operators before its calls with a state run on
- * one chunk while those run on a chunk before. Live sources, and what lies in memory, are one
- * stage. */
+ * one chunk while those run on a chunk before. Live sources take one thread, and so does what lies
+ * in memory where the graph is not cut. */
 #ifndef WEIR_STREAM_H
 #define WEIR_STREAM_H
 #include "exec/weir_plan.h"
