@@ -2,13 +2,16 @@
 #include "base/weir_signal.h"
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
-static volatile sig_atomic_t asked;
+/* Written by a handler in one thread and read in others: sig_atomic_t is for one thread alone. */
+static atomic_int asked;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler must not wait for a lock");
 
 static void ask(int signal)
 {
-  asked = signal;
+  atomic_store(&asked, signal);
 }
 
 weir_status weir_signal_install(void)
@@ -31,15 +34,15 @@ weir_status weir_signal_install(void)
 
 bool weir_stop_requested(void)
 {
-  return asked != 0;
+  return atomic_load(&asked) != 0;
 }
 
 void weir_stop_request(int signal)
 {
-  asked = signal;
+  atomic_store(&asked, signal);
 }
 
 int weir_stop_signal(void)
 {
-  return (int)asked;
+  return atomic_load(&asked);
 }
