@@ -1,10 +1,10 @@
 /* start.c - what every verb begins and ends with. */
 #include <stdio.h>
 #include <string.h>
-#include "base/weir_provenance.h"
-#include "check.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "base/weir_provenance.h"
+#include "check.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
 

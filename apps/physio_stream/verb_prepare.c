@@ -3,8 +3,8 @@
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_integer.h"
-#include "prepare_files.h"
 #include "check.h"
+#include "prepare_files.h"
 #include "verbs.h"
 
 /* Steps per mV of the record: noise of rounding 72 dB below an R wave of 1.2 mV. */

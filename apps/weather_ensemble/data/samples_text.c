@@ -307,7 +307,6 @@ static weir_status parse_grid(const char *text, wx_grid *g, double *room[2], boo
   char name[16] = "";
   long long rows = 0, columns = 0;
   int end = 0;
-
   bool known = false;
 
   *g = (wx_grid){.kind = WX_GRID_LATLON};
