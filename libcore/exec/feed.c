@@ -123,11 +123,19 @@ static void copy_sources(weir_plan *p, const weir_binding *bindings, int n)
   }
 }
 
+static weir_status check_runs(const weir_plan *p)
+{
+  return p->sizes_only
+             ? weir_fail(WEIR_ERR_CONFIG, "plan: made for its sizes, it has no memory to run in")
+             : WEIR_OK;
+}
+
 weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
 {
   if (p->streaming) {
     return weir_fail(WEIR_ERR_CONFIG, "plan: a graph with a time dimension is fed, not run");
   }
+  WEIR_TRY(check_runs(p));
   weir_status status = WEIR_OK;
 
   unbind_results(p);
@@ -357,6 +365,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
     return weir_fail(WEIR_ERR_CONFIG, p->streaming ? "plan: the stream has ended"
                                                    : "plan: a graph without time is run, not fed");
   }
+  WEIR_TRY(check_runs(p));
   for (int32_t a = 0; a < p->n_arrays; a++) {
     p->arrays[a].front = p->arrays[a].time >= 0 ? p->arrays[a].front : 0;
   }

@@ -296,12 +296,18 @@ static weir_status size_locals(const weir_plan *p, exec_group *group)
   return place_locals(group);
 }
 
-static weir_status make_cells(exec_group *group)
+weir_status exec_memory_hold(const weir_plan *p, int64_t bytes, void **out)
+{
+  *out = NULL;
+  return p->sizes_only ? WEIR_OK : weir_alloc(bytes, 1, out);
+}
+
+static weir_status make_cells(const weir_plan *p, exec_group *group)
 {
   for (int32_t k = 0; k < group->n_loops; k++) {
     exec_loop *loop = &group->loops[k];
     const weir_access *a = &loop->loop->access;
-    int64_t points = 1;
+    int64_t points = 1, bytes = 0;
     void *memory = NULL;
 
     if (a->n_states == 0) {
@@ -320,8 +326,11 @@ static weir_status make_cells(exec_group *group)
         return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
       }
     }
+    if (!weir_mul_ok(points, a->n_states * (int64_t)sizeof(uint64_t), &bytes)) {
+      return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
+    }
     loop->cells.points = points;
-    WEIR_TRY(weir_alloc(points * a->n_states, sizeof(uint64_t), &memory));
+    WEIR_TRY(exec_memory_hold(p, bytes, &memory));
     loop->cells.cells = memory;
   }
   return WEIR_OK;
@@ -345,9 +354,9 @@ static weir_status place_arrays(weir_plan *p)
     keep[a] = p->arrays[a].time >= 0 || (p->streaming && array->output != NULL);
   }
   WEIR_TRY_GOTO(weir_schedule_make(p->g, bytes, keep, &p->schedule), out);
-  WEIR_TRY_GOTO(weir_alloc(p->schedule.arena_bytes + 64, 1, &memory), out);
+  WEIR_TRY_GOTO(exec_memory_hold(p, p->schedule.arena_bytes + 64, &memory), out);
   p->arena = memory;
-  for (int32_t a = 0; a < p->n_arrays; a++) {
+  for (int32_t a = 0; a < p->n_arrays && p->arena != NULL; a++) {
     if (p->schedule.offset[a] >= 0) {
       p->arrays[a].view.data = p->arena + p->schedule.offset[a];
     }
@@ -391,7 +400,7 @@ static weir_status bind_sources(weir_plan *p)
       WEIR_TRY(check_stored(array, t));
       p->arrays[a].view = weir_view_of(t);
     } else if (array->kind == WEIR_ARRAY_INPUT && p->arrays[a].time >= 0) {
-      WEIR_TRY(weir_alloc(p->arrays[a].bytes, 1, &memory));
+      WEIR_TRY(exec_memory_hold(p, p->arrays[a].bytes, &memory));
       p->arrays[a].view.data = p->arrays[a].window = memory;
     }
   }
@@ -406,7 +415,7 @@ static weir_status keep_aside(const weir_plan *p)
 
     if (from >= 0 && weir_graph_get_array(p->g, from)->update >= 0 &&
         p->arrays[from].aside == NULL) {
-      WEIR_TRY(weir_alloc(p->arrays[from].bytes, 1, &p->arrays[from].aside));
+      WEIR_TRY(exec_memory_hold(p, p->arrays[from].bytes, &p->arrays[from].aside));
     }
   }
   return WEIR_OK;
@@ -422,12 +431,12 @@ weir_status exec_memory_make(weir_plan *p)
   WEIR_TRY(keep_aside(p));
   for (int32_t i = 0; i < p->n_groups; i++) {
     WEIR_TRY(size_locals(p, &p->groups[i]));
-    WEIR_TRY(make_cells(&p->groups[i]));
+    WEIR_TRY(make_cells(p, &p->groups[i]));
     p->scratch_bytes =
         p->groups[i].scratch > p->scratch_bytes ? p->groups[i].scratch : p->scratch_bytes;
   }
   p->scratch_bytes = (p->scratch_bytes + 63) & ~(int64_t)63;
-  WEIR_TRY(weir_alloc(p->scratch_bytes * p->threads + 64, 1, &memory));
+  WEIR_TRY(exec_memory_hold(p, p->scratch_bytes * p->threads + 64, &memory));
   p->scratch = memory;
   return WEIR_OK;
 }

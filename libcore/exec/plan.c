@@ -378,9 +378,9 @@ static weir_status place_kernels(weir_plan *p)
 {
   void *memory = NULL;
 
-  WEIR_TRY(weir_alloc(p->workspace_bytes, 1, &memory));
+  WEIR_TRY(exec_memory_hold(p, p->workspace_bytes, &memory));
   p->workspace = memory;
-  for (int32_t i = 0; i < p->n_groups; i++) {
+  for (int32_t i = 0; i < p->n_groups && !p->sizes_only; i++) {
     const weir_kernel *kernel = weir_graph_group(p->g, p->groups[i].number)->kernel;
 
     if (kernel != NULL && kernel->place != NULL) {
@@ -523,6 +523,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
     p->store = store;
     p->built = g;
     p->terse = opts->terse;
+    p->sizes_only = opts->sizes_only;
     exec_laps_begin(p);
     status = read_options(p, opts);
   }

@@ -114,7 +114,7 @@ struct weir_plan {
   double runs; /* so far; of a stream: chunks of the bounds, by the slots that were fed */
   bool streaming, ended;
   double bandwidth, flop_rate;
-  bool measured_peaks, terse;
+  bool measured_peaks, terse, sizes_only;
   char *dump;  /* the graph after each pass */
   char *saved; /* what the derivative keeps */
   exec_lap laps[EXEC_MAX_LAPS];
@@ -146,6 +146,8 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
 void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most);
 /* memory.c: capacities of windows, shapes of locals, arena, scratch. */
 weir_status exec_memory_make(weir_plan *p);
+/* Zeroed memory of a plan that runs; NULL for one of sizes alone. */
+weir_status exec_memory_hold(const weir_plan *p, int64_t bytes, void **out);
 /* Bytes of an array without time, rounded up as the arena wants them. Fails: WEIR_ERR_SHAPE. */
 weir_status exec_array_bytes(const weir_array_desc *d, int64_t *bytes);
 /* budget.c: makes p->g, within exec.memory where it has no time; whether the arena, once laid out,

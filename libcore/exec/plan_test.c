@@ -29,6 +29,26 @@ static weir_exec_cfg config(int tier)
   return cfg;
 }
 
+/* 2^40 elements are more than a machine holds. */
+static void a_plan_of_sizes_alone_holds_no_arrays(void **state)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 2, .shape = {1 << 20, 1 << 20}};
+  const weir_exec_cfg cfg = config(1);
+  weir_graph *g = NULL;
+  weir_plan *p = NULL;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_value x = weir_input(g, "x", &d);
+
+  weir_output(g, "squares", weir_square(g, x));
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .sizes_only = true}, &p));
+  assert_true(weir_plan_memory_bytes(p) >= (int64_t)4 << 40);
+  assert_int_equal(weir_plan_run(p, NULL, 0), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "made for its sizes"));
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
 static void chain_equals_its_formula(void **state)
 {
   const int64_t shape[2] = {37, 1023};
@@ -534,6 +554,7 @@ int main(void)
       cmocka_unit_test(reach_follows_the_accesses_across_rates),
       cmocka_unit_test(failed_allocations_neither_crash_nor_leak),
       cmocka_unit_test(passes_keep_the_results),
+      cmocka_unit_test(a_plan_of_sizes_alone_holds_no_arrays),
       cmocka_unit_test(peaks_and_times_are_told_apart),
       cmocka_unit_test(the_parts_of_making_a_plan_are_told),
   };

@@ -61,6 +61,7 @@ typedef struct weir_plan_opts {
   int n_bounds;
   bool
       terse; /* the graph after each pass is not kept for weir_plan_print: it takes time and room */
+  bool sizes_only; /* nothing is allocated for arrays: the plan can be asked and printed, not run */
   const weir_spread *spread; /* NULL: this rank runs the graph alone */
 } weir_plan_opts;
 

@@ -78,8 +78,11 @@ static weir_status bytes_of_plan(const weir_stream_job *job, int64_t slots, doub
 {
   weir_chunk_bound bounds[STREAM_MAX_SOURCES * 2];
   weir_exec_cfg exec = *job->exec;
-  const weir_plan_opts opts = {
-      .exec = &exec, .threads = 1, .bounds = bounds, .n_bounds = job->n_sources * 2};
+  const weir_plan_opts opts = {.exec = &exec,
+                               .threads = 1,
+                               .bounds = bounds,
+                               .n_bounds = job->n_sources * 2,
+                               .sizes_only = true};
   weir_plan *trial = NULL;
 
   exec.tier = TIER_REFERENCE;

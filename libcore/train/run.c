@@ -452,6 +452,7 @@ weir_status weir_train_describe(const weir_train_task *task, const weir_train_cf
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
   train_run r = train_run_of(task, cfg, exec, params, store);
 
+  r.exec.sizes_only = true;
   status = describe(&r, out, &own);
   train_run_close(&r);
   if (cost != NULL) {
