@@ -250,7 +250,7 @@ static weir_status add_target(wx_samples *s, int64_t k)
   return WEIR_OK;
 }
 
-/* Numbers of leads in hours; none given: all of the archive above 0 h. */
+/* Numbers of leads in hours, which ascend (wx_data_check): each its own, whatever the tolerance. */
 static weir_status find_leads(const wx_samples *s, const char *key, const weir_real_list *list,
                               int64_t *number)
 {
@@ -262,6 +262,11 @@ static weir_status find_leads(const wx_samples *s, const char *key, const weir_r
       return weir_fail(WEIR_ERR_CONFIG,
                        "data.%s: %s has no lead of %g h; it has %lld from %g to %g", key, f->name,
                        list->items[i], (long long)f->n_leads, f->lead[0], f->lead[f->n_leads - 1]);
+    }
+    if (i > 0 && number[i] == number[i - 1]) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "data.%s: %.9g h and %.9g h are one lead of %s, %g h: give one of them", key,
+                       list->items[i - 1], list->items[i], f->name, f->lead[number[i]]);
     }
   }
   return WEIR_OK;

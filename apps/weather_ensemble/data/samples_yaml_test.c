@@ -217,6 +217,7 @@ static void what_the_archive_lacks_is_refused(void **state)
   refused("{target: [q500]}", "data.target: scene has no quantity 'q500'; it has z500");
   refused("{inputs: [tp]}", "data.inputs: scene has no quantity 'tp'");
   refused("{lead: [36]}", "data.lead: scene has no lead of 36 h");
+  refused("{lead: [24, 24.0000001]}", "24 h and 24.0000001 h are one lead of scene, 24 h");
   refused("{members: 5}", "data.members: 5 members");
   refused("{first: 2, label: spread, label_members: 3}", "data.label_members: 3 members");
   refused("{early: {members: 4, until: 24}}", "no lead of input_lead is up to early.until, 24 h");

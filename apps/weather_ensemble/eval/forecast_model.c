@@ -65,7 +65,6 @@ weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m)
   weir_status status = choose(row, m);
 
   status = status == WEIR_OK ? m->desc->open(m, s) : status;
-
   if (status != WEIR_OK) {
     wx_model_close(m);
   }
