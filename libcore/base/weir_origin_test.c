@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/weir_check.h"
 #include "base/weir_file.h"
@@ -69,6 +70,22 @@ static void a_file_is_known_by_its_bytes(void **state)
   assert_int_equal(o.n, 0);
 }
 
+/* Whoever made the result chose the path: what cannot be read to an end is not begun. */
+static void what_is_no_file_is_not_waited_for(void **state)
+{
+  const char *const path = put("a", "abc");
+  weir_origin o = {.n = 0};
+
+  (void)state;
+  assert_ok(weir_origin_file(&o, "weights", path));
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  (void)alarm(20); /* a pipe that nobody writes into is waited for until this */
+  assert_int_equal(weir_origin_check_file(&o, "weights"), WEIR_BELONGS_UNKNOWN);
+  (void)alarm(0);
+  weir_origin_fini(&o);
+}
+
 /* Names do not count, order does. */
 static void several_files_are_one_digest(void **state)
 {
@@ -99,6 +116,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_file_is_known_by_its_bytes, make, drop),
+      cmocka_unit_test_setup_teardown(what_is_no_file_is_not_waited_for, make, drop),
       cmocka_unit_test_setup_teardown(several_files_are_one_digest, make, drop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
