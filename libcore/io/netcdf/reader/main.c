@@ -62,16 +62,16 @@ bool reader_share(reader_state *s, weir_reader_reply *r, int64_t bytes)
             ? MAP_FAILED
             : mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, WEIR_READER_MEMORY, 0);
     if (m->at == MAP_FAILED) {
+      const int reason = errno;
+
       m->at = NULL;
       /* It counts as a file where ulimit -f, or a control group, gives a limit. */
-      const bool space = errno == EFBIG || errno == ENOSPC;
-
-      reader_refuse(r, space ? WEIR_ERR_SPACE : WEIR_ERR_MEMORY,
+      reader_refuse(r, reason == EFBIG || reason == ENOSPC ? WEIR_ERR_SPACE : WEIR_ERR_MEMORY,
                     "%lld bytes of memory to pass values on: %s%s", (long long)bytes,
-                    strerror(errno),
-                    errno == EFBIG ? ": raise the limit on the size of files (ulimit -f), then "
-                                     "repeat the command"
-                                   : "");
+                    strerror(reason),
+                    reason == EFBIG ? ": raise the limit on the size of files (ulimit -f), then "
+                                      "repeat the command"
+                                    : "");
       return false;
     }
     m->bytes = bytes;

@@ -72,6 +72,19 @@ static bool cut(const weir_reader_request *q, weir_reader_reply *r, pieces *p, i
   return true;
 }
 
+/* The library's answer to a read; a failure names the variable. */
+static bool has_read(const weir_reader_request *q, weir_reader_reply *r, int code)
+{
+  char name[NC_MAX_NAME + 1] = "", what[NC_MAX_NAME + 16];
+
+  if (code == NC_NOERR) {
+    return true;
+  }
+  (void)nc_inq_varname(q->file, q->var, name);
+  (void)snprintf(what, sizeof what, "variable %s", name);
+  return reader_good(r, code, what);
+}
+
 /* Reads the next piece; false at the end of the box, or where it fails. */
 static bool read_piece(const weir_reader_request *q, weir_reader_reply *r, const pieces *p,
                        int64_t *at, char *out)
@@ -99,14 +112,7 @@ static bool read_piece(const weir_reader_request *q, weir_reader_reply *r, const
   } else {
     r->bytes = p->row;
   }
-  const int code = nc_get_vara(q->file, q->var, start, count, out);
-  char name[NC_MAX_NAME + 1] = "", what[NC_MAX_NAME + 16];
-
-  if (code != NC_NOERR) {
-    (void)nc_inq_varname(q->file, q->var, name);
-  }
-  (void)snprintf(what, sizeof what, "variable %s", name);
-  return reader_good(r, code, what);
+  return has_read(q, r, nc_get_vara(q->file, q->var, start, count, out));
 }
 
 void reader_read(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
@@ -125,8 +131,7 @@ void reader_read(reader_state *s, const weir_reader_request *q, weir_reader_repl
     return;
   }
   if (total == 0) { /* nothing to read: is it inside? */
-    (void)reader_good(r, nc_get_vara(q->file, q->var, p.start, p.count, s->memory.at),
-                      "reading a variable");
+    (void)has_read(q, r, nc_get_vara(q->file, q->var, p.start, p.count, s->memory.at));
     return;
   }
   for (int64_t i = 0; done < total; i++) {
