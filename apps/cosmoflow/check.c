@@ -1,13 +1,7 @@
 /* check.c - see check.h. */
 #include "check.h"
-#include <string.h>
 #include "data/volume_format.h"
 #include "estimator.h"
-
-static bool is(const weir_cli *cli, const char *verb)
-{
-  return strcmp(cli->verb, verb) == 0;
-}
 
 /* ---- A training ---- */
 
@@ -106,7 +100,7 @@ static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
  */
 static bool describes_others(const weir_cli *cli, const cf_cfg *cfg)
 {
-  return is(cli, "describe") &&
+  return weir_cli_is(cli, "describe") &&
          (cfg->describe.side > 0 || cfg->describe.channels > 0 || cfg->describe.outputs > 0);
 }
 
@@ -120,7 +114,7 @@ static weir_status check_training(const weir_cli *cli, const cf_cfg *cfg,
   WEIR_TRY(check_log(cfg));
   WEIR_TRY(cf_model_loss_kind(&cfg->model, &loss));
   WEIR_TRY(net->target == CF_SEGMENT ? cf_segment_check(&cfg->model.segment) : WEIR_OK);
-  if (is(cli, "describe")) {
+  if (weir_cli_is(cli, "describe")) {
     WEIR_TRY(cf_check_grid(cfg, (int)cf_check_ranks(cfg), &grid));
   }
   return made == NULL || describes_others(cli, cfg) ? check_unseen(cfg) : check_made(cfg, made);
@@ -130,9 +124,9 @@ static weir_status check_training(const weir_cli *cli, const cf_cfg *cfg,
 
 static weir_status check_input(const weir_cli *cli, const cf_cfg *cfg)
 {
-  const bool logs = is(cli, "inspect") && cli->n_args > 0 && cf_mllog_is(cli->args[0]);
+  const bool logs = weir_cli_is(cli, "inspect") && cli->n_args > 0 && cf_mllog_is(cli->args[0]);
 
-  if (is(cli, "predict") && cfg->predict.weights[0] == 0) {
+  if (weir_cli_is(cli, "predict") && cfg->predict.weights[0] == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "predict.weights names no file: give the weights.nc of a run with --set "
                      "predict.weights=RUN/weights.nc; it says which network it is of");
@@ -143,12 +137,13 @@ static weir_status check_input(const weir_cli *cli, const cf_cfg *cfg)
                      "..., or source.input",
                      cli->verb, cli->verb);
   }
-  return is(cli, "convert") ? cf_volume_format_check(cfg->convert.format) : WEIR_OK;
+  return weir_cli_is(cli, "convert") ? cf_volume_format_check(cfg->convert.format) : WEIR_OK;
 }
 
 weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg)
 {
-  const bool plans = is(cli, "run") || is(cli, "describe"), prepares = is(cli, "prepare");
+  const bool plans = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe"),
+             prepares = weir_cli_is(cli, "prepare");
   cf_universe_facts facts;
   bool synth = false;
 
@@ -157,13 +152,14 @@ weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg)
   }
   const bool made = synth || prepares || (plans && cfg->source.input.count == 0);
 
-  if (made || is(cli, "describe")) { /* which prints what prepare would make, whatever run reads */
+  if (made ||
+      weir_cli_is(cli, "describe")) { /* which prints what prepare would make, whatever run reads */
     WEIR_TRY(cf_universe_check(&cfg->simulate, &facts));
   }
   if (plans) {
     return check_training(cli, cfg, made ? &facts : NULL);
   }
-  if (is(cli, "eval")) {
+  if (weir_cli_is(cli, "eval")) {
     return cf_eval_check(&cfg->eval);
   }
   return prepares ? WEIR_OK : check_input(cli, cfg);

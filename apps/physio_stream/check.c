@@ -1,15 +1,9 @@
 /* check.c - see check.h. */
 #include "check.h"
-#include <string.h>
 #include "base/weir_log.h"
 #include "model/graph.h"
 #include "query_verbs.h"
 #include "run_beats.h"
-
-static bool is(const weir_cli *cli, const char *verb)
-{
-  return strcmp(cli->verb, verb) == 0;
-}
 
 /* ---- What is read ---- */
 
@@ -27,15 +21,16 @@ static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
 {
   const bool record = cfg->input.record[0] != 0, csv = cfg->input.csv[0] != 0;
 
-  if (is(cli, "replay") && csv == record) {
+  if (weir_cli_is(cli, "replay") && csv == record) {
     return weir_fail(WEIR_ERR_CONFIG, "replay: input.record or input.csv has to name a recording "
                                       "(prepare writes the built-in one)");
   }
-  if (is(cli, "convert") && !csv && !record) {
+  if (weir_cli_is(cli, "convert") && !csv && !record) {
     return weir_fail(WEIR_ERR_CONFIG, "convert: set input.record or input.csv");
   }
-  return is(cli, "convert") && cfg->convert.name[0] != 0 ? ps_convert_name_check(cfg->convert.name)
-                                                         : WEIR_OK;
+  return weir_cli_is(cli, "convert") && cfg->convert.name[0] != 0
+             ? ps_convert_name_check(cfg->convert.name)
+             : WEIR_OK;
 }
 
 /* ---- What is computed ---- */
@@ -115,11 +110,11 @@ static weir_status check_eval(const ps_cfg *cfg)
 weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
 {
   WEIR_TRY(check_input(&cfg->input));
-  if (is(cli, "run") || is(cli, "describe")) {
+  if (weir_cli_is(cli, "run") || weir_cli_is(cli, "describe")) {
     return check_results(cli, cfg, config);
   }
-  return is(cli, "prepare") ? ps_prepare_check(cfg)
-         : is(cli, "bench") ? check_bench(cfg)
-         : is(cli, "eval")  ? check_eval(cfg)
-                            : check_file(cli, cfg);
+  return weir_cli_is(cli, "prepare") ? ps_prepare_check(cfg)
+         : weir_cli_is(cli, "bench") ? check_bench(cfg)
+         : weir_cli_is(cli, "eval")  ? check_eval(cfg)
+                                     : check_file(cli, cfg);
 }

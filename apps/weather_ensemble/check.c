@@ -1,12 +1,6 @@
 /* check.c - see check.h. */
 #include "check.h"
 #include <stdio.h>
-#include <string.h>
-
-static bool is(const weir_cli *cli, const char *verb)
-{
-  return strcmp(cli->verb, verb) == 0;
-}
 
 wx_model_opts wx_bias_model(const wx_bias_cfg *bias)
 {
@@ -59,8 +53,8 @@ static weir_status check_data(const wx_cfg *cfg, bool truth, bool y)
 static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool validates)
 {
   const bool of_spread = cfg->data.label == WX_LABEL_SPREAD, files = cfg->data.forecast.count > 0;
-  const bool sketches = is(cli, "check") || is(cli, "describe");
-  const bool trains = is(cli, "run") || is(cli, "describe");
+  const bool sketches = weir_cli_is(cli, "check") || weir_cli_is(cli, "describe");
+  const bool trains = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
   const wx_model_opts bias = wx_bias_model(&cfg->bias);
 
   if (!files && !sketches) {
@@ -68,7 +62,7 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
                      "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
   }
-  if (is(cli, "predict") && cfg->predict.weights[0] == 0) {
+  if (weir_cli_is(cli, "predict") && cfg->predict.weights[0] == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "predict.weights names no file: give the weights.nc of a run with --set "
                      "predict.weights=RUN/weights.nc, and the network with --config "
@@ -78,7 +72,7 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
     return weir_fail(WEIR_ERR_CONFIG, "eecrps.weight: it is the CRPS that is weighted: set "
                                       "model.loss to crps, or leave eecrps.weight at 0");
   }
-  WEIR_TRY(check_data(cfg, !files || cfg->data.truth.count > 0, !is(cli, "predict")));
+  WEIR_TRY(check_data(cfg, !files || cfg->data.truth.count > 0, !weir_cli_is(cli, "predict")));
   if (cfg->bias.use) {
     WEIR_TRY(check_stage("bias", &bias, of_spread, &cfg->bias.standard,
                          trains ? &cfg->bias.train : NULL, validates));
@@ -118,7 +112,7 @@ weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg)
   bool validates = false;
 
   WEIR_TRY(wx_split_check(&cfg->data.split, &validates));
-  return is(cli, "prepare") ? check_prepare(cfg)
-         : is(cli, "eval")  ? check_eval(cfg)
-                            : check_experiment(cli, cfg, validates);
+  return weir_cli_is(cli, "prepare") ? check_prepare(cfg)
+         : weir_cli_is(cli, "eval")  ? check_eval(cfg)
+                                     : check_experiment(cli, cfg, validates);
 }

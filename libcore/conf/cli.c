@@ -347,6 +347,11 @@ static weir_status check_word(const weir_app *app, const weir_verb *verb, const 
 }
 
 /* The first word is the verb, the others its arguments. */
+bool weir_cli_is(const weir_cli *cli, const char *verb)
+{
+  return strcmp(cli->verb, verb) == 0;
+}
+
 static weir_status read_verb(const weir_app *app, parsed *p)
 {
   weir_cli *cli = &p->cli;
@@ -357,7 +362,7 @@ static weir_status read_verb(const weir_app *app, parsed *p)
   cli->verb = cli->args[0];
   cli->args++;
   cli->n_args--;
-  const bool is_options = strcmp(cli->verb, "options") == 0;
+  const bool is_options = weir_cli_is(cli, "options");
   const weir_verb *verb = find_verb(app, cli->verb);
   if (verb == NULL && !is_options) {
     return unknown_verb(app, cli->verb);

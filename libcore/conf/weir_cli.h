@@ -68,6 +68,8 @@ int weir_cli_main(int argc, char **argv, const weir_app *app);
 /* The same with the streams given, for tests. */
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err);
 
+/* Whether the command is this verb. */
+bool weir_cli_is(const weir_cli *cli, const char *verb);
 /* weir_config_load with the table, files and sets of the command line; --seed counts as
  * `--set seed=N` after them when the table has a key `seed`, --input as one for the key that
  * app->input_key gives, and --grid as one for the first rows of the section `grid`. `options` is
