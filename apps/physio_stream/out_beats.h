@@ -22,20 +22,21 @@ enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
 
 typedef struct ps_out_beats {
   const ps_input_facts *facts;
-  FILE *kept;                                /* ps_beat records                                  */
-  FILE *gaps;                                /* begin and end of each gap, int64_t               */
-  int64_t n_gaps, seen;                      /* slots whose presence is known                    */
-  int64_t absent;                            /* where the open gap began, -1 for none            */
-  int64_t n;                                 /* beats                                            */
-  double last;                               /* samples from the first to the last one           */
-  int64_t n_rr;                              /* intervals                                        */
-  double rr_sum, rr_square;                  /* s, s^2                                           */
-  double rr_count[PS_RR_BINS];               /* histogram                                        */
-  int64_t rr_ms[PS_RR_MS + 1];               /* intervals of so many ms                          */
-  int64_t rr_odd;                            /* intervals below 0.3 s or above 2 s               */
-  int64_t strip_lo, strip_hi;                /* samples of the strip: set before what is written */
-  int64_t *strip, n_strip, n_strip_capacity; /* beats in it, once they are written */
-  FILE *follow;                              /* beats are printed here as they come, or NULL */
+  FILE *kept;                  /* ps_beat records                                  */
+  FILE *gaps;                  /* begin and end of each gap, int64_t               */
+  int64_t n_gaps, seen;        /* slots whose presence is known                    */
+  int64_t absent;              /* where the open gap began, -1 for none            */
+  int64_t n;                   /* beats                                            */
+  double last;                 /* samples from the first to the last one           */
+  int64_t n_rr;                /* intervals                                        */
+  double rr_sum, rr_square;    /* s, s^2                                           */
+  double rr_count[PS_RR_BINS]; /* histogram                                        */
+  int64_t rr_ms[PS_RR_MS + 1]; /* intervals of so many ms                          */
+  int64_t rr_odd;              /* intervals below 0.3 s or above 2 s               */
+  int64_t strip_lo, strip_hi;  /* samples of it: set before ps_out_beats_write */
+  int64_t *strip;              /* samples of the beats in it, once written */
+  int64_t n_strip, n_strip_capacity;
+  FILE *follow; /* beats are printed here as they come, or NULL */
 } ps_out_beats;
 
 /* `facts` is borrowed. Fails: WEIR_ERR_DATA when no nameless file can be made. */

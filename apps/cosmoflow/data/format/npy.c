@@ -74,7 +74,7 @@ static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
 /* Equal lengths behind another one are a cube with the channels, or samples, before it as well. */
 static weir_status refuse_unclear(const cf_volume_file *f, const weir_npy_shape *s)
 {
-  const int64_t *const l = s->lengths + s->n_dims - 4;
+  const int64_t *const l = s->lengths + (s->n_dims == 5);
 
   if (s->n_dims < 4 || l[1] != l[2] || l[2] != l[3] || l[0] == l[1] || l[1] < 2) {
     return WEIR_OK;
