@@ -7,9 +7,11 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 
-const char *const cf_metric[][CF_METRICS] = {
+const char *const cf_metric[][CF_METRICS_MOST] = {
     [CF_ESTIMATE] = {"mae", "mse"},
-    [CF_SEGMENT] = {"accuracy", "overlap"},
+    [CF_SEGMENT] = {"accuracy", "overlap", "overlap_0", "overlap_1", "overlap_2", "overlap_3",
+                    "overlap_4", "overlap_5", "overlap_6", "overlap_7", "overlap_8", "overlap_9",
+                    "overlap_10", "overlap_11", "overlap_12", "overlap_13"},
 };
 
 /* Counts as the network is given them, [n, depth, height, width, channels], f32 (f64 where the
@@ -70,20 +72,21 @@ static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
 /* Metrics of classes: [0] accuracy, [1] the mean overlap, then those of the classes. */
 static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made, weir_value truth)
 {
+  const char *const *const metric = cf_metric[CF_SEGMENT];
   const int classes = (int)cf_estimator_classes(&e->is);
   const weir_value said = cf_segment_said(g, made);
   weir_value sum = weir_scalar(g, WEIR_F32, 0);
 
-  weir_output(g, e->metric[0], cf_segment_accuracy(g, said, truth));
+  weir_output(g, metric[0], cf_segment_accuracy(g, said, truth));
   for (int k = 0; k < classes; k++) {
     const weir_value overlap = cf_segment_overlap(g, said, truth, k);
 
     if (CF_METRICS + k < CF_METRICS_MOST) {
-      weir_output(g, e->metric[CF_METRICS + k], overlap);
+      weir_output(g, metric[CF_METRICS + k], overlap);
     }
     sum = weir_add(g, sum, overlap);
   }
-  weir_output(g, e->metric[1], weir_scale(g, sum, 1.0 / classes));
+  weir_output(g, metric[1], weir_scale(g, sum, 1.0 / classes));
 }
 
 static weir_status build(weir_net *net, const void *opts, const weir_value *in, weir_value *loss)
@@ -96,8 +99,8 @@ static weir_status build(weir_net *net, const void *opts, const weir_value *in, 
 
   switch (truth_of(is)) {
   case CF_TRUTH_LABELS:
-    weir_output(g, e->metric[0], weir_loss_mae(g, made, truth, WEIR_NO_VALUE));
-    weir_output(g, e->metric[1], weir_loss_mse(g, made, truth, WEIR_NO_VALUE));
+    weir_output(g, cf_metric[CF_ESTIMATE][0], weir_loss_mae(g, made, truth, WEIR_NO_VALUE));
+    weir_output(g, cf_metric[CF_ESTIMATE][1], weir_loss_mse(g, made, truth, WEIR_NO_VALUE));
     break;
   case CF_TRUTH_CLASSES:
     truth = weir_cast(g, WEIR_I32, truth);
@@ -117,7 +120,7 @@ weir_train_task cf_estimator_task(const cf_model_opts *model)
 
   return (weir_train_task){.name = net->name,
                            .metric = cf_metric[net->target],
-                           .n_metrics = CF_METRICS,
+                           .n_metrics = net->target == CF_SEGMENT ? CF_METRICS_MOST : CF_METRICS,
                            .n_train = -1,
                            .n_valid = -1};
 }
@@ -141,17 +144,11 @@ static void set_inputs(cf_estimator *e)
   }
 }
 
-static int set_metrics(cf_estimator *e)
+static int count_metrics(const cf_estimator *e)
 {
   const int64_t classes = truth_of(&e->is) == CF_TRUTH_LABELS ? 0 : cf_estimator_classes(&e->is);
-  int n = CF_METRICS;
 
-  memcpy(e->metric, cf_metric[cf_model_net(e->is.model)->target], sizeof cf_metric[0]);
-  for (; n < CF_METRICS_MOST && n < CF_METRICS + classes; n++) {
-    (void)snprintf(e->metric_name[n], CF_METRIC_NAME, "overlap_%d", n - CF_METRICS);
-    e->metric[n] = e->metric_name[n];
-  }
-  return n;
+  return (int)(CF_METRICS + classes < CF_METRICS_MOST ? CF_METRICS + classes : CF_METRICS_MOST);
 }
 
 static weir_status set_up(cf_estimator *e, int64_t seed)
@@ -175,8 +172,8 @@ static weir_status set_up(cf_estimator *e, int64_t seed)
                               .n_inputs = truth_of(&e->is) == CF_TRUTH_NONE ? 1 : 2,
                               .opts = e,
                               .build = build,
-                              .metric = e->metric,
-                              .n_metrics = set_metrics(e),
+                              .metric = cf_metric[net->target],
+                              .n_metrics = count_metrics(e),
                               .metrics_grow = net->target == CF_SEGMENT,
                               .note = e->note,
                               .n_notes = e->is.note[0] != NULL ? CF_NOTES : 0};

@@ -7,11 +7,11 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { CF_METRICS = 2, CF_METRICS_MOST = 16, CF_METRIC_NAME = 16, CF_NOTE_LINE = 512 };
-/* By the network's target: "mae", "mse" in units of the labels, [-1, 1]; or "accuracy", "overlap"
- * of model/segment.h, means over the batches, the overlap over the classes, too: those of the first
- * CF_METRICS_MOST - CF_METRICS classes, "overlap_0" and so on, are beside it. */
-extern const char *const cf_metric[][CF_METRICS];
+enum { CF_METRICS = 2, CF_METRICS_MOST = 16, CF_NOTE_LINE = 512 };
+/* By the network's target: "mae", "mse" in units of the labels, [-1, 1], and NULL; or "accuracy",
+ * "overlap" of model/segment.h, means over the batches, the overlap over the classes, too: those of
+ * the first CF_METRICS_MOST - CF_METRICS classes, "overlap_0" and so on, follow. */
+extern const char *const cf_metric[][CF_METRICS_MOST];
 
 /* The attributes of a file of weights. */
 // clang-format off
@@ -57,8 +57,6 @@ typedef struct cf_estimator {
   weir_store *store;
   weir_train_input input[2]; /* x [depth, height, width, channels]; y [labels], to estimate, or
                                 the classes [depth, height, width] that files have */
-  char metric_name[CF_METRICS_MOST][CF_METRIC_NAME];
-  const char *metric[CF_METRICS_MOST];
   weir_note note[CF_NOTES];
   weir_train_task task; /* samples and fetch are the caller's */
 } cf_estimator;
@@ -66,8 +64,8 @@ typedef struct cf_estimator {
 /* What a network learns from samples: their labels, the classes of voxels that their files have, or
  * nothing else than the samples, of whose matter classes are made (model/segment.h). */
 cf_truth cf_truth_of(const cf_model_opts *model, const cf_volume_info *info);
-/* The task as the model alone says it, for weir_train_suits: name and metrics; its samples are not
- * counted. */
+/* The task as the model alone says it, for weir_train_suits: name and metrics, of as many classes
+ * as there may be; its samples are not counted. */
 weir_train_task cf_estimator_task(const cf_model_opts *model);
 /* Declares the network and gives it first weights. Fails: WEIR_ERR_CONFIG (a loss that does not
  * suit the network), as weir_train_prepare. */

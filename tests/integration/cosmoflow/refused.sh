@@ -9,6 +9,9 @@ refused run,describe 'data.augment.shift: only whole periodic boxes can be moved
 # The training.
 refused run,describe "train: target.metric: 'mlperf' has none such; its metrics: mae, mse" train.target.metric=nothing
 refused run,describe "train: target.metric: 'mlperf' has none such" train.target.metric=nothing 'source.input=[none]'
+refused run,describe "train: target.metric: 'unet' has none such; its metrics: accuracy, overlap, overlap_0" 'model.net={unet: {}}' \
+  mllog.write=false train.target.metric=mae 'source.input=[none]'
+accepted describe 'model.net={unet: {}}' mllog.write=false train.target.metric=overlap_1 'source.input=[none]'
 refused run,describe 'train: target.metric needs samples to validate on' train.target.metric=mae data.split.valid=0
 refused run,describe 'train: patience 3 needs samples to validate on' train.patience=3 data.split.valid=0
 refused run,describe 'train: with drop_last, 10 samples fill no update of 100' train.drop_last=true train.batch=100
