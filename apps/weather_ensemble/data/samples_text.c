@@ -301,7 +301,8 @@ static bool take_line(const char **at, int64_t n, double *x)
   return is;
 }
 
-/* The grid of such a text; its lines, which the caller frees, are in room[2]. False: it is none. */
+/* The grid of such a text; its lines, which the caller frees, are in room[2]. *is: it is one.
+ * Fails: WEIR_ERR_MEMORY. */
 static weir_status parse_grid(const char *text, wx_grid *g, double *room[2], bool *is)
 {
   char name[16] = "";
@@ -319,7 +320,8 @@ static weir_status parse_grid(const char *text, wx_grid *g, double *room[2], boo
   const int64_t most = lines ? (int64_t)strlen(text) : WX_MOST_LINE; /* a number has a blank */
 
   *is = *is && known && rows >= 1 && columns >= 1 && rows <= most && columns <= most &&
-        (g->kind != WX_GRID_SITES || rows == 1) && (lines || g->kind == WX_GRID_SITES);
+        (g->kind != WX_GRID_SITES || rows == 1) &&
+        (lines || (g->kind == WX_GRID_SITES && text[end] == 0));
   g->n_lat = rows;
   g->n_lon = columns;
   if (!*is || !lines) {

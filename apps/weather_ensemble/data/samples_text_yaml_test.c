@@ -142,6 +142,7 @@ static void other_levels_and_grids_are_refused(void **state)
                                     "lat-lon 3 x 4; 60 0 -60; 0 90 180 270 360",
                                     "lat-lon 3 x 4; 60 0 nan; 0 90 180 270",
                                     "lat-lon 999999999999 x 4; 60",
+                                    "sites 1 x 4, 60",
                                     "cube 3 x 4; 60 0 -60; 0 90 180 270"};
   texts t;
 
