@@ -107,9 +107,12 @@ weir_belongs weir_origin_check_file(const weir_origin *o, const char *what)
   char hex[DIGEST + 1];
   int64_t bytes = 0;
 
+  if (path == NULL || was == NULL) {
+    return WEIR_BELONGS_UNKNOWN;
+  }
   /* A result may name anything: a pipe would be waited for, and a device never ends. */
-  if (path == NULL || was == NULL || weir_file_size(path, &bytes) != WEIR_OK ||
-      !weir_file_sha256(path, hex, &bytes)) {
+  if (weir_file_size(path, &bytes) != WEIR_OK || !weir_file_sha256(path, hex, &bytes)) {
+    weir_clear_failure();
     return WEIR_BELONGS_UNKNOWN;
   }
   return strcmp(hex, was) == 0 ? WEIR_BELONGS : WEIR_BELONGS_NOT;
