@@ -384,10 +384,9 @@ static weir_status read_notes(const char *path, char *text[WX_NOTES])
 
   WEIR_TRY(weir_netcdf_open(path, &nc));
   for (int k = 0; k < WX_NOTES && status == WEIR_OK; k++) {
-    const bool there = weir_netcdf_has(nc, WEIR_NETCDF_FILE, name_of(k));
-
-    if ((there || k < SENSES) &&
-        (!there || weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name_of(k), &text[k]) != WEIR_OK)) {
+    if (weir_netcdf_has(nc, WEIR_NETCDF_FILE, name_of(k))) {
+      status = weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name_of(k), &text[k]);
+    } else if (k < SENSES) {
       status = weir_fail(WEIR_ERR_DATA,
                          "%s: no weights of weather_ensemble: there is no text attribute %s", path,
                          name_of(k));
