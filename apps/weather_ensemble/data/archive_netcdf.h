@@ -126,6 +126,29 @@ weir_status wx_nc_bounds(wx_nc *f, const wx_coordinate *c, bool of_lead, bool ye
  * "sum", "point" ...; "": nothing. */
 weir_status wx_nc_method(wx_nc *f, int v, char *method, size_t size) WEIR_CHECKED;
 
+/* archive_times.c */
+/* The times of a variable's fields. Two of start, lead and time of validity give the third. */
+typedef struct wx_times {
+  wx_coordinate start, time, lead;
+  wx_coordinate valid; /* the time of validity, stated where it is not needed: it has to agree */
+  bool lead_is_rest;   /* lead = time - start */
+  bool start_is_rest;  /* start = time - lead */
+} wx_times;
+/* Which coordinates of variable v are which; aside: its dimensions that are none of times, or -1.
+ * Values in seconds since 1970 and hours. The caller ends it with wx_times_fini, also on failure.
+ */
+weir_status wx_nc_times(wx_nc *f, int v, const wx_part *p, const int aside[2],
+                        wx_times *t) WEIR_CHECKED;
+void wx_times_fini(wx_times *t);
+/* Whether starts or times are counted in years, which are not exact. */
+bool wx_times_years(const wx_times *t);
+/* Start and lead of the field whose dimensions stand at index[]. */
+void wx_times_at(const wx_times *t, const int64_t *index, wx_field *field);
+/* Fails: WEIR_ERR_DATA where the file states another time of validity for the field, which is valid
+ * at the end of what it covers. */
+weir_status wx_times_agree(const wx_nc *f, int v, const wx_times *t, const int64_t *index,
+                           const wx_field *field) WEIR_CHECKED;
+
 /* Dimensions of a variable that count rows, columns and sites: positions, -1: none; and the
  * variables of one dimension, latitudes and longitudes, along them, -1: none. */
 typedef struct wx_nc_dims {

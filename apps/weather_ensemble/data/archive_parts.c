@@ -1,5 +1,5 @@
-/* archive_parts.c - a variable of a NetCDF file as fields: what each of its outer dimensions
- * counts, and which start, lead, level and member every field has. */
+/* archive_parts.c - a variable of a NetCDF file as fields: which start, lead, level and member each
+ * of them has. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +14,8 @@ enum { FREE = 1 << 14 };
 
 /* Coordinates of a part, and the numbers of its quantities. */
 typedef struct labels {
-  wx_coordinate start, time, lead, member, level;
-  bool lead_is_rest;  /* lead = time - start */
-  bool start_is_rest; /* start = time - lead */
+  wx_times times;
+  wx_coordinate member, level;
   int member_dim, level_dim;
   wx_level kind;
   int64_t *quantity; /* [level.n], or one */
@@ -154,90 +153,6 @@ static weir_status take_missing(wx_nc *f, int var, wx_part *p)
   return WEIR_OK;
 }
 
-/* Whether dimension `at` of the part is one of those of a coordinate. */
-static bool covers(const wx_coordinate *c, int at)
-{
-  bool is = false;
-
-  for (int d = 0; d < c->n_dims; d++) {
-    is = is || c->at[d] == at;
-  }
-  return c->value != NULL && is;
-}
-
-/* Whether all dimensions that count something are explained by the two coordinates, the members and
- * the levels; *at: the first that is not. */
-static bool explained(const wx_part *p, const labels *l, const wx_coordinate *a,
-                      const wx_coordinate *b, int *at)
-{
-  for (int d = 0; d < p->n_dims; d++) {
-    const bool known = d == p->row || d == p->column || d == l->member_dim || d == l->level_dim ||
-                       p->length[d] == 1 || (a != NULL && covers(a, d)) ||
-                       (b != NULL && covers(b, d));
-
-    if (!known) {
-      *at = d;
-      return false;
-    }
-  }
-  return true;
-}
-
-/* A `time` is that of starts, whatever CF says, where leads stand beside it as GRIB tools write
- * them (step), or a time of validity of its own, or where both are dimensions. */
-static bool time_is_start(const wx_nc *f, const labels *l)
-{
-  bool other = false;
-
-  for (int k = 0; k < f->n_seen; k++) {
-    other = other || strcmp(f->seen[k].name, "valid_time") == 0;
-  }
-  return l->start.value == NULL && l->time.value != NULL && l->lead.value != NULL &&
-         (strcmp(l->lead.of->name, "step") == 0 || (other && l->time.n_dims > 0) ||
-          (l->time.n_dims > 0 && l->lead.n_dims > 0 && l->time.at[0] != l->lead.at[0]));
-}
-
-/* Which two of start, lead and time of validity give the others. */
-static weir_status choose_times(wx_nc *f, int v, const wx_part *p, labels *l)
-{
-  char dim[WX_NC_NAME];
-  int at = -1;
-
-  if (time_is_start(f, l)) {
-    l->start = l->time;
-    l->time = (wx_coordinate){.of = NULL};
-  }
-  const bool start = l->start.value != NULL, lead = l->lead.value != NULL,
-             time = l->time.value != NULL;
-
-  if ((start && lead && explained(p, l, &l->start, &l->lead, &at)) ||
-      (start && !lead && !time && explained(p, l, &l->start, NULL, &at)) ||
-      (time && !lead && !start && explained(p, l, &l->time, NULL, &at))) {
-    return WEIR_OK;
-  }
-  if (start && time && explained(p, l, &l->start, &l->time, &at)) {
-    l->lead_is_rest = true;
-    return WEIR_OK;
-  }
-  if (lead && time && explained(p, l, &l->lead, &l->time, &at)) {
-    l->start_is_rest = true;
-    return WEIR_OK;
-  }
-  if (!start && !time) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: variable %s: no time is known of it: the file needs a variable "
-                     "forecast_reference_time (or init, or time) with units such as \"hours since "
-                     "2000-01-01 00:00:00\"",
-                     f->path, f->seen[v].name);
-  }
-  WEIR_TRY(weir_netcdf_dim_name(f->nc, f->seen[v].dims[at < 0 ? 0 : at], dim, sizeof dim));
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: variable %s: what its dimension %s counts is not known: rename it to "
-                   "forecast_reference_time, time, forecast_period, realization, pressure, "
-                   "latitude or longitude, or add a variable of coordinates with a standard_name",
-                   f->path, f->seen[v].name, dim);
-}
-
 /* Dimensions of members and levels; those without coordinates count from 1. */
 static weir_status take_dims(wx_nc *f, int v, labels *l)
 {
@@ -268,55 +183,38 @@ static weir_status take_dims(wx_nc *f, int v, labels *l)
 }
 
 /* Years begin on days that are not a whole number of mean years apart. */
-static weir_status take_tolerance(wx_nc *f, const labels *l)
+static weir_status take_tolerance(wx_nc *f, const wx_times *t)
 {
-  double hours = l->start.years || l->time.years ? 24 : 0;
+  double hours = wx_times_years(t) ? 24 : 0;
 
-  if (l->start.value != NULL && weir_netcdf_count_numbers(f->nc, l->start.var, "tolerance") == 1) {
-    WEIR_TRY(weir_netcdf_get_numbers(f->nc, l->start.var, "tolerance", &hours, 1));
+  if (t->start.value != NULL && weir_netcdf_count_numbers(f->nc, t->start.var, "tolerance") == 1) {
+    WEIR_TRY(weir_netcdf_get_numbers(f->nc, t->start.var, "tolerance", &hours, 1));
   }
   wx_index_tolerance(f->index, hours >= 0 && hours < YEAR ? hours : 0);
   return WEIR_OK;
 }
 
 /* The bounds of times of validity, else of leads. */
-static weir_status take_bounds(wx_nc *f, int v, labels *l)
+static weir_status take_bounds(wx_nc *f, labels *l)
 {
-  const bool years = l->start.years || l->time.years;
-  wx_coordinate valid = {.of = NULL};
-  bool found = false;
-  weir_status status = WEIR_OK;
+  const wx_times *const t = &l->times;
+  const bool years = wx_times_years(t);
 
-  WEIR_TRY(wx_nc_bounds(f, &l->time, false, years, &l->bounds));
-  for (int k = 0; k < f->n_seen && l->time.value == NULL && l->bounds.lo.value == NULL; k++) {
-    if (l->start.of != &f->seen[k] && strcmp(f->seen[k].name, "valid_time") == 0 &&
-        f->seen[k].role == WX_ROLE_TIME) {
-      WEIR_TRY(wx_nc_coordinate_of(f, v, k, &valid, &found));
-      status = wx_nc_to_seconds(f, found ? &valid : &(wx_coordinate){.of = NULL});
-      if (status == WEIR_OK) {
-        status = wx_nc_bounds(f, &valid, false, years, &l->bounds);
-      }
-      weir_free(&valid.value);
-      WEIR_TRY(status);
-    }
+  WEIR_TRY(wx_nc_bounds(f, &t->time, false, years, &l->bounds));
+  if (l->bounds.lo.value == NULL) {
+    WEIR_TRY(wx_nc_bounds(f, &t->valid, false, years, &l->bounds));
   }
-  return l->bounds.lo.value != NULL ? WEIR_OK : wx_nc_bounds(f, &l->lead, true, years, &l->bounds);
+  return l->bounds.lo.value != NULL ? WEIR_OK : wx_nc_bounds(f, &t->lead, true, years, &l->bounds);
 }
 
 static weir_status take_labels(wx_nc *f, int v, const wx_part *p, labels *l)
 {
-  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_START, &l->start));
-  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_TIME, &l->time));
-  WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_LEAD, &l->lead));
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_MEMBER, &l->member));
   WEIR_TRY(wx_nc_coordinate(f, v, WX_ROLE_LEVEL, &l->level));
   WEIR_TRY(take_dims(f, v, l));
-  WEIR_TRY(choose_times(f, v, p, l));
-  WEIR_TRY(wx_nc_to_seconds(f, &l->start));
-  WEIR_TRY(wx_nc_to_seconds(f, &l->time));
-  WEIR_TRY(wx_nc_to_hours(f, &l->lead, l->start.years || l->time.years));
-  WEIR_TRY(take_tolerance(f, l));
-  WEIR_TRY(take_bounds(f, v, l));
+  WEIR_TRY(wx_nc_times(f, v, p, (int[]){l->member_dim, l->level_dim}, &l->times));
+  WEIR_TRY(take_tolerance(f, &l->times));
+  WEIR_TRY(take_bounds(f, l));
   return wx_nc_to_levels(f, &l->level, &l->kind);
 }
 
@@ -422,7 +320,7 @@ static void cover(const labels *l, const int64_t *index, wx_field *field)
   field->period = llround((hi - lo) * (l->bounds.of_lead ? 3600 : 1));
   if (l->bounds.of_lead) {
     field->lead = hi;
-  } else if (l->start.value == NULL && l->lead.value == NULL) {
+  } else if (l->times.start.value == NULL && l->times.lead.value == NULL) {
     field->start = llround(hi); /* a time of validity alone */
   } else {
     field->lead = (hi - (double)field->start) / 3600;
@@ -432,16 +330,11 @@ static void cover(const labels *l, const int64_t *index, wx_field *field)
 /* The labels of the field whose dimensions stand at index[]. */
 static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index, wx_field *field)
 {
-  const double start = l->start.value != NULL ? wx_coordinate_at(&l->start, index) : 0;
-  const double time = l->time.value != NULL ? wx_coordinate_at(&l->time, index) : 0;
-  const double lead = l->lead.value != NULL ? wx_coordinate_at(&l->lead, index) : 0;
   double member = 0;
 
-  field->lead = l->lead_is_rest ? (time - start) / 3600 : lead;
-  field->start = llround(l->start_is_rest         ? time - lead * 3600
-                         : l->start.value != NULL ? start
-                                                  : time);
+  wx_times_at(&l->times, index, field);
   cover(l, index, field);
+  WEIR_TRY(wx_times_agree(f, v, &l->times, index, field));
   field->quantity = l->quantity[l->level_dim >= 0 ? index[l->level_dim] : 0];
   if (l->member.value != NULL) {
     member = wx_coordinate_at(&l->member, index);
@@ -485,9 +378,7 @@ static weir_status tell(wx_nc *f, int v, const labels *l, wx_part *p)
 
 static void labels_fini(labels *l)
 {
-  weir_free(&l->start.value);
-  weir_free(&l->time.value);
-  weir_free(&l->lead.value);
+  wx_times_fini(&l->times);
   weir_free(&l->member.value);
   weir_free(&l->level.value);
   weir_free(&l->bounds.lo.value);

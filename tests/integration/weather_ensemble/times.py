@@ -84,7 +84,7 @@ def cfgrib_layout(name, variable, starts, steps, values, attributes, number=None
                        {"units": HOURS, "calendar": "proleptic_gregorian",
                         "standard_name": "time", "long_name": "initial time of forecast"}),
               "step": (("step",), np.array(steps, "f8"), {"units": "hours", "standard_name": "forecast_period"}),
-              "valid_time": (("time", "step"), np.add.outer(starts, steps).astype("i8"),
+              "valid_time": (("time", "step"), np.add.outer(starts, steps).astype("f8"),
                              {"units": HOURS, "standard_name": "time"})}
     if number is not None:
         coords["number"] = (("number",), np.array(number), {"units": "1", "standard_name": "realization"})
@@ -125,6 +125,36 @@ class Times(unittest.TestCase):
         self.assertEqual(sorted(found), [12, 18])
         for value in found.values():
             self.assertAlmostEqual(value, crps(made.members(24), made.truth(24)), places=4)
+
+    def layout(self, name, times, variable="t2m", lead=None, **more):
+        """Truths of 24 h valid at hour 24 and 36, with these coordinates over their one dimension."""
+        coords = {key: (("time",), np.array(values, "i8"), {"units": HOURS, **more.get(key, {})})
+                  for key, values in times.items()}
+        if lead is not None:
+            coords["step"] = (("time",), np.array(lead, "f8"), {"units": "hours"})
+        kelvin = {"units": "K", "GRIB_paramId": 167, "GRIB_shortName": "2t"}
+        return write(name, {"time": 2}, coords, {variable: (("time", "latitude", "longitude"), spread_out(
+            [made.truth(24), made.truth(36)]), kelvin)})
+
+    def instants(self):
+        kelvin = {"units": "K", "GRIB_paramId": 167, "GRIB_shortName": "2t"}
+        return cfgrib_layout("f.nc", "t2m", [0, 12], [24],
+                             [[[made.members(t + 24)[m]] for t in (0, 12)] for m in range(3)], kelvin, number=[1, 2, 3])
+
+    def test_time_beside_valid_time_is_that_of_the_start(self):
+        """As a truth of one step has it that lost its step: read as valid times, the starts would score other days."""
+        for said in ({}, {"time": {"standard_name": "time"}},
+                     {"time": {"standard_name": "time"}, "valid_time": {"standard_name": "time"}}):
+            found = self.scored(self.instants(), self.layout("t.nc", {"time": [0, 12], "valid_time": [24, 36]}, **said))
+            self.assertEqual(sorted(found), [24])
+            self.assertAlmostEqual(found[24], crps(made.members(24), made.truth(24)), places=4)
+
+    def test_times_that_contradict_each_other_are_refused(self):
+        self.refused(self.instants(), self.layout("t.nc", {"time": [0, 12], "valid_time": [24, 48]}, lead=[24, 24]),
+                     "t.nc: variable t2m: a field is valid at 2020-01-03 00:00 by valid_time, and at 2020-01-02 12:00 by")
+        self.refused(self.layout("w.nc", {"time": [24, 36], "forecast_reference_time": [0, 24], "valid_time": [24, 36]},
+                                 lead=[24, 24]),
+                     grib("warm_truth.grib"), "w.nc: variable t2m: a field is valid at 2020-01-02 12:00 by time")
 
     def expect(self, found, wanted):
         """CRPS of every lead is that of members whose differences to the truth are those of `members`."""
