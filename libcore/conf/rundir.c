@@ -200,6 +200,42 @@ static weir_status compare(int fd, const char *name, void *context)
              : WEIR_OK;
 }
 
+/* Whether the log is one of runs of `owner`: as its event "outputs" says; where that line is
+ * damaged, as its first event "start" does. Lines that are no events are passed over. */
+static bool log_is_of(const char *path, const char *owner)
+{
+  static const char outputs[] = "{\"event\": \"outputs\"", start[] = "{\"event\": \"start\"";
+  char line[PATH_MAX + 256];
+  bool known = false, ours = false;
+  FILE *log = fopen(path, "r");
+
+  while (log != NULL && !known && fgets(line, sizeof line, log) != NULL) {
+    const bool owned = strncmp(line, outputs, sizeof outputs - 1) == 0;
+    const char *of = owned                                         ? text_of(line, "\"of\": \"")
+                     : strncmp(line, start, sizeof start - 1) == 0 ? text_of(line, "\"verb\": \"")
+                                                                   : NULL;
+
+    known = of != NULL;
+    ours = known && strcmp(of, owner) == 0;
+  }
+  if (log != NULL) {
+    (void)fclose(log);
+  }
+  return ours;
+}
+
+/* A folder of data has a log, too: what made them, and where that would go on. */
+static weir_status refuse_own_folder(const weir_run_dir *dir)
+{
+  doomed d = {.out = dir->cli->out, .name = "run.jsonl"};
+  char log[PATH_MAX];
+
+  WEIR_TRY(weir_path_join(d.out, d.name, log, sizeof log));
+  return weir_file_exists(log) && !log_is_of(log, dir->owner) && stat(d.out, &d.file) == 0
+             ? weir_conf_texts(dir->config, spare, &d)
+             : WEIR_OK;
+}
+
 /* Inputs among what would be removed, in any spelling or by a link, are refused before anything
  * happens: they are still read when it goes. */
 static weir_status refuse_own_inputs(weir_run_dir *dir)
@@ -213,7 +249,7 @@ static weir_status refuse_own_inputs(weir_run_dir *dir)
   const weir_status status = walk_logs(folder, &e);
 
   closedir(folder);
-  return status;
+  return status == WEIR_OK ? refuse_own_folder(dir) : status;
 }
 
 static bool holds(const char *path, const char *name)
@@ -453,30 +489,6 @@ bool weir_run_dir_abandon(weir_run_dir *dir)
     (void)unlink(log);
   }
   return true;
-}
-
-/* Whether the log is one of runs of `owner`: as its event "outputs" says; where that line is
- * damaged, as its first event "start" does. Lines that are no events are passed over. */
-static bool log_is_of(const char *path, const char *owner)
-{
-  static const char outputs[] = "{\"event\": \"outputs\"", start[] = "{\"event\": \"start\"";
-  char line[PATH_MAX + 256];
-  bool known = false, ours = false;
-  FILE *log = fopen(path, "r");
-
-  while (log != NULL && !known && fgets(line, sizeof line, log) != NULL) {
-    const bool owned = strncmp(line, outputs, sizeof outputs - 1) == 0;
-    const char *of = owned                                         ? text_of(line, "\"of\": \"")
-                     : strncmp(line, start, sizeof start - 1) == 0 ? text_of(line, "\"verb\": \"")
-                                                                   : NULL;
-
-    known = of != NULL;
-    ours = known && strcmp(of, owner) == 0;
-  }
-  if (log != NULL) {
-    (void)fclose(log);
-  }
-  return ours;
 }
 
 weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config, const char *owner,

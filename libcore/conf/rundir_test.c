@@ -340,6 +340,10 @@ static void overwrite_refuses_inputs_that_would_go(void **state)
     assert_true(weir_run_dir_abandon(&d));
     weir_events_close();
   }
+  (void)snprintf(set, sizeof set, "files=[%s/./]", out); /* of another verb: its log would go */
+  assert_int_equal(begin_set(set, out, true, "score", &d), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "would remove it: run.jsonl of the earlier run"));
+  assert_true(exists(out, "run.jsonl"));
   (void)snprintf(set, sizeof set, "files=[%s/mine.c, %s/absent]", out, out); /* stays */
   assert_ok(begin_set(set, out, true, "run", &d));
   assert_ok(weir_run_dir_accept(&d));

@@ -65,14 +65,15 @@ static weir_status take_lines(cf_digests *d, const char *made_of, const char *wh
 {
   char *at = d->text;
 
-  if (strncmp(at, "# ", 2) != 0 || strncmp(at + 2, made_of, strlen(made_of)) != 0 ||
-      at[2 + strlen(made_of)] != '\n') {
+  if (made_of != NULL &&
+      (strncmp(at, "# ", 2) != 0 || strncmp(at + 2, made_of, strlen(made_of)) != 0 ||
+       at[2 + strlen(made_of)] != '\n')) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: the folder was begun with another %s than this: choose another --out, or "
                      "give --overwrite to replace what is there",
                      d->folder, what);
   }
-  for (at = strchr(at, '\n') + 1; *at;) {
+  for (at = made_of != NULL ? strchr(at, '\n') + 1 : at; *at;) {
     char *const end = strchr(at, '\n');
 
     d->torn = end == NULL;
@@ -118,7 +119,7 @@ weir_status cf_digests_open(const char *folder, const char *made_of, const char 
   WEIR_TRY(weir_alloc(1, sizeof *d, (void **)&d));
   d->folder = folder;
   WEIR_TRY_GOTO(weir_path_join(folder, CF_DIGESTS_FILE, d->path, sizeof d->path), done);
-  (void)snprintf(d->made_of, sizeof d->made_of, "%s", made_of);
+  (void)snprintf(d->made_of, sizeof d->made_of, "%s", made_of != NULL ? made_of : "");
   if (weir_file_exists(d->path)) {
     WEIR_TRY_GOTO(weir_file_read(d->path, MOST, &d->text, &size), done);
     WEIR_TRY_GOTO(take_lines(d, made_of, what), done);
@@ -153,6 +154,29 @@ cf_digested cf_digests_check(cf_digests *d, const char *name)
   }
   return weir_file_sha256(path, hex, &bytes) && strcmp(hex, e->hex) == 0 ? CF_DIGEST_WHOLE
                                                                          : CF_DIGEST_DAMAGED;
+}
+
+weir_status cf_digests_complete(const char *folder)
+{
+  cf_digests *d = NULL;
+  char path[PATH];
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(cf_digests_open(folder, NULL, "", &d));
+  for (int64_t i = 0; i < d->n; i++) {
+    WEIR_TRY_GOTO(weir_path_join(folder, d->entries[i].name, path, sizeof path), done);
+    if (!weir_file_exists(path)) {
+      status = weir_fail(WEIR_ERR_DATA,
+                         "%s: is not there, and " CF_DIGESTS_FILE
+                         " lists it: the same command that wrote the folder makes it whole; where "
+                         "less is meant, remove its line, or name the files that are",
+                         path);
+      goto done;
+    }
+  }
+done:
+  cf_digests_close(&d);
+  return status;
 }
 
 weir_status cf_digests_add(cf_digests *d, const char *name)

@@ -17,11 +17,15 @@ typedef enum cf_digested {
 } cf_digested;
 
 /* Reads the list of the folder; the first file that is listed begins one. made_of: a short line
- * that says what the files are made of, "" for nothing. Fails: WEIR_ERR_CONFIG for a list that is
- * made of something else, naming folder and `what`; WEIR_ERR_DATA, WEIR_ERR_SPACE, WEIR_ERR_MEMORY.
+ * that says what the files are made of, "" for nothing, NULL for whatever it says. Fails:
+ * WEIR_ERR_CONFIG for a list that is made of something else, naming folder and `what`;
+ * WEIR_ERR_DATA, WEIR_ERR_SPACE, WEIR_ERR_MEMORY.
  */
 weir_status cf_digests_open(const char *folder, const char *made_of, const char *what,
                             cf_digests **out) WEIR_CHECKED;
+/* Whether all files of the list are there; a folder without one has all. Fails: WEIR_ERR_DATA
+ * naming the first that is not. */
+weir_status cf_digests_complete(const char *folder) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_digests_close(cf_digests **d);
 /* Reads the file, whose name is relative to the folder. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "data/digests.h"
 #include "data/volume_priv.h"
 
 enum { HEAD = 16, LIST_MOST = 1 << 28 };
@@ -107,6 +108,7 @@ static weir_status add_folder(cf_volumes *v, const char *path)
   if (status == WEIR_OK && v->n == first) {
     return weir_fail(WEIR_ERR_DATA, "%s: the folder has no file of samples", path);
   }
+  status = status == WEIR_OK ? cf_digests_complete(path) : status;
   if (v->n > first) {
     qsort(v->entries + first, (size_t)(v->n - first), sizeof *v->entries, compare);
   }

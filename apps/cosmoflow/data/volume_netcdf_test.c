@@ -176,6 +176,29 @@ static void assert_refused(const layout *l, double label, const char *said)
   cf_volumes_close(&v);
 }
 
+/* Dark matter and gas: none is the one that is meant, whichever stands first. */
+static void of_two_variables_of_cubes_none_is_taken(void **state)
+{
+  const layout l = {"gas", "unitPar", "d", WEIR_I16, 3, {2, 2, 2}, 2};
+  const cf_volume_opts opts = cf_test_opts();
+  const int64_t start[3] = {0}, lengths[3] = {2, 2, 2};
+  int volume = 0, labels = 0, other = 0, dims[3];
+  weir_netcdf *const nc = define(&l, &volume, &labels);
+  cf_volumes *v = NULL;
+
+  for (int d = 0; d < 3; d++) {
+    const char name[] = {(char)('u' + d), 0};
+
+    assert_ok(weir_netcdf_dim(nc, name, 2, &dims[d]));
+  }
+  assert_ok(weir_netcdf_var(nc, "dm", WEIR_I16, 3, dims, &other));
+  assert_ok(weir_netcdf_write(nc, other, start, lengths, (int16_t[8]){0}));
+  fill(nc, &l, volume, labels, 0);
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
+  assert_non_null(
+      strstr(weir_last_message(), "has several variables of cubes; files.volume names"));
+}
+
 static void what_is_wrong_is_named(void **state)
 {
   const layout nan = {"full", "unitPar", "d", WEIR_I16, 3, {2, 2, 2}, 2};
@@ -237,6 +260,7 @@ int main(void)
       cmocka_unit_test(channels_may_come_first),
       cmocka_unit_test(names_do_not_matter_where_one_variable_is_cubes),
       cmocka_unit_test(packed_numbers_are_unpacked),
+      cmocka_unit_test(of_two_variables_of_cubes_none_is_taken),
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(names_may_be_texts),
       cmocka_unit_test(names_and_redshifts_are_kept),

@@ -78,6 +78,34 @@ static void samples_come_back(void **state)
   }
 }
 
+/* As prepare and convert leave it. */
+static void a_folder_that_lacks_a_listed_file_is_refused(void **state)
+{
+  static const char whole[] =
+      "# made of\n"
+      "0000000000000000000000000000000000000000000000000000000000000000  f0.tfrecord\n";
+  static const char lacking[] =
+      "0000000000000000000000000000000000000000000000000000000000000000  f0.tfrecord\n"
+      "0000000000000000000000000000000000000000000000000000000000000000  f2.tfrecord\n";
+  const cf_volume_info info = sample_info(3, 2, WEIR_I16, 4);
+  const cf_volume_opts opts = cf_test_opts();
+  char folder[400], one[440];
+  const char *const paths[] = {folder};
+  cf_volumes *v = NULL;
+
+  snprintf(folder, sizeof folder, "%s/listed", dir);
+  assert_ok(weir_dir_create(folder));
+  snprintf(one, sizeof one, "%s/f0", folder);
+  cf_test_write("tfrecord", one, &info, 0, 2, 0);
+  snprintf(one, sizeof one, "%s/files.sha256", folder);
+  weir_check_write(one, whole, sizeof whole - 1);
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+  cf_volumes_close(&v);
+  weir_check_write(one, lacking, sizeof lacking - 1);
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "f2.tfrecord: is not there, and files.sha256 lists"));
+}
+
 static void folders_and_lists_are_sets(void **state)
 {
   const cf_volume_info info = sample_info(3, 2, WEIR_I16, 4);
@@ -380,6 +408,7 @@ int main(void)
       cmocka_unit_test(another_number_of_records_is_refused),
       cmocka_unit_test(samples_come_back),
       cmocka_unit_test(folders_and_lists_are_sets),
+      cmocka_unit_test(a_folder_that_lacks_a_listed_file_is_refused),
       cmocka_unit_test(bad_records_are_named),
       cmocka_unit_test(records_of_the_older_sets_are_read),
       cmocka_unit_test(pairs_and_formats_that_do_not_fit_are_refused),

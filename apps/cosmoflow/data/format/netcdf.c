@@ -55,8 +55,10 @@ static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_sha
   for (int i = 0; !f->opts->volume[0] && h->volume < 0 && names[i]; i++) {
     WEIR_TRY(cf_netcdf_seek(h->nc, names[i], &h->volume, s, dims));
   }
+  const bool unnamed = !f->opts->volume[0] && h->volume < 0;
+
   WEIR_TRY(weir_netcdf_count(h->nc, &n));
-  for (int i = 0; !f->opts->volume[0] && h->volume < 0 && i < n; i++) {
+  for (int i = 0; unnamed && i < n; i++) {
     WEIR_TRY(weir_netcdf_look(h->nc, i, &shape, ids, &can));
     if (can && i != h->classes && cf_netcdf_is_cubes(&shape) && found++ == 0) {
       *s = shape;
