@@ -7,14 +7,21 @@
 
 /* ---- What is read ---- */
 
-static weir_status check_input(const ps_input_opts *o)
+static bool is_built_in(const ps_input_opts *o)
+{
+  return o->records.count == 0 && o->record[0] == 0 && o->csv[0] == 0 && o->live[0] == 0;
+}
+
+/* opens: by default the built-in recording. What is said of a file that another command is given is
+ * for that one to judge. */
+static weir_status check_input(const ps_input_opts *o, bool opens)
 {
   if (o->records.count > 0 && (o->record[0] != 0 || o->csv[0] != 0 || o->live[0] != 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "input.records lists recordings, and input names another one too: only one of "
                      "them can be read");
   }
-  return o->records.count > 0 ? WEIR_OK : ps_input_check(o);
+  return o->records.count > 0 || (is_built_in(o) && !opens) ? WEIR_OK : ps_input_check(o);
 }
 
 static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
@@ -52,14 +59,12 @@ static weir_status check_results(const weir_cli *cli, const ps_cfg *cfg, const w
   const ps_one one = {.cli = cli, .cfg = cfg, .config = config};
   const ps_input_opts *const in = &cfg->input;
   const bool query = ps_query_is_set(&cfg->query);
-  const bool built_in =
-      in->records.count == 0 && in->record[0] == 0 && in->csv[0] == 0 && in->live[0] == 0;
 
   if (in->records.count > 0 && cfg->output.features && !query) {
     return weir_fail(WEIR_ERR_CONFIG, "output.features is for one recording at a time");
   }
   WEIR_TRY(query ? check_names(cfg, config) : ps_front_check(&cfg->detect.front));
-  if (!built_in) {
+  if (!is_built_in(in)) {
     return WEIR_OK;
   }
   weir_log_set_level(WEIR_LOG_ERROR); /* what is warned of is told by the verb itself */
@@ -109,8 +114,10 @@ static weir_status check_eval(const ps_cfg *cfg)
 
 weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config)
 {
-  WEIR_TRY(check_input(&cfg->input));
-  if (weir_cli_is(cli, "run") || weir_cli_is(cli, "describe")) {
+  const bool opens = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
+
+  WEIR_TRY(check_input(&cfg->input, opens));
+  if (opens) {
     return check_results(cli, cfg, config);
   }
   return weir_cli_is(cli, "prepare") ? ps_prepare_check(cfg)

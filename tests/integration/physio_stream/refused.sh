@@ -25,6 +25,8 @@ refused run,describe 'output.strip: 600 s are 6000000 samples' output.strip=600 
 refused run,describe,bench,prepare 'input.record is a and input.csv is b: only one of them' input.record=a input.csv=b
 refused run,describe 'input.live is - and input.csv is b: only one of them' input.live=- input.csv=b
 refused run,describe 'input.fs is 100 Hz, but it is for text files' input.fs=100
+accepted prepare input.fs=100
+refused convert 'convert: set input.record or input.csv' input.fs=100
 refused run,describe,convert,eval 'input.records lists recordings, and input names another one too' 'input.records=[a,b]' input.record=c
 refused run,describe 'output.features is for one recording at a time' 'input.records=[a,b]'
 refused convert 'convert: set input.record or input.csv' convert.format=csv
