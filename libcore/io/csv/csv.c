@@ -14,9 +14,10 @@
 enum { MARKS = 4096 }; /* entries of the coarse index */
 #define MAX_SLOTS (INT64_C(1) << 50)
 
-/* Where reading can go on: the next line, the slot filled last, blank lines since. */
+/* Where reading can go on: the next line, the slot filled last and its time, blank lines since. */
 typedef struct place {
   int64_t offset, line, last, blanks;
+  weir_csv_day day;
 } place;
 
 /* Rows from `from` on, up to the next mark, fill slots of [first, end). */
@@ -86,8 +87,22 @@ static weir_status next_row(csv *c, int64_t *blanks, bool *found)
   }
 }
 
-/* The slot of the row at hand; `at` is what stood before it. */
-static weir_status slot_of_row(csv *c, const place *at, int64_t *slot)
+/* The time of the row at hand, which `day` takes on. */
+static weir_status time_of_row(const csv *c, weir_csv_day *day, weir_csv_ns *ns)
+{
+  if (weir_csv_time(c->fields[0], c->head.unit_ns, ns) != c->head.clock) {
+    return refuse_field(c, 0, "no time like those above");
+  }
+  if (c->head.clock == WEIR_CSV_CLOCK_COLON && !weir_csv_pass_midnight(day, ns)) {
+    return refuse_field(c, 0,
+                        "after midnight a time of day that steps by more than 12 h goes back or "
+                        "on, which cannot be told: write dates, as in 2026-01-31T12:00:00");
+  }
+  return WEIR_OK;
+}
+
+/* The slot of the row at hand; `at` is what stood before it, *day its time. */
+static weir_status slot_of_row(csv *c, const place *at, weir_csv_day *day, int64_t *slot)
 {
   weir_csv_ns ns = 0;
   int64_t index = 0;
@@ -106,9 +121,7 @@ static weir_status slot_of_row(csv *c, const place *at, int64_t *slot)
     *slot = at->last + 1 + (c->head.n_columns == 1 ? at->blanks : 0);
     return WEIR_OK;
   }
-  if (weir_csv_time(c->fields[0], c->head.unit_ns, &ns) != c->head.clock) {
-    return refuse_field(c, 0, "no time like those above");
-  }
+  WEIR_TRY(time_of_row(c, day, &ns));
   const weir_csv_ns since = ns - c->origin;
   const weir_csv_ns limit = (weir_csv_ns)1 << 62;
 
@@ -134,12 +147,15 @@ static weir_status next_sample(csv *c, place *at, int64_t *slot, bool *found)
     if (!*found) {
       return WEIR_OK;
     }
-    WEIR_TRY(slot_of_row(c, at, slot));
+    weir_csv_day day = at->day;
+
+    WEIR_TRY(slot_of_row(c, at, &day, slot));
     at->offset = c->lines.offset;
     at->line = c->lines.line;
     at->blanks = 0;
     if (*slot > at->last) {
       at->last = *slot;
+      at->day = day;
       return WEIR_OK;
     }
     c->repeated += *slot == at->last;
@@ -208,6 +224,10 @@ static weir_status scan(csv *c)
     WEIR_TRY(note_row(c, &before, slot));
     c->rows++;
   }
+  if (at.day.passed > 0) {
+    weir_info("io", "%s: its times of day pass midnight (%lld): 24 h are added from there on",
+              c->path, (long long)at.day.passed);
+  }
   if (c->late + c->repeated > 0) {
     weir_warn("io",
               "%s: %lld rows with times that go back and %lld with times of the sample before "
@@ -234,6 +254,7 @@ static weir_status learn_times(csv *c)
   int64_t times[WEIR_CSV_TIMES];
   int64_t n = 0;
   int64_t blanks = 0;
+  weir_csv_day day = {0};
   bool found = true;
 
   weir_csv_seek(&c->lines, c->head.offset, c->head.line);
@@ -244,9 +265,7 @@ static weir_status learn_times(csv *c)
     if (!found) {
       break;
     }
-    if (weir_csv_time(c->fields[0], c->head.unit_ns, &ns) != c->head.clock) {
-      return refuse_field(c, 0, "no time like those above");
-    }
+    WEIR_TRY(time_of_row(c, &day, &ns));
     if (n == 0) {
       c->origin = ns;
     }

@@ -57,6 +57,15 @@ typedef enum weir_csv_clock {
 typedef __int128 weir_csv_ns;
 /* Any of the three clocks; `unit_ns` is the unit of numbers. NONE when it is no time. */
 weir_csv_clock weir_csv_time(weir_csv_field f, int64_t unit_ns, weir_csv_ns *ns);
+/* Where times of day without a date have got to. Zeros before the first. */
+typedef struct weir_csv_day {
+  weir_csv_ns last; /* time of day of the row before */
+  int64_t passed;   /* midnights since the first row */
+} weir_csv_day;
+/* Adds the midnights passed to a time of day: a step back of more than 12 h is the next day. Times
+ * of 24 h and more are no times of day and stay as they are. False where it is not known on which
+ * day a time is: a step on of more than 12 h after a midnight may as well be one back. */
+bool weir_csv_pass_midnight(weir_csv_day *d, weir_csv_ns *ns);
 /* Samples per second from times in ns relative to the first. False where they do not tell: jitter
  * or rounding too coarse for their number. */
 bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den);

@@ -126,6 +126,24 @@ weir_csv_clock weir_csv_time(weir_csv_field f, int64_t unit_ns, weir_csv_ns *ns)
   return colon_ns(f, ns) ? WEIR_CSV_CLOCK_COLON : WEIR_CSV_CLOCK_NONE;
 }
 
+bool weir_csv_pass_midnight(weir_csv_day *d, weir_csv_ns *ns)
+{
+  const weir_csv_ns day = (weir_csv_ns)86400 * SECOND;
+  const weir_csv_ns step = *ns - d->last;
+
+  if (d->last >= day || *ns >= day) {
+    d->last = *ns;
+    return d->passed == 0;
+  }
+  if (d->passed > 0 && step > day / 2) {
+    return false;
+  }
+  d->passed += step < -day / 2;
+  d->last = *ns;
+  *ns += d->passed * day;
+  return true;
+}
+
 static int by_value(const void *a, const void *b)
 {
   const int64_t x = *(const int64_t *)a;

@@ -1,0 +1,108 @@
+/* time_test.c - clocks of text files that say less than they mean: midnight, and rates. */
+#include <math.h>
+#include "io/csv/csv_priv.h"
+#include "io/io_test.h"
+
+static char dir[256];
+static char path[512];
+
+static weir_status open_text(const char *text, double fs, weir_record **r)
+{
+  const weir_record_opts opts = {.csv_fs = fs};
+
+  write_text(path, text);
+  return weir_record_open(path, &opts, r);
+}
+
+/* `text` is read at 100 Hz as `want` (NaN: absent). */
+static void reads_as(const char *text, const double *want, int64_t n)
+{
+  weir_record *r = NULL;
+  float v[64];
+  uint8_t p[64];
+
+  assert_ok(open_text(text, 100, &r));
+  assert_int_equal(weir_record_signal(r, 0)->count, n);
+  assert_ok(weir_record_read(r, 0, 0, n, v, p));
+  for (int64_t i = 0; i < n; i++) {
+    assert_int_equal(p[i], !isnan(want[i]));
+    assert_true(v[i] == (isnan(want[i]) ? 0.0f : (float)want[i]));
+  }
+  weir_record_close(&r);
+}
+
+/* The log's lines on midnight. */
+static void count_midnights(void *context, weir_log_level level, const char *room, const char *text)
+{
+  (void)level;
+  (void)room;
+  *(int *)context += strstr(text, "24 h are added") != NULL;
+}
+
+/* Two nights and a bit at 1 Hz, as recorders print times of day, read from anywhere. */
+static void times_of_day_pass_midnight(void **state)
+{
+  enum { SECONDS = 180000, FROM = 80000 };
+  FILE *const f = fopen(path, "wb");
+  weir_record *r = NULL;
+  int said = 0;
+
+  (void)state;
+  assert_non_null(f);
+  fprintf(f, "time,a\n");
+  for (int k = 0; k < SECONDS; k++) {
+    const int t = (FROM + k) % 86400;
+
+    fprintf(f, "%02d:%02d:%02d,%d\n", t / 3600, t / 60 % 60, t % 60, k);
+  }
+  assert_int_equal(fclose(f), 0);
+  weir_log_set_sink(count_midnights, &said);
+  assert_ok(weir_record_open(path, NULL, &r));
+  weir_log_set_sink(NULL, NULL);
+  assert_int_equal(said, 1);
+  assert_int_equal(weir_record_signal(r, 0)->count, SECONDS);
+  assert_int_equal(weir_record_signal(r, 0)->fs_num, 1);
+  for (uint64_t k = 0; k < 50; k++) {
+    const int64_t at = random_in(7, k, 0, SECONDS - 2);
+    float v[2] = {0};
+    uint8_t p[2] = {0};
+
+    assert_ok(weir_record_read(r, 0, at, 2, v, p));
+    assert_true(p[0] && p[1] && v[0] == (float)at && v[1] == (float)(at + 1));
+  }
+  weir_record_close(&r);
+}
+
+/* What is a midnight and what is none: steps of 12 h, a row that is late, hours beyond a day. */
+static void only_a_step_back_of_half_a_day_is_a_midnight(void **state)
+{
+  const double gap[] = {1, 2, NAN, NAN, 5};
+  const double late[] = {1, 2, 4};
+  const double elapsed[] = {1, 2, 3};
+  weir_record *r = NULL;
+
+  (void)state;
+  reads_as("t,a\n23:59:59.98,1\n23:59:59.99,2\n00:00:00.02,5\n", gap, 5);
+  reads_as("t,a\n23:59:59.99,1\n0:00:00.00,2\n0:00:00.00,9\n0:00:00.01,4\n", late, 3);
+  reads_as("t,a\n13:00:00.00,1\n13:00:00.01,2\n01:30:00.00,9\n13:00:00.02,4\n", late, 3);
+  reads_as("t,a\n30:00:00.00,1\n30:00:00.01,2\n0:00:00.00,9\n30:00:00.02,3\n", elapsed, 3);
+  assert_int_equal(open_text("t,a\n23:59:59.98,1\n0:00:00.00,2\n23:59:59.99,9\n", 100, &r),
+                   WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "x.csv:4: column 1 is '23:59:59.99'"));
+  assert_non_null(strstr(weir_last_message(), "write dates"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(times_of_day_pass_midnight),
+      cmocka_unit_test(only_a_step_back_of_half_a_day_is_a_midnight),
+  };
+
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/x.csv", dir);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_check_rmdir(dir);
+  return failed;
+}
