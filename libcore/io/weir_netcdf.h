@@ -125,6 +125,11 @@ weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name,
 /* An attribute of exactly n numbers, as doubles. Fails: WEIR_ERR_DATA when it is not. */
 weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, double *values,
                                     int64_t n) WEIR_CHECKED;
+/* Refuses a variable of a signed type whose attribute _Unsigned (NetCDF Users Guide) says that its
+ * integers have no sign: they would be read with one. `path` is for the message. Fails:
+ * WEIR_ERR_DATA. */
+weir_status weir_netcdf_refuse_unsigned(weir_netcdf *nc, int var, weir_dtype dtype,
+                                        const char *path) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

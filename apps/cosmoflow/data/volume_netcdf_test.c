@@ -160,6 +160,22 @@ static void packed_numbers_are_unpacked(void **state)
   }
 }
 
+/* Counts above 32767 would be read as negative ones. */
+static void voxels_without_a_sign_by_attribute_are_refused(void **state)
+{
+  const layout l = {"full", "y", "d", WEIR_I16, 3, {2, 2, 2}, 1};
+  const cf_volume_opts opts = cf_test_opts();
+  int volume = 0, labels = 0;
+  weir_netcdf *const nc = define(&l, &volume, &labels);
+  cf_volumes *v = NULL;
+
+  assert_ok(weir_netcdf_put_text(nc, volume, "_Unsigned", "true"));
+  fill(nc, &l, volume, labels, 0);
+  assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "a.h5: variable full: its attribute _Unsigned"));
+  assert_null(v);
+}
+
 static void assert_refused(const layout *l, double label, const char *said)
 {
   const cf_volume_opts opts = cf_test_opts();
@@ -261,6 +277,7 @@ int main(void)
       cmocka_unit_test(names_do_not_matter_where_one_variable_is_cubes),
       cmocka_unit_test(packed_numbers_are_unpacked),
       cmocka_unit_test(of_two_variables_of_cubes_none_is_taken),
+      cmocka_unit_test(voxels_without_a_sign_by_attribute_are_refused),
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(names_may_be_texts),
       cmocka_unit_test(names_and_redshifts_are_kept),

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "base/weir_alloc.h"
 #include "data/archive_netcdf.h"
 
@@ -101,27 +100,11 @@ static weir_status take_range(wx_nc *f, int var, wx_part *p)
   return WEIR_OK;
 }
 
-/* Bytes that are meant without a sign would be read with one. */
-static weir_status refuse_unsigned(wx_nc *f, int var)
-{
-  char text[16];
-
-  WEIR_TRY(wx_nc_text(f, var, "_Unsigned", text, sizeof text));
-  return strcasecmp(text, "true") != 0
-             ? WEIR_OK
-             : weir_fail(WEIR_ERR_DATA,
-                         "%s: variable %s: its attribute _Unsigned says that its integers have no "
-                         "sign, which is not read: store it as an unsigned type or as numbers of "
-                         "32 bits",
-                         f->path, f->seen[var].name);
-}
-
 static weir_status take_missing(wx_nc *f, int var, wx_part *p)
 {
   int n = 0;
 
-  WEIR_TRY(refuse_unsigned(f, var));
-
+  WEIR_TRY(weir_netcdf_refuse_unsigned(f->nc, var, p->dtype, f->path));
   p->scale = 1;
   p->lo = -INFINITY;
   p->hi = INFINITY;

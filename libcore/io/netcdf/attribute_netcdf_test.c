@@ -120,11 +120,52 @@ static void damaged_classic_headers_are_survived(void **state)
   weir_check_rmdir(dir);
 }
 
+/* A signal of four numbers at 4 Hz, and what the record reader makes of it. */
+static weir_status open_signal(const char *path, weir_dtype dtype, const char *is_unsigned)
+{
+  const double rate = 4;
+  const int64_t zero = 0, n = 4;
+  const uint8_t zeros[16] = {0};
+  weir_netcdf *nc = NULL;
+  weir_record *r = NULL;
+  int dim = 0, var = 0;
+
+  assert_ok(weir_netcdf_create(path, &nc));
+  assert_ok(weir_netcdf_dim(nc, "time", n, &dim));
+  assert_ok(weir_netcdf_var(nc, "ECG", dtype, 1, &dim, &var));
+  assert_ok(weir_netcdf_put_numbers(nc, var, "sampling_rate", WEIR_F64, &rate, 1));
+  assert_ok(weir_netcdf_put_text(nc, var, "_Unsigned", is_unsigned));
+  assert_ok(weir_netcdf_write(nc, var, &zero, &n, zeros));
+  assert_ok(weir_netcdf_commit(&nc));
+  const weir_status status = weir_record_open(path, NULL, &r);
+
+  weir_record_close(&r);
+  return status;
+}
+
+static void signals_without_a_sign_by_attribute_are_refused(void **state)
+{
+  char dir[256], path[300];
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/x.nc", dir);
+  assert_ok(open_signal(path, WEIR_I16, "false"));
+  assert_ok(open_signal(path, WEIR_U8, "true"));
+  assert_ok(open_signal(path, WEIR_F32, "true"));
+  assert_int_equal(open_signal(path, WEIR_I8, "true"), WEIR_ERR_DATA);
+  assert_int_equal(open_signal(path, WEIR_I16, "True"), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "x.nc: variable ECG: its attribute _Unsigned"));
+  assert_null(strstr(strstr(weir_last_message(), "x.nc") + 1, "x.nc"));
+  weir_check_rmdir(dir);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_string_is_a_text),
-                                     cmocka_unit_test(cut_classic_files_are_refused),
-                                     cmocka_unit_test(damaged_classic_headers_are_survived)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_string_is_a_text), cmocka_unit_test(cut_classic_files_are_refused),
+      cmocka_unit_test(damaged_classic_headers_are_survived),
+      cmocka_unit_test(signals_without_a_sign_by_attribute_are_refused)};
 
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,7 +194,7 @@ static weir_status take_runs(file *f, source *s, int64_t count)
   return WEIR_OK;
 }
 
-static weir_status take_variable(file *f, int var)
+static weir_status take_variable(file *f, int var, const char *path)
 {
   char name[WEIR_SERIES_NAME];
   weir_netcdf_shape shape;
@@ -223,6 +223,7 @@ static weir_status take_variable(file *f, int var)
 
   s->var = var;
   s->dtype = shape.dtype;
+  WEIR_TRY(weir_netcdf_refuse_unsigned(f->nc, var, s->dtype, path));
   WEIR_TRY(take_scale(f, s, name));
   WEIR_TRY(find_flags(f, s, shape.lengths[0]));
   WEIR_TRY(text_or(f->nc, var, "long_name", name, &s->name));
@@ -280,7 +281,7 @@ static weir_status take_file(file *f, const char *path)
 
   WEIR_TRY(weir_netcdf_count(f->nc, &n));
   for (int i = 0; i < n; i++) {
-    WEIR_TRY(take_variable(f, i));
+    WEIR_TRY(take_variable(f, i, path));
   }
   const int64_t kind = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, 0, 0, 2);
 
@@ -343,7 +344,8 @@ static weir_status open_file(const char *path, const weir_record_opts *opts, wei
 
   WEIR_TRY_GOTO(weir_netcdf_open(path, &f->nc), fail);
   status = take_file(f, path);
-  if (status == WEIR_ERR_DATA) { /* what is wrong with it is said; which file it is, is not */
+  if (status == WEIR_ERR_DATA && strncmp(weir_last_message(), path, strlen(path)) != 0) {
+    /* What is wrong with it is said; which file it is, is not. */
     char reason[512];
 
     snprintf(reason, sizeof reason, "%s", weir_last_message());

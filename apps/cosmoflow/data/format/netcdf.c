@@ -99,6 +99,9 @@ static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_sh
                      "as they are",
                      f->path, name);
   }
+  if (h->classes >= 0) {
+    WEIR_TRY(weir_netcdf_refuse_unsigned(h->nc, h->classes, s->dtype, f->path));
+  }
   if (h->classes < 0 && named) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.segmentation)", f->path, name);
   }
@@ -166,6 +169,7 @@ static weir_status take_packing(cf_volume_file *f, held *h)
   } known[] = {
       {"scale_factor", &h->scale, 1}, {"add_offset", &h->offset, 0}, {"_FillValue", &h->fill, NAN}};
 
+  WEIR_TRY(weir_netcdf_refuse_unsigned(h->nc, h->volume, h->raw, f->path));
   for (int i = 0; i < 3; i++) {
     *known[i].value = known[i].none;
     if (weir_netcdf_has(h->nc, h->volume, known[i].name)) {
