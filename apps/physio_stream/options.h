@@ -17,6 +17,7 @@ typedef struct ps_convert_opts {
   const char *annotations; /* file to take along                    */
   double gain;             /* steps per unit, where none are stored */
   double clip;             /* share of samples                      */
+  double rounding;         /* share of a signal's range             */
 } ps_convert_opts;
 
 /* Beats to score and the true ones. */

@@ -22,6 +22,9 @@ const weir_opt ps_convert_options[] = {
     WEIR_OPT_REAL(ps_convert_opts, clip, 0.01, 0, 1, "1",
                   "share of the samples that may lie beyond the range of the format and are "
                   "clipped; nothing is written where it is more"),
+    WEIR_OPT_REAL(ps_convert_opts, rounding, 0.01, 1e-6, 1, "1",
+                  "share of the range of a WFDB signal whose source stores no integers that "
+                  "rounding to steps may change a value by; nothing is written where it is more"),
     WEIR_OPT_END,
 };
 
@@ -54,13 +57,14 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
                             const char *path, weir_convert_facts *facts)
 {
   char full[PS_PATH + 8];
+  const weir_convert_scale scale = {cfg->convert.gain, cfg->convert.clip, cfg->convert.rounding};
 
   switch (cfg->convert.format) {
   case PS_CONVERT_NETCDF:
     (void)snprintf(full, sizeof full, "%s.nc", path);
     return weir_record_to_netcdf(r, events, full, facts);
   case PS_CONVERT_WFDB:
-    return weir_record_to_wfdb(r, events, path, cfg->convert.gain, cfg->convert.clip, facts);
+    return weir_record_to_wfdb(r, events, path, &scale, facts);
   default:
     return weir_record_to_csv(r, events, path, facts);
   }
@@ -123,11 +127,12 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
   const weir_status status = write_as(cfg, r, &events, path, &facts);
 
   weir_record_events_fini(&events);
-  if (status == WEIR_ERR_CONFIG && facts.clipped > 0) {
+  if (status == WEIR_ERR_CONFIG && (facts.coarse > 0 || facts.clipped > 0)) {
     char reason[1024];
 
     (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
-    return weir_fail(status, "%s (convert.gain; convert.clip is the share)", reason);
+    return weir_fail(status, "%s (convert.gain; convert.%s is the share)", reason,
+                     facts.coarse > 0 ? "rounding" : "clip");
   }
   WEIR_TRY(status);
   return report(cli, cfg, source, name, &facts);

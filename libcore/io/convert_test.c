@@ -7,6 +7,7 @@
 #include "io/weir_record_writer.h"
 
 static char dir[256];
+static const weir_convert_scale any = {1, 1, 1};
 
 static const char *in_dir(const char *name)
 {
@@ -82,7 +83,7 @@ static void through_netcdf(const char *path)
   assert_ok(weir_record_to_netcdf(first, NULL, in_dir("a.nc"), &facts));
   assert_ok(weir_record_open(in_dir("a.nc"), NULL, &middle));
   same_samples(first, middle, true, 0);
-  assert_ok(weir_record_to_wfdb(middle, NULL, in_dir("b"), 1, 1, &facts));
+  assert_ok(weir_record_to_wfdb(middle, NULL, in_dir("b"), &any, &facts));
   assert_int_equal(facts.clipped, 0);
   assert_ok(weir_record_open(in_dir("b"), NULL, &last));
   same_samples(middle, last, false, 0);
@@ -192,7 +193,7 @@ static void edf_becomes_wfdb(void **state)
   assert_ok(weir_record_open(path, NULL, &e));
   assert_ok(weir_record_events_read(e, &events));
   assert_int_equal(events.count, 2);
-  assert_ok(weir_record_to_wfdb(e, &events, in_dir("w"), 1, 1, &facts));
+  assert_ok(weir_record_to_wfdb(e, &events, in_dir("w"), &any, &facts));
   assert_int_equal(facts.clipped, 0);
   assert_int_equal(facts.n_files, 3);
   assert_int_equal(facts.absent, 20);
@@ -240,7 +241,7 @@ static void annotations_through_netcdf(void **state)
     weir_record_close(&r);
     assert_ok(weir_record_open(in_dir("m.nc"), NULL, &r));
     assert_ok(weir_record_events_read(r, &events));
-    assert_ok(weir_record_to_wfdb(r, &events, in_dir("m"), 1, 1, &facts));
+    assert_ok(weir_record_to_wfdb(r, &events, in_dir("m"), &any, &facts));
     weir_record_events_fini(&events);
     weir_record_close(&r);
     assert_ok(weir_file_read(path, 1 << 24, &before, &sizes[0]));
@@ -313,7 +314,7 @@ static void text_becomes_wfdb_and_wfdb_text(void **state)
   write_text(in_dir("t.csv"), "# sampling rate: 62.5\ntime,a (mV),b\n0,1.5,-2\n0.016,,3\n"
                               "0.064,-0.25,40000\n");
   assert_ok(weir_record_open(in_dir("t.csv"), NULL, &c));
-  assert_ok(weir_record_to_wfdb(c, NULL, in_dir("tw"), 4, 1, &facts));
+  assert_ok(weir_record_to_wfdb(c, NULL, in_dir("tw"), &(weir_convert_scale){4, 1, 1}, &facts));
   assert_int_equal(facts.clipped, 1); /* 160000 steps */
   assert_int_equal(facts.absent, 5);
   assert_ok(weir_record_open(in_dir("tw"), NULL, &w));
@@ -327,6 +328,42 @@ static void text_becomes_wfdb_and_wfdb_text(void **state)
   same_samples(w, c, false, 0);
   weir_record_close(&c);
   weir_record_close(&w);
+}
+
+/* Of values below a step nothing would be left; integers lose nothing at any gain; the value stands
+ * for the range of a constant; what is clipped has no say. */
+static void steps_that_are_too_wide_are_refused(void **state)
+{
+  static const struct {
+    const char *text;
+    double gain;
+    bool fits;
+  } cases[] = {
+      {"time,a (V)\n0,0.0012\n0.01,-0.0003\n0.02,0.0004\n", 1000, false},
+      {"time,a (V)\n0,0.0012\n0.01,-0.0003\n0.02,0.00041\n", 100000, true},
+      {"time,a (V)\n0,0.0012\n0.01,-0.0003\n0.02,9000\n", 1000, false},
+      {"time,a (mV)\n0,1.2345\n0.01,-0.3456\n0.02,0.4007\n", 1000, true},
+      {"time,a\n0,1\n0.01,0\n0.02,1\n", 1, true},
+      {"time,a\n0,37.12345\n0.01,37.12345\n0.02,37.12345\n", 1000, true},
+      {"time,a\n0,0.0004\n0.01,0.0004\n0.02,0.0004\n", 1000, false},
+      {"time,a\n0,0\n0.01,0\n0.02,0\n", 1000, true},
+      {"time,a (degC)\n0,37.1\n0.01,37.4\n0.02,37.3\n", 1, false},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_convert_scale scale = {cases[i].gain, 1, 0.01};
+    weir_convert_facts facts;
+    weir_record *c = NULL;
+
+    write_text(in_dir("v.csv"), cases[i].text);
+    assert_ok(weir_record_open(in_dir("v.csv"), NULL, &c));
+    assert_int_equal(weir_record_to_wfdb(c, NULL, in_dir("v"), &scale, &facts),
+                     cases[i].fits ? WEIR_OK : WEIR_ERR_CONFIG);
+    assert_true((facts.coarse > 0) == !cases[i].fits);
+    scale.most_rounded = 1;
+    assert_ok(weir_record_to_wfdb(c, NULL, in_dir("v"), &scale, &facts));
+    weir_record_close(&c);
+  }
 }
 
 /* One file for each of two rates, gaps as empty fields, events in quotes. */
@@ -378,11 +415,11 @@ static void what_cannot_be_written_is_refused(void **state)
   weir_check_write(in_dir("o.edf"), bytes, make_edf(&rates, false, bytes));
   assert_ok(weir_record_open(in_dir("o.edf"), NULL, &r));
   assert_ok(
-      weir_record_to_wfdb(r, NULL, in_dir("o"), 1, 1, &facts)); /* frames of a second: 1013 fit */
+      weir_record_to_wfdb(r, NULL, in_dir("o"), &any, &facts)); /* frames of a second: 1013 fit */
   weir_record_close(&r);
   weir_check_write(in_dir("n.edf"), bytes, make_edf(&notes, false, bytes));
   assert_ok(weir_record_open(in_dir("n.edf"), NULL, &r));
-  assert_int_equal(weir_record_to_wfdb(r, NULL, in_dir("n"), 1, 1, &facts), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_record_to_wfdb(r, NULL, in_dir("n"), &any, &facts), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "has no signals"));
   if (!weir_netcdf_available()) {
     assert_int_equal(weir_record_to_netcdf(r, NULL, in_dir("n.nc"), &facts), WEIR_ERR_UNSUPPORTED);
@@ -567,7 +604,7 @@ static weir_status every_way(void *context)
 
   WEIR_TRY(weir_record_open(context, NULL, &r));
   WEIR_TRY_GOTO(weir_record_events_read(r, &e), done);
-  WEIR_TRY_GOTO(weir_record_to_wfdb(r, &e, in_dir("f"), 1, 1, &facts), done);
+  WEIR_TRY_GOTO(weir_record_to_wfdb(r, &e, in_dir("f"), &any, &facts), done);
   WEIR_TRY_GOTO(weir_record_to_csv(r, &e, in_dir("f"), &facts), done);
   if (weir_netcdf_available()) {
     WEIR_TRY_GOTO(weir_record_to_netcdf(r, &e, in_dir("f.nc"), &facts), done);
@@ -600,6 +637,7 @@ int main(void)
       cmocka_unit_test(edf_through_netcdf),
       cmocka_unit_test(annotations_through_netcdf),
       cmocka_unit_test(text_becomes_wfdb_and_wfdb_text),
+      cmocka_unit_test(steps_that_are_too_wide_are_refused),
       cmocka_unit_test(several_rates_become_several_texts),
       cmocka_unit_test(what_cannot_be_written_is_refused),
       cmocka_unit_test(names_in_netcdf_files_lead_nowhere),

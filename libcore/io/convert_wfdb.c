@@ -1,4 +1,5 @@
 /* convert_wfdb.c - a record in any format as a WFDB record: header(5), signal(5), annot(5). */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ typedef struct lane {
   int64_t lo, hi;    /* stored integers that are no invalid code */
   int32_t invalid;
   int64_t count;
+  double least, most, error; /* of the values within the range; what rounding changes at most */
   char units[64];
   int32_t *raw; /* [frames of a block, spf] */
 } lane;
@@ -141,6 +143,8 @@ static weir_status plan_lane(copy *c, int i, double gain)
 
   l->real = s->bits == 0 || s->scale_varies;
   l->turned = !l->real && s->gain < 0;
+  l->least = DBL_MAX;
+  l->most = -DBL_MAX;
   to->format = choose_format(s, l->real);
   to->name = s->name;
   to->samples_per_frame = l->spf;
@@ -196,6 +200,19 @@ static int32_t within(copy *c, const lane *l, double value)
   return (int32_t)value;
 }
 
+/* The stored integer of a value, and what is known of the values by now. */
+static double rounded(lane *l, const weir_record_channel *to, double value)
+{
+  const double x = round(value * to->gain + to->baseline);
+
+  if (x <= (double)l->hi && x >= (double)l->lo) {
+    l->least = fmin(l->least, value);
+    l->most = fmax(l->most, value);
+    l->error = fmax(l->error, fabs((x - to->baseline) / to->gain - value));
+  }
+  return x;
+}
+
 /* Fills a lane's block from frame `first` on. */
 static weir_status read_lane(copy *c, int i, int64_t first, int64_t frames)
 {
@@ -208,8 +225,9 @@ static weir_status read_lane(copy *c, int i, int64_t first, int64_t frames)
   WEIR_TRY(l->real ? weir_record_read(c->r, i, start, n, c->values, c->present)
                    : weir_record_read_raw(c->r, i, start, n, l->raw, c->present));
   for (int64_t k = 0; k < n; k++) {
-    const double x = l->real ? round((double)c->values[k] * to->gain + to->baseline)
-                             : (double)(l->turned ? ~l->raw[k] : l->raw[k]);
+    const double x = !c->present[k] ? 0
+                     : l->real      ? rounded(l, to, (double)c->values[k])
+                                    : (double)(l->turned ? ~l->raw[k] : l->raw[k]);
 
     l->raw[k] = c->present[k] ? within(c, l, x) : l->invalid;
     c->facts->absent += k < left && !c->present[k];
@@ -257,6 +275,33 @@ static weir_status check_range(const copy *c, double most_clipped)
   return WEIR_OK;
 }
 
+/* Steps as wide as the signal leave nothing of it. Of a constant, the value stands for the range.
+ * Other gains than the one asked for are the source's own. */
+static weir_status check_steps(const copy *c, double most_rounded)
+{
+  for (int i = 0; i < c->n; i++) {
+    const lane *const l = &c->lanes[i];
+    const weir_signal_info *const s = weir_record_signal(c->r, i);
+    const double range = l->most > l->least ? l->most - l->least : fabs(l->least);
+    const double share = l->error > 0 ? fmin(1, l->error / range) : 0;
+
+    if (s->bits == 0 && share > most_rounded) {
+      const double gain = c->channels[i].gain;
+
+      c->facts->coarse = share;
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "record %s: signal %s: steps of %g %s (gain %g) would change its values, "
+                       "%g to %g %s, by up to %g, %.3g %% of their range, more than %.3g %%: "
+                       "raise the gain, the steps per unit, to %.2g or more, or write another "
+                       "format, which stores no integers",
+                       weir_record_name(c->r), s->name, 1 / gain, l->units, gain, l->least, l->most,
+                       l->units, l->error, 100 * share, 100 * most_rounded,
+                       1.05 * 0.5 / (most_rounded * range));
+    }
+  }
+  return WEIR_OK;
+}
+
 static int limited(int value, int lo, int hi)
 {
   return value < lo ? lo : value > hi ? hi : value;
@@ -300,7 +345,7 @@ static weir_status write_events(copy *c, const weir_record_events *events, const
 
 /* Nothing appears before everything is written. */
 static weir_status copy_all(copy *c, const weir_record_events *events, const char *path,
-                            double gain, double most_clipped)
+                            const weir_convert_scale *scale)
 {
   if (c->n == 0) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
@@ -310,8 +355,9 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
   WEIR_TRY(weir_alloc(c->n, sizeof *c->lanes, (void **)&c->lanes));
   WEIR_TRY(weir_alloc(c->n, sizeof *c->channels, (void **)&c->channels));
   WEIR_TRY(weir_alloc(c->n, sizeof *c->rows, (void **)&c->rows));
-  WEIR_TRY(write_signals(c, path, gain));
-  WEIR_TRY(check_range(c, most_clipped));
+  WEIR_TRY(write_signals(c, path, scale->gain));
+  WEIR_TRY(check_range(c, scale->most_clipped));
+  WEIR_TRY(check_steps(c, scale->most_rounded));
   WEIR_TRY(write_events(c, events, path));
   if (c->marks != NULL) {
     WEIR_TRY(weir_annotation_writer_commit(&c->marks));
@@ -320,12 +366,12 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
 }
 
 weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events, const char *path,
-                                double gain, double most_clipped, weir_convert_facts *facts)
+                                const weir_convert_scale *scale, weir_convert_facts *facts)
 {
   copy c = {.r = r, .n = weir_record_signals(r), .facts = facts};
 
   *facts = (weir_convert_facts){.n_files = 2};
-  const weir_status status = copy_all(&c, events, path, gain, most_clipped);
+  const weir_status status = copy_all(&c, events, path, scale);
 
   weir_annotation_writer_destroy(&c.marks);
   weir_record_writer_destroy(&c.w);

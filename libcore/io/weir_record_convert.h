@@ -14,8 +14,16 @@ typedef struct weir_convert_facts {
   int64_t samples, absent; /* of all signals */
   int64_t clipped;         /* beyond the range of the format written */
   int64_t durations;       /* of events: not held by annotation files */
+  double coarse;           /* share of a signal's range that rounding would change; 0: accepted */
   int n_files;             /* written */
 } weir_convert_facts;
+
+/* How values of signals that store no integers become integers. */
+typedef struct weir_convert_scale {
+  double gain;         /* steps per unit */
+  double most_clipped; /* share of the samples present that may lie beyond the range */
+  double most_rounded; /* share of a signal's range that rounding may change a value by */
+} weir_convert_scale;
 
 /* A NetCDF-4 file with featureType timeSeries (CF-1.8): a time dimension for each rate and length,
  * a variable for each signal with scale_factor, add_offset, _FillValue, its flags, and the header's
@@ -25,13 +33,13 @@ weir_status weir_record_to_netcdf(weir_record *r, const weir_record_events *even
                                   const char *path, weir_convert_facts *facts) WEIR_CHECKED;
 /* A WFDB record, `path` without suffix; events to `path`.atr. Each signal in its own format where
  * WFDB has it (FLAC: the plain one of as many bits), else in the smallest that holds every value.
- * Signals that store no integers are written with `gain` steps per unit in format 16. An inverted
+ * Signals that store no integers are written in format 16 as `scale` says. An inverted
  * scale is turned by complementing the stored integers, since a gain must be positive; baselines
  * are rounded to integers. Fails: as weir_record_writer.h; WEIR_ERR_UNSUPPORTED for rates without a
- * common frame rate; WEIR_ERR_CONFIG where more than the share `most_clipped` of the samples that
- * are present lies beyond the range. */
+ * common frame rate; WEIR_ERR_CONFIG where more samples lie beyond the range, or rounding changes
+ * more, than `scale` allows. */
 weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events, const char *path,
-                                double gain, double most_clipped,
+                                const weir_convert_scale *scale,
                                 weir_convert_facts *facts) WEIR_CHECKED;
 /* Text, `time_s` from the first sample and a column for each signal, empty where absent:
  * `path`.csv, or for several rates `path`_0.csv, `path`_1.csv... one each; events to

@@ -99,6 +99,25 @@ static void a_failure_leaves_nothing_behind(void **state)
   assert_true(event_number(in_scratch("b"), "convert_end", "clipped") == 2);
 }
 
+/* An ECG in volts: a step of 1 mV would leave nothing of it. */
+static void steps_wider_than_the_signal_are_refused(void **state)
+{
+  static const char volts[] = "time (s),ECG (V)\n0,0.0012\n0.01,-0.0003\n0.02,0.00041\n";
+
+  weir_check_write(in_scratch("v.csv"), volts, sizeof volts - 1);
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --out %s",
+                           in_scratch("v.csv"), in_scratch("a")),
+                   2);
+  assert_non_null(strstr(printed(), "signal ECG: steps of 0.001 V (gain 1000)"));
+  assert_non_null(strstr(printed(), "raise the gain, the steps per unit, to 3.5e+04 or more"));
+  assert_non_null(strstr(printed(), "(convert.gain; convert.rounding is the share)"));
+  assert_true(only_log(in_scratch("a")));
+  assert_int_equal(program("convert --set input.csv=%s --set convert.format=wfdb --set "
+                           "convert.gain=3.5e4 --out %s",
+                           in_scratch("v.csv"), in_scratch("b")),
+                   0);
+}
+
 static long peak_of_children(void)
 {
   struct rusage usage;
@@ -142,6 +161,7 @@ int main(void)
       TEST(text_is_read_as_it_was_written),
       TEST(what_is_wrong_is_refused),
       TEST(a_failure_leaves_nothing_behind),
+      TEST(steps_wider_than_the_signal_are_refused),
       TEST(memory_does_not_grow_with_the_record),
   };
 
