@@ -376,6 +376,47 @@ class Times(unittest.TestCase):
                 self.assertIn(f"'{units}'", text)
         self.expect(self.scored(self.temperature("f.nc", kelvin={"GRIB_paramId": 167, "units": "kelvin"}), truth), [24])
 
+    def normal(self, spread, variable="t2m", value=2.0):
+        """The score of mean and spread that another program wrote, with these attributes of the spread."""
+        kelvin = {"units": "K", "standard_name": "air_temperature", "cell_methods": "realization: mean"}
+        path = cfgrib_layout("mean.nc", variable, [0, 24], [24], [[made.truth(t + 24)] for t in (0, 24)], kelvin)
+        with netCDF4.Dataset(path, "a") as out:
+            at = out.createVariable(variable + "_spread", "f4", out[variable].dimensions)
+            at.setncatts({"cell_methods": "realization: standard_deviation", **spread})
+            at[:] = value
+        forecast = self.temperature("f.nc")
+        if variable != "t2m":
+            with netCDF4.Dataset(forecast, "a") as out:
+                out.renameVariable("t2m", variable)
+                for key in ("GRIB_paramId", "GRIB_shortName"):
+                    if key in out[variable].ncattrs():
+                        out[variable].delncattr(key)
+        truth = self.layout("t.nc", {"time": [24, 48]}, variable="t2m")
+        with netCDF4.Dataset(truth, "a") as out:
+            out["t2m"].setncatts({"standard_name": "air_temperature"})
+            if variable != "t2m":
+                out.renameVariable("t2m", variable)
+                out[variable].delncattr("GRIB_paramId")
+                out[variable].delncattr("GRIB_shortName")
+        return run("eval", f"data.forecast=[{forecast}]", f"data.truth=[{truth}]", "eval.part=all", "eval.starts=all",
+                   f"eval.models=[{{use: {{predictions: {{files: [{path}]}}}}}}]")
+
+    def test_units_of_a_spread_are_those_of_its_quantity(self):
+        """Of a variance no root is taken, and degC is no unit of a difference; nor is none."""
+        for variable, name in (("t2m", "2t"), ("t", "t")):
+            status, text = self.normal({"units": "K"}, variable)
+            self.assertEqual(status, 0, text)
+            for units in ("K2", "K**2", "degC", ""):
+                status, text = self.normal({"units": units} if units else {}, variable)
+                self.assertEqual(status, 3, text)
+                self.assertRegex(text, f"mean.nc: (2t|t2m|t)_spread has units '{units.replace('**', '')}', and {name}, "
+                                 "of which it is the spread, has 'K'")
+
+    def test_a_spread_below_0_is_refused(self):
+        status, text = self.normal({"units": "K"}, value=-1.0)
+        self.assertEqual(status, 3, text)
+        self.assertIn("mean.nc: 2t_spread of start 2020-01-01 00:00, lead 24 h: -1 at point 0", text)
+
     def level(self, name, attributes, value=85000.0, coordinate="plev"):
         """A forecast on one level, which is a dimension."""
         path = self.temperature("flat.nc")

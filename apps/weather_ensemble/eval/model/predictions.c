@@ -2,6 +2,7 @@
  * that has z500 and z_spread500 is of normal distributions; else its members are what it gives. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "data/date.h"
@@ -41,6 +42,27 @@ static int64_t find_spread(const wx_archive_facts *f, const wx_quantity *q)
 
   wx_quantity_derive(q, WX_PRODUCT_SPREAD, &spread);
   return wx_archive_find_quantity(f, spread.name);
+}
+
+/* A spread is in the units of its quantity: of a variance the root is nowhere taken. Units may also
+ * keep it from being known as the spread of its quantity ("t2m_spread" in K2 of "2t"). */
+static weir_status check_spread(const wx_archive_facts *f, const wx_quantity *q)
+{
+  wx_quantity spread;
+
+  wx_quantity_derive(q, WX_PRODUCT_SPREAD, &spread);
+  for (int64_t k = 0; k < f->n_quantities; k++) {
+    const wx_quantity *const is = &f->quantity[k];
+
+    if ((strcmp(is->name, spread.name) == 0 && !wx_quantity_same_units(is->units, q->units)) ||
+        wx_quantity_confused(is, &spread)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: %s has units '%s', and %s, of which it is the spread, has '%s': give "
+                       "the standard deviation in these units, and state them",
+                       f->name, is->name, is->units, q->name, q->units);
+    }
+  }
+  return WEIR_OK;
 }
 
 static bool has_spread(const wx_archive_facts *f)
@@ -149,6 +171,9 @@ static weir_status open_model(wx_model *m, wx_scene *s)
     return weir_fail(WEIR_ERR_CONFIG, "eval.models: %s is not on the grid of %s: %s",
                      p->facts->name, s->facts->name, reason);
   }
+  for (int64_t k = 0; k < p->facts->n_quantities && p->facts->n_members == 1; k++) {
+    WEIR_TRY(check_spread(p->facts, &p->facts->quantity[k]));
+  }
   m->used = o->members;
   m->gives = p->facts->n_members > 1 || !has_spread(p->facts) ? p->facts->n_members : 0;
   if (m->name[0] == 0) {
@@ -199,6 +224,26 @@ static bool covers(const wx_model *m, const wx_scene *s, int64_t start, int64_t 
   return any && (m->gives > 0 || wx_archive_has(p->archive, at, l, spread, 0));
 }
 
+/* Those of a start: NaN is missing, below 0 there is none. */
+static weir_status check_deviations(const predictions *p, const float *sd, int64_t n, int64_t start)
+{
+  const wx_archive_facts *const f = p->facts;
+  char date[32];
+
+  for (int64_t i = 0; i < n; i++) {
+    if (sd[i] < 0) {
+      wx_date_text((double)f->start[start] / 86400, date, sizeof date);
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: %s of start %s, lead %g h: %g at point %lld (from 0): a standard "
+                       "deviation is not below 0: write it anew, with missing values where it is "
+                       "not known",
+                       f->name, f->quantity[p->spread].name, date, f->lead[p->lead], (double)sd[i],
+                       (long long)i);
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
 {
   predictions *const p = m->own;
@@ -217,7 +262,8 @@ static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
     return wx_archive_read(p->archive, at, p->lead, p->mean, 0, m->gives, p->room);
   }
   WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->mean, 0, 1, p->room));
-  return wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->room + s->cells);
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->room + s->cells));
+  return check_deviations(p, p->room + s->cells, s->cells, at);
 }
 
 static void close_model(wx_model *m)
