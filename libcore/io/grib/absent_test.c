@@ -34,6 +34,10 @@ static void files_that_are_none_are_refused(void **state)
   refused("message 1 (byte 5) is damaged: identifier");
   write_text(path, "some GRIB of so many words");
   refused("message 1 (byte 5) is damaged: edition=32");
+  write_text(path, "GRXB of words 7777GRIB"); /* what ends as a message is no heading */
+  refused("message 1 (byte 0) is damaged: identifier: 18 bytes neither begin with 'GRIB' nor are");
+  write_text(path, "words\x15GRIB");
+  refused("message 1 (byte 0) is damaged: identifier: 6 bytes");
 }
 
 int main(void)

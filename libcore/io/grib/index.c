@@ -5,7 +5,7 @@
 #include "base/weir_file.h"
 #include "io/grib/grib_priv.h"
 
-enum { VERSION = 1, ORDER = 0x01020304, MOST_POINTS = 1 << 28 };
+enum { VERSION = 2, ORDER = 0x01020304, MOST_POINTS = 1 << 28 };
 
 /* First bytes of an index file. What follows, in the layout of this build: counts; for each file
  * its size, time and path; kinds; for each grid its numbers, lat and lon; fields. */

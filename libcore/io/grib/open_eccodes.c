@@ -24,6 +24,7 @@ typedef struct scan {
   int64_t file, message, offset;
   const weir_grib_opts *opts;
   int64_t damaged; /* of the file */
+  bool lost;       /* the last was damaged: what stands behind it is told of with it */
   weir_grib_keys keys;
   known_field *known;           /* [KNOWN] */
   struct weir_grib_shape shape; /* the last that was made a grid, `grid` */
@@ -49,6 +50,7 @@ static weir_status damage(scan *s)
                      "%s: message %lld (byte %lld) is damaged: %s: repair the file, or %s",
                      path_of(s), (long long)s->message, (long long)s->offset, s->why, how);
   }
+  s->lost = true;
   s->g->damaged++;
   if (s->damaged++ < MOST_WARNINGS) {
     weir_warn("grib", "%s: message %lld (byte %lld) is damaged and skipped: %s", path_of(s),
@@ -183,6 +185,7 @@ static weir_status index_message(scan *s, int64_t *next)
   while (weir_grib_frame_next(&frame, s->why) > 0) {
     WEIR_TRY(index_field(s, &frame, parts));
   }
+  s->lost = false;
   return WEIR_OK;
 }
 
@@ -196,6 +199,48 @@ static bool is_padding(const uint8_t *bytes, int64_t n)
   return true;
 }
 
+/* Lines of text, as bulletins have them around a message (start and end of heading and text are
+ * characters 1 to 3). No message is: its end would be among them. */
+static bool is_heading(const uint8_t *bytes, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    const uint8_t c = bytes[i];
+
+    if (c > 3 && c != '\n' && c != '\r' && c != '\t' && !(c >= ' ' && c <= '~')) {
+      return false;
+    }
+  }
+  return n == 0 || memmem(bytes, (size_t)n, "7777", 4) == NULL;
+}
+
+/* The bytes from `at` to s->offset, which are before, between or behind messages; *told: that some
+ * are passed over was said. A message whose "GRIB" is damaged is among those that are refused. */
+static weir_status pass_over(scan *s, int64_t at, bool *told)
+{
+  const weir_grib_file *const f = &s->g->files[s->file];
+  const int64_t next = s->offset, n = next - at;
+  weir_status status = WEIR_OK;
+
+  if (is_padding(f->bytes + at, n) || s->lost) {
+    return WEIR_OK;
+  }
+  if (!is_heading(f->bytes + at, n)) {
+    s->message++;
+    s->offset = at;
+    snprintf(s->why, sizeof s->why,
+             "identifier: %lld bytes neither begin with 'GRIB' nor are padding or the heading of "
+             "a bulletin",
+             (long long)n);
+    status = damage(s);
+    s->offset = next;
+  } else if (!*told) {
+    weir_info("grib", "%s: bytes %lld to %lld are no GRIB message and passed over", f->path,
+              (long long)at, (long long)next);
+    *told = true;
+  }
+  return status;
+}
+
 static weir_status index_file(scan *s)
 {
   const weir_grib_file *const f = &s->g->files[s->file];
@@ -203,13 +248,10 @@ static weir_status index_file(scan *s)
   int64_t at = 0;
 
   s->message = s->damaged = 0;
+  s->lost = false;
   while (at < f->size) {
     s->offset = weir_grib_frame_find(f->bytes, f->size, at);
-    if (!told && !is_padding(f->bytes + at, s->offset - at)) {
-      weir_info("grib", "%s: bytes %lld to %lld are no GRIB message and passed over", f->path,
-                (long long)at, (long long)s->offset);
-      told = true;
-    }
+    WEIR_TRY(pass_over(s, at, &told));
     at = s->offset;
     if (s->offset < f->size) {
       WEIR_TRY(index_message(s, &at));

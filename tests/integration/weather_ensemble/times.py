@@ -306,6 +306,31 @@ class Times(unittest.TestCase):
         self.refused_alone(grib("warm_hybrid.grib"), "typeOfLevel=hybrid", "leave such messages out")
         self.refused(grib("warm_80m.grib"), grib("warm_truth.grib"), "has no quantity of")
 
+    def test_bytes_between_messages_of_grib(self):
+        """Padding and headings of bulletins are passed over; a message that lost its first word is damaged."""
+        with open(grib("warm_ensemble.grib"), "rb") as file:
+            sound = file.read()
+        ends = [at + 4 for at in range(len(sound)) if sound.startswith(b"7777GRIB", at)]
+        path, truth = netcdf("between.grib"), grib("warm_truth.grib")
+
+        def between(extra, at=ends[0]):
+            with open(path, "wb") as file:
+                file.write(sound[:at] + extra + sound[at:])
+            return path
+
+        for extra in (bytes(1000), b"\r\r\n\x03\x01\r\r\n012\r\r\nHTXE85 ECMF 010000\r\r\n",
+                      b"****0000018340****\nYTQE99 KWBC 010000\r\r\n"):
+            for at in (0, ends[0], len(sound))[extra[0] == 0:]:
+                self.expect(self.scored(between(extra, at), truth), [24])
+        for extra in (b"\0\0\0\x1c", sound[ends[0]:ends[1]].replace(b"GRIB", b"GRXB")):
+            refusal = (f"between.grib: message 2 (byte {ends[0]}) is damaged: identifier: {len(extra)} bytes neither begin",
+                       "set data.grib.skip_damaged")
+            self.refused(between(extra), truth, *refusal)
+            self.refused_alone(path, *refusal)
+            status, text = evaluate(path, truth, "data.grib.skip_damaged=true")
+            self.assertEqual(status, 0, text)
+            self.assertIn("is damaged and skipped: identifier", text)
+
     def temperature(self, name, edit=None, leads=(24,), lead=None, time=None, kelvin=None, level=None):
         """Three members from two starts; attributes of its step, time, variable and a level can be others."""
         attributes = {"units": "K", "standard_name": "air_temperature"} if kelvin is None else kelvin
