@@ -189,7 +189,7 @@ weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c)
 {
   static const char wanted[] =
       "seconds, minutes, hours or days since a date, such as \"hours since 2000-01-01 00:00:00\"";
-  char units[WX_NC_NAME];
+  char units[WX_NC_NAME], zone[WX_SHORT];
   double unit = 0, origin = 0;
 
   if (c->of == NULL) {
@@ -203,6 +203,12 @@ weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c)
                                    "%s: variable %s has no units, and its values are no years: "
                                    "set its attribute 'units' to %s",
                                    f->path, c->of->name, wanted);
+  }
+  if (wx_date_zone(units, zone, sizeof zone)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: its units '%.64s' are not in UTC, but in the time zone "
+                     "'%s': count from a date in UTC",
+                     f->path, c->of->name, units, zone);
   }
   if (!wx_date_units(units, &unit, &origin)) {
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: its units '%.64s' are not %s", f->path,

@@ -1,12 +1,14 @@
 /* date.c - see date.h. Days from dates: Howard Hinnant, "chrono-compatible low-level date
  * algorithms". */
 #include "data/date.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "base/weir_integer.h"
+
+enum { LINE = 256 }; /* of units */
 
 /* The year begins with March, so that the day that leaps is its last. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
@@ -99,35 +101,101 @@ void wx_date_text(double days, char *text, size_t size)
                  (long long)d, (long long)(of_day / 60), (long long)(of_day % 60));
 }
 
-bool wx_date_units(const char *text, double *unit, double *origin)
+/* Without blanks at the ends, one for several, in capitals; false: too long. */
+static bool squeeze(const char *text, char *line, size_t size)
+{
+  size_t n = 0;
+
+  for (const char *at = text; *at != 0; at++) {
+    if (*at == ' ' && (n == 0 || line[n - 1] == ' ')) {
+      continue;
+    }
+    if (n + 1 == size) {
+      return false;
+    }
+    line[n++] = (char)toupper((unsigned char)*at);
+  }
+  line[n - (n > 0 && line[n - 1] == ' ')] = 0;
+  return true;
+}
+
+/* Cuts what stands behind hours and minutes off a squeezed line; "": nothing. */
+static const char *cut_zone(char *line)
+{
+  char *at = strchr(line, ':');
+
+  if (at == NULL) {
+    return "";
+  }
+  at += strspn(at, "0123456789:.");
+  char *const zone = at + (*at == ' ');
+
+  if (zone == at && *at != 0) { /* "00:00Z": the end is made behind it */
+    memmove(at + 1, at, strlen(at) + 1);
+    *at = 0;
+    return at + 1;
+  }
+  *at = 0;
+  return zone;
+}
+
+static bool is_utc(const char *zone)
+{
+  return zone[0] == 0 || strcmp(zone, "Z") == 0 || strcmp(zone, "UTC") == 0 ||
+         strcmp(zone, "GMT") == 0 ||
+         ((zone[0] == '+' || zone[0] == '-') && zone[1] != 0 &&
+          zone[1 + strspn(zone + 1, "0:")] == 0);
+}
+
+/* Of a squeezed line without a zone. */
+static bool units_of(const char *line, double *unit, double *origin)
 {
   static const struct {
     const char *name;
     double days;
-  } units[] = {{"seconds", 1.0 / 86400},
-               {"second", 1.0 / 86400},
-               {"s", 1.0 / 86400},
-               {"minutes", 1.0 / 1440},
-               {"minute", 1.0 / 1440},
-               {"min", 1.0 / 1440},
-               {"hours", 1.0 / 24},
-               {"hour", 1.0 / 24},
-               {"h", 1.0 / 24},
-               {"days", 1},
-               {"day", 1},
-               {"d", 1}};
-  static const char since[] = " since ";
+  } units[] = {{"SECONDS", 1.0 / 86400},
+               {"SECOND", 1.0 / 86400},
+               {"S", 1.0 / 86400},
+               {"MINUTES", 1.0 / 1440},
+               {"MINUTE", 1.0 / 1440},
+               {"MIN", 1.0 / 1440},
+               {"HOURS", 1.0 / 24},
+               {"HOUR", 1.0 / 24},
+               {"H", 1.0 / 24},
+               {"DAYS", 1},
+               {"DAY", 1},
+               {"D", 1}};
+  static const char since[] = " SINCE ";
 
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
     const size_t n = strlen(units[i].name);
 
-    if (strncasecmp(text, units[i].name, n) == 0 &&
-        strncmp(text + n, since, sizeof since - 1) == 0) {
+    if (strncmp(line, units[i].name, n) == 0 && strncmp(line + n, since, sizeof since - 1) == 0) {
       *unit = units[i].days;
-      return wx_date_parse(text + n + sizeof since - 1, origin);
+      return wx_date_parse(line + n + sizeof since - 1, origin);
     }
   }
   return false;
+}
+
+bool wx_date_units(const char *text, double *unit, double *origin)
+{
+  char line[LINE];
+
+  return squeeze(text, line, sizeof line - 1) && is_utc(cut_zone(line)) &&
+         units_of(line, unit, origin);
+}
+
+bool wx_date_zone(const char *text, char *zone, size_t size)
+{
+  char line[LINE];
+  double unit = 0, origin = 0;
+
+  if (!squeeze(text, line, sizeof line - 1)) {
+    return false;
+  }
+  (void)snprintf(zone, size, "%s", cut_zone(line));
+  return !is_utc(zone) && units_of(line, &unit, &origin);
 }
 
 double wx_date_season(double days)

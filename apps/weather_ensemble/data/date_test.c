@@ -65,18 +65,40 @@ static void units_of_time_are_read(void **state)
   assert_true(wx_date_units("hours since 2000-01-01 00:00:00", &unit, &origin));
   assert_true(unit == 1.0 / 24 && origin == 10957);
   assert_true(wx_date_units("seconds since 1970-01-01", &unit, &origin) && origin == 0);
+  assert_true(wx_date_units("Hours Since 2000-1-1 0:0:0.0 UTC", &unit, &origin));
+  assert_true(unit == 1.0 / 24 && origin == 10957);
+  assert_true(wx_date_units(" days  since 2000-01-01t06:00z ", &unit, &origin));
+  assert_true(unit == 1 && origin == 10957.25);
+  assert_true(wx_date_units("hours since 2000-01-01 06:00 +00:00", &unit, &origin));
   assert_false(wx_date_units("months since 2000-01-01", &unit, &origin));
   assert_false(wx_date_units("hours after 2000-01-01", &unit, &origin));
   assert_false(wx_date_units("hours since noon", &unit, &origin));
 }
 
+static void other_zones_are_told(void **state)
+{
+  static const char *const of[][2] = {{"hours since 2000-01-01 00:00 +02:00", "+02:00"},
+                                      {"Hours Since 2000-1-1 0:0:0.0-6", "-6"},
+                                      {"hours since 2000-01-01 00:00:00 CET", "CET"}};
+  char zone[8];
+  double unit = 0, origin = 0;
+
+  for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+    assert_false(wx_date_units(of[i][0], &unit, &origin));
+    assert_true(wx_date_zone(of[i][0], zone, sizeof zone));
+    assert_true(strcmp(zone, of[i][1]) == 0);
+  }
+  assert_false(wx_date_zone("hours since 2000-01-01 00:00 UTC", zone, sizeof zone));
+  assert_false(wx_date_zone("months since 2000-01-01 00:00 CET", zone, sizeof zone));
+  assert_false(wx_date_zone("hours", zone, sizeof zone));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dates_are_days),
-      cmocka_unit_test(what_is_no_date_is_refused),
-      cmocka_unit_test(dates_come_back),
-      cmocka_unit_test(units_of_time_are_read),
+      cmocka_unit_test(dates_are_days),       cmocka_unit_test(what_is_no_date_is_refused),
+      cmocka_unit_test(dates_come_back),      cmocka_unit_test(units_of_time_are_read),
+      cmocka_unit_test(other_zones_are_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -364,9 +364,12 @@ class Times(unittest.TestCase):
     def test_units_of_times(self):
         truth = grib("warm_truth.grib")
         for numbers, units in (([0, 86400], "seconds since 2020-01-01"), ([0, 1440], "minutes since 2020-1-1 00:00"),
-                               ([0, 1], "days since 2020-01-01T00:00:00Z"), ([-24, 0], "hours since 2020-01-02")):
+                               ([0, 1], "days since 2020-01-01T00:00:00Z"),
+                               ([0, 24], "Hours Since 2020-1-1 0:0:0.0 UTC"), ([-24, 0], "hours since 2020-01-02")):
             self.expect(self.scored(self.temperature("f.nc", time=(numbers, units)), truth), [24])
-        for units in ("hours since 2020-01-01 00:00 +02:00", "months since 2020-01-01", "hours", "hours since yesterday"):
+        self.refused(self.temperature("f.nc", time=([0, 24], "hours since 2020-01-01 00:00 +02:00")), truth,
+                     "are not in UTC, but in the time zone '+02:00'")
+        for units in ("months since 2020-01-01", "hours", "hours since yesterday"):
             self.refused(self.temperature("f.nc", time=([0, 24], units)), truth, f"its units '{units}' are not")
         self.refused(self.temperature("f.nc", time=([0, 24], None)), truth, "has no units, and its values are no years")
 
