@@ -57,9 +57,13 @@ static bool holds(const char *path)
 static int open_file(const char *path, bool create)
 {
   const int flags = O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0);
-  const int fd = open(path, O_RDWR | flags, 0666);
+  int fd = open(path, O_RDWR | flags, 0666);
 
-  return fd < 0 && errno == EACCES ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : fd;
+  if (fd < 0 && errno == EACCES) {
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    errno = fd < 0 && create ? EACCES : errno; /* of the folder, not of a file that is not there */
+  }
+  return fd;
 }
 
 static outcome lock_file(int fd)
@@ -166,7 +170,7 @@ static weir_status take(const char *dir, const char *path, const char *who, bool
     locks.warned = true;
     return WEIR_OK;
   default:
-    return create ? weir_write_failed(path, errno, WEIR_ERR_DATA)
+    return create ? weir_write_failed(path, errno, WEIR_ERR_CONFIG)
                   : WEIR_OK; /* said when something is written */
   }
 }

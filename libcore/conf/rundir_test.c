@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -515,6 +516,25 @@ static void a_folder_has_one_run_at_a_time(void **state)
   weir_check_rmdir(dir);
 }
 
+/* Root may write everywhere: it asks as nobody. */
+static void a_folder_that_may_not_be_written_is_told(void **state)
+{
+  const bool root = geteuid() == 0;
+  char dir[512];
+  weir_run_dir d;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_int_equal(chmod(dir, 0555), 0);
+  assert_true(!root || seteuid(65534) == 0);
+  const weir_status status = begin(dir, false, "run", &d);
+
+  assert_true(!root || seteuid(0) == 0);
+  assert_int_equal(status, WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "Permission denied"));
+  assert_int_equal(chmod(dir, 0755), 0);
+  weir_check_rmdir(dir);
+}
+
 static weir_status start(const char *out, weir_run_dir *dir)
 {
   static struct options options;
@@ -597,6 +617,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(folder_with_entries_is_refused),
       cmocka_unit_test(a_folder_has_one_run_at_a_time),
+      cmocka_unit_test(a_folder_that_may_not_be_written_is_told),
       cmocka_unit_test(a_damaged_log_goes_on),
       cmocka_unit_test(a_beginning_is_begun_anew),
       cmocka_unit_test(folder_of_a_failed_run_is_taken_again),

@@ -111,12 +111,13 @@ static weir_status go_to(cf_volumes *v, int64_t i)
                            has->n_labels != first->n_labels)) {
     return weir_fail(
         WEIR_ERR_DATA,
-        "%s: holds %lld x %lld x %lld voxels of %lld channels with %lld labels; %s, the "
-        "first file, holds %lld x %lld x %lld of %lld with %lld",
+        "%s: holds %lld x %lld x %lld voxels of %lld channels with %lld labels (%s); %s, the "
+        "first file, holds %lld x %lld x %lld of %lld with %lld (%s)",
         v->file.path, (long long)has->lengths[0], (long long)has->lengths[1],
         (long long)has->lengths[2], (long long)has->lengths[3], (long long)has->n_labels,
-        v->entries[0].path, (long long)first->lengths[0], (long long)first->lengths[1],
-        (long long)first->lengths[2], (long long)first->lengths[3], (long long)first->n_labels);
+        has->layout, v->entries[0].path, (long long)first->lengths[0], (long long)first->lengths[1],
+        (long long)first->lengths[2], (long long)first->lengths[3], (long long)first->n_labels,
+        first->layout);
   }
   return cf_volume_agree(first->layout[0] ? first : has, v->entries[0].path, has, v->file.path,
                          &v->order);

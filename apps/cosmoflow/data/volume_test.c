@@ -145,6 +145,33 @@ static void folders_and_lists_are_sets(void **state)
   cf_volumes_close(&v);
 }
 
+/* Of files that say nothing of it, and with more than one record each. */
+static void what_options_state_holds_for_every_record(void **state)
+{
+  const cf_volume_info info = sample_info(3, 2, WEIR_I16, 2);
+  const char *names[] = {"omega_m", "sigma_8"};
+  double range[] = {0.1, 0.5, 0.5, 1.1}, redshift[] = {0, 0.5};
+  cf_volume_opts opts = cf_test_opts();
+  char one[400], file[440];
+  const char *const paths[] = {file};
+  float labels[CF_LABELS_MOST];
+  cf_volumes *v = NULL;
+
+  opts.names = (weir_string_list){names, 2};
+  opts.range = (weir_real_list){range, 4};
+  opts.redshifts = (weir_real_list){redshift, 2};
+  snprintf(one, sizeof one, "%s/stated_once", dir);
+  snprintf(file, sizeof file, "%s.tfrecord", one);
+  cf_test_write("tfrecord", one, &info, 0, 3, 0);
+  assert_ok(cf_volumes_open(paths, 1, &opts, &v));
+  for (int64_t k = 0; k < 3; k++) {
+    assert_ok(cf_volumes_labels(v, k, labels));
+  }
+  assert_string_equal(cf_volumes_info(v)->label[1], "sigma_8");
+  assert_true(cf_volumes_info(v)->hi[1] == 1.1 && cf_volumes_info(v)->redshift[1] == 0.5);
+  cf_volumes_close(&v);
+}
+
 /* Files that are not counted are refused by the number that is stated when they are read. */
 static void another_number_of_records_is_refused(void **state)
 {
@@ -409,6 +436,7 @@ int main(void)
       cmocka_unit_test(samples_come_back),
       cmocka_unit_test(folders_and_lists_are_sets),
       cmocka_unit_test(a_folder_that_lacks_a_listed_file_is_refused),
+      cmocka_unit_test(what_options_state_holds_for_every_record),
       cmocka_unit_test(bad_records_are_named),
       cmocka_unit_test(records_of_the_older_sets_are_read),
       cmocka_unit_test(pairs_and_formats_that_do_not_fit_are_refused),

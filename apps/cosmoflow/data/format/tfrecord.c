@@ -16,6 +16,7 @@ typedef struct held {
   weir_tf_feature volume, labels; /* of the record read last */
   float *floats;                  /* voxels of a list of floats; NULL: they are bytes */
   cf_facts facts;                 /* of that record */
+  cf_volume_info first;           /* of the first record, without what options state */
 } held;
 
 /* The first of the names in use that the record has, or the one that was asked for. */
@@ -198,6 +199,7 @@ static weir_status open_file(cf_volume_file *f)
     goto done;
   }
   WEIR_TRY_GOTO(look(f, h, &f->info), done);
+  h->first = f->info;
   (void)snprintf(f->info.layout, sizeof f->info.layout, "TFRecord, %s, keys %.*s and %.*s",
                  weir_tfrecord_compressed(h->file) ? "gzip" : "plain",
                  h->volume.key_size < 20 ? (int)h->volume.key_size : 20, h->volume.key,
@@ -215,6 +217,7 @@ done:
 static weir_status go_to(cf_volume_file *f, int64_t sample)
 {
   held *const h = f->held;
+  const cf_volume_info *const first = &h->first;
   cf_volume_info info = {.n_labels = 0};
   int64_t size = 0;
   bool found = true;
@@ -238,8 +241,8 @@ static weir_status go_to(cf_volume_file *f, int64_t sample)
   }
   WEIR_TRY(check_end(f, h));
   WEIR_TRY(look(f, h, &info));
-  if (memcmp(info.lengths, f->info.lengths, sizeof info.lengths) != 0 ||
-      info.dtype != f->info.dtype || info.n_labels != f->info.n_labels) {
+  if (memcmp(info.lengths, first->lengths, sizeof info.lengths) != 0 ||
+      info.dtype != first->dtype || info.n_labels != first->n_labels) {
     char why[160];
 
     (void)snprintf(why, sizeof why,
@@ -247,14 +250,14 @@ static weir_status go_to(cf_volume_file *f, int64_t sample)
                    "%lld^3 of %lld of %s with %lld",
                    (long long)info.lengths[0], (long long)info.lengths[3],
                    weir_dtype_name(info.dtype), (long long)info.n_labels,
-                   (long long)f->info.lengths[0], (long long)f->info.lengths[3],
-                   weir_dtype_name(f->info.dtype), (long long)f->info.n_labels);
+                   (long long)first->lengths[0], (long long)first->lengths[3],
+                   weir_dtype_name(first->dtype), (long long)first->n_labels);
     return refuse(h, &h->volume, "x", why);
   }
-  if (memcmp(info.label, f->info.label, sizeof info.label) != 0 ||
-      memcmp(info.redshift, f->info.redshift, sizeof info.redshift) != 0 ||
-      memcmp(info.lo, f->info.lo, sizeof info.lo) != 0 ||
-      memcmp(info.hi, f->info.hi, sizeof info.hi) != 0 || info.quantity != f->info.quantity) {
+  if (memcmp(info.label, first->label, sizeof info.label) != 0 ||
+      memcmp(info.redshift, first->redshift, sizeof info.redshift) != 0 ||
+      memcmp(info.lo, first->lo, sizeof info.lo) != 0 ||
+      memcmp(info.hi, first->hi, sizeof info.hi) != 0 || info.quantity != first->quantity) {
     return refuse(h, &h->volume, "about",
                   "its labels, ranges, redshifts or voxels are others than the first record's");
   }
