@@ -59,7 +59,7 @@ weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEI
  * Headers and sizes are checked here, so that a later read fails only when the file changes or the
  * device does. Fails: WEIR_ERR_DATA (missing, malformed, truncated, naming file, line and reason),
  * WEIR_ERR_UNSUPPORTED (a sample format of this format that cannot be decoded), WEIR_ERR_MEMORY,
- * WEIR_ERR_CONFIG (csv_fs: missing, or for a format that states its own rate); *out is then NULL.
+ * WEIR_ERR_CONFIG (csv_fs: missing, or not the rate that the file states); *out is then NULL.
  */
 weir_status weir_record_open(const char *path, const weir_record_opts *opts,
                              weir_record **out) WEIR_CHECKED;

@@ -237,19 +237,32 @@ static weir_status scan(csv *c)
   return WEIR_OK;
 }
 
-/* Two sources of the rate that contradict each other halve or double every interval. */
-static void compare_rates(const csv *c, int64_t num, int64_t den, const char *source)
+/* Two sources of the rate that contradict each other halve or double every interval: `used` is the
+ * one of the options, or of the preamble where they give none. Times are told to 1 %. */
+static weir_status compare_rates(const csv *c, bool given, double told, bool times)
 {
   const double used = (double)c->fs_num / (double)c->fs_den;
-  const double told = (double)num / (double)den;
 
-  if (fabs(used - told) > 0.01 * told) {
-    weir_warn("io", "%s: read at %g Hz as stated, but %s %g Hz", c->path, used, source, told);
+  if (fabs(used - told) <= (times ? 0.01 : 1e-6) * told) {
+    return WEIR_OK;
   }
+  if (!given) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: its preamble says %.9g Hz, but its times give %.9g Hz: mend the one that "
+                     "is wrong",
+                     c->path, used, told);
+  }
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "%s: the rate given is %.9g Hz, but the file says itself that it is %.9g Hz (%s)", c->path,
+      used, told,
+      times ? "its times; a column that counts samples is to be named 'sample', and "
+              "one of times not in seconds has its unit in the name, as 'time (ms)'"
+            : "its preamble");
 }
 
 /* Time of the first row, and the rate from the first thousands where nothing states it. */
-static weir_status learn_times(csv *c)
+static weir_status learn_times(csv *c, bool given)
 {
   int64_t times[WEIR_CSV_TIMES];
   int64_t n = 0;
@@ -279,7 +292,7 @@ static weir_status learn_times(csv *c)
     int64_t den = 1;
 
     if (weir_csv_rate(times, n, &num, &den)) {
-      compare_rates(c, num, den, "its times give");
+      WEIR_TRY(compare_rates(c, given, (double)num / (double)den, true));
     }
   } else if (!weir_csv_rate(times, n, &c->fs_num, &c->fs_den)) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -325,11 +338,13 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
       return weir_fail(WEIR_ERR_CONFIG, "%s: a sampling rate of %s is out of range", c->path, text);
     }
     if (c->head.fs_num > 0) {
-      compare_rates(c, c->head.fs_num, c->head.fs_den, "its preamble says");
+      const double told = (double)c->head.fs_num / (double)c->head.fs_den;
+
+      WEIR_TRY(compare_rates(c, true, told, false));
     }
   }
   if (c->head.clock != WEIR_CSV_CLOCK_NONE) {
-    return learn_times(c);
+    return learn_times(c, opts->csv_fs > 0);
   }
   if (c->fs_num == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: has neither a time column nor a sampling rate: state it",

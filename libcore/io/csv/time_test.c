@@ -92,11 +92,46 @@ static void only_a_step_back_of_half_a_day_is_a_midnight(void **state)
   assert_non_null(strstr(weir_last_message(), "write dates"));
 }
 
+/* A rate that is given for a file that has one of its own: equal ones agree. */
+static void a_rate_that_contradicts_the_file_is_refused(void **state)
+{
+  static const char times[] = "time,a\n0,1\n0.004,2\n0.008,3\n0.012,4\n0.016,5\n0.020,6\n";
+  static const char preamble[] = "# Sampling Rate (Hz):= 1000.00\n# Labels:= ECG\n1\n2\n3\n";
+  static const struct {
+    const char *text;
+    double fs;
+    weir_status status;
+    const char *says;
+  } cases[] = {
+      {times, 0, WEIR_OK, NULL},
+      {times, 250, WEIR_OK, NULL},
+      {times, 251, WEIR_OK, NULL},
+      {times, 500, WEIR_ERR_CONFIG, "given is 500 Hz, but the file says itself that it is 250 Hz"},
+      {"time,a\n0,1\n1,2\n2,3\n3,4\n", 250, WEIR_ERR_CONFIG,
+       "it is 1 Hz (its times; a column that"},
+      {"time,a\n0,1\n0.003,1\n0.006,2\n0.008,3\n", 360, WEIR_OK, NULL}, /* they do not tell */
+      {preamble, 1000, WEIR_OK, NULL},
+      {preamble, 1001, WEIR_ERR_CONFIG, "it is 1000 Hz (its preamble)"},
+      {"# Sampling Rate: 500\nt,a\n0,1\n0.004,2\n0.008,3\n", 0, WEIR_ERR_DATA,
+       "its preamble says 500 Hz, but its times give 250 Hz"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_record *r = NULL;
+
+    assert_int_equal(open_text(cases[i].text, cases[i].fs, &r), cases[i].status);
+    assert_true(cases[i].says == NULL || strstr(weir_last_message(), cases[i].says) != NULL);
+    weir_record_close(&r);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_of_day_pass_midnight),
       cmocka_unit_test(only_a_step_back_of_half_a_day_is_a_midnight),
+      cmocka_unit_test(a_rate_that_contradicts_the_file_is_refused),
   };
 
   weir_check_mkdir(dir, sizeof dir);

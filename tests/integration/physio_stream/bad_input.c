@@ -143,6 +143,14 @@ static void what_is_missing_or_meaningless_is_named(void **state)
                    2);
   assert_non_null(strstr(printed(), "is 360 Hz, but a file of format wfdb says itself"));
   assert_non_null(strstr(printed(), "leave input.fs out"));
+  const char *const timed = "time,ECG\n0,1\n0.004,2\n0.008,3\n0.012,2\n";
+
+  weir_check_write(in_scratch("timed.csv"), timed, strlen(timed));
+  assert_int_equal(program("run --set input.csv=%s --set input.fs=500 --out %s",
+                           in_scratch("timed.csv"), in_scratch("i")),
+                   2);
+  assert_non_null(strstr(printed(), "is 500 Hz, but the file says itself that it is 250 Hz"));
+  assert_non_null(strstr(printed(), "leave input.fs out"));
   weir_check_write(in_scratch("bare.csv"), "1\n2\n", 4);
   assert_int_equal(
       program("convert --set input.csv=%s --out %s", in_scratch("bare.csv"), in_scratch("j")), 2);
