@@ -213,6 +213,12 @@ static weir_status refuse_signal(const weir_record *r, const char *wanted)
                    known);
 }
 
+/* As recorders write it; the same spellings are understood in conversions (weir_unit_factor). */
+static bool is_millivolts(const char *units)
+{
+  return strcmp(units, "mV") == 0 || strcmp(units, "mv") == 0;
+}
+
 weir_status weir_record_find(const weir_record *r, const char *name_or_index, int *signal)
 {
   const bool any = !name_or_index || !name_or_index[0];
@@ -221,7 +227,7 @@ weir_status weir_record_find(const weir_record *r, const char *name_or_index, in
   for (int i = 0; i < r->body.n_signals; i++) {
     const weir_signal_info *const s = &r->body.signals[i];
 
-    if (any ? strcmp(s->units, "mV") == 0 : strcmp(s->name, name_or_index) == 0) {
+    if (any ? is_millivolts(s->units) : strcmp(s->name, name_or_index) == 0) {
       *signal = i;
       return WEIR_OK;
     }
@@ -235,7 +241,7 @@ weir_status weir_record_find(const weir_record *r, const char *name_or_index, in
   }
   *signal = (int)index;
   if (any && strcmp(r->body.signals[0].units, "NU") != 0 &&
-      !strchr(r->body.signals[0].units, 'V')) {
+      !strpbrk(r->body.signals[0].units, "Vv")) {
     weir_warn("io", "record %s: its only signal, %s, is in %s, not in mV", r->body.name,
               r->body.signals[0].name, r->body.signals[0].units);
   }

@@ -33,6 +33,7 @@ static const symbol whole[] = {
     {"uv", "V", 1e-6, 1},
     {"UV", "V", 1e-6, 1},
     {"AuV", "V", 1e-6, 1}, /* UTF-8 of the micro sign, flattened */
+    {"MV", "MV", 1, 1},    /* megavolts in writing, but millivolts or nothing in a recorder */
 };
 
 static const struct {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
@@ -187,15 +188,20 @@ static weir_status open_synth(ps_input *in, const char *signal, const ps_synth_o
   return WEIR_OK;
 }
 
-/* How the message of a unit begins. */
+/* `unit` is what is asked for. */
 static weir_status refuse_unit(const ps_input *in, const char *unit)
 {
+  const bool spelling = strcasecmp(in->facts.units, unit) == 0; /* MV, for mV */
+
   return weir_fail(
       WEIR_ERR_CONFIG,
-      "signal %s of %s is in %s, and %s is asked for, a unit of another quantity: choose "
+      "signal %s of %s is in %s, and %s is asked for, %s: choose "
       "another signal (input.signal); where the file is wrong, mend its header, or write "
       "a query with {select: {value: x / 1 [%s] * 1 [%s]}}",
-      in->facts.signal, in->facts.name, in->facts.units, unit, in->facts.units, unit);
+      in->facts.signal, in->facts.name, in->facts.units, unit,
+      spelling ? "which is spelt so: other letters may mean another unit (mV: millivolts, MV: mega)"
+               : "a unit of another quantity",
+      in->facts.units, unit);
 }
 
 /* Values in `unit`, "" for the file's; `unit` is borrowed. */

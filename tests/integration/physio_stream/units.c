@@ -39,6 +39,10 @@ static void make_records(void)
   with_unit("mmhg", head);
   (void)snprintf(head, sizeof head, "%.9g(0)/NU", steps);
   with_unit("nu", head);
+  (void)snprintf(head, sizeof head, "%.9g(0)/mv", steps);
+  with_unit("lower", head);
+  (void)snprintf(head, sizeof head, "%.9g(0)/MV", steps);
+  with_unit("mega", head);
 }
 
 static void voltages_are_converted_for_beats(void **state)
@@ -64,6 +68,24 @@ static void another_quantity_is_refused(void **state)
   assert_int_equal(program("run --input %s --set input.unit=mV --out %s", in_scratch("mmhg/ecgsyn"),
                            in_scratch("b")),
                    2);
+}
+
+/* Lower case has one meaning; MV are megavolts by the letters, and millivolts by sense. */
+static void millivolts_in_other_letters_are_understood_or_refused(void **state)
+{
+  (void)state;
+  make_records();
+  assert_int_equal(program("run --input %s --out %s", in_scratch("rec/ecgsyn"), in_scratch("a")),
+                   0);
+  assert_int_equal(program("run --input %s --out %s", in_scratch("lower/ecgsyn"), in_scratch("b")),
+                   0);
+  assert_null(strstr(printed(), "not in mV"));
+  assert_true(same_contents(in_scratch("a/beats.csv"), in_scratch("b/beats.csv")));
+  assert_int_equal(program("run --input %s --out %s", in_scratch("mega/ecgsyn"), in_scratch("c")),
+                   2);
+  assert_non_null(strstr(printed(), "signal ECG of ecgsyn is in MV, and mV is asked for"));
+  assert_non_null(strstr(printed(), "(mV: millivolts, MV: mega)"));
+  assert_true(only_log(in_scratch("c")));
 }
 
 static void a_missing_unit_is_warned_of_or_stated(void **state)
@@ -150,6 +172,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(voltages_are_converted_for_beats),
       TEST(another_quantity_is_refused),
+      TEST(millivolts_in_other_letters_are_understood_or_refused),
       TEST(a_missing_unit_is_warned_of_or_stated),
 #ifdef HAVE_CONFIG_FILES
       TEST(streams_of_a_query_have_the_unit_asked_for),

@@ -90,6 +90,9 @@ static void units_of_one_quantity_are_converted(void **state)
 static void a_unit_of_another_quantity_is_refused(void **state)
 {
   (void)state;
+  refuse(&(weir_stream_select_opts){.value = "x", .unit = "MV"},
+         "unit: x is in mV, which is no MV: units of one quantity are converted; if mV is wrong, "
+         "write (x) / 1 [mV] * 1 [MV]");
   refuse(&(weir_stream_select_opts){.value = "2 * x", .unit = "mmHg"},
          "unit: 2 * x is in mV, which is no mmHg: units of one quantity are converted; if mV is "
          "wrong, write (2 * x) / 1 [mV] * 1 [mmHg]");
