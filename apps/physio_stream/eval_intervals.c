@@ -133,10 +133,10 @@ weir_status ps_side_read(const ps_cfg *cfg, const ps_scored *s, bool test, ps_si
 
   *out = (ps_side){0};
   WEIR_TRY_GOTO(
-      ps_beats_read(test ? s->files.test : s->files.reference, s->fs_num, s->fs_den, PS_FAR, &own),
+      ps_beats_read(test ? s->files.test : s->files.reference, s->fs_num, s->fs_den, s->end, &own),
       done);
   if (test) {
-    WEIR_TRY_GOTO(ps_beats_read(s->files.reference, s->fs_num, s->fs_den, PS_FAR, &reference),
+    WEIR_TRY_GOTO(ps_beats_read(s->files.reference, s->fs_num, s->fs_den, s->end, &reference),
                   done);
     WEIR_TRY_GOTO(ps_beats_match(&own, &reference, window), done);
   }

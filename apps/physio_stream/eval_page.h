@@ -14,6 +14,7 @@ typedef struct ps_scored {
   ps_pair files;
   char record[PS_PATH];   /* path without suffix                     */
   int64_t fs_num, fs_den; /* of the times                            */
+  int64_t end;            /* of the record, PS_FAR where not known   */
   ps_score score;
   ps_score_error *errors; /* [score.fn + score.fp], owned            */
   ps_breaks gaps;         /* where the record has no signal, owned   */

@@ -153,10 +153,12 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s, weir_cells *rhythm)
   WEIR_TRY(read_clock(cfg, s->record, &clock));
   s->fs_num = clock.fs_num;
   s->fs_den = clock.fs_den;
-  const int64_t end = clock.frames > 0 ? clock.frames : PS_FAR;
+  s->end = clock.frames > 0 ? clock.frames : PS_FAR;
 
-  WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, end, &reference));
-  WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, end, &test), done);
+  WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, s->end, &reference));
+  WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, s->end, &test), done);
+  ps_warn_of_beyond(s->files.reference, &reference);
+  ps_warn_of_beyond(s->files.test, &test);
   WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
   WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
   WEIR_TRY_GOTO(add_rhythm(cfg, s, false, rhythm), done);

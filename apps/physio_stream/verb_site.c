@@ -74,6 +74,7 @@ static weir_status score(const site *s, const ps_dataset *d, int64_t i, ps_score
   (void)snprintf(suffix, sizeof suffix, ".%s", s->cfg->site.annotator);
   WEIR_TRY_GOTO(ps_dataset_path(d, i, suffix, path), done);
   WEIR_TRY_GOTO(ps_beats_read(path, facts->fs_num, facts->fs_den, facts->count, &reference), done);
+  ps_warn_of_beyond(path, &reference);
   const ps_score_input in = {.reference = reference.times,
                              .n_reference = reference.n,
                              .test = f.times,

@@ -2,6 +2,7 @@
 #include "eval/beats.h"
 #include <math.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "io/weir_annotation.h"
 
 weir_status ps_breaks_add(ps_breaks *b, double begin, double end)
@@ -23,6 +24,7 @@ static double samples_per_unit(const weir_annotations *a, int64_t fs_num, int64_
 /* What is read of a file so far. */
 typedef struct reader {
   ps_beats beats;
+  int64_t length;    /* of the record                             */
   int64_t flutter;   /* where the open stretch began, -1 for none */
   double unreadable; /* the same, NAN for none                    */
   double next_beat;  /* the first behind that, NAN until it comes */
@@ -54,7 +56,9 @@ static weir_status take(reader *r, const weir_annotation *a, double ratio)
   const double place = (double)a->time * ratio;
   const int64_t at = ratio == 1 ? a->time : (int64_t)floor(place + 0.5);
 
-  if (weir_annotation_is_beat(a->code)) {
+  if (weir_annotation_is_beat(a->code) && at > r->length) {
+    b->beyond++;
+  } else if (weir_annotation_is_beat(a->code)) {
     b->typed = b->typed || a->code != WEIR_ANN_NORMAL;
     b->normal[b->n] = a->code == WEIR_ANN_NORMAL;
     b->place[b->n] = place;
@@ -75,7 +79,7 @@ weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int6
                           ps_beats *out)
 {
   weir_annotations a = {0};
-  reader r = {.flutter = -1, .unreadable = NAN, .next_beat = NAN};
+  reader r = {.length = length, .flutter = -1, .unreadable = NAN, .next_beat = NAN};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_annotations_read(path, &a));
@@ -100,6 +104,16 @@ done:
     ps_beats_fini(&r.beats);
   }
   return status;
+}
+
+void ps_warn_of_beyond(const char *path, const ps_beats *beats)
+{
+  if (beats->beyond > 0) {
+    weir_warn("eval",
+              "%s: %lld of %lld beats are after the end of the record and left out: are they of "
+              "this record, and is the time resolution right that the file states?",
+              path, (long long)beats->beyond, (long long)(beats->n + beats->beyond));
+  }
 }
 
 weir_status ps_beats_match(ps_beats *beats, const ps_beats *reference, double window)

@@ -22,6 +22,7 @@ typedef struct ps_beats {
   uint8_t *normal; /* [n]: 1 for a normal beat (code N)         */
   int64_t *match; /* [n]: number of the reference's beat, -1 for none; NULL: types are the file's */
   int64_t n;
+  int64_t beyond;    /* beats that are left out, being after the end of the record */
   bool typed;        /* some beat is of another code than N: the file tells beats apart */
   ps_span *excluded; /* [n_excluded]: fluttering, ascending and disjoint */
   int64_t n_excluded;
@@ -29,15 +30,17 @@ typedef struct ps_beats {
 } ps_beats;
 
 /* Reads the beats of an MIT annotation file whose record has fs_num/fs_den samples per second and
- * `length` samples. The file's own time resolution, where it states one, is converted to the
- * record's (to the nearest sample). Excluded are
- * stretches between `[` and `]` (ventricular flutter, which has no beats). Stretches marked
+ * `length` samples; beats after its end (one may round to it) are left out. The file's own time
+ * resolution, where it states one, is converted to the record's (to the nearest sample). Excluded
+ * are stretches between `[` and `]` (ventricular flutter, which has no beats). Stretches marked
  * unreadable are not: bxb's counts hold the beats found there as false ones. Such a stretch begins
  * at a NOISE annotation whose subtype has bits 16 and 32 (-1 has), and ends at the next one whose
  * subtype lacks one of them; without such an end, at the next beat (bxb; ecgcodes(5) of WFDB).
  * Fails: WEIR_ERR_DATA (as weir_annotations_read), WEIR_ERR_MEMORY; *out needs no fini then. */
 weir_status ps_beats_read(const char *path, int64_t fs_num, int64_t fs_den, int64_t length,
                           ps_beats *out) WEIR_CHECKED;
+/* Warns of beats that were left out; `path` is their file. */
+void ps_warn_of_beyond(const char *path, const ps_beats *beats);
 /* Takes the types of the reference's beats, where it has some, for beats of which none is known:
  * each beat is that of the reference within `window` samples that is nearest to it, and nearer to
  * no other one. Both ascend. Fails: WEIR_ERR_MEMORY. */

@@ -148,6 +148,21 @@ static void types_of_a_reference_are_taken(void **state)
   ps_beats_fini(&plain);
 }
 
+static void beats_after_the_end_are_left_out_and_counted(void **state)
+{
+  const weir_annotation items[] = {beat(9900, 1), beat(10000, 1), beat(10001, WEIR_ANN_PVC),
+                                   beat(20000, 1)};
+  ps_beats b;
+
+  (void)state;
+  read(0, items, 4, &b);
+  assert_int_equal(b.n, 2);
+  assert_int_equal(b.times[1], 10000);
+  assert_int_equal(b.beyond, 2);
+  assert_false(b.typed);
+  ps_beats_fini(&b);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -155,6 +170,7 @@ int main(void)
       cmocka_unit_test(gaps_of_the_record_break_intervals_exactly),
       cmocka_unit_test(intervals_keep_the_resolution_of_the_file),
       cmocka_unit_test(types_of_a_reference_are_taken),
+      cmocka_unit_test(beats_after_the_end_are_left_out_and_counted),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
