@@ -107,6 +107,7 @@ static weir_status name_option(weir_status status)
       {"zero_gain", "--set input.zero_gain=true"},
       {"a sampling rate: state it", "--set input.fs=HZ"},
       {"irregular): state it", "--set input.fs=HZ"},
+      {"else state the sampling rate", "--set input.fs=HZ"},
       {"says itself", "leave input.fs out"},
       {"no signal is in mV: choose one", "--set input.signal=NAME"},
   };

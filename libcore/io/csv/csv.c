@@ -261,7 +261,55 @@ static weir_status compare_rates(const csv *c, bool given, double told, bool tim
             : "its preamble");
 }
 
-/* Time of the first row, and the rate from the first thousands where nothing states it. */
+/* Why times give no rate: most often one below 1 Hz is a unit that is not stated. */
+static weir_status refuse_times(const csv *c, double rough)
+{
+  if (c->head.clock == WEIR_CSV_CLOCK_NUMBER && rough > 0 && rough < 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: its times%s give about %.3g samples a second, which is too slow to be "
+                     "told exactly: if their unit is another, write it in the name of their "
+                     "column, as in 'time (us)'; else state the sampling rate",
+                     c->path, c->head.unit_missing ? ", read in seconds as no unit is stated," : "",
+                     rough);
+  }
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "%s: the sampling rate cannot be told from its times (too few, too coarse or "
+                   "irregular): state it",
+                   c->path);
+}
+
+/* The rate that the times give, or what is wrong with the one that is stated. Times that do not
+ * tell a rate still contradict one of another unit. */
+static weir_status take_rate(csv *c, bool given, const int64_t *times, int64_t n)
+{
+  int64_t num = 0;
+  int64_t den = 1;
+  double rough = 0;
+  const bool told = weir_csv_rate(times, n, &num, &den, &rough);
+
+  if (c->fs_num > 0) {
+    const double used = (double)c->fs_num / (double)c->fs_den;
+    const bool far = rough > 0 && (rough < 0.1 * used || rough > 10 * used);
+
+    return told || far ? compare_rates(c, given, told ? (double)num / (double)den : rough, true)
+                       : WEIR_OK;
+  }
+  if (!told) {
+    return refuse_times(c, rough);
+  }
+  c->fs_num = num;
+  c->fs_den = den;
+  if (c->head.unit_missing && c->fs_num < c->fs_den) {
+    weir_warn(
+        "io",
+        "%s: its time column states no unit and is read in seconds, which gives %.6g samples a "
+        "second; if these are no seconds, state the unit in the name, as in 'time (ms)'",
+        c->path, (double)c->fs_num / (double)c->fs_den);
+  }
+  return WEIR_OK;
+}
+
+/* Time of the first row, and the rate from the first thousands. */
 static weir_status learn_times(csv *c, bool given)
 {
   int64_t times[WEIR_CSV_TIMES];
@@ -287,26 +335,7 @@ static weir_status learn_times(csv *c, bool given)
     }
     times[n] = (int64_t)(ns - c->origin);
   }
-  if (c->fs_num > 0) {
-    int64_t num = 0;
-    int64_t den = 1;
-
-    if (weir_csv_rate(times, n, &num, &den)) {
-      WEIR_TRY(compare_rates(c, given, (double)num / (double)den, true));
-    }
-  } else if (!weir_csv_rate(times, n, &c->fs_num, &c->fs_den)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: the sampling rate cannot be told from its times (too few, too coarse or "
-                     "irregular): state it",
-                     c->path);
-  } else if (c->head.unit_missing && c->fs_num < c->fs_den) {
-    weir_warn(
-        "io",
-        "%s: its time column states no unit and is read in seconds, which gives %.6g samples a "
-        "second; if these are no seconds, state the unit in the name, as in 'time (ms)'",
-        c->path, (double)c->fs_num / (double)c->fs_den);
-  }
-  return WEIR_OK;
+  return take_rate(c, given, times, n);
 }
 
 static weir_status learn_index(csv *c)

@@ -67,8 +67,8 @@ typedef struct weir_csv_day {
  * day a time is: a step on of more than 12 h after a midnight may as well be one back. */
 bool weir_csv_pass_midnight(weir_csv_day *d, weir_csv_ns *ns);
 /* Samples per second from times in ns relative to the first. False where they do not tell: jitter
- * or rounding too coarse for their number. */
-bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den);
+ * or rounding too coarse for their number. *rough: of the median step, 0 where there is none. */
+bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den, double *rough);
 
 /* What stands before the samples. */
 typedef struct weir_csv_head {

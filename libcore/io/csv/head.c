@@ -121,6 +121,12 @@ static weir_status next_row(weir_csv_lines *l, weir_csv_head *h, weir_csv_field 
       line->at += 3; /* byte order mark */
       line->size -= 3;
     }
+    if (memchr(line->at, 0, (size_t)line->size)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s:%lld: holds bytes of 0, as UTF-16 has: it is no text in UTF-8; save it "
+                       "as such (in a spreadsheet, 'CSV UTF-8')",
+                       l->path, (long long)l->line);
+    }
     int64_t skip = 0;
 
     while (skip < line->size && isspace((unsigned char)line->at[skip])) {

@@ -186,7 +186,7 @@ static void longest_run(const int64_t *ns, int64_t n, int64_t step, int64_t *fir
   }
 }
 
-bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den)
+bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den, double *rough)
 {
   int64_t steps[WEIR_CSV_TIMES];
   int64_t count = 0;
@@ -199,10 +199,12 @@ bool weir_csv_rate(const int64_t *ns, int64_t n, int64_t *num, int64_t *den)
       steps[count++] = ns[i] - ns[i - 1];
     }
   }
+  *rough = 0;
   if (count == 0) {
     return false;
   }
   qsort(steps, (size_t)count, sizeof steps[0], by_value);
+  *rough = (double)SECOND / (double)steps[(count - 1) / 2];
   longest_run(ns, n, steps[(count - 1) / 2], &first, &last);
   const double step = (double)(ns[last] - ns[first]) / (double)(last - first);
 

@@ -110,6 +110,10 @@ static void a_rate_that_contradicts_the_file_is_refused(void **state)
       {"time,a\n0,1\n1,2\n2,3\n3,4\n", 250, WEIR_ERR_CONFIG,
        "it is 1 Hz (its times; a column that"},
       {"time,a\n0,1\n0.003,1\n0.006,2\n0.008,3\n", 360, WEIR_OK, NULL}, /* they do not tell */
+      {"time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", 0, WEIR_ERR_CONFIG,
+       "read in seconds as no unit is stated, give about 0.000256 samples a second"},
+      {"time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", 256, WEIR_ERR_CONFIG,
+       "the file says itself that it is 0.000256"},
       {preamble, 1000, WEIR_OK, NULL},
       {preamble, 1001, WEIR_ERR_CONFIG, "it is 1000 Hz (its preamble)"},
       {"# Sampling Rate: 500\nt,a\n0,1\n0.004,2\n0.008,3\n", 0, WEIR_ERR_DATA,
@@ -126,11 +130,32 @@ static void a_rate_that_contradicts_the_file_is_refused(void **state)
   }
 }
 
+/* What spreadsheets call Unicode text. */
+static void text_of_two_bytes_a_letter_is_refused_by_its_name(void **state)
+{
+  static const char little[] = "\xFF\xFEt\0,\0a\0\n\0"
+                               "0\0,\0"
+                               "1\0\n\0";
+  static const char big[] = "\xFE\xFF\0t\0,\0a\0\n\0"
+                            "0\0,\0"
+                            "1\0\n";
+  weir_record *r = NULL;
+
+  (void)state;
+  weir_check_write(path, little, sizeof little - 1);
+  assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "x.csv:1: holds bytes of 0, as UTF-16 has"));
+  weir_check_write(path, big, sizeof big - 1);
+  assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "no text in UTF-8"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_of_day_pass_midnight),
       cmocka_unit_test(only_a_step_back_of_half_a_day_is_a_midnight),
+      cmocka_unit_test(text_of_two_bytes_a_letter_is_refused_by_its_name),
       cmocka_unit_test(a_rate_that_contradicts_the_file_is_refused),
   };
 
