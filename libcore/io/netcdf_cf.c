@@ -38,6 +38,6 @@ weir_status weir_netcdf_refuse_unsigned(weir_netcdf *nc, int var, weir_dtype dty
   WEIR_TRY(weir_netcdf_name(nc, var, name, sizeof name));
   return weir_fail(WEIR_ERR_DATA,
                    "%s: variable %s: its attribute _Unsigned says that its integers have no sign, "
-                   "which is not read: store it as an unsigned type or as numbers of 32 bits",
+                   "which is not read: store it as signed numbers of more bits",
                    path, name);
 }
