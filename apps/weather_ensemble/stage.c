@@ -412,6 +412,25 @@ weir_status wx_stage_trained(const char *path, char **dates)
   return status;
 }
 
+/* Note k is another than `text`, that of the weights. */
+static weir_status refuse_note(const wx_stage *s, const char *path, int k, const char *text)
+{
+  const wx_side side = k < 2 ? WX_X : WX_Y;
+
+  for (int64_t c = 0; k < MODEL && k % 2 == 1 && c < s->facts.n_channels[side]; c++) {
+    const wx_channel *const is = &s->facts.channel[side][c];
+
+    if (is->unstated) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "%s: its %s are \"%s\", and %s states no units of %s: set its attribute "
+                       "'units'",
+                       path, note_name[k], text, s->facts.name, is->name);
+    }
+  }
+  return weir_fail(WEIR_ERR_CONFIG, "%s: its %s are \"%s\", and here they are \"%s\"", path,
+                   note_name[k], text, s->text[k]);
+}
+
 static weir_status compare_notes(const wx_stage *s, const char *path, char *const text[WX_NOTES])
 {
   for (int k = 0; k < DATES; k++) {
@@ -424,8 +443,7 @@ static weir_status compare_notes(const wx_stage *s, const char *path, char *cons
                        "give that of its run with --config RUN/resolved.yaml",
                        path);
     }
-    return weir_fail(WEIR_ERR_CONFIG, "%s: its %s are \"%s\", and here they are \"%s\"", path,
-                     note_name[k], text[k], s->text[k]);
+    return refuse_note(s, path, k, text[k]);
   }
   return wx_samples_fit_text(s->is.samples, path, (const char *const *)(text + SENSES));
 }

@@ -10,7 +10,8 @@ enum { WX_CHANNELS = 256, WX_NAME = 64, WX_LIST = WX_CHANNELS * (WX_NAME + 2) };
 /* A field of a sample. */
 typedef struct wx_channel {
   char name[WX_NAME], units[WX_NAME];
-  bool plain; /* a coordinate or a mask: it goes to the network as it is */
+  bool plain;    /* a coordinate or a mask: it goes to the network as it is */
+  bool unstated; /* its file states no units: they are "1" here             */
 } wx_channel;
 
 /* "t, z" or, units, "K, m2 s-2" of n <= WX_CHANNELS channels into text[WX_LIST]. */

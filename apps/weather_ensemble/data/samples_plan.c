@@ -67,7 +67,7 @@ static weir_status add_channel(wx_samples *s, wx_side side, const char *name, co
   }
   wx_channel *c = &s->channel[side][*n];
 
-  *c = (wx_channel){.plain = false};
+  *c = (wx_channel){.unstated = units[0] == 0};
   (void)snprintf(c->name, sizeof c->name, "%s", name);
   (void)snprintf(c->units, sizeof c->units, "%s", units[0] != 0 ? units : "1");
   *number = (*n)++;

@@ -473,6 +473,18 @@ class Times(unittest.TestCase):
         self.refused(grib("gust_ensemble.grib"), grib("gust_truth_twice.grib"),
                      "two fields of 10fg are valid at 2020-01-01 19:00", "step of 13 h", "step of 1 h")
 
+    def test_forecasts_without_units_are_named_by_predict(self):
+        """Its weights are of K; that the file states none is said, not that it is in '1'."""
+        truth = grib("warm_truth.grib")
+        chosen = ("data.target=[2t]", "data.lead=[24]", "model.unet.levels=0")
+        status, text = run("run", f"data.forecast=[{self.temperature('f.nc')}]", f"data.truth=[{truth}]", *chosen,
+                           "train.epochs=1", out="learnt")
+        self.assertEqual(status, 0, text)
+        bare = self.temperature("bare.nc", kelvin={"standard_name": "air_temperature", "GRIB_paramId": 167})
+        status, text = run("predict", f"data.forecast=[{bare}]", *chosen, f"predict.weights={os.path.join(scratch, 'learnt', 'weights.nc')}")
+        self.assertEqual(status, 2, text)
+        self.assertRegex(text, "its x_units are \"K, K\", and .*bare.nc states no units of 2t")
+
     def test_prepare_keeps_valid_times(self):
         """The truth that prepare writes scores as the files that it was made of."""
         status, text = run("prepare", f"data.forecast=[{grib('gust_ensemble.grib')}]",
