@@ -52,7 +52,6 @@ static void print_survey(const wx_archive_facts *f, const wx_survey *s, const in
   for (int64_t i = 0; i < s->n; i++) {
     const wx_survey_line *l = &s->line[i];
     const wx_quantity *q = &f->quantity[l->quantity];
-    const char *const doubt = wx_survey_doubt(q, l);
 
     if (l->fields == 0) {
       continue;
@@ -64,11 +63,7 @@ static void print_survey(const wx_archive_facts *f, const wx_survey *s, const in
       printf(" %lld", (long long)found[l->lead]);
     }
     printf("\n");
-    if (doubt != NULL && strcmp(doubt, told[l->quantity] != NULL ? told[l->quantity] : "") != 0) {
-      told[l->quantity] = doubt; /* other leads will have the same */
-      weir_warn("prepare", "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead],
-                doubt, l->least, l->greatest);
-    }
+    wx_survey_warn("prepare", f, l, &told[l->quantity]);
   }
   if (s->absent > 0) {
     weir_warn("prepare", "%s: %lld fields are not there: they count as missing", f->name,

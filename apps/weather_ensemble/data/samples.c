@@ -208,6 +208,8 @@ weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_a
   s->forecast = forecast;
   s->truth = truth;
   s->y = y;
+  s->watch[0].facts = wx_archive_get(forecast);
+  s->watch[1].facts = truth != NULL ? wx_archive_get(truth) : NULL;
   weir_status status = wx_samples_plan(s);
 
   if (status == WEIR_OK) {
@@ -238,6 +240,8 @@ void wx_samples_close(wx_samples **s)
   weir_free(&(*s)->field);
   weir_free(&(*s)->room);
   weir_free(&(*s)->sample);
+  wx_watch_fini(&(*s)->watch[0]);
+  wx_watch_fini(&(*s)->watch[1]);
   weir_free(s);
 }
 
@@ -316,6 +320,14 @@ static weir_status look_for_holes(const wx_samples *s, int64_t sample, const wx_
   return WEIR_OK;
 }
 
+/* A field of an archive; strange values are warned of. */
+static weir_status read_field(wx_samples *s, bool truth, int64_t start, int64_t lead,
+                              int64_t quantity, int64_t first, int64_t n, float *out)
+{
+  WEIR_TRY(wx_archive_read(truth ? s->truth : s->forecast, start, lead, quantity, first, n, out));
+  return wx_watch_take(&s->watch[truth], "data", quantity, lead, out, n * s->plane);
+}
+
 /* Reads a field and puts it where it belongs in the block of a sample. */
 static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, float *block)
 {
@@ -336,8 +348,8 @@ static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, 
       s->room[i] = NAN;
     }
   } else {
-    WEIR_TRY(wx_archive_read(f->truth ? s->truth : s->forecast, start, lead, f->quantity,
-                             f->truth ? 0 : s->facts.first, f->members, s->room));
+    WEIR_TRY(read_field(s, f->truth, start, lead, f->quantity, f->truth ? 0 : s->facts.first,
+                        f->members, s->room));
   }
   WEIR_TRY(look_for_holes(s, sample, f, f->mask >= 0 ? x + f->mask * c->cells : NULL));
   if (f->one >= 0) {
@@ -366,8 +378,8 @@ static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t 
     const int64_t n =
         s->opts->label_members > 0 ? s->opts->label_members : f->n_members - s->facts.first;
 
-    WEIR_TRY(wx_archive_read(s->forecast, s->of_start[sample], lead, s->target[number],
-                             s->facts.first, n, s->room));
+    WEIR_TRY(read_field(s, false, s->of_start[sample], lead, s->target[number], s->facts.first, n,
+                        s->room));
     take_moments(s->room, n, s->plane, s->opts->ddof, NULL, y);
     return WEIR_OK;
   }
@@ -377,7 +389,7 @@ static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t 
   for (int64_t i = 0; i < s->plane && at < 0; i++) {
     y[i] = NAN;
   }
-  return at < 0 ? WEIR_OK : wx_archive_read(s->truth, at, 0, s->truth_of[number], 0, 1, y);
+  return at < 0 ? WEIR_OK : read_field(s, true, at, 0, s->truth_of[number], 0, 1, y);
 }
 
 static weir_status put_together(wx_samples *s, int64_t sample, float *block)

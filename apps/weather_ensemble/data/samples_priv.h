@@ -2,6 +2,7 @@
 #ifndef WX_SAMPLES_PRIV_H
 #define WX_SAMPLES_PRIV_H
 #include "data/samples.h"
+#include "data/survey.h"
 
 enum { WX_OF_SAMPLE = -1 };
 
@@ -41,6 +42,7 @@ struct wx_samples {
   float *sample;   /* [block], where nothing is kept                           */
   float **kept;    /* [n] of the cache, NULL: not read yet                     */
   int64_t n_kept, most_kept;
+  wx_watch watch[2]; /* of the forecast; of the truth, where there is one */
 };
 
 /* samples_plan.c: channels, fields and samples of the options. */

@@ -317,3 +317,59 @@ const char *wx_survey_doubt(const wx_quantity *q, const wx_survey_line *l)
   }
   return l->sd <= 0 && l->values > 1 ? "all values are the same" : NULL;
 }
+
+void wx_survey_warn(const char *verb, const wx_archive_facts *f, const wx_survey_line *l,
+                    const char **told)
+{
+  const wx_quantity *const q = &f->quantity[l->quantity];
+  const char *const doubt = wx_survey_doubt(q, l);
+
+  if (doubt != NULL && (*told == NULL || strcmp(doubt, *told) != 0)) {
+    *told = doubt; /* other leads will have the same */
+    weir_warn(verb, "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead], doubt,
+              l->least, l->greatest);
+  }
+}
+
+static weir_status begin_watch(wx_watch *w)
+{
+  const int64_t n = w->facts->n_quantities;
+
+  wx_watch_fini(w);
+  WEIR_TRY(weir_alloc(n, sizeof *w->line, (void **)&w->line));
+  for (int64_t k = 0; k < n; k++) {
+    w->line[k] = (wx_survey_line){
+        .quantity = k, .least = INFINITY, .greatest = -INFINITY, .sd = NAN /* not known */};
+  }
+  return weir_alloc(n, sizeof *w->told, (void **)&w->told);
+}
+
+weir_status wx_watch_take(wx_watch *w, const char *verb, int64_t quantity, int64_t lead,
+                          const float *x, int64_t n)
+{
+  float least = INFINITY, greatest = -INFINITY;
+
+  if (w->told == NULL) {
+    WEIR_TRY(begin_watch(w));
+  }
+  for (int64_t i = 0; i < n && w->told[quantity] == NULL; i++) { /* NaN compares as neither */
+    least = x[i] < least ? x[i] : least;
+    greatest = x[i] > greatest ? x[i] : greatest;
+  }
+  if (least <= greatest) {
+    wx_survey_line *const l = &w->line[quantity];
+
+    l->lead = lead;
+    l->values += n;
+    l->least = fmin(l->least, (double)least);
+    l->greatest = fmax(l->greatest, (double)greatest);
+    wx_survey_warn(verb, w->facts, l, &w->told[quantity]);
+  }
+  return WEIR_OK;
+}
+
+void wx_watch_fini(wx_watch *w)
+{
+  weir_free(&w->line);
+  weir_free(&w->told);
+}

@@ -29,7 +29,9 @@ weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out
                     .truth_facts = t,
                     .cells = f->grid.n_lat * f->grid.n_lon,
                     .members = {.start = NONE},
-                    .valid = {.start = NONE}};
+                    .valid = {.start = NONE},
+                    .watch = {.facts = f},
+                    .truth_watch = {.facts = t}};
   WEIR_TRY(wx_members_check_truth(t, "data.truth"));
   WEIR_TRY(check_grid(f, t));
   for (int64_t q = 0; q < f->n_quantities; q++) {
@@ -49,6 +51,8 @@ void wx_scene_fini(wx_scene *s)
 {
   weir_free(&s->members.values);
   weir_free(&s->valid.values);
+  wx_watch_fini(&s->watch);
+  wx_watch_fini(&s->truth_watch);
 }
 
 static bool is_field(const struct wx_scene_field *f, int64_t start, int64_t lead, int64_t quantity)
@@ -74,6 +78,7 @@ weir_status wx_scene_members(wx_scene *s, int64_t start, int64_t lead, int64_t q
   if (!is_field(f, start, lead, quantity)) {
     f->start = NONE;
     WEIR_TRY(wx_archive_read(s->forecast, start, lead, quantity, 0, n, f->values));
+    WEIR_TRY(wx_watch_take(&s->watch, "eval", quantity, lead, f->values, all));
     f->start = start;
     f->lead = lead;
     f->quantity = quantity;
@@ -117,6 +122,7 @@ weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t qua
 
     f->start = NONE;
     WEIR_TRY(wx_archive_read(s->truth, time, 0, k, 0, 1, f->values));
+    WEIR_TRY(wx_watch_take(&s->truth_watch, "eval", k, 0, f->values, s->cells));
     f->start = time;
     f->lead = 0;
     f->quantity = quantity;

@@ -3,6 +3,7 @@
 #ifndef WX_SCENE_H
 #define WX_SCENE_H
 #include "data/climate.h"
+#include "data/survey.h"
 
 typedef struct wx_scene {
   wx_archive *forecast, *truth; /* borrowed */
@@ -19,6 +20,7 @@ typedef struct wx_scene {
     int64_t start, lead, quantity;
     float *values;
   } members, valid;
+  wx_watch watch, truth_watch; /* of what was read */
 } wx_scene;
 
 /* Fails: WEIR_ERR_SHAPE (the grids differ), WEIR_ERR_DATA (a quantity that both hold has other

@@ -485,6 +485,19 @@ class Times(unittest.TestCase):
         self.assertEqual(status, 2, text)
         self.assertRegex(text, "its x_units are \"K, K\", and .*bare.nc states no units of 2t")
 
+    def test_strange_values_are_warned_of_by_all_that_read_them(self):
+        """As by prepare: values in degC that are labelled K, codes that are not declared."""
+        truth = grib("warm_truth.grib")
+        for value, said in ((10.0, "2t, lead 24 h: values out of the range of its name: are its units as stated?"),
+                            (9999.0, "2t, lead 24 h: values that look like a code for missing ones"),
+                            (1e20, "2t, lead 24 h: values that look like a code for missing ones")):
+            forecast = self.temperature("f.nc", lambda out: out["t2m"].__setitem__((0, 0, 0, 0, 0), value))  # noqa: B023
+            both = (f"data.forecast=[{forecast}]", f"data.truth=[{truth}]")
+            for text in (evaluate(forecast, truth)[1], run("prepare", *both)[1],
+                         run("run", *both, "data.target=[2t]", "data.lead=[24]", "model.unet.levels=0",
+                             "train.epochs=1")[1]):
+                self.assertEqual(text.count(f"f.nc: {said}"), 1, text)
+
     def test_prepare_keeps_valid_times(self):
         """The truth that prepare writes scores as the files that it was made of."""
         status, text = run("prepare", f"data.forecast=[{grib('gust_ensemble.grib')}]",
