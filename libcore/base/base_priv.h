@@ -21,6 +21,9 @@ void base_event_file(const char *path);
  * Fails: WEIR_ERR_MEMORY. */
 weir_status base_undo_note(const char *path) WEIR_CHECKED;
 
+/* Fails: WEIR_ERR_CONFIG where the file `path` is there and spared (weir_writer_spare). */
+weir_status base_spare_check(const char *path) WEIR_CHECKED;
+
 /* SHA-256 piece by piece, for files larger than memory. */
 typedef struct base_sha256 {
   uint32_t hash[8];

@@ -45,6 +45,15 @@ const char *weir_writer_path(const weir_writer *w);
 /* Removes every unfinished file of this process; async-signal-unsafe, for error exits of `main`. */
 void weir_writer_remove_all(void);
 
+/* From now on weir_writer_open refuses to replace the file that is there now, in any spelling of
+ * its folder: WEIR_ERR_CONFIG with the path and `reason` (borrowed). Nothing where there is none.
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status weir_writer_spare(const char *path, const char *reason) WEIR_CHECKED;
+/* Forgets them. */
+void weir_writer_spare_none(void);
+/* True where a writer was refused for such a file since then. */
+bool weir_writer_refused(void);
+
 /* While `on`, lasting files that this process commits, and folders that it makes, are remembered,
  * and what they replace is kept under another name. false removes that, and folders that are empty
  * then, and forgets. Off at the start. */

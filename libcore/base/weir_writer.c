@@ -114,6 +114,7 @@ static weir_status open_stream(weir_writer *w)
   if (stat(w->path, &info) == 0 && S_ISDIR(info.st_mode)) {
     return weir_fail(WEIR_ERR_DATA, "%s: cannot write: a directory has this name", w->path);
   }
+  WEIR_TRY(base_spare_check(w->path));
   /* An old file of this name is of a dead process that had our number. */
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
   const int fd = open(w->unfinished, flags, 0666);

@@ -518,15 +518,19 @@ static void print_failure(weir_status status, weir_log_level level, FILE *err)
   }
 }
 
-/* For want of space a run leaves nothing but its log, and that goes, too, where earlier results
- * have their names again. */
+/* For want of space, or of a name that is not taken, a run leaves nothing but its log, and that
+ * goes, too, where earlier results have their names again. */
 static void end_run(weir_status status, const weir_cli *cli)
 {
-  if (status == WEIR_ERR_SPACE && cli->out != NULL && weir_writer_undo(cli->out) > 0) {
+  const bool undone =
+      status == WEIR_ERR_SPACE || (status == WEIR_ERR_CONFIG && weir_writer_refused());
+
+  if (undone && cli->out != NULL && weir_writer_undo(cli->out) > 0) {
     weir_events_close();
     weir_info("conf", "the earlier results in %s stand as they were", cli->out);
   }
   weir_writer_remember(false);
+  weir_writer_spare_none();
 }
 
 int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err)

@@ -16,8 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What every run writes at the top of its folder: its logs, and what they do not note. */
-static bool is_log(const char *name)
+bool conf_is_log(const char *name)
 {
   return strcmp(name, "run.jsonl") == 0 || fnmatch("run-rank[0-9]*.jsonl", name, 0) == 0 ||
          fnmatch("run.jsonl.tmp-[0-9]*", name, 0) == 0;
@@ -67,32 +66,42 @@ static char *text_of(char *line, const char *key)
   return strchr(text, '\\') == NULL ? text : NULL;
 }
 
-/* What is done with the names that a log notes: one below the open folder fd. */
-typedef weir_status (*deed)(int fd, const char *name, void *context);
-
 /* Results are removed when this run has ended well: until then they have other names. */
-static weir_status removal(int fd, const char *name, void *context)
+static weir_status removal(int fd, const char *name, const char *of, void *context)
 {
   const weir_run_dir *const dir = context;
 
+  (void)of;
   return dir->replaces ? conf_set_aside(fd, dir->cli->out, name) : conf_remove_below(fd, name);
 }
 
-/* Logs of an earlier run of `owner`, and what is done with the files that they note. */
-typedef struct earlier {
-  const char *kept; /* name of this run's own log; NULL: it has none yet */
-  const char *owner;
-  deed act;
-  void *context;
-  bool noted; /* set where a log notes files */
-} earlier;
+enum { OF_SIZE = 64 };
 
-/* Acts on what one log notes, where the run was one of the owner. */
-static weir_status walk_log(int fd, FILE *log, earlier *e)
+/* Acts on the file that a line notes: of this log's run, or left of an earlier one, which is said
+ * behind its name. */
+static weir_status walk_line(int fd, char *line, const char *own, conf_earlier *e)
 {
-  static const char file[] = "{\"event\": \"file\"", outputs[] = "{\"event\": \"outputs\"";
-  char line[PATH_MAX + 256];
-  bool at_start = true, ours = false;
+  static const char left[] = "{\"event\": \"left\"";
+  char of[OF_SIZE];
+  const char *said = strncmp(line, left, sizeof left - 1) == 0 ? text_of(line, "\"of\": \"") : own;
+
+  if (said == NULL) {
+    return WEIR_OK;
+  }
+  (void)snprintf(of, sizeof of, "%s", said);
+  const char *name = text_of(line, "\"name\": \"");
+  const bool meant = e->all || (of[0] != 0 && strcmp(of, e->owner) == 0);
+
+  return name != NULL && meant ? e->act(fd, name, of, e->context) : WEIR_OK;
+}
+
+/* Acts on what one log notes. */
+static weir_status walk_log(int fd, FILE *log, conf_earlier *e)
+{
+  static const char file[] = "{\"event\": \"file\"", left[] = "{\"event\": \"left\"";
+  static const char outputs[] = "{\"event\": \"outputs\"";
+  char line[PATH_MAX + 256], own[OF_SIZE] = "";
+  bool at_start = true, owned = false;
 
   while (fgets(line, sizeof line, log) != NULL) {
     const bool whole = at_start && strchr(line, '\n') != NULL;
@@ -101,18 +110,18 @@ static weir_status walk_log(int fd, FILE *log, earlier *e)
     if (whole && strncmp(line, outputs, sizeof outputs - 1) == 0) {
       const char *of = text_of(line, "\"of\": \"");
 
-      e->noted = true;
-      ours = of != NULL && of[0] != 0 && strcmp(of, e->owner) == 0;
-    } else if (whole && ours && strncmp(line, file, sizeof file - 1) == 0) {
-      const char *name = text_of(line, "\"name\": \"");
-
-      WEIR_TRY(name == NULL ? WEIR_OK : e->act(fd, name, e->context));
+      e->noted = owned = true;
+      (void)snprintf(own, sizeof own, "%s", of == NULL ? "" : of);
+    } else if (whole && owned &&
+               (strncmp(line, file, sizeof file - 1) == 0 ||
+                strncmp(line, left, sizeof left - 1) == 0)) {
+      WEIR_TRY(walk_line(fd, line, own, e));
     }
   }
   return WEIR_OK;
 }
 
-static weir_status open_log(int fd, const char *name, earlier *e)
+static weir_status open_log(int fd, const char *name, conf_earlier *e)
 {
   const int file = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   FILE *log = file < 0 ? NULL : fdopen(file, "r");
@@ -127,16 +136,16 @@ static weir_status open_log(int fd, const char *name, earlier *e)
   status = walk_log(fd, log, e);
   (void)fclose(log);
   WEIR_TRY(status);
-  return e->act(fd, name, e->context);
+  return e->act(fd, name, "", e->context);
 }
 
-/* All logs in the folder but this run's own, and what they note. */
-static weir_status walk_logs(DIR *dir, earlier *e)
+weir_status conf_walk_logs(DIR *dir, conf_earlier *e)
 {
   const struct dirent *entry;
 
   while ((entry = readdir(dir)) != NULL) {
-    if (is_log(entry->d_name) && (e->kept == NULL || strcmp(entry->d_name, e->kept) != 0)) {
+    if (conf_is_log(entry->d_name) && (e->kept == NULL || strcmp(entry->d_name, e->kept) != 0)) {
+      e->logs = true;
       WEIR_TRY(open_log(dirfd(dir), entry->d_name, e));
     }
   }
@@ -147,15 +156,16 @@ static weir_status remove_earlier(weir_run_dir *run)
 {
   const char *const path = run->cli->out;
   DIR *dir = opendir(path);
-  earlier e = {.kept = run->log, .owner = run->owner, .act = removal, .context = run};
+  conf_earlier e = {.kept = run->log, .owner = run->owner, .act = removal, .context = run};
 
   if (dir == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: the folder cannot be read: %s", path, strerror(errno));
   }
   weir_status status = WEIR_OK;
-  WEIR_TRY_GOTO(walk_logs(dir, &e), done);
-  WEIR_TRY_GOTO(removal(dirfd(dir), "resolved.yaml", run), done);
-  WEIR_TRY_GOTO(removal(dirfd(dir), "provenance.json", run), done);
+  WEIR_TRY_GOTO(conf_keep_notes(run), done);
+  WEIR_TRY_GOTO(conf_walk_logs(dir, &e), done);
+  WEIR_TRY_GOTO(removal(dirfd(dir), "resolved.yaml", "", run), done);
+  WEIR_TRY_GOTO(removal(dirfd(dir), "provenance.json", "", run), done);
   if (!e.noted) {
     weir_warn("conf",
               "%s: the earlier run did not note its files: they stay, except where this run "
@@ -188,12 +198,13 @@ static weir_status spare(void *context, const char *text)
 }
 
 /* Compares a file that an earlier run noted with all that the configuration names. */
-static weir_status compare(int fd, const char *name, void *context)
+static weir_status compare(int fd, const char *name, const char *of, void *context)
 {
   const weir_run_dir *const dir = context;
   const bool leads_away = name[0] == '/' || strstr(name, "..") != NULL; /* remove_below: it stays */
   doomed d = {.out = dir->cli->out, .name = name};
 
+  (void)of;
   return !leads_away && fstatat(fd, name, &d.file, AT_SYMLINK_NOFOLLOW) == 0 &&
                  S_ISREG(d.file.st_mode)
              ? weir_conf_texts(dir->config, spare, &d)
@@ -241,12 +252,12 @@ static weir_status refuse_own_folder(const weir_run_dir *dir)
 static weir_status refuse_own_inputs(weir_run_dir *dir)
 {
   DIR *const folder = opendir(dir->cli->out);
-  earlier e = {.owner = dir->owner, .act = compare, .context = dir};
+  conf_earlier e = {.owner = dir->owner, .act = compare, .context = dir};
 
   if (folder == NULL) {
     return WEIR_OK; /* said when it is used */
   }
-  const weir_status status = walk_logs(folder, &e);
+  const weir_status status = conf_walk_logs(folder, &e);
 
   closedir(folder);
   return status == WEIR_OK ? refuse_own_folder(dir) : status;
@@ -292,7 +303,7 @@ static bool holds_logs_only(const char *path)
   while (none && (entry = readdir(dir)) != NULL) {
     const char *const name = entry->d_name;
 
-    none = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_log(name) ||
+    none = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || conf_is_log(name) ||
            strcmp(name, "resolved.yaml") == 0 || strcmp(name, WEIR_DIR_LOCK_NAME) == 0;
   }
   if (dir != NULL) {
@@ -374,7 +385,9 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
                      cli->app->name, cli->verb);
   }
   WEIR_TRY(prepare_locked(cli, &taken, &held));
+  weir_writer_spare_none();
   WEIR_TRY(held ? refuse_own_inputs(dir) : WEIR_OK);
+  WEIR_TRY(held ? conf_spare_others(dir) : WEIR_OK);
   (void)snprintf(dir->log, sizeof dir->log, "run.jsonl.tmp-%ld", (long)getpid());
   WEIR_TRY(weir_path_join(cli->out, dir->log, file, sizeof file));
   WEIR_TRY(weir_events_open(file));
@@ -497,6 +510,7 @@ weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config
   char file[PATH_MAX];
 
   *dir = (weir_run_dir){.cli = cli, .config = config, .owner = owner, .continues = true};
+  weir_writer_spare_none();
   WEIR_TRY(weir_path_join(cli->out, "run.jsonl", file, sizeof file));
   WEIR_TRY(lock(cli, false));
   if (!log_is_of(file, owner)) {

@@ -118,6 +118,50 @@ static void steps_wider_than_the_signal_are_refused(void **state)
                    0);
 }
 
+/* The folder is its own input's, which a log there notes; then one that no log notes. */
+static void an_input_is_not_replaced(void **state)
+{
+  make_record(10);
+  assert_int_equal(program("convert --input %s --set convert.format=csv --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("o")),
+                   0);
+  assert_int_equal(program("convert --overwrite --input %s --set convert.format=wfdb --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("r")),
+                   2);
+  assert_non_null(strstr(printed(), "r/ecgsyn.hea: an input of this run"));
+  assert_true(weir_file_exists(in_scratch("r/provenance.json")));
+  assert_true(event_number(in_scratch("r"), "start", "seed") >= 0); /* the log of prepare */
+  assert_int_equal(program("convert --input %s --set convert.format=csv --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("p")),
+                   0);
+  assert_true(same_contents(in_scratch("o/ecgsyn.csv"), in_scratch("p/ecgsyn.csv")));
+  assert_int_equal(program("convert --overwrite --input %s --set convert.format=csv --out %s",
+                           in_scratch("p/ecgsyn.csv"), in_scratch("p")),
+                   2);
+  assert_non_null(strstr(printed(), "p/ecgsyn.csv: an input of this run"));
+  assert_true(same_contents(in_scratch("o/ecgsyn.csv"), in_scratch("p/ecgsyn.csv")));
+  assert_int_equal(program("convert --overwrite --input %s --set convert.format=csv --out %s",
+                           in_scratch("r/ecgsyn"), in_scratch("p")),
+                   0); /* its own result */
+}
+
+/* A user's annotations have the name of a result. */
+static void files_of_the_user_are_not_replaced(void **state)
+{
+  static const char mine[] = "mine";
+
+  make_record(10);
+  weir_check_write(in_scratch("r/ecgsyn.qrs"), mine, sizeof mine - 1);
+  assert_int_equal(
+      program("run --overwrite --input %s --out %s", in_scratch("r/ecgsyn"), in_scratch("r")), 2);
+  assert_non_null(strstr(printed(), "r/ecgsyn.qrs: a file of this name that no run has noted"));
+  assert_int_equal(weir_file_exists(in_scratch("r/beats.csv")), 0);
+  assert_true(weir_file_exists(in_scratch("r/waves.csv")));
+  int64_t size = 0;
+  assert_ok(weir_file_size(in_scratch("r/ecgsyn.qrs"), &size));
+  assert_int_equal(size, sizeof mine - 1);
+}
+
 static long peak_of_children(void)
 {
   struct rusage usage;
@@ -162,6 +206,8 @@ int main(void)
       TEST(what_is_wrong_is_refused),
       TEST(a_failure_leaves_nothing_behind),
       TEST(steps_wider_than_the_signal_are_refused),
+      TEST(an_input_is_not_replaced),
+      TEST(files_of_the_user_are_not_replaced),
       TEST(memory_does_not_grow_with_the_record),
   };
 
