@@ -21,7 +21,40 @@ typedef struct look {
   int64_t planes; /* of a map that are read at once */
   uint8_t *plane; /* [planes, height, width] */
   char digest[CF_DIGEST + 1];
+  bool physical; /* all labels lie within the ranges of their parameters */
 } look;
+
+/* Fewer labels lie anywhere by chance. */
+enum { LABELS_TO_JUDGE = 16 };
+
+/* Whether labels could be the parameters themselves: not in [-1, 1], where each has a range within.
+ */
+static bool could_be_physical(const cf_volume_info *info, const float *label)
+{
+  bool could = info->n_labels > 0;
+
+  for (int64_t i = 0; i < info->n_labels; i++) {
+    could = could && info->lo[i] < info->hi[i] && label[i] >= (float)info->lo[i] &&
+            label[i] <= (float)info->hi[i];
+  }
+  return could;
+}
+
+static void warn_of_physical(const look *k, const cf_cfg *cfg)
+{
+  const cf_volume_info *const info = cf_source_info(k->s);
+  const int64_t n = cf_source_count(k->s);
+
+  if (k->physical && k->at == 0 && k->truth == CF_TRUTH_LABELS &&
+      n * info->n_labels >= LABELS_TO_JUDGE && cfg->files.label_scale == CF_LABELS_UNIT) {
+    weir_warn(
+        "data",
+        "labels of all %lld samples lie within the ranges of their parameters (%s: %g to %g): "
+        "they are read as numbers in [-1, 1]; set files.label_scale=physical if they stand in "
+        "the units of the parameters",
+        (long long)n, info->label[0][0] ? info->label[0] : "label 1", info->lo[0], info->hi[0]);
+  }
+}
 
 /* The digest goes on over what is true of a sample. */
 static weir_status add_truth(look *k, int64_t sample)
@@ -34,6 +67,7 @@ static weir_status add_truth(look *k, int64_t sample)
 
   WEIR_TRY(classes ? cf_source_classes(k->s, sample, d, d + 1, k->plane)
                    : cf_source_labels(k->s, sample, labels));
+  k->physical = k->physical && !classes && could_be_physical(info, labels);
   memcpy(text, k->digest, CF_DIGEST);
   weir_sha256(classes ? (const void *)k->plane : (const void *)labels,
               classes ? (size_t)(info->lengths[1] * info->lengths[2])
@@ -72,6 +106,7 @@ static weir_status survey(look *k, const cf_cfg *cfg, cf_surveyed *out)
     out->universe[i] = -1;
     if (i > 0 && alike && out->universe[0] < 0) {
       k->digest[0] = 0;
+      k->physical = false; /* they are not read */
       continue;
     }
     WEIR_TRY(cf_source_universe(k->s, i, &out->universe[i]));
@@ -91,6 +126,7 @@ weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const wei
   const int64_t fit = ROOM / (l[1] * l[2]);
   look k = {.s = s,
             .truth = truth,
+            .physical = true,
             .at = comm != NULL ? weir_comm_rank(comm) : 0,
             .of = comm != NULL ? weir_comm_size(comm) : 1,
             .planes = fit < 1      ? 1
@@ -103,6 +139,7 @@ weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const wei
                 done);
   WEIR_TRY_GOTO(weir_alloc(k.planes * l[1] * l[2], 1, (void **)&k.plane), done);
   WEIR_TRY_GOTO(survey(&k, cfg, out), done);
+  warn_of_physical(&k, cfg);
 done:
   weir_free(&k.plane);
   if (status != WEIR_OK) {

@@ -3,6 +3,7 @@ pairs, converted by the program and compared in Python, bit by bit; damage is re
 
 Exit 77: NumPy is not here."""
 import gzip
+import os
 import struct
 import subprocess
 import sys
@@ -152,4 +153,17 @@ if packed:
     swapped = mlperf(x[0].byteswap(), y[0])
     open(f"{scratch}/swapped.tfrecord", "wb").write(swapped)
     assert "the bytes look exchanged" in run("inspect", f"{scratch}/swapped.tfrecord").stdout
+# Parameters in their own units that all lie in [-1, 1], too, are told by their ranges.
+config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../configs/cosmoflow/tiny.yaml")
+for low, warned in ((0.1, True), (-0.9, False)):
+    some = rng.uniform((low, low), (0.5, 1.0), (16, 2)).astype("f4")
+    some[0] = low
+    open(f"{scratch}/some.tfrecord", "wb").write(b"".join(
+        mlperf(rng.poisson(1.0, (32, 32, 32, 1)).astype("i2"), labels) for labels in some))
+    done = run("run", "--config", config, "--out", f"{scratch}/run{low}", *(word for setting in (
+        f"source.input=[{scratch}/some.tfrecord]", "files.names=[omega_m,sigma_8]", "files.range=[0.1,0.5,0.1,1.0]",
+        "files.redshifts=[0]", "data.split.siblings=1", "train.steps=1") for word in ("--set", setting)))
+    assert done.returncode == 0, done.stderr
+    assert ("files.label_scale=physical if" in done.stderr) == warned, done.stderr
+
 print("files of Python and of the program agree")
