@@ -27,7 +27,7 @@ static weir_value scaled(weir_graph *g, int scale, weir_value x)
   }
   const double n = (double)(d->shape[1] * d->shape[2] * d->shape[3] * d->shape[4]);
 
-  x = weir_dtype_is_float(d->dtype) ? x : weir_cast(g, WEIR_F32, x);
+  x = weir_dtype_is_real(d->dtype) ? x : weir_cast(g, WEIR_F32, x);
   switch ((cf_scale)scale) {
   case CF_SCALE_LOG:
     return weir_log(g, weir_add_scalar(g, x, 1));

@@ -101,7 +101,7 @@ static weir_status count_classes(cf_source *s, int64_t sample, int64_t d, uint8_
 static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
 {
   const cf_volume_info *const info = cf_source_info(s);
-  const weir_dtype dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16;
+  const weir_dtype dtype = weir_dtype_is_real(info->dtype) ? WEIR_F32 : WEIR_I16;
   cf_census c = {0};
   int64_t count[CF_CLASSES_MOST] = {0};
   void *plane = NULL;

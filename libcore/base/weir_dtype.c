@@ -6,9 +6,9 @@
 static const struct row {
   const char *name;
   size_t size;
-  bool is_float;
+  weir_kind kind;
 } rows[] = {
-#define X(id, text, ctype, floating, is_signed) {text, sizeof(ctype), floating},
+#define X(id, text, ctype, kind, is_signed) {text, sizeof(ctype), WEIR_KIND_##kind},
     WEIR_DTYPE_LIST(X)
 #undef X
 };
@@ -23,9 +23,19 @@ const char *weir_dtype_name(weir_dtype dtype)
   return rows[dtype].name;
 }
 
-bool weir_dtype_is_float(weir_dtype dtype)
+weir_kind weir_dtype_kind(weir_dtype dtype)
 {
-  return rows[dtype].is_float;
+  return rows[dtype].kind;
+}
+
+bool weir_dtype_is_real(weir_dtype dtype)
+{
+  return rows[dtype].kind == WEIR_KIND_REAL;
+}
+
+bool weir_dtype_is_whole(weir_dtype dtype)
+{
+  return rows[dtype].kind == WEIR_KIND_INTEGER || rows[dtype].kind == WEIR_KIND_BOOL;
 }
 
 weir_dtype weir_dtype_computed(weir_dtype dtype)
@@ -53,7 +63,7 @@ weir_status weir_dtype_find(const char *name, weir_dtype *out)
       return WEIR_OK;
     }
   }
-#define X(id, text, ctype, floating, is_signed) " " text
+#define X(id, text, ctype, kind, is_signed) " " text
   return weir_fail(WEIR_ERR_CONFIG, "unknown dtype %s; there are" WEIR_DTYPE_LIST(X), name);
 #undef X
 }
@@ -79,8 +89,8 @@ double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index)
     return (double)weir_f32_from_bf16(((const weir_bf16 *)data)[index]);
   }
   switch (dtype) {
-#define X(id, text, ctype, floating, is_signed) \
-  case id:                                      \
+#define X(id, text, ctype, kind, is_signed) \
+  case id:                                  \
     return (double)((const ctype *)data)[index];
     WEIR_DTYPE_LIST(X)
 #undef X
@@ -92,12 +102,12 @@ double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index)
 
 int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index)
 {
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     return int_from_real(weir_dtype_load_real(dtype, data, index), INT64_MIN, INT64_MAX);
   }
   switch (dtype) {
-#define X(id, text, ctype, floating, is_signed) \
-  case id:                                      \
+#define X(id, text, ctype, kind, is_signed) \
+  case id:                                  \
     return (int64_t)((const ctype *)data)[index];
     WEIR_DTYPE_LIST(X)
 #undef X
@@ -153,9 +163,9 @@ void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t v
     return;
   }
   switch (dtype) {
-#define X(id, text, ctype, floating, is_signed) \
-  case id:                                      \
-    ((ctype *)data)[index] = (ctype)value;      \
+#define X(id, text, ctype, kind, is_signed) \
+  case id:                                  \
+    ((ctype *)data)[index] = (ctype)value;  \
     break;
     WEIR_DTYPE_LIST(X)
 #undef X

@@ -11,33 +11,40 @@ extern "C" {
 #endif
 
 // clang-format off
-/* X(enum, name, C type, is float, is signed) */
-#define WEIR_DTYPE_LIST(X)                        \
-  X(WEIR_F32,  "f32",  float,    1, 1)            \
-  X(WEIR_F64,  "f64",  double,   1, 1)            \
-  X(WEIR_I8,   "i8",   int8_t,   0, 1)            \
-  X(WEIR_U8,   "u8",   uint8_t,  0, 0)            \
-  X(WEIR_I16,  "i16",  int16_t,  0, 1)            \
-  X(WEIR_I32,  "i32",  int32_t,  0, 1)            \
-  X(WEIR_I64,  "i64",  int64_t,  0, 1)            \
-  X(WEIR_BOOL, "bool", uint8_t,  0, 0)            \
-  X(WEIR_BF16, "bf16", weir_bf16, 1, 1)
+/* X(enum, name, C type, kind, is signed) */
+#define WEIR_DTYPE_LIST(X)                          \
+  X(WEIR_F32,  "f32",  float,     REAL,    1)       \
+  X(WEIR_F64,  "f64",  double,    REAL,    1)       \
+  X(WEIR_I8,   "i8",   int8_t,    INTEGER, 1)       \
+  X(WEIR_U8,   "u8",   uint8_t,   INTEGER, 0)       \
+  X(WEIR_I16,  "i16",  int16_t,   INTEGER, 1)       \
+  X(WEIR_I32,  "i32",  int32_t,   INTEGER, 1)       \
+  X(WEIR_I64,  "i64",  int64_t,   INTEGER, 1)       \
+  X(WEIR_BOOL, "bool", uint8_t,   BOOL,    0)       \
+  X(WEIR_BF16, "bf16", weir_bf16, REAL,    1)
 // clang-format on
 
 /* A bool element is one byte, 0 or 1. bf16 is a format of arrays: what is computed with its
  * elements is computed in f32 (weir_dtype_computed), and files have no such type. */
 typedef enum weir_dtype {
-#define X(id, name, ctype, is_float, is_signed) id,
+#define X(id, name, ctype, kind, is_signed) id,
   WEIR_DTYPE_LIST(X)
 #undef X
       WEIR_DTYPE_COUNT
 } weir_dtype;
 
+/* What elements are. Code asks for the kind that it means: what is no real number may be whole, or
+ * of a kind yet to come. */
+typedef enum weir_kind { WEIR_KIND_BOOL, WEIR_KIND_INTEGER, WEIR_KIND_REAL } weir_kind;
+
 /* Bytes of one element. */
 size_t weir_dtype_size(weir_dtype dtype);
 /* "f32", ... */
 const char *weir_dtype_name(weir_dtype dtype);
-bool weir_dtype_is_float(weir_dtype dtype);
+weir_kind weir_dtype_kind(weir_dtype dtype);
+/* Whether elements are real numbers; whether they are integers or bool, so that sums are exact. */
+bool weir_dtype_is_real(weir_dtype dtype);
+bool weir_dtype_is_whole(weir_dtype dtype);
 /* The dtype that arithmetic on elements is done in: f32 for bf16, else the dtype itself. */
 weir_dtype weir_dtype_computed(weir_dtype dtype);
 /* The number that an element of a float dtype is after `value` was stored in it. */

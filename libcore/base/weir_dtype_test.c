@@ -7,14 +7,15 @@
 
 static void table_agrees_with_c(void **state)
 {
-#define X(id, text, ctype, floating, is_signed)           \
-  {                                                       \
-    weir_dtype found = WEIR_DTYPE_COUNT;                  \
-    assert_ok(weir_dtype_find(text, &found));             \
-    assert_int_equal(found, id);                          \
-    assert_string_equal(weir_dtype_name(id), text);       \
-    assert_int_equal(weir_dtype_size(id), sizeof(ctype)); \
-    assert_int_equal(weir_dtype_is_float(id), floating);  \
+#define X(id, text, ctype, kind, is_signed)                         \
+  {                                                                 \
+    weir_dtype found = WEIR_DTYPE_COUNT;                            \
+    assert_ok(weir_dtype_find(text, &found));                       \
+    assert_int_equal(found, id);                                    \
+    assert_string_equal(weir_dtype_name(id), text);                 \
+    assert_int_equal(weir_dtype_size(id), sizeof(ctype));           \
+    assert_int_equal(weir_dtype_kind(id), WEIR_KIND_##kind);        \
+    assert_true(weir_dtype_is_real(id) != weir_dtype_is_whole(id)); \
   }
   WEIR_DTYPE_LIST(X)
 #undef X
@@ -27,7 +28,7 @@ static void unknown_name_lists_the_known(void **state)
   assert_int_equal(weir_dtype_find("f23", &out), WEIR_ERR_CONFIG);
   assert_int_equal(out, WEIR_I16);
   assert_non_null(strstr(weir_last_message(), "f23"));
-#define X(id, text, ctype, floating, is_signed) assert_non_null(strstr(weir_last_message(), text));
+#define X(id, text, ctype, kind, is_signed) assert_non_null(strstr(weir_last_message(), text));
   WEIR_DTYPE_LIST(X)
 #undef X
 }

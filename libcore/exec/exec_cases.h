@@ -89,7 +89,7 @@ static inline literal draw_value(exec_case *c, weir_dtype dtype)
   static const double odd[] = {0.0, -0.0, 1.0, -1.0, 0.5, 1e-40, 1e30, -1e30};
   literal wide = {.i64 = draw(c, 0, 3) ? draw(c, -9, 9) : (int64_t)draw_bits(c)};
 
-  if (!weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_whole(dtype)) {
     return literal_cast(dtype, WEIR_I64, wide);
   }
   wide.f64 = (double)draw(c, -4000000, 4000000) * 1e-6;
@@ -229,7 +229,7 @@ static inline void draw_leaves(exec_case *c, weir_access *a)
   }
   for (int k = 0; k < 2; k++) {
     const weir_dtype t = c->smooth ? WEIR_F32 : (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1);
-    if (weir_dtype_is_float(t)) {
+    if (weir_dtype_is_real(t)) {
       weir_body_real(b, t, (double)draw(c, -30, 30) * 0.1);
     } else {
       weir_body_int(b, t, t == WEIR_BOOL ? draw(c, 0, 1) : draw(c, -20, 20));
@@ -320,7 +320,7 @@ static inline weir_dtype argument_dtype(weir_code code, weir_dtype t)
 
 static inline void draw_operation(exec_case *c, weir_body *b)
 {
-  if (c->chained && weir_dtype_is_float(b->exprs[b->n - 1].dtype) && draw(c, 0, 9)) {
+  if (c->chained && weir_dtype_is_real(b->exprs[b->n - 1].dtype) && draw(c, 0, 9)) {
     draw_link(c, b);
     return;
   }

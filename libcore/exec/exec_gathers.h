@@ -58,7 +58,7 @@ static inline int32_t gather_condition(exec_case *c, weir_access *a)
     x = weir_body_load(b, k, a->in[k].dtype);
   }
   const weir_dtype t = b->exprs[x].dtype;
-  const int32_t with = weir_dtype_is_float(t) ? weir_body_real(b, t, 0.5) : weir_body_int(b, t, 1);
+  const int32_t with = weir_dtype_is_real(t) ? weir_body_real(b, t, 0.5) : weir_body_int(b, t, 1);
 
   return weir_body_binary(b, (weir_code)draw(c, WEIR_CODE_EQ, WEIR_CODE_GE), x, with);
 }
@@ -84,8 +84,8 @@ static inline void gather_body(exec_case *c, weir_access *a)
       condition = weir_body_binary(b, WEIR_CODE_AND, condition, gather_condition(c, a));
     }
     const double other = draw(c, 0, 3) ? 0.0 : 1.0, signed_other = draw(c, 0, 3) ? other : -other;
-    const int32_t zero = weir_dtype_is_float(t) ? weir_body_real(b, t, signed_other)
-                                                : weir_body_int(b, t, (int64_t)other);
+    const int32_t zero = weir_dtype_is_real(t) ? weir_body_real(b, t, signed_other)
+                                               : weir_body_int(b, t, (int64_t)other);
 
     weir_body_select(b, condition, v, zero);
   }

@@ -262,7 +262,7 @@ static inline literal literal_leaf(const literal_run *r, const weir_expr *e)
     return literal_cast(e->dtype, WEIR_F64, wide);
   }
   case WEIR_CODE_CONST:
-    if (weir_dtype_is_float(e->dtype)) {
+    if (weir_dtype_is_real(e->dtype)) {
       wide.f64 = e->real;
       return literal_cast(e->dtype, WEIR_F64, wide);
     }

@@ -46,7 +46,7 @@ static known of_expression(const weir_expr *e, const known *before, const bool *
   case WEIR_CODE_LOAD:
     return zero_input[e->integer] ? number(0) : none;
   case WEIR_CODE_CONST:
-    return number(weir_dtype_is_float(e->dtype) ? e->real : (double)e->integer);
+    return number(weir_dtype_is_real(e->dtype) ? e->real : (double)e->integer);
   case WEIR_CODE_CAST:
     return a.yes && a.value == 0 ? a : none; /* others may be rounded */
   case WEIR_CODE_NOT:

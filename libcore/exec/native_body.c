@@ -9,7 +9,7 @@
 const char *native_type(weir_dtype dtype)
 {
   static const char *const names[] = {
-#define X(id, name, ctype, is_float, is_signed) #ctype,
+#define X(id, name, ctype, kind, is_signed) #ctype,
       WEIR_DTYPE_LIST(X)
 #undef X
   };
@@ -22,7 +22,7 @@ static void put_constant(native_text *t, weir_dtype dtype, double real, int64_t 
 {
   const bool single = dtype == WEIR_F32;
 
-  if (!weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_whole(dtype)) {
     native_put(t, "(%s)0x%" PRIx64 "ull", native_type(dtype),
                dtype == WEIR_BOOL ? (uint64_t)(integer != 0) : (uint64_t)integer);
     return;
@@ -156,7 +156,7 @@ static void put_load_border(const native_writer *w, int k)
   native_put(t, "    const %s l%d = here & !o%d ? *", type, k, k);
   put_element(t, "in", k, x);
   native_put(t, " : f%d;\n", k);
-  if (!weir_dtype_is_float(x->dtype)) {
+  if (weir_dtype_is_whole(x->dtype)) {
     native_put(t, "    const int64_t g%d = o%d ? h%d : (int64_t)l%d;\n", k, k, k, k);
   }
 }
@@ -186,7 +186,7 @@ static void put_load_inside(const native_writer *w, int k)
     put_element(t, "in", k, x);
     native_put(t, ";\n");
   }
-  if (!weir_dtype_is_float(x->dtype)) {
+  if (weir_dtype_is_whole(x->dtype)) {
     native_put(t, "    const int64_t g%d = (int64_t)l%d;\n", k, k);
   }
 }
@@ -326,7 +326,7 @@ static void put_call(const native_writer *w, const weir_expr *e)
     native_put(t, "(uint8_t)(v%d == 0)", e->a);
   } else if (e->code == WEIR_CODE_ISNAN) {
     native_put(t, "(uint8_t)(v%d != v%d)", e->a, e->a);
-  } else if (!weir_dtype_is_float(e->dtype) &&
+  } else if (weir_dtype_is_whole(e->dtype) &&
              (e->code == WEIR_CODE_FLOOR || e->code == WEIR_CODE_CEIL ||
               e->code == WEIR_CODE_ROUND)) {
     native_put(t, "v%d", e->a);
@@ -430,7 +430,7 @@ void native_put_skip(const native_writer *w)
   }
   const weir_expr *otherwise = &e[value->c];
   const bool zero =
-      weir_dtype_is_float(otherwise->dtype) ? otherwise->real == 0 : otherwise->integer == 0;
+      weir_dtype_is_real(otherwise->dtype) ? otherwise->real == 0 : otherwise->integer == 0;
 
   if (zero) { /* of either sign: a lane begins with +0, so no sum is -0 */
     find_same(w->form, same);

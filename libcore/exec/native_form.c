@@ -335,7 +335,7 @@ weir_status native_form_of(const weir_access *a, native_form *f)
     return weir_fail(WEIR_ERR_SHAPE, "a loop has reduced and sequential dimensions: split it");
   }
   if ((a->combine == WEIR_COMBINE_MOMENTS || a->combine == WEIR_COMBINE_SOFTMAX) &&
-      !weir_dtype_is_float(a->accumulator)) {
+      !weir_dtype_is_real(a->accumulator)) {
     return weir_fail(WEIR_ERR_SHAPE, "moments and softmax need a float accumulator, not %s",
                      weir_dtype_name(a->accumulator));
   }

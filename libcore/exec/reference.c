@@ -70,7 +70,7 @@ static exec_scalar load(weir_dtype dtype, const void *at)
 {
   exec_scalar x = {.integer = 0};
 
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     x.real = weir_dtype_load_real(dtype, at, 0);
   } else {
     x.integer = weir_dtype_load_int(dtype, at, 0);
@@ -82,7 +82,7 @@ static void store(weir_dtype to, void *at, weir_dtype from, exec_scalar x)
 {
   const exec_scalar y = reference_cast(to, from, x);
 
-  if (weir_dtype_is_float(to)) {
+  if (weir_dtype_is_real(to)) {
     weir_dtype_store_real(to, at, 0, y.real);
   } else {
     weir_dtype_store_int(to, at, 0, y.integer);

@@ -48,11 +48,11 @@ exec_scalar reference_cast(weir_dtype to, weir_dtype from, exec_scalar x)
 {
   exec_scalar y = {.integer = 0};
 
-  if (weir_dtype_is_float(to)) {
-    y.real = weir_dtype_is_float(from) ? x.real : (double)x.integer;
+  if (weir_dtype_is_real(to)) {
+    y.real = weir_dtype_is_real(from) ? x.real : (double)x.integer;
     y.real = weir_dtype_rounded(to, y.real);
   } else {
-    y.integer = weir_dtype_is_float(from) ? saturate(to, x.real) : wrap(to, (uint64_t)x.integer);
+    y.integer = weir_dtype_is_real(from) ? saturate(to, x.real) : wrap(to, (uint64_t)x.integer);
   }
   return y;
 }
@@ -144,7 +144,7 @@ static int64_t int_arithmetic(const weir_expr *e, int64_t a, int64_t b)
 /* Order of two values: -1, 0, 1, or 2 where one is NaN. */
 static int order(weir_dtype dtype, exec_scalar a, exec_scalar b)
 {
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     return a.real < b.real ? -1 : a.real > b.real ? 1 : a.real == b.real ? 0 : 2;
   }
   return a.integer < b.integer ? -1 : a.integer > b.integer;
@@ -172,7 +172,7 @@ static exec_scalar constant(const weir_expr *e)
 {
   exec_scalar y = {.integer = 0};
 
-  if (weir_dtype_is_float(e->dtype)) {
+  if (weir_dtype_is_real(e->dtype)) {
     y.real = weir_dtype_rounded(e->dtype, e->real);
   } else {
     y.integer = wrap(e->dtype, (uint64_t)e->integer);
@@ -237,10 +237,10 @@ void reference_body(const reference_point *p, exec_scalar *v)
     } else if (e->code == WEIR_CODE_SELECT) {
       v[i] = a.integer != 0 ? b : c;
     } else if (e->code == WEIR_CODE_ISNAN) {
-      v[i].integer = weir_dtype_is_float(from) && isnan(a.real);
+      v[i].integer = weir_dtype_is_real(from) && isnan(a.real);
     } else if (weir_code_is_compare(e->code)) {
       v[i].integer = compare(e->code, order(from, a, b));
-    } else if (!weir_dtype_is_float(e->dtype)) {
+    } else if (weir_dtype_is_whole(e->dtype)) {
       v[i].integer = int_arithmetic(e, a.integer, b.integer);
     } else {
       v[i].real =

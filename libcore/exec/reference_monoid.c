@@ -6,7 +6,7 @@
 
 static bool is_float(const weir_access *a)
 {
-  return weir_dtype_is_float(a->accumulator);
+  return weir_dtype_is_real(a->accumulator);
 }
 
 static int64_t least(weir_dtype dtype, bool greatest)
@@ -136,7 +136,7 @@ void reference_take(const weir_access *a, reference_partial *p, const exec_scala
   if (!present || (first && p->at >= 0)) {
     return;
   }
-  if (!(weir_dtype_is_float(from) && is_float(a))) {
+  if (!(weir_dtype_is_real(from) && is_float(a))) {
     x = reference_cast(a->accumulator, from, x);
   }
   if (is_float(a)) {

@@ -305,7 +305,7 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
 
       if (operand < 0) {
         *cell = 0;
-        if (weir_dtype_is_float(a->state[s].dtype)) {
+        if (weir_dtype_is_real(a->state[s].dtype)) {
           weir_dtype_store_real(a->state[s].dtype, cell, 0, a->state[s].initial);
         } else {
           weir_dtype_store_int(a->state[s].dtype, cell, 0, (int64_t)a->state[s].initial);

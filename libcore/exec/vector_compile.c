@@ -299,7 +299,7 @@ static void fill_constants(const vm_program *p)
       continue;
     }
     const weir_expr *e = &p->access.body.exprs[reg->which];
-    if (weir_dtype_is_float(reg->dtype)) {
+    if (weir_dtype_is_real(reg->dtype)) {
       p->kernels->cast[reg->dtype][WEIR_F64](&value, &e->real, NULL, NULL, 1);
     } else {
       p->kernels->cast[reg->dtype][WEIR_I64](&value, &e->integer, NULL, NULL, 1);

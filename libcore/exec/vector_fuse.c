@@ -181,8 +181,8 @@ static weir_status fuse_from(fuser *f, int32_t i)
   void *memory;
 
   f->n = 0;
-  if (f->gone[i] || x->kernel == NULL || x->b == -1 ||
-      !weir_dtype_is_float(p->regs[x->dst].dtype) || p->regs[x->dst].dtype != p->regs[x->a].dtype) {
+  if (f->gone[i] || x->kernel == NULL || x->b == -1 || !weir_dtype_is_real(p->regs[x->dst].dtype) ||
+      p->regs[x->dst].dtype != p->regs[x->a].dtype) {
     return WEIR_OK;
   }
   const int32_t acc = is_constant(f, first, &c) ? x->b : first;

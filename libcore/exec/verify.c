@@ -30,7 +30,7 @@ static void fill(weir_dtype dtype, void *data, int64_t n, uint32_t purpose, uint
     const double u = weir_random_uniform(1, purpose, 0, from + (uint64_t)i);
 
     weir_dtype_store_real(dtype, data, i,
-                          weir_dtype_is_float(dtype) ? 2 * u - 1 : (double)(u > 0.3));
+                          weir_dtype_is_real(dtype) ? 2 * u - 1 : (double)(u > 0.3));
   }
 }
 

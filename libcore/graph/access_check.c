@@ -54,7 +54,7 @@ static weir_status check_gather(const weir_access *a, const weir_index *x, struc
                      p.word, p.operand, p.dim, x->gather - 1);
   }
   const weir_operand *g = &a->in[x->gather - 1];
-  bool plain = !weir_dtype_is_float(g->dtype) && g->role == WEIR_ROLE_DATA;
+  bool plain = weir_dtype_is_whole(g->dtype) && g->role == WEIR_ROLE_DATA;
   for (int d = 0; d < g->rank && d < WEIR_MAX_RANK; d++) {
     plain = plain && g->index[d].gather == 0;
   }
@@ -219,10 +219,10 @@ static bool dtypes_agree(const weir_expr *e, const weir_dtype *arg, int n)
   case WEIR_CODE_ERF:
   case WEIR_CODE_SIN:
   case WEIR_CODE_COS:
-    return weir_dtype_is_float(e->dtype) && arg[0] == e->dtype;
+    return weir_dtype_is_real(e->dtype) && arg[0] == e->dtype;
   case WEIR_CODE_FMA:
     return arg[0] == e->dtype && arg[1] == e->dtype && arg[2] == e->dtype &&
-           weir_dtype_is_float(e->dtype);
+           weir_dtype_is_real(e->dtype);
   case WEIR_CODE_NOT:
   case WEIR_CODE_AND:
   case WEIR_CODE_OR:

@@ -104,7 +104,7 @@ int32_t weir_body_real(weir_body *b, weir_dtype dtype, double value)
     return refuse(b);
   }
   weir_expr e = {WEIR_CODE_CONST, dtype, -1, -1, -1, 0, 0};
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     e.real = value;
   } else if (value >= -0x1p63 && value < 0x1p63) {
     e.integer = (int64_t)value;
@@ -120,7 +120,7 @@ int32_t weir_body_int(weir_body *b, weir_dtype dtype, int64_t value)
     return refuse(b);
   }
   weir_expr e = {WEIR_CODE_CONST, dtype, -1, -1, -1, 0, 0};
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     e.real = (double)value;
   } else {
     e.integer = value;

@@ -115,7 +115,7 @@ static void print_expr(const weir_body *b, int32_t i, FILE *out)
     fprintf(out, "in%" PRId64, e->integer);
     return;
   case WEIR_CODE_CONST:
-    if (weir_dtype_is_float(e->dtype)) {
+    if (weir_dtype_is_real(e->dtype)) {
       fprintf(out, "%.9g", e->real);
     } else {
       fprintf(out, "%" PRId64, e->integer);

@@ -25,7 +25,7 @@ weir_status weir_netcdf_refuse_unsigned(weir_netcdf *nc, int var, weir_dtype dty
   char name[260] = "";
   char *text = NULL;
 
-  if (weir_dtype_is_float(dtype) || dtype == WEIR_U8 || !weir_netcdf_has(nc, var, "_Unsigned")) {
+  if (!weir_dtype_is_whole(dtype) || dtype == WEIR_U8 || !weir_netcdf_has(nc, var, "_Unsigned")) {
     return WEIR_OK;
   }
   const weir_status status = weir_netcdf_get_text(nc, var, "_Unsigned", &text);

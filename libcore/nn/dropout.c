@@ -21,7 +21,7 @@ static weir_value leave_out(weir_net *net, const weir_nn_dropout_spec *s, weir_v
   weir_graph *g = net->graph;
   const weir_array_desc *d = weir_value_desc(g, x);
 
-  if (d == NULL || !weir_dtype_is_float(d->dtype) || d->time > 0 || (s->channels && d->rank < 2) ||
+  if (d == NULL || !weir_dtype_is_real(d->dtype) || d->time > 0 || (s->channels && d->rank < 2) ||
       !(s->rate >= 0 && s->rate < 1)) {
     return nn_fail(net, where,
                    "dropout: a share of %g of an array of rank %d; takes [0, 1) of "

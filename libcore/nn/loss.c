@@ -85,7 +85,7 @@ static bool is_pair(maker m, weir_value prediction, weir_value truth)
   if (p == NULL || t == NULL) {
     return false;
   }
-  if (!weir_dtype_is_float(p->dtype) || !same(p, t, true)) {
+  if (!weir_dtype_is_real(p->dtype) || !same(p, t, true)) {
     (void)fail_at(m, "loss: prediction and truth are not floats of one dtype and shape");
     return false;
   }
@@ -143,7 +143,7 @@ weir_value weir_loss_mean_at(weir_graph *g, weir_value loss, weir_value weights,
   }
   const double n = count_of(d);
 
-  if (!weir_dtype_is_float(d->dtype) || n == 0) {
+  if (!weir_dtype_is_real(d->dtype) || n == 0) {
     return fail_at(m, "loss: there is no mean of nothing, or of no floats");
   }
   if (w == NULL) {
@@ -328,7 +328,7 @@ static weir_value pick(maker m, weir_value log_p, weir_value truth, weir_value w
   const int last = d.rank - 1;
   weir_value taken;
 
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     const weir_value w = weights.node < 0 ? weights : column(m, weights);
 
     taken = binary(m, WEIR_CODE_MUL, weir_loss_present_at(m.g, truth, w, m.where), log_p);
@@ -346,7 +346,7 @@ static int64_t last_class(weir_dtype dtype)
 {
   const int bits = 8 * (int)weir_dtype_size(dtype) - (dtype != WEIR_U8);
 
-  return weir_dtype_is_float(dtype) || bits > 62 ? INT64_MAX : (INT64_C(1) << bits) - 1;
+  return weir_dtype_is_real(dtype) || bits > 62 ? INT64_MAX : (INT64_C(1) << bits) - 1;
 }
 
 static bool is_truth(maker m, weir_value logits, weir_value truth)
@@ -361,8 +361,8 @@ static bool is_truth(maker m, weir_value logits, weir_value truth)
   numbered.rank = x->rank > 0 ? x->rank - 1 : 0;
   const bool numbers_fit = t->dtype != WEIR_BOOL && same(&numbered, t, false);
 
-  if (x->rank < 1 || !weir_dtype_is_float(x->dtype) ||
-      (weir_dtype_is_float(t->dtype) ? !same(x, t, true) : !numbers_fit)) {
+  if (x->rank < 1 || !weir_dtype_is_real(x->dtype) ||
+      (weir_dtype_is_real(t->dtype) ? !same(x, t, true) : !numbers_fit)) {
     (void)fail_at(m, "loss: logits are floats [.., classes], truth integers [..] or probabilities "
                      "of the shape and dtype of logits");
     return false;

@@ -63,7 +63,7 @@ static double run(trial *t)
   int n = 0, bound = 0;
 
   for (int k = 0; k < t->n; k++) {
-    if (weir_dtype_is_float(t->from[k].dtype)) {
+    if (weir_dtype_is_real(t->from[k].dtype)) {
       wrt[n++] = t->in[k];
     }
   }
@@ -72,7 +72,7 @@ static double run(trial *t)
   n = 0;
   for (int k = 0; k < t->n; k++) {
     b[bound++] = (weir_binding){names[k], &t->from[k]};
-    if (weir_dtype_is_float(t->from[k].dtype)) {
+    if (weir_dtype_is_real(t->from[k].dtype)) {
       weir_output(t->g, grads[k], weir_scale(t->g, by[n++], 1));
       b[bound++] = (weir_binding){grads[k], &t->made[k]};
     }

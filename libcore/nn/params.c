@@ -11,7 +11,7 @@ weir_status weir_params_create(weir_dtype dtype, weir_params **out)
   void *p;
 
   *out = NULL;
-  if ((unsigned)dtype >= WEIR_DTYPE_COUNT || !weir_dtype_is_float(dtype)) {
+  if ((unsigned)dtype >= WEIR_DTYPE_COUNT || !weir_dtype_is_real(dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "parameters are floats, not dtype %d", (int)dtype);
   }
   WEIR_TRY(weir_alloc(1, sizeof(weir_params), &p));
@@ -197,7 +197,7 @@ static weir_status find_array(const weir_store *store, const char *name, int64_t
     return weir_fail(WEIR_ERR_CONFIG, "the store has no array '%s': seal the parameters first",
                      name);
   }
-  if (weir_tensor_count(*out) != count || !weir_dtype_is_float((*out)->dtype)) {
+  if (weir_tensor_count(*out) != count || !weir_dtype_is_real((*out)->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "'%s' of the store has %" PRId64 " elements, not %" PRId64,
                      name, weir_tensor_count(*out), count);
   }

@@ -55,12 +55,12 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
   }
   if (accumulator != 0) {
     in = (weir_dtype)(accumulator - 1);
-  } else if ((m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD) && !weir_dtype_is_float(dtype)) {
+  } else if ((m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD) && weir_dtype_is_whole(dtype)) {
     in = WEIR_I64;
   } else {
     in = weir_dtype_computed(dtype);
   }
-  if ((r->floats && !weir_dtype_is_float(in)) || (dtype == WEIR_BOOL && !r->flags) ||
+  if ((r->floats && !weir_dtype_is_real(in)) || (dtype == WEIR_BOOL && !r->flags) ||
       (in == WEIR_BOOL && !r->presence) || in == WEIR_BF16) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: %s of %s in %s is not defined", op, r->name,
                      weir_dtype_name(dtype), weir_dtype_name(in));
@@ -122,7 +122,7 @@ bool weir_combine_is_exact(weir_monoid m, weir_dtype dtype)
   const bool rounds = m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD ||
                       m == WEIR_COMBINE_MOMENTS || m == WEIR_COMBINE_SOFTMAX;
 
-  return !rounds || !weir_dtype_is_float(dtype);
+  return !rounds || weir_dtype_is_whole(dtype);
 }
 
 weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator)
@@ -132,7 +132,7 @@ weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator)
 
   *dtype = weir_draw_dtype(w, r->floats ? "fh" : r->flags ? "nbh" : "nh");
   *accumulator = 0;
-  if (weir_dtype_is_float(*dtype) && weir_draw_one_in(w, 3)) {
+  if (weir_dtype_is_real(*dtype) && weir_draw_one_in(w, 3)) {
     *accumulator = 1 + (int)WEIR_F64;
   }
   return m;

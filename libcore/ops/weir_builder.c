@@ -199,10 +199,10 @@ weir_dtype weir_draw_dtype(weir_draw *w, const char *classes)
 {
   for (;;) {
     const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_DTYPE_COUNT - 1);
-    const char kind = dtype == WEIR_BOOL           ? 'b'
-                      : dtype == WEIR_BF16         ? 'h'
-                      : weir_dtype_is_float(dtype) ? 'f'
-                                                   : 'n';
+    const char kind = dtype == WEIR_BOOL          ? 'b'
+                      : dtype == WEIR_BF16        ? 'h'
+                      : weir_dtype_is_real(dtype) ? 'f'
+                                                  : 'n';
 
     if (strchr(classes, kind) != NULL || (kind == 'f' && strchr(classes, 'n') != NULL)) {
       return dtype;

@@ -130,7 +130,7 @@ static weir_status check_segments(const weir_rule_desc *rule, const weir_rule_ar
 static weir_status check(const weir_graph *g, const weir_rule_desc *rule, const weir_rule_args *a,
                          const weir_array_desc *bank)
 {
-  if (bank->rank != 1 || !weir_dtype_is_float(bank->dtype)) {
+  if (bank->rank != 1 || !weir_dtype_is_real(bank->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: the parameters are %s of rank %d, not a bank of floats",
                      rule->name, weir_dtype_name(bank->dtype), bank->rank);
   }

@@ -88,7 +88,7 @@ static line_copy choose(weir_dtype from, weir_dtype to)
       return pairs[i].copy;
     }
   }
-  return weir_dtype_is_float(from) ? copy_any_reals : copy_any_ints;
+  return weir_dtype_is_real(from) ? copy_any_reals : copy_any_ints;
 }
 
 static weir_status same_shape(const weir_tensor *from, const weir_tensor *to)

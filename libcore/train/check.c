@@ -47,7 +47,7 @@ static weir_status fetch(checking *c)
   }
   for (int k = 0; k < c->task->n_inputs; k++) {
     const weir_train_input *x = &c->task->input[k];
-    const weir_dtype dtype = weir_dtype_is_float(x->dtype) ? WEIR_F64 : x->dtype;
+    const weir_dtype dtype = weir_dtype_is_real(x->dtype) ? WEIR_F64 : x->dtype;
 
     memcpy(shape + 1, x->shape, (size_t)x->rank * sizeof *shape);
     WEIR_TRY_GOTO(weir_tensor_init(&raw[k], x->dtype, 1 + x->rank, shape), done);

@@ -61,7 +61,7 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, wei
     const weir_train_input *x = &t->task->input[k];
     weir_array_desc d = {.dtype = x->dtype, .rank = 1 + x->rank, .shape = {batch}};
 
-    if (t->dtype != WEIR_DTYPE_COUNT && weir_dtype_is_float(x->dtype)) {
+    if (t->dtype != WEIR_DTYPE_COUNT && weir_dtype_is_real(x->dtype)) {
       d.dtype = t->dtype;
     }
     memcpy(d.shape + 1, x->shape, (size_t)x->rank * sizeof *d.shape);
@@ -71,7 +71,7 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, wei
   WEIR_TRY(weir_graph_status(net->graph));
   const weir_array_desc *d = weir_value_desc(net->graph, *loss);
 
-  if (d == NULL || d->rank != 0 || !weir_dtype_is_float(d->dtype)) {
+  if (d == NULL || d->rank != 0 || !weir_dtype_is_real(d->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "train: the loss of '%s' is no float of rank 0",
                      t->task->name);
   }

@@ -47,7 +47,7 @@ static void fill(weir_tensor *t, const style *s, double lo, double hi, weir_draw
   const int bits = 8 * (int)weir_dtype_size(t->dtype);
 
   for (int64_t i = 0; i < n; i++) {
-    if (weir_dtype_is_float(t->dtype)) {
+    if (weir_dtype_is_real(t->dtype)) {
       double x = lo + (hi - lo) * (double)weir_draw_int(w, 0, 1 << 30) * 0x1p-30;
 
       x = s->halves ? rint(2 * x) / 2 : x;
@@ -215,7 +215,7 @@ weir_dtype batch_dtype(const batch_case *k)
 
 static double difference(weir_dtype dtype, const weir_tensor *a, const weir_tensor *e, int64_t i)
 {
-  if (!weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_whole(dtype)) {
     const bool same =
         weir_dtype_load_int(dtype, a->data, i) == weir_dtype_load_int(dtype, e->data, i);
 
@@ -273,7 +273,7 @@ int64_t batch_differ(const batch_case *k, int tier, int other)
     for (int64_t i = 0; i < n; i++) {
       const char *x = (const char *)a->data + (size_t)i * size;
       const char *y = (const char *)b->data + (size_t)i * size;
-      const bool both_nan = weir_dtype_is_float(a->dtype) &&
+      const bool both_nan = weir_dtype_is_real(a->dtype) &&
                             isnan(weir_dtype_load_real(a->dtype, a->data, i)) &&
                             isnan(weir_dtype_load_real(b->dtype, b->data, i));
 

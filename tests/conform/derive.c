@@ -54,7 +54,7 @@ static bool make_inputs(problem *p, const weir_op_desc *op, const weir_op_case *
 
   for (int k = 0; k < c->n_in; k++) {
     weir_array_desc d = c->in[k];
-    const bool real = weir_dtype_is_float(d.dtype);
+    const bool real = weir_dtype_is_real(d.dtype);
 
     if (d.time > 0 || (real && op->run != NULL && d.dtype != floats)) {
       return false;
@@ -78,7 +78,7 @@ static bool make_loss(problem *p, const weir_op_desc *op, const weir_op_case *c,
     const weir_value v = {y.node, o};
     const weir_dtype dtype = weir_value_desc(p->g, v)->dtype;
 
-    if (weir_dtype_is_float(dtype)) {
+    if (weir_dtype_is_real(dtype)) {
       (void)problem_weigh(p, dtype == floats ? v : weir_cast(p->g, floats, v));
     }
   }
@@ -108,7 +108,7 @@ static bool is_probed(const problem *p)
     for (int32_t e = 0; node->op != NULL && e < node->access.body.n; e++) {
       const weir_dtype dtype = node->access.body.exprs[e].dtype;
 
-      yes = yes && (dtype == WEIR_F64 || !weir_dtype_is_float(dtype));
+      yes = yes && (dtype == WEIR_F64 || weir_dtype_is_whole(dtype));
     }
   }
   return yes && flops < 2e5;
@@ -173,7 +173,7 @@ static void check_twice(const weir_op_desc *op, uint64_t seed, row *r)
     assert_ok(problem_derive(p));
     problem_turn(p);
     for (int k = 0; k < n; k++) {
-      p->moves[k] = weir_dtype_is_float(p->from[k].dtype);
+      p->moves[k] = weir_dtype_is_real(p->from[k].dtype);
     }
     const weir_status status = problem_derive(p);
 

@@ -181,7 +181,7 @@ static bool better(const machine *m, weir_dtype dtype, oracle_value x, oracle_va
 {
   const bool up = m->a->combine != WEIR_COMBINE_MIN;
 
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     return up ? x.real > best.real : x.real < best.real;
   }
   return up ? x.integer > best.integer : x.integer < best.integer;
@@ -194,7 +194,7 @@ static void take(const machine *m, merged *r)
   const weir_dtype dtype = a->body.exprs[a->value[0]].dtype;
   const oracle_value x = m->values[a->value[0]];
   const bool present = a->n_values < 2 || m->values[a->value[1]].integer != 0;
-  const bool nan = weir_dtype_is_float(dtype) && isnan(x.real);
+  const bool nan = weir_dtype_is_real(dtype) && isnan(x.real);
 
   if (!present) {
     return;

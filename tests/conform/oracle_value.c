@@ -18,7 +18,7 @@ oracle_value oracle_load(const weir_tensor *t, int64_t at)
 {
   return (oracle_value){
       .real = weir_dtype_load_real(t->dtype, t->data, at),
-      .integer = weir_dtype_is_float(t->dtype) ? 0 : weir_dtype_load_int(t->dtype, t->data, at)};
+      .integer = weir_dtype_is_real(t->dtype) ? 0 : weir_dtype_load_int(t->dtype, t->data, at)};
 }
 
 /* Through memory of the dtype: wraps integers, rounds to f32, saturates floats to integers. */
@@ -28,11 +28,11 @@ oracle_value oracle_cast(weir_dtype to, weir_dtype from, oracle_value v)
   const weir_tensor t = {.data = cell, .dtype = to};
 
   if (to == WEIR_BOOL) {
-    return from_int(weir_dtype_is_float(from) ? v.real != 0 : v.integer != 0);
+    return from_int(weir_dtype_is_real(from) ? v.real != 0 : v.integer != 0);
   }
-  if (weir_dtype_is_float(from)) {
+  if (weir_dtype_is_real(from)) {
     weir_dtype_store_real(to, cell, 0, v.real);
-  } else if (weir_dtype_is_float(to)) {
+  } else if (weir_dtype_is_real(to)) {
     weir_dtype_store_real(to, cell, 0, (double)v.integer);
   } else {
     weir_dtype_store_int(to, cell, 0, v.integer);
@@ -44,7 +44,7 @@ void oracle_store(weir_tensor *t, int64_t at, weir_dtype from, oracle_value v)
 {
   const oracle_value y = oracle_cast(t->dtype, from, v);
 
-  if (weir_dtype_is_float(t->dtype)) {
+  if (weir_dtype_is_real(t->dtype)) {
     weir_dtype_store_real(t->dtype, t->data, at, y.real);
   } else {
     weir_dtype_store_int(t->dtype, t->data, at, y.integer);
@@ -166,7 +166,7 @@ static oracle_value leaf(const oracle_point *p, const weir_expr *e)
   case WEIR_CODE_INDEX:
     return from_int(p->iteration[e->integer]);
   case WEIR_CODE_CONST:
-    return oracle_cast(e->dtype, weir_dtype_is_float(e->dtype) ? WEIR_F64 : WEIR_I64,
+    return oracle_cast(e->dtype, weir_dtype_is_real(e->dtype) ? WEIR_F64 : WEIR_I64,
                        (oracle_value){e->real, e->integer});
   default: { /* REMAINDER */
     const weir_index *x = &a->in[e->integer / 16].index[e->integer % 16];
@@ -200,7 +200,7 @@ static oracle_value inner(const oracle_point *p, const weir_expr *e, const oracl
   const oracle_value zero = {0, 0};
   const oracle_value a = v[e->a], b = n > 1 ? v[e->b] : zero, c = n > 2 ? v[e->c] : zero;
   const weir_dtype from = p->access->body.exprs[e->a].dtype;
-  const bool real = weir_dtype_is_float(from);
+  const bool real = weir_dtype_is_real(from);
 
   if (e->code == WEIR_CODE_RANDOM) {
     return draw(p, e, a.integer, b.integer);
@@ -219,7 +219,7 @@ static oracle_value inner(const oracle_point *p, const weir_expr *e, const oracl
         real ? holds(e->code, a.real<b.real, a.real == b.real, a.real> b.real)
              : holds(e->code, a.integer<b.integer, a.integer == b.integer, a.integer> b.integer));
   }
-  if (weir_dtype_is_float(e->dtype)) {
+  if (weir_dtype_is_real(e->dtype)) {
     return from_real(real_function(e->code, a.real, b.real, c.real));
   }
   return oracle_cast(e->dtype, WEIR_I64, from_int(int_function(e->code, a.integer, b.integer)));

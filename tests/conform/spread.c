@@ -102,7 +102,7 @@ static bool make(problem *p, const weir_op_desc *op, bool derive)
   assert_ok(op->sample(seed, &c));
   for (int k = 0; k < c.n_in; k++) {
     weir_array_desc d = c.in[k];
-    const bool real = weir_dtype_is_float(d.dtype);
+    const bool real = weir_dtype_is_real(d.dtype);
 
     if (d.time > 0) {
       return false;

@@ -306,7 +306,7 @@ static bool agree(const weir_tensor *part, const weir_box *box, const weir_tenso
     const double x = weir_dtype_load_real(part->dtype, part->data, i);
     const double y = weir_dtype_load_real(part->dtype, expected.data, i);
 
-    good = weir_dtype_is_float(part->dtype)
+    good = weir_dtype_is_real(part->dtype)
                ? x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= off * scale
                : weir_dtype_load_int(part->dtype, part->data, i) ==
                      weir_dtype_load_int(part->dtype, expected.data, i);

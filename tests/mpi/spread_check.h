@@ -64,7 +64,7 @@ static inline void spread_fill(const char *name, weir_tensor *t)
     const double u = weir_random_uniform(11, key, 0, (uint64_t)i);
 
     weir_dtype_store_real(t->dtype, t->data, i,
-                          weir_dtype_is_float(t->dtype) ? 2 * u - 1 : floor(19 * u) - 9);
+                          weir_dtype_is_real(t->dtype) ? 2 * u - 1 : floor(19 * u) - 9);
   }
 }
 
@@ -191,7 +191,7 @@ static inline void spread_soil(const spread_case *c, weir_plan *p, weir_store *o
   for (int k = 0; k < n; k++) {
     for (int64_t i = 0; i < weir_tensor_count(&part[k]); i++) {
       weir_dtype_store_real(part[k].dtype, part[k].data, i,
-                            weir_dtype_is_float(part[k].dtype) ? NAN : 77);
+                            weir_dtype_is_real(part[k].dtype) ? NAN : 77);
     }
   }
   assert_ok(weir_plan_run(p, binding, n));

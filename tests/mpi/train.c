@@ -130,7 +130,7 @@ static void compare(const char *what, const session *a, const session *b, double
     const weir_tensor *x = weir_store_get(a->store, name), *y = weir_store_get(b->store, name);
 
     assert_non_null(y);
-    if (weir_dtype_is_float(x->dtype) &&
+    if (weir_dtype_is_real(x->dtype) &&
         weir_compare(name, x->dtype, y->data, x->data, weir_tensor_count(x), t) != 0) {
       fail_msg("%s: '%s' differs", what, name);
     }

@@ -139,9 +139,9 @@ static weir_status prepare(conversion *c)
   const int64_t side = c->opts->side;
 
   c->in = *cf_source_info(c->s);
-  c->in.dtype = c->opts->dtype == 1                                       ? WEIR_I16
-                : c->opts->dtype == 2 || weir_dtype_is_float(c->in.dtype) ? WEIR_F32
-                                                                          : WEIR_I16;
+  c->in.dtype = c->opts->dtype == 1                                      ? WEIR_I16
+                : c->opts->dtype == 2 || weir_dtype_is_real(c->in.dtype) ? WEIR_F32
+                                                                         : WEIR_I16;
   c->out = c->in;
   c->total = cf_source_count(c->s);
   for (int d = 0; d < 3; d++) {

@@ -169,7 +169,7 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
                     .source = source,
                     .info = *info,
                     .truth = truth,
-                    .dtype = weir_dtype_is_float(info->dtype) ? WEIR_F32 : WEIR_I16};
+                    .dtype = weir_dtype_is_real(info->dtype) ? WEIR_F32 : WEIR_I16};
   cf_samples_planes(s, 0, n[0]);
   WEIR_TRY_GOTO(weir_alloc(cf_source_count(source), sizeof *s->kept, (void **)&s->kept), done);
   WEIR_TRY_GOTO(take_room(s, &s->scratch), done);

@@ -92,7 +92,7 @@ static void look(const cf_volume_info *info, const cf_voxels *v, finding *f)
   if (v->dtype == WEIR_I16) {
     look_i16(v, !counts && !density, f);
   } else {
-    look_f32(v, counts, density, !weir_dtype_is_float(info->dtype), f);
+    look_f32(v, counts, density, weir_dtype_is_whole(info->dtype), f);
   }
 }
 
@@ -105,7 +105,7 @@ weir_status cf_voxels_check(const cf_volume_info *info, const char *place, const
   }
   look(info, v, &f);
   /* Small numbers, 256 times too large. */
-  if (!weir_dtype_is_float(info->dtype) && f.most > 255 && f.most <= INT16_MAX + 1 &&
+  if (weir_dtype_is_whole(info->dtype) && f.most > 255 && f.most <= INT16_MAX + 1 &&
       f.swapped * 16 < f.sum + f.most) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the two bytes of its voxels look exchanged (mean magnitude %.4g, "

@@ -54,7 +54,7 @@ static bool is_possible(weir_graph *g, const cf_segment_opts *o, weir_value coun
 
 static weir_value real(weir_graph *g, weir_value x)
 {
-  return weir_dtype_is_float(weir_value_desc(g, x)->dtype) ? x : weir_cast(g, WEIR_F32, x);
+  return weir_dtype_is_real(weir_value_desc(g, x)->dtype) ? x : weir_cast(g, WEIR_F32, x);
 }
 
 weir_value cf_segment_truth(weir_graph *g, const cf_segment_opts *o, weir_value counts)

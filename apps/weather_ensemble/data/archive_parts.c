@@ -48,7 +48,7 @@ static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, 
  * the unpacked values (NUG, attribute conventions). */
 static bool is_of_values(const wx_nc *f, int var, const wx_part *p, const char *name)
 {
-  return !weir_dtype_is_float(p->dtype) && (p->scale != 1 || p->offset != 0) &&
+  return weir_dtype_is_whole(p->dtype) && (p->scale != 1 || p->offset != 0) &&
          weir_netcdf_is_real(f->nc, var, name);
 }
 

@@ -57,7 +57,7 @@ int weir_near(double actual, double expected, double tolerance)
 static double element_distance(weir_dtype dtype, const void *actual, const void *expected,
                                int64_t i)
 {
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     return distance(weir_dtype_load_real(dtype, actual, i),
                     weir_dtype_load_real(dtype, expected, i));
   }

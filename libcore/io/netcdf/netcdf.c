@@ -107,7 +107,7 @@ static weir_status take_rate(weir_netcdf *nc, int var, const char *name, int64_t
  */
 static weir_status take_absent(file *f, source *s, const char *name)
 {
-  const double filled = weir_dtype_is_float(s->dtype) ? (double)0x1.ep+122f : (double)NAN;
+  const double filled = weir_dtype_is_real(s->dtype) ? (double)0x1.ep+122f : (double)NAN;
   double range[2] = {-INFINITY, INFINITY};
 
   s->fill = number_or(f->nc, s->var, "_FillValue", filled);
@@ -219,7 +219,7 @@ static weir_status take_variable(file *f, int var, const char *path)
   WEIR_TRY(weir_realloc((void **)&f->infos, f->n_sources, f->n_sources + 1, sizeof *f->infos));
   source *const s = &f->sources[f->n_sources];
   weir_signal_info *const info = &f->infos[f->n_sources++];
-  const bool integers = !weir_dtype_is_float(shape.dtype) && shape.dtype != WEIR_I64;
+  const bool integers = weir_dtype_is_whole(shape.dtype) && shape.dtype != WEIR_I64;
 
   s->var = var;
   s->dtype = shape.dtype;

@@ -149,9 +149,9 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                        weir_dtype_name(args->in[i].dtype), weir_dtype_name(dtype));
     }
   }
-  y.dtype = s->accumulator != 0          ? (weir_dtype)(s->accumulator - 1)
-            : weir_dtype_is_float(dtype) ? weir_dtype_computed(dtype)
-                                         : WEIR_I64;
+  y.dtype = s->accumulator != 0         ? (weir_dtype)(s->accumulator - 1)
+            : weir_dtype_is_real(dtype) ? weir_dtype_computed(dtype)
+                                        : WEIR_I64;
   if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || dtype == WEIR_BOOL ||
       y.dtype == WEIR_BOOL || y.dtype == WEIR_BF16) {
     return weir_fail(WEIR_ERR_SHAPE, "contract: %s with accumulator %d", weir_dtype_name(dtype),
@@ -231,7 +231,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
     weir_case_input(c, &d, dtype == WEIR_U8 ? 0 : -3, 3);
   }
   s.accumulator = dtype == WEIR_F32 && weir_draw_one_in(&w, 3) ? 1 + (int)WEIR_F64 : 0;
-  c->exact = !weir_dtype_is_float(dtype);
+  c->exact = weir_dtype_is_whole(dtype);
   weir_case_spec(c, &s, sizeof s);
   return WEIR_OK;
 }

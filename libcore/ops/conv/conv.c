@@ -68,7 +68,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      "channels in, channels out], without time",
                      x->rank, w->rank, WEIR_CONV_DIMS);
   }
-  if (!weir_dtype_is_float(x->dtype) || w->dtype != x->dtype) {
+  if (!weir_dtype_is_real(x->dtype) || w->dtype != x->dtype) {
     return weir_fail(WEIR_ERR_SHAPE, "conv: x is %s, w %s; both are floats of one dtype",
                      weir_dtype_name(x->dtype), weir_dtype_name(w->dtype));
   }

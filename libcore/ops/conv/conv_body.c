@@ -36,7 +36,7 @@ static bool constant_of(const weir_body *b, int32_t e, int64_t *value)
   const weir_expr *x = &b->exprs[e];
 
   *value = x->integer;
-  return x->code == WEIR_CODE_CONST && !weir_dtype_is_float(x->dtype);
+  return x->code == WEIR_CODE_CONST && weir_dtype_is_whole(x->dtype);
 }
 
 /* *product = k factor, where that is small. */

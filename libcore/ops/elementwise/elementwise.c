@@ -54,7 +54,7 @@ static bool class_has(const char *classes, weir_dtype dtype)
   if (dtype == WEIR_BOOL) {
     return strchr(classes, 'b') != NULL;
   }
-  return classes[0] == 'n' || (classes[0] == 'f' && weir_dtype_is_float(dtype));
+  return classes[0] == 'n' || (classes[0] == 'f' && weir_dtype_is_real(dtype));
 }
 
 /* Whether `value` is an element of the dtype, so that a constant says what it computes. */
@@ -62,7 +62,7 @@ static bool holds(weir_dtype dtype, double value)
 {
   double stored[1];
 
-  if (weir_dtype_is_float(dtype)) {
+  if (weir_dtype_is_real(dtype)) {
     return true;
   }
   weir_dtype_store_real(dtype, stored, 0, value);
@@ -137,8 +137,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     const weir_dtype dtype = weir_dtype_computed(args->in[first].dtype);
 
     if (s->scalar == i + 1) {
-      arg[i] = weir_dtype_is_float(dtype) ? weir_body_real(&a->body, dtype, s->value)
-                                          : weir_body_int(&a->body, dtype, (int64_t)s->value);
+      arg[i] = weir_dtype_is_real(dtype) ? weir_body_real(&a->body, dtype, s->value)
+                                         : weir_body_int(&a->body, dtype, (int64_t)s->value);
       continue;
     }
     weir_map_broadcast(&a->in[a->n_in], &args->in[a->n_in], &args->out[0]);

@@ -205,7 +205,7 @@ weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_val
   }
   const weir_array_desc d = *weir_value_desc(g, x);
 
-  if (!weir_dtype_is_float(weir_value_desc(g, v)->dtype)) {
+  if (!weir_dtype_is_real(weir_value_desc(g, v)->dtype)) {
     return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE,
                                         "pool: %s: the mean of %s is no float; cast it before",
                                         where, weir_dtype_name(d.dtype)));

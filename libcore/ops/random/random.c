@@ -16,7 +16,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   if (s->kind != WEIR_RANDOM_UNIFORM && s->kind != WEIR_RANDOM_NORMAL) {
     return weir_fail(WEIR_ERR_SHAPE, "random: kind %d does not exist", (int)s->kind);
   }
-  if ((int)s->dtype < 0 || s->dtype >= WEIR_DTYPE_COUNT || !weir_dtype_is_float(s->dtype)) {
+  if ((int)s->dtype < 0 || s->dtype >= WEIR_DTYPE_COUNT || !weir_dtype_is_real(s->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "random: dtype %d is no float", (int)s->dtype);
   }
   if (s->rank < 0 || s->rank > WEIR_MAX_RANK) {

@@ -75,7 +75,7 @@ static weir_status check_spec(const weir_op_args *args, const weir_resample_spec
     return weir_fail(WEIR_ERR_SHAPE, "resample: up %lld, down %lld, delay %lld", (long long)s->up,
                      (long long)s->down, (long long)s->delay);
   }
-  if ((is_linear(s) || s->method == WEIR_RESAMPLE_FIR) && !weir_dtype_is_float(x->dtype)) {
+  if ((is_linear(s) || s->method == WEIR_RESAMPLE_FIR) && !weir_dtype_is_real(x->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "resample: linear and fir take floats, not %s",
                      weir_dtype_name(x->dtype));
   }
@@ -121,7 +121,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   if (s->method == WEIR_RESAMPLE_FIR) {
     WEIR_TRY(check_taps(s, x, &args->in[1]));
     y.dtype = s->accumulator == 0 ? x->dtype : (weir_dtype)(s->accumulator - 1);
-    if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || !weir_dtype_is_float(y.dtype)) {
+    if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || !weir_dtype_is_real(y.dtype)) {
       return weir_fail(WEIR_ERR_SHAPE, "resample: accumulator %d is no float", s->accumulator);
     }
   }

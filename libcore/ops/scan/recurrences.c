@@ -7,7 +7,7 @@ weir_status weir_scan_define_cumsum(weir_scan *s)
 {
   weir_body *b = &s->access->body;
   const weir_dtype in = s->args->in[0].dtype;
-  const weir_dtype sum = weir_dtype_is_float(in) ? WEIR_F64 : WEIR_I64;
+  const weir_dtype sum = weir_dtype_is_real(in) ? WEIR_F64 : WEIR_I64;
   const int total = weir_scan_state(s, sum, 0);
   const int32_t x = weir_scan_load(s, 0);
   const int32_t wide = in == sum ? x : weir_body_cast(b, sum, x);
@@ -93,7 +93,7 @@ static weir_status check_sos(const weir_scan *s, int n)
 {
   const weir_dtype in = s->args->in[0].dtype;
 
-  if (!weir_dtype_is_float(in)) {
+  if (weir_dtype_is_whole(in)) {
     return weir_fail(WEIR_ERR_SHAPE, "sos: filters f32 and f64, not %s", weir_dtype_name(in));
   }
   if (s->n_data == 2 && s->args->in[1].dtype != WEIR_BOOL) {

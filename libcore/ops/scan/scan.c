@@ -313,7 +313,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
       weir_case_input(c, &d, 0, 2);
     }
   }
-  c->exact = sos || !weir_dtype_is_float(x.dtype);
+  c->exact = sos || weir_dtype_is_whole(x.dtype);
   weir_case_spec(c, &s, sizeof s);
   return WEIR_OK;
 }

@@ -184,7 +184,7 @@ static void of_expression(const writer *w, const weir_body *from, const weir_exp
 
   switch (e->code) {
   case WEIR_CODE_CAST:
-    if (weir_dtype_is_float(from->exprs[e->a].dtype)) {
+    if (weir_dtype_is_real(from->exprs[e->a].dtype)) {
       out[0] = weir_body_cast(w->b, weir_dtype_computed(from->exprs[e->a].dtype), g);
     }
     break;
@@ -217,7 +217,7 @@ int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed)
     int32_t by[3] = {-1, -1, -1};
     const int32_t at[3] = {e->a, e->b, e->c};
 
-    if (seed[i] < 0 || !weir_dtype_is_float(e->dtype)) {
+    if (seed[i] < 0 || !weir_dtype_is_real(e->dtype)) {
       continue;
     }
     if (e->code == WEIR_CODE_LOAD && e->integer == d->operand) {

@@ -63,7 +63,7 @@ static slope slope_of(const weir_graph *g, const weir_node *node, int32_t number
   const slope x = args == 2 ? slope_of(g, node, e->a, varying) : SLOPE_NO;
   const slope y = args == 2 ? slope_of(g, node, e->b, varying) : SLOPE_NO;
 
-  if (x == SLOPE_NO || y == SLOPE_NO || !weir_dtype_is_float(e->dtype)) {
+  if (x == SLOPE_NO || y == SLOPE_NO || !weir_dtype_is_real(e->dtype)) {
     return SLOPE_NO;
   }
   switch (e->code) {
@@ -93,7 +93,7 @@ static bool start(passing *p)
       (a->combine != WEIR_COMBINE_ARGMAX && a->combine != WEIR_COMBINE_MAX) ||
       a->body.exprs[a->value[0]].code != WEIR_CODE_LOAD || a->in[0].dtype != a->accumulator ||
       a->in[0].dtype != a->out[0].dtype || a->in[0].rank != a->out[0].rank ||
-      !weir_dtype_is_float(a->in[0].dtype)) {
+      !weir_dtype_is_real(a->in[0].dtype)) {
     return false;
   }
   if (a->n_out > 1 && (weir_graph_readers(p->g, node->out[1], NULL, 0) > 0 ||

@@ -103,7 +103,7 @@ static bool take_operands(back *b, const derive_site *site, const int32_t *saved
     room = room && b->saved[k] >= 0;
   }
   for (int o = 0; o < from->n_out; o++) {
-    const bool given = (site->seeded >> o & 1) != 0 && weir_dtype_is_float(from->out[o].dtype);
+    const bool given = (site->seeded >> o & 1) != 0 && weir_dtype_is_real(from->out[o].dtype);
 
     b->given[o] = given ? add_input(b, &from->out[o], site->adjoint[o]) : -1;
     room = room && (!given || b->given[o] >= 0);
@@ -121,7 +121,7 @@ static void make_states(back *b, const weir_access *from)
     const int given = s->final > 0 ? b->given[s->final - 1] : -1;
 
     b->lambda[k] = -1;
-    if (weir_dtype_is_float(s->dtype)) {
+    if (weir_dtype_is_real(s->dtype)) {
       b->lambda[k] = to->n_states;
       to->state[to->n_states++] =
           (weir_state){.dtype = s->dtype, .init = given + 1, .slot = s->slot, .next = -1};
@@ -186,7 +186,7 @@ static weir_status make_outputs(back *b, const derive_walk *w, const derive_site
     const weir_operand *x = &from->in[k];
 
     b->to[k] = -1;
-    if (!w->wanted[site->in[k]] || !weir_dtype_is_float(x->dtype)) {
+    if (!w->wanted[site->in[k]] || !weir_dtype_is_real(x->dtype)) {
       continue;
     }
     if (to->n_out == WEIR_MAX_OUTPUTS) {

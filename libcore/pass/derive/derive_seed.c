@@ -265,7 +265,7 @@ weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *arrays, c
   int32_t g[WEIR_MAX_OUTPUTS];
 
   for (int o = 0; o < a->n_out; o++) {
-    const bool given = (d->seeded >> o & 1) != 0 && weir_dtype_is_float(a->out[o].dtype);
+    const bool given = (d->seeded >> o & 1) != 0 && weir_dtype_is_real(a->out[o].dtype);
 
     g[o] = given ? beside(d, arrays, o, arrays->adjoint[o]) : -1;
     if (given && g[o] >= 0 && a->combine == WEIR_COMBINE_NONE) {

@@ -20,7 +20,7 @@ static void fill(weir_tensor *t, double lo, double hi, uint32_t purpose, uint64_
   for (int64_t i = 0; i < weir_tensor_count(t); i++) {
     const double x = lo + (hi - lo) * weir_random_uniform(seed, purpose, 0, (uint64_t)i);
 
-    if (weir_dtype_is_float(t->dtype)) {
+    if (weir_dtype_is_real(t->dtype)) {
       weir_dtype_store_real(t->dtype, t->data, i, x);
     } else {
       weir_dtype_store_int(t->dtype, t->data, i, (int64_t)floor(x + 0.5));

@@ -261,7 +261,7 @@ static weir_status derive_site_of(derive_walk *w, const derive_site *site)
     return derive_scan(w, site);
   }
   for (int k = 0; k < a->n_in; k++) {
-    if (w->wanted[site->in[k]] && weir_dtype_is_float(a->in[k].dtype)) {
+    if (w->wanted[site->in[k]] && weir_dtype_is_real(a->in[k].dtype)) {
       WEIR_TRY(derive_input(w, site, k));
     }
   }
@@ -274,7 +274,7 @@ static bool is_wanted(const derive_walk *w, const weir_node *node)
   bool yes = false;
 
   for (int k = 0; k < node->n_in; k++) {
-    yes = yes || (w->wanted[node->in[k]] && weir_dtype_is_float(node->access.in[k].dtype));
+    yes = yes || (w->wanted[node->in[k]] && weir_dtype_is_real(node->access.in[k].dtype));
   }
   return yes;
 }
@@ -339,12 +339,12 @@ static weir_status check(const weir_graph *g, weir_value loss, const weir_value 
 {
   const weir_array_desc *d = weir_value_desc(g, loss);
 
-  if (d == NULL || d->rank != 0 || !weir_dtype_is_float(d->dtype)) {
+  if (d == NULL || d->rank != 0 || !weir_dtype_is_real(d->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "derivative: the loss is no float of rank 0");
   }
   for (int i = 0; i < n; i++) {
     d = weir_value_desc(g, wrt[i]);
-    if (d == NULL || !weir_dtype_is_float(d->dtype) || d->time > 0) {
+    if (d == NULL || !weir_dtype_is_real(d->dtype) || d->time > 0) {
       return weir_fail(WEIR_ERR_SHAPE, "derivative: value %d to derive by is no array of floats",
                        i);
     }

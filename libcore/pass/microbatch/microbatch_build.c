@@ -125,7 +125,7 @@ static int32_t merge_body(weir_body *b, weir_monoid m, weir_dtype dtype, int32_t
   const int32_t most =
       weir_body_binary(b, m == WEIR_COMBINE_MAX ? WEIR_CODE_MAX : WEIR_CODE_MIN, x, y);
 
-  return weir_dtype_is_float(dtype)
+  return weir_dtype_is_real(dtype)
              ? weir_body_select(b, weir_body_unary(b, WEIR_CODE_ISNAN, x), x, most)
              : most;
 }

@@ -21,7 +21,7 @@ static bool is_integer(const weir_body *b, int32_t number, int64_t value)
 {
   const weir_expr *e = &b->exprs[number];
 
-  return e->code == WEIR_CODE_CONST && !weir_dtype_is_float(e->dtype) && e->integer == value;
+  return e->code == WEIR_CODE_CONST && weir_dtype_is_whole(e->dtype) && e->integer == value;
 }
 
 /* Dimension of an index, or of one that a rank counts from *from on; -1: it is none. */

@@ -9,14 +9,14 @@ static bool is_constant(const weir_expr *e, double value)
   if (e->code != WEIR_CODE_CONST) {
     return false;
   }
-  return weir_dtype_is_float(e->dtype) ? e->real == value && signbit(e->real) == signbit(value)
-                                       : e->integer == (int64_t)value && !signbit(value);
+  return weir_dtype_is_real(e->dtype) ? e->real == value && signbit(e->real) == signbit(value)
+                                      : e->integer == (int64_t)value && !signbit(value);
 }
 
 /* Adding this changes nothing: -0 for floats (x + 0 turns -0 into 0), 0 for integers. */
 static bool is_nothing(const weir_expr *e)
 {
-  return is_constant(e, weir_dtype_is_float(e->dtype) ? -0.0 : 0.0);
+  return is_constant(e, weir_dtype_is_real(e->dtype) ? -0.0 : 0.0);
 }
 
 /* Whether every number of a float dtype is one of the other. */
@@ -173,7 +173,7 @@ static void take_scalars(const weir_graph *g, weir_node *node, bool *changed)
     if (array == NULL || array->kind != WEIR_ARRAY_CONSTANT || array->desc.rank != 0) {
       continue;
     }
-    const bool real = weir_dtype_is_float(e->dtype);
+    const bool real = weir_dtype_is_real(e->dtype);
 
     *e = (weir_expr){
         .code = WEIR_CODE_CONST,

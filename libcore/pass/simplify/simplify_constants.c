@@ -35,7 +35,7 @@ static bool is_float_code(const weir_body *b, const weir_expr *e)
   case WEIR_CODE_MIN:
   case WEIR_CODE_MAX:
   case WEIR_CODE_FMA:
-    return weir_dtype_is_float(e->dtype) && weir_dtype_is_float(from);
+    return weir_dtype_is_real(e->dtype) && weir_dtype_is_real(from);
   default:
     return false;
   }

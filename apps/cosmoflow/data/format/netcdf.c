@@ -218,7 +218,7 @@ static weir_status take_labels(cf_volume_file *f, held *h)
   h->label_dims = s.n_dims;
   h->label_dtype = s.dtype;
   f->info.n_labels = s.n_dims > 0 ? s.lengths[s.n_dims - 1] : 0;
-  if (s.text || s.chars || !weir_dtype_is_float(s.dtype) || s.n_dims < 1 || s.n_dims > 2 ||
+  if (s.text || s.chars || !weir_dtype_is_real(s.dtype) || s.n_dims < 1 || s.n_dims > 2 ||
       (s.n_dims == 2 && s.lengths[0] != f->count) || (s.n_dims == 1 && f->count != 1) ||
       f->info.n_labels > CF_LABELS_MOST) {
     return weir_fail(WEIR_ERR_DATA,
@@ -242,7 +242,7 @@ static weir_status take_physical(cf_volume_file *f, held *h)
   h->physical_dims = s.n_dims;
   h->physical_dtype = s.dtype;
   f->info.physical = true;
-  if (s.text || s.chars || !weir_dtype_is_float(s.dtype) || s.n_dims != h->label_dims ||
+  if (s.text || s.chars || !weir_dtype_is_real(s.dtype) || s.n_dims != h->label_dims ||
       s.lengths[s.n_dims - 1] != f->info.n_labels || (s.n_dims == 2 && s.lengths[0] != f->count)) {
     return weir_fail(WEIR_ERR_DATA, "%s: physPar has not the shape of the labels", f->path);
   }
@@ -291,7 +291,7 @@ static weir_status take_ranges(cf_volume_file *f, held *h)
   if (var == CF_NETCDF_NONE || f->info.n_labels == 0) {
     return WEIR_OK;
   }
-  if (var == CF_NETCDF_OTHER || s.text || s.chars || !weir_dtype_is_float(s.dtype) ||
+  if (var == CF_NETCDF_OTHER || s.text || s.chars || !weir_dtype_is_real(s.dtype) ||
       s.n_dims != 2 || s.lengths[0] != f->info.n_labels || s.lengths[1] != 2) {
     return weir_fail(WEIR_ERR_DATA, "%s: rangePar is not two floats for each of %lld labels",
                      f->path, (long long)f->info.n_labels);
@@ -356,7 +356,7 @@ static weir_status take_rest(cf_volume_file *f, held *h)
   WEIR_TRY(cf_netcdf_seek(h->nc, "universe", &h->universe, &s, dims));
   if (h->universe != CF_NETCDF_NONE &&
       (h->universe == CF_NETCDF_OTHER || s.text || s.chars || s.n_dims > 1 ||
-       weir_dtype_is_float(s.dtype) || (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
+       weir_dtype_is_real(s.dtype) || (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
     return weir_fail(WEIR_ERR_DATA, "%s: universe is no integer for each of %lld samples", f->path,
                      (long long)f->count);
   }
@@ -365,7 +365,7 @@ static weir_status take_rest(cf_volume_file *f, held *h)
   WEIR_TRY(cf_netcdf_seek(h->nc, "redshifts", &var, &s, dims));
   if (var != CF_NETCDF_NONE &&
       (var == CF_NETCDF_OTHER || s.n_dims != 1 || s.lengths[0] != f->info.lengths[3] ||
-       !weir_dtype_is_float(s.dtype) || s.text || s.chars)) {
+       !weir_dtype_is_real(s.dtype) || s.text || s.chars)) {
     return weir_fail(WEIR_ERR_DATA, "%s: redshifts is not a float for each of %lld channels",
                      f->path, (long long)f->info.lengths[3]);
   }

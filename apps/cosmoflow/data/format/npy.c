@@ -119,7 +119,7 @@ static weir_status take_labels(cf_volume_file *f, const char *path, const weir_n
 
   f->info.n_labels = s->n_dims > 0 ? s->lengths[s->n_dims - 1] : 0;
   if (s->n_dims < 1 || s->n_dims > 2 || samples != f->count || f->info.n_labels > CF_LABELS_MOST ||
-      !weir_dtype_is_float(s->dtype)) {
+      weir_dtype_is_whole(s->dtype)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: is no array of at most %d labels, floats, for each of the %lld samples "
                      "in %s",
@@ -133,7 +133,7 @@ static weir_status check_universe(const cf_volume_file *f, const char *path,
 {
   const int64_t samples = s->n_dims == 1 ? s->lengths[0] : s->n_dims == 0 ? 1 : -1;
 
-  return samples == f->count && !weir_dtype_is_float(s->dtype) && s->dtype != WEIR_BOOL
+  return samples == f->count && weir_dtype_is_whole(s->dtype) && s->dtype != WEIR_BOOL
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
                          "%s: is no array of an integer for each of the %lld samples in %s", path,

@@ -15,7 +15,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   WEIR_TRY(weir_need_count("laplace", args, 1, 1));
   WEIR_TRY(weir_need_dim("laplace", &args->in[0], s->dim));
   WEIR_TRY(weir_need_border("laplace", border));
-  if (!weir_dtype_is_float(args->in[0].dtype)) {
+  if (weir_dtype_is_whole(args->in[0].dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "laplace: takes floats, not %s; cast the operand",
                      weir_dtype_name(args->in[0].dtype));
   }

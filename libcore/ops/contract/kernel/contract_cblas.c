@@ -146,7 +146,7 @@ static bool find_shape(const weir_graph *g, const weir_group *group, shape *s)
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
   const weir_access *a = &node->access;
   const weir_dtype dtype = a->out[0].dtype;
-  bool right = group->n_nodes == 1 && is_product(a) && is_whole(a) && weir_dtype_is_float(dtype) &&
+  bool right = group->n_nodes == 1 && is_product(a) && is_whole(a) && weir_dtype_is_real(dtype) &&
                a->accumulator == dtype && a->in[0].dtype == dtype && a->in[1].dtype == dtype;
 
   right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
