@@ -13,8 +13,9 @@ export XDG_CACHE_HOME=$work/cache
 failed=0 cases=0
 /usr/bin/python3 -c 'import netCDF4' 2>/dev/null || { echo "skipped: /usr/bin/python3 has no netCDF4"; exit 77; }
 cat >"$work/digest.py" <<'END'
-import hashlib, re, sys, netCDF4, numpy
-def undated(text): return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", str(text))
+import hashlib, os, re, sys, netCDF4, numpy
+own = os.path.dirname(os.path.realpath(sys.argv[1]))
+def undated(text): return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", str(text)).replace(own + "/", "OUT/")
 with netCDF4.Dataset(sys.argv[1]) as file:
     file.set_auto_maskandscale(False)
     for name in file.ncattrs(): print(name, undated(file.getncattr(name)))
@@ -38,7 +39,7 @@ results() {
     ! -name bench.csv ! -name 'checkpoint-*' ! -name mllog.txt | sort)
 }
 
-# A file of results; of NetCDF, whose notes tell when it was written, the arrays and other notes.
+# A file of results; of NetCDF, whose notes tell when and in which folder it was written, the arrays and other notes.
 content() {
   case $1 in
     *.nc) /usr/bin/python3 "$work/digest.py" "$1" ;;
