@@ -7,8 +7,9 @@ static const struct row {
   const char *name;
   size_t size;
   weir_kind kind;
+  weir_dtype part;
 } rows[] = {
-#define X(id, text, ctype, kind, is_signed) {text, sizeof(ctype), WEIR_KIND_##kind},
+#define X(id, text, ctype, kind, part) {text, sizeof(ctype), WEIR_KIND_##kind, part},
     WEIR_DTYPE_LIST(X)
 #undef X
 };
@@ -38,6 +39,16 @@ bool weir_dtype_is_whole(weir_dtype dtype)
   return rows[dtype].kind == WEIR_KIND_INTEGER || rows[dtype].kind == WEIR_KIND_BOOL;
 }
 
+bool weir_dtype_is_complex(weir_dtype dtype)
+{
+  return rows[dtype].kind == WEIR_KIND_COMPLEX;
+}
+
+weir_dtype weir_dtype_part(weir_dtype dtype)
+{
+  return rows[dtype].part;
+}
+
 weir_dtype weir_dtype_computed(weir_dtype dtype)
 {
   return dtype == WEIR_BF16 ? WEIR_F32 : dtype;
@@ -63,7 +74,7 @@ weir_status weir_dtype_find(const char *name, weir_dtype *out)
       return WEIR_OK;
     }
   }
-#define X(id, text, ctype, kind, is_signed) " " text
+#define X(id, text, ctype, kind, part) " " text
   return weir_fail(WEIR_ERR_CONFIG, "unknown dtype %s; there are" WEIR_DTYPE_LIST(X), name);
 #undef X
 }
@@ -85,36 +96,57 @@ static int64_t int_from_real(double value, int64_t lo, int64_t hi)
 
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index)
 {
-  if (dtype == WEIR_BF16) {
-    return (double)weir_f32_from_bf16(((const weir_bf16 *)data)[index]);
-  }
   switch (dtype) {
-#define X(id, text, ctype, kind, is_signed) \
-  case id:                                  \
+#define X(id, text, ctype, kind, part) \
+  case id:                             \
     return (double)((const ctype *)data)[index];
-    WEIR_DTYPE_LIST(X)
+    WEIR_DTYPE_NUMBERS(X)
 #undef X
-  case WEIR_DTYPE_COUNT:
-    break;
+  case WEIR_BF16:
+    return (double)weir_f32_from_bf16(((const weir_bf16 *)data)[index]);
+  default:
+    WEIR_ASSERT(!weir_dtype_is_complex(dtype));
+    return 0;
   }
-  return 0;
 }
 
 int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index)
 {
-  if (weir_dtype_is_real(dtype)) {
+  if (!weir_dtype_is_whole(dtype)) {
     return int_from_real(weir_dtype_load_real(dtype, data, index), INT64_MIN, INT64_MAX);
   }
   switch (dtype) {
-#define X(id, text, ctype, kind, is_signed) \
-  case id:                                  \
+#define X(id, text, ctype, kind, part) \
+  case id:                             \
     return (int64_t)((const ctype *)data)[index];
-    WEIR_DTYPE_LIST(X)
+    WEIR_DTYPE_NUMBERS(X)
 #undef X
-  case WEIR_DTYPE_COUNT:
-    break;
+  default:
+    return 0;
   }
-  return 0;
+}
+
+weir_c128 weir_dtype_load_complex(weir_dtype dtype, const void *data, int64_t index)
+{
+  switch (dtype) {
+#define X(id, text, ctype, kind, part) \
+  case id:                             \
+    return (weir_c128){((const ctype *)data)[index].re, ((const ctype *)data)[index].im};
+    WEIR_DTYPE_COMPLEX(X)
+#undef X
+  default:
+    return (weir_c128){weir_dtype_load_real(dtype, data, index), 0};
+  }
+}
+
+void weir_dtype_store_complex(weir_dtype dtype, void *data, int64_t index, weir_c128 value)
+{
+  WEIR_ASSERT(weir_dtype_is_complex(dtype));
+  if (dtype == WEIR_C64) {
+    ((weir_c64 *)data)[index] = (weir_c64){(float)value.re, (float)value.im};
+  } else {
+    ((weir_c128 *)data)[index] = value;
+  }
 }
 
 void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value)
@@ -147,6 +179,10 @@ void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double v
   case WEIR_BF16:
     ((weir_bf16 *)data)[index] = weir_bf16_from_f32((float)value);
     break;
+  case WEIR_C64:
+  case WEIR_C128:
+    weir_dtype_store_complex(dtype, data, index, (weir_c128){value, 0});
+    break;
   case WEIR_DTYPE_COUNT:
     break;
   }
@@ -154,22 +190,20 @@ void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double v
 
 void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value)
 {
-  if (dtype == WEIR_BOOL) {
-    ((uint8_t *)data)[index] = value != 0;
-    return;
-  }
-  if (dtype == WEIR_BF16) {
-    ((weir_bf16 *)data)[index] = weir_bf16_from_f32((float)value);
-    return;
-  }
   switch (dtype) {
-#define X(id, text, ctype, kind, is_signed) \
-  case id:                                  \
-    ((ctype *)data)[index] = (ctype)value;  \
+  case WEIR_BOOL:
+    ((uint8_t *)data)[index] = value != 0;
     break;
-    WEIR_DTYPE_LIST(X)
+  case WEIR_BF16:
+    ((weir_bf16 *)data)[index] = weir_bf16_from_f32((float)value);
+    break;
+#define X(id, text, ctype, kind, part)     \
+  case id:                                 \
+    ((ctype *)data)[index] = (ctype)value; \
+    break;
+    WEIR_DTYPE_NUMBERS_BUT_BOOL(X)
 #undef X
-  case WEIR_DTYPE_COUNT:
-    break;
+  default:
+    weir_dtype_store_complex(dtype, data, index, (weir_c128){(double)value, 0});
   }
 }

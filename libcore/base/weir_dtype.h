@@ -5,29 +5,38 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_bf16.h"
+#include "base/weir_complex.h"
 #include "base/weir_status.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 // clang-format off
-/* X(enum, name, C type, kind, is signed) */
-#define WEIR_DTYPE_LIST(X)                          \
-  X(WEIR_F32,  "f32",  float,     REAL,    1)       \
-  X(WEIR_F64,  "f64",  double,    REAL,    1)       \
-  X(WEIR_I8,   "i8",   int8_t,    INTEGER, 1)       \
-  X(WEIR_U8,   "u8",   uint8_t,   INTEGER, 0)       \
-  X(WEIR_I16,  "i16",  int16_t,   INTEGER, 1)       \
-  X(WEIR_I32,  "i32",  int32_t,   INTEGER, 1)       \
-  X(WEIR_I64,  "i64",  int64_t,   INTEGER, 1)       \
-  X(WEIR_BOOL, "bool", uint8_t,   BOOL,    0)       \
-  X(WEIR_BF16, "bf16", weir_bf16, REAL,    1)
+/* X(enum, name, C type, kind, dtype of the real part) */
+#define WEIR_DTYPE_NUMBERS_BUT_BOOL(X)                 \
+  X(WEIR_F32,  "f32",  float,     REAL,    WEIR_F32)   \
+  X(WEIR_F64,  "f64",  double,    REAL,    WEIR_F64)   \
+  X(WEIR_I8,   "i8",   int8_t,    INTEGER, WEIR_I8)    \
+  X(WEIR_U8,   "u8",   uint8_t,   INTEGER, WEIR_U8)    \
+  X(WEIR_I16,  "i16",  int16_t,   INTEGER, WEIR_I16)   \
+  X(WEIR_I32,  "i32",  int32_t,   INTEGER, WEIR_I32)   \
+  X(WEIR_I64,  "i64",  int64_t,   INTEGER, WEIR_I64)
+#define WEIR_DTYPE_NUMBERS(X)                          \
+  WEIR_DTYPE_NUMBERS_BUT_BOOL(X)                       \
+  X(WEIR_BOOL, "bool", uint8_t,   BOOL,    WEIR_BOOL)
+#define WEIR_DTYPE_COMPLEX(X)                          \
+  X(WEIR_C64,  "c64",  weir_c64,  COMPLEX, WEIR_F32)   \
+  X(WEIR_C128, "c128", weir_c128, COMPLEX, WEIR_F64)
+#define WEIR_DTYPE_LIST(X)                             \
+  WEIR_DTYPE_NUMBERS(X)                                \
+  X(WEIR_BF16, "bf16", weir_bf16, REAL,    WEIR_BF16)  \
+  WEIR_DTYPE_COMPLEX(X)
 // clang-format on
 
 /* A bool element is one byte, 0 or 1. bf16 is a format of arrays: what is computed with its
  * elements is computed in f32 (weir_dtype_computed), and files have no such type. */
 typedef enum weir_dtype {
-#define X(id, name, ctype, kind, is_signed) id,
+#define X(id, name, ctype, kind, part) id,
   WEIR_DTYPE_LIST(X)
 #undef X
       WEIR_DTYPE_COUNT
@@ -35,29 +44,43 @@ typedef enum weir_dtype {
 
 /* What elements are. Code asks for the kind that it means: what is no real number may be whole, or
  * of a kind yet to come. */
-typedef enum weir_kind { WEIR_KIND_BOOL, WEIR_KIND_INTEGER, WEIR_KIND_REAL } weir_kind;
+typedef enum weir_kind {
+  WEIR_KIND_BOOL,
+  WEIR_KIND_INTEGER,
+  WEIR_KIND_REAL,
+  WEIR_KIND_COMPLEX
+} weir_kind;
 
 /* Bytes of one element. */
 size_t weir_dtype_size(weir_dtype dtype);
 /* "f32", ... */
 const char *weir_dtype_name(weir_dtype dtype);
 weir_kind weir_dtype_kind(weir_dtype dtype);
-/* Whether elements are real numbers; whether they are integers or bool, so that sums are exact. */
+/* Whether elements are real numbers; whether they are integers or bool, so that sums are exact;
+ * whether they are complex numbers. */
 bool weir_dtype_is_real(weir_dtype dtype);
 bool weir_dtype_is_whole(weir_dtype dtype);
+bool weir_dtype_is_complex(weir_dtype dtype);
+/* Dtype of the real part, and of the imaginary one: of another kind than complex, the dtype itself.
+ */
+weir_dtype weir_dtype_part(weir_dtype dtype);
 /* The dtype that arithmetic on elements is done in: f32 for bf16, else the dtype itself. */
 weir_dtype weir_dtype_computed(weir_dtype dtype);
 /* The number that an element of a float dtype is after `value` was stored in it. */
 double weir_dtype_rounded(weir_dtype dtype, double value);
 /* Fails: WEIR_ERR_CONFIG, naming the dtypes that exist; *out is then untouched. */
 weir_status weir_dtype_find(const char *name, weir_dtype *out) WEIR_CHECKED;
-/* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). */
+/* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). Not of
+ * complex dtypes, of which no part is the number. */
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index);
 int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index);
 /* Stores with C conversion rules (bf16: through f32); where these leave a float to integer
  * conversion undefined it saturates, NaN gives 0. bool stores value != 0. */
 void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value);
 void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value);
+/* Of every dtype (the imaginary part of what is not complex is 0); into complex dtypes alone. */
+weir_c128 weir_dtype_load_complex(weir_dtype dtype, const void *data, int64_t index);
+void weir_dtype_store_complex(weir_dtype dtype, void *data, int64_t index, weir_c128 value);
 
 #ifdef __cplusplus
 }

@@ -7,15 +7,19 @@
 
 static void table_agrees_with_c(void **state)
 {
-#define X(id, text, ctype, kind, is_signed)                         \
-  {                                                                 \
-    weir_dtype found = WEIR_DTYPE_COUNT;                            \
-    assert_ok(weir_dtype_find(text, &found));                       \
-    assert_int_equal(found, id);                                    \
-    assert_string_equal(weir_dtype_name(id), text);                 \
-    assert_int_equal(weir_dtype_size(id), sizeof(ctype));           \
-    assert_int_equal(weir_dtype_kind(id), WEIR_KIND_##kind);        \
-    assert_true(weir_dtype_is_real(id) != weir_dtype_is_whole(id)); \
+#define X(id, text, ctype, kind, part)                                                             \
+  {                                                                                                \
+    weir_dtype found = WEIR_DTYPE_COUNT;                                                           \
+    assert_ok(weir_dtype_find(text, &found));                                                      \
+    assert_int_equal(found, id);                                                                   \
+    assert_string_equal(weir_dtype_name(id), text);                                                \
+    assert_int_equal(weir_dtype_size(id), sizeof(ctype));                                          \
+    assert_int_equal(weir_dtype_kind(id), WEIR_KIND_##kind);                                       \
+    assert_int_equal(weir_dtype_part(id), part);                                                   \
+    assert_int_equal(weir_dtype_is_real(id) + weir_dtype_is_whole(id) + weir_dtype_is_complex(id), \
+                     1);                                                                           \
+    assert_int_equal(weir_dtype_size(id),                                                          \
+                     (1 + (size_t)weir_dtype_is_complex(id)) * weir_dtype_size(part));             \
   }
   WEIR_DTYPE_LIST(X)
 #undef X
@@ -28,7 +32,7 @@ static void unknown_name_lists_the_known(void **state)
   assert_int_equal(weir_dtype_find("f23", &out), WEIR_ERR_CONFIG);
   assert_int_equal(out, WEIR_I16);
   assert_non_null(strstr(weir_last_message(), "f23"));
-#define X(id, text, ctype, kind, is_signed) assert_non_null(strstr(weir_last_message(), text));
+#define X(id, text, ctype, kind, part) assert_non_null(strstr(weir_last_message(), text));
   WEIR_DTYPE_LIST(X)
 #undef X
 }
@@ -36,7 +40,7 @@ static void unknown_name_lists_the_known(void **state)
 /* Integers of each width round trip exactly through both ways. */
 static void values_in_range_round_trip(void **state)
 {
-  for (int d = 0; d < WEIR_DTYPE_COUNT; d++) {
+  for (int d = 0; d <= WEIR_BF16; d++) {
     const weir_dtype dtype = (weir_dtype)d;
     const bool small = dtype == WEIR_BOOL;
     _Alignas(16) unsigned char data[3 * 8];
@@ -49,6 +53,26 @@ static void values_in_range_round_trip(void **state)
       assert_int_equal(weir_dtype_load_int(dtype, data, 1), value);
     }
   }
+}
+
+static void complex_numbers_keep_both_parts(void **state)
+{
+  const weir_dtype dtypes[] = {WEIR_C64, WEIR_C128};
+  weir_c128 data[3] = {{0, 0}};
+
+  for (int i = 0; i < 2; i++) {
+    weir_dtype_store_complex(dtypes[i], data, 1, (weir_c128){1.5, -0.1});
+    weir_dtype_store_int(dtypes[i], data, 2, -7);
+    const weir_c128 z = weir_dtype_load_complex(dtypes[i], data, 1);
+    const weir_c128 whole = weir_dtype_load_complex(dtypes[i], data, 2);
+
+    assert_true(z.re == 1.5 && z.im == (i == 0 ? (double)-0.1f : -0.1));
+    assert_true(whole.re == -7 && whole.im == 0);
+    weir_dtype_store_real(dtypes[i], data, 2, 0.1);
+    assert_true(weir_dtype_load_complex(dtypes[i], data, 2).re == (i == 0 ? (double)0.1f : 0.1));
+  }
+  assert_true(weir_dtype_load_complex(WEIR_I16, (int16_t[]){1, -300}, 1).re == -300);
+  assert_true(weir_dtype_load_complex(WEIR_F32, (float[]){0.5f}, 0).im == 0);
 }
 
 static void reals_that_do_not_fit_saturate(void **state)
@@ -161,6 +185,7 @@ int main(void)
       cmocka_unit_test(table_agrees_with_c),
       cmocka_unit_test(unknown_name_lists_the_known),
       cmocka_unit_test(values_in_range_round_trip),
+      cmocka_unit_test(complex_numbers_keep_both_parts),
       cmocka_unit_test(reals_that_do_not_fit_saturate),
       cmocka_unit_test(floats_truncate_to_integers),
       cmocka_unit_test(bf16_is_the_nearest),

@@ -180,7 +180,7 @@ static inline void draw_inputs(exec_case *c, weir_access *a)
 
   for (int n = (int)draw(c, 1, 3); n > 0; n--) {
     weir_operand *x = &a->in[a->n_in++];
-    *x = (weir_operand){.dtype = (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1)};
+    *x = (weir_operand){.dtype = (weir_dtype)draw(c, 0, WEIR_BF16)};
     x->dtype = c->smooth ? WEIR_F32 : draw(c, 0, 2) ? x->dtype : WEIR_F32;
     x->rank = (int)draw(c, 0, 3);
     for (int d = 0; d < x->rank; d++) {
@@ -228,7 +228,7 @@ static inline void draw_leaves(exec_case *c, weir_access *a)
     weir_body_load(b, k, a->in[k].dtype);
   }
   for (int k = 0; k < 2; k++) {
-    const weir_dtype t = c->smooth ? WEIR_F32 : (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1);
+    const weir_dtype t = c->smooth ? WEIR_F32 : (weir_dtype)draw(c, 0, WEIR_BF16);
     if (weir_dtype_is_real(t)) {
       weir_body_real(b, t, (double)draw(c, -30, 30) * 0.1);
     } else {
@@ -333,7 +333,7 @@ static inline void draw_operation(exec_case *c, weir_body *b)
   const weir_dtype t = argument_dtype(code, c->smooth ? WEIR_F32 : any);
 
   if (code == WEIR_CODE_CAST) {
-    weir_body_cast(b, (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1), (int32_t)draw(c, 0, b->n - 1));
+    weir_body_cast(b, (weir_dtype)draw(c, 0, WEIR_BF16), (int32_t)draw(c, 0, b->n - 1));
     return;
   }
   if (code == WEIR_CODE_SELECT) {
@@ -398,7 +398,7 @@ static inline void draw_monoid(exec_case *c, weir_access *a)
   }
   for (int k = 0; k < a->n_out; k++) {
     const int exact = real || draw(c, 0, 3);
-    a->out[k].dtype = exact ? a->accumulator : (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1);
+    a->out[k].dtype = exact ? a->accumulator : (weir_dtype)draw(c, 0, WEIR_BF16);
   }
   if (m == WEIR_COMBINE_ARGMAX) {
     a->out[1].dtype = WEIR_I64;
@@ -416,10 +416,9 @@ static inline void draw_states(exec_case *c, weir_access *a)
   a->n_states = (int)draw(c, 1, 4);
   c->cells = calloc((size_t)(c->points * a->n_states) + 1, sizeof *c->cells);
   for (int s = 0; s < a->n_states; s++) {
-    a->state[s] =
-        (weir_state){.dtype = c->smooth       ? WEIR_F32
-                              : draw(c, 0, 1) ? WEIR_F64
-                                              : (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1)};
+    a->state[s] = (weir_state){.dtype = c->smooth       ? WEIR_F32
+                                        : draw(c, 0, 1) ? WEIR_F64
+                                                        : (weir_dtype)draw(c, 0, WEIR_BF16)};
     for (int64_t p = 0; p < c->points; p++) {
       const literal v = draw_value(c, a->state[s].dtype);
       c->cells[s * c->points + p] = v.bits;

@@ -47,7 +47,7 @@ weir_status weir_tensor_broadcast(const weir_tensor *t, int rank, const int64_t 
                                   weir_tensor *view) WEIR_CHECKED;
 
 /* Element-wise copy between any two views of one shape, converting dtype; the two must not overlap.
- * Fails: WEIR_ERR_SHAPE. */
+ * Fails: WEIR_ERR_SHAPE (also complex numbers to a dtype without an imaginary part). */
 weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to) WEIR_CHECKED;
 /* Element at an index vector, as double. */
 double weir_tensor_get_real(const weir_tensor *t, const int64_t *index);

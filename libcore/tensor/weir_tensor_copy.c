@@ -36,6 +36,7 @@ TYPED_COPY(copy_1, uint8_t, uint8_t)
 TYPED_COPY(copy_2, uint16_t, uint16_t)
 TYPED_COPY(copy_4, uint32_t, uint32_t)
 TYPED_COPY(copy_8, uint64_t, uint64_t)
+TYPED_COPY(copy_16, unsigned __int128, unsigned __int128)
 TYPED_COPY(copy_i16_f32, int16_t, float)
 TYPED_COPY(copy_i16_f64, int16_t, double)
 TYPED_COPY(copy_i32_f32, int32_t, float)
@@ -60,6 +61,14 @@ static void copy_any_reals(const struct line *from, const struct line *to, int64
   }
 }
 
+static void copy_any_complex(const struct line *from, const struct line *to, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) {
+    weir_dtype_store_complex(to->dtype, to->data, i * to->stride,
+                             weir_dtype_load_complex(from->dtype, from->data, i * from->stride));
+  }
+}
+
 static line_copy choose(weir_dtype from, weir_dtype to)
 {
   static const struct {
@@ -79,8 +88,11 @@ static line_copy choose(weir_dtype from, weir_dtype to)
       return copy_2;
     case 4:
       return copy_4;
-    default:
+    case 8:
       return copy_8;
+    default:
+      WEIR_ASSERT(weir_dtype_size(from) == 16);
+      return copy_16;
     }
   }
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -88,7 +100,9 @@ static line_copy choose(weir_dtype from, weir_dtype to)
       return pairs[i].copy;
     }
   }
-  return weir_dtype_is_real(from) ? copy_any_reals : copy_any_ints;
+  return weir_dtype_is_complex(to)  ? copy_any_complex
+         : weir_dtype_is_real(from) ? copy_any_reals
+                                    : copy_any_ints;
 }
 
 static weir_status same_shape(const weir_tensor *from, const weir_tensor *to)
@@ -124,6 +138,10 @@ weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to)
   int64_t index[WEIR_MAX_RANK] = {0};
 
   WEIR_TRY(same_shape(from, to));
+  if (weir_dtype_is_complex(from->dtype) && !weir_dtype_is_complex(to->dtype)) {
+    return weir_fail(WEIR_ERR_SHAPE, "copy: %s to %s, which has no imaginary part",
+                     weir_dtype_name(from->dtype), weir_dtype_name(to->dtype));
+  }
   if (count == 0) {
     return WEIR_OK;
   }

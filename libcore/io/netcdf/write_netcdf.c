@@ -177,7 +177,7 @@ static weir_status define(weir_netcdf *nc, const char *what, nc_type type, int n
 weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
                             const int *dims, int *var)
 {
-  if (dtype == WEIR_BF16) {
+  if (dtype == WEIR_BF16 || weir_dtype_is_complex(dtype)) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "NetCDF variable '%s': NetCDF has no bf16; cast to f32",
                      name);
   }
