@@ -20,7 +20,7 @@ static inline float weir_abs_c64(weir_c64 z)
   const float size = (float)weir_sqrt_f64(re * re + im * im);
   const float a = weir_abs_f32(z.re), b = weir_abs_f32(z.im), infinite = 2 * 0x1p127f;
 
-  return (a == infinite) | (b == infinite) ? infinite : size;
+  return ((a == infinite) | (b == infinite)) != 0 ? infinite : size;
 }
 
 /* The larger part times sqrt(1 + (smaller / larger)^2): within 2 ulp, and overflows only where |z|
