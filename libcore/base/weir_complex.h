@@ -1,7 +1,5 @@
 /* weir_complex.h - complex numbers: two reals, the real part first, as C, C++, Fortran and CUDA
- * hold them. Structs, so that headers that use them stay valid C++.
- *
- * Needs no other header and is pasted in front of emitted C. */
+ * hold them. Structs, so that headers that use them stay valid C++. */
 #ifndef WEIR_COMPLEX_H
 #define WEIR_COMPLEX_H
 

@@ -42,8 +42,8 @@ typedef enum weir_dtype {
       WEIR_DTYPE_COUNT
 } weir_dtype;
 
-/* What elements are. Code asks for the kind that it means: what is no real number may be whole, or
- * of a kind yet to come. */
+/* What elements are. Code asks for the kind that it means: what is no real number may be an
+ * integer, a bool or complex. */
 typedef enum weir_kind {
   WEIR_KIND_BOOL,
   WEIR_KIND_INTEGER,

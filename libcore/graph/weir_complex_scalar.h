@@ -41,9 +41,9 @@ static inline double weir_abs_c128(weir_c128 z)
 /* t: dtype; r: dtype of its parts, R their type.
  *
  * mul: re = ac - bd, im = ad + bc; k = sqrt(5) (Brent, Percival and Zimmermann, Math. Comp. 76
- * (2007)). div: R. L. Smith, Algorithm 116, Comm. ACM 5 (1962):
- * the smaller part of the divisor over the larger one first, so that no square is formed; k = 8
- * where that ratio and the quotient's parts are normal numbers; x / 0 is nan + i nan. */
+ * (2007)). div: R. L. Smith, Algorithm 116, Comm. ACM 5 (1962): the smaller part of the divisor over
+ * the larger one first, so that no square is formed; k = 6 to first order (at most 2.83 of the two
+ * numerators, 2 of the divisor, 1 of the division) where no part underflows; x / 0 is nan + i nan. */
 #define WEIR_COMPLEX(t, T, r, R)                                                              \
   static inline T weir_make_##t(R re, R im) { const T z = {re, im}; return z; }               \
   static inline R weir_real_##t(T z) { return z.re; }                                         \

@@ -53,6 +53,9 @@ static void arrays_come_back(void **state)
   }
   assert_int_equal(weir_netcdf_var(nc, "half", WEIR_BF16, 2, dims, &vars[FILED]),
                    WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_netcdf_var(nc, "wave", WEIR_C128, 2, dims, &vars[FILED]),
+                   WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "'wave': NetCDF has no c128; write its parts"));
   assert_ok(weir_netcdf_commit(&nc));
   assert_null(nc);
   assert_ok(weir_netcdf_open(path, &nc));

@@ -178,8 +178,7 @@ static weir_status open_file(cf_volume_file *f)
     WEIR_TRY_GOTO(take_about(f, path), done);
   }
   (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s%s",
-                 h->label ? "pairs" : "no NAME" LABEL " beside it",
-                 h->first ? ", channels first" : "");
+                 h->label ? "pairs" : "no NAME" LABEL, h->first ? ", channels first" : "");
 done:
   if (status != WEIR_OK) {
     close_file(f);
