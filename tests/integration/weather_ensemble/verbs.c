@@ -226,20 +226,6 @@ static void describe_refuses_what_run_would(void **state)
   }
 }
 
-static void gradients_of_the_shipped_network_are_checked(void **state)
-{
-#ifndef HAVE_CONFIG_FILES
-  printf("skipped: this build reads no YAML\n");
-  skip();
-#endif
-#define CHECK "check --config " CONFIGS "/tiny.yaml --set exec.tier=vector "
-  assert_int_equal(program(CHECK), 0);
-  assert_non_null(strstr(printed(), "others were left out: the loss has a kink within the step"));
-  assert_non_null(strstr(printed(), "largest relative difference"));
-  assert_int_equal(program(CHECK "--set check.step=0.3"), 6);
-  assert_non_null(strstr(printed(), "has a kink within the step of 0.3"));
-}
-
 /* Every command that takes a truth, with an ensemble in its place. */
 static void a_truth_of_members_is_refused(void **state)
 {
@@ -395,7 +381,6 @@ int main(void)
       TEST(predictions_refuse_what_does_not_fit),
       TEST(describe_prints_the_plan),
       TEST(describe_refuses_what_run_would),
-      TEST(gradients_of_the_shipped_network_are_checked),
       TEST(a_truth_of_members_is_refused),
       TEST(all_commands_take_the_same_members),
       TEST(weights_are_not_chosen_by_nothing),
