@@ -49,6 +49,16 @@ weir_dtype weir_dtype_part(weir_dtype dtype)
   return rows[dtype].part;
 }
 
+weir_dtype weir_dtype_complex(weir_dtype part)
+{
+  for (int i = 0; i < WEIR_DTYPE_COUNT; i++) {
+    if (rows[i].kind == WEIR_KIND_COMPLEX && rows[i].part == part) {
+      return (weir_dtype)i;
+    }
+  }
+  return WEIR_DTYPE_COUNT;
+}
+
 weir_dtype weir_dtype_computed(weir_dtype dtype)
 {
   return dtype == WEIR_BF16 ? WEIR_F32 : dtype;

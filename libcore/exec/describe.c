@@ -201,7 +201,9 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
     for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
       const exec_loop *loop = &p->groups[i].loops[k];
 
-      bytes += loop->cells.points * loop->loop->access.n_states * (int64_t)sizeof(uint64_t);
+      bytes += loop->cells.points *
+               weir_cells_before(&loop->loop->access, loop->loop->access.n_states) *
+               (int64_t)sizeof(uint64_t);
     }
   }
   return bytes;

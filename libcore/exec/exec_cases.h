@@ -84,6 +84,12 @@ static inline weir_view make_view(exec_case *c, const weir_operand *x, char **me
   return v;
 }
 
+/* A dtype of operands, expressions, states. */
+static inline weir_dtype draw_dtype(exec_case *c)
+{
+  return (weir_dtype)draw(c, 0, WEIR_DTYPE_COUNT - 1);
+}
+
 static inline literal draw_value(exec_case *c, weir_dtype dtype)
 {
   static const double odd[] = {0.0, -0.0, 1.0, -1.0, 0.5, 1e-40, 1e30, -1e30};
@@ -91,6 +97,12 @@ static inline literal draw_value(exec_case *c, weir_dtype dtype)
 
   if (weir_dtype_is_whole(dtype)) {
     return literal_cast(dtype, WEIR_I64, wide);
+  }
+  if (weir_dtype_is_complex(dtype)) {
+    const weir_dtype part = weir_dtype_part(dtype);
+    const literal re = draw_value(c, part), im = draw_value(c, part);
+
+    return literal_apply(WEIR_CODE_MAKE, part, re, im, im);
   }
   wide.f64 = (double)draw(c, -4000000, 4000000) * 1e-6;
   if (!c->smooth && draw(c, 0, 30) == 0) {
@@ -180,7 +192,7 @@ static inline void draw_inputs(exec_case *c, weir_access *a)
 
   for (int n = (int)draw(c, 1, 3); n > 0; n--) {
     weir_operand *x = &a->in[a->n_in++];
-    *x = (weir_operand){.dtype = (weir_dtype)draw(c, 0, WEIR_BF16)};
+    *x = (weir_operand){.dtype = draw_dtype(c)};
     x->dtype = c->smooth ? WEIR_F32 : draw(c, 0, 2) ? x->dtype : WEIR_F32;
     x->rank = (int)draw(c, 0, 3);
     for (int d = 0; d < x->rank; d++) {
@@ -208,6 +220,15 @@ static inline void draw_inputs(exec_case *c, weir_access *a)
   }
 }
 
+/* Expression i as dtype t: of a complex number its real part, or its size. */
+static inline int32_t draw_cast(exec_case *c, weir_body *b, weir_dtype t, int32_t i)
+{
+  if (weir_dtype_is_complex(b->exprs[i].dtype) && !weir_dtype_is_complex(t)) {
+    i = weir_body_unary(b, draw(c, 0, 3) ? WEIR_CODE_REAL : WEIR_CODE_ABS2, i);
+  }
+  return weir_body_cast(b, t, i);
+}
+
 /* An expression of dtype t: an existing one, or a cast. */
 static inline int32_t draw_arg(exec_case *c, weir_body *b, weir_dtype t)
 {
@@ -217,7 +238,7 @@ static inline int32_t draw_arg(exec_case *c, weir_body *b, weir_dtype t)
       return i;
     }
   }
-  return weir_body_cast(b, t, (int32_t)draw(c, 0, b->n - 1));
+  return draw_cast(c, b, t, (int32_t)draw(c, 0, b->n - 1));
 }
 
 static inline void draw_leaves(exec_case *c, weir_access *a)
@@ -228,7 +249,7 @@ static inline void draw_leaves(exec_case *c, weir_access *a)
     weir_body_load(b, k, a->in[k].dtype);
   }
   for (int k = 0; k < 2; k++) {
-    const weir_dtype t = c->smooth ? WEIR_F32 : (weir_dtype)draw(c, 0, WEIR_BF16);
+    const weir_dtype t = c->smooth ? WEIR_F32 : draw_dtype(c);
     if (weir_dtype_is_real(t)) {
       weir_body_real(b, t, (double)draw(c, -30, 30) * 0.1);
     } else {
@@ -288,19 +309,54 @@ static inline void draw_link(exec_case *c, weir_body *b)
   }
 }
 
+/* The same where it is complex. */
+static inline void draw_complex_link(exec_case *c, weir_body *b)
+{
+  static const weir_code unary[] = {WEIR_CODE_CONJ, WEIR_CODE_NEG, WEIR_CODE_EXP};
+  static const weir_code binary[] = {WEIR_CODE_ADD, WEIR_CODE_SUB, WEIR_CODE_MUL, WEIR_CODE_DIV};
+  const int32_t x = b->n - 1;
+  const weir_dtype t = b->exprs[x].dtype, part = weir_dtype_part(t);
+
+  if (draw(c, 0, 3) == 0) {
+    weir_body_unary(b, unary[draw(c, 0, 2)], x);
+    return;
+  }
+  const int32_t re = weir_body_real(b, part, (double)draw(c, -9, 9) * 0.5);
+  const int32_t im = weir_body_real(b, part, (double)draw(c, -9, 9) * 0.25);
+  const int32_t k = draw(c, 0, 1) ? weir_body_binary(b, WEIR_CODE_MAKE, re, im) : draw_arg(c, b, t);
+  const weir_code code = binary[draw(c, 0, 3)];
+
+  if (draw(c, 0, 1)) {
+    weir_body_binary(b, code, x, k);
+  } else {
+    weir_body_binary(b, code, k, x);
+  }
+}
+
 /* The dtype of the arguments of `code` that is nearest to t. */
 static inline weir_dtype argument_dtype(weir_code code, weir_dtype t)
 {
   switch (code) {
-  case WEIR_CODE_SQRT:
+  case WEIR_CODE_REAL:
+  case WEIR_CODE_IMAG:
+  case WEIR_CODE_CONJ:
+  case WEIR_CODE_ABS2:
+    return weir_dtype_is_complex(t) ? t : t == WEIR_F64 ? WEIR_C128 : WEIR_C64;
+  case WEIR_CODE_MAKE:
+    return t == WEIR_F64 || t == WEIR_C128 ? WEIR_F64 : WEIR_F32;
   case WEIR_CODE_EXP:
+    if (weir_dtype_is_complex(t)) {
+      return t;
+    }
+    return t == WEIR_F64 ? t : WEIR_F32;
+  case WEIR_CODE_SQRT:
   case WEIR_CODE_LOG:
   case WEIR_CODE_TANH:
   case WEIR_CODE_ERF:
   case WEIR_CODE_SIN:
   case WEIR_CODE_COS:
   case WEIR_CODE_FMA:
-    return t == WEIR_F64 ? t : WEIR_F32;
+    return t == WEIR_F64 || t == WEIR_C128 ? WEIR_F64 : WEIR_F32;
   case WEIR_CODE_NOT:
   case WEIR_CODE_AND:
   case WEIR_CODE_OR:
@@ -310,9 +366,19 @@ static inline weir_dtype argument_dtype(weir_code code, weir_dtype t)
     return WEIR_I64;
   case WEIR_CODE_SELECT:
     return t;
+  case WEIR_CODE_FLOOR:
+  case WEIR_CODE_CEIL:
+  case WEIR_CODE_ROUND:
   case WEIR_CODE_MIN:
   case WEIR_CODE_MAX:
-    return weir_dtype_computed(t);
+  case WEIR_CODE_LT:
+  case WEIR_CODE_LE:
+  case WEIR_CODE_GT:
+  case WEIR_CODE_GE:
+    t = weir_dtype_part(t); /* no order */
+    return t == WEIR_BOOL && code >= WEIR_CODE_FLOOR && code <= WEIR_CODE_ROUND
+               ? WEIR_F32
+               : weir_dtype_computed(t);
   default:
     return t == WEIR_BOOL && !weir_code_is_compare(code) ? WEIR_F32 : weir_dtype_computed(t);
   }
@@ -324,6 +390,10 @@ static inline void draw_operation(exec_case *c, weir_body *b)
     draw_link(c, b);
     return;
   }
+  if (c->chained && weir_dtype_is_complex(b->exprs[b->n - 1].dtype) && draw(c, 0, 9)) {
+    draw_complex_link(c, b);
+    return;
+  }
   static const weir_code smooth[] = {WEIR_CODE_ADD, WEIR_CODE_SUB,  WEIR_CODE_MIN, WEIR_CODE_MAX,
                                      WEIR_CODE_ABS, WEIR_CODE_TANH, WEIR_CODE_SIN, WEIR_CODE_COS,
                                      WEIR_CODE_ERF, WEIR_CODE_NEG};
@@ -333,7 +403,9 @@ static inline void draw_operation(exec_case *c, weir_body *b)
   const weir_dtype t = argument_dtype(code, c->smooth ? WEIR_F32 : any);
 
   if (code == WEIR_CODE_CAST) {
-    weir_body_cast(b, (weir_dtype)draw(c, 0, WEIR_BF16), (int32_t)draw(c, 0, b->n - 1));
+    const weir_dtype to = draw_dtype(c);
+
+    draw_cast(c, b, to, (int32_t)draw(c, 0, b->n - 1));
     return;
   }
   if (code == WEIR_CODE_SELECT) {
@@ -393,12 +465,21 @@ static inline void draw_monoid(exec_case *c, weir_access *a)
   a->accumulator = real ? (draw(c, 0, 1) ? WEIR_F64 : WEIR_F32)
                         : (weir_dtype)draw(c, 0, m < WEIR_COMBINE_MAX ? WEIR_I64 : WEIR_BOOL);
   a->value[0] = b->n - 1;
+  if (weir_dtype_is_complex(b->exprs[b->n - 1].dtype)) {
+    if (m == WEIR_COMBINE_SUM && draw(c, 0, 7)) {
+      a->accumulator = draw(c, 0, 1) ? WEIR_C128 : WEIR_C64;
+    } else {
+      a->value[0] = weir_body_unary(b, WEIR_CODE_REAL, b->n - 1);
+    }
+  }
   if (a->n_values == 2) {
     a->value[1] = draw_arg(c, b, WEIR_BOOL);
   }
   for (int k = 0; k < a->n_out; k++) {
     const int exact = real || draw(c, 0, 3);
-    a->out[k].dtype = exact ? a->accumulator : (weir_dtype)draw(c, 0, WEIR_BF16);
+    do {
+      a->out[k].dtype = exact ? a->accumulator : draw_dtype(c);
+    } while (weir_dtype_is_complex(a->out[k].dtype) != weir_dtype_is_complex(a->accumulator));
   }
   if (m == WEIR_COMBINE_ARGMAX) {
     a->out[1].dtype = WEIR_I64;
@@ -414,14 +495,14 @@ static inline void draw_states(exec_case *c, weir_access *a)
     c->points *= a->dim[k].kind == WEIR_PARALLEL ? a->dim[k].hi - a->dim[k].lo : 1;
   }
   a->n_states = (int)draw(c, 1, 4);
-  c->cells = calloc((size_t)(c->points * a->n_states) + 1, sizeof *c->cells);
+  c->cells = calloc((size_t)(c->points * a->n_states) * 2 + 1, sizeof *c->cells);
   for (int s = 0; s < a->n_states; s++) {
     a->state[s] = (weir_state){.dtype = c->smooth       ? WEIR_F32
                                         : draw(c, 0, 1) ? WEIR_F64
-                                                        : (weir_dtype)draw(c, 0, WEIR_BF16)};
+                                                        : draw_dtype(c)};
     for (int64_t p = 0; p < c->points; p++) {
-      const literal v = draw_value(c, a->state[s].dtype);
-      c->cells[s * c->points + p] = v.bits;
+      const weir_cells cells = {c->cells, c->points};
+      literal_cells_put(a, s, &cells, p, draw_value(c, a->state[s].dtype));
     }
   }
 }

@@ -27,7 +27,7 @@ static inline copy copy_make(const exec_case *c)
     k.out[o] = c->out[o];
     k.out[o].data = k.memory[o] + ((char *)c->out[o].data - c->out_memory[o]);
   }
-  const size_t n = (size_t)(c->points * c->loop.access.n_states) + 1;
+  const size_t n = (size_t)(c->points * c->loop.access.n_states) * 2 + 1;
   k.cells = calloc(n, sizeof *k.cells);
   if (c->cells != NULL) {
     memcpy(k.cells, c->cells, n * sizeof *k.cells);
@@ -45,6 +45,14 @@ static inline void copy_free(copy *k)
 
 static inline int same_scalar(weir_dtype t, const void *a, const void *b)
 {
+  const weir_dtype part = weir_dtype_part(t);
+
+  if (part != t) {
+    const size_t size = weir_dtype_size(part);
+
+    return same_scalar(part, a, b) &&
+           same_scalar(part, (const char *)a + size, (const char *)b + size);
+  }
   const literal x = literal_load(t, a), y = literal_load(t, b);
 
   return (t == WEIR_F32 && x.f32 != x.f32 && y.f32 != y.f32) ||
@@ -63,19 +71,24 @@ static inline int same_results(FILE *out, const exec_case *c, const copy *k, con
     const size_t size = weir_dtype_size(a->out[o].dtype);
     for (size_t at = 0; at + size <= c->out_bytes[o]; at += size) {
       if (!same_scalar(a->out[o].dtype, c->out_memory[o] + at, k->memory[o] + at)) {
-        fprintf(out, "%s: mode %d, seed %llu, output %d (%s), element %zu: %.17g, expected %.17g\n",
+        const weir_c128 x = weir_dtype_load_complex(a->out[o].dtype, k->memory[o] + at, 0);
+        const weir_c128 y = weir_dtype_load_complex(a->out[o].dtype, c->out_memory[o] + at, 0);
+
+        fprintf(out,
+                "%s: mode %d, seed %llu, output %d (%s), element %zu: %.17g + %.17g i, expected "
+                "%.17g + %.17g i\n",
                 what, (int)c->mode, (unsigned long long)c->seed, o,
-                weir_dtype_name(a->out[o].dtype), at / size,
-                weir_dtype_load_real(a->out[o].dtype, k->memory[o] + at, 0),
-                weir_dtype_load_real(a->out[o].dtype, c->out_memory[o] + at, 0));
+                weir_dtype_name(a->out[o].dtype), at / size, x.re, x.im, y.re, y.im);
         return 0;
       }
     }
   }
   for (int s = 0; s < a->n_states; s++) {
     for (int64_t p = 0; p < c->points; p++) {
-      const int64_t at = s * c->points + p;
-      if (!same_scalar(a->state[s].dtype, &c->cells[at], &k->cells[at])) {
+      const weir_cells one = {c->cells, c->points}, two = {k->cells, c->points};
+      const literal x = literal_cells_get(a, s, &one, p), y = literal_cells_get(a, s, &two, p);
+
+      if (!same_scalar(a->state[s].dtype, &x, &y)) {
         fprintf(out, "%s: seed %llu, state %d of point %lld differs\n", what,
                 (unsigned long long)c->seed, s, (long long)p);
         return 0;

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "exec/exec_priv.h"
-#include "graph/weir_scalar.h"
+#include "graph/weir_complex_scalar.h"
 #undef bool
 
 typedef union literal {
+  weir_c128 c128;
+  weir_c64 c64;
   float f32;
   double f64;
   int8_t i8;
@@ -30,7 +32,7 @@ typedef union literal {
 
 static inline literal literal_load(weir_dtype dtype, const void *at)
 {
-  literal x = {.bits = 0};
+  literal x = {.c128 = {0, 0}};
 
   memcpy(&x, at, weir_dtype_size(dtype));
   return x;
@@ -72,7 +74,7 @@ HALF(i64, int64_t)
 HALF(bool, uint8_t)
 #undef HALF
 
-static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
+static inline literal literal_cast_real(weir_dtype to, weir_dtype from, literal x)
 {
   literal y = {.bits = 0};
 
@@ -116,6 +118,26 @@ static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
     break;
   }
 #undef FROM
+  return y;
+}
+
+static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
+{
+  const weir_dtype part = weir_dtype_part(to);
+  literal re = x, im = {.f64 = 0}, y = {.c128 = {0, 0}};
+
+  if (to == from || !weir_dtype_is_complex(to)) {
+    return literal_cast_real(to, from, x);
+  }
+  if (weir_dtype_is_complex(from)) {
+    re.f64 = from == WEIR_C64 ? (double)x.c64.re : x.c128.re;
+    im.f64 = from == WEIR_C64 ? (double)x.c64.im : x.c128.im;
+    from = WEIR_F64;
+  }
+  re = literal_cast_real(part, from, re);
+  im = literal_cast_real(part, WEIR_F64, im);
+  memcpy(&y, &re, weir_dtype_size(part));
+  memcpy((char *)&y + weir_dtype_size(part), &im, weir_dtype_size(part));
   return y;
 }
 
@@ -214,6 +236,40 @@ static inline _Bool literal_bits(weir_code code, literal a, literal b, literal *
     return false;
   }
 }
+static inline _Bool literal_complex(weir_code code, weir_dtype from, literal a, literal b,
+                                    literal c, literal *y)
+{
+#define COMPLEX(F, f, P, p)                                \
+  if (from == WEIR_##P && code == WEIR_CODE_MAKE) {        \
+    y->f = weir_make_##f(a.p, b.p);                        \
+    return true;                                           \
+  }                                                        \
+  if (from == WEIR_##F) {                                  \
+    switch (code) {                                        \
+      EITHER(REAL, p, weir_real_##f(a.f))                  \
+      EITHER(IMAG, p, weir_imag_##f(a.f))                  \
+      EITHER(CONJ, f, weir_conj_##f(a.f))                  \
+      EITHER(NEG, f, weir_neg_##f(a.f))                    \
+      EITHER(ABS, p, weir_abs_##f(a.f))                    \
+      EITHER(ABS2, p, weir_abs2_##f(a.f))                  \
+      EITHER(EXP, f, weir_exp_##f(a.f))                    \
+      EITHER(ADD, f, weir_add_##f(a.f, b.f))               \
+      EITHER(SUB, f, weir_sub_##f(a.f, b.f))               \
+      EITHER(MUL, f, weir_mul_##f(a.f, b.f))               \
+      EITHER(DIV, f, weir_div_##f(a.f, b.f))               \
+      TRUTH(EQ, f, weir_eq_##f(a.f, b.f))                  \
+      TRUTH(NE, f, weir_ne_##f(a.f, b.f))                  \
+      TRUTH(ISNAN, f, weir_isnan_##f(a.f))                 \
+      EITHER(SELECT, f, weir_select_##f(a.bool, b.f, c.f)) \
+    default:                                               \
+      break;                                               \
+    }                                                      \
+  }
+  COMPLEX(C64, c64, F32, f32)
+  COMPLEX(C128, c128, F64, f64)
+#undef COMPLEX
+  return false;
+}
 #undef EITHER
 #undef TRUTH
 
@@ -221,14 +277,15 @@ static inline _Bool literal_bits(weir_code code, literal a, literal b, literal *
 static inline literal literal_apply(weir_code code, weir_dtype from, literal a, literal b,
                                     literal c)
 {
-  literal y = {.bits = 0};
+  literal y = {.c128 = {0, 0}};
 
   if (from == WEIR_BF16) { /* a choice */
     y.bf16 = a.bool ? b.bf16 : c.bf16;
     return y;
   }
-  if (literal_any(code, from, a, b, c, &y) || literal_number(code, from, a, b, &y) ||
-      literal_real(code, from, a, b, c, &y) || literal_bits(code, a, b, &y)) {
+  if (literal_complex(code, from, a, b, c, &y) || literal_any(code, from, a, b, c, &y) ||
+      literal_number(code, from, a, b, &y) || literal_real(code, from, a, b, c, &y) ||
+      literal_bits(code, a, b, &y)) {
     return y;
   }
   return a; /* rounding of an integer */

@@ -25,6 +25,9 @@ static inline literal_partial literal_neutral(weir_monoid m, weir_dtype t)
   }
   LITERAL_ALL(ONE)
 #undef ONE
+  if (weir_dtype_is_complex(t)) {
+    p.x.c128 = (weir_c128){0, 0};
+  }
   return p;
 }
 
@@ -94,6 +97,8 @@ static inline literal_partial literal_merge(weir_monoid m, weir_dtype t, literal
   REAL(F32, f32)
   REAL(F64, f64)
   LITERAL_NUMBERS(NUMBER)
+  NUMBER(C64, c64)
+  NUMBER(C128, c128)
 #undef NUMBER
 #undef REAL
   return literal_choose(m, t, a, b);
@@ -196,6 +201,31 @@ static inline void literal_reduction(literal_run *r)
   }
 }
 
+/* State `s` of a point: its parts lie in one cell each. */
+static inline literal literal_cells_get(const weir_access *a, int s, const weir_cells *cells,
+                                        int64_t point)
+{
+  const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
+  literal x = {.c128 = {0, 0}};
+
+  for (int k = 0; k < weir_cells_before(a, s + 1) - weir_cells_before(a, s); k++) {
+    memcpy((char *)&x + (size_t)k * size,
+           &cells->cells[(weir_cells_before(a, s) + k) * cells->points + point], size);
+  }
+  return x;
+}
+
+static inline void literal_cells_put(const weir_access *a, int s, const weir_cells *cells,
+                                     int64_t point, literal x)
+{
+  const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
+
+  for (int k = 0; k < weir_cells_before(a, s + 1) - weir_cells_before(a, s); k++) {
+    memcpy(&cells->cells[(weir_cells_before(a, s) + k) * cells->points + point],
+           (char *)&x + (size_t)k * size, size);
+  }
+}
+
 static inline void literal_scan(literal_run *r)
 {
   const weir_access *a = r->a;
@@ -204,7 +234,7 @@ static inline void literal_scan(literal_run *r)
   literal next[WEIR_MAX_STATES];
 
   for (int s = 0; s < a->n_states; s++) {
-    r->state[s] = literal_load(a->state[s].dtype, &cells->cells[s * cells->points + point]);
+    r->state[s] = literal_cells_get(a, s, cells, point);
   }
   do {
     const int here = literal_iteration(r);
@@ -220,8 +250,7 @@ static inline void literal_scan(literal_run *r)
     }
   } while (exec_next(a, &r->run->box, exec_mask(a, WEIR_FORWARD), r->iteration));
   for (int s = 0; s < a->n_states; s++) {
-    memcpy(&cells->cells[s * cells->points + point], &r->state[s],
-           weir_dtype_size(a->state[s].dtype));
+    literal_cells_put(a, s, cells, point, r->state[s]);
   }
 }
 

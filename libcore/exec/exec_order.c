@@ -87,6 +87,16 @@ bool exec_has(const weir_access *a, weir_dim_kind kind)
   return exec_mask(a, kind) != 0;
 }
 
+int weir_cells_before(const weir_access *a, int state)
+{
+  int cell = state;
+
+  for (int k = 0; k < state; k++) {
+    cell += weir_dtype_is_complex(a->state[k].dtype);
+  }
+  return cell;
+}
+
 weir_status exec_check(const weir_access *a)
 {
   if (a->opaque) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "exec/planar.h"
 
 _Static_assert(NATIVE_RANK == WEIR_MAX_RANK && NATIVE_DIMS == WEIR_MAX_DIMS &&
                    NATIVE_OPERANDS == WEIR_MAX_OPERANDS && NATIVE_OUTPUTS == WEIR_MAX_OUTPUTS &&
@@ -143,5 +144,24 @@ static void run(void *opaque, const weir_loop_run *what)
   native_run(&c->form, c->kernels, what);
 }
 
+/* Of loops of real numbers. */
+static const weir_engine real = {.prepare = prepare, .run = run, .release = release};
+
+static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
+                               const weir_engine_opts *opts, void **contexts)
+{
+  return planar_prepare(&real, loops, n, opts, contexts);
+}
+
+static void run_any(void *prepared, const weir_loop_run *what)
+{
+  planar_run(&real, prepared, what);
+}
+
+static void release_any(void *prepared)
+{
+  planar_release(&real, prepared);
+}
+
 const weir_engine weir_engine_native = {
-    .name = "native", .tier = 2, .prepare = prepare, .run = run, .release = release};
+    .name = "native", .tier = 2, .prepare = prepare_any, .run = run_any, .release = release_any};

@@ -70,7 +70,9 @@ static exec_scalar load(weir_dtype dtype, const void *at)
 {
   exec_scalar x = {.integer = 0};
 
-  if (weir_dtype_is_real(dtype)) {
+  if (weir_dtype_is_complex(dtype)) {
+    x.complex = weir_dtype_load_complex(dtype, at, 0);
+  } else if (weir_dtype_is_real(dtype)) {
     x.real = weir_dtype_load_real(dtype, at, 0);
   } else {
     x.integer = weir_dtype_load_int(dtype, at, 0);
@@ -82,7 +84,9 @@ static void store(weir_dtype to, void *at, weir_dtype from, exec_scalar x)
 {
   const exec_scalar y = reference_cast(to, from, x);
 
-  if (weir_dtype_is_real(to)) {
+  if (weir_dtype_is_complex(to)) {
+    weir_dtype_store_complex(to, at, 0, y.complex);
+  } else if (weir_dtype_is_real(to)) {
     weir_dtype_store_real(to, at, 0, y.real);
   } else {
     weir_dtype_store_int(to, at, 0, y.integer);
@@ -148,15 +152,40 @@ static int data_outputs(const weir_access *a)
   return n;
 }
 
+/* State `s` of a point out of its cells, or into them. */
+static void move_state(running *r, int s, int64_t point, bool load_it)
+{
+  const weir_dtype dtype = r->a->state[s].dtype, part = weir_dtype_part(dtype);
+  const weir_cells *cells = r->run->state;
+  uint64_t *first = &cells->cells[weir_cells_before(r->a, s) * cells->points + point];
+  exec_scalar *x = &r->state[s];
+
+  if (!weir_dtype_is_complex(dtype)) {
+    if (load_it) {
+      *x = load(dtype, first);
+    } else {
+      store(dtype, first, dtype, *x);
+    }
+    return;
+  }
+  uint64_t *second = first + cells->points;
+  if (load_it) {
+    x->complex =
+        (weir_c128){weir_dtype_load_real(part, first, 0), weir_dtype_load_real(part, second, 0)};
+  } else {
+    weir_dtype_store_real(part, first, 0, x->complex.re);
+    weir_dtype_store_real(part, second, 0, x->complex.im);
+  }
+}
+
 /* One point without a monoid: all of its sequential iterations. */
 static void run_scan(running *r)
 {
   const weir_access *a = r->a;
   const int64_t point = exec_position(a, WEIR_PARALLEL, r->iteration);
-  const weir_cells *cells = r->run->state;
 
   for (int s = 0; s < a->n_states; s++) {
-    r->state[s] = load(a->state[s].dtype, &cells->cells[s * cells->points + point]);
+    move_state(r, s, point, true);
   }
   do {
     const bool here = evaluate(r);
@@ -171,8 +200,7 @@ static void run_scan(running *r)
     }
   } while (exec_next(a, &r->run->box, exec_mask(a, WEIR_FORWARD), r->iteration));
   for (int s = 0; s < a->n_states; s++) {
-    store(a->state[s].dtype, &cells->cells[s * cells->points + point], a->state[s].dtype,
-          r->state[s]);
+    move_state(r, s, point, false);
   }
 }
 

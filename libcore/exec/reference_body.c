@@ -46,9 +46,17 @@ static int64_t saturate(weir_dtype dtype, double x)
 
 exec_scalar reference_cast(weir_dtype to, weir_dtype from, exec_scalar x)
 {
-  exec_scalar y = {.integer = 0};
+  exec_scalar y = {.complex = {0, 0}};
 
-  if (weir_dtype_is_real(to)) {
+  if (weir_dtype_is_complex(to)) {
+    const weir_dtype part = weir_dtype_part(to);
+
+    y.complex = weir_dtype_is_complex(from) ? x.complex
+                : weir_dtype_is_real(from)  ? (weir_c128){x.real, 0}
+                                            : (weir_c128){(double)x.integer, 0};
+    y.complex.re = weir_dtype_rounded(part, y.complex.re);
+    y.complex.im = weir_dtype_rounded(part, y.complex.im);
+  } else if (weir_dtype_is_real(to)) {
     y.real = weir_dtype_is_real(from) ? x.real : (double)x.integer;
     y.real = weir_dtype_rounded(to, y.real);
   } else {
@@ -168,6 +176,69 @@ static bool compare(weir_code code, int o)
   }
 }
 
+/* The textbook's x conj(y) / |y|^2 in long double, whose range squares of f64 do not leave. */
+static weir_c128 quotient(weir_c128 x, weir_c128 y)
+{
+  const long double a = x.re, b = x.im, c = y.re, d = y.im, size = c * c + d * d;
+
+  return (weir_c128){(double)((a * c + b * d) / size), (double)((b * c - a * d) / size)};
+}
+
+/* By the C library and by the textbook: the oracle does not share the formulas of the engines. */
+static exec_scalar of_complex(weir_code code, exec_scalar a, exec_scalar b)
+{
+  const weir_c128 x = a.complex, y = b.complex;
+  exec_scalar z = {.complex = {0, 0}};
+
+  switch (code) {
+  case WEIR_CODE_MAKE:
+    z.complex = (weir_c128){a.real, b.real};
+    break;
+  case WEIR_CODE_REAL:
+    z.real = x.re;
+    break;
+  case WEIR_CODE_IMAG:
+    z.real = x.im;
+    break;
+  case WEIR_CODE_CONJ:
+    z.complex = (weir_c128){x.re, -x.im};
+    break;
+  case WEIR_CODE_ABS:
+    z.real = hypot(x.re, x.im);
+    break;
+  case WEIR_CODE_ABS2:
+    z.real = x.re * x.re + x.im * x.im;
+    break;
+  case WEIR_CODE_NEG:
+    z.complex = (weir_c128){-x.re, -x.im};
+    break;
+  case WEIR_CODE_EXP:
+    z.complex = (weir_c128){exp(x.re) * cos(x.im), exp(x.re) * sin(x.im)};
+    break;
+  case WEIR_CODE_ADD:
+    z.complex = (weir_c128){x.re + y.re, x.im + y.im};
+    break;
+  case WEIR_CODE_SUB:
+    z.complex = (weir_c128){x.re - y.re, x.im - y.im};
+    break;
+  case WEIR_CODE_MUL:
+    z.complex = (weir_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+    break;
+  case WEIR_CODE_DIV:
+    z.complex = quotient(x, y);
+    break;
+  case WEIR_CODE_EQ:
+    z.integer = x.re == y.re && x.im == y.im;
+    break;
+  case WEIR_CODE_NE:
+    z.integer = !(x.re == y.re && x.im == y.im);
+    break;
+  default: /* ISNAN */
+    z.integer = isnan(x.re) || isnan(x.im);
+  }
+  return z;
+}
+
 static exec_scalar constant(const weir_expr *e)
 {
   exec_scalar y = {.integer = 0};
@@ -225,7 +296,7 @@ void reference_body(const reference_point *p, exec_scalar *v)
   for (int32_t i = 0; i < body->n; i++) {
     const weir_expr *e = &body->exprs[i];
     const int args = weir_code_args(e->code);
-    const exec_scalar none = {.integer = 0};
+    const exec_scalar none = {.complex = {0, 0}};
     const exec_scalar a = args > 0 ? v[e->a] : none, b = args > 1 ? v[e->b] : none;
     const exec_scalar c = args > 2 ? v[e->c] : none;
     const weir_dtype from = args > 0 ? body->exprs[e->a].dtype : e->dtype;
@@ -236,6 +307,8 @@ void reference_body(const reference_point *p, exec_scalar *v)
       v[i] = reference_cast(e->dtype, from, a);
     } else if (e->code == WEIR_CODE_SELECT) {
       v[i] = a.integer != 0 ? b : c;
+    } else if (weir_dtype_is_complex(from) || e->code == WEIR_CODE_MAKE) {
+      v[i] = of_complex(e->code, a, b);
     } else if (e->code == WEIR_CODE_ISNAN) {
       v[i].integer = weir_dtype_is_real(from) && isnan(a.real);
     } else if (weir_code_is_compare(e->code)) {

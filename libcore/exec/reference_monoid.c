@@ -136,6 +136,12 @@ void reference_take(const weir_access *a, reference_partial *p, const exec_scala
   if (!present || (first && p->at >= 0)) {
     return;
   }
+  if (weir_dtype_is_complex(a->accumulator)) {
+    p->x += (long double)x.complex.re;
+    p->y += (long double)x.complex.im;
+    p->count++;
+    return;
+  }
   if (!(weir_dtype_is_real(from) && is_float(a))) {
     x = reference_cast(a->accumulator, from, x);
   }
@@ -154,7 +160,7 @@ exec_scalar reference_result(const weir_access *a, const reference_partial *p, i
                              weir_dtype *dtype)
 {
   const long double real[3] = {p->x, p->y, p->z};
-  exec_scalar y = {.integer = 0};
+  exec_scalar y = {.complex = {0, 0}};
 
   if (k == 1 && a->combine == WEIR_COMBINE_ARGMAX) {
     *dtype = WEIR_I64;
@@ -164,7 +170,9 @@ exec_scalar reference_result(const weir_access *a, const reference_partial *p, i
     y.integer = p->at >= 0;
   } else {
     *dtype = a->accumulator;
-    if (is_float(a)) {
+    if (weir_dtype_is_complex(a->accumulator)) {
+      y.complex = (weir_c128){(double)p->x, (double)p->y};
+    } else if (is_float(a)) {
       y.real = (double)real[k];
     } else {
       y.integer = p->integer;

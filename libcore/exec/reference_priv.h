@@ -18,7 +18,7 @@ exec_scalar reference_cast(weir_dtype to, weir_dtype from, exec_scalar x);
 
 /* Partial result of a monoid, plainly accumulated in long double. */
 typedef struct reference_partial {
-  long double x, y, z;
+  long double x, y, z; /* complex: x + i y */
   int64_t integer, at, count;
 } reference_partial;
 

@@ -287,36 +287,53 @@ static void tile_item(void *context, int64_t item, int thread)
   }
 }
 
+/* What state `s` is before the first iteration where no array says it. */
+static void start_state(const weir_state *s, uint64_t *cell, int64_t points)
+{
+  const weir_dtype part = weir_dtype_part(s->dtype);
+
+  *cell = 0;
+  if (weir_dtype_is_whole(s->dtype)) {
+    weir_dtype_store_int(s->dtype, cell, 0, (int64_t)s->initial);
+  } else {
+    weir_dtype_store_real(part, cell, 0, s->initial);
+  }
+  if (weir_dtype_is_complex(s->dtype)) {
+    cell[points] = 0;
+  }
+}
+
 /* States between the cells and their arrays: before the first iteration (load) and after the last.
  */
 static void move_states(const weir_plan *p, exec_loop *loop, bool load)
 {
   const weir_access *a = &loop->loop->access;
+  const int64_t points = loop->cells.points;
 
   for (int s = 0; s < a->n_states; s++) {
     const int operand = load ? a->state[s].init - 1 : a->state[s].final - 1;
     const size_t size = weir_dtype_size(a->state[s].dtype);
+    const int parts = weir_dtype_is_complex(a->state[s].dtype) ? 2 : 1;
+    uint64_t *cell = &loop->cells.cells[weir_cells_before(a, s) * points];
 
     if (!load && operand < 0) {
       continue;
     }
-    for (int64_t point = 0; point < loop->cells.points; point++) {
-      uint64_t *cell = &loop->cells.cells[s * loop->cells.points + point];
-
+    for (int64_t point = 0; point < points; point++, cell++) {
       if (operand < 0) {
-        *cell = 0;
-        if (weir_dtype_is_real(a->state[s].dtype)) {
-          weir_dtype_store_real(a->state[s].dtype, cell, 0, a->state[s].initial);
-        } else {
-          weir_dtype_store_int(a->state[s].dtype, cell, 0, (int64_t)a->state[s].initial);
-        }
+        start_state(&a->state[s], cell, points);
         continue;
       }
       const int32_t array = load ? loop->loop->in[operand] : loop->loop->out[operand];
-      char *at = (char *)p->arrays[array].view.data +
-                 (int64_t)size * (a->state[s].slot * loop->cells.points + point);
+      char *at =
+          (char *)p->arrays[array].view.data + (int64_t)size * (a->state[s].slot * points + point);
 
-      memcpy(load ? (void *)cell : (void *)at, load ? (void *)at : (void *)cell, size);
+      for (int part = 0; part < parts; part++, at += size / (size_t)parts) {
+        uint64_t *held = cell + part * points;
+
+        memcpy(load ? (void *)held : (void *)at, load ? (void *)at : (void *)held,
+               size / (size_t)parts);
+      }
     }
   }
 }

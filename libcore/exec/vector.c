@@ -1,4 +1,5 @@
 /* vector.c - tier 1: the vector interpreter as an engine, and loops without monoid or state. */
+#include "exec/planar.h"
 #include "exec/vector_priv.h"
 
 #include <string.h>
@@ -93,5 +94,24 @@ static void run(void *context, const weir_loop_run *what)
   exec_pool_give(&p->pool, f.block);
 }
 
+/* Of loops of real numbers. */
+static const weir_engine real = {.prepare = prepare, .run = run, .release = release};
+
+static weir_status prepare_any(const weir_loop *const *loops, int32_t n,
+                               const weir_engine_opts *opts, void **contexts)
+{
+  return planar_prepare(&real, loops, n, opts, contexts);
+}
+
+static void run_any(void *prepared, const weir_loop_run *what)
+{
+  planar_run(&real, prepared, what);
+}
+
+static void release_any(void *prepared)
+{
+  planar_release(&real, prepared);
+}
+
 const weir_engine weir_engine_vector = {
-    .name = "vector", .tier = 1, .prepare = prepare, .run = run, .release = release};
+    .name = "vector", .tier = 1, .prepare = prepare_any, .run = run_any, .release = release_any};

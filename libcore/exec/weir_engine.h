@@ -27,13 +27,16 @@ extern "C" {
 #define WEIR_SLAB 4096
 #define WEIR_LANES 16
 
-/* State scalars of a scan between boxes: cell of state k at a point is cells[k * points + p], p the
- * row-major position of the point in the whole box of the parallel dimensions. A cell holds the
- * scalar's bytes at its start. */
+/* State scalars of a scan between boxes: cell c of a point is cells[c * points + p], p the
+ * row-major position of the point in the whole box of the parallel dimensions. A cell holds a
+ * scalar's bytes at its start; states have one each, in order, complex ones two: the real part,
+ * then the imaginary one. */
 typedef struct weir_cells {
   uint64_t *cells;
   int64_t points;
 } weir_cells;
+/* Number of the first cell of a state; for state n_states that of all cells of a point. */
+int weir_cells_before(const weir_access *a, int state);
 
 /* One run: the iterations of `box` (a sub-box; reduced dimensions always whole). Views are in
  * operand order; ROLE_STATE operands have none (the driver moves states between cells and arrays).

@@ -193,17 +193,60 @@ static weir_status check_leaf(const weir_access *a, int32_t i)
   return WEIR_OK;
 }
 
+/* The same of an expression with a complex result or argument. */
+static bool complex_agrees(const weir_expr *e, const weir_dtype *arg, int n)
+{
+  const bool alike = n < 2 || arg[0] == arg[1];
+
+  switch (e->code) {
+  case WEIR_CODE_LOAD:
+  case WEIR_CODE_STATE:
+    return true;
+  case WEIR_CODE_CAST:
+    return weir_dtype_is_complex(e->dtype);
+  case WEIR_CODE_SELECT:
+    return arg[0] == WEIR_BOOL && arg[1] == e->dtype && arg[2] == e->dtype;
+  case WEIR_CODE_MAKE:
+  case WEIR_CODE_REAL:
+  case WEIR_CODE_IMAG:
+  case WEIR_CODE_CONJ:
+  case WEIR_CODE_ABS:
+  case WEIR_CODE_ABS2:
+  case WEIR_CODE_NEG:
+  case WEIR_CODE_EXP:
+  case WEIR_CODE_ADD:
+  case WEIR_CODE_SUB:
+  case WEIR_CODE_MUL:
+  case WEIR_CODE_DIV:
+  case WEIR_CODE_EQ:
+  case WEIR_CODE_NE:
+  case WEIR_CODE_ISNAN:
+    return alike && weir_code_result(e->code, arg[0]) == e->dtype;
+  default:
+    return false;
+  }
+}
+
 /* Dtypes that an inner expression may have, by code; argument 0 alone is free where it says. */
 static bool dtypes_agree(const weir_expr *e, const weir_dtype *arg, int n)
 {
   const bool alike = (n < 2 || arg[0] == arg[1]);
 
+  if (weir_dtype_is_complex(e->dtype) || (n > 0 && weir_dtype_is_complex(arg[n - 1]))) {
+    return complex_agrees(e, arg, n);
+  }
   /* bf16 is loaded, chosen and cast, not computed with. */
   if ((e->dtype == WEIR_BF16 || (n > 0 && arg[0] == WEIR_BF16)) && n > 0 &&
       e->code != WEIR_CODE_CAST && e->code != WEIR_CODE_SELECT) {
     return false;
   }
   switch (e->code) {
+  case WEIR_CODE_REAL:
+  case WEIR_CODE_IMAG:
+  case WEIR_CODE_CONJ:
+  case WEIR_CODE_ABS2:
+  case WEIR_CODE_MAKE:
+    return false;
   case WEIR_CODE_CAST:
     return true;
   case WEIR_CODE_RANDOM:
@@ -339,6 +382,17 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
       (unsigned)a->accumulator >= WEIR_DTYPE_COUNT || a->accumulator == WEIR_BF16) {
     return weir_fail(WEIR_ERR_SHAPE, "monoid %d: the dtypes of values, accumulator or outputs",
                      (int)a->combine);
+  }
+  /* A monoid of complex numbers is their sum: there is no order, and a rounded part is no element.
+   */
+  const bool is_complex = weir_dtype_is_complex(a->accumulator);
+  if (is_complex != weir_dtype_is_complex(b->exprs[a->value[0]].dtype) ||
+      is_complex != weir_dtype_is_complex(a->out[data[0]].dtype) ||
+      (is_complex && a->combine != WEIR_COMBINE_SUM)) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "monoid %d of %s in %s to %s: complex numbers are summed, and stay complex",
+                     (int)a->combine, weir_dtype_name(b->exprs[a->value[0]].dtype),
+                     weir_dtype_name(a->accumulator), weir_dtype_name(a->out[data[0]].dtype));
   }
   return WEIR_OK;
 }

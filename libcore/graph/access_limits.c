@@ -235,10 +235,11 @@ int64_t weir_surviving(const weir_access *a, const weir_box *box)
 }
 
 /* Flops that one iteration costs to merge; those of the formulas in exec/weir_engine.h. */
-static double monoid_flops(weir_monoid m)
+static double monoid_flops(const weir_access *a)
 {
-  switch (m) {
+  switch (a->combine) {
   case WEIR_COMBINE_SUM:
+    return weir_dtype_is_complex(a->accumulator) ? 2 : 1;
   case WEIR_COMBINE_PROD:
   case WEIR_COMBINE_MAX:
   case WEIR_COMBINE_MIN:
@@ -265,7 +266,7 @@ static double body_flops(const weir_access *a)
 
   if (weir_alloc(b->n, sizeof(bool), &memory) != WEIR_OK) {
     for (int32_t i = 0; i < b->n; i++) {
-      flops += weir_code_flops(b->exprs[i].code);
+      flops += weir_body_flops(b, i);
     }
     return flops;
   }
@@ -282,7 +283,7 @@ static double body_flops(const weir_access *a)
     for (int k = 0; used[i] && k < weir_code_args(e->code); k++) {
       used[args[k]] = true;
     }
-    flops += used[i] ? weir_code_flops(e->code) : 0;
+    flops += used[i] ? weir_body_flops(b, i) : 0;
   }
   weir_free(&memory);
   return flops;
@@ -291,7 +292,7 @@ static double body_flops(const weir_access *a)
 double weir_flops(const weir_access *a, const weir_box *box)
 {
   if (!a->opaque) {
-    return (double)weir_surviving(a, box) * (body_flops(a) + monoid_flops(a->combine));
+    return (double)weir_surviving(a, box) * (body_flops(a) + monoid_flops(a));
   }
   double points = 1;
   for (int k = 0; k < a->n_dims; k++) {

@@ -8,9 +8,9 @@
 static const struct {
   const char *name;
   int args;
-  double flops;
+  double flops, complex_flops;
 } codes[WEIR_CODE_COUNT] = {
-#define X(id, name, args, flops) {name, args, flops},
+#define X(id, name, args, flops, more) {name, args, flops, more},
     WEIR_CODE_LIST(X)
 #undef X
 };
@@ -25,14 +25,33 @@ int weir_code_args(weir_code code)
   return (unsigned)code < WEIR_CODE_COUNT ? codes[code].args : 0;
 }
 
-double weir_code_flops(weir_code code)
+double weir_body_flops(const weir_body *b, int32_t i)
 {
-  return (unsigned)code < WEIR_CODE_COUNT ? codes[code].flops : 0;
+  const weir_expr *e = &b->exprs[i];
+  const int n = codes[e->code].args;
+  const weir_dtype of = n > 0 ? b->exprs[n > 2 ? e->c : e->a].dtype : e->dtype;
+
+  return weir_dtype_is_complex(of) ? codes[e->code].complex_flops : codes[e->code].flops;
 }
 
 bool weir_code_is_compare(weir_code code)
 {
   return (code >= WEIR_CODE_EQ && code <= WEIR_CODE_GE) || code == WEIR_CODE_ISNAN;
+}
+
+weir_dtype weir_code_result(weir_code code, weir_dtype argument)
+{
+  switch (code) {
+  case WEIR_CODE_ABS:
+  case WEIR_CODE_ABS2:
+  case WEIR_CODE_REAL:
+  case WEIR_CODE_IMAG:
+    return weir_dtype_part(argument);
+  case WEIR_CODE_MAKE:
+    return weir_dtype_complex(argument);
+  default:
+    return weir_code_is_compare(code) ? WEIR_BOOL : argument;
+  }
 }
 
 void weir_body_fini(weir_body *b)
@@ -104,6 +123,12 @@ int32_t weir_body_real(weir_body *b, weir_dtype dtype, double value)
     return refuse(b);
   }
   weir_expr e = {WEIR_CODE_CONST, dtype, -1, -1, -1, 0, 0};
+  if (weir_dtype_is_complex(dtype)) {
+    const weir_dtype part = weir_dtype_part(dtype);
+    const int32_t re = weir_body_real(b, part, value);
+
+    return weir_body_binary(b, WEIR_CODE_MAKE, re, weir_body_real(b, part, 0));
+  }
   if (weir_dtype_is_real(dtype)) {
     e.real = value;
   } else if (value >= -0x1p63 && value < 0x1p63) {
@@ -120,6 +145,9 @@ int32_t weir_body_int(weir_body *b, weir_dtype dtype, int64_t value)
     return refuse(b);
   }
   weir_expr e = {WEIR_CODE_CONST, dtype, -1, -1, -1, 0, 0};
+  if (weir_dtype_is_complex(dtype)) {
+    return weir_body_real(b, dtype, (double)value);
+  }
   if (weir_dtype_is_real(dtype)) {
     e.real = (double)value;
   } else {
@@ -148,7 +176,8 @@ int32_t weir_body_unary(weir_body *b, weir_code code, int32_t x)
   if (!known(b, x) || weir_code_args(code) != 1) {
     return refuse(b);
   }
-  const weir_dtype dtype = weir_code_is_compare(code) ? WEIR_BOOL : b->exprs[x].dtype;
+  const weir_dtype dtype = weir_code_result(code, b->exprs[x].dtype);
+
   return weir_body_push(b, (weir_expr){code, dtype, x, -1, -1, 0, 0});
 }
 
@@ -157,7 +186,8 @@ int32_t weir_body_binary(weir_body *b, weir_code code, int32_t x, int32_t y)
   if (!known(b, x) || !known(b, y) || weir_code_args(code) != 2) {
     return refuse(b);
   }
-  const weir_dtype dtype = weir_code_is_compare(code) ? WEIR_BOOL : b->exprs[x].dtype;
+  const weir_dtype dtype = weir_code_result(code, b->exprs[x].dtype);
+
   return weir_body_push(b, (weir_expr){code, dtype, x, y, -1, 0, 0});
 }
 

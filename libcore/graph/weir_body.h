@@ -10,62 +10,71 @@ extern "C" {
 #endif
 
 // clang-format off
-/* X(code, name, arguments, flops). The result has the dtype of the expression; arithmetic arguments have that
- * dtype too. Compare codes: bool result, arguments of one dtype. Integers wrap; x/0 is 0; min(a,b) is
+/* X(code, name, arguments, flops, flops of complex arguments). The result has the dtype of the expression;
+ * arithmetic arguments have that dtype too. Compare codes: bool result, arguments of one dtype. Integers wrap; x/0 is 0; min(a,b) is
  * a < b ? a : b and max(a,b) is a > b ? a : b (so b when one is NaN); AND, OR, XOR, NOT on bool;
  * SHR is logical on i64; casts float -> integer truncate, saturate, and take NaN to 0; anything -> bool is
- * != 0. bf16 is loaded, stored, chosen and cast, through f32, and no other code takes it. ROUND goes to even. SELECT(bool, a, b). FMA(a, b, c) = a*b + c in one rounding. */
-#define WEIR_CODE_LIST(X)            \
-  X(LOAD,      "load",      0, 0)    \
-  X(CONST,     "const",     0, 0)    \
-  X(INDEX,     "index",     0, 0)    \
-  X(REMAINDER, "remainder", 0, 0)    \
-  X(STATE,     "state",     0, 0)    \
-  X(RANDOM,    "random",    2, 0)    \
-  X(CAST,      "cast",      1, 0)    \
-  X(NEG,       "neg",       1, 1)    \
-  X(ABS,       "abs",       1, 1)    \
-  X(SQRT,      "sqrt",      1, 1)    \
-  X(EXP,       "exp",       1, 1)    \
-  X(LOG,       "log",       1, 1)    \
-  X(TANH,      "tanh",      1, 1)    \
-  X(ERF,       "erf",       1, 1)    \
-  X(SIN,       "sin",       1, 1)    \
-  X(COS,       "cos",       1, 1)    \
-  X(FLOOR,     "floor",     1, 1)    \
-  X(CEIL,      "ceil",      1, 1)    \
-  X(ROUND,     "round",     1, 1)    \
-  X(NOT,       "not",       1, 0)    \
-  X(ISNAN,     "isnan",     1, 1)    \
-  X(ADD,       "add",       2, 1)    \
-  X(SUB,       "sub",       2, 1)    \
-  X(MUL,       "mul",       2, 1)    \
-  X(DIV,       "div",       2, 1)    \
-  X(MIN,       "min",       2, 1)    \
-  X(MAX,       "max",       2, 1)    \
-  X(EQ,        "eq",        2, 1)    \
-  X(NE,        "ne",        2, 1)    \
-  X(LT,        "lt",        2, 1)    \
-  X(LE,        "le",        2, 1)    \
-  X(GT,        "gt",        2, 1)    \
-  X(GE,        "ge",        2, 1)    \
-  X(AND,       "and",       2, 0)    \
-  X(OR,        "or",        2, 0)    \
-  X(XOR,       "xor",       2, 0)    \
-  X(SHR,       "shr",       2, 0)    \
-  X(SELECT,    "select",    3, 0)    \
-  X(FMA,       "fma",       3, 2)
+ * != 0. bf16 is loaded, stored, chosen and cast, through f32, and no other code takes it. ROUND goes to even. SELECT(bool, a, b). FMA(a, b, c) = a*b + c in one rounding.
+ * Complex numbers (graph/weir_complex_scalar.h) have the codes with flops in the last column: ABS and ABS2 = |z|^2
+ * give reals, as REAL and IMAG do; MAKE(re, im) is the one way to a constant that is complex; casts from reals
+ * have im = 0, and none leads to reals. */
+#define WEIR_CODE_LIST(X)               \
+  X(LOAD,      "load",      0, 0, 0)    \
+  X(CONST,     "const",     0, 0, 0)    \
+  X(INDEX,     "index",     0, 0, 0)    \
+  X(REMAINDER, "remainder", 0, 0, 0)    \
+  X(STATE,     "state",     0, 0, 0)    \
+  X(RANDOM,    "random",    2, 0, 0)    \
+  X(CAST,      "cast",      1, 0, 0)    \
+  X(NEG,       "neg",       1, 1, 2)    \
+  X(ABS,       "abs",       1, 1, 6)    \
+  X(SQRT,      "sqrt",      1, 1, 0)    \
+  X(EXP,       "exp",       1, 1, 5)    \
+  X(LOG,       "log",       1, 1, 0)    \
+  X(TANH,      "tanh",      1, 1, 0)    \
+  X(ERF,       "erf",       1, 1, 0)    \
+  X(SIN,       "sin",       1, 1, 0)    \
+  X(COS,       "cos",       1, 1, 0)    \
+  X(FLOOR,     "floor",     1, 1, 0)    \
+  X(CEIL,      "ceil",      1, 1, 0)    \
+  X(ROUND,     "round",     1, 1, 0)    \
+  X(NOT,       "not",       1, 0, 0)    \
+  X(ISNAN,     "isnan",     1, 1, 2)    \
+  X(ADD,       "add",       2, 1, 2)    \
+  X(SUB,       "sub",       2, 1, 2)    \
+  X(MUL,       "mul",       2, 1, 6)    \
+  X(DIV,       "div",       2, 1, 9)    \
+  X(MIN,       "min",       2, 1, 0)    \
+  X(MAX,       "max",       2, 1, 0)    \
+  X(EQ,        "eq",        2, 1, 2)    \
+  X(NE,        "ne",        2, 1, 2)    \
+  X(LT,        "lt",        2, 1, 0)    \
+  X(LE,        "le",        2, 1, 0)    \
+  X(GT,        "gt",        2, 1, 0)    \
+  X(GE,        "ge",        2, 1, 0)    \
+  X(AND,       "and",       2, 0, 0)    \
+  X(OR,        "or",        2, 0, 0)    \
+  X(XOR,       "xor",       2, 0, 0)    \
+  X(SHR,       "shr",       2, 0, 0)    \
+  X(SELECT,    "select",    3, 0, 0)    \
+  X(FMA,       "fma",       3, 2, 0)    \
+  X(REAL,      "real",      1, 0, 0)    \
+  X(IMAG,      "imag",      1, 0, 0)    \
+  X(CONJ,      "conj",      1, 1, 1)    \
+  X(ABS2,      "abs2",      1, 3, 3)    \
+  X(MAKE,      "make",      2, 0, 0)
 // clang-format on
 
 typedef enum weir_code {
-#define X(id, name, args, flops) WEIR_CODE_##id,
+#define X(id, name, args, flops, more) WEIR_CODE_##id,
   WEIR_CODE_LIST(X)
 #undef X
       WEIR_CODE_COUNT
 } weir_code;
 
 /* One expression. Arguments a, b, c are numbers of earlier expressions (unused ones are -1).
- * LOAD: integer = input operand. CONST: real (float dtypes) or integer. INDEX: integer = iteration
+ * LOAD: integer = input operand. CONST: real (float dtypes) or integer; not of
+ * complex dtypes. INDEX: integer = iteration
  * dimension; i64, absolute. REMAINDER: integer = operand * 16 + array dimension; numerator modulo
  * div of that index, i64. STATE: integer = state. RANDOM: i64, weir_random_bits(seed = a, purpose =
  * integer, step = b, index = row-major position of the iteration in the whole box of the parallel
@@ -95,7 +104,8 @@ weir_status weir_body_copy(const weir_body *from, weir_body *to) WEIR_CHECKED;
 bool weir_body_uses(const weir_body *b, weir_code code);
 
 /* Append an expression and return its number, or -1 (and set `failed`). Unary, binary: dtype of the
- * first argument, bool for compares. */
+ * first argument, bool for compares; of complex arguments what stands above. real, int: of a
+ * complex dtype that number plus 0 i. */
 int32_t weir_body_push(weir_body *b, weir_expr e);
 int32_t weir_body_load(weir_body *b, int operand, weir_dtype dtype);
 int32_t weir_body_real(weir_body *b, weir_dtype dtype, double value);
@@ -107,15 +117,17 @@ int32_t weir_body_binary(weir_body *b, weir_code code, int32_t x, int32_t y);
 int32_t weir_body_select(weir_body *b, int32_t condition, int32_t yes, int32_t no);
 int32_t weir_body_cast(weir_body *b, weir_dtype dtype, int32_t x);
 
-/* Name as printed, number of arguments, and flops of one evaluation of a scalar operation. */
 /* Name of a code as listed above. */
 const char *weir_code_name(weir_code code);
 /* Arguments that a code takes. */
 int weir_code_args(weir_code code);
-/* Flops that a code counts. */
-double weir_code_flops(weir_code code);
+/* Flops of one evaluation of expression i. */
+double weir_body_flops(const weir_body *b, int32_t i);
 /* True when the result is bool whatever the arguments. */
 bool weir_code_is_compare(weir_code code);
+/* Dtype of the result of a code, but of casts, whose first argument (of a choice: the last) has
+ * that dtype; WEIR_DTYPE_COUNT where there is none. */
+weir_dtype weir_code_result(weir_code code, weir_dtype argument);
 
 #ifdef __cplusplus
 }

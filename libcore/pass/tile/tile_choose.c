@@ -27,7 +27,7 @@ static double weight(const weir_access *a)
   double w = a->n_in + a->n_out;
 
   for (int32_t i = 0; i < a->body.n; i++) {
-    w += weir_code_flops(a->body.exprs[i].code);
+    w += weir_body_flops(&a->body, i);
   }
   return w;
 }
