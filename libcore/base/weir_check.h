@@ -18,7 +18,8 @@ extern "C" {
 #endif
 
 /* Two thresholds: above `warn` a line is printed, above `fail` the comparison fails. |a-b| is
- * compared with threshold * max(1, |expected|). NaN equals NaN only. */
+ * compared with threshold * max(1, |expected|), of complex numbers normwise. NaN equals NaN only.
+ */
 typedef struct weir_tolerance {
   double warn, fail;
 } weir_tolerance;

@@ -115,12 +115,41 @@ static inline int draw_partner(draw_graph *d, int i)
   return i;
 }
 
+/* Two reals through complex numbers. */
+static inline weir_value draw_complex(draw_graph *d, weir_value x, weir_value y)
+{
+  weir_graph *g = d->g;
+  const bool wide = weir_draw_one_in(&d->w, 2);
+  const weir_value a = wide ? weir_cast(g, WEIR_F64, x) : x,
+                   b = wide ? weir_cast(g, WEIR_F64, y) : y;
+  const weir_value z = weir_make(g, weir_tanh(g, a), weir_tanh(g, b));
+  weir_value w = z, v;
+
+  switch (weir_draw_int(&d->w, 0, 3)) {
+  case 0:
+    w = weir_mul(g, z, weir_conj(g, weir_add_scalar(g, z, 0.5)));
+    break;
+  case 1:
+    w = weir_div(g, z, weir_add_scalar(g, z, 2));
+    break;
+  case 2:
+    w = weir_exp(g, weir_scale(g, z, 0.5));
+    break;
+  default:
+    w = weir_sub(g, weir_neg(g, z), weir_cast(g, wide ? WEIR_C128 : WEIR_C64, weir_imag(g, z)));
+  }
+  v = weir_draw_one_in(&d->w, 3)   ? weir_abs(g, w)
+      : weir_draw_one_in(&d->w, 2) ? weir_imag(g, w)
+                                   : weir_abs2(g, w);
+  return wide ? weir_cast(g, WEIR_F32, v) : v;
+}
+
 static inline weir_value draw_pointwise(draw_graph *d, int i)
 {
   weir_graph *g = d->g;
   const weir_value x = d->pool[i].v, y = d->pool[draw_partner(d, i)].v;
 
-  switch (weir_draw_int(&d->w, 0, d->smooth ? 8 : 12)) {
+  switch (weir_draw_int(&d->w, 0, d->smooth ? 9 : 13)) {
   case 0:
     return weir_tanh(g, x);
   case 1:
@@ -140,10 +169,12 @@ static inline weir_value draw_pointwise(draw_graph *d, int i)
   case 8:
     return weir_fma(g, weir_scale(g, x, 0.25), weir_tanh(g, y), weir_scale(g, y, 0.5));
   case 9:
-    return weir_select(g, weir_lt(g, x, y), weir_neg(g, x), weir_scale(g, y, 0.5));
+    return draw_complex(d, x, y);
   case 10:
-    return weir_cast(g, WEIR_F32, weir_cast(g, WEIR_I32, weir_scale(g, x, 3)));
+    return weir_select(g, weir_lt(g, x, y), weir_neg(g, x), weir_scale(g, y, 0.5));
   case 11:
+    return weir_cast(g, WEIR_F32, weir_cast(g, WEIR_I32, weir_scale(g, x, 3)));
+  case 12:
     return weir_sub(g, x, weir_floor(g, x));
   default:
     return weir_cast(g, WEIR_F32, weir_or(g, weir_gt(g, x, y), weir_isnan(g, x)));
@@ -201,6 +232,12 @@ static inline void draw_window(draw_graph *d, int i, int k)
   weir_value v = weir_window(d->g, &s, d->pool[i].v);
 
   v.output = s.combine == WEIR_COMBINE_MOMENTS ? (int32_t)weir_draw_int(&d->w, 1, 2) : 0;
+  if (s.combine == WEIR_COMBINE_SUM && weir_draw_one_in(&d->w, 3)) {
+    const weir_value z = weir_make(d->g, d->pool[i].v, weir_tanh(d->g, d->pool[i].v));
+    const weir_value sum = weir_window(d->g, &s, z);
+
+    v = weir_add(d->g, weir_real(d->g, sum), weir_imag(d->g, sum));
+  }
   if (s.combine == WEIR_COMBINE_MAX || s.combine == WEIR_COMBINE_MIN) {
     v = weir_max_scalar(d->g, weir_min_scalar(d->g, v, 2), -2); /* no infinities of empty windows */
   } else {

@@ -19,8 +19,13 @@ typedef struct outcome {
 
 static weir_status keep(outcome *o, weir_dtype dtype, const void *data, int64_t at)
 {
-  WEIR_TRY(weir_reserve(&o->values, &o->capacity, o->n + 1, sizeof(double)));
-  o->values[o->n++] = weir_dtype_load_real(dtype, data, at);
+  const weir_c128 x = weir_dtype_load_complex(dtype, data, at);
+
+  WEIR_TRY(weir_reserve(&o->values, &o->capacity, o->n + 2, sizeof(double)));
+  o->values[o->n++] = x.re;
+  if (weir_dtype_is_complex(dtype)) {
+    o->values[o->n++] = x.im;
+  }
   return WEIR_OK;
 }
 
@@ -29,6 +34,12 @@ static void fill(weir_dtype dtype, void *data, int64_t n, uint32_t purpose, uint
   for (int64_t i = 0; i < n; i++) {
     const double u = weir_random_uniform(1, purpose, 0, from + (uint64_t)i);
 
+    if (weir_dtype_is_complex(dtype)) {
+      const double v = weir_random_uniform(1, purpose + 1, 0, from + (uint64_t)i);
+
+      weir_dtype_store_complex(dtype, data, i, (weir_c128){2 * u - 1, 2 * v - 1});
+      continue;
+    }
     weir_dtype_store_real(dtype, data, i,
                           weir_dtype_is_real(dtype) ? 2 * u - 1 : (double)(u > 0.3));
   }

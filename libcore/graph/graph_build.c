@@ -38,10 +38,6 @@ static weir_status check_desc(const weir_array_desc *desc)
   if ((unsigned)desc->dtype >= WEIR_DTYPE_COUNT) {
     return weir_fail(WEIR_ERR_SHAPE, "dtype %d does not exist", (int)desc->dtype);
   }
-  if (weir_dtype_is_complex(desc->dtype)) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "no operator computes with %s",
-                     weir_dtype_name(desc->dtype));
-  }
   if (desc->rank < 0 || desc->rank > WEIR_MAX_RANK) {
     return weir_fail(WEIR_ERR_SHAPE, "rank %d is outside [0, %d]", desc->rank, WEIR_MAX_RANK);
   }

@@ -109,18 +109,6 @@ static void builder_error_names_operator_and_place(void **state)
   weir_graph_destroy(&g);
 }
 
-static void complex_arrays_are_refused_by_name(void **state)
-{
-  const weir_array_desc d = {.dtype = WEIR_C64, .rank = 1, .shape = {3}};
-  weir_graph *g = NULL;
-
-  assert_ok(weir_graph_create(&g));
-  (void)weir_input(g, "wave", &d);
-  assert_int_equal(weir_graph_status(g), WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "no operator computes with c64"));
-  weir_graph_destroy(&g);
-}
-
 static void names_are_unique_in_their_kind(void **state)
 {
   weir_store *s = some_store();
@@ -248,7 +236,6 @@ int main(void)
       cmocka_unit_test(a_group_is_known_wherever_it_stands),
       cmocka_unit_test(every_failed_allocation_is_reported),
       cmocka_unit_test(builder_error_names_operator_and_place),
-      cmocka_unit_test(complex_arrays_are_refused_by_name),
       cmocka_unit_test(names_are_unique_in_their_kind),
       cmocka_unit_test(random_graphs_are_ordered_lowest_ready_first),
   };

@@ -61,7 +61,9 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
     in = weir_dtype_computed(dtype);
   }
   if ((r->floats && !weir_dtype_is_real(in)) || (dtype == WEIR_BOOL && !r->flags) ||
-      (in == WEIR_BOOL && !r->presence) || in == WEIR_BF16) {
+      (in == WEIR_BOOL && !r->presence) || in == WEIR_BF16 ||
+      weir_dtype_is_complex(in) != weir_dtype_is_complex(dtype) ||
+      (weir_dtype_is_complex(in) && m != WEIR_COMBINE_SUM)) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: %s of %s in %s is not defined", op, r->name,
                      weir_dtype_name(dtype), weir_dtype_name(in));
   }
@@ -130,10 +132,15 @@ weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator)
   const weir_monoid m = (weir_monoid)weir_draw_int(w, WEIR_COMBINE_SUM, n_rows - 1);
   const struct row *r = row_of(m);
 
-  *dtype = weir_draw_dtype(w, r->floats ? "fh" : r->flags ? "nbh" : "nh");
+  *dtype = weir_draw_dtype(w, m == WEIR_COMBINE_SUM && weir_draw_one_in(w, 2) ? "c"
+                              : r->floats                                     ? "fh"
+                              : r->flags                                      ? "nbh"
+                                                                              : "nh");
   *accumulator = 0;
   if (weir_dtype_is_real(*dtype) && weir_draw_one_in(w, 3)) {
     *accumulator = 1 + (int)WEIR_F64;
+  } else if (weir_dtype_is_complex(*dtype) && weir_draw_one_in(w, 3)) {
+    *accumulator = 1 + (int)WEIR_C128;
   }
   return m;
 }

@@ -198,11 +198,12 @@ weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi)
 weir_dtype weir_draw_dtype(weir_draw *w, const char *classes)
 {
   for (;;) {
-    const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_BF16);
-    const char kind = dtype == WEIR_BOOL          ? 'b'
-                      : dtype == WEIR_BF16        ? 'h'
-                      : weir_dtype_is_real(dtype) ? 'f'
-                                                  : 'n';
+    const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_DTYPE_COUNT - 1);
+    const char kind = dtype == WEIR_BOOL             ? 'b'
+                      : dtype == WEIR_BF16           ? 'h'
+                      : weir_dtype_is_complex(dtype) ? 'c'
+                      : weir_dtype_is_real(dtype)    ? 'f'
+                                                     : 'n';
 
     if (strchr(classes, kind) != NULL || (kind == 'f' && strchr(classes, 'n') != NULL)) {
       return dtype;

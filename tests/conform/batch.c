@@ -41,17 +41,25 @@ static style style_of(const batch_case *k, weir_draw *w)
                  .extremes = weir_draw_one_in(w, 5) && !has_gather(a)};
 }
 
+static double draw_float(const style *s, double lo, double hi, weir_draw *w)
+{
+  const double x = lo + (hi - lo) * (double)weir_draw_int(w, 0, 1 << 30) * 0x1p-30;
+
+  return s->nan && weir_draw_one_in(w, 7) ? NAN : s->halves ? rint(2 * x) / 2 : x;
+}
+
 static void fill(weir_tensor *t, const style *s, double lo, double hi, weir_draw *w)
 {
   const int64_t n = weir_tensor_count(t);
   const int bits = 8 * (int)weir_dtype_size(t->dtype);
 
   for (int64_t i = 0; i < n; i++) {
-    if (weir_dtype_is_real(t->dtype)) {
-      double x = lo + (hi - lo) * (double)weir_draw_int(w, 0, 1 << 30) * 0x1p-30;
+    if (weir_dtype_is_complex(t->dtype)) {
+      const double re = draw_float(s, lo, hi, w);
 
-      x = s->halves ? rint(2 * x) / 2 : x;
-      weir_dtype_store_real(t->dtype, t->data, i, s->nan && weir_draw_one_in(w, 7) ? NAN : x);
+      weir_dtype_store_complex(t->dtype, t->data, i, (weir_c128){re, draw_float(s, lo, hi, w)});
+    } else if (weir_dtype_is_real(t->dtype)) {
+      weir_dtype_store_real(t->dtype, t->data, i, draw_float(s, lo, hi, w));
     } else if (s->extremes && t->dtype != WEIR_BOOL && bits < 64 && weir_draw_one_in(w, 3)) {
       const bool sign = t->dtype != WEIR_U8;
       const double top = ldexp(1, sign ? bits - 1 : bits);
@@ -213,6 +221,12 @@ weir_dtype batch_dtype(const batch_case *k)
   return k->access->n_in > 0 ? k->access->in[0].dtype : k->access->out[0].dtype;
 }
 
+/* A number is NaN where a part of it is. */
+static bool is_nan(weir_c128 x)
+{
+  return isnan(x.re) || isnan(x.im);
+}
+
 static double difference(weir_dtype dtype, const weir_tensor *a, const weir_tensor *e, int64_t i)
 {
   if (weir_dtype_is_whole(dtype)) {
@@ -221,13 +235,15 @@ static double difference(weir_dtype dtype, const weir_tensor *a, const weir_tens
 
     return same ? 0 : INFINITY;
   }
-  const double x = weir_dtype_load_real(dtype, a->data, i);
-  const double y = weir_dtype_load_real(dtype, e->data, i);
+  const weir_c128 x = weir_dtype_load_complex(dtype, a->data, i);
+  const weir_c128 y = weir_dtype_load_complex(dtype, e->data, i);
 
-  if (isnan(x) || isnan(y)) {
-    return isnan(x) && isnan(y) ? 0 : INFINITY;
+  if (is_nan(x) || is_nan(y)) {
+    return is_nan(x) && is_nan(y) ? 0 : INFINITY;
   }
-  return x == y ? 0 : isinf(x) || isinf(y) ? INFINITY : fabs(x - y);
+  const double gap = hypot(x.re - y.re, x.im - y.im);
+
+  return x.re == y.re && x.im == y.im ? 0 : isfinite(gap) ? gap : INFINITY;
 }
 
 int64_t batch_wrong(const batch_case *k, int tier)
@@ -240,17 +256,19 @@ int64_t batch_wrong(const batch_case *k, int tier)
     const int64_t n = weir_tensor_count(e);
 
     for (int64_t i = 0; i < n; i++) {
-      const double y = weir_dtype_load_real(e->dtype, e->data, i);
-      const double size = fmax(fmax(1, isfinite(y) ? fabs(y) : 1), k->scale[o][i]);
+      const weir_c128 x = weir_dtype_load_complex(a->dtype, a->data, i);
+      const weir_c128 y = weir_dtype_load_complex(e->dtype, e->data, i);
+      const double norm = hypot(y.re, y.im);
+      const double size = fmax(fmax(1, isfinite(norm) ? norm : 1), k->scale[o][i]);
       const double d = difference(e->dtype, a, e, i);
       const bool bad = k->c.exact ? d != 0 : !(d <= t.fail * size);
 
       if (bad || d > t.warn * size) {
         fprintf(stderr,
                 "%s %s seed %" PRIu64 " tier %d output %d [%" PRId64
-                "] %s: %.17g, expected %.17g\n",
+                "] %s: %.17g + %.17g i, expected %.17g + %.17g i\n",
                 bad ? "FAIL" : "warn", k->op->name, k->seed, tier, o, i, weir_dtype_name(e->dtype),
-                weir_dtype_load_real(a->dtype, a->data, i), y);
+                x.re, x.im, y.re, y.im);
       }
       if (bad) {
         wrong++;
@@ -273,15 +291,15 @@ int64_t batch_differ(const batch_case *k, int tier, int other)
     for (int64_t i = 0; i < n; i++) {
       const char *x = (const char *)a->data + (size_t)i * size;
       const char *y = (const char *)b->data + (size_t)i * size;
-      const bool both_nan = weir_dtype_is_real(a->dtype) &&
-                            isnan(weir_dtype_load_real(a->dtype, a->data, i)) &&
-                            isnan(weir_dtype_load_real(b->dtype, b->data, i));
+      const weir_c128 one = weir_dtype_load_complex(a->dtype, a->data, i);
+      const weir_c128 two = weir_dtype_load_complex(b->dtype, b->data, i);
+      const bool both_nan = is_nan(one) && is_nan(two);
 
       if (memcmp(x, y, size) != 0 && !both_nan) {
         fprintf(stderr,
-                "FAIL %s seed %" PRIu64 " output %d [%" PRId64 "]: tier %d %a, tier %d %a\n",
-                k->op->name, k->seed, o, i, tier, weir_dtype_load_real(a->dtype, a->data, i), other,
-                weir_dtype_load_real(b->dtype, b->data, i));
+                "FAIL %s seed %" PRIu64 " output %d [%" PRId64
+                "]: tier %d %a + %a i, tier %d %a + %a i\n",
+                k->op->name, k->seed, o, i, tier, one.re, one.im, other, two.re, two.im);
         differ++;
         break;
       }

@@ -23,6 +23,7 @@ typedef struct merged {
   int64_t count, position; /* elements taken; argmax: of the best */
   oracle_value first;      /* sum of integers, product, extremes, first, last */
   long double sum, square; /* of floats, and of squared floats */
+  long double imaginary;   /* of complex numbers, whose real parts are in sum */
   double best, scale;
   bool nan;
 } merged;
@@ -90,7 +91,7 @@ static bool load(machine *m)
     if (a->in[k].role != WEIR_ROLE_DATA) {
       continue;
     }
-    const oracle_value x = {fill[k], 0};
+    const oracle_value x = oracle_number(fill[k], 0);
 
     m->loaded[k] = m->offset[k] < 0 ? oracle_cast(a->in[k].dtype, WEIR_F64, x)
                                     : oracle_load(&m->run->in[k], m->offset[k]);
@@ -235,7 +236,8 @@ static void take(const machine *m, merged *r)
   default: /* SUM, MOMENTS */
     r->sum += x.real;
     r->square += (long double)x.real * x.real;
-    r->scale += fabs(x.real);
+    r->scale += hypot(x.real, x.imaginary);
+    r->imaginary += x.imaginary;
     r->first.integer = (int64_t)((uint64_t)r->first.integer + (uint64_t)x.integer);
   }
   r->count++;
@@ -246,7 +248,7 @@ static oracle_value neutral_extreme(const machine *m)
 {
   const double end = m->a->combine == WEIR_COMBINE_MIN ? INFINITY : -INFINITY;
 
-  return oracle_cast(m->a->accumulator, WEIR_F64, (oracle_value){end, 0});
+  return oracle_cast(m->a->accumulator, WEIR_F64, oracle_number(end, 0));
 }
 
 static oracle_value total(const machine *m, const merged *r)
@@ -254,8 +256,9 @@ static oracle_value total(const machine *m, const merged *r)
   oracle_value v = r->first;
 
   v.real = (double)r->sum;
+  v.imaginary = (double)r->imaginary;
   if (r->count == 0 && m->a->combine == WEIR_COMBINE_PROD) {
-    v = (oracle_value){1, 1};
+    v = oracle_number(1, 1);
   }
   return v;
 }
@@ -267,26 +270,26 @@ static oracle_value result(const machine *m, const merged *r, int k, bool *wide)
   switch (m->a->combine) {
   case WEIR_COMBINE_MAX:
   case WEIR_COMBINE_MIN:
-    return r->nan ? (oracle_value){NAN, 0} : r->count == 0 ? neutral_extreme(m) : r->first;
+    return r->nan ? oracle_number(NAN, 0) : r->count == 0 ? neutral_extreme(m) : r->first;
   case WEIR_COMBINE_ARGMAX:
     *wide = k == 1;
-    return k == 1          ? (oracle_value){0, r->count == 0 ? -1 : r->position}
+    return k == 1          ? oracle_number(0, r->count == 0 ? -1 : r->position)
            : r->count == 0 ? neutral_extreme(m)
                            : r->first;
   case WEIR_COMBINE_FIRST:
   case WEIR_COMBINE_LAST:
     *wide = k == 1;
-    return k == 1 ? (oracle_value){0, r->count > 0} : r->first;
+    return k == 1 ? oracle_number(0, r->count > 0) : r->first;
   case WEIR_COMBINE_SOFTMAX:
-    return (oracle_value){k == 1 ? (double)r->sum : r->count == 0 ? -INFINITY : r->best, 0};
+    return oracle_number(k == 1 ? (double)r->sum : r->count == 0 ? -INFINITY : r->best, 0);
   case WEIR_COMBINE_MOMENTS: {
     const long double n = (long double)r->count;
     const long double mean = r->count == 0 ? 0 : r->sum / n;
 
-    return (oracle_value){k == 0   ? (double)n
-                          : k == 1 ? (double)mean
-                                   : (double)(r->square - n * mean * mean),
-                          0};
+    return oracle_number(k == 0   ? (double)n
+                         : k == 1 ? (double)mean
+                                  : (double)(r->square - n * mean * mean),
+                         0);
   }
   default:
     return total(m, r);
@@ -368,7 +371,7 @@ static void enter(machine *m)
         m->run->in_marks[k][at] = 1;
       }
     } else {
-      m->state[s] = oracle_cast(x->dtype, WEIR_F64, (oracle_value){x->initial, 0});
+      m->state[s] = oracle_cast(x->dtype, WEIR_F64, oracle_number(x->initial, 0));
     }
   }
 }
@@ -398,7 +401,7 @@ static void emit(machine *m, bool here)
     if (m->a->out[o].role == WEIR_ROLE_DATA) {
       const int32_t v = m->a->value[k++];
       const weir_dtype from = m->a->body.exprs[v].dtype;
-      const oracle_value zero = {0, 0};
+      const oracle_value zero = oracle_number(0, 0);
 
       oracle_store(&m->run->out[o], target(m, o), from, here ? m->values[v] : zero);
     }

@@ -7,9 +7,16 @@
 #include "tensor/weir_tensor.h"
 
 typedef struct oracle_value {
-  double real;     /* float dtypes          */
-  int64_t integer; /* the others, bool 0, 1 */
+  double real;      /* float dtypes, and of complex ones the real part */
+  int64_t integer;  /* the others, bool 0, 1                           */
+  double imaginary; /* complex dtypes                                  */
 } oracle_value;
+
+/* A real number and an integer, where one of them is meant. */
+static inline oracle_value oracle_number(double real, int64_t integer)
+{
+  return (oracle_value){.real = real, .integer = integer};
+}
 
 /* Contiguous tensors in operand order. Marks: one byte an element, or NULL. scale: per element of
  * output k the sum of what was added up, for comparisons of sums that cancel; or NULL. */

@@ -1,4 +1,5 @@
 /* oracle_value.c - scalar expressions in double and int64. */
+#include <complex.h>
 #include <math.h>
 
 #include "base/weir_random.h"
@@ -16,17 +17,27 @@ static oracle_value from_int(int64_t x)
 
 oracle_value oracle_load(const weir_tensor *t, int64_t at)
 {
+  const weir_c128 x = weir_dtype_load_complex(t->dtype, t->data, at);
+
   return (oracle_value){
-      .real = weir_dtype_load_real(t->dtype, t->data, at),
-      .integer = weir_dtype_is_real(t->dtype) ? 0 : weir_dtype_load_int(t->dtype, t->data, at)};
+      .real = x.re,
+      .integer = weir_dtype_is_whole(t->dtype) ? weir_dtype_load_int(t->dtype, t->data, at) : 0,
+      .imaginary = x.im};
 }
 
 /* Through memory of the dtype: wraps integers, rounds to f32, saturates floats to integers. */
 oracle_value oracle_cast(weir_dtype to, weir_dtype from, oracle_value v)
 {
-  int64_t cell[1] = {0};
+  int64_t cell[2] = {0};
   const weir_tensor t = {.data = cell, .dtype = to};
 
+  if (weir_dtype_is_complex(to)) {
+    const double re = weir_dtype_is_whole(from) ? (double)v.integer : v.real;
+    const double im = weir_dtype_is_complex(from) ? v.imaginary : 0;
+
+    weir_dtype_store_complex(to, cell, 0, (weir_c128){re, im});
+    return oracle_load(&t, 0);
+  }
   if (to == WEIR_BOOL) {
     return from_int(weir_dtype_is_real(from) ? v.real != 0 : v.integer != 0);
   }
@@ -44,7 +55,9 @@ void oracle_store(weir_tensor *t, int64_t at, weir_dtype from, oracle_value v)
 {
   const oracle_value y = oracle_cast(t->dtype, from, v);
 
-  if (weir_dtype_is_real(t->dtype)) {
+  if (weir_dtype_is_complex(t->dtype)) {
+    weir_dtype_store_complex(t->dtype, t->data, at, (weir_c128){y.real, y.imaginary});
+  } else if (weir_dtype_is_real(t->dtype)) {
     weir_dtype_store_real(t->dtype, t->data, at, y.real);
   } else {
     weir_dtype_store_int(t->dtype, t->data, at, y.integer);
@@ -95,6 +108,53 @@ static double real_function(weir_code code, double a, double b, double c)
   default:
     WEIR_ASSERT(0 && "a float function");
     return 0;
+  }
+}
+
+static oracle_value from_complex(double _Complex z)
+{
+  return (oracle_value){.real = creal(z), .imaginary = cimag(z)};
+}
+
+/* By the arithmetic and the functions of C's own complex numbers. */
+static oracle_value complex_function(weir_code code, oracle_value a, oracle_value b)
+{
+  const double _Complex x = CMPLX(a.real, a.imaginary), y = CMPLX(b.real, b.imaginary);
+
+  switch (code) {
+  case WEIR_CODE_MAKE:
+    return from_complex(CMPLX(a.real, b.real));
+  case WEIR_CODE_REAL:
+    return from_real(creal(x));
+  case WEIR_CODE_IMAG:
+    return from_real(cimag(x));
+  case WEIR_CODE_CONJ:
+    return from_complex(conj(x));
+  case WEIR_CODE_ABS:
+    return from_real(cabs(x));
+  case WEIR_CODE_ABS2:
+    return from_real(creal(x * conj(x)));
+  case WEIR_CODE_NEG:
+    return from_complex(-x);
+  case WEIR_CODE_EXP:
+    return from_complex(cexp(x));
+  case WEIR_CODE_ADD:
+    return from_complex(x + y);
+  case WEIR_CODE_SUB:
+    return from_complex(x - y);
+  case WEIR_CODE_MUL:
+    return from_complex(x * y);
+  case WEIR_CODE_DIV: /* C makes infinities of what Smith's formula leaves undefined */
+    return y == 0 ? from_complex(CMPLX(NAN, NAN)) : from_complex(x / y);
+  case WEIR_CODE_EQ:
+    return from_int(x == y);
+  case WEIR_CODE_NE:
+    return from_int(x != y);
+  case WEIR_CODE_ISNAN:
+    return from_int(isnan(creal(x)) || isnan(cimag(x)));
+  default:
+    WEIR_ASSERT(0 && "a complex function");
+    return from_int(0);
   }
 }
 
@@ -167,7 +227,7 @@ static oracle_value leaf(const oracle_point *p, const weir_expr *e)
     return from_int(p->iteration[e->integer]);
   case WEIR_CODE_CONST:
     return oracle_cast(e->dtype, weir_dtype_is_real(e->dtype) ? WEIR_F64 : WEIR_I64,
-                       (oracle_value){e->real, e->integer});
+                       oracle_number(e->real, e->integer));
   default: { /* REMAINDER */
     const weir_index *x = &a->in[e->integer / 16].index[e->integer % 16];
     int64_t sum = x->offset + p->gathered[e->integer];
@@ -197,7 +257,7 @@ static oracle_value draw(const oracle_point *p, const weir_expr *e, int64_t seed
 static oracle_value inner(const oracle_point *p, const weir_expr *e, const oracle_value *v)
 {
   const int n = weir_code_args(e->code);
-  const oracle_value zero = {0, 0};
+  const oracle_value zero = oracle_number(0, 0);
   const oracle_value a = v[e->a], b = n > 1 ? v[e->b] : zero, c = n > 2 ? v[e->c] : zero;
   const weir_dtype from = p->access->body.exprs[e->a].dtype;
   const bool real = weir_dtype_is_real(from);
@@ -210,6 +270,9 @@ static oracle_value inner(const oracle_point *p, const weir_expr *e, const oracl
   }
   if (e->code == WEIR_CODE_SELECT) {
     return a.integer != 0 ? b : c;
+  }
+  if (weir_dtype_is_complex(from) || e->code == WEIR_CODE_MAKE) {
+    return complex_function(e->code, a, b);
   }
   if (e->code == WEIR_CODE_ISNAN) {
     return from_int(real && isnan(a.real));

@@ -41,7 +41,11 @@ static void fill(const problem *p, weir_tensor *t, double lo, double hi, int num
     const double u = weir_random_uniform(p->seed, 10 + (uint32_t)number, 0, (uint64_t)i);
     const double x = lo + (hi - lo) * u;
 
-    if (weir_dtype_is_real(t->dtype)) {
+    if (weir_dtype_is_complex(t->dtype)) {
+      const double v = weir_random_uniform(p->seed, 10 + (uint32_t)number, 1, (uint64_t)i);
+
+      weir_dtype_store_complex(t->dtype, t->data, i, (weir_c128){x, lo + (hi - lo) * v});
+    } else if (weir_dtype_is_real(t->dtype)) {
       weir_dtype_store_real(t->dtype, t->data, i, (double)(float)x);
     } else {
       weir_dtype_store_int(t->dtype, t->data, i, (int64_t)floor(x + 0.5));

@@ -281,7 +281,9 @@ static void run_all(const world *w, const weir_local *l, const weir_grid *grid)
 /* Of the largest element, rounding of sums that are made in another order. */
 static double within(weir_dtype dtype)
 {
-  return dtype == WEIR_F64 ? 1e-12 : dtype == WEIR_F32 ? 1e-5 : 2e-2;
+  const weir_dtype part = weir_dtype_part(dtype);
+
+  return part == WEIR_F64 ? 1e-12 : part == WEIR_F32 ? 1e-5 : 2e-2;
 }
 
 static bool agree(const weir_tensor *part, const weir_box *box, const weir_tensor *whole,
@@ -298,20 +300,23 @@ static bool agree(const weir_tensor *part, const weir_box *box, const weir_tenso
     copy_box(box, whole, origin, &expected, box->lo);
   }
   for (int64_t i = 0; i < weir_tensor_count(whole); i++) {
-    const double x = fabs(weir_dtype_load_real(whole->dtype, whole->data, i));
+    const weir_c128 z = weir_dtype_load_complex(whole->dtype, whole->data, i);
+    const double x = hypot(z.re, z.im);
 
     scale = isfinite(x) && x > scale ? x : scale;
   }
   for (int64_t i = 0; i < weir_tensor_count(&expected) && good; i++) {
-    const double x = weir_dtype_load_real(part->dtype, part->data, i);
-    const double y = weir_dtype_load_real(part->dtype, expected.data, i);
+    const weir_c128 x = weir_dtype_load_complex(part->dtype, part->data, i);
+    const weir_c128 y = weir_dtype_load_complex(part->dtype, expected.data, i);
+    const bool both_nan = (isnan(x.re) || isnan(x.im)) && (isnan(y.re) || isnan(y.im));
 
-    good = weir_dtype_is_real(part->dtype)
-               ? x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= off * scale
-               : weir_dtype_load_int(part->dtype, part->data, i) ==
-                     weir_dtype_load_int(part->dtype, expected.data, i);
+    good = weir_dtype_is_whole(part->dtype) ? weir_dtype_load_int(part->dtype, part->data, i) ==
+                                                  weir_dtype_load_int(part->dtype, expected.data, i)
+                                            : (x.re == y.re && x.im == y.im) || both_nan ||
+                                                  hypot(x.re - y.re, x.im - y.im) <= off * scale;
     if (!good) {
-      fprintf(stderr, "element %lld is %g, whole %g, largest %g\n", (long long)i, x, y, scale);
+      fprintf(stderr, "element %lld is %g + %g i, whole %g + %g i, largest %g\n", (long long)i,
+              x.re, x.im, y.re, y.im, scale);
     }
   }
   weir_tensor_fini(&expected);

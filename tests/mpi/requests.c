@@ -234,6 +234,37 @@ static void sums_are_those_of_the_tree(void **state)
   weir_comm_configure(comm, &usual);
 }
 
+/* Both parts are summed; nothing else is a merge of complex numbers. */
+static void complex_sums(void **state)
+{
+  enum { N = 31 };
+  weir_c128 wide[N];
+  weir_c64 narrow[N];
+  weir_request *r[2];
+
+  for (int i = 0; i < N; i++) {
+    wide[i] = (weir_c128){i + rank, -rank};
+    narrow[i] = (weir_c64){(float)rank, (float)(i * rank)};
+  }
+  assert_ok(weir_allreduce_create(comm, "wide", weir_reducer_of(WEIR_MERGE_SUM, WEIR_C128), wide, N,
+                                  &r[0]));
+  assert_ok(weir_allreduce_create(comm, "narrow", weir_reducer_of(WEIR_MERGE_SUM, WEIR_C64), narrow,
+                                  N, &r[1]));
+  for (int k = 0; k < 2; k++) {
+    assert_ok(weir_request_start(r[k]));
+    assert_ok(weir_request_wait(r[k]));
+    weir_request_destroy(&r[k]);
+  }
+  const int all = ranks * (ranks - 1) / 2;
+
+  for (int i = 0; i < N; i++) {
+    assert_true(wide[i].re == i * ranks + all && wide[i].im == -all);
+    assert_true(narrow[i].re == (float)all && narrow[i].im == (float)(i * all));
+  }
+  assert_null(weir_reducer_of(WEIR_MERGE_MAX, WEIR_C64));
+  assert_null(weir_reducer_of(WEIR_MERGE_PROD, WEIR_C128));
+}
+
 static void other_merges(void **state)
 {
   enum { N = 77 };
@@ -513,6 +544,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(boxes_arrive_where_they_belong),
       cmocka_unit_test(sums_are_those_of_the_tree),
       cmocka_unit_test(other_merges),
+      cmocka_unit_test(complex_sums),
       cmocka_unit_test(blocks_are_scattered_and_gathered),
       cmocka_unit_test(counters_equal_closed_forms),
       cmocka_unit_test(messages_of_an_exchange),

@@ -16,8 +16,10 @@ weir_tolerance weir_tolerance_of(weir_dtype dtype)
 {
   switch (dtype) {
   case WEIR_F32:
+  case WEIR_C64:
     return (weir_tolerance){16.0 * (double)FLT_EPSILON, 256.0 * (double)FLT_EPSILON};
   case WEIR_F64:
+  case WEIR_C128:
     return (weir_tolerance){16.0 * DBL_EPSILON, 256.0 * DBL_EPSILON};
   case WEIR_BF16: /* one step: what was computed may have been rounded to the other side */
     return (weir_tolerance){0x1p-7, 0x1p-7};
@@ -53,10 +55,30 @@ int weir_near(double actual, double expected, double tolerance)
   return 0;
 }
 
+/* Normwise: |a - e| / max(1, |e|). A number is NaN where a part of it is. */
+static double complex_distance(weir_c128 a, weir_c128 e)
+{
+  const bool bad = isnan(a.re) || isnan(a.im), expected_bad = isnan(e.re) || isnan(e.im);
+
+  if (bad || expected_bad) {
+    return bad && expected_bad ? 0 : INFINITY;
+  }
+  if (a.re == e.re && a.im == e.im) {
+    return 0;
+  }
+  const double size = hypot(e.re, e.im), gap = hypot(a.re - e.re, a.im - e.im);
+
+  return isfinite(gap) && isfinite(size) ? gap / fmax(1.0, size) : INFINITY;
+}
+
 /* 64-bit integers do not fit a double: they are subtracted as integers. */
 static double element_distance(weir_dtype dtype, const void *actual, const void *expected,
                                int64_t i)
 {
+  if (weir_dtype_is_complex(dtype)) {
+    return complex_distance(weir_dtype_load_complex(dtype, actual, i),
+                            weir_dtype_load_complex(dtype, expected, i));
+  }
   if (weir_dtype_is_real(dtype)) {
     return distance(weir_dtype_load_real(dtype, actual, i),
                     weir_dtype_load_real(dtype, expected, i));
@@ -75,25 +97,34 @@ int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, con
 
   for (int64_t i = 0; i < count; i++) {
     const double d = element_distance(dtype, actual, expected, i);
-    const double a = weir_dtype_load_real(dtype, actual, i);
-    const double e = weir_dtype_load_real(dtype, expected, i);
+    const weir_c128 a = weir_dtype_load_complex(dtype, actual, i);
+    const weir_c128 e = weir_dtype_load_complex(dtype, expected, i);
     bad += !(d <= tol.fail);
     if (d > worst) {
       worst = d;
       at = i;
     }
-    if (isfinite(a) && isfinite(e)) {
-      error2 += (a - e) * (a - e);
-      norm2 += e * e;
+    const double error = hypot(a.re - e.re, a.im - e.im), size = hypot(e.re, e.im);
+    if (isfinite(error) && isfinite(size)) {
+      error2 += error * error;
+      norm2 += size * size;
     }
   }
   if (count > 0 && worst > tol.warn) {
+    const weir_c128 a = weir_dtype_load_complex(dtype, actual, at);
+    const weir_c128 e = weir_dtype_load_complex(dtype, expected, at);
+    char imaginary[2][40] = {"", ""};
+
+    if (weir_dtype_is_complex(dtype)) {
+      snprintf(imaginary[0], sizeof imaginary[0], " + %.17g i", a.im);
+      snprintf(imaginary[1], sizeof imaginary[1], " + %.17g i", e.im);
+    }
     fprintf(stderr,
             "%s %s: %s, %" PRId64 " of %" PRId64 " outside %.3g; worst [%" PRId64
-            "]: got %.17g, expected %.17g (differs by %.3g); relative L2 error %.3g\n",
-            bad > 0 ? "FAIL" : "warn", what, weir_dtype_name(dtype), bad, count, tol.fail, at,
-            weir_dtype_load_real(dtype, actual, at), weir_dtype_load_real(dtype, expected, at),
-            worst, sqrt(error2) / (norm2 > 0 ? sqrt(norm2) : 1.0));
+            "]: got %.17g%s, expected %.17g%s (differs by %.3g); relative L2 error %.3g\n",
+            bad > 0 ? "FAIL" : "warn", what, weir_dtype_name(dtype), bad, count, tol.fail, at, a.re,
+            imaginary[0], e.re, imaginary[1], worst,
+            sqrt(error2) / (norm2 > 0 ? sqrt(norm2) : 1.0));
   }
   return bad;
 }

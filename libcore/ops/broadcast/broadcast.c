@@ -36,7 +36,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
-  const weir_array_desc whole = weir_draw_array(&w, weir_draw_dtype(&w, "nbh"), 0, 4);
+  const weir_array_desc whole = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 0, 4);
   const int skip = (int)weir_draw_int(&w, 0, whole.rank);
   weir_broadcast_spec s = {.rank = whole.rank};
   weir_array_desc x = {.dtype = whole.dtype, .rank = whole.rank - skip};

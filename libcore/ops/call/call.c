@@ -186,7 +186,7 @@ static weir_status reverse(void *context, const weir_op_run *run)
 static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbh"), 1, 1);
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 1, 1);
   const weir_call_spec s = {.name = "reverse", .function = reverse, .n_out = 1, .out = {x}};
 
   weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);

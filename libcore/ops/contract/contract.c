@@ -149,11 +149,12 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                        weir_dtype_name(args->in[i].dtype), weir_dtype_name(dtype));
     }
   }
-  y.dtype = s->accumulator != 0         ? (weir_dtype)(s->accumulator - 1)
-            : weir_dtype_is_real(dtype) ? weir_dtype_computed(dtype)
-                                        : WEIR_I64;
+  y.dtype = s->accumulator != 0          ? (weir_dtype)(s->accumulator - 1)
+            : weir_dtype_is_whole(dtype) ? WEIR_I64
+                                         : weir_dtype_computed(dtype);
   if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || dtype == WEIR_BOOL ||
-      y.dtype == WEIR_BOOL || y.dtype == WEIR_BF16) {
+      y.dtype == WEIR_BOOL || y.dtype == WEIR_BF16 ||
+      (weir_dtype_is_complex(dtype) && !weir_dtype_is_complex(y.dtype))) {
     return weir_fail(WEIR_ERR_SHAPE, "contract: %s with accumulator %d", weir_dtype_name(dtype),
                      s->accumulator - 1);
   }
@@ -211,7 +212,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   };
   weir_draw w = {.seed = seed};
   weir_contract_spec s = {.accumulator = 0};
-  const weir_dtype dtype = weir_draw_dtype(&w, "nh");
+  const weir_dtype dtype = weir_draw_dtype(&w, "nhc");
   int64_t extent['z' + 1] = {0};
   plan p = {.n = 0};
 

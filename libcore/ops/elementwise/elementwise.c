@@ -8,8 +8,10 @@
 static const char *classes_of(weir_code code)
 {
   switch (code) {
-  case WEIR_CODE_SQRT:
   case WEIR_CODE_EXP:
+  case WEIR_CODE_ISNAN:
+    return "fhc";
+  case WEIR_CODE_SQRT:
   case WEIR_CODE_LOG:
   case WEIR_CODE_TANH:
   case WEIR_CODE_ERF:
@@ -18,9 +20,15 @@ static const char *classes_of(weir_code code)
   case WEIR_CODE_FLOOR:
   case WEIR_CODE_CEIL:
   case WEIR_CODE_ROUND:
-  case WEIR_CODE_ISNAN:
   case WEIR_CODE_FMA:
     return "fh";
+  case WEIR_CODE_MAKE:
+    return "f";
+  case WEIR_CODE_REAL:
+  case WEIR_CODE_IMAG:
+  case WEIR_CODE_CONJ:
+  case WEIR_CODE_ABS2:
+    return "c";
   case WEIR_CODE_NOT:
   case WEIR_CODE_AND:
   case WEIR_CODE_OR:
@@ -30,13 +38,14 @@ static const char *classes_of(weir_code code)
   case WEIR_CODE_EQ:
   case WEIR_CODE_NE:
   case WEIR_CODE_SELECT:
-    return "nbh";
+    return "nbhc";
   case WEIR_CODE_NEG:
   case WEIR_CODE_ABS:
   case WEIR_CODE_ADD:
   case WEIR_CODE_SUB:
   case WEIR_CODE_MUL:
   case WEIR_CODE_DIV:
+    return "nhc";
   case WEIR_CODE_MIN:
   case WEIR_CODE_MAX:
   case WEIR_CODE_LT:
@@ -54,6 +63,12 @@ static bool class_has(const char *classes, weir_dtype dtype)
   if (dtype == WEIR_BOOL) {
     return strchr(classes, 'b') != NULL;
   }
+  if (dtype == WEIR_BF16) {
+    return strchr(classes, 'h') != NULL;
+  }
+  if (weir_dtype_is_complex(dtype)) {
+    return strchr(classes, 'c') != NULL;
+  }
   return classes[0] == 'n' || (classes[0] == 'f' && weir_dtype_is_real(dtype));
 }
 
@@ -62,7 +77,7 @@ static bool holds(weir_dtype dtype, double value)
 {
   double stored[1];
 
-  if (weir_dtype_is_real(dtype)) {
+  if (!weir_dtype_is_whole(dtype)) {
     return true;
   }
   weir_dtype_store_real(dtype, stored, 0, value);
@@ -88,6 +103,12 @@ static weir_status check_dtypes(const weir_op_args *args, const char *name, weir
   }
   if (!class_has(classes_of(s->code), *common)) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: not defined for %s", name, weir_dtype_name(*common));
+  }
+  if (s->code == WEIR_CODE_CAST && weir_dtype_is_complex(*common) &&
+      !weir_dtype_is_complex(s->dtype)) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "cast: %s to %s would drop the imaginary part; take real, imag or abs",
+                     weir_dtype_name(*common), weir_dtype_name(s->dtype));
   }
   if (s->scalar != 0 && !holds(*common, s->value)) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: the constant %g is no %s", name, s->value,
@@ -117,9 +138,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   WEIR_TRY(weir_need_count(name, args, n, n));
   WEIR_TRY(check_dtypes(args, name, &common));
   WEIR_TRY(weir_common_shape(name, args->in, args->n_in, out));
-  out->dtype = weir_code_is_compare(s->code) ? WEIR_BOOL
-               : s->code == WEIR_CODE_CAST   ? s->dtype
-                                             : common;
+  out->dtype = s->code == WEIR_CODE_CAST ? s->dtype : weir_code_result(s->code, common);
   return WEIR_OK;
 }
 
@@ -137,8 +156,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     const weir_dtype dtype = weir_dtype_computed(args->in[first].dtype);
 
     if (s->scalar == i + 1) {
-      arg[i] = weir_dtype_is_real(dtype) ? weir_body_real(&a->body, dtype, s->value)
-                                         : weir_body_int(&a->body, dtype, (int64_t)s->value);
+      arg[i] = weir_dtype_is_whole(dtype) ? weir_body_int(&a->body, dtype, (int64_t)s->value)
+                                          : weir_body_real(&a->body, dtype, s->value);
       continue;
     }
     weir_map_broadcast(&a->in[a->n_in], &args->in[a->n_in], &args->out[0]);
@@ -160,8 +179,12 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 }
 
 /* Codes whose result differs in the last bits between the double oracle and the dtype itself. */
-static bool rounds_twice(weir_code code)
+static bool rounds_twice(weir_code code, weir_dtype dtype)
 {
+  if (weir_dtype_is_complex(dtype) && (code == WEIR_CODE_MUL || code == WEIR_CODE_DIV ||
+                                       code == WEIR_CODE_ABS || code == WEIR_CODE_ABS2)) {
+    return true;
+  }
   return code == WEIR_CODE_EXP || code == WEIR_CODE_LOG || code == WEIR_CODE_TANH ||
          code == WEIR_CODE_ERF || code == WEIR_CODE_SIN || code == WEIR_CODE_COS ||
          code == WEIR_CODE_FMA;
@@ -194,7 +217,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
                     : dtype == WEIR_U8 || dtype == WEIR_BOOL            ? 0
                                                                         : -9;
 
-  s.dtype = weir_draw_dtype(&w, "nbh");
+  s.dtype = weir_draw_dtype(&w, weir_dtype_is_complex(dtype) ? "c" : "nbhc");
   if (n == 2 && dtype != WEIR_BOOL && weir_draw_one_in(&w, 4)) {
     s.scalar = (int)weir_draw_int(&w, 1, 2);
     s.value = (double)weir_draw_int(&w, 1, 5);
@@ -205,7 +228,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
 
     weir_case_input(c, &d, condition ? 0 : lo, condition || dtype == WEIR_BOOL ? 1 : 9);
   }
-  c->exact = !rounds_twice(s.code);
+  c->exact = !rounds_twice(s.code, dtype);
   weir_case_spec(c, &s, sizeof s);
   return WEIR_OK;
 }

@@ -70,6 +70,36 @@ static void what_does_not_fit_is_refused(void **state)
   assert_refused(g, weir_add(g, a, b), "add: dimension 0 of operand 1");
 }
 
+static void complex_numbers_have_parts_and_no_order(void **state)
+{
+  weir_graph *g = new_graph();
+  weir_value z = GIVEN(g, "z", WEIR_C128, 4);
+  const weir_value x = GIVEN(g, "x", WEIR_F32, 4);
+
+  assert_shape(g, weir_abs(g, z), WEIR_F64, 4);
+  assert_shape(g, weir_imag(g, weir_make(g, x, x)), WEIR_F32, 4);
+  assert_shape(g, weir_conj(g, weir_scale(g, z, 0.5)), WEIR_C128, 4);
+  assert_shape(g, weir_ne(g, z, z), WEIR_BOOL, 4);
+  assert_shape(g, weir_cast(g, WEIR_C64, x), WEIR_C64, 4);
+  assert_refused(g, weir_cast(g, WEIR_F64, z), "cast: c128 to f64 would drop the imaginary part");
+
+  g = new_graph();
+  z = GIVEN(g, "z", WEIR_C64, 4);
+  assert_refused(g, weir_lt(g, z, z), "lt: not defined for c64");
+
+  g = new_graph();
+  z = GIVEN(g, "z", WEIR_C64, 4);
+  assert_refused(g, weir_max(g, z, z), "max: not defined for c64");
+
+  g = new_graph();
+  z = GIVEN(g, "z", WEIR_C64, 4);
+  assert_refused(g, weir_sqrt(g, z), "sqrt: not defined for c64");
+
+  g = new_graph();
+  z = GIVEN(g, "b", WEIR_BF16, 4);
+  assert_refused(g, weir_make(g, z, z), "make: not defined for bf16");
+}
+
 static void the_error_names_the_line_that_built_the_node(void **state)
 {
   weir_graph *g = new_graph();
@@ -85,6 +115,7 @@ int main(void)
       cmocka_unit_test(operands_broadcast_from_the_end),
       cmocka_unit_test(time_stays_time),
       cmocka_unit_test(what_does_not_fit_is_refused),
+      cmocka_unit_test(complex_numbers_have_parts_and_no_order),
       cmocka_unit_test(the_error_names_the_line_that_built_the_node),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /* weir_elementwise.h - one scalar function applied element by element, with numpy's broadcasting.
  *
- * Operands have one dtype (cast where they differ). Floats only: sqrt, exp, log, tanh, erf, sin,
- * cos, floor, ceil, round, isnan, fma. Numbers: the arithmetic and ordering ones. Any: eq, ne,
- * select, cast. Bool only: not, and, or, xor. What each code computes stands in graph/weir_body.h.
+ * Operands have one dtype (cast where they differ). Floats only: sqrt, log, tanh, erf, sin, cos,
+ * floor, ceil, round, fma, and make, which pairs f32 to c64, f64 to c128. Floats and complex
+ * numbers: exp, isnan. Complex numbers only: real, imag, conj, abs2. Real numbers: the ordering
+ * ones. Numbers: the arithmetic ones. Any: eq, ne, select, cast (but not from complex to others).
+ * Bool only: not, and, or, xor. What each code computes stands in graph/weir_body.h.
  */
 #ifndef WEIR_ELEMENTWISE_H
 #define WEIR_ELEMENTWISE_H
@@ -47,6 +49,12 @@ weir_value weir_left_at(weir_graph *g, weir_code code, double c, weir_value x, c
 #define weir_round(g, x) weir_unary_at(g, WEIR_CODE_ROUND, x, WEIR_WHERE)
 #define weir_not(g, x) weir_unary_at(g, WEIR_CODE_NOT, x, WEIR_WHERE)
 #define weir_isnan(g, x) weir_unary_at(g, WEIR_CODE_ISNAN, x, WEIR_WHERE)
+#define weir_real(g, z) weir_unary_at(g, WEIR_CODE_REAL, z, WEIR_WHERE)
+#define weir_imag(g, z) weir_unary_at(g, WEIR_CODE_IMAG, z, WEIR_WHERE)
+#define weir_conj(g, z) weir_unary_at(g, WEIR_CODE_CONJ, z, WEIR_WHERE)
+#define weir_abs2(g, z) weir_unary_at(g, WEIR_CODE_ABS2, z, WEIR_WHERE)
+/* re + i im. */
+#define weir_make(g, re, im) weir_binary_at(g, WEIR_CODE_MAKE, re, im, WEIR_WHERE)
 #define weir_square(g, x) weir_binary_at(g, WEIR_CODE_MUL, x, x, WEIR_WHERE)
 #define weir_add(g, a, b) weir_binary_at(g, WEIR_CODE_ADD, a, b, WEIR_WHERE)
 #define weir_sub(g, a, b) weir_binary_at(g, WEIR_CODE_SUB, a, b, WEIR_WHERE)

@@ -93,7 +93,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
-  weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbh"), 1, 3);
+  weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 1, 3);
   const weir_array_desc index =
       weir_draw_array(&w, weir_draw_one_in(&w, 2) ? WEIR_I32 : WEIR_I64, 0, 2);
   weir_gather_spec s = {.dim = (int)weir_draw_int(&w, 0, x.rank - 1), .fill = 1};

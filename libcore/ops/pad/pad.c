@@ -59,7 +59,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbh"), 0, 3);
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 0, 3);
   weir_pad_spec s = {
       .border = (weir_border)weir_draw_int(&w, WEIR_BORDER_ZERO, WEIR_BORDER_REFLECT), .fill = 1};
 

@@ -66,6 +66,21 @@ static void what_cannot_be_reduced_is_refused(void **state)
   assert_refused(g, weir_reduce_present(g, &first, x, p), "the presence does not broadcast");
 }
 
+static void complex_numbers_are_summed_alone(void **state)
+{
+  weir_graph *g = new_graph();
+  weir_value z = GIVEN(g, "z", WEIR_C64, 4, 3);
+  const weir_reduce_spec real = {
+      .combine = WEIR_COMBINE_SUM, .n_dims = 1, .accumulator = 1 + (int)WEIR_F64};
+
+  assert_shape(g, weir_reduce_dim_at(g, WEIR_COMBINE_SUM, z, 0, WEIR_WHERE), WEIR_C64, 3);
+  assert_refused(g, weir_reduce_dim_at(g, WEIR_COMBINE_MAX, z, 0, WEIR_WHERE),
+                 "max of c64 in c64 is not defined");
+  g = new_graph();
+  z = GIVEN(g, "z", WEIR_C64, 4);
+  assert_refused(g, weir_reduce(g, &real, z), "sum of c64 in f64 is not defined");
+}
+
 /* -inf everywhere: each counts as one of the maximum, exp(x - max) being that of 0. In every tier.
  * (A softmax of such a row is NaN, by its own exp(x - max) alone.) */
 static void softmax_counts_infinite_elements(void **state)
@@ -117,6 +132,7 @@ static void softmax_counts_infinite_elements(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(complex_numbers_are_summed_alone),
       cmocka_unit_test(softmax_counts_infinite_elements),
       cmocka_unit_test(outputs_follow_monoid_and_accumulator),
       cmocka_unit_test(what_cannot_be_reduced_is_refused),

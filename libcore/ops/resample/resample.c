@@ -245,7 +245,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
   weir_draw w = {.seed = seed};
   weir_resample_spec s = {.method = (weir_resample_method)weir_draw_int(&w, 0, 4), .fill = 1};
   const bool floats = is_linear(&s) || s.method == WEIR_RESAMPLE_FIR;
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, floats ? "f" : "nbh"), 1, 3);
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, floats ? "f" : "nbhc"), 1, 3);
 
   s.dim = (int)weir_draw_int(&w, 0, x.rank - 1);
   s.up = weir_draw_int(&w, 0, 5);

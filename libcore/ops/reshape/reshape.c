@@ -167,7 +167,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbh"), 0, 4);
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 0, 4);
   weir_reshape_spec s = {.rank = 0};
   int64_t left = 1;
 

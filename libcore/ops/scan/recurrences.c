@@ -7,14 +7,16 @@ weir_status weir_scan_define_cumsum(weir_scan *s)
 {
   weir_body *b = &s->access->body;
   const weir_dtype in = s->args->in[0].dtype;
-  const weir_dtype sum = weir_dtype_is_real(in) ? WEIR_F64 : WEIR_I64;
+  const weir_dtype sum = weir_dtype_is_complex(in) ? WEIR_C128
+                         : weir_dtype_is_real(in)  ? WEIR_F64
+                                                   : WEIR_I64;
   const int total = weir_scan_state(s, sum, 0);
   const int32_t x = weir_scan_load(s, 0);
   const int32_t wide = in == sum ? x : weir_body_cast(b, sum, x);
   const int32_t next = weir_body_binary(b, WEIR_CODE_ADD, weir_scan_read(s, total), wide);
 
   weir_scan_next(s, total, next);
-  weir_scan_emit(s, in == WEIR_F32 ? weir_body_cast(b, in, next) : next);
+  weir_scan_emit(s, in == WEIR_F32 || in == WEIR_C64 ? weir_body_cast(b, in, next) : next);
   return WEIR_OK;
 }
 

@@ -272,7 +272,7 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
   const bool sos = weir_draw_one_in(&w, 2);
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, sos ? "f" : "nb"), 1, 3);
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, sos ? "f" : "nbc"), 1, 3);
   weir_scan_spec s = {.name = sos ? "sos" : "cumsum",
                       .define = sos ? weir_scan_define_sos : weir_scan_define_cumsum,
                       .dim = (int)weir_draw_int(&w, 0, x.rank - 1),

@@ -78,7 +78,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 static weir_status sample(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbh"), 1, 4);
+  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 1, 4);
   weir_slice_spec s = {.dim = (int)weir_draw_int(&w, 0, x.rank - 1), .stop = WEIR_SLICE_END};
   const int64_t n = x.shape[s.dim];
 

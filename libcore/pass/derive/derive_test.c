@@ -307,6 +307,21 @@ static void maxima_pass_what_rises(void **state)
   weir_graph_destroy(&g);
 }
 
+static void a_way_through_complex_numbers_is_refused(void **state)
+{
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  const weir_array_desc d = {.dtype = WEIR_F64, .rank = 1, .shape = {4}};
+  const weir_value x = weir_input(g, "x", &d);
+  const weir_value size = weir_abs2(g, weir_make(g, x, x));
+  weir_value grad;
+
+  assert_int_equal(weir_derive(g, weir_sum(g, size, -1), &x, 1, &grad), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "there is no rule for complex numbers"));
+  weir_graph_destroy(&g);
+}
+
 static void a_loss_is_one_float(void **state)
 {
   weir_graph *g = new_graph();
@@ -328,6 +343,7 @@ int main(void)
       cmocka_unit_test(the_derivative_of_a_cast_is_a_cast),
       cmocka_unit_test(an_enlargement_tries_only_rests_that_occur),
       cmocka_unit_test(maxima_pass_what_rises),
+      cmocka_unit_test(a_way_through_complex_numbers_is_refused),
       cmocka_unit_test(a_loss_is_one_float),
   };
 

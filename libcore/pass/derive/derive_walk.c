@@ -257,6 +257,13 @@ static weir_status derive_site_of(derive_walk *w, const derive_site *site)
   if (a->opaque) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for calls");
   }
+  for (int k = 0; k < a->n_in; k++) {
+    if (w->wanted[site->in[k]] && weir_dtype_is_complex(a->in[k].dtype)) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "there is no rule for complex numbers: operand %d is %s", k,
+                       weir_dtype_name(a->in[k].dtype));
+    }
+  }
   if (a->n_states > 0) {
     return derive_scan(w, site);
   }
@@ -268,13 +275,13 @@ static weir_status derive_site_of(derive_walk *w, const derive_site *site)
   return WEIR_OK;
 }
 
-/* True when an input of floats is wanted. */
+/* True when an input of floats, or of complex numbers, is wanted. */
 static bool is_wanted(const derive_walk *w, const weir_node *node)
 {
   bool yes = false;
 
   for (int k = 0; k < node->n_in; k++) {
-    yes = yes || (w->wanted[node->in[k]] && weir_dtype_is_real(node->access.in[k].dtype));
+    yes = yes || (w->wanted[node->in[k]] && !weir_dtype_is_whole(node->access.in[k].dtype));
   }
   return yes;
 }

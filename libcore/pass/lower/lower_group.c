@@ -66,6 +66,17 @@ static bool is_aligned(const weir_loop *loops, int32_t n, int32_t at)
   return read && same;
 }
 
+/* Outputs, complex ones counted by their parts. */
+static int parts_written(const weir_access *a)
+{
+  int parts = 0;
+
+  for (int k = 0; k < a->n_out; k++) {
+    parts += 1 + weir_dtype_is_complex(a->out[k].dtype);
+  }
+  return parts;
+}
+
 /* True when the loop `later` may run as part of `early`, point by point. A loop that runs a border
  * around the tile must not draw in one that writes exactly the tile; and two of them only share a
  * border when one feeds the other. */
@@ -75,7 +86,7 @@ static bool may_join(const weir_loop *early, const weir_loop *later)
   bool related = false;
 
   if (!lower_is_pointwise(e) || !lower_is_pointwise(l) || !same_iterations(e, l) ||
-      e->n_out + l->n_out > WEIR_MAX_OUTPUTS || early->aligned != later->aligned) {
+      parts_written(e) + parts_written(l) > WEIR_MAX_OUTPUTS || early->aligned != later->aligned) {
     return false;
   }
   for (int k = 0; k < l->n_in; k++) {

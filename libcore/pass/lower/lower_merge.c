@@ -53,7 +53,12 @@ static int find_operand(weir_loop *into, const weir_operand *o, int32_t array)
       return k;
     }
   }
-  if (a->n_in == WEIR_MAX_OPERANDS) {
+  int parts = 1 + weir_dtype_is_complex(o->dtype); /* that engines of real numbers have */
+
+  for (int k = 0; k < a->n_in; k++) {
+    parts += 1 + weir_dtype_is_complex(a->in[k].dtype);
+  }
+  if (parts > WEIR_MAX_OPERANDS) {
     return -1;
   }
   a->in[a->n_in] = *o;

@@ -170,7 +170,8 @@ static void take_scalars(const weir_graph *g, weir_node *node, bool *changed)
     const weir_array *array =
         e->code == WEIR_CODE_LOAD ? weir_graph_get_array(g, node->in[e->integer]) : NULL;
 
-    if (array == NULL || array->kind != WEIR_ARRAY_CONSTANT || array->desc.rank != 0) {
+    if (array == NULL || array->kind != WEIR_ARRAY_CONSTANT || array->desc.rank != 0 ||
+        weir_dtype_is_complex(e->dtype)) {
       continue;
     }
     const bool real = weir_dtype_is_real(e->dtype);
