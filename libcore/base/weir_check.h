@@ -26,6 +26,8 @@ typedef struct weir_tolerance {
 
 /* Usual tolerances per dtype (0 for integers). */
 weir_tolerance weir_tolerance_of(weir_dtype dtype);
+/* Element i as a message says it: an integer, a number, or "a + b i". Returns `text`. */
+const char *weir_element_text(weir_dtype dtype, const void *data, int64_t i, char text[72]);
 /* Number of elements outside `tol.fail`; prints worst element, its index, both values and the
  * relative L2 error to stderr when it is not zero. */
 int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, const void *expected,

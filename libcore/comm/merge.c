@@ -72,9 +72,9 @@ static const weir_reducer table[WEIR_DTYPE_COUNT][4] = {
     [WEIR_U8] = ROW(uint8_t, SUM_u8, PROD_u8, MAX_u8, MIN_u8),
     [WEIR_I16] = ROW(int16_t, SUM_i16, PROD_i16, MAX_i16, MIN_i16),
     [WEIR_I32] = ROW(int32_t, SUM_u32, PROD_u32, MAX_i32, MIN_i32),
+    [WEIR_I64] = ROW(int64_t, SUM_u64, PROD_u64, MAX_i64, MIN_i64),
     [WEIR_C64] = ROW(weir_c64, SUM_c64, NULL, NULL, NULL),
     [WEIR_C128] = ROW(weir_c128, SUM_c128, NULL, NULL, NULL),
-    [WEIR_I64] = ROW(int64_t, SUM_u64, PROD_u64, MAX_i64, MIN_i64),
 };
 
 const weir_reducer *weir_reducer_of(weir_merge merge, weir_dtype dtype)

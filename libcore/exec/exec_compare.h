@@ -2,6 +2,7 @@
  * comparison to the bit. Tests only. */
 #ifndef WEIR_EXEC_COMPARE_H
 #define WEIR_EXEC_COMPARE_H
+#include "base/weir_check.h"
 #include "base/weir_clock.h"
 #include "exec/exec_cases.h"
 
@@ -71,14 +72,13 @@ static inline int same_results(FILE *out, const exec_case *c, const copy *k, con
     const size_t size = weir_dtype_size(a->out[o].dtype);
     for (size_t at = 0; at + size <= c->out_bytes[o]; at += size) {
       if (!same_scalar(a->out[o].dtype, c->out_memory[o] + at, k->memory[o] + at)) {
-        const weir_c128 x = weir_dtype_load_complex(a->out[o].dtype, k->memory[o] + at, 0);
-        const weir_c128 y = weir_dtype_load_complex(a->out[o].dtype, c->out_memory[o] + at, 0);
+        const weir_dtype dtype = a->out[o].dtype;
+        char got[72], wanted[72];
 
-        fprintf(out,
-                "%s: mode %d, seed %llu, output %d (%s), element %zu: %.17g + %.17g i, expected "
-                "%.17g + %.17g i\n",
-                what, (int)c->mode, (unsigned long long)c->seed, o,
-                weir_dtype_name(a->out[o].dtype), at / size, x.re, x.im, y.re, y.im);
+        fprintf(out, "%s: mode %d, seed %llu, output %d (%s), element %zu: %s, expected %s\n", what,
+                (int)c->mode, (unsigned long long)c->seed, o, weir_dtype_name(dtype), at / size,
+                weir_element_text(dtype, k->memory[o] + at, 0, got),
+                weir_element_text(dtype, c->out_memory[o] + at, 0, wanted));
         return 0;
       }
     }

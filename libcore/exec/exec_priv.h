@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 #include "exec/weir_engine.h"
 
-/* One scalar of any dtype: float dtypes in `real`, complex ones in `complex`, the others in
+/* One scalar of any dtype: float dtypes in `real`, complex ones in `z`, the others in
  * `integer` (bool 0 or 1). */
 typedef union exec_scalar {
-  weir_c128 complex;
+  weir_c128 z;
   double real;
   int64_t integer;
 } exec_scalar;

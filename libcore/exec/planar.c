@@ -102,7 +102,7 @@ static weir_status split_states(const weir_access *a, planar_part *p, int *first
   return WEIR_OK;
 }
 
-static bool is_sum(const weir_access *a)
+static bool is_complex_sum(const weir_access *a)
 {
   return a->combine == WEIR_COMBINE_SUM && weir_dtype_is_complex(a->accumulator);
 }
@@ -114,8 +114,8 @@ static weir_status split_outputs(const weir_access *a, planar_part *p, bool imag
   weir_access *to = &p->loop.access;
 
   for (int k = 0; k < a->n_out; k++) {
-    const bool pair =
-        weir_dtype_is_complex(a->out[k].dtype) && a->out[k].role == WEIR_ROLE_DATA && !is_sum(a);
+    const bool pair = weir_dtype_is_complex(a->out[k].dtype) && a->out[k].role == WEIR_ROLE_DATA &&
+                      !is_complex_sum(a);
 
     if (to->n_out + 1 + pair > WEIR_MAX_OUTPUTS) {
       return refuse("outputs", WEIR_MAX_OUTPUTS);
@@ -130,7 +130,7 @@ static weir_status split_outputs(const weir_access *a, planar_part *p, bool imag
     const int32_t v = a->value[k];
 
     to->value[to->n_values++] = imag ? imag_of[v] : real_of[v];
-    if (imag_of[v] >= 0 && !is_sum(a)) {
+    if (imag_of[v] >= 0 && !is_complex_sum(a)) {
       to->value[to->n_values++] = imag_of[v];
     }
   }
@@ -185,7 +185,7 @@ static weir_status make(const weir_loop *loop, void **out)
   WEIR_TRY(weir_alloc(1, sizeof(planar), &memory));
   planar *c = memory;
   if (is_planar(&loop->access)) {
-    const int parts = is_sum(&loop->access) ? 2 : 1;
+    const int parts = is_complex_sum(&loop->access) ? 2 : 1;
 
     WEIR_TRY_GOTO(weir_alloc(parts, sizeof *c->part, &memory), failed);
     c->part = memory;

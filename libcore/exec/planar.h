@@ -4,18 +4,21 @@
 #define WEIR_PLANAR_H
 #include "exec/exec_priv.h"
 
-/* What planar_prepare puts into contexts for `inner`, whose contexts know real numbers alone: one
- * loop each, or, for a sum of complex numbers, one for each part of it. Fails: as inner->prepare;
- * WEIR_ERR_UNSUPPORTED where the parts are more operands, outputs or states than a loop may have.
- */
+/* Prepares every loop for `inner`, an engine of real numbers: a loop of these as it is, one with
+ * complex numbers as a loop of their parts, a complex sum as two. contexts[k] is for planar_run and
+ * planar_release alone. Fails: as inner->prepare; WEIR_ERR_UNSUPPORTED where the parts are more
+ * operands, outputs or states than a loop may have. */
 weir_status planar_prepare(const weir_engine *inner, const weir_loop *const *loops, int32_t n,
                            const weir_engine_opts *opts, void **contexts) WEIR_CHECKED;
+/* Runs the loop, or the loops of its parts, over the run's box. Thread-safe, cannot fail. */
 void planar_run(const weir_engine *inner, void *context, const weir_loop_run *run);
+/* Frees a context; NULL is nothing. */
 void planar_release(const weir_engine *inner, void *context);
 
-/* planar_body.c: for every expression of `from`, appended to *body with loads of input k from
- * re[k] and im[k] (im[k] < 0: it is real): number of its real part (or of itself) and of its
- * imaginary part (or -1). parts: [from->n] each. */
+/* planar_body.c: appends the expressions of `from` to *body in real numbers. re[k], im[k]: inputs
+ * that hold the parts of input k (im < 0: it is real); state[k]: the first state that does of state
+ * k. For expression i, real[i] and imag[i] receive the numbers of its parts (imag < 0: it is real);
+ * both have room for from->n. */
 void planar_body(const weir_body *from, const int *re, const int *im, const int *state,
                  weir_body *body, int32_t *real, int32_t *imag);
 #endif

@@ -20,13 +20,8 @@ static int32_t one(weir_body *b, weir_code code, int32_t x)
   return weir_body_unary(b, code, x);
 }
 
-static weir_dtype part_of(const weir_body *b, pair z)
-{
-  return b->exprs[z.re].dtype;
-}
-
 /* |z| of c64: the root of the sum of squares in f64. */
-static int32_t size_by_f64(weir_body *b, pair z)
+static int32_t abs_by_f64(weir_body *b, pair z)
 {
   const int32_t re = weir_body_cast(b, WEIR_F64, z.re), im = weir_body_cast(b, WEIR_F64, z.im);
   const int32_t squares =
@@ -40,7 +35,7 @@ static int32_t size_by_f64(weir_body *b, pair z)
 }
 
 /* |z| of c128: the larger part times the root of 1 + the square of the ratio. */
-static int32_t size_scaled(weir_body *b, pair z)
+static int32_t abs_scaled(weir_body *b, pair z)
 {
   const int32_t x = one(b, WEIR_CODE_ABS, z.re), y = one(b, WEIR_CODE_ABS, z.im);
   const int32_t first =
@@ -95,7 +90,7 @@ static pair exponential(weir_body *b, pair z)
                 two(b, WEIR_CODE_MUL, size, one(b, WEIR_CODE_SIN, z.im))};
 }
 
-static pair of_one(weir_body *b, weir_code code, pair z)
+static pair of_one(weir_body *b, weir_code code, weir_dtype result, pair z)
 {
   switch (code) {
   case WEIR_CODE_REAL:
@@ -105,12 +100,11 @@ static pair of_one(weir_body *b, weir_code code, pair z)
   case WEIR_CODE_CONJ:
     return (pair){z.re, one(b, WEIR_CODE_NEG, z.im)};
   case WEIR_CODE_ABS:
-    return (pair){part_of(b, z) == WEIR_F32 ? size_by_f64(b, z) : size_scaled(b, z), -1};
-  case WEIR_CODE_ABS2: {
-    const pair squares = {two(b, WEIR_CODE_MUL, z.re, z.re), two(b, WEIR_CODE_MUL, z.im, z.im)};
-
-    return (pair){two(b, WEIR_CODE_ADD, squares.re, squares.im), -1};
-  }
+    return (pair){result == WEIR_F32 ? abs_by_f64(b, z) : abs_scaled(b, z), -1};
+  case WEIR_CODE_ABS2:
+    return (pair){
+        two(b, WEIR_CODE_ADD, two(b, WEIR_CODE_MUL, z.re, z.re), two(b, WEIR_CODE_MUL, z.im, z.im)),
+        -1};
   case WEIR_CODE_EXP:
     return exponential(b, z);
   case WEIR_CODE_ISNAN:
@@ -156,7 +150,7 @@ void planar_body(const weir_body *from, const int *re, const int *im, const int 
     const weir_expr *e = &from->exprs[i];
     const int args = weir_code_args(e->code);
     const int32_t last = args > 2 ? e->c : args > 1 ? e->b : e->a;
-    const bool made = weir_dtype_is_complex(e->dtype);
+    const bool is_complex = weir_dtype_is_complex(e->dtype);
     const weir_dtype part = weir_dtype_part(e->dtype);
     pair x = {-1, -1}, y = {-1, -1}, z = {-1, -1};
 
@@ -168,7 +162,7 @@ void planar_body(const weir_body *from, const int *re, const int *im, const int 
       y = (pair){real[e->b], imag[e->b]};
     }
     pair result = {-1, -1};
-    if (!made && (args == 0 || imag[last] < 0)) { /* of reals alone */
+    if (!is_complex && (args == 0 || imag[last] < 0)) { /* of reals alone */
       weir_expr copy = *e;
 
       copy.a = x.re;
@@ -191,7 +185,7 @@ void planar_body(const weir_body *from, const int *re, const int *im, const int 
       result = (pair){weir_body_select(body, x.re, y.re, z.re),
                       weir_body_select(body, x.re, y.im, z.im)};
     } else {
-      result = args == 1 ? of_one(body, e->code, x) : of_two(body, e->code, x, y);
+      result = args == 1 ? of_one(body, e->code, part, x) : of_two(body, e->code, x, y);
     }
     real[i] = result.re;
     imag[i] = result.im;

@@ -71,7 +71,7 @@ static exec_scalar load(weir_dtype dtype, const void *at)
   exec_scalar x = {.integer = 0};
 
   if (weir_dtype_is_complex(dtype)) {
-    x.complex = weir_dtype_load_complex(dtype, at, 0);
+    x.z = weir_dtype_load_complex(dtype, at, 0);
   } else if (weir_dtype_is_real(dtype)) {
     x.real = weir_dtype_load_real(dtype, at, 0);
   } else {
@@ -85,7 +85,7 @@ static void store(weir_dtype to, void *at, weir_dtype from, exec_scalar x)
   const exec_scalar y = reference_cast(to, from, x);
 
   if (weir_dtype_is_complex(to)) {
-    weir_dtype_store_complex(to, at, 0, y.complex);
+    weir_dtype_store_complex(to, at, 0, y.z);
   } else if (weir_dtype_is_real(to)) {
     weir_dtype_store_real(to, at, 0, y.real);
   } else {
@@ -170,11 +170,10 @@ static void move_state(running *r, int s, int64_t point, bool load_it)
   }
   uint64_t *second = first + cells->points;
   if (load_it) {
-    x->complex =
-        (weir_c128){weir_dtype_load_real(part, first, 0), weir_dtype_load_real(part, second, 0)};
+    x->z = (weir_c128){weir_dtype_load_real(part, first, 0), weir_dtype_load_real(part, second, 0)};
   } else {
-    weir_dtype_store_real(part, first, 0, x->complex.re);
-    weir_dtype_store_real(part, second, 0, x->complex.im);
+    weir_dtype_store_real(part, first, 0, x->z.re);
+    weir_dtype_store_real(part, second, 0, x->z.im);
   }
 }
 

@@ -46,16 +46,16 @@ static int64_t saturate(weir_dtype dtype, double x)
 
 exec_scalar reference_cast(weir_dtype to, weir_dtype from, exec_scalar x)
 {
-  exec_scalar y = {.complex = {0, 0}};
+  exec_scalar y = {.z = {0, 0}};
 
   if (weir_dtype_is_complex(to)) {
     const weir_dtype part = weir_dtype_part(to);
 
-    y.complex = weir_dtype_is_complex(from) ? x.complex
-                : weir_dtype_is_real(from)  ? (weir_c128){x.real, 0}
-                                            : (weir_c128){(double)x.integer, 0};
-    y.complex.re = weir_dtype_rounded(part, y.complex.re);
-    y.complex.im = weir_dtype_rounded(part, y.complex.im);
+    y.z = weir_dtype_is_complex(from) ? x.z
+          : weir_dtype_is_real(from)  ? (weir_c128){x.real, 0}
+                                      : (weir_c128){(double)x.integer, 0};
+    y.z.re = weir_dtype_rounded(part, y.z.re);
+    y.z.im = weir_dtype_rounded(part, y.z.im);
   } else if (weir_dtype_is_real(to)) {
     y.real = weir_dtype_is_real(from) ? x.real : (double)x.integer;
     y.real = weir_dtype_rounded(to, y.real);
@@ -176,23 +176,30 @@ static bool compare(weir_code code, int o)
   }
 }
 
-/* The textbook's x conj(y) / |y|^2 in long double, whose range squares of f64 do not leave. */
+/* Smith's quotient in long double: that of the engines where parts are infinite or 0, too. */
 static weir_c128 quotient(weir_c128 x, weir_c128 y)
 {
-  const long double a = x.re, b = x.im, c = y.re, d = y.im, size = c * c + d * d;
+  const long double a = x.re, b = x.im, c = y.re, d = y.im;
 
-  return (weir_c128){(double)((a * c + b * d) / size), (double)((b * c - a * d) / size)};
+  if (fabsl(c) < fabsl(d)) {
+    const long double ratio = c / d, below = d + c * ratio;
+
+    return (weir_c128){(double)((b + a * ratio) / below), (double)((b * ratio - a) / below)};
+  }
+  const long double ratio = d / c, below = c + d * ratio;
+
+  return (weir_c128){(double)((a + b * ratio) / below), (double)((b - a * ratio) / below)};
 }
 
-/* By the C library and by the textbook: the oracle does not share the formulas of the engines. */
+/* By the C library where it serves: the oracle shares no code with the engines. */
 static exec_scalar of_complex(weir_code code, exec_scalar a, exec_scalar b)
 {
-  const weir_c128 x = a.complex, y = b.complex;
-  exec_scalar z = {.complex = {0, 0}};
+  const weir_c128 x = a.z, y = b.z;
+  exec_scalar z = {.z = {0, 0}};
 
   switch (code) {
   case WEIR_CODE_MAKE:
-    z.complex = (weir_c128){a.real, b.real};
+    z.z = (weir_c128){a.real, b.real};
     break;
   case WEIR_CODE_REAL:
     z.real = x.re;
@@ -201,7 +208,7 @@ static exec_scalar of_complex(weir_code code, exec_scalar a, exec_scalar b)
     z.real = x.im;
     break;
   case WEIR_CODE_CONJ:
-    z.complex = (weir_c128){x.re, -x.im};
+    z.z = (weir_c128){x.re, -x.im};
     break;
   case WEIR_CODE_ABS:
     z.real = hypot(x.re, x.im);
@@ -210,22 +217,22 @@ static exec_scalar of_complex(weir_code code, exec_scalar a, exec_scalar b)
     z.real = x.re * x.re + x.im * x.im;
     break;
   case WEIR_CODE_NEG:
-    z.complex = (weir_c128){-x.re, -x.im};
+    z.z = (weir_c128){-x.re, -x.im};
     break;
   case WEIR_CODE_EXP:
-    z.complex = (weir_c128){exp(x.re) * cos(x.im), exp(x.re) * sin(x.im)};
+    z.z = (weir_c128){exp(x.re) * cos(x.im), exp(x.re) * sin(x.im)};
     break;
   case WEIR_CODE_ADD:
-    z.complex = (weir_c128){x.re + y.re, x.im + y.im};
+    z.z = (weir_c128){x.re + y.re, x.im + y.im};
     break;
   case WEIR_CODE_SUB:
-    z.complex = (weir_c128){x.re - y.re, x.im - y.im};
+    z.z = (weir_c128){x.re - y.re, x.im - y.im};
     break;
   case WEIR_CODE_MUL:
-    z.complex = (weir_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+    z.z = (weir_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
     break;
   case WEIR_CODE_DIV:
-    z.complex = quotient(x, y);
+    z.z = quotient(x, y);
     break;
   case WEIR_CODE_EQ:
     z.integer = x.re == y.re && x.im == y.im;
@@ -296,7 +303,7 @@ void reference_body(const reference_point *p, exec_scalar *v)
   for (int32_t i = 0; i < body->n; i++) {
     const weir_expr *e = &body->exprs[i];
     const int args = weir_code_args(e->code);
-    const exec_scalar none = {.complex = {0, 0}};
+    const exec_scalar none = {.z = {0, 0}};
     const exec_scalar a = args > 0 ? v[e->a] : none, b = args > 1 ? v[e->b] : none;
     const exec_scalar c = args > 2 ? v[e->c] : none;
     const weir_dtype from = args > 0 ? body->exprs[e->a].dtype : e->dtype;

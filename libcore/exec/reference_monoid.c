@@ -137,8 +137,8 @@ void reference_take(const weir_access *a, reference_partial *p, const exec_scala
     return;
   }
   if (weir_dtype_is_complex(a->accumulator)) {
-    p->x += (long double)x.complex.re;
-    p->y += (long double)x.complex.im;
+    p->x += (long double)x.z.re;
+    p->y += (long double)x.z.im;
     p->count++;
     return;
   }
@@ -160,7 +160,7 @@ exec_scalar reference_result(const weir_access *a, const reference_partial *p, i
                              weir_dtype *dtype)
 {
   const long double real[3] = {p->x, p->y, p->z};
-  exec_scalar y = {.complex = {0, 0}};
+  exec_scalar y = {.z = {0, 0}};
 
   if (k == 1 && a->combine == WEIR_COMBINE_ARGMAX) {
     *dtype = WEIR_I64;
@@ -171,7 +171,7 @@ exec_scalar reference_result(const weir_access *a, const reference_partial *p, i
   } else {
     *dtype = a->accumulator;
     if (weir_dtype_is_complex(a->accumulator)) {
-      y.complex = (weir_c128){(double)p->x, (double)p->y};
+      y.z = (weir_c128){(double)p->x, (double)p->y};
     } else if (is_float(a)) {
       y.real = (double)real[k];
     } else {

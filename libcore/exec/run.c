@@ -312,7 +312,7 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
 
   for (int s = 0; s < a->n_states; s++) {
     const int operand = load ? a->state[s].init - 1 : a->state[s].final - 1;
-    const size_t size = weir_dtype_size(a->state[s].dtype);
+    const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
     const int parts = weir_dtype_is_complex(a->state[s].dtype) ? 2 : 1;
     uint64_t *cell = &loop->cells.cells[weir_cells_before(a, s) * points];
 
@@ -325,14 +325,13 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
         continue;
       }
       const int32_t array = load ? loop->loop->in[operand] : loop->loop->out[operand];
-      char *at =
-          (char *)p->arrays[array].view.data + (int64_t)size * (a->state[s].slot * points + point);
+      char *at = (char *)p->arrays[array].view.data +
+                 (int64_t)size * parts * (a->state[s].slot * points + point);
 
-      for (int part = 0; part < parts; part++, at += size / (size_t)parts) {
+      for (int part = 0; part < parts; part++, at += size) {
         uint64_t *held = cell + part * points;
 
-        memcpy(load ? (void *)held : (void *)at, load ? (void *)at : (void *)held,
-               size / (size_t)parts);
+        memcpy(load ? (void *)held : (void *)at, load ? (void *)at : (void *)held, size);
       }
     }
   }

@@ -64,7 +64,7 @@ static void jump(exec_array *e, int64_t keep, int64_t front)
   }
   for (int64_t row = 0; row < e->rows; row++) {
     char *start = (char *)e->view.data + (int64_t)size * row * e->capacity;
-    char value[8] = {0};
+    char value[sizeof(weir_c128)] = {0};
 
     if (e->front > e->view.origin[e->time]) {
       memcpy(value, slot_at(e, row, e->front - 1), size);

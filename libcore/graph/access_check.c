@@ -193,7 +193,7 @@ static weir_status check_leaf(const weir_access *a, int32_t i)
   return WEIR_OK;
 }
 
-/* The same of an expression with a complex result or argument. */
+/* Whether an expression with a complex result or argument is one of those that exist. */
 static bool complex_agrees(const weir_expr *e, const weir_dtype *arg, int n)
 {
   const bool alike = n < 2 || arg[0] == arg[1];
@@ -386,13 +386,39 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
   /* A monoid of complex numbers is their sum: there is no order, and a rounded part is no element.
    */
   const bool is_complex = weir_dtype_is_complex(a->accumulator);
-  if (is_complex != weir_dtype_is_complex(b->exprs[a->value[0]].dtype) ||
-      is_complex != weir_dtype_is_complex(a->out[data[0]].dtype) ||
-      (is_complex && a->combine != WEIR_COMBINE_SUM)) {
+  bool right = is_complex == weir_dtype_is_complex(b->exprs[a->value[0]].dtype) &&
+               (!is_complex || a->combine == WEIR_COMBINE_SUM);
+  for (int k = 0; k < n_data; k++) {
+    right = right && is_complex == weir_dtype_is_complex(a->out[data[k]].dtype);
+  }
+  if (!right) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "monoid %d of %s in %s to %s: complex numbers are summed, and stay complex",
                      (int)a->combine, weir_dtype_name(b->exprs[a->value[0]].dtype),
                      weir_dtype_name(a->accumulator), weir_dtype_name(a->out[data[0]].dtype));
+  }
+  return WEIR_OK;
+}
+
+/* Engines compute with the parts of complex numbers, and have room for no more of them. */
+static weir_status check_parts(const weir_access *a)
+{
+  int in = a->n_in, out = a->n_out, states = a->n_states;
+
+  for (int k = 0; k < a->n_in; k++) {
+    in += weir_dtype_is_complex(a->in[k].dtype);
+  }
+  for (int k = 0; k < a->n_out; k++) {
+    out += weir_dtype_is_complex(a->out[k].dtype);
+  }
+  for (int k = 0; k < a->n_states; k++) {
+    states += weir_dtype_is_complex(a->state[k].dtype);
+  }
+  if (in > WEIR_MAX_OPERANDS || out > WEIR_MAX_OUTPUTS || states > WEIR_MAX_STATES) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "%d inputs, %d outputs and %d states, complex ones counted twice: at most %d, "
+                     "%d and %d are possible",
+                     in, out, states, WEIR_MAX_OPERANDS, WEIR_MAX_OUTPUTS, WEIR_MAX_STATES);
   }
   return WEIR_OK;
 }
@@ -448,5 +474,6 @@ weir_status weir_access_check(const weir_access *a)
                : weir_fail(WEIR_ERR_SHAPE, "an opaque operator has no values and a cost");
   }
   WEIR_TRY(check_values(a));
+  WEIR_TRY(check_parts(a));
   return WEIR_OK;
 }

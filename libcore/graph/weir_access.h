@@ -62,7 +62,7 @@ typedef struct weir_index {
   int64_t coef[WEIR_MAX_DIMS];
   int64_t offset, div;
   weir_border border;
-  double fill;
+  double fill; /* of complex arrays the real part, beside 0 i */
   int gather;
   int64_t gather_lo, gather_hi;
 } weir_index;
@@ -83,7 +83,7 @@ typedef struct weir_operand {
 } weir_operand;
 
 /* How reduced iterations merge. Inputs are the body's values, outputs the node's outputs, in order.
- */
+ * Of complex numbers there is the sum alone. */
 typedef enum weir_monoid {
   WEIR_COMBINE_NONE,    /* no reduced dimension                                               */
   WEIR_COMBINE_SUM,     /* (x) -> (sum)                             neutral 0                 */
@@ -101,11 +101,11 @@ typedef enum weir_monoid {
 /* One state scalar of a scan, per point of the parallel dimensions. */
 typedef struct weir_state {
   weir_dtype dtype;
-  int init;  /* 1 + input operand that holds it before the first iteration, 0: `initial` */
-  int final; /* 1 + output operand that receives it after the last, 0: none              */
-  int slot;  /* index along dimension 0 of those operands                                */
-  double initial;
-  int32_t next; /* expression: value after this iteration                                   */
+  int init;       /* 1 + input operand that holds it before the first iteration, 0: `initial` */
+  int final;      /* 1 + output operand that receives it after the last, 0: none              */
+  int slot;       /* index along dimension 0 of those operands                                */
+  double initial; /* of complex states the real part, beside 0 i */
+  int32_t next;   /* expression: value after this iteration                                   */
 } weir_state;
 
 /* THE statement. Owns `body` (weir_access_fini). The tables stand last: of their 47 KiB most is

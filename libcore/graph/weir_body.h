@@ -14,10 +14,11 @@ extern "C" {
  * arithmetic arguments have that dtype too. Compare codes: bool result, arguments of one dtype. Integers wrap; x/0 is 0; min(a,b) is
  * a < b ? a : b and max(a,b) is a > b ? a : b (so b when one is NaN); AND, OR, XOR, NOT on bool;
  * SHR is logical on i64; casts float -> integer truncate, saturate, and take NaN to 0; anything -> bool is
- * != 0. bf16 is loaded, stored, chosen and cast, through f32, and no other code takes it. ROUND goes to even. SELECT(bool, a, b). FMA(a, b, c) = a*b + c in one rounding.
- * Complex numbers (graph/weir_complex_scalar.h) have the codes with flops in the last column: ABS and ABS2 = |z|^2
- * give reals, as REAL and IMAG do; MAKE(re, im) is the one way to a constant that is complex; casts from reals
- * have im = 0, and none leads to reals. */
+ * != 0. bf16 is loaded, stored, chosen and cast, through f32, and no other code takes it. ROUND goes to even.
+ * SELECT(bool, a, b). FMA(a, b, c) = a*b + c in one rounding.
+ * Complex numbers (graph/weir_complex_scalar.h) have LOAD, STATE, SELECT, NEG, ABS, ABS2 = |z|^2, EXP, ISNAN,
+ * ADD, SUB, MUL, DIV, EQ, NE, REAL, IMAG, CONJ. ABS, ABS2, REAL, IMAG give reals. MAKE(re, im) of two reals
+ * is one, and the way to a constant; a cast makes re + 0 i of any number, and none makes a complex one real. */
 #define WEIR_CODE_LIST(X)               \
   X(LOAD,      "load",      0, 0, 0)    \
   X(CONST,     "const",     0, 0, 0)    \
@@ -60,8 +61,8 @@ extern "C" {
   X(FMA,       "fma",       3, 2, 0)    \
   X(REAL,      "real",      1, 0, 0)    \
   X(IMAG,      "imag",      1, 0, 0)    \
-  X(CONJ,      "conj",      1, 1, 1)    \
-  X(ABS2,      "abs2",      1, 3, 3)    \
+  X(CONJ,      "conj",      1, 0, 1)    \
+  X(ABS2,      "abs2",      1, 0, 3)    \
   X(MAKE,      "make",      2, 0, 0)
 // clang-format on
 
@@ -73,12 +74,11 @@ typedef enum weir_code {
 } weir_code;
 
 /* One expression. Arguments a, b, c are numbers of earlier expressions (unused ones are -1).
- * LOAD: integer = input operand. CONST: real (float dtypes) or integer; not of
- * complex dtypes. INDEX: integer = iteration
- * dimension; i64, absolute. REMAINDER: integer = operand * 16 + array dimension; numerator modulo
- * div of that index, i64. STATE: integer = state. RANDOM: i64, weir_random_bits(seed = a, purpose =
- * integer, step = b, index = row-major position of the iteration in the whole box of the parallel
- * dimensions); seed and step are i64. */
+ * LOAD: integer = input operand. CONST: real (float dtypes) or integer, not complex. INDEX: integer
+ * = iteration dimension; i64, absolute. REMAINDER: integer = operand * 16 + array dimension;
+ * numerator modulo div of that index, i64. STATE: integer = state. RANDOM: i64,
+ * weir_random_bits(seed = a, purpose = integer, step = b, index = row-major position of the
+ * iteration in the whole box of the parallel dimensions); seed and step are i64. */
 typedef struct weir_expr {
   weir_code code;
   weir_dtype dtype;
@@ -125,8 +125,8 @@ int weir_code_args(weir_code code);
 double weir_body_flops(const weir_body *b, int32_t i);
 /* True when the result is bool whatever the arguments. */
 bool weir_code_is_compare(weir_code code);
-/* Dtype of the result of a code, but of casts, whose first argument (of a choice: the last) has
- * that dtype; WEIR_DTYPE_COUNT where there is none. */
+/* Dtype of the result of a code, not of CAST, for arguments of dtype `argument` (of SELECT the
+ * choices); WEIR_DTYPE_COUNT: there is none. */
 weir_dtype weir_code_result(weir_code code, weir_dtype argument);
 
 #ifdef __cplusplus

@@ -359,7 +359,8 @@ static bool is_truth(maker m, weir_value logits, weir_value truth)
   weir_array_desc numbered = *x;
 
   numbered.rank = x->rank > 0 ? x->rank - 1 : 0;
-  const bool numbers_fit = t->dtype != WEIR_BOOL && same(&numbered, t, false);
+  const bool numbers_fit =
+      weir_dtype_is_whole(t->dtype) && t->dtype != WEIR_BOOL && same(&numbered, t, false);
 
   if (x->rank < 1 || !weir_dtype_is_real(x->dtype) ||
       (weir_dtype_is_real(t->dtype) ? !same(x, t, true) : !numbers_fit)) {

@@ -14,7 +14,8 @@ bool weir_combine_has_presence(weir_monoid m);
 const char *weir_combine_name(weir_monoid m);
 /* Dtype in which values of `dtype` are combined. accumulator: 1 + dtype asked for, 0: i64 for sums
  * and products of integers and bool, else the values' own. Fails: WEIR_ERR_SHAPE where the monoid
- * is not defined for it (moments and softmax: floats only; bool: sum, first, last). */
+ * is not defined for it (moments and softmax: floats only; bool: sum, first, last; complex numbers:
+ * the sum, in a complex dtype). */
 weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype dtype,
                                      int accumulator, weir_dtype *out) WEIR_CHECKED;
 /* Dtype of output k. */

@@ -36,7 +36,7 @@ static void show_all(weir_graph *g)
     for (int o = 0; node->op != NULL && !node->dead && o < node->n_out; o++) {
       const weir_array *a = weir_graph_get_array(g, node->out[o]);
 
-      if (weir_dtype_is_real(a->desc.dtype) && a->output == NULL) {
+      if (!weir_dtype_is_whole(a->desc.dtype) && a->output == NULL) {
         (void)snprintf(name, sizeof name, "value %d.%d", i, o);
         weir_output(g, name, (weir_value){i, o});
       }
@@ -48,8 +48,9 @@ static finding scan(const weir_tensor *t)
 {
   finding f = {.bad = false};
 
-  for (int64_t i = 0; weir_dtype_is_real(t->dtype) && i < weir_tensor_count(t); i++) {
-    const double x = weir_dtype_load_real(t->dtype, t->data, i);
+  for (int64_t i = 0; !weir_dtype_is_whole(t->dtype) && i < weir_tensor_count(t); i++) {
+    const weir_c128 z = weir_dtype_load_complex(t->dtype, t->data, i);
+    const double x = isfinite(z.re) && !isnan(z.im) ? z.im : z.re; /* of both the worse */
 
     if (!isfinite(x) && (!f.bad || (isnan(x) && !f.nan))) {
       f = (finding){.bad = true, .nan = isnan(x), .at = i, .value = x};

@@ -256,7 +256,6 @@ int64_t batch_wrong(const batch_case *k, int tier)
     const int64_t n = weir_tensor_count(e);
 
     for (int64_t i = 0; i < n; i++) {
-      const weir_c128 x = weir_dtype_load_complex(a->dtype, a->data, i);
       const weir_c128 y = weir_dtype_load_complex(e->dtype, e->data, i);
       const double norm = hypot(y.re, y.im);
       const double size = fmax(fmax(1, isfinite(norm) ? norm : 1), k->scale[o][i]);
@@ -264,11 +263,13 @@ int64_t batch_wrong(const batch_case *k, int tier)
       const bool bad = k->c.exact ? d != 0 : !(d <= t.fail * size);
 
       if (bad || d > t.warn * size) {
+        char got[72], wanted[72];
+
         fprintf(stderr,
-                "%s %s seed %" PRIu64 " tier %d output %d [%" PRId64
-                "] %s: %.17g + %.17g i, expected %.17g + %.17g i\n",
+                "%s %s seed %" PRIu64 " tier %d output %d [%" PRId64 "] %s: %s, expected %s\n",
                 bad ? "FAIL" : "warn", k->op->name, k->seed, tier, o, i, weir_dtype_name(e->dtype),
-                x.re, x.im, y.re, y.im);
+                weir_element_text(a->dtype, a->data, i, got),
+                weir_element_text(e->dtype, e->data, i, wanted));
       }
       if (bad) {
         wrong++;
@@ -296,10 +297,12 @@ int64_t batch_differ(const batch_case *k, int tier, int other)
       const bool both_nan = is_nan(one) && is_nan(two);
 
       if (memcmp(x, y, size) != 0 && !both_nan) {
+        char first[72], second[72];
+
         fprintf(stderr,
-                "FAIL %s seed %" PRIu64 " output %d [%" PRId64
-                "]: tier %d %a + %a i, tier %d %a + %a i\n",
-                k->op->name, k->seed, o, i, tier, one.re, one.im, other, two.re, two.im);
+                "FAIL %s seed %" PRIu64 " output %d [%" PRId64 "]: tier %d %s, tier %d %s\n",
+                k->op->name, k->seed, o, i, tier, weir_element_text(a->dtype, a->data, i, first),
+                other, weir_element_text(b->dtype, b->data, i, second));
         differ++;
         break;
       }

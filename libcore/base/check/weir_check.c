@@ -89,6 +89,20 @@ static double element_distance(weir_dtype dtype, const void *actual, const void 
   return (double)gap / fmax(1.0, fabs((double)e));
 }
 
+const char *weir_element_text(weir_dtype dtype, const void *data, int64_t i, char text[72])
+{
+  const weir_c128 z = weir_dtype_load_complex(dtype, data, i);
+
+  if (weir_dtype_is_whole(dtype)) {
+    snprintf(text, 72, "%" PRId64, weir_dtype_load_int(dtype, data, i));
+  } else if (weir_dtype_is_complex(dtype)) {
+    snprintf(text, 72, "%.17g + %.17g i", z.re, z.im);
+  } else {
+    snprintf(text, 72, "%.17g", z.re);
+  }
+  return text;
+}
+
 int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, const void *expected,
                      int64_t count, weir_tolerance tol)
 {
@@ -111,19 +125,14 @@ int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, con
     }
   }
   if (count > 0 && worst > tol.warn) {
-    const weir_c128 a = weir_dtype_load_complex(dtype, actual, at);
-    const weir_c128 e = weir_dtype_load_complex(dtype, expected, at);
-    char imaginary[2][40] = {"", ""};
+    char got[72], wanted[72];
 
-    if (weir_dtype_is_complex(dtype)) {
-      snprintf(imaginary[0], sizeof imaginary[0], " + %.17g i", a.im);
-      snprintf(imaginary[1], sizeof imaginary[1], " + %.17g i", e.im);
-    }
     fprintf(stderr,
             "%s %s: %s, %" PRId64 " of %" PRId64 " outside %.3g; worst [%" PRId64
-            "]: got %.17g%s, expected %.17g%s (differs by %.3g); relative L2 error %.3g\n",
-            bad > 0 ? "FAIL" : "warn", what, weir_dtype_name(dtype), bad, count, tol.fail, at, a.re,
-            imaginary[0], e.re, imaginary[1], worst,
+            "]: got %s, expected %s (differs by %.3g); relative L2 error %.3g\n",
+            bad > 0 ? "FAIL" : "warn", what, weir_dtype_name(dtype), bad, count, tol.fail, at,
+            weir_element_text(dtype, actual, at, got),
+            weir_element_text(dtype, expected, at, wanted), worst,
             sqrt(error2) / (norm2 > 0 ? sqrt(norm2) : 1.0));
   }
   return bad;

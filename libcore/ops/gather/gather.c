@@ -38,7 +38,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
   WEIR_TRY(weir_need_dim("gather", x, s->dim));
   WEIR_TRY(weir_need_bounded("gather", x, s->dim, "its indices cannot have a range"));
-  if (weir_dtype_is_real(index->dtype) || index->dtype == WEIR_BOOL) {
+  if (!weir_dtype_is_whole(index->dtype) || index->dtype == WEIR_BOOL) {
     return weir_fail(WEIR_ERR_SHAPE, "gather: the index is %s, not an integer",
                      weir_dtype_name(index->dtype));
   }

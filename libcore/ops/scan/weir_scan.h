@@ -56,8 +56,8 @@ extern const weir_op_desc weir_op_scan;
 weir_value weir_scan_at(weir_graph *g, const weir_scan_spec *spec, const weir_value *in, int n_in,
                         const char *where);
 
-/* Running sum along dim, inclusive; floats are summed in f64, integers and bool in i64 (which is
- * then the output's dtype). */
+/* Running sum along dim, inclusive; floats are summed in f64, complex numbers in c128, integers
+ * and bool in i64 (which is then the output's dtype). */
 weir_value weir_cumsum_at(weir_graph *g, weir_value x, int dim, bool backward, const char *where);
 
 #define WEIR_SOS_SECTIONS 20

@@ -257,11 +257,9 @@ static weir_status derive_site_of(derive_walk *w, const derive_site *site)
   if (a->opaque) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for calls");
   }
-  for (int k = 0; k < a->n_in; k++) {
-    if (w->wanted[site->in[k]] && weir_dtype_is_complex(a->in[k].dtype)) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "there is no rule for complex numbers: operand %d is %s", k,
-                       weir_dtype_name(a->in[k].dtype));
+  for (int32_t i = 0; i < a->body.n; i++) {
+    if (weir_dtype_is_complex(a->body.exprs[i].dtype)) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for complex numbers");
     }
   }
   if (a->n_states > 0) {

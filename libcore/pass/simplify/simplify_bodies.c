@@ -162,7 +162,8 @@ static void drop_operand(weir_node *node, int k)
   a->presence -= a->presence > k + 1;
 }
 
-/* Loads of constants of rank 0 become constants of the body. */
+/* Loads of constants of rank 0 become constants of the body; a complex one would be three
+ * expressions and stays a load. */
 static void take_scalars(const weir_graph *g, weir_node *node, bool *changed)
 {
   for (int32_t i = 0; i < node->access.body.n; i++) {
