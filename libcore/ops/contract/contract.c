@@ -154,9 +154,14 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                                          : weir_dtype_computed(dtype);
   if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || dtype == WEIR_BOOL ||
       y.dtype == WEIR_BOOL || y.dtype == WEIR_BF16 ||
-      (weir_dtype_is_complex(dtype) && !weir_dtype_is_complex(y.dtype))) {
-    return weir_fail(WEIR_ERR_SHAPE, "contract: %s with accumulator %d", weir_dtype_name(dtype),
-                     s->accumulator - 1);
+      weir_dtype_is_complex(dtype) != weir_dtype_is_complex(y.dtype)) {
+    return weir_fail(
+        WEIR_ERR_SHAPE, "contract: products of %s are not summed in %s", weir_dtype_name(dtype),
+        (unsigned)y.dtype < WEIR_DTYPE_COUNT ? weir_dtype_name(y.dtype) : "a dtype that exists");
+  }
+  if (s->conjugate >> p.n != 0 || (s->conjugate != 0 && !weir_dtype_is_complex(dtype))) {
+    return weir_fail(WEIR_ERR_SHAPE, "contract: conjugates 0x%x of %d operands of %s",
+                     (unsigned)s->conjugate, p.n, weir_dtype_name(dtype));
   }
   for (int k = 0; k < p.rank[p.n] && y.rank < WEIR_MAX_RANK; k++) {
     y.shape[y.rank++] = p.extent[k];
@@ -172,6 +177,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
 static weir_status access(const weir_op_args *args, weir_access *a)
 {
+  const weir_contract_spec *s = args->spec;
   const weir_dtype accumulator = args->out[0].dtype;
   int32_t product = -1;
   plan p;
@@ -190,6 +196,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     }
     int32_t x = weir_body_load(&a->body, i, dtype);
 
+    if ((s->conjugate >> i & 1) != 0) {
+      x = weir_body_unary(&a->body, WEIR_CODE_CONJ, x);
+    }
     x = dtype == accumulator ? x : weir_body_cast(&a->body, accumulator, x);
     product = i == 0 ? x : weir_body_binary(&a->body, WEIR_CODE_MUL, product, x);
   }
@@ -231,7 +240,14 @@ static weir_status sample(uint64_t seed, weir_op_case *c)
     }
     weir_case_input(c, &d, dtype == WEIR_U8 ? 0 : -3, 3);
   }
-  s.accumulator = dtype == WEIR_F32 && weir_draw_one_in(&w, 3) ? 1 + (int)WEIR_F64 : 0;
+  if (weir_draw_one_in(&w, 3)) {
+    s.accumulator = dtype == WEIR_F32   ? 1 + (int)WEIR_F64
+                    : dtype == WEIR_C64 ? 1 + (int)WEIR_C128
+                                        : 0;
+  }
+  if (weir_dtype_is_complex(dtype)) {
+    s.conjugate = (uint32_t)weir_draw_int(&w, 0, (1 << p.n) - 1);
+  }
   c->exact = weir_dtype_is_whole(dtype);
   weir_case_spec(c, &s, sizeof s);
   return WEIR_OK;

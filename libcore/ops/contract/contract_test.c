@@ -47,9 +47,26 @@ static void wrong_labels_are_refused(void **state)
   }
 }
 
+static void conjugates_are_of_complex_operands(void **state)
+{
+  const weir_contract_spec both = {.labels = "ik,kj->ij", .conjugate = 3};
+  const weir_contract_spec third = {.labels = "ik,kj->ij", .conjugate = 4};
+  weir_graph *g = new_graph();
+  weir_value z[] = {GIVEN(g, "a", WEIR_C64, 2, 3), GIVEN(g, "b", WEIR_C64, 3, 4)};
+  const weir_value x[] = {GIVEN(g, "x", WEIR_F64, 2, 3), GIVEN(g, "y", WEIR_F64, 3, 4)};
+
+  assert_shape(g, weir_contract_n(g, &both, z, 2), WEIR_C64, 2, 4);
+  assert_refused(g, weir_contract_n(g, &both, x, 2), "conjugates 0x3 of 2 operands of f64");
+  g = new_graph();
+  z[0] = GIVEN(g, "a", WEIR_C64, 2, 3);
+  z[1] = GIVEN(g, "b", WEIR_C64, 3, 4);
+  assert_refused(g, weir_contract_n(g, &third, z, 2), "conjugates 0x4 of 2 operands of c64");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(conjugates_are_of_complex_operands),
       cmocka_unit_test(labels_become_dimensions),
       cmocka_unit_test(wrong_labels_are_refused),
   };

@@ -13,7 +13,8 @@ extern "C" {
 
 typedef struct weir_contract_spec {
   char labels[64];
-  int accumulator; /* 1 + dtype, 0: i64 for integers, else the operands' own */
+  int accumulator;    /* 1 + dtype, 0: i64 for integers, else the operands' own */
+  uint32_t conjugate; /* bit i: of operand i, which is complex, the conjugate     */
 } weir_contract_spec;
 
 extern const weir_op_desc weir_op_contract;

@@ -1,4 +1,5 @@
-/* contract_cblas.c - plain matrix products (and stacks of them) in f32 and f64, by OpenBLAS.
+/* contract_cblas.c - plain matrix products (and stacks of them) of real and complex numbers, by
+ * OpenBLAS.
  *
  * The access alone is asked, so that the derivatives of a contraction are products too. A sum of
  * products of two operands is one when one label each is shared by A and C (m), B and C
@@ -17,6 +18,7 @@ typedef struct shape {
   int64_t m, n, k, stack;
   int a; /* operand that is A; the other is B */
   int am, ak, as, bk, bn, bs, cm, cs, cn;
+  bool a_conj, b_conj;
   bool by_rows;
   int64_t slab, slabs; /* rows or columns of a piece; pieces of one matrix */
 } shape;
@@ -101,18 +103,36 @@ static bool shape_as(const weir_access *a, int first, shape *s)
          (!stacked || s->bs != last);
 }
 
-/* What is summed is an element of one operand times one of the other. */
-static bool is_product(const weir_access *a)
+/* The expression that loads, where that or its conjugate is what expression i is; else NULL. */
+static const weir_expr *loaded(const weir_body *b, int32_t i, bool *conj)
+{
+  const weir_expr *e = &b->exprs[i];
+
+  *conj = e->code == WEIR_CODE_CONJ;
+  e = *conj ? &b->exprs[e->a] : e;
+  return e->code == WEIR_CODE_LOAD ? e : NULL;
+}
+
+/* What is summed is an element of one operand times one of the other, or conjugates of these.
+ * conj: [2] by operand. */
+static bool is_product(const weir_access *a, bool *conj)
 {
   const weir_expr *e = a->body.exprs;
+  bool first, second;
 
   if (a->opaque || a->combine != WEIR_COMBINE_SUM || a->n_states > 0 || a->n_values != 1 ||
       a->n_in != 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
     return false;
   }
-  const weir_expr *x = &e[e[a->value[0]].a], *y = &e[e[a->value[0]].b];
+  const weir_expr *x = loaded(&a->body, e[a->value[0]].a, &first);
+  const weir_expr *y = loaded(&a->body, e[a->value[0]].b, &second);
 
-  return x->code == WEIR_CODE_LOAD && y->code == WEIR_CODE_LOAD && x->integer != y->integer;
+  if (x == NULL || y == NULL || x->integer == y->integer) {
+    return false;
+  }
+  conj[x->integer] = first;
+  conj[y->integer] = second;
+  return true;
 }
 
 /* Every dimension counts from 0; those that the output lacks are the summed ones. */
@@ -146,13 +166,28 @@ static bool find_shape(const weir_graph *g, const weir_group *group, shape *s)
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
   const weir_access *a = &node->access;
   const weir_dtype dtype = a->out[0].dtype;
-  bool right = group->n_nodes == 1 && is_product(a) && is_whole(a) && weir_dtype_is_real(dtype) &&
-               a->accumulator == dtype && a->in[0].dtype == dtype && a->in[1].dtype == dtype;
+  bool conj[2] = {false, false};
+  bool right = group->n_nodes == 1 && is_product(a, conj) && is_whole(a) &&
+               !weir_dtype_is_whole(dtype) && a->accumulator == dtype && a->in[0].dtype == dtype &&
+               a->in[1].dtype == dtype;
 
   right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
   right =
       right && has_short_rows(&a->in[0]) && has_short_rows(&a->in[1]) && has_short_rows(&a->out[0]);
-  return right && (shape_as(a, 0, s) || shape_as(a, 1, s));
+  if (!right || !(shape_as(a, 0, s) || shape_as(a, 1, s))) {
+    return false;
+  }
+  s->a_conj = conj[s->a];
+  s->b_conj = conj[1 - s->a];
+  return true;
+}
+
+/* Multiplications of real numbers in one matrix product. */
+static double work_of(const shape *s)
+{
+  const double each = weir_dtype_is_complex(s->dtype) ? 4 : 1;
+
+  return each * (double)s->m * (double)s->n * (double)s->k;
 }
 
 /* Below this many multiplications the call costs more than the loop. */
@@ -166,26 +201,28 @@ static double match(const weir_graph *g, const weir_group *group)
   if (!find_shape(g, group, &s)) {
     return -1;
   }
-  const double work = (double)s.m * (double)s.n * (double)s.k;
+  const double work = work_of(&s);
 
   return work < least_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
 }
 
 /* Multiplications of a piece, at least: about a tenth of a millisecond. */
 static const double piece_work = 1 << 20;
-enum { MOST_SLABS = 32, SLAB_UNIT = 16 };
+/* Rows of a piece: of complex ones more, for the library packs the other matrix anew for each. */
+enum { MOST_SLABS = 32, SLAB_UNIT = 16, COMPLEX_UNIT = 64 };
 
 /* Cuts C along its longer dimension. */
 static void cut(shape *s)
 {
-  const double work = (double)s->m * (double)s->n * (double)s->k;
+  const double work = work_of(s);
   const int64_t extent = s->m >= s->n ? s->m : s->n;
   const int64_t wanted =
       work >= MOST_SLABS * piece_work ? MOST_SLABS : 1 + (int64_t)(work / piece_work);
   const int64_t even = (extent + wanted - 1) / wanted;
 
   s->by_rows = s->m >= s->n;
-  s->slab = (even + SLAB_UNIT - 1) / SLAB_UNIT * SLAB_UNIT;
+  const int64_t unit = weir_dtype_is_complex(s->dtype) ? COMPLEX_UNIT : SLAB_UNIT;
+  s->slab = (even + unit - 1) / unit * unit;
   s->slabs = (extent + s->slab - 1) / s->slab;
 }
 
@@ -242,13 +279,17 @@ static void *at(const weir_view *v, const shape *s, int stack, int64_t item, int
   return (char *)v->data + (apart + index * v->stride[d]) * (int64_t)weir_dtype_size(s->dtype);
 }
 
+static CBLAS_TRANSPOSE turned(bool plain, bool conj)
+{
+  return plain ? (conj ? CblasConjNoTrans : CblasNoTrans) : conj ? CblasConjTrans : CblasTrans;
+}
+
 static void run(const weir_kernel_run *r)
 {
   const shape *s = r->context;
   const weir_view *a = &r->views[s->a], *b = &r->views[1 - s->a], *c = &r->views[2];
   const bool a_plain = s->ak > s->am, b_plain = s->bn > s->bk;
-  const CBLAS_TRANSPOSE ta = a_plain ? CblasNoTrans : CblasTrans;
-  const CBLAS_TRANSPOSE tb = b_plain ? CblasNoTrans : CblasTrans;
+  const CBLAS_TRANSPOSE ta = turned(a_plain, s->a_conj), tb = turned(b_plain, s->b_conj);
   const int lda = a_plain ? leading(a->stride[s->am], s->k) : leading(a->stride[s->ak], s->m);
   const int ldb = b_plain ? leading(b->stride[s->bk], s->n) : leading(b->stride[s->bn], s->k);
   const int ldc = leading(c->stride[s->cm], s->n);
@@ -262,8 +303,16 @@ static void run(const weir_kernel_run *r)
 
   if (s->dtype == WEIR_F32) {
     cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
-  } else {
+  } else if (s->dtype == WEIR_F64) {
     cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, pa, lda, pb, ldb, 0, pc, ldc);
+  } else if (s->dtype == WEIR_C64) {
+    const weir_c64 one = {1, 0}, none = {0, 0};
+
+    cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, &one, pa, lda, pb, ldb, &none, pc, ldc);
+  } else {
+    const weir_c128 one = {1, 0}, none = {0, 0};
+
+    cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, &one, pa, lda, pb, ldb, &none, pc, ldc);
   }
 }
 
