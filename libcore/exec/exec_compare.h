@@ -28,7 +28,8 @@ static inline copy copy_make(const exec_case *c)
     k.out[o] = c->out[o];
     k.out[o].data = k.memory[o] + ((char *)c->out[o].data - c->out_memory[o]);
   }
-  const size_t n = (size_t)(c->points * c->loop.access.n_states) * 2 + 1;
+  const weir_access *a = &c->loop.access;
+  const size_t n = (size_t)(c->points * weir_cells_before(a, a->n_states)) + 1;
   k.cells = calloc(n, sizeof *k.cells);
   if (c->cells != NULL) {
     memcpy(k.cells, c->cells, n * sizeof *k.cells);
