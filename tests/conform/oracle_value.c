@@ -1,6 +1,7 @@
 /* oracle_value.c - scalar expressions in double and int64. */
 #include <complex.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/weir_random.h"
 #include "oracle.h"
@@ -111,6 +112,16 @@ static double real_function(weir_code code, double a, double b, double c)
   }
 }
 
+/* CMPLX of C11, which not every compiler has. */
+static double _Complex pair(double re, double im)
+{
+  const double parts[2] = {re, im};
+  double _Complex z;
+
+  memcpy(&z, parts, sizeof z);
+  return z;
+}
+
 static oracle_value from_complex(double _Complex z)
 {
   return (oracle_value){.real = creal(z), .imaginary = cimag(z)};
@@ -119,11 +130,11 @@ static oracle_value from_complex(double _Complex z)
 /* By the arithmetic and the functions of C's own complex numbers. */
 static oracle_value complex_function(weir_code code, oracle_value a, oracle_value b)
 {
-  const double _Complex x = CMPLX(a.real, a.imaginary), y = CMPLX(b.real, b.imaginary);
+  const double _Complex x = pair(a.real, a.imaginary), y = pair(b.real, b.imaginary);
 
   switch (code) {
   case WEIR_CODE_MAKE:
-    return from_complex(CMPLX(a.real, b.real));
+    return from_complex(pair(a.real, b.real));
   case WEIR_CODE_REAL:
     return from_real(creal(x));
   case WEIR_CODE_IMAG:
@@ -145,7 +156,7 @@ static oracle_value complex_function(weir_code code, oracle_value a, oracle_valu
   case WEIR_CODE_MUL:
     return from_complex(x * y);
   case WEIR_CODE_DIV: /* C makes infinities of what Smith's formula leaves undefined */
-    return y == 0 ? from_complex(CMPLX(NAN, NAN)) : from_complex(x / y);
+    return y == 0 ? from_complex(pair(NAN, NAN)) : from_complex(x / y);
   case WEIR_CODE_EQ:
     return from_int(x == y);
   case WEIR_CODE_NE:
