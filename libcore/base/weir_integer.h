@@ -30,6 +30,20 @@ static inline int64_t weir_common_divisor(int64_t a, int64_t b)
   return a;
 }
 
+/* Sum and product of counts, a and b >= 0: INT64_MAX where 64 bits do not hold them. */
+static inline int64_t weir_saturating_add(int64_t a, int64_t b)
+{
+  int64_t sum;
+
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+static inline int64_t weir_saturating_mul(int64_t a, int64_t b)
+{
+  int64_t product;
+
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 #ifdef __cplusplus
 }
 #endif

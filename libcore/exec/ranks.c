@@ -75,7 +75,7 @@ static void copy_parts(const weir_move *m, const window *w, char *room, bool rec
     if (m->parts[i].receive == receive) {
       copy_box(box, receive ? &part : w, receive ? w : &part);
     }
-    room += weir_box_volume(box) * (int64_t)weir_dtype_size(m->dtype);
+    room += weir_box_bytes(box, m->dtype);
   }
 }
 

@@ -91,13 +91,6 @@ bool weir_box_empty(const weir_box *b)
 }
 
 /* Product of two counts, at most INT64_MAX. */
-static int64_t saturating_mul(int64_t a, int64_t b)
-{
-  int64_t product;
-
-  return weir_mul_ok(a, b, &product) ? product : INT64_MAX;
-}
-
 int64_t weir_box_volume(const weir_box *b)
 {
   int64_t volume = 1;
@@ -106,9 +99,14 @@ int64_t weir_box_volume(const weir_box *b)
     return 0;
   }
   for (int k = 0; k < b->rank; k++) {
-    volume = saturating_mul(volume, b->hi[k] - b->lo[k]);
+    volume = weir_saturating_mul(volume, b->hi[k] - b->lo[k]);
   }
   return volume;
+}
+
+int64_t weir_box_bytes(const weir_box *b, weir_dtype dtype)
+{
+  return weir_saturating_mul(weir_box_volume(b), (int64_t)weir_dtype_size(dtype));
 }
 
 weir_box weir_box_intersect(const weir_box *a, const weir_box *b)
@@ -148,7 +146,7 @@ int64_t weir_region_volume(const weir_region *r)
     for (int k = 0; k < r->n[d]; k++) {
       length += r->part[d][k].hi - r->part[d][k].lo;
     }
-    volume = saturating_mul(volume, length);
+    volume = weir_saturating_mul(volume, length);
   }
   return volume;
 }

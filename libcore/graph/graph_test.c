@@ -227,6 +227,23 @@ static void a_group_is_known_wherever_it_stands(void **state)
   weir_graph_destroy(&g);
 }
 
+static void bytes_saturate_and_empty_arrays_have_none(void **state)
+{
+  weir_array_desc d = {.dtype = WEIR_C128, .rank = 3, .shape = {3, 5, 7}};
+  weir_box b = {.rank = 2, .lo = {-1, 4}, .hi = {2, 9}};
+
+  assert_true(weir_desc_bytes(&d) == (int64_t)3 * 5 * 7 * 16);
+  d.shape[0] = d.shape[1] = (int64_t)1 << 40;
+  assert_true(weir_desc_bytes(&d) == INT64_MAX);
+  d.shape[2] = 0;
+  assert_true(weir_desc_bytes(&d) == 0);
+  assert_true(weir_box_bytes(&b, WEIR_F64) == (int64_t)3 * 5 * 8);
+  b.hi[0] = INT64_MAX / 8;
+  assert_true(weir_box_bytes(&b, WEIR_F64) == INT64_MAX);
+  b.hi[1] = b.lo[1];
+  assert_true(weir_box_bytes(&b, WEIR_F64) == 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -238,6 +255,7 @@ int main(void)
       cmocka_unit_test(builder_error_names_operator_and_place),
       cmocka_unit_test(names_are_unique_in_their_kind),
       cmocka_unit_test(random_graphs_are_ordered_lowest_ready_first),
+      cmocka_unit_test(bytes_saturate_and_empty_arrays_have_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

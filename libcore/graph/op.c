@@ -1,8 +1,18 @@
-/* op.c - operators by name. */
+/* op.c - operators by name; how large an array is. */
 #include "graph/weir_op.h"
 
 #include <stdio.h>
 #include <string.h>
+
+int64_t weir_desc_bytes(const weir_array_desc *d)
+{
+  int64_t bytes = (int64_t)weir_dtype_size(d->dtype);
+
+  for (int k = 0; k < d->rank; k++) {
+    bytes = weir_saturating_mul(bytes, d->shape[k]);
+  }
+  return bytes;
+}
 
 weir_status weir_op_find(const char *name, const weir_op_desc **out)
 {

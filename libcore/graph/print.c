@@ -349,9 +349,7 @@ static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
     char hex[65] = "";
 
     if (a->kind == WEIR_ARRAY_CONSTANT && weir_tensor_count(&a->constant) > 0) {
-      weir_sha256(a->constant.data,
-                  (size_t)weir_tensor_count(&a->constant) * weir_dtype_size(a->constant.dtype),
-                  hex);
+      weir_sha256(a->constant.data, weir_tensor_bytes(&a->constant), hex);
     }
     fprintf(out, " %s", hex);
   }

@@ -36,11 +36,6 @@ static weir_status put_number(struct text *t, int64_t x)
   return put(t, &x, sizeof x);
 }
 
-static size_t bytes_of(const weir_tensor *t)
-{
-  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
-}
-
 static void digest_of(const void *data, size_t bytes, char hex[DIGEST + 1])
 {
   weir_sha256(bytes > 0 ? data : "", bytes, hex);
@@ -52,7 +47,7 @@ static weir_status put_array(struct text *t, const char *name, const weir_tensor
   const size_t length = strlen(name);
 
   snprintf(dtype, sizeof dtype, "%s", weir_dtype_name(x->dtype));
-  digest_of(x->data, bytes_of(x), hex);
+  digest_of(x->data, weir_tensor_bytes(x), hex);
   WEIR_TRY(put_number(t, (int64_t)length));
   WEIR_TRY(put(t, name, length));
   WEIR_TRY(put(t, dtype, sizeof dtype));
@@ -94,8 +89,8 @@ weir_status weir_store_save(const weir_store *s, const char *path)
   WEIR_TRY_GOTO(weir_writer_write(w, t.bytes, (size_t)t.n), done);
   for (int64_t i = 0; i < weir_store_count(s); i++) {
     const weir_tensor *x = weir_store_get(s, weir_store_name(s, i));
-    if (bytes_of(x) > 0) {
-      WEIR_TRY_GOTO(weir_writer_write(w, x->data, bytes_of(x)), done);
+    if (weir_tensor_bytes(x) > 0) {
+      WEIR_TRY_GOTO(weir_writer_write(w, x->data, weir_tensor_bytes(x)), done);
     }
   }
   WEIR_TRY_GOTO(weir_writer_commit(&w), done);
@@ -327,8 +322,8 @@ weir_status weir_store_load(weir_store *s, const char *path)
   WEIR_TRY_GOTO(read_all(&source, s, taken, found), done);
   for (int64_t i = 0; i < n; i++) {
     weir_tensor *t = weir_store_get(s, weir_store_name(s, i));
-    if (bytes_of(t) > 0) {
-      memcpy(t->data, ((void **)taken)[i], bytes_of(t));
+    if (weir_tensor_bytes(t) > 0) {
+      memcpy(t->data, ((void **)taken)[i], weir_tensor_bytes(t));
     }
   }
 done:

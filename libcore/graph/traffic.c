@@ -6,20 +6,6 @@
 
 #include "base/weir_alloc.h"
 
-static int64_t add(int64_t a, int64_t b)
-{
-  int64_t sum;
-
-  return weir_add_ok(a, b, &sum) ? sum : INT64_MAX;
-}
-
-static int64_t mul(int64_t a, int64_t b)
-{
-  int64_t product;
-
-  return weir_mul_ok(a, b, &product) ? product : INT64_MAX;
-}
-
 /* A chunk stands for all of a stream, so it begins where no window reaches back to its start. */
 #define MIDDLE ((int64_t)1 << 32)
 
@@ -86,7 +72,7 @@ static int64_t array_bytes(const struct members *m, int32_t array, bool write)
         continue;
       }
       if (n == CHUNK) {
-        elements = add(elements, weir_distinct_union(access, operand, box, n));
+        elements = weir_saturating_add(elements, weir_distinct_union(access, operand, box, n));
         n = 0;
       }
       access[n] = &node->access;
@@ -94,8 +80,8 @@ static int64_t array_bytes(const struct members *m, int32_t array, bool write)
       box[n++] = m->boxes[i];
     }
   }
-  elements = add(elements, weir_distinct_union(access, operand, box, n));
-  return mul(elements, (int64_t)weir_dtype_size(m->g->arrays[array]->desc.dtype));
+  elements = weir_saturating_add(elements, weir_distinct_union(access, operand, box, n));
+  return weir_saturating_mul(elements, (int64_t)weir_dtype_size(m->g->arrays[array]->desc.dtype));
 }
 
 /* True when an earlier operand of the members, in order, is the same array. */
@@ -133,9 +119,10 @@ static weir_traffic sum(const struct members *m, const weir_group *group)
       /* What an opaque body loads is not known beyond its elements. */
       const bool elements = a->opaque || a->in[k].role == WEIR_ROLE_STATE;
       const int64_t loads = elements ? weir_distinct(a, k, &m->boxes[i]) : alive;
-      t.volume_bytes = add(t.volume_bytes, mul(loads, (int64_t)weir_dtype_size(a->in[k].dtype)));
+      t.volume_bytes = weir_saturating_add(
+          t.volume_bytes, weir_saturating_mul(loads, (int64_t)weir_dtype_size(a->in[k].dtype)));
       if (!counted(m, i, k, false)) {
-        t.read_bytes = add(t.read_bytes, array_bytes(m, node->in[k], false));
+        t.read_bytes = weir_saturating_add(t.read_bytes, array_bytes(m, node->in[k], false));
       }
     }
     for (int k = 0; k < node->n_out; k++) {
@@ -144,8 +131,8 @@ static weir_traffic sum(const struct members *m, const weir_group *group)
         continue;
       }
       const int64_t bytes = array_bytes(m, node->out[k], true);
-      t.write_bytes = add(t.write_bytes, bytes);
-      t.volume_bytes = add(t.volume_bytes, bytes);
+      t.write_bytes = weir_saturating_add(t.write_bytes, bytes);
+      t.volume_bytes = weir_saturating_add(t.volume_bytes, bytes);
     }
   }
   return t;
@@ -279,9 +266,9 @@ weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, in
   if (weir_alloc(group->n_nodes, sizeof(weir_box), &memory) != WEIR_OK) {
     for (int64_t i = 0; i < group->n_nodes; i++) { /* without fusion: an upper bound */
       const weir_traffic one = weir_node_traffic(g, group->nodes[i], slots, rates);
-      t.read_bytes = add(t.read_bytes, one.read_bytes);
-      t.write_bytes = add(t.write_bytes, one.write_bytes);
-      t.volume_bytes = add(t.volume_bytes, one.volume_bytes);
+      t.read_bytes = weir_saturating_add(t.read_bytes, one.read_bytes);
+      t.write_bytes = weir_saturating_add(t.write_bytes, one.write_bytes);
+      t.volume_bytes = weir_saturating_add(t.volume_bytes, one.volume_bytes);
       t.flops += one.flops;
     }
     return t;

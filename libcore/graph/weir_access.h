@@ -172,6 +172,8 @@ weir_status weir_access_check(const weir_access *a) WEIR_CHECKED;
 weir_box weir_iterations(const weir_access *a);
 bool weir_box_empty(const weir_box *b);
 int64_t weir_box_volume(const weir_box *b); /* saturates at INT64_MAX */
+/* Of elements of that dtype, likewise. */
+int64_t weir_box_bytes(const weir_box *b, weir_dtype dtype);
 weir_box weir_box_intersect(const weir_box *a, const weir_box *b);
 /* Smallest box that holds the region. */
 weir_box weir_region_hull(const weir_region *r);

@@ -15,6 +15,9 @@ typedef struct weir_array_desc {
   int time; /* 1 + the unbounded dimension (shape WEIR_UNBOUNDED there), 0: none */
 } weir_array_desc;
 
+/* Bytes of the whole array; saturates at INT64_MAX. */
+int64_t weir_desc_bytes(const weir_array_desc *d);
+
 /* What infer and access read. in: [n_in]; out: [n_out], filled after infer. spec: the op's own
  * struct. */
 typedef struct weir_op_args {

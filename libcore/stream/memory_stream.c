@@ -20,7 +20,7 @@ weir_status stream_check_memory(const weir_stream *s, const weir_store *store)
   for (int64_t i = 0; store != NULL && i < weir_store_count(store); i++) {
     const weir_tensor *t = weir_store_get(store, weir_store_name(store, i));
 
-    kept += (double)weir_tensor_count(t) * (double)weir_dtype_size(t->dtype);
+    kept += (double)weir_tensor_bytes(t);
   }
   if (most > 0 && plan + kept > most) {
     return weir_fail(

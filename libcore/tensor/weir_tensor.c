@@ -83,6 +83,11 @@ int64_t weir_tensor_count(const weir_tensor *t)
   return count;
 }
 
+size_t weir_tensor_bytes(const weir_tensor *t)
+{
+  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
+}
+
 bool weir_tensor_is_contiguous(const weir_tensor *t)
 {
   int64_t expected = 1;

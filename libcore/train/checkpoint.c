@@ -14,16 +14,11 @@
 static const char layout_name[] = "weir.layout";
 static const char raw_magic[] = "WEIRSTO", raw_version = '1';
 
-static int64_t bytes_of(const weir_tensor *t)
-{
-  return weir_tensor_count(t) * (int64_t)weir_dtype_size(t->dtype);
-}
-
 void train_digest(const weir_tensor *t, char hex[TRAIN_DIGEST + 1])
 {
-  const int64_t n = bytes_of(t);
+  const size_t n = weir_tensor_bytes(t);
 
-  weir_sha256(n > 0 ? t->data : "", (size_t)n, hex);
+  weir_sha256(n > 0 ? t->data : "", n, hex);
 }
 
 /* ---- Pieces ---- */
@@ -181,9 +176,9 @@ static void move(const train_pieces *p, weir_store *scratch, bool into_scratch)
     weir_tensor *t = weir_store_get(scratch, weir_store_name(scratch, i));
     const weir_tensor *v = &p->piece[i].view;
 
-    if (bytes_of(v) > 0) {
+    if (weir_tensor_bytes(v) > 0) {
       memcpy(into_scratch ? t->data : v->data, into_scratch ? v->data : t->data,
-             (size_t)bytes_of(v));
+             weir_tensor_bytes(v));
     }
   }
 }

@@ -434,7 +434,7 @@ static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const weir_tensor *t = weir_store_get(r->store, weir_store_name(r->store, i));
 
-    cost->stored_bytes += weir_tensor_count(t) * (int64_t)weir_dtype_size(t->dtype);
+    cost->stored_bytes += (int64_t)weir_tensor_bytes(t);
   }
   return WEIR_OK;
 }

@@ -19,11 +19,6 @@ static const char random_note[] =
     "Philox4x32-10 of (train.seed, train.epoch) for the order of samples and of (train.seed, step) "
     "for dropout; nothing else is random";
 
-static size_t bytes_of(const weir_tensor *t)
-{
-  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
-}
-
 /* What is saved: all of the store, or the network alone. */
 typedef struct content {
   weir_checkpoint c;
@@ -273,13 +268,13 @@ weir_status train_finish(train_run *r)
 {
   WEIR_TRY(train_gather(r));
   if (r->average != NULL) {
-    memcpy(r->bank->data, r->average->data, bytes_of(r->bank));
+    memcpy(r->bank->data, r->average->data, weir_tensor_bytes(r->bank));
   }
   for (int64_t i = 0; i < r->n_arrays && isfinite(*r->state.best_loss); i++) {
     const weir_tensor *best = r->array[i].best;
 
     if (best != NULL && weir_tensor_count(best) > 0) {
-      memcpy(r->array[i].tensor->data, best->data, bytes_of(best));
+      memcpy(r->array[i].tensor->data, best->data, weir_tensor_bytes(best));
     }
   }
   return train_agree(r, train_leads(r) ? write_weights(r) : WEIR_OK);

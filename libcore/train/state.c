@@ -6,11 +6,6 @@
 #include "base/weir_alloc.h"
 #include "train/train_priv.h"
 
-static size_t bytes_of(const weir_tensor *t)
-{
-  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
-}
-
 bool train_is_network(const char *array)
 {
   return strncmp(array, "train.", 6) != 0 && strncmp(array, "optim.", 6) != 0 &&
@@ -115,7 +110,7 @@ static weir_status open_arrays(train_run *r)
       WEIR_TRY(add_best(r, a, name));
     }
     if (r->cfg->check_nan || r->cfg->accumulate > 1) {
-      WEIR_TRY(weir_alloc((int64_t)bytes_of(a->tensor), 1, &a->before));
+      WEIR_TRY(weir_alloc((int64_t)weir_tensor_bytes(a->tensor), 1, &a->before));
     }
   }
   return WEIR_OK;
@@ -125,7 +120,7 @@ void train_keep_before(train_run *r)
 {
   for (int64_t i = 0; i < r->n_arrays; i++) {
     if (r->array[i].before != NULL) {
-      memcpy(r->array[i].before, r->array[i].tensor->data, bytes_of(r->array[i].tensor));
+      memcpy(r->array[i].before, r->array[i].tensor->data, weir_tensor_bytes(r->array[i].tensor));
     }
   }
 }
@@ -134,7 +129,7 @@ void train_take_before(train_run *r)
 {
   for (int64_t i = 0; i < r->n_arrays; i++) {
     if (r->array[i].before != NULL) {
-      memcpy(r->array[i].tensor->data, r->array[i].before, bytes_of(r->array[i].tensor));
+      memcpy(r->array[i].tensor->data, r->array[i].before, weir_tensor_bytes(r->array[i].tensor));
     }
   }
 }
@@ -142,8 +137,8 @@ void train_take_before(train_run *r)
 void train_keep_best(train_run *r)
 {
   for (int64_t i = 0; i < r->n_arrays; i++) {
-    if (r->array[i].best != NULL && bytes_of(r->array[i].best) > 0) {
-      memcpy(r->array[i].best->data, r->array[i].tensor->data, bytes_of(r->array[i].best));
+    if (r->array[i].best != NULL && weir_tensor_bytes(r->array[i].best) > 0) {
+      memcpy(r->array[i].best->data, r->array[i].tensor->data, weir_tensor_bytes(r->array[i].best));
     }
   }
 }
@@ -191,7 +186,7 @@ static weir_status add_bank(train_run *r, const char *bank)
   weir_tensor *t = weir_store_get(r->store, bank);
 
   if (count > 0) {
-    memset(t->data, 0, bytes_of(t));
+    memset(t->data, 0, weir_tensor_bytes(t));
   }
   (void)snprintf(prefix, sizeof prefix, "%s.", bank);
   return train_add_parts(r, name_in(r->store, bank), prefix);
@@ -234,7 +229,7 @@ static weir_status open_banks(train_run *r)
 
 void train_swap_average(train_run *r)
 {
-  const size_t bytes = r->average != NULL ? bytes_of(r->average) : 0;
+  const size_t bytes = r->average != NULL ? weir_tensor_bytes(r->average) : 0;
   uint8_t *a = r->bank->data, *b = r->average != NULL ? r->average->data : NULL;
 
   for (size_t i = 0; i < bytes; i++) {

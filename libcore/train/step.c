@@ -65,7 +65,7 @@ static weir_status step_in_parts(train_run *r, int64_t n, double *loss, double *
   weir_plan *plan = NULL;
   double part = 0, total = 0;
 
-  memset(bank->data, 0, (size_t)weir_tensor_count(bank) * weir_dtype_size(bank->dtype));
+  memset(bank->data, 0, weir_tensor_bytes(bank));
   *loss = 0;
   for (int64_t k = 0; k * r->cfg->batch < n; k++) {
     const int64_t at = k * r->cfg->batch;

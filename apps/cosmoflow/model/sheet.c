@@ -57,11 +57,6 @@ static double flops_of(const weir_graph *g, const weir_node *node)
   return n;
 }
 
-static int64_t bytes_of(const weir_array_desc *d)
-{
-  return (int64_t)count_of(d) * (int64_t)weir_dtype_size(d->dtype);
-}
-
 /* ---- Layers ---- */
 
 static bool below(const char *name, const char *scope)
@@ -108,7 +103,7 @@ static void take(const weir_graph *g, const weir_node *node, cf_layer *l)
   }
   if (is_kept(g, node)) {
     l->outputs++;
-    l->bytes += bytes_of(&out->desc);
+    l->bytes += weir_desc_bytes(&out->desc);
   }
   l->rank = out->desc.rank;
   memcpy(l->shape, out->desc.shape, sizeof l->shape);
@@ -153,7 +148,7 @@ static weir_status list(const weir_graph *g, const weir_params *p, cf_sheet *s)
 static void add_up(const weir_params *p, const weir_array_desc *x, cf_sheet *s)
 {
   s->params = weir_params_elements(p);
-  s->bytes = bytes_of(x);
+  s->bytes = weir_desc_bytes(x);
   for (int i = 0; i < s->n; i++) {
     s->forward += s->layer[i].flops;
     s->training += s->layer[i].flops * (s->layer[i].first ? 2 : 3);

@@ -34,18 +34,6 @@ static bool is_local(const weir_graph *g, int32_t array)
   return false;
 }
 
-static int64_t bytes_of(const weir_array_desc *d)
-{
-  int64_t bytes = (int64_t)weir_dtype_size(d->dtype);
-
-  for (int k = 0; k < d->rank; k++) {
-    if (!weir_mul_ok(bytes, d->shape[k], &bytes)) {
-      return INT64_MAX;
-    }
-  }
-  return bytes;
-}
-
 /* Marks arrays by who knows them: 1: made before the last call, 2: read by what it added. */
 static void mark_arrays(const weir_graph *g, int32_t last, uint8_t *mark)
 {
@@ -84,7 +72,7 @@ weir_status weir_saved_find(const weir_graph *g, weir_saved **list, int32_t *n)
       continue;
     }
     (void)weir_graph_writers(g, a, &maker, 1);
-    const weir_saved here = {.array = a, .maker = maker, .bytes = bytes_of(&array->desc)};
+    const weir_saved here = {.array = a, .maker = maker, .bytes = weir_desc_bytes(&array->desc)};
     int32_t at = count;
 
     WEIR_TRY_GOTO(weir_reserve(&found, &capacity, count + 1, sizeof *found), out);

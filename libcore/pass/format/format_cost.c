@@ -23,19 +23,6 @@ static const double per_strip = 0.25e-9, per_lane = 1.4e-9;
 /* What one group keeps to itself stays in a near cache. */
 static const double local_share = 0.25;
 
-int64_t format_bytes(const weir_graph *g, int32_t array)
-{
-  const weir_array_desc *d = &weir_graph_get_array(g, array)->desc;
-  int64_t bytes = (int64_t)weir_dtype_size(d->dtype);
-
-  for (int k = 0; k < d->rank; k++) {
-    if (!weir_mul_ok(bytes, d->shape[k], &bytes)) {
-      return INT64_MAX;
-    }
-  }
-  return bytes;
-}
-
 static double bandwidth(const formatting *f)
 {
   return f->opts->bandwidth > 0 ? f->opts->bandwidth : usual_bandwidth;
@@ -107,7 +94,7 @@ double format_copy_seconds(const formatting *f, int32_t array, int from, int to)
 {
   const weir_array_desc *d = &weir_graph_get_array(f->g, array)->desc;
   const format_order *x = &f->arrays[array].order[from], *y = &f->arrays[array].order[to];
-  const double bytes = (double)format_bytes(f->g, array);
+  const double bytes = (double)weir_desc_bytes(d);
   const double elements = bytes / (double)weir_dtype_size(d->dtype);
   const int last = y->at[d->rank - 1];
   const bool rows = x->at[d->rank - 1] == last;

@@ -77,7 +77,7 @@ static bool is_worth(const formatting *f, const weir_node *node, int k)
 
   return format_may_move(&node->access, x) &&
          format_inner(x, f->arrays[array].order[0].at) >= 0 && /* a single element has no order */
-         format_bytes(f->g, array) >= least_bytes(f);
+         weir_desc_bytes(&weir_graph_get_array(f->g, array)->desc) >= least_bytes(f);
 }
 
 /* The order in which the array dimension that follows row k comes last. */

@@ -160,5 +160,4 @@ double format_copy_seconds(const formatting *f, int32_t array, int from, int to)
 /* The order that a reader takes of those that are there. */
 int format_best_order(const formatting *f, int32_t node, const format_way *way, int k,
                       unsigned have);
-int64_t format_bytes(const weir_graph *g, int32_t array);
 #endif

@@ -10,16 +10,6 @@
 #include "base/weir_alloc.h"
 #include "pass/weir_pass.h"
 
-static double bytes_of(const weir_array_desc *d)
-{
-  double bytes = (double)weir_dtype_size(d->dtype);
-
-  for (int k = 0; k < d->rank; k++) {
-    bytes *= (double)d->shape[k];
-  }
-  return bytes;
-}
-
 /* Bytes of what cut nodes write: what parts save. */
 static double bytes_cut(const weir_graph *g, const weir_split *s)
 {
@@ -29,8 +19,9 @@ static double bytes_cut(const weir_graph *g, const weir_split *s)
     const weir_node *node = weir_graph_node(g, i);
 
     for (int o = 0; o < node->n_out && s->node[i] >= 0; o++) {
-      bytes +=
-          s->array[node->out[o]] >= 0 ? bytes_of(&weir_graph_get_array(g, node->out[o])->desc) : 0;
+      const weir_array_desc *d = &weir_graph_get_array(g, node->out[o])->desc;
+
+      bytes += s->array[node->out[o]] >= 0 ? (double)weir_desc_bytes(d) : 0;
     }
   }
   return bytes;

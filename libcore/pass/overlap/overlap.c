@@ -51,9 +51,9 @@ static double received_bytes(const weir_move *m)
   double bytes = 0;
 
   for (int64_t i = 0; i < m->n_parts; i++) {
-    bytes += m->parts[i].receive ? (double)weir_box_volume(&m->parts[i].box) : 0;
+    bytes += m->parts[i].receive ? (double)weir_box_bytes(&m->parts[i].box, m->dtype) : 0;
   }
-  return bytes * (double)weir_dtype_size(m->dtype);
+  return bytes;
 }
 
 /* Whether it pays: the node was there before any derivative (gradients by data wait behind those by

@@ -101,7 +101,7 @@ static weir_status add_part(localise_move *x, int64_t *capacity, int peer, bool 
 
   WEIR_TRY(weir_reserve(&m->parts, capacity, m->n_parts + 1, sizeof *m->parts));
   m->parts[m->n_parts++] = (weir_move_part){peer, receive, *box};
-  m->bytes += receive ? 0 : weir_box_volume(box) * (int64_t)weir_dtype_size(m->dtype);
+  m->bytes += receive ? 0 : weir_box_bytes(box, m->dtype);
   return WEIR_OK;
 }
 

@@ -11,7 +11,7 @@ const weir_move *weir_local_brings(const weir_graph *g, int32_t node, int operan
 
 static int64_t part_bytes(const weir_move *m, const weir_move_part *part)
 {
-  return weir_box_volume(&part->box) * (int64_t)weir_dtype_size(m->dtype);
+  return weir_box_bytes(&part->box, m->dtype);
 }
 
 int64_t weir_move_received(const weir_move *m, int from)

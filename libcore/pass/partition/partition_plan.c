@@ -104,12 +104,8 @@ int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int 
     const int32_t array = node_of(p, node)->out[o];
     const weir_box owned = weir_partition_owned(p, array, rank);
     const weir_dtype dtype = weir_graph_get_array(p->g, array)->desc.dtype;
-    int64_t bytes;
 
-    if (!weir_mul_ok(weir_box_volume(&owned), (int64_t)weir_dtype_size(dtype), &bytes) ||
-        !weir_add_ok(sum, bytes, &sum)) {
-      return INT64_MAX;
-    }
+    sum = weir_saturating_add(sum, weir_box_bytes(&owned, dtype));
   }
   return sum;
 }

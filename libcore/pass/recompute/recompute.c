@@ -66,19 +66,6 @@ static int32_t maker_of(const recomputing *s, int32_t array)
   return a->n_out == 1 && is_cheap(a) && recompute_is_pointwise(a) ? node : -1;
 }
 
-int64_t recompute_bytes(const weir_graph *g, int32_t array)
-{
-  const weir_array_desc *d = &weir_graph_get_array(g, array)->desc;
-  int64_t bytes = (int64_t)weir_dtype_size(d->dtype);
-
-  for (int k = 0; k < d->rank; k++) {
-    if (!weir_mul_ok(bytes, d->shape[k], &bytes)) {
-      return INT64_MAX;
-    }
-  }
-  return bytes;
-}
-
 /* Marks the nodes that a path from node `from` reaches through one that is not element by element.
  */
 static void find_far(const recomputing *s, int32_t from)
@@ -190,7 +177,7 @@ static weir_status price_of_array(recomputing *s, int32_t array, int depth, int6
     int64_t again = INT64_MAX;
     bool alive;
 
-    *known = recompute_bytes(s->g, array);
+    *known = weir_desc_bytes(&weir_graph_get_array(s->g, array)->desc);
     WEIR_TRY(is_alive(s, array, &alive));
     if (alive) {
       *known = 0;
@@ -241,7 +228,7 @@ static weir_status consider(recomputing *s, int32_t node)
 {
   const weir_node *n = weir_graph_node(s->g, node);
   const int32_t array = n->out[0];
-  const int64_t bytes = recompute_bytes(s->g, array);
+  const int64_t bytes = weir_desc_bytes(&weir_graph_get_array(s->g, array)->desc);
   recompute_readers r;
   int64_t price = 0;
   bool done = false;

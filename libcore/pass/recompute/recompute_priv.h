@@ -31,8 +31,6 @@ weir_status recompute_far_readers(recomputing *s, int32_t array, recompute_reade
 weir_status recompute_order(recomputing *s) WEIR_CHECKED;
 /* Element by element, without gathers and borders. */
 bool recompute_is_pointwise(const weir_access *a);
-/* Size of the whole array. */
-int64_t recompute_bytes(const weir_graph *g, int32_t array);
 
 /* recompute_graph.c: a second node that does the same, of the weir_derive and the micro-batch of
  * that reader; its output's array. The reader reads `to` instead of `from`. */
