@@ -21,23 +21,12 @@ static double flops_of(const weir_graph *g)
 /* Bytes of the arena of a graph without time. */
 static weir_status arena_of(const weir_graph *g, int64_t *arena)
 {
-  const int32_t n = weir_graph_arrays(g);
-  weir_status status = WEIR_OK;
-  weir_schedule schedule = {.n_arrays = 0};
-  void *bytes = NULL, *keep = NULL;
+  weir_schedule schedule;
 
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof(int64_t), &bytes), out);
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &keep), out);
-  for (int32_t a = 0; a < n; a++) {
-    WEIR_TRY_GOTO(exec_array_bytes(&weir_graph_get_array(g, a)->desc, &((int64_t *)bytes)[a]), out);
-  }
-  WEIR_TRY_GOTO(weir_schedule_make(g, bytes, keep, &schedule), out);
+  WEIR_TRY(weir_schedule_make(g, NULL, NULL, &schedule));
   *arena = schedule.arena_bytes;
-out:
   weir_schedule_fini(&schedule);
-  weir_free(&bytes);
-  weir_free(&keep);
-  return status;
+  return WEIR_OK;
 }
 
 /* The passes on a fresh copy of the graph, with so many micro-batches. */

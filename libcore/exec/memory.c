@@ -18,18 +18,6 @@ static weir_status round_up(int64_t bytes, int64_t *out)
   return WEIR_OK;
 }
 
-weir_status exec_array_bytes(const weir_array_desc *d, int64_t *bytes)
-{
-  int64_t n = (int64_t)weir_dtype_size(d->dtype);
-
-  for (int k = 0; k < d->rank; k++) {
-    if (!weir_mul_ok(n, d->shape[k], &n)) {
-      return weir_fail(WEIR_ERR_SHAPE, "plan: an array of the graph overflows 64 bits");
-    }
-  }
-  return round_up(n, bytes);
-}
-
 /* Fronts of every array when the inputs hold `slots` slots, all streams unended (end false) or
  * ended there. */
 static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *front)

@@ -148,8 +148,6 @@ void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *mo
 weir_status exec_memory_make(weir_plan *p);
 /* Zeroed memory of a plan that runs; NULL for one of sizes alone. */
 weir_status exec_memory_hold(const weir_plan *p, int64_t bytes, void **out);
-/* Bytes of an array without time, rounded up as the arena wants them. Fails: WEIR_ERR_SHAPE. */
-weir_status exec_array_bytes(const weir_array_desc *d, int64_t *bytes);
 /* budget.c: makes p->g, within exec.memory where it has no time; whether the arena, once laid out,
  * keeps to it; what was chosen. Fail: WEIR_ERR_CONFIG, with the least that can be kept. */
 weir_status exec_budget_keep(weir_plan *p);

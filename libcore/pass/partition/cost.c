@@ -7,7 +7,7 @@
 #include "pass/partition/weir_localise.h"
 #include "pass/schedule/weir_schedule.h"
 
-enum { ALIGNMENT = 64, PLACES = 5 };
+enum { PLACES = 5 };
 
 /* ---- Formulas ---- */
 
@@ -106,7 +106,6 @@ static weir_status measured_or(walk *w, const weir_group *group, double otherwis
  * counted them; *received grows by what comes from there. */
 static double between(const weir_move *m, int64_t i, int64_t *sent, int64_t *received)
 {
-  const int64_t size = (int64_t)weir_dtype_size(m->dtype);
   int64_t in = 0, out = 0;
 
   for (int64_t k = 0; k < i; k++) {
@@ -116,7 +115,7 @@ static double between(const weir_move *m, int64_t i, int64_t *sent, int64_t *rec
   }
   for (int64_t k = i; k < m->n_parts; k++) {
     if (m->parts[k].peer == m->parts[i].peer) {
-      *(m->parts[k].receive ? &in : &out) += weir_box_volume(&m->parts[k].box) * size;
+      *(m->parts[k].receive ? &in : &out) += weir_box_bytes(&m->parts[k].box, m->dtype);
     }
   }
   *sent += out;
@@ -177,7 +176,7 @@ static weir_status finish(walk *w, int64_t number, const weir_group *group)
   double bytes = (double)m->bytes, unpack;
 
   if (m->kind == WEIR_MOVE_EXCHANGE) {
-    bytes = (double)weir_box_volume(&m->to) * (double)weir_dtype_size(m->dtype);
+    bytes = (double)weir_box_bytes(&m->to, m->dtype);
   }
   wait_for(w, number);
   WEIR_TRY(measured_or(w, group, w->machine->launch + 2 * bytes / w->machine->bandwidth, &unpack));
@@ -236,34 +235,6 @@ static weir_status run_group(walk *w, const weir_group *group)
   return WEIR_OK;
 }
 
-static weir_status make_schedule(const weir_graph *g, weir_schedule *out)
-{
-  const int32_t n = weir_graph_arrays(g);
-  weir_status status = WEIR_OK;
-  int64_t *bytes = NULL;
-  bool *keep = NULL;
-
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *bytes, (void **)&bytes), done);
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *keep, (void **)&keep), done);
-  for (int32_t a = 0; a < n; a++) {
-    const weir_array_desc *d = &weir_graph_get_array(g, a)->desc;
-
-    bytes[a] = (int64_t)weir_dtype_size(d->dtype);
-    for (int k = 0; k < d->rank; k++) {
-      if (!weir_mul_ok(bytes[a], d->shape[k], &bytes[a]) || bytes[a] > INT64_MAX - ALIGNMENT) {
-        status = weir_fail(WEIR_ERR_SHAPE, "cost: an array of the graph overflows 64 bits");
-        goto done;
-      }
-    }
-    bytes[a] = (bytes[a] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  }
-  WEIR_TRY_GOTO(weir_schedule_make(g, bytes, keep, out), done);
-done:
-  weir_free(&bytes);
-  weir_free(&keep);
-  return status;
-}
-
 weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out)
 {
@@ -274,7 +245,7 @@ weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_mach
 
   WEIR_TRY(weir_localise(p, rank, &local));
   WEIR_TRY_GOTO(weir_passes_run(local.g, passes, NULL, NULL), done);
-  WEIR_TRY_GOTO(make_schedule(local.g, &schedule), done);
+  WEIR_TRY_GOTO(weir_schedule_make(local.g, NULL, NULL, &schedule), done);
   WEIR_TRY_GOTO(weir_alloc(local.n, sizeof *w.left, (void **)&w.left), done);
   WEIR_TRY_GOTO(weir_alloc(local.n, sizeof *w.queue, (void **)&w.queue), done);
   for (int32_t i = 0; i < schedule.n_groups; i++) {

@@ -179,8 +179,7 @@ static void find_lives(making *m)
 
   for (int32_t a = 0; a < s->n_arrays; a++) {
     s->offset[a] = m->slot[a] = -1;
-    m->lives[a] = (life){
-        .array = a, .first = s->n_groups, .last = -1, .bytes = (p->bytes[a] + 63) & ~(int64_t)63};
+    m->lives[a] = (life){.array = a, .first = s->n_groups, .last = -1, .bytes = p->bytes[a]};
   }
   for (int32_t t = 0; t < s->n_groups; t++) {
     for (int32_t u = p->uses.first[s->order[t]]; u < p->uses.first[s->order[t] + 1]; u++) {
@@ -247,6 +246,20 @@ static weir_status share(making *m, int32_t *latest)
   return WEIR_OK;
 }
 
+/* Whole cache lines, so that arrays lie on such. */
+static weir_status find_sizes(const weir_graph *g, const int64_t *bytes, int64_t *sizes)
+{
+  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
+    const weir_array_desc *d = &weir_graph_get_array(g, a)->desc;
+
+    if (!weir_add_ok(bytes != NULL ? bytes[a] : weir_desc_bytes(d), (int64_t)63, &sizes[a])) {
+      return weir_fail(WEIR_ERR_SHAPE, "schedule: array %d of the graph overflows 64 bits", (int)a);
+    }
+    sizes[a] &= ~(int64_t)63;
+  }
+  return WEIR_OK;
+}
+
 static weir_status make(making *m, int32_t *latest)
 {
   WEIR_TRY(schedule_uses_make(m->p.g, &m->p.uses));
@@ -261,9 +274,10 @@ weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const 
                                weir_schedule *out)
 {
   weir_status status = WEIR_OK;
-  making m = {.p = {.g = g, .bytes = bytes, .keep = keep},
+  making m = {.p = {.g = g},
               .s = {.n_groups = weir_graph_groups(g), .n_arrays = weir_graph_arrays(g)}};
-  void *memory = NULL, *ends = NULL, *slot = NULL, *lives = NULL, *latest = NULL;
+  void *memory = NULL, *ends = NULL, *slot = NULL, *lives = NULL, *latest = NULL, *sizes = NULL;
+  void *none = NULL;
 
   WEIR_TRY_GOTO(weir_alloc(m.s.n_groups, sizeof(int32_t), &memory), out);
   m.s.order = memory;
@@ -273,6 +287,11 @@ weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const 
   WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int32_t), &slot), out);
   WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int32_t), &latest), out);
   WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(bool), &ends), out);
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(bool), &none), out);
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int64_t), &sizes), out);
+  WEIR_TRY_GOTO(find_sizes(g, bytes, sizes), out);
+  m.p.bytes = sizes;
+  m.p.keep = keep != NULL ? keep : none;
   m.lives = lives;
   m.slot = slot;
   m.p.ends = ends;
@@ -294,6 +313,8 @@ out:
   weir_free(&slot);
   weir_free(&latest);
   weir_free(&ends);
+  weir_free(&none);
+  weir_free(&sizes);
   return status;
 }
 

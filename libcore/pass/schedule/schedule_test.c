@@ -120,6 +120,26 @@ static void live_arrays_never_share_memory(void **state)
   }
 }
 
+static void whole_arrays_are_what_is_placed_by_default(void **state)
+{
+  draw_graph d = draw_make(6, false, false);
+  int64_t bytes[DRAW_POOL * 8];
+  const bool keep[DRAW_POOL * 8] = {false};
+  weir_schedule stated, found;
+
+  assert_ok(weir_passes_run(d.g, &(weir_pass_opts){.no_fusion = true}, NULL, NULL));
+  for (int32_t a = 0; a < weir_graph_arrays(d.g); a++) {
+    bytes[a] = weir_desc_bytes(&weir_graph_get_array(d.g, a)->desc);
+  }
+  assert_ok(weir_schedule_make(d.g, bytes, keep, &stated));
+  assert_ok(weir_schedule_make(d.g, NULL, NULL, &found));
+  assert_true(found.arena_bytes > 0 && found.arena_bytes == stated.arena_bytes);
+  check_places(d.g, &found, bytes, keep);
+  weir_schedule_fini(&stated);
+  weir_schedule_fini(&found);
+  weir_graph_destroy(&d.g);
+}
+
 static weir_plan *plan_of(weir_graph *g)
 {
   weir_plan *p;
@@ -205,6 +225,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_arrays_never_share_memory),
+      cmocka_unit_test(whole_arrays_are_what_is_placed_by_default),
       cmocka_unit_test(results_lie_where_operands_did),
       cmocka_unit_test(order_lowers_the_peak),
       cmocka_unit_test(stored_arrays_change_places),

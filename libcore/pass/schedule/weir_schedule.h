@@ -17,9 +17,10 @@ typedef struct weir_schedule {
   int64_t shared_bytes; /* of arrays that lie where an operand did that nobody reads later */
 } weir_schedule;
 
-/* bytes: [arrays of g] size of each array's memory; keep: [arrays of g] true where it must live
- * from one run to the next (time windows, results of streams); other results live to the end of the
- * run. Fails: WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (overflow).
+/* bytes: [arrays of g] size of each array's memory, NULL: of the whole array; keep: [arrays of g]
+ * true where it must live from one run to the next (time windows, results of streams), NULL:
+ * nowhere; other results live to the end of the run. Fails: WEIR_ERR_MEMORY, WEIR_ERR_SHAPE
+ * (overflow).
  */
 weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const bool *keep,
                                weir_schedule *out) WEIR_CHECKED;
