@@ -343,6 +343,7 @@ static inline void spread_check(spread_case *c)
     weir_store *own = spread_store(c);
 
     exec.overlap = turn < 2 ? exec.overlap : WEIR_OVERLAP_ON;
+    exec.verify = turn == 1 || c->exec == NULL ? 0 : c->exec->verify; /* of 1: the plan of 0 */
     assert_ok(weir_plan_create(c->g, own, &opts, &p));
     if (turn == 1) {
       spread_soil(c, p, own);
