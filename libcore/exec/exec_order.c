@@ -99,8 +99,8 @@ int weir_cells_before(const weir_access *a, int state)
 
 weir_status exec_check(const weir_access *a)
 {
-  if (a->opaque) {
-    return weir_fail(WEIR_ERR_SHAPE, "an opaque operator has no body that an engine could run");
+  if (a->maker != WEIR_MADE_BY_BODY) {
+    return weir_fail(WEIR_ERR_SHAPE, "a library or call operator has no body for an engine to run");
   }
   if (exec_has(a, WEIR_REDUCED) && exec_has(a, WEIR_FORWARD)) {
     return weir_fail(WEIR_ERR_SHAPE, "a loop has reduced and sequential dimensions: split it");

@@ -118,7 +118,7 @@ static bool has_state(const weir_plan *p, const weir_loop *loop)
 static bool through_loop(const weir_plan *p, const weir_loop *loop, weir_idle *idle)
 {
   const weir_access *a = &loop->access;
-  const bool asks = a->n_states > 0 || a->opaque;
+  const bool asks = a->n_states > 0 || a->maker != WEIR_MADE_BY_BODY;
   const bool absent = asks && a->presence > 0 && idle[loop->in[a->presence - 1]] == WEIR_IDLE_ZERO;
 
   for (int o = 0, value = 0; o < a->n_out; o++) {

@@ -328,8 +328,8 @@ weir_status native_form_of(const weir_access *a, native_form *f)
   const bool scan = last_of(a, true) >= 0;
 
   *f = (native_form){.access = a, .inner = -1};
-  if (a->opaque) {
-    return weir_fail(WEIR_ERR_SHAPE, "an opaque operator has no body that an engine could run");
+  if (a->maker != WEIR_MADE_BY_BODY) {
+    return weir_fail(WEIR_ERR_SHAPE, "a library or call operator has no body for an engine to run");
   }
   if (scan && (last_of(a, false) >= 0 || a->combine != WEIR_COMBINE_NONE)) {
     return weir_fail(WEIR_ERR_SHAPE, "a loop has reduced and sequential dimensions: split it");

@@ -258,7 +258,7 @@ static int32_t collect(const weir_plan *p, const weir_loop **loops, exec_loop **
     for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
       exec_loop *loop = &p->groups[i].loops[k];
 
-      if (!loop->loop->access.opaque && !loop->loop->claimed) {
+      if (loop->loop->access.maker == WEIR_MADE_BY_BODY && !loop->loop->claimed) {
         if (loops != NULL) {
           loops[n] = loop->loop;
           where[n] = loop;
@@ -363,12 +363,25 @@ static weir_status prepare_kernel(weir_plan *p, exec_group *group)
   return WEIR_OK;
 }
 
-/* Before memory is laid out: kernels say what they need. */
+/* Likewise of a library operator that no kernel makes. */
+static void ask_library(weir_plan *p, exec_group *group)
+{
+  const weir_group *from = weir_graph_group(p->g, group->number);
+  const weir_node *node = weir_graph_node(p->g, from->nodes[0]);
+
+  if (node->access.maker == WEIR_MADE_BY_LIBRARY && node->op->scratch != NULL) {
+    group->scratch = (node->op->scratch(&node->access) + 63) & ~(int64_t)63;
+  }
+}
+
+/* Before memory is laid out: kernels and libraries say what they need. */
 static weir_status prepare_kernels(weir_plan *p)
 {
   for (int32_t i = 0; i < p->n_groups; i++) {
     if (weir_graph_group(p->g, p->groups[i].number)->kernel != NULL) {
       WEIR_TRY(prepare_kernel(p, &p->groups[i]));
+    } else {
+      ask_library(p, &p->groups[i]);
     }
   }
   return WEIR_OK;

@@ -41,7 +41,7 @@ typedef struct exec_local {
 
 typedef struct exec_loop {
   weir_loop *loop;
-  const weir_engine *engine; /* NULL: opaque */
+  const weir_engine *engine; /* NULL: weir_op_desc.run */
   void *context;
   weir_cells cells;
   int time;     /* iteration dimension that is time, or -1 */

@@ -68,7 +68,7 @@ static void through_loop(const exec_loop *loop, walk *arrays)
 {
   const weir_access *a = &loop->loop->access;
   walk made = {.reached = false};
-  const bool scan = a->n_states > 0 || a->opaque;
+  const bool scan = a->n_states > 0 || a->maker == WEIR_MADE_BY_CALL;
 
   for (int i = 0; i < a->n_in; i++) {
     through(loop, i, &arrays[loop->loop->in[i]], &made);

@@ -17,7 +17,7 @@ typedef struct tiling {
   int64_t count[WEIR_MAX_DIMS]; /* tiles along each dimension of the anchor */
   int64_t total;
   bool last;
-  weir_status status[64]; /* per thread: the first failure of a call node */
+  weir_status status[64]; /* per thread: the first failure */
 } tiling;
 
 /* Moves messages on between the pieces of thread 0, the one that has started them. */
@@ -85,7 +85,7 @@ static void run_boxed(const tiling *t, const weir_box *box, const weir_view *loc
 }
 
 static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_box *box,
-                            weir_view *locals)
+                            weir_view *locals, void *scratch)
 {
   const weir_loop *l = loop->loop;
   weir_view in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
@@ -105,11 +105,13 @@ static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_b
   }
   const weir_node *node = weir_graph_node(t->p->g, l->node);
   const weir_op_run run = {.spec = node->spec,
+                           .access = &node->access,
                            .box = *box,
                            .n_in = l->access.n_in,
                            .n_out = l->access.n_out,
                            .in = in,
                            .out = out,
+                           .scratch = scratch,
                            .last = t->last};
 
   WEIR_TRY(node->op->run(&run));
@@ -232,7 +234,7 @@ static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch
         run_boxed(t, &boxes[k], locals, scratch);
         continue;
       }
-      WEIR_TRY(run_loop(t, loop, &boxes[k], locals));
+      WEIR_TRY(run_loop(t, loop, &boxes[k], locals, scratch));
     }
   }
   return WEIR_OK;

@@ -117,7 +117,7 @@ static weir_status check_index(const weir_access *a, const weir_operand *x, stru
   }
   if (p.word[0] == 'o') {
     for (int k = 0; k < a->n_dims; k++) {
-      if (a->dim[k].kind == WEIR_REDUCED && i->coef[k] != 0 && !a->opaque) {
+      if (a->dim[k].kind == WEIR_REDUCED && i->coef[k] != 0 && a->maker == WEIR_MADE_BY_BODY) {
         return weir_fail(WEIR_ERR_SHAPE, "output %d, dimension %d depends on reduced dimension %d",
                          p.operand, p.dim, k);
       }
@@ -329,7 +329,8 @@ static weir_status check_states(const weir_access *a)
     const weir_state *s = &a->state[k];
     const weir_operand *init = s->init > 0 && s->init <= a->n_in ? &a->in[s->init - 1] : NULL;
     const weir_operand *final = s->final > 0 && s->final <= a->n_out ? &a->out[s->final - 1] : NULL;
-    bool right = (unsigned)s->dtype < WEIR_DTYPE_COUNT && sequential && !a->opaque;
+    bool right =
+        (unsigned)s->dtype < WEIR_DTYPE_COUNT && sequential && a->maker == WEIR_MADE_BY_BODY;
     right =
         right && (s->init == 0 || (init != NULL && init->role == WEIR_ROLE_STATE &&
                                    init->dtype == s->dtype && in_range(s->slot, init->extent[0])));
@@ -462,16 +463,32 @@ static weir_status check_values(const weir_access *a)
   return WEIR_OK;
 }
 
+/* What no body states. */
+static weir_status check_unstated(const weir_access *a)
+{
+  if (a->n_values != 0 || a->body.n != 0 || !(a->point_flops >= 0)) {
+    return weir_fail(WEIR_ERR_SHAPE, "a library or call operator has no values and a cost");
+  }
+  for (int k = 0; k < a->n_dims && a->maker == WEIR_MADE_BY_LIBRARY; k++) {
+    if (a->dim[k].kind != WEIR_PARALLEL && a->dim[k].kind != WEIR_REDUCED) {
+      return weir_fail(WEIR_ERR_SHAPE, "dimension %d of a library operator is sequential", k);
+    }
+    if (a->dim[k].kind == WEIR_REDUCED && a->dim[k].time) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "dimension %d of a library operator is whole, but has no end", k);
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status weir_access_check(const weir_access *a)
 {
   WEIR_TRY(check_counts(a));
   WEIR_TRY(check_operands(a));
   WEIR_TRY(check_body(a));
   WEIR_TRY(check_states(a));
-  if (a->opaque) {
-    return a->n_values == 0 && a->opaque_flops >= 0
-               ? WEIR_OK
-               : weir_fail(WEIR_ERR_SHAPE, "an opaque operator has no values and a cost");
+  if (a->maker != WEIR_MADE_BY_BODY) {
+    return check_unstated(a);
   }
   WEIR_TRY(check_values(a));
   WEIR_TRY(check_parts(a));

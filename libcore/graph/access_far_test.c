@@ -160,8 +160,8 @@ static void flops_count_what_survives(void **state)
   (void)weir_body_unary(&a.body, WEIR_CODE_EXP, x); /* nobody reads it */
   a.combine = WEIR_COMBINE_SUM;
   assert_near(weir_flops(&a, &box), 298 * 2, 0);
-  a.opaque = true;
-  a.opaque_flops = 7;
+  a.maker = WEIR_MADE_BY_CALL;
+  a.point_flops = 7;
   assert_near(weir_flops(&a, &box), 700, 0);
   weir_access_fini(&a);
 }

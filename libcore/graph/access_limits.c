@@ -291,7 +291,7 @@ static double body_flops(const weir_access *a)
 
 double weir_flops(const weir_access *a, const weir_box *box)
 {
-  if (!a->opaque) {
+  if (a->maker == WEIR_MADE_BY_BODY) {
     return (double)weir_surviving(a, box) * (body_flops(a) + monoid_flops(a));
   }
   double points = 1;
@@ -299,5 +299,5 @@ double weir_flops(const weir_access *a, const weir_box *box)
     const int64_t n = box->hi[k] - box->lo[k];
     points *= n <= 0 ? 0 : a->dim[k].kind == WEIR_REDUCED ? 1 : (double)n;
   }
-  return points * a->opaque_flops;
+  return points * a->point_flops;
 }

@@ -311,7 +311,7 @@ const weir_group *weir_graph_group(const weir_graph *g, int32_t group)
 void weir_graph_shed(weir_graph *g)
 {
   for (int32_t i = 0; i < g->n_nodes; i++) {
-    if (!g->nodes[i]->access.opaque) {
+    if (g->nodes[i]->access.maker == WEIR_MADE_BY_BODY) {
       weir_node_destroy(&g->nodes[i]);
     }
   }

@@ -283,11 +283,26 @@ static weir_status infer(const weir_graph *g, const struct request *r, weir_op_a
   return WEIR_OK;
 }
 
+static weir_status take_spec(const struct request *r, weir_node *node)
+{
+  if (r->op->spec_size > 0) {
+    if (r->spec == NULL) {
+      return weir_fail(WEIR_ERR_SHAPE, "the operator needs a spec");
+    }
+    WEIR_TRY(weir_alloc(1, r->op->spec_size, &node->spec));
+    memcpy(node->spec, r->spec, r->op->spec_size);
+  }
+  return WEIR_OK;
+}
+
 /* Copies an access that is given; outputs have its extents. */
 static weir_status take_access(const struct request *r, weir_node *node, weir_array_desc *out)
 {
   const weir_access *a = r->access;
 
+  if (a->maker != WEIR_MADE_BY_BODY) {
+    WEIR_TRY(take_spec(r, node));
+  }
   node->op = r->op;
   node->n_out = a->n_out;
   for (int k = 0; k < a->n_out; k++) {
@@ -309,13 +324,7 @@ static weir_status fill_node(const weir_graph *g, const struct request *r, weir_
   if (r->access != NULL) {
     return take_access(r, node, out);
   }
-  if (r->op->spec_size > 0) {
-    if (r->spec == NULL) {
-      return weir_fail(WEIR_ERR_SHAPE, "the operator needs a spec");
-    }
-    WEIR_TRY(weir_alloc(1, r->op->spec_size, &node->spec));
-    memcpy(node->spec, r->spec, r->op->spec_size);
-  }
+  WEIR_TRY(take_spec(r, node));
   weir_op_args args = {
       .spec = node->spec, .n_in = r->n_in, .in = in, .out = out, .random_id = g->next_random};
   WEIR_TRY(infer(g, r, &args, out));
@@ -392,6 +401,12 @@ weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
                                       const int32_t *arrays, const char *where)
 {
   return add(g, &(struct request){op, NULL, in, n_in, arrays, access}, where);
+}
+
+weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
+                               const weir_value *in, int n_in, const int32_t *arrays)
+{
+  return add(g, &(struct request){like->op, like->spec, in, n_in, arrays, access}, like->where);
 }
 
 int32_t weir_graph_array(weir_graph *g, const weir_array_desc *desc)

@@ -1,8 +1,10 @@
 /* op.c - operators by name; how large an array is. */
-#include "graph/weir_op.h"
+#include "graph/weir_graph.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "base/weir_alloc.h"
 
 int64_t weir_desc_bytes(const weir_array_desc *d)
 {
@@ -31,4 +33,25 @@ weir_status weir_op_find(const char *name, const weir_op_desc **out)
     }
   }
   return weir_fail(WEIR_ERR_CONFIG, "no operator '%s'; there are: %s", name, names);
+}
+
+weir_status weir_op_run_whole(const weir_node *node, const weir_view *in, const weir_view *out)
+{
+  const weir_op_desc *op = node->op;
+  weir_op_run run = {.spec = node->spec,
+                     .access = &node->access,
+                     .box = weir_iterations(&node->access),
+                     .n_in = node->n_in,
+                     .n_out = node->n_out,
+                     .in = in,
+                     .out = out,
+                     .last = true};
+
+  if (op->scratch != NULL) {
+    WEIR_TRY(weir_alloc(op->scratch(&node->access), 1, &run.scratch));
+  }
+  const weir_status status = op->run(&run);
+
+  weir_free(&run.scratch);
+  return status;
 }

@@ -160,8 +160,8 @@ static void print_body(const weir_access *a, FILE *out)
 {
   const weir_body *b = &a->body;
 
-  if (a->opaque) {
-    fputs("    body: opaque\n", out);
+  if (a->maker != WEIR_MADE_BY_BODY) {
+    fputs(a->maker == WEIR_MADE_BY_CALL ? "    a call\n" : "    a library operator\n", out);
     return;
   }
   fputs("    body: ", out);
@@ -329,6 +329,16 @@ static void print_states(const weir_access *a, FILE *out)
   fprintf(out, " presence %d %" PRId64, a->presence, a->settle);
 }
 
+/* A library operator does what its spec says, a plain struct without pointers. */
+static void print_spec(const weir_node *node, FILE *out)
+{
+  const unsigned char *bytes = node->spec;
+
+  for (size_t i = 0; node->access.maker == WEIR_MADE_BY_LIBRARY && i < node->op->spec_size; i++) {
+    fprintf(out, "%02x", bytes[i]);
+  }
+}
+
 /* What print_node rounds or leaves out: bits of constants, of which numbers are drawn. */
 static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
 {
@@ -344,6 +354,7 @@ static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
     print_operand_bits(&node->access.out[k], out);
   }
   print_states(&node->access, out);
+  print_spec(node, out);
   for (int k = 0; node->op == NULL && k < node->n_out; k++) {
     const weir_array *a = g->arrays[node->out[k]];
     char hex[65] = "";
@@ -426,6 +437,7 @@ static void print_members(const weir_graph *g, const weir_group *group, const in
 
     fprintf(out, "%s%s\n", node->op->name, group->nodes[m] == group->claimed ? ", claimed" : "");
     print_accesses(g, node, as, out);
+    print_spec(node, out);
     for (int k = 0; k < node->n_out; k++) {
       fprintf(out, " %d", weir_group_is_local(g, group, node->out[k]));
     }

@@ -116,8 +116,8 @@ static weir_traffic sum(const struct members *m, const weir_group *group)
       if (made_inside(m, node->in[k])) {
         continue;
       }
-      /* What an opaque body loads is not known beyond its elements. */
-      const bool elements = a->opaque || a->in[k].role == WEIR_ROLE_STATE;
+      /* What a library or a call loads is not known beyond its elements. */
+      const bool elements = a->maker != WEIR_MADE_BY_BODY || a->in[k].role == WEIR_ROLE_STATE;
       const int64_t loads = elements ? weir_distinct(a, k, &m->boxes[i]) : alive;
       t.volume_bytes = weir_saturating_add(
           t.volume_bytes, weir_saturating_mul(loads, (int64_t)weir_dtype_size(a->in[k].dtype)));

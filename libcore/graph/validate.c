@@ -42,7 +42,7 @@ static weir_status written_box(const weir_node *node, int output, weir_box *box)
     return WEIR_OK;
   }
   for (int k = 0; k < a->n_dims; k++) {
-    const bool once = a->dim[k].kind == WEIR_REDUCED ||
+    const bool once = (a->dim[k].kind == WEIR_REDUCED && weir_operand_pace(x, k).dim < 0) ||
                       (x->role == WEIR_ROLE_STATE && a->dim[k].kind != WEIR_PARALLEL);
     if (some.hi[k] == WEIR_UNBOUNDED) {
       some.hi[k] = some.lo[k] + SAMPLE;
@@ -56,7 +56,7 @@ static weir_status written_box(const weir_node *node, int output, weir_box *box)
   if (distinct == INT64_MAX) { /* what memory holds is less */
     return weir_fail(WEIR_ERR_MEMORY, "output %d: no memory to count its elements", output);
   }
-  if (!a->opaque && distinct != points) {
+  if (a->maker != WEIR_MADE_BY_CALL && distinct != points) {
     return weir_fail(WEIR_ERR_SHAPE, "output %d: iterations write one element more than once",
                      output);
   }
@@ -193,7 +193,7 @@ static weir_status check_array(const weir_graph *g, int32_t array)
     return WEIR_OK;
   }
   const int32_t readers = weir_graph_readers(g, array, &reader, 1);
-  if (readers > 1 || (readers == 1 && !g->nodes[reader]->access.opaque)) {
+  if (readers > 1 || (readers == 1 && g->nodes[reader]->access.maker != WEIR_MADE_BY_CALL)) {
     return weir_fail(
         WEIR_ERR_SHAPE,
         "stored '%s' is written in place: one call operator may take it, no other node",

@@ -98,6 +98,17 @@ typedef enum weir_monoid {
   WEIR_COMBINE_LAST     /* likewise of the last                                               */
 } weir_monoid;
 
+/* Who makes the outputs. */
+typedef enum weir_maker {
+  WEIR_MADE_BY_BODY,    /* an engine or a kernel, of the expressions of the body               */
+  WEIR_MADE_BY_LIBRARY, /* weir_op_desc.run or a kernel: a function of what it reads, point by point
+                           of the parallel dimensions (those of a batch), which are tiled, run by
+                           threads, cut over ranks and chunked like any; its reduced dimensions are
+                           read and written whole */
+  WEIR_MADE_BY_CALL     /* weir_op_desc.run, with a state and in order: on one thread, never merged,
+                           cut or made again */
+} weir_maker;
+
 /* One state scalar of a scan, per point of the parallel dimensions. */
 typedef struct weir_state {
   weir_dtype dtype;
@@ -123,9 +134,8 @@ typedef struct weir_access {
    * slots may be skipped exactly. presence 0: no such promise. */
   int presence;
   int64_t settle;
-  /* Opaque bodies (library and call operators) have no expressions; cost by formula. */
-  bool opaque;
-  double opaque_flops; /* per point of the parallel and sequential dimensions */
+  weir_maker maker;
+  double point_flops; /* without a body: per point of the parallel and sequential dimensions */
   weir_operand in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
   weir_state state[WEIR_MAX_STATES];
 } weir_access;
@@ -205,7 +215,8 @@ int64_t weir_distinct_union(const weir_access *const *access, const int *operand
 /* Iterations of `box` that survive ABSENT borders (those of gathered indices are not known and drop
  * nothing here). */
 int64_t weir_surviving(const weir_access *a, const weir_box *box);
-/* Surviving iterations x flops of the body and the monoid; opaque: points x opaque_flops. */
+/* Surviving iterations x flops of the body and the monoid; without a body: points x
+ * point_flops. */
 double weir_flops(const weir_access *a, const weir_box *box);
 /* How far needed(iterations) reaches below and above the owned elements, per array dimension (0
  * when inside); for WRAP before the index is wrapped, so that a neighbour across the seam counts as

@@ -106,6 +106,11 @@ typedef struct weir_node {
   weir_access access;
 } weir_node;
 
+/* The operator of `like` once more over another access, with its spec: what a pass makes of parts
+ * of a node. arrays: as for weir_graph_add_access_into, NULL: all new. */
+weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
+                               const weir_value *in, int n_in, const int32_t *arrays);
+
 struct weir_kernel;
 
 /* Boxes that a kernel makes of its result in place of the pieces of `stage`: per dimension they
@@ -147,8 +152,9 @@ weir_value weir_array_value(const weir_graph *g, int32_t array);
  * to n). */
 int32_t weir_graph_readers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
 int32_t weir_graph_writers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
-/* Frees all nodes but opaque ones, for whoever has lowered the graph and only runs it: arrays,
- * names and groups stay, other nodes must not be asked for any more, nor the graph be copied. */
+/* Frees all nodes but libraries and calls, for whoever has lowered the graph and only runs it:
+ * arrays, names and groups stay, other nodes must not be asked for any more, nor the graph be
+ * copied. */
 void weir_graph_shed(weir_graph *g);
 int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `group` */
 weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);

@@ -27,14 +27,18 @@ typedef struct weir_op_args {
   int32_t random_id; /* fixed when the node is built; keys WEIR_CODE_RANDOM */
 } weir_op_args;
 
-/* A run of an opaque operator (library or call) over `box` of its iterations. Views cover what the
- * access says the box needs and writes. */
+/* A run of a library or call operator over `box` of its iterations. Views cover what the access
+ * says the box needs and writes. access: the node's, whose indices a pass may have moved: a library
+ * operator looks up there which element an iteration reads. scratch: as `scratch` below asks for.
+ */
 typedef struct weir_op_run {
   const void *spec;
+  const weir_access *access;
   weir_box box;
   int n_in, n_out;
   const weir_view *in;
   const weir_view *out;
+  void *scratch;
   bool last; /* no later box follows: the stream has ended */
 } weir_op_run;
 
@@ -64,8 +68,17 @@ typedef struct weir_op_desc {
   weir_status (*access)(const weir_op_args *args, weir_access *access);
   int (*outputs)(
       const weir_op_args *args); /* where the number of outputs depends on the spec, else NULL */
-  /* Library and call operators only: computes one box. Call operators alone may fail. */
+  /* Library and call operators only: computes one box. Call operators alone may fail. That of a
+   * library operator is the reference of its kernels: the definition, in f64 whatever the dtype; it
+   * runs where no kernel does, on several threads at the same time. */
   weir_status (*run)(const weir_op_run *run);
+  /* Library operators: bytes of scratch for each thread; NULL: none. */
+  int64_t (*scratch)(const weir_access *access);
+  /* Library operators whose results have more than one right value, or are far apart for operands
+   * that hardly differ: how far the outputs of a whole run are from a right result, in units of the
+   * rounding error of their dtype (a backward error); at most about 10 is right. NULL: elements are
+   * compared one by one. */
+  double (*error)(const weir_op_run *run);
   /* Where the adjoint that follows from the access does not serve (pass/derive/weir_derive.h), else
    * NULL: dout[o] is the adjoint of output o of the node (node < 0: none), din[k] receives that of
    * input k, or stays as it is, without one. */
@@ -75,6 +88,13 @@ typedef struct weir_op_desc {
    * included). */
   weir_status (*sample)(uint64_t seed, weir_op_case *out);
 } weir_op_desc;
+
+struct weir_node;
+/* Runs a library or call operator over the whole of its node's iterations, its scratch allocated
+ * for the time being: for tests and tools; plans have theirs. Fails: WEIR_ERR_MEMORY, or as the
+ * call. */
+weir_status weir_op_run_whole(const struct weir_node *node, const weir_view *in,
+                              const weir_view *out) WEIR_CHECKED;
 
 /* All operators of this build, sorted by name, NULL at the end: generated. */
 extern const weir_op_desc *const weir_op_table[];

@@ -50,8 +50,8 @@ static bool can_cut(const finding *f, int32_t number, int k)
   const weir_access *a = &node->access;
   const weir_dim *dim = &a->dim[k];
   const bool parallel = dim->kind == WEIR_PARALLEL;
-  bool yes = !f->barred[number] && !a->opaque && a->n_states == 0 && !dim->time && dim->lo == 0 &&
-             dim->hi == f->s.extent;
+  bool yes = !f->barred[number] && a->maker != WEIR_MADE_BY_CALL && a->n_states == 0 &&
+             !dim->time && dim->lo == 0 && dim->hi == f->s.extent;
 
   yes = yes && !weir_body_uses(&a->body, WEIR_CODE_RANDOM); /* numbered over all iterations */
   yes = yes && (parallel || (dim->kind == WEIR_REDUCED && a->n_out == 1 && merges(a->combine)));

@@ -22,7 +22,7 @@ static bool keeps_state(const weir_graph *g, const weir_node *node)
   for (int i = 0; i < node->n_in; i++) {
     stored = stored || weir_graph_get_array(g, node->in[i])->kind == WEIR_ARRAY_STORED;
   }
-  return node->access.opaque && stored;
+  return node->access.maker == WEIR_MADE_BY_CALL && stored;
 }
 
 /* late[node]: a call on streams with a state, or anything that reads what one made. */

@@ -111,7 +111,8 @@ static weir_status allocate(batch *b, batch_case *k)
   return WEIR_OK;
 }
 
-/* What the definition gives: the oracle's word, or for opaque operators their own on the whole. */
+/* What the definition gives: the oracle's word, or where there is no body the operator's own on the
+ * whole. */
 static weir_status expect(batch *b, batch_case *k)
 {
   oracle_run run = {.access = k->access, .in = k->in, .out = k->expected};
@@ -121,7 +122,7 @@ static weir_status expect(batch *b, batch_case *k)
   memcpy(run.in_marks, k->in_marks, sizeof run.in_marks);
   memcpy(run.out_marks, k->out_marks, sizeof run.out_marks);
   memcpy(run.scale, k->scale, sizeof run.scale);
-  if (!k->access->opaque) {
+  if (k->access->maker == WEIR_MADE_BY_BODY) {
     oracle_evaluate(&run);
     return WEIR_OK;
   }
@@ -132,13 +133,7 @@ static weir_status expect(batch *b, batch_case *k)
   for (int i = 0; i < k->n_out; i++) {
     out[i] = weir_view_of(&k->expected[i]);
   }
-  WEIR_TRY(k->op->run(&(weir_op_run){.spec = weir_graph_node(b->g, k->node)->spec,
-                                     .box = run.box,
-                                     .n_in = k->c.n_in,
-                                     .n_out = k->n_out,
-                                     .in = in,
-                                     .out = out,
-                                     .last = true}));
+  WEIR_TRY(weir_op_run_whole(weir_graph_node(b->g, k->node), in, out));
   return WEIR_OK;
 }
 

@@ -46,7 +46,7 @@ static uint64_t first_seed(void)
 }
 
 /* Inputs of a case, floats as `floats`; every other case has its integers as constants. False where
- * there is nothing to derive by; opaque operators know the dtypes of their own cases alone. */
+ * there is nothing to derive by; libraries and calls know the dtypes of their own cases alone. */
 static bool make_inputs(problem *p, const weir_op_desc *op, const weir_op_case *c,
                         weir_dtype floats)
 {
@@ -278,7 +278,7 @@ static void check_case(const weir_op_desc *op, uint64_t seed, row *r)
   }
 }
 
-/* A node that is opaque, and says no rule, cannot be derived. */
+/* A library or a call that says no rule cannot be derived. */
 static bool has_rule(const weir_op_desc *op)
 {
   return op->run == NULL || op->derive != NULL;

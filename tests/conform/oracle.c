@@ -439,7 +439,7 @@ void oracle_evaluate(const oracle_run *run)
 
   m.run = run;
   m.a = run->access;
-  WEIR_ASSERT(m.a->body.n <= MAX_EXPRS && !m.a->opaque);
+  WEIR_ASSERT(m.a->body.n <= MAX_EXPRS && m.a->maker == WEIR_MADE_BY_BODY);
   if (empty(&m, true)) {
     return;
   }

@@ -93,16 +93,8 @@ static void evaluate(const world *w, int32_t number)
   }
   const weir_box box = weir_iterations(&node->access);
 
-  if (node->access.opaque) {
-    const weir_op_run run = {.spec = node->spec,
-                             .box = box,
-                             .n_in = node->n_in,
-                             .n_out = node->n_out,
-                             .in = in_view,
-                             .out = out_view,
-                             .last = true};
-
-    assert_ok(node->op->run(&run));
+  if (node->access.maker != WEIR_MADE_BY_BODY) {
+    assert_ok(weir_op_run_whole(node, in_view, out_view));
     return;
   }
   const oracle_run run = {.access = &node->access, .box = box, .in = in, .out = out};

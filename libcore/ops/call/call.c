@@ -138,8 +138,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_call_spec *s = args->spec;
 
-  a->opaque = true;
-  a->opaque_flops = s->flops;
+  a->maker = WEIR_MADE_BY_CALL;
+  a->point_flops = s->flops;
   a->presence = s->presence;
   a->settle = s->settle;
   if (has_time(args->in, args->n_in)) {

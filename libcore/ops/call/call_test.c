@@ -27,7 +27,7 @@ static void time_is_sequential_and_the_rest_is_whole(void **state)
   assert_shape(g, y, WEIR_I64, 64, 3);
   const weir_access *a = access_of(g, y);
 
-  assert_true(a->opaque);
+  assert_int_equal(a->maker, WEIR_MADE_BY_CALL);
   assert_int_equal(a->dim[0].kind, WEIR_FORWARD);
   assert_true(a->dim[0].time);
   weir_box chunk = weir_iterations(a);

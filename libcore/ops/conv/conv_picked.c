@@ -109,8 +109,8 @@ bool conv_picked_of(const weir_access *a, conv_picked *p)
   bool is = false;
   int y;
 
-  if (a->opaque || a->n_in != 3 || a->n_out != 1 || a->n_values != 1 || a->n_states != 0 ||
-      a->combine != WEIR_COMBINE_SUM || a->in[2].dtype != WEIR_U8 ||
+  if (a->maker != WEIR_MADE_BY_BODY || a->n_in != 3 || a->n_out != 1 || a->n_values != 1 ||
+      a->n_states != 0 || a->combine != WEIR_COMBINE_SUM || a->in[2].dtype != WEIR_U8 ||
       weir_alloc(1, sizeof(weir_access), &memory) != WEIR_OK) {
     return false;
   }

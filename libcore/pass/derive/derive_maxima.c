@@ -173,8 +173,8 @@ static bool may_pass(const passing *p, const weir_node *node, unsigned *varying)
   const weir_access *maximum = &weir_graph_node(p->g, p->maximum)->access;
 
   *varying = 0;
-  if (a->opaque || a->n_out != 1 || a->combine != WEIR_COMBINE_NONE || a->n_states != 0 ||
-      a->n_values != 1 || !weir_reach_is_identity(&a->out[0], a) ||
+  if (a->maker != WEIR_MADE_BY_BODY || a->n_out != 1 || a->combine != WEIR_COMBINE_NONE ||
+      a->n_states != 0 || a->n_values != 1 || !weir_reach_is_identity(&a->out[0], a) ||
       a->n_dims != maximum->in[0].rank) {
     return false;
   }

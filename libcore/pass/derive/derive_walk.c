@@ -254,8 +254,8 @@ static weir_status derive_site_of(derive_walk *w, const derive_site *site)
 {
   const weir_access *a = site->access;
 
-  if (a->opaque) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for calls");
+  if (a->maker != WEIR_MADE_BY_BODY) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for it");
   }
   for (int32_t i = 0; i < a->body.n; i++) {
     if (weir_dtype_is_complex(a->body.exprs[i].dtype)) {

@@ -17,8 +17,8 @@ static bool is_transpose(const weir_node *node, int *order)
   const weir_access *a = &node->access;
   int in[WEIR_MAX_RANK], out[WEIR_MAX_RANK];
 
-  if (!format_is_live(node) || a->opaque || a->n_in != 1 || a->n_out != 1 || a->n_values != 1 ||
-      a->n_states > 0 || a->combine != WEIR_COMBINE_NONE ||
+  if (!format_is_live(node) || a->maker != WEIR_MADE_BY_BODY || a->n_in != 1 || a->n_out != 1 ||
+      a->n_values != 1 || a->n_states > 0 || a->combine != WEIR_COMBINE_NONE ||
       a->body.exprs[a->value[0]].code != WEIR_CODE_LOAD || a->in[0].dtype != a->out[0].dtype ||
       !weir_reach_is_permutation(&a->in[0], a, in) ||
       !weir_reach_is_permutation(&a->out[0], a, out)) {

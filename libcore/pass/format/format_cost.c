@@ -151,7 +151,7 @@ static void add_rows(formatting *f, int32_t node)
   const weir_access *a = &n->access;
   const double rate = f->opts->flop_rate > 0 ? f->opts->flop_rate : usual_flop_rate;
 
-  for (int k = n->n_in + n->n_out - 1; k >= 0 && !a->opaque; k--) {
+  for (int k = n->n_in + n->n_out - 1; k >= 0 && a->maker == WEIR_MADE_BY_BODY; k--) {
     const format_array *array = &f->arrays[format_array_of(n, k)];
 
     for (int o = 0; o < array->n_orders; o++) {

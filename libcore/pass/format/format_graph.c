@@ -27,7 +27,7 @@ static bool fills_by_order(const weir_operand *x)
 
 bool format_may_move(const weir_access *a, const weir_operand *x)
 {
-  return !a->opaque && x->role == WEIR_ROLE_DATA && !fills_by_order(x);
+  return a->maker == WEIR_MADE_BY_BODY && x->role == WEIR_ROLE_DATA && !fills_by_order(x);
 }
 
 bool format_is_movable(const weir_graph *g, int32_t array)
@@ -158,7 +158,7 @@ static bool may_turn(const weir_access *a)
       return false;
     }
   }
-  return !a->opaque && a->n_states == 0 && a->n_out > 0 &&
+  return a->maker == WEIR_MADE_BY_BODY && a->n_states == 0 && a->n_out > 0 &&
          !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
 }
 

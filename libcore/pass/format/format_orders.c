@@ -240,7 +240,7 @@ bool format_find_orders(formatting *f)
   for (int32_t i = 0; i < f->n_nodes; i++) {
     const weir_node *node = weir_graph_node(f->g, i);
 
-    if (format_is_live(node) && f->kernel[i] == NULL && !node->access.opaque) {
+    if (format_is_live(node) && f->kernel[i] == NULL && node->access.maker == WEIR_MADE_BY_BODY) {
       if (format_is_product(node) && f->opts->kernels != NULL) {
         ask_kernels(f, i);
       }
@@ -252,7 +252,7 @@ bool format_find_orders(formatting *f)
     for (int32_t i = 0; i < f->n_nodes; i++) {
       const weir_node *node = weir_graph_node(f->g, i);
 
-      if (format_is_live(node) && f->kernel[i] == NULL && !node->access.opaque) {
+      if (format_is_live(node) && f->kernel[i] == NULL && node->access.maker == WEIR_MADE_BY_BODY) {
         changed = spread(f, node) || changed;
       }
     }

@@ -29,8 +29,8 @@ typedef struct format_array {
   int first;
   unsigned copies;
   bool local;   /* one group alone touches it                                  */
-  bool kept;    /* its own order must be there: results, sources, opaque nodes */
-  bool written; /* in any order: not by the world, nor by opaque nodes         */
+  bool kept;    /* its own order must be there: results, sources, what has no body */
+  bool written; /* in any order: not by the world, nor by what has no body     */
   bool changed; /* accesses to it are others than before                       */
   int32_t variable;
 } format_array;
@@ -81,8 +81,8 @@ static inline bool format_is_live(const weir_node *n)
 /* What kernels are for: a sum over two operands. */
 static inline bool format_is_product(const weir_node *n)
 {
-  return format_is_live(n) && !n->access.opaque && n->access.combine == WEIR_COMBINE_SUM &&
-         n->n_in == 2 && n->n_out == 1;
+  return format_is_live(n) && n->access.maker == WEIR_MADE_BY_BODY &&
+         n->access.combine == WEIR_COMBINE_SUM && n->n_in == 2 && n->n_out == 1;
 }
 
 /* ---- format_graph.c ---- */

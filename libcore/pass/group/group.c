@@ -16,7 +16,7 @@ static bool fusable(const grouping *s, int32_t node)
       return false;
     }
   }
-  return !a->opaque && (s->kernel[node] == NULL || s->boxed[node]);
+  return a->maker == WEIR_MADE_BY_BODY && (s->kernel[node] == NULL || s->boxed[node]);
 }
 
 /* True when a path leaves the union of a and b and comes back. */

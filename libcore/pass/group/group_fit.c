@@ -19,7 +19,7 @@ static uint64_t ends_of(const grouping *s, const weir_node *node, bool *plain)
   const weir_access *a = &node->access;
   uint64_t ends = 0;
 
-  *plain = !a->opaque;
+  *plain = a->maker == WEIR_MADE_BY_BODY;
   for (int i = 0; i < node->n_in; i++) {
     const int d = weir_graph_get_array(s->g, node->in[i])->desc.time - 1;
 

@@ -6,7 +6,7 @@
 
 static bool is_reduction(const weir_access *a)
 {
-  return !a->opaque && a->combine != WEIR_COMBINE_NONE && a->n_states == 0;
+  return a->maker == WEIR_MADE_BY_BODY && a->combine != WEIR_COMBINE_NONE && a->n_states == 0;
 }
 
 /* True when the operand reads, at each iteration, the element of the same number: order[d] receives

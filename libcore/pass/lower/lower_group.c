@@ -2,8 +2,8 @@
  *
  * A producer joins its consumer's loop where every value it hands over is read at the iteration
  * that made it; the value then stays in a register and its array, if nobody else reads it, has no
- * memory at all. A reduction takes in the element-wise loop that feeds it alone. Scans and opaque
- * nodes keep loops of their own. */
+ * memory at all. A reduction takes in the element-wise loop that feeds it alone. Scans,
+ * libraries and calls keep loops of their own. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/lower/lower_priv.h"
@@ -154,7 +154,7 @@ static void drop_outputs(const weir_graph *g, const weir_group *group, weir_loop
   weir_access *a = &loop->access;
   int kept = 0;
 
-  if (a->opaque || a->combine != WEIR_COMBINE_NONE || a->n_states > 0) {
+  if (a->maker != WEIR_MADE_BY_BODY || a->combine != WEIR_COMBINE_NONE || a->n_states > 0) {
     return;
   }
   for (int k = 0; k < a->n_out; k++) {
@@ -280,7 +280,7 @@ weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop *
   WEIR_TRY_GOTO(merge_loops(g, group, loops, &count), fail);
   for (int32_t i = count - 1; i >= 0; i--) {
     drop_outputs(g, group, loops, count, i);
-    if (!loops[i].access.opaque) {
+    if (loops[i].access.maker == WEIR_MADE_BY_BODY) {
       WEIR_TRY_GOTO(weir_sweep(&loops[i].access), fail);
     }
   }

@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /* `access` is a complete structured access (its body holds the inlined members); operand k reads
- * array in[k], output k writes array out[k]. Opaque nodes keep theirs and are run by op->run(spec).
+ * array in[k], output k writes array out[k]. Libraries and calls keep theirs and are run by
+ * op->run(spec).
  */
 typedef struct weir_loop {
   weir_access access;

@@ -66,9 +66,10 @@ static weir_status add(const building *b, const weir_op_desc *op, weir_access *a
   for (int i = 0; i < a->n_in; i++) {
     values[i] = weir_array_value(b->g, in[i]);
   }
+  const int32_t *into = array < 0 ? NULL : &array;
   const weir_value v =
-      array < 0 ? weir_graph_add_access(b->g, op, a, values, a->n_in, like->where)
-                : weir_graph_add_access_into(b->g, op, a, values, a->n_in, &array, like->where);
+      op == like->op ? weir_graph_add_like(b->g, like, a, values, a->n_in, into)
+                     : weir_graph_add_access_into(b->g, op, a, values, a->n_in, into, like->where);
 
   weir_access_fini(a);
   WEIR_TRY(weir_graph_status(b->g));

@@ -103,8 +103,7 @@ static weir_status add(building *b, int number, weir_access *a)
       narrow_kept(b, number, &a->out[o]);
     }
   }
-  b->made[number] =
-      weir_graph_add_access_into(b->g, like->op, a, in, like->n_in, into, like->where).node;
+  b->made[number] = weir_graph_add_like(b->g, like, a, in, like->n_in, into).node;
   WEIR_TRY(weir_graph_status(b->g));
   weir_node *added = weir_graph_node_mut(b->g, b->made[number]);
 

@@ -55,8 +55,9 @@ static bool is_eligible(const overlap_split *s, int32_t number)
   const weir_node *node = weir_graph_node(s->g, number);
   const weir_access *a = &node->access;
   const weir_node *root = weir_graph_node(s->g, s->member[0].node);
-  bool yes = node->derived == root->derived && node->part == root->part && !a->opaque &&
-             a->n_states == 0 && !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
+  bool yes = node->derived == root->derived && node->part == root->part &&
+             a->maker == WEIR_MADE_BY_BODY && a->n_states == 0 &&
+             !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
 
   for (int k = 0; k < a->n_dims && yes; k++) {
     yes = !a->dim[k].time && (a->dim[k].kind == WEIR_PARALLEL || a->dim[k].kind == WEIR_REDUCED);

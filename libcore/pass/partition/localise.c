@@ -313,7 +313,7 @@ weir_status weir_local_digest(const weir_graph *g, const weir_group *group, char
   size_t size = 0;
 
   hex[0] = 0;
-  if (!node->access.opaque) {
+  if (node->access.maker != WEIR_MADE_BY_CALL) {
     return weir_group_digest(g, group, hex);
   }
   if (node->op != &weir_op_call || (spec->function != started && spec->function != finished)) {

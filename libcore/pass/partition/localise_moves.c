@@ -292,7 +292,9 @@ static const char *whole_reason(const localising *l, int32_t number)
   const weir_node *node = weir_graph_node(l->p->g, number);
   const weir_access *a = &node->access;
   const bool draws = weir_body_uses(&a->body, WEIR_CODE_RANDOM);
-  const char *why = a->opaque ? "is a call" : draws ? "counts random numbers over all of it" : NULL;
+  const char *why = a->maker == WEIR_MADE_BY_CALL ? "is a call"
+                    : draws                       ? "counts random numbers over all of it"
+                                                  : NULL;
   bool cut = false;
 
   for (int o = 0; o < a->n_out; o++) {

@@ -55,7 +55,8 @@ static bool may_cut(const weir_access *a, int k)
   const weir_dim *dim = &a->dim[k];
 
   /* Random numbers are counted over all iterations. */
-  return !dim->time && !a->opaque && !weir_body_uses(&a->body, WEIR_CODE_RANDOM) &&
+  return !dim->time && a->maker != WEIR_MADE_BY_CALL &&
+         !weir_body_uses(&a->body, WEIR_CODE_RANDOM) &&
          (dim->kind == WEIR_PARALLEL ||
           (dim->kind == WEIR_REDUCED && a->n_states == 0 &&
            weir_partition_reducer(a->combine, a->out[0].dtype) != NULL));

@@ -147,8 +147,8 @@ static bool read_choice(const weir_node *node, choice *c)
   const weir_expr *all = a->body.exprs;
 
   *c = (choice){.node = node};
-  if (node->op == NULL || a->opaque || a->n_in != 2 || a->n_out != 1 || a->n_values != 1 ||
-      a->n_states != 0 || a->combine != WEIR_COMBINE_NONE ||
+  if (node->op == NULL || a->maker != WEIR_MADE_BY_BODY || a->n_in != 2 || a->n_out != 1 ||
+      a->n_values != 1 || a->n_states != 0 || a->combine != WEIR_COMBINE_NONE ||
       !weir_reach_is_identity(&a->out[0], a)) {
     return false;
   }
@@ -291,8 +291,9 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
     const weir_node *node = weir_graph_node(g, i);
 
-    if (node->op == NULL || node->dead || node->access.opaque || node->access.n_in != 2 ||
-        node->access.combine != WEIR_COMBINE_SUM || node->access.n_values != 1) {
+    if (node->op == NULL || node->dead || node->access.maker != WEIR_MADE_BY_BODY ||
+        node->access.n_in != 2 || node->access.combine != WEIR_COMBINE_SUM ||
+        node->access.n_values != 1) {
       continue;
     }
     for (int k = 0; k < 2 && node->access.n_in == 2; k++) {

@@ -26,8 +26,8 @@ static bool is_product(const weir_node *node)
 {
   const weir_access *a = &node->access;
 
-  return node->op != NULL && !node->dead && !a->opaque && a->n_in == 2 && a->n_out == 1 &&
-         a->combine == WEIR_COMBINE_SUM && a->in[0].dtype == WEIR_F32 &&
+  return node->op != NULL && !node->dead && a->maker == WEIR_MADE_BY_BODY && a->n_in == 2 &&
+         a->n_out == 1 && a->combine == WEIR_COMBINE_SUM && a->in[0].dtype == WEIR_F32 &&
          a->in[1].dtype == WEIR_F32 && a->out[0].dtype == WEIR_F32 && a->accumulator == WEIR_F32;
 }
 
@@ -93,13 +93,15 @@ static bool may_be_half(const precision_plan *p, int32_t array)
     }
     for (int k = 0; k < node->n_in; k++) {
       touches = touches || node->in[k] == array;
-      may = may && (node->in[k] != array || node->access.opaque || fills_fit(&node->access.in[k]));
+      may = may && (node->in[k] != array || node->access.maker != WEIR_MADE_BY_BODY ||
+                    fills_fit(&node->access.in[k]));
     }
     for (int k = 0; k < node->n_out; k++) {
       touches = touches || node->out[k] == array;
       may = may && (node->out[k] != array || node->access.out[k].role == WEIR_ROLE_DATA);
     }
-    may = may && !(touches && (node->access.opaque || (p->claimed[i] && !p->heavy[i])));
+    may = may && !(touches &&
+                   (node->access.maker != WEIR_MADE_BY_BODY || (p->claimed[i] && !p->heavy[i])));
   }
   return may;
 }
@@ -112,8 +114,8 @@ static int moved_operand(const weir_node *node)
   const bool chooses = a->combine == WEIR_COMBINE_NONE || a->combine == WEIR_COMBINE_MAX ||
                        a->combine == WEIR_COMBINE_MIN || a->combine == WEIR_COMBINE_ARGMAX;
 
-  if (node->op == NULL || node->dead || a->opaque || !chooses || a->n_values != 1 ||
-      a->body.exprs[a->value[0]].code != WEIR_CODE_LOAD) {
+  if (node->op == NULL || node->dead || a->maker != WEIR_MADE_BY_BODY || !chooses ||
+      a->n_values != 1 || a->body.exprs[a->value[0]].code != WEIR_CODE_LOAD) {
     return -1;
   }
   return (int)a->body.exprs[a->value[0]].integer;
@@ -218,7 +220,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   for (int32_t i = 0; i < p.n_nodes; i++) {
     const weir_node *node = weir_graph_node(g, i);
 
-    if (node->op != NULL && !node->dead && !node->access.opaque) {
+    if (node->op != NULL && !node->dead && node->access.maker == WEIR_MADE_BY_BODY) {
       WEIR_TRY_GOTO(ask(&p, i), out);
     }
   }

@@ -36,7 +36,7 @@ static bool is_cheap(const weir_access *a)
 
 bool recompute_is_pointwise(const weir_access *a)
 {
-  bool yes = !a->opaque && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+  bool yes = a->maker == WEIR_MADE_BY_BODY && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
 
   for (int k = 0; k < a->n_dims; k++) {
     yes = yes && a->dim[k].kind == WEIR_PARALLEL;
@@ -110,7 +110,7 @@ static bool takes_in(const weir_node *reader, int32_t array)
   const weir_access *a = &reader->access;
   const bool pointwise = recompute_is_pointwise(a);
 
-  if (a->opaque || a->n_states > 0) {
+  if (a->maker != WEIR_MADE_BY_BODY || a->n_states > 0) {
     return false;
   }
   for (int k = 0; k < reader->n_in; k++) {

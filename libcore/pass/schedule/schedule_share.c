@@ -5,7 +5,7 @@
 
 static bool is_pointwise(const weir_access *a)
 {
-  bool yes = !a->opaque && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+  bool yes = a->maker == WEIR_MADE_BY_BODY && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
 
   for (int k = 0; k < a->n_dims; k++) {
     yes = yes && a->dim[k].kind == WEIR_PARALLEL;

@@ -3,7 +3,7 @@
 
 bool simplify_is_plain(const weir_node *node)
 {
-  return node->op != NULL && !node->dead && !node->access.opaque &&
+  return node->op != NULL && !node->dead && node->access.maker != WEIR_MADE_BY_CALL &&
          !weir_body_uses(&node->access.body, WEIR_CODE_RANDOM);
 }
 

@@ -3,7 +3,7 @@
 
 static bool is_wanted(const weir_graph *g, const weir_node *node)
 {
-  if (node->op->run != NULL && node->access.opaque) {
+  if (node->access.maker == WEIR_MADE_BY_CALL) {
     for (int i = 0; i < node->n_in; i++) {
       if (weir_graph_get_array(g, node->in[i])->in_place) {
         return true;

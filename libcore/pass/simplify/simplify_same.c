@@ -48,9 +48,10 @@ static bool same_states(const weir_access *x, const weir_access *y)
 
 static bool same_access(const weir_access *x, const weir_access *y)
 {
-  if (x->n_dims != y->n_dims || x->n_in != y->n_in || x->n_out != y->n_out ||
-      x->n_states != y->n_states || x->n_values != y->n_values || x->combine != y->combine ||
-      x->accumulator != y->accumulator || !same_body(&x->body, &y->body) || !same_states(x, y)) {
+  if (x->maker != y->maker || x->n_dims != y->n_dims || x->n_in != y->n_in ||
+      x->n_out != y->n_out || x->n_states != y->n_states || x->n_values != y->n_values ||
+      x->combine != y->combine || x->accumulator != y->accumulator ||
+      !same_body(&x->body, &y->body) || !same_states(x, y)) {
     return false;
   }
   for (int k = 0; k < x->n_dims; k++) {
@@ -72,11 +73,18 @@ static bool same_access(const weir_access *x, const weir_access *y)
   return memcmp(x->value, y->value, (size_t)x->n_values * sizeof(x->value[0])) == 0;
 }
 
+/* Without a body it is the spec that says what is made. */
+static bool same_spec(const weir_node *x, const weir_node *y)
+{
+  return x->access.maker == WEIR_MADE_BY_BODY || x->op->spec_size == 0 ||
+         memcmp(x->spec, y->spec, x->op->spec_size) == 0;
+}
+
 static bool same_node(const weir_node *x, const weir_node *y)
 {
   return x->op == y->op && x->n_in == y->n_in && x->n_out == y->n_out &&
          memcmp(x->in, y->in, (size_t)x->n_in * sizeof(x->in[0])) == 0 &&
-         same_access(&x->access, &y->access);
+         same_access(&x->access, &y->access) && same_spec(x, y);
 }
 
 /* Every output of the later node may give way to the earlier one's. */

@@ -1,6 +1,28 @@
-/* tile.c - the outer box of every group: tiles whose local buffers stay in cache. */
+/* tile.c - the outer box of every group: tiles whose local buffers stay in cache; of library
+ * operators as many points at a time as are worth a thread's turn. */
 #include <string.h>
 #include "pass/tile/weir_tile.h"
+
+/* Flops of a tile of a library operator: some ten microseconds. */
+static const double library_work = 1 << 16;
+
+/* Whole along the last dimensions, as long as the work is small. */
+static void tile_library(const weir_access *a, int64_t *tile)
+{
+  double work = a->point_flops;
+
+  for (int d = a->n_dims - 1; d >= 0; d--) {
+    const int64_t extent = a->dim[d].hi - a->dim[d].lo;
+
+    if (a->dim[d].kind != WEIR_PARALLEL) {
+      continue;
+    }
+    const double most = work > 0 ? library_work / work : (double)extent;
+
+    tile[d] = most < 1 ? 1 : most < (double)extent ? (int64_t)most : extent;
+    work *= (double)tile[d];
+  }
+}
 
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 {
@@ -10,7 +32,10 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
     weir_tile_cost cost;
 
     memset(group->tile, 0, sizeof(group->tile));
-    if (!anchor->access.opaque && (group->kernel == NULL || group->n_nodes > 1)) {
+    if (anchor->access.maker == WEIR_MADE_BY_LIBRARY) {
+      tile_library(&anchor->access, group->tile);
+    } else if (anchor->access.maker == WEIR_MADE_BY_BODY &&
+               (group->kernel == NULL || group->n_nodes > 1)) {
       WEIR_TRY(weir_tile_choose(g, group, opts, group->tile, &cost));
     }
   }

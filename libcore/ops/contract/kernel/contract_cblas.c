@@ -120,8 +120,8 @@ static bool is_product(const weir_access *a, bool *conj)
   const weir_expr *e = a->body.exprs;
   bool first, second;
 
-  if (a->opaque || a->combine != WEIR_COMBINE_SUM || a->n_states > 0 || a->n_values != 1 ||
-      a->n_in != 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
+  if (a->maker != WEIR_MADE_BY_BODY || a->combine != WEIR_COMBINE_SUM || a->n_states > 0 ||
+      a->n_values != 1 || a->n_in != 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
     return false;
   }
   const weir_expr *x = loaded(&a->body, e[a->value[0]].a, &first);
