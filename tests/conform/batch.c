@@ -172,6 +172,16 @@ static weir_status make_case(batch *b, batch_case *k, int number)
   return WEIR_OK;
 }
 
+void batch_draw(batch_case *k, uint64_t seed)
+{
+  weir_draw w = {.seed = seed};
+  const style s = {.halves = false};
+
+  for (int i = 0; i < k->c.n_in; i++) {
+    fill(&k->in[i], &s, k->c.lo[i], k->c.hi[i], &w);
+  }
+}
+
 weir_status batch_make(const weir_op_desc *op, uint64_t seed, int n, batch *b)
 {
   void *memory;

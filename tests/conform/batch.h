@@ -31,6 +31,8 @@ typedef struct batch {
 /* n cases with seeds from `seed` on; the oracle has filled `expected` and the marks. */
 weir_status batch_make(const weir_op_desc *op, uint64_t seed, int n, batch *b) WEIR_CHECKED;
 void batch_fini(batch *b);
+/* Other inputs for the case, of its ranges, ties and NaN left out where floats have them. */
+void batch_draw(batch_case *k, uint64_t seed);
 /* Fills got[tier] of every case through a plan of its own; compiled code is kept in `cache`. Fails:
  * WEIR_ERR_UNSUPPORTED where the tier cannot be had. */
 weir_status batch_run(batch *b, int tier, const char *cache) WEIR_CHECKED;

@@ -470,3 +470,26 @@ void oracle_mark(const oracle_run *run)
     }
   } while (step(&m, true, true, true));
 }
+
+bool oracle_touched(const oracle_run *run, const int64_t *iteration, int64_t *in, int64_t *out)
+{
+  static machine m;
+  bool here = true;
+
+  m.run = run;
+  m.a = run->access;
+  memcpy(m.at, iteration, (size_t)m.a->n_dims * sizeof *iteration);
+  for (int o = 0; o < m.a->n_out; o++) {
+    out[o] = m.a->out[o].role == WEIR_ROLE_DATA ? target(&m, o) : -1;
+  }
+  for (int k = 0; k < m.a->n_in && here; k++) {
+    double fill = 0;
+
+    in[k] = -1;
+    if (m.a->in[k].role == WEIR_ROLE_DATA) {
+      here = locate(&m, k, &fill);
+      in[k] = m.offset[k];
+    }
+  }
+  return here;
+}

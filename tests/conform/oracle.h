@@ -34,6 +34,10 @@ void oracle_evaluate(const oracle_run *run);
  * every output that iterations write. */
 void oracle_mark(const oracle_run *run);
 
+/* Elements that one iteration touches, -1: none (the load gives its fill); false where a border
+ * drops the iteration, which then reads nothing. Operands that are no data are left out. */
+bool oracle_touched(const oracle_run *run, const int64_t *iteration, int64_t *in, int64_t *out);
+
 /* ---- oracle_value.c ---- */
 
 /* One iteration as expressions see it. */
