@@ -101,9 +101,10 @@ static bool has_remainders(const weir_access *a)
 
 static bool results_ever_differ(garden *g, bool elsewhere)
 {
-  const uint64_t draws = elsewhere ? DRAWS : has_remainders(g->k->access);
+  const bool body = g->k->access->maker == WEIR_MADE_BY_BODY;
+  const uint64_t draws = !body ? 0 : elsewhere ? DRAWS : has_remainders(g->k->access);
 
-  for (uint64_t i = 0; i < draws && !g->k->access->opaque; i++) {
+  for (uint64_t i = 0; i < draws; i++) {
     if (results_differ(g)) {
       return true;
     }
