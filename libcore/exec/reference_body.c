@@ -10,38 +10,18 @@
 /* An integer of any width as the dtype holds it. */
 static int64_t wrap(weir_dtype dtype, uint64_t x)
 {
-  switch (dtype) {
-  case WEIR_I8:
-    return (int8_t)x;
-  case WEIR_U8:
-    return (uint8_t)x;
-  case WEIR_I16:
-    return (int16_t)x;
-  case WEIR_I32:
-    return (int32_t)x;
-  case WEIR_BOOL:
-    return x != 0;
-  default:
-    return (int64_t)x;
-  }
+  int64_t cell = 0;
+
+  weir_dtype_store_int(dtype, &cell, 0, (int64_t)x);
+  return weir_dtype_load_int(dtype, &cell, 0);
 }
 
 static int64_t saturate(weir_dtype dtype, double x)
 {
-  switch (dtype) {
-  case WEIR_I8:
-    return weir_i8_from_f64(x);
-  case WEIR_U8:
-    return weir_u8_from_f64(x);
-  case WEIR_I16:
-    return weir_i16_from_f64(x);
-  case WEIR_I32:
-    return weir_i32_from_f64(x);
-  case WEIR_BOOL:
-    return x != 0;
-  default:
-    return weir_i64_from_f64(x);
-  }
+  int64_t cell = 0;
+
+  weir_dtype_store_real(dtype, &cell, 0, x);
+  return weir_dtype_load_int(dtype, &cell, 0);
 }
 
 exec_scalar reference_cast(weir_dtype to, weir_dtype from, exec_scalar x)

@@ -11,20 +11,11 @@ static bool is_float(const weir_access *a)
 
 static int64_t least(weir_dtype dtype, bool greatest)
 {
-  switch (dtype) {
-  case WEIR_I8:
-    return greatest ? INT8_MAX : INT8_MIN;
-  case WEIR_U8:
-    return greatest ? UINT8_MAX : 0;
-  case WEIR_I16:
-    return greatest ? INT16_MAX : INT16_MIN;
-  case WEIR_I32:
-    return greatest ? INT32_MAX : INT32_MIN;
-  case WEIR_BOOL:
-    return greatest;
-  default:
-    return greatest ? INT64_MAX : INT64_MIN;
-  }
+  const exec_scalar end = {.real = greatest ? INFINITY : -INFINITY};
+
+  return weir_dtype_kind(dtype) == WEIR_KIND_BOOL ? greatest
+         : weir_dtype_is_whole(dtype)             ? reference_cast(dtype, WEIR_F64, end).integer
+                                                  : 0;
 }
 
 void reference_neutral(const weir_access *a, reference_partial *p)

@@ -27,6 +27,8 @@ const style_check style_checks[] = {
     {"have", "a dependency is known to one file", false, NULL, style_have},
     {"registries", "members of registries without a test of their own are counted", false, NULL,
      style_registries},
+    {"dtypes", "a switch over dtypes stands in base, in device or where files are written", false,
+     NULL, style_dtypes},
     {NULL, NULL, false, NULL, NULL},
 };
 
@@ -87,6 +89,7 @@ static void print_health(const style_report *r, int files)
   printf("options without help %d\n", r->no_help);
   printf("public functions without a contract comment %d\n", r->no_contract);
   printf("rooms whose README.md has not 10-20 lines %d\n", r->readme_off);
+  printf("switches over dtypes %d, not where they belong %d\n", r->dtype_switches, r->dtype_strays);
   printf("members of registries without a test beside them %d\n", r->untested);
 }
 

@@ -62,7 +62,8 @@ typedef struct style_report {
   int longest_file, longest_function;
   char longest_file_path[512], longest_function_name[600];
   int long_files, long_functions, many_parameters;
-  int have_uses, env_uses, mutable_variables, no_contract, no_help, readme_off, untested;
+  int have_uses, env_uses, mutable_variables, no_contract, no_help, readme_off, untested,
+      dtype_switches, dtype_strays;
 } style_report;
 
 /* Counts and prints one violation of the running check. */
@@ -125,4 +126,5 @@ void style_readmes(const style_tree *t, style_report *r);
 void style_links(const style_tree *t, style_report *r);
 void style_have(const style_tree *t, style_report *r);
 void style_registries(const style_tree *t, style_report *r);
+void style_dtypes(const style_tree *t, style_report *r);
 #endif

@@ -75,6 +75,16 @@ static const struct plant {
     {NULL, "libcore/base/weir_a.h",
      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n/* Does a and b. */\nint weir_a(void);\n"
      "int weir_b(int x,\n           int y);\nint weir_c(void);\n#ifdef __cplusplus\n}\n#endif\n"},
+    {"dtypes", "libcore/ops/a.c",
+     "int f(int d)\n{\n  switch (d) {\n  case WEIR_F32:\n  case WEIR_F64:\n    return 1;\n  "
+     "default:\n"
+     "    return 0;\n  }\n}\n"},
+    {NULL, "libcore/base/a.c",
+     "int f(int d)\n{\n  switch (d) {\n  case WEIR_F32:\n    return 1;\n  default:\n    return "
+     "0;\n  }\n}\n"},
+    {NULL, "libcore/ops/a.c",
+     "int f(int d)\n{\n  switch (d) {\n  case WEIR_KIND_REAL:\n    return 1;\n  default:\n    "
+     "return 0;\n  }\n}\n"},
     {"help", "libcore/conf/a.c", "const weir_opt t[] = {WEIR_OPT_BOOL(struct s, b, 0, \"\")};\n"},
     {NULL, "libcore/conf/a.c",
      "const weir_opt t[] = {WEIR_OPT_BOOL(struct s, b, 0, \"says what\")};\n"},
@@ -118,6 +128,7 @@ static void write_clean_tree(void)
     snprintf(path, sizeof path, "%s/README.md", *room);
     write_file(path, "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n");
   }
+  write_file("libcore/base/weir_dtype.h", "#define LIST(X) X(WEIR_F32, 1) X(WEIR_F64, 2)\n");
   write_file("libcore/conf/yaml.c", "#ifdef WEIR_HAVE_YAML\n#endif\n");
   write_file("README.md", "Weir\n");
 }
