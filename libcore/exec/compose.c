@@ -1,21 +1,5 @@
-/* compose.c - boxes of a group's loops from the anchor's box, and how far a stream can be computed.
- *
- * Only needed boxes are composed, never index maps: what every consumer needs of an array is what
- * the loop that writes it must iterate over. */
+/* compose.c - how far a group of a stream can be computed, and what it has to keep. */
 #include "plan_priv.h"
-
-/* Grows *box to hold `more`; the first call, with *any false, takes it as it is. */
-static void grow(weir_box *box, const weir_box *more, bool *any)
-{
-  if (!*any) {
-    *box = *more;
-  }
-  *any = true;
-  for (int d = 0; d < box->rank; d++) {
-    box->lo[d] = more->lo[d] < box->lo[d] ? more->lo[d] : box->lo[d];
-    box->hi[d] = more->hi[d] > box->hi[d] ? more->hi[d] : box->hi[d];
-  }
-}
 
 bool exec_has_points(const weir_access *a, const weir_box *box)
 {
@@ -25,50 +9,6 @@ bool exec_has_points(const weir_access *a, const weir_box *box)
     }
   }
   return true;
-}
-
-/* Elements of `array` that the loops after k read for their boxes; false when none. */
-static bool read_later(const exec_group *group, int32_t k, int32_t array, const weir_box *boxes,
-                       weir_box *elements)
-{
-  bool any = false;
-
-  for (int32_t j = k + 1; j < group->n_loops; j++) {
-    const weir_loop *reader = group->loops[j].loop;
-
-    for (int i = 0; i < reader->access.n_in; i++) {
-      if (reader->in[i] == array && !weir_box_empty(&boxes[j])) {
-        const weir_region r = weir_needed(&reader->access, i, &boxes[j]);
-        const weir_box hull = weir_region_hull(&r);
-
-        if (!weir_region_empty(&r)) {
-          grow(elements, &hull, &any);
-        }
-      }
-    }
-  }
-  return any;
-}
-
-void exec_compose(const exec_group *group, const weir_box *anchor, weir_box *boxes)
-{
-  boxes[group->n_loops - 1] = *anchor;
-  for (int32_t k = group->n_loops - 2; k >= 0; k--) {
-    const weir_loop *maker = group->loops[k].loop;
-    const weir_access *a = &maker->access;
-    bool any = false;
-
-    boxes[k] = (weir_box){.rank = a->n_dims};
-    for (int o = 0; o < a->n_out; o++) {
-      weir_box elements = {.rank = a->out[o].rank};
-
-      if (read_later(group, k, maker->out[o], boxes, &elements)) {
-        const weir_box more = weir_iterations_of(a, o, &elements);
-
-        grow(&boxes[k], &more, &any);
-      }
-    }
-  }
 }
 
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi)
@@ -222,7 +162,8 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep)
    * the slot after it needs. */
   const weir_box rest = exec_anchor_box(group, front, front + EXEC_FAR);
 
-  exec_compose(group, &rest, boxes);
+  boxes[group->n_loops - 1] = rest;
+  weir_members_compose(group->member, group->n_loops, boxes);
   for (int32_t k = 0; k < group->n_loops; k++) {
     const exec_loop *loop = &group->loops[k];
 

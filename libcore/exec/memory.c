@@ -3,7 +3,7 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
-#include "pass/weir_reach.h"
+#include "graph/weir_reach.h"
 
 /* Positions tried: index divisions and strides make the need of a slot periodic. */
 #define PHASES 64
@@ -255,15 +255,9 @@ static int64_t most_slots(const weir_plan *p, const exec_group *group)
 static weir_status size_locals(const weir_plan *p, exec_group *group)
 {
   weir_reach loops[EXEC_MAX_LOOPS];
-  weir_member members[EXEC_MAX_LOOPS];
   const int64_t slots = most_slots(p, group);
 
-  for (int32_t k = 0; k < group->n_loops; k++) {
-    const weir_loop *l = group->loops[k].loop;
-
-    members[k] = (weir_member){.access = &l->access, .in = l->in, .out = l->out};
-  }
-  weir_reach_compose(members, group->n_loops, group->tile, slots, loops);
+  weir_reach_compose(group->member, group->n_loops, group->tile, slots, loops);
   for (int32_t i = 0; i < group->n_locals; i++) {
     exec_local *l = &group->locals[i];
     const weir_array_desc *d = &weir_graph_get_array(p->g, l->array)->desc;

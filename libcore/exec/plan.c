@@ -216,10 +216,13 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
   }
   WEIR_TRY(weir_alloc(group->n_loops, sizeof(exec_loop), &memory));
   group->loops = memory;
+  WEIR_TRY(weir_alloc(group->n_loops, sizeof(weir_member), &memory));
+  group->member = memory;
   for (int32_t k = 0; k < group->n_loops; k++) {
     const weir_access *a = &group->lowered[k].access;
 
     group->loops[k].loop = &group->lowered[k];
+    group->member[k] = (weir_member){a, group->lowered[k].in, group->lowered[k].out};
     group->boxed = group->lowered[k].claimed && group->n_loops > 1 ? k : group->boxed;
     group->loops[k].time = -1;
     for (int d = 0; d < a->n_dims; d++) {
@@ -571,6 +574,7 @@ static void free_group(const weir_plan *p, exec_group *group)
     kernel->release(group->kernel_context);
   }
   weir_free(&group->loops);
+  weir_free(&group->member);
   weir_free(&group->locals);
   weir_loops_free(&group->lowered, group->n_loops);
 }

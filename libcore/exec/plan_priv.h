@@ -4,6 +4,7 @@
 #define WEIR_PLAN_PRIV_H
 #include "exec/ranks_priv.h"
 #include "exec/weir_engine.h"
+#include "graph/weir_members.h"
 #include "pass/microbatch/weir_microbatch.h"
 #include "pass/schedule/weir_schedule.h"
 #include "pass/weir_pass.h"
@@ -56,6 +57,7 @@ typedef struct exec_group {
   int32_t number;   /* in the graph */
   exec_loop *loops; /* the last one is the anchor's */
   weir_loop *lowered;
+  weir_member *member; /* [n_loops] their accesses and arrays */
   int32_t n_loops;
   exec_local *locals;
   int32_t n_locals;
@@ -122,11 +124,8 @@ struct weir_plan {
   double began, lap; /* clock: at the beginning, and at the end of the last lap */
 };
 
-/* compose.c: iteration box of every loop of the group for one box of the anchor, backwards by
- * needed boxes. */
-void exec_compose(const exec_group *group, const weir_box *anchor, weir_box *boxes);
-/* True when the box holds points of the parallel and sequential dimensions (a reduction over
- * nothing still writes its neutral element). */
+/* compose.c: true when the box holds points of the parallel and sequential dimensions (a reduction
+ * over nothing still writes its neutral element). */
 bool exec_has_points(const weir_access *a, const weir_box *box);
 /* Whole iteration box of the anchor with time limited to [lo, hi). */
 weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi);

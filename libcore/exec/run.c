@@ -215,7 +215,8 @@ static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch
   weir_box boxes[EXEC_MAX_LOOPS];
   weir_view locals[EXEC_MAX_LOOPS];
 
-  exec_compose(group, tile, boxes);
+  boxes[group->n_loops - 1] = *tile;
+  weir_members_compose(group->member, group->n_loops, boxes);
   for (int32_t k = 0; k < group->n_loops; k++) {
     const exec_loop *loop = &group->loops[k];
 
@@ -253,7 +254,8 @@ static weir_status check_group_gathers(const weir_plan *p, const exec_group *gro
   if (!any) {
     return WEIR_OK;
   }
-  exec_compose(group, box, boxes);
+  boxes[group->n_loops - 1] = *box;
+  weir_members_compose(group->member, group->n_loops, boxes);
   for (int32_t k = 0; k < group->n_loops; k++) {
     if (group->loops[k].gathers && exec_has_points(&group->loops[k].loop->access, &boxes[k])) {
       WEIR_TRY(check_gathers(p, &group->loops[k], &boxes[k], NULL));

@@ -121,6 +121,29 @@ weir_box weir_box_intersect(const weir_box *a, const weir_box *b)
   return c;
 }
 
+void weir_box_grow(weir_box *box, const weir_box *more, bool *any)
+{
+  if (!*any) {
+    *box = *more;
+  }
+  *any = true;
+  for (int d = 0; d < box->rank; d++) {
+    box->lo[d] = more->lo[d] < box->lo[d] ? more->lo[d] : box->lo[d];
+    box->hi[d] = more->hi[d] > box->hi[d] ? more->hi[d] : box->hi[d];
+  }
+}
+
+bool weir_box_within(const weir_box *inner, const weir_box *outer)
+{
+  bool yes = true;
+
+  for (int d = 0; d < inner->rank && yes; d++) {
+    yes = inner->lo[d] >= inner->hi[d] ||
+          (outer->lo[d] <= inner->lo[d] && inner->hi[d] <= outer->hi[d]);
+  }
+  return yes;
+}
+
 weir_box weir_region_hull(const weir_region *r)
 {
   weir_box b = {.rank = r->rank};

@@ -174,6 +174,15 @@ weir_region weir_written(const weir_access *a, int output, const weir_box *box)
   return region_of(&a->out[output], &seen);
 }
 
+bool weir_index_turns(const weir_index *x, int64_t extent, const weir_box *iterations)
+{
+  const bool may = x->border == WEIR_BORDER_WRAP || x->border == WEIR_BORDER_REFLECT;
+  weir_wide lo, hi;
+
+  weir_index_span(x, iterations, &lo, &hi);
+  return may && (lo < 0 || hi >= extent);
+}
+
 void weir_halo(const weir_access *a, int operand, const weir_box *iterations, const weir_box *owned,
                int64_t *below, int64_t *above)
 {

@@ -185,6 +185,11 @@ int64_t weir_box_volume(const weir_box *b); /* saturates at INT64_MAX */
 /* Of elements of that dtype, likewise. */
 int64_t weir_box_bytes(const weir_box *b, weir_dtype dtype);
 weir_box weir_box_intersect(const weir_box *a, const weir_box *b);
+/* Makes *box the smallest that holds it and `more`; where *any is false, `more` as it is. Sets
+ * *any. */
+void weir_box_grow(weir_box *box, const weir_box *more, bool *any);
+/* Dimension by dimension: along one where `inner` has nothing, it lies in any other. */
+bool weir_box_within(const weir_box *inner, const weir_box *outer);
 /* Smallest box that holds the region. */
 weir_box weir_region_hull(const weir_region *r);
 int64_t weir_region_volume(const weir_region *r);
@@ -239,6 +244,9 @@ static inline int64_t weir_index_divisor(const weir_index *x)
 bool weir_index_same(const weir_index *a, const weir_index *b, int n_dims);
 /* The iteration dimension whose number the index is, nothing added, or -1. */
 int weir_index_follows(const weir_index *x, int n_dims);
+/* Whether some index of the iterations, a box that is not empty, leaves the array at one end and
+ * comes back from where the other end is, or is folded at it (wrap, reflect). */
+bool weir_index_turns(const weir_index *x, int64_t extent, const weir_box *iterations);
 /* How far the index moves when the iteration moves by step[k] along every dimension k. */
 double weir_index_advance(const weir_index *x, int n_dims, const double *step);
 /* Least and greatest index over a box that is not empty, before the border rule; a gathered value
@@ -249,6 +257,22 @@ void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, 
  * when there are none. coef[k] is not 0, the index gathers nothing. */
 bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t lo, int64_t hi,
                       weir_interval *iterations);
+
+/* Dimension of the operand that is iteration dimension k (weir_index_follows), or -1. */
+int weir_operand_follows(const weir_operand *o, const weir_access *a, int k);
+/* True when the operand reads (writes), at each iteration, an element of its own: array dimension d
+ * is iteration dimension order[d], all of it, and no others go beyond one iteration. */
+bool weir_operand_is_one_to_one(const weir_operand *o, const weir_access *a, int *order);
+/* The same for data that has all dimensions of the iterations. */
+bool weir_operand_is_permutation(const weir_operand *o, const weir_access *a, int *order);
+/* And in their order: each iteration reads (writes) the element of the same number. */
+bool weir_operand_is_identity(const weir_operand *o, const weir_access *a);
+/* True when no element of the operand is read by two iterations: whole windows side by side, or one
+ * element each. What is made element by element may then be made where it is read. */
+bool weir_operand_reads_once(const weir_operand *o, const weir_access *a);
+/* True when each iteration makes its own elements from those that it reads: no reduction, no state,
+ * a body, all dimensions parallel. */
+bool weir_access_is_pointwise(const weir_access *a);
 
 /* How an array moves with one iteration dimension: its dimension `dim` (the first that does, -1:
  * none) by up / down elements an iteration. */

@@ -13,21 +13,11 @@ typedef struct finding {
   int32_t *queue, n_queue;
 } finding;
 
-int weir_split_follows(const weir_operand *x, const weir_access *a, int k)
-{
-  for (int d = 0; d < x->rank; d++) {
-    if (weir_index_follows(&x->index[d], a->n_dims) == k) {
-      return d;
-    }
-  }
-  return -1;
-}
-
 /* True when the operand either knows nothing of iteration dimension k, or one of its dimensions is
  * that and no other knows of it. */
 static bool is_plain(const weir_operand *x, const weir_access *a, int k)
 {
-  const int follows = weir_split_follows(x, a, k);
+  const int follows = weir_operand_follows(x, a, k);
 
   for (int d = 0; d < x->rank; d++) {
     if (d != follows && x->index[d].coef[k] != 0) {
@@ -59,7 +49,7 @@ static bool can_cut(const finding *f, int32_t number, int k)
     yes = is_plain(&a->in[i], a, k);
   }
   for (int o = 0; o < a->n_out && yes; o++) {
-    yes = is_plain(&a->out[o], a, k) && parallel == (weir_split_follows(&a->out[o], a, k) >= 0);
+    yes = is_plain(&a->out[o], a, k) && parallel == (weir_operand_follows(&a->out[o], a, k) >= 0);
   }
   return yes;
 }
@@ -78,10 +68,10 @@ static void cut_node(finding *f, int32_t number, int k)
 
   f->s.node[number] = (int8_t)k;
   for (int i = 0; i < node->n_in; i++) {
-    cut_array(f, node->in[i], weir_split_follows(&node->access.in[i], &node->access, k));
+    cut_array(f, node->in[i], weir_operand_follows(&node->access.in[i], &node->access, k));
   }
   for (int o = 0; o < node->n_out; o++) {
-    cut_array(f, node->out[o], weir_split_follows(&node->access.out[o], &node->access, k));
+    cut_array(f, node->out[o], weir_operand_follows(&node->access.out[o], &node->access, k));
   }
 }
 
@@ -117,10 +107,10 @@ static bool agrees(const finding *f, int32_t number)
   bool yes = true;
 
   for (int i = 0; i < node->n_in; i++) {
-    yes = yes && f->s.array[node->in[i]] == weir_split_follows(&a->in[i], a, k);
+    yes = yes && f->s.array[node->in[i]] == weir_operand_follows(&a->in[i], a, k);
   }
   for (int o = 0; o < node->n_out; o++) {
-    yes = yes && f->s.array[node->out[o]] == weir_split_follows(&a->out[o], a, k);
+    yes = yes && f->s.array[node->out[o]] == weir_operand_follows(&a->out[o], a, k);
   }
   return yes;
 }

@@ -25,8 +25,6 @@ typedef struct weir_split {
 weir_status weir_split_find(const weir_graph *g, int32_t array, int dim,
                             weir_split *out) WEIR_CHECKED;
 void weir_split_fini(weir_split *s);
-/* Dimension of the operand's array that is iteration dimension k and nothing else, -1: none. */
-int weir_split_follows(const weir_operand *x, const weir_access *a, int k);
 /* True when pieces of the cut node give partial results: its dimension is reduced. */
 bool weir_split_is_partial(const weir_graph *g, const weir_split *s, int32_t node);
 

@@ -12,7 +12,6 @@
 #include "base/weir_alloc.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "pass/derive/derive_priv.h"
-#include "pass/weir_reach.h"
 
 enum { MOST = 16 }; /* nodes that one maximum passes */
 
@@ -174,13 +173,13 @@ static bool may_pass(const passing *p, const weir_node *node, unsigned *varying)
 
   *varying = 0;
   if (a->maker != WEIR_MADE_BY_BODY || a->n_out != 1 || a->combine != WEIR_COMBINE_NONE ||
-      a->n_states != 0 || a->n_values != 1 || !weir_reach_is_identity(&a->out[0], a) ||
+      a->n_states != 0 || a->n_values != 1 || !weir_operand_is_identity(&a->out[0], a) ||
       a->n_dims != maximum->in[0].rank) {
     return false;
   }
   for (int k = 0; k < a->n_in; k++) {
     if (a->in[k].role == WEIR_ROLE_DATA && a->in[k].dtype == a->out[0].dtype &&
-        weir_reach_is_identity(&a->in[k], a)) {
+        weir_operand_is_identity(&a->in[k], a)) {
       *varying |= 1u << k;
     } else if (!is_even(p, &a->in[k])) {
       return false;

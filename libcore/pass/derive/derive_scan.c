@@ -7,7 +7,6 @@
 
 #include "base/weir_alloc.h"
 #include "pass/derive/derive_priv.h"
-#include "pass/weir_reach.h"
 #include "pass/weir_sweep.h"
 
 /* The scan back, in the making. */
@@ -255,7 +254,7 @@ static weir_status add_back(derive_walk *w, const derive_site *site, back *b)
     if (b->to[k] < 0) {
       continue;
     }
-    if (from->in[k].role != WEIR_ROLE_DATA || weir_reach_is_identity(&from->in[k], from)) {
+    if (from->in[k].role != WEIR_ROLE_DATA || weir_operand_is_identity(&from->in[k], from)) {
       derive_contribute(w, site->in[k], v);
     } else {
       WEIR_TRY(hand_on(w, site, k, weir_value_array(w->g, v)));

@@ -3,7 +3,6 @@
 
 #include "base/weir_alloc.h"
 #include "pass/format/format_priv.h"
-#include "pass/weir_reach.h"
 
 static const weir_op_desc op_reorder = {
     .name = "reorder",
@@ -20,8 +19,8 @@ static bool is_transpose(const weir_node *node, int *order)
   if (!format_is_live(node) || a->maker != WEIR_MADE_BY_BODY || a->n_in != 1 || a->n_out != 1 ||
       a->n_values != 1 || a->n_states > 0 || a->combine != WEIR_COMBINE_NONE ||
       a->body.exprs[a->value[0]].code != WEIR_CODE_LOAD || a->in[0].dtype != a->out[0].dtype ||
-      !weir_reach_is_permutation(&a->in[0], a, in) ||
-      !weir_reach_is_permutation(&a->out[0], a, out)) {
+      !weir_operand_is_permutation(&a->in[0], a, in) ||
+      !weir_operand_is_permutation(&a->out[0], a, out)) {
     return false;
   }
   for (int k = 0; k < a->out[0].rank; k++) {

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "group_priv.h"
-#include "pass/weir_reach.h"
 
 #define HELD 16 /* iterations over which an element is held that make its array a small one */
 
@@ -99,7 +98,7 @@ static bool is_saved(const grouping *s, int32_t writer, int32_t consumer)
   const weir_access *a = &node->access;
 
   return node->derived < weir_graph_node(s->g, consumer)->derived && a->n_in == 1 &&
-         a->combine == WEIR_COMBINE_NONE && weir_reach_is_identity(&a->in[0], a) &&
+         a->combine == WEIR_COMBINE_NONE && weir_operand_is_identity(&a->in[0], a) &&
          weir_dtype_size(a->out[0].dtype) < weir_dtype_size(a->in[0].dtype);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "group_priv.h"
 #include "pass/tile/weir_tile.h"
-#include "pass/weir_reach.h"
+#include "graph/weir_reach.h"
 
 /* Work done again at the borders of tiles, as a share of all work, that a group may cost. */
 #define MOST_GROWTH 0.25
@@ -111,8 +111,8 @@ static uses find_uses(const grouping *s, const candidate *c, int64_t at, const b
           u.any = true;
           u.state = u.state || reader->access.in[k].role == WEIR_ROLE_STATE;
           u.aligned = u.aligned && aligned[j] &&
-                      weir_reach_is_identity(&reader->access.in[k], &reader->access) &&
-                      weir_reach_is_identity(&node->access.out[o], &node->access);
+                      weir_operand_is_identity(&reader->access.in[k], &reader->access) &&
+                      weir_operand_is_identity(&node->access.out[o], &node->access);
         }
       }
     }
@@ -155,7 +155,7 @@ static bool edges_fit(const grouping *s, const candidate *c)
 static bool is_made_in_place(const weir_access *maker, const weir_operand *o, const weir_access *a)
 {
   return a->combine != WEIR_COMBINE_NONE && maker->combine == WEIR_COMBINE_NONE &&
-         maker->n_states == 0 && weir_reach_reads_once(o, a);
+         maker->n_states == 0 && weir_operand_reads_once(o, a);
 }
 
 /* True when lowering will hardly keep what member `at` makes in registers: somebody in the group
@@ -171,7 +171,7 @@ static bool is_buffered(const grouping *s, const candidate *c, int64_t at)
       for (int o = 0; o < node->n_out; o++) {
         if (reader->in[k] == node->out[o] &&
             !is_made_in_place(&node->access, &reader->access.in[k], &reader->access) &&
-            (!weir_reach_is_identity(&reader->access.in[k], &reader->access) ||
+            (!weir_operand_is_identity(&reader->access.in[k], &reader->access) ||
              reader->access.n_states > 0)) {
           return true;
         }

@@ -2,30 +2,10 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/lower/lower_priv.h"
-#include "pass/weir_reach.h"
 
 static bool is_reduction(const weir_access *a)
 {
   return a->maker == WEIR_MADE_BY_BODY && a->combine != WEIR_COMBINE_NONE && a->n_states == 0;
-}
-
-/* True when the operand reads, at each iteration, the element of the same number: order[d] receives
- * the iteration dimension of array dimension d; all dimensions but those of one iteration are used,
- * none twice. */
-static bool is_injective(const weir_operand *o, const weir_access *a, int *order)
-{
-  unsigned used = 0;
-
-  for (int d = 0; d < o->rank; d++) {
-    const int k = weir_index_follows(&o->index[d], a->n_dims);
-
-    if (k < 0 || (used >> k & 1) != 0 || a->dim[k].lo != 0 || a->dim[k].hi != o->extent[d]) {
-      return false;
-    }
-    used |= 1u << k;
-    order[d] = k;
-  }
-  return weir_reach_is_all(used, a);
 }
 
 /* True when every operand follows the iterations one to one, or not at all: it may then be read at
@@ -58,7 +38,7 @@ static bool is_windowed(const weir_access *early, const weir_operand *o, const w
       return false;
     }
   }
-  return early->n_out == 1 && is_movable(early) && weir_reach_reads_once(o, r);
+  return early->n_out == 1 && is_movable(early) && weir_operand_reads_once(o, r);
 }
 
 bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_loop *early,
@@ -74,7 +54,7 @@ bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_l
     int32_t readers[2];
     bool here_too = false; /* its reader may be another loop */
 
-    if (!weir_group_is_local(g, group, early->out[j]) || !weir_reach_is_identity(&e->out[j], e) ||
+    if (!weir_group_is_local(g, group, early->out[j]) || !weir_operand_is_identity(&e->out[j], e) ||
         weir_graph_readers(g, early->out[j], readers, 2) != 1) {
       return false;
     }
@@ -85,13 +65,14 @@ bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_l
         continue;
       }
       here_too = true;
-      if (!found && !is_injective(&r->in[k], r, here) && !lower_reads_remainder(r, k) &&
-          is_windowed(e, &r->in[k], r)) {
+      if (!found && !weir_operand_is_one_to_one(&r->in[k], r, here) &&
+          !lower_reads_remainder(r, k) && is_windowed(e, &r->in[k], r)) {
         *via = &r->in[k];
         found = true;
         continue;
       }
-      if (*via != NULL || !is_injective(&r->in[k], r, here) || lower_reads_remainder(r, k) ||
+      if (*via != NULL || !weir_operand_is_one_to_one(&r->in[k], r, here) ||
+          lower_reads_remainder(r, k) ||
           (found && memcmp(here, order, (size_t)e->n_dims * sizeof(int)) != 0)) {
         return false;
       }

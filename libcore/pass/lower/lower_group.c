@@ -7,7 +7,6 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/lower/lower_priv.h"
-#include "pass/weir_reach.h"
 #include "pass/weir_sweep.h"
 
 static bool writes(const weir_loop *loop, int32_t array)
@@ -57,8 +56,8 @@ static bool is_aligned(const weir_loop *loops, int32_t n, int32_t at)
         if (loops[j].in[k] == loop->out[o]) {
           read = true;
           same = same && loops[j].aligned &&
-                 weir_reach_is_identity(&loops[j].access.in[k], &loops[j].access) &&
-                 weir_reach_is_identity(&loop->access.out[o], &loop->access);
+                 weir_operand_is_identity(&loops[j].access.in[k], &loops[j].access) &&
+                 weir_operand_is_identity(&loop->access.out[o], &loop->access);
         }
       }
     }
@@ -93,11 +92,11 @@ static bool may_join(const weir_loop *early, const weir_loop *later)
     related = related || (early->aligned && reads(early, later->in[k]));
     if (writes(early, later->in[k])) {
       related = true;
-      if (!weir_reach_is_identity(&l->in[k], l) || lower_reads_remainder(l, k)) {
+      if (!weir_operand_is_identity(&l->in[k], l) || lower_reads_remainder(l, k)) {
         return false;
       }
       for (int j = 0; j < e->n_out; j++) {
-        if (early->out[j] == later->in[k] && !weir_reach_is_identity(&e->out[j], e)) {
+        if (early->out[j] == later->in[k] && !weir_operand_is_identity(&e->out[j], e)) {
           return false;
         }
       }

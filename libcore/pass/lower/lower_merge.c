@@ -5,11 +5,8 @@
 
 bool lower_is_pointwise(const weir_access *a)
 {
-  bool yes = a->maker == WEIR_MADE_BY_BODY && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+  bool yes = weir_access_is_pointwise(a);
 
-  for (int k = 0; k < a->n_dims; k++) {
-    yes = yes && a->dim[k].kind == WEIR_PARALLEL;
-  }
   for (int k = 0; k < a->n_in && yes; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
       yes = yes && a->in[k].index[d].border != WEIR_BORDER_ABSENT;

@@ -165,7 +165,7 @@ static weir_status narrow(const building *b, int32_t number, weir_access *a)
   a->dim[k].hi = part_extent(b);
   for (int i = 0; i < a->n_in + a->n_out; i++) {
     weir_operand *x = i < a->n_in ? &a->in[i] : &a->out[i - a->n_in];
-    const int d = weir_split_follows(x, a, k);
+    const int d = weir_operand_follows(x, a, k);
 
     if (d >= 0) {
       x->extent[d] = part_extent(b);

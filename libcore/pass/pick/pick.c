@@ -7,7 +7,6 @@
  * is left to read z, z is not made. */
 #include "base/weir_alloc.h"
 #include "pass/weir_pass.h"
-#include "pass/weir_reach.h"
 #include "pass/weir_sweep.h"
 
 /* z: node, and its operands. */
@@ -149,7 +148,7 @@ static bool read_choice(const weir_node *node, choice *c)
   *c = (choice){.node = node};
   if (node->op == NULL || a->maker != WEIR_MADE_BY_BODY || a->n_in != 2 || a->n_out != 1 ||
       a->n_values != 1 || a->n_states != 0 || a->combine != WEIR_COMBINE_NONE ||
-      !weir_reach_is_identity(&a->out[0], a)) {
+      !weir_operand_is_identity(&a->out[0], a)) {
     return false;
   }
   c->place = a->in[0].dtype == WEIR_U8 ? 0 : 1;

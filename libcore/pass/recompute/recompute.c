@@ -10,7 +10,6 @@
 
 #include "base/weir_alloc.h"
 #include "pass/recompute/recompute_priv.h"
-#include "pass/weir_reach.h"
 
 #define MOST_DEPTH 16 /* nodes in a row that are made again */
 
@@ -36,18 +35,15 @@ static bool is_cheap(const weir_access *a)
 
 bool recompute_is_pointwise(const weir_access *a)
 {
-  bool yes = a->maker == WEIR_MADE_BY_BODY && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+  bool yes = weir_access_is_pointwise(a);
 
-  for (int k = 0; k < a->n_dims; k++) {
-    yes = yes && a->dim[k].kind == WEIR_PARALLEL;
-  }
   for (int k = 0; k < a->n_in; k++) {
     for (int d = 0; d < a->in[k].rank && yes; d++) {
       yes = a->in[k].index[d].gather == 0 && a->in[k].index[d].border == WEIR_BORDER_NEVER;
     }
   }
   for (int k = 0; k < a->n_out; k++) {
-    yes = yes && weir_reach_is_identity(&a->out[k], a);
+    yes = yes && weir_operand_is_identity(&a->out[k], a);
   }
   return yes;
 }
@@ -115,8 +111,8 @@ static bool takes_in(const weir_node *reader, int32_t array)
   }
   for (int k = 0; k < reader->n_in; k++) {
     if (reader->in[k] == array &&
-        !(pointwise ? weir_reach_is_identity(&a->in[k], a)
-                    : a->combine != WEIR_COMBINE_NONE && weir_reach_reads_once(&a->in[k], a))) {
+        !(pointwise ? weir_operand_is_identity(&a->in[k], a)
+                    : a->combine != WEIR_COMBINE_NONE && weir_operand_reads_once(&a->in[k], a))) {
       return false;
     }
   }

@@ -5,7 +5,6 @@
 
 #include "base/weir_alloc.h"
 #include "pass/recompute/recompute_priv.h"
-#include "pass/weir_reach.h"
 #include "pass/weir_sweep.h"
 
 /* A node that does what another's spec says has none of its own. */

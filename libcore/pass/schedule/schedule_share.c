@@ -1,17 +1,6 @@
 /* schedule_share.c - results that may lie where an operand of theirs did. */
 #include "pass/lower/weir_loop.h"
 #include "pass/schedule/schedule_priv.h"
-#include "pass/weir_reach.h"
-
-static bool is_pointwise(const weir_access *a)
-{
-  bool yes = a->maker == WEIR_MADE_BY_BODY && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
-
-  for (int k = 0; k < a->n_dims; k++) {
-    yes = yes && a->dim[k].kind == WEIR_PARALLEL;
-  }
-  return yes;
-}
 
 /* How one loop of the group knows the two arrays: *reads, *writes; false where it must not. */
 static bool loop_allows(const weir_loop *loop, int32_t read, int32_t made, bool *reads,
@@ -26,7 +15,7 @@ static bool loop_allows(const weir_loop *loop, int32_t read, int32_t made, bool 
     }
     if (loop->in[k] == read) {
       *reads = true;
-      if (!loop->aligned || !weir_reach_is_identity(&a->in[k], a)) {
+      if (!loop->aligned || !weir_operand_is_identity(&a->in[k], a)) {
         return false;
       }
     }
@@ -42,7 +31,8 @@ static bool loop_allows(const weir_loop *loop, int32_t read, int32_t made, bool 
     }
     if (loop->out[k] == made) {
       *writes = true;
-      if (!loop->aligned || !is_pointwise(a) || !weir_reach_is_identity(&a->out[k], a)) {
+      if (!loop->aligned || !weir_access_is_pointwise(a) ||
+          !weir_operand_is_identity(&a->out[k], a)) {
         return false;
       }
     }

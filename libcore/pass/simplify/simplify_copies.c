@@ -1,6 +1,5 @@
 /* simplify_copies.c - nodes that move elements without computing. */
 #include "simplify_priv.h"
-#include "pass/weir_reach.h"
 
 /* The operand that the node copies by a permutation of dimensions, or -1. order[d]: dimension of
  * the output that dimension d of the operand becomes. */
@@ -12,8 +11,8 @@ static int copied(const weir_node *node, int *order)
   if (!simplify_is_plain(node) || a->n_out != 1 || a->n_values != 1 || a->n_states > 0 ||
       a->combine != WEIR_COMBINE_NONE || a->n_in != 1 ||
       a->body.exprs[a->value[0]].code != WEIR_CODE_LOAD || a->in[0].dtype != a->out[0].dtype ||
-      !weir_reach_is_permutation(&a->out[0], a, out) ||
-      !weir_reach_is_permutation(&a->in[0], a, order)) {
+      !weir_operand_is_permutation(&a->out[0], a, out) ||
+      !weir_operand_is_permutation(&a->in[0], a, order)) {
     return -1;
   }
   for (int d = 0; d < a->out[0].rank; d++) {

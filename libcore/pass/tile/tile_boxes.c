@@ -2,7 +2,7 @@
  *
  * A tile must ask for a box of the kernel's result that is made of whole grains, and no two tiles
  * for the same element of it or of another member: so every tile may write what is seen outside.
- * What the members read decides, as composed in pass/weir_reach.h. */
+ * What the members read decides, as composed in graph/weir_reach.h. */
 #include <string.h>
 #include "device/weir_parallel.h"
 #include "base/weir_alloc.h"

@@ -2,7 +2,7 @@
 #ifndef WEIR_TILE_H
 #define WEIR_TILE_H
 #include "pass/weir_pass.h"
-#include "pass/weir_reach.h"
+#include "graph/weir_reach.h"
 #ifdef __cplusplus
 extern "C" {
 #endif

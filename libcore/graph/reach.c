@@ -1,5 +1,5 @@
 /* reach.c - iterations of a group's members for one tile, composed backwards from the anchor. */
-#include "pass/weir_reach.h"
+#include "graph/weir_reach.h"
 
 #include <string.h>
 
@@ -47,83 +47,6 @@ int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent)
   const int64_t n = r->hi[d] - r->lo[d];
 
   return r->whole[d] || n > extent ? extent : n < 0 ? 0 : n;
-}
-
-bool weir_reach_is_permutation(const weir_operand *o, const weir_access *a, int *order)
-{
-  unsigned used = 0;
-
-  if (o->rank != a->n_dims || o->role != WEIR_ROLE_DATA) {
-    return false;
-  }
-  for (int d = 0; d < o->rank; d++) {
-    const int k = weir_index_follows(&o->index[d], a->n_dims);
-
-    if (k < 0 || (used >> k & 1u) != 0 || a->dim[k].lo != 0 || a->dim[k].hi != o->extent[d]) {
-      return false;
-    }
-    order[d] = k;
-    used |= 1u << k;
-  }
-  return true;
-}
-
-bool weir_reach_is_identity(const weir_operand *o, const weir_access *a)
-{
-  int order[WEIR_MAX_RANK];
-  bool same = weir_reach_is_permutation(o, a, order);
-
-  for (int d = 0; d < o->rank && same; d++) {
-    same = order[d] == d;
-  }
-  return same;
-}
-
-bool weir_reach_is_all(unsigned dims, const weir_access *a)
-{
-  for (int k = 0; k < a->n_dims; k++) {
-    if ((dims >> k & 1) == 0 && a->dim[k].hi - a->dim[k].lo != 1) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* Extent of the one reduced dimension k of the index and what it is multiplied with elsewhere: the
- * index is stride * i + k, k < stride. */
-static bool is_side_by_side(const weir_index *x, const weir_access *a, unsigned *used)
-{
-  int64_t stride = 0, taps = 1;
-
-  for (int k = 0; k < a->n_dims; k++) {
-    if (x->coef[k] == 0) {
-      continue;
-    }
-    if (x->coef[k] < 0 || (*used >> k & 1) != 0) {
-      return false;
-    }
-    *used |= 1u << k;
-    if (a->dim[k].kind == WEIR_REDUCED && taps == 1 && x->coef[k] == 1) {
-      taps = a->dim[k].hi - a->dim[k].lo;
-    } else if (a->dim[k].kind != WEIR_REDUCED && stride == 0) {
-      stride = x->coef[k];
-    } else {
-      return false;
-    }
-  }
-  return x->div <= 1 && x->gather == 0 && (stride == 0 || taps <= stride);
-}
-
-bool weir_reach_reads_once(const weir_operand *o, const weir_access *a)
-{
-  unsigned used = 0;
-
-  for (int d = 0; d < o->rank; d++) {
-    if (!is_side_by_side(&o->index[d], a, &used)) {
-      return false;
-    }
-  }
-  return weir_reach_is_all(used, a);
 }
 
 static void widen(weir_reach *to, const weir_reach *more, int rank)

@@ -5,16 +5,10 @@
  * Borders only take away, so they are left out. */
 #ifndef WEIR_REACH_H
 #define WEIR_REACH_H
-#include "graph/weir_graph.h"
+#include "graph/weir_members.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A node or a lowered loop: operand k reads array in[k], output k writes array out[k]. */
-typedef struct weir_member {
-  const weir_access *access;
-  const int32_t *in, *out;
-} weir_member;
 
 /* [lo, hi) per dimension; `whole` where the tile does not bound it (gather, wrap, reflect). any:
  * false where nothing is needed. */
@@ -31,15 +25,6 @@ void weir_reach_compose(const weir_member *members, int32_t n, const int64_t *ti
 /* Elements of an operand that those iterations touch. */
 void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir_reach *iterations,
                          weir_reach *elements);
-/* Array dimension d of the operand is iteration dimension order[d], one to one and whole. */
-bool weir_reach_is_permutation(const weir_operand *o, const weir_access *a, int *order);
-/* True when the operand reads (writes), at each iteration, the element of the same number. */
-bool weir_reach_is_identity(const weir_operand *o, const weir_access *a);
-/* True when every dimension is in the mask (bit k: dimension k) but those of one iteration. */
-bool weir_reach_is_all(unsigned dims, const weir_access *a);
-/* True when no element of the operand is read by two iterations: whole windows side by side, or one
- * element each. What is made element by element may then be made where it is read. */
-bool weir_reach_reads_once(const weir_operand *o, const weir_access *a);
 /* Length of a range, at most `extent`. */
 int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent);
 /* True when every member follows the anchor's tiled dimensions at one pace, whatever path leads to

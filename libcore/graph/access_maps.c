@@ -1,0 +1,103 @@
+/* access_maps.c - which operands follow the iterations one to one. */
+#include "graph/weir_access.h"
+
+int weir_operand_follows(const weir_operand *o, const weir_access *a, int k)
+{
+  for (int d = 0; d < o->rank; d++) {
+    if (weir_index_follows(&o->index[d], a->n_dims) == k) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+/* True when every dimension is in the mask (bit k: dimension k) but those of one iteration. */
+static bool are_all(unsigned dims, const weir_access *a)
+{
+  for (int k = 0; k < a->n_dims; k++) {
+    if ((dims >> k & 1) == 0 && a->dim[k].hi - a->dim[k].lo != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool weir_operand_is_one_to_one(const weir_operand *o, const weir_access *a, int *order)
+{
+  unsigned used = 0;
+
+  for (int d = 0; d < o->rank; d++) {
+    const int k = weir_index_follows(&o->index[d], a->n_dims);
+
+    if (k < 0 || (used >> k & 1u) != 0 || a->dim[k].lo != 0 || a->dim[k].hi != o->extent[d]) {
+      return false;
+    }
+    order[d] = k;
+    used |= 1u << k;
+  }
+  return are_all(used, a);
+}
+
+bool weir_operand_is_permutation(const weir_operand *o, const weir_access *a, int *order)
+{
+  return o->rank == a->n_dims && o->role == WEIR_ROLE_DATA &&
+         weir_operand_is_one_to_one(o, a, order);
+}
+
+bool weir_operand_is_identity(const weir_operand *o, const weir_access *a)
+{
+  int order[WEIR_MAX_RANK];
+  bool same = weir_operand_is_permutation(o, a, order);
+
+  for (int d = 0; d < o->rank && same; d++) {
+    same = order[d] == d;
+  }
+  return same;
+}
+
+/* Extent of the one reduced dimension k of the index and what it is multiplied with elsewhere: the
+ * index is stride * i + k, k < stride. */
+static bool is_side_by_side(const weir_index *x, const weir_access *a, unsigned *used)
+{
+  int64_t stride = 0, taps = 1;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    if (x->coef[k] == 0) {
+      continue;
+    }
+    if (x->coef[k] < 0 || (*used >> k & 1) != 0) {
+      return false;
+    }
+    *used |= 1u << k;
+    if (a->dim[k].kind == WEIR_REDUCED && taps == 1 && x->coef[k] == 1) {
+      taps = a->dim[k].hi - a->dim[k].lo;
+    } else if (a->dim[k].kind != WEIR_REDUCED && stride == 0) {
+      stride = x->coef[k];
+    } else {
+      return false;
+    }
+  }
+  return x->div <= 1 && x->gather == 0 && (stride == 0 || taps <= stride);
+}
+
+bool weir_operand_reads_once(const weir_operand *o, const weir_access *a)
+{
+  unsigned used = 0;
+
+  for (int d = 0; d < o->rank; d++) {
+    if (!is_side_by_side(&o->index[d], a, &used)) {
+      return false;
+    }
+  }
+  return are_all(used, a);
+}
+
+bool weir_access_is_pointwise(const weir_access *a)
+{
+  bool yes = a->maker == WEIR_MADE_BY_BODY && a->combine == WEIR_COMBINE_NONE && a->n_states == 0;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    yes = yes && a->dim[k].kind == WEIR_PARALLEL;
+  }
+  return yes;
+}

@@ -1,0 +1,285 @@
+/* members_test.c - composed boxes, distinct elements and maps of random members, against marking
+ * elements one by one. */
+#include <string.h>
+
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "graph/weir_members.h"
+
+enum { MEMBERS = 4, ARRAYS = MEMBERS + 1, MOST = 8, CASES = 4000 };
+
+static const uint64_t run_seed = 16;
+
+/* Stream of random numbers of one case. */
+struct dice {
+  uint32_t number, at;
+};
+
+static int64_t roll(struct dice *d, int64_t lo, int64_t hi)
+{
+  return lo +
+         (int64_t)(weir_random_bits(run_seed, d->number, 0, d->at++) % (uint64_t)(hi - lo + 1));
+}
+
+/* Member k writes array k + 1, element by element, from windows of arrays 0 to k. Its iterations
+ * are those of the array's two dimensions and one reduced. */
+struct chain {
+  weir_access access[MEMBERS];
+  int32_t in[MEMBERS][2], out[MEMBERS][1];
+  weir_member member[MEMBERS];
+  weir_box boxes[MEMBERS];
+  int64_t extent[ARRAYS][2];
+  bool loose; /* boxes hold more than what is read: iterations are dropped, or elements left out */
+};
+
+static void draw_input(struct dice *d, struct chain *c, int k, int i)
+{
+  weir_operand *x = &c->access[k].in[i];
+
+  c->in[k][i] = i == 0 ? k : (int32_t)roll(d, 0, k);
+  x->dtype = WEIR_F32;
+  x->rank = 2;
+  for (int e = 0; e < 2; e++) {
+    x->extent[e] = c->extent[c->in[k][i]][e];
+    x->index[e] = (weir_index){.offset = roll(d, -2, 2),
+                               .div = roll(d, 0, 2),
+                               .border = (weir_border)roll(d, roll(d, 0, 9) == 0 ? 1 : 2, 6)};
+    x->index[e].coef[e] = roll(d, -1, roll(d, 0, 9) == 0 ? 2 : 1);
+    x->index[e].coef[2] = e == 0 ? roll(d, 0, 1) : 0;
+    c->loose = c->loose || x->index[e].border == WEIR_BORDER_ABSENT || x->index[e].coef[e] > 1;
+  }
+}
+
+static void draw_chain(struct dice *d, struct chain *c)
+{
+  memset(c, 0, sizeof *c);
+  for (int k = 0; k < ARRAYS; k++) {
+    c->extent[k][0] = roll(d, 1, MOST);
+    c->extent[k][1] = roll(d, 1, MOST);
+  }
+  for (int k = 0; k < MEMBERS; k++) {
+    weir_access *a = &c->access[k];
+
+    a->n_dims = 3;
+    a->n_in = (int)roll(d, 1, 2);
+    a->n_out = 1;
+    a->combine = WEIR_COMBINE_SUM;
+    a->dim[2] = (weir_dim){WEIR_REDUCED, 0, roll(d, 1, 3), false};
+    a->out[0] = (weir_operand){.dtype = WEIR_F32, .rank = 2};
+    for (int e = 0; e < 2; e++) {
+      a->dim[e] = (weir_dim){WEIR_PARALLEL, 0, c->extent[k + 1][e], false};
+      a->out[0].extent[e] = c->extent[k + 1][e];
+      a->out[0].index[e].coef[e] = 1;
+    }
+    for (int i = 0; i < a->n_in; i++) {
+      draw_input(d, c, k, i);
+    }
+    c->out[k][0] = k + 1;
+    c->member[k] = (weir_member){a, c->in[k], c->out[k]};
+  }
+  weir_box *last = &c->boxes[MEMBERS - 1];
+
+  *last = weir_iterations(&c->access[MEMBERS - 1]);
+  for (int e = 0; e < 2; e++) {
+    last->lo[e] = roll(d, 0, last->hi[e] - 1);
+    last->hi[e] = roll(d, last->lo[e], last->hi[e]);
+  }
+}
+
+/* Element of one iteration; false when the load gives its fill or the iteration is dropped. */
+static bool element(const weir_access *a, const weir_operand *x, const int64_t *at, int64_t *index)
+{
+  bool all = true;
+
+  for (int d = 0; d < x->rank; d++) {
+    bool inside;
+    const int64_t raw = weir_index_raw(&x->index[d], a->n_dims, at, 0);
+
+    index[d] = weir_index_border(&x->index[d], raw, x->extent[d], &inside);
+    all = all && inside;
+  }
+  return all;
+}
+
+static bool survives(const weir_access *a, const int64_t *at)
+{
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      const weir_index *x = &a->in[k].index[d];
+      bool inside;
+
+      (void)weir_index_border(x, weir_index_raw(x, a->n_dims, at, 0), a->in[k].extent[d], &inside);
+      if (x->border == WEIR_BORDER_ABSENT && !inside) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* Marks what the members from `from` on read of the array over their boxes; returns how much. */
+static int64_t mark(const struct chain *c, int from, int32_t array, bool marks[MOST][MOST])
+{
+  int64_t n = 0, at[WEIR_MAX_DIMS], index[2];
+
+  memset(marks, 0, sizeof(bool[MOST][MOST]));
+  for (int k = from; k < MEMBERS; k++) {
+    const weir_access *a = &c->access[k];
+    const weir_box *b = &c->boxes[k];
+
+    for (at[0] = b->lo[0]; at[0] < b->hi[0]; at[0]++) {
+      for (at[1] = b->lo[1]; at[1] < b->hi[1]; at[1]++) {
+        for (at[2] = b->lo[2]; at[2] < b->hi[2]; at[2]++) {
+          for (int i = 0; i < a->n_in; i++) {
+            if (c->in[k][i] == array && survives(a, at) && element(a, &a->in[i], at, index)) {
+              n += !marks[index[0]][index[1]];
+              marks[index[0]][index[1]] = true;
+            }
+          }
+        }
+      }
+    }
+  }
+  return n;
+}
+
+/* The hull of the marks is the box, or lies in it where that is loose. */
+static void check_hull(const struct chain *c, bool marks[MOST][MOST], const weir_box *box)
+{
+  int64_t lo[2] = {MOST, MOST}, hi[2] = {0, 0};
+
+  for (int64_t i = 0; i < MOST; i++) {
+    for (int64_t j = 0; j < MOST; j++) {
+      const int64_t at[2] = {i, j};
+
+      for (int e = 0; e < 2 && marks[i][j]; e++) {
+        lo[e] = at[e] < lo[e] ? at[e] : lo[e];
+        hi[e] = at[e] + 1 > hi[e] ? at[e] + 1 : hi[e];
+      }
+    }
+  }
+  for (int e = 0; e < 2; e++) {
+    assert_true(c->loose ? box->lo[e] <= lo[e] && box->hi[e] >= hi[e]
+                         : box->lo[e] == lo[e] && box->hi[e] == hi[e]);
+  }
+  assert_true(box->lo[2] == 0);
+}
+
+static void composed_boxes_hold_what_later_members_read(void **state)
+{
+  int64_t met = 0, none = 0, exact = 0;
+
+  for (uint32_t number = 0; number < CASES; number++) {
+    struct dice d = {number, 0};
+    static struct chain c;
+    bool marks[MOST][MOST];
+
+    draw_chain(&d, &c);
+    weir_members_compose(c.member, MEMBERS, c.boxes);
+    for (int k = 0; k < MEMBERS - 1; k++) {
+      weir_box asked;
+      const int64_t n = mark(&c, k + 1, k + 1, marks);
+      const bool any = weir_members_asked(c.member, MEMBERS, k, c.boxes, &asked);
+
+      assert_true(any || n == 0);
+      assert_true(any || weir_box_empty(&asked));
+      assert_memory_equal(&asked, &c.boxes[k], sizeof asked);
+      if (n > 0) {
+        check_hull(&c, marks, &asked);
+      }
+      met += n > 0;
+      none += n == 0;
+      exact += n > 0 && !c.loose;
+    }
+  }
+  assert_true(met > CASES / 8 && none > CASES / 8 && exact > CASES / 20);
+}
+
+static void distinct_elements_of_members_equal_marks(void **state)
+{
+  for (uint32_t number = 0; number < CASES; number++) {
+    struct dice d = {number, 1u << 20};
+    static struct chain c;
+    bool marks[MOST][MOST];
+
+    draw_chain(&d, &c);
+    weir_members_compose(c.member, MEMBERS, c.boxes);
+    for (int32_t array = 0; array < ARRAYS; array++) {
+      int times = 0, uses = 0;
+
+      assert_int_equal(weir_members_distinct(c.member, MEMBERS, c.boxes, array, false),
+                       mark(&c, 0, array, marks));
+      assert_int_equal(weir_members_writers(c.member, MEMBERS, array), array > 0);
+      for (int32_t k = 0; k < MEMBERS; k++) {
+        for (int i = 0; i < c.access[k].n_in; i++) {
+          uses += c.in[k][i] == array;
+          times += c.in[k][i] == array && weir_members_first(c.member, k, i, false);
+        }
+      }
+      assert_int_equal(times, uses > 0);
+    }
+  }
+}
+
+static void maps_say_of_operands_what_marking_finds(void **state)
+{
+  int64_t identities = 0, once = 0;
+
+  for (uint32_t number = 0; number < 4 * CASES; number++) {
+    struct dice d = {number, 2u << 20};
+    static struct chain c;
+
+    draw_chain(&d, &c);
+    weir_access *a = &c.access[0];
+    weir_operand *x = &a->in[0];
+    int reads[MOST][MOST] = {{0}};
+    int64_t at[3], index[2];
+
+    for (int e = 0; e < 2; e++) { /* as maps are where the rules of borders do not act */
+      x->index[e].border = WEIR_BORDER_ABSENT;
+      x->index[e].offset = x->index[e].coef[e] >= 0 ? 0 : x->index[e].offset;
+      x->extent[e] = roll(&d, 0, 1) == 0 ? a->dim[e].hi : x->extent[e];
+    }
+    a->n_in = 1;
+    for (at[0] = 0; at[0] < a->dim[0].hi; at[0]++) {
+      for (at[1] = 0; at[1] < a->dim[1].hi; at[1]++) {
+        for (at[2] = 0; at[2] < a->dim[2].hi; at[2]++) {
+          const bool inside = element(a, x, at, index);
+
+          reads[inside ? index[0] : 0][inside ? index[1] : 0] += inside;
+        }
+      }
+    }
+    if (weir_operand_reads_once(x, a)) {
+      once++;
+      for (int i = 0; i < MOST * MOST; i++) {
+        assert_true(reads[i / MOST][i % MOST] <= 1);
+      }
+    }
+    a->n_dims = 2; /* without the reduced dimension */
+    if (weir_operand_is_identity(x, a)) {
+      int order[WEIR_MAX_RANK];
+
+      identities++;
+      x->index[0].coef[2] = x->index[1].coef[2] = 0;
+      assert_true(weir_operand_is_one_to_one(x, a, order) && order[0] == 0 && order[1] == 1);
+      assert_true(weir_operand_follows(x, a, 0) == 0 && weir_operand_follows(x, a, 1) == 1);
+      for (at[0] = 0; at[0] < a->dim[0].hi; at[0]++) {
+        for (at[1] = 0; at[1] < a->dim[1].hi; at[1]++) {
+          assert_true(element(a, x, at, index) && index[0] == at[0] && index[1] == at[1]);
+        }
+      }
+    }
+  }
+  assert_true(identities > 20 && once > 20);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(composed_boxes_hold_what_later_members_read),
+      cmocka_unit_test(distinct_elements_of_members_equal_marks),
+      cmocka_unit_test(maps_say_of_operands_what_marking_finds),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
