@@ -100,14 +100,14 @@ static bool reads_own(const gathering *x, int32_t number, int in, int along)
 
   for (int q = 0; q < weir_grid_size(weir_partition_grid(x->p)); q++) {
     const weir_box run = weir_partition_iterations(x->p, number, q);
-    const weir_region need = weir_needed(&node->access, in, &run);
-    const weir_box hull = weir_region_hull(&need),
-                   own = weir_partition_owned(x->p, node->in[in], q);
+    const weir_box own = weir_partition_owned(x->p, node->in[in], q);
+    int64_t below[WEIR_MAX_RANK], above[WEIR_MAX_RANK];
 
-    for (int d = 0; d < rank && !weir_region_empty(&need); d++) {
+    weir_halo(&node->access, in, &run, &own, below, above);
+    for (int d = 0; d < rank; d++) {
       const bool cut = weir_partition_bounds(x->p, node->in[in], d, &other) != NULL;
 
-      if (cut && other == along && (hull.lo[d] < own.lo[d] || hull.hi[d] > own.hi[d])) {
+      if (cut && other == along && (below[d] > 0 || above[d] > 0)) {
         return false;
       }
     }

@@ -226,12 +226,7 @@ static bool turns(const weir_operand *x, const weir_box *run)
   bool yes = false;
 
   for (int d = 0; d < x->rank && !weir_box_empty(run); d++) {
-    const weir_border border = x->index[d].border;
-    int64_t least, most;
-
-    weir_index_range(&x->index[d], run, &least, &most);
-    yes = yes || ((least < 0 || most >= x->extent[d]) &&
-                  (border == WEIR_BORDER_WRAP || border == WEIR_BORDER_REFLECT));
+    yes = yes || weir_index_turns(&x->index[d], x->extent[d], run);
   }
   return yes;
 }
@@ -259,12 +254,10 @@ static bool reads_own(const overlap_split *s, const overlap_member *x, int opera
   const weir_access *a = access_of(s, x);
   const weir_box run = overlap_box(s, x, 0);
   const weir_region r = weir_needed(a, operand, &run);
-  bool yes = !turns(&a->in[operand], &run);
+  const weir_box hull = weir_region_hull(&r);
 
-  for (int d = 0; d < r.rank && !weir_region_empty(&r); d++) {
-    yes = yes && r.part[d][0].lo >= s->owned.lo[d] && r.part[d][r.n[d] - 1].hi <= s->owned.hi[d];
-  }
-  return yes;
+  return !turns(&a->in[operand], &run) &&
+         (weir_region_empty(&r) || weir_box_within(&hull, &s->owned));
 }
 
 static bool parts_agree(const overlap_split *s)

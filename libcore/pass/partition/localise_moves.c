@@ -4,18 +4,6 @@
 #include "base/weir_alloc.h"
 #include "pass/partition/localise_priv.h"
 
-/* Dimension by dimension: where nothing is needed along one, indices stay inside the others. */
-static bool is_within(const weir_box *inner, const weir_box *outer)
-{
-  bool yes = true;
-
-  for (int d = 0; d < inner->rank && yes; d++) {
-    yes = inner->lo[d] >= inner->hi[d] ||
-          (outer->lo[d] <= inner->lo[d] && inner->hi[d] <= outer->hi[d]);
-  }
-  return yes;
-}
-
 /* What a rank needs of an operand, in one box; all along dimensions whose ends meet, and as usual
  * along the others where there is one along which it needs nothing. */
 static weir_box needed(const localising *l, int32_t node, int operand, int rank)
@@ -24,23 +12,15 @@ static weir_box needed(const localising *l, int32_t node, int operand, int rank)
   const weir_operand *x = &a->in[operand];
   const weir_box run = weir_partition_iterations(l->p, node, rank);
   const weir_region r = weir_needed(a, operand, &run);
+  const bool runs = !weir_box_empty(&run);
   weir_box box = {.rank = x->rank};
-  int64_t least, most;
 
   for (int d = 0; d < x->rank; d++) {
-    const weir_index *at = &x->index[d];
     const bool slot = x->role == WEIR_ROLE_STATE && d == 0;
-    const bool turns = at->border == WEIR_BORDER_WRAP || at->border == WEIR_BORDER_REFLECT;
 
-    if (weir_box_empty(&run) && !slot) {
-      continue;
-    }
-    if (!slot) {
-      weir_index_range(at, &run, &least, &most);
-    }
-    if (slot || (turns && (least < 0 || most >= x->extent[d]))) {
+    if (slot || (runs && weir_index_turns(&x->index[d], x->extent[d], &run))) {
       box.hi[d] = x->extent[d];
-    } else if (r.n[d] > 0) {
+    } else if (runs && r.n[d] > 0) {
       box.lo[d] = r.part[d][0].lo;
       box.hi[d] = r.part[d][r.n[d] - 1].hi;
     }
@@ -144,7 +124,7 @@ static weir_status add_exchange(localising *l, int32_t array, weir_box **get, in
  * element to the last. */
 static bool serves(const weir_operand *x, const weir_box *get, const weir_box *have)
 {
-  return is_within(get, have) && (x->role == WEIR_ROLE_DATA || is_within(have, get));
+  return weir_box_within(get, have) && (x->role == WEIR_ROLE_DATA || weir_box_within(have, get));
 }
 
 /* An earlier exchange of the array that leaves all that is needed on every rank, -1: none. */
@@ -244,7 +224,7 @@ static weir_status find_update_of(localising *l, int32_t stored)
     const weir_box owned = weir_partition_owned(l->p, from, r);
 
     get[r] = weir_partition_owned(l->p, stored, r);
-    same = same && is_within(&get[r], &owned) && is_within(&owned, &get[r]);
+    same = same && weir_box_within(&get[r], &owned) && weir_box_within(&owned, &get[r]);
   }
   if (!same) {
     WEIR_TRY_GOTO(add_exchange(l, from, &get, &l->updated[stored]), out);
@@ -279,7 +259,7 @@ static bool writes_own(const localising *l, int32_t number)
       const weir_box box = weir_region_hull(&made);
       const weir_box owned = weir_partition_owned(l->p, node->out[o], r);
 
-      yes = weir_region_empty(&made) || is_within(&box, &owned);
+      yes = weir_region_empty(&made) || weir_box_within(&box, &owned);
     }
   }
   return yes;

@@ -1,19 +1,10 @@
 /* partition_slabs.c - how an array without cuts is read: in slabs that ranks could own. */
 #include "pass/partition/partition_priv.h"
 
-static void grow(weir_box *hull, const weir_box *box)
-{
-  const bool first = weir_box_empty(hull);
-
-  for (int d = 0; d < box->rank; d++) {
-    hull->lo[d] = first || box->lo[d] < hull->lo[d] ? box->lo[d] : hull->lo[d];
-    hull->hi[d] = first || box->hi[d] > hull->hi[d] ? box->hi[d] : hull->hi[d];
-  }
-}
-
 weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank)
 {
   weir_box hull = {.rank = weir_graph_get_array(p->g, array)->desc.rank};
+  bool any = false;
 
   for (int32_t i = 0; i < p->n_order; i++) {
     const weir_node *node = weir_graph_node(p->g, p->order[i]);
@@ -25,7 +16,7 @@ weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank)
         const weir_box box = weir_region_hull(&need);
 
         if (!weir_region_empty(&need)) {
-          grow(&hull, &box);
+          weir_box_grow(&hull, &box, &any);
         }
       }
     }
