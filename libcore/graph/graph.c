@@ -131,7 +131,26 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
   node->part = from->part;
   node->turn = from->turn;
   node->dead = from->dead;
+  node->derivation = from->derivation;
   return WEIR_OK;
+}
+
+weir_derivation weir_node_derivation(const weir_node *node)
+{
+  weir_derivation d = node->derivation;
+
+  if (d.of != NULL || node->op == NULL) {
+    return d;
+  }
+  d.of = node->op;
+  d.made = (int8_t)node->n_in;
+  for (int k = 0; k < node->n_in; k++) {
+    d.in[k] = (int8_t)k;
+  }
+  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
+    d.dim[j] = (weir_derived_dim){WEIR_DERIVED_OTHER, (int8_t)j};
+  }
+  return d;
 }
 
 static weir_status copy_array(const weir_array *from, weir_graph *to)

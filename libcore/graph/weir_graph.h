@@ -90,6 +90,28 @@ typedef struct weir_array {
   int8_t built_as[WEIR_MAX_RANK];
 } weir_array;
 
+/* What a derived operator was made of, as a hint: a kernel that asks for it checks it against the
+ * access. Arrays of `of` are counted inputs first, then outputs. */
+enum {
+  WEIR_DERIVED_OTHER = -1, /* none of them                                 */
+  WEIR_DERIVED_PLACE = 100 /* where in its window each maximum of `of` was */
+};
+
+/* An iteration dimension. */
+typedef struct weir_derived_dim {
+  int8_t array, dim; /* dimension `dim` of that array; OTHER: iteration dimension `dim` of `of`;
+                        dim OTHER: none of them */
+} weir_derived_dim;
+
+/* An adjoint of a sum of products is such a sum of the same three arrays: so are its own adjoints.
+ * Of any other operator a second derivative has no use of this. */
+typedef struct weir_derivation {
+  const weir_op_desc *of;       /* the operator as built; NULL: nothing is known     */
+  int8_t made;                  /* array that output 0 is, or is the gradient by      */
+  int8_t in[WEIR_MAX_OPERANDS]; /* likewise every operand                             */
+  weir_derived_dim dim[WEIR_MAX_DIMS];
+} weir_derivation;
+
 typedef struct weir_node {
   const weir_op_desc *op; /* NULL: a source */
   void *spec;
@@ -103,6 +125,7 @@ typedef struct weir_node {
   int8_t turn;     /* of what could run: -1 first, as it starts what goes on beside the others; 1
                       last, as it waits for that */
   bool dead;       /* removed by a pass */
+  weir_derivation derivation; /* of NULL: as built, or nothing is known */
   weir_access access;
 } weir_node;
 
@@ -139,6 +162,8 @@ int32_t weir_graph_nodes(const weir_graph *g);
 int32_t weir_graph_arrays(const weir_graph *g);
 const weir_node *weir_graph_node(const weir_graph *g, int32_t node);
 weir_node *weir_graph_node_mut(weir_graph *g, int32_t node);
+/* Its derivation; a node as built is its own operator. */
+weir_derivation weir_node_derivation(const weir_node *node);
 const weir_array *weir_graph_get_array(const weir_graph *g, int32_t array);
 weir_array *weir_graph_array_mut(weir_graph *g, int32_t array);
 /* The array becomes an input of that name, for a graph that is cut in two: who wrote it must be

@@ -258,6 +258,14 @@ static weir_value by_weights(weir_graph *g, const weir_conv_spec *s, const weir_
   }
   v = weir_graph_add_access(g, &op_weights, &a, from, 2, where);
   weir_access_fini(&a);
+  if (v.node >= 0) {
+    weir_derivation *const t = &weir_graph_node_mut(g, v.node)->derivation;
+
+    *t = weir_node_derivation(weir_graph_node(g, v.node));
+    t->of = &weir_op_conv;
+    t->made = 1;
+    t->in[1] = 2;
+  }
   return v;
 }
 
@@ -284,10 +292,32 @@ const weir_op_desc weir_op_conv_transposed = {
     .sample = sample,
 };
 
+/* The output is that convolution's data (0), x its output (2) and w its weights; channels of x are
+ * its channels out. */
+static void tell_conv(weir_node *node)
+{
+  const int d = node->access.in[0].rank - 2, channel = d + 2, from = 2 * d + 3;
+  weir_derivation *const t = &node->derivation;
+
+  *t = weir_node_derivation(node);
+  t->of = &weir_op_conv;
+  t->made = 0;
+  t->in[0] = 2;
+  for (int k = 0; k <= d; k++) {
+    t->dim[k] = (weir_derived_dim){0, (int8_t)k};
+  }
+  t->dim[channel].dim = (int8_t)from;
+  t->dim[from].dim = (int8_t)channel;
+}
+
 weir_value weir_conv_transposed_at(weir_graph *g, const weir_conv_transposed_spec *spec,
                                    weir_value x, weir_value w, const char *where)
 {
   const weir_value in[] = {x, w};
+  const weir_value v = weir_graph_add(g, &weir_op_conv_transposed, spec, in, 2, where);
 
-  return weir_graph_add(g, &weir_op_conv_transposed, spec, in, 2, where);
+  if (v.node >= 0) {
+    tell_conv(weir_graph_node_mut(g, v.node));
+  }
+  return v;
 }

@@ -17,7 +17,8 @@ typedef struct derive_site {
   const weir_access *access;
   int32_t in[WEIR_MAX_OPERANDS], made[WEIR_MAX_OUTPUTS], adjoint[WEIR_MAX_OUTPUTS];
   unsigned seeded;
-  const char *where, *name; /* of the node */
+  const char *where, *name;   /* of the node */
+  weir_derivation derivation; /* likewise */
 } derive_site;
 
 /* derive_maxima.c: maxima over windows are taken before functions that rise, where nothing but them

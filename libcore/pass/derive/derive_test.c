@@ -9,6 +9,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "exec/weir_plan.h"
+#include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
@@ -62,6 +63,46 @@ static void elementwise_is_derived_twice(void **state)
   weir_tensor_fini(&x);
   weir_tensor_fini(&made);
   weir_plan_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
+/* An adjoint of a sum of products says of which operator it is, and so does the adjoint of that;
+ * one of a maximum says where its places are. */
+static void adjoints_say_what_they_are_of(void **state)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 9, 4}};
+  const weir_array_desc f = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 5}};
+  weir_graph *g = new_graph();
+  const weir_value in[] = {weir_input(g, "x", &d), weir_input(g, "w", &f)};
+  const weir_pool_spec pool = {.taps = {2}};
+  const weir_conv_spec spec = {.lo = {1}, .hi = {1}};
+  const weir_value y = weir_pool_max(g, &pool, weir_conv(g, &spec, in[0], in[1]));
+  weir_value by[2], again[2];
+  int conv = 0, maximum = 0;
+
+  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, y), -1), in, 2, by));
+  for (int k = 0; k < 2; k++) {
+    const weir_derivation *t = &weir_graph_node(g, by[k].node)->derivation;
+
+    assert_true(t->of == &weir_op_conv && t->made == k && t->in[0] + t->in[1] == 3 - k);
+    assert_true(t->dim[1].array == k && t->dim[1].dim == 1);
+  }
+  for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
+    const weir_derivation *t = &weir_graph_node(g, i)->derivation;
+
+    maximum +=
+        t->of == &weir_op_pool && t->made == 0 && t->in[0] == 1 && t->in[1] == WEIR_DERIVED_PLACE;
+  }
+  assert_int_equal(maximum, 1);
+  const int32_t before = weir_graph_nodes(g);
+
+  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, by[0]), -1), &in[1], 1, again));
+  for (int32_t i = before; i < weir_graph_nodes(g); i++) {
+    const weir_derivation *t = &weir_graph_node(g, i)->derivation;
+
+    conv += t->of == &weir_op_conv && t->made == 2; /* by what dx is made of: the convolution */
+  }
+  assert_true(conv > 0);
   weir_graph_destroy(&g);
 }
 
@@ -355,6 +396,7 @@ static void a_loss_is_one_float(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(adjoints_say_what_they_are_of),
       cmocka_unit_test(elementwise_is_derived_twice),
       cmocka_unit_test(what_does_not_matter_has_gradient_0),
       cmocka_unit_test(zeros_of_a_product_and_equal_maxima),

@@ -20,9 +20,11 @@ void derive_contribute(derive_walk *w, int32_t array, weir_value v)
   w->adjoint[array] = w->adjoint[array].node < 0 ? v : weir_add(w->g, w->adjoint[array], v);
 }
 
-/* Inputs of the adjoint: those of the node, then what lies beside its outputs. */
+/* Inputs of the adjoint: those of the node, then what lies beside its outputs. is: in the node's
+ * derivation. */
 typedef struct inputs {
   int32_t array[WEIR_MAX_OPERANDS];
+  int8_t is[WEIR_MAX_OPERANDS];
 } inputs;
 
 /* Operands that no expression loads and no gather needs go. */
@@ -52,6 +54,7 @@ static void prune(const derive_adjoint *of, inputs *in)
     number[k] = kept;
     if (used[k]) {
       a->in[kept] = a->in[k];
+      in->is[kept] = in->is[k];
       in->array[kept++] = in->array[k];
     }
   }
@@ -139,6 +142,60 @@ static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
   return WEIR_OK;
 }
 
+/* What an operand beside the node's outputs is. */
+static int8_t is_beside(const derive_site *site, const derive_beside_arrays *beside, int32_t array)
+{
+  for (int o = 0; o < site->access->n_out; o++) {
+    if ((site->seeded >> o & 1) != 0 && array == site->adjoint[o]) {
+      return (int8_t)(site->derivation.made + o);
+    }
+  }
+  return array == beside->best ? WEIR_DERIVED_PLACE : WEIR_DERIVED_OTHER;
+}
+
+/* The dimension of the adjoint that dimension j of the node is, and nothing else; or -1. */
+static int same_dim(const derive_adjoint *d, int j)
+{
+  const derive_form *f = &d->dim[j];
+  int found = -1;
+
+  for (int k = 0; k < d->to->n_dims; k++) {
+    if (f->coef[k] != 0) {
+      if (f->coef[k] != 1 || found >= 0) {
+        return -1;
+      }
+      found = k;
+    }
+  }
+  return f->den == 1 && f->offset == 0 ? found : -1;
+}
+
+/* Of the adjoint; its operands are not pruned yet. */
+static weir_derivation tell(const derive_site *site, const derive_adjoint *d,
+                            const derive_beside_arrays *beside, inputs *in)
+{
+  const int rank = d->from->in[d->operand].rank;
+  weir_derivation t = {.made = site->derivation.in[d->operand]};
+
+  t.of = t.made >= 0 && t.made < WEIR_DERIVED_PLACE ? site->derivation.of : NULL;
+
+  for (int k = 0; k < d->to->n_in; k++) {
+    in->is[k] = k < d->from->n_in ? site->derivation.in[k] : is_beside(site, beside, in->array[k]);
+  }
+  for (int k = 0; k < WEIR_MAX_DIMS; k++) {
+    t.dim[k] = k < rank ? (weir_derived_dim){t.made, (int8_t)k}
+                        : (weir_derived_dim){WEIR_DERIVED_OTHER, WEIR_DERIVED_OTHER};
+  }
+  for (int j = 0; j < d->from->n_dims; j++) {
+    const int k = same_dim(d, j);
+
+    if (k >= rank) {
+      t.dim[k] = site->derivation.dim[j];
+    }
+  }
+  return t;
+}
+
 /* Reports call the adjoint of conv "conv'". */
 static void name_adjoint(weir_graph *g, int32_t node, const char *of)
 {
@@ -153,7 +210,7 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
 {
   const int32_t n = d->from->body.n;
   bool nothing = false;
-  inputs in = {{0}};
+  inputs in = {.array = {0}, .is = {0}};
   derive_beside_arrays beside = *known;
   int32_t node = -1;
 
@@ -173,8 +230,12 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
   if (value < 0) {
     return WEIR_OK;
   }
+  weir_derivation told = tell(site, d, &beside, &in);
+
   WEIR_TRY(finish(d, value, &in));
   WEIR_TRY(derive_add(w, d->to, in.array, site->where, &node));
+  memcpy(told.in, in.is, sizeof told.in);
+  weir_graph_node_mut(w->g, node)->derivation = told;
   name_adjoint(w->g, node, site->name);
   derive_contribute(w, site->in[d->operand], (weir_value){node, 0});
   return WEIR_OK;
@@ -288,7 +349,8 @@ static weir_status derive_node(derive_walk *w, int32_t number)
 {
   const weir_node *node = weir_graph_node(w->g, number);
   derive_site site = {.where = node->where,
-                      .name = node->label != NULL ? node->label : node->op->name};
+                      .name = node->label != NULL ? node->label : node->op->name,
+                      .derivation = weir_node_derivation(node)};
   weir_access access;
   char text[512];
 

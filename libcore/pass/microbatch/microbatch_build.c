@@ -78,6 +78,7 @@ static weir_status add(const building *b, const weir_op_desc *op, weir_access *a
   node->part = b->part->number;
   node->derived = like->derived;
   node->label = op == like->op ? like->label : NULL;
+  node->derivation = op == like->op ? like->derivation : node->derivation;
   return WEIR_OK;
 }
 

@@ -111,6 +111,7 @@ static weir_status add(building *b, int number, weir_access *a)
   added->label = like->label;
   added->derived = like->derived;
   added->part = like->part;
+  added->derivation = like->derivation;
   return WEIR_OK;
 }
 
