@@ -1,4 +1,5 @@
-/* conv_body.c - products of two loads, and the conditions on the iterations that count. */
+/* conv_body.c - products of two loads, and the conditions on the iterations that count, however
+ * they are written: sides of a comparison, terms and factors in any order. */
 #include "ops/conv/conv_priv.h"
 
 #include <string.h>
@@ -45,85 +46,147 @@ static bool multiply(int64_t k, int64_t factor, int64_t *product)
   return weir_mul_ok(k, factor, product) && conv_is_small(*product);
 }
 
-/* sum += factor * line(e), factor small; false where e is no sum of small multiples of indices. */
-static bool add_line(const weir_body *b, int32_t e, int64_t factor, conv_line *sum)
+/* line + times (whole's numerator / whole.div, rounded). */
+typedef struct sum {
+  conv_line line, whole;
+  int64_t times;
+} sum;
+
+static bool add_term(const weir_body *b, int32_t e, int64_t factor, sum *s);
+
+/* At most one division, by a number above 0, of a sum without one. */
+static bool add_quotient(const weir_body *b, const weir_expr *x, int64_t factor, sum *s)
+{
+  sum inner = {.line = {.div = 1}};
+
+  if (s->times != 0 || !constant_of(b, x->b, &inner.line.div) || inner.line.div < 1 ||
+      !conv_is_small(inner.line.div) || !add_term(b, x->a, 1, &inner) || inner.times != 0) {
+    return false;
+  }
+  s->whole = inner.line;
+  s->times = factor;
+  return true;
+}
+
+/* s += factor * e, factor small; false where e is no sum of small multiples of indices and of one
+ * quotient. */
+static bool add_term(const weir_body *b, int32_t e, int64_t factor, sum *s)
 {
   const weir_expr *x = &b->exprs[e];
   int64_t k, product;
 
   switch (x->code) {
   case WEIR_CODE_INDEX:
-    return __builtin_add_overflow(sum->coef[x->integer], factor, &sum->coef[x->integer]) == 0;
+    return weir_add_ok(s->line.coef[x->integer], factor, &s->line.coef[x->integer]);
   case WEIR_CODE_CONST:
     return constant_of(b, e, &k) && multiply(k, factor, &product) &&
-           weir_add_ok(sum->offset, product, &sum->offset);
+           weir_add_ok(s->line.offset, product, &s->line.offset);
   case WEIR_CODE_ADD:
-    return add_line(b, x->a, factor, sum) && add_line(b, x->b, factor, sum);
+    return add_term(b, x->a, factor, s) && add_term(b, x->b, factor, s);
   case WEIR_CODE_SUB:
-    return add_line(b, x->a, factor, sum) && add_line(b, x->b, -factor, sum);
+    return add_term(b, x->a, factor, s) && add_term(b, x->b, -factor, s);
+  case WEIR_CODE_NEG:
+    return add_term(b, x->a, -factor, s);
   case WEIR_CODE_MUL:
     if (constant_of(b, x->b, &k)) {
-      return multiply(k, factor, &product) && add_line(b, x->a, product, sum);
+      return multiply(k, factor, &product) && add_term(b, x->a, product, s);
     }
     return constant_of(b, x->a, &k) && multiply(k, factor, &product) &&
-           add_line(b, x->b, product, sum);
+           add_term(b, x->b, product, s);
+  case WEIR_CODE_DIV:
+    return add_quotient(b, x, factor, s);
   default:
     return false;
   }
 }
 
-/* (line / den) * den == line. */
-static bool is_whole(const weir_body *b, const weir_expr *e, conv_condition *c)
+/* Its first dimension counts up, and what is added stands on the other side. */
+static void turn_bound(conv_condition *c)
 {
-  for (int swap = 0; swap < 2; swap++) {
-    const weir_expr *product = &b->exprs[swap ? e->b : e->a];
-    const int32_t line = swap ? e->a : e->b;
-    int64_t times, den;
+  int first = 0;
 
-    if (product->code == WEIR_CODE_MUL && constant_of(b, product->b, &times) &&
-        b->exprs[product->a].code == WEIR_CODE_DIV &&
-        constant_of(b, b->exprs[product->a].b, &den) && den == times && den > 0) {
-      conv_line divided = {.div = 1};
-
-      *c = (conv_condition){.test = CONV_WHOLE, .line = {.div = 1}};
-      if (!add_line(b, b->exprs[product->a].a, 1, &divided) || !add_line(b, line, 1, &c->line) ||
-          memcmp(&divided, &c->line, sizeof divided) != 0) {
-        return false;
-      }
-      c->line.div = den;
-      return true;
-    }
+  while (first < WEIR_MAX_DIMS - 1 && c->line.coef[first] == 0) {
+    first++;
   }
-  return false;
+  c->bound -= c->line.offset;
+  c->line.offset = 0;
+  if (c->line.coef[first] < 0) {
+    for (int j = 0; j < WEIR_MAX_DIMS; j++) {
+      c->line.coef[j] = -c->line.coef[j];
+    }
+    c->bound = 1 - c->bound;
+    c->test = c->test == CONV_FROM ? CONV_BELOW : CONV_FROM;
+  }
 }
 
-static bool add_conditions(const weir_access *a, int32_t e, conv_condition *list, int *n)
+void conv_condition_reduce(const weir_access *a, conv_condition *c)
 {
-  const weir_body *b = &a->body;
-  const weir_expr *x = &b->exprs[e];
-  conv_condition *c = &list[*n];
-
-  if (x->code == WEIR_CODE_AND) {
-    return add_conditions(a, x->a, list, n) && add_conditions(a, x->b, list, n);
+  conv_line_reduce(a, &c->line);
+  if (c->test != CONV_WHOLE) {
+    turn_bound(c);
   }
-  if (*n == CONV_MOST_CONDITIONS || x->a < 0 || x->b < 0) {
+}
+
+/* The difference of both sides is at least (below) 0: `more` of it. */
+static bool put_bound(const sum *s, conv_test test, int64_t more, conv_condition *c)
+{
+  *c = (conv_condition){.test = test, .line = s->line, .bound = more};
+  return s->times == 0;
+}
+
+/* times (line / div) - line, times = div, is 0 where the line is whole, and only there. */
+static bool put_whole(const sum *s, conv_condition *c)
+{
+  const int64_t sign = s->times < 0 ? -1 : 1;
+  bool right =
+      s->times != 0 && s->times == sign * s->whole.div && s->line.offset == -sign * s->whole.offset;
+
+  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
+    right = right && s->line.coef[j] == -sign * s->whole.coef[j];
+  }
+  *c = (conv_condition){.test = CONV_WHOLE, .line = s->whole};
+  return right;
+}
+
+static bool add_comparison(const weir_access *a, const weir_expr *x, bool holds, conv_condition *c)
+{
+  sum s = {.line = {.div = 1}};
+
+  if (x->a < 0 || x->b < 0 || !add_term(&a->body, x->a, 1, &s) ||
+      !add_term(&a->body, x->b, -1, &s)) {
     return false;
   }
   switch (x->code) {
   case WEIR_CODE_EQ:
-    if (!is_whole(b, x, c)) {
-      return false;
-    }
-    break;
+    return holds && put_whole(&s, c);
+  case WEIR_CODE_NE:
+    return !holds && put_whole(&s, c);
   case WEIR_CODE_GE:
+    return put_bound(&s, holds ? CONV_FROM : CONV_BELOW, 0, c);
   case WEIR_CODE_LT:
-    *c = (conv_condition){.test = x->code == WEIR_CODE_GE ? CONV_FROM : CONV_BELOW,
-                          .line = {.div = 1}};
-    if (!constant_of(b, x->b, &c->bound) || !add_line(b, x->a, 1, &c->line)) {
-      return false;
-    }
-    break;
+    return put_bound(&s, holds ? CONV_BELOW : CONV_FROM, 0, c);
+  case WEIR_CODE_GT:
+    return put_bound(&s, holds ? CONV_FROM : CONV_BELOW, 1, c);
+  case WEIR_CODE_LE:
+    return put_bound(&s, holds ? CONV_BELOW : CONV_FROM, 1, c);
   default:
+    return false;
+  }
+}
+
+static bool add_conditions(const weir_access *a, int32_t e, bool holds, conv_condition *list,
+                           int *n)
+{
+  const weir_expr *x = &a->body.exprs[e];
+  conv_condition *c = &list[*n];
+
+  if (x->code == WEIR_CODE_NOT) {
+    return add_conditions(a, x->a, !holds, list, n);
+  }
+  if (x->code == (holds ? WEIR_CODE_AND : WEIR_CODE_OR)) {
+    return add_conditions(a, x->a, holds, list, n) && add_conditions(a, x->b, holds, list, n);
+  }
+  if (*n == CONV_MOST_CONDITIONS || !add_comparison(a, x, holds, c)) {
     return false;
   }
   for (int j = 0; j < a->n_dims; j++) {
@@ -131,48 +194,53 @@ static bool add_conditions(const weir_access *a, int32_t e, conv_condition *list
       return false;
     }
   }
-  conv_line_reduce(a, &c->line);
+  if (!conv_is_small(c->line.offset)) {
+    return false;
+  }
+  conv_condition_reduce(a, c);
   ++*n;
-  return conv_is_small(c->line.offset) && conv_is_small(c->line.div);
+  return conv_is_small(c->line.offset) && conv_is_small(c->bound);
 }
 
-/* The expression where its conditions hold: it counts as 0 elsewhere. -1: it does not. */
-static int32_t take_conditions(const weir_access *a, int32_t e, conv_condition *list, int *n)
+static bool is_number(const weir_body *b, int32_t e, double value)
 {
-  const weir_expr *x = &a->body.exprs[e];
+  return b->exprs[e].code == WEIR_CODE_CONST && weir_dtype_is_real(b->exprs[e].dtype) &&
+         b->exprs[e].real == value;
+}
 
-  if (x->code != WEIR_CODE_SELECT) {
-    return e;
+/* Adds what the expression multiplies, where its conditions hold: it counts as 0 elsewhere. */
+static bool add_factors(const weir_access *a, int32_t e, conv_condition *list, int *n, int *loads)
+{
+  const weir_body *b = &a->body;
+  const weir_expr *x = &b->exprs[e];
+
+  switch (x->code) {
+  case WEIR_CODE_SELECT:
+    if (is_number(b, x->c, 0)) {
+      return add_conditions(a, x->a, true, list, n) && add_factors(a, x->b, list, n, loads);
+    }
+    return is_number(b, x->b, 0) && add_conditions(a, x->a, false, list, n) &&
+           add_factors(a, x->c, list, n, loads);
+  case WEIR_CODE_MUL:
+    return add_factors(a, x->a, list, n, loads) && add_factors(a, x->b, list, n, loads);
+  case WEIR_CODE_CONST:
+    return is_number(b, e, 1);
+  case WEIR_CODE_CAST: /* exact */
+    return b->exprs[x->a].dtype == WEIR_BF16 && add_factors(a, x->a, list, n, loads);
+  case WEIR_CODE_LOAD:
+    if ((*loads >> x->integer & 1) != 0) {
+      return false;
+    }
+    *loads |= 1 << x->integer;
+    return true;
+  default:
+    return false;
   }
-  const weir_expr *other = &a->body.exprs[x->c];
-
-  return other->code == WEIR_CODE_CONST && other->real == 0 && add_conditions(a, x->a, list, n)
-             ? x->b
-             : -1;
 }
 
 int conv_body_conditions(const weir_access *a, conv_condition *conditions)
 {
-  const weir_body *b = &a->body;
   int n = 0, loads = 0;
-  const int32_t product = take_conditions(a, a->value[0], conditions, &n);
 
-  if (product < 0 || b->exprs[product].code != WEIR_CODE_MUL) {
-    return -1;
-  }
-  const int32_t factor[] = {b->exprs[product].a, b->exprs[product].b};
-
-  for (int k = 0; k < 2; k++) {
-    int32_t load = take_conditions(a, factor[k], conditions, &n);
-
-    if (load >= 0 && b->exprs[load].code == WEIR_CODE_CAST &&
-        b->exprs[b->exprs[load].a].dtype == WEIR_BF16) { /* exact */
-      load = b->exprs[load].a;
-    }
-    if (load < 0 || b->exprs[load].code != WEIR_CODE_LOAD) {
-      return -1;
-    }
-    loads |= 1 << b->exprs[load].integer;
-  }
-  return loads == 3 ? n : -1; /* both inputs */
+  return add_factors(a, a->value[0], conditions, &n, &loads) && loads == 3 ? n : -1;
 }

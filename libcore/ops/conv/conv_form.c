@@ -261,18 +261,34 @@ static bool conditions_hold(const matching *m)
   return true;
 }
 
+/* True when the numbers differ by multiples of the divisor, or their sum is one. */
+static bool same_rest(const conv_line *a, const conv_line *b)
+{
+  bool differ = (a->offset - b->offset) % a->div == 0, add = (a->offset + b->offset) % a->div == 0;
+
+  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
+    differ = differ && (a->coef[j] - b->coef[j]) % a->div == 0;
+    add = add && (a->coef[j] + b->coef[j]) % a->div == 0;
+  }
+  return a->div == b->div && (differ || add);
+}
+
 /* True where a condition says so, or it is so anyway. */
 static bool is_demanded(const matching *m, conv_test test, conv_line line, int64_t bound)
 {
-  conv_line_reduce(m->a, &line);
-  if (test == CONV_WHOLE && line.div == 1) {
+  conv_condition wanted = {.test = test, .line = line, .bound = bound};
+
+  conv_condition_reduce(m->a, &wanted);
+  if (test == CONV_WHOLE && wanted.line.div == 1) {
     return true;
   }
   for (int i = 0; i < m->n_conditions; i++) {
     const conv_condition *c = &m->condition[i];
 
-    if (c->test == test && (test == CONV_WHOLE || c->bound == bound) &&
-        memcmp(&c->line, &line, sizeof line) == 0) {
+    if (c->test == wanted.test &&
+        (test == CONV_WHOLE
+             ? same_rest(&c->line, &wanted.line)
+             : c->bound == wanted.bound && memcmp(&c->line, &wanted.line, sizeof c->line) == 0)) {
       return true;
     }
   }
@@ -377,8 +393,27 @@ static const weir_operand *operand_of(const weir_access *a, int k)
   return k == CONV_FORM_OUTPUT ? &a->out[0] : &a->in[k];
 }
 
-/* Reads the node as one kind, its inputs in one order. */
-static bool match_as(matching *m)
+/* What the node makes and reads, as it says itself; false where that is no convolution's. */
+static bool name_arrays(const weir_derivation *told, conv_form *f)
+{
+  int *const array[] = {&f->x, &f->w, &f->y}; /* of a convolution as built */
+
+  f->x = f->y = f->w = NOTHING;
+  if (told->made < 0 || told->made > 2) {
+    return false;
+  }
+  *array[told->made] = CONV_FORM_OUTPUT;
+  for (int k = 0; k < 2; k++) {
+    if (told->in[k] < 0 || told->in[k] > 2 || *array[told->in[k]] != NOTHING) {
+      return false;
+    }
+    *array[told->in[k]] = k;
+  }
+  f->kind = (conv_kind[]){CONV_DATA, CONV_WEIGHTS, CONV_FORWARD}[told->made];
+  return true;
+}
+
+static bool matches(matching *m)
 {
   conv_form *f = m->f;
 
@@ -422,7 +457,7 @@ static void find_still(matching *m)
     for (int j = 0; j < a->n_dims; j++) {
       m->condition[i].line.coef[j] = m->still[j] ? 0 : m->condition[i].line.coef[j];
     }
-    conv_line_reduce(a, &m->condition[i].line);
+    conv_condition_reduce(a, &m->condition[i]);
   }
 }
 
@@ -446,11 +481,53 @@ static bool is_candidate(const weir_access *a)
   return true;
 }
 
-bool conv_form_of(const weir_access *a, conv_form *f)
+/* A gradient by x as a convolution of y, whose x and y have changed places: that is what it is
+ * where a tap is alone. What counted along y then counts taps, and channels in are channels out. */
+static weir_derivation exchanged(const weir_derivation *told, int d)
+{
+  const int out = d + 2, tap = d + 3, in = 2 * d + 3;
+  weir_derivation t = *told;
+
+  t.made = 2;
+  for (int k = 0; k < 2; k++) {
+    t.in[k] = told->in[k] == 2 ? 0 : told->in[k];
+  }
+  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
+    const weir_derived_dim dim = told->dim[j];
+
+    if (dim.array == 0 || dim.array == 2) {
+      t.dim[j].array = (int8_t)(2 - dim.array);
+    } else if (dim.array < 0 && dim.dim >= 1 && dim.dim <= d) {
+      t.dim[j].dim = (int8_t)(tap + dim.dim - 1);
+    } else if (dim.array < 0 && (dim.dim == in || dim.dim == out)) {
+      t.dim[j].dim = (int8_t)(dim.dim == in ? out : in);
+    }
+  }
+  return t;
+}
+
+static bool matches_as(const matching *ready, const weir_derivation *told, conv_form *f)
+{
+  conv_form here = {.dtype = ready->a->accumulator};
+  matching m = *ready;
+
+  m.told = told;
+  m.f = &here;
+  if (!name_arrays(told, &here) || !matches(&m)) {
+    return false;
+  }
+  here.x_dtype = m.x->dtype;
+  here.y_dtype = m.y->dtype;
+  here.w_dtype = m.w->dtype;
+  *f = here;
+  return true;
+}
+
+bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f)
 {
   matching m = {.a = a};
 
-  if (!is_candidate(a)) {
+  if (told->of != &weir_op_conv || !is_candidate(a)) {
     return false;
   }
   m.n_conditions = conv_body_conditions(a, m.condition);
@@ -458,30 +535,22 @@ bool conv_form_of(const weir_access *a, conv_form *f)
     return false;
   }
   find_still(&m);
-  for (int kind = CONV_FORWARD; kind <= CONV_WEIGHTS; kind++) {
-    for (int first = 0; first < 2; first++) {
-      const int out = CONV_FORM_OUTPUT, second = 1 - first;
-      conv_form here = {.kind = (conv_kind)kind, .dtype = a->accumulator};
+  if (told->made == 0) {
+    const weir_derivation turned = exchanged(told, a->out[0].rank - 2);
 
-      here.x = kind == CONV_DATA ? out : first;
-      here.y = kind == CONV_FORWARD ? out : kind == CONV_DATA ? first : second;
-      here.w = kind == CONV_WEIGHTS ? out : second;
-      m.f = &here;
-      if (match_as(&m)) {
-        here.x_dtype = m.x->dtype;
-        here.y_dtype = m.y->dtype;
-        here.w_dtype = m.w->dtype;
-        *f = here;
-        return true;
-      }
+    if (matches_as(&m, &turned, f)) {
+      return true;
     }
   }
-  return false;
+  return matches_as(&m, told, f);
 }
 
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f)
 {
-  return group->n_nodes == 1 && conv_form_of(&weir_graph_node(g, group->nodes[0])->access, f);
+  const weir_node *node = weir_graph_node(g, group->nodes[0]);
+  const weir_derivation told = weir_node_derivation(node);
+
+  return group->n_nodes == 1 && conv_form_of(&node->access, &told, f);
 }
 
 bool conv_form_is(const conv_form *f, weir_dtype dtype)

@@ -1,10 +1,13 @@
-/* conv_form.h - the convolution that a node is, read from its access alone: what kernels match.
+/* conv_form.h - the convolution that a node says it is, checked against its access: what kernels
+ * match.
  *
  * A convolution is a set of triples of elements that are multiplied,
  *   x[n, stride o + dilation t - lo, g in + i]   w[.., t, g, i, c]   y[n, o, g out + c]
  * for all n, o, g, c, t, i where x has that element (or its border rule gives one). A node that
  * sums over two of the three and writes the third is the convolution itself, its gradient by x or
- * its gradient by w, whatever operator or pass made it. */
+ * its gradient by w. Which one, and what its iterations count, is asked of its derivation; steps,
+ * extents and borders are read from the access, and nothing is believed that the access does not
+ * show. */
 #ifndef CONV_FORM_H
 #define CONV_FORM_H
 #include "graph/weir_kernel.h"
@@ -50,8 +53,9 @@ typedef struct conv_weight_places {
   int64_t base, tap[CONV_FORM_DIMS], group, in, out;
 } conv_weight_places;
 
-/* True, and *f filled, when the access is a convolution. */
-bool conv_form_of(const weir_access *a, conv_form *f);
+/* True, and *f filled, when the access is the convolution that `told` says; a wrong `told` gives
+ * false. */
+bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f);
 /* Likewise of the one node of a group. */
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f);
 /* Whether the sums and all arrays are of one dtype, this one. */

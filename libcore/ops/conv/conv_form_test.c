@@ -159,21 +159,66 @@ static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose)
 }
 
 /* Tensor of an operand of the node that makes `made`: x, w, or what is summed with them. */
-static const weir_tensor *tensor_of(const subject *s, const weir_graph *g, weir_value made,
+static const weir_tensor *tensor_of(const subject *s, const weir_node *node, weir_value made,
                                     int operand, const weir_tensor *t)
 {
-  const weir_node *node = weir_graph_node(g, made.node);
-
   if (operand == CONV_FORM_OUTPUT) {
     return &t[made.node == s->y.node ? 3 : made.node == s->gx.node ? 4 : 5];
   }
-  return node->in[operand] == weir_value_array(g, s->x)   ? &t[0]
-         : node->in[operand] == weir_value_array(g, s->w) ? &t[1]
-                                                          : &t[2];
+  return node->in[operand] == weir_value_array(s->g, s->x)   ? &t[0]
+         : node->in[operand] == weir_value_array(s->g, s->w) ? &t[1]
+                                                             : &t[2];
+}
+
+static bool reads_node(const weir_node *node, conv_form *f)
+{
+  const weir_derivation told = weir_node_derivation(node);
+
+  return conv_form_of(&node->access, &told, f);
+}
+
+/* Whatever else the node might say of itself is refused, or true all the same (of dimensions that
+ * stand still, and of one group). */
+static void check_wrong(const weir_node *node, const subject *s, weir_value made,
+                        const weir_tensor *t, uint64_t seed)
+{
+  weir_draw r = {.seed = seed};
+
+  for (int i = 0; i < 40; i++) {
+    weir_derivation told = weir_node_derivation(node);
+    conv_form f;
+
+    for (int n = (int)weir_draw_int(&r, 1, 3); n > 0; n--) {
+      const int j = (int)weir_draw_int(&r, 0, node->access.n_dims - 1);
+      const int other = (int)weir_draw_int(&r, 0, node->access.n_dims - 1);
+      const weir_derived_dim dim = told.dim[j];
+
+      switch (weir_draw_int(&r, 0, 3)) {
+      case 0:
+        told.made = (int8_t)weir_draw_int(&r, -1, 3);
+        break;
+      case 1:
+        told.in[weir_draw_int(&r, 0, 1)] = (int8_t)weir_draw_int(&r, -1, 3);
+        break;
+      case 2:
+        told.dim[j] = told.dim[other];
+        told.dim[other] = dim;
+        break;
+      default:
+        told.dim[j] =
+            (weir_derived_dim){(int8_t)weir_draw_int(&r, -1, 3), (int8_t)weir_draw_int(&r, -1, 12)};
+      }
+    }
+    if (conv_form_of(&node->access, &told, &f)) {
+      compare(&f, (const weir_tensor *const[]){tensor_of(s, node, made, f.x, t),
+                                               tensor_of(s, node, made, f.y, t),
+                                               tensor_of(s, node, made, f.w, t)});
+    }
+  }
 }
 
 /* How many of the three nodes are read as convolutions, and whether they are what is read. */
-static int check_nodes(const subject *s, const weir_tensor *t)
+static int check_nodes(const subject *s, const weir_tensor *t, uint64_t seed)
 {
   const weir_value nodes[] = {s->y, s->gx, s->gw};
   weir_graph *g = NULL;
@@ -185,14 +230,15 @@ static int check_nodes(const subject *s, const weir_tensor *t)
     const weir_node *node = weir_graph_node(g, nodes[k].node);
     conv_form f;
 
-    if (conv_form_of(&node->access, &f)) {
-      const weir_tensor *const role[] = {tensor_of(s, g, nodes[k], f.x, t),
-                                         tensor_of(s, g, nodes[k], f.y, t),
-                                         tensor_of(s, g, nodes[k], f.w, t)};
+    if (reads_node(node, &f)) {
+      const weir_tensor *const role[] = {tensor_of(s, node, nodes[k], f.x, t),
+                                         tensor_of(s, node, nodes[k], f.y, t),
+                                         tensor_of(s, node, nodes[k], f.w, t)};
 
       compare(&f, role);
       found++;
     }
+    check_wrong(node, s, nodes[k], t, seed + (uint64_t)k);
   }
   weir_graph_destroy(&g);
   return found;
@@ -219,7 +265,7 @@ static int check_subject(const subject *s, uint64_t seed)
     bind[k] = (weir_binding){names[k], &t[k]};
   }
   assert_ok(weir_plan_run(plan, bind, 6));
-  const int found = check_nodes(s, t);
+  const int found = check_nodes(s, t, seed);
 
   for (int k = 0; k < 6; k++) {
     weir_tensor_fini(&t[k]);
@@ -327,10 +373,10 @@ static void check_transposed(const weir_array_desc *x, const weir_array_desc *w,
   assert_ok(weir_plan_run(plan, all, 6));
   conv_form f;
 
-  assert_true(conv_form_of(access_of(s.g, gt), &f));
+  assert_true(reads_node(weir_graph_node(s.g, gt.node), &f));
   assert_int_equal(f.kind, CONV_FORWARD);
   compare(&f, (const weir_tensor *const[]){&tensor[U], &tensor[GT], &tensor[W]});
-  assert_true(conv_form_of(access_of(s.g, grad[1]), &f));
+  assert_true(reads_node(weir_graph_node(s.g, grad[1].node), &f));
   assert_int_equal(f.kind, CONV_WEIGHTS);
   compare(&f, (const weir_tensor *const[]){&tensor[U], &tensor[T], &tensor[GW]});
   for (int k = 0; k < ALL; k++) {
@@ -369,7 +415,7 @@ static void extents_and_steps_are_told(void **state)
   for (int k = 0; k < 3; k++) {
     conv_form f;
 
-    assert_true(conv_form_of(access_of(s.g, nodes[k]), &f));
+    assert_true(reads_node(weir_graph_node(s.g, nodes[k].node), &f));
     assert_int_equal(f.kind, k);
     assert_int_equal(f.d, 3);
     assert_true(f.n == 2 && f.groups == 2 && f.in == 3 && f.out == 5);
@@ -381,6 +427,20 @@ static void extents_and_steps_are_told(void **state)
     assert_true(f.border[0] == WEIR_BORDER_ABSENT && f.border[2] == WEIR_BORDER_WRAP);
     assert_near(conv_form_flops(&f), 2.0 * 2 * 4 * 8 * 4 * 18 * 3 * 5 * 2, 1e-9);
   }
+  weir_graph_destroy(&s.g);
+}
+
+/* What a gradient by x is where a tap is alone, and so what kernels take first. */
+static void the_gradient_of_one_tap_is_a_convolution(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 4, .shape = {2, 9, 8, 6}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 1, 6, 10}};
+  subject s;
+  conv_form f;
+
+  make_subject(&s, &x, &w, &(weir_conv_spec){.groups = 0});
+  assert_true(reads_node(weir_graph_node(s.g, s.gx.node), &f));
+  assert_true(f.kind == CONV_FORWARD && f.in == 10 && f.out == 6 && f.y == CONV_FORM_OUTPUT);
   weir_graph_destroy(&s.g);
 }
 
@@ -397,7 +457,7 @@ static void weights_of_a_bank_are_read(void **state)
   conv_form f;
 
   assert_ok(weir_graph_status(g));
-  assert_true(conv_form_of(access_of(g, y), &f));
+  assert_true(reads_node(weir_graph_node(g, y.node), &f));
   /* The same with the copies folded into the map. */
   assert_ok(weir_access_copy(access_of(g, y), &a));
   a.in[1].rank = 1;
@@ -409,7 +469,9 @@ static void weights_of_a_bank_are_read(void **state)
   a.in[1].index[0].coef[3] = 8; /* the group, of which there is one */
   a.in[1].index[0].coef[4] = 1;
   assert_ok(weir_access_check(&a));
-  assert_true(conv_form_of(&a, &f));
+  const weir_derivation told = weir_node_derivation(weir_graph_node(g, y.node));
+
+  assert_true(conv_form_of(&a, &told, &f));
   const weir_view view = {.rank = 1, .stride = {1}, .extent = {500}};
   const conv_weight_places p = conv_form_weights(&f, &view);
 
@@ -418,11 +480,13 @@ static void weights_of_a_bank_are_read(void **state)
   weir_graph_destroy(&g);
 }
 
-static bool reads(const weir_access *a)
+/* The access, a changed copy of the node's, as what the node says it is. */
+static bool reads(const weir_graph *g, weir_value v, const weir_access *a)
 {
+  const weir_derivation told = weir_node_derivation(weir_graph_node(g, v.node));
   conv_form f;
 
-  return conv_form_of(a, &f);
+  return conv_form_of(a, &told, &f);
 }
 
 /* Small changes make a node something else. */
@@ -435,28 +499,28 @@ static void what_is_no_convolution_is_refused(void **state)
   weir_access a;
 
   assert_ok(weir_access_copy(access_of(g, y), &a));
-  assert_true(reads(&a));
+  assert_true(reads(g, y, &a));
   a.combine = WEIR_COMBINE_MAX;
-  assert_false(reads(&a));
+  assert_false(reads(g, y, &a));
   a.combine = WEIR_COMBINE_SUM;
   a.in[1].index[0].coef[1] = 1; /* weights that differ from place to place */
-  assert_false(reads(&a));
+  assert_false(reads(g, y, &a));
   a.in[1].index[0].coef[1] = 0;
   a.in[0].index[3].offset = 1; /* other channels */
-  assert_false(reads(&a));
+  assert_false(reads(g, y, &a));
   a.in[0].index[3].offset = 0;
   a.in[0].index[2].coef[1] = 1; /* a skewed window */
-  assert_false(reads(&a));
+  assert_false(reads(g, y, &a));
   a.in[0].index[2].coef[1] = 0;
   a.out[0].index[1].coef[1] = -1; /* written backwards */
   a.out[0].index[1].offset = 4;
-  assert_false(reads(&a));
+  assert_false(reads(g, y, &a));
   a.out[0].index[1].coef[1] = 1;
   a.out[0].index[1].offset = 0;
   a.dim[5].hi = 2; /* not all taps of the array: fewer taps, all the same */
-  assert_true(reads(&a));
+  assert_true(reads(g, y, &a));
   a.body.exprs[a.value[0]].code = WEIR_CODE_ADD;
-  assert_false(reads(&a));
+  assert_false(reads(g, y, &a));
   weir_access_fini(&a);
   weir_graph_destroy(&g);
 }
@@ -471,13 +535,73 @@ static void conditions_are_part_of_the_form(void **state)
 
   make_subject(&s, &x, &w, &(weir_conv_spec){.stride = {2}, .lo = {1}, .hi = {1}});
   assert_ok(weir_access_copy(access_of(s.g, s.gx), &a));
-  assert_true(reads(&a));
+  assert_true(reads(s.g, s.gx, &a));
   weir_expr *e = &a.body.exprs[a.value[0]];
 
   assert_int_equal(e->code, WEIR_CODE_SELECT);
   a.value[0] = e->b;
-  assert_false(reads(&a));
+  assert_false(reads(s.g, s.gx, &a));
   weir_access_fini(&a);
+  weir_graph_destroy(&s.g);
+}
+
+static bool is_commutative(weir_code code)
+{
+  return code == WEIR_CODE_ADD || code == WEIR_CODE_MUL || code == WEIR_CODE_AND ||
+         code == WEIR_CODE_EQ;
+}
+
+/* Terms, factors and sides change places; a >= b is not a < b; all of it is multiplied with 1. */
+static void reword(weir_access *a)
+{
+  weir_body *b = &a->body;
+
+  for (int32_t i = 0; i < b->n; i++) {
+    weir_expr *e = &b->exprs[i];
+    const int32_t first = e->a;
+
+    if (is_commutative(e->code)) {
+      e->a = e->b;
+      e->b = first;
+    }
+  }
+  weir_expr *value = &b->exprs[a->value[0]];
+
+  if (value->code == WEIR_CODE_SELECT) {
+    const weir_expr select = *value;
+    const int32_t not = weir_body_unary(b, WEIR_CODE_NOT, select.a);
+
+    a->value[0] = weir_body_select(b, not, select.c, select.b);
+  }
+  a->value[0] = weir_body_binary(b, WEIR_CODE_MUL, weir_body_real(b, WEIR_F32, 1), a->value[0]);
+}
+
+/* Other words for the same do not make it something else. */
+static void equivalent_bodies_are_read_alike(void **state)
+{
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 4, .shape = {2, 9, 8, 6}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 4, .shape = {3, 2, 3, 10}};
+  const weir_conv_spec spec = {.stride = {2, 3}, .lo = {1, 1}, .hi = {1, 1}, .groups = 2};
+  subject s;
+
+  make_subject(&s, &x, &w, &spec);
+  const weir_value nodes[] = {s.y, s.gx, s.gw};
+
+  for (int k = 0; k < 3; k++) {
+    const weir_derivation told = weir_node_derivation(weir_graph_node(s.g, nodes[k].node));
+    conv_form before, after;
+    weir_access a;
+
+    memset(&before, 0, sizeof before);
+    memset(&after, 0, sizeof after);
+    assert_ok(weir_access_copy(access_of(s.g, nodes[k]), &a));
+    assert_true(conv_form_of(&a, &told, &before));
+    reword(&a);
+    assert_ok(weir_access_check(&a));
+    assert_true(conv_form_of(&a, &told, &after));
+    assert_memory_equal(&before, &after, sizeof before);
+    weir_access_fini(&a);
+  }
   weir_graph_destroy(&s.g);
 }
 
@@ -497,7 +621,7 @@ static void numbers_beyond_reckoning_are_refused(void **state)
       assert_ok(weir_access_copy(access_of(s.g, s.gx), &a));
       if (a.body.exprs[k].code == WEIR_CODE_CONST && weir_dtype_is_whole(a.body.exprs[k].dtype)) {
         a.body.exprs[k].integer = huge[i];
-        assert_false(reads(&a));
+        assert_false(reads(s.g, s.gx, &a));
       }
       weir_access_fini(&a);
     }
@@ -511,9 +635,11 @@ int main(void)
       cmocka_unit_test(every_sample_is_read_as_it_is),
       cmocka_unit_test(gradients_of_a_transposed_layer_are_read),
       cmocka_unit_test(extents_and_steps_are_told),
+      cmocka_unit_test(the_gradient_of_one_tap_is_a_convolution),
       cmocka_unit_test(weights_of_a_bank_are_read),
       cmocka_unit_test(what_is_no_convolution_is_refused),
       cmocka_unit_test(conditions_are_part_of_the_form),
+      cmocka_unit_test(equivalent_bodies_are_read_alike),
       cmocka_unit_test(numbers_beyond_reckoning_are_refused),
   };
 

@@ -1,201 +1,182 @@
-/* conv_names.c - what the iteration dimensions of a node are, should it be a convolution.
+/* conv_names.c - what the iteration dimensions of a node are, as its derivation says, and the steps
+ * that its indices then take.
  *
  * Nothing is proved here: conv_form.c compares what follows from the names with the node. */
 #include "ops/conv/conv_priv.h"
-
-/* In place of a dimension: the line is no dimension alone. */
-#define OTHER (-2)
-
-/* The dimension that the line is, NONE where it is 0, else OTHER. */
-static int only(const conv_line *l)
-{
-  int found = NONE;
-
-  for (int j = 0; j < WEIR_MAX_DIMS; j++) {
-    if (l->coef[j] != 0) {
-      if (l->coef[j] != 1 || found != NONE) {
-        return OTHER;
-      }
-      found = j;
-    }
-  }
-  return l->offset == 0 && l->div == 1 ? found : OTHER;
-}
-
-static bool take(int *place, int dim)
-{
-  const bool free = *place == NONE;
-
-  *place = dim;
-  return free;
-}
-
-static bool is_reduced(const matching *m, int j)
-{
-  return m->a->dim[j].kind == WEIR_REDUCED;
-}
 
 int64_t conv_extent_of(const matching *m, int dim)
 {
   return dim < 0 ? 1 : m->a->dim[dim].hi - m->a->dim[dim].lo;
 }
 
-/* x = stride o + dilation t - lo, of the convolution itself and of the gradient by weights. */
-static bool name_window(matching *m, int k)
+/* Where a dimension of an array as built (x, w, y) is kept. Along x and w channels count within a
+ * group and through all of them. */
+static int *place_of_axis(matching *m, int array, int axis)
 {
-  const conv_line *l = &m->xi[k + 1];
-  conv_form *f = m->f;
-  int *tap = &m->of[OF_TAP + k];
+  const int d = m->f->d;
 
+  if (axis < 0 || axis > d + 1) {
+    return NULL;
+  }
+  if (array == 1) {
+    return axis < d ? &m->of[OF_TAP + axis] : axis == d ? &m->of[OF_IN] : &m->y_channel;
+  }
+  if (axis == 0) {
+    return &m->of[OF_N];
+  }
+  if (array == 0) {
+    return axis == d + 1 ? &m->x_channel : &m->element[axis - 1];
+  }
+  return axis == d + 1 ? &m->y_channel : &m->of[OF_Y + axis - 1];
+}
+
+/* Of iterations as built: n, o1 .. od, group, channel out, t1 .. td, channel in. */
+static int *place_of_dim(matching *m, int dim)
+{
+  const int d = m->f->d;
+
+  return dim < 0 || dim > 2 * d + 3 ? NULL
+         : dim == 0                 ? &m->of[OF_N]
+         : dim <= d                 ? &m->of[OF_Y + dim - 1]
+         : dim == d + 1             ? &m->of[OF_GROUP]
+         : dim == d + 2             ? &m->of[OF_OUT]
+         : dim < 2 * d + 3          ? &m->of[OF_TAP + dim - d - 3]
+                                    : &m->of[OF_IN];
+}
+
+/* Every name once; those of turns are found later. */
+static bool take_names(matching *m)
+{
+  for (int v = 0; v < VARIABLES; v++) {
+    m->of[v] = NONE;
+  }
+  for (int k = 0; k < CONV_FORM_DIMS; k++) {
+    m->element[k] = m->turn[k] = NONE;
+  }
+  m->x_channel = m->y_channel = NONE;
   for (int j = 0; j < m->a->n_dims; j++) {
-    if (l->coef[j] == 0) {
-      continue;
-    }
-    if (j == m->of[OF_Y + k]) {
-      f->stride[k] = l->coef[j];
-    } else if (j == *tap || (f->kind == CONV_FORWARD && is_reduced(m, j) && take(tap, j))) {
-      f->dilation[k] = l->coef[j];
-    } else {
+    const weir_derived_dim t = m->told->dim[j];
+    int *const place = t.array < 0   ? place_of_dim(m, t.dim)
+                       : t.array < 3 ? place_of_axis(m, t.array, t.dim)
+                                     : NULL;
+
+    if (place != NULL && *place != NONE) {
       return false;
     }
+    if (place != NULL) {
+      *place = j;
+    }
   }
+  return true;
+}
+
+/* A dimension that stands still is none. */
+static void forget_still(const matching *m, int *dim)
+{
+  *dim = *dim >= 0 && (m->still[*dim] || conv_extent_of(m, *dim) == 1) ? NONE : *dim;
+}
+
+/* x = stride o + dilation t - lo, of the convolution itself and of the gradient by weights. */
+static bool read_window(matching *m, int k)
+{
+  const conv_line *l = &m->xi[k + 1];
+  const int o = m->of[OF_Y + k], tap = m->of[OF_TAP + k];
+  conv_form *f = m->f;
+
+  f->stride[k] = o >= 0 && l->coef[o] != 0 ? l->coef[o] : 1;
+  f->dilation[k] = tap >= 0 && l->coef[tap] != 0 ? l->coef[tap] : 1;
   f->lo[k] = -l->offset;
   f->border[k] = m->x->index[k + 1].border;
+  f->taps[k] = conv_extent_of(m, tap);
   return l->div == 1;
 }
 
 /* Solved for o: o = (x + lo - dilation t) / stride, or for t: t = (x + lo - stride o) / dilation.
  */
-static bool name_solved(matching *m, int k)
+static bool read_solved(matching *m, int k, bool by_tap)
 {
   conv_form *f = m->f;
-  const int whole = only(&m->yi[k + 1]);
-  const bool by_tap =
-      f->kind == CONV_DATA && whole != OTHER && (whole == NONE || whole != m->element[k]);
   const conv_line *l = by_tap ? &m->wi[k] : &m->yi[k + 1];
-  int *other = &m->of[by_tap ? OF_Y + k : OF_TAP + k];
-  int64_t *step = by_tap ? &f->stride[k] : &f->dilation[k];
+  const int other = m->of[by_tap ? OF_Y + k : OF_TAP + k];
 
-  /* What is solved for follows from the two others: else it would say nothing of them. */
-  if ((by_tap && (m->w->rank != f->d + 2 || (whole >= 0 && l->coef[whole] >= 0))) ||
-      (m->element[k] >= 0 && l->coef[m->element[k]] != 1)) {
+  if (by_tap && (m->w->rank != f->d + 2 || f->kind != CONV_DATA)) {
     return false;
   }
-  if (by_tap) {
-    m->of[OF_Y + k] = whole;
-  }
   for (int j = 0; j < m->a->n_dims; j++) {
-    if (l->coef[j] == 0 || j == m->element[k]) {
-      continue;
-    }
-    if (l->coef[j] < 0 && (j == *other || (is_reduced(m, j) && take(other, j)))) {
-      *step = -l->coef[j];
-    } else if (!is_reduced(m, j) || l->coef[j] != m->x->extent[k + 1] || !take(&m->turn[k], j)) {
-      return false;
+    if (l->coef[j] != 0 && j != m->element[k] && j != other) {
+      if (m->turn[k] != NONE || l->coef[j] != m->x->extent[k + 1]) {
+        return false;
+      }
+      m->turn[k] = j;
     }
   }
+  *(by_tap ? &f->stride[k] : &f->dilation[k]) =
+      other >= 0 && l->coef[other] != 0 ? -l->coef[other] : 1;
   *(by_tap ? &f->dilation[k] : &f->stride[k]) = l->div;
   f->lo[k] = l->offset;
   f->border[k] = m->turn[k] != NONE ? WEIR_BORDER_WRAP : WEIR_BORDER_ABSENT;
-  f->taps[k] = by_tap ? m->w->extent[k] : conv_extent_of(m, m->of[OF_TAP + k]);
-  return true;
+  f->taps[k] = by_tap ? m->w->extent[k] : conv_extent_of(m, other);
+  return m->element[k] < 0 || l->coef[m->element[k]] == 1;
 }
 
-static bool name_forward_channels(matching *m)
+/* Of the three that belong together along a dimension, elements of x, o and t, two count. */
+static bool name_spatial(matching *m, int k)
 {
-  const conv_line *x = &m->xi[m->f->d + 1], *y = &m->yi[m->f->d + 1];
+  const bool by_tap = m->of[OF_Y + k] != NONE;
 
-  for (int j = 0; j < m->a->n_dims; j++) {
-    if (x->coef[j] != 0 && !take(&m->of[is_reduced(m, j) ? OF_IN : OF_GROUP], j)) {
-      return false;
-    }
+  m->solved[k] = m->element[k] != NONE;
+  if (m->solved[k] ? by_tap && m->of[OF_TAP + k] != NONE : m->f->kind == CONV_DATA) {
+    return false;
   }
-  for (int j = 0; j < m->a->n_dims; j++) {
-    if (y->coef[j] != 0 && j != m->of[OF_GROUP] && !take(&m->of[OF_OUT], j)) {
-      return false;
-    }
-  }
-  m->f->groups = conv_extent_of(m, m->of[OF_GROUP]);
-  return true;
+  forget_still(m, &m->element[k]);
+  forget_still(m, &m->of[OF_Y + k]);
+  forget_still(m, &m->of[OF_TAP + k]);
+  return !m->solved[k]                ? read_window(m, k)
+         : m->f->kind == CONV_FORWARD ? false
+                                      : read_solved(m, k, by_tap);
 }
 
-/* Of the gradient by x; solved for the group where y's channel depends on that of x. */
-static bool name_data_channels(matching *m)
+/* Of one group, the channels of an array are those of the group. */
+static void rename_channel(int *wanted, int *other)
 {
-  const conv_line *y = &m->yi[m->f->d + 1];
-  const bool solved = m->x_channel >= 0 && y->coef[m->x_channel] != 0;
-
-  for (int j = 0; j < m->a->n_dims; j++) {
-    const bool group = !solved && m->w->rank == m->f->d + 2 && m->wi[m->f->d].coef[j] != 0;
-
-    if (y->coef[j] == 0 || j == m->x_channel) {
-      continue;
-    }
-    if (!is_reduced(m, j) || !take(&m->of[group ? OF_GROUP : y->coef[j] > 0 ? OF_OUT : OF_IN], j)) {
-      return false;
-    }
+  if (*wanted == NONE) {
+    *wanted = *other;
+    *other = NONE;
   }
-  m->f->groups = solved ? m->x->extent[m->f->d + 1] / conv_extent_of(m, m->of[OF_IN])
-                        : conv_extent_of(m, m->of[OF_GROUP]);
-  return true;
 }
 
-/* Of the gradient by w; solved for the group where x's channel depends on that of y. */
-static bool name_weight_channels(matching *m)
+/* Of channels of the array that is made, groups, and channels of a group, two count. */
+static bool name_channels(matching *m)
 {
-  const conv_line *x = &m->xi[m->f->d + 1];
-  const bool solved = m->y_channel >= 0 && x->coef[m->y_channel] != 0;
+  conv_form *f = m->f;
+  const bool by_x = f->kind == CONV_DATA, by_y = f->kind == CONV_WEIGHTS;
+  int *const group = &m->of[OF_GROUP], *const in = &m->of[OF_IN], *const out = &m->of[OF_OUT];
+  const weir_operand *made = by_x ? m->x : m->y;
+  const int64_t one = conv_extent_of(m, by_x ? *in : *out);
 
-  for (int j = 0; j < m->a->n_dims; j++) {
-    if (x->coef[j] == 0 || j == m->of[OF_IN] || j == m->y_channel) {
-      continue;
-    }
-    if (!is_reduced(m, j) || !take(&m->of[x->coef[j] > 0 ? OF_GROUP : OF_OUT], j)) {
-      return false;
-    }
+  f->groups = *group != NONE ? conv_extent_of(m, *group)
+              : by_x || by_y ? made->extent[f->d + 1] / one
+                             : 1;
+  forget_still(m, group);
+  forget_still(m, in);
+  forget_still(m, out);
+  forget_still(m, &m->x_channel);
+  forget_still(m, &m->y_channel);
+  if (f->groups == 1) {
+    rename_channel(by_x ? &m->x_channel : in, by_x ? in : &m->x_channel);
+    rename_channel(by_y ? &m->y_channel : out, by_y ? out : &m->y_channel);
   }
-  m->f->groups = solved ? m->y->extent[m->f->d + 1] / conv_extent_of(m, m->of[OF_OUT])
-                        : conv_extent_of(m, m->of[OF_GROUP]);
-  return true;
+  return !(by_x && *in != NONE && (f->groups == 1 || *group != NONE)) &&
+         !(by_y && *out != NONE && (f->groups == 1 || *group != NONE));
 }
 
 bool conv_name_dims(matching *m)
 {
-  conv_form *f = m->f;
-  const int d = f->d;
-  bool right = true;
+  bool right = take_names(m);
 
-  for (int v = 0; v < VARIABLES; v++) {
-    m->of[v] = NONE;
+  forget_still(m, &m->of[OF_N]);
+  for (int k = 0; k < m->f->d && right; k++) {
+    right = name_spatial(m, k);
   }
-  m->x_channel = m->y_channel = NONE;
-  m->of[OF_N] = only(f->kind == CONV_DATA ? &m->xi[0] : &m->yi[0]);
-  for (int k = 0; k < d && right; k++) {
-    f->stride[k] = f->dilation[k] = 1;
-    m->element[k] = m->turn[k] = NONE;
-    m->of[OF_TAP + k] = f->kind == CONV_WEIGHTS ? only(&m->wi[k]) : NONE;
-    m->solved[k] =
-        f->kind == CONV_DATA || (f->kind == CONV_WEIGHTS && only(&m->yi[k + 1]) == OTHER);
-    if (m->solved[k]) {
-      m->element[k] = only(&m->xi[k + 1]);
-      right = m->element[k] != OTHER && m->of[OF_TAP + k] != OTHER && name_solved(m, k);
-      continue;
-    }
-    m->of[OF_Y + k] = only(&m->yi[k + 1]);
-    right = m->of[OF_Y + k] != OTHER && m->of[OF_TAP + k] != OTHER && name_window(m, k);
-    f->taps[k] = conv_extent_of(m, m->of[OF_TAP + k]);
-  }
-  if (!right || m->of[OF_N] == OTHER) {
-    return false;
-  }
-  if (f->kind == CONV_FORWARD) {
-    return name_forward_channels(m);
-  }
-  if (f->kind == CONV_DATA) {
-    m->x_channel = only(&m->xi[d + 1]);
-    return m->x_channel != OTHER && name_data_channels(m);
-  }
-  m->of[OF_IN] = only(&m->wi[d]);
-  m->y_channel = only(&m->wi[d + 1]);
-  return m->of[OF_IN] != OTHER && m->y_channel != OTHER && name_weight_channels(m);
+  return right && name_channels(m);
 }

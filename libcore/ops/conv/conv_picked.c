@@ -103,7 +103,7 @@ static bool take_apart(weir_access *a, int *y)
   return true;
 }
 
-bool conv_picked_of(const weir_access *a, conv_picked *p)
+bool conv_picked_of(const weir_access *a, const weir_derivation *told, conv_picked *p)
 {
   void *memory = NULL;
   bool is = false;
@@ -117,7 +117,7 @@ bool conv_picked_of(const weir_access *a, conv_picked *p)
   weir_access *const whole = memory;
 
   if (weir_access_copy(a, whole) == WEIR_OK) {
-    is = take_apart(whole, &y) && conv_form_of(whole, &p->form) && p->form.y == y;
+    is = take_apart(whole, &y) && conv_form_of(whole, told, &p->form) && p->form.y == y;
     weir_access_fini(whole);
   }
   weir_free(&memory);
@@ -136,5 +136,8 @@ bool conv_picked_of(const weir_access *a, conv_picked *p)
 
 bool conv_picked_of_group(const weir_graph *g, const weir_group *group, conv_picked *p)
 {
-  return group->n_nodes == 1 && conv_picked_of(&weir_graph_node(g, group->nodes[0])->access, p);
+  const weir_node *node = weir_graph_node(g, group->nodes[0]);
+  const weir_derivation told = weir_node_derivation(node);
+
+  return group->n_nodes == 1 && conv_picked_of(&node->access, &told, p);
 }

@@ -13,7 +13,7 @@ typedef struct conv_picked {
 } conv_picked;
 
 /* True, and *p filled, when the access is one. */
-bool conv_picked_of(const weir_access *a, conv_picked *p);
+bool conv_picked_of(const weir_access *a, const weir_derivation *told, conv_picked *p);
 /* Likewise of the one node of a group. */
 bool conv_picked_of_group(const weir_graph *g, const weir_group *group, conv_picked *p);
 

@@ -1,7 +1,8 @@
-/* conv_priv.h - a node read as one kind of convolution, in the making. */
+/* conv_priv.h - a node checked to be one kind of convolution. */
 #ifndef CONV_PRIV_H
 #define CONV_PRIV_H
 #include "ops/conv/conv_form.h"
+#include "ops/conv/weir_conv.h"
 
 /* sum_j coef[j] i_j + offset (of dimensions with more than one iteration) divided by div. */
 typedef struct conv_line {
@@ -30,6 +31,7 @@ static inline bool conv_is_small(int64_t v)
 
 /* In place of a dimension: there is none. */
 #define NONE (-1)
+#define NOTHING (-2) /* no operand at all, nor the output */
 /* Variables of a convolution. */
 enum {
   OF_N,
@@ -48,6 +50,7 @@ typedef struct form_line {
 
 typedef struct matching {
   const weir_access *a;
+  const weir_derivation *told;
   conv_form *f;
   const weir_operand *x, *y, *w;
   conv_line xi[WEIR_MAX_RANK], yi[WEIR_MAX_RANK], wi[WEIR_MAX_RANK];
@@ -62,8 +65,8 @@ typedef struct matching {
   form_line line[WEIR_MAX_DIMS]; /* what each iteration dimension is */
 } matching;
 
-/* conv_names.c: says what the node's iteration dimensions are, from the lines of its indices: `of`,
- * element, turn, channels; fills taps, stride, dilation, lo, border and groups of the form. */
+/* conv_names.c: says what the node's iteration dimensions are, from its derivation: `of`, element,
+ * turn, channels; reads taps, stride, dilation, lo, border and groups of the form. */
 bool conv_name_dims(matching *m);
 /* Iterations of a dimension, 1 for NONE. */
 int64_t conv_extent_of(const matching *m, int dim);
@@ -71,7 +74,9 @@ int64_t conv_extent_of(const matching *m, int dim);
 /* conv_body.c: number of conditions of a body that multiplies its two inputs wherever they hold, or
  * -1 when it is another. */
 int conv_body_conditions(const weir_access *a, conv_condition *conditions);
-/* Takes iteration dimensions that stand still out of a line, and common divisors. */
+/* Takes iteration dimensions that stand still out of a line, and common divisors; writes a
+ * condition in one way of all those that say the same. */
 void conv_line_reduce(const weir_access *a, conv_line *l);
+void conv_condition_reduce(const weir_access *a, conv_condition *c);
 
 #endif

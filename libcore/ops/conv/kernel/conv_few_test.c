@@ -59,16 +59,14 @@ static int run(trial *t, const char *kernel, int threads, weir_tensor made[ALL])
 }
 
 /* With the kernel as without it, and the same bits on two threads; returns the groups it has. */
-static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
-                 uint64_t seed)
+static int agree_in(trial *t)
 {
-  trial t = make(spec, x, w, seed);
   weir_tensor plain[ALL], one[ALL], two[ALL];
 
-  assert_int_equal(run(&t, "none", 1, plain), 0);
-  const int claimed = run(&t, "conv.few", 1, one);
+  assert_int_equal(run(t, "none", 1, plain), 0);
+  const int claimed = run(t, "conv.few", 1, one);
 
-  assert_int_equal(run(&t, "conv.few", 2, two), claimed);
+  assert_int_equal(run(t, "conv.few", 2, two), claimed);
   for (int k = READ; k < ALL; k++) {
     const int64_t count = weir_tensor_count(&plain[k]);
 
@@ -80,6 +78,15 @@ static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const wei
     weir_tensor_fini(&one[k]);
     weir_tensor_fini(&two[k]);
   }
+  return claimed;
+}
+
+static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
+                 uint64_t seed)
+{
+  trial t = make(spec, x, w, seed);
+  const int claimed = agree_in(&t);
+
   end(&t);
   return claimed;
 }
@@ -165,12 +172,72 @@ static void others_are_left(void **state)
   assert_int_equal(agree(&(weir_conv_spec){.groups = 0}, &wide, &deep, 1), 0);
 }
 
+static trial with_gradients(void)
+{
+  const weir_conv_spec s = {.stride = {2}, .lo = {1}, .hi = {1}};
+  const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 4}};
+  const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 16}};
+
+  return make(&s, &x, &w, 1);
+}
+
+/* A node that says that it is another gradient than it is runs as loops, with the right numbers. */
+static void a_wrong_derivation_is_not_claimed(void **state)
+{
+  trial t = with_gradients();
+
+  needs_vectors();
+  for (int32_t i = 0; i < weir_graph_nodes(t.g); i++) {
+    weir_derivation *told = &weir_graph_node_mut(t.g, i)->derivation;
+
+    if (told->of == &weir_op_conv) {
+      for (int k = 0; k < 2; k++) {
+        told->in[k] = told->in[k] == 1 - told->made ? told->made : told->in[k];
+      }
+      told->made = 1 - told->made; /* x and w change places */
+    }
+  }
+  assert_int_equal(agree_in(&t), 1); /* the convolution itself */
+  end(&t);
+}
+
+/* Factors and sides in another order, and a factor of 1. */
+static void an_equivalent_body_keeps_the_kernel(void **state)
+{
+  trial t = with_gradients();
+
+  needs_vectors();
+  for (int32_t i = 0; i < weir_graph_nodes(t.g); i++) {
+    weir_access *a = &weir_graph_node_mut(t.g, i)->access;
+
+    for (int32_t e = 0; e < a->body.n && a->combine == WEIR_COMBINE_SUM; e++) {
+      weir_expr *x = &a->body.exprs[e];
+      const int32_t first = x->a;
+
+      if (x->code == WEIR_CODE_MUL || x->code == WEIR_CODE_EQ) {
+        x->a = x->b;
+        x->b = first;
+      }
+    }
+    if (a->combine == WEIR_COMBINE_SUM) {
+      const weir_dtype dtype = a->body.exprs[a->value[0]].dtype;
+
+      a->value[0] = weir_body_binary(&a->body, WEIR_CODE_MUL, weir_body_real(&a->body, dtype, 1),
+                                     a->value[0]);
+    }
+  }
+  assert_int_equal(agree_in(&t), 3);
+  end(&t);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_convolutions_agree),
       cmocka_unit_test(ends_of_networks_are_claimed),
       cmocka_unit_test(others_are_left),
+      cmocka_unit_test(a_wrong_derivation_is_not_claimed),
+      cmocka_unit_test(an_equivalent_body_keeps_the_kernel),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
