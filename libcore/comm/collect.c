@@ -186,6 +186,20 @@ static weir_status climb(blocks *b, const weir_reducer *reducer)
   return WEIR_OK;
 }
 
+weir_allreduce_way weir_allreduce_way_of(int ranks, int64_t bytes, int64_t tree)
+{
+  weir_allreduce_way way = {.tree = bytes <= tree};
+
+  for (int step = 1; step < ranks && bytes > 0 && way.tree; step *= 2) { /* those of climb() */
+    way.steps += 2;
+  }
+  if (bytes > 0 && !way.tree) {
+    way.steps = 2 * ((int64_t)ranks - 1);
+  }
+  way.bytes = (double)bytes / (way.tree ? 1 : ranks);
+  return way;
+}
+
 weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_reducer *reducer,
                                   void *data, int64_t count, weir_request **out)
 {
@@ -195,7 +209,7 @@ weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_red
   *out = NULL;
   WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_REDUCE, &b.r), done);
   WEIR_TRY_GOTO(begin(&b, NULL, count), done);
-  if (count > 0 && count <= c->engine->cfg.tree / b.size) {
+  if (count > 0 && weir_allreduce_way_of(c->size, count * b.size, c->engine->cfg.tree).tree) {
     WEIR_TRY_GOTO(climb(&b, reducer), done);
   } else if (count > 0) {
     WEIR_TRY_GOTO(scatter(&b, reducer), done);

@@ -86,6 +86,15 @@ const weir_reducer *weir_reducer_of(weir_merge merge, weir_dtype dtype);
  * message. Collective. Fails as an exchange. */
 weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_reducer *reducer,
                                   void *data, int64_t count, weir_request **out) WEIR_CHECKED;
+/* How the messages of an allreduce of that many bytes follow one another, where comm.tree is
+ * `tree`. Along the tree everything goes up to rank 0 and down again; else each rank merges its
+ * share, which all others send it and get back. Nothing is sent where there are no bytes. */
+typedef struct weir_allreduce_way {
+  bool tree;
+  int64_t steps; /* messages one after another, every second to be merged; no rank sends more */
+  double bytes;  /* of each of these */
+} weir_allreduce_way;
+weir_allreduce_way weir_allreduce_way_of(int ranks, int64_t bytes, int64_t tree);
 /* The same, where rank r gets its counts[r] elements only, which lie at their place in `data` (all
  * blocks, one behind the other); the others stay as they were. counts: [ranks], the same on all,
  * not kept. Collective. Fails as an exchange. */

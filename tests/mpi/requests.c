@@ -388,7 +388,13 @@ static void counters_equal_closed_forms(void **state)
     const weir_comm_count n = since(before, WEIR_COMM_REDUCE);
     int64_t own[4] = {n.sent, n.sent_bytes, n.received, n.received_bytes};
 
+    const weir_allreduce_way said =
+        weir_allreduce_way_of(ranks, EACH * ranks * (int64_t)sizeof *x, cfg.tree);
+
+    assert_true(said.tree == (way == 1) && n.sent <= said.steps);
+    assert_true(said.tree || n.sent == said.steps);
     if (way == 0) {
+      assert_true((double)n.sent_bytes == (double)said.steps * said.bytes);
       assert_int_equal(n.sent, 2 * others);
       assert_int_equal(n.sent_bytes, 2 * others * bytes);
       assert_int_equal(n.received, 2 * others);

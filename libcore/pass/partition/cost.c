@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
+#include "comm/weir_request.h"
 #include "ops/call/weir_call.h"
 #include "pass/partition/weir_localise.h"
 #include "pass/schedule/weir_schedule.h"
@@ -16,26 +17,13 @@ double weir_cost_message(const weir_machine *m, double bytes)
   return m->latency + bytes / m->message;
 }
 
-static int64_t log2_up(int64_t n)
+double weir_cost_allreduce(const weir_machine *m, int ranks, int64_t bytes)
 {
-  int64_t k = 0;
+  const weir_allreduce_way way = weir_allreduce_way_of(ranks, bytes, m->tree);
 
-  for (int64_t p = 1; p < n; p *= 2) {
-    k++;
-  }
-  return k;
-}
-
-double weir_cost_allreduce(const weir_machine *m, int ranks, double bytes)
-{
-  const double levels = (double)log2_up(ranks), others = ranks - 1;
-
-  if (ranks < 2 || bytes <= 0) {
-    return 0;
-  }
-  return bytes <= (double)m->tree
-             ? levels * (2 * weir_cost_message(m, bytes) + bytes / m->merge)
-             : others * (2 * weir_cost_message(m, bytes / ranks) + bytes / ranks / m->merge);
+  return way.steps == 0 ? 0
+                        : (double)(way.steps / 2) *
+                              (2 * weir_cost_message(m, way.bytes) + way.bytes / m->merge);
 }
 
 /* ---- The queue of messages ---- */
@@ -133,12 +121,6 @@ static int group_size(const weir_grid *g, unsigned dims)
   return size;
 }
 
-/* Messages that a rank sends at most in a merge. */
-static int64_t messages_of(const weir_machine *m, int ranks, int64_t bytes)
-{
-  return bytes <= 0 ? 0 : bytes <= m->tree ? 2 * log2_up(ranks) : 2 * (ranks - 1);
-}
-
 static weir_status start(walk *w, int64_t number, const weir_group *group)
 {
   const weir_move *m = w->local->moves[number];
@@ -148,9 +130,9 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
   if (m->kind == WEIR_MOVE_MERGE) {
     const int ranks = group_size(w->grid, m->dims);
 
-    seconds = weir_cost_allreduce(w->machine, ranks, (double)m->bytes);
+    seconds = weir_cost_allreduce(w->machine, ranks, m->bytes);
     w->cost.sum_bytes += m->bytes;
-    w->cost.messages += messages_of(w->machine, ranks, m->bytes);
+    w->cost.messages += weir_allreduce_way_of(ranks, m->bytes, w->machine->tree).steps;
   } else {
     sent = 0;
     for (int64_t i = 0; i < m->n_parts; i++) {

@@ -148,7 +148,7 @@ static void gradients_are_summed_over_all_ranks(void **state)
   const weir_cost c = cost_of(4, 1, true, &m);
 
   assert_true(c.sum_bytes >= bytes && c.sum_bytes <= bytes + 8); /* the loss may be one, too */
-  assert_true(c.seconds >= weir_cost_allreduce(&m, 4, (double)bytes) - 1e-15);
+  assert_true(c.seconds >= weir_cost_allreduce(&m, 4, bytes) - 1e-15);
 }
 
 /* More of anything never makes a run shorter, and what is hidden is never more than there is. */
