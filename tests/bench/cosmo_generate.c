@@ -12,7 +12,7 @@
 #include "data/power.h"
 #include "data/universe.h"
 #include "device/weir_parallel.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 #include "peer.h"
 #include "weir_bench.h"
 
@@ -149,7 +149,7 @@ int main(void)
   parts p;
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!weir_fft_available() || !peer_ready("scipy", "python3-scipy")) {
+  if (!weir_fft_plan_available() || !peer_ready("scipy", "python3-scipy")) {
     return PEER_SKIP;
   }
   (void)bench_pin();

@@ -6,7 +6,7 @@
 #include "base/weir_log.h"
 #include "base/weir_random.h"
 #include "data/qg_ensemble.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 #include "peer.h"
 #include "weir_bench.h"
 
@@ -152,7 +152,7 @@ int main(void)
   work w = {.m = NULL};
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!weir_fft_available() || !peer_ready("scipy", "python3-scipy")) {
+  if (!weir_fft_plan_available() || !peer_ready("scipy", "python3-scipy")) {
     return PEER_SKIP;
   }
   (void)bench_pin();

@@ -2,37 +2,37 @@
 #include "data/mesh.h"
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 struct cf_mesh {
   int64_t n, pitch;
-  weir_fft *plane, *plane_back; /* [n, n] real <-> [n, n / 2 + 1] complex */
-  weir_fft *line, *line_back;   /* n / 2 + 1 of n complex, along x */
+  weir_fft_plan *plane, *plane_back; /* [n, n] real <-> [n, n / 2 + 1] complex */
+  weir_fft_plan *line, *line_back;   /* n / 2 + 1 of n complex, along x */
 };
 
 static weir_status make_plans(cf_mesh *m)
 {
   const int64_t n = m->n, pairs = m->pitch / 2;
-  weir_fft_spec plane = {.dtype = WEIR_F32,
-                         .kind = WEIR_FFT_REAL,
-                         .rank = 2,
-                         .dim = {{n, m->pitch, pairs}, {n, 1, 1}},
-                         .in_place = true};
-  weir_fft_spec line = {.dtype = WEIR_F32,
-                        .kind = WEIR_FFT_FORWARD,
-                        .rank = 1,
-                        .loops = 1,
-                        .dim = {{n, n * pairs, n * pairs}},
-                        .loop = {{n / 2 + 1, 1, 1}},
-                        .in_place = true};
+  weir_fft_plan_spec plane = {.dtype = WEIR_F32,
+                              .kind = WEIR_FFT_REAL,
+                              .rank = 2,
+                              .dim = {{n, m->pitch, pairs}, {n, 1, 1}},
+                              .in_place = true};
+  weir_fft_plan_spec line = {.dtype = WEIR_F32,
+                             .kind = WEIR_FFT_FORWARD,
+                             .rank = 1,
+                             .loops = 1,
+                             .dim = {{n, n * pairs, n * pairs}},
+                             .loop = {{n / 2 + 1, 1, 1}},
+                             .in_place = true};
 
-  WEIR_TRY(weir_fft_create(&plane, &m->plane));
-  WEIR_TRY(weir_fft_create(&line, &m->line));
+  WEIR_TRY(weir_fft_plan_create(&plane, &m->plane));
+  WEIR_TRY(weir_fft_plan_create(&line, &m->line));
   plane.kind = WEIR_FFT_TO_REAL;
   plane.dim[0] = (weir_fft_dim){n, pairs, m->pitch};
   line.kind = WEIR_FFT_BACKWARD;
-  WEIR_TRY(weir_fft_create(&plane, &m->plane_back));
-  return weir_fft_create(&line, &m->line_back);
+  WEIR_TRY(weir_fft_plan_create(&plane, &m->plane_back));
+  return weir_fft_plan_create(&line, &m->line_back);
 }
 
 weir_status cf_mesh_create(int64_t n, cf_mesh **out)
@@ -64,10 +64,10 @@ void cf_mesh_destroy(cf_mesh **m)
   if (*m == NULL) {
     return;
   }
-  weir_fft_destroy(&(*m)->plane);
-  weir_fft_destroy(&(*m)->plane_back);
-  weir_fft_destroy(&(*m)->line);
-  weir_fft_destroy(&(*m)->line_back);
+  weir_fft_plan_destroy(&(*m)->plane);
+  weir_fft_plan_destroy(&(*m)->plane_back);
+  weir_fft_plan_destroy(&(*m)->line);
+  weir_fft_plan_destroy(&(*m)->line_back);
   weir_free(m);
 }
 
@@ -97,7 +97,7 @@ static void plane_forward(void *context, int64_t x, int thread)
   float *const plane = w->f + x * w->m->n * w->m->pitch;
 
   (void)thread;
-  weir_fft_run(w->m->plane, plane, plane);
+  weir_fft_plan_run(w->m->plane, plane, plane);
 }
 
 static void plane_backward(void *context, int64_t x, int thread)
@@ -106,7 +106,7 @@ static void plane_backward(void *context, int64_t x, int thread)
   float *const plane = w->f + x * w->m->n * w->m->pitch;
 
   (void)thread;
-  weir_fft_run(w->m->plane_back, plane, plane);
+  weir_fft_plan_run(w->m->plane_back, plane, plane);
 }
 
 /* The lines of one y, which are scaled while they are in cache. */
@@ -118,7 +118,7 @@ static void lines_forward(void *context, int64_t y, int thread)
   float *const lines = w->f + y * pitch;
 
   (void)thread;
-  weir_fft_run(w->m->line, lines, lines);
+  weir_fft_plan_run(w->m->line, lines, lines);
   for (int64_t x = 0; x < n; x++) {
     float *const row = lines + x * n * pitch;
 
@@ -134,7 +134,7 @@ static void lines_backward(void *context, int64_t y, int thread)
   float *const lines = w->f + y * w->m->pitch;
 
   (void)thread;
-  weir_fft_run(w->m->line_back, lines, lines);
+  weir_fft_plan_run(w->m->line_back, lines, lines);
 }
 
 void cf_mesh_forward(const cf_mesh *m, float *f)

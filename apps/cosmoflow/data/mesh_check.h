@@ -9,12 +9,12 @@
 #include "data/lpt.h"
 #include "data/particles.h"
 #include "data/power.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
 #define NEEDS_FFTW()                               \
   do {                                             \
-    if (!weir_fft_available()) {                   \
+    if (!weir_fft_plan_available()) {              \
       printf("skipped: this build has no FFTW\n"); \
       skip();                                      \
     }                                              \

@@ -4,7 +4,7 @@
 #include "base/weir_signal.h"
 #include "data/universe_write.h"
 #include "data/volume_test.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 enum { SIDE = 8, CHANNELS = 3 };
 
@@ -48,7 +48,7 @@ static weir_status try_source(const char **paths, int64_t n, const cf_universe_o
 /* A universe that is used again is made again only where it was dropped; bits are the same. */
 static void order_and_memory_make_no_difference(void **state)
 {
-  NEEDS(weir_fft_available(), "FFTW");
+  NEEDS(weir_fft_plan_available(), "FFTW");
   const cf_universe_opts o = small(4);
   const int64_t bytes = SIDE * SIDE * SIDE * CHANNELS * 2, keeps[] = {0, 2 * bytes, 100 * bytes};
   static int16_t all[40][4 * 4 * 4 * CHANNELS], one[4 * 4 * 4 * CHANNELS];
@@ -79,7 +79,7 @@ static void order_and_memory_make_no_difference(void **state)
 /* Everything that `prepare` writes, and all that is told of it. */
 static void the_same_as_files(void **state)
 {
-  NEEDS(weir_fft_available(), "FFTW");
+  NEEDS(weir_fft_plan_available(), "FFTW");
   NEEDS(weir_netcdf_available(), "NetCDF");
   const char *paths[] = {dir};
   static float here[SIDE * SIDE * SIDE * CHANNELS], there[SIDE * SIDE * SIDE * CHANNELS];
@@ -129,7 +129,7 @@ static void the_same_as_files(void **state)
 
 static void places_are_told(void **state)
 {
-  NEEDS(weir_fft_available(), "FFTW");
+  NEEDS(weir_fft_plan_available(), "FFTW");
   const cf_universe_opts o = small(4);
   cf_source *s = NULL;
   char text[256];
@@ -148,7 +148,7 @@ static void places_are_told(void **state)
  */
 static void keys_tell_sources_apart(void **state)
 {
-  NEEDS(weir_fft_available(), "FFTW");
+  NEEDS(weir_fft_plan_available(), "FFTW");
   cf_universe_opts o[4] = {small(4), small(4), small(4), small(4)};
   const char *paths[] = {dir};
   const cf_volume_info info = {.lengths = {2, 2, 2, 1}, .dtype = WEIR_I16, .n_labels = 1};
@@ -201,7 +201,7 @@ static void what_cannot_be_is_refused(void **state)
   o.block = 3;
   assert_refused(synth, 1, &o, WEIR_ERR_CONFIG, "simulate.block: 3 does not divide");
   o = small(4);
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     assert_refused(synth, 1, &o, WEIR_ERR_UNSUPPORTED, "FFTW");
   }
 }
@@ -209,7 +209,7 @@ static void what_cannot_be_is_refused(void **state)
 /* A failure leaves no half universe behind. */
 static void a_request_to_stop_is_heard(void **state)
 {
-  NEEDS(weir_fft_available(), "FFTW");
+  NEEDS(weir_fft_plan_available(), "FFTW");
   const cf_universe_opts o = small(0);
   static int16_t out[2][SIDE * SIDE * SIDE * CHANNELS];
   cf_source *s = NULL;
@@ -239,7 +239,7 @@ static weir_status read_one(void *context)
 
 static void every_allocation_may_fail(void **state)
 {
-  NEEDS(weir_fft_available(), "FFTW");
+  NEEDS(weir_fft_plan_available(), "FFTW");
   cf_universe_opts o = small(0);
 
   assert_true(weir_check_faults(read_one, &o) > 10);

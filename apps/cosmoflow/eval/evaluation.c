@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 const weir_opt cf_eval_options[] = {
     WEIR_OPT_LIST(cf_eval_opts, sets, cf_trial_opts, cf_trial_options, 64,
@@ -257,10 +257,10 @@ done:
 /* Why there can be no regressions, or NULL. */
 static const char *why_without(const cf_evaluation *e)
 {
-  return e->trial[0].source == NULL ? "eval.sets[0].truth names no samples"
-         : e->trial[0].n_train == 0 ? "the predictions of the first set list no training sample"
-         : !weir_fft_available()    ? "this build has no FFTW"
-                                    : NULL;
+  return e->trial[0].source == NULL   ? "eval.sets[0].truth names no samples"
+         : e->trial[0].n_train == 0   ? "the predictions of the first set list no training sample"
+         : !weir_fft_plan_available() ? "this build has no FFTW"
+                                      : NULL;
 }
 
 static weir_status judge_shape(const cf_evaluation *e, const cf_trial *t)

@@ -10,7 +10,7 @@
 #include "data/volume_format.h"
 #include "data/voxels.h"
 #include "device/weir_parallel.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 const weir_opt cf_feature_options[] = {
     WEIR_OPT_REAL(cf_feature_opts, reach, 1.7321, 0.1, 1.7321, "Nyquist",
@@ -45,7 +45,7 @@ weir_status cf_features_check(const cf_volume_info *info)
 {
   const int64_t *const l = info->lengths;
 
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "power spectra: this build has no FFTW");
   }
   if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MESH_LEAST || l[0] > CF_MESH_MOST) {

@@ -6,11 +6,11 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "data/power.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 #define NEEDS_FFTW()                               \
   do {                                             \
-    if (!weir_fft_available()) {                   \
+    if (!weir_fft_plan_available()) {              \
       printf("skipped: this build has no FFTW\n"); \
       skip();                                      \
     }                                              \

@@ -93,32 +93,32 @@ static void fill_relaxed(wx_qg *m)
 /* n complex transforms of `points`, whose elements lie `apart_by` each and whose firsts are `next`.
  */
 static weir_status plan(const wx_qg *m, weir_fft_kind kind, int64_t points, int64_t apart_by,
-                        int64_t n, int64_t next, weir_fft **out)
+                        int64_t n, int64_t next, weir_fft_plan **out)
 {
-  return weir_fft_create(&(weir_fft_spec){.dtype = m->p.dtype,
-                                          .kind = kind,
-                                          .rank = 1,
-                                          .loops = 1,
-                                          .dim = {{points, apart_by, apart_by}},
-                                          .loop = {{n, next, next}}},
-                         out);
+  return weir_fft_plan_create(&(weir_fft_plan_spec){.dtype = m->p.dtype,
+                                                    .kind = kind,
+                                                    .rank = 1,
+                                                    .loops = 1,
+                                                    .dim = {{points, apart_by, apart_by}},
+                                                    .loop = {{n, next, next}}},
+                              out);
 }
 
 static weir_status make_plans(wx_qg *m)
 {
   const int64_t nx = m->p.nx, ny = m->p.ny, half = nx / 2 + 1;
   const int64_t to = QG_TO_GRID * m->pitch, from = QG_FROM_GRID * m->pitch;
-  weir_fft_spec real = {
+  weir_fft_plan_spec real = {
       .dtype = WEIR_F64, .kind = WEIR_FFT_REAL, .rank = 2, .dim = {{ny, nx, half}, {nx, 1, 1}}};
 
   WEIR_TRY(plan(m, WEIR_FFT_BACKWARD, ny, to, to, 1, &m->y_back));
   WEIR_TRY(plan(m, WEIR_FFT_FORWARD, ny, from, from, 1, &m->y_forward));
   WEIR_TRY(plan(m, WEIR_FFT_BACKWARD, nx, 1, m->block * QG_PAIRS_TO, nx, &m->x_back));
   WEIR_TRY(plan(m, WEIR_FFT_FORWARD, nx, 1, m->block * QG_PAIRS_FROM, nx, &m->x_forward));
-  WEIR_TRY(weir_fft_create(&real, &m->from_real));
+  WEIR_TRY(weir_fft_plan_create(&real, &m->from_real));
   real.kind = WEIR_FFT_TO_REAL;
   real.dim[0] = (weir_fft_dim){ny, half, nx};
-  return weir_fft_create(&real, &m->to_real);
+  return weir_fft_plan_create(&real, &m->to_real);
 }
 
 static weir_status take_tables(wx_qg *m)
@@ -210,14 +210,14 @@ void wx_qg_destroy(wx_qg **m)
                           &(*m)->k2,           &(*m)->relaxed,  &(*m)->topography, &(*m)->t_kx,
                           &(*m)->t_own,        &(*m)->t_other,  &(*m)->t_drag,     &(*m)->t_decay,
                           &(*m)->t_topography, &(*m)->t_relaxed};
-  weir_fft **const plans[] = {&(*m)->y_back,    &(*m)->y_forward, &(*m)->x_back,
-                              &(*m)->x_forward, &(*m)->to_real,   &(*m)->from_real};
+  weir_fft_plan **const plans[] = {&(*m)->y_back,    &(*m)->y_forward, &(*m)->x_back,
+                                   &(*m)->x_forward, &(*m)->to_real,   &(*m)->from_real};
 
   for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
     weir_free(tables[t]);
   }
   for (size_t t = 0; t < sizeof plans / sizeof plans[0]; t++) {
-    weir_fft_destroy(plans[t]);
+    weir_fft_plan_destroy(plans[t]);
   }
   weir_free(m);
 }
@@ -337,7 +337,7 @@ void qg_to_grid(const wx_qg *m, wx_qg_room *r, const double *spectrum, double *g
     memcpy(r->half + 2 * row_of_grid(m, at) * half, spectrum + 2 * at * m->pitch,
            (size_t)(m->top_x + 1) * 2 * sizeof *spectrum);
   }
-  weir_fft_run(m->to_real, r->half, r->grid);
+  weir_fft_plan_run(m->to_real, r->half, r->grid);
   if (grid != r->grid) {
     memcpy(grid, r->grid, (size_t)(m->p.ny * m->p.nx) * sizeof *grid);
   }
@@ -351,7 +351,7 @@ void qg_from_grid(const wx_qg *m, wx_qg_room *r, const double *grid, double *spe
   if (grid != r->grid) {
     memcpy(r->grid, grid, (size_t)(m->p.ny * m->p.nx) * sizeof *grid);
   }
-  weir_fft_run(m->from_real, r->grid, r->half);
+  weir_fft_plan_run(m->from_real, r->grid, r->half);
   memset(spectrum, 0, (size_t)(m->rows * m->pitch) * 2 * sizeof *spectrum);
   for (int64_t at = 0; at < m->rows; at++) {
     const double *const from = r->half + 2 * row_of_grid(m, at) * half;

@@ -9,7 +9,7 @@
 #include "base/weir_signal.h"
 #include "data/qg_ensemble_priv.h"
 #include "device/weir_parallel.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 enum { LAT = 32, LON = 64, CELLS = LAT * LON, LEADS = 3 };
 enum { Z500, T500, W500, U500, V500, VO500, PV250, QUANTITIES };
@@ -42,7 +42,7 @@ static wx_qg_ensemble *simulate(const wx_qg_opts *o, uint64_t seed)
 {
   wx_qg_ensemble *e = NULL;
 
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }
@@ -237,7 +237,7 @@ static void what_breaks_down_is_told(void **state)
   wx_qg_opts o = small();
   wx_qg_ensemble *e = NULL;
 
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }
@@ -279,7 +279,7 @@ static void every_allocation_may_fail(void **state)
 {
   wx_qg_opts o = small();
 
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }

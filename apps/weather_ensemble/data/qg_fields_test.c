@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "data/qg_fields.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
 enum { NX = 32, NY = 24, CELLS = NX * NY };
@@ -59,7 +59,7 @@ static void set_up(bench *b)
                           .width = 2,
                           .dt = 0.05};
 
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }

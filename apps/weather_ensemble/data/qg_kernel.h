@@ -128,12 +128,12 @@ static void fluxes_of_rows(const wx_qg *m, wx_qg_room *r, int64_t y)
     fill_wind(f + 3 * n, f + 4 * n, top, nx, to + 2 * nx);
     fill_pair(f + 2 * n, f + 5 * n, top, nx, to + 4 * nx);
   }
-  weir_fft_run(m->x_back, r->line_in, r->line);
+  weir_fft_plan_run(m->x_back, r->line_in, r->line);
   for (int64_t b = 0; b < m->block; b++) {
     multiply(nx, (const REAL *)r->line + b * QG_PAIRS_TO * 2 * nx,
              (REAL *)r->product + b * QG_PAIRS_FROM * 2 * nx);
   }
-  weir_fft_run(m->x_forward, r->product, r->line_out);
+  weir_fft_plan_run(m->x_forward, r->product, r->line_out);
   for (int64_t b = 0; b < m->block; b++) {
     const REAL *const z = (const REAL *)r->line_out + b * QG_PAIRS_FROM * 2 * nx;
     REAL *const f = (REAL *)r->flux + (y + b) * QG_FROM_GRID * n;
@@ -146,11 +146,11 @@ static void fluxes_of_rows(const wx_qg *m, wx_qg_room *r, int64_t y)
 /* Fluxes of (ky, kx) in r->out, not scaled, from the fields in r->in. */
 static void make_fluxes(const wx_qg *m, wx_qg_room *r)
 {
-  weir_fft_run(m->y_back, r->in, r->mixed);
+  weir_fft_plan_run(m->y_back, r->in, r->mixed);
   for (int64_t y = 0; y < m->p.ny; y += m->block) {
     fluxes_of_rows(m, r, y);
   }
-  weir_fft_run(m->y_forward, r->flux, r->out);
+  weir_fft_plan_run(m->y_forward, r->flux, r->out);
 }
 
 /* All but the viscosity, of row `at`, to k1 and k2; turned1 and turned2 are scratch: what is

@@ -2,7 +2,7 @@
 #ifndef WX_QG_PRIV_H
 #define WX_QG_PRIV_H
 #include "data/qg.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 /* Fields that go to the grid and come back: per layer i u / i, i v / i and q; u q and v q. */
 enum { QG_TO_GRID = 6, QG_FROM_GRID = 4, QG_PAIRS_TO = 3, QG_PAIRS_FROM = 2 };
@@ -23,8 +23,8 @@ struct wx_qg {
   double *topography;  /* [rows, pitch] complex */
   double *relaxed;     /* [rows]: imaginary and real part of psiR at kx = 0, [rows, 2] */
   void *t_kx, *t_own, *t_other, *t_drag, *t_decay, *t_topography, *t_relaxed;
-  weir_fft *y_back, *y_forward, *x_back, *x_forward; /* of the dtype, complex */
-  weir_fft *to_real, *from_real;                     /* f64, [ny, nx / 2 + 1] <-> [ny, nx] */
+  weir_fft_plan *y_back, *y_forward, *x_back, *x_forward; /* of the dtype, complex */
+  weir_fft_plan *to_real, *from_real;                     /* f64, [ny, nx / 2 + 1] <-> [ny, nx] */
 };
 
 struct wx_qg_room {

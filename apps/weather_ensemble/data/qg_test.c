@@ -7,7 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "data/qg.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
 enum { MOST = 64 * 32 };
@@ -37,7 +37,7 @@ static wx_qg_params free_flow(int64_t nx, int64_t ny, double lx, double ly)
 
 static void set_up(const wx_qg_params *p, bench *b)
 {
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }
@@ -435,7 +435,7 @@ static weir_status make(void *context)
 
 static void every_allocation_may_fail(void **state)
 {
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }

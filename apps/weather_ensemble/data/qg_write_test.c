@@ -10,7 +10,7 @@
 #include "base/weir_signal.h"
 #include "data/qg_write.h"
 #include "io/weir_netcdf.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 enum { LAT = 16, LON = 32, CELLS = LAT * LON, LEADS = 2, QUANTITIES = 3 };
 
@@ -22,7 +22,7 @@ static wx_qg_opts small(void)
 {
   wx_qg_opts o;
 
-  if (!weir_fft_available() || !weir_netcdf_available()) {
+  if (!weir_fft_plan_available() || !weir_netcdf_available()) {
     printf("skipped: this build has no FFTW or NetCDF\n");
     skip();
   }

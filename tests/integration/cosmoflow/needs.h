@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include "base/weir_check.h"
 #include "io/weir_netcdf.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 #define NEEDS_LIBRARIES()                                                                     \
   do {                                                                                        \
-    if (!weir_netcdf_available() || !weir_fft_available()) {                                  \
+    if (!weir_netcdf_available() || !weir_fft_plan_available()) {                             \
       printf("skipped: this build has no %s\n", weir_netcdf_available() ? "FFTW" : "NetCDF"); \
       skip();                                                                                 \
     }                                                                                         \

@@ -15,7 +15,7 @@
 #include "data/universe_write.h"
 #include "data/volume.h"
 #include "io/weir_netcdf.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 #include "needs.h"
 #include "program.h"
 
@@ -561,7 +561,7 @@ static void shipped_data_agrees_with_linear_theory(void **state)
 
 static void builds_without_libraries_say_so(void **state)
 {
-  const bool whole = weir_netcdf_available() && weir_fft_available();
+  const bool whole = weir_netcdf_available() && weir_fft_plan_available();
 
   assert_int_equal(program("prepare " SMALL "--out %s", in_scratch("whole")), whole ? 0 : 7);
   assert_true(whole || strstr(printed(), "install") != NULL);

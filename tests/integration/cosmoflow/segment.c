@@ -161,7 +161,7 @@ static void the_unet_sees_what_will_be(void **state)
 
 static void one_channel_is_refused(void **state)
 {
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     printf("skipped: this build has no FFTW\n");
     skip();
   }

@@ -8,7 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "data/qg_ensemble.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 enum { MOST_LEADS = 11, MOST_MEMBERS = 64, LAT = 64, LON = 128, CELLS = LAT * LON, SKIP = 77 };
 enum { Z500, T500, U250, U750, QUANTITIES };
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
     void (*run)(void);
   } studies[] = {{"perfect", study_perfect}, {"real", study_real}, {"climate", study_climate}};
 
-  if (!weir_fft_available()) {
+  if (!weir_fft_plan_available()) {
     return SKIP;
   }
   if (argc == 3) {

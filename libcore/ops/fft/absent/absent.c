@@ -1,12 +1,12 @@
-/* absent.c - weir_fft.h where there is no FFTW. */
-#include "ops/fft/weir_fft.h"
+/* absent.c - weir_fft_plan.h where there is no FFTW. */
+#include "ops/fft/weir_fft_plan.h"
 
-bool weir_fft_available(void)
+bool weir_fft_plan_available(void)
 {
   return false;
 }
 
-weir_status weir_fft_create(const weir_fft_spec *spec, weir_fft **out)
+weir_status weir_fft_plan_create(const weir_fft_plan_spec *spec, weir_fft_plan **out)
 {
   (void)spec;
   *out = NULL;
@@ -15,14 +15,14 @@ weir_status weir_fft_create(const weir_fft_spec *spec, weir_fft **out)
                    "build again");
 }
 
-void weir_fft_run(const weir_fft *plan, void *in, void *out)
+void weir_fft_plan_run(const weir_fft_plan *plan, void *in, void *out)
 {
   (void)plan;
   (void)in;
   (void)out;
 }
 
-void weir_fft_destroy(weir_fft **plan)
+void weir_fft_plan_destroy(weir_fft_plan **plan)
 {
   *plan = NULL;
 }

@@ -1,4 +1,4 @@
-/* transform_fftw.c - weir_fft.h on FFTW 3, through its guru interface of 64 bits.
+/* plan_fftw.c - weir_fft_plan.h on FFTW 3, through its guru interface of 64 bits.
  *
  * Plans are ESTIMATEd: MEASURE times candidates, so that the plan, and with it the rounding, would
  * differ from run to run. Measured on an EPYC 9004 core, 1D complex f32, n = 64 and 128, batches of
@@ -7,9 +7,9 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_lock.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
-struct weir_fft {
+struct weir_fft_plan {
   weir_dtype dtype;
   weir_fft_kind kind;
   fftwf_plan single;
@@ -18,13 +18,13 @@ struct weir_fft {
 
 static weir_lock planner = WEIR_LOCK_INIT;
 
-bool weir_fft_available(void)
+bool weir_fft_plan_available(void)
 {
   return true;
 }
 
 /* Elements of the last transformed dimension on one side. */
-static int64_t length(const weir_fft_spec *s, int d, bool out)
+static int64_t length(const weir_fft_plan_spec *s, int d, bool out)
 {
   const bool half = s->kind == (out ? WEIR_FFT_REAL : WEIR_FFT_TO_REAL) && d == s->rank - 1;
 
@@ -32,7 +32,7 @@ static int64_t length(const weir_fft_spec *s, int d, bool out)
 }
 
 /* Elements from the first to the last that one side touches. */
-static weir_status extent(const weir_fft_spec *s, bool out, int64_t *total)
+static weir_status extent(const weir_fft_plan_spec *s, bool out, int64_t *total)
 {
   *total = 1;
   for (int i = 0; i < s->rank + s->loops; i++) {
@@ -50,7 +50,7 @@ static weir_status extent(const weir_fft_spec *s, bool out, int64_t *total)
   return WEIR_OK;
 }
 
-static weir_status check(const weir_fft_spec *s)
+static weir_status check(const weir_fft_plan_spec *s)
 {
   if (s->rank < 1 || s->rank > WEIR_FFT_DIMS || s->loops < 0 || s->loops > WEIR_FFT_LOOPS) {
     return weir_fail(WEIR_ERR_SHAPE, "fft: %d dimensions and %d loops; 1 to %d and 0 to %d are",
@@ -70,8 +70,8 @@ static void fill(const weir_fft_dim *from, int n, fftw_iodim64 *to)
 }
 
 /* Both precisions have the same types of dimensions (fftw_iodim64_do_not_use_me). */
-static void plan_single(const weir_fft_spec *s, const fftw_iodim64 *dim, const fftw_iodim64 *loop,
-                        void *in, void *out, weir_fft *p)
+static void plan_single(const weir_fft_plan_spec *s, const fftw_iodim64 *dim,
+                        const fftw_iodim64 *loop, void *in, void *out, weir_fft_plan *p)
 {
   const unsigned flags = FFTW_ESTIMATE;
 
@@ -86,8 +86,8 @@ static void plan_single(const weir_fft_spec *s, const fftw_iodim64 *dim, const f
   }
 }
 
-static void plan_twofold(const weir_fft_spec *s, const fftw_iodim64 *dim, const fftw_iodim64 *loop,
-                         void *in, void *out, weir_fft *p)
+static void plan_twofold(const weir_fft_plan_spec *s, const fftw_iodim64 *dim,
+                         const fftw_iodim64 *loop, void *in, void *out, weir_fft_plan *p)
 {
   const unsigned flags = FFTW_ESTIMATE;
 
@@ -103,7 +103,7 @@ static void plan_twofold(const weir_fft_spec *s, const fftw_iodim64 *dim, const 
 }
 
 /* Plans for arrays of the alignment that all others will have. */
-static weir_status make_plan(const weir_fft_spec *s, void *in, void *out, weir_fft *p)
+static weir_status make_plan(const weir_fft_plan_spec *s, void *in, void *out, weir_fft_plan *p)
 {
   fftw_iodim64 dim[WEIR_FFT_DIMS], loop[WEIR_FFT_LOOPS];
 
@@ -123,7 +123,7 @@ static weir_status make_plan(const weir_fft_spec *s, void *in, void *out, weir_f
   return WEIR_OK;
 }
 
-weir_status weir_fft_create(const weir_fft_spec *spec, weir_fft **out)
+weir_status weir_fft_plan_create(const weir_fft_plan_spec *spec, weir_fft_plan **out)
 {
   void *in_room = NULL, *out_room = NULL, *memory = NULL;
   weir_status status = WEIR_OK;
@@ -137,8 +137,8 @@ weir_status weir_fft_create(const weir_fft_spec *spec, weir_fft **out)
 
   WEIR_TRY_GOTO(weir_alloc(spec->in_place && n_out > n_in ? n_out : n_in, pair, &in_room), done);
   WEIR_TRY_GOTO(weir_alloc(spec->in_place ? 0 : n_out, pair, &out_room), done);
-  WEIR_TRY_GOTO(weir_alloc(1, sizeof(weir_fft), &memory), done);
-  weir_fft *p = memory;
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof(weir_fft_plan), &memory), done);
+  weir_fft_plan *p = memory;
 
   p->dtype = spec->dtype;
   p->kind = spec->kind;
@@ -152,7 +152,7 @@ done:
   return status;
 }
 
-static void run_single(const weir_fft *p, void *in, void *out)
+static void run_single(const weir_fft_plan *p, void *in, void *out)
 {
   if (p->kind == WEIR_FFT_REAL) {
     fftwf_execute_dft_r2c(p->single, in, out);
@@ -163,7 +163,7 @@ static void run_single(const weir_fft *p, void *in, void *out)
   }
 }
 
-void weir_fft_run(const weir_fft *p, void *in, void *out)
+void weir_fft_plan_run(const weir_fft_plan *p, void *in, void *out)
 {
   if (p->dtype == WEIR_F32) {
     run_single(p, in, out);
@@ -176,7 +176,7 @@ void weir_fft_run(const weir_fft *p, void *in, void *out)
   }
 }
 
-void weir_fft_destroy(weir_fft **plan)
+void weir_fft_plan_destroy(weir_fft_plan **plan)
 {
   if (*plan == NULL) {
     return;

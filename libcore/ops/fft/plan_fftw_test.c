@@ -1,4 +1,4 @@
-/* transform_fftw_test.c - against sums over exponentials, on random shapes and strides; back after
+/* plan_fftw_test.c - against sums over exponentials, on random shapes and strides; back after
  * forward; the same bits twice; refusals. */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
-#include "ops/fft/weir_fft.h"
+#include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
 enum { ROOM = 1 << 14, CASES = 60 };
@@ -18,7 +18,7 @@ static int64_t pick(uint32_t trial, uint64_t index, int64_t lo, int64_t hi)
 }
 
 /* The complex elements per row of one side. */
-static int64_t row(const weir_fft_spec *s, bool out)
+static int64_t row(const weir_fft_plan_spec *s, bool out)
 {
   const int64_t n = s->dim[s->rank - 1].n;
 
@@ -26,13 +26,13 @@ static int64_t row(const weir_fft_spec *s, bool out)
 }
 
 /* One or two dimensions and a loop, with gaps between rows and fields. */
-static weir_fft_spec draw(uint32_t trial)
+static weir_fft_plan_spec draw(uint32_t trial)
 {
   const int64_t n0 = pick(trial, 0, 1, 9), n1 = pick(trial, 1, 1, 13), n2 = pick(trial, 2, 1, 4);
-  weir_fft_spec s = {.dtype = trial % 2 ? WEIR_F32 : WEIR_F64,
-                     .kind = (weir_fft_kind)(trial / 2 % 4),
-                     .rank = trial % 3 == 0 ? 1 : 2,
-                     .loops = 1};
+  weir_fft_plan_spec s = {.dtype = trial % 2 ? WEIR_F32 : WEIR_F64,
+                          .kind = (weir_fft_kind)(trial / 2 % 4),
+                          .rank = trial % 3 == 0 ? 1 : 2,
+                          .loops = 1};
   const int last = s.rank - 1;
 
   s.dim[0] = (weir_fft_dim){n0, 0, 0};
@@ -47,13 +47,13 @@ static weir_fft_spec draw(uint32_t trial)
   return s;
 }
 
-static double get(const weir_fft_spec *s, const void *a, int64_t at)
+static double get(const weir_fft_plan_spec *s, const void *a, int64_t at)
 {
   return s->dtype == WEIR_F32 ? (double)((const float *)a)[at] : ((const double *)a)[at];
 }
 
 /* Element (j, i) of field l; the half that is not stored mirrored from the one that is. */
-static void element(const weir_fft_spec *s, const void *a, int64_t l, int64_t j, int64_t i,
+static void element(const weir_fft_plan_spec *s, const void *a, int64_t l, int64_t j, int64_t i,
                     double z[2])
 {
   const int64_t n0 = s->rank == 2 ? s->dim[0].n : 1, n1 = s->dim[s->rank - 1].n;
@@ -70,7 +70,7 @@ static void element(const weir_fft_spec *s, const void *a, int64_t l, int64_t j,
   }
 }
 
-static void sum_up(const weir_fft_spec *s, const void *in, int64_t l, int64_t ky, int64_t kx,
+static void sum_up(const weir_fft_plan_spec *s, const void *in, int64_t l, int64_t ky, int64_t kx,
                    double z[2])
 {
   const int64_t n0 = s->rank == 2 ? s->dim[0].n : 1, n1 = s->dim[s->rank - 1].n;
@@ -91,7 +91,7 @@ static void sum_up(const weir_fft_spec *s, const void *in, int64_t l, int64_t ky
 }
 
 /* What is real in the row direction at both ends of a half spectrum, so that it is one of reals. */
-static void make_hermitian(const weir_fft_spec *s, double *a)
+static void make_hermitian(const weir_fft_plan_spec *s, double *a)
 {
   const int64_t n0 = s->rank == 2 ? s->dim[0].n : 1, n1 = s->dim[s->rank - 1].n;
 
@@ -109,7 +109,7 @@ static void make_hermitian(const weir_fft_spec *s, double *a)
   }
 }
 
-static void check_sums(const weir_fft_spec *s, const void *in, const void *out)
+static void check_sums(const weir_fft_plan_spec *s, const void *in, const void *out)
 {
   const int64_t n0 = s->rank == 2 ? s->dim[0].n : 1;
   const double tolerance = s->dtype == WEIR_F32 ? 2e-5 : 1e-12;
@@ -142,8 +142,8 @@ static void transforms_are_sums_of_exponentials(void **state)
   assert_ok(weir_alloc(ROOM, sizeof(double), &kept));
   assert_ok(weir_alloc(ROOM, sizeof(double), &out));
   for (uint32_t trial = 0; trial < CASES; trial++) {
-    const weir_fft_spec s = draw(trial);
-    weir_fft *plan = NULL;
+    const weir_fft_plan_spec s = draw(trial);
+    weir_fft_plan *plan = NULL;
 
     for (int64_t i = 0; i < ROOM; i++) {
       wide[i] = weir_random_normal(3, 2, trial, (uint64_t)i);
@@ -159,11 +159,11 @@ static void transforms_are_sums_of_exponentials(void **state)
       }
     }
     memcpy(in, kept, ROOM * sizeof(double));
-    assert_ok(weir_fft_create(&s, &plan));
-    weir_fft_run(plan, in, out);
+    assert_ok(weir_fft_plan_create(&s, &plan));
+    weir_fft_plan_run(plan, in, out);
     assert_true(s.kind == WEIR_FFT_TO_REAL || memcmp(in, kept, ROOM * sizeof(float)) == 0);
     check_sums(&s, kept, out);
-    weir_fft_destroy(&plan);
+    weir_fft_plan_destroy(&plan);
   }
   weir_free(&wide);
   weir_free(&in);
@@ -175,31 +175,31 @@ enum { N0 = 12, N1 = 20, FIELDS = 5 };
 
 static void there_and_back_in_place_is_the_number_of_points(void **state)
 {
-  weir_fft_spec s = {.dtype = WEIR_F64,
-                     .kind = WEIR_FFT_FORWARD,
-                     .rank = 2,
-                     .loops = 1,
-                     .dim = {{N0, N1, N1}, {N1, 1, 1}},
-                     .loop = {{FIELDS, N0 * N1, N0 * N1}},
-                     .in_place = true};
-  weir_fft *there = NULL, *back = NULL;
+  weir_fft_plan_spec s = {.dtype = WEIR_F64,
+                          .kind = WEIR_FFT_FORWARD,
+                          .rank = 2,
+                          .loops = 1,
+                          .dim = {{N0, N1, N1}, {N1, 1, 1}},
+                          .loop = {{FIELDS, N0 * N1, N0 * N1}},
+                          .in_place = true};
+  weir_fft_plan *there = NULL, *back = NULL;
   double *a = NULL;
 
   assert_ok(weir_alloc(2 * N0 * N1 * FIELDS, sizeof *a, (void **)&a));
   for (int64_t i = 0; i < 2 * N0 * N1 * FIELDS; i++) {
     a[i] = (double)(i % 17);
   }
-  assert_ok(weir_fft_create(&s, &there));
+  assert_ok(weir_fft_plan_create(&s, &there));
   s.kind = WEIR_FFT_BACKWARD;
-  assert_ok(weir_fft_create(&s, &back));
-  weir_fft_run(there, a, a);
-  weir_fft_run(back, a, a);
+  assert_ok(weir_fft_plan_create(&s, &back));
+  weir_fft_plan_run(there, a, a);
+  weir_fft_plan_run(back, a, a);
   for (int64_t i = 0; i < 2 * N0 * N1 * FIELDS; i++) {
     assert_near(a[i] / (N0 * N1), (double)(i % 17), 1e-13);
   }
-  weir_fft_destroy(&there);
-  weir_fft_destroy(&back);
-  weir_fft_destroy(&back); /* NULL */
+  weir_fft_plan_destroy(&there);
+  weir_fft_plan_destroy(&back);
+  weir_fft_plan_destroy(&back); /* NULL */
   weir_free(&a);
 }
 
@@ -207,13 +207,13 @@ static void there_and_back_in_place_is_the_number_of_points(void **state)
 static void plan_and_run(void *context, int64_t item, int thread)
 {
   float *const all = context;
-  const weir_fft_spec s = {.dtype = WEIR_F32,
-                           .kind = WEIR_FFT_FORWARD,
-                           .rank = 1,
-                           .loops = 1,
-                           .dim = {{64, 7, 7}},
-                           .loop = {{7, 1, 1}}};
-  weir_fft *plan = NULL;
+  const weir_fft_plan_spec s = {.dtype = WEIR_F32,
+                                .kind = WEIR_FFT_FORWARD,
+                                .rank = 1,
+                                .loops = 1,
+                                .dim = {{64, 7, 7}},
+                                .loop = {{7, 1, 1}}};
+  weir_fft_plan *plan = NULL;
   float *in = NULL;
 
   (void)thread;
@@ -221,9 +221,9 @@ static void plan_and_run(void *context, int64_t item, int thread)
   for (int64_t i = 0; i < 2 * 64 * 7; i++) {
     in[i] = (float)(i % 23) / 7;
   }
-  assert_ok(weir_fft_create(&s, &plan));
-  weir_fft_run(plan, in, all + item * 1024);
-  weir_fft_destroy(&plan);
+  assert_ok(weir_fft_plan_create(&s, &plan));
+  weir_fft_plan_run(plan, in, all + item * 1024);
+  weir_fft_plan_destroy(&plan);
   weir_free(&in);
 }
 
@@ -243,10 +243,10 @@ static void threads_get_the_same_bits(void **state)
 
 static void what_cannot_be_is_refused(void **state)
 {
-  const weir_fft_spec good = {
+  const weir_fft_plan_spec good = {
       .dtype = WEIR_F32, .kind = WEIR_FFT_FORWARD, .rank = 1, .dim = {{8, 1, 1}}};
-  weir_fft_spec bad[5];
-  weir_fft *plan = NULL;
+  weir_fft_plan_spec bad[5];
+  weir_fft_plan *plan = NULL;
 
   for (int i = 0; i < 5; i++) {
     bad[i] = good;
@@ -257,23 +257,23 @@ static void what_cannot_be_is_refused(void **state)
   bad[3].dim[0].in = -1;
   bad[4].dim[0] = (weir_fft_dim){INT64_MAX, INT64_MAX / 2, 1};
   for (int i = 0; i < 5; i++) {
-    assert_int_equal(weir_fft_create(&bad[i], &plan), WEIR_ERR_SHAPE);
+    assert_int_equal(weir_fft_plan_create(&bad[i], &plan), WEIR_ERR_SHAPE);
     assert_null(plan);
   }
 }
 
 static weir_status make(void *context)
 {
-  weir_fft *plan = NULL;
-  const weir_status status = weir_fft_create(context, &plan);
+  weir_fft_plan *plan = NULL;
+  const weir_status status = weir_fft_plan_create(context, &plan);
 
-  weir_fft_destroy(&plan);
+  weir_fft_plan_destroy(&plan);
   return status;
 }
 
 static void every_allocation_may_fail(void **state)
 {
-  weir_fft_spec s = {.dtype = WEIR_F32, .kind = WEIR_FFT_REAL, .rank = 1, .dim = {{8, 1, 1}}};
+  weir_fft_plan_spec s = {.dtype = WEIR_F32, .kind = WEIR_FFT_REAL, .rank = 1, .dim = {{8, 1, 1}}};
 
   assert_int_equal(weir_check_faults(make, &s), 3);
 }

@@ -1,9 +1,9 @@
-/* weir_fft.h - fast Fourier transforms by FFTW: plans of batched 1D and 2D transforms, made once.
+/* weir_fft_plan.h - fast Fourier transforms by FFTW: plans of batched transforms, made once.
  *
- * A library for codes whose own body is opaque to the core (spectral models), not a registered
- * operator. Transforms are not scaled: back after forward multiplies by the number of points. */
-#ifndef WEIR_FFT_H
-#define WEIR_FFT_H
+ * For the operator `fft` and for codes with loops of their own (spectral models). Transforms are
+ * not scaled: back after forward multiplies by the number of points. */
+#ifndef WEIR_FFT_PLAN_H
+#define WEIR_FFT_PLAN_H
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/weir_dtype.h"
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { WEIR_FFT_DIMS = 2, WEIR_FFT_LOOPS = 2 };
+enum { WEIR_FFT_DIMS = 3, WEIR_FFT_LOOPS = 2 };
 
 typedef enum weir_fft_kind {
   WEIR_FFT_FORWARD,  /* complex to complex, exp(-i k x)                                     */
@@ -26,28 +26,28 @@ typedef struct weir_fft_dim {
   int64_t n, in, out;
 } weir_fft_dim;
 
-typedef struct weir_fft_spec {
+typedef struct weir_fft_plan_spec {
   weir_dtype dtype; /* WEIR_F32 or WEIR_F64: of a real, or of each half of a complex number */
   weir_fft_kind kind;
   int rank, loops;
   weir_fft_dim dim[WEIR_FFT_DIMS];   /* [rank] transformed, slowest first */
   weir_fft_dim loop[WEIR_FFT_LOOPS]; /* [loops] repeated over             */
   bool in_place;                     /* input and output are one array    */
-} weir_fft_spec;
+} weir_fft_plan_spec;
 
-typedef struct weir_fft weir_fft;
+typedef struct weir_fft_plan weir_fft_plan;
 
 /* Whether this build has the library. */
-bool weir_fft_available(void);
+bool weir_fft_plan_available(void);
 /* Any thread, also at the same time as others. The plan is that of a model of the machine, never of
  * a measurement: the same bits in every run on the same processor with the same library.
  * Fails: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no library); *out is then NULL. */
-weir_status weir_fft_create(const weir_fft_spec *spec, weir_fft **out) WEIR_CHECKED;
+weir_status weir_fft_plan_create(const weir_fft_plan_spec *spec, weir_fft_plan **out) WEIR_CHECKED;
 /* Transforms `in` to `out`, both 16-byte aligned (what FFTW's vector code asks for); any number of
  * threads with arrays of their own at the same time. Complex input of its own array is left as it
  * is. */
-void weir_fft_run(const weir_fft *plan, void *in, void *out);
-void weir_fft_destroy(weir_fft **plan);
+void weir_fft_plan_run(const weir_fft_plan *plan, void *in, void *out);
+void weir_fft_plan_destroy(weir_fft_plan **plan);
 
 #ifdef __cplusplus
 }
