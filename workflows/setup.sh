@@ -36,6 +36,7 @@ core_packages=(
   'pkg-config have pkg-config'
   'libyaml-dev pkg yaml-0.1'
   'libopenblas-openmp-dev openblas_openmp'
+  'liblapacke-dev header lapacke.h gcc'
   'libdnnl-dev header dnnl.h gcc'
   'libfftw3-dev fftw'
   'libnetcdf-mpi-dev netcdf_parallel'

@@ -208,6 +208,17 @@ static void invert(const weir_operand *x, const weir_box *elements, weir_box *bo
   }
 }
 
+/* A library operator makes its whole dimensions at once. */
+static void widen(const weir_access *a, weir_box *box)
+{
+  for (int k = 0; k < box->rank && a->maker == WEIR_MADE_BY_LIBRARY && !weir_box_empty(box); k++) {
+    if (a->dim[k].kind == WEIR_REDUCED) {
+      box->lo[k] = a->dim[k].lo;
+      box->hi[k] = a->dim[k].hi;
+    }
+  }
+}
+
 weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *elements)
 {
   WEIR_ASSERT(output >= 0 && output < a->n_out);
@@ -218,6 +229,7 @@ weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *el
   for (int k = 0; k < box.rank; k++) { /* what counted as one point stays empty */
     box.hi[k] = seen.hi[k] != whole.hi[k] ? whole.hi[k] : box.hi[k];
   }
+  widen(a, &box);
   return box;
 }
 
@@ -226,5 +238,6 @@ weir_box weir_affected(const weir_access *a, int operand, const weir_box *elemen
   WEIR_ASSERT(operand >= 0 && operand < a->n_in);
   weir_box box = weir_iterations(a);
   invert(&a->in[operand], elements, &box);
+  widen(a, &box);
   return box;
 }

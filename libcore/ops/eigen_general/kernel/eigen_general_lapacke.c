@@ -1,0 +1,81 @@
+/* eigen_general_lapacke.c - eigenproblems without symmetry by LAPACK's geev. */
+#include "graph/weir_kernel.h"
+#include "ops/eigen_general/weir_eigen_general.h"
+#include "ops/weir_eigen_batch.h"
+#include "ops/weir_lapack.h"
+
+/* A library's flops in a second on one thread, about, of matrices of some size. */
+static const double flops_per_second = 2e9;
+
+static double match(const weir_graph *g, const weir_group *group)
+{
+  if (!weir_batch_claims(g, group, &weir_op_eigen_general)) {
+    return -1;
+  }
+  const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
+  const weir_box whole = weir_iterations(a);
+
+  weir_lapack_start();
+  return weir_flops(a, &whole) / flops_per_second;
+}
+
+/* The matrix, values and vectors, which are complex, room for the library. */
+static int64_t scratch(const void *context)
+{
+  const weir_access *a = &((const weir_node *)context)->access;
+  const int64_t n = a->in[0].extent[a->in[0].rank - 1];
+
+  return n * n * (int64_t)weir_dtype_size(a->in[0].dtype) +
+         (n * n + n) * (int64_t)weir_dtype_size(a->out[0].dtype) +
+         weir_lapack_work(a->in[0].dtype, n);
+}
+
+static void solve(const weir_eigen_item *m, char *memory)
+{
+  const int64_t n = m->a.rows, size = (int64_t)weir_dtype_size(m->value.dtype);
+  const weir_matrix columns = weir_matrix_transposed(&m->a);
+  char *vector = memory + n * n * (int64_t)weir_dtype_size(m->a.dtype);
+  char *value = vector + n * n * size, *work = value + n * size;
+
+  if (n == 0) {
+    return;
+  }
+  weir_matrix_load(&columns, m->a.dtype, memory);
+  if (!weir_batch_is_finite(m->a.dtype, memory, n * n) ||
+      weir_lapack_general(m->a.dtype, (int)n, memory, value, m->has_vectors ? vector : NULL,
+                          work) != 0) {
+    weir_eigen_spoil(m);
+    return;
+  }
+  weir_matrix_store(&m->value, m->value.dtype, value);
+  if (m->has_vectors) {
+    const weir_matrix vectors = weir_matrix_transposed(&m->vector);
+
+    weir_matrix_store(&vectors, m->vector.dtype, vector);
+  }
+}
+
+static void run(const weir_kernel_run *r)
+{
+  const weir_access *a = &((const weir_node *)r->context)->access;
+  int64_t from, to;
+
+  weir_batch_piece(a, &r->box, r->piece, &from, &to);
+  for (int64_t p = from; p < to; p++) {
+    const weir_eigen_item m = weir_eigen_item_of(a, &r->box, p, r->views, r->views + 1);
+
+    solve(&m, r->scratch);
+  }
+}
+
+const weir_kernel weir_kernel_eigen_general_lapacke = {
+    .name = "eigen_general.lapacke",
+    .device = "cpu",
+    .match = match,
+    .arrays = weir_batch_arrays,
+    .prepare = weir_batch_prepare,
+    .release = weir_batch_release,
+    .pieces = weir_batch_stage,
+    .scratch = scratch,
+    .run = run,
+};

@@ -1,0 +1,40 @@
+/* weir_dense.h - dense linear algebra in double precision complex numbers, plainly: what library
+ * operators mean, the reference of their kernels. Matrices are [n, n] or [n, k], row by row. */
+#ifndef WEIR_DENSE_H
+#define WEIR_DENSE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_complex.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* a becomes L (unit diagonal) and U of P a, rows exchanged by partial pivoting (Golub and Van Loan
+ * 2013, algorithm 3.4.1); row[k]: which row went to place k in step k. False when a pivot is
+ * exactly 0. */
+bool weir_dense_factor(weir_c128 *a, int64_t n, int64_t *row);
+/* x [n, k] of a x = b for such factors; b becomes x. */
+void weir_dense_substitute(const weir_c128 *factors, int64_t n, const int64_t *row, weir_c128 *b,
+                           int64_t k);
+/* Least and largest |U_kk|, which tell a matrix that is singular to working precision; 1 of
+ * nothing.
+ */
+double weir_dense_pivot_ratio(const weir_c128 *factors, int64_t n);
+
+/* Eigenvalues of the Hermitian matrix whose lower triangle is that of a, ascending, and its
+ * eigenvectors of length 1 as columns of v [n, n]: Jacobi rotations in turn (Golub and Van Loan
+ * 2013, section 8.5). a is lost. */
+void weir_dense_hermitian(weir_c128 *a, int64_t n, double *value, weir_c128 *v);
+/* Eigenvalues of a in no certain order, and eigenvectors of length 1 as columns of v, the largest
+ * element of each real: unitary reduction to Hessenberg form, then QR steps with Wilkinson's shifts
+ * (Golub and Van Loan 2013, sections 7.4 and 7.5; 7.6.4 for the vectors). a is lost; work: [n, n].
+ * False where 60 n steps do not suffice. */
+bool weir_dense_general(weir_c128 *a, int64_t n, weir_c128 *value, weir_c128 *v, weir_c128 *work);
+
+/* Largest sum of |elements| over a row of [n, k]. */
+double weir_dense_norm(const weir_c128 *a, int64_t n, int64_t k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* weir_eigen_batch.h - what the two operators of eigenproblems share. */
+#ifndef WEIR_EIGEN_BATCH_H
+#define WEIR_EIGEN_BATCH_H
+#include "ops/weir_batch.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The matrices of one point. */
+typedef struct weir_eigen_item {
+  weir_matrix a, value, vector; /* value: one column */
+  bool has_vectors;
+} weir_eigen_item;
+
+/* Checks a [batch..., n, n]; values [batch..., n] and vectors [batch..., n, n] of its dtype. */
+weir_status weir_eigen_infer(const char *op, const weir_op_args *args,
+                             weir_array_desc *out) WEIR_CHECKED;
+/* The access; `cubes`: flops of a real matrix over n^3. */
+void weir_eigen_access(const weir_op_args *args, weir_access *a, double cubes);
+weir_eigen_item weir_eigen_item_of(const weir_access *a, const weir_box *box, int64_t number,
+                                   const weir_view *in, const weir_view *out);
+/* All results become NaN. */
+void weir_eigen_spoil(const weir_eigen_item *m);
+/* The largest ||a v - v value|| over ||a|| in units of n eps; a, v: [n, n]; memory: [n, n]. */
+double weir_eigen_residual(const weir_eigen_item *m, const weir_c128 *a, const weir_c128 *v,
+                           weir_c128 *memory);
+/* weir_op_desc.error: the worst of error(item, memory of `bytes`). */
+double weir_eigen_worst(const weir_op_run *r, int64_t bytes,
+                        double (*error)(const weir_eigen_item *m, weir_c128 *memory));
+/* A random matrix; returns whether values are all that is asked for. */
+bool weir_eigen_sample(uint64_t seed, weir_op_case *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
