@@ -9,6 +9,7 @@
 #define int8_t __INT8_TYPE__
 #define uint8_t __UINT8_TYPE__
 #define int16_t __INT16_TYPE__
+#define uint16_t __UINT16_TYPE__
 #define int32_t __INT32_TYPE__
 #define uint32_t __UINT32_TYPE__
 #define int64_t __INT64_TYPE__

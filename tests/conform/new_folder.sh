@@ -1,43 +1,137 @@
 #!/usr/bin/env bash
-# new_folder.sh SOURCE COMPILER CONFORM_OPS CONFORM_RULES - copies the sources to a scratch folder, copies the how-to's
-# example operator into libcore/ops and an update rule under another name, builds the conformance programs, and sees
-# exactly one more operator and one more rule conform.
+# new_folder.sh SOURCE BUILD - copies the sources to a scratch folder, adds an operator (the how-to's example), an
+# operator on streams, an update rule, a record format and a pass, each a folder, and builds and tests them there. Of
+# the files that were there, none is edited: the build finds the folders. What did not change is not compiled again, but
+# taken from BUILD, of which the scratch build has the options.
 set -euo pipefail
-source=$1 compiler=$2 program=$3 rule_program=$4 operator=laplace rule=heavy_ball
+source=$1 build=$2
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/weir-new-folder-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
+tree=$scratch/tree
+mkdir "$tree"
+tar -C "$source" --exclude=./build --exclude=./.git --exclude=./out -cf - . | tar -C "$tree" -xf -
 
-names() { sed -n "s/^$1: //p" | tr ' ' '\n' | sort; } # of the operators or rules that a program knows
+fail() { echo "$*" >&2; exit 1; }
 
-# Without a compiler on PATH the programs leave the native tier out, which is measured elsewhere.
-mkdir "$scratch/tree"
-tar -C "$source" --exclude=./build --exclude=./.git --exclude=./out -cf - . | tar -C "$scratch/tree" -xf -
-cp -r "$scratch/tree/docs/how-to/example-op/$operator" "$scratch/tree/libcore/ops/"
-folder=$scratch/tree/libcore/optim/rule
-cp -r "$folder/momentum" "$folder/$rule"
-(cd "$folder/$rule" && for f in momentum*; do mv "$f" "${f/momentum/$rule}"; done &&
-  sed -i "s/momentum/$rule/g; s/MOMENTUM/${rule^^}/g" ./*)
-cmake -S "$scratch/tree" -B "$scratch/build" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_C_FLAGS_RELEASE="-O0" -DWEIR_WITH_NETCDF=OFF -DWEIR_WITH_CBLAS=OFF -DWEIR_WITH_YAML=OFF \
-  -DWEIR_WITH_CMOCKA=OFF >"$scratch/log" || { cat "$scratch/log"; exit 1; }
-cmake --build "$scratch/build" -j2 --target conform_ops "ops_${operator}_${operator}_test" \
-  conform_rules "optim_rule_${rule}_${rule}_test" >"$scratch/log" 2>&1 ||
+# A folder again under another name, and all names in it.
+again() { # FOLDER OLD NEW
+  cp -r "$tree/$1/$2" "$tree/$1/$3"
+  (cd "$tree/$1/$3" && for f in *"$2"*; do mv "$f" "${f//$2/$3}"; done &&
+    sed -i "s/$2/$3/g; s/${2^^}/${3^^}/g" ./*)
+}
+
+cp -r "$tree/docs/how-to/example-op/laplace" "$tree/libcore/ops/"
+again libcore/optim/rule momentum heavy_ball
+again libcore/stream/op clip crop
+again libcore/io csv dsv
+sed -i 's/\.txt/.tdv/g; s/dsv_fs/csv_fs/g' "$tree"/libcore/io/dsv/* # a setting of records keeps its name
+mkdir "$tree/libcore/pass/linger"
+cat >"$tree/libcore/pass/linger/linger.c" <<'PASS'
+/* linger.c - a pass that has nothing to do. */
+#include "pass/weir_pass.h"
+
+static weir_status run(weir_graph *g, const weir_pass_opts *opts)
+{
+  (void)opts;
+  return weir_graph_status(g);
+}
+
+const weir_pass weir_pass_linger = {.name = "linger", .cite = "none", .order = 31, .run = run};
+PASS
+cat >"$tree/libcore/pass/linger/linger_test.c" <<'PASS'
+/* linger_test.c - the pass is in the table, and runs. */
+#include "pass/weir_pass.h"
+#include "base/weir_check.h"
+
+static void it_is_found_by_its_name(void **state)
+{
+  const weir_pass_opts opts = {0};
+  weir_graph *g;
+
+  assert_ok(weir_graph_create(&g));
+  assert_ok(weir_pass_run(g, "linger", &opts));
+  weir_graph_destroy(&g);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(it_is_found_by_its_name)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+PASS
+
+cat >"$scratch/launch" <<LAUNCH
+#!/usr/bin/env bash
+# The object of the same name in BUILD, where the source is the same; else the compiler's.
+set -euo pipefail
+from='' to='' arguments=("\$@")
+while [ \$# -gt 0 ]; do
+  case \$1 in
+  -o) to=\$PWD/\$2; [[ \$2 != /* ]] || to=\$2; shift ;;
+  -c) from=\$2; shift ;;
+  esac
+  shift
+done
+old=$build\${to#$scratch/build} was=$source\${from#$tree}
+if [[ \$to = *.o && -f \$old && \$from = $tree/* ]] && cmp -s "\$from" "\$was"; then
+  cp "\$old" "\$to"
+else
+  echo "\$from" >>$scratch/compiled
+  exec "\${arguments[@]}"
+fi
+LAUNCH
+chmod +x "$scratch/launch"
+options=()
+while read -r line; do
+  options+=("-D$line")
+done < <(grep -E '^(WEIR_[A-Z_]+|CMAKE_BUILD_TYPE|CMAKE_C_COMPILER|CMAKE_C_FLAGS|CMAKE_C_FLAGS_[A-Z]+|CMAKE_GENERATOR):[A-Z]+=' \
+  "$build/CMakeCache.txt" | grep -v '^CMAKE_GENERATOR')
+generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
+cmake -S "$tree" -B "$scratch/build" -G "$generator" "${options[@]}" -DCMAKE_C_COMPILER_LAUNCHER="$scratch/launch" \
+  >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+tests=(ops_laplace_laplace_test optim_rule_heavy_ball_heavy_ball_test stream_op_crop_crop_test stream_series_test
+  io_dsv_dsv_test pass_linger_linger_test)
+cmake --build "$scratch/build" -j2 --target "${tests[@]}" conform_ops conform_rules >"$scratch/log" 2>&1 ||
   { tail -n 40 "$scratch/log"; exit 1; }
-"$scratch/build/test/ops_${operator}_${operator}_test" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+data=${WEIR_TEST_DATA:-$source/../shared/data} # recorded data have other names, too
+if [ -d "$data/physio/csv" ]; then
+  mkdir -p "$scratch/data/physio/dsv"
+  for file in "$data"/physio/csv/*; do
+    ln -s "$(realpath "$file")" "$scratch/data/physio/dsv/$(basename "$file" | sed 's/\.txt$/.tdv/; s/csv/dsv/g')"
+  done
+  export WEIR_TEST_DATA=$scratch/data
+fi
+for test in "${tests[@]}"; do
+  "$scratch/build/test/$test" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "$test fails"; }
+done
 
 # Those that the build had are tested by the build itself: here the new ones are, and one old one for the names.
-see() { # KIND NEW OLD PROGRAM NEW_PROGRAM
-  env PATH=/nowhere "$5" "$2" >"$scratch/after" 2>&1 || { cat "$scratch/after"; exit 1; }
-  env PATH=/nowhere "$4" "$3" >"$scratch/before" 2>&1 || { tail -n 40 "$scratch/before"; exit 1; }
+# Without a compiler on PATH the programs leave the native tier out, which is measured elsewhere.
+names() { sed -n "s/^$1: //p" | tr ' ' '\n' | sort; }
+conforms() { # KIND NEW OLD PROGRAM
+  env PATH=/nowhere "$scratch/build/test/$4" "$2" >"$scratch/after" 2>&1 || { cat "$scratch/after"; exit 1; }
+  env PATH=/nowhere "$build/test/$4" "$3" >"$scratch/before" 2>&1 || { tail -n 40 "$scratch/before"; exit 1; }
   local added
   added=$(comm -13 <(names "$1" <"$scratch/before") <(names "$1" <"$scratch/after"))
-  grep "^$2 " "$scratch/after" || { echo "$2 was not tested"; exit 1; }
-  if [ "$added" != "$2" ]; then
-    echo "the $1 that were added are \"$added\", not \"$2\""
-    exit 1
-  fi
-  echo "$(names "$1" <"$scratch/before" | wc -l) $1, and with the folder $(names "$1" <"$scratch/after" | wc -l)"
+  grep "^$2 " "$scratch/after" || fail "$2 was not tested"
+  [ "$added" = "$2" ] || fail "the $1 that were added are \"$added\", not \"$2\""
 }
-see operators $operator reshape "$program" "$scratch/build/test/conform_ops"
-"$scratch/build/test/optim_rule_${rule}_${rule}_test" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
-see rules $rule momentum "$rule_program" "$scratch/build/test/conform_rules"
+conforms operators laplace reshape conform_ops
+conforms rules heavy_ball momentum conform_rules
+
+# The tables, which the build makes, have one more row each, and no file that was there has changed.
+edited=$(diff -rq "$source" "$tree" --exclude=build --exclude=.git --exclude=out | grep -c '^Files' || true)
+added() { # WHAT TABLE FOLDER
+  local before after
+  before=$(grep -c '^  &' "$build/$2") after=$(grep -c '^  &' "$scratch/build/$2")
+  [ "$after" = $((before + 1)) ] || fail "$1: $before rows, now $after"
+  printf '%-22s %3d, with the folder %3d; files in it %d, others edited %d\n' "$1" "$before" "$after" \
+    "$(find "$tree/$3" -type f | wc -l)" "$edited"
+}
+added operators libcore/ops/weir_op_table.c libcore/ops/laplace
+added 'operators on streams' libcore/stream/weir_series_op_table.c libcore/stream/op/crop
+added 'update rules' libcore/optim/weir_rule_table.c libcore/optim/rule/heavy_ball
+added 'record formats' libcore/io/weir_record_format_table.c libcore/io/dsv
+added passes libcore/pass/weir_pass_table.c libcore/pass/linger
+echo "compiled: $(wc -l <"$scratch/compiled") of $(find "$scratch/build" -name '*.o' | wc -l)"
+[ "$edited" = 0 ]
