@@ -11,6 +11,24 @@ int weir_operand_follows(const weir_operand *o, const weir_access *a, int k)
   return -1;
 }
 
+int weir_operand_dim(const weir_operand *o, const weir_access *a, int d)
+{
+  const int k = weir_index_follows(&o->index[d], a->n_dims);
+
+  return k >= 0 && a->dim[k].lo == 0 && a->dim[k].hi == o->extent[d] ? k : -1;
+}
+
+int weir_operand_pieces(const weir_operand *o, const weir_access *a, int k)
+{
+  const int follows = weir_operand_follows(o, a, k);
+  bool alone = o->role == WEIR_ROLE_DATA;
+
+  for (int d = 0; d < o->rank; d++) {
+    alone = alone && (d == follows || o->index[d].coef[k] == 0);
+  }
+  return alone && (follows < 0 || o->extent[follows] == a->dim[k].hi) ? follows : -2;
+}
+
 /* True when every dimension is in the mask (bit k: dimension k) but those of one iteration. */
 static bool are_all(unsigned dims, const weir_access *a)
 {
@@ -27,9 +45,9 @@ bool weir_operand_is_one_to_one(const weir_operand *o, const weir_access *a, int
   unsigned used = 0;
 
   for (int d = 0; d < o->rank; d++) {
-    const int k = weir_index_follows(&o->index[d], a->n_dims);
+    const int k = weir_operand_dim(o, a, d);
 
-    if (k < 0 || (used >> k & 1u) != 0 || a->dim[k].lo != 0 || a->dim[k].hi != o->extent[d]) {
+    if (k < 0 || (used >> k & 1u) != 0) {
       return false;
     }
     order[d] = k;

@@ -167,6 +167,26 @@ weir_region weir_needed(const weir_access *a, int operand, const weir_box *box)
   return region_of(&a->in[operand], box);
 }
 
+weir_box weir_needed_box(const weir_access *a, int operand, const weir_box *box)
+{
+  const weir_operand *x = &a->in[operand];
+  const weir_region r = weir_needed(a, operand, box);
+  const bool runs = !weir_box_empty(box);
+  weir_box all = {.rank = x->rank};
+
+  for (int d = 0; d < x->rank; d++) {
+    const bool slots = d < weir_operand_first(x);
+
+    if (slots || (runs && weir_index_turns(&x->index[d], x->extent[d], box))) {
+      all.hi[d] = x->extent[d];
+    } else if (runs && r.n[d] > 0) {
+      all.lo[d] = r.part[d][0].lo;
+      all.hi[d] = r.part[d][r.n[d] - 1].hi;
+    }
+  }
+  return all;
+}
+
 weir_region weir_written(const weir_access *a, int output, const weir_box *box)
 {
   WEIR_ASSERT(output >= 0 && output < a->n_out);

@@ -274,12 +274,87 @@ static void maps_say_of_operands_what_marking_finds(void **state)
   assert_true(identities > 20 && once > 20);
 }
 
+/* Of one operand over the box of its member: what it reads lies inside, whole where an index turns
+ * at an end. */
+static void check_needed_box(const struct chain *c, int k, int i)
+{
+  const weir_access *a = &c->access[k];
+  const weir_operand *x = &a->in[i];
+  const weir_box *run = &c->boxes[k], box = weir_needed_box(a, i, run);
+  int64_t at[3], index[2];
+
+  for (at[0] = run->lo[0]; at[0] < run->hi[0]; at[0]++) {
+    for (at[1] = run->lo[1]; at[1] < run->hi[1]; at[1]++) {
+      for (at[2] = run->lo[2]; at[2] < run->hi[2]; at[2]++) {
+        const bool inside = element(a, x, at, index);
+
+        for (int d = 0; d < 2; d++) {
+          const int64_t raw = weir_index_raw(&x->index[d], a->n_dims, at, 0);
+          const bool out = raw < 0 || raw >= x->extent[d];
+
+          assert_true(!inside || (index[d] >= box.lo[d] && index[d] < box.hi[d]));
+          assert_true(!out || x->index[d].border < WEIR_BORDER_WRAP ||
+                      x->index[d].border == WEIR_BORDER_REPLICATE ||
+                      (box.lo[d] == 0 && box.hi[d] == x->extent[d]));
+        }
+      }
+    }
+  }
+  assert_true(!weir_box_empty(run) || weir_box_empty(&box));
+}
+
+/* Pieces of an iteration dimension read pieces of one of the array, and all of the other. */
+static void check_pieces(const struct chain *c, int k, int i, int64_t *met)
+{
+  const weir_access *a = &c->access[k];
+  const weir_operand *x = &a->in[i];
+
+  for (int e = 0; e < 3; e++) {
+    const int d = weir_operand_pieces(x, a, e);
+
+    met[d + 2]++;
+    for (int f = 0; f < 2 && d >= -1; f++) {
+      assert_int_equal(x->index[f].coef[e] != 0, f == d);
+    }
+    if (d >= 0) {
+      const int whole = weir_operand_dim(x, a, d);
+      int64_t at[3] = {0};
+
+      assert_true(x->extent[d] == a->dim[e].hi && whole == e);
+      for (; at[e] < a->dim[e].hi; at[e]++) {
+        assert_true(weir_index_raw(&x->index[d], a->n_dims, at, 0) == at[e]);
+      }
+    }
+  }
+}
+
+static void needed_boxes_and_pieces_are_what_marking_finds(void **state)
+{
+  int64_t met[4] = {0};
+
+  for (uint32_t number = 0; number < CASES; number++) {
+    struct dice d = {number, 3u << 20};
+    static struct chain c;
+
+    draw_chain(&d, &c);
+    weir_members_compose(c.member, MEMBERS, c.boxes);
+    for (int k = 0; k < MEMBERS; k++) {
+      for (int i = 0; i < c.access[k].n_in; i++) {
+        check_needed_box(&c, k, i);
+        check_pieces(&c, k, i, met);
+      }
+    }
+  }
+  assert_true(met[0] > 100 && met[1] > 100 && met[2] > 100 && met[3] > 100);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(composed_boxes_hold_what_later_members_read),
       cmocka_unit_test(distinct_elements_of_members_equal_marks),
       cmocka_unit_test(maps_say_of_operands_what_marking_finds),
+      cmocka_unit_test(needed_boxes_and_pieces_are_what_marking_finds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,6 +200,10 @@ bool weir_region_empty(const weir_region *r);
  * interval per shift (wrap). Exact per dimension but for gathers and for coefficients that leave
  * holes (then the hull). */
 weir_region weir_needed(const weir_access *a, int operand, const weir_box *box);
+/* The same in one box, as who owns a part of the array has to get it: all along dimensions in which
+ * indices turn at an end (weir_index_turns), all slots of a state; along the others what is needed
+ * there, even where nothing is along one of them. */
+weir_box weir_needed_box(const weir_access *a, int operand, const weir_box *box);
 /* Region of output `output` that the iterations of `box` write. Empty reduced dimensions still
  * write: the neutral element. */
 weir_region weir_written(const weir_access *a, int output, const weir_box *box);
@@ -260,6 +264,11 @@ bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t l
 
 /* Dimension of the operand that is iteration dimension k (weir_index_follows), or -1. */
 int weir_operand_follows(const weir_operand *o, const weir_access *a, int k);
+/* The iteration dimension that is dimension d of the operand, all of it, or -1. */
+int weir_operand_dim(const weir_operand *o, const weir_access *a, int d);
+/* Dimension of the operand of which pieces of iteration dimension k are pieces; -1: it knows
+ * nothing of k, -2: neither. */
+int weir_operand_pieces(const weir_operand *o, const weir_access *a, int k);
 /* True when the operand reads (writes), at each iteration, an element of its own: array dimension d
  * is iteration dimension order[d], all of it, and no others go beyond one iteration. */
 bool weir_operand_is_one_to_one(const weir_operand *o, const weir_access *a, int *order);

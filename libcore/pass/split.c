@@ -13,20 +13,6 @@ typedef struct finding {
   int32_t *queue, n_queue;
 } finding;
 
-/* True when the operand either knows nothing of iteration dimension k, or one of its dimensions is
- * that and no other knows of it. */
-static bool is_plain(const weir_operand *x, const weir_access *a, int k)
-{
-  const int follows = weir_operand_follows(x, a, k);
-
-  for (int d = 0; d < x->rank; d++) {
-    if (d != follows && x->index[d].coef[k] != 0) {
-      return false;
-    }
-  }
-  return x->role == WEIR_ROLE_DATA && (follows < 0 || x->extent[follows] == a->dim[k].hi);
-}
-
 static bool merges(weir_monoid m)
 {
   return m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD || m == WEIR_COMBINE_MAX ||
@@ -46,10 +32,12 @@ static bool can_cut(const finding *f, int32_t number, int k)
   yes = yes && !weir_body_uses(&a->body, WEIR_CODE_RANDOM); /* numbered over all iterations */
   yes = yes && (parallel || (dim->kind == WEIR_REDUCED && a->n_out == 1 && merges(a->combine)));
   for (int i = 0; i < a->n_in && yes; i++) {
-    yes = is_plain(&a->in[i], a, k);
+    yes = weir_operand_pieces(&a->in[i], a, k) >= -1;
   }
   for (int o = 0; o < a->n_out && yes; o++) {
-    yes = is_plain(&a->out[o], a, k) && parallel == (weir_operand_follows(&a->out[o], a, k) >= 0);
+    const int at = weir_operand_pieces(&a->out[o], a, k);
+
+    yes = parallel ? at >= 0 : at == -1;
   }
   return yes;
 }

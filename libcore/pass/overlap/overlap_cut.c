@@ -132,22 +132,13 @@ static bool cuts_outputs(const overlap_split *s, overlap_member *x, int m)
 {
   const weir_access *a = access_of(s, x);
   const int k = x->dim[m];
-  bool yes = true;
+  bool yes = a->dim[k].lo == 0;
 
-  x->at[m] = -1;
-  for (int d = 0; d < a->out[0].rank; d++) {
-    x->at[m] = weir_index_follows(&a->out[0].index[d], a->n_dims) == k ? d : x->at[m];
+  x->at[m] = weir_operand_pieces(&a->out[0], a, k);
+  for (int o = 1; o < a->n_out; o++) {
+    yes = yes && weir_operand_pieces(&a->out[o], a, k) == x->at[m];
   }
-  for (int o = 0; o < a->n_out && x->at[m] >= 0; o++) {
-    const weir_operand *out = &a->out[o];
-
-    yes = yes && out->rank > x->at[m] && out->extent[x->at[m]] == a->dim[k].hi;
-    for (int d = 0; d < out->rank && yes; d++) {
-      yes = d == x->at[m] ? weir_index_follows(&out->index[d], a->n_dims) == k
-                          : out->index[d].coef[k] == 0;
-    }
-  }
-  return yes && x->at[m] >= 0 && a->dim[k].lo == 0;
+  return yes && x->at[m] >= 0;
 }
 
 /* Bounds of one member from those of the members before it. */

@@ -4,30 +4,6 @@
 #include "base/weir_alloc.h"
 #include "pass/partition/localise_priv.h"
 
-/* What a rank needs of an operand, in one box; all along dimensions whose ends meet, and as usual
- * along the others where there is one along which it needs nothing. */
-static weir_box needed(const localising *l, int32_t node, int operand, int rank)
-{
-  const weir_access *a = &weir_graph_node(l->p->g, node)->access;
-  const weir_operand *x = &a->in[operand];
-  const weir_box run = weir_partition_iterations(l->p, node, rank);
-  const weir_region r = weir_needed(a, operand, &run);
-  const bool runs = !weir_box_empty(&run);
-  weir_box box = {.rank = x->rank};
-
-  for (int d = 0; d < x->rank; d++) {
-    const bool slot = x->role == WEIR_ROLE_STATE && d == 0;
-
-    if (slot || (runs && weir_index_turns(&x->index[d], x->extent[d], &run))) {
-      box.hi[d] = x->extent[d];
-    } else if (runs && r.n[d] > 0) {
-      box.lo[d] = r.part[d][0].lo;
-      box.hi[d] = r.part[d][r.n[d] - 1].hi;
-    }
-  }
-  return box;
-}
-
 static const char *name_of(const localising *l, int32_t array)
 {
   const weir_array *a = weir_graph_get_array(l->p->g, array);
@@ -173,7 +149,9 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
       WEIR_TRY_GOTO(weir_alloc(l->ranks, sizeof *get, (void **)&get), out);
     }
     for (int r = 0; r < l->ranks; r++) {
-      get[r] = needed(l, node, k, r);
+      const weir_box run = weir_partition_iterations(l->p, node, r);
+
+      get[r] = weir_needed_box(&weir_graph_node(l->p->g, node)->access, k, &run);
     }
     if (!is_local(l, x, array, get)) {
       *choice = find_exchange(l, x, array, get);

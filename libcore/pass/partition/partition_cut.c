@@ -185,15 +185,6 @@ static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
   return WEIR_OK;
 }
 
-/* The iteration dimension of the node that is dimension d of its output, all of it, or -1. */
-static int follows_all(const weir_node *node, int output, int d)
-{
-  const weir_operand *x = &node->access.out[output];
-  const int k = weir_index_follows(&x->index[d], node->access.n_dims);
-
-  return k >= 0 && node->access.dim[k].lo == 0 && node->access.dim[k].hi == x->extent[d] ? k : -1;
-}
-
 /* Whether every writer of the array follows its dimension d: then any cut of it serves them all. */
 static bool all_follow(const weir_partition *p, int32_t array, int d)
 {
@@ -203,7 +194,8 @@ static bool all_follow(const weir_partition *p, int32_t array, int d)
     const weir_node *node = weir_graph_node(p->g, i);
 
     for (int o = 0; o < node->n_out && node->op != NULL && !node->dead; o++) {
-      yes = yes && (node->out[o] != array || follows_all(node, o, d) >= 0);
+      yes = yes && (node->out[o] != array ||
+                    weir_operand_dim(&node->access.out[o], &node->access, d) >= 0);
     }
   }
   return yes;
@@ -233,7 +225,7 @@ static void cut_output(weir_partition *p, int32_t number, int output)
     return;
   }
   for (int d = 0; d < x->rank; d++) {
-    const int k = follows_all(node, output, d);
+    const int k = weir_operand_dim(x, &node->access, d);
 
     if (k >= 0 && to->along[d] == 0 && !cut_along(to, x->rank, p->node[number].along[k]) &&
         (!shared || all_follow(p, node->out[output], d))) {

@@ -23,34 +23,17 @@ typedef struct shape {
   int64_t slab, slabs; /* rows or columns of a piece; pieces of one matrix */
 } shape;
 
-/* Dimension of the operand that moves with iteration dimension `label` alone, or -1. */
-static int dim_of(const weir_operand *o, int label)
-{
-  for (int d = 0; d < o->rank; d++) {
-    if (o->index[d].coef[label] == 1) {
-      return d;
-    }
-  }
-  return -1;
-}
-
 /* Every index is one label that stays in the array: no diagonal, no shift, no border. */
 static bool is_plain(const weir_access *a, const weir_operand *o)
 {
   bool plain = true;
   int used = 0;
 
-  for (int d = 0; d < o->rank; d++) {
-    const weir_index *x = &o->index[d];
-    int terms = 0;
+  for (int d = 0; d < o->rank && plain; d++) {
+    const int k = weir_index_follows(&o->index[d], a->n_dims);
 
-    for (int k = 0; k < a->n_dims; k++) {
-      terms += x->coef[k] != 0;
-      plain = plain && (x->coef[k] == 0 || (x->coef[k] == 1 && (used >> k & 1) == 0));
-      plain = plain && (x->coef[k] == 0 || a->dim[k].hi <= o->extent[d]);
-      used |= x->coef[k] != 0 ? 1 << k : 0;
-    }
-    plain = plain && terms == 1 && x->offset == 0 && x->div <= 1 && x->gather == 0;
+    plain = k >= 0 && (used >> k & 1) == 0 && a->dim[k].hi <= o->extent[d];
+    used |= plain ? 1 << k : 0;
   }
   return plain;
 }
@@ -58,8 +41,9 @@ static bool is_plain(const weir_access *a, const weir_operand *o)
 /* Puts iteration dimension `label` where it belongs; false when the product has one already. */
 static bool sort_label(const weir_access *a, int label, shape *s)
 {
-  const int in_a = dim_of(&a->in[s->a], label), in_b = dim_of(&a->in[1 - s->a], label);
-  const int in_c = dim_of(&a->out[0], label);
+  const int in_a = weir_operand_follows(&a->in[s->a], a, label),
+            in_b = weir_operand_follows(&a->in[1 - s->a], a, label);
+  const int in_c = weir_operand_follows(&a->out[0], a, label);
   const int64_t extent = a->dim[label].hi;
   const bool first = in_a >= 0, second = in_b >= 0, third = in_c >= 0;
   int64_t *place = first && third    ? (second ? &s->stack : &s->m)
@@ -141,7 +125,7 @@ static bool is_whole(const weir_access *a)
   bool whole = true;
 
   for (int k = 0; k < a->n_dims; k++) {
-    const bool kept = dim_of(&a->out[0], k) >= 0;
+    const bool kept = weir_operand_follows(&a->out[0], a, k) >= 0;
 
     whole = whole && a->dim[k].lo == 0 && a->dim[k].kind == (kept ? WEIR_PARALLEL : WEIR_REDUCED);
   }
