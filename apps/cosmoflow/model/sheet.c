@@ -38,23 +38,21 @@ static double count_of(const weir_array_desc *d)
   return n;
 }
 
-/* A multiply-add for every iteration, border taps in full, as the literature counts them; of a
- * transposed convolution for every element that comes in and weight that it meets. */
+/* A multiply-add for every iteration, border taps in full, as the literature counts them
+ * (weir_flops leaves out those that read nothing, a twentieth); of a transposed convolution for
+ * every element that comes in and weight that it meets (its access visits all taps, also between
+ * elements). */
 static double flops_of(const weir_graph *g, const weir_node *node)
 {
   const weir_box all = weir_iterations(&node->access);
-  double n = 2;
 
   if (is(node, "conv_transposed")) {
     const weir_array_desc *const x = &weir_graph_get_array(g, node->in[0])->desc;
     const weir_array_desc *const w = &weir_graph_get_array(g, node->in[1])->desc;
 
-    return n * count_of(x) * count_of(w) / (double)x->shape[x->rank - 1];
+    return 2 * count_of(x) * count_of(w) / (double)x->shape[x->rank - 1];
   }
-  for (int k = 0; k < all.rank; k++) {
-    n *= (double)(all.hi[k] - all.lo[k]);
-  }
-  return n;
+  return 2 * (double)weir_box_volume(&all);
 }
 
 /* ---- Layers ---- */
