@@ -2,65 +2,7 @@
 #include "ops/conv/conv_picked.h"
 
 #include "base/weir_alloc.h"
-
-/* Adds factor times what the expression is of the remainders of operand `place`, or of the one that
- * lies beside it: weight[dimension]. */
-static bool add_remainders(const weir_access *a, int32_t number, int64_t factor, int place,
-                           int64_t *weight)
-{
-  const weir_body *b = &a->body;
-  const weir_expr *e = &b->exprs[number];
-  int32_t other;
-
-  switch (e->code) {
-  case WEIR_CODE_CAST:
-    return b->exprs[e->a].dtype == WEIR_I64 && add_remainders(a, e->a, factor, place, weight);
-  case WEIR_CODE_CONST:
-    return e->integer == 0;
-  case WEIR_CODE_ADD:
-    return add_remainders(a, e->a, factor, place, weight) &&
-           add_remainders(a, e->b, factor, place, weight);
-  case WEIR_CODE_MUL:
-    other = b->exprs[e->b].code == WEIR_CODE_CONST ? e->b : e->a;
-    return b->exprs[other].code == WEIR_CODE_CONST && b->exprs[other].integer > 0 &&
-           b->exprs[other].integer <= UINT8_MAX && factor <= UINT8_MAX &&
-           add_remainders(a, other == e->b ? e->a : e->b, factor * b->exprs[other].integer, place,
-                          weight);
-  case WEIR_CODE_REMAINDER:
-    weight[e->integer % 16] += factor;
-    return e->integer / 16 == place;
-  default:
-    return false;
-  }
-}
-
-/* True when the expression says that the place is that of the element: row-major. */
-static bool is_place(const weir_access *a, int32_t number, int place)
-{
-  const weir_expr *e = &a->body.exprs[number];
-  const weir_operand *o = &a->in[place];
-  int64_t weight[WEIR_MAX_RANK] = {0}, wanted = 1;
-
-  if (e->code != WEIR_CODE_EQ) {
-    return false;
-  }
-  const weir_expr *load = &a->body.exprs[e->a];
-
-  load = load->code == WEIR_CODE_CAST ? &a->body.exprs[load->a] : load;
-  if (load->code != WEIR_CODE_LOAD || load->integer != place ||
-      !add_remainders(a, e->b, 1, place, weight)) {
-    return false;
-  }
-  for (int d = o->rank - 1; d >= 0; d--) {
-    const int64_t window = weir_index_divisor(&o->index[d]);
-
-    if (weight[d] != (window > 1 ? wanted : 0)) {
-      return false;
-    }
-    wanted *= window;
-  }
-  return wanted > 1 && wanted <= UINT8_MAX;
-}
+#include "graph/weir_place.h"
 
 /* True when both operands lie and are read alike. */
 static bool lie_alike(const weir_access *a, int j, int k)
@@ -74,29 +16,33 @@ static bool lie_alike(const weir_access *a, int j, int k)
   return same;
 }
 
-/* Makes the access, a copy, that of whole windows. */
-static bool take_apart(weir_access *a, int *y)
+/* Makes the access, a copy, that of whole windows, y being read with the places. */
+static bool take_apart(weir_access *a, int y)
 {
   const int place = 2;
-  const weir_expr *chosen = &a->body.exprs[a->value[0]];
+  int64_t window[WEIR_MAX_RANK];
 
-  *y = lie_alike(a, 0, place) ? 0 : 1;
-  if (!lie_alike(a, *y, place) || chosen->code != WEIR_CODE_SELECT ||
-      a->body.exprs[chosen->c].code != WEIR_CODE_CONST || a->body.exprs[chosen->c].real != 0 ||
-      !is_place(a, chosen->a, place)) {
+  if (!lie_alike(a, y, place)) {
     return false;
   }
-  a->value[0] = chosen->b;
-  a->n_in = 2;
-  for (int d = 0; d < a->in[*y].rank; d++) {
-    weir_index *x = &a->in[*y].index[d];
-    const int64_t window = weir_index_divisor(x);
+  for (int d = 0; d < a->in[place].rank; d++) {
+    window[d] = weir_index_divisor(&a->in[place].index[d]);
+  }
+  const int32_t chosen = weir_place_chosen(a, place, true, window, a->in[place].rank);
 
-    if (window > 1 && x->border != WEIR_BORDER_ABSENT && x->border != WEIR_BORDER_NEVER) {
+  if (chosen < 0) {
+    return false;
+  }
+  a->value[0] = chosen;
+  a->n_in = 2;
+  for (int d = 0; d < a->in[y].rank; d++) {
+    weir_index *x = &a->in[y].index[d];
+
+    if (window[d] > 1 && x->border != WEIR_BORDER_ABSENT && x->border != WEIR_BORDER_NEVER) {
       return false;
     }
     x->div = 1;
-    if (!weir_mul_ok(a->in[*y].extent[d], window, &a->in[*y].extent[d])) {
+    if (!weir_mul_ok(a->in[y].extent[d], window[d], &a->in[y].extent[d])) {
       return false;
     }
   }
@@ -105,19 +51,19 @@ static bool take_apart(weir_access *a, int *y)
 
 bool conv_picked_of(const weir_access *a, const weir_derivation *told, conv_picked *p)
 {
+  const int y = told->in[0] == 2 ? 0 : 1; /* of a convolution as built */
   void *memory = NULL;
   bool is = false;
-  int y;
 
   if (a->maker != WEIR_MADE_BY_BODY || a->n_in != 3 || a->n_out != 1 || a->n_values != 1 ||
       a->n_states != 0 || a->combine != WEIR_COMBINE_SUM || a->in[2].dtype != WEIR_U8 ||
-      weir_alloc(1, sizeof(weir_access), &memory) != WEIR_OK) {
+      told->in[2] != WEIR_DERIVED_PLACE || weir_alloc(1, sizeof(weir_access), &memory) != WEIR_OK) {
     return false;
   }
   weir_access *const whole = memory;
 
   if (weir_access_copy(a, whole) == WEIR_OK) {
-    is = take_apart(whole, &y) && conv_form_of(whole, told, &p->form) && p->form.y == y;
+    is = take_apart(whole, y) && conv_form_of(whole, told, &p->form) && p->form.y == y;
     weir_access_fini(whole);
   }
   weir_free(&memory);

@@ -1,6 +1,7 @@
-/* conv_picked.h - gradients of a convolution that only maxima over windows saw, read from the
- * access: y is read at floor(e / window) in each dimension, and counts where a byte beside it is
- * the position of e in its window, row-major. Taking that apart leaves a convolution's gradient.
+/* conv_picked.h - gradients of a convolution that only maxima over windows saw, as their derivation
+ * says and their access shows: y is read at floor(e / window) in each dimension, and counts where a
+ * byte beside it is the position of e in its window, row-major. Taking that apart leaves a
+ * convolution's gradient.
  */
 #ifndef CONV_PICKED_H
 #define CONV_PICKED_H

@@ -6,6 +6,7 @@
  * conditions); where a kernel takes that sooner than the sum over z, it stays so, and where nobody
  * is left to read z, z is not made. */
 #include "base/weir_alloc.h"
+#include "graph/weir_place.h"
 #include "pass/weir_pass.h"
 #include "pass/weir_sweep.h"
 
@@ -16,156 +17,51 @@ typedef struct choice {
   int64_t window[WEIR_MAX_RANK];
 } choice;
 
-static bool is_integer(const weir_body *b, int32_t number, int64_t value)
-{
-  const weir_expr *e = &b->exprs[number];
-
-  return e->code == WEIR_CODE_CONST && weir_dtype_is_whole(e->dtype) && e->integer == value;
-}
-
-/* Dimension of an index, or of one that a rank counts from *from on; -1: it is none. */
-static int index_of(const weir_body *b, int32_t number, int64_t *from)
-{
-  const weir_expr *e = &b->exprs[number];
-
-  *from = 0;
-  if (e->code == WEIR_CODE_ADD && b->exprs[e->b].code == WEIR_CODE_CONST) {
-    *from = b->exprs[e->b].integer;
-    e = &b->exprs[e->a];
-  }
-  return e->code == WEIR_CODE_INDEX ? (int)e->integer : -1;
-}
-
-/* i - i / m * m, i an index, counted from the beginning of a window on; returns its dimension, or
- * -1. */
-static int rest_of_division(const weir_body *b, int32_t number, int64_t *m)
-{
-  const weir_expr *e = &b->exprs[number];
-  int64_t from, divided_from;
-
-  if (e->code != WEIR_CODE_SUB || b->exprs[e->b].code != WEIR_CODE_MUL) {
-    return -1;
-  }
-  const weir_expr *product = &b->exprs[e->b], *quotient = &b->exprs[product->a];
-  const int dim = index_of(b, e->a, &from);
-
-  if (dim < 0 || quotient->code != WEIR_CODE_DIV ||
-      index_of(b, quotient->a, &divided_from) != dim || divided_from != from ||
-      b->exprs[quotient->b].code != WEIR_CODE_CONST) {
-    return -1;
-  }
-  *m = b->exprs[quotient->b].integer;
-  return *m > 0 && from % *m == 0 && is_integer(b, product->b, *m) ? dim : -1;
-}
-
-/* The same, above 0: r < 0 ? r + m : r. */
-static int position_of(const weir_body *b, int32_t number, int64_t *m)
-{
-  const weir_expr *e = &b->exprs[number];
-  int64_t other;
-
-  if (e->code != WEIR_CODE_SELECT || b->exprs[e->a].code != WEIR_CODE_LT ||
-      b->exprs[e->b].code != WEIR_CODE_ADD || !is_integer(b, b->exprs[e->a].b, 0)) {
-    return -1;
-  }
-  const int dim = rest_of_division(b, e->c, m);
-
-  return dim >= 0 && rest_of_division(b, b->exprs[e->a].a, &other) == dim && other == *m &&
-                 rest_of_division(b, b->exprs[e->b].a, &other) == dim && other == *m &&
-                 is_integer(b, b->exprs[e->b].b, *m)
-             ? dim
-             : -1;
-}
-
-/* Adds factor times the expression, a sum of positions in windows: weight and window of each
- * dimension. */
-static bool add_positions(const weir_body *b, int32_t number, int64_t factor, int64_t *weight,
-                          int64_t *window)
-{
-  const weir_expr *e = &b->exprs[number];
-  int64_t m;
-  int dim;
-
-  switch (e->code) {
-  case WEIR_CODE_CAST:
-    return add_positions(b, e->a, factor, weight, window);
-  case WEIR_CODE_CONST:
-    return is_integer(b, number, 0);
-  case WEIR_CODE_ADD:
-    return add_positions(b, e->a, factor, weight, window) &&
-           add_positions(b, e->b, factor, weight, window);
-  case WEIR_CODE_MUL:
-    return b->exprs[e->b].code == WEIR_CODE_CONST && b->exprs[e->b].integer > 0 &&
-           b->exprs[e->b].integer <= UINT8_MAX && factor <= UINT8_MAX &&
-           add_positions(b, e->a, factor * b->exprs[e->b].integer, weight, window);
-  default:
-    dim = position_of(b, number, &m);
-    if (dim < 0 || dim >= WEIR_MAX_RANK || weight[dim] != 0) {
-      return false;
-    }
-    weight[dim] = factor;
-    window[dim] = m;
-    return true;
-  }
-}
-
-/* Operands are read at floor(e / window), and e's position there is what the expression says. */
-static bool reads_windows(choice *c, int32_t position)
+/* Operands are read alike, at floor(e / window). */
+static bool reads_windows(choice *c)
 {
   const weir_access *a = &c->node->access;
   const weir_operand *dy = &a->in[c->dy], *place = &a->in[c->place];
-  int64_t weight[WEIR_MAX_RANK] = {0}, wanted = 1;
 
-  for (int d = 0; d < WEIR_MAX_RANK; d++) {
-    c->window[d] = 1;
-  }
-  if (dy->rank != a->n_dims || place->rank != a->n_dims ||
-      !add_positions(&a->body, position, 1, weight, c->window)) {
+  if (dy->rank != a->n_dims || place->rank != a->n_dims) {
     return false;
   }
-  for (int d = dy->rank - 1; d >= 0; d--) {
+  for (int d = 0; d < dy->rank; d++) {
     const weir_index *x = &dy->index[d];
     weir_index undivided = *x;
 
     undivided.div = 1;
-    if (weight[d] != (c->window[d] > 1 ? wanted : 0) || weir_index_divisor(x) != c->window[d] ||
-        weir_index_follows(&undivided, a->n_dims) != d || dy->extent[d] != place->extent[d] ||
+    c->window[d] = weir_index_divisor(x);
+    if (weir_index_follows(&undivided, a->n_dims) != d || dy->extent[d] != place->extent[d] ||
         !weir_index_same(x, &place->index[d], a->n_dims) ||
         (x->border != WEIR_BORDER_NEVER && x->border != WEIR_BORDER_ABSENT)) {
       return false;
     }
-    wanted *= c->window[d];
   }
-  return wanted > 1;
+  return true;
 }
 
-/* Reads a node as the gradient of a maximum. */
+/* True when the node says that it is the gradient of a maximum, and is it. */
 static bool read_choice(const weir_node *node, choice *c)
 {
   const weir_access *a = &node->access;
-  const weir_expr *all = a->body.exprs;
 
   *c = (choice){.node = node};
-  if (node->op == NULL || a->maker != WEIR_MADE_BY_BODY || a->n_in != 2 || a->n_out != 1 ||
-      a->n_values != 1 || a->n_states != 0 || a->combine != WEIR_COMBINE_NONE ||
+  if (node->derivation.of == NULL || a->maker != WEIR_MADE_BY_BODY || a->n_in != 2 ||
+      a->n_out != 1 || a->n_values != 1 || a->n_states != 0 || a->combine != WEIR_COMBINE_NONE ||
       !weir_operand_is_identity(&a->out[0], a)) {
     return false;
   }
-  c->place = a->in[0].dtype == WEIR_U8 ? 0 : 1;
+  c->place = node->derivation.in[0] == WEIR_DERIVED_PLACE ? 0 : 1;
   c->dy = 1 - c->place;
-  const weir_expr *value = &all[a->value[0]];
-
-  if (a->in[c->place].dtype != WEIR_U8 || a->in[c->dy].dtype != a->out[0].dtype ||
-      value->code != WEIR_CODE_SELECT || all[value->a].code != WEIR_CODE_EQ ||
-      all[value->b].code != WEIR_CODE_LOAD || all[value->b].integer != c->dy ||
-      all[value->c].code != WEIR_CODE_CONST || all[value->c].real != 0) {
+  if (node->derivation.in[c->place] != WEIR_DERIVED_PLACE || a->in[c->place].dtype != WEIR_U8 ||
+      a->in[c->dy].dtype != a->out[0].dtype || !reads_windows(c)) {
     return false;
   }
-  const weir_expr *place = &all[all[value->a].a];
+  const int32_t chosen = weir_place_chosen(a, c->place, false, c->window, a->n_dims);
 
-  place = place->code == WEIR_CODE_CAST ? &all[place->a] : place;
-  return place->code == WEIR_CODE_LOAD && place->integer == c->place &&
-         reads_windows(c, all[value->a].b);
+  return chosen >= 0 && a->body.exprs[chosen].code == WEIR_CODE_LOAD &&
+         a->body.exprs[chosen].integer == c->dy;
 }
 
 /* Where place says so, the sum's value; 0 elsewhere. */
@@ -245,6 +141,7 @@ static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c
   weir_node *node = weir_graph_node_mut(g, number);
   const double before = offered(g, number, opts);
   const int32_t z = node->in[k];
+  const weir_derivation derivation = node->derivation;
   weir_status status = WEIR_OK;
   void *memory = NULL;
 
@@ -255,6 +152,8 @@ static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c
   if (write_over(now, k, c)) {
     *old = node->access;
     node->access = *now;
+    node->derivation = weir_node_derivation(node);
+    node->derivation.in[node->n_in] = WEIR_DERIVED_PLACE;
     node->in[node->n_in] = c->node->in[c->place];
     node->in[k] = c->node->in[c->dy];
     node->n_in++;
@@ -264,6 +163,7 @@ static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c
       *now = *old;
     } else {
       node->access = *old;
+      node->derivation = derivation;
       node->in[k] = z;
       node->n_in--;
     }

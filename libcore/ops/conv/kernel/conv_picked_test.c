@@ -341,6 +341,82 @@ static void others_are_left(void **state)
   }
 }
 
+/* The gradient of the maximum, and the operand that says where it was. */
+static weir_node *maximum_of(const trial *t, int *place)
+{
+  for (int32_t i = 0; i < weir_graph_nodes(t->g); i++) {
+    weir_node *node = weir_graph_node_mut(t->g, i);
+
+    for (int k = 0; k < node->n_in && node->derivation.of == &weir_op_pool; k++) {
+      if (node->derivation.in[k] == WEIR_DERIVED_PLACE) {
+        *place = k;
+        return node;
+      }
+    }
+  }
+  return NULL;
+}
+
+static void claims(trial *t, int expected)
+{
+  weir_tensor made[ALL];
+
+  define(t);
+  assert_int_equal(run(t, "conv.picked", 2, made), expected);
+  same(t, made, 0);
+  let_go(made);
+}
+
+/* Sides, terms and factors in another order, and a factor of 1: the same places. */
+static void equivalent_places_are_picked(void **state)
+{
+  trial t;
+  int place = 0;
+
+  needs_vectors();
+  draw(0, &t);
+  make(&t, 0, true);
+  weir_access *const a = &maximum_of(&t, &place)->access;
+
+  for (int32_t e = 0; e < a->body.n; e++) {
+    weir_expr *x = &a->body.exprs[e];
+    const int32_t first = x->a;
+
+    if (x->code == WEIR_CODE_ADD || x->code == WEIR_CODE_MUL || x->code == WEIR_CODE_EQ) {
+      x->a = x->b;
+      x->b = first;
+    }
+  }
+  a->value[0] =
+      weir_body_binary(&a->body, WEIR_CODE_MUL, a->value[0], weir_body_real(&a->body, WEIR_F32, 1));
+  claims(&t, 2);
+  end(&t);
+}
+
+/* Gradients of maxima that say of themselves what is not so, or say it of other places, are made
+ * and summed as they stand. */
+static void wrong_derivations_are_not_picked(void **state)
+{
+  needs_vectors();
+  for (int i = 0; i < 3; i++) {
+    trial t;
+    int place = 0;
+
+    draw(0, &t);
+    make(&t, 0, true);
+    weir_node *const node = maximum_of(&t, &place);
+
+    if (i == 0) {
+      node->derivation.of = NULL;
+    } else {
+      node->derivation.in[place] = i == 1 ? WEIR_DERIVED_OTHER : node->derivation.in[1 - place];
+      node->derivation.in[1 - place] = WEIR_DERIVED_PLACE;
+    }
+    claims(&t, 0);
+    end(&t);
+  }
+}
+
 static int32_t array_of(const weir_graph *g, const char *name)
 {
   int32_t found = -1;
@@ -407,9 +483,13 @@ static void ranks_pick_as_well(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(whole_numbers_as_defined),   cmocka_unit_test(of_equal_ones_the_first),
-      cmocka_unit_test(numbers_as_loops_make_them), cmocka_unit_test(others_are_left),
+      cmocka_unit_test(whole_numbers_as_defined),
+      cmocka_unit_test(of_equal_ones_the_first),
+      cmocka_unit_test(numbers_as_loops_make_them),
+      cmocka_unit_test(others_are_left),
       cmocka_unit_test(ranks_pick_as_well),
+      cmocka_unit_test(equivalent_places_are_picked),
+      cmocka_unit_test(wrong_derivations_are_not_picked),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
