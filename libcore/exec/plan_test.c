@@ -274,15 +274,15 @@ static void look_ahead_is_the_latency(void **state)
   const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
   weir_graph *g = front_graph();
   weir_plan *p = NULL;
-  int64_t behind = -1, ahead = -1;
+  weir_plan_path path;
 
   assert_ok(weir_plan_create(g, NULL,
                              &(weir_plan_opts){.exec = &cfg, .bounds = bounds, .n_bounds = 2}, &p));
-  weir_plan_reach(p, "ahead", "x", &behind, &ahead);
-  assert_int_equal(ahead, 4);
-  weir_plan_reach(p, "feature", "x", &behind, &ahead);
-  assert_int_equal(ahead, 0);
-  assert_int_equal(behind, 3 + 7);
+  path = weir_plan_reach(p, "ahead", "x");
+  assert_int_equal(path.ahead, 4);
+  path = weir_plan_reach(p, "feature", "x");
+  assert_int_equal(path.ahead, 0);
+  assert_int_equal(path.behind, 3 + 7);
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
 }
@@ -515,7 +515,7 @@ static void reach_follows_the_accesses_across_rates(void **state)
       .combine = WEIR_COMBINE_SUM, .taps = 8, .stride = 4, .offset = -4};
   weir_graph *g = NULL;
   weir_plan *p = NULL;
-  int64_t behind = 0, ahead = 0;
+  weir_plan_path path;
 
   assert_ok(weir_graph_create(&g));
   const weir_value y = weir_window(g, &window, weir_input(g, "x", &x));
@@ -529,16 +529,16 @@ static void reach_follows_the_accesses_across_rates(void **state)
   weir_output(g, "m", weir_resample(g, &back, weir_window(g, &minute, y)));
   assert_ok(weir_plan_create(g, NULL,
                              &(weir_plan_opts){.exec = &cfg, .bounds = &bound, .n_bounds = 1}, &p));
-  weir_plan_reach(p, "y", "x", &behind, &ahead);
-  assert_int_equal(behind, 4);
-  assert_int_equal(ahead, 3);
-  weir_plan_reach(p, "z", "x", &behind, &ahead);
-  assert_int_equal(behind, 7); /* two thirds of a slot of y, which is four of x, further */
-  assert_int_equal(ahead, 3);
-  assert_near(weir_plan_ratio(p, "z", "x"), 0.75, 1e-12);
-  weir_plan_reach(p, "m", "x", &behind, &ahead);
-  assert_int_equal(behind, 4003); /* all slots but one of a window of 1000, and what y takes */
-  assert_int_equal(ahead, 3999);
+  path = weir_plan_reach(p, "y", "x");
+  assert_int_equal(path.behind, 4);
+  assert_int_equal(path.ahead, 3);
+  path = weir_plan_reach(p, "z", "x");
+  assert_int_equal(path.behind, 7); /* two thirds of a slot of y, which is four of x, further */
+  assert_int_equal(path.ahead, 3);
+  assert_near(path.ratio, 0.75, 1e-12);
+  path = weir_plan_reach(p, "m", "x");
+  assert_int_equal(path.behind, 4003); /* all slots but one of a window of 1000, and what y takes */
+  assert_int_equal(path.ahead, 3999);
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
 }

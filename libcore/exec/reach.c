@@ -91,6 +91,9 @@ static bool walk_from(const weir_plan *p, const char *input, walk *arrays)
 {
   bool found = false;
 
+  if (p->n_arrays > EXEC_MAX_ARRAYS) {
+    return false;
+  }
   memset(arrays, 0, (size_t)p->n_arrays * sizeof(*arrays));
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
@@ -121,7 +124,7 @@ int64_t weir_plan_settle(const weir_plan *p, const char *input)
   walk arrays[EXEC_MAX_ARRAYS];
   double settle = 0;
 
-  if (p->n_arrays > EXEC_MAX_ARRAYS || !walk_from(p, input, arrays)) {
+  if (!walk_from(p, input, arrays)) {
     return -1;
   }
   for (int32_t a = 0; a < p->n_arrays; a++) {
@@ -141,7 +144,7 @@ int64_t weir_plan_margin(const weir_plan *p, const char *input)
   walk arrays[EXEC_MAX_ARRAYS];
   double margin = 0;
 
-  if (p->n_arrays > EXEC_MAX_ARRAYS || !walk_from(p, input, arrays)) {
+  if (!walk_from(p, input, arrays)) {
     return 0;
   }
   for (int32_t a = 0; a < p->n_arrays; a++) {
@@ -153,38 +156,20 @@ int64_t weir_plan_margin(const weir_plan *p, const char *input)
   return ceiling(margin);
 }
 
-void weir_plan_reach(const weir_plan *p, const char *result, const char *input, int64_t *behind,
-                     int64_t *ahead)
+weir_plan_path weir_plan_reach(const weir_plan *p, const char *result, const char *input)
 {
   walk arrays[EXEC_MAX_ARRAYS];
+  const int32_t n = walk_from(p, input, arrays) ? p->n_arrays : 0;
+  weir_plan_path path = {.ratio = 0};
 
-  *behind = *ahead = 0;
-  if (p->n_arrays > EXEC_MAX_ARRAYS || !walk_from(p, input, arrays)) {
-    return;
-  }
-  for (int32_t a = 0; a < p->n_arrays; a++) {
+  for (int32_t a = 0; a < n; a++) {
     const char *output = weir_graph_get_array(p->g, a)->output;
 
     if (output != NULL && strcmp(output, result) == 0 && arrays[a].reached) {
-      *behind = ceiling(larger(arrays[a].behind, 0));
-      *ahead = ceiling(larger(arrays[a].ahead, 0));
+      path = (weir_plan_path){.ratio = arrays[a].ratio,
+                              .behind = ceiling(larger(arrays[a].behind, 0)),
+                              .ahead = ceiling(larger(arrays[a].ahead, 0))};
     }
   }
-}
-
-double weir_plan_ratio(const weir_plan *p, const char *result, const char *input)
-{
-  walk arrays[EXEC_MAX_ARRAYS];
-
-  if (p->n_arrays > EXEC_MAX_ARRAYS || !walk_from(p, input, arrays)) {
-    return 0;
-  }
-  for (int32_t a = 0; a < p->n_arrays; a++) {
-    const char *output = weir_graph_get_array(p->g, a)->output;
-
-    if (output != NULL && strcmp(output, result) == 0 && arrays[a].reached) {
-      return arrays[a].ratio;
-    }
-  }
-  return 0;
+  return path;
 }

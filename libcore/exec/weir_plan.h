@@ -125,12 +125,12 @@ bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
                     const char *const *results, int n_results, weir_idle *idle);
 /* Slots of `input` before or behind which no result or state depends on it, gaps as promised. */
 int64_t weir_plan_margin(const weir_plan *p, const char *input);
-/* Slots of `input` beyond a result's slot that the slot needs, and slots before: composed over the
- * graph. */
-void weir_plan_reach(const weir_plan *p, const char *result, const char *input, int64_t *behind,
-                     int64_t *ahead);
-/* Slots of a result per slot of the input; 0 where they are not connected. */
-double weir_plan_ratio(const weir_plan *p, const char *result, const char *input);
+/* How the slots of a result follow those of an input, composed over the graph. */
+typedef struct weir_plan_path {
+  double ratio;          /* slots of the result per slot of the input; 0: not connected */
+  int64_t behind, ahead; /* slots of the input before and beyond one of the result that it needs */
+} weir_plan_path;
+weir_plan_path weir_plan_reach(const weir_plan *p, const char *result, const char *input);
 /* Slots of the fastest input after which all streams that go with it stand to one another as
  * before: what every window divides; INT64_MAX: beyond 64 bits. */
 int64_t weir_plan_period(const weir_plan *p);

@@ -58,7 +58,7 @@ static double margin_of(const weir_stream *s, const stream_input *in)
 
     first = here > first ? here : first;
     for (int k = 0; k < s->cut.n && s->n_stages == 2; k++) {
-      const double ratio = weir_plan_ratio(s->plan[0], s->cut.result[k], input);
+      const double ratio = weir_plan_reach(s->plan[0], s->cut.result[k], input).ratio;
       const double there =
           ratio > 0 ? (double)weir_plan_margin(s->plan[1], s->cut.name[k]) / (ratio * rate) : 0;
 

@@ -309,7 +309,7 @@ static double crossing_ratio(const weir_stream *s, int k)
   for (int i = 0; i < 2 * s->n_inputs; i++) {
     const weir_stream_source *x = &s->input[i / 2].source;
     const double ratio =
-        weir_plan_ratio(s->plan[0], s->cut.result[k], i % 2 ? x->present : x->value);
+        weir_plan_reach(s->plan[0], s->cut.result[k], i % 2 ? x->present : x->value).ratio;
 
     if (ratio > 0) {
       return ratio * rate_of(x) / rate_of(&s->input[0].source);
@@ -361,7 +361,7 @@ static int64_t settle_of(const weir_stream *s, const char *input)
   double more = 0;
 
   for (int k = 0; k < s->cut.n && s->n_stages == 2 && settle >= 0; k++) {
-    const double ratio = weir_plan_ratio(s->plan[0], s->cut.result[k], input);
+    const double ratio = weir_plan_reach(s->plan[0], s->cut.result[k], input).ratio;
     const int64_t there = weir_plan_settle(s->plan[1], s->cut.name[k]);
 
     if (ratio > 0 && there < 0) {
@@ -399,26 +399,21 @@ static bool has_time(const weir_graph *g, const char *result)
 static void reach_of(const weir_stream *s, int stage, const char *result, const char *input,
                      double *behind, double *ahead)
 {
-  int64_t b[2] = {0, 0}, a[2] = {0, 0};
-
   *behind = *ahead = 0;
   if (stage == 0) {
-    weir_plan_reach(s->plan[0], result, input, &b[0], &a[0]);
-    *behind = (double)b[0];
-    *ahead = (double)a[0];
+    const weir_plan_path all = weir_plan_reach(s->plan[0], result, input);
+
+    *behind = (double)all.behind;
+    *ahead = (double)all.ahead;
     return;
   }
   for (int k = 0; k < s->cut.n; k++) {
-    const double ratio = weir_plan_ratio(s->plan[0], s->cut.result[k], input);
+    const weir_plan_path to = weir_plan_reach(s->plan[0], s->cut.result[k], input);
+    const weir_plan_path on = weir_plan_reach(s->plan[1], result, s->cut.name[k]);
 
-    if (ratio > 0 && weir_plan_ratio(s->plan[1], result, s->cut.name[k]) > 0) {
-      weir_plan_reach(s->plan[0], s->cut.result[k], input, &b[0], &a[0]);
-      weir_plan_reach(s->plan[1], result, s->cut.name[k], &b[1], &a[1]);
-      const double far = (double)b[0] + (double)b[1] / ratio;
-      const double late = (double)a[0] + (double)a[1] / ratio;
-
-      *behind = far > *behind ? far : *behind;
-      *ahead = late > *ahead ? late : *ahead;
+    if (to.ratio > 0 && on.ratio > 0) {
+      *behind = fmax(*behind, (double)to.behind + (double)on.behind / to.ratio);
+      *ahead = fmax(*ahead, (double)to.ahead + (double)on.ahead / to.ratio);
     }
   }
 }
