@@ -212,30 +212,19 @@ static void shape_local(const exec_group *group, exec_local *l, const weir_reach
   }
 }
 
-/* Offsets of the locals: the lowest place free while the array lives, from its writer to its last
- * reader. */
-static weir_status place_locals(exec_group *group)
+/* Offsets of the locals, each alive from its writer to its last reader. */
+static void place_locals(exec_group *group)
 {
+  weir_life lives[EXEC_MAX_LOOPS];
+
   for (int32_t i = 0; i < group->n_locals; i++) {
     exec_local *l = &group->locals[i];
-    bool moved = true;
 
-    l->offset = group->kernel_scratch;
-    while (moved) {
-      moved = false;
-      for (int32_t j = 0; j < i; j++) {
-        const exec_local *m = &group->locals[j];
-
-        if (m->writer <= l->last_reader && l->writer <= m->last_reader &&
-            l->offset < m->offset + m->bytes && m->offset < l->offset + l->bytes) {
-          l->offset = m->offset + m->bytes;
-          moved = true;
-        }
-      }
-    }
+    lives[i] = (weir_life){l->array, l->writer, l->last_reader, l->bytes, 0};
+    lives[i].offset = weir_life_place(lives, i, &lives[i], group->kernel_scratch);
+    l->offset = lives[i].offset;
     group->scratch = l->offset + l->bytes > group->scratch ? l->offset + l->bytes : group->scratch;
   }
-  return WEIR_OK;
 }
 
 /* Most slots that one run of the group makes: what the windows of its results hold. */
@@ -275,7 +264,8 @@ static weir_status size_locals(const weir_plan *p, exec_group *group)
     }
     WEIR_TRY(round_up(count * (int64_t)weir_dtype_size(d->dtype) + 64, &l->bytes));
   }
-  return place_locals(group);
+  place_locals(group);
+  return WEIR_OK;
 }
 
 weir_status exec_memory_hold(const weir_plan *p, int64_t bytes, void **out)

@@ -3,17 +3,11 @@
 #include "base/weir_alloc.h"
 #include "pass/schedule/schedule_priv.h"
 
-/* A place in the arena: who lies there, the last of those that share it, and when. */
-typedef struct life {
-  int32_t array, first, last;
-  int64_t bytes, offset;
-} life;
-
 /* What weir_schedule_make works with. slot: [arrays] number of the array whose place it shares. */
 typedef struct making {
   schedule_problem p;
   weir_schedule s;
-  life *lives; /* [arrays], n of them in use */
+  weir_life *lives; /* [arrays], n of them in use: the last of those that share a place, and when */
   int32_t *slot, n;
 } making;
 
@@ -105,23 +99,22 @@ void schedule_uses_fini(schedule_uses *u)
   weir_free(&u->array);
 }
 
-static bool overlaps(const life *a, const life *b)
+static bool overlaps(const weir_life *a, const weir_life *b)
 {
   return a->first <= b->last && b->first <= a->last;
 }
 
-/* Lowest offset at which a life fits among those placed. */
-static int64_t lowest(const life *lives, int32_t placed, const life *l)
+int64_t weir_life_place(const weir_life *placed, int32_t n, const weir_life *l, int64_t least)
 {
-  int64_t at = 0;
+  int64_t at = least;
   bool moved = true;
 
   while (moved) {
     moved = false;
-    for (int32_t i = 0; i < placed; i++) {
-      if (overlaps(&lives[i], l) && at < lives[i].offset + lives[i].bytes &&
-          lives[i].offset < at + l->bytes) {
-        at = lives[i].offset + lives[i].bytes;
+    for (int32_t i = 0; i < n; i++) {
+      if (overlaps(&placed[i], l) && at < placed[i].offset + placed[i].bytes &&
+          placed[i].offset < at + l->bytes) {
+        at = placed[i].offset + placed[i].bytes;
         moved = true;
       }
     }
@@ -129,10 +122,10 @@ static int64_t lowest(const life *lives, int32_t placed, const life *l)
   return at;
 }
 
-static void sort_by_size(life *lives, int32_t n)
+static void sort_by_size(weir_life *lives, int32_t n)
 {
   for (int32_t i = 1; i < n; i++) {
-    const life l = lives[i];
+    const weir_life l = lives[i];
     int32_t j = i;
 
     for (; j > 0 && lives[j - 1].bytes < l.bytes; j--) {
@@ -148,10 +141,10 @@ static weir_status place(making *m)
 
   sort_by_size(m->lives, m->n);
   for (int32_t i = 0; i < m->n; i++) {
-    life *l = &m->lives[i];
+    weir_life *l = &m->lives[i];
     int64_t end;
 
-    l->offset = lowest(m->lives, i, l);
+    l->offset = weir_life_place(m->lives, i, l, 0);
     if (!weir_add_ok(l->offset, l->bytes, &end)) {
       return weir_fail(WEIR_ERR_SHAPE, "schedule: the arena overflows 64 bits");
     }
@@ -179,18 +172,18 @@ static void find_lives(making *m)
 
   for (int32_t a = 0; a < s->n_arrays; a++) {
     s->offset[a] = m->slot[a] = -1;
-    m->lives[a] = (life){.array = a, .first = s->n_groups, .last = -1, .bytes = p->bytes[a]};
+    m->lives[a] = (weir_life){.array = a, .first = s->n_groups, .last = -1, .bytes = p->bytes[a]};
   }
   for (int32_t t = 0; t < s->n_groups; t++) {
     for (int32_t u = p->uses.first[s->order[t]]; u < p->uses.first[s->order[t] + 1]; u++) {
-      life *l = &m->lives[p->uses.array[u]];
+      weir_life *l = &m->lives[p->uses.array[u]];
 
       l->first = t < l->first ? t : l->first;
       l->last = t;
     }
   }
   for (int32_t a = 0; a < s->n_arrays; a++) {
-    life l = m->lives[a];
+    weir_life l = m->lives[a];
 
     if (l.last >= 0) {
       l.first = p->keep[a] ? 0 : l.first;
@@ -202,7 +195,7 @@ static void find_lives(making *m)
 }
 
 /* The array that lies last in the slot of life l: the one made latest. */
-static int32_t occupant_of(const making *m, const life *l, const int32_t *latest)
+static int32_t occupant_of(const making *m, const weir_life *l, const int32_t *latest)
 {
   return m->slot[l->array] == l->array ? latest[l->array] : -1;
 }
@@ -219,10 +212,10 @@ static weir_status share(making *m, int32_t *latest)
   }
   for (int32_t t = 1; t < m->s.n_groups; t++) {
     for (int32_t i = 0; i < m->n; i++) {
-      life *made = &m->lives[i];
+      weir_life *made = &m->lives[i];
 
       for (int32_t j = 0; j < m->n && made->first == t && !m->p.keep[made->array]; j++) {
-        life *read = &m->lives[j];
+        weir_life *read = &m->lives[j];
         const int32_t from = occupant_of(m, read, latest);
         bool yes = false;
 
@@ -283,7 +276,7 @@ weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const 
   m.s.order = memory;
   WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int64_t), &memory), out);
   m.s.offset = memory;
-  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(life), &lives), out);
+  WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(weir_life), &lives), out);
   WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int32_t), &slot), out);
   WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(int32_t), &latest), out);
   WEIR_TRY_GOTO(weir_alloc(m.s.n_arrays, sizeof(bool), &ends), out);

@@ -25,6 +25,15 @@ typedef struct weir_schedule {
 weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const bool *keep,
                                weir_schedule *out) WEIR_CHECKED;
 void weir_schedule_fini(weir_schedule *s);
+
+/* Memory of an array from one step, a group or a loop, to another. */
+typedef struct weir_life {
+  int32_t array, first, last;
+  int64_t bytes, offset;
+} weir_life;
+/* Lowest offset from `least` on at which `l` overlaps none of the n lives placed before, but those
+ * of other steps. */
+int64_t weir_life_place(const weir_life *placed, int32_t n, const weir_life *l, int64_t least);
 void weir_schedule_print(const weir_schedule *s, const weir_graph *g, FILE *out);
 
 #ifdef __cplusplus
