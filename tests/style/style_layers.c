@@ -97,7 +97,7 @@ static const struct library {
     {"cuda_runtime", {"libcore/device/"}},
     {"pthread.h", {"libcore/base/", "libcore/device/"}},
     {"threads.h", {"libcore/base/", "libcore/device/"}},
-    {"mpi.h", {"libcore/comm/"}},
+    {"mpi.h", {"libcore/comm/", "tests/mpi/"}},
     {"nccl.h", {"libcore/comm/"}},
     {"netcdf", {"libcore/io/netcdf/"}},
     {"hdf5", {"libcore/io/hdf5/", "libcore/io/netcdf/"}},

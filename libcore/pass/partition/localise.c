@@ -232,6 +232,7 @@ static void drop_moves(localising *l)
 {
   for (int32_t m = 0; m < l->n_moves; m++) {
     weir_free(&l->moves[m].get);
+    localise_drop_named(&l->moves[m].named, l->ranks);
     if (l->moves[m].owned && l->moves[m].move != NULL) {
       weir_free(&l->moves[m].move->parts);
       weir_free(&l->moves[m].move);

@@ -61,6 +61,30 @@ static weir_status add_part(localise_move *x, int64_t *capacity, int peer, bool 
   return WEIR_OK;
 }
 
+/* A box that goes from one rank to another, or of it the boxes that are read; what goes to one
+ * rank is one message. */
+static weir_status add_parts(localise_move *x, int64_t *capacity, int peer, bool receive,
+                             int reader, const weir_box *box)
+{
+  const weir_named *named = x->named != NULL ? &x->named[reader] : NULL;
+
+  if (named == NULL || named->dim < 0) {
+    return add_part(x, capacity, peer, receive, box);
+  }
+  for (int64_t i = 0; i < named->n; i++) {
+    weir_box some = *box;
+
+    some.lo[named->dim] =
+        named->part[i].lo > some.lo[named->dim] ? named->part[i].lo : some.lo[named->dim];
+    some.hi[named->dim] =
+        named->part[i].hi < some.hi[named->dim] ? named->part[i].hi : some.hi[named->dim];
+    if (!weir_box_empty(&some)) {
+      WEIR_TRY(add_part(x, capacity, peer, receive, &some));
+    }
+  }
+  return WEIR_OK;
+}
+
 /* What this rank sends and receives, pair by pair: of what another gets, what it owns of the same
  * copy. */
 static weir_status fill_exchange(const localising *l, localise_move *x)
@@ -77,21 +101,25 @@ static weir_status fill_exchange(const localising *l, localise_move *x)
     for (int turn = 0; turn < 2; turn++) {
       if (other != l->rank && !weir_box_empty(&boxes[turn]) &&
           partition_share_copy(l->p, x->array, l->rank, other)) {
-        WEIR_TRY(add_part(x, &capacity, other, turn == 1, &boxes[turn]));
+        WEIR_TRY(
+            add_parts(x, &capacity, other, turn == 1, turn == 0 ? other : l->rank, &boxes[turn]));
       }
     }
   }
   return WEIR_OK;
 }
 
-/* An exchange that gives rank r what get[r] says, which it takes. */
-static weir_status add_exchange(localising *l, int32_t array, weir_box **get, int32_t *number)
+/* An exchange that gives rank r what get[r] says, or what is named of it: it takes both. */
+static weir_status add_exchange(localising *l, int32_t array, weir_box **get, weir_named **named,
+                                int32_t *number)
 {
   localise_move *x;
 
   WEIR_TRY(push(l, array, WEIR_MOVE_EXCHANGE, &x));
   x->get = *get;
+  x->named = *named;
   *get = NULL;
+  *named = NULL;
   *number = l->n_moves - 1;
   return fill_exchange(l, x);
 }
@@ -103,13 +131,25 @@ static bool serves(const weir_operand *x, const weir_box *get, const weir_box *h
   return weir_box_within(get, have) && (x->role == WEIR_ROLE_DATA || weir_box_within(have, get));
 }
 
+/* Whether what is named of the boxes of an exchange is all of them, or just what is wanted. */
+static bool names_all(const localising *l, const localise_move *m, const weir_named *wanted)
+{
+  bool yes = true;
+
+  for (int r = 0; r < l->ranks && m->named != NULL && yes; r++) {
+    yes = wanted != NULL && weir_named_same(&m->named[r], &wanted[r]);
+  }
+  return yes;
+}
+
 /* An earlier exchange of the array that leaves all that is needed on every rank, -1: none. */
 static int32_t find_exchange(const localising *l, const weir_operand *x, int32_t array,
-                             const weir_box *get)
+                             const weir_box *get, const weir_named *named)
 {
   for (int32_t m = 0; m < l->n_moves; m++) {
     const localise_move *move = &l->moves[m];
-    bool covers = move->move->kind == WEIR_MOVE_EXCHANGE && move->array == array;
+    bool covers =
+        move->move->kind == WEIR_MOVE_EXCHANGE && move->array == array && names_all(l, move, named);
 
     for (int r = 0; r < l->ranks && covers; r++) {
       covers = serves(x, &get[r], &move->get[r]);
@@ -134,9 +174,46 @@ static bool is_local(const localising *l, const weir_operand *x, int32_t array, 
   return yes;
 }
 
+void localise_drop_named(weir_named **named, int ranks)
+{
+  for (int r = 0; r < ranks && *named != NULL; r++) {
+    weir_named_fini(&(*named)[r]);
+  }
+  weir_free(named);
+}
+
+/* What each rank reads of an operand whose indices are gathered; NULL where nothing says it. */
+static weir_status find_named(const localising *l, int32_t number, int operand, weir_named **out)
+{
+  const weir_node *node = weir_graph_node(l->p->g, number);
+  weir_status status = WEIR_OK;
+  bool any = false;
+
+  for (int d = 0; d < node->access.in[operand].rank; d++) {
+    any = any || node->access.in[operand].index[d].gather > 0;
+  }
+  if (!any) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(l->ranks, sizeof **out, (void **)out));
+  for (int r = 0; r < l->ranks; r++) {
+    (*out)[r].dim = -1;
+  }
+  for (int r = 0; r < l->ranks && status == WEIR_OK; r++) {
+    const weir_box run = weir_partition_iterations(l->p, number, r);
+
+    status = weir_node_named(l->p->g, node, operand, &run, &(*out)[r]);
+  }
+  if (status != WEIR_OK) {
+    localise_drop_named(out, l->ranks);
+  }
+  return status;
+}
+
 static weir_status find_exchanges_of(localising *l, int32_t node)
 {
   weir_status status = WEIR_OK;
+  weir_named *named = NULL;
   weir_box *get = NULL;
 
   for (int k = 0; k < weir_graph_node(l->p->g, node)->n_in; k++) {
@@ -154,13 +231,16 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
       get[r] = weir_needed_box(&weir_graph_node(l->p->g, node)->access, k, &run);
     }
     if (!is_local(l, x, array, get)) {
-      *choice = find_exchange(l, x, array, get);
+      WEIR_TRY_GOTO(find_named(l, node, k, &named), out);
+      *choice = find_exchange(l, x, array, get, named);
       if (*choice < 0) {
-        WEIR_TRY_GOTO(add_exchange(l, array, &get, choice), out);
+        WEIR_TRY_GOTO(add_exchange(l, array, &get, &named, choice), out);
       }
+      localise_drop_named(&named, l->ranks);
     }
   }
 out:
+  localise_drop_named(&named, l->ranks);
   weir_free(&get);
   return status;
 }
@@ -190,6 +270,7 @@ static weir_status find_update_of(localising *l, int32_t stored)
 {
   const int32_t from = weir_graph_get_array(l->p->g, stored)->update;
   weir_status status = WEIR_OK;
+  weir_named *all = NULL;
   weir_box *get = NULL;
   bool same = true;
 
@@ -205,7 +286,7 @@ static weir_status find_update_of(localising *l, int32_t stored)
     same = same && weir_box_within(&get[r], &owned) && weir_box_within(&owned, &get[r]);
   }
   if (!same) {
-    WEIR_TRY_GOTO(add_exchange(l, from, &get, &l->updated[stored]), out);
+    WEIR_TRY_GOTO(add_exchange(l, from, &get, &all, &l->updated[stored]), out);
   }
 out:
   weir_free(&get);

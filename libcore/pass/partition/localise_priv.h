@@ -6,12 +6,13 @@
 
 /* One move as it is planned, the same on all ranks but for `move`. */
 typedef struct localise_move {
-  int32_t array;   /* whose elements move, or output 0 of the node */
-  int32_t node;    /* merge: who makes it */
-  int32_t after;   /* place of the last node that writes it, -1: a source */
-  weir_box *get;   /* [ranks] exchange: what each rank has afterwards */
-  weir_move *move; /* of this rank */
-  bool owned;      /* here, and not yet by the result */
+  int32_t array;     /* whose elements move, or output 0 of the node */
+  int32_t node;      /* merge: who makes it */
+  int32_t after;     /* place of the last node that writes it, -1: a source */
+  weir_box *get;     /* [ranks] exchange: what each rank has afterwards */
+  weir_named *named; /* [ranks] of these boxes, what is read; NULL: all of them */
+  weir_move *move;   /* of this rank */
+  bool owned;        /* here, and not yet by the result */
   bool started, finished;
   int32_t local; /* exchange: the array of the local graph */
 } localise_move;
@@ -33,6 +34,8 @@ typedef struct localising {
 
 /* localise_moves.c: fills moves, choice, merge and updated, and makes room for now. */
 weir_status localise_find_moves(localising *l) WEIR_CHECKED;
+/* Frees what is named for each rank; accepts NULL. */
+void localise_drop_named(weir_named **named, int ranks);
 /* localise.c: adds the call that starts or finishes a move, unless it is there. */
 weir_status localise_start(localising *l, localise_move *x) WEIR_CHECKED;
 weir_status localise_finish(localising *l, localise_move *x) WEIR_CHECKED;

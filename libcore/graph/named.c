@@ -1,0 +1,104 @@
+/* named.c - the elements that gathered indices name, where the graph has the index array as a
+ * constant. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "graph/graph_priv.h"
+
+/* The constant whose values index `x` gathers, NULL: there is none, or it is not known. */
+static const weir_array *source_of(const weir_graph *g, const weir_node *node, const weir_index *x)
+{
+  const weir_array *a = x->gather > 0 ? weir_graph_get_array(g, node->in[x->gather - 1]) : NULL;
+  const bool plain = x->border == WEIR_BORDER_NEVER || x->border == WEIR_BORDER_ABSENT ||
+                     x->border == WEIR_BORDER_ZERO || x->border == WEIR_BORDER_VALUE;
+
+  return a != NULL && plain && a->kind == WEIR_ARRAY_CONSTANT ? a : NULL;
+}
+
+/* Marks what index x of an array of `extent` reaches in `box` with each value of the constant that
+ * lies in the hull of `region`. */
+static void mark(const weir_index *x, const weir_box *box, const weir_array *from,
+                 const weir_region *region, int64_t extent, uint8_t *marks)
+{
+  const weir_box hull = weir_region_hull(region);
+  const weir_view v = weir_view_of(&from->constant);
+  weir_index one = *x;
+  int64_t at[WEIR_MAX_RANK] = {0};
+
+  memcpy(at, hull.lo, (size_t)hull.rank * sizeof *at);
+  one.gather = 0;
+  for (int64_t left = weir_box_volume(&hull); left > 0; left--) {
+    int64_t least, most;
+
+    one.offset = x->offset + weir_dtype_load_int(v.dtype, weir_view_at(&v, at), 0);
+    weir_index_range(&one, box, &least, &most);
+    for (int64_t i = least < 0 ? 0 : least; i <= most && i < extent; i++) {
+      marks[i] = 1;
+    }
+    for (int d = hull.rank - 1; d >= 0 && ++at[d] == hull.hi[d]; d--) {
+      at[d] = hull.lo[d];
+    }
+  }
+}
+
+/* Ascending intervals of what is marked, none next to another. */
+static weir_status collect(const uint8_t *marks, int64_t extent, weir_named *out)
+{
+  int64_t capacity = 0;
+
+  for (int64_t i = 0; i < extent; i++) {
+    if (marks[i] && (i == 0 || !marks[i - 1])) {
+      WEIR_TRY(weir_reserve(&out->part, &capacity, out->n + 1, sizeof *out->part));
+      out->part[out->n++] = (weir_interval){i, i};
+    }
+    if (marks[i]) {
+      out->part[out->n - 1].hi = i + 1;
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_node_named(const weir_graph *g, const weir_node *node, int operand,
+                            const weir_box *box, weir_named *out)
+{
+  const weir_operand *x = &node->access.in[operand];
+  const weir_array *from = NULL;
+  void *marks = NULL;
+
+  *out = (weir_named){.dim = -1};
+  for (int d = weir_operand_first(x); d < x->rank && from == NULL; d++) {
+    from = source_of(g, node, &x->index[d]);
+    out->dim = from != NULL ? d : -1;
+  }
+  if (from == NULL || weir_box_empty(box)) {
+    out->dim = -1;
+    return WEIR_OK;
+  }
+  const weir_index *at = &x->index[out->dim];
+  const weir_region region = weir_needed(&node->access, at->gather - 1, box);
+  const int64_t extent = x->extent[out->dim];
+
+  WEIR_TRY(weir_alloc(extent, 1, &marks));
+  if (!weir_region_empty(&region)) {
+    mark(at, box, from, &region, extent, marks);
+  }
+  const weir_status status = collect(marks, extent, out);
+
+  weir_free(&marks);
+  if (status != WEIR_OK) {
+    weir_named_fini(out);
+  }
+  return status;
+}
+
+void weir_named_fini(weir_named *n)
+{
+  weir_free(&n->part);
+  *n = (weir_named){.dim = -1};
+}
+
+bool weir_named_same(const weir_named *a, const weir_named *b)
+{
+  return a->dim == b->dim && a->n == b->n &&
+         (a->n == 0 || memcmp(a->part, b->part, (size_t)a->n * sizeof *a->part) == 0);
+}
