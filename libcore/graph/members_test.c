@@ -4,7 +4,7 @@
 
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "graph/weir_members.h"
+#include "graph/weir_reach.h"
 
 enum { MEMBERS = 4, ARRAYS = MEMBERS + 1, MOST = 8, CASES = 4000 };
 
@@ -348,12 +348,55 @@ static void needed_boxes_and_pieces_are_what_marking_finds(void **state)
   assert_true(met[0] > 100 && met[1] > 100 && met[2] > 100 && met[3] > 100);
 }
 
+/* Wherever the tile lies, its members run no more iterations than the reach says. */
+static void reaches_bound_the_boxes_of_every_tile(void **state)
+{
+  int64_t met = 0, tight = 0;
+
+  for (uint32_t number = 0; number < CASES; number++) {
+    struct dice d = {number, 4u << 20};
+    static struct chain c;
+    int64_t tile[WEIR_MAX_DIMS] = {0};
+    weir_reach reach[MEMBERS];
+
+    draw_chain(&d, &c);
+    weir_box *last = &c.boxes[MEMBERS - 1];
+    const weir_box whole = weir_iterations(&c.access[MEMBERS - 1]);
+
+    tile[0] = roll(&d, 1, whole.hi[0]);
+    tile[1] = roll(&d, 1, whole.hi[1]);
+    weir_reach_compose(c.member, MEMBERS, tile, 1, reach);
+    for (int64_t at = 0; at < MOST * MOST && weir_reach_keeps_pace(c.member, MEMBERS, tile); at++) {
+      for (int e = 0; e < 2; e++) {
+        last->lo[e] = (e == 0 ? at / MOST : at % MOST) * tile[e];
+        last->hi[e] = last->lo[e] + tile[e] < whole.hi[e] ? last->lo[e] + tile[e] : whole.hi[e];
+      }
+      if (weir_box_empty(last)) {
+        continue;
+      }
+      weir_members_compose(c.member, MEMBERS, c.boxes);
+      for (int k = 0; k < MEMBERS - 1; k++) {
+        for (int e = 0; e < 2 && !weir_box_empty(&c.boxes[k]); e++) {
+          const int64_t n = c.boxes[k].hi[e] - c.boxes[k].lo[e], extent = c.extent[k + 1][e];
+          const int64_t most = weir_reach_length(&reach[k], e, extent);
+
+          assert_true(reach[k].any && n <= most);
+          met += most < extent;
+          tight += most < extent && n == most;
+        }
+      }
+    }
+  }
+  assert_true(met > 100 && tight > 100);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(composed_boxes_hold_what_later_members_read),
       cmocka_unit_test(distinct_elements_of_members_equal_marks),
       cmocka_unit_test(maps_say_of_operands_what_marking_finds),
+      cmocka_unit_test(reaches_bound_the_boxes_of_every_tile),
       cmocka_unit_test(needed_boxes_and_pieces_are_what_marking_finds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
