@@ -49,6 +49,11 @@ weir_dtype weir_dtype_part(weir_dtype dtype)
   return rows[dtype].part;
 }
 
+int weir_dtype_parts(weir_dtype dtype)
+{
+  return rows[dtype].kind == WEIR_KIND_COMPLEX ? 2 : 1;
+}
+
 weir_dtype weir_dtype_complex(weir_dtype part)
 {
   for (int i = 0; i < WEIR_DTYPE_COUNT; i++) {

@@ -64,6 +64,8 @@ bool weir_dtype_is_complex(weir_dtype dtype);
 /* Dtype of the real part, and of the imaginary one: of another kind than complex, the dtype itself.
  */
 weir_dtype weir_dtype_part(weir_dtype dtype);
+/* How many real numbers an element is: 2 of complex dtypes, else 1. */
+int weir_dtype_parts(weir_dtype dtype);
 /* The complex dtype with that real part; WEIR_DTYPE_COUNT: there is none. */
 weir_dtype weir_dtype_complex(weir_dtype part);
 /* The dtype that arithmetic on elements is done in: f32 for bf16, else the dtype itself. */

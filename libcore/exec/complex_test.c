@@ -1,8 +1,13 @@
-/* complex_test.c - plans of complex arrays: streams with gaps, the check of passes, states. */
+/* complex_test.c - plans of complex arrays: streams with gaps, the check of passes, states,
+ * quotients, and what engines have no room for. */
+#include <math.h>
+#include <string.h>
+
 #include "base/weir_check.h"
 #include "exec/weir_plan.h"
+#include "graph/weir_complex_scalar.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/scan/weir_scan.h"
+#include "ops/scan/scan_check.h"
 
 static weir_plan *plan_of(weir_graph *g, int tier, int verify)
 {
@@ -71,13 +76,7 @@ static void passes_over_complex_arrays_are_verified(void **state)
 
 static weir_status running_sum(weir_scan *s)
 {
-  weir_body *b = &s->access->body;
-  const int total = weir_scan_state(s, WEIR_C128, 0);
-  const int32_t x = weir_body_cast(b, WEIR_C128, weir_scan_load(s, 0));
-  const int32_t next = weir_body_binary(b, WEIR_CODE_ADD, weir_scan_read(s, total), x);
-
-  weir_scan_next(s, total, next);
-  weir_scan_emit(s, weir_body_cast(b, WEIR_C64, next));
+  weir_scan_emit(s, weir_body_cast(&s->access->body, WEIR_C64, scan_check_sum(s)));
   return WEIR_OK;
 }
 
@@ -139,12 +138,124 @@ static void complex_states_go_from_run_to_run(void **state)
   weir_graph_destroy(&g);
 }
 
+/* The sum of all its inputs. */
+static weir_status sum_of_inputs(weir_scan *s)
+{
+  weir_body *b = &s->access->body;
+  int32_t sum = scan_check_sum(s);
+
+  for (int k = 1; k < s->access->n_in; k++) {
+    sum =
+        weir_body_binary(b, WEIR_CODE_ADD, sum, weir_body_cast(b, WEIR_C128, weir_scan_load(s, k)));
+  }
+  weir_scan_emit(s, sum);
+  return WEIR_OK;
+}
+
+static weir_status many_states(weir_scan *s)
+{
+  weir_body *b = &s->access->body;
+
+  for (int k = 0; k < WEIR_MAX_STATES / 2; k++) {
+    const int state = weir_scan_state(s, WEIR_C128, 0);
+
+    weir_scan_next(s, state, weir_scan_read(s, state));
+  }
+  weir_scan_emit(s, weir_body_cast(b, WEIR_C128, scan_check_sum(s)));
+  return WEIR_OK;
+}
+
+/* Engines compute with the parts: 8 complex inputs have 16, and one more has no room. */
+static void too_many_parts_are_refused(void **state)
+{
+  enum { MOST = WEIR_MAX_OPERANDS / 2 };
+  const weir_array_desc d = {.dtype = WEIR_C64, .rank = 1, .shape = {4}};
+  const weir_scan_spec states = {.name = "states", .define = many_states, .n_data = 1};
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+
+  for (int n = MOST; n <= MOST + 1; n++) {
+    const weir_scan_spec sums = {.name = "sums", .define = sum_of_inputs, .n_data = n};
+    weir_value in[MOST + 1];
+    weir_graph *g = NULL;
+
+    assert_ok(weir_graph_create(&g));
+    for (int k = 0; k < n; k++) {
+      in[k] = weir_input(g, names[k], &d);
+    }
+    const weir_value y = weir_scan_at(g, &sums, in, n, WEIR_WHERE);
+
+    assert_int_equal(weir_graph_status(g), n == MOST ? WEIR_OK : WEIR_ERR_SHAPE);
+    assert_true(n == MOST || strstr(weir_last_message(), "18 inputs, 2 outputs and 2 states, "
+                                                         "complex ones counted twice") != NULL);
+    if (n == MOST) {
+      weir_output(g, "y", y);
+      for (int tier = 1; tier <= 2; tier++) {
+        weir_plan *p = plan_of(g, tier, 0);
+
+        weir_plan_destroy(&p);
+      }
+      (void)weir_scan_at(g, &states, in, 1, WEIR_WHERE);
+      assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
+      assert_non_null(strstr(weir_last_message(), "50 states"));
+    }
+    weir_clear_failure();
+    weir_graph_destroy(&g);
+  }
+}
+
+static bool same_or_nan(double x, double y)
+{
+  return x == y || (isnan(x) && isnan(y));
+}
+
+/* By the formula of graph/weir_complex_scalar.h: 0 where one part is infinite, else no number. */
+static void quotients_by_infinite_divisors(void **state)
+{
+  static const double part[] = {INFINITY, -INFINITY, NAN, 0, 1.5, -2};
+  enum { PARTS = sizeof part / sizeof part[0], N = PARTS * PARTS };
+  const weir_c128 x = {3, -0.5};
+  weir_tensor above, below, y;
+  weir_graph *g = NULL;
+
+  assert_ok(weir_tensor_init(&above, WEIR_C128, 1, (int64_t[]){N}));
+  assert_ok(weir_tensor_init(&below, WEIR_C128, 1, (int64_t[]){N}));
+  assert_ok(weir_tensor_init(&y, WEIR_C128, 1, (int64_t[]){N}));
+  for (int i = 0; i < N; i++) {
+    ((weir_c128 *)above.data)[i] = x;
+    ((weir_c128 *)below.data)[i] = (weir_c128){part[i / PARTS], part[i % PARTS]};
+  }
+  const weir_array_desc d = {.dtype = WEIR_C128, .rank = 1, .shape = {N}};
+
+  assert_ok(weir_graph_create(&g));
+  weir_output(g, "y", weir_div(g, weir_input(g, "x", &d), weir_input(g, "by", &d)));
+  for (int tier = 1; tier <= 2; tier++) {
+    const weir_binding all[] = {{"x", &above}, {"by", &below}, {"y", &y}};
+    weir_plan *p = plan_of(g, tier, 0);
+
+    assert_ok(weir_plan_run(p, all, 3));
+    for (int i = 0; i < N; i++) {
+      const weir_c128 got = ((weir_c128 *)y.data)[i], by = ((weir_c128 *)below.data)[i];
+      const weir_c128 wanted = weir_div_c128(x, by);
+
+      assert_true(same_or_nan(got.re, wanted.re) && same_or_nan(got.im, wanted.im));
+      assert_true(!(isinf(by.re) && isfinite(by.im)) || (got.re == 0 && got.im == 0));
+    }
+    weir_plan_destroy(&p);
+  }
+  weir_tensor_fini(&above);
+  weir_tensor_fini(&below);
+  weir_tensor_fini(&y);
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_gap_in_a_stream_is_skipped),
       cmocka_unit_test(passes_over_complex_arrays_are_verified),
       cmocka_unit_test(complex_states_go_from_run_to_run),
+      cmocka_unit_test(too_many_parts_are_refused),
+      cmocka_unit_test(quotients_by_infinite_divisors),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

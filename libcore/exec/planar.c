@@ -59,7 +59,7 @@ static weir_status split_inputs(const weir_access *a, planar_part *p, int *re, i
   weir_access *to = &p->loop.access;
 
   for (int k = 0; k < a->n_in; k++) {
-    const int parts = weir_dtype_is_complex(a->in[k].dtype) ? 2 : 1;
+    const int parts = weir_dtype_parts(a->in[k].dtype);
 
     if (to->n_in + parts > WEIR_MAX_OPERANDS) {
       return refuse("inputs", WEIR_MAX_OPERANDS);
@@ -89,7 +89,7 @@ static weir_status split_states(const weir_access *a, planar_part *p, int *first
   weir_access *to = &p->loop.access;
 
   for (int k = 0; k < a->n_states; k++) {
-    const int parts = weir_dtype_is_complex(a->state[k].dtype) ? 2 : 1;
+    const int parts = weir_dtype_parts(a->state[k].dtype);
 
     if (to->n_states + parts > WEIR_MAX_STATES) {
       return refuse("states", WEIR_MAX_STATES);

@@ -317,7 +317,7 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
   for (int s = 0; s < a->n_states; s++) {
     const int operand = load ? a->state[s].init - 1 : a->state[s].final - 1;
     const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
-    const int parts = weir_dtype_is_complex(a->state[s].dtype) ? 2 : 1;
+    const int parts = weir_dtype_parts(a->state[s].dtype);
     uint64_t *cell = &loop->cells.cells[weir_cells_before(a, s) * points];
 
     if (!load && operand < 0) {

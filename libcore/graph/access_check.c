@@ -404,16 +404,16 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
 /* Engines compute with the parts of complex numbers, and have room for no more of them. */
 static weir_status check_parts(const weir_access *a)
 {
-  int in = a->n_in, out = a->n_out, states = a->n_states;
+  int in = 0, out = 0, states = 0;
 
   for (int k = 0; k < a->n_in; k++) {
-    in += weir_dtype_is_complex(a->in[k].dtype);
+    in += weir_dtype_parts(a->in[k].dtype);
   }
   for (int k = 0; k < a->n_out; k++) {
-    out += weir_dtype_is_complex(a->out[k].dtype);
+    out += weir_dtype_parts(a->out[k].dtype);
   }
   for (int k = 0; k < a->n_states; k++) {
-    states += weir_dtype_is_complex(a->state[k].dtype);
+    states += weir_dtype_parts(a->state[k].dtype);
   }
   if (in > WEIR_MAX_OPERANDS || out > WEIR_MAX_OUTPUTS || states > WEIR_MAX_STATES) {
     return weir_fail(WEIR_ERR_SHAPE,

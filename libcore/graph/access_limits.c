@@ -239,7 +239,7 @@ static double monoid_flops(const weir_access *a)
 {
   switch (a->combine) {
   case WEIR_COMBINE_SUM:
-    return weir_dtype_is_complex(a->accumulator) ? 2 : 1;
+    return weir_dtype_parts(a->accumulator);
   case WEIR_COMBINE_PROD:
   case WEIR_COMBINE_MAX:
   case WEIR_COMBINE_MIN:

@@ -347,6 +347,11 @@ static void what_does_not_fit_is_refused(void **state)
   y = GIVEN(g, "y", WEIR_I32, 3);
   assert_refused(g, weir_loss_categorical(g, &(weir_categorical_spec){0}, x, y, WEIR_NO_VALUE),
                  "loss_test.c:");
+  g = new_graph();
+  x = GIVEN(g, "x", WEIR_F32, 4, 3);
+  y = GIVEN(g, "y", WEIR_C64, 4);
+  assert_refused(g, weir_loss_categorical(g, &(weir_categorical_spec){0}, x, y, WEIR_NO_VALUE),
+                 "truth integers [..] or probabilities");
   for (int k = 0; k < 4; k++) {
     static const weir_dtype dtypes[] = {WEIR_U8, WEIR_I8, WEIR_I16, WEIR_U8};
     static const int64_t classes[] = {257, 129, 32769, 256};

@@ -43,6 +43,7 @@ struct file {
     int dim;
   } * length;
   int64_t n_lengths, capacity;
+  int pair, pair_dim; /* of the parts of complex numbers, where pair is 1 */
   struct list list;
 };
 
@@ -63,12 +64,20 @@ static weir_status dim_of(struct file *f, int64_t length, int *dim)
   return WEIR_OK;
 }
 
+/* Complex numbers have their parts along a last dimension of this name (decision 0026). */
+static const char pair_name[] = "complex";
+
 static weir_netcdf_shape shape_of(const weir_tensor *t)
 {
-  weir_netcdf_shape s = {.dtype = t->dtype == WEIR_BOOL ? WEIR_U8 : t->dtype, .n_dims = t->rank};
+  const bool pair = weir_dtype_is_complex(t->dtype);
+  weir_netcdf_shape s = {.dtype = t->dtype == WEIR_BOOL ? WEIR_U8 : weir_dtype_part(t->dtype),
+                         .n_dims = t->rank + pair};
 
-  for (int d = 0; d < t->rank; d++) {
+  for (int d = 0; d < t->rank && d < WEIR_NETCDF_MAX_DIMS; d++) {
     s.lengths[d] = t->shape[d];
+  }
+  if (pair && t->rank < WEIR_NETCDF_MAX_DIMS) {
+    s.lengths[t->rank] = 2;
   }
   return s;
 }
@@ -78,16 +87,21 @@ static weir_status define(struct file *f, const train_piece *piece, int *var)
   char hex[TRAIN_DIGEST + 1];
   int dims[WEIR_NETCDF_MAX_DIMS];
 
-  if (piece->view.rank > WEIR_NETCDF_MAX_DIMS) {
-    return weir_fail(WEIR_ERR_SHAPE, "checkpoint: '%s' has %d dimensions, a NetCDF file here %d",
-                     piece->name, piece->view.rank, WEIR_NETCDF_MAX_DIMS);
-  }
   const weir_netcdf_shape shape = shape_of(&piece->view);
 
-  for (int d = 0; d < shape.n_dims; d++) {
+  if (shape.n_dims > WEIR_NETCDF_MAX_DIMS) {
+    return weir_fail(WEIR_ERR_SHAPE, "checkpoint: '%s' has %d dimensions, a NetCDF file here %d",
+                     piece->name, shape.n_dims, WEIR_NETCDF_MAX_DIMS);
+  }
+  for (int d = 0; d < piece->view.rank; d++) {
     WEIR_TRY(dim_of(f, shape.lengths[d], &dims[d]));
   }
-  WEIR_TRY(weir_netcdf_var(f->nc, piece->name, piece->view.dtype, shape.n_dims, dims, var));
+  if (shape.n_dims > piece->view.rank) {
+    WEIR_TRY(f->pair > 0 ? WEIR_OK : weir_netcdf_dim(f->nc, pair_name, 2, &f->pair_dim));
+    f->pair = 1;
+    dims[piece->view.rank] = f->pair_dim;
+  }
+  WEIR_TRY(weir_netcdf_var(f->nc, piece->name, shape.dtype, shape.n_dims, dims, var));
   train_digest(&piece->view, hex);
   WEIR_TRY(weir_netcdf_put_text(f->nc, *var, digest_name, hex));
   return list_add(&f->list, piece->name, &shape, hex);
@@ -104,11 +118,12 @@ static weir_status write_all(struct file *f, const weir_checkpoint *c, const tra
   }
   for (int64_t i = 0; i < p->n; i++) {
     const weir_tensor *t = &p->piece[i].view;
+    const weir_netcdf_shape shape = shape_of(t);
     int var = 0;
 
     if (weir_tensor_count(t) > 0) { /* a dimension of length 0 would be one that grows */
       WEIR_TRY(define(f, &p->piece[i], &var));
-      WEIR_TRY(weir_netcdf_write(f->nc, var, zero, t->shape, t->data));
+      WEIR_TRY(weir_netcdf_write(f->nc, var, zero, shape.lengths, t->data));
     }
   }
   weir_sha256(f->list.n > 0 ? f->list.text : "", (size_t)f->list.n, hex);
@@ -221,6 +236,24 @@ done:
              : damaged(path, "its list of variables is wrong");
 }
 
+/* Whether the last dimension is that of the parts: a real array of that shape has another. */
+static bool is_pair(weir_netcdf *nc, int var)
+{
+  weir_netcdf_shape shape;
+  int dims[WEIR_NETCDF_MAX_DIMS];
+  char name[16];
+  bool held = false;
+
+  const bool found = weir_netcdf_look(nc, var, &shape, dims, &held) == WEIR_OK && held &&
+                     shape.n_dims > 0 &&
+                     weir_netcdf_dim_name(nc, dims[shape.n_dims - 1], name, sizeof name) == WEIR_OK;
+
+  if (!found) {
+    weir_clear_failure();
+  }
+  return found && strcmp(name, pair_name) == 0;
+}
+
 static void shape_text(const weir_netcdf_shape *s, char *out, size_t size)
 {
   size_t n = (size_t)snprintf(out, size, "%s [", weir_dtype_name(s->dtype));
@@ -250,6 +283,12 @@ static weir_status check_piece(weir_netcdf *nc, const char *path, const train_pi
 
   for (int d = 0; same && d < mine.n_dims; d++) {
     same = mine.lengths[d] == theirs.lengths[d];
+  }
+  if (same && is_pair(nc, var) != weir_dtype_is_complex(piece->view.dtype)) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "%s: a checkpoint of another network or training: of '%s', one of both, there "
+                     "and here, holds complex numbers, the other real ones",
+                     path, piece->name);
   }
   if (!same) {
     shape_text(&mine, ours, sizeof ours);
@@ -293,7 +332,7 @@ static weir_status read_elements(weir_netcdf *nc, const char *name, weir_tensor 
 
   WEIR_TRY(weir_netcdf_find(nc, name, &var, &shape));
   WEIR_TRY(get_digest(nc, var, digest_name, stated));
-  return weir_netcdf_read(nc, var, zero, t->shape, t->data);
+  return weir_netcdf_read(nc, var, zero, shape_of(t).lengths, t->data);
 }
 
 static weir_status read_piece(weir_netcdf *nc, const char *path, const char *name, weir_tensor *t)

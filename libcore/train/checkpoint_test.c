@@ -43,8 +43,10 @@ static weir_checkpoint of(weir_store *s)
                            .n_notes = 2};
 }
 
-static weir_status make_store(weir_store **out)
+/* wave: c128, or f64 with its parts as a last dimension. */
+static weir_status make_store_of(weir_dtype wave, weir_store **out)
 {
+  const int rank = weir_dtype_is_complex(wave) ? 2 : 3;
   weir_status status;
   weir_store *s = NULL;
 
@@ -57,11 +59,19 @@ static weir_status make_store(weir_store **out)
   WEIR_TRY_GOTO(weir_store_add(s, "train.step", WEIR_I64, 0, NULL), fail);
   WEIR_TRY_GOTO(weir_store_add(s, "flags", WEIR_BOOL, 1, (int64_t[]){5}), fail);
   WEIR_TRY_GOTO(weir_store_add(s, "nothing", WEIR_F32, 2, (int64_t[]){3, 0}), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "wave", wave, rank, (int64_t[]){2, 3, 2}), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "tone", WEIR_C64, 0, NULL), fail);
+  WEIR_TRY_GOTO(weir_store_add(s, "silence", WEIR_C128, 1, (int64_t[]){0}), fail);
   *out = s;
   return WEIR_OK;
 fail:
   weir_store_destroy(&s);
   return status;
+}
+
+static weir_status make_store(weir_store **out)
+{
+  return make_store_of(WEIR_C128, out);
 }
 
 static size_t bytes_of(const weir_tensor *t)
@@ -160,7 +170,10 @@ static void a_file_has_a_variable_per_parameter(void **state)
   weir_netcdf_shape s;
   char *text = NULL;
   float w[36];
-  int var = 0;
+  double last[2];
+  char name[32];
+  int var = 0, dims[WEIR_NETCDF_MAX_DIMS];
+  bool held = false;
 
   NEEDS_NETCDF();
   pair p = open_pair(WEIR_CHECKPOINT_NETCDF);
@@ -172,6 +185,15 @@ static void a_file_has_a_variable_per_parameter(void **state)
   assert_true(s.lengths[0] == 3 && s.lengths[1] == 4 && s.lengths[2] == 3);
   assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0, 0, 0}, s.lengths, w));
   assert_memory_equal(w, weir_store_get(p.saved, "params")->data, sizeof w);
+  assert_ok(weir_netcdf_find(nc, "wave", &var, &s)); /* parts along `complex`, real ones first */
+  assert_true(s.dtype == WEIR_F64 && s.n_dims == 3 && s.lengths[1] == 3 && s.lengths[2] == 2);
+  assert_ok(weir_netcdf_look(nc, var, &s, dims, &held));
+  assert_ok(weir_netcdf_dim_name(nc, dims[2], name, sizeof name));
+  assert_string_equal(name, "complex");
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){1, 2, 0}, (int64_t[]){1, 1, 2}, last));
+  assert_memory_equal(last, (weir_c128 *)weir_store_get(p.saved, "wave")->data + 5, sizeof last);
+  assert_ok(weir_netcdf_find(nc, "tone", &var, &s));
+  assert_true(s.dtype == WEIR_F32 && s.n_dims == 1 && s.lengths[0] == 2);
   assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "title", &text));
   assert_string_equal(text, "a test");
   weir_free(&text);
@@ -331,6 +353,10 @@ static void other_network(weir_checkpoint_format format)
   refuse_network(&p.c, nc ? "it has 'flags'" : NULL);
   p.c.n_leave = 0;
   refuse_network(&p.c, nc ? "it has no 'scratch'" : NULL);
+  p.c = of(NULL);
+  assert_ok(make_store_of(WEIR_F64, &p.c.store));
+  refuse_network(&p.c, nc ? "of 'wave', one of both, there and here, holds complex" : NULL);
+  weir_store_destroy(&p.c.store);
   assert_null(differs(p.mine, p.before, true));
   close_pair(&p);
 }

@@ -225,6 +225,24 @@ static void an_infinite_input_is(void **state)
   assert_int_equal(t.fetched, 2); /* for the step, and to look at it */
 }
 
+/* Beside the way of the gradients, which none has through complex numbers. */
+static weir_value with_complex_number(weir_graph *g, weir_value loss)
+{
+  const weir_value one = weir_scalar(g, WEIR_F32, 1), none = weir_scalar(g, WEIR_F32, 0);
+  const weir_value z = weir_div(g, weir_make(g, one, one), weir_make(g, none, none));
+
+  return weir_add(g, loss, weir_real(g, weir_label(g, z, "a complex quotient")));
+}
+
+static void a_complex_number_that_is_none_is_named(void **state)
+{
+  toy t = {.hidden = 3, .tail = with_complex_number};
+
+  refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=2")), WEIR_ERR_NUMERIC,
+          "NaN in 'a complex quotient' (");
+  assert_int_equal(t.fetched, 2); /* for the step, and to look at it */
+}
+
 static const toy *looked_at;
 
 /* Its graph cannot be made again once samples are fetched to be looked at. */
@@ -278,6 +296,7 @@ static int all_tests(void)
       cmocka_unit_test(a_second_run_begins_anew),
       cmocka_unit_test(missing_truth_is_not_blamed),
       cmocka_unit_test(an_infinite_input_is),
+      cmocka_unit_test(a_complex_number_that_is_none_is_named),
       cmocka_unit_test(what_cannot_be_looked_at_is_not_known),
       cmocka_unit_test(an_update_that_overflows_is_not_saved),
   };

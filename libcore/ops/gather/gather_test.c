@@ -24,6 +24,11 @@ static void impossible_gathers_are_refused(void **state)
   assert_refused(g, weir_gather(g, x, i, &along1), "gather: the index is f32");
 
   g = new_graph();
+  x = GIVEN(g, "x", WEIR_C128, 2, 7);
+  i = GIVEN(g, "i", WEIR_C64, 3);
+  assert_refused(g, weir_gather(g, x, i, &along1), "gather: the index is c64, not an integer");
+
+  g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 2, 7);
   i = GIVEN(g, "i", WEIR_I64, 3);
   const weir_gather_spec wide = {.dim = 1, .lo = -1, .hi = 7};

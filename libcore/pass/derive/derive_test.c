@@ -14,7 +14,7 @@
 #include "ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
-#include "ops/scan/weir_scan.h"
+#include "ops/scan/scan_check.h"
 #include "ops/resample/weir_resize_op.h"
 
 static void fill(weir_tensor *t, double lo, double hi, uint32_t purpose, uint64_t seed)
@@ -352,13 +352,7 @@ static void maxima_pass_what_rises(void **state)
 /* Real numbers in and out, complex ones between. */
 static weir_status complex_sum(weir_scan *s)
 {
-  weir_body *b = &s->access->body;
-  const int total = weir_scan_state(s, WEIR_C128, 0);
-  const int32_t x = weir_body_cast(b, WEIR_C128, weir_scan_load(s, 0));
-  const int32_t next = weir_body_binary(b, WEIR_CODE_ADD, weir_scan_read(s, total), x);
-
-  weir_scan_next(s, total, next);
-  weir_scan_emit(s, weir_body_unary(b, WEIR_CODE_REAL, next));
+  weir_scan_emit(s, weir_body_unary(&s->access->body, WEIR_CODE_REAL, scan_check_sum(s)));
   return WEIR_OK;
 }
 

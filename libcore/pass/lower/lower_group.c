@@ -71,7 +71,7 @@ static int parts_written(const weir_access *a)
   int parts = 0;
 
   for (int k = 0; k < a->n_out; k++) {
-    parts += 1 + weir_dtype_is_complex(a->out[k].dtype);
+    parts += weir_dtype_parts(a->out[k].dtype);
   }
   return parts;
 }

@@ -50,10 +50,10 @@ static int find_operand(weir_loop *into, const weir_operand *o, int32_t array)
       return k;
     }
   }
-  int parts = 1 + weir_dtype_is_complex(o->dtype); /* that engines of real numbers have */
+  int parts = weir_dtype_parts(o->dtype); /* that engines of real numbers have */
 
   for (int k = 0; k < a->n_in; k++) {
-    parts += 1 + weir_dtype_is_complex(a->in[k].dtype);
+    parts += weir_dtype_parts(a->in[k].dtype);
   }
   if (parts > WEIR_MAX_OPERANDS) {
     return -1;
