@@ -197,7 +197,7 @@ out:
 static weir_status find_group(exec_ranks *s, unsigned dims, weir_comm **out)
 {
   if (s->group[dims] == NULL) {
-    WEIR_TRY(weir_grid_split(&s->grid, s->comm, dims, &s->group[dims]));
+    WEIR_TRY(weir_grid_split(weir_partition_grid(s->partition), s->comm, dims, &s->group[dims]));
   }
   *out = s->group[dims];
   return WEIR_OK;

@@ -183,7 +183,7 @@ static bool is_uneven(int64_t extent, int64_t grain, int n)
 static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along, int64_t extent)
 {
   int64_t most = 1;
-  int other;
+  weir_cut cut;
 
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array_desc *desc = &weir_graph_get_array(g, a)->desc;
@@ -191,7 +191,7 @@ static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along,
     for (int d = 0; d < desc->rank; d++) {
       const int64_t e = desc->shape[d];
 
-      if (weir_partition_bounds(p, a, d, &other) != NULL && other == along && e > 0 &&
+      if (weir_partition_cut(p, a, d, &cut) && weir_cut_goes(&cut, along) && e > 0 &&
           extent % e == 0 && extent / e > most) {
         most = extent / e;
       }
@@ -226,10 +226,13 @@ static weir_status cut_inputs(const train_ranks *k, const weir_train_task *task,
       if (strcmp(array->name, x->name) != 0) {
         continue;
       }
-      WEIR_TRY(train_add_cut(c, (weir_cut){a, 0, WEIR_ALONG_SAMPLES, k->share}));
+      WEIR_TRY(train_add_cut(
+          c, (weir_cut){.array = a, .along = WEIR_ALONG_SAMPLES, .bounds = k->share}));
       for (int d = 0; d < x->rank; d++) {
         if (k->bounds[i][d] != NULL) {
-          WEIR_TRY(train_add_cut(c, (weir_cut){a, d + 1, (int)x->along[d], k->bounds[i][d]}));
+          const weir_cut cut = {a, d + 1, (int)x->along[d], k->bounds[i][d], 0, 0};
+
+          WEIR_TRY(train_add_cut(c, cut));
         }
       }
     }

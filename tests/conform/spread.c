@@ -27,6 +27,79 @@ static int64_t draw(uint32_t what, int64_t least, int64_t most)
   return least + (int64_t)(weir_random_bits(seed, 900 + what, 0, 0) % (uint64_t)(most - least + 1));
 }
 
+/* Dimensions of the grid that the array is cut along already; all: it is whole. */
+static unsigned taken(const virtual_cuts *c, int32_t array)
+{
+  unsigned dims = 0;
+
+  for (int i = 0; i < c->n; i++) {
+    const unsigned some =
+        c->cut[i].dim < 0 ? ~0u : c->cut[i].also | 1u << (unsigned)c->cut[i].along;
+
+    dims |= c->cut[i].array == array ? some : 0;
+  }
+  return dims;
+}
+
+static bool is_cut(const virtual_cuts *c, int32_t array, int dim)
+{
+  bool yes = false;
+
+  for (int i = 0; i < c->n; i++) {
+    yes = yes || (c->cut[i].array == array && c->cut[i].dim == dim);
+  }
+  return yes;
+}
+
+/* Bounds of a cut into n pieces. */
+static void add_cut(virtual_cuts *c, uint32_t key, const weir_cut *cut, int64_t extent, int n)
+{
+  int64_t *bounds = c->bounds[c->n];
+
+  bounds[0] = 0;
+  bounds[n] = extent;
+  for (int q = 1; q < n; q++) {
+    bounds[q] = draw(key + (uint32_t)q, bounds[q - 1], extent);
+  }
+  c->cut[c->n] = *cut;
+  c->cut[c->n++].bounds = bounds;
+}
+
+/* A dimension of the array over one dimension of the grid or several, or two that share these. */
+static void draw_cut(virtual_cuts *c, uint32_t key, int32_t array, const weir_array_desc *desc,
+                     int along)
+{
+  const unsigned before = taken(c, array);
+  weir_cut cut = {array, (int)draw(key + 2, 0, desc->rank - 1), along, NULL, 0, 0};
+  int places = c->grid.extent[along], first;
+
+  for (int k = along + 1; k < c->grid.dims; k++) {
+    if ((before >> k & 1) == 0 && draw(key + 200 + (uint32_t)k, 0, 2) == 0) {
+      cut.also |= 1u << k;
+      places *= c->grid.extent[k];
+    }
+  }
+  const int other = (cut.dim + 1) % desc->rank;
+
+  if (is_cut(c, array, cut.dim)) {
+    return;
+  }
+  if (places == 1 || c->n + 2 > VIRTUAL_CUTS || is_cut(c, array, other) || other == cut.dim ||
+      draw(key + 210, 0, 2) > 0) {
+    add_cut(c, key + 3, &cut, desc->shape[cut.dim], places);
+    return;
+  }
+  first = (int)draw(key + 211, 1, places);
+  while (places % first != 0) {
+    first--;
+  }
+  cut.pieces = first;
+  add_cut(c, key + 3, &cut, desc->shape[cut.dim], first);
+  cut.dim = other;
+  cut.pieces = places / first;
+  add_cut(c, key + 220, &cut, desc->shape[other], cut.pieces);
+}
+
 /* Cuts of inputs, and now and then of another array; or it is whole. */
 static void draw_cuts(const problem *p, virtual_cuts *c)
 {
@@ -37,29 +110,17 @@ static void draw_cuts(const problem *p, virtual_cuts *c)
       const int32_t a = inner ? (int32_t)draw(key + 1, 0, weir_graph_arrays(p->g) - 1)
                               : weir_value_array(p->g, p->in[draw(key + 1, 0, p->n - 1)]);
       const weir_array *array = weir_graph_get_array(p->g, a);
-      bool good = array->desc.rank > 0 && array->kind != WEIR_ARRAY_CONSTANT;
-      const int d = good ? (int)draw(key + 2, 0, array->desc.rank - 1) : 0;
-      int64_t *bounds = c->bounds[c->n];
-
       const bool whole = inner && draw(key + 10, 0, 1) == 0;
 
-      for (int i = 0; i < c->n; i++) {
-        good = good && (c->cut[i].array != a || (!whole && c->cut[i].dim >= 0 &&
-                                                 c->cut[i].dim != d && c->cut[i].along != along));
-      }
-      if (!good) {
+      if (array->desc.rank == 0 || array->kind == WEIR_ARRAY_CONSTANT ||
+          (taken(c, a) & (whole ? ~0u : 1u << along)) != 0) {
         continue;
       }
       if (whole) {
         c->cut[c->n++] = (weir_cut){.array = a, .dim = -1};
-        continue;
+      } else {
+        draw_cut(c, key, a, &array->desc, along);
       }
-      bounds[0] = 0;
-      bounds[c->grid.extent[along]] = array->desc.shape[d];
-      for (int q = 1; q < c->grid.extent[along]; q++) {
-        bounds[q] = draw(key + 3 + (uint32_t)q, bounds[q - 1], array->desc.shape[d]);
-      }
-      c->cut[c->n++] = (weir_cut){a, d, along, bounds};
     }
   }
 }
@@ -67,11 +128,12 @@ static void draw_cuts(const problem *p, virtual_cuts *c)
 /* The graph on all ranks of a random grid against the graph whole. */
 static void check_spread(const problem *p, row *r)
 {
+  static const int64_t most[] = {1, 6, 3, 2}; /* ranks along each dimension of a grid of so many */
   virtual_cuts c = {.grid = {(int)draw(1, 1, 3), {1, 1, 1}}};
   virtual_result result;
 
   for (int d = 0; d < c.grid.dims; d++) {
-    c.grid.extent[d] = (int)draw(2 + (uint32_t)d, 1, c.grid.dims == 3 ? 2 : 3);
+    c.grid.extent[d] = (int)draw(2 + (uint32_t)d, 1, most[c.grid.dims]);
   }
   draw_cuts(p, &c);
   const weir_status status = virtual_run(p, &c, false, &result);

@@ -399,7 +399,7 @@ weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact, vir
     w[k] = world_of(local[k].g, large);
     hand_out(p, &whole, &w[k], part, k);
   }
-  run_all(w, local, &c->grid);
+  run_all(w, local, weir_partition_grid(part));
   r->moves = local[0].n;
   for (int k = 0; k < ranks; k++) {
     r->wrong += !compare(&whole, &w[k], part, k, exact);

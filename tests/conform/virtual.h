@@ -6,7 +6,7 @@
 #include "pass/partition/weir_partition.h"
 #include "problem.h"
 
-enum { VIRTUAL_RANKS = 12, VIRTUAL_CUTS = 8, VIRTUAL_BOUNDS = 9 };
+enum { VIRTUAL_RANKS = 12, VIRTUAL_CUTS = 8, VIRTUAL_BOUNDS = 13 };
 
 /* bounds[k]: of cut[k]. */
 typedef struct virtual_cuts {

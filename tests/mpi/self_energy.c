@@ -1,8 +1,9 @@
 /* self_energy.c - the scattering self-energy of npbench (spcl/npbench, BSD-3) over a grid of ranks:
  * Sigma[k,E,a] = sum over q, w, b, i, j of G[k,E-w,neigh[a,b]] dH[a,b,i] dH[a,b,j] D[q,w,a,b,i,j],
- * matrices over orbitals. G is cut by momentum and energy, Sigma by atom and energy; each rank gets
- * of G the atoms that its neighbour list names, and no more. The argument is how many ranks were
- * started. */
+ * matrices over orbitals. G is cut by momentum and energy, Sigma by atom and energy, along
+ * dimensions of the grid of their own or as pairs along one; or both by energy, along all of the
+ * grid. Each rank gets of G the atoms that its neighbour list names, and no more. The argument is
+ * how many ranks were started. */
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "count_sends.h"
 #include "exec/weir_plan.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/reduce/weir_reduce.h"
 #include "ops/weir_builder.h"
 
 enum { NK = 3, NE = 6, NQ = 2, NW = 3, ND = 2, NA = 16, NB = 3, NO = 2, MOST_RANKS = 4 };
@@ -109,23 +111,55 @@ static void state_access(weir_access *a)
   a->accumulator = WEIR_C128;
 }
 
+/* How arrays are cut over the ranks. */
+typedef enum cutting {
+  BY_GRID,   /* a dimension of the grid for momenta and atoms, one for energies        */
+  BY_PAIRS,  /* one dimension of the grid, pairs (momentum, energy) or (atom, energy)  */
+  BY_ENERGY, /* both dimensions of the grid for energies                               */
+  CUTTINGS
+} cutting;
+
+static const char *const cutting_names[] = {"by grid", "by pairs", "by energy"};
+
+enum { MOST_CUTS = 8 };
+
 typedef struct problem {
   weir_graph *g;
   weir_grid grid;
-  weir_cut cuts[8];
-  int64_t bounds[8][MOST_RANKS + 1];
+  weir_cut cuts[MOST_CUTS];
+  int64_t bounds[MOST_CUTS][MOST_RANKS + 1];
   int n_cuts;
 } problem;
 
-static void cut(problem *p, weir_value v, int dim, int along)
+/* Pieces of momenta and atoms, and of energies; ranks in order have the energies one by one. */
+static int first_pieces(cutting way)
 {
-  const int n = p->grid.extent[along];
+  return way != BY_ENERGY && ranks > 1 ? 2 : 1;
+}
+
+/* This dimension of v: first of a pair, or the energies. */
+static void cut(problem *p, cutting way, weir_value v, int dim, bool energy)
+{
+  const int first = first_pieces(way), n = energy ? ranks / first : first;
+  const bool pairs = way == BY_PAIRS, all = way == BY_ENERGY;
   int64_t *at = p->bounds[p->n_cuts];
 
   for (int q = 0; q <= n; q++) {
     at[q] = weir_value_desc(p->g, v)->shape[dim] * q / n;
   }
-  p->cuts[p->n_cuts++] = (weir_cut){weir_value_array(p->g, v), dim, along, at};
+  if (energy || !all) {
+    p->cuts[p->n_cuts++] = (weir_cut){
+        weir_value_array(p->g, v), dim, energy && !pairs && !all, at, all ? 2 : 0, pairs ? n : 0};
+  }
+}
+
+/* The part of `extent` that a rank has by momentum or atom, or by energy. */
+static weir_interval part_of(cutting way, int of, bool energy, int64_t all)
+{
+  const int first = first_pieces(way), n = energy ? ranks / first : first;
+  const int q = energy ? of % n : of / (ranks / first);
+
+  return (weir_interval){all * q / n, all * (q + 1) / n};
 }
 
 static weir_value input(problem *p, const weir_access *a, const char *name, int operand)
@@ -137,7 +171,13 @@ static weir_value input(problem *p, const weir_access *a, const char *name, int 
   return weir_input(p->g, name, &d);
 }
 
-static void build(problem *p)
+static weir_grid grid_of(cutting way)
+{
+  return way == BY_PAIRS ? (weir_grid){1, {ranks}}
+                         : (weir_grid){2, {ranks > 1 ? 2 : 1, ranks > 1 ? ranks / 2 : 1}};
+}
+
+static void build(problem *p, cutting way)
 {
   static const weir_op_desc op = {.name = "self_energy"};
   int32_t neighbours[NA * NB];
@@ -145,7 +185,7 @@ static void build(problem *p)
   weir_access a;
 
   memset(p, 0, sizeof *p);
-  p->grid = (weir_grid){2, {ranks > 1 ? 2 : 1, ranks > 1 ? ranks / 2 : 1}};
+  p->grid = grid_of(way);
   assert_ok(weir_graph_create(&p->g));
   state_access(&a);
   in[0] = input(p, &a, "G", 0);
@@ -162,12 +202,14 @@ static void build(problem *p)
   weir_access_fini(&a);
   weir_output(p->g, "Sigma", sigma);
   assert_ok(weir_graph_status(p->g));
-  cut(p, in[0], 0, 0); /* G: momentum, energy */
-  cut(p, in[0], 1, 1);
-  cut(p, in[1], 0, 0); /* dH, D: atom */
-  cut(p, in[3], 2, 0);
-  cut(p, sigma, 2, 0); /* Sigma: atom, energy */
-  cut(p, sigma, 1, 1);
+  cut(p, way, in[0], 0, false); /* G: momentum, energy */
+  cut(p, way, in[0], 1, true);
+  if (way == BY_GRID) { /* dH, D: atom; else they are whole */
+    cut(p, way, in[1], 0, false);
+    cut(p, way, in[3], 2, false);
+  }
+  cut(p, way, sigma, 2, false); /* Sigma: atom, energy */
+  cut(p, way, sigma, 1, true);
 }
 
 /* This rank's box of an array of random numbers. */
@@ -191,26 +233,25 @@ static void fill(uint32_t which, const weir_array_desc *whole, const weir_box *b
   }
 }
 
-/* Bytes of G that the rank at a place of the grid reads and does not own: of the energies that its
- * own ones need, the atoms that the neighbours of its own ones are. */
-static int64_t missing(const problem *p, int of, bool all)
+/* Bytes of G that a rank reads and does not own: of the energies that its own ones need, the atoms
+ * that the neighbours of its own ones are. */
+static int64_t missing(cutting way, int of, bool all)
 {
-  int place[WEIR_GRID_DIMS];
+  const bool by_first = way != BY_ENERGY;
+  const weir_interval k = by_first ? part_of(way, of, false, NK) : (weir_interval){0, NK};
+  const weir_interval a = by_first ? part_of(way, of, false, NA) : (weir_interval){0, NA};
+  const weir_interval e = part_of(way, of, true, NE);
   int64_t n = 0;
-
-  weir_grid_place(&p->grid, of, place);
-  const int64_t *k = p->bounds[0] + place[0], *e = p->bounds[1] + place[1];
-  const int64_t *a = p->bounds[4] + place[0];
 
   for (int64_t x = 0; x < NK * NE * NA; x++) {
     const int64_t atom = x % NA, energy = x / NA % NE, momentum = x / NA / NE;
-    const bool own = momentum >= k[0] && momentum < k[1] && energy >= e[0] && energy < e[1];
+    const bool own = momentum >= k.lo && momentum < k.hi && energy >= e.lo && energy < e.hi;
     bool read = all;
 
     for (int64_t b = 0; b < NB * NA; b++) {
-      const bool named = neighbour(b / NB, b % NB) == atom && b / NB >= a[0] && b / NB < a[1];
+      const bool named = neighbour(b / NB, b % NB) == atom && b / NB >= a.lo && b / NB < a.hi;
 
-      read = read || (named && energy < e[1] && energy > e[0] - NW);
+      read = read || (named && energy < e.hi && energy > e.lo - NW);
     }
     n += read && !own;
   }
@@ -243,34 +284,48 @@ static void check_result(const weir_plan *plan)
   assert_true(most > 1 && worst <= 1e-13 * most);
 }
 
-static void named_atoms_move_and_no_others(void **state)
+static void bind(const problem *p, const weir_plan *plan, weir_tensor t[3],
+                 weir_binding bindings[3])
 {
+  static const char *const names[] = {"G", "dH", "D"};
+
+  for (int k = 0; k < 3; k++) {
+    const weir_box box = weir_plan_owned(plan, names[k]);
+    const int32_t array = weir_graph_node(p->g, k)->out[0];
+
+    fill((uint32_t)k, &weir_graph_get_array(p->g, array)->desc, &box, &t[k]);
+    bindings[k] = (weir_binding){names[k], &t[k]};
+  }
+}
+
+static weir_plan *plan_of(const problem *p)
+{
+  const weir_spread spread = {comm, p->grid, p->cuts, p->n_cuts};
   weir_exec_cfg cfg;
   weir_plan *plan;
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = 2;
+  assert_ok(weir_plan_create(
+      p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .spread = &spread}, &plan));
+  return plan;
+}
+
+static void check_moves(cutting way)
+{
   problem p;
   weir_tensor t[3];
   weir_binding bindings[3];
-  static const char *const names[] = {"G", "dH", "D"};
 
-  build(&p);
-  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
-  const weir_spread spread = {comm, p.grid, p.cuts, p.n_cuts};
+  build(&p, way);
+  weir_plan *plan = plan_of(&p);
 
-  assert_ok(weir_plan_create(
-      p.g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .spread = &spread}, &plan));
-  for (int k = 0; k < 3; k++) {
-    const weir_box box = weir_plan_owned(plan, names[k]);
-    const int32_t array = weir_graph_node(p.g, k)->out[0];
-
-    fill((uint32_t)k, &weir_graph_get_array(p.g, array)->desc, &box, &t[k]);
-    bindings[k] = (weir_binding){names[k], &t[k]};
-  }
+  bind(&p, plan, t, bindings);
   const int64_t before = sends_so_far().bytes;
 
   assert_ok(weir_plan_run(plan, bindings, 3));
-  int64_t bytes[3] = {sends_so_far().bytes - before, missing(&p, rank, false),
-                      missing(&p, rank, true)};
+  int64_t bytes[3] = {sends_so_far().bytes - before, missing(way, rank, false),
+                      missing(way, rank, true)};
   weir_request *sum;
 
   check_result(plan);
@@ -280,8 +335,9 @@ static void named_atoms_move_and_no_others(void **state)
   assert_ok(weir_request_wait(sum));
   weir_request_destroy(&sum);
   if (rank == 0) {
-    print_message("%d ranks: %lld bytes of G sent, %lld read and not owned, %lld of whole G\n",
-                  ranks, (long long)bytes[0], (long long)bytes[1], (long long)bytes[2]);
+    print_message("%d ranks, %s: %lld bytes of G sent, %lld read and not owned, %lld of whole G\n",
+                  ranks, cutting_names[way], (long long)bytes[0], (long long)bytes[1],
+                  (long long)bytes[2]);
   }
   assert_int_equal(bytes[0], bytes[1]);
   assert_true(ranks == 1 || bytes[1] < bytes[2]);
@@ -292,11 +348,61 @@ static void named_atoms_move_and_no_others(void **state)
   weir_graph_destroy(&p.g);
 }
 
+static void named_atoms_move_and_no_others(void **state)
+{
+  for (int way = 0; way < CUTTINGS; way++) {
+    check_moves((cutting)way);
+  }
+}
+
+/* The sum of G over energies: ranks that have energies of one momentum merge it. */
+static void sums_merge_over_shared_places(void **state)
+{
+  for (int way = 0; way < CUTTINGS; way++) {
+    const weir_array_desc whole = {WEIR_C128, 2, {NK, NE}, 0};
+    const weir_interval k = part_of((cutting)way, way == BY_ENERGY ? 0 : rank, false, NK);
+    problem p;
+    weir_tensor g;
+    weir_view v;
+    int64_t lo, hi;
+
+    memset(&p, 0, sizeof p);
+    p.grid = grid_of((cutting)way);
+    assert_ok(weir_graph_create(&p.g));
+    const weir_value x = weir_input(p.g, "G", &whole);
+
+    weir_output(p.g, "sum", weir_sum(p.g, x, 1));
+    cut(&p, (cutting)way, x, 0, false);
+    cut(&p, (cutting)way, x, 1, true);
+    weir_plan *plan = plan_of(&p);
+    const weir_box box = weir_plan_owned(plan, "G");
+
+    fill(OF_G, &whole, &box, &g);
+    assert_ok(weir_plan_run(plan, &(weir_binding){"G", &g}, 1));
+    assert_ok(weir_plan_result(plan, "sum", &v, &lo, &hi));
+    assert_int_equal(v.extent[0], k.hi - k.lo);
+    for (int64_t i = k.lo; i < k.hi; i++) {
+      const weir_c128 y = weir_dtype_load_complex(WEIR_C128, v.data, i - k.lo);
+      weir_c128 sum = {0, 0};
+
+      for (int64_t e = 0; e < NE; e++) {
+        sum.re += element(OF_G, i * NE + e).re;
+        sum.im += element(OF_G, i * NE + e).im;
+      }
+      assert_true(hypot(sum.re - y.re, sum.im - y.im) <= 1e-14);
+    }
+    weir_tensor_fini(&g);
+    weir_plan_destroy(&plan);
+    weir_graph_destroy(&p.g);
+  }
+}
+
 int main(int argc, char **argv)
 {
   const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(named_atoms_move_and_no_others),
+      cmocka_unit_test(sums_merge_over_shared_places),
   };
 
   open_all_ranks(argc, argv, MOST_RANKS, &usual);

@@ -394,7 +394,7 @@ static void refusals(void **state)
 
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &in);
-  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds};
+  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
   weir_spread spread = {spread_comm, {1, {ranks + 1}}, &cut, 1};
 
   weir_output(g, "y", weir_neg(g, x));

@@ -48,7 +48,7 @@ static inline void spread_cut(spread_case *c, weir_value v, int dim, int along, 
     at[q] = uneven == 0 ? extent * q / n
                         : at[q - 1] + (int64_t)(bits % (uint64_t)(extent - at[q - 1] + 1));
   }
-  c->cuts[c->n_cuts] = (weir_cut){weir_value_array(c->g, v), dim, along, at};
+  c->cuts[c->n_cuts] = (weir_cut){weir_value_array(c->g, v), dim, along, at, 0, 0};
   c->n_cuts++;
 }
 

@@ -53,8 +53,8 @@ static void make(slabs *s, uint64_t seed, bool pool)
   weir_output(s->g, "result", pool ? s->z : s->y);
   assert_ok(weir_graph_status(s->g));
   assert_ok(weir_partition_create(s->g, &(weir_grid){1, {(int)s->ranks}},
-                                  &(weir_cut){weir_value_array(s->g, s->x), 1, 0, s->bounds}, 1,
-                                  &s->p));
+                                  &(weir_cut){weir_value_array(s->g, s->x), 1, 0, s->bounds, 0, 0},
+                                  1, &s->p));
 }
 
 static void drop(slabs *s)

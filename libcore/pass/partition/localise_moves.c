@@ -297,7 +297,7 @@ out:
 static bool is_cut(const localising *l, int32_t array)
 {
   for (int d = 0; d < weir_graph_get_array(l->p->g, array)->desc.rank; d++) {
-    if (l->p->array[array].along[d] > 0 && l->p->grid.extent[l->p->array[array].along[d] - 1] > 1) {
+    if (partition_pieces(l->p, l->p->array[array].over[d]) > 1) {
       return true;
     }
   }
@@ -338,7 +338,7 @@ static const char *whole_reason(const localising *l, int32_t number)
 
   for (int o = 0; o < a->n_out; o++) {
     cut = cut || is_cut(l, node->out[o]);
-    if (a->out[o].role == WEIR_ROLE_STATE && l->p->array[node->out[o]].along[0] > 0) {
+    if (a->out[o].role == WEIR_ROLE_STATE && l->p->array[node->out[o]].over[0] != 0) {
       return "has states there, which cannot be cut one from the other";
     }
   }

@@ -2,9 +2,9 @@
 #include "base/weir_alloc.h"
 #include "pass/partition/partition_priv.h"
 
-weir_status partition_room(weir_partition *p, int along, int32_t *first)
+weir_status partition_room(weir_partition *p, unsigned over, int32_t *first)
 {
-  const int64_t more = p->grid.extent[along] + 1;
+  const int64_t more = partition_pieces(p, over) + 1;
 
   if (p->n_bounds + more > INT32_MAX) {
     return weir_fail(WEIR_ERR_MEMORY, "partition: too many cuts");
@@ -15,10 +15,12 @@ weir_status partition_room(weir_partition *p, int along, int32_t *first)
   return WEIR_OK;
 }
 
-/* One iteration dimension that could be cut with array dimension d of operand `in`. */
+/* One iteration dimension that could be cut with array dimension d of operand `in`, into so many
+ * pieces. */
 typedef struct choice {
   int in, d, k, rank; /* rank: 3 the index is the iteration, 2 of that dimension alone, 1 of others
                          too, 0 none */
+  int pieces;
 } choice;
 
 /* The middle of what the iterations read whose dimension k is i: divided last, so that with
@@ -34,6 +36,17 @@ static int64_t middle(const weir_access *a, const weir_index *x, int k, int64_t 
   undivided.div = 1;
   weir_index_range(&undivided, &box, &least, &most);
   return weir_floor_div(weir_floor_div(least + most, 2), weir_index_divisor(x));
+}
+
+/* Dimensions of the grid over which one of the first n is cut. */
+static unsigned all_over(const partition_cuts *c, int n)
+{
+  unsigned over = 0;
+
+  for (int d = 0; d < n; d++) {
+    over |= c->over[d];
+  }
+  return over;
 }
 
 /* True when the index grows with its iteration dimensions and stays there at the borders. */
@@ -93,47 +106,52 @@ static bool is_better(const weir_access *a, const choice *c, const choice *than)
   if (x->kind != y->kind) {
     return x->kind == WEIR_PARALLEL;
   }
+  if (c->pieces != than->pieces) {
+    return c->pieces > than->pieces;
+  }
   return reach(a, c) > reach(a, than);
 }
 
-/* True when an output is cut so by the caller, or others write it too: its owners then need every
- * reduced iteration. */
-static bool output_is_cut(const weir_partition *p, const weir_node *node, int along)
+/* Dimensions of the grid over which the caller cuts an output; all, where others write it too: its
+ * owners then need every reduced iteration. */
+static unsigned cut_by_outputs(const weir_partition *p, const weir_node *node)
 {
+  unsigned over = 0;
+
   for (int o = 0; o < node->n_out; o++) {
     if (weir_graph_writers(p->g, node->out[o], NULL, 0) != 1) {
-      return true;
+      return ~0u;
     }
-    for (int d = 0; d < node->access.out[o].rank; d++) {
-      if (p->known[node->out[o]] && p->array[node->out[o]].along[d] == along + 1) {
-        return true;
-      }
-    }
+    over |=
+        p->known[node->out[o]] ? all_over(&p->array[node->out[o]], node->access.out[o].rank) : 0;
   }
-  return false;
+  return over;
 }
 
-/* The best way in which the node goes with what is cut along a dimension of the grid. */
+/* The best way in which the node goes with what is cut along a dimension of the grid, and perhaps
+ * along others that it is not cut over yet. */
 static choice choose(const weir_partition *p, int32_t number, int along)
 {
   const weir_node *node = weir_graph_node(p->g, number);
   const weir_access *a = &node->access;
-  const bool whole = output_is_cut(p, node, along);
+  const unsigned whole = cut_by_outputs(p, node), taken = all_over(&p->node[number], a->n_dims);
   choice best = {.rank = 0};
 
   for (int in = 0; in < node->n_in; in++) {
     const weir_operand *x = &a->in[in];
 
     for (int d = 0; d < x->rank && x->role == WEIR_ROLE_DATA; d++) {
-      if (p->array[node->in[in]].along[d] != along + 1 ||
+      const unsigned over = p->array[node->in[in]].over[d];
+
+      if ((over >> along & 1) == 0 || (over & taken) != 0 ||
           !is_monotone(a, &x->index[d], x->extent[d])) {
         continue;
       }
       for (int k = 0; k < a->n_dims; k++) {
-        const choice c = {in, d, k, rank_of(a, &x->index[d], k)};
+        const choice c = {in, d, k, rank_of(a, &x->index[d], k), partition_pieces(p, over)};
 
-        if (p->node[number].along[k] == 0 && !(whole && a->dim[k].kind == WEIR_REDUCED) &&
-            is_better(a, &c, &best)) {
+        if (p->node[number].over[k] == 0 &&
+            !((over & whole) != 0 && a->dim[k].kind == WEIR_REDUCED) && is_better(a, &c, &best)) {
           best = c;
         }
       }
@@ -159,7 +177,7 @@ static int64_t first_from(const weir_access *a, const weir_index *x, int k, int6
   return lo;
 }
 
-/* Cuts iterations along one dimension of the grid. */
+/* Cuts iterations along one dimension of the grid, unless they are. */
 static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
 {
   const weir_node *node = weir_graph_node(p->g, number);
@@ -170,17 +188,19 @@ static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
   if (c.rank == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(partition_room(p, along, &first));
+  const unsigned over = p->array[node->in[c.in]].over[c.d];
+
+  WEIR_TRY(partition_room(p, over, &first));
   const int64_t *from = &p->bounds[p->array[node->in[c.in]].first[c.d]];
   int64_t *to = &p->bounds[first];
-  const int last = p->grid.extent[along];
+  const int last = c.pieces;
 
   for (int q = 1; q < last; q++) {
     to[q] = first_from(a, &a->in[c.in].index[c.d], c.k, from[q]);
   }
   to[0] = a->dim[c.k].lo;
   to[last] = a->dim[c.k].hi;
-  p->node[number].along[c.k] = (int8_t)(along + 1);
+  p->node[number].over[c.k] = (uint8_t)over;
   p->node[number].first[c.k] = first;
   return WEIR_OK;
 }
@@ -201,17 +221,6 @@ static bool all_follow(const weir_partition *p, int32_t array, int d)
   return yes;
 }
 
-/* Whether a dimension of the array is cut along that one of the grid. */
-static bool cut_along(const partition_cuts *c, int rank, int along)
-{
-  for (int d = 0; d < rank; d++) {
-    if (c->along[d] == along) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* An output takes the cuts of the iterations that its indices are; of several writers, those of the
  * first that is cut. */
 static void cut_output(weir_partition *p, int32_t number, int output)
@@ -227,9 +236,9 @@ static void cut_output(weir_partition *p, int32_t number, int output)
   for (int d = 0; d < x->rank; d++) {
     const int k = weir_operand_dim(x, &node->access, d);
 
-    if (k >= 0 && to->along[d] == 0 && !cut_along(to, x->rank, p->node[number].along[k]) &&
+    if (k >= 0 && to->over[d] == 0 && (all_over(to, x->rank) & p->node[number].over[k]) == 0 &&
         (!shared || all_follow(p, node->out[output], d))) {
-      to->along[d] = p->node[number].along[k];
+      to->over[d] = p->node[number].over[k];
       to->first[d] = p->node[number].first[k];
     }
   }

@@ -13,12 +13,26 @@ const weir_grid *weir_partition_grid(const weir_partition *p)
   return &p->grid;
 }
 
-const int64_t *weir_partition_bounds(const weir_partition *p, int32_t array, int dim, int *along)
+bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_cut *out)
 {
   const partition_cuts *c = &p->array[array];
 
-  *along = c->along[dim] - 1;
-  return *along >= 0 ? &p->bounds[c->first[dim]] : NULL;
+  *out = (weir_cut){.array = array, .dim = dim, .along = -1};
+  for (int d = p->grid.dims - 1; d >= 0; d--) {
+    out->along = (c->over[dim] >> d & 1) != 0 ? d : out->along;
+  }
+  if (out->along >= 0) {
+    out->also = c->over[dim] & ~(1u << out->along);
+    out->bounds = &p->bounds[c->first[dim]];
+  }
+  return out->along >= 0;
+}
+
+/* What the rank has of dimension d: [0], [1]; NULL: all of it. */
+static const int64_t *piece_of(const weir_partition *p, const partition_cuts *c, int d,
+                               const int place[WEIR_GRID_DIMS])
+{
+  return c->over[d] != 0 ? &p->bounds[c->first[d] + partition_piece(p, c->over[d], place)] : NULL;
 }
 
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
@@ -30,7 +44,7 @@ weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
 
   weir_grid_place(&p->grid, rank, place);
   for (int d = 0; d < desc->rank; d++) {
-    const int64_t *at = c->along[d] > 0 ? &p->bounds[c->first[d] + place[c->along[d] - 1]] : NULL;
+    const int64_t *at = piece_of(p, c, d, place);
 
     box.lo[d] = at != NULL ? at[0] : 0;
     box.hi[d] = at != NULL ? at[1] : desc->shape[d];
@@ -60,9 +74,9 @@ weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int ra
   weir_box box = weir_iterations_of(a, 0, &owned);
 
   for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].kind == WEIR_REDUCED && c->along[k] > 0) {
-      const int64_t *at = &p->bounds[c->first[k] + place[c->along[k] - 1]];
+    const int64_t *at = a->dim[k].kind == WEIR_REDUCED ? piece_of(p, c, k, place) : NULL;
 
+    if (at != NULL) {
       box.lo[k] = at[0];
       box.hi[k] = at[1];
     }
@@ -77,11 +91,10 @@ unsigned weir_partition_partial(const weir_partition *p, int32_t node)
   unsigned dims = 0;
 
   for (int k = 0; k < a->n_dims; k++) {
-    const int along = p->node[node].along[k];
-
-    if (a->dim[k].kind == WEIR_REDUCED && along > 0 && p->grid.extent[along - 1] > 1) {
-      dims |= 1u << (along - 1);
-    }
+    dims |= a->dim[k].kind == WEIR_REDUCED ? p->node[node].over[k] : 0;
+  }
+  for (int d = 0; d < p->grid.dims; d++) {
+    dims &= p->grid.extent[d] > 1 ? ~0u : ~(1u << d);
   }
   return dims;
 }
@@ -91,7 +104,7 @@ bool partition_share_copy(const weir_partition *p, int32_t array, int one, int o
   unsigned cut = 0;
 
   for (int d = 0; d < weir_graph_get_array(p->g, array)->desc.rank; d++) {
-    cut |= p->array[array].along[d] > 0 ? 1u << (p->array[array].along[d] - 1) : 0;
+    cut |= p->array[array].over[d];
   }
   return weir_grid_group(&p->grid, one, cut) == weir_grid_group(&p->grid, other, cut);
 }
@@ -123,7 +136,7 @@ static void avoid(const weir_partition *p, int32_t node, weir_box *box, const we
     return;
   }
   for (int k = 0; k < box->rank; k++) {
-    const bool may = a->dim[k].kind == WEIR_PARALLEL || p->node[node].along[k] > 0;
+    const bool may = a->dim[k].kind == WEIR_PARALLEL || p->node[node].over[k] != 0;
 
     for (int side = 0; side < 2 && may; side++) {
       weir_box rest = *box;
@@ -148,7 +161,7 @@ weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank
     const weir_array_desc *desc = &weir_graph_get_array(p->g, n->in[in])->desc;
 
     for (int d = 0; d < desc->rank; d++) {
-      for (int side = 0; side < 2 && p->array[n->in[in]].along[d] > 0; side++) {
+      for (int side = 0; side < 2 && p->array[n->in[in]].over[d] != 0; side++) {
         weir_box others = {.rank = desc->rank}, bad;
 
         memcpy(others.hi, desc->shape, sizeof desc->shape);
@@ -163,43 +176,66 @@ weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank
   return box;
 }
 
-static weir_status take_cut(weir_partition *p, const weir_cut *c)
+/* Takes cut i of n; check_cut has seen it. */
+static weir_status take_cut(weir_partition *p, const weir_grid *grid, const weir_cut *cuts, int n,
+                            int i)
 {
-  if (c->array < 0 || c->array >= p->n_arrays) {
-    return weir_fail(WEIR_ERR_CONFIG, "partition: there is no array %d", (int)c->array);
-  }
+  const weir_cut *c = &cuts[i];
   const weir_array_desc *desc = &weir_graph_get_array(p->g, c->array)->desc;
   partition_cuts *to = &p->array[c->array];
+  const unsigned over = c->dim < 0 ? 0 : partition_dims(p, grid, cuts, n, i);
+  const int last = partition_pieces(p, over);
 
   p->known[c->array] = true;
   if (c->dim < 0) {
     return WEIR_OK;
   }
-  if (c->dim >= desc->rank || c->along < 0 || c->along >= p->grid.dims ||
-      desc->time == c->dim + 1 || to->along[c->dim] != 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "partition: dimension %d of array %d, of %d, cannot be cut along dimension %d "
-                     "of a grid of %d",
-                     c->dim, (int)c->array, desc->rank, c->along, p->grid.dims);
-  }
-  const int last = p->grid.extent[c->along];
   bool good = c->bounds[0] == 0 && c->bounds[last] == desc->shape[c->dim];
 
   for (int q = 0; q < last; q++) {
     good = good && c->bounds[q] <= c->bounds[q + 1];
   }
   for (int d = 0; d < desc->rank; d++) {
-    good = good && to->along[d] != c->along + 1;
+    good = good && (to->over[d] & over) == 0;
   }
   if (!good) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "partition: cuts of dimension %d of array %d do not ascend from 0 to %lld, or "
-                     "two dimensions share one of the grid",
-                     c->dim, (int)c->array, (long long)desc->shape[c->dim]);
+                     "partition: the %d pieces of dimension %d of array %d do not ascend from 0 to "
+                     "%lld, or another of its dimensions has the same ranks of the grid, and not "
+                     "all that share these say how many pieces they have",
+                     last, c->dim, (int)c->array, (long long)desc->shape[c->dim]);
   }
-  WEIR_TRY(partition_room(p, c->along, &to->first[c->dim]));
-  memcpy(&p->bounds[to->first[c->dim]], c->bounds, ((size_t)last + 1) * sizeof *c->bounds);
-  to->along[c->dim] = (int8_t)(c->along + 1);
+  if (over != 0) {
+    WEIR_TRY(partition_room(p, over, &to->first[c->dim]));
+    memcpy(&p->bounds[to->first[c->dim]], c->bounds, ((size_t)last + 1) * sizeof *c->bounds);
+  }
+  to->over[c->dim] = (uint8_t)over;
+  return WEIR_OK;
+}
+
+/* That there is what cut i names, once. */
+static weir_status check_cut(const weir_partition *p, const weir_grid *grid, const weir_cut *cuts,
+                             int i)
+{
+  const weir_cut *c = &cuts[i];
+
+  if (c->array < 0 || c->array >= p->n_arrays) {
+    return weir_fail(WEIR_ERR_CONFIG, "partition: there is no array %d", (int)c->array);
+  }
+  const weir_array_desc *desc = &weir_graph_get_array(p->g, c->array)->desc;
+  bool again = false;
+
+  for (int k = 0; k < i && c->dim >= 0; k++) {
+    again = again || (cuts[k].array == c->array && cuts[k].dim == c->dim);
+  }
+  if (c->dim >= 0 &&
+      (c->dim >= desc->rank || c->along < 0 || c->along >= grid->dims ||
+       c->also >> grid->dims != 0 || c->pieces < 0 || desc->time == c->dim + 1 || again)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "partition: dimension %d of array %d, of %d, cannot be cut along dimension %d "
+                     "(and those of %#x) of a grid of %d",
+                     c->dim, (int)c->array, desc->rank, c->along, c->also, grid->dims);
+  }
   return WEIR_OK;
 }
 
@@ -230,15 +266,19 @@ static weir_status check_outputs(const weir_partition *p, int32_t number)
   return WEIR_OK;
 }
 
-static weir_status fill(weir_partition *p, const weir_cut *cuts, int n)
+static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_cut *cuts, int n)
 {
-  WEIR_TRY(weir_grid_check(&p->grid, -1));
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->array, (void **)&p->array));
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->known, (void **)&p->known));
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->node, (void **)&p->node));
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->order, (void **)&p->order));
+  WEIR_TRY(weir_grid_check(grid, -1));
   for (int i = 0; i < n; i++) {
-    WEIR_TRY(take_cut(p, &cuts[i]));
+    WEIR_TRY(check_cut(p, grid, cuts, i));
+  }
+  WEIR_TRY(partition_split_grid(p, grid, cuts, n));
+  for (int i = 0; i < n; i++) {
+    WEIR_TRY(take_cut(p, grid, cuts, n, i));
   }
   WEIR_TRY(weir_graph_order(p->g, p->order, &p->n_order));
   for (int32_t i = 0; i < p->n_order; i++) {
@@ -257,10 +297,9 @@ weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, co
   *out = NULL;
   WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
   p->g = g;
-  p->grid = *grid;
   p->n_arrays = weir_graph_arrays(g);
   p->n_nodes = weir_graph_nodes(g);
-  WEIR_TRY_GOTO(fill(p, cuts, n), fail);
+  WEIR_TRY_GOTO(fill(p, grid, cuts, n), fail);
   *out = p;
   return WEIR_OK;
 fail:

@@ -3,16 +3,17 @@
 #define PARTITION_PRIV_H
 #include "pass/partition/weir_partition.h"
 
-/* Dimension d is cut along[d] - 1 of the grid, 0: whole; bounds of every cut dimension at
- * bounds[first[d]]. */
+/* Dimension d is cut over those dimensions of the grid whose bits over[d] has, 0: whole; bounds of
+ * every cut dimension at bounds[first[d]]. Two dimensions have no bit in common. */
 typedef struct partition_cuts {
-  int8_t along[WEIR_MAX_DIMS];
+  uint8_t over[WEIR_MAX_DIMS];
   int32_t first[WEIR_MAX_DIMS];
 } partition_cuts;
 
 struct weir_partition {
   const weir_graph *g;
-  weir_grid grid;
+  weir_grid grid;                /* what the caller's is split into */
+  int first[WEIR_GRID_DIMS + 1]; /* dimension d of the caller's is [first[d], first[d + 1]) of it */
   int32_t n_arrays, n_nodes, n_order;
   partition_cuts *array; /* [n_arrays]                                       */
   partition_cuts *node;  /* [n_nodes] of the iterations; parallel ones only help to cut outputs */
@@ -22,10 +23,20 @@ struct weir_partition {
   int64_t n_bounds, capacity;
 };
 
+/* partition_grid.c: splits the grid as the pieces of the cuts ask. Fails as
+ * weir_partition_create. */
+weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const weir_cut *cuts,
+                                 int n) WEIR_CHECKED;
+/* Dimensions of p->grid that cut i goes along. */
+unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const weir_cut *cuts, int n,
+                        int i);
+/* Number of pieces of what is cut over these dimensions, and the piece of a place. */
+int partition_pieces(const weir_partition *p, unsigned over);
+int partition_piece(const weir_partition *p, unsigned over, const int place[WEIR_GRID_DIMS]);
 /* partition_plan.c: ranks that hold parts of one copy of the array: they differ where it is cut. */
 bool partition_share_copy(const weir_partition *p, int32_t array, int one, int other);
 /* partition_cut.c: cuts of iterations and outputs of one node. Fails: WEIR_ERR_MEMORY. */
 weir_status partition_cut_node(weir_partition *p, int32_t node) WEIR_CHECKED;
-/* Appends room for the bounds of a cut along dimension `along` of the grid. */
-weir_status partition_room(weir_partition *p, int along, int32_t *first) WEIR_CHECKED;
+/* Appends room for the bounds of a cut over these dimensions of the grid. */
+weir_status partition_room(weir_partition *p, unsigned over, int32_t *first) WEIR_CHECKED;
 #endif

@@ -49,9 +49,9 @@ static weir_partition *cut(dense *c, bool slabs)
 {
   weir_partition *p;
 
-  c->cuts[0] = (weir_cut){weir_value_array(c->g, c->x), 0, 0, c->share};
-  c->cuts[1] = (weir_cut){weir_value_array(c->g, c->x), 1, 1, even};
-  c->cuts[2] = (weir_cut){weir_value_array(c->g, c->bank), 0, 1, c->flat};
+  c->cuts[0] = (weir_cut){weir_value_array(c->g, c->x), 0, 0, c->share, 0, 0};
+  c->cuts[1] = (weir_cut){weir_value_array(c->g, c->x), 1, 1, even, 0, 0};
+  c->cuts[2] = (weir_cut){weir_value_array(c->g, c->bank), 0, 1, c->flat, 0, 0};
   assert_ok(weir_partition_create(c->g, &c->grid, c->cuts, slabs ? 3 : 2, &p));
   return p;
 }

@@ -109,7 +109,7 @@ static void build(problem *c)
   assert_ok(weir_derive(c->g, weir_sum(c->g, weir_square(c->g, c->y), -1), wrt, c->pool ? 1 : 2,
                         c->grad));
   for (int k = 0; k < c->dims; k++) {
-    cuts[k] = (weir_cut){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds};
+    cuts[k] = (weir_cut){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0};
   }
   assert_ok(weir_partition_create(c->g, &c->grid, cuts, c->dims, &c->p));
   c->local = calloc((size_t)weir_grid_size(&c->grid), sizeof *c->local);
@@ -431,7 +431,7 @@ static void pools_as_counted_out(void **state)
 static weir_status allocate(void *context)
 {
   const problem *c = context;
-  const weir_cut cut = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds};
+  const weir_cut cut = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0};
   weir_partition *p = NULL;
   weir_local local = {.g = NULL};
   weir_status status = weir_partition_create(c->g, &c->grid, &cut, 1, &p);
@@ -461,8 +461,8 @@ static void outputs_of_a_node_are_cut_alike(void **state)
   weir_output(g, "place", place);
   for (int a = 0; a < 3; a++) {
     for (int b = 0; b < 3; b++) {
-      const weir_cut cuts[] = {{weir_value_array(g, top), 1, 0, cut[a]},
-                               {weir_value_array(g, place), 1, 0, cut[b]}};
+      const weir_cut cuts[] = {{weir_value_array(g, top), 1, 0, cut[a], 0, 0},
+                               {weir_value_array(g, place), 1, 0, cut[b], 0, 0}};
 
       assert_int_equal(weir_partition_create(g, &grid, cuts, 2, &p),
                        a == b ? WEIR_OK : WEIR_ERR_UNSUPPORTED);
@@ -483,15 +483,15 @@ static void wrong_cuts_and_no_memory(void **state)
     weir_cut cut[2];
     int n;
   } rows[] = {
-      {&one, {{x, 1, 0, short_of}}, 1},
-      {&two, {{x, 1, 0, falling}}, 1},
-      {&one, {{x, 1, 1, good}}, 1},
-      {&one, {{x, 9, 0, good}}, 1},
-      {&one, {{-1, 1, 0, good}}, 1},
-      {&one, {{x, 1, 0, good}, {x, 1, 0, good}}, 2},
-      {&(weir_grid){1, {0}}, {{x, 1, 0, good}}, 0},
-      {&(weir_grid){2, {1 << 20, 1 << 20}}, {{x, 1, 0, good}}, 0},
-      {&(weir_grid){WEIR_GRID_DIMS + 1, {1}}, {{x, 1, 0, good}}, 0},
+      {&one, {{x, 1, 0, short_of, 0, 0}}, 1},
+      {&two, {{x, 1, 0, falling, 0, 0}}, 1},
+      {&one, {{x, 1, 1, good, 0, 0}}, 1},
+      {&one, {{x, 9, 0, good, 0, 0}}, 1},
+      {&one, {{-1, 1, 0, good, 0, 0}}, 1},
+      {&one, {{x, 1, 0, good, 0, 0}, {x, 1, 0, good, 0, 0}}, 2},
+      {&(weir_grid){1, {0}}, {{x, 1, 0, good, 0, 0}}, 0},
+      {&(weir_grid){2, {1 << 20, 1 << 20}}, {{x, 1, 0, good, 0, 0}}, 0},
+      {&(weir_grid){WEIR_GRID_DIMS + 1, {1}}, {{x, 1, 0, good, 0, 0}}, 0},
   };
   weir_partition *p;
 
@@ -502,7 +502,7 @@ static void wrong_cuts_and_no_memory(void **state)
   }
   assert_true(weir_check_faults(allocate, &c) > 5);
   /* Kept whole, the result asks every rank for all of x. */
-  const weir_cut whole[] = {{x, 1, 0, c.at[0].bounds}, {y, -1, 0, NULL}};
+  const weir_cut whole[] = {{x, 1, 0, c.at[0].bounds, 0, 0}, {.array = y, .dim = -1}};
   const weir_box none = {.rank = 0};
 
   assert_ok(weir_partition_create(c.g, &(weir_grid){1, {c.at[0].ranks}}, whole, 2, &p));
@@ -538,7 +538,7 @@ static void the_local_graph_and_refusals(void **state)
   const weir_tensor two = weir_tensor_wrap((double[]){1, 2}, WEIR_F64, 1, (int64_t[]){2});
   const weir_value fixed = weir_constant(g, &two);
   const int64_t bounds[] = {0, 1, 2};
-  const weir_cut cut = {weir_value_array(g, fixed), 0, 0, bounds};
+  const weir_cut cut = {weir_value_array(g, fixed), 0, 0, bounds, 0, 0};
 
   weir_output(g, "y", weir_neg(g, fixed));
   assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
@@ -557,7 +557,7 @@ static void indices_that_wrap_begin_within_the_array(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {6, 8}, 0});
   const weir_value y = weir_reshape(g, x, &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
-  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds};
+  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
   weir_partition *p;
   weir_local local;
 

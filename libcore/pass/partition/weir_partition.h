@@ -16,14 +16,32 @@
 extern "C" {
 #endif
 
-/* Array dimension `dim` is cut along dimension `along` of the grid: rank q there owns [bounds[q],
- * bounds[q + 1]). bounds: [grid.extent[along] + 1], from 0 to the extent, equal ones leave a rank
- * without any; read while the partition is made. dim -1: the array is whole on every rank. */
+/* Array dimension `dim` is cut along dimension `along` of the grid, and along those whose bits
+ * `also` has: place q of them owns [bounds[q], bounds[q + 1]), places being counted as ranks are,
+ * the last dimension of the grid fastest. bounds: [places + 1], from 0 to the extent, equal ones
+ * leave a rank without any; read while the partition is made. dim -1: the array is whole on every
+ * rank.
+ *
+ * Several dimensions of an array may share the places of the same dimensions of the grid: each then
+ * has so many `pieces` (bounds: [pieces + 1]), their product is the number of places, and the cut
+ * that is listed last goes fastest. With 2 pieces of momenta and then 3 of energies over 6 places,
+ * places 0 to 2 own the first momenta, a third of the energies each: pairs (momentum, energy) in
+ * their order. Pieces of all arrays must go with one another and with the extents of the grid:
+ * every place is in one piece of each dimension of the grid, split into factors in the same way for
+ * all. 2 x 3 pieces and 3 x 2 over one dimension of 6 are refused. */
 typedef struct weir_cut {
   int32_t array;
   int dim, along;
   const int64_t *bounds;
+  unsigned also; /* bits of further dimensions of the grid */
+  int pieces;    /* 0: as many as places                   */
 } weir_cut;
+
+/* Whether the cut goes along that dimension of the grid. */
+static inline bool weir_cut_goes(const weir_cut *c, int along)
+{
+  return c->along == along || (c->also >> along & 1) != 0;
+}
 
 typedef struct weir_partition weir_partition;
 
@@ -31,20 +49,21 @@ typedef struct weir_partition weir_partition;
  * output belongs to the rank that owns the middle of what it reads. An array with several writers
  * is cut like the first of them that is cut, along dimensions that every writer goes along from end
  * to end, and whole along the others. Sources are whole unless a cut names them. The graph outlives
- * the partition. Fails: WEIR_ERR_CONFIG (an array, dimension or bounds that cannot be),
- * WEIR_ERR_UNSUPPORTED (outputs of one node cut in different ways), WEIR_ERR_MEMORY. */
+ * the partition. Fails: WEIR_ERR_CONFIG (an array, dimension, bounds or pieces that cannot be),
+ * WEIR_ERR_UNSUPPORTED (outputs of one node cut in different ways; pieces that split the grid in
+ * different ways, or into more than WEIR_GRID_DIMS dimensions), WEIR_ERR_MEMORY. */
 weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, const weir_cut *cuts,
                                   int n, weir_partition **out) WEIR_CHECKED;
 /* Accepts NULL and nulls. */
 void weir_partition_destroy(weir_partition **p);
 
-/* The grid that it was made for, borrowed. */
+/* The grid that it was made for, borrowed; a dimension that arrays share in pieces is one for each
+ * factor. Ranks are numbered alike. Other functions speak of this grid. */
 const weir_grid *weir_partition_grid(const weir_partition *p);
 /* Elements that a rank owns. */
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank);
-/* Where dimension `dim` of an array is cut, and along which one of the grid: [grid.extent[*along] +
- * 1], borrowed; NULL: it is whole. */
-const int64_t *weir_partition_bounds(const weir_partition *p, int32_t array, int dim, int *along);
+/* The cut of dimension `dim` of an array, its bounds borrowed; false: it is whole. */
+bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_cut *out);
 /* Iterations of a live operator that a rank runs; those of them, in one box, that need nothing of
  * other ranks (empty: none, or a border that wraps). */
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);
