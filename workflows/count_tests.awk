@@ -4,7 +4,8 @@
 # A program of unit tests prints one line a test ([       OK ], [  FAILED  ], [  SKIPPED ], after
 # [ RUN      ]); each is counted. Any other program counts as one test. A failed program none of whose
 # tests failed (a crash, a leak found at exit, a time-out) counts as one failure beside them. A skip is
-# followed by its reason: what the test printed. The output of failed programs goes to stderr.
+# followed by its reason: what the test printed. Of failed programs, the end of
+# the output goes to stderr, and what before it tells of errors and seeds.
 
 function unescape(s)
 {
@@ -43,8 +44,11 @@ function finish_program(    i)
   }
   if (status == "fail") {
     print "---- " program > "/dev/stderr"
-    for (i = lines > 60 ? lines - 60 : 0; i < lines; i++) {
-      print kept[i] > "/dev/stderr"
+    for (i = 0; i < lines; i++) {
+      named += i < lines - 60 && kept[i] ~ /FAIL|ERROR|LINE|seed/
+      if (i >= lines - 60 || (kept[i] ~ /FAIL|ERROR|LINE|seed/ && named <= 20)) {
+        print kept[i] > "/dev/stderr"
+      }
     }
   }
 }
@@ -89,7 +93,7 @@ function output_line(line)
 /<testcase / {
   program = attribute($0, "name")
   status = attribute($0, "status")
-  tests = failures = lines = skip_code = inside = depth = 0
+  tests = failures = lines = named = skip_code = inside = depth = 0
   reason = text = ""
   next
 }
