@@ -10,6 +10,7 @@
 
 #include "base/weir_alloc.h"
 #include "graph/weir_kernel.h"
+#include "ops/contract/product.h"
 #include "ops/contract/weir_contract.h"
 
 /* Dimension of each array that each label is, or -1. Row-major C: its last dimension is n. */
@@ -87,38 +88,6 @@ static bool shape_as(const weir_access *a, int first, shape *s)
          (!stacked || s->bs != last);
 }
 
-/* The expression that loads, where that or its conjugate is what expression i is; else NULL. */
-static const weir_expr *loaded(const weir_body *b, int32_t i, bool *conj)
-{
-  const weir_expr *e = &b->exprs[i];
-
-  *conj = e->code == WEIR_CODE_CONJ;
-  e = *conj ? &b->exprs[e->a] : e;
-  return e->code == WEIR_CODE_LOAD ? e : NULL;
-}
-
-/* What is summed is an element of one operand times one of the other, or conjugates of these.
- * conj: [2] by operand. */
-static bool is_product(const weir_access *a, bool *conj)
-{
-  const weir_expr *e = a->body.exprs;
-  bool first, second;
-
-  if (a->maker != WEIR_MADE_BY_BODY || a->combine != WEIR_COMBINE_SUM || a->n_states > 0 ||
-      a->n_values != 1 || a->n_in != 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
-    return false;
-  }
-  const weir_expr *x = loaded(&a->body, e[a->value[0]].a, &first);
-  const weir_expr *y = loaded(&a->body, e[a->value[0]].b, &second);
-
-  if (x == NULL || y == NULL || x->integer == y->integer) {
-    return false;
-  }
-  conj[x->integer] = first;
-  conj[y->integer] = second;
-  return true;
-}
-
 /* Every dimension counts from 0; those that the output lacks are the summed ones. */
 static bool is_whole(const weir_access *a)
 {
@@ -151,9 +120,8 @@ static bool find_shape(const weir_graph *g, const weir_group *group, shape *s)
   const weir_access *a = &node->access;
   const weir_dtype dtype = a->out[0].dtype;
   bool conj[2] = {false, false};
-  bool right = group->n_nodes == 1 && is_product(a, conj) && is_whole(a) &&
-               !weir_dtype_is_whole(dtype) && a->accumulator == dtype && a->in[0].dtype == dtype &&
-               a->in[1].dtype == dtype;
+  bool right = group->n_nodes == 1 && contract_is_product(a, conj) && is_whole(a) &&
+               !weir_dtype_is_whole(dtype);
 
   right = right && is_plain(a, &a->in[0]) && is_plain(a, &a->in[1]) && is_plain(a, &a->out[0]);
   right =

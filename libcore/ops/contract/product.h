@@ -1,0 +1,10 @@
+/* product.h - whether an access sums products of two operands; for kernels. */
+#ifndef CONTRACT_PRODUCT_H
+#define CONTRACT_PRODUCT_H
+#include "graph/weir_access.h"
+
+/* What is summed is an element of one of the two operands times one of the other, or conjugates of
+ * these; there is one result, of the operands' dtype, which is summed in. conj: [2] by operand. */
+bool contract_is_product(const weir_access *a, bool *conj);
+
+#endif
