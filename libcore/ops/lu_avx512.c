@@ -1,0 +1,38 @@
+/* lu_avx512.c - elimination with partial pivoting, 512 bits at a time. */
+#if defined(__x86_64__)
+#include <float.h>
+#include <immintrin.h>
+#include "ops/lu_priv.h"
+
+#define REAL double
+#define LEAST DBL_MIN
+#define NAME(x) x##_double
+#define REAL_TABLE weir_lu_f64_avx512
+#define COMPLEX_TABLE weir_lu_c128_avx512
+#define V_LANES 8
+#define V __m512d
+#define V_SET(x) _mm512_set1_pd(x)
+#define V_ABS(x) _mm512_abs_pd(x)
+#define V_MAX(a, b) _mm512_max_pd(a, b)
+#define V_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define V_FNMA(a, b, c) _mm512_fnmadd_pd(a, b, c)
+#define V_LOAD(p) _mm512_loadu_pd(p)
+#define V_STORE(p, v) _mm512_storeu_pd(p, v)
+#include "ops/lu_kernel.h"
+
+#define REAL float
+#define LEAST FLT_MIN
+#define NAME(x) x##_float
+#define REAL_TABLE weir_lu_f32_avx512
+#define COMPLEX_TABLE weir_lu_c64_avx512
+#define V_LANES 16
+#define V __m512
+#define V_SET(x) _mm512_set1_ps(x)
+#define V_ABS(x) _mm512_abs_ps(x)
+#define V_MAX(a, b) _mm512_max_ps(a, b)
+#define V_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define V_FNMA(a, b, c) _mm512_fnmadd_ps(a, b, c)
+#define V_LOAD(p) _mm512_loadu_ps(p)
+#define V_STORE(p, v) _mm512_storeu_ps(p, v)
+#include "ops/lu_kernel.h"
+#endif
