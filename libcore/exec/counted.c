@@ -10,7 +10,7 @@ static bool is_made_inside(const weir_plan *p, const exec_group *group, int32_t 
 static double bytes_of(const weir_plan *p, const exec_group *group, const weir_box *boxes,
                        int32_t array, bool write)
 {
-  return (double)weir_members_distinct(group->member, group->n_loops, boxes, array, write) *
+  return (double)weir_members_distinct(p->g, group->member, group->n_loops, boxes, array, write) *
          (double)weir_dtype_size(weir_graph_get_array(p->g, array)->desc.dtype);
 }
 

@@ -136,6 +136,7 @@ void weir_use_init(const weir_access *a, int operand, const weir_box *box, struc
   u->x = operand >= 0 ? &a->in[operand] : &a->out[-1 - operand];
   u->box = *box;
   u->limits.n = 0;
+  u->named = NULL;
   /* What is written does not depend on dropped iterations: outputs get the neutral element. */
   if (operand >= 0) {
     u->empty = !weir_limits_collect(a, &u->box, &u->limits);
@@ -372,6 +373,21 @@ static bool digits(const struct weir_use *u, const struct part *p, int64_t *coun
   return true;
 }
 
+/* Of a gathered dimension d, as many elements as are named. */
+static void keep_named(const struct weir_use *u, int d, weir_region *r, int at)
+{
+  int64_t count = 0;
+
+  if (u->named == NULL || u->named->dim != d) {
+    return;
+  }
+  for (int64_t i = 0; i < u->named->n; i++) {
+    count += u->named->part[i].hi - u->named->part[i].lo;
+  }
+  r->n[at] = count > 0;
+  r->part[at][0] = (weir_interval){0, count};
+}
+
 /* Distinct elements of one part, by the first way that is exact; else an upper bound. */
 static int64_t count_part(const struct weir_use *u, const struct part *p, const weir_region *r)
 {
@@ -392,7 +408,9 @@ static int64_t count_part(const struct weir_use *u, const struct part *p, const 
     window.lo[window.rank] = r->part[d][0].lo;
     window.hi[window.rank++] = r->n[d] > 0 ? r->part[d][r->n[d] - 1].hi : r->part[d][0].lo;
     hull.n[hull.rank] = r->n[d];
-    memcpy(hull.part[hull.rank++], r->part[d], sizeof r->part[d]);
+    memcpy(hull.part[hull.rank], r->part[d], sizeof r->part[d]);
+    keep_named(u, d, &hull, hull.rank);
+    hull.rank++;
   }
   const int64_t volume = weir_region_volume(&hull);
   bound = volume < bound ? volume : bound;

@@ -13,6 +13,7 @@ struct weir_use {
   weir_box box;
   struct weir_limits limits;
   bool empty;
+  const weir_named *named; /* NULL: not known */
 };
 
 /* Bitmap of a window of some dimensions of an array. */
@@ -28,7 +29,8 @@ void weir_use_init(const weir_access *a, int operand, const weir_box *box, struc
 uint32_t weir_use_dims(const struct weir_use *u, int d);
 /* Intervals per array dimension; true when the touched elements are exactly their product. */
 bool weir_use_region(const struct weir_use *u, weir_region *r);
-/* Distinct elements; an upper bound for gathers and beyond the bounds of enumeration. */
+/* Distinct elements; an upper bound for gathers whose values are not known or which share
+ * iterations with other dimensions, and beyond the bounds of enumeration. */
 int64_t weir_use_count(const struct weir_use *u);
 
 /* False when the window is too large or memory is exhausted. */

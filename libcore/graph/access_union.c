@@ -189,7 +189,13 @@ static int64_t count_union(const struct weir_use *const *u, int n)
     return count;
   }
   const weir_wide all = weir_regions_union(regions, n);
-  return all > INT64_MAX ? INT64_MAX : (int64_t)all;
+  weir_wide apart = 0; /* hulls of what is gathered are often more than both together */
+
+  for (int i = 0; i < n && unknown; i++) {
+    apart += weir_use_count(u[i]);
+  }
+  const weir_wide least = unknown && apart < all ? apart : all;
+  return least > INT64_MAX ? INT64_MAX : (int64_t)least;
 }
 
 static int64_t saturating_sum(int64_t a, int64_t b)
@@ -201,6 +207,12 @@ static int64_t saturating_sum(int64_t a, int64_t b)
 
 int64_t weir_distinct_union(const weir_access *const *access, const int *operand,
                             const weir_box *box, int n)
+{
+  return weir_distinct_named(access, operand, box, NULL, n);
+}
+
+int64_t weir_distinct_named(const weir_access *const *access, const int *operand,
+                            const weir_box *box, const weir_named *named, int n)
 {
   struct weir_use *uses;
   const struct weir_use *kept[MAX_USES];
@@ -215,6 +227,7 @@ int64_t weir_distinct_union(const weir_access *const *access, const int *operand
   for (int i = 0; i < n; i++) {
     struct weir_use *u = &uses[n_kept];
     weir_use_init(access[i], operand[i], &box[i], u);
+    u->named = named != NULL ? &named[i] : NULL;
     bool known = u->empty;
     for (int k = 0; k < n_kept && !known; k++) {
       known = same_use(kept[k], u);

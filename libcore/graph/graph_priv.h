@@ -33,6 +33,9 @@ void weir_node_destroy(weir_node **node);
 void weir_node_describe(const weir_graph *g, int32_t node, char *text, size_t size);
 /* Fails: WEIR_ERR_SHAPE, naming the first way in which the access and the node's arrays differ. */
 weir_status weir_node_match(const weir_graph *g, const weir_node *node) WEIR_CHECKED;
+/* named.c: weir_node_named of an access that reads these arrays. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_access_named(const weir_graph *g, const weir_access *a, const int32_t *in,
+                              int operand, const weir_box *box, weir_named *out) WEIR_CHECKED;
 bool weir_desc_equal(const weir_array_desc *a, const weir_array_desc *b);
 
 /* Quotients rounded down and up; b > 0. Nearly all operands are short, and their division is

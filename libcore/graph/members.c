@@ -1,6 +1,8 @@
 /* members.c - see weir_members.h. */
 #include "graph/weir_members.h"
 
+#include "graph/graph_priv.h"
+
 /* Elements of `array` that the members after k read over their boxes; false when none. */
 static bool read_later(const weir_member *members, int32_t n, int32_t k, int32_t array,
                        const weir_box *boxes, weir_box *elements)
@@ -50,13 +52,47 @@ void weir_members_compose(const weir_member *members, int32_t n, weir_box *boxes
   }
 }
 
-int64_t weir_members_distinct(const weir_member *members, int32_t n, const weir_box *boxes,
-                              int32_t array, bool write)
+enum { AT_ONCE = 64 }; /* more uses are an upper bound: those beyond count by themselves */
+
+/* Uses of one array. */
+typedef struct uses {
+  const weir_access *access[AT_ONCE];
+  weir_box box[AT_ONCE];
+  weir_named named[AT_ONCE];
+  int operand[AT_ONCE], n;
+} uses;
+
+/* Their distinct elements; none is left. */
+static int64_t count_uses(uses *u)
 {
-  enum { AT_ONCE = 64 }; /* more uses are an upper bound: those beyond count by themselves */
-  const weir_access *access[AT_ONCE] = {NULL};
-  weir_box box[AT_ONCE] = {{0}};
-  int operand[AT_ONCE] = {0}, uses = 0;
+  const int64_t count = weir_distinct_named(u->access, u->operand, u->box, u->named, u->n);
+
+  for (int i = 0; i < u->n; i++) {
+    weir_named_fini(&u->named[i]);
+  }
+  u->n = 0;
+  return count;
+}
+
+/* operand < 0: output -1 - operand. */
+static void add_use(uses *u, const weir_graph *g, const weir_member *m, int operand,
+                    const weir_box *box)
+{
+  u->access[u->n] = m->access;
+  u->operand[u->n] = operand;
+  u->box[u->n] = *box;
+  u->named[u->n] = (weir_named){.dim = -1};
+  if (g != NULL && operand >= 0 &&
+      weir_access_named(g, m->access, m->in, operand, box, &u->named[u->n]) != WEIR_OK) {
+    weir_clear_failure(); /* without memory an upper bound */
+  }
+  u->n++;
+}
+
+int64_t weir_members_distinct(const weir_graph *g, const weir_member *members, int32_t n,
+                              const weir_box *boxes, int32_t array, bool write)
+{
+  uses u = {.n = 0};
   int64_t elements = 0;
 
   for (int32_t j = 0; j < n; j++) {
@@ -67,16 +103,13 @@ int64_t weir_members_distinct(const weir_member *members, int32_t n, const weir_
       if (list[k] != array) {
         continue;
       }
-      if (uses == AT_ONCE) {
-        elements = weir_saturating_add(elements, weir_distinct_union(access, operand, box, uses));
-        uses = 0;
+      if (u.n == AT_ONCE) {
+        elements = weir_saturating_add(elements, count_uses(&u));
       }
-      access[uses] = a;
-      operand[uses] = write ? -1 - k : k;
-      box[uses++] = boxes[j];
+      add_use(&u, g, &members[j], write ? -1 - k : k, &boxes[j]);
     }
   }
-  return weir_saturating_add(elements, weir_distinct_union(access, operand, box, uses));
+  return weir_saturating_add(elements, count_uses(&u));
 }
 
 bool weir_members_first(const weir_member *members, int32_t k, int operand, bool write)

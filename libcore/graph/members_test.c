@@ -207,7 +207,7 @@ static void distinct_elements_of_members_equal_marks(void **state)
     for (int32_t array = 0; array < ARRAYS; array++) {
       int times = 0, uses = 0;
 
-      assert_int_equal(weir_members_distinct(c.member, MEMBERS, c.boxes, array, false),
+      assert_int_equal(weir_members_distinct(NULL, c.member, MEMBERS, c.boxes, array, false),
                        mark(&c, 0, array, marks));
       assert_int_equal(weir_members_writers(c.member, MEMBERS, array), array > 0);
       for (int32_t k = 0; k < MEMBERS; k++) {

@@ -6,9 +6,9 @@
 #include "graph/graph_priv.h"
 
 /* The constant whose values index `x` gathers, NULL: there is none, or it is not known. */
-static const weir_array *source_of(const weir_graph *g, const weir_node *node, const weir_index *x)
+static const weir_array *source_of(const weir_graph *g, const int32_t *in, const weir_index *x)
 {
-  const weir_array *a = x->gather > 0 ? weir_graph_get_array(g, node->in[x->gather - 1]) : NULL;
+  const weir_array *a = x->gather > 0 ? weir_graph_get_array(g, in[x->gather - 1]) : NULL;
   const bool plain = x->border == WEIR_BORDER_NEVER || x->border == WEIR_BORDER_ABSENT ||
                      x->border == WEIR_BORDER_ZERO || x->border == WEIR_BORDER_VALUE;
 
@@ -58,24 +58,24 @@ static weir_status collect(const uint8_t *marks, int64_t extent, weir_named *out
   return WEIR_OK;
 }
 
-weir_status weir_node_named(const weir_graph *g, const weir_node *node, int operand,
-                            const weir_box *box, weir_named *out)
+weir_status weir_access_named(const weir_graph *g, const weir_access *a, const int32_t *in,
+                              int operand, const weir_box *box, weir_named *out)
 {
-  const weir_operand *x = &node->access.in[operand];
+  const weir_operand *x = &a->in[operand];
   const weir_array *from = NULL;
   void *marks = NULL;
 
   *out = (weir_named){.dim = -1};
   for (int d = weir_operand_first(x); d < x->rank && from == NULL; d++) {
-    from = source_of(g, node, &x->index[d]);
+    from = source_of(g, in, &x->index[d]);
     out->dim = from != NULL ? d : -1;
   }
-  if (from == NULL || weir_box_empty(box)) {
+  if (from == NULL || weir_box_empty(box) || x->extent[out->dim] == WEIR_UNBOUNDED) {
     out->dim = -1;
     return WEIR_OK;
   }
   const weir_index *at = &x->index[out->dim];
-  const weir_region region = weir_needed(&node->access, at->gather - 1, box);
+  const weir_region region = weir_needed(a, at->gather - 1, box);
   const int64_t extent = x->extent[out->dim];
 
   WEIR_TRY(weir_alloc(extent, 1, &marks));
@@ -89,6 +89,12 @@ weir_status weir_node_named(const weir_graph *g, const weir_node *node, int oper
     weir_named_fini(out);
   }
   return status;
+}
+
+weir_status weir_node_named(const weir_graph *g, const weir_node *node, int operand,
+                            const weir_box *box, weir_named *out)
+{
+  return weir_access_named(g, &node->access, node->in, operand, box, out);
 }
 
 void weir_named_fini(weir_named *n)

@@ -128,6 +128,33 @@ static void lists_name_what_is_read(void **state)
   }
 }
 
+/* A node moves the elements that are read, the list and what it writes, and no more. */
+static void bytes_are_those_of_named_elements(void **state)
+{
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    bool read[EXTENT];
+    subject s;
+    int n = 0;
+
+    make(&s, seed, true);
+    const weir_index *x = &s.node->access.in[0].index[0];
+    const bool dense = labs((long)x->coef[1]) <= weir_index_divisor(x);
+    const weir_box whole = weir_iterations(&s.node->access);
+    const weir_value v = weir_array_value(s.g, s.node->out[0]);
+    const weir_traffic t = weir_node_traffic(s.g, v.node, 1, NULL);
+
+    walk(&s, &whole, read);
+    for (int i = 0; i < EXTENT; i++) {
+      n += read[i];
+    }
+    const int64_t least = n * (int64_t)sizeof(double) + LIST * (int64_t)sizeof(int32_t);
+
+    assert_true(dense ? t.read_bytes == least : t.read_bytes >= least);
+    assert_int_equal(t.write_bytes, LIST * 3 * sizeof(double));
+    weir_graph_destroy(&s.g);
+  }
+}
+
 static void what_is_not_known_names_nothing(void **state)
 {
   subject s;
@@ -167,6 +194,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lists_name_what_is_read),
+      cmocka_unit_test(bytes_are_those_of_named_elements),
       cmocka_unit_test(what_is_not_known_names_nothing),
       cmocka_unit_test(missing_memory_leaves_nothing),
   };

@@ -46,7 +46,7 @@ static bool made_inside(const struct members *m, int32_t array)
 /* Distinct bytes of one array that the members read (or write). */
 static int64_t array_bytes(const struct members *m, int32_t array, bool write)
 {
-  return weir_saturating_mul(weir_members_distinct(m->of, m->n, m->boxes, array, write),
+  return weir_saturating_mul(weir_members_distinct(m->g, m->of, m->n, m->boxes, array, write),
                              (int64_t)weir_dtype_size(m->g->arrays[array]->desc.dtype));
 }
 

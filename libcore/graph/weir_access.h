@@ -221,6 +221,17 @@ int64_t weir_distinct(const weir_access *a, int operand, const weir_box *box);
  * box[k]; operand[k] < 0 is output -1 - operand[k]. */
 int64_t weir_distinct_union(const weir_access *const *access, const int *operand,
                             const weir_box *box, int n);
+/* The elements that an operand reads along a dimension whose indices are gathered from a constant
+ * (weir_node_named): ascending intervals with gaps between them. dim -1: there is no such
+ * dimension, or the values do not say it alone (wrap, replicate, reflect). */
+typedef struct weir_named {
+  int dim;
+  int64_t n;
+  weir_interval *part; /* [n], owned */
+} weir_named;
+/* As weir_distinct_union, use k reading what named[k] says along its gathered dimension. */
+int64_t weir_distinct_named(const weir_access *const *access, const int *operand,
+                            const weir_box *box, const weir_named *named, int n);
 /* Iterations of `box` that survive ABSENT borders (those of gathered indices are not known and drop
  * nothing here). */
 int64_t weir_surviving(const weir_access *a, const weir_box *box);

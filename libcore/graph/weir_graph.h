@@ -134,16 +134,9 @@ typedef struct weir_node {
 weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
                                const weir_value *in, int n_in, const int32_t *arrays);
 
-/* The elements that an operand reads along a dimension whose indices are gathered from a constant:
- * ascending intervals with gaps between them. dim -1: there is no such dimension, or the values do
- * not say it alone (wrap, replicate, reflect). */
-typedef struct weir_named {
-  int dim;
-  int64_t n;
-  weir_interval *part; /* [n], owned */
-} weir_named;
-/* Of the node's iterations in `box`, which is bounded; fini when done, also after a failure. The
- * region of weir_needed is their hull or more. Fails: WEIR_ERR_MEMORY. */
+/* What gathered indices of an operand name (weir_access.h) over the node's iterations in `box`,
+ * which is bounded; fini when done, also after a failure. The region of weir_needed is their hull
+ * or more. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_node_named(const weir_graph *g, const weir_node *node, int operand,
                             const weir_box *box, weir_named *out) WEIR_CHECKED;
 void weir_named_fini(weir_named *n);

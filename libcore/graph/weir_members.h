@@ -5,7 +5,7 @@
  * members need of an array is what the one that writes it must iterate over. */
 #ifndef WEIR_MEMBERS_H
 #define WEIR_MEMBERS_H
-#include "graph/weir_access.h"
+#include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -22,9 +22,10 @@ bool weir_members_asked(const weir_member *members, int32_t n, int32_t k, const 
                         weir_box *asked);
 /* The boxes of all members from boxes[n - 1], which the caller has set. */
 void weir_members_compose(const weir_member *members, int32_t n, weir_box *boxes);
-/* Distinct elements of the array that all members read (write) over their boxes. */
-int64_t weir_members_distinct(const weir_member *members, int32_t n, const weir_box *boxes,
-                              int32_t array, bool write);
+/* Distinct elements of the array that all members read (write) over their boxes. g: whose constants
+ * say what gathered indices name; NULL: they may name anything. */
+int64_t weir_members_distinct(const weir_graph *g, const weir_member *members, int32_t n,
+                              const weir_box *boxes, int32_t array, bool write);
 /* True when no input (output) of the members before `operand` of member k is on the same array: so
  * each array counts once. */
 bool weir_members_first(const weir_member *members, int32_t k, int operand, bool write);

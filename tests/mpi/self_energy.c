@@ -233,9 +233,11 @@ static void fill(uint32_t which, const weir_array_desc *whole, const weir_box *b
   }
 }
 
-/* Bytes of G that a rank reads and does not own: of the energies that its own ones need, the atoms
- * that the neighbours of its own ones are. */
-static int64_t missing(cutting way, int of, bool all)
+typedef enum counted { READ, MISSING, ALL_BUT_OWN } counted;
+
+/* Bytes of G that a rank reads, or reads and does not own: of the energies that its own ones need,
+ * the atoms that the neighbours of its own ones are. */
+static int64_t bytes_of_g(cutting way, int of, counted what)
 {
   const bool by_first = way != BY_ENERGY;
   const weir_interval k = by_first ? part_of(way, of, false, NK) : (weir_interval){0, NK};
@@ -246,14 +248,14 @@ static int64_t missing(cutting way, int of, bool all)
   for (int64_t x = 0; x < NK * NE * NA; x++) {
     const int64_t atom = x % NA, energy = x / NA % NE, momentum = x / NA / NE;
     const bool own = momentum >= k.lo && momentum < k.hi && energy >= e.lo && energy < e.hi;
-    bool read = all;
+    bool read = what == ALL_BUT_OWN;
 
     for (int64_t b = 0; b < NB * NA; b++) {
       const bool named = neighbour(b / NB, b % NB) == atom && b / NB >= a.lo && b / NB < a.hi;
 
       read = read || (named && energy < e.hi && energy > e.lo - NW);
     }
-    n += read && !own;
+    n += read && (what == READ || !own);
   }
   return n * NO * NO * (int64_t)sizeof(weir_c128);
 }
@@ -311,6 +313,33 @@ static weir_plan *plan_of(const problem *p)
   return plan;
 }
 
+/* Bytes that the reports of a plan predict: sent in moves, and moved by the group of the sum. */
+static void check_reports(cutting way, const weir_plan *plan, int64_t sent)
+{
+  const bool by_first = way != BY_ENERGY;
+  const weir_interval a = by_first ? part_of(way, rank, false, NA) : (weir_interval){0, NA};
+  const weir_interval e = part_of(way, rank, true, NE);
+  const int64_t atoms = a.hi - a.lo, size = (int64_t)sizeof(weir_c128);
+  const int64_t losses = e.hi < NW ? e.hi : NW; /* w with energies from 0 on */
+  const int64_t others = atoms * NB * (NQ * losses * ND * ND + ND * NO * NO) * size +
+                         atoms * NB * (int64_t)sizeof(int32_t) +
+                         NK * (e.hi - e.lo) * atoms * NO * NO * size;
+  int64_t moved = 0;
+  double bytes = 0, flops = 0;
+
+  for (int32_t m = 0; m < weir_plan_moves(plan); m++) {
+    moved += weir_plan_move(plan, m).bytes;
+  }
+  assert_int_equal(moved, sent);
+  for (int32_t k = 0; k < weir_plan_groups(plan); k++) {
+    const weir_group_report r = weir_plan_group(plan, k);
+
+    bytes = r.flops > flops ? r.bytes : bytes;
+    flops = fmax(r.flops, flops);
+  }
+  assert_int_equal((int64_t)bytes, bytes_of_g(way, rank, READ) + others);
+}
+
 static void check_moves(cutting way)
 {
   problem p;
@@ -324,11 +353,12 @@ static void check_moves(cutting way)
   const int64_t before = sends_so_far().bytes;
 
   assert_ok(weir_plan_run(plan, bindings, 3));
-  int64_t bytes[3] = {sends_so_far().bytes - before, missing(way, rank, false),
-                      missing(way, rank, true)};
+  int64_t bytes[3] = {sends_so_far().bytes - before, bytes_of_g(way, rank, MISSING),
+                      bytes_of_g(way, rank, ALL_BUT_OWN)};
   weir_request *sum;
 
   check_result(plan);
+  check_reports(way, plan, bytes[0]);
   assert_ok(weir_allreduce_create(comm, "bytes", weir_reducer_of(WEIR_MERGE_SUM, WEIR_I64), bytes,
                                   3, &sum));
   assert_ok(weir_request_start(sum));
