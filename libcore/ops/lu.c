@@ -74,30 +74,9 @@ int64_t weir_lu_bytes(weir_dtype dtype, int64_t n, int64_t k)
   return lay_out(kernels_get(dtype), dtype, n, k, NULL, &s);
 }
 
-/* Row i of re or im. */
-static char *row_of(const lu_system *s, void *part, int64_t size, int64_t i)
+static lu_part part_of(const weir_matrix *m, int64_t at)
 {
-  return (char *)part + i * s->step * size;
-}
-
-/* Rows of a matrix into columns [at, at + columns), 0 up to column `end`. */
-static void load(const lu_kernels *k, const lu_system *s, const weir_matrix *m, int64_t at,
-                 int64_t end, bool conj)
-{
-  const bool complex = weir_dtype_is_complex(m->dtype);
-  const int64_t size = (int64_t)weir_dtype_size(weir_dtype_part(m->dtype)), n = m->columns;
-
-  for (int64_t i = 0; i < m->rows; i++) {
-    char *re = row_of(s, s->re, size, i) + at * size, *im = row_of(s, s->im, size, i) + at * size;
-
-    k->load(re, im, m->data + i * m->down * (int64_t)weir_dtype_size(m->dtype), n, m->across, conj);
-    if (n < end - at) {
-      memset(re + n * size, 0, (size_t)((end - at - n) * size));
-    }
-    if (complex && n < end - at) {
-      memset(im + n * size, 0, (size_t)((end - at - n) * size));
-    }
-  }
+  return (lu_part){m->data, m->columns, m->down, m->across, at};
 }
 
 static void load_identity(const lu_system *s, weir_dtype dtype)
@@ -106,13 +85,14 @@ static void load_identity(const lu_system *s, weir_dtype dtype)
   const int64_t size = (int64_t)weir_dtype_size(part);
 
   for (int64_t i = 0; i < s->n; i++) {
-    char *re = row_of(s, s->re, size, i) + s->side * size;
+    char *re = (char *)s->re + (i * s->step + s->side) * size;
+    char *im = (char *)s->im + (i * s->step + s->side) * size;
 
+    if (weir_dtype_is_complex(dtype)) {
+      memset(im, 0, (size_t)((s->step - s->side) * size));
+    }
     memset(re, 0, (size_t)((s->step - s->side) * size));
     weir_dtype_store_real(part, re, i, 1);
-    if (weir_dtype_is_complex(dtype)) {
-      memset(row_of(s, s->im, size, i) + s->side * size, 0, (size_t)((s->step - s->side) * size));
-    }
   }
 }
 
@@ -131,16 +111,18 @@ void lu_solve(const lu_kernels *k, const weir_matrix *m, bool conj, const weir_m
               void *memory)
 {
   const weir_matrix *a = &m[0], *b = &m[1], *x = &m[2];
-  const int64_t size = (int64_t)weir_dtype_size(weir_dtype_part(a->dtype));
+  const lu_part in = part_of(a, 0);
   lu_system s;
 
   if (x->rows == 0 || x->columns == 0) {
     return;
   }
   (void)lay_out(k, a->dtype, x->rows, x->columns, memory, &s);
-  load(k, &s, a, 0, s.side, conj);
+  const lu_part sides = part_of(b, s.side), out = part_of(x, s.side);
+
+  k->load(&s, &in, conj);
   if (b->data != NULL) {
-    load(k, &s, b, s.side, s.step, false);
+    k->load(&s, &sides, false);
   } else {
     load_identity(&s, a->dtype);
   }
@@ -163,11 +145,7 @@ void lu_solve(const lu_kernels *k, const weir_matrix *m, bool conj, const weir_m
     weir_matrix_spoil(x);
     return;
   }
-  for (int64_t i = 0; i < s.n; i++) {
-    k->store(row_of(&s, s.re, size, s.row[i]) + s.side * size,
-             row_of(&s, s.im, size, s.row[i]) + s.side * size,
-             x->data + i * x->down * (int64_t)weir_dtype_size(x->dtype), x->columns, x->across);
-  }
+  k->store(&s, &out);
   if (!finite) {
     weir_solve_spoil(b, x);
   }

@@ -352,8 +352,8 @@ static bool NAME(solve_complex)(const lu_system *s)
   return true;
 }
 
-INLINE void NAME(load_by)(REAL *re, REAL *im, const NAME(number) * from, int64_t n,
-                          const int64_t apart, REAL sign)
+INLINE void NAME(load_row)(REAL *re, REAL *im, const NAME(number) * from, int64_t n,
+                           const int64_t apart, REAL sign)
 {
   for (int64_t i = 0; i < n; i++) {
     re[i] = from[i * apart].re;
@@ -361,48 +361,66 @@ INLINE void NAME(load_by)(REAL *re, REAL *im, const NAME(number) * from, int64_t
   }
 }
 
-static void NAME(load_complex)(void *re, void *im, const void *from, int64_t n, int64_t apart,
-                               bool conj)
+static void NAME(load_complex)(const lu_system *s, const lu_part *p, bool conj)
 {
-  if (apart == 1) {
-    NAME(load_by)(re, im, from, n, 1, conj ? -1 : 1);
-  } else {
-    NAME(load_by)(re, im, from, n, apart, conj ? -1 : 1);
+  const REAL sign = conj ? -1 : 1;
+
+  for (int64_t i = 0; i < s->n; i++) {
+    const NAME(number) *from = (const NAME(number) *)p->data + i * p->down;
+    REAL *re = (REAL *)s->re + i * s->step + p->at, *im = (REAL *)s->im + i * s->step + p->at;
+
+    if (p->across == 1) {
+      NAME(load_row)(re, im, from, p->n, 1, sign);
+    } else {
+      NAME(load_row)(re, im, from, p->n, p->across, sign);
+    }
+    for (int64_t c = p->n; c % V_LANES != 0; c++) {
+      re[c] = im[c] = 0;
+    }
   }
 }
 
-static void NAME(load_real)(void *re, void *im, const void *from, int64_t n, int64_t apart,
-                            bool conj)
+static void NAME(load_real)(const lu_system *s, const lu_part *p, bool conj)
 {
-  (void)im;
   (void)conj;
-  for (int64_t i = 0; i < n; i++) {
-    ((REAL *)re)[i] = ((const REAL *)from)[i * apart];
+  for (int64_t i = 0; i < s->n; i++) {
+    const REAL *from = (const REAL *)p->data + i * p->down;
+    REAL *re = (REAL *)s->re + i * s->step + p->at;
+
+    for (int64_t c = 0; c < p->n; c++) {
+      re[c] = from[c * p->across];
+    }
+    for (int64_t c = p->n; c % V_LANES != 0; c++) {
+      re[c] = 0;
+    }
   }
 }
 
-INLINE void NAME(store_by)(const REAL *re, const REAL *im, NAME(number) * to, int64_t n,
-                           const int64_t apart)
+static void NAME(store_complex)(const lu_system *s, const lu_part *p)
 {
-  for (int64_t i = 0; i < n; i++) {
-    to[i * apart] = (NAME(number)){re[i], im[i]};
+  for (int64_t i = 0; i < s->n; i++) {
+    const REAL *re = (const REAL *)s->re + s->row[i] * s->step + p->at;
+    const REAL *im = (const REAL *)s->im + s->row[i] * s->step + p->at;
+    NAME(number) *to = (NAME(number) *)p->data + i * p->down;
+
+    for (int64_t c = 0; c < p->n && p->across == 1; c++) {
+      to[c] = (NAME(number)){re[c], im[c]};
+    }
+    for (int64_t c = 0; c < p->n && p->across != 1; c++) {
+      to[c * p->across] = (NAME(number)){re[c], im[c]};
+    }
   }
 }
 
-static void NAME(store_complex)(const void *re, const void *im, void *to, int64_t n, int64_t apart)
+static void NAME(store_real)(const lu_system *s, const lu_part *p)
 {
-  if (apart == 1) {
-    NAME(store_by)(re, im, to, n, 1);
-  } else {
-    NAME(store_by)(re, im, to, n, apart);
-  }
-}
+  for (int64_t i = 0; i < s->n; i++) {
+    const REAL *re = (const REAL *)s->re + s->row[i] * s->step + p->at;
+    REAL *to = (REAL *)p->data + i * p->down;
 
-static void NAME(store_real)(const void *re, const void *im, void *to, int64_t n, int64_t apart)
-{
-  (void)im;
-  for (int64_t i = 0; i < n; i++) {
-    ((REAL *)to)[i * apart] = ((const REAL *)re)[i];
+    for (int64_t c = 0; c < p->n; c++) {
+      to[c * p->across] = re[c];
+    }
   }
 }
 

@@ -24,14 +24,20 @@ typedef struct lu_system {
   int64_t ahead_bytes[3];
 } lu_system;
 
-/* Vector code of one dtype and instruction set. Elements of rows of matrices are `apart` elements
- * from each other; real ones have no im. */
+/* A matrix of s->n rows and n columns in memory, and the column of the system where it begins. */
+typedef struct lu_part {
+  void *data;
+  int64_t n, down, across, at; /* down, across: elements from one to the next */
+} lu_part;
+
+/* Vector code of one dtype and instruction set. */
 typedef struct lu_kernels {
   int64_t lanes;
   /* b becomes x. False when a pivot is exactly 0. */
   bool (*solve)(const lu_system *s);
-  void (*load)(void *re, void *im, const void *from, int64_t n, int64_t apart, bool conj);
-  void (*store)(const void *re, const void *im, void *to, int64_t n, int64_t apart);
+  /* Into the system, 0 up to a multiple of the lanes; x out of it. */
+  void (*load)(const lu_system *s, const lu_part *from, bool conj);
+  void (*store)(const lu_system *s, const lu_part *to);
   /* Whether all n numbers are finite, a multiple of the lanes. */
   bool (*is_finite)(const void *x, int64_t n);
 } lu_kernels;

@@ -164,7 +164,10 @@ static void cut(packed_form *f)
   const int64_t m = f->rows.count, n = f->columns.count, k = f->depth.count;
   const int64_t unit = f->kernels->lanes * f->kernels->vectors;
 
-  f->down = parts(m, TILE_ROWS);
+  /* Of large matrices B is packed less often, while tiles are enough for many threads. */
+  const int64_t most = least(4 * TILE_ROWS, m * parts(n, TILE_COLUMNS) / 32);
+
+  f->down = parts(m, most > TILE_ROWS ? most : TILE_ROWS);
   f->tile_rows = least(m, parts(parts(m, f->down), PACKED_ROWS) * PACKED_ROWS);
   f->down = parts(m, f->tile_rows);
   f->across = parts(n, TILE_COLUMNS);
