@@ -121,7 +121,7 @@ static void compare(product *peer, const char *name, product *own, double goal)
   } else {
     bench_best_pair(runs, multiply, peer, run, own, seconds);
   }
-  (void)snprintf(work, sizeof work, "contract c128 %lld of %lld^2%s, %d thread%s",
+  (void)snprintf(work, sizeof work, "contract c128 %lld of %lld^2%s on %d thread%s",
                  (long long)own->stack, (long long)own->n, own->conj ? " by a conjugate" : "",
                  own->threads, own->threads > 1 ? "s" : "");
   bench_row(work, name, gigaflops(peer) / seconds[0], gigaflops(own) / seconds[1], "Gflop/s", 1,

@@ -126,7 +126,7 @@ static void compare(product *large, int64_t n, int64_t k, int64_t stack, double 
   const double rate = 8e-9 * (double)(large->n * large->n * large->n) / seconds[0];
 
   (void)snprintf(sides, sizeof sides, k > 0 ? "by %lld" : "inverted", (long long)k);
-  (void)snprintf(work, sizeof work, "solve c128 %lld of %lld^2 %s, %d thread%s", (long long)stack,
+  (void)snprintf(work, sizeof work, "solve c128 %lld of %lld^2 %s on %d thread%s", (long long)stack,
                  (long long)n, sides, large->threads, large->threads > 1 ? "s" : "");
   bench_row(work, "zgemm of OpenBLAS at 256^2", rate, gigaflops(&own) / seconds[1], "Gflop/s", 1,
             goal);
