@@ -106,9 +106,8 @@ weir_fft_block weir_fft_block_of(const weir_fft_spec *s, const weir_access *a)
   return b;
 }
 
-/* Where the block of a point begins, and a matrix over its last two dimensions, `outer` of them. */
-static weir_matrix rows_of(const weir_fft_spec *s, const weir_operand *o, int n_dims,
-                           const weir_view *v, const int64_t *iteration, int64_t outer)
+weir_matrix weir_fft_rows(const weir_fft_spec *s, const weir_operand *o, int n_dims,
+                          const weir_view *v, const int64_t *iteration, int64_t outer)
 {
   int64_t at[WEIR_MAX_RANK] = {0};
   const int last = s->dim[s->n_dims - 1], before = s->n_dims > 1 ? s->dim[s->n_dims - 2] : last;
@@ -134,7 +133,7 @@ void weir_fft_load(const weir_fft_spec *s, const weir_operand *o, int n_dims, co
   char *to = memory;
 
   for (int64_t i = 0; i < outer; i++) {
-    const weir_matrix m = rows_of(s, o, n_dims, v, iteration, i);
+    const weir_matrix m = weir_fft_rows(s, o, n_dims, v, iteration, i);
 
     weir_matrix_load(&m, dtype, to);
     to += m.rows * m.columns * (int64_t)weir_dtype_size(dtype);
@@ -148,7 +147,7 @@ void weir_fft_store(const weir_fft_spec *s, const weir_operand *o, int n_dims, c
   const char *from = memory;
 
   for (int64_t i = 0; i < outer; i++) {
-    const weir_matrix m = rows_of(s, o, n_dims, v, iteration, i);
+    const weir_matrix m = weir_fft_rows(s, o, n_dims, v, iteration, i);
 
     weir_matrix_store(&m, dtype, from);
     from += m.rows * m.columns * (int64_t)weir_dtype_size(dtype);

@@ -92,10 +92,46 @@ static void what_cannot_be_transformed_is_refused(void **state)
                  "cut it into windows first");
 }
 
+/* Columns, which are copied side by side, have the bits of rows, which lie alone. */
+static void columns_have_the_bits_of_rows(void **state)
+{
+  enum { COUNT = 37, LENGTH = 30 };
+  const weir_fft_spec down = {.n_dims = 1, .dim = {0}}, across = {.n_dims = 1, .dim = {1}};
+
+  for (int kernel = 0; kernel < 2; kernel++) {
+    static double made[2 * COUNT * LENGTH];
+    library_run *r = new_run();
+
+    library_output(r, weir_fft(r->g, LIBRARY_INPUT(r, WEIR_C128, LENGTH, COUNT), &down));
+    for (uint64_t i = 0; i < 2 * COUNT * LENGTH; i++) {
+      r->memory[0][i] = weir_random_uniform(4, 0, 0, i) - 0.5;
+    }
+    (void)library_execute(r, kernel ? "auto" : "none", 2);
+    memcpy(made, r->memory[2], sizeof made);
+    weir_graph_destroy(&r->g);
+    r = new_run();
+    library_output(r, weir_fft(r->g, LIBRARY_INPUT(r, WEIR_C128, COUNT, LENGTH), &across));
+    for (uint64_t i = 0; i < COUNT * LENGTH; i++) {
+      for (uint64_t part = 0; part < 2; part++) {
+        const uint64_t there = i % LENGTH * COUNT + i / LENGTH;
+
+        r->memory[0][2 * i + part] = weir_random_uniform(4, 0, 0, 2 * there + part) - 0.5;
+      }
+    }
+    (void)library_execute(r, kernel ? "auto" : "none", 2);
+    for (int i = 0; i < COUNT * LENGTH; i++) {
+      assert_memory_equal(&made[2 * i], &r->memory[2][2 * (i % COUNT * LENGTH + i / COUNT)],
+                          sizeof(weir_c128));
+    }
+    weir_graph_destroy(&r->g);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_wave_is_one_line),
+      cmocka_unit_test(columns_have_the_bits_of_rows),
       cmocka_unit_test(back_after_forward_is_the_array),
       cmocka_unit_test(what_cannot_be_transformed_is_refused),
   };

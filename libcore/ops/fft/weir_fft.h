@@ -8,6 +8,7 @@
 #ifndef WEIR_FFT_H
 #define WEIR_FFT_H
 #include "ops/fft/weir_fft_plan.h"
+#include "ops/weir_batch.h"
 #include "ops/weir_builder.h"
 #ifdef __cplusplus
 extern "C" {
@@ -38,6 +39,10 @@ typedef struct weir_fft_block {
   int64_t n_points, n_in, n_out; /* products of these                    */
 } weir_fft_block;
 weir_fft_block weir_fft_block_of(const weir_fft_spec *spec, const weir_access *a);
+/* Rows `outer` of the block that operand o has at the iteration, along its last two transformed
+ * dimensions (one: one row); the first of three has as many of them. */
+weir_matrix weir_fft_rows(const weir_fft_spec *spec, const weir_operand *o, int n_dims,
+                          const weir_view *v, const int64_t *iteration, int64_t outer);
 /* Copies the block that operand o has at the iteration into memory, or (store) back times scale, of
  * elements of `dtype`: the array's own, or c128. */
 void weir_fft_load(const weir_fft_spec *spec, const weir_operand *o, int n_dims, const weir_view *v,
