@@ -51,7 +51,7 @@ typedef struct conv_block {
 typedef struct conv_dnnl {
   conv_form form, inner;
   bool padded, by_matrices; /* by_matrices: no direct primitive was found */
-  bool mends;               /* by weights: padding takes part in sums (conv_dnnl_mend) */
+  bool mends;               /* padding takes part in sums (conv_dnnl_mend, conv_dnnl_mend_slab) */
   conv_cut cut;
   conv_weight_places places;
   dnnl_engine_t engine;
@@ -81,7 +81,7 @@ void conv_dnnl_pad(const conv_dnnl *c, const void *x, int64_t piece);
 void conv_dnnl_fold(const conv_dnnl *c, void *x, int64_t piece, void *scratch);
 /* Block `block` of the weights: into the library's format, or (by weights) out of it. */
 void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights);
-/* Slab `slab`; x: inner's. */
+/* Slab `slab`, by weights; x: inner's. */
 void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch);
 /* weir_kernel.boxes: whole slabs. */
 bool conv_dnnl_boxes(const weir_graph *g, const weir_group *group, weir_boxes *boxes);
@@ -96,6 +96,11 @@ void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
  * without padding: a gradient y that is no number is to spread to the taps alone that meet x. x:
  * inner's. */
 void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights);
+/* Forward and by data: what a slab made that is no number, where taps meet padding, is summed once
+ * more without it: weights that are no numbers count where they meet an element alone. x, y: where
+ * the slab begins. */
+void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_slab *s, void *x, void *y,
+                         const void *weights);
 /* Inner's x: in the workspace, or what the view holds. */
 void *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x);
 

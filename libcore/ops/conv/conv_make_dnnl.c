@@ -71,14 +71,32 @@ static dnnl_status_t describe(conv_kind kind, const dims *d, const dnnl_memory_d
   }
 }
 
-/* The library falls back on matrices beside windows written out, and then on loops slower than
- * ours. */
-static bool is_fast(const conv_dnnl *c, const_dnnl_primitive_desc_t desc)
+static bool is_named(const_dnnl_primitive_desc_t desc, const char *part)
 {
   const char *name = "";
 
   return dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) == dnnl_success &&
-         strstr(name, "ref") == NULL && (c->by_matrices || strstr(name, "gemm") == NULL);
+         strstr(name, part) != NULL;
+}
+
+/* The library falls back on matrices beside windows written out, and then on loops slower than
+ * ours. */
+static bool is_fast(const conv_dnnl *c, const_dnnl_primitive_desc_t desc)
+{
+  return is_named(desc, "") && !is_named(desc, "ref") &&
+         (c->by_matrices || !is_named(desc, "gemm"));
+}
+
+/* Some tap of some place meets no element: of x, or by data of y. */
+static bool meets_padding(const conv_form *f)
+{
+  bool inside = true;
+
+  for (int k = 0; k < f->d; k++) {
+    inside = inside && (f->kind == CONV_DATA ? f->taps[k] == 1 && f->stride[k] == 1
+                                             : f->lo[k] <= 0 && f->hi[k] <= 0);
+  }
+  return !inside;
 }
 
 /* The primitive of a slab: the first one chooses the format of the weights. */
@@ -111,6 +129,9 @@ static bool make_desc(conv_dnnl *c, conv_shape *s)
   if (!made || !is_fast(c, s->desc)) {
     return false;
   }
+  /* Batches of small matrices (brgconv), of rows with their padding written out and of pairs. */
+  c->mends =
+      c->mends || (is_named(s->desc, "brg") && (f->kind != CONV_WEIGHTS || meets_padding(f)));
   s->scratch = *dnnl_primitive_desc_query_md(s->desc, dnnl_query_scratchpad_md, 0);
   const int64_t bytes = (int64_t)dnnl_memory_desc_get_size(&s->scratch);
 
@@ -193,27 +214,18 @@ static bool find_shapes(conv_dnnl *c)
   return false;
 }
 
-/* Matrices of x have zeros where x has no element, and 0 times what is no number is no number: the
- * loops leave such products out. By data x is made, and has none; by weights conv_dnnl_mend sees to
- * it. */
-static bool reads_padding(const conv_form *f)
-{
-  bool inside = true;
-
-  for (int k = 0; k < f->d; k++) {
-    inside = inside && f->lo[k] <= 0 && f->hi[k] <= 0;
-  }
-  return !inside && f->kind != CONV_DATA;
-}
-
 static bool make_shapes(conv_dnnl *c)
 {
+  const conv_form *f = &c->inner;
+
   c->by_matrices = c->mends = false;
   if (find_shapes(c)) {
     return true;
   }
-  c->by_matrices = c->inner.kind == CONV_WEIGHTS || !reads_padding(&c->inner);
-  c->mends = c->by_matrices && reads_padding(&c->inner);
+  /* Matrices of x have zeros where x has no element (conv_mend_dnnl.c). By data x is made, and has
+   * none; forward, most places would have to be summed once more. */
+  c->by_matrices = f->kind != CONV_FORWARD || !meets_padding(f);
+  c->mends = f->kind == CONV_WEIGHTS && meets_padding(f);
   return c->by_matrices && find_shapes(c);
 }
 

@@ -1,7 +1,5 @@
 /* conv_run_dnnl.c - the steps of a run. What the library is given was checked when it was made: its
  * calls do not fail. */
-#include <math.h>
-
 #include "ops/conv/conv_dnnl.h"
 
 /* Floats that one thread merges at a time: a row of each slab stays in cache. */
@@ -94,8 +92,9 @@ void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights)
   must(dnnl_primitive_execute(b->primitive, b->stream, 2, args));
 }
 
-/* x, y: where the slab begins. */
-static void run_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch)
+/* x, y: where the slab begins; weights: as the array has them, not looked at by weights. */
+static void run_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, const void *weights,
+                     void *scratch)
 {
   static const int names[][3] = {
       [CONV_FORWARD] = {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
@@ -114,6 +113,9 @@ static void run_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *s
   must(dnnl_memory_set_data_handle(call->y, y));
   must(dnnl_memory_set_data_handle(call->scratch, scratch));
   must(dnnl_primitive_execute(c->shape[call->shape].primitive, call->stream, 4, args));
+  if (c->mends && f->kind != CONV_WEIGHTS) {
+    conv_dnnl_mend_slab(c, &call->slab, x, y, weights);
+  }
 }
 
 /* Bytes of a row, of inner's x and of y. */
@@ -139,12 +141,18 @@ static int64_t y_rows(const conv_dnnl *c, const conv_slab *s)
   return s->first * c->inner.y_extent[0] + s->y_first;
 }
 
-void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch)
+static void run_slab_of(const conv_dnnl *c, int64_t slab, void *x, void *y, const void *weights,
+                        void *scratch)
 {
   const conv_slab *s = &c->calls[slab].slab;
 
   run_slab(c, slab, (char *)x + x_rows(c, s) * x_row_bytes(c),
-           (char *)y + y_rows(c, s) * y_row_bytes(&c->inner), scratch);
+           (char *)y + y_rows(c, s) * y_row_bytes(&c->inner), weights, scratch);
+}
+
+void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch)
+{
+  run_slab_of(c, slab, x, y, NULL, scratch);
 }
 
 void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r)
@@ -153,9 +161,10 @@ void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r)
   const bool by_data = c->inner.kind == CONV_DATA;
   const weir_view *made = &r->views[by_data ? 0 : 1];
   char *x = conv_dnnl_inner_x(c, &r->views[0]), *y = r->views[1].data;
+  const void *weights = r->views[2].data;
 
   if (r->piece >= 0) {
-    conv_dnnl_slab(c, r->piece, x, y, r->scratch);
+    run_slab_of(c, r->piece, x, y, weights, r->scratch);
     return;
   }
   for (int64_t n = r->made.lo[0]; n < r->made.hi[0]; n += cut->samples) {
@@ -167,7 +176,7 @@ void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r)
       WEIR_ASSERT(n % cut->samples == 0 && row % cut->rows == 0);
       run_slab(c, slab, by_data ? weir_view_at(made, at) : x + x_rows(c, s) * x_row_bytes(c),
                by_data ? y + y_rows(c, s) * y_row_bytes(&c->inner) : weir_view_at(made, at),
-               r->scratch);
+               weights, r->scratch);
     }
   }
 }
@@ -191,56 +200,6 @@ void conv_dnnl_merge(const conv_dnnl *c, int64_t part)
 
       for (int64_t k = from; k < end; k++) {
         to[k] += other[k];
-      }
-    }
-  }
-}
-
-/* Sum over all places of channel `in` of x times channel `out` of y, for one tap. */
-static double sum_of_tap(const conv_form *f, const void *x, int64_t in, const void *y, int64_t out,
-                         const int64_t t[CONV_FORM_DIMS])
-{
-  const int64_t places = f->y_extent[0] * f->y_extent[1] * f->y_extent[2];
-  double sum = 0;
-
-  for (int64_t p = 0; p < f->n * places; p++) {
-    const int64_t o[] = {p % places / f->y_extent[2] / f->y_extent[1],
-                         p / f->y_extent[2] % f->y_extent[1], p % f->y_extent[2]};
-    int64_t from = p / places;
-    bool inside = true;
-
-    for (int k = 0; k < CONV_FORM_DIMS; k++) {
-      const int64_t at = f->stride[k] * o[k] + f->dilation[k] * t[k] - f->lo[k];
-
-      inside = inside && at >= 0 && at < f->x_extent[k];
-      from = from * f->x_extent[k] + at;
-    }
-    if (inside) {
-      sum += weir_dtype_load_real(f->x_dtype, x, from * f->groups * f->in + in) *
-             weir_dtype_load_real(f->y_dtype, y, p * f->groups * f->out + out);
-    }
-  }
-  return sum;
-}
-
-void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights)
-{
-  const conv_form *f = &c->inner;
-  const conv_weight_places *w = &c->places;
-  const int64_t g = piece / f->in, taps = f->taps[0] * f->taps[1] * f->taps[2];
-
-  for (int64_t tap = 0; tap < taps; tap++) {
-    const int64_t t[] = {tap / f->taps[2] / f->taps[1], tap / f->taps[2] % f->taps[1],
-                         tap % f->taps[2]};
-    const int64_t at = w->base + g * w->group + piece % f->in * w->in + t[0] * w->tap[0] +
-                       t[1] * w->tap[1] + t[2] * w->tap[2];
-
-    for (int64_t out = 0; out < f->out; out++) {
-      const int64_t to = at + out * w->out;
-
-      if (isnan(weir_dtype_load_real(f->w_dtype, weights, to))) {
-        weir_dtype_store_real(f->w_dtype, weights, to,
-                              sum_of_tap(f, x, piece, y, g * f->out + out, t));
       }
     }
   }
