@@ -3,7 +3,8 @@
     norm(weir - numpy) <= 4 eps bound
 
 bound is by case the norm of NumPy's result; `half`, of a transform back from half an array, that times sqrt(2);
-`magnitudes`, of sums, the norm of the same sums of magnitudes; `condition`, of linear systems, the result's norm times
+`whole`, of a sum of all elements with factors of magnitude
+1 or 2, twice their norm times the root of their number; `magnitudes`, of sums, the norm of the same sums of magnitudes; `condition`, of linear systems, the result's norm times
 the matrix's condition; `values`, of eigenvalues, the norm of the matrix; `none`: the elements are the same, but for the
 rounding of NumPy's results to the dtype.
 
@@ -43,6 +44,8 @@ def bound_of(kind, wanted, numpy, inputs):
         return norm
     if kind == "half":
         return norm * 2 ** 0.5
+    if kind == "whole":
+        return 2 * np.linalg.norm(inputs["a"]) * wanted.size ** 0.5
     if kind == "magnitudes":
         return np.linalg.norm(eval(numpy, {"np": np}, {k: np.abs(v) for k, v in inputs.items()}))
     if kind == "condition":

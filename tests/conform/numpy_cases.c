@@ -199,6 +199,18 @@ static void transforms(suite *s, weir_value a, weir_value r)
   }
 }
 
+/* Of any array, not of Hermitian ones alone. */
+static void transforms_to_real(suite *s, weir_value a)
+{
+  const weir_fft_spec both = {.kind = WEIR_FFT_TO_REAL, .n_dims = 2, .dim = {0, 1}, .odd = 1};
+  weir_graph *g = s->g;
+
+  wanted(s, weir_fft(g, a, &both), "whole",
+         "np.fft.irfft2(a, (a.shape[0], 2 * a.shape[1] - 1)) * a.shape[0] * (2 * a.shape[1] - 1)");
+  wanted(s, weir_fft(g, weir_slice(g, a, 1, 0, 1, 1), &both), "whole",
+         "np.fft.irfft2(a[:, :1], (a.shape[0], 1)) * a.shape[0]");
+}
+
 static void systems(suite *s, weir_value a, weir_value q)
 {
   const weir_transpose_spec turn = {.order = {1, 0}};
@@ -231,6 +243,7 @@ static void define(suite *s)
   if (n > 0) { /* of no points there is no transform, and no index */
     gathers(s, a);
     transforms(s, a, r);
+    transforms_to_real(s, a);
   }
 }
 

@@ -281,24 +281,42 @@ static weir_status run(const weir_op_run *r)
   return WEIR_OK;
 }
 
-/* ||y - expected|| / ||expected|| in units of eps log2 n, lengths as sqrt of sums of squares
- * (Higham 2002, theorem 24.2). Numbers that are not finite spoil their transform. */
-static double error_of(const weir_c128 *y, const weir_c128 *expected, int64_t n, double unit)
+static double length_of(const weir_c128 *x, int64_t n)
 {
-  double apart = 0, length = 0;
+  double length = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    length = hypot(length, hypot(x[i].re, x[i].im));
+  }
+  return length;
+}
+
+/* ||y - expected|| / size, lengths as sqrt of sums of squares. Numbers that are not finite spoil
+ * their transform. */
+static double error_of(const weir_c128 *y, const weir_c128 *expected, int64_t n, double size)
+{
+  double apart = 0;
 
   for (int64_t i = 0; i < n; i++) {
     apart = hypot(apart, hypot(y[i].re - expected[i].re, y[i].im - expected[i].im));
-    length = hypot(length, hypot(expected[i].re, expected[i].im));
   }
-  return !isfinite(length) ? 0 : apart == 0 ? 0 : isnan(apart) ? INFINITY : apart / length / unit;
+  return !isfinite(length_of(expected, n)) ? 0
+         : apart == 0                      ? 0
+         : isnan(apart)                    ? INFINITY
+                                           : apart / size;
 }
 
+/* Over the length that a transform of all points has (Parseval), of half an array at most twice
+ * that, in units of eps log2 n (Higham 2002, theorem 24.2): what is left of it, as where the real
+ * parts of a way back cancel, has the error of the whole. */
 static double error(const weir_op_run *r)
 {
   const weir_access *a = r->access;
-  const weir_fft_block b = weir_fft_block_of(r->spec, a);
-  const double unit = weir_batch_eps(a->in[0].dtype) * (1 + log2((double)b.n_points));
+  const weir_fft_spec *s = r->spec;
+  const weir_fft_block b = weir_fft_block_of(s, a);
+  const double unit = weir_batch_eps(a->in[0].dtype) * (1 + log2((double)b.n_points)) *
+                      sqrt((double)b.n_points) * (s->scale != 0 ? fabs(s->scale) : 1) *
+                      (s->kind == WEIR_FFT_TO_REAL ? 2 : 1);
   const int64_t points = weir_batch_count(a, &r->box);
   int64_t at[WEIR_MAX_DIMS];
   double worst = 0;
@@ -311,8 +329,11 @@ static double error(const weir_op_run *r)
   y = (weir_c128 *)((char *)memory + scratch(a));
   for (int64_t p = 0; p < points; p++) {
     weir_batch_point(a, &r->box, p, at);
-    weir_fft_load(r->spec, &a->out[0], a->n_dims, &r->out[0], at, WEIR_C128, y);
-    worst = fmax(worst, error_of(y, make(r, &b, at, memory), b.n_out, unit));
+    weir_fft_load(s, &a->out[0], a->n_dims, &r->out[0], at, WEIR_C128, y);
+    weir_fft_load(s, &a->in[0], a->n_dims, &r->in[0], at, WEIR_C128, memory);
+    const double size = unit * length_of(memory, b.n_in);
+
+    worst = fmax(worst, error_of(y, make(r, &b, at, memory), b.n_out, size));
   }
   weir_free(&memory);
   return worst;
