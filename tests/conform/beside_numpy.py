@@ -2,12 +2,12 @@
 
     norm(weir - numpy) <= 4 eps bound
 
-bound is by case the norm of NumPy's result; `half`, of a transform back from half an array, that times sqrt(2);
-`whole`, of a sum of all elements with factors of magnitude
-1 or 2, twice their norm times the root of their number; `magnitudes`, of sums, the norm of the same sums of magnitudes; `condition`, of linear systems, the result's norm times
-the matrix's condition; `values`, of eigenvalues, the norm of the matrix times the
-root of its rows: what LAPACK's reduction adds to the matrix (Hoffman and Wielandt 1953); `none`: the elements are the same, but for the
-rounding of NumPy's results to the dtype.
+bound is by case the norm of NumPy's result; `half`, of a transform back from half an array, that times sqrt(2); `whole`,
+of a sum of all elements with factors of magnitude 1 or 2, twice their norm times the root of their number; `magnitudes`,
+of sums, the norm of the same sums of magnitudes; `condition`, of linear systems, the result's norm times the matrix's
+condition; `values`, of eigenvalues, the norm of the matrix times the root of its rows: what LAPACK's reduction adds to
+the matrix (Hoffman and Wielandt 1953); `none`: the elements are the same, but for the rounding of NumPy's results to the
+dtype.
 
 Exit 77: this Python has no NumPy."""
 import os

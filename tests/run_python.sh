@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# times.sh PROGRAM TIMES.PY - runs it in a scratch folder. Exit 77: no Python with NumPy and netCDF4 is here.
+# run_python.sh PROGRAM TEST.PY - runs the test of the program in a scratch folder. Exit 77: no Python with what it needs is here.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
