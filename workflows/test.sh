@@ -3,19 +3,19 @@
 # of large caches, minimal with those of Zen 4, release with those of small caches and AVX2). PRESET@MACHINE runs the
 # tests with the constants of tests/machines/MACHINE.yaml, so that none depends on the caches or the vector width of the
 # processor at hand. Tests labelled `slow` and `style` run in release only, `conform` in release and dev; what reads
-# files and options, and what runs on ranks, is not run in release once more under constants. bare has the unit tests
-# alone, but for those of numbers (minimal has run them and the others without the libraries); `study` is for hand:
-# minutes of science. The last line counts single tests, summed over presets. Exit status 1 when one fails, or when one
-# is skipped although the test data is there (WEIR_TEST_DATA, or the data folder beside the checkout); only CUDA tests
-# may always be skipped, and in the presets that leave libraries out (minimal, bare) what says that `this build` lacks
-# one.
+# files and options, whole programs (dev and minimal run those under constants) and what runs on ranks are not run in
+# release once more. bare has the unit tests alone, but for those of numbers (minimal has run them and the others without
+# the libraries); `study` is for hand: minutes of science. The last line counts single tests, summed over presets. Exit
+# status 1 when one fails, or when one is skipped although the test data is there (WEIR_TEST_DATA, or the data folder
+# beside the checkout); only CUDA tests may always be skipped, and in the presets that leave libraries out (minimal,
+# bare) what says that `this build` lacks one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
 [ $# -gt 0 ] || presets=(release dev@large minimal@zen4 release@small)
 
-# Tests that compute nothing which the constants of a machine could change.
-no_numbers='^(base|comm|conf|fuzz|guide|io|load|refused)_|_(grids|times)$'
+# Tests that compute nothing which the constants of a machine could change, and programs that two other sets have run.
+no_numbers='^(base|comm|conf|fuzz|guide|integration|io|load|refused)_'
 
 passed=0 failed=0 skipped=0
 table=$(printf '%-18s %8s %8s %8s %8s' preset passed failed skipped seconds)
