@@ -76,7 +76,7 @@ HALF(bool, uint8_t)
 
 static inline literal literal_cast_real(weir_dtype to, weir_dtype from, literal x)
 {
-  literal y = {.bits = 0};
+  literal y = {.c128 = {0, 0}};
 
 #define FROM(F, f)                      \
   case WEIR_##F:                        \
@@ -304,7 +304,7 @@ typedef struct literal_run {
 static inline literal literal_leaf(const literal_run *r, const weir_expr *e)
 {
   const weir_access *a = r->a;
-  literal y = {.bits = 0}, wide = {.bits = 0};
+  literal y = {.c128 = {0, 0}}, wide = {.c128 = {0, 0}};
   int64_t index[WEIR_MAX_RANK];
 
   switch (e->code) {
@@ -353,7 +353,7 @@ static inline int literal_iteration(literal_run *r)
 {
   const weir_access *a = r->a;
   int64_t index[WEIR_MAX_RANK];
-  const literal none = {.bits = 0};
+  const literal none = {.c128 = {0, 0}};
   double fill;
 
   for (int k = 0; k < a->n_in; k++) {

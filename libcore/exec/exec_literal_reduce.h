@@ -184,7 +184,7 @@ static inline void literal_reduction(literal_run *r)
   const weir_access *a = r->a;
   const literal_partial p = literal_reduce(r);
   const weir_monoid m = a->combine;
-  literal place = {.bits = 0};
+  literal place = {.c128 = {0, 0}};
 
   literal_put(r, 0, a->accumulator, p.x);
   if (m == WEIR_COMBINE_ARGMAX) {
@@ -238,7 +238,7 @@ static inline void literal_scan(literal_run *r)
   }
   do {
     const int here = literal_iteration(r);
-    const literal zero = {.bits = 0};
+    const literal zero = {.c128 = {0, 0}};
     for (int k = 0; k < a->n_values; k++) {
       literal_put(r, k, a->body.exprs[a->value[k]].dtype, here ? r->v[a->value[k]] : zero);
     }
