@@ -68,7 +68,7 @@ static weir_status prepare(const weir_loop *const *loops, int32_t n, const weir_
 
 static exec_scalar load(weir_dtype dtype, const void *at)
 {
-  exec_scalar x = {.integer = 0};
+  exec_scalar x = {.z = {0, 0}};
 
   if (weir_dtype_is_complex(dtype)) {
     x.z = weir_dtype_load_complex(dtype, at, 0);
@@ -188,7 +188,7 @@ static void run_scan(running *r)
   }
   do {
     const bool here = evaluate(r);
-    const exec_scalar zero = {.integer = 0};
+    const exec_scalar zero = {.z = {0, 0}};
     for (int k = 0; k < a->n_values; k++) {
       const weir_dtype from = a->body.exprs[a->value[k]].dtype;
       put(r, k, here ? from : WEIR_I64, here ? r->values[a->value[k]] : zero);

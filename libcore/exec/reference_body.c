@@ -228,7 +228,7 @@ static exec_scalar of_complex(weir_code code, exec_scalar a, exec_scalar b)
 
 static exec_scalar constant(const weir_expr *e)
 {
-  exec_scalar y = {.integer = 0};
+  exec_scalar y = {.z = {0, 0}};
 
   if (weir_dtype_is_real(e->dtype)) {
     y.real = weir_dtype_rounded(e->dtype, e->real);
@@ -253,7 +253,7 @@ static int64_t remainder_of(const reference_point *p, int64_t which)
 
 static exec_scalar leaf(const reference_point *p, const weir_expr *e, const exec_scalar *v)
 {
-  exec_scalar y = {.integer = 0};
+  exec_scalar y = {.z = {0, 0}};
 
   switch (e->code) {
   case WEIR_CODE_LOAD:
