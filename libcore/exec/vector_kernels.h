@@ -158,72 +158,99 @@ static void random_bits(int64_t *dst, const int64_t *seed, const int64_t *step,
 #include "exec/vector_monoids.h"
 #include "exec/vector_chain.h"
 
-/* ---- The table. ---- */
+/* ---- The table: a row per operation, a cell per dtype. ---- */
 
-#define ROW_FLOAT(CODE, k) [WEIR_CODE_##CODE] = {[WEIR_F32] = k##_f32, [WEIR_F64] = k##_f64},
-#define ROW_NUMBER_CELLS(k)                                                           \
-  [WEIR_F32] = k##_f32, [WEIR_F64] = k##_f64, [WEIR_I8] = k##_i8, [WEIR_U8] = k##_u8, \
-  [WEIR_I16] = k##_i16, [WEIR_I32] = k##_i32, [WEIR_I64] = k##_i64
-#define ROW_NUMBER(CODE, k) [WEIR_CODE_##CODE] = {ROW_NUMBER_CELLS(k)},
-#define ROW_ANY(CODE, k) [WEIR_CODE_##CODE] = {ROW_NUMBER_CELLS(k), [WEIR_BOOL] = k##_bool},
-#define ROW_ROUND(CODE, k)                                                                        \
-  [WEIR_CODE_##CODE] = {[WEIR_F32] = k##_f32,   [WEIR_F64] = k##_f64,    [WEIR_I8] = k_same_i8,   \
-                        [WEIR_U8] = k_same_u8,  [WEIR_I16] = k_same_i16, [WEIR_I32] = k_same_i32, \
-                        [WEIR_I64] = k_same_i64},
-#define ROW_CAST_CELLS(k)                                                        \
-  [WEIR_F32] = k##_from_f32, [WEIR_F64] = k##_from_f64, [WEIR_I8] = k##_from_i8, \
-  [WEIR_U8] = k##_from_u8, [WEIR_I16] = k##_from_i16, [WEIR_I32] = k##_from_i32, \
-  [WEIR_I64] = k##_from_i64, [WEIR_BOOL] = k##_from_bool
-#define ROW_CAST(TO, k) [TO] = {ROW_CAST_CELLS(k), [WEIR_BF16] = k##_from_bf16},
+#define CELLS_FLOAT(k) [WEIR_F32] = k##_f32, [WEIR_F64] = k##_f64
+#define CELLS_INTEGER(k)                                                              \
+  [WEIR_I8] = k##_i8, [WEIR_U8] = k##_u8, [WEIR_I16] = k##_i16, [WEIR_I32] = k##_i32, \
+  [WEIR_I64] = k##_i64
+#define CELLS_NUMBER(k) CELLS_FLOAT(k), CELLS_INTEGER(k)
+#define CELLS_ANY(k) CELLS_NUMBER(k), [WEIR_BOOL] = k##_bool
+#define ROW_FLOAT(CODE, k) [WEIR_CODE_##CODE] = {CELLS_FLOAT(k)}
+#define ROW_NUMBER(CODE, k) [WEIR_CODE_##CODE] = {CELLS_NUMBER(k)}
+#define ROW_ANY(CODE, k) [WEIR_CODE_##CODE] = {CELLS_ANY(k)}
+#define ROW_ROUND(CODE, k) [WEIR_CODE_##CODE] = {CELLS_FLOAT(k), CELLS_INTEGER(k_same)}
+#define ROW_CAST(TO, k) [WEIR_##TO] = {CELLS_ANY(k##_from), [WEIR_BF16] = k##_from_bf16}
+#define ROW_BOOL(CODE, k) [WEIR_CODE_##CODE] = {[WEIR_BOOL] = k##_bool}
+
 #define MONOID(m, t)                                   \
   {                                                    \
     neutral_##m##_##t, take_##m##_##t, merge_##m##_##t \
   }
-#define ROW_MONOID_CELLS(m)                                                            \
-  [WEIR_F32] = MONOID(m, f32), [WEIR_F64] = MONOID(m, f64), [WEIR_I8] = MONOID(m, i8), \
-  [WEIR_U8] = MONOID(m, u8), [WEIR_I16] = MONOID(m, i16), [WEIR_I32] = MONOID(m, i32), \
-  [WEIR_I64] = MONOID(m, i64)
+#define CELLS_MONOID_FLOAT(m) [WEIR_F32] = MONOID(m, f32), [WEIR_F64] = MONOID(m, f64)
+#define CELLS_MONOID_NUMBER(m)                                                     \
+  CELLS_MONOID_FLOAT(m), [WEIR_I8] = MONOID(m, i8), [WEIR_U8] = MONOID(m, u8),     \
+                         [WEIR_I16] = MONOID(m, i16), [WEIR_I32] = MONOID(m, i32), \
+                         [WEIR_I64] = MONOID(m, i64)
+#define ROW_MONOID_FLOAT(CODE, m) [WEIR_COMBINE_##CODE] = {CELLS_MONOID_FLOAT(m)}
+#define ROW_MONOID_NUMBER(CODE, m) [WEIR_COMBINE_##CODE] = {CELLS_MONOID_NUMBER(m)}
 #define ROW_MONOID_ANY(CODE, m) \
-  [WEIR_COMBINE_##CODE] = {ROW_MONOID_CELLS(m), [WEIR_BOOL] = MONOID(m, bool)},
+  [WEIR_COMBINE_##CODE] = {CELLS_MONOID_NUMBER(m), [WEIR_BOOL] = MONOID(m, bool)}
 
-const vm_kernels VM_TABLE =
-    {
-        .op =
-            {
-                ROW_NUMBER(NEG, k_neg) ROW_NUMBER(ABS, k_abs) ROW_FLOAT(SQRT, k_sqrt) ROW_FLOAT(EXP,
-                                                                                                k_exp) ROW_FLOAT(LOG, k_log) ROW_FLOAT(TANH, k_tanh) ROW_FLOAT(ERF, k_erf) ROW_FLOAT(SIN, k_sin) ROW_FLOAT(COS, k_cos) ROW_ROUND(FLOOR, k_floor) ROW_ROUND(CEIL, k_ceil) ROW_ROUND(ROUND, k_round) ROW_FLOAT(FMA,
-                                                                                                                                                                                                                                                                                                             k_fma) ROW_NUMBER(ADD,
-                                                                                                                                                                                                                                                                                                                               k_add) ROW_NUMBER(SUB, k_sub) ROW_NUMBER(MUL, k_mul) ROW_NUMBER(DIV, k_div) ROW_ANY(MIN, k_min) ROW_ANY(MAX, k_max) ROW_ANY(EQ,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                           k_eq) ROW_ANY(NE, k_ne) ROW_ANY(LT, k_lt) ROW_ANY(LE, k_le) ROW_ANY(GT, k_gt) ROW_ANY(GE, k_ge) ROW_ANY(ISNAN,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   k_isnan)[WEIR_CODE_SELECT] = {ROW_NUMBER_CELLS(k_select), [WEIR_BOOL] = k_select_bool, [WEIR_BF16] = k_select_bf16},
-                [WEIR_CODE_NOT] = {[WEIR_BOOL] = k_not_bool},
-                [WEIR_CODE_AND] = {[WEIR_BOOL] = k_and_bool},
-                [WEIR_CODE_OR] = {[WEIR_BOOL] = k_or_bool},
-                [WEIR_CODE_XOR] = {[WEIR_BOOL] = k_xor_bool},
-                [WEIR_CODE_SHR] = {[WEIR_I64] = k_shr_i64},
-            },
-        .cast = {ROW_CAST(WEIR_F32, k_f32) ROW_CAST(WEIR_F64, k_f64) ROW_CAST(WEIR_I8, k_i8)
-                     ROW_CAST(WEIR_U8, k_u8) ROW_CAST(WEIR_I16, k_i16) ROW_CAST(WEIR_I32, k_i32)
-                         ROW_CAST(WEIR_I64, k_i64)
-                             ROW_CAST(WEIR_BOOL, k_bool)[WEIR_BF16] = {ROW_CAST_CELLS(k_bf16)}},
-        .monoid =
-            {
-                [WEIR_COMBINE_SUM] = {ROW_MONOID_CELLS(sum)},
-                [WEIR_COMBINE_PROD] = {ROW_MONOID_CELLS(prod)},
-                ROW_MONOID_ANY(MAX, max)
-                    ROW_MONOID_ANY(MIN, min)
-                        ROW_MONOID_ANY(ARGMAX, argmax)
-                            ROW_MONOID_ANY(FIRST, first)
-                                ROW_MONOID_ANY(LAST, last)[WEIR_COMBINE_MOMENTS] =
-                                    {[WEIR_F32] = MONOID(moments, f32),
-                                     [WEIR_F64] = MONOID(moments, f64)},
-                [WEIR_COMBINE_SOFTMAX] =
-                    {[WEIR_F32] = MONOID(softmax, f32), [WEIR_F64] = MONOID(softmax, f64)},
-            },
-        .chain = {chain_run_f32, chain_run_f64},
-        .gather = {gather_8, gather_16, gather_32, gather_64},
-        .scatter = {scatter_8, scatter_16, scatter_32, scatter_64},
-        .fill = {fill_8, fill_16, fill_32, fill_64},
-        .ramp = ramp,
-        .random = random_bits,
+const vm_kernels VM_TABLE = {
+    .op =
+        {
+            ROW_NUMBER(NEG, k_neg),
+            ROW_NUMBER(ABS, k_abs),
+            ROW_FLOAT(SQRT, k_sqrt),
+            ROW_FLOAT(EXP, k_exp),
+            ROW_FLOAT(LOG, k_log),
+            ROW_FLOAT(TANH, k_tanh),
+            ROW_FLOAT(ERF, k_erf),
+            ROW_FLOAT(SIN, k_sin),
+            ROW_FLOAT(COS, k_cos),
+            ROW_ROUND(FLOOR, k_floor),
+            ROW_ROUND(CEIL, k_ceil),
+            ROW_ROUND(ROUND, k_round),
+            ROW_FLOAT(FMA, k_fma),
+            ROW_NUMBER(ADD, k_add),
+            ROW_NUMBER(SUB, k_sub),
+            ROW_NUMBER(MUL, k_mul),
+            ROW_NUMBER(DIV, k_div),
+            ROW_ANY(MIN, k_min),
+            ROW_ANY(MAX, k_max),
+            ROW_ANY(EQ, k_eq),
+            ROW_ANY(NE, k_ne),
+            ROW_ANY(LT, k_lt),
+            ROW_ANY(LE, k_le),
+            ROW_ANY(GT, k_gt),
+            ROW_ANY(GE, k_ge),
+            ROW_ANY(ISNAN, k_isnan),
+            [WEIR_CODE_SELECT] = {CELLS_ANY(k_select), [WEIR_BF16] = k_select_bf16},
+            ROW_BOOL(NOT, k_not),
+            ROW_BOOL(AND, k_and),
+            ROW_BOOL(OR, k_or),
+            ROW_BOOL(XOR, k_xor),
+            [WEIR_CODE_SHR] = {[WEIR_I64] = k_shr_i64},
+        },
+    .cast =
+        {
+            ROW_CAST(F32, k_f32),
+            ROW_CAST(F64, k_f64),
+            ROW_CAST(I8, k_i8),
+            ROW_CAST(U8, k_u8),
+            ROW_CAST(I16, k_i16),
+            ROW_CAST(I32, k_i32),
+            ROW_CAST(I64, k_i64),
+            ROW_CAST(BOOL, k_bool),
+            [WEIR_BF16] = {CELLS_ANY(k_bf16_from)},
+        },
+    .monoid =
+        {
+            ROW_MONOID_NUMBER(SUM, sum),
+            ROW_MONOID_NUMBER(PROD, prod),
+            ROW_MONOID_ANY(MAX, max),
+            ROW_MONOID_ANY(MIN, min),
+            ROW_MONOID_ANY(ARGMAX, argmax),
+            ROW_MONOID_ANY(FIRST, first),
+            ROW_MONOID_ANY(LAST, last),
+            ROW_MONOID_FLOAT(MOMENTS, moments),
+            ROW_MONOID_FLOAT(SOFTMAX, softmax),
+        },
+    .chain = {chain_run_f32, chain_run_f64},
+    .gather = {gather_8, gather_16, gather_32, gather_64},
+    .scatter = {scatter_8, scatter_16, scatter_32, scatter_64},
+    .fill = {fill_8, fill_16, fill_32, fill_64},
+    .ramp = ramp,
+    .random = random_bits,
 };

@@ -44,8 +44,8 @@ typedef struct vm_chain {
 typedef void (*vm_chain_run)(const vm_chain *chain, void *dst, void *const *ptr, int64_t n);
 
 // clang-format off
-/* C: with constant c; V: with a register v. R: arguments exchanged. LEAKY: a cmp c ? a d : a; KEEPY:
- * a cmp c ? a : a d. PICK(condition, yes, no) selects. */
+/* C: with constant c; V: with a register v. R: arguments exchanged. LEAKY: a cmp c ? a d : a;
+ * KEEPY: a cmp c ? a : a d. PICK(condition, yes, no) selects. */
 #define VM_MICRO_LIST(X)                                                              \
   X(ADDC, a + c) X(SUBC, a - c) X(RSUBC, c - a) X(MULC, a * c)                        \
   X(DIVC, a / c) X(RDIVC, c / a)                                                      \

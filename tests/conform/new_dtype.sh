@@ -40,9 +40,8 @@ edit exec/exec_literal.h 's/  int16_t i16;\n/$&  uint16_t u16;\n/; s/X\(I16, i16
 edit exec/vector_kernels.h 's/KERNELS_INTEGER\(i16, int16_t\)\n/$&KERNELS_INTEGER(u16, uint16_t)\n/;
   s/  KERNEL\(k_i16_from_##from, [^\n]*\n/$&  KERNEL(k_u16_from_##from, uint16_t, F, F, F, weir_u16_from_##from(a[i])) \\\n/;
   s/\nCASTS\(i16, int16_t\)\n/$&CASTS(u16, uint16_t)\n/; s/CAST_FROM_BF16\(i16, int16_t\)\n/$&CAST_FROM_BF16(u16, uint16_t)\n/;
-  s/\[WEIR_I16\] = k##_i16,/$& [WEIR_U16] = k##_u16,/; s/\[WEIR_I16\] = k_same_i16,/$& [WEIR_U16] = k_same_u16,/;
-  s/\[WEIR_I16\] = k##_from_i16,/$& [WEIR_U16] = k##_from_u16,/; s/\[WEIR_I16\] = MONOID\(m, i16\),/$& [WEIR_U16] = MONOID(m, u16),/;
-  s/ROW_CAST\(WEIR_I16, k_i16\)/$& ROW_CAST(WEIR_U16, k_u16)/'
+  s/\[WEIR_I16\] = k##_i16,/$& [WEIR_U16] = k##_u16,/; s/\[WEIR_I16\] = MONOID\(m, i16\),/$& [WEIR_U16] = MONOID(m, u16),/;
+  s/ROW_CAST\(I16, k_i16\)/$&, ROW_CAST(U16, k_u16)/'
 edit exec/vector_monoids.h 's/MONOIDS_NUMBER\(i16, int16_t\)\n/$&MONOIDS_NUMBER(u16, uint16_t)\n/'
 # What ranks merge; the formats of files.
 edit comm/merge.c 's/SHORTS\(int16_t, i16\)\n/$&SHORTS(uint16_t, u16)\n/;
