@@ -14,6 +14,7 @@ const style_check style_checks[] = {
     {"threads", "threads are in device alone", false, style_threads, NULL},
     {"variables", "no variable outlives a call and can change", false, style_variables, NULL},
     {"length", "files and functions stay readable", false, style_length, NULL},
+    {"columns", "code stays within 100 columns", false, style_columns, NULL},
     {"names", "names say what a thing holds", false, style_names, NULL},
     {"unfinished", "nothing is left for later", false, style_unfinished, NULL},
     {"places", "no path of one machine", false, style_places, NULL},

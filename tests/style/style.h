@@ -114,6 +114,7 @@ void style_environment(const style_file *f, style_report *r);
 void style_threads(const style_file *f, style_report *r);
 void style_variables(const style_file *f, style_report *r);
 void style_length(const style_file *f, style_report *r);
+void style_columns(const style_file *f, style_report *r);
 void style_names(const style_file *f, style_report *r);
 void style_unfinished(const style_file *f, style_report *r);
 void style_places(const style_file *f, style_report *r);

@@ -42,6 +42,13 @@ static const struct plant {
      "static const char *const names[] = {\"a\"};\nstruct s {\n  int n;\n};\nstruct t;\n"
      "typedef int (*g)(int);\nint f(int (*h)(int));\nextern int e;\n"
      "const struct s rows[2] = {\n    {.n = 1},\n};\nenum { A, B };\n"},
+    {"columns", "libcore/base/a.c",
+     "#define A 1000000000 + 1000000000 + 1000000000 + 1000000000 + 1000000000 + 1000000000 + "
+     "1000000000 + 1\n"},
+    {NULL, "libcore/base/a.c",
+     "const char *const a =\n    \"1000000000 1000000000 1000000000 1000000000 1000000000 "
+     "1000000000 "
+     "1000000000 1000000000\";\n"},
     {"names", "libcore/base/weir_util.c", "int a(void);\n"},
     {"names", "libcore/base/helpers/a.c", "int a(void);\n"},
     {"names", "libcore/base/a.c", "typedef int size_type_t;\n"},

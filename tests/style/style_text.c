@@ -9,6 +9,7 @@ enum {
   FILE_LIMIT = 1000,
   FUNCTION_LONG = 60,
   FUNCTION_LIMIT = 120,
+  COLUMNS = 100,
   PARAMETERS = 6
 };
 
@@ -62,6 +63,35 @@ void style_length(const style_file *f, style_report *r)
   for (int i = 0; i < f->n_statements; i++) {
     if (f->statements[i].open >= 0) {
       judge_function(f, r, &f->statements[i]);
+    }
+  }
+}
+
+/* Columns up to the end of a token; a character of several bytes is one. */
+static int columns_of(const style_file *f, const style_token *t)
+{
+  int columns = 0;
+
+  for (const char *p = t->at + t->length; p > f->text && p[-1] != '\n'; p--) {
+    columns += ((unsigned char)p[-1] & 0xC0) != 0x80;
+  }
+  return columns;
+}
+
+/* What clang-format leaves long: macros that it cannot read and lines where it is off. A line with
+ * a string may be longer: texts stand in one piece. */
+void style_columns(const style_file *f, style_report *r)
+{
+  for (int i = 0; f->is_c && i < f->n_tokens; i++) {
+    const int line = f->tokens[i].line;
+    bool text = f->tokens[i].kind == STYLE_TEXT;
+
+    for (; i + 1 < f->n_tokens && f->tokens[i + 1].line == line; i++) {
+      text = text || f->tokens[i + 1].kind == STYLE_TEXT;
+    }
+    const int columns = columns_of(f, &f->tokens[i]);
+    if (!text && columns > COLUMNS) {
+      style_find(r, f, line, "code of %d columns (limit %d)", columns, COLUMNS);
     }
   }
 }

@@ -32,7 +32,9 @@ typedef enum wx_sum {
 typedef enum wx_event_sum {
   WX_EVENT_WEIGHT, WX_EVENT_BRIER, WX_EVENT_BRIER_FAIR, WX_EVENT_TAIL, WX_EVENT_SUMS
 } wx_event_sum;
-typedef enum wx_map { WX_MAP_COUNT, WX_MAP_CRPS, WX_MAP_ERROR, WX_MAP_SQUARE, WX_MAP_VARIANCE, WX_MAPS } wx_map;
+typedef enum wx_map {
+  WX_MAP_COUNT, WX_MAP_CRPS, WX_MAP_ERROR, WX_MAP_SQUARE, WX_MAP_VARIANCE, WX_MAPS
+} wx_map;
 typedef enum wx_weighting { WX_BY_AREA, WX_BY_POINT, WX_WEIGHTINGS } wx_weighting;
 // clang-format on
 
