@@ -92,10 +92,10 @@ static void write_events(const ps_query_run *r)
   weir_event("query_end", WEIR_TEXT("record", r->facts->name),
              WEIR_INT("results", r->query.n_columns), WEIR_INT("slots", report->slots),
              WEIR_INT("present", report->present), WEIR_REAL("window_s", report->window_s),
-             WEIR_REAL("latency_s", report->latency_s), WEIR_INT("tier", report->tier),
-             WEIR_INT("stages", report->stages), WEIR_INT("chunks", report->computed),
-             WEIR_INT("skipped", report->skipped), WEIR_INT("buffer_bytes", report->buffer_bytes),
-             WEIR_REAL("seconds", report->seconds));
+             WEIR_REAL("latency_s", report->latency_s),
+             WEIR_INT("tier", weir_tier_number(report->tier)), WEIR_INT("stages", report->stages),
+             WEIR_INT("chunks", report->computed), WEIR_INT("skipped", report->skipped),
+             WEIR_INT("buffer_bytes", report->buffer_bytes), WEIR_REAL("seconds", report->seconds));
 }
 
 static void put_count(weir_cells *c, const char *key, int64_t value)
@@ -207,7 +207,7 @@ static weir_status add_throughput(weir_report *page, const ps_query_run *r)
 
   put_count(&c, "slots read", report->slots);
   put_count(&c, "present", report->present);
-  put_count(&c, "tier", report->tier);
+  put_count(&c, "tier", weir_tier_number(report->tier));
   put_count(&c, "stages", report->stages);
   put(&c, "chunk (s)", report->window_s);
   put(&c, "latency (s)", report->latency_s);

@@ -92,19 +92,19 @@ typedef struct summary {
 
 static void write_event(const summary *s)
 {
-  weir_event("run_end", WEIR_TEXT("record", s->facts->name), WEIR_TEXT("signal", s->facts->signal),
-             WEIR_REAL("rate_hz", s->rate), WEIR_INT("samples", s->facts->count),
-             WEIR_INT("absent", s->facts->count - s->report->present),
-             WEIR_INT("missing_segments", s->facts->missing_segments),
-             WEIR_INT("beats", s->beats->n), WEIR_REAL("rr_mean_s", s->rr_mean),
-             WEIR_REAL("rr_std_s", s->rr_std), WEIR_REAL("rr_median_s", s->rr_median),
-             WEIR_REAL("rr_iqr_s", s->rr_iqr), WEIR_REAL("rr_odd_percent", s->rr_odd_percent),
-             WEIR_REAL("window_s", s->report->window_s),
-             WEIR_REAL("latency_s", s->report->latency_s), WEIR_REAL("decision_s", s->decision_s),
-             WEIR_INT("tier", s->report->tier), WEIR_INT("stages", s->report->stages),
-             WEIR_INT("chunks", s->report->computed), WEIR_INT("skipped", s->report->skipped),
-             WEIR_INT("buffer_bytes", s->report->buffer_bytes),
-             WEIR_REAL("seconds", s->report->seconds), WEIR_REAL("samples_per_s", s->per_second));
+  weir_event(
+      "run_end", WEIR_TEXT("record", s->facts->name), WEIR_TEXT("signal", s->facts->signal),
+      WEIR_REAL("rate_hz", s->rate), WEIR_INT("samples", s->facts->count),
+      WEIR_INT("absent", s->facts->count - s->report->present),
+      WEIR_INT("missing_segments", s->facts->missing_segments), WEIR_INT("beats", s->beats->n),
+      WEIR_REAL("rr_mean_s", s->rr_mean), WEIR_REAL("rr_std_s", s->rr_std),
+      WEIR_REAL("rr_median_s", s->rr_median), WEIR_REAL("rr_iqr_s", s->rr_iqr),
+      WEIR_REAL("rr_odd_percent", s->rr_odd_percent), WEIR_REAL("window_s", s->report->window_s),
+      WEIR_REAL("latency_s", s->report->latency_s), WEIR_REAL("decision_s", s->decision_s),
+      WEIR_INT("tier", weir_tier_number(s->report->tier)), WEIR_INT("stages", s->report->stages),
+      WEIR_INT("chunks", s->report->computed), WEIR_INT("skipped", s->report->skipped),
+      WEIR_INT("buffer_bytes", s->report->buffer_bytes), WEIR_REAL("seconds", s->report->seconds),
+      WEIR_REAL("samples_per_s", s->per_second));
 }
 
 static void put(weir_cells *c, const char *key, double value)
@@ -167,7 +167,7 @@ static weir_status add_throughput(weir_report *r, const summary *s)
 {
   weir_cells c = {0};
 
-  put_count(&c, "tier", s->report->tier);
+  put_count(&c, "tier", weir_tier_number(s->report->tier));
   put_count(&c, "stages", s->report->stages);
   put(&c, "chunk (s)", s->report->window_s);
   put(&c, "latency (s)", s->report->latency_s);

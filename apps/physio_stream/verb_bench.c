@@ -125,7 +125,7 @@ static weir_status report(const weir_cli *cli, const bench *b, double plan_s, do
   (void)getrusage(RUSAGE_SELF, &usage);
   put(&cells, "samples", count, "1");
   put(&cells, "beats", (double)b->beats, "1");
-  put(&cells, "tier", b->report.tier, "1");
+  put(&cells, "tier", weir_tier_number(b->report.tier), "1");
   put(&cells, "stages", b->report.stages, "1");
   put(&cells, "window", b->report.window_s, "s");
   put(&cells, "latency", b->report.latency_s, "s");
@@ -137,7 +137,8 @@ static weir_status report(const weir_cli *cli, const bench *b, double plan_s, do
   ps_stream_groups(b->pipeline.stream, PS_GROUP_COLUMNS, &groups);
   weir_event("bench_end", WEIR_REAL("samples", count), WEIR_INT("beats", b->beats),
              WEIR_REAL("planning_s", plan_s), WEIR_REAL("median_s", median),
-             WEIR_REAL("samples_per_s", count / median), WEIR_INT("tier", b->report.tier));
+             WEIR_REAL("samples_per_s", count / median),
+             WEIR_INT("tier", weir_tier_number(b->report.tier)));
   WEIR_TRY_GOTO(cells.status, done);
   WEIR_TRY_GOTO(groups.status, done);
   WEIR_TRY_GOTO(weir_cells_write_csv(&cells, cli->out, "bench.csv", COLUMNS, head), done);

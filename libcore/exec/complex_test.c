@@ -9,13 +9,13 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/scan/scan_check.h"
 
-static weir_plan *plan_of(weir_graph *g, int tier, int verify)
+static weir_plan *plan_of(weir_graph *g, weir_tier tier, int verify)
 {
   weir_exec_cfg cfg;
   weir_plan *p = NULL;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = tier;
+  cfg.tier = (int)tier;
   cfg.verify = verify;
   assert_ok(weir_graph_status(g));
   assert_ok(weir_plan_create(
@@ -37,7 +37,7 @@ static void a_gap_in_a_stream_is_skipped(void **state)
 
   assert_ok(weir_graph_create(&g));
   weir_output(g, "y", weir_scale(g, weir_conj(g, weir_input(g, "z", &d)), 2));
-  for (int tier = 1; tier <= 2; tier++) {
+  for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_VECTOR; tier++) {
     weir_plan *p = plan_of(g, tier, 0);
 
     for (int64_t from = 0; from < 100; from += 50) {
@@ -68,7 +68,7 @@ static void passes_over_complex_arrays_are_verified(void **state)
 
   weir_output(g, "y", weir_mul(g, weir_conj(g, z), weir_add_scalar(g, w, 0.5)));
   weir_output(g, "size", weir_abs(g, weir_sub(g, z, w)));
-  weir_plan *p = plan_of(g, 2, 1);
+  weir_plan *p = plan_of(g, WEIR_TIER_VECTOR, 1);
 
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
@@ -108,7 +108,7 @@ static void complex_states_go_from_run_to_run(void **state)
 
   weir_output(g, "y", v);
   weir_output(g, "left", (weir_value){v.node, 1});
-  for (int tier = 1; tier <= 2; tier++) {
+  for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_VECTOR; tier++) {
     weir_plan *p = plan_of(g, tier, 0);
     weir_c128 sum[ROWS];
 
@@ -189,7 +189,7 @@ static void too_many_parts_are_refused(void **state)
                                                          "complex ones counted twice") != NULL);
     if (n == MOST) {
       weir_output(g, "y", y);
-      for (int tier = 1; tier <= 2; tier++) {
+      for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_VECTOR; tier++) {
         weir_plan *p = plan_of(g, tier, 0);
 
         weir_plan_destroy(&p);
@@ -228,7 +228,7 @@ static void quotients_by_infinite_divisors(void **state)
 
   assert_ok(weir_graph_create(&g));
   weir_output(g, "y", weir_div(g, weir_input(g, "x", &d), weir_input(g, "by", &d)));
-  for (int tier = 1; tier <= 2; tier++) {
+  for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_VECTOR; tier++) {
     const weir_binding all[] = {{"x", &above}, {"by", &below}, {"y", &y}};
     weir_plan *p = plan_of(g, tier, 0);
 

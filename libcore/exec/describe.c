@@ -221,7 +221,7 @@ int64_t weir_plan_own_bytes(const weir_plan *p)
   return bytes;
 }
 
-int weir_plan_tier(const weir_plan *p)
+weir_tier weir_plan_tier(const weir_plan *p)
 {
   return p->tier;
 }

@@ -148,7 +148,7 @@ static inline weir_status draw_run_stream(const weir_graph *g, weir_plan *p, int
 
 /* How a graph is run. */
 typedef struct draw_way {
-  int tier; /* enum values of exec.tier */
+  weir_tier tier;
   bool fusion;
   int threads;
   int64_t cache_bytes, chunk;
@@ -168,7 +168,7 @@ static inline weir_status draw_run(const draw_graph *d, const draw_way *way, int
   weir_status status = WEIR_OK;
 
   weir_opts_default(weir_exec_opts, sizeof(cfg), &cfg);
-  cfg.tier = way->tier;
+  cfg.tier = (int)way->tier;
   cfg.fusion = way->fusion;
   cfg.cache_bytes = way->cache_bytes;
   cfg.verify = way->verify;

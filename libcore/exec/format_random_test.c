@@ -1,5 +1,5 @@
 /* format_random_test.c - dimensions of every temporary in a random order: no result changes, in any
- * tier, to the bit. */
+ * engine, to the bit. */
 #include "device/weir_parallel.h"
 #include "exec/draw_run.h"
 #include "exec/weir_engine.h"
@@ -12,7 +12,7 @@
 #define FORMAT_FIRST 200
 #endif
 
-static bool has_tier(int tier)
+static bool has_tier(weir_tier tier)
 {
   for (int i = 0; weir_engine_table[i] != NULL; i++) {
     if (weir_engine_table[i]->tier == tier) {
@@ -57,17 +57,18 @@ static int compare(uint64_t seed, bool stream)
   draw_graph d = draw_make(seed, stream, false);
   weir_draw w = {.seed = seed + 1};
   draw_outcome expected[3], actual;
-  const draw_way ways[] = {{.tier = 1, .kernel = "none", .threads = 1, .chunk = DRAW_SLOTS},
-                           {.tier = 2, .kernel = "none", .fusion = true, .threads = 2, .chunk = 37},
-                           {.tier = 3,
-                            .kernel = "none",
-                            .fusion = true,
-                            .threads = 1,
-                            .chunk = 100,
-                            .cache_bytes = 640}};
+  const draw_way ways[] = {
+      {.tier = WEIR_TIER_REFERENCE, .kernel = "none", .threads = 1, .chunk = DRAW_SLOTS},
+      {.tier = WEIR_TIER_VECTOR, .kernel = "none", .fusion = true, .threads = 2, .chunk = 37},
+      {.tier = WEIR_TIER_NATIVE,
+       .kernel = "none",
+       .fusion = true,
+       .threads = 1,
+       .chunk = 100,
+       .cache_bytes = 640}};
 
   for (int k = 0; k < 3; k++) {
-    if (has_tier(k)) {
+    if (has_tier(ways[k].tier)) {
       assert_ok(draw_run(&d, &ways[k], NULL, &expected[k]));
     }
   }
@@ -75,16 +76,16 @@ static int compare(uint64_t seed, bool stream)
 
   assert_ok(weir_graph_validate(d.g));
   for (int k = 0; k < 3; k++) {
-    if (!has_tier(k)) {
+    if (!has_tier(ways[k].tier)) {
       continue;
     }
     assert_ok(draw_run(&d, &ways[k], NULL, &actual));
     const int64_t at = draw_difference(&actual, &expected[k], 0);
 
     if (at >= 0) {
-      print_error("graph %llu, tier %d: element %lld of %lld (%lld): %.9g, expected %.9g\n",
-                  (unsigned long long)seed, k, (long long)at, (long long)actual.n,
-                  (long long)expected[k].n, (double)actual.values[at],
+      print_error("graph %llu, %s engine: element %lld of %lld (%lld): %.9g, expected %.9g\n",
+                  (unsigned long long)seed, weir_tier_name(ways[k].tier), (long long)at,
+                  (long long)actual.n, (long long)expected[k].n, (double)actual.values[at],
                   (double)expected[k].values[at]);
       weir_graph_print(d.g, 64, stderr);
     }
@@ -108,11 +109,11 @@ static void any_order_gives_the_same_bits(void **state)
 
 /* What the pass chooses, of arrays of any size, against graphs without it. (Where loops are fused
  * the oracle does not round what they hand each other.) */
-static void compare_pass(uint64_t seed, int tier)
+static void compare_pass(uint64_t seed, weir_tier tier)
 {
   draw_graph d = draw_make(seed, false, false);
   draw_way way = {.tier = tier,
-                  .fusion = tier > 1,
+                  .fusion = tier != WEIR_TIER_REFERENCE,
                   .threads = 1,
                   .kernel = "none",
                   .skip = "format",
@@ -121,7 +122,7 @@ static void compare_pass(uint64_t seed, int tier)
 
   assert_ok(draw_run(&d, &way, NULL, &expected));
   way.skip = NULL;
-  way.verify = tier == 1;
+  way.verify = tier == WEIR_TIER_REFERENCE;
   assert_ok(draw_run(&d, &way, NULL, &actual));
   const int64_t at = draw_difference(&actual, &expected, 0);
 
@@ -140,7 +141,9 @@ static void compare_pass(uint64_t seed, int tier)
 static void what_the_pass_chooses_gives_the_same_bits(void **state)
 {
   for (uint64_t seed = FORMAT_FIRST; seed < FORMAT_FIRST + 5 * FORMAT_GRAPHS; seed++) {
-    compare_pass(seed, seed % 3 == 0 || !has_tier(1) ? 1 : 2);
+    const bool oracle = seed % 3 == 0 || !has_tier(WEIR_TIER_VECTOR);
+
+    compare_pass(seed, oracle ? WEIR_TIER_REFERENCE : WEIR_TIER_VECTOR);
   }
 }
 

@@ -155,7 +155,7 @@ static inline void check_open(check_net *c)
   assert_ok(weir_graph_status(c->graph));
   assert_ok(weir_graph_validate(c->graph));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   cfg.verify = 1;
   assert_ok(weir_plan_create(c->graph, c->store, &(weir_plan_opts){.exec = &cfg, .threads = 1},
                              &c->plan));

@@ -22,7 +22,7 @@ static inline int run_kernel(weir_graph *g, const char *kernel, int threads,
   assert_true(n <= MOST_ARRAYS);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernel;
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
   for (int k = 0; k < n; k++) {
     if (k >= read) {

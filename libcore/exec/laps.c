@@ -40,7 +40,7 @@ void exec_laps_tell(const weir_plan *p)
   fields[n++] = WEIR_REAL("seconds", p->lap - p->began);
   fields[n++] = WEIR_INT("groups", p->n_groups);
   fields[n++] = WEIR_INT("loops", loops);
-  fields[n++] = WEIR_INT("tier", p->tier);
+  fields[n++] = WEIR_INT("tier", weir_tier_number(p->tier));
   for (int k = 0; k < p->n_laps; k++) {
     fields[n++] = WEIR_REAL(p->laps[k].name, p->laps[k].seconds);
   }

@@ -56,7 +56,7 @@ static inline int library_execute(library_run *r, const char *kernel, int thread
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernel;
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(
       weir_plan_create(r->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
   for (int k = 0; k < 4; k++) {

@@ -139,7 +139,7 @@ static weir_plan *plan_of(const weir_graph *g, const char *kernel, bool stream)
   weir_plan *p;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   cfg.kernel = kernel;
   const weir_plan_opts opts = {
       .exec = &cfg, .threads = 2, .bounds = bounds, .n_bounds = stream ? 2 : 0};

@@ -1,4 +1,4 @@
-/* native.c - tier 2: loops as C, compiled by the system's compiler once and kept. */
+/* native.c - the native engine: loops as C, compiled by the system's compiler once and kept. */
 #include "exec/native_priv.h"
 
 #include <stdlib.h>
@@ -163,5 +163,8 @@ static void release_any(void *prepared)
   planar_release(&real, prepared);
 }
 
-const weir_engine weir_engine_native = {
-    .name = "native", .tier = 2, .prepare = prepare_any, .run = run_any, .release = release_any};
+const weir_engine weir_engine_native = {.name = "native",
+                                        .tier = WEIR_TIER_NATIVE,
+                                        .prepare = prepare_any,
+                                        .run = run_any,
+                                        .release = release_any};

@@ -1,4 +1,5 @@
-/* native_priv.h - tier 2 inside: how a loop is cut into rows, emitted, compiled, kept and run. */
+/* native_priv.h - the native engine inside: how a loop is cut into rows, emitted, compiled, kept
+ * and run. */
 #ifndef WEIR_NATIVE_PRIV_H
 #define WEIR_NATIVE_PRIV_H
 #include <stdatomic.h>

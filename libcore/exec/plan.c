@@ -9,7 +9,7 @@
 
 const weir_opt weir_exec_opts[] = {
     WEIR_OPT_ENUM(
-        weir_exec_cfg, tier, 0, "auto|reference|vector|native",
+        weir_exec_cfg, tier, WEIR_TIER_AUTO, "auto|reference|vector|native",
         "how generated groups run: the scalar oracle, the vector interpreter, compiled C; "
         "auto takes compiled C where a compiler is found, else the vector interpreter"),
     WEIR_OPT_BOOL(weir_exec_cfg, explain, false,
@@ -304,7 +304,7 @@ out:
   return status;
 }
 
-static const weir_engine *find_engine(int tier)
+static const weir_engine *find_engine(weir_tier tier)
 {
   for (int i = 0; weir_engine_table[i] != NULL; i++) {
     if (weir_engine_table[i]->tier == tier) {
@@ -316,17 +316,19 @@ static const weir_engine *find_engine(int tier)
 
 static weir_status choose_engine(weir_plan *p)
 {
-  if (p->cfg.tier > 0) {
-    const weir_engine *engine = find_engine(p->cfg.tier - 1);
+  const weir_tier forced = (weir_tier)p->cfg.tier;
+
+  if (forced != WEIR_TIER_AUTO) {
+    const weir_engine *engine = find_engine(forced);
 
     if (engine == NULL) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: this build has no engine of tier %d",
-                       p->cfg.tier - 1);
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: this build has no engine '%s'",
+                       weir_tier_name(forced));
     }
     WEIR_TRY(prepare_engine(p, engine));
     return WEIR_OK;
   }
-  for (int tier = 2; tier >= 0; tier--) {
+  for (weir_tier tier = WEIR_TIER_NATIVE; tier > WEIR_TIER_AUTO; tier--) {
     const weir_engine *engine = find_engine(tier);
     const weir_status status = engine != NULL ? prepare_engine(p, engine) : WEIR_ERR_UNSUPPORTED;
 

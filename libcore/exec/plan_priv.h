@@ -99,7 +99,8 @@ struct weir_plan {
   weir_store *store;
   exec_ranks *spread; /* NULL: not over ranks */
   weir_exec_cfg cfg;
-  int threads, tier;
+  int threads;
+  weir_tier tier;
   exec_memory memory;
   weir_schedule schedule;
   exec_array *arrays;

@@ -11,7 +11,7 @@
 #define DRAW_FIRST 0
 #endif
 
-static bool has_tier(int tier)
+static bool has_tier(weir_tier tier)
 {
   for (int i = 0; weir_engine_table[i] != NULL; i++) {
     if (weir_engine_table[i]->tier == tier) {
@@ -23,14 +23,15 @@ static bool has_tier(int tier)
 
 static void print_graph(const draw_graph *d, uint64_t seed, const draw_way *way)
 {
-  print_error("graph %llu%s: fusion %d, tier %d, %d threads, cache %lld, chunk %lld\n",
-              (unsigned long long)seed, d->stream ? ", stream" : "", way->fusion, way->tier,
-              way->threads, (long long)way->cache_bytes, (long long)way->chunk);
+  print_error("graph %llu%s: fusion %d, %s engine, %d threads, cache %lld, chunk %lld\n",
+              (unsigned long long)seed, d->stream ? ", stream" : "", way->fusion,
+              weir_tier_name(way->tier), way->threads, (long long)way->cache_bytes,
+              (long long)way->chunk);
   weir_graph_print(d->g, 64, stderr);
 }
 
 /* Fusion, tiles, threads and cuts of the stream against every node by itself in one piece. */
-static void compare_ways(uint64_t seed, bool stream, int tier, double tolerance)
+static void compare_ways(uint64_t seed, bool stream, weir_tier tier, double tolerance)
 {
   static const int64_t caches[] = {0, 64, 640, 4096};
   draw_graph d = draw_make(seed, stream, tolerance > 0);
@@ -71,10 +72,11 @@ static void compare_ways(uint64_t seed, bool stream, int tier, double tolerance)
 
 static void passes_keep_every_bit(void **state)
 {
-  const int tier = has_tier(1) ? 2 : 1;
+  const bool vector = has_tier(WEIR_TIER_VECTOR);
+  const weir_tier tier = vector ? WEIR_TIER_VECTOR : WEIR_TIER_REFERENCE;
 
   for (uint64_t seed = DRAW_FIRST; seed < DRAW_FIRST + DRAW_GRAPHS; seed++) {
-    compare_ways(seed, seed % 2 != 0, tier, tier == 1 ? 2e-5 : 0);
+    compare_ways(seed, seed % 2 != 0, tier, vector ? 0 : 2e-5);
   }
 }
 
@@ -84,9 +86,9 @@ static void casts_forget_the_sign_of_zero(void **state)
 {
   const weir_array_desc line = {.dtype = WEIR_F32, .rank = 1, .shape = {333}};
 
-  for (int tier = 0; tier < 3; tier++) {
+  for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_NATIVE; tier++) {
     draw_graph d = {.w = {.seed = 1}};
-    const draw_way way = {.tier = 1 + tier, .fusion = true, .threads = 1};
+    const draw_way way = {.tier = tier, .fusion = true, .threads = 1};
     draw_outcome o;
 
     if (!has_tier(tier)) {
@@ -108,23 +110,27 @@ static void casts_forget_the_sign_of_zero(void **state)
 }
 
 /* The oracle computes in double: within rounding. The others to the bit, for every graph. */
-static void tiers_agree(void **state)
+static void engines_agree(void **state)
 {
+  const bool vector = has_tier(WEIR_TIER_VECTOR), native = has_tier(WEIR_TIER_NATIVE);
+
   for (uint64_t seed = 50; seed < 54; seed++) {
     const bool smooth = seed % 4 < 2;
     draw_graph d = draw_make(seed, seed % 2 != 0, smooth);
-    draw_outcome o[3];
+    draw_outcome o[WEIR_TIER_NATIVE + 1];
 
-    for (int tier = 0; tier < 3; tier++) {
-      const draw_way way = {.tier = 1 + tier, .fusion = true, .threads = 2, .chunk = 100};
+    for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_NATIVE; tier++) {
+      const draw_way way = {.tier = tier, .fusion = true, .threads = 2, .chunk = 100};
 
       if (has_tier(tier)) {
         assert_ok(draw_run(&d, &way, NULL, &o[tier]));
       }
     }
-    assert_true(!smooth || !has_tier(1) || draw_difference(&o[1], &o[0], 2e-5) < 0);
-    assert_true(!has_tier(1) || !has_tier(2) || draw_difference(&o[2], &o[1], 0) < 0);
-    for (int tier = 0; tier < 3; tier++) {
+    assert_true(!smooth || !vector ||
+                draw_difference(&o[WEIR_TIER_VECTOR], &o[WEIR_TIER_REFERENCE], 2e-5) < 0);
+    assert_true(!vector || !native ||
+                draw_difference(&o[WEIR_TIER_NATIVE], &o[WEIR_TIER_VECTOR], 0) < 0);
+    for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_NATIVE; tier++) {
       if (has_tier(tier)) {
         weir_free(&o[tier].values);
       }
@@ -137,7 +143,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(casts_forget_the_sign_of_zero),
-      cmocka_unit_test(tiers_agree),
+      cmocka_unit_test(engines_agree),
       cmocka_unit_test(passes_keep_every_bit),
   };
 

@@ -20,12 +20,12 @@
 
 #define SLOTS 3001
 
-static weir_exec_cfg config(int tier)
+static weir_exec_cfg config(weir_tier tier)
 {
   weir_exec_cfg cfg;
 
   weir_opts_default(weir_exec_opts, sizeof(cfg), &cfg);
-  cfg.tier = tier;
+  cfg.tier = (int)tier;
   return cfg;
 }
 
@@ -33,7 +33,7 @@ static weir_exec_cfg config(int tier)
 static void a_plan_of_sizes_alone_holds_no_arrays(void **state)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 2, .shape = {1 << 20, 1 << 20}};
-  const weir_exec_cfg cfg = config(1);
+  const weir_exec_cfg cfg = config(WEIR_TIER_REFERENCE);
   weir_graph *g = NULL;
   weir_plan *p = NULL;
 
@@ -55,7 +55,7 @@ static void chain_equals_its_formula(void **state)
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 2, .shape = {37, 1023}};
 
   for (int e = 0; weir_engine_table[e] != NULL; e++) {
-    const int tier = weir_engine_table[e]->tier + 1;
+    const weir_tier tier = weir_engine_table[e]->tier;
     const weir_exec_cfg cfg = config(tier);
     weir_graph *g = NULL;
     weir_plan *p = NULL;
@@ -169,7 +169,7 @@ static bool all_absent(const signal *s, int64_t lo, int64_t hi)
 }
 
 /* A plan of the front end for pieces of up to `most` slots. */
-static weir_plan *front_plan(int tier, int64_t most)
+static weir_plan *front_plan(weir_tier tier, int64_t most)
 {
   const weir_exec_cfg cfg = config(tier);
   const weir_chunk_bound bounds[] = {{"x", most}, {"x.present", most}};
@@ -220,7 +220,7 @@ static int64_t run_stream(weir_plan *p, const signal *s, int64_t most, uint32_t 
 enum { SIGNALS = 4 };
 
 /* The whole of each signal at once. */
-static void run_whole(int tier, float (*whole)[3][SLOTS])
+static void run_whole(weir_tier tier, float (*whole)[3][SLOTS])
 {
   static signal s;
   weir_plan *p = front_plan(tier, SLOTS);
@@ -239,14 +239,14 @@ static void any_cut_gives_the_same_bits(void **state)
   bool have_first = false;
 
   for (int e = 0; weir_engine_table[e] != NULL; e++) {
-    const int tier = weir_engine_table[e]->tier + 1;
+    const weir_tier tier = weir_engine_table[e]->tier;
     int64_t skipped[SIGNALS] = {0};
 
     run_whole(tier, whole);
-    /* The oracle computes in double; the tiers that users run give one another's bits. */
-    if (tier > 1 && have_first) {
+    /* The oracle computes in double; the engines that users run give one another's bits. */
+    if (tier != WEIR_TIER_REFERENCE && have_first) {
       assert_memory_equal(whole, first, sizeof(whole));
-    } else if (tier > 1) {
+    } else if (tier != WEIR_TIER_REFERENCE) {
       memcpy(first, whole, sizeof(whole));
       have_first = true;
     }
@@ -270,7 +270,7 @@ static void any_cut_gives_the_same_bits(void **state)
 
 static void look_ahead_is_the_latency(void **state)
 {
-  const weir_exec_cfg cfg = config(1);
+  const weir_exec_cfg cfg = config(WEIR_TIER_REFERENCE);
   const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
   weir_graph *g = front_graph();
   weir_plan *p = NULL;
@@ -291,7 +291,7 @@ static void look_ahead_is_the_latency(void **state)
  * reports it. */
 static void failed_allocations_neither_crash_nor_leak(void **state)
 {
-  const weir_exec_cfg cfg = config(1);
+  const weir_exec_cfg cfg = config(WEIR_TIER_REFERENCE);
   const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
   const weir_plan_opts opts = {.exec = &cfg, .bounds = bounds, .n_bounds = 2};
   weir_graph *g = front_graph();
@@ -321,7 +321,7 @@ static void failed_allocations_neither_crash_nor_leak(void **state)
 
 static void passes_keep_the_results(void **state)
 {
-  weir_exec_cfg cfg = config(1);
+  weir_exec_cfg cfg = config(WEIR_TIER_REFERENCE);
   const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
   weir_graph *g = front_graph();
   weir_plan *p = NULL;
@@ -338,7 +338,7 @@ static void passes_keep_the_results(void **state)
  * asked. */
 static void peaks_and_times_are_told_apart(void **state)
 {
-  weir_exec_cfg cfg = config(1);
+  weir_exec_cfg cfg = config(WEIR_TIER_REFERENCE);
   const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
   const weir_plan_opts opts = {.exec = &cfg, .bounds = bounds, .n_bounds = 2};
   static signal s;
@@ -403,7 +403,7 @@ static void the_parts_of_making_a_plan_are_told(void **state)
   const char *const parts[] = {"copy",     "simplify", "group", "format",  "lower",
                                "schedule", "compile",  "dump",  "kernels", "summary"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {64}};
-  const weir_exec_cfg cfg = config(2);
+  const weir_exec_cfg cfg = config(WEIR_TIER_VECTOR);
   char folder[256], path[300], *text = NULL;
   int64_t size;
 
@@ -429,7 +429,8 @@ static void the_parts_of_making_a_plan_are_told(void **state)
       }
     }
     assert_true(sum > 0 && sum <= number_of(event, "seconds") * (1 + 1e-9));
-    assert_true(number_of(event, "loops") == 1 && number_of(event, "tier") == 1);
+    assert_true(number_of(event, "loops") == 1 &&
+                number_of(event, "tier") == weir_tier_number(WEIR_TIER_VECTOR));
     assert_true((strstr(event, "\"dump\"") == NULL) == (terse == 1));
     weir_free(&text);
     weir_plan_destroy(&p);
@@ -474,7 +475,7 @@ static weir_plan *plan_gather(const weir_exec_cfg *cfg, bool made)
 static void indices_out_of_range_are_refused_wherever_they_come_from(void **state)
 {
   for (int k = 0; k < 8; k++) {
-    weir_exec_cfg cfg = config(1 + k % 2);
+    weir_exec_cfg cfg = config(k % 2 == 0 ? WEIR_TIER_REFERENCE : WEIR_TIER_VECTOR);
     const bool made = (k & 2) != 0;
     float y[3] = {0};
 
@@ -492,7 +493,7 @@ static void indices_out_of_range_are_refused_wherever_they_come_from(void **stat
 
 static void bindings_last_for_one_run(void **state)
 {
-  const weir_exec_cfg cfg = config(1);
+  const weir_exec_cfg cfg = config(WEIR_TIER_REFERENCE);
   weir_plan *p = plan_gather(&cfg, false);
   float first[3] = {0}, second[3] = {0};
 
@@ -508,7 +509,7 @@ static void bindings_last_for_one_run(void **state)
 /* y takes slots 4 t - 4 .. 4 t + 3, z holds each of them for three slots. */
 static void reach_follows_the_accesses_across_rates(void **state)
 {
-  const weir_exec_cfg cfg = config(1);
+  const weir_exec_cfg cfg = config(WEIR_TIER_REFERENCE);
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   const weir_chunk_bound bound = {"x", 100};
   const weir_window_spec window = {

@@ -166,8 +166,8 @@ int main(void)
   int n = 0;
 
   for (int k = 0; weir_engine_table[k] != NULL; k++) {
-    if (weir_engine_table[k]->tier == 1 ||
-        (weir_engine_table[k]->tier == 2 &&
+    if (weir_engine_table[k]->tier == WEIR_TIER_VECTOR ||
+        (weir_engine_table[k]->tier == WEIR_TIER_NATIVE &&
          native_compiler_find("", compiler, identity) == WEIR_OK)) {
       engines[n++] = weir_engine_table[k];
     }

@@ -1,5 +1,5 @@
-/* reference.c - tier 0, the oracle: every structured loop, element by element, as the definitions
- * of graph/weir_access.h read. Slow on purpose and free of cleverness. */
+/* reference.c - the reference engine, the oracle: every structured loop, element by element, as the
+ * definitions of graph/weir_access.h read. Slow on purpose and free of cleverness. */
 #include "exec/reference_priv.h"
 
 #include "base/weir_alloc.h"
@@ -250,5 +250,8 @@ static void run(void *opaque, const weir_loop_run *what)
   exec_pool_give(&c->pool, r.values);
 }
 
-const weir_engine weir_engine_reference = {
-    .name = "reference", .tier = 0, .prepare = prepare, .run = run, .release = release};
+const weir_engine weir_engine_reference = {.name = "reference",
+                                           .tier = WEIR_TIER_REFERENCE,
+                                           .prepare = prepare,
+                                           .run = run,
+                                           .release = release};

@@ -92,7 +92,7 @@ static weir_exec_cfg defaults(void)
   weir_exec_cfg cfg;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2; /* vector: every build has it, and no compiler is waited for */
+  cfg.tier = WEIR_TIER_VECTOR; /* every build has it, and no compiler is waited for */
   return cfg;
 }
 
@@ -124,7 +124,7 @@ static void leaving_a_pass_out_changes_rounding_only(void **state)
       compare(cfg.skip, &actual, &expected, 1e-6);
     }
     cfg = defaults();
-    cfg.tier = 1;
+    cfg.tier = WEIR_TIER_REFERENCE;
     actual = outcome_of(which, &cfg, 1);
     compare("the oracle", &actual, &expected, 2e-5);
     weir_free(&expected.values);
@@ -134,7 +134,7 @@ static void leaving_a_pass_out_changes_rounding_only(void **state)
 static bool has_native(void)
 {
   for (int i = 0; weir_engine_table[i] != NULL; i++) {
-    if (weir_engine_table[i]->tier == 2) {
+    if (weir_engine_table[i]->tier == WEIR_TIER_NATIVE) {
       return true;
     }
   }
@@ -148,7 +148,7 @@ static void compiled_code_keeps_every_bit(void **state)
     weir_exec_cfg cfg = defaults();
     outcome expected = outcome_of(which, &cfg, 1);
 
-    cfg.tier = 3;
+    cfg.tier = WEIR_TIER_NATIVE;
     outcome actual = outcome_of(which, &cfg, 1);
 
     compare("compiled", &actual, &expected, 0);
@@ -162,7 +162,9 @@ static void positions_of_maxima_hold_in_every_row(void **state)
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {3, LINES, WIDE}};
   const weir_reduce_spec s = {.combine = WEIR_COMBINE_ARGMAX, .n_dims = 2, .dim = {0, 1}};
 
-  for (int tier = 1; tier < (has_native() ? 4 : 3); tier++) {
+  const weir_tier last = has_native() ? WEIR_TIER_NATIVE : WEIR_TIER_VECTOR;
+
+  for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= last; tier++) {
     weir_exec_cfg cfg = defaults();
     weir_tensor x;
     weir_graph *g;
@@ -170,7 +172,7 @@ static void positions_of_maxima_hold_in_every_row(void **state)
     weir_view v;
     int64_t lo, hi;
 
-    cfg.tier = tier;
+    cfg.tier = (int)tier;
     assert_ok(weir_graph_create(&g));
     const weir_value best = weir_reduce(g, &s, weir_input(g, "x", &d));
 

@@ -1,4 +1,4 @@
-/* vector.c - tier 1: the vector interpreter as an engine, and loops without monoid or state. */
+/* vector.c - the vector interpreter as an engine, and loops without monoid or state. */
 #include "exec/planar.h"
 #include "exec/vector_priv.h"
 
@@ -113,5 +113,8 @@ static void release_any(void *prepared)
   planar_release(&real, prepared);
 }
 
-const weir_engine weir_engine_vector = {
-    .name = "vector", .tier = 1, .prepare = prepare_any, .run = run_any, .release = release_any};
+const weir_engine weir_engine_vector = {.name = "vector",
+                                        .tier = WEIR_TIER_VECTOR,
+                                        .prepare = prepare_any,
+                                        .run = run_any,
+                                        .release = release_any};

@@ -141,7 +141,7 @@ static weir_status make_oracle(const weir_plan *p, const weir_graph *g, weir_sto
   WEIR_TRY(weir_alloc(1, sizeof(*v), &memory));
   v = memory;
   v->cfg = p->cfg;
-  v->cfg.tier = 1;
+  v->cfg.tier = WEIR_TIER_REFERENCE;
   v->cfg.verify = 0;
   v->cfg.memory = 0; /* of the plan, not of the oracle */
   v->threads = 1;

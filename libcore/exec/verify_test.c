@@ -47,7 +47,8 @@ static void passes_stand_on_random_graphs(void **state)
 {
   for (uint64_t seed = 100; seed < 106; seed++) {
     draw_graph d = draw_make(seed, seed % 2 != 0, true);
-    const draw_way way = {.tier = 1, .fusion = true, .threads = 1, .chunk = 64, .verify = 1};
+    const draw_way way = {
+        .tier = WEIR_TIER_REFERENCE, .fusion = true, .threads = 1, .chunk = 64, .verify = 1};
     draw_outcome o;
 
     assert_ok(draw_run(&d, &way, NULL, &o));

@@ -1,4 +1,4 @@
-/* weir_engine.h - how a loop is executed over a box: the interface of the tiers.
+/* weir_engine.h - how a loop is executed over a box: the interface of the engines.
  *
  * All engines give the same bits. The order of a reduction is part of the definition: the reduced
  * iterations of an output, in row-major order r = 0, 1, ... over the reduced dimensions' whole
@@ -18,6 +18,7 @@
  * functions are those of graph/weir_scalar.h. */
 #ifndef WEIR_ENGINE_H
 #define WEIR_ENGINE_H
+#include "exec/weir_tier.h"
 #include "graph/weir_view.h"
 #include "pass/lower/weir_loop.h"
 #ifdef __cplusplus
@@ -48,14 +49,14 @@ typedef struct weir_loop_run {
 } weir_loop_run;
 
 typedef struct weir_engine_opts {
-  const char *compiler;  /* tier 2: command, "" for cc        */
-  const char *cache_dir; /* tier 2: "" for the user's default */
-  int threads;           /* that may call run at one time     */
+  const char *compiler;  /* of the native engine: command, "" for cc  */
+  const char *cache_dir; /* of its objects: "" for the user's default */
+  int threads;           /* that may call run at one time             */
 } weir_engine_opts;
 
 typedef struct weir_engine {
-  const char *name; /* "reference", "vector", "native" */
-  int tier;         /* 0, 1, 2 */
+  const char *name; /* weir_tier_name */
+  weir_tier tier;
   /* Prepares n loops at once (a compiler is started once). contexts[k] belongs to loop k. */
   weir_status (*prepare)(const weir_loop *const *loops, int32_t n, const weir_engine_opts *opts,
                          void **contexts);

@@ -7,6 +7,7 @@
 #define WEIR_PLAN_H
 #include "comm/weir_grid.h"
 #include "conf/weir_opt.h"
+#include "exec/weir_tier.h"
 #include "graph/weir_graph.h"
 #include "pass/partition/weir_partition.h"
 #include "pass/weir_pass.h"
@@ -18,7 +19,7 @@ typedef struct weir_plan weir_plan;
 
 /* The section `exec:` of every app's configuration; rows in weir_exec_opts. */
 typedef struct weir_exec_cfg {
-  int tier;     /* auto|reference|vector|native: 0..3 */
+  int tier;     /* auto|reference|vector|native: weir_tier */
   bool explain; /* measure and report the time of each group */
   int verify;   /* off|pass: re-run the oracle after every pass */
   bool fusion;
@@ -66,7 +67,7 @@ typedef struct weir_plan_opts {
 } weir_plan_opts;
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
- * builder error; WEIR_ERR_UNSUPPORTED when exec.tier forces a tier that cannot be had (no
+ * builder error; WEIR_ERR_UNSUPPORTED when exec.tier forces an engine that cannot be had (no
  * compiler).
  *
  * Spread over ranks, create, run and destroy are collective, and create fails on all ranks alike:
@@ -172,14 +173,14 @@ typedef struct weir_move_report {
 int32_t weir_plan_moves(const weir_plan *p);
 weir_move_report weir_plan_move(const weir_plan *p, int32_t move);
 /* Groups in the order in which they run; the report of one, whose text is borrowed; bytes of the
- * one arena and the lower bound that liveness allows; the engine: 1 or 2. */
+ * one arena and the lower bound that liveness allows; the engine. */
 int32_t weir_plan_groups(const weir_plan *p);
 weir_group_report weir_plan_group(const weir_plan *p, int32_t group);
 int64_t weir_plan_arena_bytes(const weir_plan *p);
 int64_t weir_plan_arena_bound(const weir_plan *p);
 /* Micro-batches that exec.memory made of a run; 1: none. */
 int64_t weir_plan_parts(const weir_plan *p);
-int weir_plan_tier(const weir_plan *p);
+weir_tier weir_plan_tier(const weir_plan *p);
 /* Groups, what moves between ranks, memory plan, predicted flops, bytes and time, the seconds that
  * every part of making the plan took (the event `plan_made` has them too), and the graph after each
  * pass. */

@@ -85,7 +85,7 @@ static void compute(const weir_activation *a, weir_dtype dtype, double *y, doubl
   weir_output(g, "y", weir_scale(g, v, 1));
   weir_output(g, "dy", weir_scale(g, grad, 1));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
   for (int k = 0; k < 3; k++) {
     assert_ok(weir_tensor_init(&t[k], dtype, 1, d.shape));

@@ -80,7 +80,7 @@ static double run(trial *t)
   assert_ok(weir_tensor_init(&t->value, weir_value_desc(t->g, t->loss)->dtype, 0, NULL));
   b[bound++] = (weir_binding){"loss", &t->value};
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(t->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &t->plan));
   assert_ok(weir_plan_run(t->plan, b, bound));
   return weir_dtype_load_real(t->value.dtype, t->value.data, 0);

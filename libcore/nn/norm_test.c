@@ -228,7 +228,7 @@ static void a_large_mean_keeps_the_digits(void **state)
     }
   }
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, store, &(weir_plan_opts){.exec = &cfg}, &plan));
   for (int i = 0; i < N; i++) {
     x[i] = 1e4f + (float)weir_random_normal(3, 0, 0, (uint64_t)i);

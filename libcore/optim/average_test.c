@@ -35,7 +35,7 @@ static void follow(weir_dtype dtype, double decay, double x[STEPS][N], double af
   assert_ok(
       weir_average(g, &cfg, param, weir_stored(g, store, "mean"), weir_input(g, "step", &number)));
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
+  exec.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, store, &(weir_plan_opts){.exec = &exec, .threads = 1}, &p));
   assert_ok(weir_tensor_init(&in, dtype, 1, &count));
   assert_ok(weir_tensor_init(&step, WEIR_I64, 0, NULL));

@@ -30,7 +30,7 @@ static double clip(weir_dtype dtype, double norm, const double *grad, int64_t co
   weir_output(g, "length", length);
   assert_ok(weir_graph_status(g));
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
+  exec.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &exec, .threads = 1}, &p));
   assert_ok(weir_tensor_init(&in, dtype, 1, &count));
   assert_ok(weir_tensor_init(&made, dtype, 1, &count));

@@ -76,7 +76,7 @@ static void open_subject(subject *s, int parts, const char *const *sets, int n_s
   assert_ok(weir_optim_build(g, &s->cfg, s->plans, a, parts, &length));
   weir_output(g, "length", length);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
+  exec.tier = WEIR_TIER_VECTOR;
   assert_ok(
       weir_plan_create(g, s->plans, &(weir_plan_opts){.exec = &exec, .threads = 1}, &s->plan));
   weir_graph_destroy(&g);

@@ -7,7 +7,7 @@
 #include "base/weir_check.h"
 #include "optim/weir_rule.h"
 
-enum { RULE_REFERENCE = 1, RULE_VECTOR, RULE_NATIVE, RULE_OPTS_MOST = 256 };
+enum { RULE_OPTS_MOST = 256 };
 
 /* What is run; 0 where nothing is said means the default. */
 typedef struct rule_case {
@@ -19,7 +19,8 @@ typedef struct rule_case {
   const double *decay; /* [count], NULL: every parameter      */
   const weir_segment *segments;
   int64_t n_segments;
-  int tier, threads; /* vector, 1                            */
+  weir_tier tier; /* AUTO: the vector engine */
+  int threads;    /* 1                       */
 } rule_case;
 
 typedef struct rule_run {
@@ -107,7 +108,7 @@ static inline void rule_open(rule_run *r, const rule_case *c)
   assert_ok(rule_graph(c, r->store, g));
   assert_ok(weir_graph_validate(g));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = c->tier ? c->tier : RULE_VECTOR;
+  cfg.tier = c->tier != WEIR_TIER_AUTO ? (int)c->tier : WEIR_TIER_VECTOR;
   const weir_plan_opts opts = {.exec = &cfg, .threads = c->threads ? c->threads : 1};
   assert_ok(weir_plan_create(g, r->store, &opts, &r->plan));
   weir_graph_destroy(&g);

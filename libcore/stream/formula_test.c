@@ -88,7 +88,7 @@ static int build_case(streams_case *c, weir_graph *g, const weir_series *in, con
 /* The result of an expression on the sources, in one piece. */
 static const streams_result *run(const char *text, streams_case *c)
 {
-  streams_run(c, build_case, text, 2, 1, (weir_stream_cfg){.window = 3});
+  streams_run(c, build_case, text, WEIR_TIER_VECTOR, 1, (weir_stream_cfg){.window = 3});
   assert_int_equal(c->out[0].n, COUNT);
   return &c->out[0];
 }
@@ -199,7 +199,7 @@ static void values_are_those_of_c(void **state)
     draw(&cut, i);
     const streams_result *y = run(values[i].text, &whole);
 
-    streams_run(&cut, build_case, values[i].text, 2, 1,
+    streams_run(&cut, build_case, values[i].text, WEIR_TIER_VECTOR, 1,
                 (weir_stream_cfg){.window = 0.1, .skip = true, .cut_seed = 1 + (int64_t)i});
     streams_same(&whole, &cut);
     for (int64_t t = 0; t < COUNT; t++) {

@@ -70,9 +70,9 @@ static void check(what w, double most_read)
 
   for (uint64_t seed = 0; seed < 12; seed++) {
     draw(seed, w);
-    streams_run(&whole, build, &w, 2, 1, (weir_stream_cfg){.window = 5});
+    streams_run(&whole, build, &w, WEIR_TIER_VECTOR, 1, (weir_stream_cfg){.window = 5});
     for (int threads = 1; threads <= 2; threads++) {
-      streams_run(&other, build, &w, 2, threads,
+      streams_run(&other, build, &w, WEIR_TIER_VECTOR, threads,
                   (weir_stream_cfg){.window = 1 + (double)(seed % 5),
                                     .skip = true,
                                     .cut_seed = (int64_t)(seed % 3)});
@@ -108,8 +108,8 @@ static void unknown_gaps_are_read(void **state)
 
   draw(4, w);
   other.source[0].knows_gaps = other.source[1].knows_gaps = false;
-  streams_run(&whole, build, &w, 2, 1, (weir_stream_cfg){.window = 5});
-  streams_run(&other, build, &w, 2, 1, (weir_stream_cfg){.window = 5, .skip = true});
+  streams_run(&whole, build, &w, WEIR_TIER_VECTOR, 1, (weir_stream_cfg){.window = 5});
+  streams_run(&other, build, &w, WEIR_TIER_VECTOR, 1, (weir_stream_cfg){.window = 5, .skip = true});
   streams_same(&whole, &other);
   assert_int_equal(slots_read(&other), slots_read(&whole));
 }

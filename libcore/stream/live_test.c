@@ -330,7 +330,7 @@ static void run(script *s, bool live, weir_stream_cfg cfg, int threads, outcome 
                                .threads = threads,
                                .live = live ? &clock : NULL};
 
-  run_job(job, 1, report);
+  run_job(job, WEIR_TIER_REFERENCE, report);
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
 }

@@ -13,7 +13,6 @@
 /* Limits of the planner's choice: below, overhead per chunk shows; above, nothing is gained. */
 #define LEAST_SLOTS 1024
 #define MOST_SLOTS 65536
-#define TIER_REFERENCE 1 /* value of exec.tier */
 
 const weir_opt weir_stream_opts[] = {
     WEIR_OPT_REAL(
@@ -85,7 +84,7 @@ static weir_status bytes_of_plan(const weir_stream_job *job, int64_t slots, doub
                                .sizes_only = true};
   weir_plan *trial = NULL;
 
-  exec.tier = TIER_REFERENCE;
+  exec.tier = WEIR_TIER_REFERENCE;
   exec.verify = 0;
   for (int i = 0; i < job->n_sources; i++) {
     const weir_stream_source *x = &job->sources[i];

@@ -297,7 +297,7 @@ static void a_query_computes_what_its_operators_do(void **state)
                                .n_sinks = (int)q.n_columns,
                                .stream = &cfg,
                                .threads = 1};
-  run_job(job, 2, &report);
+  run_job(job, WEIR_TIER_VECTOR, &report);
   for (int64_t i = 0; i < q.n_columns; i++) {
     const int64_t by = i < 2 || i == 3 ? 6 : 0;
 

@@ -36,14 +36,14 @@ static inline weir_status run_take(void *context, const weir_view *v, int64_t lo
   return WEIR_OK;
 }
 
-/* Plans the job and runs it to its end; `tier` as exec.tier. */
-static inline void run_job(weir_stream_job job, int tier, weir_stream_report *report)
+/* Plans the job and runs it to its end. */
+static inline void run_job(weir_stream_job job, weir_tier tier, weir_stream_report *report)
 {
   weir_stream *stream = NULL;
   weir_exec_cfg exec;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = tier;
+  exec.tier = (int)tier;
   job.exec = &exec;
   assert_ok(weir_stream_create(&job, &stream));
   assert_ok(weir_stream_run(stream, report));

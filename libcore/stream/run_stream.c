@@ -400,7 +400,7 @@ weir_status weir_stream_run(weir_stream *s, weir_stream_report *report)
   s->latencies = 0;
   weir_event("stream_plan", WEIR_REAL("window_s", report->window_s),
              WEIR_REAL("latency_s", report->latency_s), WEIR_INT("buffer_bytes", s->buffer_bytes),
-             WEIR_INT("tier", report->tier), WEIR_INT("stages", s->n_stages),
+             WEIR_INT("tier", weir_tier_number(report->tier)), WEIR_INT("stages", s->n_stages),
              WEIR_INT("settle_slots", s->input[0].settle));
   WEIR_TRY(run_chunks(s));
   report->seconds = weir_clock() - start;

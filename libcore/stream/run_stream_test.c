@@ -164,7 +164,7 @@ static weir_status run_graph(recording *s_in, weir_stream_cfg cfg, int threads, 
   weir_stream *s = NULL;
 
   weir_opts_default(weir_exec_opts, sizeof(exec), &exec);
-  exec.tier = 1;
+  exec.tier = WEIR_TIER_REFERENCE;
   memset(o, 0, sizeof(*o));
   assert_ok(weir_store_create(&store));
   assert_ok(weir_store_add(store, "state", WEIR_F32, 0, NULL));
@@ -324,7 +324,7 @@ static void two_threads_read_ahead(void **state)
 
   o.s = make_signal(1);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 1;
+  exec.tier = WEIR_TIER_REFERENCE;
   assert_ok(weir_store_create(&store));
   assert_ok(weir_store_add(store, "state", WEIR_F32, 0, NULL));
   weir_graph *g = make_graph(store, PLAIN);
@@ -451,7 +451,7 @@ static weir_status plan_window(int64_t rate, double window, double *planned)
 {
   const weir_stream_source source = {"x", "p", rate, 1, 86400 * rate, read_signal, NULL, NULL};
   const weir_stream_cfg cfg = {.window = window};
-  const weir_exec_cfg exec = {.tier = 0};
+  const weir_exec_cfg exec = {.tier = WEIR_TIER_AUTO};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   weir_graph *g = NULL;
@@ -476,7 +476,7 @@ static weir_status plan_window(int64_t rate, double window, double *planned)
 static void a_plan_beyond_its_memory_is_refused(void **state)
 {
   const weir_stream_source source = {"x", "p", 100, 1, 100000, read_signal, NULL, NULL};
-  const weir_exec_cfg exec = {.tier = 0};
+  const weir_exec_cfg exec = {.tier = WEIR_TIER_AUTO};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   const weir_array_desc b = {.dtype = WEIR_BOOL, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   const int64_t mib = 1 << 20;

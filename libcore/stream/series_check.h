@@ -126,9 +126,9 @@ static inline const char *series_refusal(const series_step *step, int64_t rate)
   return weir_last_message();
 }
 
-/* Runs at 1 slot a second; y must be f32. tier as exec.tier, cfg as stream. */
-static inline void series_run(series_case *c, series_build build, const void *context, int tier,
-                              weir_stream_cfg cfg)
+/* Runs at 1 slot a second; y must be f32. cfg as stream. */
+static inline void series_run(series_case *c, series_build build, const void *context,
+                              weir_tier tier, weir_stream_cfg cfg)
 {
   const weir_stream_source source = {.value = "x",
                                      .present = "p",
@@ -188,10 +188,10 @@ static inline weir_series series_build_sample(weir_graph *g, weir_series s, cons
   return w->op->sample_use(&use, w->seed);
 }
 
-/* The whole stream at once, in the vector tier. */
+/* The whole stream at once, in the vector engine. */
 static inline void series_run_whole(series_case *c, series_build build, const void *context)
 {
-  series_run(c, build, context, 2, (weir_stream_cfg){.window = SERIES_COUNT});
+  series_run(c, build, context, WEIR_TIER_VECTOR, (weir_stream_cfg){.window = SERIES_COUNT});
 }
 
 /* As series_run_whole, of a step that gives one stream. */

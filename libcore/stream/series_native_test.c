@@ -1,4 +1,5 @@
-/* series_native_test.c - every stream operator of the build compiled: the bits of the vector tier.
+/* series_native_test.c - every stream operator of the build compiled: the bits of the vector
+ * engine.
  */
 #include "stream/series_check.h"
 #include <stdio.h>
@@ -17,10 +18,12 @@ static void native_gives_the_bits_of_vector(void **state)
 
       series_draw(&vector, seed, 0.3);
       native = vector;
-      series_run(&vector, series_build_sample, &v, 2, (weir_stream_cfg){.window = 64});
-      series_run(&native, series_build_sample, &w, 3, (weir_stream_cfg){.window = 64});
+      series_run(&vector, series_build_sample, &v, WEIR_TIER_VECTOR,
+                 (weir_stream_cfg){.window = 64});
+      series_run(&native, series_build_sample, &w, WEIR_TIER_NATIVE,
+                 (weir_stream_cfg){.window = 64});
       assert_int_equal(native.n, vector.n);
-      assert_int_equal(native.report.tier, 2);
+      assert_int_equal(native.report.tier, WEIR_TIER_NATIVE);
       assert_memory_equal(native.y, vector.y, (size_t)vector.n * sizeof native.y[0]);
       assert_memory_equal(native.y_present, vector.y_present, (size_t)vector.n);
     }

@@ -1,5 +1,5 @@
 /* series_test.c - what holds for every stream operator of the build: nothing depends on chunks or
- * on skipped gaps, absent slots are 0, and the tier that others are measured by agrees. */
+ * on skipped gaps, absent slots are 0, and the engine that others are measured by agrees. */
 #include "stream/series_check.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void check_operator(const weir_series_op *op)
     series_draw(&whole, seed, missing);
     other = whole;
     series_run_whole(&whole, series_build_sample, &w);
-    series_run(&other, series_build_sample, &v, 2,
+    series_run(&other, series_build_sample, &v, WEIR_TIER_VECTOR,
                (weir_stream_cfg){.window = 1 + (double)(seed % 9) * 8,
                                  .skip = seed % 2 == 0,
                                  .cut_seed = (int64_t)(seed % 3)});
@@ -64,7 +64,7 @@ static double departure(void)
   return worst == 0 ? 0 : worst / scale;
 }
 
-static void the_reference_tier_agrees(void **state)
+static void the_reference_engine_agrees(void **state)
 {
   for (int n = 0; weir_series_op_table[n] != NULL; n++) {
     const weir_series_op *op = weir_series_op_table[n];
@@ -76,7 +76,7 @@ static void the_reference_tier_agrees(void **state)
       series_draw(&whole, seed, 0.2 * (double)(seed % 3));
       other = whole;
       series_run_whole(&whole, series_build_sample, &w);
-      series_run(&other, series_build_sample, &v, 1,
+      series_run(&other, series_build_sample, &v, WEIR_TIER_REFERENCE,
                  (weir_stream_cfg){.window = 5 + (double)seed, .skip = seed % 2 == 0});
       worst = fmax(worst, departure());
     }
@@ -121,7 +121,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chunks_and_skipped_gaps_change_nothing),
-      cmocka_unit_test(the_reference_tier_agrees),
+      cmocka_unit_test(the_reference_engine_agrees),
       cmocka_unit_test(a_rate_that_is_not_positive_is_refused),
       cmocka_unit_test(rates_are_scaled_in_lowest_terms_or_refused),
   };

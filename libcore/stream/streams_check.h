@@ -159,9 +159,9 @@ static inline void streams_sinks_(streams_case *c, streams_frame *f)
   }
 }
 
-/* Runs the case; `tier` as exec.tier. */
-static inline void streams_run(streams_case *c, streams_build build, const void *context, int tier,
-                               int threads, weir_stream_cfg cfg)
+/* Runs the case. */
+static inline void streams_run(streams_case *c, streams_build build, const void *context,
+                               weir_tier tier, int threads, weir_stream_cfg cfg)
 {
   streams_frame f = {.n_sinks = 0};
 

@@ -82,7 +82,8 @@ typedef struct weir_stream_report {
   int64_t per_thread[WEIR_STREAM_THREADS]; /* stage runs by thread                               */
   int64_t slots, present; /* of all sources                                               */
   int64_t buffer_bytes;   /* windows, arena and queues: fixed before the first sample     */
-  int tier, stages;
+  weir_tier tier;
+  int stages;
   /* Live sources: wall time from the moment a chunk is final to that when all its results are
    * handed on, quantiles over chunks to 5 %; 0 for others. */
   double chunk_p50_s, chunk_p99_s, chunk_most_s;

@@ -245,7 +245,7 @@ static weir_status open_look(look *l, train_run *r, int64_t n)
   void *memory = NULL;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2; /* no compiler is waited for; the bits are the same */
+  exec.tier = WEIR_TIER_VECTOR; /* no compiler is waited for; the bits are the same */
   exec.fusion = false;
   opts.exec = &exec;
   WEIR_TRY(train_create_plan(r, l->g, r->store, n, &opts, &l->plan));

@@ -32,7 +32,7 @@ static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t bat
   cfg.accumulate = parts;
   exec.memory = memory;
   exec.kernel = "none";
-  exec.tier = 2; /* the vector interpreter compiles nothing */
+  exec.tier = WEIR_TIER_VECTOR; /* the vector interpreter compiles nothing */
   const weir_train_task task = volume_task(&v, 8, 0);
 
   return weir_train_place(&task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, m, NULL,
@@ -197,7 +197,7 @@ static void a_machine_is_measured(void **state)
   weir_exec_cfg exec;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2; /* the vector interpreter compiles nothing */
+  exec.tier = WEIR_TIER_VECTOR; /* the vector interpreter compiles nothing */
   assert_ok(weir_machine_measure(NULL, &(weir_comm_cfg){.tree = 5},
                                  &(weir_plan_opts){.exec = &exec, .threads = 1}, &m));
   assert_near(m.latency, 3, 0);

@@ -198,7 +198,7 @@ typedef struct session {
 static inline weir_plan_opts on_threads(int threads, weir_exec_cfg *exec)
 {
   weir_opts_default(weir_exec_opts, sizeof *exec, exec);
-  exec->tier = 2; /* no compiler */
+  exec->tier = WEIR_TIER_VECTOR; /* no compiler */
   return (weir_plan_opts){.exec = exec, .threads = threads};
 }
 

@@ -67,16 +67,15 @@ static weir_value transcendental(weir_graph *g, weir_value x)
   return weir_tanh(g, weir_exp(g, x));
 }
 
-/* Plan of the chain in one tier (2: vector, 3: native as exec.tier counts them); false: this tier
- * cannot be had here. */
-static int make(bench *b, weir_value (*chain)(weir_graph *, weir_value), int tier)
+/* Plan of the chain in one engine; false: it cannot be had here. */
+static int make(bench *b, weir_value (*chain)(weir_graph *, weir_value), weir_tier tier)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {COUNT}};
   weir_exec_cfg cfg;
   weir_graph *g = NULL;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = tier;
+  cfg.tier = (int)tier;
   if (weir_graph_create(&g) != WEIR_OK) {
     return 0;
   }
@@ -112,18 +111,18 @@ int main(void)
   for (int64_t i = 0; i < COUNT; i++) {
     ((float *)b.x.data)[i] = (float)((uint64_t)i * 2654435761u % 65536) * 0x1p-15f - 1;
   }
-  if (make(&b, arithmetic, 3)) {
+  if (make(&b, arithmetic, WEIR_TIER_NATIVE)) {
     compare(&b, "chain of 8 native", "memcpy", copy, 1.0);
 #ifdef __SSE2__
     compare(&b, "chain of 8 native", "streaming copy", stream, 0);
 #endif
     weir_plan_destroy(&b.plan);
   }
-  if (make(&b, arithmetic, 2)) {
+  if (make(&b, arithmetic, WEIR_TIER_VECTOR)) {
     compare(&b, "chain of 8 vector", "memcpy", copy, 0.5);
     weir_plan_destroy(&b.plan);
   }
-  if (make(&b, transcendental, 3)) {
+  if (make(&b, transcendental, WEIR_TIER_NATIVE)) {
     compare(&b, "exp tanh native", "memcpy", copy, 0);
     weir_plan_destroy(&b.plan);
   }

@@ -1,4 +1,4 @@
-/* physio_detect.c - beat detection from samples in memory, on one core: speed in both tiers, time
+/* physio_detect.c - beat detection from samples in memory, on one core: speed in both engines, time
  * to make a plan, and memory of 1 h and of 100 h. The limits are Weir's own goals. */
 #include <stdbool.h>
 #include <string.h>
@@ -20,9 +20,7 @@ enum {
   SAMPLES = 8000000,
   MOST_SLOTS = 1 << 17,
   RUNS = 9,
-  PLANS = 5,
-  VECTOR = 2, /* exec.tier */
-  NATIVE = 3
+  PLANS = 5
 };
 
 /* A detection, planned, over a signal in memory that repeats without end. */
@@ -83,7 +81,7 @@ static void make_signal(detection *d)
 }
 
 /* Returns the seconds that making the plan took. */
-static double plan(detection *d, int64_t count, int tier, const char *cache)
+static double plan(detection *d, int64_t count, weir_tier tier, const char *cache)
 {
   ps_detect_opts detect;
   weir_exec_cfg exec;
@@ -95,7 +93,7 @@ static double plan(detection *d, int64_t count, int tier, const char *cache)
   weir_opts_default(ps_detect_options, sizeof detect, &detect);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   weir_opts_default(weir_stream_opts, sizeof stream, &stream);
-  exec.tier = tier;
+  exec.tier = (int)tier;
   exec.cache_dir = cache;
   bench_must(ps_graph_create(&detect, RATE, 1, MOST_SLOTS, false, &d->graph));
   const weir_stream_job job = {.graph = d->graph.graph,
@@ -131,7 +129,7 @@ static void run(void *context)
 }
 
 /* Least seconds of some plans. cold: each with an empty folder below `cache`, else with that. */
-static double least_plan(detection *d, int tier, const char *cache, bool cold)
+static double least_plan(detection *d, weir_tier tier, const char *cache, bool cold)
 {
   double least = INFINITY;
   char empty[512];
@@ -147,7 +145,7 @@ static double least_plan(detection *d, int tier, const char *cache, bool cold)
   return least;
 }
 
-static void speed(detection *d, const char *work, int tier, const char *cache, double goal)
+static void speed(detection *d, const char *work, weir_tier tier, const char *cache, double goal)
 {
   (void)plan(d, SAMPLES, tier, cache);
   const double seconds = bench_best(RUNS, run, d);
@@ -189,7 +187,7 @@ static void scaling(const detection *d, const char *cache)
 
   weir_threads_set(PAIR);
   for (int i = 0; i < PAIR; i++) {
-    (void)plan(&pair[i], SAMPLES, NATIVE, cache);
+    (void)plan(&pair[i], SAMPLES, WEIR_TIER_NATIVE, cache);
   }
   bench_best_pair(RUNS, run_in_turn, pair, run_together, pair, seconds);
   if (pair[0].beats != pair[1].beats || pair[0].beats < SAMPLES / RATE * 9 / 10) {
@@ -206,13 +204,13 @@ static void scaling(const detection *d, const char *cache)
 }
 
 /* Resident bytes at the highest of a fresh process that detects beats for `hours`. */
-static double resident(const char *self, int hours, int tier)
+static double resident(const char *self, int hours, weir_tier tier)
 {
   char length[16], engine[16], line[64] = "";
   int ends[2];
 
   snprintf(length, sizeof length, "%d", hours);
-  snprintf(engine, sizeof engine, "%d", tier);
+  snprintf(engine, sizeof engine, "%d", (int)tier);
   if (pipe(ends) != 0) {
     exit(8);
   }
@@ -236,7 +234,7 @@ static double resident(const char *self, int hours, int tier)
   return strtod(line, NULL);
 }
 
-static void memory(const char *name, int tier)
+static void memory(weir_tier tier)
 {
   const double hour = resident("/proc/self/exe", 1, tier);
   const double hundred = resident("/proc/self/exe", 100, tier);
@@ -244,13 +242,13 @@ static void memory(const char *name, int tier)
   const double growth = hundred - hour > 1024 ? (hundred - hour) / 1048576 : 1.0 / 1024;
   char work[64];
 
-  snprintf(work, sizeof work, "memory of 100 h %s", name);
+  snprintf(work, sizeof work, "memory of 100 h %s", weir_tier_name(tier));
   bench_row(work, "limit", 64, hundred / 1048576, "MiB", 0, 1);
-  snprintf(work, sizeof work, "memory growth 1 h to 100 h %s", name);
+  snprintf(work, sizeof work, "memory growth 1 h to 100 h %s", weir_tier_name(tier));
   bench_row(work, "limit", 1, growth, "MiB", 0, 1);
 }
 
-static int child(detection *d, int hours, int tier)
+static int child(detection *d, int hours, weir_tier tier)
 {
   (void)plan(d, (int64_t)hours * 3600 * RATE, tier, "");
   run(d);
@@ -271,19 +269,19 @@ int main(int argc, char **argv)
 
   make_signal(&d);
   if (argc > 2) {
-    return child(&d, atoi(argv[1]), atoi(argv[2]));
+    return child(&d, atoi(argv[1]), (weir_tier)atoi(argv[2]));
   }
   weir_check_mkdir(cache, sizeof cache);
-  const double vector = least_plan(&d, VECTOR, cache, false);
-  const double cold = least_plan(&d, NATIVE, cache, true);
-  const double warm = least_plan(&d, NATIVE, cache, false);
-  speed(&d, "detection native", NATIVE, cache, 50);
-  speed(&d, "detection vector", VECTOR, cache, 20);
+  const double vector = least_plan(&d, WEIR_TIER_VECTOR, cache, false);
+  const double cold = least_plan(&d, WEIR_TIER_NATIVE, cache, true);
+  const double warm = least_plan(&d, WEIR_TIER_NATIVE, cache, false);
+  speed(&d, "detection native", WEIR_TIER_NATIVE, cache, 50);
+  speed(&d, "detection vector", WEIR_TIER_VECTOR, cache, 20);
   bench_row("plan without compiler", "limit", 50, vector * 1e3, "ms", 0, 1);
   bench_row("plan with cold cache", "limit", 500, cold * 1e3, "ms", 0, 1);
   bench_row("plan with warm cache", "limit", 60, warm * 1e3, "ms", 0, 1);
-  memory("native", NATIVE);
-  memory("vector", VECTOR);
+  memory(WEIR_TIER_NATIVE);
+  memory(WEIR_TIER_VECTOR);
   if (bench_unpin(&allowed) >= PAIR) {
     scaling(&d, cache);
   } else {

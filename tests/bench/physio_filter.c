@@ -8,7 +8,7 @@
 #include "stream/weir_stream.h"
 #include "weir_bench.h"
 
-enum { RATE = 360, SAMPLES = 8000000, RUNS = 7, PEER_RUNS = 5, VECTOR = 2 /* exec.tier */ };
+enum { RATE = 360, SAMPLES = 8000000, RUNS = 7, PEER_RUNS = 5 };
 
 extern const weir_series_op weir_series_op_filter;
 
@@ -43,7 +43,7 @@ static void plan(filtering *f)
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   weir_opts_default(weir_stream_opts, sizeof stream, &stream);
-  exec.tier = VECTOR;
+  exec.tier = WEIR_TIER_VECTOR;
   bench_must(weir_graph_create(&f->graph));
   bench_must(weir_store_create(&f->store));
   const weir_series in = weir_series_input(f->graph, "x", "present", RATE, 1);

@@ -17,7 +17,7 @@
 #include "stream/weir_stream.h"
 #include "weir_bench.h"
 
-enum { ECG = 500, ABP = 125, SOURCES = 2, RESULTS = 3, RUNS = 15, NATIVE = 3 };
+enum { ECG = 500, ABP = 125, SOURCES = 2, RESULTS = 3, RUNS = 15 };
 enum { LONGEST_HELD = 24000 /* s of a source that are kept in memory */ };
 
 extern const weir_series_op weir_series_op_join, weir_series_op_fill_mean;
@@ -112,7 +112,8 @@ static size_t size_of(const query *q, int k)
 /* Builds the query; returns the number of values. */
 typedef int (*builder)(const weir_series_use *use, weir_series *out);
 
-static void plan(query *q, builder build, int64_t slots, int tier, int threads, weir_stream_cfg cfg)
+static void plan(query *q, builder build, int64_t slots, weir_tier tier, int threads,
+                 weir_stream_cfg cfg)
 {
   static const char *const value[] = {"x0", "x1"}, *const present[] = {"p0", "p1"};
   static const char *const name[] = {"ecg", "abp"}, *const results[] = {"y0", "y1"};
@@ -123,7 +124,7 @@ static void plan(query *q, builder build, int64_t slots, int tier, int threads, 
   weir_graph *g = NULL;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = tier;
+  exec.tier = (int)tier;
   exec.explain = groups;
   q->keeper = (weir_series_keeper){NULL};
   bench_must(weir_store_create(&q->store));
@@ -173,8 +174,8 @@ static void print_groups(const query *q)
 {
   const weir_plan *p = weir_stream_plan(q->stream, 0);
 
-  fprintf(stderr, "window %.3f s, buffers %.2f MB, tier %d\n", q->report.window_s,
-          (double)q->report.buffer_bytes * 1e-6, q->report.tier);
+  fprintf(stderr, "window %.3f s, buffers %.2f MB, %s engine\n", q->report.window_s,
+          (double)q->report.buffer_bytes * 1e-6, weir_tier_name(q->report.tier));
   for (int32_t i = 0; i < weir_plan_groups(p); i++) {
     const weir_group_report r = weir_plan_group(p, i);
 
@@ -271,7 +272,7 @@ static void bench_normalize(void)
   add_source(&q, ECG, 24000, 0, 1, 0);
   const source *x = &q.source[0];
 
-  plan(&q, build_normalize, x->count, NATIVE, 1, (weir_stream_cfg){.skip = true});
+  plan(&q, build_normalize, x->count, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
   const double own = seconds_of(&q);
   const peer_input in[] = {{"x", "f4", x->x, x->count}, {"present", "u1", x->present, x->count}};
   peer_result r = peer_run("physio_query.py", "normalize", "window=30000", RUNS, 1, in, 2);
@@ -326,7 +327,7 @@ static void bench_end_to_end(const char *work, int64_t on, int64_t off)
   add_source(&q, ABP, 12000, on * ABP, off * ABP, 5 * ABP);
   const source *x = &q.source[0], *y = &q.source[1];
 
-  plan(&q, build_end_to_end, x->count, NATIVE, 1, (weir_stream_cfg){.skip = true});
+  plan(&q, build_end_to_end, x->count, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
   const double own = seconds_of(&q);
   const peer_input in[] = {{"ecg", "f4", x->x, x->count},
                            {"ecg_present", "u1", x->present, x->count},
@@ -361,7 +362,7 @@ static void bench_targeted(void)
   for (int skip = 0; skip < 2; skip++) {
     add_source(&q[skip], ECG, LONGEST_HELD, 60 * ECG, 540 * ECG, 0);
     add_source(&q[skip], ABP, LONGEST_HELD, 60 * ABP, 540 * ABP, 546 * ABP);
-    plan(&q[skip], build_join, q[skip].source[0].count, NATIVE, 1,
+    plan(&q[skip], build_join, q[skip].source[0].count, WEIR_TIER_NATIVE, 1,
          (weir_stream_cfg){.skip = skip == 1});
     seconds[skip] = seconds_of(&q[skip]);
   }
@@ -400,7 +401,7 @@ static int64_t peak_of_hours(int64_t hours)
       add_source(&q, rate, 3600, 0, 1, 0);
       q.source[i].count = rate * 3600 * hours;
     }
-    plan(&q, build_end_to_end, 0, NATIVE, 1, (weir_stream_cfg){.skip = true});
+    plan(&q, build_end_to_end, 0, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
     run(&q);
     peak = bench_peak_rss();
     _exit(write(ends[1], &peak, sizeof peak) == (ssize_t)sizeof peak ? 0 : 1);

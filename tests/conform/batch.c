@@ -1,4 +1,4 @@
-/* batch.c - cases as tensors in one graph, so that a tier that compiles does so once. */
+/* batch.c - cases as tensors in one graph, so that the engine that compiles does so once. */
 #include "batch.h"
 
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static weir_status allocate(batch *b, batch_case *k)
     const weir_array_desc *d = &weir_graph_get_array(b->g, node->out[i])->desc;
 
     WEIR_TRY(weir_tensor_init(&k->expected[i], d->dtype, d->rank, d->shape));
-    for (int t = 0; t < BATCH_TIERS; t++) {
+    for (int t = WEIR_TIER_REFERENCE; t < BATCH_TIERS; t++) {
       WEIR_TRY(weir_tensor_init(&k->got[t][i], d->dtype, d->rank, d->shape));
     }
     WEIR_TRY(marks_of(&k->expected[i], &k->out_marks[i]));
@@ -210,7 +210,7 @@ void batch_fini(batch *b)
     }
     for (int j = 0; j < WEIR_MAX_OUTPUTS; j++) {
       weir_tensor_fini(&k->expected[j]);
-      for (int t = 0; t < BATCH_TIERS; t++) {
+      for (int t = WEIR_TIER_REFERENCE; t < BATCH_TIERS; t++) {
         weir_tensor_fini(&k->got[t][j]);
       }
       weir_free(&k->out_marks[j]);
@@ -251,6 +251,11 @@ static double difference(weir_dtype dtype, const weir_tensor *a, const weir_tens
   return x.re == y.re && x.im == y.im ? 0 : isfinite(gap) ? gap : INFINITY;
 }
 
+static const char *tier_name(int tier)
+{
+  return tier == BATCH_KERNELS ? "kernels" : weir_tier_name((weir_tier)tier);
+}
+
 /* By how much the outputs of a tier miss what they should be, where the operator says that. */
 static int64_t wrong_by_error(const batch_case *k, int tier)
 {
@@ -272,8 +277,8 @@ static int64_t wrong_by_error(const batch_case *k, int tier)
                                                    .out = out});
 
   if (!(error <= enough)) {
-    fprintf(stderr, "FAIL %s seed %" PRIu64 " tier %d %s: error %g, at most %g is right\n",
-            k->op->name, k->seed, tier, weir_dtype_name(k->access->in[0].dtype), error, enough);
+    fprintf(stderr, "FAIL %s seed %" PRIu64 " %s %s: error %g, at most %g is right\n", k->op->name,
+            k->seed, tier_name(tier), weir_dtype_name(k->access->in[0].dtype), error, enough);
   }
   return !(error <= enough);
 }
@@ -301,10 +306,9 @@ int64_t batch_wrong(const batch_case *k, int tier)
       if (bad || d > t.warn * size) {
         char got[72], wanted[72];
 
-        fprintf(stderr,
-                "%s %s seed %" PRIu64 " tier %d output %d [%" PRId64 "] %s: %s, expected %s\n",
-                bad ? "FAIL" : "warn", k->op->name, k->seed, tier, o, i, weir_dtype_name(e->dtype),
-                weir_element_text(a->dtype, a->data, i, got),
+        fprintf(stderr, "%s %s seed %" PRIu64 " %s output %d [%" PRId64 "] %s: %s, expected %s\n",
+                bad ? "FAIL" : "warn", k->op->name, k->seed, tier_name(tier), o, i,
+                weir_dtype_name(e->dtype), weir_element_text(a->dtype, a->data, i, got),
                 weir_element_text(e->dtype, e->data, i, wanted));
       }
       if (bad) {
@@ -335,10 +339,10 @@ int64_t batch_differ(const batch_case *k, int tier, int other)
       if (memcmp(x, y, size) != 0 && !both_nan) {
         char first[72], second[72];
 
-        fprintf(stderr,
-                "FAIL %s seed %" PRIu64 " output %d [%" PRId64 "]: tier %d %s, tier %d %s\n",
-                k->op->name, k->seed, o, i, tier, weir_element_text(a->dtype, a->data, i, first),
-                other, weir_element_text(b->dtype, b->data, i, second));
+        fprintf(stderr, "FAIL %s seed %" PRIu64 " output %d [%" PRId64 "]: %s %s, %s %s\n",
+                k->op->name, k->seed, o, i, tier_name(tier),
+                weir_element_text(a->dtype, a->data, i, first), tier_name(other),
+                weir_element_text(b->dtype, b->data, i, second));
         differ++;
         break;
       }
@@ -378,7 +382,7 @@ weir_status batch_run(batch *b, int tier, const char *cache)
   weir_status status;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = tier == BATCH_KERNELS ? 1 : 1 + tier;
+  cfg.tier = tier == BATCH_KERNELS ? WEIR_TIER_REFERENCE : tier;
   cfg.kernel = tier == BATCH_KERNELS ? "auto" : "none";
   cfg.cache_dir = cache;
   WEIR_ASSERT(bindings != NULL && names != NULL);

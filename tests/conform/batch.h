@@ -1,13 +1,14 @@
 /* batch.h - random cases of one operator in one graph: made, executed by the oracle and by each
- * tier, compared. */
+ * engine, compared. */
 #ifndef WEIR_CONFORM_BATCH_H
 #define WEIR_CONFORM_BATCH_H
+#include "exec/weir_tier.h"
 #include "graph/weir_graph.h"
 #include "oracle.h"
 
-/* reference, vector, native; and reference with kernels claiming what they can */
-#define BATCH_TIERS 4
-#define BATCH_KERNELS 3
+/* A batch is run by engines, from WEIR_TIER_REFERENCE on, without kernels; and by the reference
+ * with kernels claiming what they can. */
+enum { BATCH_KERNELS = WEIR_TIER_NATIVE + 1, BATCH_TIERS };
 
 typedef struct batch_case {
   const weir_op_desc *op;
@@ -34,9 +35,9 @@ void batch_fini(batch *b);
 /* Other inputs for the case, of its ranges, ties and NaN left out where floats have them. */
 void batch_draw(batch_case *k, uint64_t seed);
 /* Fills got[tier] of every case through a plan of its own; compiled code is kept in `cache`. Fails:
- * WEIR_ERR_UNSUPPORTED where the tier cannot be had. */
+ * WEIR_ERR_UNSUPPORTED where the engine cannot be had. */
 weir_status batch_run(batch *b, int tier, const char *cache) WEIR_CHECKED;
-/* Outputs of the tier that differ from the oracle beyond the dtype's thresholds (or at all, where
+/* Outputs of that tier that differ from the oracle beyond the dtype's thresholds (or at all, where
  * the case says exact); each is printed. */
 int64_t batch_wrong(const batch_case *k, int tier);
 /* Outputs whose bits differ between two tiers (any NaN equals any NaN). */

@@ -123,12 +123,12 @@ static void check_refusal(const weir_op_desc *op, weir_status status)
 }
 
 /* Gradients of the vector engine, of which `made` is the reference's. */
-static int64_t compare_tiers(problem *p, const char *what)
+static int64_t compare_engines(problem *p, const char *what)
 {
   weir_tensor expected[PROBLEM_INPUTS] = {{0}};
   int64_t wrong = 0;
 
-  problem_plan(p, 1);
+  problem_plan(p, WEIR_TIER_REFERENCE);
   problem_run(p);
   for (int k = 0; k < p->n; k++) {
     expected[k] = p->made[k];
@@ -138,7 +138,7 @@ static int64_t compare_tiers(problem *p, const char *what)
           weir_tensor_init(&p->made[k], expected[k].dtype, expected[k].rank, expected[k].shape));
     }
   }
-  problem_plan(p, 2);
+  problem_plan(p, WEIR_TIER_VECTOR);
   problem_run(p);
   for (int k = 0; k < p->n; k++) {
     if (p->moves[k]) {
@@ -153,7 +153,7 @@ static int64_t compare_tiers(problem *p, const char *what)
 /* Derived once: the engines agree, and differences say the same. */
 static void check_once(problem *p, const weir_op_desc *op, row *r)
 {
-  r->wrong += compare_tiers(p, op->name);
+  r->wrong += compare_engines(p, op->name);
   if (is_probed(p)) {
     r->wrong += problem_check(p, PROBES, op->name, &r->count);
   }
@@ -179,7 +179,7 @@ static void check_twice(const weir_op_desc *op, uint64_t seed, row *r)
 
     if (status == WEIR_OK) {
       if (is_probed(p)) {
-        problem_plan(p, 2);
+        problem_plan(p, WEIR_TIER_VECTOR);
         r->wrong += problem_check(p, PROBES / 2, what, &r->count);
       }
       r->twice++;
@@ -234,7 +234,7 @@ static void check_narrow(const weir_op_desc *op, uint64_t seed, row *r)
 
   if (both && problem_derive(&p[0]) == WEIR_OK && problem_derive(&p[1]) == WEIR_OK) {
     for (int k = 0; k < 2; k++) {
-      problem_plan(&p[k], 2);
+      problem_plan(&p[k], WEIR_TIER_VECTOR);
       problem_run(&p[k]);
     }
     const double worst = rounding(&p[0], &p[1]);
@@ -352,7 +352,7 @@ static bool check_code(weir_code code, bool condition, int64_t *wrong)
     problem_turn(p);
     p->moves[weir_code_args(code)] = true;
     assert_ok(problem_derive(p));
-    problem_plan(p, 2);
+    problem_plan(p, WEIR_TIER_VECTOR);
     *wrong += problem_check(p, 12, name, &count);
     assert_true(count.probes >= 12 && 12 * count.kinks <= count.probes);
   }
@@ -435,7 +435,7 @@ static bool check_recurrence(uint64_t seed, int64_t *wrong)
     (void)problem_weigh(p, (weir_value){v.node, 1});
   }
   assert_ok(problem_derive(p));
-  *wrong += compare_tiers(p, "recurrence");
+  *wrong += compare_engines(p, "recurrence");
   *wrong += problem_check(p, PROBES, "recurrence", &count);
   problem_fini(p);
   free(p);

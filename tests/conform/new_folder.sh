@@ -106,7 +106,7 @@ for test in "${tests[@]}"; do
 done
 
 # Those that the build had are tested by the build itself: here the new ones are, and one old one for the names.
-# Without a compiler on PATH the programs leave the native tier out, which is measured elsewhere.
+# Without a compiler on PATH the programs leave the native engine out, which is measured elsewhere.
 names() { sed -n "s/^$1: //p" | tr ' ' '\n' | sort; }
 conforms() { # KIND NEW OLD PROGRAM
   env PATH=/nowhere "$scratch/build/test/$4" "$2" >"$scratch/after" 2>&1 || { cat "$scratch/after"; exit 1; }

@@ -266,14 +266,14 @@ static void write_all(const suite *s, const char *folder, const char *what, cons
 }
 
 /* Status of the plan: an engine that is not here is left out. */
-static weir_status run(suite *s, int tier)
+static weir_status run(suite *s, weir_tier tier)
 {
   weir_binding all[2 * MOST];
   weir_exec_cfg cfg;
   weir_plan *p = NULL;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = tier;
+  cfg.tier = (int)tier;
   const weir_status status =
       weir_plan_create(s->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 2}, &p);
 
@@ -296,7 +296,6 @@ static uint64_t seed;
 
 static void every_engine_writes_its_results(void **state)
 {
-  static const char *const engine[] = {NULL, "reference", "vector", "native"};
   static const int64_t sizes[] = {0, 1, 2, 7, 33};
   static const weir_dtype dtypes[] = {WEIR_C64, WEIR_C128};
 
@@ -305,12 +304,12 @@ static void every_engine_writes_its_results(void **state)
 
     define(s);
     write_all(s, folder, "inputs", s->in, s->n_in);
-    for (int tier = 1; tier <= 3; tier++) {
+    for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_NATIVE; tier++) {
       const weir_status status = run(s, tier);
 
       if (status != WEIR_ERR_UNSUPPORTED) {
         assert_ok(status);
-        write_all(s, folder, engine[tier], s->out, s->n_out);
+        write_all(s, folder, weir_tier_name(tier), s->out, s->n_out);
       }
     }
     for (int i = 0; i < s->n_in + s->n_out; i++) {

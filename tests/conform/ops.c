@@ -1,5 +1,5 @@
 /* ops.c [OPERATOR] - every operator of the registry, or the one named: random cases, each dtype,
- * each tier, against the oracle; what the access claims against what the counting interpreter
+ * each engine, against the oracle; what the access claims against what the counting interpreter
  * marks. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,8 +362,8 @@ static void moved_elements_come_from_where_the_operator_says(void **state)
 
     assert_ok(batch_make(weir_op_table[i], seed, 4 * BATCH, &b));
     for (int k = 0; k < b.n; k++) {
-      if (direct_compute(&b.cases[k], 0)) {
-        wrong += batch_wrong(&b.cases[k], 0);
+      if (direct_compute(&b.cases[k], WEIR_TIER_REFERENCE)) {
+        wrong += batch_wrong(&b.cases[k], WEIR_TIER_REFERENCE);
         compared++;
       }
     }
@@ -378,28 +378,28 @@ static void check_tiers(const batch *b, const bool *have, int64_t *wrong)
   for (int k = 0; k < b->n; k++) {
     const batch_case *c = &b->cases[k];
 
-    for (int t = 0; t < BATCH_TIERS; t++) {
+    for (int t = WEIR_TIER_REFERENCE; t < BATCH_TIERS; t++) {
       if (have[t]) {
         *wrong += batch_wrong(c, t);
         table[op_number(c->op)][batch_dtype(c)].tier[t]++;
       }
     }
-    if (have[1] && have[2]) {
-      *wrong += batch_differ(c, 1, 2);
+    if (have[WEIR_TIER_VECTOR] && have[WEIR_TIER_NATIVE]) {
+      *wrong += batch_differ(c, WEIR_TIER_VECTOR, WEIR_TIER_NATIVE);
     }
   }
 }
 
-/* Fresh cases of one operator under every tier, native where asked: how many outputs are wrong. */
+/* Fresh cases of one operator in every engine, native where asked: how many outputs are wrong. */
 static int64_t wrong_of_batch(const weir_op_desc *op, uint64_t seed, bool native, const char *cache)
 {
-  bool have[BATCH_TIERS] = {false, false, false};
+  bool have[BATCH_TIERS] = {false};
   int64_t wrong = 0;
   batch b;
 
   assert_ok(batch_make(op, seed, BATCH, &b));
-  for (int t = 0; t < BATCH_TIERS; t++) {
-    if (t == 2 && !native) {
+  for (int t = WEIR_TIER_REFERENCE; t < BATCH_TIERS; t++) {
+    if (t == WEIR_TIER_NATIVE && !native) {
       continue;
     }
     const weir_status status = batch_run(&b, t, cache);
@@ -430,7 +430,7 @@ static bool is_claimed_by_kernels(const weir_op_desc *op)
   return strcmp(op->name, "contract") == 0 && has_kernel("contract.cblas");
 }
 
-static void every_tier_gives_what_the_oracle_gives(void **state)
+static void every_engine_gives_what_the_oracle_gives(void **state)
 {
   const uint64_t seed = first_seed() + 2000;
   char cache[256];
@@ -468,10 +468,11 @@ static void table_of_cases(void **state)
       const row *r = &table[i][d];
 
       all += r->accesses;
-      if (r->accesses + r->tier[0] > 0) {
+      if (r->accesses + r->tier[WEIR_TIER_REFERENCE] > 0) {
         printf("%-12s %-5s %9lld %9lld %9lld %9lld %9lld\n", weir_op_table[i]->name,
-               weir_dtype_name((weir_dtype)d), (long long)r->accesses, (long long)r->tier[0],
-               (long long)r->tier[1], (long long)r->tier[2], (long long)r->tier[3]);
+               weir_dtype_name((weir_dtype)d), (long long)r->accesses,
+               (long long)r->tier[WEIR_TIER_REFERENCE], (long long)r->tier[WEIR_TIER_VECTOR],
+               (long long)r->tier[WEIR_TIER_NATIVE], (long long)r->tier[BATCH_KERNELS]);
       }
     }
     least = all < least ? all : least;
@@ -495,7 +496,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(every_access_says_what_is_touched),
       cmocka_unit_test(planted_errors_by_one_are_caught),
       cmocka_unit_test(moved_elements_come_from_where_the_operator_says),
-      cmocka_unit_test(every_tier_gives_what_the_oracle_gives),
+      cmocka_unit_test(every_engine_gives_what_the_oracle_gives),
       cmocka_unit_test(table_of_cases),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ void problem_turn(problem *p)
   }
 }
 
-void problem_plan(problem *p, int tier)
+void problem_plan(problem *p, weir_tier tier)
 {
   weir_exec_cfg cfg;
   char text[16];
@@ -134,7 +134,7 @@ void problem_plan(problem *p, int tier)
   assert_ok(weir_graph_validate(p->g));
   weir_plan_destroy(&p->plan);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = tier;
+  cfg.tier = (int)tier;
   assert_ok(weir_plan_create(p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p->plan));
 }
 

@@ -31,8 +31,8 @@ int problem_weigh(problem *p, weir_value v);
 weir_status problem_derive(problem *p) WEIR_CHECKED;
 /* The loss becomes a weighted sum of the gradients. */
 void problem_turn(problem *p);
-/* A plan of that tier (1 reference, 2 vector), which gives the loss and the gradients. */
-void problem_plan(problem *p, int tier);
+/* A plan of that engine, which gives the loss and the gradients. */
+void problem_plan(problem *p, weir_tier tier);
 void problem_run(problem *p);
 
 /* How many differences were taken, and how many of these told nothing: near a kink they depend on

@@ -1,5 +1,5 @@
 /* rules.c [RULE] - every update rule of the registry, or the one named: convergence, edges, numbers
- * that are none, the same bits in all tiers and for any number of threads. */
+ * that are none, the same bits in all engines and for any number of threads. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,7 +194,8 @@ static const weir_segment wide[] = {{0, 9000}, {9000, 1},     {9001, 0},
                                     {9001, 7}, {9100, 10911}, {MANY, 0}};
 
 /* The banks after three steps: parameters, then states; freed by the caller. */
-static double *banks_after(const weir_rule_desc *rule, weir_dtype dtype, int tier, int threads)
+static double *banks_after(const weir_rule_desc *rule, weir_dtype dtype, weir_tier tier,
+                           int threads)
 {
   double *grad = malloc(MANY * sizeof *grad), *p = malloc(MANY * sizeof *p);
   double *decay = malloc(MANY * sizeof *decay);
@@ -246,7 +247,7 @@ static bool has_compiler(void)
   assert_ok(weir_graph_create(&g));
   weir_output(g, "y", weir_neg(g, weir_input(g, "x", &(weir_array_desc){.dtype = WEIR_F32})));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = RULE_NATIVE;
+  cfg.tier = WEIR_TIER_NATIVE;
   const weir_status status = weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &plan);
 
   weir_plan_destroy(&plan);
@@ -254,28 +255,28 @@ static bool has_compiler(void)
   return status == WEIR_OK;
 }
 
-static void tiers_and_threads_give_the_same_bits(void **state)
+static void engines_and_threads_give_the_same_bits(void **state)
 {
   const bool native = has_compiler();
 
   if (!native) {
-    print_message("native tier skipped: no compiler\n");
+    print_message("native engine skipped: no compiler\n");
   }
   TESTED_RULE(rule)
   {
     const size_t bytes = (size_t)(1 + rule->n_state) * MANY * sizeof(double);
 
     for (int d = 0; d < 2; d++) {
-      double *one = banks_after(rule, dtypes[d], RULE_VECTOR, 1);
-      double *two = banks_after(rule, dtypes[d], RULE_VECTOR, 2);
-      double *oracle = banks_after(rule, dtypes[d], RULE_REFERENCE, 1);
+      double *one = banks_after(rule, dtypes[d], WEIR_TIER_VECTOR, 1);
+      double *two = banks_after(rule, dtypes[d], WEIR_TIER_VECTOR, 2);
+      double *oracle = banks_after(rule, dtypes[d], WEIR_TIER_REFERENCE, 1);
 
       assert_memory_equal(one, two, bytes);
       assert_int_equal(weir_compare(rule->name, WEIR_F64, one, oracle, (1 + rule->n_state) * MANY,
                                     weir_tolerance_of(dtypes[d])),
                        0);
       for (int threads = 1; native && threads < 3; threads++) {
-        double *compiled = banks_after(rule, dtypes[d], RULE_NATIVE, threads);
+        double *compiled = banks_after(rule, dtypes[d], WEIR_TIER_NATIVE, threads);
 
         assert_memory_equal(one, compiled, bytes);
         free(compiled);
@@ -451,7 +452,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(counts_of_one_and_none_run),
       cmocka_unit_test(nothing_moves_without_gradient),
       cmocka_unit_test(a_gradient_that_is_no_number_is_not_hidden),
-      cmocka_unit_test(tiers_and_threads_give_the_same_bits),
+      cmocka_unit_test(engines_and_threads_give_the_same_bits),
       cmocka_unit_test(failed_allocations_are_told_and_leave_nothing),
       cmocka_unit_test(descriptors_are_complete),
       cmocka_unit_test(an_unknown_rule_is_refused_with_those_that_exist),

@@ -201,7 +201,7 @@ static void check_unet(const int *grid, int turn)
   }
   assert_true(run(&p, &c, false, "a U-Net") > 0);
   if (turn == 0) { /* once: the network is the same */
-    problem_plan(&p, 2);
+    problem_plan(&p, WEIR_TIER_VECTOR);
     assert_int_equal(problem_check(&p, 3, "a U-Net", &count), 0);
     assert_true(count.probes >= 15);
   }

@@ -73,7 +73,7 @@ static weir_status run(weir_graph *g, weir_store *store, result *r)
   weir_exec_cfg exec;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
+  exec.tier = WEIR_TIER_VECTOR;
   for (int k = 0; k < INPUTS; k++) {
     sources[k] = (weir_stream_source){.value = name[k],
                                       .present = presence[k],

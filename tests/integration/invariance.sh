@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # invariance.sh PROGRAM SOURCE - beats and features do not depend on how a record is run: chunks of 1 s,
-# the planner's choice and random cuts, one to three threads, gaps skipped and passed, tiers 1 and 2.
+# the planner's choice and random cuts, one to three threads, gaps skipped and passed,
+# vector and native engine.
 # Inputs: the built-in recording with half of it missing, and, where DATA is, a real record and one of
 # several segments with gaps. Every file is compared byte for byte; run.jsonl must count work.
 set -euo pipefail

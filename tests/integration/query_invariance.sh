@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # query_invariance.sh PROGRAM SOURCE - what a query writes does not depend on how it is run: chunks of 1 s, 60 s, the
-# planner's choice and random cuts, one to three threads, gaps skipped and passed, tiers 1 and 2. Queries: one of many
-# operators on the built-in recording with half of it missing, and, where DATA is, the shipped ones on real records.
+# planner's choice and random cuts, one to three threads, gaps skipped and passed, vector and native engine.
+# Queries: one of many operators on the built-in recording with half of it missing, and, where DATA is, the shipped
+# ones on real records.
 # Every file that is no report is compared byte for byte.
 set -euo pipefail
 program=$1 source=$2

@@ -307,7 +307,7 @@ static weir_plan *plan_of(const problem *p)
   weir_plan *plan;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(
       p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .spread = &spread}, &plan));
   return plan;

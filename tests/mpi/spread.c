@@ -244,7 +244,7 @@ static void passes_are_verified(void **state)
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.verify = 1;
-  exec.tier = 2;
+  exec.tier = WEIR_TIER_VECTOR;
   c.exec = &exec;
   c.grid = (weir_grid){4, {1, ranks, 1, 1}};
   spread_check(&c);

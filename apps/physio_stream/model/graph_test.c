@@ -1,5 +1,5 @@
 /* graph_test.c - the graph gives the bits of the plain front end and the beats of the plain
- * decision, for any chunks, threads and tiers, with gaps skipped or not. */
+ * decision, for any chunks, threads and engines, with gaps skipped or not. */
 #include "model/graph.h"
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "data/synth.h"
 #include "stream/run_check.h"
 
-enum { COUNT = 12000, RATE = 250, MOST = 4000, REFERENCE = 1, VECTOR, NATIVE };
+enum { COUNT = 12000, RATE = 250, MOST = 4000 };
 
 /* A recording, what is to be expected of it, and what came. */
 typedef struct sheet {
@@ -111,7 +111,8 @@ static void make_sheet(sheet *s, uint64_t seed, double missing, const ps_detect_
 typedef struct how {
   double window;
   int64_t cut_seed;
-  int threads, tier;
+  int threads;
+  weir_tier tier;
   bool skip;
 } how;
 
@@ -152,9 +153,9 @@ static weir_stream_report run_graph(sheet *s, const ps_detect_opts *opts, how h)
 
 /* The reference computes in double where the others round to float, and its sums may differ by a
  * few roundings. */
-static void check_sheet(const sheet *s, int tier)
+static void check_sheet(const sheet *s, weir_tier tier)
 {
-  const float share = tier == REFERENCE ? 1e-5f : 0.0f;
+  const float share = tier == WEIR_TIER_REFERENCE ? 1e-5f : 0.0f;
 
   for (int64_t i = 0; i < COUNT; i++) {
     assert_true(s->got_filtered[i] == s->filtered[i]);
@@ -166,8 +167,8 @@ static void check_sheet(const sheet *s, int tier)
   assert_memory_equal(s->got_gaps, s->gaps, (size_t)s->n * sizeof *s->gaps);
 }
 
-/* Whether this build, on this machine, can compute in a tier. */
-static bool has_tier(int tier)
+/* Whether this build, on this machine, has that engine. */
+static bool has_tier(weir_tier tier)
 {
   weir_exec_cfg exec;
   weir_plan *plan = NULL;
@@ -176,7 +177,7 @@ static bool has_tier(int tier)
 
   weir_opts_default(ps_detect_options, sizeof opts, &opts);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = tier;
+  exec.tier = (int)tier;
   assert_ok(ps_graph_create(&opts, RATE, 1, 4096, false, &g));
   const weir_chunk_bound bounds[] = {{PS_INPUT_X, 4096}, {PS_INPUT_PRESENT, 4096}};
   const weir_plan_opts spec = {.exec = &exec, .threads = 1, .bounds = bounds, .n_bounds = 2};
@@ -207,7 +208,8 @@ static void the_graph_is_the_plain_chain(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
       how h = cases[i];
 
-      for (h.tier = i == 0 ? REFERENCE : VECTOR; h.tier <= NATIVE; h.tier++) {
+      for (h.tier = i == 0 ? WEIR_TIER_REFERENCE : WEIR_TIER_VECTOR; h.tier <= WEIR_TIER_NATIVE;
+           h.tier++) {
         if (!has_tier(h.tier)) {
           continue;
         }
@@ -223,7 +225,9 @@ static void the_graph_is_the_plain_chain(void **state)
 
 static void windows_of_every_length_agree(void **state)
 {
-  const how h = {.window = 1, .threads = 1, .tier = has_tier(VECTOR) ? VECTOR : REFERENCE};
+  const how h = {.window = 1,
+                 .threads = 1,
+                 .tier = has_tier(WEIR_TIER_VECTOR) ? WEIR_TIER_VECTOR : WEIR_TIER_REFERENCE};
   ps_detect_opts opts;
 
   weir_opts_default(ps_detect_options, sizeof opts, &opts);

@@ -231,7 +231,7 @@ static inline void step_run(const weir_series_op *op, const char *const *sets,
                             .n_sinks = 2 * r->n,
                             .stream = &cfg,
                             .threads = how.threads > 0 ? how.threads : 1},
-          2, &r->report);
+          WEIR_TIER_VECTOR, &r->report);
   for (int k = 0; k < r->n; k++) {
     r->out[k].n = f.columns[k][0].n;
     assert_true(r->out[k].n <= f.columns[k][0].room);

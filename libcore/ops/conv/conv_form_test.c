@@ -255,7 +255,7 @@ static int check_subject(const subject *s, uint64_t seed)
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = "none";
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(s->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
   for (int k = 0; k < 6; k++) {
     const weir_array_desc *d = &s->desc[(const int[]){0, 1, 2, 2, 0, 1}[k]];
@@ -356,7 +356,7 @@ static void check_transposed(const weir_array_desc *x, const weir_array_desc *w,
   weir_output(s.g, "hw", grad[1]);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = "none";
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(s.g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
   for (int k = 0; k < ALL; k++) {
     const weir_array_desc *d = k == W || k == GW ? w : k == U ? x : &s.desc[2];

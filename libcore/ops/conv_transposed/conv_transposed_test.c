@@ -87,7 +87,7 @@ static void check(const trial *t)
   assert_desc(g, v, WEIR_F64, 4, ys);
   weir_output(g, "y", v);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p));
   assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &tx}, {"w", &tw}, {"y", &ty}}, 3));
   spread(t, x, w, y);

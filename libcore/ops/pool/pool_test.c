@@ -51,7 +51,7 @@ static void check_mean(const weir_pool_spec *s, int64_t n, int64_t windows, cons
   assert_shape(g, y, WEIR_F64, 1, windows, 1);
   weir_output(g, "y", y);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p));
   assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &in}, {"y", &out}}, 2));
   for (int64_t i = 0; i < windows; i++) {

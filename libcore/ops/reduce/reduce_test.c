@@ -81,8 +81,8 @@ static void complex_numbers_are_summed_alone(void **state)
   assert_refused(g, weir_reduce(g, &real, z), "sum of c64 in f64 is not defined");
 }
 
-/* -inf everywhere: each counts as one of the maximum, exp(x - max) being that of 0. In every tier.
- * (A softmax of such a row is NaN, by its own exp(x - max) alone.) */
+/* -inf everywhere: each counts as one of the maximum, exp(x - max) being that of 0. In every
+ * engine. (A softmax of such a row is NaN, by its own exp(x - max) alone.) */
 static void softmax_counts_infinite_elements(void **state)
 {
   enum { ROWS = 4, LONG = 300 };
@@ -104,12 +104,12 @@ static void softmax_counts_infinite_elements(void **state)
     ((float *)in.data)[LONG + 100 * k] = 2;
     ((float *)in.data)[2 * LONG + 17 + k % 2] = INFINITY;
   }
-  for (int tier = 1; tier <= 3; tier++) {
+  for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_NATIVE; tier++) {
     weir_exec_cfg cfg;
     weir_plan *p = NULL;
 
     weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-    cfg.tier = tier;
+    cfg.tier = (int)tier;
     const weir_status status = weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p);
 
     if (status == WEIR_ERR_UNSUPPORTED) {

@@ -46,7 +46,7 @@ static void check(bool linear, int64_t rows, int64_t columns, bool wrap)
   weir_output(g, "y", y);
   assert_ok(weir_graph_status(g));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p));
   assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &in}, {"y", &out}}, 2));
   for (int i = 0; i < rows * columns * C; i++) {

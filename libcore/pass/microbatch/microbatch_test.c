@@ -69,7 +69,7 @@ static draw_outcome outcome_of(const weir_graph *g)
   weir_plan *p;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
   assert_ok(draw_run_whole(g, p, &o));
   weir_plan_destroy(&p);
@@ -201,7 +201,7 @@ static trained train(bool cosmo, int64_t side, int64_t memory, int threads)
   weir_plan *p;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   cfg.memory = memory;
   cfg.verify = memory > 0 && side < SIDE;
   cfg.skip = cfg.verify ? "simplify,recompute,format" : ""; /* each pass is an oracle's run more */

@@ -139,7 +139,7 @@ static int64_t arena_of(bool cosmo, const char *skip)
   weir_plan *p;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 1;
+  cfg.tier = WEIR_TIER_REFERENCE;
   cfg.skip = skip;
   assert_ok(cosmo ? train_cosmo(&t, 1, 16, 8) : train_unet(&t, 1, 16, 8));
   assert_ok(weir_plan_create(t.g, t.store, &(weir_plan_opts){.exec = &cfg}, &p));

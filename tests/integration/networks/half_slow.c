@@ -49,7 +49,7 @@ static bool train(learner_job *job, weir_precision precision, int threads, int s
   learner l;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2; /* no compiler is waited for */
+  exec.tier = WEIR_TIER_VECTOR; /* no compiler is waited for */
   exec.precision = (int)precision;
   job->exec = &exec;
   job->threads = threads;

@@ -185,7 +185,7 @@ static void follow_fast(learner_job job, const char *function, const char *argum
   weir_exec_cfg exec;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2;
+  exec.tier = WEIR_TIER_VECTOR;
   job.exec = &exec;
   job.threads = THREADS;
   same_course(&job, function, arguments);

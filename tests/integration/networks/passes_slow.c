@@ -76,7 +76,7 @@ static void ship(shipped *s)
   weir_opts_default(weir_incep_options, sizeof s->incep, &s->incep);
   weir_opts_default(cf_mlperf_options, sizeof s->cosmoflow, &s->cosmoflow);
   weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
-  s->exec.tier = 2; /* the vector engine: every build has it, and no compiler is waited for */
+  s->exec.tier = WEIR_TIER_VECTOR; /* every build has it, and no compiler is waited for */
   s->unet.preset = WEIR_UNET_TINY;
   s->unet.residual = true;
   s->unet.border.y = 2;

@@ -92,7 +92,7 @@ static weir_stream_report join(feed *ecg, feed *abp, bool skip)
                                .stream = &cfg,
                                .threads = 1};
 
-  run_job(job, 0, &report); /* the tier that a run chooses */
+  run_job(job, WEIR_TIER_AUTO, &report);
   for (int i = 0; i < 3; i++) {
     assert_int_equal(columns[i].n, SLOTS);
   }

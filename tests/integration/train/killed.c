@@ -40,7 +40,7 @@ static weir_status train(const char *dir, const char *steps, int threads)
   weir_status status;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.tier = 2; /* no compiler */
+  exec.tier = WEIR_TIER_VECTOR; /* no compiler */
   WEIR_TRY(weir_config_load(weir_train_opts, sizeof cfg, NULL, 0, sets, 4, &cfg, &config));
   WEIR_TRY_GOTO(weir_params_create(task.dtype, &params), done);
   WEIR_TRY_GOTO(weir_store_create(&store), done);

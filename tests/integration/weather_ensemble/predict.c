@@ -191,7 +191,7 @@ static void an_input_that_fails_leaves_nothing(void **state)
   assert_true(only_log(in_scratch("e")));
 }
 
-/* The reference tier is slow enough to be met at work. */
+/* The reference engine is slow enough to be met at work. */
 static void a_signal_leaves_nothing(void **state)
 {
   int status = 0;

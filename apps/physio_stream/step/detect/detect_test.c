@@ -97,7 +97,7 @@ static void run_classic(const step_signal *in, classic *c)
                                .n_sinks = 1,
                                .stream = &cfg,
                                .threads = 1};
-  run_job(job, 2, &report);
+  run_job(job, WEIR_TIER_VECTOR, &report);
   ps_graph_destroy(&g);
 }
 

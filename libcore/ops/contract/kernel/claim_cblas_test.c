@@ -52,7 +52,7 @@ static int run(subject *s, const char *kernel, int threads)
   weir_output(g, "da", grad[0]);
   weir_output(g, "db", grad[1]);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   cfg.kernel = kernel;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &p));
   for (int k = 0; k < 6; k++) {

@@ -240,14 +240,14 @@ static void release(const trial *t, weir_tensor *made)
 }
 
 /* False where nobody joined the kernel. plainly: compared with plans without kernels too. */
-static bool agree(const trial *t, const char *kernel, bool plainly, int tier)
+static bool agree(const trial *t, const char *kernel, bool plainly)
 {
   weir_tensor plain[ALL], apart[ALL], one[ALL], two[ALL];
   weir_exec_cfg cfg;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernel;
-  cfg.tier = tier;
+  cfg.tier = WEIR_TIER_VECTOR;
   if (!run(t, &cfg, 1, true, one)) {
     return false;
   }
@@ -293,7 +293,7 @@ static void followers_keep_every_bit(void **state)
       }
 
       if (make(&t, &s, &r, go, seed)) {
-        joined += agree(&t, kernel, !large && !picked, 2);
+        joined += agree(&t, kernel, !large && !picked);
         cases++;
       }
       end(&t);
@@ -315,7 +315,7 @@ static void passes_are_verified(void **state)
 
     weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
     cfg.verify = 1;
-    cfg.tier = 2;
+    cfg.tier = WEIR_TIER_VECTOR;
     if (make(&t, &s, &r, seed % 2 == 0 ? BACKWARDS : FORWARD, seed) &&
         weir_tensor_count(&t.in[X]) < 1024) {
       assert_true(run(&t, &cfg, 1, false, made));

@@ -213,7 +213,7 @@ static bool run(subject *s, int result, int threads)
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernels[result - Y];
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   cfg.precision = s->half;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = threads}, &plan));
   for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
@@ -516,7 +516,7 @@ static void weights_that_overlap_are_left(void **state)
   assert_ok(weir_graph_status(g));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernels[0];
-  cfg.tier = 2;
+  cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
   init_random(&a, 3, x.shape, 0);
   init_random(&b, 2, v.shape, 1);

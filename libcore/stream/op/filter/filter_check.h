@@ -39,10 +39,10 @@ static inline weir_series filter_build_(weir_graph *g, weir_series s, const void
   return r.out[f->which];
 }
 
-/* Runs the use on f->c.x in chunks of `window` slots (0: whole), the vector tier. */
+/* Runs the use on f->c.x in chunks of `window` slots (0: whole), the vector engine. */
 static inline void filter_run(filter_case *f, int64_t window)
 {
-  series_run(&f->c, filter_build_, f, 2,
+  series_run(&f->c, filter_build_, f, WEIR_TIER_VECTOR,
              (weir_stream_cfg){.window = window > 0 ? (double)window : SERIES_COUNT, .skip = true});
 }
 

@@ -248,9 +248,9 @@ static void a_cascade_equals_its_scan_in_any_chunks(void **state)
     h.sections = d.sections;
     h.hold = (int64_t)(seed % 4);
     series_draw(&h.f.c, seed, 0.15 * (double)(seed % 3));
-    series_run(&h.f.c, build_sos, &h, 2, (weir_stream_cfg){.window = SERIES_COUNT});
+    series_run(&h.f.c, build_sos, &h, WEIR_TIER_VECTOR, (weir_stream_cfg){.window = SERIES_COUNT});
     scan = h.f.c;
-    series_run(&h.f.c, build_cascade, &h, 2,
+    series_run(&h.f.c, build_cascade, &h, WEIR_TIER_VECTOR,
                (weir_stream_cfg){.window = 1 + (double)(seed % 7) * 20, .skip = seed % 2 == 0});
     for (int64_t t = 0; t < SERIES_COUNT; t++) {
       assert_near((double)h.f.c.y[t], (double)scan.y[t], 1.2e-7);

@@ -71,7 +71,7 @@ static void run(record *r, int method, weir_stream_cfg cfg)
                             .n_sinks = 1,
                             .stream = &cfg,
                             .threads = 1},
-          2, &report);
+          WEIR_TIER_VECTOR, &report);
   assert_int_equal(y.n, COUNT);
   weir_graph_destroy(&g);
   weir_store_destroy(&store);

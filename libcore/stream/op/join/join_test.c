@@ -81,7 +81,7 @@ static void every_kind_follows_the_index_rule(void **state)
                           0.4);
         fastest = rates[i][k] > fastest ? rates[i][k] : fastest;
       }
-      streams_run(&c, build, &o, 2, 1, (weir_stream_cfg){.window = 100});
+      streams_run(&c, build, &o, WEIR_TIER_VECTOR, 1, (weir_stream_cfg){.window = 100});
       for (int k = 0; k < c.n_out; k++) {
         assert_true(c.out[k].n >= fastest * 10 && c.out[k].n == c.out[k].n_present);
       }
@@ -121,7 +121,7 @@ static void an_expression_gives_one_stream(void **state)
       c.n = 0;
       (void)streams_add(&c, (uint64_t)kind, 12, 121, 40, 0.4);
       (void)streams_add(&c, (uint64_t)kind, 4, 41, 40, 0.4);
-      streams_run(&c, build_value, &o, 2, 1, (weir_stream_cfg){.window = 3});
+      streams_run(&c, build_value, &o, WEIR_TIER_VECTOR, 1, (weir_stream_cfg){.window = 3});
       assert_true(c.n_out == 1 && c.out[0].n >= 120);
       for (int64_t t = 0; t < c.out[0].n; t++) {
         float x[2];

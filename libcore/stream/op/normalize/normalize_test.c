@@ -101,8 +101,8 @@ static void a_flat_window_gives_zero(void **state)
 }
 
 /* Long windows, chunks that do not fit them, and inputs held over hundreds of slots: the same bits
- * in both tiers. */
-static void chunks_and_tiers_change_nothing(void **state)
+ * in both engines. */
+static void chunks_and_engines_change_nothing(void **state)
 {
   static const int64_t windows[] = {130, 333, 350};
   static series_case whole, other;
@@ -114,7 +114,7 @@ static void chunks_and_tiers_change_nothing(void **state)
     other = whole;
     series_run_whole(&whole, build, &w);
     for (int k = 0; k < 4; k++) {
-      series_run(&other, build, &v, k == 0 ? 3 : 2,
+      series_run(&other, build, &v, k == 0 ? WEIR_TIER_NATIVE : WEIR_TIER_VECTOR,
                  (weir_stream_cfg){.window = 7 + 81 * k, .skip = true, .cut_seed = k % 2});
       assert_int_equal(other.n, whole.n);
       assert_memory_equal(other.y, whole.y, sizeof whole.y);
@@ -129,7 +129,7 @@ int main(void)
       cmocka_unit_test(scores_are_those_of_the_window),
       cmocka_unit_test(a_far_level_costs_no_digits),
       cmocka_unit_test(a_flat_window_gives_zero),
-      cmocka_unit_test(chunks_and_tiers_change_nothing),
+      cmocka_unit_test(chunks_and_engines_change_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
