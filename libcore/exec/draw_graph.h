@@ -16,6 +16,7 @@
 #include "ops/contract/weir_contract.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/gather/weir_gather.h"
+#include "ops/ops_cases.h"
 #include "ops/pad/weir_pad.h"
 #include "ops/random/weir_random_op.h"
 #include "ops/reduce/weir_reduce.h"

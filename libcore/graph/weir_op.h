@@ -42,19 +42,6 @@ typedef struct weir_op_run {
   bool last; /* no later box follows: the stream has ended */
 } weir_op_run;
 
-/* A random valid case of an operator for the conformance suite. */
-typedef struct weir_op_case {
-  int n_in;
-  weir_array_desc in[WEIR_MAX_OPERANDS];
-  double lo[WEIR_MAX_OPERANDS],
-      hi[WEIR_MAX_OPERANDS]; /* range of the random values of each input */
-  union {
-    long double align;
-    unsigned char bytes[4096];
-  } spec;
-  bool exact; /* all tiers equal the reference to the bit, float included */
-} weir_op_case;
-
 struct weir_graph;
 struct weir_value;
 typedef struct weir_op_desc {
@@ -84,9 +71,6 @@ typedef struct weir_op_desc {
    * input k, or stays as it is, without one. */
   void (*derive)(struct weir_graph *g, int32_t node, const struct weir_value *dout,
                  struct weir_value *din);
-  /* The random case number `seed` (small extents, every dtype the op takes, extents 0 and 1
-   * included). */
-  weir_status (*sample)(uint64_t seed, weir_op_case *out);
 } weir_op_desc;
 
 struct weir_node;

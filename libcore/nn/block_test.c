@@ -2,6 +2,7 @@
 #include "nn/weir_block.h"
 
 #include "exec/gradient_check.h"
+#include "ops/ops_cases.h"
 #include "ops/slice/weir_slice.h"
 
 static weir_value build_residual(weir_net *net, weir_value x, const void *spec)

@@ -2,7 +2,7 @@
 #include "nn/weir_norm.h"
 
 #include "exec/gradient_check.h"
-#include "ops/weir_builder.h"
+#include "ops/ops_cases.h"
 
 static weir_value build(weir_net *net, weir_value x, const void *spec)
 {

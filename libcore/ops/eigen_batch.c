@@ -116,19 +116,3 @@ double weir_eigen_worst(const weir_op_run *r, int64_t bytes,
   weir_free(&memory);
   return worst;
 }
-
-bool weir_eigen_sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_dtype dtypes[] = {WEIR_F32, WEIR_F64, WEIR_C64, WEIR_C128};
-  weir_array_desc a = weir_draw_array(&w, dtypes[weir_draw_int(&w, 0, 3)], 0, 2);
-  const int64_t n = weir_draw_int(&w, 0, 9);
-
-  for (int d = 0; d < a.rank; d++) {
-    a.shape[d] = a.shape[d] > 4 ? 4 : a.shape[d];
-  }
-  a.shape[a.rank++] = n;
-  a.shape[a.rank++] = n;
-  weir_case_input(c, &a, -2, 2);
-  return weir_draw_one_in(&w, 3);
-}

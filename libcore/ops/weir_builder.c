@@ -1,9 +1,7 @@
-/* weir_builder.c - the usual maps, checks and random cases of operators. */
+/* weir_builder.c - the usual maps and checks of operators. */
 #include "ops/weir_builder.h"
 
 #include <string.h>
-
-#include "base/weir_random.h"
 
 void weir_map_dims(weir_access *a, const weir_array_desc *shape)
 {
@@ -162,65 +160,4 @@ weir_status weir_need_border(const char *op, weir_border border)
         op, (int)border);
   }
   return WEIR_OK;
-}
-
-int64_t weir_draw_int(weir_draw *w, int64_t lo, int64_t hi)
-{
-  const uint64_t bits = weir_random_bits(w->seed, 0x6f707321u, 0, w->n++);
-
-  return lo + (int64_t)(bits % (uint64_t)(hi - lo + 1));
-}
-
-bool weir_draw_one_in(weir_draw *w, int64_t n)
-{
-  return weir_draw_int(w, 1, n) == 1;
-}
-
-weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi)
-{
-  static const int64_t extents[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33};
-  const int64_t n = (int64_t)(sizeof extents / sizeof extents[0]);
-  weir_array_desc d = {.dtype = dtype, .rank = (int)weir_draw_int(w, lo, hi)};
-  int64_t volume = 1;
-
-  for (int k = 0; k < d.rank; k++) {
-    const int64_t extent = extents[weir_draw_int(w, 0, n - 1)];
-
-    d.shape[k] = volume * extent > 4000 ? 1 : extent;
-    volume *= d.shape[k];
-  }
-  if (d.rank > 0 && weir_draw_one_in(w, 12)) {
-    d.shape[weir_draw_int(w, 0, d.rank - 1)] = 0;
-  }
-  return d;
-}
-
-weir_dtype weir_draw_dtype(weir_draw *w, const char *classes)
-{
-  for (;;) {
-    const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_DTYPE_COUNT - 1);
-    const char kind = dtype == WEIR_BOOL             ? 'b'
-                      : dtype == WEIR_BF16           ? 'h'
-                      : weir_dtype_is_complex(dtype) ? 'c'
-                      : weir_dtype_is_real(dtype)    ? 'f'
-                                                     : 'n';
-
-    if (strchr(classes, kind) != NULL || (kind == 'f' && strchr(classes, 'n') != NULL)) {
-      return dtype;
-    }
-  }
-}
-
-void weir_case_input(weir_op_case *c, const weir_array_desc *d, double lo, double hi)
-{
-  c->in[c->n_in] = *d;
-  c->lo[c->n_in] = lo;
-  c->hi[c->n_in] = hi;
-  c->n_in++;
-}
-
-void weir_case_spec(weir_op_case *c, const void *spec, size_t size)
-{
-  WEIR_ASSERT(size <= sizeof c->spec.bytes);
-  memcpy(c->spec.bytes, spec, size);
 }

@@ -1,4 +1,4 @@
-/* weir_builder.h - what the folders of operators share: the usual maps, checks and random cases. */
+/* weir_builder.h - what the folders of operators share: the usual maps and checks. */
 #ifndef WEIR_BUILDER_H
 #define WEIR_BUILDER_H
 #include "graph/weir_graph.h"
@@ -50,25 +50,6 @@ weir_status weir_common_shape(const char *op, const weir_array_desc *in, int n,
 /* Fails: WEIR_ERR_SHAPE unless a load may leave the array under this border, that is unless it is
  * zero, value, wrap, replicate or reflect. */
 weir_status weir_need_border(const char *op, weir_border border) WEIR_CHECKED;
-
-/* ---- Random cases ---- */
-
-typedef struct weir_draw {
-  uint64_t seed, n;
-} weir_draw;
-
-/* Uniform in [lo, hi]. */
-int64_t weir_draw_int(weir_draw *w, int64_t lo, int64_t hi);
-bool weir_draw_one_in(weir_draw *w, int64_t n);
-/* Rank in [lo, hi]; extents small, 0, 1 and odd ones included, at most about 4000 elements. */
-weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi);
-/* A dtype of the classes named: f floats, n all numbers, both without bf16, which is h; b bool
- * ("nbh": any). */
-weir_dtype weir_draw_dtype(weir_draw *w, const char *classes);
-/* Input k gets `d` and values of [lo, hi]. */
-void weir_case_input(weir_op_case *c, const weir_array_desc *d, double lo, double hi);
-/* Copies a spec into the case. */
-void weir_case_spec(weir_op_case *c, const void *spec, size_t size);
 
 #ifdef __cplusplus
 }

@@ -27,13 +27,6 @@ void weir_combine_values(weir_access *a, weir_monoid m, weir_dtype accumulator, 
  * to them. Fails: WEIR_ERR_SHAPE. */
 weir_status weir_combine_inputs(const char *op, const weir_op_args *args,
                                 weir_monoid m) WEIR_CHECKED;
-/* Whether the result does not depend on the order in which values of `dtype` are combined. */
-bool weir_combine_is_exact(weir_monoid m, weir_dtype dtype);
-/* A random monoid, and a dtype and accumulator that it takes. */
-weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator);
-/* The inputs of a random case: values shaped as `x`, whose products stay small, now and then a
- * presence where the monoid reads one; and whether the result is exact. */
-void weir_draw_combined(weir_draw *w, weir_op_case *c, weir_monoid m, const weir_array_desc *x);
 
 #ifdef __cplusplus
 }

@@ -27,8 +27,6 @@ double weir_eigen_residual(const weir_eigen_item *m, const weir_c128 *a, const w
 /* weir_op_desc.error: the worst of error(item, memory of `bytes`). */
 double weir_eigen_worst(const weir_op_run *r, int64_t bytes,
                         double (*error)(const weir_eigen_item *m, weir_c128 *memory));
-/* A random matrix; returns whether values are all that is asked for. */
-bool weir_eigen_sample(uint64_t seed, weir_op_case *c);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,6 @@
 #include "base/weir_check.h"
 #include "exec/weir_plan.h"
 #include "graph/weir_kernel.h"
-#include "ops/weir_builder.h"
 
 static bool has_gather(const weir_access *a)
 {
@@ -148,7 +147,7 @@ static weir_status make_case(batch *b, batch_case *k, int number)
   weir_draw w = {.seed = k->seed ^ 0x5eed};
   char name[32];
 
-  WEIR_TRY(k->op->sample(k->seed, &k->c));
+  weir_op_draw(k->op, k->seed, &k->c);
   for (int i = 0; i < k->c.n_in; i++) {
     name_of(name, sizeof name, number, "in", i);
     in[i] = weir_input(b->g, name, &k->c.in[i]);

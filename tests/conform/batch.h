@@ -4,6 +4,7 @@
 #define WEIR_CONFORM_BATCH_H
 #include "exec/weir_tier.h"
 #include "graph/weir_graph.h"
+#include "ops/ops_cases.h"
 #include "oracle.h"
 
 /* A batch is run by engines, from WEIR_TIER_REFERENCE on, without kernels; and by the reference

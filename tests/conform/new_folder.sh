@@ -133,5 +133,13 @@ added 'operators on streams' libcore/stream/weir_series_op_table.c libcore/strea
 added 'update rules' libcore/optim/weir_rule_table.c libcore/optim/rule/heavy_ball
 added 'record formats' libcore/io/weir_record_format_table.c libcore/io/dsv
 added passes libcore/pass/weir_pass_table.c libcore/pass/linger
+
+# An operator without cases is not left out: a test fails and names it.
+rm "$tree/libcore/ops/laplace/laplace_cases.c"
+cmake --build "$scratch/build" -j2 --target conform_ops >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log"; exit 1; }
+if env PATH=/nowhere "$scratch/build/test/conform_ops" laplace >"$scratch/log" 2>&1; then
+  fail "an operator without cases passes"
+fi
+grep 'operator laplace: no cases' "$scratch/log" || fail "an operator without cases is not named"
 echo "compiled: $(wc -l <"$scratch/compiled") of $(find "$scratch/build" -name '*.o' | wc -l)"
 [ "$edited" = 0 ]

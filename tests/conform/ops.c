@@ -12,7 +12,6 @@
 #include "direct.h"
 #include "graph/weir_kernel.h"
 #include "conf/weir_opt.h"
-#include "ops/weir_builder.h"
 #include "plant.h"
 
 #define MAX_OPS 128

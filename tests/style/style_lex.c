@@ -55,7 +55,8 @@ const char *style_base(const char *path)
 
 bool style_is_test(const style_file *f)
 {
-  return style_starts(f->path, "tests/") || style_ends(f->path, "_test.c");
+  return style_starts(f->path, "tests/") || style_ends(f->path, "_test.c") ||
+         style_ends(f->path, "_cases.c");
 }
 
 /* Where the scan stands. */

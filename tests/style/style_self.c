@@ -18,6 +18,7 @@ static const struct plant {
     {"layers", "apps/demo/a.c", "#include \"apps/other/b.h\"\n"},
     {NULL, "libcore/graph/a.c", "#include \"base/weir_file.h\"\n#include \"a_priv.h\"\n"},
     {NULL, "libcore/base/a_test.c", "#include \"conf/weir_opt.h\"\n"},
+    {NULL, "libcore/base/a_cases.c", "#include \"conf/weir_opt.h\"\n"},
     {"external", "libcore/base/a.c", "#include <yaml.h>\n"},
     {"external", "libcore/base/a.c", "#include <zlib.h>\n"},
     {"external", "apps/demo/a.c", "#include <netcdf.h>\n"},

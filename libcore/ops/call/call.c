@@ -1,8 +1,6 @@
 /* call.c - a C function with declared access: sequential over time, everything else whole. */
 #include "ops/call/weir_call.h"
 
-#include <string.h>
-
 static bool has_time(const weir_array_desc *d, int n)
 {
   bool found = false;
@@ -168,33 +166,6 @@ static weir_status run(const weir_op_run *run)
   return WEIR_OK;
 }
 
-/* The function of the sample: output 0 is input 0 read backwards. */
-static weir_status reverse(void *context, const weir_op_run *run)
-{
-  const weir_view *x = &run->in[0], *y = &run->out[0];
-  const int64_t n = x->extent[0];
-
-  (void)context;
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t from = n - 1 - i;
-
-    memcpy(weir_view_at(y, &i), weir_view_at(x, &from), weir_dtype_size(x->dtype));
-  }
-  return WEIR_OK;
-}
-
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 1, 1);
-  const weir_call_spec s = {.name = "reverse", .function = reverse, .n_out = 1, .out = {x}};
-
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  c->exact = true;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_call = {
     .name = "call",
     .cite = "",
@@ -203,7 +174,6 @@ const weir_op_desc weir_op_call = {
     .access = access,
     .outputs = outputs,
     .run = run,
-    .sample = sample,
 };
 
 weir_value weir_call_at(weir_graph *g, const weir_call_spec *spec, const weir_value *in, int n_in,

@@ -35,20 +35,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-/* One part that is the whole, since a case is one node. */
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 1, 4);
-  weir_concat_spec s = {.dim = (int)weir_draw_int(&w, 0, x.rank - 1)};
-
-  s.extent = x.shape[s.dim];
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  c->exact = true;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_concat = {
     .name = "concat",
     .cite = "",
@@ -56,7 +42,6 @@ const weir_op_desc weir_op_concat = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 /* Shape of the whole. */

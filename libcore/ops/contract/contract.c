@@ -1,7 +1,6 @@
 /* contract.c - out[free labels] = sum over the other labels of the product of the operands. */
 #include "ops/contract/weir_contract.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Labels with meaning: iteration dimensions are the output's labels, then the summed ones in order
@@ -212,47 +211,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  static const char *const patterns[] = {
-      "ik,kj->ij",   "ki,kj->ij",     "ik,jk->ij",   "ik,kj->ji",   "bik,bkj->bij", "i,i->",
-      "i,j->ij",     "ij,j->i",       "ii->i",       "ii->",        "ij->ji",       "ijk,kl,l->ji",
-      "ikl,klj->ij", "ij,jm,ml,l->i", "bi,bj,ij->b", "ij,ij,ij->j", "iij,jm->im",   "a,b,c,d->dacb",
-  };
-  weir_draw w = {.seed = seed};
-  weir_contract_spec s = {.accumulator = 0};
-  const weir_dtype dtype = weir_draw_dtype(&w, "nhc");
-  int64_t extent['z' + 1] = {0};
-  plan p = {.n = 0};
-
-  snprintf(s.labels, sizeof s.labels, "%s",
-           patterns[weir_draw_int(&w, 0, (int64_t)(sizeof patterns / sizeof patterns[0]) - 1)]);
-  for (int i = 'a'; i <= 'z'; i++) {
-    extent[i] = weir_draw_one_in(&w, 20) ? 0 : weir_draw_int(&w, 1, 11);
-  }
-  extent['k'] *= weir_draw_one_in(&w, 2) ? 100 : 1;
-  WEIR_TRY(split(&s, &p));
-  for (int i = 0; i < p.n; i++) {
-    weir_array_desc d = {.dtype = dtype, .rank = p.rank[i]};
-
-    for (int j = 0; j < d.rank; j++) {
-      d.shape[j] = extent[(unsigned char)p.operand[i][j]];
-    }
-    weir_case_input(c, &d, dtype == WEIR_U8 ? 0 : -3, 3);
-  }
-  if (weir_draw_one_in(&w, 3)) {
-    s.accumulator = dtype == WEIR_F32   ? 1 + (int)WEIR_F64
-                    : dtype == WEIR_C64 ? 1 + (int)WEIR_C128
-                                        : 0;
-  }
-  if (weir_dtype_is_complex(dtype)) {
-    s.conjugate = (uint32_t)weir_draw_int(&w, 0, (1 << p.n) - 1);
-  }
-  c->exact = weir_dtype_is_whole(dtype);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_contract = {
     .name = "contract",
     .cite = "",
@@ -260,7 +218,6 @@ const weir_op_desc weir_op_contract = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_contract_at(weir_graph *g, const weir_contract_spec *spec, const weir_value *in,

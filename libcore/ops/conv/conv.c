@@ -139,37 +139,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  static const weir_border borders[] = {WEIR_BORDER_NEVER, WEIR_BORDER_ZERO, WEIR_BORDER_WRAP,
-                                        WEIR_BORDER_REPLICATE, WEIR_BORDER_REFLECT};
-  weir_draw r = {.seed = seed};
-  weir_conv_spec s = {.groups = weir_draw_one_in(&r, 3) ? weir_draw_int(&r, 2, 3) : 0};
-  const int d = (int)weir_draw_int(&r, 1, WEIR_CONV_DIMS);
-  const weir_dtype dtype = weir_draw_dtype(&r, "fh");
-  weir_array_desc x = {.dtype = dtype, .rank = d + 2}, w = x;
-  const int64_t widest = d == 1 && s.groups == 0 ? 70 : 3;
-  const int64_t in = weir_draw_int(&r, 1, widest);
-
-  x.shape[0] = weir_draw_int(&r, 0, 2);
-  for (int k = 0; k < d; k++) {
-    w.shape[k] = weir_draw_int(&r, 1, 3);
-    s.stride[k] = weir_draw_int(&r, 0, 3);
-    s.dilation[k] = weir_draw_int(&r, 0, 2);
-    s.border[k] = borders[weir_draw_int(&r, 0, 4)];
-    s.lo[k] = weir_draw_int(&r, 0, 3);
-    s.hi[k] = weir_draw_int(&r, 0, 3);
-    x.shape[k + 1] = or_one(s.dilation[k]) * (w.shape[k] - 1) + weir_draw_int(&r, 1, 7 - d);
-  }
-  x.shape[d + 1] = in * or_one(s.groups);
-  w.shape[d] = in;
-  w.shape[d + 1] = weir_draw_int(&r, 1, widest) * or_one(s.groups);
-  weir_case_input(c, &x, -2, 2);
-  weir_case_input(c, &w, -2, 2);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_conv = {
     .name = "conv",
     .cite = "",
@@ -177,7 +146,6 @@ const weir_op_desc weir_op_conv = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_conv_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,

@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "ops/weir_builder.h"
+#include "ops/ops_cases.h"
 
 /* Numbers from -1 to 1, one of them NaN where asked for; freed by the caller. */
 static inline float *new_field(weir_draw *r, int64_t count, bool nan)

@@ -174,41 +174,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw r = {.seed = seed};
-  weir_conv_transposed_spec s = {.groups = weir_draw_one_in(&r, 3) ? weir_draw_int(&r, 2, 3) : 0};
-  const int d = (int)weir_draw_int(&r, 1, WEIR_CONV_DIMS);
-  weir_array_desc x = {.dtype = weir_draw_dtype(&r, "fh"), .rank = d + 2}, w = x;
-
-  x.shape[0] = weir_draw_int(&r, 0, 2);
-  for (int k = 0; k < d; k++) {
-    w.shape[k] = weir_draw_int(&r, 1, 4);
-    x.shape[k + 1] = weir_draw_int(&r, 1, 7 - d);
-    s.stride[k] = weir_draw_int(&r, 0, 3);
-    s.dilation[k] = weir_draw_int(&r, 0, 2);
-    s.extra[k] = weir_draw_int(&r, 0, or_one(s.stride[k]) - 1);
-    const int64_t reach = or_one(s.dilation[k]) * (w.shape[k] - 1);
-    const int64_t over = reach + 1 + s.extra[k] - or_one(s.stride[k]);
-
-    if (over >= 0 && weir_draw_one_in(&r, 3)) { /* as long as round the whole */
-      s.border[k] = WEIR_BORDER_WRAP;
-      s.lo[k] = weir_draw_int(&r, 0, over);
-      s.hi[k] = over - s.lo[k];
-    } else {
-      s.border[k] = weir_draw_one_in(&r, 2) ? WEIR_BORDER_ZERO : WEIR_BORDER_NEVER;
-      s.lo[k] = weir_draw_int(&r, 0, reach / 2);
-      s.hi[k] = weir_draw_int(&r, 0, reach / 2);
-    }
-  }
-  x.shape[d + 1] = w.shape[d + 1] = weir_draw_int(&r, 1, 3) * or_one(s.groups);
-  w.shape[d] = weir_draw_int(&r, 1, 3);
-  weir_case_input(c, &x, -2, 2);
-  weir_case_input(c, &w, -2, 2);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 /* The convolution whose x is this one's output. */
 static weir_conv_spec conv_of(const weir_conv_transposed_spec *s)
 {
@@ -289,7 +254,6 @@ const weir_op_desc weir_op_conv_transposed = {
     .infer = infer,
     .access = access,
     .derive = derive,
-    .sample = sample,
 };
 
 /* The output is that convolution's data (0), x its output (2) and w its weights; channels of x are

@@ -127,14 +127,6 @@ static double error(const weir_op_run *r)
   return weir_eigen_worst(r, 2 * scratch(r->access), error_of);
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_eigen_hermitian_spec s = {.values_only = weir_eigen_sample(seed, c)};
-
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_eigen_hermitian = {
     .name = "eigen_hermitian",
     .cite = "Golub and Van Loan 2013, chapter 8",
@@ -145,7 +137,6 @@ const weir_op_desc weir_op_eigen_hermitian = {
     .run = run,
     .scratch = scratch,
     .error = error,
-    .sample = sample,
 };
 
 weir_value weir_eigen_hermitian_at(weir_graph *g, weir_value a,

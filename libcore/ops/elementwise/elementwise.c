@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Dtypes that a code takes, as classes of weir_draw_dtype; NULL: no elementwise operator. */
-static const char *classes_of(weir_code code)
+const char *weir_elementwise_classes(weir_code code)
 {
   switch (code) {
   case WEIR_CODE_EXP:
@@ -101,7 +100,7 @@ static weir_status check_dtypes(const weir_op_args *args, const char *name, weir
                        weir_dtype_name(args->in[i].dtype));
     }
   }
-  if (!class_has(classes_of(s->code), *common)) {
+  if (!class_has(weir_elementwise_classes(s->code), *common)) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: not defined for %s", name, weir_dtype_name(*common));
   }
   if (s->code == WEIR_CODE_CAST && weir_dtype_is_complex(*common) &&
@@ -122,7 +121,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const weir_elementwise_spec *s = args->spec;
   weir_dtype common = WEIR_F32;
 
-  if (s->code < 0 || s->code >= WEIR_CODE_COUNT || classes_of(s->code) == NULL) {
+  if (s->code < 0 || s->code >= WEIR_CODE_COUNT || weir_elementwise_classes(s->code) == NULL) {
     return weir_fail(WEIR_ERR_SHAPE, "elementwise: code %d is not a function of elements",
                      (int)s->code);
   }
@@ -178,61 +177,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-/* Codes whose result differs in the last bits between the double oracle and the dtype itself. */
-static bool rounds_twice(weir_code code, weir_dtype dtype)
-{
-  if (weir_dtype_is_complex(dtype) && (code == WEIR_CODE_MUL || code == WEIR_CODE_DIV ||
-                                       code == WEIR_CODE_ABS || code == WEIR_CODE_ABS2)) {
-    return true;
-  }
-  return code == WEIR_CODE_EXP || code == WEIR_CODE_LOG || code == WEIR_CODE_TANH ||
-         code == WEIR_CODE_ERF || code == WEIR_CODE_SIN || code == WEIR_CODE_COS ||
-         code == WEIR_CODE_FMA;
-}
-
-static weir_array_desc repeat_some(weir_draw *w, const weir_array_desc *whole, weir_dtype dtype)
-{
-  weir_array_desc d = {.dtype = dtype};
-  const int skip = weir_draw_one_in(w, 4) ? (int)weir_draw_int(w, 0, whole->rank) : 0;
-
-  d.rank = whole->rank - skip;
-  for (int k = 0; k < d.rank; k++) {
-    d.shape[k] = weir_draw_one_in(w, 6) ? 1 : whole->shape[skip + k];
-  }
-  return d;
-}
-
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  weir_elementwise_spec s = {.code = WEIR_CODE_LOAD};
-
-  while (classes_of(s.code) == NULL) {
-    s.code = (weir_code)weir_draw_int(&w, 0, WEIR_CODE_COUNT - 1);
-  }
-  const weir_dtype dtype = weir_draw_dtype(&w, classes_of(s.code));
-  const int n = weir_code_args(s.code);
-  const weir_array_desc whole = weir_draw_array(&w, dtype, 0, 4);
-  const double lo = s.code == WEIR_CODE_LOG || s.code == WEIR_CODE_SQRT ? 0.01
-                    : dtype == WEIR_U8 || dtype == WEIR_BOOL            ? 0
-                                                                        : -9;
-
-  s.dtype = weir_draw_dtype(&w, weir_dtype_is_complex(dtype) ? "c" : "nbhc");
-  if (n == 2 && dtype != WEIR_BOOL && weir_draw_one_in(&w, 4)) {
-    s.scalar = (int)weir_draw_int(&w, 1, 2);
-    s.value = (double)weir_draw_int(&w, 1, 5);
-  }
-  for (int i = 0; i < n - (s.scalar != 0); i++) {
-    const bool condition = s.code == WEIR_CODE_SELECT && i == 0;
-    const weir_array_desc d = repeat_some(&w, &whole, condition ? WEIR_BOOL : dtype);
-
-    weir_case_input(c, &d, condition ? 0 : lo, condition || dtype == WEIR_BOOL ? 1 : 9);
-  }
-  c->exact = !rounds_twice(s.code, dtype);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_elementwise = {
     .name = "elementwise",
     .cite = "graph/weir_body.h",
@@ -240,7 +184,6 @@ const weir_op_desc weir_op_elementwise = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_elementwise_at(weir_graph *g, const weir_elementwise_spec *spec,

@@ -339,29 +339,6 @@ static double error(const weir_op_run *r)
   return worst;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_dtype parts[] = {WEIR_F32, WEIR_F64};
-  const weir_dtype part = parts[weir_draw_int(&w, 0, 1)];
-  weir_fft_spec s = {.kind = (int32_t)weir_draw_int(&w, 0, 3)};
-  weir_array_desc x =
-      weir_draw_array(&w, s.kind == WEIR_FFT_REAL ? part : weir_dtype_complex(part), 1, 4);
-
-  for (int d = 0; d < x.rank && s.n_dims < WEIR_FFT_DIMS; d++) {
-    if (weir_draw_one_in(&w, 2) || (s.n_dims == 0 && d == x.rank - 1)) {
-      x.shape[d] = x.shape[d] > 24 ? 24 : x.shape[d];
-      s.dim[s.n_dims++] = d;
-    }
-  }
-  s.odd =
-      s.kind == WEIR_FFT_TO_REAL && (x.shape[s.dim[s.n_dims - 1]] == 1 || weir_draw_one_in(&w, 2));
-  s.scale = weir_draw_one_in(&w, 2) ? 0.25 : 0;
-  weir_case_input(c, &x, -2, 2);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_fft = {
     .name = "fft",
     .cite = "Van Loan 1992",
@@ -372,7 +349,6 @@ const weir_op_desc weir_op_fft = {
     .run = run,
     .scratch = scratch,
     .error = error,
-    .sample = sample,
 };
 
 weir_value weir_fft_at(weir_graph *g, weir_value x, const weir_fft_spec *spec, const char *where)

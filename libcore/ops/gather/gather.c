@@ -90,28 +90,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 1, 3);
-  const weir_array_desc index =
-      weir_draw_array(&w, weir_draw_one_in(&w, 2) ? WEIR_I32 : WEIR_I64, 0, 2);
-  weir_gather_spec s = {.dim = (int)weir_draw_int(&w, 0, x.rank - 1), .fill = 1};
-
-  x.shape[s.dim] = weir_draw_int(&w, 1, 9);
-  s.hi = x.shape[s.dim];
-  if (weir_draw_one_in(&w, 2)) {
-    s.lo = weir_draw_int(&w, -4, 0);
-    s.hi += weir_draw_int(&w, 0, 4);
-    s.border = (weir_border)weir_draw_int(&w, WEIR_BORDER_ZERO, WEIR_BORDER_REFLECT);
-  }
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  weir_case_input(c, &index, (double)s.lo, (double)(s.hi - 1));
-  c->exact = true;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_gather = {
     .name = "gather",
     .cite = "",
@@ -119,7 +97,6 @@ const weir_op_desc weir_op_gather = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_gather_at(weir_graph *g, weir_value x, weir_value index,

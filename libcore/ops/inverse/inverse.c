@@ -151,22 +151,6 @@ static double error(const weir_op_run *r)
   return worst;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_dtype dtypes[] = {WEIR_F32, WEIR_F64, WEIR_C64, WEIR_C128};
-  weir_array_desc a = weir_draw_array(&w, dtypes[weir_draw_int(&w, 0, 3)], 0, 2);
-  const int64_t n = weir_draw_int(&w, 0, 9);
-
-  for (int d = 0; d < a.rank; d++) {
-    a.shape[d] = a.shape[d] > 5 ? 5 : a.shape[d];
-  }
-  a.shape[a.rank++] = n;
-  a.shape[a.rank++] = n;
-  weir_case_input(c, &a, -2, 2);
-  return WEIR_OK;
-}
-
 /* da = -x^T dx x^T (Giles 2008, section 2.2.3). */
 static void derive(weir_graph *g, int32_t node, const weir_value *dout, weir_value *din)
 {
@@ -197,7 +181,6 @@ const weir_op_desc weir_op_inverse = {
     .scratch = scratch,
     .error = error,
     .derive = derive,
-    .sample = sample,
 };
 
 weir_value weir_inverse_at(weir_graph *g, weir_value a, const char *where)

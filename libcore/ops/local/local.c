@@ -62,24 +62,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-/* A random convolution, its weight repeated for every place. */
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_array_desc w = {.rank = 0}, out;
-
-  WEIR_TRY(weir_op_conv.sample(seed, c));
-  const weir_op_args args = {.spec = c->spec.bytes, .n_in = 2, .in = c->in};
-  const int dims = c->in[0].rank - 2;
-
-  WEIR_TRY(weir_op_conv.infer(&args, &out));
-  w = c->in[1];
-  memcpy(w.shape, out.shape + 1, (size_t)dims * sizeof *w.shape);
-  memcpy(w.shape + dims, c->in[1].shape, (size_t)w.rank * sizeof *w.shape);
-  w.rank += dims;
-  c->in[1] = w;
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_local = {
     .name = "local",
     .cite = "",
@@ -87,7 +69,6 @@ const weir_op_desc weir_op_local = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_local_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,

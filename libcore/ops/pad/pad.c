@@ -56,25 +56,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 0, 3);
-  weir_pad_spec s = {
-      .border = (weir_border)weir_draw_int(&w, WEIR_BORDER_ZERO, WEIR_BORDER_REFLECT), .fill = 1};
-
-  for (int d = 0; d < x.rank; d++) {
-    if (weir_draw_one_in(&w, 2) && (x.shape[d] > 0 || s.border < WEIR_BORDER_WRAP)) {
-      s.before[d] = weir_draw_int(&w, 0, x.shape[d] + 2);
-      s.after[d] = weir_draw_int(&w, 0, x.shape[d] + 2);
-    }
-  }
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  c->exact = true;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_pad = {
     .name = "pad",
     .cite = "",
@@ -82,7 +63,6 @@ const weir_op_desc weir_op_pad = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_pad_at(weir_graph *g, weir_value x, const weir_pad_spec *spec, const char *where)

@@ -99,33 +99,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw r = {.seed = seed};
-  weir_pool_spec s = {.accumulator = 0};
-  weir_dtype dtype = WEIR_F32;
-
-  do {
-    s.combine = weir_draw_monoid(&r, &dtype, &s.accumulator);
-  } while (weir_combine_has_presence(s.combine));
-  const int d = (int)weir_draw_int(&r, 1, WEIR_POOL_DIMS);
-  weir_array_desc x = {.dtype = dtype, .rank = d + 2};
-
-  x.shape[0] = weir_draw_int(&r, 0, 2);
-  x.shape[d + 1] = weir_draw_int(&r, 1, d == 1 ? 70 : 5);
-  s.ceil = weir_draw_one_in(&r, 3);
-  for (int k = 0; k < d; k++) {
-    s.taps[k] = weir_draw_int(&r, 1, 3);
-    s.stride[k] = weir_draw_int(&r, 0, 4);
-    s.lo[k] = weir_draw_int(&r, 0, s.taps[k] - 1);
-    s.hi[k] = weir_draw_int(&r, 0, s.taps[k] - 1);
-    x.shape[k + 1] = weir_draw_int(&r, s.taps[k], s.taps[k] + 6);
-  }
-  weir_draw_combined(&r, c, s.combine, &x);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_pool = {
     .name = "pool",
     .cite = "",
@@ -133,7 +106,6 @@ const weir_op_desc weir_op_pool = {
     .infer = infer,
     .access = access,
     .outputs = outputs,
-    .sample = sample,
 };
 
 weir_value weir_pool_at(weir_graph *g, const weir_pool_spec *spec, weir_value x, const char *where)

@@ -108,24 +108,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc y = weir_draw_array(&w, weir_draw_dtype(&w, "f"), 0, 4);
-  const weir_array_desc scalar = {.dtype = WEIR_I64};
-  weir_random_spec s = {
-      .kind = (weir_random_kind)weir_draw_int(&w, 0, 1), .dtype = y.dtype, .rank = y.rank};
-
-  for (int d = 0; d < y.rank; d++) {
-    s.shape[d] = y.shape[d];
-  }
-  weir_case_input(c, &scalar, 0, 1000);
-  weir_case_input(c, &scalar, 0, 1000);
-  c->exact = s.kind == WEIR_RANDOM_UNIFORM;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_random = {
     .name = "random",
     .cite = "Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC'11",
@@ -133,7 +115,6 @@ const weir_op_desc weir_op_random = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_random_at(weir_graph *g, const weir_random_spec *spec, weir_value seed,

@@ -101,29 +101,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  weir_reduce_spec s = {.keep = false};
-  weir_dtype dtype = WEIR_F32;
-
-  s.combine = weir_draw_monoid(&w, &dtype, &s.accumulator);
-  weir_array_desc x = weir_draw_array(&w, dtype, 0, 4);
-
-  if (x.rank == 1 && weir_draw_one_in(&w, 4)) {
-    x.shape[0] = weir_draw_int(&w, 4000, 9000); /* more than one slab */
-  }
-  s.keep = weir_draw_one_in(&w, 2);
-  for (int d = 0; d < x.rank; d++) {
-    if (weir_draw_one_in(&w, 2)) {
-      s.dim[s.n_dims++] = d;
-    }
-  }
-  weir_draw_combined(&w, c, s.combine, &x);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_reduce = {
     .name = "reduce",
     .cite = "graph/weir_access.h",
@@ -131,7 +108,6 @@ const weir_op_desc weir_op_reduce = {
     .infer = infer,
     .access = access,
     .outputs = outputs,
-    .sample = sample,
 };
 
 weir_value weir_reduce_at(weir_graph *g, const weir_reduce_spec *spec, weir_value x,

@@ -164,33 +164,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 0, 4);
-  weir_reshape_spec s = {.rank = 0};
-  int64_t left = 1;
-
-  for (int d = 0; d < x.rank; d++) {
-    left *= x.shape[d];
-  }
-  const bool empty = left == 0;
-
-  for (int64_t f = 2; s.rank < 5 && left > 1 && f < 40; f++) {
-    while (left % f == 0 && s.rank < 5 && !weir_draw_one_in(&w, 3)) {
-      s.shape[s.rank++] = f;
-      left /= f;
-    }
-  }
-  if (empty || left > 1 || weir_draw_one_in(&w, 2)) {
-    s.shape[s.rank++] = empty ? 0 : weir_draw_one_in(&w, 2) ? -1 : left;
-  }
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  c->exact = true;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 static void derive(weir_graph *g, int32_t node, const weir_value *dout, weir_value *din)
 {
   const weir_node *n = weir_graph_node(g, node);
@@ -209,7 +182,6 @@ const weir_op_desc weir_op_reshape = {
     .infer = infer,
     .access = access,
     .derive = derive,
-    .sample = sample,
 };
 
 weir_value weir_reshape_at(weir_graph *g, weir_value x, const weir_reshape_spec *spec,

@@ -197,24 +197,6 @@ void weir_scan_pack_sos(const weir_sos_spec *sos, double *parameter)
   }
 }
 
-/* Poles inside the circle of radius 0.8, by a2 = r^2 and |a1| < 1 + a2. */
-void weir_draw_sos(weir_draw *w, weir_sos_spec *sos)
-{
-  sos->n = (int)weir_draw_int(w, 1, 3);
-  sos->steady = weir_draw_one_in(w, 2);
-  sos->hold = weir_draw_int(w, 0, 3);
-  for (int i = 0; i < sos->n; i++) {
-    double *k = sos->section[i];
-
-    for (int j = 0; j < 3; j++) {
-      k[j] = (double)weir_draw_int(w, -10, 10) / 8;
-    }
-    k[3] = 1;
-    k[5] = (double)weir_draw_int(w, 0, 5) / 8;
-    k[4] = (double)weir_draw_int(w, -7, 7) / 8 * k[5];
-  }
-}
-
 weir_value weir_sos_at(weir_graph *g, const weir_sos_spec *spec, weir_value x, weir_value presence,
                        const char *where)
 {

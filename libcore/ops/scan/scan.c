@@ -268,56 +268,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const bool sos = weir_draw_one_in(&w, 2);
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, sos ? "f" : "nbc"), 1, 3);
-  weir_scan_spec s = {.name = sos ? "sos" : "cumsum",
-                      .define = sos ? weir_scan_define_sos : weir_scan_define_cumsum,
-                      .dim = (int)weir_draw_int(&w, 0, x.rank - 1),
-                      .n_data = 1};
-
-  s.backward = weir_draw_one_in(&w, 2);
-  s.take_state = weir_draw_one_in(&w, 3);
-  s.give_state = weir_draw_one_in(&w, 3);
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  if (sos) {
-    weir_sos_spec cascade = {.n = 0};
-    weir_array_desc p = x;
-
-    weir_draw_sos(&w, &cascade);
-    weir_scan_pack_sos(&cascade, s.parameter);
-    if (weir_draw_one_in(&w, 2)) {
-      p.dtype = WEIR_BOOL;
-      weir_case_input(c, &p, 0, 1);
-      s.n_data = 2;
-    }
-  }
-  if (s.take_state) {
-    weir_dtype dtype[WEIR_DTYPE_COUNT];
-    int64_t count[WEIR_DTYPE_COUNT];
-    int array[WEIR_MAX_STATES];
-    weir_access a;
-
-    weir_access_init(&a);
-    const weir_op_args args = {.spec = &s, .n_in = c->n_in, .in = c->in};
-    const weir_status status = define(&args, &a);
-    const int n = status == WEIR_OK ? state_arrays(&a, dtype, count, array) : 0;
-
-    weir_access_fini(&a);
-    WEIR_TRY(status);
-    for (int k = 0; k < n; k++) {
-      const weir_array_desc d = state_desc(&x, s.dim, dtype[k], count[k]);
-
-      weir_case_input(c, &d, 0, 2);
-    }
-  }
-  c->exact = sos || weir_dtype_is_whole(x.dtype);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_scan = {
     .name = "scan",
     .cite = "",
@@ -325,7 +275,6 @@ const weir_op_desc weir_op_scan = {
     .infer = infer,
     .access = access,
     .outputs = outputs,
-    .sample = sample,
 };
 
 weir_value weir_scan_at(weir_graph *g, const weir_scan_spec *spec, const weir_value *in, int n_in,

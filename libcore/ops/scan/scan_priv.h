@@ -7,6 +7,4 @@ weir_status weir_scan_define_cumsum(weir_scan *s) WEIR_CHECKED;
 weir_status weir_scan_define_sos(weir_scan *s) WEIR_CHECKED;
 /* Parameters of a cascade. */
 void weir_scan_pack_sos(const weir_sos_spec *sos, double *parameter);
-/* A random stable cascade. */
-void weir_draw_sos(weir_draw *w, weir_sos_spec *sos);
 #endif

@@ -39,21 +39,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 1, 4);
-  weir_shift_spec s = {.dim = (int)weir_draw_int(&w, 0, x.rank - 1)};
-
-  s.by = weir_draw_int(&w, -x.shape[s.dim] - 2, x.shape[s.dim] + 2);
-  s.border = (weir_border)weir_draw_int(&w, WEIR_BORDER_ZERO, WEIR_BORDER_REFLECT);
-  s.fill = 1;
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  c->exact = true;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_shift = {
     .name = "shift",
     .cite = "",
@@ -61,7 +46,6 @@ const weir_op_desc weir_op_shift = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_shift_at(weir_graph *g, weir_value x, const weir_shift_spec *spec,

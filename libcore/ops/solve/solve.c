@@ -193,32 +193,6 @@ static double error(const weir_op_run *r)
   return isnan(worst) ? INFINITY : worst;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_dtype dtypes[] = {WEIR_F32, WEIR_F64, WEIR_C64, WEIR_C128};
-  const weir_array_desc outer = weir_draw_array(&w, dtypes[weir_draw_int(&w, 0, 3)], 0, 2);
-  const int64_t n = weir_draw_int(&w, 0, 9), k = weir_draw_int(&w, 0, 4);
-  weir_array_desc a = outer, b = outer;
-  weir_solve_spec s = {.transposed = weir_draw_one_in(&w, 3)};
-
-  for (int d = 0; d < outer.rank; d++) {
-    const int64_t extent = outer.shape[d] > 5 ? 5 : outer.shape[d];
-
-    a.shape[d] = weir_draw_one_in(&w, 4) ? 1 : extent;
-    b.shape[d] = weir_draw_one_in(&w, 4) ? 1 : extent;
-  }
-  a.shape[a.rank++] = n;
-  a.shape[a.rank++] = n;
-  b.shape[b.rank++] = n;
-  b.shape[b.rank++] = k;
-  s.conjugated = weir_dtype_is_complex(a.dtype) && weir_draw_one_in(&w, 2);
-  weir_case_input(c, &a, -2, 2);
-  weir_case_input(c, &b, -2, 2);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 /* Summed over what was repeated to make `v` of an array of shape `to`, which it then has. */
 static weir_value fold(weir_graph *g, weir_value v, const weir_array_desc *to, const char *where)
 {
@@ -274,7 +248,6 @@ const weir_op_desc weir_op_solve = {
     .scratch = scratch,
     .error = error,
     .derive = derive,
-    .sample = sample,
 };
 
 weir_value weir_solve_at(weir_graph *g, weir_value a, weir_value b, const weir_solve_spec *spec,

@@ -35,24 +35,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "nbhc"), 0, 5);
-  weir_transpose_spec s = {.order = {0}};
-
-  for (int k = 0; k < x.rank; k++) {
-    const int other = (int)weir_draw_int(&w, 0, k);
-
-    s.order[k] = s.order[other];
-    s.order[other] = k;
-  }
-  weir_case_input(c, &x, 0, x.dtype == WEIR_BOOL ? 1 : 9);
-  c->exact = true;
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_transpose = {
     .name = "transpose",
     .cite = "",
@@ -60,7 +42,6 @@ const weir_op_desc weir_op_transpose = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_transpose_at(weir_graph *g, weir_value x, const weir_transpose_spec *spec,

@@ -111,29 +111,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  weir_window_spec s = {.fill = 1};
-  weir_dtype dtype = WEIR_F32;
-
-  s.combine = weir_draw_monoid(&w, &dtype, &s.accumulator);
-  const weir_array_desc x = weir_draw_array(&w, dtype, 1, 3);
-
-  s.dim = (int)weir_draw_int(&w, 0, x.rank - 1);
-  s.taps = weir_draw_int(&w, 1, 40);
-  s.stride = weir_draw_int(&w, 0, 4);
-  s.dilation = weir_draw_int(&w, -2, 2);
-  s.offset = weir_draw_int(&w, -s.taps - 3, 3);
-  s.border = (weir_border)weir_draw_int(&w, WEIR_BORDER_NEVER, WEIR_BORDER_REFLECT);
-  if (x.shape[s.dim] == 0) {
-    s.border = WEIR_BORDER_ABSENT;
-  }
-  weir_draw_combined(&w, c, s.combine, &x);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_window = {
     .name = "window",
     .cite = "",
@@ -141,7 +118,6 @@ const weir_op_desc weir_op_window = {
     .infer = infer,
     .access = access,
     .outputs = outputs,
-    .sample = sample,
 };
 
 weir_value weir_window_at(weir_graph *g, const weir_window_spec *spec, weir_value x,

@@ -56,21 +56,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-/* Random valid cases for the conformance suite. */
-static weir_status sample(uint64_t seed, weir_op_case *c)
-{
-  weir_draw w = {.seed = seed};
-  const weir_array_desc x = weir_draw_array(&w, weir_draw_dtype(&w, "f"), 1, 3);
-  const weir_laplace_spec s = {
-      .dim = (int)weir_draw_int(&w, 0, x.rank - 1),
-      .border = (weir_border)weir_draw_int(&w, WEIR_BORDER_ZERO, WEIR_BORDER_REFLECT),
-      .fill = 1};
-
-  weir_case_input(c, &x, -9, 9);
-  weir_case_spec(c, &s, sizeof s);
-  return WEIR_OK;
-}
-
 const weir_op_desc weir_op_laplace = {
     .name = "laplace",
     .cite = "",
@@ -78,7 +63,6 @@ const weir_op_desc weir_op_laplace = {
     .n_out = 1,
     .infer = infer,
     .access = access,
-    .sample = sample,
 };
 
 weir_value weir_laplace_at(weir_graph *g, weir_value x, const weir_laplace_spec *spec,

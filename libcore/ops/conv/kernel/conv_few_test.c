@@ -4,6 +4,7 @@
 #include "ops/conv/few_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/ops_cases.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/derive/weir_derive.h"

@@ -11,6 +11,7 @@
 #include "graph/weir_kernel.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/ops_cases.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/derive/weir_derive.h"

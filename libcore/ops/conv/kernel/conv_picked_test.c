@@ -8,6 +8,7 @@
 #include "ops/conv/picked_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/ops_cases.h"
 #include "ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
