@@ -7,6 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "stream/run_check.h"
+#include "stream/series_cases.h"
 #include "stream/weir_series.h"
 
 enum { SERIES_COUNT = 700 };
@@ -83,13 +84,10 @@ typedef struct series_step {
 static inline weir_series_result series_step_results(weir_graph *g, weir_series *s,
                                                      const series_step *step)
 {
-  weir_series_use use = series_use(step->c, g, s);
-  weir_series_result r = {.n = 0};
+  const weir_series_use use = series_use(step->c, g, s);
 
-  use.opts = step->opts;
   weir_series_set_unit(s, step->unit != NULL ? step->unit : "");
-  assert_ok(step->op->build(&use, &r));
-  return r;
+  return weir_series_step(step->op, &use, step->opts);
 }
 
 /* Builds a step that gives one stream, called as the step is; context: series_step. */
@@ -168,24 +166,20 @@ static inline void series_run(series_case *c, series_build build, const void *co
   weir_series_keeper_fini(&c->keeper);
 }
 
-/* A use of an operator that its descriptor draws. */
-typedef struct series_sample {
+/* A random use of an operator. */
+typedef struct series_drawn {
   const weir_series_op *op;
   uint64_t seed;
   series_case *c;
-} series_sample;
+} series_drawn;
 
-/* Builds it; context: series_sample. */
-static inline weir_series series_build_sample(weir_graph *g, weir_series s, const void *context)
+/* Builds it; context: series_drawn. */
+static inline weir_series series_build_drawn(weir_graph *g, weir_series s, const void *context)
 {
-  const series_sample *w = context;
-
-  if (w->op->sample_use == NULL) {
-    return w->op->sample(g, s, w->seed);
-  }
+  const series_drawn *w = context;
   const weir_series_use use = series_use(w->c, g, &s);
 
-  return w->op->sample_use(&use, w->seed);
+  return weir_series_draw(w->op, &use, w->seed);
 }
 
 /* The whole stream at once, in the vector engine. */

@@ -14,13 +14,13 @@ static void native_gives_the_bits_of_vector(void **state)
 
     printf("%s\n", op->name);
     for (uint64_t seed = 3; seed < 12; seed += 7) {
-      const series_sample v = {op, seed, &vector}, w = {op, seed, &native};
+      const series_drawn v = {op, seed, &vector}, w = {op, seed, &native};
 
       series_draw(&vector, seed, 0.3);
       native = vector;
-      series_run(&vector, series_build_sample, &v, WEIR_TIER_VECTOR,
+      series_run(&vector, series_build_drawn, &v, WEIR_TIER_VECTOR,
                  (weir_stream_cfg){.window = 64});
-      series_run(&native, series_build_sample, &w, WEIR_TIER_NATIVE,
+      series_run(&native, series_build_drawn, &w, WEIR_TIER_NATIVE,
                  (weir_stream_cfg){.window = 64});
       assert_int_equal(native.n, vector.n);
       assert_int_equal(native.report.tier, WEIR_TIER_NATIVE);

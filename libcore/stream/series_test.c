@@ -11,13 +11,13 @@ static void check_operator(const weir_series_op *op)
   int64_t skipped = 0;
 
   for (uint64_t seed = 0; seed < 40; seed++) {
-    const series_sample w = {op, seed, &whole}, v = {op, seed, &other};
+    const series_drawn w = {op, seed, &whole}, v = {op, seed, &other};
     const double missing = 0.3 * (double)(seed % 4);
 
     series_draw(&whole, seed, missing);
     other = whole;
-    series_run_whole(&whole, series_build_sample, &w);
-    series_run(&other, series_build_sample, &v, WEIR_TIER_VECTOR,
+    series_run_whole(&whole, series_build_drawn, &w);
+    series_run(&other, series_build_drawn, &v, WEIR_TIER_VECTOR,
                (weir_stream_cfg){.window = 1 + (double)(seed % 9) * 8,
                                  .skip = seed % 2 == 0,
                                  .cut_seed = (int64_t)(seed % 3)});
@@ -71,12 +71,12 @@ static void the_reference_engine_agrees(void **state)
     double worst = 0;
 
     for (uint64_t seed = 0; seed < 6; seed++) {
-      const series_sample w = {op, seed, &whole}, v = {op, seed, &other};
+      const series_drawn w = {op, seed, &whole}, v = {op, seed, &other};
 
       series_draw(&whole, seed, 0.2 * (double)(seed % 3));
       other = whole;
-      series_run_whole(&whole, series_build_sample, &w);
-      series_run(&other, series_build_sample, &v, WEIR_TIER_REFERENCE,
+      series_run_whole(&whole, series_build_drawn, &w);
+      series_run(&other, series_build_drawn, &v, WEIR_TIER_REFERENCE,
                  (weir_stream_cfg){.window = 5 + (double)seed, .skip = seed % 2 == 0});
       worst = fmax(worst, departure());
     }

@@ -75,10 +75,6 @@ typedef struct weir_series_op {
    * Fails: WEIR_ERR_CONFIG with the reason (units or periods that do not agree, options that do not
    * fit the streams); the query adds file, line and step. */
   weir_status (*build)(const weir_series_use *use, weir_series_result *out);
-  /* A random valid use of the operator on a stream, for tests that hold for every operator;
-   * sample_use: of one that needs a store or keeps memory, on use->in[0]. One of the two. */
-  weir_series (*sample)(weir_graph *g, weir_series s, uint64_t seed);
-  weir_series (*sample_use)(const weir_series_use *use, uint64_t seed);
 } weir_series_op;
 
 /* `bytes` zeroed bytes that live as long as the query's graph: contexts of calls. `fini` (may be

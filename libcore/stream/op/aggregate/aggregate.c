@@ -214,18 +214,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return WEIR_OK;
 }
 
-static weir_series sample(const weir_series_use *use, uint64_t seed)
-{
-  const int64_t hop = 1 + (int64_t)(seed % 6);
-  const weir_aggregate_spec a = {.kind = (weir_aggregate)(seed * 7 % 11),
-                                 .hop = hop,
-                                 .window = hop * (1 + (int64_t)(seed % 4)),
-                                 .end = seed % 5 == 1,
-                                 .rows = seed % 7 == 2};
-
-  return weir_stream_aggregate(use, use->in[0], &a);
-}
-
 const weir_series_op weir_series_op_aggregate = {
     .name = "aggregate",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -235,5 +223,4 @@ const weir_series_op weir_series_op_aggregate = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample_use = sample,
 };

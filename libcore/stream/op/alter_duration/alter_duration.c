@@ -29,11 +29,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return weir_gap_held(g, s, 1 + (int64_t)(seed % 50));
-}
-
 const weir_series_op weir_series_op_alter_duration = {
     .name = "alter_duration",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -43,5 +38,4 @@ const weir_series_op weir_series_op_alter_duration = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

@@ -24,11 +24,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return weir_stream_resample(g, s, WEIR_STREAM_HOLD, 1, 1 + (int64_t)(seed % 7), 0);
-}
-
 const weir_series_op weir_series_op_alter_period = {
     .name = "alter_period",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -38,5 +33,4 @@ const weir_series_op weir_series_op_alter_period = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

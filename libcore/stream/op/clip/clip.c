@@ -73,11 +73,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return durations(g, s, 1 + (int64_t)(seed % 50));
-}
-
 const weir_series_op weir_series_op_clip = {
     .name = "clip",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -88,5 +83,4 @@ const weir_series_op weir_series_op_clip = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

@@ -64,13 +64,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return WEIR_OK;
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  static const double taps[5] = {0.25, 0.125, 0, -0.125, -0.25};
-
-  return weir_stream_derivative(g, s, taps, 1 + (int)(seed % 5));
-}
-
 const weir_series_op weir_series_op_derivative = {
     .name = "derivative",
     .cite = "Pan and Tompkins 1985, eq. 11; Savitzky and Golay, Anal. Chem. 36 (1964)",
@@ -80,5 +73,4 @@ const weir_series_op weir_series_op_derivative = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

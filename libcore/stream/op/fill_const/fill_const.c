@@ -25,11 +25,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return weir_gap_filled(g, s, WEIR_GAP_CONST, (int64_t)(seed % 60), 1.5);
-}
-
 const weir_series_op weir_series_op_fill_const = {
     .name = "fill_const",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -39,5 +34,4 @@ const weir_series_op weir_series_op_fill_const = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

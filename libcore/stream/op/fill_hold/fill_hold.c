@@ -27,14 +27,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  const int64_t tolerance = (int64_t)(seed % 60);
-
-  return seed % 2 == 0 ? weir_gap_held(g, s, tolerance)
-                       : weir_gap_filled(g, s, WEIR_GAP_HOLD, tolerance, 0);
-}
-
 const weir_series_op weir_series_op_fill_hold = {
     .name = "fill_hold",
     .cite = "",
@@ -44,5 +36,4 @@ const weir_series_op weir_series_op_fill_hold = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

@@ -160,14 +160,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  const int64_t window = 1 + (int64_t)(seed * 7 % 40), tolerance = (int64_t)(seed % 33);
-
-  return seed % 3 == 0 ? fill_causal(g, s, window, tolerance)
-                       : fill_aligned(g, s, window, tolerance);
-}
-
 const weir_series_op weir_series_op_fill_mean = {
     .name = "fill_mean",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -177,5 +169,4 @@ const weir_series_op weir_series_op_fill_mean = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

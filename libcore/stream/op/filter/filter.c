@@ -127,36 +127,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return compose(use, memory, out);
 }
 
-static weir_series sample(const weir_series_use *use, uint64_t seed)
-{
-  weir_series_use with = *use;
-  weir_series_result result = {.n = 0};
-  filter_opts o;
-
-  weir_opts_default(options, sizeof o, &o);
-  o.kind = (int)(seed % 9);
-  o.lo = 0.05;
-  o.hi = 0.3;
-  o.order = 1 + (int64_t)(seed / 9 % 3);
-  o.taps = 3 + 2 * (int64_t)(seed % 30);
-  o.method = (int)(seed / 4 % 3);
-  o.f0 = 0.12;
-  o.q = 2;
-  o.harmonics = 2;
-  o.zero_phase = o.kind < FILTER_FIR_LOWPASS && seed % 2 == 0;
-  o.restamp = o.kind >= FILTER_FIR_LOWPASS && seed % 2 == 0;
-  o.tolerance = (double)(seed % 4);
-  o.look_ahead = 600 + 4000 * (double)(seed % 3);
-  with.opts = &o;
-  const weir_status status = build(&with, &result);
-
-  if (status != WEIR_OK) {
-    result.out[0] = result.out[1] = use->in[0];
-    result.out[0].value = result.out[1].value = weir_graph_fail(use->graph, status);
-  }
-  return result.out[seed % 5 == 4];
-}
-
 const weir_series_op weir_series_op_filter = {
     .name = "filter",
     .cite = "Oppenheim and Schafer, Discrete-Time Signal Processing; Gustafsson 1996 (zero phase)",
@@ -166,5 +136,4 @@ const weir_series_op weir_series_op_filter = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample_use = sample,
 };

@@ -171,38 +171,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return o->value[0] == 0 ? WEIR_OK : combine(use, out);
 }
 
-/* A stream joined with every n-th sample of itself that is not negative. */
-static weir_series sample(const weir_series_use *use, uint64_t seed)
-{
-  const join_opts o = {.kind = (int)(seed % 3),
-                       .fill_left = 2,
-                       .fill_right = -3,
-                       .value = seed % 4 == 3 ? "a - 0.5 * b" : ""};
-  weir_graph *g = use->graph;
-  weir_series slow = use->in[0];
-  weir_series_result out = {.n = 0};
-  weir_series_use both = *use;
-  const int64_t hop = 1 + (int64_t)(seed % 5);
-
-  slow.present = weir_slice(g, weir_and(g, slow.present, weir_ge_scalar(g, slow.value, 0)), 0, 0,
-                            WEIR_SLICE_END, hop);
-  slow.value = weir_slice(g, slow.value, 0, 0, WEIR_SLICE_END, hop);
-  slow.age = WEIR_NO_VALUE;
-  weir_status status = weir_series_scale_rate(&slow, 1, hop);
-  slow = weir_series_mask(g, slow);
-  const weir_series in[] = {seed % 2 == 0 ? use->in[0] : slow, seed % 2 == 0 ? slow : use->in[0]};
-
-  both.opts = &o;
-  both.in = in;
-  both.in_name = (const char *const[]){"a", "b"};
-  both.n_in = 2;
-  status = status == WEIR_OK ? build(&both, &out) : status;
-  if (status != WEIR_OK) {
-    return (weir_series){.value = weir_graph_fail(g, status)};
-  }
-  return out.out[seed / 7 % (uint64_t)out.n];
-}
-
 const weir_series_op weir_series_op_join = {
     .name = "join",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -212,5 +180,4 @@ const weir_series_op weir_series_op_join = {
     .least_in = 2,
     .most_in = WEIR_SERIES_MOST,
     .build = build,
-    .sample_use = sample,
 };

@@ -33,11 +33,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return mask(g, s, (int64_t)(seed % 60));
-}
-
 const weir_series_op weir_series_op_mask = {
     .name = "mask",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -48,5 +43,4 @@ const weir_series_op weir_series_op_mask = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

@@ -210,13 +210,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  static const double shape[] = {0, 1, 0.5, -1, -0.5, 2, 0};
-
-  return weir_stream_match_shape(g, s, shape, 4 + (int64_t)(seed % 4), 0.3, 0.2);
-}
-
 const weir_series_op weir_series_op_match_shape = {
     .name = "match_shape",
     .cite = "Sakoe and Chiba 1978; Keogh and Ratanamahatana 2005",
@@ -226,5 +219,4 @@ const weir_series_op weir_series_op_match_shape = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

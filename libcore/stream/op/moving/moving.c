@@ -26,14 +26,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return WEIR_OK;
 }
 
-static weir_series sample(const weir_series_use *use, uint64_t seed)
-{
-  const weir_aggregate_spec a = {
-      .kind = (weir_aggregate)(seed % 11), .hop = 1, .window = 1 + (int64_t)(seed * 5 % 23)};
-
-  return weir_stream_aggregate(use, use->in[0], &a);
-}
-
 const weir_series_op weir_series_op_moving = {
     .name = "moving",
     .cite = "",
@@ -43,5 +35,4 @@ const weir_series_op weir_series_op_moving = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample_use = sample,
 };

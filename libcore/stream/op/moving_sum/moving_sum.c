@@ -31,14 +31,8 @@ weir_series weir_stream_moving_sum(weir_graph *g, weir_series s, int64_t n)
   return s;
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return weir_stream_moving_sum(g, s, 1 + (int64_t)(seed % 37));
-}
-
 const weir_series_op weir_series_op_moving_sum = {
     .name = "moving_sum",
     .cite = "",
     .help = "sum of the last values since a gap, inside filters; as a step: moving",
-    .sample = sample,
 };

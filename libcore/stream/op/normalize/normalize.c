@@ -87,11 +87,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return WEIR_OK;
 }
 
-static weir_series sample(const weir_series_use *use, uint64_t seed)
-{
-  return weir_stream_normalize(use, use->in[0], 1 + (int64_t)(seed * 3 % 29), seed % 2 == 1);
-}
-
 const weir_series_op weir_series_op_normalize = {
     .name = "normalize",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -101,5 +96,4 @@ const weir_series_op weir_series_op_normalize = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample_use = sample,
 };

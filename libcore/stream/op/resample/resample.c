@@ -306,14 +306,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  const int64_t up = 1 + (int64_t)(seed % 5), down = 1 + (int64_t)(seed / 5 % 4);
-
-  return weir_stream_resample(g, s, (weir_stream_method)(seed % 3), up, down,
-                              (int64_t)(seed / 3 % 20));
-}
-
 const weir_series_op weir_series_op_resample = {
     .name = "resample",
     .cite = "Jayarajan et al., ASPLOS 2021; scipy.signal.resample_poly",
@@ -323,5 +315,4 @@ const weir_series_op weir_series_op_resample = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

@@ -70,22 +70,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(const weir_series_use *use, uint64_t seed)
-{
-  static const char *const values[] = {"1.5 * x - 2", "if(x > 0.2, sqrt(x), nan)", "mod(t, 7) + x",
-                                       "x > 0 and present(x)", "exp(-x^2) * min(x, 0.5, abs(x))"};
-  const weir_stream_select_opts o = {.value = values[seed % 5], .unit = ""};
-  weir_series_use with = *use;
-  weir_series_result result;
-
-  with.opts = &o;
-  const weir_status status = build(&with, &result);
-  if (status != WEIR_OK) {
-    result.out[0].value = weir_graph_fail(use->graph, status);
-  }
-  return result.out[0];
-}
-
 const weir_series_op weir_series_op_select = {
     .name = "select",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -95,5 +79,4 @@ const weir_series_op weir_series_op_select = {
     .least_in = 1,
     .most_in = WEIR_SERIES_MOST,
     .build = build,
-    .sample_use = sample,
 };

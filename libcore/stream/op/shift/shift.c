@@ -29,11 +29,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return WEIR_OK;
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return weir_stream_shift(g, s, (int64_t)(seed % 23) - 11);
-}
-
 const weir_series_op weir_series_op_shift = {
     .name = "shift",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -43,5 +38,4 @@ const weir_series_op weir_series_op_shift = {
     .least_in = 1,
     .most_in = 1,
     .build = build,
-    .sample = sample,
 };

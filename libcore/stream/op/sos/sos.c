@@ -24,11 +24,4 @@ weir_series weir_stream_sos(weir_graph *g, weir_series s, const weir_sos *sectio
   return s;
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  static const weir_sos sections[2] = {{0.2, 0.3, 0.1, -0.7, 0.3}, {0.5, -0.5, 0, -0.4, 0.2}};
-
-  return weir_stream_sos(g, s, sections, 1 + (int)(seed & 1), (int64_t)(seed % 4));
-}
-
-const weir_series_op weir_series_op_sos = {.name = "sos", .cite = "", .sample = sample};
+const weir_series_op weir_series_op_sos = {.name = "sos", .cite = ""};

@@ -42,11 +42,6 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   return weir_graph_status(use->graph);
 }
 
-static weir_series sample(weir_graph *g, weir_series s, uint64_t seed)
-{
-  return weir_stream_where(g, s, weir_gt_scalar(g, s.value, (double)(seed % 5) / 4 - 0.5));
-}
-
 const weir_series_op weir_series_op_where = {
     .name = "where",
     .cite = "Jayarajan et al., ASPLOS 2021",
@@ -56,5 +51,4 @@ const weir_series_op weir_series_op_where = {
     .least_in = 1,
     .most_in = WEIR_SERIES_MOST,
     .build = build,
-    .sample = sample,
 };
