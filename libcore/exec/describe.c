@@ -209,14 +209,24 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
   return bytes;
 }
 
+/* The loop, and the engine's copy of it. */
+static int64_t bytes_of(const weir_loop *loop)
+{
+  const weir_access *a = &loop->access;
+
+  return 2 * (int64_t)(sizeof *loop + (size_t)(a->n_in + a->n_out) * sizeof *a->in +
+                       (size_t)a->n_states * sizeof *a->state);
+}
+
 int64_t weir_plan_own_bytes(const weir_plan *p)
 {
   int64_t bytes = weir_graph_arrays(p->g) * (int64_t)sizeof(weir_array) +
                   (int64_t)strlen(p->dump != NULL ? p->dump : "");
 
   for (int32_t i = 0; i < p->n_groups; i++) {
-    /* The loop, and the engine's copy of it. */
-    bytes += p->groups[i].n_loops * (int64_t)(sizeof(exec_loop) + 2 * sizeof(weir_loop));
+    for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
+      bytes += (int64_t)sizeof(exec_loop) + bytes_of(p->groups[i].loops[k].loop);
+    }
   }
   return bytes;
 }

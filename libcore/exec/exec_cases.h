@@ -29,6 +29,12 @@ static inline int64_t draw(exec_case *c, int64_t lo, int64_t hi)
   return lo + (int64_t)(draw_bits(c) % (uint64_t)(hi - lo + 1));
 }
 
+/* Of a case there is always memory for operands and states. */
+static inline void case_resize(weir_access *a, int n_in, int n_out, int n_states)
+{
+  WEIR_ASSERT(weir_access_resize(a, n_in, n_out, n_states) == WEIR_OK);
+}
+
 static inline void draw_dims(exec_case *c, weir_access *a)
 {
   static const int64_t short_lengths[] = {1, 1, 2, 3, 4, 5, 7, 8, 17};
@@ -170,18 +176,21 @@ static inline void draw_digits(exec_case *c, const weir_access *a, weir_operand 
   }
 }
 
-static inline void add_gather(exec_case *c, weir_access *a, weir_operand *x)
+/* Of the last input. */
+static inline void add_gather(exec_case *c, weir_access *a)
 {
   static const weir_dtype dtypes[] = {WEIR_I32, WEIR_I64, WEIR_I16, WEIR_U8};
+
+  case_resize(a, a->n_in + 1, 0, 0);
+  weir_operand *x = &a->in[a->n_in - 2], *g = x + 1;
   weir_index *map = &x->index[draw(c, 0, x->rank - 1)];
-  weir_operand *g = &a->in[a->n_in];
 
   *g = (weir_operand){.dtype = dtypes[draw(c, 0, 3)], .rank = (int)draw(c, 0, 2)};
   for (int d = 0; d < g->rank; d++) {
     draw_index(c, a, g, d);
   }
   map->border = map->border == WEIR_BORDER_NEVER ? WEIR_BORDER_WRAP : map->border;
-  map->gather = ++a->n_in;
+  map->gather = a->n_in;
   map->gather_lo = 0;
   map->gather_hi = 6;
 }
@@ -191,7 +200,8 @@ static inline void draw_inputs(exec_case *c, weir_access *a)
   int gather_operand[WEIR_MAX_OPERANDS] = {0};
 
   for (int n = (int)draw(c, 1, 3); n > 0; n--) {
-    weir_operand *x = &a->in[a->n_in++];
+    case_resize(a, a->n_in + 1, 0, 0);
+    weir_operand *x = &a->in[a->n_in - 1];
     *x = (weir_operand){.dtype = draw_dtype(c)};
     x->dtype = c->smooth ? WEIR_F32 : draw(c, 0, 2) ? x->dtype : WEIR_F32;
     x->rank = (int)draw(c, 0, 3);
@@ -209,7 +219,7 @@ static inline void draw_inputs(exec_case *c, weir_access *a)
       a->n_in--;
       n++;
     } else if (x->rank > 0 && draw(c, 0, 5) == 0) {
-      add_gather(c, a, x);
+      add_gather(c, a);
       gather_operand[a->n_in - 1] = 1;
     }
   }
@@ -459,9 +469,11 @@ static inline void draw_monoid(exec_case *c, weir_access *a)
 
   a->combine = m;
   a->n_values = m == WEIR_COMBINE_MOMENTS || m >= WEIR_COMBINE_FIRST ? 2 : 1;
-  a->n_out = m == WEIR_COMBINE_MOMENTS                               ? 3
-             : m == WEIR_COMBINE_ARGMAX || m >= WEIR_COMBINE_SOFTMAX ? 2
-                                                                     : 1;
+  case_resize(a, a->n_in,
+              m == WEIR_COMBINE_MOMENTS                               ? 3
+              : m == WEIR_COMBINE_ARGMAX || m >= WEIR_COMBINE_SOFTMAX ? 2
+                                                                      : 1,
+              0);
   a->accumulator = real ? (draw(c, 0, 1) ? WEIR_F64 : WEIR_F32)
                         : (weir_dtype)draw(c, 0, m < WEIR_COMBINE_MAX ? WEIR_I64 : WEIR_BOOL);
   a->value[0] = b->n - 1;
@@ -494,7 +506,7 @@ static inline void draw_states(exec_case *c, weir_access *a)
   for (int k = 0; k < a->n_dims; k++) {
     c->points *= a->dim[k].kind == WEIR_PARALLEL ? a->dim[k].hi - a->dim[k].lo : 1;
   }
-  a->n_states = (int)draw(c, 1, 4);
+  case_resize(a, a->n_in, 0, (int)draw(c, 1, 4));
   c->cells = calloc((size_t)(c->points * a->n_states) * 2 + 1, sizeof *c->cells);
   for (int s = 0; s < a->n_states; s++) {
     a->state[s] = (weir_state){.dtype = c->smooth       ? WEIR_F32
@@ -529,7 +541,8 @@ static inline void case_make(exec_case *c, uint64_t seed, case_mode mode, int sm
   if (mode == CASE_REDUCE) {
     draw_monoid(c, a);
   } else {
-    a->n_out = a->n_values = (int)draw(c, 1, 2);
+    a->n_values = (int)draw(c, 1, 2);
+    case_resize(a, a->n_in, a->n_values, a->n_states);
     for (int k = 0; k < a->n_out; k++) {
       a->value[k] = k == 0 ? a->body.n - 1 : (int32_t)draw(c, 0, a->body.n - 1);
       a->out[k].dtype = a->body.exprs[a->value[k]].dtype;

@@ -26,9 +26,11 @@ static inline void gather_inputs(exec_case *c, weir_access *a)
 {
   const int around = a->n_dims;
 
-  for (a->n_in = 0; a->n_in < (int)draw(c, 1, 3); a->n_in++) {
-    weir_operand *x = &a->in[a->n_in];
+  for (int k = 0; k < (int)draw(c, 1, 3); k++) {
     size_t bytes;
+
+    case_resize(a, k + 1, 0, 0);
+    weir_operand *x = &a->in[k];
 
     *x = (weir_operand){.dtype = draw(c, 0, 2) ? WEIR_F32 : WEIR_I64, .rank = (int)draw(c, 1, 3)};
     for (int d = 0; d < x->rank - 1; d++) {
@@ -39,8 +41,8 @@ static inline void gather_inputs(exec_case *c, weir_access *a)
       x->index[x->rank - 1].coef[around] = 1;
     }
     x->extent[x->rank - 1] = a->dim[around].hi;
-    c->in[a->n_in] = make_view(c, x, &c->in_memory[a->n_in], &bytes);
-    fill_view(c, x, c->in_memory[a->n_in], bytes, 0, 0);
+    c->in[k] = make_view(c, x, &c->in_memory[k], &bytes);
+    fill_view(c, x, c->in_memory[k], bytes, 0, 0);
   }
   a->n_dims++;
 }
@@ -106,7 +108,8 @@ static inline void gather_make(exec_case *c, uint64_t seed, case_mode mode)
   if (mode == CASE_REDUCE) {
     draw_monoid(c, a);
   } else {
-    a->n_out = a->n_values = 1;
+    case_resize(a, a->n_in, 1, 0);
+    a->n_values = 1;
     a->value[0] = a->body.n - 1;
     a->out[0].dtype = a->body.exprs[a->value[0]].dtype;
   }

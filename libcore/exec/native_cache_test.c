@@ -22,7 +22,8 @@ static weir_loop scale_loop_of(double factor, int64_t n)
   weir_access *a = &l.access;
 
   memset(&l, 0, sizeof l);
-  a->n_dims = a->n_in = a->n_out = a->n_values = 1;
+  assert_ok(weir_access_resize(a, 1, 1, 0));
+  a->n_dims = a->n_values = 1;
   a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, n, false};
   a->in[0] = (weir_operand){.dtype = WEIR_F32, .rank = 1, .extent = {n}};
   a->in[0].index[0].coef[0] = 1;

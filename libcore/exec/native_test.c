@@ -125,8 +125,7 @@ static weir_loop moments_loop(const int64_t extent[2], int reduced)
 
   memset(&l, 0, sizeof l);
   a->n_dims = a->n_values = 2;
-  a->n_in = 1;
-  a->n_out = 3;
+  case_resize(a, 1, 3, 0);
   a->in[0] = (weir_operand){.dtype = WEIR_F32, .rank = 2, .extent = {extent[0], extent[1]}};
   for (int d = 0; d < 2; d++) {
     a->dim[d] = (weir_dim){d == reduced ? WEIR_REDUCED : WEIR_PARALLEL, 0, extent[d], false};

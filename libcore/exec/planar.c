@@ -61,15 +61,18 @@ static weir_status split_inputs(const weir_access *a, planar_part *p, int *re, i
   for (int k = 0; k < a->n_in; k++) {
     const int parts = weir_dtype_parts(a->in[k].dtype);
 
-    if (to->n_in + parts > WEIR_MAX_OPERANDS) {
+    const int first = to->n_in;
+
+    if (first + parts > WEIR_MAX_OPERANDS) {
       return refuse("inputs", WEIR_MAX_OPERANDS);
     }
-    re[k] = to->n_in;
-    im[k] = parts == 2 ? to->n_in + 1 : -1;
+    WEIR_TRY(weir_access_resize(to, first + parts, 0, 0));
+    re[k] = first;
+    im[k] = parts == 2 ? first + 1 : -1;
     for (int part = 0; part < parts; part++) {
-      p->in[to->n_in] = k;
-      p->in_imag[to->n_in] = part == 1;
-      to->in[to->n_in++] = part_of(&a->in[k], part == 1);
+      p->in[first + part] = k;
+      p->in_imag[first + part] = part == 1;
+      to->in[first + part] = part_of(&a->in[k], part == 1);
     }
   }
   for (int k = 0; k < to->n_in; k++) {
@@ -91,12 +94,13 @@ static weir_status split_states(const weir_access *a, planar_part *p, int *first
   for (int k = 0; k < a->n_states; k++) {
     const int parts = weir_dtype_parts(a->state[k].dtype);
 
-    if (to->n_states + parts > WEIR_MAX_STATES) {
+    first[k] = to->n_states;
+    if (first[k] + parts > WEIR_MAX_STATES) {
       return refuse("states", WEIR_MAX_STATES);
     }
-    first[k] = to->n_states;
+    WEIR_TRY(weir_access_resize(to, to->n_in, 0, first[k] + parts));
     for (int part = 0; part < parts; part++) {
-      to->state[to->n_states++] = (weir_state){.dtype = weir_dtype_part(a->state[k].dtype)};
+      to->state[first[k] + part].dtype = weir_dtype_part(a->state[k].dtype);
     }
   }
   return WEIR_OK;
@@ -117,13 +121,16 @@ static weir_status split_outputs(const weir_access *a, planar_part *p, bool imag
     const bool pair = weir_dtype_is_complex(a->out[k].dtype) && a->out[k].role == WEIR_ROLE_DATA &&
                       !is_complex_sum(a);
 
-    if (to->n_out + 1 + pair > WEIR_MAX_OUTPUTS) {
+    const int first = to->n_out;
+
+    if (first + 1 + pair > WEIR_MAX_OUTPUTS) {
       return refuse("outputs", WEIR_MAX_OUTPUTS);
     }
+    WEIR_TRY(weir_access_resize(to, to->n_in, first + 1 + pair, to->n_states));
     for (int part = 0; part < 1 + pair; part++) {
-      p->out[to->n_out] = k;
-      p->out_imag[to->n_out] = pair ? part == 1 : imag;
-      to->out[to->n_out++] = part_of(&a->out[k], part == 1);
+      p->out[first + part] = k;
+      p->out_imag[first + part] = pair ? part == 1 : imag;
+      to->out[first + part] = part_of(&a->out[k], part == 1);
     }
   }
   for (int k = 0; k < a->n_values; k++) {

@@ -53,12 +53,12 @@ static trial *trial_of(weir_code code, weir_dtype dtype, uint64_t seed)
   t->c.seed = seed;
   a->n_dims = 1;
   a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, N, false};
-  a->n_in = 2;
+  case_resize(a, 2, 1, 0);
   for (int k = 0; k < 2; k++) {
     array(t, &a->in[k], &t->c.in[k], &t->c.in_memory[k], &bytes, dtype);
     fill_view(&t->c, &a->in[k], t->c.in_memory[k], bytes, 0, 0);
   }
-  a->n_values = a->n_out = 1;
+  a->n_values = 1;
   a->value[0] = expression(&a->body, code, dtype);
   array(t, &a->out[0], &t->c.out[0], &t->c.out_memory[0], &t->c.out_bytes[0],
         a->body.exprs[a->value[0]].dtype);
@@ -116,8 +116,9 @@ static void too_many_parts_are_refused(void **state)
   const weir_loop *loop = &t->c.loop;
   void *context = NULL;
 
-  for (; a->n_in < 9; a->n_in++) {
-    a->in[a->n_in] = a->in[0];
+  case_resize(a, 9, 1, 0);
+  for (int k = 2; k < 9; k++) {
+    a->in[k] = a->in[0];
   }
   assert_int_equal(weir_engine_vector.prepare(&loop, 1, &opts, &context), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "more than 16 inputs"));

@@ -38,7 +38,8 @@ static weir_loop loop_over(int64_t n, weir_dim_kind kind, weir_dtype in, weir_dt
 
   memset(&l, 0, sizeof l);
   weir_access_init(&l.access);
-  l.access.n_dims = l.access.n_in = l.access.n_out = l.access.n_values = 1;
+  assert_ok(weir_access_resize(&l.access, 1, 1, 0));
+  l.access.n_dims = l.access.n_values = 1;
   l.access.dim[0] = (weir_dim){kind, 0, n, false};
   identity(&l.access.in[0], in, n, WEIR_BORDER_NEVER);
   identity(&l.access.out[0], out, n, WEIR_BORDER_NEVER);
@@ -78,7 +79,7 @@ static void backward_scan_by_hand(void **state)
   const weir_view in = view_of(x, WEIR_I16, 5), out = view_of(y, WEIR_F64, 5);
   weir_body *b = &l.access.body;
 
-  l.access.n_states = 1;
+  assert_ok(weir_access_resize(&l.access, 1, 1, 1));
   l.access.state[0] = (weir_state){.dtype = WEIR_F64, .initial = initial};
   const int32_t load = weir_body_cast(b, WEIR_F64, weir_body_load(b, 0, WEIR_I16));
   const int32_t sum = weir_body_binary(b, WEIR_CODE_ADD, weir_body_state(b, 0, WEIR_F64), load);
@@ -100,7 +101,7 @@ static void moments_by_hand(void **state)
   const weir_view in = view_of(x, WEIR_F32, 4);
   weir_access *a = &l.access;
 
-  a->n_out = 3;
+  assert_ok(weir_access_resize(a, 1, 3, 0));
   a->n_values = 2;
   a->combine = WEIR_COMBINE_MOMENTS;
   a->accumulator = WEIR_F64;

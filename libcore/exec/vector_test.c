@@ -93,7 +93,7 @@ static void add_gated_states(weir_access *a, weir_dtype count)
   const int32_t held = weir_body_binary(b, WEIR_CODE_MIN, age, weir_body_int(b, count, 700));
   const int32_t older = weir_body_binary(b, WEIR_CODE_ADD, held, weir_body_int(b, count, 1));
 
-  a->n_states = 3;
+  case_resize(a, a->n_in, a->n_out, 3);
   a->state[0] = (weir_state){.dtype = count};
   a->state[1] = a->state[2] = (weir_state){.dtype = WEIR_F64};
   a->state[0].next = weir_body_select(b, present, older, weir_body_int(b, count, 0));
@@ -115,7 +115,8 @@ static void gated_states_have_the_literal_bits(void **state)
     weir_access *a = &c.loop.access;
     weir_access_init(a);
     a->n_dims = 1;
-    a->n_in = a->n_out = a->n_values = 2;
+    a->n_values = 2;
+    case_resize(a, 2, 2, 0);
     a->dim[0] = (weir_dim){trial % 2 ? WEIR_FORWARD : WEIR_BACKWARD, 0, n, 0};
     for (int k = 0; k < 2; k++) {
       a->in[k] = (weir_operand){.dtype = dtypes[k], .rank = 1, .extent = {n}};

@@ -1,7 +1,6 @@
 /* access.c - accesses as data; boxes, regions, and the definition of one index. */
 #include "graph/weir_access.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -11,22 +10,79 @@ void weir_access_init(weir_access *a)
   memset(a, 0, sizeof *a);
 }
 
+static void free_tables(weir_access *a)
+{
+  weir_free(&a->in);
+  weir_free(&a->out);
+  weir_free(&a->state);
+}
+
 void weir_access_fini(weir_access *a)
 {
+  free_tables(a);
   weir_body_fini(&a->body);
   a->n_dims = a->n_in = a->n_out = a->n_states = a->n_values = 0;
 }
 
+/* A table of n that begins as `from`, a table of `had`; the rest is zero. */
+static weir_status make_table(const void *from, int had, int n, size_t size, void **out)
+{
+  const int kept = had < n ? had : n;
+
+  WEIR_TRY(weir_alloc(n, size, out));
+  if (kept > 0) {
+    memcpy(*out, from, (size_t)kept * size);
+  }
+  return WEIR_OK;
+}
+
+/* Tables for `to`, which may be a copy of `from` that shares them; untouched on failure. */
+static weir_status make_tables(const weir_access *from, int n_in, int n_out, int n_states,
+                               weir_access *to)
+{
+  weir_status status = WEIR_OK;
+  void *in = NULL, *out = NULL, *state = NULL;
+
+  WEIR_TRY_GOTO(make_table(from->in, from->n_in, n_in, sizeof *to->in, &in), failed);
+  WEIR_TRY_GOTO(make_table(from->out, from->n_out, n_out, sizeof *to->out, &out), failed);
+  WEIR_TRY_GOTO(make_table(from->state, from->n_states, n_states, sizeof *to->state, &state),
+                failed);
+  to->n_in = n_in;
+  to->n_out = n_out;
+  to->n_states = n_states;
+  to->in = in;
+  to->out = out;
+  to->state = state;
+  return WEIR_OK;
+failed:
+  weir_free(&in);
+  weir_free(&out);
+  weir_free(&state);
+  return status;
+}
+
 weir_status weir_access_copy(const weir_access *from, weir_access *to)
 {
-  weir_body body;
+  weir_access copy = *from;
 
-  WEIR_TRY(weir_body_copy(&from->body, &body));
-  memcpy(to, from, offsetof(weir_access, in));
-  memcpy(to->in, from->in, (size_t)from->n_in * sizeof to->in[0]);
-  memcpy(to->out, from->out, (size_t)from->n_out * sizeof to->out[0]);
-  memcpy(to->state, from->state, (size_t)from->n_states * sizeof to->state[0]);
-  to->body = body;
+  WEIR_TRY(make_tables(from, from->n_in, from->n_out, from->n_states, &copy));
+  const weir_status status = weir_body_copy(&from->body, &copy.body);
+
+  if (status != WEIR_OK) {
+    free_tables(&copy);
+    return status;
+  }
+  *to = copy;
+  return WEIR_OK;
+}
+
+weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states)
+{
+  weir_access resized = *a;
+
+  WEIR_TRY(make_tables(a, n_in, n_out, n_states, &resized));
+  free_tables(a);
+  *a = resized;
   return WEIR_OK;
 }
 

@@ -26,7 +26,7 @@ static void random_stream(struct dice *d, weir_access *a)
   a->n_dims = 2;
   a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, WEIR_UNBOUNDED, true};
   a->dim[1] = (weir_dim){WEIR_REDUCED, 0, roll(d, 1, 5), false};
-  a->n_in = a->n_out = 1;
+  assert_ok(weir_access_resize(a, 1, 1, 0));
   a->in[0] = (weir_operand){.rank = 1, .extent = {WEIR_UNBOUNDED}};
   a->in[0].index[0] = (weir_index){.coef = {roll(d, 1, 4), roll(d, -3, 3)},
                                    .offset = roll(d, -9, 9),
@@ -60,6 +60,7 @@ static void far_slots_behave_like_near_ones(void **state)
     assert_int_equal(p.n[0], q.n[0]);
     assert_int_equal(p.n[0], length > 0);
     if (length == 0) {
+      weir_access_fini(&a);
       continue;
     }
     assert_int_equal(p.part[0][0].lo + moved, q.part[0][0].lo);
@@ -79,6 +80,7 @@ static void far_slots_behave_like_near_ones(void **state)
     int64_t below, above;
     weir_halo(&a, 0, &there, &f, &below, &above);
     assert_true(below == 0 && above == 0);
+    weir_access_fini(&a);
   }
 }
 
@@ -98,6 +100,7 @@ static void unbounded_boxes_do_not_overflow(void **state)
     assert_true(weir_distinct(&a, 0, &whole) > WEIR_UNBOUNDED / 8);
     assert_true(weir_surviving(&a, &whole) > WEIR_UNBOUNDED / 8);
     assert_true(weir_flops(&a, &whole) >= 0);
+    weir_access_fini(&a);
   }
 }
 
@@ -109,7 +112,7 @@ static weir_access convolution(int64_t n, int64_t taps, int64_t stride, weir_bor
   a.n_dims = 2;
   a.dim[0] = (weir_dim){WEIR_PARALLEL, 0, n / stride, false};
   a.dim[1] = (weir_dim){WEIR_REDUCED, 0, taps, false};
-  a.n_in = 2;
+  assert_ok(weir_access_resize(&a, 2, 0, 0));
   a.in[0] = (weir_operand){.rank = 1, .extent = {n}};
   a.in[0].index[0] = (weir_index){.coef = {stride, 1}, .offset = -(taps / 2), .border = border};
   a.in[1] = (weir_operand){.rank = 1, .extent = {taps}};
@@ -120,7 +123,7 @@ static weir_access convolution(int64_t n, int64_t taps, int64_t stride, weir_bor
 static void large_counts_have_closed_forms(void **state)
 {
   const int64_t n = INT64_C(1) << 40;
-  const weir_access dense = convolution(n, 9, 1, WEIR_BORDER_ABSENT);
+  weir_access dense = convolution(n, 9, 1, WEIR_BORDER_ABSENT);
   const weir_box whole = weir_iterations(&dense);
   assert_int_equal(weir_distinct(&dense, 0, &whole), n);
   assert_int_equal(weir_distinct(&dense, 1, &whole), 9);
@@ -131,6 +134,8 @@ static void large_counts_have_closed_forms(void **state)
   sparse.in[0].index[0].offset = 0;
   const weir_box all = weir_iterations(&sparse);
   assert_int_equal(weir_distinct(&sparse, 0, &all), INT64_C(3) << 30);
+  weir_access_fini(&dense);
+  weir_access_fini(&sparse);
 }
 
 static void halo_is_what_neighbours_own(void **state)
@@ -147,6 +152,7 @@ static void halo_is_what_neighbours_own(void **state)
   a.in[0].index[0].border = WEIR_BORDER_WRAP;
   weir_halo(&a, 0, &left, &first, &below, &above);
   assert_true(below == 2 && above == 2);
+  weir_access_fini(&a);
 }
 
 static void flops_count_what_survives(void **state)
@@ -171,7 +177,7 @@ static void sum_over_nothing_still_writes(void **state)
   weir_access a = convolution(10, 0, 1, WEIR_BORDER_ZERO);
   const weir_box all = weir_iterations(&a);
 
-  a.n_out = 1;
+  assert_ok(weir_access_resize(&a, 2, 1, 0));
   a.out[0] = (weir_operand){.rank = 1, .extent = {10}};
   a.out[0].index[0].coef[0] = 1;
   const weir_region r = weir_written(&a, 0, &all);
@@ -181,13 +187,15 @@ static void sum_over_nothing_still_writes(void **state)
   assert_int_equal(weir_distinct(&a, 0, &all), 0);
   const weir_box w = weir_iterations_of(&a, 0, &(weir_box){1, {3}, {7}});
   assert_true(w.lo[0] == 3 && w.hi[0] == 7 && w.lo[1] == 0 && w.hi[1] == 0);
+  weir_access_fini(&a);
 }
 
 /* A small valid access: y[i] = x[i] + x[i]. */
 static void valid(weir_access *a)
 {
   weir_access_init(a);
-  a->n_dims = a->n_in = a->n_out = a->n_values = 1;
+  assert_ok(weir_access_resize(a, 1, 1, 0));
+  a->n_dims = a->n_values = 1;
   a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, 8, false};
   a->in[0] = (weir_operand){.rank = 1, .extent = {8}};
   a->in[0].index[0].coef[0] = 1;
@@ -210,9 +218,10 @@ static void check_refusal(weir_access *a, const char *says)
 #define assert_refused(says, change)   \
   do {                                 \
     weir_access a;                     \
-    weir_index *x = &a.in[0].index[0]; \
                                        \
     valid(&a);                         \
+    weir_index *x = &a.in[0].index[0]; \
+                                       \
     assert_ok(weir_access_check(&a));  \
     (void)x;                           \
     change;                            \
@@ -235,12 +244,68 @@ static void loops_and_bodies_that_cannot_be_right_are_refused(void **state)
   assert_refused("17 iteration dimensions", a.n_dims = 17);
   assert_refused("reduced dimensions need a monoid", a.dim[0].kind = WEIR_REDUCED;
                  a.out[0].rank = 0);
-  assert_refused("state 0", a.n_states = 1);
+  assert_refused("17 inputs", assert_ok(weir_access_resize(&a, 17, 1, 0)));
+  assert_refused("state 0", assert_ok(weir_access_resize(&a, 1, 1, 1)));
   assert_refused("value 0 is expression 9", a.value[0] = 9);
   assert_refused("value 0 is f32, output 0 is f64", a.out[0].dtype = WEIR_F64);
   assert_refused("load 3 of dtype f32", a.body.exprs[0].integer = 3);
   assert_refused("result f32 of arguments", a.body.exprs[0].dtype = a.in[0].dtype = WEIR_F64);
   assert_refused("could not be appended", (void)weir_body_unary(&a.body, WEIR_CODE_ADD, 0));
+}
+
+static void tables_keep_what_stays(void **state)
+{
+  static const weir_operand nothing;
+  static const weir_state no_state;
+  weir_access a;
+
+  valid(&a);
+  const weir_operand x = a.in[0];
+
+  assert_ok(weir_access_resize(&a, 3, 2, 1));
+  assert_true(a.n_in == 3 && a.n_out == 2 && a.n_states == 1);
+  assert_memory_equal(&a.in[0], &x, sizeof x);
+  assert_memory_equal(&a.in[2], &nothing, sizeof nothing);
+  assert_memory_equal(&a.out[0], &x, sizeof x);
+  assert_memory_equal(&a.out[1], &nothing, sizeof nothing);
+  assert_memory_equal(&a.state[0], &no_state, sizeof no_state);
+  a.in[1] = a.in[2] = x;
+  a.n_in = 1; /* what was dropped does not come back */
+  assert_ok(weir_access_resize(&a, 2, 0, 0));
+  assert_memory_equal(&a.in[0], &x, sizeof x);
+  assert_memory_equal(&a.in[1], &nothing, sizeof nothing);
+  assert_true(a.n_in == 2 && a.n_out == 0 && a.n_states == 0);
+  weir_access_fini(&a);
+  assert_true(a.n_in == 0 && a.in == NULL && a.out == NULL && a.state == NULL);
+}
+
+/* A copy that grows; where memory is missing the copy is as it was. */
+static weir_status copy_and_resize(void *context)
+{
+  const weir_access *from = context;
+  weir_access a;
+
+  WEIR_TRY(weir_access_copy(from, &a));
+  const weir_status status = weir_access_resize(&a, 3, 2, 2);
+
+  if (status != WEIR_OK) {
+    assert_true(a.n_in == 1 && a.n_out == 1 && a.n_states == 1);
+  }
+  assert_memory_equal(a.in, from->in, sizeof *a.in);
+  assert_memory_equal(a.out, from->out, sizeof *a.out);
+  assert_memory_equal(a.state, from->state, sizeof *a.state);
+  weir_access_fini(&a);
+  return status;
+}
+
+static void missing_memory_changes_nothing(void **state)
+{
+  weir_access a;
+
+  valid(&a);
+  assert_ok(weir_access_resize(&a, 1, 1, 1));
+  assert_int_equal(weir_check_faults(copy_and_resize, &a), 7); /* three tables, body; the tables */
+  weir_access_fini(&a);
 }
 
 static void bodies_infer_dtypes_and_remember_failure(void **state)
@@ -275,6 +340,8 @@ int main(void)
       cmocka_unit_test(flops_count_what_survives),
       cmocka_unit_test(indices_that_cannot_be_right_are_refused),
       cmocka_unit_test(loops_and_bodies_that_cannot_be_right_are_refused),
+      cmocka_unit_test(tables_keep_what_stays),
+      cmocka_unit_test(missing_memory_changes_nothing),
       cmocka_unit_test(bodies_infer_dtypes_and_remember_failure),
   };
   run_seed = (uint64_t)time(NULL);

@@ -137,8 +137,8 @@ static weir_access resampler(int64_t up, int64_t down, int64_t delay, int64_t ta
   weir_access a;
 
   weir_access_init(&a);
+  assert_ok(weir_access_resize(&a, 3, 0, 0));
   a.n_dims = 2;
-  a.n_in = 3;
   a.dim[0] = (weir_dim){WEIR_PARALLEL, 0, WEIR_UNBOUNDED, true};
   a.dim[1] = (weir_dim){WEIR_REDUCED, 0, taps, false};
   a.in[0] = (weir_operand){.rank = 1, .extent = {n}};
@@ -201,14 +201,15 @@ static void coefficients_of_random_resamplers_equal_enumeration(void **state)
     if (weir_surviving(&a, &box) != alive) {
       fail_case("surviving", c);
     }
+    weir_access_fini(&a);
   }
 }
 
 static void long_filters_are_counted_at_once(void **state)
 {
   const int64_t n = INT64_C(1) << 40, taps = INT64_C(1) << 20;
-  const weir_access fir = resampler(1, 1, 0, taps, WEIR_UNBOUNDED);
-  const weir_access both = resampler(24989, 3125, 0, taps, WEIR_UNBOUNDED);
+  weir_access fir = resampler(1, 1, 0, taps, WEIR_UNBOUNDED);
+  weir_access both = resampler(24989, 3125, 0, taps, WEIR_UNBOUNDED);
   const weir_box start = {2, {0, 0}, {n, taps}}, brief = {2, {0, 0}, {4096, 9}};
 
   assert_int_equal(weir_distinct(&fir, 0, &start), n);
@@ -222,6 +223,8 @@ static void long_filters_are_counted_at_once(void **state)
   }
   assert_int_equal(weir_distinct(&both, 1, &brief), used);
   assert_int_equal(weir_surviving(&both, &brief), used);
+  weir_access_fini(&fir);
+  weir_access_fini(&both);
 }
 
 int main(void)

@@ -331,6 +331,7 @@ static weir_status fill_node(const weir_graph *g, const struct request *r, weir_
   node->op = r->op;
   node->n_out = args.n_out;
   node->random_id = g->next_random;
+  WEIR_TRY(weir_access_resize(&node->access, args.n_in, args.n_out, 0));
   WEIR_TRY(r->op->access(&args, &node->access));
   WEIR_TRY(weir_access_check(&node->access));
   return WEIR_OK;

@@ -38,8 +38,6 @@ static weir_status toy_sum_access(const weir_op_args *args, weir_access *a)
   for (int d = 0; d < a->n_dims; d++) {
     a->dim[d] = (weir_dim){WEIR_PARALLEL, 0, args->in[0].shape[d], args->in[0].time == d + 1};
   }
-  a->n_in = args->n_in;
-  a->n_out = 1;
   toy_identity(&a->out[0], &args->out[0]);
   int32_t sum = -1;
   for (int k = 0; k < a->n_in; k++) {
@@ -95,7 +93,6 @@ static weir_status toy_window_access(const weir_op_args *args, weir_access *a)
   a->n_dims = 2;
   a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, args->out[0].shape[0], args->out[0].time == 1};
   a->dim[1] = (weir_dim){WEIR_REDUCED, 0, w->taps, false};
-  a->n_in = a->n_out = 1;
   toy_identity(&a->in[0], &args->in[0]);
   toy_identity(&a->out[0], &args->out[0]);
   a->in[0].index[0] = (weir_index){.coef = {w->step, 1}, .offset = w->shift, .border = w->border};

@@ -52,6 +52,9 @@ static void draw_input(struct dice *d, struct chain *c, int k, int i)
 
 static void draw_chain(struct dice *d, struct chain *c)
 {
+  for (int k = 0; k < MEMBERS; k++) { /* of the chain before */
+    weir_access_fini(&c->access[k]);
+  }
   memset(c, 0, sizeof *c);
   for (int k = 0; k < ARRAYS; k++) {
     c->extent[k][0] = roll(d, 1, MOST);
@@ -61,8 +64,7 @@ static void draw_chain(struct dice *d, struct chain *c)
     weir_access *a = &c->access[k];
 
     a->n_dims = 3;
-    a->n_in = (int)roll(d, 1, 2);
-    a->n_out = 1;
+    assert_ok(weir_access_resize(a, (int)roll(d, 1, 2), 1, 0));
     a->combine = WEIR_COMBINE_SUM;
     a->dim[2] = (weir_dim){WEIR_REDUCED, 0, roll(d, 1, 3), false};
     a->out[0] = (weir_operand){.dtype = WEIR_F32, .rank = 2};

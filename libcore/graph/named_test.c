@@ -38,8 +38,9 @@ static void make(subject *s, uint64_t seed, bool constant)
                            constant ? weir_constant(s->g, &t) : weir_input(s->g, "list", &list)};
 
   weir_access_init(&a);
-  a.n_dims = a.n_in = 2;
-  a.n_out = a.n_values = 1;
+  assert_ok(weir_access_resize(&a, 2, 1, 0));
+  a.n_dims = 2;
+  a.n_values = 1;
   a.dim[0] = (weir_dim){.kind = WEIR_PARALLEL, .hi = LIST};
   a.dim[1] = (weir_dim){.kind = WEIR_PARALLEL, .hi = 3};
   a.in[0] = (weir_operand){.dtype = WEIR_F64, .rank = 1, .extent = {EXTENT}};

@@ -62,8 +62,8 @@ typedef struct weir_index {
   int64_t coef[WEIR_MAX_DIMS];
   int64_t offset, div;
   weir_border border;
-  double fill; /* of complex arrays the real part, beside 0 i */
   int gather;
+  double fill; /* of complex arrays the real part, beside 0 i */
   int64_t gather_lo, gather_hi;
 } weir_index;
 
@@ -76,10 +76,10 @@ typedef enum weir_role {
 /* One array read or written. extent: the array's shape (time: WEIR_UNBOUNDED while planning). */
 typedef struct weir_operand {
   weir_dtype dtype;
+  weir_role role;
   int rank;
   weir_index index[WEIR_MAX_RANK];
   int64_t extent[WEIR_MAX_RANK];
-  weir_role role;
 } weir_operand;
 
 /* How reduced iterations merge. Inputs are the body's values, outputs the node's outputs, in order.
@@ -119,11 +119,12 @@ typedef struct weir_state {
   int32_t next;   /* expression: value after this iteration                                   */
 } weir_state;
 
-/* THE statement. Owns `body` (weir_access_fini). The tables stand last: of their 47 KiB most is
- * never touched. */
+/* THE statement. Owns `body` and the tables of operands and states (weir_access_fini). */
 typedef struct weir_access {
   int n_dims, n_in, n_out, n_states;
   weir_dim dim[WEIR_MAX_DIMS];
+  weir_operand *in, *out; /* [n_in], [n_out]; weir_access_resize */
+  weir_state *state;      /* [n_states]                          */
   weir_body body;
   int n_values; /* without combine: one per DATA output, in order; with: the monoid's inputs */
   int32_t value[WEIR_MAX_OUTPUTS];
@@ -136,8 +137,6 @@ typedef struct weir_access {
   int64_t settle;
   weir_maker maker;
   double point_flops; /* without a body: per point of the parallel and sequential dimensions */
-  weir_operand in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
-  weir_state state[WEIR_MAX_STATES];
 } weir_access;
 
 /* A half-open box. rank counts iteration dimensions (iterations) or array dimensions (elements). */
@@ -164,12 +163,14 @@ typedef struct weir_region {
 /* An access without dimensions, operands or expressions: init before use, fini when done. Zeroed
  * memory needs no init. */
 void weir_access_init(weir_access *a);
-/* Frees the body; `a` then has no dimensions, operands or expressions. */
+/* Frees the tables and the body; `a` then has no dimensions, operands or expressions. */
 void weir_access_fini(weir_access *a);
-/* Deep copy into storage that needs no init and is untouched on failure. Operands and states beyond
- * those that `from` has are left as they were.
- * Fails: WEIR_ERR_MEMORY. */
+/* Deep copy into storage that needs no init and is untouched on failure. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;
+/* Gives `a` that many inputs, outputs and states. The first of each stay as they are, new ones are
+ * zero; all of them move, so pointers to them are stale. To drop the last ones, a smaller count may
+ * be set as such. Fails: WEIR_ERR_MEMORY; `a` is then as it was. */
+weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states) WEIR_CHECKED;
 /* For an iteration dimension that is counted from another place: bodies read `by` more of it, and
  * so what they did. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_shift_index(weir_access *a, int k, int64_t by) WEIR_CHECKED;

@@ -36,10 +36,10 @@ void weir_eigen_access(const weir_op_args *args, weir_access *a, double cubes)
 
   a->maker = WEIR_MADE_BY_LIBRARY;
   a->point_flops = (weir_dtype_is_complex(batch.dtype) ? 4 : 1) * cubes * pow((double)n, 3);
-  weir_batch_map(a, &a->in[a->n_in++], &args->in[0], 2, (const int[]){row, column});
-  weir_batch_map(a, &a->out[a->n_out++], &args->out[0], 1, &column);
+  weir_batch_map(a, &a->in[0], &args->in[0], 2, (const int[]){row, column});
+  weir_batch_map(a, &a->out[0], &args->out[0], 1, &column);
   if (args->n_out > 1) {
-    weir_batch_map(a, &a->out[a->n_out++], &args->out[1], 2, (const int[]){row, column});
+    weir_batch_map(a, &a->out[1], &args->out[1], 2, (const int[]){row, column});
   }
 }
 

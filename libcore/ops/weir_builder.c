@@ -47,24 +47,11 @@ void weir_map_broadcast(weir_operand *o, const weir_array_desc *d, const weir_ar
   }
 }
 
-int weir_map_input(weir_access *a, const weir_array_desc *d)
-{
-  weir_map_identity(&a->in[a->n_in], d);
-  return a->n_in++;
-}
-
-int weir_map_output(weir_access *a, const weir_array_desc *d)
-{
-  weir_map_identity(&a->out[a->n_out], d);
-  return a->n_out++;
-}
-
 void weir_map_copy(const weir_op_args *args, weir_access *a)
 {
   weir_map_dims(a, &args->out[0]);
   weir_map_operand(&a->in[0], &args->in[0]);
-  a->n_in = 1;
-  weir_map_output(a, &args->out[0]);
+  weir_map_identity(&a->out[0], &args->out[0]);
   a->n_values = 1;
   a->value[0] = weir_body_load(&a->body, 0, args->in[0].dtype);
 }

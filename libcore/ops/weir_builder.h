@@ -25,9 +25,6 @@ void weir_map_identity(weir_operand *o, const weir_array_desc *d);
 /* Operand broadcast to the iterations of an array `shape` by numpy's rule: dimensions are aligned
  * at the end; one that is repeated does not appear in the map. */
 void weir_map_broadcast(weir_operand *o, const weir_array_desc *d, const weir_array_desc *shape);
-/* Appends input (output) operand `d` with the identity map and returns its number. */
-int weir_map_input(weir_access *a, const weir_array_desc *d);
-int weir_map_output(weir_access *a, const weir_array_desc *d);
 /* The access that copies: one input read as it stands, `value` of a load. For ops that then only
  * change the input's map. */
 void weir_map_copy(const weir_op_args *args, weir_access *a);

@@ -88,8 +88,8 @@ static void state_access(weir_access *a)
   for (int k = 0; k < DIMS; k++) {
     (void)weir_map_dim(a, k < Q ? WEIR_PARALLEL : WEIR_REDUCED, extent[k]);
   }
-  a->n_in = 5;
-  a->n_out = a->n_values = 1;
+  assert_ok(weir_access_resize(a, 5, 1, 0));
+  a->n_values = 1;
   map(&a->in[0], WEIR_C128, 5, (const int[]){K, E, A, M, P});
   map(&a->in[1], WEIR_C128, 5, (const int[]){A, B, I, P, R});
   map(&a->in[2], WEIR_C128, 5, (const int[]){A, B, J, R, N});

@@ -144,7 +144,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     a->dim[weir_map_dim(a, WEIR_FORWARD, WEIR_UNBOUNDED)].time = true;
   }
   for (int i = 0; i < args->n_in; i++) {
-    weir_operand *o = &a->in[a->n_in++];
+    weir_operand *o = &a->in[i];
     const weir_array_desc *d = &args->in[i];
 
     WEIR_TRY(map_whole(a, o, d, s->name));
@@ -153,7 +153,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     }
   }
   for (int k = 0; k < args->n_out; k++) {
-    WEIR_TRY(map_whole(a, &a->out[a->n_out++], &args->out[k], s->name));
+    WEIR_TRY(map_whole(a, &a->out[k], &args->out[k], s->name));
   }
   return WEIR_OK;
 }

@@ -27,8 +27,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_concat_spec *s = args->spec;
 
   weir_map_dims(a, &args->in[0]);
-  weir_map_input(a, &args->in[0]);
-  weir_map_output(a, &args->out[0]);
+  weir_map_identity(&a->in[0], &args->in[0]);
+  weir_map_identity(&a->out[0], &args->out[0]);
   a->out[0].index[s->dim].offset = s->offset;
   a->n_values = 1;
   a->value[0] = weir_body_load(&a->body, 0, args->in[0].dtype);

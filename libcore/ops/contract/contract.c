@@ -189,7 +189,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   for (int i = 0; i < p.n; i++) {
     const weir_dtype dtype = args->in[i].dtype;
 
-    weir_map_operand(&a->in[a->n_in++], &args->in[i]);
+    weir_map_operand(&a->in[i], &args->in[i]);
     for (int j = 0; j < p.rank[i]; j++) {
       a->in[i].index[j].coef[find(&p, p.operand[i][j])] = 1;
     }
@@ -201,7 +201,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     x = dtype == accumulator ? x : weir_body_cast(&a->body, accumulator, x);
     product = i == 0 ? x : weir_body_binary(&a->body, WEIR_CODE_MUL, product, x);
   }
-  weir_map_output(a, &args->out[0]);
+  weir_map_identity(&a->out[0], &args->out[0]);
   a->n_values = 1;
   a->value[0] = product;
   if (p.n_labels > args->out[0].rank) {

@@ -113,8 +113,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_map_operand(in, x);
   weir_map_operand(weight, w);
   weir_map_operand(made, y);
-  a->n_in = 2;
-  a->n_out = 1;
   in->index[0].coef[0] = made->index[0].coef[0] = 1;
   for (int k = 0; k < d; k++) {
     weir_index *i = &in->index[k + 1];

@@ -52,21 +52,15 @@ static bool take_apart(weir_access *a, int y)
 bool conv_picked_of(const weir_access *a, const weir_derivation *told, conv_picked *p)
 {
   const int y = told->in[0] == 2 ? 0 : 1; /* of a convolution as built */
-  void *memory = NULL;
-  bool is = false;
+  weir_access whole;
 
   if (a->maker != WEIR_MADE_BY_BODY || a->n_in != 3 || a->n_out != 1 || a->n_values != 1 ||
       a->n_states != 0 || a->combine != WEIR_COMBINE_SUM || a->in[2].dtype != WEIR_U8 ||
-      told->in[2] != WEIR_DERIVED_PLACE || weir_alloc(1, sizeof(weir_access), &memory) != WEIR_OK) {
+      told->in[2] != WEIR_DERIVED_PLACE || weir_access_copy(a, &whole) != WEIR_OK) {
     return false;
   }
-  weir_access *const whole = memory;
-
-  if (weir_access_copy(a, whole) == WEIR_OK) {
-    is = take_apart(whole, y) && conv_form_of(whole, told, &p->form) && p->form.y == y;
-    weir_access_fini(whole);
-  }
-  weir_free(&memory);
+  bool is = take_apart(&whole, y) && conv_form_of(&whole, told, &p->form) && p->form.y == y;
+  weir_access_fini(&whole);
   if (!is) {
     return false;
   }

@@ -157,8 +157,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_map_operand(in, x);
   weir_map_operand(weight, w);
   weir_map_operand(made, y);
-  a->n_in = 2;
-  a->n_out = 1;
   in->index[0].coef[0] = made->index[0].coef[0] = 1;
   for (int k = 0; k < d; k++) {
     map_dim(s, x, k, tap + k, a, &in->index[k + 1]);
@@ -205,8 +203,10 @@ static weir_value by_weights(weir_graph *g, const weir_conv_spec *s, const weir_
   weir_status status = weir_op_conv.infer(&args, &out);
 
   args.out = &out;
+  status = status == WEIR_OK ? weir_access_resize(&a, 2, 1, 0) : status;
   status = status == WEIR_OK ? weir_op_conv.access(&args, &a) : status;
   if (status != WEIR_OK) {
+    weir_access_fini(&a);
     return weir_graph_fail(g, status);
   }
   const weir_operand made = a.out[0];

@@ -149,6 +149,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const bool moves = s->code == WEIR_CODE_CAST || s->code == WEIR_CODE_SELECT;
   const weir_dtype made = args->out[0].dtype;
   int32_t arg[3] = {-1, -1, -1};
+  int operand = 0;
 
   weir_map_dims(a, &args->out[0]);
   for (int i = 0; i < n; i++) {
@@ -159,12 +160,12 @@ static weir_status access(const weir_op_args *args, weir_access *a)
                                           : weir_body_real(&a->body, dtype, s->value);
       continue;
     }
-    weir_map_broadcast(&a->in[a->n_in], &args->in[a->n_in], &args->out[0]);
-    arg[i] = moves ? weir_body_load(&a->body, a->n_in, args->in[a->n_in].dtype)
-                   : weir_map_load(a, a->n_in, args->in[a->n_in].dtype);
-    a->n_in++;
+    weir_map_broadcast(&a->in[operand], &args->in[operand], &args->out[0]);
+    arg[i] = moves ? weir_body_load(&a->body, operand, args->in[operand].dtype)
+                   : weir_map_load(a, operand, args->in[operand].dtype);
+    operand++;
   }
-  weir_map_output(a, &args->out[0]);
+  weir_map_identity(&a->out[0], &args->out[0]);
   a->n_values = 1;
   const int32_t value =
       weir_body_push(&a->body, (weir_expr){.code = s->code,

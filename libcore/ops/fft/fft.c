@@ -75,8 +75,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   double points = 1;
 
   a->maker = WEIR_MADE_BY_LIBRARY;
-  weir_map_operand(&a->in[a->n_in++], x);
-  weir_map_operand(&a->out[a->n_out++], y);
+  weir_map_operand(&a->in[0], x);
+  weir_map_operand(&a->out[0], y);
   for (int d = 0; d < x->rank; d++) {
     const bool whole = place_of(s, d) >= 0;
     const int dim = weir_map_dim(a, whole ? WEIR_REDUCED : WEIR_PARALLEL, x->shape[d]);

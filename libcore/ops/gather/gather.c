@@ -69,7 +69,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_array_desc *x = &args->in[0], *index = &args->in[1];
 
   weir_map_copy(args, a);
-  a->n_in = 2;
   weir_map_operand(&a->in[1], index);
   for (int d = 0; d < x->rank; d++) {
     if (d != s->dim) {

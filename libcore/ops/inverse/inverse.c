@@ -40,8 +40,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
   a->maker = WEIR_MADE_BY_LIBRARY;
   a->point_flops = each * 2 * n * n * n;
-  weir_batch_map(a, &a->in[a->n_in++], &args->in[0], 2, (const int[]){row, column});
-  weir_batch_map(a, &a->out[a->n_out++], &args->out[0], 2, (const int[]){column, row});
+  weir_batch_map(a, &a->in[0], &args->in[0], 2, (const int[]){row, column});
+  weir_batch_map(a, &a->out[0], &args->out[0], 2, (const int[]){column, row});
   return WEIR_OK;
 }
 

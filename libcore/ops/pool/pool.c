@@ -79,7 +79,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const weir_array_desc *x = &args->in[0];
 
   weir_map_dims(a, &args->out[0]);
-  weir_map_input(a, x);
+  weir_map_identity(&a->in[0], x);
   for (int k = 0; k < x->rank - 2; k++) {
     weir_index *i = &a->in[0].index[k + 1];
 
@@ -93,7 +93,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   const int32_t value = weir_body_load(&a->body, 0, x->dtype);
 
   for (int o = 0; o < args->n_out; o++) {
-    weir_map_output(a, &args->out[o]);
+    weir_map_identity(&a->out[o], &args->out[o]);
   }
   weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, -1);
   return WEIR_OK;

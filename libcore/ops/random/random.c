@@ -81,9 +81,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_body *b = &a->body;
 
   weir_map_dims(a, &args->out[0]);
-  weir_map_input(a, &args->in[0]);
-  weir_map_input(a, &args->in[1]);
-  weir_map_output(a, &args->out[0]);
+  weir_map_identity(&a->in[0], &args->in[0]);
+  weir_map_identity(&a->in[1], &args->in[1]);
+  weir_map_identity(&a->out[0], &args->out[0]);
   const int32_t first = bits_of(a, id);
 
   a->n_values = 1;

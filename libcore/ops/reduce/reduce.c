@@ -75,15 +75,15 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   int32_t present = -1;
 
   weir_map_dims(a, x);
-  weir_map_input(a, x);
+  weir_map_identity(&a->in[0], x);
   const int32_t value = weir_body_load(&a->body, 0, x->dtype);
 
   if (args->n_in == 2) {
-    weir_map_broadcast(&a->in[a->n_in++], &args->in[1], x);
+    weir_map_broadcast(&a->in[1], &args->in[1], x);
     present = weir_body_load(&a->body, 1, WEIR_BOOL);
   }
   for (int k = 0; k < args->n_out; k++) {
-    weir_operand *o = &a->out[a->n_out++];
+    weir_operand *o = &a->out[k];
     int at = 0;
 
     weir_map_operand(o, &args->out[k]);

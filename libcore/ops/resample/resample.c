@@ -175,7 +175,6 @@ static void access_linear(const weir_op_args *args, weir_access *a)
   weir_index *after = &a->in[1].index[s->dim];
 
   a->in[1] = a->in[0];
-  a->n_in = 2;
   after->offset += after->div;
   after->border = after->border == WEIR_BORDER_WRAP ? WEIR_BORDER_WRAP : WEIR_BORDER_REPLICATE;
   const int64_t div = after->div;
@@ -209,7 +208,6 @@ static void access_fir(const weir_op_args *args, weir_access *a)
   x->border = border_of(s);
   x->fill = s->fill;
   weir_map_operand(h, taps);
-  a->n_in = 2;
   h->index[0].coef[k] = 1;
   if (taps->rank == 2 && taps->shape[1] > 1) { /* the phase: (down t + delay) modulo up */
     h->index[1].coef[s->dim] = x->coef[s->dim];

@@ -3,11 +3,19 @@
 
 #include <string.h>
 
+/* What define functions cannot be told while they write. */
+static int32_t fail(weir_scan *s, weir_status status)
+{
+  weir_status *failed = &s->access->body.failed;
+
+  *failed = *failed == WEIR_OK ? status : *failed;
+  return -1;
+}
+
 int32_t weir_scan_load(weir_scan *s, int input)
 {
   if (input < 0 || input >= s->n_data) {
-    s->access->body.failed = true;
-    return -1;
+    return fail(s, WEIR_ERR_SHAPE);
   }
   return weir_body_load(&s->access->body, input, s->args->in[input].dtype);
 }
@@ -15,23 +23,31 @@ int32_t weir_scan_load(weir_scan *s, int input)
 int weir_scan_state(weir_scan *s, weir_dtype dtype, double initial)
 {
   weir_access *a = s->access;
+  const int n = a->n_states;
+  const weir_status status =
+      n < WEIR_MAX_STATES ? weir_access_resize(a, a->n_in, a->n_out, n + 1) : WEIR_ERR_SHAPE;
 
-  if (a->n_states >= WEIR_MAX_STATES) {
-    a->body.failed = true;
-    return WEIR_MAX_STATES - 1;
+  if (status != WEIR_OK) {
+    return fail(s, status);
   }
-  a->state[a->n_states] = (weir_state){.dtype = dtype, .initial = initial, .next = -1};
-  return a->n_states++;
+  a->state[n] = (weir_state){.dtype = dtype, .initial = initial, .next = -1};
+  return n;
 }
 
 int32_t weir_scan_read(weir_scan *s, int state)
 {
-  return weir_body_state(&s->access->body, state, s->access->state[state].dtype);
+  return state >= 0 && state < s->access->n_states
+             ? weir_body_state(&s->access->body, state, s->access->state[state].dtype)
+             : fail(s, WEIR_ERR_SHAPE);
 }
 
 void weir_scan_next(weir_scan *s, int state, int32_t expression)
 {
-  s->access->state[state].next = expression;
+  if (state >= 0 && state < s->access->n_states) {
+    s->access->state[state].next = expression;
+  } else {
+    (void)fail(s, WEIR_ERR_SHAPE);
+  }
 }
 
 void weir_scan_emit(weir_scan *s, int32_t expression)
@@ -39,7 +55,7 @@ void weir_scan_emit(weir_scan *s, int32_t expression)
   weir_access *a = s->access;
 
   if (a->n_values >= WEIR_MAX_OUTPUTS) {
-    a->body.failed = true;
+    (void)fail(s, WEIR_ERR_SHAPE);
     return;
   }
   a->value[a->n_values++] = expression;
@@ -58,9 +74,10 @@ static weir_status define(const weir_op_args *args, weir_access *a)
   weir_scan s = {.args = args, .access = a, .parameter = spec->parameter, .n_data = spec->n_data};
 
   WEIR_TRY(spec->define(&s));
-  if (a->body.failed) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: its body is wrong: an argument, or too many states",
-                     spec->name);
+  if (a->body.failed != WEIR_OK) {
+    return weir_fail(a->body.failed, "%s: its body is wrong: %s", spec->name,
+                     a->body.failed == WEIR_ERR_MEMORY ? "no memory"
+                                                       : "an argument, or too many states");
   }
   if (a->n_values < 1) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: nothing is emitted", spec->name);
@@ -172,7 +189,7 @@ static int outputs(const weir_op_args *args)
   int64_t count[WEIR_DTYPE_COUNT];
   int array[WEIR_MAX_STATES];
   weir_access a;
-  int n = 1; /* a wrong spec is reported by infer */
+  int n = 0; /* what is wrong is reported by infer */
 
   weir_access_init(&a);
   if (s->define != NULL && s->n_data >= 1 && s->n_data <= args->n_in &&
@@ -199,6 +216,9 @@ static weir_status infer_from(const weir_op_args *args, weir_access *a, weir_arr
   if (a->n_values + n > WEIR_MAX_OUTPUTS) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: %d outputs, at most %d are possible", s->name,
                      a->n_values + n, WEIR_MAX_OUTPUTS);
+  }
+  if (a->n_values + n != args->n_out) { /* `outputs` had no memory and could not tell */
+    return weir_fail(WEIR_ERR_MEMORY, "%s: no memory to count its outputs", s->name);
   }
   for (int k = 0; k < a->n_values; k++) {
     out[k] = whole;
@@ -246,19 +266,19 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_map_dims(a, whole);
   a->dim[s->dim].kind = s->backward ? WEIR_BACKWARD : WEIR_FORWARD;
   for (int i = 0; i < s->n_data; i++) {
-    weir_map_broadcast(&a->in[a->n_in++], &args->in[i], whole);
+    weir_map_broadcast(&a->in[i], &args->in[i], whole);
   }
   for (int k = 0; k < a->n_values; k++) {
-    weir_map_output(a, &args->out[k]);
+    weir_map_identity(&a->out[k], &args->out[k]);
   }
   const int n = state_arrays(a, dtype, count, array);
 
   for (int k = 0; k < n; k++) {
     if (s->take_state) {
-      map_states(&a->in[a->n_in++], &args->in[s->n_data + k], s->dim);
+      map_states(&a->in[s->n_data + k], &args->in[s->n_data + k], s->dim);
     }
     if (s->give_state) {
-      map_states(&a->out[a->n_out++], &args->out[a->n_values + k], s->dim);
+      map_states(&a->out[a->n_values + k], &args->out[a->n_values + k], s->dim);
     }
   }
   for (int i = 0; i < a->n_states; i++) {

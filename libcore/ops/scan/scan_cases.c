@@ -50,14 +50,13 @@ static void draw(uint64_t seed, weir_op_case *c)
   if (s.take_state) {
     weir_scan_spec gives = s; /* the states it gives are those it takes */
     weir_array_desc out[WEIR_MAX_OUTPUTS];
-    const weir_op_args args = {.spec = &gives, .n_in = c->n_in, .in = c->in};
+    weir_op_args args = {.spec = &gives, .n_in = c->n_in, .in = c->in};
 
     gives.take_state = false;
     gives.give_state = true;
+    args.n_out = weir_op_scan.outputs(&args);
     assert_ok(weir_op_scan.infer(&args, out));
-    const int n = weir_op_scan.outputs(&args);
-
-    for (int k = 1; k < n; k++) {
+    for (int k = 1; k < args.n_out; k++) {
       weir_case_input(c, &out[k], 0, 2);
     }
   }

@@ -100,12 +100,35 @@ static void what_cannot_be_scanned_is_refused(void **state)
   assert_refused(g, weir_scan_add(g, &bad, &x, 1), "bad: state 0 has no next value");
 }
 
+static weir_status make_scan(void *context)
+{
+  const weir_array_desc x = {.dtype = WEIR_F64, .rank = 1, .shape = {8}};
+  const weir_scan_spec s = {
+      .name = "sum", .define = define_sum_and_count, .n_data = 1, .give_state = true};
+  weir_graph *g;
+
+  WEIR_TRY(weir_graph_create(&g));
+  const weir_value v = weir_input(g, "x", &x);
+
+  (void)weir_scan_add(g, &s, &v, 1);
+  const weir_status status = weir_graph_status(g);
+
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static void memory_that_is_missing_is_told(void **state)
+{
+  assert_true(weir_check_faults(make_scan, NULL) > 20);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(state_arrays_follow_the_data),
       cmocka_unit_test(states_come_and_go_by_dtype),
       cmocka_unit_test(what_cannot_be_scanned_is_refused),
+      cmocka_unit_test(memory_that_is_missing_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
   a->maker = WEIR_MADE_BY_LIBRARY;
   a->point_flops = each * (2. / 3 * (double)n + 2 * (double)k) * (double)n * (double)n;
-  weir_batch_map(a, &a->in[a->n_in++], &args->in[0], 2, (const int[]){row, unknown});
-  weir_batch_map(a, &a->in[a->n_in++], &args->in[1], 2, (const int[]){row, side});
-  weir_batch_map(a, &a->out[a->n_out++], &args->out[0], 2, (const int[]){unknown, side});
+  weir_batch_map(a, &a->in[0], &args->in[0], 2, (const int[]){row, unknown});
+  weir_batch_map(a, &a->in[1], &args->in[1], 2, (const int[]){row, side});
+  weir_batch_map(a, &a->out[0], &args->out[0], 2, (const int[]){unknown, side});
   return WEIR_OK;
 }
 

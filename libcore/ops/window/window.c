@@ -91,21 +91,21 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_map_dims(a, &args->out[0]);
   const int tap = weir_map_dim(a, WEIR_REDUCED, s->taps);
 
-  weir_map_input(a, x);
+  weir_map_identity(&a->in[0], x);
   slide(&a->in[0], s, s->dim, tap);
   const int32_t value = weir_body_load(&a->body, 0, x->dtype);
 
   if (args->n_in == 2) {
     const int at = s->dim - (x->rank - args->in[1].rank);
 
-    weir_map_broadcast(&a->in[a->n_in++], &args->in[1], x);
+    weir_map_broadcast(&a->in[1], &args->in[1], x);
     if (at >= 0) {
       slide(&a->in[1], s, at, tap);
     }
     present = weir_body_load(&a->body, 1, WEIR_BOOL);
   }
   for (int k = 0; k < args->n_out; k++) {
-    weir_map_output(a, &args->out[k]);
+    weir_map_identity(&a->out[k], &args->out[k]);
   }
   weir_combine_values(a, s->combine, args->out[0].dtype, value, x->dtype, present);
   return WEIR_OK;

@@ -93,8 +93,9 @@ typedef struct derive_beside_arrays {
   int32_t *array;                /* [WEIR_MAX_OPERANDS] of the operands of `to`          */
 } derive_beside_arrays;
 /* Turns a copy of the node's access into that of the positions that its results come from (output
- * *output); false where the rule of its monoid does not ask for them. */
-bool derive_find_best(weir_access *a, int *output);
+ * *output); *asks is false where the rule of its monoid does not ask for them. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status derive_find_best(weir_access *a, bool *asks, int *output) WEIR_CHECKED;
 /* Places that a result of the access may come from, INT64_MAX: more than fit. */
 int64_t derive_places(const weir_access *a);
 /* Likewise for PROD: the number of zeros among the values, or the product of the others. */

@@ -31,17 +31,23 @@ static weir_operand whole(const weir_access *a, weir_dtype dtype)
   return o;
 }
 
-/* Appends an input that lies as `o`; its number, or -1. */
-static int add_input(back *b, const weir_operand *o, int32_t array)
+/* Appends an input that lies as `o`; *at: its number. */
+static weir_status add_input(back *b, const weir_operand *o, int32_t array, int *at)
 {
   weir_access *to = b->d.to;
+  const int n = to->n_in;
 
-  if (to->n_in == WEIR_MAX_OPERANDS) {
-    return -1;
+  if (n == WEIR_MAX_OPERANDS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "the derivative of a scan with %d states has more than "
+                     "%d operands",
+                     b->d.from->n_states, WEIR_MAX_OPERANDS);
   }
-  to->in[to->n_in] = *o;
-  b->array[to->n_in] = array;
-  return to->n_in++;
+  WEIR_TRY(weir_access_resize(to, n + 1, 0, 0));
+  to->in[n] = *o;
+  b->array[n] = array;
+  *at = n;
+  return WEIR_OK;
 }
 
 /* Nodes that give the states before each element: array[k] of state k. */
@@ -56,16 +62,17 @@ static weir_status save_states(derive_walk *w, const derive_site *site, int32_t 
     weir_access a;
 
     WEIR_TRY(weir_access_copy(from, &a));
+    status = weir_access_resize(&a, a.n_in, n, a.n_states);
     for (int k = 0; k < from->n_states; k++) {
       a.state[k].final = 0;
     }
     a.presence = 0;
-    a.n_out = a.n_values = n;
-    for (int k = 0; k < n; k++) {
+    a.n_values = n;
+    for (int k = 0; k < n && status == WEIR_OK; k++) {
       a.out[k] = whole(from, from->state[first + k].dtype);
       a.value[k] = weir_body_state(&a.body, first + k, from->state[first + k].dtype);
     }
-    status = weir_sweep(&a);
+    status = status == WEIR_OK ? weir_sweep(&a) : status;
     status = status == WEIR_OK ? derive_add(w, &a, site->in, site->where, &node) : status;
     weir_access_fini(&a);
     for (int k = 0; k < n && status == WEIR_OK; k++) {
@@ -76,11 +83,11 @@ static weir_status save_states(derive_walk *w, const derive_site *site, int32_t 
 }
 
 /* Iterations the other way round; inputs, saved states, adjoints of outputs. */
-static bool take_operands(back *b, const derive_site *site, const int32_t *saved)
+static weir_status take_operands(back *b, const derive_site *site, const int32_t *saved)
 {
   const weir_access *from = site->access;
   weir_access *to = b->d.to;
-  bool room = true;
+  int at;
 
   to->n_dims = from->n_dims;
   for (int k = 0; k < from->n_dims; k++) {
@@ -93,39 +100,44 @@ static bool take_operands(back *b, const derive_site *site, const int32_t *saved
     b->d.left_by[k] = -1;
   }
   for (int k = 0; k < from->n_in && from->in[k].role == WEIR_ROLE_DATA; k++) {
-    room = room && add_input(b, &from->in[k], site->in[k]) == k;
+    WEIR_TRY(add_input(b, &from->in[k], site->in[k], &at));
   }
   for (int k = 0; k < from->n_states; k++) {
     const weir_operand o = whole(from, from->state[k].dtype);
 
-    b->saved[k] = add_input(b, &o, saved[k]);
-    room = room && b->saved[k] >= 0;
+    WEIR_TRY(add_input(b, &o, saved[k], &b->saved[k]));
   }
   for (int o = 0; o < from->n_out; o++) {
     const bool given = (site->seeded >> o & 1) != 0 && weir_dtype_is_real(from->out[o].dtype);
 
-    b->given[o] = given ? add_input(b, &from->out[o], site->adjoint[o]) : -1;
-    room = room && (!given || b->given[o] >= 0);
+    b->given[o] = -1;
+    if (given) {
+      WEIR_TRY(add_input(b, &from->out[o], site->adjoint[o], &b->given[o]));
+    }
   }
-  return room;
+  return WEIR_OK;
 }
 
 /* An adjoint for every state of floats; it begins with that of the final state. */
-static void make_states(back *b, const weir_access *from)
+static weir_status make_states(back *b, const weir_access *from)
 {
   weir_access *to = b->d.to;
+  int n = 0;
 
+  WEIR_TRY(weir_access_resize(to, to->n_in, 0, from->n_states));
   for (int k = 0; k < from->n_states; k++) {
     const weir_state *s = &from->state[k];
     const int given = s->final > 0 ? b->given[s->final - 1] : -1;
 
     b->lambda[k] = -1;
     if (weir_dtype_is_real(s->dtype)) {
-      b->lambda[k] = to->n_states;
-      to->state[to->n_states++] =
+      b->lambda[k] = n;
+      to->state[n++] =
           (weir_state){.dtype = s->dtype, .init = given + 1, .slot = s->slot, .next = -1};
     }
   }
+  to->n_states = n;
+  return WEIR_OK;
 }
 
 static void add_seed(back *b, int32_t *seed, int32_t e, int32_t g)
@@ -174,6 +186,18 @@ static int32_t total(back *b, const int32_t *seed, weir_code code, int64_t numbe
   return sum < 0 ? weir_body_real(body, dtype, 0) : sum;
 }
 
+/* Appends an output that lies as `o`. */
+static weir_status add_output(weir_access *to, weir_operand o)
+{
+  if (to->n_out == WEIR_MAX_OUTPUTS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "the derivative has more than %d outputs",
+                     WEIR_MAX_OUTPUTS);
+  }
+  WEIR_TRY(weir_access_resize(to, to->n_in, to->n_out + 1, to->n_states));
+  to->out[to->n_out - 1] = o;
+  return WEIR_OK;
+}
+
 /* What inputs get, element by element, and initial states at the end. */
 static weir_status make_outputs(back *b, const derive_walk *w, const derive_site *site,
                                 const int32_t *seed)
@@ -188,18 +212,14 @@ static weir_status make_outputs(back *b, const derive_walk *w, const derive_site
     if (!w->wanted[site->in[k]] || !weir_dtype_is_real(x->dtype)) {
       continue;
     }
-    if (to->n_out == WEIR_MAX_OUTPUTS) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "the derivative has more than %d outputs",
-                       WEIR_MAX_OUTPUTS);
-    }
     b->to[k] = to->n_out;
-    to->out[to->n_out++] = x->role == WEIR_ROLE_DATA ? whole(from, x->dtype) : *x;
+    WEIR_TRY(add_output(to, x->role == WEIR_ROLE_DATA ? whole(from, x->dtype) : *x));
     if (x->role == WEIR_ROLE_DATA) {
       to->value[to->n_values++] = total(b, seed, WEIR_CODE_LOAD, k, x->dtype);
     }
   }
   if (to->n_values == 0) { /* a scan has to make something */
-    to->out[to->n_out++] = whole(from, WEIR_F32);
+    WEIR_TRY(add_output(to, whole(from, WEIR_F32)));
     to->value[to->n_values++] = weir_body_real(&to->body, WEIR_F32, 0);
   }
   for (int k = 0; k < from->n_states; k++) {
@@ -224,12 +244,13 @@ static weir_status hand_on(derive_walk *w, const derive_site *site, int k, int32
   derive_site reader = {.access = &read, .where = site->where, .seeded = 1};
 
   weir_access_init(&read);
+  WEIR_TRY(weir_access_resize(&read, 1, 1, 0));
   read.n_dims = from->n_dims;
   memcpy(read.dim, from->dim, sizeof read.dim);
   for (int j = 0; j < read.n_dims; j++) {
     read.dim[j].kind = WEIR_PARALLEL;
   }
-  read.n_in = read.n_out = read.n_values = 1;
+  read.n_values = 1;
   read.in[0] = from->in[k];
   read.out[0] = whole(from, from->in[k].dtype);
   read.value[0] = weir_body_load(&read.body, 0, from->in[k].dtype);
@@ -294,14 +315,8 @@ weir_status derive_scan(derive_walk *w, const derive_site *site)
   WEIR_TRY_GOTO(weir_alloc(from->body.n + 1, sizeof(int32_t), &seed), out);
   memset(seed, -1, (size_t)from->body.n * sizeof(int32_t));
   WEIR_TRY_GOTO(save_states(w, site, saved), out);
-  if (!take_operands(&b, site, saved)) {
-    status = weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "the derivative of a scan with %d states has more than "
-                       "%d operands",
-                       from->n_states, WEIR_MAX_OPERANDS);
-    goto out;
-  }
-  make_states(&b, from);
+  WEIR_TRY_GOTO(take_operands(&b, site, saved), out);
+  WEIR_TRY_GOTO(make_states(&b, from), out);
   WEIR_TRY_GOTO(derive_forward(&b.d, expr), out);
   seed_all(&b, from, seed);
   (void)derive_backward(&b.d, expr, seed);

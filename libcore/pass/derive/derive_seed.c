@@ -72,8 +72,9 @@ static int32_t index_there(void *context, int j)
   return derive_put_index(context, j);
 }
 
-bool derive_find_best(weir_access *a, int *output)
+weir_status derive_find_best(weir_access *a, bool *asks, int *output)
 {
+  *asks = true;
   switch (a->combine) {
   case WEIR_COMBINE_MIN:
     a->value[0] = weir_body_unary(&a->body, WEIR_CODE_NEG, a->value[0]);
@@ -86,16 +87,17 @@ bool derive_find_best(weir_access *a, int *output)
     a->value[0] = position(a, &a->body, own_index, &a->body);
     a->accumulator = a->out[0].dtype = WEIR_I64;
     *output = 0;
-    return true;
+    return WEIR_OK;
   default:
-    return false;
+    *asks = false;
+    return WEIR_OK;
   }
+  WEIR_TRY(weir_access_resize(a, a->n_in, 2, 0));
   a->combine = WEIR_COMBINE_ARGMAX;
-  a->n_out = 2;
   a->out[1] = a->out[0];
   a->out[1].dtype = WEIR_I64;
   *output = 1;
-  return true;
+  return WEIR_OK;
 }
 
 bool derive_find_product(weir_access *a, bool zeros)
@@ -278,6 +280,9 @@ weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *arrays, c
     if (v >= 0) {
       add_seed(d, seed, unwrap(d, expr, a->value[0]), v);
     }
+  }
+  if (d->to->body.failed != WEIR_OK) {
+    return weir_fail(d->to->body.failed, "no memory for what lies beside a derivative");
   }
   return d->overflow ? weir_fail(WEIR_ERR_UNSUPPORTED, "the derivative has more than %d operands",
                                  WEIR_MAX_OPERANDS)

@@ -306,7 +306,13 @@ static bool put_operand(derive_adjoint *d, const weir_operand *x, weir_dtype dty
     d->overflow = true;
     return false;
   }
-  weir_operand *y = &to->in[to->n_in++];
+  const weir_status status = weir_access_resize(to, to->n_in + 1, to->n_out, 0);
+
+  if (status != WEIR_OK) {
+    to->body.failed = status;
+    return false;
+  }
+  weir_operand *y = &to->in[to->n_in - 1];
   const weir_box whole = weir_iterations(to);
 
   *y = *x;
@@ -489,7 +495,6 @@ weir_status derive_solve(derive_adjoint *d, bool *nothing)
   const weir_access *a = d->from;
   const weir_operand *x = &a->in[d->operand];
   const weir_box whole = weir_iterations(a);
-  weir_operand *y = &d->to->out[0];
 
   d->condition = -1;
   *nothing = weir_box_empty(&whole);
@@ -505,14 +510,16 @@ weir_status derive_solve(derive_adjoint *d, bool *nothing)
     find_rest(d, k);
   }
   choose_solvers(d);
+  WEIR_TRY(weir_access_resize(d->to, 0, 1, 0));
+  weir_operand *y = d->to->out;
+
   *y = (weir_operand){.dtype = x->dtype, .rank = x->rank};
   for (int k = 0; k < x->rank; k++) {
     y->extent[k] = x->extent[k];
     y->index[k].coef[k] = 1;
   }
-  d->to->n_out = 1;
   for (int k = 0; k < a->n_in && !d->overflow; k++) {
-    if (!put_operand(d, &a->in[k], a->in[k].dtype)) {
+    if (!put_operand(d, &a->in[k], a->in[k].dtype) && d->to->body.failed == WEIR_OK) {
       return weir_fail(WEIR_ERR_UNSUPPORTED, "no rule for the derivative beside a gathered input");
     }
   }
@@ -523,6 +530,9 @@ weir_status derive_solve(derive_adjoint *d, bool *nothing)
       demand_index(d, k);
     }
     demand_border(d, k);
+  }
+  if (d->to->body.failed != WEIR_OK) {
+    return weir_fail(d->to->body.failed, "no memory for the operands of a derivative");
   }
   if (d->overflow) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,

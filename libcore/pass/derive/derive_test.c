@@ -387,6 +387,37 @@ static void a_loss_is_one_float(void **state)
   assert_refused(g, grad, "no float of rank 0");
 }
 
+/* Sums with windows, monoids that read beside their results, scans. */
+static weir_status derive_once(void *context)
+{
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 6, 1}};
+  const weir_array_desc taps = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 1, 1}};
+  const weir_conv_spec conv = {.lo = {1}, .hi = {1}, .border = {WEIR_BORDER_REFLECT}};
+  static const weir_monoid monoids[] = {WEIR_COMBINE_PROD, WEIR_COMBINE_MIN, WEIR_COMBINE_SOFTMAX};
+  weir_value wrt[2], grad[2];
+  weir_graph *g;
+
+  WEIR_TRY(weir_graph_create(&g));
+  wrt[0] = weir_input(g, "x", &d);
+  wrt[1] = weir_input(g, "w", &taps);
+  const weir_value y = weir_conv(g, &conv, wrt[0], wrt[1]), z = weir_cumsum(g, y, 1);
+  weir_value loss = weir_sum(g, weir_cast(g, WEIR_F32, z), -1);
+
+  for (size_t k = 0; k < sizeof monoids / sizeof *monoids; k++) {
+    loss = weir_add(g, loss, weir_reduce(g, &(weir_reduce_spec){.combine = monoids[k]}, y));
+  }
+  const weir_status built = weir_graph_status(g);
+  const weir_status status = built == WEIR_OK ? weir_derive(g, loss, wrt, 2, grad) : built;
+
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static void memory_that_is_missing_is_told(void **state)
+{
+  assert_true(weir_check_faults(derive_once, NULL) > 200);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -400,6 +431,7 @@ int main(void)
       cmocka_unit_test(maxima_pass_what_rises),
       cmocka_unit_test(a_way_through_complex_numbers_is_refused),
       cmocka_unit_test(a_loss_is_one_float),
+      cmocka_unit_test(memory_that_is_missing_is_told),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

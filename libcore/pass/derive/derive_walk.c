@@ -95,10 +95,16 @@ static weir_status find_beside(derive_walk *w, const derive_site *site,
   for (int k = 0; k < 3 && status == WEIR_OK; k++) {
     weir_access a;
     int output = 0;
+    bool asks = false;
 
     *array[k] = -1;
     WEIR_TRY(weir_access_copy(site->access, &a));
-    if (k == 0 ? derive_find_best(&a, &output) : derive_find_product(&a, k == 1)) {
+    if (k == 0) {
+      status = derive_find_best(&a, &asks, &output);
+    } else {
+      asks = derive_find_product(&a, k == 1);
+    }
+    if (status == WEIR_OK && asks) {
       int32_t node = -1;
 
       status = derive_add(w, &a, site->in, site->where, &node);
@@ -227,7 +233,7 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
   WEIR_TRY(derive_seed(d, &beside, expr, seed));
   const int32_t value = derive_backward(d, expr, seed);
 
-  if (value < 0) {
+  if (value < 0 && d->to->body.failed == WEIR_OK) {
     return WEIR_OK;
   }
   weir_derivation told = tell(site, d, &beside, &in);

@@ -1,7 +1,6 @@
 /* format_copies.c - transposes: taken out of the graph, and put where they cost least. */
 #include <string.h>
 
-#include "base/weir_alloc.h"
 #include "pass/format/format_priv.h"
 
 static const weir_op_desc op_reorder = {
@@ -106,9 +105,9 @@ bool format_absorb(formatting *f)
 /* Reads the array row-major and writes it in the other order, in rows of what is written. */
 static weir_status fill_copy(const weir_array_desc *d, const int *order, weir_access *a)
 {
-  weir_access_init(a);
+  WEIR_TRY(weir_access_resize(a, 1, 1, 0));
   a->n_dims = a->in[0].rank = a->out[0].rank = d->rank;
-  a->n_in = a->n_out = a->n_values = 1;
+  a->n_values = 1;
   a->in[0].dtype = a->out[0].dtype = d->dtype;
   for (int k = 0; k < d->rank; k++) {
     a->dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[order[k]]};
@@ -123,18 +122,15 @@ weir_status format_add_copy(formatting *f, int32_t array, const format_order *or
 {
   weir_status status = WEIR_OK;
   const weir_value from = weir_array_value(f->g, array);
-  weir_access *access = NULL;
-  void *memory = NULL;
+  weir_access access;
   weir_value to;
 
-  WEIR_TRY(weir_alloc(1, sizeof(*access), &memory));
-  access = memory;
-  WEIR_TRY_GOTO(fill_copy(&weir_graph_get_array(f->g, array)->desc, order->at, access), out);
-  to = weir_graph_add_access(f->g, &op_reorder, access, &from, 1, NULL);
+  weir_access_init(&access);
+  WEIR_TRY_GOTO(fill_copy(&weir_graph_get_array(f->g, array)->desc, order->at, &access), out);
+  to = weir_graph_add_access(f->g, &op_reorder, &access, &from, 1, NULL);
   *made = weir_value_array(f->g, to);
   status = weir_graph_status(f->g);
 out:
-  weir_access_fini(access);
-  weir_free(&memory);
+  weir_access_fini(&access);
   return status;
 }

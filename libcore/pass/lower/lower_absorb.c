@@ -90,16 +90,14 @@ weir_status lower_absorb(const weir_loop *early, weir_loop *reduction, const int
                          const weir_operand *via, bool *done)
 {
   weir_status status = WEIR_OK;
-  weir_loop *grown = NULL;
-  void *memory = NULL;
+  weir_loop grown = *reduction;
   lower_merge first = {.from = early, .via = via}, second = {.from = reduction};
 
-  WEIR_TRY(weir_alloc(1, sizeof(*grown), &memory));
-  grown = memory;
-  *grown = *reduction;
-  memset(&grown->access.body, 0, sizeof(grown->access.body));
-  grown->access.n_in = 0;
-  first.into = second.into = grown;
+  *done = false;
+  WEIR_TRY(weir_access_copy(&reduction->access, &grown.access));
+  weir_body_fini(&grown.access.body);
+  grown.access.n_in = 0;
+  first.into = second.into = &grown;
   for (int k = 0; k < early->access.n_dims; k++) {
     first.dim[k] = order[k];
   }
@@ -123,17 +121,17 @@ weir_status lower_absorb(const weir_loop *early, weir_loop *reduction, const int
   }
   if (*done) {
     for (int k = 0; k < reduction->access.n_values; k++) {
-      grown->access.value[k] = second.expr[reduction->access.value[k]];
+      grown.access.value[k] = second.expr[reduction->access.value[k]];
     }
-    grown->n_members += early->n_members;
-    weir_body_fini(&reduction->access.body);
-    *reduction = *grown;
-    memset(&grown->access.body, 0, sizeof(grown->access.body));
+    grown.n_members += early->n_members;
+    const weir_loop old = *reduction;
+
+    *reduction = grown;
+    grown = old;
   }
 out:
-  weir_body_fini(&grown->access.body);
+  weir_access_fini(&grown.access);
   weir_free(&first.expr);
   weir_free(&second.expr);
-  weir_free(&grown);
   return status;
 }

@@ -131,18 +131,21 @@ static weir_status join(weir_loop *early, const weir_loop *later, bool *done)
     }
   }
   WEIR_TRY(lower_merge_run(&m, done));
-  for (int k = 0; k < l->n_out && *done; k++) {
-    e->out[e->n_out] = l->out[k];
-    early->out[e->n_out] = later->out[k];
-    e->value[e->n_out++] = m.expr[l->value[k]];
+  const int first = e->n_out;
+  const weir_status status = *done ? weir_access_resize(e, e->n_in, first + l->n_out, 0) : WEIR_OK;
+
+  if (*done && status == WEIR_OK) {
+    for (int k = 0; k < l->n_out; k++) {
+      e->out[first + k] = l->out[k];
+      early->out[first + k] = later->out[k];
+      e->value[first + k] = m.expr[l->value[k]];
+    }
     e->n_values = e->n_out;
-  }
-  if (*done) {
     early->node = later->node;
     early->n_members += later->n_members;
   }
   weir_free(&m.expr);
-  return WEIR_OK;
+  return status;
 }
 
 /* Drops outputs that neither another loop of the group nor anyone outside reads. */

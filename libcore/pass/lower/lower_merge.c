@@ -39,15 +39,16 @@ static bool same_operand(const weir_operand *x, const weir_operand *y)
   return true;
 }
 
-/* Number of operand (array, map) in the loop, appended when new; -1 when there is no room. A gather
- * operand is appended as it is, its `gather` renumbered by the caller. */
-static int find_operand(weir_loop *into, const weir_operand *o, int32_t array)
+/* *found: number of operand (array, map) in the loop, appended when new; -1 when there is no room.
+ * A gather operand is appended as it is, its `gather` renumbered by the caller. */
+static weir_status find_operand(weir_loop *into, const weir_operand *o, int32_t array, int *found)
 {
   weir_access *a = &into->access;
 
   for (int k = 0; k < a->n_in; k++) {
     if (into->in[k] == array && same_operand(&a->in[k], o)) {
-      return k;
+      *found = k;
+      return WEIR_OK;
     }
   }
   int parts = weir_dtype_parts(o->dtype); /* that engines of real numbers have */
@@ -55,18 +56,22 @@ static int find_operand(weir_loop *into, const weir_operand *o, int32_t array)
   for (int k = 0; k < a->n_in; k++) {
     parts += weir_dtype_parts(a->in[k].dtype);
   }
-  if (parts > WEIR_MAX_OPERANDS) {
-    return -1;
+  *found = -1;
+  if (parts <= WEIR_MAX_OPERANDS) {
+    *found = a->n_in;
+    WEIR_TRY(weir_access_resize(a, *found + 1, a->n_out, a->n_states));
+    a->in[*found] = *o;
+    into->in[*found] = array;
   }
-  a->in[a->n_in] = *o;
-  into->in[a->n_in] = array;
-  return a->n_in++;
+  return WEIR_OK;
 }
 
-static bool map_operands(lower_merge *m)
+/* *done is false when there was no room. */
+static weir_status map_operands(lower_merge *m, bool *done)
 {
   const weir_access *f = &m->from->access;
 
+  *done = false;
   for (int k = 0; k < f->n_in; k++) {
     weir_operand o = f->in[k];
 
@@ -80,7 +85,7 @@ static bool map_operands(lower_merge *m)
 
       if (x->gather != 0) {
         if (m->operand[x->gather - 1] < 0 || x->gather - 1 >= k) {
-          return false;
+          return WEIR_OK;
         }
         x->gather = m->operand[x->gather - 1] + 1;
       }
@@ -94,12 +99,13 @@ static bool map_operands(lower_merge *m)
       }
       memcpy(x->coef, coef, sizeof(coef));
     }
-    m->operand[k] = find_operand(m->into, &o, m->from->in[k]);
+    WEIR_TRY(find_operand(m->into, &o, m->from->in[k], &m->operand[k]));
     if (m->operand[k] < 0) {
-      return false;
+      return WEIR_OK;
     }
   }
-  return true;
+  *done = true;
+  return WEIR_OK;
 }
 
 /* The expression that says the same already, or -1. */
@@ -157,14 +163,17 @@ weir_status lower_merge_run(lower_merge *m, bool *done)
   *done = false;
   WEIR_TRY(weir_alloc(m->from->access.body.n, sizeof(int32_t), &memory));
   m->expr = memory;
-  if (!map_operands(m)) {
+  weir_status status = map_operands(m, done);
+
+  if (status == WEIR_OK && *done && !map_expressions(m)) {
+    status = weir_fail(WEIR_ERR_MEMORY, "lower: no memory for the expressions of a loop");
+  }
+  if (status != WEIR_OK || !*done) {
     m->into->access.n_in = kept_in;
-    return WEIR_OK;
   }
-  if (!map_expressions(m)) {
+  if (status != WEIR_OK) {
+    *done = false;
     weir_free(&m->expr);
-    return weir_fail(WEIR_ERR_MEMORY, "lower: no memory for the expressions of a loop");
   }
-  *done = true;
-  return WEIR_OK;
+  return status;
 }

@@ -42,12 +42,12 @@ static weir_operand identity(const weir_array_desc *d)
 }
 
 /* Element by element over arrays of one shape, without a body yet. */
-static void pointwise(weir_access *a, const weir_array_desc *d, int n_in)
+static weir_status pointwise(weir_access *a, const weir_array_desc *d, int n_in)
 {
   weir_access_init(a);
+  WEIR_TRY(weir_access_resize(a, n_in, 1, 0));
   a->n_dims = d->rank;
-  a->n_in = n_in;
-  a->n_out = a->n_values = 1;
+  a->n_values = 1;
   for (int k = 0; k < d->rank; k++) {
     a->dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};
   }
@@ -55,6 +55,7 @@ static void pointwise(weir_access *a, const weir_array_desc *d, int n_in)
     a->in[i] = identity(d);
   }
   a->out[0] = identity(d);
+  return WEIR_OK;
 }
 
 /* Adds the node, into `array` or (-1) into new ones, as one of this part; frees the access. */
@@ -94,7 +95,7 @@ static weir_status slice(const building *b, int32_t array, const weir_node *like
   const int cut = b->s->array[array];
   weir_access a;
 
-  pointwise(&a, &d, 1);
+  WEIR_TRY(pointwise(&a, &d, 1));
   a.in[0].extent[cut] = b->s->extent;
   a.in[0].index[cut].offset = b->part->lo;
   a.value[0] = weir_body_load(&a.body, 0, d.dtype);
@@ -110,7 +111,7 @@ static weir_status join(const building *b, int32_t array, const weir_node *like)
   const int cut = b->s->array[array];
   weir_access a;
 
-  pointwise(&a, &d, 1);
+  WEIR_TRY(pointwise(&a, &d, 1));
   a.out[0].extent[cut] = b->s->extent;
   a.out[0].index[cut].offset = b->part->lo;
   a.value[0] = weir_body_load(&a.body, 0, d.dtype);
@@ -144,7 +145,7 @@ static weir_status merge(const building *b, int32_t array, const weir_node *like
     b->merged[array] = b->now[array];
     return WEIR_OK;
   }
-  pointwise(&a, &d, 2);
+  WEIR_TRY(pointwise(&a, &d, 2));
   const bool half = d.dtype == WEIR_BF16; /* with which nothing computes */
   int32_t x = weir_body_load(&a.body, 0, d.dtype), y = weir_body_load(&a.body, 1, d.dtype);
 

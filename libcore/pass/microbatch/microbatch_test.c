@@ -18,8 +18,9 @@ static weir_value counted(weir_graph *g, weir_value x)
   weir_access a;
 
   weir_access_init(&a);
+  assert_ok(weir_access_resize(&a, 1, 1, 0));
   a.n_dims = 2;
-  a.n_in = a.n_out = a.n_values = 1;
+  a.n_values = 1;
   a.in[0] = (weir_operand){.dtype = WEIR_F32, .rank = 2};
   for (int k = 0; k < 2; k++) {
     a.dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};

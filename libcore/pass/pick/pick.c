@@ -5,7 +5,6 @@
  * themselves, products elsewhere being left out (0 times an infinity too, as in a derivative's
  * conditions); where a kernel takes that sooner than the sum over z, it stays so, and where nobody
  * is left to read z, z is not made. */
-#include "base/weir_alloc.h"
 #include "graph/weir_place.h"
 #include "pass/weir_pass.h"
 #include "pass/weir_sweep.h"
@@ -93,18 +92,20 @@ static void choose_value(weir_access *a, int place, const choice *c)
                                  weir_body_real(b, dtype, 0));
 }
 
-/* The access, a copy, with operand k read out of z's own. False: it reads z in another way. */
-static bool write_over(weir_access *a, int k, const choice *c)
+/* The access, a copy, with operand k read out of z's own. *done is false when it reads z in another
+ * way. */
+static weir_status write_over(weir_access *a, int k, const choice *c, bool *done)
 {
   const weir_operand *dy = &c->node->access.in[c->dy], *place = &c->node->access.in[c->place];
   const int at = a->n_in;
 
+  *done = false;
   for (int d = 0; d < a->in[k].rank; d++) {
     weir_index *x = &a->in[k].index[d];
 
     if (weir_index_divisor(x) != 1 || x->gather != 0 ||
         (x->border != WEIR_BORDER_NEVER && x->border != WEIR_BORDER_ABSENT)) {
-      return false;
+      return WEIR_OK;
     }
     /* What no window holds is read by no iteration of its own. */
     const int dim = weir_index_follows(x, a->n_dims);
@@ -117,11 +118,16 @@ static bool write_over(weir_access *a, int k, const choice *c)
     x->border = WEIR_BORDER_ABSENT;
     a->in[k].extent[d] = dy->extent[d];
   }
+  WEIR_TRY(weir_access_resize(a, at + 1, a->n_out, 0));
   a->in[at] = a->in[k];
   a->in[at].dtype = place->dtype;
-  a->n_in++;
   choose_value(a, at, c);
-  return !a->body.failed && weir_sweep(a) == WEIR_OK && weir_access_check(a) == WEIR_OK;
+  if (a->body.failed != WEIR_OK) {
+    return weir_fail(a->body.failed, "pick: no memory for the expressions of a sum");
+  }
+  WEIR_TRY(weir_sweep(a));
+  *done = weir_access_check(a) == WEIR_OK;
+  return WEIR_OK;
 }
 
 /* Predicted seconds of the best kernel, below 0: none. */
@@ -142,16 +148,16 @@ static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c
   const double before = offered(g, number, opts);
   const int32_t z = node->in[k];
   const weir_derivation derivation = node->derivation;
-  weir_status status = WEIR_OK;
-  void *memory = NULL;
+  weir_access now;
+  bool done;
 
-  WEIR_TRY(weir_alloc(2, sizeof(weir_access), &memory));
-  weir_access *const old = memory, *const now = old + 1;
+  WEIR_TRY(weir_access_copy(&node->access, &now));
+  const weir_status status = write_over(&now, k, c, &done);
 
-  WEIR_TRY_GOTO(weir_access_copy(&node->access, now), out);
-  if (write_over(now, k, c)) {
-    *old = node->access;
-    node->access = *now;
+  if (status == WEIR_OK && done) {
+    const weir_access old = node->access;
+
+    node->access = now;
     node->derivation = weir_node_derivation(node);
     node->derivation.in[node->n_in] = WEIR_DERIVED_PLACE;
     node->in[node->n_in] = c->node->in[c->place];
@@ -160,17 +166,15 @@ static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c
     const double after = offered(g, number, opts);
 
     if (after >= 0 && (before < 0 || after < before)) {
-      *now = *old;
+      now = old;
     } else {
-      node->access = *old;
+      node->access = old;
       node->derivation = derivation;
       node->in[k] = z;
       node->n_in--;
     }
   }
-  weir_access_fini(now);
-out:
-  weir_free(&memory);
+  weir_access_fini(&now);
   return status;
 }
 

@@ -36,28 +36,22 @@ static weir_status ask(precision_plan *p, int32_t number)
 {
   weir_node *node = weir_graph_node_mut(p->g, number);
   const double whole = offered(p, number);
-  weir_access as_is;
-  void *memory = NULL;
+  weir_access as_is, narrow;
 
   p->claimed[number] = whole >= 0;
   if (whole < 0 || !is_product(node)) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_alloc(1, sizeof(weir_access), &memory));
-  weir_access *const narrow = memory;
-  weir_status status = weir_access_copy(&node->access, narrow);
+  WEIR_TRY(weir_access_copy(&node->access, &narrow));
+  const weir_status status = precision_widen_loads(&narrow, 3);
 
-  if (status == WEIR_OK) {
-    status = precision_widen_loads(narrow, 3);
-    as_is = node->access;
-    node->access = *narrow;
-    const double half = status == WEIR_OK ? offered(p, number) : -1;
+  as_is = node->access;
+  node->access = narrow;
+  const double half = status == WEIR_OK ? offered(p, number) : -1;
 
-    node->access = as_is;
-    p->heavy[number] = half >= 0 && half < whole;
-    weir_access_fini(narrow);
-  }
-  weir_free(&memory);
+  node->access = as_is;
+  p->heavy[number] = half >= 0 && half < whole;
+  weir_access_fini(&narrow);
   return status;
 }
 

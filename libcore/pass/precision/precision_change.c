@@ -75,8 +75,9 @@ static weir_status make_copy(precision_plan *p, int32_t array, int32_t *made)
   weir_access a;
 
   weir_access_init(&a);
+  WEIR_TRY(weir_access_resize(&a, 1, 1, 0));
   a.n_dims = d->rank;
-  a.n_in = a.n_out = a.n_values = 1;
+  a.n_values = 1;
   a.in[0] = (weir_operand){.dtype = d->dtype, .rank = d->rank};
   for (int k = 0; k < d->rank; k++) {
     a.dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};

@@ -168,8 +168,9 @@ static weir_status add_comparison(weir_graph *g, int32_t array, const comparison
   weir_access a;
 
   weir_access_init(&a);
+  WEIR_TRY(weir_access_resize(&a, 1, 1, 0));
   a.n_dims = d->rank;
-  a.n_in = a.n_out = a.n_values = 1;
+  a.n_values = 1;
   a.in[0] = (weir_operand){.dtype = d->dtype, .rank = d->rank};
   for (int k = 0; k < d->rank; k++) {
     a.dim[k] = (weir_dim){.kind = WEIR_PARALLEL, .hi = d->shape[k]};

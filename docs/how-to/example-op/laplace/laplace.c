@@ -36,8 +36,8 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_map_dims(a, &args->out[0]);
   const int tap = weir_map_dim(a, WEIR_REDUCED, 3);
 
-  weir_map_input(a, &args->in[0]);
-  weir_map_output(a, &args->out[0]);
+  weir_map_identity(&a->in[0], &args->in[0]);
+  weir_map_identity(&a->out[0], &args->out[0]);
   weir_index *x = &a->in[0].index[s->dim];
 
   x->coef[tap] = 1;
