@@ -4,7 +4,7 @@
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
 
-static int32_t find_input(const weir_plan *p, const char *name)
+int32_t exec_find_input(const weir_plan *p, const char *name)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
@@ -16,7 +16,7 @@ static int32_t find_input(const weir_plan *p, const char *name)
   return -1;
 }
 
-static int32_t find_result(const weir_plan *p, const char *name)
+int32_t exec_find_result(const weir_plan *p, const char *name)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const weir_array *array = weir_graph_get_array(p->g, a);
@@ -42,10 +42,10 @@ static void unbind_results(weir_plan *p)
 
 static weir_status bind(weir_plan *p, const weir_binding *b)
 {
-  int32_t a = find_input(p, b->name);
+  int32_t a = exec_find_input(p, b->name);
   const bool input = a >= 0;
 
-  a = input ? a : find_result(p, b->name);
+  a = input ? a : exec_find_result(p, b->name);
   if (a < 0) {
     return weir_fail(WEIR_ERR_CONFIG, "plan: no input or result is named '%s'", b->name);
   }
@@ -109,10 +109,10 @@ static void update_stored(weir_plan *p)
 static void copy_sources(weir_plan *p, const weir_binding *bindings, int n)
 {
   for (int i = 0; i < n; i++) {
-    const int32_t a = find_result(p, bindings[i].name);
+    const int32_t a = exec_find_result(p, bindings[i].name);
 
     if (a >= 0 && weir_graph_get_array(p->g, a)->kind != WEIR_ARRAY_TEMPORARY &&
-        find_input(p, bindings[i].name) < 0) {
+        exec_find_input(p, bindings[i].name) < 0) {
       const size_t bytes = (size_t)weir_tensor_count(bindings[i].tensor) *
                            weir_dtype_size(bindings[i].tensor->dtype);
 
@@ -161,7 +161,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
 out:
   /* The caller's tensors may be gone at the next run. */
   for (int i = 0; i < n; i++) {
-    const int32_t a = find_input(p, bindings[i].name);
+    const int32_t a = exec_find_input(p, bindings[i].name);
 
     if (a >= 0) {
       p->arrays[a].bound = false;
@@ -221,7 +221,7 @@ static weir_status take_feeds(weir_plan *p, const weir_feed *feeds, int n)
     input_front[a] = -1;
   }
   for (int i = 0; i < n; i++) {
-    const int32_t a = find_input(p, feeds[i].input);
+    const int32_t a = exec_find_input(p, feeds[i].input);
 
     WEIR_TRY(check_feed(p, &feeds[i], a));
     if (p->arrays[a].time >= 0) {
@@ -238,7 +238,7 @@ static weir_status take_feeds(weir_plan *p, const weir_feed *feeds, int n)
     WEIR_TRY(exec_windows_skip(p, input_front));
   }
   for (int i = 0; i < n; i++) {
-    exec_array *e = &p->arrays[find_input(p, feeds[i].input)];
+    exec_array *e = &p->arrays[exec_find_input(p, feeds[i].input)];
 
     if (e->time >= 0) {
       if (!e->outside) {
@@ -352,7 +352,7 @@ static double chunks_of(const weir_plan *p, const weir_feed *feeds, int n)
   double most = 0;
 
   for (int i = 0; i < n; i++) {
-    const int64_t bound = p->bounds[find_input(p, feeds[i].input)];
+    const int64_t bound = p->bounds[exec_find_input(p, feeds[i].input)];
 
     most = bound > 0 ? fmax(most, (double)(feeds[i].hi - feeds[i].lo) / (double)bound) : most;
   }
@@ -386,7 +386,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
 
 weir_status weir_plan_place(weir_plan *p, const char *input, const void *data)
 {
-  const int32_t a = find_input(p, input);
+  const int32_t a = exec_find_input(p, input);
 
   if (a < 0 || p->arrays[a].time != 0 || p->arrays[a].front > 0) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -401,7 +401,7 @@ weir_status weir_plan_place(weir_plan *p, const char *input, const void *data)
 weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *view, int64_t *lo,
                              int64_t *hi)
 {
-  const int32_t a = find_result(p, name);
+  const int32_t a = exec_find_result(p, name);
 
   if (a < 0) {
     return weir_fail(WEIR_ERR_CONFIG, "plan: no result is named '%s'", name);

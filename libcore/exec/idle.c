@@ -133,13 +133,11 @@ static bool through_loop(const weir_plan *p, const weir_loop *loop, weir_idle *i
 
 static void mark_inputs(const weir_plan *p, const char *const *absent, int n, weir_idle *idle)
 {
-  for (int32_t a = 0; a < p->n_arrays; a++) {
-    const weir_array *array = weir_graph_get_array(p->g, a);
+  for (int i = 0; i < n; i++) {
+    const int32_t a = exec_find_input(p, absent[i]);
 
-    for (int i = 0; i < n; i++) {
-      if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, absent[i]) == 0) {
-        idle[a] = WEIR_IDLE_ZERO;
-      }
+    if (a >= 0) {
+      idle[a] = WEIR_IDLE_ZERO;
     }
   }
 }
@@ -160,13 +158,11 @@ bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
       rests = through_loop(p, p->groups[i].loops[k].loop, of) && rests;
     }
   }
-  for (int32_t a = 0; a < p->n_arrays; a++) {
-    const char *output = weir_graph_get_array(p->g, a)->output;
+  for (int i = 0; i < n_results; i++) {
+    const int32_t a = exec_find_result(p, results[i]);
 
-    for (int i = 0; i < n_results && output != NULL; i++) {
-      if (strcmp(output, results[i]) == 0) {
-        idle[i] = of[a] == WEIR_IDLE_NOT && p->arrays[a].time < 0 ? WEIR_IDLE_FIXED : of[a];
-      }
+    if (a >= 0) {
+      idle[i] = of[a] == WEIR_IDLE_NOT && p->arrays[a].time < 0 ? WEIR_IDLE_FIXED : of[a];
     }
   }
   return rests;

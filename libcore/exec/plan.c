@@ -224,9 +224,8 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
     group->loops[k].loop = &group->lowered[k];
     group->member[k] = (weir_member){a, group->lowered[k].in, group->lowered[k].out};
     group->boxed = group->lowered[k].claimed && group->n_loops > 1 ? k : group->boxed;
-    group->loops[k].time = -1;
+    group->loops[k].time = weir_access_time(a);
     for (int d = 0; d < a->n_dims; d++) {
-      group->loops[k].time = a->dim[d].time ? d : group->loops[k].time;
       group->sequential =
           group->sequential || a->dim[d].kind == WEIR_FORWARD || a->dim[d].kind == WEIR_BACKWARD;
     }

@@ -125,6 +125,9 @@ struct weir_plan {
   double began, lap; /* clock: at the beginning, and at the end of the last lap */
 };
 
+/* feed.c: the input, the result of that name, or -1. */
+int32_t exec_find_input(const weir_plan *p, const char *name);
+int32_t exec_find_result(const weir_plan *p, const char *name);
 /* compose.c: true when the box holds points of the parallel and sequential dimensions (a reduction
  * over nothing still writes its neutral element). */
 bool exec_has_points(const weir_access *a, const weir_box *box);

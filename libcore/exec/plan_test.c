@@ -158,6 +158,19 @@ static void collect(const weir_plan *p, float (*out)[SLOTS], int64_t *made)
   }
 }
 
+/* What the plan needs of input "x", and the path to a result. */
+static weir_plan_need follow_x(const weir_plan *p, const char *result, weir_path *path)
+{
+  const weir_plan_end from = {"x", weir_path_start()};
+  weir_plan_end to = {.name = result};
+  const weir_plan_need need = weir_plan_follow(p, &from, 1, &to, 1);
+
+  if (path != NULL) {
+    *path = to.path;
+  }
+  return need;
+}
+
 static bool all_absent(const signal *s, int64_t lo, int64_t hi)
 {
   for (int64_t t = lo; t < hi; t++) {
@@ -187,7 +200,7 @@ static weir_plan *front_plan(weir_tier tier, int64_t most)
 static int64_t run_stream(weir_plan *p, const signal *s, int64_t most, uint32_t seed, bool skip,
                           float (*out)[SLOTS])
 {
-  const int64_t settle = weir_plan_settle(p, "x");
+  const int64_t settle = follow_x(p, "feature", NULL).settle;
   int64_t quiet = 0, made = 0, skipped = 0;
 
   memset(out, 0, 3 * sizeof(*out));
@@ -274,15 +287,15 @@ static void look_ahead_is_the_latency(void **state)
   const weir_chunk_bound bounds[] = {{"x", 64}, {"x.present", 64}};
   weir_graph *g = front_graph();
   weir_plan *p = NULL;
-  weir_plan_path path;
+  weir_path path;
 
   assert_ok(weir_plan_create(g, NULL,
                              &(weir_plan_opts){.exec = &cfg, .bounds = bounds, .n_bounds = 2}, &p));
-  path = weir_plan_reach(p, "ahead", "x");
-  assert_int_equal(path.ahead, 4);
-  path = weir_plan_reach(p, "feature", "x");
-  assert_int_equal(path.ahead, 0);
-  assert_int_equal(path.behind, 3 + 7);
+  (void)follow_x(p, "ahead", &path);
+  assert_int_equal(weir_path_ahead(&path), 4);
+  (void)follow_x(p, "feature", &path);
+  assert_int_equal(weir_path_ahead(&path), 0);
+  assert_int_equal(weir_path_behind(&path), 3 + 7);
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
 }
@@ -516,7 +529,7 @@ static void reach_follows_the_accesses_across_rates(void **state)
       .combine = WEIR_COMBINE_SUM, .taps = 8, .stride = 4, .offset = -4};
   weir_graph *g = NULL;
   weir_plan *p = NULL;
-  weir_plan_path path;
+  weir_path path;
 
   assert_ok(weir_graph_create(&g));
   const weir_value y = weir_window(g, &window, weir_input(g, "x", &x));
@@ -530,16 +543,18 @@ static void reach_follows_the_accesses_across_rates(void **state)
   weir_output(g, "m", weir_resample(g, &back, weir_window(g, &minute, y)));
   assert_ok(weir_plan_create(g, NULL,
                              &(weir_plan_opts){.exec = &cfg, .bounds = &bound, .n_bounds = 1}, &p));
-  path = weir_plan_reach(p, "y", "x");
-  assert_int_equal(path.behind, 4);
-  assert_int_equal(path.ahead, 3);
-  path = weir_plan_reach(p, "z", "x");
-  assert_int_equal(path.behind, 7); /* two thirds of a slot of y, which is four of x, further */
-  assert_int_equal(path.ahead, 3);
+  (void)follow_x(p, "y", &path);
+  assert_int_equal(weir_path_behind(&path), 4);
+  assert_int_equal(weir_path_ahead(&path), 3);
+  (void)follow_x(p, "z", &path);
+  assert_int_equal(weir_path_behind(&path),
+                   7); /* two thirds of a slot of y, which is four of x, further */
+  assert_int_equal(weir_path_ahead(&path), 3);
   assert_near(path.ratio, 0.75, 1e-12);
-  path = weir_plan_reach(p, "m", "x");
-  assert_int_equal(path.behind, 4003); /* all slots but one of a window of 1000, and what y takes */
-  assert_int_equal(path.ahead, 3999);
+  (void)follow_x(p, "m", &path);
+  assert_int_equal(weir_path_behind(&path),
+                   4003); /* all slots but one of a window of 1000, and what y takes */
+  assert_int_equal(weir_path_ahead(&path), 3999);
   weir_plan_destroy(&p);
   weir_graph_destroy(&g);
 }

@@ -9,6 +9,7 @@
 #include "conf/weir_opt.h"
 #include "exec/weir_tier.h"
 #include "graph/weir_graph.h"
+#include "graph/weir_path.h"
 #include "pass/partition/weir_partition.h"
 #include "pass/weir_pass.h"
 #ifdef __cplusplus
@@ -110,9 +111,22 @@ weir_status weir_plan_place(weir_plan *p, const char *input, const void *data) W
  * since the previous feed precede *lo. Fails: WEIR_ERR_CONFIG for a name that no result has. */
 weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *view, int64_t *lo,
                              int64_t *hi) WEIR_CHECKED;
-/* Absent slots that must be fed after the last present one (and before the next) so that the rest
- * of a gap may be skipped exactly: settle times plus look-back and look-ahead; -1: never. */
-int64_t weir_plan_settle(const weir_plan *p, const char *input);
+/* An input or a result with time, and how it follows a stream. */
+typedef struct weir_plan_end {
+  const char *name;
+  weir_path path;
+} weir_plan_end;
+/* What a plan asks of a stream, in its slots. settle: absent ones that must be fed after the last
+ * present one (and before the next) so that the rest of a gap may be skipped exactly: settle times
+ * plus look-back and look-ahead; -1: never. margin: those before or behind which no result or state
+ * depends on the stream, gaps as promised. */
+typedef struct weir_plan_need {
+  int64_t settle, margin;
+} weir_plan_need;
+/* Follows a stream through the plan, from the n inputs that know their paths to results, which get
+ * theirs. A stream that has no such input never settles. */
+weir_plan_need weir_plan_follow(const weir_plan *p, const weir_plan_end *from, int n,
+                                weir_plan_end *to, int n_to);
 /* What a result is where some inputs are absent. */
 typedef enum weir_idle {
   WEIR_IDLE_NOT,   /* not known                                                              */
@@ -121,17 +135,9 @@ typedef enum weir_idle {
 } weir_idle;
 /* idle[i]: what result i is wherever the n inputs `absent` are, whatever the other inputs hold;
  * and, returned, whether every scan and call that keeps a state sees absent slots then. Holds
- * beyond weir_plan_margin slots from where they are not absent. */
+ * beyond the margin (weir_plan_need) from where they are not absent. */
 bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
                     const char *const *results, int n_results, weir_idle *idle);
-/* Slots of `input` before or behind which no result or state depends on it, gaps as promised. */
-int64_t weir_plan_margin(const weir_plan *p, const char *input);
-/* How the slots of a result follow those of an input, composed over the graph. */
-typedef struct weir_plan_path {
-  double ratio;          /* slots of the result per slot of the input; 0: not connected */
-  int64_t behind, ahead; /* slots of the input before and beyond one of the result that it needs */
-} weir_plan_path;
-weir_plan_path weir_plan_reach(const weir_plan *p, const char *result, const char *input);
 /* Slots of the fastest input after which all streams that go with it stand to one another as
  * before: what every window divides; INT64_MAX: beyond 64 bits. */
 int64_t weir_plan_period(const weir_plan *p);

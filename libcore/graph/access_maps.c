@@ -119,3 +119,13 @@ bool weir_access_is_pointwise(const weir_access *a)
   }
   return yes;
 }
+
+int weir_access_time(const weir_access *a)
+{
+  int time = -1;
+
+  for (int k = 0; k < a->n_dims; k++) {
+    time = a->dim[k].time ? k : time;
+  }
+  return time;
+}

@@ -291,6 +291,8 @@ bool weir_operand_is_identity(const weir_operand *o, const weir_access *a);
 /* True when no element of the operand is read by two iterations: whole windows side by side, or one
  * element each. What is made element by element may then be made where it is read. */
 bool weir_operand_reads_once(const weir_operand *o, const weir_access *a);
+/* The iteration dimension that is time, or -1. */
+int weir_access_time(const weir_access *a);
 /* True when each iteration makes its own elements from those that it reads: no reduction, no state,
  * a body, all dimensions parallel. */
 bool weir_access_is_pointwise(const weir_access *a);

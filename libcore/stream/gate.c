@@ -4,83 +4,43 @@
 #include "stream_priv.h"
 
 #define NS 1000000000
-#define LONGEST_MARGIN ((int64_t)1 << 60)
 
 /* Whether all is idle where the source is absent, through both stages. */
 static bool rules_out(const weir_stream *s, const stream_input *in)
 {
   const char *absent[STREAM_MAX_CROSSING] = {in->source.value, in->source.present};
-  const char *results[STREAM_MAX_CROSSING + STREAM_MAX_SINKS];
-  weir_idle idle[STREAM_MAX_CROSSING + STREAM_MAX_SINKS];
+  weir_plan_end to[STREAM_MAX_RESULTS];
+  const char *results[STREAM_MAX_RESULTS];
+  weir_idle idle[STREAM_MAX_RESULTS];
+  int n_absent = 2, sink[STREAM_MAX_RESULTS];
   bool all = true;
-  int n_absent = 2;
 
   for (int stage = 0; stage < s->n_stages; stage++) {
-    int n = 0, crossing = 0;
+    const int n = stream_results(s, stage, to, sink);
 
-    for (int k = 0; k < s->cut.n && stage + 1 < s->n_stages; k++) {
-      results[n++] = s->cut.result[k];
-    }
-    crossing = n;
-    for (int k = 0; k < s->n_sinks; k++) {
-      if (s->sink_stage[k] == stage) {
-        results[n++] = s->sink[k].result;
-      }
+    for (int k = 0; k < n; k++) {
+      results[k] = to[k].name;
     }
     all = weir_plan_idle(s->plan[stage], absent, n_absent, results, n, idle) && all;
     n_absent = 0;
-    for (int k = 0; k < crossing; k++) {
-      if (idle[k] == WEIR_IDLE_ZERO) {
+    for (int k = 0; k < n; k++) {
+      if (sink[k] < 0 && idle[k] == WEIR_IDLE_ZERO) {
         absent[n_absent++] = s->cut.name[k];
       }
-    }
-    for (int k = crossing; k < n; k++) {
-      all = all && idle[k] != WEIR_IDLE_NOT;
+      all = all && (sink[k] < 0 || idle[k] != WEIR_IDLE_NOT);
     }
   }
   return all;
 }
 
-static double rate_of(const weir_stream_source *x)
-{
-  return (double)x->rate_num / (double)x->rate_den;
-}
-
-/* Seconds of a stage's margin; the rate of what crosses follows from the source's. */
-static double margin_of(const weir_stream *s, const stream_input *in)
-{
-  const double rate = rate_of(&in->source);
-  double first = 0, second = 0;
-
-  for (int i = 0; i < 2; i++) {
-    const char *input = i == 0 ? in->source.value : in->source.present;
-    const double here = (double)weir_plan_margin(s->plan[0], input) / rate;
-
-    first = here > first ? here : first;
-    for (int k = 0; k < s->cut.n && s->n_stages == 2; k++) {
-      const double ratio = weir_plan_reach(s->plan[0], s->cut.result[k], input).ratio;
-      const double there =
-          ratio > 0 ? (double)weir_plan_margin(s->plan[1], s->cut.name[k]) / (ratio * rate) : 0;
-
-      second = there > second ? there : second;
-    }
-  }
-  return first + second;
-}
-
 void stream_find_gates(weir_stream *s)
 {
-  double margin = 0;
-
   for (int i = 0; i < s->n_inputs; i++) {
     stream_input *in = &s->input[i];
-    const double here = margin_of(s, in);
 
-    margin = here > margin ? here : margin;
     in->gates = s->n_inputs > 1 && s->n_sinks > 0 && in->source.next_run != NULL &&
                 s->live.wait == NULL && rules_out(s, in);
   }
-  s->margin_ns = margin < 1e9 ? (int64_t)(margin * NS) + 1 : LONGEST_MARGIN;
 }
 
 static int64_t time_of(const weir_stream_source *x, int64_t slot)

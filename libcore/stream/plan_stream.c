@@ -307,11 +307,11 @@ static double crossing_ratio(const weir_stream *s, int k)
 {
   for (int i = 0; i < 2 * s->n_inputs; i++) {
     const weir_stream_source *x = &s->input[i / 2].source;
-    const double ratio =
-        weir_plan_reach(s->plan[0], s->cut.result[k], i % 2 ? x->present : x->value).ratio;
+    stream_followed f;
 
-    if (ratio > 0) {
-      return ratio * rate_of(x) / rate_of(&s->input[0].source);
+    stream_follow(s, i % 2 ? x->present : x->value, &f);
+    if (f.crossing[k].reached) {
+      return f.crossing[k].ratio * rate_of(x) / rate_of(&s->input[0].source);
     }
   }
   return 1;
@@ -353,34 +353,6 @@ static weir_status plan_back(weir_stream *s, const weir_stream_job *job, const w
   return WEIR_OK;
 }
 
-/* Absent slots of an input after which the whole graph, both stages, has settled; -1: never. */
-static int64_t settle_of(const weir_stream *s, const char *input)
-{
-  int64_t settle = weir_plan_settle(s->plan[0], input);
-  double more = 0;
-
-  for (int k = 0; k < s->cut.n && s->n_stages == 2 && settle >= 0; k++) {
-    const double ratio = weir_plan_reach(s->plan[0], s->cut.result[k], input).ratio;
-    const int64_t there = weir_plan_settle(s->plan[1], s->cut.name[k]);
-
-    if (ratio > 0 && there < 0) {
-      return -1;
-    }
-    more = ratio > 0 && (double)there / ratio > more ? (double)there / ratio : more;
-  }
-  return settle < 0 ? -1 : settle + (int64_t)more + 1;
-}
-
-static void find_settles(weir_stream *s)
-{
-  for (int i = 0; i < s->n_inputs; i++) {
-    const int64_t a = settle_of(s, s->input[i].source.value);
-    const int64_t b = settle_of(s, s->input[i].source.present);
-
-    s->input[i].settle = a < 0 || b < 0 ? -1 : a > b ? a : b;
-  }
-}
-
 static bool has_time(const weir_graph *g, const char *result)
 {
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
@@ -393,55 +365,7 @@ static bool has_time(const weir_graph *g, const char *result)
   return false;
 }
 
-/* Slots of an input before and beyond a slot of the result that the slot needs, through both
- * stages. */
-static void reach_of(const weir_stream *s, int stage, const char *result, const char *input,
-                     double *behind, double *ahead)
-{
-  *behind = *ahead = 0;
-  if (stage == 0) {
-    const weir_plan_path all = weir_plan_reach(s->plan[0], result, input);
-
-    *behind = (double)all.behind;
-    *ahead = (double)all.ahead;
-    return;
-  }
-  for (int k = 0; k < s->cut.n; k++) {
-    const weir_plan_path to = weir_plan_reach(s->plan[0], s->cut.result[k], input);
-    const weir_plan_path on = weir_plan_reach(s->plan[1], result, s->cut.name[k]);
-
-    if (to.ratio > 0 && on.ratio > 0) {
-      *behind = fmax(*behind, (double)to.behind + (double)on.behind / to.ratio);
-      *ahead = fmax(*ahead, (double)to.ahead + (double)on.ahead / to.ratio);
-    }
-  }
-}
-
-/* Kept, for a plan that has seen the end of its streams knows shorter reaches. */
-static void find_reach(weir_stream *s, int sink)
-{
-  for (int k = 0; k < s->n_inputs; k++) {
-    const weir_stream_source *source = &s->input[k].source;
-    const char *const inputs[2] = {source->value, source->present};
-
-    for (int i = 0; i < 2; i++) {
-      double behind = 0, ahead = 0;
-
-      reach_of(s, s->sink_stage[sink], s->sink[sink].result, inputs[i], &behind, &ahead);
-      s->sink_behind_s[sink] = fmax(s->sink_behind_s[sink], behind / rate_of(source));
-      s->sink_ahead_s[sink] = fmax(s->sink_ahead_s[sink], ahead / rate_of(source));
-    }
-  }
-  s->latency_s = fmax(s->latency_s, s->sink_ahead_s[sink]);
-}
-
-void weir_stream_reach(const weir_stream *s, int sink, double *behind_s, double *ahead_s)
-{
-  *behind_s = s->sink_behind_s[sink];
-  *ahead_s = s->sink_ahead_s[sink];
-}
-
-/* Which stage makes each sink's result; the longest look-ahead. */
+/* Which stage makes each sink's result. */
 static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
 {
   for (int i = 0; i < job->n_sinks; i++) {
@@ -459,9 +383,7 @@ static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
     s->sink_stage[i] = stage;
     s->sink_timed[i] = has_time(job->graph, job->sinks[i].result);
     s->n_sinks++;
-    find_reach(s, i);
   }
-  s->latency_s += (double)s->window_ns / NS;
   return WEIR_OK;
 }
 
@@ -513,7 +435,7 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
   WEIR_TRY_GOTO(make_inputs(s, job), fail);
   WEIR_TRY_GOTO(make_plans(s, job), fail);
   WEIR_TRY_GOTO(place_sinks(s, job), fail);
-  find_settles(s);
+  stream_find_needs(s);
   stream_find_gates(s);
   for (int i = 0; i < s->n_stages; i++) {
     s->buffer_bytes += weir_plan_memory_bytes(s->plan[i]);

@@ -7,6 +7,7 @@
 #define STREAM_MAX_CROSSING 16
 #define STREAM_MAX_SOURCES 16
 #define STREAM_MAX_SINKS 64
+#define STREAM_MAX_RESULTS (STREAM_MAX_CROSSING + STREAM_MAX_SINKS)
 /* Chunks on their way at once where threads share the stages: a stage that waits for a processor
  * holds nobody up before the stages around it are that far apart. */
 #define STREAM_LEAST_DEPTH 2
@@ -93,7 +94,19 @@ typedef struct stream_flow {
  * have gone through, none behind it has ended. */
 weir_status stream_flow_run(const stream_flow *flow) WEIR_CHECKED;
 
-/* gate.c: which sources keep everything idle where they are absent, and from how far away. */
+/* follow_stream.c: results of a stage by name, [STREAM_MAX_RESULTS]: what crosses (sink[k] -1),
+ * then those of its sinks; returns how many. */
+int stream_results(const weir_stream *s, int stage, weir_plan_end *to, int *sink);
+/* How what is made so far follows an input of the first stage, and what all stages need of it. */
+typedef struct stream_followed {
+  weir_path crossing[STREAM_MAX_CROSSING], sink[STREAM_MAX_SINKS];
+  weir_plan_need need;
+} stream_followed;
+void stream_follow(const weir_stream *s, const char *input, stream_followed *out);
+/* Settle times, margin, and the reach of sinks: kept, for a plan that has seen the end of its
+ * streams knows shorter ones. */
+void stream_find_needs(weir_stream *s);
+/* gate.c: which sources keep everything idle where they are absent. */
 void stream_find_gates(weir_stream *s);
 /* The time up to which nothing comes out and nothing has to be read: at_ns where something may. */
 weir_status stream_idle_until(const weir_stream *s, int64_t *ns) WEIR_CHECKED;
