@@ -23,12 +23,6 @@ weir_box exec_anchor_box(const exec_group *group, int64_t lo, int64_t hi)
   return box;
 }
 
-/* Slots of a loop that a stream of `n` slots gives. */
-static int64_t slots_of(const weir_pace *pace, int64_t n)
-{
-  return weir_floor_div(n * pace->down + pace->up - 1, pace->up);
-}
-
 int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
 {
   const weir_access *a = &loop->loop->access;
@@ -39,7 +33,7 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
     const exec_array *array = &p->arrays[loop->loop->in[i]];
 
     if (pace.dim >= 0 && array->time == pace.dim && array->end < WEIR_UNBOUNDED) {
-      const int64_t n = slots_of(&pace, array->end);
+      const int64_t n = weir_pace_first(&pace, 0, array->end);
 
       end = n < end ? n : end;
     }
@@ -88,15 +82,6 @@ void exec_find_lags(exec_loop *loop)
   }
 }
 
-/* The first iteration whose index may reach `front`, as the lag tells. */
-static int64_t first_beyond(const weir_pace *pace, int64_t lag, int64_t first, int64_t front)
-{
-  const __int128 distance = (__int128)pace->down * front - lag;
-  const __int128 t = distance > 0 ? (distance + pace->up - 1) / pace->up : 0;
-
-  return t < first ? first : t < WEIR_UNBOUNDED ? (int64_t)t : WEIR_UNBOUNDED;
-}
-
 /* First time iteration of one loop that operand i keeps from being computed. */
 static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, int64_t front)
 {
@@ -110,11 +95,13 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   if (d < 0 || array->time != d || front >= array->end) {
     return WEIR_UNBOUNDED;
   }
-  if (loop->lag[i] != INT64_MAX && array->end >= WEIR_UNBOUNDED) {
-    const int64_t first = first_beyond(&pace, loop->lag[i], a->dim[loop->time].lo, front);
-    const int64_t most = slots_of(&pace, front);
+  /* What looks back does not run ahead of the stream either: it may end here. */
+  const int64_t most = weir_pace_first(&pace, 0, front);
 
-    return first > most ? most : first;
+  if (loop->lag[i] != INT64_MAX && array->end >= WEIR_UNBOUNDED) {
+    const int64_t first = weir_pace_first(&pace, loop->lag[i], front), lo = a->dim[loop->time].lo;
+
+    return first > most || lo > most ? most : first < lo ? lo : first;
   }
   for (int k = 0; k < o->rank; k++) {
     beyond.hi[k] = o->extent[k];
@@ -122,8 +109,6 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   beyond.lo[d] = front;
   beyond.hi[d] = array->end;
   const weir_box touched = weir_affected(a, i, &beyond);
-  /* What looks back does not run ahead of the stream either: it may end here. */
-  const int64_t most = slots_of(&pace, front);
 
   return weir_box_empty(&touched) || touched.lo[loop->time] > most ? most : touched.lo[loop->time];
 }

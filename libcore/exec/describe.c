@@ -26,16 +26,7 @@ static int64_t chunk_slots(const weir_plan *p, const weir_node *node)
 
 int64_t weir_plan_period(const weir_plan *p)
 {
-  int64_t period = 1;
-
-  for (int32_t a = 0; a < p->n_arrays; a++) {
-    const int64_t down = p->rates[a].base < 0 ? 1 : p->rates[a].down;
-
-    if (__builtin_mul_overflow(period, down / weir_common_divisor(period, down), &period)) {
-      return INT64_MAX;
-    }
-  }
-  return period;
+  return weir_rates_period(p->rates, p->n_arrays);
 }
 
 /* The graph as the pass left it, behind what the passes before left. */

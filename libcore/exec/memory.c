@@ -61,11 +61,9 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
 static void place_inputs(const weir_plan *p, int64_t n, bool fed, int64_t more, int64_t *input)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
-    const weir_rate *r = &p->rates[a];
-    const __int128 at =
-        r->base < 0 ? 0 : (__int128)(n + (fed ? p->feeds[r->base] + more : 0)) * r->up;
+    const int32_t base = p->rates[a].base;
 
-    input[a] = r->base < 0 ? n : (int64_t)((at + (fed ? r->down - 1 : 0)) / r->down);
+    input[a] = weir_rate_slots(&p->rates[a], fed && base >= 0 ? n + p->feeds[base] + more : n, fed);
   }
 }
 
@@ -77,10 +75,10 @@ static void find_feeds(weir_plan *p)
     const weir_rate *r = &p->rates[a];
 
     if (r->base >= 0 && p->bounds[a] > 0) {
-      const __int128 n = ((__int128)p->bounds[a] * r->down + r->up - 1) / r->up;
+      const int64_t n = weir_rate_fastest(r, p->bounds[a]);
       int64_t *feed = &p->feeds[r->base];
 
-      *feed = n > *feed ? (int64_t)n : *feed;
+      *feed = n > *feed ? n : *feed;
     }
   }
 }

@@ -67,14 +67,6 @@ static weir_status keep_results(const weir_plan *p, outcome *o)
   return WEIR_OK;
 }
 
-/* Slots that an input has when the fastest one that it goes with has had n. */
-static int64_t slots_at(const weir_plan *p, int32_t a, int64_t n)
-{
-  const weir_rate *r = &p->rates[a];
-
-  return r->base < 0 ? n : (int64_t)(((__int128)n * r->up + r->down - 1) / r->down);
-}
-
 static weir_status feed_random(weir_plan *p, void **data, int64_t chunk, outcome *o)
 {
   weir_feed feeds[WEIR_MAX_OPERANDS * 4];
@@ -85,8 +77,9 @@ static weir_status feed_random(weir_plan *p, void **data, int64_t chunk, outcome
     const exec_array *e = &p->arrays[a];
 
     if (array->kind == WEIR_ARRAY_INPUT && n < (int)(sizeof(feeds) / sizeof(*feeds))) {
-      const int64_t lo = e->time >= 0 ? slots_at(p, a, chunk * CHUNK) : 0;
-      const int64_t hi = e->time >= 0 ? slots_at(p, a, (chunk + 1) * CHUNK) : 0;
+      const weir_rate *r = &p->rates[a];
+      const int64_t lo = e->time >= 0 ? weir_rate_slots(r, chunk * CHUNK, true) : 0;
+      const int64_t hi = e->time >= 0 ? weir_rate_slots(r, (chunk + 1) * CHUNK, true) : 0;
       const int64_t count = e->rows * (e->time >= 0 ? hi - lo : 1);
 
       fill(e->view.dtype, data[a], count, (uint32_t)a, (uint64_t)(e->rows * lo));

@@ -61,6 +61,14 @@ void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t
   *most = cut(hi - high);
 }
 
+int64_t weir_pace_first(const weir_pace *pace, int64_t most, int64_t index)
+{
+  const weir_wide distance = (weir_wide)pace->down * index - most;
+  const weir_wide first = distance > 0 ? weir_wide_ceil_div(distance, pace->up) : 0;
+
+  return first < WEIR_UNBOUNDED ? (int64_t)first : WEIR_UNBOUNDED;
+}
+
 /* Mirroring is continuous, so the image of an interval is one interval: between the images of its
  * ends and of the edges that it passes. */
 static weir_interval reflected(weir_wide first, weir_wide last, int64_t extent)

@@ -136,3 +136,31 @@ weir_rate weir_node_rate(const weir_graph *g, const weir_node *node, const weir_
 
   return time < 0 ? (weir_rate){.base = -1} : rate_of_node(g, node, time, -1, rates);
 }
+
+int64_t weir_rate_slots(const weir_rate *r, int64_t n, bool begun)
+{
+  const weir_wide all = (weir_wide)n * r->up;
+
+  return r->base < 0 ? n
+                     : (int64_t)(begun ? weir_wide_ceil_div(all, r->down)
+                                       : weir_wide_floor_div(all, r->down));
+}
+
+int64_t weir_rate_fastest(const weir_rate *r, int64_t n)
+{
+  return r->base < 0 ? n : (int64_t)weir_wide_ceil_div((weir_wide)n * r->down, r->up);
+}
+
+int64_t weir_rates_period(const weir_rate *rates, int32_t n)
+{
+  int64_t period = 1;
+
+  for (int32_t a = 0; a < n; a++) {
+    const int64_t down = rates[a].base < 0 ? 1 : rates[a].down;
+
+    if (__builtin_mul_overflow(period, down / weir_common_divisor(period, down), &period)) {
+      return INT64_MAX;
+    }
+  }
+  return period;
+}

@@ -112,6 +112,34 @@ static void slower_streams_count_at_their_own_rate(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Slot k of a stream is [k, k + 1) * down / up slots of the fastest input. */
+static void slots_are_those_that_have_begun_or_passed(void **state)
+{
+  for (int64_t up = 1; up < 6; up++) {
+    for (int64_t down = up; down < 9; down++) {
+      const weir_rate r = {.up = up, .down = down};
+
+      for (int64_t n = 0; n < 30; n++) {
+        int64_t begun = 0, passed = 0, fastest = 0;
+
+        for (int64_t k = 0; k < n; k++) {
+          begun += k * down < n * up;
+          passed += (k + 1) * down <= n * up;
+        }
+        assert_int_equal(weir_rate_slots(&r, n, true), begun);
+        assert_int_equal(weir_rate_slots(&r, n, false), passed);
+        while (weir_rate_slots(&r, fastest, false) < n) {
+          fastest++;
+        }
+        assert_int_equal(weir_rate_fastest(&r, n), fastest);
+      }
+    }
+  }
+  const weir_rate rates[] = {{.up = 1, .down = 4}, {.up = 5, .down = 6}, {.base = -1}};
+
+  assert_int_equal(weir_rates_period(rates, 3), 12);
+}
+
 static void dump_shows_maps_bodies_and_bytes(void **state)
 {
   static const char *const expected[] = {
@@ -156,6 +184,7 @@ int main(void)
       cmocka_unit_test(group_counts_external_elements_only),
       cmocka_unit_test(unbounded_dimension_counts_as_slots),
       cmocka_unit_test(slower_streams_count_at_their_own_rate),
+      cmocka_unit_test(slots_are_those_that_have_begun_or_passed),
       cmocka_unit_test(dump_shows_maps_bodies_and_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

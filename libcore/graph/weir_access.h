@@ -308,6 +308,10 @@ weir_pace weir_operand_pace(const weir_operand *x, int k);
  * others in `box`, which is not empty along them; before the border rule. Cut at 2^62. */
 void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
                       int64_t *most);
+/* The first iteration from 0 on whose index may reach `index`, where `most` is the greatest lag: as
+ * weir_index_solve finds it, of numbers that are kept. most 0: as many iterations as so many
+ * elements give. up > 0, index >= 0; WEIR_UNBOUNDED at most. */
+int64_t weir_pace_first(const weir_pace *pace, int64_t most, int64_t index);
 
 #ifdef __cplusplus
 }

@@ -213,6 +213,14 @@ typedef struct weir_rate {
 } weir_rate;
 /* Of every array; rates: [weir_graph_arrays(g)]. */
 void weir_graph_rates(const weir_graph *g, weir_rate *rates);
+/* Slots of a stream when the fastest input has had n: whole ones alone, or (begun) one that has
+ * begun as well. base -1: n. */
+int64_t weir_rate_slots(const weir_rate *r, int64_t n, bool begun);
+/* Slots of the fastest input that hold n whole ones of the stream. */
+int64_t weir_rate_fastest(const weir_rate *r, int64_t n);
+/* Slots of a fastest input after which streams of these n rates stand to one another as before;
+ * INT64_MAX: beyond 64 bits. */
+int64_t weir_rates_period(const weir_rate *rates, int32_t n);
 /* Of a node's iterations along time; base -1: it has no time, or no array that it reads or writes
  * has a rate. */
 weir_rate weir_node_rate(const weir_graph *g, const weir_node *node, const weir_rate *rates);
