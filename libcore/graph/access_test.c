@@ -469,6 +469,56 @@ static void affected_and_iterations_of_hold_every_user(void **state)
   assert_true(exact_cases > 2000);
 }
 
+/* Whether iteration `at` of `a` is iteration `there` of what was narrowed, element by element, but
+ * for dimension 0 of input 0, which begins at `lo`. */
+static bool is_the_same(const weir_access *a, const weir_access *part, const int64_t *at,
+                        const int64_t *there, int64_t lo)
+{
+  for (int k = 0; k < a->n_in + a->n_out; k++) {
+    const weir_operand *x = k < a->n_in ? &a->in[k] : &a->out[k - a->n_in];
+    const weir_operand *y = k < a->n_in ? &part->in[k] : &part->out[k - a->n_in];
+
+    for (int d = 0; d < x->rank; d++) {
+      if (weir_index_raw(&x->index[d], a->n_dims, at, 1) - (k == 0 && d == 0 ? lo : 0) !=
+          weir_index_raw(&y->index[d], a->n_dims, there, 1)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void narrowed_accesses_touch_what_they_did(void **state)
+{
+  for (uint32_t n = 0; n < 2000; n++) {
+    struct dice d = {n, 5000};
+    weir_access a, part = {.n_dims = 0};
+    int64_t at[WEIR_MAX_DIMS], there[WEIR_MAX_DIMS];
+
+    random_access(&d, &a, n % 4 == 0);
+    const weir_box whole = weir_iterations(&a), box = random_box(&d, &whole);
+    const int64_t lo = roll(&d, -3, 3);
+
+    assert_ok(weir_access_copy(&a, &part));
+    assert_ok(weir_access_narrow(&part, &box));
+    if (a.in[0].rank > 0) {
+      weir_operand_narrow(&part.in[0], 0, lo, 7);
+      assert_int_equal(part.in[0].extent[0], 7);
+    }
+    for (bool more = first(&box, at); more; more = next(&box, at)) {
+      for (int k = 0; k < a.n_dims; k++) {
+        there[k] = at[k] - box.lo[k] + a.dim[k].lo;
+        assert_in_range(there[k] - part.dim[k].lo, 0, part.dim[k].hi - part.dim[k].lo - 1);
+      }
+      if (!is_the_same(&a, &part, at, there, lo)) {
+        fail_case("narrow", n);
+      }
+    }
+    weir_access_fini(&part);
+    weir_access_fini(&a);
+  }
+}
+
 /* Index after the border rule by walking one step at a time. */
 static int64_t walk(weir_border border, int64_t raw, int64_t extent)
 {
@@ -529,6 +579,7 @@ int main(void)
       cmocka_unit_test(distinct_and_surviving_equal_enumeration),
       cmocka_unit_test(union_of_uses_equals_enumeration),
       cmocka_unit_test(affected_and_iterations_of_hold_every_user),
+      cmocka_unit_test(narrowed_accesses_touch_what_they_did),
       cmocka_unit_test(flattened_arrays_are_counted),
       cmocka_unit_test(planted_off_by_one_is_caught),
   };

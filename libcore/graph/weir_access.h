@@ -174,6 +174,11 @@ weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states
 /* For an iteration dimension that is counted from another place: bodies read `by` more of it, and
  * so what they did. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_shift_index(weir_access *a, int k, int64_t by) WEIR_CHECKED;
+/* The iterations of the box alone, counted from where those of `a` begin; they read and write what
+ * they did. Fails: WEIR_ERR_MEMORY; `a` is then good for weir_access_fini alone. */
+weir_status weir_access_narrow(weir_access *a, const weir_box *box) WEIR_CHECKED;
+/* The operand's array has elements [lo, lo + extent) alone along dimension d, counted from lo. */
+void weir_operand_narrow(weir_operand *x, int d, int64_t lo, int64_t extent);
 /* Refuses what cannot be right: ranks, divisors, expressions and states out of range, dtypes that
  * do not agree, a NEVER border that an iteration leaves, overflow. Fails: WEIR_ERR_SHAPE, naming
  * operand and dimension. */

@@ -164,24 +164,24 @@ static weir_status narrow(const building *b, int32_t number, weir_access *a)
   const int k = b->s->node[number];
 
   WEIR_TRY(weir_access_copy(&weir_graph_node(b->g, number)->access, a));
-  a->dim[k].hi = part_extent(b);
+  weir_box part = weir_iterations(a);
+
+  part.lo[k] = b->part->lo;
+  part.hi[k] = b->part->lo + part_extent(b);
   for (int i = 0; i < a->n_in + a->n_out; i++) {
     weir_operand *x = i < a->n_in ? &a->in[i] : &a->out[i - a->n_in];
     const int d = weir_operand_follows(x, a, k);
 
     if (d >= 0) {
-      x->extent[d] = part_extent(b);
+      weir_operand_narrow(x, d, b->part->lo, part_extent(b));
     }
   }
-  if (b->part->lo > 0) {
-    const weir_status status = weir_access_shift_index(a, k, b->part->lo);
+  const weir_status status = weir_access_narrow(a, &part);
 
-    if (status != WEIR_OK) {
-      weir_access_fini(a);
-    }
-    return status;
+  if (status != WEIR_OK) {
+    weir_access_fini(a);
   }
-  return WEIR_OK;
+  return status;
 }
 
 /* First node that writes the array and, in *n, how many there were before there were parts. */

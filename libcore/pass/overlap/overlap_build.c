@@ -31,10 +31,9 @@ static void narrow_kept(const building *b, int from, weir_operand *x)
   const weir_box made = overlap_box(b->s, m, b->part);
 
   for (int k = 0; k < b->s->n_cuts; k++) {
-    weir_index *at = &x->index[m->at[k]];
+    const int64_t lo = made.lo[m->dim[k]];
 
-    at->offset -= made.lo[m->dim[k]] * weir_index_divisor(at);
-    x->extent[m->at[k]] = made.hi[m->dim[k]] - made.lo[m->dim[k]];
+    weir_operand_narrow(x, m->at[k], lo, made.hi[m->dim[k]] - lo);
   }
 }
 
@@ -42,30 +41,9 @@ static void narrow_kept(const building *b, int from, weir_operand *x)
 static void narrow_own(const building *b, weir_operand *x)
 {
   for (int d = 0; d < x->rank; d++) {
-    x->index[d].offset += b->s->shift[d] * weir_index_divisor(&x->index[d]);
-    x->extent[d] = weir_graph_get_array(b->g, b->s->own)->desc.shape[d];
+    weir_operand_narrow(x, d, -b->s->shift[d],
+                        weir_graph_get_array(b->g, b->s->own)->desc.shape[d]);
   }
-}
-
-/* Iterations of the box alone, counted from 0. */
-static weir_status narrow(weir_access *a, const weir_box *box)
-{
-  for (int k = 0; k < a->n_dims; k++) {
-    const int64_t shift = box->lo[k] - a->dim[k].lo;
-
-    a->dim[k].hi = a->dim[k].lo + (box->hi[k] - box->lo[k]);
-    for (int i = 0; i < a->n_in + a->n_out && shift != 0; i++) {
-      weir_operand *x = i < a->n_in ? &a->in[i] : &a->out[i - a->n_in];
-
-      for (int d = 0; d < x->rank; d++) {
-        x->index[d].offset += x->index[d].coef[k] * shift;
-      }
-    }
-    if (shift != 0) {
-      WEIR_TRY(weir_access_shift_index(a, k, shift));
-    }
-  }
-  return WEIR_OK;
 }
 
 /* What the part reads in place of the member's inputs. */
@@ -95,7 +73,7 @@ static weir_status add(building *b, int number, weir_access *a)
   int32_t into[WEIR_MAX_OUTPUTS];
   weir_value in[WEIR_MAX_OPERANDS];
 
-  WEIR_TRY(narrow(a, &box));
+  WEIR_TRY(weir_access_narrow(a, &box));
   read_parts(b, like, a, in);
   for (int o = 0; o < like->n_out; o++) {
     into[o] = m->kept[o] ? -1 : like->out[o];

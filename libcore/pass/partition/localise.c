@@ -121,32 +121,18 @@ static weir_status narrow(const localising *l, int32_t number, const weir_box *c
   weir_node *node = weir_graph_node_mut(l->g, number);
   const weir_box run = weir_partition_iterations(l->p, number, l->rank);
   weir_access *a = &node->access;
-  int64_t shift[WEIR_MAX_DIMS];
 
-  for (int k = 0; k < a->n_dims; k++) {
-    shift[k] = run.lo[k] - a->dim[k].lo;
-    a->dim[k].hi = a->dim[k].lo + (run.hi[k] - run.lo[k]);
-  }
+  WEIR_TRY(weir_access_narrow(a, &run));
   for (int i = 0; i < a->n_in + a->n_out; i++) {
     weir_operand *x = i < a->n_in ? &a->in[i] : &a->out[i - a->n_in];
 
     for (int d = 0; d < x->rank; d++) {
-      weir_index *at = &x->index[d];
       const int64_t all = x->extent[d];
 
-      x->extent[d] = held[i]->hi[d] - held[i]->lo[d];
-      for (int k = 0; k < a->n_dims && (x->role == WEIR_ROLE_DATA || d > 0); k++) {
-        at->offset += at->coef[k] * shift[k];
-      }
-      at->offset -= held[i]->lo[d] * weir_index_divisor(at);
+      weir_operand_narrow(x, d, held[i]->lo[d], held[i]->hi[d] - held[i]->lo[d]);
       if (x->extent[d] == all) {
-        unwind(at, all);
+        unwind(&x->index[d], all);
       }
-    }
-  }
-  for (int k = 0; k < a->n_dims; k++) {
-    if (shift[k] != 0) {
-      WEIR_TRY(weir_access_shift_index(a, k, shift[k]));
     }
   }
   return WEIR_OK;
