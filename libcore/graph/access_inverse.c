@@ -185,9 +185,7 @@ static int preimage(weir_border border, int64_t lo, int64_t hi, int64_t extent, 
   return 1;
 }
 
-/* Shrinks the box to the hull of its iterations whose index of `x` falls into `elements`; to
- * nothing, at the start of the box, when there are none. */
-static void invert(const weir_operand *x, const weir_box *elements, weir_box *box)
+void weir_operand_invert(const weir_operand *x, const weir_box *elements, weir_box *box)
 {
   const weir_box whole = *box;
   struct teeth t[2];
@@ -208,8 +206,7 @@ static void invert(const weir_operand *x, const weir_box *elements, weir_box *bo
   }
 }
 
-/* A library operator makes its whole dimensions at once. */
-static void widen(const weir_access *a, weir_box *box)
+void weir_whole_dims(const weir_access *a, weir_box *box)
 {
   for (int k = 0; k < box->rank && a->maker == WEIR_MADE_BY_LIBRARY && !weir_box_empty(box); k++) {
     if (a->dim[k].kind == WEIR_REDUCED) {
@@ -225,11 +222,11 @@ weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *el
   const weir_box whole = weir_iterations(a);
   const weir_box seen = weir_output_box(a, &a->out[output], &whole);
   weir_box box = seen;
-  invert(&a->out[output], elements, &box);
+  weir_operand_invert(&a->out[output], elements, &box);
   for (int k = 0; k < box.rank; k++) { /* what counted as one point stays empty */
     box.hi[k] = seen.hi[k] != whole.hi[k] ? whole.hi[k] : box.hi[k];
   }
-  widen(a, &box);
+  weir_whole_dims(a, &box);
   return box;
 }
 
@@ -237,7 +234,7 @@ weir_box weir_affected(const weir_access *a, int operand, const weir_box *elemen
 {
   WEIR_ASSERT(operand >= 0 && operand < a->n_in);
   weir_box box = weir_iterations(a);
-  invert(&a->in[operand], elements, &box);
-  widen(a, &box);
+  weir_operand_invert(&a->in[operand], elements, &box);
+  weir_whole_dims(a, &box);
   return box;
 }

@@ -76,6 +76,11 @@ int weir_border_image(weir_border border, weir_wide first, weir_wide last, int64
 /* Shrinks `box` to hold every iteration with lo <= sum of coef[k] * i_k < hi; false when none is.
  */
 bool weir_form_tighten(const int64_t *coef, weir_wide lo, weir_wide hi, weir_box *box);
+/* access_inverse.c: shrinks the box to the hull of its iterations whose index of `x` falls into
+ * `elements`; to nothing, at the start of the box, when there are none. */
+void weir_operand_invert(const weir_operand *x, const weir_box *elements, weir_box *box);
+/* A library operator makes its whole dimensions at once: the box then has all of them. */
+void weir_whole_dims(const weir_access *a, weir_box *box);
 /* First array dimension with an index of its own (dimension 0 of a state is the slot). */
 static inline int weir_operand_first(const weir_operand *x)
 {

@@ -5,14 +5,20 @@
 #include "base/weir_alloc.h"
 #include "graph/graph_priv.h"
 
-/* The constant whose values index `x` gathers, NULL: there is none, or it is not known. */
-static const weir_array *source_of(const weir_graph *g, const int32_t *in, const weir_index *x)
+/* The constant whose values index `x` gathers, NULL: there is none, or it is not known, or outside
+ * it there are values too. */
+static const weir_array *source_of(const weir_graph *g, const weir_access *a, const int32_t *in,
+                                   const weir_index *x)
 {
-  const weir_array *a = x->gather > 0 ? weir_graph_get_array(g, in[x->gather - 1]) : NULL;
-  const bool plain = x->border == WEIR_BORDER_NEVER || x->border == WEIR_BORDER_ABSENT ||
-                     x->border == WEIR_BORDER_ZERO || x->border == WEIR_BORDER_VALUE;
+  const weir_array *from = x->gather > 0 ? weir_graph_get_array(g, in[x->gather - 1]) : NULL;
+  bool plain = from != NULL && from->kind == WEIR_ARRAY_CONSTANT && x->border <= WEIR_BORDER_VALUE;
 
-  return a != NULL && plain && a->kind == WEIR_ARRAY_CONSTANT ? a : NULL;
+  for (int d = 0; plain && d < from->desc.rank; d++) {
+    const weir_border border = a->in[x->gather - 1].index[d].border;
+
+    plain = border != WEIR_BORDER_ZERO && border != WEIR_BORDER_VALUE;
+  }
+  return plain ? from : NULL;
 }
 
 /* Marks what index x of an array of `extent` reaches in `box` with each value of the constant that
@@ -58,6 +64,21 @@ static weir_status collect(const uint8_t *marks, int64_t extent, weir_named *out
   return WEIR_OK;
 }
 
+/* The first dimension of the operand whose indices are gathered from a constant, and that; -1. */
+static int named_dim(const weir_graph *g, const weir_access *a, const int32_t *in, int operand,
+                     const weir_array **from)
+{
+  const weir_operand *x = &a->in[operand];
+
+  for (int d = weir_operand_first(x); d < x->rank; d++) {
+    *from = source_of(g, a, in, &x->index[d]);
+    if (*from != NULL) {
+      return d;
+    }
+  }
+  return -1;
+}
+
 weir_status weir_access_named(const weir_graph *g, const weir_access *a, const int32_t *in,
                               int operand, const weir_box *box, weir_named *out)
 {
@@ -65,11 +86,7 @@ weir_status weir_access_named(const weir_graph *g, const weir_access *a, const i
   const weir_array *from = NULL;
   void *marks = NULL;
 
-  *out = (weir_named){.dim = -1};
-  for (int d = weir_operand_first(x); d < x->rank && from == NULL; d++) {
-    from = source_of(g, in, &x->index[d]);
-    out->dim = from != NULL ? d : -1;
-  }
+  *out = (weir_named){.dim = named_dim(g, a, in, operand, &from)};
   if (from == NULL || weir_box_empty(box) || x->extent[out->dim] == WEIR_UNBOUNDED) {
     out->dim = -1;
     return WEIR_OK;
@@ -95,6 +112,49 @@ weir_status weir_node_named(const weir_graph *g, const weir_node *node, int oper
                             const weir_box *box, weir_named *out)
 {
   return weir_access_named(g, &node->access, node->in, operand, box, out);
+}
+
+/* The hull of the iterations that read one of the elements through some value of the list. */
+weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int operand,
+                            const weir_box *elements)
+{
+  const weir_access *a = &node->access;
+  const weir_array *from = NULL;
+  const int dim = named_dim(g, a, node->in, operand, &from);
+
+  if (dim < 0) {
+    return weir_affected(a, operand, elements);
+  }
+  const weir_operand *list = &a->in[a->in[operand].index[dim].gather - 1];
+  const weir_view v = weir_view_of(&from->constant);
+  const weir_box whole = weir_iterations(a);
+  weir_operand x = a->in[operand]; /* at one value of the list */
+  weir_index *at = &x.index[dim];
+  weir_box all = {.rank = list->rank}, one = all, box = whole;
+  bool any = false;
+
+  memcpy(all.hi, list->extent, (size_t)list->rank * sizeof *all.hi);
+  memcpy(box.hi, box.lo, sizeof box.hi);
+  at->gather = 0;
+  for (int64_t left = weir_box_volume(&all); left > 0; left--) {
+    weir_box some = whole;
+
+    at->offset = a->in[operand].index[dim].offset +
+                 weir_dtype_load_int(v.dtype, weir_view_at(&v, one.lo), 0);
+    weir_operand_invert(&x, elements, &some);
+    for (int d = 0; d < one.rank; d++) {
+      one.hi[d] = one.lo[d] + 1;
+    }
+    weir_operand_invert(list, &one, &some);
+    if (!weir_box_empty(&some)) {
+      weir_box_grow(&box, &some, &any);
+    }
+    for (int d = one.rank - 1; d >= 0 && ++one.lo[d] == all.hi[d]; d--) {
+      one.lo[d] = all.lo[d];
+    }
+  }
+  weir_whole_dims(a, &box);
+  return box;
 }
 
 void weir_named_fini(weir_named *n)

@@ -129,6 +129,56 @@ static void lists_name_what_is_read(void **state)
   }
 }
 
+/* The hull of the iterations that read elements [lo, hi). */
+static weir_box walk_back(const subject *s, int64_t lo, int64_t hi)
+{
+  const weir_box whole = weir_iterations(&s->node->access);
+  weir_box hull = {.rank = 2};
+  bool any = false;
+
+  for (int64_t i = 0; i < whole.hi[0]; i++) {
+    for (int64_t j = 0; j < whole.hi[1]; j++) {
+      const weir_box one = {2, {i, j}, {i + 1, j + 1}};
+      bool read[EXTENT], met = false;
+
+      walk(s, &one, read);
+      for (int64_t e = lo; e < hi; e++) {
+        met = met || read[e];
+      }
+      if (met) {
+        weir_box_grow(&hull, &one, &any);
+      }
+    }
+  }
+  return hull;
+}
+
+static void lists_tell_who_reads_an_element(void **state)
+{
+  int64_t fewer = 0;
+
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    subject s;
+
+    make(&s, seed, true);
+    for (uint32_t k = 0; k < 4; k++) {
+      weir_box elements = {.rank = 1, .lo = {draw(seed, 60 + k, 0, EXTENT - 1)}};
+
+      elements.hi[0] = draw(seed, 70 + k, elements.lo[0], EXTENT);
+      const weir_box got = weir_node_affected(s.g, s.node, 0, &elements);
+      const weir_box hull = walk_back(&s, elements.lo[0], elements.hi[0]);
+      const weir_box bound = weir_affected(&s.node->access, 0, &elements);
+
+      assert_true(weir_box_empty(&got) == weir_box_empty(&hull));
+      assert_true(weir_box_empty(&hull) || memcmp(&got, &hull, sizeof got) == 0);
+      assert_true(weir_box_within(&got, &bound) || weir_box_empty(&got));
+      fewer += weir_box_volume(&got) < weir_box_volume(&bound);
+    }
+    weir_graph_destroy(&s.g);
+  }
+  assert_true(fewer > 400);
+}
+
 /* A node moves the elements that are read, the list and what it writes, and no more. */
 static void bytes_are_those_of_named_elements(void **state)
 {
@@ -168,6 +218,27 @@ static void what_is_not_known_names_nothing(void **state)
   assert_int_equal(n.dim, -1);
   assert_ok(weir_node_named(s.g, s.node, 1, &whole, &n));
   assert_int_equal(n.dim, -1);
+  const weir_box elements = {.rank = 1, .lo = {3}, .hi = {5}};
+  const weir_box got = weir_node_affected(s.g, s.node, 0, &elements);
+  const weir_box bound = weir_affected(&s.node->access, 0, &elements);
+
+  assert_memory_equal(&got, &bound, sizeof got);
+  weir_graph_destroy(&s.g);
+}
+
+/* Iterations beyond the list gather 0, which it may not hold. */
+static void values_beyond_a_list_are_not_named(void **state)
+{
+  subject s;
+  weir_named n;
+
+  make(&s, 3, true);
+  const weir_box whole = weir_iterations(&s.node->access);
+  weir_node *node = weir_graph_node_mut(s.g, weir_array_value(s.g, s.node->out[0]).node);
+
+  node->access.in[1].index[0].border = WEIR_BORDER_ZERO;
+  assert_ok(weir_node_named(s.g, s.node, 0, &whole, &n));
+  assert_int_equal(n.dim, -1);
   weir_graph_destroy(&s.g);
 }
 
@@ -195,8 +266,10 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lists_name_what_is_read),
+      cmocka_unit_test(lists_tell_who_reads_an_element),
       cmocka_unit_test(bytes_are_those_of_named_elements),
       cmocka_unit_test(what_is_not_known_names_nothing),
+      cmocka_unit_test(values_beyond_a_list_are_not_named),
       cmocka_unit_test(missing_memory_leaves_nothing),
   };
 

@@ -134,6 +134,9 @@ typedef struct weir_node {
 weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
                                const weir_value *in, int n_in, const int32_t *arrays);
 
+/* weir_affected, of what the values say where indices are gathered from a constant. */
+weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int operand,
+                            const weir_box *elements);
 /* What gathered indices of an operand name (weir_access.h) over the node's iterations in `box`,
  * which is bounded; fini when done, also after a failure. The region of weir_needed is their hull
  * or more. Fails: WEIR_ERR_MEMORY. */

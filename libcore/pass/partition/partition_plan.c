@@ -167,7 +167,7 @@ weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank
         memcpy(others.hi, desc->shape, sizeof desc->shape);
         *(side == 0 ? &others.hi[d] : &others.lo[d]) = side == 0 ? owned.lo[d] : owned.hi[d];
         if (!weir_box_empty(&others)) {
-          bad = weir_affected(&n->access, in, &others);
+          bad = weir_node_affected(p->g, n, in, &others);
           avoid(p, node, &box, &bad);
         }
       }
