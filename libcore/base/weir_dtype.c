@@ -1,8 +1,5 @@
 /* weir_dtype.c - the dtype table turned into functions. */
 #include "base/weir_dtype.h"
-
-#include <string.h>
-
 static const struct row {
   const char *name;
   size_t size;
@@ -79,19 +76,6 @@ double weir_dtype_rounded(weir_dtype dtype, double value)
   default:
     return value;
   }
-}
-
-weir_status weir_dtype_find(const char *name, weir_dtype *out)
-{
-  for (int i = 0; i < WEIR_DTYPE_COUNT; i++) {
-    if (strcmp(name, rows[i].name) == 0) {
-      *out = (weir_dtype)i;
-      return WEIR_OK;
-    }
-  }
-#define X(id, text, ctype, kind, part) " " text
-  return weir_fail(WEIR_ERR_CONFIG, "unknown dtype %s; there are" WEIR_DTYPE_LIST(X), name);
-#undef X
 }
 
 /* C leaves a conversion that does not fit undefined; here it saturates, and NaN becomes 0. */

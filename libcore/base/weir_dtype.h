@@ -72,8 +72,6 @@ weir_dtype weir_dtype_complex(weir_dtype part);
 weir_dtype weir_dtype_computed(weir_dtype dtype);
 /* The number that an element of a float dtype is after `value` was stored in it. */
 double weir_dtype_rounded(weir_dtype dtype, double value);
-/* Fails: WEIR_ERR_CONFIG, naming the dtypes that exist; *out is then untouched. */
-weir_status weir_dtype_find(const char *name, weir_dtype *out) WEIR_CHECKED;
 /* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). Not of
  * complex dtypes, of which no part is the number. */
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index);
