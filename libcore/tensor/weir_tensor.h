@@ -41,19 +41,10 @@ weir_status weir_tensor_slice(const weir_tensor *t, int dim, int64_t lo, int64_t
 /* Dimension d of the view is dimension order[d] of t. */
 weir_status weir_tensor_transpose(const weir_tensor *t, const int *order,
                                   weir_tensor *view) WEIR_CHECKED;
-/* Needs a contiguous tensor of the same count. */
-weir_status weir_tensor_reshape(const weir_tensor *t, int rank, const int64_t *shape,
-                                weir_tensor *view) WEIR_CHECKED;
-/* New dimensions in front, and extents 1 repeated (stride 0). */
-weir_status weir_tensor_broadcast(const weir_tensor *t, int rank, const int64_t *shape,
-                                  weir_tensor *view) WEIR_CHECKED;
 
 /* Element-wise copy between any two views of one shape, converting dtype; the two must not overlap.
  * Fails: WEIR_ERR_SHAPE (also complex numbers to a dtype without an imaginary part). */
 weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to) WEIR_CHECKED;
-/* Element at an index vector, as double. */
-double weir_tensor_get_real(const weir_tensor *t, const int64_t *index);
-void weir_tensor_set_real(weir_tensor *t, const int64_t *index, double value);
 
 #ifdef __cplusplus
 }
