@@ -62,6 +62,12 @@ const char *weir_check_data(void);
 /* Path of a file in that folder, named as by printf. Without the folder the test is skipped, with
  * the reason. */
 void weir_check_shared(char *path, size_t size, const char *name, ...) WEIR_PRINTF(3, 4);
+
+/* Number of wrong rows anywhere in a table of options (0 is the only good answer): without default,
+ * unit or help, with a default that the row itself would refuse, with a key that an earlier row
+ * has. It stands in conf/check/. */
+struct weir_opt;
+int weir_opts_incomplete(const struct weir_opt *opts);
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_file.h"
+#include "conf/conf_priv.h"
 #include "conf/weir_cli.h"
 #include "conf/weir_rundir.h"
 

@@ -184,8 +184,10 @@ weir_status weir_conf_flush(weir_conf_buffer *buffer, FILE *out) WEIR_CHECKED;
 
 /* ---- Command lines ---- */
 
-/* cli_sets.c: rows of the program's section `grid`, NULL: it has none. */
 struct weir_app;
+/* weir_cli_main with the streams given, for tests. */
+int weir_cli_run(int argc, char **argv, const struct weir_app *app, FILE *out, FILE *err);
+/* cli_sets.c: rows of the program's section `grid`, NULL: it has none. */
 const weir_opt *weir_conf_grid(const struct weir_app *app);
 /* Whether the section has the row that --grid auto sets: by, numbers|auto. */
 bool weir_conf_grid_chooses(const weir_opt *section);

@@ -534,12 +534,3 @@ weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, c
   return goes_on ? weir_run_dir_continue(cli, config, owner, dir)
                  : weir_run_dir_begin(cli, config, owner, dir);
 }
-
-weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config, const char *owner)
-{
-  weir_run_dir dir;
-
-  WEIR_TRY(weir_run_dir_begin(cli, config, owner, &dir));
-  WEIR_TRY(weir_run_dir_accept(&dir));
-  return WEIR_OK;
-}

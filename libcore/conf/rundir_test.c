@@ -430,7 +430,16 @@ static void a_log_that_names_other_places_removes_nothing_there(void **state)
   weir_check_rmdir(dir);
 }
 
-static void open_writes_events_and_configuration(void **state)
+static weir_status begin_and_accept(const weir_cli *cli, const weir_config *config)
+{
+  weir_run_dir dir;
+
+  WEIR_TRY(weir_run_dir_begin(cli, config, "run", &dir));
+  WEIR_TRY(weir_run_dir_accept(&dir));
+  return WEIR_OK;
+}
+
+static void a_run_writes_events_and_configuration(void **state)
 {
   char dir[512], out[600];
   struct options options;
@@ -441,16 +450,16 @@ static void open_writes_events_and_configuration(void **state)
   (void)snprintf(out, sizeof out, "%s/out", dir);
   weir_cli cli = {.app = &app, .verb = "run"};
   assert_ok(weir_cli_config(&cli, &options, &config));
-  assert_int_equal(weir_run_dir_open(&cli, config, "run"), WEIR_ERR_CONFIG);
+  assert_int_equal(begin_and_accept(&cli, config), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "--out DIR"));
   cli.out = out;
-  assert_ok(weir_run_dir_open(&cli, config, "run"));
+  assert_ok(begin_and_accept(&cli, config));
   weir_events_close();
   assert_true(exists(out, "run.jsonl"));
   assert_true(exists(out, "resolved.yaml"));
-  assert_int_equal(weir_run_dir_open(&cli, config, "run"), WEIR_ERR_CONFIG);
+  assert_int_equal(begin_and_accept(&cli, config), WEIR_ERR_CONFIG);
   cli.overwrite = true;
-  assert_ok(weir_run_dir_open(&cli, config, "run"));
+  assert_ok(begin_and_accept(&cli, config));
   weir_events_close();
   weir_config_destroy(&config);
   weir_check_rmdir(dir);
@@ -625,7 +634,7 @@ int main(void)
       cmocka_unit_test(what_is_kept_stays),
       cmocka_unit_test(a_run_goes_on_in_its_folder),
       cmocka_unit_test(a_log_that_names_other_places_removes_nothing_there),
-      cmocka_unit_test(open_writes_events_and_configuration),
+      cmocka_unit_test(a_run_writes_events_and_configuration),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,8 +65,6 @@ struct weir_cli {
  * files; closes the event file. `threads` and `device` are for the verb to pass on. Returns the
  * exit status of the program: the weir_status of the verb, 2 for a command line that is refused. */
 int weir_cli_main(int argc, char **argv, const weir_app *app);
-/* The same with the streams given, for tests. */
-int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *err);
 
 /* Whether the command is this verb. */
 bool weir_cli_is(const weir_cli *cli, const char *verb);

@@ -189,9 +189,6 @@ weir_status weir_opts_print_markdown(const weir_opt *opts, const char *title,
                                      FILE *out) WEIR_CHECKED;
 /* The same for a terminal: key=default, kind and range, and the help below. */
 weir_status weir_opts_print_help(const weir_opt *opts, FILE *out) WEIR_CHECKED;
-/* Number of wrong rows anywhere in the table (0 is the only good answer): without default, unit or
- * help, with a default that the row itself would refuse, with a key that an earlier row has. */
-int weir_opts_incomplete(const weir_opt *opts);
 
 /* An environment variable, or NULL when unset or empty. The only getenv of the suite. */
 const char *weir_env(const char *name);

@@ -57,9 +57,6 @@ weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config
  * otherwise, as behind a run that was killed before it had more than the beginning of a log. */
 weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, const char *owner,
                                bool resume, weir_run_dir *dir) WEIR_CHECKED;
-/* Begin and accept at once, for verbs that have read their input before, or write at once. */
-weir_status weir_run_dir_open(const weir_cli *cli, const weir_config *config,
-                              const char *owner) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

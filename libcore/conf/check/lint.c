@@ -1,6 +1,7 @@
-/* lint.c - what is wrong with an option table itself; a test counts it. */
-#include "conf/conf_priv.h"
+/* lint.c - what is wrong with an option table itself. Tests only. */
 #include <string.h>
+#include "base/weir_check.h"
+#include "conf/conf_priv.h"
 
 static bool is_number(weir_opt_kind kind)
 {
@@ -69,8 +70,7 @@ static bool is_incomplete(const weir_opt *table, const weir_opt *row)
   return !nested && !default_loads(row);
 }
 
-/* An entry's name is written bare as a key and in --set. */
-/* Entry i of the row. */
+/* Entry i of the row; its name is written bare as a key and in --set. */
 static bool is_wrong_entry(const weir_opt *row, int64_t i, const weir_opt_choice *entry)
 {
   weir_opt_choice first;
