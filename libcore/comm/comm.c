@@ -150,22 +150,6 @@ weir_comm_count weir_comm_counted(const weir_comm *c, weir_comm_use use)
   return c->engine->count[use];
 }
 
-void weir_comm_print(const weir_comm *c, FILE *out)
-{
-  static const char *const names[WEIR_COMM_USES] = {"setup", "exchange", "reduce", "gather"};
-
-  for (int u = 0; u < WEIR_COMM_USES; u++) {
-    const weir_comm_count *n = &c->engine->count[u];
-
-    if (n->sent + n->received > 0) {
-      (void)fprintf(
-          out, "%-8s sent %lld messages, %lld bytes; received %lld, %lld bytes; waited %.6g s\n",
-          names[u], (long long)n->sent, (long long)n->sent_bytes, (long long)n->received,
-          (long long)n->received_bytes, n->waited_s);
-    }
-  }
-}
-
 weir_status weir_comm_barrier(weir_comm *c)
 {
   WEIR_TRY(c->kind->barrier(c));

@@ -73,8 +73,6 @@ typedef struct weir_comm_count {
   double waited_s; /* seconds in weir_request_wait: what nothing was computed behind */
 } weir_comm_count;
 weir_comm_count weir_comm_counted(const weir_comm *c, weir_comm_use use);
-/* A line for each use that had messages, for reports. Local. */
-void weir_comm_print(const weir_comm *c, FILE *out);
 
 #ifdef __cplusplus
 }
