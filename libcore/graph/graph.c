@@ -5,6 +5,16 @@
 
 #include "base/weir_alloc.h"
 
+int64_t weir_desc_bytes(const weir_array_desc *d)
+{
+  int64_t bytes = (int64_t)weir_dtype_size(d->dtype);
+
+  for (int k = 0; k < d->rank; k++) {
+    bytes = weir_saturating_mul(bytes, d->shape[k]);
+  }
+  return bytes;
+}
+
 weir_status weir_graph_create(weir_graph **out)
 {
   void *g;

@@ -74,17 +74,8 @@ typedef struct weir_op_desc {
                  struct weir_value *din);
 } weir_op_desc;
 
-struct weir_node;
-/* Runs a library or call operator over the whole of its node's iterations, its scratch allocated
- * for the time being: for tests and tools; plans have theirs. Fails: WEIR_ERR_MEMORY, or as the
- * call. */
-weir_status weir_op_run_whole(const struct weir_node *node, const weir_view *in,
-                              const weir_view *out) WEIR_CHECKED;
-
 /* All operators of this build, sorted by name, NULL at the end: generated. */
 extern const weir_op_desc *const weir_op_table[];
-/* Fails: WEIR_ERR_CONFIG, naming the operators that exist. */
-weir_status weir_op_find(const char *name, const weir_op_desc **out) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

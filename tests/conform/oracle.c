@@ -493,3 +493,24 @@ bool oracle_touched(const oracle_run *run, const int64_t *iteration, int64_t *in
   }
   return here;
 }
+
+weir_status oracle_call(const weir_node *node, const weir_view *in, const weir_view *out)
+{
+  const weir_op_desc *op = node->op;
+  weir_op_run run = {.spec = node->spec,
+                     .access = &node->access,
+                     .box = weir_iterations(&node->access),
+                     .n_in = node->n_in,
+                     .n_out = node->n_out,
+                     .in = in,
+                     .out = out,
+                     .last = true};
+
+  if (op->scratch != NULL) {
+    WEIR_TRY(weir_alloc(op->scratch(&node->access), 1, &run.scratch));
+  }
+  const weir_status status = op->run(&run);
+
+  weir_free(&run.scratch);
+  return status;
+}

@@ -3,7 +3,7 @@
  * index functions of weir_access.h. */
 #ifndef WEIR_CONFORM_ORACLE_H
 #define WEIR_CONFORM_ORACLE_H
-#include "graph/weir_access.h"
+#include "graph/weir_graph.h"
 #include "tensor/weir_tensor.h"
 
 typedef struct oracle_value {
@@ -33,6 +33,11 @@ void oracle_evaluate(const oracle_run *run);
 /* Marks alone, for any sub-box: every element of every input that surviving iterations read, and of
  * every output that iterations write. */
 void oracle_mark(const oracle_run *run);
+
+/* Runs a library or call operator over the whole of its node's iterations, its scratch allocated
+ * for the time being. Fails: WEIR_ERR_MEMORY, or as the call. */
+weir_status oracle_call(const weir_node *node, const weir_view *in,
+                        const weir_view *out) WEIR_CHECKED;
 
 /* Elements that one iteration touches, -1: none (the load gives its fill); false where a border
  * drops the iteration, which then reads nothing. Operands that are no data are left out. */

@@ -94,7 +94,7 @@ static void evaluate(const world *w, int32_t number)
   const weir_box box = weir_iterations(&node->access);
 
   if (node->access.maker != WEIR_MADE_BY_BODY) {
-    assert_ok(weir_op_run_whole(node, in_view, out_view));
+    assert_ok(oracle_call(node, in_view, out_view));
     return;
   }
   const oracle_run run = {.access = &node->access, .box = box, .in = in, .out = out};
