@@ -1,15 +1,13 @@
 /* annotation_codes.c - look-ups in the table of annotation codes. */
-#include <string.h>
 #include "io/weir_annotation.h"
 
 typedef struct row {
-  const char *mnemonic, *text;
-  char aami;
+  const char *mnemonic;
   bool beat;
 } row;
 
 static const row rows[WEIR_ANNOTATION_MAX + 1] = {
-#define X(id, code, mnemonic, beat, aami, text) [code] = {mnemonic, text, aami, beat},
+#define X(id, code, mnemonic, beat, text) [code] = {mnemonic, beat},
     WEIR_ANNOTATION_LIST(X)
 #undef X
 };
@@ -33,28 +31,4 @@ const char *weir_annotation_mnemonic(int code)
   const row *const r = find(code);
 
   return r ? r->mnemonic : "";
-}
-
-const char *weir_annotation_text(int code)
-{
-  const row *const r = find(code);
-
-  return r ? r->text : "";
-}
-
-int weir_annotation_code(const char *mnemonic)
-{
-  for (int code = 1; code <= WEIR_ANNOTATION_MAX; code++) {
-    if (rows[code].mnemonic && strcmp(rows[code].mnemonic, mnemonic) == 0) {
-      return code;
-    }
-  }
-  return 0;
-}
-
-char weir_annotation_class(int code)
-{
-  const row *const r = find(code);
-
-  return r ? r->aami : 0;
 }

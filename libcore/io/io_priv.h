@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
+#include "io/weir_annotation.h"
 
 /* The whole of text[0, size) as a decimal integer in [lo, hi]; false otherwise. */
 bool weir_io_parse_int(const char *text, size_t size, int64_t lo, int64_t hi, int64_t *out);
@@ -33,4 +34,8 @@ weir_status weir_io_read(const char *path, int64_t limit, char **data, int64_t *
 /* Reads exactly `bytes` at `offset`. Fails: WEIR_ERR_DATA (also when the file ends early). */
 weir_status weir_io_pread(int fd, const char *path, void *data, size_t bytes,
                           int64_t offset) WEIR_CHECKED;
+
+/* weir_annotations_read from memory; `where` is for messages. */
+weir_status weir_annotations_parse(const void *data, int64_t size, const char *where,
+                                   weir_annotations *out) WEIR_CHECKED;
 #endif

@@ -9,52 +9,51 @@ extern "C" {
 #endif
 
 // clang-format off
-/* X(enum, code, mnemonic, is beat, AAMI class, meaning). Classes as bxb has them: S beats are counted
- * as N unless SVEB reporting is on. */
-#define WEIR_ANNOTATION_LIST(X)                                              \
-  X(WEIR_ANN_NORMAL,   1, "N", 1, 'N', "normal beat")                        \
-  X(WEIR_ANN_LBBB,     2, "L", 1, 'N', "left bundle branch block beat")      \
-  X(WEIR_ANN_RBBB,     3, "R", 1, 'N', "right bundle branch block beat")     \
-  X(WEIR_ANN_ABERR,    4, "a", 1, 'S', "aberrated atrial premature beat")    \
-  X(WEIR_ANN_PVC,      5, "V", 1, 'V', "premature ventricular contraction")  \
-  X(WEIR_ANN_FUSION,   6, "F", 1, 'F', "fusion of ventricular and normal")   \
-  X(WEIR_ANN_NPC,      7, "J", 1, 'S', "nodal premature beat")               \
-  X(WEIR_ANN_APC,      8, "A", 1, 'S', "atrial premature beat")              \
-  X(WEIR_ANN_SVPB,     9, "S", 1, 'S', "supraventricular premature beat")    \
-  X(WEIR_ANN_VESC,    10, "E", 1, 'V', "ventricular escape beat")            \
-  X(WEIR_ANN_NESC,    11, "j", 1, 'S', "nodal escape beat")                  \
-  X(WEIR_ANN_PACE,    12, "/", 1, 'Q', "paced beat")                         \
-  X(WEIR_ANN_UNKNOWN, 13, "Q", 1, 'Q', "unclassifiable beat")                \
-  X(WEIR_ANN_NOISE,   14, "~", 0, 0,   "signal quality change")              \
-  X(WEIR_ANN_ARFCT,   16, "|", 0, 0,   "isolated artefact")                  \
-  X(WEIR_ANN_STCH,    18, "s", 0, 0,   "ST change")                          \
-  X(WEIR_ANN_TCH,     19, "T", 0, 0,   "T-wave change")                      \
-  X(WEIR_ANN_SYSTOLE, 20, "*", 0, 0,   "systole")                            \
-  X(WEIR_ANN_DIASTOLE,21, "D", 0, 0,   "diastole")                           \
-  X(WEIR_ANN_NOTE,    22, "\"", 0, 0,  "comment")                            \
-  X(WEIR_ANN_MEASURE, 23, "=", 0, 0,   "measurement")                        \
-  X(WEIR_ANN_PWAVE,   24, "p", 0, 0,   "P-wave peak")                        \
-  X(WEIR_ANN_BBB,     25, "B", 1, 'N', "bundle branch block beat")           \
-  X(WEIR_ANN_PACESP,  26, "^", 0, 0,   "non-conducted pacer spike")          \
-  X(WEIR_ANN_TWAVE,   27, "t", 0, 0,   "T-wave peak")                        \
-  X(WEIR_ANN_RHYTHM,  28, "+", 0, 0,   "rhythm change")                      \
-  X(WEIR_ANN_UWAVE,   29, "u", 0, 0,   "U-wave peak")                        \
-  X(WEIR_ANN_LEARN,   30, "?", 1, 'Q', "beat of a learning phase")           \
-  X(WEIR_ANN_FLWAV,   31, "!", 0, 0,   "ventricular flutter wave")           \
-  X(WEIR_ANN_VFON,    32, "[", 0, 0,   "start of flutter or fibrillation")   \
-  X(WEIR_ANN_VFOFF,   33, "]", 0, 0,   "end of flutter or fibrillation")     \
-  X(WEIR_ANN_AESC,    34, "e", 1, 'S', "atrial escape beat")                 \
-  X(WEIR_ANN_SVESC,   35, "n", 1, 'S', "supraventricular escape beat")       \
-  X(WEIR_ANN_LINK,    36, "@", 0, 0,   "link to external data")              \
-  X(WEIR_ANN_NAPC,    37, "x", 0, 0,   "non-conducted P wave")               \
-  X(WEIR_ANN_PFUS,    38, "f", 1, 'Q', "fusion of paced and normal")         \
-  X(WEIR_ANN_WFON,    39, "(", 0, 0,   "waveform onset")                     \
-  X(WEIR_ANN_WFOFF,   40, ")", 0, 0,   "waveform end")                       \
-  X(WEIR_ANN_RONT,    41, "r", 1, 'V', "R-on-T premature contraction")
+/* X(enum, code, mnemonic, is beat, meaning) */
+#define WEIR_ANNOTATION_LIST(X)                                         \
+  X(WEIR_ANN_NORMAL,   1, "N", 1, "normal beat")                        \
+  X(WEIR_ANN_LBBB,     2, "L", 1, "left bundle branch block beat")      \
+  X(WEIR_ANN_RBBB,     3, "R", 1, "right bundle branch block beat")     \
+  X(WEIR_ANN_ABERR,    4, "a", 1, "aberrated atrial premature beat")    \
+  X(WEIR_ANN_PVC,      5, "V", 1, "premature ventricular contraction")  \
+  X(WEIR_ANN_FUSION,   6, "F", 1, "fusion of ventricular and normal")   \
+  X(WEIR_ANN_NPC,      7, "J", 1, "nodal premature beat")               \
+  X(WEIR_ANN_APC,      8, "A", 1, "atrial premature beat")              \
+  X(WEIR_ANN_SVPB,     9, "S", 1, "supraventricular premature beat")    \
+  X(WEIR_ANN_VESC,    10, "E", 1, "ventricular escape beat")            \
+  X(WEIR_ANN_NESC,    11, "j", 1, "nodal escape beat")                  \
+  X(WEIR_ANN_PACE,    12, "/", 1, "paced beat")                         \
+  X(WEIR_ANN_UNKNOWN, 13, "Q", 1, "unclassifiable beat")                \
+  X(WEIR_ANN_NOISE,   14, "~", 0, "signal quality change")              \
+  X(WEIR_ANN_ARFCT,   16, "|", 0, "isolated artefact")                  \
+  X(WEIR_ANN_STCH,    18, "s", 0, "ST change")                          \
+  X(WEIR_ANN_TCH,     19, "T", 0, "T-wave change")                      \
+  X(WEIR_ANN_SYSTOLE, 20, "*", 0, "systole")                            \
+  X(WEIR_ANN_DIASTOLE,21, "D", 0, "diastole")                           \
+  X(WEIR_ANN_NOTE,    22, "\"", 0, "comment")                           \
+  X(WEIR_ANN_MEASURE, 23, "=", 0, "measurement")                        \
+  X(WEIR_ANN_PWAVE,   24, "p", 0, "P-wave peak")                        \
+  X(WEIR_ANN_BBB,     25, "B", 1, "bundle branch block beat")           \
+  X(WEIR_ANN_PACESP,  26, "^", 0, "non-conducted pacer spike")          \
+  X(WEIR_ANN_TWAVE,   27, "t", 0, "T-wave peak")                        \
+  X(WEIR_ANN_RHYTHM,  28, "+", 0, "rhythm change")                      \
+  X(WEIR_ANN_UWAVE,   29, "u", 0, "U-wave peak")                        \
+  X(WEIR_ANN_LEARN,   30, "?", 1, "beat of a learning phase")           \
+  X(WEIR_ANN_FLWAV,   31, "!", 0, "ventricular flutter wave")           \
+  X(WEIR_ANN_VFON,    32, "[", 0, "start of flutter or fibrillation")   \
+  X(WEIR_ANN_VFOFF,   33, "]", 0, "end of flutter or fibrillation")     \
+  X(WEIR_ANN_AESC,    34, "e", 1, "atrial escape beat")                 \
+  X(WEIR_ANN_SVESC,   35, "n", 1, "supraventricular escape beat")       \
+  X(WEIR_ANN_LINK,    36, "@", 0, "link to external data")              \
+  X(WEIR_ANN_NAPC,    37, "x", 0, "non-conducted P wave")               \
+  X(WEIR_ANN_PFUS,    38, "f", 1, "fusion of paced and normal")         \
+  X(WEIR_ANN_WFON,    39, "(", 0, "waveform onset")                     \
+  X(WEIR_ANN_WFOFF,   40, ")", 0, "waveform end")                       \
+  X(WEIR_ANN_RONT,    41, "r", 1, "R-on-T premature contraction")
 // clang-format on
 
 enum {
-#define X(id, code, mnemonic, beat, aami, text) id = code,
+#define X(id, code, mnemonic, beat, text) id = code,
   WEIR_ANNOTATION_LIST(X)
 #undef X
       WEIR_ANN_UNREADABLE =
@@ -94,9 +93,6 @@ typedef struct weir_annotations {
  * where the terminating word is missing: the file is cut short), WEIR_ERR_MEMORY; *out needs no
  * fini then. */
 weir_status weir_annotations_read(const char *path, weir_annotations *out) WEIR_CHECKED;
-/* The same from memory; `where` is for messages. */
-weir_status weir_annotations_parse(const void *data, int64_t size, const char *where,
-                                   weir_annotations *out) WEIR_CHECKED;
 /* Frees everything and empties *a. */
 void weir_annotations_fini(weir_annotations *a);
 /* Writes a whole file (beside, then renamed): time resolution when fs_num > 0, own codes, items.
@@ -121,12 +117,6 @@ void weir_annotation_writer_destroy(weir_annotation_writer **w);
 bool weir_annotation_is_beat(int code);
 /* "N", "V", ...; "" for a code without one. Static. */
 const char *weir_annotation_mnemonic(int code);
-/* Meaning in words, "" when there is none. Static. */
-const char *weir_annotation_text(int code);
-/* Code of a mnemonic, 0 when no code has it. */
-int weir_annotation_code(const char *mnemonic);
-/* AAMI class 'N', 'S', 'V', 'F' or 'Q' as bxb counts it; 0 for a code that is no beat. */
-char weir_annotation_class(int code);
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,6 @@ extern "C" {
 
 /* Continues a CRC-32C (Castagnoli, RFC 3720 B.4) of 0 or of what came before over size bytes. */
 uint32_t weir_crc32c(uint32_t crc, const void *data, int64_t size);
-/* The same by table, whatever the processor has. */
-uint32_t weir_crc32c_table(uint32_t crc, const void *data, int64_t size);
 
 #ifdef __cplusplus
 }

@@ -70,15 +70,13 @@ weir_status weir_grib_open(const char *const *paths, int64_t n, const weir_grib_
                            weir_grib **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void weir_grib_close(weir_grib **g);
-/* How many fields, kinds and grids there are. */
+/* How many fields and grids there are. */
 int64_t weir_grib_fields(const weir_grib *g);
-int64_t weir_grib_kinds(const weir_grib *g);
 int64_t weir_grib_grids(const weir_grib *g);
 /* Borrowed: of field i, kind i, grid i. Fields are in the order of files and messages. */
 const weir_grib_field *weir_grib_field_get(const weir_grib *g, int64_t i);
 const weir_grib_kind *weir_grib_kind_get(const weir_grib *g, int64_t i);
 const weir_grib_grid *weir_grib_grid_get(const weir_grib *g, int64_t i);
-const char *weir_grib_path(const weir_grib *g, int64_t file);
 /* How many stretches of damage were skipped (skip_damaged). */
 int64_t weir_grib_damaged(const weir_grib *g);
 /* "FILE: message 3 (byte 8640)", for messages about a field. Always terminated. */

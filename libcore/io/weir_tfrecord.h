@@ -71,10 +71,6 @@ typedef struct weir_tf_feature {
  * a key that stands there twice the last counts. */
 weir_status weir_tfrecord_find(const weir_tfrecord *r, const char *key,
                                weir_tf_feature *out) WEIR_CHECKED;
-/* Calls visit for every feature in the order of the message. */
-weir_status weir_tfrecord_each(const weir_tfrecord *r,
-                               void (*visit)(void *context, const weir_tf_feature *f),
-                               void *context) WEIR_CHECKED;
 /* Copies f->count values of WEIR_TF_FLOATS, of WEIR_TF_INTS. */
 void weir_tf_floats(const weir_tf_feature *f, float *out);
 void weir_tf_ints(const weir_tf_feature *f, int64_t *out);

@@ -86,8 +86,6 @@ weir_status weir_wire_connect(const char *address, bool anywhere, double patienc
 void weir_wire_close(weir_wire **w);
 /* Port that it listens on, 0 where there is none. */
 int weir_wire_port(const weir_wire *w);
-/* True once a sender is there. */
-bool weir_wire_connected(const weir_wire *w);
 
 typedef enum weir_wire_event {
   WEIR_WIRE_GOT,   /* a line                                              */

@@ -246,11 +246,6 @@ int weir_wire_port(const weir_wire *w)
   return w->port;
 }
 
-bool weir_wire_connected(const weir_wire *w)
-{
-  return w->fd >= 0;
-}
-
 /* Waits up to `seconds` (in one slice at most) for `fd`. */
 static bool is_ready(int fd, short events, double seconds)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "io/weir_annotation.h"
+#include "io/io_priv.h"
 #include "weir_fuzz.h"
 
 static int64_t reached;

@@ -8,11 +8,6 @@ int64_t weir_grib_fields(const weir_grib *g)
   return g->n_fields;
 }
 
-int64_t weir_grib_kinds(const weir_grib *g)
-{
-  return g->n_kinds;
-}
-
 int64_t weir_grib_grids(const weir_grib *g)
 {
   return g->n_grids;
@@ -31,11 +26,6 @@ const weir_grib_kind *weir_grib_kind_get(const weir_grib *g, int64_t i)
 const weir_grib_grid *weir_grib_grid_get(const weir_grib *g, int64_t i)
 {
   return &g->grids[i];
-}
-
-const char *weir_grib_path(const weir_grib *g, int64_t file)
-{
-  return g->files[file].path;
 }
 
 int64_t weir_grib_damaged(const weir_grib *g)

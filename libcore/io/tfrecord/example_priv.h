@@ -22,4 +22,8 @@ void weir_tf_example_init(weir_tf_example *e, const uint8_t *message, int64_t si
  * says lies in the message, and its list is sound. */
 bool weir_tf_example_next(weir_tf_example *e, weir_tf_feature *f);
 bool weir_tf_is(const weir_tf_feature *f, const char *key);
+/* Calls visit for every feature in the order of the message. */
+weir_status weir_tfrecord_each(const weir_tfrecord *r,
+                               void (*visit)(void *context, const weir_tf_feature *f),
+                               void *context) WEIR_CHECKED;
 #endif

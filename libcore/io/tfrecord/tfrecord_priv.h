@@ -5,6 +5,8 @@
 #include "io/weir_crc32c.h"
 #include "io/weir_tfrecord.h"
 
+/* weir_crc32c by table, whatever the processor has. */
+uint32_t weir_crc32c_table(uint32_t crc, const void *data, int64_t size);
 /* As it stands in a file: sums of bytes that hold sums are weak, so they are turned and shifted. */
 static inline uint32_t weir_crc32c_mask(uint32_t crc)
 {
