@@ -265,15 +265,10 @@ void weir_batch_release(void *context)
   (void)context; /* the graph's */
 }
 
-int64_t weir_batch_stage(const void *context, int stage)
-{
-  return stage == 0 ? weir_batch_pieces(&((const weir_node *)context)->access) : 0;
-}
-
 /* Pieces of a run, at most: enough that threads end at about the same time. */
 enum { MOST_PIECES = 64 };
 
-int64_t weir_batch_pieces(const weir_access *a)
+static int64_t pieces_of(const weir_access *a)
 {
   const weir_box whole = weir_iterations(a);
   int64_t n = 1;
@@ -286,10 +281,15 @@ int64_t weir_batch_pieces(const weir_access *a)
   return n < MOST_PIECES ? n : MOST_PIECES;
 }
 
+int64_t weir_batch_stage(const void *context, int stage)
+{
+  return stage == 0 ? pieces_of(&((const weir_node *)context)->access) : 0;
+}
+
 void weir_batch_piece(const weir_access *a, const weir_box *box, int64_t number, int64_t *from,
                       int64_t *to)
 {
-  const int64_t count = weir_batch_count(a, box), pieces = weir_batch_pieces(a);
+  const int64_t count = weir_batch_count(a, box), pieces = pieces_of(a);
   const int64_t each = count / pieces, more = count % pieces;
 
   *from = number * each + (number < more ? number : more);

@@ -187,15 +187,15 @@ const weir_op_desc weir_op_elementwise = {
     .access = access,
 };
 
-weir_value weir_elementwise_at(weir_graph *g, const weir_elementwise_spec *spec,
-                               const weir_value *in, int n, const char *where)
+static weir_value add_node(weir_graph *g, const weir_elementwise_spec *spec, const weir_value *in,
+                           int n, const char *where)
 {
   return weir_graph_add(g, &weir_op_elementwise, spec, in, n, where);
 }
 
 weir_value weir_unary_at(weir_graph *g, weir_code code, weir_value x, const char *where)
 {
-  return weir_elementwise_at(g, &(weir_elementwise_spec){.code = code}, &x, 1, where);
+  return add_node(g, &(weir_elementwise_spec){.code = code}, &x, 1, where);
 }
 
 weir_value weir_binary_at(weir_graph *g, weir_code code, weir_value a, weir_value b,
@@ -203,7 +203,7 @@ weir_value weir_binary_at(weir_graph *g, weir_code code, weir_value a, weir_valu
 {
   const weir_value in[] = {a, b};
 
-  return weir_elementwise_at(g, &(weir_elementwise_spec){.code = code}, in, 2, where);
+  return add_node(g, &(weir_elementwise_spec){.code = code}, in, 2, where);
 }
 
 weir_value weir_ternary_at(weir_graph *g, weir_code code, weir_value a, weir_value b, weir_value c,
@@ -211,26 +211,26 @@ weir_value weir_ternary_at(weir_graph *g, weir_code code, weir_value a, weir_val
 {
   const weir_value in[] = {a, b, c};
 
-  return weir_elementwise_at(g, &(weir_elementwise_spec){.code = code}, in, 3, where);
+  return add_node(g, &(weir_elementwise_spec){.code = code}, in, 3, where);
 }
 
 weir_value weir_cast_at(weir_graph *g, weir_dtype dtype, weir_value x, const char *where)
 {
   const weir_elementwise_spec s = {.code = WEIR_CODE_CAST, .dtype = dtype};
 
-  return weir_elementwise_at(g, &s, &x, 1, where);
+  return add_node(g, &s, &x, 1, where);
 }
 
 weir_value weir_right_at(weir_graph *g, weir_code code, weir_value x, double c, const char *where)
 {
   const weir_elementwise_spec s = {.code = code, .scalar = 2, .value = c};
 
-  return weir_elementwise_at(g, &s, &x, 1, where);
+  return add_node(g, &s, &x, 1, where);
 }
 
 weir_value weir_left_at(weir_graph *g, weir_code code, double c, weir_value x, const char *where)
 {
   const weir_elementwise_spec s = {.code = code, .scalar = 1, .value = c};
 
-  return weir_elementwise_at(g, &s, &x, 1, where);
+  return add_node(g, &s, &x, 1, where);
 }

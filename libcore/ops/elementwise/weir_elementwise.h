@@ -27,8 +27,6 @@ extern const weir_op_desc weir_op_elementwise;
 const char *weir_elementwise_classes(weir_code code);
 
 /* Builders. On failure the value is invalid and the graph keeps the error with `where`. */
-weir_value weir_elementwise_at(weir_graph *g, const weir_elementwise_spec *spec,
-                               const weir_value *in, int n, const char *where);
 weir_value weir_unary_at(weir_graph *g, weir_code code, weir_value x, const char *where);
 weir_value weir_binary_at(weir_graph *g, weir_code code, weir_value a, weir_value b,
                           const char *where);

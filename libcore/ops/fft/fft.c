@@ -126,8 +126,10 @@ weir_matrix weir_fft_rows(const weir_fft_spec *s, const weir_operand *o, int n_d
                        .across = v->stride[last]};
 }
 
-void weir_fft_load(const weir_fft_spec *s, const weir_operand *o, int n_dims, const weir_view *v,
-                   const int64_t *iteration, weir_dtype dtype, void *memory)
+/* Copies the block that operand o has at the iteration into memory, or (store) back, of elements of
+ * `dtype`: the array's own, or c128. */
+static void load_block(const weir_fft_spec *s, const weir_operand *o, int n_dims,
+                       const weir_view *v, const int64_t *iteration, weir_dtype dtype, void *memory)
 {
   const int64_t outer = s->n_dims > 2 ? o->extent[s->dim[0]] : 1;
   char *to = memory;
@@ -140,8 +142,9 @@ void weir_fft_load(const weir_fft_spec *s, const weir_operand *o, int n_dims, co
   }
 }
 
-void weir_fft_store(const weir_fft_spec *s, const weir_operand *o, int n_dims, const weir_view *v,
-                    const int64_t *iteration, weir_dtype dtype, const void *memory)
+static void store_block(const weir_fft_spec *s, const weir_operand *o, int n_dims,
+                        const weir_view *v, const int64_t *iteration, weir_dtype dtype,
+                        const void *memory)
 {
   const int64_t outer = s->n_dims > 2 ? o->extent[s->dim[0]] : 1;
   const char *from = memory;
@@ -262,7 +265,7 @@ static weir_c128 *make(const weir_op_run *r, const weir_fft_block *b, const int6
   const int64_t points = b->n_points > b->n_in ? b->n_points : b->n_in;
   weir_c128 *x = memory, *y = x + points;
 
-  weir_fft_load(r->spec, &r->access->in[0], r->access->n_dims, &r->in[0], at, WEIR_C128, x);
+  load_block(r->spec, &r->access->in[0], r->access->n_dims, &r->in[0], at, WEIR_C128, x);
   return transform_block(r->spec, b, x, y, y + points);
 }
 
@@ -275,8 +278,8 @@ static weir_status run(const weir_op_run *r)
 
   for (int64_t p = 0; p < points; p++) {
     weir_batch_point(a, &r->box, p, at);
-    weir_fft_store(r->spec, &a->out[0], a->n_dims, &r->out[0], at, WEIR_C128,
-                   make(r, &b, at, r->scratch));
+    store_block(r->spec, &a->out[0], a->n_dims, &r->out[0], at, WEIR_C128,
+                make(r, &b, at, r->scratch));
   }
   return WEIR_OK;
 }
@@ -329,8 +332,8 @@ static double error(const weir_op_run *r)
   y = (weir_c128 *)((char *)memory + scratch(a));
   for (int64_t p = 0; p < points; p++) {
     weir_batch_point(a, &r->box, p, at);
-    weir_fft_load(s, &a->out[0], a->n_dims, &r->out[0], at, WEIR_C128, y);
-    weir_fft_load(s, &a->in[0], a->n_dims, &r->in[0], at, WEIR_C128, memory);
+    load_block(s, &a->out[0], a->n_dims, &r->out[0], at, WEIR_C128, y);
+    load_block(s, &a->in[0], a->n_dims, &r->in[0], at, WEIR_C128, memory);
     const double size = unit * length_of(memory, b.n_in);
 
     worst = fmax(worst, error_of(y, make(r, &b, at, memory), b.n_out, size));

@@ -43,13 +43,6 @@ weir_fft_block weir_fft_block_of(const weir_fft_spec *spec, const weir_access *a
  * dimensions (one: one row); the first of three has as many of them. */
 weir_matrix weir_fft_rows(const weir_fft_spec *spec, const weir_operand *o, int n_dims,
                           const weir_view *v, const int64_t *iteration, int64_t outer);
-/* Copies the block that operand o has at the iteration into memory, or (store) back times scale, of
- * elements of `dtype`: the array's own, or c128. */
-void weir_fft_load(const weir_fft_spec *spec, const weir_operand *o, int n_dims, const weir_view *v,
-                   const int64_t *iteration, weir_dtype dtype, void *memory);
-void weir_fft_store(const weir_fft_spec *spec, const weir_operand *o, int n_dims,
-                    const weir_view *v, const int64_t *iteration, weir_dtype dtype,
-                    const void *memory);
 
 #ifdef __cplusplus
 }
