@@ -412,7 +412,7 @@ weir_load_count weir_load_counted(weir_load *l)
   return c;
 }
 
-int64_t weir_load_placed(const weir_load *l, weir_load_place place)
+int64_t load_placed(const weir_load *l, weir_load_place place)
 {
   return place < WEIR_LOAD_SOURCE ? l->plan.n[place] : 0;
 }

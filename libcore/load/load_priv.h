@@ -199,4 +199,11 @@ weir_status load_call(weir_load *l, int64_t sample, void *const *out) WEIR_CHECK
 weir_status load_read(weir_load *l, int64_t sample, char *block) WEIR_CHECKED;
 weir_status load_begin_threads(weir_load *l) WEIR_CHECKED;
 void load_end_threads(weir_load *l);
+
+/* ---- For tests ---- */
+
+/* Whether samples come from other ranks. The same on all of them. */
+bool load_is_remote(const weir_load *l);
+/* Samples that have a place in memory, in the directory; 0 before the start. */
+int64_t load_placed(const weir_load *l, weir_load_place place);
 #endif

@@ -53,8 +53,8 @@ static void samples_come_in_order_whatever_the_options(void **state)
     cfg.directory.threads = i / 2 % 2;
     assert_ok(weir_load_open(&cfg, &s.source, &v, end, &l));
     assert_ok(weir_load_start(l, 0));
-    assert_int_equal(weir_load_placed(l, WEIR_LOAD_MEMORY), kind % 2 == 1 ? 5 : 0);
-    assert_int_equal(weir_load_placed(l, WEIR_LOAD_DIRECTORY), kind / 2 == 1 ? 6 : 0);
+    assert_int_equal(load_placed(l, WEIR_LOAD_MEMORY), kind % 2 == 1 ? 5 : 0);
+    assert_int_equal(load_placed(l, WEIR_LOAD_DIRECTORY), kind / 2 == 1 ? 6 : 0);
     consume(l, &s, &v, 0, end);
     const weir_load_count c = weir_load_counted(l);
 
@@ -340,7 +340,7 @@ static void slow_classes_are_left_out(void **state)
     cfg.source.speed = (weir_real_list){fast, 4};                 /* 100 to the one reader */
     assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
     assert_ok(weir_load_start(l, 0));
-    assert_int_equal(weir_load_placed(l, WEIR_LOAD_MEMORY), i == 0 ? 0 : 23);
+    assert_int_equal(load_placed(l, WEIR_LOAD_MEMORY), i == 0 ? 0 : 23);
     weir_load_close(&l);
   }
   cfg.memory.speed = (weir_real_list){wrong, 4};

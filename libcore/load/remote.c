@@ -194,7 +194,7 @@ static weir_status receive(weir_load *l)
   return WEIR_OK;
 }
 
-bool weir_load_is_remote(const weir_load *l)
+bool load_is_remote(const weir_load *l)
 {
   return l->remote.used;
 }

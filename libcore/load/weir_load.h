@@ -107,8 +107,6 @@ void weir_load_close(weir_load **l);
  * other ranks: weir_load_batch starts there. Fails: as weir_load_open. */
 weir_status weir_load_start(weir_load *l, int64_t first) WEIR_CHECKED;
 
-/* Whether samples come from other ranks. The same on all of them. */
-bool weir_load_is_remote(const weir_load *l);
 /* To be called before the visits of the batch that begins at a position of an epoch, by all ranks
  * of peers, also by those that have none of them: what other ranks have of it is there then, and
  * what is sent for the batch behind it is on its way. The first call starts the loader; without
@@ -152,8 +150,6 @@ typedef struct weir_load_count {
   int64_t lost;                   /* samples that could not be kept */
 } weir_load_count;
 weir_load_count weir_load_counted(weir_load *l);
-/* Samples that have a place in memory, in the directory; 0 before the start. */
-int64_t weir_load_placed(const weir_load *l, weir_load_place place);
 
 #ifdef __cplusplus
 }

@@ -76,7 +76,7 @@ static weir_status run(const training *t, outcome *out)
   cfg.remote = t->remote;
   cfg.memory.bytes = t->room * CHECK_BYTES;
   WEIR_TRY(weir_load_open(&cfg, &s.source, &v, EPOCHS * v.each, &l));
-  assert_int_equal(weir_load_is_remote(l), groups > 1 && t->room > 0 && t->remote != WEIR_LOAD_OFF);
+  assert_int_equal(load_is_remote(l), groups > 1 && t->room > 0 && t->remote != WEIR_LOAD_OFF);
   for (int64_t k = first; k < EPOCHS * each && status == WEIR_OK; k++) {
     const load_batch b = load_batch_of(&t->order, k);
 
