@@ -344,44 +344,6 @@ static void orthogonal_is_orthonormal(void **state)
   check_orthogonal(1, 1);
 }
 
-struct cfg {
-  weir_one_of init;
-};
-static const weir_opt rows[] = {
-    WEIR_OPT_ONE_OF(struct cfg, init, weir_init_list, "how weights begin"),
-    WEIR_OPT_END,
-};
-
-static weir_init chosen(const char *set)
-{
-  weir_config *config = NULL;
-  struct cfg c;
-
-  assert_ok(weir_config_load(rows, sizeof c, NULL, 0, &set, 1, &c, &config));
-  const weir_init init = weir_init_of(&c.init);
-
-  weir_config_destroy(&config);
-  return init;
-}
-
-static void names_choose(void **state)
-{
-  char all[160] = "", set[40];
-  weir_opt_choice entry;
-
-  for (int k = 0; weir_init_list(k, &entry); k++) {
-    snprintf(set, sizeof set, "init=%s", entry.name);
-    assert_int_equal(chosen(set).kind, k);
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? "|" : "", entry.name);
-  }
-  assert_string_equal(all, WEIR_INIT_CHOICES);
-  assert_near(chosen("init={orthogonal: {gain: 1.5}}").gain, 1.5, 0);
-  assert_near(chosen("init={constant: {value: -2}}").value, -2, 0);
-  assert_int_equal(chosen("init={he_normal: {gain: 2}}").fan_in, 0);
-  assert_int_equal(weir_init_of(&(weir_one_of){NULL, NULL}).kind, WEIR_INIT_DEFAULT);
-  assert_int_equal(weir_opts_incomplete(rows), 0);
-}
-
 /* ---- Memory ---- */
 
 static weir_status make_and_free(void *context)
@@ -427,7 +389,6 @@ int main(void)
       cmocka_unit_test(first_values_depend_on_seed_and_name_alone),
       cmocka_unit_test(order_of_declaration_does_not_matter),
       cmocka_unit_test(orthogonal_is_orthonormal),
-      cmocka_unit_test(names_choose),
       cmocka_unit_test(no_memory_leaves_nothing_behind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

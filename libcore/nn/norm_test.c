@@ -262,44 +262,6 @@ static void impossible_normalisations_are_refused(void **state)
   refuse(&(weir_nn_norm_spec){.kind = WEIR_NORM_KINDS}, 4, "does not exist");
 }
 
-struct cfg {
-  weir_one_of norm;
-};
-static const weir_opt rows[] = {
-    WEIR_OPT_ONE_OF(struct cfg, norm, weir_norm_list, "what stands behind a convolution"),
-    WEIR_OPT_END,
-};
-
-static weir_nn_norm_spec chosen(const char *set)
-{
-  weir_config *config = NULL;
-  struct cfg c;
-
-  assert_ok(weir_config_load(rows, sizeof c, NULL, 0, &set, 1, &c, &config));
-  const weir_nn_norm_spec s = weir_norm_of(&c.norm);
-
-  weir_config_destroy(&config);
-  return s;
-}
-
-static void names_choose(void **state)
-{
-  char all[80] = "", set[32];
-  weir_opt_choice entry;
-
-  for (int k = 0; weir_norm_list(k, &entry); k++) {
-    snprintf(set, sizeof set, "norm=%s", entry.name);
-    assert_int_equal(chosen(set).kind, k);
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k > 0 ? "|" : "", entry.name);
-  }
-  assert_string_equal(all, WEIR_NORM_CHOICES);
-  assert_int_equal(chosen("norm={group: {groups: 8}}").groups, 8);
-  assert_near(chosen("norm={batch: {momentum: 0.01, epsilon: 1e-3}}").momentum, 0.01, 0);
-  assert_near(chosen("norm=layer").epsilon, 1e-5, 0);
-  assert_int_equal(weir_norm_of(&(weir_one_of){NULL, NULL}).kind, WEIR_NORM_NONE);
-  assert_int_equal(weir_opts_incomplete(rows), 0);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -309,7 +271,6 @@ int main(void)
       cmocka_unit_test(applied_batch_norm_reads_what_was_kept),
       cmocka_unit_test(a_large_mean_keeps_the_digits),
       cmocka_unit_test(impossible_normalisations_are_refused),
-      cmocka_unit_test(names_choose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,10 +38,6 @@ typedef struct weir_init {
  * default), WEIR_ERR_MEMORY. */
 weir_status weir_init_fill(const weir_init *init, uint64_t seed, const char *name,
                            weir_tensor *t) WEIR_CHECKED;
-/* For WEIR_OPT_ONE_OF rows: `init: he_normal`, `init: {orthogonal: {gain: 1.4}}`. */
-bool weir_init_list(int64_t i, weir_opt_choice *entry);
-/* What such a row holds; nothing chosen: default. */
-weir_init weir_init_of(const weir_one_of *choice);
 /* The 64 bits that stand for a name in keys of random numbers. */
 uint64_t weir_init_hash(const char *name);
 

@@ -42,11 +42,6 @@ weir_value weir_nn_norm_at(weir_net *net, const char *name, const weir_nn_norm_s
                            weir_value x, const char *where);
 #define weir_nn_norm(net, name, spec, x) weir_nn_norm_at(net, name, spec, x, WEIR_WHERE)
 
-/* For WEIR_OPT_ONE_OF rows: `norm: batch`, `norm: {group: {groups: 8}}`. */
-bool weir_norm_list(int64_t i, weir_opt_choice *entry);
-/* What such a row holds; nothing chosen: none. */
-weir_nn_norm_spec weir_norm_of(const weir_one_of *choice);
-
 #ifdef __cplusplus
 }
 #endif
