@@ -21,19 +21,6 @@ weir_status weir_optim_rule(const weir_optim_cfg *cfg, const weir_rule_desc **ou
   return weir_rule_find(cfg->rule.name != NULL ? cfg->rule.name : "adam", out);
 }
 
-weir_status weir_optim_add_state(const weir_optim_cfg *cfg, weir_store *store, weir_dtype dtype,
-                                 int64_t count)
-{
-  const weir_rule_desc *rule = NULL;
-
-  WEIR_TRY(weir_optim_rule(cfg, &rule));
-  WEIR_TRY(weir_rule_add_state(rule, store, dtype, count));
-  if (cfg->average.decay > 0) {
-    WEIR_TRY(weir_store_add(store, WEIR_OPTIM_AVERAGE, dtype, 1, &count));
-  }
-  return WEIR_OK;
-}
-
 static weir_status build_rule(weir_graph *g, const weir_rule_desc *rule, weir_rule_args *a,
                               const void *chosen)
 {

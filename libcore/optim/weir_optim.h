@@ -23,10 +23,6 @@ extern const weir_opt weir_optim_opts[];
 
 /* The rule that is chosen. Fails: WEIR_ERR_CONFIG, naming the rules that exist. */
 weir_status weir_optim_rule(const weir_optim_cfg *cfg, const weir_rule_desc **out) WEIR_CHECKED;
-/* Adds the banks that the rule keeps, and WEIR_OPTIM_AVERAGE where an average is kept, to the
- * store. Fails: WEIR_ERR_CONFIG (a name exists), WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
-weir_status weir_optim_add_state(const weir_optim_cfg *cfg, weir_store *store, weir_dtype dtype,
-                                 int64_t count) WEIR_CHECKED;
 /* Appends all of it to a graph, whose step then updates the parameters and these banks. args: [n],
  * one for each array that parameters lie in, which only the norm of the gradient has in common;
  * opts and state are not read, they are those of cfg and store. *length, if not NULL: that norm
