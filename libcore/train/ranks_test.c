@@ -6,7 +6,7 @@
 
 #include "load/weir_order.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/localise_check.h"
 #include "train/train_priv.h"
 
 static void an_open_dimension_takes_what_is_left(void **state)
@@ -154,7 +154,7 @@ static void pooling_needs_no_halo(void **state)
       const bool pool = strstr(op, "pool") != NULL;
 
       for (int k = 0; (pool || strcmp(op, "conv") == 0) && k < node->n_in; k++) {
-        const weir_move *m = weir_local_brings(local.g, i, k);
+        const weir_move *m = local_brings(local.g, i, k);
 
         bytes[pool] += m != NULL ? weir_move_received(m, -1) : 0;
       }

@@ -17,7 +17,7 @@
 #include "layers_dnnl.h"
 #include "learner.h"
 #include "model/nets.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/derive/derive_priv.h"
 #include "pass/weir_pass.h"
 #include "peer.h"
 #include "weir_bench.h"
@@ -110,13 +110,13 @@ static double kept(const weir_graph *built)
 {
   const weir_pass_opts opts = {.kernels = weir_kernel_table};
   weir_graph *g;
-  weir_saved *list;
+  derive_saved *list;
   int32_t n;
   double bytes = 0;
 
   bench_must(weir_graph_copy(built, &g));
   bench_must(weir_passes_run(g, &opts, NULL, NULL));
-  bench_must(weir_saved_find(g, &list, &n));
+  bench_must(derive_find_saved(g, &list, &n));
   for (int32_t i = 0; i < n; i++) {
     bytes += (double)list[i].bytes;
   }

@@ -105,4 +105,17 @@ bool derive_find_product(weir_access *a, bool zeros);
 weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *beside, const int32_t *expr,
                         int32_t *seed) WEIR_CHECKED;
 
+/* ---- derive_saved.c ---- */
+
+/* An array that is made before the last weir_derive of the graph and read by what that added:
+ * memory that lives from the one to the other. maker: node, the first where there are several. */
+typedef struct derive_saved {
+  int32_t array, maker;
+  int64_t bytes;
+} derive_saved;
+
+/* Those of the graph that no group keeps to itself, the largest first; the caller frees *list.
+ * Fails: WEIR_ERR_MEMORY. */
+weir_status derive_find_saved(const weir_graph *g, derive_saved **list, int32_t *n) WEIR_CHECKED;
+
 #endif

@@ -1,4 +1,5 @@
 /* derive_saved.c - what is kept from where it is made until a derivative reads it. */
+#include "pass/derive/derive_priv.h"
 #include "pass/derive/weir_derive.h"
 
 #include "base/weir_alloc.h"
@@ -49,13 +50,13 @@ static void mark_arrays(const weir_graph *g, int32_t last, uint8_t *mark)
   }
 }
 
-weir_status weir_saved_find(const weir_graph *g, weir_saved **list, int32_t *n)
+weir_status derive_find_saved(const weir_graph *g, derive_saved **list, int32_t *n)
 {
   weir_status status = WEIR_OK;
   const int32_t last = last_call(g);
   void *mark = NULL;
   int64_t capacity = 0;
-  weir_saved *found = NULL;
+  derive_saved *found = NULL;
   int32_t count = 0;
 
   *list = NULL;
@@ -72,7 +73,7 @@ weir_status weir_saved_find(const weir_graph *g, weir_saved **list, int32_t *n)
       continue;
     }
     (void)weir_graph_writers(g, a, &maker, 1);
-    const weir_saved here = {.array = a, .maker = maker, .bytes = weir_desc_bytes(&array->desc)};
+    const derive_saved here = {.array = a, .maker = maker, .bytes = weir_desc_bytes(&array->desc)};
     int32_t at = count;
 
     WEIR_TRY_GOTO(weir_reserve(&found, &capacity, count + 1, sizeof *found), out);
@@ -92,11 +93,11 @@ out:
 
 weir_status weir_saved_print(const weir_graph *g, FILE *out)
 {
-  weir_saved *list;
+  derive_saved *list;
   int64_t bytes = 0;
   int32_t n;
 
-  WEIR_TRY(weir_saved_find(g, &list, &n));
+  WEIR_TRY(derive_find_saved(g, &list, &n));
   for (int32_t i = 0; i < n; i++) {
     bytes += list[i].bytes;
   }

@@ -1,5 +1,6 @@
 /* derive_test.c - what differences cannot tell: ties, zeros, what does not matter, refusals. Every
  * operator against differences: tests/conform/derive.c. */
+#include "pass/derive/derive_priv.h"
 #include "pass/derive/weir_derive.h"
 
 #include <math.h>
@@ -168,7 +169,7 @@ static void zeros_of_a_product_and_equal_maxima(void **state)
 static void what_the_derivative_reads_is_told(void **state)
 {
   const weir_array_desc line = {.dtype = WEIR_F64, .rank = 1, .shape = {100}};
-  weir_saved *saved;
+  derive_saved *saved;
   weir_value grad;
   weir_graph *g;
   int32_t n;
@@ -177,11 +178,11 @@ static void what_the_derivative_reads_is_told(void **state)
   const weir_value x = weir_input(g, "x", &line), y = weir_tanh(g, x);
   const weir_value loss = weir_sum(g, weir_mul(g, x, weir_add_scalar(g, y, 1)), -1);
 
-  assert_ok(weir_saved_find(g, &saved, &n));
+  assert_ok(derive_find_saved(g, &saved, &n));
   assert_int_equal(n, 0);
   assert_ok(weir_derive(g, loss, &x, 1, &grad));
   weir_output(g, "g", grad);
-  assert_ok(weir_saved_find(g, &saved, &n));
+  assert_ok(derive_find_saved(g, &saved, &n));
   assert_int_equal(n, 1);
   assert_int_equal(saved[0].bytes, 800);
   weir_free(&saved);
@@ -284,11 +285,11 @@ static void expect_maxima(const double *x, const double *b, const double *w, dou
 
 static int64_t most_saved(const weir_graph *g)
 {
-  weir_saved *saved;
+  derive_saved *saved;
   int64_t bytes = 0;
   int32_t n;
 
-  assert_ok(weir_saved_find(g, &saved, &n));
+  assert_ok(derive_find_saved(g, &saved, &n));
   for (int32_t i = 0; i < n; i++) {
     bytes = saved[i].bytes > bytes ? saved[i].bytes : bytes;
   }

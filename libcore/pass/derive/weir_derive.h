@@ -26,18 +26,8 @@ extern "C" {
 weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
                         weir_value *grads) WEIR_CHECKED;
 
-/* An array that is made before the last weir_derive of the graph and read by what that added:
- * memory that lives from the one to the other. maker: node, the first where there are several. */
-typedef struct weir_saved {
-  int32_t array, maker;
-  int64_t bytes;
-} weir_saved;
-
-/* Those of the graph that no group keeps to itself, the largest first; the caller frees *list.
- * Fails: WEIR_ERR_MEMORY. */
-weir_status weir_saved_find(const weir_graph *g, weir_saved **list, int32_t *n) WEIR_CHECKED;
-/* Their number, bytes and makers, for `describe`; nothing where there are none. Fails:
- * WEIR_ERR_MEMORY. */
+/* Number, bytes and makers of the arrays that are made before the last weir_derive of the graph and
+ * read by what that added, for `describe`; nothing where there are none. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_saved_print(const weir_graph *g, FILE *out) WEIR_CHECKED;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* cost.c - see weir_cost.h: one rank's schedule walked with a clock and a queue of messages. */
-#include "pass/partition/weir_cost.h"
+#include "pass/partition/partition_priv.h"
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_signal.h"
@@ -12,18 +12,18 @@ enum { PLACES = 5 };
 
 /* ---- Formulas ---- */
 
-double weir_cost_message(const weir_machine *m, double bytes)
+double partition_message_s(const weir_machine *m, double bytes)
 {
   return m->latency + bytes / m->message;
 }
 
-double weir_cost_allreduce(const weir_machine *m, int ranks, int64_t bytes)
+double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes)
 {
   const weir_allreduce_way way = weir_allreduce_way_of(ranks, bytes, m->tree);
 
   return way.steps == 0 ? 0
                         : (double)(way.steps / 2) *
-                              (2 * weir_cost_message(m, way.bytes) + way.bytes / m->merge);
+                              (2 * partition_message_s(m, way.bytes) + way.bytes / m->merge);
 }
 
 /* ---- The queue of messages ---- */
@@ -130,7 +130,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
   if (m->kind == WEIR_MOVE_MERGE) {
     const int ranks = group_size(w->grid, m->dims);
 
-    seconds = weir_cost_allreduce(w->machine, ranks, m->bytes);
+    seconds = partition_allreduce_s(w->machine, ranks, m->bytes);
     w->cost.sum_bytes += m->bytes;
     w->cost.messages += weir_allreduce_way_of(ranks, m->bytes, w->machine->tree).steps;
   } else {
@@ -138,7 +138,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
     for (int64_t i = 0; i < m->n_parts; i++) {
       const double bytes = between(m, i, &sent, &received);
 
-      seconds += bytes > 0 ? weir_cost_message(w->machine, bytes) : 0;
+      seconds += bytes > 0 ? partition_message_s(w->machine, bytes) : 0;
       w->cost.messages += bytes > 0;
     }
     w->cost.halo_bytes += received;

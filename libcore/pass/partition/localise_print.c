@@ -1,14 +1,6 @@
 /* localise_print.c - what moves, for people. */
 #include "pass/partition/localise_priv.h"
 
-const weir_move *weir_local_brings(const weir_graph *g, int32_t node, int operand)
-{
-  const int32_t from = weir_array_value(g, weir_graph_node(g, node)->in[operand]).node;
-  const weir_move *m = from >= 0 ? weir_local_finishes(g, from) : NULL;
-
-  return m != NULL && m->kind == WEIR_MOVE_EXCHANGE ? m : NULL;
-}
-
 static int64_t part_bytes(const weir_move *m, const weir_move_part *part)
 {
   return weir_box_bytes(&part->box, m->dtype);

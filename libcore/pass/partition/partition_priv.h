@@ -1,6 +1,7 @@
 /* partition_priv.h - the table of cuts. */
 #ifndef PARTITION_PRIV_H
 #define PARTITION_PRIV_H
+#include "pass/partition/weir_cost.h"
 #include "pass/partition/weir_partition.h"
 
 /* Dimension d is cut over those dimensions of the grid whose bits over[d] has, 0: whole; bounds of
@@ -39,4 +40,15 @@ bool partition_share_copy(const weir_partition *p, int32_t array, int one, int o
 weir_status partition_cut_node(weir_partition *p, int32_t node) WEIR_CHECKED;
 /* Appends room for the bounds of a cut over these dimensions of the grid. */
 weir_status partition_room(weir_partition *p, unsigned over, int32_t *first) WEIR_CHECKED;
+/* cost.c: SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the
+ * other.
+ */
+double partition_message_s(const weir_machine *m, double bytes);
+/* AR(p, m): seconds until all of p ranks have the merge of what each has in m bytes, as `comm` does
+ * it (weir_allreduce_way_of). Along the tree, up and down: 2 ceil(log2 p) (alpha + m beta) +
+ * ceil(log2 p) m gamma; else each rank merges its share: 2 (p - 1) alpha + 2 (p - 1)/p m beta +
+ * (p - 1)/p m gamma. */
+double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes);
+/* partition_slabs.c: hull of what the nodes of a rank read of an array. */
+weir_box partition_read(const weir_partition *p, int32_t array, int rank);
 #endif

@@ -1,7 +1,7 @@
 /* partition_slabs.c - how an array without cuts is read: in slabs that ranks could own. */
 #include "pass/partition/partition_priv.h"
 
-weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank)
+weir_box partition_read(const weir_partition *p, int32_t array, int rank)
 {
   weir_box hull = {.rank = weir_graph_get_array(p->g, array)->desc.rank};
   bool any = false;
@@ -39,7 +39,7 @@ bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int a
 
       weir_grid_place(&p->grid, rank, place);
       const weir_box read =
-          place[along] == q ? weir_partition_read(p, array, rank) : (weir_box){.rank = 1};
+          place[along] == q ? partition_read(p, array, rank) : (weir_box){.rank = 1};
 
       if (weir_box_empty(&read)) {
         continue;

@@ -7,6 +7,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 #include "pass/derive/weir_derive.h"
+#include "pass/partition/partition_priv.h"
 #include "pass/partition/weir_localise.h"
 
 enum { SAMPLES = 4, IN = 8, UNITS = 12, SLABS = 3 };
@@ -63,7 +64,7 @@ static void slabs_are_what_ranks_read(void **state)
   const int32_t w = weir_value_array(c.g, c.w);
 
   for (int rank = 0; rank < weir_grid_size(&c.grid); rank++) {
-    const weir_box read = weir_partition_read(p, w, rank);
+    const weir_box read = partition_read(p, w, rank);
     const int q = rank % SLABS;
 
     assert_int_equal(weir_box_volume(&read), (even[q + 1] - even[q]) * UNITS);

@@ -1,6 +1,6 @@
 /* partition_test.c - halos, owners and merges of random convolutions and pools, forward and
  * backward, against indices that are counted out one by one. */
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/localise_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,7 +164,7 @@ static void check_halo(const problem *c, int32_t node, int operand, int to, cons
 {
   const int32_t array = weir_graph_node(c->g, node)->in[operand];
   const weir_array_desc *desc = &weir_graph_get_array(c->g, array)->desc;
-  const weir_move *m = weir_local_brings(c->local[to].g, node, operand);
+  const weir_move *m = local_brings(c->local[to].g, node, operand);
   weir_box box = {.rank = desc->rank};
   int64_t volume = 1, received = 0;
 
@@ -394,8 +394,7 @@ static void check_weights(const problem *c)
     for (int rank = 0; rank < weir_grid_size(&c->grid); rank++) {
       const weir_graph *g = c->local[rank].g;
 
-      assert_ptr_equal(weir_local_brings(g, node, in),
-                       is_x ? weir_local_brings(g, c->y.node, 0) : NULL);
+      assert_ptr_equal(local_brings(g, node, in), is_x ? local_brings(g, c->y.node, 0) : NULL);
     }
   }
 }

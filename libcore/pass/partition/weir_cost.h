@@ -30,15 +30,6 @@ typedef struct weir_machine {
   const weir_times *times; /* measured times, NULL: none                              */
 } weir_machine;
 
-/* SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the other.
- */
-double weir_cost_message(const weir_machine *m, double bytes);
-/* AR(p, m): seconds until all of p ranks have the merge of what each has in m bytes, as `comm` does
- * it (weir_allreduce_way_of). Along the tree, up and down: 2 ceil(log2 p) (alpha + m beta) +
- * ceil(log2 p) m gamma; else each rank merges its share: 2 (p - 1) alpha + 2 (p - 1)/p m beta +
- * (p - 1)/p m gamma. */
-double weir_cost_allreduce(const weir_machine *m, int ranks, int64_t bytes);
-
 /* Of one rank; of a grid the largest of any rank, number by number. */
 typedef struct weir_cost {
   double seconds;     /* of a run                                             */

@@ -65,8 +65,6 @@ weir_status weir_localise(const weir_partition *p, int rank, weir_local *out) WE
 void weir_local_fini(weir_local *l);
 /* The move that the node of a local graph finishes, NULL: none. */
 const weir_move *weir_local_finishes(const weir_graph *g, int32_t node);
-/* The exchange that brings what an operand of a node of a local graph reads, NULL: none. */
-const weir_move *weir_local_brings(const weir_graph *g, int32_t node, int operand);
 /* Bytes that come in an exchange from rank `from`, -1: from all. */
 int64_t weir_move_received(const weir_move *m, int from);
 /* Boxes of the iterations of nodes that need other ranks, and what comes and is merged, for

@@ -74,8 +74,6 @@ unsigned weir_partition_partial(const weir_partition *p, int32_t node);
 /* How partial results become one, whatever iterations each rank had; NULL: they cannot. Of one
  * output its elements, of several, of `dtype` too, one double of each. */
 const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype);
-/* Hull of what the nodes of a rank read of an array. */
-weir_box weir_partition_read(const weir_partition *p, int32_t array, int rank);
 /* The cut of dimension `dim` of a source under which ranks along a dimension of the grid own just
  * what they read: whether those at one place there read the same piece, and pieces of neighbours
  * follow one another. bounds: [grid.extent[along] + 1], filled where they do. An array that nobody
