@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "exec/weir_count.h"
+#include "exec/count_check.h"
 #include "exec/weir_engine.h"
 
 static void identity(weir_operand *x, weir_dtype dtype, int64_t extent, weir_border border)
@@ -143,8 +143,8 @@ static void count_marks_each_element_once(void **state)
           expected += touched;
         }
         memset(marks, 0, sizeof marks);
-        assert_int_equal(weir_count_touched(&l.access, 0, &box, NULL, marks), expected);
-        assert_int_equal(weir_count_touched(&l.access, 0, &box, NULL, marks), 0);
+        assert_int_equal(count_touched(&l.access, 0, &box, NULL, marks), expected);
+        assert_int_equal(count_touched(&l.access, 0, &box, NULL, marks), 0);
       }
     }
   }

@@ -2,7 +2,7 @@
  * bytes that nodes and groups claim are those that their iterations touch. */
 #include "exec/draw_run.h"
 #include "exec/plan_priv.h"
-#include "exec/weir_count.h"
+#include "exec/count_check.h"
 
 static const weir_pass nameless = {.name = "planted", .cite = "", .order = 99};
 
@@ -84,7 +84,7 @@ static int64_t counted(const weir_graph *g, const weir_group *group, int32_t arr
       for (int d = 0; d < node->access.in[k].rank && node->in[k] == array; d++) {
         *exact = *exact && node->access.in[k].index[d].gather == 0;
       }
-      n += node->in[k] == array ? weir_count_touched(&node->access, k, &box, NULL, marks) : 0;
+      n += node->in[k] == array ? count_touched(&node->access, k, &box, NULL, marks) : 0;
     }
   }
   weir_free(&marks);
