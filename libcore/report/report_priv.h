@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "report/weir_figure.h"
+#include "report/weir_run_log.h"
 
 /* Text with the characters that HTML and XML reserve replaced, and control characters left out. */
 void report_put_escaped(FILE *out, const char *text);
@@ -32,4 +33,9 @@ double report_paper_up(const report_axis *y);
 void report_paper_put(FILE *out, double left, double top, double right, double bottom);
 /* Position of bar `i` of n on the x axis of bars: 0.5, 1.5, ... */
 #define REPORT_BAR_AT(i) ((double)(i) + 0.5)
+
+/* run_log.c: weir_run_log_read of text[size], which weir_alloc made and which is taken in any case,
+ * without the warning; `where` is for messages. */
+weir_status report_parse_log(char *text, int64_t size, const char *where,
+                             weir_run_log *out) WEIR_CHECKED;
 #endif

@@ -1,5 +1,5 @@
 /* run_log.c - a small JSON reader: one flat object a line, everything checked. */
-#include "report/weir_run_log.h"
+#include "report/report_priv.h"
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -308,8 +308,7 @@ static weir_status read_lines(memory *m, int64_t size, const char *where, weir_r
   return WEIR_OK;
 }
 
-/* Takes `text`, which weir_alloc made. */
-static weir_status parse_taken(char *text, int64_t size, const char *where, weir_run_log *out)
+weir_status report_parse_log(char *text, int64_t size, const char *where, weir_run_log *out)
 {
   weir_run_log log = {0};
   memory *m = NULL;
@@ -337,23 +336,12 @@ weir_status weir_run_log_read(const char *path, weir_run_log *out)
   int64_t size = 0;
 
   WEIR_TRY(weir_file_read(path, (int64_t)64 << 20, &text, &size));
-  WEIR_TRY(parse_taken(text, size, path, out));
+  WEIR_TRY(report_parse_log(text, size, path, out));
   if (out->skipped > 0) {
     weir_warn("report", "%s: no event; %lld such lines are skipped, %lld events are read", out->why,
               (long long)out->skipped, (long long)out->count);
   }
   return WEIR_OK;
-}
-
-weir_status weir_run_log_parse(const char *text, int64_t size, const char *where, weir_run_log *out)
-{
-  char *copy = NULL;
-
-  WEIR_TRY(weir_alloc(size + 1, 1, (void **)&copy));
-  if (size > 0) {
-    memcpy(copy, text, (size_t)size);
-  }
-  return parse_taken(copy, size, where, out);
 }
 
 void weir_run_log_fini(weir_run_log *log)

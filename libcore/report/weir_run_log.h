@@ -31,9 +31,6 @@ typedef struct weir_run_log {
  * or lines of which none is an event, naming path, line and reason), WEIR_ERR_MEMORY; *out needs no
  * fini then. */
 weir_status weir_run_log_read(const char *path, weir_run_log *out) WEIR_CHECKED;
-/* The same from memory, without the warning; `where` is for messages. */
-weir_status weir_run_log_parse(const char *text, int64_t size, const char *where,
-                               weir_run_log *out) WEIR_CHECKED;
 /* Frees everything and empties *log. */
 void weir_run_log_fini(weir_run_log *log);
 
