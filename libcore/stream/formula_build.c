@@ -429,24 +429,6 @@ done:
   return status;
 }
 
-int weir_formula_names(const weir_formula *f, const char **name, int most)
-{
-  int count = 0;
-
-  for (int64_t i = 0; i < f->n; i++) {
-    bool seen = f->node[i].op != FORMULA_NAME;
-
-    for (int64_t k = 0; k < i && !seen; k++) {
-      seen = f->node[k].op == FORMULA_NAME &&
-             strcmp(f->text + f->node[k].text, f->text + f->node[i].text) == 0;
-    }
-    if (!seen && count++ < most) {
-      name[count - 1] = f->text + f->node[i].text;
-    }
-  }
-  return count;
-}
-
 bool weir_formula_is_truth(const weir_formula *f)
 {
   return f->node[f->n - 1].truth;

@@ -50,7 +50,8 @@ int64_t weir_gap_find(const weir_gap_walk *w, int64_t at, int64_t hi, bool prese
   return found != NULL ? at + (found - from) : hi;
 }
 
-int64_t weir_gap_back(const weir_gap_walk *w, int64_t at, int64_t lo)
+/* Last present slot of [lo, at), or -1. */
+static int64_t find_back(const weir_gap_walk *w, int64_t at, int64_t lo)
 {
   uint64_t eight;
 
@@ -91,7 +92,7 @@ bool weir_gap_next(weir_gap_walk *w)
   w->end = weir_gap_find(w, w->lo, w->hi, !w->present);
   w->before = w->next = -1;
   if (!w->present) {
-    w->before = weir_gap_back(w, w->lo, w->least);
+    w->before = find_back(w, w->lo, w->least);
     w->next = weir_gap_find(w, w->end, w->most, true);
     w->next = w->next < w->most ? w->next : -1;
   }

@@ -175,8 +175,8 @@ void query_mark_used(const weir_query_spec *spec, bool *used)
   }
 }
 
-bool weir_query_lcm(int64_t a_num, int64_t a_den, int64_t b_num, int64_t b_den, int64_t *num,
-                    int64_t *den)
+bool query_lcm(int64_t a_num, int64_t a_den, int64_t b_num, int64_t b_den, int64_t *num,
+               int64_t *den)
 {
   const int64_t ga = weir_common_divisor(a_num, a_den), gb = weir_common_divisor(b_num, b_den);
   const int64_t n = a_num / ga, m = b_num / gb;
@@ -201,7 +201,7 @@ static int64_t partner(const query_stream *streams, int64_t n)
   for (int64_t i = 0; i < n; i++) {
     const weir_series *o = &streams[i].series;
 
-    if (!weir_query_lcm(o->rate_den, o->rate_num, s->rate_den, s->rate_num, &num, &den)) {
+    if (!query_lcm(o->rate_den, o->rate_num, s->rate_den, s->rate_num, &num, &den)) {
       return i;
     }
   }
@@ -217,7 +217,7 @@ weir_status query_common_period(const query_stream *streams, int64_t n, int64_t 
     if (i == 0) {
       *num = s->rate_den;
       *den = s->rate_num;
-    } else if (!weir_query_lcm(*num, *den, s->rate_den, s->rate_num, num, den)) {
+    } else if (!query_lcm(*num, *den, s->rate_den, s->rate_num, num, den)) {
       const query_stream *o = &streams[partner(streams, i)];
 
       return weir_fail(

@@ -24,6 +24,9 @@ const char *query_name_of(const weir_query_spec *spec, int64_t i);
 const char *query_place_of(const weir_query_spec *spec, int64_t i);
 /* used[i], i as above: an output needs it, or a step that one needs. */
 void query_mark_used(const weir_query_spec *spec, bool *used);
+/* *num / *den: the least common multiple of two positive fractions. False when it does not fit. */
+bool query_lcm(int64_t a_num, int64_t a_den, int64_t b_num, int64_t b_den, int64_t *num,
+               int64_t *den);
 /* Combines the clocks of all streams; names the pair that has no common multiple. */
 weir_status query_common_period(const query_stream *streams, int64_t n, int64_t *num,
                                 int64_t *den) WEIR_CHECKED;

@@ -1,5 +1,6 @@
 /* query_test.c - names, order, parts, clocks and units of queries; what they compute is what the
  * operators compute. */
+#include "query_priv.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/shift/weir_stream_shift.h"
 #include "stream/run_check.h"
-#include "stream/weir_query.h"
 
 enum { COUNT = 400 };
 
@@ -196,10 +196,10 @@ static void clocks_meet_or_are_refused_by_name(void **state)
   weir_query q;
   int64_t num = 0, den = 0;
 
-  assert_true(weir_query_lcm(1, 500, 1, 125, &num, &den) && num == 1 && den == 125);
-  assert_true(weir_query_lcm(2, 720, 3, 500, &num, &den) && num == 3 && den == 20);
-  assert_true(weir_query_lcm(60, 1, 1, 360, &num, &den) && num == 60 && den == 1);
-  assert_false(weir_query_lcm(INT64_MAX, 1, INT64_MAX - 1, 1, &num, &den));
+  assert_true(query_lcm(1, 500, 1, 125, &num, &den) && num == 1 && den == 125);
+  assert_true(query_lcm(2, 720, 3, 500, &num, &den) && num == 3 && den == 20);
+  assert_true(query_lcm(60, 1, 1, 360, &num, &den) && num == 60 && den == 1);
+  assert_false(query_lcm(INT64_MAX, 1, INT64_MAX - 1, 1, &num, &den));
   assert_int_equal(weir_query_build(&spec, &q), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "the clocks of 'a' ("));
   assert_non_null(strstr(weir_last_message(), "and 'b' ("));
@@ -212,7 +212,7 @@ static void multiples_are_multiples(void **state)
     for (int64_t b = 1; b < 40; b++) {
       int64_t num = 0, den = 0, best = 0;
 
-      assert_true(weir_query_lcm(a, 7, b, 5, &num, &den));
+      assert_true(query_lcm(a, 7, b, 5, &num, &den));
       for (int64_t m = 1; best == 0; m++) { /* m * a / 7 a whole number of b / 5 */
         best = m * a * 5 % (7 * b) == 0 ? m : 0;
       }

@@ -235,17 +235,6 @@ void weir_design_steady_state(const weir_sos *sos, int count, double *zi)
   }
 }
 
-double weir_design_gain(const weir_sos *sos, int count, double f, double rate)
-{
-  const double complex u = cexp(-2 * pi * f / rate * (double complex)I);
-  double complex h = 1.0;
-
-  for (int k = 0; k < count; k++) {
-    h *= (sos[k].b0 + u * (sos[k].b1 + u * sos[k].b2)) / (1.0 + u * (sos[k].a1 + u * sos[k].a2));
-  }
-  return cabs(h);
-}
-
 double weir_design_delay(const weir_sos *sos, int count, double f, double rate)
 {
   const double complex u = cexp(-2 * pi * f / rate * (double complex)I);

@@ -52,8 +52,6 @@ weir_status weir_design_notch(double f0, double q, double rate, weir_sos *sos) W
 /* States (s1, s2) of each section, zi[2 * count], after an endless input of 1: multiply by the
  * first sample to start a filter without a step. */
 void weir_design_steady_state(const weir_sos *sos, int count, double *zi);
-/* |H| at f. */
-double weir_design_gain(const weir_sos *sos, int count, double f, double rate);
 /* Group delay at f in samples; NaN where |H| is 0. */
 double weir_design_delay(const weir_sos *sos, int count, double f, double rate);
 /* Largest pole radius: below 1 for a stable filter. */

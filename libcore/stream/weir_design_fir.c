@@ -1,7 +1,6 @@
 /* weir_design_fir.c - windowed sinc (Oppenheim and Schafer, Discrete-Time Signal Processing,
  * section 7.5), with the Kaiser window of section 7.5.3 for changes of rate. */
 #include "stream/weir_design_fir.h"
-#include <complex.h>
 #include <math.h>
 #include <stdbool.h>
 #include "base/weir_integer.h"
@@ -94,16 +93,6 @@ weir_status weir_design_fir(const weir_fir_spec *spec, double *h)
 
   make(&s, spec->taps, h);
   return WEIR_OK;
-}
-
-double weir_design_fir_gain(const double *h, int64_t taps, double f, double rate)
-{
-  double complex sum = 0;
-
-  for (int64_t k = 0; k < taps; k++) {
-    sum += h[k] * cexp(-2 * pi * f / rate * (double)k * (double complex)I);
-  }
-  return cabs(sum);
 }
 
 static void reduce(int64_t *up, int64_t *down)

@@ -26,9 +26,6 @@ typedef struct weir_fir_spec {
  * 0 < f < rate/2); h is then untouched. */
 weir_status weir_design_fir(const weir_fir_spec *spec, double *h) WEIR_CHECKED;
 
-/* |H| at f of h[taps]. */
-double weir_design_fir_gain(const double *h, int64_t taps, double f, double rate);
-
 /* Taps of the filter for a rate times up/down (positive): 20 max(up, down) + 1 after both are
  * divided by their greatest common divisor; 1 when that leaves 1/1. */
 int64_t weir_design_polyphase_taps(int64_t up, int64_t down);

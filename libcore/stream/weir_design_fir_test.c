@@ -1,8 +1,20 @@
 /* weir_design_fir_test.c - stored scipy coefficients, and what theory says of any design. */
 #include "stream/weir_design_fir.h"
+#include <complex.h>
 #include <math.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+
+/* |H| at f of h[taps]. */
+static double gain(const double *h, int64_t taps, double f, double rate)
+{
+  double complex sum = 0;
+
+  for (int64_t k = 0; k < taps; k++) {
+    sum += h[k] * cexp(-2 * M_PI * f / rate * (double)k * (double complex)I);
+  }
+  return cabs(sum);
+}
 
 /* First half and middle of scipy.signal.firwin(taps, edges, pass_zero, fs=rate), scipy 1.10.1. */
 // clang-format off
@@ -86,13 +98,13 @@ static void response_is_one_where_it_passes_and_half_at_its_edges(void **state)
     for (int64_t k = 0; k < s.taps; k++) {
       assert_near(h[k], h[s.taps - 1 - k], 1e-15);
     }
-    assert_near(weir_design_fir_gain(h, s.taps, pass, s.rate), 1, 1e-12);
-    assert_near(weir_design_fir_gain(h, s.taps, stop, s.rate), 0, 0.01);
+    assert_near(gain(h, s.taps, pass, s.rate), 1, 1e-12);
+    assert_near(gain(h, s.taps, stop, s.rate), 0, 0.01);
     if (s.band != WEIR_DESIGN_LOWPASS) {
-      assert_near(weir_design_fir_gain(h, s.taps, s.lo, s.rate), 0.5, 0.01);
+      assert_near(gain(h, s.taps, s.lo, s.rate), 0.5, 0.01);
     }
     if (s.band != WEIR_DESIGN_HIGHPASS) {
-      assert_near(weir_design_fir_gain(h, s.taps, s.hi, s.rate), 0.5, 0.01);
+      assert_near(gain(h, s.taps, s.hi, s.rate), 0.5, 0.01);
     }
   }
 }

@@ -1,11 +1,24 @@
 /* weir_design_test.c - stored scipy coefficients, and what theory says of any design. */
 #include "base/weir_check.h"
+#include <complex.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_random.h"
 #include "stream/weir_design.h"
+
+/* |H| at f. */
+static double gain(const weir_sos *sos, int count, double f, double rate)
+{
+  const double complex u = cexp(-2 * M_PI * f / rate * (double complex)I);
+  double complex h = 1.0;
+
+  for (int k = 0; k < count; k++) {
+    h *= (sos[k].b0 + u * (sos[k].b1 + u * sos[k].b2)) / (1.0 + u * (sos[k].a1 + u * sos[k].a2));
+  }
+  return cabs(h);
+}
 
 typedef struct stored_case {
   weir_design_spec spec;
@@ -111,20 +124,20 @@ static void edges_lie_at_3_dB_and_poles_inside_the_circle(void **state)
     assert_ok(weir_design_butterworth(&s, sos, &n));
     assert_true(weir_design_radius(sos, n) < 1.0);
     if (s.band != WEIR_DESIGN_LOWPASS) {
-      assert_near(weir_design_gain(sos, n, s.lo, s.rate), sqrt(0.5), 1e-7);
+      assert_near(gain(sos, n, s.lo, s.rate), sqrt(0.5), 1e-7);
     }
     if (s.band != WEIR_DESIGN_HIGHPASS) {
-      assert_near(weir_design_gain(sos, n, s.hi, s.rate), sqrt(0.5), 1e-7);
+      assert_near(gain(sos, n, s.hi, s.rate), sqrt(0.5), 1e-7);
     }
     const bool dc = s.band == WEIR_DESIGN_LOWPASS || s.band == WEIR_DESIGN_BANDSTOP;
     const bool top = s.band == WEIR_DESIGN_HIGHPASS || s.band == WEIR_DESIGN_BANDSTOP;
 
-    assert_near(weir_design_gain(sos, n, 0.0, s.rate), dc ? 1.0 : 0.0, 1e-9);
-    assert_near(weir_design_gain(sos, n, s.rate / 2, s.rate), top ? 1.0 : 0.0, 1e-9);
+    assert_near(gain(sos, n, 0.0, s.rate), dc ? 1.0 : 0.0, 1e-9);
+    assert_near(gain(sos, n, s.rate / 2, s.rate), top ? 1.0 : 0.0, 1e-9);
     if (s.band == WEIR_DESIGN_BANDSTOP) {
       const double w = sqrt(tan(M_PI * s.lo / s.rate) * tan(M_PI * s.hi / s.rate));
 
-      assert_near(weir_design_gain(sos, n, atan(w) * s.rate / M_PI, s.rate), 0.0, 1e-7);
+      assert_near(gain(sos, n, atan(w) * s.rate / M_PI, s.rate), 0.0, 1e-7);
     }
   }
 }
@@ -146,7 +159,7 @@ static void magnitude_follows_the_butterworth_law(void **state)
       const double f = s.rate / 2 * k / 20, w = tan(M_PI * f / s.rate);
       const double u = (w * w - lo * hi) / (w * (hi - lo));
 
-      assert_near(weir_design_gain(sos, n, f, s.rate), 1.0 / sqrt(1.0 + pow(u, 2 * s.order)), 1e-8);
+      assert_near(gain(sos, n, f, s.rate), 1.0 / sqrt(1.0 + pow(u, 2 * s.order)), 1e-8);
     }
   }
 }
@@ -220,9 +233,9 @@ static void a_notch_removes_its_line_only(void **state)
 
   (void)state;
   assert_ok(weir_design_notch(50.0, 30.0, 360.0, &s));
-  assert_near(weir_design_gain(&s, 1, 50.0, 360.0), 0.0, 1e-9);
-  assert_near(weir_design_gain(&s, 1, 0.0, 360.0), 1.0, 1e-9);
-  assert_near(weir_design_gain(&s, 1, 10.0, 360.0), 1.0, 1e-3);
+  assert_near(gain(&s, 1, 50.0, 360.0), 0.0, 1e-9);
+  assert_near(gain(&s, 1, 0.0, 360.0), 1.0, 1e-9);
+  assert_near(gain(&s, 1, 10.0, 360.0), 1.0, 1e-3);
   assert_true(weir_design_radius(&s, 1) < 1.0);
 }
 

@@ -41,8 +41,6 @@ typedef struct weir_formula weir_formula;
 weir_status weir_formula_parse(const char *text, weir_formula **out) WEIR_CHECKED;
 /* Frees; accepts NULL and nulls. */
 void weir_formula_destroy(weir_formula **f);
-/* How many different streams the text names, and the first `most` names, borrowed. */
-int weir_formula_names(const weir_formula *f, const char **name, int most);
 /* Whether the result is a truth and no number. */
 bool weir_formula_is_truth(const weir_formula *f);
 /* Appends the expression over use->in to use->graph, which live as long as use->keeper. value: f32,

@@ -52,8 +52,6 @@ weir_gap_walk weir_gap_start(const weir_op_run *run, int k);
 bool weir_gap_next(weir_gap_walk *w);
 /* First slot of [at, hi) whose presence is `present`, or hi. */
 int64_t weir_gap_find(const weir_gap_walk *w, int64_t at, int64_t hi, bool present);
-/* Last present slot of [lo, at), or -1. */
-int64_t weir_gap_back(const weir_gap_walk *w, int64_t at, int64_t lo);
 /* How many of n flags, each 0 or 1, are set. */
 int64_t weir_gap_count(const uint8_t *present, int64_t n);
 /* Address of a slot of a [time] view. */

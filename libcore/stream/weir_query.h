@@ -92,10 +92,6 @@ void weir_query_fini(weir_query *q);
 /* Name of the input of the graph that takes the presence of source `name`. */
 void weir_query_present_name(const char *name, char *text, size_t size);
 
-/* *num / *den: the least common multiple of two positive fractions. False when it does not fit. */
-bool weir_query_lcm(int64_t a_num, int64_t a_den, int64_t b_num, int64_t b_den, int64_t *num,
-                    int64_t *den);
-
 /* The operator of that name in tables that end with NULL; only those that can be steps are found.
  * NULL: there is none. */
 const weir_series_op *weir_query_find(const weir_series_op *const *const *tables, int n_tables,

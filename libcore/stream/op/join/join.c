@@ -1,10 +1,10 @@
 /* join.c - LifeStream's Join (Jayarajan et al., ASPLOS 2021), and Trill's left and full outer ones:
  * since clocks are periodic, the partner of a slot is an index. */
-#include "stream/op/join/weir_stream_join.h"
 #include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/slice/weir_slice.h"
 #include "stream/weir_formula.h"
+#include "stream/weir_series.h"
 
 enum { INNER, LEFT, OUTER };
 
@@ -43,8 +43,11 @@ static bool is_faster(const weir_series *a, const weir_series *b)
   return (__int128)a->rate_num * b->rate_den > (__int128)b->rate_num * a->rate_den;
 }
 
-weir_status weir_stream_align(weir_graph *g, const weir_series *in, const char *const *name, int n,
-                              weir_series *out)
+/* The streams on the clock of the fastest: slot t of it goes with slot t / ratio of a slower one,
+ * which holds its value over its period. name: what messages call them. Fails: WEIR_ERR_CONFIG,
+ * naming both rates, where one period is no multiple of the other. */
+static weir_status align(weir_graph *g, const weir_series *in, const char *const *name, int n,
+                         weir_series *out)
 {
   int fast = 0;
 
@@ -117,7 +120,7 @@ static weir_status pair(const weir_series_use *use, weir_series_result *out)
   weir_graph *g = use->graph;
   weir_series in[WEIR_SERIES_MOST];
 
-  WEIR_TRY(weir_stream_align(g, use->in, use->in_name, use->n_in, in));
+  WEIR_TRY(align(g, use->in, use->in_name, use->n_in, in));
   const weir_value present = presence(g, in, use->n_in, o->kind);
 
   for (int i = 0; i < use->n_in; i++) {

@@ -1,5 +1,4 @@
 /* join_test.c - every kind against the index rule; rates, ends of different times, refusals. */
-#include "stream/op/join/weir_stream_join.h"
 #include "stream/streams_check.h"
 
 extern const weir_series_op weir_series_op_join;

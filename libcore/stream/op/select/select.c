@@ -15,12 +15,6 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-weir_series weir_stream_select(weir_graph *g, weir_series s, weir_value value)
-{
-  s.value = value;
-  return weir_series_mask(g, s);
-}
-
 /* The result in the unit that is asked for: stated where the expression has none, else computed. */
 static weir_status convert(weir_graph *g, const weir_stream_select_opts *o, weir_series *s)
 {

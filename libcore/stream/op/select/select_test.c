@@ -1,26 +1,10 @@
 /* select_test.c - the function where a sample is, 0 where none is. */
 #include "stream/op/select/weir_stream_select.h"
 #include <math.h>
-#include "ops/elementwise/weir_elementwise.h"
 #include "stream/series_check.h"
 
 extern const weir_series_op weir_series_op_select;
 static series_case c;
-
-static weir_series build(weir_graph *g, weir_series s, const void *context)
-{
-  return weir_stream_select(g, s, weir_add_scalar(g, s.value, 3));
-}
-
-static void a_function_is_applied_to_present_samples(void **state)
-{
-  series_draw(&c, 1, 0.4);
-  series_run_whole(&c, build, NULL);
-  assert_memory_equal(c.y_present, c.present, SERIES_COUNT);
-  for (int64_t t = 0; t < SERIES_COUNT; t++) {
-    assert_true(c.y[t] == (c.present[t] ? c.x[t] + 3.0f : 0.0f));
-  }
-}
 
 static void run_step(const weir_stream_select_opts *o)
 {
@@ -142,7 +126,6 @@ static void wrong_options_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_function_is_applied_to_present_samples),
       cmocka_unit_test(a_step_evaluates_its_expression),
       cmocka_unit_test(units_of_one_quantity_are_converted),
       cmocka_unit_test(a_unit_of_another_quantity_is_refused),

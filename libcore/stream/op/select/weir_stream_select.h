@@ -11,9 +11,6 @@ typedef struct weir_stream_select_opts {
   const char *value, *unit;
 } weir_stream_select_opts;
 
-/* `value` is made elementwise from s.value by the caller; the result is absent where s is. */
-weir_series weir_stream_select(weir_graph *g, weir_series s, weir_value value);
-
 #ifdef __cplusplus
 }
 #endif
