@@ -26,9 +26,6 @@ const char *ps_base_name(const char *path);
 /* Time of a sample as hh:mm:ss.sss. */
 const char *ps_time_text(double seconds, char text[32]);
 
-/* How many strips each of n records gets of eval.strips: one after the other as long as it has
- * errors. share: [n]. */
-void ps_eval_share(const ps_scored *s, int64_t n, int64_t strips, int64_t *share);
 /* Strips of 2 s before and behind errors; those within 2 s of one that is drawn share its strip.
  * Reads signals and beats again. A record without its signal is said to have none.
  * Fails: as weir_report_figure, WEIR_ERR_MEMORY. */

@@ -29,7 +29,9 @@ typedef struct strip {
   double *x[SERIES], *y[SERIES]; /* signal, reference, test, errors; owned */
 } strip;
 
-void ps_eval_share(const ps_scored *s, int64_t n, int64_t strips, int64_t *share)
+/* How many strips each of n records gets of eval.strips: one after the other as long as it has
+ * errors. share: [n]. */
+static void share_strips(const ps_scored *s, int64_t n, int64_t strips, int64_t *share)
 {
   bool more = true;
 
@@ -268,7 +270,7 @@ weir_status ps_eval_strips(weir_report *r, const ps_cfg *cfg, const ps_scored *s
     return WEIR_OK;
   }
   WEIR_TRY(weir_alloc(n, sizeof *share, (void **)&share));
-  ps_eval_share(s, n, cfg->eval.strips, share);
+  share_strips(s, n, cfg->eval.strips, share);
   WEIR_TRY_GOTO(weir_report_heading(r, "Errors"), done);
   WEIR_TRY_GOTO(weir_report_text(r,
                                  "%lld beats are missed or false; errors.csv lists all. Up to "

@@ -54,6 +54,14 @@ static weir_status write_onsets(ps_abp_files *f, int64_t n, const uint8_t *prese
   return WEIR_OK;
 }
 
+static weir_status write_defect(weir_writer *out, const char *signal, const ps_defect *d,
+                                double rate)
+{
+  return weir_writer_printf(out, "%s,%s,%lld,%lld,%.6f,%.6f,%.6g\n", signal, d->kind,
+                            (long long)d->lo, (long long)d->hi, (double)d->lo / rate,
+                            (double)d->hi / rate, d->value);
+}
+
 weir_status ps_abp_files_write(ps_abp_files *f, int64_t n, float *x, uint8_t *present,
                                weir_writer *defects)
 {
@@ -81,7 +89,7 @@ weir_status ps_abp_files_write(ps_abp_files *f, int64_t n, float *x, uint8_t *pr
     ps_defect d = defect[i];
 
     d.hi = d.hi < f->count ? d.hi : f->count;
-    WEIR_TRY(ps_defect_write(defects, "ABP", &d, f->rate));
+    WEIR_TRY(write_defect(defects, "ABP", &d, f->rate));
   }
   f->at += own;
   return WEIR_OK;
@@ -105,13 +113,6 @@ void ps_abp_files_close(ps_abp_files *f)
   weir_writer_destroy(&f->places);
 }
 
-weir_status ps_defect_write(weir_writer *out, const char *signal, const ps_defect *d, double rate)
-{
-  return weir_writer_printf(out, "%s,%s,%lld,%lld,%.6f,%.6f,%.6g\n", signal, d->kind,
-                            (long long)d->lo, (long long)d->hi, (double)d->lo / rate,
-                            (double)d->hi / rate, d->value);
-}
-
 weir_status ps_gap_rows(weir_writer *out, ps_gaps *gaps, const char *kind, double value, int64_t lo,
                         int64_t hi, int64_t count, double rate, int64_t *told)
 {
@@ -122,7 +123,7 @@ weir_status ps_gap_rows(weir_writer *out, ps_gaps *gaps, const char *kind, doubl
     if (begin > t && t >= *told) {
       const ps_defect d = {kind, t, begin < count ? begin : count, value};
 
-      WEIR_TRY(ps_defect_write(out, "ECG", &d, rate));
+      WEIR_TRY(write_defect(out, "ECG", &d, rate));
       *told = begin;
     }
     t = end;

@@ -2,7 +2,6 @@
  * band-pass in place of their integer filters so that it serves any sampling rate. */
 #include "model/front.h"
 #include <math.h>
-#include <string.h>
 
 const weir_opt ps_front_options[] = {
     WEIR_OPT_REAL(ps_front_opts, lo, 5, 0.1, 1000, "Hz",
@@ -23,19 +22,6 @@ const weir_opt ps_front_options[] = {
 
 const double ps_front_slope[PS_FRONT_TAPS] = {0.25, 0.125, 0.0, -0.125, -0.25};
 
-static double filter(const ps_front *front, double *z, double x)
-{
-  for (int k = 0; k < front->sections; k++, z += 2) {
-    const weir_sos *s = &front->sos[k];
-    const double y = s->b0 * x + z[0];
-
-    z[0] = s->b1 * x - s->a1 * y + z[1];
-    z[1] = s->b2 * x - s->a2 * y;
-    x = y;
-  }
-  return x;
-}
-
 /* Samples by which the first maximum of the response to a Gaussian pulse (deviation in samples)
  * follows the pulse. The group delay of one frequency does not serve: the response has two lobes of
  * similar size, and a QRS spans the band. */
@@ -45,7 +31,7 @@ static double pulse_delay(const ps_front *front, double deviation)
   const double start = -ceil(6 * deviation);
 
   for (double t = start; t < 1000 * (deviation + 10); t += 1.0) {
-    const double u = t / deviation, y = filter(front, z, exp(-u * u / 2));
+    const double u = t / deviation, y = ps_front_filter(front, z, exp(-u * u / 2));
 
     if (y < top && top > 0.0) {
       x = t - 1.0 + 0.5 * (before - y) / (before - 2 * top + y);
@@ -92,66 +78,4 @@ weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *ou
   f.feature_delay = (PS_FRONT_TAPS - 1) / 2.0 + (window - 1) / 2;
   *out = f;
   return WEIR_OK;
-}
-
-/* Steady state on the value x, slope and sum on zeros. */
-static void start(const ps_front *front, ps_front_state *s, double x)
-{
-  memset(s->past, 0, sizeof s->past);
-  memset(s->square, 0, (size_t)front->window * sizeof *s->square);
-  s->at = 0;
-  for (int k = 0; k < 2 * front->sections; k++) {
-    s->z[k] = front->steady[k] * x;
-  }
-  s->started = 1;
-}
-
-/* Sum of `width` squares (a power of 2) of which the newest is `back` samples old: halves first,
- * the order of additions of a window that is made by doubling. */
-static float power(const ps_front *front, const ps_front_state *s, int64_t back, int64_t width)
-{
-  if (width == 1) {
-    return s->square[(s->at - 1 - back + 2 * front->window) % front->window];
-  }
-  return power(front, s, back, width / 2) + power(front, s, back + width / 2, width / 2);
-}
-
-static float window_sum(const ps_front *front, const ps_front_state *s)
-{
-  float sum = 0.0f;
-  int64_t back = 0;
-
-  for (int64_t width = 1; width <= front->window; width *= 2) {
-    if (front->window & width) {
-      sum += power(front, s, back, width);
-      back += width;
-    }
-  }
-  return sum;
-}
-
-void ps_front_run(const ps_front *front, ps_front_state *state, int64_t n, const float *x,
-                  const uint8_t *present, float *filtered, float *feature)
-{
-  for (int64_t i = 0; i < n; i++) {
-    if ((present && !present[i]) || isnan(x[i])) {
-      filtered[i] = feature[i] = 0.0f;
-      state->started = 0;
-      continue;
-    }
-    if (!state->started) {
-      start(front, state, (double)x[i]);
-    }
-    filtered[i] = (float)filter(front, state->z, (double)x[i]);
-    float slope = (float)ps_front_slope[0] * filtered[i];
-
-    for (int k = 1; k < PS_FRONT_TAPS; k++) {
-      slope += (float)ps_front_slope[k] * state->past[k - 1];
-    }
-    memmove(state->past + 1, state->past, sizeof state->past - sizeof *state->past);
-    state->past[0] = filtered[i];
-    state->square[state->at] = slope * slope;
-    state->at = (state->at + 1) % front->window;
-    feature[i] = window_sum(front, state);
-  }
 }

@@ -1,5 +1,4 @@
-/* front.h - the filter chain ahead of the beat detector, as numbers: what a graph must compute, and
- * a plain streaming form of it that is the oracle of that graph.
+/* front.h - the filter chain ahead of the beat detector, as numbers: what a graph must compute.
  *
  *   filtered = band-pass(x)                          cascade of sections, state in double
  *   slope    = (2 f[t] + f[t-1] - f[t-3] - 2 f[t-4]) / 8
@@ -36,6 +35,20 @@ typedef struct ps_front {
   double feature_delay;  /* samples from filtered to feature                      */
 } ps_front;
 
+/* The cascade of sections on one sample; z: their states. */
+static inline double ps_front_filter(const ps_front *front, double *z, double x)
+{
+  for (int k = 0; k < front->sections; k++, z += 2) {
+    const weir_sos *s = &front->sos[k];
+    const double y = s->b0 * x + z[0];
+
+    z[0] = s->b1 * x - s->a1 * y + z[1];
+    z[1] = s->b2 * x - s->a2 * y;
+    x = y;
+  }
+  return x;
+}
+
 /* Fails: WEIR_ERR_CONFIG (edges of the band in the wrong order). */
 weir_status ps_front_check(const ps_front_opts *opts) WEIR_CHECKED;
 /* The chain for one sampling rate.
@@ -44,19 +57,4 @@ weir_status ps_front_design(const ps_front_opts *opts, double rate, ps_front *ou
 
 /* Longest window, samples: 1 s at the highest rate. */
 #define PS_FRONT_MAX_WINDOW 10000
-
-/* State of the plain form. */
-typedef struct ps_front_state {
-  double z[2 * WEIR_DESIGN_MAX_SECTIONS];
-  float past[PS_FRONT_TAPS - 1];     /* filtered, newest first */
-  float square[PS_FRONT_MAX_WINDOW]; /* ring of slope^2        */
-  int64_t at;                        /* next place in the ring */
-  int started;
-} ps_front_state;
-
-/* The plain form over n samples: x[n] mV, present[n] or NULL for all; outputs filtered[n] and
- * feature[n], 0 where absent. `state` is all zero before the first sample. Sums run over the ring
- * afresh each sample: slow and without drift. */
-void ps_front_run(const ps_front *front, ps_front_state *state, int64_t n, const float *x,
-                  const uint8_t *present, float *filtered, float *feature);
 #endif

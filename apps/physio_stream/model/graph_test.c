@@ -7,6 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "data/synth.h"
+#include "model/front_check.h"
 #include "stream/run_check.h"
 
 enum { COUNT = 12000, RATE = 250, MOST = 4000 };

@@ -6,7 +6,8 @@
 
 static const weir_series_op *const *const tables[] = {weir_series_op_table, ps_step_table};
 
-const weir_series_op *ps_query_op_find(const char *name)
+/* Operator of a step by its name: of libcore/stream/op or of step/. NULL: none. */
+static const weir_series_op *find_op(const char *name)
 {
   return weir_query_find(tables, 2, name);
 }
@@ -90,7 +91,7 @@ static weir_status read_step(const ps_query_step *s, weir_query_step *to)
   to->from = s->from.items;
   to->n_from = s->from.count;
   to->opts = s->act.opts;
-  to->op = s->act.name != NULL ? ps_query_op_find(s->act.name) : NULL;
+  to->op = s->act.name != NULL ? find_op(s->act.name) : NULL;
   if (to->op == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s%sstep '%s' does nothing: it needs do: {operator: {}}",
                      to->op_place, to->op_place[0] != 0 ? ": " : "", s->name);

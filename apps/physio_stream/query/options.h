@@ -37,8 +37,6 @@ extern const weir_opt ps_query_options[];
 
 /* True where the configuration has a query at all. */
 bool ps_query_is_set(const ps_query_cfg *cfg);
-/* Operator of a step by its name: of libcore/stream/op or of step/. NULL: none. */
-const weir_series_op *ps_query_op_find(const char *name);
 
 /* The query as weir_query_build takes it; places of the configuration are found in `config` (NULL:
  * none). Texts are borrowed from cfg; rates and units of the sources are the caller's to fill in.
