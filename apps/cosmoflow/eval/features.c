@@ -41,7 +41,9 @@ typedef struct work {
   room *rooms;
 } work;
 
-weir_status cf_features_check(const cf_volume_info *info)
+/* Whether samples can be looked at: cubes of two cells or more. Fails: WEIR_ERR_DATA,
+ * WEIR_ERR_UNSUPPORTED (no FFTW). */
+static weir_status check_cubes(const cf_volume_info *info)
 {
   const int64_t *const l = info->lengths;
 
@@ -263,7 +265,7 @@ weir_status cf_features_make(const cf_feature_opts *opts, cf_source *s, const in
   weir_status status = WEIR_OK;
 
   *out = (cf_features){0};
-  WEIR_TRY(cf_features_check(w.info));
+  WEIR_TRY(check_cubes(w.info));
   WEIR_TRY_GOTO(open_work(&w, n), done);
   out->n_power = w.info->lengths[3] * w.bins;
   out->n_features = out->n_power + w.info->lengths[3] * opts->moments;

@@ -23,15 +23,12 @@ typedef struct cf_features {
   double *x;
 } cf_features;
 
-/* Whether samples can be looked at: cubes of two cells or more. Fails: WEIR_ERR_DATA,
- * WEIR_ERR_UNSUPPORTED (no FFTW). */
-weir_status cf_features_check(const cf_volume_info *info) WEIR_CHECKED;
 /* Called before a sample is read; a failure ends the work. */
 typedef weir_status (*cf_feature_visit)(void *context, int64_t i);
 /* Features of sample[n], in that order; visit(context, i) before sample[i] is read, NULL: nothing.
- * The same bits for any number of threads. Fails: as cf_features_check and cf_source_read;
- * WEIR_ERR_DATA for voxels of -1 or less where there are moments, WEIR_ERR_STOPPED,
- * WEIR_ERR_MEMORY. */
+ * The same bits for any number of threads. Fails: as cf_source_read; WEIR_ERR_DATA for samples that
+ * are no cubes and for voxels of -1 or less where there are moments, WEIR_ERR_UNSUPPORTED without
+ * FFTW, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY. */
 weir_status cf_features_make(const cf_feature_opts *opts, cf_source *s, const int64_t *sample,
                              int64_t n, cf_feature_visit visit, void *context,
                              cf_features *out) WEIR_CHECKED;

@@ -6,17 +6,8 @@
 
 #define USUAL "mlperf"
 
-const weir_opt cf_model_options[] = {
-    WEIR_OPT_ONE_OF(cf_model_opts, net, cf_net_list, "the network; none named: " USUAL),
-    WEIR_OPT_ENUM(cf_model_opts, loss, CF_LOSS_OWN, CF_LOSS_CHOICES,
-                  "what training makes small; own: what the network was published with, mean "
-                  "squared error for mlperf"),
-    WEIR_OPT_TABLE(cf_model_opts, segment, cf_segment_options,
-                   "the classes of voxels that a network which segments learns"),
-    WEIR_OPT_END,
-};
-
-bool cf_net_list(int64_t i, weir_opt_choice *entry)
+/* Entry i for WEIR_OPT_ONE_OF rows. */
+static bool entry_of(int64_t i, weir_opt_choice *entry)
 {
   int64_t n = 0;
 
@@ -32,6 +23,16 @@ bool cf_net_list(int64_t i, weir_opt_choice *entry)
       .name = net->name, .help = net->help, .table = net->opts, .size = net->opts_size};
   return true;
 }
+
+const weir_opt cf_model_options[] = {
+    WEIR_OPT_ONE_OF(cf_model_opts, net, entry_of, "the network; none named: " USUAL),
+    WEIR_OPT_ENUM(cf_model_opts, loss, CF_LOSS_OWN, CF_LOSS_CHOICES,
+                  "what training makes small; own: what the network was published with, mean "
+                  "squared error for mlperf"),
+    WEIR_OPT_TABLE(cf_model_opts, segment, cf_segment_options,
+                   "the classes of voxels that a network which segments learns"),
+    WEIR_OPT_END,
+};
 
 const cf_net *cf_model_net(const cf_model_opts *o)
 {

@@ -54,7 +54,5 @@ weir_value cf_model_apply(weir_net *net, const cf_model_opts *o, int64_t outputs
  * [n, side, side, side], integers. weights: as in nn/weir_loss.h, or WEIR_NO_VALUE. */
 weir_value cf_model_loss(weir_graph *g, const cf_model_opts *o, weir_value made, weir_value truth,
                          weir_value weights);
-/* Entry i for WEIR_OPT_ONE_OF rows. */
-bool cf_net_list(int64_t i, weir_opt_choice *entry);
 
 #endif

@@ -63,7 +63,8 @@ static int64_t side_behind(const cf_stage *s, int64_t side)
                   : windows(mid, pools[s->pool].taps, pools[s->pool].stride, pools[s->pool].room);
 }
 
-int64_t cf_tower_side(const cf_tower *t, int n, int64_t side)
+/* Voxels a side behind the first n stages. 0: they do not fit. */
+static int64_t side_after(const cf_tower *t, int n, int64_t side)
 {
   for (int i = 0; i < n && side > 0; i++) {
     side = side_behind(&t->stage[i], side);
@@ -166,11 +167,11 @@ static weir_status check(const cf_tower *t, const weir_array_desc *in)
                      (long long)(in->rank > 3 ? in->shape[3] : 0));
   }
   for (int i = 0; i < t->n_stages; i++) {
-    if (cf_tower_side(t, i + 1, in->shape[1]) == 0) {
+    if (side_after(t, i + 1, in->shape[1]) == 0) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "%s: conv%d and what pools it do not fit the %lld voxels a side that "
                        "are left of %lld: larger samples, or fewer of them",
-                       t->name, i + 1, (long long)cf_tower_side(t, i, in->shape[1]),
+                       t->name, i + 1, (long long)side_after(t, i, in->shape[1]),
                        (long long)in->shape[1]);
     }
   }

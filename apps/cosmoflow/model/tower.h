@@ -48,8 +48,6 @@ int64_t cf_tower_halvings(int64_t side, int64_t last);
 int64_t cf_tower_doubled(int64_t base, int64_t i, int64_t most);
 /* Voxels a side of samples x; 0: they have none, which cf_tower_build refuses. */
 int64_t cf_tower_side_of(const weir_graph *g, weir_value x);
-/* Voxels a side behind the first n stages. 0: they do not fit. */
-int64_t cf_tower_side(const cf_tower *t, int n, int64_t side);
 /* x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the graph's status:
  * WEIR_ERR_SHAPE (another rank, samples that are no cubes; a stage that does not fit what comes
  * into it). */
