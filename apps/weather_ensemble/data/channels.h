@@ -16,7 +16,4 @@ typedef struct wx_channel {
 
 /* "t, z" or, units, "K, m2 s-2" of n <= WX_CHANNELS channels into text[WX_LIST]. */
 void wx_channels_text(const wx_channel *channel, int64_t n, bool units, char *text);
-/* The texts of such a list into names or units of channels[WX_CHANNELS]. Returns how many; -1: one
- * is empty or too long, or there are too many. */
-int64_t wx_channels_parse(const char *text, bool units, wx_channel *channel);
 #endif

@@ -421,8 +421,8 @@ static weir_status check_all(const wx_qg_ensemble *e)
   return WEIR_OK;
 }
 
-weir_status wx_qg_ensemble_compute_beside(wx_qg_ensemble *e, int64_t start, int64_t n,
-                                          void (*beside)(void *context), void *context)
+weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
+                                   void (*beside)(void *context), void *context)
 {
   const int64_t last = start + n - 1, ahead = last + n, starts = e->forecasts.n_starts;
 
@@ -448,11 +448,6 @@ weir_status wx_qg_ensemble_compute_beside(wx_qg_ensemble *e, int64_t start, int6
   e->ready = e->next;
   e->next = before;
   return WEIR_OK;
-}
-
-weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n)
-{
-  return wx_qg_ensemble_compute_beside(e, start, n, NULL, NULL);
 }
 
 void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,

@@ -52,14 +52,11 @@ const wx_archive_facts *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e);
 const wx_archive_facts *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
 
 /* Computes the forecasts of starts [start, start + n), which replace those computed before, and the
- * truth up to their end (what was computed of it stays). Fails: WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY,
- * WEIR_ERR_STOPPED. */
-weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n) WEIR_CHECKED;
-/* The same while beside(context) runs on one of the threads, and takes fields of what was computed
- * before. */
-weir_status wx_qg_ensemble_compute_beside(wx_qg_ensemble *e, int64_t start, int64_t n,
-                                          void (*beside)(void *context),
-                                          void *context) WEIR_CHECKED;
+ * truth up to their end (what was computed of it stays), while beside(context), NULL: nothing, runs
+ * on one of the threads, and takes fields of what was computed before. Fails: WEIR_ERR_NUMERIC,
+ * WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
+weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
+                                   void (*beside)(void *context), void *context) WEIR_CHECKED;
 /* A field [lat, lon], rows from north to south, of a start that is computed; of start `time` of the
  * truth, which has to be before wx_qg_ensemble_known. One thread at a time. */
 void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,

@@ -64,7 +64,7 @@ static float *all_fields(const wx_qg_opts *o, int threads, int64_t batch, bool b
   for (int64_t b = 0; b < o->starts; b += batch) {
     const int64_t first = backwards ? o->starts - batch - b : b;
 
-    assert_ok(wx_qg_ensemble_compute(e, first, batch));
+    assert_ok(wx_qg_ensemble_compute(e, first, batch, NULL, NULL));
     for (int64_t i = 0; i < batch * LEADS * QUANTITIES * o->members; i++) {
       const int64_t m = i % o->members, q = i / o->members % QUANTITIES;
       const int64_t l = i / o->members / QUANTITIES % LEADS;
@@ -108,7 +108,7 @@ static void without_errors_forecasts_are_the_truth(void **state)
   wx_qg_ensemble *e = simulate(&o, 3);
   const wx_archive_facts *const f = wx_qg_ensemble_forecasts(e), *const t = wx_qg_ensemble_truth(e);
 
-  assert_ok(wx_qg_ensemble_compute(e, 2, 1));
+  assert_ok(wx_qg_ensemble_compute(e, 2, 1, NULL, NULL));
   for (int64_t l = 0; l < LEADS; l++) {
     const int64_t time = wx_archive_find_truth(t, f, 2, l);
 
@@ -136,7 +136,7 @@ static void a_finer_truth_has_fields_of_the_same_grid(void **state)
   o.analysis = 0;
   wx_qg_ensemble *e = simulate(&o, 3);
 
-  assert_ok(wx_qg_ensemble_compute(e, 0, 1));
+  assert_ok(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL));
   wx_qg_ensemble_true_field(e, 0, Z500, truth);
   wx_qg_ensemble_field(e, 0, 0, Z500, 0, field);
   assert_memory_equal(field, truth, sizeof field);
@@ -170,7 +170,7 @@ static void errors_have_the_size_of_the_options(void **state)
     o.analysis = run == 0 ? 0.03 : 0.06;
     wx_qg_ensemble *e = simulate(&o, 3);
 
-    assert_ok(wx_qg_ensemble_compute(e, 1, 1));
+    assert_ok(wx_qg_ensemble_compute(e, 1, 1, NULL, NULL));
     wx_qg_ensemble_true_field(
         e, wx_archive_find_truth(wx_qg_ensemble_truth(e), wx_qg_ensemble_forecasts(e), 1, 0), Z500,
         truth);
@@ -183,7 +183,7 @@ static void errors_have_the_size_of_the_options(void **state)
   assert_near(size[1] / size[0], 2, 1e-3);
   wx_qg_ensemble *e = simulate(&o, 4);
 
-  assert_ok(wx_qg_ensemble_compute(e, 1, 1));
+  assert_ok(wx_qg_ensemble_compute(e, 1, 1, NULL, NULL));
   wx_qg_ensemble_field(e, 1, 0, Z500, 0, member);
   assert_true(distance(member, control[1]) > 100);
   wx_qg_ensemble_destroy(&e);
@@ -256,10 +256,10 @@ static void a_stop_is_obeyed(void **state)
   wx_qg_ensemble *e = simulate(&o, 1), *none = NULL;
 
   weir_stop_request(15);
-  assert_int_equal(wx_qg_ensemble_compute(e, 0, 1), WEIR_ERR_STOPPED);
+  assert_int_equal(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL), WEIR_ERR_STOPPED);
   assert_int_equal(wx_qg_ensemble_create(&o, 1, &none), WEIR_ERR_STOPPED);
   weir_stop_request(0);
-  assert_ok(wx_qg_ensemble_compute(e, 0, 1)); /* and goes on */
+  assert_ok(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL)); /* and goes on */
   wx_qg_ensemble_destroy(&e);
 }
 
@@ -269,7 +269,7 @@ static weir_status make(void *context)
   weir_status status = wx_qg_ensemble_create(context, 1, &e);
 
   if (status == WEIR_OK) {
-    status = wx_qg_ensemble_compute(e, 0, 1);
+    status = wx_qg_ensemble_compute(e, 0, 1, NULL, NULL);
   }
   wx_qg_ensemble_destroy(&e);
   return status;

@@ -69,7 +69,7 @@ static weir_status write_all(output *o)
   for (int64_t s = 0; s < n; s += batch) {
     const int64_t now = s + batch < n ? batch : n - s;
 
-    WEIR_TRY(wx_qg_ensemble_compute_beside(o->e, s, now, write_beside, o));
+    WEIR_TRY(wx_qg_ensemble_compute(o->e, s, now, write_beside, o));
     if (o->status != WEIR_OK) {
       return weir_fail(o->status, "%s", o->message);
     }

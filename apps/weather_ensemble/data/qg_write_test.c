@@ -68,7 +68,7 @@ static void archives_hold_the_simulation(void **state)
     for (int64_t i = 0; i < o.starts * LEADS * o.members; i++) {
       const int64_t s = i / (LEADS * o.members), l = i / o.members % LEADS, m = i % o.members;
 
-      assert_ok(wx_qg_ensemble_compute(e, s, 1));
+      assert_ok(wx_qg_ensemble_compute(e, s, 1, NULL, NULL));
       wx_qg_ensemble_field(e, s, l, q, m, expected);
       assert_ok(wx_archive_read(f, s, l, in_file, m, 1, got));
       assert_memory_equal(got, expected, sizeof got);

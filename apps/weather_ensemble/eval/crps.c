@@ -115,14 +115,3 @@ double wx_crps_normal(double mean, double sd, double y)
 
   return d - sd * WX_INV_SQRT_PI + 2 * sd * rest;
 }
-
-wx_crps_slopes wx_crps_normal_slopes(double mean, double sd, double y)
-{
-  const double z = fmax(-40, fmin(40, (y - mean) / sd)), density = wx_normal_density(z);
-
-  return (wx_crps_slopes){.mean = -erf(z / WX_SQRT_2),
-                          .sd = 2 * density - WX_INV_SQRT_PI,
-                          .mean_mean = 2 * density / sd,
-                          .mean_sd = 2 * density * z / sd,
-                          .sd_sd = 2 * density * z * z / sd};
-}

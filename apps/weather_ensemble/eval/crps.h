@@ -33,11 +33,4 @@ double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper
 /* Of a normal distribution, in the form that loses nothing far from the mean: |d| - sd / sqrt(pi) +
  * 2 sd (phi(z) - |z| Q(|z|)). sd 0: |y - mean|; NaN where sd < 0 or something is NaN. */
 double wx_crps_normal(double mean, double sd, double y);
-
-/* Its slopes (Gneiting et al., MWR 133 (2005) 1098, differentiated), for sd > 0. */
-typedef struct wx_crps_slopes {
-  double mean, sd;                  /* first  */
-  double mean_mean, mean_sd, sd_sd; /* second */
-} wx_crps_slopes;
-wx_crps_slopes wx_crps_normal_slopes(double mean, double sd, double y);
 #endif

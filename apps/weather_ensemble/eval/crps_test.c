@@ -23,9 +23,6 @@ static void unit_values_of_the_normal_score(void **state)
   assert_true(isnan(wx_crps_normal(3, NAN, 5)));
   assert_true(isnan(wx_crps_normal(3, 1, NAN)));
   assert_near(wx_crps_normal(0, 1e-200, 1e200), 1e200, 1e-12);
-  /* The best sd for a distance is |d| / sqrt(ln 2). */
-  const double best = 1 / sqrt(log(2));
-  assert_near(wx_crps_normal_slopes(0, best, 1).sd, 0, 1e-12);
 }
 
 /* Values with ties: of a grid in some cases. */
@@ -128,30 +125,6 @@ static void tails_of_the_normal_score_are_integrals(void **state)
   assert_true(isnan(wx_crps_normal_tail(5, -1, 7, 6, 1)));
 }
 
-static void slopes_equal_differences(void **state)
-{
-  const double h = 1e-5;
-
-  for (uint64_t seed = 0; seed < 50; seed++) {
-    const double mean = weir_random_normal(seed, 1, 0, 0), y = weir_random_normal(seed, 1, 0, 1);
-    const double sd = 0.3 + weir_random_uniform(seed, 2, 0, 0);
-    const wx_crps_slopes s = wx_crps_normal_slopes(mean, sd, y);
-    const wx_crps_slopes up = wx_crps_normal_slopes(mean + h, sd, y),
-                         down = wx_crps_normal_slopes(mean - h, sd, y),
-                         wide = wx_crps_normal_slopes(mean, sd + h, y),
-                         thin = wx_crps_normal_slopes(mean, sd - h, y);
-
-    assert_near(s.mean,
-                (wx_crps_normal(mean + h, sd, y) - wx_crps_normal(mean - h, sd, y)) / (2 * h),
-                1e-8);
-    assert_near(s.sd, (wx_crps_normal(mean, sd + h, y) - wx_crps_normal(mean, sd - h, y)) / (2 * h),
-                1e-8);
-    assert_near(s.mean_mean, (up.mean - down.mean) / (2 * h), 1e-7);
-    assert_near(s.mean_sd, (wide.mean - thin.mean) / (2 * h), 1e-7);
-    assert_near(s.sd_sd, (wide.sd - thin.sd) / (2 * h), 1e-7);
-  }
-}
-
 static void quantiles_invert_the_distribution(void **state)
 {
   for (int i = 1; i < 400; i++) {
@@ -188,7 +161,6 @@ int main(void)
       cmocka_unit_test(scores_equal_double_loops),
       cmocka_unit_test(known_ensembles_are_exact),
       cmocka_unit_test(tails_of_the_normal_score_are_integrals),
-      cmocka_unit_test(slopes_equal_differences),
       cmocka_unit_test(quantiles_invert_the_distribution),
       cmocka_unit_test(student_matches_tables),
   };

@@ -117,8 +117,10 @@ wx_efi_rule wx_efi_rule_of(int form)
   return r;
 }
 
-double wx_efi_point(const wx_efi_rule *r, const float *members, int64_t m, const float *quantiles,
-                    int64_t stride, double *room)
+/* The index of members[m * stride] beside quantiles[(steps + 1) * stride] of one point; NaN where
+ * one of them is missing. room: [m]. */
+static double index_of_point(const wx_efi_rule *r, const float *members, int64_t m,
+                             const float *quantiles, int64_t stride, double *room)
 {
   double q[WX_EFI_STEPS + 1], below[WX_EFI_STEPS + 1];
   int whole = 1;
@@ -154,8 +156,8 @@ static void index_slab(void *context, int64_t slab, int thread)
   const int64_t end = (slab + 1) * SLAB < j->cells ? (slab + 1) * SLAB : j->cells;
 
   for (int64_t i = slab * SLAB; i < end; i++) {
-    j->efi[i] = (float)wx_efi_point(j->r, j->members + i, j->m, j->quantiles + i, j->cells,
-                                    j->room + thread * j->m);
+    j->efi[i] = (float)index_of_point(j->r, j->members + i, j->m, j->quantiles + i, j->cells,
+                                      j->room + thread * j->m);
   }
 }
 

@@ -14,10 +14,6 @@ typedef struct wx_efi_rule {
   double weight[WX_EFI_STEPS + 2];
 } wx_efi_rule;
 wx_efi_rule wx_efi_rule_of(int form);
-/* The index of members[m * stride] beside quantiles[(steps + 1) * stride] of one point; NaN where
- * one of them is missing. room: [m]. */
-double wx_efi_point(const wx_efi_rule *r, const float *members, int64_t m, const float *quantiles,
-                    int64_t stride, double *room);
 /* The same at each of `cells` points, on all threads: of members[m, cells] beside quantiles[steps +
  * 1, cells] into efi[cells]. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,

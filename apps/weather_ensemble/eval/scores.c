@@ -27,20 +27,6 @@ const wx_score_desc wx_scores[WX_SCORES] = {
     [WX_VARIOGRAM] = {"variogram_score", WX_SUM_VARIOGRAM, WX_SUM_PATCH, false},
 };
 
-double wx_score_get(const wx_tally *t, int64_t region, int weighting, int score)
-{
-  const wx_score_desc *const d = &wx_scores[score];
-  double up = 0, down = 0;
-  const double *const a = wx_tally_series(t, region, weighting, d->up);
-  const double *const b = wx_tally_series(t, region, weighting, d->down);
-
-  for (int64_t i = 0; i < t->n_starts; i++) {
-    up += b[i] > 0 ? a[i] : 0;
-    down += b[i] > 0 ? b[i] : 0;
-  }
-  return !(down > 0) ? NAN : d->root ? sqrt(up / down) : up / down;
-}
-
 weir_status wx_score_estimate(const wx_tally *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r, wx_estimate *out)
 {

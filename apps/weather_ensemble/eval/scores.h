@@ -20,9 +20,8 @@ typedef struct wx_score_desc {
 } wx_score_desc;
 extern const wx_score_desc wx_scores[WX_SCORES];
 
-/* The score (wx_score) of all starts, NaN where nothing was counted. */
-double wx_score_get(const wx_tally *t, int64_t region, int weighting, int score);
-/* The same with its interval, of the first n = r->n starts. Fails: WEIR_ERR_MEMORY. */
+/* The score (wx_score) of all starts with its interval, of the first n = r->n starts. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status wx_score_estimate(const wx_tally *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r,
                               wx_estimate *out) WEIR_CHECKED;

@@ -7,7 +7,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
-#include "eval/scores.h"
+#include "eval/scores_check.h"
 
 enum { ROWS = 4, COLUMNS = 6, CELLS = ROWS * COLUMNS, M = 5, STARTS = 4 };
 

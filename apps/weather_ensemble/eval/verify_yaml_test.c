@@ -11,6 +11,7 @@
 #include "device/weir_parallel.h"
 #include "eval/case_study.h"
 #include "eval/score_tables.h"
+#include "eval/scores_check.h"
 #include "io/weir_netcdf.h"
 
 /* An evaluation of files. */

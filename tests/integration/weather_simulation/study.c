@@ -97,7 +97,7 @@ static void verify(const wx_qg_opts *o, sums (*s)[2])
   must(wx_qg_ensemble_create(o, seed, &e));
   must(weir_alloc(members * CELLS, sizeof *fields, (void **)&fields));
   for (int64_t start = 0; start < o->starts; start++) {
-    must(wx_qg_ensemble_compute(e, start, 1));
+    must(wx_qg_ensemble_compute(e, start, 1, NULL, NULL));
     for (int64_t i = 0; i < o->leads.count * 2; i++) {
       const int64_t l = i / 2, q = i % 2;
 
@@ -229,7 +229,7 @@ static void gather(const wx_qg_opts *o, moments *m)
   must(wx_qg_ensemble_create(o, seed, &e));
   memset(m, 0, sizeof *m);
   for (int64_t i = 0; i < o->starts; i++) {
-    must(wx_qg_ensemble_compute(e, i, 1));
+    must(wx_qg_ensemble_compute(e, i, 1, NULL, NULL));
     for (int64_t q = 0; q < QUANTITIES; q++) {
       wx_qg_ensemble_true_field(e, i, q, field);
       for (int64_t c = 0; c < CELLS; c++) {
