@@ -30,6 +30,7 @@ const style_check style_checks[] = {
      style_registries},
     {"dtypes", "a switch over dtypes stands in base, in device or where files are written", false,
      NULL, style_dtypes},
+    {"callers", "a program calls each public function", false, NULL, style_callers},
     {NULL, NULL, false, NULL, NULL},
 };
 
@@ -91,6 +92,7 @@ static void print_health(const style_report *r, int files)
   printf("public functions without a contract comment %d\n", r->no_contract);
   printf("rooms whose README.md has not 10-20 lines %d\n", r->readme_off);
   printf("switches over dtypes %d, not where they belong %d\n", r->dtype_switches, r->dtype_strays);
+  printf("public functions that no program calls %d\n", r->uncalled);
   printf("members of registries without a test beside them %d\n", r->untested);
 }
 

@@ -63,7 +63,7 @@ typedef struct style_report {
   char longest_file_path[512], longest_function_name[600];
   int long_files, long_functions, many_parameters;
   int have_uses, env_uses, mutable_variables, no_contract, no_help, readme_off, untested,
-      dtype_switches, dtype_strays;
+      dtype_switches, dtype_strays, uncalled;
 } style_report;
 
 /* Counts and prints one violation of the running check. */
@@ -88,6 +88,8 @@ bool style_ends(const char *text, const char *suffix);
 const char *style_base(const char *path);
 /* Tests beside the code and below tests/ may do what the library may not. */
 bool style_is_test(const style_file *f);
+/* The statement declares or defines a function, whose name stands before s->parens. */
+bool style_is_function(const style_file *f, const style_statement *s);
 
 /* One rule. A check has `file` or `tree`; findings of an advisory one are printed, and do not fail.
  */
@@ -128,4 +130,5 @@ void style_links(const style_tree *t, style_report *r);
 void style_have(const style_tree *t, style_report *r);
 void style_registries(const style_tree *t, style_report *r);
 void style_dtypes(const style_tree *t, style_report *r);
+void style_callers(const style_tree *t, style_report *r);
 #endif

@@ -12,7 +12,7 @@ static bool is_public_header(const style_file *f)
          style_ends(f->path, ".h") && !style_starts(f->path, "libcore/base/weir_check");
 }
 
-static bool is_function(const style_file *f, const style_statement *s)
+bool style_is_function(const style_file *f, const style_statement *s)
 {
   static const char *const others[] = {"typedef", "extern", NULL};
 
@@ -62,7 +62,7 @@ void style_contracts(const style_file *f, style_report *r)
     const style_statement *s = &f->statements[i];
     const int line = f->tokens[s->first].line;
 
-    if (is_function(f, s) && !told_above(f, starts, line, s->open >= 0)) {
+    if (style_is_function(f, s) && !told_above(f, starts, line, s->open >= 0)) {
       r->no_contract++;
       style_find(r, f, line, "%s has no contract comment", s->name);
     }
@@ -75,7 +75,7 @@ void style_prefix(const style_file *f, style_report *r)
   for (int i = 0; is_public_header(f) && i < f->n_statements; i++) {
     const style_statement *s = &f->statements[i];
 
-    if (is_function(f, s) && !style_starts(s->name, "weir_")) {
+    if (style_is_function(f, s) && !style_starts(s->name, "weir_")) {
       style_find(r, f, f->tokens[s->first].line, "%s: public names of libcore start with weir_",
                  s->name);
     }

@@ -83,6 +83,10 @@ static const struct plant {
     {NULL, "libcore/base/weir_a.h",
      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n/* Does a and b. */\nint weir_a(void);\n"
      "int weir_b(int x,\n           int y);\nint weir_c(void);\n#ifdef __cplusplus\n}\n#endif\n"},
+    {"callers", "libcore/base/weir_b.h", "/* Does d. */\nint weir_d(void);\n"},
+    {NULL, "libcore/base/weir_b.h",
+     "/* Does a and b. */\nint weir_a(void);\n/* Does d. */\nstatic inline int weir_d(void)\n{\n  "
+     "return 0;\n}\n"},
     {"dtypes", "libcore/ops/a.c",
      "int f(int d)\n{\n  switch (d) {\n  case WEIR_F32:\n  case WEIR_F64:\n    return 1;\n  "
      "default:\n"
@@ -138,6 +142,9 @@ static void write_clean_tree(void)
   }
   write_file("libcore/base/weir_dtype.h", "#define LIST(X) X(WEIR_F32, 1) X(WEIR_F64, 2)\n");
   write_file("libcore/conf/yaml.c", "#ifdef WEIR_HAVE_YAML\n#endif\n");
+  write_file("apps/demo/calls.c", "#include \"base/weir_a.h\"\n#include \"base/weir_b.h\"\n"
+                                  "int f(void)\n{\n  return weir_a() + weir_b(1, 2) + weir_c() + "
+                                  "other_a();\n}\n");
   write_file("README.md", "Weir\n");
 }
 

@@ -1,0 +1,224 @@
+/* style_callers.c - public functions that no program calls: there are few, and each is listed. */
+#include "style.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Public on purpose. A new row needs a reason; a row that has become unnecessary is a finding. */
+static const struct known {
+  const char *path, *name, *reason; /* name "": all functions of the headers below path */
+} known[] = {
+    {"libcore/base/weir_alloc.h", "weir_alloc_bytes",
+     "tests make allocations fail and count bytes"},
+    {"libcore/base/weir_alloc.h", "weir_alloc_count",
+     "tests make allocations fail and count bytes"},
+    {"libcore/base/weir_alloc.h", "weir_alloc_fail_after",
+     "tests make allocations fail and count bytes"},
+    {"libcore/base/weir_log.h", "weir_log_set_sink", "tests read messages; so can a host program"},
+    {"libcore/base/weir_log.h", "weir_span_begin", "times by name"},
+    {"libcore/base/weir_log.h", "weir_span_end", "times by name"},
+    {"libcore/base/weir_log.h", "weir_span_reset", "times by name"},
+    {"libcore/base/weir_log.h", "weir_span_table", "times by name"},
+    {"libcore/base/weir_signal.h", "weir_stop_request", "a stop without a signal"},
+    {"libcore/tensor/weir_tensor.h", "weir_tensor_slice", "views, which copies take"},
+    {"libcore/tensor/weir_tensor.h", "weir_tensor_transpose", "views, which copies take"},
+    {"libcore/comm/weir_comm.h", "weir_comm_counted", "tests count messages"},
+    {"libcore/comm/weir_request.h", "weir_reduce_scatter_create", "beside allreduce and allgather"},
+    {"libcore/io/weir_annotation.h", "weir_annotations_write", "beside weir_annotations_read"},
+    {"libcore/io/weir_grib.h", "weir_grib_available", "as each optional format has it"},
+    {"libcore/io/weir_grib.h", "weir_grib_commit", "ends what weir_grib_create begins"},
+    {"libcore/io/weir_grib.h", "weir_grib_damaged", "what skip_damaged has skipped"},
+    {"libcore/load/weir_load.h", "weir_load_start", "samples one by one, without batches"},
+    {"libcore/load/weir_load.h", "weir_load_next", "samples one by one, without batches"},
+    {"libcore/load/weir_load.h", "weir_load_release", "samples one by one, without batches"},
+    {"libcore/load/weir_load.h", "weir_load_counted", "figures of a loader"},
+    {"libcore/load/weir_order.h", "weir_visits_position", "beside weir_visits_sample"},
+    {"libcore/optim/weir_rule.h", "weir_rule_add_state", "beside weir_rule_get_state"},
+    {"libcore/exec/weir_plan.h", "weir_plan_arena_bound", "what a plan takes"},
+    {"libcore/exec/weir_plan.h", "weir_plan_arena_bytes", "what a plan takes"},
+    {"libcore/exec/weir_plan.h", "weir_plan_own_bytes", "what a plan takes"},
+    {"libcore/exec/weir_plan.h", "weir_plan_parts", "what a plan takes"},
+    {"libcore/exec/weir_plan.h", "weir_plan_move", "what a plan has on a rank"},
+    {"libcore/exec/weir_plan.h", "weir_plan_moves", "what a plan has on a rank"},
+    {"libcore/exec/weir_plan.h", "weir_plan_owned", "what a plan has on a rank"},
+    {"libcore/stream/weir_stream.h", "weir_stream_keep", "streams in memory"},
+    {"libcore/stream/weir_stream.h", "weir_stream_place", "streams in memory"},
+    {"libcore/stream/op/", "", "builders of operators, which queries find by name"},
+    {"apps/cosmoflow/data/power.h", "cf_power_expected", "what an estimate should give"},
+    {"apps/cosmoflow/data/source.h", "cf_source_made", "tests count universes"},
+    {"apps/weather_ensemble/baseline/emos.h", "wx_emos_crps", "what coefficients are judged by"},
+    {"apps/weather_ensemble/data/qg.h", "wx_qg_psi", "fields of a state"},
+    {"apps/weather_ensemble/data/qg.h", "wx_qg_q", "fields of a state"},
+    {"apps/weather_ensemble/data/qg_fields.h", "wx_qg_quantities", "how many wx_qg_quantity has"},
+    {"apps/weather_ensemble/eval/efi.h", "wx_efi", "the integral that weights stand for"},
+};
+
+/* A function that a public header declares. */
+struct function {
+  const style_token *name;
+  const style_file *header, *source; /* source: the file of its body that was read last */
+  int callers;
+};
+
+static int by_name(const void *a, const void *b)
+{
+  const style_token *x = ((const struct function *)a)->name,
+                    *y = ((const struct function *)b)->name;
+  const int shorter = x->length < y->length ? x->length : y->length;
+  const int order = memcmp(x->at, y->at, (size_t)shorter);
+
+  return order != 0 ? order : x->length - y->length;
+}
+
+static bool is_public(const style_file *f)
+{
+  const char *base = style_base(f->path);
+  const bool header = style_ends(base, ".h") && !style_ends(base, "_priv.h");
+
+  return header && (style_starts(f->path, "apps/") ||
+                    (style_starts(f->path, "libcore/") && style_starts(base, "weir_")));
+}
+
+/* Whether an include line that says `target` can mean the file at `path`. */
+static bool can_mean(const char *target, const char *path)
+{
+  const size_t n = strlen(path), m = strlen(target);
+
+  return style_ends(path, target) && (n == m || path[n - m - 1] == '/');
+}
+
+static void mark_included(const style_tree *t, const style_file *f, bool *used)
+{
+  for (int i = 0; i < f->n_includes; i++) {
+    for (int k = 0; k < t->n_files; k++) {
+      used[k] = used[k] || can_mean(f->includes[i].target, t->files[k].path);
+    }
+  }
+}
+
+/* used[i]: file i is part of a program: a source that is no test, or a header that one includes. */
+static void mark_used(const style_tree *t, bool *used, bool *read)
+{
+  bool more = true;
+
+  for (int i = 0; i < t->n_files; i++) {
+    const style_file *f = &t->files[i];
+    used[i] = style_ends(f->path, ".c") && !style_is_test(f) && !strstr(f->path, "/check/");
+  }
+  while (more) {
+    more = false;
+    for (int i = 0; i < t->n_files; i++) {
+      if (used[i] && !read[i]) {
+        read[i] = more = true;
+        mark_included(t, &t->files[i], used);
+      }
+    }
+  }
+}
+
+/* What the headers of programs declare, sorted by name; the caller frees it. */
+static struct function *declared(const style_tree *t, const bool *used, int *n)
+{
+  struct function *list = NULL;
+
+  for (int i = 0; i < t->n_files; i++) {
+    const style_file *f = &t->files[i];
+
+    for (int k = 0; used[i] && is_public(f) && k < f->n_statements; k++) {
+      if (f->statements[k].open < 0 && style_is_function(f, &f->statements[k])) {
+        list = style_grow(list, *n, sizeof *list);
+        list[(*n)++] =
+            (struct function){.name = &f->tokens[f->statements[k].parens - 1], .header = f};
+      }
+    }
+  }
+  if (*n > 0) {
+    qsort(list, (size_t)*n, sizeof *list, by_name);
+  }
+  return list;
+}
+
+static struct function *find(struct function *list, int n, const style_token *name)
+{
+  const struct function key = {.name = name};
+
+  return n > 0 ? bsearch(&key, list, (size_t)n, sizeof *list, by_name) : NULL;
+}
+
+/* Counts the words of one file that name a function and do not declare it. What a source of libcore
+ * calls of itself needs no public header; headers of applications serve their tests, too. */
+static void count_callers(const style_file *f, struct function *list, int n)
+{
+  const bool counts_own = !style_starts(f->path, "libcore/") || style_ends(f->path, ".h");
+
+  for (int i = 0; i < f->n_statements; i++) {
+    const style_statement *s = &f->statements[i];
+    struct function *x = s->parens > 0 ? find(list, n, &f->tokens[s->parens - 1]) : NULL;
+
+    if (x && s->open >= 0 && !counts_own) {
+      x->source = f;
+    } else if (x) {
+      x->callers--; /* the loop below counts the declaration */
+    }
+  }
+  for (int i = 0; i < f->n_tokens; i++) {
+    const bool word = f->tokens[i].kind == STYLE_WORD;
+    struct function *x = word ? find(list, n, &f->tokens[i]) : NULL;
+
+    if (x && x->source != f) {
+      x->callers++;
+    }
+  }
+}
+
+static bool is_meant(const struct known *row, const struct function *x)
+{
+  return row->name[0] ? strcmp(row->path, x->header->path) == 0 && style_is(x->name, row->name)
+                      : style_starts(x->header->path, row->path);
+}
+
+static void judge(style_report *r, const struct function *list, int n, bool *needed)
+{
+  for (int i = 0; i < n; i++) {
+    const struct function *x = &list[i];
+    bool meant = x->callers > 0;
+
+    for (size_t k = 0; k < sizeof known / sizeof known[0] && x->callers == 0; k++) {
+      if (is_meant(&known[k], x)) {
+        needed[k] = meant = true;
+      }
+    }
+    r->uncalled += x->callers == 0;
+    if (!meant) {
+      style_find(r, x->header, x->name->line, "only tests call %.*s, or nobody", x->name->length,
+                 x->name->at);
+    }
+  }
+}
+
+void style_callers(const style_tree *t, style_report *r)
+{
+  bool *marks = calloc(2 * (size_t)t->n_files + sizeof known / sizeof known[0], 1);
+  bool *const used = marks, *const read = marks + t->n_files, *const needed = read + t->n_files;
+  int n = 0;
+
+  if (!marks) {
+    exit(1);
+  }
+  mark_used(t, used, read);
+  struct function *list = declared(t, used, &n);
+  for (int i = 0; i < t->n_files; i++) {
+    if (used[i] && t->files[i].is_c) {
+      count_callers(&t->files[i], list, n);
+    }
+  }
+  judge(r, list, n, needed);
+  for (int i = 0; i < t->n_files; i++) {
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+      if (!needed[k] && strcmp(t->files[i].path, known[k].path) == 0) {
+        style_find(r, &t->files[i], 1, "%s need not be in the list of %s", known[k].name, __FILE__);
+      }
+    }
+  }
+  free(list);
+  free(marks);
+}
