@@ -43,6 +43,13 @@ static void draw_input(struct dice *d, struct chain *c, int k, int i)
                    .border = WEIR_BORDER_ZERO};
 }
 
+static void drop_chain(struct chain *c)
+{
+  for (int k = 0; k < MEMBERS; k++) {
+    weir_access_fini(&c->access[k]);
+  }
+}
+
 static void draw_chain(struct dice *d, struct chain *c)
 {
   *c = (struct chain){.up = {1}, .down = {1}};
@@ -50,8 +57,8 @@ static void draw_chain(struct dice *d, struct chain *c)
   for (int k = 0; k < MEMBERS; k++) {
     weir_access *a = &c->access[k];
 
-    a->n_dims = a->n_in = 2;
-    a->n_out = 1;
+    assert_int_equal(weir_access_resize(a, 2, 1, 0), WEIR_OK);
+    a->n_dims = 2;
     a->dim[0] = (weir_dim){.hi = WEIR_UNBOUNDED, .time = true};
     a->dim[1] = (weir_dim){.kind = WEIR_REDUCED, .hi = roll(d, 1, 3)};
     draw_input(d, c, k, 0);
@@ -124,6 +131,7 @@ static void reach_holds_every_slot_that_is_read(void **state)
     }
     assert_true(weir_path_margin(c.path, ARRAYS) >=
                 weir_path_behind(&c.path[MEMBERS]) + weir_path_ahead(&c.path[MEMBERS]));
+    drop_chain(&c);
   }
 }
 
@@ -145,6 +153,7 @@ static void paths_go_on_in_another_graph(void **state)
       }
       assert_true(there[k + 1].behind <= c.path[k + 1].behind);
     }
+    drop_chain(&c);
   }
 }
 

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-const char *weir_elementwise_classes(weir_code code)
+#include "ops/elementwise/elementwise_priv.h"
+
+const char *elementwise_classes(weir_code code)
 {
   switch (code) {
   case WEIR_CODE_EXP:
@@ -100,7 +102,7 @@ static weir_status check_dtypes(const weir_op_args *args, const char *name, weir
                        weir_dtype_name(args->in[i].dtype));
     }
   }
-  if (!class_has(weir_elementwise_classes(s->code), *common)) {
+  if (!class_has(elementwise_classes(s->code), *common)) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: not defined for %s", name, weir_dtype_name(*common));
   }
   if (s->code == WEIR_CODE_CAST && weir_dtype_is_complex(*common) &&
@@ -121,7 +123,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const weir_elementwise_spec *s = args->spec;
   weir_dtype common = WEIR_F32;
 
-  if (s->code < 0 || s->code >= WEIR_CODE_COUNT || weir_elementwise_classes(s->code) == NULL) {
+  if (s->code < 0 || s->code >= WEIR_CODE_COUNT || elementwise_classes(s->code) == NULL) {
     return weir_fail(WEIR_ERR_SHAPE, "elementwise: code %d is not a function of elements",
                      (int)s->code);
   }

@@ -1,4 +1,5 @@
 /* elementwise_cases.c - see ops_cases.h. */
+#include "ops/elementwise/elementwise_priv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_cases.h"
 
@@ -31,10 +32,10 @@ static void draw(uint64_t seed, weir_op_case *c)
   weir_draw w = {.seed = seed};
   weir_elementwise_spec s = {.code = WEIR_CODE_LOAD};
 
-  while (weir_elementwise_classes(s.code) == NULL) {
+  while (elementwise_classes(s.code) == NULL) {
     s.code = (weir_code)weir_draw_int(&w, 0, WEIR_CODE_COUNT - 1);
   }
-  const weir_dtype dtype = weir_draw_dtype(&w, weir_elementwise_classes(s.code));
+  const weir_dtype dtype = weir_draw_dtype(&w, elementwise_classes(s.code));
   const int n = weir_code_args(s.code);
   const weir_array_desc whole = weir_draw_array(&w, dtype, 0, 4);
   const double lo = s.code == WEIR_CODE_LOG || s.code == WEIR_CODE_SQRT ? 0.01

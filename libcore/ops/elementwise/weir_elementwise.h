@@ -22,10 +22,6 @@ typedef struct weir_elementwise_spec {
 
 extern const weir_op_desc weir_op_elementwise;
 
-/* Dtypes that a code takes, by letter: n real numbers, f floats, both without bf16, which is h; b
- * bool; c complex numbers. NULL: no elementwise operator. */
-const char *weir_elementwise_classes(weir_code code);
-
 /* Builders. On failure the value is invalid and the graph keeps the error with `where`. */
 weir_value weir_unary_at(weir_graph *g, weir_code code, weir_value x, const char *where);
 weir_value weir_binary_at(weir_graph *g, weir_code code, weir_value a, weir_value b,
