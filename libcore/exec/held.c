@@ -7,22 +7,13 @@
 
 int exec_held_dim(const weir_operand *x, int inner)
 {
-  int held = -1;
+  const int held = inner >= 0 ? weir_operand_moves(x, inner) : -1;
+  bool yes = held >= 0 && x->index[held].coef[inner] > 0 && x->index[held].div > 1;
 
-  for (int d = 0; d < x->rank && inner >= 0; d++) {
-    const weir_index *map = &x->index[d];
-
-    if (map->gather != 0) {
-      return -1;
-    }
-    if (map->coef[inner] != 0) {
-      if (held >= 0 || map->coef[inner] < 0 || map->div <= 1) {
-        return -1;
-      }
-      held = d;
-    }
+  for (int d = 0; d < x->rank; d++) {
+    yes = yes && x->index[d].gather == 0;
   }
-  return held;
+  return yes ? held : -1;
 }
 
 int64_t exec_held_left(const exec_held *h)
@@ -92,7 +83,7 @@ exec_held exec_held_at(const weir_operand *x, const weir_view *v, int inner,
 
   for (int d = 0; d < x->rank; d++) {
     const weir_index *map = &x->index[d];
-    const int64_t div = map->div > 1 ? map->div : 1;
+    const int64_t div = weir_index_divisor(map);
     int64_t sum = map->offset;
 
     for (int k = 0; k < n_dims; k++) {

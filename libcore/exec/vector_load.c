@@ -101,7 +101,7 @@ static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view 
   iteration[f->vec] = i;
   for (int d = 0; d < x->rank; d++) {
     const weir_index *map = &x->index[d];
-    const int64_t div = map->div > 1 ? map->div : 1;
+    const int64_t div = weir_index_divisor(map);
     const int64_t first = row_origin(f, map) + map->coef[f->vec] * i;
     const int64_t last = first + map->coef[f->vec] * (n - 1);
 

@@ -1,6 +1,18 @@
 /* access_maps.c - which operands follow the iterations one to one. */
 #include "graph/weir_access.h"
 
+int weir_operand_moves(const weir_operand *o, int k)
+{
+  int found = -1;
+
+  for (int d = 0; d < o->rank && found != -2; d++) {
+    if (o->index[d].coef[k] != 0) {
+      found = found < 0 ? d : -2;
+    }
+  }
+  return found;
+}
+
 int weir_operand_follows(const weir_operand *o, const weir_access *a, int k)
 {
   for (int d = 0; d < o->rank; d++) {
@@ -21,11 +33,8 @@ int weir_operand_dim(const weir_operand *o, const weir_access *a, int d)
 int weir_operand_pieces(const weir_operand *o, const weir_access *a, int k)
 {
   const int follows = weir_operand_follows(o, a, k);
-  bool alone = o->role == WEIR_ROLE_DATA;
+  const bool alone = o->role == WEIR_ROLE_DATA && weir_operand_moves(o, k) == follows;
 
-  for (int d = 0; d < o->rank; d++) {
-    alone = alone && (d == follows || o->index[d].coef[k] == 0);
-  }
   return alone && (follows < 0 || o->extent[follows] == a->dim[k].hi) ? follows : -2;
 }
 

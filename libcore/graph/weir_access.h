@@ -279,6 +279,8 @@ void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, 
 bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t lo, int64_t hi,
                       weir_interval *iterations);
 
+/* Dimension of the operand that moves with iteration dimension k, -1: none, -2: several do. */
+int weir_operand_moves(const weir_operand *o, int k);
 /* Dimension of the operand that is iteration dimension k (weir_index_follows), or -1. */
 int weir_operand_follows(const weir_operand *o, const weir_access *a, int k);
 /* The iteration dimension that is dimension d of the operand, all of it, or -1. */

@@ -90,10 +90,7 @@ static int dimension_of(const weir_access *a, const weir_operand *x, int d)
       found = k;
     }
   }
-  for (int e = 0; e < x->rank && found >= 0; e++) {
-    found = e != d && x->index[e].coef[found] != 0 ? -1 : found;
-  }
-  return found;
+  return found >= 0 && weir_operand_moves(x, found) == d ? found : -1;
 }
 
 /* Leaves of the member's iterations along cut m those that read elements [lo, hi) alone of
