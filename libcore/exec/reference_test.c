@@ -145,6 +145,7 @@ static void count_marks_each_element_once(void **state)
         memset(marks, 0, sizeof marks);
         assert_int_equal(count_touched(&l.access, 0, &box, NULL, marks), expected);
         assert_int_equal(count_touched(&l.access, 0, &box, NULL, marks), 0);
+        weir_access_fini(&l.access);
       }
     }
   }

@@ -38,8 +38,8 @@ typedef struct weir_scan_spec {
 
 /* For define functions. Expressions are numbers of weir_body.h on s->access->body. */
 int32_t weir_scan_load(weir_scan *s, int input);
-/* Declares a state scalar and returns its number; weir_scan_read gives its value before the
- * element. */
+/* Declares a state scalar and returns its number (-1 without room or memory: functions below take
+ * it, and the graph reports it); weir_scan_read gives its value before the element. */
 int weir_scan_state(weir_scan *s, weir_dtype dtype, double initial);
 int32_t weir_scan_read(weir_scan *s, int state);
 /* The state's value after the element. Every state needs one. */
