@@ -1,15 +1,12 @@
 /* chop.c - LifeStream's Chop (Jayarajan et al., ASPLOS 2021): every slot becomes a whole number of
  * shorter ones with the same value. An event that an earlier step holds is present in all the slots
  * it covers, so that all of them are cut and nothing has to be carried along. */
+#include "stream/op/chop/chop_priv.h"
 #include <math.h>
 #include "stream/op/resample/weir_stream_resample.h"
 
-struct chop_opts {
-  double period;
-};
-
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(struct chop_opts, period, 0.002, 1e-6, 86400, "s",
+    WEIR_OPT_REAL(chop_opts, period, 0.002, 1e-6, 86400, "s",
                   "of the result: the stream's period is a whole multiple of it"),
     WEIR_OPT_END,
 };
@@ -21,7 +18,7 @@ static weir_series chop(weir_graph *g, weir_series s, int64_t parts)
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  const struct chop_opts *o = use->opts;
+  const chop_opts *o = use->opts;
   const double period = (double)use->in[0].rate_den / (double)use->in[0].rate_num;
   const double exact = period / o->period, whole = nearbyint(exact);
 
@@ -40,7 +37,7 @@ const weir_series_op weir_series_op_chop = {
     .cite = "Jayarajan et al., ASPLOS 2021",
     .help = "cuts every slot into shorter ones with the same value",
     .opts = options,
-    .opts_size = sizeof(struct chop_opts),
+    .opts_size = sizeof(chop_opts),
     .least_in = 1,
     .most_in = 1,
     .build = build,

@@ -5,16 +5,13 @@
  * Durations are presence: `held` is present, with the event's value, in every slot that the event
  * covers. `duration` tells, at the event's own slot, how long it lasts; it looks ahead by
  * `longest`, `held` does not. */
+#include "stream/op/clip/clip_priv.h"
 #include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/weir_gap.h"
 
-struct clip_opts {
-  double longest;
-};
-
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(struct clip_opts, longest, 10, 0, 86400, "s",
+    WEIR_OPT_REAL(clip_opts, longest, 10, 0, 86400, "s",
                   "how long an event lasts that no other follows: a whole number of periods, at "
                   "least one"),
     WEIR_OPT_END,
@@ -60,7 +57,7 @@ static weir_series durations(weir_graph *g, weir_series s, int64_t longest)
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  const struct clip_opts *o = use->opts;
+  const clip_opts *o = use->opts;
   int64_t longest = 0;
 
   WEIR_TRY(weir_series_slots(&use->in[0], "longest", o->longest, 1, &longest));
@@ -79,7 +76,7 @@ const weir_series_op weir_series_op_clip = {
     .help = "events end where the next begins: `held` repeats the value till then, `duration` is "
             "in seconds",
     .opts = options,
-    .opts_size = sizeof(struct clip_opts),
+    .opts_size = sizeof(clip_opts),
     .least_in = 1,
     .most_in = 1,
     .build = build,

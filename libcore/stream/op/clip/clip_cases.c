@@ -1,16 +1,12 @@
 /* clip_cases.c - see series_cases.h. */
+#include "stream/op/clip/clip_priv.h"
 #include "stream/series_cases.h"
 
 extern const weir_series_op weir_series_op_clip;
 
-/* Options of the step, as the operator's table lays them out. */
-struct options {
-  double longest;
-};
-
 static weir_series draw(const weir_series_use *use, uint64_t seed)
 {
-  const struct options o = {.longest = 1 + (double)(seed % 50)};
+  const clip_opts o = {.longest = 1 + (double)(seed % 50)};
 
   return weir_series_step(&weir_series_op_clip, use, &o).out[1];
 }

@@ -4,22 +4,18 @@
  * holds s: all its samples, also those behind the gap, so that results come later by a window. The
  * causal form takes the trailing window (s - w, s], does not wait for the gap's end, and fills at
  * most the tolerance of any gap. Sums are in f64 and begun anew for each window: nothing drifts. */
+#include "stream/op/fill_mean/fill_mean_priv.h"
 #include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/weir_gap.h"
 #include "stream/weir_sums.h"
 
-struct fill_mean_opts {
-  double window, tolerance;
-  bool causal;
-};
-
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(struct fill_mean_opts, window, 60, 0, 86400, "s",
+    WEIR_OPT_REAL(fill_mean_opts, window, 60, 0, 86400, "s",
                   "length of the window whose mean is taken: a whole number of periods"),
-    WEIR_OPT_REAL(struct fill_mean_opts, tolerance, 60, 0, 86400, "s",
+    WEIR_OPT_REAL(fill_mean_opts, tolerance, 60, 0, 86400, "s",
                   "longest gap that is filled, from the sample before it to the one behind"),
-    WEIR_OPT_BOOL(struct fill_mean_opts, causal, false,
+    WEIR_OPT_BOOL(fill_mean_opts, causal, false,
                   "true: the trailing window, and every gap is filled up to the tolerance without "
                   "waiting for its end; false: the aligned window that holds the sample before the "
                   "gap, and longer gaps stay as they are"),
@@ -143,7 +139,7 @@ static weir_series fill_aligned(weir_graph *g, weir_series s, int64_t window, in
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  const struct fill_mean_opts *o = use->opts;
+  const fill_mean_opts *o = use->opts;
   const weir_series *s = &use->in[0];
   int64_t window = 0, tolerance = 0;
 
@@ -165,7 +161,7 @@ const weir_series_op weir_series_op_fill_mean = {
     .cite = "Jayarajan et al., ASPLOS 2021",
     .help = "fills short gaps with the mean of the window that holds the sample before",
     .opts = options,
-    .opts_size = sizeof(struct fill_mean_opts),
+    .opts_size = sizeof(fill_mean_opts),
     .least_in = 1,
     .most_in = 1,
     .build = build,

@@ -1,17 +1,12 @@
 /* fill_mean_cases.c - see series_cases.h. */
+#include "stream/op/fill_mean/fill_mean_priv.h"
 #include "stream/series_cases.h"
 
 extern const weir_series_op weir_series_op_fill_mean;
 
-/* Options of the step, as the operator's table lays them out. */
-struct options {
-  double window, tolerance;
-  bool causal;
-};
-
 static weir_series draw(const weir_series_use *use, uint64_t seed)
 {
-  const struct options o = {.window = 1 + (double)(seed * 7 % 40),
+  const fill_mean_opts o = {.window = 1 + (double)(seed * 7 % 40),
                             .tolerance = (double)(seed % 33),
                             .causal = seed % 3 == 0};
 

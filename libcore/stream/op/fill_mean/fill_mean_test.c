@@ -1,12 +1,8 @@
 /* fill_mean_test.c - both forms against the mean of their window, and what they wait for. */
 #include "stream/gap_check.h"
+#include "stream/op/fill_mean/fill_mean_priv.h"
 
 extern const weir_series_op weir_series_op_fill_mean;
-
-struct options {
-  double window, tolerance;
-  bool causal;
-};
 
 /* Mean of the samples of [lo, hi), 0 without any. */
 static double mean_of(const series_case *c, int64_t lo, int64_t hi)
@@ -20,7 +16,7 @@ static double mean_of(const series_case *c, int64_t lo, int64_t hi)
   return n > 0 ? sum / n : 0;
 }
 
-static void check_fill(series_case *c, const struct options *o)
+static void check_fill(series_case *c, const fill_mean_opts *o)
 {
   const int64_t w = (int64_t)o->window, tolerance = (int64_t)o->tolerance;
 
@@ -51,7 +47,7 @@ static void gaps_hold_the_mean_of_their_window(void **state)
 
   for (int which = 0; which < GAP_STREAMS * 2; which++) {
     for (int i = 0; i < 7; i++) {
-      const struct options o = {lengths[i][0], lengths[i][1], which % 2 == 1};
+      const fill_mean_opts o = {lengths[i][0], lengths[i][1], which % 2 == 1};
 
       gap_draw(&c, which / 2);
       check_fill(&c, &o);
@@ -63,7 +59,7 @@ static void gaps_hold_the_mean_of_their_window(void **state)
  */
 static void only_the_causal_form_is_not_late(void **state)
 {
-  static const struct options causal = {50, 20, true}, window = {50, 20, false},
+  static const fill_mean_opts causal = {50, 20, true}, window = {50, 20, false},
                               gap = {10, 200, false};
   static series_case c;
 
@@ -78,7 +74,7 @@ static void only_the_causal_form_is_not_late(void **state)
 
 static void windows_that_do_not_fit_are_refused(void **state)
 {
-  static const struct options part = {0.25, 1, false}, none = {0, 1, false},
+  static const fill_mean_opts part = {0.25, 1, false}, none = {0, 1, false},
                               long_one = {65536, 1, false};
 
   assert_step_refused(&weir_series_op_fill_mean, &part, 2, "window: 0.25 s is no whole number");

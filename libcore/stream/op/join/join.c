@@ -1,5 +1,6 @@
 /* join.c - LifeStream's Join (Jayarajan et al., ASPLOS 2021), and Trill's left and full outer ones:
  * since clocks are periodic, the partner of a slot is an index. */
+#include "stream/op/join/join_priv.h"
 #include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/slice/weir_slice.h"
@@ -7,12 +8,6 @@
 #include "stream/weir_series.h"
 
 enum { INNER, LEFT, OUTER };
-
-typedef struct join_opts {
-  int kind;
-  double fill_left, fill_right;
-  const char *value;
-} join_opts;
 
 static const weir_opt options[] = {
     WEIR_OPT_ENUM(join_opts, kind, INNER, "inner|left|outer",

@@ -1,4 +1,5 @@
 /* join_cases.c - see series_cases.h. */
+#include "stream/op/join/join_priv.h"
 #include "base/weir_check.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/slice/weir_slice.h"
@@ -6,20 +7,13 @@
 
 extern const weir_series_op weir_series_op_join;
 
-/* Options of the step, as the operator's table lays them out. */
-struct options {
-  int kind;
-  double fill_left, fill_right;
-  const char *value;
-};
-
 /* A stream joined with every n-th sample of itself that is not negative. */
 static weir_series draw(const weir_series_use *use, uint64_t seed)
 {
-  const struct options o = {.kind = (int)(seed % 3),
-                            .fill_left = 2,
-                            .fill_right = -3,
-                            .value = seed % 4 == 3 ? "a - 0.5 * b" : ""};
+  const join_opts o = {.kind = (int)(seed % 3),
+                       .fill_left = 2,
+                       .fill_right = -3,
+                       .value = seed % 4 == 3 ? "a - 0.5 * b" : ""};
   weir_graph *g = use->graph;
   weir_series slow = use->in[0];
   weir_series_use both = *use;

@@ -1,21 +1,15 @@
 /* join_test.c - every kind against the index rule; rates, ends of different times, refusals. */
+#include "stream/op/join/join_priv.h"
 #include "stream/streams_check.h"
 
 extern const weir_series_op weir_series_op_join;
-
-/* Options of the step, as the operator's table lays them out. */
-typedef struct options {
-  int kind;
-  double fill_left, fill_right;
-  const char *value;
-} options;
 
 static int build(streams_case *c, weir_graph *g, const weir_series *in, const void *context,
                  weir_series *out)
 {
   const weir_series_use use = streams_use(c, g, in, c->n, context);
   weir_series_result r = {.n = 0};
-  const options *o = context;
+  const join_opts *o = context;
   static const char *const names[] = {"a", "b", "c", "d"};
 
   assert_ok(weir_series_op_join.build(&use, &r));
@@ -41,7 +35,7 @@ static bool held(const streams_case *c, int i, int64_t t, int64_t fastest, float
   return present;
 }
 
-static void check_slot(const streams_case *c, const options *o, int64_t t, int64_t fastest)
+static void check_slot(const streams_case *c, const join_opts *o, int64_t t, int64_t fastest)
 {
   bool all = true, any = false, here[STREAMS_MOST];
   float x[STREAMS_MOST];
@@ -70,7 +64,7 @@ static void every_kind_follows_the_index_rule(void **state)
 
   for (int i = 0; i < 5; i++) {
     for (int kind = 0; kind < 3; kind++) {
-      const options o = {kind, -7.5, i % 2 == 0 ? 2.25 : 0, ""};
+      const join_opts o = {kind, -7.5, i % 2 == 0 ? 2.25 : 0, ""};
       int64_t fastest = 0;
 
       c.n = 0;
@@ -94,7 +88,7 @@ static void every_kind_follows_the_index_rule(void **state)
 static int build_value(streams_case *c, weir_graph *g, const weir_series *in, const void *context,
                        weir_series *out)
 {
-  const options *o = context;
+  const join_opts *o = context;
   weir_series_use use = streams_use(c, g, in, c->n, o);
   weir_series_result r = {.n = 0};
 
@@ -112,10 +106,10 @@ static void an_expression_gives_one_stream(void **state)
 
   for (int kind = 0; kind < 3; kind++) {
     for (int truth = 0; truth < 2; truth++) {
-      const options o = {kind, -7.5, 2.25,
-                         truth       ? "a > b"
-                         : kind == 0 ? "a - 0.5 * b"
-                                     : "a - 0.5 * b * present_right"};
+      const join_opts o = {kind, -7.5, 2.25,
+                           truth       ? "a > b"
+                           : kind == 0 ? "a - 0.5 * b"
+                                       : "a - 0.5 * b * present_right"};
 
       c.n = 0;
       (void)streams_add(&c, (uint64_t)kind, 12, 121, 40, 0.4);
@@ -139,7 +133,7 @@ static void an_expression_gives_one_stream(void **state)
 static weir_status try(const int64_t rates[2], int kind, int n, const char *second,
                        const char *value)
 {
-  const options o = {.kind = kind, .value = value};
+  const join_opts o = {.kind = kind, .value = value};
   weir_series_result r = {.n = 0};
   weir_graph *g = NULL;
   weir_series in[3];

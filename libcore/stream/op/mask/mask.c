@@ -1,14 +1,11 @@
 /* mask.c - LifeStream's Mask (Jayarajan et al., ASPLOS 2021): which slots the fill operators make.
  */
+#include "stream/op/mask/mask_priv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/weir_gap.h"
 
-struct mask_opts {
-  double tolerance;
-};
-
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(struct mask_opts, tolerance, 60, 0, 86400, "s",
+    WEIR_OPT_REAL(mask_opts, tolerance, 60, 0, 86400, "s",
                   "that of the fill operator: longest gap that is filled"),
     WEIR_OPT_END,
 };
@@ -24,7 +21,7 @@ static weir_series mask(weir_graph *g, weir_series s, int64_t tolerance)
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
-  const struct mask_opts *o = use->opts;
+  const mask_opts *o = use->opts;
   int64_t tolerance = 0;
 
   WEIR_TRY(weir_gap_slots(&use->in[0], "tolerance", o->tolerance, &tolerance));
@@ -39,7 +36,7 @@ const weir_series_op weir_series_op_mask = {
     .help = "1 in the slots that a fill operator of this tolerance makes, 0 in all others that are "
             "present after it",
     .opts = options,
-    .opts_size = sizeof(struct mask_opts),
+    .opts_size = sizeof(mask_opts),
     .least_in = 1,
     .most_in = 1,
     .build = build,
