@@ -2,6 +2,7 @@
 #include "nn/weir_net.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -344,6 +345,44 @@ static void orthogonal_is_orthonormal(void **state)
   check_orthogonal(1, 1);
 }
 
+struct choice {
+  int init;
+};
+static const weir_opt choice_rows[] = {
+    WEIR_OPT_ENUM(struct choice, init, 0, WEIR_INIT_CHOICES, "initialiser"),
+    WEIR_OPT_END,
+};
+
+static void names_choose(void **state)
+{
+  static const struct {
+    const char *name;
+    weir_init_kind kind;
+  } rows[] = {
+      {"default", WEIR_INIT_DEFAULT},
+      {"glorot_uniform", WEIR_INIT_GLOROT_UNIFORM},
+      {"glorot_normal", WEIR_INIT_GLOROT_NORMAL},
+      {"he_uniform", WEIR_INIT_HE_UNIFORM},
+      {"he_normal", WEIR_INIT_HE_NORMAL},
+      {"orthogonal", WEIR_INIT_ORTHOGONAL},
+      {"zeros", WEIR_INIT_ZEROS},
+      {"constant", WEIR_INIT_CONSTANT},
+  };
+  char set[40];
+
+  assert_int_equal(sizeof rows / sizeof rows[0], WEIR_INIT_KINDS);
+  for (int k = 0; k < WEIR_INIT_KINDS; k++) {
+    const char *const sets = set;
+    weir_config *config = NULL;
+    struct choice c;
+
+    snprintf(set, sizeof set, "init=%s", rows[k].name);
+    assert_ok(weir_config_load(choice_rows, sizeof c, NULL, 0, &sets, 1, &c, &config));
+    assert_int_equal(c.init, rows[k].kind);
+    weir_config_destroy(&config);
+  }
+}
+
 /* ---- Memory ---- */
 
 static weir_status make_and_free(void *context)
@@ -389,6 +428,7 @@ int main(void)
       cmocka_unit_test(first_values_depend_on_seed_and_name_alone),
       cmocka_unit_test(order_of_declaration_does_not_matter),
       cmocka_unit_test(orthogonal_is_orthonormal),
+      cmocka_unit_test(names_choose),
       cmocka_unit_test(no_memory_leaves_nothing_behind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

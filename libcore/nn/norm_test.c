@@ -1,6 +1,8 @@
 /* norm_test.c - every normalisation against plain loops; running statistics; gradients. */
 #include "nn/weir_norm.h"
 
+#include <stdio.h>
+
 #include "exec/gradient_check.h"
 #include "ops/ops_cases.h"
 
@@ -262,6 +264,38 @@ static void impossible_normalisations_are_refused(void **state)
   refuse(&(weir_nn_norm_spec){.kind = WEIR_NORM_KINDS}, 4, "does not exist");
 }
 
+struct choice {
+  int norm;
+};
+static const weir_opt choice_rows[] = {
+    WEIR_OPT_ENUM(struct choice, norm, 0, WEIR_NORM_CHOICES, "normalisation"),
+    WEIR_OPT_END,
+};
+
+static void names_choose(void **state)
+{
+  static const struct {
+    const char *name;
+    weir_norm_kind kind;
+  } rows[] = {
+      {"none", WEIR_NORM_NONE},   {"batch", WEIR_NORM_BATCH}, {"instance", WEIR_NORM_INSTANCE},
+      {"layer", WEIR_NORM_LAYER}, {"group", WEIR_NORM_GROUP},
+  };
+  char set[40];
+
+  assert_int_equal(sizeof rows / sizeof rows[0], WEIR_NORM_KINDS);
+  for (int k = 0; k < WEIR_NORM_KINDS; k++) {
+    const char *const sets = set;
+    weir_config *config = NULL;
+    struct choice c;
+
+    snprintf(set, sizeof set, "norm=%s", rows[k].name);
+    assert_ok(weir_config_load(choice_rows, sizeof c, NULL, 0, &sets, 1, &c, &config));
+    assert_int_equal(c.norm, rows[k].kind);
+    weir_config_destroy(&config);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -271,6 +305,7 @@ int main(void)
       cmocka_unit_test(applied_batch_norm_reads_what_was_kept),
       cmocka_unit_test(a_large_mean_keeps_the_digits),
       cmocka_unit_test(impossible_normalisations_are_refused),
+      cmocka_unit_test(names_choose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
