@@ -121,13 +121,13 @@ weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int oper
   const weir_access *a = &node->access;
   const weir_array *from = NULL;
   const int dim = named_dim(g, a, node->in, operand, &from);
+  const weir_box whole = weir_iterations(a);
 
-  if (dim < 0) {
+  if (dim < 0 || weir_box_empty(&whole)) {
     return weir_affected(a, operand, elements);
   }
   const weir_operand *list = &a->in[a->in[operand].index[dim].gather - 1];
   const weir_view v = weir_view_of(&from->constant);
-  const weir_box whole = weir_iterations(a);
   weir_operand x = a->in[operand]; /* at one value of the list */
   weir_index *at = &x.index[dim];
   weir_box all = {.rank = list->rank}, one = all, box = whole;
@@ -137,17 +137,22 @@ weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int oper
   memcpy(box.hi, box.lo, sizeof box.hi);
   at->gather = 0;
   for (int64_t left = weir_box_volume(&all); left > 0; left--) {
-    weir_box some = whole;
+    int64_t least, most;
 
     at->offset = a->in[operand].index[dim].offset +
                  weir_dtype_load_int(v.dtype, weir_view_at(&v, one.lo), 0);
-    weir_operand_invert(&x, elements, &some);
-    for (int d = 0; d < one.rank; d++) {
-      one.hi[d] = one.lo[d] + 1;
-    }
-    weir_operand_invert(list, &one, &some);
-    if (!weir_box_empty(&some)) {
-      weir_box_grow(&box, &some, &any);
+    weir_index_range(at, &whole, &least, &most);
+    if (least < elements->hi[dim] && most >= elements->lo[dim]) {
+      weir_box some = whole;
+
+      weir_operand_invert(&x, elements, &some);
+      for (int d = 0; d < one.rank; d++) {
+        one.hi[d] = one.lo[d] + 1;
+      }
+      weir_operand_invert(list, &one, &some);
+      if (!weir_box_empty(&some)) {
+        weir_box_grow(&box, &some, &any);
+      }
     }
     for (int d = one.rank - 1; d >= 0 && ++one.lo[d] == all.hi[d]; d--) {
       one.lo[d] = all.lo[d];

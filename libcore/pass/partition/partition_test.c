@@ -11,6 +11,7 @@
 #include "base/weir_random.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
+#include "ops/gather/weir_gather.h"
 #include "ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
@@ -574,6 +575,32 @@ static void indices_that_wrap_begin_within_the_array(void **state)
   weir_graph_destroy(&g);
 }
 
+/* y[i] = x[list[i]]: inside are the iterations whose values of the list name elements of the rank.
+ */
+static void a_constant_list_says_what_stays_inside(void **state)
+{
+  const int64_t of_x[] = {0, 6, 12}, of_y[] = {0, 4, 8}, inside[][2] = {{0, 3}, {6, 8}};
+  int32_t list[] = {0, 5, 2, 7, 8, 3, 11, 9};
+  const weir_tensor t = weir_tensor_wrap(list, WEIR_I32, 1, (int64_t[]){8});
+  weir_graph *g = new_graph();
+  const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 1, {12}, 0});
+  const weir_value y = weir_gather(g, x, weir_constant(g, &t), &((weir_gather_spec){.dim = 0}));
+  const weir_cut cuts[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0},
+                           {weir_value_array(g, y), 0, 0, of_y, 0, 0}};
+  weir_partition *p;
+
+  weir_output(g, "y", y);
+  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, cuts, 2, &p));
+  for (int rank = 0; rank < 2; rank++) {
+    const weir_box box = weir_partition_interior(p, y.node, rank);
+
+    assert_int_equal(box.lo[0], inside[rank][0]);
+    assert_int_equal(box.hi[0], inside[rank][1]);
+  }
+  weir_partition_destroy(&p);
+  weir_graph_destroy(&g);
+}
+
 /* Three taps over 8 elements, rank 1 owns the last 3: one plane of 4 samples, 2 channels and 8
  * bytes comes from below, forward and backward; 3 x 2 x 2 sums by weights are partial. */
 static void the_report_tells_boxes_and_bytes(void **state)
@@ -613,6 +640,7 @@ int main(void)
       cmocka_unit_test(wrong_cuts_and_no_memory),
       cmocka_unit_test(the_local_graph_and_refusals),
       cmocka_unit_test(indices_that_wrap_begin_within_the_array),
+      cmocka_unit_test(a_constant_list_says_what_stays_inside),
       cmocka_unit_test(the_report_tells_boxes_and_bytes),
   };
 
