@@ -17,7 +17,7 @@ typedef struct weir_tensor {
   weir_dtype dtype;
   int rank;                      /* 0..WEIR_MAX_RANK; rank 0 holds one element       */
   int64_t shape[WEIR_MAX_RANK];  /* extents, 0 allowed                               */
-  int64_t stride[WEIR_MAX_RANK]; /* in elements; may be 0 or negative in views       */
+  int64_t stride[WEIR_MAX_RANK]; /* in elements; views: negative, or 0 if only read  */
   void *owned;                   /* what weir_tensor_fini frees, NULL in a view      */
 } weir_tensor;
 

@@ -317,6 +317,26 @@ static void copies_keep_what_a_double_cannot_hold(void **state)
   assert_memory_equal(floats, specials, sizeof floats);
 }
 
+static void copies_repeat_what_has_stride_0(void **state)
+{
+  const double row[] = {1, 2, 3};
+  float to_data[12], column[4];
+  weir_tensor from = {(void *)row, WEIR_F64, 2, {4, 3}, {0, 1}, NULL};
+  weir_tensor to = weir_tensor_wrap(to_data, WEIR_F32, 2, from.shape);
+
+  assert_false(weir_tensor_is_contiguous(&from));
+  assert_ok(weir_tensor_copy(&from, &to));
+  for (int i = 0; i < 12; i++) {
+    assert_true(to_data[i] == (float)row[i % 3]);
+  }
+  from = (weir_tensor){(void *)&row[1], WEIR_F64, 1, {4}, {0}, NULL}; /* along the last dimension */
+  to = weir_tensor_wrap(column, WEIR_F32, 1, from.shape);
+  assert_ok(weir_tensor_copy(&from, &to));
+  for (int i = 0; i < 4; i++) {
+    assert_true(column[i] == 2);
+  }
+}
+
 static void copies_of_other_shapes_are_refused(void **state)
 {
   float data[12] = {0};
@@ -354,6 +374,7 @@ int main(void)
       cmocka_unit_test(bad_transposes_are_refused),
       cmocka_unit_test(copies_convert_between_any_views),
       cmocka_unit_test(copies_keep_what_a_double_cannot_hold),
+      cmocka_unit_test(copies_repeat_what_has_stride_0),
       cmocka_unit_test(copies_of_other_shapes_are_refused),
       cmocka_unit_test(faults_are_reported),
   };
