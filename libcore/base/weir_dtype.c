@@ -1,5 +1,6 @@
 /* weir_dtype.c - the dtype table turned into functions. */
 #include "base/weir_dtype.h"
+
 static const struct row {
   const char *name;
   size_t size;

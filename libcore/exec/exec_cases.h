@@ -176,7 +176,8 @@ static inline void draw_digits(exec_case *c, const weir_access *a, weir_operand 
   }
 }
 
-/* Of the last input. */
+/* Adds an index array as one more input, from which an index of the input before it, of rank 1 or
+ * more, is gathered: values of [0, 6). */
 static inline void add_gather(exec_case *c, weir_access *a)
 {
   static const weir_dtype dtypes[] = {WEIR_I32, WEIR_I64, WEIR_I16, WEIR_U8};

@@ -31,7 +31,7 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
                     "kernels that may claim groups: auto, none, or one name as describe prints it"),
     WEIR_OPT_STRING(weir_exec_cfg, compiler, "cc",
-                    "C compiler of the tier `native`: a program name or path"),
+                    "C compiler of the engine `native`: a program name or path"),
     WEIR_OPT_PATH(weir_exec_cfg, cache_dir, "",
                   "folder of compiled groups; empty: weir/ in the user's cache folder"),
     WEIR_OPT_INT(weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",

@@ -60,7 +60,6 @@ static weir_status split_inputs(const weir_access *a, planar_part *p, int *re, i
 
   for (int k = 0; k < a->n_in; k++) {
     const int parts = weir_dtype_parts(a->in[k].dtype);
-
     const int first = to->n_in;
 
     if (first + parts > WEIR_MAX_OPERANDS) {
@@ -120,7 +119,6 @@ static weir_status split_outputs(const weir_access *a, planar_part *p, bool imag
   for (int k = 0; k < a->n_out; k++) {
     const bool pair = weir_dtype_is_complex(a->out[k].dtype) && a->out[k].role == WEIR_ROLE_DATA &&
                       !is_complex_sum(a);
-
     const int first = to->n_out;
 
     if (first + 1 + pair > WEIR_MAX_OUTPUTS) {

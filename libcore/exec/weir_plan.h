@@ -116,10 +116,12 @@ typedef struct weir_plan_end {
   const char *name;
   weir_path path;
 } weir_plan_end;
-/* What a plan asks of a stream, in its slots. settle: absent ones that must be fed after the last
- * present one (and before the next) so that the rest of a gap may be skipped exactly: settle times
- * plus look-back and look-ahead; -1: never. margin: those before or behind which no result or state
- * depends on the stream, gaps as promised. */
+/* What a plan needs of an input stream, in slots of that stream.
+ * settle: so many absent slots are fed after the last present one; all slots after them, up to the
+ * next present one, may then be skipped (weir_plan_feed) without changing a result: every state has
+ * settled, and what waits for later input has been computed. -1: no slot may be skipped.
+ * margin: no result or state depends on slots of the stream that are further away than this, before
+ * or after it, if scans and calls settle in gaps as they promise (weir_access.settle). */
 typedef struct weir_plan_need {
   int64_t settle, margin;
 } weir_plan_need;

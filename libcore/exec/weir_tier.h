@@ -5,8 +5,12 @@
 extern "C" {
 #endif
 
-/* Values of the option exec.tier, which tables of times hold as numbers (weir_times.h); an engine
- * has one of the last three. */
+/* Values of the option exec.tier; an engine has one of the last three.
+ *
+ * Files hold them in two numberings, both of which stay as they are. Tables of times
+ * (weir_times.h): the value of the option as it stands here, auto 0, reference 1, vector 2,
+ * native 3. Events and reports: the engine that ran, reference 0, vector 1, native 2
+ * (weir_tier_number). */
 typedef enum weir_tier {
   WEIR_TIER_AUTO, /* the last engine that this build and machine have */
   WEIR_TIER_REFERENCE,
@@ -22,7 +26,7 @@ static inline const char *weir_tier_name(weir_tier tier)
   return names[tier];
 }
 
-/* What events and reports hold of an engine: 0, 1, 2 from the reference on. */
+/* The number of an engine in events and reports, 0 to 2; not for auto. */
 static inline int weir_tier_number(weir_tier tier)
 {
   return (int)tier - WEIR_TIER_REFERENCE;

@@ -135,6 +135,12 @@ static void reach_holds_every_slot_that_is_read(void **state)
   }
 }
 
+static void assert_same(const weir_path *a, const weir_path *b)
+{
+  assert_true(a->reached == b->reached && a->ratio == b->ratio && a->behind == b->behind &&
+              a->ahead == b->ahead && a->settle == b->settle && a->hold == b->hold);
+}
+
 /* A graph cut in two: what is known of the array that crosses is where the second part begins. */
 static void paths_go_on_in_another_graph(void **state)
 {
@@ -149,7 +155,7 @@ static void paths_go_on_in_another_graph(void **state)
     for (int k = cut; k < MEMBERS; k++) {
       weir_path_through(&c.member[k], there);
       if (c.in[k][0] == cut && c.in[k][1] == cut) {
-        assert_memory_equal(&there[k + 1], &c.path[k + 1], sizeof there[0]);
+        assert_same(&there[k + 1], &c.path[k + 1]);
       }
       assert_true(there[k + 1].behind <= c.path[k + 1].behind);
     }

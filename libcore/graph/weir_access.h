@@ -168,8 +168,8 @@ void weir_access_fini(weir_access *a);
 /* Deep copy into storage that needs no init and is untouched on failure. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;
 /* Gives `a` that many inputs, outputs and states. The first of each stay as they are, new ones are
- * zero; all of them move, so pointers to them are stale. To drop the last ones, a smaller count may
- * be set as such. Fails: WEIR_ERR_MEMORY; `a` is then as it was. */
+ * zero; all of them move, so pointers to them are stale. To drop trailing entries, lower n_in,
+ * n_out or n_states directly. Fails: WEIR_ERR_MEMORY; `a` is then as it was. */
 weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states) WEIR_CHECKED;
 /* For an iteration dimension that is counted from another place: bodies read `by` more of it, and
  * so what they did. Fails: WEIR_ERR_MEMORY. */
@@ -229,7 +229,8 @@ int64_t weir_distinct_union(const weir_access *const *access, const int *operand
                             const weir_box *box, int n);
 /* The elements that an operand reads along a dimension whose indices are gathered from a constant
  * (weir_node_named): ascending intervals with gaps between them. dim -1: there is no such
- * dimension, or the values do not say it alone (wrap, replicate, reflect). */
+ * dimension, or the values do not say it alone (wrap, replicate, reflect, or the list is read with
+ * a zero or value border). */
 typedef struct weir_named {
   int dim;
   int64_t n;
@@ -316,8 +317,8 @@ weir_pace weir_operand_pace(const weir_operand *x, int k);
 void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
                       int64_t *most);
 /* The first iteration from 0 on whose index may reach `index`, where `most` is the greatest lag: as
- * weir_index_solve finds it, of numbers that are kept. most 0: as many iterations as so many
- * elements give. up > 0, index >= 0; WEIR_UNBOUNDED at most. */
+ * weir_index_solve finds it, from a lag computed earlier; with most 0, the iterations that `index`
+ * elements allow. up > 0, index >= 0; WEIR_UNBOUNDED at most. */
 int64_t weir_pace_first(const weir_pace *pace, int64_t most, int64_t index);
 
 #ifdef __cplusplus

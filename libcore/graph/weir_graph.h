@@ -134,7 +134,8 @@ typedef struct weir_node {
 weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
                                const weir_value *in, int n_in, const int32_t *arrays);
 
-/* weir_affected, of what the values say where indices are gathered from a constant. */
+/* Like weir_affected, but uses the stored values where an index array is a constant of the graph.
+ */
 weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int operand,
                             const weir_box *elements);
 /* What gathered indices of an operand name (weir_access.h) over the node's iterations in `box`,

@@ -51,8 +51,8 @@ typedef struct weir_op_desc {
   int n_out;        /* 0: `outputs` tells */
   /* Checks inputs and spec; shapes and dtypes of the outputs. Fails: WEIR_ERR_SHAPE. */
   weir_status (*infer)(const weir_op_args *args, weir_array_desc *out);
-  /* THE statement. `access` arrives with the operands that args->in and args->out are, all zero
-   * (n_in and n_out are set), and nothing else; the caller frees it. */
+  /* THE statement. `access` arrives with n_in and n_out set and one zeroed operand for each; the
+   * caller frees it. */
   weir_status (*access)(const weir_op_args *args, weir_access *access);
   int (*outputs)(
       const weir_op_args *args); /* where the number of outputs depends on the spec, else NULL */

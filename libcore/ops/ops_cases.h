@@ -14,7 +14,7 @@ typedef struct weir_op_case {
     long double align;
     unsigned char bytes[4096];
   } spec;
-  bool exact; /* all tiers equal the reference to the bit, float included */
+  bool exact; /* all engines equal the reference to the bit, float included */
 } weir_op_case;
 
 typedef struct weir_op_cases {

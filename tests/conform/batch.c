@@ -255,7 +255,7 @@ static const char *tier_name(int tier)
   return tier == BATCH_KERNELS ? "kernels" : weir_tier_name((weir_tier)tier);
 }
 
-/* By how much the outputs of a tier miss what they should be, where the operator says that. */
+/* By how much the outputs of an engine miss what they should be, where the operator says that. */
 static int64_t wrong_by_error(const batch_case *k, int tier)
 {
   const double enough = 20; /* LAPACK judges eigenvalues by twice that (TESTING/nep.in) */

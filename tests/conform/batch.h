@@ -38,10 +38,10 @@ void batch_draw(batch_case *k, uint64_t seed);
 /* Fills got[tier] of every case through a plan of its own; compiled code is kept in `cache`. Fails:
  * WEIR_ERR_UNSUPPORTED where the engine cannot be had. */
 weir_status batch_run(batch *b, int tier, const char *cache) WEIR_CHECKED;
-/* Outputs of that tier that differ from the oracle beyond the dtype's thresholds (or at all, where
- * the case says exact); each is printed. */
+/* Outputs of that engine that differ from the oracle beyond the dtype's thresholds (or at all,
+ * where the case says exact); each is printed. */
 int64_t batch_wrong(const batch_case *k, int tier);
-/* Outputs whose bits differ between two tiers (any NaN equals any NaN). */
+/* Outputs whose bits differ between two engines (any NaN equals any NaN). */
 int64_t batch_differ(const batch_case *k, int tier, int other);
 /* Dtype that a row of the table is about. */
 weir_dtype batch_dtype(const batch_case *k);

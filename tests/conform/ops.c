@@ -27,7 +27,7 @@
 #define PLANTED BATCH
 #endif
 
-/* Cases per op x dtype: accesses checked, and per tier. */
+/* Cases per op x dtype: accesses checked, and per engine. */
 typedef struct row {
   int64_t accesses, tier[BATCH_TIERS];
 } row;
@@ -372,7 +372,7 @@ static void moved_elements_come_from_where_the_operator_says(void **state)
   assert_true(only != NULL || compared > 100);
 }
 
-static void check_tiers(const batch *b, const bool *have, int64_t *wrong)
+static void check_engines(const batch *b, const bool *have, int64_t *wrong)
 {
   for (int k = 0; k < b->n; k++) {
     const batch_case *c = &b->cases[k];
@@ -408,7 +408,7 @@ static int64_t wrong_of_batch(const weir_op_desc *op, uint64_t seed, bool native
     }
     have[t] = status == WEIR_OK;
   }
-  check_tiers(&b, have, &wrong);
+  check_engines(&b, have, &wrong);
   kernel_groups += b.claimed;
   batch_fini(&b);
   return wrong;

@@ -1,5 +1,5 @@
 /* weir_random_op.h - random numbers as an operator: the same for a (seed, node, step) whatever the
- * tier, the tiling or the number of threads. Never merged with an equal node. */
+ * engine, the tiling or the number of threads. Never merged with an equal node. */
 #ifndef WEIR_RANDOM_OP_H
 #define WEIR_RANDOM_OP_H
 #include "ops/weir_builder.h"
