@@ -1,0 +1,27 @@
+/* device.h - the registry of devices: what builds an open system from options. */
+#ifndef QT_DEVICE_H
+#define QT_DEVICE_H
+#include "conf/weir_opt.h"
+#include "model/system.h"
+
+/* One file each under model/device/. Const; the build lists the files. */
+typedef struct qt_device {
+  const char *name; /* value of the key device.kind          */
+  const char *help; /* what it is                            */
+  const char *cite; /* where the model comes from            */
+  const weir_opt *opts;
+  size_t opts_size;
+  /* The system; *out arrives all zero and is finished by the caller, on failure too. seed: of
+   * disorder. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA naming the file,
+   * WEIR_ERR_MEMORY. */
+  weir_status (*build)(const void *opts, uint64_t seed, qt_system *out);
+} qt_device;
+
+/* All devices of this build, sorted by name, NULL at the end: generated. */
+extern const qt_device *const qt_device_table[];
+/* For WEIR_OPT_ONE_OF. */
+bool qt_device_choice(int64_t i, weir_opt_choice *entry);
+/* NULL where there is none of that name. */
+const qt_device *qt_device_find(const char *name);
+
+#endif

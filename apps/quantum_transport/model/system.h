@@ -1,0 +1,75 @@
+/* system.h - an open system: a device between two leads, as matrices.
+ *
+ * Electrons: H and S, energies in eV. Phonons: H is the dynamical matrix in eV^2 of displacements
+ * scaled by the root of the mass, its eigenvalues (hbar omega)^2, S is the identity. Transport runs
+ * along x. Orbitals are ordered so that blocks couple to their neighbours only (block
+ * tridiagonal). */
+#ifndef QT_SYSTEM_H
+#define QT_SYSTEM_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/weir_status.h"
+#include "model/sparse.h"
+
+typedef enum qt_particle { QT_ELECTRONS, QT_PHONONS } qt_particle;
+
+/* A matrix that depends on the transverse wave vector k = (k_y, k_z), in reciprocal lattice
+ * vectors: M(k) = sum_m matrix[m] exp(2 pi i k . image[m]). Without periodic directions one image,
+ * (0, 0). count 0: there is no such matrix (an orthonormal basis has no overlap). Owns all. */
+typedef struct qt_bloch {
+  int64_t count;
+  int64_t (*image)[2];
+  qt_sparse *matrix;
+} qt_bloch;
+void qt_bloch_fini(qt_bloch *m);
+
+/* An atom, or a site of a model. */
+typedef struct qt_atom {
+  double position[3];        /* Angstrom                                       */
+  int64_t first, n_orbitals; /* its orbitals (or displacements) of the device  */
+  char symbol[4];            /* chemical symbol; "X" for a site of a model     */
+  double mass;               /* amu; 0 where unknown                           */
+} qt_atom;
+
+/* A lead: a perfect wire that repeats one cell. */
+typedef struct qt_lead {
+  int64_t n;                   /* orbitals of a cell                                        */
+  qt_bloch cell, overlap;      /* [n, n] of a cell                                          */
+  qt_bloch next, next_overlap; /* [n, n] from a cell (rows) to its neighbour at larger x    */
+  double length;               /* Angstrom of a cell along x                                */
+} qt_lead;
+
+enum { QT_LEFT, QT_RIGHT, QT_LEADS };
+
+/* All zero is no system; owns everything (qt_system_fini). The left lead's cells continue the
+ * device at smaller x and couple to its first block alone, which has lead[QT_LEFT].n orbitals in
+ * the order of a cell of the lead and couples to that lead by its `next`; likewise the right lead
+ * and the last block. */
+typedef struct qt_system {
+  qt_particle particle;
+  int64_t n;        /* orbitals of the device                                  */
+  int64_t n_blocks; /* at least 1                                              */
+  int64_t *block;   /* [n_blocks + 1] first orbital of each block, and n       */
+  qt_bloch h, s;    /* [n, n]; s.count 0: the identity                         */
+  qt_lead lead[QT_LEADS];
+  int64_t n_atoms;
+  qt_atom *atom;     /* [n_atoms] in the order of their orbitals                */
+  double cell[3][3]; /* Angstrom; rows: along x the whole device                */
+  bool periodic[3];  /* of cell; x is not                                       */
+} qt_system;
+void qt_system_fini(qt_system *s);
+
+/* Refuses what cannot be right: sizes that do not agree, elements outside the block tridiagonal, a
+ * matrix that is not Hermitian (`tolerance` times its largest element), leads that are no
+ * continuation of the end blocks' sizes, blocks without coupling to their neighbour. Names the
+ * matrix, the blocks and the element. Fails: WEIR_ERR_DATA, WEIR_ERR_SHAPE. */
+weir_status qt_system_check(const qt_system *s, double tolerance) WEIR_CHECKED;
+
+/* Adds factor times M(k) of block (row_block, column_block) of the device to out [rows, columns]
+ * (dense, row by row). */
+void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2],
+                         int64_t row_block, int64_t column_block, weir_c128 factor, weir_c128 *out);
+/* out [rows, columns] += factor times M(k), of all of a lead's matrix. */
+void qt_bloch_add(const qt_bloch *m, const double k[2], weir_c128 factor, weir_c128 *out);
+
+#endif

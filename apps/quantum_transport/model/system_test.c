@@ -1,0 +1,116 @@
+/* system_test.c - what is refused, and Bloch sums. */
+#include "model/system.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "model/device.h"
+
+static void chain(qt_system *s)
+{
+  const qt_device *d = qt_device_find("chain");
+  void *opts = NULL;
+
+  assert_non_null(d);
+  assert_int_equal(weir_alloc(1, d->opts_size, &opts), WEIR_OK);
+  weir_opts_default(d->opts, d->opts_size, opts);
+  *s = (qt_system){.n = 0};
+  assert_int_equal(d->build(opts, 1, s), WEIR_OK);
+  weir_free(&opts);
+}
+
+static void sound_systems_pass(void **state)
+{
+  qt_system s;
+
+  chain(&s);
+  assert_int_equal(qt_system_check(&s, 1e-12), WEIR_OK);
+  assert_int_equal(s.n_blocks, 20);
+  qt_system_fini(&s);
+}
+
+/* Damages a sound system, and says what the refusal must name. */
+static const char *damage(qt_system *s, int kind)
+{
+  qt_sparse *h = &s->h.matrix[0];
+
+  switch (kind) {
+  case 0:
+    h->value[1].re += 0.5; /* element (0, 1) alone */
+    return "element (0, 1)";
+  case 1:
+    s->block[s->n_blocks] = s->n - 1;
+    return "do not cover";
+  case 2: /* sites 2 and 3 apart */
+    h->value[h->start[3] - 1] = h->value[h->start[3]] = (weir_c128){0, 0};
+    return "blocks 2 and 3";
+  case 3:
+    h->column[1] = 2; /* (0, 1) and (2, 1) become (0, 2) and (2, 0) */
+    h->column[h->start[2]] = 0;
+    h->value[h->start[1]] = h->value[h->start[2] - 1] = (weir_c128){0, 0};
+    return "couples block 0 to block 2";
+  case 4:
+    s->lead[QT_RIGHT].next.matrix[0].value[0].re = 0;
+    return "right lead do not couple";
+  case 5:
+    s->lead[QT_LEFT].n = 2;
+    return "left lead has 2 orbitals";
+  case 6:
+    s->lead[QT_LEFT].cell.matrix[0].value[0].im = 1;
+    return "cell of the left lead is not Hermitian";
+  default:
+    return NULL;
+  }
+}
+
+static void unsound_systems_are_refused_by_place(void **state)
+{
+  for (int kind = 0;; kind++) {
+    qt_system s;
+
+    chain(&s);
+    const char *text = damage(&s, kind);
+
+    if (text == NULL) {
+      assert_int_equal(kind, 7);
+      qt_system_fini(&s);
+      break;
+    }
+    assert_int_not_equal(qt_system_check(&s, 1e-12), WEIR_OK);
+    assert_non_null(strstr(weir_last_message(), text));
+    qt_system_fini(&s);
+  }
+}
+
+static void bloch_sums_have_the_phases_of_their_images(void **state)
+{
+  int64_t image[2][2] = {{0, 0}, {1, -2}};
+  qt_entries e = {.count = 0};
+  qt_sparse m[2];
+  const qt_bloch sum = {.count = 2, .image = image, .matrix = m};
+  const double k[2] = {0.3, 0.1}, angle = 2 * M_PI * (0.3 - 0.2);
+  weir_c128 out = {0, 0};
+
+  qt_entries_add(&e, 0, 0, (weir_c128){2, 0});
+  assert_int_equal(qt_sparse_create(1, 1, &e, &m[0]), WEIR_OK);
+  assert_int_equal(qt_sparse_create(1, 1, &e, &m[1]), WEIR_OK);
+  qt_bloch_add(&sum, k, (weir_c128){0, 1}, &out); /* 2 i (1 + exp(i angle)) */
+  assert_true(fabs(out.re + 2 * sin(angle)) < 1e-15);
+  assert_true(fabs(out.im - 2 - 2 * cos(angle)) < 1e-15);
+  qt_sparse_fini(&m[0]);
+  qt_sparse_fini(&m[1]);
+  qt_entries_fini(&e);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sound_systems_pass),
+      cmocka_unit_test(unsound_systems_are_refused_by_place),
+      cmocka_unit_test(bloch_sums_have_the_phases_of_their_images),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
