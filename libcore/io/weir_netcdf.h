@@ -41,6 +41,11 @@ weir_status weir_netcdf_open(const char *path, weir_netcdf **out) WEIR_CHECKED;
 /* Closes; a created file that is not committed is removed. Accepts NULL. */
 void weir_netcdf_close(weir_netcdf **nc);
 
+/* Defines a group of a created file, or of another group. It is written to by the functions below
+ * like a file, sees the dimensions of what it stands in, and is owned by that: it lives until the
+ * file is committed, finished or closed, and is not closed itself. Groups of files that are read
+ * are passed over. *group is NULL on failure. */
+weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **group) WEIR_CHECKED;
 /* Defines a dimension. */
 weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length,
                             int *dim) WEIR_CHECKED;

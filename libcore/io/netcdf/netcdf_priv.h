@@ -15,6 +15,8 @@ struct weir_netcdf {
   char *path;
   weir_writer *writer;        /* NULL for a file that is read */
   weir_netcdf_source *source; /* NULL for a file that is written */
+  weir_netcdf *groups, *next; /* its first group, the next one beside it; a group's writer is that
+                                 of its file, borrowed */
 };
 
 /* Ends the reading of a file; accepts NULL. */

@@ -108,11 +108,24 @@ fail:
   return status;
 }
 
+static void free_groups(weir_netcdf *nc)
+{
+  while (nc->groups != NULL) {
+    weir_netcdf *group = nc->groups;
+
+    nc->groups = group->next;
+    free_groups(group);
+    weir_free(&group->path);
+    weir_free(&group);
+  }
+}
+
 void weir_netcdf_close(weir_netcdf **nc)
 {
   if (!*nc) {
     return;
   }
+  free_groups(*nc);
   if ((*nc)->id >= 0) {
     (void)WEIR_NC_ALONE(nc_close((*nc)->id)); /* what is abandoned has nothing to lose */
   }
@@ -151,6 +164,30 @@ weir_status weir_netcdf_commit(weir_netcdf **nc)
 
   WEIR_TRY(weir_netcdf_finish(nc, &file));
   return weir_writer_commit(&file);
+}
+
+weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **group)
+{
+  const char *const what = name;
+  void *memory = NULL;
+  int id = 0;
+
+  *group = NULL;
+  WEIR_NC(nc_def_grp(nc->id, name, &id));
+  WEIR_TRY(weir_alloc(1, sizeof **group, &memory));
+  weir_netcdf *made = memory;
+  const weir_status status = weir_strdup(nc->path, &made->path);
+
+  if (status != WEIR_OK) {
+    weir_free(&made);
+    return status;
+  }
+  made->id = id;
+  made->writer = nc->writer;
+  made->next = nc->groups;
+  nc->groups = made;
+  *group = made;
+  return WEIR_OK;
 }
 
 weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length, int *dim)

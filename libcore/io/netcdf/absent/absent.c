@@ -44,6 +44,12 @@ void weir_netcdf_close(weir_netcdf **nc)
   *nc = NULL; /* there never is one */
 }
 
+weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **group)
+{
+  *group = NULL;
+  return refuse(nc, name, group, 0);
+}
+
 weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length, int *dim)
 {
   return refuse(nc, name, dim, length);
