@@ -1,0 +1,31 @@
+/* square.c - a ribbon of the square lattice. */
+#include "model/device.h"
+#include "model/ribbon.h"
+
+static const weir_opt options[] = {
+    QT_RIBBON_OPTIONS("sites across", -1, 1, "square"),
+    WEIR_OPT_END,
+};
+
+static void place(int64_t site, double position[2])
+{
+  position[0] = 0;
+  position[1] = (double)site;
+}
+
+static const qt_ribbon_lattice lattice = {
+    .device = "square", .sites = 1, .period = 1, .area = 1, .symbol = "X", .place = place};
+
+static weir_status build(const void *opts, uint64_t seed, qt_system *out)
+{
+  return qt_ribbon_create(&lattice, opts, seed, out);
+}
+
+const qt_device qt_device_square = {
+    .name = "square",
+    .help = "ribbon of a square lattice, one orbital a site",
+    .cite = "Datta 1995, section 3.5",
+    .opts = options,
+    .opts_size = sizeof(qt_ribbon_opts),
+    .build = build,
+};
