@@ -101,32 +101,25 @@ weir_status qt_ribbon_create(const qt_ribbon_lattice *lattice, const qt_ribbon_o
                              uint64_t seed, qt_system *out)
 {
   const int64_t n = o->width * lattice->sites;
-  qt_elements elements = {.count = 0};
-  qt_atom *atom = NULL;
+  qt_wire wire = {.particle = QT_ELECTRONS, .n = n, .n_atoms = n};
   double *energy = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(check(lattice, o));
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *atom, (void **)&atom), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *wire.atom, (void **)&wire.atom), done);
   WEIR_TRY_GOTO(weir_alloc(o->length * n, sizeof *energy, (void **)&energy), done);
-  list_atoms(lattice, o->bond, n, atom);
+  list_atoms(lattice, o->bond, n, wire.atom);
   for (int64_t i = 0; i < n; i++) {
-    couple(lattice, o, n, i, &elements);
+    couple(lattice, o, n, i, &wire.elements);
   }
+  wire.cell[0][0] = o->bond * lattice->period;
+  wire.cell[1][1] = o->bond + wire.atom[n - 1].position[1];
+  wire.cell[2][2] = o->bond;
   fill_profile(lattice, o, seed, n, energy);
-  const double high = atom[n - 1].position[1] + o->bond;
-  const qt_wire wire = {.particle = QT_ELECTRONS,
-                        .n = n,
-                        .elements = &elements,
-                        .n_atoms = n,
-                        .atom = atom,
-                        .cell = {{o->bond * lattice->period}, {0, high}, {0, 0, o->bond}}};
-
   WEIR_TRY_GOTO(qt_wire_create(&wire, o->length, energy, (const double[QT_LEADS]){0, o->drop}, out),
                 done);
 done:
   weir_free(&energy);
-  weir_free(&atom);
-  qt_elements_fini(&elements);
+  qt_wire_fini(&wire);
   return status;
 }

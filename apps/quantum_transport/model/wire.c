@@ -16,16 +16,17 @@ void qt_elements_add(qt_elements *e, int64_t row, int64_t column, const int64_t 
   }
 }
 
-void qt_elements_fini(qt_elements *e)
+void qt_wire_fini(qt_wire *w)
 {
-  weir_free(&e->item);
-  *e = (qt_elements){.status = WEIR_OK};
+  weir_free(&w->elements.item);
+  weir_free(&w->atom);
+  *w = (qt_wire){.n = 0};
 }
 
 static weir_status check(const qt_wire *w)
 {
-  for (int64_t i = 0; i < w->elements->count; i++) {
-    const qt_element *e = &w->elements->item[i];
+  for (int64_t i = 0; i < w->elements.count; i++) {
+    const qt_element *e = &w->elements.item[i];
 
     if (e->row < 0 || e->row >= w->n || e->column < 0 || e->column >= w->n || e->offset[0] < -1 ||
         e->offset[0] > 1) {
@@ -73,8 +74,8 @@ static weir_status fill(const qt_wire *w, const int64_t image[2], int64_t n_cell
   weir_status status = WEIR_OK;
 
   for (int64_t c = 0; c < n_cells; c++) {
-    for (int64_t i = 0; i < w->elements->count; i++) {
-      const qt_element *e = &w->elements->item[i];
+    for (int64_t i = 0; i < w->elements.count; i++) {
+      const qt_element *e = &w->elements.item[i];
       const int64_t to = c + e->offset[0] - next;
 
       if (e->offset[1] == image[0] && e->offset[2] == image[1] && to >= 0 && to < n_cells) {
@@ -139,7 +140,7 @@ weir_status qt_wire_create(const qt_wire *w, int64_t n_cells, const double *onsi
   int64_t count = 0;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(w->elements->status);
+  WEIR_TRY(w->elements.status);
   WEIR_TRY(check(w));
   out->particle = w->particle;
   out->n_blocks = n_cells;
@@ -148,7 +149,7 @@ weir_status qt_wire_create(const qt_wire *w, int64_t n_cells, const double *onsi
                      (long long)n_cells, (long long)w->n);
   }
   WEIR_TRY(repeat_atoms(w, n_cells, out));
-  WEIR_TRY_GOTO(list_images(w->elements, &image, &count), done);
+  WEIR_TRY_GOTO(list_images(&w->elements, &image, &count), done);
   WEIR_TRY_GOTO(fill_images(w, image, count, n_cells, false, onsite, 0, &out->h), done);
   for (int c = 0; c < QT_LEADS; c++) {
     qt_lead *lead = &out->lead[c];

@@ -18,18 +18,19 @@ typedef struct qt_elements {
 } qt_elements;
 void qt_elements_add(qt_elements *e, int64_t row, int64_t column, const int64_t offset[3],
                      weir_c128 value);
-void qt_elements_fini(qt_elements *e);
 
-/* One cell and its coupling to its neighbours. Borrows its arrays. */
+/* One cell and its coupling to its neighbours. All zero is empty; owns its arrays (qt_wire_fini).
+ */
 typedef struct qt_wire {
   qt_particle particle;
-  int64_t n;                   /* orbitals of a cell                                     */
-  const qt_elements *elements; /* Hermitian: each with its mirror of the opposite offset */
+  int64_t n;            /* orbitals of a cell                                     */
+  qt_elements elements; /* Hermitian: each with its mirror of the opposite offset */
   int64_t n_atoms;
-  const qt_atom *atom; /* [n_atoms] of the cell at x = 0                         */
-  double cell[3][3];   /* Angstrom; rows                                         */
-  bool periodic[3];    /* y and z                                                */
+  qt_atom *atom;     /* [n_atoms] of the cell at x = 0                         */
+  double cell[3][3]; /* Angstrom; rows                                         */
+  bool periodic[3];  /* y and z                                                */
 } qt_wire;
+void qt_wire_fini(qt_wire *w);
 
 /* n_cells cells in a row, each a block, and leads of the same cell. onsite: [n_cells n], added to
  * the diagonal of the device; NULL: nothing. lead_onsite: added to the diagonals of the leads. *out

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 
 /* Cells of 2 orbitals: 0 is coupled to 1 of the cell at larger x, and to itself along z. */
@@ -17,21 +18,19 @@ static void fill(qt_elements *e)
 
 static weir_status build(void *context)
 {
-  const qt_atom atom = {.position = {0, 1, 2}, .n_orbitals = 2, .symbol = "X"};
   const double onsite[] = {0, 0, 0.5, 0.25, 0, 0}, lead[] = {-1, -2};
-  qt_elements e = {.count = 0};
+  qt_wire w = {.n = 2,
+               .n_atoms = 1,
+               .cell = {{3, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+               .periodic = {true, false, true}};
   qt_system s = {.n = 0};
-  const qt_wire w = {.n = 2,
-                     .elements = &e,
-                     .n_atoms = 1,
-                     .atom = &atom,
-                     .cell = {{3, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-                     .periodic = {true, false, true}};
+  weir_status status = WEIR_OK;
 
-  fill(&e);
-  const weir_status status = qt_wire_create(&w, 3, onsite, lead, &s);
-
-  qt_elements_fini(&e);
+  WEIR_TRY(weir_alloc(1, sizeof *w.atom, (void **)&w.atom));
+  w.atom[0] = (qt_atom){.position = {0, 1, 2}, .n_orbitals = 2, .symbol = "X"};
+  fill(&w.elements);
+  status = qt_wire_create(&w, 3, onsite, lead, &s);
+  qt_wire_fini(&w);
   if (status == WEIR_OK && context != NULL) {
     *(qt_system *)context = s;
   } else {
@@ -84,14 +83,13 @@ static void elements_beyond_neighbours_are_refused(void **state)
   const char *const text[] = {"(0, 2)", "(-1, 0)", "2 cells along x"};
 
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    qt_elements e = {.count = 0};
     qt_system s = {.n = 0};
-    const qt_wire w = {.n = 2, .elements = &e};
+    qt_wire w = {.n = 2};
 
-    qt_elements_add(&e, bad[i].row, bad[i].column, bad[i].offset, (weir_c128){1, 0});
+    qt_elements_add(&w.elements, bad[i].row, bad[i].column, bad[i].offset, (weir_c128){1, 0});
     assert_int_equal(qt_wire_create(&w, 3, NULL, (const double[2]){0, 0}, &s), WEIR_ERR_SHAPE);
     assert_non_null(strstr(weir_last_message(), text[i]));
-    qt_elements_fini(&e);
+    qt_wire_fini(&w);
     qt_system_fini(&s);
   }
 }

@@ -1,0 +1,23 @@
+/* silicon_fin.c - a [100] silicon slab, cut along y and periodic along z: the body of a FinFET. */
+#include "model/device.h"
+#include "model/silicon/silicon.h"
+
+static const weir_opt options[] = {
+    QT_SILICON_OPTIONS,
+    WEIR_OPT_END,
+};
+
+static weir_status build(const void *opts, uint64_t seed, qt_system *out)
+{
+  (void)seed;
+  return qt_silicon_create(opts, true, out);
+}
+
+const qt_device qt_device_silicon_fin = {
+    .name = "silicon_fin",
+    .help = "[100] silicon slab, periodic along z",
+    .cite = "Boykin, Klimeck, Oyafuso, PRB 69, 115201 (2004)",
+    .opts = options,
+    .opts_size = sizeof(qt_silicon_opts),
+    .build = build,
+};

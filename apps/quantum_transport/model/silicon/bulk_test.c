@@ -1,0 +1,190 @@
+/* bulk_test.c - bands and phonons of the crystal against reference values. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_check.h"
+#include "model/silicon/sp3d5s.h"
+#include "model/units.h"
+#include "ops/weir_dense.h"
+
+enum { MOST = 40, COLUMNS = 64 };
+static const double a = 5.431;
+
+static void create(qt_crystal *c)
+{
+  assert_ok(qt_crystal_create((const int64_t[3]){1, 1, 1}, (const bool[3]){true, true, true},
+                              (const double[3]){a, a, a}, c));
+}
+
+/* Eigenvalues of the primitive cell at k (in 2 pi / a): Bloch sums over one atom of each of the two
+ * sublattices, which alternate with x in the layers of the cubic cell. Returns how many. */
+static int64_t bloch(const qt_wire *w, const double k[3], double *value)
+{
+  const int64_t per_atom = w->atom[0].n_orbitals, n = 2 * per_atom;
+  static weir_c128 h[MOST * MOST], v[MOST * MOST];
+
+  assert_true(n <= MOST);
+  memset(h, 0, sizeof h);
+  for (int64_t i = 0; i < w->elements.count; i++) {
+    const qt_element *e = &w->elements.item[i];
+    const qt_atom *from = &w->atom[e->row / per_atom], *to = &w->atom[e->column / per_atom];
+    const int64_t sides[2] = {from->position[0] > 0, fmod(to->position[0], a / 2) > 0};
+    double angle = 0;
+
+    if (from != &w->atom[0] && from != &w->atom[2]) {
+      continue;
+    }
+    for (int x = 0; x < 3; x++) {
+      angle +=
+          2 * M_PI * k[x] * (to->position[x] / a + (double)e->offset[x] - from->position[x] / a);
+    }
+    weir_c128 *at = &h[(sides[0] * per_atom + e->row % per_atom) * n + sides[1] * per_atom +
+                       e->column % per_atom];
+
+    at->re += e->value.re * cos(angle) - e->value.im * sin(angle);
+    at->im += e->value.re * sin(angle) + e->value.im * cos(angle);
+  }
+  weir_dense_hermitian(h, n, value, v);
+  return n;
+}
+
+static void electrons(bool spin_orbit, qt_wire *w)
+{
+  qt_sp3d5s_opts o;
+  qt_crystal c;
+
+  weir_opts_default(qt_sp3d5s_options, sizeof o, &o);
+  o.spin_orbit = spin_orbit;
+  create(&c);
+  *w = (qt_wire){.n = 0};
+  assert_ok(qt_sp3d5s_wire(&c, &o, w));
+  qt_crystal_fini(&c);
+}
+
+/* Splits a line of the file at commas; returns how many columns, 0 at the end of the file. */
+static int read_row(FILE *file, char line[2048], char *column[COLUMNS])
+{
+  int n = 0;
+
+  do {
+    if (fgets(line, 2048, file) == NULL) {
+      return 0;
+    }
+  } while (line[0] == '#');
+  for (char *at = strtok(line, ",\n"); at != NULL && n < COLUMNS; at = strtok(NULL, ",\n")) {
+    column[n++] = at;
+  }
+  return n;
+}
+
+static void bands_are_those_of_the_reference(void **state)
+{
+  char path[512], line[2048], *column[COLUMNS];
+  double value[MOST];
+  int rows = 0;
+  qt_wire w[2];
+
+  weir_check_shared(path, sizeof path, "quantum/reference/si_bulk_bands.csv");
+  FILE *file = fopen(path, "r");
+
+  assert_non_null(file);
+  electrons(false, &w[0]);
+  electrons(true, &w[1]);
+  for (int n; (n = read_row(file, line, column)) > 0; rows++) {
+    const double k[3] = {atof(column[1]), atof(column[2]), atof(column[3])};
+    const int spin_orbit = atoi(column[4]);
+
+    assert_int_equal(bloch(&w[spin_orbit], k, value), n - 5);
+    for (int i = 5; i < n; i++) {
+      assert_true(fabs(value[i - 5] - atof(column[i])) < 2e-8);
+    }
+  }
+  assert_int_equal(rows, 12);
+  (void)fclose(file);
+  qt_wire_fini(&w[0]);
+  qt_wire_fini(&w[1]);
+}
+
+static double band(const qt_wire *w, int64_t i, double kx, double ky, double kz)
+{
+  double value[MOST];
+
+  (void)bloch(w, (const double[3]){kx, ky, kz}, value);
+  return value[i];
+}
+
+/* hbar^2 / E'' in electron masses, of three energies at distances `step` in 2 pi / a. */
+static double mass(double before, double at, double after, double step)
+{
+  const double k = step * 2 * M_PI / a;
+
+  return 2 * QT_KINETIC * k * k / (before - 2 * at + after);
+}
+
+static void gap_minimum_and_masses_are_those_of_the_reference(void **state)
+{
+  const double gap[] = {1.1469, 1.1312}, top[] = {-0.0157, 0};
+
+  for (int spin_orbit = 0; spin_orbit < 2; spin_orbit++) {
+    const int64_t spins = 1 + spin_orbit, conduction = 4 * spins, valence = conduction - 1;
+    const double step = 0.01;
+    double at = 0.8;
+    qt_wire w;
+
+    electrons(spin_orbit == 1, &w);
+    const double e_v = band(&w, valence, 0, 0, 0);
+
+    for (int i = 0; i < 5; i++) { /* Newton's method */
+      const double e0 = band(&w, conduction, at - step, 0, 0);
+      const double e1 = band(&w, conduction, at, 0, 0);
+      const double e2 = band(&w, conduction, at + step, 0, 0);
+
+      at -= step / 2 * (e2 - e0) / (e0 - 2 * e1 + e2);
+    }
+    const double e_c = band(&w, conduction, at, 0, 0);
+    const double beside = band(&w, conduction, at, step / 4, 0);
+
+    assert_true(fabs(e_v - top[spin_orbit]) < 5e-5);
+    assert_true(fabs(e_c - e_v - gap[spin_orbit]) < 5e-5);
+    assert_true(fabs(at - 0.8133) < 2e-4);
+    assert_true(fabs(mass(band(&w, conduction, at - step, 0, 0), e_c,
+                          band(&w, conduction, at + step, 0, 0), step) -
+                     0.891) < 1e-3);
+    assert_true(fabs(mass(beside, e_c, beside, step / 4) - 0.2012) < 3e-4);
+    qt_wire_fini(&w);
+  }
+}
+
+static void holes_have_the_masses_of_the_reference(void **state)
+{
+  const double directions[3][3] = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
+  const double masses[3][3] = {{0.276, 0.215, 0.245}, {0.595, 0.154, 0.239}, {0.734, 0.148, 0.236}};
+  const int64_t bands[3] = {7, 5, 3}; /* heavy, light, split off */
+  qt_wire w;
+
+  electrons(true, &w);
+  for (int d = 0; d < 3; d++) {
+    const double *u = directions[d], step = 0.01 / sqrt(u[0] + u[1] + u[2]);
+
+    for (int b = 0; b < 3; b++) {
+      const double at = band(&w, bands[b], 0, 0, 0);
+      const double beside = band(&w, bands[b], step * u[0], step * u[1], step * u[2]);
+
+      assert_true(fabs(-mass(beside, at, beside, 0.01) - masses[d][b]) < 1e-3);
+    }
+  }
+  qt_wire_fini(&w);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bands_are_those_of_the_reference),
+      cmocka_unit_test(gap_minimum_and_masses_are_those_of_the_reference),
+      cmocka_unit_test(holes_have_the_masses_of_the_reference),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

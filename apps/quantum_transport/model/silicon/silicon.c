@@ -1,0 +1,21 @@
+/* silicon.c - see silicon.h. */
+#include "model/silicon/silicon.h"
+
+weir_status qt_silicon_create(const qt_silicon_opts *o, bool is_periodic, qt_system *out)
+{
+  const int64_t cells[3] = {1, o->height, is_periodic ? 1 : o->width};
+  const bool periodic[3] = {true, false, is_periodic};
+  const double lattice[3] = {o->lattice * (1 + o->strain.x), o->lattice * (1 + o->strain.y),
+                             o->lattice * (1 + o->strain.z)};
+  qt_crystal crystal;
+  qt_wire wire = {.n = 0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_crystal_create(cells, periodic, lattice, &crystal), done);
+  WEIR_TRY_GOTO(qt_sp3d5s_wire(&crystal, &o->electrons, &wire), done);
+  WEIR_TRY_GOTO(qt_wire_create(&wire, o->length, NULL, (const double[QT_LEADS]){0, 0}, out), done);
+done:
+  qt_wire_fini(&wire);
+  qt_crystal_fini(&crystal);
+  return status;
+}
