@@ -24,13 +24,6 @@ static qt_ribbon_opts defaults(const char *kind)
   return o;
 }
 
-static void options_are_complete(void **state)
-{
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    assert_int_equal(weir_opts_incomplete(qt_device_find(kinds[i])->opts), 0);
-  }
-}
-
 static void build(const char *kind, const qt_ribbon_opts *o, uint64_t seed, qt_system *s)
 {
   *s = (qt_system){.n = 0};
@@ -336,7 +329,6 @@ static void missing_memory_is_reported(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_are_complete),
       cmocka_unit_test(square_leads_have_the_modes_of_a_hard_wall_box),
       cmocka_unit_test(armchair_leads_have_the_bands_and_gaps_of_the_closed_form),
       cmocka_unit_test(zigzag_leads_have_the_bands_of_a_dimerised_chain),

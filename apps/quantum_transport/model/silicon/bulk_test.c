@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/weir_check.h"
+#include "model/silicon/force_field.h"
 #include "model/silicon/sp3d5s.h"
 #include "model/units.h"
 #include "ops/weir_dense.h"
@@ -58,7 +59,6 @@ static void electrons(bool spin_orbit, qt_wire *w)
   weir_opts_default(qt_sp3d5s_options, sizeof o, &o);
   o.spin_orbit = spin_orbit;
   create(&c);
-  *w = (qt_wire){.n = 0};
   assert_ok(qt_sp3d5s_wire(&c, &o, w));
   qt_crystal_fini(&c);
 }
@@ -178,12 +178,72 @@ static void holes_have_the_masses_of_the_reference(void **state)
   qt_wire_fini(&w);
 }
 
+static void phonons(int model, qt_wire *w)
+{
+  qt_force_opts o;
+  qt_crystal c;
+
+  weir_opts_default(qt_force_options, sizeof o, &o);
+  o.model = model;
+  create(&c);
+  assert_ok(qt_force_wire(&c, &o, w));
+  qt_crystal_fini(&c);
+}
+
+static void phonons_have_the_frequencies_of_the_reference(void **state)
+{
+  char path[512], line[2048], *column[COLUMNS];
+  double value[MOST];
+  qt_wire w[2]; /* mvff, keating */
+  int rows = 0;
+
+  weir_check_shared(path, sizeof path, "quantum/reference/si_bulk_phonons.csv");
+  FILE *file = fopen(path, "r");
+
+  assert_non_null(file);
+  phonons(0, &w[0]);
+  phonons(1, &w[1]);
+  for (int n; (n = read_row(file, line, column)) > 0; rows++) {
+    const double q[3] = {atof(column[2]), atof(column[3]), atof(column[4])};
+
+    assert_int_equal(n, 11);
+    assert_int_equal(bloch(&w[strcmp(column[0], "keating") == 0], q, value), 6);
+    for (int i = 0; i < 6; i++) { /* printed with 6 digits, compared as squares, for some are 0 */
+      const double energy = atof(column[5 + i]) * QT_TERAHERTZ;
+
+      assert_true(fabs(value[i] - energy * energy) < 2 * energy * 5.5e-7 * QT_TERAHERTZ + 1e-16);
+    }
+  }
+  assert_int_equal(rows, 10);
+  (void)fclose(file);
+  qt_wire_fini(&w[0]);
+  qt_wire_fini(&w[1]);
+}
+
+static void optical_phonons_have_their_closed_form(void **state)
+{
+  const double alpha = 48.5, beta = 13.8, mass = 28.0855;
+  double value[MOST];
+  qt_wire w;
+
+  phonons(1, &w); /* M omega^2 = 8 (alpha + beta) (Keating 1966) */
+  (void)bloch(&w, (const double[3]){0, 0, 0}, value);
+  assert_near(value[5] / (QT_VIBRATION * QT_NEWTON * 8 * (alpha + beta) / mass), 1, 1e-13);
+  qt_wire_fini(&w);
+  phonons(0, &w);
+  (void)bloch(&w, (const double[3]){0, 0, 0}, value);
+  assert_true(fabs(sqrt(value[5]) / QT_TERAHERTZ - 15.60) < 5e-3);
+  qt_wire_fini(&w);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bands_are_those_of_the_reference),
       cmocka_unit_test(gap_minimum_and_masses_are_those_of_the_reference),
       cmocka_unit_test(holes_have_the_masses_of_the_reference),
+      cmocka_unit_test(phonons_have_the_frequencies_of_the_reference),
+      cmocka_unit_test(optical_phonons_have_their_closed_form),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

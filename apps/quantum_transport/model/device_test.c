@@ -1,0 +1,132 @@
+/* device_test.c - devices of their default options, and the harmonic chain in closed form. */
+#include "model/device.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "model/units.h"
+
+enum { SITES = 9, SITE = 4 };
+
+static weir_status build(const char *kind, const char *const *sets, int n_sets, qt_system *out)
+{
+  const qt_device *d = qt_device_find(kind);
+  weir_config *config = NULL;
+  void *opts = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = (qt_system){.n = 0};
+  WEIR_TRY_GOTO(weir_alloc(1, d->opts_size, &opts), done);
+  WEIR_TRY_GOTO(weir_config_load(d->opts, d->opts_size, NULL, 0, sets, n_sets, opts, &config),
+                done);
+  status = d->build(opts, 1, out);
+done:
+  weir_config_destroy(&config);
+  weir_free(&opts);
+  return status;
+}
+
+static void devices_of_default_options_are_sound(void **state)
+{
+  const char *const kinds[] = {"agnr",   "chain", "harmonic_chain", "silicon_fin", "silicon_wire",
+                               "square", "zgnr"};
+
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    qt_system s;
+
+    assert_int_equal(weir_opts_incomplete(qt_device_find(kinds[i])->opts), 0);
+    assert_ok(build(kinds[i], NULL, 0, &s));
+    assert_ok(qt_system_check(&s, 1e-14));
+    qt_system_fini(&s);
+  }
+}
+
+/* The plane wave that comes from the left: exp(i k n) + (t - 1) exp(-i k n) before the defect,
+ * t exp(i k n) after it. */
+static weir_c128 wave(double k, weir_c128 t, int64_t n)
+{
+  const double c = cos(k * (double)n), s = sin(k * (double)n);
+
+  if (n < 0) {
+    return (weir_c128){c + (t.re - 1) * c + t.im * s, s - (t.re - 1) * s + t.im * c};
+  }
+  return (weir_c128){t.re * c - t.im * s, t.re * s + t.im * c};
+}
+
+/* K = M = 1, defect r: T(omega) = 1 / (1 + (r - 1)^2 omega^2 / (4 - omega^2)) of the wave that
+ * solves the equations of motion. */
+static void waves_pass_a_mass_defect_as_in_closed_form(void **state)
+{
+  const char *const sets[] = {"sites=9", "defect_site=4", "spring=1", "mass=1", "defect_mass=1.5"};
+  const double unit = QT_VIBRATION * QT_NEWTON, mass[2] = {1, 1.5};
+  qt_system s;
+
+  assert_ok(build("harmonic_chain", sets, 5, &s));
+  assert_int_equal(s.n, SITES);
+  assert_true(s.atom[SITE].mass == 1.5 && s.atom[SITE + 1].mass == 1);
+  for (double omega = 0.2; omega < 2; omega += 0.4) {
+    const double k = 2 * asin(omega / 2), x = 0.5 * omega * omega / (2 * sin(k));
+    const weir_c128 t = {1 / (1 + x * x), x / (1 + x * x)}; /* 1 / (1 - i x) */
+
+    assert_near(t.re * t.re + t.im * t.im, 1 / (1 + 0.25 * omega * omega / (4 - omega * omega)),
+                1e-14);
+    for (int64_t r = 1; r < SITES - 1; r++) {
+      weir_c128 rest = {0, 0};
+
+      for (int64_t c = r - 1; c <= r + 1; c++) {
+        const weir_c128 u = wave(k, t, c - SITE);
+        const double h = qt_sparse_get(&s.h.matrix[0], r, c).re / unit - (c == r) * omega * omega;
+
+        rest.re += h * sqrt(mass[c == SITE]) * u.re;
+        rest.im += h * sqrt(mass[c == SITE]) * u.im;
+      }
+      assert_true(hypot(rest.re, rest.im) < 1e-13);
+    }
+  }
+  qt_system_fini(&s);
+}
+
+static void defects_at_a_lead_are_refused(void **state)
+{
+  const char *const sets[] = {"sites=9", "defect_site=8"};
+  qt_system s;
+
+  assert_int_equal(build("harmonic_chain", sets, 2, &s), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "harmonic_chain.defect_site: 8 of 9 sites"));
+  qt_system_fini(&s);
+}
+
+static weir_status make(void *context)
+{
+  const qt_device *d = qt_device_find("harmonic_chain");
+  qt_system s = {.n = 0};
+  const weir_status status = d->build(context, 1, &s);
+
+  qt_system_fini(&s);
+  return status;
+}
+
+static void missing_memory_is_reported(void **state)
+{
+  const qt_device *d = qt_device_find("harmonic_chain");
+  void *opts = NULL;
+
+  assert_ok(weir_alloc(1, d->opts_size, &opts));
+  weir_opts_default(d->opts, d->opts_size, opts);
+  assert_true(weir_check_faults(make, opts) > 10);
+  weir_free(&opts);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(devices_of_default_options_are_sound),
+      cmocka_unit_test(waves_pass_a_mass_defect_as_in_closed_form),
+      cmocka_unit_test(defects_at_a_lead_are_refused),
+      cmocka_unit_test(missing_memory_is_reported),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
