@@ -64,6 +64,44 @@ static void atoms_have_their_orbitals(void **state)
   }
 }
 
+/* Place of an orbital of spin 0 or 1 among those of both. */
+static int64_t with_spin(const qt_system *plain, const qt_system *both, int64_t orbital,
+                         int64_t spin)
+{
+  int64_t a = 0;
+
+  while (orbital >= plain->atom[a].first + plain->atom[a].n_orbitals) {
+    a++;
+  }
+  return both->atom[a].first + spin * plain->atom[a].n_orbitals + orbital - plain->atom[a].first;
+}
+
+static void spins_without_coupling_are_alike(void **state)
+{
+  qt_silicon_opts o = defaults("silicon_wire");
+  qt_system plain, both;
+
+  o.height = o.width = 1;
+  o.electrons.passivation = QT_HYDROGEN;
+  build("silicon_wire", &o, &plain);
+  o.electrons.spin_orbit = true;
+  o.electrons.energy.spin_orbit = 0;
+  build("silicon_wire", &o, &both);
+  for (int64_t i = 0; i < plain.n * plain.n; i++) {
+    const int64_t row = i / plain.n, column = i % plain.n;
+    const double h = qt_sparse_get(&plain.h.matrix[0], row, column).re;
+
+    for (int64_t spin = 0; spin < 4; spin++) {
+      const weir_c128 x = qt_sparse_get(&both.h.matrix[0], with_spin(&plain, &both, row, spin % 2),
+                                        with_spin(&plain, &both, column, spin / 2));
+
+      assert_true(x.re == (spin % 2 == spin / 2 ? h : 0) && x.im == 0);
+    }
+  }
+  qt_system_fini(&plain);
+  qt_system_fini(&both);
+}
+
 static void phonons_move_the_same_atoms(void **state)
 {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -163,6 +201,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(atoms_have_their_orbitals),
+      cmocka_unit_test(spins_without_coupling_are_alike),
       cmocka_unit_test(phonons_move_the_same_atoms),
       cmocka_unit_test(slabs_have_images_along_z),
       cmocka_unit_test(strain_scales_positions_and_integrals),
