@@ -252,3 +252,54 @@ bool weir_dense_general(weir_c128 *a, int64_t n, weir_c128 *value, weir_c128 *v,
   }
   return true;
 }
+
+int64_t weir_dense_pair_work(int64_t n)
+{
+  return 2 * n * n * (int64_t)sizeof(weir_c128) + n * (int64_t)sizeof(int64_t);
+}
+
+/* a - s b. */
+static void shift_pair(const weir_c128 *a, const weir_c128 *b, int64_t n, weir_c128 s,
+                       weir_c128 *to)
+{
+  for (int64_t i = 0; i < n * n; i++) {
+    to[i] = weir_sub_c128(a[i], weir_mul_c128(s, b[i]));
+  }
+}
+
+bool weir_dense_pair(weir_c128 *a, weir_c128 *b, int64_t n, weir_c128 *alpha, weir_c128 *beta,
+                     weir_c128 *v, void *work)
+{
+  static const weir_c128 shifts[] = {{0.31, 0.43}, {-0.62, 0.17}, {0.23, -0.71}, {1.3, 0.9}};
+  const double size =
+      weir_dense_norm(b, n, n) > 0 ? weir_dense_norm(a, n, n) / weir_dense_norm(b, n, n) : 1;
+  weir_c128 *factors = work, *rest = factors + n * n, best = {0, 0};
+  int64_t *row = (int64_t *)(rest + n * n);
+  double ratio = 0;
+
+  for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+    const weir_c128 s = scaled(shifts[i], size > 0 ? size : 1);
+
+    shift_pair(a, b, n, s, factors);
+    if (weir_dense_factor(factors, n, row) && weir_dense_pivot_ratio(factors, n) > ratio) {
+      ratio = weir_dense_pivot_ratio(factors, n);
+      best = s;
+    }
+  }
+  if (ratio == 0) {
+    return false;
+  }
+  shift_pair(a, b, n, best, factors);
+  (void)weir_dense_factor(factors, n, row);
+  weir_dense_substitute(factors, n, row, b, n);
+  if (!weir_dense_general(b, n, beta, a, rest)) {
+    return false;
+  }
+  for (int64_t k = 0; k < n; k++) {
+    alpha[k] = weir_add_c128((weir_c128){1, 0}, weir_mul_c128(best, beta[k]));
+    for (int64_t i = 0; i < n; i++) {
+      v[k * n + i] = a[i * n + k];
+    }
+  }
+  return true;
+}

@@ -152,6 +152,43 @@ static void defective_and_zero_matrices_end(void **state)
   }
 }
 
+/* left d right with random matrices left, right: eigenvalues are d of a over d of b. */
+static void pairs_have_their_values(void **state)
+{
+  for (int64_t n = 1; n <= MOST; n++) {
+    weir_c128 a[MOST * MOST], b[MOST * MOST], v[MOST * MOST], alpha[MOST], beta[MOST];
+    weir_c128 found[MOST], expected[MOST], work[2 * MOST * MOST + MOST];
+    int64_t finite = 0;
+
+    memset(a, 0, sizeof a);
+    memset(b, 0, sizeof b);
+    for (int64_t l = 0; l < n; l++) {
+      const double angle = 0.1 + 2 * PI * (double)l / (double)n;
+      const weir_c128 value = {cos(angle), sin(angle)};
+      const bool infinite = n > 3 && l == 2;
+
+      expected[l] = infinite ? (weir_c128){0, 0} : value;
+      for (int64_t i = 0; i < n * n; i++) {
+        const weir_c128 p = weir_mul_c128(random_number(3, (uint64_t)(i / n * n + l)),
+                                          random_number(4, (uint64_t)(i % n * n + l)));
+
+        a[i] = weir_add_c128(a[i], weir_mul_c128(value, p));
+        b[i] = infinite ? b[i] : weir_add_c128(b[i], p);
+      }
+    }
+    assert_true(weir_dense_pair_work(n) <= (int64_t)sizeof work);
+    assert_true(weir_dense_pair(a, b, n, alpha, beta, v, work));
+    for (int64_t k = 0; k < n; k++) {
+      const bool infinite = weir_abs_c128(beta[k]) < 1e-10 * weir_abs_c128(alpha[k]);
+
+      found[k] = infinite ? (weir_c128){0, 0} : weir_div_c128(alpha[k], beta[k]);
+      finite += !infinite;
+    }
+    assert_int_equal(finite, n - (n > 3));
+    assert_same_set(found, expected, n, 1e-9);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -160,6 +197,7 @@ int main(void)
       cmocka_unit_test(chains_have_their_bands),
       cmocka_unit_test(cyclic_shifts_have_roots_of_one),
       cmocka_unit_test(defective_and_zero_matrices_end),
+      cmocka_unit_test(pairs_have_their_values),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,20 @@ int weir_lapack_general(weir_dtype dtype, int n, void *a, void *value, void *vec
                                                   work, room, (double *)reals);
 }
 
+int weir_lapack_factor(int n, weir_c128 *a, int *pivot)
+{
+  return LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, n, n, a, n, pivot);
+}
+
+int weir_lapack_general_pair(int n, weir_c128 *a, weir_c128 *b, weir_c128 *alpha, weir_c128 *beta,
+                             weir_c128 *vector, void *work)
+{
+  const int room = (2 + BLOCK) * n;
+
+  return LAPACKE_zggev_work(LAPACK_COL_MAJOR, 'N', 'V', n, a, n, b, n, alpha, beta, NULL, 1, vector,
+                            n, work, room, (double *)((weir_c128 *)work + room));
+}
+
 int64_t weir_lapack_work(weir_dtype dtype, int64_t n)
 {
   return (first_room(n) + real_room(n)) * (int64_t)weir_dtype_size(dtype) +

@@ -31,6 +31,15 @@ void weir_dense_hermitian(weir_c128 *a, int64_t n, double *value, weir_c128 *v);
  * False where 60 n steps do not suffice. */
 bool weir_dense_general(weir_c128 *a, int64_t n, weir_c128 *value, weir_c128 *v, weir_c128 *work);
 
+/* Eigenvalues alpha[k] / beta[k] of a x = lambda b x in no certain order, infinite where beta is 0,
+ * and as row k of v an eigenvector of length 1: those mu of the inverse of a - s b times b, lambda
+ * = s + 1 / mu, for that of a few shifts s which is farthest from an eigenvalue. a and b are lost;
+ * work: weir_dense_pair_work(n) bytes. False where every shift is an eigenvalue, or
+ * weir_dense_general fails. */
+bool weir_dense_pair(weir_c128 *a, weir_c128 *b, int64_t n, weir_c128 *alpha, weir_c128 *beta,
+                     weir_c128 *v, void *work);
+int64_t weir_dense_pair_work(int64_t n);
+
 /* Largest sum of |elements| over a row of [n, k]. */
 double weir_dense_norm(const weir_c128 *a, int64_t n, int64_t k);
 

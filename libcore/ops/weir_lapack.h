@@ -5,6 +5,7 @@
 #ifndef WEIR_LAPACK_H
 #define WEIR_LAPACK_H
 #include <stdbool.h>
+#include "base/weir_complex.h"
 #include "base/weir_dtype.h"
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +22,12 @@ int weir_lapack_invert(weir_dtype dtype, int n, void *a, int *pivot, void *work)
 int weir_lapack_hermitian(weir_dtype dtype, bool vectors, int n, void *a, void *value, void *work);
 /* Eigenvalues and, where vector is not NULL, eigenvectors [n, n], complex. a is lost. */
 int weir_lapack_general(weir_dtype dtype, int n, void *a, void *value, void *vector, void *work);
-/* Bytes of `work` for the three above, of whichever needs most. */
+/* a [n, n] becomes its factors; pivot: [n]. 1 and more: singular. */
+int weir_lapack_factor(int n, weir_c128 *a, int *pivot);
+/* Eigenvalues alpha / beta of a x = lambda b x, and eigenvectors [n, n]. a and b are lost. */
+int weir_lapack_general_pair(int n, weir_c128 *a, weir_c128 *b, weir_c128 *alpha, weir_c128 *beta,
+                             weir_c128 *vector, void *work);
+/* Bytes of `work` for those above that take it, of whichever needs most. */
 int64_t weir_lapack_work(weir_dtype dtype, int64_t n);
 
 #ifdef __cplusplus
