@@ -57,7 +57,11 @@ static bool is_small(int64_t n)
 
 int64_t weir_linear_solve_work(int64_t n, int64_t k)
 {
-  return is_small(n) ? weir_lu_bytes(WEIR_C128, n, k) : n * (int64_t)sizeof(int64_t);
+  const int64_t rows = n < WEIR_LU_ROWS ? n : WEIR_LU_ROWS;
+  const int64_t own = weir_lu_can(WEIR_C128) ? weir_lu_bytes(WEIR_C128, rows, k) : 0;
+  const int64_t pivots = n * (int64_t)sizeof(int64_t);
+
+  return own > pivots ? own : pivots;
 }
 
 bool weir_linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)

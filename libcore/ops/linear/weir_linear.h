@@ -26,7 +26,7 @@ typedef struct weir_linear_factor {
 void weir_linear_multiply(int64_t m, int64_t n, int64_t k, double alpha, weir_linear_factor a,
                           weir_linear_factor b, double beta, weir_c128 *c, int64_t stride);
 
-/* Bytes of `work` to solve n equations with k right sides. */
+/* Bytes of `work` to solve n equations with k right sides, or fewer of both. */
 int64_t weir_linear_solve_work(int64_t n, int64_t k);
 /* b [n, k] becomes x of a x = b, by elimination with partial pivoting; a [n, n] is lost. False
  * where a is exactly singular or not finite; b is then lost, too. */

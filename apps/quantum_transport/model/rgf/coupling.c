@@ -1,0 +1,88 @@
+/* coupling.c - see coupling.h. */
+#include "model/rgf/coupling.h"
+
+#include <string.h>
+
+#include "ops/linear/weir_linear.h"
+
+/* A product by list costs as much as a dense one of so many times its elements, about. */
+enum { DENSE_SHARE = 16 };
+
+int64_t qt_coupling_room(int64_t max_rows)
+{
+  return max_rows * max_rows / DENSE_SHARE + 1;
+}
+
+void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t rows,
+                      int64_t columns, qt_coupling *c)
+{
+  const int64_t most = rows * columns / DENSE_SHARE;
+
+  m->read(m->context, row, column, c->dense);
+  c->rows = rows;
+  c->columns = columns;
+  c->count = 0;
+  for (int64_t i = 0; i < rows && c->count >= 0; i++) {
+    for (int64_t j = 0; j < columns; j++) {
+      const weir_c128 x = c->dense[i * columns + j];
+
+      if (x.re == 0 && x.im == 0) {
+        continue;
+      }
+      if (c->count == most) {
+        c->count = -1;
+        break;
+      }
+      c->list[c->count++] = (qt_element){(int32_t)i, (int32_t)j, x};
+    }
+  }
+}
+
+void qt_coupling_before(const qt_coupling *c, int64_t n, const weir_c128 *b, int64_t stride,
+                        weir_c128 *out)
+{
+  if (c->count < 0) {
+    weir_linear_multiply(c->rows, n, c->columns, 1,
+                         (weir_linear_factor){c->dense, c->columns, false},
+                         (weir_linear_factor){b, stride, false}, 0, out, n);
+    return;
+  }
+  memset(out, 0, (size_t)(c->rows * n) * sizeof *out);
+  for (int64_t e = 0; e < c->count; e++) {
+    const weir_c128 x = c->list[e].value, *from = b + c->list[e].column * stride;
+    weir_c128 *to = out + c->list[e].row * n;
+
+    for (int64_t j = 0; j < n; j++) {
+      to[j].re += x.re * from[j].re - x.im * from[j].im;
+      to[j].im += x.re * from[j].im + x.im * from[j].re;
+    }
+  }
+}
+
+void qt_coupling_behind(int64_t m, const weir_c128 *a, int64_t stride, const qt_coupling *c,
+                        bool adjoint, weir_c128 *out)
+{
+  const int64_t n = adjoint ? c->rows : c->columns;
+
+  if (c->count < 0) {
+    weir_linear_multiply(m, n, adjoint ? c->columns : c->rows, 1,
+                         (weir_linear_factor){a, stride, false},
+                         (weir_linear_factor){c->dense, c->columns, adjoint}, 0, out, n);
+    return;
+  }
+  memset(out, 0, (size_t)(m * n) * sizeof *out);
+  for (int64_t i = 0; i < m; i++) {
+    const weir_c128 *from = a + i * stride;
+    weir_c128 *to = out + i * n;
+
+    for (int64_t e = 0; e < c->count; e++) {
+      const qt_element *x = &c->list[e];
+      const weir_c128 y = from[adjoint ? x->column : x->row];
+      const double im = adjoint ? -x->value.im : x->value.im;
+      weir_c128 *z = &to[adjoint ? x->row : x->column];
+
+      z->re += y.re * x->value.re - y.im * im;
+      z->im += y.re * im + y.im * x->value.re;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/* coupling.h - blocks beside the diagonal in products: as lists of their elements where most are 0,
+ * as those of a tight-binding Hamiltonian are. */
+#ifndef QT_COUPLING_H
+#define QT_COUPLING_H
+#include <stdint.h>
+#include "base/weir_complex.h"
+#include "model/rgf/rgf.h"
+
+typedef struct qt_element {
+  int32_t row, column;
+  weir_c128 value;
+} qt_element;
+
+/* A block [rows, columns]; borrows its memory. */
+typedef struct qt_coupling {
+  int64_t rows, columns;
+  weir_c128 *dense;
+  qt_element *list;
+  int64_t count; /* elements of the list; -1: too many for one */
+} qt_coupling;
+/* Elements of a list, at most, of blocks of up to that many rows. */
+int64_t qt_coupling_room(int64_t max_rows);
+/* Reads a block into dense and, where there are few elements, list: the memory that c has. */
+void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t rows,
+                      int64_t columns, qt_coupling *c);
+/* out [rows, n] = c b, b [columns, n]. */
+void qt_coupling_before(const qt_coupling *c, int64_t n, const weir_c128 *b, int64_t stride,
+                        weir_c128 *out);
+/* out [m, columns] = a c, a [m, rows]; with adjoint [m, rows] = a c^H, a [m, columns]. */
+void qt_coupling_behind(int64_t m, const weir_c128 *a, int64_t stride, const qt_coupling *c,
+                        bool adjoint, weir_c128 *out);
+
+#endif

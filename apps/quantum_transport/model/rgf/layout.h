@@ -1,0 +1,38 @@
+/* layout.h - where the blocks of a block-tridiagonal matrix lie in one array of c128 numbers.
+ *
+ * Blocks may differ in size. Each lies row by row without gaps: diagonal 0, (0, 1), (1, 0),
+ * diagonal 1, (1, 2), (2, 1), ... */
+#ifndef QT_LAYOUT_H
+#define QT_LAYOUT_H
+#include <stdint.h>
+#include "base/weir_status.h"
+
+typedef struct qt_layout {
+  int64_t n_blocks, n; /* blocks, and rows in all                            */
+  int64_t max;         /* rows of the largest block                          */
+  int64_t count;       /* elements of all blocks                             */
+  int64_t diagonal_count;
+  int64_t *block;    /* [n_blocks + 1] first row of each block, and n        */
+  int64_t *offset;   /* [n_blocks] first element of a diagonal block         */
+  int64_t *diagonal; /* [n_blocks] the same where diagonal blocks lie alone  */
+} qt_layout;
+/* block: [n_blocks + 1], ascending from 0. Fails: WEIR_ERR_SHAPE (a block without rows, or with
+ * more than 32767), WEIR_ERR_MEMORY; *out is then empty. */
+weir_status qt_layout_create(int64_t n_blocks, const int64_t *block, qt_layout *out) WEIR_CHECKED;
+void qt_layout_fini(qt_layout *l);
+
+static inline int64_t qt_layout_rows(const qt_layout *l, int64_t block)
+{
+  return l->block[block + 1] - l->block[block];
+}
+/* First element of block (row, column), which differ by at most 1. */
+static inline int64_t qt_layout_at(const qt_layout *l, int64_t row, int64_t column)
+{
+  const int64_t first = row < column ? row : column, n = qt_layout_rows(l, first);
+
+  return l->offset[first] + (row == column  ? 0
+                             : row < column ? n * n
+                                            : n * n + n * qt_layout_rows(l, first + 1));
+}
+
+#endif

@@ -1,0 +1,275 @@
+/* rgf_op_test.c - the operators in plans: batches, threads, what is refused. */
+#include "model/rgf/rgf_test.h"
+
+#include "exec/weir_plan.h"
+#include "ops/ops_check.h"
+
+static const int64_t ragged[] = {0, 3, 4, 9, 11, 19, 23};
+static rgf_case c;
+
+enum { MOST_ARRAYS = 6 };
+typedef struct program {
+  weir_graph *g;
+  weir_tensor tensor[MOST_ARRAYS];
+  weir_binding binding[MOST_ARRAYS];
+  int n;
+} program;
+
+static weir_tensor *add_array(program *p, const char *name, const weir_array_desc *d)
+{
+  weir_tensor *t = &p->tensor[p->n];
+
+  assert_ok(weir_tensor_init(t, d->dtype, d->rank, d->shape));
+  p->binding[p->n++] = (weir_binding){name, t};
+  return t;
+}
+
+static weir_value add_input(program *p, const char *name, int rank, const int64_t *shape,
+                            weir_tensor **t)
+{
+  weir_array_desc d = {.dtype = WEIR_C128, .rank = rank};
+
+  memcpy(d.shape, shape, (size_t)rank * sizeof *shape);
+  *t = add_array(p, name, &d);
+  return weir_input(p->g, name, &d);
+}
+
+static weir_tensor *add_output(program *p, const char *name, weir_value v)
+{
+  assert_ok(weir_graph_status(p->g));
+  weir_output(p->g, name, v);
+  return add_array(p, name, weir_value_desc(p->g, v));
+}
+
+static void run(program *p, int threads)
+{
+  weir_plan *plan;
+
+  assert_ok(weir_plan_create(p->g, NULL, &(weir_plan_opts){.threads = threads}, &plan));
+  assert_ok(weir_plan_run(plan, p->binding, p->n));
+  weir_plan_destroy(&plan);
+}
+
+static void end(program *p)
+{
+  for (int i = 0; i < p->n; i++) {
+    weir_tensor_fini(&p->tensor[i]);
+  }
+  weir_graph_destroy(&p->g);
+}
+
+/* Six random matrices, the fifth singular, and a Sigma^< for each of three. */
+enum { POINTS = 6, SIGMAS = 3, SINGULAR = 4 };
+
+static void make_case(bool tridiagonal, int point)
+{
+  qt_layout_fini(&c.layout);
+  rgf_case_create(&c, 6, ragged, tridiagonal, false, (uint64_t)(1 + point));
+}
+
+static void fill(const qt_layout *l, bool tridiagonal, weir_c128 *a, weir_c128 *sigma)
+{
+  for (int point = 0; point < POINTS; point++) {
+    make_case(tridiagonal, point);
+    memcpy(a + point * l->count, c.a, (size_t)l->count * sizeof *a);
+    if (point == SINGULAR) {
+      memset(a + point * l->count, 0, 9 * sizeof *a);
+    }
+    if (point < SIGMAS && tridiagonal) {
+      memcpy(sigma + point * l->count, c.sigma, (size_t)l->count * sizeof *a);
+    }
+    for (int64_t b = 0; b < l->n_blocks && point < SIGMAS && !tridiagonal; b++) {
+      const int64_t rows = qt_layout_rows(l, b);
+
+      memcpy(sigma + point * l->diagonal_count + l->diagonal[b], c.sigma + l->offset[b],
+             (size_t)(rows * rows) * sizeof *a);
+    }
+  }
+}
+
+/* Point by point what the dense inverse gives: out[0 .. n_out). */
+static void check_points(const qt_layout *l, bool tridiagonal, weir_tensor *const out[3], int n_out)
+{
+  static weir_c128 sigma[RGF_DENSE], expected[RGF_DENSE];
+
+  for (int point = 0; point < POINTS; point++) {
+    make_case(tridiagonal, point % SIGMAS);
+    memcpy(sigma, c.dense_sigma, sizeof sigma);
+    make_case(tridiagonal, point);
+    memcpy(c.dense_sigma, sigma, sizeof sigma);
+    rgf_answer(&c);
+    for (int o = 0; o < n_out; o++) {
+      const weir_c128 *got = (weir_c128 *)out[o]->data + point * l->count;
+
+      if (point == SINGULAR) {
+        assert_true(isnan(got[0].re) && isnan(got[l->count - 1].im));
+        continue;
+      }
+      for (int64_t i = 0; i < l->n * l->n && o == 2; i++) {
+        c.lesser[i].re += c.g[i].re - c.g[i % l->n * l->n + i / l->n].re;
+        c.lesser[i].im += c.g[i].im + c.g[i % l->n * l->n + i / l->n].im;
+      }
+      rgf_copy(l, true, expected, o == 0 ? c.g : c.lesser, false);
+      assert_true(rgf_distance(l->count, got, expected) < 1e-13 * rgf_size(l->count, expected));
+    }
+  }
+}
+
+/* What the operator says of its error, on sound results and with a number changed. */
+static void check_error(const weir_node *node, const weir_tensor *a, const weir_tensor *sigma,
+                        weir_tensor *const out[3])
+{
+  const weir_view in[] = {weir_view_of(a), weir_view_of(sigma)};
+  const weir_view to[] = {weir_view_of(out[0]), weir_view_of(out[1])};
+  const weir_op_run r = {.spec = node->spec,
+                         .access = &node->access,
+                         .box = weir_iterations(&node->access),
+                         .n_in = 2,
+                         .n_out = 2,
+                         .in = in,
+                         .out = to};
+
+  assert_true(qt_op_rgf.error(&r) < 10);
+  for (int o = 0; o < 2; o++) {
+    ((weir_c128 *)out[o]->data)[100].re += 1e-6;
+    assert_true(qt_op_rgf.error(&r) > 1e6);
+    ((weir_c128 *)out[o]->data)[100].re -= 1e-6;
+  }
+}
+
+static void batches_are_solved_point_by_point(void **state)
+{
+  static const char *const names[] = {"g", "lesser", "greater"};
+  static weir_c128 kept[3][POINTS * RGF_DENSE];
+
+  for (int form = 0; form < 4; form++) {
+    const bool tridiagonal = form & 1;
+    const int n_out = form >> 1 ? 3 : 2;
+    program p = {.g = new_graph()};
+    weir_tensor *a, *sigma, *out[3];
+    qt_layout l;
+
+    assert_ok(qt_layout_create(6, ragged, &l));
+    const int64_t width = tridiagonal ? l.count : l.diagonal_count;
+    const qt_rgf_spec spec = {&l, tridiagonal, n_out == 3};
+    const weir_value x = add_input(&p, "a", 3, (const int64_t[]){2, SIGMAS, l.count}, &a);
+    const weir_value y = add_input(&p, "sigma", 2, (const int64_t[]){SIGMAS, width}, &sigma);
+    const weir_value first = qt_rgf(p.g, x, y, &spec);
+
+    for (int o = 0; o < n_out; o++) {
+      out[o] = add_output(&p, names[o], (weir_value){first.node, o});
+    }
+    fill(&l, tridiagonal, a->data, sigma->data);
+    run(&p, 1);
+    check_points(&l, tridiagonal, out, n_out);
+    for (int o = 0; o < n_out; o++) {
+      memcpy(kept[o], out[o]->data, (size_t)(POINTS * l.count) * sizeof **kept);
+      memset(out[o]->data, 0, (size_t)(POINTS * l.count) * sizeof **kept);
+    }
+    run(&p, 2);
+    for (int o = 0; o < n_out; o++) {
+      assert_memory_equal(kept[o], out[o]->data, (size_t)(POINTS * l.count) * sizeof **kept);
+    }
+    if (n_out == 2) {
+      memcpy((weir_c128 *)a->data + SINGULAR * l.count, a->data, (size_t)l.count * sizeof **kept);
+      run(&p, 1);
+      check_error(weir_graph_node(p.g, first.node), a, sigma, out);
+    }
+    end(&p);
+    qt_layout_fini(&l);
+  }
+}
+
+/* G^R alone, and T and the density of states, of three energies. */
+static void transmission_is_that_of_the_inverse(void **state)
+{
+  for (int dos = 0; dos < 2; dos++) {
+    program p = {.g = new_graph()};
+    weir_tensor *a, *left, *right, *t, *density = NULL, *g;
+    static weir_c128 corner[RGF_DENSE], memory[RGF_DENSE];
+    qt_layout l;
+
+    assert_ok(qt_layout_create(6, ragged, &l));
+    const qt_transmission_spec spec = {&l, dos};
+    const qt_rgf_spec inverse = {&l, 0, 0};
+    const int64_t m = 3, n = 4, last = l.block[5];
+    const weir_value x = add_input(&p, "a", 2, (const int64_t[]){3, l.count}, &a);
+    const weir_value y = add_input(&p, "left", 2, (const int64_t[]){m, m}, &left);
+    const weir_value z = add_input(&p, "right", 3, (const int64_t[]){3, n, n}, &right);
+    const weir_value first = qt_transmission(p.g, x, y, z, &spec);
+
+    t = add_output(&p, "t", first);
+    density = dos ? add_output(&p, "dos", (weir_value){first.node, 1}) : NULL;
+    g = add_output(&p, "g", qt_rgf(p.g, x, WEIR_NO_VALUE, &inverse));
+    for (int64_t i = 0; i < 3 * n * n; i++) {
+      ((weir_c128 *)right->data)[i] =
+          (weir_c128){i % (n * n) % (n + 1) == 0 ? (double)(i + 1) : 0, 0};
+    }
+    for (int64_t i = 0; i < m * m; i++) {
+      ((weir_c128 *)left->data)[i] = (weir_c128){i % (m + 1) == 0, i == 1   ? 0.1
+                                                                   : i == 3 ? -0.1
+                                                                            : 0};
+    }
+    for (int point = 0; point < 3; point++) {
+      make_case(false, point);
+      memcpy((weir_c128 *)a->data + point * l.count, c.a, (size_t)l.count * sizeof *c.a);
+    }
+    run(&p, 2);
+    for (int point = 0; point < 3; point++) {
+      make_case(false, point);
+      for (int64_t i = 0; i < m * n; i++) {
+        corner[i] = c.g[i / n * l.n + last + i % n];
+      }
+      const double expected =
+          qt_rgf_trace(m, n, left->data, corner, (weir_c128 *)right->data + point * n * n, memory);
+
+      assert_near(((double *)t->data)[point], expected, 1e-12);
+      for (int64_t i = 0; i < l.n && dos; i++) {
+        assert_near(((double *)density->data)[point * l.n + i], -c.g[i * (l.n + 1)].im / M_PI,
+                    1e-13);
+      }
+      rgf_copy(&l, true, memory, c.g, false);
+      assert_true(rgf_distance(l.count, memory, (weir_c128 *)g->data + point * l.count) < 1e-13);
+    }
+    end(&p);
+    qt_layout_fini(&l);
+  }
+}
+
+static void wrong_shapes_are_refused(void **state)
+{
+  qt_layout l;
+
+  assert_ok(qt_layout_create(6, ragged, &l));
+  const qt_rgf_spec spec = {&l, 0, 0};
+  const qt_transmission_spec both = {&l, 0};
+  const int64_t n = l.count;
+  weir_graph *g = new_graph();
+
+  assert_refused(g, qt_rgf(g, GIVEN(g, "a", WEIR_C128, 5), WEIR_NO_VALUE, &spec),
+                 "input 0 has 5 elements a matrix, its blocks");
+  g = new_graph();
+  assert_refused(g, qt_rgf(g, GIVEN(g, "a", WEIR_C64, n), WEIR_NO_VALUE, &spec), "of c64");
+  g = new_graph();
+  assert_refused(g, qt_rgf(g, GIVEN(g, "a", WEIR_C128, n), GIVEN(g, "s", WEIR_C128, n), &spec),
+                 "input 1 has");
+  g = new_graph();
+  assert_refused(g,
+                 qt_transmission(g, GIVEN(g, "a", WEIR_C128, n), GIVEN(g, "l", WEIR_C128, 2, 3),
+                                 GIVEN(g, "r", WEIR_C128, 4, 4), &both),
+                 "input 1 has 2 rows, its block 3");
+  qt_layout_fini(&l);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(batches_are_solved_point_by_point),
+      cmocka_unit_test(transmission_is_that_of_the_inverse),
+      cmocka_unit_test(wrong_shapes_are_refused),
+  };
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  qt_layout_fini(&c.layout);
+  return failed;
+}
