@@ -1,0 +1,322 @@
+/* lead.c - see lead.h: cells, the choice of the method, and the test of what it gave. */
+#include "model/lead/lead.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "model/lead/lead_priv.h"
+#include "model/rgf/rgf.h"
+#include "ops/linear/weir_linear.h"
+
+const weir_opt qt_lead_options[] = {
+    WEIR_OPT_ENUM(qt_lead_opts, method, QT_LEAD_DECIMATION, "decimation|modes",
+                  "self-energies by decimation, or by the modes of the lead without broadening"),
+    WEIR_OPT_REAL(qt_lead_opts, eta, 1e-6, 0, 1, "eV",
+                  "imaginary part of the energy in the leads, for decimation; electrons"),
+    WEIR_OPT_REAL(qt_lead_opts, eta_phonons, 1e-8, 0, 1, "eV^2",
+                  "imaginary part of the squared energy in the leads, for decimation; phonons"),
+    WEIR_OPT_REAL(qt_lead_opts, tolerance, 1e-12, 1e-16, 1e-2, "1",
+                  "decimation: norm of the coupling at which it ends, relative to the first"),
+    WEIR_OPT_REAL(qt_lead_opts, residual, 1e-8, 1e-14, 1, "1",
+                  "maximum relative residual of a surface Green's function"),
+    WEIR_OPT_REAL(qt_lead_opts, unit_circle, 1e-7, 1e-14, 1e-2, "1",
+                  "modes: distance of |lambda| from 1 below which a mode propagates"),
+    WEIR_OPT_INT(qt_lead_opts, max_steps, 100, 1, 1e4, "1", "decimation: maximum steps"),
+    WEIR_OPT_END,
+};
+
+void qt_cell_fini(qt_cell *c)
+{
+  weir_free(&c->h0);
+  weir_free(&c->h1);
+  weir_free(&c->s0);
+  weir_free(&c->s1);
+  *c = (qt_cell){.n = 0};
+}
+
+/* M(k) as a dense matrix; NULL of a matrix that the lead lacks. */
+static weir_status make_dense(const qt_bloch *m, int64_t n, const double k[2], weir_c128 **out)
+{
+  if (m->count == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(n * n, sizeof **out, (void **)out));
+  qt_bloch_add(m, k, (weir_c128){1, 0}, *out);
+  return WEIR_OK;
+}
+
+weir_status qt_cell_create(const qt_lead *lead, const double k[2], qt_cell *out)
+{
+  weir_status status = WEIR_OK;
+
+  *out = (qt_cell){.n = lead->n};
+  WEIR_TRY_GOTO(make_dense(&lead->cell, lead->n, k, &out->h0), failed);
+  WEIR_TRY_GOTO(make_dense(&lead->next, lead->n, k, &out->h1), failed);
+  WEIR_TRY_GOTO(make_dense(&lead->overlap, lead->n, k, &out->s0), failed);
+  WEIR_TRY_GOTO(make_dense(&lead->next_overlap, lead->n, k, &out->s1), failed);
+  return WEIR_OK;
+failed:
+  qt_cell_fini(out);
+  return status;
+}
+
+bool qt_cell_is_same(const qt_cell *a, const qt_cell *b)
+{
+  const weir_c128 *const x[] = {a->h0, a->h1, a->s0, a->s1}, *const y[] = {b->h0, b->h1, b->s0,
+                                                                           b->s1};
+  bool same = a->n == b->n;
+
+  for (int i = 0; i < 4 && same; i++) {
+    same = (x[i] == NULL) == (y[i] == NULL) &&
+           (x[i] == NULL || memcmp(x[i], y[i], (size_t)(a->n * a->n) * sizeof *x[i]) == 0);
+  }
+  return same;
+}
+
+weir_status lead_blocks_create(int64_t n, lead_blocks *out)
+{
+  *out = (lead_blocks){.n = n};
+  WEIR_TRY(weir_alloc(n * n, sizeof *out->a0, (void **)&out->a0));
+  WEIR_TRY(weir_alloc(n * n, sizeof *out->up, (void **)&out->up));
+  return weir_alloc(n * n, sizeof *out->down, (void **)&out->down);
+}
+
+void lead_blocks_fini(lead_blocks *b)
+{
+  weir_free(&b->a0);
+  weir_free(&b->up);
+  weir_free(&b->down);
+}
+
+double lead_norm(int64_t count, const weir_c128 *a)
+{
+  double sum = 0;
+
+  for (int64_t i = 0; i < count; i++) {
+    sum += a[i].re * a[i].re + a[i].im * a[i].im;
+  }
+  return sqrt(sum);
+}
+
+/* z s - h of one element; s or h NULL: 0. */
+static weir_c128 element(weir_c128 z, const weir_c128 *s, const weir_c128 *h, int64_t i)
+{
+  const weir_c128 x = s != NULL ? s[i] : (weir_c128){0, 0},
+                  y = h != NULL ? h[i] : (weir_c128){0, 0};
+
+  return (weir_c128){z.re * x.re - z.im * x.im - y.re, z.re * x.im + z.im * x.re - y.im};
+}
+
+static void fill_blocks(const qt_cell *c, weir_c128 z, lead_blocks *b)
+{
+  const weir_c128 turned = {z.re, -z.im}; /* A- at z is the adjoint of A+ at z's conjugate */
+
+  for (int64_t i = 0; i < c->n; i++) {
+    for (int64_t j = 0; j < c->n; j++) {
+      const int64_t at = i * c->n + j;
+      const weir_c128 down = element(turned, c->s1, c->h1, j * c->n + i);
+
+      b->a0[at] = element(z, c->s0, c->h0, at);
+      if (c->s0 == NULL && i == j) {
+        b->a0[at].re += z.re;
+        b->a0[at].im += z.im;
+      }
+      b->up[at] = element(z, c->s1, c->h1, at);
+      b->down[at] = (weir_c128){down.re, -down.im};
+    }
+  }
+}
+
+void qt_lead_gamma(int64_t n, const weir_c128 *sigma, weir_c128 *gamma)
+{
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j < n; j++) {
+      const weir_c128 x = sigma[i * n + j], y = sigma[j * n + i]; /* x - conj(y) */
+
+      gamma[i * n + j] = (weir_c128){-(x.im + y.im), x.re - y.re};
+    }
+  }
+}
+
+/* Memory of the tests below. */
+typedef struct space {
+  weir_c128 *matrix, *g, *other; /* [n, n] */
+  void *work;
+} space;
+
+static weir_status make_space(int64_t n, space *s)
+{
+  WEIR_TRY(weir_alloc(n * n, sizeof *s->matrix, (void **)&s->matrix));
+  WEIR_TRY(weir_alloc(n * n, sizeof *s->g, (void **)&s->g));
+  WEIR_TRY(weir_alloc(n * n, sizeof *s->other, (void **)&s->other));
+  return weir_alloc(weir_linear_solve_work(n, n), 1, &s->work);
+}
+
+static void free_space(space *s)
+{
+  weir_free(&s->matrix);
+  weir_free(&s->g);
+  weir_free(&s->other);
+  weir_free(&s->work);
+}
+
+/* g = (a0 - sigma - more)^-1; more may be NULL. */
+static bool invert(const lead_blocks *b, const weir_c128 *sigma, const weir_c128 *more, space *s,
+                   weir_c128 *g)
+{
+  const int64_t n = b->n;
+
+  memset(g, 0, (size_t)(n * n) * sizeof *g);
+  for (int64_t i = 0; i < n * n; i++) {
+    const weir_c128 x = more != NULL ? more[i] : (weir_c128){0, 0};
+
+    s->matrix[i] = (weir_c128){b->a0[i].re - sigma[i].re - x.re, b->a0[i].im - sigma[i].im - x.im};
+    g[i].re = i % (n + 1) == 0;
+  }
+  return weir_linear_solve(n, n, s->matrix, g, s->work);
+}
+
+/* Puts the next Sigma of the fixed point in place, at most a few times; returns the residual of the
+ * last surface Green's function before. */
+static double refine(const qt_lead_opts *o, const lead_blocks *b, int side, weir_c128 *sigma,
+                     space *s)
+{
+  enum { ROUNDS = 3 };
+  const int64_t n = b->n;
+  const weir_linear_factor out = {side == QT_RIGHT ? b->up : b->down, n, false};
+  const weir_linear_factor back = {side == QT_RIGHT ? b->down : b->up, n, false};
+  double residual = INFINITY;
+
+  if (!invert(b, sigma, NULL, s, s->g)) {
+    return INFINITY;
+  }
+  for (int round = 0; round < ROUNDS && !(residual <= 0.01 * o->residual); round++) {
+    const weir_linear_factor g = {s->g, n, false}, product = {s->other, n, false};
+    const double size = lead_norm(n * n, s->g);
+
+    weir_linear_multiply(n, n, n, 1, out, g, 0, s->other, n);
+    weir_linear_multiply(n, n, n, 1, product, back, 0, sigma, n);
+    if (!invert(b, sigma, NULL, s, s->other)) {
+      return INFINITY;
+    }
+    for (int64_t i = 0; i < n * n; i++) {
+      const weir_c128 next = s->other[i];
+
+      s->other[i] = (weir_c128){next.re - s->g[i].re, next.im - s->g[i].im};
+      s->g[i] = next;
+    }
+    residual = lead_norm(n * n, s->other) / size;
+  }
+  return isnan(residual) ? INFINITY : residual;
+}
+
+/* Transmission of the perfect wire, one cell of it between the leads, as an integer. */
+static weir_status count_modes(const lead_blocks *b, weir_c128 *const sigma[2], space *s,
+                               int64_t *n_modes)
+{
+  const int64_t n = b->n;
+  weir_c128 *gamma = NULL, *memory = NULL;
+  weir_status status = WEIR_OK;
+
+  *n_modes = 0;
+  WEIR_TRY_GOTO(weir_alloc(2 * n * n, sizeof *gamma, (void **)&gamma), done);
+  WEIR_TRY_GOTO(weir_alloc(2 * n * n, sizeof *memory, (void **)&memory), done);
+  if (invert(b, sigma[QT_LEFT], sigma[QT_RIGHT], s, s->g)) {
+    qt_lead_gamma(n, sigma[QT_LEFT], gamma);
+    qt_lead_gamma(n, sigma[QT_RIGHT], gamma + n * n);
+    const double t = qt_rgf_trace(n, n, gamma, s->g, gamma + n * n, memory);
+
+    *n_modes = isfinite(t) ? lround(t) : 0;
+  }
+done:
+  weir_free(&gamma);
+  weir_free(&memory);
+  return status;
+}
+
+typedef enum attempt { DECIMATION, DOUBLED, MODES, ATTEMPTS } attempt;
+
+/* One method: Sigma of both sides, tested; *residual infinite where it gives none. */
+static weir_status attempt_one(const qt_lead_opts *o, attempt which, lead_blocks *b, space *s,
+                               weir_c128 *const sigma[2], const qt_lead_result *wanted,
+                               qt_lead_result *got)
+{
+  bool found = false;
+
+  got->residual = INFINITY;
+  got->method = which == MODES ? QT_LEAD_MODES : QT_LEAD_DECIMATION;
+  if (which == MODES) {
+    WEIR_TRY(lead_modes(o, b, sigma, &got->n_modes, &found));
+  } else if (which == DOUBLED) {
+    WEIR_TRY(lead_decimate_double(o, b, sigma, &found));
+  } else {
+    WEIR_TRY(lead_decimate(o, b, sigma, &found));
+  }
+  if (!found) {
+    return WEIR_OK;
+  }
+  got->residual = 0;
+  for (int side = 0; side < QT_LEADS; side++) {
+    if (wanted->sigma[side] != NULL) {
+      got->residual = fmax(got->residual, refine(o, b, side, sigma[side], s));
+    }
+  }
+  return which == MODES ? WEIR_OK : count_modes(b, sigma, s, &got->n_modes);
+}
+
+/* Attempts in turn until one is good enough. */
+static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c128 z, lead_blocks *b,
+                               space *s, weir_c128 *const sigma[2], qt_lead_result *out)
+{
+  static const attempt order[2][ATTEMPTS] = {{DECIMATION, DOUBLED, MODES},
+                                             {MODES, DECIMATION, DOUBLED}};
+  double least = INFINITY;
+
+  for (int i = 0; i < ATTEMPTS; i++) {
+    const attempt which = order[o->method == QT_LEAD_MODES][i];
+    qt_lead_result got = {.residual = 0};
+
+    fill_blocks(c, which == MODES ? (weir_c128){z.re, 0} : z, b);
+    WEIR_TRY(attempt_one(o, which, b, s, sigma, out, &got));
+    least = fmin(least, got.residual);
+    if (got.residual <= o->residual) {
+      for (int side = 0; side < QT_LEADS; side++) {
+        if (out->sigma[side] != NULL) {
+          memcpy(out->sigma[side], sigma[side], (size_t)(c->n * c->n) * sizeof *sigma[side]);
+        }
+      }
+      out->residual = got.residual;
+      out->n_modes = got.n_modes;
+      out->method = got.method;
+      return WEIR_OK;
+    }
+  }
+  return weir_fail(WEIR_ERR_NUMERIC,
+                   "lead: no surface Green's function at %.12g + %g i (residual %.1e): the energy "
+                   "is that of a band edge or of a state that does not propagate; move it",
+                   z.re, z.im, least);
+}
+
+weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,
+                          qt_lead_result *out)
+{
+  weir_c128 *sigma[QT_LEADS] = {NULL, NULL};
+  lead_blocks b = {.n = 0};
+  space s = {NULL, NULL, NULL, NULL};
+  weir_status status = WEIR_OK;
+
+  weir_linear_start();
+  WEIR_TRY_GOTO(lead_blocks_create(c->n, &b), done);
+  WEIR_TRY_GOTO(make_space(c->n, &s), done);
+  for (int side = 0; side < QT_LEADS; side++) {
+    WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&sigma[side]), done);
+  }
+  WEIR_TRY_GOTO(attempt_all(o, c, (weir_c128){energy, eta}, &b, &s, sigma, out), done);
+done:
+  lead_blocks_fini(&b);
+  free_space(&s);
+  weir_free(&sigma[QT_LEFT]);
+  weir_free(&sigma[QT_RIGHT]);
+  return status;
+}

@@ -1,0 +1,63 @@
+/* lead.h - leads: what a perfect half-infinite wire does to the device at its end.
+ *
+ * With A0 = z S0 - H0 of a cell and A+ = z S1 - H1, A- = z S1^H - H1^H from cell to cell, the lead
+ * at larger x (right) and that at smaller x (left) have the surface Green's functions and
+ * self-energies
+ *   g_R = (A0 - A+ g_R A-)^-1, Sigma_R = A+ g_R A-;  g_L = (A0 - A- g_L A+)^-1, Sigma_L = A- g_L A+
+ * where z = E + i eta, for phonons (hbar omega)^2 + i eta. Matrices are dense, [n, n], row by row.
+ */
+#ifndef QT_LEAD_H
+#define QT_LEAD_H
+#include "conf/weir_opt.h"
+#include "model/system.h"
+
+typedef enum qt_lead_method {
+  QT_LEAD_DECIMATION, /* Lopez Sancho et al., J. Phys. F 15, 851 (1985)                   */
+  QT_LEAD_MODES,      /* Bloch waves of the wire, eta = 0: Rungger and Sanvito, Phys. Rev. B 78,
+                         035407 (2008); form and stabilisation as in Groth et al., New J. Phys. 16,
+                         063065 (2014) */
+} qt_lead_method;
+
+/* The section `lead` of the configuration. */
+typedef struct qt_lead_opts {
+  int method;         /* qt_lead_method                                                 */
+  double eta;         /* eV: of electrons                                               */
+  double eta_phonons; /* eV^2                                                           */
+  double tolerance;   /* decimation ends when |A+|, |A-| are this much smaller          */
+  double residual;    /* most |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
+  double unit_circle; /* a mode with | |lambda| - 1 | below it propagates               */
+  int64_t max_steps;  /* of decimation                                                  */
+} qt_lead_opts;
+extern const weir_opt qt_lead_options[];
+
+/* A lead at one wave vector; owns its matrices. s0 NULL: the identity, s1 NULL: 0. */
+typedef struct qt_cell {
+  int64_t n;
+  weir_c128 *h0, *h1, *s0, *s1;
+} qt_cell;
+/* Fails: WEIR_ERR_MEMORY; *out is then empty. */
+weir_status qt_cell_create(const qt_lead *lead, const double k[2], qt_cell *out) WEIR_CHECKED;
+void qt_cell_fini(qt_cell *c);
+/* Whether both have the same bits. */
+bool qt_cell_is_same(const qt_cell *a, const qt_cell *b);
+
+/* What was found; sigma is the caller's: [n, n], or NULL where a side is not wanted. */
+typedef struct qt_lead_result {
+  weir_c128 *sigma[QT_LEADS]; /* of the lead that is left (right) of the device              */
+  int64_t n_modes;            /* that propagate towards each side; by decimation the nearest
+                                 integer to the transmission of the perfect wire             */
+  double residual;            /* the larger of the sides wanted                              */
+  int method;                 /* that gave it: the other one where the one chosen failed     */
+} qt_lead_result;
+
+/* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
+ * Decimation whose residual is too large, as where an eigenvalue of the cell is the energy, is
+ * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation.
+ * Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state that
+ * does not propagate), WEIR_ERR_MEMORY. */
+weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,
+                          qt_lead_result *out) WEIR_CHECKED;
+/* gamma = i (sigma - sigma^H), [n, n]. */
+void qt_lead_gamma(int64_t n, const weir_c128 *sigma, weir_c128 *gamma);
+
+#endif

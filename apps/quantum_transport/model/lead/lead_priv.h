@@ -1,0 +1,28 @@
+/* lead_priv.h - what the methods for leads share. */
+#ifndef QT_LEAD_PRIV_H
+#define QT_LEAD_PRIV_H
+#include "model/lead/lead.h"
+
+/* A0, A+ (up) and A- (down) at an energy, [n, n]; owns them. */
+typedef struct lead_blocks {
+  int64_t n;
+  weir_c128 *a0, *up, *down;
+} lead_blocks;
+/* Fails: WEIR_ERR_MEMORY. *out is finished by the caller, on failure too. */
+weir_status lead_blocks_create(int64_t n, lead_blocks *out) WEIR_CHECKED;
+void lead_blocks_fini(lead_blocks *b);
+
+/* Square root of the sum of |a_i|^2. */
+double lead_norm(int64_t count, const weir_c128 *a);
+
+/* Both give Sigma of both sides, unless *found is false. Fail: WEIR_ERR_MEMORY. */
+weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
+                          bool *found) WEIR_CHECKED;
+/* The same by a cell of twice the length. */
+weir_status lead_decimate_double(const qt_lead_opts *o, const lead_blocks *b,
+                                 weir_c128 *const sigma[2], bool *found) WEIR_CHECKED;
+/* up is the conjugate transpose of down: the energy is real. */
+weir_status lead_modes(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
+                       int64_t *n_modes, bool *found) WEIR_CHECKED;
+
+#endif

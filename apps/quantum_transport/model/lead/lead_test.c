@@ -1,0 +1,357 @@
+/* lead_test.c - closed forms, methods against each other, energies where one of them fails. */
+#include "model/lead/lead.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "ops/linear/weir_linear.h"
+
+enum { MOST = 24 };
+/* Memory of a cell's matrices, and what a solve gave. */
+typedef struct subject {
+  qt_lead_opts opts;
+  weir_c128 h0[MOST * MOST], h1[MOST * MOST], s0[MOST * MOST], s1[MOST * MOST];
+  weir_c128 sigma[QT_LEADS][MOST * MOST];
+  qt_cell cell;
+  qt_lead_result got;
+} subject;
+
+static subject s;
+
+static void begin(int64_t n)
+{
+  memset(&s, 0, sizeof s);
+  weir_opts_default(qt_lead_options, sizeof s.opts, &s.opts);
+  s.cell = (qt_cell){.n = n, .h0 = s.h0, .h1 = s.h1};
+}
+
+static weir_status solve(int method, double energy, double eta)
+{
+  s.opts.method = method;
+  s.got = (qt_lead_result){.sigma = {s.sigma[QT_LEFT], s.sigma[QT_RIGHT]}};
+  return qt_lead_solve(&s.opts, &s.cell, energy, eta, &s.got);
+}
+
+static void make_chain(double e0, double t)
+{
+  begin(1);
+  s.h0[0].re = e0;
+  s.h1[0].re = t;
+}
+
+/* A random Hermitian cell and coupling of some rank, with a small overlap where wanted. */
+static void make_random(int64_t n, int64_t rank, bool overlap, uint64_t seed)
+{
+  begin(n);
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j < n; j++) {
+      const int64_t a = i < j ? i : j, b = i < j ? j : i;
+      const double re = weir_random_uniform(seed, 0, 0, (uint64_t)(a * n + b)) - 0.5;
+      const double im = a == b ? 0 : weir_random_uniform(seed, 1, 0, (uint64_t)(a * n + b)) - 0.5;
+
+      s.h0[i * n + j] = (weir_c128){2 * re, i < j ? im : -im};
+      s.s0[i * n + j] = (weir_c128){i == j ? 1 : 0.05 * re, (i < j ? 0.05 : -0.05) * im};
+      for (int64_t k = 0; k < rank; k++) {
+        const double x = weir_random_uniform(seed, 2, 0, (uint64_t)(i * n + k)) - 0.5;
+        const double y = weir_random_uniform(seed, 3, 0, (uint64_t)(k * n + j)) - 0.5;
+        const double z = weir_random_uniform(seed, 4, 0, (uint64_t)(k * n + j)) - 0.5;
+
+        s.h1[i * n + j].re += 2 * x * y;
+        s.h1[i * n + j].im += 2 * x * z;
+        s.s1[i * n + j].re += 0.02 * x * y;
+        s.s1[i * n + j].im += 0.02 * x * z;
+      }
+    }
+  }
+  if (overlap) {
+    s.cell.s0 = s.s0;
+    s.cell.s1 = s.s1;
+  }
+}
+
+static double distance(int64_t count, const weir_c128 *a, const weir_c128 *b)
+{
+  double worst = 0;
+
+  for (int64_t i = 0; i < count; i++) {
+    worst = fmax(worst, hypot(a[i].re - b[i].re, a[i].im - b[i].im));
+  }
+  return worst;
+}
+
+static double size_of(int64_t count, const weir_c128 *a)
+{
+  double worst = 0;
+
+  for (int64_t i = 0; i < count; i++) {
+    worst = fmax(worst, hypot(a[i].re, a[i].im));
+  }
+  return worst;
+}
+
+/* Sigma = t^2 g = (x -+ sqrt(x^2 - 4 t^2)) / 2, the branch that is retarded or decays. */
+static weir_c128 chain_sigma(double x, double t)
+{
+  const double r = x * x - 4 * t * t;
+
+  return r < 0 ? (weir_c128){x / 2, -sqrt(-r) / 2}
+               : (weir_c128){x / 2 - copysign(sqrt(r), x) / 2, 0};
+}
+
+static void chains_have_their_closed_form(void **state)
+{
+  const double e0 = 0.3, hoppings[] = {-1, 0.7};
+
+  for (int h = 0; h < 2; h++) {
+    for (double x = -3.05; x < 3; x += 0.1) {
+      const double t = hoppings[h];
+      const weir_c128 expected = chain_sigma(x, t);
+      const bool inside = fabs(x) < 2 * fabs(t);
+
+      make_chain(e0, t);
+      for (int method = 0; method < 2; method++) {
+        assert_ok(solve(method, e0 + x, method == QT_LEAD_MODES ? 0 : 1e-9));
+        assert_int_equal(s.got.method, method);
+        assert_int_equal(s.got.n_modes, inside);
+        assert_true(s.got.residual < (method == QT_LEAD_MODES ? 1e-13 : 1e-8));
+        for (int side = 0; side < QT_LEADS; side++) {
+          assert_true(distance(1, s.sigma[side], &expected) <
+                      (method == QT_LEAD_MODES ? 1e-13 : 2e-8));
+        }
+      }
+    }
+  }
+}
+
+/* The cell has its eigenvalue there: decimation divides by eta. */
+static void energy_of_the_cell_itself(void **state)
+{
+  const weir_c128 expected = {0, -1};
+
+  for (double eta = 1e-5; eta > 1e-10; eta /= 10) {
+    make_chain(0.25, -1);
+    assert_ok(solve(QT_LEAD_DECIMATION, 0.25, eta));
+    assert_true(s.got.residual <= s.opts.residual);
+    assert_true(distance(1, s.sigma[QT_LEFT], &expected) < eta + 1e-7);
+    assert_true(distance(1, s.sigma[QT_RIGHT], &expected) < eta + 1e-7);
+  }
+}
+
+static double residual_of(int side, double energy)
+{
+  static weir_c128 a[MOST * MOST], up[MOST * MOST], down[MOST * MOST], g[MOST * MOST];
+  static weir_c128 t[MOST * MOST], next[MOST * MOST];
+  static char work[1 << 18];
+  const int64_t n = s.cell.n, count = n * n;
+  const weir_linear_factor first = {side == QT_RIGHT ? up : down, n, false};
+  const weir_linear_factor second = {side == QT_RIGHT ? down : up, n, false};
+
+  memset(g, 0, sizeof g);
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t row = i / n, column = i % n, turned = column * n + row;
+    const weir_c128 s0 = s.cell.s0 != NULL ? s.s0[i] : (weir_c128){row == column, 0};
+    const weir_c128 s1 = s.cell.s1 != NULL ? s.s1[i] : (weir_c128){0, 0};
+    const weir_c128 s2 = s.cell.s1 != NULL ? s.s1[turned] : (weir_c128){0, 0};
+
+    a[i] = (weir_c128){energy * s0.re - s.h0[i].re - s.sigma[side][i].re,
+                       energy * s0.im - s.h0[i].im - s.sigma[side][i].im};
+    up[i] = (weir_c128){energy * s1.re - s.h1[i].re, energy * s1.im - s.h1[i].im};
+    down[i] = (weir_c128){energy * s2.re - s.h1[turned].re, -energy * s2.im + s.h1[turned].im};
+    g[i].re = row == column;
+  }
+  assert_true(weir_linear_solve_work(n, n) <= (int64_t)sizeof work);
+  assert_true(weir_linear_solve(n, n, a, g, work));
+  weir_linear_multiply(n, n, n, 1, first, (weir_linear_factor){g, n, false}, 0, t, n);
+  weir_linear_multiply(n, n, n, 1, (weir_linear_factor){t, n, false}, second, 0, next, n);
+  return distance(count, next, s.sigma[side]) / size_of(count, next);
+}
+
+/* Methods agree, modes are a fixed point, Gamma has no negative part, of leads with couplings of
+ * full and of lower rank, with overlap and without. */
+static void methods_agree_on_random_wires(void **state)
+{
+  static weir_c128 kept[QT_LEADS][MOST * MOST], gamma[MOST * MOST];
+  int with_modes = 0, without = 0;
+
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    const int64_t n = 1 + (int64_t)(seed % 9), rank = seed % 3 == 0 ? n : (n + 1) / 2;
+
+    make_random(n, rank, seed % 2, seed);
+    for (double energy = -2.513; energy < 2.6; energy += 0.731) {
+      assert_ok(solve(QT_LEAD_MODES, energy, 0));
+      const int64_t n_modes = s.got.n_modes;
+
+      assert_int_equal(s.got.method, QT_LEAD_MODES);
+      assert_true(s.got.residual < 1e-10);
+      for (int side = 0; side < QT_LEADS; side++) {
+        double trace = 0;
+
+        assert_true(residual_of(side, energy) < 1e-10);
+        memcpy(kept[side], s.sigma[side], sizeof kept[side]);
+        qt_lead_gamma(n, s.sigma[side], gamma);
+        for (int64_t i = 0; i < n; i++) {
+          assert_true(gamma[i * n + i].re > -1e-12);
+          trace += gamma[i * n + i].re;
+        }
+        assert_true(n_modes > 0 ? trace > 1e-6 : trace < 1e-10);
+      }
+      with_modes += n_modes > 0;
+      without += n_modes == 0;
+      assert_ok(solve(QT_LEAD_DECIMATION, energy, 1e-9));
+      assert_int_equal(s.got.n_modes, n_modes);
+      for (int side = 0; side < QT_LEADS; side++) {
+        assert_true(distance(n * n, kept[side], s.sigma[side]) < 1e-6 * size_of(n * n, kept[side]));
+      }
+    }
+  }
+  assert_true(with_modes > 50 && without > 50);
+}
+
+/* Armchair graphene, `lines` dimer lines, 2 sites of each in a cell, hopping -1. Every second line
+ * couples to the next cell. */
+static void make_armchair(int64_t lines)
+{
+  begin(2 * lines);
+  for (int64_t i = 0; i < lines; i++) {
+    const int64_t a = 2 * i, b = a + 1, n = s.cell.n;
+
+    if (i % 2 == 0) { /* the bond along the ribbon is within the cell */
+      s.h0[a * n + b].re = s.h0[b * n + a].re = -1;
+    } else { /* and of odd lines between cells */
+      s.h1[b * n + a].re = -1;
+    }
+    if (i + 1 < lines) {
+      const int64_t c = a + 2, d = a + 3;
+
+      s.h0[a * n + c].re = s.h0[c * n + a].re = -1;
+      s.h0[b * n + d].re = s.h0[d * n + b].re = -1;
+    }
+  }
+}
+
+/* Channel r is open where |E| lies between sqrt(1 + 4 c^2) and |1 + 2 c|, c = cos(r pi / (N + 1)).
+ */
+static int64_t armchair_channels(int64_t lines, double energy)
+{
+  int64_t open = 0;
+
+  for (int64_t r = 1; r <= lines; r++) {
+    const double c = cos((double)r * M_PI / (double)(lines + 1));
+    const double one = sqrt(1 + 4 * c * c), other = fabs(1 + 2 * c);
+
+    open += fabs(energy) > fmin(one, other) && fabs(energy) < fmax(one, other);
+  }
+  return open;
+}
+
+static void armchair_cells_have_singular_couplings(void **state)
+{
+  for (int64_t lines = 2; lines <= 10; lines++) {
+    for (double energy = -3.21; energy < 3.3; energy += 0.37) {
+      for (int method = 0; method < 2; method++) {
+        make_armchair(lines);
+        assert_ok(solve(method, energy, 1e-9));
+        assert_int_equal(s.got.method, method);
+        assert_int_equal(s.got.n_modes, armchair_channels(lines, energy));
+        assert_true(s.got.residual < 1e-8);
+      }
+    }
+  }
+}
+
+/* Chains side by side: each lambda belongs to several waves. */
+static void degenerate_modes_are_told_apart(void **state)
+{
+  const weir_c128 expected = chain_sigma(0.4, 1);
+
+  begin(6);
+  for (int64_t i = 0; i < 6; i++) {
+    s.h1[i * 6 + i].re = i < 3 ? 1 : -1;
+  }
+  assert_ok(solve(QT_LEAD_MODES, 0.4, 0));
+  assert_int_equal(s.got.n_modes, 6);
+  for (int64_t i = 0; i < 36; i++) {
+    const weir_c128 z = i % 7 == 0 ? expected : (weir_c128){0, 0};
+
+    assert_true(distance(1, &s.sigma[QT_LEFT][i], &z) < 1e-12);
+    assert_true(distance(1, &s.sigma[QT_RIGHT][i], &z) < 1e-12);
+  }
+  /* 0.5 + 2 cos k and -0.5 - 2 cos k are 0 at the same k, with opposite velocities. */
+  begin(2);
+  s.h0[0].re = 0.5;
+  s.h0[3].re = -0.5;
+  s.h1[0].re = 1;
+  s.h1[3].re = -1;
+  assert_ok(solve(QT_LEAD_MODES, 0, 0));
+  assert_int_equal(s.got.n_modes, 2);
+  for (int i = 0; i < 2; i++) {
+    const weir_c128 z = chain_sigma(i == 0 ? -0.5 : 0.5, 1);
+
+    assert_true(distance(1, &s.sigma[QT_RIGHT][3 * i], &z) < 1e-12);
+  }
+}
+
+static void states_that_do_not_move_are_refused(void **state)
+{
+  begin(2); /* site 1 is not coupled at all, and its energy is asked for */
+  s.h1[0].re = -1;
+  s.h0[3].re = 0.5;
+  assert_int_equal(solve(QT_LEAD_MODES, 0.5, 0), WEIR_ERR_NUMERIC);
+  assert_non_null(strstr(weir_last_message(), "at 0.5 + 0 i"));
+  s.h0[0].re = NAN;
+  assert_int_equal(solve(QT_LEAD_DECIMATION, 0.3, 1e-6), WEIR_ERR_NUMERIC);
+}
+
+static weir_status solve_all(void *context)
+{
+  (void)context;
+  make_random(5, 3, true, 3);
+  WEIR_TRY(solve(QT_LEAD_MODES, 0.2, 0));
+  make_chain(0.25, -1);
+  return solve(QT_LEAD_DECIMATION, 0.25, 1e-9); /* doubles the cell */
+}
+
+static weir_status make_cell(void *context)
+{
+  const double k[2] = {0.1, 0.2};
+  qt_cell c;
+
+  WEIR_TRY(qt_cell_create(context, k, &c));
+  qt_cell_fini(&c);
+  return WEIR_OK;
+}
+
+static void missing_memory_is_reported(void **state)
+{
+  int64_t image[1][2] = {{0, 0}};
+  qt_entries e = {.count = 0};
+  qt_sparse m;
+
+  qt_entries_add(&e, 0, 0, (weir_c128){1, 0});
+  assert_ok(qt_sparse_create(1, 1, &e, &m));
+  const qt_bloch one = {.count = 1, .image = image, .matrix = &m};
+  qt_lead lead = {.n = 1, .cell = one, .next = one, .overlap = one, .next_overlap = one};
+
+  assert_true(weir_check_faults(make_cell, &lead) == 4);
+  assert_true(weir_check_faults(solve_all, NULL) > 40);
+  qt_sparse_fini(&m);
+  qt_entries_fini(&e);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(chains_have_their_closed_form),
+      cmocka_unit_test(energy_of_the_cell_itself),
+      cmocka_unit_test(methods_agree_on_random_wires),
+      cmocka_unit_test(armchair_cells_have_singular_couplings),
+      cmocka_unit_test(degenerate_modes_are_told_apart),
+      cmocka_unit_test(states_that_do_not_move_are_refused),
+      cmocka_unit_test(missing_memory_is_reported),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

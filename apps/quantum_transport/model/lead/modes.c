@@ -1,0 +1,327 @@
+/* modes.c - self-energies from the Bloch waves of a lead, psi_{m+1} = lambda psi_m:
+ *   (A- / lambda + A0 + A+ lambda) u = 0
+ * at a real energy, where A- is the adjoint of A+ = W Z^H of rank r. With p = Z^H u, q = W^H u /
+ * lambda and B = A0 + i (W W^H + Z Z^H), which is regular unless a state decouples, follows
+ *   u = B^-1 ((i Z - lambda W) p + (i lambda W - Z) q)
+ * and, Z^H and W^H applied, a generalised eigenproblem of 2 r for (p, q) (Groth et al., New J.
+ * Phys. 16, 063065 (2014), section 4). Of the waves that decay or move away from the device,
+ * columns of P and Q,
+ *   Sigma_R = -W P Q^-1 W^H  and of those on the other side  Sigma_L = -Z Q P^-1 Z^H.
+ * The flux of a wave with |lambda| = 1, whose sign is that of its group velocity, is 2 Im(q^H p).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "graph/weir_complex_scalar.h"
+#include "model/lead/lead_priv.h"
+#include "ops/linear/weir_linear.h"
+#include "ops/weir_dense.h"
+
+/* Elements of A+ below this share of the largest are not told from 0. */
+static const double rank_tolerance = 1e-13;
+/* Waves whose lambda are nearer than this are told apart by their flux. */
+static const double same_lambda = 1e-6;
+
+typedef struct modes {
+  int64_t n, r;
+  weir_c128 *w, *z;     /* [n, n], the first r columns */
+  weir_c128 *a, *f, *g; /* [n, n]; [n, 2 r]: W and Z side by side, B^-1 times that */
+  weir_c128 *m0, *m1;   /* [2 r, 2 r] */
+  weir_c128 *alpha, *beta;
+  weir_c128 *vector; /* [2 r, 2 r], a row (p, q) for each mode */
+  int *direction;    /* [2 r] QT_LEFT: belongs to the left lead's Sigma */
+  void *work;
+} modes;
+
+static void destroy(modes *m)
+{
+  weir_free(&m->w);
+  weir_free(&m->z);
+  weir_free(&m->a);
+  weir_free(&m->f);
+  weir_free(&m->g);
+  weir_free(&m->m0);
+  weir_free(&m->m1);
+  weir_free(&m->alpha);
+  weir_free(&m->beta);
+  weir_free(&m->vector);
+  weir_free(&m->direction);
+  weir_free(&m->work);
+}
+
+static int64_t find_largest(int64_t count, const weir_c128 *a)
+{
+  int64_t largest = 0;
+
+  for (int64_t i = 1; i < count; i++) {
+    largest = weir_abs2_c128(a[i]) > weir_abs2_c128(a[largest]) ? i : largest;
+  }
+  return largest;
+}
+
+/* A+ = W Z^H by elimination with complete pivoting, W and Z of equal size. */
+static void factor_coupling(modes *m, const weir_c128 *up)
+{
+  const int64_t n = m->n;
+  weir_c128 *rest = m->a;
+  double most = 0;
+
+  memcpy(rest, up, (size_t)(n * n) * sizeof *rest);
+  for (m->r = 0; m->r < n; m->r++) {
+    const int64_t pivot = find_largest(n * n, rest), row = pivot / n, column = pivot % n;
+    const weir_c128 x = rest[pivot];
+    const double size = weir_abs_c128(x), root = sqrt(size);
+
+    most = fmax(most, size);
+    if (size <= rank_tolerance * most) {
+      return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+      const weir_c128 y = weir_div_c128(rest[row * n + i], x), s = rest[i * n + column];
+
+      m->w[i * n + m->r] = (weir_c128){s.re / root, s.im / root};
+      m->z[i * n + m->r] = (weir_c128){root * y.re, -root * y.im};
+    }
+    for (int64_t i = 0; i < n; i++) {
+      const weir_c128 s = m->w[i * n + m->r];
+
+      for (int64_t j = 0; j < n; j++) {
+        const weir_c128 y = weir_mul_c128(s, weir_conj_c128(m->z[j * n + m->r]));
+
+        rest[i * n + j] = weir_sub_c128(rest[i * n + j], y);
+      }
+    }
+  }
+}
+
+static weir_status create(const lead_blocks *b, modes *m)
+{
+  const int64_t n = b->n;
+  const size_t size = sizeof *m->w;
+
+  m->n = n;
+  WEIR_TRY(weir_alloc(n * n, size, (void **)&m->w));
+  WEIR_TRY(weir_alloc(n * n, size, (void **)&m->z));
+  WEIR_TRY(weir_alloc(n * n, size, (void **)&m->a));
+  factor_coupling(m, b->up);
+  const int64_t both = 2 * m->r, solve = weir_linear_solve_work(n, both);
+  const int64_t pair = weir_linear_pair_work(both);
+
+  WEIR_TRY(weir_alloc(n * both, size, (void **)&m->f));
+  WEIR_TRY(weir_alloc(n * both, size, (void **)&m->g));
+  WEIR_TRY(weir_alloc(both * both, size, (void **)&m->m0));
+  WEIR_TRY(weir_alloc(both * both, size, (void **)&m->m1));
+  WEIR_TRY(weir_alloc(both, size, (void **)&m->alpha));
+  WEIR_TRY(weir_alloc(both, size, (void **)&m->beta));
+  WEIR_TRY(weir_alloc(both * both, size, (void **)&m->vector));
+  WEIR_TRY(weir_alloc(both, sizeof *m->direction, (void **)&m->direction));
+  return weir_alloc(solve > pair ? solve : pair, 1, &m->work);
+}
+
+static weir_c128 times_i(weir_c128 z)
+{
+  return (weir_c128){-z.im, z.re};
+}
+
+/* m0 x = lambda m1 x of x = (p, q). False where B is singular. */
+static bool make_pencil(const lead_blocks *b, modes *m)
+{
+  const int64_t n = m->n, r = m->r, both = 2 * r;
+  weir_c128 *s = m->vector; /* [W Z]^H B^-1 [W Z] */
+
+  for (int64_t i = 0; i < n; i++) {
+    memcpy(m->f + i * both, m->w + i * n, (size_t)r * sizeof *m->f);
+    memcpy(m->f + i * both + r, m->z + i * n, (size_t)r * sizeof *m->f);
+  }
+  memcpy(m->g, m->f, (size_t)(n * both) * sizeof *m->g);
+  const weir_linear_factor f = {m->f, both, false}, turned = {m->f, both, true};
+
+  weir_linear_multiply(n, n, both, 1, f, turned, 0, m->a, n);
+  for (int64_t i = 0; i < n * n; i++) {
+    m->a[i] = weir_add_c128(b->a0[i], times_i(m->a[i]));
+  }
+  if (!weir_linear_solve(n, both, m->a, m->g, m->work)) {
+    return false;
+  }
+  weir_linear_multiply(both, both, n, 1, turned, (weir_linear_factor){m->g, both, false}, 0, s,
+                       both);
+  for (int64_t i = 0; i < r; i++) {
+    for (int64_t j = 0; j < r; j++) {
+      const weir_c128 ww = s[i * both + j], wz = s[i * both + r + j];
+      const weir_c128 zw = s[(r + i) * both + j], zz = s[(r + i) * both + r + j];
+      const weir_c128 one = {i == j, 0};
+      weir_c128 *upper = m->m0 + i * both + j, *lower = upper + r * both;
+
+      upper[0] = weir_sub_c128(one, times_i(zz));
+      upper[r] = zz;
+      lower[0] = times_i(wz);
+      lower[r] = weir_neg_c128(wz);
+      upper = m->m1 + i * both + j;
+      lower = upper + r * both;
+      upper[0] = weir_neg_c128(zw);
+      upper[r] = times_i(zw);
+      lower[0] = ww;
+      lower[r] = weir_sub_c128(one, times_i(ww));
+    }
+  }
+  return true;
+}
+
+/* -i (q_a^H p_b - p_a^H q_b): the flux where a is b. */
+static weir_c128 flux(const modes *m, int64_t a, int64_t b)
+{
+  const weir_c128 *x = m->vector + a * 2 * m->r, *y = m->vector + b * 2 * m->r;
+  weir_c128 sum = {0, 0};
+
+  for (int64_t i = 0; i < m->r; i++) {
+    sum = weir_add_c128(sum, weir_mul_c128(weir_conj_c128(x[m->r + i]), y[i]));
+    sum = weir_sub_c128(sum, weir_mul_c128(weir_conj_c128(x[i]), y[m->r + i]));
+  }
+  return weir_neg_c128(times_i(sum));
+}
+
+/* Makes waves of one lambda orthogonal by flux, and tells their directions. */
+static weir_status orient(modes *m, const int64_t *member, int64_t n)
+{
+  const int64_t both = 2 * m->r;
+  weir_c128 *v = NULL, *rotation = NULL, *row = NULL;
+  double *value = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n * n, sizeof *v, (void **)&v), done);
+  WEIR_TRY_GOTO(weir_alloc(n * n, sizeof *rotation, (void **)&rotation), done);
+  WEIR_TRY_GOTO(weir_alloc(n * both, sizeof *row, (void **)&row), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *value, (void **)&value), done);
+  for (int64_t i = 0; i < n * n; i++) {
+    v[i] = flux(m, member[i / n], member[i % n]);
+  }
+  weir_dense_hermitian(v, n, value, rotation);
+  for (int64_t k = 0; k < n; k++) {
+    for (int64_t i = 0; i < n; i++) {
+      for (int64_t j = 0; j < both; j++) {
+        const weir_c128 x = m->vector[member[i] * both + j];
+
+        row[k * both + j] = weir_add_c128(row[k * both + j], weir_mul_c128(rotation[i * n + k], x));
+      }
+    }
+  }
+  for (int64_t k = 0; k < n; k++) {
+    memcpy(m->vector + member[k] * both, row + k * both, (size_t)both * sizeof *row);
+    m->direction[member[k]] = value[k] > 0 ? QT_RIGHT : QT_LEFT;
+  }
+done:
+  weir_free(&v);
+  weir_free(&rotation);
+  weir_free(&row);
+  weir_free(&value);
+  return status;
+}
+
+enum { PROPAGATES = -1 };
+
+/* Directions of those that decay; the others await orient. Vectors get length 1. */
+static int64_t classify(const qt_lead_opts *o, modes *m)
+{
+  const int64_t both = 2 * m->r;
+  int64_t n = 0;
+
+  for (int64_t k = 0; k < both; k++) {
+    const double above = weir_abs_c128(m->alpha[k]), below = weir_abs_c128(m->beta[k]);
+    const double length = lead_norm(both, m->vector + k * both);
+
+    m->direction[k] = above < below * (1 - o->unit_circle)   ? QT_RIGHT
+                      : above > below * (1 + o->unit_circle) ? QT_LEFT
+                                                             : PROPAGATES;
+    n += m->direction[k] == PROPAGATES;
+    for (int64_t i = 0; i < both && length > 0; i++) {
+      m->vector[k * both + i].re /= length;
+      m->vector[k * both + i].im /= length;
+    }
+  }
+  return n;
+}
+
+/* Tells the directions of all; *found: as many right as left. */
+static weir_status sort_modes(const qt_lead_opts *o, modes *m, int64_t *n_modes, bool *found)
+{
+  const int64_t both = 2 * m->r, propagating = classify(o, m);
+  int64_t right = 0, *member = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(propagating, sizeof *member, (void **)&member), done);
+  for (int64_t k = 0; k < both; k++) {
+    int64_t n = 0;
+
+    for (int64_t i = k; i < both && m->direction[k] == PROPAGATES; i++) {
+      const weir_c128 x = weir_mul_c128(m->alpha[i], m->beta[k]);
+      const weir_c128 y = weir_mul_c128(m->alpha[k], m->beta[i]);
+      const double scale = weir_abs_c128(m->beta[i]) * weir_abs_c128(m->beta[k]);
+
+      if (m->direction[i] == PROPAGATES &&
+          (i == k || weir_abs_c128(weir_sub_c128(x, y)) < same_lambda * scale)) {
+        member[n++] = i;
+      }
+    }
+    if (n > 0) {
+      WEIR_TRY_GOTO(orient(m, member, n), done);
+    }
+    right += m->direction[k] == QT_RIGHT;
+  }
+  *n_modes = propagating / 2;
+  *found = right == m->r;
+done:
+  weir_free(&member);
+  return status;
+}
+
+/* Sigma of a side from its modes. False where they do not span. */
+static bool make_sigma(modes *m, int side, weir_c128 *sigma)
+{
+  const int64_t n = m->n, r = m->r, both = 2 * r;
+  const weir_linear_factor w = {side == QT_RIGHT ? m->w : m->z, n, false};
+  const weir_linear_factor turned = {w.data, n, true};
+  weir_c128 *x = m->m0, *y = m->m1; /* x [r, r]^T y^T = of the other half */
+  int64_t row = 0;
+
+  for (int64_t k = 0; k < both; k++) {
+    const weir_c128 *p = m->vector + k * both, *q = p + r;
+
+    if (m->direction[k] == side && row < r) {
+      for (int64_t i = 0; i < r; i++) {
+        x[row * r + i] = side == QT_RIGHT ? q[i] : p[i];
+        y[row * r + i] = weir_neg_c128(side == QT_RIGHT ? p[i] : q[i]);
+      }
+      row++;
+    }
+  }
+  if (!weir_linear_solve(r, r, x, y, m->work)) {
+    return false;
+  }
+  for (int64_t i = 0; i < r * r; i++) { /* x = y^T */
+    x[i] = y[i % r * r + i / r];
+  }
+  weir_linear_multiply(n, r, r, 1, w, (weir_linear_factor){x, r, false}, 0, m->g, r);
+  weir_linear_multiply(n, n, r, 1, (weir_linear_factor){m->g, r, false}, turned, 0, sigma, n);
+  return true;
+}
+
+weir_status lead_modes(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
+                       int64_t *n_modes, bool *found)
+{
+  modes m = {.n = 0};
+  weir_status status = WEIR_OK;
+
+  *found = false;
+  *n_modes = 0;
+  WEIR_TRY_GOTO(create(b, &m), done);
+  if (m.r > 0 && make_pencil(b, &m) &&
+      weir_linear_pair(2 * m.r, m.m0, m.m1, m.alpha, m.beta, m.vector, m.work)) {
+    WEIR_TRY_GOTO(sort_modes(o, &m, n_modes, found), done);
+    *found = *found && make_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
+             make_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
+  }
+done:
+  destroy(&m);
+  return status;
+}
