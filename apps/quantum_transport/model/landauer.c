@@ -1,0 +1,131 @@
+/* landauer.c - see landauer.h. */
+#include "model/landauer.h"
+
+#include <math.h>
+
+#include "model/units.h"
+
+double qt_fermi(double energy, double mu, double temperature)
+{
+  const double x = energy - mu;
+
+  return temperature > 0 ? 1 / (1 + exp(x / (QT_BOLTZMANN * temperature)))
+         : x < 0         ? 1
+         : x > 0         ? 0
+                         : 0.5;
+}
+
+double qt_bose(double energy, double temperature)
+{
+  return temperature > 0 ? 1 / expm1(energy / (QT_BOLTZMANN * temperature)) : 0;
+}
+
+/* x / 2 over sinh(x / 2), squared: -df/dE and dN/dT but for factors. */
+static double peak(double x)
+{
+  const double half = fabs(x) / 2;
+
+  return half < 1e-6 ? 1 : half > 300 ? 0 : pow(half / sinh(half), 2);
+}
+
+/* What an integrand depends on. */
+typedef struct integrand {
+  double (*weight)(const struct integrand *f, double energy);
+  qt_reservoir lead[2];
+} integrand;
+
+static double integrate(int64_t n, const double *energy, const double *transmission,
+                        const integrand *f)
+{
+  double sum = 0;
+
+  for (int64_t i = 0; i + 1 < n; i++) {
+    sum += (energy[i + 1] - energy[i]) / 2 *
+           (transmission[i] * f->weight(f, energy[i]) +
+            transmission[i + 1] * f->weight(f, energy[i + 1]));
+  }
+  return sum;
+}
+
+static double electrons(const integrand *f, double energy)
+{
+  return qt_fermi(energy, f->lead[0].mu, f->lead[0].temperature) -
+         qt_fermi(energy, f->lead[1].mu, f->lead[1].temperature);
+}
+
+static double electron_energy(const integrand *f, double energy)
+{
+  return energy * electrons(f, energy);
+}
+
+/* -df/dE = 1 / (4 kT cosh^2(x / 2)), x = (E - mu) / kT. */
+static double thermal_window(const integrand *f, double energy)
+{
+  const double kt = QT_BOLTZMANN * f->lead[0].temperature;
+  const double half = fabs(energy - f->lead[0].mu) / kt / 2;
+
+  return half > 300 ? 0 : pow(cosh(half), -2) / (4 * kt);
+}
+
+static double phonons(const integrand *f, double energy)
+{
+  return energy *
+         (qt_bose(energy, f->lead[0].temperature) - qt_bose(energy, f->lead[1].temperature));
+}
+
+/* E dN/dT = k x^2 exp(x) / (exp(x) - 1)^2, x = E / kT. */
+static double heat_capacity(const integrand *f, double energy)
+{
+  return QT_BOLTZMANN * peak(energy / (QT_BOLTZMANN * f->lead[0].temperature));
+}
+
+double qt_electron_current(int64_t n, const double *energy, const double *transmission,
+                           const qt_reservoir lead[2], double spin)
+{
+  const integrand f = {electrons, {lead[0], lead[1]}};
+
+  return spin * QT_CONDUCTANCE * integrate(n, energy, transmission, &f);
+}
+
+double qt_electron_energy_current(int64_t n, const double *energy, const double *transmission,
+                                  const qt_reservoir lead[2], double spin)
+{
+  const integrand f = {electron_energy, {lead[0], lead[1]}};
+
+  return spin * QT_CONDUCTANCE * integrate(n, energy, transmission, &f);
+}
+
+double qt_electron_conductance(int64_t n, const double *energy, const double *transmission,
+                               double mu, double temperature, double spin)
+{
+  const integrand f = {thermal_window, {{mu, temperature}}};
+  double sum = 0;
+
+  if (temperature > 0) {
+    return spin * QT_CONDUCTANCE * integrate(n, energy, transmission, &f);
+  }
+  for (int64_t i = 0; i + 1 < n; i++) {
+    if (energy[i] <= mu && mu < energy[i + 1]) {
+      const double share = (mu - energy[i]) / (energy[i + 1] - energy[i]);
+
+      sum = (1 - share) * transmission[i] + share * transmission[i + 1];
+    }
+  }
+  return spin * QT_CONDUCTANCE * sum;
+}
+
+double qt_phonon_current(int64_t n, const double *energy, const double *transmission,
+                         const qt_reservoir lead[2])
+{
+  const integrand f = {phonons, {lead[0], lead[1]}};
+
+  return QT_CONDUCTANCE * integrate(n, energy, transmission, &f); /* 1 / h in W / eV^2 */
+}
+
+double qt_phonon_conductance(int64_t n, const double *energy, const double *transmission,
+                             double temperature)
+{
+  const integrand f = {heat_capacity, {{0, temperature}}};
+
+  return temperature > 0 ? QT_CONDUCTANCE * integrate(n, energy, transmission, &f) : 0;
+}

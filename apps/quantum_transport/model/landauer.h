@@ -1,0 +1,35 @@
+/* landauer.h - currents and conductances of a transmission: the formulas of Landauer.
+ *
+ * Integrals are sums by trapezoids over the energies given, ascending, of transmissions averaged
+ * over wave vectors: the grid covers where the integrand is not 0 and resolves k_B T. */
+#ifndef QT_LANDAUER_H
+#define QT_LANDAUER_H
+#include <stdint.h>
+
+/* A lead in equilibrium. */
+typedef struct qt_reservoir {
+  double mu;          /* eV; not read for phonons */
+  double temperature; /* K, at least 0            */
+} qt_reservoir;
+
+/* Occupation of a state at `energy` (eV): Fermi's function; Bose's, energy > 0. */
+double qt_fermi(double energy, double mu, double temperature);
+double qt_bose(double energy, double temperature);
+
+/* Electrons; spin: states of an energy that the transmission counts once, 2 where it knows no spin.
+ * Current (A) and current of energy (W) from lead[0] to lead[1], conductance (S) at zero bias, at 0
+ * K the transmission at mu between its neighbours. */
+double qt_electron_current(int64_t n, const double *energy, const double *transmission,
+                           const qt_reservoir lead[2], double spin);
+double qt_electron_energy_current(int64_t n, const double *energy, const double *transmission,
+                                  const qt_reservoir lead[2], double spin);
+double qt_electron_conductance(int64_t n, const double *energy, const double *transmission,
+                               double mu, double temperature, double spin);
+
+/* Phonons; energy: hbar omega > 0. Heat (W) from lead[0] to lead[1], thermal conductance (W/K). */
+double qt_phonon_current(int64_t n, const double *energy, const double *transmission,
+                         const qt_reservoir lead[2]);
+double qt_phonon_conductance(int64_t n, const double *energy, const double *transmission,
+                             double temperature);
+
+#endif

@@ -1,0 +1,45 @@
+/* transmission.h - coherent transport, without scattering: transmission and density of states of an
+ * open system over wave vectors and energies.
+ *
+ * T = Tr[Gamma_L G Gamma_R G^H], G = (E S - H - Sigma_L - Sigma_R)^-1, in which E is real:
+ * broadening is in the leads alone. Energies of phonons are hbar omega, E above its square. All per
+ * spin. */
+#ifndef QT_TRANSMISSION_H
+#define QT_TRANSMISSION_H
+#include "model/lead/lead.h"
+
+/* What is computed; everything is borrowed. */
+typedef struct qt_transport_spec {
+  qt_lead_opts lead;
+  int64_t n_k;
+  const double (*k)[2]; /* [n_k] in reciprocal lattice vectors */
+  int64_t n_energies;
+  const double *energy; /* [n_energies] eV; of phonons hbar omega > 0 */
+  bool dos;             /* density of states                            */
+  bool lead_dos;        /* the same, and the part that each lead fills  */
+  int threads;          /* 0: all                                       */
+} qt_transport_spec;
+
+/* [n_k, n_energies, ...]; owns its arrays. */
+typedef struct qt_transport {
+  int64_t n_k, n_energies, n;
+  double *transmission;       /* 0 where a lead has no propagating mode                        */
+  int64_t *n_modes[QT_LEADS]; /* propagating modes of each lead                                */
+  double *dos;                /* [.., n] of each orbital, 1/eV: -Im (G S)[i,i] / pi, of phonons
+                                 2 hbar omega times that; NULL where not computed              */
+  double *lead_dos[QT_LEADS]; /* [.., n] (G Gamma G^H S)[i,i] / (2 pi) likewise                */
+  double residual;            /* largest of a lead (qt_lead_result)                            */
+} qt_transport;
+
+/* Computes all points in parallel; results do not depend on the number of threads. With an overlap
+ * matrix the density of states lacks what end cells share with the leads. Fails: WEIR_ERR_NUMERIC
+ * and WEIR_ERR_MEMORY, naming wave vector and energy; WEIR_ERR_SHAPE; *out is then empty. */
+weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
+                                qt_transport *out) WEIR_CHECKED;
+void qt_transport_fini(qt_transport *t);
+
+/* out [count] = sum over k of weight[k] values[k, ..], each [count]. */
+void qt_transport_average(int64_t n_k, const double *weight, int64_t count, const double *values,
+                          double *out);
+
+#endif
