@@ -238,16 +238,16 @@ done:
 typedef enum attempt { DECIMATION, DOUBLED, MODES, ATTEMPTS } attempt;
 
 /* One method: Sigma of both sides, tested; *residual infinite where it gives none. */
-static weir_status attempt_one(const qt_lead_opts *o, attempt which, lead_blocks *b, space *s,
-                               weir_c128 *const sigma[2], const qt_lead_result *wanted,
-                               qt_lead_result *got)
+static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt which,
+                               const lead_blocks *b, space *s, weir_c128 *const sigma[2],
+                               const qt_lead_result *wanted, qt_lead_result *got)
 {
   bool found = false;
 
   got->residual = INFINITY;
   got->method = which == MODES ? QT_LEAD_MODES : QT_LEAD_DECIMATION;
   if (which == MODES) {
-    WEIR_TRY(lead_modes(o, b, sigma, &got->n_modes, &found));
+    WEIR_TRY(lead_modes(o, c, b, sigma, &got->n_modes, &found));
   } else if (which == DOUBLED) {
     WEIR_TRY(lead_decimate_double(o, b, sigma, &found));
   } else {
@@ -278,7 +278,7 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
     qt_lead_result got = {.residual = 0};
 
     fill_blocks(c, which == MODES ? (weir_c128){z.re, 0} : z, b);
-    WEIR_TRY(attempt_one(o, which, b, s, sigma, out, &got));
+    WEIR_TRY(attempt_one(o, c, which, b, s, sigma, out, &got));
     least = fmin(least, got.residual);
     if (got.residual <= o->residual) {
       for (int side = 0; side < QT_LEADS; side++) {

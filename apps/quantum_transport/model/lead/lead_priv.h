@@ -21,8 +21,8 @@ weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128
 /* The same by a cell of twice the length. */
 weir_status lead_decimate_double(const qt_lead_opts *o, const lead_blocks *b,
                                  weir_c128 *const sigma[2], bool *found) WEIR_CHECKED;
-/* up is the conjugate transpose of down: the energy is real. */
-weir_status lead_modes(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
-                       int64_t *n_modes, bool *found) WEIR_CHECKED;
+/* up is the conjugate transpose of down: the energy is real. c: whose blocks these are. */
+weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
+                       weir_c128 *const sigma[2], int64_t *n_modes, bool *found) WEIR_CHECKED;
 
 #endif

@@ -20,10 +20,11 @@
 
 /* Elements of A+ below this share of the largest are not told from 0. */
 static const double rank_tolerance = 1e-13;
-/* Waves whose lambda are nearer than this are told apart by their flux. */
-static const double same_lambda = 1e-6;
+/* Waves whose lambda are nearer than this are told apart by their velocities. */
+static const double same_lambda = 1e-8;
 
 typedef struct modes {
+  const qt_cell *cell;
   int64_t n, r;
   weir_c128 *w, *z;     /* [n, n], the first r columns */
   weir_c128 *a, *f, *g; /* [n, n]; [n, 2 r]: W and Z side by side, B^-1 times that */
@@ -95,11 +96,12 @@ static void factor_coupling(modes *m, const weir_c128 *up)
   }
 }
 
-static weir_status create(const lead_blocks *b, modes *m)
+static weir_status create(const qt_cell *c, const lead_blocks *b, modes *m)
 {
   const int64_t n = b->n;
   const size_t size = sizeof *m->w;
 
+  m->cell = c;
   m->n = n;
   WEIR_TRY(weir_alloc(n * n, size, (void **)&m->w));
   WEIR_TRY(weir_alloc(n * n, size, (void **)&m->z));
@@ -181,40 +183,130 @@ static weir_c128 flux(const modes *m, int64_t a, int64_t b)
   return weir_neg_c128(times_i(sum));
 }
 
-/* Makes waves of one lambda orthogonal by flux, and tells their directions. */
+/* u of a mode in u, S(lambda) u in su; |lambda| = 1. */
+static void make_wave(const modes *m, int64_t mode, weir_c128 lambda, weir_c128 *u, weir_c128 *su)
+{
+  const int64_t n = m->n, r = m->r;
+  const weir_c128 *p = m->vector + mode * 2 * r, *q = p + r, *s0 = m->cell->s0, *s1 = m->cell->s1;
+
+  for (int64_t i = 0; i < n; i++) {
+    u[i] = (weir_c128){0, 0};
+    for (int64_t j = 0; j < r; j++) {
+      const weir_c128 w = weir_mul_c128(lambda, weir_sub_c128(times_i(q[j]), p[j]));
+      const weir_c128 z = weir_sub_c128(times_i(p[j]), q[j]), *g = m->g + i * 2 * r + j;
+
+      u[i] = weir_add_c128(u[i], weir_add_c128(weir_mul_c128(g[0], w), weir_mul_c128(g[r], z)));
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    su[i] = s0 == NULL ? u[i] : (weir_c128){0, 0};
+    for (int64_t j = 0; j < n && (s0 != NULL || s1 != NULL); j++) {
+      weir_c128 s = s0 != NULL ? s0[i * n + j] : (weir_c128){0, 0};
+
+      if (s1 != NULL) {
+        const weir_c128 back = weir_mul_c128(lambda, s1[j * n + i]);
+
+        s = weir_add_c128(s, weir_mul_c128(lambda, s1[i * n + j]));
+        s = weir_add_c128(s, weir_conj_c128(back));
+      }
+      su[i] = weir_add_c128(su[i], weir_mul_c128(s, u[j]));
+    }
+  }
+}
+
+/* Memory of n waves of one lambda: [n, n], waves [n + 1, orbitals of a cell], row [n, 2 r]. */
+typedef struct cluster {
+  weir_c128 *metric, *flux, *basis, *rotation, *wave, *row;
+  double *value; /* [n] */
+} cluster;
+
+static weir_status make_cluster(const modes *m, int64_t n, cluster *c)
+{
+  WEIR_TRY(weir_alloc(n * n, sizeof *c->metric, (void **)&c->metric));
+  WEIR_TRY(weir_alloc(n * n, sizeof *c->flux, (void **)&c->flux));
+  WEIR_TRY(weir_alloc(n * n, sizeof *c->basis, (void **)&c->basis));
+  WEIR_TRY(weir_alloc(n * n, sizeof *c->rotation, (void **)&c->rotation));
+  WEIR_TRY(weir_alloc((n + 1) * m->n, sizeof *c->wave, (void **)&c->wave));
+  WEIR_TRY(weir_alloc(n * 2 * m->r, sizeof *c->row, (void **)&c->row));
+  return weir_alloc(n, sizeof *c->value, (void **)&c->value);
+}
+
+static void free_cluster(cluster *c)
+{
+  weir_free(&c->metric);
+  weir_free(&c->flux);
+  weir_free(&c->basis);
+  weir_free(&c->rotation);
+  weir_free(&c->wave);
+  weir_free(&c->row);
+  weir_free(&c->value);
+}
+
+/* Columns of basis: combinations of the waves that are orthonormal by S(lambda). */
+static void find_basis(const modes *m, const int64_t *member, int64_t n, cluster *c)
+{
+  const weir_c128 lambda = weir_div_c128(m->alpha[member[0]], m->beta[member[0]]);
+  weir_c128 *su = c->wave + n * m->n;
+
+  for (int64_t j = 0; j < n; j++) {
+    make_wave(m, member[j], lambda, c->wave + j * m->n, su);
+    for (int64_t i = 0; i <= j; i++) {
+      weir_c128 sum = {0, 0};
+
+      for (int64_t l = 0; l < m->n; l++) {
+        const weir_c128 x = weir_conj_c128(c->wave[i * m->n + l]);
+
+        sum = weir_add_c128(sum, weir_mul_c128(x, su[l]));
+      }
+      c->metric[j * n + i] = weir_conj_c128(sum); /* the lower triangle is read */
+    }
+  }
+  weir_dense_hermitian(c->metric, n, c->value, c->basis);
+  for (int64_t i = 0; i < n * n; i++) {
+    const double size = sqrt(fmax(c->value[i % n], 1e-300));
+
+    c->basis[i] = (weir_c128){c->basis[i].re / size, c->basis[i].im / size};
+  }
+}
+
+/* Makes waves of one lambda eigenvectors of the velocity, and tells their directions. */
 static weir_status orient(modes *m, const int64_t *member, int64_t n)
 {
   const int64_t both = 2 * m->r;
-  weir_c128 *v = NULL, *rotation = NULL, *row = NULL;
-  double *value = NULL;
+  cluster c = {.metric = NULL};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(n * n, sizeof *v, (void **)&v), done);
-  WEIR_TRY_GOTO(weir_alloc(n * n, sizeof *rotation, (void **)&rotation), done);
-  WEIR_TRY_GOTO(weir_alloc(n * both, sizeof *row, (void **)&row), done);
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *value, (void **)&value), done);
-  for (int64_t i = 0; i < n * n; i++) {
-    v[i] = flux(m, member[i / n], member[i % n]);
+  if (n == 1) {
+    m->direction[member[0]] = flux(m, member[0], member[0]).re > 0 ? QT_RIGHT : QT_LEFT;
+    return WEIR_OK;
   }
-  weir_dense_hermitian(v, n, value, rotation);
+  WEIR_TRY_GOTO(make_cluster(m, n, &c), done);
+  find_basis(m, member, n, &c);
+  const weir_linear_factor basis = {c.basis, n, false}, turned = {c.basis, n, true};
+
+  for (int64_t i = 0; i < n * n; i++) {
+    c.flux[i] = flux(m, member[i / n], member[i % n]);
+  }
+  weir_linear_multiply(n, n, n, 1, turned, (weir_linear_factor){c.flux, n, false}, 0, c.metric, n);
+  weir_linear_multiply(n, n, n, 1, (weir_linear_factor){c.metric, n, false}, basis, 0, c.flux, n);
+  weir_dense_hermitian(c.flux, n, c.value, c.rotation);
+  weir_linear_multiply(n, n, n, 1, basis, (weir_linear_factor){c.rotation, n, false}, 0, c.metric,
+                       n);
   for (int64_t k = 0; k < n; k++) {
     for (int64_t i = 0; i < n; i++) {
       for (int64_t j = 0; j < both; j++) {
-        const weir_c128 x = m->vector[member[i] * both + j];
+        const weir_c128 x = weir_mul_c128(c.metric[i * n + k], m->vector[member[i] * both + j]);
 
-        row[k * both + j] = weir_add_c128(row[k * both + j], weir_mul_c128(rotation[i * n + k], x));
+        c.row[k * both + j] = weir_add_c128(c.row[k * both + j], x);
       }
     }
   }
   for (int64_t k = 0; k < n; k++) {
-    memcpy(m->vector + member[k] * both, row + k * both, (size_t)both * sizeof *row);
-    m->direction[member[k]] = value[k] > 0 ? QT_RIGHT : QT_LEFT;
+    memcpy(m->vector + member[k] * both, c.row + k * both, (size_t)both * sizeof *c.row);
+    m->direction[member[k]] = c.value[k] > 0 ? QT_RIGHT : QT_LEFT;
   }
 done:
-  weir_free(&v);
-  weir_free(&rotation);
-  weir_free(&row);
-  weir_free(&value);
+  free_cluster(&c);
   return status;
 }
 
@@ -306,15 +398,15 @@ static bool make_sigma(modes *m, int side, weir_c128 *sigma)
   return true;
 }
 
-weir_status lead_modes(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
-                       int64_t *n_modes, bool *found)
+weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
+                       weir_c128 *const sigma[2], int64_t *n_modes, bool *found)
 {
   modes m = {.n = 0};
   weir_status status = WEIR_OK;
 
   *found = false;
   *n_modes = 0;
-  WEIR_TRY_GOTO(create(b, &m), done);
+  WEIR_TRY_GOTO(create(c, b, &m), done);
   if (m.r > 0 && make_pencil(b, &m) &&
       weir_linear_pair(2 * m.r, m.m0, m.m1, m.alpha, m.beta, m.vector, m.work)) {
     WEIR_TRY_GOTO(sort_modes(o, &m, n_modes, found), done);

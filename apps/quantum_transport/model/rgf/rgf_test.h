@@ -18,6 +18,8 @@ typedef struct rgf_case {
   weir_c128 a[RGF_DENSE], sigma[RGF_DENSE];
   weir_c128 dense_a[RGF_DENSE], dense_sigma[RGF_DENSE];
   weir_c128 g[RGF_DENSE], lesser[RGF_DENSE]; /* dense: the inverse, G Sigma G^H */
+  weir_c128 factors[RGF_DENSE];              /* memory of the dense answers */
+  char work[1 << 20];
 } rgf_case;
 
 static inline weir_c128 rgf_draw(uint64_t seed, uint32_t which, int64_t i)
@@ -56,17 +58,16 @@ static inline weir_linear_factor rgf_factor(const weir_c128 *m, int64_t n, bool 
 /* The dense answers. */
 static inline void rgf_answer(rgf_case *c)
 {
-  static weir_c128 factors[RGF_DENSE];
-  static char work[1 << 20];
+  weir_c128 *factors = c->factors;
   const int64_t n = c->layout.n;
 
-  assert_true(weir_linear_solve_work(n, n) <= (int64_t)sizeof work);
-  memcpy(factors, c->dense_a, sizeof factors);
+  assert_true(weir_linear_solve_work(n, n) <= (int64_t)sizeof c->work);
+  memcpy(factors, c->dense_a, sizeof c->factors);
   memset(c->g, 0, sizeof c->g);
   for (int64_t i = 0; i < n; i++) {
     c->g[i * n + i].re = 1;
   }
-  assert_true(weir_linear_solve(n, n, factors, c->g, work));
+  assert_true(weir_linear_solve(n, n, factors, c->g, c->work));
   weir_linear_multiply(n, n, n, 1, rgf_factor(c->g, n, false), rgf_factor(c->dense_sigma, n, false),
                        0, factors, n);
   weir_linear_multiply(n, n, n, 1, rgf_factor(factors, n, false), rgf_factor(c->g, n, true), 0,
