@@ -57,11 +57,10 @@ static bool is_small(int64_t n)
 
 int64_t weir_linear_solve_work(int64_t n, int64_t k)
 {
-  const int64_t rows = n < WEIR_LU_ROWS ? n : WEIR_LU_ROWS;
+  const int64_t rows = n < WEIR_LU_ROWS ? n : WEIR_LU_ROWS, library = linear_solve_work(n, k);
   const int64_t own = weir_lu_can(WEIR_C128) ? weir_lu_bytes(WEIR_C128, rows, k) : 0;
-  const int64_t pivots = n * (int64_t)sizeof(int64_t);
 
-  return own > pivots ? own : pivots;
+  return own > library ? own : library;
 }
 
 bool weir_linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)

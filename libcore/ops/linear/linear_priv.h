@@ -10,7 +10,7 @@ extern const int64_t linear_least_work;
 void linear_start(void);
 void linear_multiply(int64_t m, int64_t n, int64_t k, double alpha, const weir_linear_factor *a,
                      const weir_linear_factor *b, double beta, weir_c128 *c, int64_t stride);
-/* work: [n] integers of 64 bits. */
+int64_t linear_solve_work(int64_t n, int64_t k);
 bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work);
 int64_t linear_pair_work(int64_t n);
 /* Eigenvectors as rows. */

@@ -133,8 +133,13 @@ static void store(const qt_bank *b, int64_t at, int64_t rows, int64_t columns,
                   const weir_c128 *from, int64_t stride)
 {
   for (int64_t i = 0; i < rows; i++) {
-    for (int64_t j = 0; j < columns; j++) {
-      b->data[(at + i * columns + j) * b->step] = from[i * stride + j];
+    weir_c128 *to = b->data + (at + i * columns) * b->step;
+
+    if (b->step == 1) {
+      memcpy(to, from + i * stride, (size_t)columns * sizeof *to);
+    }
+    for (int64_t j = 0; j < columns && b->step != 1; j++) {
+      to[j * b->step] = from[i * stride + j];
     }
   }
 }

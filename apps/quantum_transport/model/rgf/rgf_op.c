@@ -14,7 +14,10 @@ void rgf_source_read(const void *context, int64_t row, int64_t column, weir_c128
   const int64_t from =
       s->diagonal_only ? s->layout->diagonal[row] : qt_layout_at(s->layout, row, column);
 
-  for (int64_t i = 0; i < count; i++) {
+  if (s->bank.step == 1) {
+    memcpy(out, s->bank.data + from, (size_t)count * sizeof *out);
+  }
+  for (int64_t i = 0; i < count && s->bank.step != 1; i++) {
     out[i] = s->bank.data[(from + i) * s->bank.step];
   }
 }

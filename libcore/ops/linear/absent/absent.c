@@ -24,6 +24,12 @@ void linear_multiply(int64_t m, int64_t n, int64_t k, double alpha, const weir_l
   (void)stride;
 }
 
+int64_t linear_solve_work(int64_t n, int64_t k)
+{
+  (void)k;
+  return n * (int64_t)sizeof(int64_t);
+}
+
 bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
 {
   if (!weir_dense_factor(a, n, work)) {
