@@ -25,6 +25,10 @@ weir_status weir_io_numbers_refuse(const weir_io_numbers *n, const char *why, ..
  * Fails: WEIR_ERR_DATA (the file ends before). */
 weir_status weir_io_numbers_line(weir_io_numbers *n, const char *what) WEIR_CHECKED;
 weir_status weir_io_numbers_row(weir_io_numbers *n, const char *what) WEIR_CHECKED;
+/* The latter, where there may be none. */
+weir_status weir_io_numbers_next(weir_io_numbers *n, bool *found) WEIR_CHECKED;
+/* True where the line has no further word. */
+bool weir_io_numbers_at_end(weir_io_numbers *n);
 /* The next word; *found is false at the end of the line, where numbers flow at that of the file.
  * Borrowed until the next line. Fails: WEIR_ERR_DATA. */
 weir_status weir_io_numbers_word(weir_io_numbers *n, weir_csv_field *out, bool *found) WEIR_CHECKED;

@@ -57,28 +57,42 @@ static void skip(weir_csv_field *rest)
   }
 }
 
+static weir_status ends(weir_io_numbers *n, const char *what)
+{
+  return weir_io_numbers_refuse(
+      n, "the file ends here, before %s: it is cut short, or a count at its beginning is wrong",
+      what);
+}
+
 weir_status weir_io_numbers_line(weir_io_numbers *n, const char *what)
 {
   bool found = false;
 
   WEIR_TRY(weir_csv_next_line(&n->lines, &n->rest, &found));
-  if (!found) {
-    n->rest.size = 0;
-    return weir_io_numbers_refuse(n,
-                                  "the file ends here, before %s: it is cut short, or a count "
-                                  "at its beginning is wrong",
-                                  what);
-  }
+  return found ? WEIR_OK : ends(n, what);
+}
+
+weir_status weir_io_numbers_next(weir_io_numbers *n, bool *found)
+{
+  do {
+    WEIR_TRY(weir_csv_next_line(&n->lines, &n->rest, found));
+    skip(&n->rest);
+  } while (*found && n->rest.size == 0);
   return WEIR_OK;
 }
 
 weir_status weir_io_numbers_row(weir_io_numbers *n, const char *what)
 {
-  do {
-    WEIR_TRY(weir_io_numbers_line(n, what));
-    skip(&n->rest);
-  } while (n->rest.size == 0);
-  return WEIR_OK;
+  bool found = false;
+
+  WEIR_TRY(weir_io_numbers_next(n, &found));
+  return found ? WEIR_OK : ends(n, what);
+}
+
+bool weir_io_numbers_at_end(weir_io_numbers *n)
+{
+  skip(&n->rest);
+  return n->rest.size == 0;
 }
 
 weir_status weir_io_numbers_word(weir_io_numbers *n, weir_csv_field *out, bool *found)
@@ -87,9 +101,8 @@ weir_status weir_io_numbers_word(weir_io_numbers *n, weir_csv_field *out, bool *
 
   skip(&n->rest);
   *found = true;
-  while (n->flows && *found && n->rest.size == 0) {
-    WEIR_TRY(weir_csv_next_line(&n->lines, &n->rest, found));
-    skip(&n->rest);
+  if (n->flows && n->rest.size == 0) {
+    WEIR_TRY(weir_io_numbers_next(n, found));
   }
   while (size < n->rest.size && !is_blank(n->rest.at[size])) {
     size++;
@@ -158,8 +171,7 @@ weir_status weir_io_numbers_real(weir_io_numbers *n, const char *what, double *o
 
 weir_status weir_io_numbers_row_end(weir_io_numbers *n)
 {
-  skip(&n->rest);
-  return n->rest.size == 0
+  return weir_io_numbers_at_end(n)
              ? WEIR_OK
              : weir_io_numbers_refuse(n, "unexpected text at the end of the line: '%.*s'",
                                       shown(n->rest), n->rest.at);
@@ -167,20 +179,15 @@ weir_status weir_io_numbers_row_end(weir_io_numbers *n)
 
 weir_status weir_io_numbers_end(weir_io_numbers *n)
 {
-  bool found = true;
+  bool found = false;
 
   WEIR_TRY(weir_io_numbers_row_end(n));
-  while (found) {
-    WEIR_TRY(weir_csv_next_line(&n->lines, &n->rest, &found));
-    skip(&n->rest);
-    if (found && n->rest.size > 0) {
-      return weir_io_numbers_refuse(n,
-                                    "more lines than the counts at the beginning declare: "
-                                    "'%.*s'",
-                                    shown(n->rest), n->rest.at);
-    }
-  }
-  return WEIR_OK;
+  WEIR_TRY(weir_io_numbers_next(n, &found));
+  return found
+             ? weir_io_numbers_refuse(n,
+                                      "more lines than the counts at the beginning declare: '%.*s'",
+                                      shown(n->rest), n->rest.at)
+             : WEIR_OK;
 }
 
 weir_status weir_io_numbers_claim(const weir_io_numbers *n, const char *what, int64_t count,

@@ -23,6 +23,7 @@ typedef struct weir_wannier {
   int64_t (*r)[3];     /* [n_r] in units of the cell's vectors, ascending; -R is there with R */
   weir_c128 *h;        /* [n_r, n, n] eV: from function m of cell 0 (row) to n of cell R     */
   int64_t n_file;      /* lattice vectors of the file, before shifts                         */
+  bool shifted;        /* the shares of nearest images are applied */
   double (*centre)[3]; /* [n] Angstrom; NULL where no file gives them                        */
   int64_t n_atoms;
   weir_wannier_atom *atom; /* [n_atoms]; NULL where no file gives them                        */

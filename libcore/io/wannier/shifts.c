@@ -102,9 +102,9 @@ weir_status weir_wannier_read_shifts(const char *path, weir_wannier *w)
   for (int64_t e = 0; e < elements; e++) {
     WEIR_TRY_GOTO(shift_element(&s), done);
   }
-  s.text->rest.size = 0;
   WEIR_TRY_GOTO(weir_io_numbers_end(s.text), done);
   WEIR_TRY_GOTO(weir_wannier_take(&s.vectors, s.h, path, w), done);
+  w->shifted = true;
 done:
   weir_io_numbers_close(&s.text);
   weir_wannier_vectors_fini(&s.vectors);

@@ -1,0 +1,52 @@
+/* wannier.c - a Hamiltonian of Wannier90, repeated along one lattice vector. */
+#include "base/weir_log.h"
+#include "data/wannier.h"
+#include "model/device.h"
+
+static weir_status build_from(const qt_wannier_opts *o, weir_wannier *w, qt_system *out)
+{
+  int64_t layer = 0;
+
+  if (o->wsvec && !w->shifted) {
+    weir_info("transport",
+              "%s_wsvec.dat is not there: hoppings stay at the lattice vectors of the file, which "
+              "interpolates bands less well",
+              o->seed);
+  }
+  WEIR_TRY(qt_wannier_cut(o, w));
+  WEIR_TRY(qt_wannier_layer(o, w, &layer));
+  WEIR_TRY(qt_wannier_system(o, w, layer, out));
+  weir_info("transport",
+            "%s: layers of %lld cells, %lld functions; %lld layers; %lld transverse images",
+            o->seed, (long long)layer, (long long)out->lead[QT_LEFT].n, (long long)out->n_blocks,
+            (long long)out->h.count);
+  return WEIR_OK;
+}
+
+static weir_status build(const void *opts, uint64_t seed, qt_system *out)
+{
+  const qt_wannier_opts *o = opts;
+  weir_wannier w;
+
+  (void)seed;
+  if (o->seed[0] == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "device.wannier.seed is empty: give the path before _hr.dat, as in "
+                     "'silicon_w90/silicon'");
+  }
+  WEIR_TRY(weir_wannier_read(o->seed, o->wsvec, &w));
+  const weir_status status = build_from(o, &w, out);
+
+  weir_wannier_fini(&w);
+  return status;
+}
+
+const qt_device qt_device_wannier = {
+    .name = "wannier",
+    .help = "a Hamiltonian of Wannier90 (seed_hr.dat or seed_tb.dat), repeated along one of its "
+            "lattice vectors",
+    .cite = "Pizzi et al., J. Phys.: Condens. Matter 32, 165902 (2020)",
+    .opts = qt_wannier_options,
+    .opts_size = sizeof(qt_wannier_opts),
+    .build = build,
+};

@@ -1,0 +1,37 @@
+/* weir_triplets.h - sparse matrices as files hold them: elements by row and column, from 0, in any
+ * order. Readers of the formats of electronic structure programs. Local calls. */
+#ifndef WEIR_TRIPLETS_H
+#define WEIR_TRIPLETS_H
+#include <stdint.h>
+#include "base/weir_complex.h"
+#include "base/weir_status.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weir_triplet {
+  int64_t row, column;
+  weir_c128 value; /* finite */
+} weir_triplet;
+/* Elements of one place are to be summed. Owns them (weir_triplets_fini); all zero is empty. */
+typedef struct weir_triplets {
+  int64_t rows, columns; /* 1 at least */
+  int64_t count, capacity;
+  weir_triplet *item; /* [count] */
+} weir_triplets;
+void weir_triplets_fini(weir_triplets *t);
+/* Appends an element. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_triplets_add(weir_triplets *t, int64_t row, int64_t column,
+                              weir_c128 value) WEIR_CHECKED;
+
+/* seed_htB.dat, _htL.dat and _htR.dat of Wannier90 (eV): the matrix of a cell, then that from a
+ * cell (rows) to the next; _htC.dat, _htLC.dat and _htCR.dat: one matrix. *count is 1 or 2; zeros
+ * are left out. Fails: WEIR_ERR_DATA naming file, line and reason, WEIR_ERR_MEMORY; out is then
+ * empty.
+ */
+weir_status weir_wannier_read_ht(const char *path, weir_triplets out[2], int *count) WEIR_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
