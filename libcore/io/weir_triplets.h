@@ -24,6 +24,21 @@ void weir_triplets_fini(weir_triplets *t);
 weir_status weir_triplets_add(weir_triplets *t, int64_t row, int64_t column,
                               weir_c128 value) WEIR_CHECKED;
 
+/* The readers fail with WEIR_ERR_DATA, naming file, line (or byte) and reason, and WEIR_ERR_MEMORY;
+ * *out is then empty. Counts are compared with the bytes of the file before memory is taken. */
+
+/* A file of any of the formats below that holds one matrix, told by its first bytes. */
+weir_status weir_triplets_read(const char *path, weir_triplets *out) WEIR_CHECKED;
+/* Matrix Market (math.nist.gov/MatrixMarket/formats.html): coordinate or array; real, integer or
+ * complex; what symmetric, skew-symmetric and hermitian files leave out is there. */
+weir_status weir_matrix_market_read(const char *path, weir_triplets *out) WEIR_CHECKED;
+/* A matrix that PETSc saved with MatView and a binary viewer, sparse or dense, of real or complex
+ * builds, with indices of 32 or 64 bits. */
+weir_status weir_petsc_binary_read(const char *path, weir_triplets *out) WEIR_CHECKED;
+/* H_4.bin and S_4.bin of OMEN and CP2K, or their text twins: rows, elements, first index (0 or 1),
+ * then row, column, real part and, where there is one, imaginary part; H in eV. Binary files have
+ * the byte order of this machine. */
+weir_status weir_omen_read(const char *path, weir_triplets *out) WEIR_CHECKED;
 /* seed_htB.dat, _htL.dat and _htR.dat of Wannier90 (eV): the matrix of a cell, then that from a
  * cell (rows) to the next; _htC.dat, _htLC.dat and _htCR.dat: one matrix. *count is 1 or 2; zeros
  * are left out. Fails: WEIR_ERR_DATA naming file, line and reason, WEIR_ERR_MEMORY; out is then

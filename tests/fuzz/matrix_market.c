@@ -1,0 +1,15 @@
+/* matrix_market.c - fuzz target: Matrix Market files. */
+#include "fuzz_triplets.h"
+
+static int64_t reached;
+
+int64_t weir_fuzz_reached(void)
+{
+  return reached;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  reached += fuzz_triplets_read(data, size, weir_matrix_market_read);
+  return 0;
+}

@@ -1,0 +1,15 @@
+/* petsc_binary.c - fuzz target: matrices that PETSc saved. */
+#include "fuzz_triplets.h"
+
+static int64_t reached;
+
+int64_t weir_fuzz_reached(void)
+{
+  return reached;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  reached += fuzz_triplets_read(data, size, weir_petsc_binary_read);
+  return 0;
+}
