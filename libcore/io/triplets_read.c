@@ -41,12 +41,34 @@ static bool begins_with_number(const unsigned char *head, int64_t size)
   return i < size && isdigit(head[i]);
 }
 
-static weir_status read_ht(const char *path, weir_triplets *out)
+weir_status weir_triplets_read_cells(const char *path, weir_triplets out[2], int *count)
+{
+  static const unsigned char petsc[] = {0, 0x12, 0x7b, 0x50};
+  static const unsigned char wide[] = {0, 0, 0, 0, 0, 0x12, 0x7b, 0x50};
+  unsigned char head[HEAD] = {0};
+  int64_t size = 0;
+
+  out[0] = out[1] = (weir_triplets){.rows = 0};
+  WEIR_TRY(read_head(path, head, &size));
+  *count = 1;
+  if (memcmp(head, "%%MatrixMarket", 14) == 0) {
+    return weir_matrix_market_read(path, out);
+  }
+  if (memcmp(head, petsc, sizeof petsc) == 0 || memcmp(head, wide, sizeof wide) == 0) {
+    return weir_petsc_binary_read(path, out);
+  }
+  return is_text(head, size) && !begins_with_number(head, size)
+             ? weir_wannier_read_ht(path, out, count)
+             : weir_omen_read(path, out);
+}
+
+weir_status weir_triplets_read(const char *path, weir_triplets *out)
 {
   weir_triplets t[2];
   int count = 0;
 
-  WEIR_TRY(weir_wannier_read_ht(path, t, &count));
+  *out = (weir_triplets){.rows = 0};
+  WEIR_TRY(weir_triplets_read_cells(path, t, &count));
   if (count == 2) {
     weir_triplets_fini(&t[0]);
     weir_triplets_fini(&t[1]);
@@ -56,23 +78,4 @@ static weir_status read_ht(const char *path, weir_triplets *out)
   }
   *out = t[0];
   return WEIR_OK;
-}
-
-weir_status weir_triplets_read(const char *path, weir_triplets *out)
-{
-  static const unsigned char petsc[] = {0, 0x12, 0x7b, 0x50};
-  static const unsigned char wide[] = {0, 0, 0, 0, 0, 0x12, 0x7b, 0x50};
-  unsigned char head[HEAD] = {0};
-  int64_t size = 0;
-
-  *out = (weir_triplets){.rows = 0};
-  WEIR_TRY(read_head(path, head, &size));
-  if (memcmp(head, "%%MatrixMarket", 14) == 0) {
-    return weir_matrix_market_read(path, out);
-  }
-  if (memcmp(head, petsc, sizeof petsc) == 0 || memcmp(head, wide, sizeof wide) == 0) {
-    return weir_petsc_binary_read(path, out);
-  }
-  return is_text(head, size) && !begins_with_number(head, size) ? read_ht(path, out)
-                                                                : weir_omen_read(path, out);
 }

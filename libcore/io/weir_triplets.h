@@ -27,7 +27,10 @@ weir_status weir_triplets_add(weir_triplets *t, int64_t row, int64_t column,
 /* The readers fail with WEIR_ERR_DATA, naming file, line (or byte) and reason, and WEIR_ERR_MEMORY;
  * *out is then empty. Counts are compared with the bytes of the file before memory is taken. */
 
-/* A file of any of the formats below that holds one matrix, told by its first bytes. */
+/* A file of any of the formats below, told by its first bytes: one matrix (*count 1), or that of a
+ * cell and that from a cell to the next (2); and one that must hold one. */
+weir_status weir_triplets_read_cells(const char *path, weir_triplets out[2],
+                                     int *count) WEIR_CHECKED;
 weir_status weir_triplets_read(const char *path, weir_triplets *out) WEIR_CHECKED;
 /* Matrix Market (math.nist.gov/MatrixMarket/formats.html): coordinate or array; real, integer or
  * complex; what symmetric, skew-symmetric and hermitian files leave out is there. */

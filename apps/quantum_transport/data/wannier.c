@@ -2,11 +2,11 @@
 #include "data/wannier.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "data/axes.h"
 
 const weir_opt qt_wannier_options[] = {
     WEIR_OPT_PATH(qt_wannier_opts, seed, "",
@@ -27,14 +27,6 @@ const weir_opt qt_wannier_options[] = {
                  "cells of the device along the current, rounded up to whole layers"),
     WEIR_OPT_END,
 };
-
-/* The lattice vectors along x, y and z. */
-static void directions(const qt_wannier_opts *opts, int d[3])
-{
-  for (int i = 0; i < 3; i++) {
-    d[i] = (int)(opts->direction - 1 + i) % 3;
-  }
-}
 
 static weir_status check_pair(const qt_wannier_opts *opts, const weir_wannier *w, int64_t i,
                               int64_t e, weir_c128 a, weir_c128 b)
@@ -110,13 +102,12 @@ static bool is_used(const weir_wannier *w, int64_t i)
 
 weir_status qt_wannier_layer(const qt_wannier_opts *opts, const weir_wannier *w, int64_t *cells)
 {
+  const int along = (int)opts->direction - 1;
   int64_t reach = 0;
-  int d[3];
 
-  directions(opts, d);
   for (int64_t i = 0; i < w->n_r; i++) {
-    if (is_used(w, i) && w->r[i][d[0]] > reach) {
-      reach = w->r[i][d[0]];
+    if (is_used(w, i) && w->r[i][along] > reach) {
+      reach = w->r[i][along];
     }
   }
   if (reach == 0) {
@@ -140,100 +131,39 @@ weir_status qt_wannier_layer(const qt_wannier_opts *opts, const weir_wannier *w,
 /* What the parts of a system are made of. */
 typedef struct folding {
   const weir_wannier *w;
-  int d[3];
-  int64_t layer;  /* cells               */
-  int64_t n;      /* functions of a layer */
+  qt_axes axes;
+  int64_t layer;  /* cells                                                          */
+  int64_t n;      /* functions of a layer                                           */
   int64_t *place; /* [n] of function m of cell c of a layer, c * w->n + m, in the layer */
-  double x[3];    /* unit vectors of the axes */
-  double y[3], z[3];
-  double cell[3][3]; /* lattice vectors along x, y and z in these axes */
 } folding;
-
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-  for (int i = 0; i < 3; i++) {
-    out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-  }
-}
-
-/* Axes: x normal to the transverse plane, y along its first vector. */
-static weir_status set_axes(folding *f, const char *seed)
-{
-  static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  const double(*const cell)[3] = f->w->has_cell ? f->w->cell : unit;
-  const double *const a = cell[f->d[0]], *const b = cell[f->d[1]], *const c = cell[f->d[2]];
-
-  cross(b, c, f->x);
-  const double area = sqrt(dot(f->x, f->x)), sign = dot(f->x, a) < 0 ? -1 : 1;
-  const double length = sqrt(dot(b, b));
-
-  if (!(fabs(dot(f->x, a)) > 1e-6)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the cell has no volume", seed);
-  }
-  for (int i = 0; i < 3; i++) {
-    f->x[i] *= sign / area;
-    f->y[i] = b[i] / length;
-  }
-  cross(f->x, f->y, f->z);
-  for (int v = 0; v < 3; v++) {
-    f->cell[v][0] = dot(cell[f->d[v]], f->x);
-    f->cell[v][1] = dot(cell[f->d[v]], f->y);
-    f->cell[v][2] = dot(cell[f->d[v]], f->z);
-  }
-  return WEIR_OK;
-}
 
 /* Position of function m of cell c, Angstrom. */
 static void position(const folding *f, int64_t c, int64_t m, double out[3])
 {
   static const double origin[3] = {0, 0, 0};
-  const double *const at = f->w->centre ? f->w->centre[m] : origin;
-  const double in_axes[3] = {dot(at, f->x), dot(at, f->y), dot(at, f->z)};
 
+  qt_axes_position(&f->axes, f->w->centre ? f->w->centre[m] : origin, out);
   for (int i = 0; i < 3; i++) {
-    out[i] = in_axes[i] + (double)c * f->cell[0][i];
+    out[i] += (double)c * f->axes.cell[0][i];
   }
-}
-
-typedef struct site {
-  double x;
-  int64_t which;
-} site;
-
-static int by_x(const void *a, const void *b)
-{
-  const site *const p = a, *const q = b;
-
-  if (p->x != q->x) {
-    return p->x < q->x ? -1 : 1;
-  }
-  return (p->which > q->which) - (p->which < q->which);
 }
 
 static weir_status sort_layer(folding *f)
 {
-  site *sites = NULL;
+  double *x = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *f->place, (void **)&f->place), done);
-  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *sites, (void **)&sites), done);
+  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *x, (void **)&x), done);
   for (int64_t i = 0; i < f->n; i++) {
     double at[3];
 
     position(f, i / f->w->n, i % f->w->n, at);
-    sites[i] = (site){at[0], i};
+    x[i] = at[0];
   }
-  qsort(sites, (size_t)f->n, sizeof *sites, by_x);
-  for (int64_t i = 0; i < f->n; i++) {
-    f->place[sites[i].which] = i;
-  }
+  WEIR_TRY_GOTO(qt_axes_sort(x, f->n, f->place), done);
 done:
-  weir_free(&sites);
+  weir_free(&x);
   return status;
 }
 
@@ -246,7 +176,7 @@ static int64_t place_of(const folding *f, int64_t c, int64_t m)
 /* Adds lattice vector i: from each of the cells [0, rows) to those [first, first + rows). */
 static void add_vector(const folding *f, int64_t i, int64_t rows, int64_t first, qt_entries *e)
 {
-  const int64_t n = f->w->n, step = f->w->r[i][f->d[0]];
+  const int64_t n = f->w->n, step = f->w->r[i][f->axes.vector[0]];
 
   for (int64_t c = 0; c < rows; c++) {
     const int64_t to = c + step - first;
@@ -264,7 +194,7 @@ static weir_status list_images(const folding *f, qt_bloch *out)
 {
   WEIR_TRY(weir_alloc(f->w->n_r, sizeof *out->image, (void **)&out->image));
   for (int64_t i = 0; i < f->w->n_r; i++) {
-    const int64_t y = f->w->r[i][f->d[1]], z = f->w->r[i][f->d[2]];
+    const int64_t y = f->w->r[i][f->axes.vector[1]], z = f->w->r[i][f->axes.vector[2]];
     int64_t known = 0;
 
     while (known < out->count && (out->image[known][0] != y || out->image[known][1] != z)) {
@@ -293,7 +223,8 @@ static weir_status make_bloch(const folding *f, int64_t cells, int64_t first, qt
     qt_entries e = {.count = 0};
 
     for (int64_t i = 0; i < f->w->n_r; i++) {
-      if (f->w->r[i][f->d[1]] == out->image[m][0] && f->w->r[i][f->d[2]] == out->image[m][1]) {
+      if (f->w->r[i][f->axes.vector[1]] == out->image[m][0] &&
+          f->w->r[i][f->axes.vector[2]] == out->image[m][1]) {
         add_vector(f, i, cells, first, &e);
       }
     }
@@ -323,7 +254,7 @@ static weir_status make_geometry(const folding *f, int64_t layers, qt_system *ou
   }
   for (int v = 0; v < 3; v++) {
     for (int i = 0; i < 3; i++) {
-      out->cell[v][i] = f->cell[v][i] * (v == 0 ? (double)cells : 1);
+      out->cell[v][i] = f->axes.cell[v][i] * (v == 0 ? (double)cells : 1);
     }
   }
   for (int64_t m = 0; m < out->h.count; m++) {
@@ -340,8 +271,8 @@ weir_status qt_wannier_system(const qt_wannier_opts *opts, const weir_wannier *w
   folding f = {.w = w, .layer = layer, .n = layer * w->n};
   weir_status status = WEIR_OK;
 
-  directions(opts, f.d);
-  WEIR_TRY_GOTO(set_axes(&f, opts->seed), done);
+  WEIR_TRY_GOTO(qt_axes_set(w->has_cell ? w->cell : NULL, opts->direction, opts->seed, &f.axes),
+                done);
   WEIR_TRY_GOTO(sort_layer(&f), done);
   out->particle = QT_ELECTRONS;
   if (!weir_mul_ok(layers, f.n, &out->n)) {
@@ -350,7 +281,7 @@ weir_status qt_wannier_system(const qt_wannier_opts *opts, const weir_wannier *w
   WEIR_TRY_GOTO(make_bloch(&f, layers * layer, 0, &out->h), done);
   for (int c = 0; c < QT_LEADS; c++) {
     out->lead[c].n = f.n;
-    out->lead[c].length = (double)layer * f.cell[0][0];
+    out->lead[c].length = (double)layer * f.axes.cell[0][0];
     WEIR_TRY_GOTO(make_bloch(&f, layer, 0, &out->lead[c].cell), done);
     WEIR_TRY_GOTO(make_bloch(&f, layer, layer, &out->lead[c].next), done);
   }
