@@ -418,6 +418,7 @@ static void wrong_wishes_are_refused(void **state)
   const qt_matrices_opts whole = defaults(put("h.mtx", 0, N, 0, N, false));
   qt_matrices_opts o = defaults("");
 
+  assert_int_equal(weir_opts_incomplete(qt_matrices_options), 0);
   assert_refused(&o, WEIR_ERR_CONFIG, "device.matrices.h is empty");
   o = whole;
   o.left.layer = 2;

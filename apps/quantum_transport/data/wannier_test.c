@@ -310,6 +310,7 @@ static void wrong_wishes_are_refused(void **state)
   char bad[sizeof small];
   qt_system s;
 
+  assert_int_equal(weir_opts_incomplete(qt_wannier_options), 0);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     qt_wannier_opts o = defaults(put(small));
 
