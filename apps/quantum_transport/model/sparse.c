@@ -119,11 +119,6 @@ weir_status qt_sparse_create(int64_t rows, int64_t columns, qt_entries *entries,
   return WEIR_OK;
 }
 
-weir_status qt_sparse_copy(const qt_sparse *m, qt_sparse *out)
-{
-  return qt_sparse_block(m, 0, 0, m->rows, m->columns, out);
-}
-
 int64_t qt_sparse_count(const qt_sparse *m)
 {
   return m->rows > 0 ? m->start[m->rows] : 0;

@@ -35,8 +35,6 @@ void qt_entries_fini(qt_entries *e);
 weir_status qt_sparse_create(int64_t rows, int64_t columns, qt_entries *entries,
                              qt_sparse *out) WEIR_CHECKED;
 void qt_sparse_fini(qt_sparse *m);
-/* Deep copy. Fails: WEIR_ERR_MEMORY; *out is then empty. */
-weir_status qt_sparse_copy(const qt_sparse *m, qt_sparse *out) WEIR_CHECKED;
 
 int64_t qt_sparse_count(const qt_sparse *m); /* stored elements */
 weir_c128 qt_sparse_get(const qt_sparse *m, int64_t row, int64_t column);

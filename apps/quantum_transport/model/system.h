@@ -47,6 +47,7 @@ enum { QT_LEFT, QT_RIGHT, QT_LEADS };
  * and the last block. */
 typedef struct qt_system {
   qt_particle particle;
+  bool has_spin;    /* both spins are in the basis: a state holds one electron, not two */
   int64_t n;        /* orbitals of the device                                  */
   int64_t n_blocks; /* at least 1                                              */
   int64_t *block;   /* [n_blocks + 1] first orbital of each block, and n       */

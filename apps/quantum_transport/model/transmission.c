@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
 #include "device/weir_parallel.h"
 #include "model/rgf/rgf.h"
 
@@ -16,6 +18,7 @@ typedef struct worker {
   weir_c128 *g, *lesser, *overlap; /* banks, and one block, for the density of states        */
   void *scratch;
   double residual;
+  int64_t moved;  /* points whose energy was moved */
   int64_t failed; /* point; -1: none */
   weir_status status;
   char text[512];
@@ -29,6 +32,7 @@ typedef struct job {
   qt_cell (*cell)[QT_LEADS]; /* [n_k]                                       */
   bool *same;                /* [n_k] both leads are the same wire          */
   worker *worker;            /* [threads]                                   */
+  int64_t first;             /* point of the batch that runs                */
 } job;
 
 /* A point of the grid. */
@@ -151,10 +155,9 @@ static weir_status solve_leads(const job *j, worker *w, const point *p, int64_t 
   return WEIR_OK;
 }
 
-static weir_status solve_point(const job *j, worker *w, int64_t item)
+static weir_status solve_point(const job *j, worker *w, int64_t item, double energy)
 {
   const int64_t k = item / j->spec->n_energies, n = j->out->n;
-  const double energy = j->spec->energy[item % j->spec->n_energies];
   const bool phonons = j->s->particle == QT_PHONONS;
   const point p = {j, w, j->spec->k[k], phonons ? energy * energy : energy};
   const qt_blocks a = {read_block, &p};
@@ -187,7 +190,9 @@ static weir_status solve_point(const job *j, worker *w, int64_t item)
     regular = qt_rgf_corner(&j->layout, &a, w->corner, w->scratch);
   }
   if (!regular) {
-    return weir_fail(WEIR_ERR_NUMERIC, "the Green's function of the device is singular");
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "the Green's function of the device is singular: a part of it has a state of "
+                     "that energy; move the energy");
   }
   out->transmission[item] =
       open ? qt_rgf_trace(j->cell[k][QT_LEFT].n, j->cell[k][QT_RIGHT].n, w->gamma[QT_LEFT],
@@ -196,12 +201,21 @@ static weir_status solve_point(const job *j, worker *w, int64_t item)
   return WEIR_OK;
 }
 
-static void run_point(void *context, int64_t item, int thread)
+/* Points that run between two looks at the clock and at signals, for each thread. */
+enum { BATCH = 4 };
+
+static void run_point(void *context, int64_t number, int thread)
 {
   const job *j = context;
+  const int64_t item = j->first + number;
   worker *w = &j->worker[thread];
-  const weir_status status = solve_point(j, w, item);
+  const double energy = j->spec->energy[item % j->spec->n_energies];
+  weir_status status = solve_point(j, w, item, energy);
 
+  if (status == WEIR_ERR_NUMERIC && j->spec->move > 0) {
+    w->moved++;
+    status = solve_point(j, w, item, energy + j->spec->move);
+  }
   if (status != WEIR_OK && (w->failed < 0 || item < w->failed)) {
     w->failed = item;
     w->status = status;
@@ -304,6 +318,8 @@ static weir_status first_failure(const job *j, int threads)
       first = w;
     }
     j->out->residual = fmax(j->out->residual, w->residual);
+    j->out->n_moved += w->moved;
+    j->worker[t].moved = 0; /* counted */
   }
   if (first == NULL) {
     return WEIR_OK;
@@ -326,8 +342,18 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   *out = (qt_transport){.n = 0};
   WEIR_TRY_GOTO(make_results(&j, out), done);
   WEIR_TRY_GOTO(prepare(&j, threads), done);
-  weir_parallel(points, threads, run_point, &j);
-  status = first_failure(&j, threads);
+  for (; j.first < points && status == WEIR_OK; j.first += BATCH * threads) {
+    const int64_t left = points - j.first;
+
+    weir_parallel(left < BATCH * threads ? left : BATCH * threads, threads, run_point, &j);
+    status = first_failure(&j, threads);
+    weir_progress("transport", points - left + (left < BATCH * threads ? left : BATCH * threads),
+                  points, "points");
+    if (status == WEIR_OK && weir_stop_requested()) {
+      status = weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld points",
+                         (long long)(j.first + BATCH * threads), (long long)points);
+    }
+  }
 done:
   for (int64_t k = 0; k < spec->n_k && j.cell != NULL; k++) {
     qt_cell_fini(&j.cell[k][QT_LEFT]);

@@ -17,6 +17,8 @@ typedef struct qt_transport_spec {
   const double *energy; /* [n_energies] eV; of phonons hbar omega > 0 */
   bool dos;             /* density of states                            */
   bool lead_dos;        /* the same, and the part that each lead fills  */
+  double move;          /* eV by which an energy is moved at which a Green's function cannot be
+                           computed; 0: that is a failure */
   int threads;          /* 0: all                                       */
 } qt_transport_spec;
 
@@ -29,6 +31,7 @@ typedef struct qt_transport {
                                  2 hbar omega times that; NULL where not computed              */
   double *lead_dos[QT_LEADS]; /* [.., n] (G Gamma G^H S)[i,i] / (2 pi) likewise                */
   double residual;            /* largest of a lead (qt_lead_result)                            */
+  int64_t n_moved;            /* points whose energy was moved                                 */
 } qt_transport;
 
 /* Computes all points in parallel; results do not depend on the number of threads. With an overlap

@@ -64,6 +64,22 @@ static int64_t rows_of(const qt_layout *l, int64_t block)
   return block < l->n_blocks ? qt_layout_rows(l, block) : 0;
 }
 
+/* Elements of y_n beyond this leave no digits of G: the part of the device on the left, cut off
+ * behind block n, has a state of that energy. */
+static const double max_growth = 1e10;
+
+static bool has_grown(int64_t rows, int64_t columns, weir_linear_factor y)
+{
+  double most = 0;
+
+  for (int64_t i = 0; i < rows * columns; i++) {
+    const weir_c128 x = y.data[i / columns * y.stride + i % columns];
+
+    most = fmax(most, fmax(fabs(x.re), fabs(x.im)));
+  }
+  return most > max_growth;
+}
+
 /* Eliminates block n: g_n (where wanted, and of the last block) and y_n. False where it cannot. */
 static bool eliminate(const qt_layout *l, const qt_blocks *a, bool wants_g, int64_t n, space *s)
 {
@@ -99,6 +115,9 @@ static bool eliminate(const qt_layout *l, const qt_blocks *a, bool wants_g, int6
     qt_coupling_behind(rows, s->stack, sides, &s->up, false, s->y);
   }
   if (next > 0) {
+    if (has_grown(rows, next, s->from_y)) {
+      return false;
+    }
     qt_coupling_read(a, n + 1, n, next, rows, &s->down);
     qt_coupling_before(&s->down, next, s->from_y.data, s->from_y.stride, s->carry);
   }

@@ -48,7 +48,8 @@ typedef struct qt_rgf_job {
 } qt_rgf_job;
 /* Bytes of scratch. */
 int64_t qt_rgf_scratch(int64_t max_rows, bool lesser);
-/* False where a block met in the recursion is singular or not finite: results are then NaN. */
+/* False where a block met in the recursion is singular, so nearly that no digits are left, or not
+ * finite: results are then NaN. */
 bool qt_rgf_solve(const qt_rgf_job *job, void *scratch);
 /* corner alone, without memory for the blocks between. */
 bool qt_rgf_corner(const qt_layout *l, const qt_blocks *a, weir_c128 *corner, void *scratch);

@@ -18,6 +18,7 @@ weir_status qt_silicon_create(const qt_silicon_opts *o, bool is_periodic, qt_sys
     WEIR_TRY_GOTO(qt_force_wire(&crystal, &o->phonons, &wire), done);
   }
   WEIR_TRY_GOTO(qt_wire_create(&wire, o->length, NULL, (const double[QT_LEADS]){0, 0}, out), done);
+  out->has_spin = o->particle == QT_ELECTRONS && o->electrons.spin_orbit;
 done:
   qt_wire_fini(&wire);
   qt_crystal_fini(&crystal);

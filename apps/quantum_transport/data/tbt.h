@@ -1,0 +1,32 @@
+/* tbt.h - results in the NetCDF layout of TBtrans (NAME.TBT.nc; NAME.PHT.nc for phonons), which
+ * sisl reads: energies in Rydberg, lengths in Bohr, indices from 1, one group for each lead. */
+#ifndef QT_TBT_H
+#define QT_TBT_H
+#include "model/system.h"
+
+/* What is known of a lead. Arrays are borrowed, [n_k, n_energies, ...], row-major. */
+typedef struct qt_tbt_lead {
+  double mu, kT, eta;              /* eV; phonons: mu 0, eta in eV^2                           */
+  const double *dos;               /* [.., n] of the states that this lead fills, 1/eV; or NULL */
+  const double *bulk_transmission; /* [..] of the perfect lead; or NULL                        */
+  const double *bulk_dos;          /* [.., orbitals of a cell], 1/eV; or NULL                  */
+} qt_tbt_lead;
+
+/* All borrowed. Densities of states are per spin and orbital. */
+typedef struct qt_tbt {
+  const qt_system *system;
+  int64_t n_k, n_energies;
+  const double (*k)[2];       /* [n_k] reciprocal lattice vectors along y and z */
+  const double *weight;       /* [n_k] sum 1                                     */
+  const double *energy;       /* [n_energies] eV, ascending; phonons: hbar omega */
+  const double *transmission; /* [n_k, n_energies] from left to right            */
+  const double *dos;          /* [n_k, n_energies, n] 1/eV; or NULL              */
+  double eta;                 /* of the device, eV                               */
+  qt_tbt_lead lead[QT_LEADS];
+} qt_tbt;
+
+/* Writes the file; it appears whole or not at all. Fails: as weir_netcdf.h;
+ * WEIR_ERR_UNSUPPORTED (no NetCDF). */
+weir_status qt_tbt_write(const char *path, const qt_tbt *t) WEIR_CHECKED;
+
+#endif

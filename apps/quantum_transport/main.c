@@ -1,0 +1,25 @@
+/* main.c - quantum_transport: the verbs. */
+#include "conf/weir_cli.h"
+#include "options.h"
+#include "verbs.h"
+
+static const weir_verb verbs[] = {
+    {"run", "compute transmission, density of states and current of a device", NULL, qt_verb_run,
+     false},
+    {"describe",
+     "print the resolved configuration, the blocks of the device and what a run would cost; run "
+     "nothing",
+     NULL, qt_verb_describe, false},
+    {NULL, NULL, NULL, NULL, false},
+};
+
+int main(int argc, char **argv)
+{
+  const weir_app app = {.name = "quantum_transport",
+                        .summary = "electrons and phonons in nano-transistors by Green's functions",
+                        .verbs = verbs,
+                        .opts = qt_options,
+                        .opts_size = sizeof(qt_cfg)};
+
+  return weir_cli_main(argc, argv, &app);
+}

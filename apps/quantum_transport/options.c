@@ -1,0 +1,36 @@
+/* options.c - the option table of quantum_transport: keys, defaults, ranges, units and help. */
+#include "options.h"
+
+const weir_opt qt_options[] = {
+    WEIR_OPT_INT(qt_cfg, seed, 1, 0, 0x1p62, "1", "seed of disorder"),
+    WEIR_OPT_ONE_OF(qt_cfg, device, qt_device_choice,
+                    "the device between two leads; none named: chain"),
+    WEIR_OPT_REAL(qt_cfg, tolerance, 1e-6, 0, 1, "1",
+                  "largest deviation from a Hermitian matrix that is accepted, relative to its "
+                  "largest element"),
+    WEIR_OPT_TABLE(qt_cfg, lead, qt_lead_options, "how self-energies of the leads are computed"),
+    WEIR_OPT_REAL(qt_cfg, energy.min, -2.5, -1e6, 1e6, "eV",
+                  "lowest energy of the spectra; phonons: hbar omega, above 0"),
+    WEIR_OPT_REAL(qt_cfg, energy.max, 2.5, -1e6, 1e6, "eV", "highest energy of the spectra"),
+    WEIR_OPT_INT(qt_cfg, energy.points, 101, 1, 1e7, "1", "energies, at equal distances"),
+    WEIR_OPT_REAL(qt_cfg, energy.move, 1e-6, 0, 1, "eV",
+                  "distance by which an energy is moved up where no Green's function can be "
+                  "computed, as on a band edge or on a state of a cut surface; 0: refused"),
+    WEIR_OPT_INT(qt_cfg, k.ny, 1, 1, 10000, "1",
+                 "wave vectors along y, where the device is periodic along it"),
+    WEIR_OPT_INT(qt_cfg, k.nz, 1, 1, 10000, "1",
+                 "wave vectors along z, where the device is periodic along it"),
+    WEIR_OPT_REAL(qt_cfg, contact.mu, 0, -1e6, 1e6, "eV",
+                  "mean of the chemical potentials of the leads"),
+    WEIR_OPT_REAL(qt_cfg, contact.bias, 0.1, -100, 100, "V",
+                  "chemical potential of the left lead less that of the right, over e"),
+    WEIR_OPT_REAL(qt_cfg, contact.temperature, 300, 0, 1e5, "K", "mean temperature of the leads"),
+    WEIR_OPT_REAL(qt_cfg, contact.difference, 10, -1e5, 1e5, "K",
+                  "phonons: temperature of the left lead less that of the right"),
+    WEIR_OPT_REAL_LIST(qt_cfg, contact.conductance_temperatures, "50, 100, 200, 300, 500", 0.01,
+                       1e5, "K", "phonons: temperatures at which the thermal conductance is given"),
+    WEIR_OPT_BOOL(qt_cfg, output.tbt, true,
+                  "write results as transport.TBT.nc (phonons: .PHT.nc), which sisl reads"),
+    WEIR_OPT_BOOL(qt_cfg, output.dos, true, "compute and write the local density of states"),
+    WEIR_OPT_END,
+};

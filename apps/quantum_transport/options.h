@@ -1,0 +1,41 @@
+/* options.h - the configuration of quantum_transport: one struct, one table. */
+#ifndef QT_OPTIONS_H
+#define QT_OPTIONS_H
+#include "model/device.h"
+#include "model/lead/lead.h"
+
+/* Where the spectra are computed. */
+typedef struct qt_energy_opts {
+  double min, max; /* eV; phonons: hbar omega */
+  int64_t points;
+  double move;
+} qt_energy_opts;
+
+/* Transverse wave vectors: a uniform grid of ny x nz that holds -k with every k. */
+typedef struct qt_k_opts {
+  int64_t ny, nz;
+} qt_k_opts;
+
+/* The reservoirs behind the leads. */
+typedef struct qt_contact_opts {
+  double mu, bias;                         /* eV, V: the left chemical potential is mu + bias / 2 */
+  double temperature;                      /* K, mean of both leads */
+  double difference;                       /* K, phonons: left less right */
+  weir_real_list conductance_temperatures; /* K, of the table of the thermal conductance */
+} qt_contact_opts;
+
+typedef struct qt_cfg {
+  int64_t seed; /* of disorder */
+  weir_one_of device;
+  double tolerance; /* of Hermiticity, of the largest element */
+  qt_lead_opts lead;
+  qt_energy_opts energy;
+  qt_k_opts k;
+  qt_contact_opts contact;
+  struct {
+    bool tbt, dos; /* files to write; density of states to compute */
+  } output;
+} qt_cfg;
+
+extern const weir_opt qt_options[];
+#endif

@@ -1,0 +1,200 @@
+/* out_spectra.c - see out_spectra.h. */
+#include "out_spectra.h"
+
+#include <stdio.h>
+
+#include "base/weir_file.h"
+#include "data/tbt.h"
+#include "io/weir_netcdf.h"
+#include "model/units.h"
+#include "report/weir_report.h"
+#include "verbs.h"
+
+/* A variable of doubles. */
+typedef struct item {
+  const char *name, *long_name, *units;
+  int n_dims;
+  int dims[3];
+  int64_t lengths[3];
+  const double *data; /* NULL: not written */
+} item;
+
+static weir_status put(weir_netcdf *nc, const item *v)
+{
+  const int64_t start[3] = {0, 0, 0};
+  int var = 0;
+
+  if (v->data == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_var(nc, v->name, WEIR_F64, v->n_dims, v->dims, &var));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name", v->long_name));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "units", v->units));
+  return weir_netcdf_write(nc, var, start, v->lengths, v->data);
+}
+
+static weir_status put_number(weir_netcdf *nc, const char *name, const char *long_name,
+                              const char *units, double value)
+{
+  return put(nc, &(item){.name = name, .long_name = long_name, .units = units, .data = &value});
+}
+
+/* Currents and conductances, rank 0. */
+static weir_status put_currents(weir_netcdf *nc, const qt_study *s)
+{
+  WEIR_TRY(put_number(nc, "temperature_left", "temperature of the left lead", "K",
+                      s->reservoir[QT_LEFT].temperature));
+  WEIR_TRY(put_number(nc, "temperature_right", "temperature of the right lead", "K",
+                      s->reservoir[QT_RIGHT].temperature));
+  WEIR_TRY(put_number(nc, "energy_current", "energy current from the left to the right lead", "W",
+                      s->energy_current));
+  if (s->system.particle == QT_PHONONS) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(put_number(nc, "chemical_potential_left", "chemical potential of the left lead", "eV",
+                      s->reservoir[QT_LEFT].mu));
+  WEIR_TRY(put_number(nc, "chemical_potential_right", "chemical potential of the right lead", "eV",
+                      s->reservoir[QT_RIGHT].mu));
+  WEIR_TRY(put_number(nc, "current", "current from the left to the right lead, both spins", "A",
+                      s->current));
+  return put_number(nc, "conductance", "conductance at zero bias, both spins", "S", s->conductance);
+}
+
+static weir_status put_spectra(weir_netcdf *nc, const qt_study *s)
+{
+  const bool phonons = s->system.particle == QT_PHONONS;
+  const int64_t n_k = s->n_k, n_e = s->n_energies, n = s->system.n;
+  int k, e, orbital, yz;
+
+  WEIR_TRY(weir_netcdf_dim(nc, "k", n_k, &k));
+  WEIR_TRY(weir_netcdf_dim(nc, "energy", n_e, &e));
+  WEIR_TRY(weir_netcdf_dim(nc, "orbital", n, &orbital));
+  WEIR_TRY(weir_netcdf_dim(nc, "yz", 2, &yz));
+  const item items[] = {
+      {"energy", phonons ? "phonon energy" : "electron energy", "eV", 1, {e}, {n_e}, s->energy},
+      {"wave_vector",
+       "transverse wave vector in reciprocal lattice vectors",
+       "1",
+       2,
+       {k, yz},
+       {n_k, 2},
+       &s->k[0][0]},
+      {"weight", "weight of the wave vector", "1", 1, {k}, {n_k}, s->weight},
+      {"transmission",
+       "transmission per spin",
+       "1",
+       2,
+       {k, e},
+       {n_k, n_e},
+       s->transport.transmission},
+      {"dos",
+       "local density of states per spin and orbital",
+       "eV-1",
+       3,
+       {k, e, orbital},
+       {n_k, n_e, n},
+       s->transport.dos},
+      {"dos_left",
+       "part of dos that the left lead fills",
+       "eV-1",
+       3,
+       {k, e, orbital},
+       {n_k, n_e, n},
+       s->transport.lead_dos[QT_LEFT]},
+      {"mean_transmission",
+       "transmission per spin, mean over wave vectors",
+       "1",
+       1,
+       {e},
+       {n_e},
+       s->transmission},
+      {"mean_modes",
+       "propagating modes of the left lead, mean over wave vectors",
+       "1",
+       1,
+       {e},
+       {n_e},
+       s->modes},
+  };
+
+  for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+    WEIR_TRY(put(nc, &items[i]));
+  }
+  return WEIR_OK;
+}
+
+static weir_status write_netcdf(const qt_study *s, const char *path)
+{
+  weir_netcdf *nc = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_netcdf_create(path, &nc));
+  WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"), done);
+  WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", "Weir quantum_transport"),
+                done);
+  WEIR_TRY_GOTO(put_spectra(nc, s), done);
+  WEIR_TRY_GOTO(put_currents(nc, s), done);
+  status = weir_netcdf_commit(&nc);
+done:
+  weir_netcdf_close(&nc);
+  return status;
+}
+
+static weir_status write_tbt(const qt_study *s, const char *path)
+{
+  const qt_transport *t = &s->transport;
+  const bool phonons = s->system.particle == QT_PHONONS;
+  qt_tbt out = {.system = &s->system,
+                .n_k = s->n_k,
+                .n_energies = s->n_energies,
+                .k = (const double(*)[2])s->k,
+                .weight = s->weight,
+                .energy = s->energy,
+                .transmission = t->transmission,
+                .dos = t->dos};
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    out.lead[c] = (qt_tbt_lead){.mu = phonons ? 0 : s->reservoir[c].mu,
+                                .kT = QT_BOLTZMANN * s->reservoir[c].temperature,
+                                .eta = phonons ? s->cfg->lead.eta_phonons : s->cfg->lead.eta,
+                                .dos = t->lead_dos[c]};
+  }
+  return qt_tbt_write(path, &out);
+}
+
+/* Energy, means of transmission, modes, and total density of states, one row an energy. */
+static weir_status write_csv(const qt_study *s, const char *dir)
+{
+  static const char *const head[] = {"energy_eV", "transmission", "modes", "dos_per_eV"};
+  weir_cells cells = {0};
+
+  for (int64_t i = 0; i < s->n_energies; i++) {
+    weir_cells_add(&cells, "%.17g", s->energy[i]);
+    weir_cells_add(&cells, "%.17g", s->transmission[i]);
+    weir_cells_add(&cells, "%.17g", s->modes[i]);
+    weir_cells_add(&cells, s->dos != NULL ? "%.17g" : "", s->dos != NULL ? s->dos[i] : 0);
+  }
+  const weir_status status = weir_cells_write_csv(&cells, dir, "spectra.csv", 4, head);
+
+  weir_cells_fini(&cells);
+  return status;
+}
+
+weir_status qt_out_spectra(const qt_study *s, const char *dir)
+{
+  char path[QT_PATH];
+
+  WEIR_TRY(write_csv(s, dir));
+  if (!weir_netcdf_available()) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_path_join(dir, "transport.nc", path, sizeof path));
+  WEIR_TRY(write_netcdf(s, path));
+  if (!s->cfg->output.tbt) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_path_join(
+      dir, s->system.particle == QT_PHONONS ? "transport.PHT.nc" : "transport.TBT.nc", path,
+      sizeof path));
+  return write_tbt(s, path);
+}

@@ -1,0 +1,204 @@
+/* run_page.c - see run_page.h. */
+#include "run_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "model/units.h"
+#include "report/weir_report.h"
+
+static void write_event(const qt_study *s)
+{
+  weir_event("run_end", WEIR_INT("orbitals", s->system.n), WEIR_INT("blocks", s->system.n_blocks),
+             WEIR_INT("k", s->n_k), WEIR_INT("energies", s->n_energies),
+             WEIR_REAL("current_A", s->current), WEIR_REAL("energy_current_W", s->energy_current),
+             WEIR_REAL("conductance_S", s->conductance), WEIR_INT("moved", s->transport.n_moved),
+             WEIR_REAL("residual", s->transport.residual), WEIR_REAL("seconds", s->seconds));
+}
+
+static void write_heat_events(const qt_study *s)
+{
+  for (int64_t i = 0; s->heat != NULL && i < s->cfg->contact.conductance_temperatures.count; i++) {
+    weir_event("thermal_conductance", WEIR_REAL("temperature_K", s->heat[i].temperature),
+               WEIR_REAL("conductance_W_per_K", s->heat[i].conductance));
+  }
+}
+
+static void put(weir_cells *c, const char *quantity, double value, const char *unit)
+{
+  weir_cells_add(c, "%s", quantity);
+  weir_cells_add(c, "%.6g", value);
+  weir_cells_add(c, "%s", unit);
+}
+
+static weir_status summary(weir_report *r, const qt_study *s)
+{
+  static const char *const head[] = {"quantity", "value", "unit"};
+  const bool phonons = s->system.particle == QT_PHONONS;
+  weir_cells c = {0};
+
+  put(&c, phonons ? "vibration directions" : "orbitals", (double)s->system.n, "1");
+  put(&c, "blocks", (double)s->system.n_blocks, "1");
+  put(&c, "atoms", (double)s->system.n_atoms, "1");
+  put(&c, "temperature of the left lead", s->reservoir[QT_LEFT].temperature, "K");
+  put(&c, "temperature of the right lead", s->reservoir[QT_RIGHT].temperature, "K");
+  if (!phonons) {
+    put(&c, "chemical potential of the left lead", s->reservoir[QT_LEFT].mu, "eV");
+    put(&c, "chemical potential of the right lead", s->reservoir[QT_RIGHT].mu, "eV");
+    put(&c, "current, both spins", s->current, "A");
+    put(&c, "conductance at zero bias, both spins", s->conductance, "S");
+    put(&c, "the same in conductance quanta", s->conductance / (2 * QT_CONDUCTANCE), "2e^2/h");
+  }
+  put(&c, phonons ? "heat current" : "energy current, both spins", s->energy_current, "W");
+  put(&c, "points whose energy was moved", (double)s->transport.n_moved, "1");
+  put(&c, "largest residual of a lead", s->transport.residual, "1");
+  put(&c, "time for all points", s->seconds, "s");
+  const weir_status status = weir_cells_report(&c, r, "summary", 3, head);
+
+  weir_cells_fini(&c);
+  return status;
+}
+
+static weir_status heat_table(weir_report *r, const qt_study *s)
+{
+  static const char *const head[] = {"temperature (K)", "thermal conductance (W/K)"};
+  weir_cells c = {0};
+
+  for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
+    weir_cells_add(&c, "%g", s->heat[i].temperature);
+    weir_cells_add(&c, "%.6g", s->heat[i].conductance);
+  }
+  const weir_status status = weir_cells_report(&c, r, "thermal_conductance", 2, head);
+
+  weir_cells_fini(&c);
+  return status;
+}
+
+static weir_status spectra_figures(weir_report *r, const qt_study *s)
+{
+  const bool phonons = s->system.particle == QT_PHONONS;
+  const char *x_label = phonons ? "phonon energy (eV)" : "energy (eV)";
+  const weir_figure_series t[] = {{.kind = WEIR_FIGURE_LINE,
+                                   .name = "transmission",
+                                   .n = s->n_energies,
+                                   .x = s->energy,
+                                   .y = s->transmission},
+                                  {.kind = WEIR_FIGURE_LINE,
+                                   .name = "propagating modes of the left lead",
+                                   .n = s->n_energies,
+                                   .x = s->energy,
+                                   .y = s->modes}};
+  const weir_figure_series dos = {
+      .kind = WEIR_FIGURE_LINE, .n = s->n_energies, .x = s->energy, .y = s->dos};
+
+  WEIR_TRY(weir_report_figure(r, "transmission",
+                              &(weir_figure){.title = "Transmission per spin",
+                                             .x_label = x_label,
+                                             .y_label = "T(E)",
+                                             .series = t,
+                                             .n_series = 2}));
+  if (s->dos == NULL) {
+    return WEIR_OK;
+  }
+  return weir_report_figure(r, "dos",
+                            &(weir_figure){.title = "Density of states per spin, whole device",
+                                           .x_label = x_label,
+                                           .y_label = "DOS (1/eV)",
+                                           .series = &dos,
+                                           .n_series = 1});
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* Distinct positions of atoms along x, ascending; those nearer than 1e-3 Angstrom are one. */
+static int64_t positions(const qt_system *s, double *x)
+{
+  int64_t n = 0;
+
+  for (int64_t a = 0; a < s->n_atoms; a++) {
+    x[a] = s->atom[a].position[0];
+  }
+  qsort(x, (size_t)s->n_atoms, sizeof *x, ascending);
+  for (int64_t a = 0; a < s->n_atoms; a++) {
+    if (n == 0 || x[a] - x[n - 1] > 1e-3) {
+      x[n++] = x[a];
+    }
+  }
+  return n;
+}
+
+/* Density of states summed over the atoms of a position. */
+static weir_status ldos_map(weir_report *r, const qt_study *s)
+{
+  const int64_t n_a = s->system.n_atoms, n_e = s->n_energies;
+  double *x = NULL, *value = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(n_a, sizeof *x, (void **)&x), done);
+  const int64_t n = positions(&s->system, x);
+
+  WEIR_TRY_GOTO(weir_alloc(n * n_e, sizeof *value, (void **)&value), done);
+  for (int64_t a = 0; a < n_a; a++) {
+    int64_t column = 0;
+
+    while (column + 1 < n && x[column + 1] <= s->system.atom[a].position[0] + 5e-4) {
+      column++;
+    }
+    for (int64_t e = 0; e < n_e; e++) {
+      value[e * n + column] += s->ldos[e * n_a + a];
+    }
+  }
+  status = weir_report_map(r, "ldos",
+                           &(weir_map){.title = "Local density of states along the device",
+                                       .x_label = "x (Angstrom)",
+                                       .y_label = "energy (eV)",
+                                       .unit = "1/eV",
+                                       .rows = n_e,
+                                       .columns = n,
+                                       .x = x,
+                                       .y = s->energy,
+                                       .value = value});
+done:
+  weir_free(&x);
+  weir_free(&value);
+  return status;
+}
+
+static weir_status fill(weir_report *r, const qt_study *s)
+{
+  WEIR_TRY(weir_report_text(r,
+                            "Coherent transport through %lld orbitals in %lld blocks, %lld wave "
+                            "vectors, %lld energies. Files: transport.nc, spectra.csv.",
+                            (long long)s->system.n, (long long)s->system.n_blocks,
+                            (long long)s->n_k, (long long)s->n_energies));
+  WEIR_TRY(summary(r, s));
+  if (s->system.particle == QT_PHONONS) {
+    WEIR_TRY(weir_report_heading(r, "Thermal conductance"));
+    WEIR_TRY(heat_table(r, s));
+  }
+  WEIR_TRY(weir_report_heading(r, "Spectra"));
+  WEIR_TRY(spectra_figures(r, s));
+  return s->ldos != NULL && s->n_energies > 1 ? ldos_map(r, s) : WEIR_OK;
+}
+
+weir_status qt_run_page(const qt_study *s, const char *dir)
+{
+  weir_report *r = NULL;
+  weir_status status = WEIR_OK;
+
+  write_heat_events(s);
+  write_event(s);
+  WEIR_TRY(weir_report_open(dir, "quantum_transport", &r));
+  WEIR_TRY_GOTO(fill(r, s), done);
+  status = weir_report_commit(&r);
+done:
+  weir_report_destroy(&r);
+  return status;
+}

@@ -1,0 +1,66 @@
+/* start.c - what every verb begins and ends with. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_provenance.h"
+#include "device/weir_parallel.h"
+#include "verbs.h"
+
+/* What no single row can refuse. */
+static weir_status check(const qt_cfg *cfg)
+{
+  if (!(cfg->energy.min < cfg->energy.max) && cfg->energy.points > 1) {
+    return weir_fail(WEIR_ERR_CONFIG, "energy.min %g eV is not below energy.max %g eV",
+                     cfg->energy.min, cfg->energy.max);
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_configure(const weir_cli *cli, qt_cfg *cfg, weir_config **config)
+{
+  if (strcmp(cli->device, "cuda") == 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "--device cuda: quantum_transport computes on the cpu only; leave --device "
+                     "out or give --device cpu");
+  }
+  if (cli->threads > 0) {
+    weir_threads_set(cli->threads);
+  }
+  WEIR_TRY(weir_cli_config(cli, cfg, config));
+  const weir_status status = check(cfg);
+
+  if (status != WEIR_OK) {
+    weir_config_destroy(config);
+  }
+  return status;
+}
+
+weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
+                     const weir_config *config, weir_run_dir *dir)
+{
+  WEIR_TRY(weir_run_dir_begin(cli, config, owner, dir));
+  weir_event("start", WEIR_TEXT("program", "quantum_transport"), WEIR_TEXT("verb", cli->verb),
+             WEIR_INT("seed", cfg->seed));
+  return WEIR_OK;
+}
+
+void qt_abandon(weir_run_dir *dir)
+{
+  if (weir_run_dir_abandon(dir)) {
+    weir_info(dir->cli->verb, "the earlier results in %s are unchanged", dir->cli->out);
+  }
+}
+
+weir_status qt_write_provenance(const weir_cli *cli, const qt_cfg *cfg)
+{
+  char program[64], path[QT_PATH];
+
+  (void)snprintf(program, sizeof program, "quantum_transport %s", cli->verb);
+  WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
+  return weir_provenance_write(path, &(weir_provenance){.program = program,
+                                                        .argc = cli->argc,
+                                                        .argv = cli->argv,
+                                                        .seed = (uint64_t)cfg->seed,
+                                                        .threads = weir_threads_get()});
+}

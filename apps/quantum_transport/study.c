@@ -1,0 +1,206 @@
+/* study.c - see study.h. */
+#include "study.h"
+
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_log.h"
+#include "model/rgf/rgf.h"
+
+#define USUAL "chain"
+
+static weir_status build(const qt_cfg *cfg, qt_system *out)
+{
+  const weir_one_of *kind = &cfg->device;
+  const qt_device *device = qt_device_find(kind->name != NULL ? kind->name : USUAL);
+  void *defaults = NULL;
+  weir_status status = WEIR_OK;
+
+  if (kind->opts == NULL && device->opts_size > 0) {
+    WEIR_TRY(weir_alloc(1, device->opts_size, &defaults));
+    weir_opts_default(device->opts, device->opts_size, defaults);
+  }
+  WEIR_TRY_GOTO(device->build(kind->opts != NULL ? kind->opts : defaults, (uint64_t)cfg->seed, out),
+                done);
+  status = qt_system_check(out, cfg->tolerance);
+done:
+  weir_free(&defaults);
+  return status;
+}
+
+/* A uniform grid about 0, so that -k is in it with every k. */
+static weir_status make_k(qt_study *s)
+{
+  const int64_t ny = s->cfg->k.ny, nz = s->cfg->k.nz;
+  const bool *periodic = s->system.periodic;
+
+  if ((ny > 1 && !periodic[1]) || (nz > 1 && !periodic[2])) {
+    return weir_fail(
+        WEIR_ERR_CONFIG, "k.%s is %lld, but the device is not periodic along %c: give 1",
+        ny > 1 && !periodic[1] ? "ny" : "nz", (long long)(ny > 1 && !periodic[1] ? ny : nz),
+        ny > 1 && !periodic[1] ? 'y' : 'z');
+  }
+  s->n_k = ny * nz;
+  WEIR_TRY(weir_alloc(s->n_k, sizeof *s->k, (void **)&s->k));
+  WEIR_TRY(weir_alloc(s->n_k, sizeof *s->weight, (void **)&s->weight));
+  for (int64_t i = 0; i < s->n_k; i++) {
+    const int64_t y = i / nz, z = i % nz;
+
+    s->k[i][0] = ((double)(2 * y - ny + 1)) / (double)(2 * ny);
+    s->k[i][1] = ((double)(2 * z - nz + 1)) / (double)(2 * nz);
+    s->weight[i] = 1 / (double)s->n_k;
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_energies(qt_study *s)
+{
+  const qt_energy_opts *o = &s->cfg->energy;
+  const double step = o->points > 1 ? (o->max - o->min) / (double)(o->points - 1) : 0;
+
+  if (s->system.particle == QT_PHONONS && o->min <= 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "energy.min is %g eV: of phonons it is hbar omega, above 0",
+                     o->min);
+  }
+  s->n_energies = o->points;
+  WEIR_TRY(weir_alloc(o->points, sizeof *s->energy, (void **)&s->energy));
+  for (int64_t i = 0; i < o->points; i++) {
+    s->energy[i] = o->min + step * (double)i;
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_study_open(const qt_cfg *cfg, qt_study *out)
+{
+  const qt_contact_opts *c = &cfg->contact;
+  const weir_real_list *list = &c->conductance_temperatures;
+  qt_study *s = out;
+
+  *s = (qt_study){.cfg = cfg};
+  WEIR_TRY(build(cfg, &s->system));
+  WEIR_TRY(make_k(s));
+  WEIR_TRY(make_energies(s));
+  const bool phonons = s->system.particle == QT_PHONONS;
+
+  s->spin = s->system.has_spin ? 1 : 2;
+  s->reservoir[QT_LEFT] = (qt_reservoir){c->mu + c->bias / 2, c->temperature};
+  s->reservoir[QT_RIGHT] = (qt_reservoir){c->mu - c->bias / 2, c->temperature};
+  if (phonons) {
+    s->reservoir[QT_LEFT].temperature = c->temperature + c->difference / 2;
+    s->reservoir[QT_RIGHT].temperature = c->temperature - c->difference / 2;
+    WEIR_TRY(weir_alloc(list->count, sizeof *s->heat, (void **)&s->heat));
+  }
+  if (s->reservoir[QT_RIGHT].temperature < 0 || s->reservoir[QT_LEFT].temperature < 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "contact.difference %g K is more than twice contact.temperature %g K",
+                     c->difference, c->temperature);
+  }
+  return WEIR_OK;
+}
+
+/* Means over k, and the densities of atoms. */
+static weir_status average(qt_study *s)
+{
+  const qt_transport *t = &s->transport;
+  const int64_t n_e = s->n_energies, n = s->system.n, n_a = s->system.n_atoms;
+  double *orbital = NULL;
+
+  WEIR_TRY(weir_alloc(n_e, sizeof *s->transmission, (void **)&s->transmission));
+  WEIR_TRY(weir_alloc(n_e, sizeof *s->modes, (void **)&s->modes));
+  qt_transport_average(s->n_k, s->weight, n_e, t->transmission, s->transmission);
+  for (int64_t i = 0; i < s->n_k * n_e; i++) {
+    s->modes[i % n_e] += s->weight[i / n_e] * (double)t->n_modes[QT_LEFT][i];
+  }
+  if (t->dos == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(n_e, sizeof *s->dos, (void **)&s->dos));
+  WEIR_TRY(weir_alloc(n_e * n_a, sizeof *s->ldos, (void **)&s->ldos));
+  WEIR_TRY(weir_alloc(n_e * n, sizeof *orbital, (void **)&orbital));
+  qt_transport_average(s->n_k, s->weight, n_e * n, t->dos, orbital);
+  for (int64_t i = 0; i < n_e; i++) {
+    for (int64_t a = 0; a < n_a; a++) {
+      const qt_atom *atom = &s->system.atom[a];
+
+      for (int64_t o = atom->first; o < atom->first + atom->n_orbitals; o++) {
+        s->ldos[i * n_a + a] += orbital[i * n + o];
+        s->dos[i] += orbital[i * n + o];
+      }
+    }
+  }
+  weir_free(&orbital);
+  return WEIR_OK;
+}
+
+/* Currents and conductances, where there are energies to integrate over. */
+static void integrate(qt_study *s)
+{
+  const weir_real_list *list = &s->cfg->contact.conductance_temperatures;
+  const int64_t n = s->n_energies;
+  const double *e = s->energy, *t = s->transmission;
+
+  if (s->system.particle == QT_PHONONS) {
+    s->energy_current = qt_phonon_current(n, e, t, s->reservoir);
+    for (int64_t i = 0; i < list->count; i++) {
+      s->heat[i] = (qt_study_heat){list->items[i], qt_phonon_conductance(n, e, t, list->items[i])};
+    }
+    return;
+  }
+  s->current = qt_electron_current(n, e, t, s->reservoir, s->spin);
+  s->energy_current = qt_electron_energy_current(n, e, t, s->reservoir, s->spin);
+  s->conductance =
+      qt_electron_conductance(n, e, t, s->cfg->contact.mu, s->cfg->contact.temperature, s->spin);
+}
+
+weir_status qt_study_run(qt_study *s, int threads)
+{
+  const qt_transport_spec spec = {.lead = s->cfg->lead,
+                                  .n_k = s->n_k,
+                                  .k = s->k,
+                                  .n_energies = s->n_energies,
+                                  .energy = s->energy,
+                                  .dos = s->cfg->output.dos,
+                                  .lead_dos = s->cfg->output.dos,
+                                  .move = s->cfg->energy.move,
+                                  .threads = threads};
+  const double began = weir_clock();
+
+  WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
+  s->seconds = weir_clock() - began;
+  if (s->transport.n_moved > 0) {
+    weir_warn("run",
+              "%lld of %lld points lie on a band edge or on a state of a cut surface: computed %g "
+              "eV above (energy.move)",
+              (long long)s->transport.n_moved, (long long)(s->n_k * s->n_energies),
+              s->cfg->energy.move);
+  }
+  WEIR_TRY(average(s));
+  integrate(s);
+  return WEIR_OK;
+}
+
+weir_status qt_study_flops(const qt_study *s, double *flops)
+{
+  qt_layout layout = {.n = 0};
+
+  WEIR_TRY(qt_layout_create(s->system.n_blocks, s->system.block, &layout));
+  *flops = (double)(s->n_k * s->n_energies) *
+           (s->cfg->output.dos ? qt_rgf_flops(&layout, true, false) : qt_rgf_corner_flops(&layout));
+  qt_layout_fini(&layout);
+  return WEIR_OK;
+}
+
+void qt_study_fini(qt_study *s)
+{
+  qt_transport_fini(&s->transport);
+  qt_system_fini(&s->system);
+  weir_free(&s->k);
+  weir_free(&s->weight);
+  weir_free(&s->energy);
+  weir_free(&s->transmission);
+  weir_free(&s->modes);
+  weir_free(&s->dos);
+  weir_free(&s->ldos);
+  weir_free(&s->heat);
+}

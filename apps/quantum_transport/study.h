@@ -1,0 +1,44 @@
+/* study.h - a device of the configuration and what is computed of it. */
+#ifndef QT_STUDY_H
+#define QT_STUDY_H
+#include "model/landauer.h"
+#include "model/transmission.h"
+#include "options.h"
+
+/* One temperature of the thermal conductance of phonons. */
+typedef struct qt_study_heat {
+  double temperature, conductance; /* K, W/K */
+} qt_study_heat;
+
+/* All zero is none; owns all but the configuration. Spectra are per spin. */
+typedef struct qt_study {
+  const qt_cfg *cfg;
+  qt_system system;
+  int64_t n_k, n_energies;
+  double (*k)[2]; /* [n_k] reciprocal lattice vectors along y and z, sum of weights 1 */
+  double *weight; /* [n_k]                                                            */
+  double *energy; /* [n_energies] eV; phonons: hbar omega                             */
+  qt_transport transport;
+  double *transmission; /* [n_energies] mean over k                                        */
+  double *modes;        /* [n_energies] of the left lead, mean over k                      */
+  double *dos;          /* [n_energies] of all orbitals, mean over k, 1/eV; NULL: none     */
+  double *ldos;         /* [n_energies, n_atoms] of each atom, likewise                    */
+  qt_reservoir reservoir[QT_LEADS];
+  double spin;                                 /* 2, or 1 where the basis has spin    */
+  double current, energy_current, conductance; /* A, W, S; phonons: heat current in W */
+  qt_study_heat *heat;                         /* [cfg->contact.conductance_temperatures] */
+  double seconds;
+} qt_study;
+
+/* Builds the device, wave vectors and energies. Fails: WEIR_ERR_CONFIG naming the key; as
+ * qt_device.build and qt_system_check. *out is finished by the caller, on failure too. */
+weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;
+/* Computes the spectra and what follows of them. Fails: as qt_transport_create;
+ * WEIR_ERR_STOPPED. */
+weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
+/* Flops of the Green's functions of all points, blocks taken as full, leads not counted. Fails:
+ * WEIR_ERR_MEMORY. */
+weir_status qt_study_flops(const qt_study *s, double *flops) WEIR_CHECKED;
+void qt_study_fini(qt_study *s);
+
+#endif

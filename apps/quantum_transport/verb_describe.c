@@ -1,0 +1,47 @@
+/* verb_describe.c - the resolved configuration, the blocks of the device and what a run would
+ * cost; runs nothing. */
+#include <stdio.h>
+#include "model/rgf/rgf.h"
+#include "study.h"
+#include "verbs.h"
+
+static weir_status print(const qt_study *s)
+{
+  const qt_system *d = &s->system;
+  int64_t least = d->n, most = 0;
+  double flops = 0;
+
+  for (int64_t b = 0; b < d->n_blocks; b++) {
+    const int64_t n = d->block[b + 1] - d->block[b];
+
+    least = n < least ? n : least;
+    most = n > most ? n : most;
+  }
+  printf("# %s: %lld orbitals of %lld atoms in %lld blocks of %lld to %lld\n",
+         d->particle == QT_PHONONS ? "phonons" : "electrons", (long long)d->n,
+         (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
+  printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
+         (long long)d->lead[QT_RIGHT].n);
+  WEIR_TRY(qt_study_flops(s, &flops));
+  printf("# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop\n",
+         (long long)s->n_k, (long long)s->n_energies, 1e-9 * flops);
+  return WEIR_OK;
+}
+
+weir_status qt_verb_describe(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  qt_study s = {.cfg = NULL};
+  weir_status status = WEIR_OK;
+  qt_cfg cfg;
+
+  WEIR_TRY(qt_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
+  WEIR_TRY_GOTO(print(&s), done);
+  printf("\n");
+  WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
+done:
+  qt_study_fini(&s);
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,127 @@
+/* verbs.c - the commands on small devices: closed forms, the same bits on any number of threads,
+ * refusals. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "program.h"
+
+/* Rows of DIR/spectra.csv, [energy, transmission, modes, dos]. */
+static int64_t read_spectra(const char *dir, double (*row)[4], int64_t most)
+{
+  FILE *file = fopen(in_scratch("%s/spectra.csv", dir), "r");
+  char line[256];
+  int64_t n = 0;
+
+  assert_non_null(file);
+  assert_non_null(fgets(line, sizeof line, file));
+  for (; n < most && fgets(line, sizeof line, file) != NULL; n++) {
+    assert_int_equal(
+        sscanf(line, "%lf,%lf,%lf,%lf", &row[n][0], &row[n][1], &row[n][2], &row[n][3]), 4);
+  }
+  (void)fclose(file);
+  return n;
+}
+
+static void an_impurity_scatters_as_the_formula_says(void **state)
+{
+  double row[64][4];
+
+  (void)state;
+  assert_int_equal(program("run --config " WEIR_SOURCE_DIR
+                           "/configs/quantum_transport/tiny.yaml --set lead.method=modes --out %s",
+                           in_scratch("run")),
+                   0);
+  assert_int_equal(read_spectra("run", row, 64), 39);
+  for (int i = 0; i < 39; i++) {
+    const double e = row[i][0];
+
+    assert_near(row[i][1], 1 / (1 + 0.49 / (4 - e * e)), 1e-10);
+    assert_near(row[i][2], 1, 0);
+  }
+}
+
+static void current_of_an_open_channel_is_the_bias_by_the_quantum(void **state)
+{
+  (void)state;
+  assert_int_equal(program("run --set device=chain --set energy.min=-1 --set energy.max=1 "
+                           "--set energy.points=2001 --set contact.temperature=30 --set "
+                           "lead.method=modes --out %s",
+                           in_scratch("run")),
+                   0);
+  assert_near(event_number(in_scratch("run"), "run_end", "current_A"), 2 * 3.874045865e-5 * 0.1,
+              1e-10);
+  assert_near(event_number(in_scratch("run"), "run_end", "conductance_S"), 2 * 3.874045865e-5,
+              1e-10);
+}
+
+static void threads_do_not_change_a_bit(void **state)
+{
+  static const char *const runs[] = {"one", "two"};
+
+  (void)state;
+  for (int t = 0; t < 2; t++) {
+    assert_int_equal(program("run --set 'device={agnr: {width: 7, length: 6, disorder: 1}}' "
+                             "--set energy.points=40 --threads %d --out %s",
+                             t + 1, in_scratch("%s", runs[t])),
+                     0);
+  }
+  assert_true(same_contents(in_scratch("one/spectra.csv"), in_scratch("two/spectra.csv")));
+}
+
+static void heat_of_a_chain_at_low_temperature_is_the_quantum(void **state)
+{
+  (void)state; /* pi^2 k_B^2 T / (3 h) = 9.4643e-13 W/K^2 T for one branch */
+  assert_int_equal(program("run --set device=harmonic_chain --set energy.min=1e-6 --set "
+                           "energy.max=0.02 --set energy.points=2000 --set lead.method=modes --set "
+                           "'contact.conductance_temperatures=[10]' --out %s",
+                           in_scratch("run")),
+                   0);
+  assert_near(event_number(in_scratch("run"), "thermal_conductance", "conductance_W_per_K"),
+              9.4643e-12, 0.01 * 9.4643e-12);
+}
+
+static void what_is_wrong_is_refused_by_name(void **state)
+{
+  const struct {
+    const char *arguments, *text;
+    int status;
+  } cases[] = {
+      {"--set device=nothing", "device", 2},
+      {"--set energy.min=1 --set energy.max=0", "energy.min", 2},
+      {"--set k.nz=3", "not periodic along z", 2},
+      {"--set device=harmonic_chain", "hbar omega", 2},
+      {"--set 'device={chain: {hopping: 0}}'", "device.chain.hopping", 2},
+      {"--set 'device={wannier: {seed: nowhere}}'", "nowhere", 3},
+      {"--device cuda", "cpu", 7},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(program("run %s --out %s", cases[i].arguments, in_scratch("wrong%zu", i)),
+                     cases[i].status);
+    assert_non_null(strstr(printed(), cases[i].text));
+  }
+}
+
+static void describe_says_what_a_run_would_cost(void **state)
+{
+  (void)state;
+  assert_int_equal(program("describe --set 'device={agnr: {width: 7}}'"), 0);
+  assert_non_null(strstr(printed(), "280 orbitals of 280 atoms in 20 blocks of 14 to 14"));
+  assert_non_null(strstr(printed(), "Gflop"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(an_impurity_scatters_as_the_formula_says),
+      TEST(current_of_an_open_channel_is_the_bias_by_the_quantum),
+      TEST(threads_do_not_change_a_bit),
+      TEST(heat_of_a_chain_at_low_temperature_is_the_quantum),
+      TEST(what_is_wrong_is_refused_by_name),
+      TEST(describe_says_what_a_run_would_cost),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
