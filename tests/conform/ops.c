@@ -20,7 +20,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #define BATCHES 3
 #define POINTS 20
-#define PLANTED 8 /* cases an operator */
+#define PLANTED 4 /* cases an operator */
 #else
 #define BATCHES 8
 #define POINTS 100
