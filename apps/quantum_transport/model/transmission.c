@@ -14,6 +14,7 @@
 /* Memory of a thread, and the failure of the first of its points that failed. */
 typedef struct worker {
   weir_c128 *sigma[QT_LEADS], *gamma[QT_LEADS]; /* of the end blocks                         */
+  bool closed[QT_LEADS];                        /* nothing passes through that lead          */
   weir_c128 *corner, *memory;
   weir_c128 *g, *lesser, *overlap; /* banks, and one block, for the density of states        */
   void *scratch;
@@ -42,6 +43,24 @@ typedef struct point {
   const double *k;
   double energy; /* E, of phonons the square of hbar omega */
 } point;
+
+/* Whether a lead has no broadening: no mode of those that the method of modes finds, or a Gamma
+ * that is 0 but for rounding. */
+static bool is_closed(const qt_lead_result *r, int64_t n, const weir_c128 *sigma,
+                      const weir_c128 *gamma)
+{
+  const double rounding = 1e-13;
+  double of_sigma = 0, of_gamma = 0;
+
+  if (r->method == QT_LEAD_MODES) {
+    return r->n_modes == 0;
+  }
+  for (int64_t i = 0; i < n * n; i++) {
+    of_sigma = fmax(of_sigma, hypot(sigma[i].re, sigma[i].im));
+    of_gamma = fmax(of_gamma, hypot(gamma[i].re, gamma[i].im));
+  }
+  return of_gamma <= rounding * of_sigma;
+}
 
 /* qt_blocks.read: E S - H, minus Sigma at the ends. */
 static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
@@ -131,26 +150,21 @@ static void store_dos(const point *p, const weir_c128 *bank, double factor, doub
 /* Sigma and Gamma of both leads. */
 static weir_status solve_leads(const job *j, worker *w, const point *p, int64_t k, int64_t item)
 {
-  const bool phonons = j->s->particle == QT_PHONONS;
-  const double eta = phonons ? j->spec->lead.eta_phonons : j->spec->lead.eta;
+  const double eta = qt_lead_eta(&j->spec->lead, j->s->particle, p->energy);
+  qt_lead_result r = {.residual = 0};
 
   for (int c = 0; c < QT_LEADS; c++) {
-    qt_lead_result r = {.sigma = {NULL, NULL}};
+    const int64_t n = j->cell[k][c].n;
 
-    r.sigma[c] = w->sigma[c];
-    if (j->same[k]) { /* both at once */
-      r.sigma[1 - c] = w->sigma[1 - c];
+    if (c == QT_LEFT || !j->same[k]) { /* else both at once */
+      r.sigma[c] = w->sigma[c];
+      r.sigma[1 - c] = j->same[k] ? w->sigma[1 - c] : NULL;
+      WEIR_TRY(qt_lead_solve(&j->spec->lead, &j->cell[k][c], p->energy, eta, &r));
+      w->residual = fmax(w->residual, r.residual);
     }
-    WEIR_TRY(qt_lead_solve(&j->spec->lead, &j->cell[k][c], p->energy, eta, &r));
-    w->residual = fmax(w->residual, r.residual);
     j->out->n_modes[c][item] = r.n_modes;
-    if (j->same[k]) {
-      j->out->n_modes[1 - c][item] = r.n_modes;
-      break;
-    }
-  }
-  for (int c = 0; c < QT_LEADS; c++) {
-    qt_lead_gamma(j->cell[k][c].n, w->sigma[c], w->gamma[c]);
+    qt_lead_gamma(n, w->sigma[c], w->gamma[c]);
+    w->closed[c] = is_closed(&r, n, w->sigma[c], w->gamma[c]);
   }
   return WEIR_OK;
 }
@@ -166,7 +180,7 @@ static weir_status solve_point(const job *j, worker *w, int64_t item, double ene
   bool regular = true;
 
   WEIR_TRY(solve_leads(j, w, &p, k, item));
-  const bool open = out->n_modes[QT_LEFT][item] > 0 && out->n_modes[QT_RIGHT][item] > 0;
+  const bool open = !w->closed[QT_LEFT] && !w->closed[QT_RIGHT];
 
   if (j->spec->dos || j->spec->lead_dos) {
     const qt_rgf_job rgf = {.layout = &j->layout,

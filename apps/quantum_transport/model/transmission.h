@@ -25,7 +25,8 @@ typedef struct qt_transport_spec {
 /* [n_k, n_energies, ...]; owns its arrays. */
 typedef struct qt_transport {
   int64_t n_k, n_energies, n;
-  double *transmission;       /* 0 where a lead has no propagating mode                        */
+  double *transmission;       /* 0 where a lead has no propagating mode (decimation: where it is
+                                 not broadened by eta)                                         */
   int64_t *n_modes[QT_LEADS]; /* propagating modes of each lead                                */
   double *dos;                /* [.., n] of each orbital, 1/eV: -Im (G S)[i,i] / pi, of phonons
                                  2 hbar omega times that; NULL where not computed              */

@@ -2,6 +2,8 @@
  * change them. */
 #include "model/transmission_test.h"
 
+#include <complex.h>
+
 #include "model/landauer.h"
 #include "model/units.h"
 
@@ -31,12 +33,60 @@ static void perfect_wires_count_their_channels(void **state)
     for (int i = 0; i < 10; i++) {
       const double error = fabs(out.transmission[i] - channels[i]);
 
-      assert_true(channels[i] == 0 ? error == 0 : error < (method == QT_LEAD_MODES ? 1e-10 : 1e-4));
+      assert_true(method == QT_LEAD_DECIMATION ? error < (channels[i] == 0 ? 1e-10 : 1e-4)
+                  : channels[i] == 0           ? error == 0
+                                               : error < 1e-10);
       assert_int_equal(out.n_modes[QT_LEFT][i], (int64_t)channels[i]);
       assert_int_equal(out.n_modes[QT_RIGHT][i], (int64_t)channels[i]);
     }
     qt_transport_fini(&out);
   }
+}
+
+/* Broadened leads of a chain of three sites: Sigma = (z - sqrt(z^2 - 4)) / 2, T = Gamma^2 |G_13|^2.
+ * T stays continuous where the perfect wire's falls below one half of a mode. */
+static void broadening_does_not_close_a_channel(void **state)
+{
+  enum { N = 9 };
+  const ribbon r = {.width = 1, .length = 3, .hopping = -1};
+  double energy[N];
+  int below = 0;
+
+  for (int i = 0; i < N; i++) {
+    energy[i] = 1.9613 + 0.01 * i;
+  }
+  qt_transport_spec spec = ribbon_spec(QT_LEAD_DECIMATION, N, energy);
+  qt_transport out;
+
+  spec.lead.eta = 0.01;
+  assert_ok(ribbon_transport(&r, &spec, &out));
+  for (int i = 0; i < N; i++) {
+    const double complex x = energy[i], z = x + 0.01 * I, root = csqrt(z * z - 4);
+    const double complex sigma = (z - (cimag(root) < 0 ? -root : root)) / 2;
+    const double complex det = (x - sigma) * (x * (x - sigma) - 2);
+    const double expected = pow(2 * cimag(sigma) / cabs(det), 2);
+
+    assert_near(out.transmission[i], expected, 1e-7);
+    below += out.n_modes[QT_LEFT][i] == 0 && expected > 0.01;
+  }
+  assert_true(below > 0);
+  qt_transport_fini(&out);
+}
+
+/* The acoustic branch transmits 1 down to hbar omega = 0, where eta is larger than its square. */
+static void broadening_leaves_long_waves_alone(void **state)
+{
+  enum { N = 6 };
+  const double omega[N] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1};
+  const ribbon r = {.width = 1, .length = 7, .onsite = 2, .hopping = -1, .particle = QT_PHONONS};
+  const qt_transport_spec spec = ribbon_spec(QT_LEAD_DECIMATION, N, omega);
+  qt_transport out;
+
+  assert_ok(ribbon_transport(&r, &spec, &out));
+  for (int i = 0; i < N; i++) {
+    assert_near(out.transmission[i], 1, 1e-3);
+  }
+  qt_transport_fini(&out);
 }
 
 static double impurity(int64_t x, int64_t y)
@@ -323,6 +373,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(perfect_wires_count_their_channels),
+      cmocka_unit_test(broadening_does_not_close_a_channel),
+      cmocka_unit_test(broadening_leaves_long_waves_alone),
       cmocka_unit_test(one_impurity_in_a_chain),
       cmocka_unit_test(a_double_barrier_resonates),
       cmocka_unit_test(harmonic_chains_and_a_mass_defect),

@@ -15,7 +15,10 @@ const weir_opt qt_lead_options[] = {
     WEIR_OPT_REAL(qt_lead_opts, eta, 1e-6, 0, 1, "eV",
                   "imaginary part of the energy in the leads, for decimation; electrons"),
     WEIR_OPT_REAL(qt_lead_opts, eta_phonons, 1e-8, 0, 1, "eV^2",
-                  "imaginary part of the squared energy in the leads, for decimation; phonons"),
+                  "maximum imaginary part of the squared energy in the leads, for decimation; "
+                  "phonons"),
+    WEIR_OPT_REAL(qt_lead_opts, eta_relative, 1e-4, 0, 1, "1",
+                  "the same relative to the squared energy; the smaller of the two is taken"),
     WEIR_OPT_REAL(qt_lead_opts, tolerance, 1e-12, 1e-16, 1e-2, "1",
                   "decimation: norm of the coupling at which it ends, relative to the first"),
     WEIR_OPT_REAL(qt_lead_opts, residual, 1e-8, 1e-14, 1, "1",
@@ -87,6 +90,11 @@ void lead_blocks_fini(lead_blocks *b)
   weir_free(&b->a0);
   weir_free(&b->up);
   weir_free(&b->down);
+}
+
+double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy)
+{
+  return particle == QT_PHONONS ? fmin(o->eta_phonons, o->eta_relative * energy) : o->eta;
 }
 
 double lead_norm(int64_t count, const weir_c128 *a)
@@ -211,15 +219,16 @@ static double refine(const qt_lead_opts *o, const lead_blocks *b, int side, weir
   return isnan(residual) ? INFINITY : residual;
 }
 
-/* Transmission of the perfect wire, one cell of it between the leads, as an integer. */
+/* Transmission of the perfect wire, one cell of it between the leads, as an integer; *found is
+ * false where the wire has no Green's function. */
 static weir_status count_modes(const lead_blocks *b, weir_c128 *const sigma[2], space *s,
-                               int64_t *n_modes)
+                               int64_t *n_modes, bool *found)
 {
   const int64_t n = b->n;
   weir_c128 *gamma = NULL, *memory = NULL;
   weir_status status = WEIR_OK;
 
-  *n_modes = 0;
+  *found = false;
   WEIR_TRY_GOTO(weir_alloc(2 * n * n, sizeof *gamma, (void **)&gamma), done);
   WEIR_TRY_GOTO(weir_alloc(2 * n * n, sizeof *memory, (void **)&memory), done);
   if (invert(b, sigma[QT_LEFT], sigma[QT_RIGHT], s, s->g)) {
@@ -227,7 +236,8 @@ static weir_status count_modes(const lead_blocks *b, weir_c128 *const sigma[2], 
     qt_lead_gamma(n, sigma[QT_RIGHT], gamma + n * n);
     const double t = qt_rgf_trace(n, n, gamma, s->g, gamma + n * n, memory);
 
-    *n_modes = isfinite(t) ? lround(t) : 0;
+    *found = isfinite(t);
+    *n_modes = *found ? lround(t) : 0;
   }
 done:
   weir_free(&gamma);
@@ -262,7 +272,11 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
       got->residual = fmax(got->residual, refine(o, b, side, sigma[side], s));
     }
   }
-  return which == MODES ? WEIR_OK : count_modes(b, sigma, s, &got->n_modes);
+  if (which != MODES) {
+    WEIR_TRY(count_modes(b, sigma, s, &got->n_modes, &found));
+    got->residual = found ? got->residual : INFINITY;
+  }
+  return WEIR_OK;
 }
 
 /* Attempts in turn until one is good enough. */

@@ -20,15 +20,19 @@ typedef enum qt_lead_method {
 
 /* The section `lead` of the configuration. */
 typedef struct qt_lead_opts {
-  int method;         /* qt_lead_method                                                 */
-  double eta;         /* eV: of electrons                                               */
-  double eta_phonons; /* eV^2                                                           */
-  double tolerance;   /* decimation ends when |A+|, |A-| are this much smaller          */
-  double residual;    /* most |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
-  double unit_circle; /* a mode with | |lambda| - 1 | below it propagates               */
-  int64_t max_steps;  /* of decimation                                                  */
+  int method;          /* qt_lead_method                                                 */
+  double eta;          /* eV: of electrons                                               */
+  double eta_phonons;  /* eV^2                                                           */
+  double eta_relative; /* of (hbar omega)^2                                              */
+  double tolerance;    /* decimation ends when |A+|, |A-| are this much smaller          */
+  double residual;     /* most |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
+  double unit_circle;  /* a mode with | |lambda| - 1 | below it propagates               */
+  int64_t max_steps;   /* of decimation                                                  */
 } qt_lead_opts;
 extern const weir_opt qt_lead_options[];
+/* Broadening at an energy, both in the units of qt_lead_solve: eta of electrons; of phonons the
+ * smaller of eta_phonons and eta_relative times the energy, which keeps acoustic branches sharp. */
+double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy);
 
 /* A lead at one wave vector; owns its matrices. s0 NULL: the identity, s1 NULL: 0. */
 typedef struct qt_cell {
