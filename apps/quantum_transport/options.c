@@ -12,7 +12,7 @@ const weir_opt qt_options[] = {
     WEIR_OPT_REAL(qt_cfg, energy.min, -2.5, -1e6, 1e6, "eV",
                   "lowest energy of the spectra; phonons: hbar omega, above 0"),
     WEIR_OPT_REAL(qt_cfg, energy.max, 2.5, -1e6, 1e6, "eV", "highest energy of the spectra"),
-    WEIR_OPT_INT(qt_cfg, energy.points, 101, 1, 1e7, "1", "energies, at equal distances"),
+    WEIR_OPT_INT(qt_cfg, energy.points, 201, 1, 1e7, "1", "energies, at equal distances"),
     WEIR_OPT_REAL(qt_cfg, energy.move, 1e-6, 0, 1, "eV",
                   "distance by which an energy is moved up where no Green's function can be "
                   "computed, as on a band edge or on a state of a cut surface; 0: refused"),

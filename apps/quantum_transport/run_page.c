@@ -29,7 +29,7 @@ static void write_heat_events(const qt_study *s)
 static void put(weir_cells *c, const char *quantity, double value, const char *unit)
 {
   weir_cells_add(c, "%s", quantity);
-  weir_cells_add(c, "%.6g", value);
+  weir_cells_add(c, isnan(value) ? "-" : "%.6g", value);
   weir_cells_add(c, "%s", unit);
 }
 
@@ -68,7 +68,7 @@ static weir_status heat_table(weir_report *r, const qt_study *s)
 
   for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
     weir_cells_add(&c, "%g", s->heat[i].temperature);
-    weir_cells_add(&c, "%.6g", s->heat[i].conductance);
+    weir_cells_add(&c, isnan(s->heat[i].conductance) ? "-" : "%.6g", s->heat[i].conductance);
   }
   const weir_status status = weir_cells_report(&c, r, "thermal_conductance", 2, head);
 

@@ -1,6 +1,7 @@
 /* study.c - see study.h. */
 #include "study.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -40,6 +41,12 @@ static weir_status make_k(qt_study *s)
         WEIR_ERR_CONFIG, "k.%s is %lld, but the device is not periodic along %c: give 1",
         ny > 1 && !periodic[1] ? "ny" : "nz", (long long)(ny > 1 && !periodic[1] ? ny : nz),
         ny > 1 && !periodic[1] ? 'y' : 'z');
+  }
+  for (int i = 1; i < 3; i++) {
+    if (periodic[i] && (i == 1 ? ny : nz) == 1) {
+      weir_warn("run", "the device is periodic along %c and k.n%c is 1: only k%c = 0 is computed",
+                "xyz"[i], "xyz"[i], "xyz"[i]);
+    }
   }
   s->n_k = ny * nz;
   WEIR_TRY(weir_alloc(s->n_k, sizeof *s->k, (void **)&s->k));
@@ -133,24 +140,78 @@ static weir_status average(qt_study *s)
   return WEIR_OK;
 }
 
-/* Currents and conductances, where there are energies to integrate over. */
-static void integrate(qt_study *s)
+/* Says what an integral over the energies lacks. Phonons below the first energy are counted, those
+ * above the last are missed where the transmission ends before it. */
+static void warn_of_grid(const qt_study *s, qt_window w)
+{
+  const bool phonons = s->system.particle == QT_PHONONS;
+  const double transmits = 1e-6; /* what decimation gives outside of bands is less */
+  const int64_t last = s->n_energies - 1;
+  const double *e = s->energy;
+  const double step = last > 0 ? (e[last] - e[0]) / (double)last : 0;
+  const double widest = phonons ? fmax(step, e[0]) : step;
+  const bool above = w.high > e[last] && (!phonons || s->transmission[last] > transmits);
+
+  if ((w.low < e[0] && !phonons) || above) {
+    weir_warn("run",
+              "energy.min, energy.max: [%g, %g] eV do not hold the window of the leads, [%g, %g] "
+              "eV: currents and conductances lack what is outside",
+              e[0], e[last], w.low, w.high);
+  }
+  if (w.kt > 0 && widest > w.kt) {
+    weir_warn("run",
+              "energy.points: energies lie %g eV apart, more than k_B T of %g eV: currents and "
+              "conductances are not resolved",
+              widest, w.kt);
+  }
+}
+
+static double or_none(bool known, double value)
+{
+  return known ? value : NAN;
+}
+
+static void integrate_phonons(qt_study *s)
 {
   const weir_real_list *list = &s->cfg->contact.conductance_temperatures;
   const int64_t n = s->n_energies;
   const double *e = s->energy, *t = s->transmission;
+  qt_window w = qt_phonon_window(s->reservoir);
+
+  s->energy_current = or_none(qt_window_is_met(&w, n, e), qt_phonon_current(n, e, t, s->reservoir));
+  for (int64_t i = 0; i < list->count; i++) {
+    const double kelvin = list->items[i];
+    const qt_window one = qt_phonon_window((const qt_reservoir[]){{0, kelvin}, {0, kelvin}});
+
+    s->heat[i] = (qt_study_heat){
+        kelvin, or_none(qt_window_is_met(&one, n, e), qt_phonon_conductance(n, e, t, kelvin))};
+    w.high = fmax(w.high, one.high);
+    w.kt = fmin(w.kt, one.kt);
+  }
+  warn_of_grid(s, w);
+}
+
+/* Currents and conductances; NaN where no energies are in the window. */
+static void integrate(qt_study *s)
+{
+  const qt_contact_opts *c = &s->cfg->contact;
+  const int64_t n = s->n_energies;
+  const double *e = s->energy, *t = s->transmission;
+  const qt_reservoir middle = {c->mu, c->temperature};
+  const qt_window w = qt_electron_window(s->reservoir);
+  const qt_window linear = qt_electron_window((const qt_reservoir[]){middle, middle});
 
   if (s->system.particle == QT_PHONONS) {
-    s->energy_current = qt_phonon_current(n, e, t, s->reservoir);
-    for (int64_t i = 0; i < list->count; i++) {
-      s->heat[i] = (qt_study_heat){list->items[i], qt_phonon_conductance(n, e, t, list->items[i])};
-    }
+    integrate_phonons(s);
     return;
   }
-  s->current = qt_electron_current(n, e, t, s->reservoir, s->spin);
-  s->energy_current = qt_electron_energy_current(n, e, t, s->reservoir, s->spin);
-  s->conductance =
-      qt_electron_conductance(n, e, t, s->cfg->contact.mu, s->cfg->contact.temperature, s->spin);
+  const bool met = qt_window_is_met(&w, n, e);
+
+  s->current = or_none(met, qt_electron_current(n, e, t, s->reservoir, s->spin));
+  s->energy_current = or_none(met, qt_electron_energy_current(n, e, t, s->reservoir, s->spin));
+  s->conductance = or_none(qt_window_is_met(&linear, n, e),
+                           qt_electron_conductance(n, e, t, c->mu, c->temperature, s->spin));
+  warn_of_grid(s, w);
 }
 
 weir_status qt_study_run(qt_study *s, int threads)

@@ -25,7 +25,8 @@ typedef struct qt_study {
   double *ldos;         /* [n_energies, n_atoms] of each atom, likewise                    */
   qt_reservoir reservoir[QT_LEADS];
   double spin;                                 /* 2, or 1 where the basis has spin    */
-  double current, energy_current, conductance; /* A, W, S; phonons: heat current in W */
+  double current, energy_current, conductance; /* A, W, S; phonons: heat current in W; NaN where
+                                                  no energies are in the window of the leads */
   qt_study_heat *heat;                         /* [cfg->contact.conductance_temperatures] */
   double seconds;
 } qt_study;

@@ -20,6 +20,31 @@ double qt_bose(double energy, double temperature)
   return temperature > 0 ? 1 / expm1(energy / (QT_BOLTZMANN * temperature)) : 0;
 }
 
+/* In units of k_B T, where occupations are exp(-10) from their limits. */
+static const double tail = 10;
+
+qt_window qt_electron_window(const qt_reservoir lead[2])
+{
+  const double a = tail * QT_BOLTZMANN * lead[0].temperature;
+  const double b = tail * QT_BOLTZMANN * lead[1].temperature;
+
+  return (qt_window){.low = fmin(lead[0].mu - a, lead[1].mu - b),
+                     .high = fmax(lead[0].mu + a, lead[1].mu + b),
+                     .kt = fmin(a, b) / tail};
+}
+
+qt_window qt_phonon_window(const qt_reservoir lead[2])
+{
+  const double a = QT_BOLTZMANN * lead[0].temperature, b = QT_BOLTZMANN * lead[1].temperature;
+
+  return (qt_window){.low = 0, .high = tail * fmax(a, b), .kt = fmin(a, b)};
+}
+
+bool qt_window_is_met(const qt_window *w, int64_t n, const double *energy)
+{
+  return n > 1 && w->low <= energy[n - 1] && w->high >= energy[0];
+}
+
 /* x / 2 over sinh(x / 2), squared: -df/dE and dN/dT but for factors. */
 static double peak(double x)
 {
@@ -47,6 +72,15 @@ static double integrate(int64_t n, const double *energy, const double *transmiss
   return sum;
 }
 
+/* The same from 0, where the transmission is taken for that of the first energy. */
+static double integrate_from_zero(int64_t n, const double *energy, const double *transmission,
+                                  const integrand *f)
+{
+  const double first[2] = {0, energy[0]}, same[2] = {transmission[0], transmission[0]};
+
+  return integrate(2, first, same, f) + integrate(n, energy, transmission, f);
+}
+
 static double electrons(const integrand *f, double energy)
 {
   return qt_fermi(energy, f->lead[0].mu, f->lead[0].temperature) -
@@ -67,10 +101,13 @@ static double thermal_window(const integrand *f, double energy)
   return half > 300 ? 0 : pow(cosh(half), -2) / (4 * kt);
 }
 
+/* At 0 both are k_B T. */
 static double phonons(const integrand *f, double energy)
 {
-  return energy *
-         (qt_bose(energy, f->lead[0].temperature) - qt_bose(energy, f->lead[1].temperature));
+  const double t[2] = {f->lead[0].temperature, f->lead[1].temperature};
+
+  return energy > 0 ? energy * (qt_bose(energy, t[0]) - qt_bose(energy, t[1]))
+                    : QT_BOLTZMANN * (t[0] - t[1]);
 }
 
 /* E dN/dT = k x^2 exp(x) / (exp(x) - 1)^2, x = E / kT. */
@@ -105,7 +142,7 @@ double qt_electron_conductance(int64_t n, const double *energy, const double *tr
     return spin * QT_CONDUCTANCE * integrate(n, energy, transmission, &f);
   }
   for (int64_t i = 0; i + 1 < n; i++) {
-    if (energy[i] <= mu && mu < energy[i + 1]) {
+    if (energy[i] <= mu && mu <= energy[i + 1]) {
       const double share = (mu - energy[i]) / (energy[i + 1] - energy[i]);
 
       sum = (1 - share) * transmission[i] + share * transmission[i + 1];
@@ -119,7 +156,7 @@ double qt_phonon_current(int64_t n, const double *energy, const double *transmis
 {
   const integrand f = {phonons, {lead[0], lead[1]}};
 
-  return QT_CONDUCTANCE * integrate(n, energy, transmission, &f); /* 1 / h in W / eV^2 */
+  return QT_CONDUCTANCE * integrate_from_zero(n, energy, transmission, &f); /* 1 / h in W / eV^2 */
 }
 
 double qt_phonon_conductance(int64_t n, const double *energy, const double *transmission,
@@ -127,5 +164,5 @@ double qt_phonon_conductance(int64_t n, const double *energy, const double *tran
 {
   const integrand f = {heat_capacity, {{0, temperature}}};
 
-  return temperature > 0 ? QT_CONDUCTANCE * integrate(n, energy, transmission, &f) : 0;
+  return temperature > 0 ? QT_CONDUCTANCE * integrate_from_zero(n, energy, transmission, &f) : 0;
 }

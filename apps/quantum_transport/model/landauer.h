@@ -1,9 +1,11 @@
 /* landauer.h - currents and conductances of a transmission: the formulas of Landauer.
  *
  * Integrals are sums by trapezoids over the energies given, ascending, of transmissions averaged
- * over wave vectors: the grid covers where the integrand is not 0 and resolves k_B T. */
+ * over wave vectors: the grid covers where the integrand is not 0 and resolves k_B T (qt_window).
+ * Those of phonons begin at 0, up to the first energy with the transmission there. */
 #ifndef QT_LANDAUER_H
 #define QT_LANDAUER_H
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A lead in equilibrium. */
@@ -11,6 +13,17 @@ typedef struct qt_reservoir {
   double mu;          /* eV; not read for phonons */
   double temperature; /* K, at least 0            */
 } qt_reservoir;
+
+/* Energies between which leads differ in occupation, or theirs changes with temperature, but for
+ * exp(-10): 10 k_B T beyond the chemical potentials; of phonons from 0. eV. */
+typedef struct qt_window {
+  double low, high;
+  double kt; /* k_B T of the colder lead, which steps of the grid do not exceed; 0 at 0 K */
+} qt_window;
+qt_window qt_electron_window(const qt_reservoir lead[2]);
+qt_window qt_phonon_window(const qt_reservoir lead[2]);
+/* Whether an integral over the energies given holds any of the window. */
+bool qt_window_is_met(const qt_window *w, int64_t n, const double *energy);
 
 /* Occupation of a state at `energy` (eV): Fermi's function; Bose's, energy > 0. */
 double qt_fermi(double energy, double mu, double temperature);

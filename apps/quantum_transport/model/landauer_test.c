@@ -46,6 +46,7 @@ static void cold_leads(void **state)
   assert_near(qt_electron_conductance(N, energy, one, 0.1234, 0, 1) / QT_CONDUCTANCE, 0.1234,
               1e-12);
   assert_true(qt_electron_conductance(N, energy, one, 5, 0, 1) == 0);
+  assert_near(qt_electron_conductance(N, energy, one, 3, 0, 1) / QT_CONDUCTANCE, 3, 1e-12);
   make_grid(-3, 3, 1);
   assert_near(qt_electron_current(N, energy, one, lead, 1) / QT_CONDUCTANCE, 1, 1e-3);
   assert_true(qt_phonon_conductance(N, energy, one, 0) == 0);
@@ -68,6 +69,39 @@ static void thermal_conductance_has_its_quantum(void **state)
   }
 }
 
+/* The same of a grid that begins within k_B T. */
+static void thermal_conductance_begins_at_zero(void **state)
+{
+  for (double t = 1; t < 300; t *= 4) {
+    const double kt = QT_BOLTZMANN * t;
+    const qt_reservoir lead[] = {{0, t + 0.001 * t}, {0, t - 0.001 * t}};
+
+    make_grid(0.3 * kt, 40 * kt, 1);
+    const double g = qt_phonon_conductance(N, energy, one, t);
+
+    assert_near(g / (9.4643e-13 * t), 1, 1e-3);
+    assert_near(qt_phonon_current(N, energy, one, lead) / (0.002 * t * g), 1, 1e-5);
+  }
+}
+
+static void windows_hold_what_is_integrated(void **state)
+{
+  const qt_reservoir lead[] = {{0.3, 300}, {0.1, 100}}, cold[] = {{0.3, 0}, {0.3, 0}};
+  const double grid[] = {0.31, 0.4, 0.5};
+  qt_window w = qt_electron_window(lead);
+
+  assert_near(w.low, 0.1 - 10 * QT_BOLTZMANN * 100, 1e-15);
+  assert_near(w.high, 0.3 + 10 * QT_BOLTZMANN * 300, 1e-15);
+  assert_near(w.kt, QT_BOLTZMANN * 100, 1e-15);
+  assert_true(qt_window_is_met(&w, 3, grid) && !qt_window_is_met(&w, 1, grid));
+  w = qt_electron_window(cold);
+  assert_true(w.low == 0.3 && w.high == 0.3 && w.kt == 0 && !qt_window_is_met(&w, 3, grid));
+  w = qt_phonon_window(lead);
+  assert_true(w.low == 0);
+  assert_near(w.high, 10 * QT_BOLTZMANN * 300, 1e-15);
+  assert_false(qt_window_is_met(&w, 3, grid));
+}
+
 static void extreme_arguments_are_finite(void **state)
 {
   make_grid(1e-12, 300, 1);
@@ -82,6 +116,8 @@ int main(void)
       cmocka_unit_test(open_channels_have_the_conductance_quantum),
       cmocka_unit_test(cold_leads),
       cmocka_unit_test(thermal_conductance_has_its_quantum),
+      cmocka_unit_test(thermal_conductance_begins_at_zero),
+      cmocka_unit_test(windows_hold_what_is_integrated),
       cmocka_unit_test(extreme_arguments_are_finite),
   };
 

@@ -90,6 +90,40 @@ static void heat_of_a_chain_at_low_temperature_is_the_quantum(void **state)
   }
 }
 
+static void grids_that_miss_the_window_are_named(void **state)
+{
+  const struct {
+    const char *arguments, *text, *conductance;
+  } cases[] = {
+      {"--set device=chain --set contact.mu=1.9", "do not hold the window of the leads", NULL},
+      {"--set device=chain --set contact.mu=9", "do not hold the window of the leads", "-"},
+      {"--set device=chain --set energy.points=1", "do not hold the window of the leads", "-"},
+      {"--set device=chain --set energy.points=51", "more than k_B T", NULL},
+      {"--set device=chain --set contact.mu=9 --set contact.temperature=0", "do not hold", "-"},
+      {"--set device=harmonic_chain --set energy.min=1e-4", "do not hold the window of the leads",
+       NULL},
+      {"--set device=harmonic_chain --set energy.min=1e-2 --set 'contact={temperature: 50, "
+       "conductance_temperatures: [50]}'",
+       "more than k_B T", NULL},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *const run = in_scratch("window%zu", i);
+
+    assert_int_equal(program("run --set energy.max=%s %s --out %s", i == 5 ? "0.01" : "2",
+                             cases[i].arguments, run),
+                     0);
+    assert_non_null(strstr(printed(), cases[i].text));
+    if (cases[i].conductance != NULL) {
+      assert_string_equal(cell_after(run, "summary", "conductance at zero bias, both spins"),
+                          cases[i].conductance);
+    }
+  }
+  assert_int_equal(program("run --out %s", in_scratch("usual")), 0);
+  assert_null(strstr(printed(), "warn"));
+}
+
 static void what_is_wrong_is_refused_by_name(void **state)
 {
   const struct {
@@ -119,6 +153,8 @@ static void describe_says_what_a_run_would_cost(void **state)
   assert_int_equal(program("describe --set 'device={agnr: {width: 7}}'"), 0);
   assert_non_null(strstr(printed(), "280 orbitals of 280 atoms in 20 blocks of 14 to 14"));
   assert_non_null(strstr(printed(), "Gflop"));
+  assert_int_equal(program("describe --set 'device={silicon_fin: {}}'"), 0);
+  assert_non_null(strstr(printed(), "periodic along z and k.nz is 1"));
 }
 
 int main(void)
@@ -128,6 +164,7 @@ int main(void)
       TEST(current_of_an_open_channel_is_the_bias_by_the_quantum),
       TEST(threads_do_not_change_a_bit),
       TEST(heat_of_a_chain_at_low_temperature_is_the_quantum),
+      TEST(grids_that_miss_the_window_are_named),
       TEST(what_is_wrong_is_refused_by_name),
       TEST(describe_says_what_a_run_would_cost),
   };
