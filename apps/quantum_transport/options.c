@@ -13,17 +13,17 @@ const weir_opt qt_options[] = {
                   "lowest energy of the spectra; phonons: hbar omega, above 0"),
     WEIR_OPT_REAL(qt_cfg, energy.max, 2.5, -1e6, 1e6, "eV", "highest energy of the spectra"),
     WEIR_OPT_INT(qt_cfg, energy.points, 201, 1, 1e7, "1", "energies, at equal distances"),
-    WEIR_OPT_REAL(qt_cfg, energy.move, 1e-6, 0, 1, "eV",
-                  "distance by which an energy is moved up where no Green's function can be "
-                  "computed, as on a band edge or on a state of a cut surface; 0: refused"),
+    WEIR_OPT_REAL(
+        qt_cfg, energy.shift, 1e-6, 0, 1, "eV",
+        "distance by which an energy is shifted up where no Green's function can be "
+        "computed, as on a band edge or a localized (bound or surface) state; 0: refused"),
     WEIR_OPT_INT(qt_cfg, k.ny, 1, 1, 10000, "1",
                  "wave vectors along y, where the device is periodic along it"),
     WEIR_OPT_INT(qt_cfg, k.nz, 1, 1, 10000, "1",
                  "wave vectors along z, where the device is periodic along it"),
     WEIR_OPT_REAL(qt_cfg, contact.mu, 0, -1e6, 1e6, "eV",
                   "mean of the chemical potentials of the leads"),
-    WEIR_OPT_REAL(qt_cfg, contact.bias, 0.1, -100, 100, "V",
-                  "chemical potential of the left lead less that of the right, over e"),
+    WEIR_OPT_REAL(qt_cfg, contact.bias, 0.1, -100, 100, "V", "bias (mu_L - mu_R)/e"),
     WEIR_OPT_REAL(qt_cfg, contact.temperature, 300, 0, 1e5, "K", "mean temperature of the leads"),
     WEIR_OPT_REAL(qt_cfg, contact.difference, 10, -1e5, 1e5, "K",
                   "phonons: temperature of the left lead less that of the right"),

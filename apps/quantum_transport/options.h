@@ -8,7 +8,7 @@
 typedef struct qt_energy_opts {
   double min, max; /* eV; phonons: hbar omega */
   int64_t points;
-  double move;
+  double shift;
 } qt_energy_opts;
 
 /* Transverse wave vectors: a uniform grid of ny x nz that holds -k with every k. */

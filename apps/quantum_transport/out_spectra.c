@@ -33,39 +33,66 @@ static weir_status put(weir_netcdf *nc, const item *v)
   return weir_netcdf_write(nc, var, start, v->lengths, v->data);
 }
 
+enum { LABEL = 200 };
+
 static weir_status put_number(weir_netcdf *nc, const char *name, const char *long_name,
                               const char *units, double value)
 {
   return put(nc, &(item){.name = name, .long_name = long_name, .units = units, .data = &value});
 }
 
+/* A current or conductance of all spins, for a transverse cell. */
+static weir_status put_total(weir_netcdf *nc, const qt_study *s, const char *name, const char *what,
+                             const char *units, double value)
+{
+  char label[LABEL];
+
+  (void)snprintf(label, sizeof label, "%s%s%s", what, qt_study_both_spins(s), qt_study_per_cell(s));
+  return put_number(nc, name, label, units, value);
+}
+
 /* Currents and conductances, rank 0. */
 static weir_status put_currents(weir_netcdf *nc, const qt_study *s)
 {
+  const bool phonons = s->system.particle == QT_PHONONS;
+
   WEIR_TRY(put_number(nc, "temperature_left", "temperature of the left lead", "K",
                       s->reservoir[QT_LEFT].temperature));
   WEIR_TRY(put_number(nc, "temperature_right", "temperature of the right lead", "K",
                       s->reservoir[QT_RIGHT].temperature));
-  WEIR_TRY(put_number(nc, "energy_current", "energy current from the left to the right lead", "W",
-                      s->energy_current));
-  if (s->system.particle == QT_PHONONS) {
+  WEIR_TRY(put_total(nc, s, "energy_current",
+                     phonons ? "heat current from the left to the right lead"
+                             : "energy current from the left to the right lead, energies from the "
+                               "zero of the Hamiltonian",
+                     "W", s->energy_current));
+  if (phonons) {
     return WEIR_OK;
   }
   WEIR_TRY(put_number(nc, "chemical_potential_left", "chemical potential of the left lead", "eV",
                       s->reservoir[QT_LEFT].mu));
   WEIR_TRY(put_number(nc, "chemical_potential_right", "chemical potential of the right lead", "eV",
                       s->reservoir[QT_RIGHT].mu));
-  WEIR_TRY(put_number(nc, "current", "current from the left to the right lead, both spins", "A",
-                      s->current));
-  return put_number(nc, "conductance", "conductance at zero bias, both spins", "S", s->conductance);
+  WEIR_TRY(put_total(nc, s, "current",
+                     "e times the flow of electrons from the left to the right lead, positive for "
+                     "mu_L > mu_R, opposite to the conventional current",
+                     "A", s->current));
+  return put_total(nc, s, "conductance", "conductance at zero bias", "S", s->conductance);
 }
 
 static weir_status put_spectra(weir_netcdf *nc, const qt_study *s)
 {
   const bool phonons = s->system.particle == QT_PHONONS;
   const int64_t n_k = s->n_k, n_e = s->n_energies, n = s->system.n;
+  const char *const spin = qt_study_per_spin(s), *const cell = qt_study_per_cell(s);
+  char transmission[LABEL], mean[LABEL], dos[LABEL], dos_left[LABEL];
   int k, e, orbital, yz;
 
+  (void)snprintf(transmission, sizeof transmission, "transmission%s%s", spin, cell);
+  (void)snprintf(mean, sizeof mean, "transmission%s%s, mean over wave vectors", spin, cell);
+  (void)snprintf(dos, sizeof dos, "local density of states of each orbital%s", spin);
+  (void)snprintf(dos_left, sizeof dos_left,
+                 "density of states injected from the left lead, A_L/2 pi, of each orbital%s",
+                 spin);
   WEIR_TRY(weir_netcdf_dim(nc, "k", n_k, &k));
   WEIR_TRY(weir_netcdf_dim(nc, "energy", n_e, &e));
   WEIR_TRY(weir_netcdf_dim(nc, "orbital", n, &orbital));
@@ -80,34 +107,16 @@ static weir_status put_spectra(weir_netcdf *nc, const qt_study *s)
        {n_k, 2},
        &s->k[0][0]},
       {"weight", "weight of the wave vector", "1", 1, {k}, {n_k}, s->weight},
-      {"transmission",
-       "transmission per spin",
-       "1",
-       2,
-       {k, e},
-       {n_k, n_e},
-       s->transport.transmission},
-      {"dos",
-       "local density of states per spin and orbital",
-       "eV-1",
-       3,
-       {k, e, orbital},
-       {n_k, n_e, n},
-       s->transport.dos},
+      {"transmission", transmission, "1", 2, {k, e}, {n_k, n_e}, s->transport.transmission},
+      {"dos", dos, "eV-1", 3, {k, e, orbital}, {n_k, n_e, n}, s->transport.dos},
       {"dos_left",
-       "part of dos that the left lead fills",
+       dos_left,
        "eV-1",
        3,
        {k, e, orbital},
        {n_k, n_e, n},
        s->transport.lead_dos[QT_LEFT]},
-      {"mean_transmission",
-       "transmission per spin, mean over wave vectors",
-       "1",
-       1,
-       {e},
-       {n_e},
-       s->transmission},
+      {"mean_transmission", mean, "1", 1, {e}, {n_e}, s->transmission},
       {"mean_modes",
        "propagating modes of the left lead, mean over wave vectors",
        "1",

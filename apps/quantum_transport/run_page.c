@@ -2,6 +2,7 @@
 #include "run_page.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/weir_alloc.h"
@@ -14,7 +15,8 @@ static void write_event(const qt_study *s)
   weir_event("run_end", WEIR_INT("orbitals", s->system.n), WEIR_INT("blocks", s->system.n_blocks),
              WEIR_INT("k", s->n_k), WEIR_INT("energies", s->n_energies),
              WEIR_REAL("current_A", s->current), WEIR_REAL("energy_current_W", s->energy_current),
-             WEIR_REAL("conductance_S", s->conductance), WEIR_INT("moved", s->transport.n_moved),
+             WEIR_REAL("conductance_S", s->conductance),
+             WEIR_INT("shifted", s->transport.n_shifted),
              WEIR_REAL("residual", s->transport.residual), WEIR_REAL("seconds", s->seconds));
 }
 
@@ -33,13 +35,23 @@ static void put(weir_cells *c, const char *quantity, double value, const char *u
   weir_cells_add(c, "%s", unit);
 }
 
+/* A current or conductance of all spins, for a transverse cell. */
+static void put_total(weir_cells *c, const qt_study *s, const char *what, double value,
+                      const char *unit)
+{
+  char label[160];
+
+  (void)snprintf(label, sizeof label, "%s%s%s", what, qt_study_both_spins(s), qt_study_per_cell(s));
+  put(c, label, value, unit);
+}
+
 static weir_status summary(weir_report *r, const qt_study *s)
 {
   static const char *const head[] = {"quantity", "value", "unit"};
   const bool phonons = s->system.particle == QT_PHONONS;
   weir_cells c = {0};
 
-  put(&c, phonons ? "vibration directions" : "orbitals", (double)s->system.n, "1");
+  put(&c, phonons ? "vibrational degrees of freedom" : "orbitals", (double)s->system.n, "1");
   put(&c, "blocks", (double)s->system.n_blocks, "1");
   put(&c, "atoms", (double)s->system.n_atoms, "1");
   put(&c, "temperature of the left lead", s->reservoir[QT_LEFT].temperature, "K");
@@ -47,12 +59,13 @@ static weir_status summary(weir_report *r, const qt_study *s)
   if (!phonons) {
     put(&c, "chemical potential of the left lead", s->reservoir[QT_LEFT].mu, "eV");
     put(&c, "chemical potential of the right lead", s->reservoir[QT_RIGHT].mu, "eV");
-    put(&c, "current, both spins", s->current, "A");
-    put(&c, "conductance at zero bias, both spins", s->conductance, "S");
+    put_total(&c, s, "current (e times the electron flow from left to right)", s->current, "A");
+    put_total(&c, s, "conductance at zero bias", s->conductance, "S");
     put(&c, "the same in conductance quanta", s->conductance / (2 * QT_CONDUCTANCE), "2e^2/h");
   }
-  put(&c, phonons ? "heat current" : "energy current, both spins", s->energy_current, "W");
-  put(&c, "points whose energy was moved", (double)s->transport.n_moved, "1");
+  put_total(&c, s, phonons ? "heat current" : "energy current, energies from the zero of H",
+            s->energy_current, "W");
+  put(&c, "points whose energy was shifted", (double)s->transport.n_shifted, "1");
   put(&c, "largest residual of a lead", s->transport.residual, "1");
   put(&c, "time for all points", s->seconds, "s");
   const weir_status status = weir_cells_report(&c, r, "summary", 3, head);
@@ -63,8 +76,11 @@ static weir_status summary(weir_report *r, const qt_study *s)
 
 static weir_status heat_table(weir_report *r, const qt_study *s)
 {
-  static const char *const head[] = {"temperature (K)", "thermal conductance (W/K)"};
+  char label[80];
+  const char *const head[] = {"temperature (K)", label};
   weir_cells c = {0};
+
+  (void)snprintf(label, sizeof label, "thermal conductance%s (W/K)", qt_study_per_cell(s));
 
   for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
     weir_cells_add(&c, "%g", s->heat[i].temperature);
@@ -90,20 +106,24 @@ static weir_status spectra_figures(weir_report *r, const qt_study *s)
                                    .n = s->n_energies,
                                    .x = s->energy,
                                    .y = s->modes}};
+  char titles[2][120];
+
+  (void)snprintf(titles[0], sizeof titles[0], "Transmission%s%s", qt_study_per_spin(s),
+                 qt_study_per_cell(s));
+  (void)snprintf(titles[1], sizeof titles[1], "Density of states%s, whole device%s",
+                 qt_study_per_spin(s), qt_study_per_cell(s));
   const weir_figure_series dos = {
       .kind = WEIR_FIGURE_LINE, .n = s->n_energies, .x = s->energy, .y = s->dos};
 
-  WEIR_TRY(weir_report_figure(r, "transmission",
-                              &(weir_figure){.title = "Transmission per spin",
-                                             .x_label = x_label,
-                                             .y_label = "T(E)",
-                                             .series = t,
-                                             .n_series = 2}));
+  WEIR_TRY(weir_report_figure(
+      r, "transmission",
+      &(weir_figure){
+          .title = titles[0], .x_label = x_label, .y_label = "T(E)", .series = t, .n_series = 2}));
   if (s->dos == NULL) {
     return WEIR_OK;
   }
   return weir_report_figure(r, "dos",
-                            &(weir_figure){.title = "Density of states per spin, whole device",
+                            &(weir_figure){.title = titles[1],
                                            .x_label = x_label,
                                            .y_label = "DOS (1/eV)",
                                            .series = &dos,

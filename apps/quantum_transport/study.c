@@ -223,18 +223,18 @@ weir_status qt_study_run(qt_study *s, int threads)
                                   .energy = s->energy,
                                   .dos = s->cfg->output.dos,
                                   .lead_dos = s->cfg->output.dos,
-                                  .move = s->cfg->energy.move,
+                                  .shift = s->cfg->energy.shift,
                                   .threads = threads};
   const double began = weir_clock();
 
   WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
   s->seconds = weir_clock() - began;
-  if (s->transport.n_moved > 0) {
+  if (s->transport.n_shifted > 0) {
     weir_warn("run",
-              "%lld of %lld points lie on a band edge or on a state of a cut surface: computed %g "
-              "eV above (energy.move)",
-              (long long)s->transport.n_moved, (long long)(s->n_k * s->n_energies),
-              s->cfg->energy.move);
+              "%lld of %lld points lie on a band edge or a localized (bound or surface) state: "
+              "computed %g eV above (energy.shift)",
+              (long long)s->transport.n_shifted, (long long)(s->n_k * s->n_energies),
+              s->cfg->energy.shift);
   }
   WEIR_TRY(average(s));
   integrate(s);
@@ -250,6 +250,29 @@ weir_status qt_study_flops(const qt_study *s, double *flops)
            (s->cfg->output.dos ? qt_rgf_flops(&layout, true, false) : qt_rgf_corner_flops(&layout));
   qt_layout_fini(&layout);
   return WEIR_OK;
+}
+
+static bool sums_spins(const qt_study *s)
+{
+  return s->system.particle == QT_ELECTRONS && !s->system.has_spin;
+}
+
+const char *qt_study_per_spin(const qt_study *s)
+{
+  return sums_spins(s) ? " per spin" : "";
+}
+
+const char *qt_study_both_spins(const qt_study *s)
+{
+  return sums_spins(s) ? ", both spins" : "";
+}
+
+const char *qt_study_per_cell(const qt_study *s)
+{
+  static const char *const text[2][2] = {{"", ", per cell along z"},
+                                         {", per cell along y", ", per cell along y and z"}};
+
+  return text[s->system.periodic[1]][s->system.periodic[2]];
 }
 
 void qt_study_fini(qt_study *s)

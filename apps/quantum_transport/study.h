@@ -24,7 +24,8 @@ typedef struct qt_study {
   double *dos;          /* [n_energies] of all orbitals, mean over k, 1/eV; NULL: none     */
   double *ldos;         /* [n_energies, n_atoms] of each atom, likewise                    */
   qt_reservoir reservoir[QT_LEADS];
-  double spin;                                 /* 2, or 1 where the basis has spin    */
+  double spin; /* 2, or 1 where the basis has spin    */
+  /* From left to right; of electrons e times their flow and energies from the zero of H. */
   double current, energy_current, conductance; /* A, W, S; phonons: heat current in W; NaN where
                                                   no energies are in the window of the leads */
   qt_study_heat *heat;                         /* [cfg->contact.conductance_temperatures] */
@@ -40,6 +41,12 @@ weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
 /* Flops of the Green's functions of all points, blocks taken as full, leads not counted. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status qt_study_flops(const qt_study *s, double *flops) WEIR_CHECKED;
+/* What to add to the name of a spectrum, of a current or conductance, and of either: " per spin",
+ * ", both spins", nothing of phonons and where the basis has spin; ", per cell along y", ... where
+ * the device is periodic. Static. */
+const char *qt_study_per_spin(const qt_study *s);
+const char *qt_study_both_spins(const qt_study *s);
+const char *qt_study_per_cell(const qt_study *s);
 void qt_study_fini(qt_study *s);
 
 #endif

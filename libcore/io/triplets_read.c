@@ -30,7 +30,7 @@ static bool is_text(const unsigned char *head, int64_t size)
   return size > 0;
 }
 
-/* The text twin of H_4.bin begins with a number, files of Wannier90 with a comment. */
+/* The text version of H_4.bin begins with a number, files of Wannier90 with a comment. */
 static bool begins_with_number(const unsigned char *head, int64_t size)
 {
   int64_t i = 0;

@@ -38,9 +38,9 @@ weir_status weir_matrix_market_read(const char *path, weir_triplets *out) WEIR_C
 /* A matrix that PETSc saved with MatView and a binary viewer, sparse or dense, of real or complex
  * builds, with indices of 32 or 64 bits. */
 weir_status weir_petsc_binary_read(const char *path, weir_triplets *out) WEIR_CHECKED;
-/* H_4.bin and S_4.bin of OMEN and CP2K, or their text twins: rows, elements, first index (0 or 1),
- * then row, column, real part and, where there is one, imaginary part; H in eV. Binary files have
- * the byte order of this machine. */
+/* H_4.bin and S_4.bin of OMEN and CP2K, or their text versions: rows, elements, first index (0 or
+ * 1), then row, column, real part and, where there is one, imaginary part; H in eV. Binary files
+ * have the byte order of this machine. */
 weir_status weir_omen_read(const char *path, weir_triplets *out) WEIR_CHECKED;
 /* seed_htB.dat, _htL.dat and _htR.dat of Wannier90 (eV): the matrix of a cell, then that from a
  * cell (rows) to the next; _htC.dat, _htLC.dat and _htCR.dat: one matrix. *count is 1 or 2; zeros

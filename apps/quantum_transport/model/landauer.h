@@ -30,8 +30,10 @@ double qt_fermi(double energy, double mu, double temperature);
 double qt_bose(double energy, double temperature);
 
 /* Electrons; spin: states of an energy that the transmission counts once, 2 where it knows no spin.
- * Current (A) and current of energy (W) from lead[0] to lead[1], conductance (S) at zero bias, at 0
- * K the transmission at mu between its neighbours. */
+ * Current (A): e times the flow of electrons from lead[0] to lead[1], positive where mu of lead[0]
+ * is higher, opposite to the conventional current. Current of energy (W) likewise, energies from
+ * the zero of H. Conductance (S) at zero bias, at 0 K the transmission at mu between its
+ * neighbours. */
 double qt_electron_current(int64_t n, const double *energy, const double *transmission,
                            const qt_reservoir lead[2], double spin);
 double qt_electron_energy_current(int64_t n, const double *energy, const double *transmission,

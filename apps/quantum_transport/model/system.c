@@ -109,7 +109,7 @@ static weir_status check_hermitian(const char *name, const qt_bloch *m, double t
     if (!(error <= tolerance * qt_sparse_max(&m->matrix[i]))) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s is not Hermitian: element (%lld, %lld) of image (%lld, %lld) and its "
-                       "mirror differ by %g",
+                       "Hermitian conjugate differ by %g",
                        name, (long long)row, (long long)column, (long long)image[0],
                        (long long)image[1], error);
     }

@@ -19,8 +19,8 @@ typedef struct worker {
   weir_c128 *g, *lesser, *overlap; /* banks, and one block, for the density of states        */
   void *scratch;
   double residual;
-  int64_t moved;  /* points whose energy was moved */
-  int64_t failed; /* point; -1: none */
+  int64_t shifted; /* points whose energy was shifted */
+  int64_t failed;  /* point; -1: none */
   weir_status status;
   char text[512];
 } worker;
@@ -196,7 +196,7 @@ static weir_status solve_point(const job *j, worker *w, int64_t item, double ene
       double *left = out->lead_dos[QT_LEFT] + item * n, *right = out->lead_dos[QT_RIGHT] + item * n;
 
       store_dos(&p, w->lesser, slope / (2 * M_PI), left);
-      for (int64_t i = 0; i < n; i++) { /* what one lead does not fill the other does */
+      for (int64_t i = 0; i < n; i++) { /* the remaining part */
         right[i] = out->dos[item * n + i] - left[i];
       }
     }
@@ -206,7 +206,7 @@ static weir_status solve_point(const job *j, worker *w, int64_t item, double ene
   if (!regular) {
     return weir_fail(WEIR_ERR_NUMERIC,
                      "the Green's function of the device is singular: a part of it has a state of "
-                     "that energy; move the energy");
+                     "that energy; shift the energy");
   }
   out->transmission[item] =
       open ? qt_rgf_trace(j->cell[k][QT_LEFT].n, j->cell[k][QT_RIGHT].n, w->gamma[QT_LEFT],
@@ -226,9 +226,9 @@ static void run_point(void *context, int64_t number, int thread)
   const double energy = j->spec->energy[item % j->spec->n_energies];
   weir_status status = solve_point(j, w, item, energy);
 
-  if (status == WEIR_ERR_NUMERIC && j->spec->move > 0) {
-    w->moved++;
-    status = solve_point(j, w, item, energy + j->spec->move);
+  if (status == WEIR_ERR_NUMERIC && j->spec->shift > 0) {
+    w->shifted++;
+    status = solve_point(j, w, item, energy + j->spec->shift);
   }
   if (status != WEIR_OK && (w->failed < 0 || item < w->failed)) {
     w->failed = item;
@@ -332,8 +332,8 @@ static weir_status first_failure(const job *j, int threads)
       first = w;
     }
     j->out->residual = fmax(j->out->residual, w->residual);
-    j->out->n_moved += w->moved;
-    j->worker[t].moved = 0; /* counted */
+    j->out->n_shifted += w->shifted;
+    j->worker[t].shifted = 0; /* counted */
   }
   if (first == NULL) {
     return WEIR_OK;

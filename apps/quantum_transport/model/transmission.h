@@ -16,8 +16,8 @@ typedef struct qt_transport_spec {
   int64_t n_energies;
   const double *energy; /* [n_energies] eV; of phonons hbar omega > 0 */
   bool dos;             /* density of states                            */
-  bool lead_dos;        /* the same, and the part that each lead fills  */
-  double move;          /* eV by which an energy is moved at which a Green's function cannot be
+  bool lead_dos;        /* the same, and the part injected from each lead */
+  double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
   int threads;          /* 0: all                                       */
 } qt_transport_spec;
@@ -30,9 +30,12 @@ typedef struct qt_transport {
   int64_t *n_modes[QT_LEADS]; /* propagating modes of each lead                                */
   double *dos;                /* [.., n] of each orbital, 1/eV: -Im (G S)[i,i] / pi, of phonons
                                  2 hbar omega times that; NULL where not computed              */
-  double *lead_dos[QT_LEADS]; /* [.., n] (G Gamma G^H S)[i,i] / (2 pi) likewise                */
+  double *lead_dos[QT_LEADS]; /* [.., n] left: injected from the left lead, A_L / 2 pi,
+                                 A_L = Re (G Gamma_L G^H S)[i,i], of phonons 2 hbar omega times
+                                 that; right: what remains of dos, equal to A_R / 2 pi where S is
+                                 the identity, or H(k) and S(k) are real; always in sum over i */
   double residual;            /* largest of a lead (qt_lead_result)                            */
-  int64_t n_moved;            /* points whose energy was moved                                 */
+  int64_t n_shifted;          /* points whose energy was shifted                               */
 } qt_transport;
 
 /* Computes all points in parallel; results do not depend on the number of threads. With an overlap

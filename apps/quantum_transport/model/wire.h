@@ -24,7 +24,7 @@ void qt_elements_add(qt_elements *e, int64_t row, int64_t column, const int64_t 
 typedef struct qt_wire {
   qt_particle particle;
   int64_t n;            /* orbitals of a cell                                     */
-  qt_elements elements; /* Hermitian: each with its mirror of the opposite offset */
+  qt_elements elements; /* Hermitian: each with its conjugate at the opposite offset */
   int64_t n_atoms;
   qt_atom *atom;     /* [n_atoms] of the cell at x = 0                         */
   double cell[3][3]; /* Angstrom; rows                                         */

@@ -1,5 +1,5 @@
-/* csr.c - H_4.bin and its text twin (dft-transport, CSR.H): rows, elements, first index, then row,
- * column, real part, imaginary part of each. */
+/* csr.c - H_4.bin and its text version (dft-transport, CSR.H): rows, elements, first index, then
+ * row, column, real part, imaginary part of each. */
 #include <math.h>
 #include <unistd.h>
 #include "base/weir_alloc.h"
@@ -32,10 +32,11 @@ static weir_status read_head(binary *b, weir_triplets *out)
   }
   WEIR_TRY(weir_io_pread(b->fd, b->path, head, sizeof head, 0));
   if (!is_whole(head[0], 1, INT32_MAX) || !is_whole(head[1], 0, 1e15) || !is_whole(head[2], 0, 1)) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: is no matrix that is read (Matrix Market, PETSc binary, H_4.bin or its "
-                     "text twin): as H_4.bin it would have %g rows, %g elements and first index %g",
-                     b->path, head[0], head[1], head[2]);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: is no matrix that is read (Matrix Market, PETSc binary, H_4.bin or its "
+        "text version): as H_4.bin it would have %g rows, %g elements and first index %g",
+        b->path, head[0], head[1], head[2]);
   }
   out->rows = out->columns = (int64_t)head[0];
   b->count = (int64_t)head[1];

@@ -1,4 +1,4 @@
-/* csr_test.c - H_4.bin and its text twin; what is refused. */
+/* csr_test.c - H_4.bin and its text version; what is refused. */
 #include "io/triplets_test.h"
 
 static void imaginary_parts_may_be_absent(void **state)

@@ -124,6 +124,35 @@ static void grids_that_miss_the_window_are_named(void **state)
   assert_null(strstr(printed(), "warn"));
 }
 
+static void labels_follow_particle_and_basis(void **state)
+{
+  const struct {
+    const char *device, *row, *title;
+  } cases[] = {
+      {"chain: {}", "current (e times the electron flow from left to right), both spins",
+       "Transmission per spin<"},
+      {"silicon_fin: {length: 3, height: 1, electrons: {spin_orbit: true}}",
+       "conductance at zero bias, per cell along z", "Transmission, per cell along z<"},
+      {"harmonic_chain: {}", "heat current", "Transmission<"},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *const run = in_scratch("labels%zu", i);
+
+    assert_int_equal(program("run --set 'device={%s}' --set 'energy={min: 0.01, max: 0.02, points: "
+                             "2}' --out %s",
+                             cases[i].device, run),
+                     0);
+    assert_non_null(cell_after(run, "summary", cases[i].row));
+    char *const page = contents(in_scratch("labels%zu/report.html", i));
+
+    assert_non_null(strstr(page, cases[i].title));
+    assert_true((strstr(page, " spin") != NULL) == (i == 0));
+    free(page);
+  }
+}
+
 static void what_is_wrong_is_refused_by_name(void **state)
 {
   const struct {
@@ -165,6 +194,7 @@ int main(void)
       TEST(threads_do_not_change_a_bit),
       TEST(heat_of_a_chain_at_low_temperature_is_the_quantum),
       TEST(grids_that_miss_the_window_are_named),
+      TEST(labels_follow_particle_and_basis),
       TEST(what_is_wrong_is_refused_by_name),
       TEST(describe_says_what_a_run_would_cost),
   };

@@ -308,7 +308,7 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
   }
   return weir_fail(WEIR_ERR_NUMERIC,
                    "lead: no surface Green's function at %.12g + %g i (residual %.1e): the energy "
-                   "is that of a band edge or of a state that does not propagate; move it",
+                   "is that of a band edge or of a state that does not propagate; shift it",
                    z.re, z.im, least);
 }
 
