@@ -252,6 +252,17 @@ weir_status qt_study_flops(const qt_study *s, double *flops)
   return WEIR_OK;
 }
 
+weir_status qt_study_bytes(const qt_study *s, int threads, double *bytes)
+{
+  const qt_transport_spec spec = {.n_k = s->n_k,
+                                  .n_energies = s->n_energies,
+                                  .dos = s->cfg->output.dos,
+                                  .lead_dos = s->cfg->output.dos,
+                                  .threads = threads};
+
+  return qt_transport_bytes(&s->system, &spec, bytes);
+}
+
 static bool sums_spins(const qt_study *s)
 {
   return s->system.particle == QT_ELECTRONS && !s->system.has_spin;

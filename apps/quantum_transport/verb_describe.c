@@ -5,11 +5,11 @@
 #include "study.h"
 #include "verbs.h"
 
-static weir_status print(const qt_study *s)
+static weir_status print(const qt_study *s, int threads)
 {
   const qt_system *d = &s->system;
   int64_t least = d->n, most = 0;
-  double flops = 0;
+  double flops = 0, bytes = 0;
 
   for (int64_t b = 0; b < d->n_blocks; b++) {
     const int64_t n = d->block[b + 1] - d->block[b];
@@ -23,8 +23,12 @@ static weir_status print(const qt_study *s)
   printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
          (long long)d->lead[QT_RIGHT].n);
   WEIR_TRY(qt_study_flops(s, &flops));
-  printf("# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop\n",
-         (long long)s->n_k, (long long)s->n_energies, 1e-9 * flops);
+  WEIR_TRY(qt_study_bytes(s, threads, &bytes));
+  printf(
+      "# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop, leads not "
+      "counted\n",
+      (long long)s->n_k, (long long)s->n_energies, 1e-9 * flops);
+  printf("# memory of spectra and threads: %.0f bytes (%.4g GB)\n", bytes, 1e-9 * bytes);
   return WEIR_OK;
 }
 
@@ -37,7 +41,7 @@ weir_status qt_verb_describe(const weir_cli *cli)
 
   WEIR_TRY(qt_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
-  WEIR_TRY_GOTO(print(&s), done);
+  WEIR_TRY_GOTO(print(&s, cli->threads), done);
   printf("\n");
   WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
 done:

@@ -344,16 +344,30 @@ static weir_status first_failure(const job *j, int threads)
                    j->spec->energy[first->failed % j->spec->n_energies], first->text);
 }
 
+static weir_status count_points(const qt_system *s, const qt_transport_spec *spec, int64_t *points,
+                                int *threads)
+{
+  const int allowed = spec->threads > 0 ? spec->threads : weir_threads_get();
+  int64_t values;
+
+  if (!weir_mul_ok(spec->n_k, spec->n_energies, points) || !weir_mul_ok(*points, s->n, &values)) {
+    return weir_fail(WEIR_ERR_MEMORY, "%lld wave vectors, %lld energies, %lld orbitals: too many",
+                     (long long)spec->n_k, (long long)spec->n_energies, (long long)s->n);
+  }
+  *threads = *points < allowed ? (int)*points : allowed;
+  return WEIR_OK;
+}
+
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out)
 {
-  const int64_t points = spec->n_k * spec->n_energies;
-  const int allowed = spec->threads > 0 ? spec->threads : weir_threads_get();
-  const int threads = points < allowed ? (int)points : allowed;
   job j = {.s = s, .spec = spec, .out = out};
   weir_status status = WEIR_OK;
+  int64_t points = 0;
+  int threads = 0;
 
   *out = (qt_transport){.n = 0};
+  WEIR_TRY(count_points(s, spec, &points, &threads));
   WEIR_TRY_GOTO(make_results(&j, out), done);
   WEIR_TRY_GOTO(prepare(&j, threads), done);
   for (; j.first < points && status == WEIR_OK; j.first += BATCH * threads) {
@@ -384,6 +398,35 @@ done:
     qt_transport_fini(out);
   }
   return status;
+}
+
+weir_status qt_transport_bytes(const qt_system *s, const qt_transport_spec *spec, double *bytes)
+{
+  const bool dos = spec->dos || spec->lead_dos;
+  const double size = sizeof(weir_c128);
+  double per_point = sizeof(double) + QT_LEADS * sizeof(int64_t), cells = 0, thread = 0;
+  qt_layout l = {.n = 0};
+  int64_t points = 0;
+  int threads = 0;
+
+  WEIR_TRY(count_points(s, spec, &points, &threads));
+  WEIR_TRY(qt_layout_create(s->n_blocks, s->block, &l));
+  for (int c = 0; c < QT_LEADS; c++) {
+    const qt_lead *lead = &s->lead[c];
+    const double n = (double)lead->n;
+
+    cells += size * n * n * (lead->overlap.count > 0 ? 4 : 2);
+    thread += size * n * n * 2; /* sigma, gamma */
+  }
+  const double corner = (double)s->lead[QT_LEFT].n * (double)s->lead[QT_RIGHT].n;
+
+  per_point += (double)(s->n * (int64_t)sizeof(double)) * (dos + (spec->lead_dos ? QT_LEADS : 0));
+  thread += size * (corner + fmax(2 * corner, (double)l.max)) +
+            (double)qt_rgf_scratch(l.max, spec->lead_dos) +
+            size * ((double)l.count * (dos + spec->lead_dos) + (dos ? (double)(l.max * l.max) : 0));
+  *bytes = (double)points * per_point + (double)spec->n_k * cells + threads * thread;
+  qt_layout_fini(&l);
+  return WEIR_OK;
 }
 
 void qt_transport_fini(qt_transport *t)

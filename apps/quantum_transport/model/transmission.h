@@ -44,6 +44,10 @@ typedef struct qt_transport {
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out) WEIR_CHECKED;
 void qt_transport_fini(qt_transport *t);
+/* Bytes that it takes beside the system: results, cells of the leads, and what the threads hold but
+ * for the work of a lead. Not read of spec: k, energy. Fails: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+weir_status qt_transport_bytes(const qt_system *s, const qt_transport_spec *spec,
+                               double *bytes) WEIR_CHECKED;
 
 /* out [count] = sum over k of weight[k] values[k, ..], each [count]. */
 void qt_transport_average(int64_t n_k, const double *weight, int64_t count, const double *values,

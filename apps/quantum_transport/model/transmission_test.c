@@ -5,6 +5,7 @@
 #include <complex.h>
 
 #include "model/landauer.h"
+#include "model/rgf/rgf.h"
 #include "model/units.h"
 
 /* Transmission of a ribbon at n energies, by modes. */
@@ -347,6 +348,30 @@ static void points_that_fail_are_named(void **state)
   qt_system_fini(&s);
 }
 
+static void sizes_are_predicted_and_checked(void **state)
+{
+  const ribbon r = {.width = 2, .length = 3, .hopping = -1};
+  qt_transport_spec spec = ribbon_spec(QT_LEAD_MODES, 10, NULL);
+  double without, with;
+  qt_transport out;
+  qt_system s;
+
+  ribbon_create(&r, &s);
+  assert_ok(qt_transport_bytes(&s, &spec, &without));
+  spec.dos = spec.lead_dos = true;
+  assert_ok(qt_transport_bytes(&s, &spec, &with));
+  /* 3 densities of 6 orbitals; 7 blocks each of G and G^<, and one more */
+  const double scratch[] = {(double)qt_rgf_scratch(2, false), (double)qt_rgf_scratch(2, true)};
+
+  assert_near(without, 10 * 24 + 16 * 4 * (2 * 2 + 2 * 2 + 1 + 2) + scratch[0], 0);
+  assert_near(with - without, 10 * 3 * 6 * 8 + 16 * 4 * (2 * 7 + 1) + scratch[1] - scratch[0], 0);
+  spec.n_energies = INT64_MAX / 5;
+  assert_int_equal(qt_transport_create(&s, &spec, &out), WEIR_ERR_MEMORY);
+  assert_non_null(strstr(weir_last_message(), "too many"));
+  assert_int_equal(qt_transport_bytes(&s, &spec, &with), WEIR_ERR_MEMORY);
+  qt_system_fini(&s);
+}
+
 static weir_status run_all(void *context)
 {
   const double energy[] = {0.3};
@@ -384,6 +409,7 @@ int main(void)
       cmocka_unit_test(what_must_not_change_a_transmission),
       cmocka_unit_test(transverse_wave_vectors),
       cmocka_unit_test(points_that_fail_are_named),
+      cmocka_unit_test(sizes_are_predicted_and_checked),
       cmocka_unit_test(missing_memory_is_reported),
   };
 
