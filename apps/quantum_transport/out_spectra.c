@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/weir_file.h"
+#include "base/weir_log.h"
 #include "data/tbt.h"
 #include "io/weir_netcdf.h"
 #include "model/units.h"
@@ -189,12 +190,24 @@ static weir_status write_csv(const qt_study *s, const char *dir)
   return status;
 }
 
+const char *qt_out_spectra_files(const qt_study *s)
+{
+  return !weir_netcdf_available()           ? "spectra.csv"
+         : !s->cfg->output.tbt              ? "spectra.csv, transport.nc"
+         : s->system.particle == QT_PHONONS ? "spectra.csv, transport.nc, transport.PHT.nc"
+                                            : "spectra.csv, transport.nc, transport.TBT.nc";
+}
+
 weir_status qt_out_spectra(const qt_study *s, const char *dir)
 {
   char path[QT_PATH];
 
   WEIR_TRY(write_csv(s, dir));
   if (!weir_netcdf_available()) {
+    weir_warn("run",
+              "this build has no NetCDF: spectra.csv holds the means over wave vectors; %s "
+              "not written",
+              s->cfg->output.tbt ? "transport.nc and that of output.tbt are" : "transport.nc is");
     return WEIR_OK;
   }
   WEIR_TRY(weir_path_join(dir, "transport.nc", path, sizeof path));

@@ -8,6 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "model/units.h"
+#include "out_spectra.h"
 #include "report/weir_report.h"
 
 static void write_event(const qt_study *s)
@@ -154,26 +155,49 @@ static int64_t positions(const qt_system *s, double *x)
   return n;
 }
 
-/* Density of states summed over the atoms of a position. */
+/* The last of n ascending positions that is not beyond x; the first where there is none. */
+static int64_t find_position(int64_t n, const double *position, double x)
+{
+  int64_t lo = 0, hi = n;
+
+  while (hi - lo > 1) {
+    const int64_t middle = lo + (hi - lo) / 2;
+
+    if (position[middle] <= x + 5e-4) {
+      lo = middle;
+    } else {
+      hi = middle;
+    }
+  }
+  return lo;
+}
+
+/* Density of states summed over the atoms of a position; a column is the mean of `group` positions,
+ * for there are at most COLUMNS. */
 static weir_status ldos_map(weir_report *r, const qt_study *s)
 {
+  enum { COLUMNS = 1000 };
   const int64_t n_a = s->system.n_atoms, n_e = s->n_energies;
   double *x = NULL, *value = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(n_a, sizeof *x, (void **)&x), done);
-  const int64_t n = positions(&s->system, x);
+  const int64_t all = positions(&s->system, x), group = (all + COLUMNS - 1) / COLUMNS;
+  const int64_t n = (all + group - 1) / group;
 
   WEIR_TRY_GOTO(weir_alloc(n * n_e, sizeof *value, (void **)&value), done);
   for (int64_t a = 0; a < n_a; a++) {
-    int64_t column = 0;
+    const int64_t column = find_position(all, x, s->system.atom[a].position[0]) / group;
+    const int64_t left = all - column * group;
 
-    while (column + 1 < n && x[column + 1] <= s->system.atom[a].position[0] + 5e-4) {
-      column++;
-    }
     for (int64_t e = 0; e < n_e; e++) {
-      value[e * n + column] += s->ldos[e * n_a + a];
+      value[e * n + column] += s->ldos[e * n_a + a] / (double)(left < group ? left : group);
     }
+  }
+  for (int64_t c = 0; c < n; c++) { /* the middle of its positions */
+    const int64_t last = (c + 1) * group < all ? (c + 1) * group - 1 : all - 1;
+
+    x[c] = (x[c * group] + x[last]) / 2;
   }
   status = weir_report_map(r, "ldos",
                            &(weir_map){.title = "Local density of states along the device",
@@ -195,9 +219,9 @@ static weir_status fill(weir_report *r, const qt_study *s)
 {
   WEIR_TRY(weir_report_text(r,
                             "Coherent transport through %lld orbitals in %lld blocks, %lld wave "
-                            "vectors, %lld energies. Files: transport.nc, spectra.csv.",
+                            "vectors, %lld energies. Files: %s.",
                             (long long)s->system.n, (long long)s->system.n_blocks,
-                            (long long)s->n_k, (long long)s->n_energies));
+                            (long long)s->n_k, (long long)s->n_energies, qt_out_spectra_files(s)));
   WEIR_TRY(summary(r, s));
   if (s->system.particle == QT_PHONONS) {
     WEIR_TRY(weir_report_heading(r, "Thermal conductance"));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "program.h"
 
 /* Rows of DIR/spectra.csv, [energy, transmission, modes, dos]. */
@@ -121,7 +122,8 @@ static void grids_that_miss_the_window_are_named(void **state)
     }
   }
   assert_int_equal(program("run --out %s", in_scratch("usual")), 0);
-  assert_null(strstr(printed(), "warn"));
+  assert_null(strstr(printed(), "window"));
+  assert_null(strstr(printed(), "k_B T"));
 }
 
 static void labels_follow_particle_and_basis(void **state)
@@ -151,6 +153,56 @@ static void labels_follow_particle_and_basis(void **state)
     assert_true((strstr(page, " spin") != NULL) == (i == 0));
     free(page);
   }
+}
+
+/* The report names the files that a build writes, which a run without NetCDF says it does not. */
+static void reports_name_the_files_that_exist(void **state)
+{
+  static const char *const names[] = {"spectra.csv", "transport.nc", "transport.TBT.nc"};
+
+  (void)state;
+  for (int tbt = 0; tbt < 2; tbt++) {
+    const char *const run = in_scratch("files%d", tbt);
+
+    assert_int_equal(program("run --set output.tbt=%s --out %s", tbt ? "true" : "false", run), 0);
+    char *const page = contents(in_scratch("files%d/report.html", tbt));
+    const bool netcdf = strstr(printed(), "this build has no NetCDF") == NULL;
+
+    for (int i = 0; i < 3; i++) {
+      const bool is_there = access(in_scratch("files%d/%s", tbt, names[i]), F_OK) == 0;
+
+      assert_true(is_there == (i == 0 || (netcdf && i <= 1 + tbt)));
+      assert_true((strstr(page, names[i]) != NULL) == is_there);
+    }
+    free(page);
+  }
+}
+
+/* 2500 positions: columns of three of them, with a row of numbers for each of the map's rows. */
+static void long_devices_are_drawn_in_few_columns(void **state)
+{
+  double x, y, value, last = -1;
+  int n = 0;
+
+  (void)state;
+  assert_int_equal(program("run --set 'device={chain: {sites: 2500}}' --set energy.min=-1 --set "
+                           "energy.max=1 --set energy.points=3 --set lead.method=modes --out %s",
+                           in_scratch("long")),
+                   0);
+  FILE *const file = fopen(in_scratch("long/figures/ldos.csv"), "r");
+  char line[256];
+
+  assert_non_null(file);
+  assert_non_null(fgets(line, sizeof line, file));
+  while (fgets(line, sizeof line, file) != NULL) {
+    assert_int_equal(sscanf(line, "%lf,%lf,%lf", &x, &y, &value), 3);
+    assert_near(value, 1 / (M_PI * sqrt(4 - y * y)), 1e-9);
+    assert_true(y != -1 || x > last);
+    last = y == -1 ? x : last;
+    n++;
+  }
+  (void)fclose(file);
+  assert_true(n > 3 * 50 && n <= 3 * 180 && last > 2450);
 }
 
 static void what_is_wrong_is_refused_by_name(void **state)
@@ -196,6 +248,8 @@ int main(void)
       TEST(heat_of_a_chain_at_low_temperature_is_the_quantum),
       TEST(grids_that_miss_the_window_are_named),
       TEST(labels_follow_particle_and_basis),
+      TEST(reports_name_the_files_that_exist),
+      TEST(long_devices_are_drawn_in_few_columns),
       TEST(what_is_wrong_is_refused_by_name),
       TEST(describe_says_what_a_run_would_cost),
   };
