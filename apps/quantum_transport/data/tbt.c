@@ -308,28 +308,6 @@ static weir_status put_lead_results(weir_netcdf *group, const qt_tbt *t, int c, 
                                 lead->dos},
                         QT_RYDBERG));
   }
-  if (lead->bulk_transmission != NULL) {
-    WEIR_TRY(put(group, &(item){"T",
-                                "Bulk transmission",
-                                NULL,
-                                WEIR_F64,
-                                2,
-                                {d->nkpt, d->ne, 0},
-                                {n_k, n_e, 0},
-                                lead->bulk_transmission}));
-  }
-  if (lead->bulk_dos != NULL) {
-    WEIR_TRY(put_scaled(group,
-                        &(item){"DOS",
-                                "Bulk density of states by orbital",
-                                "1/Ry",
-                                WEIR_F64,
-                                3,
-                                {d->nkpt, d->ne, no_u},
-                                {n_k, n_e, n},
-                                lead->bulk_dos},
-                        QT_RYDBERG));
-  }
   return WEIR_OK;
 }
 

@@ -6,10 +6,8 @@
 
 /* What is known of a lead. Arrays are borrowed, [n_k, n_energies, ...], row-major. */
 typedef struct qt_tbt_lead {
-  double mu, kT, eta;              /* eV; phonons: mu 0, eta in eV^2                           */
-  const double *dos;               /* [.., n] of the states that this lead fills, 1/eV; or NULL */
-  const double *bulk_transmission; /* [..] of the perfect lead; or NULL                        */
-  const double *bulk_dos;          /* [.., orbitals of a cell], 1/eV; or NULL                  */
+  double mu, kT, eta; /* eV; phonons: mu 0, eta in eV^2                           */
+  const double *dos;  /* [.., n] injected from this lead, 1/eV; or NULL           */
 } qt_tbt_lead;
 
 /* All borrowed. Densities of states are per spin and orbital. */

@@ -3,15 +3,11 @@
 #ifndef QT_UNITS_H
 #define QT_UNITS_H
 
-#define QT_HBAR 6.582119569e-16       /* eV s                                           */
 #define QT_BOLTZMANN 8.617333262e-5   /* eV / K                                         */
 #define QT_CONDUCTANCE 3.874045865e-5 /* e^2 / h in S: A per eV and spin                */
-#define QT_KINETIC 3.80998211         /* hbar^2 / (2 m_e) in eV Angstrom^2              */
 #define QT_VIBRATION 4.18015928e-3    /* hbar^2 / amu in eV Angstrom^2                  */
 #define QT_NEWTON 0.0624150907        /* 1 N/m in eV / Angstrom^2                       */
-#define QT_VACUUM 5.52635e-3          /* epsilon_0 in e / (V Angstrom)                  */
 #define QT_RYDBERG 13.605693122994    /* eV                                             */
 #define QT_BOHR 0.529177210903        /* Angstrom                                       */
-#define QT_TERAHERTZ 4.135667696e-3   /* h 1 THz in eV                                  */
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""files.py PROGRAM WORK - transport.nc and transport.TBT.nc as netCDF4 and, where it is installed, sisl read them; curves of
-wannier90."""
+"""files.py PROGRAM WORK - transport.nc, transport.TBT.nc and .PHT.nc as netCDF4 and, where it is installed, sisl read them; curves
+of wannier90, where they are."""
 import csv
 import os
 import subprocess
@@ -38,7 +38,7 @@ with netCDF4.Dataset(os.path.join(out, "transport.nc")) as nc:
     close("transmission", nc["mean_transmission"][:], spectra["transmission"], 1e-15)
     close("density of states", nc["dos"][0].sum(-1), spectra["dos_per_eV"], 1e-12)
     assert nc["energy"].units == "eV" and nc["dos"].units == "eV-1"
-    current = float(nc["current"][:])
+    assert "positive for mu_L > mu_R" in nc["current"].long_name and float(nc["current"][:]) > 0
 
 with netCDF4.Dataset(os.path.join(out, "transport.TBT.nc")) as nc:
     nc.set_auto_mask(False)
@@ -50,10 +50,30 @@ with netCDF4.Dataset(os.path.join(out, "transport.TBT.nc")) as nc:
     assert nc["lasto"][-1] == len(nc.dimensions["no_u"]) == 84
     close("bond length", np.linalg.norm(nc["xa"][:] - nc["xa"][0], axis=1)[1:].min() * BOHR, 1.42, 1e-9)
 
+# Phonons: the squared energies of eta, occupations without chemical potential, a mass defect that reflects.
+chain = "device={harmonic_chain: {sites: 12, defect_site: 5, defect_mass: 40}}"
+phonons, heat = run("phonons", "--set", chain, "--set", "energy={min: 0.001, max: 0.05, points: 50}", "--set",
+                    "contact={temperature: 300, difference: 20}")
+with netCDF4.Dataset(os.path.join(phonons, "transport.PHT.nc")) as nc:
+    nc.set_auto_mask(False)
+    assert set(nc.groups) == {"Left", "Right"}
+    close("phonon energies in Ry", nc["E"][:] * RYDBERG, heat["energy_eV"], 1e-14)
+    close("transmission of PHT", nc["Left"]["Right.T"][0], heat["transmission"], 1e-15)
+    assert 0.1 < heat["transmission"][5] < 0.999 < heat["modes"][5]
+    close("density of states of PHT", nc["DOS"][0].sum(-1) / RYDBERG, heat["dos_per_eV"], 1e-9)
+    close("parts of both leads of PHT", nc["Left"]["ADOS"][0] + nc["Right"]["ADOS"][0], nc["DOS"][0], 1e-9)
+    assert nc["Left"]["eta"].unit == "Ry**2" and nc["Left"]["mu"][0] == 0
+    close("eta of PHT", nc["Left"]["eta"][0] * RYDBERG**2, 1e-8, 1e-20)
+    close("temperatures of PHT", [nc[side]["kT"][0] * RYDBERG / 8.617333262e-5 for side in ("Left", "Right")], [310, 290], 1e-9)
+with netCDF4.Dataset(os.path.join(phonons, "transport.nc")) as nc:
+    assert not any("spin" in v.long_name for v in nc.variables.values())
+    assert "current" not in nc.variables and nc["energy_current"].long_name == "heat current from the left to the right lead"
+
 try:
     import sisl
 except ImportError:
     sisl = None
+    print("skipped: no sisl")
 if sisl is not None:
     tbt = sisl.get_sile(os.path.join(out, "transport.TBT.nc"))
     close("sisl: transmission", tbt.transmission(), spectra["transmission"], 1e-12)
@@ -66,7 +86,7 @@ data = os.environ.get("WEIR_TEST_DATA", os.path.join(os.path.dirname(__file__), 
 for name in ("sq5", "agnr7"):
     seed = os.path.join(data, "quantum", "wannier90_transport", name)
     if not os.path.exists(seed + "_qc.dat"):
-        print(f"{name}: the curve of wannier90 is not here")
+        print(f"skipped: no curve of wannier90 for {name}")
         continue
     curve = np.loadtxt(seed + "_qc.dat", comments="#", skiprows=1)
     arguments = ["--set", f"device={{wannier: {{seed: '{seed}', direction: 3, cells: 4}}}}", "--set", "lead.eta=5e-4", "--set",
