@@ -79,6 +79,9 @@ if sisl is not None:
     close("sisl: transmission", tbt.transmission(), spectra["transmission"], 1e-12)
     close("sisl: density of states", tbt.DOS(), spectra["dos_per_eV"], 1e-10)
     close("sisl: chemical potential", tbt.mu(0), 0.05, 1e-12)
+    pht = sisl.get_sile(os.path.join(phonons, "transport.PHT.nc"))
+    close("sisl: transmission of PHT", pht.transmission(), heat["transmission"], 1e-12)
+    close("sisl: density of states of PHT", pht.DOS(), heat["dos_per_eV"], 1e-9)
 
 # wannier90's own transport of two ribbons, eta 5e-4 eV; energies of the curve nearer than 10 eta to a band edge are left out:
 # there the number of modes changes.
