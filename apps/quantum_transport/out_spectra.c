@@ -182,7 +182,11 @@ static weir_status write_csv(const qt_study *s, const char *dir)
     weir_cells_add(&cells, "%.17g", s->energy[i]);
     weir_cells_add(&cells, "%.17g", s->transmission[i]);
     weir_cells_add(&cells, "%.17g", s->modes[i]);
-    weir_cells_add(&cells, s->dos != NULL ? "%.17g" : "", s->dos != NULL ? s->dos[i] : 0);
+    if (s->dos != NULL) {
+      weir_cells_add(&cells, "%.17g", s->dos[i]);
+    } else {
+      weir_cells_add(&cells, "%s", "");
+    }
   }
   const weir_status status = weir_cells_write_csv(&cells, dir, "spectra.csv", 4, head);
 
