@@ -59,15 +59,78 @@ typedef struct integrand {
   qt_reservoir lead[2];
 } integrand;
 
+/* In units of k_B T, where occupations are 0 or 1 to the last bit. */
+static const double far = 40;
+
+/* Integral over [from, to], where the transmission is t0 + slope (E - from), of what varies on no
+ * smaller scale than `scale`: two points of Gauss and Legendre on each side of the middle of pieces
+ * of half that length (Abramowitz and Stegun, 25.4.30). */
+static double integrate_smooth(const integrand *f, double from, double to, double t0, double slope,
+                               double scale)
+{
+  static const double x[] = {0.339981043584856, 0.861136311594053};
+  static const double w[] = {0.652145154862546, 0.347854845137454};
+  const double pieces = fmax(1, ceil(2 * (to - from) / scale)), width = (to - from) / pieces;
+  double sum = 0;
+
+  for (double piece = 0; piece < pieces; piece++) {
+    for (int k = 0; k < 4; k++) {
+      const double at = k % 2 ? x[k / 2] : -x[k / 2];
+      const double e = from + width * (piece + 0.5 + 0.5 * at);
+
+      sum += width / 2 * w[k / 2] * f->weight(f, e) * (t0 + slope * (e - from));
+    }
+  }
+  return sum;
+}
+
+/* The smallest k_B T of a lead whose occupation changes at `energy`; infinite where none does. */
+static double scale_at(const integrand *f, double energy)
+{
+  double scale = INFINITY;
+
+  for (int c = 0; c < 2; c++) {
+    const double kt = QT_BOLTZMANN * f->lead[c].temperature;
+
+    if (fabs(energy - f->lead[c].mu) < far * kt) {
+      scale = fmin(scale, kt);
+    }
+  }
+  return scale;
+}
+
+/* Next energy above `from`, at most `to`, at which an occupation begins or ends to change, or is a
+ * step. */
+static double next_break(const integrand *f, double from, double to)
+{
+  for (int c = 0; c < 2; c++) {
+    const double reach = far * QT_BOLTZMANN * f->lead[c].temperature;
+
+    for (int side = -1; side <= 1; side++) {
+      const double at = f->lead[c].mu + side * reach;
+
+      to = at > from && at < to ? at : to;
+    }
+  }
+  return to;
+}
+
 static double integrate(int64_t n, const double *energy, const double *transmission,
                         const integrand *f)
 {
   double sum = 0;
 
   for (int64_t i = 0; i + 1 < n; i++) {
-    sum += (energy[i + 1] - energy[i]) / 2 *
-           (transmission[i] * f->weight(f, energy[i]) +
-            transmission[i + 1] * f->weight(f, energy[i + 1]));
+    const double slope = (transmission[i + 1] - transmission[i]) / (energy[i + 1] - energy[i]);
+    double from = energy[i];
+
+    while (from < energy[i + 1]) {
+      const double to = next_break(f, from, energy[i + 1]);
+      const double t0 = transmission[i] + slope * (from - energy[i]);
+
+      sum += integrate_smooth(f, from, to, t0, slope, scale_at(f, (from + to) / 2));
+      from = to;
+    }
   }
   return sum;
 }

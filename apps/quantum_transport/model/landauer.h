@@ -1,7 +1,8 @@
 /* landauer.h - currents and conductances of a transmission: the formulas of Landauer.
  *
- * Integrals are sums by trapezoids over the energies given, ascending, of transmissions averaged
- * over wave vectors: the grid covers where the integrand is not 0 and resolves k_B T (qt_window).
+ * Integrals over the energies given, ascending, of transmissions averaged over wave vectors, which
+ * go in lines from one energy to the next; occupations are integrated to rounding, steps at 0 K
+ * too. The grid covers where the integrand is not 0 (qt_window) and resolves the transmission.
  * Those of phonons begin at 0, up to the first energy with the transmission there. */
 #ifndef QT_LANDAUER_H
 #define QT_LANDAUER_H

@@ -53,6 +53,23 @@ static void cold_leads(void **state)
   assert_true(qt_bose(0.1, 0) == 0 && qt_fermi(0, 0, 0) == 0.5);
 }
 
+/* Lines between few energies are integrated to rounding, at any temperature. */
+static void coarse_grids_lose_nothing_of_a_line(void **state)
+{
+  static const double few[] = {-3, -0.7, 0.2, 3};
+  const double line[] = {1 + 0.1 * few[0], 1 + 0.1 * few[1], 1 + 0.1 * few[2], 1 + 0.1 * few[3]};
+
+  for (int i = 0; i < 4; i++) {
+    const double t = (double[]){0, 0.1, 10, 300}[i];
+    const qt_reservoir lead[] = {{0.25, t}, {-0.13, t}};
+
+    /* by parts: the mean of the line over the window of mu, and over -df/dE */
+    assert_near(qt_electron_current(4, few, line, lead, 1) / QT_CONDUCTANCE,
+                0.38 * (1 + 0.1 * 0.06), 1e-12);
+    assert_near(qt_electron_conductance(4, few, line, 0.11, t, 1) / QT_CONDUCTANCE, 1.011, 1e-12);
+  }
+}
+
 /* pi^2 k^2 T / (3 h) a branch: 9.4643e-13 W/K^2 T, of a wire with 4 acoustic branches four times
  * that. */
 static void thermal_conductance_has_its_quantum(void **state)
@@ -115,6 +132,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(open_channels_have_the_conductance_quantum),
       cmocka_unit_test(cold_leads),
+      cmocka_unit_test(coarse_grids_lose_nothing_of_a_line),
       cmocka_unit_test(thermal_conductance_has_its_quantum),
       cmocka_unit_test(thermal_conductance_begins_at_zero),
       cmocka_unit_test(windows_hold_what_is_integrated),

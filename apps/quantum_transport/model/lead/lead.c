@@ -25,6 +25,10 @@ const weir_opt qt_lead_options[] = {
                   "maximum relative residual of a surface Green's function"),
     WEIR_OPT_REAL(qt_lead_opts, unit_circle, 1e-7, 1e-14, 1e-2, "1",
                   "modes: distance of |lambda| from 1 below which a mode propagates"),
+    WEIR_OPT_REAL(
+        qt_lead_opts, mode_error, 1e-2, 0, 1, "1",
+        "maximum distance of the transmission of the perfect lead from an integer; beyond "
+        "it, as near a band edge, the other method is tried; 1: any is accepted"),
     WEIR_OPT_INT(qt_lead_opts, max_steps, 100, 1, 1e4, "1", "decimation: maximum steps"),
     WEIR_OPT_END,
 };
@@ -219,25 +223,22 @@ static double refine(const qt_lead_opts *o, const lead_blocks *b, int side, weir
   return isnan(residual) ? INFINITY : residual;
 }
 
-/* Transmission of the perfect wire, one cell of it between the leads, as an integer; *found is
- * false where the wire has no Green's function. */
-static weir_status count_modes(const lead_blocks *b, weir_c128 *const sigma[2], space *s,
-                               int64_t *n_modes, bool *found)
+/* Transmission of the perfect wire, one cell of it between the leads; NaN where it has no Green's
+ * function. */
+static weir_status find_perfect(const lead_blocks *b, weir_c128 *const sigma[2], space *s,
+                                double *transmission)
 {
   const int64_t n = b->n;
   weir_c128 *gamma = NULL, *memory = NULL;
   weir_status status = WEIR_OK;
 
-  *found = false;
+  *transmission = NAN;
   WEIR_TRY_GOTO(weir_alloc(2 * n * n, sizeof *gamma, (void **)&gamma), done);
   WEIR_TRY_GOTO(weir_alloc(2 * n * n, sizeof *memory, (void **)&memory), done);
   if (invert(b, sigma[QT_LEFT], sigma[QT_RIGHT], s, s->g)) {
     qt_lead_gamma(n, sigma[QT_LEFT], gamma);
     qt_lead_gamma(n, sigma[QT_RIGHT], gamma + n * n);
-    const double t = qt_rgf_trace(n, n, gamma, s->g, gamma + n * n, memory);
-
-    *found = isfinite(t);
-    *n_modes = *found ? lround(t) : 0;
+    *transmission = qt_rgf_trace(n, n, gamma, s->g, gamma + n * n, memory);
   }
 done:
   weir_free(&gamma);
@@ -252,6 +253,7 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
                                const lead_blocks *b, space *s, weir_c128 *const sigma[2],
                                const qt_lead_result *wanted, qt_lead_result *got)
 {
+  double perfect = 0;
   bool found = false;
 
   got->residual = INFINITY;
@@ -272,9 +274,11 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
       got->residual = fmax(got->residual, refine(o, b, side, sigma[side], s));
     }
   }
-  if (which != MODES) {
-    WEIR_TRY(count_modes(b, sigma, s, &got->n_modes, &found));
-    got->residual = found ? got->residual : INFINITY;
+  WEIR_TRY(find_perfect(b, sigma, s, &perfect));
+  got->n_modes = which == MODES ? got->n_modes : isfinite(perfect) ? lround(perfect) : 0;
+  if (!(fabs(perfect - (double)got->n_modes) <= o->mode_error) &&
+      (o->mode_error < 1 || isnan(perfect))) {
+    got->residual = INFINITY;
   }
   return WEIR_OK;
 }

@@ -27,6 +27,7 @@ typedef struct qt_lead_opts {
   double tolerance;    /* decimation ends when |A+|, |A-| are this much smaller          */
   double residual;     /* most |g - (A0 - A+ g A-)^-1| / |g| of what is accepted         */
   double unit_circle;  /* a mode with | |lambda| - 1 | below it propagates               */
+  double mode_error;   /* most |T of the perfect lead - an integer| of what is accepted   */
   int64_t max_steps;   /* of decimation                                                  */
 } qt_lead_opts;
 extern const weir_opt qt_lead_options[];
