@@ -17,10 +17,11 @@ const weir_opt qt_options[] = {
         qt_cfg, energy.shift, 1e-6, 0, 1, "eV",
         "distance by which an energy is shifted up where no Green's function can be "
         "computed, as on a band edge or a localized (bound or surface) state; 0: refused"),
-    WEIR_OPT_INT(qt_cfg, k.ny, 1, 1, 10000, "1",
-                 "wave vectors along y, where the device is periodic along it"),
-    WEIR_OPT_INT(qt_cfg, k.nz, 1, 1, 10000, "1",
-                 "wave vectors along z, where the device is periodic along it"),
+    WEIR_OPT_INT(
+        qt_cfg, k.ny, 1, 1, 10000, "1",
+        "wave vectors along y, where the device is periodic along it: a uniform mesh about 0 "
+        "that holds it where the number is odd"),
+    WEIR_OPT_INT(qt_cfg, k.nz, 1, 1, 10000, "1", "the same along z"),
     WEIR_OPT_REAL(qt_cfg, contact.mu, 0, -1e6, 1e6, "eV",
                   "mean of the chemical potentials of the leads"),
     WEIR_OPT_REAL(qt_cfg, contact.bias, 0.1, -100, 100, "V", "bias (mu_L - mu_R)/e"),

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
@@ -172,13 +173,26 @@ static int64_t find_position(int64_t n, const double *position, double x)
   return lo;
 }
 
+/* The value that 98 of 100 do not exceed: a van Hove singularity does not darken all others. */
+static weir_status find_top(int64_t n, const double *value, double *top)
+{
+  double *sorted = NULL;
+
+  WEIR_TRY(weir_alloc(n, sizeof *sorted, (void **)&sorted));
+  memcpy(sorted, value, (size_t)n * sizeof *sorted);
+  qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+  *top = sorted[(n - 1) * 98 / 100];
+  weir_free(&sorted);
+  return WEIR_OK;
+}
+
 /* Density of states summed over the atoms of a position; a column is the mean of `group` positions,
  * for there are at most COLUMNS. */
 static weir_status ldos_map(weir_report *r, const qt_study *s)
 {
   enum { COLUMNS = 1000 };
   const int64_t n_a = s->system.n_atoms, n_e = s->n_energies;
-  double *x = NULL, *value = NULL;
+  double *x = NULL, *value = NULL, top = 0;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(n_a, sizeof *x, (void **)&x), done);
@@ -199,8 +213,10 @@ static weir_status ldos_map(weir_report *r, const qt_study *s)
 
     x[c] = (x[c * group] + x[last]) / 2;
   }
+  WEIR_TRY_GOTO(find_top(n * n_e, value, &top), done);
   status = weir_report_map(r, "ldos",
-                           &(weir_map){.title = "Local density of states along the device",
+                           &(weir_map){.title = "Local density of states along the device, summed "
+                                                "over the atoms of a position",
                                        .x_label = "x (Angstrom)",
                                        .y_label = "energy (eV)",
                                        .unit = "1/eV",
@@ -208,7 +224,8 @@ static weir_status ldos_map(weir_report *r, const qt_study *s)
                                        .columns = n,
                                        .x = x,
                                        .y = s->energy,
-                                       .value = value});
+                                       .value = value,
+                                       .hi = top});
 done:
   weir_free(&x);
   weir_free(&value);
@@ -217,6 +234,11 @@ done:
 
 static weir_status fill(weir_report *r, const qt_study *s)
 {
+  const qt_device *device = qt_study_device(s->cfg);
+
+  WEIR_TRY(weir_report_text(r, "Device: %s (%s); %s. Leads by %s.", device->name, device->help,
+                            device->cite,
+                            s->cfg->lead.method == QT_LEAD_MODES ? "modes" : "decimation"));
   WEIR_TRY(weir_report_text(r,
                             "Coherent transport through %lld orbitals in %lld blocks, %lld wave "
                             "vectors, %lld energies. Files: %s.",
@@ -239,7 +261,7 @@ weir_status qt_run_page(const qt_study *s, const char *dir)
 
   write_heat_events(s);
   write_event(s);
-  WEIR_TRY(weir_report_open(dir, "quantum_transport", &r));
+  WEIR_TRY(weir_report_open(dir, "Transport of a device between two leads", &r));
   WEIR_TRY_GOTO(fill(r, s), done);
   status = weir_report_commit(&r);
 done:

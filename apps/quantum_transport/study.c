@@ -11,10 +11,15 @@
 
 #define USUAL "chain"
 
+const qt_device *qt_study_device(const qt_cfg *cfg)
+{
+  return qt_device_find(cfg->device.name != NULL ? cfg->device.name : USUAL);
+}
+
 static weir_status build(const qt_cfg *cfg, qt_system *out)
 {
   const weir_one_of *kind = &cfg->device;
-  const qt_device *device = qt_device_find(kind->name != NULL ? kind->name : USUAL);
+  const qt_device *device = qt_study_device(cfg);
   void *defaults = NULL;
   weir_status status = WEIR_OK;
 

@@ -32,6 +32,8 @@ typedef struct qt_study {
   double seconds;
 } qt_study;
 
+/* The device that a configuration names, or else the usual one. */
+const qt_device *qt_study_device(const qt_cfg *cfg);
 /* Builds the device, wave vectors and energies. Fails: WEIR_ERR_CONFIG naming the key; as
  * qt_device.build and qt_system_check. *out is finished by the caller, on failure too. */
 weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;

@@ -1,8 +1,22 @@
 /* verb_run.c - computes transmission, density of states and currents of a device. */
+#include <stdio.h>
 #include "base/weir_log.h"
 #include "out_spectra.h"
 #include "run_page.h"
 #include "verbs.h"
+
+static void print_results(const qt_study *s, const char *dir)
+{
+  if (s->system.particle == QT_PHONONS) {
+    for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
+      printf("thermal conductance at %g K: %.5g W/K\n", s->heat[i].temperature,
+             s->heat[i].conductance);
+    }
+  } else {
+    printf("current %.5g A, conductance %.5g S\n", s->current, s->conductance);
+  }
+  printf("report: %s/report.html\n", dir);
+}
 
 static weir_status run(const weir_cli *cli, const qt_cfg *cfg, weir_run_dir *dir, qt_study *s)
 {
@@ -13,7 +27,9 @@ static weir_status run(const weir_cli *cli, const qt_cfg *cfg, weir_run_dir *dir
   WEIR_TRY(weir_run_dir_accept(dir));
   WEIR_TRY(qt_write_provenance(cli, cfg));
   WEIR_TRY(qt_out_spectra(s, cli->out));
-  return qt_run_page(s, cli->out);
+  WEIR_TRY(qt_run_page(s, cli->out));
+  print_results(s, cli->out);
+  return WEIR_OK;
 }
 
 weir_status qt_verb_run(const weir_cli *cli)

@@ -377,8 +377,8 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
     status = first_failure(&j, threads);
     weir_progress("transport", points - left + (left < BATCH * threads ? left : BATCH * threads),
                   points, "points");
-    if (status == WEIR_OK && weir_stop_requested()) {
-      status = weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld points",
+    if (status == WEIR_OK && left > BATCH * threads && weir_stop_requested()) {
+      status = weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld points: nothing is written",
                          (long long)(j.first + BATCH * threads), (long long)points);
     }
   }

@@ -216,6 +216,7 @@ static void what_is_wrong_is_refused_by_name(void **state)
       {"--set k.nz=3", "not periodic along z", 2},
       {"--set device=harmonic_chain", "hbar omega", 2},
       {"--set 'device={chain: {hopping: 0}}'", "device.chain.hopping", 2},
+      {"--set 'device={agnr: {width: 1}}'", "device.agnr.width", 2},
       {"--set 'device={wannier: {seed: nowhere}}'", "nowhere", 3},
       {"--device cuda", "cpu", 7},
   };

@@ -28,6 +28,11 @@ static const qt_ribbon_lattice lattice = {.device = "agnr",
 
 static weir_status build(const void *opts, uint64_t seed, qt_system *out)
 {
+  if (((const qt_ribbon_opts *)opts)->width < 2) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "device.agnr.width is 1: dimers of one line are not connected; give 2 or more");
+  }
   return qt_ribbon_create(&lattice, opts, seed, out);
 }
 
