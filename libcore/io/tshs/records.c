@@ -5,13 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/weir_alloc.h"
+#include "base/weir_units.h"
 #include "io/io_priv.h"
 #include "io/weir_tshs.h"
 
 enum { MARKER = 4, INT = 4, REAL = 8, MOST_IMAGES = 1000000 };
-
-static const double rydberg = 13.605693122994; /* eV, CODATA 2018 */
-static const double bohr = 0.529177210903;     /* Angstrom */
 
 typedef struct reading {
   const char *path;
@@ -146,12 +144,12 @@ static weir_status read_geometry(reading *r, weir_tshs *t)
   WEIR_TRY(next(r, "cell and atoms", (9 + 3 * t->n_atoms) * REAL));
   WEIR_TRY(weir_alloc(t->n_atoms, sizeof *t->position, (void **)&t->position));
   for (int64_t i = 0; i < 9; i++) {
-    WEIR_TRY(
-        take_real(r, i, "component of the cell that is not finite", bohr, &t->cell[i / 3][i % 3]));
+    WEIR_TRY(take_real(r, i, "component of the cell that is not finite", WEIR_BOHR,
+                       &t->cell[i / 3][i % 3]));
   }
   for (int64_t i = 0; i < 3 * t->n_atoms; i++) {
-    WEIR_TRY(
-        take_real(r, 9 + i, "coordinate that is not finite", bohr, &t->position[i / 3][i % 3]));
+    WEIR_TRY(take_real(r, 9 + i, "coordinate that is not finite", WEIR_BOHR,
+                       &t->position[i / 3][i % 3]));
   }
   WEIR_TRY(next(r, "the flags", 3 * INT));
   r->gamma = integer(r->record) != 0;
@@ -165,7 +163,7 @@ static weir_status read_geometry(reading *r, weir_tshs *t)
   }
   WEIR_TRY(next(r, "the k points", 9 * INT + 3 * REAL));
   WEIR_TRY(next(r, "the Fermi energy", 3 * REAL));
-  WEIR_TRY(take_real(r, 0, "Fermi energy that is not finite", rydberg, &t->fermi));
+  WEIR_TRY(take_real(r, 0, "Fermi energy that is not finite", WEIR_RYDBERG, &t->fermi));
   WEIR_TRY(next(r, "the step", 2 * INT));
   WEIR_TRY(next(r, "the last orbitals of atoms", (t->n_atoms + 1) * INT));
   WEIR_TRY(weir_alloc(t->n_atoms + 1, sizeof *t->first, (void **)&t->first));
@@ -256,7 +254,7 @@ static weir_status read_all(reading *r, int64_t spin, weir_tshs *t)
   WEIR_TRY(read_pattern(r, t));
   WEIR_TRY(read_matrix(r, t, "a row of the overlap", 1, t->s));
   for (int64_t i = 0; i < t->n_spins; i++) {
-    WEIR_TRY(read_matrix(r, t, "a row of the Hamiltonian", rydberg, i == spin ? t->h : NULL));
+    WEIR_TRY(read_matrix(r, t, "a row of the Hamiltonian", WEIR_RYDBERG, i == spin ? t->h : NULL));
   }
   WEIR_TRY(read_images(r, t));
   return r->at == r->size

@@ -5,11 +5,10 @@
 #include <strings.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_units.h"
 #include "io/wannier/wannier_priv.h"
 
 enum { MOST_ATOMS = 10000000 };
-
-static const double bohr = 0.529177210903; /* Angstrom, CODATA 2018 */
 
 void weir_wannier_fini(weir_wannier *w)
 {
@@ -127,7 +126,7 @@ static weir_status read_cell(weir_io_numbers *t, weir_wannier *w)
 
     WEIR_TRY(weir_io_numbers_word(t, &word, &found));
     if (found && vectors == 0 && is_word(word, "bohr")) {
-      unit = bohr;
+      unit = WEIR_BOHR;
     } else if (found && (vectors > 0 || (!is_word(word, "ang") && !is_word(word, "angstrom")))) {
       t->rest = whole;
       for (int d = 0; d < 3; d++) {

@@ -1,0 +1,8 @@
+/* weir_units.h - atomic units in those that Weir computes in. CODATA 2018. */
+#ifndef WEIR_UNITS_H
+#define WEIR_UNITS_H
+
+#define WEIR_RYDBERG 13.605693122994 /* eV       */
+#define WEIR_BOHR 0.529177210903     /* Angstrom */
+
+#endif
