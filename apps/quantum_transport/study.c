@@ -95,7 +95,7 @@ weir_status qt_study_open(const qt_cfg *cfg, qt_study *out)
   WEIR_TRY(make_energies(s));
   const bool phonons = s->system.particle == QT_PHONONS;
 
-  s->spin = s->system.has_spin ? 1 : 2;
+  s->spin = qt_system_spin(&s->system);
   s->reservoir[QT_LEFT] = (qt_reservoir){c->mu + c->bias / 2, c->temperature};
   s->reservoir[QT_RIGHT] = (qt_reservoir){c->mu - c->bias / 2, c->temperature};
   if (phonons) {
@@ -280,7 +280,7 @@ const char *qt_study_per_spin(const qt_study *s)
 
 const char *qt_study_both_spins(const qt_study *s)
 {
-  return sums_spins(s) ? ", both spins" : "";
+  return !sums_spins(s) ? "" : s->system.one_spin ? ", one spin" : ", both spins";
 }
 
 const char *qt_study_per_cell(const qt_study *s)

@@ -24,7 +24,7 @@ typedef struct qt_study {
   double *dos;          /* [n_energies] of all orbitals, mean over k, 1/eV; NULL: none     */
   double *ldos;         /* [n_energies, n_atoms] of each atom, likewise                    */
   qt_reservoir reservoir[QT_LEADS];
-  double spin; /* 2, or 1 where the basis has spin    */
+  double spin; /* as qt_system_spin                   */
   /* From left to right; of electrons e times their flow and energies from the zero of H. */
   double current, energy_current, conductance; /* A, W, S; phonons: heat current in W; NaN where
                                                   no energies are in the window of the leads */

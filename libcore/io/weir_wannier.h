@@ -27,6 +27,7 @@ typedef struct weir_wannier {
   double (*centre)[3]; /* [n] Angstrom; NULL where no file gives them                        */
   int64_t n_atoms;
   weir_wannier_atom *atom; /* [n_atoms]; NULL where no file gives them                        */
+  bool spinors;            /* of .win: both spins are among the functions                     */
   bool has_cell;
   double cell[3][3]; /* rows: vectors in Angstrom                                             */
 } weir_wannier;
@@ -45,7 +46,8 @@ weir_status weir_wannier_read_tb(const char *path, weir_wannier *out) WEIR_CHECK
 /* Replaces each h(R) by its shares at the nearest images R + T of wsvec.dat. */
 weir_status weir_wannier_read_shifts(const char *path, weir_wannier *w) WEIR_CHECKED;
 weir_status weir_wannier_read_centres(const char *path, weir_wannier *w) WEIR_CHECKED;
-weir_status weir_wannier_read_cell(const char *path, weir_wannier *w) WEIR_CHECKED;
+/* The cell of .win, and `spinors`. */
+weir_status weir_wannier_read_win(const char *path, weir_wannier *w) WEIR_CHECKED;
 
 /* Place of a lattice vector; -1 where there is none. */
 int64_t weir_wannier_find(const weir_wannier *w, const int64_t r[3]);

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static weir_status (*const read[PARTS])(const char *, weir_wannier *) = {
       weir_wannier_read_hr, weir_wannier_read_shifts, weir_wannier_read_centres,
-      weir_wannier_read_cell};
+      weir_wannier_read_win};
   static const uint8_t empty;
   const int64_t before = weir_alloc_bytes();
   const bool tb = size > 2 && memcmp(data, "tb", 2) == 0;

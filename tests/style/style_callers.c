@@ -27,7 +27,7 @@ static const struct known {
     {"libcore/io/weir_grib.h", "weir_grib_available", "as each optional format has it"},
     {"libcore/io/weir_grib.h", "weir_grib_commit", "ends what weir_grib_create begins"},
     {"libcore/io/weir_grib.h", "weir_grib_damaged", "what skip_damaged has skipped"},
-    {"libcore/io/weir_wannier.h", "weir_wannier_read_cell", "files that do not share a seed name"},
+    {"libcore/io/weir_wannier.h", "weir_wannier_read_win", "files that do not share a seed name"},
     {"libcore/io/weir_wannier.h", "weir_wannier_read_centres",
      "files that do not share a seed name"},
     {"libcore/load/weir_load.h", "weir_load_start", "samples one by one, without batches"},

@@ -39,7 +39,11 @@ const weir_opt qt_matrices_options[] = {
                  "repeated as often"),
     WEIR_OPT_INT(qt_matrices_opts, direction, 1, 1, 3, "1",
                  "lattice vector of .TSHS along which the current flows"),
-    WEIR_OPT_INT(qt_matrices_opts, spin, 0, 0, 1, "1", "spin of .TSHS: 0 or 1"),
+    WEIR_OPT_BOOL(qt_matrices_opts, spin_in_basis, false,
+                  "both spins are among the orbitals, as with spin-orbit coupling: a state holds "
+                  "one electron, not two"),
+    WEIR_OPT_INT(qt_matrices_opts, spin, 0, 0, 1, "1",
+                 "spin of a .TSHS: 0 or 1; of two spins, currents are those of this one alone"),
     WEIR_OPT_BOOL(qt_matrices_opts, fermi, true, "energies of .TSHS are from its Fermi energy"),
     WEIR_OPT_BOOL(qt_matrices_opts, sort, false, "order the atoms of .TSHS along the current"),
     WEIR_OPT_REAL(qt_matrices_opts, tolerance, 1e-6, 0, 1e3, "eV",
@@ -127,6 +131,22 @@ done:
   return status;
 }
 
+/* Which spins a file holds: one of the two of a .TSHS, or both. */
+static weir_status take_spin(const building *b, const char *path, const qt_matrices_file *f)
+{
+  const bool one = f->t.n_spins == 2;
+
+  if (one && b->opts->spin_in_basis) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "device.matrices.spin_in_basis: %s holds the matrices of two spins, of which "
+                     "one is computed (device.matrices.spin): leave spin_in_basis out",
+                     path);
+  }
+  b->out->has_spin = b->opts->spin_in_basis;
+  b->out->one_spin = b->out->one_spin || one;
+  return WEIR_OK;
+}
+
 /* A lead of a file; of a repeated cell, that of the device. */
 static weir_status read_lead(building *b, int side)
 {
@@ -146,8 +166,11 @@ static weir_status read_lead(building *b, int side)
   WEIR_TRY(qt_matrices_file_read(b->opts, h, own ? o->s : b->opts->s, &f));
   const bool images = f.t.n_atoms > 0 || f.t.n_images > 1;
   qt_lead *const lead = &b->out->lead[side];
-  const weir_status status = images ? take_cells(&f, h, lead) : take_two_cells(&f, h, lead);
+  weir_status status = take_spin(b, h, &f);
 
+  if (status == WEIR_OK) {
+    status = images ? take_cells(&f, h, lead) : take_two_cells(&f, h, lead);
+  }
   lead->length = f.axes.cell[0][0];
   qt_matrices_file_fini(&f);
   return status;
@@ -466,6 +489,7 @@ static weir_status make(building *b)
   weir_status status = WEIR_OK;
 
   s->particle = QT_ELECTRONS;
+  WEIR_TRY(take_spin(b, b->opts->h, &b->file));
   WEIR_TRY(read_lead(b, QT_LEFT));
   WEIR_TRY(read_lead(b, QT_RIGHT));
   WEIR_TRY(b->opts->cells > 0 ? make_repeated(b) : make_whole(b));
@@ -480,6 +504,10 @@ static weir_status make(building *b)
             "transverse images",
             b->opts->h, (long long)s->n, (long long)s->n_blocks, (long long)s->lead[QT_LEFT].n,
             (long long)s->lead[QT_RIGHT].n, (long long)s->h.count);
+  if (s->one_spin) {
+    weir_info("transport", "%s: spin %lld of two: currents and conductances are those of it alone",
+              b->opts->h, (long long)b->opts->spin);
+  }
 done:
   qt_pattern_fini(&p);
   return status;

@@ -17,7 +17,7 @@ typedef struct qt_matrices_opts {
   const char *h, *s;
   qt_matrices_lead_opts left, right;
   int64_t cells, direction, spin;
-  bool fermi, sort;
+  bool spin_in_basis, fermi, sort;
   double tolerance;
 } qt_matrices_opts;
 extern const weir_opt qt_matrices_options[];

@@ -285,8 +285,10 @@ static void put_rows(int what, int64_t n, int64_t images, const int64_t *isc, co
 }
 
 /* Atoms [0, n) of a chain along vector 2, a Bohr apart, with three images along x (vector 1,
- * across) and `along` (1 or 3) of y; order: the place of each. The Fermi energy is 0.5 Ry. */
-static const char *put_tshs(const char *name, int64_t n, int64_t along, const int64_t *order)
+ * across) and `along` (1 or 3) of y; order: the place of each. The Fermi energy is 0.5 Ry. Both
+ * spins, where there are two, have the same matrices. */
+static const char *put_spins(const char *name, int64_t n, int64_t along, const int64_t *order,
+                             int64_t spins)
 {
   const char *const path = path_of(name);
   const int64_t images = 3 * along, all = n * images;
@@ -307,7 +309,7 @@ static const char *put_tshs(const char *name, int64_t n, int64_t along, const in
   }
   tshs_size = 0;
   put_ints(1, (const int64_t[]){1});
-  put_ints(5, (const int64_t[]){n, n, all, 1, n * all});
+  put_ints(5, (const int64_t[]){n, n, all, spins, n * all});
   put_ints(3, (const int64_t[]){3, along, 1});
   put_reals(9 + 3 * n, xa);
   put_ints(3, (const int64_t[]){0, 0, 0});
@@ -324,12 +326,17 @@ static const char *put_tshs(const char *name, int64_t n, int64_t along, const in
     list[a] = all;
   }
   put_ints(n, list);
-  for (int what = 0; what < 3; what++) {
-    put_rows(what, n, images, isc, order);
+  for (int what = 0; what < 2 + spins; what++) {
+    put_rows(what < 2 ? what : 2, n, images, isc, order);
   }
   put_ints(3 * images, isc);
   weir_check_write(path, tshs, tshs_size);
   return path;
+}
+
+static const char *put_tshs(const char *name, int64_t n, int64_t along, const int64_t *order)
+{
+  return put_spins(name, n, along, order, 1);
 }
 
 #define RY 13.605693122994
@@ -409,6 +416,41 @@ static void assert_refused(const qt_matrices_opts *o, weir_status status, const 
     fprintf(stderr, "%s\n", weir_last_message());
     fail();
   }
+  qt_system_fini(&s);
+}
+
+static void currents_of_a_spin_are_told_from_those_of_both(void **state)
+{
+  static const int64_t order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  qt_matrices_opts o = defaults(put("h.mtx", 0, N, 0, N, false));
+  qt_system s;
+
+  for (int both = 0; both < 2; both++) {
+    o.spin_in_basis = both;
+    assert_ok(build(&o, &s));
+    assert_true(s.has_spin == both && !s.one_spin && qt_system_spin(&s) == 2 - both);
+    qt_system_fini(&s);
+  }
+  for (int64_t spin = 0; spin < 2; spin++) {
+    o = defaults(put_spins("spins.TSHS", 10, 3, order, 2));
+    o.direction = 2;
+    o.spin = spin;
+    assert_ok(build(&o, &s));
+    assert_chain(&s, 10);
+    assert_true(s.one_spin && !s.has_spin && qt_system_spin(&s) == 1);
+    assert_string_equal(qt_system_spin_text(&s), "one spin");
+    qt_system_fini(&s);
+  }
+  o.spin_in_basis = true;
+  assert_refused(&o, WEIR_ERR_CONFIG, "spin_in_basis: ");
+  o = defaults(put_tshs("paired.TSHS", 10, 3, order));
+  o.direction = 2;
+  assert_ok(build(&o, &s));
+  assert_true(!s.one_spin && qt_system_spin(&s) == 2);
+  qt_system_fini(&s);
+  o.left.h = put_spins("lead.TSHS", 2, 3, order, 2); /* a lead of one spin makes it so */
+  assert_ok(build(&o, &s));
+  assert_true(s.one_spin);
   qt_system_fini(&s);
 }
 
@@ -514,6 +556,7 @@ int main(void)
       cmocka_unit_test(cells_of_leads_join_the_device),
       cmocka_unit_test(repeated_cells_are_those_of_wannier),
       cmocka_unit_test(chains_of_siesta_are_read),
+      cmocka_unit_test(currents_of_a_spin_are_told_from_those_of_both),
       cmocka_unit_test(wrong_wishes_are_refused),
       cmocka_unit_test(blocks_grow_with_couplings),
       cmocka_unit_test(missing_memory_is_reported),

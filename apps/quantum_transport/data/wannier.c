@@ -14,6 +14,9 @@ const weir_opt qt_wannier_options[] = {
                   "silicon_wsvec.dat, silicon_centres.xyz and silicon.win"),
     WEIR_OPT_BOOL(qt_wannier_opts, wsvec, true,
                   "share hoppings among nearest images as seed_wsvec.dat says, where it exists"),
+    WEIR_OPT_BOOL(qt_wannier_opts, spin_in_basis, false,
+                  "both spins are among the functions, as spinors = true in seed.win says too: a "
+                  "state holds one electron, not two"),
     WEIR_OPT_INT(qt_wannier_opts, direction, 1, 1, 3, "1",
                  "lattice vector along which the current flows"),
     WEIR_OPT_REAL(qt_wannier_opts, cutoff, 1e-3, 0, 1e3, "eV",
@@ -275,6 +278,7 @@ weir_status qt_wannier_system(const qt_wannier_opts *opts, const weir_wannier *w
                 done);
   WEIR_TRY_GOTO(sort_layer(&f), done);
   out->particle = QT_ELECTRONS;
+  out->has_spin = opts->spin_in_basis || w->spinors;
   if (!weir_mul_ok(layers, f.n, &out->n)) {
     WEIR_TRY_GOTO(weir_fail(WEIR_ERR_CONFIG, "device.wannier.cells: too many"), done);
   }

@@ -11,7 +11,7 @@
 
 typedef struct qt_wannier_opts {
   const char *seed;
-  bool wsvec;
+  bool wsvec, spin_in_basis;
   int64_t direction, layer, cells;
   double cutoff, tolerance;
 } qt_wannier_opts;

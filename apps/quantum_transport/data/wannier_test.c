@@ -295,6 +295,37 @@ static void discarded_hoppings_are_told(void **state)
   qt_system_fini(&s);
 }
 
+/* One cell and its neighbours along vector 2 carry both spins where .win or the option say so. */
+static void spinors_hold_one_electron_a_state(void **state)
+{
+  static const struct {
+    const char *win;
+    bool option, has_spin;
+  } cases[] = {{"spinors = .true.\n", false, true},
+               {"", false, false},
+               {"spinors = F\n", false, false},
+               {"spinors = F\n", true, true}};
+  char path[600], text[256];
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    qt_wannier_opts o = defaults(put(small));
+    qt_system s;
+
+    snprintf(path, sizeof path, "%s.win", o.seed);
+    snprintf(text, sizeof text, "%sbegin unit_cell_cart\n1 0 0\n0 1 0\n0 0 1\nend unit_cell_cart\n",
+             cases[i].win);
+    weir_check_write(path, text, strlen(text));
+    o.direction = 2;
+    o.spin_in_basis = cases[i].option;
+    assert_ok(build(&o, &s));
+    assert_true(s.has_spin == cases[i].has_spin && !s.one_spin);
+    assert_true(qt_system_spin(&s) == (cases[i].has_spin ? 1 : 2));
+    assert_string_equal(qt_system_spin_text(&s), "both spins");
+    qt_system_fini(&s);
+    assert_int_equal(remove(path), 0);
+  }
+}
+
 static void wrong_wishes_are_refused(void **state)
 {
   static const struct {
@@ -357,6 +388,7 @@ int main(void)
       cmocka_unit_test(axes_follow_the_cell),
       cmocka_unit_test(ribbons_are_those_of_wannier90),
       cmocka_unit_test(discarded_hoppings_are_told),
+      cmocka_unit_test(spinors_hold_one_electron_a_state),
       cmocka_unit_test(wrong_wishes_are_refused),
       cmocka_unit_test(missing_memory_is_reported),
   };

@@ -31,6 +31,11 @@ void qt_system_fini(qt_system *s)
   *s = (qt_system){.n = 0};
 }
 
+double qt_system_spin(const qt_system *s)
+{
+  return s->has_spin || s->one_spin ? 1 : 2;
+}
+
 /* factor times exp(2 pi i k . image). */
 static weir_c128 phase(const qt_bloch *m, int64_t i, const double k[2], weir_c128 factor)
 {

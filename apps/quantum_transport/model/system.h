@@ -48,6 +48,7 @@ enum { QT_LEFT, QT_RIGHT, QT_LEADS };
 typedef struct qt_system {
   qt_particle particle;
   bool has_spin;    /* both spins are in the basis: a state holds one electron, not two */
+  bool one_spin;    /* the matrices are those of one of two spins, which alone is computed */
   int64_t n;        /* orbitals of the device                                  */
   int64_t n_blocks; /* at least 1                                              */
   int64_t *block;   /* [n_blocks + 1] first orbital of each block, and n       */
@@ -59,6 +60,8 @@ typedef struct qt_system {
   bool periodic[3];  /* of cell; x is not                                       */
 } qt_system;
 void qt_system_fini(qt_system *s);
+/* Electrons of a state of the basis: 2, or 1 where the basis has spin or is that of one spin. */
+double qt_system_spin(const qt_system *s);
 
 /* Refuses what cannot be right: sizes that do not agree, elements outside the block tridiagonal, a
  * matrix that is not Hermitian (`tolerance` times its largest element), leads that are no

@@ -113,6 +113,28 @@ static weir_status is_cell(weir_io_numbers *t, bool *yes)
   return WEIR_OK;
 }
 
+/* "spinors = .true.", also with ":" or a blank; as Wannier90 reads it, any value with a T is true,
+ * any other with an F false. Leaves other lines alone. */
+static weir_status read_spinors(weir_io_numbers *t, weir_wannier *w)
+{
+  static const char word[] = "spinors";
+  const int64_t size = (int64_t)sizeof word - 1;
+
+  if (weir_io_numbers_at_end(t) || t->rest.size <= size ||
+      strncasecmp(t->rest.at, word, (size_t)size) != 0 || !strchr(" \t=:", t->rest.at[size])) {
+    return WEIR_OK;
+  }
+  bool is_false = false;
+
+  w->spinors = false;
+  for (int64_t i = size; i < t->rest.size; i++) {
+    w->spinors = w->spinors || strchr("tT", t->rest.at[i]) != NULL;
+    is_false = is_false || strchr("fF", t->rest.at[i]) != NULL;
+  }
+  return w->spinors || is_false ? WEIR_OK
+                                : weir_io_numbers_refuse(t, "spinors is neither true nor false");
+}
+
 static weir_status read_cell(weir_io_numbers *t, weir_wannier *w)
 {
   double unit = 1;
@@ -141,22 +163,27 @@ static weir_status read_cell(weir_io_numbers *t, weir_wannier *w)
   return WEIR_OK;
 }
 
-weir_status weir_wannier_read_cell(const char *path, weir_wannier *w)
+weir_status weir_wannier_read_win(const char *path, weir_wannier *w)
 {
   weir_io_numbers *t = NULL;
   weir_status status = WEIR_OK;
   bool found = false;
 
   WEIR_TRY(weir_io_numbers_open(path, &t));
-  while (!found) {
-    if (t->lines.offset >= t->lines.size) {
-      status = weir_fail(WEIR_ERR_DATA, "%s: has no block 'begin unit_cell_cart'", path);
-      goto done;
-    }
+  while (t->lines.offset < t->lines.size) {
+    bool here = false;
+
     WEIR_TRY_GOTO(next_line(t), done);
-    WEIR_TRY_GOTO(is_cell(t, &found), done);
+    WEIR_TRY_GOTO(read_spinors(t, w), done);
+    WEIR_TRY_GOTO(is_cell(t, &here), done);
+    if (here) {
+      WEIR_TRY_GOTO(read_cell(t, w), done);
+    }
+    found = found || here;
   }
-  WEIR_TRY_GOTO(read_cell(t, w), done);
+  if (!found) {
+    status = weir_fail(WEIR_ERR_DATA, "%s: has no block 'begin unit_cell_cart'", path);
+  }
 done:
   weir_io_numbers_close(&t);
   return status;
@@ -191,7 +218,7 @@ weir_status weir_wannier_read(const char *seed, bool shifts, weir_wannier *out)
     bool wanted;
   } files[] = {{"_wsvec.dat", weir_wannier_read_shifts, shifts},
                {"_centres.xyz", weir_wannier_read_centres, true},
-               {".win", weir_wannier_read_cell, true}};
+               {".win", weir_wannier_read_win, true}};
   char path[4096];
   weir_status status = WEIR_OK;
 

@@ -392,20 +392,29 @@ static void tb_files_give_cell_and_centres(void **state)
   assert_int_equal(weir_wannier_read_tb(path, &w), WEIR_ERR_DATA);
 }
 
+#define WIN_CELL "begin unit_cell_cart\n2 0 0\n0 1 0\n0 0 1\n"
+
 static void cells_and_centres_are_read_as_people_write_them(void **state)
 {
   static const struct {
     const char *text, *said;
     double x;
+    bool spinors;
   } cells[] = {
       {"a = 1 ! begin unit_cell_cart\nBegin Unit_Cell_Cart # x\nBohr\n1 0 0\n\n0 1 0 ! y\n0 0 1\n"
        "end unit_cell_cart",
-       NULL, 0.529177210903},
-      {"begin: UNIT_CELL_CART\r\nAng\r\n1.0d0 0 0\r\n0 1 0\r\n0 0 1\r\n", NULL, 1},
-      {"begin unit_cell_cart\n2 0 0\n0 1 0\n0 0 1\n", NULL, 2},
-      {"begin unit_cell_cart\nnm\n2 0 0\n", "cell.win:2: a component of the cell is 'nm'", 0},
-      {"begin unit_cell_cart\n2 0 0\n", "cell.win:2: the file ends here", 0},
-      {"num_wann = 2\n", "no block 'begin unit_cell_cart'", 0},
+       NULL, 0.529177210903, false},
+      {"begin: UNIT_CELL_CART\r\nAng\r\n1.0d0 0 0\r\n0 1 0\r\n0 0 1\r\n", NULL, 1, false},
+      {"begin unit_cell_cart\n2 0 0\n0 1 0\n0 0 1\n", NULL, 2, false},
+      {" Spinors = .TRUE. ! f\n" WIN_CELL, NULL, 2, true},
+      {WIN_CELL "end unit_cell_cart\nspinors:t\n", NULL, 2, true},
+      {"spinors\tF\r\n" WIN_CELL, NULL, 2, false},
+      {"! spinors = true\nspinors_of = t\n" WIN_CELL, NULL, 2, false},
+      {"spinors = 1\n" WIN_CELL, "cell.win:1: spinors is neither true nor false", 0, false},
+      {"begin unit_cell_cart\nnm\n2 0 0\n", "cell.win:2: a component of the cell is 'nm'", 0,
+       false},
+      {"begin unit_cell_cart\n2 0 0\n", "cell.win:2: the file ends here", 0, false},
+      {"num_wann = 2\n", "no block 'begin unit_cell_cart'", 0, false},
   };
   static const struct {
     const char *text, *said;
@@ -424,9 +433,10 @@ static void cells_and_centres_are_read_as_people_write_them(void **state)
   snprintf(path, sizeof path, "%s/cell.win", dir);
   for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
     write_text(path, cells[i].text);
-    assert_int_equal(weir_wannier_read_cell(path, &w), cells[i].said ? WEIR_ERR_DATA : WEIR_OK);
+    w.spinors = false;
+    assert_int_equal(weir_wannier_read_win(path, &w), cells[i].said ? WEIR_ERR_DATA : WEIR_OK);
     assert_true(cells[i].said ? strstr(weir_last_message(), cells[i].said) != NULL
-                              : w.cell[0][0] == cells[i].x);
+                              : w.cell[0][0] == cells[i].x && w.spinors == cells[i].spinors);
   }
   snprintf(path, sizeof path, "%s/centres.xyz", dir);
   for (size_t i = 0; i < sizeof centres / sizeof centres[0]; i++) {

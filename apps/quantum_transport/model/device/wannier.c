@@ -17,9 +17,9 @@ static weir_status build_from(const qt_wannier_opts *o, weir_wannier *w, qt_syst
   WEIR_TRY(qt_wannier_layer(o, w, &layer));
   WEIR_TRY(qt_wannier_system(o, w, layer, out));
   weir_info("transport",
-            "%s: layers of %lld cells, %lld functions; %lld layers; %lld transverse images",
-            o->seed, (long long)layer, (long long)out->lead[QT_LEFT].n, (long long)out->n_blocks,
-            (long long)out->h.count);
+            "%s: %slayers of %lld cells, %lld functions; %lld layers; %lld transverse images",
+            o->seed, out->has_spin ? "functions of both spins; " : "", (long long)layer,
+            (long long)out->lead[QT_LEFT].n, (long long)out->n_blocks, (long long)out->h.count);
   return WEIR_OK;
 }
 
