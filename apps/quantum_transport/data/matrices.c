@@ -323,29 +323,43 @@ static weir_status make_repeated(building *b)
   return repeat(&cell->overlap, &cell->next_overlap, cell->n, cells, &b->out->s);
 }
 
-/* How much an end of the device differs from the cell of a lead of a file. */
-static weir_status compare_end(const building *b, int side)
+/* How much an end block of a matrix of the device differs from that of a cell of its lead. */
+static weir_status compare_blocks(const qt_system *s, const qt_bloch *whole, const qt_bloch *cell,
+                                  int side, double *difference)
 {
-  const qt_system *const s = b->out;
   const int64_t n = s->lead[side].n, at = side == QT_LEFT ? 0 : s->n - n;
   qt_bloch block = {.count = 0}, both = {.count = 0};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(qt_bloch_block(&s->h, at, at, n, &block), done);
-  const qt_bloch_part parts[] = {{.m = &s->lead[side].cell}, {.m = &block, .row = n, .column = n}};
+  WEIR_TRY_GOTO(qt_bloch_block(whole, at, at, n, &block), done);
+  const qt_bloch_part parts[] = {{.m = cell}, {.m = &block, .row = n, .column = n}};
 
   WEIR_TRY_GOTO(qt_bloch_of_parts(2 * n, parts, 2, &both), done);
-  const double difference =
-      qt_bloch_difference(&both, n, (const int64_t[]){0, n}, (const int64_t[]){0, n});
-
-  if (difference > b->opts->tolerance) {
-    weir_warn("transport", "the %s end of the device differs from a cell of its lead by %.3g eV",
-              sides[side], difference);
-  }
+  *difference = qt_bloch_difference(&both, n, (const int64_t[]){0, n}, (const int64_t[]){0, n});
 done:
   qt_bloch_fini(&block);
   qt_bloch_fini(&both);
   return status;
+}
+
+/* Warns where an end of the device differs from the cell of a lead of a file. */
+static weir_status compare_end(const building *b, int side)
+{
+  const qt_system *const s = b->out;
+  const qt_lead *const lead = &s->lead[side];
+  double h = 0, overlap = 0;
+
+  WEIR_TRY(compare_blocks(s, &s->h, &lead->cell, side, &h));
+  if (s->s.count > 0 && lead->overlap.count > 0) { /* else refused by qt_system_check */
+    WEIR_TRY(compare_blocks(s, &s->s, &lead->overlap, side, &overlap));
+  }
+  if (h > b->opts->tolerance || overlap > b->opts->tolerance) {
+    weir_warn("transport",
+              "the %s end of the device differs from a cell of its lead by %.3g eV, its overlap by "
+              "%.3g",
+              sides[side], h, overlap);
+  }
+  return WEIR_OK;
 }
 
 /* Orbitals of an end layer, and the lead of it where no file gives it. */

@@ -499,6 +499,49 @@ static void wrong_wishes_are_refused(void **state)
   assert_refused(&o, WEIR_ERR_CONFIG, "spin 1 is asked for");
 }
 
+static char said[4096];
+
+static void listen(void *context, weir_log_level level, const char *room, const char *text)
+{
+  (void)snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", text);
+}
+
+/* Builds while messages are collected in `said`. */
+static void build_and_listen(const qt_matrices_opts *o, qt_system *s)
+{
+  said[0] = 0;
+  weir_log_set_level(WEIR_LOG_INFO);
+  weir_log_set_sink(listen, NULL);
+  assert_ok(build(o, s));
+  weir_log_set_sink(NULL, NULL);
+  weir_log_set_level(WEIR_LOG_ERROR);
+}
+
+static void overlaps_of_leads_are_compared(void **state)
+{
+  qt_matrices_opts o = defaults(put("h.mtx", 0, N, 0, N, false));
+  qt_system s;
+
+  o.s = put("s.mtx", 0, N, 0, N, true);
+  put_leads(&o);
+  build_and_listen(&o, &s);
+  assert_null(strstr(said, "differs from a cell of its lead"));
+  qt_system_fini(&s);
+  o.left.s = o.right.s; /* of another lead */
+  build_and_listen(&o, &s);
+  assert_non_null(strstr(said,
+                         "the left end of the device differs from a cell of its lead by 0 eV, "
+                         "its overlap by 0.0"));
+  assert_null(strstr(said, "the right end"));
+  qt_system_fini(&s);
+  o.left.s = "";
+  assert_ok(build(&o, &s));
+  assert_int_equal(qt_system_check(&s, 1e-14), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "the device has an overlap matrix, the lead none, at "
+                                              "the left end"));
+  qt_system_fini(&s);
+}
+
 /* The closed device without what couples it to one of its blocks. */
 static void blocks_grow_with_couplings(void **state)
 {
@@ -558,6 +601,7 @@ int main(void)
       cmocka_unit_test(chains_of_siesta_are_read),
       cmocka_unit_test(currents_of_a_spin_are_told_from_those_of_both),
       cmocka_unit_test(wrong_wishes_are_refused),
+      cmocka_unit_test(overlaps_of_leads_are_compared),
       cmocka_unit_test(blocks_grow_with_couplings),
       cmocka_unit_test(missing_memory_is_reported),
   };

@@ -7,6 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "model/device.h"
+#include "model/ribbon.h"
 
 static void chain(qt_system *s)
 {
@@ -84,6 +85,76 @@ static void unsound_systems_are_refused_by_place(void **state)
   }
 }
 
+/* A sparse matrix [n, n] with 1 on its diagonal and x, its conjugate, beside it, as image (0, 0).
+ */
+static void put_overlap(qt_bloch *m, int64_t n, weir_c128 x)
+{
+  qt_entries e = {.count = 0};
+
+  qt_bloch_fini(m);
+  assert_ok(weir_alloc(1, sizeof *m->image, (void **)&m->image));
+  assert_ok(weir_alloc(1, sizeof *m->matrix, (void **)&m->matrix));
+  m->count = 1;
+  for (int64_t i = 0; i < n; i++) {
+    qt_entries_add(&e, i, i, (weir_c128){1, 0});
+    if (i > 0) {
+      qt_entries_add(&e, i - 1, i, x);
+      qt_entries_add(&e, i, i - 1, (weir_c128){x.re, -x.im});
+    }
+  }
+  assert_ok(qt_sparse_create(n, n, &e, &m->matrix[0]));
+  qt_entries_fini(&e);
+}
+
+static weir_status check(void *system)
+{
+  return qt_system_check(system, 1e-12);
+}
+
+/* A ribbon two sites wide: with 1 on the diagonal and x beside it, a block has the eigenvalues
+ * 1 +- |x|. */
+static void overlaps_are_of_all_parts_and_positive(void **state)
+{
+  static const struct {
+    weir_c128 device, lead;
+    const char *said;
+  } cases[] = {
+      {{0.6, 0.6}, {0.6, 0.6}, NULL},
+      {{0.6, 0.8}, {0, 0}, "block 0 of the overlap matrix is not positive definite: orbital 1"},
+      {{0.9, 0.9}, {0, 0}, "not positive definite: orbital 1 of it depends on those before"},
+      {{0, 0.5}, {0, 1}, "cell overlap of the right lead is not positive definite: orbital 1"},
+  };
+  qt_ribbon_opts o;
+  qt_system s = {.n = 0};
+
+  weir_opts_default(qt_device_find("square")->opts, sizeof o, &o);
+  o.width = 2;
+  assert_ok(qt_device_find("square")->build(&o, 1, &s));
+  put_overlap(&s.s, s.n, (weir_c128){0.1, 0});
+  assert_int_equal(qt_system_check(&s, 1e-12), WEIR_ERR_DATA);
+  assert_non_null(
+      strstr(weir_last_message(), "the device has an overlap matrix, the lead none, at the left"));
+  put_overlap(&s.lead[QT_LEFT].overlap, 2, (weir_c128){0, 0});
+  assert_int_equal(qt_system_check(&s, 1e-12), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "at the right end"));
+  put_overlap(&s.lead[QT_RIGHT].overlap, 2, (weir_c128){0, 0});
+  assert_ok(qt_system_check(&s, 1e-12));
+  assert_true(weir_check_faults(check, &s) >= 4);
+  qt_bloch_fini(&s.s);
+  assert_int_equal(qt_system_check(&s, 1e-12), WEIR_ERR_DATA);
+  assert_non_null(
+      strstr(weir_last_message(), "the lead has an overlap matrix, the device none, at the left"));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    put_overlap(&s.s, s.n, cases[i].device);
+    put_overlap(&s.lead[QT_RIGHT].overlap, 2, cases[i].lead);
+    const weir_status status = qt_system_check(&s, 1e-12);
+
+    assert_int_equal(status, cases[i].said ? WEIR_ERR_DATA : WEIR_OK);
+    assert_true(!cases[i].said || strstr(weir_last_message(), cases[i].said));
+  }
+  qt_system_fini(&s);
+}
+
 static void bloch_sums_have_the_phases_of_their_images(void **state)
 {
   int64_t image[2][2] = {{0, 0}, {1, -2}};
@@ -109,6 +180,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sound_systems_pass),
       cmocka_unit_test(unsound_systems_are_refused_by_place),
+      cmocka_unit_test(overlaps_are_of_all_parts_and_positive),
       cmocka_unit_test(bloch_sums_have_the_phases_of_their_images),
   };
 
