@@ -42,6 +42,21 @@ static weir_status check_square(const char *path, const weir_triplets *m, int64_
   return WEIR_OK;
 }
 
+/* Refuses more orbitals than the elements of a cell and its coupling (or 0 of it) can touch, before
+ * memory is taken for them. */
+static weir_status check_count(const char *path, const weir_triplets *m, int count)
+{
+  const int64_t most = m[0].count + (count == 2 ? 2 * m[1].count : 0);
+
+  return m[0].rows <= most
+             ? WEIR_OK
+             : weir_fail(
+                   WEIR_ERR_DATA,
+                   "%s: %lld rows, but elements of no more than %lld: an orbital has none, so "
+                   "that it is not part of the device",
+                   path, (long long)m[0].rows, (long long)most);
+}
+
 /* One matrix, or a cell and its coupling along the direction. */
 static weir_status read_matrices(const qt_matrices_opts *opts, const char *h, const char *s,
                                  qt_matrices_file *f)
@@ -57,17 +72,18 @@ static weir_status read_matrices(const qt_matrices_opts *opts, const char *h, co
   t->n_images = count;
   t->image[1][opts->direction - 1] = 1;
   WEIR_TRY(check_square(h, &t->h[0], 0));
+  WEIR_TRY(check_count(h, t->h, count));
   t->n_orbitals = t->h[0].rows;
   if (s[0] != 0) {
     int of_overlap = 0;
 
-    t->n_images = 2; /* both overlaps are freed */
+    t->n_images = 2; /* on failure both overlaps are freed */
     WEIR_TRY(weir_triplets_read_cells(s, t->s, &of_overlap));
-    t->n_images = count;
     if (of_overlap != count) {
       return weir_fail(WEIR_ERR_SHAPE, "%s holds %d matrices, %s %d", s, of_overlap, h, count);
     }
     WEIR_TRY(check_square(s, &t->s[0], t->n_orbitals));
+    t->n_images = count;
     f->has_s = true;
   }
   return WEIR_OK;

@@ -542,6 +542,34 @@ static void overlaps_of_leads_are_compared(void **state)
   qt_system_fini(&s);
 }
 
+static const char *put_text(const char *name, const char *text)
+{
+  const char *const path = path_of(name);
+
+  weir_check_write(path, text, strlen(text));
+  return path;
+}
+
+/* Sizes that a small file claims take no memory; what was read before a refusal is freed. */
+static void files_of_wrong_sizes_take_no_memory(void **state)
+{
+  static const char head[] = "%%MatrixMarket matrix coordinate real general\n";
+  char text[128];
+  qt_matrices_opts o = defaults("");
+  const int64_t before = weir_alloc_bytes();
+
+  snprintf(text, sizeof text, "%s%d %d 1\n1 1 1\n", head, INT32_MAX, INT32_MAX);
+  o.h = put_text("empty.mtx", text);
+  assert_refused(&o, WEIR_ERR_DATA, "empty.mtx: 2147483647 rows, but elements of no more than 1");
+  o.h = put_text("bare_ht.dat", "a cell and its coupling\n2\n0 0 0 0\n2\n0 0 0 0\n");
+  o.cells = 3;
+  assert_refused(&o, WEIR_ERR_DATA, "bare_ht.dat: 2 rows, but elements of no more than 0");
+  o.h = put_text("pair.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n1\n");
+  o.s = put_text("two_ht.dat", "a cell and its coupling\n2\n1 0 0 1\n2\n0 0 1 0\n");
+  assert_refused(&o, WEIR_ERR_SHAPE, "two_ht.dat holds 2 matrices, ");
+  assert_int_equal(weir_alloc_bytes(), before);
+}
+
 /* The closed device without what couples it to one of its blocks. */
 static void blocks_grow_with_couplings(void **state)
 {
@@ -602,6 +630,7 @@ int main(void)
       cmocka_unit_test(currents_of_a_spin_are_told_from_those_of_both),
       cmocka_unit_test(wrong_wishes_are_refused),
       cmocka_unit_test(overlaps_of_leads_are_compared),
+      cmocka_unit_test(files_of_wrong_sizes_take_no_memory),
       cmocka_unit_test(blocks_grow_with_couplings),
       cmocka_unit_test(missing_memory_is_reported),
   };
