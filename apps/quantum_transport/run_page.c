@@ -217,7 +217,7 @@ static weir_status ldos_map(weir_report *r, const qt_study *s)
   status = weir_report_map(r, "ldos",
                            &(weir_map){.title = "Local density of states along the device, summed "
                                                 "over the atoms of a position",
-                                       .x_label = "x (Angstrom)",
+                                       .x_label = s->system.is_schematic ? "block" : "x (Angstrom)",
                                        .y_label = "energy (eV)",
                                        .unit = "1/eV",
                                        .rows = n_e,

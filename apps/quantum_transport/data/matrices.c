@@ -27,7 +27,7 @@ static const weir_opt lead_options[] = {
 
 const weir_opt qt_matrices_options[] = {
     WEIR_OPT_PATH(qt_matrices_opts, h, "",
-                  "Hamiltonian (eV): Matrix Market, PETSc binary, H_4.bin or its text twin, "
+                  "Hamiltonian (eV): Matrix Market, PETSc binary, H_4.bin or its text version, "
                   "seed_ht*.dat of Wannier90, or .TSHS"),
     WEIR_OPT_PATH(qt_matrices_opts, s, "",
                   "overlap in one of these formats; empty: that of the .TSHS, or an "
@@ -47,7 +47,7 @@ const weir_opt qt_matrices_options[] = {
     WEIR_OPT_BOOL(qt_matrices_opts, fermi, true, "energies of .TSHS are from its Fermi energy"),
     WEIR_OPT_BOOL(qt_matrices_opts, sort, false, "order the atoms of .TSHS along the current"),
     WEIR_OPT_REAL(qt_matrices_opts, tolerance, 1e-6, 0, 1e3, "eV",
-                  "largest difference of layers that are alike"),
+                  "tolerance for equal principal layers"),
     WEIR_OPT_END,
 };
 
@@ -66,33 +66,16 @@ static const qt_matrices_lead_opts *lead_opts(const building *b, int side)
   return side == QT_LEFT ? &b->opts->left : &b->opts->right;
 }
 
-/* Norm of the couplings beyond `most` cells along x. */
-static double norm_beyond(const qt_matrices_file *f, int64_t most)
-{
-  double sum = 0;
-
-  for (int64_t i = 0; i < f->t.n_images; i++) {
-    const int64_t step = f->t.image[i][f->axes.vector[0]];
-
-    for (int64_t e = 0; e < f->t.h[i].count && (step > most || step < -most); e++) {
-      const weir_c128 x = f->t.h[i].item[e].value;
-
-      sum += x.re * x.re + x.im * x.im;
-    }
-  }
-  return sqrt(sum);
-}
-
 /* A cell and its coupling to the next, of a file. */
 static weir_status take_cells(const qt_matrices_file *f, const char *path, qt_lead *out)
 {
-  const double beyond = norm_beyond(f, 1);
+  const double norm = qt_matrices_file_beyond(f, 1).norm;
 
-  if (beyond > 0) {
+  if (norm > 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: cells couple beyond their neighbours (%g eV of norm): make the cell "
                      "longer along the current",
-                     path, beyond);
+                     path, norm);
   }
   out->n = f->t.n_orbitals;
   WEIR_TRY(qt_matrices_file_bloch(f, false, 0, &out->cell));
@@ -235,20 +218,36 @@ static weir_status add_cells(building *b, const qt_bloch *inner)
   return status;
 }
 
+/* Couplings of the whole device to its images along x, which are left out. */
+static void tell_rest(const building *b)
+{
+  const qt_matrices_rest r = qt_matrices_file_beyond(&b->file, 0);
+
+  if (r.largest > b->opts->tolerance) {
+    const int64_t *const image = b->file.t.image[r.image];
+
+    weir_warn("transport",
+              "%s: couplings of the device to its images along the current are left out: %.3g eV "
+              "of norm; the largest, %.3g eV, is of orbital %lld to orbital %lld of image (%lld, "
+              "%lld, %lld)",
+              b->opts->h, r.norm, r.largest, (long long)r.row, (long long)r.column,
+              (long long)image[0], (long long)image[1], (long long)image[2]);
+  } else if (r.norm > 0) {
+    weir_info("transport",
+              "%s: couplings of the device to its images along the current are left out: %.3g eV "
+              "of norm",
+              b->opts->h, r.norm);
+  }
+}
+
 /* The whole device of a file, with what joins it. */
 static weir_status make_whole(building *b)
 {
   qt_system *const s = b->out;
-  const double beyond = norm_beyond(&b->file, 0);
   qt_bloch inner = {.count = 0};
   weir_status status = WEIR_OK;
 
-  if (beyond > 0) {
-    weir_info("transport",
-              "%s: couplings of the device to its images along the current are left out: %.3g eV "
-              "of norm",
-              b->opts->h, beyond);
-  }
+  tell_rest(b);
   for (int c = 0; c < QT_LEADS; c++) {
     if (lead_opts(b, c)->coupling[0] != 0) {
       b->added[c] = s->lead[c].n;
@@ -473,6 +472,7 @@ static void make_geometry(const building *b)
                        : b->opts->cells > 0 ? (double)b->opts->cells
                                             : 1;
 
+  s->is_schematic = !atoms;
   for (int64_t k = 0; k < s->n_blocks && !atoms; k++) {
     for (int64_t i = s->block[k]; i < s->block[k + 1]; i++) {
       s->atom[i].position[0] = (double)k;
@@ -496,6 +496,27 @@ static void make_geometry(const building *b)
   }
 }
 
+/* Refuses options of .TSHS where no file is one. */
+static weir_status check_options(const building *b)
+{
+  const qt_matrices_opts *const o = b->opts;
+  const char *const key = o->spin != 0        ? "spin"
+                          : !o->fermi         ? "fermi"
+                          : o->sort           ? "sort"
+                          : o->direction != 1 ? "direction"
+                                              : NULL;
+  bool tshs = b->file.t.n_spins > 0;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    tshs = tshs || weir_tshs_is(lead_opts(b, c)->h);
+  }
+  return tshs || key == NULL
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "device.matrices.%s is for .TSHS alone, and %s is none: leave it out", key,
+                         o->h);
+}
+
 static weir_status make(building *b)
 {
   qt_system *const s = b->out;
@@ -503,6 +524,7 @@ static weir_status make(building *b)
   weir_status status = WEIR_OK;
 
   s->particle = QT_ELECTRONS;
+  WEIR_TRY(check_options(b));
   WEIR_TRY(take_spin(b, b->opts->h, &b->file));
   WEIR_TRY(read_lead(b, QT_LEFT));
   WEIR_TRY(read_lead(b, QT_RIGHT));
@@ -518,6 +540,11 @@ static weir_status make(building *b)
             "transverse images",
             b->opts->h, (long long)s->n, (long long)s->n_blocks, (long long)s->lead[QT_LEFT].n,
             (long long)s->lead[QT_RIGHT].n, (long long)s->h.count);
+  if (s->is_schematic) {
+    weir_info("transport",
+              "%s: holds no atoms: orbitals stand 1 Angstrom apart from block to block",
+              b->opts->h);
+  }
   if (s->one_spin) {
     weir_info("transport", "%s: spin %lld of two: currents and conductances are those of it alone",
               b->opts->h, (long long)b->opts->spin);

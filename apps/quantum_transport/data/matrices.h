@@ -41,6 +41,13 @@ weir_status qt_matrices_file_read(const qt_matrices_opts *opts, const char *h, c
  * *out arrives all zero; the caller finishes it. */
 weir_status qt_matrices_file_bloch(const qt_matrices_file *f, bool overlap, int64_t step,
                                    qt_bloch *out) WEIR_CHECKED;
+/* Couplings beyond some cells: their norm (eV); the largest and its place in the file, from 0. */
+typedef struct qt_matrices_rest {
+  double norm, largest;
+  int64_t image, row, column;
+} qt_matrices_rest;
+/* Those of the Hamiltonian beyond `most` cells along x. */
+qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t most);
 
 /* The system. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA and WEIR_ERR_SHAPE naming the
  * file, WEIR_ERR_MEMORY; the caller finishes *out, which arrives all zero, in any case. */

@@ -144,6 +144,28 @@ failed:
   return status;
 }
 
+qt_matrices_rest qt_matrices_file_beyond(const qt_matrices_file *f, int64_t most)
+{
+  qt_matrices_rest out = {.norm = 0};
+  double sum = 0;
+
+  for (int64_t i = 0; i < f->t.n_images; i++) {
+    const int64_t step = f->t.image[i][f->axes.vector[0]];
+
+    for (int64_t e = 0; e < f->t.h[i].count && (step > most || step < -most); e++) {
+      const weir_triplet *const x = &f->t.h[i].item[e];
+      const double size = hypot(x->value.re, x->value.im);
+
+      sum += size * size;
+      if (size > out.largest) {
+        out = (qt_matrices_rest){.largest = size, .image = i, .row = x->row, .column = x->column};
+      }
+    }
+  }
+  out.norm = sqrt(sum);
+  return out;
+}
+
 weir_status qt_matrices_file_bloch(const qt_matrices_file *f, bool overlap, int64_t step,
                                    qt_bloch *out)
 {

@@ -438,11 +438,10 @@ static void currents_of_a_spin_are_told_from_those_of_both(void **state)
     assert_ok(build(&o, &s));
     assert_chain(&s, 10);
     assert_true(s.one_spin && !s.has_spin && qt_system_spin(&s) == 1);
-    assert_string_equal(qt_system_spin_text(&s), "one spin");
     qt_system_fini(&s);
   }
   o.spin_in_basis = true;
-  assert_refused(&o, WEIR_ERR_CONFIG, "spin_in_basis: ");
+  assert_refused(&o, WEIR_ERR_CONFIG, "device.matrices.spin_in_basis: ");
   o = defaults(put_tshs("paired.TSHS", 10, 3, order));
   o.direction = 2;
   assert_ok(build(&o, &s));
@@ -497,6 +496,18 @@ static void wrong_wishes_are_refused(void **state)
   o.s = "";
   o.spin = 1;
   assert_refused(&o, WEIR_ERR_CONFIG, "spin 1 is asked for");
+  for (int i = 0; i < 4; i++) {
+    static const char *const keys[] = {"spin", "fermi", "sort", "direction"};
+    char text[64];
+
+    o = whole;
+    o.spin = i == 0;
+    o.fermi = i != 1;
+    o.sort = i == 2;
+    o.direction = i == 3 ? 2 : 1;
+    snprintf(text, sizeof text, "device.matrices.%s is for .TSHS alone", keys[i]);
+    assert_refused(&o, WEIR_ERR_CONFIG, text);
+  }
 }
 
 static char said[4096];
@@ -548,6 +559,33 @@ static const char *put_text(const char *name, const char *text)
 
   weir_check_write(path, text, strlen(text));
   return path;
+}
+
+static void what_is_left_out_or_made_up_is_told(void **state)
+{
+  static const int64_t order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  qt_matrices_opts o = defaults(put_tshs("device.TSHS", 10, 3, order));
+  qt_system s;
+
+  o.direction = 2;
+  build_and_listen(&o, &s); /* the last atom couples to the first of the next image by 0.2 Ry */
+  assert_non_null(strstr(said,
+                         "device.TSHS: couplings of the device to its images along the current "
+                         "are left out: 3.85 eV of norm; the largest, 2.72 eV, is of orbital "));
+  assert_true(strstr(said, "of image (0, 1, 0)") || strstr(said, "of image (0, -1, 0)"));
+  assert_false(s.is_schematic);
+  qt_system_fini(&s);
+  o.tolerance = 3;
+  o.left.layer = o.right.layer = 2;
+  build_and_listen(&o, &s);
+  assert_null(strstr(said, "the largest"));
+  assert_non_null(strstr(said, "are left out: 3.85 eV of norm\n"));
+  qt_system_fini(&s);
+  o = defaults(put("h.mtx", 0, N, 0, N, false));
+  build_and_listen(&o, &s);
+  assert_true(s.is_schematic && s.atom[N - 1].position[0] == (double)(s.n_blocks - 1));
+  assert_non_null(strstr(said, "h.mtx: holds no atoms: orbitals stand 1 Angstrom apart"));
+  qt_system_fini(&s);
 }
 
 /* Sizes that a small file claims take no memory; what was read before a refusal is freed. */
@@ -630,6 +668,7 @@ int main(void)
       cmocka_unit_test(currents_of_a_spin_are_told_from_those_of_both),
       cmocka_unit_test(wrong_wishes_are_refused),
       cmocka_unit_test(overlaps_of_leads_are_compared),
+      cmocka_unit_test(what_is_left_out_or_made_up_is_told),
       cmocka_unit_test(files_of_wrong_sizes_take_no_memory),
       cmocka_unit_test(blocks_grow_with_couplings),
       cmocka_unit_test(missing_memory_is_reported),

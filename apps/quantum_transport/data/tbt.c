@@ -113,17 +113,19 @@ static weir_status put_atoms(weir_netcdf *nc, const qt_system *s, const dims *d)
                                 {s->n_atoms, 0, 0},
                                 last}),
                 done);
-  WEIR_TRY_GOTO(put_scaled(nc,
-                           &(item){"xa",
-                                   "Atomic coordinates",
-                                   "Bohr",
-                                   WEIR_F64,
-                                   2,
-                                   {d->na_u, d->xyz, 0},
-                                   {s->n_atoms, 3, 0},
-                                   xa},
-                           1 / QT_BOHR),
-                done);
+  WEIR_TRY_GOTO(
+      put_scaled(nc,
+                 &(item){"xa",
+                         s->is_schematic ? "Atomic coordinates, made up: 1 Angstrom a block"
+                                         : "Atomic coordinates",
+                         "Bohr",
+                         WEIR_F64,
+                         2,
+                         {d->na_u, d->xyz, 0},
+                         {s->n_atoms, 3, 0},
+                         xa},
+                 1 / QT_BOHR),
+      done);
 done:
   weir_free(&last);
   weir_free(&xa);

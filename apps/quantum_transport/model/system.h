@@ -56,6 +56,7 @@ typedef struct qt_system {
   qt_lead lead[QT_LEADS];
   int64_t n_atoms;
   qt_atom *atom;     /* [n_atoms] in the order of their orbitals                */
+  bool is_schematic; /* positions are made up: 1 Angstrom from block to block   */
   double cell[3][3]; /* Angstrom; rows: along x the whole device                */
   bool periodic[3];  /* of cell; x is not                                       */
 } qt_system;
