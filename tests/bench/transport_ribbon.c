@@ -1,0 +1,75 @@
+/* transport_ribbon.c - the transmission of square ribbons with disorder on one core against kwant,
+ * the same equations with the modes of the leads instead of decimation. */
+#include <math.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "peer.h"
+#include "ribbon.h"
+
+enum { ENERGIES = 8, RUNS = 3, PEER_RUNS = 3 };
+
+/* Energies of all sites, [n]. */
+static double *onsite_of(const qt_system *s)
+{
+  double *onsite = NULL;
+
+  bench_must(weir_alloc(s->n, sizeof *onsite, (void **)&onsite));
+  for (int64_t i = 0; i < s->n; i++) {
+    onsite[i] = qt_sparse_get(&s->h.matrix[0], i, i).re;
+  }
+  return onsite;
+}
+
+static void must_agree(const char *work, const ribbon *r, const peer_result *peer)
+{
+  enum { WRONG = 6 };
+  const double *t = peer->data[0];
+
+  for (int64_t i = 0; i < r->n_energies; i++) {
+    if (!(fabs(t[i] - r->transmission[i]) < 1e-3)) {
+      fprintf(stderr, "%s: at %g eV T is %.9g, kwant's %.9g\n", work, r->energy[i],
+              r->transmission[i], t[i]);
+      exit(WRONG);
+    }
+  }
+}
+
+static void compare(int64_t width, int64_t length, double goal)
+{
+  ribbon r;
+  char work[64], arguments[64];
+
+  ribbon_make(width, length, ENERGIES, &r);
+  double *onsite = onsite_of(&r.system);
+  const peer_input in[] = {{"onsite", "f8", onsite, r.system.n},
+                           {"energy", "f8", r.energy, r.n_energies}};
+
+  (void)snprintf(work, sizeof work, "square ribbon %lld x %lld: T(E)", (long long)width,
+                 (long long)length);
+  (void)snprintf(arguments, sizeof arguments, "width=%lld length=%lld", (long long)width,
+                 (long long)length);
+  peer_result peer =
+      peer_run("transport_ribbon.py", "transmission", arguments, PEER_RUNS, 1, in, 2);
+  const double seconds = bench_best(RUNS, ribbon_run, &r);
+  const bool mumps = *(const int64_t *)peer.data[1] != 0;
+
+  must_agree(work, &r, &peer);
+  bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU", peer.seconds * 1e3 / ENERGIES,
+            seconds * 1e3 / ENERGIES, "ms an energy", 0, goal);
+  peer_free(&peer);
+  weir_free(&onsite);
+  ribbon_fini(&r);
+}
+
+int main(void)
+{
+  weir_log_set_level(WEIR_LOG_WARN);
+  if (!peer_ready("kwant", "none; PyPI: kwant")) {
+    return PEER_SKIP;
+  }
+  (void)bench_pin();
+  compare(50, 100, 3);
+  compare(100, 200, 3);
+  return 0;
+}
