@@ -33,5 +33,8 @@ const weir_opt qt_options[] = {
     WEIR_OPT_BOOL(qt_cfg, output.tbt, true,
                   "write results as transport.TBT.nc (phonons: .PHT.nc), which sisl reads"),
     WEIR_OPT_BOOL(qt_cfg, output.dos, true, "compute and write the local density of states"),
+    WEIR_OPT_BOOL(qt_cfg, output.bond_currents, false,
+                  "compute and write the transmission along every bond between orbitals: 16 bytes "
+                  "in memory for each bond, energy and wave vector"),
     WEIR_OPT_END,
 };

@@ -33,7 +33,7 @@ typedef struct qt_cfg {
   qt_k_opts k;
   qt_contact_opts contact;
   struct {
-    bool tbt, dos; /* files to write; density of states to compute */
+    bool tbt, dos, bond_currents; /* files to write; what to compute */
   } output;
 } qt_cfg;
 

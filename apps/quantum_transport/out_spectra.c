@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/tbt.h"
@@ -80,6 +81,57 @@ static weir_status put_currents(weir_netcdf *nc, const qt_study *s)
   return put_total(nc, s, "conductance", "conductance at zero bias", "S", s->conductance);
 }
 
+/* An end of every bond, as a number of its orbital. */
+static weir_status put_ends(weir_netcdf *nc, const qt_sparse *bonds, bool to, int dim)
+{
+  const int64_t count = qt_sparse_count(bonds), start = 0;
+  int64_t *end = NULL;
+  weir_status status = WEIR_OK;
+  int var;
+
+  WEIR_TRY(weir_netcdf_var(nc, to ? "bond_to" : "bond_from", WEIR_I64, 1, &dim, &var));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name",
+                                to ? "higher orbital of the bond, counted from 0"
+                                   : "lower orbital of the bond, counted from 0"));
+  WEIR_TRY(weir_alloc(count, sizeof *end, (void **)&end));
+  for (int64_t i = 0; i < bonds->rows; i++) {
+    for (int64_t at = bonds->start[i]; at < bonds->start[i + 1]; at++) {
+      end[at] = to ? bonds->column[at] : i;
+    }
+  }
+  status = weir_netcdf_write(nc, var, &start, &count, end);
+  weir_free(&end);
+  return status;
+}
+
+static weir_status put_bonds(weir_netcdf *nc, const qt_study *s, int k, int e)
+{
+  const qt_transport *t = &s->transport;
+  const int64_t count = qt_sparse_count(&t->bonds);
+  int bond;
+
+  if (count == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_netcdf_dim(nc, "bond", count, &bond));
+  WEIR_TRY(put_ends(nc, &t->bonds, false, bond));
+  WEIR_TRY(put_ends(nc, &t->bonds, true, bond));
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(put(nc, &(item){c == QT_LEFT ? "bond_current_left" : "bond_current_right",
+                             c == QT_LEFT
+                                 ? "transmission from bond_from to bond_to of what the left lead "
+                                   "fills, per spin"
+                                 : "transmission from bond_from to bond_to of what the right lead "
+                                   "fills, per spin",
+                             "1",
+                             3,
+                             {k, e, bond},
+                             {s->n_k, s->n_energies, count},
+                             t->bond_current[c]}));
+  }
+  return WEIR_OK;
+}
+
 static weir_status put_spectra(weir_netcdf *nc, const qt_study *s)
 {
   const bool phonons = s->system.particle == QT_PHONONS;
@@ -130,7 +182,7 @@ static weir_status put_spectra(weir_netcdf *nc, const qt_study *s)
   for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
     WEIR_TRY(put(nc, &items[i]));
   }
-  return WEIR_OK;
+  return put_bonds(nc, s, k, e);
 }
 
 static weir_status write_netcdf(const qt_study *s, const char *path)
@@ -161,13 +213,15 @@ static weir_status write_tbt(const qt_study *s, const char *path)
                 .weight = s->weight,
                 .energy = s->energy,
                 .transmission = t->transmission,
-                .dos = t->dos};
+                .dos = t->dos,
+                .bonds = &t->bonds};
 
   for (int c = 0; c < QT_LEADS; c++) {
     out.lead[c] = (qt_tbt_lead){.mu = phonons ? 0 : s->reservoir[c].mu,
                                 .kT = QT_BOLTZMANN * s->reservoir[c].temperature,
                                 .eta = phonons ? s->cfg->lead.eta_phonons : s->cfg->lead.eta,
-                                .dos = t->lead_dos[c]};
+                                .dos = t->lead_dos[c],
+                                .bond_current = t->bond_current[c]};
   }
   return qt_tbt_write(path, &out);
 }

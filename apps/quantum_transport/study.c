@@ -228,6 +228,7 @@ weir_status qt_study_run(qt_study *s, int threads)
                                   .energy = s->energy,
                                   .dos = s->cfg->output.dos,
                                   .lead_dos = s->cfg->output.dos,
+                                  .bond_currents = s->cfg->output.bond_currents,
                                   .shift = s->cfg->energy.shift,
                                   .threads = threads};
   const double began = weir_clock();
@@ -251,8 +252,9 @@ weir_status qt_study_flops(const qt_study *s, double *flops)
   qt_layout layout = {.n = 0};
 
   WEIR_TRY(qt_layout_create(s->system.n_blocks, s->system.block, &layout));
-  *flops = (double)(s->n_k * s->n_energies) *
-           (s->cfg->output.dos ? qt_rgf_flops(&layout, true, false) : qt_rgf_corner_flops(&layout));
+  *flops = (double)(s->n_k * s->n_energies) * (s->cfg->output.dos || s->cfg->output.bond_currents
+                                                   ? qt_rgf_flops(&layout, true, false)
+                                                   : qt_rgf_corner_flops(&layout));
   qt_layout_fini(&layout);
   return WEIR_OK;
 }

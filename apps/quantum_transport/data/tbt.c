@@ -56,7 +56,7 @@ static weir_status put_scaled(weir_netcdf *nc, const item *v, double factor)
 
 /* Numbers of the dimensions of the file. */
 typedef struct dims {
-  int na_u, no_u, nkpt, xyz, one, na_d, no_d, ne, n_s, n_btd;
+  int na_u, no_u, nkpt, xyz, one, na_d, no_d, ne, n_s, n_btd, nnz;
 } dims;
 
 static weir_status define_dims(weir_netcdf *nc, const qt_tbt *t, dims *d)
@@ -282,6 +282,103 @@ static weir_status put_lead_basis(weir_netcdf *group, const qt_tbt *t, int c, co
       &(item){"bloch", "Bloch expansion", NULL, WEIR_I32, 1, {d->xyz, 0, 0}, {3, 0, 0}, bloch});
 }
 
+/* Both directions of every bond, row by row: where its current lies, from 1, negative of those to
+ * a lower orbital. [2 bonds] */
+static weir_status make_map(const qt_sparse *bonds, int32_t *n_col, int32_t *list_col, int64_t *map)
+{
+  int64_t *next = NULL;
+
+  WEIR_TRY(weir_alloc(bonds->rows + 1, sizeof *next, (void **)&next));
+  for (int64_t i = 0; i < bonds->rows; i++) {
+    for (int64_t at = bonds->start[i]; at < bonds->start[i + 1]; at++) {
+      n_col[i]++;
+      n_col[bonds->column[at]]++;
+    }
+  }
+  for (int64_t i = 0; i < bonds->rows; i++) {
+    next[i + 1] = next[i] + n_col[i];
+  }
+  for (int64_t i = 0; i < bonds->rows; i++) { /* in this order columns ascend */
+    for (int64_t at = bonds->start[i]; at < bonds->start[i + 1]; at++) {
+      const int64_t up = next[i]++, down = next[bonds->column[at]]++;
+
+      list_col[up] = (int32_t)bonds->column[at] + 1;
+      list_col[down] = (int32_t)i + 1;
+      map[up] = at + 1;
+      map[down] = -(at + 1);
+    }
+  }
+  weir_free(&next);
+  return WEIR_OK;
+}
+
+/* J of a lead, one wave vector and energy at a time. */
+static weir_status put_lead_bonds(weir_netcdf *group, const qt_tbt *t, int c, const dims *d,
+                                  const int64_t *map)
+{
+  const int64_t n_bonds = qt_sparse_count(t->bonds), lengths[3] = {1, 1, 2 * n_bonds};
+  double *row = NULL;
+  weir_status status = WEIR_OK;
+  int var = 0;
+
+  WEIR_TRY(weir_netcdf_var(group, "J", WEIR_F64, 3, (int[3]){d->nkpt, d->ne, d->nnz}, &var));
+  WEIR_TRY(weir_netcdf_put_text(group, var, "info", "Orbital transmission"));
+  WEIR_TRY(weir_alloc(2 * n_bonds, sizeof *row, (void **)&row));
+  for (int64_t point = 0; point < t->n_k * t->n_energies && status == WEIR_OK; point++) {
+    const int64_t start[3] = {point / t->n_energies, point % t->n_energies, 0};
+    const double *from = t->lead[c].bond_current + point * n_bonds;
+
+    for (int64_t i = 0; i < 2 * n_bonds; i++) {
+      row[i] = map[i] > 0 ? from[map[i] - 1] : -from[-map[i] - 1];
+    }
+    status = weir_netcdf_write(group, var, start, lengths, row);
+  }
+  weir_free(&row);
+  return status;
+}
+
+/* The pattern in the file, the values in the groups of the leads. */
+static weir_status put_bonds(weir_netcdf *nc, const qt_tbt *t, dims *d,
+                             weir_netcdf *const group[QT_LEADS])
+{
+  const int64_t n = t->system->n, count = t->bonds != NULL ? 2 * qt_sparse_count(t->bonds) : 0;
+  int32_t *n_col = NULL, *list_col = NULL;
+  int64_t *map = NULL;
+  weir_status status = WEIR_OK;
+
+  if (count == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *n_col, (void **)&n_col), done);
+  WEIR_TRY_GOTO(weir_alloc(count, sizeof *list_col, (void **)&list_col), done);
+  WEIR_TRY_GOTO(weir_alloc(count, sizeof *map, (void **)&map), done);
+  WEIR_TRY_GOTO(make_map(t->bonds, n_col, list_col, map), done);
+  WEIR_TRY_GOTO(weir_netcdf_dim(nc, "nnz", count, &d->nnz), done);
+  const item items[] = {
+      {"n_col", "Bonds of each orbital", NULL, WEIR_I32, 1, {d->no_u, 0, 0}, {n, 0, 0}, n_col},
+      {"list_col",
+       "Orbitals that they lead to",
+       NULL,
+       WEIR_I32,
+       1,
+       {d->nnz, 0, 0},
+       {count, 0, 0},
+       list_col},
+  };
+
+  for (int i = 0; i < 2; i++) {
+    WEIR_TRY_GOTO(put(nc, &items[i]), done);
+  }
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY_GOTO(put_lead_bonds(group[c], t, c, d, map), done);
+  }
+done:
+  weir_free(&n_col);
+  weir_free(&list_col);
+  weir_free(&map);
+  return status;
+}
+
 static weir_status put_lead_results(weir_netcdf *group, const qt_tbt *t, int c, const dims *d)
 {
   const qt_tbt_lead *lead = &t->lead[c];
@@ -313,11 +410,8 @@ static weir_status put_lead_results(weir_netcdf *group, const qt_tbt *t, int c, 
   return WEIR_OK;
 }
 
-static weir_status put_lead(weir_netcdf *nc, const qt_tbt *t, int c, const dims *d)
+static weir_status put_lead(weir_netcdf *group, const qt_tbt *t, int c, const dims *d)
 {
-  weir_netcdf *group = NULL;
-
-  WEIR_TRY(weir_netcdf_group(nc, lead_name[c], &group));
   WEIR_TRY(put_lead_basis(group, t, c, d));
   WEIR_TRY(put_one(group, d, "mu", "Chemical potential", "Ry", t->lead[c].mu / QT_RYDBERG));
   WEIR_TRY(put_one(group, d, "kT", "Temperature", "Ry", t->lead[c].kT / QT_RYDBERG));
@@ -328,6 +422,7 @@ static weir_status put_lead(weir_netcdf *nc, const qt_tbt *t, int c, const dims 
 static weir_status put_all(weir_netcdf *nc, const qt_tbt *t)
 {
   const bool gamma = t->n_k == 1 && t->k[0][0] == 0 && t->k[0][1] == 0;
+  weir_netcdf *group[QT_LEADS];
   dims d;
 
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", "Weir quantum_transport"));
@@ -337,9 +432,10 @@ static weir_status put_all(weir_netcdf *nc, const qt_tbt *t)
   WEIR_TRY(put_axes(nc, t, &d));
   WEIR_TRY(put_eta(nc, &d, t, t->eta));
   for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY(put_lead(nc, t, c, &d));
+    WEIR_TRY(weir_netcdf_group(nc, lead_name[c], &group[c]));
+    WEIR_TRY(put_lead(group[c], t, c, &d));
   }
-  return WEIR_OK;
+  return put_bonds(nc, t, &d, group);
 }
 
 weir_status qt_tbt_write(const char *path, const qt_tbt *t)

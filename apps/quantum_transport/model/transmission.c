@@ -36,6 +36,17 @@ typedef struct job {
   int64_t first;             /* point of the batch that runs                */
 } job;
 
+/* Whether blocks of G^<, and of G at all, are needed. */
+static bool wants_lesser(const qt_transport_spec *spec)
+{
+  return spec->lead_dos || spec->bond_currents;
+}
+
+static bool wants_g(const qt_transport_spec *spec)
+{
+  return spec->dos || wants_lesser(spec);
+}
+
 /* A point of the grid. */
 typedef struct point {
   const job *j;
@@ -147,6 +158,23 @@ static void store_dos(const point *p, const weir_c128 *bank, double factor, doub
   }
 }
 
+static void store_bonds(const point *p, int64_t item)
+{
+  const job *j = p->j;
+  const int64_t first = item * qt_sparse_count(&j->out->bonds);
+  const qt_bonds_job bonds = {.s = j->s,
+                              .layout = &j->layout,
+                              .bonds = &j->out->bonds,
+                              .k = p->k,
+                              .energy = p->energy,
+                              .g = p->w->g,
+                              .lesser = p->w->lesser,
+                              .room = p->w->overlap};
+
+  qt_bonds_currents(&bonds, (double *const[QT_LEADS]){j->out->bond_current[QT_LEFT] + first,
+                                                      j->out->bond_current[QT_RIGHT] + first});
+}
+
 /* Sigma and Gamma of both leads. */
 static weir_status solve_leads(const job *j, worker *w, const point *p, int64_t k, int64_t item)
 {
@@ -182,16 +210,21 @@ static weir_status solve_point(const job *j, worker *w, int64_t item, double ene
   WEIR_TRY(solve_leads(j, w, &p, k, item));
   const bool open = !w->closed[QT_LEFT] && !w->closed[QT_RIGHT];
 
-  if (j->spec->dos || j->spec->lead_dos) {
+  if (wants_g(j->spec)) {
     const qt_rgf_job rgf = {.layout = &j->layout,
                             .a = a,
-                            .sigma = {j->spec->lead_dos ? read_left : NULL, &p},
+                            .sigma = {wants_lesser(j->spec) ? read_left : NULL, &p},
                             .g = {w->g, 1},
                             .lesser = {w->lesser, 1},
                             .corner = w->corner};
 
     regular = qt_rgf_solve(&rgf, w->scratch);
-    store_dos(&p, w->g, -slope / M_PI, out->dos + item * n);
+    if (out->dos != NULL) {
+      store_dos(&p, w->g, -slope / M_PI, out->dos + item * n);
+    }
+    if (j->spec->bond_currents) {
+      store_bonds(&p, item);
+    }
     if (j->spec->lead_dos) {
       double *left = out->lead_dos[QT_LEFT] + item * n, *right = out->lead_dos[QT_RIGHT] + item * n;
 
@@ -240,8 +273,7 @@ static void run_point(void *context, int64_t number, int thread)
 static weir_status make_worker(const job *j, worker *w)
 {
   const qt_layout *l = &j->layout;
-  const qt_transport_spec *spec = j->spec;
-  const bool dos = spec->dos || spec->lead_dos;
+  const bool g = wants_g(j->spec), lesser = wants_lesser(j->spec);
   const int64_t ends[] = {qt_layout_rows(l, 0), qt_layout_rows(l, l->n_blocks - 1)};
   const int64_t corner = ends[0] * ends[1], memory = 2 * corner > l->max ? 2 * corner : l->max;
   const size_t size = sizeof *w->g;
@@ -253,10 +285,10 @@ static weir_status make_worker(const job *j, worker *w)
   }
   WEIR_TRY(weir_alloc(corner, size, (void **)&w->corner));
   WEIR_TRY(weir_alloc(memory, size, (void **)&w->memory));
-  WEIR_TRY(weir_alloc(dos ? l->count : 0, size, (void **)&w->g));
-  WEIR_TRY(weir_alloc(spec->lead_dos ? l->count : 0, size, (void **)&w->lesser));
-  WEIR_TRY(weir_alloc(dos ? l->max * l->max : 0, size, (void **)&w->overlap));
-  return weir_alloc(qt_rgf_scratch(l->max, spec->lead_dos), 1, &w->scratch);
+  WEIR_TRY(weir_alloc(g ? l->count : 0, size, (void **)&w->g));
+  WEIR_TRY(weir_alloc(lesser ? l->count : 0, size, (void **)&w->lesser));
+  WEIR_TRY(weir_alloc(g ? l->max * l->max : 0, size, (void **)&w->overlap));
+  return weir_alloc(qt_rgf_scratch(l->max, lesser), 1, &w->scratch);
 }
 
 static void free_worker(worker *w)
@@ -285,10 +317,15 @@ static weir_status make_results(const job *j, qt_transport *out)
 
   WEIR_TRY(weir_alloc(points, sizeof(double), (void **)&out->transmission));
   WEIR_TRY(weir_alloc(dos ? points * out->n : 0, sizeof(double), (void **)&out->dos));
+  if (spec->bond_currents) {
+    WEIR_TRY(qt_bonds_create(j->s, &out->bonds));
+  }
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY(weir_alloc(points, sizeof(int64_t), (void **)&out->n_modes[c]));
     WEIR_TRY(weir_alloc(spec->lead_dos ? points * out->n : 0, sizeof(double),
                         (void **)&out->lead_dos[c]));
+    WEIR_TRY(weir_alloc(points * qt_sparse_count(&out->bonds), sizeof(double),
+                        (void **)&out->bond_current[c]));
   }
   return WEIR_OK;
 }
@@ -433,8 +470,10 @@ void qt_transport_fini(qt_transport *t)
 {
   weir_free(&t->transmission);
   weir_free(&t->dos);
+  qt_sparse_fini(&t->bonds);
   for (int c = 0; c < QT_LEADS; c++) {
     weir_free(&t->n_modes[c]);
+    weir_free(&t->bond_current[c]);
     weir_free(&t->lead_dos[c]);
   }
   *t = (qt_transport){.n = 0};

@@ -6,6 +6,7 @@
  * spin. */
 #ifndef QT_TRANSMISSION_H
 #define QT_TRANSMISSION_H
+#include "model/bonds.h"
 #include "model/lead/lead.h"
 
 /* What is computed; everything is borrowed. */
@@ -17,6 +18,7 @@ typedef struct qt_transport_spec {
   const double *energy; /* [n_energies] eV; of phonons hbar omega > 0 */
   bool dos;             /* density of states                            */
   bool lead_dos;        /* the same, and the part injected from each lead */
+  bool bond_currents;   /* currents from orbital to orbital             */
   double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
   int threads;          /* 0: all                                       */
@@ -34,8 +36,11 @@ typedef struct qt_transport {
                                  A_L = Re (G Gamma_L G^H S)[i,i], of phonons 2 hbar omega times
                                  that; right: what remains of dos, equal to A_R / 2 pi where S is
                                  the identity, or H(k) and S(k) are real; always in sum over i */
-  double residual;            /* largest of a lead (qt_lead_result)                            */
-  int64_t n_shifted;          /* points whose energy was shifted                               */
+  qt_sparse bonds;            /* orbitals that currents flow between (bonds.h); empty where not
+                                 computed */
+  double *bond_current[QT_LEADS]; /* [.., bonds] of the states that a lead fills, likewise    */
+  double residual;   /* largest of a lead (qt_lead_result)                            */
+  int64_t n_shifted; /* points whose energy was shifted                               */
 } qt_transport;
 
 /* Computes all points in parallel; results do not depend on the number of threads. With an overlap

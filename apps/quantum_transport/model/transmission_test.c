@@ -327,6 +327,83 @@ static void transverse_wave_vectors(void **state)
   qt_transport_fini(&again);
 }
 
+static double deep_sites(int64_t x, int64_t y)
+{
+  return x == 4 ? -3.5 + (double)y : 0;
+}
+
+/* Every cut of a ribbon is crossed by T from the left, and by as much from the right; inner sites
+ * lose nothing. */
+static void check_bond_currents(const ribbon *r, int method, int64_t n_k, const double (*k)[2])
+{
+  const double energy[] = {0.21, 0.9, 1.73};
+  qt_transport_spec spec = ribbon_spec(method, 3, energy);
+  qt_transport out;
+
+  spec.n_k = n_k;
+  spec.k = k;
+  spec.bond_currents = true;
+  assert_ok(ribbon_transport(r, &spec, &out));
+  assert_null(out.dos);
+  const qt_sparse *b = &out.bonds;
+  const int64_t n_bonds = qt_sparse_count(b);
+
+  assert_true(n_bonds >= (r->length - 1) * r->width);
+  for (int64_t item = 0; item < 3 * n_k; item++) {
+    for (int c = 0; c < QT_LEADS; c++) {
+      const double *j = out.bond_current[c] + item * n_bonds;
+      const double t = (c == QT_LEFT ? 1 : -1) * out.transmission[item];
+      double lost[64] = {0};
+
+      assert_true(fabs(t) > 0.01);
+      for (int64_t cut = 1; cut < r->length; cut++) {
+        double sum = 0;
+
+        for (int64_t i = 0; i < b->rows; i++) {
+          for (int64_t at = b->start[i]; at < b->start[i + 1]; at++) {
+            const bool crosses = i < cut * r->width && b->column[at] >= cut * r->width;
+
+            assert_true(b->column[at] > i);
+            sum += crosses ? j[at] : 0;
+            lost[i] += cut == 1 ? j[at] : 0;
+            lost[b->column[at]] -= cut == 1 ? j[at] : 0;
+          }
+        }
+        assert_near(sum, t, 1e-10);
+      }
+      for (int64_t i = r->width; i < b->rows - r->width; i++) {
+        assert_near(lost[i], 0, 1e-10);
+      }
+    }
+  }
+  qt_transport_fini(&out);
+}
+
+static void bond_currents_are_conserved(void **state)
+{
+  static const double none[1][2] = {{0, 0}}, k[][2] = {{0, 0}, {0, 0.13}, {0.4, 0.5}};
+  const ribbon perfect = {.width = 1, .length = 5, .hopping = -1};
+  const ribbon rough = {.width = 4, .length = 9, .hopping = -1, .disorder = 1.5};
+
+  for (int method = 0; method < 2; method++) {
+    ribbon r = rough;
+
+    check_bond_currents(&perfect, method, 1, none);
+    check_bond_currents(&rough, method, 1, none);
+    r.site = deep_sites;
+    r.merge = 3;
+    check_bond_currents(&r, method, 1, none);
+    r = (ribbon){.width = 1, .length = 6, .hopping = -1, .overlap = 0.1, .bond = softer};
+    check_bond_currents(&r, method, 1, none);
+    r = rough;
+    r.periodic = -1;
+    check_bond_currents(&r, method, 3, k);
+    r = (ribbon){.width = 3, .length = 7, .onsite = 2.5, .hopping = -1, .site = heavy_site};
+    r.particle = QT_PHONONS;
+    check_bond_currents(&r, method, 1, none);
+  }
+}
+
 static void points_that_fail_are_named(void **state)
 {
   const double k[][2] = {{0, 0}, {0, 0.25}}, energy[] = {0.3, 0.5, 0.5};
@@ -380,6 +457,7 @@ static weir_status run_all(void *context)
   qt_transport out;
 
   spec.lead_dos = true;
+  spec.bond_currents = true;
   WEIR_TRY(qt_transport_create(context, &spec, &out));
   qt_transport_fini(&out);
   return WEIR_OK;
@@ -409,6 +487,7 @@ int main(void)
       cmocka_unit_test(densities_of_states_sum_to_one),
       cmocka_unit_test(what_must_not_change_a_transmission),
       cmocka_unit_test(transverse_wave_vectors),
+      cmocka_unit_test(bond_currents_are_conserved),
       cmocka_unit_test(points_that_fail_are_named),
       cmocka_unit_test(sizes_are_predicted_and_checked),
       cmocka_unit_test(missing_memory_is_reported),

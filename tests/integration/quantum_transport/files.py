@@ -83,6 +83,79 @@ if sisl is not None:
     close("sisl: transmission of PHT", pht.transmission(), heat["transmission"], 1e-12)
     close("sisl: density of states of PHT", pht.DOS(), heat["dos_per_eV"], 1e-9)
 
+# Bond currents of a strip of WIDTH x LENGTH sites with flux, disorder and overlap, whose Hamiltonian comes from a file: as NumPy has them.
+WIDTH, LENGTH, ETA = 3, 9, 1e-6
+n = WIDTH * LENGTH
+rng = np.random.default_rng(7)
+h, s = np.zeros((n, n), complex), np.eye(n, dtype=complex)
+for x in range(LENGTH):
+    inner = 2 <= x < LENGTH - 3
+    for y in range(WIDTH):
+        i = x * WIDTH + y
+        h[i, i] = rng.uniform(-1, 1) if inner else 0
+        if y + 1 < WIDTH:
+            h[i, i + 1] = -1
+        if x + 1 < LENGTH:
+            h[i, i + WIDTH], s[i, i + WIDTH] = -np.exp(0.4j * y * inner), 0.05
+h, s = h + np.triu(h, 1).conj().T, s + np.triu(s, 1).conj().T
+for name, matrix in ("h", h), ("s", s):
+    rows, columns = np.nonzero(np.tril(matrix))
+    with open(os.path.join(work, name + ".mtx"), "w") as file:
+        file.write(f"%%MatrixMarket matrix coordinate complex hermitian\n{n} {n} {len(rows)}\n")
+        for i, j in zip(rows, columns):
+            file.write(f"{i + 1} {j + 1} {matrix[i, j].real:.17g} {matrix[i, j].imag:.17g}\n")
+files = f"device={{matrices: {{h: '{work}/h.mtx', s: '{work}/s.mtx', left: {{layer: {WIDTH}}}, right: {{layer: {WIDTH}}}}}}}"
+out, spectra = run("bonds", "--set", files, "--set", f"lead.eta={ETA}", "--set", "energy={min: -1.57, max: 1.93, points: 8}", "--set",
+                   "output.bond_currents=true", "--set", "output.dos=false")
+
+
+def decimate(a0, up, down):
+    """Self-energies of the lead at smaller and that at larger x."""
+    e, left, right, a, c = a0, 0, 0, up, down
+    while np.abs(a).max() > 1e-14:
+        x = np.linalg.inv(e)
+        left, right, e, a, c = left + c @ x @ a, right + a @ x @ c, e - a @ x @ c - c @ x @ a, a @ x @ a, c @ x @ c
+    return left, right
+
+
+def bond_currents(energy):
+    """J [i, j] of both leads."""
+    z, cell, next_cell = energy + 1j * ETA, slice(0, WIDTH), slice(WIDTH, 2 * WIDTH)
+    lead = decimate(*(z * s[block] - h[block] for block in ((cell, cell), (cell, next_cell), (next_cell, cell))))
+    sigma, gamma = np.zeros((2, n, n), complex), np.zeros((2, n, n), complex)
+    sigma[0, :WIDTH, :WIDTH], sigma[1, -WIDTH:, -WIDTH:] = lead
+    g = np.linalg.inv(energy * s - h - sigma.sum(0))
+    gamma = 1j * (sigma - sigma.conj().transpose(0, 2, 1))
+    return 2 * ((h - energy * s).T * (g @ gamma @ g.conj().T)).imag
+
+
+expected = np.array([bond_currents(energy) for energy in spectra["energy_eV"]])  # [energy, lead, n, n]
+with netCDF4.Dataset(os.path.join(out, "transport.nc")) as nc:
+    nc.set_auto_mask(False)
+    ends = nc["bond_from"][:], nc["bond_to"][:]
+    assert len(ends[0]) == np.count_nonzero(np.triu(h, 1))
+    for lead, name in enumerate(("bond_current_left", "bond_current_right")):
+        close(f"{name} of NumPy", nc[name][0], expected[:, lead][:, ends[0], ends[1]], 1e-9)
+        for cut in range(WIDTH, n, WIDTH):
+            through = nc[name][0][:, (ends[0] < cut) & (ends[1] >= cut)].sum(-1)
+            close(f"{name} through a cut", through, (1 - 2 * lead) * spectra["transmission"], 1e-10)
+with netCDF4.Dataset(os.path.join(out, "transport.TBT.nc")) as nc:
+    nc.set_auto_mask(False)
+    row, column = np.repeat(np.arange(n), nc["n_col"][:]), nc["list_col"][:] - 1
+    assert np.all(np.diff(row * n + column) > 0)
+    for lead, name in enumerate(("Left", "Right")):
+        close(f"J of {name}", nc[name]["J"][0], expected[:, lead][:, row, column], 1e-9)
+
+if sisl is not None:
+    tbt = sisl.get_sile(os.path.join(out, "transport.TBT.nc"))
+    for lead in range(2):
+        for k, energy in enumerate(spectra["energy_eV"]):
+            close("sisl: orbital transmission", tbt.orbital_transmission(energy, lead).toarray(), expected[k, lead], 1e-9)
+        mu = np.array([tbt.mu(lead), tbt.mu(1 - lead)])[:, None]
+        window = np.subtract(*(1 / (np.exp((spectra["energy_eV"] - mu) / tbt.kT(0)) + 1)))
+        integral = np.tensordot(window * np.diff(spectra["energy_eV"])[0], expected[:, lead], 1)
+        close("sisl: bond current", tbt.bond_current(lead, 1 - lead).toarray(), integral * 1.602176634e-19 / 4.135667696e-15, 1e-12)
+
 # wannier90's own transport of two ribbons, eta 5e-4 eV; energies of the curve nearer than 10 eta to a band edge are left out:
 # there the number of modes changes.
 data = os.environ.get("WEIR_TEST_DATA", os.path.join(os.path.dirname(__file__), "../../../../shared/data"))
