@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "graph/weir_complex_scalar.h"
 #include "model/lead/lead_priv.h"
 #include "model/rgf/rgf.h"
 #include "ops/linear/weir_linear.h"
@@ -109,6 +110,16 @@ double lead_norm(int64_t count, const weir_c128 *a)
     sum += a[i].re * a[i].re + a[i].im * a[i].im;
   }
   return sqrt(sum);
+}
+
+int64_t lead_largest(int64_t count, const weir_c128 *a)
+{
+  int64_t largest = 0;
+
+  for (int64_t i = 1; i < count; i++) {
+    largest = weir_abs2_c128(a[i]) > weir_abs2_c128(a[largest]) ? i : largest;
+  }
+  return largest;
 }
 
 /* z s - h of one element; s or h NULL: 0. */

@@ -12,8 +12,9 @@ typedef struct lead_blocks {
 weir_status lead_blocks_create(int64_t n, lead_blocks *out) WEIR_CHECKED;
 void lead_blocks_fini(lead_blocks *b);
 
-/* Square root of the sum of |a_i|^2. */
+/* Square root of the sum of |a_i|^2; place of the largest. */
 double lead_norm(int64_t count, const weir_c128 *a);
+int64_t lead_largest(int64_t count, const weir_c128 *a);
 
 /* Both give Sigma of both sides, unless *found is false. Fail: WEIR_ERR_MEMORY. */
 weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
