@@ -25,7 +25,7 @@ static void perfect_wires_count_their_channels(void **state)
   static const double energy[] = {-4.1, -3.7, -3.4, -2.9, -1.9, -0.9, 0.1, 1.2, 2.6, 4.1};
   static const double channels[] = {0, 1, 1, 2, 3, 4, 5, 3, 2, 0};
 
-  for (int method = 0; method < 2; method++) {
+  for (int method = 0; method <= QT_LEAD_CONTOUR; method++) {
     const ribbon r = {.width = 5, .length = 7, .hopping = -1};
     const qt_transport_spec spec = ribbon_spec(method, 10, energy);
     qt_transport out;
@@ -385,7 +385,7 @@ static void bond_currents_are_conserved(void **state)
   const ribbon perfect = {.width = 1, .length = 5, .hopping = -1};
   const ribbon rough = {.width = 4, .length = 9, .hopping = -1, .disorder = 1.5};
 
-  for (int method = 0; method < 2; method++) {
+  for (int method = 0; method <= QT_LEAD_CONTOUR; method++) {
     ribbon r = rough;
 
     check_bond_currents(&perfect, method, 1, none);

@@ -11,8 +11,10 @@
 #include "ops/linear/weir_linear.h"
 
 const weir_opt qt_lead_options[] = {
-    WEIR_OPT_ENUM(qt_lead_opts, method, QT_LEAD_DECIMATION, "decimation|modes",
-                  "self-energies by decimation, or by the modes of the lead without broadening"),
+    WEIR_OPT_ENUM(
+        qt_lead_opts, method, QT_LEAD_DECIMATION, "decimation|modes|contour",
+        "self-energies by decimation, or without broadening by the modes of the lead: all, "
+        "or those that contour integrals find"),
     WEIR_OPT_REAL(qt_lead_opts, eta, 1e-6, 0, 1, "eV",
                   "imaginary part of the energy in the leads, for decimation; electrons"),
     WEIR_OPT_REAL(qt_lead_opts, eta_phonons, 1e-8, 0, 1, "eV^2",
@@ -31,6 +33,15 @@ const weir_opt qt_lead_options[] = {
         "maximum distance of the transmission of the perfect lead from an integer; beyond "
         "it, as near a band edge, the other method is tried; 1: any is accepted"),
     WEIR_OPT_INT(qt_lead_opts, max_steps, 100, 1, 1e4, "1", "decimation: maximum steps"),
+    WEIR_OPT_INT(qt_lead_opts, contour.points, 16, 4, 4096, "1", "contour: points of each circle"),
+    WEIR_OPT_REAL(qt_lead_opts, contour.outer, 10, 1.01, 1e6, "1",
+                  "contour: largest |lambda|, the radius of the outer circle"),
+    WEIR_OPT_REAL(qt_lead_opts, contour.inner, 0.1, 1e-6, 0.99, "1",
+                  "contour: least |lambda|, the radius of the inner circle"),
+    WEIR_OPT_REAL(qt_lead_opts, contour.residual, 1e-6, 1e-14, 1, "1",
+                  "contour: maximum relative residual of a mode"),
+    WEIR_OPT_INT(qt_lead_opts, contour.max_cells, 16, 1, 1000, "1",
+                 "contour: maximum sub-cells of a cell that repeats them; 1: the cell as it is"),
     WEIR_OPT_END,
 };
 
@@ -202,10 +213,9 @@ static bool invert(const lead_blocks *b, const weir_c128 *sigma, const weir_c128
 
 /* Puts the next Sigma of the fixed point in place, at most a few times; returns the residual of the
  * last surface Green's function before. */
-static double refine(const qt_lead_opts *o, const lead_blocks *b, int side, weir_c128 *sigma,
-                     space *s)
+static double refine(const qt_lead_opts *o, const lead_blocks *b, int side, int rounds,
+                     weir_c128 *sigma, space *s)
 {
-  enum { ROUNDS = 3 };
   const int64_t n = b->n;
   const weir_linear_factor out = {side == QT_RIGHT ? b->up : b->down, n, false};
   const weir_linear_factor back = {side == QT_RIGHT ? b->down : b->up, n, false};
@@ -214,7 +224,7 @@ static double refine(const qt_lead_opts *o, const lead_blocks *b, int side, weir
   if (!invert(b, sigma, NULL, s, s->g)) {
     return INFINITY;
   }
-  for (int round = 0; round < ROUNDS && !(residual <= 0.01 * o->residual); round++) {
+  for (int round = 0; round < rounds && !(residual <= 0.01 * o->residual); round++) {
     const weir_linear_factor g = {s->g, n, false}, product = {s->other, n, false};
     const double size = lead_norm(n * n, s->g);
 
@@ -257,19 +267,27 @@ done:
   return status;
 }
 
-typedef enum attempt { DECIMATION, DOUBLED, MODES, ATTEMPTS } attempt;
+/* From MODES on at a real energy. */
+typedef enum attempt { DECIMATION, DOUBLED, MODES, CONTOUR, ATTEMPTS } attempt;
+/* Steps of the fixed point afterwards: modes beyond the circles are left to it. */
+enum { ROUNDS = 3, ROUNDS_CONTOUR = 12 };
 
 /* One method: Sigma of both sides, tested; *residual infinite where it gives none. */
 static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt which,
                                const lead_blocks *b, space *s, weir_c128 *const sigma[2],
                                const qt_lead_result *wanted, qt_lead_result *got)
 {
+  const int rounds = which == CONTOUR ? ROUNDS_CONTOUR : ROUNDS;
   double perfect = 0;
   bool found = false;
 
   got->residual = INFINITY;
-  got->method = which == MODES ? QT_LEAD_MODES : QT_LEAD_DECIMATION;
-  if (which == MODES) {
+  got->method = which == MODES     ? QT_LEAD_MODES
+                : which == CONTOUR ? QT_LEAD_CONTOUR
+                                   : QT_LEAD_DECIMATION;
+  if (which == CONTOUR) {
+    WEIR_TRY(lead_contour(o, c, b, sigma, &got->n_modes, &found));
+  } else if (which == MODES) {
     WEIR_TRY(lead_modes(o, c, b, sigma, &got->n_modes, &found));
   } else if (which == DOUBLED) {
     WEIR_TRY(lead_decimate_double(o, b, sigma, &found));
@@ -282,11 +300,11 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
   got->residual = 0;
   for (int side = 0; side < QT_LEADS; side++) {
     if (wanted->sigma[side] != NULL) {
-      got->residual = fmax(got->residual, refine(o, b, side, sigma[side], s));
+      got->residual = fmax(got->residual, refine(o, b, side, rounds, sigma[side], s));
     }
   }
   WEIR_TRY(find_perfect(b, sigma, s, &perfect));
-  got->n_modes = which == MODES ? got->n_modes : isfinite(perfect) ? lround(perfect) : 0;
+  got->n_modes = which >= MODES ? got->n_modes : isfinite(perfect) ? lround(perfect) : 0;
   if (!(fabs(perfect - (double)got->n_modes) <= o->mode_error) &&
       (o->mode_error < 1 || isnan(perfect))) {
     got->residual = INFINITY;
@@ -298,15 +316,19 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
 static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c128 z, lead_blocks *b,
                                space *s, weir_c128 *const sigma[2], qt_lead_result *out)
 {
-  static const attempt order[2][ATTEMPTS] = {{DECIMATION, DOUBLED, MODES},
-                                             {MODES, DECIMATION, DOUBLED}};
+  static const attempt order[][ATTEMPTS] = {
+      [QT_LEAD_DECIMATION] = {DECIMATION, DOUBLED, MODES, CONTOUR},
+      [QT_LEAD_MODES] = {MODES, DECIMATION, DOUBLED, CONTOUR},
+      [QT_LEAD_CONTOUR] = {CONTOUR, MODES, DECIMATION, DOUBLED},
+  };
+  const int n = o->method == QT_LEAD_CONTOUR ? ATTEMPTS : CONTOUR; /* else not the last */
   double least = INFINITY;
 
-  for (int i = 0; i < ATTEMPTS; i++) {
-    const attempt which = order[o->method == QT_LEAD_MODES][i];
+  for (int i = 0; i < n; i++) {
+    const attempt which = order[o->method][i];
     qt_lead_result got = {.residual = 0};
 
-    fill_blocks(c, which == MODES ? (weir_c128){z.re, 0} : z, b);
+    fill_blocks(c, which >= MODES ? (weir_c128){z.re, 0} : z, b);
     WEIR_TRY(attempt_one(o, c, which, b, s, sigma, out, &got));
     least = fmin(least, got.residual);
     if (got.residual <= o->residual) {

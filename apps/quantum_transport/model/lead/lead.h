@@ -16,6 +16,8 @@ typedef enum qt_lead_method {
   QT_LEAD_MODES,      /* Bloch waves of the wire, eta = 0: Rungger and Sanvito, Phys. Rev. B 78,
                          035407 (2008); form and stabilisation as in Groth et al., New J. Phys. 16,
                          063065 (2014) */
+  QT_LEAD_CONTOUR,    /* those that contour integrals find: Beyn, Linear Algebra Appl. 436, 3839
+                         (2012);    for leads Brueck et al., J. Chem. Phys. 147, 074116 (2017) */
 } qt_lead_method;
 
 /* The section `lead` of the configuration. */
@@ -29,6 +31,12 @@ typedef struct qt_lead_opts {
   double unit_circle;  /* a mode with | |lambda| - 1 | below it propagates               */
   double mode_error;   /* most |T of the perfect lead - an integer| of what is accepted   */
   int64_t max_steps;   /* of decimation                                                  */
+  struct {
+    int64_t points;      /* of each circle                                              */
+    double outer, inner; /* radii in lambda                                             */
+    double residual;     /* most |T u| / (|T| |u|) of a mode                            */
+    int64_t max_cells;   /* sub-cells of a cell                                         */
+  } contour;
 } qt_lead_opts;
 extern const weir_opt qt_lead_options[];
 /* Broadening at an energy, both in the units of qt_lead_solve: eta of electrons; of phonons the
@@ -52,12 +60,13 @@ typedef struct qt_lead_result {
   int64_t n_modes;            /* that propagate towards each side; by decimation the nearest
                                  integer to the transmission of the perfect wire             */
   double residual;            /* the larger of the sides wanted                              */
-  int method;                 /* that gave it: the other one where the one chosen failed     */
+  int method;                 /* that gave it: another one where the one chosen failed     */
 } qt_lead_result;
 
 /* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
  * Decimation whose residual is too large, as where an eigenvalue of the cell is the energy, is
- * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation.
+ * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation,
+ * contours to both.
  * Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state that
  * does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,

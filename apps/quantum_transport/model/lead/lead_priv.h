@@ -25,5 +25,9 @@ weir_status lead_decimate_double(const qt_lead_opts *o, const lead_blocks *b,
 /* up is the conjugate transpose of down: the energy is real. c: whose blocks these are. */
 weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
                        weir_c128 *const sigma[2], int64_t *n_modes, bool *found) WEIR_CHECKED;
+/* The same from waves that do not decay fast, where as many propagate to either side; Sigma is then
+ * near the fixed point. */
+weir_status lead_contour(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
+                         weir_c128 *const sigma[2], int64_t *n_modes, bool *found) WEIR_CHECKED;
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "ops/linear/weir_linear.h"
 
-enum { MOST = 24 };
+enum { MOST = 24, METHODS = QT_LEAD_CONTOUR + 1 };
 /* Memory of a cell's matrices, and what a solve gave. */
 typedef struct subject {
   qt_lead_opts opts;
@@ -112,14 +112,15 @@ static void chains_have_their_closed_form(void **state)
       const bool inside = fabs(x) < 2 * fabs(t);
 
       make_chain(e0, t);
-      for (int method = 0; method < 2; method++) {
-        assert_ok(solve(method, e0 + x, method == QT_LEAD_MODES ? 0 : 1e-9));
+      for (int method = 0; method < METHODS; method++) {
+        const bool broadened = method == QT_LEAD_DECIMATION;
+
+        assert_ok(solve(method, e0 + x, broadened ? 1e-9 : 0));
         assert_int_equal(s.got.method, method);
         assert_int_equal(s.got.n_modes, inside);
-        assert_true(s.got.residual < (method == QT_LEAD_MODES ? 1e-13 : 1e-8));
+        assert_true(s.got.residual < (broadened ? 1e-8 : 1e-13));
         for (int side = 0; side < QT_LEADS; side++) {
-          assert_true(distance(1, s.sigma[side], &expected) <
-                      (method == QT_LEAD_MODES ? 1e-13 : 2e-8));
+          assert_true(distance(1, s.sigma[side], &expected) < (broadened ? 2e-8 : 1e-13));
         }
       }
     }
@@ -200,6 +201,12 @@ static void methods_agree_on_random_wires(void **state)
       }
       with_modes += n_modes > 0;
       without += n_modes == 0;
+      assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
+      assert_int_equal(s.got.n_modes, n_modes);
+      assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
+      for (int side = 0; side < QT_LEADS; side++) {
+        assert_true(distance(n * n, kept[side], s.sigma[side]) < 1e-8 * size_of(n * n, kept[side]));
+      }
       assert_ok(solve(QT_LEAD_DECIMATION, energy, 1e-9));
       assert_int_equal(s.got.n_modes, n_modes);
       for (int side = 0; side < QT_LEADS; side++) {
@@ -251,7 +258,7 @@ static void armchair_cells_have_singular_couplings(void **state)
 {
   for (int64_t lines = 2; lines <= 10; lines++) {
     for (double energy = -3.21; energy < 3.3; energy += 0.37) {
-      for (int method = 0; method < 2; method++) {
+      for (int method = 0; method < METHODS; method++) {
         make_armchair(lines);
         assert_ok(solve(method, energy, 1e-9));
         assert_int_equal(s.got.method, method);
@@ -263,7 +270,7 @@ static void armchair_cells_have_singular_couplings(void **state)
 }
 
 /* Chains side by side: each lambda belongs to several waves. */
-static void degenerate_modes_are_told_apart(void **state)
+static void check_degenerate_modes(int method)
 {
   const weir_c128 expected = chain_sigma(0.4, 1);
 
@@ -271,8 +278,9 @@ static void degenerate_modes_are_told_apart(void **state)
   for (int64_t i = 0; i < 6; i++) {
     s.h1[i * 6 + i].re = i < 3 ? 1 : -1;
   }
-  assert_ok(solve(QT_LEAD_MODES, 0.4, 0));
+  assert_ok(solve(method, 0.4, 0));
   assert_int_equal(s.got.n_modes, 6);
+  assert_int_equal(s.got.method, method);
   for (int64_t i = 0; i < 36; i++) {
     const weir_c128 z = i % 7 == 0 ? expected : (weir_c128){0, 0};
 
@@ -285,7 +293,7 @@ static void degenerate_modes_are_told_apart(void **state)
   s.h0[3].re = -0.5;
   s.h1[0].re = 1;
   s.h1[3].re = -1;
-  assert_ok(solve(QT_LEAD_MODES, 0, 0));
+  assert_ok(solve(method, 0, 0));
   assert_int_equal(s.got.n_modes, 2);
   for (int i = 0; i < 2; i++) {
     const weir_c128 z = chain_sigma(i == 0 ? -0.5 : 0.5, 1);
@@ -305,7 +313,7 @@ static void degenerate_modes_are_told_apart(void **state)
     s.s0[i].re = turn[0][a] * turn[0][b] + turn[1][a] * turn[1][b];
   }
   s.cell.s0 = s.s0;
-  assert_ok(solve(QT_LEAD_MODES, 0, 0));
+  assert_ok(solve(method, 0, 0));
   for (int i = 0; i < 4; i++) {
     const double x = turn[0][i / 2] * turn[0][i % 2], y = turn[1][i / 2] * turn[1][i % 2];
     const weir_c128 z = {kept[0].re * x + kept[3].re * y, kept[0].im * x + kept[3].im * y};
@@ -314,15 +322,163 @@ static void degenerate_modes_are_told_apart(void **state)
   }
 }
 
+static void degenerate_modes_are_told_apart(void **state)
+{
+  check_degenerate_modes(QT_LEAD_MODES);
+  check_degenerate_modes(QT_LEAD_CONTOUR);
+}
+
+/* The cell becomes `cells` of it. */
+static void repeat_cell(int64_t cells)
+{
+  static weir_c128 kept[4][MOST * MOST];
+  weir_c128 *const m[] = {s.h0, s.h1, s.s0, s.s1};
+  const int64_t n = s.cell.n, wide = n * cells;
+
+  assert_true(wide <= MOST);
+  for (int i = 0; i < 4; i++) {
+    memcpy(kept[i], m[i], sizeof kept[i]);
+    memset(m[i], 0, sizeof kept[i]);
+  }
+  for (int64_t e = 0; e < cells * n * n; e++) {
+    const int64_t c = e / (n * n), i = e / n % n, j = e % n;
+    const int64_t row = c * n + i, next = (c + 1) % cells * n + j;
+
+    for (int x = 0; x < 4; x += 2) { /* matrix of the cell, and to the next one */
+      const weir_c128 up = kept[x + 1][i * n + j];
+
+      m[x][row * wide + c * n + j] = kept[x][i * n + j];
+      if (c + 1 == cells) {
+        m[x + 1][row * wide + next] = up;
+      } else {
+        m[x][row * wide + next] = up;
+        m[x][next * wide + row] = (weir_c128){up.re, -up.im};
+      }
+    }
+  }
+  s.cell.n = wide;
+}
+
+/* Sigma lies in the end blocks alone, where it is that of a sub-cell. */
+static void cells_that_repeat_sub_cells(void **state)
+{
+  static weir_c128 kept[QT_LEADS][MOST * MOST], wide_sigma[MOST * MOST];
+  int with_modes = 0;
+
+  for (uint64_t seed = 0; seed < 24; seed++) {
+    const int64_t n = 1 + (int64_t)(seed % 4), cells = 2 + (int64_t)(seed % 5), wide = n * cells;
+    const double energy = 0.1 * (double)(seed % 7) - 0.3;
+
+    make_random(n, seed % 3 == 0 ? (n + 1) / 2 : n, seed % 2, seed);
+    assert_ok(solve(QT_LEAD_MODES, energy, 0));
+    const int64_t n_modes = s.got.n_modes;
+
+    memcpy(kept, s.sigma, sizeof kept);
+    repeat_cell(cells);
+    for (int apart = 0; apart < 2; apart++) {
+      s.opts.contour.max_cells = apart ? 16 : 1;
+      assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
+      assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
+      assert_int_equal(s.got.n_modes, n_modes);
+      for (int side = 0; side < QT_LEADS; side++) {
+        const int64_t first = side == QT_LEFT ? 0 : wide - n;
+
+        memset(wide_sigma, 0, sizeof wide_sigma);
+        for (int64_t i = 0; i < n * n; i++) {
+          wide_sigma[(first + i / n) * wide + first + i % n] = kept[side][i];
+        }
+        assert_true(distance(wide * wide, s.sigma[side], wide_sigma) <
+                    1e-8 * size_of(n * n, kept[side]));
+      }
+    }
+    with_modes += n_modes > 0;
+  }
+  assert_true(with_modes > 5);
+}
+
+/* A chain with hoppings to first, second and third neighbours, a cell of `n` sites; one site may be
+ * another. */
+static void make_long_range(int64_t n, double defect)
+{
+  static const double hopping[] = {0.2, -1, 0.4, -0.15};
+
+  begin(n);
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t offset = -3; offset <= 3; offset++) {
+      const int64_t j = i + offset;
+      const double t = hopping[offset < 0 ? -offset : offset];
+
+      if (j >= 0) {
+        *(j < n ? &s.h0[i * n + j].re : &s.h1[i * n + j - n].re) = t;
+      }
+    }
+  }
+  s.h0[n + 1].re += defect;
+}
+
+static void sub_cells_with_far_neighbours(void **state)
+{
+  static weir_c128 kept[QT_LEADS][MOST * MOST];
+
+  for (int64_t n = 3; n <= 8; n++) {
+    for (int d = 0; d < 2; d++) {
+      for (double energy = -2.2; energy < 2; energy += 0.417) {
+        make_long_range(n, d * 0.3);
+        assert_ok(solve(QT_LEAD_MODES, energy, 0));
+        const int64_t n_modes = s.got.n_modes;
+
+        memcpy(kept, s.sigma, sizeof kept);
+        assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
+        assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
+        assert_int_equal(s.got.n_modes, n_modes);
+        for (int side = 0; side < QT_LEADS; side++) {
+          assert_true(distance(n * n, kept[side], s.sigma[side]) <
+                      1e-8 * size_of(n * n, kept[side]));
+        }
+      }
+    }
+  }
+}
+
+/* Few waves lie between narrow circles: the fixed point makes up for the others, or another method
+ * takes over. */
+static void waves_beyond_the_circles(void **state)
+{
+  static weir_c128 kept[QT_LEADS][MOST * MOST];
+  int by_contour = 0;
+
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    const int64_t n = 2 + (int64_t)(seed % 8);
+
+    make_random(n, n, seed % 2, seed);
+    s.opts.contour.outer = 1.8;
+    s.opts.contour.inner = 1 / 1.8;
+    s.opts.contour.points = seed % 4 == 0 ? 4 : 24;
+    assert_ok(solve(QT_LEAD_MODES, 0.3, 0));
+    const int64_t n_modes = s.got.n_modes;
+
+    memcpy(kept, s.sigma, sizeof kept);
+    assert_ok(solve(QT_LEAD_CONTOUR, 0.3, 0));
+    assert_int_equal(s.got.n_modes, n_modes);
+    by_contour += s.got.method == QT_LEAD_CONTOUR;
+    for (int side = 0; side < QT_LEADS; side++) {
+      assert_true(distance(n * n, kept[side], s.sigma[side]) < 1e-7 * size_of(n * n, kept[side]));
+    }
+  }
+  assert_true(by_contour >= 30);
+}
+
 static void states_that_do_not_move_are_refused(void **state)
 {
   begin(2); /* site 1 is not coupled at all, and its energy is asked for */
   s.h1[0].re = -1;
   s.h0[3].re = 0.5;
+  assert_int_equal(solve(QT_LEAD_CONTOUR, 0.5, 0), WEIR_ERR_NUMERIC);
   assert_int_equal(solve(QT_LEAD_MODES, 0.5, 0), WEIR_ERR_NUMERIC);
   assert_non_null(strstr(weir_last_message(), "at 0.5 + 0 i"));
   s.h0[0].re = NAN;
   assert_int_equal(solve(QT_LEAD_DECIMATION, 0.3, 1e-6), WEIR_ERR_NUMERIC);
+  assert_int_equal(solve(QT_LEAD_CONTOUR, 0.3, 1e-6), WEIR_ERR_NUMERIC);
 }
 
 static weir_status solve_all(void *context)
@@ -333,6 +489,7 @@ static weir_status solve_all(void *context)
   begin(2); /* two waves of each lambda */
   s.h1[0].re = s.h1[3].re = -1;
   WEIR_TRY(solve(QT_LEAD_MODES, 0.2, 0));
+  WEIR_TRY(solve(QT_LEAD_CONTOUR, 0.2, 0));
   make_chain(0.25, -1);
   return solve(QT_LEAD_DECIMATION, 0.25, 1e-9); /* doubles the cell */
 }
@@ -372,6 +529,9 @@ int main(void)
       cmocka_unit_test(methods_agree_on_random_wires),
       cmocka_unit_test(armchair_cells_have_singular_couplings),
       cmocka_unit_test(degenerate_modes_are_told_apart),
+      cmocka_unit_test(cells_that_repeat_sub_cells),
+      cmocka_unit_test(sub_cells_with_far_neighbours),
+      cmocka_unit_test(waves_beyond_the_circles),
       cmocka_unit_test(states_that_do_not_move_are_refused),
       cmocka_unit_test(missing_memory_is_reported),
   };
