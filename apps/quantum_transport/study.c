@@ -267,7 +267,11 @@ weir_status qt_study_bytes(const qt_study *s, int threads, double *bytes)
                                   .lead_dos = s->cfg->output.dos,
                                   .threads = threads};
 
-  return qt_transport_bytes(&s->system, &spec, bytes);
+  WEIR_TRY(qt_transport_bytes(&s->system, &spec, bytes));
+  if (s->cfg->output.dos) { /* means by orbital and by atom */
+    *bytes += sizeof(double) * (double)s->n_energies * (double)(s->system.n + s->system.n_atoms);
+  }
+  return WEIR_OK;
 }
 
 static bool sums_spins(const qt_study *s)

@@ -43,7 +43,8 @@ weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
 /* Flops of the Green's functions of all points, blocks taken as full, leads not counted. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status qt_study_flops(const qt_study *s, double *flops) WEIR_CHECKED;
-/* qt_transport_bytes of a run on so many threads (0: all). */
+/* Bytes of a run on so many threads (0: all): qt_transport_bytes and the means over wave vectors.
+ */
 weir_status qt_study_bytes(const qt_study *s, int threads, double *bytes) WEIR_CHECKED;
 /* What to add to the name of a spectrum, of a current or conductance, and of either: " per spin",
  * ", both spins", nothing of phonons and where the basis has spin; ", per cell along y", ... where
