@@ -63,7 +63,7 @@ static bool is_closed(const qt_lead_result *r, int64_t n, const weir_c128 *sigma
   const double rounding = 1e-13;
   double of_sigma = 0, of_gamma = 0;
 
-  if (r->method == QT_LEAD_MODES) {
+  if (r->method != QT_LEAD_DECIMATION) { /* at a real energy */
     return r->n_modes == 0;
   }
   for (int64_t i = 0; i < n * n; i++) {
