@@ -108,6 +108,7 @@ static weir_status put_bonds(weir_netcdf *nc, const qt_study *s, int k, int e)
 {
   const qt_transport *t = &s->transport;
   const int64_t count = qt_sparse_count(&t->bonds);
+  char text[120];
   int bond;
 
   if (count == 0) {
@@ -117,12 +118,11 @@ static weir_status put_bonds(weir_netcdf *nc, const qt_study *s, int k, int e)
   WEIR_TRY(put_ends(nc, &t->bonds, false, bond));
   WEIR_TRY(put_ends(nc, &t->bonds, true, bond));
   for (int c = 0; c < QT_LEADS; c++) {
+    (void)snprintf(text, sizeof text,
+                   "transmission from bond_from to bond_to of states from the %s lead%s",
+                   c == QT_LEFT ? "left" : "right", qt_study_per_spin(s));
     WEIR_TRY(put(nc, &(item){c == QT_LEFT ? "bond_current_left" : "bond_current_right",
-                             c == QT_LEFT
-                                 ? "transmission from bond_from to bond_to of what the left lead "
-                                   "fills, per spin"
-                                 : "transmission from bond_from to bond_to of what the right lead "
-                                   "fills, per spin",
+                             text,
                              "1",
                              3,
                              {k, e, bond},

@@ -95,7 +95,23 @@ static weir_status take_blocks(const qt_bloch *h, const qt_bloch *s, int64_t n, 
   return qt_bloch_block(s, from, from + n, n, &out->next_overlap);
 }
 
-static weir_status take_two_cells(const qt_matrices_file *f, const char *path, qt_lead *out)
+/* Both cells of a lead's matrix are the same, within `tolerance` (eV; of the overlap 1). */
+static weir_status check_two_cells(const qt_bloch *m, int64_t n, double tolerance, const char *path)
+{
+  const int64_t both[2] = {0, n};
+  const double difference = m->count > 0 ? qt_bloch_difference(m, n, both, both) : 0;
+
+  if (difference > tolerance) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: the two cells of the lead differ by %.3g, more than "
+                     "device.matrices.tolerance: give neighbouring cells of the perfect lead",
+                     path, difference);
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_two_cells(const qt_matrices_file *f, const char *path, double tolerance,
+                                  qt_lead *out)
 {
   const int64_t n = f->t.n_orbitals;
   qt_bloch h = {.count = 0}, s = {.count = 0};
@@ -107,6 +123,8 @@ static weir_status take_two_cells(const qt_matrices_file *f, const char *path, q
   }
   WEIR_TRY_GOTO(qt_matrices_file_bloch(f, false, 0, &h), done);
   WEIR_TRY_GOTO(qt_matrices_file_bloch(f, true, 0, &s), done);
+  WEIR_TRY_GOTO(check_two_cells(&h, n / 2, tolerance, path), done);
+  WEIR_TRY_GOTO(check_two_cells(&s, n / 2, tolerance, path), done);
   WEIR_TRY_GOTO(take_blocks(&h, &s, n / 2, 0, 0, out), done);
 done:
   qt_bloch_fini(&h);
@@ -152,7 +170,7 @@ static weir_status read_lead(building *b, int side)
   weir_status status = take_spin(b, h, &f);
 
   if (status == WEIR_OK) {
-    status = images ? take_cells(&f, h, lead) : take_two_cells(&f, h, lead);
+    status = images ? take_cells(&f, h, lead) : take_two_cells(&f, h, b->opts->tolerance, lead);
   }
   lead->length = f.axes.cell[0][0];
   qt_matrices_file_fini(&f);

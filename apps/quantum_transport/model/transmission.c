@@ -457,6 +457,9 @@ weir_status qt_transport_bytes(const qt_system *s, const qt_transport_spec *spec
   }
   const double corner = (double)s->lead[QT_LEFT].n * (double)s->lead[QT_RIGHT].n;
 
+  for (int64_t i = 0; i < s->h.count && spec->bond_currents; i++) { /* at most: half are bonds */
+    per_point += QT_LEADS * sizeof(double) * (double)qt_sparse_count(&s->h.matrix[i]) / 2;
+  }
   per_point += (double)(s->n * (int64_t)sizeof(double)) * (dos + (spec->lead_dos ? QT_LEADS : 0));
   thread += size * (corner + fmax(2 * corner, (double)l.max)) +
             (double)qt_rgf_scratch(l.max, spec->lead_dos) +
