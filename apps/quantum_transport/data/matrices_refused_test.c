@@ -140,6 +140,14 @@ static void what_is_left_out_or_made_up_is_told(void **state)
   qt_system_fini(&s);
 }
 
+static void unlike_cells_of_a_lead_are_refused(void **state)
+{
+  qt_matrices_opts o = defaults(put("h.mtx", 0, N, 0, N, false));
+
+  o.left.h = put("unlike.mtx", 2 * L, 2 * L, 2 * L, 2 * L, false); /* a layer, and what follows */
+  assert_refused(&o, WEIR_ERR_DATA, "unlike.mtx: the two cells of the lead differ by ");
+}
+
 /* Sizes that a small file claims take no memory; what was read before a refusal is freed. */
 static void files_of_wrong_sizes_take_no_memory(void **state)
 {
@@ -166,6 +174,7 @@ int main(void)
       cmocka_unit_test(wrong_wishes_are_refused),
       cmocka_unit_test(overlaps_of_leads_are_compared),
       cmocka_unit_test(what_is_left_out_or_made_up_is_told),
+      cmocka_unit_test(unlike_cells_of_a_lead_are_refused),
       cmocka_unit_test(files_of_wrong_sizes_take_no_memory),
   };
 
